@@ -235,7 +235,7 @@ func (n *nursery) one(ctx context.Context, w forkWay, dir string, i int) error {
 	synced := b.row("j", n.g.synced, record.Millis, "- until they are on the disk")
 	room := b.row("j", n.g.room, record.Bytes, "- room that they take")
 	writeBack()
-	before, _, err := fsx.OS().Free(n.ws)
+	before, _, err := fsx.OS().FreeSpace(n.ws)
 	if err != nil {
 		return fmt.Errorf("measure room: %w", err)
 	}
@@ -247,7 +247,7 @@ func (n *nursery) one(ctx context.Context, w forkWay, dir string, i int) error {
 	if err != nil {
 		return err
 	}
-	after, _, err := fsx.OS().Free(n.ws)
+	after, _, err := fsx.OS().FreeSpace(n.ws)
 	if err != nil {
 		return fmt.Errorf("measure room: %w", err)
 	}

@@ -125,12 +125,12 @@ func (h *home) opened(ctx context.Context) func([]string) error {
 		if err != nil {
 			return err
 		}
-		conf.Data, conf.File, conf.Self = filepath.Join(h.dir, "data"), filepath.Join(h.dir, "config.json"), h.b.retake
-		settings, err := config.Load(conf.File)
+		conf.DataDir, conf.SettingsFile, conf.Executable = filepath.Join(h.dir, "data"), filepath.Join(h.dir, "config.json"), h.b.retake
+		settings, err := config.Load(conf.SettingsFile)
 		if err != nil {
 			return err
 		}
-		seam, counter := fsx.Counting(fsx.OS())
+		seam, counter := fsx.NewCountingFS(fsx.OS())
 		s, err := assemble.OpenService(ctx, conf, settings, assemble.Options{FS: seam})
 		if err != nil {
 			return err

@@ -94,8 +94,8 @@ func lineInside(ctx context.Context, t task) error {
 	if c.conf, err = config.Read(); err != nil {
 		return err
 	}
-	c.conf.Self = t.Retake // this program is none that reads
-	settings, err := config.Load(c.conf.File)
+	c.conf.Executable = t.Retake // this program is none that reads
+	settings, err := config.Load(c.conf.SettingsFile)
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func (c *lineChild) save(ctx context.Context, i int) error {
 	return nil
 }
 
-func (c *lineChild) storeDir() string { return filepath.Join(c.conf.Data, "store") }
+func (c *lineChild) storeDir() string { return filepath.Join(c.conf.DataDir, "store") }
 
 func (c *lineChild) storeSize() (float64, error) {
 	n, err := sizeOf(c.storeDir())
@@ -197,7 +197,7 @@ func (c *lineChild) sample(ctx context.Context, i int) error {
 // open lets a new process open the store as it is now. It gets a twin of it, with
 // the same blobs as hard links, because this process has the store alone.
 func (c *lineChild) open(ctx context.Context) (float64, error) {
-	twin := filepath.Join(filepath.Dir(c.conf.Data), "twin")
+	twin := filepath.Join(filepath.Dir(c.conf.DataDir), "twin")
 	if err := errors.Join(os.RemoveAll(twin), linkStore(c.storeDir(), twin)); err != nil {
 		return 0, err
 	}

@@ -115,8 +115,8 @@ func tellInside(ctx context.Context, t task) error {
 	if err != nil {
 		return err
 	}
-	conf.Self = t.Retake // a reader is started by this program
-	settings, err := config.Load(conf.File)
+	conf.Executable = t.Retake // a reader is started by this program
+	settings, err := config.Load(conf.SettingsFile)
 	if err != nil {
 		return err
 	}

@@ -47,12 +47,12 @@ func (b *bench) counted(ctx context.Context, f *field, plan *grow.Plan) error {
 	tree := b.row("a", record.SyncsTree, record.Count, "write-backs of the workspace for one save")
 	for i := range b.size.rounds {
 		at := uint64(roundsTraced + i)
-		files, whole := fileSyncs(h.counter), h.counter.Ops()[wholeSync]
+		files, whole := fileSyncs(h.counter), h.counter.OpCounts()[wholeSync]
 		if _, err := f.after(ctx, way{run: h.call}, plan.Random(b.size.edits, at), at); err != nil {
 			return err
 		}
 		store.Add(record.Solo, float64(fileSyncs(h.counter)-files))
-		tree.Add(record.Solo, float64(h.counter.Ops()[wholeSync]-whole))
+		tree.Add(record.Solo, float64(h.counter.OpCounts()[wholeSync]-whole))
 	}
 	return nil
 }
@@ -62,7 +62,7 @@ const wholeSync = "Dir.SyncFS"
 
 // fileSyncs counts what only the store does: syncs of single files and directories.
 func fileSyncs(c *fsx.Counter) int64 {
-	ops := c.Ops()
+	ops := c.OpCounts()
 	return ops["Dir.Sync"] + ops["File.Sync"]
 }
 

@@ -16,7 +16,7 @@ import (
 const (
 	entryHeader = "Retake-Entry"
 	endTrailer  = "Retake-End"
-	goodEnd     = "ok"
+	endOK       = "ok"
 )
 
 // Open gives the bytes of a file as they arrive.
@@ -33,8 +33,8 @@ type PartQuery struct {
 	Masked     bool
 }
 
-// header is the Range that says so; "": all is wanted.
-func (q *PartQuery) header() string {
+// rangeHeader is the Range that says so; "": all is wanted.
+func (q *PartQuery) rangeHeader() string {
 	switch {
 	case q.Most > 0:
 		return fmt.Sprintf("bytes=%d-%d", q.From, q.From+q.Most-1)
@@ -51,83 +51,83 @@ func (c *Client) OpenPart(ctx context.Context, q PartQuery) (io.ReadCloser, reta
 	if q.Masked {
 		v.Set("masked", "true")
 	}
-	a := get(v, "workspaces", string(q.Workspace), "file")
-	a.part = q.header()
-	b, err := c.open(ctx, a)
+	a := newGet(v, "workspaces", string(q.Workspace), "file")
+	a.byteRange = q.rangeHeader()
+	b, err := c.openBytes(ctx, a)
 	if err != nil {
 		return nil, e, err
 	}
-	text, err := base64.RawURLEncoding.DecodeString(b.r.Header.Get(entryHeader))
+	text, err := base64.RawURLEncoding.DecodeString(b.response.Header.Get(entryHeader))
 	if err == nil {
 		err = json.Unmarshal(text, &e)
 	}
 	if err != nil {
 		_ = b.Close() // only read
-		return nil, e, notUnderstood(err)
+		return nil, e, badResponse(err)
 	}
 	return b, e, nil
 }
 
 // Bytes gives stored bytes as they arrive.
 func (c *Client) Bytes(ctx context.Context, id retake.ObjectID) (io.ReadCloser, error) {
-	b, err := c.open(ctx, get(nil, "objects", string(id)))
+	b, err := c.openBytes(ctx, newGet(nil, "objects", string(id)))
 	if err != nil {
 		return nil, err
 	}
 	return b, nil
 }
 
-// open gives the answer with its body not read.
-func (c *Client) open(ctx context.Context, a *ask) (*incoming, error) {
-	a.bytes = true
-	b := &incoming{ctx: ctx}
-	err := c.do(ctx, a, func(r *http.Response) error {
-		b.r = r
+// openBytes gives the answer with its body not read.
+func (c *Client) openBytes(ctx context.Context, a *apiRequest) (*responseBody, error) {
+	a.wantsBytes = true
+	b := &responseBody{ctx: ctx}
+	err := c.send(ctx, a, func(r *http.Response) error {
+		b.response = r
 		return nil
 	})
 	return b, err
 }
 
-// incoming is a body. Its end counts only when the other end says that it is one.
-type incoming struct {
-	ctx context.Context
-	r   *http.Response
+// responseBody is a body. Its end counts only when the other end says that it is one.
+type responseBody struct {
+	ctx      context.Context
+	response *http.Response
 }
 
-func (b *incoming) Read(p []byte) (int, error) {
-	n, err := b.r.Body.Read(p)
+func (b *responseBody) Read(p []byte) (int, error) {
+	n, err := b.response.Body.Read(p)
 	switch {
 	case err == nil:
 		return n, nil
 	case err == io.EOF:
-		return n, b.end()
+		return n, b.checkEnd()
 	case b.ctx.Err() != nil:
 		return n, &retake.Error{Kind: retake.Canceled, What: "stopped", Safe: unchanged, Err: b.ctx.Err()}
 	}
-	return n, brokeOff(err)
+	return n, interruptedError(err)
 }
 
-func (b *incoming) Close() error { return b.r.Body.Close() }
+func (b *responseBody) Close() error { return b.response.Body.Close() }
 
-func (b *incoming) end() error {
-	_, promised := b.r.Trailer[endTrailer]
-	switch text := b.r.Trailer.Get(endTrailer); {
-	case !promised || text == goodEnd:
+func (b *responseBody) checkEnd() error {
+	_, promised := b.response.Trailer[endTrailer]
+	switch text := b.response.Trailer.Get(endTrailer); {
+	case !promised || text == endOK:
 		return io.EOF
 	case text == "":
-		return brokeOff(io.ErrUnexpectedEOF)
+		return interruptedError(io.ErrUnexpectedEOF)
 	default:
 		data, err := base64.RawURLEncoding.DecodeString(text)
 		if err != nil {
-			return notUnderstood(err)
+			return badResponse(err)
 		}
-		return plain(parseProblem(data))
+		return stripInternalKind(parseProblem(data))
 	}
 }
 
-// plain: what had no kind where it happened gets none on the way, so that who
+// stripInternalKind: what had no kind where it happened gets none on the way, so that who
 // reads may say what was being read.
-func plain(err error) error {
+func stripInternalKind(err error) error {
 	var e *retake.Error
 	if errors.As(err, &e) && e.Kind == retake.Internal && e.Safe == "" && e.Hint == "" && e.Err == nil {
 		return errors.New(e.What)
@@ -135,6 +135,6 @@ func plain(err error) error {
 	return err
 }
 
-func brokeOff(err error) error {
+func interruptedError(err error) error {
 	return &retake.Error{Kind: retake.Away, What: "the bytes broke off", Safe: unchanged, Hint: "try again", Err: err}
 }

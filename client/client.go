@@ -43,8 +43,8 @@ type Options struct {
 
 // Client asks another process. It may be used by several goroutines.
 type Client struct {
-	o         Options
-	base      string
+	opts      Options
+	baseURL   string
 	transport *http.Transport
 }
 
@@ -57,9 +57,9 @@ var (
 func New(o Options) *Client {
 	t := &http.Transport{DisableCompression: true, Protocols: new(http.Protocols), TLSClientConfig: o.TLS, ExpectContinueTimeout: time.Second}
 	t.Protocols.SetHTTP1(true)
-	c := &Client{o: o, base: strings.TrimSuffix(o.URL, "/"), transport: t}
+	c := &Client{opts: o, baseURL: strings.TrimSuffix(o.URL, "/"), transport: t}
 	if o.Socket != "" {
-		c.base = "http://retake"
+		c.baseURL = "http://retake"
 		t.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
 			var d net.Dialer
 			return d.DialContext(ctx, "unix", o.Socket)
@@ -76,5 +76,5 @@ func (c *Client) Close() error {
 
 // About asks who answers.
 func (c *Client) About(ctx context.Context) (retake.About, error) {
-	return call[retake.About](ctx, c, get(nil, "about"))
+	return callJSON[retake.About](ctx, c, newGet(nil, "about"))
 }

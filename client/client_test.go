@@ -22,7 +22,7 @@ const ws = retake.WorkspaceID("ws_0197a1de-0000-7000-8000-000000000001")
 
 func TestNobodyAnswers(t *testing.T) {
 	t.Parallel()
-	f := newFar(t)
+	f := newFakeDaemon(t)
 	c := client.New(client.Options{Socket: f.socket})
 	for name, call := range map[string]func() error{
 		"get":  func() error { _, err := c.About(t.Context()); return err },
@@ -43,22 +43,22 @@ func TestNobodyAnswers(t *testing.T) {
 func TestReviveBringsItBack(t *testing.T) {
 	t.Parallel()
 	want := retake.About{Version: "9", API: 1}
-	f := newFar(t)
-	got, err := f.client(answers(want)).About(t.Context())
+	f := newFakeDaemon(t)
+	got, err := f.newClient(respondJSON(want)).About(t.Context())
 	if err != nil || !cmp.Equal(got, want) {
 		t.Errorf("%+v %v", got, err)
 	}
 	// Nothing was sent, so a deed is sent again too.
-	f = newFar(t)
-	if _, err := f.client(answers(retake.SaveResult{})).Init(t.Context(), retake.InitRequest{Dir: "/x"}); err != nil {
+	f = newFakeDaemon(t)
+	if _, err := f.newClient(respondJSON(retake.SaveResult{})).Init(t.Context(), retake.InitRequest{Dir: "/x"}); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestReviveThatDoesNotWork(t *testing.T) {
 	t.Parallel()
-	f := newFar(t)
-	if _, err := f.client().About(t.Context()); !retake.IsKind(err, retake.Away) || f.revived != 5 {
+	f := newFakeDaemon(t)
+	if _, err := f.newClient().About(t.Context()); !retake.IsKind(err, retake.Away) || f.revived != 5 {
 		t.Errorf("%v after %d tries", err, f.revived)
 	}
 	for _, x := range []struct {
@@ -80,7 +80,7 @@ func TestReviveThatDoesNotWork(t *testing.T) {
 func TestBodyThatEndsEarly(t *testing.T) {
 	t.Parallel()
 	for name, h := range map[string]http.HandlerFunc{
-		"broken": halfway("application/octet-stream", strings.Repeat("x", 100000)),
+		"broken": respondPartly("application/octet-stream", strings.Repeat("x", 100000)),
 		"no end": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Trailer", "Retake-End")
 			_, _ = io.WriteString(w, "half")
@@ -91,9 +91,9 @@ func TestBodyThatEndsEarly(t *testing.T) {
 			w.Header().Set("Retake-End", "?")
 		},
 	} {
-		f := newFar(t)
-		f.live(h)
-		r, err := f.client().Bytes(t.Context(), "k1")
+		f := newFakeDaemon(t)
+		f.start(h)
+		r, err := f.newClient().Bytes(t.Context(), "k1")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,14 +107,14 @@ func TestBodyThatEndsEarly(t *testing.T) {
 // The caller stops in the middle of a body.
 func TestStoppedBody(t *testing.T) {
 	t.Parallel()
-	f := newFar(t)
-	f.live(func(w http.ResponseWriter, r *http.Request) {
+	f := newFakeDaemon(t)
+	f.start(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, strings.Repeat("x", 100000))
 		_ = http.NewResponseController(w).Flush()
 		<-r.Context().Done()
 	})
 	ctx, stop := context.WithCancel(t.Context())
-	r, err := f.client().Bytes(ctx, "k1")
+	r, err := f.newClient().Bytes(ctx, "k1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,8 +132,8 @@ func TestStoppedBeforeItBegan(t *testing.T) {
 	t.Parallel()
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	f := newFar(t)
-	for _, c := range []*client.Client{f.client(), client.New(client.Options{Socket: f.socket})} {
+	f := newFakeDaemon(t)
+	for _, c := range []*client.Client{f.newClient(), client.New(client.Options{Socket: f.socket})} {
 		if _, err := c.About(ctx); !retake.IsKind(err, retake.Canceled) || !errors.Is(err, context.Canceled) {
 			t.Errorf("%v", err)
 		}
@@ -159,17 +159,17 @@ func TestAnswersThatAreNotOurs(t *testing.T) {
 		"gateway":  {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "<html>", http.StatusBadGateway) }, retake.Away},
 		"page":     {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") }, retake.Internal},
 		"redirect": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/login", http.StatusFound) }, retake.Internal},
-		"no kind":  {refuses(""), retake.Internal},
-		"no entry": {answers("bytes"), retake.Internal},
+		"no kind":  {respondProblem(""), retake.Internal},
+		"no entry": {respondJSON("bytes"), retake.Internal},
 	} {
-		f := newFar(t)
-		f.live(x.h)
+		f := newFakeDaemon(t)
+		f.start(x.h)
 		call := func(c *client.Client) error { _, err := c.About(t.Context()); return err }
 		if name == "no entry" {
 			call = func(c *client.Client) error { _, _, err := c.Open(t.Context(), ws, "1", "a"); return err }
 		}
-		if err := call(f.client()); !retake.IsKind(err, x.want) || len(f.seen()) != 1 {
-			t.Errorf("%s: %v after %q", name, err, f.seen())
+		if err := call(f.newClient()); !retake.IsKind(err, x.want) || len(f.requestLog()) != 1 {
+			t.Errorf("%s: %v after %q", name, err, f.requestLog())
 		}
 	}
 }
@@ -177,9 +177,9 @@ func TestAnswersThatAreNotOurs(t *testing.T) {
 // Empty names would lead to another address; nothing is sent.
 func TestEmptyNamesAreNotSent(t *testing.T) {
 	t.Parallel()
-	f := newFar(t)
-	f.live(answers(map[string]any{}))
-	c := f.client()
+	f := newFakeDaemon(t)
+	f.start(respondJSON(map[string]any{}))
+	c := f.newClient()
 	for name, call := range map[string]func() error{
 		"pin":       func() error { _, err := c.Pin(t.Context(), ws, "1", ""); return err },
 		"unpin":     func() error { return c.Unpin(t.Context(), ws, "") },
@@ -190,7 +190,7 @@ func TestEmptyNamesAreNotSent(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if d := cmp.Diff([]string(nil), f.seen()); d != "" {
+	if d := cmp.Diff([]string(nil), f.requestLog()); d != "" {
 		t.Errorf("sent:\n%s", d)
 	}
 }
@@ -198,14 +198,14 @@ func TestEmptyNamesAreNotSent(t *testing.T) {
 // One connection serves one call after the other.
 func TestOneConnection(t *testing.T) {
 	t.Parallel()
-	f := newFar(t)
+	f := newFakeDaemon(t)
 	l, err := net.Listen("unix", f.socket)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var mu sync.Mutex
 	conns := 0
-	s := &http.Server{Handler: answers(map[string]any{}), ConnState: func(_ net.Conn, st http.ConnState) {
+	s := &http.Server{Handler: respondJSON(map[string]any{}), ConnState: func(_ net.Conn, st http.ConnState) {
 		if st == http.StateNew {
 			mu.Lock()
 			conns++
@@ -214,7 +214,7 @@ func TestOneConnection(t *testing.T) {
 	}}
 	go s.Serve(l) //nolint:errcheck // ends when the test does
 	defer s.Close()
-	c := f.client()
+	c := f.newClient()
 	for range 20 {
 		if _, err := c.Save(t.Context(), retake.SaveRequest{Workspace: ws}); err != nil {
 			t.Fatal(err)
@@ -237,7 +237,7 @@ func BenchmarkRoundTrip(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s := &http.Server{Handler: answers(retake.About{Version: "1"})}
+	s := &http.Server{Handler: respondJSON(retake.About{Version: "1"})}
 	go s.Serve(l) //nolint:errcheck // ends with the benchmark
 	defer s.Close()
 	c := client.New(client.Options{Socket: filepath.Join(dir, "s")})

@@ -11,20 +11,20 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// result is the JSON of the answer, which may come at the end of events.
-func (a *ask) result(r *http.Response) ([]byte, error) {
+// readResult is the JSON of the answer, which may come at the end of events.
+func (a *apiRequest) readResult(r *http.Response) ([]byte, error) {
 	if contentType(r) == eventType {
-		return a.outcome(r.Body)
+		return a.readOutcome(r.Body)
 	}
 	data, err := io.ReadAll(r.Body)
 	if err != nil {
-		return nil, &broken{sent: true, err: err}
+		return nil, &connError{mayHaveArrived: true, err: err}
 	}
 	return data, nil
 }
 
-// outcome reads until the event that ends them. Without one they broke off.
-func (a *ask) outcome(r io.Reader) ([]byte, error) {
+// readOutcome reads until the event that ends them. Without one they broke off.
+func (a *apiRequest) readOutcome(r io.Reader) ([]byte, error) {
 	lines := bufio.NewReader(r)
 	for {
 		e, err := nextEvent(lines)
@@ -37,34 +37,34 @@ func (a *ask) outcome(r io.Reader) ([]byte, error) {
 		case "problem":
 			return nil, parseProblem(e.data)
 		case "progress":
-			a.tell(e.data)
+			a.reportProgress(e.data)
 		}
 	}
 }
 
-// sent is one event of a stream.
-type sent struct {
+// streamEvent is one event of a stream.
+type streamEvent struct {
 	id, event string
 	data      []byte
 }
 
 // nextEvent reads one event; what ends in the middle of one, or behind one, broke off.
-func nextEvent(lines *bufio.Reader) (sent, error) {
-	var e sent
+func nextEvent(lines *bufio.Reader) (streamEvent, error) {
+	var e streamEvent
 	for {
 		line, err := lines.ReadBytes('\n')
 		if err != nil {
 			if errors.Is(err, io.EOF) {
 				err = io.ErrUnexpectedEOF
 			}
-			return sent{}, &broken{sent: true, err: err}
+			return streamEvent{}, &connError{mayHaveArrived: true, err: err}
 		}
 		line = bytes.TrimRight(line, "\r\n")
 		if len(line) == 0 {
 			if e.event != "" {
 				return e, nil
 			}
-			e = sent{}
+			e = streamEvent{}
 			continue
 		}
 		field, value, _ := bytes.Cut(line, []byte(":"))
@@ -80,9 +80,9 @@ func nextEvent(lines *bufio.Reader) (sent, error) {
 	}
 }
 
-func (a *ask) tell(data []byte) {
+func (a *apiRequest) reportProgress(data []byte) {
 	var p struct{ Files, Total, Bytes int64 }
-	if a.follow != nil && json.Unmarshal(data, &p) == nil {
-		a.follow(retake.Progress{Files: p.Files, Total: p.Total, Bytes: p.Bytes})
+	if a.onProgress != nil && json.Unmarshal(data, &p) == nil {
+		a.onProgress(retake.Progress{Files: p.Files, Total: p.Total, Bytes: p.Bytes})
 	}
 }

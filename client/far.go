@@ -12,27 +12,27 @@ import (
 )
 
 const (
-	tarType    = "application/x-tar"
-	onceHeader = "Idempotency-Key"
+	tarType           = "application/x-tar"
+	idempotencyHeader = "Idempotency-Key"
 
-	firstPause = 100 * time.Millisecond
-	longPause  = 5 * time.Second
-	maxPause   = time.Minute // however long a server asks us to wait
+	minRetryDelay = 100 * time.Millisecond
+	maxRetryDelay = 5 * time.Second
+	maxRetryAfter = time.Minute // however long a server asks us to wait
 )
 
-// later is an answer that says that the same request may work then.
-type later struct {
-	err     error
-	after   time.Duration // as the server asked; 0: it did not
-	refused bool          // it was not looked at
+// retryableError is an answer that says that the same request may work then.
+type retryableError struct {
+	err        error
+	retryAfter time.Duration // as the server asked; 0: it did not
+	refused    bool          // it was not looked at
 }
 
-func (l *later) Error() string { return l.err.Error() }
-func (l *later) Unwrap() error { return l.err }
+func (l *retryableError) Error() string { return l.err.Error() }
+func (l *retryableError) Unwrap() error { return l.err }
 
-// told is the error as the caller gets it.
-func told(err error) error {
-	var l *later
+// unwrapRetryable is the error as the caller gets it.
+func unwrapRetryable(err error) error {
+	var l *retryableError
 	if errors.As(err, &l) {
 		return l.err
 	}
@@ -44,84 +44,84 @@ func retryAfter(r *http.Response) time.Duration {
 	if err != nil || n < 0 {
 		return 0
 	}
-	return min(time.Duration(n)*time.Second, maxPause)
+	return min(time.Duration(n)*time.Second, maxRetryAfter)
 }
 
-// identify adds who asks, and for a deed the key under which a server does it once.
-func (c *Client) identify(req *http.Request, a *ask) {
-	if c.o.Key != "" {
-		req.Header.Set("Authorization", "Bearer "+c.o.Key)
+// setIdentity adds who asks, and for a deed the key under which a server does it once.
+func (c *Client) setIdentity(req *http.Request, a *apiRequest) {
+	if c.opts.Key != "" {
+		req.Header.Set("Authorization", "Bearer "+c.opts.Key)
 	}
-	if a.once != "" {
-		req.Header.Set(onceHeader, a.once)
+	if a.idempotencyKey != "" {
+		req.Header.Set(idempotencyHeader, a.idempotencyKey)
 	}
-	if a.last != "" {
-		req.Header.Set("Last-Event-ID", a.last)
+	if a.lastEventID != "" {
+		req.Header.Set("Last-Event-ID", a.lastEventID)
 	}
 }
 
-// doFar asks a server. A deed carries a key of its own, so that asking twice is asking
+// sendToServer asks a server. A deed carries a key of its own, so that asking twice is asking
 // once; of streams a server cannot remember the answer.
-func (c *Client) doFar(ctx context.Context, a *ask, body []byte, take func(*http.Response) error) error {
-	if a.method == http.MethodPost && a.stream == nil && a.follow == nil {
-		a.once, a.again = uuid.NewString(), true
+func (c *Client) sendToServer(ctx context.Context, a *apiRequest, body []byte, take func(*http.Response) error) error {
+	if a.method == http.MethodPost && a.stream == nil && a.onProgress == nil {
+		a.idempotencyKey, a.idempotent = uuid.NewString(), true
 	}
 	for try := 0; ; try++ {
-		err := c.once(ctx, a, body, take)
+		err := c.sendOnce(ctx, a, body, take)
 		if err == nil {
 			return nil
 		}
 		if ctx.Err() != nil {
-			return a.stopped(ctx)
+			return a.canceledError(ctx)
 		}
-		var b *broken
+		var b *connError
 		if errors.As(err, &b) {
-			a.doubt = a.doubt || b.sent
+			a.mayHaveArrived = a.mayHaveArrived || b.mayHaveArrived
 		}
-		if try >= c.retries() || !a.mayAgain(err) {
+		if try >= c.retries() || !a.mayRetry(err) {
 			if b != nil {
-				return c.away(a, b.err)
+				return c.unreachableError(a, b.err)
 			}
-			return told(err)
+			return unwrapRetryable(err)
 		}
-		if !paused(ctx, pause(try, err)) {
-			return a.stopped(ctx)
+		if !sleep(ctx, retryDelay(try, err)) {
+			return a.canceledError(ctx)
 		}
 	}
 }
 
 func (c *Client) retries() int {
-	if c.o.Retries == 0 {
-		return maxAgain
+	if c.opts.Retries == 0 {
+		return maxRetries
 	}
-	return max(c.o.Retries, 0)
+	return max(c.opts.Retries, 0)
 }
 
-// mayAgain reports whether a request may be sent again after an error.
-func (a *ask) mayAgain(err error) bool {
+// mayRetry reports whether a request may be sent again after an error.
+func (a *apiRequest) mayRetry(err error) bool {
 	if a.stream != nil {
 		return false // what was read of it is gone
 	}
-	var b *broken
+	var b *connError
 	if errors.As(err, &b) {
-		return a.again || !b.sent
+		return a.idempotent || !b.mayHaveArrived
 	}
-	var l *later
-	return errors.As(err, &l) && (a.again || l.refused)
+	var l *retryableError
+	return errors.As(err, &l) && (a.idempotent || l.refused)
 }
 
-// pause grows with every try, and differs between askers that were turned away together.
-func pause(try int, err error) time.Duration {
-	var l *later
-	if errors.As(err, &l) && l.after > 0 {
-		return l.after
+// retryDelay grows with every try, and differs between askers that were turned away together.
+func retryDelay(try int, err error) time.Duration {
+	var l *retryableError
+	if errors.As(err, &l) && l.retryAfter > 0 {
+		return l.retryAfter
 	}
-	d := min(firstPause<<try, longPause)
+	d := min(minRetryDelay<<try, maxRetryDelay)
 	return d/2 + rand.N(d/2+1)
 }
 
-// paused answers false when the caller does not wait any longer.
-func paused(ctx context.Context, d time.Duration) bool {
+// sleep answers false when the caller does not wait any longer.
+func sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

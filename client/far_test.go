@@ -15,8 +15,8 @@ import (
 	"github.com/retake-dev/retake/client"
 )
 
-// far is the other end: a socket at which handlers serve one after the other.
-type far struct {
+// fakeDaemon is the other end: a socket at which handlers serve one after the other.
+type fakeDaemon struct {
 	t      *testing.T
 	socket string
 
@@ -26,18 +26,18 @@ type far struct {
 	revived  int          // guarded by mu
 }
 
-func newFar(t *testing.T) *far {
+func newFakeDaemon(t *testing.T) *fakeDaemon {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "rt") // the path of a socket has 108 bytes at most
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &far{t: t, socket: filepath.Join(dir, "s")}
-	t.Cleanup(func() { f.die(); os.RemoveAll(dir) })
+	f := &fakeDaemon{t: t, socket: filepath.Join(dir, "s")}
+	t.Cleanup(func() { f.stop(); os.RemoveAll(dir) })
 	return f
 }
 
-func (f *far) live(h http.HandlerFunc) {
+func (f *fakeDaemon) start(h http.HandlerFunc) {
 	f.t.Helper()
 	l, err := net.Listen("unix", f.socket)
 	if err != nil {
@@ -59,8 +59,8 @@ func (f *far) live(h http.HandlerFunc) {
 	go s.Serve(l) //nolint:errcheck // ends when the test does
 }
 
-// die closes every connection, as the end of a process does.
-func (f *far) die() {
+// stop closes every connection, as the end of a process does.
+func (f *fakeDaemon) stop() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.server != nil {
@@ -69,22 +69,22 @@ func (f *far) die() {
 	f.server = nil
 }
 
-func (f *far) seen() []string {
+func (f *fakeDaemon) requestLog() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.requests
 }
 
-// client revives with one handler after the other; then nothing comes back.
-func (f *far) client(next ...http.HandlerFunc) *client.Client {
+// newClient revives with one handler after the other; then nothing comes back.
+func (f *fakeDaemon) newClient(next ...http.HandlerFunc) *client.Client {
 	c := client.New(client.Options{Socket: f.socket, Revive: func(context.Context) error {
-		f.die()
+		f.stop()
 		f.mu.Lock()
 		n := f.revived
 		f.revived++
 		f.mu.Unlock()
 		if n < len(next) {
-			f.live(next[n])
+			f.start(next[n])
 		}
 		return nil
 	}})
@@ -92,17 +92,17 @@ func (f *far) client(next ...http.HandlerFunc) *client.Client {
 	return c
 }
 
-func answers(v any) http.HandlerFunc {
+func respondJSON(v any) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(v) // the asker is there
 	}
 }
 
-func breaksOff(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
+func abortConnection(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
-// halfway sends a part of an answer and breaks off.
-func halfway(contentType, part string) http.HandlerFunc {
+// respondPartly sends a part of an answer and breaks off.
+func respondPartly(contentType, part string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", contentType)
 		_, _ = io.WriteString(w, part)
@@ -111,7 +111,7 @@ func halfway(contentType, part string) http.HandlerFunc {
 	}
 }
 
-func refuses(k retake.ErrorKind) http.HandlerFunc {
+func respondProblem(k retake.ErrorKind) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/problem+json")
 		w.WriteHeader(http.StatusTeapot) // the status says nothing to us

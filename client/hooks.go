@@ -21,12 +21,12 @@ type hookBody struct {
 
 // MakeWebhook tells an address of events.
 func (c *Client) MakeWebhook(ctx context.Context, req retake.WebhookRequest) (retake.NewWebhook, error) {
-	return call[retake.NewWebhook](ctx, c, to(http.MethodPost, hookBody(req), "webhooks"))
+	return callJSON[retake.NewWebhook](ctx, c, newRequest(http.MethodPost, hookBody(req), "webhooks"))
 }
 
 // Webhooks lists all webhooks.
 func (c *Client) Webhooks(ctx context.Context) ([]retake.Webhook, error) {
-	return all[retake.Webhook](ctx, c, "webhooks")
+	return listAll[retake.Webhook](ctx, c, "webhooks")
 }
 
 type changeHookBody struct {
@@ -37,41 +37,41 @@ type changeHookBody struct {
 
 // ChangeWebhook replaces address and types, and enables or disables.
 func (c *Client) ChangeWebhook(ctx context.Context, w retake.Webhook) (retake.Webhook, error) {
-	a := to(http.MethodPut, changeHookBody{w.URL, w.Types, w.Disabled}, "webhooks", string(w.ID))
-	a.again = true
-	return call[retake.Webhook](ctx, c, a)
+	a := newRequest(http.MethodPut, changeHookBody{w.URL, w.Types, w.Disabled}, "webhooks", string(w.ID))
+	a.idempotent = true
+	return callJSON[retake.Webhook](ctx, c, a)
 }
 
 // DropWebhook tells an address no more.
 func (c *Client) DropWebhook(ctx context.Context, id retake.WebhookID) error {
-	return c.drop(ctx, to(http.MethodDelete, nil, "webhooks", string(id)))
+	return c.sendDelete(ctx, newRequest(http.MethodDelete, nil, "webhooks", string(id)))
 }
 
 // RotateWebhook makes a new secret.
 func (c *Client) RotateWebhook(ctx context.Context, id retake.WebhookID) (retake.NewWebhook, error) {
-	return call[retake.NewWebhook](ctx, c, to(http.MethodPost, nil, "webhooks", string(id), "rotate"))
+	return callJSON[retake.NewWebhook](ctx, c, newRequest(http.MethodPost, nil, "webhooks", string(id), "rotate"))
 }
 
 // Deliveries lists messages, newest first.
 func (c *Client) Deliveries(ctx context.Context, q retake.DeliveryQuery) ([]retake.Delivery, error) {
-	v := set(limited(url.Values{}, q.Limit), "webhook", string(q.Webhook), "state", string(q.State), "before", q.Before)
-	p, err := call[page[retake.Delivery]](ctx, c, get(v, "deliveries"))
+	v := setNonEmpty(withLimit(url.Values{}, q.Limit), "webhook", string(q.Webhook), "state", string(q.State), "before", q.Before)
+	p, err := callJSON[page[retake.Delivery]](ctx, c, newGet(v, "deliveries"))
 	return p.Data, err
 }
 
 // Delivery answers one message with its body.
 func (c *Client) Delivery(ctx context.Context, id string) (retake.Delivery, error) {
-	return call[retake.Delivery](ctx, c, get(nil, "deliveries", id))
+	return callJSON[retake.Delivery](ctx, c, newGet(nil, "deliveries", id))
 }
 
 // Replay sends a message again.
 func (c *Client) Replay(ctx context.Context, id string) (retake.Delivery, error) {
-	return call[retake.Delivery](ctx, c, to(http.MethodPost, nil, "deliveries", id, "replay"))
+	return callJSON[retake.Delivery](ctx, c, newRequest(http.MethodPost, nil, "deliveries", id, "replay"))
 }
 
 // Events lists events after one, oldest first. A server waits a minute at most.
 func (c *Client) Events(ctx context.Context, q retake.EventQuery) ([]retake.Event, error) {
-	v := limited(url.Values{}, q.Limit)
+	v := withLimit(url.Values{}, q.Limit)
 	if q.After != 0 {
 		v.Set("after", strconv.FormatInt(q.After, 10))
 	}
@@ -81,7 +81,7 @@ func (c *Client) Events(ctx context.Context, q retake.EventQuery) ([]retake.Even
 	if q.Wait > 0 {
 		v.Set("wait", q.Wait.String())
 	}
-	p, err := call[page[retake.Event]](ctx, c, get(v, "events"))
+	p, err := callJSON[page[retake.Event]](ctx, c, newGet(v, "events"))
 	return p.Data, err
 }
 
@@ -89,39 +89,39 @@ func (c *Client) Events(ctx context.Context, q retake.EventQuery) ([]retake.Even
 // stream that breaks off is taken up again behind the last event that f got.
 func (c *Client) Follow(ctx context.Context, after int64, f func(retake.Event) error) error {
 	for idle := 0; ; idle++ {
-		a := get(nil, "events")
-		a.events, a.last = true, strconv.FormatInt(after, 10)
-		s := following{f: f}
-		err := c.do(ctx, a, s.read)
-		if s.seen {
-			after, idle = s.last, 0
+		a := newGet(nil, "events")
+		a.wantsEvents, a.lastEventID = true, strconv.FormatInt(after, 10)
+		s := eventReader{handle: f}
+		err := c.send(ctx, a, s.readEvents)
+		if s.received {
+			after, idle = s.lastSeq, 0
 		}
 		ended := errors.Is(err, errStreamEnded)
 		switch {
-		case s.stop != nil:
-			return s.stop
+		case s.handlerErr != nil:
+			return s.handlerErr
 		case ctx.Err() != nil:
-			return a.stopped(ctx)
-		case !ended && (idle > maxAgain || !retake.IsKind(err, retake.Busy) && !retake.IsKind(err, retake.Away)):
+			return a.canceledError(ctx)
+		case !ended && (idle > maxRetries || !retake.IsKind(err, retake.Busy) && !retake.IsKind(err, retake.Away)):
 			return err
 		}
-		if !paused(ctx, pause(min(idle, maxAgain), nil)) {
-			return a.stopped(ctx)
+		if !sleep(ctx, retryDelay(min(idle, maxRetries), nil)) {
+			return a.canceledError(ctx)
 		}
 	}
 }
 
 var errStreamEnded = errors.New("the stream broke off")
 
-// following is one stream, and how far it came.
-type following struct {
-	f    func(retake.Event) error
-	last int64
-	seen bool
-	stop error // f wants no more
+// eventReader is one stream, and how far it came.
+type eventReader struct {
+	handle     func(retake.Event) error
+	lastSeq    int64
+	received   bool
+	handlerErr error // f wants no more
 }
 
-func (s *following) read(r *http.Response) error {
+func (s *eventReader) readEvents(r *http.Response) error {
 	defer r.Body.Close() //nolint:errcheck // only read
 	lines := bufio.NewReader(r.Body)
 	for {
@@ -134,11 +134,11 @@ func (s *following) read(r *http.Response) error {
 		}
 		var ev retake.Event
 		if err := json.Unmarshal(e.data, &ev); err != nil {
-			return notUnderstood(err)
+			return badResponse(err)
 		}
-		if s.stop = s.f(ev); s.stop != nil {
-			return s.stop
+		if s.handlerErr = s.handle(ev); s.handlerErr != nil {
+			return s.handlerErr
 		}
-		s.last, s.seen = ev.Seq, true
+		s.lastSeq, s.received = ev.Seq, true
 	}
 }

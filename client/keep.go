@@ -15,10 +15,10 @@ type pinBody struct {
 // Pin keeps a checkpoint under a name. When an answer was lost on the way, the
 // pin may be there already; then it is ours if it is on the same checkpoint.
 func (c *Client) Pin(ctx context.Context, ws retake.WorkspaceID, ref, name string) (retake.Pin, error) {
-	a := to(http.MethodPut, pinBody{ref}, "workspaces", string(ws), "pins", name)
-	a.again = true
-	pin, err := call[retake.Pin](ctx, c, a)
-	if !a.doubt || !retake.IsKind(err, retake.Exists) {
+	a := newRequest(http.MethodPut, pinBody{ref}, "workspaces", string(ws), "pins", name)
+	a.idempotent = true
+	pin, err := callJSON[retake.Pin](ctx, c, a)
+	if !a.mayHaveArrived || !retake.IsKind(err, retake.Exists) {
 		return pin, err
 	}
 	wanted, ferr := c.Find(ctx, ws, ref)
@@ -39,10 +39,10 @@ func (c *Client) Pin(ctx context.Context, ws retake.WorkspaceID, ref, name strin
 
 // Unpin takes a pin off.
 func (c *Client) Unpin(ctx context.Context, ws retake.WorkspaceID, name string) error {
-	a := to(http.MethodDelete, nil, "workspaces", string(ws), "pins", name)
-	a.again = true
-	err := c.do(ctx, a, func(r *http.Response) error { return r.Body.Close() })
-	if a.doubt && retake.IsKind(err, retake.NotFound) {
+	a := newRequest(http.MethodDelete, nil, "workspaces", string(ws), "pins", name)
+	a.idempotent = true
+	err := c.send(ctx, a, func(r *http.Response) error { return r.Body.Close() })
+	if a.mayHaveArrived && retake.IsKind(err, retake.NotFound) {
 		return nil // the answer that was lost said that it is off
 	}
 	return err
@@ -54,8 +54,8 @@ type forgetBody struct {
 
 // Forget drops checkpoints from the timeline.
 func (c *Client) Forget(ctx context.Context, ws retake.WorkspaceID, refs []string) ([]retake.Tombstone, error) {
-	a := to(http.MethodPost, forgetBody{append([]string{}, refs...)}, "workspaces", string(ws), "forget")
-	out, err := call[struct{ Tombstones []retake.Tombstone }](ctx, c, a)
+	a := newRequest(http.MethodPost, forgetBody{append([]string{}, refs...)}, "workspaces", string(ws), "forget")
+	out, err := callJSON[struct{ Tombstones []retake.Tombstone }](ctx, c, a)
 	return out.Tombstones, err
 }
 
@@ -65,39 +65,39 @@ type scrubBody struct {
 
 // Scrub reads the store back. It changes nothing, so it may be asked again.
 func (c *Client) Scrub(ctx context.Context, q retake.ScrubQuery) (retake.ScrubReport, error) {
-	a := to(http.MethodPost, scrubBody{q.Share}, "scrub")
-	a.again, a.looks, a.follow = true, true, q.Progress
-	return call[retake.ScrubReport](ctx, c, a)
+	a := newRequest(http.MethodPost, scrubBody{q.Share}, "scrub")
+	a.idempotent, a.readOnly, a.onProgress = true, true, q.Progress
+	return callJSON[retake.ScrubReport](ctx, c, a)
 }
 
 // Space measures the store and its disk.
 func (c *Client) Space(ctx context.Context) (retake.StoreState, error) {
-	return call[retake.StoreState](ctx, c, get(nil, "space"))
+	return callJSON[retake.StoreState](ctx, c, newGet(nil, "space"))
 }
 
 // Sweep gives back the bytes that no checkpoint needs.
 func (c *Client) Sweep(ctx context.Context) (retake.SweepReport, error) {
-	return call[retake.SweepReport](ctx, c, to(http.MethodPost, nil, "sweep"))
+	return callJSON[retake.SweepReport](ctx, c, newRequest(http.MethodPost, nil, "sweep"))
 }
 
 // SpacePlan tells what the next tidy-up would drop.
 func (c *Client) SpacePlan(ctx context.Context) (retake.SpacePlan, error) {
-	return call[retake.SpacePlan](ctx, c, get(nil, "space", "plan"))
+	return callJSON[retake.SpacePlan](ctx, c, newGet(nil, "space", "plan"))
 }
 
 // Thin does the next tidy-up now.
 func (c *Client) Thin(ctx context.Context, req retake.ThinRequest) (retake.ThinReport, error) {
-	a := to(http.MethodPost, nil, "thin")
-	a.follow = req.Progress
-	return call[retake.ThinReport](ctx, c, a)
+	a := newRequest(http.MethodPost, nil, "thin")
+	a.onProgress = req.Progress
+	return callJSON[retake.ThinReport](ctx, c, a)
 }
 
 // Rebuild makes the catalog again from the store alone.
 func (c *Client) Rebuild(ctx context.Context) (retake.RebuildReport, error) {
-	return call[retake.RebuildReport](ctx, c, to(http.MethodPost, nil, "rebuild"))
+	return callJSON[retake.RebuildReport](ctx, c, newRequest(http.MethodPost, nil, "rebuild"))
 }
 
 // Prove compares our tree id with that of the stock engine.
 func (c *Client) Prove(ctx context.Context, ws retake.WorkspaceID, ref string) (retake.Proof, error) {
-	return call[retake.Proof](ctx, c, get(url.Values{"ref": {ref}}, "workspaces", string(ws), "proof"))
+	return callJSON[retake.Proof](ctx, c, newGet(url.Values{"ref": {ref}}, "workspaces", string(ws), "proof"))
 }

@@ -69,14 +69,14 @@ func TestLostAnswers(t *testing.T) {
 		"deinit":  {false, func(ctx context.Context, c *client.Client) error { _, err := c.Deinit(ctx, ws); return err }},
 	} {
 		for how, lost := range map[string]http.HandlerFunc{
-			"before":    breaksOff,
-			"in JSON":   halfway("application/json", `{"version":`),
-			"in events": halfway("text/event-stream", ":\n\nevent: progress\ndata: {\"files\":1}\n\nevent: result\ndata: {}\n"),
+			"before":    abortConnection,
+			"in JSON":   respondPartly("application/json", `{"version":`),
+			"in events": respondPartly("text/event-stream", ":\n\nevent: progress\ndata: {\"files\":1}\n\nevent: result\ndata: {}\n"),
 		} {
-			f := newFar(t)
-			f.live(lost)
-			err := x.call(t.Context(), f.client(lost, answers(map[string]any{})))
-			seen := f.seen()
+			f := newFakeDaemon(t)
+			f.start(lost)
+			err := x.call(t.Context(), f.newClient(lost, respondJSON(map[string]any{})))
+			seen := f.requestLog()
 			switch {
 			case name == "unpin" && how != "before": // has no body to lose
 			case x.again && (err != nil || len(seen) != 3 || seen[0] != seen[2]):
@@ -102,16 +102,16 @@ func TestCheckpointsHaveAnID(t *testing.T) {
 			return err
 		},
 	} {
-		f := newFar(t)
-		f.live(answers(map[string]any{}))
-		c := f.client()
+		f := newFakeDaemon(t)
+		f.start(respondJSON(map[string]any{}))
+		c := f.newClient()
 		for _, id := range []retake.CheckpointID{"", "", ours} {
 			if err := call(c, id); err != nil {
 				t.Fatal(err)
 			}
 		}
 		var ids []retake.CheckpointID
-		for _, r := range f.seen() {
+		for _, r := range f.requestLog() {
 			var b struct{ ID retake.CheckpointID }
 			if err := json.Unmarshal([]byte(r[strings.Index(r, "{"):]), &b); err != nil {
 				t.Fatal(err)
@@ -152,8 +152,8 @@ func TestLookingChangesNothing(t *testing.T) {
 			return err
 		}},
 	} {
-		f := newFar(t)
-		f.live(breaksOff)
+		f := newFakeDaemon(t)
+		f.start(abortConnection)
 		e := retake.AsError(x.call(client.New(client.Options{Socket: f.socket})))
 		if e.Kind != retake.Away || strings.Contains(e.Safe, "Nothing was changed") != x.looks {
 			t.Errorf("%s: %+v", name, e)
@@ -168,13 +168,13 @@ func TestForkGoesFromTheRoot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := newFar(t)
-	f.live(answers(map[string]any{}))
-	if _, err := f.client().Fork(t.Context(), retake.ForkRequest{Workspace: ws, Dir: "there"}); err != nil {
+	f := newFakeDaemon(t)
+	f.start(respondJSON(map[string]any{}))
+	if _, err := f.newClient().Fork(t.Context(), retake.ForkRequest{Workspace: ws, Dir: "there"}); err != nil {
 		t.Fatal(err)
 	}
-	if want := "POST /v1/workspaces/" + string(ws) + `/forks {"dir":"` + dir + `"}`; f.seen()[0] != want {
-		t.Errorf("%s, not %s", f.seen()[0], want)
+	if want := "POST /v1/workspaces/" + string(ws) + `/forks {"dir":"` + dir + `"}`; f.requestLog()[0] != want {
+		t.Errorf("%s, not %s", f.requestLog()[0], want)
 	}
 }
 
@@ -185,37 +185,37 @@ func TestPinsThatWereLost(t *testing.T) {
 		return func(w http.ResponseWriter, r *http.Request) {
 			switch {
 			case r.Method == http.MethodPut:
-				refuses(retake.Exists)(w, r)
+				respondProblem(retake.Exists)(w, r)
 			case strings.HasSuffix(r.URL.Path, "/find"):
-				answers(retake.Checkpoint{ID: "cp_1"})(w, r)
+				respondJSON(retake.Checkpoint{ID: "cp_1"})(w, r)
 			default:
-				answers(retake.Timeline{Pins: []retake.Pin{{Name: "b", Checkpoint: "cp_1"}, {Name: "a", Checkpoint: pinned, Number: 7}}})(w, r)
+				respondJSON(retake.Timeline{Pins: []retake.Pin{{Name: "b", Checkpoint: "cp_1"}, {Name: "a", Checkpoint: pinned, Number: 7}}})(w, r)
 			}
 		}
 	}
-	f := newFar(t)
-	f.live(breaksOff)
-	if pin, err := f.client(pins("cp_1")).Pin(t.Context(), ws, "7", "a"); err != nil || pin.Number != 7 {
+	f := newFakeDaemon(t)
+	f.start(abortConnection)
+	if pin, err := f.newClient(pins("cp_1")).Pin(t.Context(), ws, "7", "a"); err != nil || pin.Number != 7 {
 		t.Errorf("ours: %+v %v", pin, err)
 	}
-	f = newFar(t)
-	f.live(breaksOff)
-	if _, err := f.client(pins("cp_2")).Pin(t.Context(), ws, "7", "a"); !retake.IsKind(err, retake.Exists) {
+	f = newFakeDaemon(t)
+	f.start(abortConnection)
+	if _, err := f.newClient(pins("cp_2")).Pin(t.Context(), ws, "7", "a"); !retake.IsKind(err, retake.Exists) {
 		t.Errorf("another's: %v", err)
 	}
-	f = newFar(t)
-	f.live(pins("cp_1"))
-	if _, err := f.client().Pin(t.Context(), ws, "7", "a"); !retake.IsKind(err, retake.Exists) {
+	f = newFakeDaemon(t)
+	f.start(pins("cp_1"))
+	if _, err := f.newClient().Pin(t.Context(), ws, "7", "a"); !retake.IsKind(err, retake.Exists) {
 		t.Errorf("nothing was lost: %v", err)
 	}
-	f = newFar(t)
-	f.live(breaksOff)
-	if err := f.client(refuses(retake.NotFound)).Unpin(t.Context(), ws, "a"); err != nil {
+	f = newFakeDaemon(t)
+	f.start(abortConnection)
+	if err := f.newClient(respondProblem(retake.NotFound)).Unpin(t.Context(), ws, "a"); err != nil {
 		t.Errorf("off already: %v", err)
 	}
-	f = newFar(t)
-	f.live(refuses(retake.NotFound))
-	if err := f.client().Unpin(t.Context(), ws, "a"); !retake.IsKind(err, retake.NotFound) {
+	f = newFakeDaemon(t)
+	f.start(respondProblem(retake.NotFound))
+	if err := f.newClient().Unpin(t.Context(), ws, "a"); !retake.IsKind(err, retake.NotFound) {
 		t.Errorf("nothing was lost: %v", err)
 	}
 }

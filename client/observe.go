@@ -11,9 +11,9 @@ import (
 
 // Observe tells a signal. It has an id, so it may be told again.
 func (c *Client) Observe(ctx context.Context, s retake.Signal) (retake.Reaction, error) {
-	a := to(http.MethodPost, s, "signals")
-	a.again = true
-	return call[retake.Reaction](ctx, c, a)
+	a := newRequest(http.MethodPost, s, "signals")
+	a.idempotent = true
+	return callJSON[retake.Reaction](ctx, c, a)
 }
 
 // Effects lists what was done outside.
@@ -22,7 +22,7 @@ func (c *Client) Effects(ctx context.Context, ws retake.WorkspaceID, since strin
 	if since != "" {
 		q.Set("since", since)
 	}
-	out, err := call[struct{ Effects []retake.Effect }](ctx, c, get(q, "workspaces", string(ws), "effects"))
+	out, err := callJSON[struct{ Effects []retake.Effect }](ctx, c, newGet(q, "workspaces", string(ws), "effects"))
 	return out.Effects, err
 }
 
@@ -32,7 +32,7 @@ type taskList struct {
 
 // Tasks answers the newest to-do list.
 func (c *Client) Tasks(ctx context.Context, ws retake.WorkspaceID) ([]retake.Task, error) {
-	out, err := call[taskList](ctx, c, get(nil, "workspaces", string(ws), "tasks"))
+	out, err := callJSON[taskList](ctx, c, newGet(nil, "workspaces", string(ws), "tasks"))
 	return out.Tasks, err
 }
 
@@ -41,12 +41,12 @@ func (c *Client) SetTasks(ctx context.Context, ws retake.WorkspaceID, tasks []re
 	if tasks == nil {
 		tasks = []retake.Task{}
 	}
-	return call[retake.Reaction](ctx, c, to(http.MethodPut, taskList{tasks}, "workspaces", string(ws), "tasks"))
+	return callJSON[retake.Reaction](ctx, c, newRequest(http.MethodPut, taskList{tasks}, "workspaces", string(ws), "tasks"))
 }
 
 // State answers what the agent held at a checkpoint.
 func (c *Client) State(ctx context.Context, ws retake.WorkspaceID, ref string) (retake.State, error) {
-	return call[retake.State](ctx, c, get(url.Values{"ref": {ref}}, "workspaces", string(ws), "state"))
+	return callJSON[retake.State](ctx, c, newGet(url.Values{"ref": {ref}}, "workspaces", string(ws), "state"))
 }
 
 // Conversation gives the bytes of a conversation as they arrive.
@@ -55,7 +55,7 @@ func (c *Client) Conversation(ctx context.Context, ws retake.WorkspaceID, ref st
 	if err != nil {
 		return nil, retake.Conversation{}, err
 	}
-	b, err := c.open(ctx, get(url.Values{"ref": {string(state.Checkpoint.ID)}}, "workspaces", string(ws), "conversation"))
+	b, err := c.openBytes(ctx, newGet(url.Values{"ref": {string(state.Checkpoint.ID)}}, "workspaces", string(ws), "conversation"))
 	if err != nil {
 		return nil, retake.Conversation{}, err
 	}
@@ -67,7 +67,7 @@ func (c *Client) Conversation(ctx context.Context, ws retake.WorkspaceID, ref st
 
 // Spoken answers what was said up to a checkpoint, with likely secrets masked.
 func (c *Client) Spoken(ctx context.Context, ws retake.WorkspaceID, ref string) (retake.Spoken, error) {
-	return call[retake.Spoken](ctx, c, get(url.Values{"ref": {ref}}, "workspaces", string(ws), "spoken"))
+	return callJSON[retake.Spoken](ctx, c, newGet(url.Values{"ref": {ref}}, "workspaces", string(ws), "spoken"))
 }
 
 type resumeBody struct {
@@ -79,6 +79,6 @@ type resumeBody struct {
 
 // Resume makes a fork of a conversation.
 func (c *Client) Resume(ctx context.Context, req retake.ResumeRequest) (retake.Resumption, error) {
-	body := resumeBody{Ref: req.Ref, Dir: req.Dir, DirRaw: twin(req.Dir), Look: req.Look}
-	return call[retake.Resumption](ctx, c, to(http.MethodPost, body, "workspaces", string(req.Workspace), "resume"))
+	body := resumeBody{Ref: req.Ref, Dir: req.Dir, DirRaw: rawBytes(req.Dir), Look: req.Look}
+	return callJSON[retake.Resumption](ctx, c, newRequest(http.MethodPost, body, "workspaces", string(req.Workspace), "resume"))
 }

@@ -13,31 +13,31 @@ import (
 
 // Namespace tells of the namespace that the key is of.
 func (c *Client) Namespace(ctx context.Context) (retake.Namespace, error) {
-	return call[retake.Namespace](ctx, c, get(nil, "namespace"))
+	return callJSON[retake.Namespace](ctx, c, newGet(nil, "namespace"))
 }
 
 // Usage tells what the namespace takes.
 func (c *Client) Usage(ctx context.Context) (retake.Usage, error) {
-	return call[retake.Usage](ctx, c, get(nil, "usage"))
+	return callJSON[retake.Usage](ctx, c, newGet(nil, "usage"))
 }
 
 // SetLimits replaces the limits.
 func (c *Client) SetLimits(ctx context.Context, l retake.Limits) (retake.Namespace, error) {
-	a := to(http.MethodPut, l, "namespace", "limits")
-	a.again = true
-	return call[retake.Namespace](ctx, c, a)
+	a := newRequest(http.MethodPut, l, "namespace", "limits")
+	a.idempotent = true
+	return callJSON[retake.Namespace](ctx, c, a)
 }
 
 // Import makes a workspace of an archive. It is sent once: what was read of it is gone.
 func (c *Client) Import(ctx context.Context, req retake.ImportRequest, archive io.Reader) (retake.SaveResult, error) {
-	a := to(http.MethodPost, nil, "import")
-	a.query = set(url.Values{}, "name", req.Name, "intent", req.Intent)
+	a := newRequest(http.MethodPost, nil, "import")
+	a.query = setNonEmpty(url.Values{}, "name", req.Name, "intent", req.Intent)
 	a.stream = io.NopCloser(archive) // it is the caller's to close
-	return call[retake.SaveResult](ctx, c, a)
+	return callJSON[retake.SaveResult](ctx, c, a)
 }
 
-// set adds pairs whose value is not empty.
-func set(v url.Values, pairs ...string) url.Values {
+// setNonEmpty adds pairs whose value is not empty.
+func setNonEmpty(v url.Values, pairs ...string) url.Values {
 	for i := 0; i < len(pairs); i += 2 {
 		if pairs[i+1] != "" {
 			v.Set(pairs[i], pairs[i+1])
@@ -55,12 +55,12 @@ type page[T any] struct {
 // pageSize is the most that a server gives at once.
 const pageSize = 1000
 
-// all gathers the parts of a list.
-func all[T any](ctx context.Context, c *Client, parts ...string) ([]T, error) {
+// listAll gathers the parts of a list.
+func listAll[T any](ctx context.Context, c *Client, parts ...string) ([]T, error) {
 	var out []T
 	v := url.Values{"limit": {strconv.Itoa(pageSize)}}
 	for {
-		p, err := call[page[T]](ctx, c, get(v, parts...))
+		p, err := callJSON[page[T]](ctx, c, newGet(v, parts...))
 		if err != nil {
 			return nil, err
 		}
@@ -80,19 +80,19 @@ type keyBody struct {
 
 // MakeKey makes a key. Its secret is told once.
 func (c *Client) MakeKey(ctx context.Context, req retake.KeyRequest) (retake.NewKey, error) {
-	return call[retake.NewKey](ctx, c, to(http.MethodPost, keyBody(req), "keys"))
+	return callJSON[retake.NewKey](ctx, c, newRequest(http.MethodPost, keyBody(req), "keys"))
 }
 
 // Keys lists all keys, also those that ended.
 func (c *Client) Keys(ctx context.Context) ([]retake.Key, error) {
-	return all[retake.Key](ctx, c, "keys")
+	return listAll[retake.Key](ctx, c, "keys")
 }
 
 // RevokeKey ends a key at once.
 func (c *Client) RevokeKey(ctx context.Context, id retake.KeyID) (retake.Key, error) {
-	a := to(http.MethodDelete, nil, "keys", string(id))
-	a.again = true
-	return call[retake.Key](ctx, c, a)
+	a := newRequest(http.MethodDelete, nil, "keys", string(id))
+	a.idempotent = true
+	return callJSON[retake.Key](ctx, c, a)
 }
 
 type scheduleBody struct {
@@ -104,24 +104,24 @@ type scheduleBody struct {
 
 // MakeSchedule does something on a cadence.
 func (c *Client) MakeSchedule(ctx context.Context, req retake.ScheduleRequest) (retake.Schedule, error) {
-	return call[retake.Schedule](ctx, c, to(http.MethodPost, scheduleBody(req), "schedules"))
+	return callJSON[retake.Schedule](ctx, c, newRequest(http.MethodPost, scheduleBody(req), "schedules"))
 }
 
 // Schedules lists all schedules.
 func (c *Client) Schedules(ctx context.Context) ([]retake.Schedule, error) {
-	return all[retake.Schedule](ctx, c, "schedules")
+	return listAll[retake.Schedule](ctx, c, "schedules")
 }
 
 // DropSchedule ends a schedule.
 func (c *Client) DropSchedule(ctx context.Context, id string) error {
-	return c.drop(ctx, to(http.MethodDelete, nil, "schedules", id))
+	return c.sendDelete(ctx, newRequest(http.MethodDelete, nil, "schedules", id))
 }
 
-// drop asks for the end of something. Not found after a lost answer: it said that it is gone.
-func (c *Client) drop(ctx context.Context, a *ask) error {
-	a.again = true
-	err := c.do(ctx, a, func(r *http.Response) error { return r.Body.Close() })
-	if a.doubt && retake.IsKind(err, retake.NotFound) {
+// sendDelete asks for the end of something. Not found after a lost answer: it said that it is gone.
+func (c *Client) sendDelete(ctx context.Context, a *apiRequest) error {
+	a.idempotent = true
+	err := c.send(ctx, a, func(r *http.Response) error { return r.Body.Close() })
+	if a.mayHaveArrived && retake.IsKind(err, retake.NotFound) {
 		return nil
 	}
 	return err
@@ -129,17 +129,17 @@ func (c *Client) drop(ctx context.Context, a *ask) error {
 
 // Audit lists who did what, newest first.
 func (c *Client) Audit(ctx context.Context, q retake.AuditQuery) ([]retake.AuditEntry, error) {
-	v := limited(url.Values{}, q.Limit)
+	v := withLimit(url.Values{}, q.Limit)
 	if q.Before != 0 {
 		v.Set("before", strconv.FormatInt(q.Before, 10))
 	}
-	p, err := call[page[retake.AuditEntry]](ctx, c, get(v, "audit"))
+	p, err := callJSON[page[retake.AuditEntry]](ctx, c, newGet(v, "audit"))
 	return p.Data, err
 }
 
 // CheckAudit reads the whole audit log.
 func (c *Client) CheckAudit(ctx context.Context) (retake.AuditProof, error) {
-	return call[retake.AuditProof](ctx, c, get(nil, "audit", "check"))
+	return callJSON[retake.AuditProof](ctx, c, newGet(nil, "audit", "check"))
 }
 
 type deletionBody struct {
@@ -151,17 +151,17 @@ type deletionBody struct {
 // RequestDeletion asks for deletion. It is done when the grace ends.
 func (c *Client) RequestDeletion(ctx context.Context, req retake.DeletionRequest) (retake.Deletion, error) {
 	req.Refs = append([]string{}, req.Refs...)
-	return call[retake.Deletion](ctx, c, to(http.MethodPost, deletionBody(req), "deletions"))
+	return callJSON[retake.Deletion](ctx, c, newRequest(http.MethodPost, deletionBody(req), "deletions"))
 }
 
 // Deletions lists all requests to delete.
 func (c *Client) Deletions(ctx context.Context) ([]retake.Deletion, error) {
-	return all[retake.Deletion](ctx, c, "deletions")
+	return listAll[retake.Deletion](ctx, c, "deletions")
 }
 
 // CancelDeletion takes a request to delete back.
 func (c *Client) CancelDeletion(ctx context.Context, id string) (retake.Deletion, error) {
-	return call[retake.Deletion](ctx, c, to(http.MethodDelete, nil, "deletions", id))
+	return callJSON[retake.Deletion](ctx, c, newRequest(http.MethodDelete, nil, "deletions", id))
 }
 
 type holdBody struct {
@@ -171,12 +171,12 @@ type holdBody struct {
 
 // Hold keeps a checkpoint by law.
 func (c *Client) Hold(ctx context.Context, ws retake.WorkspaceID, ref, name string) (retake.Pin, error) {
-	return call[retake.Pin](ctx, c, to(http.MethodPost, holdBody{ref, name}, "workspaces", string(ws), "holds"))
+	return callJSON[retake.Pin](ctx, c, newRequest(http.MethodPost, holdBody{ref, name}, "workspaces", string(ws), "holds"))
 }
 
 // Release ends a hold.
 func (c *Client) Release(ctx context.Context, ws retake.WorkspaceID, name string) error {
-	a := to(http.MethodDelete, nil, "workspaces", string(ws), "holds")
+	a := newRequest(http.MethodDelete, nil, "workspaces", string(ws), "holds")
 	a.query = url.Values{"name": {name}}
-	return c.drop(ctx, a)
+	return c.sendDelete(ctx, a)
 }

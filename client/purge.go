@@ -14,19 +14,19 @@ type purgeBody struct {
 
 // PlanPurge finds what a purge would remove.
 func (c *Client) PlanPurge(ctx context.Context, req retake.PurgeRequest) (retake.PurgePlan, error) {
-	a := to(http.MethodPost, purgeBody{req.Paths, req.Contents}, "workspaces", string(req.Workspace), "purge", "plan")
-	a.follow = req.Progress
-	return call[retake.PurgePlan](ctx, c, a)
+	a := newRequest(http.MethodPost, purgeBody{req.Paths, req.Contents}, "workspaces", string(req.Workspace), "purge", "plan")
+	a.onProgress = req.Progress
+	return callJSON[retake.PurgePlan](ctx, c, a)
 }
 
 // Purge removes a path or content from the whole history.
 func (c *Client) Purge(ctx context.Context, req retake.PurgeRequest) (retake.PurgeReport, error) {
-	a := to(http.MethodPost, purgeBody{req.Paths, req.Contents}, "workspaces", string(req.Workspace), "purge")
-	a.follow = req.Progress
-	return call[retake.PurgeReport](ctx, c, a)
+	a := newRequest(http.MethodPost, purgeBody{req.Paths, req.Contents}, "workspaces", string(req.Workspace), "purge")
+	a.onProgress = req.Progress
+	return callJSON[retake.PurgeReport](ctx, c, a)
 }
 
 // Erase ends a workspace and removes its whole history.
 func (c *Client) Erase(ctx context.Context, ws retake.WorkspaceID) (retake.PurgeReport, error) {
-	return call[retake.PurgeReport](ctx, c, to(http.MethodPost, nil, "workspaces", string(ws), "erase"))
+	return callJSON[retake.PurgeReport](ctx, c, newRequest(http.MethodPost, nil, "workspaces", string(ws), "erase"))
 }

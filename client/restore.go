@@ -23,16 +23,16 @@ type planBody struct {
 	Asker    int                `json:"asker,omitempty"`
 }
 
-func planOf(q *retake.PlanRequest) planBody {
-	return planBody{Course: q.Course, Ref: q.Ref, Paths: q.Paths, PathsRaw: twins(q.Paths), Git: q.Git, Fork: q.Fork, Edits: q.Edits, Session: q.Session, Hunks: q.Hunks, From: q.From, Asker: q.Asker}
+func newPlanBody(q *retake.PlanRequest) planBody {
+	return planBody{Course: q.Course, Ref: q.Ref, Paths: q.Paths, PathsRaw: rawTexts(q.Paths), Git: q.Git, Fork: q.Fork, Edits: q.Edits, Session: q.Session, Hunks: q.Hunks, From: q.From, Asker: q.Asker}
 }
 
 // PlanRestore says what would be done. It touches nothing, so it may be asked
 // again.
 func (c *Client) PlanRestore(ctx context.Context, req retake.PlanRequest) (retake.Plan, error) {
-	a := to(http.MethodPost, planOf(&req), "workspaces", string(req.Workspace), "plans")
-	a.again, a.looks = true, true
-	return call[retake.Plan](ctx, c, a)
+	a := newRequest(http.MethodPost, newPlanBody(&req), "workspaces", string(req.Workspace), "plans")
+	a.idempotent, a.readOnly = true, true
+	return callJSON[retake.Plan](ctx, c, a)
 }
 
 type restoreBody struct {
@@ -49,9 +49,9 @@ func (c *Client) ApplyRestore(ctx context.Context, req retake.ApplyRequest) (ret
 	if err != nil {
 		return retake.RestoreResult{}, err
 	}
-	a := to(http.MethodPost, restoreBody{planOf(&req.PlanRequest), req.Digest, req.Accept, id}, "workspaces", string(req.Workspace), "restores")
-	a.again, a.follow = true, req.Progress
-	return call[retake.RestoreResult](ctx, c, a)
+	a := newRequest(http.MethodPost, restoreBody{newPlanBody(&req.PlanRequest), req.Digest, req.Accept, id}, "workspaces", string(req.Workspace), "restores")
+	a.idempotent, a.onProgress = true, req.Progress
+	return callJSON[retake.RestoreResult](ctx, c, a)
 }
 
 type forkBody struct {
@@ -65,25 +65,25 @@ type forkBody struct {
 
 // Fork grows a new workspace from a checkpoint.
 func (c *Client) Fork(ctx context.Context, req retake.ForkRequest) (retake.ForkResult, error) {
-	dir, err := c.dir(req.Dir)
+	dir, err := c.resolveDir(req.Dir)
 	if err != nil {
-		return retake.ForkResult{}, noDir(err)
+		return retake.ForkResult{}, dirError(err)
 	}
-	a := to(http.MethodPost, forkBody{
-		Ref: req.Ref, Dir: dir, DirRaw: twin(dir), Name: req.Name, NameRaw: twin(req.Name), Throwaway: req.Throwaway,
+	a := newRequest(http.MethodPost, forkBody{
+		Ref: req.Ref, Dir: dir, DirRaw: rawBytes(dir), Name: req.Name, NameRaw: rawBytes(req.Name), Throwaway: req.Throwaway,
 	}, "workspaces", string(req.Workspace), "forks")
-	a.follow = req.Progress
-	return call[retake.ForkResult](ctx, c, a)
+	a.onProgress = req.Progress
+	return callJSON[retake.ForkResult](ctx, c, a)
 }
 
 // Forks lists the forks that grew from a workspace.
 func (c *Client) Forks(ctx context.Context, ws retake.WorkspaceID) ([]retake.WorkspaceState, error) {
-	out, err := call[struct{ Forks []retake.WorkspaceState }](ctx, c, get(nil, "workspaces", string(ws), "forks"))
+	out, err := callJSON[struct{ Forks []retake.WorkspaceState }](ctx, c, newGet(nil, "workspaces", string(ws), "forks"))
 	return out.Forks, err
 }
 
-// twins hold the bytes of all texts, when one of them is not UTF-8.
-func twins(all []string) [][]byte {
+// rawTexts hold the bytes of all texts, when one of them is not UTF-8.
+func rawTexts(all []string) [][]byte {
 	if !slices.ContainsFunc(all, func(s string) bool { return !utf8.ValidString(s) }) {
 		return nil
 	}

@@ -21,40 +21,40 @@ import (
 
 const key = "rtk_agent_x"
 
-// remote is a server at an address that answers with one handler after the other; the
+// fakeServer is a server at an address that answers with one handler after the other; the
 // last stays.
-type remote struct {
+type fakeServer struct {
 	*httptest.Server
-	mu   sync.Mutex
-	seen []*http.Request // guarded by mu
-	next []http.HandlerFunc
+	mu       sync.Mutex
+	received []*http.Request // guarded by mu
+	next     []http.HandlerFunc
 }
 
-func newRemote(t *testing.T, next ...http.HandlerFunc) *remote {
+func newFakeServer(t *testing.T, next ...http.HandlerFunc) *fakeServer {
 	t.Helper()
-	r := &remote{next: next}
+	r := &fakeServer{next: next}
 	r.Server = httptest.NewTLSServer(r)
 	t.Cleanup(r.Close)
 	return r
 }
 
-func (r *remote) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+func (r *fakeServer) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	body, _ := io.ReadAll(req.Body) // as far as it came
 	req.Body = io.NopCloser(strings.NewReader(string(body)))
 	r.mu.Lock()
-	r.seen = append(r.seen, req)
-	h := r.next[min(len(r.seen), len(r.next))-1]
+	r.received = append(r.received, req)
+	h := r.next[min(len(r.received), len(r.next))-1]
 	r.mu.Unlock()
 	h(w, req)
 }
 
-func (r *remote) requests() []*http.Request {
+func (r *fakeServer) requests() []*http.Request {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.seen
+	return r.received
 }
 
-func (r *remote) client(t *testing.T, retries int) *client.Client {
+func (r *fakeServer) newClient(t *testing.T, retries int) *client.Client {
 	t.Helper()
 	pool := x509.NewCertPool()
 	pool.AddCert(r.Certificate())
@@ -63,8 +63,8 @@ func (r *remote) client(t *testing.T, retries int) *client.Client {
 	return c
 }
 
-// later is a problem of which the server says that the same request may work later.
-func later(status int, kind retake.ErrorKind, after string) http.HandlerFunc {
+// retryableError is a problem of which the server says that the same request may work later.
+func retryableError(status int, kind retake.ErrorKind, after string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/problem+json")
 		if after != "" {
@@ -75,12 +75,12 @@ func later(status int, kind retake.ErrorKind, after string) http.HandlerFunc {
 	}
 }
 
-func gateway(w http.ResponseWriter, _ *http.Request) {
+func respondBadGateway(w http.ResponseWriter, _ *http.Request) {
 	http.Error(w, "<html>", http.StatusBadGateway)
 }
 
 // deeds are calls of every manner, and whether each may be sent again when it may have arrived.
-var deeds = map[string]struct {
+var retryCases = map[string]struct {
 	again bool
 	call  func(context.Context, *client.Client) error
 }{
@@ -91,8 +91,10 @@ var deeds = map[string]struct {
 		_, err := c.MakeKey(ctx, retake.KeyRequest{})
 		return err
 	}},
-	"save":   {true, func(ctx context.Context, c *client.Client) error { return save(ctx, c, nil) }},
-	"follow": {true, func(ctx context.Context, c *client.Client) error { return save(ctx, c, func(retake.Progress) {}) }},
+	"save": {true, func(ctx context.Context, c *client.Client) error { return saveCheckpoint(ctx, c, nil) }},
+	"follow": {true, func(ctx context.Context, c *client.Client) error {
+		return saveCheckpoint(ctx, c, func(retake.Progress) {})
+	}},
 	"put":    {true, func(ctx context.Context, c *client.Client) error { _, err := c.Pin(ctx, ws, "1", "a"); return err }},
 	"delete": {true, func(ctx context.Context, c *client.Client) error { return c.DropWebhook(ctx, "wh") }},
 	"deinit": {false, func(ctx context.Context, c *client.Client) error { _, err := c.Deinit(ctx, ws); return err }},
@@ -106,7 +108,7 @@ var deeds = map[string]struct {
 	}},
 }
 
-func save(ctx context.Context, c *client.Client, tell func(retake.Progress)) error {
+func saveCheckpoint(ctx context.Context, c *client.Client, tell func(retake.Progress)) error {
 	_, err := c.Save(ctx, retake.SaveRequest{Workspace: ws, Progress: tell})
 	return err
 }
@@ -115,13 +117,13 @@ func save(ctx context.Context, c *client.Client, tell func(retake.Progress)) err
 func TestServerIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	for how, trouble := range map[string]http.HandlerFunc{
-		"lost": breaksOff, "busy": later(503, retake.Busy, ""), "away": later(503, retake.Away, "0"), "under way": later(409, retake.Busy, "x"), "gateway": gateway,
+		"lost": abortConnection, "busy": retryableError(503, retake.Busy, ""), "away": retryableError(503, retake.Away, "0"), "under way": retryableError(409, retake.Busy, "x"), "gateway": respondBadGateway,
 	} {
-		for name, x := range deeds {
+		for name, x := range retryCases {
 			t.Run(how+"/"+name, func(t *testing.T) {
 				t.Parallel()
-				r := newRemote(t, trouble, trouble, answers(map[string]any{"data": []any{}}))
-				err := x.call(t.Context(), r.client(t, 0))
+				r := newFakeServer(t, trouble, trouble, respondJSON(map[string]any{"data": []any{}}))
+				err := x.call(t.Context(), r.newClient(t, 0))
 				seen := r.requests()
 				if x.again && (err != nil || len(seen) != 3) || !x.again && (err == nil || len(seen) != 1) {
 					t.Errorf("%v after %d", err, len(seen))
@@ -146,11 +148,11 @@ func TestServerIsAskedAgain(t *testing.T) {
 // what is asked of a daemon.
 func TestDeedsHaveAKeyOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	r := newRemote(t, answers(map[string]any{}))
-	c := r.client(t, 0)
+	r := newFakeServer(t, respondJSON(map[string]any{}))
+	c := r.newClient(t, 0)
 	had := map[string]bool{}
 	for _, name := range []string{"post", "body", "post", "save"} {
-		if err := deeds[name].call(t.Context(), c); err != nil {
+		if err := retryCases[name].call(t.Context(), c); err != nil {
 			t.Fatal(err)
 		}
 		q := r.requests()
@@ -161,7 +163,7 @@ func TestDeedsHaveAKeyOfTheirOwn(t *testing.T) {
 		had[once] = true
 	}
 	for _, name := range []string{"get", "follow", "put", "delete", "import"} {
-		if err := deeds[name].call(t.Context(), c); err != nil {
+		if err := retryCases[name].call(t.Context(), c); err != nil {
 			t.Fatal(err)
 		}
 		q := r.requests()
@@ -169,13 +171,13 @@ func TestDeedsHaveAKeyOfTheirOwn(t *testing.T) {
 			t.Errorf("%s has the key %q", name, once)
 		}
 	}
-	f := newFar(t)
+	f := newFakeDaemon(t)
 	heads := make(chan http.Header, 1)
-	f.live(func(w http.ResponseWriter, r *http.Request) {
+	f.start(func(w http.ResponseWriter, r *http.Request) {
 		heads <- r.Header
-		answers(map[string]any{})(w, r)
+		respondJSON(map[string]any{})(w, r)
 	})
-	if err := deeds["post"].call(t.Context(), f.client()); err != nil {
+	if err := retryCases["post"].call(t.Context(), f.newClient()); err != nil {
 		t.Fatal(err)
 	}
 	if h := <-heads; h.Get("Idempotency-Key") != "" || h.Get("Authorization") != "" {
@@ -188,9 +190,9 @@ func TestDeedsHaveAKeyOfTheirOwn(t *testing.T) {
 func TestTooOften(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"post", "deinit"} {
-		r := newRemote(t, later(429, retake.Busy, "1"), answers(map[string]any{}))
+		r := newFakeServer(t, retryableError(429, retake.Busy, "1"), respondJSON(map[string]any{}))
 		began := clock.Wall.Now()
-		if err := deeds[name].call(t.Context(), r.client(t, 0)); err != nil || len(r.requests()) != 2 {
+		if err := retryCases[name].call(t.Context(), r.newClient(t, 0)); err != nil || len(r.requests()) != 2 {
 			t.Errorf("%s: %v after %d", name, err, len(r.requests()))
 		}
 		if took := clock.Wall.Now().Sub(began); took < time.Second {
@@ -203,21 +205,21 @@ func TestTooOften(t *testing.T) {
 func TestAskingAgainEnds(t *testing.T) {
 	t.Parallel()
 	for retries, want := range map[int]int{-1: 1, 2: 3} {
-		r := newRemote(t, later(503, retake.Busy, ""))
-		if err := deeds["post"].call(t.Context(), r.client(t, retries)); !retake.IsKind(err, retake.Busy) || len(r.requests()) != want {
+		r := newFakeServer(t, retryableError(503, retake.Busy, ""))
+		if err := retryCases["post"].call(t.Context(), r.newClient(t, retries)); !retake.IsKind(err, retake.Busy) || len(r.requests()) != want {
 			t.Errorf("%d retries: %v after %d", retries, err, len(r.requests()))
 		}
-		r = newRemote(t, breaksOff)
-		if err := deeds["get"].call(t.Context(), r.client(t, retries)); !retake.IsKind(err, retake.Away) || len(r.requests()) != want {
+		r = newFakeServer(t, abortConnection)
+		if err := retryCases["get"].call(t.Context(), r.newClient(t, retries)); !retake.IsKind(err, retake.Away) || len(r.requests()) != want {
 			t.Errorf("%d retries, lost: %v after %d", retries, err, len(r.requests()))
 		}
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	r := newRemote(t, func(w http.ResponseWriter, q *http.Request) {
+	r := newFakeServer(t, func(w http.ResponseWriter, q *http.Request) {
 		defer stop()
-		later(503, retake.Busy, "3600")(w, q)
+		retryableError(503, retake.Busy, "3600")(w, q)
 	})
-	if err := deeds["post"].call(ctx, r.client(t, 0)); !retake.IsKind(err, retake.Canceled) {
+	if err := retryCases["post"].call(ctx, r.newClient(t, 0)); !retake.IsKind(err, retake.Canceled) {
 		t.Errorf("stopped: %v", err)
 	}
 }
@@ -226,8 +228,8 @@ func TestAskingAgainEnds(t *testing.T) {
 func TestRefusedForGood(t *testing.T) {
 	t.Parallel()
 	for _, k := range []retake.ErrorKind{retake.Invalid, retake.NotFound, retake.Denied, retake.Internal, retake.Limit, retake.Moved} {
-		r := newRemote(t, refuses(k))
-		if err := deeds["post"].call(t.Context(), r.client(t, 0)); !retake.IsKind(err, k) || len(r.requests()) != 1 {
+		r := newFakeServer(t, respondProblem(k))
+		if err := retryCases["post"].call(t.Context(), r.newClient(t, 0)); !retake.IsKind(err, k) || len(r.requests()) != 1 {
 			t.Errorf("%s: %v after %d", k, err, len(r.requests()))
 		}
 	}
@@ -237,15 +239,15 @@ func TestRefusedForGood(t *testing.T) {
 // who it is gets nothing.
 func TestKeyStaysWhereItBelongs(t *testing.T) {
 	t.Parallel()
-	thief := newRemote(t, answers(map[string]any{}))
-	r := newRemote(t, func(w http.ResponseWriter, q *http.Request) {
+	thief := newFakeServer(t, respondJSON(map[string]any{}))
+	r := newFakeServer(t, func(w http.ResponseWriter, q *http.Request) {
 		http.Redirect(w, q, thief.URL+q.URL.Path, http.StatusTemporaryRedirect)
 	})
 	for name, c := range map[string]*client.Client{
-		"redirect": r.client(t, -1),
+		"redirect": r.newClient(t, -1),
 		"stranger": client.New(client.Options{URL: thief.URL, Key: key, Retries: -1}),
 	} {
-		if err := deeds["post"].call(t.Context(), c); err == nil {
+		if err := retryCases["post"].call(t.Context(), c); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 		if n := len(thief.requests()); n != 0 {
@@ -262,12 +264,12 @@ func TestDropsThatWereLost(t *testing.T) {
 		"schedule": func(c *client.Client) error { return c.DropSchedule(t.Context(), "s") },
 		"hold":     func(c *client.Client) error { return c.Release(t.Context(), ws, "h") },
 	} {
-		r := newRemote(t, breaksOff, refuses(retake.NotFound))
-		if err := call(r.client(t, 0)); err != nil {
+		r := newFakeServer(t, abortConnection, respondProblem(retake.NotFound))
+		if err := call(r.newClient(t, 0)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		r = newRemote(t, refuses(retake.NotFound))
-		if err := call(r.client(t, 0)); !retake.IsKind(err, retake.NotFound) {
+		r = newFakeServer(t, respondProblem(retake.NotFound))
+		if err := call(r.newClient(t, 0)); !retake.IsKind(err, retake.NotFound) {
 			t.Errorf("%s, nothing was lost: %v", name, err)
 		}
 	}
@@ -276,18 +278,18 @@ func TestDropsThatWereLost(t *testing.T) {
 // An import that is not let in sends nothing of the archive.
 func TestImportWaitsToBeLetIn(t *testing.T) {
 	t.Parallel()
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { refuses(retake.Denied)(w, r) }))
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { respondProblem(retake.Denied)(w, r) }))
 	defer s.Close()
-	sent := &counted{}
+	sent := &countingReader{}
 	_, err := client.New(client.Options{URL: s.URL, Key: key}).Import(t.Context(), retake.ImportRequest{Name: "n"}, sent)
 	if !retake.IsKind(err, retake.Denied) || sent.n > 0 {
 		t.Errorf("%v after %d bytes", err, sent.n)
 	}
 }
 
-type counted struct{ n int }
+type countingReader struct{ n int }
 
-func (c *counted) Read(p []byte) (int, error) { c.n += len(p); return len(p), nil }
+func (c *countingReader) Read(p []byte) (int, error) { c.n += len(p); return len(p), nil }
 
 // A list that comes in parts is gathered, each part by the cursor of the one before.
 func TestListsAreGathered(t *testing.T) {
@@ -298,11 +300,11 @@ func TestListsAreGathered(t *testing.T) {
 			if n < 3 {
 				next = "c " + strconv.Itoa(n)
 			}
-			answers(map[string]any{"data": []retake.Webhook{{ID: retake.WebhookID(r.URL.Query().Get("cursor"))}}, "next_cursor": next})(w, r)
+			respondJSON(map[string]any{"data": []retake.Webhook{{ID: retake.WebhookID(r.URL.Query().Get("cursor"))}}, "next_cursor": next})(w, r)
 		}
 	}
-	r := newRemote(t, part(1), part(2), part(3))
-	all, err := r.client(t, 0).Webhooks(t.Context())
+	r := newFakeServer(t, part(1), part(2), part(3))
+	all, err := r.newClient(t, 0).Webhooks(t.Context())
 	if err != nil || len(all) != 3 || all[0].ID != "" || all[1].ID != "c 1" || all[2].ID != "c 2" {
 		t.Errorf("%+v %v", all, err)
 	}

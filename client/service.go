@@ -16,34 +16,34 @@ import (
 
 // Estimate looks at a directory without touching it.
 func (c *Client) Estimate(ctx context.Context, dir string) (retake.Estimate, error) {
-	return call[retake.Estimate](ctx, c, c.at(dir, "estimate"))
+	return callJSON[retake.Estimate](ctx, c, c.newDirRequest(dir, "estimate"))
 }
 
 // Locate finds the workspace that dir lies in.
 func (c *Client) Locate(ctx context.Context, dir string) (retake.Workspace, error) {
-	return call[retake.Workspace](ctx, c, c.at(dir, "locate"))
+	return callJSON[retake.Workspace](ctx, c, c.newDirRequest(dir, "locate"))
 }
 
-// dir is a directory as the other end may understand it: on this machine it stands
+// resolveDir is a directory as the other end may understand it: on this machine it stands
 // elsewhere; a server has directories of its own, and makes one when none is named.
-func (c *Client) dir(path string) (string, error) {
-	if c.o.Key != "" {
+func (c *Client) resolveDir(path string) (string, error) {
+	if c.opts.Key != "" {
 		return path, nil
 	}
 	return filepath.Abs(path)
 }
 
-// at asks about a directory.
-func (c *Client) at(dir, what string) *ask {
-	abs, err := c.dir(dir)
-	a := get(url.Values{"dir": {abs}}, what)
+// newDirRequest asks about a directory.
+func (c *Client) newDirRequest(dir, what string) *apiRequest {
+	abs, err := c.resolveDir(dir)
+	a := newGet(url.Values{"dir": {abs}}, what)
 	if err != nil {
-		a.err = noDir(err)
+		a.err = dirError(err)
 	}
 	return a
 }
 
-func noDir(err error) error {
+func dirError(err error) error {
 	return &retake.Error{Kind: retake.NotFound, What: "no such directory", Safe: unchanged, Err: err}
 }
 
@@ -59,19 +59,19 @@ type initBody struct {
 
 // Init protects a directory and takes its first checkpoint.
 func (c *Client) Init(ctx context.Context, req retake.InitRequest) (retake.SaveResult, error) {
-	dir, err := c.dir(req.Dir)
+	dir, err := c.resolveDir(req.Dir)
 	if err != nil {
-		return retake.SaveResult{}, noDir(err)
+		return retake.SaveResult{}, dirError(err)
 	}
-	a := to(http.MethodPost, initBody{
-		Dir: dir, DirRaw: twin(dir), Name: req.Name, NameRaw: twin(req.Name), Accept: req.Accept, Mark: req.Mark, Env: req.Env,
+	a := newRequest(http.MethodPost, initBody{
+		Dir: dir, DirRaw: rawBytes(dir), Name: req.Name, NameRaw: rawBytes(req.Name), Accept: req.Accept, Mark: req.Mark, Env: req.Env,
 	}, "workspaces")
-	a.follow = req.Progress
-	return call[retake.SaveResult](ctx, c, a)
+	a.onProgress = req.Progress
+	return callJSON[retake.SaveResult](ctx, c, a)
 }
 
-// twin holds the bytes of text that is not UTF-8.
-func twin(s string) []byte {
+// rawBytes holds the bytes of text that is not UTF-8.
+func rawBytes(s string) []byte {
 	if utf8.ValidString(s) {
 		return nil
 	}
@@ -80,13 +80,13 @@ func twin(s string) []byte {
 
 // Workspaces lists all, the most recently used first.
 func (c *Client) Workspaces(ctx context.Context) ([]retake.WorkspaceState, error) {
-	out, err := call[struct{ Workspaces []retake.WorkspaceState }](ctx, c, get(nil, "workspaces"))
+	out, err := callJSON[struct{ Workspaces []retake.WorkspaceState }](ctx, c, newGet(nil, "workspaces"))
 	return out.Workspaces, err
 }
 
 // Deinit ends the protection.
 func (c *Client) Deinit(ctx context.Context, ws retake.WorkspaceID) (retake.Workspace, error) {
-	return call[retake.Workspace](ctx, c, to(http.MethodDelete, nil, "workspaces", string(ws)))
+	return callJSON[retake.Workspace](ctx, c, newRequest(http.MethodDelete, nil, "workspaces", string(ws)))
 }
 
 type saveBody struct {
@@ -105,11 +105,11 @@ func (c *Client) Save(ctx context.Context, req retake.SaveRequest) (retake.SaveR
 	if err != nil {
 		return retake.SaveResult{}, err
 	}
-	a := to(http.MethodPost, saveBody{
+	a := newRequest(http.MethodPost, saveBody{
 		ID: id, Intent: req.Intent, Trigger: req.Trigger, Pin: req.Pin, Budget: req.Budget, IfChanged: req.IfChanged,
 	}, "workspaces", string(req.Workspace), "checkpoints")
-	a.again, a.follow = true, req.Progress
-	return call[retake.SaveResult](ctx, c, a)
+	a.idempotent, a.onProgress = true, req.Progress
+	return callJSON[retake.SaveResult](ctx, c, a)
 }
 
 // checkpointID is the one of the caller, or a new one.
@@ -145,12 +145,12 @@ func (c *Client) Log(ctx context.Context, q retake.LogQuery) (retake.Timeline, e
 	if q.Session != "" {
 		v.Set("session", q.Session)
 	}
-	return call[retake.Timeline](ctx, c, get(v, "workspaces", string(q.Workspace), "checkpoints"))
+	return callJSON[retake.Timeline](ctx, c, newGet(v, "workspaces", string(q.Workspace), "checkpoints"))
 }
 
 // Find resolves a ref to a checkpoint.
 func (c *Client) Find(ctx context.Context, ws retake.WorkspaceID, ref string) (retake.Checkpoint, error) {
-	return call[retake.Checkpoint](ctx, c, get(url.Values{"ref": {ref}}, "workspaces", string(ws), "find"))
+	return callJSON[retake.Checkpoint](ctx, c, newGet(url.Values{"ref": {ref}}, "workspaces", string(ws), "find"))
 }
 
 // Diff compares two checkpoints.
@@ -162,17 +162,17 @@ func (c *Client) Diff(ctx context.Context, q retake.DiffQuery) (retake.Compariso
 	if q.After != "" {
 		v.Set("after", q.After)
 	}
-	return call[retake.Comparison](ctx, c, get(v, "workspaces", string(q.Workspace), "diff"))
+	return callJSON[retake.Comparison](ctx, c, newGet(v, "workspaces", string(q.Workspace), "diff"))
 }
 
 // List gives the entries of a directory.
 func (c *Client) List(ctx context.Context, ws retake.WorkspaceID, ref, dir string) ([]retake.Entry, error) {
 	v := url.Values{"ref": {ref}, "dir": {dir}}
-	out, err := call[struct{ Entries []retake.Entry }](ctx, c, get(v, "workspaces", string(ws), "list"))
+	out, err := callJSON[struct{ Entries []retake.Entry }](ctx, c, newGet(v, "workspaces", string(ws), "list"))
 	return out.Entries, err
 }
 
 // Status asks how well a workspace is protected.
 func (c *Client) Status(ctx context.Context, ws retake.WorkspaceID) (retake.Status, error) {
-	return call[retake.Status](ctx, c, get(nil, "workspaces", string(ws), "status"))
+	return callJSON[retake.Status](ctx, c, newGet(nil, "workspaces", string(ws), "status"))
 }

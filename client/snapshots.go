@@ -12,7 +12,7 @@ import (
 
 // Archive gives a checkpoint as a tar archive, as it arrives.
 func (c *Client) Archive(ctx context.Context, ws retake.WorkspaceID, ref string) (io.ReadCloser, error) {
-	b, err := c.open(ctx, get(nil, "workspaces", string(ws), "checkpoints", ref, "archive"))
+	b, err := c.openBytes(ctx, newGet(nil, "workspaces", string(ws), "checkpoints", ref, "archive"))
 	if err != nil {
 		return nil, err
 	}
@@ -32,9 +32,9 @@ func (c *Client) Restore(ctx context.Context, req retake.ApplyRequest) (retake.R
 	if err != nil {
 		return retake.RestoreResult{}, err
 	}
-	a := to(http.MethodPost, applyBody{planOf(&req.PlanRequest), req.Accept, id}, "workspaces", string(req.Workspace), "restore")
-	a.again, a.follow = true, req.Progress
-	return call[retake.RestoreResult](ctx, c, a)
+	a := newRequest(http.MethodPost, applyBody{newPlanBody(&req.PlanRequest), req.Accept, id}, "workspaces", string(req.Workspace), "restore")
+	a.idempotent, a.onProgress = true, req.Progress
+	return callJSON[retake.RestoreResult](ctx, c, a)
 }
 
 // Snapshot is a checkpoint in the words of those who know snapshots only.
@@ -71,29 +71,29 @@ func (c *Client) MakeSnapshot(ctx context.Context, ws retake.WorkspaceID, label 
 	if err != nil {
 		return Snapshot{}, err
 	}
-	a := to(http.MethodPost, snapshotBody{Label: label, Workspace: ws, ID: id}, "snapshots")
-	a.again = true
-	return call[Snapshot](ctx, c, a)
+	a := newRequest(http.MethodPost, snapshotBody{Label: label, Workspace: ws, ID: id}, "snapshots")
+	a.idempotent = true
+	return callJSON[Snapshot](ctx, c, a)
 }
 
 // Snapshots lists a part of those of a workspace, newest first, and where the list goes
 // on; "" is its beginning, and its end.
 func (c *Client) Snapshots(ctx context.Context, ws retake.WorkspaceID, cursor string, limit int) ([]Snapshot, string, error) {
-	v := set(limited(url.Values{}, limit), "workspace_id", string(ws), "cursor", cursor)
-	p, err := call[page[Snapshot]](ctx, c, get(v, "snapshots"))
+	v := setNonEmpty(withLimit(url.Values{}, limit), "workspace_id", string(ws), "cursor", cursor)
+	p, err := callJSON[page[Snapshot]](ctx, c, newGet(v, "snapshots"))
 	return p.Data, p.Next, err
 }
 
 // Snapshot answers one.
 func (c *Client) Snapshot(ctx context.Context, id retake.CheckpointID) (Snapshot, error) {
-	return call[Snapshot](ctx, c, get(nil, "snapshots", string(id)))
+	return callJSON[Snapshot](ctx, c, newGet(nil, "snapshots", string(id)))
 }
 
 // DropSnapshot asks for the deletion of one.
 func (c *Client) DropSnapshot(ctx context.Context, id retake.CheckpointID, why string) (retake.Deletion, error) {
-	a := to(http.MethodDelete, nil, "snapshots", string(id))
-	a.query = set(url.Values{}, "why", why)
-	return call[retake.Deletion](ctx, c, a)
+	a := newRequest(http.MethodDelete, nil, "snapshots", string(id))
+	a.query = setNonEmpty(url.Values{}, "why", why)
+	return callJSON[retake.Deletion](ctx, c, a)
 }
 
 type restoreSnapshotBody struct {
@@ -108,7 +108,7 @@ func (c *Client) RestoreSnapshot(ctx context.Context, id retake.CheckpointID, pa
 	if err != nil {
 		return Restored{}, err
 	}
-	a := to(http.MethodPost, restoreSnapshotBody{Paths: paths, Accept: accept, ID: made}, "snapshots", string(id), "restore")
-	a.again = true
-	return call[Restored](ctx, c, a)
+	a := newRequest(http.MethodPost, restoreSnapshotBody{Paths: paths, Accept: accept, ID: made}, "snapshots", string(id), "restore")
+	a.idempotent = true
+	return callJSON[Restored](ctx, c, a)
 }

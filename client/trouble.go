@@ -57,10 +57,10 @@ func parseProblem(data []byte) error {
 func readProblem(data []byte) (problem, error) {
 	var p problem
 	if err := json.Unmarshal(data, &p); err != nil || p.Code == "" {
-		return p, notUnderstood(errors.Join(err, errors.New("a problem without a kind")))
+		return p, badResponse(errors.Join(err, errors.New("a problem without a kind")))
 	}
-	e := &retake.Error{Kind: p.Code, What: whole(p.What, p.WhatRaw), Safe: p.Safe, Hint: whole(p.Hint, p.HintRaw)}
-	if cause := whole(p.Cause, p.CauseRaw); cause != "" {
+	e := &retake.Error{Kind: p.Code, What: textOrRaw(p.What, p.WhatRaw), Safe: p.Safe, Hint: textOrRaw(p.Hint, p.HintRaw)}
+	if cause := textOrRaw(p.Cause, p.CauseRaw); cause != "" {
 		e.Err = errors.New(cause)
 	}
 	if p.Plan != nil {
@@ -69,31 +69,31 @@ func readProblem(data []byte) (problem, error) {
 	return p, e
 }
 
-func whole(text string, raw []byte) string {
+func textOrRaw(text string, raw []byte) string {
 	if raw != nil {
 		return string(raw)
 	}
 	return text
 }
 
-// answered is the error of an answer that is none of ours, or a problem.
-func answered(r *http.Response) error {
+// responseError is the error of an answer that is none of ours, or a problem.
+func responseError(r *http.Response) error {
 	data, err := io.ReadAll(r.Body)
 	if err != nil {
-		return &broken{sent: true, err: err}
+		return &connError{mayHaveArrived: true, err: err}
 	}
 	if contentType(r) == problemType {
 		p, err := readProblem(data)
 		if p.Retryable {
-			return &later{err: err, after: retryAfter(r), refused: r.StatusCode == http.StatusTooManyRequests}
+			return &retryableError{err: err, retryAfter: retryAfter(r), refused: r.StatusCode == http.StatusTooManyRequests}
 		}
 		return err
 	}
-	e := notUnderstood(fmt.Errorf("%s, which is no answer of ours", r.Status))
+	e := badResponse(fmt.Errorf("%s, which is no answer of ours", r.Status))
 	switch r.StatusCode {
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		e.Kind = retake.Away
-		return &later{err: e, after: retryAfter(r)}
+		return &retryableError{err: e, retryAfter: retryAfter(r)}
 	}
 	return e
 }
@@ -106,38 +106,38 @@ func contentType(r *http.Response) string {
 	return t
 }
 
-func notUnderstood(err error) *retake.Error {
+func badResponse(err error) *retake.Error {
 	return &retake.Error{Kind: retake.Internal, What: "the answer is not understood", Safe: uncertain, Err: err}
 }
 
-// away: nobody is there, or the connection broke.
-func (c *Client) away(a *ask, err error) error {
-	e := &retake.Error{Kind: retake.Away, What: "the daemon does not answer", Safe: a.safe(), Hint: "check it: retake daemon status", Err: err}
-	if c.o.Socket == "" {
-		e.What, e.Hint = "the server does not answer", "its address is "+c.o.URL
+// unreachableError: nobody is there, or the connection broke.
+func (c *Client) unreachableError(a *apiRequest, err error) error {
+	e := &retake.Error{Kind: retake.Away, What: "the daemon does not answer", Safe: a.safeText(), Hint: "check it: retake daemon status", Err: err}
+	if c.opts.Socket == "" {
+		e.What, e.Hint = "the server does not answer", "its address is "+c.opts.URL
 	}
 	return e
 }
 
-func (c *Client) notRevived(ctx context.Context, a *ask, err error) error {
+func (c *Client) reviveError(ctx context.Context, a *apiRequest, err error) error {
 	var e *retake.Error
 	switch {
 	case ctx.Err() != nil:
-		return a.stopped(ctx)
+		return a.canceledError(ctx)
 	case errors.As(err, &e):
 		return e
 	}
-	return c.away(a, err)
+	return c.unreachableError(a, err)
 }
 
-// stopped: the caller did not wait. What had arrived may go on without him.
-func (a *ask) stopped(ctx context.Context) error {
-	a.doubt = true
-	return &retake.Error{Kind: retake.Canceled, What: "stopped", Safe: a.safe(), Err: ctx.Err()}
+// canceledError: the caller did not wait. What had arrived may go on without him.
+func (a *apiRequest) canceledError(ctx context.Context) error {
+	a.mayHaveArrived = true
+	return &retake.Error{Kind: retake.Canceled, What: "stopped", Safe: a.safeText(), Err: ctx.Err()}
 }
 
-func (a *ask) safe() string {
-	if a.doubt && !a.looks {
+func (a *apiRequest) safeText() string {
+	if a.mayHaveArrived && !a.readOnly {
 		return uncertain
 	}
 	return unchanged

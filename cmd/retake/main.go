@@ -13,7 +13,7 @@ import (
 var version = program.Unversioned
 
 func main() {
-	if handled, exit := proc.Inner(os.Args[1:]); handled {
+	if handled, exit := proc.RunHelper(os.Args[1:]); handled {
 		os.Exit(exit)
 	}
 	os.Exit(program.Run(os.Args[1:], program.Version(version), nil))

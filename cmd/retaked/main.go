@@ -23,7 +23,7 @@ import (
 var version = program.Unversioned
 
 func main() {
-	if handled, exit := proc.Inner(os.Args[1:]); handled {
+	if handled, exit := proc.RunHelper(os.Args[1:]); handled {
 		os.Exit(exit)
 	}
 	if len(os.Args) == 2 && os.Args[1] == xrayWord {
@@ -47,9 +47,9 @@ func runDaemon(ctx context.Context, c config.Config, s *config.Settings, starter
 		Open: func(ctx context.Context, rec *diag.Recorder) (retake.Service, error) {
 			return assemble.OpenService(ctx, c, s, assemble.Options{Exclusive: true, Tell: news.Tell, Diag: rec})
 		},
-		Say: proc.ToStarter(starter).Say,
+		Say: proc.OpenStarterPipe(starter).SendLine,
 		Settle: func() string {
-			proc.Settle()
+			proc.ResetUmask()
 			return proc.LeaveCgroup(s.LeavesCgroup())
 		},
 	})

@@ -31,17 +31,17 @@ func (s servers) options(p cli.ServerPlace) (server.Options, error) {
 		level = slog.LevelDebug
 	}
 	o := server.Options{
-		Data: p.Data, Listen: p.Listen, Public: p.Public, Admin: p.Admin, Cert: p.Cert, CertKey: p.CertKey,
-		Postgres: first(p.Postgres, env.Postgres), Lenient: p.Lenient, TakeOver: p.TakeOver, Trace: env.Trace, Version: version,
+		DataDir: p.Data, ListenAddress: p.Listen, PublicURL: p.Public, MetricsAddress: p.Admin, CertFile: p.Cert, CertKeyFile: p.CertKey,
+		Postgres: first(p.Postgres, env.Postgres), AllowInsecureWebhooks: p.Lenient, TakeOver: p.TakeOver, TraceEndpoint: env.Trace, Version: version,
 		Clock: clock.Wall, Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})),
-		Readers: assemble.Readers(s.conf), Floor: s.settings.Floor, Boot: s.conf.Boot, Path: s.conf.SearchPath(),
+		Readers: assemble.Readers(s.conf), Floor: s.settings.Floor, Boot: s.conf.BootID, SearchPath: s.conf.SearchPath(),
 	}
 	if at := first(p.S3, env.S3); at != "" {
 		b, err := config.ParseBucket(at)
 		if err != nil {
 			return o, &retake.Error{Kind: retake.Invalid, What: err.Error(), Safe: "Nothing was changed."}
 		}
-		o.Bucket = &kopia.Bucket{Endpoint: b.Endpoint, Name: b.Name, Prefix: b.Prefix, Region: b.Region, Plain: b.Plain, AccessKey: env.AccessKey, SecretKey: env.SecretKey}
+		o.Bucket = &kopia.Bucket{Endpoint: b.Endpoint, Name: b.Name, Prefix: b.Prefix, Region: b.Region, Insecure: b.PlainHTTP, AccessKey: env.AccessKey, SecretKey: env.SecretKey}
 	}
 	keys := env.KEK
 	if p.KEK != "" {
@@ -56,7 +56,7 @@ func (s servers) options(p cli.ServerPlace) (server.Options, error) {
 		if err != nil {
 			return o, fmt.Errorf("read the key-encryption key: %w", err)
 		}
-		o.Keys = append(o.Keys, key)
+		o.EncryptionKeys = append(o.EncryptionKeys, key)
 	}
 	return o, nil
 }
@@ -83,7 +83,7 @@ func (s servers) with(ctx context.Context, p cli.ServerPlace, f func(*server.Ser
 
 func (s servers) Serve(ctx context.Context, p cli.ServerPlace, ready func(string, *cli.ServerBeginning)) error {
 	return s.with(ctx, p, func(srv *server.Server) error {
-		var begun *server.Beginning
+		var begun *server.NewNamespace
 		begin := func() (err error) {
 			begun, err = srv.Bootstrap(ctx, p.Webhook)
 			return err

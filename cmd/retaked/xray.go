@@ -13,7 +13,7 @@ const xrayWord = "xray"
 // xrayed is the life of a child that reads what files mean. It gives up what it does not
 // need before it reads a byte; what an old kernel cannot take from it, it keeps.
 func xrayed() int {
-	proc.Confine(xray.Cage)
+	proc.EnterSandbox(xray.Cage)
 	if err := xray.Serve(os.Stdin, os.Stdout); err != nil {
 		return 1
 	}

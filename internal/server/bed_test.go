@@ -25,26 +25,26 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// bed is a server on SQLite and disk, with its first namespace.
-type bed struct {
-	t     testing.TB
-	data  string
-	url   string
-	begun *server.Beginning
-	srv   *server.Server
-	stop  func()
+// testServer is a server on SQLite and disk, with its first namespace.
+type testServer struct {
+	t       testing.TB
+	data    string
+	url     string
+	initial *server.NewNamespace
+	srv     *server.Server
+	stop    func()
 }
 
-func options(data string) server.Options {
+func testOptions(data string) server.Options {
 	return server.Options{
-		Data: data, Listen: "127.0.0.1:0", Lenient: true, Version: "test", Clock: clock.Wall,
+		DataDir: data, ListenAddress: "127.0.0.1:0", AllowInsecureWebhooks: true, Version: "test", Clock: clock.Wall,
 		Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Floor: func(int64) int64 { return 0 }, Boot: "this run",
 	}
 }
 
-func newBed(t testing.TB, webhook string, change func(*server.Options)) *bed {
+func newTestServer(t testing.TB, webhook string, change func(*server.Options)) *testServer {
 	t.Helper()
-	b := &bed{t: t, data: shortDir(t)}
+	b := &testServer{t: t, data: shortDir(t)}
 	b.start(webhook, change)
 	return b
 }
@@ -59,9 +59,9 @@ func shortDir(t testing.TB) string {
 }
 
 // start opens a server on the bed's directory, beside those that are there.
-func (b *bed) start(webhook string, change func(*server.Options)) {
+func (b *testServer) start(webhook string, change func(*server.Options)) {
 	b.t.Helper()
-	o := options(b.data)
+	o := testOptions(b.data)
 	if change != nil {
 		change(&o)
 	}
@@ -72,7 +72,7 @@ func (b *bed) start(webhook string, change func(*server.Options)) {
 	begin := func() error {
 		begun, err := srv.Bootstrap(ctx, webhook)
 		if begun != nil {
-			b.begun = begun
+			b.initial = begun
 		}
 		return err
 	}
@@ -96,8 +96,8 @@ func (b *bed) start(webhook string, change func(*server.Options)) {
 	b.t.Cleanup(b.stop)
 }
 
-func (b *bed) secret(kind retake.KeyKind) string {
-	for _, k := range b.begun.Keys {
+func (b *testServer) keySecret(kind retake.KeyKind) string {
+	for _, k := range b.initial.Keys {
 		if k.Key.Kind == kind {
 			return k.Secret
 		}
@@ -106,27 +106,29 @@ func (b *bed) secret(kind retake.KeyKind) string {
 	return ""
 }
 
-func (b *bed) as(kind retake.KeyKind) *client.Client { return b.with(b.secret(kind)) }
+func (b *testServer) clientAs(kind retake.KeyKind) *client.Client {
+	return b.clientWithKey(b.keySecret(kind))
+}
 
-func (b *bed) with(secret string) *client.Client {
+func (b *testServer) clientWithKey(secret string) *client.Client {
 	return client.New(client.Options{URL: b.url, Key: secret, Retries: -1})
 }
 
-// file writes into the default workspace of the first namespace.
-func (b *bed) file(name, text string) {
+// writeFile writes into the default workspace of the first namespace.
+func (b *testServer) writeFile(name, text string) {
 	b.t.Helper()
 	must(b.t, os.WriteFile(filepath.Join(b.data, "ns", "main", "files", "default", name), []byte(text), 0o644))
 }
 
-func (b *bed) save(intent string) retake.Checkpoint {
+func (b *testServer) saveCheckpoint(intent string) retake.Checkpoint {
 	b.t.Helper()
-	res, err := b.as(retake.KeyAgent).Save(b.t.Context(), retake.SaveRequest{Workspace: b.begun.Namespace.Default, Intent: intent, Trigger: retake.TriggerManual})
+	res, err := b.clientAs(retake.KeyAgent).Save(b.t.Context(), retake.SaveRequest{Workspace: b.initial.Namespace.Default, Intent: intent, Trigger: retake.TriggerManual})
 	must(b.t, err)
 	return res.Checkpoint
 }
 
-// ask sends a plain request.
-func (b *bed) ask(method, path, secret, body string, header map[string]string) (answer, string) {
+// sendRequest sends a plain request.
+func (b *testServer) sendRequest(method, path, secret, body string, header map[string]string) (response, string) {
 	b.t.Helper()
 	req, err := http.NewRequestWithContext(b.t.Context(), method, b.url+path, http.NoBody)
 	if body != "" {
@@ -145,10 +147,10 @@ func (b *bed) ask(method, path, secret, body string, header map[string]string) (
 	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)
 	must(b.t, err)
-	return answer{res.StatusCode, res.Header}, string(text)
+	return response{res.StatusCode, res.Header}, string(text)
 }
 
-type answer struct {
+type response struct {
 	StatusCode int
 	Header     http.Header
 }
@@ -156,7 +158,7 @@ type answer struct {
 // receiver takes messages.
 type receiver struct {
 	*httptest.Server
-	got chan message
+	messages chan message
 }
 
 type message struct {
@@ -165,20 +167,20 @@ type message struct {
 }
 
 func newReceiver(t testing.TB) *receiver {
-	r := &receiver{got: make(chan message, 1000)}
+	r := &receiver{messages: make(chan message, 1000)}
 	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		body, _ := io.ReadAll(q.Body)
-		r.got <- message{q.Header, body}
+		r.messages <- message{q.Header, body}
 		w.WriteHeader(http.StatusNoContent)
 	}))
 	t.Cleanup(r.Close)
 	return r
 }
 
-func (r *receiver) next(t testing.TB) message {
+func (r *receiver) nextMessage(t testing.TB) message {
 	t.Helper()
 	select {
-	case m := <-r.got:
+	case m := <-r.messages:
 		return m
 	case <-time.After(30 * time.Second):
 		t.Fatal("no message came")

@@ -12,15 +12,15 @@ import (
 // FirstNamespace is the one that a new server begins with.
 const FirstNamespace retake.NamespaceID = "main"
 
-// Beginning is what a new namespace begins with. The secrets are told this once.
-type Beginning struct {
+// NewNamespace is what a new namespace begins with. The secrets are told this once.
+type NewNamespace struct {
 	Namespace retake.Namespace   `json:"namespace"`
 	Keys      []retake.NewKey    `json:"keys"`
 	Webhook   *retake.NewWebhook `json:"webhook,omitempty"`
 }
 
 // Bootstrap makes the first namespace of a server that has none; nil: it has one.
-func (s *Server) Bootstrap(ctx context.Context, webhook string) (*Beginning, error) {
+func (s *Server) Bootstrap(ctx context.Context, webhook string) (*NewNamespace, error) {
 	all, err := s.ledger.Namespaces(ctx)
 	if err != nil || len(all) > 0 {
 		return nil, err
@@ -34,14 +34,14 @@ func (s *Server) Bootstrap(ctx context.Context, webhook string) (*Beginning, err
 
 // AddNamespace makes a namespace, one key of each kind, and a webhook when an address is
 // given.
-func (s *Server) AddNamespace(ctx context.Context, row retake.Namespace, webhook string) (Beginning, error) {
+func (s *Server) AddNamespace(ctx context.Context, row retake.Namespace, webhook string) (NewNamespace, error) {
 	ctx = retake.WithActor(ctx, retake.Actor{Name: "server"})
-	ns, err := s.pool.Make(ctx, row)
-	b := Beginning{Namespace: ns}
+	ns, err := s.pool.Create(ctx, row)
+	b := NewNamespace{Namespace: ns}
 	if err != nil {
 		return b, err
 	}
-	o, release, err := s.office(ctx, ns.ID)
+	o, release, err := s.openOffice(ctx, ns.ID)
 	if err != nil {
 		return b, err
 	}
@@ -60,16 +60,16 @@ func (s *Server) AddNamespace(ctx context.Context, row retake.Namespace, webhook
 		}
 		b.Webhook = &w
 	}
-	return b, s.table.Enroll(ctx, ns.ID)
+	return b, s.scheduler.EnrollNamespace(ctx, ns.ID)
 }
 
-// office opens the office of a namespace for the operator of the machine.
-func (s *Server) office(ctx context.Context, ns retake.NamespaceID) (*adminapi.Office, func(), error) {
+// openOffice opens the office of a namespace for the operator of the machine.
+func (s *Server) openOffice(ctx context.Context, ns retake.NamespaceID) (*adminapi.Office, func(), error) {
 	t, release, err := s.pool.Open(ctx, ns)
 	if err != nil {
 		return nil, nil, err
 	}
-	return t.Hang.(*hung).office, release, nil
+	return t.Attachment.(*namespaceHandler).office, release, nil
 }
 
 // AddKey makes a key of a namespace.
@@ -78,9 +78,9 @@ func (s *Server) AddKey(ctx context.Context, ns retake.NamespaceID, req retake.K
 		if _, err := s.ledger.Namespace(ctx, ns); err != nil {
 			return retake.NewKey{}, &retake.Error{Kind: retake.NotFound, What: "there is no such namespace", Safe: "Nothing was changed.", Err: err}
 		}
-		return adminapi.New(adminapi.Options{Namespace: ns, Ledger: s.ledger, Seal: s.seal, Clock: s.o.Clock}).MakeKey(ctx, req)
+		return adminapi.New(adminapi.Options{Namespace: ns, Ledger: s.ledger, Sealer: s.sealer, Clock: s.opts.Clock}).MakeKey(ctx, req)
 	}
-	o, release, err := s.office(ctx, ns)
+	o, release, err := s.openOffice(ctx, ns)
 	if err != nil {
 		return retake.NewKey{}, err
 	}

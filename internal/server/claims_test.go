@@ -10,25 +10,25 @@ import (
 // A person vouches by the name of an operator's key, and that does.
 func TestV1_AgentKeyReportsClaims(t *testing.T) {
 	t.Parallel()
-	b := newBed(t, "", nil)
-	b.file("a", "1")
-	cp := b.save("one")
-	ws := b.begun.Namespace.Default
+	b := newTestServer(t, "", nil)
+	b.writeFile("a", "1")
+	cp := b.saveCheckpoint("one")
+	ws := b.initial.Namespace.Default
 	passed := retake.Attestation{Workspace: ws, Ref: string(cp.ID), Name: "test", Command: "npm test", Verdict: retake.Passed}
 	for _, says := range []string{"", "retake", "claude-code"} {
 		said := passed
 		said.By = says
-		v, err := b.as(retake.KeyAgent).Attest(t.Context(), said)
+		v, err := b.clientAs(retake.KeyAgent).Attest(t.Context(), said)
 		must(t, err)
 		if !v.Claim || v.By == "retake" {
 			t.Errorf("an agent that calls itself %q: claim %v, by %q", says, v.Claim, v.By)
 		}
 	}
-	reader := b.as(retake.KeyReader)
+	reader := b.clientAs(retake.KeyReader)
 	if good, err := reader.Find(t.Context(), ws, "good"); err == nil {
 		t.Errorf("checkpoint %d is good by the word of an agent", good.Number)
 	}
-	v, err := b.as(retake.KeyOperator).Attest(t.Context(), passed)
+	v, err := b.clientAs(retake.KeyOperator).Attest(t.Context(), passed)
 	must(t, err)
 	if v.Claim || v.By != "first operator" {
 		t.Errorf("a person: claim %v, by %q", v.Claim, v.By)
@@ -44,12 +44,12 @@ func TestV1_AgentKeyReportsClaims(t *testing.T) {
 func TestV1_MessagesTellClaims(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
-	b := newBed(t, r.URL, nil)
-	cp := b.save("one")
-	_, err := b.as(retake.KeyAgent).Attest(t.Context(), retake.Attestation{Workspace: cp.Workspace, Ref: string(cp.ID), Name: "test", Command: "npm test", Verdict: retake.Passed})
+	b := newTestServer(t, r.URL, nil)
+	cp := b.saveCheckpoint("one")
+	_, err := b.clientAs(retake.KeyAgent).Attest(t.Context(), retake.Attestation{Workspace: cp.Workspace, Ref: string(cp.ID), Name: "test", Command: "npm test", Verdict: retake.Passed})
 	must(t, err)
 	for {
-		e := decodeEvent(t, r.next(t).body)
+		e := decodeEvent(t, r.nextMessage(t).body)
 		if e.Type != retake.EventVerified {
 			continue
 		}

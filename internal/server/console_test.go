@@ -19,32 +19,32 @@ import (
 
 type headers = map[string]string
 
-// page is what the console sends beside its cookie.
-func (b *bed) page() headers {
+// consoleHeaders is what the console sends beside its cookie.
+func (b *testServer) consoleHeaders() headers {
 	return headers{"X-Retake-Console": "1", "Origin": b.url, "Sec-Fetch-Site": "same-origin"}
 }
 
-// enter takes a key for a cookie, as the console does.
-func (b *bed) enter(secret string, change headers) (answer, *http.Cookie) {
+// signIn takes a key for a cookie, as the console does.
+func (b *testServer) signIn(secret string, change headers) (response, *http.Cookie) {
 	b.t.Helper()
-	h := b.page()
+	h := b.consoleHeaders()
 	for k, v := range change {
 		h[k] = v
 	}
 	maps.DeleteFunc(h, func(_, v string) bool { return v == "" })
 	body, err := json.Marshal(headers{"key": secret})
 	must(b.t, err)
-	res, _ := b.ask(http.MethodPost, "/console/enter", "", string(body), h)
+	res, _ := b.sendRequest(http.MethodPost, "/console/enter", "", string(body), h)
 	for _, c := range (&http.Response{Header: res.Header}).Cookies() {
 		return res, c
 	}
 	return res, nil
 }
 
-// fetch asks as a page with that cookie.
-func (b *bed) fetch(method, path string, c *http.Cookie, change headers) (answer, string) {
+// fetchAsConsole asks as a page with that cookie.
+func (b *testServer) fetchAsConsole(method, path string, c *http.Cookie, change headers) (response, string) {
 	b.t.Helper()
-	h := b.page()
+	h := b.consoleHeaders()
 	if c != nil {
 		h["Cookie"] = c.Name + "=" + c.Value
 	}
@@ -52,18 +52,18 @@ func (b *bed) fetch(method, path string, c *http.Cookie, change headers) (answer
 		h[k] = v
 	}
 	maps.DeleteFunc(h, func(_, v string) bool { return v == "" }) // not sent
-	return b.ask(method, path, "", "", h)
+	return b.sendRequest(method, path, "", "", h)
 }
 
 func TestConsoleOfAServer(t *testing.T) {
 	t.Parallel()
-	b := newBed(t, "", nil)
-	res, text := b.ask(http.MethodGet, "/", "", "", headers{"Accept": "text/html"})
+	b := newTestServer(t, "", nil)
+	res, text := b.sendRequest(http.MethodGet, "/", "", "", headers{"Accept": "text/html"})
 	if res.StatusCode != http.StatusOK || !strings.Contains(text, "<title>") || res.Header.Get("Content-Security-Policy") == "" {
 		t.Fatalf("the page: %d", res.StatusCode)
 	}
-	secret := b.secret(retake.KeyOperator)
-	res, c := b.enter(secret, nil)
+	secret := b.keySecret(retake.KeyOperator)
+	res, c := b.signIn(secret, nil)
 	if res.StatusCode != http.StatusNoContent || c == nil {
 		t.Fatalf("enter: %d %v", res.StatusCode, c)
 	}
@@ -73,19 +73,19 @@ func TestConsoleOfAServer(t *testing.T) {
 	if strings.Contains(c.Value, secret) || strings.Contains(c.Value, strings.TrimPrefix(secret, "rtk_operator_")) {
 		t.Error("the cookie tells the key")
 	}
-	res, text = b.fetch(http.MethodGet, "/v1/about", c, nil)
+	res, text = b.fetchAsConsole(http.MethodGet, "/v1/about", c, nil)
 	var about retake.About
 	must(t, json.Unmarshal([]byte(text), &about))
 	if about.Namespace != server.FirstNamespace || about.Key == nil || about.Key.Kind != retake.KeyOperator || !slices.Equal(about.Powers, retake.KeyOperator.Powers()) || len(about.Key.Workspaces) != 0 {
 		t.Errorf("%d %s", res.StatusCode, text)
 	}
 	must(t, os.WriteFile(filepath.Join(b.data, "ns", "main", "files", "default", "a.gif"), []byte("GIF89a, nearly"), 0o644))
-	b.save("with a picture")
-	at := "/console/content/" + string(b.begun.Namespace.Default) + "/latest/"
-	if res, text = b.fetch(http.MethodGet, at+"a.gif", c, headers{"X-Retake-Console": "", "Origin": ""}); res.Header.Get("Content-Type") != "image/gif" || text != "GIF89a, nearly" || res.Header.Get("Content-Security-Policy") != "sandbox; default-src 'none'" {
+	b.saveCheckpoint("with a picture")
+	at := "/console/content/" + string(b.initial.Namespace.Default) + "/latest/"
+	if res, text = b.fetchAsConsole(http.MethodGet, at+"a.gif", c, headers{"X-Retake-Console": "", "Origin": ""}); res.Header.Get("Content-Type") != "image/gif" || text != "GIF89a, nearly" || res.Header.Get("Content-Security-Policy") != "sandbox; default-src 'none'" {
 		t.Errorf("a picture: %d %v", res.StatusCode, res.Header)
 	}
-	if res, _ = b.fetch(http.MethodPost, "/console/leave", c, nil); res.StatusCode != http.StatusNoContent || len(res.Header["Set-Cookie"]) != 2 {
+	if res, _ = b.fetchAsConsole(http.MethodPost, "/console/leave", c, nil); res.StatusCode != http.StatusNoContent || len(res.Header["Set-Cookie"]) != 2 {
 		t.Errorf("leave: %d %v", res.StatusCode, res.Header["Set-Cookie"])
 	}
 }
@@ -93,34 +93,34 @@ func TestConsoleOfAServer(t *testing.T) {
 // A cookie is what the key is: the same powers, the same name in the audit log.
 func TestCookieIsItsKey(t *testing.T) {
 	t.Parallel()
-	b := newBed(t, "", nil)
+	b := newTestServer(t, "", nil)
 	for kind, want := range map[retake.KeyKind]map[string]int{
 		retake.KeyReader:   {"GET /v1/usage": 200, "POST /v1/snapshots": 403, "GET /v1/audit": 403},
 		retake.KeyOperator: {"GET /v1/usage": 200, "POST /v1/snapshots": 201, "GET /v1/audit": 403},
 		retake.KeyAdmin:    {"GET /v1/usage": 200, "POST /v1/snapshots": 403, "GET /v1/audit": 200},
 	} {
-		_, c := b.enter(b.secret(kind), nil)
+		_, c := b.signIn(b.keySecret(kind), nil)
 		for at, status := range want {
 			method, path, _ := strings.Cut(at, " ")
-			if res, text := b.fetch(method, path, c, nil); res.StatusCode != status {
+			if res, text := b.fetchAsConsole(method, path, c, nil); res.StatusCode != status {
 				t.Errorf("%s, %s: %d %s", kind, at, res.StatusCode, text)
 			}
 		}
 	}
-	log, err := b.as(retake.KeyAdmin).Audit(t.Context(), retake.AuditQuery{})
+	log, err := b.clientAs(retake.KeyAdmin).Audit(t.Context(), retake.AuditQuery{})
 	must(t, err)
 	if !slices.ContainsFunc(log, func(e retake.AuditEntry) bool { return e.Actor.Kind == retake.KeyOperator && e.Actor.Key != "" }) {
 		t.Errorf("nobody took the snapshot: %+v", log)
 	}
-	other, err := b.as(retake.KeyOperator).Init(t.Context(), retake.InitRequest{Name: "other"})
+	other, err := b.clientAs(retake.KeyOperator).Init(t.Context(), retake.InitRequest{Name: "other"})
 	must(t, err)
-	k, err := b.as(retake.KeyAdmin).MakeKey(t.Context(), retake.KeyRequest{Kind: retake.KeyReader, Workspaces: []string{string(other.Workspace.ID)}})
+	k, err := b.clientAs(retake.KeyAdmin).MakeKey(t.Context(), retake.KeyRequest{Kind: retake.KeyReader, Workspaces: []string{string(other.Workspace.ID)}})
 	must(t, err)
-	_, c := b.enter(k.Secret, nil)
-	if res, _ := b.fetch(http.MethodGet, "/console/content/"+string(b.begun.Namespace.Default)+"/latest/a.gif", c, nil); res.StatusCode != http.StatusForbidden {
+	_, c := b.signIn(k.Secret, nil)
+	if res, _ := b.fetchAsConsole(http.MethodGet, "/console/content/"+string(b.initial.Namespace.Default)+"/latest/a.gif", c, nil); res.StatusCode != http.StatusForbidden {
 		t.Errorf("a picture of a workspace that the key is not for: %d", res.StatusCode)
 	}
-	if res, _ := b.fetch(http.MethodGet, "/console/content/"+string(other.Workspace.ID)+"/latest/a.gif", c, nil); res.StatusCode != http.StatusNotFound {
+	if res, _ := b.fetchAsConsole(http.MethodGet, "/console/content/"+string(other.Workspace.ID)+"/latest/a.gif", c, nil); res.StatusCode != http.StatusNotFound {
 		t.Errorf("a picture that is not there, of one that it is for: %d", res.StatusCode)
 	}
 }
@@ -128,8 +128,8 @@ func TestCookieIsItsKey(t *testing.T) {
 // Each is what the page asks but for one thing, and must be refused for that.
 func TestCookieAloneIsNotEnough(t *testing.T) {
 	t.Parallel()
-	b := newBed(t, "", nil)
-	_, c := b.enter(b.secret(retake.KeyOperator), nil)
+	b := newTestServer(t, "", nil)
+	_, c := b.signIn(b.keySecret(retake.KeyOperator), nil)
 	for why, x := range map[string]struct {
 		at     string
 		change headers
@@ -142,21 +142,21 @@ func TestCookieAloneIsNotEnough(t *testing.T) {
 		"a picture for another site":                             {"GET /console/content/a/b/c", headers{"Origin": "", "Sec-Fetch-Site": "cross-site"}, 403},
 		"no cookie":                                              {"GET /v1/usage", headers{"Cookie": ""}, 401},
 		"half a cookie":                                          {"GET /v1/usage", headers{"Cookie": c.Name + "=" + c.Value[:len(c.Value)/2]}, 401},
-		"one changed character":                                  {"GET /v1/usage", headers{"Cookie": c.Name + "=" + c.Value[:20] + flip(c.Value[20]) + c.Value[21:]}, 401},
-		"the key itself":                                         {"GET /v1/usage", headers{"Cookie": c.Name + "=" + b.secret(retake.KeyOperator)}, 401},
+		"one changed character":                                  {"GET /v1/usage", headers{"Cookie": c.Name + "=" + c.Value[:20] + flipChar(c.Value[20]) + c.Value[21:]}, 401},
+		"the key itself":                                         {"GET /v1/usage", headers{"Cookie": c.Name + "=" + b.keySecret(retake.KeyOperator)}, 401},
 		"over TLS, under the name that plain HTTP sets":          {"GET /v1/usage", headers{"X-Forwarded-Proto": "https"}, 401},
 	} {
 		method, path, _ := strings.Cut(x.at, " ")
-		if res, text := b.fetch(method, path, c, x.change); res.StatusCode != x.want {
+		if res, text := b.fetchAsConsole(method, path, c, x.change); res.StatusCode != x.want {
 			t.Errorf("%s: %d, not %d: %s", why, res.StatusCode, x.want, text)
 		}
 	}
-	if res, _ := b.fetch(http.MethodGet, "/v1/usage", c, nil); res.StatusCode != http.StatusOK { // the control
+	if res, _ := b.fetchAsConsole(http.MethodGet, "/v1/usage", c, nil); res.StatusCode != http.StatusOK { // the control
 		t.Errorf("our own page: %d", res.StatusCode)
 	}
 }
 
-func flip(c byte) string {
+func flipChar(c byte) string {
 	if c == 'A' {
 		return "B"
 	}
@@ -166,43 +166,43 @@ func flip(c byte) string {
 // A cookie ends with its time and with its key, and is good at every server that can open it.
 func TestEndOfACookie(t *testing.T) {
 	t.Parallel()
-	held := clock.NewHeld(time.Date(2026, 11, 3, 10, 0, 0, 0, time.UTC))
+	held := clock.NewManual(time.Date(2026, 11, 3, 10, 0, 0, 0, time.UTC))
 	kek := secretbox.NewKey()
-	b := newBed(t, "", func(o *server.Options) { o.Clock, o.Keys = held, [][]byte{kek} })
-	admin := b.as(retake.KeyAdmin)
+	b := newTestServer(t, "", func(o *server.Options) { o.Clock, o.EncryptionKeys = held, [][]byte{kek} })
+	admin := b.clientAs(retake.KeyAdmin)
 	k, err := admin.MakeKey(t.Context(), retake.KeyRequest{Kind: retake.KeyReader})
 	must(t, err)
-	_, c := b.enter(k.Secret, nil)
+	_, c := b.signIn(k.Secret, nil)
 	status := func() int {
-		res, _ := b.fetch(http.MethodGet, "/v1/usage", c, nil)
+		res, _ := b.fetchAsConsole(http.MethodGet, "/v1/usage", c, nil)
 		return res.StatusCode
 	}
-	held.Move(12*time.Hour - time.Second)
+	held.Advance(12*time.Hour - time.Second)
 	if got := status(); got != http.StatusOK {
 		t.Errorf("a second before its end: %d", got)
 	}
-	held.Move(time.Second)
+	held.Advance(time.Second)
 	if got := status(); got != http.StatusUnauthorized {
 		t.Errorf("at its end: %d", got)
 	}
-	_, c = b.enter(k.Secret, nil)
+	_, c = b.signIn(k.Secret, nil)
 	if got := status(); got != http.StatusOK {
 		t.Fatalf("a new one: %d", got)
 	}
 	_, err = admin.RevokeKey(t.Context(), k.Key.ID)
 	must(t, err)
-	held.Move(2 * time.Second) // as long as any key is remembered
+	held.Advance(2 * time.Second) // as long as any key is remembered
 	if got := status(); got != http.StatusUnauthorized {
 		t.Errorf("of a key that was revoked: %d", got)
 	}
-	_, c = b.enter(b.secret(retake.KeyReader), nil)
+	_, c = b.signIn(b.keySecret(retake.KeyReader), nil)
 	b.stop()
-	b.start("", func(o *server.Options) { o.Clock, o.Keys = held, [][]byte{kek} })
+	b.start("", func(o *server.Options) { o.Clock, o.EncryptionKeys = held, [][]byte{kek} })
 	if got := status(); got != http.StatusOK {
 		t.Errorf("at the next server: %d", got)
 	}
 	b.stop()
-	b.start("", func(o *server.Options) { o.Clock, o.Keys = held, [][]byte{secretbox.NewKey(), kek} })
+	b.start("", func(o *server.Options) { o.Clock, o.EncryptionKeys = held, [][]byte{secretbox.NewKey(), kek} })
 	if got := status(); got != http.StatusOK {
 		t.Errorf("behind a new key-encryption key: %d", got)
 	}
@@ -210,9 +210,9 @@ func TestEndOfACookie(t *testing.T) {
 
 func TestEnterIsForOurPageAndSlow(t *testing.T) {
 	t.Parallel()
-	held := clock.NewHeld(time.Date(2026, 11, 3, 10, 0, 0, 0, time.UTC))
-	b := newBed(t, "", func(o *server.Options) { o.Clock = held })
-	good := b.secret(retake.KeyReader)
+	held := clock.NewManual(time.Date(2026, 11, 3, 10, 0, 0, 0, time.UTC))
+	b := newTestServer(t, "", func(o *server.Options) { o.Clock = held })
+	good := b.keySecret(retake.KeyReader)
 	for why, x := range map[string]struct {
 		change headers
 		want   int
@@ -223,7 +223,7 @@ func TestEnterIsForOurPageAndSlow(t *testing.T) {
 		"our page":        {nil, 204},
 		"a proxy for TLS": {headers{"X-Forwarded-Proto": "https"}, 204},
 	} {
-		res, c := b.enter(good, x.change)
+		res, c := b.signIn(good, x.change)
 		if res.StatusCode != x.want || (c != nil) != (x.want == 204) {
 			t.Errorf("%s: %d %v", why, res.StatusCode, c)
 		}
@@ -231,21 +231,21 @@ func TestEnterIsForOurPageAndSlow(t *testing.T) {
 			t.Errorf("over TLS the cookie is %v", c)
 		}
 	}
-	if res, _ := b.ask(http.MethodGet, "/console/enter", "", "", b.page()); res.StatusCode != http.StatusMethodNotAllowed {
+	if res, _ := b.sendRequest(http.MethodGet, "/console/enter", "", "", b.consoleHeaders()); res.StatusCode != http.StatusMethodNotAllowed {
 		t.Errorf("an address with a key in it: %d", res.StatusCode)
 	}
-	wrong := good[:len(good)-1] + flip(good[len(good)-1])
+	wrong := good[:len(good)-1] + flipChar(good[len(good)-1])
 	for i := range 10 {
-		if res, c := b.enter(wrong, nil); res.StatusCode != http.StatusUnauthorized || c != nil {
+		if res, c := b.signIn(wrong, nil); res.StatusCode != http.StatusUnauthorized || c != nil {
 			t.Fatalf("wrong key %d: %d", i, res.StatusCode)
 		}
 	}
-	res, _ := b.enter(wrong, nil)
+	res, _ := b.signIn(wrong, nil)
 	if res.StatusCode != http.StatusTooManyRequests || res.Header.Get("Retry-After") == "" {
 		t.Errorf("the eleventh wrong key: %d", res.StatusCode)
 	}
-	held.Move(2 * time.Second)
-	if res, _ := b.enter(good, nil); res.StatusCode != http.StatusNoContent {
+	held.Advance(2 * time.Second)
+	if res, _ := b.signIn(good, nil); res.StatusCode != http.StatusNoContent {
 		t.Errorf("the right key, a little later: %d", res.StatusCode)
 	}
 }
@@ -253,19 +253,19 @@ func TestEnterIsForOurPageAndSlow(t *testing.T) {
 // A page asks any server of the data directory; the one that has the namespace open answers.
 func TestCookieAtAnotherServer(t *testing.T) {
 	t.Parallel()
-	b := newBed(t, "", nil)
-	b.file("a.gif", "GIF89a, nearly")
-	b.save("the first server has it open")
-	_, c := b.enter(b.secret(retake.KeyReader), nil)
+	b := newTestServer(t, "", nil)
+	b.writeFile("a.gif", "GIF89a, nearly")
+	b.saveCheckpoint("the first server has it open")
+	_, c := b.signIn(b.keySecret(retake.KeyReader), nil)
 	b.start("", nil)
-	if res, text := b.fetch(http.MethodGet, "/v1/about", c, nil); res.StatusCode != http.StatusOK || !strings.Contains(text, `"kind":"reader"`) || len(res.Header["Content-Security-Policy"]) != 1 {
+	if res, text := b.fetchAsConsole(http.MethodGet, "/v1/about", c, nil); res.StatusCode != http.StatusOK || !strings.Contains(text, `"kind":"reader"`) || len(res.Header["Content-Security-Policy"]) != 1 {
 		t.Errorf("%d %s %v", res.StatusCode, text, res.Header)
 	}
-	res, text := b.fetch(http.MethodGet, "/console/content/"+string(b.begun.Namespace.Default)+"/latest/a.gif", c, headers{"X-Retake-Console": ""})
+	res, text := b.fetchAsConsole(http.MethodGet, "/console/content/"+string(b.initial.Namespace.Default)+"/latest/a.gif", c, headers{"X-Retake-Console": ""})
 	if text != "GIF89a, nearly" || !slices.Equal(res.Header["Content-Security-Policy"], []string{"sandbox; default-src 'none'"}) {
 		t.Errorf("%d %v", res.StatusCode, res.Header)
 	}
-	if res, _ := b.fetch(http.MethodPost, "/v1/snapshots", c, nil); res.StatusCode != http.StatusForbidden {
+	if res, _ := b.fetchAsConsole(http.MethodPost, "/v1/snapshots", c, nil); res.StatusCode != http.StatusForbidden {
 		t.Errorf("what its key may not: %d", res.StatusCode)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// described is the part of a description that requests are made from.
-type described struct {
+// apiDescription is the part of a description that requests are made from.
+type apiDescription struct {
 	Paths map[string]map[string]struct {
 		ID     string `json:"operationId"`
 		Params []struct {
@@ -22,31 +22,31 @@ type described struct {
 		} `json:"parameters"`
 		Body *struct {
 			Content map[string]struct {
-				Schema field `json:"schema"`
+				Schema schemaField `json:"schema"`
 			} `json:"content"`
 		} `json:"requestBody"`
 	} `json:"paths"`
 	Components struct {
-		Schemas map[string]field `json:"schemas"`
+		Schemas map[string]schemaField `json:"schemas"`
 	} `json:"components"`
 }
 
-type field struct {
-	Ref        string           `json:"$ref"`
-	Type       any              `json:"type"`
-	Properties map[string]field `json:"properties"`
-	Required   []string         `json:"required"`
-	Items      *field           `json:"items"`
+type schemaField struct {
+	Ref        string                 `json:"$ref"`
+	Type       any                    `json:"type"`
+	Properties map[string]schemaField `json:"properties"`
+	Required   []string               `json:"required"`
+	Items      *schemaField           `json:"items"`
 }
 
 type request struct{ method, path, body string }
 
-// naming makes requests below one workspace in which each text of a query or a body, in
+// requestsNaming makes requests below one workspace in which each text of a query or a body, in
 // its turn, is an id of another one.
-func (b *bed) naming(home string, ids []string) []request {
+func (b *testServer) requestsNaming(home string, ids []string) []request {
 	b.t.Helper()
-	_, text := b.ask(http.MethodGet, "/v1/openapi.json", b.secret(retake.KeyReader), "", nil)
-	var d described
+	_, text := b.sendRequest(http.MethodGet, "/v1/openapi.json", b.keySecret(retake.KeyReader), "", nil)
+	var d apiDescription
 	must(b.t, json.Unmarshal([]byte(text), &d))
 	var out []request
 	for _, path := range slices.Sorted(maps.Keys(d.Paths)) {
@@ -66,7 +66,7 @@ func (b *bed) naming(home string, ids []string) []request {
 					}
 				}
 				if op.Body != nil {
-					out = append(out, d.bodies(strings.ToUpper(method), base, op.Body.Content["application/json"].Schema, id)...)
+					out = append(out, d.requestBodies(strings.ToUpper(method), base, op.Body.Content["application/json"].Schema, id)...)
 				}
 			}
 		}
@@ -77,12 +77,12 @@ func (b *bed) naming(home string, ids []string) []request {
 // courses are the ways of going back; a fork in a body is looked at in one of them.
 var courses = []retake.Course{retake.CourseRestore, retake.CourseUndo, retake.CourseRedo, retake.CourseAdopt}
 
-func (d *described) bodies(method, path string, f field, id string) []request {
-	f = d.whole(f)
+func (d *apiDescription) requestBodies(method, path string, f schemaField, id string) []request {
+	f = d.resolveRef(f)
 	var out []request
 	for name, p := range f.Properties {
 		var value any = id
-		switch d.whole(p).Type {
+		switch d.resolveRef(p).Type {
 		case "string":
 		case "array":
 			value = []string{id}
@@ -96,25 +96,25 @@ func (d *described) bodies(method, path string, f field, id string) []request {
 			}
 		}
 		if _, ok := f.Properties["course"]; !ok {
-			out = append(out, request{method, path, text(body)})
+			out = append(out, request{method, path, mustJSON(body)})
 			continue
 		}
 		for _, c := range courses {
 			body["course"], body["accept"] = c, []string{"changed"}
-			out = append(out, request{method, path, text(body)})
+			out = append(out, request{method, path, mustJSON(body)})
 		}
 	}
 	return out
 }
 
-func (d *described) whole(f field) field {
+func (d *apiDescription) resolveRef(f schemaField) schemaField {
 	for f.Ref != "" {
 		f = d.Components.Schemas[f.Ref[strings.LastIndexByte(f.Ref, '/')+1:]]
 	}
 	return f
 }
 
-func text(v any) string {
+func mustJSON(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
 		panic(fmt.Sprint("it is made of what JSON has: ", err))

@@ -15,7 +15,7 @@ import (
 	"github.com/retake-dev/retake/internal/server"
 )
 
-func tarred(t testing.TB, files map[string]string) []byte {
+func makeTar(t testing.TB, files map[string]string) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)
@@ -32,7 +32,7 @@ func tarred(t testing.TB, files map[string]string) []byte {
 func TestT2_ImportKeepsTheFloor(t *testing.T) {
 	t.Parallel()
 	var full atomic.Bool
-	b := newBed(t, "", func(o *server.Options) {
+	b := newTestServer(t, "", func(o *server.Options) {
 		o.Floor = func(total int64) int64 {
 			if full.Load() {
 				return total
@@ -41,7 +41,7 @@ func TestT2_ImportKeepsTheFloor(t *testing.T) {
 		}
 	})
 	full.Store(true)
-	_, err := b.as(retake.KeyOperator).Import(t.Context(), retake.ImportRequest{Name: "over"}, bytes.NewReader(tarred(t, map[string]string{"a": "a"})))
+	_, err := b.clientAs(retake.KeyOperator).Import(t.Context(), retake.ImportRequest{Name: "over"}, bytes.NewReader(makeTar(t, map[string]string{"a": "a"})))
 	if !retake.IsKind(err, retake.Limit) || !strings.Contains(err.Error(), "the archive is refused") {
 		t.Errorf("imported onto a full disk: %v", err)
 	}
@@ -50,8 +50,8 @@ func TestT2_ImportKeepsTheFloor(t *testing.T) {
 // One import of a namespace is under way at a time: another one waits for it.
 func TestT2_OneImportAtATime(t *testing.T) {
 	t.Parallel()
-	b := newBed(t, "", nil)
-	operator, text := b.as(retake.KeyOperator), tarred(t, map[string]string{"a": strings.Repeat("a", 1<<20)})
+	b := newTestServer(t, "", nil)
+	operator, text := b.clientAs(retake.KeyOperator), makeTar(t, map[string]string{"a": strings.Repeat("a", 1<<20)})
 	body, feed := io.Pipe()
 	first := make(chan error, 1)
 	go func() {
@@ -74,15 +74,15 @@ func TestT2_OneImportAtATime(t *testing.T) {
 // What an import leaves out is told, and what it takes is captured.
 func TestT3_ImportTellsWhatItLeavesOut(t *testing.T) {
 	t.Parallel()
-	b := newBed(t, "", nil)
-	res, err := b.as(retake.KeyOperator).Import(t.Context(), retake.ImportRequest{Name: "other"}, bytes.NewReader(tarred(t, map[string]string{
-		".retake/keep.txt": "keep", ".retake/id": string(b.begun.Namespace.Default) + "\n",
+	b := newTestServer(t, "", nil)
+	res, err := b.clientAs(retake.KeyOperator).Import(t.Context(), retake.ImportRequest{Name: "other"}, bytes.NewReader(makeTar(t, map[string]string{
+		".retake/keep.txt": "keep", ".retake/id": string(b.initial.Namespace.Default) + "\n",
 	})))
 	must(t, err)
 	if len(res.Warnings) != 1 || res.Warnings[0].Code != "skipped" || !strings.Contains(res.Warnings[0].Text, ".retake/id") {
 		t.Errorf("warnings: %+v", res.Warnings)
 	}
-	r, _, err := b.as(retake.KeyReader).Open(t.Context(), res.Workspace.ID, "latest", ".retake/keep.txt")
+	r, _, err := b.clientAs(retake.KeyReader).Open(t.Context(), res.Workspace.ID, "latest", ".retake/keep.txt")
 	must(t, err)
 	defer r.Close()
 	if got, err := io.ReadAll(r); err != nil || string(got) != "keep" {

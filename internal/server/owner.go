@@ -17,87 +17,87 @@ import (
 // another one does not see them, and each would take the other's packs for garbage.
 
 // ownerPatience is how long the bucket may take to say whose it is.
-const ownerPatience = 30 * time.Second
+const ownerTimeout = 30 * time.Second
 
-// readOwner reads the id of the data directory, or makes one; servers that share the
+// readOwnerID reads the id of the data directory, or makes one; servers that share the
 // directory share it.
-func (s *Server) readOwner() error {
-	text, err := keyFile(filepath.Join(s.o.Data, "owner"), uuid.NewString)
-	s.owner = strings.TrimSpace(text)
+func (s *Server) readOwnerID() error {
+	text, err := readOrCreateSecret(filepath.Join(s.opts.DataDir, "owner"), uuid.NewString)
+	s.ownerID = strings.TrimSpace(text)
 	return err
 }
 
 // checkBucket refuses a bucket that is another's before anything is written anywhere.
 func (s *Server) checkBucket(ctx context.Context) error {
-	if s.o.Bucket == nil || s.o.TakeOver {
+	if s.opts.Bucket == nil || s.opts.TakeOver {
 		return nil
 	}
-	return s.ownsBucket(ctx)
+	return s.checkBucketOwner(ctx)
 }
 
-// ownsBucket answers whose the bucket is, when it is not ours or nobody's.
-func (s *Server) ownsBucket(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, ownerPatience)
+// checkBucketOwner answers whose the bucket is, when it is not ours or nobody's.
+func (s *Server) checkBucketOwner(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, ownerTimeout)
 	defer cancel()
-	is, err := s.o.Bucket.Owner(ctx)
+	is, err := s.opts.Bucket.Owner(ctx)
 	if err != nil {
-		return bucketAway(err)
+		return bucketUnreachable(err)
 	}
-	return s.mustOwn("the bucket "+s.o.Bucket.Name, is)
+	return s.checkOwner("the bucket "+s.opts.Bucket.Name, is)
 }
 
 // claimBucket makes the bucket ours.
 func (s *Server) claimBucket(ctx context.Context) error {
-	if s.o.Bucket == nil {
+	if s.opts.Bucket == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, ownerPatience)
+	ctx, cancel := context.WithTimeout(ctx, ownerTimeout)
 	defer cancel()
-	is, err := s.o.Bucket.Claim(ctx, s.owner, s.o.TakeOver)
+	is, err := s.opts.Bucket.Claim(ctx, s.ownerID, s.opts.TakeOver)
 	if err != nil {
-		return bucketAway(err)
+		return bucketUnreachable(err)
 	}
-	return s.mustOwn("the bucket "+s.o.Bucket.Name, is)
+	return s.checkOwner("the bucket "+s.opts.Bucket.Name, is)
 }
 
-func bucketAway(err error) error {
+func bucketUnreachable(err error) error {
 	return &retake.Error{Kind: retake.Away, What: "the bucket cannot be reached", Safe: "Nothing was changed.", Err: err}
 }
 
 // claimDatabase makes the database ours. Its tables are brought up to date only when it is
 // nobody else's.
 func (s *Server) claimDatabase(ctx context.Context, migrate func() error) error {
-	if !s.o.TakeOver {
-		if err := s.ownsDatabase(ctx); err != nil {
+	if !s.opts.TakeOver {
+		if err := s.checkDatabaseOwner(ctx); err != nil {
 			return err
 		}
 	}
 	if err := migrate(); err != nil {
 		return err
 	}
-	is, err := sqldb.Own(ctx, s.db, s.owner, s.o.TakeOver)
+	is, err := sqldb.ClaimOwner(ctx, s.db, s.ownerID, s.opts.TakeOver)
 	if err != nil {
 		return err
 	}
-	return s.mustOwn("the database", is)
+	return s.checkOwner("the database", is)
 }
 
-// ownsDatabase answers whose the database is, when it is not ours or nobody's, and that it
+// checkDatabaseOwner answers whose the database is, when it is not ours or nobody's, and that it
 // cannot be reached.
-func (s *Server) ownsDatabase(ctx context.Context) error {
-	if err := s.db.PingContext(ctx); err != nil || s.o.Postgres == "" {
+func (s *Server) checkDatabaseOwner(ctx context.Context) error {
+	if err := s.db.PingContext(ctx); err != nil || s.opts.Postgres == "" {
 		return err
 	}
-	is, err := sqldb.Owner(ctx, s.db)
+	is, err := sqldb.ReadOwner(ctx, s.db)
 	if err != nil {
 		return err
 	}
-	return s.mustOwn("the database", is)
+	return s.checkOwner("the database", is)
 }
 
-// mustOwn explains that something is another data directory's.
-func (s *Server) mustOwn(what, is string) error {
-	if is == "" || is == s.owner {
+// checkOwner explains that something is another data directory's.
+func (s *Server) checkOwner(what, is string) error {
+	if is == "" || is == s.ownerID {
 		return nil
 	}
 	return &retake.Error{

@@ -14,13 +14,13 @@ import (
 	"github.com/retake-dev/retake/internal/storage/serverdb/sqldb"
 )
 
-// rows opens the catalog of a namespace in the server's database.
-type rows func(ctx context.Context, ns retake.NamespaceID) (catalog.Catalog, error)
+// catalogOpener opens the catalog of a namespace in the server's database.
+type catalogOpener func(ctx context.Context, ns retake.NamespaceID) (catalog.Catalog, error)
 
-// openRows opens the database, brings its tables up to date, and opens the ledger.
-func (s *Server) openRows(ctx context.Context) error {
+// openDatabase opens the database, brings its tables up to date, and opens the ledger.
+func (s *Server) openDatabase(ctx context.Context) error {
 	var err error
-	if s.o.Postgres != "" {
+	if s.opts.Postgres != "" {
 		err = s.openPostgres(ctx)
 	} else {
 		err = s.openSQLite(ctx)
@@ -32,25 +32,25 @@ func (s *Server) openRows(ctx context.Context) error {
 }
 
 func (s *Server) openSQLite(ctx context.Context) error {
-	path := filepath.Join(s.o.Data, "server.db")
-	db, err := sqlite.DB(ctx, path, sqlite.Options{Durable: true})
+	path := filepath.Join(s.opts.DataDir, "server.db")
+	db, err := sqlite.OpenDB(ctx, path, sqlite.Options{Durable: true})
 	if err != nil {
 		return err
 	}
 	s.db = db
-	l, err := sqldb.New(ctx, db, sqldb.Options{Clock: s.o.Clock, Explain: sqlite.Explain(path)})
+	l, err := sqldb.New(ctx, db, sqldb.Options{Clock: s.opts.Clock, Explain: sqlite.Explain(path)})
 	if err != nil {
 		return err
 	}
 	s.ledger = l
-	s.rows = func(ctx context.Context, ns retake.NamespaceID) (catalog.Catalog, error) {
-		return sqlcatalog.New(ctx, db, string(ns), sqlcatalog.Options{Explain: sqlite.Explain(path), Within: l.Within(ns)})
+	s.openCatalog = func(ctx context.Context, ns retake.NamespaceID) (catalog.Catalog, error) {
+		return sqlcatalog.New(ctx, db, string(ns), sqlcatalog.Options{Explain: sqlite.Explain(path), OnChange: l.OnChange(ns)})
 	}
 	return nil
 }
 
 func (s *Server) openPostgres(ctx context.Context) error {
-	db, err := postgres.DB(ctx, s.o.Postgres, postgres.Options{})
+	db, err := postgres.OpenDB(ctx, s.opts.Postgres, postgres.Options{})
 	if err != nil {
 		return err
 	}
@@ -59,17 +59,17 @@ func (s *Server) openPostgres(ctx context.Context) error {
 		return err
 	}
 	l, err := sqldb.New(ctx, db, sqldb.Options{
-		Clock: s.o.Clock, Explain: postgres.Explain,
+		Clock: s.opts.Clock, Explain: postgres.Explain,
 		Enter: func(ctx context.Context, tx *sql.Tx, ns retake.NamespaceID) error {
-			return postgres.Enter(string(ns))(ctx, tx)
+			return postgres.EnterNamespace(string(ns))(ctx, tx)
 		},
 	})
 	if err != nil {
 		return err
 	}
 	s.ledger = l
-	s.rows = func(_ context.Context, ns retake.NamespaceID) (catalog.Catalog, error) {
-		return postgres.Open(db, string(ns), sqlcatalog.Options{Within: l.Within(ns)}), nil
+	s.openCatalog = func(_ context.Context, ns retake.NamespaceID) (catalog.Catalog, error) {
+		return postgres.Open(db, string(ns), sqlcatalog.Options{OnChange: l.OnChange(ns)}), nil
 	}
 	return nil
 }

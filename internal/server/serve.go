@@ -14,23 +14,23 @@ import (
 )
 
 const (
-	headerWait = 10 * time.Second
-	idleWait   = 2 * time.Minute
-	finishWait = 30 * time.Second
+	readHeaderTimeout = 10 * time.Second
+	idleTimeout       = 2 * time.Minute
+	shutdownTimeout   = 30 * time.Second
 )
 
 // Serve answers until ctx ends, then leaves in order: no new requests, those under way
 // to their end, the namespaces shut. begin is called when nothing can go wrong with the
 // addresses any more: what it makes is told by ready, with the address.
 func (s *Server) Serve(ctx context.Context, begin func() error, ready func(address string)) error {
-	api, err := net.Listen("tcp", s.o.Listen)
+	api, err := net.Listen("tcp", s.opts.ListenAddress)
 	if err != nil {
 		return &retake.Error{Kind: retake.Away, What: "the address cannot be listened to", Safe: "Nothing was changed.", Hint: "how to choose another: retake help serve", Err: err}
 	}
-	_ = os.Remove(s.socket) // of a process that had our number once
-	peers, err := net.Listen("unix", s.socket)
+	_ = os.Remove(s.peerSocket) // of a process that had our number once
+	peers, err := net.Listen("unix", s.peerSocket)
 	if err == nil {
-		err = os.Chmod(s.socket, 0o600)
+		err = os.Chmod(s.peerSocket, 0o600)
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("listen to other servers: %w", err), api.Close())
@@ -39,55 +39,55 @@ func (s *Server) Serve(ctx context.Context, begin func() error, ready func(addre
 		return errors.Join(err, api.Close(), peers.Close())
 	}
 	ready(api.Addr().String()) // who asks from here on is answered in a moment
-	servers := []*http.Server{s.http(s.front), s.http(s.front)}
+	servers := []*http.Server{s.newHTTPServer(s.gateway), s.newHTTPServer(s.gateway)}
 	ended := make(chan error, 3)
 	go func() {
-		if s.o.Cert != "" {
-			ended <- servers[0].ServeTLS(api, s.o.Cert, s.o.CertKey)
+		if s.opts.CertFile != "" {
+			ended <- servers[0].ServeTLS(api, s.opts.CertFile, s.opts.CertKeyFile)
 			return
 		}
 		ended <- servers[0].Serve(api)
 	}()
 	go func() { ended <- servers[1].Serve(peers) }()
-	if s.o.Admin != "" {
-		admin, err := net.Listen("tcp", s.o.Admin)
+	if s.opts.MetricsAddress != "" {
+		admin, err := net.Listen("tcp", s.opts.MetricsAddress)
 		if err != nil {
 			return errors.Join(fmt.Errorf("listen for metrics: %w", err), api.Close(), peers.Close())
 		}
-		servers = append(servers, s.http(s.adminRoutes()))
+		servers = append(servers, s.newHTTPServer(s.adminRoutes()))
 		go func() { ended <- servers[2].Serve(admin) }()
 	}
 	jobs, stopJobs := context.WithCancel(context.WithoutCancel(ctx))
 	jobsEnded := make(chan struct{})
-	go func() { defer close(jobsEnded); s.jobs(jobs) }()
+	go func() { defer close(jobsEnded); s.runJobs(jobs) }()
 	select {
 	case <-ctx.Done():
 		err = nil
 	case err = <-ended:
 	}
 	stopJobs()
-	s.leave()
+	s.cancelStreams()
 	for _, h := range servers {
-		err = errors.Join(err, s.drain(h))
+		err = errors.Join(err, s.shutDownHTTP(h))
 	}
 	<-jobsEnded
 	return err
 }
 
-func (s *Server) http(h http.Handler) *http.Server {
+func (s *Server) newHTTPServer(h http.Handler) *http.Server {
 	return &http.Server{
-		Handler: h, ReadHeaderTimeout: headerWait, IdleTimeout: idleWait, MaxHeaderBytes: 64 << 10,
-		ErrorLog: slog.NewLogLogger(s.o.Log.Handler(), slog.LevelDebug),
+		Handler: h, ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: 64 << 10,
+		ErrorLog: slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelDebug),
 	}
 }
 
-// drain waits for requests; those that go beyond all patience are stopped.
-func (s *Server) drain(h *http.Server) error {
-	ctx, cancel := context.WithTimeout(context.Background(), finishWait)
+// shutDownHTTP waits for requests; those that go beyond all patience are stopped.
+func (s *Server) shutDownHTTP(h *http.Server) error {
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
 	defer cancel()
 	err := h.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
-		s.stop()
+		s.cancelWork()
 		return h.Close()
 	}
 	return err
@@ -95,8 +95,8 @@ func (s *Server) drain(h *http.Server) error {
 
 func (s *Server) adminRoutes() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", s.meter.Handler())
-	mux.Handle("GET /livez", s.front)
-	mux.Handle("GET /readyz", s.front)
+	mux.Handle("GET /metrics", s.metrics.Handler())
+	mux.Handle("GET /livez", s.gateway)
+	mux.Handle("GET /readyz", s.gateway)
 	return mux
 }

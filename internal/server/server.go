@@ -44,89 +44,89 @@ import (
 
 // Options say what a server stands on.
 type Options struct {
-	Data     string
-	Listen   string // address of the API
-	Public   string // address of the API as others know it, for messages
-	Admin    string // address of the metrics; "": they are not told
-	Cert     string // files of a certificate and its key; "": plain HTTP
-	CertKey  string
-	Postgres string        // "": SQLite in the data directory
-	Bucket   *kopia.Bucket // nil: the disk
-	Keys     [][]byte      // key-encryption keys, the first seals; none: a file in the data directory
-	TakeOver bool          // make the database and the bucket ours, whoever had them
-	Lenient  bool          // webhooks may be plain HTTP and at home, for development
-	Trace    string        // address of a collector; "": nobody is told
-	Version  string
-	Most     int // namespaces open at once
+	DataDir               string
+	ListenAddress         string // address of the API
+	PublicURL             string // address of the API as others know it, for messages
+	MetricsAddress        string // address of the metrics; "": they are not told
+	CertFile              string // files of a certificate and its key; "": plain HTTP
+	CertKeyFile           string
+	Postgres              string        // "": SQLite in the data directory
+	Bucket                *kopia.Bucket // nil: the disk
+	EncryptionKeys        [][]byte      // key-encryption keys, the first seals; none: a file in the data directory
+	TakeOver              bool          // make the database and the bucket ours, whoever had them
+	AllowInsecureWebhooks bool          // webhooks may be plain HTTP and at home, for development
+	TraceEndpoint         string        // address of a collector; "": nobody is told
+	Version               string
+	MaxOpen               int // namespaces open at once
 
-	Clock   clock.Clock
-	Log     *slog.Logger
-	Readers func(keyFile string) *xray.Pool
-	Floor   func(total int64) int64
-	Boot    string
-	Path    string // where git and ssh are looked for
+	Clock      clock.Clock
+	Log        *slog.Logger
+	Readers    func(keyFile string) *xray.Pool
+	Floor      func(total int64) int64
+	Boot       string
+	SearchPath string // where git and ssh are looked for
 
 	Derivation string // see kopia.Options; for harnesses
 }
 
 // Server is one that is open.
 type Server struct {
-	o       Options
-	seal    secretbox.Keeper
-	db      *sql.DB
-	rows    rows
-	ledger  serverdb.Ledger
-	pool    *tenant.Pool
-	courier *webhooks.Courier
-	table   *scheduler.Timetable
-	meter   *metrics.Meter
-	trace   *tracing.Tracer
-	front   *gateway.Front
-	cursors *token.Cursors
-	signer  ed25519.PrivateKey
-	owner   string // id of the data directory
-	socket  string
-	started time.Time
-	stop    context.CancelFunc // ends what askers left behind
-	carried context.Context
-	leave   context.CancelFunc // ends streams, which have no end of their own
-	leaving context.Context
+	opts          Options
+	sealer        secretbox.Keeper
+	db            *sql.DB
+	openCatalog   catalogOpener
+	ledger        serverdb.Ledger
+	pool          *tenant.Pool
+	dispatcher    *webhooks.Dispatcher
+	scheduler     *scheduler.Scheduler
+	metrics       *metrics.Meter
+	tracer        *tracing.Tracer
+	gateway       *gateway.Gateway
+	cursors       *token.Cursors
+	anchorKey     ed25519.PrivateKey
+	ownerID       string // id of the data directory
+	peerSocket    string
+	started       time.Time
+	cancelWork    context.CancelFunc // ends what askers left behind
+	workCtx       context.Context
+	cancelStreams context.CancelFunc // ends streams, which have no end of their own
+	streamCtx     context.Context
 }
 
 // Open puts a server together. It listens to nobody yet.
 func Open(ctx context.Context, o Options) (*Server, error) {
-	s := &Server{o: o, started: o.Clock.Now()}
-	s.carried, s.stop = context.WithCancel(context.Background())
-	s.leaving, s.leave = context.WithCancel(context.Background())
-	if err := os.MkdirAll(filepath.Join(o.Data, "run"), 0o700); err != nil {
+	s := &Server{opts: o, started: o.Clock.Now()}
+	s.workCtx, s.cancelWork = context.WithCancel(context.Background())
+	s.streamCtx, s.cancelStreams = context.WithCancel(context.Background())
+	if err := os.MkdirAll(filepath.Join(o.DataDir, "run"), 0o700); err != nil {
 		return nil, &retake.Error{Kind: retake.Away, What: "the data directory cannot be made", Safe: "Nothing was changed.", Err: err}
 	}
-	if err := s.secrets(); err != nil {
+	if err := s.loadKeys(); err != nil {
 		return nil, err
 	}
-	if err := s.readOwner(); err != nil {
+	if err := s.readOwnerID(); err != nil {
 		return nil, err
 	}
 	if err := s.checkBucket(ctx); err != nil {
 		return nil, err
 	}
-	if err := s.openRows(ctx); err != nil {
+	if err := s.openDatabase(ctx); err != nil {
 		return nil, err
 	}
 	if err := s.claimBucket(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	if err := s.assemble(ctx); err != nil {
+	if err := s.assembleParts(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
 
-// secrets reads the keys, and makes those that are not there.
-func (s *Server) secrets() error {
-	keys := s.o.Keys
+// loadKeys reads the keys, and makes those that are not there.
+func (s *Server) loadKeys() error {
+	keys := s.opts.EncryptionKeys
 	if len(keys) == 0 {
-		text, err := keyFile(filepath.Join(s.o.Data, "kek"), func() string { return secretbox.FormatKey(secretbox.NewKey()) })
+		text, err := readOrCreateSecret(filepath.Join(s.opts.DataDir, "kek"), func() string { return secretbox.FormatKey(secretbox.NewKey()) })
 		if err != nil {
 			return err
 		}
@@ -136,12 +136,12 @@ func (s *Server) secrets() error {
 		}
 		keys = [][]byte{key}
 	}
-	local, err := secretbox.Local(keys...)
+	local, err := secretbox.NewLocalKeeper(keys...)
 	if err != nil {
 		return fmt.Errorf("use the key-encryption key: %w", err)
 	}
-	s.seal = local
-	text, err := keyFile(filepath.Join(s.o.Data, "server.key"), func() string { return secretbox.FormatKey(secretbox.NewKey()) })
+	s.sealer = local
+	text, err := readOrCreateSecret(filepath.Join(s.opts.DataDir, "server.key"), func() string { return secretbox.FormatKey(secretbox.NewKey()) })
 	if err != nil {
 		return err
 	}
@@ -157,12 +157,12 @@ func (s *Server) secrets() error {
 		return b
 	}
 	s.cursors = token.NewCursors(derive("cursors"))
-	s.signer = ed25519.NewKeyFromSeed(derive("anchors"))
+	s.anchorKey = ed25519.NewKeyFromSeed(derive("anchors"))
 	return nil
 }
 
-// keyFile reads a secret of the server, or makes it; of two that try at once one does.
-func keyFile(path string, make func() string) (string, error) {
+// readOrCreateSecret reads a secret of the server, or makes it; of two that try at once one does.
+func readOrCreateSecret(path string, make func() string) (string, error) {
 	b, err := os.ReadFile(path)
 	if err == nil {
 		return string(b), nil
@@ -189,22 +189,22 @@ func keyFile(path string, make func() string) (string, error) {
 	return string(b), err
 }
 
-// public is the key that anchors are checked with.
-func (s *Server) public() string {
-	return base64.StdEncoding.EncodeToString(s.signer.Public().(ed25519.PublicKey))
+// anchorPublicKey is the key that anchors are checked with.
+func (s *Server) anchorPublicKey() string {
+	return base64.StdEncoding.EncodeToString(s.anchorKey.Public().(ed25519.PublicKey))
 }
 
 // Close shuts everything, the namespaces first.
 func (s *Server) Close() error {
-	s.stop()
+	s.cancelWork()
 	var errs []error
 	if s.pool != nil {
 		errs = append(errs, s.pool.Close())
 	}
-	if s.trace != nil {
+	if s.tracer != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
-		errs = append(errs, s.trace.Close(ctx))
+		errs = append(errs, s.tracer.Close(ctx))
 	}
 	if s.ledger != nil {
 		errs = append(errs, s.ledger.Close())
@@ -215,13 +215,13 @@ func (s *Server) Close() error {
 	return errors.Join(errs...)
 }
 
-// jobs runs what is due until ctx ends.
-func (s *Server) jobs(ctx context.Context) {
+// runJobs runs what is due until ctx ends.
+func (s *Server) runJobs(ctx context.Context) {
 	var wg sync.WaitGroup
-	for name, run := range map[string]func(context.Context) error{"courier": s.courier.Run, "timetable": s.table.Run} {
+	for name, run := range map[string]func(context.Context) error{"courier": s.dispatcher.Run, "timetable": s.scheduler.Run} {
 		wg.Go(func() {
 			if err := run(ctx); err != nil && ctx.Err() == nil {
-				s.o.Log.Error("jobs ended", "which", name, "err", err)
+				s.opts.Log.Error("jobs ended", "which", name, "err", err)
 			}
 		})
 	}

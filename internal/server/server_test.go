@@ -23,12 +23,12 @@ func readerOf(s string) io.Reader { return strings.NewReader(s) }
 func TestFirstMessage(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
-	b := newBed(t, r.URL, nil)
-	b.file("a.txt", "one")
-	cp := b.save("first light")
+	b := newTestServer(t, r.URL, nil)
+	b.writeFile("a.txt", "one")
+	cp := b.saveCheckpoint("first light")
 	for {
-		m := r.next(t)
-		must(t, webhook.Verify(b.begun.Webhook.Secret, m.header, m.body, clock.Wall.Now()))
+		m := r.nextMessage(t)
+		must(t, webhook.Verify(b.initial.Webhook.Secret, m.header, m.body, clock.Wall.Now()))
 		e := decodeEvent(t, m.body)
 		if e.Type == retake.EventCreated && e.Data.Checkpoint == cp.ID {
 			if e.Data.Intent != "first light" {
@@ -39,14 +39,14 @@ func TestFirstMessage(t *testing.T) {
 	}
 }
 
-type event struct {
+type webhookEvent struct {
 	Type retake.EventType `json:"type"`
 	Data retake.EventData `json:"data"`
 }
 
-func decodeEvent(t testing.TB, body []byte) event {
+func decodeEvent(t testing.TB, body []byte) webhookEvent {
 	t.Helper()
-	var e event
+	var e webhookEvent
 	must(t, json.Unmarshal(body, &e))
 	return e
 }
@@ -54,12 +54,12 @@ func decodeEvent(t testing.TB, body []byte) event {
 // A save and a restore through the other names that the API has for them.
 func TestSnapshots(t *testing.T) {
 	t.Parallel()
-	b := newBed(t, "", nil)
-	agent := b.as(retake.KeyAgent)
-	b.file("a.txt", "one")
+	b := newTestServer(t, "", nil)
+	agent := b.clientAs(retake.KeyAgent)
+	b.writeFile("a.txt", "one")
 	first, err := agent.MakeSnapshot(t.Context(), "", "one")
 	must(t, err)
-	b.file("a.txt", "two")
+	b.writeFile("a.txt", "two")
 	_, err = agent.RestoreSnapshot(t.Context(), first.ID, nil, []string{"changed"})
 	must(t, err)
 	got, err := os.ReadFile(filepath.Join(b.data, "ns", "main", "files", "default", "a.txt"))
@@ -73,18 +73,18 @@ func TestSnapshots(t *testing.T) {
 // that is in the way is in the safety snapshot, and comes back from there.
 func TestS1_RollbackInOneRequest(t *testing.T) {
 	t.Parallel()
-	b := newBed(t, "", nil)
-	agent, home := b.as(retake.KeyAgent), filepath.Join(b.data, "ns", "main", "files", "default")
-	b.file("a.txt", "one")
-	b.file("b.txt", "kept")
+	b := newTestServer(t, "", nil)
+	agent, home := b.clientAs(retake.KeyAgent), filepath.Join(b.data, "ns", "main", "files", "default")
+	b.writeFile("a.txt", "one")
+	b.writeFile("b.txt", "kept")
 	first, err := agent.MakeSnapshot(t.Context(), "", "before")
 	must(t, err)
-	b.file("a.txt", "two")
+	b.writeFile("a.txt", "two")
 	must(t, os.Remove(filepath.Join(home, "b.txt")))
 	for i := range 40 { // more than are there: a mass deletion
-		b.file(fmt.Sprintf("junk%d", i), "junk")
+		b.writeFile(fmt.Sprintf("junk%d", i), "junk")
 	}
-	res, body := b.ask(http.MethodPost, "/v1/snapshots/"+string(first.ID)+"/restore", b.secret(retake.KeyAgent), "", nil)
+	res, body := b.sendRequest(http.MethodPost, "/v1/snapshots/"+string(first.ID)+"/restore", b.keySecret(retake.KeyAgent), "", nil)
 	if res.StatusCode != http.StatusOK {
 		t.Fatalf("%d %s", res.StatusCode, body)
 	}
@@ -113,14 +113,14 @@ func TestS1_RollbackInOneRequest(t *testing.T) {
 // What is no question of the safety snapshot is still asked about, and nothing is changed.
 func TestS1_WhatCannotBeTakenBackIsAsked(t *testing.T) {
 	t.Parallel()
-	b := newBed(t, "", nil)
-	b.file("tool", "x")
+	b := newTestServer(t, "", nil)
+	b.writeFile("tool", "x")
 	at := filepath.Join(b.data, "ns", "main", "files", "default", "tool")
 	must(t, os.Chmod(at, 0o755|os.ModeSetuid))
-	first, err := b.as(retake.KeyAgent).MakeSnapshot(t.Context(), "", "with a setuid file")
+	first, err := b.clientAs(retake.KeyAgent).MakeSnapshot(t.Context(), "", "with a setuid file")
 	must(t, err)
 	must(t, os.Remove(at))
-	res, body := b.ask(http.MethodPost, "/v1/snapshots/"+string(first.ID)+"/restore", b.secret(retake.KeyAgent), "", nil)
+	res, body := b.sendRequest(http.MethodPost, "/v1/snapshots/"+string(first.ID)+"/restore", b.keySecret(retake.KeyAgent), "", nil)
 	if res.StatusCode != http.StatusConflict || !strings.Contains(body, "setuid") {
 		t.Errorf("%d %s", res.StatusCode, body)
 	}
@@ -131,37 +131,37 @@ func TestS1_WhatCannotBeTakenBackIsAsked(t *testing.T) {
 
 func TestWithoutAKey(t *testing.T) {
 	t.Parallel()
-	b := newBed(t, "", nil)
-	good := b.secret(retake.KeyReader)
+	b := newTestServer(t, "", nil)
+	good := b.keySecret(retake.KeyReader)
 	for name, secret := range map[string]string{"none": "", "nonsense": "rtk_agent_x", "another end": good[:len(good)-1] + "x"} {
-		res, body := b.ask(http.MethodGet, "/v1/usage", secret, "", nil)
+		res, body := b.sendRequest(http.MethodGet, "/v1/usage", secret, "", nil)
 		if res.StatusCode != http.StatusUnauthorized || strings.Contains(body, "namespace") {
 			t.Errorf("%s: %d %s", name, res.StatusCode, body)
 		}
 	}
-	if res, _ := b.ask(http.MethodGet, "/v1/usage", good, "", nil); res.StatusCode != http.StatusOK {
+	if res, _ := b.sendRequest(http.MethodGet, "/v1/usage", good, "", nil); res.StatusCode != http.StatusOK {
 		t.Errorf("a good key: %d", res.StatusCode)
 	}
 }
 
 func TestRevokedKey(t *testing.T) {
 	t.Parallel()
-	b := newBed(t, "", func(o *server.Options) { o.Clock = clock.Wall })
-	admin := b.as(retake.KeyAdmin)
+	b := newTestServer(t, "", func(o *server.Options) { o.Clock = clock.Wall })
+	admin := b.clientAs(retake.KeyAdmin)
 	k, err := admin.MakeKey(t.Context(), retake.KeyRequest{Kind: retake.KeyReader, Name: "for a while"})
 	must(t, err)
-	if _, err := b.with(k.Secret).Usage(t.Context()); err != nil {
+	if _, err := b.clientWithKey(k.Secret).Usage(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	_, err = admin.RevokeKey(t.Context(), k.Key.ID)
 	must(t, err)
 	for range 200 { // a key is remembered for two seconds
-		if _, err = b.with(k.Secret).Usage(t.Context()); err != nil {
+		if _, err = b.clientWithKey(k.Secret).Usage(t.Context()); err != nil {
 			break
 		}
 		select {
 		case <-t.Context().Done():
-		case <-after(50):
+		case <-afterMillis(50):
 		}
 	}
 	if !retake.IsKind(err, retake.Denied) {
@@ -181,24 +181,24 @@ func TestRevokedKey(t *testing.T) {
 // The same request with the same key of its own is done once.
 func TestOnce(t *testing.T) {
 	t.Parallel()
-	b := newBed(t, "", nil)
-	secret := b.secret(retake.KeyAgent)
+	b := newTestServer(t, "", nil)
+	secret := b.keySecret(retake.KeyAgent)
 	once := map[string]string{"Idempotency-Key": "k1"}
-	res, first := b.ask(http.MethodPost, "/v1/snapshots", secret, `{"label":"a"}`, once)
+	res, first := b.sendRequest(http.MethodPost, "/v1/snapshots", secret, `{"label":"a"}`, once)
 	if res.StatusCode != http.StatusCreated {
 		t.Fatal(res.StatusCode, first)
 	}
-	res, again := b.ask(http.MethodPost, "/v1/snapshots", secret, `{"label":"a"}`, once)
+	res, again := b.sendRequest(http.MethodPost, "/v1/snapshots", secret, `{"label":"a"}`, once)
 	if res.StatusCode != http.StatusCreated || again != first || res.Header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("again: %d %s", res.StatusCode, again)
 	}
-	if res, _ = b.ask(http.MethodPost, "/v1/snapshots", secret, `{"label":"b"}`, once); res.StatusCode != http.StatusUnprocessableEntity {
+	if res, _ = b.sendRequest(http.MethodPost, "/v1/snapshots", secret, `{"label":"b"}`, once); res.StatusCode != http.StatusUnprocessableEntity {
 		t.Errorf("another request with the same key: %d", res.StatusCode)
 	}
-	if res, _ = b.ask(http.MethodPost, "/v1/snapshots", secret, `{"label":"a"}`, map[string]string{"Idempotency-Key": "k2"}); res.StatusCode != http.StatusCreated {
+	if res, _ = b.sendRequest(http.MethodPost, "/v1/snapshots", secret, `{"label":"a"}`, map[string]string{"Idempotency-Key": "k2"}); res.StatusCode != http.StatusCreated {
 		t.Errorf("another key: %d", res.StatusCode)
 	}
-	log, err := b.as(retake.KeyReader).Log(t.Context(), retake.LogQuery{Workspace: b.begun.Namespace.Default})
+	log, err := b.clientAs(retake.KeyReader).Log(t.Context(), retake.LogQuery{Workspace: b.initial.Namespace.Default})
 	must(t, err)
 	if log.Total != 3 { // the first of all, a, and a with another key
 		t.Errorf("%d checkpoints", log.Total)
@@ -207,12 +207,12 @@ func TestOnce(t *testing.T) {
 
 func TestTooOften(t *testing.T) {
 	t.Parallel()
-	b := newBed(t, "", nil)
+	b := newTestServer(t, "", nil)
 	_, err := b.srv.SetLimits(t.Context(), server.FirstNamespace, func(l *retake.Limits) { l.PerSecond = 1 })
 	must(t, err)
 	refused := 0
 	for range 200 {
-		res, _ := b.ask(http.MethodGet, "/v1/namespace", b.secret(retake.KeyReader), "", nil)
+		res, _ := b.sendRequest(http.MethodGet, "/v1/namespace", b.keySecret(retake.KeyReader), "", nil)
 		if res.StatusCode == http.StatusTooManyRequests {
 			if refused++; res.Header.Get("Retry-After") == "" {
 				t.Fatal("nobody says when to come back")
@@ -221,7 +221,7 @@ func TestTooOften(t *testing.T) {
 		}
 		select {
 		case <-t.Context().Done():
-		case <-after(20):
+		case <-afterMillis(20):
 		}
 	}
 	if refused == 0 {
@@ -231,15 +231,15 @@ func TestTooOften(t *testing.T) {
 
 func TestScopedKey(t *testing.T) {
 	t.Parallel()
-	b := newBed(t, "", nil)
-	res, err := b.as(retake.KeyOperator).Init(t.Context(), retake.InitRequest{Name: "second"})
+	b := newTestServer(t, "", nil)
+	res, err := b.clientAs(retake.KeyOperator).Init(t.Context(), retake.InitRequest{Name: "second"})
 	must(t, err)
-	k, err := b.as(retake.KeyAdmin).MakeKey(t.Context(), retake.KeyRequest{Kind: retake.KeyAgent, Workspaces: []string{string(res.Workspace.ID)}})
+	k, err := b.clientAs(retake.KeyAdmin).MakeKey(t.Context(), retake.KeyRequest{Kind: retake.KeyAgent, Workspaces: []string{string(res.Workspace.ID)}})
 	must(t, err)
-	mine := b.with(k.Secret)
+	mine := b.clientWithKey(k.Secret)
 	_, err = mine.Save(t.Context(), retake.SaveRequest{Workspace: res.Workspace.ID, Trigger: retake.TriggerManual})
 	must(t, err)
-	if _, err := mine.Log(t.Context(), retake.LogQuery{Workspace: b.begun.Namespace.Default}); !retake.IsKind(err, retake.Denied) {
+	if _, err := mine.Log(t.Context(), retake.LogQuery{Workspace: b.initial.Namespace.Default}); !retake.IsKind(err, retake.Denied) {
 		t.Errorf("another workspace: %v", err)
 	}
 	if _, err := mine.Workspaces(t.Context()); !retake.IsKind(err, retake.Denied) {
@@ -250,11 +250,11 @@ func TestScopedKey(t *testing.T) {
 // The wrong key-encryption key opens no store, and says so.
 func TestAnotherKEK(t *testing.T) {
 	t.Parallel()
-	b := newBed(t, "", nil)
-	b.save("one")
+	b := newTestServer(t, "", nil)
+	b.saveCheckpoint("one")
 	b.stop()
-	b.start("", func(o *server.Options) { o.Keys = [][]byte{secretbox.NewKey()} })
-	_, err := b.as(retake.KeyAgent).Save(t.Context(), retake.SaveRequest{Workspace: b.begun.Namespace.Default, Trigger: retake.TriggerManual})
+	b.start("", func(o *server.Options) { o.EncryptionKeys = [][]byte{secretbox.NewKey()} })
+	_, err := b.clientAs(retake.KeyAgent).Save(t.Context(), retake.SaveRequest{Workspace: b.initial.Namespace.Default, Trigger: retake.TriggerManual})
 	if !retake.IsKind(err, retake.Away) || !strings.Contains(err.Error(), "cannot be unlocked") {
 		t.Errorf("saved with another key: %v", err)
 	}

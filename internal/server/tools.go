@@ -12,23 +12,23 @@ import (
 	"github.com/retake-dev/retake/internal/server/gateway"
 )
 
-// tools answers one request of an agent. What its tools do is asked of our own socket with
+// serveTools answers one request of an agent. What its tools do is asked of our own socket with
 // the agent's key: so it can no more than the key, counts like any request, and is written
 // down.
-func (s *Server) tools(w http.ResponseWriter, r *http.Request) {
+func (s *Server) serveTools(w http.ResponseWriter, r *http.Request) {
 	key, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	c := client.New(client.Options{Socket: s.socket, Key: strings.TrimSpace(key), Version: s.o.Version})
+	c := client.New(client.Options{Socket: s.peerSocket, Key: strings.TrimSpace(key), Version: s.opts.Version})
 	defer c.Close() //nolint:errcheck // only gives connections back
 	name := strings.Trim(strings.TrimPrefix(r.URL.Path, gateway.ToolsPath), "/")
 	mcp.Handler(c, mcp.Options{
-		Version: s.o.Version, Clock: s.o.Clock,
-		Place: func(ctx context.Context) (retake.Workspace, error) { return placeOf(ctx, c, name) },
+		Version: s.opts.Version, Clock: s.opts.Clock,
+		FindWorkspace: func(ctx context.Context) (retake.Workspace, error) { return findWorkspace(ctx, c, name) },
 	}).ServeHTTP(w, r)
 }
 
-// placeOf finds a workspace by its id or its name; without either it is the first one of
+// findWorkspace finds a workspace by its id or its name; without either it is the first one of
 // the namespace. An id is enough for a key that is good for that workspace only.
-func placeOf(ctx context.Context, c *client.Client, name string) (retake.Workspace, error) {
+func findWorkspace(ctx context.Context, c *client.Client, name string) (retake.Workspace, error) {
 	if name == "" {
 		ns, err := c.Namespace(ctx)
 		if err != nil {

@@ -11,17 +11,17 @@ import (
 	"github.com/retake-dev/retake/internal/server"
 )
 
-func after(ms int) <-chan time.Time { return time.After(time.Duration(ms) * time.Millisecond) }
+func afterMillis(ms int) <-chan time.Time { return time.After(time.Duration(ms) * time.Millisecond) }
 
 // No path that a tenant names leads out of the directories of its namespace.
 func TestPathsStayInside(t *testing.T) {
 	t.Parallel()
-	b := newBed(t, "", nil)
+	b := newTestServer(t, "", nil)
 	outside := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(outside, "secret"), []byte("s"), 0o600))
 	files := filepath.Join(b.data, "ns", "main", "files")
 	must(t, os.Symlink(outside, filepath.Join(files, "out")))
-	operator := b.as(retake.KeyOperator)
+	operator := b.clientAs(retake.KeyOperator)
 	for _, dir := range []string{outside, filepath.Join(files, "out"), files + "/../../..", filepath.Join(b.data, "ns", "main", "own"), "/", "/etc"} {
 		if _, err := operator.Init(t.Context(), retake.InitRequest{Dir: dir, Name: "x"}); !retake.IsKind(err, retake.NotFound) {
 			t.Errorf("protect %s: %v", dir, err)
@@ -32,7 +32,7 @@ func TestPathsStayInside(t *testing.T) {
 		if _, err := operator.Locate(t.Context(), dir); !retake.IsKind(err, retake.NotFound) {
 			t.Errorf("locate %s: %v", dir, err)
 		}
-		if _, err := operator.Fork(t.Context(), retake.ForkRequest{Workspace: b.begun.Namespace.Default, Ref: "latest", Dir: filepath.Join(dir, "fork")}); !retake.IsKind(err, retake.NotFound) {
+		if _, err := operator.Fork(t.Context(), retake.ForkRequest{Workspace: b.initial.Namespace.Default, Ref: "latest", Dir: filepath.Join(dir, "fork")}); !retake.IsKind(err, retake.NotFound) {
 			t.Errorf("fork to %s: %v", dir, err)
 		}
 	}
@@ -45,31 +45,31 @@ func TestPathsStayInside(t *testing.T) {
 	must(t, err)
 	b.stop()
 	b.start("", nil)
-	_, err = b.as(retake.KeyOperator).Init(t.Context(), retake.InitRequest{Dir: outside, Name: "granted"})
+	_, err = b.clientAs(retake.KeyOperator).Init(t.Context(), retake.InitRequest{Dir: outside, Name: "granted"})
 	must(t, err)
 }
 
 // Nothing is forgotten at once, whoever asks.
 func TestNothingIsDeletedAtOnce(t *testing.T) {
 	t.Parallel()
-	b := newBed(t, "", nil)
-	b.file("a", "1")
-	cp := b.save("one")
-	b.file("a", "2")
-	b.save("two")
-	ws := b.begun.Namespace.Default
+	b := newTestServer(t, "", nil)
+	b.writeFile("a", "1")
+	cp := b.saveCheckpoint("one")
+	b.writeFile("a", "2")
+	b.saveCheckpoint("two")
+	ws := b.initial.Namespace.Default
 	for _, kind := range retake.KeyKinds {
-		if _, err := b.as(kind).Forget(t.Context(), ws, []string{string(cp.ID)}); !retake.IsKind(err, retake.Denied) {
+		if _, err := b.clientAs(kind).Forget(t.Context(), ws, []string{string(cp.ID)}); !retake.IsKind(err, retake.Denied) {
 			t.Errorf("forget with an API key with the role %s: %v", kind, err)
 		}
 	}
-	admin := b.as(retake.KeyAdmin)
+	admin := b.clientAs(retake.KeyAdmin)
 	d, err := admin.RequestDeletion(t.Context(), retake.DeletionRequest{Workspace: ws, Refs: []string{string(cp.ID)}, Why: "asked for"})
 	must(t, err)
 	if d.State != retake.DeletionWaiting || d.Due.Sub(d.Asked) < 6*24*time.Hour {
 		t.Errorf("the request: %+v", d)
 	}
-	if _, err := b.as(retake.KeyReader).Find(t.Context(), ws, string(cp.ID)); err != nil {
+	if _, err := b.clientAs(retake.KeyReader).Find(t.Context(), ws, string(cp.ID)); err != nil {
 		t.Errorf("while the request waits: %v", err)
 	}
 	d, err = admin.CancelDeletion(t.Context(), d.ID)
@@ -82,10 +82,10 @@ func TestNothingIsDeletedAtOnce(t *testing.T) {
 // A hold is no pin that anybody can take off.
 func TestHold(t *testing.T) {
 	t.Parallel()
-	b := newBed(t, "", nil)
-	cp := b.save("evidence")
-	ws := b.begun.Namespace.Default
-	operator := b.as(retake.KeyOperator)
+	b := newTestServer(t, "", nil)
+	cp := b.saveCheckpoint("evidence")
+	ws := b.initial.Namespace.Default
+	operator := b.clientAs(retake.KeyOperator)
 	p, err := operator.Hold(t.Context(), ws, string(cp.ID), "case-7")
 	must(t, err)
 	if err := operator.Unpin(t.Context(), ws, p.Name); !retake.IsKind(err, retake.Denied) {
@@ -98,21 +98,21 @@ func TestHold(t *testing.T) {
 // takes it when the first leaves.
 func TestHandOver(t *testing.T) {
 	t.Parallel()
-	b := newBed(t, "", nil)
-	b.file("a", "1")
-	b.save("by the first")
+	b := newTestServer(t, "", nil)
+	b.writeFile("a", "1")
+	b.saveCheckpoint("by the first")
 	firstStop := b.stop
 	b.start("", nil)
-	b.file("a", "2")
-	if cp := b.save("through the second"); cp.Number != 3 {
+	b.writeFile("a", "2")
+	if cp := b.saveCheckpoint("through the second"); cp.Number != 3 {
 		t.Errorf("number %d", cp.Number)
 	}
 	firstStop()
-	b.file("a", "3")
-	if cp := b.save("by the second"); cp.Number != 4 {
+	b.writeFile("a", "3")
+	if cp := b.saveCheckpoint("by the second"); cp.Number != 4 {
 		t.Errorf("number %d", cp.Number)
 	}
-	proof, err := b.as(retake.KeyAdmin).CheckAudit(t.Context())
+	proof, err := b.clientAs(retake.KeyAdmin).CheckAudit(t.Context())
 	must(t, err)
 	if proof.Broken != 0 || proof.Entries < 4 {
 		t.Errorf("the audit log: %+v", proof)
@@ -122,9 +122,9 @@ func TestHandOver(t *testing.T) {
 // More namespaces than may be open at once are all served.
 func TestManyNamespaces(t *testing.T) {
 	t.Parallel()
-	b := newBed(t, "", func(o *server.Options) { o.Most = 1 })
+	b := newTestServer(t, "", func(o *server.Options) { o.MaxOpen = 1 })
 	names := []retake.NamespaceID{"one", "two", "three"}
-	keys := map[retake.NamespaceID]server.Beginning{}
+	keys := map[retake.NamespaceID]server.NewNamespace{}
 	for _, ns := range names {
 		begun, err := b.srv.AddNamespace(t.Context(), retake.Namespace{ID: ns, Limits: retake.DefaultLimits()}, "")
 		must(t, err)
@@ -133,18 +133,18 @@ func TestManyNamespaces(t *testing.T) {
 	for range 2 {
 		for _, ns := range names {
 			begun := keys[ns]
-			_, err := b.with(begun.Keys[0].Secret).Save(t.Context(), retake.SaveRequest{Workspace: begun.Namespace.Default, Trigger: retake.TriggerManual, Intent: string(ns)})
+			_, err := b.clientWithKey(begun.Keys[0].Secret).Save(t.Context(), retake.SaveRequest{Workspace: begun.Namespace.Default, Trigger: retake.TriggerManual, Intent: string(ns)})
 			must(t, err)
 		}
 	}
 	for _, ns := range names { // and none sees another's
 		begun := keys[ns]
-		u, err := b.with(begun.Keys[1].Secret).Usage(t.Context())
+		u, err := b.clientWithKey(begun.Keys[1].Secret).Usage(t.Context())
 		must(t, err)
 		if u.Namespace != ns || u.Checkpoints != 3 {
 			t.Errorf("%s: %+v", ns, u)
 		}
-		if _, err := b.with(begun.Keys[1].Secret).Log(t.Context(), retake.LogQuery{Workspace: b.begun.Namespace.Default}); !retake.IsKind(err, retake.NotFound) {
+		if _, err := b.clientWithKey(begun.Keys[1].Secret).Log(t.Context(), retake.LogQuery{Workspace: b.initial.Namespace.Default}); !retake.IsKind(err, retake.NotFound) {
 			t.Errorf("%s reads another namespace: %v", ns, err)
 		}
 	}
@@ -154,23 +154,23 @@ func TestManyNamespaces(t *testing.T) {
 // The fields come from the description of the API, so that a new one is tried, too.
 func TestT1_FieldsNameNoOtherWorkspace(t *testing.T) {
 	t.Parallel()
-	b := newBed(t, "", nil)
-	b.file("mine.txt", "mine")
-	b.save("mine")
-	home := b.begun.Namespace.Default
-	fork, err := b.as(retake.KeyOperator).Fork(t.Context(), retake.ForkRequest{Workspace: home, Ref: "latest", Name: "hidden-fork"})
+	b := newTestServer(t, "", nil)
+	b.writeFile("mine.txt", "mine")
+	b.saveCheckpoint("mine")
+	home := b.initial.Namespace.Default
+	fork, err := b.clientAs(retake.KeyOperator).Fork(t.Context(), retake.ForkRequest{Workspace: home, Ref: "latest", Name: "hidden-fork"})
 	must(t, err)
 	must(t, os.WriteFile(filepath.Join(fork.Workspace.Root, "only-there.txt"), []byte("HIDDEN"), 0o600))
-	saved, err := b.as(retake.KeyOperator).Save(t.Context(), retake.SaveRequest{Workspace: fork.Workspace.ID, Trigger: retake.TriggerManual, Intent: "hidden intent"})
+	saved, err := b.clientAs(retake.KeyOperator).Save(t.Context(), retake.SaveRequest{Workspace: fork.Workspace.ID, Trigger: retake.TriggerManual, Intent: "hidden intent"})
 	must(t, err)
 	hidden := []string{"hidden-fork", "only-there", "HIDDEN", "hidden intent"}
 	ids := []string{string(fork.Workspace.ID), string(saved.Checkpoint.ID)}
 	tried := 0
 	for _, kind := range []retake.KeyKind{retake.KeyAgent, retake.KeyOperator} {
-		k, err := b.as(retake.KeyAdmin).MakeKey(t.Context(), retake.KeyRequest{Kind: kind, Workspaces: []string{string(home)}})
+		k, err := b.clientAs(retake.KeyAdmin).MakeKey(t.Context(), retake.KeyRequest{Kind: kind, Workspaces: []string{string(home)}})
 		must(t, err)
-		for _, q := range b.naming(string(home), ids) {
-			res, body := b.ask(q.method, q.path, k.Secret, q.body, nil)
+		for _, q := range b.requestsNaming(string(home), ids) {
+			res, body := b.sendRequest(q.method, q.path, k.Secret, q.body, nil)
 			for _, word := range hidden {
 				if strings.Contains(body, word) && !strings.Contains(q.path, word) { // what was asked for is told again
 					t.Errorf("%s %s %s with an API key with the role %s: %d tells %q", q.method, q.path, q.body, kind, res.StatusCode, word)
@@ -194,20 +194,20 @@ func TestT1_FieldsNameNoOtherWorkspace(t *testing.T) {
 // With the fork granted, the same key adopts it: what is refused above is the key's reach.
 func TestT1_GrantedForkIsAdopted(t *testing.T) {
 	t.Parallel()
-	b := newBed(t, "", nil)
-	b.save("mine")
-	home := b.begun.Namespace.Default
-	fork, err := b.as(retake.KeyOperator).Fork(t.Context(), retake.ForkRequest{Workspace: home, Ref: "latest", Name: "granted"})
+	b := newTestServer(t, "", nil)
+	b.saveCheckpoint("mine")
+	home := b.initial.Namespace.Default
+	fork, err := b.clientAs(retake.KeyOperator).Fork(t.Context(), retake.ForkRequest{Workspace: home, Ref: "latest", Name: "granted"})
 	must(t, err)
 	must(t, os.WriteFile(filepath.Join(fork.Workspace.Root, "new.txt"), []byte("new"), 0o600))
-	k, err := b.as(retake.KeyAdmin).MakeKey(t.Context(), retake.KeyRequest{Kind: retake.KeyAgent, Workspaces: []string{string(home), string(fork.Workspace.ID)}})
+	k, err := b.clientAs(retake.KeyAdmin).MakeKey(t.Context(), retake.KeyRequest{Kind: retake.KeyAgent, Workspaces: []string{string(home), string(fork.Workspace.ID)}})
 	must(t, err)
-	plan, err := b.with(k.Secret).PlanRestore(t.Context(), retake.PlanRequest{Workspace: home, Course: retake.CourseAdopt, Fork: fork.Workspace.ID})
+	plan, err := b.clientWithKey(k.Secret).PlanRestore(t.Context(), retake.PlanRequest{Workspace: home, Course: retake.CourseAdopt, Fork: fork.Workspace.ID})
 	must(t, err)
 	if len(plan.Writes) != 1 {
 		t.Errorf("the plan: %+v", plan.Writes)
 	}
-	forks, err := b.with(k.Secret).Forks(t.Context(), home)
+	forks, err := b.clientWithKey(k.Secret).Forks(t.Context(), home)
 	must(t, err)
 	if len(forks) != 1 {
 		t.Errorf("forks: %+v", forks)
@@ -218,22 +218,22 @@ func TestT1_GrantedForkIsAdopted(t *testing.T) {
 // checkpoint of the fork has its parent there.
 func TestT1_ForkTellsNothingOfItsOrigin(t *testing.T) {
 	t.Parallel()
-	b := newBed(t, "", nil)
-	b.file("mine.txt", "mine")
-	cp := b.save("hidden intent")
-	home := b.begun.Namespace.Default
-	fork, err := b.as(retake.KeyOperator).Fork(t.Context(), retake.ForkRequest{Workspace: home, Ref: "latest", Name: "given"})
+	b := newTestServer(t, "", nil)
+	b.writeFile("mine.txt", "mine")
+	cp := b.saveCheckpoint("hidden intent")
+	home := b.initial.Namespace.Default
+	fork, err := b.clientAs(retake.KeyOperator).Fork(t.Context(), retake.ForkRequest{Workspace: home, Ref: "latest", Name: "given"})
 	must(t, err)
 	id := string(fork.Workspace.ID)
-	k, err := b.as(retake.KeyAdmin).MakeKey(t.Context(), retake.KeyRequest{Kind: retake.KeyAgent, Workspaces: []string{id}})
+	k, err := b.clientAs(retake.KeyAdmin).MakeKey(t.Context(), retake.KeyRequest{Kind: retake.KeyAgent, Workspaces: []string{id}})
 	must(t, err)
-	d, err := b.with(k.Secret).Diff(t.Context(), retake.DiffQuery{Workspace: fork.Workspace.ID, To: "1"})
+	d, err := b.clientWithKey(k.Secret).Diff(t.Context(), retake.DiffQuery{Workspace: fork.Workspace.ID, To: "1"})
 	must(t, err)
 	if d.From != nil {
 		t.Errorf("the first checkpoint of the fork is compared with %d of its origin, %q", d.From.Number, d.From.Intent)
 	}
-	for _, q := range b.naming(id, []string{string(home), string(cp.ID)}) {
-		if res, body := b.ask(q.method, q.path, k.Secret, q.body, nil); strings.Contains(body, "hidden intent") {
+	for _, q := range b.requestsNaming(id, []string{string(home), string(cp.ID)}) {
+		if res, body := b.sendRequest(q.method, q.path, k.Secret, q.body, nil); strings.Contains(body, "hidden intent") {
 			t.Errorf("%s %s %s: %d tells what was said in the origin", q.method, q.path, q.body, res.StatusCode)
 		}
 	}

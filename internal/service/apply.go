@@ -236,7 +236,7 @@ func (a *application) replan(ctx context.Context, shown retake.Plan) error {
 	if a.j.loose {
 		a.j.target = &a.safety
 	}
-	a.plan, err = a.s.planFor(ctx, a.ws, a.j, v, restore.World{})
+	a.plan, err = a.s.planFor(ctx, a.ws, a.j, v, restore.Environment{})
 	if err == nil && a.plan.Digest != shown.Digest {
 		err = moved(shown, a.plan)
 	}

@@ -66,7 +66,7 @@ func (p *pier) open() {
 		Clock: clock.Wall, Boot: "this run", Home: "/nobody", Wait: time.Minute, Exclusive: true,
 		Policy: func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
 		Floor:  func(int64) int64 { return 0 },
-		Backup: backup.New(backup.Options{Dir: filepath.Join(p.home, "backup"), Path: os.Getenv("PATH"), Paths: true}),
+		Backup: backup.New(backup.Options{Dir: filepath.Join(p.home, "backup"), Path: os.Getenv("PATH"), AllowPaths: true}),
 		Backed: func(_ retake.Backup, err error) { p.ends <- err },
 	})
 }

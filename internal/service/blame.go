@@ -128,7 +128,7 @@ func (s *Service) assign(ctx context.Context, versions []version, out *retake.Bl
 		if err != nil {
 			return err
 		}
-		if termtext.Binary(string(next)) {
+		if termtext.IsBinary(string(next)) {
 			if i == len(versions)-1 {
 				out.Why = "it is binary"
 				return nil
@@ -193,7 +193,7 @@ func (s *Service) broughtBack(ctx context.Context, versions []version) (from map
 // reclaim gives lines that came with version i back to who wrote them in an older one.
 func (s *Service) reclaim(ctx context.Context, old version, theirs []int, text []byte, owners []int, i int) error {
 	was, err := s.whole(ctx, old.object)
-	if err != nil || termtext.Binary(string(was)) {
+	if err != nil || termtext.IsBinary(string(was)) {
 		return err
 	}
 	for k, owner := range carry(theirs, merge.Spans(was, text), i) {
@@ -210,10 +210,10 @@ func carry(owners []int, spans []merge.Span, version int) []int {
 	at := 0
 	for _, sp := range spans {
 		out = append(out, owners[at:sp.Before]...)
-		for range sp.Came {
+		for range sp.Added {
 			out = append(out, version)
 		}
-		at = sp.Before + sp.Gone
+		at = sp.Before + sp.Removed
 	}
 	return append(out, owners[at:]...)
 }

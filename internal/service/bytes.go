@@ -20,7 +20,7 @@ const (
 // opened keeps small stored files while one story is told: several readers want them, and
 // the lines are counted too.
 type opened struct {
-	open story.Bytes
+	open story.ObjectOpener
 	kept map[retake.ObjectID]*keptBytes // never changes
 }
 
@@ -31,7 +31,7 @@ type keptBytes struct {
 }
 
 // onceOpened opens each small file of some changes once.
-func onceOpened(open story.Bytes, changes []retake.Change) story.Bytes {
+func onceOpened(open story.ObjectOpener, changes []retake.Change) story.ObjectOpener {
 	o := &opened{open: open, kept: map[retake.ObjectID]*keptBytes{}}
 	left := int64(allKept)
 	for i := range changes {
@@ -95,7 +95,7 @@ func (r *reading) ahead(ctx context.Context) (wait func()) {
 		defer close(done)
 		r.s.p.Diag.Run(taskReadings, func() error { // who asks for it meets an error again
 			for _, id := range ids {
-				if f, err := r.in.Bytes(ctx, id); err == nil && f != nil {
+				if f, err := r.in.OpenObject(ctx, id); err == nil && f != nil {
 					_ = f.Close() // it is kept
 				}
 			}

@@ -83,7 +83,7 @@ func (c *care) upkeep(ctx context.Context) {
 		st := c.s.st
 		c.s.mu.Unlock()
 		if st != nil {
-			c.s.background(taskMaintenance, func() error { return st.Tend(ctx) })
+			c.s.background(taskMaintenance, func() error { return st.Maintain(ctx) })
 		}
 		c.s.background(taskRetention, func() error {
 			if c.s.tidy(ctx, st) {
@@ -250,7 +250,7 @@ func (s *Service) untold(ctx context.Context, l *live, ws retake.Workspace, root
 	if err != nil {
 		return nil, err
 	}
-	all, _, err := capture.Look(ctx, root, l.x, o, s.equal)
+	all, _, err := capture.Diff(ctx, root, l.x, o, s.equal)
 	if err != nil {
 		return nil, err
 	}
@@ -258,7 +258,7 @@ func (s *Service) untold(ctx context.Context, l *live, ws retake.Workspace, root
 		return nil, nil
 	}
 	l.narrow(&o)
-	told, _, err := capture.Look(ctx, root, l.x, o, s.equal)
+	told, _, err := capture.Diff(ctx, root, l.x, o, s.equal)
 	if err != nil {
 		return nil, err
 	}

@@ -44,18 +44,18 @@ func (a *application) change(ctx context.Context) (restore.Outcome, error) {
 	}
 	stamps := x.Stamps()
 	job := restore.Job{
-		ID: string(id), Plan: a.plan, Root: a.root, Trees: st, Number: x.Number, Group: a.groups(ctx),
+		ID: string(id), Plan: a.plan, Root: a.root, Trees: st, InodeNumber: x.InodeNumber, LinkGroup: a.groups(ctx),
 		Stamp: func(path string) (restore.Stamp, bool) {
 			s, ok := stamps.Of(path)
 			return restore.Stamp(s), ok
 		},
-		Holds:    []func() (fsx.Dir, error){a.holdBeside, a.holdInside},
-		Journals: journals, Journal: journalName(a.ws.ID), Header: a.header(),
+		TrashDirs:  []func() (fsx.Dir, error){a.holdBeside, a.holdInside},
+		JournalDir: journals, JournalName: journalName(a.ws.ID), Header: a.header(),
 		Resumes: a.j.cut != nil, Clock: a.s.p.Clock, Fence: a.s.p.Fence, Progress: a.progress(),
 	}
 	out, err := restore.Apply(ctx, job)
 	a.warn = append(a.warn, out.Warnings...)
-	var cut *restore.CutError
+	var cut *restore.InterruptedError
 	if !errors.As(err, &cut) {
 		return out, a.s.noRoom("not restored", a.ws.Root, err)
 	}
@@ -130,7 +130,7 @@ func (a *application) holdInside() (fsx.Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := marker.WriteSmall(d, marker.HideFile, "*\n"); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := marker.WriteSmallFile(d, marker.HideFile, "*\n"); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, a.root.SetMtime(i.Mtime)

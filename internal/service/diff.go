@@ -97,7 +97,7 @@ func (s *Service) diffNow(ctx context.Context, q retake.DiffQuery) (retake.Compa
 	}
 	tree.Sort(changes) // as checkpoints tell them: a part ends at the same place whoever asks
 	for _, c := range changes {
-		if tree.Behind(c.Path, last) && part(&cmp, q, c) != nil {
+		if tree.IsAfter(c.Path, last) && part(&cmp, q, c) != nil {
 			break
 		}
 	}

@@ -30,7 +30,7 @@ func (s *Service) facts(ctx context.Context, in story.Input) ([]retake.Fact, []r
 	if err := r.read(ctx); err != nil {
 		return nil, []retake.Unread{{Path: ".", Reader: "all", Why: err.Error()}}, func() {}
 	}
-	var before, after []xray.Sided
+	var before, after []xray.SidedReading
 	var unread []retake.Unread
 	for _, one := range r.list {
 		if one.Reading.Why != "" {
@@ -38,12 +38,12 @@ func (s *Service) facts(ctx context.Context, in story.Input) ([]retake.Fact, []r
 			unread = append(unread, retake.Unread{Path: one.Path, Reader: name, Why: one.Reading.Why})
 		}
 		if one.after == 0 {
-			before = append(before, one.Sided)
+			before = append(before, one.SidedReading)
 		} else {
-			after = append(after, one.Sided)
+			after = append(after, one.SidedReading)
 		}
 	}
-	return xray.Facts(before, after), onceEach(unread), func() {
+	return xray.CompareReadings(before, after), onceEach(unread), func() {
 		s.p.Diag.Note(taskReadings, s.p.Catalog.PutReadings(ctx, r.fresh)) // else they are read again
 	}
 }
@@ -78,7 +78,7 @@ type reading struct {
 }
 
 type sideRead struct {
-	xray.Sided
+	xray.SidedReading
 	after int
 	log   retake.ObjectID // what a database has written ahead, beside it
 }
@@ -89,12 +89,12 @@ func (r *reading) side(ctx context.Context, c retake.Change, e *retake.Entry, af
 	if e == nil || e.Kind != retake.KindFile || c.What == retake.Timed {
 		return
 	}
-	for _, name := range xray.Readers(c.Path, *e) {
-		if bare := !xray.Kept(name); bare && (c.Before == nil || c.After == nil) && strings.HasPrefix(name, "mode@") || !bare && c.What == retake.Moded {
+	for _, name := range xray.ReadersFor(c.Path, *e) {
+		if bare := !xray.IsCacheable(name); bare && (c.Before == nil || c.After == nil) && strings.HasPrefix(name, "mode@") || !bare && c.What == retake.Moded {
 			continue
 		}
-		one := sideRead{Sided: xray.Sided{Path: c.Path, Entry: *e, Reader: name}, after: after}
-		if path, ok := xray.LogOf(name, c.Path); ok {
+		one := sideRead{SidedReading: xray.SidedReading{Path: c.Path, Entry: *e, Reader: name}, after: after}
+		if path, ok := xray.LogPath(name, c.Path); ok {
 			if log := r.at(ctx, path, after); log != nil && log.Kind == retake.KindFile {
 				one.log = log.Object
 			}
@@ -105,7 +105,7 @@ func (r *reading) side(ctx context.Context, c retake.Change, e *retake.Entry, af
 
 // logged reads a database that only its log changed of.
 func (r *reading) logged(ctx context.Context, c retake.Change) {
-	path, ok := xray.LoggedBy(c.Path)
+	path, ok := xray.DatabaseOfLog(c.Path)
 	if _, told := r.changed[path]; !ok || told || c.What == retake.Timed || c.What == retake.Moded {
 		return
 	}
@@ -160,7 +160,7 @@ const (
 )
 
 // ask lets the child read, in portions, until there is more than a story can tell.
-func (r *reading) ask(ctx context.Context, asks []xray.Ask) ([]xray.Reading, error) {
+func (r *reading) ask(ctx context.Context, asks []xray.Request) ([]xray.Reading, error) {
 	got := make([]xray.Reading, 0, len(asks))
 	traits := 0
 	for len(got) < len(asks) {
@@ -197,13 +197,13 @@ func (r *reading) remembered(ctx context.Context) map[catalog.ReadingKey][]byte 
 }
 
 // unknown are what the child must read, and their places in the list.
-func (r *reading) unknown(known map[catalog.ReadingKey][]byte) (asks []xray.Ask, at []int) {
+func (r *reading) unknown(known map[catalog.ReadingKey][]byte) (asks []xray.Request, at []int) {
 	for i := range r.list {
 		one := &r.list[i]
 		if b, ok := known[keyOf(*one)]; ok && kept(*one) && json.Unmarshal(b, &one.Reading) == nil {
 			continue
 		}
-		ask := xray.Ask{Reader: one.Reader, Path: one.Path, Entry: one.Entry, Open: r.open(one.Entry.Object)}
+		ask := xray.Request{Reader: one.Reader, Path: one.Path, Entry: one.Entry, Open: r.open(one.Entry.Object)}
 		if one.log != "" {
 			ask.Log = r.open(one.log)
 		}
@@ -214,12 +214,12 @@ func (r *reading) unknown(known map[catalog.ReadingKey][]byte) (asks []xray.Ask,
 }
 
 func (r *reading) open(id retake.ObjectID) func(context.Context) (io.ReadCloser, error) {
-	return func(ctx context.Context) (io.ReadCloser, error) { return r.in.Bytes(ctx, id) }
+	return func(ctx context.Context) (io.ReadCloser, error) { return r.in.OpenObject(ctx, id) }
 }
 
 // kept reports whether a reading is worth remembering: it is of stored bytes.
 func kept(one sideRead) bool {
-	return xray.Kept(one.Reader) && !isLive(one.Entry.Object) && !isLive(one.log)
+	return xray.IsCacheable(one.Reader) && !isLive(one.Entry.Object) && !isLive(one.log)
 }
 
 // keyOf names what was read: the bytes of the file, and of its log.

@@ -34,7 +34,7 @@ func (s *Service) changedGood(ws retake.WorkspaceID) {
 // turnedResults are the checkpoints at which the result of a check changed.
 func (s *Service) turnedResults(ctx context.Context, ws retake.WorkspaceID) ([]retake.CheckpointID, error) {
 	all, err := s.p.Catalog.Verifications(ctx, catalog.VerificationQuery{Workspace: ws})
-	return verify.Turned(all), err
+	return verify.TurningPoints(all), err
 }
 
 // findings are what is known of some checkpoints. With gists, those that were never told
@@ -64,7 +64,7 @@ func (s *Service) findings(ctx context.Context, ws retake.WorkspaceID, cps []ret
 			about = append(slices.Clone(about), all[before.Content]...)
 		}
 		f.Answers = withRunning(verify.Answers(cp, before, about), running[cp.Content])
-		f.Good = verify.Good(cp, all[cp.Content], standing)
+		f.Good = verify.IsGood(cp, all[cp.Content], standing)
 		if f.Gist != nil || len(f.Answers) > 0 || f.Good {
 			f.Changed = cp.ChangedFiles(f.Gist)
 			out[cp.ID] = f
@@ -138,7 +138,9 @@ func (s *Service) newestGood(ctx context.Context, ws retake.WorkspaceID) (*retak
 	if ok && s.p.Exclusive && k.latest == last && slices.Equal(k.standing, standing) {
 		return k.cp, nil
 	}
-	cp, err := s.searchGood(ctx, ws, func(cp retake.Checkpoint, about []retake.Verification) bool { return verify.Good(cp, about, standing) })
+	cp, err := s.searchGood(ctx, ws, func(cp retake.Checkpoint, about []retake.Verification) bool {
+		return verify.IsGood(cp, about, standing)
+	})
 	if err == nil {
 		s.good.mu.Lock()
 		s.good.known[ws] = goodNow{cp: cp, latest: last, standing: standing}
@@ -184,7 +186,7 @@ func (s *Service) eachCheckpoint(ctx context.Context, q retake.LogQuery, f func(
 func (s *Service) passed(ctx context.Context, ws retake.WorkspaceID, name string) (retake.Checkpoint, error) {
 	cp, err := s.searchGood(ctx, ws, func(cp retake.Checkpoint, about []retake.Verification) bool {
 		about = slices.DeleteFunc(slices.Clone(about), func(v retake.Verification) bool { return v.Name != name })
-		return verify.Good(cp, about, nil)
+		return verify.IsGood(cp, about, nil)
 	})
 	if err == nil && cp == nil {
 		err = catalog.ErrNotFound

@@ -52,7 +52,7 @@ func (s *Service) refill(ctx context.Context, st store.Store, h store.Head) (ret
 	if err := s.p.Catalog.PutWorkspace(ctx, ws); err != nil {
 		return rep, fmt.Errorf("fill catalog: %w", err)
 	}
-	err := st.Leaves(ctx, ws.ID, 0, func(l *store.Leaf, t *retake.Tombstone) error {
+	err := st.Records(ctx, ws.ID, 0, func(l *store.Record, t *retake.Tombstone) error {
 		if t != nil {
 			rep.Tombstones++
 			return s.p.Catalog.Bury(ctx, ws.ID, []retake.Tombstone{*t})

@@ -96,7 +96,7 @@ func (s *Service) groundFor(dir string) (path string, to fsx.Dir, made bool, err
 
 // clear removes what a fork that did not work out left in its own directory.
 func (s *Service) clear(path string, to fsx.Dir, made bool) error {
-	if err := fork.Clear(to); err != nil || !made {
+	if err := fork.ClearDir(to); err != nil || !made {
 		return err
 	}
 	parent, err := s.p.FS.OpenRoot(filepath.Dir(path))
@@ -146,7 +146,7 @@ func (g *growth) grow(ctx context.Context) (retake.ForkResult, error) {
 
 // copy writes the files. What the live workspace still has as it was is cloned.
 func (g *growth) copy(ctx context.Context, st store.Store) (fork.Report, error) {
-	job := fork.Job{Trees: g.lists.over(st), Want: g.files, To: g.to, Progress: g.req.Progress, Wrote: func(path string, i fsx.Info) {
+	job := fork.Job{Trees: g.lists.over(st), Want: g.files, To: g.to, Progress: g.req.Progress, OnWritten: func(path string, i fsx.Info) {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		g.wrote[path] = i
@@ -157,14 +157,14 @@ func (g *growth) copy(ctx context.Context, st store.Store) (fork.Report, error) 
 		l.lock()
 		x, err := g.s.known(ctx, l, g.ws.ID)
 		if err == nil {
-			x = x.Freeze()
+			x = x.Snapshot()
 		}
 		l.mu.Unlock()
 		if err == nil {
-			job.From, job.Number, job.Same = root, x.Number, sameIn(x)
+			job.From, job.InodeNumber, job.FindUnchanged = root, x.InodeNumber, sameIn(x)
 		}
 	}
-	return fork.Grow(ctx, job)
+	return fork.Build(ctx, job)
 }
 
 // known gives the index of the newest checkpoint.
@@ -239,7 +239,7 @@ func (g *growth) seal(ctx context.Context, t *taking, ws retake.Workspace) (reta
 	if err := g.s.p.Catalog.PutWorkspace(ctx, ws); err != nil {
 		return cp, err
 	}
-	if err := t.w.Seal(ctx, store.Sealing{Card: retake.Card{V: retake.CardVersion, Checkpoint: cp}, Files: g.files}); err != nil {
+	if err := t.w.Seal(ctx, store.SealRequest{Card: retake.Card{V: retake.CardVersion, Checkpoint: cp}, Files: g.files}); err != nil {
 		return cp, err
 	}
 	if err := g.s.p.Catalog.Append(ctx, cp); err != nil {
@@ -251,7 +251,7 @@ func (g *growth) seal(ctx context.Context, t *taking, ws retake.Workspace) (reta
 // remember lets the first save of the fork skip what was just written.
 func (g *growth) remember(ctx context.Context, st store.Store, l *live, root fsx.Info, cp retake.Checkpoint) error {
 	seal := capture.Seal{Checkpoint: cp.ID, Number: cp.Number, Tree: cp.Tree}
-	d, err := capture.Grown(ctx, g.lists.over(st), g.files, root, g.wrote, g.s.p.FS.Fine(g.path), seal)
+	d, err := capture.IndexOfNewTree(ctx, g.lists.over(st), g.files, root, g.wrote, g.s.p.FS.HasFineTimestamps(g.path), seal)
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func (h *hearing) followProcess(key string) {
 	pid, life := x.PID, h.s.care.life
 	h.pids[pid] = true
 	h.s.hears.Go(func() {
-		ended := proc.AwaitEnd(life, pid) == nil
+		ended := proc.WaitForExit(life, pid) == nil
 		h.mu.Lock()
 		delete(h.pids, pid)
 		h.mu.Unlock()
@@ -60,7 +60,7 @@ func (h *hearing) bury(ws retake.Workspace, habits retake.Habits) {
 		return // they run on another machine
 	}
 	h.mu.Lock()
-	gone := h.state.Gone(proc.Alive)
+	gone := h.state.DeadSessions(proc.IsAlive)
 	h.mu.Unlock()
 	for _, x := range gone {
 		sig := retake.Signal{
@@ -107,7 +107,7 @@ func (h *hearing) hearEnd(ws retake.Workspace, sig retake.Signal, habits retake.
 		return nil
 	}
 	j := h.hearLocked(ws, sig, habits, false)
-	h.state.Leave(x.Key())
+	h.state.MarkLeft(x.Key())
 	return j
 }
 
@@ -121,7 +121,7 @@ func (s *Service) lastAnswer(x session.Session) (string, bool) {
 	if err != nil {
 		return "", false
 	}
-	return transcript.Answered(x.Agent, tail, x.Turn.Since.Add(-clockSlack))
+	return transcript.TurnEnded(x.Agent, tail, x.Turn.Since.Add(-clockSlack))
 }
 
 // clockSlack is how much earlier than its prompt a line of the same turn may be dated: an

@@ -82,16 +82,16 @@ func (h *hearing) hearLocked(ws retake.Workspace, sig retake.Signal, habits reta
 	}
 	st, act := session.Next(h.state, sig, below(ws.Root, sig.Dir), habits)
 	if c := sig.Call; c != nil && c.Kind == retake.CallWrite {
-		st.Wrote(sig.Agent+" "+sig.Session, pathsBelow(ws.Root, sig.Dir, c.Paths), c.Failed)
+		st.AddWrittenPaths(sig.Agent+" "+sig.Session, pathsBelow(ws.Root, sig.Dir, c.Paths), c.Failed)
 	}
 	if act.Save != nil && !act.Save.StillRisky(h.s.existsFor(ws, sig)) {
 		act.Save = nil
 	}
 	j := &hearingJob{ws: ws, sig: sig, act: act, done: make(chan struct{})}
-	if waited && act.Save != nil && act.Save.Before() {
+	if waited && act.Save != nil && act.Save.MustComeFirst() {
 		j.act.Save, act.Save = nil, nil
 	}
-	if act.Save != nil && !act.Save.Before() && h.s.p.Signals != "" {
+	if act.Save != nil && !act.Save.MustComeFirst() && h.s.p.Signals != "" {
 		h.s.p.Diag.Note(taskEvents, queue.Put(h.s.p.Signals, sig)) // without it only a crash before the next checkpoint loses it
 	}
 	if h.state = st; act.Save != nil {
@@ -127,10 +127,10 @@ func (h *hearing) work() {
 		}
 		h.mu.Unlock()
 		if h.s.p.Signals != "" && !unheard(j.err) {
-			h.s.p.Diag.Note(taskEvents, queue.Drop(h.s.p.Signals, j.sig)) // heard again, it finds its checkpoint
+			h.s.p.Diag.Note(taskEvents, queue.Remove(h.s.p.Signals, j.sig)) // heard again, it finds its checkpoint
 		}
 		close(j.done)
-		if j.err == nil && j.act.Keep && j.recorded {
+		if j.err == nil && j.act.KeepTranscript && j.recorded {
 			h.keepLater(j)
 		}
 	}
@@ -150,21 +150,21 @@ func (h *hearing) try(j *hearingJob) (err error) {
 func (h *hearing) pending() []retake.Effect {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.state.Pending()
+	return h.state.PendingEffects()
 }
 
 // ended are those of them that a checkpoint takes along.
 func (h *hearing) ended(at time.Time) []retake.Effect {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.state.Ended(at)
+	return h.state.EndedEffects(at)
 }
 
 // takenSince are the rewinds that a conversation up to a checkpoint does not know of.
 func (h *hearing) takenSince(number int64) []session.Rewind {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.state.TakenSince(number)
+	return h.state.RewindsUnknownTo(number)
 }
 
 // settled forgets effects that a checkpoint holds now.

@@ -56,7 +56,7 @@ func (s *Service) stateOf(ctx context.Context, cp retake.Checkpoint) (retake.Sta
 	if err != nil {
 		return out, err
 	}
-	leaf, err := st.Leaf(ctx, cp.Workspace, cp.Number)
+	leaf, err := st.Record(ctx, cp.Workspace, cp.Number)
 	if err != nil {
 		return out, err
 	}

@@ -29,7 +29,7 @@ func (s *Service) clearHolds(places ...func() (fsx.Dir, error)) {
 			}
 			i, err := at.Lstat(name)
 			if err == nil && s.p.Clock.Now().UnixNano()-i.Mtime > int64(holdAge) {
-				_ = restore.ClearHold(at, name)
+				_ = restore.EmptyTrash(at, name)
 			}
 		}
 		_ = at.Close() // a directory handle

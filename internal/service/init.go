@@ -198,7 +198,7 @@ func (s *Service) Estimate(ctx context.Context, dir string) (retake.Estimate, er
 	if err != nil {
 		return retake.Estimate{}, fault("the store cannot be found", unchanged, err)
 	}
-	m, err := capture.Weigh(ctx, root, skip, nil)
+	m, err := capture.MeasureTree(ctx, root, skip, nil)
 	if err != nil {
 		return retake.Estimate{}, fault("the directory cannot be measured", unchanged, err)
 	}
@@ -213,12 +213,12 @@ func (s *Service) Estimate(ctx context.Context, dir string) (retake.Estimate, er
 }
 
 func (s *Service) consent(ctx context.Context, path string, root fsx.Dir, accepted []string) error {
-	stop := func(m capture.Measure) bool { return m.Files > giantFiles || m.Bytes > giantBytes }
+	stop := func(m capture.Measurement) bool { return m.Files > giantFiles || m.Bytes > giantBytes }
 	skip, err := s.skip()
 	if err != nil {
 		return fault("the store cannot be found", unchanged, err)
 	}
-	m, err := capture.Weigh(ctx, root, skip, stop)
+	m, err := capture.MeasureTree(ctx, root, skip, stop)
 	if err != nil {
 		return fault("the directory cannot be measured", unchanged, err)
 	}
@@ -240,7 +240,7 @@ func (s *Service) consent(ctx context.Context, path string, root fsx.Dir, accept
 // systemDirs hold machines, not projects.
 var systemDirs = []string{"/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib64", "/mnt", "/opt", "/proc", "/root", "/run", "/sbin", "/srv", "/sys", "/tmp", "/usr", "/var", "/Users", "/System", "/Library", `C:\`}
 
-func (s *Service) danger(ctx context.Context, path string, m capture.Measure) []retake.Danger {
+func (s *Service) danger(ctx context.Context, path string, m capture.Measurement) []retake.Danger {
 	out := []retake.Danger{}
 	home := s.p.Home
 	switch {

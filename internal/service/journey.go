@@ -27,13 +27,13 @@ type journey struct {
 	base   *retake.Entry       // nil: whatever is there gives way
 	loose  bool                // the edits since the last checkpoint are taken back
 	also   []retake.Checkpoint // older items that are taken back too, the newest first
-	spare  map[string]restore.Spared
+	spare  map[string]restore.Protection
 	hunks  []retake.Hunk // that alone are taken back or brought again; none: all of it
 	edits  []int64       // automatic checkpoints whose edits stay, the newest first
 	from   int64         // the checkpoint that want is of; 0: of none
 	side   string
 	fork   *retake.Workspace
-	cut    *restore.Cut // what was cut off, for finish and unwind
+	cut    *restore.InterruptedRestore // what was cut off, for finish and unwind
 }
 
 // view is the workspace as a plan sees it.
@@ -83,7 +83,7 @@ func (s *Service) travel(ctx context.Context, ws retake.Workspace, req retake.Pl
 
 // stillOpen also answers a restore that was cut off itself and is asked for again, so it
 // does not say that nothing was changed.
-func stillOpen(c *restore.Cut) error {
+func stillOpen(c *restore.InterruptedRestore) error {
 	return &retake.Error{
 		Kind: retake.Partly, What: fmt.Sprintf("the restore to checkpoint %d was interrupted after %d of %d files", c.Target.Number, c.Done, c.Total), Safe: wholeBefore(c.Safety),
 		Hint: "finish it: retake restore --finish\nroll it back: retake restore --undo",
@@ -175,7 +175,7 @@ func (s *Service) viewOf(ctx context.Context, l *live, root fsx.Dir, cp retake.C
 			v.loose[c.Path] = true
 		}
 	}
-	v.trees, v.root = restore.NewLive(l.lists.over(st), root, files, self, changes, cov.Gaps)
+	v.trees, v.root = restore.NewLiveTree(l.lists.over(st), root, files, self, changes, cov.Gaps)
 	v.still = len(changes) == 0 && self.Mode == files.Mode && self.UID == files.UID && self.GID == files.GID && self.ModTime == files.ModTime && sameAttributes(self, files)
 	return v, nil
 }

@@ -91,7 +91,7 @@ func (s *Service) Forget(ctx context.Context, id retake.WorkspaceID, refs []stri
 		}
 	}
 	err := s.bury(ctx, id, stones)
-	if errors.Is(err, store.ErrHeld) {
+	if errors.Is(err, store.ErrRequired) {
 		return nil, &retake.Error{Kind: retake.Denied, What: "the newest checkpoint and pinned ones stay", Safe: unchanged, Hint: "remove a pin: retake help unpin", Err: err}
 	}
 	if err != nil {

@@ -75,7 +75,7 @@ func (h *hearing) keepFrom(ctx context.Context, key string, j *hearingJob, known
 	if err != nil || len(fresh) == 0 && len(known.Segments) == 0 {
 		return err
 	}
-	doc := retake.Conversation{Complete: whole, Secrets: secrets.Find(fresh)}
+	doc := retake.Conversation{Complete: whole, Secrets: secrets.FindKinds(fresh)}
 	if !whole {
 		doc.Missing = "its last words were not there after " + talkWait.String()
 	}
@@ -92,7 +92,7 @@ func (s *Service) listen(ctx context.Context, agent, path, message string) bool 
 	defer deadline.Stop()
 	for looks := 0; ; looks++ {
 		tail, err := s.lastWords(path)
-		if err == nil && transcript.Ends(agent, tail, message) {
+		if err == nil && transcript.EndsWith(agent, tail, message) {
 			return true
 		}
 		if err != nil && looks >= missingLooks {

@@ -103,11 +103,11 @@ func (s *Service) drain(l *live, root string) {
 	for _, ino := range d.Inodes {
 		l.inodes[ino] = true
 	}
-	if d.Doubt == "" && len(l.dirt)+len(l.inodes) > maxDirt {
-		d.Doubt = "more was told than is kept"
+	if d.RescanReason == "" && len(l.dirt)+len(l.inodes) > maxDirt {
+		d.RescanReason = "more was told than is kept"
 	}
-	if d.Doubt != "" {
-		l.doubt = d.Doubt
+	if d.RescanReason != "" {
+		l.doubt = d.RescanReason
 		l.doubts++
 	}
 	if l.doubt != "" { // everything is looked at anyway
@@ -150,13 +150,13 @@ func (l *live) narrow(o *capture.Options) {
 	if l.doubt != "" || l.watch == nil || !reflect.DeepEqual(l.policy, o.Policy) {
 		return
 	}
-	o.Only, o.Inodes, o.Gaps = maps.Clone(l.dirt), l.inodes, l.gaps
+	o.Dirty, o.Inodes, o.Gaps = maps.Clone(l.dirt), l.inodes, l.gaps
 }
 
 // still reports whether nothing at all can have changed since the tip.
 func (l *live) still(p retake.Policy) bool {
-	return l.tip != nil && l.x != nil && l.x.Still() && l.watch != nil && l.doubt == "" && len(l.dirt) == 0 && len(l.inodes) == 0 &&
-		reflect.DeepEqual(l.policy, p) && !capture.Passing(l.gaps)
+	return l.tip != nil && l.x != nil && l.x.NeedsNoScan() && l.watch != nil && l.doubt == "" && len(l.dirt) == 0 && len(l.inodes) == 0 &&
+		reflect.DeepEqual(l.policy, p) && !capture.HasTransientGaps(l.gaps)
 }
 
 // settle notes that a capture holds everything that was told before it.
@@ -178,7 +178,7 @@ func (s *Service) indexFor(ctx context.Context, l *live, ws retake.WorkspaceID, 
 func (s *Service) tracking(l *live) retake.Tracking {
 	t := retake.Tracking{Mode: retake.TrackingScan, Why: l.why, Doubts: l.doubts, Check: l.check}
 	if l.watch != nil {
-		t.Mode, t.Events, t.Unseen, t.Why = l.watch.Mode(), l.watch.Events(), l.watch.Unseen(), l.doubt
+		t.Mode, t.Events, t.Unseen, t.Why = l.watch.Mode(), l.watch.EventCount(), l.watch.UnreadableProcesses(), l.doubt
 	}
 	return t
 }

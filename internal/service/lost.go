@@ -127,7 +127,7 @@ func (s *Service) seenBare(ctx context.Context, l *live, at *place, tip retake.C
 	for _, e := range entries {
 		gone = append(gone, retake.Change{Path: e.Name, What: retake.Deleted, Before: &e})
 	}
-	v.trees, v.root = restore.NewLive(trees, at.root, files, self, gone, nil)
+	v.trees, v.root = restore.NewLiveTree(trees, at.root, files, self, gone, nil)
 	v.root.Sum = retake.Summary{}
 	return v, nil
 }
@@ -142,14 +142,14 @@ func (s *Service) lookAt(ctx context.Context, l *live, ws retake.Workspace, root
 	if err != nil {
 		return nil, retake.Coverage{}, err
 	}
-	return capture.Look(ctx, root, x, o, s.equal)
+	return capture.Diff(ctx, root, x, o, s.equal)
 }
 
 // freeAt is the room on the disk that the root is on, or will be.
 func (s *Service) freeAt(at *place) (int64, error) {
 	path := at.ws.Root
 	for {
-		free, _, err := s.p.FS.Free(path)
+		free, _, err := s.p.FS.FreeSpace(path)
 		if err == nil || !errors.Is(err, fs.ErrNotExist) || path == filepath.Dir(path) {
 			return free, err
 		}

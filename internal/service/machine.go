@@ -77,7 +77,7 @@ func (s *Service) probe(ctx context.Context, cp retake.Checkpoint) (changed bool
 func (s *Service) lookAround(ctx context.Context, id retake.WorkspaceID) map[string][]retake.Trait {
 	o := *s.p.Probe
 	if ws, err := s.row(ctx, id); err == nil {
-		o.Skip, o.Own = ws.Root, s.hearingOf(id).agents()
+		o.WorkspaceRoot, o.AgentPIDs = ws.Root, s.hearingOf(id).agents()
 	}
 	ports, files := hostprobe.Ports(ctx, o), hostprobe.Files(ctx, o)
 	if ports == nil || files == nil {
@@ -109,10 +109,10 @@ func (s *Service) traitsOf(ctx context.Context, f hostprobe.File) []retake.Trait
 	}
 	path := strings.TrimPrefix(f.Path, "/")
 	e := retake.Entry{Kind: retake.KindFile, Mode: 0o644, Size: f.Size}
-	var asks []xray.Ask
-	for _, name := range xray.Readers(path, e) {
-		if xray.Kept(name) && !strings.HasPrefix(name, "secret@") {
-			asks = append(asks, xray.Ask{Reader: name, Path: path, Entry: e, Open: func(context.Context) (io.ReadCloser, error) { return f.Open() }})
+	var asks []xray.Request
+	for _, name := range xray.ReadersFor(path, e) {
+		if xray.IsCacheable(name) && !strings.HasPrefix(name, "secret@") {
+			asks = append(asks, xray.Request{Reader: name, Path: path, Entry: e, Open: func(context.Context) (io.ReadCloser, error) { return f.Open() }})
 		}
 	}
 	got, err := s.readers.Read(ctx, asks)
@@ -128,18 +128,18 @@ func (s *Service) traitsOf(ctx context.Context, f hostprobe.File) []retake.Trait
 
 // machineFacts are what differs between two looks.
 func machineFacts(was, is map[string][]retake.Trait) []retake.Fact {
-	sided := func(places map[string][]retake.Trait) []xray.Sided {
-		var out []xray.Sided
+	sided := func(places map[string][]retake.Trait) []xray.SidedReading {
+		var out []xray.SidedReading
 		for path, traits := range places {
 			if path == "" {
 				path = "/proc/net"
 			}
-			out = append(out, xray.Sided{Path: path, Reader: "machine@1", Reading: xray.Reading{Traits: traits}})
+			out = append(out, xray.SidedReading{Path: path, Reader: "machine@1", Reading: xray.Reading{Traits: traits}})
 		}
-		slices.SortFunc(out, func(a, b xray.Sided) int { return cmp.Compare(a.Path, b.Path) })
+		slices.SortFunc(out, func(a, b xray.SidedReading) int { return cmp.Compare(a.Path, b.Path) })
 		return out
 	}
-	facts := xray.Facts(sided(was), sided(is))
+	facts := xray.CompareReadings(sided(was), sided(is))
 	for i := range facts {
 		if f := &facts[i]; f.Kind == retake.FactPort {
 			f.Direct = ownPort(is[""], f.Name) || ownPort(was[""], f.Name)
@@ -191,7 +191,7 @@ func (s *Service) machineOf(ctx context.Context, cp retake.Checkpoint) (facts []
 	if err != nil {
 		return nil
 	}
-	leaf, err := st.Leaf(ctx, cp.Workspace, cp.Number)
+	leaf, err := st.Record(ctx, cp.Workspace, cp.Number)
 	if err != nil {
 		return nil
 	}

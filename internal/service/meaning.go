@@ -32,7 +32,7 @@ func (s *Service) sayMeanings(ctx context.Context, p *retake.Plan) {
 		return
 	}
 	in := story.Input{From: &tip, Changes: stepChanges(p)}
-	in.Bytes = func(ctx context.Context, id retake.ObjectID) (io.ReadCloser, error) {
+	in.OpenObject = func(ctx context.Context, id retake.ObjectID) (io.ReadCloser, error) {
 		if path, live := strings.CutPrefix(string(id), liveObject); live {
 			r, _, err := s.openLive(ctx, p.Workspace, path)
 			return r, err
@@ -63,7 +63,7 @@ func stepChanges(p *retake.Plan) []retake.Change {
 			continue
 		}
 		c := retake.Change{Path: s.Path, What: s.What, Before: s.Now, After: s.Then}
-		if now := s.Now; now != nil && now.Kind == retake.KindFile && restore.OnlyLive(now.Object) {
+		if now := s.Now; now != nil && now.Kind == retake.KindFile && restore.IsUnstored(now.Object) {
 			e := *now
 			e.Object = retake.ObjectID(liveObject + s.Path)
 			c.Before = &e
@@ -77,7 +77,7 @@ func stepChanges(p *retake.Plan) []retake.Change {
 // log changes is spoken of there.
 func writeMeanings(p *retake.Plan, facts []retake.Fact) {
 	p.Facts = facts
-	means := story.Meanings(facts)
+	means := story.DescribeFacts(facts)
 	here := map[string]bool{}
 	for _, s := range steps(p) {
 		here[s.Path] = true

@@ -79,7 +79,7 @@ func (s *Service) observe(ctx context.Context, sig retake.Signal, waited bool) (
 	}
 	out, err := s.react(ctx, h.hear(ws, sig, habits, waited))
 	if out.Note != "" && (err != nil || waited) { // nobody hears it
-		h.speak(func(st *session.State) { st.Untell(sig.Agent+" "+sig.Session, sig.ID) })
+		h.speak(func(st *session.State) { st.TakeBackNote(sig.Agent+" "+sig.Session, sig.ID) })
 	}
 	return out, err
 }
@@ -234,7 +234,7 @@ func (s *Service) perform(ctx context.Context, h *hearing, j *hearingJob) error 
 	req := retake.SaveRequest{
 		Workspace: ws.ID, ID: checkpointOf(j.sig.ID), Intent: save.Intent, Trigger: save.Trigger, IfChanged: save.IfChanged, Budget: hookBudget,
 	}
-	if turn.Late = s.late(j.sig); turn.Late > 0 && save.Before() {
+	if turn.Late = s.late(j.sig); turn.Late > 0 && save.MustComeFirst() {
 		req.IfChanged = true // it is not before what it was meant to be before
 	}
 	a := h.asks(save, j.act.Session)

@@ -65,8 +65,8 @@ func (w *worker) during(from, to time.Time) bool {
 
 // workOfOthers finds what changed between a state and the newest of some items, and is not,
 // or not only, the work of these items: that stays.
-func (s *Service) workOfOthers(ctx context.Context, before retake.Checkpoint, items []retake.Checkpoint) (map[string]restore.Spared, error) {
-	a := attribution{chosen: map[retake.CheckpointID]bool{}, turns: map[turnKey]bool{}, wrote: map[string]bool{}, own: map[string]bool{}, spare: map[string]restore.Spared{}}
+func (s *Service) workOfOthers(ctx context.Context, before retake.Checkpoint, items []retake.Checkpoint) (map[string]restore.Protection, error) {
+	a := attribution{chosen: map[retake.CheckpointID]bool{}, turns: map[turnKey]bool{}, wrote: map[string]bool{}, own: map[string]bool{}, spare: map[string]restore.Protection{}}
 	for _, cp := range items {
 		a.choose(cp)
 	}
@@ -150,7 +150,7 @@ type attribution struct {
 	others []worker                     // turns that went on meanwhile
 
 	own   map[string]bool
-	spare map[string]restore.Spared
+	spare map[string]restore.Protection
 }
 
 func (a *attribution) choose(cp retake.Checkpoint) {
@@ -196,15 +196,15 @@ func (a *attribution) add(path string, before, cp retake.Checkpoint) {
 
 func (a *attribution) spareAs(path string, why retake.KeepReason, detail string) {
 	if old, ok := a.spare[path]; !ok || old.Why == retake.KeepChanged {
-		a.spare[path] = restore.Spared{Why: why, Detail: detail}
+		a.spare[path] = restore.Protection{Why: why, Detail: detail}
 	}
 }
 
 // result is what stays. What both sides changed cannot be told apart.
-func (a *attribution) result() map[string]restore.Spared {
+func (a *attribution) result() map[string]restore.Protection {
 	for path, sp := range a.spare {
 		if a.own[path] && sp.Why == retake.KeepChanged {
-			a.spare[path] = restore.Spared{Why: retake.KeepOverlap, Detail: sp.Detail + " too"}
+			a.spare[path] = restore.Protection{Why: retake.KeepOverlap, Detail: sp.Detail + " too"}
 		}
 	}
 	return a.spare

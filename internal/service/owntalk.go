@@ -27,7 +27,7 @@ func (h *hearing) writeDown(sig *retake.Signal) {
 		return
 	}
 	path := filepath.Join(h.s.p.Sessions, transcript.OwnDir, sig.Agent+"-"+sig.Session+".jsonl")
-	if err := h.s.appendOwn(path, transcript.Record(line)); err == nil {
+	if err := h.s.appendOwn(path, transcript.FormatLine(line)); err == nil {
 		sig.Transcript = path
 	}
 }

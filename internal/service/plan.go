@@ -48,7 +48,7 @@ func (s *Service) planNow(ctx context.Context, l *live, at *place, req retake.Pl
 	if err != nil {
 		return journey{}, retake.Plan{}, v, err
 	}
-	w := restore.World{Root: at.root, Holders: s.holders}
+	w := restore.Environment{Root: at.root, Holders: s.holders}
 	if w.Free, err = s.freeAt(at); err != nil {
 		return journey{}, retake.Plan{}, v, err
 	}
@@ -103,28 +103,28 @@ func (s *Service) sayWhatStays(ctx context.Context, j journey, p *retake.Plan, v
 }
 
 // planFor makes the plan of a journey from one view of the workspace.
-func (s *Service) planFor(ctx context.Context, ws retake.Workspace, j journey, v view, w restore.World) (retake.Plan, error) {
+func (s *Service) planFor(ctx context.Context, ws retake.Workspace, j journey, v view, w restore.Environment) (retake.Plan, error) {
 	r := restore.Request{
 		Course: j.req.Course, Target: j.target, Paths: j.req.Paths, Git: j.req.Git, Trees: v.trees,
-		Now: v.root, Base: j.base, Want: j.want, NowGaps: v.gaps, WantGaps: j.gaps, Loose: v.loose,
-		Spare: j.spare, Hunks: j.req.Hunks, Volatile: restore.Output, Side: j.side, Files: v.root.Sum.Files + v.root.Sum.Symlinks, World: w,
+		Now: v.root, Base: j.base, Want: j.want, NowGaps: v.gaps, WantGaps: j.gaps, Unsaved: v.loose,
+		Protected: j.spare, Hunks: j.req.Hunks, IsVolatile: restore.IsVolatile, SideSuffix: j.side, FileCount: v.root.Sum.Files + v.root.Sum.Symlinks, Environment: w,
 	}
 	if j.cut != nil {
 		r.Paths = nil
-		p, err := restore.Mend(ctx, r, j.cut)
+		p, err := restore.PlanRecovery(ctx, r, j.cut)
 		p.Workspace = ws.ID
 		return p, err
 	}
 	if j.loose {
 		now := v.root
 		r.Base, r.Want = &now, j.want
-		r.Steady = true
+		r.KeepGenerated = true
 	}
-	p, err := restore.Make(ctx, r)
+	p, err := restore.MakePlan(ctx, r)
 	if along := j.req.Course == retake.CourseUndo || j.req.Course == retake.CourseRedo; err == nil && along && len(r.Hunks) == 0 && onlyTimes(&p) {
-		r.GitAlone = !r.Git
-		r.Steady, r.Git = false, true // logs and git are all there is to take back: then exactly these
-		p, err = restore.Make(ctx, r)
+		r.OnlyGit = !r.Git
+		r.KeepGenerated, r.Git = false, true // logs and git are all there is to take back: then exactly these
+		p, err = restore.MakePlan(ctx, r)
 	}
 	p.Workspace, p.Fork = ws.ID, j.fork
 	for _, cp := range j.also {
@@ -144,16 +144,16 @@ func onlyTimes(p *retake.Plan) bool {
 }
 
 // holders asks which processes have these files open.
-func (s *Service) holders(ctx context.Context, files []fsx.Info) ([]restore.Held, error) {
+func (s *Service) holders(ctx context.Context, files []fsx.Info) ([]restore.OpenFile, error) {
 	want, at := map[proc.Inode]bool{}, map[proc.Inode]int{}
 	for i, f := range files {
 		n := proc.Inode{Dev: f.Dev, Ino: f.Ino}
 		want[n], at[n] = true, i
 	}
-	found, _, err := proc.Holders(ctx, want)
-	var out []restore.Held
+	found, _, err := proc.FindFileUsers(ctx, want)
+	var out []restore.OpenFile
 	for _, h := range found {
-		out = append(out, restore.Held{File: at[h.Inode], PID: h.PID, Command: h.Command})
+		out = append(out, restore.OpenFile{File: at[h.Inode], PID: h.PID, Command: h.Command})
 	}
 	return out, err
 }

@@ -96,7 +96,7 @@ func (p *purging) plan(ctx context.Context) (retake.PurgePlan, error) {
 	plan := retake.PurgePlan{Workspaces: []retake.PurgeScope{}, Gaps: []retake.Gap{}, Live: []string{}, Beyond: []string{}}
 	for _, w := range p.family {
 		n := int64(0)
-		err := p.st.Leaves(ctx, w.ID, 0, func(l *store.Leaf, _ *retake.Tombstone) error {
+		err := p.st.Records(ctx, w.ID, 0, func(l *store.Record, _ *retake.Tombstone) error {
 			if l == nil {
 				return nil
 			}
@@ -170,7 +170,7 @@ func (p *purging) beyond(ctx context.Context, plan *retake.PurgePlan) error {
 		}
 		n := 0
 		other := &purging{s: p.s, st: p.st, req: p.req, match: p.match, dirs: p.dirs, gone: map[retake.ObjectID]int64{}, where: map[string]bool{}, masked: map[retake.ObjectID]retake.Entry{}}
-		err := p.st.Leaves(ctx, h.Workspace.ID, 0, func(l *store.Leaf, _ *retake.Tombstone) error {
+		err := p.st.Records(ctx, h.Workspace.ID, 0, func(l *store.Record, _ *retake.Tombstone) error {
 			if l == nil {
 				return nil
 			}
@@ -192,7 +192,7 @@ func (p *purging) beyond(ctx context.Context, plan *retake.PurgePlan) error {
 
 // leaf is a checkpoint without what is purged, and whether that is another one. While it
 // is only planned nothing is written, and only the answer counts.
-func (p *purging) leaf(ctx context.Context, l store.Leaf) (store.Leaf, bool, error) {
+func (p *purging) leaf(ctx context.Context, l store.Record) (store.Record, bool, error) {
 	files, gaps, err := p.tree(ctx, l.Files)
 	if err != nil {
 		return l, false, fmt.Errorf("checkpoint %d: %w", l.Card.Checkpoint.Number, err)

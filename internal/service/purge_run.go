@@ -79,7 +79,7 @@ func (p *purging) line(ctx context.Context, w retake.WorkspaceState) error {
 	err := p.s.onLine(ctx, w.Workspace, func(out store.Writer) error {
 		p.w = out
 		defer func() { p.w = nil }()
-		var piece []store.Leaf
+		var piece []store.Record
 		flush := func() error {
 			if len(piece) == 0 {
 				return nil
@@ -88,7 +88,7 @@ func (p *purging) line(ctx context.Context, w retake.WorkspaceState) error {
 			piece = nil
 			return err
 		}
-		err := p.st.Leaves(ctx, w.ID, 0, func(leaf *store.Leaf, _ *retake.Tombstone) error {
+		err := p.st.Records(ctx, w.ID, 0, func(leaf *store.Record, _ *retake.Tombstone) error {
 			if leaf == nil {
 				return nil
 			}
@@ -188,7 +188,7 @@ func (p *purging) clearTrash(w retake.WorkspaceState) {
 		names, _ := at.Names() // nothing to clear where nothing can be listed
 		for _, name := range names {
 			if strings.HasPrefix(name, retake.CheckpointPrefix) {
-				_ = restore.ClearHold(at, name) // the search afterwards finds what is left
+				_ = restore.EmptyTrash(at, name) // the search afterwards finds what is left
 			}
 		}
 		_ = at.Close() // a directory handle

@@ -145,10 +145,10 @@ func (s *Service) quietStep(ctx context.Context, id retake.WorkspaceID, r *resti
 		}
 		return !retake.IsKind(err, retake.NotFound)
 	case s.hearingOf(id).going(now) != nil: // the end of the turn is a checkpoint
-		r.hear(now, watch.Events())
+		r.hear(now, watch.EventCount())
 		r.last = now
 	default:
-		s.quietLook(ctx, id, r, watch.Events())
+		s.quietLook(ctx, id, r, watch.EventCount())
 	}
 	return true
 }
@@ -230,4 +230,4 @@ func (s *Service) changedSome(ctx context.Context, l *live, ws retake.Workspace,
 
 // worthSaving reports whether a change of this path is a reason for a quiet checkpoint. What
 // programs write all day, and what git keeps, is none.
-func worthSaving(path string) bool { return !restore.Output(path) && !restore.InRepository(path) }
+func worthSaving(path string) bool { return !restore.IsVolatile(path) && !restore.InRepository(path) }

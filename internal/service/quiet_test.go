@@ -62,7 +62,7 @@ type still struct {
 func newStill(t *testing.T) *still {
 	t.Helper()
 	k := &still{shop: &shop{T: t, st: &counted{Store: memory.New()}, home: t.TempDir(), root: filepath.Join(t.TempDir(), "shop")}, beats: 1}
-	k.tracker = func() *track.Tracker { return track.New(track.Options{TrustOthers: true}) }
+	k.tracker = func() *track.Tracker { return track.New(track.Options{TrustUnreadable: true}) }
 	k.habits = func(retake.WorkspaceID) retake.Habits { return retake.Habits{Quiet: true} }
 	k.dirs()
 	k.write("a.go", "one\n")

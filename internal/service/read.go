@@ -21,7 +21,7 @@ const now = "now"
 
 // files gives the root of a checkpoint's tree.
 func (s *Service) files(ctx context.Context, st store.Store, cp retake.Checkpoint) (retake.Entry, error) {
-	leaf, err := st.Leaf(ctx, cp.Workspace, cp.Number)
+	leaf, err := st.Record(ctx, cp.Workspace, cp.Number)
 	if err != nil {
 		return retake.Entry{}, fault(fmt.Sprintf("checkpoint %d cannot be read", cp.Number), unchanged, err)
 	}
@@ -168,7 +168,7 @@ func (s *Service) lookIn(ctx context.Context, l *live, cp retake.Checkpoint) ([]
 		s.drain(l, ws.Root)
 		l.narrow(&o)
 	}
-	return capture.Look(ctx, root, x, o, s.equal)
+	return capture.Diff(ctx, root, x, o, s.equal)
 }
 
 // equal compares live bytes with stored ones.

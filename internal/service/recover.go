@@ -28,7 +28,7 @@ func (s *Service) returning(ctx context.Context, ws retake.WorkspaceID) (func(),
 }
 
 // cutOff answers the restore of a workspace that was cut off, if one was.
-func (s *Service) cutOff(ws retake.WorkspaceID) (*restore.Cut, error) {
+func (s *Service) cutOff(ws retake.WorkspaceID) (*restore.InterruptedRestore, error) {
 	d, err := s.p.FS.OpenRoot(s.p.Returns)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -37,8 +37,8 @@ func (s *Service) cutOff(ws retake.WorkspaceID) (*restore.Cut, error) {
 		return nil, fmt.Errorf("look for a journal: %w", err)
 	}
 	defer d.Close() //nolint:errcheck // only looked
-	cut, err := restore.Pending(d, journalName(ws))
-	if errors.Is(err, restore.ErrJournal) {
+	cut, err := restore.ReadJournal(d, journalName(ws))
+	if errors.Is(err, restore.ErrJournalDamaged) {
 		// Nobody can read it, and it must not stand in the way for ever. What it began from
 		// is on the timeline.
 		return nil, d.Rename(journalName(ws), d, journalName(ws)+".damaged")
@@ -53,7 +53,7 @@ func (s *Service) endReturn(ws retake.WorkspaceID) error {
 		return err
 	}
 	defer d.Close() //nolint:errcheck // a directory handle
-	return restore.EndJournal(d, journalName(ws))
+	return restore.RemoveJournal(d, journalName(ws))
 }
 
 // interrupted tells of a restore that was cut off; one that is running is none.

@@ -172,7 +172,7 @@ const mostBranches = 1000
 // were not gone on with: to ask twice makes one.
 func freeBranch(r transcript.ForkRequest, from retake.CheckpointID) (transcript.Branch, error) {
 	for n := range mostBranches {
-		r.New = uuid.NewHash(sha256.New(), uuid.NameSpaceURL, fmt.Appendf(nil, "%s %s %s %d", from, r.Session, r.Dir, n), 4).String()
+		r.NewSession = uuid.NewHash(sha256.New(), uuid.NameSpaceURL, fmt.Appendf(nil, "%s %s %s %d", from, r.Session, r.Dir, n), 4).String()
 		b, err := transcript.Fork(r)
 		if err != nil || !slices.ContainsFunc(b.Files, taken) {
 			return b, err

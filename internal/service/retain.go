@@ -55,7 +55,7 @@ func (s *Service) keepWhile(ctx context.Context, cp retake.Checkpoint) (release 
 
 // lineUp judges the timelines of all workspaces. One whose journal cannot be read is
 // told as closed: what it needs is not known, and nothing of it goes.
-func (s *Service) lineUp(ctx context.Context) (lines []retention.Line, closed map[retake.WorkspaceID]string, err error) {
+func (s *Service) lineUp(ctx context.Context) (lines []retention.History, closed map[retake.WorkspaceID]string, err error) {
 	all, err := s.p.Catalog.Workspaces(ctx)
 	if err != nil {
 		return nil, nil, fmt.Errorf("list workspaces: %w", err)
@@ -70,13 +70,13 @@ func (s *Service) lineUp(ctx context.Context) (lines []retention.Line, closed ma
 		case err != nil:
 			return nil, nil, err
 		}
-		lines = append(lines, retention.Line{Workspace: w.ID, Verdicts: s.judge(ctx, w.ID, rows)})
+		lines = append(lines, retention.History{Workspace: w.ID, Verdicts: s.judge(ctx, w.ID, rows)})
 	}
 	return lines, closed, nil
 }
 
 func (s *Service) judge(ctx context.Context, id retake.WorkspaceID, rows []retention.Row) []retention.Verdict {
-	return retention.Judge(rows, retention.Policy{Within: s.within(id), GoneBefore: s.goneBefore(ctx, id)}, s.p.Clock.Now())
+	return retention.Evaluate(rows, retention.Policy{Within: s.within(id), GoneBefore: s.goneBefore(ctx, id)}, s.p.Clock.Now())
 }
 
 func (s *Service) within(id retake.WorkspaceID) time.Duration {
@@ -102,7 +102,7 @@ func (s *Service) rowsOf(ctx context.Context, w retake.WorkspaceState, all []ret
 	rows := make([]retention.Row, len(plain))
 	for i, r := range plain {
 		n := needed[r.ID]
-		r.Pinned, r.Base, r.Held, r.Good, r.Turned = n.pinned, n.base, n.held, n.good, n.turned
+		r.Pinned, r.Base, r.InUse, r.Good, r.ResultChanged = n.pinned, n.base, n.held, n.good, n.turned
 		rows[i] = r
 	}
 	return rows, nil

@@ -14,7 +14,7 @@ import (
 
 // dropping is how checkpoints are dropped.
 type dropping struct {
-	need  retention.Grip
+	need  retention.KeepLevel
 	wait  time.Duration                // for who is at work
 	tell  func(int64)                  // how many went; nil: nobody asks
 	bases map[retake.CheckpointID]bool // what forks grew from
@@ -201,7 +201,7 @@ func (s *Service) stillLoose(ctx context.Context, l *live, head store.Head, piec
 	s.hold(rows, l, head, how)
 	loose := map[retake.CheckpointID]bool{}
 	for _, v := range s.judge(ctx, id, rows) {
-		loose[v.ID] = v.Grip <= min(how.need, retention.Firm)
+		loose[v.ID] = v.Level <= min(how.need, retention.Firm)
 	}
 	var stones []retake.Tombstone
 	for _, d := range piece {
@@ -220,7 +220,7 @@ func (s *Service) hold(rows []retention.Row, l *live, head store.Head, how dropp
 		shown = l.shown.Target.ID
 	}
 	for i, r := range rows {
-		rows[i].Held = r.Held || r.ID == shown
+		rows[i].InUse = r.InUse || r.ID == shown
 		rows[i].Base = r.Base || how.bases[r.ID]
 		rows[i].Pinned = r.Pinned || slices.ContainsFunc(head.Pins, func(p retake.Pin) bool { return p.Checkpoint == r.ID })
 	}

@@ -70,18 +70,18 @@ func TestR2_GoneAfterIsByTheCalendar(t *testing.T) {
 	_, err := r.s.Pin(t.Context(), r.ws, "3", "three")
 	r.must(err)
 	r.thin()
-	r.clock.Move(60 * day) // nobody works: no day of work passes but one
+	r.clock.Advance(60 * day) // nobody works: no day of work passes but one
 	r.thin()
 	if d := cmp.Diff([]int64{1, 2, 3, 4, 5}, r.numbers()); d != "" {
 		t.Fatalf("without a last day (-want +got):\n%s", d)
 	}
 	r.gone.Store(int64(40 * day))
-	r.clock.Move(2 * hour)
+	r.clock.Advance(2 * hour)
 	r.thin()
 	if d := cmp.Diff([]int64{1, 2, 3, 4, 5}, r.numbers()); d != "" {
 		t.Fatalf("a date that was not confirmed deletes (-want +got):\n%s", d)
 	}
-	r.clock.Move(day)
+	r.clock.Advance(day)
 	if rep := r.thin(); rep.Forgotten != 3 {
 		t.Errorf("%+v", rep)
 	}
@@ -98,14 +98,14 @@ func TestR2_AClockThatJumpsDeletesNothing(t *testing.T) {
 	r.savesAs(4, hour, retake.SaveRequest{Intent: "named"})
 	r.thin()
 	for range 10 {
-		r.clock.Move(3650 * day)
+		r.clock.Advance(3650 * day)
 		r.thin()
-		r.clock.Move(time.Hour)
+		r.clock.Advance(time.Hour)
 		r.thin()
-		r.clock.Move(-3650 * day)
+		r.clock.Advance(-3650 * day)
 		r.thin()
 	}
-	r.clock.Move(-400 * day)
+	r.clock.Advance(-400 * day)
 	r.thin()
 	if d := cmp.Diff([]int64{1, 2, 3, 4, 5}, r.numbers()); d != "" {
 		t.Errorf("left (-want +got):\n%s", d)

@@ -36,7 +36,7 @@ func (s *Service) spacePlan(ctx context.Context) (retake.SpacePlan, error) {
 		out.Workspaces = append(out.Workspaces, s.spaceOf(l))
 	}
 	for _, id := range slices.Sorted(maps.Keys(closed)) {
-		w := s.spaceOf(retention.Line{Workspace: id})
+		w := s.spaceOf(retention.History{Workspace: id})
 		w.Closed = closed[id]
 		out.Workspaces = append(out.Workspaces, w)
 	}
@@ -59,20 +59,20 @@ func (s *Service) spacePlan(ctx context.Context) (retake.SpacePlan, error) {
 }
 
 // planned is what goes by age, and what the need asks for beyond that.
-func planned(lines []retention.Line, r room, garbage int64, part float64) []retake.Drop {
+func planned(lines []retention.History, r room, garbage int64, part float64) []retake.Drop {
 	out := []retake.Drop{}
 	var sum int64
 	add := func(d retention.Drop, why string) {
 		bytes := int64(float64(d.Bytes) * part)
 		sum += bytes
-		out = append(out, retake.Drop{Workspace: d.Workspace, Checkpoint: d.ID, Number: d.Number, Time: d.Time, Why: why, Bytes: bytes, Named: d.Grip == retention.Kept})
+		out = append(out, retake.Drop{Workspace: d.Workspace, Checkpoint: d.ID, Number: d.Number, Time: d.Time, Why: why, Bytes: bytes, Named: d.Level == retention.Kept})
 	}
-	for _, d := range retention.Due(lines) {
+	for _, d := range retention.Expired(lines) {
 		add(d, "age")
 	}
 	if left := r.want - garbage - sum; r.urgent() && left > 0 {
-		for _, d := range retention.Press(lines, int64(float64(r.want-garbage)/part), r.grip()) {
-			if d.Grip > retention.Loose {
+		for _, d := range retention.SelectToFree(lines, int64(float64(r.want-garbage)/part), r.grip()) {
+			if d.Level > retention.Loose {
 				add(d, string(r.need))
 			}
 		}
@@ -83,7 +83,7 @@ func planned(lines []retention.Line, r room, garbage int64, part float64) []reta
 const spaceDays = 30
 
 // spaceOf counts the checkpoints of a workspace by day and by what keeps them.
-func (s *Service) spaceOf(l retention.Line) retake.WorkspaceSpace {
+func (s *Service) spaceOf(l retention.History) retake.WorkspaceSpace {
 	out := retake.WorkspaceSpace{Workspace: l.Workspace, Days: make([]int64, spaceDays), Brought: make([]int64, spaceDays), Within: s.within(l.Workspace), GoneAfter: s.goneAfter(l.Workspace), Kept: []retake.KeptFor{}}
 	today := s.p.Clock.Now().UTC().Truncate(24 * time.Hour)
 	for _, v := range l.Verdicts {
@@ -100,7 +100,7 @@ func (s *Service) spaceOf(l retention.Line) retake.WorkspaceSpace {
 		i := slices.IndexFunc(out.Kept, func(k retake.KeptFor) bool { return k.Why == string(v.Why) })
 		if i < 0 {
 			i = len(out.Kept)
-			out.Kept = append(out.Kept, retake.KeptFor{Why: string(v.Why), Always: v.Grip == retention.Always})
+			out.Kept = append(out.Kept, retake.KeptFor{Why: string(v.Why), Always: v.Level == retention.Always})
 		}
 		out.Kept[i].Count++
 	}
@@ -193,7 +193,7 @@ func (s *Service) allDrops(ctx context.Context, r room) ([]retention.Drop, error
 	for _, d := range planned(lines, r, garbage, part) {
 		named[d.Checkpoint] = true
 	}
-	all := retention.Press(lines, everything, r.grip())
+	all := retention.SelectToFree(lines, everything, r.grip())
 	return slices.DeleteFunc(all, func(d retention.Drop) bool { return !named[d.ID] }), nil
 }
 

@@ -24,7 +24,7 @@ type room struct {
 }
 
 // grip is the firmest hold that the need loosens.
-func (r room) grip() retention.Grip {
+func (r room) grip() retention.KeepLevel {
 	switch r.need {
 	case retake.NeedFloor:
 		return retention.Firm
@@ -58,7 +58,7 @@ func (s *Service) measure(ctx context.Context, st store.Store) (room, error) {
 	if r.Bytes, err = st.Size(ctx); err != nil {
 		return r, err
 	}
-	free, total, err := s.p.FS.Free(s.p.Data)
+	free, total, err := s.p.FS.FreeSpace(s.p.Data)
 	if err != nil {
 		return r, fmt.Errorf("ask for room: %w", err)
 	}

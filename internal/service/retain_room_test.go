@@ -28,14 +28,14 @@ type disk struct {
 
 const diskSize = 1e12
 
-func (d *disk) Free(string) (int64, int64, error) { return d.free.Load(), diskSize, nil }
+func (d *disk) FreeSpace(string) (int64, int64, error) { return d.free.Load(), diskSize, nil }
 
 // room is a service on a store in memory, with a clock and a disk that tests hold.
 type room struct {
 	*testing.T
 	s      *service.Service
 	disk   *disk
-	clock  *clock.Held
+	clock  *clock.Manual
 	home   string
 	root   string
 	ws     retake.WorkspaceID
@@ -69,7 +69,7 @@ const (
 
 func newRoom(t *testing.T, sole bool) *room {
 	t.Helper()
-	r := &room{T: t, disk: &disk{FS: fsx.OS()}, clock: clock.NewHeld(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)), home: t.TempDir(), root: filepath.Join(t.TempDir(), "shop"), st: memory.New()}
+	r := &room{T: t, disk: &disk{FS: fsx.OS()}, clock: clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)), home: t.TempDir(), root: filepath.Join(t.TempDir(), "shop"), st: memory.New()}
 	r.disk.free.Store(diskSize / 2)
 	r.within.Store(int64(30 * day))
 	r.open(sole, r.disk)
@@ -127,7 +127,7 @@ func (r *room) savesAs(n int, step time.Duration, req retake.SaveRequest) retake
 	r.Helper()
 	var last retake.Checkpoint
 	for i := range n {
-		r.clock.Move(step)
+		r.clock.Advance(step)
 		r.write(fmt.Sprintf("%d at %v", i, r.clock.Now()))
 		req.Workspace = r.ws
 		res, err := r.s.Save(r.Context(), req)

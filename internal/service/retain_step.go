@@ -98,7 +98,7 @@ func (s *Service) nextDrops(ctx context.Context, r room) ([]retention.Drop, erro
 	if err != nil {
 		return nil, err
 	}
-	due := retention.Due(lines)
+	due := retention.Expired(lines)
 	if !r.urgent() {
 		return s.whenDue(due), nil
 	}
@@ -107,8 +107,8 @@ func (s *Service) nextDrops(ctx context.Context, r room) ([]retention.Drop, erro
 		return due, err
 	}
 	part, err := s.part(ctx, lines, r.Bytes)
-	drops := retention.Press(lines, int64(float64(r.want-garbage)/part), r.grip())
-	most := len(retention.Press(lines, everything, r.grip())) / 4 // what it gives is measured before more goes
+	drops := retention.SelectToFree(lines, int64(float64(r.want-garbage)/part), r.grip())
+	most := len(retention.SelectToFree(lines, everything, r.grip())) / 4 // what it gives is measured before more goes
 	return drops[:min(len(drops), max(most, dropLeast, len(due)))], err
 }
 
@@ -130,14 +130,14 @@ func (s *Service) whenDue(due []retention.Drop) []retention.Drop {
 
 // part is about how much of the bytes that checkpoints brought is given back when they
 // go: the store shrinks them, and others may hold the same.
-func (s *Service) part(ctx context.Context, lines []retention.Line, size int64) (float64, error) {
+func (s *Service) part(ctx context.Context, lines []retention.History, size int64) (float64, error) {
 	n, err := s.tidyNotes(ctx)
 	return shrink(lines, size) * n.yield(), err
 }
 
 // shrink is about how much of the bytes that checkpoints brought the store takes for
 // them.
-func shrink(lines []retention.Line, size int64) float64 {
+func shrink(lines []retention.History, size int64) float64 {
 	var brought int64
 	for _, l := range lines {
 		for _, v := range l.Verdicts {

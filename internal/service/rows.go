@@ -21,7 +21,7 @@ func (s *Service) Rows(ctx context.Context, q retake.RowsQuery) (retake.RowsDiff
 		return out, err
 	}
 	path := cleanPath(q.Path)
-	ask := xray.RowsAsk{Table: q.Table, What: q.What, Skip: q.Skip, Limit: q.Limit}
+	ask := xray.RowsRequest{Table: q.Table, What: q.What, Skip: q.Skip, Limit: q.Limit}
 	if ask.Before, err = s.tablesAt(ctx, out.From, path); err != nil {
 		return out, fault(fmt.Sprintf("cannot read %s", path), unchanged, err)
 	}
@@ -39,7 +39,7 @@ func (s *Service) Rows(ctx context.Context, q retake.RowsQuery) (retake.RowsDiff
 	return s.askRows(ctx, ask, out)
 }
 
-func (s *Service) askRows(ctx context.Context, ask xray.RowsAsk, out retake.RowsDiff) (retake.RowsDiff, error) {
+func (s *Service) askRows(ctx context.Context, ask xray.RowsRequest, out retake.RowsDiff) (retake.RowsDiff, error) {
 	if s.readers == nil {
 		out.Why = errNoChild.Error()
 		return out, nil
@@ -97,7 +97,7 @@ func (s *Service) rowsEnds(ctx context.Context, q retake.RowsQuery) (out retake.
 }
 
 // tablesAt are the bytes of a database at a checkpoint, with its log; nil: there is no such file.
-func (s *Service) tablesAt(ctx context.Context, cp *retake.Checkpoint, path string) (*xray.Source, error) {
+func (s *Service) tablesAt(ctx context.Context, cp *retake.Checkpoint, path string) (*xray.DatabaseSource, error) {
 	if cp == nil {
 		return nil, nil
 	}
@@ -105,8 +105,8 @@ func (s *Service) tablesAt(ctx context.Context, cp *retake.Checkpoint, path stri
 	if err != nil || e == nil || e.Kind != retake.KindFile {
 		return nil, err
 	}
-	src := &xray.Source{Size: e.Size, Open: s.stored(e.Object)}
-	name, _ := xray.LogOf("sqlite", path)
+	src := &xray.DatabaseSource{Size: e.Size, Open: s.stored(e.Object)}
+	name, _ := xray.LogPath("sqlite", path)
 	if log, err := s.entryAt(ctx, *cp, name); err != nil {
 		return nil, err
 	} else if log != nil && log.Kind == retake.KindFile {
@@ -121,7 +121,7 @@ func (s *Service) stored(id retake.ObjectID) func(context.Context) (io.ReadClose
 
 // tablesNow are the bytes of the live database, read as a story of now reads them: whoever
 // writes it meanwhile may leave it half written for us, and that is said.
-func (s *Service) tablesNow(ctx context.Context, ws retake.WorkspaceID, path string) (*xray.Source, error) {
+func (s *Service) tablesNow(ctx context.Context, ws retake.WorkspaceID, path string) (*xray.DatabaseSource, error) {
 	_, root, err := s.openRoot(ctx, ws)
 	if err != nil {
 		return nil, err // without a root nothing is known of what lies below
@@ -137,8 +137,8 @@ func (s *Service) tablesNow(ctx context.Context, ws retake.WorkspaceID, path str
 			return r, err
 		}
 	}
-	src := &xray.Source{Size: size, Open: live(path)}
-	name, _ := xray.LogOf("sqlite", path)
+	src := &xray.DatabaseSource{Size: size, Open: live(path)}
+	name, _ := xray.LogPath("sqlite", path)
 	if _, there, err = s.liveSize(ctx, ws, name); err != nil {
 		return nil, err
 	} else if there {

@@ -165,7 +165,7 @@ func (s *Service) claim(ctx context.Context, cp retake.Checkpoint) error {
 	if cp.Turn == nil || cp.Turn.Words == "" {
 		return nil
 	}
-	name, ok := verify.Claim(cp.Turn.Words)
+	name, ok := verify.FindClaim(cp.Turn.Words)
 	if !ok {
 		return nil
 	}

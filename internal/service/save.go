@@ -153,7 +153,7 @@ func (s *Service) tip(ctx context.Context, st store.Store, h store.Head) (*retak
 		}
 		return nil, nil
 	}
-	leaf, lerr := st.Leaf(ctx, h.Workspace.ID, h.Latest)
+	leaf, lerr := st.Record(ctx, h.Workspace.ID, h.Latest)
 	if lerr != nil {
 		return nil, lerr
 	}
@@ -199,7 +199,7 @@ func (t *taking) take(ctx context.Context, req retake.SaveRequest) (cp retake.Ch
 	}
 	if err == nil {
 		card := retake.Card{V: retake.CardVersion, Checkpoint: cp}
-		err = t.w.Seal(ctx, store.Sealing{Card: card, Files: res.Files, State: t.state, Held: t.references(ctx)})
+		err = t.w.Seal(ctx, store.SealRequest{Card: card, Files: res.Files, State: t.state, StoredState: t.references(ctx)})
 	}
 	if err != nil {
 		res.Draft.Discard()
@@ -211,7 +211,7 @@ func (t *taking) take(ctx context.Context, req retake.SaveRequest) (cp retake.Ch
 	// ---- the checkpoint exists; from here on there are only warnings ----
 	res.Draft.Accept(capture.Seal{Checkpoint: cp.ID, Number: cp.Number, Tree: cp.Tree})
 	t.l.settle(x, cp)
-	if t.parent = &cp; res.Whole {
+	if t.parent = &cp; res.Complete {
 		t.s.care.looked(cp.Files)
 	}
 	t.s.told(cp)
@@ -319,14 +319,14 @@ func (s *Service) index(ctx context.Context, ws retake.WorkspaceID, parent *reta
 		return nil, err
 	}
 	if dir, err := s.p.FS.OpenRoot(s.p.Indexes); err == nil {
-		x, lerr := capture.Load(dir, indexName(ws), func(seal capture.Seal) bool {
+		x, lerr := capture.LoadIndex(dir, indexName(ws), func(seal capture.Seal) bool {
 			return seal.Checkpoint == parent.ID && seal.Tree == parent.Tree
 		})
 		if err := dir.Close(); err == nil && lerr == nil && x.Seal().Checkpoint != "" {
 			return x, nil
 		}
 	}
-	leaf, err := st.Leaf(ctx, ws, parent.Number)
+	leaf, err := st.Record(ctx, ws, parent.Number)
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 // read to tell what changed. It only saves time; without it the trees are compared.
 type sealed struct {
 	files  retake.Entry // the root
-	since  *capture.Since
+	since  *capture.Delta
 	before *retake.Entry // the root of the checkpoint before, once it is known
 }
 
@@ -43,7 +43,7 @@ const (
 
 // sealed asks for the story of a checkpoint that was just sealed.
 func (t *teller) sealed(cp retake.Checkpoint, res *capture.Result) {
-	t.put(untold{Checkpoint: cp, sealed: &sealed{files: res.Files, since: res.Since}})
+	t.put(untold{Checkpoint: cp, sealed: &sealed{files: res.Files, since: res.Delta}})
 }
 
 // bounded lets go what many checkpoints that wait would hold. Under t.mu.
@@ -132,7 +132,7 @@ func (s *Service) compared(ctx context.Context, u untold) (retake.Comparison, er
 		return retake.Comparison{}, err
 	}
 	d := retake.Comparison{From: from, To: &u.Checkpoint, Changes: u.sealed.since.Changes}
-	if what := tree.Differ(before, &u.sealed.files); what != "" {
+	if what := tree.DifferenceOf(before, &u.sealed.files); what != "" {
 		self := retake.Change{Path: tree.Root, What: what, Before: before, After: &u.sealed.files}
 		d.Changes = append([]retake.Change{self}, d.Changes...)
 	}

@@ -33,9 +33,9 @@ func (c *counted) Dir(ctx context.Context, id retake.ObjectID) ([]retake.Entry, 
 	return c.Store.Dir(ctx, id)
 }
 
-func (c *counted) Leaf(ctx context.Context, ws retake.WorkspaceID, n int64) (store.Leaf, error) {
+func (c *counted) Record(ctx context.Context, ws retake.WorkspaceID, n int64) (store.Record, error) {
 	c.leaves.Add(1)
-	return c.Store.Leaf(ctx, ws, n)
+	return c.Store.Record(ctx, ws, n)
 }
 
 // shop is a workspace whose checkpoints are told by a service that lives on.

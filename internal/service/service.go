@@ -245,7 +245,7 @@ func fault(what, safe string, err error) error {
 }
 
 // skip is the store's own directory, which must never be captured into itself.
-func (s *Service) skip() ([]capture.Place, error) {
+func (s *Service) skip() ([]capture.DirID, error) {
 	d, err := s.p.FS.OpenRoot(s.p.Data)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // no store yet
@@ -258,13 +258,13 @@ func (s *Service) skip() ([]capture.Place, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the store: %w", err)
 	}
-	return []capture.Place{{Dev: i.Dev, Ino: i.Ino}}, nil
+	return []capture.DirID{{Dev: i.Dev, Ino: i.Ino}}, nil
 }
 
 func (s *Service) captureOptions(ws retake.WorkspaceID, root string, budget time.Duration, progress func(retake.Progress)) (capture.Options, error) {
 	skip, err := s.skip()
 	return capture.Options{
-		Clock: s.p.Clock, Policy: s.policy(ws, root), Budget: budget, Skip: skip, Fine: s.p.FS.Fine(root),
+		Clock: s.p.Clock, Policy: s.policy(ws, root), Budget: budget, Skip: skip, FineTimes: s.p.FS.HasFineTimestamps(root),
 		Marker: true, Workspace: ws, Xattr: marker.Xattr, Progress: progress,
 	}, err
 }
@@ -273,7 +273,7 @@ func indexName(ws retake.WorkspaceID) string { return string(ws) + ".index" }
 
 // room refuses when the store's disk is down to the floor.
 func (s *Service) room() (free, floor int64, err error) {
-	free, total, err := s.p.FS.Free(s.p.Data)
+	free, total, err := s.p.FS.FreeSpace(s.p.Data)
 	if err != nil {
 		return 0, 0, fmt.Errorf("ask for room: %w", err)
 	}

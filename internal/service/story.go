@@ -57,13 +57,13 @@ const mostRead = 50_000
 // tell tells it. Remember is for later: it takes time that nobody should wait for.
 func (s *Service) tell(ctx context.Context, d retake.Comparison, how telling) (st retake.Story, remember func(), err error) {
 	in := story.Input{From: d.From, To: d.To, Changes: named(d), Gaps: d.Gaps, Full: how.full}
-	in.Bytes = onceOpened(s.bytesFor(d), in.Changes)
+	in.OpenObject = onceOpened(s.bytesFor(d), in.Changes)
 	remember = func() {}
 	if d.To != nil {
 		in.Gaps = d.To.Coverage.Gaps
 	}
 	if d.From == nil {
-		in.Bytes = nil
+		in.OpenObject = nil
 	} else if how.deep && len(d.Changes) <= mostRead {
 		in.Facts, in.Unread, remember = s.facts(ctx, in)
 	}
@@ -77,14 +77,14 @@ func (s *Service) tell(ctx context.Context, d retake.Comparison, how telling) (s
 		}
 		in.Facts = append(in.Facts, seen...)
 	}
-	if st, err = story.Tell(ctx, in); err != nil {
+	if st, err = story.Build(ctx, in); err != nil {
 		return st, remember, err
 	}
 	st.Elsewhere = elsewhere
 	if how.own {
 		st.Flags = s.mismatch(ctx, *d.To, st)
 	}
-	st.Gist = story.Gist(st)
+	st.Gist = story.BuildGist(st)
 	switch {
 	case how.head != nil:
 		st.Gist.Head = *how.head
@@ -116,7 +116,7 @@ func named(d retake.Comparison) []retake.Change {
 }
 
 // bytesFor opens what a story reads: stored bytes, or those of a live file.
-func (s *Service) bytesFor(d retake.Comparison) story.Bytes {
+func (s *Service) bytesFor(d retake.Comparison) story.ObjectOpener {
 	ws := retake.WorkspaceID("")
 	if d.From != nil {
 		ws = d.From.Workspace
@@ -133,18 +133,18 @@ func (s *Service) bytesFor(d retake.Comparison) story.Bytes {
 // mismatch holds what was said against what happened. What changed before a turn, or by
 // going back, nobody spoke of.
 func (s *Service) mismatch(ctx context.Context, cp retake.Checkpoint, st retake.Story) []retake.Flag {
-	said := story.Said{Intent: cp.Intent, Manual: cp.Trigger == retake.TriggerManual}
+	said := story.Statements{Intent: cp.Intent, Manual: cp.Trigger == retake.TriggerManual}
 	switch cp.Trigger {
 	case retake.TriggerManual, retake.TriggerTurn, retake.TriggerTask, retake.TriggerCall, retake.TriggerSession, retake.TriggerRisk:
 	default:
 		return nil
 	}
 	if t := cp.Turn; t != nil {
-		said.Prompt, said.Words = t.Prompt, t.Words
+		said.Prompt, said.FinalMessage = t.Prompt, t.Words
 	}
 	var answers []retake.Answer
 	if found, err := s.findings(ctx, cp.Workspace, []retake.Checkpoint{cp}, false); err == nil {
 		answers = found[cp.ID].Answers
 	}
-	return story.Mismatch(said, st, answers)
+	return story.FindMismatches(said, st, answers)
 }

@@ -19,10 +19,10 @@ const (
 // which nobody said anything else. It is read from the log of git as it was captured; no
 // program is run, and whatever is odd about that file, there is no subject.
 func (t *taking) subject(res *capture.Result) string {
-	if res.Since == nil {
+	if res.Delta == nil {
 		return ""
 	}
-	for _, c := range res.Since.Changes {
+	for _, c := range res.Delta.Changes {
 		if c.Path == gitLog && c.After != nil && c.After.Kind == retake.KindFile {
 			return subjectIn(t.grown(c))
 		}

@@ -33,7 +33,7 @@ func (h *hearing) going(at time.Time) *retake.Turn {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i := range slices.Backward(h.state.Sessions) {
-		if t := h.state.Going(i, at); t != nil {
+		if t := h.state.OngoingTurn(i, at); t != nil {
 			return t
 		}
 	}
@@ -86,7 +86,7 @@ func inTurn(cp retake.Checkpoint) bool {
 
 // CatchUp hears what waits, for a service that lives for one command: no daemon will.
 func (s *Service) CatchUp() {
-	if s.p.Signals != "" && !queue.Empty(s.p.Signals) {
+	if s.p.Signals != "" && !queue.IsEmpty(s.p.Signals) {
 		s.background(taskEvents, s.hearWaiting)
 	}
 }
@@ -94,12 +94,12 @@ func (s *Service) CatchUp() {
 // hearWaiting hears what waits in the spool: signals that came while nobody listened,
 // and those that were not done when the service ended.
 func (s *Service) hearWaiting() error {
-	queue.Tidy(s.p.Signals, s.p.Clock.Now().Add(-time.Hour))
+	queue.RemoveStale(s.p.Signals, s.p.Clock.Now().Add(-time.Hour))
 	most := 0
-	if queue.Count(s.p.Signals) > queue.Most { // somebody else put them there: nobody waits for all of it
+	if queue.Count(s.p.Signals) > queue.MaxSignals { // somebody else put them there: nobody waits for all of it
 		most = mostOlder
 	}
-	return queue.Each(s.p.Signals, most, func(sig retake.Signal, done func()) bool { // the next start looks again
+	return queue.ForEach(s.p.Signals, most, func(sig retake.Signal, done func()) bool { // the next start looks again
 		s.hearAgain(sig, done)
 		return s.life.Err() == nil
 	})
@@ -109,12 +109,12 @@ func (s *Service) hearWaiting() error {
 // end from the next one's. It reports whether the signal itself waits: then whoever sent it
 // gave up and went on.
 func (s *Service) hearOlder(id retake.SignalID) (waited bool, err error) {
-	if s.p.Signals == "" || queue.Empty(s.p.Signals) {
+	if s.p.Signals == "" || queue.IsEmpty(s.p.Signals) {
 		return false, nil
 	}
 	s.older.Lock()
 	defer s.older.Unlock()
-	err = queue.Each(s.p.Signals, mostOlder, func(waits retake.Signal, done func()) bool { // the next one looks again
+	err = queue.ForEach(s.p.Signals, mostOlder, func(waits retake.Signal, done func()) bool { // the next one looks again
 		if waited = waits.ID == id; !waited && !s.underWay(waits) {
 			s.hearAgain(waits, done)
 		}
@@ -149,7 +149,7 @@ func (s *Service) hearAgain(sig retake.Signal, drop func()) {
 
 // rewound makes every agent that knows the files hear what became of them.
 func (s *Service) rewound(ws retake.WorkspaceID, w session.Rewind) {
-	s.hearingOf(ws).speak(func(st *session.State) { st.Rewound(w) })
+	s.hearingOf(ws).speak(func(st *session.State) { st.AddRewind(w) })
 }
 
 // settle lets what was told become what is known: turns of agents that died, and

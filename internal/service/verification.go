@@ -203,7 +203,7 @@ func byProduct(c retake.Change) bool {
 	case retake.ThemeSource:
 		return c.What == retake.Added && slices.Contains(reports, strings.ToLower(path.Ext(c.Path)))
 	default:
-		return pathclass.Moving(c.Path)
+		return pathclass.IsVolatile(c.Path)
 	}
 }
 
@@ -328,7 +328,7 @@ func writeVerification(ctx context.Context, w store.Writer, v retake.Verificatio
 }
 
 // refillVerifications lists the answers that a checkpoint holds.
-func (s *Service) refillVerifications(ctx context.Context, st store.Store, l *store.Leaf) error {
+func (s *Service) refillVerifications(ctx context.Context, st store.Store, l *store.Record) error {
 	for _, e := range l.State {
 		if !strings.HasPrefix(e.Name, verificationFile) {
 			continue

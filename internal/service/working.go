@@ -36,9 +36,9 @@ func (h *hearing) workers(now time.Time, asker []int) []retake.Worker {
 	var out []retake.Worker
 	for i := range h.state.Sessions {
 		x := &h.state.Sessions[i]
-		dead := x.PID > 0 && !proc.Alive(x.PID)
+		dead := x.PID > 0 && !proc.IsAlive(x.PID)
 		own := x.PID == 0 && len(asker) == 0 // a program that tells of its own turns and asks by the API
-		if h.state.Going(i, now) == nil || dead || own || slices.Contains(asker, x.PID) {
+		if h.state.OngoingTurn(i, now) == nil || dead || own || slices.Contains(asker, x.PID) {
 			continue
 		}
 		out = append(out, retake.Worker{Agent: x.Agent, Session: x.ID, Since: turnSince(x)})

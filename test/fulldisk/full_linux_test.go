@@ -68,7 +68,7 @@ func open(t *testing.T, disk, boot string) retake.Service {
 	set, err := config.Load(filepath.Join(t.TempDir(), "config.json"))
 	must(t, err)
 	must(t, set.Set("floor", "1KB"))
-	s, err := assemble.OpenService(t.Context(), config.Config{Data: filepath.Join(disk, "data"), Home: "/nobody", Boot: boot}, set, assemble.Options{})
+	s, err := assemble.OpenService(t.Context(), config.Config{DataDir: filepath.Join(disk, "data"), Home: "/nobody", BootID: boot}, set, assemble.Options{})
 	must(t, err)
 	return s
 }

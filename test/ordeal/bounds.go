@@ -88,7 +88,7 @@ func boundless(r *run) (caught int64, err error) {
 type bound struct {
 	place *place
 	svc   *service.Service
-	clock *clock.Held
+	clock *clock.Manual
 	root  string
 	ws    retake.WorkspaceID
 	rnd   *rand.Rand
@@ -115,7 +115,7 @@ func newBound(r *run, settings map[string]string) (*bound, error) {
 		return nil, err
 	}
 	b := &bound{place: p, root: r.scratch("bounds"), rnd: rand.New(rand.NewSource(r.seed)), then: map[int64][boundFiles]int64{}, pinned: map[string]int64{}}
-	b.clock = clock.NewHeld(time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC))
+	b.clock = clock.NewManual(time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC))
 	set, err := config.Load(filepath.Join(r.scratch("settings"), "config.json"))
 	for k, value := range settings {
 		if err == nil && value != "" {
@@ -123,7 +123,7 @@ func newBound(r *run, settings map[string]string) (*bound, error) {
 		}
 	}
 	if err == nil {
-		c := config.Config{Data: filepath.Join(p.dir, "data"), Home: "/nobody", Boot: "this run"}
+		c := config.Config{DataDir: filepath.Join(p.dir, "data"), Home: "/nobody", BootID: "this run"}
 		b.svc, err = assemble.OpenService(context.Background(), c, set, assemble.Options{Derivation: derivation, Exclusive: true, Clock: b.clock})
 	}
 	if err == nil {
@@ -182,8 +182,8 @@ func (b *bound) live(n int, v *verdict, until func() bool) error {
 		if err := b.edit(b.rnd.Intn(boundFiles)); err != nil {
 			return err
 		}
-		if b.clock.Move(time.Minute); i%10 == 9 {
-			b.clock.Move(gap)
+		if b.clock.Advance(time.Minute); i%10 == 9 {
+			b.clock.Advance(gap)
 		}
 		begun := time.Now()
 		res, err := b.svc.Save(ctx, retake.SaveRequest{Workspace: b.ws})

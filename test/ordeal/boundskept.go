@@ -75,7 +75,7 @@ func (b *bound) squeezed(v *verdict) error {
 		if err := b.edit(0); err != nil {
 			return err
 		}
-		b.clock.Move(time.Second)
+		b.clock.Advance(time.Second)
 		res, err := b.svc.Save(ctx, retake.SaveRequest{Workspace: b.ws})
 		if err == nil {
 			b.then[res.Checkpoint.Number] = b.versions

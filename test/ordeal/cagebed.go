@@ -88,7 +88,7 @@ func newUncaged(r *run, reader string) (*cageBed, error) {
 		return nil, err
 	}
 	ctx := context.Background()
-	s, err := assemble.OpenService(ctx, config.Config{Data: filepath.Join(dir, "data"), Home: "/nobody", Boot: "this run", Self: shim}, set, assemble.Options{Derivation: derivation, Exclusive: true})
+	s, err := assemble.OpenService(ctx, config.Config{DataDir: filepath.Join(dir, "data"), Home: "/nobody", BootID: "this run", Executable: shim}, set, assemble.Options{Derivation: derivation, Exclusive: true})
 	if err != nil {
 		return nil, err
 	}

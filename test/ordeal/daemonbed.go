@@ -75,8 +75,8 @@ func (h *home) root(i int) string { return filepath.Join(h.dir, "ws", strconv.It
 func (h *home) conf() (config.Config, error) {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return config.Config{
-		Data: filepath.Join(h.dir, "data"), File: filepath.Join(h.dir, "config.json"), Root: h.dir,
-		Home: "/nobody", Boot: strings.TrimSpace(string(boot)),
+		DataDir: filepath.Join(h.dir, "data"), SettingsFile: filepath.Join(h.dir, "config.json"), RetakeHome: h.dir,
+		Home: "/nobody", BootID: strings.TrimSpace(string(boot)),
 	}, err
 }
 
@@ -86,7 +86,7 @@ func (h *home) furnish(ctx context.Context, workspaces int) error {
 	if err != nil {
 		return err
 	}
-	set, err := config.Load(c.File)
+	set, err := config.Load(c.SettingsFile)
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (h *home) alone(ctx context.Context) (retake.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	set, err := config.Load(c.File)
+	set, err := config.Load(c.SettingsFile)
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +172,7 @@ func (h *home) daemons() []int {
 		if err != nil || !slices.Contains(strings.Split(string(env), "\x00"), "RETAKE_HOME="+h.dir) {
 			continue
 		}
-		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(l))); err == nil && proc.Alive(pid) {
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(l))); err == nil && proc.IsAlive(pid) {
 			pids = append(pids, pid)
 		}
 	}

@@ -224,9 +224,9 @@ func (o *orphanage) endCgroup(pid int) error {
 		o.v.Caught++
 	}
 	if stays { // who was killed takes a checkpoint to go
-		await(func() bool { return !proc.Alive(pid) })
+		await(func() bool { return !proc.IsAlive(pid) })
 	}
-	if proc.Alive(pid) {
+	if proc.IsAlive(pid) {
 		o.survived++
 		return o.answers(pid, "cgroup") // a save, so a daemon that is about to end does not pass
 	}
@@ -239,14 +239,14 @@ func (o *orphanage) endCgroup(pid int) error {
 // endLimits ends the groups that only limit. The daemon does not leave them, so
 // it is counted and not judged; the next command must be answered.
 func (o *orphanage) endLimits(pid int) error {
-	if !proc.Alive(pid) {
+	if !proc.IsAlive(pid) {
 		return nil
 	}
 	stays := o.limits.holds(pid)
 	if !o.limits.kill() {
 		return errors.New("somebody stays in a group that limits")
 	}
-	if !stays || !await(func() bool { return !proc.Alive(pid) }) {
+	if !stays || !await(func() bool { return !proc.IsAlive(pid) }) {
 		o.unlimited++
 	}
 	return o.saves("limits")
@@ -254,7 +254,7 @@ func (o *orphanage) endLimits(pid int) error {
 
 // answers wants a save done by the same process.
 func (o *orphanage) answers(pid int, after string) error {
-	if !proc.Alive(pid) {
+	if !proc.IsAlive(pid) {
 		return fmt.Errorf("process %d is gone", pid)
 	}
 	if err := o.saves(after); err != nil {

@@ -165,7 +165,7 @@ func takeOver(h *home, s *shelf, n int) error {
 	}) {
 		return fmt.Errorf("%s answers, running %v, want %s: %w", now.About.Version, now.Running, release(n), err)
 	}
-	if before.Running && !await(func() bool { return !proc.Alive(before.About.PID) }) {
+	if before.Running && !await(func() bool { return !proc.IsAlive(before.About.PID) }) {
 		return fmt.Errorf("the old process %d lives on", before.About.PID)
 	}
 	return ignoreAbsent(os.Remove(filepath.Join(s.dir, release(n-buildsKept))))

@@ -60,7 +60,7 @@ func untold(r *run, mode retake.TrackingMode, shares []portion) []verdict {
 func (e *editor) assembly() assemble.Options {
 	o := assemble.Options{Derivation: derivation}
 	if e.mode != "" {
-		o.Exclusive, o.Track = true, track.Options{Only: e.mode, TrustOthers: true}
+		o.Exclusive, o.Track = true, track.Options{Mode: e.mode, TrustUnreadable: true}
 	}
 	return o
 }

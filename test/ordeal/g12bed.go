@@ -78,7 +78,7 @@ func openHall(r *run, o hallOptions) (*hall, error) {
 	}
 	var err error
 	h.srv, err = server.Open(context.Background(), server.Options{
-		Data: h.dir, Listen: "127.0.0.1:0", Postgres: o.postgres, Lenient: !o.strict, Version: release(0), Clock: o.clock,
+		DataDir: h.dir, ListenAddress: "127.0.0.1:0", Postgres: o.postgres, AllowInsecureWebhooks: !o.strict, Version: release(0), Clock: o.clock,
 		Log: slog.New(slog.NewTextHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug})), Derivation: derivation,
 		Floor: func(int64) int64 { return 1 << 10 },
 	})

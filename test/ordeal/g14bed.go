@@ -72,7 +72,7 @@ func (t *twins) open(ctx context.Context) error {
 	}
 	t.set = set
 	return inTime("open", func() error {
-		s, err := assemble.OpenService(ctx, config.Config{Data: t.data, Home: t.home, Boot: "this run", Self: t.self}, set, assemble.Options{Derivation: derivation, Exclusive: true})
+		s, err := assemble.OpenService(ctx, config.Config{DataDir: t.data, Home: t.home, BootID: "this run", Executable: t.self}, set, assemble.Options{Derivation: derivation, Exclusive: true})
 		if err == nil {
 			t.svc = s
 		}
@@ -271,7 +271,7 @@ func (t *twins) signals(kind retake.SignalKind) ([]retake.Signal, error) {
 	if t.fault.payload != nil {
 		payload = t.fault.payload(kind, payload)
 	}
-	h, err := hook.Translate(t.agent.agent, payload, hook.World{Dir: t.root(0), Now: time.Now(), NewID: queue.NewID})
+	h, err := hook.Translate(t.agent.agent, payload, hook.EventContext{Dir: t.root(0), Now: time.Now(), NewID: queue.NewID})
 	if len(h.Signals) == 0 {
 		return nil, fmt.Errorf("no signal: %w", err)
 	}

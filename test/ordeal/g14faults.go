@@ -61,7 +61,7 @@ var contextProviders = []contextProvider{
 		{name: "their place is a file", arrange: placeIs("signals", func(p string) error { return errors.Join(os.RemoveAll(p), os.WriteFile(p, nil, 0o600)) })},
 		{name: "their place cannot be written", arrange: mountOver("signals", unix.MS_RDONLY, "size=1m")},
 		{name: "their disk is full", arrange: mountOver("signals", 0, "size=4k,nr_inodes=1")},
-		{name: "too many", anew: true, arrange: placeIs("signals", func(p string) error { return crowd(p, queue.Most+1) })},
+		{name: "too many", anew: true, arrange: placeIs("signals", func(p string) error { return crowd(p, queue.MaxSignals+1) })},
 		{name: "junk", anew: true, arrange: placeIs("signals", func(p string) error { return crowd(p, 300) })},
 		{name: "a pipe among them", anew: true, arrange: placeIs("signals", func(p string) error { return notThere(unix.Mkfifo(filepath.Join(p, "0.signal"), 0o600)) })},
 		{name: "a link to /dev/zero among them", anew: true, arrange: placeIs("signals", func(p string) error { return notThere(os.Symlink("/dev/zero", filepath.Join(p, "1.signal"))) })},

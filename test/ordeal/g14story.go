@@ -19,7 +19,7 @@ import (
 // A verification runs under a copy of this program, so it has to know itself before
 // anything else does.
 func init() {
-	if handled, exit := proc.Inner(os.Args[1:]); handled {
+	if handled, exit := proc.RunHelper(os.Args[1:]); handled {
 		os.Exit(exit)
 	}
 }

@@ -106,7 +106,7 @@ func openFence(r *run) (*fence, error) {
 	}
 	h.settled()
 	f.cp = retake.CheckpointID(f.b.names["snapshot"])
-	f.db, err = postgres.DB(context.Background(), dsn, postgres.Options{})
+	f.db, err = postgres.OpenDB(context.Background(), dsn, postgres.Options{})
 	return f, err
 }
 
@@ -115,10 +115,10 @@ func (f *fence) rows(entered string) (catalog.Catalog, books.Ledger, error) {
 	l, err := sqldb.New(context.Background(), f.db, sqldb.Options{
 		Clock: clock.Wall, Explain: postgres.Explain,
 		Enter: func(ctx context.Context, tx *sql.Tx, _ retake.NamespaceID) error {
-			return postgres.Enter(entered)(ctx, tx)
+			return postgres.EnterNamespace(entered)(ctx, tx)
 		},
 	})
-	return sqlcatalog.Of(f.db, "beta", sqlcatalog.Options{Enter: postgres.Enter(entered), Explain: postgres.Explain}), l, err
+	return sqlcatalog.ForNamespace(f.db, "beta", sqlcatalog.Options{EnterTx: postgres.EnterNamespace(entered), Explain: postgres.Explain}), l, err
 }
 
 type question func() (int, string)

@@ -94,7 +94,7 @@ func (l *line) sealTree(ctx context.Context, w store.Writer, at time.Time) error
 	}
 	files := retake.Entry{Kind: retake.KindDir, Mode: 0o755, ModTime: at.UnixNano(), Object: id, Sum: sum}
 	cp := retake.Checkpoint{ID: retake.CheckpointID(retake.CheckpointPrefix + uuid.NewString()), Workspace: l.ws.ID, Number: l.next, Time: at, Tree: id, Trigger: retake.TriggerManual}
-	err = w.Seal(ctx, store.Sealing{Card: retake.Card{V: 1, Checkpoint: cp}, Files: files, State: map[string][]byte{"turn.json": []byte(text(l.rnd, 500))}})
+	err = w.Seal(ctx, store.SealRequest{Card: retake.Card{V: 1, Checkpoint: cp}, Files: files, State: map[string][]byte{"turn.json": []byte(text(l.rnd, 500))}})
 	if err == nil {
 		l.want[l.next] = id
 		l.next++
@@ -121,7 +121,7 @@ func (l *line) forget(ctx context.Context, s store.Store, keep int64, at time.Ti
 // check reads every checkpoint that must be there.
 func (l *line) check(ctx context.Context, s store.Store, v *verdict) {
 	got := map[int64]retake.ObjectID{}
-	err := s.Leaves(ctx, l.ws.ID, 0, func(leaf *store.Leaf, _ *retake.Tombstone) error {
+	err := s.Records(ctx, l.ws.ID, 0, func(leaf *store.Record, _ *retake.Tombstone) error {
 		if leaf != nil {
 			got[leaf.Card.Checkpoint.Number] = leaf.Files.Object
 		}
@@ -159,7 +159,7 @@ func reclaim(r *run) []verdict {
 	ctx := context.Background()
 	n := r.figure(600, 10000)
 	v := verdict{Guarantee: "G18", What: fmt.Sprintf("forget 90 %% of %d checkpoints, sweep once, read all", n), Control: "a pack of the store is cut off", Detail: map[string]any{}}
-	c := clock.NewHeld(time.Now().Add(-time.Duration(n) * time.Minute))
+	c := clock.NewManual(time.Now().Add(-time.Duration(n) * time.Minute))
 	dir := r.scratch("reclaim")
 	s, err := openStore(r, dir, c, true)
 	if err != nil {
@@ -203,14 +203,14 @@ func reclaim(r *run) []verdict {
 }
 
 // fill seals n checkpoints and notes how the time of one grows.
-func fill(ctx context.Context, s store.Store, l *line, c *clock.Held, n int, v *verdict) error {
+func fill(ctx context.Context, s store.Store, l *line, c *clock.Manual, n int, v *verdict) error {
 	w, err := s.Begin(ctx, l.ws)
 	if err != nil {
 		return err
 	}
 	var early, late time.Duration
 	for i := range n {
-		c.Move(time.Minute)
+		c.Advance(time.Minute)
 		start := time.Now()
 		if err := l.seal(ctx, w, c.Now()); err != nil {
 			return errors.Join(err, w.Close())
@@ -253,7 +253,7 @@ func copyKept(ctx context.Context, r *run, from store.Store, l *line) (int64, er
 		return 0, err
 	}
 	c := &copier{from: from, w: w, done: map[retake.ObjectID]retake.ObjectID{}}
-	err = from.Leaves(ctx, l.ws.ID, 0, func(leaf *store.Leaf, _ *retake.Tombstone) error {
+	err = from.Records(ctx, l.ws.ID, 0, func(leaf *store.Record, _ *retake.Tombstone) error {
 		if leaf == nil {
 			return nil
 		}
@@ -263,7 +263,7 @@ func copyKept(ctx context.Context, r *run, from store.Store, l *line) (int64, er
 		}
 		state := map[string][]byte{"turn.json": []byte(text(l.rnd, 500))}
 		leaf.Card.Checkpoint.Tree = files.Object
-		return w.Seal(ctx, store.Sealing{Card: leaf.Card, Files: files, State: state})
+		return w.Seal(ctx, store.SealRequest{Card: leaf.Card, Files: files, State: state})
 	})
 	if err = errors.Join(err, w.Close()); err != nil {
 		return 0, err

@@ -37,7 +37,7 @@ func clockSteps(r *run) []verdict {
 type stepper struct {
 	r    *run
 	rnd  *rand.Rand
-	c    *clock.Held
+	c    *clock.Manual
 	dir  string
 	s    *kopia.Store
 	l    *line
@@ -46,7 +46,7 @@ type stepper struct {
 
 func stepHistory(r *run, seed int64, v *verdict) {
 	ctx := context.Background()
-	t := &stepper{r: r, rnd: rand.New(rand.NewSource(seed)), c: clock.NewHeld(time.Now()), dir: r.scratch("clock"), l: newLine(seed)}
+	t := &stepper{r: r, rnd: rand.New(rand.NewSource(seed)), c: clock.NewManual(time.Now()), dir: r.scratch("clock"), l: newLine(seed)}
 	var err error
 	if t.s, err = openStore(r, t.dir, t.c, true); err != nil {
 		v.fail("create: %v", err)
@@ -54,7 +54,7 @@ func stepHistory(r *run, seed int64, v *verdict) {
 	}
 	defer func() { _ = t.s.Close() }()
 	for step := range 14 {
-		t.c.Move(time.Duration(t.rnd.Intn(7200)-3600) * time.Second)
+		t.c.Advance(time.Duration(t.rnd.Intn(7200)-3600) * time.Second)
 		if err := t.step(ctx, step); err != nil {
 			v.fail("seed %d step %d: %v", seed, step, err)
 			return
@@ -89,7 +89,7 @@ func (t *stepper) step(ctx context.Context, step int) error {
 	if err != nil {
 		return err
 	}
-	t.c.Move(time.Duration(t.rnd.Intn(3)-1) * time.Hour) // in the middle of a save, too
+	t.c.Advance(time.Duration(t.rnd.Intn(3)-1) * time.Hour) // in the middle of a save, too
 	return errors.Join(t.l.seal(ctx, w, t.c.Now()), w.Close())
 }
 

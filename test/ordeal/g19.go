@@ -122,12 +122,12 @@ func refuseAll(v *verdict, h *hall, g *guest, t *lure) {
 		if c.Late {
 			continue
 		}
-		body, _ := json.Marshal(map[string]string{"url": c.At(t.port)}) // a text
+		body, _ := json.Marshal(map[string]string{"url": c.URLWithPort(t.port)}) // a text
 		for _, q := range []asked{{method: http.MethodPost, path: "/v1/webhooks"}, {method: http.MethodPut, path: put}} {
 			v.Tried++
 			q.key, q.body = admin, body
 			if a := h.ask(q); a.status/100 != 4 {
-				v.fail("%s %s (%s, %s): %s", q.method, c.At(t.port), c.Class, c.Why, a.say())
+				v.fail("%s %s (%s, %s): %s", q.method, c.URLWithPort(t.port), c.Class, c.Why, a.say())
 			}
 		}
 		classes[c.Class]++
@@ -145,8 +145,8 @@ const mostHooks = 20
 func smuggled(v *verdict, h *hall, g *guest, t *lure) {
 	var urls []string
 	for _, c := range ssrftest.Cases() {
-		if c.Reaches && !c.Late && !slices.Contains(urls, c.At(t.port)) {
-			urls = append(urls, c.At(t.port))
+		if c.Reaches && !c.Late && !slices.Contains(urls, c.URLWithPort(t.port)) {
+			urls = append(urls, c.URLWithPort(t.port))
 		}
 	}
 	v.Detail["smuggled"] = len(urls)

@@ -94,7 +94,7 @@ func (l *memLine) seal(ctx context.Context, w store.Writer, files map[string][]b
 		Time: memoryNoon, Trigger: retake.TriggerManual, Tree: id,
 	}
 	card := retake.Card{V: retake.CardVersion, Checkpoint: cp}
-	if err := w.Seal(ctx, store.Sealing{Card: card, Files: root, State: map[string][]byte{"turn": []byte(cp.ID)}}); err != nil {
+	if err := w.Seal(ctx, store.SealRequest{Card: card, Files: root, State: map[string][]byte{"turn": []byte(cp.ID)}}); err != nil {
 		return err
 	}
 	l.must[number] = memTree{id, files}
@@ -102,13 +102,13 @@ func (l *memLine) seal(ctx context.Context, w store.Writer, files map[string][]b
 }
 
 // saves is one writer with a number of seals.
-func (l *memLine) saves(ctx context.Context, s store.Store, c *clock.Held, seals int) error {
+func (l *memLine) saves(ctx context.Context, s store.Store, c *clock.Manual, seals int) error {
 	w, err := s.Begin(ctx, l.ws)
 	if err != nil {
 		return err
 	}
 	for range seals {
-		c.Move(20 * time.Minute)
+		c.Advance(20 * time.Minute)
 		if err = l.seal(ctx, w, l.contents(w.Head().Latest+1)); err != nil {
 			break
 		}
@@ -135,7 +135,7 @@ func (l *memLine) forget(ctx context.Context, s store.Store, first, last int64) 
 // beside it is whole.
 func (l *memLine) check(ctx context.Context, s store.Store) error {
 	got := map[int64]retake.Entry{}
-	err := s.Leaves(ctx, l.ws.ID, 0, func(leaf *store.Leaf, _ *retake.Tombstone) error {
+	err := s.Records(ctx, l.ws.ID, 0, func(leaf *store.Record, _ *retake.Tombstone) error {
 		if leaf != nil {
 			got[leaf.Card.Checkpoint.Number] = leaf.Files
 		}

@@ -21,7 +21,7 @@ type memScene struct {
 	past  int  // checkpoints before
 	share int  // part of all states, in percent
 	rough bool // too long to fail every operation: those that change something only
-	do    func(ctx context.Context, l *memLine, s store.Store, c *clock.Held) error
+	do    func(ctx context.Context, l *memLine, s store.Store, c *clock.Manual) error
 
 	mem    *fsx.Memory // the past, synced
 	line   *memLine
@@ -31,13 +31,13 @@ type memScene struct {
 
 func memScenes() []*memScene {
 	return []*memScene{
-		{name: "new store", share: 40, do: func(ctx context.Context, l *memLine, s store.Store, c *clock.Held) error {
+		{name: "new store", share: 40, do: func(ctx context.Context, l *memLine, s store.Store, c *clock.Manual) error {
 			return errors.Join(l.saves(ctx, s, c, 1), l.saves(ctx, s, c, 2))
 		}},
-		{name: "saves", past: 8, share: 40, do: func(ctx context.Context, l *memLine, s store.Store, c *clock.Held) error {
+		{name: "saves", past: 8, share: 40, do: func(ctx context.Context, l *memLine, s store.Store, c *clock.Manual) error {
 			return errors.Join(l.saves(ctx, s, c, 1), l.saves(ctx, s, c, 1), l.saves(ctx, s, c, 2))
 		}},
-		{name: "forget and sweep", past: 12, share: 15, do: func(ctx context.Context, l *memLine, s store.Store, c *clock.Held) error {
+		{name: "forget and sweep", past: 12, share: 15, do: func(ctx context.Context, l *memLine, s store.Store, c *clock.Manual) error {
 			if err := l.forget(ctx, s, 3, 9); err != nil {
 				return err
 			}
@@ -46,7 +46,7 @@ func memScenes() []*memScene {
 			}
 			return l.saves(ctx, s, c, 2)
 		}},
-		{name: "index epochs", past: 126, share: 5, rough: true, do: func(ctx context.Context, l *memLine, s store.Store, c *clock.Held) error {
+		{name: "index epochs", past: 126, share: 5, rough: true, do: func(ctx context.Context, l *memLine, s store.Store, c *clock.Manual) error {
 			return errors.Join(l.saves(ctx, s, c, 1), l.saves(ctx, s, c, 1), l.saves(ctx, s, c, 1))
 		}},
 	}
@@ -59,7 +59,7 @@ func (m *memScene) prepare(seed int64) error {
 	if err := m.mem.MkdirAll("/store", 0o700, fsx.Synced); err != nil {
 		return err
 	}
-	c := clock.NewHeld(memoryNoon)
+	c := clock.NewManual(memoryNoon)
 	for n := 0; n < m.past; n += 3 {
 		err := onMemory(ctx, m.mem, c, func(s store.Store) error { return m.line.saves(ctx, s, c, min(3, m.past-n)) })
 		if err != nil {
@@ -81,21 +81,21 @@ func (m *memScene) prepare(seed int64) error {
 func (m *memScene) count(ctx context.Context) error {
 	var mu sync.Mutex
 	watch := &lyingFS{FS: m.mem.Clone()}
-	seen := fsx.Faulty(watch, fsx.Plan{})
+	seen := fsx.NewFaultyFS(watch, fsx.FaultPlan{})
 	watch.change = func() {
 		mu.Lock()
 		defer mu.Unlock()
-		m.points = append(m.points, seen.Seen())
+		m.points = append(m.points, seen.OpCount())
 	}
 	c := m.clock()
 	err := onMemory(ctx, seen, c, func(s store.Store) error { return m.do(ctx, m.line.copy(), s, c) })
-	m.ops = seen.Seen()
+	m.ops = seen.OpCount()
 	m.points = append(m.points, m.ops+1)
 	return err
 }
 
-func (m *memScene) clock() *clock.Held {
-	return clock.NewHeld(memoryNoon.Add(time.Duration(m.past+1) * 20 * time.Minute))
+func (m *memScene) clock() *clock.Manual {
+	return clock.NewManual(memoryNoon.Add(time.Duration(m.past+1) * 20 * time.Minute))
 }
 
 // model is what a file system promises, or does not.
@@ -130,7 +130,7 @@ func (m *memScene) crash(k int64, states int, seed uint64, how model) ([]*fsx.Me
 // acknowledgement, and checks once more.
 func (m *memScene) survive(left *fsx.Memory, past *memLine, how model) error {
 	ctx, c, line := context.Background(), m.clock(), past.copy()
-	c.Move(24 * time.Hour)
+	c.Advance(24 * time.Hour)
 	var inner fsx.FS = left
 	if how.noSync {
 		inner = &lyingFS{FS: left, noSync: true}

@@ -65,7 +65,7 @@ func soloAt(ctx context.Context, data, boot string, fsys fsx.FS) (retake.Service
 	if err != nil {
 		return nil, err
 	}
-	c := config.Config{Data: data, Home: "/nobody", Boot: boot}
+	c := config.Config{DataDir: data, Home: "/nobody", BootID: boot}
 	return assemble.OpenService(ctx, c, set, assemble.Options{FS: fsys, Derivation: derivation})
 }
 
@@ -161,7 +161,7 @@ func (s *saving) run(ctx context.Context) error {
 	if s.noSync {
 		inner = &lyingFS{FS: inner, noSync: true}
 	}
-	counted, counter := fsx.Counting(inner)
+	counted, counter := fsx.NewCountingFS(inner)
 	svc, err := soloAt(ctx, s.data, s.boot, fsx.CrashAt(counted, s.at, func() { end(); select {} }))
 	if err != nil {
 		return err
@@ -176,7 +176,7 @@ func (s *saving) run(ctx context.Context) error {
 	}
 	if s.count {
 		n := int64(0)
-		for _, c := range counter.Ops() {
+		for _, c := range counter.OpCounts() {
 			n += c
 		}
 		fmt.Println(n)

@@ -164,7 +164,7 @@ func (l *lifetime) password(ns retake.NamespaceID, kek string) error {
 	if err != nil {
 		return err
 	}
-	keeper, err := secretbox.Local(key)
+	keeper, err := secretbox.NewLocalKeeper(key)
 	if err != nil {
 		return err
 	}

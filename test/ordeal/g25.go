@@ -117,15 +117,15 @@ type stage struct {
 	svc   *service.Service
 	rows  catalog.Catalog
 	files *fsx.Memory
-	clock *clock.Held
+	clock *clock.Manual
 	home  string
 	count int
 }
 
 func openStage(ctx context.Context, home string) (*stage, error) {
-	s := &stage{files: fsx.NewMemory(), clock: clock.NewHeld(time.Unix(1_800_000_000, 0)), home: home}
+	s := &stage{files: fsx.NewMemory(), clock: clock.NewManual(time.Unix(1_800_000_000, 0)), home: home}
 	s.files.SetClock(func() int64 {
-		s.clock.Move(time.Microsecond)
+		s.clock.Advance(time.Microsecond)
 		return s.clock.Now().UnixNano()
 	})
 	// Names are also looked up on the machine, where the directories are empty.
@@ -151,11 +151,11 @@ func openStage(ctx context.Context, home string) (*stage, error) {
 
 // striding is a clock that moves on whenever it is read, further than the stamps of files are
 // coarse: else each capture waits for real until a file that it just wrote is old enough.
-type striding struct{ *clock.Held }
+type striding struct{ *clock.Manual }
 
 func (c striding) Now() time.Time {
-	c.Move(15 * time.Millisecond)
-	return c.Held.Now()
+	c.Advance(15 * time.Millisecond)
+	return c.Manual.Now()
 }
 
 func (s *stage) close() error { return errors.Join(s.svc.Close(), os.RemoveAll(s.home)) }

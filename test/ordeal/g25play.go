@@ -61,7 +61,7 @@ func (t *tale) deed(ctx context.Context, words []string) error {
 	if t.ws == "" {
 		return t.start(ctx, words)
 	}
-	t.clock.Move(time.Second)
+	t.clock.Advance(time.Second)
 	who, number, paths, edits := sorted(words)
 	switch do {
 	case "save", "edit", "quiet":

@@ -165,7 +165,7 @@ func boastAtHome(r *run) (caught int64, err error) {
 		return 0, err
 	}
 	ctx := context.Background()
-	s, err := assemble.OpenService(ctx, config.Config{Data: filepath.Join(dir, "data"), Home: "/nobody", Boot: "this run"}, set, assemble.Options{Derivation: derivation, Exclusive: true})
+	s, err := assemble.OpenService(ctx, config.Config{DataDir: filepath.Join(dir, "data"), Home: "/nobody", BootID: "this run"}, set, assemble.Options{Derivation: derivation, Exclusive: true})
 	if err != nil {
 		return 0, err
 	}

@@ -102,7 +102,7 @@ func (d *desk) cleanSave(ctx context.Context) (err error) {
 }
 
 // faultySave works and saves while the plan strikes, then looks without it.
-func (d *desk) faultySave(plan fsx.Plan, doubt *atomic.Int64) (hit bool, err error) {
+func (d *desk) faultySave(plan fsx.FaultPlan, doubt *atomic.Int64) (hit bool, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), faultPatience)
 	defer cancel()
 	if err := errors.Join(d.reset(), d.work()); err != nil {
@@ -112,12 +112,12 @@ func (d *desk) faultySave(plan fsx.Plan, doubt *atomic.Int64) (hit bool, err err
 	if err != nil {
 		return false, err
 	}
-	faulty := fsx.Faulty(fsx.OS(), plan)
+	faulty := fsx.NewFaultyFS(fsx.OS(), plan)
 	cp, serr := saveThrough(ctx, d, faulty)
 	if ctx.Err() != nil {
 		return true, fmt.Errorf("it hangs: %w", serr)
 	}
-	hit = faulty.Failed() > 0
+	hit = faulty.FailedCount() > 0
 	if !hit && serr != nil {
 		return hit, serr
 	}
@@ -259,7 +259,7 @@ func serviceFaults(r *run) []verdict {
 type deskFaults struct {
 	r       *run
 	name    string
-	plan    fsx.Plan
+	plan    fsx.FaultPlan
 	history int
 	seed    int64
 	v       *verdict

@@ -22,14 +22,14 @@ func init() { register("G2-a-store", storeFaults) }
 // faultWays are the kinds of trouble, once and for good.
 var faultWays = []struct {
 	name string
-	plan fsx.Plan
+	plan fsx.FaultPlan
 }{
-	{"EIO", fsx.Plan{Kind: fsx.IOError}},
-	{"ENOSPC", fsx.Plan{Kind: fsx.NoSpace}},
-	{"short write", fsx.Plan{Kind: fsx.ShortWrite}},
-	{"short read", fsx.Plan{Kind: fsx.ShortRead}},
-	{"EIO from there on", fsx.Plan{Kind: fsx.IOError, Then: -1}},
-	{"ENOSPC from there on", fsx.Plan{Kind: fsx.NoSpace, Then: -1}},
+	{"EIO", fsx.FaultPlan{Kind: fsx.IOError}},
+	{"ENOSPC", fsx.FaultPlan{Kind: fsx.NoSpace}},
+	{"short write", fsx.FaultPlan{Kind: fsx.ShortWrite}},
+	{"short read", fsx.FaultPlan{Kind: fsx.ShortRead}},
+	{"EIO from there on", fsx.FaultPlan{Kind: fsx.IOError, Repeat: -1}},
+	{"ENOSPC from there on", fsx.FaultPlan{Kind: fsx.NoSpace, Repeat: -1}},
 }
 
 // faultPatience is how long a save may take that meets trouble.
@@ -37,7 +37,7 @@ const faultPatience = 60 * time.Second
 
 // faultScenes are those of G1 (d), each short enough to try every operation.
 func faultScenes(r *run) []*memScene {
-	short := &memScene{name: "saves", past: 3, do: func(ctx context.Context, l *memLine, s store.Store, c *clock.Held) error {
+	short := &memScene{name: "saves", past: 3, do: func(ctx context.Context, l *memLine, s store.Store, c *clock.Manual) error {
 		return errors.Join(l.saves(ctx, s, c, 1), l.saves(ctx, s, c, 1))
 	}}
 	all := memScenes()
@@ -72,7 +72,7 @@ func storeFaults(r *run) []verdict {
 
 // faultScene fails operation n for every n until a run is clean. In a rough scene
 // only the operations that change something fail.
-func faultScene(m *memScene, way string, plan fsx.Plan, v *verdict, doubt *atomic.Int64) (tried, last int64) {
+func faultScene(m *memScene, way string, plan fsx.FaultPlan, v *verdict, doubt *atomic.Int64) (tried, last int64) {
 	var mu sync.Mutex
 	var next atomic.Int64
 	var done atomic.Bool
@@ -104,20 +104,20 @@ func faultScene(m *memScene, way string, plan fsx.Plan, v *verdict, doubt *atomi
 }
 
 // faulted runs the scene with the fault, then looks without it.
-func (m *memScene) faulted(plan fsx.Plan, doubt *atomic.Int64) (hit bool, err error) {
+func (m *memScene) faulted(plan fsx.FaultPlan, doubt *atomic.Int64) (hit bool, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), faultPatience)
 	defer cancel()
 	mem, line, c := m.mem.Clone(), m.line.copy(), m.clock()
-	faulty := fsx.Faulty(mem, plan)
+	faulty := fsx.NewFaultyFS(mem, plan)
 	ferr := onMemory(ctx, faulty, c, func(s store.Store) error { return m.do(ctx, line, s, c) })
 	if ctx.Err() != nil {
 		return true, fmt.Errorf("it hangs: %w", ferr)
 	}
-	hit = faulty.Failed() > 0
+	hit = faulty.FailedCount() > 0
 	if !hit {
 		return false, ferr
 	}
-	c.Move(24 * time.Hour)
+	c.Advance(24 * time.Hour)
 	return true, onMemory(ctx, mem, c, func(s store.Store) error {
 		if err := line.onlyAcknowledged(ctx, s, ferr, doubt); err != nil {
 			return err
@@ -137,7 +137,7 @@ func (m *memScene) faulted(plan fsx.Plan, doubt *atomic.Int64) (hit bool, err er
 // was to keep it answered an error.
 func (l *memLine) onlyAcknowledged(ctx context.Context, s store.Store, cause error, doubt *atomic.Int64) error {
 	var extra []int64
-	err := s.Leaves(ctx, l.ws.ID, 0, func(leaf *store.Leaf, _ *retake.Tombstone) error {
+	err := s.Records(ctx, l.ws.ID, 0, func(leaf *store.Record, _ *retake.Tombstone) error {
 		if leaf == nil {
 			return nil
 		}

@@ -80,9 +80,9 @@ type worker struct {
 
 func (y *yard) newWorker(o raid) (*worker, error) {
 	w := &worker{y: y, how: o.How, rnd: rand.New(rand.NewSource(o.Seed + 1))}
-	below, touched := fsx.Counting(fsx.OS())
+	below, touched := fsx.NewCountingFS(fsx.OS())
 	w.touched = touched
-	w.holds, w.moved = fsx.Counting(fsx.OS())
+	w.holds, w.moved = fsx.NewCountingFS(fsx.OS())
 	var err error
 	if w.root, err = below.OpenRoot(y.at("root")); err != nil {
 		return nil, err
@@ -132,7 +132,7 @@ func (w *worker) apply(n int, stamps map[string]restore.Stamp) error {
 	gullible := n/2%2 == 1
 	out, err := restore.Apply(context.Background(), restore.Job{
 		ID: "job", Plan: w.y.plans[n%2], Root: w.root, Trees: w.y.stored, Clock: clock.Wall, Fence: w.how == "both",
-		Number: func(i fsx.Info) uint64 { return i.Ino },
+		InodeNumber: func(i fsx.Info) uint64 { return i.Ino },
 		Stamp: func(path string) (restore.Stamp, bool) {
 			if gullible {
 				return w.stamp(path)
@@ -140,28 +140,28 @@ func (w *worker) apply(n int, stamps map[string]restore.Stamp) error {
 			s, ok := stamps[path]
 			return s, ok
 		},
-		Holds:    []func() (fsx.Dir, error){func() (fsx.Dir, error) { return w.holds.OpenRoot(w.y.at("hold")) }},
-		Journals: w.journals, Journal: "journal",
+		TrashDirs:  []func() (fsx.Dir, error){func() (fsx.Dir, error) { return w.holds.OpenRoot(w.y.at("hold")) }},
+		JournalDir: w.journals, JournalName: "journal",
 	})
 	w.y.tale.Written += int64(out.Written)
 	w.y.tale.Deleted += int64(out.Deleted)
 	w.y.tale.Left += int64(len(out.Failed))
 	w.y.tale.Attempts = w.attempts()
-	var cut *restore.CutError
+	var cut *restore.InterruptedError
 	if err != nil && !errors.As(err, &cut) { // a mount that covers the root's own disk is trouble, and no escape
 		return err
 	}
-	return restore.EndJournal(w.journals, "journal")
+	return restore.RemoveJournal(w.journals, "journal")
 }
 
 func (w *worker) attempts() int64 {
 	sum := int64(0)
-	ops := w.touched.Ops()
+	ops := w.touched.OpCounts()
 	maps.DeleteFunc(ops, func(op string, _ int64) bool { return strings.HasSuffix(op, ".Close") || op == "FS.OpenRoot" })
 	for _, n := range ops {
 		sum += n
 	}
-	ops = w.moved.Ops()
+	ops = w.moved.OpCounts()
 	return sum + ops["Dir.Exchange"] + ops["Dir.Place"]
 }
 
@@ -210,7 +210,7 @@ func (w *worker) byPathFenced(n int) error {
 		return err
 	}
 	defer hold.Close() //nolint:errcheck // a directory handle
-	if !fsx.Fence([]fsx.Dir{w.root, hold}, func() { w.byPath(n) }) {
+	if !fsx.RunWithLandlock([]fsx.Dir{w.root, hold}, func() { w.byPath(n) }) {
 		return errors.New("this kernel has no fence")
 	}
 	return nil

@@ -165,7 +165,7 @@ func (y *yard) plan() error {
 func (y *yard) ways(ctx context.Context, ws retake.WorkspaceID) error {
 	var files [2]retake.Entry
 	for i := range files {
-		leaf, err := y.stored.Leaf(ctx, ws, int64(i+1))
+		leaf, err := y.stored.Record(ctx, ws, int64(i+1))
 		if err != nil {
 			return err
 		}
@@ -173,7 +173,7 @@ func (y *yard) ways(ctx context.Context, ws retake.WorkspaceID) error {
 	}
 	for i := range y.plans {
 		var err error
-		y.plans[i], err = restore.Make(ctx, restore.Request{Course: retake.CourseRestore, Trees: y.stored, Now: files[i], Want: files[1-i], Files: 1})
+		y.plans[i], err = restore.MakePlan(ctx, restore.Request{Course: retake.CourseRestore, Trees: y.stored, Now: files[i], Want: files[1-i], FileCount: 1})
 		if err != nil {
 			return err
 		}

@@ -141,7 +141,7 @@ func (a *assault) search(ctx context.Context) error {
 		return err
 	}
 	for _, cp := range a.cps {
-		leaf, err := st.Leaf(ctx, cp.Workspace, cp.Number)
+		leaf, err := st.Record(ctx, cp.Workspace, cp.Number)
 		if err != nil {
 			return err
 		}

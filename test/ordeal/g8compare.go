@@ -56,7 +56,7 @@ func (s *shop) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.svc, err = assemble.OpenService(ctx, config.Config{Data: s.data, Home: "/nobody", Boot: "x"}, settings, s.opts)
+	s.svc, err = assemble.OpenService(ctx, config.Config{DataDir: s.data, Home: "/nobody", BootID: "x"}, settings, s.opts)
 	return err
 }
 
@@ -100,7 +100,7 @@ func (s *shop) read(ctx context.Context, cp retake.Checkpoint) (map[string]kept,
 	if err != nil {
 		return nil, err
 	}
-	leaf, err := st.Leaf(ctx, cp.Workspace, cp.Number)
+	leaf, err := st.Record(ctx, cp.Workspace, cp.Number)
 	if err != nil {
 		return nil, err
 	}

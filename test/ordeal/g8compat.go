@@ -124,7 +124,7 @@ func (c *compat) sealState(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	leaf, err := st.Leaf(ctx, c.oddWS, c.number[c.oddWS])
+	leaf, err := st.Record(ctx, c.oddWS, c.number[c.oddWS])
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func (c *compat) sealState(ctx context.Context) error {
 		card.Checkpoint.Number++
 		card.Checkpoint.Parent, card.Checkpoint.ID = card.Checkpoint.ID, retake.CheckpointID(retake.CheckpointPrefix+uuid.NewString())
 		card.Checkpoint.Time = time.Now()
-		err = w.Seal(ctx, store.Sealing{Card: card, Files: leaf.Files, State: c.state})
+		err = w.Seal(ctx, store.SealRequest{Card: card, Files: leaf.Files, State: c.state})
 		c.number[c.oddWS]++
 	}
 	return errors.Join(err, w.Close())
@@ -232,7 +232,7 @@ func (c *compat) readBack(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	leaf, err := st.Leaf(ctx, c.oddWS, c.number[c.oddWS])
+	leaf, err := st.Record(ctx, c.oddWS, c.number[c.oddWS])
 	if err != nil {
 		return err
 	}

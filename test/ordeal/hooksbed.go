@@ -187,7 +187,7 @@ func (h *home) fireAt(s *speaker, kind retake.SignalKind, c clock.Clock) fired {
 	began := time.Now()
 	f.exit = hook.Run(context.Background(), s.agent, hook.Deps{
 		In: bytes.NewReader(payload), Out: &out, Dir: s.dir, Clock: c,
-		Protected: func(dir string) bool { return protection.Above(fsx.OS(), dir) },
+		Protected: func(dir string) bool { return protection.HasMarkAbove(fsx.OS(), dir) },
 		Observe:   svc.Observe,
 		Spool:     func(sig retake.Signal) error { return queue.Put(h.signals(), sig) },
 	})
@@ -237,7 +237,7 @@ func loaded() bool {
 
 // wrong says what an agent must not see of a hook.
 func (f fired) wrong() error {
-	want := hook.Answer(f.agent, f.event, retake.Reaction{})
+	want := hook.FormatAnswer(f.agent, f.event, retake.Reaction{})
 	if want != nil {
 		want = append(want, '\n')
 	}

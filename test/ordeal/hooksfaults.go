@@ -136,7 +136,7 @@ const (
 
 // jumped is a clock that went hours back or forth before this event.
 func jumped(l *lane, s *speaker, kind retake.SignalKind) fired {
-	return l.fireAt(s, kind, clock.NewHeld(time.Now().Add(time.Duration(l.rnd.Intn(12*3600)-6*3600)*time.Second)))
+	return l.fireAt(s, kind, clock.NewManual(time.Now().Add(time.Duration(l.rnd.Intn(12*3600)-6*3600)*time.Second)))
 }
 
 // readOnly shows the hook a home in which nothing can be written.

@@ -55,7 +55,7 @@ func solo(ctx context.Context, dir string) (*service.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := config.Config{Data: filepath.Join(dir, "data"), Home: "/nobody", Boot: "this run"}
+	c := config.Config{DataDir: filepath.Join(dir, "data"), Home: "/nobody", BootID: "this run"}
 	return assemble.OpenService(ctx, c, set, assemble.Options{Derivation: derivation})
 }
 

@@ -127,7 +127,7 @@ func (v *returning) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	seen := fsx.Faulty(fsx.OS(), fsx.Plan{})
+	seen := fsx.NewFaultyFS(fsx.OS(), fsx.FaultPlan{})
 	svc, err := soloAt(ctx, v.data, v.boot, fsx.CrashAt(seen, v.at, func() { end(); select {} }))
 	if err != nil {
 		return err
@@ -148,7 +148,7 @@ func (v *returning) run(ctx context.Context) error {
 		end()
 	}
 	if v.count {
-		fmt.Println(seen.Seen())
+		fmt.Println(seen.OpCount())
 	}
 	return svc.Close()
 }

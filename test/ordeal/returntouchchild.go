@@ -30,7 +30,7 @@ func shopAt(ctx context.Context, data string) (retake.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	return assemble.OpenService(ctx, config.Config{Data: data, Home: "/nobody", Boot: "one"}, set, assemble.Options{Derivation: derivation})
+	return assemble.OpenService(ctx, config.Config{DataDir: data, Home: "/nobody", BootID: "one"}, set, assemble.Options{Derivation: derivation})
 }
 
 // touchChild does one thing to a workspace, as whoever it was started as: "save", or

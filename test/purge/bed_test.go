@@ -72,7 +72,7 @@ func newBed(t *testing.T) *bed {
 		Clock: clock.Wall, Boot: "this run", Home: "/nobody", Wait: time.Minute, Exclusive: true,
 		Policy: func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
 		Floor:  func(int64) int64 { return 0 },
-		Backup: backup.New(backup.Options{Dir: filepath.Join(b.data, "backup"), Path: os.Getenv("PATH"), Locks: locks, Paths: true}),
+		Backup: backup.New(backup.Options{Dir: filepath.Join(b.data, "backup"), Path: os.Getenv("PATH"), Locks: locks, AllowPaths: true}),
 	})
 	t.Cleanup(func() { _ = b.s.Close() })
 	b.must(os.Mkdir(b.root, 0o755))

@@ -34,7 +34,7 @@ func ledgerDB(t testing.TB, c real.Cluster) (db *sql.DB, dsn string) {
 }
 
 func enterLedger(ctx context.Context, tx *sql.Tx, ns retake.NamespaceID) error {
-	return postgres.Enter(string(ns))(ctx, tx)
+	return postgres.EnterNamespace(string(ns))(ctx, tx)
 }
 
 func openLedger(t testing.TB, db *sql.DB) *sqldb.Ledger {
@@ -84,7 +84,7 @@ func fullLedger(t *testing.T, l *sqldb.Ledger) {
 func asRole(ctx context.Context, db *sql.DB, ns, text string) (int64, error) {
 	var n int64
 	err := migrate.Tx(ctx, db, nil, func(tx *sql.Tx) error {
-		if err := postgres.Enter(ns)(ctx, tx); err != nil {
+		if err := postgres.EnterNamespace(ns)(ctx, tx); err != nil {
 			return err
 		}
 		done, err := tx.ExecContext(ctx, text)
@@ -171,7 +171,7 @@ func TestLedgerTogether(t *testing.T) {
 		for w := range workers {
 			ns := retake.NamespaceID(fmt.Sprint("n", w%2))
 			// A deadlock is no reason to try again here: there must be none.
-			c := postgres.Open(own, string(ns), sqlcatalog.Options{Within: l.Within(ns), Again: func(error) bool { return false }})
+			c := postgres.Open(own, string(ns), sqlcatalog.Options{OnChange: l.OnChange(ns), IsRetryable: func(error) bool { return false }})
 			g.Go(func() error {
 				for n := range each {
 					if err := ledgerStep(t.Context(), c.Append, l, ns, fmt.Sprintf("%d_%d", s, w), n); err != nil {

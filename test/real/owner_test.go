@@ -28,10 +28,10 @@ import (
 // the one that was there first finds out.
 func TestS10_SecondDataDirectory(t *testing.T) {
 	dsn, s3 := real.StartPostgres(t, real.Careless).Database(t), real.StartS3(t)
-	bucket := &kopia.Bucket{Endpoint: s3.Endpoint, Region: s3.Region, Name: s3.Name, AccessKey: s3.AccessKey, SecretKey: s3.SecretKey, Plain: true, Prefix: "cell/"}
+	bucket := &kopia.Bucket{Endpoint: s3.Endpoint, Region: s3.Region, Name: s3.Name, AccessKey: s3.AccessKey, SecretKey: s3.SecretKey, Insecure: true, Prefix: "cell/"}
 	open := func(data, dsn string, b *kopia.Bucket, force bool) (*server.Server, error) {
 		return server.Open(t.Context(), server.Options{
-			Data: data, Listen: "127.0.0.1:0", Postgres: dsn, Bucket: b, TakeOver: force, Version: "test", Clock: clock.Wall,
+			DataDir: data, ListenAddress: "127.0.0.1:0", Postgres: dsn, Bucket: b, TakeOver: force, Version: "test", Clock: clock.Wall,
 			Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Floor: func(int64) int64 { return 0 }, Boot: "this run", Derivation: derivation,
 		})
 	}
@@ -79,7 +79,7 @@ func TestS10_SecondDataDirectory(t *testing.T) {
 // Of many that claim a bucket at once one gets it, and all learn who.
 func TestS10_ClaimTogether(t *testing.T) {
 	s3 := real.StartS3(t)
-	b := kopia.Bucket{Endpoint: s3.Endpoint, Region: s3.Region, Name: s3.Name, AccessKey: s3.AccessKey, SecretKey: s3.SecretKey, Plain: true}
+	b := kopia.Bucket{Endpoint: s3.Endpoint, Region: s3.Region, Name: s3.Name, AccessKey: s3.AccessKey, SecretKey: s3.SecretKey, Insecure: true}
 	got := make(chan string, 8)
 	for _, name := range strings.Split("abcdefgh", "") {
 		go func() {
@@ -129,7 +129,7 @@ func TestS10_SweepStopsAtStrangers(t *testing.T) {
 func TestS10_YoungPacksAreSpared(t *testing.T) {
 	s3 := real.StartS3(t)
 	o := inS3(t, s3, true)
-	o.Spare = 24 * time.Hour
+	o.MinPackAge = 24 * time.Hour
 	s, ws := create(t, o), workspace()
 	for i := range uint64(20) { // so many small ones would be joined, and deleted
 		_, err := seal(t.Context(), s, ws, bytes.NewReader(noise(i, 10_000)), nothing)

@@ -26,7 +26,7 @@ import (
 // pool opens a database with the program's own settings.
 func pool(t testing.TB, dsn string, conns int) *sql.DB {
 	t.Helper()
-	db, err := postgres.DB(t.Context(), dsn, postgres.Options{MaxConns: conns})
+	db, err := postgres.OpenDB(t.Context(), dsn, postgres.Options{MaxConns: conns})
 	ok(t, err)
 	t.Cleanup(func() { ok(t, db.Close()) })
 	return db
@@ -176,7 +176,7 @@ func TestPrepareAgain(t *testing.T) {
 	fill(t, postgres.Open(db, "a", sqlcatalog.Options{}))
 	tx, err := db.BeginTx(t.Context(), nil)
 	ok(t, err)
-	ok(t, postgres.Enter("a")(t.Context(), tx))
+	ok(t, postgres.EnterNamespace("a")(t.Context(), tx))
 	_, err = tx.ExecContext(t.Context(), "UPDATE mark SET value = 'w'")
 	ok(t, err)
 	hasty := pool(t, dsn+"&lock_timeout=50", 2)
@@ -208,7 +208,7 @@ func TestPrepareAgain(t *testing.T) {
 func seen(t testing.TB, db *sql.DB, ns, table string) (n int, err error) {
 	t.Helper()
 	return n, migrate.Tx(t.Context(), db, nil, func(tx *sql.Tx) error {
-		if err := postgres.Enter(ns)(t.Context(), tx); err != nil {
+		if err := postgres.EnterNamespace(ns)(t.Context(), tx); err != nil {
 			return err
 		}
 		return tx.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM "+table).Scan(&n)
@@ -220,7 +220,7 @@ func TestMoreTables(t *testing.T) {
 	t.Parallel()
 	db := pool(t, real.StartPostgres(t, real.Careless).Database(t), 0)
 	up := func(ctx context.Context, db *sql.DB) error {
-		return migrate.Up(ctx, db, "more_version", [][]string{{
+		return migrate.Apply(ctx, db, "more_version", [][]string{{
 			"CREATE TABLE sealed (ns TEXT, x TEXT)", "CREATE TABLE shared (x TEXT)", "CREATE TABLE past (ns TEXT, x TEXT)",
 		}})
 	}
@@ -238,7 +238,7 @@ func TestMoreTables(t *testing.T) {
 	} {
 		for ctx, may := range map[context.Context]bool{t.Context(): x.api, asMaintainer(t.Context()): x.maint} {
 			err := migrate.Tx(ctx, db, nil, func(tx *sql.Tx) error {
-				if err := postgres.Enter("a")(ctx, tx); err != nil {
+				if err := postgres.EnterNamespace("a")(ctx, tx); err != nil {
 					return err
 				}
 				_, err := tx.ExecContext(ctx, x.text)

@@ -36,7 +36,7 @@ func multiply(t testing.TB, db *sql.DB, ns string, n int) {
 	}))
 	ok(t, c.PutVerification(ctx, retake.Verification{ID: "vf_1", Workspace: "w", Checkpoint: cp.ID, Content: cp.Content, Verdict: retake.Passed}))
 	ok(t, migrate.Tx(ctx, db, nil, func(tx *sql.Tx) error {
-		if err := postgres.Enter(ns)(ctx, tx); err != nil {
+		if err := postgres.EnterNamespace(ns)(ctx, tx); err != nil {
 			return err
 		}
 		for _, text := range []string{
@@ -120,7 +120,7 @@ func TestNobodyWalks(t *testing.T) {
 	during := func(f func(c catalog.Catalog)) int64 {
 		t.Helper()
 		before := count()
-		one, err := postgres.DB(t.Context(), dsn, postgres.Options{})
+		one, err := postgres.OpenDB(t.Context(), dsn, postgres.Options{})
 		ok(t, err)
 		f(postgres.Open(one, "a", sqlcatalog.Options{}))
 		ok(t, one.Close())
@@ -169,13 +169,13 @@ func waitGone(t *testing.T, db *sql.DB) {
 // Append, and a page of 50 out of a thousand.
 func BenchmarkCatalogs(b *testing.B) {
 	db, _ := prepared(b, real.StartPostgres(b))
-	lite, err := sqlite.DB(b.Context(), filepath.Join(b.TempDir(), "c.db"), sqlite.Options{Durable: true})
+	lite, err := sqlite.OpenDB(b.Context(), filepath.Join(b.TempDir(), "c.db"), sqlite.Options{Durable: true})
 	ok(b, err)
 	defer lite.Close()
 	ok(b, sqlcatalog.Migrate(b.Context(), lite))
 	for name, open := range map[string]func(ns string) catalog.Catalog{
 		"postgres": func(ns string) catalog.Catalog { return postgres.Open(db, ns, sqlcatalog.Options{}) },
-		"sqlite":   func(ns string) catalog.Catalog { return sqlcatalog.Of(lite, ns, sqlcatalog.Options{}) },
+		"sqlite":   func(ns string) catalog.Catalog { return sqlcatalog.ForNamespace(lite, ns, sqlcatalog.Options{}) },
 	} {
 		b.Run("Append/"+name, func(b *testing.B) {
 			c, n := open(fmt.Sprintf("append %d", b.N)), 0

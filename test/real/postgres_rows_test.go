@@ -32,7 +32,7 @@ func entered(ctx context.Context, db *sql.DB, ns, text string) (n int64, err err
 		return 0, err
 	}
 	defer func() { _ = tx.Rollback() }()
-	if err := postgres.Enter(ns)(ctx, tx); err != nil {
+	if err := postgres.EnterNamespace(ns)(ctx, tx); err != nil {
 		return 0, err
 	}
 	res, err := tx.ExecContext(ctx, text)
@@ -199,7 +199,7 @@ func TestPoolForgets(t *testing.T) {
 	broken := func(f func(tx *sql.Tx)) {
 		defer func() { _ = recover() }()
 		_ = migrate.Tx(t.Context(), db, nil, func(tx *sql.Tx) error {
-			ok(t, postgres.Enter("ns1")(t.Context(), tx))
+			ok(t, postgres.EnterNamespace("ns1")(t.Context(), tx))
 			f(tx)
 			return context.Canceled
 		})

@@ -28,7 +28,7 @@ func TestKilledInTheMiddle(t *testing.T) {
 	db, dsn := prepared(t, real.StartPostgres(t))
 	killer := pool(t, dsn, 2)
 	kill := false
-	c := postgres.Open(db, "a", sqlcatalog.Options{Within: func(ctx context.Context, tx *sql.Tx, _, _ string) error {
+	c := postgres.Open(db, "a", sqlcatalog.Options{OnChange: func(ctx context.Context, tx *sql.Tx, _, _ string) error {
 		if !kill {
 			return nil
 		}
@@ -95,7 +95,7 @@ func TestWriterWaits(t *testing.T) {
 	ok(t, patient.Append(t.Context(), checkpoint(1)))
 	tx, err := db.BeginTx(t.Context(), nil)
 	ok(t, err)
-	ok(t, postgres.Enter("a")(t.Context(), tx))
+	ok(t, postgres.EnterNamespace("a")(t.Context(), tx))
 	_, err = tx.ExecContext(t.Context(), "UPDATE writer SET notices = notices WHERE ns = 'a'")
 	ok(t, err)
 
@@ -132,13 +132,13 @@ func TestDeadlock(t *testing.T) {
 				<-begun[other]
 			})
 			_, err := tx.ExecContext(ctx, "UPDATE meeting SET x = x WHERE x = $1", other)
-			if postgres.Again(err) {
+			if postgres.IsRetryable(err) {
 				again.Add(1)
 			}
 			return err
 		}
 		g.Go(func() error {
-			return postgres.Open(db, mine, sqlcatalog.Options{Within: within}).Append(t.Context(), checkpoint(1))
+			return postgres.Open(db, mine, sqlcatalog.Options{OnChange: within}).Append(t.Context(), checkpoint(1))
 		})
 	}
 	ok(t, g.Wait())
@@ -158,10 +158,10 @@ func TestAway(t *testing.T) {
 		c.DSN("nobody", "postgres"):                retake.Away,
 		"postgres://a b:c":                         retake.Invalid,
 	} {
-		_, err := postgres.DB(t.Context(), dsn, postgres.Options{})
+		_, err := postgres.OpenDB(t.Context(), dsn, postgres.Options{})
 		isKind(t, err, kind)
 	}
-	_, err := postgres.DB(t.Context(), "postgres://retake:hunter2@127.0.0.1:1/x?sslmode=wrong", postgres.Options{})
+	_, err := postgres.OpenDB(t.Context(), "postgres://retake:hunter2@127.0.0.1:1/x?sslmode=wrong", postgres.Options{})
 	isKind(t, err, retake.Invalid)
 	if strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("the password is told: %v", err)

@@ -42,7 +42,7 @@ func must(t testing.TB, err error) {
 func inS3(t *testing.T, b *real.S3, sole bool) kopia.Options {
 	return kopia.Options{
 		Dir: t.TempDir(), FS: fsx.OS(), Locks: fsx.NewLocks(t.TempDir()), Clock: clock.Wall, Exclusive: sole, Password: word, Derivation: derivation,
-		Bucket: &kopia.Bucket{Endpoint: b.Endpoint, Region: b.Region, Name: b.Name, Prefix: "ns/" + uuid.NewString(), AccessKey: b.AccessKey, SecretKey: b.SecretKey, Plain: true},
+		Bucket: &kopia.Bucket{Endpoint: b.Endpoint, Region: b.Region, Name: b.Name, Prefix: "ns/" + uuid.NewString(), AccessKey: b.AccessKey, SecretKey: b.SecretKey, Insecure: true},
 	}
 }
 
@@ -59,7 +59,7 @@ func stock(t *testing.T, o kopia.Options) repo.DirectRepository {
 	t.Helper()
 	b := o.Bucket
 	st, err := s3.New(t.Context(), &s3.Options{
-		BucketName: b.Name, Prefix: b.Prefix + "/", Endpoint: b.Endpoint, Region: b.Region, DoNotUseTLS: b.Plain, AccessKeyID: b.AccessKey, SecretAccessKey: b.SecretKey,
+		BucketName: b.Name, Prefix: b.Prefix + "/", Endpoint: b.Endpoint, Region: b.Region, DoNotUseTLS: b.Insecure, AccessKeyID: b.AccessKey, SecretAccessKey: b.SecretKey,
 	}, false)
 	must(t, err)
 	file := filepath.Join(t.TempDir(), "repository.config")
@@ -136,7 +136,7 @@ func seal(ctx context.Context, s store.Store, ws retake.Workspace, file io.Reade
 	}
 	cp := retake.Checkpoint{ID: retake.CheckpointID(retake.CheckpointPrefix + uuid.NewString()), Workspace: ws.ID, Number: w.Head().Latest + 1, Tree: dir}
 	at()
-	return cp, w.Seal(ctx, store.Sealing{Card: retake.Card{V: retake.CardVersion, Checkpoint: cp}, Files: retake.Entry{Kind: retake.KindDir, Object: dir, Sum: sum}})
+	return cp, w.Seal(ctx, store.SealRequest{Card: retake.Card{V: retake.CardVersion, Checkpoint: cp}, Files: retake.Entry{Kind: retake.KindDir, Object: dir, Sum: sum}})
 }
 
 func nothing() {}
@@ -144,7 +144,7 @@ func nothing() {}
 // holds reads the one file of a checkpoint.
 func holds(t *testing.T, s store.Store, cp retake.Checkpoint, want []byte) {
 	t.Helper()
-	leaf, err := s.Leaf(t.Context(), cp.Workspace, cp.Number)
+	leaf, err := s.Record(t.Context(), cp.Workspace, cp.Number)
 	must(t, err)
 	if leaf.Card.Checkpoint.ID != cp.ID {
 		t.Fatalf("checkpoint %d is %s, want %s", cp.Number, leaf.Card.Checkpoint.ID, cp.ID)

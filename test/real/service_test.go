@@ -31,7 +31,7 @@ import (
 // The service does the same on both databases and on both places for bytes. Each test has
 // a home, which is a namespace and a prefix here; one that opens its home again finds both.
 func TestServiceOnPostgresAndS3(t *testing.T) {
-	db, err := postgres.DB(t.Context(), real.StartPostgres(t, real.Careless).Database(t), postgres.Options{MaxConns: 40})
+	db, err := postgres.OpenDB(t.Context(), real.StartPostgres(t, real.Careless).Database(t), postgres.Options{MaxConns: 40})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,9 +62,9 @@ func TestServiceOnPostgresAndS3(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				c := config.Config{Data: filepath.Join(home, "data"), Home: "/nobody", Boot: "this run"}
+				c := config.Config{DataDir: filepath.Join(home, "data"), Home: "/nobody", BootID: "this run"}
 				o := open(t, home)
-				o.Track.Only = retake.TrackingScan
+				o.Track.Mode = retake.TrackingScan
 				s, err := assemble.OpenService(t.Context(), c, set, o)
 				if err != nil {
 					t.Fatal(err)
@@ -97,7 +97,7 @@ func bytesIn(s *real.S3, home string) func(context.Context, bool) (store.Store, 
 		}
 		o := kopia.Options{
 			Dir: dir, FS: fsx.OS(), Locks: fsx.NewLocks(locks), Clock: clock.Wall, Exclusive: true, Password: "of " + home, Derivation: derivation,
-			Bucket: &kopia.Bucket{Endpoint: s.Endpoint, Region: s.Region, Name: s.Name, Prefix: nameOf(home) + "/", AccessKey: s.AccessKey, SecretKey: s.SecretKey, Plain: true},
+			Bucket: &kopia.Bucket{Endpoint: s.Endpoint, Region: s.Region, Name: s.Name, Prefix: nameOf(home) + "/", AccessKey: s.AccessKey, SecretKey: s.SecretKey, Insecure: true},
 		}
 		if create {
 			return kopia.Create(ctx, o)

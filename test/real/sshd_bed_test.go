@@ -37,7 +37,7 @@ func newYard(t testing.TB, o assemble.Options) *yard {
 	y.repo = filepath.Join(y.host.Root, "shop.git")
 	y.git("init", "--bare", "-q", y.repo)
 	y.must(os.Mkdir(y.dir, 0o755))
-	c := config.Config{Data: y.data, Home: "/nobody", Boot: "this run", Environ: []string{"PATH=" + os.Getenv("PATH")}}
+	c := config.Config{DataDir: y.data, Home: "/nobody", BootID: "this run", Environ: []string{"PATH=" + os.Getenv("PATH")}}
 	set, err := config.Load(filepath.Join(t.TempDir(), "config.json"))
 	y.must(err)
 	o.Derivation = derivation

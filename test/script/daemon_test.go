@@ -39,12 +39,12 @@ func waitGone(ts *testscript.TestScript, neg bool, args []string) {
 	pid, err := strconv.Atoi(args[0])
 	ts.Check(err)
 	if neg {
-		if !proc.Alive(pid) {
+		if !proc.IsAlive(pid) {
 			ts.Fatalf("process %d has ended", pid)
 		}
 		return
 	}
-	for end := time.Now().Add(goneWait); proc.Alive(pid); {
+	for end := time.Now().Add(goneWait); proc.IsAlive(pid); {
 		if time.Now().After(end) {
 			ts.Fatalf("process %d lives on", pid)
 		}
@@ -61,7 +61,7 @@ func leftBehind() []string {
 	}
 	for _, e := range exes {
 		if to, err := os.Readlink(e); err == nil && strings.TrimSuffix(to, " (deleted)") == program {
-			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(e))); err == nil && proc.Alive(pid) {
+			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(e))); err == nil && proc.IsAlive(pid) {
 				left = append(left, strconv.Itoa(pid))
 			}
 		}

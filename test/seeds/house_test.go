@@ -22,20 +22,20 @@ import (
 type house struct {
 	*testing.T
 	s     retake.Service
-	clock *clock.Held
+	clock *clock.Manual
 	root  string
 	ws    retake.WorkspaceID
 }
 
 func newHouse(t *testing.T, settings ...string) *house {
 	t.Helper()
-	h := &house{T: t, clock: clock.NewHeld(time.Date(2026, 3, 2, 10, 2, 0, 0, time.UTC)), root: filepath.Join(t.TempDir(), "recall")}
+	h := &house{T: t, clock: clock.NewManual(time.Date(2026, 3, 2, 10, 2, 0, 0, time.UTC)), root: filepath.Join(t.TempDir(), "recall")}
 	set, err := config.Load(filepath.Join(t.TempDir(), "config.json"))
 	h.must(err)
 	for i := 0; i+1 < len(settings); i += 2 {
 		h.must(set.Set(settings[i], settings[i+1]))
 	}
-	c := config.Config{Data: filepath.Join(t.TempDir(), "data"), Home: "/nobody", Boot: "this run"}
+	c := config.Config{DataDir: filepath.Join(t.TempDir(), "data"), Home: "/nobody", BootID: "this run"}
 	h.s, err = assemble.OpenService(t.Context(), c, set, assemble.Options{Exclusive: true, Clock: h.clock})
 	h.must(err)
 	t.Cleanup(func() { _ = h.s.Close() })
@@ -105,7 +105,7 @@ func (h *house) tell(kind retake.SignalKind, turn int, fill func(*retake.Signal)
 	h.Helper()
 	u, err := uuid.NewV7()
 	h.must(err)
-	h.clock.Move(time.Second)
+	h.clock.Advance(time.Second)
 	s := retake.Signal{
 		ID: retake.SignalID(retake.SignalPrefix + u.String()), Kind: kind, Time: h.clock.Now(), Agent: "codex", Version: "1.0",
 		Session: "s1", Turn: "turn-" + strconv.Itoa(turn), Dir: h.root,

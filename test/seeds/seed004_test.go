@@ -36,9 +36,9 @@ func TestSeed004_TheMorningTwoDaysLater(t *testing.T) {
 		}
 		h.act(i, 12)
 	}
-	h.clock.Move(24 * time.Hour)
+	h.clock.Advance(24 * time.Hour)
 	h.act(10, 12)
-	h.clock.Move(24 * time.Hour)
+	h.clock.Advance(24 * time.Hour)
 	h.act(11, 12)
 	before := len(h.log())
 	rep, err := h.s.Thin(t.Context(), retake.ThinRequest{})
@@ -67,7 +67,7 @@ func TestSeed004_TheMorningTwoDaysLater(t *testing.T) {
 func (h *house) act(turn, steps int) {
 	h.Helper()
 	for i := range steps {
-		h.clock.Move(time.Minute)
+		h.clock.Advance(time.Minute)
 		h.write("notes/"+time.Duration(turn*100+i).String(), "step")
 		_, err := h.s.Save(h.Context(), retake.SaveRequest{Workspace: h.ws, Trigger: retake.TriggerCall, Intent: "a step"})
 		h.must(err)

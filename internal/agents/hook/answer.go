@@ -8,13 +8,13 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// Answer is what goes to stdout for an event: nil, or exactly one JSON object in
+// FormatAnswer is what goes to stdout for an event: nil, or exactly one JSON object in
 // the dialect of the agent. Nothing is ever permitted by it; Cursor alone takes
 // silence for a no, and hears that nothing stands in the way.
-func Answer(agent, event string, r retake.Reaction) []byte {
+func FormatAnswer(agent, event string, r retake.Reaction) []byte {
 	note := ""
-	if takesNote(agent, event) {
-		note = cut(r.Note, maxNote)
+	if acceptsNote(agent, event) {
+		note = truncate(r.Note, maxNote)
 	}
 	switch agent {
 	case cursor:
@@ -24,23 +24,23 @@ func Answer(agent, event string, r retake.Reaction) []byte {
 		if note != "" {
 			answer["contextModification"] = note
 		}
-		return object(answer)
+		return encodeObject(answer)
 	}
 	if note == "" {
 		return nil
 	}
 	switch agent {
 	case opencode:
-		return object(map[string]any{"note": note})
+		return encodeObject(map[string]any{"note": note})
 	case dockerAgent:
-		return object(map[string]any{"hook_specific_output": map[string]string{"hook_event_name": event, "additional_context": note}})
+		return encodeObject(map[string]any{"hook_specific_output": map[string]string{"hook_event_name": event, "additional_context": note}})
 	default:
-		return object(map[string]any{"hookSpecificOutput": map[string]string{"hookEventName": event, "additionalContext": note}})
+		return encodeObject(map[string]any{"hookSpecificOutput": map[string]string{"hookEventName": event, "additionalContext": note}})
 	}
 }
 
-// takesNote reports whether the agent puts what we say at an event before its model.
-func takesNote(agent, event string) bool { return slices.Contains(noteEvents[agent], event) }
+// acceptsNote reports whether the agent puts what we say at an event before its model.
+func acceptsNote(agent, event string) bool { return slices.Contains(noteEvents[agent], event) }
 
 // noteEvents are those at which an agent listens, by agent. The tools among them are how a
 // note reaches an agent in the middle of a turn; Claude Code waits for PreToolUse only, and
@@ -63,17 +63,17 @@ var noteEvents = map[string][]string{
 func cursorAnswer(event string) []byte {
 	switch {
 	case event == "":
-		return object(map[string]any{"permission": "allow", "continue": true})
+		return encodeObject(map[string]any{"permission": "allow", "continue": true})
 	case event == "beforeSubmitPrompt":
-		return object(map[string]any{"continue": true})
-	case cursorAsks(event):
-		return object(map[string]any{"permission": "allow"})
+		return encodeObject(map[string]any{"continue": true})
+	case cursorWaits(event):
+		return encodeObject(map[string]any{"permission": "allow"})
 	default:
 		return nil
 	}
 }
 
-func object(v map[string]any) []byte {
+func encodeObject(v map[string]any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

@@ -35,7 +35,7 @@ const (
 )
 
 // cutMark ends what was cut; it is part of the bound.
-const cutMark = "\n[cut]"
+const truncationMark = "\n[cut]"
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
@@ -46,17 +46,17 @@ var (
 	errCall    = errors.New("call is missing, has no tool, or belongs to another kind")
 )
 
-// admit is the gate of J4: it makes a signal fit for the service, or refuses it.
+// admitSignal is the gate of J4: it makes a signal fit for the service, or refuses it.
 // Signals of our adapters and of external ones pass it alike.
-func admit(s *retake.Signal, w World) error {
+func admitSignal(s *retake.Signal, w EventContext) error {
 	if !slices.Contains(retake.SignalKinds, s.Kind) {
 		return fmt.Errorf("%w: %.40q", errKind, s.Kind)
 	}
-	if !sessionID(s.Session) {
+	if !isSessionID(s.Session) {
 		return fmt.Errorf("%w: %.40q", errSession, s.Session)
 	}
-	if s.Dir = place(s.Dir); s.Dir == "" {
-		if s.Dir = place(w.Dir); s.Dir == "" {
+	if s.Dir = cleanDir(s.Dir); s.Dir == "" {
+		if s.Dir = cleanDir(w.Dir); s.Dir == "" {
 			return errDir
 		}
 	}
@@ -65,12 +65,12 @@ func admit(s *retake.Signal, w World) error {
 	}
 	s.ID, s.Time = w.NewID(), w.Now
 	s.Version, s.Turn, s.Subagent = cleanID(s.Version), cleanID(s.Turn), cleanID(s.Subagent)
-	prompt, machine := spoken(s.Prompt)
-	s.Prompt, s.Machine = cut(prompt, maxPrompt), s.Machine || machine
-	s.Message, s.Failed, s.Reason = cut(s.Message, maxMessage), cut(s.Failed, maxFailed), cut(s.Reason, maxWord)
-	s.Transcript = file(s.Transcript)
+	prompt, machine := personWords(s.Prompt)
+	s.Prompt, s.Machine = truncate(prompt, maxPrompt), s.Machine || machine
+	s.Message, s.Failed, s.Reason = truncate(s.Message, maxMessage), truncate(s.Failed, maxFailed), truncate(s.Reason, maxWord)
+	s.Transcript = cleanFilePath(s.Transcript)
 	s.Running = max(0, min(s.Running, maxRunning))
-	s.Tasks = tidy(s.Tasks)
+	s.Tasks = boundTasks(s.Tasks)
 	if s.Call != nil {
 		s.Call = boundCall(*s.Call)
 	}
@@ -81,8 +81,8 @@ func boundCall(c retake.Call) *retake.Call {
 	if !slices.Contains([]retake.CallKind{retake.CallShell, retake.CallWrite, retake.CallRead, retake.CallMCP}, c.Kind) {
 		c.Kind = retake.CallOther
 	}
-	c.ID, c.Tool, c.Server = cleanID(c.ID), cut(c.Tool, maxWord), cut(c.Server, maxWord)
-	c.Command, c.Output = cut(c.Command, maxCommand), cut(c.Output, maxOutput)
+	c.ID, c.Tool, c.Server = cleanID(c.ID), truncate(c.Tool, maxWord), truncate(c.Server, maxWord)
+	c.Command, c.Output = truncate(c.Command, maxCommand), truncate(c.Output, maxOutput)
 	c.Input = boundInput(c.Input)
 	var paths []string
 	for _, p := range c.Paths {
@@ -109,33 +109,33 @@ func boundInput(raw json.RawMessage) json.RawMessage {
 	b.Reset()
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	if e.Encode(cut(text, maxInput/2-1)) != nil {
+	if e.Encode(truncate(text, maxInput/2-1)) != nil {
 		return nil
 	}
 	return bytes.TrimSpace(b.Bytes())
 }
 
-// cut makes a text valid and no longer than n, with a mark where it ends early.
-func cut(s string, n int) string {
+// truncate makes a text valid and no longer than n, with a mark where it ends early.
+func truncate(s string, n int) string {
 	long := len(s) > n
 	s = strings.ToValidUTF8(s[:min(len(s), n)], "\uFFFD")
 	if !long && len(s) <= n {
 		return s
 	}
-	end := min(len(s), n-len(cutMark))
+	end := min(len(s), n-len(truncationMark))
 	for end > 0 && end < len(s) && !utf8.RuneStart(s[end]) {
 		end--
 	}
-	return s[:end] + cutMark
+	return s[:end] + truncationMark
 }
 
-// sessionID reports whether an id may name a session: [A-Za-z0-9._:-]{1,128}, and
+// isSessionID reports whether an id may name a session: [A-Za-z0-9._:-]{1,128}, and
 // not only dots.
-func sessionID(s string) bool {
+func isSessionID(s string) bool {
 	return len(s) <= maxID && strings.Trim(s, ".") != "" && cleanID(s) == s
 }
 
-func idByte(c byte) bool {
+func isIDByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '.' || c == '_' || c == ':' || c == '-'
 }
 
@@ -151,25 +151,25 @@ func cleanID(s string) string {
 	}
 	clean := []byte(s)
 	for i, c := range clean {
-		if !idByte(c) {
+		if !isIDByte(c) {
 			clean[i] = '-'
 		}
 	}
 	return string(clean) + end
 }
 
-// place is a directory by an absolute path, or nothing. A path with the sign for
+// cleanDir is a directory by an absolute path, or nothing. A path with the sign for
 // bytes that are not UTF-8 is not the one that the agent works in.
-func place(dir string) string {
+func cleanDir(dir string) string {
 	if len(dir) > maxPath || !filepath.IsAbs(dir) || !utf8.ValidString(dir) || strings.ContainsRune(dir, 0) || strings.ContainsRune(dir, utf8.RuneError) {
 		return ""
 	}
 	return filepath.Clean(dir)
 }
 
-// file is an absolute path without detours, or nothing.
-func file(path string) string {
-	if p := place(path); p == path {
+// cleanFilePath is an absolute path without detours, or nothing.
+func cleanFilePath(path string) string {
+	if p := cleanDir(path); p == path {
 		return p
 	}
 	return ""
@@ -177,13 +177,13 @@ func file(path string) string {
 
 // admit is the gate for worktrees: a name that can be the name of a directory, or
 // an absolute path.
-func (t *Worktree) admit(w World) *Worktree {
+func (t *WorktreeRequest) admit(w EventContext) *WorktreeRequest {
 	if t == nil {
 		return nil
 	}
-	out := Worktree{Name: strings.TrimLeft(cleanID(t.Name), ".-"), Remove: file(t.Remove), Dir: place(t.Dir)}
+	out := WorktreeRequest{Name: strings.TrimLeft(cleanID(t.Name), ".-"), Remove: cleanFilePath(t.Remove), Dir: cleanDir(t.Dir)}
 	if out.Dir == "" {
-		out.Dir = place(w.Dir)
+		out.Dir = cleanDir(w.Dir)
 	}
 	if out.Dir == "" || (out.Name == "") == (out.Remove == "") {
 		return nil

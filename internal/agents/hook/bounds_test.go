@@ -185,7 +185,7 @@ func TestFailedCallsTellNoTasks(t *testing.T) {
 func TestUnknownAgent(t *testing.T) {
 	t.Parallel()
 	heard, err := hook.Translate("nobody", []byte("{}"), world())
-	if diff := cmp.Diff(hook.Heard{}, heard); diff != "" || err == nil {
+	if diff := cmp.Diff(hook.ParsedEvent{}, heard); diff != "" || err == nil {
 		t.Errorf("heard of nobody: %v\n%s", err, diff)
 	}
 }

@@ -11,22 +11,22 @@ import (
 // newCall says what a tool does, as far as its name and its input tell. Paths are
 // as the agent names them: relative ones begin where it works.
 func newCall(tool, id string, input json.RawMessage) *retake.Call {
-	input = unwrapped(input)
+	input = unwrapJSON(input)
 	c := &retake.Call{ID: id, Tool: tool, Kind: callKind(tool), Input: input}
-	in, _ := parse(input)
+	in, _ := parseFields(input)
 	switch c.Kind {
 	case retake.CallShell:
-		c.Command = command(in.raw("command", "cmd", "script", "chars", "commandLine"))
+		c.Command = commandLine(in.raw("command", "cmd", "script", "chars", "commandLine"))
 		if c.Command == "" {
-			c.Command = command(input)
+			c.Command = commandLine(input)
 		}
 	case retake.CallWrite:
-		c.Paths = paths(in)
-		if isPatch(tool) {
+		c.Paths = inputPaths(in)
+		if isPatchTool(tool) {
 			c.Paths = append(c.Paths, patchPaths(patchText(in, input))...)
 		}
 	case retake.CallMCP:
-		c.Server = mcpServer(tool)
+		c.Server = mcpServerName(tool)
 		if c.Server == "" {
 			c.Server = in.text("server_name", "serverName")
 		}
@@ -61,9 +61,9 @@ func callKind(tool string) retake.CallKind {
 	return retake.CallOther
 }
 
-// mcpServer is the server in the name of a tool: mcp__server__tool, or
+// mcpServerName is the server in the name of a tool: mcp__server__tool, or
 // mcp_server_tool where neither part is marked off.
-func mcpServer(tool string) string {
+func mcpServerName(tool string) string {
 	if rest, ok := strings.CutPrefix(tool, "mcp__"); ok {
 		server, _, _ := strings.Cut(rest, "__")
 		return server
@@ -77,16 +77,16 @@ func mcpServer(tool string) string {
 	return ""
 }
 
-// atServer makes a call one of an MCP server.
-func atServer(c *retake.Call, server string) {
+// setServer makes a call one of an MCP server.
+func setServer(c *retake.Call, server string) {
 	if server != "" {
 		c.Kind, c.Server, c.Command, c.Paths = retake.CallMCP, server, "", nil
 	}
 }
 
-// command is a line for a shell: a text, or the words of a program.
-func command(raw json.RawMessage) string {
-	if s := str(raw); s != "" {
+// commandLine is a line for a shell: a text, or the words of a program.
+func commandLine(raw json.RawMessage) string {
+	if s := jsonString(raw); s != "" {
 		return s
 	}
 	var words []string
@@ -98,7 +98,7 @@ func command(raw json.RawMessage) string {
 	}
 	quoted := make([]string, len(words))
 	for i, word := range words {
-		quoted[i] = quote(word)
+		quoted[i] = shellQuote(word)
 	}
 	return strings.Join(quoted, " ")
 }
@@ -111,11 +111,11 @@ func isShell(program string) bool {
 	return false
 }
 
-// quote makes one word of a shell of a text.
-func quote(word string) string {
+// shellQuote makes one word of a shell of a text.
+func shellQuote(word string) string {
 	plain := word != ""
 	for _, c := range []byte(word) {
-		if !idByte(c) && !strings.ContainsRune("/=@%+,", rune(c)) {
+		if !isIDByte(c) && !strings.ContainsRune("/=@%+,", rune(c)) {
 			plain = false
 		}
 	}
@@ -125,21 +125,21 @@ func quote(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// paths are the files that an input names.
-func paths(in fields) []string {
-	out := pathsOf(in)
+// inputPaths are the files that an input names.
+func inputPaths(in jsonFields) []string {
+	out := fieldPaths(in)
 	for _, name := range []string{"files", "edits", "replacements", "paths"} {
 		items, _ := in.list(name)
-		out = append(out, strs(items)...)
+		out = append(out, jsonStrings(items)...)
 		for _, item := range items[:min(len(items), maxPaths)] {
-			one, _ := parse(item)
-			out = append(out, pathsOf(one)...)
+			one, _ := parseFields(item)
+			out = append(out, fieldPaths(one)...)
 		}
 	}
 	return out
 }
 
-func pathsOf(in fields) []string {
+func fieldPaths(in jsonFields) []string {
 	var out []string
 	for _, name := range []string{
 		"file_path", "path", "filePath", "notebook_path", "target_file", "target_notebook", "absolute_path", "dirPath", "source", "destination",
@@ -151,7 +151,7 @@ func pathsOf(in fields) []string {
 	return out
 }
 
-func isPatch(tool string) bool {
+func isPatchTool(tool string) bool {
 	switch strings.ToLower(tool) {
 	case "apply_patch", "applypatch", "patch":
 		return true
@@ -161,15 +161,15 @@ func isPatch(tool string) bool {
 
 // patchText is the patch in the input of a tool: the input itself, a field, or
 // the last word of a command.
-func patchText(in fields, input json.RawMessage) string {
-	if s := str(input); s != "" {
+func patchText(in jsonFields, input json.RawMessage) string {
+	if s := jsonString(input); s != "" {
 		return s
 	}
 	if s := in.text("patch", "input", "patchText", "command", "diff", "content"); s != "" {
 		return s
 	}
 	if words, ok := in.list("command"); ok && len(words) > 0 {
-		return str(words[len(words)-1])
+		return jsonString(words[len(words)-1])
 	}
 	return ""
 }

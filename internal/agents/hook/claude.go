@@ -6,13 +6,13 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// hearClaude reads the dialect that Claude Code began: also Codex, Droid, Copilot
+// readClaudeEvent reads the dialect that Claude Code began: also Codex, Droid, Copilot
 // with event names in PascalCase, and our own extension for pi speak it.
 //
 // Cursor runs the hooks of Claude Code too and says its version; it has hooks of
 // its own, so those payloads say nothing here.
-func hearClaude(h *hearing) {
-	f := h.f
+func readClaudeEvent(h *eventReader) {
+	f := h.fields
 	h.event = f.text("hook_event_name")
 	camel := h.agent == copilot || h.agent == droid // others that write so run hooks that are not theirs
 	if camel && h.event == "" {
@@ -31,68 +31,68 @@ func hearClaude(h *hearing) {
 	switch h.event {
 	case "PreToolUse":
 		c := claudeCall(f)
-		h.say(retake.SignalCall, func(s *retake.Signal) { s.Call = c })
+		h.addSignal(retake.SignalCall, func(s *retake.Signal) { s.Call = c })
 	case "PostToolUse":
-		h.sayCalled(claudeCall(f), f.raw("tool_response", "tool_result", "tool_output"))
+		h.addCalled(claudeCall(f), f.raw("tool_response", "tool_result", "tool_output"))
 	case "PostToolUseFailure":
 		c := claudeCall(f)
-		c.Failed, c.Unfinished = true, f.truth("is_interrupt")
-		h.sayCalled(c, f.raw("error", "tool_response", "tool_result"))
+		c.Failed, c.Unfinished = true, f.isTrue("is_interrupt")
+		h.addCalled(c, f.raw("error", "tool_response", "tool_result"))
 	case "WorktreeCreate":
-		h.tree = &Worktree{Name: f.text("name", "worktree_name"), Dir: h.base.Dir}
+		h.worktree = &WorktreeRequest{Name: f.text("name", "worktree_name"), Dir: h.base.Dir}
 	case "WorktreeRemove":
-		h.tree = &Worktree{Remove: f.text("worktree_path"), Dir: h.base.Dir}
+		h.worktree = &WorktreeRequest{Remove: f.text("worktree_path"), Dir: h.base.Dir}
 	default:
-		claudeTurns(h)
+		readClaudeTurn(h)
 	}
 }
 
-// claudeTurns reads what is not about tools.
-func claudeTurns(h *hearing) {
-	f := h.f
+// readClaudeTurn reads what is not about tools.
+func readClaudeTurn(h *eventReader) {
+	f := h.fields
 	switch h.event {
 	case "SessionStart":
-		h.say(retake.SignalSessionStart, began(f.text("source")))
+		h.addSignal(retake.SignalSessionStart, withStartReason(f.text("source")))
 	case "UserPromptSubmit":
-		h.say(retake.SignalPrompt, func(s *retake.Signal) { s.Prompt, s.Machine = f.text("prompt"), noPerson(f.text("source")) })
+		h.addSignal(retake.SignalPrompt, func(s *retake.Signal) { s.Prompt, s.Machine = f.text("prompt"), isMachineSource(f.text("source")) })
 	case "Stop":
-		h.say(retake.SignalTurnEnd, rested(f))
+		h.addSignal(retake.SignalTurnEnd, withTurnEnd(f))
 	case "StopFailure":
-		h.say(retake.SignalTurnEnd, func(s *retake.Signal) {
-			rested(f)(s)
-			s.Failed = trouble(f)
+		h.addSignal(retake.SignalTurnEnd, func(s *retake.Signal) {
+			withTurnEnd(f)(s)
+			s.Failed = failureText(f)
 		})
 	case "ErrorOccurred": // Copilot; one that it can get over does not end the turn
-		if !f.truth("recoverable") {
-			h.say(retake.SignalTurnEnd, func(s *retake.Signal) { s.Failed = trouble(f) })
+		if !f.isTrue("recoverable") {
+			h.addSignal(retake.SignalTurnEnd, func(s *retake.Signal) { s.Failed = failureText(f) })
 		}
 	case "SubagentStart":
 		nameSubagent(h)
-		h.say(retake.SignalSubagentStart, func(s *retake.Signal) { s.Reason = f.text("agent_type", "agent_name") })
+		h.addSignal(retake.SignalSubagentStart, func(s *retake.Signal) { s.Reason = f.text("agent_type", "agent_name") })
 	case "SubagentStop":
 		nameSubagent(h)
-		h.say(retake.SignalSubagentEnd, rested(f))
+		h.addSignal(retake.SignalSubagentEnd, withTurnEnd(f))
 	case "PreCompact":
-		h.say(retake.SignalCompact, reason(f.text("trigger", "source")))
+		h.addSignal(retake.SignalCompact, withReason(f.text("trigger", "source")))
 	case "SessionEnd":
-		h.say(retake.SignalSessionEnd, reason(f.text("reason")))
+		h.addSignal(retake.SignalSessionEnd, withReason(f.text("reason")))
 	}
 }
 
-func reason(word string) func(*retake.Signal) {
+func withReason(word string) func(*retake.Signal) {
 	return func(s *retake.Signal) { s.Reason = word }
 }
 
-// began is why a session began; one that is new has one word for all agents.
-func began(source string) func(*retake.Signal) {
+// withStartReason is why a session began; one that is new has one word for all agents.
+func withStartReason(source string) func(*retake.Signal) {
 	if source == "new" {
 		source = "startup"
 	}
-	return reason(source)
+	return withReason(source)
 }
 
-// rested is the end of a turn: the last words, and what still runs.
-func rested(f fields) func(*retake.Signal) {
+// withTurnEnd is the end of a turn: the last words, and what still runs.
+func withTurnEnd(f jsonFields) func(*retake.Signal) {
 	return func(s *retake.Signal) {
 		s.Message = f.text("last_assistant_message")
 		running, _ := f.list("background_tasks")
@@ -100,8 +100,8 @@ func rested(f fields) func(*retake.Signal) {
 	}
 }
 
-// trouble is why a turn was ended, in the words of the agent.
-func trouble(f fields) string {
+// failureText is why a turn was ended, in the words of the agent.
+func failureText(f jsonFields) string {
 	what := f.text("error", "error_type")
 	o := f.object("error")
 	if what == "" {
@@ -117,17 +117,17 @@ func trouble(f fields) string {
 }
 
 // nameSubagent gives a subagent a name when the agent gives it no id.
-func nameSubagent(h *hearing) {
+func nameSubagent(h *eventReader) {
 	if h.base.Subagent == "" {
-		h.base.Subagent = h.f.text("subagent_id", "agent_name", "agent_type", "subagent_type")
+		h.base.Subagent = h.fields.text("subagent_id", "agent_name", "agent_type", "subagent_type")
 	}
 	if h.base.Subagent == "" {
 		h.base.Subagent = "subagent"
 	}
 }
 
-// noPerson reports whether a prompt comes from a clock or a program.
-func noPerson(source string) bool {
+// isMachineSource reports whether a prompt comes from a clock or a program.
+func isMachineSource(source string) bool {
 	switch source {
 	case "system", "loop_wakeup", "schedule_wakeup", "poll_event":
 		return true
@@ -135,8 +135,8 @@ func noPerson(source string) bool {
 	return false
 }
 
-func claudeCall(f fields) *retake.Call {
+func claudeCall(f jsonFields) *retake.Call {
 	c := newCall(f.text("tool_name"), f.text("tool_use_id", "call_id", "tool_call_id"), f.raw("tool_input"))
-	atServer(c, f.object("mcp_server").text("name"))
+	setServer(c, f.object("mcp_server").text("name"))
 	return c
 }

@@ -15,9 +15,9 @@ func TestConform(t *testing.T) {
 	for _, agent := range hook.Agents() {
 		t.Run(agent, func(t *testing.T) {
 			t.Parallel()
-			hear := func(payload []byte, w hook.World, r retake.Reaction) (hook.Heard, []byte, error) {
+			hear := func(payload []byte, w hook.EventContext, r retake.Reaction) (hook.ParsedEvent, []byte, error) {
 				heard, err := hook.Translate(agent, payload, w)
-				return heard, hook.Answer(agent, heard.Event, r), err
+				return heard, hook.FormatAnswer(agent, heard.Event, r), err
 			}
 			hooktest.Run(t, hear, hooktest.Facts{Agent: agent, Payloads: payloads(t, agent), SilenceBlocks: agent == "cursor"})
 		})
@@ -49,8 +49,8 @@ func TestConformExternal(t *testing.T) {
 		}
 		return out
 	}
-	hear := func(payload []byte, w hook.World, _ retake.Reaction) (hook.Heard, []byte, error) {
-		return hook.External("wild", careless(payload), w)
+	hear := func(payload []byte, w hook.EventContext, _ retake.Reaction) (hook.ParsedEvent, []byte, error) {
+		return hook.ReadExternal("wild", careless(payload), w)
 	}
 	hooktest.Run(t, hear, hooktest.Facts{Agent: "wild", Payloads: map[string][]byte{
 		"prompt": []byte(`{"what":"prompt","id":"s1","text":"hello","dir":"/home/dev/shop"}`),
@@ -68,9 +68,9 @@ func FuzzTranslate(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, which uint8, payload []byte) {
 		agent := agents[int(which)%len(agents)]
-		heard, err := hook.Translate(agent, payload, hooktest.World())
+		heard, err := hook.Translate(agent, payload, hooktest.NewEventContext())
 		facts := hooktest.Facts{Agent: agent, SilenceBlocks: agent == "cursor"}
-		answer := hook.Answer(agent, heard.Event, retake.Reaction{Note: string(payload)})
+		answer := hook.FormatAnswer(agent, heard.Event, retake.Reaction{Note: string(payload)})
 		if broken := hooktest.Check(facts, heard, answer); broken != nil {
 			t.Fatal(broken)
 		}

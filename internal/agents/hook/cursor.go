@@ -7,11 +7,11 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// hearCursor reads Cursor. What it reads itself says nothing to us, so contents of
+// readCursorEvent reads Cursor. What it reads itself says nothing to us, so contents of
 // files are never taken over. The general and the special events of one call may
 // both come; each is a signal of its own.
-func hearCursor(h *hearing) {
-	f := h.f
+func readCursorEvent(h *eventReader) {
+	f := h.fields
 	h.event = f.text("hook_event_name")
 	h.base = retake.Signal{
 		Session: f.text("conversation_id", "session_id"), Turn: f.text("generation_id"), Dir: cursorDir(f),
@@ -20,37 +20,37 @@ func hearCursor(h *hearing) {
 	switch h.event {
 	case "preToolUse":
 		c := claudeCall(f)
-		h.say(retake.SignalCall, func(s *retake.Signal) { s.Call = c })
+		h.addSignal(retake.SignalCall, func(s *retake.Signal) { s.Call = c })
 	case "postToolUse":
-		h.sayCalled(claudeCall(f), f.raw("tool_output", "tool_response"))
+		h.addCalled(claudeCall(f), f.raw("tool_output", "tool_response"))
 	case "postToolUseFailure":
 		c := claudeCall(f)
 		c.Failed = true
-		h.sayCalled(c, f.raw("error_message", "error", "tool_output"))
+		h.addCalled(c, f.raw("error_message", "error", "tool_output"))
 	case "beforeShellExecution", "beforeMCPExecution":
 		c := cursorCall(h)
-		h.say(retake.SignalCall, func(s *retake.Signal) { s.Call = c })
+		h.addSignal(retake.SignalCall, func(s *retake.Signal) { s.Call = c })
 	case "afterShellExecution", "afterMCPExecution", "afterFileEdit":
-		h.sayCalled(cursorCall(h), f.raw("output", "result_json"))
+		h.addCalled(cursorCall(h), f.raw("output", "result_json"))
 	default:
-		cursorTurns(h)
+		readCursorTurn(h)
 	}
 }
 
-func cursorTurns(h *hearing) {
-	f := h.f
+func readCursorTurn(h *eventReader) {
+	f := h.fields
 	switch h.event {
 	case "sessionStart":
-		h.say(retake.SignalSessionStart, began("new"))
+		h.addSignal(retake.SignalSessionStart, withStartReason("new"))
 	case "beforeSubmitPrompt":
-		h.say(retake.SignalPrompt, func(s *retake.Signal) { s.Prompt = f.text("prompt") })
+		h.addSignal(retake.SignalPrompt, func(s *retake.Signal) { s.Prompt = f.text("prompt") })
 	case "stop":
-		h.say(retake.SignalTurnEnd, func(s *retake.Signal) {
+		h.addSignal(retake.SignalTurnEnd, func(s *retake.Signal) {
 			switch status := f.text("status"); status {
 			case "aborted":
 				s.Failed = status
 			case "error":
-				s.Failed = trouble(f)
+				s.Failed = failureText(f)
 			}
 		})
 	case "subagentStart", "subagentStop":
@@ -59,23 +59,23 @@ func cursorTurns(h *hearing) {
 		}
 		nameSubagent(h)
 		if h.event == "subagentStart" {
-			h.say(retake.SignalSubagentStart, reason(f.text("subagent_type")))
+			h.addSignal(retake.SignalSubagentStart, withReason(f.text("subagent_type")))
 		} else {
-			h.say(retake.SignalSubagentEnd, func(s *retake.Signal) { s.Message = f.text("summary") })
+			h.addSignal(retake.SignalSubagentEnd, func(s *retake.Signal) { s.Message = f.text("summary") })
 		}
 	case "preCompact":
-		h.say(retake.SignalCompact, reason(f.text("trigger")))
+		h.addSignal(retake.SignalCompact, withReason(f.text("trigger")))
 	case "sessionEnd":
-		h.say(retake.SignalSessionEnd, reason(f.text("reason")))
+		h.addSignal(retake.SignalSessionEnd, withReason(f.text("reason")))
 	}
 }
 
 // cursorCall makes a call of the special events, which name no tool of their own.
-func cursorCall(h *hearing) *retake.Call {
-	f := h.f
+func cursorCall(h *eventReader) *retake.Call {
+	f := h.fields
 	switch h.event {
 	case "afterFileEdit":
-		return &retake.Call{Tool: "Write", Kind: retake.CallWrite, Paths: pathsOf(f)}
+		return &retake.Call{Tool: "Write", Kind: retake.CallWrite, Paths: fieldPaths(f)}
 	case "beforeMCPExecution", "afterMCPExecution":
 		c := newCall(f.text("tool_name"), f.text("tool_use_id"), f.raw("tool_input"))
 		c.Kind, c.Server, c.Command, c.Paths = retake.CallMCP, cursorServer(f), "", nil
@@ -87,7 +87,7 @@ func cursorCall(h *hearing) *retake.Call {
 
 // cursorServer is a name for an MCP server that has none: its host, or its
 // program. The rest of an address or of a command line may be a secret.
-func cursorServer(f fields) string {
+func cursorServer(f jsonFields) string {
 	if name := f.text("server_name", "server"); name != "" {
 		return name
 	}
@@ -104,9 +104,9 @@ func cursorServer(f fields) string {
 
 // cursorDir is the root that the agent works in: a command may run elsewhere, and
 // hooks of the user run in Cursor's own directory.
-func cursorDir(f fields) string {
+func cursorDir(f jsonFields) string {
 	items, _ := f.list("workspace_roots")
-	roots, cwd := strs(items), f.text("cwd")
+	roots, cwd := jsonStrings(items), f.text("cwd")
 	for _, root := range roots {
 		if cwd == root || strings.HasPrefix(cwd, strings.TrimSuffix(root, string(filepath.Separator))+string(filepath.Separator)) {
 			return root
@@ -118,7 +118,7 @@ func cursorDir(f fields) string {
 	return cwd
 }
 
-// cursorAsks reports whether Cursor waits for leave to go on.
-func cursorAsks(event string) bool {
+// cursorWaits reports whether Cursor waits for leave to go on.
+func cursorWaits(event string) bool {
 	return event == "preToolUse" || event == "subagentStart" || strings.HasPrefix(event, "before")
 }

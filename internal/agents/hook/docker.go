@@ -2,46 +2,46 @@ package hook
 
 import "github.com/retake-dev/retake"
 
-// hearDocker reads docker-agent. Its "turn" is one call of the model, so the turns
+// readDockerEvent reads docker-agent. Its "turn" is one call of the model, so the turns
 // of a person are user_prompt_submit and stop. A turn that is broken off has no
 // stop: then turn_end says why, and ends it. Other reasons of turn_end say that
 // the work goes on, or that a stop comes.
-func hearDocker(h *hearing) {
-	f := h.f
+func readDockerEvent(h *eventReader) {
+	f := h.fields
 	h.event = f.text("hook_event_name")
 	h.base = retake.Signal{Session: f.text("session_id"), Dir: f.text("cwd"), Version: f.text("version")}
 	switch h.event {
 	case "session_start":
-		h.say(retake.SignalSessionStart, reason(f.text("source")))
+		h.addSignal(retake.SignalSessionStart, withReason(f.text("source")))
 	case "user_prompt_submit", "user_followup_submit":
-		h.say(retake.SignalPrompt, func(s *retake.Signal) { s.Prompt = f.text("prompt") })
+		h.addSignal(retake.SignalPrompt, func(s *retake.Signal) { s.Prompt = f.text("prompt") })
 	case "pre_tool_use":
 		c := claudeCall(f)
-		h.say(retake.SignalCall, func(s *retake.Signal) { s.Call = c })
+		h.addSignal(retake.SignalCall, func(s *retake.Signal) { s.Call = c })
 	case "post_tool_use":
 		c := claudeCall(f)
-		c.Failed = f.truth("tool_error")
-		h.sayCalled(c, f.raw("tool_response"))
+		c.Failed = f.isTrue("tool_error")
+		h.addCalled(c, f.raw("tool_response"))
 	case "stop":
-		h.say(retake.SignalTurnEnd, func(s *retake.Signal) { s.Message = f.text("stop_response") })
+		h.addSignal(retake.SignalTurnEnd, func(s *retake.Signal) { s.Message = f.text("stop_response") })
 	case "turn_end":
-		if why := f.text("reason"); brokenOff(why) {
-			h.say(retake.SignalTurnEnd, func(s *retake.Signal) { s.Failed = why })
+		if why := f.text("reason"); isAborted(why) {
+			h.addSignal(retake.SignalTurnEnd, func(s *retake.Signal) { s.Failed = why })
 		}
 	case "subagent_stop":
 		if parent := f.text("parent_session_id"); parent != "" && parent != h.base.Session {
 			h.base.Session, h.base.Subagent = parent, h.base.Session
 		}
 		nameSubagent(h)
-		h.say(retake.SignalSubagentEnd, func(s *retake.Signal) { s.Message = f.text("stop_response") })
+		h.addSignal(retake.SignalSubagentEnd, func(s *retake.Signal) { s.Message = f.text("stop_response") })
 	case "pre_compact":
-		h.say(retake.SignalCompact, reason(f.text("source")))
+		h.addSignal(retake.SignalCompact, withReason(f.text("source")))
 	case "session_end":
-		h.say(retake.SignalSessionEnd, reason(f.text("reason")))
+		h.addSignal(retake.SignalSessionEnd, withReason(f.text("reason")))
 	}
 }
 
-func brokenOff(reason string) bool {
+func isAborted(reason string) bool {
 	switch reason {
 	case "error", "canceled", "hook_blocked", "loop_detected":
 		return true

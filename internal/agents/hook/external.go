@@ -17,7 +17,7 @@ var (
 	errAnswer  = errors.New("answer is no JSON object, too large, or gives permission")
 )
 
-// External reads what an external adapter said of a payload.
+// ReadExternal reads what an external adapter said of a payload.
 //
 // The program retake-agent-NAME gets the payload of the agent on stdin, and
 // answers on stdout, within the budget, with one JSON object:
@@ -32,29 +32,29 @@ var (
 // gives permission to anything; then nothing is written. A note for the model
 // cannot be told that way. An adapter that says nothing, or anything else, is not
 // heard, and the agent gets no answer.
-func External(name string, said []byte, w World) (Heard, []byte, error) {
+func ReadExternal(name string, said []byte, w EventContext) (ParsedEvent, []byte, error) {
 	var reply struct {
 		V       int               `json:"v"`
 		Signals []json.RawMessage `json:"signals"`
 		Answer  json.RawMessage   `json:"answer"`
 	}
 	if len(said) > maxPayload {
-		return Heard{}, nil, fmt.Errorf("hear %s: %w", name, errLarge)
+		return ParsedEvent{}, nil, fmt.Errorf("hear %s: %w", name, errTooLarge)
 	}
 	if err := json.Unmarshal(said, &reply); err != nil {
-		return Heard{}, nil, fmt.Errorf("hear %s: %w", name, errJunk)
+		return ParsedEvent{}, nil, fmt.Errorf("hear %s: %w", name, errNotObject)
 	}
 	if reply.V != externalVersion {
-		return Heard{}, nil, fmt.Errorf("hear %s: %w", name, errVersion)
+		return ParsedEvent{}, nil, fmt.Errorf("hear %s: %w", name, errVersion)
 	}
-	var heard Heard
+	var heard ParsedEvent
 	var errs []error
 	for _, raw := range reply.Signals[:min(len(reply.Signals), maxSignals)] {
 		var s retake.Signal
 		err := json.Unmarshal(raw, &s)
 		if err == nil {
 			s.Agent, s.Hears = name, false
-			err = admit(&s, w)
+			err = admitSignal(&s, w)
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("hear %s: %w", name, err))
@@ -62,38 +62,38 @@ func External(name string, said []byte, w World) (Heard, []byte, error) {
 		}
 		heard.Signals = append(heard.Signals, s)
 	}
-	answer, err := externalAnswer(reply.Answer)
+	answer, err := checkExternalAnswer(reply.Answer)
 	if err != nil {
 		errs = append(errs, fmt.Errorf("answer %s: %w", name, err))
 	}
 	return heard, answer, errors.Join(errs...)
 }
 
-func externalAnswer(raw json.RawMessage) ([]byte, error) {
+func checkExternalAnswer(raw json.RawMessage) ([]byte, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil, nil
 	}
 	var v map[string]any
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
-	if len(raw) > maxOutput || d.Decode(&v) != nil || permits(v) {
+	if len(raw) > maxOutput || d.Decode(&v) != nil || givesPermission(v) {
 		return nil, errAnswer
 	}
-	return object(v), nil
+	return encodeObject(v), nil
 }
 
-// permits reports whether an answer says yes to something, in any dialect.
-func permits(v any) bool {
+// givesPermission reports whether an answer says yes to something, in any dialect.
+func givesPermission(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:
 		for _, inner := range v {
-			if permits(inner) {
+			if givesPermission(inner) {
 				return true
 			}
 		}
 	case []any:
 		for _, inner := range v {
-			if permits(inner) {
+			if givesPermission(inner) {
 				return true
 			}
 		}
@@ -106,8 +106,8 @@ func permits(v any) bool {
 	return false
 }
 
-// externalName reports whether a name may follow retake-agent-.
-func externalName(name string) bool {
+// isExternalName reports whether a name may follow retake-agent-.
+func isExternalName(name string) bool {
 	if name == "" || len(name) > 64 || name[0] == '-' {
 		return false
 	}

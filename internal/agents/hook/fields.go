@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// fields is a JSON object of which nothing is trusted: a field of another type
+// jsonFields is a JSON object of which nothing is trusted: a field of another type
 // than expected is a field that is not there.
-type fields map[string]json.RawMessage
+type jsonFields map[string]json.RawMessage
 
-func parse(raw []byte) (fields, bool) {
-	var f fields
+func parseFields(raw []byte) (jsonFields, bool) {
+	var f jsonFields
 	if err := json.Unmarshal(raw, &f); err != nil || f == nil {
 		return nil, false
 	}
@@ -19,9 +19,9 @@ func parse(raw []byte) (fields, bool) {
 }
 
 // text is the first of the named fields that is a text and not empty.
-func (f fields) text(names ...string) string {
+func (f jsonFields) text(names ...string) string {
 	for _, name := range names {
-		if s := str(f[name]); s != "" {
+		if s := jsonString(f[name]); s != "" {
 			return s
 		}
 	}
@@ -29,7 +29,7 @@ func (f fields) text(names ...string) string {
 }
 
 // raw is the first of the named fields that is there and not null.
-func (f fields) raw(names ...string) json.RawMessage {
+func (f jsonFields) raw(names ...string) json.RawMessage {
 	for _, name := range names {
 		if v := bytes.TrimSpace(f[name]); len(v) > 0 && !bytes.Equal(v, []byte("null")) {
 			return v
@@ -38,13 +38,13 @@ func (f fields) raw(names ...string) json.RawMessage {
 	return nil
 }
 
-func (f fields) object(names ...string) fields {
-	o, _ := parse(f.raw(names...))
+func (f jsonFields) object(names ...string) jsonFields {
+	o, _ := parseFields(f.raw(names...))
 	return o
 }
 
 // list is a field that is an array; ok tells an empty one from none.
-func (f fields) list(names ...string) (items []json.RawMessage, ok bool) {
+func (f jsonFields) list(names ...string) (items []json.RawMessage, ok bool) {
 	v := f.raw(names...)
 	if len(v) == 0 || v[0] != '[' {
 		return nil, false
@@ -52,14 +52,16 @@ func (f fields) list(names ...string) (items []json.RawMessage, ok bool) {
 	return items, json.Unmarshal(v, &items) == nil
 }
 
-func (f fields) truth(name string) bool { return bytes.Equal(bytes.TrimSpace(f[name]), []byte("true")) }
+func (f jsonFields) isTrue(name string) bool {
+	return bytes.Equal(bytes.TrimSpace(f[name]), []byte("true"))
+}
 
-func (f fields) denied(name string) bool {
+func (f jsonFields) isFalse(name string) bool {
 	return bytes.Equal(bytes.TrimSpace(f[name]), []byte("false"))
 }
 
-// str is a JSON string, or nothing.
-func str(raw json.RawMessage) string {
+// jsonString is a JSON string, or nothing.
+func jsonString(raw json.RawMessage) string {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) < 2 || raw[0] != '"' {
 		return ""
@@ -71,20 +73,20 @@ func str(raw json.RawMessage) string {
 	return s
 }
 
-// strs are the texts of an array.
-func strs(items []json.RawMessage) []string {
+// jsonStrings are the texts of an array.
+func jsonStrings(items []json.RawMessage) []string {
 	var out []string
 	for _, item := range items {
-		if s := str(item); s != "" {
+		if s := jsonString(item); s != "" {
 			out = append(out, s)
 		}
 	}
 	return out
 }
 
-// unwrapped is a value that may come as a text that holds JSON.
-func unwrapped(raw json.RawMessage) json.RawMessage {
-	s := strings.TrimSpace(str(raw))
+// unwrapJSON is a value that may come as a text that holds JSON.
+func unwrapJSON(raw json.RawMessage) json.RawMessage {
+	s := strings.TrimSpace(jsonString(raw))
 	if s == "" || s[0] != '{' && s[0] != '[' || !json.Valid([]byte(s)) {
 		return raw
 	}

@@ -2,9 +2,9 @@ package hook
 
 import "github.com/retake-dev/retake"
 
-// hearGemini reads Gemini CLI: a turn is BeforeAgent and AfterAgent.
-func hearGemini(h *hearing) {
-	f := h.f
+// readGeminiEvent reads Gemini CLI: a turn is BeforeAgent and AfterAgent.
+func readGeminiEvent(h *eventReader) {
+	f := h.fields
 	h.event = f.text("hook_event_name")
 	h.base = retake.Signal{
 		Session: f.text("session_id"), Turn: f.text("prompt_id"), Subagent: f.text("agent_id"), Dir: f.text("cwd"),
@@ -12,28 +12,28 @@ func hearGemini(h *hearing) {
 	}
 	switch h.event {
 	case "SessionStart":
-		h.say(retake.SignalSessionStart, reason(f.text("source", "trigger")))
+		h.addSignal(retake.SignalSessionStart, withReason(f.text("source", "trigger")))
 	case "BeforeAgent":
-		h.say(retake.SignalPrompt, func(s *retake.Signal) { s.Prompt = f.text("prompt") })
+		h.addSignal(retake.SignalPrompt, func(s *retake.Signal) { s.Prompt = f.text("prompt") })
 	case "BeforeTool":
 		c := geminiCall(f)
-		h.say(retake.SignalCall, func(s *retake.Signal) { s.Call = c })
+		h.addSignal(retake.SignalCall, func(s *retake.Signal) { s.Call = c })
 	case "AfterTool":
-		h.sayCalled(geminiCall(f), f.raw("tool_response"))
+		h.addCalled(geminiCall(f), f.raw("tool_response"))
 	case "AfterAgent":
-		h.say(retake.SignalTurnEnd, func(s *retake.Signal) { s.Message = f.text("prompt_response") })
+		h.addSignal(retake.SignalTurnEnd, func(s *retake.Signal) { s.Message = f.text("prompt_response") })
 	case "PreCompress":
 		if f.text("trigger") == "auto" {
 			return // told before every question to the model, also when nothing is forgotten
 		}
-		h.say(retake.SignalCompact, reason(f.text("trigger")))
+		h.addSignal(retake.SignalCompact, withReason(f.text("trigger")))
 	case "SessionEnd":
-		h.say(retake.SignalSessionEnd, reason(f.text("reason", "trigger")))
+		h.addSignal(retake.SignalSessionEnd, withReason(f.text("reason", "trigger")))
 	}
 }
 
-func geminiCall(f fields) *retake.Call {
+func geminiCall(f jsonFields) *retake.Call {
 	c := newCall(f.text("tool_name"), f.text("tool_use_id", "call_id"), f.raw("tool_input"))
-	atServer(c, f.object("mcp_context").text("server_name"))
+	setServer(c, f.object("mcp_context").text("server_name"))
 	return c
 }

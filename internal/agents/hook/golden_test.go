@@ -22,17 +22,17 @@ var update = flag.Bool("update", false, "write what is answered now into the gol
 
 // told is what a golden file holds.
 type told struct {
-	Event    string          `json:"event"`
-	Signals  []retake.Signal `json:"signals"`
-	Worktree *hook.Worktree  `json:"worktree,omitempty"`
-	Error    string          `json:"error,omitempty"`
-	Answer   json.RawMessage `json:"answer"`
-	Noted    json.RawMessage `json:"answer_with_note"`
+	Event    string                `json:"event"`
+	Signals  []retake.Signal       `json:"signals"`
+	Worktree *hook.WorktreeRequest `json:"worktree,omitempty"`
+	Error    string                `json:"error,omitempty"`
+	Answer   json.RawMessage       `json:"answer"`
+	Noted    json.RawMessage       `json:"answer_with_note"`
 }
 
-func world() hook.World {
+func world() hook.EventContext {
 	n := 0
-	return hook.World{
+	return hook.EventContext{
 		Dir: "/home/dev/work", Now: time.Date(2026, 11, 14, 9, 0, 0, 0, time.UTC),
 		NewID: func() retake.SignalID {
 			n++
@@ -77,8 +77,8 @@ func tellAll(agent string, payload []byte) told {
 	if err != nil {
 		out.Error = err.Error()
 	}
-	out.Answer = hook.Answer(agent, heard.Event, retake.Reaction{})
-	out.Noted = hook.Answer(agent, heard.Event, retake.Reaction{Note: "The files went back to checkpoint 4 <by hand>."})
+	out.Answer = hook.FormatAnswer(agent, heard.Event, retake.Reaction{})
+	out.Noted = hook.FormatAnswer(agent, heard.Event, retake.Reaction{Note: "The files went back to checkpoint 4 <by hand>."})
 	return out
 }
 

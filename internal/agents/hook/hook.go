@@ -28,58 +28,58 @@ func Agents() []string {
 	return []string{claudeCode, codex, gemini, opencode, dockerAgent, cursor, copilot, cline, pi, droid}
 }
 
-// World is what a payload does not say.
-type World struct {
+// EventContext is what a payload does not say.
+type EventContext struct {
 	Dir   string // working directory of the process, for payloads that name none
 	Now   time.Time
 	NewID func() retake.SignalID
 }
 
-// Heard is what one payload says.
-type Heard struct {
+// ParsedEvent is what one payload says.
+type ParsedEvent struct {
 	Event    string // the agent's own name of it
 	Signals  []retake.Signal
-	Worktree *Worktree
+	Worktree *WorktreeRequest
 }
 
-// Worktree is what Claude Code asks for instead of a git worktree: a new one by
+// WorktreeRequest is what Claude Code asks for instead of a git worktree: a new one by
 // name, or the removal of one.
-type Worktree struct {
+type WorktreeRequest struct {
 	Name   string // of the new one
 	Remove string // path of the old one
 	Dir    string // where the agent works
 }
 
 var (
-	errJunk  = errors.New("payload is no JSON object")
-	errLarge = errors.New("payload is too large")
+	errNotObject = errors.New("payload is no JSON object")
+	errTooLarge  = errors.New("payload is too large")
 )
 
-// hearing is one payload on its way to signals.
-type hearing struct {
-	agent string
-	f     fields
-	event string
-	base  retake.Signal // what all signals of this payload have in common
-	out   []retake.Signal
-	tree  *Worktree
+// eventReader is one payload on its way to signals.
+type eventReader struct {
+	agent    string
+	fields   jsonFields
+	event    string
+	base     retake.Signal // what all signals of this payload have in common
+	signals  []retake.Signal
+	worktree *WorktreeRequest
 }
 
-// say adds a signal. What a subagent begins and ends are not the turns and the
+// addSignal adds a signal. What a subagent begins and ends are not the turns and the
 // sessions of its agent.
-func (h *hearing) say(kind retake.SignalKind, edit func(*retake.Signal)) {
+func (h *eventReader) addSignal(kind retake.SignalKind, edit func(*retake.Signal)) {
 	s := h.base
 	s.Kind = kind
 	if s.Subagent != "" {
-		s.Kind = below(kind)
+		s.Kind = subagentKind(kind)
 	}
 	if edit != nil {
 		edit(&s)
 	}
-	h.out = append(h.out, s)
+	h.signals = append(h.signals, s)
 }
 
-func below(kind retake.SignalKind) retake.SignalKind {
+func subagentKind(kind retake.SignalKind) retake.SignalKind {
 	switch kind {
 	case retake.SignalPrompt, retake.SignalSessionStart:
 		return retake.SignalSubagentStart
@@ -92,63 +92,63 @@ func below(kind retake.SignalKind) retake.SignalKind {
 
 // Translate reads one payload. No signal and no error: an event that says nothing
 // to us.
-func Translate(agent string, payload []byte, w World) (Heard, error) {
-	hear := adapter(agent)
+func Translate(agent string, payload []byte, w EventContext) (ParsedEvent, error) {
+	hear := adapterFor(agent)
 	if hear == nil {
-		return Heard{}, fmt.Errorf("hear %.40q: no adapter", agent)
+		return ParsedEvent{}, fmt.Errorf("hear %.40q: no adapter", agent)
 	}
 	if len(payload) > maxPayload {
-		return unheard(agent, payload), fmt.Errorf("hear %s: %w", agent, errLarge)
+		return partialEvent(agent, payload), fmt.Errorf("hear %s: %w", agent, errTooLarge)
 	}
-	f, ok := parse(bytes.TrimPrefix(payload, byteOrderMark))
+	f, ok := parseFields(bytes.TrimPrefix(payload, byteOrderMark))
 	if !ok {
-		return unheard(agent, payload), fmt.Errorf("hear %s: %w", agent, errJunk)
+		return partialEvent(agent, payload), fmt.Errorf("hear %s: %w", agent, errNotObject)
 	}
-	h := &hearing{agent: agent, f: f}
+	h := &eventReader{agent: agent, fields: f}
 	hear(h)
-	heard := Heard{Event: cleanID(h.event), Worktree: h.tree.admit(w)}
-	for _, s := range h.out {
+	heard := ParsedEvent{Event: cleanID(h.event), Worktree: h.worktree.admit(w)}
+	for _, s := range h.signals {
 		s.Agent = agent
-		if err := admit(&s, w); err != nil {
-			return Heard{Event: heard.Event, Worktree: heard.Worktree}, fmt.Errorf("hear %s %s: %w", agent, heard.Event, err)
+		if err := admitSignal(&s, w); err != nil {
+			return ParsedEvent{Event: heard.Event, Worktree: heard.Worktree}, fmt.Errorf("hear %s %s: %w", agent, heard.Event, err)
 		}
 		heard.Signals = append(heard.Signals, s)
 	}
 	return heard, nil
 }
 
-func adapter(agent string) func(*hearing) {
+func adapterFor(agent string) func(*eventReader) {
 	switch agent {
 	case claudeCode, codex, copilot, droid, pi:
-		return hearClaude
+		return readClaudeEvent
 	case gemini:
-		return hearGemini
+		return readGeminiEvent
 	case opencode:
-		return hearOpencode
+		return readOpencodeEvent
 	case dockerAgent:
-		return hearDocker
+		return readDockerEvent
 	case cursor:
-		return hearCursor
+		return readCursorEvent
 	case cline:
-		return hearCline
+		return readClineEvent
 	default:
 		return nil
 	}
 }
 
-// unheard is what can be said of a payload that is no JSON, or too much of it: the
+// partialEvent is what can be said of a payload that is no JSON, or too much of it: the
 // event, when its name can be seen. Cursor blocks what is not answered, so a name
 // that asks for nothing is not believed there.
-func unheard(agent string, payload []byte) Heard {
-	event := glimpse(payload)
-	if agent == cursor && !cursorAsks(event) {
+func partialEvent(agent string, payload []byte) ParsedEvent {
+	event := guessEventName(payload)
+	if agent == cursor && !cursorWaits(event) {
 		event = ""
 	}
-	return Heard{Event: event}
+	return ParsedEvent{Event: event}
 }
 
-// glimpse finds the name of the event without reading the payload as JSON.
-func glimpse(payload []byte) string {
+// guessEventName finds the name of the event without reading the payload as JSON.
+func guessEventName(payload []byte) string {
 	for _, key := range []string{`"hook_event_name"`, `"hookName"`} {
 		_, rest, ok := bytes.Cut(payload, []byte(key))
 		if !ok {

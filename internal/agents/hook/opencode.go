@@ -2,7 +2,7 @@ package hook
 
 import "github.com/retake-dev/retake"
 
-// hearOpencode reads what our plugin forwards. opencode has no hooks with stdin;
+// readOpencodeEvent reads what our plugin forwards. opencode has no hooks with stdin;
 // the plugin sends one JSON object per event:
 //
 //	hook_event_name  chat.message, session.idle, session.error, session.created, session.compacted,
@@ -17,8 +17,8 @@ import "github.com/retake-dev/retake"
 // A session with a parent is a subagent: it is told under the session of the
 // parent. Its messages are written by a model and its list is not the session's,
 // so they say nothing.
-func hearOpencode(h *hearing) {
-	f := h.f
+func readOpencodeEvent(h *eventReader) {
+	f := h.fields
 	h.event = f.text("hook_event_name")
 	h.base = retake.Signal{
 		Session: f.text("session_id"), Turn: f.text("message_id"), Dir: f.text("cwd"), Version: f.text("version"),
@@ -33,41 +33,41 @@ func hearOpencode(h *hearing) {
 			h.base.Session = ""
 		}
 	}
-	opencodeEvent(h)
+	readOpencodeTurn(h)
 }
 
-func opencodeEvent(h *hearing) {
-	f := h.f
+func readOpencodeTurn(h *eventReader) {
+	f := h.fields
 	switch h.event {
 	case "session.created":
-		h.say(retake.SignalSessionStart, began("new"))
+		h.addSignal(retake.SignalSessionStart, withStartReason("new"))
 	case "chat.message":
-		h.say(retake.SignalPrompt, func(s *retake.Signal) { s.Prompt, s.Machine = f.text("prompt"), noPerson(f.text("source")) })
+		h.addSignal(retake.SignalPrompt, func(s *retake.Signal) { s.Prompt, s.Machine = f.text("prompt"), isMachineSource(f.text("source")) })
 	case "tool.execute.before":
 		c := opencodeCall(f)
-		h.say(retake.SignalCall, func(s *retake.Signal) { s.Call = c })
+		h.addSignal(retake.SignalCall, func(s *retake.Signal) { s.Call = c })
 	case "tool.execute.after":
-		h.sayCalled(opencodeCall(f), f.raw("tool_output"))
+		h.addCalled(opencodeCall(f), f.raw("tool_output"))
 	case "todo.updated":
-		if list, ok := listed(f.raw("todos")); ok {
-			h.sayTasks(list)
+		if list, ok := parseTaskList(f.raw("todos")); ok {
+			h.addTasks(list)
 		}
 	case "session.idle":
-		h.say(retake.SignalTurnEnd, rested(f))
+		h.addSignal(retake.SignalTurnEnd, withTurnEnd(f))
 	case "session.error":
-		h.say(retake.SignalTurnEnd, func(s *retake.Signal) {
-			rested(f)(s)
-			s.Failed = trouble(f)
+		h.addSignal(retake.SignalTurnEnd, func(s *retake.Signal) {
+			withTurnEnd(f)(s)
+			s.Failed = failureText(f)
 		})
 	case "session.compacted":
-		h.say(retake.SignalCompact, reason(f.text("trigger")))
+		h.addSignal(retake.SignalCompact, withReason(f.text("trigger")))
 	case "session.deleted":
-		h.say(retake.SignalSessionEnd, reason("deleted"))
+		h.addSignal(retake.SignalSessionEnd, withReason("deleted"))
 	}
 }
 
-func opencodeCall(f fields) *retake.Call {
+func opencodeCall(f jsonFields) *retake.Call {
 	c := newCall(f.text("tool_name"), f.text("call_id"), f.raw("tool_input"))
-	atServer(c, f.text("server"))
+	setServer(c, f.text("server"))
 	return c
 }

@@ -8,48 +8,48 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// called puts what a tool answered into its call.
-func called(c *retake.Call, response json.RawMessage) *retake.Call {
-	c.Output = output(response)
-	c.Failed = c.Failed || failed(response)
-	c.Unfinished = c.Unfinished || unfinished(c.Input, response)
+// withResponse puts what a tool answered into its call.
+func withResponse(c *retake.Call, response json.RawMessage) *retake.Call {
+	c.Output = responseText(response)
+	c.Failed = c.Failed || isFailedResponse(response)
+	c.Unfinished = c.Unfinished || isUnfinished(c.Input, response)
 	return c
 }
 
-// output is what a tool answered, as text: the parts that are text when it is one
+// responseText is what a tool answered, as text: the parts that are text when it is one
 // of the known shapes, else all of it.
-func output(response json.RawMessage) string {
-	response = unwrapped(response)
+func responseText(response json.RawMessage) string {
+	response = unwrapJSON(response)
 	if len(response) == 0 || response[0] == '"' {
-		return str(response)
+		return jsonString(response)
 	}
-	o, ok := parse(response)
+	o, ok := parseFields(response)
 	if !ok {
-		items, _ := (fields{"": response}).list("")
-		return blocks(items, response)
+		items, _ := (jsonFields{"": response}).list("")
+		return blocksText(items, response)
 	}
 	_, out := o["stdout"]
 	if _, err := o["stderr"]; out || err {
-		return joined(o.text("stdout"), o.text("stderr"))
+		return joinNonEmpty(o.text("stdout"), o.text("stderr"))
 	}
 	if s := o.text("output", "llmContent", "text_result_for_llm", "textResultForLlm", "result", "text", "error"); s != "" {
 		return s
 	}
 	if items, isList := o.list("content", "llmContent"); isList {
-		return blocks(items, response)
+		return blocksText(items, response)
 	}
-	if s := joined(o.text("content"), o.object("error").text("message")); s != "" {
+	if s := joinNonEmpty(o.text("content"), o.object("error").text("message")); s != "" {
 		return s
 	}
-	return blocks(nil, response)
+	return blocksText(nil, response)
 }
 
-// blocks are the texts of a list of parts, as MCP tools answer; without any it is
+// blocksText are the texts of a list of parts, as MCP tools answer; without any it is
 // all that was answered.
-func blocks(items []json.RawMessage, all json.RawMessage) string {
+func blocksText(items []json.RawMessage, all json.RawMessage) string {
 	var texts []string
 	for _, item := range items {
-		if o, ok := parse(item); ok {
+		if o, ok := parseFields(item); ok {
 			if s := o.text("text"); s != "" {
 				texts = append(texts, s)
 			}
@@ -60,10 +60,10 @@ func blocks(items []json.RawMessage, all json.RawMessage) string {
 		_ = json.Compact(&b, all) // it was parsed before
 		return b.String()
 	}
-	return joined(texts...)
+	return joinNonEmpty(texts...)
 }
 
-func joined(texts ...string) string {
+func joinNonEmpty(texts ...string) string {
 	var kept []string
 	for _, s := range texts {
 		if s != "" {
@@ -73,21 +73,21 @@ func joined(texts ...string) string {
 	return strings.Join(kept, "\n")
 }
 
-// unfinished reports whether a call was cut short, or was sent to the background: its
+// isUnfinished reports whether a call was cut short, or was sent to the background: its
 // answer does not tell how it ends.
-func unfinished(input, response json.RawMessage) bool {
-	in, _ := parse(input)
-	out, _ := parse(unwrapped(response))
-	return in.truth("run_in_background") || in.truth("is_background") || out.truth("interrupted") || out.text("backgroundTaskId") != ""
+func isUnfinished(input, response json.RawMessage) bool {
+	in, _ := parseFields(input)
+	out, _ := parseFields(unwrapJSON(response))
+	return in.isTrue("run_in_background") || in.isTrue("is_background") || out.isTrue("interrupted") || out.text("backgroundTaskId") != ""
 }
 
-// failed reports whether a tool's answer says that it did not work.
-func failed(response json.RawMessage) bool {
-	o, ok := parse(unwrapped(response))
+// isFailedResponse reports whether a tool's answer says that it did not work.
+func isFailedResponse(response json.RawMessage) bool {
+	o, ok := parseFields(unwrapJSON(response))
 	if !ok {
 		return false
 	}
-	if o.truth("is_error") || o.truth("isError") || o.truth("interrupted") || o.denied("success") || len(o.raw("error")) > 0 && string(o.raw("error")) != `""` {
+	if o.isTrue("is_error") || o.isTrue("isError") || o.isTrue("interrupted") || o.isFalse("success") || len(o.raw("error")) > 0 && string(o.raw("error")) != `""` {
 		return true
 	}
 	if kind := o.text("result_type", "resultType"); kind != "" {

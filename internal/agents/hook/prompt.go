@@ -2,8 +2,8 @@ package hook
 
 import "strings"
 
-// wrappers are what programs put around and beside the words of a person.
-func wrappers() []string {
+// machineTags are what programs put around and beside the words of a person.
+func machineTags() []string {
 	return []string{
 		"system-reminder", "ide_opened_file", "ide_selection", "ide_diagnostics", "ide_context",
 		"environment_details", "environment_context", "user_instructions", "editor_context", "open_and_recently_viewed_files",
@@ -12,28 +12,28 @@ func wrappers() []string {
 	}
 }
 
-// envelopes hold the words of a person: they are taken off, what is inside stays.
-func envelopes() []string { return []string{"user_query", "user_message", "task", "feedback"} }
+// personTags hold the words of a person: they are taken off, what is inside stays.
+func personTags() []string { return []string{"user_query", "user_message", "task", "feedback"} }
 
-// spoken is what a person said in a prompt. A prompt of wrappers alone is the
+// personWords is what a person said in a prompt. A prompt of wrappers alone is the
 // work of a machine.
-func spoken(prompt string) (words string, machine bool) {
+func personWords(prompt string) (words string, machine bool) {
 	words = prompt
 	if strings.ContainsRune(words, '<') {
-		for _, tag := range wrappers() {
-			words = without(words, tag)
+		for _, tag := range machineTags() {
+			words = removeTag(words, tag)
 		}
-		for _, tag := range envelopes() {
-			words = unenveloped(words, tag)
+		for _, tag := range personTags() {
+			words = unwrapTag(words, tag)
 		}
 	}
 	words = strings.TrimSpace(words)
 	return words, words == "" && strings.TrimSpace(prompt) != ""
 }
 
-// without takes every <tag>...</tag> out; one that is not closed stays, since a
+// removeTag takes every <tag>...</tag> out; one that is not closed stays, since a
 // person may have typed it.
-func without(s, tag string) string {
+func removeTag(s, tag string) string {
 	opening, closing := "<"+tag, "</"+tag+">"
 	var b strings.Builder
 	for {
@@ -57,8 +57,8 @@ func without(s, tag string) string {
 	return b.String() + s
 }
 
-// unenveloped takes off one <tag> and its </tag> that hold all the rest.
-func unenveloped(s, tag string) string {
+// unwrapTag takes off one <tag> and its </tag> that hold all the rest.
+func unwrapTag(s, tag string) string {
 	t := strings.TrimSpace(s)
 	inner, ok := strings.CutPrefix(t, "<"+tag+">")
 	if !ok {

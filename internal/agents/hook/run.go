@@ -25,9 +25,9 @@ type Deps struct {
 	// Worktree makes or removes one, and gives the path of a new one. The user has
 	// asked for it when it is not nil, so it must answer a path in every directory:
 	// an agent whose hook names none has no worktrees at all.
-	Worktree func(ctx context.Context, w Worktree) (path string, err error)
+	Worktree func(ctx context.Context, w WorktreeRequest) (path string, err error)
 	External func(ctx context.Context, name string, payload []byte) ([]byte, error) // runs retake-agent-NAME
-	Trouble  func(string)                                                           // a log, as well as it can
+	LogError func(string)                                                           // a log, as well as it can
 
 	budgets *budgets // nil: the usual ones
 }
@@ -49,14 +49,14 @@ const (
 	worktreeBudget  = 2 * time.Minute
 )
 
-func usual() *budgets {
+func defaultBudgets() *budgets {
 	return &budgets{
 		read: readBudget, protected: protectedBudget, prompt: promptBudget, call: callBudget, end: endBudget, other: otherBudget,
 		spool: spoolBudget, external: externalBudget, worktree: worktreeBudget,
 	}
 }
 
-func (b *budgets) of(kind retake.SignalKind) time.Duration {
+func (b *budgets) forKind(kind retake.SignalKind) time.Duration {
 	switch kind {
 	case retake.SignalPrompt:
 		return b.prompt
@@ -72,72 +72,72 @@ func (b *budgets) of(kind retake.SignalKind) time.Duration {
 // Run is the whole life of a hook process. The exit code is 0 also for junk, in a
 // panic and when time is up: an agent must never be stopped by its history.
 func Run(ctx context.Context, agent string, d Deps) int {
-	r := &running{agent: agent, d: d, b: d.budgets}
-	if r.b == nil {
-		r.b = usual()
+	r := &hookRun{agent: agent, deps: d, budgets: d.budgets}
+	if r.budgets == nil {
+		r.budgets = defaultBudgets()
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			r.trouble(fmt.Errorf("hook %.40q: panic: %v", agent, p))
+			r.logError(fmt.Errorf("hook %.40q: panic: %v", agent, p))
 		}
-		r.write()
+		r.writeAnswer()
 	}()
 	r.run(ctx)
 	return 0
 }
 
-// running is one run. What it holds as the answer is what is written at its end,
+// hookRun is one run. What it holds as the answer is what is written at its end,
 // however that comes.
-type running struct {
-	agent  string
-	d      Deps
-	b      *budgets
-	answer []byte
-	late   bool // the daemon did not hear one signal in time: it is not asked again
+type hookRun struct {
+	agent   string
+	deps    Deps
+	budgets *budgets
+	answer  []byte
+	late    bool // the daemon did not hear one signal in time: it is not asked again
 }
 
-func (r *running) run(ctx context.Context) {
-	r.answer = Answer(r.agent, "", retake.Reaction{})
-	payload, err := within(ctx, r.b.read, func(context.Context) ([]byte, error) { return read(r.d.In) })
+func (r *hookRun) run(ctx context.Context) {
+	r.answer = FormatAnswer(r.agent, "", retake.Reaction{})
+	payload, err := withBudget(ctx, r.budgets.read, func(context.Context) ([]byte, error) { return readPayload(r.deps.In) })
 	if err != nil {
-		r.answer = Answer(r.agent, unheard(r.agent, payload).Event, retake.Reaction{})
-		r.trouble(fmt.Errorf("read %.40q: %w", r.agent, err))
+		r.answer = FormatAnswer(r.agent, partialEvent(r.agent, payload).Event, retake.Reaction{})
+		r.logError(fmt.Errorf("read %.40q: %w", r.agent, err))
 		return
 	}
-	w := World{Dir: r.d.Dir, Now: r.d.Clock.Now(), NewID: queue.NewID}
-	if adapter(r.agent) == nil {
-		r.external(ctx, payload, w)
+	w := EventContext{Dir: r.deps.Dir, Now: r.deps.Clock.Now(), NewID: queue.NewID}
+	if adapterFor(r.agent) == nil {
+		r.runExternal(ctx, payload, w)
 		return
 	}
 	heard, err := Translate(r.agent, payload, w)
-	r.answer = Answer(r.agent, heard.Event, retake.Reaction{})
-	r.trouble(err)
+	r.answer = FormatAnswer(r.agent, heard.Event, retake.Reaction{})
+	r.logError(err)
 	if heard.Worktree != nil {
-		r.worktree(ctx, *heard.Worktree)
+		r.answerWorktree(ctx, *heard.Worktree)
 	}
 	for i := range heard.Signals {
-		heard.Signals[i].Hears = takesNote(r.agent, heard.Event)
+		heard.Signals[i].Hears = acceptsNote(r.agent, heard.Event)
 	}
-	note := r.tell(ctx, heard.Signals)
-	r.answered(Answer(r.agent, heard.Event, retake.Reaction{Note: note}))
+	note := r.sendSignals(ctx, heard.Signals)
+	r.setAnswer(FormatAnswer(r.agent, heard.Event, retake.Reaction{Note: note}))
 }
 
-// answered replaces the answer, unless a worktree was answered.
-func (r *running) answered(b []byte) {
+// setAnswer replaces the answer, unless a worktree was answered.
+func (r *hookRun) setAnswer(b []byte) {
 	if b != nil {
 		r.answer = b
 	}
 }
 
-// tell gives the signals to the service, and answers the first note.
-func (r *running) tell(ctx context.Context, signals []retake.Signal) (note string) {
+// sendSignals gives the signals to the service, and answers the first note.
+func (r *hookRun) sendSignals(ctx context.Context, signals []retake.Signal) (note string) {
 	for _, s := range signals {
-		if !r.protected(ctx, s.Dir) {
+		if !r.isProtected(ctx, s.Dir) {
 			continue
 		}
 		reaction, err := r.observe(ctx, s)
 		if err != nil {
-			r.trouble(fmt.Errorf("observe %s: %w", s.Kind, err))
+			r.logError(fmt.Errorf("observe %s: %w", s.Kind, err))
 			r.spool(ctx, s)
 			continue
 		}
@@ -150,76 +150,76 @@ func (r *running) tell(ctx context.Context, signals []retake.Signal) (note strin
 
 var errLate = errors.New("the signal before it was not heard")
 
-func (r *running) observe(ctx context.Context, s retake.Signal) (retake.Reaction, error) {
+func (r *hookRun) observe(ctx context.Context, s retake.Signal) (retake.Reaction, error) {
 	if r.late {
 		return retake.Reaction{}, errLate
 	}
-	reaction, err := within(ctx, r.b.of(s.Kind), func(ctx context.Context) (retake.Reaction, error) { return r.d.Observe(ctx, s) })
+	reaction, err := withBudget(ctx, r.budgets.forKind(s.Kind), func(ctx context.Context) (retake.Reaction, error) { return r.deps.Observe(ctx, s) })
 	r.late = err != nil
 	return reaction, err
 }
 
 // spool keeps a signal also when the agent has given up waiting.
-func (r *running) spool(ctx context.Context, s retake.Signal) {
-	_, err := within(context.WithoutCancel(ctx), r.b.spool, func(context.Context) (struct{}, error) { return struct{}{}, r.d.Spool(s) })
+func (r *hookRun) spool(ctx context.Context, s retake.Signal) {
+	_, err := withBudget(context.WithoutCancel(ctx), r.budgets.spool, func(context.Context) (struct{}, error) { return struct{}{}, r.deps.Spool(s) })
 	if err != nil {
-		r.trouble(fmt.Errorf("spool %s: %w", s.Kind, err))
+		r.logError(fmt.Errorf("spool %s: %w", s.Kind, err))
 	}
 }
 
-func (r *running) protected(ctx context.Context, dir string) bool {
-	yes, err := within(context.WithoutCancel(ctx), r.b.protected, func(context.Context) (bool, error) { return r.d.Protected(dir), nil })
+func (r *hookRun) isProtected(ctx context.Context, dir string) bool {
+	yes, err := withBudget(context.WithoutCancel(ctx), r.budgets.protected, func(context.Context) (bool, error) { return r.deps.Protected(dir), nil })
 	if err != nil {
-		r.trouble(fmt.Errorf("look at directory: %w", err))
+		r.logError(fmt.Errorf("look at directory: %w", err))
 	}
 	return err == nil && yes
 }
 
-// worktree is asked in every directory, also in one that is not protected.
-func (r *running) worktree(ctx context.Context, w Worktree) {
-	if r.d.Worktree == nil {
+// answerWorktree is asked in every directory, also in one that is not protected.
+func (r *hookRun) answerWorktree(ctx context.Context, w WorktreeRequest) {
+	if r.deps.Worktree == nil {
 		return
 	}
-	path, err := within(ctx, r.b.worktree, func(ctx context.Context) (string, error) { return r.d.Worktree(ctx, w) })
+	path, err := withBudget(ctx, r.budgets.worktree, func(ctx context.Context) (string, error) { return r.deps.Worktree(ctx, w) })
 	if err != nil {
-		r.trouble(fmt.Errorf("make worktree: %w", err))
+		r.logError(fmt.Errorf("make worktree: %w", err))
 		return
 	}
-	if w.Name != "" && file(path) != "" && !bytes.ContainsAny([]byte(path), "\r\n") {
+	if w.Name != "" && cleanFilePath(path) != "" && !bytes.ContainsAny([]byte(path), "\r\n") {
 		r.answer = []byte(path)
 	}
 }
 
-func (r *running) external(ctx context.Context, payload []byte, w World) {
-	if r.d.External == nil || !externalName(r.agent) {
-		r.trouble(fmt.Errorf("hear %.40q: no adapter", r.agent))
+func (r *hookRun) runExternal(ctx context.Context, payload []byte, w EventContext) {
+	if r.deps.External == nil || !isExternalName(r.agent) {
+		r.logError(fmt.Errorf("hear %.40q: no adapter", r.agent))
 		return
 	}
-	said, err := within(ctx, r.b.external, func(ctx context.Context) ([]byte, error) { return r.d.External(ctx, r.agent, payload) })
+	said, err := withBudget(ctx, r.budgets.external, func(ctx context.Context) ([]byte, error) { return r.deps.External(ctx, r.agent, payload) })
 	if err != nil {
-		r.trouble(fmt.Errorf("hear %s: %w", r.agent, err))
+		r.logError(fmt.Errorf("hear %s: %w", r.agent, err))
 		return
 	}
-	heard, answer, err := External(r.agent, said, w)
+	heard, answer, err := ReadExternal(r.agent, said, w)
 	r.answer = answer
-	r.trouble(err)
-	r.tell(ctx, heard.Signals)
+	r.logError(err)
+	r.sendSignals(ctx, heard.Signals)
 }
 
-// trouble logs, and lives with a log that does not work.
-func (r *running) trouble(err error) {
-	if err == nil || r.d.Trouble == nil {
+// logError logs, and lives with a log that does not work.
+func (r *hookRun) logError(err error) {
+	if err == nil || r.deps.LogError == nil {
 		return
 	}
 	defer func() { _ = recover() }()
-	r.d.Trouble(err.Error())
+	r.deps.LogError(err.Error())
 }
 
-// write is the only place that writes. Nobody hears of an error here.
-func (r *running) write() {
+// writeAnswer is the only place that writes. Nobody hears of an error here.
+func (r *hookRun) writeAnswer() {
 	if len(r.answer) == 0 {
 		return
 	}
 	defer func() { _ = recover() }()
-	_, _ = r.d.Out.Write(append(bytes.Clone(r.answer), '\n'))
+	_, _ = r.deps.Out.Write(append(bytes.Clone(r.answer), '\n'))
 }

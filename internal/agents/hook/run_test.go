@@ -41,7 +41,7 @@ type bench struct {
 func (b *bench) deps(in string) hook.Deps {
 	return hook.WithBudget(hook.Deps{
 		In: strings.NewReader(in), Out: &b.out, Dir: "/home/dev/work",
-		Clock:     clock.NewHeld(time.Date(2026, 11, 14, 9, 0, 0, 0, time.UTC)),
+		Clock:     clock.NewManual(time.Date(2026, 11, 14, 9, 0, 0, 0, time.UTC)),
 		Protected: func(dir string) bool { return dir == "/home/dev/shop" },
 		Observe: func(ctx context.Context, s retake.Signal) (retake.Reaction, error) {
 			b.mu.Lock()
@@ -58,7 +58,7 @@ func (b *bench) deps(in string) hook.Deps {
 			b.spooled = append(b.spooled, s)
 			return nil
 		},
-		Trouble: func(s string) { b.troubles = append(b.troubles, s) },
+		LogError: func(s string) { b.troubles = append(b.troubles, s) },
 	}, time.Minute)
 }
 
@@ -185,7 +185,7 @@ func TestRunPanic(t *testing.T) {
 		"spool": func(d *hook.Deps) {
 			d.Observe, d.Spool = nil, func(retake.Signal) error { panic("no") }
 		},
-		"trouble": func(d *hook.Deps) { d.Observe, d.Trouble = nil, func(string) { panic("no") } },
+		"trouble": func(d *hook.Deps) { d.Observe, d.LogError = nil, func(string) { panic("no") } },
 		"clock":   func(d *hook.Deps) { d.Clock = nil },
 		"in":      func(d *hook.Deps) { d.In = nil },
 	} {
@@ -262,23 +262,23 @@ func TestRunWorktree(t *testing.T) {
 		payload, path string
 		err           error
 		out           string
-		want          hook.Worktree
+		want          hook.WorktreeRequest
 	}{
-		{create, "/srv/other-x", nil, "/srv/other-x\n", hook.Worktree{Name: "x-y", Dir: "/srv/other"}},
-		{create, "relative", nil, "", hook.Worktree{Name: "x-y", Dir: "/srv/other"}},
-		{create, "/srv/two\nlines", nil, "", hook.Worktree{Name: "x-y", Dir: "/srv/other"}},
-		{create, "/srv/other-x", errors.New("no space"), "", hook.Worktree{Name: "x-y", Dir: "/srv/other"}},
-		{remove, "/srv/other-x", nil, "", hook.Worktree{Remove: "/srv/other-x", Dir: "/srv/other"}},
+		{create, "/srv/other-x", nil, "/srv/other-x\n", hook.WorktreeRequest{Name: "x-y", Dir: "/srv/other"}},
+		{create, "relative", nil, "", hook.WorktreeRequest{Name: "x-y", Dir: "/srv/other"}},
+		{create, "/srv/two\nlines", nil, "", hook.WorktreeRequest{Name: "x-y", Dir: "/srv/other"}},
+		{create, "/srv/other-x", errors.New("no space"), "", hook.WorktreeRequest{Name: "x-y", Dir: "/srv/other"}},
+		{remove, "/srv/other-x", nil, "", hook.WorktreeRequest{Remove: "/srv/other-x", Dir: "/srv/other"}},
 	} {
 		var b bench
 		d := b.deps(test.payload)
-		var asked []hook.Worktree
-		d.Worktree = func(_ context.Context, w hook.Worktree) (string, error) {
+		var asked []hook.WorktreeRequest
+		d.Worktree = func(_ context.Context, w hook.WorktreeRequest) (string, error) {
 			asked = append(asked, w)
 			return test.path, test.err
 		}
 		b.want(t, hook.Run(t.Context(), "claude-code", d), 0, 0, test.out)
-		if diff := cmp.Diff([]hook.Worktree{test.want}, asked); diff != "" {
+		if diff := cmp.Diff([]hook.WorktreeRequest{test.want}, asked); diff != "" {
 			t.Errorf("%s\n%s", test.payload, diff)
 		}
 	}

@@ -10,80 +10,80 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// sayCalled tells that a tool has run, and the list of tasks when the tool is one
+// addCalled tells that a tool has run, and the list of tasks when the tool is one
 // that holds all of it. Claude Code's TaskCreate and TaskUpdate, and its event
 // TaskCompleted, name one task: they make no list, TaskList does. The list of a
 // subagent is not the one of its session.
-func (h *hearing) sayCalled(c *retake.Call, response json.RawMessage) {
-	c = called(c, response)
-	h.say(retake.SignalCalled, func(s *retake.Signal) { s.Call = c })
+func (h *eventReader) addCalled(c *retake.Call, response json.RawMessage) {
+	c = withResponse(c, response)
+	h.addSignal(retake.SignalCalled, func(s *retake.Signal) { s.Call = c })
 	if c.Failed {
 		return
 	}
-	in, _ := parse(c.Input)
+	in, _ := parseFields(c.Input)
 	if list, ok := taskList(c.Tool, in, response); ok {
-		h.sayTasks(list)
+		h.addTasks(list)
 	}
 }
 
-func (h *hearing) sayTasks(list []retake.Task) {
+func (h *eventReader) addTasks(list []retake.Task) {
 	if h.base.Subagent == "" {
-		h.say(retake.SignalTasks, func(s *retake.Signal) { s.Tasks = list })
+		h.addSignal(retake.SignalTasks, func(s *retake.Signal) { s.Tasks = list })
 	}
 }
 
 // taskList is the whole list that a call wrote or read.
-func taskList(tool string, in fields, response json.RawMessage) ([]retake.Task, bool) {
-	answer, _ := parse(unwrapped(response))
+func taskList(tool string, in jsonFields, response json.RawMessage) ([]retake.Task, bool) {
+	answer, _ := parseFields(unwrapJSON(response))
 	switch strings.ToLower(tool) {
 	case "todowrite", "todo_write", "write_todos", "manage_todo_list":
-		if in.truth("merge") {
+		if in.isTrue("merge") {
 			return nil, false
 		}
-		return listed(in.raw("todos", "todoList"))
+		return parseTaskList(in.raw("todos", "todoList"))
 	case "update_todo", "update_todos":
-		if list, ok := listed(answer.raw("all_todos")); ok {
+		if list, ok := parseTaskList(answer.raw("all_todos")); ok {
 			return list, true
 		}
-		return checklist(in.text("todos"))
+		return parseChecklist(in.text("todos"))
 	case "update_plan":
-		return listed(in.raw("plan"))
+		return parseTaskList(in.raw("plan"))
 	case "tasklist":
-		return listed(answer.raw("tasks"))
+		return parseTaskList(answer.raw("tasks"))
 	case "create_todo", "create_todos", "list_todos":
-		return listed(answer.raw("all_todos", "todos"))
+		return parseTaskList(answer.raw("all_todos", "todos"))
 	}
-	return checklist(in.text("task_progress"))
+	return parseChecklist(in.text("task_progress"))
 }
 
-// listed reads an array of tasks, or a text that is a list of boxes.
-func listed(raw json.RawMessage) ([]retake.Task, bool) {
-	raw = unwrapped(raw)
-	if s := str(raw); s != "" {
-		return checklist(s)
+// parseTaskList reads an array of tasks, or a text that is a list of boxes.
+func parseTaskList(raw json.RawMessage) ([]retake.Task, bool) {
+	raw = unwrapJSON(raw)
+	if s := jsonString(raw); s != "" {
+		return parseChecklist(s)
 	}
-	items, ok := (fields{"": raw}).list("")
+	items, ok := (jsonFields{"": raw}).list("")
 	if !ok {
 		return nil, false
 	}
 	tasks := []retake.Task{}
 	for _, item := range items[:min(len(items), maxTasks)] {
-		one, _ := parse(item)
+		one, _ := parseFields(item)
 		title := one.text("content", "step", "description", "subject", "title", "text", "task")
 		if title == "" {
 			continue
 		}
 		status := one.text("status", "state")
-		if status == "" && one.truth("completed") {
+		if status == "" && one.isTrue("completed") {
 			status = "completed"
 		}
-		tasks = append(tasks, retake.Task{ID: one.text("id", "taskId"), Title: title, Status: taskStatus(status)})
+		tasks = append(tasks, retake.Task{ID: one.text("id", "taskId"), Title: title, Status: parseTaskStatus(status)})
 	}
 	return tasks, true
 }
 
-// checklist reads lines such as "- [x] done". A text without any is no list.
-func checklist(text string) ([]retake.Task, bool) {
+// parseChecklist reads lines such as "- [x] done". A text without any is no list.
+func parseChecklist(text string) ([]retake.Task, bool) {
 	var tasks []retake.Task
 	for line := range strings.Lines(text) {
 		before, rest, ok := strings.Cut(line, "[")
@@ -94,12 +94,12 @@ func checklist(text string) ([]retake.Task, bool) {
 		if title == "" || len(tasks) == maxTasks {
 			continue
 		}
-		tasks = append(tasks, retake.Task{Title: title, Status: box(rest[0])})
+		tasks = append(tasks, retake.Task{Title: title, Status: boxStatus(rest[0])})
 	}
 	return tasks, len(tasks) > 0
 }
 
-func box(c byte) retake.TaskStatus {
+func boxStatus(c byte) retake.TaskStatus {
 	switch c {
 	case 'x', 'X':
 		return retake.TaskCompleted
@@ -112,8 +112,8 @@ func box(c byte) retake.TaskStatus {
 	}
 }
 
-// taskStatus knows the words of the agents. What is unknown is still to be done.
-func taskStatus(word string) retake.TaskStatus {
+// parseTaskStatus knows the words of the agents. What is unknown is still to be done.
+func parseTaskStatus(word string) retake.TaskStatus {
 	switch strings.ReplaceAll(strings.ToLower(word), "_", "-") {
 	case "in-progress", "inprogress", "active", "doing", "started":
 		return retake.TaskActive
@@ -128,15 +128,15 @@ func taskStatus(word string) retake.TaskStatus {
 	}
 }
 
-// tidy bounds a list. A task without an id is named by its title, so that it
+// boundTasks bounds a list. A task without an id is named by its title, so that it
 // keeps its name when the list around it changes; no two have the same name.
-func tidy(tasks []retake.Task) []retake.Task {
+func boundTasks(tasks []retake.Task) []retake.Task {
 	var out []retake.Task
 	seen := make(map[string]bool)
 	for _, t := range tasks[:min(len(tasks), maxTasks)] {
-		t.Title = cut(strings.TrimSpace(t.Title), maxTitle)
+		t.Title = truncate(strings.TrimSpace(t.Title), maxTitle)
 		if !slices.Contains(retake.TaskStatuses, t.Status) {
-			t.Status = taskStatus(string(t.Status))
+			t.Status = parseTaskStatus(string(t.Status))
 		}
 		id := cleanID(t.ID)
 		if id == "" {

@@ -13,9 +13,9 @@ import (
 
 var errEnded = errors.New("ended without an answer")
 
-// within gives f a budget, and goes on without it when that is spent. A panic in f
+// withBudget gives f a budget, and goes on without it when that is spent. A panic in f
 // is an error. The process is about to end, so what f still does is left to it.
-func within[T any](ctx context.Context, budget time.Duration, f func(context.Context) (T, error)) (T, error) {
+func withBudget[T any](ctx context.Context, budget time.Duration, f func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
 	type result struct {
@@ -47,10 +47,10 @@ func within[T any](ctx context.Context, budget time.Duration, f func(context.Con
 	}
 }
 
-// read takes one JSON value, and does not wait for an end of file behind it. Of a
+// readPayload takes one JSON value, and does not wait for an end of file behind it. Of a
 // payload that is refused it gives what is there, and takes the rest from the
 // pipe, so that the agent does not stumble over writing it.
-func read(in io.Reader) ([]byte, error) {
+func readPayload(in io.Reader) ([]byte, error) {
 	limited := &io.LimitedReader{R: in, N: maxPayload + 1}
 	buffered := bufio.NewReader(limited)
 	if mark, _ := buffered.Peek(len(byteOrderMark)); bytes.Equal(mark, byteOrderMark) {
@@ -67,7 +67,7 @@ func read(in io.Reader) ([]byte, error) {
 		rest = payload
 	}
 	if limited.N <= 0 {
-		err = errLarge
+		err = errTooLarge
 	}
 	_, _ = io.Copy(io.Discard, in)
 	return rest, err

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	plainMode  fs.FileMode = 0o644
+	fileMode   fs.FileMode = 0o644
 	scriptMode fs.FileMode = 0o755
 )
 
@@ -20,34 +20,34 @@ const (
 // behind it is replaced. Of several files, those that are done stay done when one
 // is refused, and the error says so.
 func (c Change) Apply() error {
-	for i, m := range c.many {
+	for i, m := range c.files {
 		if err := m.Apply(); err != nil {
 			if i > 0 {
 				e := *retake.AsError(err)
-				e.Safe = fmt.Sprintf("%d of %d files were done before; the others are as they were.", i, len(c.many))
+				e.Safe = fmt.Sprintf("%d of %d files were done before; the others are as they were.", i, len(c.files))
 				return &e
 			}
 			return err
 		}
 	}
-	if c.many != nil || c.Empty() {
+	if c.files != nil || c.Empty() {
 		return nil
 	}
-	real, err := follow(c.File)
+	real, err := resolveLinks(c.File)
 	if err != nil {
 		return err
 	}
-	if err := c.still(real); err != nil {
+	if err := c.checkUnchanged(real); err != nil {
 		return err
 	}
 	if c.After == nil {
-		return c.take(real)
+		return c.removeFile(real)
 	}
 	made, err := makeDirs(filepath.Dir(real))
 	if err != nil {
-		return c.denied(filepath.Dir(real), err)
+		return c.deniedError(filepath.Dir(real), err)
 	}
-	if err := c.write(real); err != nil {
+	if err := c.replaceFile(real); err != nil {
 		for _, dir := range made {
 			_ = os.Remove(dir) // ours, and empty
 		}
@@ -56,53 +56,53 @@ func (c Change) Apply() error {
 	return nil
 }
 
-// still refuses when the file is not what the plan saw.
-func (c Change) still(real string) error {
-	text, there, err := place{file: c.File, real: real}.read()
+// checkUnchanged refuses when the file is not what the plan saw.
+func (c Change) checkUnchanged(real string) error {
+	text, there, err := settingsFile{path: c.File, realPath: real}.read()
 	if err != nil {
-		return c.denied(real, err)
+		return c.deniedError(real, err)
 	}
 	if there == c.Existed && bytes.Equal(text, c.Before) {
 		return nil
 	}
-	return &retake.Error{Kind: retake.Moved, What: c.File + " was changed since the plan", Safe: unchanged, Hint: "plan again"}
+	return &retake.Error{Kind: retake.Moved, What: c.File + " was changed since the plan", Safe: nothingChanged, Hint: "plan again"}
 }
 
-// write puts the new bytes in place in one step: whoever reads sees the old file
+// replaceFile puts the new bytes in place in one step: whoever reads sees the old file
 // or the new one, also after a crash.
-func (c Change) write(real string) error {
+func (c Change) replaceFile(real string) error {
 	dir := filepath.Dir(real)
-	if err := writable(dir, true); err != nil {
-		return c.denied(dir, err)
+	if err := checkWritable(dir, true); err != nil {
+		return c.deniedError(dir, err)
 	}
 	var old fs.FileInfo
 	if c.Existed {
-		if err := writable(real, false); err != nil {
-			return c.denied(real, err)
+		if err := checkWritable(real, false); err != nil {
+			return c.deniedError(real, err)
 		}
 		info, err := os.Stat(real)
 		if err != nil {
-			return c.denied(real, err)
+			return c.deniedError(real, err)
 		}
 		old = info
 	}
-	temp, err := c.stage(dir, old)
+	temp, err := c.stageFile(dir, old)
 	if err != nil {
-		return c.denied(dir, err)
+		return c.deniedError(dir, err)
 	}
 	defer os.Remove(temp) //nolint:errcheck // it is gone when all went well
-	if err := c.still(real); err != nil {
+	if err := c.checkUnchanged(real); err != nil {
 		return err
 	}
-	if err := c.swap(temp, real); err != nil {
+	if err := c.commitStaged(temp, real); err != nil {
 		return err
 	}
 	return syncDir(dir)
 }
 
-// stage writes the new bytes beside the file, with the mode and the owner of the
+// stageFile writes the new bytes beside the file, with the mode and the owner of the
 // old one.
-func (c Change) stage(dir string, old fs.FileInfo) (name string, err error) {
+func (c Change) stageFile(dir string, old fs.FileInfo) (name string, err error) {
 	f, err := os.CreateTemp(dir, ".retake-*")
 	if err != nil {
 		return "", fmt.Errorf("create file: %w", err)
@@ -132,39 +132,39 @@ func (c Change) stage(dir string, old fs.FileInfo) (name string, err error) {
 	return f.Name(), nil
 }
 
-// swap gives the staged file its name. A file that came up where there was none
+// commitStaged gives the staged file its name. A file that came up where there was none
 // is not replaced.
-func (c Change) swap(temp, real string) error {
+func (c Change) commitStaged(temp, real string) error {
 	if !c.Existed {
 		err := os.Link(temp, real)
 		if errors.Is(err, fs.ErrExist) {
-			return &retake.Error{Kind: retake.Moved, What: c.File + " came up since the plan", Safe: unchanged, Hint: "plan again"}
+			return &retake.Error{Kind: retake.Moved, What: c.File + " came up since the plan", Safe: nothingChanged, Hint: "plan again"}
 		}
 		if err == nil {
 			return nil
 		}
 	}
 	if err := os.Rename(temp, real); err != nil {
-		return c.denied(real, err)
+		return c.deniedError(real, err)
 	}
 	return nil
 }
 
-// take removes the file that we made, and the directories above it that hold
+// removeFile removes the file that we made, and the directories above it that hold
 // nothing any more.
-func (c Change) take(real string) error {
+func (c Change) removeFile(real string) error {
 	for path, dir := range map[string]bool{filepath.Dir(real): true, real: false} {
-		if err := writable(path, dir); err != nil {
-			return c.denied(path, err)
+		if err := checkWritable(path, dir); err != nil {
+			return c.deniedError(path, err)
 		}
 	}
 	if err := os.Remove(real); err != nil {
-		return c.denied(real, err)
+		return c.deniedError(real, err)
 	}
 	if err := syncDir(filepath.Dir(real)); err != nil {
 		return err
 	}
-	for dir := filepath.Dir(c.File); c.base != "" && len(dir) > len(c.base); dir = filepath.Dir(dir) {
+	for dir := filepath.Dir(c.File); c.baseDir != "" && len(dir) > len(c.baseDir); dir = filepath.Dir(dir) {
 		info, err := os.Lstat(dir)
 		if err != nil || !info.IsDir() || os.Remove(dir) != nil {
 			break
@@ -173,9 +173,9 @@ func (c Change) take(real string) error {
 	return nil
 }
 
-// writable tells whether somebody closed a file or a directory to changes. The
+// checkWritable tells whether somebody closed a file or a directory to changes. The
 // mode counts also for a user who could ignore it: it was set on purpose.
-func writable(path string, dir bool) error {
+func checkWritable(path string, dir bool) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
@@ -202,7 +202,7 @@ func makeDirs(dir string) (made []string, err error) {
 	if made, err = makeDirs(filepath.Dir(dir)); err != nil {
 		return nil, err
 	}
-	if err := writable(filepath.Dir(dir), true); err != nil {
+	if err := checkWritable(filepath.Dir(dir), true); err != nil {
 		return nil, err
 	}
 	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -217,15 +217,15 @@ func syncDir(dir string) error {
 		return fmt.Errorf("open directory: %w", err)
 	}
 	defer d.Close() //nolint:errcheck // nothing was written through it
-	if err := d.Sync(); err != nil && !unsynced(err) {
+	if err := d.Sync(); err != nil && !isSyncUnsupported(err) {
 		return fmt.Errorf("sync directory: %w", err)
 	}
 	return nil
 }
 
-func (c Change) denied(path string, err error) error {
-	e := &retake.Error{Kind: retake.Denied, What: path + " cannot be changed", Safe: unchanged, Err: err}
-	if errors.Is(err, fs.ErrPermission) || readOnly(err) {
+func (c Change) deniedError(path string, err error) error {
+	e := &retake.Error{Kind: retake.Denied, What: path + " cannot be changed", Safe: nothingChanged, Err: err}
+	if errors.Is(err, fs.ErrPermission) || isReadOnlyFS(err) {
 		e.Hint = "make it writable, or write the lines yourself: retake agents install " + c.Agent + " shows them"
 	}
 	return e

@@ -10,7 +10,7 @@ import (
 // keepOwner does nothing: who replaces a file here owns it as before.
 func keepOwner(*os.File, fs.FileInfo) error { return nil }
 
-func readOnly(error) bool { return false }
+func isReadOnlyFS(error) bool { return false }
 
-// unsynced reports whether a file system cannot sync a directory: none here can.
-func unsynced(error) bool { return true }
+// isSyncUnsupported reports whether a file system cannot sync a directory: none here can.
+func isSyncUnsupported(error) bool { return true }

@@ -24,9 +24,9 @@ func keepOwner(f *os.File, old fs.FileInfo) error {
 	return f.Chown(int(was.Uid), int(was.Gid))
 }
 
-func readOnly(err error) bool { return errors.Is(err, syscall.EROFS) }
+func isReadOnlyFS(err error) bool { return errors.Is(err, syscall.EROFS) }
 
-// unsynced reports whether a file system cannot sync a directory.
-func unsynced(err error) bool {
+// isSyncUnsupported reports whether a file system cannot sync a directory.
+func isSyncUnsupported(err error) bool {
 	return errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP)
 }

@@ -21,15 +21,15 @@ type Change struct {
 	Removed int // hooks that go
 	Notes   []string
 
-	base string
-	mode fs.FileMode // of a new file
-	many []Change    // one for each file, when there are several
+	baseDir string
+	mode    fs.FileMode // of a new file
+	files   []Change    // one for each file, when there are several
 }
 
 // Empty reports whether there is nothing to do.
 func (c Change) Empty() bool {
-	if c.many != nil {
-		return !slices.ContainsFunc(c.many, func(m Change) bool { return !m.Empty() })
+	if c.files != nil {
+		return !slices.ContainsFunc(c.files, func(m Change) bool { return !m.Empty() })
 	}
 	return c.Existed == (c.After != nil) && bytes.Equal(c.Before, c.After)
 }
@@ -37,11 +37,11 @@ func (c Change) Empty() bool {
 // Lines are the lines that come and go, with + and - before them. Several files
 // are told apart by their paths.
 func (c Change) Lines() []string {
-	if c.many == nil {
-		return difference(split(c.Before), split(c.After))
+	if c.files == nil {
+		return diffLines(splitLines(c.Before), splitLines(c.After))
 	}
 	var out []string
-	for _, m := range c.many {
+	for _, m := range c.files {
 		if !m.Empty() {
 			out = append(append(out, m.File), m.Lines()...)
 		}
@@ -49,7 +49,7 @@ func (c Change) Lines() []string {
 	return out
 }
 
-func split(text []byte) []string {
+func splitLines(text []byte) []string {
 	if len(text) == 0 {
 		return nil
 	}
@@ -60,9 +60,9 @@ func split(text []byte) []string {
 	return lines
 }
 
-// difference is the shortest list of lines that go and come. Its cost grows with
+// diffLines is the shortest list of lines that go and come. Its cost grows with
 // what differs, not with what there is.
-func difference(a, b []string) []string {
+func diffLines(a, b []string) []string {
 	trail, at := []map[int]int{}, map[int]int{1: 0}
 	for n := 0; ; n++ {
 		trail = append(trail, maps.Clone(at))
@@ -76,14 +76,14 @@ func difference(a, b []string) []string {
 			}
 			at[k] = x
 			if x >= len(a) && x-k >= len(b) {
-				return back(a, b, trail)
+				return backtrack(a, b, trail)
 			}
 		}
 	}
 }
 
-// back walks from the end of both texts to their beginning.
-func back(a, b []string, trail []map[int]int) []string {
+// backtrack walks from the end of both texts to their beginning.
+func backtrack(a, b []string, trail []map[int]int) []string {
 	x, y := len(a), len(b)
 	var out []string
 	for n := len(trail) - 1; n > 0; n-- {

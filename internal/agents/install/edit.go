@@ -8,23 +8,23 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// span is an object or an array as offsets into the text.
-type span struct {
+// containerSpan is an object or an array as offsets into the text.
+type containerSpan struct {
 	open, close int // of its brackets
-	items       []item
+	items       []spanItem
 }
 
-type item struct {
+type spanItem struct {
 	before     int // where the white space before it begins
 	start, end int
 	comma      int // after it; -1 when there is none
 }
 
-func spread(v *hujson.Value) span {
-	s := span{open: v.StartOffset, close: v.EndOffset - 1}
+func newContainerSpan(v *hujson.Value) containerSpan {
+	s := containerSpan{open: v.StartOffset, close: v.EndOffset - 1}
 	before := s.open + 1
 	add := func(start int, last hujson.Value, final bool) {
-		it := item{before: before, start: start, end: last.EndOffset, comma: -1}
+		it := spanItem{before: before, start: start, end: last.EndOffset, comma: -1}
 		if !final || last.AfterExtra != nil {
 			it.comma = it.end + len(last.AfterExtra)
 			before = it.comma + 1
@@ -44,134 +44,134 @@ func spread(v *hujson.Value) span {
 	return s
 }
 
-// patch is bytes that come to an offset, in place of some that go.
-type patch struct {
-	at, cut int
-	put     string
+// textPatch is bytes that come to an offset, in place of some that go.
+type textPatch struct {
+	at, remove int
+	insert     string
 }
 
-func (d *doc) apply(patches ...patch) []byte {
-	slices.SortStableFunc(patches, func(a, b patch) int { return a.at - b.at })
-	out, done := slices.Clone(d.mark), 0
+func (d *jsonDoc) applyPatches(patches ...textPatch) []byte {
+	slices.SortStableFunc(patches, func(a, b textPatch) int { return a.at - b.at })
+	out, done := slices.Clone(d.byteOrderMark), 0
 	for _, p := range patches {
-		out = append(append(out, d.text[done:p.at]...), p.put...)
-		done = p.at + p.cut
+		out = append(append(out, d.text[done:p.at]...), p.insert...)
+		done = p.at + p.remove
 	}
 	return append(out, d.text[done:]...)
 }
 
 // blank is white space.
-const blank = " \t\r\n"
+const whitespace = " \t\r\n"
 
-// add puts a new last item into a container. What it adds is found again by its
+// appendItem puts a new last item into a container. What it adds is found again by its
 // form alone, because nothing else remembers it: an empty container that was
 // there before begins with a blank line, one that we made does not.
-func (d *doc) add(v *hujson.Value, write func(s style, indent string) string) []byte {
-	s, st := spread(v), d.style
+func (d *jsonDoc) appendItem(v *hujson.Value, write func(s jsonStyle, indent string) string) []byte {
+	s, st := newContainerSpan(v), d.style
 	if len(s.items) == 0 {
 		outer := indentAt(d.text, s.open)
-		if !st.lines {
-			return d.apply(patch{at: s.open + 1, put: " " + write(st, "")})
+		if !st.multiline {
+			return d.applyPatches(textPatch{at: s.open + 1, insert: " " + write(st, "")})
 		}
 		in := outer + st.unit
-		return d.apply(patch{at: s.open + 1, put: st.newline + st.newline + in + write(st, in) + st.newline + outer})
+		return d.applyPatches(textPatch{at: s.open + 1, insert: st.newline + st.newline + in + write(st, in) + st.newline + outer})
 	}
 	last := s.items[len(s.items)-1]
-	in, lines := indentIn(string(d.text[last.before:last.start]))
+	in, lines := indentAfterNewline(string(d.text[last.before:last.start]))
 	sep := st.newline + in
-	if st.lines = lines; !lines {
-		sep = st.gap()
+	if st.multiline = lines; !lines {
+		sep = st.separator()
 	}
 	at := last.end
 	if last.comma >= 0 {
 		at = last.comma + 1
 	}
 	// A comment at the end of the line stays with its line.
-	kept := bytes.TrimRight(d.text[at:s.close], blank)
-	if !lines && endsInLine(kept) {
+	kept := bytes.TrimRight(d.text[at:s.close], whitespace)
+	if !lines && endsInLineComment(kept) {
 		kept = nil
 	}
-	put := patch{at: at + len(kept), put: sep + write(st, in)}
+	put := textPatch{at: at + len(kept), insert: sep + write(st, in)}
 	if last.comma >= 0 {
-		put.put += ","
-		return d.apply(put)
+		put.insert += ","
+		return d.applyPatches(put)
 	}
-	return d.apply(patch{at: last.end, put: ","}, put)
+	return d.applyPatches(textPatch{at: last.end, insert: ","}, put)
 }
 
-// replace puts another value where one is.
-func (d *doc) replace(v *hujson.Value, value string) []byte {
-	return d.apply(patch{at: v.StartOffset, cut: v.EndOffset - v.StartOffset, put: value})
+// replaceValue puts another value where one is.
+func (d *jsonDoc) replaceValue(v *hujson.Value, value string) []byte {
+	return d.applyPatches(textPatch{at: v.StartOffset, remove: v.EndOffset - v.StartOffset, insert: value})
 }
 
-// link is a container and the index of the item that holds the next one.
-type link struct {
-	in    *hujson.Value
-	index int
+// pathStep is a container and the index of the item that holds the next one.
+type pathStep struct {
+	container *hujson.Value
+	index     int
 }
 
-// drop takes the innermost item away, and with it each container that we made
+// removeItem takes the innermost item away, and with it each container that we made
 // for it and that holds nothing else. gone means that not even the root stays.
-func (d *doc) drop(chain []link) (text []byte, gone bool) {
+func (d *jsonDoc) removeItem(chain []pathStep) (text []byte, gone bool) {
 	for _, l := range slices.Backward(chain) {
-		s := spread(l.in)
-		if m := d.marked(s); m != nil {
-			return d.apply(m...), false
+		s := newContainerSpan(l.container)
+		if m := d.emptyContainer(s); m != nil {
+			return d.applyPatches(m...), false
 		}
-		if len(s.items) > 1 || d.busy(s) {
-			return d.apply(d.cut(s, l.index)...), false
+		if len(s.items) > 1 || d.hasComments(s) {
+			return d.applyPatches(d.cutItem(s, l.index)...), false
 		}
 	}
 	return nil, true
 }
 
-// cut takes an item out of a container with its comma and the white space before.
-func (d *doc) cut(s span, i int) []patch {
+// cutItem takes an item out of a container with its comma and the white space before.
+func (d *jsonDoc) cutItem(s containerSpan, i int) []textPatch {
 	it := s.items[i]
 	before := d.text[it.before:it.start]
-	kept := bytes.TrimRight(before, blank)
+	kept := bytes.TrimRight(before, whitespace)
 	from := it.before + len(kept)
 	follows := it.end
-	var patches []patch
+	var patches []textPatch
 	switch {
 	case it.comma >= 0:
-		patches = append(patches, patch{at: it.comma, cut: 1})
+		patches = append(patches, textPatch{at: it.comma, remove: 1})
 		if it.comma == it.end {
 			follows++
 		}
 	case i > 0:
-		patches = append(patches, patch{at: s.items[i-1].comma, cut: 1})
+		patches = append(patches, textPatch{at: s.items[i-1].comma, remove: 1})
 	}
 	// What follows a comment to the end of its line would become part of it.
 	put := ""
-	if endsInLine(kept) && !bytes.HasPrefix(bytes.TrimPrefix(d.text[follows:], []byte("\r")), []byte("\n")) {
+	if endsInLineComment(kept) && !bytes.HasPrefix(bytes.TrimPrefix(d.text[follows:], []byte("\r")), []byte("\n")) {
 		put = d.style.newline
 	}
-	return append(patches, patch{at: from, cut: it.end - from, put: put})
+	return append(patches, textPatch{at: from, remove: it.end - from, insert: put})
 }
 
-// busy reports whether a container holds comments beside its only item.
-func (d *doc) busy(s span) bool {
+// hasComments reports whether a container holds comments beside its only item.
+func (d *jsonDoc) hasComments(s containerSpan) bool {
 	it := s.items[0]
 	after := d.text[it.end:s.close]
 	if it.comma >= 0 {
 		after = slices.Concat(d.text[it.end:it.comma], d.text[it.comma+1:s.close])
 	}
-	return len(bytes.Trim(d.text[it.before:it.start], blank)) > 0 || len(bytes.Trim(after, blank)) > 0
+	return len(bytes.Trim(d.text[it.before:it.start], whitespace)) > 0 || len(bytes.Trim(after, whitespace)) > 0
 }
 
-// marked gives the patches that empty a container which was there before us;
+// emptyContainer gives the patches that empty a container which was there before us;
 // nil when we made it, or when it holds more.
-func (d *doc) marked(s span) []patch {
+func (d *jsonDoc) emptyContainer(s containerSpan) []textPatch {
 	it, st := s.items[0], d.style
 	before := string(d.text[it.before:it.start])
-	if len(s.items) > 1 || strings.Trim(before, blank) != "" {
+	if len(s.items) > 1 || strings.Trim(before, whitespace) != "" {
 		return nil
 	}
-	var patches []patch
+	var patches []textPatch
 	end := it.end
 	if it.comma >= 0 {
-		patches = append(patches, patch{at: it.comma, cut: 1})
+		patches = append(patches, textPatch{at: it.comma, remove: 1})
 	}
 	switch {
 	case strings.HasPrefix(before, st.newline+st.newline):
@@ -182,12 +182,12 @@ func (d *doc) marked(s span) []patch {
 	case before != " ":
 		return nil
 	}
-	return append(patches, patch{at: it.before, cut: end - it.before})
+	return append(patches, textPatch{at: it.before, remove: end - it.before})
 }
 
-// endsInLine reports whether white space and comments end inside a comment that
+// endsInLineComment reports whether white space and comments end inside a comment that
 // only the end of the line ends.
-func endsInLine(extra []byte) bool {
+func endsInLineComment(extra []byte) bool {
 	for i := 0; i < len(extra); i++ {
 		if extra[i] != '/' {
 			continue

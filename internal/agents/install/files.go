@@ -11,177 +11,177 @@ import (
 // originals are the files that are written as they stand; plugin/ holds the same.
 //
 //go:embed files
-var originals embed.FS
+var embeddedFiles embed.FS
 
-func original(name string) []byte {
-	text, err := originals.ReadFile("files/" + name)
+func embeddedFile(name string) []byte {
+	text, err := embeddedFiles.ReadFile("files/" + name)
 	if err != nil {
 		panic("read " + name + ": " + err.Error()) // it is built in
 	}
 	return text
 }
 
-// written marks a file of ours: it is in its first lines.
-func written(agent string) string { return "Written by: retake agents install " + agent }
+// ownMark marks a file of ours: it is in its first lines.
+func ownMark(agent string) string { return "Written by: retake agents install " + agent }
 
-// extension is the driver of agents that run a file of ours in their own process.
-type extension struct {
-	file  func(site) (place, error)
-	from  string // the original
-	hooks int    // events that it listens to
-	notes []string
+// extensionDriver is the driver of agents that run a file of ours in their own process.
+type extensionDriver struct {
+	file      func(agentSite) (settingsFile, error)
+	source    string // the original
+	hookCount int    // events that it listens to
+	notes     []string
 
-	command func(whole []byte, program string) []byte // puts another path of the program in; nil: into a constant
+	withProgram func(whole []byte, program string) []byte // puts another path of the program in; nil: into a constant
 }
 
-// text is the file with the command in it.
-func (x extension) text(at site) []byte {
-	whole := original(x.from)
+// content is the file with the command in it.
+func (x extensionDriver) content(at agentSite) []byte {
+	whole := embeddedFile(x.source)
 	if at.program() == "retake" {
 		return whole
 	}
-	if x.command != nil {
-		return x.command(whole, at.program())
+	if x.withProgram != nil {
+		return x.withProgram(whole, at.program())
 	}
-	return bytes.Replace(whole, []byte(`const RETAKE = "retake"`), []byte(`const RETAKE = `+text(at.program())), 1)
+	return bytes.Replace(whole, []byte(`const RETAKE = "retake"`), []byte(`const RETAKE = `+quoteJSON(at.program())), 1)
 }
 
-func (x extension) status(at site) Status {
+func (x extensionDriver) status(at agentSite) Status {
 	pl, err := x.file(at)
 	if err != nil {
-		return at.unknown(pl.file, err)
+		return at.unknownStatus(pl.path, err)
 	}
 	is, there, err := pl.read()
 	switch {
 	case err != nil:
-		return at.unknown(pl.file, err)
+		return at.unknownStatus(pl.path, err)
 	case !there:
-		return at.found(pl.file, Absent, 0, "")
-	case bytes.Equal(is, x.text(at)):
-		return at.found(pl.file, Current, x.hooks, "")
-	case mine(is, at.agent):
-		return at.found(pl.file, Outdated, x.hooks, "")
+		return at.newStatus(pl.path, Absent, 0, "")
+	case bytes.Equal(is, x.content(at)):
+		return at.newStatus(pl.path, Current, x.hookCount, "")
+	case isOurs(is, at.agent):
+		return at.newStatus(pl.path, Outdated, x.hookCount, "")
 	}
-	return at.found(pl.file, Unknown, 0, "the file is not ours")
+	return at.newStatus(pl.path, Unknown, 0, "the file is not ours")
 }
 
-func (x extension) install(at site, _ Options) (Change, error) {
+func (x extensionDriver) install(at agentSite, _ Options) (Change, error) {
 	pl, err := x.file(at)
 	if err != nil {
 		return Change{}, err
 	}
-	c, err := at.change(pl)
+	c, err := at.newChange(pl)
 	if err != nil {
 		return Change{}, err
 	}
-	if c.Existed && !mine(c.Before, at.agent) {
-		return Change{}, foreign(pl.file)
+	if c.Existed && !isOurs(c.Before, at.agent) {
+		return Change{}, foreignFileError(pl.path)
 	}
-	c.After = x.text(at)
+	c.After = x.content(at)
 	if c.Empty() {
 		return c, nil
 	}
-	c.Added, c.Notes = x.hooks, x.notes
+	c.Added, c.Notes = x.hookCount, x.notes
 	if c.Existed {
-		c.Removed = x.hooks
+		c.Removed = x.hookCount
 	}
 	return c, nil
 }
 
-func (x extension) remove(at site) (Change, error) {
+func (x extensionDriver) remove(at agentSite) (Change, error) {
 	pl, err := x.file(at)
 	if err != nil {
 		return Change{}, err
 	}
-	c, err := at.change(pl)
+	c, err := at.newChange(pl)
 	if err != nil || !c.Existed {
 		return c, err
 	}
-	if !mine(c.Before, at.agent) {
-		return Change{}, foreign(pl.file)
+	if !isOurs(c.Before, at.agent) {
+		return Change{}, foreignFileError(pl.path)
 	}
-	c.After, c.Removed = nil, x.hooks
+	c.After, c.Removed = nil, x.hookCount
 	return c, nil
 }
 
-// mine reports whether a file carries our mark in its first lines.
-func mine(file []byte, agent string) bool {
+// isOurs reports whether a file carries our mark in its first lines.
+func isOurs(file []byte, agent string) bool {
 	head := file[:min(len(file), 400)]
-	return bytes.Contains(head, []byte(written(agent)))
+	return bytes.Contains(head, []byte(ownMark(agent)))
 }
 
-func foreign(file string) error {
+func foreignFileError(file string) error {
 	return &retake.Error{
-		Kind: retake.Exists, What: file + " is there, and it is not ours", Safe: unchanged,
+		Kind: retake.Exists, What: file + " is there, and it is not ours", Safe: nothingChanged,
 		Hint: "give it another name, then try again",
 	}
 }
 
-// scripts is the driver of an agent that runs programs named like its events.
-type scripts struct {
-	dir    func(site) (place, error)
-	from   string
+// scriptDriver is the driver of an agent that runs programs named like its events.
+type scriptDriver struct {
+	dir    func(agentSite) (settingsFile, error)
+	source string
 	events []string
 	notes  []string
 }
 
-func (x scripts) text(at site) []byte {
-	whole := original(x.from)
+func (x scriptDriver) content(at agentSite) []byte {
+	whole := embeddedFile(x.source)
 	if at.program() == "retake" {
 		return whole
 	}
-	return bytes.Replace(whole, []byte("\nRETAKE=retake\n"), []byte("\nRETAKE="+quote(at.program())+"\n"), 1)
+	return bytes.Replace(whole, []byte("\nRETAKE=retake\n"), []byte("\nRETAKE="+shellQuote(at.program())+"\n"), 1)
 }
 
-// each makes the change of one event's file.
-func (x scripts) each(at site, event string) (Change, error) {
+// fileChange makes the change of one event's file.
+func (x scriptDriver) fileChange(at agentSite, event string) (Change, error) {
 	dir, err := x.dir(at)
 	if err != nil {
 		return Change{}, err
 	}
-	pl, err := at.at(dir.base, filepath.Join(dir.file[len(dir.base):], event))
+	pl, err := at.locateFile(dir.baseDir, filepath.Join(dir.path[len(dir.baseDir):], event))
 	if err != nil {
 		return Change{}, err
 	}
-	c, err := at.change(pl)
+	c, err := at.newChange(pl)
 	c.mode = scriptMode
 	return c, err
 }
 
-func (x scripts) status(at site) Status {
+func (x scriptDriver) status(at agentSite) Status {
 	dir, err := x.dir(at)
 	if err != nil {
-		return at.unknown(dir.file, err)
+		return at.unknownStatus(dir.path, err)
 	}
 	same, ours := 0, 0
 	for _, event := range x.events {
-		c, err := x.each(at, event)
+		c, err := x.fileChange(at, event)
 		if err != nil {
-			return at.unknown(dir.file, err)
+			return at.unknownStatus(dir.path, err)
 		}
-		if mine(c.Before, at.agent) {
+		if isOurs(c.Before, at.agent) {
 			ours++
 		}
-		if bytes.Equal(c.Before, x.text(at)) || c.Existed && !mine(c.Before, at.agent) {
+		if bytes.Equal(c.Before, x.content(at)) || c.Existed && !isOurs(c.Before, at.agent) {
 			same++ // a script of somebody else is not ours to miss
 		}
 	}
 	switch {
 	case ours == 0:
-		return at.found(dir.file, Absent, 0, "")
+		return at.newStatus(dir.path, Absent, 0, "")
 	case same == len(x.events):
-		return at.found(dir.file, Current, ours, "")
+		return at.newStatus(dir.path, Current, ours, "")
 	}
-	return at.found(dir.file, Outdated, ours, "")
+	return at.newStatus(dir.path, Outdated, ours, "")
 }
 
-func (x scripts) install(at site, _ Options) (Change, error) {
-	return x.plan(at, func(all *Change, event string, c Change) (Change, error) {
-		if c.Existed && !mine(c.Before, at.agent) {
+func (x scriptDriver) install(at agentSite, _ Options) (Change, error) {
+	return x.planEvents(at, func(all *Change, event string, c Change) (Change, error) {
+		if c.Existed && !isOurs(c.Before, at.agent) {
 			all.Notes = append(all.Notes, c.File+" is not ours and stays: no signal for "+event)
 			return c, nil
 		}
-		c.After = x.text(at)
+		c.After = x.content(at)
 		if !c.Empty() {
 			all.Added++
 			if c.Existed {
@@ -192,9 +192,9 @@ func (x scripts) install(at site, _ Options) (Change, error) {
 	})
 }
 
-func (x scripts) remove(at site) (Change, error) {
-	return x.plan(at, func(all *Change, _ string, c Change) (Change, error) {
-		if mine(c.Before, at.agent) {
+func (x scriptDriver) remove(at agentSite) (Change, error) {
+	return x.planEvents(at, func(all *Change, _ string, c Change) (Change, error) {
+		if isOurs(c.Before, at.agent) {
 			c.After = nil
 			all.Removed++
 		}
@@ -202,15 +202,15 @@ func (x scripts) remove(at site) (Change, error) {
 	})
 }
 
-// plan makes one change of the changes of all events.
-func (x scripts) plan(at site, one func(*Change, string, Change) (Change, error)) (Change, error) {
+// planEvents makes one change of the changes of all events.
+func (x scriptDriver) planEvents(at agentSite, one func(*Change, string, Change) (Change, error)) (Change, error) {
 	dir, err := x.dir(at)
 	if err != nil {
 		return Change{}, err
 	}
-	all := Change{Agent: at.agent, Scope: at.scope, File: dir.file, many: []Change{}}
+	all := Change{Agent: at.agent, Scope: at.scope, File: dir.path, files: []Change{}}
 	for _, event := range x.events {
-		c, err := x.each(at, event)
+		c, err := x.fileChange(at, event)
 		if err == nil {
 			c, err = one(&all, event, c)
 		}
@@ -219,10 +219,10 @@ func (x scripts) plan(at site, one func(*Change, string, Change) (Change, error)
 		}
 		all.Existed = all.Existed || c.Existed
 		all.Before, all.After = append(all.Before, c.Before...), append(all.After, c.After...)
-		all.many = append(all.many, c)
+		all.files = append(all.files, c)
 	}
 	if len(all.Notes) == len(x.events) {
-		return Change{}, foreign(dir.file)
+		return Change{}, foreignFileError(dir.path)
 	}
 	if all.Added > 0 {
 		all.Notes = append(all.Notes, x.notes...)

@@ -2,19 +2,19 @@ package install
 
 import "github.com/tailscale/hujson"
 
-// command is a handler of the form that most agents share.
-func command(line string, timeout int, more ...member) object {
-	return append(object{{"type", "command"}, {"command", line}, {"timeout", timeout}}, more...)
+// commandHandler is a handler of the form that most agents share.
+func commandHandler(line string, timeout int, more ...jsonMember) jsonObject {
+	return append(jsonObject{{"type", "command"}, {"command", line}, {"timeout", timeout}}, more...)
 }
 
-// group is an entry of an event: a matcher, if any, and one handler, which stands
+// groupHook is an entry of an event: a matcher, if any, and one handler, which stands
 // last.
-func group(event, matcher string, handler object) hook {
-	entry := object{}
+func groupHook(event, matcher string, handler jsonObject) hookEntry {
+	entry := jsonObject{}
 	if matcher != "" {
-		entry = append(entry, member{"matcher", matcher})
+		entry = append(entry, jsonMember{"matcher", matcher})
 	}
-	return hook{event: event, value: append(entry, member{"hooks", []any{handler}})}
+	return hookEntry{event: event, value: append(entry, jsonMember{"hooks", []any{handler}})}
 }
 
 // claudeHooks: Claude Code waits for what takes part in a turn, not for what only
@@ -22,26 +22,26 @@ func group(event, matcher string, handler object) hook {
 // it does not wait for, and whoever edits next must find the turn closed. A hook that
 // fails is passed over. Worktrees are opt-in: a hook that prints no path would break
 // them.
-func claudeHooks(program string) []hook {
-	run := line(program, claudeCode)
-	wait, tell := command(run, 10), command(run, 60, member{"async", true})
+func claudeHooks(program string) []hookEntry {
+	run := hookCommand(program, claudeCode)
+	wait, tell := commandHandler(run, 10), commandHandler(run, 60, jsonMember{"async", true})
 	const changes = "Bash|PowerShell|Write|Edit|MultiEdit|NotebookEdit|mcp__.*"
 	const starts = "|Task|Agent" // a sub-agent
-	create := group("WorktreeCreate", "", command(run, 120))
-	remove := group("WorktreeRemove", "", command(run, 60))
+	create := groupHook("WorktreeCreate", "", commandHandler(run, 120))
+	remove := groupHook("WorktreeRemove", "", commandHandler(run, 60))
 	create.optional, remove.optional = true, true
-	return []hook{
-		group("SessionStart", "", wait),
-		group("UserPromptSubmit", "", wait),
-		group("PreToolUse", changes+starts, wait),
-		group("PostToolUse", changes+"|TodoWrite|TaskCreate|TaskUpdate", tell),
-		group("PostToolUseFailure", changes, tell),
-		group("SubagentStart", "", tell),
-		group("SubagentStop", "", tell),
-		group("PreCompact", "", wait),
-		group("Stop", "", wait),
-		group("StopFailure", "", wait),
-		group("SessionEnd", "", wait),
+	return []hookEntry{
+		groupHook("SessionStart", "", wait),
+		groupHook("UserPromptSubmit", "", wait),
+		groupHook("PreToolUse", changes+starts, wait),
+		groupHook("PostToolUse", changes+"|TodoWrite|TaskCreate|TaskUpdate", tell),
+		groupHook("PostToolUseFailure", changes, tell),
+		groupHook("SubagentStart", "", tell),
+		groupHook("SubagentStop", "", tell),
+		groupHook("PreCompact", "", wait),
+		groupHook("Stop", "", wait),
+		groupHook("StopFailure", "", wait),
+		groupHook("SessionEnd", "", wait),
 		create,
 		remove,
 	}
@@ -49,65 +49,65 @@ func claudeHooks(program string) []hook {
 
 // codexHooks: "async" would make older versions skip the hook, and three seconds
 // is all that the end of a session gets.
-func codexHooks(program string) []hook {
-	run := line(program, "codex")
-	wait := command(run, 10)
+func codexHooks(program string) []hookEntry {
+	run := hookCommand(program, "codex")
+	wait := commandHandler(run, 10)
 	const changes = "Bash|apply_patch|mcp__.*"
-	return []hook{
-		group("SessionStart", "", wait),
-		group("UserPromptSubmit", "", wait),
-		group("PreToolUse", changes, wait),
-		group("PostToolUse", changes+"|update_plan", wait),
-		group("SubagentStart", "", wait),
-		group("SubagentStop", "", wait),
-		group("PreCompact", "", wait),
-		group("Stop", "", wait),
-		group("SessionEnd", "", command(run, 3)),
+	return []hookEntry{
+		groupHook("SessionStart", "", wait),
+		groupHook("UserPromptSubmit", "", wait),
+		groupHook("PreToolUse", changes, wait),
+		groupHook("PostToolUse", changes+"|update_plan", wait),
+		groupHook("SubagentStart", "", wait),
+		groupHook("SubagentStop", "", wait),
+		groupHook("PreCompact", "", wait),
+		groupHook("Stop", "", wait),
+		groupHook("SessionEnd", "", commandHandler(run, 3)),
 	}
 }
 
 // geminiHooks: time-outs are in milliseconds.
-func geminiHooks(program string) []hook {
-	run := command(line(program, "gemini"), 10000)
-	run = append(object{{"name", "retake"}}, run...)
+func geminiHooks(program string) []hookEntry {
+	run := commandHandler(hookCommand(program, "gemini"), 10000)
+	run = append(jsonObject{{"name", "retake"}}, run...)
 	const changes = "run_shell_command|write_file|replace|mcp_.*"
-	return []hook{
-		group("SessionStart", "", run),
-		group("BeforeAgent", "", run),
-		group("BeforeTool", changes, run),
-		group("AfterTool", changes+"|write_todos", run),
-		group("AfterAgent", "", run),
-		group("PreCompress", "", run),
-		group("SessionEnd", "", run),
+	return []hookEntry{
+		groupHook("SessionStart", "", run),
+		groupHook("BeforeAgent", "", run),
+		groupHook("BeforeTool", changes, run),
+		groupHook("AfterTool", changes+"|write_todos", run),
+		groupHook("AfterAgent", "", run),
+		groupHook("PreCompress", "", run),
+		groupHook("SessionEnd", "", run),
 	}
 }
 
 // droidHooks: names of tools changed between versions, so both are there.
-func droidHooks(program string) []hook {
-	run := command(line(program, "droid"), 10)
+func droidHooks(program string) []hookEntry {
+	run := commandHandler(hookCommand(program, "droid"), 10)
 	const changes = "Bash|Execute|Write|Create|Edit|MultiEdit|ApplyPatch|mcp__.*"
-	return []hook{
-		group("SessionStart", "", run),
-		group("UserPromptSubmit", "", run),
-		group("PreToolUse", changes, run),
-		group("PostToolUse", changes+"|TodoWrite", run),
-		group("SubagentStop", "", run),
-		group("PreCompact", "", run),
-		group("Stop", "", run),
-		group("SessionEnd", "", run),
+	return []hookEntry{
+		groupHook("SessionStart", "", run),
+		groupHook("UserPromptSubmit", "", run),
+		groupHook("PreToolUse", changes, run),
+		groupHook("PostToolUse", changes+"|TodoWrite", run),
+		groupHook("SubagentStop", "", run),
+		groupHook("PreCompact", "", run),
+		groupHook("Stop", "", run),
+		groupHook("SessionEnd", "", run),
 	}
 }
 
 // cursorHooks: a hook that fails is passed over; names that a version does not
 // know are too.
-func cursorHooks(program string) []hook {
-	run := object{{"command", line(program, "cursor")}, {"timeout", 10}}
-	var out []hook
+func cursorHooks(program string) []hookEntry {
+	run := jsonObject{{"command", hookCommand(program, "cursor")}, {"timeout", 10}}
+	var out []hookEntry
 	for _, event := range []string{
 		"sessionStart", "beforeSubmitPrompt", "preToolUse", "postToolUse", "postToolUseFailure",
 		"subagentStart", "subagentStop", "preCompact", "stop", "sessionEnd",
 	} {
-		out = append(out, hook{event: event, value: run})
+		out = append(out, hookEntry{event: event, value: run})
 	}
 	return out
 }
@@ -116,33 +116,33 @@ func cursorHooks(program string) []hook {
 // who has the project and not the program: so the line always ends well. Names in
 // this spelling give the payload that other agents have too.
 const (
-	endWell        = " || true"
-	endWellWindows = "; exit 0"
+	alwaysSucceed        = " || true"
+	alwaysSucceedWindows = "; exit 0"
 )
 
-func copilotHooks(program string) []hook {
-	run := line(program, "copilot")
+func copilotHooks(program string) []hookEntry {
+	run := hookCommand(program, "copilot")
 	windows := run
-	if quote(program) != program {
+	if shellQuote(program) != program {
 		windows = "& " + run // a quoted word is a text there, not a command
 	}
-	entry := object{{"type", "command"}, {"bash", run + endWell}, {"powershell", windows + endWellWindows}, {"timeoutSec", 10}}
-	var out []hook
+	entry := jsonObject{{"type", "command"}, {"bash", run + alwaysSucceed}, {"powershell", windows + alwaysSucceedWindows}, {"timeoutSec", 10}}
+	var out []hookEntry
 	for _, event := range []string{
 		"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure",
 		"SubagentStop", "PreCompact", "Stop", "ErrorOccurred", "SessionEnd",
 	} {
-		out = append(out, hook{event: event, value: entry})
+		out = append(out, hookEntry{event: event, value: entry})
 	}
 	return out
 }
 
-func copilotOurs(v *hujson.Value) bool {
-	bash := stringIn(v, "bash")
-	if n := len(bash) - len(endWell); n > 0 && bash[n:] == endWell {
+func isCopilotHook(v *hujson.Value) bool {
+	bash := stringMember(v, "bash")
+	if n := len(bash) - len(alwaysSucceed); n > 0 && bash[n:] == alwaysSucceed {
 		bash = bash[:n]
 	}
-	return isLine(bash, "copilot")
+	return isHookCommand(bash, "copilot")
 }
 
 // clineEvents are the names of the programs that Cline runs.

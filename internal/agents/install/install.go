@@ -19,11 +19,11 @@ const (
 
 // Places is where things are. The environment is read through Env only.
 type Places struct {
-	Home    string
-	Project string
-	Env     func(key string) string
-	Look    func(program string) (path string, ok bool) // is a program installed
-	Retake  string                                      // the command to write: "retake", or an absolute path when it is not found by its name
+	Home     string
+	Project  string
+	Env      func(key string) string
+	LookPath func(program string) (path string, ok bool) // is a program installed
+	Retake   string                                      // the command to write: "retake", or an absolute path when it is not found by its name
 }
 
 // Options are what a user may ask for beyond the usual set.
@@ -36,9 +36,9 @@ type Agent struct {
 	Name  string // "claude-code"
 	Title string // "Claude Code"
 
-	programs []string
-	homes    func(Places) []string // directories that are there when it is used
-	driver   driver
+	programs   []string
+	configDirs func(Places) []string // directories that are there when it is used
+	driver     driver
 }
 
 // Condition is how the settings of an agent stand to ours.
@@ -64,24 +64,24 @@ type Status struct {
 
 // driver is one way in which agents take hooks.
 type driver interface {
-	status(at site) Status
-	install(at site, o Options) (Change, error)
-	remove(at site) (Change, error)
+	status(at agentSite) Status
+	install(at agentSite, o Options) (Change, error)
+	remove(at agentSite) (Change, error)
 }
 
-// site is one agent's settings in one scope.
-type site struct {
+// agentSite is one agent's settings in one scope.
+type agentSite struct {
 	agent string
 	scope Scope
 	Places
 }
 
 // All are the agents, the most used first.
-func All() []Agent { return slices.Clone(agents) }
+func All() []Agent { return slices.Clone(knownAgents) }
 
 // ByName finds an agent.
 func ByName(name string) (Agent, bool) {
-	for _, a := range agents {
+	for _, a := range knownAgents {
 		if a.Name == name {
 			return a, true
 		}
@@ -92,14 +92,14 @@ func ByName(name string) (Agent, bool) {
 // Installed reports whether the program is found or its directory is there.
 func (a Agent) Installed(p Places) bool {
 	for _, name := range a.programs {
-		if p.Look == nil {
+		if p.LookPath == nil {
 			break
 		}
-		if _, ok := p.Look(name); ok {
+		if _, ok := p.LookPath(name); ok {
 			return true
 		}
 	}
-	return slices.ContainsFunc(a.homes(p), func(dir string) bool {
+	return slices.ContainsFunc(a.configDirs(p), func(dir string) bool {
 		info, err := os.Stat(dir)
 		return err == nil && info.IsDir()
 	})
@@ -107,22 +107,22 @@ func (a Agent) Installed(p Places) bool {
 
 // Status looks and touches nothing.
 func (a Agent) Status(s Scope, p Places) Status {
-	at := site{agent: a.Name, scope: s, Places: p}
-	if err := at.check(); err != nil {
-		return at.unknown("", err)
+	at := agentSite{agent: a.Name, scope: s, Places: p}
+	if err := at.validate(); err != nil {
+		return at.unknownStatus("", err)
 	}
 	return a.driver.status(at)
 }
 
 // PlanInstall makes the change that puts our hooks there; it touches nothing.
 func (a Agent) PlanInstall(s Scope, p Places, o Options) (Change, error) {
-	at := site{agent: a.Name, scope: s, Places: p}
-	if err := at.check(); err != nil {
+	at := agentSite{agent: a.Name, scope: s, Places: p}
+	if err := at.validate(); err != nil {
 		return Change{}, err
 	}
 	if o.Worktree && (a.Name != claudeCode || s != Project) {
 		return Change{}, &retake.Error{
-			Kind: retake.Invalid, What: "worktrees are made by us for claude-code in a project only", Safe: unchanged,
+			Kind: retake.Invalid, What: "worktrees are made by us for claude-code in a project only", Safe: nothingChanged,
 			Hint: "leave the worktrees out, or name claude-code and the project",
 		}
 	}
@@ -131,33 +131,33 @@ func (a Agent) PlanInstall(s Scope, p Places, o Options) (Change, error) {
 
 // PlanRemove makes the change that takes our hooks away; it touches nothing.
 func (a Agent) PlanRemove(s Scope, p Places) (Change, error) {
-	at := site{agent: a.Name, scope: s, Places: p}
-	if err := at.check(); err != nil {
+	at := agentSite{agent: a.Name, scope: s, Places: p}
+	if err := at.validate(); err != nil {
 		return Change{}, err
 	}
 	return a.driver.remove(at)
 }
 
-func (at site) check() error {
+func (at agentSite) validate() error {
 	root := map[Scope]string{User: at.Home, Project: at.Project}[at.scope]
 	if at.scope != User && at.scope != Project {
-		return &retake.Error{Kind: retake.Invalid, What: "there is no scope " + string(at.scope), Safe: unchanged, Hint: "there are: user, project"}
+		return &retake.Error{Kind: retake.Invalid, What: "there is no scope " + string(at.scope), Safe: nothingChanged, Hint: "there are: user, project"}
 	}
 	if !filepath.IsAbs(root) {
-		return &retake.Error{Kind: retake.Invalid, What: "the place of the " + string(at.scope) + " is not known", Safe: unchanged}
+		return &retake.Error{Kind: retake.Invalid, What: "the place of the " + string(at.scope) + " is not known", Safe: nothingChanged}
 	}
 	return checkProgram(at.program())
 }
 
 // program is the command that is written.
-func (at site) program() string {
+func (at agentSite) program() string {
 	if at.Retake == "" {
 		return "retake"
 	}
 	return at.Retake
 }
 
-func (p Places) env(key string) string {
+func (p Places) absEnv(key string) string {
 	if p.Env == nil {
 		return ""
 	}
@@ -168,10 +168,10 @@ func (p Places) env(key string) string {
 	return ""
 }
 
-func (at site) found(file string, c Condition, hooks int, detail string) Status {
+func (at agentSite) newStatus(file string, c Condition, hooks int, detail string) Status {
 	return Status{Agent: at.agent, Scope: at.scope, File: file, Condition: c, Hooks: hooks, Detail: detail}
 }
 
-func (at site) unknown(file string, err error) Status {
-	return at.found(file, Unknown, 0, err.Error())
+func (at agentSite) unknownStatus(file string, err error) Status {
+	return at.newStatus(file, Unknown, 0, err.Error())
 }

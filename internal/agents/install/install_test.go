@@ -192,7 +192,7 @@ func TestInstalled(t *testing.T) {
 		if a.Installed(p) {
 			t.Errorf("%s is there", a.Name)
 		}
-		p.Look = func(string) (string, bool) { return "/usr/bin/x", true }
+		p.LookPath = func(string) (string, bool) { return "/usr/bin/x", true }
 		if !a.Installed(p) || a.Title == "" {
 			t.Errorf("%s is not found", a.Name)
 		}

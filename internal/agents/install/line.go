@@ -7,23 +7,23 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-const unchanged = "Nothing was changed."
+const nothingChanged = "Nothing was changed."
 
-// line is the command of a hook. It is one string and not a program with
+// hookCommand is the command of a hook. It is one string and not a program with
 // arguments: versions and other agents that read the same file know no
 // arguments, and would run the program alone.
-func line(program, agent string) string { return quote(program) + " hook " + agent }
+func hookCommand(program, agent string) string { return shellQuote(program) + " hook " + agent }
 
-// isLine reports whether a command is ours: one word that names the program,
+// isHookCommand reports whether a command is ours: one word that names the program,
 // and nothing else before "hook NAME". A longer command that mentions us is
 // somebody else's.
-func isLine(command, agent string) bool {
+func isHookCommand(command, agent string) bool {
 	word, ok := strings.CutSuffix(command, " hook "+agent)
-	return ok && isProgram(word)
+	return ok && isRetakeWord(word)
 }
 
-// isProgram reports whether a shell word names our program.
-func isProgram(word string) bool {
+// isRetakeWord reports whether a shell word names our program.
+func isRetakeWord(word string) bool {
 	switch {
 	case len(word) > 1 && word[0] == '\'' && word[len(word)-1] == '\'':
 		word = strings.ReplaceAll(word[1:len(word)-1], `'\''`, "\x00")
@@ -34,7 +34,7 @@ func isProgram(word string) bool {
 		if word = word[1 : len(word)-1]; strings.ContainsAny(word, "\"$`") {
 			return false
 		}
-	case !plain(word):
+	case !isPlainWord(word):
 		return false
 	}
 	return named(word)
@@ -46,15 +46,15 @@ func named(path string) bool {
 	return base == "retake" || strings.EqualFold(base, "retake.exe")
 }
 
-func quote(word string) string {
-	if plain(word) {
+func shellQuote(word string) string {
+	if isPlainWord(word) {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// plain reports whether a shell takes a word as it stands.
-func plain(word string) bool {
+// isPlainWord reports whether a shell takes a word as it stands.
+func isPlainWord(word string) bool {
 	for _, r := range word {
 		ok := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("/._-+@%:,=", r)
 		if !ok {
@@ -71,7 +71,7 @@ func checkProgram(program string) error {
 		return nil
 	}
 	return &retake.Error{
-		Kind: retake.Invalid, What: "the command for the hooks is neither retake nor an absolute path that ends with retake", Safe: unchanged,
+		Kind: retake.Invalid, What: "the command for the hooks is neither retake nor an absolute path that ends with retake", Safe: nothingChanged,
 		Hint: "put the program where it is found by its name, retake",
 	}
 }

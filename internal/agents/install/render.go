@@ -6,70 +6,70 @@ import (
 	"strings"
 )
 
-// object is a JSON object whose members keep their order.
-type object []member
+// jsonObject is a JSON object whose members keep their order.
+type jsonObject []jsonMember
 
-type member struct {
+type jsonMember struct {
 	key   string
 	value any // object, []any, string, int or bool
 }
 
-// style is how a file is written.
-type style struct {
-	newline string // "\n" or "\r\n"
-	unit    string // one step of indentation
-	lines   bool   // one member a line; else all in one
-	tight   bool   // no space after a comma and a colon
+// jsonStyle is how a file is written.
+type jsonStyle struct {
+	newline   string // "\n" or "\r\n"
+	unit      string // one step of indentation
+	multiline bool   // one member a line; else all in one
+	tight     bool   // no space after a comma and a colon
 }
 
-// write writes a value as it stands at an indentation. A list takes one line: so a
+// format writes a value as it stands at an indentation. A list takes one line: so a
 // hook is one line to read, to show and to take away.
-func (s style) write(v any, indent string) string {
+func (s jsonStyle) format(v any, indent string) string {
 	switch v := v.(type) {
-	case object:
+	case jsonObject:
 		parts := make([]string, len(v))
 		for i, m := range v {
-			parts[i] = s.member(m, indent+s.unit)
+			parts[i] = s.formatMember(m, indent+s.unit)
 		}
-		return s.between("{", parts, "}", indent)
+		return s.formatContainer("{", parts, "}", indent)
 	case []any:
-		s.lines = false
+		s.multiline = false
 		parts := make([]string, len(v))
 		for i, e := range v {
-			parts[i] = s.write(e, indent+s.unit)
+			parts[i] = s.format(e, indent+s.unit)
 		}
-		return s.between("[", parts, "]", indent)
+		return s.formatContainer("[", parts, "]", indent)
 	case int:
 		return strconv.Itoa(v)
 	case bool:
 		return strconv.FormatBool(v)
 	case string:
-		return text(v)
+		return quoteJSON(v)
 	}
 	return "null"
 }
 
-func (s style) member(m member, indent string) string {
-	return text(m.key) + ":" + s.gap() + s.write(m.value, indent)
+func (s jsonStyle) formatMember(m jsonMember, indent string) string {
+	return quoteJSON(m.key) + ":" + s.separator() + s.format(m.value, indent)
 }
 
-func (s style) between(open string, parts []string, end, indent string) string {
-	if !s.lines {
-		return open + strings.Join(parts, ","+s.gap()) + end
+func (s jsonStyle) formatContainer(open string, parts []string, end, indent string) string {
+	if !s.multiline {
+		return open + strings.Join(parts, ","+s.separator()) + end
 	}
 	in := s.newline + indent + s.unit
 	return open + in + strings.Join(parts, ","+in) + s.newline + indent + end
 }
 
-func (s style) gap() string {
+func (s jsonStyle) separator() string {
 	if s.tight {
 		return ""
 	}
 	return " "
 }
 
-// text is a string as JSON, with no letter escaped that needs none.
-func text(s string) string {
+// quoteJSON is a string as JSON, with no letter escaped that needs none.
+func quoteJSON(s string) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

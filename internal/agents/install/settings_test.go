@@ -56,7 +56,7 @@ func events(t testing.TB, name string) []string {
 		t.Fatal(err)
 	}
 	var names []string
-	for _, m := range member(t, parsed(t, c.After), "hooks").Value.(*hujson.Object).Members {
+	for _, m := range jsonMember(t, parsed(t, c.After), "hooks").Value.(*hujson.Object).Members {
 		names = append(names, m.Name.Value.(hujson.Literal).String())
 	}
 	if len(names) != c.Added || len(names) < 5 {
@@ -74,7 +74,7 @@ func parsed(t testing.TB, text []byte) *hujson.Value {
 	return &v
 }
 
-func member(t testing.TB, v *hujson.Value, key string) *hujson.Value {
+func jsonMember(t testing.TB, v *hujson.Value, key string) *hujson.Value {
 	t.Helper()
 	m := v.Find("/" + key)
 	if m == nil {

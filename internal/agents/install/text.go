@@ -10,42 +10,42 @@ import (
 )
 
 const (
-	maxBytes = 4 << 20
-	maxDepth = 500 // the parser recurses, and a project's file is not ours
+	maxFileSize = 4 << 20
+	maxDepth    = 500 // the parser recurses, and a project's file is not ours
 )
 
 var bom = []byte("\xef\xbb\xbf")
 
-// doc is a file with its syntax tree. The tree is used for its offsets only:
+// jsonDoc is a file with its syntax tree. The tree is used for its offsets only:
 // what is written back is the text, cut and pasted.
-type doc struct {
-	mark  []byte // byte order mark
-	text  []byte // without it
-	root  *hujson.Value
-	style style
+type jsonDoc struct {
+	byteOrderMark []byte // byte order mark
+	text          []byte // without it
+	root          *hujson.Value
+	style         jsonStyle
 }
 
 var (
 	errNoObject  = errors.New("the file holds no object")
-	errHuge      = errors.New("the file is larger than 4 MiB")
-	errDeep      = errors.New("the file is nested too deeply")
+	errTooLarge  = errors.New("the file is larger than 4 MiB")
+	errTooDeep   = errors.New("the file is nested too deeply")
 	errDuplicate = errors.New("a key is there twice")
 )
 
-// parse reads a file. One with nothing but white space has no root.
-func parse(file []byte) (*doc, error) {
-	if len(file) > maxBytes {
-		return nil, errHuge
+// parseDoc reads a file. One with nothing but white space has no root.
+func parseDoc(file []byte) (*jsonDoc, error) {
+	if len(file) > maxFileSize {
+		return nil, errTooLarge
 	}
-	d := &doc{text: file, style: style{newline: "\n", unit: "  ", lines: true}}
+	d := &jsonDoc{text: file, style: jsonStyle{newline: "\n", unit: "  ", multiline: true}}
 	if bytes.HasPrefix(file, bom) {
-		d.mark, d.text = file[:len(bom)], file[len(bom):]
+		d.byteOrderMark, d.text = file[:len(bom)], file[len(bom):]
 	}
 	if len(bytes.Trim(d.text, " \t\r\n")) == 0 {
 		return d, nil
 	}
-	if deep(d.text) {
-		return nil, errDeep
+	if isTooDeep(d.text) {
+		return nil, errTooDeep
 	}
 	root, err := hujson.Parse(d.text)
 	if err != nil {
@@ -55,17 +55,17 @@ func parse(file []byte) (*doc, error) {
 		return nil, errNoObject
 	}
 	for v := range root.All() {
-		if o, ok := v.Value.(*hujson.Object); ok && twice(o) {
+		if o, ok := v.Value.(*hujson.Object); ok && hasDuplicateKey(o) {
 			return nil, errDuplicate
 		}
 	}
 	d.root = &root
-	d.style = styleOf(d.text, &root)
+	d.style = detectStyle(d.text, &root)
 	return d, nil
 }
 
-// deep reports whether brackets are nested more than the parser should follow.
-func deep(text []byte) bool {
+// isTooDeep reports whether brackets are nested more than the parser should follow.
+func isTooDeep(text []byte) bool {
 	depth := 0
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
@@ -106,10 +106,10 @@ func commentLen(text []byte) int {
 	return len(text)
 }
 
-func twice(o *hujson.Object) bool {
+func hasDuplicateKey(o *hujson.Object) bool {
 	seen := make(map[string]bool, len(o.Members))
 	for _, m := range o.Members {
-		name := keyOf(m)
+		name := memberKey(m)
 		if seen[name] {
 			return true
 		}
@@ -118,17 +118,17 @@ func twice(o *hujson.Object) bool {
 	return false
 }
 
-func keyOf(m hujson.ObjectMember) string { return m.Name.Value.(hujson.Literal).String() }
+func memberKey(m hujson.ObjectMember) string { return m.Name.Value.(hujson.Literal).String() }
 
-// styleOf guesses how the file is written.
-func styleOf(text []byte, root *hujson.Value) style {
-	s := style{newline: "\n", unit: "  ", tight: true}
+// detectStyle guesses how the file is written.
+func detectStyle(text []byte, root *hujson.Value) jsonStyle {
+	s := jsonStyle{newline: "\n", unit: "  ", tight: true}
 	if i := bytes.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
 		s.newline = "\r\n"
 	}
 	o := root.Value.(*hujson.Object)
 	if len(o.Members) == 0 {
-		s.lines, s.tight = true, false
+		s.multiline, s.tight = true, false
 		return s
 	}
 	for v := range root.All() {
@@ -138,8 +138,8 @@ func styleOf(text []byte, root *hujson.Value) style {
 		}
 	}
 	first := string(o.Members[0].Name.BeforeExtra)
-	if in, ok := indentIn(first); ok {
-		s.lines = true
+	if in, ok := indentAfterNewline(first); ok {
+		s.multiline = true
 		if outer := indentAt(text, root.StartOffset); len(in) > len(outer) && strings.HasPrefix(in, outer) {
 			s.unit = in[len(outer):]
 		}
@@ -147,8 +147,8 @@ func styleOf(text []byte, root *hujson.Value) style {
 	return s
 }
 
-// indentIn is the indentation that white space before a value gives it.
-func indentIn(extra string) (string, bool) {
+// indentAfterNewline is the indentation that white space before a value gives it.
+func indentAfterNewline(extra string) (string, bool) {
 	i := strings.LastIndexByte(extra, '\n')
 	if i < 0 {
 		return "", false
@@ -163,14 +163,14 @@ func indentAt(text []byte, at int) string {
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
-// find gives a member of an object, and its index; -1 when there is none.
-func find(v *hujson.Value, key string) (*hujson.Value, int) {
+// findMember gives a member of an object, and its index; -1 when there is none.
+func findMember(v *hujson.Value, key string) (*hujson.Value, int) {
 	o, ok := v.Value.(*hujson.Object)
 	if !ok {
 		return nil, -1
 	}
 	for i := range o.Members {
-		if keyOf(o.Members[i]) == key {
+		if memberKey(o.Members[i]) == key {
 			return &o.Members[i].Value, i
 		}
 	}

@@ -25,7 +25,7 @@ import (
 type desk struct {
 	*testing.T
 	s      retake.Service
-	clock  *clock.Held
+	clock  *clock.Manual
 	area   string
 	policy retake.Policy
 	client *sdk.ClientSession
@@ -37,7 +37,7 @@ var begin = time.Date(2026, 11, 3, 10, 27, 0, 0, time.UTC)
 // newDesk has the workspace shop with two files, and one checkpoint.
 func newDesk(t *testing.T) *desk {
 	t.Helper()
-	d := &desk{T: t, area: t.TempDir(), clock: clock.NewHeld(begin)}
+	d := &desk{T: t, area: t.TempDir(), clock: clock.NewManual(begin)}
 	d.s = d.service()
 	d.write("a.txt", "one\ntwo\n")
 	d.write("src/b.txt", "b\n")
@@ -114,20 +114,20 @@ func (d *desk) read(name string) string {
 
 type args = map[string]any
 
-// answer is a result as a client has it.
-type answer struct {
+// toolAnswer is a result as a client has it.
+type toolAnswer struct {
 	text   string
 	bytes  int // of all of it, as it went over the wire
 	failed bool
 	data   map[string]any
 }
 
-func (d *desk) ask(name string, in args) answer {
+func (d *desk) ask(name string, in args) toolAnswer {
 	d.Helper()
 	return askOver(d.T, d.client, name, in)
 }
 
-func askOver(t *testing.T, c *sdk.ClientSession, name string, in any) answer {
+func askOver(t *testing.T, c *sdk.ClientSession, name string, in any) toolAnswer {
 	t.Helper()
 	res, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: name, Arguments: in})
 	if err != nil {
@@ -135,7 +135,7 @@ func askOver(t *testing.T, c *sdk.ClientSession, name string, in any) answer {
 	}
 	whole, err := json.Marshal(res)
 	must(t, err)
-	out := answer{failed: res.IsError, bytes: len(whole)}
+	out := toolAnswer{failed: res.IsError, bytes: len(whole)}
 	for _, c := range res.Content {
 		out.text += c.(*sdk.TextContent).Text
 	}
@@ -155,17 +155,17 @@ func (d *desk) good(name string, in args) map[string]any {
 	return a.data
 }
 
-type problem struct{ Kind, What, Safe, Hint string }
+type errorReport struct{ Kind, What, Safe, Hint string }
 
 // bad is the trouble of a call that must fail.
-func (d *desk) bad(name string, in args) problem {
+func (d *desk) bad(name string, in args) errorReport {
 	d.Helper()
 	return troubleOf(d.T, d.ask(name, in))
 }
 
-func troubleOf(t *testing.T, a answer) problem {
+func troubleOf(t *testing.T, a toolAnswer) errorReport {
 	t.Helper()
-	var p problem
+	var p errorReport
 	if err := json.Unmarshal([]byte(a.text), &p); err != nil || !a.failed || a.data != nil {
 		t.Fatalf("no trouble: %v %v: %s", err, a.data, a.text)
 	}

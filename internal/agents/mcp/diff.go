@@ -14,21 +14,21 @@ import (
 )
 
 const (
-	diffMost  = 100
-	diffUsual = 40
-	diffRoom  = 3000     // bytes for the list
-	linesMost = 16 << 10 // bytes of lines
-	textLimit = 1 << 20  // the largest file whose lines are compared
+	maxDiffRows     = 100
+	defaultDiffRows = 40
+	diffListBytes   = 3000     // bytes for the list
+	maxLinesBytes   = 16 << 10 // bytes of lines
+	maxTextSize     = 1 << 20  // the largest file whose lines are compared
 )
 
-var diffTool = tool{
-	name:  "diff",
-	about: "List changes between two checkpoints, deletions first. Without from and to: newest checkpoint to now. Only to: what that checkpoint changed. One file in paths: its lines too.",
-	input: object(nil, fields{
-		"from": refField(refWords), "to": refField("or now"),
-		"paths": pathsField(""), "limit": whole("", 1, diffMost, diffUsual),
+var diffTool = toolSpec{
+	name:        "diff",
+	description: "List changes between two checkpoints, deletions first. Without from and to: newest checkpoint to now. Only to: what that checkpoint changed. One file in paths: its lines too.",
+	input: objectSchema(nil, schemaFields{
+		"from": refField(refDescription), "to": refField("or now"),
+		"paths": pathsField(""), "limit": integerSchema("", 1, maxDiffRows, defaultDiffRows),
 	}),
-	hints: hints{readOnly: true, idempotent: true},
+	hints: toolHints{readOnly: true, idempotent: true},
 }
 
 type diffIn struct {
@@ -39,18 +39,18 @@ type diffIn struct {
 }
 
 type diffOut struct {
-	From    string      `json:"from" jsonschema:"the number of the earlier checkpoint; empty before the first"`
-	To      string      `json:"to" jsonschema:"the number of the later checkpoint, or now"`
-	Changed counts      `json:"changed"`
-	Other   int64       `json:"other,omitempty" jsonschema:"paths of another kind or mode, and directories without files"`
-	Timed   int64       `json:"timed,omitempty" jsonschema:"paths whose time alone differs; they are not listed"`
-	Changes []changeRow `json:"changes"`
-	More    int         `json:"more,omitempty" jsonschema:"changes that are not listed"`
-	Gaps    []gapCount  `json:"gaps,omitempty" jsonschema:"what could not be looked at now"`
-	Lines   string      `json:"lines,omitempty"`
-	Left    int         `json:"left,omitempty" jsonschema:"changed lines that are not shown"`
-	Why     string      `json:"why,omitempty" jsonschema:"why no lines are shown"`
-	aside
+	From    string       `json:"from" jsonschema:"the number of the earlier checkpoint; empty before the first"`
+	To      string       `json:"to" jsonschema:"the number of the later checkpoint, or now"`
+	Changed changeCounts `json:"changed"`
+	Other   int64        `json:"other,omitempty" jsonschema:"paths of another kind or mode, and directories without files"`
+	Timed   int64        `json:"timed,omitempty" jsonschema:"paths whose time alone differs; they are not listed"`
+	Changes []changeRow  `json:"changes"`
+	More    int          `json:"more,omitempty" jsonschema:"changes that are not listed"`
+	Gaps    []gapCount   `json:"gaps,omitempty" jsonschema:"what could not be looked at now"`
+	Lines   string       `json:"lines,omitempty"`
+	Left    int          `json:"left,omitempty" jsonschema:"changed lines that are not shown"`
+	Why     string       `json:"why,omitempty" jsonschema:"why no lines are shown"`
+	answerNote
 }
 
 type changeRow struct {
@@ -61,43 +61,43 @@ type changeRow struct {
 }
 
 // ranks is the order in which changes are listed: what is gone matters most.
-var ranks = []retake.Difference{retake.Deleted, retake.Retyped, retake.Edited, retake.Added, retake.Moded}
+var changeOrder = []retake.Difference{retake.Deleted, retake.Retyped, retake.Edited, retake.Added, retake.Moded}
 
-func (f *face) diff(ctx context.Context, ws retake.Workspace, in diffIn) (diffOut, error) {
+func (f *toolServer) handleDiff(ctx context.Context, ws retake.Workspace, in diffIn) (diffOut, error) {
 	q := retake.DiffQuery{Workspace: ws.ID, From: in.From, To: in.To}
-	if q.To == wordNow {
+	if q.To == refNow {
 		q.To = ""
 	}
 	var err error
-	if q.Paths, err = insideAll(ws, in.Paths); err != nil {
+	if q.Paths, err = workspacePaths(ws, in.Paths); err != nil {
 		return diffOut{}, err
 	}
 	d, err := f.Diff(ctx, q)
 	if err != nil {
 		return diffOut{}, err
 	}
-	out := diffOut{To: wordNow, Gaps: gapsOf(d.Gaps)}
+	out := diffOut{To: refNow, Gaps: countGaps(d.Gaps)}
 	if d.From != nil {
 		out.From = strconv.FormatInt(d.From.Number, 10)
 	}
 	if d.To != nil {
 		out.To = strconv.FormatInt(d.To.Number, 10)
 	}
-	shown := out.count(d.Changes)
-	out.Changes, out.More = fill(&room{diffRoom}, in.Limit, len(shown), func(i int) changeRow { return rowOf(shown[i]) })
+	shown := out.countChanges(d.Changes)
+	out.Changes, out.More = fillRows(&byteBudget{diffListBytes}, in.Limit, len(shown), func(i int) changeRow { return newChangeRow(shown[i]) })
 	if len(q.Paths) == 1 && len(shown) == 1 {
-		err = f.lines(ctx, ws.ID, d.To == nil, shown[0], &out)
+		err = f.diffLines(ctx, ws.ID, d.To == nil, shown[0], &out)
 	}
 	return out, err
 }
 
-const wordNow = "now"
+const refNow = "now"
 
-// count counts the changes and gives those to be listed, in their order: what is listed
+// countChanges counts the changes and gives those to be listed, in their order: what is listed
 // adds up to what is counted. A directory is listed only where no change below it says it.
-func (o *diffOut) count(all []retake.Change) []retake.Change {
+func (o *diffOut) countChanges(all []retake.Change) []retake.Change {
 	var shown []retake.Change
-	said := changedBelow(all)
+	said := changedParents(all)
 	for _, c := range all {
 		if c.IsDir() && c.What != retake.Timed {
 			if !said[c.Path] {
@@ -122,13 +122,13 @@ func (o *diffOut) count(all []retake.Change) []retake.Change {
 		shown = append(shown, c)
 	}
 	slices.SortStableFunc(shown, func(a, b retake.Change) int {
-		return slices.Index(ranks, a.What) - slices.Index(ranks, b.What)
+		return slices.Index(changeOrder, a.What) - slices.Index(changeOrder, b.What)
 	})
 	return shown
 }
 
-// changedBelow are the directories with a change of something else below them.
-func changedBelow(all []retake.Change) map[string]bool {
+// changedParents are the directories with a change of something else below them.
+func changedParents(all []retake.Change) map[string]bool {
 	out := map[string]bool{}
 	for _, c := range all {
 		if c.IsDir() || c.What == retake.Timed {
@@ -141,8 +141,8 @@ func changedBelow(all []retake.Change) map[string]bool {
 	return out
 }
 
-func rowOf(c retake.Change) changeRow {
-	row := changeRow{Path: word(c.Path, maxName), What: c.What}
+func newChangeRow(c retake.Change) changeRow {
+	row := changeRow{Path: safeWord(c.Path, maxName), What: c.What}
 	e := c.After
 	if e == nil {
 		e = c.Before
@@ -153,25 +153,25 @@ func rowOf(c retake.Change) changeRow {
 	return row
 }
 
-// lines compares the two sides of one change. What moved on while we looked is no error.
-func (f *face) lines(ctx context.Context, ws retake.WorkspaceID, live bool, c retake.Change, out *diffOut) error {
-	if out.Why = unfit(c); out.Why != "" {
+// diffLines compares the two sides of one change. What moved on while we looked is no error.
+func (f *toolServer) diffLines(ctx context.Context, ws retake.WorkspaceID, live bool, c retake.Change, out *diffOut) error {
+	if out.Why = noLinesReason(c); out.Why != "" {
 		return nil
 	}
 	var before, after string
 	var err error
 	if c.Before != nil {
-		if before, err = limited(f.Bytes(ctx, c.Before.Object)); err != nil {
+		if before, err = readLimited(f.Bytes(ctx, c.Before.Object)); err != nil {
 			return err
 		}
 	}
 	switch {
 	case c.After == nil:
 	case live:
-		r, _, oerr := f.Open(ctx, ws, wordNow, c.Path)
-		after, err = limited(r, oerr)
+		r, _, oerr := f.Open(ctx, ws, refNow, c.Path)
+		after, err = readLimited(r, oerr)
 	default:
-		after, err = limited(f.Bytes(ctx, c.After.Object))
+		after, err = readLimited(f.Bytes(ctx, c.After.Object))
 	}
 	switch {
 	case live && (retake.IsKind(err, retake.NotFound) || retake.IsKind(err, retake.Moved)):
@@ -179,53 +179,53 @@ func (f *face) lines(ctx context.Context, ws retake.WorkspaceID, live bool, c re
 		return nil
 	case err != nil:
 		return err
-	case len(before) > textLimit || len(after) > textLimit:
+	case len(before) > maxTextSize || len(after) > maxTextSize:
 		out.Why = "grew while we looked"
-	case termtext.Binary(before) || termtext.Binary(after):
+	case termtext.IsBinary(before) || termtext.IsBinary(after):
 		out.Why = "no text"
 	default:
-		out.compare(mask(before), mask(after))
+		out.showLines(maskSecrets(before), maskSecrets(after))
 	}
 	return nil
 }
 
-// compare shows the lines. Secrets are masked in the whole texts before: some take
+// showLines shows the lines. Secrets are masked in the whole texts before: some take
 // several lines.
-func (o *diffOut) compare(before, after string) {
-	o.Lines, o.Left = hunks(compare(splitLines(before), splitLines(after), 0), linesMost)
+func (o *diffOut) showLines(before, after string) {
+	o.Lines, o.Left = formatHunks(compareLines(splitLines(before), splitLines(after), 0), maxLinesBytes)
 	if o.Lines == "" && o.Changed.Edited > 0 {
 		o.Why = "it differs in what is masked"
 	}
 }
 
-// unfit tells why a change has no lines; empty when it may have.
-func unfit(c retake.Change) string {
+// noLinesReason tells why a change has no lines; empty when it may have.
+func noLinesReason(c retake.Change) string {
 	for _, e := range []*retake.Entry{c.Before, c.After} {
 		switch {
 		case e == nil:
 		case e.Kind != retake.KindFile && e.Kind != retake.KindSymlink:
 			return "a " + string(e.Kind) + " has no lines"
-		case e.Size > textLimit:
-			return termtext.Bytes(e.Size) + ", lines are compared up to " + termtext.Bytes(textLimit)
+		case e.Size > maxTextSize:
+			return termtext.Bytes(e.Size) + ", lines are compared up to " + termtext.Bytes(maxTextSize)
 		}
 	}
 	return ""
 }
 
-// limited reads one byte more than is compared, so that what grew is seen.
-func limited(r io.ReadCloser, err error) (string, error) {
+// readLimited reads one byte more than is compared, so that what grew is seen.
+func readLimited(r io.ReadCloser, err error) (string, error) {
 	if err != nil {
 		return "", err
 	}
 	var b strings.Builder
-	_, err = io.Copy(&b, io.LimitReader(r, textLimit+1))
+	_, err = io.Copy(&b, io.LimitReader(r, maxTextSize+1))
 	if shut := r.Close(); err == nil {
 		err = shut
 	}
 	return b.String(), err
 }
 
-func (o diffOut) text(*face) string {
+func (o diffOut) text(*toolServer) string {
 	var b strings.Builder
 	from := o.From
 	if from == "" {
@@ -237,18 +237,18 @@ func (o diffOut) text(*face) string {
 	}
 	b.WriteByte('\n')
 	for _, c := range o.Changes {
-		fmt.Fprintf(&b, "%s %s\n", c.What, quoted(c.Path))
+		fmt.Fprintf(&b, "%s %s\n", c.What, quoteWord(c.Path))
 	}
 	if o.More > 0 {
 		fmt.Fprintf(&b, "and %s more; name paths to see them\n", termtext.Count(int64(o.More)))
 	}
 	for _, g := range o.Gaps {
-		fmt.Fprintf(&b, "not looked at, %s: %s, first %s\n", g.Reason, termtext.Count(int64(g.Count)), quoted(g.First))
+		fmt.Fprintf(&b, "not looked at, %s: %s, first %s\n", g.Reason, termtext.Count(int64(g.Count)), quoteWord(g.First))
 	}
 	if o.Why != "" {
 		fmt.Fprintf(&b, "no lines: %s\n", o.Why)
 	}
-	b.WriteString(barred(o.Lines))
+	b.WriteString(barLines(o.Lines))
 	if o.Left > 0 {
 		fmt.Fprintf(&b, "and %s more changed lines\n", termtext.Count(int64(o.Left)))
 	}

@@ -5,7 +5,7 @@ import "strings"
 // Compare gives the lines of a comparison, each with its sign.
 func Compare(a, b string) []string {
 	var out []string
-	for _, e := range compare(splitLines(a), splitLines(b), 0) {
+	for _, e := range compareLines(splitLines(a), splitLines(b), 0) {
 		out = append(out, string(e.op)+e.line)
 	}
 	return out
@@ -13,11 +13,11 @@ func Compare(a, b string) []string {
 
 // Hunks draws a comparison in at most so many bytes.
 func Hunks(a, b string, most int) (string, int) {
-	return hunks(compare(splitLines(a), splitLines(b), 0), most)
+	return formatHunks(compareLines(splitLines(a), splitLines(b), 0), most)
 }
 
 // DataNotice is what every description ends with.
 const DataNotice = dataNotice
 
 // Personal are the classes that an agent may not accept.
-func Personal() string { return strings.Join(personal, " ") }
+func Personal() string { return strings.Join(personOnlyClasses, " ") }

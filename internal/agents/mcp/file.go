@@ -13,19 +13,19 @@ import (
 )
 
 const (
-	pageMost  = 32 << 10
-	pageUsual = 8 << 10
+	maxPageSize     = 32 << 10
+	defaultPageSize = 8 << 10
 )
 
-var showFileTool = tool{
-	name:  "show_file",
-	about: "Show a part of a file as it was at a checkpoint. Secrets and hidden characters are masked; restore brings back the bytes.",
-	input: object([]string{"ref", "path"}, fields{
-		"ref": refField(refWords + "; or now"), "path": str("", maxPath),
+var showFileTool = toolSpec{
+	name:        "show_file",
+	description: "Show a part of a file as it was at a checkpoint. Secrets and hidden characters are masked; restore brings back the bytes.",
+	input: objectSchema([]string{"ref", "path"}, schemaFields{
+		"ref": refField(refDescription + "; or now"), "path": stringSchema("", maxPath),
 		"offset": map[string]any{"type": "integer", "description": "first byte", "minimum": 0},
-		"limit":  whole("bytes", 1, pageMost, pageUsual),
+		"limit":  integerSchema("bytes", 1, maxPageSize, defaultPageSize),
 	}),
-	hints: hints{readOnly: true, idempotent: true},
+	hints: toolHints{readOnly: true, idempotent: true},
 }
 
 type showFileIn struct {
@@ -46,11 +46,11 @@ type showFileOut struct {
 	Binary bool        `json:"binary,omitempty" jsonschema:"it is no text, and not shown"`
 	Exact  bool        `json:"exact" jsonschema:"the text is what the file holds, with nothing shown in another form"`
 	Text   string      `json:"text"`
-	aside
+	answerNote
 }
 
-func (f *face) showFile(ctx context.Context, ws retake.Workspace, in showFileIn) (showFileOut, error) {
-	path, err := inside(ws, in.Path)
+func (f *toolServer) handleShowFile(ctx context.Context, ws retake.Workspace, in showFileIn) (showFileOut, error) {
+	path, err := workspacePath(ws, in.Path)
 	if err != nil {
 		return showFileOut{}, err
 	}
@@ -60,7 +60,7 @@ func (f *face) showFile(ctx context.Context, ws retake.Workspace, in showFileIn)
 	}
 	raw := ""
 	if in.Offset < e.Size {
-		raw, err = window(r, in.Offset, in.Limit)
+		raw, err = readWindow(r, in.Offset, in.Limit)
 	}
 	if shut := r.Close(); err == nil {
 		err = shut
@@ -68,12 +68,12 @@ func (f *face) showFile(ctx context.Context, ws retake.Workspace, in showFileIn)
 	if err != nil {
 		return showFileOut{}, &retake.Error{Kind: retake.AsError(err).Kind, What: "the file cannot be read", Safe: nothingChanged, Err: err}
 	}
-	out := showFileOut{Path: word(path, maxName), Kind: e.Kind, Size: e.Size, Mode: fmt.Sprintf("%04o", e.Mode), Offset: in.Offset}
-	part := page(raw, in.Limit)
-	if out.Binary = termtext.Binary(raw); out.Binary {
+	out := showFileOut{Path: safeWord(path, maxName), Kind: e.Kind, Size: e.Size, Mode: fmt.Sprintf("%04o", e.Mode), Offset: in.Offset}
+	part := fitPage(raw, in.Limit)
+	if out.Binary = termtext.IsBinary(raw); out.Binary {
 		part = raw
 	} else {
-		out.Text = block(part)
+		out.Text = safeBlock(part)
 		out.Exact = out.Text == part
 	}
 	out.Bytes = int64(len(part))
@@ -83,8 +83,8 @@ func (f *face) showFile(ctx context.Context, ws retake.Workspace, in showFileIn)
 	return out, nil
 }
 
-// window reads a part of a file.
-func window(r io.Reader, offset int64, limit int) (string, error) {
+// readWindow reads a part of a file.
+func readWindow(r io.Reader, offset int64, limit int) (string, error) {
 	if s, ok := r.(io.Seeker); ok && offset > 0 {
 		if _, err := s.Seek(offset, io.SeekStart); err != nil {
 			return "", fmt.Errorf("seek file: %w", err)
@@ -99,12 +99,12 @@ func window(r io.Reader, offset int64, limit int) (string, error) {
 	return b.String(), nil
 }
 
-// page is as much of a window as fits in its safe form. It ends with a line where it
+// fitPage is as much of a window as fits in its safe form. It ends with a line where it
 // can: the next page begins with one, and what is masked is rarely cut in two.
-func page(raw string, limit int) string {
+func fitPage(raw string, limit int) string {
 	for full := len(raw) == limit; ; full = true {
 		if full {
-			raw = lineEnd(raw)
+			raw = cutAtLine(raw)
 		}
 		if len(raw) <= 1 || len(escapeLines(raw)) <= limit {
 			return raw
@@ -113,15 +113,15 @@ func page(raw string, limit int) string {
 	}
 }
 
-func lineEnd(s string) string {
+func cutAtLine(s string) string {
 	if i := strings.LastIndexByte(s, '\n'); i >= 0 {
 		return s[:i+1]
 	}
-	return wholeRunes(s)
+	return trimPartialRune(s)
 }
 
-// wholeRunes leaves out the beginning of a character at the end.
-func wholeRunes(s string) string {
+// trimPartialRune leaves out the beginning of a character at the end.
+func trimPartialRune(s string) string {
 	for i := len(s) - 1; i > 0 && i >= len(s)-utf8.UTFMax; i-- {
 		if utf8.RuneStart(s[i]) {
 			if !utf8.FullRuneInString(s[i:]) {
@@ -133,8 +133,8 @@ func wholeRunes(s string) string {
 	return s
 }
 
-func (o showFileOut) text(*face) string {
-	head := fmt.Sprintf("%s, %s, mode %s, %s bytes", quoted(o.Path), o.Kind, o.Mode, termtext.Count(o.Size))
+func (o showFileOut) text(*toolServer) string {
+	head := fmt.Sprintf("%s, %s, mode %s, %s bytes", quoteWord(o.Path), o.Kind, o.Mode, termtext.Count(o.Size))
 	switch {
 	case o.Binary:
 		return head + "; no text"
@@ -148,5 +148,5 @@ func (o showFileOut) text(*face) string {
 	if !o.Exact {
 		head += "; some of it in another form"
 	}
-	return head + "\n" + barred(o.Text)
+	return head + "\n" + barLines(o.Text)
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// edit is one line of a comparison: kept ' ', removed '-' or inserted '+'.
-type edit struct {
+// lineEdit is one line of a comparison: kept ' ', removed '-' or inserted '+'.
+type lineEdit struct {
 	op   byte
 	line string
 }
@@ -20,17 +20,17 @@ func splitLines(s string) []string {
 
 // deepest bounds how often parts of parts are compared: texts can be made so that each
 // round finds a single line.
-const deepest = 48
+const maxCompareDepth = 48
 
-// compare answers edits that turn a into b: kept and removed lines are a, kept and
+// compareLines answers edits that turn a into b: kept and removed lines are a, kept and
 // inserted ones are b. Lines that both have exactly once, in the same order, hold the
 // two together, then those that are so in the parts between them. What is left is
 // removed and inserted as a whole, which is true, but not always the shortest.
-func compare(a, b []string, depth int) []edit {
-	var out []edit
+func compareLines(a, b []string, depth int) []lineEdit {
+	var out []lineEdit
 	head := 0
 	for head < len(a) && head < len(b) && a[head] == b[head] {
-		out = append(out, edit{' ', a[head]})
+		out = append(out, lineEdit{' ', a[head]})
 		head++
 	}
 	a, b = a[head:], b[head:]
@@ -39,48 +39,48 @@ func compare(a, b []string, depth int) []edit {
 		tail++
 	}
 	out = append(out, between(a[:len(a)-tail], b[:len(b)-tail], depth)...)
-	return appendAll(out, ' ', a[len(a)-tail:])
+	return appendEdits(out, ' ', a[len(a)-tail:])
 }
 
 // between compares parts whose first and last lines differ.
-func between(a, b []string, depth int) []edit {
-	var held []spot
-	if depth < deepest {
-		held = anchors(a, b)
+func between(a, b []string, depth int) []lineEdit {
+	var held []lineAnchor
+	if depth < maxCompareDepth {
+		held = findAnchors(a, b)
 	}
 	if len(held) == 0 {
-		return appendAll(appendAll(nil, '-', a), '+', b)
+		return appendEdits(appendEdits(nil, '-', a), '+', b)
 	}
-	var out []edit
+	var out []lineEdit
 	x, y := 0, 0
 	for _, h := range held {
-		out = append(out, compare(a[x:h.x], b[y:h.y], depth+1)...)
-		out = append(out, edit{' ', a[h.x]})
+		out = append(out, compareLines(a[x:h.x], b[y:h.y], depth+1)...)
+		out = append(out, lineEdit{' ', a[h.x]})
 		x, y = h.x+1, h.y+1
 	}
-	return append(out, compare(a[x:], b[y:], depth+1)...)
+	return append(out, compareLines(a[x:], b[y:], depth+1)...)
 }
 
-func appendAll(out []edit, op byte, lines []string) []edit {
+func appendEdits(out []lineEdit, op byte, lines []string) []lineEdit {
 	for _, l := range lines {
-		out = append(out, edit{op, l})
+		out = append(out, lineEdit{op, l})
 	}
 	return out
 }
 
-// spot is one line that both texts have, by its place in each.
-type spot struct{ x, y int }
+// lineAnchor is one line that both texts have, by its place in each.
+type lineAnchor struct{ x, y int }
 
-// anchors are the longest run of spots that go forward in both texts.
-func anchors(a, b []string) []spot {
-	inB := once(b)
-	var all []spot
-	for line, x := range once(a) {
+// findAnchors are the longest run of spots that go forward in both texts.
+func findAnchors(a, b []string) []lineAnchor {
+	inB := uniqueLines(b)
+	var all []lineAnchor
+	for line, x := range uniqueLines(a) {
 		if y, ok := inB[line]; ok {
-			all = append(all, spot{x, y})
+			all = append(all, lineAnchor{x, y})
 		}
 	}
-	slices.SortFunc(all, func(p, q spot) int { return p.x - q.x })
+	slices.SortFunc(all, func(p, q lineAnchor) int { return p.x - q.x })
 	var ends []int                // ends[n] is the spot with the lowest y that n others can lead to
 	back := make([]int, len(all)) // the spot before each
 	for i, s := range all {
@@ -94,22 +94,22 @@ func anchors(a, b []string) []spot {
 			ends[n] = i
 		}
 	}
-	out := make([]spot, len(ends))
-	for n, i := len(ends)-1, last(ends); n >= 0; n, i = n-1, back[i] {
+	out := make([]lineAnchor, len(ends))
+	for n, i := len(ends)-1, lastOf(ends); n >= 0; n, i = n-1, back[i] {
 		out[n] = all[i]
 	}
 	return out
 }
 
-func last(ends []int) int {
+func lastOf(ends []int) int {
 	if len(ends) == 0 {
 		return -1
 	}
 	return ends[len(ends)-1]
 }
 
-// once gives the lines that a text has exactly one time, with their places.
-func once(lines []string) map[string]int {
+// uniqueLines gives the lines that a text has exactly one time, with their places.
+func uniqueLines(lines []string) map[string]int {
 	at, more := make(map[string]int, len(lines)), map[string]bool{}
 	for i, l := range lines {
 		if _, ok := at[l]; ok {
@@ -123,29 +123,29 @@ func once(lines []string) map[string]int {
 	return at
 }
 
-const around = 3 // kept lines beside a change
+const contextLines = 3 // kept lines beside a change
 
-// hunks writes the edits in the form that programs know, without kept lines that are
+// formatHunks writes the edits in the form that programs know, without kept lines that are
 // far from any change. With no more room than most bytes, the rest is counted.
-func hunks(edits []edit, most int) (text string, left int) {
+func formatHunks(edits []lineEdit, most int) (text string, left int) {
 	var b strings.Builder
 	x, y := 1, 1
 	for i := 0; i < len(edits); {
-		if edits[i].op == ' ' && !near(edits, i) {
+		if edits[i].op == ' ' && !isNearChange(edits, i) {
 			x, y, i = x+1, y+1, i+1
 			continue
 		}
 		end := i
-		for end < len(edits) && (edits[end].op != ' ' || near(edits, end)) {
+		for end < len(edits) && (edits[end].op != ' ' || isNearChange(edits, end)) {
 			end++
 		}
 		part := edits[i:end]
-		removed, inserted := sizes(part)
+		removed, inserted := countLines(part)
 		fmt.Fprintf(&b, "@@ -%d,%d +%d,%d @@\n", x, removed, y, inserted)
 		for n, e := range part {
 			line := string(e.op) + escapeLines(strings.TrimSuffix(e.line, "\n")) + "\n"
 			if b.Len()+len(line) > most {
-				return b.String(), changed(part[n:]) + changed(edits[end:])
+				return b.String(), countChanged(part[n:]) + countChanged(edits[end:])
 			}
 			b.WriteString(line)
 		}
@@ -154,11 +154,11 @@ func hunks(edits []edit, most int) (text string, left int) {
 	return b.String(), 0
 }
 
-func near(edits []edit, i int) bool {
-	return changed(edits[max(i-around, 0):min(i+around+1, len(edits))]) > 0
+func isNearChange(edits []lineEdit, i int) bool {
+	return countChanged(edits[max(i-contextLines, 0):min(i+contextLines+1, len(edits))]) > 0
 }
 
-func changed(edits []edit) int {
+func countChanged(edits []lineEdit) int {
 	n := 0
 	for _, e := range edits {
 		if e.op != ' ' {
@@ -168,8 +168,8 @@ func changed(edits []edit) int {
 	return n
 }
 
-// sizes are how many lines of the two texts a part covers.
-func sizes(part []edit) (before, after int) {
+// countLines are how many lines of the two texts a part covers.
+func countLines(part []lineEdit) (before, after int) {
 	for _, e := range part {
 		if e.op != '+' {
 			before++

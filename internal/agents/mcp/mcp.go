@@ -33,15 +33,15 @@ type Options struct {
 
 	// Place finds the workspace, when the agent does not work in it: its files are on a
 	// server. nil: the one that Dir lies in.
-	Place func(ctx context.Context) (retake.Workspace, error)
+	FindWorkspace func(ctx context.Context) (retake.Workspace, error)
 
 	// Data adds the data of each answer as structured content, for programs. An agent
 	// would read everything twice.
 	Data bool
 }
 
-// far reports whether the files are not where the agent works.
-func (o Options) far() bool { return o.Place != nil }
+// isRemote reports whether the files are not where the agent works.
+func (o Options) isRemote() bool { return o.FindWorkspace != nil }
 
 // maxMessage bounds what one message of a client may hold; no tool needs a tenth.
 const maxMessage = 1 << 20
@@ -66,15 +66,15 @@ func Handler(s retake.Service, o Options) http.Handler {
 	srv := newServer(s, o)
 	h := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return srv }, &sdk.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxMessage, PropagateRequestCancellation: true,
-		DisableLocalhostProtection: o.far(), // a server has other names behind a proxy, and asks for a key
+		DisableLocalhostProtection: o.isRemote(), // a server has other names behind a proxy, and asks for a key
 	})
 	return http.NewCrossOriginProtection().Handler(h)
 }
 
-// face is what the tools share.
-type face struct {
+// toolServer is what the tools share.
+type toolServer struct {
 	retake.Service
-	o Options
+	opts Options
 }
 
 func newServer(s retake.Service, o Options) *sdk.Server {
@@ -85,16 +85,16 @@ func newServer(s retake.Service, o Options) *sdk.Server {
 		&sdk.Implementation{Name: "retake", Title: "Retake", Version: o.Version},
 		&sdk.ServerOptions{Instructions: instructions, Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}},
 	)
-	f := &face{Service: s, o: o}
-	srv.AddReceivingMiddleware(guard)
-	add(f, srv, checkpointTool, f.checkpoint)
-	add(f, srv, timelineTool, f.timeline)
-	add(f, srv, diffTool, f.diff)
-	add(f, srv, showFileTool, f.showFile)
-	add(f, srv, restoreTool, f.restore)
-	add(f, srv, forkTool, f.fork)
-	add(f, srv, pinTool, f.pin)
-	add(f, srv, tasksTool, f.tasks)
-	add(f, srv, resumeTool, f.resume)
+	f := &toolServer{Service: s, opts: o}
+	srv.AddReceivingMiddleware(guardTool)
+	addTool(f, srv, checkpointTool, f.handleCheckpoint)
+	addTool(f, srv, timelineTool, f.handleTimeline)
+	addTool(f, srv, diffTool, f.handleDiff)
+	addTool(f, srv, showFileTool, f.handleShowFile)
+	addTool(f, srv, restoreTool, f.handleRestore)
+	addTool(f, srv, forkTool, f.handleFork)
+	addTool(f, srv, pinTool, f.handlePin)
+	addTool(f, srv, tasksTool, f.handleTasks)
+	addTool(f, srv, resumeTool, f.handleResume)
 	return srv
 }

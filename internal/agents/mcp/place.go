@@ -11,15 +11,15 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// inside turns a path of the agent into one below the root. Answers name paths from
+// workspacePath turns a path of the agent into one below the root. Answers name paths from
 // the root, so a relative one begins there, wherever the agent works.
-func inside(ws retake.Workspace, path string) (string, error) {
+func workspacePath(ws retake.Workspace, path string) (string, error) {
 	rel := filepath.Clean(path)
 	if filepath.IsAbs(path) {
-		rel = relative(ws.Root, rel)
+		rel = relativeTo(ws.Root, rel)
 	}
 	if rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-		return "", invalid("paths begin at the root: "+ws.Root, "%s is not in the workspace %s", path, ws.Name)
+		return "", invalidError("paths begin at the root: "+ws.Root, "%s is not in the workspace %s", path, ws.Name)
 	}
 	if rel == "." {
 		return "", nil
@@ -27,9 +27,9 @@ func inside(ws retake.Workspace, path string) (string, error) {
 	return filepath.ToSlash(rel), nil
 }
 
-// relative is where full lies below root, or "..". The way to it may have links in it;
+// relativeTo is where full lies below root, or "..". The way to it may have links in it;
 // its last name may be a link that is meant itself.
-func relative(root, full string) string {
+func relativeTo(root, full string) string {
 	ways := []string{full}
 	if dir, err := filepath.EvalSymlinks(filepath.Dir(full)); err == nil {
 		ways = append(ways, filepath.Join(dir, filepath.Base(full)))
@@ -42,11 +42,11 @@ func relative(root, full string) string {
 	return ".."
 }
 
-// insideAll does so for several; the root among them means everything, as none does.
-func insideAll(ws retake.Workspace, paths []string) ([]string, error) {
+// workspacePaths does so for several; the root among them means everything, as none does.
+func workspacePaths(ws retake.Workspace, paths []string) ([]string, error) {
 	var out []string
 	for _, p := range paths {
-		in, err := inside(ws, p)
+		in, err := workspacePath(ws, p)
 		if err != nil {
 			return nil, err
 		}
@@ -60,9 +60,9 @@ func insideAll(ws retake.Workspace, paths []string) ([]string, error) {
 
 const maxSiblings = 1000
 
-// freeSibling is the first name beside root that is not taken. Whoever takes it in
+// freeSiblingDir is the first name beside root that is not taken. Whoever takes it in
 // between makes the fork fail, and nothing else.
-func freeSibling(root string) (string, error) {
+func freeSiblingDir(root string) (string, error) {
 	first := filepath.Clean(root) + "-fork"
 	dir := first
 	for n := 2; n <= maxSiblings; n++ {
@@ -74,8 +74,8 @@ func freeSibling(root string) (string, error) {
 	return "", &retake.Error{Kind: retake.Limit, What: "there is no free name next to the workspace", Safe: nothingChanged, Hint: "name a directory: dir"}
 }
 
-// shell is a word as a person can type it.
-func shell(s string) string {
+// shellWord is a word as a person can type it.
+func shellWord(s string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:,@%="
 	if s != "" && strings.Trim(s, plain) == "" {
 		return s

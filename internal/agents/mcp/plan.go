@@ -11,11 +11,11 @@ import (
 
 // How much of a plan is listed: rows of one list, and bytes.
 const (
-	planRows     = 20
-	pathsRoom    = 1500
-	obstacleRoom = 900
-	effectRoom   = 400
-	namesRoom    = 100 // of one obstacle
+	maxPlanRows       = 20
+	planPathBytes     = 1500
+	obstacleBytes     = 900
+	effectBytes       = 400
+	obstaclePathBytes = 100 // of one obstacle
 )
 
 // planOut is a plan as an agent sees it: deletions first.
@@ -44,8 +44,8 @@ type pathList struct {
 }
 
 type keepList struct {
-	Count int       `json:"count"`
-	Rows  []leftRow `json:"rows,omitempty"`
+	Count int          `json:"count"`
+	Rows  []skippedRow `json:"rows,omitempty"`
 }
 
 type obstacleRow struct {
@@ -69,30 +69,30 @@ type effectRow struct {
 	Outcome retake.Outcome `json:"outcome,omitempty"`
 }
 
-func (e effectRow) word() string { return retake.Effect{Outcome: e.Outcome}.Word() }
+func (e effectRow) outcomeText() string { return retake.Effect{Outcome: e.Outcome}.Word() }
 
-func planOf(p *retake.Plan, req retake.PlanRequest) *planOut {
-	out := &planOut{Digest: p.Digest, Course: p.Course, Idle: idle(p), Bytes: p.Bytes, Safety: p.Safety.Number, There: p.Safety.There}
+func newPlanOut(p *retake.Plan, req retake.PlanRequest) *planOut {
+	out := &planOut{Digest: p.Digest, Course: p.Course, Idle: isIdle(p), Bytes: p.Bytes, Safety: p.Safety.Number, There: p.Safety.There}
 	if p.Target != nil {
-		out.Target, out.Intent = p.Target.Number, titleOf(*p.Target)
+		out.Target, out.Intent = p.Target.Number, checkpointTitle(*p.Target)
 	}
-	out.Obstacles = obstaclesOf(p.Obstacles)
-	if open, mine := openClasses(p, nil); len(mine) > 0 {
-		out.Person = cut(mask(command(req, open)), maxSentence)
+	out.Obstacles = newObstacleRows(p.Obstacles)
+	if open, mine := unacceptedClasses(p, nil); len(mine) > 0 {
+		out.Person = truncate(maskSecrets(personCommand(req, open)), maxSentence)
 	}
-	r := &room{pathsRoom}
-	brought, changed := written(p)
-	out.Deletes = pathsOf(r, p.Deletes)
-	out.Brings = pathsOf(r, brought)
-	out.Changes = pathsOf(r, changed)
-	out.Merges = pathsOf(r, p.Merges)
-	out.Keeps = keepsOf(r, p.Keeps)
-	out.Effects = effectsOf(p.Effects)
+	r := &byteBudget{planPathBytes}
+	brought, changed := splitWrites(p)
+	out.Deletes = newPathList(r, p.Deletes)
+	out.Brings = newPathList(r, brought)
+	out.Changes = newPathList(r, changed)
+	out.Merges = newPathList(r, p.Merges)
+	out.Keeps = newKeepList(r, p.Keeps)
+	out.Effects = newEffectList(p.Effects)
 	return out
 }
 
-// idle reports whether applying would do nothing that anybody sees.
-func idle(p *retake.Plan) bool {
+// isIdle reports whether applying would do nothing that anybody sees.
+func isIdle(p *retake.Plan) bool {
 	for _, k := range p.Keeps {
 		if k.Side != "" {
 			return false
@@ -101,8 +101,8 @@ func idle(p *retake.Plan) bool {
 	return p.Total() == 0 && p.Lost == nil
 }
 
-// written parts what a plan writes into what is not there now and what is.
-func written(p *retake.Plan) (brought, changed []retake.Step) {
+// splitWrites parts what a plan writes into what is not there now and what is.
+func splitWrites(p *retake.Plan) (brought, changed []retake.Step) {
 	for _, s := range p.Writes {
 		if s.What == retake.Added {
 			brought = append(brought, s)
@@ -113,60 +113,60 @@ func written(p *retake.Plan) (brought, changed []retake.Step) {
 	return brought, changed
 }
 
-// pathsOf takes half of the room that is left, so that every list has some.
-func pathsOf(r *room, steps []retake.Step) pathList {
-	half := &room{r.left / 2}
-	paths, _ := fill(half, planRows, len(steps), func(i int) string { return word(steps[i].Path, maxName) })
+// newPathList takes half of the room that is left, so that every list has some.
+func newPathList(r *byteBudget, steps []retake.Step) pathList {
+	half := &byteBudget{r.left / 2}
+	paths, _ := fillRows(half, maxPlanRows, len(steps), func(i int) string { return safeWord(steps[i].Path, maxName) })
 	r.left = r.left - r.left/2 + half.left
 	return pathList{Count: len(steps), Paths: paths}
 }
 
-func keepsOf(r *room, keeps []retake.Keep) keepList {
-	rows, _ := fill(r, planRows, len(keeps), func(i int) leftRow {
+func newKeepList(r *byteBudget, keeps []retake.Keep) keepList {
+	rows, _ := fillRows(r, maxPlanRows, len(keeps), func(i int) skippedRow {
 		k := keeps[i]
 		why := string(k.Why)
 		if k.Side != "" {
 			why += ", the other version goes to " + k.Side
 		}
-		return leftRow{word(k.Path, maxName), word(why, maxName)}
+		return skippedRow{safeWord(k.Path, maxName), safeWord(why, maxName)}
 	})
 	return keepList{Count: len(keeps), Rows: rows}
 }
 
-// obstaclesOf names every class, however little room is left for its words.
-func obstaclesOf(all []retake.Obstacle) []obstacleRow {
-	r := &room{obstacleRoom}
+// newObstacleRows names every class, however little room is left for its words.
+func newObstacleRows(all []retake.Obstacle) []obstacleRow {
+	r := &byteBudget{obstacleBytes}
 	out := []obstacleRow{}
 	for _, o := range all {
-		row := obstacleRow{Class: o.Class, Who: "agent", Text: word(o.Text, maxTitle), Count: len(o.Paths)}
-		if isPersonal(o.Class) {
+		row := obstacleRow{Class: o.Class, Who: "agent", Text: safeWord(o.Text, maxTitle), Count: len(o.Paths)}
+		if needsPerson(o.Class) {
 			row.Who = "person"
 		}
-		row.Paths, _ = fill(&room{namesRoom}, planRows, len(o.Paths), func(i int) string { return word(o.Paths[i], maxName) })
-		if !r.take(row) {
-			row.Paths, row.Text = nil, cut(row.Text, maxTitle/4)
+		row.Paths, _ = fillRows(&byteBudget{obstaclePathBytes}, maxPlanRows, len(o.Paths), func(i int) string { return safeWord(o.Paths[i], maxName) })
+		if !r.reserve(row) {
+			row.Paths, row.Text = nil, truncate(row.Text, maxTitle/4)
 		}
 		out = append(out, row)
 	}
 	return out
 }
 
-func effectsOf(all []retake.Effect) effectList {
-	rows, _ := fill(&room{effectRoom}, planRows, len(all), func(i int) effectRow {
+func newEffectList(all []retake.Effect) effectList {
+	rows, _ := fillRows(&byteBudget{effectBytes}, maxPlanRows, len(all), func(i int) effectRow {
 		e := all[i]
-		return effectRow{ID: word(e.ID, maxTitle), Time: e.Time.Truncate(time.Second), Text: word(e.Text, maxTitle), Outcome: e.Outcome}
+		return effectRow{ID: safeWord(e.ID, maxTitle), Time: e.Time.Truncate(time.Second), Text: safeWord(e.Text, maxTitle), Outcome: e.Outcome}
 	})
 	return effectList{Count: len(all), Rows: rows}
 }
 
-func (p *planOut) text(*face) string {
+func (p *planOut) text(*toolServer) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "plan %s: %s", retake.ShortDigest(p.Digest), p.Course)
 	if p.Target > 0 {
 		fmt.Fprintf(&b, " %d", p.Target)
 	}
 	if p.Intent != "" {
-		b.WriteString(" " + quoted(p.Intent))
+		b.WriteString(" " + quoteWord(p.Intent))
 	}
 	if b.WriteString("\n"); p.Idle {
 		b.WriteString("nothing to do\n")
@@ -175,22 +175,22 @@ func (p *planOut) text(*face) string {
 	writePaths(&b, "bring back", p.Brings)
 	writePaths(&b, "change", p.Changes)
 	writePaths(&b, "merge", p.Merges)
-	writeLeft(&b, "keep", p.Keeps.Rows, p.Keeps.Count-len(p.Keeps.Rows))
+	writeSkipped(&b, "keep", p.Keeps.Rows, p.Keeps.Count-len(p.Keeps.Rows))
 	for _, o := range p.Obstacles {
-		fmt.Fprintf(&b, "obstacle %s, for the %s: %s\n", o.Class, o.Who, quoted(o.Text))
+		fmt.Fprintf(&b, "obstacle %s, for the %s: %s\n", o.Class, o.Who, quoteWord(o.Text))
 	}
 	if p.Person != "" {
 		fmt.Fprintf(&b, "a person runs: %s\n", p.Person)
 	}
 	p.Effects.write(&b)
 	if !p.Idle {
-		p.writeEnd(&b)
+		p.writeNextSteps(&b)
 	}
 	return b.String()
 }
 
-// writeEnd says what is safe, and how an agent goes on if it may.
-func (p *planOut) writeEnd(b *strings.Builder) {
+// writeNextSteps says what is safe, and how an agent goes on if it may.
+func (p *planOut) writeNextSteps(b *strings.Builder) {
 	holds := "checkpoint %d has everything there is now"
 	if !p.There {
 		holds = "all there is now becomes checkpoint %d first"
@@ -212,7 +212,7 @@ func writePaths(b *strings.Builder, what string, l pathList) {
 	}
 	fmt.Fprintf(b, "%s %s:", what, termtext.Count(int64(l.Count)))
 	for _, p := range l.Paths {
-		b.WriteString(" " + quoted(p))
+		b.WriteString(" " + quoteWord(p))
 	}
 	if more := l.Count - len(l.Paths); more > 0 {
 		fmt.Fprintf(b, " and %s more", termtext.Count(int64(more)))
@@ -222,7 +222,7 @@ func writePaths(b *strings.Builder, what string, l pathList) {
 
 func (l effectList) write(b *strings.Builder) {
 	for _, e := range l.Rows {
-		fmt.Fprintf(b, "%s outside, %s: %s\n", e.word(), quoted(e.ID), quoted(e.Text))
+		fmt.Fprintf(b, "%s outside, %s: %s\n", e.outcomeText(), quoteWord(e.ID), quoteWord(e.Text))
 	}
 	if more := l.Count - len(l.Rows); more > 0 {
 		fmt.Fprintf(b, "and %s more can't be undone outside\n", termtext.Count(int64(more)))

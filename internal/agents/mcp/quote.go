@@ -17,25 +17,25 @@ const (
 	maxSentence = 700 // of an error
 	maxTitle    = 160 // intents, prompts, titles of tasks
 	maxName     = 256 // paths
-	maxRaw      = 64 << 10
+	maxRawBytes = 64 << 10
 )
 
-// mask hides secrets. Everything from outside passes here before it leaves.
-func mask(s string) string {
+// maskSecrets hides secrets. Everything from outside passes here before it leaves.
+func maskSecrets(s string) string {
 	s, _ = secrets.Mask(s)
 	return s
 }
 
-// word is a text from outside in one line of at most so many bytes.
-func word(s string, most int) string {
-	return cut(termtext.Escape(mask(cutRaw(s))), most)
+// safeWord is a text from outside in one line of at most so many bytes.
+func safeWord(s string, most int) string {
+	return truncate(termtext.Escape(maskSecrets(limitRaw(s))), most)
 }
 
-// cutRaw leaves far more than is shown.
-func cutRaw(s string) string { return s[:min(len(s), maxRaw)] }
+// limitRaw leaves far more than is shown.
+func limitRaw(s string) string { return s[:min(len(s), maxRawBytes)] }
 
-// block is a text of several lines: only newlines and tabs stay as they are.
-func block(s string) string { return escapeLines(mask(s)) }
+// safeBlock is a text of several lines: only newlines and tabs stay as they are.
+func safeBlock(s string) string { return escapeLines(maskSecrets(s)) }
 
 func escapeLines(s string) string {
 	var b strings.Builder
@@ -55,8 +55,8 @@ func escapeLines(s string) string {
 
 const ellipsis = "…"
 
-// cut shortens valid UTF-8 to so many bytes and says so.
-func cut(s string, most int) string {
+// truncate shortens valid UTF-8 to so many bytes and says so.
+func truncate(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}
@@ -67,22 +67,22 @@ func cut(s string, most int) string {
 	return s[:most] + ellipsis
 }
 
-// quoted sets a word between quotes that it cannot leave.
-func quoted(word string) string { return `"` + strings.ReplaceAll(word, `"`, `'`) + `"` }
+// quoteWord sets a word between quotes that it cannot leave.
+func quoteWord(word string) string { return `"` + strings.ReplaceAll(word, `"`, `'`) + `"` }
 
-// barred sets a bar before each line of a block, so that no line of it reads as ours.
-func barred(block string) string {
+// barLines sets a bar before each line of a block, so that no line of it reads as ours.
+func barLines(block string) string {
 	if block == "" {
 		return ""
 	}
 	return "| " + strings.ReplaceAll(strings.TrimSuffix(block, "\n"), "\n", "\n| ") + "\n"
 }
 
-// room is how many bytes of an answer are left for its lists.
-type room struct{ left int }
+// byteBudget is how many bytes of an answer are left for its lists.
+type byteBudget struct{ left int }
 
-// take reports whether v still fits, and takes its place.
-func (r *room) take(v any) bool {
+// reserve reports whether v still fits, and takes its place.
+func (r *byteBudget) reserve(v any) bool {
 	b, err := json.Marshal(v)
 	if err != nil || len(b)+1 > r.left {
 		return false
@@ -91,12 +91,12 @@ func (r *room) take(v any) bool {
 	return true
 }
 
-// fill takes the first of n rows, as many as are wanted and fit.
-func fill[T any](r *room, most, n int, at func(int) T) (rows []T, more int) {
+// fillRows takes the first of n rows, as many as are wanted and fit.
+func fillRows[T any](r *byteBudget, most, n int, at func(int) T) (rows []T, more int) {
 	rows = []T{}
 	for i := range min(most, n) {
 		v := at(i)
-		if !r.take(v) {
+		if !r.reserve(v) {
 			break
 		}
 		rows = append(rows, v)

@@ -10,17 +10,17 @@ import (
 )
 
 const (
-	noteMost   = 2000
-	resumeRoom = 3000
+	maxNoteBytes    = 2000
+	resumeTaskBytes = 3000
 )
 
-var resumeTool = tool{
-	name:  "resume",
-	about: "Show how a person continues the conversation from a checkpoint: the command, open tasks, and external actions that can't be undone. Changes nothing.",
-	input: object(nil, fields{
-		"ref": map[string]any{"type": "string", "description": refWords, "maxLength": maxRef, "default": "latest"},
+var resumeTool = toolSpec{
+	name:        "resume",
+	description: "Show how a person continues the conversation from a checkpoint: the command, open tasks, and external actions that can't be undone. Changes nothing.",
+	input: objectSchema(nil, schemaFields{
+		"ref": map[string]any{"type": "string", "description": refDescription, "maxLength": maxRef, "default": "latest"},
 	}),
-	hints: hints{readOnly: true, idempotent: true},
+	hints: toolHints{readOnly: true, idempotent: true},
 }
 
 type resumeIn struct {
@@ -40,44 +40,44 @@ type resumeOut struct {
 	More    int        `json:"more,omitempty" jsonschema:"tasks that are not listed"`
 	Effects effectList `json:"effects"`
 	Told    string     `json:"told,omitempty" jsonschema:"what the agent is told"`
-	aside
+	answerNote
 }
 
-func (f *face) resume(ctx context.Context, ws retake.Workspace, in resumeIn) (resumeOut, error) {
+func (f *toolServer) handleResume(ctx context.Context, ws retake.Workspace, in resumeIn) (resumeOut, error) {
 	r, err := f.Resume(ctx, retake.ResumeRequest{Workspace: ws.ID, Ref: in.Ref, Look: true})
 	if err != nil {
 		return resumeOut{}, err
 	}
 	out := resumeOut{
-		Number: r.Checkpoint.Number, Agent: word(r.Agent, maxTitle), Session: word(r.Session, maxTitle), Dir: word(r.Dir, maxName),
-		Exact: r.Exact, Why: word(r.Why, maxTitle), Effects: effectsOf(r.Effects), Told: cut(block(cutRaw(r.Note)), noteMost),
+		Number: r.Checkpoint.Number, Agent: safeWord(r.Agent, maxTitle), Session: safeWord(r.Session, maxTitle), Dir: safeWord(r.Dir, maxName),
+		Exact: r.Exact, Why: safeWord(r.Why, maxTitle), Effects: newEffectList(r.Effects), Told: truncate(safeBlock(limitRaw(r.Note)), maxNoteBytes),
 	}
-	if len(r.Command) > 0 && !f.o.far() {
+	if len(r.Command) > 0 && !f.opts.isRemote() {
 		// The command of the agent needs a session that nobody has made yet; ours makes it.
 		out.Command = []string{"retake", "resume", strconv.FormatInt(r.Checkpoint.Number, 10)}
 	}
 	if r.Next != nil {
-		out.Next = word(r.Next.Title, maxTitle)
+		out.Next = safeWord(r.Next.Title, maxTitle)
 	}
-	out.Tasks, out.More = taskRows(&room{resumeRoom}, r.Tasks)
+	out.Tasks, out.More = newTaskRows(&byteBudget{resumeTaskBytes}, r.Tasks)
 	return out, nil
 }
 
-func (o resumeOut) text(*face) string {
+func (o resumeOut) text(*toolServer) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "from checkpoint %d", o.Number)
 	if o.Agent != "" {
-		fmt.Fprintf(&b, " with %s, session %s", quoted(o.Agent), quoted(o.Session))
+		fmt.Fprintf(&b, " with %s, session %s", quoteWord(o.Agent), quoteWord(o.Session))
 	}
 	b.WriteByte('\n')
 	if len(o.Command) > 0 {
 		fmt.Fprintf(&b, "a person runs: %s\n", strings.Join(o.Command, " "))
 	}
 	if o.Why != "" {
-		fmt.Fprintf(&b, "but: %s\n", quoted(o.Why))
+		fmt.Fprintf(&b, "but: %s\n", quoteWord(o.Why))
 	}
 	writeTasks(&b, o.Tasks, o.More)
 	o.Effects.write(&b)
-	b.WriteString(barred(o.Told))
+	b.WriteString(barLines(o.Told))
 	return b.String()
 }

@@ -3,9 +3,9 @@ package mcp
 // What goes into a tool is written by hand, because limits and choices belong to it, and
 // briefly: every agent reads all of it at each request.
 
-type fields map[string]any
+type schemaFields map[string]any
 
-func object(required []string, props fields) map[string]any {
+func objectSchema(required []string, props schemaFields) map[string]any {
 	s := map[string]any{"type": "object", "properties": props, "additionalProperties": false}
 	for _, name := range required {
 		if p, ok := props[name].(map[string]any); ok && p["type"] == "string" && p["enum"] == nil {
@@ -18,28 +18,28 @@ func object(required []string, props fields) map[string]any {
 	return s
 }
 
-// about adds a description where there is one: what a name says is not said again.
-func about(words string, s map[string]any) map[string]any {
+// withDescription adds a description where there is one: what a name says is not said again.
+func withDescription(words string, s map[string]any) map[string]any {
 	if words != "" {
 		s["description"] = words
 	}
 	return s
 }
 
-func str(words string, most int) map[string]any {
-	return about(words, map[string]any{"type": "string", "maxLength": most})
+func stringSchema(words string, most int) map[string]any {
+	return withDescription(words, map[string]any{"type": "string", "maxLength": most})
 }
 
-func choice(words ...string) map[string]any {
+func enumSchema(words ...string) map[string]any {
 	return map[string]any{"type": "string", "enum": words}
 }
 
-func whole(words string, low, high, unsaid int) map[string]any {
-	return about(words, map[string]any{"type": "integer", "minimum": low, "maximum": high, "default": unsaid})
+func integerSchema(words string, low, high, unsaid int) map[string]any {
+	return withDescription(words, map[string]any{"type": "integer", "minimum": low, "maximum": high, "default": unsaid})
 }
 
-func list(words string, most int, of map[string]any) map[string]any {
-	return about(words, map[string]any{"type": "array", "maxItems": most, "items": of})
+func listSchema(words string, most int, of map[string]any) map[string]any {
+	return withDescription(words, map[string]any{"type": "array", "maxItems": most, "items": of})
 }
 
 const (
@@ -50,8 +50,10 @@ const (
 )
 
 // refWords are the ways to name a checkpoint.
-const refWords = "number, 10:27, latest, start or pin"
+const refDescription = "number, 10:27, latest, start or pin"
 
-func refField(words string) map[string]any { return str(words, maxRef) }
+func refField(words string) map[string]any { return stringSchema(words, maxRef) }
 
-func pathsField(words string) map[string]any { return list(words, maxPaths, str("", maxPath)) }
+func pathsField(words string) map[string]any {
+	return listSchema(words, maxPaths, stringSchema("", maxPath))
+}

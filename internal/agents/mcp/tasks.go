@@ -11,19 +11,19 @@ import (
 )
 
 const (
-	maxTasks  = 200
-	tasksRoom = 6000
+	maxTasks      = 200
+	taskListBytes = 6000
 )
 
-var tasksTool = tool{
-	name:  "tasks",
-	about: "Read the to-do list, or replace it as a whole. Earlier lists stay with their checkpoints.",
-	input: object(nil, fields{
-		"tasks": list("the new list", maxTasks, object([]string{"title", "status"}, fields{
-			"id": str("", maxRef), "title": str("", maxIntent), "status": map[string]any{"type": "string", "enum": retake.TaskStatuses},
+var tasksTool = toolSpec{
+	name:        "tasks",
+	description: "Read the to-do list, or replace it as a whole. Earlier lists stay with their checkpoints.",
+	input: objectSchema(nil, schemaFields{
+		"tasks": listSchema("the new list", maxTasks, objectSchema([]string{"title", "status"}, schemaFields{
+			"id": stringSchema("", maxRef), "title": stringSchema("", maxIntent), "status": map[string]any{"type": "string", "enum": retake.TaskStatuses},
 		})),
 	}),
-	hints: hints{idempotent: true},
+	hints: toolHints{idempotent: true},
 }
 
 type tasksIn struct {
@@ -44,13 +44,13 @@ type tasksOut struct {
 	More     int       `json:"more,omitempty"`
 	Recorded int64     `json:"recorded,omitempty" jsonschema:"the checkpoint that the new list led to"`
 	Warnings []string  `json:"warnings,omitempty"`
-	aside
+	answerNote
 }
 
-func (f *face) tasks(ctx context.Context, ws retake.Workspace, in tasksIn) (tasksOut, error) {
+func (f *toolServer) handleTasks(ctx context.Context, ws retake.Workspace, in tasksIn) (tasksOut, error) {
 	var out tasksOut
 	if in.Tasks != nil {
-		named, err := nameTasks(in.Tasks)
+		named, err := assignTaskIDs(in.Tasks)
 		if err != nil {
 			return out, err
 		}
@@ -58,7 +58,7 @@ func (f *face) tasks(ctx context.Context, ws retake.Workspace, in tasksIn) (task
 		if err != nil {
 			return out, err
 		}
-		out.Warnings = warningsOf(r.Warnings)
+		out.Warnings = warningTexts(r.Warnings)
 		if r.Checkpoint != nil {
 			out.Recorded = r.Checkpoint.Number
 		}
@@ -67,12 +67,12 @@ func (f *face) tasks(ctx context.Context, ws retake.Workspace, in tasksIn) (task
 	if err != nil {
 		return out, err
 	}
-	out.list(all)
+	out.setTasks(all)
 	return out, nil
 }
 
-// nameTasks gives ids to those without one; two with the same could not be told apart.
-func nameTasks(rows []taskRow) ([]retake.Task, error) {
+// assignTaskIDs gives ids to those without one; two with the same could not be told apart.
+func assignTaskIDs(rows []taskRow) ([]retake.Task, error) {
 	out := make([]retake.Task, len(rows))
 	seen := map[string]bool{}
 	for i, r := range rows {
@@ -80,7 +80,7 @@ func nameTasks(rows []taskRow) ([]retake.Task, error) {
 			r.ID = strconv.Itoa(i + 1)
 		}
 		if seen[r.ID] {
-			return nil, invalid("give each task an id of its own", "two tasks have the id %s", r.ID)
+			return nil, invalidError("give each task an id of its own", "two tasks have the id %s", r.ID)
 		}
 		seen[r.ID] = true
 		out[i] = retake.Task{ID: r.ID, Title: r.Title, Status: r.Status}
@@ -88,25 +88,25 @@ func nameTasks(rows []taskRow) ([]retake.Task, error) {
 	return out, nil
 }
 
-func (o *tasksOut) list(all []retake.Task) {
+func (o *tasksOut) setTasks(all []retake.Task) {
 	o.Total = len(all)
 	for _, t := range all {
 		if !t.Open() {
 			o.Done++
 		} else if o.Next == "" {
-			o.Next = word(t.Title, maxTitle)
+			o.Next = safeWord(t.Title, maxTitle)
 		}
 	}
-	o.Tasks, o.More = taskRows(&room{tasksRoom}, all)
+	o.Tasks, o.More = newTaskRows(&byteBudget{taskListBytes}, all)
 }
 
-func taskRows(r *room, all []retake.Task) ([]taskRow, int) {
-	return fill(r, maxTasks, len(all), func(i int) taskRow {
-		return taskRow{word(all[i].ID, maxTitle), word(all[i].Title, maxTitle), all[i].Status}
+func newTaskRows(r *byteBudget, all []retake.Task) ([]taskRow, int) {
+	return fillRows(r, maxTasks, len(all), func(i int) taskRow {
+		return taskRow{safeWord(all[i].ID, maxTitle), safeWord(all[i].Title, maxTitle), all[i].Status}
 	})
 }
 
-func (o tasksOut) text(*face) string {
+func (o tasksOut) text(*toolServer) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d of %d tasks are done\n", o.Done, o.Total)
 	writeTasks(&b, o.Tasks, o.More)
@@ -119,7 +119,7 @@ func (o tasksOut) text(*face) string {
 
 func writeTasks(b *strings.Builder, rows []taskRow, more int) {
 	for _, t := range rows {
-		fmt.Fprintf(b, "%s %s %s\n", t.Status, quoted(t.ID), quoted(t.Title))
+		fmt.Fprintf(b, "%s %s %s\n", t.Status, quoteWord(t.ID), quoteWord(t.Title))
 	}
 	if more > 0 {
 		fmt.Fprintf(b, "and %s more\n", termtext.Count(int64(more)))

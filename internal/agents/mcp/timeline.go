@@ -11,19 +11,19 @@ import (
 )
 
 const (
-	timelineMost  = 50
-	timelineUsual = 20
-	timelineRoom  = 9000
+	maxTimelineRows     = 50
+	defaultTimelineRows = 20
+	timelineBytes       = 9000
 )
 
-var timelineTool = tool{
-	name:  "timeline",
-	about: "List checkpoints, newest first: number, time, intent, what changed, checks, good or not.",
-	input: object(nil, fields{
-		"limit":  whole("", 1, timelineMost, timelineUsual),
+var timelineTool = toolSpec{
+	name:        "timeline",
+	description: "List checkpoints, newest first: number, time, intent, what changed, checks, good or not.",
+	input: objectSchema(nil, schemaFields{
+		"limit":  integerSchema("", 1, maxTimelineRows, defaultTimelineRows),
 		"before": map[string]any{"type": "integer", "description": "only checkpoints with a lower number", "minimum": 1},
 	}),
-	hints: hints{readOnly: true, idempotent: true},
+	hints: toolHints{readOnly: true, idempotent: true},
 }
 
 type timelineIn struct {
@@ -35,7 +35,7 @@ type timelineOut struct {
 	Checkpoints []checkpointRow `json:"moments"`
 	Total       int64           `json:"total"`
 	Next        int64           `json:"next,omitempty" jsonschema:"there are older ones: ask again with before set to this"`
-	aside
+	answerNote
 }
 
 type checkpointRow struct {
@@ -43,7 +43,7 @@ type checkpointRow struct {
 	Time     time.Time      `json:"time"`
 	Trigger  retake.Trigger `json:"trigger"`
 	Intent   string         `json:"intent,omitempty" jsonschema:"or the prompt or command that led to it"`
-	Changed  counts         `json:"changed"`
+	Changed  changeCounts   `json:"changed"`
 	Coverage retake.Grade   `json:"coverage"`
 	Pins     []string       `json:"pins,omitempty"`
 	Good     bool           `json:"good,omitempty" jsonschema:"complete, and every configured check passed"`
@@ -52,7 +52,7 @@ type checkpointRow struct {
 	Mismatch string         `json:"mismatch,omitempty" jsonschema:"where the words and what changed disagree"`
 }
 
-func (f *face) timeline(ctx context.Context, ws retake.Workspace, in timelineIn) (timelineOut, error) {
+func (f *toolServer) handleTimeline(ctx context.Context, ws retake.Workspace, in timelineIn) (timelineOut, error) {
 	// One more than is shown tells whether there are older ones.
 	tl, err := f.Log(ctx, retake.LogQuery{Workspace: ws.ID, Before: in.Before, Limit: in.Limit + 1})
 	if err != nil {
@@ -61,17 +61,17 @@ func (f *face) timeline(ctx context.Context, ws retake.Workspace, in timelineIn)
 	pins := map[retake.CheckpointID][]string{}
 	for _, p := range tl.Pins {
 		if held := pins[p.Checkpoint]; len(held) < maxPinsShown {
-			pins[p.Checkpoint] = append(held, word(p.Name, maxTitle))
+			pins[p.Checkpoint] = append(held, safeWord(p.Name, maxTitle))
 		}
 	}
 	out := timelineOut{Total: tl.Total}
-	rows, more := fill(&room{timelineRoom}, in.Limit, len(tl.Checkpoints), func(i int) checkpointRow {
+	rows, more := fillRows(&byteBudget{timelineBytes}, in.Limit, len(tl.Checkpoints), func(i int) checkpointRow {
 		cp := tl.Checkpoints[i]
 		row := checkpointRow{
-			Number: cp.Number, Time: cp.Time.Truncate(time.Second), Trigger: cp.Trigger, Intent: titleOf(cp),
-			Changed: countsOf(cp.Changed), Coverage: cp.Coverage.Grade, Pins: pins[cp.ID],
+			Number: cp.Number, Time: cp.Time.Truncate(time.Second), Trigger: cp.Trigger, Intent: checkpointTitle(cp),
+			Changed: newChangeCounts(cp.Changed), Coverage: cp.Coverage.Grade, Pins: pins[cp.ID],
 		}
-		row.found(tl.Findings[cp.ID])
+		row.addFinding(tl.Findings[cp.ID])
 		return row
 	})
 	if out.Checkpoints = rows; more > 0 && len(rows) > 0 {
@@ -84,19 +84,19 @@ const maxPinsShown = 3
 
 // Bounds of what a row says of its checkpoint.
 const (
-	maxWhat    = 200
-	maxAnswers = 6
+	maxWhatBytes = 200
+	maxAnswers   = 6
 )
 
-// found adds what was found out about a checkpoint since it was sealed.
-func (r *checkpointRow) found(f retake.Finding) {
+// addFinding adds what was found out about a checkpoint since it was sealed.
+func (r *checkpointRow) addFinding(f retake.Finding) {
 	r.Good = f.Good
 	for _, a := range f.Answers[:min(len(f.Answers), maxAnswers)] {
 		verdict := string(a.Verdict)
 		if a.Claim {
 			verdict = "claimed"
 		}
-		r.Verify = append(r.Verify, word(a.Name, maxTitle)+" "+verdict)
+		r.Verify = append(r.Verify, safeWord(a.Name, maxTitle)+" "+verdict)
 	}
 	if f.Gist == nil {
 		return
@@ -105,38 +105,38 @@ func (r *checkpointRow) found(f retake.Finding) {
 	for _, p := range f.Gist.Points {
 		points = append(points, p.Text)
 	}
-	r.What = word(strings.Join(points, "; "), maxWhat)
+	r.What = safeWord(strings.Join(points, "; "), maxWhatBytes)
 	if len(f.Gist.Flags) > 0 {
-		r.Mismatch = word(f.Gist.Flags[0].Why, maxWhat)
+		r.Mismatch = safeWord(f.Gist.Flags[0].Why, maxWhatBytes)
 	}
 }
 
-// titleOf says what a checkpoint is of.
-func titleOf(cp retake.Checkpoint) string {
+// checkpointTitle says what a checkpoint is of.
+func checkpointTitle(cp retake.Checkpoint) string {
 	text := cp.Intent
 	if t := cp.Turn; t != nil && text == "" {
 		if text = t.Prompt; text == "" {
 			text = t.Command
 		}
 	}
-	return word(text, maxTitle)
+	return safeWord(text, maxTitle)
 }
 
-func (o timelineOut) text(f *face) string {
+func (o timelineOut) text(f *toolServer) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s of %s checkpoints, newest first\n", termtext.Count(int64(len(o.Checkpoints))), termtext.Count(o.Total))
-	now := f.o.Clock.Now()
+	now := f.opts.Clock.Now()
 	for _, m := range o.Checkpoints {
-		fmt.Fprintf(&b, "%d  %s  %s", m.Number, termtext.Clock(m.Time, now), m.Trigger)
+		fmt.Fprintf(&b, "%d  %s  %s", m.Number, termtext.ShortTime(m.Time, now), m.Trigger)
 		if m.Intent != "" {
-			b.WriteString("  " + quoted(m.Intent))
+			b.WriteString("  " + quoteWord(m.Intent))
 		}
 		fmt.Fprintf(&b, "  +%d -%d ~%d", m.Changed.Added, m.Changed.Deleted, m.Changed.Edited)
 		if m.Coverage != retake.Complete {
 			fmt.Fprintf(&b, "  %s", m.Coverage)
 		}
 		for _, p := range m.Pins {
-			b.WriteString("  pinned " + quoted(p))
+			b.WriteString("  pinned " + quoteWord(p))
 		}
 		if m.Good {
 			b.WriteString("  good")

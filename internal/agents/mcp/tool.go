@@ -15,32 +15,32 @@ import (
 
 const nothingChanged = "Nothing was changed."
 
-// tool is what is told of a tool before it is called.
-type tool struct {
-	name, about string
-	input       map[string]any
-	hints       hints
+// toolSpec is what is told of a tool before it is called.
+type toolSpec struct {
+	name, description string
+	input             map[string]any
+	hints             toolHints
 }
 
-// hints are what a client may think of a tool. No tool of ours reaches the world
+// toolHints are what a client may think of a tool. No tool of ours reaches the world
 // outside of this machine.
-type hints struct{ readOnly, destructive, idempotent bool }
+type toolHints struct{ readOnly, destructive, idempotent bool }
 
-// answer is what a tool says: a few lines, and the data that they are made of.
-type answer interface {
-	text(f *face) string
+// toolAnswer is what a tool says: a few lines, and the data that they are made of.
+type toolAnswer interface {
+	text(f *toolServer) string
 }
 
-// aside is what every answer may say besides.
-type aside struct {
+// answerNote is what every answer may say besides.
+type answerNote struct {
 	Note string `json:"note,omitempty" jsonschema:"read this first"`
 }
 
-func (a *aside) say(note string) { a.Note = note }
+func (a *answerNote) say(note string) { a.Note = note }
 
 // annotations say no more than the protocol assumes otherwise: an agent pays for every
 // word of the list at each of its requests.
-func (h hints) annotations() *sdk.ToolAnnotations {
+func (h toolHints) annotations() *sdk.ToolAnnotations {
 	no := false
 	a := &sdk.ToolAnnotations{ReadOnlyHint: h.readOnly, OpenWorldHint: &no}
 	if !h.readOnly {
@@ -49,14 +49,14 @@ func (h hints) annotations() *sdk.ToolAnnotations {
 	return a
 }
 
-// add gives a tool to the server. The workspace is found before each call. Tools have no
+// addTool gives a tool to the server. The workspace is found before each call. Tools have no
 // output schema: answers are text, unless the options ask for data.
-func add[In any, Out answer](f *face, srv *sdk.Server, t tool, do func(context.Context, retake.Workspace, In) (Out, error)) {
+func addTool[In any, Out toolAnswer](f *toolServer, srv *sdk.Server, t toolSpec, do func(context.Context, retake.Workspace, In) (Out, error)) {
 	def := &sdk.Tool{
-		Name: t.name, Description: t.about + " " + dataNotice, InputSchema: t.input, Annotations: t.hints.annotations(),
+		Name: t.name, Description: t.description + " " + dataNotice, InputSchema: t.input, Annotations: t.hints.annotations(),
 	}
 	sdk.AddTool(srv, def, func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, any, error) {
-		ws, err := f.place(ctx)
+		ws, err := f.findWorkspace(ctx)
 		if err != nil {
 			return nil, nil, retake.AsError(err)
 		}
@@ -70,39 +70,39 @@ func add[In any, Out answer](f *face, srv *sdk.Server, t tool, do func(context.C
 		}
 		lines := out.text(f)
 		if a, ok := any(&out).(interface{ say(string) }); ok && ws.Interrupted != nil {
-			note := cutOff(ws.Interrupted)
+			note := interruptedNote(ws.Interrupted)
 			a.say(note)
 			lines = note + "\n" + lines
 		}
 		res.Content = []sdk.Content{&sdk.TextContent{Text: strings.TrimRight(lines, "\n")}}
-		if !f.o.Data {
+		if !f.opts.Data {
 			return res, nil, nil
 		}
 		return res, out, nil
 	})
 }
 
-// place finds the workspace that a call is about.
-func (f *face) place(ctx context.Context) (retake.Workspace, error) {
-	if f.o.far() {
-		return f.o.Place(ctx)
+// findWorkspace finds the workspace that a call is about.
+func (f *toolServer) findWorkspace(ctx context.Context) (retake.Workspace, error) {
+	if f.opts.isRemote() {
+		return f.opts.FindWorkspace(ctx)
 	}
-	return f.Locate(ctx, f.o.Dir)
+	return f.Locate(ctx, f.opts.Dir)
 }
 
-// cutOff tells of a restore that stopped on its way: an agent has to know that the files
+// interruptedNote tells of a restore that stopped on its way: an agent has to know that the files
 // are half of one point in time and half of another.
-func cutOff(i *retake.Interruption) string {
+func interruptedNote(i *retake.Interruption) string {
 	return fmt.Sprintf("The restore to checkpoint %d was interrupted after %d of %d files. A person runs: retake restore --finish, or retake restore --undo.", i.Target, i.Done, i.Total)
 }
 
-// guard gives every trouble of a tool the same form. A panic is the trouble of one
+// guardTool gives every trouble of a tool the same form. A panic is the trouble of one
 // call: the handler also runs in a process that serves others.
-func guard(next sdk.MethodHandler) sdk.MethodHandler {
+func guardTool(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (res sdk.Result, err error) {
 		defer func() {
 			if p := recover(); p != nil {
-				res, err = refusal(&retake.Error{Kind: retake.Internal, What: fmt.Sprintf("the tool broke: %v", p)}), nil
+				res, err = errorResult(&retake.Error{Kind: retake.Internal, What: fmt.Sprintf("the tool broke: %v", p)}), nil
 			}
 		}()
 		if p, ok := req.GetParams().(*sdk.CallToolParamsRaw); ok && bytes.Equal(bytes.TrimSpace(p.Arguments), []byte("null")) {
@@ -110,28 +110,28 @@ func guard(next sdk.MethodHandler) sdk.MethodHandler {
 		}
 		res, err = next(ctx, method, req)
 		if r, ok := res.(*sdk.CallToolResult); ok && r.GetError() != nil {
-			res = refusal(r.GetError())
+			res = errorResult(r.GetError())
 		}
 		return res, err
 	}
 }
 
-// problem is how trouble is told.
-type problem struct {
+// errorReport is how trouble is told.
+type errorReport struct {
 	Kind retake.ErrorKind `json:"kind"`
 	What string           `json:"what"`
 	Safe string           `json:"safe,omitempty"`
 	Hint string           `json:"hint,omitempty"`
 }
 
-// refusal is the answer of a tool that did not do it. What has no kind of ours did not fit
+// errorResult is the answer of a tool that did not do it. What has no kind of ours did not fit
 // the schema, and never reached the service.
-func refusal(err error) *sdk.CallToolResult {
+func errorResult(err error) *sdk.CallToolResult {
 	var e *retake.Error
 	if !errors.As(err, &e) {
 		e = &retake.Error{Kind: retake.Invalid, What: err.Error(), Safe: nothingChanged, Hint: "see the input schema of the tool"}
 	}
-	p := problem{Kind: e.Kind, What: word(e.Error(), maxSentence), Safe: word(e.Safe, maxSentence), Hint: word(e.Hint, maxSentence)}
+	p := errorReport{Kind: e.Kind, What: safeWord(e.Error(), maxSentence), Safe: safeWord(e.Safe, maxSentence), Hint: safeWord(e.Hint, maxSentence)}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -141,6 +141,6 @@ func refusal(err error) *sdk.CallToolResult {
 	return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: strings.TrimSpace(b.String())}}}
 }
 
-func invalid(hint, format string, args ...any) error {
+func invalidError(hint, format string, args ...any) error {
 	return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf(format, args...), Safe: nothingChanged, Hint: hint}
 }

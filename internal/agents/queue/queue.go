@@ -27,12 +27,12 @@ import (
 )
 
 // Most is how many signals are kept.
-const Most = 4000
+const MaxSignals = 4000
 
 const (
-	suffix    = ".signal"
-	manyFiles = 400 // from here on only what a checkpoint needs is kept
-	maxSize   = 4 << 20
+	fileSuffix    = ".signal"
+	trimThreshold = 400 // from here on only what a checkpoint needs is kept
+	maxSize       = 4 << 20
 )
 
 // ErrFull says that too much waits.
@@ -46,28 +46,28 @@ func Put(dir string, s retake.Signal) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make spool: %w", err)
 	}
-	names, err := list(dir)
+	names, err := listSignals(dir)
 	if err != nil {
 		return err
 	}
-	if len(names) >= Most {
+	if len(names) >= MaxSignals {
 		return ErrFull
 	}
-	if len(names) >= manyFiles {
-		s = lean(s)
+	if len(names) >= trimThreshold {
+		s = trimSignal(s)
 	}
 	b, err := json.Marshal(s)
 	if err != nil {
 		return fmt.Errorf("encode signal: %w", err)
 	}
-	if err := write(dir, name(s, names), b); err != nil {
+	if err := writeFile(dir, fileName(s, names), b); err != nil {
 		return fmt.Errorf("keep signal: %w", err)
 	}
 	return nil
 }
 
-// lean is a signal without what only tells more.
-func lean(s retake.Signal) retake.Signal {
+// trimSignal is a signal without what only tells more.
+func trimSignal(s retake.Signal) retake.Signal {
 	if s.Call != nil {
 		c := *s.Call
 		c.Input, c.Output, c.Paths = nil, "", nil
@@ -78,11 +78,11 @@ func lean(s retake.Signal) retake.Signal {
 	return s
 }
 
-// name sorts after all that wait: in the order they came, whatever the clock says. One
+// fileName sorts after all that wait: in the order they came, whatever the clock says. One
 // that waits already keeps its place.
-func name(s retake.Signal, waiting []string) string {
+func fileName(s retake.Signal, waiting []string) string {
 	for _, n := range waiting {
-		if strings.HasSuffix(n, string(s.ID)+suffix) {
+		if strings.HasSuffix(n, string(s.ID)+fileSuffix) {
 			return n
 		}
 	}
@@ -93,7 +93,7 @@ func name(s retake.Signal, waiting []string) string {
 			at = max(at, last+1)
 		}
 	}
-	return fmt.Sprintf("%020d-%s%s", at, s.ID, suffix)
+	return fmt.Sprintf("%020d-%s%s", at, s.ID, fileSuffix)
 }
 
 // CheckID accepts an id as we make it, and nothing else: it becomes part of a name.
@@ -114,8 +114,8 @@ func NewID() retake.SignalID {
 	return retake.SignalID(retake.SignalPrefix + u.String())
 }
 
-func write(dir, name string, b []byte) error {
-	f, err := os.CreateTemp(dir, half)
+func writeFile(dir, name string, b []byte) error {
+	f, err := os.CreateTemp(dir, tempPrefix)
 	if err != nil {
 		return err
 	}
@@ -135,11 +135,11 @@ func write(dir, name string, b []byte) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// Each gives what waits to f, in the order it came and one at a time, until f answers
+// ForEach gives what waits to f, in the order it came and one at a time, until f answers
 // false; done takes it away. A file that cannot be read is put aside. At most so many
 // files are looked at; 0 is all.
-func Each(dir string, most int, f func(s retake.Signal, done func()) bool) error {
-	names, err := list(dir)
+func ForEach(dir string, most int, f func(s retake.Signal, done func()) bool) error {
+	names, err := listSignals(dir)
 	if err != nil {
 		return err
 	}
@@ -148,12 +148,12 @@ func Each(dir string, most int, f func(s retake.Signal, done func()) bool) error
 	}
 	for _, n := range names {
 		path := filepath.Join(dir, n)
-		sig, err := read(path)
+		sig, err := readSignal(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // it was done meanwhile
 		}
 		if err != nil {
-			_ = os.Rename(path, strings.TrimSuffix(path, suffix)+"."+uuid.NewString()+aside) // the next look passes it
+			_ = os.Rename(path, strings.TrimSuffix(path, fileSuffix)+"."+uuid.NewString()+unreadableSuffix) // the next look passes it
 			continue
 		}
 		if !f(sig, func() { _ = os.Remove(path) }) { // again, it is heard and changes nothing
@@ -164,9 +164,9 @@ func Each(dir string, most int, f func(s retake.Signal, done func()) bool) error
 }
 
 // aside ends the names of files that could not be read.
-const aside = ".unreadable"
+const unreadableSuffix = ".unreadable"
 
-func read(path string) (retake.Signal, error) {
+func readSignal(path string) (retake.Signal, error) {
 	var sig retake.Signal
 	i, err := os.Lstat(path)
 	if err != nil {
@@ -185,7 +185,7 @@ func read(path string) (retake.Signal, error) {
 	return sig, CheckID(sig.ID)
 }
 
-func list(dir string) ([]string, error) {
+func listSignals(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -195,40 +195,40 @@ func list(dir string) ([]string, error) {
 	}
 	var out []string
 	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), suffix) {
+		if strings.HasSuffix(e.Name(), fileSuffix) {
 			out = append(out, e.Name())
 		}
 	}
 	return out, nil
 }
 
-// Tidy removes what broken writers left behind before a time.
-func Tidy(dir string, before time.Time) {
+// RemoveStale removes what broken writers left behind before a time.
+func RemoveStale(dir string, before time.Time) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return
 	}
 	for _, e := range entries {
-		if i, err := e.Info(); err == nil && strings.HasPrefix(e.Name(), half) && i.ModTime().Before(before) {
+		if i, err := e.Info(); err == nil && strings.HasPrefix(e.Name(), tempPrefix) && i.ModTime().Before(before) {
 			_ = os.Remove(filepath.Join(dir, e.Name())) // the next one tries again
 		}
 	}
 }
 
 // half begins the names of files that are being written.
-const half = "new-"
+const tempPrefix = "new-"
 
-// Drop removes a signal that was done. One that is not there is no error.
-func Drop(dir string, s retake.Signal) error {
+// Remove removes a signal that was done. One that is not there is no error.
+func Remove(dir string, s retake.Signal) error {
 	if err := CheckID(s.ID); err != nil {
 		return err
 	}
-	names, err := list(dir)
+	names, err := listSignals(dir)
 	if err != nil {
 		return err
 	}
 	for _, n := range names {
-		if !strings.HasSuffix(n, string(s.ID)+suffix) {
+		if !strings.HasSuffix(n, string(s.ID)+fileSuffix) {
 			continue
 		}
 		if err := os.Remove(filepath.Join(dir, n)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -238,8 +238,8 @@ func Drop(dir string, s retake.Signal) error {
 	return nil
 }
 
-// Empty reports quickly whether nothing lies there at all.
-func Empty(dir string) bool {
+// IsEmpty reports quickly whether nothing lies there at all.
+func IsEmpty(dir string) bool {
 	d, err := os.Open(dir)
 	if err != nil {
 		return true
@@ -251,7 +251,7 @@ func Empty(dir string) bool {
 
 // Count is how many wait.
 func Count(dir string) int {
-	names, err := list(dir)
+	names, err := listSignals(dir)
 	if err != nil {
 		return 0
 	}

@@ -21,7 +21,7 @@ func signal(sec int64) retake.Signal {
 
 func all(t *testing.T, dir string) (out []retake.Signal) {
 	t.Helper()
-	if err := queue.Each(dir, 0, func(s retake.Signal, _ func()) bool {
+	if err := queue.ForEach(dir, 0, func(s retake.Signal, _ func()) bool {
 		out = append(out, s)
 		return true
 	}); err != nil {
@@ -43,10 +43,10 @@ func TestOldestComesFirst(t *testing.T) {
 	if d := cmp.Diff([]retake.Signal{early, late}, all(t, dir)); d != "" {
 		t.Errorf("Each (-want +got):\n%s", d)
 	}
-	if err := queue.Drop(dir, early); err != nil {
+	if err := queue.Remove(dir, early); err != nil {
 		t.Fatal(err)
 	}
-	if err := queue.Drop(dir, early); err != nil {
+	if err := queue.Remove(dir, early); err != nil {
 		t.Errorf("Drop again: %v", err)
 	}
 	if n := queue.Count(dir); n != 1 {
@@ -60,7 +60,7 @@ func TestNoPathIsMadeOfAnID(t *testing.T) {
 	for _, id := range []retake.SignalID{"", "sg_", "sg_../../../../../../../../../../../tmp/x", "cp_0190f3a1-2b4c-7d5e-8f60-718293a4b5c6", retake.SignalID("sg_" + strings.Repeat("/", 36))} {
 		s := signal(1)
 		s.ID = id
-		if queue.Put(dir, s) == nil || queue.Drop(dir, s) == nil {
+		if queue.Put(dir, s) == nil || queue.Remove(dir, s) == nil {
 			t.Errorf("the id %q is taken", id)
 		}
 	}
@@ -128,7 +128,7 @@ func TestHalvesAreTidiedUp(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "new-1"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	queue.Tidy(dir, time.Unix(1, 0))
+	queue.RemoveStale(dir, time.Unix(1, 0))
 	if _, err := os.Stat(filepath.Join(dir, "new-1")); err != nil {
 		t.Errorf("what is being written is gone: %v", err)
 	}
@@ -136,7 +136,7 @@ func TestHalvesAreTidiedUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	queue.Tidy(dir, i.ModTime().Add(time.Hour))
+	queue.RemoveStale(dir, i.ModTime().Add(time.Hour))
 	if _, err := os.Stat(filepath.Join(dir, "new-1")); err == nil {
 		t.Error("what nobody writes any more stays")
 	}
@@ -155,7 +155,7 @@ func TestWhatIsDoneGoesWhateverItsName(t *testing.T) {
 	if err := os.Rename(filepath.Join(dir, names[0].Name()), filepath.Join(dir, "odd.signal")); err != nil {
 		t.Fatal(err)
 	}
-	if err := queue.Each(dir, 0, func(_ retake.Signal, done func()) bool {
+	if err := queue.ForEach(dir, 0, func(_ retake.Signal, done func()) bool {
 		done()
 		return true
 	}); err != nil || queue.Count(dir) != 0 {

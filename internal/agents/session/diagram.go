@@ -11,32 +11,32 @@ import (
 func Diagram() string {
 	var b strings.Builder
 	b.WriteString("stateDiagram-v2\n    [*] --> away\n")
-	for _, r := range table {
-		for _, in := range r.in {
+	for _, r := range transitions {
+		for _, in := range r.phases {
 			to := r.to
-			if r.on == retake.SignalCompact || r.on == retake.SignalTasks && in != Working {
+			if r.signal == retake.SignalCompact || r.signal == retake.SignalTasks && in != Working {
 				to = in
 			}
-			fmt.Fprintf(&b, "    %s --> %s: %s\n", in, to, arrow(r))
+			fmt.Fprintf(&b, "    %s --> %s: %s\n", in, to, arrowLabel(r))
 		}
 	}
 	for _, r := range []rule{riskRule, taskRule, callRule} {
-		fmt.Fprintf(&b, "    working --> working: %s\n", arrow(r))
+		fmt.Fprintf(&b, "    working --> working: %s\n", arrowLabel(r))
 	}
 	return b.String()
 }
 
-func arrow(r rule) string {
-	text := string(r.on)
+func arrowLabel(r rule) string {
+	text := string(r.signal)
 	if r.save == "" {
-		return text + " (" + r.says + ")"
+		return text + " (" + r.label + ")"
 	}
 	text += " / " + string(r.save)
-	if r.changed {
+	if r.ifChanged {
 		text += " if changed"
 	}
 	if r.wait {
 		text += ", waited for"
 	}
-	return text + " (" + r.says + ")"
+	return text + " (" + r.label + ")"
 }

@@ -12,8 +12,8 @@ import (
 // Some agents tell of one task at a time. What they tell is folded into the list here,
 // where the list is known; an adapter sees one event only.
 
-// folded is the list after a call, and whether the call was about it.
-func folded(list []retake.Task, c *retake.Call) ([]retake.Task, bool) {
+// applyTaskCall is the list after a call, and whether the call was about it.
+func applyTaskCall(list []retake.Task, c *retake.Call) ([]retake.Task, bool) {
 	if c == nil || c.Failed {
 		return nil, false
 	}
@@ -30,7 +30,7 @@ func folded(list []retake.Task, c *retake.Call) ([]retake.Task, bool) {
 		if strings.TrimSpace(in.Subject) == "" {
 			return nil, false
 		}
-		return append(list, retake.Task{ID: createdID(c.Output, len(list)), Title: in.Subject, Status: retake.TaskPending}), true
+		return append(list, retake.Task{ID: createdTaskID(c.Output, len(list)), Title: in.Subject, Status: retake.TaskPending}), true
 	}
 	i := slices.IndexFunc(list, func(t retake.Task) bool { return t.ID == in.TaskID })
 	if i < 0 {
@@ -52,9 +52,9 @@ func folded(list []retake.Task, c *retake.Call) ([]retake.Task, bool) {
 	return list, true
 }
 
-// createdID is the number that the answer gives a new task, "Task #3 created", else the
+// createdTaskID is the number that the answer gives a new task, "Task #3 created", else the
 // next one.
-func createdID(output string, known int) string {
+func createdTaskID(output string, known int) string {
 	if _, rest, ok := strings.Cut(output, "#"); ok {
 		end := strings.IndexFunc(rest, func(r rune) bool { return r < '0' || r > '9' })
 		if end < 0 {

@@ -120,13 +120,13 @@ func TestTwoRewindsAreBothTold(t *testing.T) {
 	p := begin(t)
 	p.tell(retake.SignalPrompt, said("one"))
 	p.tell(retake.SignalTurnEnd, nil)
-	p.st.Rewound(session.Rewind{ID: "cp_1", At: p.now, Text: "first"})
-	p.st.Rewound(session.Rewind{ID: "cp_2", At: p.now, Text: "second"})
+	p.st.AddRewind(session.Rewind{ID: "cp_1", At: p.now, Text: "first"})
+	p.st.AddRewind(session.Rewind{ID: "cp_2", At: p.now, Text: "second"})
 	a := p.tell(retake.SignalPrompt, said("two"))
 	if !strings.Contains(a.Note, "first") || !strings.Contains(a.Note, "second") {
 		t.Errorf("the note is %q", a.Note)
 	}
-	p.st.Untell(a.Session, id(p.n))
+	p.st.TakeBackNote(a.Session, id(p.n))
 	if a := p.tell(retake.SignalPrompt, said("three")); !strings.Contains(a.Note, "second") {
 		t.Errorf("what nobody heard is not told again: %q", a.Note)
 	}

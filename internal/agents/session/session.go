@@ -40,7 +40,7 @@ const (
 	maxTasks    = 200
 	maxWrote    = 500
 	maxTitle    = 300
-	stale       = 30 * time.Minute // of a turn that nobody told anything of
+	staleAfter  = 30 * time.Minute // of a turn that nobody told anything of
 )
 
 // State is what is known of the agents in one workspace.
@@ -56,29 +56,29 @@ type State struct {
 
 // Session is one run of an agent.
 type Session struct {
-	Agent   string    `json:"agent"`
-	Version string    `json:"version,omitempty"`
-	ID      string    `json:"id"`
-	Dir     string    `json:"dir"` // below the root
-	PID     int       `json:"pid,omitempty"`
-	Steady  bool      `json:"steady,omitempty"` // the process called twice: it is the agent, not a wrapper around one hook
-	Left    bool      `json:"left,omitempty"`   // the session or its process ended; nothing new was heard since
-	Phase   Phase     `json:"phase"`
-	Since   time.Time `json:"since"`
-	Last    time.Time `json:"last"`
-	Rested  time.Time `json:"rested"`            // when its last turn ended
-	Resumed bool      `json:"resumed,omitempty"` // it began with what was said before
-	Told    string    `json:"told,omitempty"`    // the rewind that it heard of
-	Note    string    `json:"note,omitempty"`    // what it alone must hear
-	Noted   Noted     `json:"noted,omitzero"`
-	Turn    Turn      `json:"turn"`
+	Agent   string        `json:"agent"`
+	Version string        `json:"version,omitempty"`
+	ID      string        `json:"id"`
+	Dir     string        `json:"dir"` // below the root
+	PID     int           `json:"pid,omitempty"`
+	Steady  bool          `json:"steady,omitempty"` // the process called twice: it is the agent, not a wrapper around one hook
+	Left    bool          `json:"left,omitempty"`   // the session or its process ended; nothing new was heard since
+	Phase   Phase         `json:"phase"`
+	Since   time.Time     `json:"since"`
+	Last    time.Time     `json:"last"`
+	Rested  time.Time     `json:"rested"`            // when its last turn ended
+	Resumed bool          `json:"resumed,omitempty"` // it began with what was said before
+	Told    string        `json:"told,omitempty"`    // the rewind that it heard of
+	Note    string        `json:"note,omitempty"`    // what it alone must hear
+	Noted   DeliveredNote `json:"noted,omitzero"`
+	Turn    Turn          `json:"turn"`
 
 	Prompts    []retake.SignalID `json:"prompts,omitempty"` // that began its last turns
 	Judged     []string          `json:"judged,omitempty"`  // ids of its last calls
 	Tasks      []retake.Task     `json:"tasks,omitempty"`
 	Calls      []retake.Call     `json:"-"`                   // since its last checkpoint; only in memory, because it is much
 	Subagents  int               `json:"subagents,omitempty"` // that are at work now
-	Started    []Started         `json:"started,omitempty"`   // those of this turn
+	Started    []StartedSubagent `json:"started,omitempty"`   // those of this turn
 	Transcript string            `json:"transcript,omitempty"`
 	Talk       Talk              `json:"talk,omitzero"`
 }
@@ -96,9 +96,9 @@ type Turn struct {
 	End retake.SignalID `json:"end,omitempty"` // the signal that ended it
 }
 
-// Noted is the last note that was given, and for which signal: who asks again did not
+// DeliveredNote is the last note that was given, and for which signal: who asks again did not
 // hear it.
-type Noted struct {
+type DeliveredNote struct {
 	By   retake.SignalID `json:"by"`
 	Text string          `json:"text"`
 	Told string          `json:"told"`           // what was told before
@@ -127,11 +127,11 @@ type Rewind struct {
 
 // Act is what a signal asks for.
 type Act struct {
-	Save    *Save
-	Effects []retake.Effect
-	Note    string
-	Keep    bool // keep the conversation with that save
-	Session string
+	Save           *Save
+	Effects        []retake.Effect
+	Note           string
+	KeepTranscript bool // keep the conversation with that save
+	Session        string
 }
 
 // Save is a checkpoint to take.
@@ -153,13 +153,13 @@ func (s *Save) StillRisky(exists func(place string) bool) bool {
 	if s.Trigger != retake.TriggerRisk {
 		return true
 	}
-	s.judged = s.judged.Known(exists)
-	s.Turn.Risk = cut(s.judged.All(), maxTitle)
+	s.judged = s.judged.WithoutMissing(exists)
+	s.Turn.Risk = truncate(s.judged.AllReasons(), maxTitle)
 	return s.judged.Destructive
 }
 
-// Before reports whether the checkpoint is worth nothing once the agent goes on.
-func (s *Save) Before() bool {
+// MustComeFirst reports whether the checkpoint is worth nothing once the agent goes on.
+func (s *Save) MustComeFirst() bool {
 	return s.Trigger == retake.TriggerPrompt || s.Trigger == retake.TriggerRisk
 }
 
@@ -194,8 +194,8 @@ func (s State) clone() State {
 	return s
 }
 
-// entered makes the session of a signal the newest one, and gives its place.
-func (s *State) entered(sig *retake.Signal, dir string) *Session {
+// enterSession makes the session of a signal the newest one, and gives its place.
+func (s *State) enterSession(sig *retake.Signal, dir string) *Session {
 	key := sig.Agent + " " + sig.Session
 	at := s.index(key)
 	var x Session
@@ -215,16 +215,16 @@ func (s *State) entered(sig *retake.Signal, dir string) *Session {
 		x.Steady = x.PID == sig.PID
 		x.PID = sig.PID
 	}
-	if x.Left && !outlives(sig.Kind) {
+	if x.Left && !mayArriveLate(sig.Kind) {
 		x.Left = false
 	}
 	x.Last = sig.Time
 	return s.Add(x)
 }
 
-// outlives reports whether a signal may arrive after its agent is gone: hooks that the
+// mayArriveLate reports whether a signal may arrive after its agent is gone: hooks that the
 // agent does not wait for can be the last to speak.
-func outlives(kind retake.SignalKind) bool {
+func mayArriveLate(kind retake.SignalKind) bool {
 	switch kind {
 	case retake.SignalCalled, retake.SignalTasks, retake.SignalTurnEnd, retake.SignalSubagentEnd:
 		return true
@@ -250,18 +250,18 @@ func (s *State) Add(x Session) *Session {
 	return s.Newest()
 }
 
-// Untell takes a note back that nobody heard.
-func (s *State) Untell(key string, by retake.SignalID) {
+// TakeBackNote takes a note back that nobody heard.
+func (s *State) TakeBackNote(key string, by retake.SignalID) {
 	x := s.Find(key)
 	if x == nil || x.Noted.By != by {
 		return
 	}
 	x.Told, x.Note = x.Noted.Told, x.Noted.Note
-	x.Noted = Noted{}
+	x.Noted = DeliveredNote{}
 }
 
-// Gone are the sessions that are in a turn and whose agent is there no more.
-func (s *State) Gone(alive func(pid int) bool) []Session {
+// DeadSessions are the sessions that are in a turn and whose agent is there no more.
+func (s *State) DeadSessions(alive func(pid int) bool) []Session {
 	var out []Session
 	for _, x := range s.Sessions {
 		if x.Phase == Working && x.Steady && !alive(x.PID) {
@@ -271,52 +271,52 @@ func (s *State) Gone(alive func(pid int) bool) []Session {
 	return out
 }
 
-// Leave marks a session whose process ended: what is still heard of it is late news,
+// MarkLeft marks a session whose process ended: what is still heard of it is late news,
 // not a new turn.
-func (s *State) Leave(key string) {
+func (s *State) MarkLeft(key string) {
 	if x := s.Find(key); x != nil {
 		x.Left = true
 	}
 }
 
-// contested names the other sessions that were at work since the turn of x began.
-func (s *State) contested(x *Session, now time.Time) []string {
+// contestedBy names the other sessions that were at work since the turn of x began.
+func (s *State) contestedBy(x *Session, now time.Time) []string {
 	var out []string
 	for i := range s.Sessions {
 		o := &s.Sessions[i]
-		busy := o.Phase == Working && now.Sub(o.Last) < stale
+		busy := o.Phase == Working && now.Sub(o.Last) < staleAfter
 		if o.Key() != x.Key() && (busy || o.Rested.After(x.Turn.Since)) && !x.Turn.Since.IsZero() {
-			out = append(out, o.Agent+" "+short(o.ID))
+			out = append(out, o.Agent+" "+shortID(o.ID))
 		}
 	}
 	return out
 }
 
-func short(id string) string { return cut(id, 8) }
+func shortID(id string) string { return truncate(id, 8) }
 
-func cut(s string, n int) string {
+func truncate(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
 	return strings.ToValidUTF8(s[:n], "")
 }
 
-// Going is the turn of a session while it goes on, for a checkpoint that somebody else
+// OngoingTurn is the turn of a session while it goes on, for a checkpoint that somebody else
 // asked for.
-func (s *State) Going(i int, at time.Time) *retake.Turn {
+func (s *State) OngoingTurn(i int, at time.Time) *retake.Turn {
 	x := &s.Sessions[i]
-	if x.Phase != Working || at.Sub(x.Last) > stale {
+	if x.Phase != Working || at.Sub(x.Last) > staleAfter {
 		return nil
 	}
 	return &retake.Turn{
 		Agent: x.Agent, Version: x.Version, Session: x.ID, Dir: x.Dir, ID: x.Turn.ID, Prompt: x.Turn.Prompt, Machine: x.Turn.Machine,
-		Calls: x.Turn.Calls, Tasks: counted(x.Tasks), Contested: s.contested(x, at), Began: x.Turn.Since, Paths: x.Turn.Wrote,
+		Calls: x.Turn.Calls, Tasks: countTasks(x.Tasks), Contested: s.contestedBy(x, at), Began: x.Turn.Since, Paths: x.Turn.Wrote,
 	}
 }
 
-// Wrote notes the paths below the root that a file tool of a session wrote. One that failed
+// AddWrittenPaths notes the paths below the root that a file tool of a session wrote. One that failed
 // wrote nothing.
-func (s *State) Wrote(key string, paths []string, failed bool) {
+func (s *State) AddWrittenPaths(key string, paths []string, failed bool) {
 	x := s.Find(key)
 	if x == nil || len(paths) == 0 {
 		return

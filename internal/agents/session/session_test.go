@@ -81,7 +81,7 @@ func TestTurnHasACheckpointBeforeAndOneAfter(t *testing.T) {
 	}
 	end := p.tell(retake.SignalTurnEnd, func(s *retake.Signal) { s.Running = 2 })
 	after := wantSave(t, end, retake.TriggerTurn, "fix the login …")
-	if !after.Wait || after.IfChanged || !end.Keep {
+	if !after.Wait || after.IfChanged || !end.KeepTranscript {
 		t.Errorf("a turn with a prompt is a checkpoint, the agent waits for it, and what was said is kept: %+v", after)
 	}
 	if after.Turn.Running != 2 || after.Turn.Prompt != "fix the login\nand the logout" {
@@ -335,7 +335,7 @@ func TestA1_LateNewsOfAnAgentThatLeft(t *testing.T) {
 	p := begin(t)
 	p.tell(retake.SignalPrompt, said("one"))
 	wantSave(t, p.tell(retake.SignalTurnEnd, nil), retake.TriggerTurn, "one")
-	p.st.Leave("claude-code s1")
+	p.st.MarkLeft("claude-code s1")
 	for _, kind := range []retake.SignalKind{retake.SignalTurnEnd, retake.SignalCalled} {
 		if a := p.tell(kind, func(s *retake.Signal) {
 			if kind == retake.SignalCalled {
@@ -356,15 +356,15 @@ func TestA1_OnlyAProcessThatCalledTwiceIsTheAgent(t *testing.T) {
 	p := begin(t)
 	dead := func(int) bool { return false }
 	p.tell(retake.SignalPrompt, func(s *retake.Signal) { s.Prompt, s.PID = "one", 7 })
-	if gone := p.st.Gone(dead); len(gone) != 0 {
+	if gone := p.st.DeadSessions(dead); len(gone) != 0 {
 		t.Errorf("after one call: %+v", gone)
 	}
 	p.tell(retake.SignalCall, func(s *retake.Signal) { shell("ls")(s); s.PID = 8 })
-	if gone := p.st.Gone(dead); len(gone) != 0 {
+	if gone := p.st.DeadSessions(dead); len(gone) != 0 {
 		t.Errorf("after calls of two wrappers: %+v", gone)
 	}
 	p.tell(retake.SignalCalled, func(s *retake.Signal) { shell("ls")(s); s.PID = 8 })
-	if gone := p.st.Gone(dead); len(gone) != 1 {
+	if gone := p.st.DeadSessions(dead); len(gone) != 1 {
 		t.Errorf("after two calls of one process: %+v", gone)
 	}
 }

@@ -10,18 +10,18 @@ import (
 )
 
 // maxStarted bounds the subagents that a turn lists.
-const maxStarted = 50
+const maxListedSubagents = 50
 
-// Started is a subagent of a turn. Two signals may report the same one: the call that
+// StartedSubagent is a subagent of a turn. Two signals may report the same one: the call that
 // starts it says what for, and its own start says who it is.
-type Started struct {
+type StartedSubagent struct {
 	ID   string `json:"id,omitempty"` // as the agent names it; empty until it began
 	Name string `json:"name,omitempty"`
 	Task string `json:"task,omitempty"`
 }
 
-// delegates notes a call that starts a subagent.
-func (x *Session) delegates(c *retake.Call) {
+// noteDelegation notes a call that starts a subagent.
+func (x *Session) noteDelegation(c *retake.Call) {
 	switch strings.ToLower(c.Tool) {
 	case "task", "agent", "transfer_task", "delegate_to_agent", "spawn_agent", "new_task":
 	default:
@@ -39,42 +39,44 @@ func (x *Session) delegates(c *retake.Call) {
 	if json.Unmarshal(c.Input, &in) != nil {
 		return
 	}
-	task := line(masked(cmp.Or(in.Description, in.Task, in.Message, in.Prompt), maxTitle))
+	task := firstLine(maskAndTruncate(cmp.Or(in.Description, in.Task, in.Message, in.Prompt), maxTitle))
 	if task != "" {
-		x.start(Started{Name: cut(cmp.Or(in.Type, in.Agent, in.AgentName), maxTitle), Task: task})
+		x.addSubagent(StartedSubagent{Name: truncate(cmp.Or(in.Type, in.Agent, in.AgentName), maxTitle), Task: task})
 	}
 }
 
-// began notes a subagent that reported itself: it is the one that was called for, when one
+// noteSubagent notes a subagent that reported itself: it is the one that was called for, when one
 // of its kind is awaited.
-func (x *Session) began(sig *retake.Signal) {
-	if slices.ContainsFunc(x.Started, func(s Started) bool { return s.ID == sig.Subagent }) {
+func (x *Session) noteSubagent(sig *retake.Signal) {
+	if slices.ContainsFunc(x.Started, func(s StartedSubagent) bool { return s.ID == sig.Subagent }) {
 		return
 	}
 	name := ""
 	if sig.Kind == retake.SignalSubagentStart {
-		name = cut(sig.Reason, maxTitle)
+		name = truncate(sig.Reason, maxTitle)
 	}
 	all := slices.Clone(x.Started)
 	for _, exact := range []bool{true, false} {
-		i := slices.IndexFunc(all, func(s Started) bool { return s.ID == "" && (s.Name == name || !exact && (s.Name == "" || name == "")) })
+		i := slices.IndexFunc(all, func(s StartedSubagent) bool {
+			return s.ID == "" && (s.Name == name || !exact && (s.Name == "" || name == ""))
+		})
 		if i >= 0 {
 			all[i].ID, all[i].Name = sig.Subagent, cmp.Or(all[i].Name, name)
 			x.Started = all
 			return
 		}
 	}
-	x.start(Started{ID: sig.Subagent, Name: name})
+	x.addSubagent(StartedSubagent{ID: sig.Subagent, Name: name})
 }
 
-func (x *Session) start(s Started) {
-	if len(x.Started) < maxStarted {
+func (x *Session) addSubagent(s StartedSubagent) {
+	if len(x.Started) < maxListedSubagents {
 		x.Started = append(slices.Clone(x.Started), s)
 	}
 }
 
-// subagents are those of the turn, for its checkpoint.
-func (x *Session) subagents() []retake.Subagent {
+// turnSubagents are those of the turn, for its checkpoint.
+func (x *Session) turnSubagents() []retake.Subagent {
 	var out []retake.Subagent
 	for _, s := range x.Started {
 		out = append(out, retake.Subagent{Name: s.Name, Task: s.Task})

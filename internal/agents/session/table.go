@@ -9,47 +9,47 @@ import (
 // rule is one arrow of the diagram: in these phases this signal leads there, and a
 // checkpoint is taken or not.
 type rule struct {
-	in      []Phase
-	on      retake.SignalKind
-	to      Phase
-	save    retake.Trigger // "" for none
-	changed bool           // only when files changed
-	wait    bool           // the agent waits for the save
-	keep    bool           // the conversation is kept with it
-	note    bool           // it is told what it must know
-	says    string         // for people
+	phases         []Phase
+	signal         retake.SignalKind
+	to             Phase
+	save           retake.Trigger // "" for none
+	ifChanged      bool           // only when files changed
+	wait           bool           // the agent waits for the save
+	keepTranscript bool           // the conversation is kept with it
+	deliversNote   bool           // it is told what it must know
+	label          string         // for people
 }
 
-var anywhere = []Phase{Away, Resting, Working}
+var anyPhase = []Phase{Away, Resting, Working}
 
 // table is all there is. Signals that fit no row are only remembered.
-var table = []rule{
-	{in: []Phase{Away, Resting}, on: retake.SignalSessionStart, to: Resting, says: "it is there"},
-	{in: []Phase{Working}, on: retake.SignalSessionStart, to: Working, says: "the session restarts during a turn"},
-	{in: []Phase{Away, Resting}, on: retake.SignalPrompt, to: Working, save: retake.TriggerPrompt, changed: true, wait: true, note: true, says: "what was there before"},
-	{in: []Phase{Working}, on: retake.SignalPrompt, to: Working, save: retake.TriggerTurn, wait: true, keep: true, note: true, says: "the previous turn never ended"},
-	{in: anywhere, on: retake.SignalCall, to: Working, says: "harmless"},
-	{in: anywhere, on: retake.SignalCalled, to: Working, says: "remembered"},
-	{in: anywhere, on: retake.SignalTasks, to: Working, says: "remembered"},
-	{in: []Phase{Working}, on: retake.SignalTurnEnd, to: Resting, save: retake.TriggerTurn, wait: true, keep: true, says: "what the turn made"},
-	{in: []Phase{Away, Resting}, on: retake.SignalTurnEnd, to: Resting, save: retake.TriggerTurn, changed: true, wait: true, keep: true, says: "a turn that was not announced"},
-	{in: anywhere, on: retake.SignalCompact, to: Working, save: retake.TriggerSession, changed: true, keep: true, says: "before it forgets"},
-	{in: []Phase{Working}, on: retake.SignalSessionEnd, to: Away, save: retake.TriggerTurn, wait: true, keep: true, says: "it left in the middle"},
-	{in: []Phase{Away, Resting}, on: retake.SignalSessionEnd, to: Away, save: retake.TriggerSession, changed: true, says: "what came after the last turn"},
+var transitions = []rule{
+	{phases: []Phase{Away, Resting}, signal: retake.SignalSessionStart, to: Resting, label: "it is there"},
+	{phases: []Phase{Working}, signal: retake.SignalSessionStart, to: Working, label: "the session restarts during a turn"},
+	{phases: []Phase{Away, Resting}, signal: retake.SignalPrompt, to: Working, save: retake.TriggerPrompt, ifChanged: true, wait: true, deliversNote: true, label: "what was there before"},
+	{phases: []Phase{Working}, signal: retake.SignalPrompt, to: Working, save: retake.TriggerTurn, wait: true, keepTranscript: true, deliversNote: true, label: "the previous turn never ended"},
+	{phases: anyPhase, signal: retake.SignalCall, to: Working, label: "harmless"},
+	{phases: anyPhase, signal: retake.SignalCalled, to: Working, label: "remembered"},
+	{phases: anyPhase, signal: retake.SignalTasks, to: Working, label: "remembered"},
+	{phases: []Phase{Working}, signal: retake.SignalTurnEnd, to: Resting, save: retake.TriggerTurn, wait: true, keepTranscript: true, label: "what the turn made"},
+	{phases: []Phase{Away, Resting}, signal: retake.SignalTurnEnd, to: Resting, save: retake.TriggerTurn, ifChanged: true, wait: true, keepTranscript: true, label: "a turn that was not announced"},
+	{phases: anyPhase, signal: retake.SignalCompact, to: Working, save: retake.TriggerSession, ifChanged: true, keepTranscript: true, label: "before it forgets"},
+	{phases: []Phase{Working}, signal: retake.SignalSessionEnd, to: Away, save: retake.TriggerTurn, wait: true, keepTranscript: true, label: "it left in the middle"},
+	{phases: []Phase{Away, Resting}, signal: retake.SignalSessionEnd, to: Away, save: retake.TriggerSession, ifChanged: true, label: "what came after the last turn"},
 }
 
 // more are checkpoints that depend on what a signal holds; they replace the save of
 // the row above.
 var (
-	riskRule = rule{on: retake.SignalCall, save: retake.TriggerRisk, wait: true, keep: true, says: "it may destroy something here"}
-	callRule = rule{on: retake.SignalCalled, save: retake.TriggerCall, changed: true, says: "granularity = call"}
-	taskRule = rule{on: retake.SignalTasks, save: retake.TriggerTask, keep: true, says: "a task was completed, or failed"}
+	riskRule = rule{signal: retake.SignalCall, save: retake.TriggerRisk, wait: true, keepTranscript: true, label: "it may destroy something here"}
+	callRule = rule{signal: retake.SignalCalled, save: retake.TriggerCall, ifChanged: true, label: "granularity = call"}
+	taskRule = rule{signal: retake.SignalTasks, save: retake.TriggerTask, keepTranscript: true, label: "a task was completed, or failed"}
 )
 
-func find(phase Phase, kind retake.SignalKind) (rule, bool) {
-	i := slices.IndexFunc(table, func(r rule) bool { return r.on == kind && slices.Contains(r.in, phase) })
+func findRule(phase Phase, kind retake.SignalKind) (rule, bool) {
+	i := slices.IndexFunc(transitions, func(r rule) bool { return r.signal == kind && slices.Contains(r.phases, phase) })
 	if i < 0 {
 		return rule{}, false
 	}
-	return table[i], true
+	return transitions[i], true
 }

@@ -14,30 +14,30 @@ const (
 	maxIntent = 200
 )
 
-// masked covers likely secrets, and then cuts: half of one is one too.
-func masked(s string, most int) string {
+// maskAndTruncate covers likely secrets, and then cuts: half of one is one too.
+func maskAndTruncate(s string, most int) string {
 	out, _ := secrets.Mask(s)
-	return cut(out, most)
+	return truncate(out, most)
 }
 
-// prompt is what a card says of a prompt.
-func prompt(s string) string { return masked(strings.TrimSpace(s), maxPrompt) }
+// promptText is what a card says of a prompt.
+func promptText(s string) string { return maskAndTruncate(strings.TrimSpace(s), maxPrompt) }
 
-// words are a call in one line.
-func words(c *retake.Call) string {
+// callText are a call in one line.
+func callText(c *retake.Call) string {
 	text := c.Command
 	if text == "" {
 		text = strings.TrimSpace(c.Server + " " + c.Tool)
 	}
-	return line(masked(text, maxPrompt))
+	return firstLine(maskAndTruncate(text, maxPrompt))
 }
 
-// line is the first line of a text, cut to what a row can show.
-func line(s string) string {
+// firstLine is the first line of a text, cut to what a row can show.
+func firstLine(s string) string {
 	first, rest, _ := strings.Cut(strings.TrimSpace(s), "\n")
 	first = strings.TrimSpace(first)
 	if len(first) > maxIntent {
-		return cut(first, maxIntent) + "…"
+		return truncate(first, maxIntent) + "…"
 	}
 	if strings.TrimSpace(rest) != "" {
 		return first + " …"
@@ -45,9 +45,9 @@ func line(s string) string {
 	return first
 }
 
-// intent is what a checkpoint says of itself.
-func intent(t retake.Trigger, turn retake.Turn, tasks []retake.Task) string {
-	said := line(turn.Prompt)
+// intentText is what a checkpoint says of itself.
+func intentText(t retake.Trigger, turn retake.Turn, tasks []retake.Task) string {
+	said := firstLine(turn.Prompt)
 	switch t {
 	case retake.TriggerPrompt:
 		if said == "" {
@@ -55,9 +55,9 @@ func intent(t retake.Trigger, turn retake.Turn, tasks []retake.Task) string {
 		}
 		return "before “" + said + "”"
 	case retake.TriggerRisk:
-		return "before `" + line(turn.Command) + "`"
+		return "before `" + firstLine(turn.Command) + "`"
 	case retake.TriggerTask:
-		return ended(tasks)
+		return endedTaskText(tasks)
 	case retake.TriggerCall:
 		return "after a call"
 	case retake.TriggerSession:
@@ -67,17 +67,17 @@ func intent(t retake.Trigger, turn retake.Turn, tasks []retake.Task) string {
 	}
 }
 
-// ended says which task came to its end: the last one in the list that did.
-func ended(tasks []retake.Task) string {
+// endedTaskText says which task came to its end: the last one in the list that did.
+func endedTaskText(tasks []retake.Task) string {
 	for i, t := range slices.Backward(tasks) {
 		if t.Status == retake.TaskCompleted || t.Status == retake.TaskFailed {
-			return fmt.Sprintf("task %d of %d %s: %s", i+1, len(tasks), t.Status, line(t.Title))
+			return fmt.Sprintf("task %d of %d %s: %s", i+1, len(tasks), t.Status, firstLine(t.Title))
 		}
 	}
 	return "a task"
 }
 
-func counted(tasks []retake.Task) *retake.TaskCount {
+func countTasks(tasks []retake.Task) *retake.TaskCount {
 	if len(tasks) == 0 {
 		return nil
 	}
@@ -89,7 +89,7 @@ func counted(tasks []retake.Task) *retake.TaskCount {
 		case !t.Open():
 			c.Done++
 		case c.Next == "":
-			c.Next = line(t.Title)
+			c.Next = firstLine(t.Title)
 		}
 	}
 	return c

@@ -19,19 +19,19 @@ func TestA1_TranscriptTellsThatTheTurnEnded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if last, ended := transcript.Answered(agent, data, time.Time{}); !ended || last != "Everything is tidy." {
+		if last, ended := transcript.TurnEnded(agent, data, time.Time{}); !ended || last != "Everything is tidy." {
 			t.Errorf("%s: %q, %v", agent, last, ended)
 		}
 		cut := data[:bytes.LastIndex(data[:bytes.LastIndex(data, []byte(mark))], []byte("\n"))+1]
-		if last, ended := transcript.Answered(agent, cut, time.Time{}); ended {
+		if last, ended := transcript.TurnEnded(agent, cut, time.Time{}); ended {
 			t.Errorf("%s, without its last answer: %q", agent, last)
 		}
-		if _, ended := transcript.Answered(agent, data, time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)); ended {
+		if _, ended := transcript.TurnEnded(agent, data, time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)); ended {
 			t.Errorf("%s: an answer of an earlier turn ends a later one", agent)
 		}
-		transcript.Answered(agent, data[:len(data)/2], time.Time{}) // in the middle of a record
+		transcript.TurnEnded(agent, data[:len(data)/2], time.Time{}) // in the middle of a record
 	}
-	if _, ended := transcript.Answered("cline", []byte("{}\n"), time.Time{}); ended {
+	if _, ended := transcript.TurnEnded("cline", []byte("{}\n"), time.Time{}); ended {
 		t.Error("an agent whose format is not known")
 	}
 }

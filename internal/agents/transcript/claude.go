@@ -37,33 +37,33 @@ type claudeBlock struct {
 }
 
 func readClaude(data []byte) []Line {
-	var out lines
+	var out lineList
 	tools := map[string]string{}
-	for raw := range records(data) {
-		r := into[claudeRecord](raw)
+	for raw := range jsonRecords(data) {
+		r := decode[claudeRecord](raw)
 		if r.Sidechain || r.Meta || r.Type != "user" && r.Type != "assistant" {
 			continue
 		}
-		who, at := You, when(r.Timestamp)
+		who, at := You, parseTime(r.Timestamp)
 		switch {
 		case r.Summary:
 			who = Note
 		case r.Type == "assistant":
 			who = Agent
 		}
-		if s := text(r.Message.Content); s != "" {
-			out.say(who, s, at)
+		if s := jsonString(r.Message.Content); s != "" {
+			out.addText(who, s, at)
 			continue
 		}
-		for _, b := range into[[]claudeBlock](r.Message.Content) {
+		for _, b := range decode[[]claudeBlock](r.Message.Content) {
 			switch b.Type {
 			case "text":
-				out.say(who, b.Text, at)
+				out.addText(who, b.Text, at)
 			case "tool_use":
 				tools[b.ID] = b.Name
-				out.call(b.Name, asked(b.Input), at)
+				out.addCall(b.Name, toolInputText(b.Input), at)
 			case "tool_result":
-				out.result(tools[b.Call], prose(b.Content), at)
+				out.addResult(tools[b.Call], joinTexts(b.Content), at)
 			}
 		}
 	}
@@ -72,31 +72,31 @@ func readClaude(data []byte) []Line {
 
 func forkClaude(r ForkRequest) Branch {
 	again := []string{"claude", "--resume", r.Session, "--fork-session"}
-	if why := unfit(r, "projects", "*"); why != "" {
-		return whole(r, why, again...)
+	if why := forkObstacle(r, "projects", "*"); why != "" {
+		return wholeBranch(r, why, again...)
 	}
-	data, dir, ok := claudeUpTo(r)
+	data, dir, ok := claudeForkData(r)
 	if !ok {
-		return whole(r, whyFormat, again...)
+		return wholeBranch(r, reasonFormat, again...)
 	}
 	folder := filepath.Dir(r.Path)
 	if r.Dir != "" && filepath.Base(folder) == claudeFolder(dir) && claudeFolder(r.Dir) != claudeFolder(dir) {
 		folder = filepath.Join(filepath.Dir(folder), claudeFolder(r.Dir))
 	}
 	return Branch{
-		Session: r.New,
-		Files:   []File{{Path: filepath.Join(folder, r.New+".jsonl"), Data: data}},
-		Command: []string{"claude", "--resume", r.New},
+		Session: r.NewSession,
+		Files:   []File{{Path: filepath.Join(folder, r.NewSession+".jsonl"), Data: data}},
+		Command: []string{"claude", "--resume", r.NewSession},
 		Exact:   true,
 	}
 }
 
-// claudeUpTo is the transcript under its new name, up to the end of the turn, and
+// claudeForkData is the transcript under its new name, up to the end of the turn, and
 // the directory that it began in.
-func claudeUpTo(r ForkRequest) (data []byte, dir string, ok bool) {
+func claudeForkData(r ForkRequest) (data []byte, dir string, ok bool) {
 	reached := false
-	for raw := range records(r.Data) {
-		rec := into[claudeRecord](raw)
+	for raw := range jsonRecords(r.Data) {
+		rec := decode[claudeRecord](raw)
 		reached = reached || r.Turn != "" && rec.PromptID == r.Turn
 		if reached && rec.PromptID != "" && rec.PromptID != r.Turn {
 			break
@@ -105,12 +105,12 @@ func claudeUpTo(r ForkRequest) (data []byte, dir string, ok bool) {
 			dir = rec.Dir
 		}
 		ok = ok || rec.UUID != "" && (rec.Type == "user" || rec.Type == "assistant")
-		data = append(append(data, splice(raw, r.New, "sessionId")...), '\n')
+		data = append(append(data, replaceString(raw, r.NewSession, "sessionId")...), '\n')
 	}
 	return data, dir, ok
 }
 
-const claudeFolderMax = 200
+const maxClaudeFolder = 200
 
 // claudeFolder is the name under which Claude Code keeps the conversations of a
 // directory: every character that is no letter or digit of ASCII becomes a dash. A
@@ -126,9 +126,9 @@ func claudeFolder(dir string) string {
 			b.WriteByte('-')
 		}
 	}
-	if b.Len() <= claudeFolderMax {
+	if b.Len() <= maxClaudeFolder {
 		return b.String()
 	}
 	n := int64(sum)
-	return b.String()[:claudeFolderMax] + "-" + strconv.FormatInt(max(n, -n), 36)
+	return b.String()[:maxClaudeFolder] + "-" + strconv.FormatInt(max(n, -n), 36)
 }

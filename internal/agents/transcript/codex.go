@@ -33,30 +33,30 @@ type codexItem struct {
 // screen; only the items are read. What the program tells the model stands among
 // them in messages of a developer, and of a user in angle brackets.
 func readCodex(data []byte) []Line {
-	var out lines
+	var out lineList
 	tools := map[string]string{}
-	for raw := range records(data) {
-		r := into[codexRecord](raw)
-		i := into[codexItem](r.Payload)
-		at := when(r.Timestamp)
+	for raw := range jsonRecords(data) {
+		r := decode[codexRecord](raw)
+		i := decode[codexItem](r.Payload)
+		at := parseTime(r.Timestamp)
 		switch {
 		case r.Type == "compacted":
-			out.say(Note, i.Message, at)
+			out.addText(Note, i.Message, at)
 		case r.Type != "response_item":
 		case i.Type == "message" && i.Role == "user":
-			if s := prose(i.Content); !isTagged(s) {
-				out.say(You, s, at)
+			if s := joinTexts(i.Content); !isTagged(s) {
+				out.addText(You, s, at)
 			}
 		case i.Type == "message" && i.Role == "assistant":
-			out.say(Agent, prose(i.Content), at)
+			out.addText(Agent, joinTexts(i.Content), at)
 		case i.Type == "function_call":
 			tools[i.Call] = i.Name
-			out.call(i.Name, asked(i.Arguments), at)
+			out.addCall(i.Name, toolInputText(i.Arguments), at)
 		case i.Type == "custom_tool_call":
 			tools[i.Call] = i.Name
-			out.call(i.Name, asked(i.Input), at)
+			out.addCall(i.Name, toolInputText(i.Input), at)
 		case i.Type == "function_call_output", i.Type == "custom_tool_call_output":
-			out.result(tools[i.Call], prose(i.Output), at)
+			out.addResult(tools[i.Call], joinTexts(i.Output), at)
 		}
 	}
 	return out
@@ -81,30 +81,30 @@ func isTagged(s string) bool {
 
 func forkCodex(r ForkRequest) Branch {
 	again := []string{"codex", "fork", r.Session}
-	if why := unfit(r, "sessions", "*", "*", "*"); why != "" {
-		return whole(r, why, again...)
+	if why := forkObstacle(r, "sessions", "*", "*", "*"); why != "" {
+		return wholeBranch(r, why, again...)
 	}
-	data, ok := codexUpTo(r)
+	data, ok := codexForkData(r)
 	if !ok {
-		return whole(r, whyFormat, again...)
+		return wholeBranch(r, reasonFormat, again...)
 	}
-	name := "rollout-" + r.Now.UTC().Format("2006-01-02T15-04-05") + "-" + r.New + ".jsonl"
+	name := "rollout-" + r.Now.UTC().Format("2006-01-02T15-04-05") + "-" + r.NewSession + ".jsonl"
 	return Branch{
-		Session: r.New,
+		Session: r.NewSession,
 		Files:   []File{{Path: filepath.Join(filepath.Dir(r.Path), name), Data: data}},
-		Command: []string{"codex", "resume", r.New},
+		Command: []string{"codex", "resume", r.NewSession},
 		Exact:   true,
 	}
 }
 
-// codexUpTo is the rollout of a new thread, up to the end of the turn. The first
+// codexForkData is the rollout of a new thread, up to the end of the turn. The first
 // record names the thread; its directory is where the thread goes on, else Codex
 // asks for it.
-func codexUpTo(r ForkRequest) (data []byte, ok bool) {
+func codexForkData(r ForkRequest) (data []byte, ok bool) {
 	reached, named := false, false
-	for raw := range records(r.Data) {
-		rec := into[codexRecord](raw)
-		i := into[codexItem](rec.Payload)
+	for raw := range jsonRecords(r.Data) {
+		rec := decode[codexRecord](raw)
+		i := decode[codexItem](rec.Payload)
 		reached = reached || r.Turn != "" && i.Turn == r.Turn
 		if reached && i.Type == "task_started" && i.Turn != r.Turn {
 			break
@@ -112,13 +112,13 @@ func codexUpTo(r ForkRequest) (data []byte, ok bool) {
 		switch {
 		case rec.Type == "session_meta" && !named:
 			named = true
-			raw = splice(splice(raw, r.New, "payload", "id"), r.New, "payload", "session_id")
+			raw = replaceString(replaceString(raw, r.NewSession, "payload", "id"), r.NewSession, "payload", "session_id")
 			if r.Dir != "" {
-				raw = splice(raw, r.Dir, "payload", "cwd")
+				raw = replaceString(raw, r.Dir, "payload", "cwd")
 			}
-			raw = splice(raw, r.Now.UTC().Format(time.RFC3339Nano), "payload", "timestamp")
+			raw = replaceString(raw, r.Now.UTC().Format(time.RFC3339Nano), "payload", "timestamp")
 		case rec.Type != "session_meta":
-			raw = splice(splice(raw, r.New, "payload", "thread_id"), r.New, "payload", "session_id")
+			raw = replaceString(replaceString(raw, r.NewSession, "payload", "thread_id"), r.NewSession, "payload", "session_id")
 			ok = ok || named && rec.Type == "response_item"
 		}
 		data = append(append(data, raw...), '\n')

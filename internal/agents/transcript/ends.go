@@ -7,17 +7,17 @@ import (
 )
 
 // cutMark ends a message that was too long for the one who told it.
-const cutMark = "[cut]"
+const truncationMark = "[cut]"
 
-// Ends reports whether a transcript ends with the agent's last words. The message
+// EndsWith reports whether a transcript ends with the agent's last words. The message
 // may be cut, or hold all that was said in the turn; blanks do not count. Without a
 // message it is enough that the last record is whole.
-func Ends(agent string, tail []byte, message string) bool {
+func EndsWith(agent string, tail []byte, message string) bool {
 	last := lastRecord(tail)
 	if last == nil {
 		return false
 	}
-	message = squeeze(strings.TrimSuffix(strings.TrimSpace(message), cutMark))
+	message = collapseSpaces(strings.TrimSuffix(strings.TrimSpace(message), truncationMark))
 	if message == "" {
 		return true
 	}
@@ -32,7 +32,7 @@ func Ends(agent string, tail []byte, message string) bool {
 		case words[i].Who != Agent || words[i].Tool != "":
 			return false
 		}
-		said := squeeze(words[i].Text)
+		said := collapseSpaces(words[i].Text)
 		return strings.Contains(said, message) || strings.HasSuffix(message, said)
 	}
 	return false
@@ -56,4 +56,4 @@ func isDocument(b []byte) bool {
 	return len(b) > 1 && b[0] == '{' && (b[1] == '\n' || b[1] == '\r')
 }
 
-func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
+func collapseSpaces(s string) string { return strings.Join(strings.Fields(s), " ") }

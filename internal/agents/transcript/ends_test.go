@@ -20,7 +20,7 @@ func TestEndsWithTheLastWords(t *testing.T) {
 			"The package is installed.":     false,
 			"Everything is tidy. Or not.":   false,
 		} {
-			if got := transcript.Ends(agent, data, message); got != want {
+			if got := transcript.EndsWith(agent, data, message); got != want {
 				t.Errorf("%s ends with %q: %t", agent, message, got)
 			}
 		}
@@ -44,7 +44,7 @@ func TestEndsNotBeforeTheLastWordsAreThere(t *testing.T) {
 	for _, agent := range agents {
 		data := recorded(t, agent)
 		for n := range lastWords(agent, data) {
-			if transcript.Ends(agent, data[:n], "Everything is tidy.") {
+			if transcript.EndsWith(agent, data[:n], "Everything is tidy.") {
 				t.Fatalf("%s: %d of %d bytes end with the last words", agent, n, len(data))
 			}
 		}
@@ -55,14 +55,14 @@ func TestEndsOfHalfARecord(t *testing.T) {
 	t.Parallel()
 	for _, agent := range agents {
 		data := bytes.TrimSpace(recorded(t, agent))
-		if transcript.Ends(agent, data[:len(data)-1], "") {
+		if transcript.EndsWith(agent, data[:len(data)-1], "") {
 			t.Errorf("%s: half a record is whole", agent)
 		}
-		if !transcript.Ends(agent, data, "") {
+		if !transcript.EndsWith(agent, data, "") {
 			t.Errorf("%s: a record without its line end is not whole", agent)
 		}
 	}
-	if transcript.Ends("codex", nil, "") {
+	if transcript.EndsWith("codex", nil, "") {
 		t.Error("nothing has an end")
 	}
 }
@@ -73,7 +73,7 @@ func TestEndsFromAnyBeginning(t *testing.T) {
 	for _, agent := range agents {
 		data := recorded(t, agent)
 		for n := lastWords(agent, data); n >= 0; n -= 97 {
-			if !transcript.Ends(agent, data[n:], "Everything is tidy.") {
+			if !transcript.EndsWith(agent, data[n:], "Everything is tidy.") {
 				t.Fatalf("%s: from byte %d of %d it has no end", agent, n, len(data))
 			}
 		}

@@ -11,14 +11,14 @@ import (
 
 // ForkRequest asks for a conversation that goes on at a turn.
 type ForkRequest struct {
-	Agent   string
-	Session string // the one that is forked, as the agent names it
-	Turn    string // the last one that is kept, as the agent names it; may be unknown
-	Path    string // of the transcript, as recorded
-	Data    []byte // the transcript up to the turn
-	New     string // UUID of the new session
-	Dir     string // where it goes on; empty: where it was
-	Now     time.Time
+	Agent      string
+	Session    string // the one that is forked, as the agent names it
+	Turn       string // the last one that is kept, as the agent names it; may be unknown
+	Path       string // of the transcript, as recorded
+	Data       []byte // the transcript up to the turn
+	NewSession string // UUID of the new session
+	Dir        string // where it goes on; empty: where it was
+	Now        time.Time
 }
 
 // Branch is a forked conversation: files to be written, each new, and the command
@@ -38,15 +38,15 @@ type File struct {
 }
 
 var (
-	errNew  = errors.New("new session is no UUID")
-	errPath = errors.New("path of the transcript is not absolute")
+	errNewSession = errors.New("new session is no UUID")
+	errPath       = errors.New("path of the transcript is not absolute")
 )
 
 // Fork makes a branch of a conversation. An error means that the request makes no
 // sense; a conversation that is not understood is a branch that is not exact.
 func Fork(r ForkRequest) (Branch, error) {
-	if !isUUID(r.New) {
-		return Branch{}, fmt.Errorf("fork conversation: %w: %.40q", errNew, r.New)
+	if !isUUID(r.NewSession) {
+		return Branch{}, fmt.Errorf("fork conversation: %w: %.40q", errNewSession, r.NewSession)
 	}
 	if r.Path != "" && (!filepath.IsAbs(r.Path) || filepath.Clean(r.Path) != r.Path || strings.ContainsRune(r.Path, 0)) {
 		return Branch{}, fmt.Errorf("fork conversation: %w: %.80q", errPath, r.Path)
@@ -60,15 +60,15 @@ func Fork(r ForkRequest) (Branch, error) {
 		return forkGemini(r), nil
 	case opencode:
 		return forkOpencode(r), nil
-	case docker:
+	case dockerAgent:
 		return forkDocker(r), nil
 	}
 	return Branch{Session: r.Session, Why: "Retake can't continue conversations of this agent"}, nil
 }
 
-// whole is the branch that goes on with everything that was said.
-func whole(r ForkRequest, why string, command ...string) Branch {
-	if !isName(r.Session) {
+// wholeBranch is the branch that goes on with everything that was said.
+func wholeBranch(r ForkRequest, why string, command ...string) Branch {
+	if !isSafeArg(r.Session) {
 		return Branch{Session: r.Session, Why: why}
 	}
 	return Branch{Session: r.Session, Command: command, Why: why}
@@ -76,14 +76,14 @@ func whole(r ForkRequest, why string, command ...string) Branch {
 
 // Why a branch is not exact.
 const (
-	whyNothing = "nothing of the conversation is kept"
-	whyFormat  = "the conversation is not written in a way that is known"
-	whyPlace   = "the conversation does not lie where the agent keeps its own"
+	reasonNothing = "nothing of the conversation is kept"
+	reasonFormat  = "the conversation is not written in a way that is known"
+	reasonPlace   = "the conversation does not lie where the agent keeps its own"
 )
 
-// lies reports whether a path ends in these directories and a file. An agent tells
+// isInDirs reports whether a path ends in these directories and a file. An agent tells
 // its path, so it may be any; a file is made only where agents look for one.
-func lies(path string, dirs ...string) bool {
+func isInDirs(path string, dirs ...string) bool {
 	for _, want := range slices.Backward(dirs) {
 		path = filepath.Dir(path)
 		if ok, err := filepath.Match(want, filepath.Base(path)); err != nil || !ok {
@@ -93,21 +93,21 @@ func lies(path string, dirs ...string) bool {
 	return true
 }
 
-// unfit is why a conversation cannot be forked before a look into it; empty when
+// forkObstacle is why a conversation cannot be forked before a look into it; empty when
 // it can.
-func unfit(r ForkRequest, dirs ...string) string {
+func forkObstacle(r ForkRequest, dirs ...string) string {
 	switch {
 	case len(r.Data) == 0 || r.Path == "":
-		return whyNothing
-	case !lies(r.Path, dirs...):
-		return whyPlace
+		return reasonNothing
+	case !isInDirs(r.Path, dirs...):
+		return reasonPlace
 	}
 	return ""
 }
 
-// isName reports whether an id of an agent can stand in a command: it is none of
+// isSafeArg reports whether an id of an agent can stand in a command: it is none of
 // its flags.
-func isName(s string) bool { return s != "" && s[0] != '-' && !strings.ContainsRune(s, 0) }
+func isSafeArg(s string) bool { return s != "" && s[0] != '-' && !strings.ContainsRune(s, 0) }
 
 func isUUID(s string) bool {
 	if len(s) != 36 {

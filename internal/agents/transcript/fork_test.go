@@ -28,7 +28,7 @@ var original = map[string]struct{ session, turn, path string }{
 func request(t testing.TB, agent string) transcript.ForkRequest {
 	t.Helper()
 	o := original[agent]
-	return transcript.ForkRequest{Agent: agent, Session: o.session, Turn: o.turn, Path: o.path, Data: recorded(t, agent), New: newID, Dir: "/home/dev/app", Now: now}
+	return transcript.ForkRequest{Agent: agent, Session: o.session, Turn: o.turn, Path: o.path, Data: recorded(t, agent), NewSession: newID, Dir: "/home/dev/app", Now: now}
 }
 
 func fork(t *testing.T, r transcript.ForkRequest) transcript.Branch {
@@ -262,13 +262,13 @@ func TestWithoutAConversationTheWholeSessionGoesOn(t *testing.T) {
 		"claude-code": "claude --resume S --fork-session", "codex": "codex fork S", "gemini": "gemini --resume S", "opencode": "opencode --session S --fork", "somebody": "",
 	} {
 		for name, data := range map[string]string{"nothing": "", "junk": "junk\n{}\n", "another program": `{"type":"x","uuid":"u"}` + "\n", "compressed": "\x28\xb5\x2f\xfd"} {
-			b := fork(t, transcript.ForkRequest{Agent: agent, Session: "S", Path: "/home/dev/x.jsonl", Data: []byte(data), New: newID, Now: now})
+			b := fork(t, transcript.ForkRequest{Agent: agent, Session: "S", Path: "/home/dev/x.jsonl", Data: []byte(data), NewSession: newID, Now: now})
 			if b.Exact || b.Why == "" || len(b.Files) > 0 || b.Session != "S" || strings.Join(b.Command, " ") != want {
 				t.Errorf("%s, %s: %+v", agent, name, b)
 			}
 		}
 	}
-	if b := fork(t, transcript.ForkRequest{Agent: "codex", Session: "--last", New: newID, Now: now}); len(b.Command) > 0 {
+	if b := fork(t, transcript.ForkRequest{Agent: "codex", Session: "--last", NewSession: newID, Now: now}); len(b.Command) > 0 {
 		t.Errorf("a flag became a session: %q", b.Command)
 	}
 }
@@ -290,9 +290,9 @@ func TestForkOnlyWhereTheAgentKeepsConversations(t *testing.T) {
 func TestForkRefusesWhatMakesNoSense(t *testing.T) {
 	t.Parallel()
 	for name, edit := range map[string]func(*transcript.ForkRequest){
-		"no id":         func(r *transcript.ForkRequest) { r.New = "" },
-		"a path as id":  func(r *transcript.ForkRequest) { r.New = "../../../../../../../../etc/cron.d/xx" },
-		"id in capital": func(r *transcript.ForkRequest) { r.New = strings.ToUpper(newID) },
+		"no id":         func(r *transcript.ForkRequest) { r.NewSession = "" },
+		"a path as id":  func(r *transcript.ForkRequest) { r.NewSession = "../../../../../../../../etc/cron.d/xx" },
+		"id in capital": func(r *transcript.ForkRequest) { r.NewSession = strings.ToUpper(newID) },
 		"relative":      func(r *transcript.ForkRequest) { r.Path = "x.jsonl" },
 		"with a detour": func(r *transcript.ForkRequest) { r.Path = "/home/dev/../x.jsonl" },
 		"with a zero":   func(r *transcript.ForkRequest) { r.Path = "/home/dev/\x00.jsonl" },

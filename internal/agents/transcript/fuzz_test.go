@@ -45,7 +45,7 @@ func FuzzEnds(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, agent string, tail []byte, message string) {
-		if transcript.Ends(agent, tail, message) && len(bytes.TrimSpace(tail)) < 2 {
+		if transcript.EndsWith(agent, tail, message) && len(bytes.TrimSpace(tail)) < 2 {
 			t.Error("nothing has an end")
 		}
 	})
@@ -60,7 +60,7 @@ func FuzzFork(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, agent, session, turn, path, dir string, data []byte) {
-		b, err := transcript.Fork(transcript.ForkRequest{Agent: agent, Session: session, Turn: turn, Path: path, Dir: dir, Data: data, New: newID, Now: now})
+		b, err := transcript.Fork(transcript.ForkRequest{Agent: agent, Session: session, Turn: turn, Path: path, Dir: dir, Data: data, NewSession: newID, Now: now})
 		if err != nil {
 			return
 		}

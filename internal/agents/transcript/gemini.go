@@ -32,48 +32,48 @@ type geminiRecord struct {
 	} `json:"$set"`
 }
 
-// geminiTalk is what a session holds after some records.
-type geminiTalk struct {
-	list []geminiRecord
-	at   map[string]int // where a message stands in the list
+// geminiSession is what a session holds after some records.
+type geminiSession struct {
+	messages []geminiRecord
+	index    map[string]int // where a message stands in the list
 }
 
-func (t *geminiTalk) hear(raw []byte) {
-	switch r := into[geminiRecord](raw); {
+func (t *geminiSession) applyRecord(raw []byte) {
+	switch r := decode[geminiRecord](raw); {
 	case r.Rewind != "":
-		t.forget(t.at[r.Rewind]) // an unknown one takes all, as in Gemini CLI
+		t.truncate(t.index[r.Rewind]) // an unknown one takes all, as in Gemini CLI
 	case r.ID != "":
-		t.put(r)
+		t.putMessage(r)
 	case r.Set.Messages != nil:
-		t.forget(0)
-		t.all(r.Set.Messages)
+		t.truncate(0)
+		t.putAll(r.Set.Messages)
 	case r.Messages != nil:
-		t.all(r.Messages)
+		t.putAll(r.Messages)
 	}
 }
 
-func (t *geminiTalk) forget(from int) {
-	for _, r := range t.list[from:] {
-		delete(t.at, r.ID)
+func (t *geminiSession) truncate(from int) {
+	for _, r := range t.messages[from:] {
+		delete(t.index, r.ID)
 	}
-	t.list = t.list[:from]
+	t.messages = t.messages[:from]
 }
 
-func (t *geminiTalk) all(list []json.RawMessage) {
+func (t *geminiSession) putAll(list []json.RawMessage) {
 	for _, m := range list {
-		if r := into[geminiRecord](m); r.ID != "" {
-			t.put(r)
+		if r := decode[geminiRecord](m); r.ID != "" {
+			t.putMessage(r)
 		}
 	}
 }
 
-func (t *geminiTalk) put(r geminiRecord) {
-	if i, known := t.at[r.ID]; known {
-		t.list[i] = r
+func (t *geminiSession) putMessage(r geminiRecord) {
+	if i, known := t.index[r.ID]; known {
+		t.messages[i] = r
 		return
 	}
-	t.at[r.ID] = len(t.list)
-	t.list = append(t.list, r)
+	t.index[r.ID] = len(t.messages)
+	t.messages = append(t.messages, r)
 }
 
 // geminiRecords are the lines of a session, or the one document of older ones.
@@ -81,46 +81,46 @@ func geminiRecords(data []byte) [][]byte {
 	if isDocument(data) && json.Valid(data) {
 		return [][]byte{data}
 	}
-	return slices.Collect(records(data))
+	return slices.Collect(jsonRecords(data))
 }
 
 func readGemini(data []byte) []Line {
-	t := geminiTalk{at: map[string]int{}}
+	t := geminiSession{index: map[string]int{}}
 	for _, raw := range geminiRecords(data) {
-		t.hear(raw)
+		t.applyRecord(raw)
 	}
-	var out lines
-	for _, r := range t.list {
-		at, words := when(r.Timestamp), prose(r.Content)
+	var out lineList
+	for _, r := range t.messages {
+		at, words := parseTime(r.Timestamp), joinTexts(r.Content)
 		switch r.Type {
 		case "user":
 			if !isTagged(words) {
-				out.say(You, words, at)
+				out.addText(You, words, at)
 			}
 		case "gemini":
-			out.say(Agent, words, at)
+			out.addText(Agent, words, at)
 			for _, c := range r.Calls {
-				out.call(c.Name, asked(c.Args), at)
-				out.result(c.Name, geminiOutput(c.Result), at)
+				out.addCall(c.Name, toolInputText(c.Args), at)
+				out.addResult(c.Name, geminiToolOutput(c.Result), at)
 			}
 		default:
-			out.say(Note, words, at)
+			out.addText(Note, words, at)
 		}
 	}
 	return out
 }
 
-// geminiOutput is what a tool answered the model.
-func geminiOutput(raw json.RawMessage) string {
+// geminiToolOutput is what a tool answered the model.
+func geminiToolOutput(raw json.RawMessage) string {
 	var all []string
-	for _, p := range into[[]json.RawMessage](raw) {
-		part := into[struct {
+	for _, p := range decode[[]json.RawMessage](raw) {
+		part := decode[struct {
 			Response struct {
 				Response map[string]json.RawMessage `json:"response"`
 			} `json:"functionResponse"`
 		}](p)
 		for _, key := range []string{"output", "error"} {
-			if s := text(part.Response.Response[key]); s != "" {
+			if s := jsonString(part.Response.Response[key]); s != "" {
 				all = append(all, s)
 			}
 		}
@@ -137,36 +137,36 @@ func geminiOutput(raw json.RawMessage) string {
 // such a session each time it resumes one.
 func forkGemini(r ForkRequest) Branch {
 	again := []string{"gemini", "--resume", r.Session}
-	if why := unfit(r, "chats"); why != "" {
-		return whole(r, why, again...)
+	if why := forkObstacle(r, "chats"); why != "" {
+		return wholeBranch(r, why, again...)
 	}
-	data, project, ok := geminiUnder(r)
+	data, project, ok := geminiForkData(r)
 	if !ok {
-		return whole(r, whyFormat, again...)
+		return wholeBranch(r, reasonFormat, again...)
 	}
-	name := "session-" + r.Now.UTC().Format("2006-01-02T15-04") + "-" + r.New + ".jsonl"
+	name := "session-" + r.Now.UTC().Format("2006-01-02T15-04") + "-" + r.NewSession + ".jsonl"
 	if isDocument(r.Data) {
 		name = strings.TrimSuffix(name, "l")
 	}
 	path := filepath.Join(filepath.Dir(r.Path), name)
-	b := Branch{Session: r.New, Files: []File{{Path: path, Data: data}}, Command: []string{"gemini", "--resume", r.New}, Exact: true}
+	b := Branch{Session: r.NewSession, Files: []File{{Path: path, Data: data}}, Command: []string{"gemini", "--resume", r.NewSession}, Exact: true}
 	if sum := sha256.Sum256([]byte(r.Dir)); r.Dir != "" && hex.EncodeToString(sum[:]) != project {
 		b.Command = []string{"gemini", "--session-file", path}
 	}
 	return b
 }
 
-// geminiUnder is the session under its new name, and the sum of its directory. It
+// geminiForkData is the session under its new name, and the sum of its directory. It
 // begins now: of two files of one session Gemini CLI takes the younger.
-func geminiUnder(r ForkRequest) (data []byte, project string, ok bool) {
+func geminiForkData(r ForkRequest) (data []byte, project string, ok bool) {
 	for i, raw := range geminiRecords(r.Data) {
-		rec := into[geminiRecord](raw)
+		rec := decode[geminiRecord](raw)
 		if i == 0 {
 			project = rec.Project
 			ok = rec.Session != "" && project != ""
-			raw = splice(raw, r.Now.UTC().Format(time.RFC3339Nano), "startTime")
+			raw = replaceString(raw, r.Now.UTC().Format(time.RFC3339Nano), "startTime")
 		}
-		raw = splice(splice(raw, r.New, "sessionId"), r.New, "$set", "sessionId")
+		raw = replaceString(replaceString(raw, r.NewSession, "sessionId"), r.NewSession, "$set", "sessionId")
 		data = append(append(data, raw...), '\n')
 	}
 	return data, project, ok

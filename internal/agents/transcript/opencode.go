@@ -42,22 +42,22 @@ type opencodePart struct {
 }
 
 func readOpencode(data []byte) []Line {
-	var out lines
-	for raw := range records(data) {
-		r := into[opencodeRecord](raw)
-		m := into[opencodeInfo](r.Info)
+	var out lineList
+	for raw := range jsonRecords(data) {
+		r := decode[opencodeRecord](raw)
+		m := decode[opencodeInfo](r.Info)
 		who := map[string]string{"user": You, "assistant": Agent}[m.Role]
 		if who == "" {
 			continue
 		}
 		at := time.UnixMilli(m.Time.Created).UTC()
 		for _, p := range r.Parts {
-			switch p := into[opencodePart](p); {
+			switch p := decode[opencodePart](p); {
 			case p.Type == "text" && !p.Synthetic:
-				out.say(who, p.Text, at)
+				out.addText(who, p.Text, at)
 			case p.Type == "tool":
-				out.call(p.Tool, asked(p.State.Input), at)
-				out.result(p.Tool, p.State.Output+p.State.Error, at)
+				out.addCall(p.Tool, toolInputText(p.State.Input), at)
+				out.addResult(p.Tool, p.State.Output+p.State.Error, at)
 			}
 		}
 	}
@@ -70,15 +70,15 @@ const opencodeScript = `opencode import "$1" && exec opencode --session "$2"`
 
 func forkOpencode(r ForkRequest) Branch {
 	again := []string{"opencode", "--session", r.Session, "--fork"}
-	if why := unfit(r, "retake"); why != "" {
-		return whole(r, why, again...)
+	if why := forkObstacle(r, "retake"); why != "" {
+		return wholeBranch(r, why, again...)
 	}
-	session := "ses_" + strings.ReplaceAll(r.New, "-", "")
+	session := "ses_" + strings.ReplaceAll(r.NewSession, "-", "")
 	data, ok := opencodeExport(r, session)
 	if !ok {
-		return whole(r, whyFormat, again...)
+		return wholeBranch(r, reasonFormat, again...)
 	}
-	path := filepath.Join(filepath.Dir(r.Path), r.New+".json")
+	path := filepath.Join(filepath.Dir(r.Path), r.NewSession+".json")
 	return Branch{
 		Session: session,
 		Files:   []File{{Path: path, Data: data}},
@@ -94,9 +94,9 @@ func opencodeExport(r ForkRequest, session string) (data []byte, ok bool) {
 	var info json.RawMessage
 	var messages [][]byte
 	reached := false
-	for raw := range records(r.Data) {
-		rec := into[opencodeRecord](raw)
-		m := into[opencodeInfo](rec.Info)
+	for raw := range jsonRecords(r.Data) {
+		rec := decode[opencodeRecord](raw)
+		m := decode[opencodeInfo](rec.Info)
 		if m.Role == "" {
 			if m.ID != "" {
 				info = rec.Info // the newest word on the session
@@ -107,27 +107,27 @@ func opencodeExport(r ForkRequest, session string) (data []byte, ok bool) {
 			break
 		}
 		reached = reached || r.Turn != "" && (m.ID == r.Turn || m.Parent == r.Turn)
-		raw = splice(raw, session, "info", "sessionID")
+		raw = replaceString(raw, session, "info", "sessionID")
 		messages = append(messages, raw)
 	}
-	old := into[opencodeInfo](info).ID
+	old := decode[opencodeInfo](info).ID
 	if !strings.HasPrefix(old, "ses_") || len(messages) == 0 {
 		return nil, false
 	}
 	data = append(append([]byte(`{"info":`), info...), `,"messages":[`...)
 	data = append(append(data, bytes.Join(messages, []byte(","))...), `]}`...)
-	data = bytes.ReplaceAll(data, quoted(old), quoted(session))
-	return append(opencodeRename(data, r.New), '\n'), json.Valid(data)
+	data = bytes.ReplaceAll(data, quoteBytes(old), quoteBytes(session))
+	return append(renameOpencodeIDs(data, r.NewSession), '\n'), json.Valid(data)
 }
 
-func quoted(s string) []byte { return []byte(`"` + s + `"`) }
+func quoteBytes(s string) []byte { return []byte(`"` + s + `"`) }
 
-var opencodeID = pattern.Late(`"(?:msg|prt)_[0-9a-f]{12}[0-9A-Za-z]{14}"`)
+var opencodeIDPattern = pattern.Lazy(`"(?:msg|prt)_[0-9a-f]{12}[0-9A-Za-z]{14}"`)
 
-// opencodeRename gives new names to messages and parts. A name begins with its
+// renameOpencodeIDs gives new names to messages and parts. A name begins with its
 // time, which keeps the order; the rest is made of the old name and the new session.
-func opencodeRename(data []byte, session string) []byte {
-	return opencodeID().ReplaceAllFunc(data, func(id []byte) []byte {
+func renameOpencodeIDs(data []byte, session string) []byte {
+	return opencodeIDPattern().ReplaceAllFunc(data, func(id []byte) []byte {
 		sum := sha256.Sum256(append([]byte(session), id...))
 		end := new(big.Int).SetBytes(sum[:]).Text(62)
 		return append(append(bytes.Clone(id[:17]), (end + strings.Repeat("0", 14))[:14]...), '"')

@@ -20,11 +20,11 @@ type ownRecord struct {
 // OwnDir is the directory of the transcripts that we write.
 const OwnDir = "talks"
 
-// Own reports whether a transcript is one that we wrote.
-func Own(path string) bool { return filepath.Base(filepath.Dir(path)) == OwnDir }
+// IsOwn reports whether a transcript is one that we wrote.
+func IsOwn(path string) bool { return filepath.Base(filepath.Dir(path)) == OwnDir }
 
-// Record is a line of a transcript that we write.
-func Record(l Line) []byte {
+// FormatLine is a line of a transcript that we write.
+func FormatLine(l Line) []byte {
 	b, err := json.Marshal(ownRecord(l))
 	if err != nil {
 		return nil // texts and a time
@@ -33,22 +33,22 @@ func Record(l Line) []byte {
 }
 
 func readOwn(data []byte) []Line {
-	var out lines
-	for raw := range records(data) {
-		switch r := into[ownRecord](raw); {
+	var out lineList
+	for raw := range jsonRecords(data) {
+		switch r := decode[ownRecord](raw); {
 		case r.Who == Agent && r.Tool != "":
-			out.call(r.Tool, r.Text, r.Time)
+			out.addCall(r.Tool, r.Text, r.Time)
 		case r.Who == Tool:
-			out.result(r.Tool, r.Text, r.Time)
+			out.addResult(r.Tool, r.Text, r.Time)
 		case r.Who == You || r.Who == Agent || r.Who == Note:
-			out.say(r.Who, r.Text, r.Time)
+			out.addText(r.Who, r.Text, r.Time)
 		}
 	}
 	return out
 }
 
-// answeredOwn looks at the last line: the end of a turn is what the agent said.
-func answeredOwn(tail []byte, since time.Time) (string, bool) {
+// turnEndedOwn looks at the last line: the end of a turn is what the agent said.
+func turnEndedOwn(tail []byte, since time.Time) (string, bool) {
 	said := readOwn(tail)
 	if len(said) == 0 {
 		return "", false
@@ -60,6 +60,6 @@ func answeredOwn(tail []byte, since time.Time) (string, bool) {
 // forkDocker continues a session of docker-agent. It keeps sessions in a database of its
 // own and has no way to begin one with what was said up to a turn.
 func forkDocker(r ForkRequest) Branch {
-	return whole(r, "docker-agent continues a session with everything that was said; name the file of your agent after run, if it has one",
+	return wholeBranch(r, "docker-agent continues a session with everything that was said; name the file of your agent after run, if it has one",
 		"docker-agent", "run", "--session", r.Session)
 }

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 )
 
-// splice puts another text in the place of the string at a path of keys, and
+// replaceString puts another text in the place of the string at a path of keys, and
 // leaves every other byte as it is. A record without such a string stays itself.
-func splice(record []byte, to string, keys ...string) []byte {
-	from, end, ok := locate(record, keys)
+func replaceString(record []byte, to string, keys ...string) []byte {
+	from, end, ok := findValue(record, keys)
 	if !ok || record[from] != '"' {
 		return record
 	}
@@ -22,8 +22,8 @@ func splice(record []byte, to string, keys ...string) []byte {
 	return append(out, record[end:]...)
 }
 
-// locate finds the bytes of the value at a path of keys.
-func locate(record []byte, keys []string) (from, end int, ok bool) {
+// findValue finds the bytes of the value at a path of keys.
+func findValue(record []byte, keys []string) (from, end int, ok bool) {
 	d := json.NewDecoder(bytes.NewReader(record))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
 		return 0, 0, false
@@ -45,7 +45,7 @@ func locate(record []byte, keys []string) (from, end int, ok bool) {
 		if len(keys) == 1 {
 			return from, end, true
 		}
-		in, out, ok := locate(value, keys[1:])
+		in, out, ok := findValue(value, keys[1:])
 		return from + in, from + out, ok
 	}
 	return 0, 0, false

@@ -11,9 +11,9 @@ import (
 // maxConversation is far above what agents write in one session.
 const maxConversation = 512 << 20
 
-// Spoken reads what was said in a conversation, with likely secrets masked: for people,
+// ReadMasked reads what was said in a conversation, with likely secrets masked: for people,
 // and for programs that show it to them.
-func Spoken(agent string, r io.Reader) ([]retake.SpokenLine, error) {
+func ReadMasked(agent string, r io.Reader) ([]retake.SpokenLine, error) {
 	b, err := io.ReadAll(io.LimitReader(r, maxConversation))
 	if err != nil {
 		return nil, fmt.Errorf("read conversation: %w", err)

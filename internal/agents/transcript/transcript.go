@@ -10,11 +10,11 @@ import (
 
 // The agents whose conversations are known.
 const (
-	claudeCode = "claude-code"
-	codex      = "codex"
-	gemini     = "gemini"
-	opencode   = "opencode"
-	docker     = "docker-agent"
+	claudeCode  = "claude-code"
+	codex       = "codex"
+	gemini      = "gemini"
+	opencode    = "opencode"
+	dockerAgent = "docker-agent"
 )
 
 // Who speaks in a line.
@@ -50,9 +50,9 @@ func Read(agent string, data []byte) []Line {
 	return readOwn(data)
 }
 
-// records answers the lines of a transcript that are whole JSON objects. A last
+// jsonRecords answers the lines of a transcript that are whole JSON objects. A last
 // line without its end is still being written; it counts when it is whole.
-func records(data []byte) iter.Seq[[]byte] {
+func jsonRecords(data []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for line := range bytes.Lines(data) {
 			line = bytes.TrimSpace(line)
@@ -63,29 +63,29 @@ func records(data []byte) iter.Seq[[]byte] {
 	}
 }
 
-// into reads what fits. A record with one field of another type than expected
+// decode reads what fits. A record with one field of another type than expected
 // still gives the others.
-func into[T any](raw []byte) T {
+func decode[T any](raw []byte) T {
 	var v T
 	_ = json.Unmarshal(raw, &v) // what does not fit stays empty
 	return v
 }
 
-// text is the text of a JSON string, or nothing.
-func text(raw json.RawMessage) string { return into[string](raw) }
+// jsonString is the text of a JSON string, or nothing.
+func jsonString(raw json.RawMessage) string { return decode[string](raw) }
 
-// asked says in one line what a tool was called with: its command or its file
+// toolInputText says in one line what a tool was called with: its command or its file
 // when it has one, else all of it.
-func asked(input json.RawMessage) string {
-	if s := text(input); s != "" {
+func toolInputText(input json.RawMessage) string {
+	if s := jsonString(input); s != "" {
 		if inner := []byte(s); json.Valid(inner) && strings.HasPrefix(s, "{") {
-			return asked(inner) // arguments as a text of JSON
+			return toolInputText(inner) // arguments as a text of JSON
 		}
 		return s
 	}
-	in := into[map[string]json.RawMessage](input)
+	in := decode[map[string]json.RawMessage](input)
 	for _, key := range []string{"command", "cmd", "file_path", "filePath", "path", "pattern", "url", "query"} {
-		if s := text(in[key]); s != "" {
+		if s := jsonString(in[key]); s != "" {
 			return s
 		}
 	}
@@ -95,24 +95,24 @@ func asked(input json.RawMessage) string {
 	return string(input)
 }
 
-// lines collects what was said; empty texts say nothing.
-type lines []Line
+// lineList collects what was said; empty texts say nothing.
+type lineList []Line
 
-func (l *lines) say(who, words string, at time.Time) {
+func (l *lineList) addText(who, words string, at time.Time) {
 	if words = strings.TrimSpace(words); words != "" {
 		*l = append(*l, Line{Who: who, Text: words, Time: at})
 	}
 }
 
-func (l *lines) call(tool, words string, at time.Time) {
+func (l *lineList) addCall(tool, words string, at time.Time) {
 	*l = append(*l, Line{Who: Agent, Tool: tool, Text: strings.TrimSpace(words), Time: at})
 }
 
-func (l *lines) result(tool, words string, at time.Time) {
+func (l *lineList) addResult(tool, words string, at time.Time) {
 	*l = append(*l, Line{Who: Tool, Tool: tool, Text: strings.TrimSpace(words), Time: at})
 }
 
-func when(s string) time.Time {
+func parseTime(s string) time.Time {
 	t, err := time.Parse(time.RFC3339, s)
 	if err != nil {
 		return time.Time{}
@@ -120,14 +120,14 @@ func when(s string) time.Time {
 	return t
 }
 
-// prose joins the texts of a list of parts, or is the text that stands in its place.
-func prose(raw json.RawMessage) string {
-	if s := text(raw); s != "" {
+// joinTexts joins the texts of a list of parts, or is the text that stands in its place.
+func joinTexts(raw json.RawMessage) string {
+	if s := jsonString(raw); s != "" {
 		return s
 	}
 	var all []string
-	for _, p := range into[[]json.RawMessage](raw) {
-		part := into[struct {
+	for _, p := range decode[[]json.RawMessage](raw) {
+		part := decode[struct {
 			Text string `json:"text"`
 		}](p)
 		if part.Text != "" {

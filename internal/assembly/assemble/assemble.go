@@ -57,18 +57,18 @@ func OpenService(ctx context.Context, c config.Config, s *config.Settings, o Opt
 	if o.Clock == nil {
 		o.Clock = clock.Wall
 	}
-	places, err := makePlaces(c.Data)
+	places, err := makePlaces(c.DataDir)
 	if err != nil {
 		return nil, err
 	}
 	// The store is told from the workspace by its inode; a link to it would hide it.
-	data, err := filepath.EvalSymlinks(c.Data)
+	data, err := filepath.EvalSymlinks(c.DataDir)
 	if err != nil {
 		return nil, fmt.Errorf("find the store: %w", err)
 	}
 	if o.Catalog == nil {
 		o.Catalog = func(ctx context.Context) (catalog.Catalog, error) {
-			return openCatalog(ctx, places.catalog, sqlite.Options{Durable: c.Boot == "", OneShot: o.OneShot}, o.Clock)
+			return openCatalog(ctx, places.catalog, sqlite.Options{Durable: c.BootID == "", OneShot: o.OneShot}, o.Clock)
 		}
 	}
 	if o.Store == nil {
@@ -83,14 +83,14 @@ func OpenService(ctx context.Context, c config.Config, s *config.Settings, o Opt
 	}
 	parts := service.Parts{
 		Catalog: cat, OpenStore: o.Store,
-		FS: o.FS, Indexes: places.indexes, Data: data, Clock: o.Clock, Boot: c.Boot, Home: c.Home,
+		FS: o.FS, Indexes: places.indexes, Data: data, Clock: o.Clock, Boot: c.BootID, Home: c.Home,
 		Returns: places.returns, Locks: fsx.NewLocks(places.locks), Fence: true,
 		Signals: places.signals, Sessions: places.sessions, Habits: s.Habits,
-		Policy: s.Policy, Floor: s.Floor, Budget: s.Budget, Within: s.Within, GoneAfter: s.GoneAfter, Wait: waitForWriter, Exclusive: o.Exclusive,
+		Policy: s.Policy, Floor: s.Floor, Budget: s.Budget, Within: s.KeepWithin, GoneAfter: s.GoneAfter, Wait: waitForWriter, Exclusive: o.Exclusive,
 		Processes: true, Diag: o.Diag,
 	}
-	parts.Standing, parts.VerifyLimit, parts.Drill, parts.Env = s.Standing, s.VerifyLimit, s.Drills, c.VerifyEnv
-	parts.Readers = readers(c.Self, filepath.Join(data, "reader.key"))
+	parts.Standing, parts.VerifyLimit, parts.Drill, parts.Env = s.Standing, s.VerifyLimit, s.DrillsEnabled, c.VerifyEnv
+	parts.Readers = readers(c.Executable, filepath.Join(data, "reader.key"))
 	parts.Backup = backup.New(backup.Options{Dir: places.backups, Path: c.SearchPath(), Locks: fsx.NewLocks(places.locks), Clock: o.Clock})
 	if o.Exclusive {
 		parts.Tracker = tracker(s, o.Track)
@@ -102,9 +102,9 @@ func OpenService(ctx context.Context, c config.Config, s *config.Settings, o Opt
 // tracker is what the harness asks for, else what the user's settings do.
 func tracker(s *config.Settings, o track.Options) *track.Tracker {
 	if o == (track.Options{}) {
-		o.Only, o.TrustOthers = s.Tracker()
+		o.Mode, o.TrustUnreadable = s.Tracker()
 	}
-	if o.Only == retake.TrackingScan {
+	if o.Mode == retake.TrackingScan {
 		return nil
 	}
 	return track.New(o)

@@ -32,7 +32,7 @@ func soloReading(t *testing.T, home string) retake.Service {
 
 func soloAs(t *testing.T, home, self string) retake.Service {
 	t.Helper()
-	c := config.Config{Data: filepath.Join(home, "data"), Home: "/nobody", Boot: "this run", Self: self}
+	c := config.Config{DataDir: filepath.Join(home, "data"), Home: "/nobody", BootID: "this run", Executable: self}
 	set, err := config.Load(filepath.Join(home, "config.json"))
 	if err != nil {
 		t.Fatal(err)

@@ -45,7 +45,7 @@ func TestBackgroundFailureIsShown(t *testing.T) {
 	set, err := config.Load(filepath.Join(home, "config.json"))
 	must(t, err)
 	log := &lockedBuffer{}
-	c := config.Config{Data: filepath.Join(home, "data"), Home: "/nobody", Boot: "this run"}
+	c := config.Config{DataDir: filepath.Join(home, "data"), Home: "/nobody", BootID: "this run"}
 	s, err := assemble.OpenService(t.Context(), c, set, assemble.Options{
 		Derivation: derivation, Exclusive: true, Diag: diag.New(slog.New(slog.NewTextHandler(log, nil)), clock.Wall, nil),
 	})
@@ -61,7 +61,7 @@ func TestBackgroundFailureIsShown(t *testing.T) {
 		t.Fatalf("before anything failed: %+v", st.Background)
 	}
 
-	sessions := filepath.Join(c.Data, "sessions")
+	sessions := filepath.Join(c.DataDir, "sessions")
 	must(t, os.RemoveAll(sessions))
 	must(t, os.WriteFile(sessions, []byte("x"), 0o600))
 	must(t, os.WriteFile(filepath.Join(root, "a"), []byte("1"), 0o644))

@@ -20,8 +20,8 @@ func openExclusive(t *testing.T, mode retake.TrackingMode) *service.Service {
 	home := t.TempDir()
 	set, err := config.Load(filepath.Join(home, "config.json"))
 	must(t, err)
-	c := config.Config{Data: filepath.Join(home, "data"), Home: "/nobody", Boot: "this run"}
-	s, err := assemble.OpenService(t.Context(), c, set, assemble.Options{Derivation: derivation, Exclusive: true, Track: track.Options{Only: mode, TrustOthers: true}})
+	c := config.Config{DataDir: filepath.Join(home, "data"), Home: "/nobody", BootID: "this run"}
+	s, err := assemble.OpenService(t.Context(), c, set, assemble.Options{Derivation: derivation, Exclusive: true, Track: track.Options{Mode: mode, TrustUnreadable: true}})
 	must(t, err)
 	t.Cleanup(func() { must(t, s.Close()) })
 	return s

@@ -19,10 +19,10 @@ func TestSole(t *testing.T) {
 		t.Run("tracker "+string(mode), func(t *testing.T) {
 			t.Parallel()
 			servicetest.Run(t, servicetest.Harness{Copy: copyDir, Open: func(t *testing.T, home string) retake.Service {
-				c := config.Config{Data: filepath.Join(home, "data"), Home: "/nobody", Boot: "this run"}
+				c := config.Config{DataDir: filepath.Join(home, "data"), Home: "/nobody", BootID: "this run"}
 				set, err := config.Load(filepath.Join(home, "config.json"))
 				must(t, err)
-				s, err := assemble.OpenService(t.Context(), c, set, assemble.Options{Derivation: derivation, Exclusive: true, Track: track.Options{Only: mode, TrustOthers: true}})
+				s, err := assemble.OpenService(t.Context(), c, set, assemble.Options{Derivation: derivation, Exclusive: true, Track: track.Options{Mode: mode, TrustUnreadable: true}})
 				must(t, err)
 				return s
 			}})

@@ -35,9 +35,9 @@ func newDesk(t *testing.T, o assemble.Options) *desk {
 	must(t, err)
 	o.Exclusive, o.Derivation = true, derivation
 	if o.Track == (track.Options{}) {
-		o.Track.TrustOthers = true
+		o.Track.TrustUnreadable = true
 	}
-	c := config.Config{Data: filepath.Join(home, "data"), Home: "/nobody", Boot: "this run"}
+	c := config.Config{DataDir: filepath.Join(home, "data"), Home: "/nobody", BootID: "this run"}
 	d.s, err = assemble.OpenService(t.Context(), c, d.set, o)
 	must(t, err)
 	t.Cleanup(func() { _ = d.s.Close() })
@@ -129,10 +129,10 @@ func TestPolicyOfACaptureIsItsOwn(t *testing.T) {
 // A disk that refuses once does not end the work of a daemon.
 func TestDiskThatRefusesOnce(t *testing.T) {
 	t.Parallel()
-	fs := fsx.Faulty(fsx.OS(), fsx.Plan{})
+	fs := fsx.NewFaultyFS(fsx.OS(), fsx.FaultPlan{})
 	d := newDesk(t, assemble.Options{FS: fs})
 	d.write("shop/a", "refused")
-	fs.RefuseNext("File.Sync")
+	fs.FailNext("File.Sync")
 	if _, err := d.s.Save(t.Context(), retake.SaveRequest{Workspace: d.ws}); err == nil {
 		t.Fatalf("a refused sync: %v", err)
 	}
@@ -231,7 +231,7 @@ func TestStatusDoesNotSwallowALink(t *testing.T) {
 			if mode == retake.TrackingFanotify && os.Getuid() != 0 {
 				t.Skip("fanotify needs root")
 			}
-			d := newDesk(t, assemble.Options{Track: track.Options{Only: mode, TrustOthers: true}})
+			d := newDesk(t, assemble.Options{Track: track.Options{Mode: mode, TrustUnreadable: true}})
 			must(t, os.Link(d.at("shop/a"), d.at("shop/link")))
 			d.write("shop/link", "through the link")
 			_, err := d.s.Status(t.Context(), d.ws)

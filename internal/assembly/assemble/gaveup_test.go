@@ -22,7 +22,7 @@ func TestA1_PromptOfAHookThatGaveUp(t *testing.T) {
 		home := t.TempDir()
 		set, err := config.Load(filepath.Join(home, "config.json"))
 		must(t, err)
-		c := config.Config{Data: filepath.Join(home, "data"), Home: "/nobody", Boot: "this run"}
+		c := config.Config{DataDir: filepath.Join(home, "data"), Home: "/nobody", BootID: "this run"}
 		s, err := assemble.OpenService(t.Context(), c, set, assemble.Options{Derivation: derivation, Exclusive: true})
 		must(t, err)
 		t.Cleanup(func() { must(t, s.Close()) })
@@ -37,7 +37,7 @@ func TestA1_PromptOfAHookThatGaveUp(t *testing.T) {
 		defer leave()
 		switch how {
 		case "in the spool":
-			must(t, queue.Put(config.SignalsDir(c.Data), sig))
+			must(t, queue.Put(config.SignalsDir(c.DataDir), sig))
 		case "left": // too soon to put it there
 			sig.Time = sig.Time.Add(-10 * time.Second)
 			time.AfterFunc(10*time.Millisecond, leave)

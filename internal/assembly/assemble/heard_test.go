@@ -41,7 +41,7 @@ func TestWhatHappensIsTold(t *testing.T) {
 	set, err := config.Load(filepath.Join(home, "config.json"))
 	must(t, err)
 	var e ear
-	c := config.Config{Data: filepath.Join(home, "data"), Home: "/nobody", Boot: "this run"}
+	c := config.Config{DataDir: filepath.Join(home, "data"), Home: "/nobody", BootID: "this run"}
 	s, err := assemble.OpenService(ctx, c, set, assemble.Options{Derivation: derivation, Tell: e.tell})
 	must(t, err)
 	t.Cleanup(func() { must(t, s.Close()) })

@@ -11,17 +11,17 @@ import (
 // that stands where a workspace was.
 func TestInitAfterOneThatFailed(t *testing.T) {
 	t.Parallel()
-	seam := fsx.Faulty(fsx.OS(), fsx.Plan{})
+	seam := fsx.NewFaultyFS(fsx.OS(), fsx.FaultPlan{})
 	d, _ := newStall(t, seam, nil)
 	d.write("shop/a", "1")
 	d.init()
-	all := seam.Seen()
+	all := seam.OpCount()
 	step := int64(1)
 	if testing.Short() {
 		step = 5
 	}
 	for at := step; at <= all; at += step {
-		d, home := newStall(t, fsx.Faulty(fsx.OS(), fsx.Plan{At: at, Kind: fsx.IOError}), nil)
+		d, home := newStall(t, fsx.NewFaultyFS(fsx.OS(), fsx.FaultPlan{At: at, Kind: fsx.IOError}), nil)
 		d.write("shop/a", "1")
 		_, failed := d.s.Init(t.Context(), retake.InitRequest{Dir: d.at("shop")})
 		_ = d.s.Close() // the fault may be here

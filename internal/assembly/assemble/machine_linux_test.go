@@ -22,7 +22,7 @@ import (
 // of a program that works in the workspace is always told.
 func TestV5_StoryLeavesOutOtherPrograms(t *testing.T) {
 	t.Parallel()
-	home, ctx, held := t.TempDir(), t.Context(), clock.NewHeld(clock.Wall.Now())
+	home, ctx, held := t.TempDir(), t.Context(), clock.NewManual(clock.Wall.Now())
 	root := filepath.Join(home, "shop")
 	must(t, os.Mkdir(root, 0o700))
 	m := madeMachine{t, t.TempDir()}
@@ -40,7 +40,7 @@ func TestV5_StoryLeavesOutOtherPrograms(t *testing.T) {
 	})
 
 	m.listen(101, 102)
-	held.Move(time.Minute)
+	held.Advance(time.Minute)
 	must(t, os.WriteFile(filepath.Join(root, "a"), []byte("1"), 0o644))
 	_, err = s.Save(ctx, retake.SaveRequest{Workspace: ws, Intent: "serve"})
 	must(t, err)

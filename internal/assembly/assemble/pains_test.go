@@ -41,7 +41,7 @@ func (d *desk) reopen(home string, seam fsx.FS, settings map[string]string) {
 	for key, value := range settings {
 		must(d.T, d.set.Set(key, value))
 	}
-	c := config.Config{Data: filepath.Join(home, "data"), Home: "/nobody", Boot: "this run"}
+	c := config.Config{DataDir: filepath.Join(home, "data"), Home: "/nobody", BootID: "this run"}
 	s, err := assemble.OpenService(d.Context(), c, d.set, assemble.Options{FS: seam, Derivation: derivation})
 	must(d.T, err)
 	d.s = s
@@ -181,15 +181,15 @@ func TestFailedCaptureAnswersAnOldCheckpoint(t *testing.T) {
 		t.Run(op, func(t *testing.T) {
 			t.Parallel()
 			for _, req := range []retake.SaveRequest{{}, {IfChanged: true}} {
-				seam := fsx.Faulty(fsx.OS(), fsx.Plan{})
+				seam := fsx.NewFaultyFS(fsx.OS(), fsx.FaultPlan{})
 				d, home := newStall(t, seam, nil)
 				d.write("shop/a", "1")
 				d.init()
 				d.write("shop/a", "2")
 				req.Workspace = d.ws
-				seam.RefuseNext(op)
+				seam.FailNext(op)
 				res, err := d.s.Save(t.Context(), req)
-				if err == nil || res.Checkpoint.ID != "" || seam.Failed() == 0 {
+				if err == nil || res.Checkpoint.ID != "" || seam.FailedCount() == 0 {
 					t.Errorf("a save that was refused answers %q, %v", res.Checkpoint.ID, err)
 				}
 				d.reopen(home, fsx.OS(), nil)
@@ -208,7 +208,7 @@ func TestRestoreWithoutASafetyCheckpoint(t *testing.T) {
 	for _, op := range writing {
 		t.Run(op, func(t *testing.T) {
 			t.Parallel()
-			seam := fsx.Faulty(fsx.OS(), fsx.Plan{})
+			seam := fsx.NewFaultyFS(fsx.OS(), fsx.FaultPlan{})
 			d, home := newStall(t, seam, nil)
 			d.write("shop/a", "1")
 			d.write("shop/dir/b", "1")
@@ -217,8 +217,8 @@ func TestRestoreWithoutASafetyCheckpoint(t *testing.T) {
 			d.write("shop/new", "2")
 			before := d.files()
 			req := d.request(retake.PlanRequest{Course: retake.CourseRestore, Ref: "1"})
-			seam.RefuseNext(op)
-			if _, err := d.s.ApplyRestore(t.Context(), req); err == nil || seam.Failed() == 0 {
+			seam.FailNext(op)
+			if _, err := d.s.ApplyRestore(t.Context(), req); err == nil || seam.FailedCount() == 0 {
 				t.Errorf("a restore went on without its safety checkpoint: %v", err)
 			}
 			d.same(before)

@@ -31,7 +31,7 @@ func readers(self, keyFile string) *xray.Pool {
 
 // Readers answers how the readers of one tenant are begun, by the file of their key.
 func Readers(c config.Config) func(keyFile string) *xray.Pool {
-	return func(keyFile string) *xray.Pool { return readers(c.Self, keyFile) }
+	return func(keyFile string) *xray.Pool { return readers(c.Executable, keyFile) }
 }
 
 var errNoKey = errors.New("that is no key")

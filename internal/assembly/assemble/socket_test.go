@@ -48,7 +48,7 @@ func overSocket(open func(*testing.T, string) retake.Service) func(*testing.T, s
 		socket := filepath.Join(dir, "s")
 		l, err := net.Listen("unix", socket)
 		must(t, err)
-		server := &http.Server{Handler: httpapi.New(inner, httpapi.Options{Carry: true})}
+		server := &http.Server{Handler: httpapi.New(inner, httpapi.Options{DetachWork: true})}
 		served := make(chan error, 1)
 		go func() { served <- server.Serve(l) }()
 		return wired{client.New(client.Options{Socket: socket, Version: "test"}), func() error {

@@ -22,11 +22,11 @@ import (
 // A program that runs in a fork at another path is ours in between, and so is a child that
 // reads.
 func TestMain(m *testing.M) {
-	if handled, exit := proc.Inner(os.Args[1:]); handled {
+	if handled, exit := proc.RunHelper(os.Args[1:]); handled {
 		os.Exit(exit)
 	}
 	if len(os.Args) == 2 && os.Args[1] == "xray" { // as the child that reads what files mean
-		proc.Confine(xray.Cage)
+		proc.EnterSandbox(xray.Cage)
 		if xray.Serve(os.Stdin, os.Stdout) != nil {
 			os.Exit(1)
 		}
@@ -102,7 +102,7 @@ func TestPromptEndsTheRun(t *testing.T) {
 	d.until("it ends", func() bool {
 		text, err := os.ReadFile(pid)
 		n, _ := strconv.Atoi(strings.TrimSpace(string(text)))
-		return err == nil && n > 0 && !proc.Alive(n)
+		return err == nil && n > 0 && !proc.IsAlive(n)
 	})
 	list, err := d.s.Verifications(t.Context(), retake.VerificationQuery{Workspace: d.ws})
 	must(t, err)
@@ -151,7 +151,7 @@ func TestDrill(t *testing.T) {
 // told when the catalog was made again.
 func TestMachineIsTold(t *testing.T) {
 	t.Parallel()
-	held := clock.NewHeld(clock.Wall.Now())
+	held := clock.NewManual(clock.Wall.Now())
 	d := newDesk(t, assemble.Options{Clock: held})
 	mentions := func(port string) int {
 		list, err := d.s.Chronicle(t.Context(), retake.ChronicleQuery{Workspace: d.ws, Kind: retake.FactPort, Name: "tcp " + port})
@@ -172,7 +172,7 @@ func TestMachineIsTold(t *testing.T) {
 		t.Cleanup(func() { _ = l.Close() })
 		_, port, _ := net.SplitHostPort(l.Addr().String())
 		ports = append(ports, port)
-		held.Move(time.Minute)
+		held.Advance(time.Minute)
 		d.save(retake.SaveRequest{})
 		if i := slices.IndexFunc(ports, func(p string) bool { return mentions(p) > 0 }); i >= 0 {
 			told = ports[i]

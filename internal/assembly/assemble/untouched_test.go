@@ -40,7 +40,7 @@ func TestUntouchedRepository(t *testing.T) {
 	home := t.TempDir()
 	set, err := config.Load(filepath.Join(home, "config.json"))
 	must(t, err)
-	s, err := assemble.OpenService(t.Context(), config.Config{Data: filepath.Join(home, "data"), Home: "/nobody", Boot: "b"}, set, assemble.Options{Derivation: derivation})
+	s, err := assemble.OpenService(t.Context(), config.Config{DataDir: filepath.Join(home, "data"), Home: "/nobody", BootID: "b"}, set, assemble.Options{Derivation: derivation})
 	must(t, err)
 	defer s.Close()
 	res, err := s.Init(t.Context(), retake.InitRequest{Dir: root})

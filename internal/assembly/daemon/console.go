@@ -36,7 +36,7 @@ type console struct {
 	mu     sync.Mutex
 	server *http.Server // nil until it listens; guarded by mu, as what follows
 	host   string       // 127.0.0.1 and the port
-	guard  web.Guard
+	guard  web.OriginGuard
 	left   bool // it opens no more
 	tokens passes
 	inside passes // sessions of browsers
@@ -91,7 +91,7 @@ func (c *console) listen() error {
 		return &retake.Error{Kind: retake.Away, What: "the console cannot listen on this machine", Safe: unchanged, Err: err}
 	}
 	c.host = l.Addr().String()
-	c.guard = web.Guard{Hosts: []string{c.host, "localhost" + strings.TrimPrefix(c.host, consoleHost)}}
+	c.guard = web.OriginGuard{Hosts: []string{c.host, "localhost" + strings.TrimPrefix(c.host, consoleHost)}}
 	c.server = c.d.server(c)
 	c.d.log.Info("console", "address", c.host)
 	go func() {
@@ -124,8 +124,8 @@ func (c *console) close() {
 
 // ServeHTTP lets the user's own page in and nobody else.
 func (c *console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	web.Harden(w.Header())
-	if status, err := c.guard.Judge(r); err != nil {
+	web.SetSecurityHeaders(w.Header())
+	if status, err := c.guard.Check(r); err != nil {
 		httpapi.WriteProblem(w, r, err, status)
 		return
 	}
@@ -138,7 +138,7 @@ func (c *console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case pictures || strings.HasPrefix(r.URL.Path, "/v1/"):
 		// A picture is asked for by the page's markup, which sends no header of ours.
 		looks := pictures && (r.Method == http.MethodGet || r.Method == http.MethodHead)
-		if !c.known(r) || !web.Marked(r) && !looks {
+		if !c.known(r) || !web.HasConsoleHeader(r) && !looks {
 			c.stranger(w, r)
 			return
 		}
@@ -186,7 +186,7 @@ func (c *console) enter(w http.ResponseWriter, r *http.Request) {
 
 // leave ends a session.
 func (c *console) leave(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodPost || !web.Marked(r) || !c.known(r) {
+	if r.Method != http.MethodPost || !web.HasConsoleHeader(r) || !c.known(r) {
 		c.stranger(w, r)
 		return
 	}

@@ -80,10 +80,10 @@ func (b *browser) stream(ctx context.Context, method, target string, change head
 var typed = headers{"Cookie": "", "X-Retake-Console": "", "Origin": "", "Sec-Fetch-Site": "none"}
 
 // opened begins a daemon with a held clock, and asks it for an address.
-func opened(t *testing.T) (*house, *clock.Held, *browser, string) {
+func opened(t *testing.T) (*house, *clock.Manual, *browser, string) {
 	t.Helper()
 	h := newHouse(t)
-	held := clock.NewHeld(time.Date(2026, 11, 3, 10, 0, 0, 0, time.UTC))
+	held := clock.NewManual(time.Date(2026, 11, 3, 10, 0, 0, 0, time.UTC))
 	h.clock = held
 	must(t, h.settings.Set("daemon-idle", "0"))
 	h.begin(h.solo)
@@ -118,7 +118,7 @@ func TestConsoleLetsItsPageIn(t *testing.T) {
 	if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/" || c.MaxAge != 12*3600 || !strings.HasSuffix(b.base, strings.TrimPrefix(c.Name, "retake_console_")) {
 		t.Errorf("the cookie is %s", resp.Header.Get("Set-Cookie"))
 	}
-	if resp, text := b.fetch(http.MethodGet, "/v1/about", nil); resp.StatusCode != http.StatusOK || !strings.Contains(text, h.conf.Data) {
+	if resp, text := b.fetch(http.MethodGet, "/v1/about", nil); resp.StatusCode != http.StatusOK || !strings.Contains(text, h.conf.DataDir) {
 		t.Errorf("the page asks: %s %s", resp.Status, text)
 	}
 	if resp, text := b.fetch(http.MethodGet, "/", typed); resp.StatusCode != http.StatusOK || !strings.Contains(text, "<title>") {
@@ -173,7 +173,7 @@ func TestConsoleRefusesEverybodyElse(t *testing.T) {
 				t.Errorf("%s: another site is told %s", why, name)
 			}
 		}
-		if strings.Contains(text, h.conf.Data) {
+		if strings.Contains(text, h.conf.DataDir) {
 			t.Errorf("%s: it learns %s", why, text)
 		}
 	}
@@ -209,15 +209,15 @@ func TestAddressIsGoodOnceAndForAMinute(t *testing.T) {
 	refused("used", address)
 	late, err := h.hand().Console(t.Context(), "")
 	must(t, err)
-	held.Move(time.Minute)
+	held.Advance(time.Minute)
 	refused("old", late.URL)
 	refused("made up", b.base+"/console/enter?token=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")
 	refused("none", b.base+"/console/enter")
-	held.Move(12*time.Hour - time.Minute - time.Second)
+	held.Advance(12*time.Hour - time.Minute - time.Second)
 	if resp, _ := b.fetch(http.MethodGet, "/v1/about", nil); resp.StatusCode != http.StatusOK {
 		t.Errorf("a page of nearly twelve hours: %s", resp.Status)
 	}
-	held.Move(time.Second)
+	held.Advance(time.Second)
 	if resp, _ := b.fetch(http.MethodGet, "/v1/about", nil); resp.StatusCode != http.StatusUnauthorized {
 		t.Errorf("a page of twelve hours: %s", resp.Status)
 	}
@@ -248,7 +248,7 @@ func TestConsoleOpensAtAWorkspace(t *testing.T) {
 func TestPageThatFollows(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	held := clock.NewHeld(time.Date(2026, 11, 3, 10, 0, 0, 0, time.UTC))
+	held := clock.NewManual(time.Date(2026, 11, 3, 10, 0, 0, 0, time.UTC))
 	h.clock, h.news = held, daemon.NewNews(held)
 	h.begin(h.solo)
 	root := filepath.Join(h.TempDir(), "shop")
@@ -285,7 +285,7 @@ func TestPageThatFollows(t *testing.T) {
 func TestOpenPageKeepsTheDaemon(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	held := clock.NewHeld(time.Date(2026, 11, 3, 10, 0, 0, 0, time.UTC))
+	held := clock.NewManual(time.Date(2026, 11, 3, 10, 0, 0, 0, time.UTC))
 	h.clock, h.news = held, daemon.NewNews(held)
 	must(t, h.settings.Set("daemon-idle", "10ms")) // by the held clock; the daemon looks at it that often
 	h.begin(h.solo)
@@ -296,7 +296,7 @@ func TestOpenPageKeepsTheDaemon(t *testing.T) {
 	ctx, closePage := context.WithCancel(t.Context())
 	stream := b.stream(ctx, http.MethodGet, "/v1/events", headers{"Accept": "text/event-stream"})
 	defer stream.Body.Close()
-	held.Move(24 * time.Hour)
+	held.Advance(24 * time.Hour)
 	select {
 	case err := <-h.ended:
 		t.Fatalf("it left while a page was open: %v", err)
@@ -304,7 +304,7 @@ func TestOpenPageKeepsTheDaemon(t *testing.T) {
 	}
 	closePage()
 	for { // the end of the page may be seen after a move, which then does not count
-		held.Move(time.Hour)
+		held.Advance(time.Hour)
 		select {
 		case err := <-h.ended:
 			must(t, err)

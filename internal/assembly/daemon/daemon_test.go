@@ -47,10 +47,10 @@ func houseIn(t *testing.T, home string) *house {
 	must(t, err)
 	t.Cleanup(func() { os.RemoveAll(run) })
 	h := &house{T: t, clock: clock.Wall, conf: config.Config{
-		Root: home, Data: filepath.Join(home, "data"), File: filepath.Join(home, "config.json"),
-		Run: run, Socket: filepath.Join(run, "s"), Home: "/nobody", Boot: "this run",
+		RetakeHome: home, DataDir: filepath.Join(home, "data"), SettingsFile: filepath.Join(home, "config.json"),
+		SocketDir: run, Socket: filepath.Join(run, "s"), Home: "/nobody", BootID: "this run",
 	}}
-	h.settings, err = config.Load(h.conf.File)
+	h.settings, err = config.Load(h.conf.SettingsFile)
 	must(t, err)
 	must(t, h.settings.Set("floor", "1KB"))
 	return h
@@ -125,7 +125,7 @@ func TestAnswersBeforeItsServiceIsOpen(t *testing.T) {
 		t.Error("answered without a service")
 	}
 	st, ok, err := h.hand().State(t.Context())
-	if err != nil || !ok || st.About.PID != os.Getpid() || st.About.Version != "v1.0.0" || st.About.Home != h.conf.Data {
+	if err != nil || !ok || st.About.PID != os.Getpid() || st.About.Version != "v1.0.0" || st.About.Home != h.conf.DataDir {
 		t.Errorf("state: %+v %v %v", st, ok, err)
 	}
 	answer := make(chan error, 1)
@@ -144,7 +144,7 @@ func TestAnswersBeforeItsServiceIsOpen(t *testing.T) {
 func TestServiceThatDoesNotOpenIsTold(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	held := clock.NewHeld(time.Date(2026, 11, 3, 10, 0, 0, 0, time.UTC))
+	held := clock.NewManual(time.Date(2026, 11, 3, 10, 0, 0, 0, time.UTC))
 	h.clock = held // it stays for a second of it
 	h.begin(func(context.Context) (retake.Service, error) {
 		return nil, &retake.Error{Kind: retake.Damaged, What: "the catalog is a poem", Err: errors.New("roses")}
@@ -153,7 +153,7 @@ func TestServiceThatDoesNotOpenIsTold(t *testing.T) {
 	if !retake.IsKind(err, retake.Damaged) || !strings.Contains(err.Error(), "the catalog is a poem: roses") {
 		t.Errorf("got %v", err)
 	}
-	held.Move(time.Minute)
+	held.Advance(time.Minute)
 	must(t, wait(t, h.ended)) // it leaves, so that the next one tries again
 }
 
@@ -189,11 +189,11 @@ func (h *house) hold() (g gated, answer chan error) {
 func TestLeavesWhenNobodyAsksAndNeverBefore(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	held := clock.NewHeld(clock.Wall.Now())
+	held := clock.NewManual(clock.Wall.Now())
 	h.clock = held
 	must(t, h.settings.Set("daemon-idle", "10ms"))
 	g, answer := h.hold()
-	held.Move(time.Hour)
+	held.Advance(time.Hour)
 	select {
 	case err := <-h.ended:
 		t.Fatalf("it left in the middle: %v", err)
@@ -204,7 +204,7 @@ func TestLeavesWhenNobodyAsksAndNeverBefore(t *testing.T) {
 	if _, err := h.client().About(t.Context()); err != nil {
 		t.Errorf("it left too early: %v", err)
 	}
-	held.Move(time.Hour)
+	held.Advance(time.Hour)
 	must(t, wait(t, h.ended))
 }
 
@@ -296,7 +296,7 @@ func TestOneDaemonIsFoundFromTwoPlaces(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.begin(h.solo)
-	other := houseIn(t, h.conf.Root)
+	other := houseIn(t, h.conf.RetakeHome)
 	if other.conf.Socket == h.conf.Socket {
 		t.Fatal("there is only one place")
 	}

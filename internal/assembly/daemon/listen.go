@@ -26,10 +26,10 @@ type socket struct {
 // listen opens the socket. The lock of the daemon is held, so a file that is
 // there belongs to nobody that lives.
 func listen(c config.Config) (*socket, error) {
-	if c.Listen > 0 {
+	if c.ListenFDs > 0 {
 		return adopt()
 	}
-	if err := c.MakeRun(); err != nil {
+	if err := c.MakeSocketDir(); err != nil {
 		return nil, err
 	}
 	if err := os.Remove(c.Socket); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -33,7 +33,7 @@ func TestX8_DaemonLeavesWhenItsHomeIsLost(t *testing.T) {
 			h.begin(h.solo)
 			_, err := h.client().Workspaces(t.Context()) // its service is open
 			must(t, err)
-			log := lose(t, h.conf.Data)
+			log := lose(t, h.conf.DataDir)
 			_ = wait(t, h.ended) // what it could not close is gone
 			if log != "" {
 				text, err := os.ReadFile(log)

@@ -24,7 +24,7 @@ func tellSome(n *daemon.News, from, to int64) {
 func TestNews(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	n := daemon.NewNews(clock.NewHeld(newsTime))
+	n := daemon.NewNews(clock.NewManual(newsTime))
 	ask := func(q retake.EventQuery) []retake.Event {
 		t.Helper()
 		got, err := n.Events(ctx, q)
@@ -63,7 +63,7 @@ func TestNews(t *testing.T) {
 
 func TestWhoWaitsForNews(t *testing.T) {
 	t.Parallel()
-	n := daemon.NewNews(clock.NewHeld(newsTime))
+	n := daemon.NewNews(clock.NewManual(newsTime))
 	tellSome(n, 1, 1)
 	newest, err := n.Events(t.Context(), retake.EventQuery{Newest: true})
 	must(t, err)

@@ -69,7 +69,7 @@ func newHome(t *testing.T, version string) home {
 	t.Cleanup(func() {
 		pid := h.state(program(t, version)).About.PID
 		h.run(program(t, version), "daemon", "stop")
-		if pid != 0 && proc.Alive(pid) {
+		if pid != 0 && proc.IsAlive(pid) {
 			t.Errorf("process %d is left behind", pid)
 		}
 		os.RemoveAll(dir)
@@ -162,8 +162,8 @@ func TestYoungerVersionTakesOverAndNothingIsLost(t *testing.T) {
 	}
 	all.Wait()
 	after := h.state(old).About
-	if after.Version != "v1.1.0" || proc.Alive(before.PID) {
-		t.Errorf("after the younger one asked, %s answers, and the older one is alive: %v", after.Version, proc.Alive(before.PID))
+	if after.Version != "v1.1.0" || proc.IsAlive(before.PID) {
+		t.Errorf("after the younger one asked, %s answers, and the older one is alive: %v", after.Version, proc.IsAlive(before.PID))
 	}
 	var log struct{ Checkpoints []struct{ Intent string } }
 	must(t, json.Unmarshal([]byte(h.run(old, "log", "--json")), &log))
@@ -249,7 +249,7 @@ func TestCommandWaitsForOneWithoutADaemon(t *testing.T) {
 	exe := program(t, "v1.0.0")
 	h := newHome(t, "v1.0.0")
 	conf := newHouse(t).conf
-	conf.Data = filepath.Join(h.dir, "data")
+	conf.DataDir = filepath.Join(h.dir, "data")
 	release, err := daemonctl.HoldOff(conf)
 	must(t, err)
 	cmd := h.cmd(exe, "workspaces")

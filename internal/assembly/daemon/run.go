@@ -80,7 +80,7 @@ func (o Options) run(ctx context.Context) error {
 	d.exe, build = daemonctl.Executable(o.Version)
 	d.about = retake.About{
 		Version: o.Version, API: retake.APIVersion, Stamp: build.Stamp, PID: os.Getpid(),
-		Started: o.Clock.Now(), Home: o.Conf.Data,
+		Started: o.Clock.Now(), Home: o.Conf.DataDir,
 	}
 	if d.sock, err = listen(o.Conf); err != nil {
 		return err
@@ -113,7 +113,7 @@ func (o Options) lock(ctx context.Context) (func(), error) {
 	if daemonctl.LockHolder(locks) != daemonctl.HeldByDaemon {
 		return nil, daemonctl.BusySolo(err)
 	}
-	if o.Conf.Listen == 0 {
+	if o.Conf.ListenFDs == 0 {
 		return nil, ErrAlive
 	}
 	// The service manager gave us the socket, so nobody reaches the other any more.
@@ -161,7 +161,7 @@ func (d *daemon) uprooted() bool {
 // leave. Our log went with it; if a log can be written where it was, the reason is there too.
 func (d *daemon) leaveLostHome() {
 	d.logs.followPath()
-	d.log.Error("the data directory was deleted or replaced under this daemon", "directory", d.Conf.Data, "pid", d.about.PID)
+	d.log.Error("the data directory was deleted or replaced under this daemon", "directory", d.Conf.DataDir, "pid", d.about.PID)
 	d.goAway("the data directory is gone")
 }
 

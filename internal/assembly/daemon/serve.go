@@ -121,7 +121,7 @@ func (d *daemon) close(p *pending, finished bool) error {
 func (d *daemon) watch(ctx context.Context, p *pending) {
 	opened := p.done
 	for {
-		stay := d.Settings.Idle()
+		stay := d.Settings.IdleTimeout()
 		if p.broken() {
 			stay = brokenStay // the next one may have more luck
 		}
@@ -224,15 +224,15 @@ func (d *daemon) open(ctx, carried, leaving context.Context) *pending {
 			if ctx.Err() == nil { // else we leave before it was open
 				d.log.Error("open service", "err", err)
 			}
-			p.handler = httpapi.Refuse(err)
+			p.handler = httpapi.RefuseAll(err)
 			return
 		}
 		p.service = s
-		o := httpapi.Options{About: func() retake.About { return d.about }, Carry: true, Stop: carried, Leaving: leaving, Log: d.log}
+		o := httpapi.Options{About: func() retake.About { return d.about }, DetachWork: true, WorkContext: carried, StreamContext: leaving, Log: d.log}
 		if d.News != nil {
-			o.News = d.News
+			o.Events = d.News
 		}
-		p.handler = web.Content(httpapi.New(s, o), s, httpapi.WriteProblem)
+		p.handler = web.ContentHandler(httpapi.New(s, o), s, httpapi.WriteProblem)
 	}()
 	return p
 }

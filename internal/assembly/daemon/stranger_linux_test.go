@@ -20,12 +20,12 @@ func TestStrangerIsNotAnswered(t *testing.T) {
 	}
 	h := newHouse(t)
 	h.begin(h.solo)
-	must(t, os.Chmod(h.conf.Run, 0o711))
+	must(t, os.Chmod(h.conf.SocketDir, 0o711))
 	must(t, os.Chmod(h.conf.Socket, 0o666))
 	if got := askAs(t, nobody, h.conf.Socket); got != "" {
 		t.Errorf("a stranger is told %q", got)
 	}
-	must(t, os.Chmod(h.conf.Run, 0o700))
+	must(t, os.Chmod(h.conf.SocketDir, 0o700))
 	c := &http.Client{Transport: &http.Transport{DialContext: dialer(h.conf.Socket)}}
 	resp, err := c.Get("http://d/daemon/state")
 	must(t, err)

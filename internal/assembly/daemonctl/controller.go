@@ -105,7 +105,7 @@ func (h *Controller) call(ctx context.Context, method, path string, want int, ou
 }
 
 func (h *Controller) read(ctx context.Context, method, path string, want int, take func(io.Reader) error) error {
-	if err := h.conf.CheckRun(); err != nil {
+	if err := h.conf.CheckSocketDir(); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, askWait)

@@ -49,14 +49,14 @@ const (
 )
 
 // LockPath is the file of the daemon's lock.
-func LockPath(c config.Config) string { return filepath.Join(c.Data, "locks", LockName) }
+func LockPath(c config.Config) string { return filepath.Join(c.DataDir, "locks", LockName) }
 
 // aloneWait outlasts those who take the lock for a moment to see who has it.
 const aloneWait = 50 * time.Millisecond
 
 // Locks gives the locks of a data directory.
 func Locks(c config.Config) (fsx.Locks, error) {
-	dir := filepath.Join(c.Data, "locks")
+	dir := filepath.Join(c.DataDir, "locks")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, &retake.Error{
 			Kind: retake.Away, What: "the directory of the store cannot be made", Safe: unchanged,
@@ -103,7 +103,7 @@ type Record struct {
 	Stamp   int64  `json:"stamp"`
 }
 
-func recordPath(c config.Config) string { return filepath.Join(c.Data, "daemon.json") }
+func recordPath(c config.Config) string { return filepath.Join(c.DataDir, "daemon.json") }
 
 // WriteRecord replaces the record of a data directory.
 func WriteRecord(c config.Config, r Record) error {
@@ -139,7 +139,7 @@ func ReadRecord(c config.Config) (Record, bool) {
 }
 
 // LogPath is where the daemon of a data directory writes its log.
-func LogPath(c config.Config) string { return filepath.Join(c.Data, "daemon.log") }
+func LogPath(c config.Config) string { return filepath.Join(c.DataDir, "daemon.log") }
 
 // Waits of a daemon that leaves.
 const (

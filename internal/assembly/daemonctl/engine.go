@@ -27,22 +27,22 @@ func FindEngine(c config.Config) string {
 	if runtime.GOOS == "windows" {
 		name += ".exe"
 	}
-	if filepath.Base(c.Self) == name {
-		return c.Self
+	if filepath.Base(c.Executable) == name {
+		return c.Executable
 	}
-	if c.Self != "" {
-		beside := filepath.Join(filepath.Dir(c.Self), name)
+	if c.Executable != "" {
+		beside := filepath.Join(filepath.Dir(c.Executable), name)
 		if i, err := os.Stat(beside); err == nil && i.Mode().IsRegular() {
 			return beside
 		}
 	}
-	path, _ := c.Look(name)
+	path, _ := c.LookPath(name)
 	return path
 }
 
 func engineBuild(c config.Config, version string) (string, Build) {
 	exe := FindEngine(c)
-	if exe == c.Self && exe != "" { // it may have been replaced since we were started from it
+	if exe == c.Executable && exe != "" { // it may have been replaced since we were started from it
 		return Executable(version)
 	}
 	return exe, Build{Version: version, Stamp: modTime(exe)}

@@ -18,7 +18,7 @@ import (
 // Revive sees to it that a daemon listens. Of many who want that at once one
 // starts it, and the others find it there.
 func (h *Controller) Revive(ctx context.Context) error {
-	if err := h.conf.CheckRun(); err != nil {
+	if err := h.conf.CheckSocketDir(); err != nil {
 		return err
 	}
 	locks, err := Locks(h.conf)
@@ -115,7 +115,7 @@ func answers(ctx context.Context, socket string) bool {
 // lock, and so none can be about to listen here.
 func (h *Controller) lead(ctx context.Context) bool {
 	r, ok := ReadRecord(h.conf)
-	if !ok || r.Socket == h.conf.Socket || !answers(ctx, r.Socket) || h.conf.MakeRun() != nil {
+	if !ok || r.Socket == h.conf.Socket || !answers(ctx, r.Socket) || h.conf.MakeSocketDir() != nil {
 		return false
 	}
 	tmp := h.conf.Socket + ".new"
@@ -133,9 +133,9 @@ func (h *Controller) start(ctx context.Context) (bool, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, wordWait)
 	defer cancel()
-	p := proc.Detached{Path: h.exe, Args: []string{ForVersion(h.build.Version), "daemon", "run"}, Env: h.conf.Env()}
-	unit := fmt.Sprintf("%s-daemon-%s-%d", proc.UnitPrefix, h.conf.Digest(), os.Getpid())
-	if err := proc.SpawnUnit(ctx, h.conf.Runtime, unit, p); err == nil {
+	p := proc.Detached{Path: h.exe, Args: []string{ForVersion(h.build.Version), "daemon", "run"}, Env: h.conf.DaemonEnv()}
+	unit := fmt.Sprintf("%s-daemon-%s-%d", proc.UnitPrefix, h.conf.DataDigest(), os.Getpid())
+	if err := proc.SpawnUnit(ctx, h.conf.RuntimeDir, unit, p); err == nil {
 		return h.listening(ctx)
 	}
 	p.Args = append(p.Args, "--starter", strconv.Itoa(proc.StarterFD))

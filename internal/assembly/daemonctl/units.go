@@ -26,12 +26,12 @@ const ours = "# Written by retake daemon install.\n"
 // daemon on first use. The socket comes first.
 func (h *Controller) Units() []Unit {
 	name := proc.UnitPrefix
-	if h.conf.Root != "" { // several homes have several daemons
-		name += "-" + h.conf.Digest()
+	if h.conf.RetakeHome != "" { // several homes have several daemons
+		name += "-" + h.conf.DataDigest()
 	}
 	env := ""
-	if h.conf.Root != "" {
-		env = "Environment=" + quoted("RETAKE_HOME="+h.conf.Root) + "\n"
+	if h.conf.RetakeHome != "" {
+		env = "Environment=" + quoted("RETAKE_HOME="+h.conf.RetakeHome) + "\n"
 	}
 	socket := ours + `[Unit]
 Description=Socket of the Retake daemon
@@ -54,8 +54,8 @@ ExecStart=` + quoted(h.exe) + ` daemon run
 TimeoutStopSec=90
 `
 	return []Unit{
-		{filepath.Join(h.conf.Units, name+".socket"), socket},
-		{filepath.Join(h.conf.Units, name+".service"), service},
+		{filepath.Join(h.conf.UnitDir, name+".socket"), socket},
+		{filepath.Join(h.conf.UnitDir, name+".service"), service},
 	}
 }
 
@@ -68,7 +68,7 @@ func quoted(s string) string {
 
 // Install writes the units; with now it also lets the manager start to listen.
 func (h *Controller) Install(ctx context.Context, now bool) ([]Unit, error) {
-	if h.conf.Units == "" || h.exe == "" {
+	if h.conf.UnitDir == "" || h.exe == "" {
 		return nil, &retake.Error{Kind: retake.Away, What: "there is no home directory to write units to", Safe: unchanged}
 	}
 	units := h.Units()
@@ -88,7 +88,7 @@ func (h *Controller) Install(ctx context.Context, now bool) ([]Unit, error) {
 	if _, err := h.Stop(ctx); err != nil { // the manager must own the socket
 		return units, err
 	}
-	if err := proc.EnableUnits(ctx, h.conf.Env(), filepath.Base(units[0].Path)); err != nil {
+	if err := proc.EnableUnit(ctx, h.conf.DaemonEnv(), filepath.Base(units[0].Path)); err != nil {
 		return units, &retake.Error{
 			Kind: retake.Partly, What: "the units are written, and the service manager did not take them", Safe: "The next command starts a daemon as before.", Err: err,
 		}

@@ -126,7 +126,7 @@ func (a archives) Extract(ctx context.Context, dir string, r io.Reader) (archive
 	}
 	defer root.Close() //nolint:errcheck // a directory handle
 	return archive.Extract(ctx, r, root, archive.Limits{Room: func() (int64, error) {
-		free, total, err := fsx.OS().Free(dir)
+		free, total, err := fsx.OS().FreeSpace(dir)
 		return free - a.floor(total), err
 	}})
 }

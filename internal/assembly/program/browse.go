@@ -9,7 +9,7 @@ import (
 
 // browse shows an address in the user's browser; nil where there is none to be seen.
 func browse(conf config.Config) func(url string) error {
-	opener, seen := "xdg-open", conf.Var("DISPLAY") != "" || conf.Var("WAYLAND_DISPLAY") != ""
+	opener, seen := "xdg-open", conf.EnvValue("DISPLAY") != "" || conf.EnvValue("WAYLAND_DISPLAY") != ""
 	if runtime.GOOS == "darwin" {
 		opener, seen = "open", true
 	}
@@ -17,10 +17,10 @@ func browse(conf config.Config) func(url string) error {
 		return nil
 	}
 	return func(url string) error {
-		path, ok := conf.Look(opener)
+		path, ok := conf.LookPath(opener)
 		if !ok {
 			return proc.ErrUnsupported
 		}
-		return proc.Launch(proc.Detached{Path: path, Args: []string{url}, Env: conf.Environ})
+		return proc.SpawnNoWait(proc.Detached{Path: path, Args: []string{url}, Env: conf.Environ})
 	}
 }

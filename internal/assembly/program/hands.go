@@ -27,11 +27,11 @@ func run(conf config.Config) func(context.Context, cli.Command) (int, error) {
 		if c.Aside {
 			out = os.Stderr
 		}
-		exit, err := proc.RunInside(ctx, proc.Inside{
-			Args: c.Args, Dir: c.Dir, Over: c.Over, Cwd: c.Below, Env: conf.Environ,
+		exit, err := proc.RunMounted(ctx, proc.MountedCommand{
+			Args: c.Args, Dir: c.Dir, MountPath: c.Over, Cwd: c.Below, Env: conf.Environ,
 			In: os.Stdin, Out: out, Err: os.Stderr,
 		})
-		if errors.Is(err, proc.ErrElsewhere) {
+		if errors.Is(err, proc.ErrNotMounted) {
 			err = fmt.Errorf("%w: %w", cli.ErrElsewhere, err)
 		}
 		return exit, err
@@ -45,8 +45,8 @@ func watch(ctx context.Context, conf config.Config, c cli.Command) (int, error) 
 	if c.Below != "" {
 		args = append([]string{"sh", "-c", `cd "$0" && exec "$@"`, "./" + c.Below}, args...)
 	}
-	end, err := proc.RunIsolated(ctx, proc.Isolated{Args: args, Dir: c.Dir, Over: c.Over, Env: conf.Environ, Out: c.Watch})
-	if err == nil && end.Elsewhere {
+	end, err := proc.RunIsolated(ctx, proc.IsolatedCommand{Args: args, Dir: c.Dir, MountPath: c.Over, Env: conf.Environ, Out: c.Watch})
+	if err == nil && end.NotMounted {
 		err = fmt.Errorf("%w: its directory could not be shown at %s", cli.ErrElsewhere, c.Over)
 	}
 	return end.Exit, err
@@ -55,7 +55,7 @@ func watch(ctx context.Context, conf config.Config, c cli.Command) (int, error) 
 // scratch makes an empty directory for a fork that nobody keeps, beside the store.
 func scratch(conf config.Config) func() (string, func() error, error) {
 	return func() (string, func() error, error) {
-		at := filepath.Join(conf.Data, "scratch")
+		at := filepath.Join(conf.DataDir, "scratch")
 		if err := os.MkdirAll(at, 0o700); err != nil {
 			return "", nil, fmt.Errorf("make scratch: %w", err)
 		}

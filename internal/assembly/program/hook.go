@@ -36,9 +36,9 @@ func hookAgent(args []string) (string, bool) {
 func (p *program) hear(ctx context.Context, agent string) int {
 	h := &hearer{p}
 	return hook.Run(ctx, agent, hook.Deps{
-		In: os.Stdin, Out: os.Stdout, Dir: p.conf.Dir, Clock: clock.Wall,
-		Protected: func(dir string) bool { return marker.Above(fsx.OS(), dir) },
-		Observe:   h.observe, Spool: h.spool, Worktree: h.worktree, External: h.external, Trouble: h.trouble,
+		In: os.Stdin, Out: os.Stdout, Dir: p.conf.WorkDir, Clock: clock.Wall,
+		Protected: func(dir string) bool { return marker.HasMarkAbove(fsx.OS(), dir) },
+		Observe:   h.observe, Spool: h.spool, Worktree: h.worktree, External: h.external, LogError: h.trouble,
 	})
 }
 
@@ -51,20 +51,20 @@ func (h *hearer) observe(ctx context.Context, s retake.Signal) (retake.Reaction,
 		return retake.Reaction{}, err
 	}
 	defer svc.Close() //nolint:errcheck // the answer is there
-	s.PID = proc.Caller()
+	s.PID = proc.CallerPID()
 	return svc.Observe(ctx, s)
 }
 
 // service is the daemon's. A hook does not replace an older daemon: an agent waits.
 func (h *hearer) service(ctx context.Context) (retake.Service, error) {
 	if h.works() {
-		settings, err := config.Load(h.conf.File)
+		settings, err := config.Load(h.conf.SettingsFile)
 		if err != nil {
 			return nil, err
 		}
 		return h.open(ctx, settings, true)
 	}
-	if err := h.conf.CheckRun(); err != nil {
+	if err := h.conf.CheckSocketDir(); err != nil {
 		return nil, err
 	}
 	return client.New(client.Options{Socket: h.conf.Socket, Version: h.version, Revive: func(ctx context.Context) error {
@@ -73,8 +73,8 @@ func (h *hearer) service(ctx context.Context) (retake.Service, error) {
 }
 
 func (h *hearer) spool(s retake.Signal) error {
-	s.PID = proc.Caller()
-	return queue.Put(config.SignalsDir(h.conf.Data), s)
+	s.PID = proc.CallerPID()
+	return queue.Put(config.SignalsDir(h.conf.DataDir), s)
 }
 
 const (
@@ -99,7 +99,7 @@ func (h *hearer) trouble(text string) {
 }
 
 func (h *hearer) log(text string) {
-	path := filepath.Join(h.conf.Data, hookLog)
+	path := filepath.Join(h.conf.DataDir, hookLog)
 	if i, err := os.Stat(path); err == nil && i.Size() > maxHookLog {
 		_ = os.Rename(path, path+".1") // the older one goes
 	}
@@ -115,20 +115,20 @@ const maxSaid = 16 << 20
 
 // external runs retake-agent-NAME, if the user's configuration names it.
 func (h *hearer) external(ctx context.Context, name string, payload []byte) ([]byte, error) {
-	settings, err := config.Load(h.conf.File)
+	settings, err := config.Load(h.conf.SettingsFile)
 	if err != nil {
 		return nil, err
 	}
 	if !slices.Contains(settings.MoreAgents(), name) {
 		return nil, fmt.Errorf("%s is not among the agents that you named: retake config agents-more %s", name, name)
 	}
-	path, ok := h.conf.Look("retake-agent-" + name)
+	path, ok := h.conf.LookPath("retake-agent-" + name)
 	if !ok {
 		return nil, fmt.Errorf("retake-agent-%s is not in an absolute directory of PATH", name)
 	}
 	var out bytes.Buffer
-	exit, err := proc.RunInside(ctx, proc.Inside{
-		Args: []string{path, "hear"}, Dir: h.conf.Dir, Env: h.conf.Environ,
+	exit, err := proc.RunMounted(ctx, proc.MountedCommand{
+		Args: []string{path, "hear"}, Dir: h.conf.WorkDir, Env: h.conf.Environ,
 		In: bytes.NewReader(payload), Out: limited{&out, maxSaid}, Err: io.Discard,
 	})
 	if err == nil && exit != 0 {
@@ -153,9 +153,9 @@ func (l limited) Write(p []byte) (int, error) {
 // places tells where agents keep their settings.
 func places(conf config.Config) func(project string) install.Places {
 	return func(project string) install.Places {
-		p := install.Places{Home: conf.Home, Project: project, Env: conf.Var, Look: conf.Look, Retake: "retake"}
-		exe := besideEngine(conf.Self)
-		if found, ok := conf.Look("retake"); exe != "" && filepath.Base(exe) == "retake" && (!ok || !same(found, exe)) {
+		p := install.Places{Home: conf.Home, Project: project, Env: conf.EnvValue, LookPath: conf.LookPath, Retake: "retake"}
+		exe := besideEngine(conf.Executable)
+		if found, ok := conf.LookPath("retake"); exe != "" && filepath.Base(exe) == "retake" && (!ok || !same(found, exe)) {
 			p.Retake = exe // the name alone would run another program, or none
 		}
 		return p

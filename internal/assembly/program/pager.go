@@ -11,5 +11,5 @@ func pager(conf config.Config) func(text string) error {
 	if args == nil || !conf.OutTTY {
 		return nil
 	}
-	return func(text string) error { return proc.Page(args, conf.PagerEnviron(), text) }
+	return func(text string) error { return proc.RunPager(args, conf.PagerEnviron(), text) }
 }

@@ -59,7 +59,7 @@ func Run(args []string, version string, e *Engine) int {
 		return 1
 	}
 	if e != nil {
-		if p.args, err = daemonctl.CutForVersion(args, version, p.conf.Self); err != nil {
+		if p.args, err = daemonctl.CutForVersion(args, version, p.conf.Executable); err != nil {
 			return p.refuse(err)
 		}
 		agent, isHook = hookAgent(p.args)
@@ -88,7 +88,7 @@ func (p *program) refuse(err error) int {
 		fd, aerr := strconv.Atoi(p.args[i+1])
 		text, jerr := json.Marshal(daemonctl.Trouble{Error: retake.AsError(err), Cause: err.Error()})
 		if aerr == nil && jerr == nil {
-			_ = proc.ToStarter(fd).Say(string(text)) // the starter also sees that we ended
+			_ = proc.OpenStarterPipe(fd).SendLine(string(text)) // the starter also sees that we ended
 		}
 	}
 	e := retake.AsError(err)
@@ -115,7 +115,7 @@ func (p *program) runCommand() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	conf := p.conf
-	settings, err := config.Load(conf.File)
+	settings, err := config.Load(conf.SettingsFile)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "retake:", err)
 		return retake.AsError(err).Exit()
@@ -141,7 +141,7 @@ func (p *program) runCommand() int {
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		InTTY: conf.InTTY, OutTTY: conf.OutTTY, ErrTTY: conf.ErrTTY,
 		Width: conf.Width, Height: conf.Height, Pager: pager(conf), Color: conf.Color, ASCII: conf.ASCII, Solo: p.works(),
-		Dir: conf.Dir, Home: conf.Home, Env: conf.VerifyEnv, Clock: clock.Wall, Version: p.version,
+		Dir: conf.WorkDir, Home: conf.Home, Env: conf.VerifyEnv, Clock: clock.Wall, Version: p.version,
 	}
 	if p.engine != nil {
 		deps.HandOver, deps.Servers, deps.Mount = nil, p.engine.Servers(conf, settings), p.engine.Mount
@@ -158,7 +158,7 @@ func (p *program) open(ctx context.Context, s *config.Settings, solo bool) (reta
 		}
 		return p.engine.OpenSolo(ctx, p.conf, s)
 	}
-	if err := p.conf.CheckRun(); err != nil {
+	if err := p.conf.CheckSocketDir(); err != nil {
 		return nil, err
 	}
 	d := p.daemon()

@@ -28,11 +28,11 @@ func (p *program) report(ctx context.Context) map[string][]byte {
 		files["goroutines.txt"] = d.Stacks(ctx)
 	}
 	for _, name := range []string{"daemon.log", "daemon.log.old", "hook.log"} {
-		if text := tail(filepath.Join(p.conf.Data, name)); text != nil {
+		if text := tail(filepath.Join(p.conf.DataDir, name)); text != nil {
 			files[name] = text
 		}
 	}
-	if text := tail(p.conf.File); text != nil {
+	if text := tail(p.conf.SettingsFile); text != nil {
 		files["config.json"] = text
 	}
 	files["data.txt"] = []byte(p.sizes())
@@ -67,13 +67,13 @@ func tail(path string) []byte {
 // sizes lists the directories of the data directory with the number and the bytes of their files.
 func (p *program) sizes() string {
 	var b strings.Builder
-	entries, err := os.ReadDir(p.conf.Data)
+	entries, err := os.ReadDir(p.conf.DataDir)
 	if err != nil {
 		return err.Error() + "\n"
 	}
 	for _, e := range entries {
 		var files, bytes int64
-		_ = filepath.WalkDir(filepath.Join(p.conf.Data, e.Name()), func(_ string, d os.DirEntry, err error) error { // what cannot be read is not counted
+		_ = filepath.WalkDir(filepath.Join(p.conf.DataDir, e.Name()), func(_ string, d os.DirEntry, err error) error { // what cannot be read is not counted
 			if err == nil && d.Type().IsRegular() {
 				if i, err := d.Info(); err == nil {
 					files, bytes = files+1, bytes+i.Size()

@@ -17,7 +17,7 @@ import (
 // worktree makes a fork for Claude Code instead of a git worktree, with everything in
 // it that git does not know. In a directory that is not protected git makes one:
 // who asked gets a path there too.
-func (h *hearer) worktree(ctx context.Context, w hook.Worktree) (string, error) {
+func (h *hearer) worktree(ctx context.Context, w hook.WorktreeRequest) (string, error) {
 	if w.Remove != "" {
 		return "", h.dropWorktree(ctx, w.Remove)
 	}
@@ -26,11 +26,11 @@ func (h *hearer) worktree(ctx context.Context, w hook.Worktree) (string, error) 
 		return path, err // git would run what a protected workspace holds
 	}
 	path = filepath.Join(w.Dir, ".claude", "worktrees", plainName(w.Name))
-	git, ok := h.conf.Look("git")
+	git, ok := h.conf.LookPath("git")
 	if !ok {
 		return "", errors.Join(err, errors.New("git is not here either"))
 	}
-	exit, gerr := proc.RunInside(ctx, proc.Inside{
+	exit, gerr := proc.RunMounted(ctx, proc.MountedCommand{
 		Args: []string{git, "-c", "core.hooksPath=/dev/null", "worktree", "add", "--detach", path}, Dir: w.Dir, Env: h.conf.Environ, Out: io.Discard, Err: io.Discard,
 	})
 	if gerr != nil || exit != 0 {
@@ -42,7 +42,7 @@ func (h *hearer) worktree(ctx context.Context, w hook.Worktree) (string, error) 
 // beside ends the name of the directory that holds the forks made for worktrees.
 const beside = ".worktrees"
 
-func (h *hearer) forkFor(ctx context.Context, w hook.Worktree) (string, error) {
+func (h *hearer) forkFor(ctx context.Context, w hook.WorktreeRequest) (string, error) {
 	svc, err := h.service(ctx)
 	if err != nil {
 		return "", err

@@ -32,8 +32,8 @@ type Limits struct {
 }
 
 const (
-	ratioFree = 64 << 20 // bytes of files that need no explanation
-	roomStep  = 16 << 20 // bytes that are written before room is asked for again
+	ratioExempt   = 64 << 20 // bytes of files that need no explanation
+	roomCheckStep = 16 << 20 // bytes that are written before room is asked for again
 )
 
 // DefaultLimits are far above what a project has.
@@ -41,7 +41,7 @@ func DefaultLimits() Limits {
 	return Limits{Entries: 1 << 20, Bytes: 32 << 30, Depth: 200, Name: 4096}
 }
 
-func (l Limits) filled() Limits {
+func (l Limits) withDefaults() Limits {
 	d := DefaultLimits()
 	if l.Entries <= 0 {
 		l.Entries = d.Entries
@@ -73,23 +73,23 @@ type Report struct {
 
 // Keys of PAX records. A name with "=" cannot be part of the first form.
 const (
-	xattrKey  = "SCHILY.xattr."
-	xattrKey2 = "LIBARCHIVE.xattr." // name percent-encoded, value in base64
+	schilyXattrKey     = "SCHILY.xattr."
+	libarchiveXattrKey = "LIBARCHIVE.xattr." // name percent-encoded, value in base64
 )
 
 const (
-	modeBits   = 0o7777
-	rightsBits = 0o6000 // setuid and setgid
+	modeBits  = 0o7777
+	setidBits = 0o6000 // setuid and setgid
 )
 
-func refuse(format string, args ...any) error {
+func invalidArchive(format string, args ...any) error {
 	return &retake.Error{
 		Kind: retake.Invalid, What: "the archive is refused: " + fmt.Sprintf(format, args...), Safe: "Nothing of it was kept.",
 	}
 }
 
-// nanos is the time in nanoseconds; one that does not fit is the beginning.
-func nanos(t time.Time) int64 {
+// unixNanos is the time in nanoseconds; one that does not fit is the beginning.
+func unixNanos(t time.Time) int64 {
 	if t.Before(time.Unix(0, math.MinInt64)) || t.After(time.Unix(0, math.MaxInt64)) {
 		return 0
 	}

@@ -18,8 +18,8 @@ import (
 )
 
 // sample has one of everything.
-func sample() *tree {
-	t := newTree()
+func sample() *fakeTree {
+	t := newFakeTree()
 	attrs := &retake.Extra{Xattrs: map[string][]byte{"user.a": []byte("1"), "user.b=c": {0, 0xff}}}
 	t.add("d", retake.Entry{Kind: retake.KindDir, Mode: 0o711, ModTime: 1_000_000_007, Extra: attrs}, "")
 	t.add("d/f", retake.Entry{Kind: retake.KindFile, Mode: 0o640, ModTime: -5, Extra: attrs}, "bytes\x00")
@@ -36,20 +36,20 @@ func sample() *tree {
 func TestExtractOnDisk(t *testing.T) {
 	t.Parallel()
 	in := sample()
-	plain := packed(t, in)
-	for how, text := range map[string][]byte{"plain": plain, "gzip": gzipped(t, plain), "zstd": zstded(t, plain)} {
-		w := watch(t)
+	plain := writeArchive(t, in)
+	for how, text := range map[string][]byte{"plain": plain, "gzip": compressGzip(t, plain), "zstd": compressZstd(t, plain)} {
+		w := newGuardedRoot(t)
 		rep, err := archive.Extract(t.Context(), bytes.NewReader(text), w.root, archive.Limits{})
 		if err != nil {
 			t.Fatalf("%s: %v", how, err)
 		}
-		want, got := in.wanted(), found(t, w.root)
+		want, got := in.wantedFiles(), readTree(t, w.root)
 		for _, p := range rep.Bare { // this file system has no attributes
 			e := in.entries[p]
 			e.Extra = nil
-			in2 := newTree()
+			in2 := newFakeTree()
 			in2.add("x", e, in.data[p])
-			want[p] = in2.wanted()["x"]
+			want[p] = in2.wantedFiles()["x"]
 		}
 		if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("%s (-want +got):\n%s", how, d)
@@ -57,7 +57,7 @@ func TestExtractOnDisk(t *testing.T) {
 		if d := cmp.Diff(archive.Report{Files: 3, Dirs: 1, Symlinks: 1, Links: 1, FIFOs: 1, Bytes: 3012, Bare: rep.Bare}, rep); d != "" {
 			t.Errorf("%s (-want +got):\n%s", how, d)
 		}
-		if d := cmp.Diff(w.before, w.around()); d != "" {
+		if d := cmp.Diff(w.before, w.snapshot()); d != "" {
 			t.Errorf("%s, outside (-before +after):\n%s", how, d)
 		}
 	}
@@ -66,7 +66,7 @@ func TestExtractOnDisk(t *testing.T) {
 // The archive is one that every tar reads: PAX, in order, nothing of this machine.
 func TestArchiveIsPlainTar(t *testing.T) {
 	t.Parallel()
-	in := tar.NewReader(bytes.NewReader(packed(t, sample())))
+	in := tar.NewReader(bytes.NewReader(writeArchive(t, sample())))
 	var names []string
 	for {
 		h, err := in.Next()
@@ -92,7 +92,7 @@ const aMark = "ws_0198c5a4-8f00-7000-8000-000000000001\n"
 func TestT3_OnlyAMarkIsLeftOut(t *testing.T) {
 	t.Parallel()
 	root := must(fsx.NewMemory().OpenRoot("/"))(t)
-	text := forged(t, file(".retake/keep.txt", "k"), file(".retake/id", "no mark"), file(".retake/deep/id", aMark), file("sub/.retake/id", aMark))
+	text := forgeArchive(t, file(".retake/keep.txt", "k"), file(".retake/id", "no mark"), file(".retake/deep/id", aMark), file("sub/.retake/id", aMark))
 	rep, err := archive.Extract(t.Context(), bytes.NewReader(text), root, archive.Limits{})
 	if err != nil || rep.Files != 4 || len(rep.Skipped) != 0 {
 		t.Errorf("%+v %v", rep, err)
@@ -139,7 +139,7 @@ func TestRightsAndMarksStayOutside(t *testing.T) {
 		t.Errorf("skipped (-want +got):\n%s", d)
 	}
 	modes := map[string]uint32{}
-	look(t, root, "", func(p string, d fsx.Dir, name string, is fsx.Info) {
+	walkDir(t, root, "", func(p string, d fsx.Dir, name string, is fsx.Info) {
 		modes[p] = is.Mode
 		if p == "dir" {
 			if x := must(must(d.OpenDir(name))(t).Xattrs())(t); len(x) != 1 || string(x["user.k"]) != "v" {
@@ -155,7 +155,7 @@ func TestRightsAndMarksStayOutside(t *testing.T) {
 // Directories that close themselves, and come after what is in them, are as they say.
 func TestClosedDirectories(t *testing.T) {
 	t.Parallel()
-	text := forged(t, file("a/b/f", "x"), item{tar.TypeDir, "a/b/", "", 0}, file("a/g", "y"), item{tar.TypeDir, "a/", "", 0o100})
+	text := forgeArchive(t, file("a/b/f", "x"), item{tar.TypeDir, "a/b/", "", 0}, file("a/g", "y"), item{tar.TypeDir, "a/", "", 0o100})
 	mem := fsx.NewMemory()
 	root := must(mem.OpenRoot("/"))(t)
 	if _, err := archive.Extract(t.Context(), bytes.NewReader(text), root, archive.Limits{}); err != nil {
@@ -171,12 +171,12 @@ func TestClosedDirectories(t *testing.T) {
 		t.Errorf("%o", is.Mode)
 	}
 	// A refusal clears them too.
-	w := watch(t)
-	bad := forged(t, item{tar.TypeDir, "a/", "", 0}, file("a/b/f", "x"), item{tar.TypeDir, "a/b/", "", 0}, sym("s", ".."))
+	w := newGuardedRoot(t)
+	bad := forgeArchive(t, item{tar.TypeDir, "a/", "", 0}, file("a/b/f", "x"), item{tar.TypeDir, "a/b/", "", 0}, sym("s", ".."))
 	if _, err := archive.Extract(t.Context(), bytes.NewReader(bad), w.root, archive.Limits{}); !retake.IsKind(err, retake.Invalid) {
 		t.Error(err)
 	}
-	w.untouched("a closed directory")
+	w.wantUntouched("a closed directory")
 }
 
 // What cannot be read never becomes an archive that looks whole.
@@ -218,8 +218,8 @@ func TestWriteThatFails(t *testing.T) {
 // Whatever comes, the directory is as the archive says, or empty.
 func FuzzExtract(f *testing.F) {
 	seeds := [][]byte{sparseHeader("s", 1<<40), gnuLong(600)}
-	seeds = append(seeds, forged(f, dir("d"), file("d/f", "x"), sym("s", "d"), link("h", "d/f"), fifo("p")))
-	seeds = append(seeds, slices.Concat(gzipped(f, seeds[2]), []byte("more")), zstded(f, seeds[2]))
+	seeds = append(seeds, forgeArchive(f, dir("d"), file("d/f", "x"), sym("s", "d"), link("h", "d/f"), fifo("p")))
+	seeds = append(seeds, slices.Concat(compressGzip(f, seeds[2]), []byte("more")), compressZstd(f, seeds[2]))
 	for _, s := range seeds {
 		f.Add(s)
 	}

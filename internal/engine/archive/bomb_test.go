@@ -24,7 +24,7 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
-func zstded(t testing.TB, text []byte) []byte {
+func compressZstd(t testing.TB, text []byte) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	z, err := zstd.NewWriter(&out, zstd.WithEncoderConcurrency(1))
@@ -40,12 +40,12 @@ func zstded(t testing.TB, text []byte) []byte {
 	return out.Bytes()
 }
 
-type zero struct{}
+type zeroReader struct{}
 
-func (zero) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+func (zeroReader) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-// streamed gives an archive that f writes, packed, as it is read; it may be endless.
-func streamed(t testing.TB, pack func(io.Writer) io.WriteCloser, f func(*tar.Writer, io.Writer) error) io.Reader {
+// streamArchive gives an archive that f writes, packed, as it is read; it may be endless.
+func streamArchive(t testing.TB, pack func(io.Writer) io.WriteCloser, f func(*tar.Writer, io.Writer) error) io.Reader {
 	t.Helper()
 	r, w := io.Pipe()
 	t.Cleanup(func() { r.Close() })
@@ -75,12 +75,12 @@ var packers = map[string]func(io.Writer) io.WriteCloser{
 }
 
 // endless are archives without an end, or with one that is too far away.
-var endless = map[string]func(*tar.Writer, io.Writer) error{
+var endlessArchives = map[string]func(*tar.Writer, io.Writer) error{
 	"one file": func(w *tar.Writer, _ io.Writer) error {
 		if err := w.WriteHeader(&tar.Header{Name: "f", Typeflag: tar.TypeReg, Size: 1 << 40, Format: tar.FormatPAX}); err != nil {
 			return err
 		}
-		_, err := io.Copy(w, zero{})
+		_, err := io.Copy(w, zeroReader{})
 		return err
 	},
 	"many files": func(w *tar.Writer, _ io.Writer) error {
@@ -120,7 +120,7 @@ var endless = map[string]func(*tar.Writer, io.Writer) error{
 		if err := w.WriteHeader(&tar.Header{Name: ".retake/id", Typeflag: tar.TypeReg, Size: 1 << 40, Format: tar.FormatPAX}); err != nil {
 			return err
 		}
-		_, err := io.Copy(w, zero{})
+		_, err := io.Copy(w, zeroReader{})
 		return err
 	},
 	"sparse": func(_ *tar.Writer, raw io.Writer) error {
@@ -145,10 +145,10 @@ func gnuLong(n int) []byte {
 // sparseHeader is a file of one hole, in the old form of GNU tar: 512 bytes that claim any size.
 func sparseHeader(name string, size int64) []byte {
 	b := block(name, 'S', 0)
-	number(b[386:398], size) // where its only piece lies
-	number(b[398:410], 0)
-	number(b[483:495], size)
-	return sum(b)
+	writeOctal(b[386:398], size) // where its only piece lies
+	writeOctal(b[398:410], 0)
+	writeOctal(b[483:495], size)
+	return addChecksum(b)
 }
 
 func block(name string, typ byte, size int64) []byte {
@@ -157,19 +157,19 @@ func block(name string, typ byte, size int64) []byte {
 	copy(b[100:], "0000644\x00")
 	copy(b[108:], "0000000\x00")
 	copy(b[116:], "0000000\x00")
-	number(b[124:136], size)
+	writeOctal(b[124:136], size)
 	copy(b[136:], "00000000000\x00")
 	b[156] = typ
 	copy(b[257:], "ustar  \x00")
-	return sum(b)
+	return addChecksum(b)
 }
 
-func number(field []byte, n int64) {
+func writeOctal(field []byte, n int64) {
 	big.NewInt(n).FillBytes(field)
 	field[0] |= 0x80
 }
 
-func sum(b []byte) []byte {
+func addChecksum(b []byte) []byte {
 	copy(b[148:156], "        ")
 	total := 0
 	for _, c := range b {
@@ -183,7 +183,7 @@ func sum(b []byte) []byte {
 // the limits, not by what the archive says. Not parallel: it counts memory.
 func TestBombsAreBounded(t *testing.T) {
 	l := archive.Limits{Entries: 1000, Bytes: 1 << 20}
-	for name, f := range endless {
+	for name, f := range endlessArchives {
 		for how, pack := range packers {
 			mem := fsx.NewMemory()
 			mem.SetCapacity(2 << 20)
@@ -191,7 +191,7 @@ func TestBombsAreBounded(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			began := clock.Wall.Now()
-			_, err := archive.Extract(t.Context(), streamed(t, pack, f), root, l)
+			_, err := archive.Extract(t.Context(), streamArchive(t, pack, f), root, l)
 			took := clock.Wall.Now().Sub(began)
 			runtime.ReadMemStats(&after)
 			if !retake.IsKind(err, retake.Invalid) {
@@ -242,7 +242,7 @@ func paxSparse(t *testing.T, size int64) []byte {
 // An archive that brings nothing and says it is large is refused early, or takes no room.
 func TestT2_SparseBomb(t *testing.T) {
 	t.Parallel()
-	for name, text := range map[string][]byte{"pax": paxSparse(t, 1<<40), "gnu": append(sparseHeader("s", 1<<40), make([]byte, 1024)...), "zeros": zstded(t, forgedZeros(t, 1<<30))} {
+	for name, text := range map[string][]byte{"pax": paxSparse(t, 1<<40), "gnu": append(sparseHeader("s", 1<<40), make([]byte, 1024)...), "zeros": compressZstd(t, forgedZeros(t, 1<<30))} {
 		dir := t.TempDir()
 		root := must(fsx.OS().OpenRoot(dir))(t)
 		asked := int64(0)
@@ -273,7 +273,7 @@ func forgedZeros(t *testing.T, size int64) []byte {
 	w := tar.NewWriter(&out)
 	err := w.WriteHeader(&tar.Header{Name: "z", Typeflag: tar.TypeReg, Size: size, Mode: 0o644})
 	if err == nil {
-		_, err = io.CopyN(w, zero{}, size)
+		_, err = io.CopyN(w, zeroReader{}, size)
 	}
 	if err = errors.Join(err, w.Close()); err != nil {
 		t.Fatal(err)
@@ -287,7 +287,7 @@ func TestT2_RoomIsAskedFor(t *testing.T) {
 	root := must(fsx.NewMemory().OpenRoot("/"))(t)
 	big := strings.Repeat("x", 40<<20)
 	room := int64(30 << 20)
-	text := forged(t, file("small", "s"), file("big", big))
+	text := forgeArchive(t, file("small", "s"), file("big", big))
 	_, err := archive.Extract(t.Context(), bytes.NewReader(text), root, archive.Limits{Room: func() (int64, error) {
 		defer func() { room -= 16 << 20 }()
 		return max(room, 0), nil
@@ -313,7 +313,7 @@ func TestTangledLinksAreBounded(t *testing.T) {
 	}
 	root := must(fsx.NewMemory().OpenRoot("/"))(t)
 	began := clock.Wall.Now()
-	_, err := archive.Extract(t.Context(), bytes.NewReader(forged(t, items...)), root, archive.Limits{})
+	_, err := archive.Extract(t.Context(), bytes.NewReader(forgeArchive(t, items...)), root, archive.Limits{})
 	if took := clock.Wall.Now().Sub(began); took > 30*time.Second {
 		t.Errorf("%s", took)
 	}
@@ -321,7 +321,7 @@ func TestTangledLinksAreBounded(t *testing.T) {
 		t.Error(err)
 	}
 	items[1].text = "." // as many plain ones are fine
-	if _, err := archive.Extract(t.Context(), bytes.NewReader(forged(t, items...)), root, archive.Limits{}); err != nil {
+	if _, err := archive.Extract(t.Context(), bytes.NewReader(forgeArchive(t, items...)), root, archive.Limits{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -329,7 +329,7 @@ func TestTangledLinksAreBounded(t *testing.T) {
 // Each limit holds exactly.
 func TestLimitsHoldExactly(t *testing.T) {
 	t.Parallel()
-	text := forged(t, dir("d"), file("d/é", "12345"), file("way/f", "678"), sym("s", "d/é"))
+	text := forgeArchive(t, dir("d"), file("d/é", "12345"), file("way/f", "678"), sym("s", "d/é"))
 	for name, x := range map[string]struct {
 		l    archive.Limits
 		good bool
@@ -341,13 +341,13 @@ func TestLimitsHoldExactly(t *testing.T) {
 		"a level":    {archive.Limits{Depth: 1}, false},
 		"a bit name": {archive.Limits{Name: 4}, false},
 	} {
-		w := watch(t)
+		w := newGuardedRoot(t)
 		rep, err := archive.Extract(t.Context(), bytes.NewReader(text), w.root, x.l)
 		if (err == nil) != x.good || !x.good && !retake.IsKind(err, retake.Invalid) {
 			t.Errorf("%s: %+v %v", name, rep, err)
 		}
 		if !x.good {
-			w.untouched(name)
+			w.wantUntouched(name)
 		}
 	}
 }
@@ -355,12 +355,12 @@ func TestLimitsHoldExactly(t *testing.T) {
 // An archive that ends anywhere before its end is refused, and leaves nothing.
 func TestEveryBeginningIsRefused(t *testing.T) {
 	t.Parallel()
-	in := newTree()
+	in := newFakeTree()
 	in.add("d/a", retake.Entry{Kind: retake.KindFile, Mode: 0o644}, strings.Repeat("x", 700))
 	in.add("d/b", retake.Entry{Kind: retake.KindSymlink}, "a")
 	in.add("\xff", retake.Entry{Kind: retake.KindFile, Mode: 0o644}, "")
-	plain := packed(t, in)
-	for how, text := range map[string][]byte{"plain": plain, "gzip": gzipped(t, plain), "zstd": zstded(t, plain)} {
+	plain := writeArchive(t, in)
+	for how, text := range map[string][]byte{"plain": plain, "gzip": compressGzip(t, plain), "zstd": compressZstd(t, plain)} {
 		step := 1
 		if how == "plain" {
 			step = 64
@@ -384,7 +384,7 @@ func TestEveryBeginningIsRefused(t *testing.T) {
 // Trouble of the way, of the caller and of the disk is not blamed on the archive.
 func TestTroubleOfOthers(t *testing.T) {
 	t.Parallel()
-	text := forged(t, file("f", strings.Repeat("x", 5000)), dir("d"))
+	text := forgeArchive(t, file("f", strings.Repeat("x", 5000)), dir("d"))
 	root := must(fsx.NewMemory().OpenRoot("/"))(t)
 	for n := range 10 {
 		r := io.MultiReader(bytes.NewReader(text[:n*512]), iotest.ErrReader(errBroken))
@@ -411,11 +411,11 @@ func TestTroubleOfOthers(t *testing.T) {
 	if _, err := archive.Extract(t.Context(), bytes.NewReader(text), root, archive.Limits{}); err != nil {
 		t.Fatal(err)
 	}
-	before := found(t, root)
+	before := readTree(t, root)
 	if _, err := archive.Extract(t.Context(), bytes.NewReader(text), root, archive.Limits{}); !retake.IsKind(err, retake.Exists) {
 		t.Errorf("not empty: %v", err)
 	}
-	if d := cmp.Diff(before, found(t, root)); d != "" {
+	if d := cmp.Diff(before, readTree(t, root)); d != "" {
 		t.Errorf("what was there (-before +after):\n%s", d)
 	}
 }

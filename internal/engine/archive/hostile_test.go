@@ -33,7 +33,7 @@ func sym(name, to string) item    { return item{tar.TypeSymlink, name, to, 0o777
 func link(name, to string) item   { return item{tar.TypeLink, name, to, 0o644} }
 func fifo(name string) item       { return item{tar.TypeFifo, name, "", 0o644} }
 
-func forged(t testing.TB, items ...item) []byte {
+func forgeArchive(t testing.TB, items ...item) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)
@@ -60,11 +60,11 @@ func forged(t testing.TB, items ...item) []byte {
 	return out.Bytes()
 }
 
-// hostile are archives that must be refused, by what is wrong with them.
-func hostile(t testing.TB) map[string][]byte {
+// hostileArchives are archives that must be refused, by what is wrong with them.
+func hostileArchives(t testing.TB) map[string][]byte {
 	t.Helper()
 	out := map[string][]byte{}
-	add := func(name string, items ...item) { out[name] = forged(t, items...) }
+	add := func(name string, items ...item) { out[name] = forgeArchive(t, items...) }
 	kinds := map[string]func(string) item{
 		"file":    func(n string) item { return file(n, "x") },
 		"dir":     dir,
@@ -122,17 +122,17 @@ func hostile(t testing.TB) map[string][]byte {
 	return out
 }
 
-// watched is a directory "in" with neighbours that nobody may touch.
-type watched struct {
+// guardedRoot is a directory "in" with neighbours that nobody may touch.
+type guardedRoot struct {
 	t      testing.TB
 	parent string
 	root   fsx.Dir
 	before map[string]string
 }
 
-func watch(t testing.TB) *watched {
+func newGuardedRoot(t testing.TB) *guardedRoot {
 	t.Helper()
-	w := &watched{t: t, parent: t.TempDir()}
+	w := &guardedRoot{t: t, parent: t.TempDir()}
 	for name, text := range map[string]string{"f": "mine", "evil": "mine", "x/f": "mine", "x/y": "mine"} {
 		p := filepath.Join(w.parent, name)
 		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
@@ -147,12 +147,12 @@ func watch(t testing.TB) *watched {
 	}
 	w.root = must(fsx.OS().OpenRoot(filepath.Join(w.parent, "in")))(t)
 	t.Cleanup(func() { w.root.Close() })
-	w.before = w.around()
+	w.before = w.snapshot()
 	return w
 }
 
-// around is everything beside the directory, and that it is there.
-func (w *watched) around() map[string]string {
+// snapshot is everything beside the directory, and that it is there.
+func (w *guardedRoot) snapshot() map[string]string {
 	w.t.Helper()
 	out := map[string]string{}
 	err := filepath.WalkDir(w.parent, func(p string, d fs.DirEntry, err error) error {
@@ -182,10 +182,10 @@ func (w *watched) around() map[string]string {
 	return out
 }
 
-// untouched fails when anything beside the directory changed, or something is in it.
-func (w *watched) untouched(name string) {
+// wantUntouched fails when anything beside the directory changed, or something is in it.
+func (w *guardedRoot) wantUntouched(name string) {
 	w.t.Helper()
-	if d := cmp.Diff(w.before, w.around()); d != "" {
+	if d := cmp.Diff(w.before, w.snapshot()); d != "" {
 		w.t.Errorf("%s wrote outside (-before +after):\n%s", name, d)
 	}
 	if left := must(w.root.Names())(w.t); len(left) > 0 {
@@ -197,18 +197,18 @@ func (w *watched) untouched(name string) {
 // directory, and nothing stays in it.
 func TestHostileArchivesAreRefused(t *testing.T) {
 	t.Parallel()
-	all := hostile(t)
+	all := hostileArchives(t)
 	if len(all) < 60 {
 		t.Fatalf("%d cases", len(all))
 	}
-	w := watch(t)
+	w := newGuardedRoot(t)
 	for name, text := range all {
-		for how, bytes1 := range map[string][]byte{"plain": text, "gzip": gzipped(t, text), "zstd": zstded(t, text)} {
+		for how, bytes1 := range map[string][]byte{"plain": text, "gzip": compressGzip(t, text), "zstd": compressZstd(t, text)} {
 			_, err := archive.Extract(t.Context(), bytes.NewReader(bytes1), w.root, archive.Limits{})
 			if !retake.IsKind(err, retake.Invalid) || !strings.Contains(retake.AsError(err).What, "refused") {
 				t.Errorf("%s, %s: %v", name, how, err)
 			}
-			w.untouched(name + ", " + how)
+			w.wantUntouched(name + ", " + how)
 		}
 	}
 	t.Logf("%d archives tried", 3*len(all))
@@ -226,11 +226,11 @@ func TestTheWatcherSees(t *testing.T) {
 		"the place":    func(p string) error { return os.Remove(filepath.Join(p, "in")) },
 		"another mode": func(p string) error { return os.Chmod(filepath.Join(p, "in"), 0o700) },
 	} {
-		w := watch(t)
+		w := newGuardedRoot(t)
 		if err := deed(w.parent); err != nil {
 			t.Fatal(err)
 		}
-		if cmp.Equal(w.before, w.around()) {
+		if cmp.Equal(w.before, w.snapshot()) {
 			t.Errorf("%s is not seen", name)
 		}
 	}
@@ -239,21 +239,21 @@ func TestTheWatcherSees(t *testing.T) {
 // Links that stay inside are fine, also those that lead nowhere.
 func TestLinksThatStayInside(t *testing.T) {
 	t.Parallel()
-	w := watch(t)
+	w := newGuardedRoot(t)
 	good := []item{
 		dir("d"), dir("d/e"), file("f", "x"), sym("here", "."), sym("d/up", ".."), sym("d/e/f", "../../f"), sym("loop", "loop"), sym("ping", "pong"), sym("pong", "ping"),
 		sym("lost", "no/such/thing"), sym("lost2", "no/../f"), sym("through", "d/up/d/up/f"), sym("slow", "./././d//e/./f"), sym("d/e/top", "../.."), link("d/e/g", "./f"),
 	}
-	rep, err := archive.Extract(t.Context(), bytes.NewReader(forged(t, good...)), w.root, archive.Limits{})
+	rep, err := archive.Extract(t.Context(), bytes.NewReader(forgeArchive(t, good...)), w.root, archive.Limits{})
 	if err != nil || rep.Symlinks != 11 || rep.Links != 1 || rep.Files != 1 {
 		t.Errorf("%+v %v", rep, err)
 	}
-	if d := cmp.Diff(w.before, w.around()); d != "" {
+	if d := cmp.Diff(w.before, w.snapshot()); d != "" {
 		t.Errorf("written outside (-before +after):\n%s", d)
 	}
 }
 
-func gzipped(t testing.TB, text []byte) []byte {
+func compressGzip(t testing.TB, text []byte) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	z := gzip.NewWriter(&out)

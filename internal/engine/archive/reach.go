@@ -8,66 +8,66 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
-// reach holds the way from the root to one directory open.
-type reach struct {
-	root  fsx.Dir
-	names []string
-	dirs  []fsx.Dir
+// dirOpener holds the way from the root to one directory open.
+type dirOpener struct {
+	root      fsx.Dir
+	openNames []string
+	openDirs  []fsx.Dir
 }
 
-// to opens the directory at names. It stays open until another is asked for.
-func (r *reach) to(names []string) (fsx.Dir, error) {
+// openDir opens the directory at names. It stays open until another is asked for.
+func (r *dirOpener) openDir(names []string) (fsx.Dir, error) {
 	same := 0
-	for same < len(names) && same < len(r.names) && names[same] == r.names[same] {
+	for same < len(names) && same < len(r.openNames) && names[same] == r.openNames[same] {
 		same++
 	}
-	r.cut(same)
+	r.closeFrom(same)
 	for _, name := range names[same:] {
-		d, err := r.last().OpenDir(name)
+		d, err := r.deepest().OpenDir(name)
 		if err != nil {
 			return nil, fmt.Errorf("open directory %q: %w", name, err)
 		}
-		r.names, r.dirs = append(r.names, name), append(r.dirs, d)
+		r.openNames, r.openDirs = append(r.openNames, name), append(r.openDirs, d)
 	}
-	return r.last(), nil
+	return r.deepest(), nil
 }
 
-func (r *reach) last() fsx.Dir {
-	if len(r.dirs) == 0 {
+func (r *dirOpener) deepest() fsx.Dir {
+	if len(r.openDirs) == 0 {
 		return r.root
 	}
-	return r.dirs[len(r.dirs)-1]
+	return r.openDirs[len(r.openDirs)-1]
 }
 
-func (r *reach) cut(n int) {
-	for _, d := range slices.Backward(r.dirs[n:]) {
+func (r *dirOpener) closeFrom(n int) {
+	for _, d := range slices.Backward(r.openDirs[n:]) {
 		_ = d.Close() // nothing is written through it
 	}
-	r.names, r.dirs = r.names[:n], r.dirs[:n]
+	r.openNames, r.openDirs = r.openNames[:n], r.openDirs[:n]
 }
 
-func (r *reach) close() { r.cut(0) }
+func (r *dirOpener) closeAll() { r.closeFrom(0) }
 
-// clear removes all below a directory that was empty.
-func clear(d fsx.Dir) error {
+// clearDir removes all below a directory that was empty.
+func clearDir(d fsx.Dir) error {
 	names, err := d.Names()
 	if err != nil {
 		return fmt.Errorf("clear the directory: %w", err)
 	}
 	var all error
 	for _, name := range names {
-		all = errors.Join(all, remove(d, name))
+		all = errors.Join(all, removeEntry(d, name))
 	}
 	return all
 }
 
-func remove(d fsx.Dir, name string) error {
+func removeEntry(d fsx.Dir, name string) error {
 	is, err := d.Lstat(name)
 	if err != nil {
 		return fmt.Errorf("remove %q: %w", name, err)
 	}
 	if is.Type == fsx.Directory {
-		if err := open(d, name, is); err != nil {
+		if err := clearSubdir(d, name, is); err != nil {
 			return err
 		}
 	}
@@ -77,9 +77,9 @@ func remove(d fsx.Dir, name string) error {
 	return nil
 }
 
-// open clears a directory, whatever its mode.
-func open(d fsx.Dir, name string, is fsx.Info) error {
-	if err := d.Dress(name, is.Ino, fsx.Dressing{Mode: 0o700, Mtime: is.Mtime}); err != nil {
+// clearSubdir clears a directory, whatever its mode.
+func clearSubdir(d fsx.Dir, name string, is fsx.Info) error {
+	if err := d.SetMetadata(name, is.Ino, fsx.Metadata{Mode: 0o700, Mtime: is.Mtime}); err != nil {
 		return fmt.Errorf("clear %q: %w", name, err)
 	}
 	sub, err := d.OpenDir(name)
@@ -87,5 +87,5 @@ func open(d fsx.Dir, name string, is fsx.Info) error {
 		return fmt.Errorf("clear %q: %w", name, err)
 	}
 	defer sub.Close() //nolint:errcheck // nothing is written through it
-	return clear(sub)
+	return clearDir(sub)
 }

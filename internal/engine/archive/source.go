@@ -11,55 +11,55 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// source is the bytes of a tar archive: inflated, counted, and never more than they
+// inflatedSource is the bytes of a tar archive: inflated, counted, and never more than they
 // may be.
-type source struct {
-	ctx   context.Context
-	raw   *watched
-	r     io.Reader
-	free  func()
-	n     int64 // bytes given
-	most  int64 // raised with every entry
-	ended bool  // somebody asked for more than there is
+type inflatedSource struct {
+	ctx         context.Context
+	raw         *rawReader
+	r           io.Reader
+	closeReader func()
+	bytesRead   int64 // bytes given
+	limit       int64 // raised with every entry
+	ended       bool  // somebody asked for more than there is
 }
 
 // What an inflated archive may hold beside the bytes of its files: headers and padding
 // of each entry, and attributes of a few.
 const (
-	perEntry = 4 << 10
-	slack    = 1 << 20
+	overheadPerEntry = 4 << 10
+	overheadBase     = 1 << 20
 
-	maxWindow = 64 << 20 // what an archive may make us hold to inflate it
+	maxInflateMemory = 64 << 20 // what an archive may make us hold to inflate it
 )
 
-var errTooMuch = errors.New("it inflates to more than it may")
+var errInflatesTooFar = errors.New("it inflates to more than it may")
 
 var (
 	gzipMagic = []byte{0x1f, 0x8b}
 	zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 )
 
-func newSource(ctx context.Context, r io.Reader, most int64) (*source, error) {
-	raw := &watched{r: r}
-	s := &source{ctx: ctx, raw: raw, most: most + slack, free: func() {}}
+func newSource(ctx context.Context, r io.Reader, most int64) (*inflatedSource, error) {
+	raw := &rawReader{r: r}
+	s := &inflatedSource{ctx: ctx, raw: raw, limit: most + overheadBase, closeReader: func() {}}
 	buffered := bufio.NewReaderSize(raw, 64<<10)
 	first, err := buffered.Peek(4)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, raw.explain(ctx, err)
+		return nil, raw.classifyError(ctx, err)
 	}
 	switch {
 	case bytes.HasPrefix(first, gzipMagic):
 		z, err := gzip.NewReader(buffered)
 		if err != nil {
-			return nil, raw.explain(ctx, err)
+			return nil, raw.classifyError(ctx, err)
 		}
 		s.r = z
 	case bytes.HasPrefix(first, zstdMagic):
-		z, err := zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+		z, err := zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxInflateMemory))
 		if err != nil {
-			return nil, raw.explain(ctx, err)
+			return nil, raw.classifyError(ctx, err)
 		}
-		s.r, s.free = z, z.Close
+		s.r, s.closeReader = z, z.Close
 	default:
 		s.r = buffered
 	}
@@ -68,15 +68,15 @@ func newSource(ctx context.Context, r io.Reader, most int64) (*source, error) {
 
 // Read gives what there is, and tells the end only to who asks for more: the archive
 // must have said before that it is over.
-func (s *source) Read(p []byte) (int, error) {
+func (s *inflatedSource) Read(p []byte) (int, error) {
 	if err := s.ctx.Err(); err != nil {
 		return 0, err
 	}
-	if s.n >= s.most {
-		return 0, errTooMuch
+	if s.bytesRead >= s.limit {
+		return 0, errInflatesTooFar
 	}
-	n, err := s.r.Read(p[:min(int64(len(p)), s.most-s.n)])
-	s.n += int64(n)
+	n, err := s.r.Read(p[:min(int64(len(p)), s.limit-s.bytesRead)])
+	s.bytesRead += int64(n)
 	if n > 0 && errors.Is(err, io.EOF) {
 		return n, nil
 	}
@@ -86,31 +86,31 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// watched remembers that the archive could not be read, as opposed to understood.
-type watched struct {
-	r   io.Reader
-	n   int64 // bytes that came
-	err error
+// rawReader remembers that the archive could not be read, as opposed to understood.
+type rawReader struct {
+	r         io.Reader
+	bytesRead int64 // bytes that came
+	err       error
 }
 
-func (w *watched) Read(p []byte) (int, error) {
+func (w *rawReader) Read(p []byte) (int, error) {
 	n, err := w.r.Read(p)
-	w.n += int64(n)
+	w.bytesRead += int64(n)
 	if err != nil && err != io.EOF {
 		w.err = err
 	}
 	return n, err
 }
 
-// explain tells trouble of the way from trouble of the archive.
-func (w *watched) explain(ctx context.Context, err error) error {
+// classifyError tells trouble of the way from trouble of the archive.
+func (w *rawReader) classifyError(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case w.err != nil:
 		return w.err
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return refuse("it ends too early")
+		return invalidArchive("it ends too early")
 	}
-	return refuse("%v", err)
+	return invalidArchive("%v", err)
 }

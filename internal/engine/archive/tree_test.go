@@ -20,17 +20,19 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
-// tree is a checkpoint in memory, by path. Reader gives the methods that nobody may call.
-type tree struct {
+// fakeTree is a checkpoint in memory, by path. Reader gives the methods that nobody may call.
+type fakeTree struct {
 	retake.Reader
 	entries map[string]retake.Entry
 	data    map[string]string
 	broken  string // the path that cannot be read to its end
 }
 
-func newTree() *tree { return &tree{entries: map[string]retake.Entry{}, data: map[string]string{}} }
+func newFakeTree() *fakeTree {
+	return &fakeTree{entries: map[string]retake.Entry{}, data: map[string]string{}}
+}
 
-func (t *tree) List(_ context.Context, _ retake.WorkspaceID, _, dir string) ([]retake.Entry, error) {
+func (t *fakeTree) List(_ context.Context, _ retake.WorkspaceID, _, dir string) ([]retake.Entry, error) {
 	var out []retake.Entry
 	for p, e := range t.entries { // in no order: who writes sorts
 		if parent := path.Dir(p); parent == dir || parent == "." && dir == "" {
@@ -40,7 +42,7 @@ func (t *tree) List(_ context.Context, _ retake.WorkspaceID, _, dir string) ([]r
 	return out, nil
 }
 
-func (t *tree) Open(_ context.Context, _ retake.WorkspaceID, _, p string) (io.ReadCloser, retake.Entry, error) {
+func (t *fakeTree) Open(_ context.Context, _ retake.WorkspaceID, _, p string) (io.ReadCloser, retake.Entry, error) {
 	text, ok := t.data[p]
 	if !ok {
 		return nil, retake.Entry{}, fmt.Errorf("nobody may open %q", p)
@@ -58,7 +60,7 @@ type broken struct{}
 func (broken) Read([]byte) (int, error) { return 0, errBroken }
 
 // add puts an entry at a path, and directories on the way.
-func (t *tree) add(p string, e retake.Entry, data string) {
+func (t *fakeTree) add(p string, e retake.Entry, data string) {
 	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
 		if _, ok := t.entries[dir]; !ok {
 			t.entries[dir] = retake.Entry{Name: path.Base(dir), Kind: retake.KindDir, Mode: 0o755, ModTime: 1}
@@ -72,7 +74,7 @@ func (t *tree) add(p string, e retake.Entry, data string) {
 	t.entries[p] = e
 }
 
-func packed(t testing.TB, r retake.Reader) []byte {
+func writeArchive(t testing.TB, r retake.Reader) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	if err := archive.Write(t.Context(), r, "ws_1", "1", &out); err != nil {
@@ -84,14 +86,14 @@ func packed(t testing.TB, r retake.Reader) []byte {
 var names = []string{"a", "b", "A", "é", "\xff\xfe", "with space", "new\nline", "-dash", "back\\slash", "..x", "...", "%2F", strings.Repeat("n", 120), strings.Repeat("é", 127)}
 
 // anyTree draws a tree with all that a checkpoint can hold.
-func anyTree(t *rapid.T) *tree {
-	out := newTree()
+func anyTree(t *rapid.T) *fakeTree {
+	out := newFakeTree()
 	name := rapid.SampledFrom(names)
 	group := 0
 	for range rapid.IntRange(0, 25).Draw(t, "entries") {
 		parts := rapid.SliceOfN(name, 1, 4).Draw(t, "path")
 		p := strings.Join(parts, "/")
-		if out.blocked(p) {
+		if out.isBlocked(p) {
 			continue
 		}
 		e := retake.Entry{
@@ -116,7 +118,7 @@ func anyTree(t *rapid.T) *tree {
 			e.Extra = &retake.Extra{Xattrs: map[string][]byte{"user.a": []byte("1\x00\n="), "user.b=c d": {0xff}, "user.é": {}}}
 		}
 		out.add(p, e, data)
-		if second := p + "~"; e.Kind == retake.KindFile && !out.blocked(second) && rapid.Bool().Draw(t, "linked") {
+		if second := p + "~"; e.Kind == retake.KindFile && !out.isBlocked(second) && rapid.Bool().Draw(t, "linked") {
 			group++
 			extra := retake.Extra{Group: fmt.Sprint(group)}
 			if e.Extra != nil {
@@ -130,8 +132,8 @@ func anyTree(t *rapid.T) *tree {
 	return out
 }
 
-// blocked reports whether something is at a path, or a file is on the way to it.
-func (t *tree) blocked(p string) bool {
+// isBlocked reports whether something is at a path, or a file is on the way to it.
+func (t *fakeTree) isBlocked(p string) bool {
 	if _, ok := t.entries[p]; ok {
 		return true
 	}
@@ -143,8 +145,8 @@ func (t *tree) blocked(p string) bool {
 	return false
 }
 
-// wanted is what a tree becomes on disk: without sockets, owners and borrowed rights.
-func (t *tree) wanted() map[string]string {
+// wantedFiles is what a tree becomes on disk: without sockets, owners and borrowed rights.
+func (t *fakeTree) wantedFiles() map[string]string {
 	out := map[string]string{}
 	first := map[string]string{}
 	for _, p := range slices.Sorted(maps.Keys(t.entries)) {
@@ -179,12 +181,12 @@ func sortedAttrs(x map[string][]byte) (out []string) {
 	return out
 }
 
-// found is what lies below a directory, in the words of wanted.
-func found(t testing.TB, root fsx.Dir) map[string]string {
+// readTree is what lies below a directory, in the words of wanted.
+func readTree(t testing.TB, root fsx.Dir) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	seen := map[uint64]string{}
-	look(t, root, "", func(p string, d fsx.Dir, name string, is fsx.Info) {
+	walkDir(t, root, "", func(p string, d fsx.Dir, name string, is fsx.Info) {
 		kind, data, xattrs, link := "", "", map[string][]byte(nil), ""
 		switch is.Type {
 		case fsx.Directory:
@@ -215,8 +217,8 @@ func found(t testing.TB, root fsx.Dir) map[string]string {
 	return out
 }
 
-// look walks in the order of whole paths, as wanted does.
-func look(t testing.TB, root fsx.Dir, _ string, f func(p string, d fsx.Dir, name string, is fsx.Info)) {
+// walkDir walks in the order of whole paths, as wanted does.
+func walkDir(t testing.TB, root fsx.Dir, _ string, f func(p string, d fsx.Dir, name string, is fsx.Info)) {
 	t.Helper()
 	type seen struct {
 		d    fsx.Dir
@@ -256,7 +258,7 @@ func TestWhatIsWrittenIsExtracted(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		in := anyTree(rt)
-		bytes1, bytes2 := packed(t, in), packed(t, in)
+		bytes1, bytes2 := writeArchive(t, in), writeArchive(t, in)
 		if !bytes.Equal(bytes1, bytes2) {
 			rt.Fatal("the same checkpoint gives other bytes")
 		}
@@ -265,10 +267,10 @@ func TestWhatIsWrittenIsExtracted(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		if d := cmp.Diff(in.wanted(), found(t, root)); d != "" {
+		if d := cmp.Diff(in.wantedFiles(), readTree(t, root)); d != "" {
 			rt.Fatalf("(-want +got):\n%s", d)
 		}
-		if n := int64(len(in.wanted())); rep.Files+rep.Dirs+rep.Links+rep.Symlinks+rep.FIFOs != n {
+		if n := int64(len(in.wantedFiles())); rep.Files+rep.Dirs+rep.Links+rep.Symlinks+rep.FIFOs != n {
 			rt.Fatalf("%+v for %d entries", rep, n)
 		}
 	})

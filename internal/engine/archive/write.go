@@ -19,26 +19,26 @@ import (
 // with its mode, owner, time and attributes. Sockets have no form in tar and are left
 // out. A ref that may come to mean another checkpoint is the caller's care.
 func Write(ctx context.Context, r retake.Reader, ws retake.WorkspaceID, ref string, w io.Writer) error {
-	t := &writing{ctx: ctx, r: r, ws: ws, ref: ref, out: tar.NewWriter(w), groups: map[string]string{}}
-	if err := t.dir(""); err != nil {
+	t := &tarWriter{ctx: ctx, r: r, ws: ws, ref: ref, tw: tar.NewWriter(w), groups: map[string]string{}}
+	if err := t.writeDir(""); err != nil {
 		return err
 	}
-	if err := t.out.Close(); err != nil {
+	if err := t.tw.Close(); err != nil {
 		return fmt.Errorf("end the archive: %w", err)
 	}
 	return nil
 }
 
-type writing struct {
+type tarWriter struct {
 	ctx    context.Context
 	r      retake.Reader
 	ws     retake.WorkspaceID
 	ref    string
-	out    *tar.Writer
+	tw     *tar.Writer
 	groups map[string]string // a group of hard links, by the first path of it
 }
 
-func (t *writing) dir(path string) error {
+func (t *tarWriter) writeDir(path string) error {
 	entries, err := t.r.List(t.ctx, t.ws, t.ref, path)
 	if err != nil {
 		return fmt.Errorf("list %q: %w", path, err)
@@ -51,42 +51,42 @@ func (t *writing) dir(path string) error {
 		if path != "" {
 			at = path + "/" + e.Name
 		}
-		if err := t.entry(at, e); err != nil {
+		if err := t.writeEntry(at, e); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (t *writing) entry(path string, e *retake.Entry) error {
+func (t *tarWriter) writeEntry(path string, e *retake.Entry) error {
 	if err := t.ctx.Err(); err != nil {
 		return err
 	}
-	h := header(path, e)
+	h := entryHeader(path, e)
 	switch e.Kind {
 	case retake.KindDir:
 		h.Typeflag, h.Name = tar.TypeDir, path+"/"
-		if err := t.head(h); err != nil {
+		if err := t.writeHeader(h); err != nil {
 			return err
 		}
-		return t.dir(path)
+		return t.writeDir(path)
 	case retake.KindFile:
-		if first, ok := t.linked(path, e); ok {
+		if first, ok := t.firstLink(path, e); ok {
 			h.Typeflag, h.Linkname, h.PAXRecords = tar.TypeLink, first, nil
-			return t.head(h)
+			return t.writeHeader(h)
 		}
 		h.Typeflag, h.Size = tar.TypeReg, e.Size
-		return t.file(path, h)
+		return t.writeFile(path, h)
 	case retake.KindSymlink:
-		text, err := t.text(path)
+		text, err := t.readLinkText(path)
 		if err != nil {
 			return err
 		}
 		h.Typeflag, h.Linkname = tar.TypeSymlink, text
-		return t.head(h)
+		return t.writeHeader(h)
 	case retake.KindFIFO:
 		h.Typeflag = tar.TypeFifo
-		return t.head(h)
+		return t.writeHeader(h)
 	case retake.KindSocket:
 		return nil
 	default:
@@ -94,9 +94,9 @@ func (t *writing) entry(path string, e *retake.Entry) error {
 	}
 }
 
-// linked answers the first path of the group that a file is in, and makes this path
+// firstLink answers the first path of the group that a file is in, and makes this path
 // the first when there is none.
-func (t *writing) linked(path string, e *retake.Entry) (string, bool) {
+func (t *tarWriter) firstLink(path string, e *retake.Entry) (string, bool) {
 	if e.Extra == nil || e.Extra.Group == "" {
 		return "", false
 	}
@@ -107,7 +107,7 @@ func (t *writing) linked(path string, e *retake.Entry) (string, bool) {
 	return first, ok
 }
 
-func header(path string, e *retake.Entry) *tar.Header {
+func entryHeader(path string, e *retake.Entry) *tar.Header {
 	h := &tar.Header{
 		Name: path, Mode: int64(e.Mode & modeBits), Uid: int(e.UID), Gid: int(e.GID),
 		ModTime: time.Unix(0, e.ModTime).UTC(), Format: tar.FormatPAX,
@@ -118,31 +118,31 @@ func header(path string, e *retake.Entry) *tar.Header {
 	h.PAXRecords = map[string]string{}
 	for name, value := range e.Extra.Xattrs {
 		if strings.Contains(name, "=") {
-			h.PAXRecords[xattrKey2+strings.ReplaceAll(url.QueryEscape(name), "+", "%20")] = base64.RawStdEncoding.EncodeToString(value)
+			h.PAXRecords[libarchiveXattrKey+strings.ReplaceAll(url.QueryEscape(name), "+", "%20")] = base64.RawStdEncoding.EncodeToString(value)
 			continue
 		}
-		h.PAXRecords[xattrKey+name] = string(value)
+		h.PAXRecords[schilyXattrKey+name] = string(value)
 	}
 	return h
 }
 
-func (t *writing) head(h *tar.Header) error {
-	if err := t.out.WriteHeader(h); err != nil {
+func (t *tarWriter) writeHeader(h *tar.Header) error {
+	if err := t.tw.WriteHeader(h); err != nil {
 		return fmt.Errorf("write %q: %w", h.Name, err)
 	}
 	return nil
 }
 
-func (t *writing) file(path string, h *tar.Header) (err error) {
+func (t *tarWriter) writeFile(path string, h *tar.Header) (err error) {
 	src, _, err := t.r.Open(t.ctx, t.ws, t.ref, path)
 	if err != nil {
 		return fmt.Errorf("open %q: %w", path, err)
 	}
 	defer func() { err = errors.Join(err, src.Close()) }()
-	if err := t.head(h); err != nil {
+	if err := t.writeHeader(h); err != nil {
 		return err
 	}
-	n, err := io.Copy(t.out, src)
+	n, err := io.Copy(t.tw, src)
 	if err != nil {
 		return fmt.Errorf("write %q: %w", path, err)
 	}
@@ -153,14 +153,14 @@ func (t *writing) file(path string, h *tar.Header) (err error) {
 }
 
 // maxText is more than any system takes for the text of a link.
-const maxText = 64 << 10
+const maxLinkText = 64 << 10
 
-func (t *writing) text(path string) (string, error) {
+func (t *tarWriter) readLinkText(path string) (string, error) {
 	src, _, err := t.r.Open(t.ctx, t.ws, t.ref, path)
 	if err != nil {
 		return "", fmt.Errorf("open %q: %w", path, err)
 	}
-	text, err := io.ReadAll(io.LimitReader(src, maxText))
+	text, err := io.ReadAll(io.LimitReader(src, maxLinkText))
 	if err = errors.Join(err, src.Close()); err != nil {
 		return "", fmt.Errorf("read %q: %w", path, err)
 	}

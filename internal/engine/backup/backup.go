@@ -43,10 +43,10 @@ type Options struct {
 	Locks fsx.Locks
 	Clock clock.Clock
 	// Address answers where a host is, or why it may not be spoken to. Nil: ssh asks by itself.
-	Address func(ctx context.Context, host string) (string, error)
-	Paths   bool          // also directories are remotes
-	Stall   time.Duration // how long nothing may move before a try is given up; 0 is five minutes
-	Whole   time.Duration // how long one try may take in all; 0 is an hour
+	ResolveHost func(ctx context.Context, host string) (string, error)
+	AllowPaths  bool          // also directories are remotes
+	Stall       time.Duration // how long nothing may move before a try is given up; 0 is five minutes
+	Timeout     time.Duration // how long one try may take in all; 0 is an hour
 }
 
 // Sealer keeps private keys unreadable on the disk.
@@ -75,13 +75,13 @@ type Checkpoint struct {
 
 // Worker does backups. Its methods may be called from several goroutines.
 type Worker struct {
-	o      Options
-	traits *traits
+	opts     Options
+	contents *contentCache
 }
 
 const (
-	stall = 5 * time.Minute
-	whole = time.Hour
+	defaultStall   = 5 * time.Minute
+	defaultTimeout = time.Hour
 )
 
 // New makes a worker; it touches nothing yet.
@@ -93,31 +93,31 @@ func New(o Options) *Worker {
 		o.Locks = fsx.NewMemoryLocks()
 	}
 	if o.Stall <= 0 {
-		o.Stall = stall
+		o.Stall = defaultStall
 	}
-	if o.Whole <= 0 {
-		o.Whole = whole
+	if o.Timeout <= 0 {
+		o.Timeout = defaultTimeout
 	}
-	return &Worker{o: o, traits: newTraits()}
+	return &Worker{opts: o, contents: newContentCache()}
 }
 
 // unchanged is true of every trouble here: a backup only adds, and the checkpoints are in the store.
-const unchanged = "Nothing of the history was changed."
+const nothingChanged = "Nothing of the history was changed."
 
 // fault is trouble with what it is for callers; people read the error alone.
 type fault struct {
-	e  *retake.Error
-	is error
+	err   *retake.Error
+	cause error
 }
 
-func (f *fault) Error() string   { return f.e.Error() }
-func (f *fault) Unwrap() []error { return []error{f.e, f.is} }
+func (f *fault) Error() string   { return f.err.Error() }
+func (f *fault) Unwrap() []error { return []error{f.err, f.cause} }
 
-// trouble gives an error its kind. Said is what else there is to tell; nil: nothing.
-func trouble(kind retake.ErrorKind, is error, said error, what, hint string) error {
-	return &fault{e: &retake.Error{Kind: kind, What: what, Safe: unchanged, Hint: hint, Err: said}, is: is}
+// newFault gives an error its kind. Said is what else there is to tell; nil: nothing.
+func newFault(kind retake.ErrorKind, is error, said error, what, hint string) error {
+	return &fault{err: &retake.Error{Kind: kind, What: what, Safe: nothingChanged, Hint: hint, Err: said}, cause: is}
 }
 
-func none() error {
-	return trouble(retake.NotFound, ErrNone, nil, "this workspace has no backup", "set one: retake backup set git@host:path")
+func notSetError() error {
+	return newFault(retake.NotFound, ErrNone, nil, "this workspace has no backup", "set one: retake backup set git@host:path")
 }

@@ -38,8 +38,8 @@ type item struct {
 	kind retake.Kind // "" is a file
 }
 
-// book is a history in memory.
-type book struct {
+// fakeHistory is a history in memory.
+type fakeHistory struct {
 	*memory.Store
 	t           *testing.T
 	ws          retake.Workspace
@@ -47,20 +47,20 @@ type book struct {
 	lost        map[retake.ObjectID]bool // directories that were swept
 }
 
-func newBook(t *testing.T) *book {
+func newFakeHistory(t *testing.T) *fakeHistory {
 	t.Helper()
 	ws := retake.Workspace{ID: retake.WorkspaceID(retake.WorkspacePrefix + uuid.NewString()), Name: "My shop"}
-	return &book{Store: memory.New(), t: t, ws: ws, lost: map[retake.ObjectID]bool{}}
+	return &fakeHistory{Store: memory.New(), t: t, ws: ws, lost: map[retake.ObjectID]bool{}}
 }
 
-func (b *book) Dir(ctx context.Context, id retake.ObjectID) ([]retake.Entry, error) {
+func (b *fakeHistory) Dir(ctx context.Context, id retake.ObjectID) ([]retake.Entry, error) {
 	if b.lost[id] {
 		return nil, store.ErrNotFound
 	}
 	return b.Store.Dir(ctx, id)
 }
 
-func (b *book) After(ctx context.Context, n int64, f func(backup.Checkpoint) error) error {
+func (b *fakeHistory) After(ctx context.Context, n int64, f func(backup.Checkpoint) error) error {
 	for _, m := range b.checkpoints {
 		if m.Checkpoint.Number <= n {
 			continue
@@ -72,7 +72,7 @@ func (b *book) After(ctx context.Context, n int64, f func(backup.Checkpoint) err
 	return nil
 }
 
-func (b *book) Known(_ context.Context, n int64) (retake.CheckpointID, error) {
+func (b *fakeHistory) Known(_ context.Context, n int64) (retake.CheckpointID, error) {
 	for _, m := range b.checkpoints {
 		if m.Checkpoint.Number == n {
 			return m.Checkpoint.ID, nil
@@ -82,7 +82,7 @@ func (b *book) Known(_ context.Context, n int64) (retake.CheckpointID, error) {
 }
 
 // save adds a checkpoint with these files.
-func (b *book) save(intent string, files map[string]item) backup.Checkpoint {
+func (b *fakeHistory) save(intent string, files map[string]item) backup.Checkpoint {
 	b.t.Helper()
 	w, err := b.Begin(b.t.Context(), b.ws)
 	if err != nil {
@@ -99,7 +99,7 @@ func (b *book) save(intent string, files map[string]item) backup.Checkpoint {
 	return m
 }
 
-func (b *book) tree(w store.Writer, files map[string]item) retake.Entry {
+func (b *fakeHistory) tree(w store.Writer, files map[string]item) retake.Entry {
 	b.t.Helper()
 	below := map[string]map[string]item{}
 	var entries []retake.Entry
@@ -125,7 +125,7 @@ func (b *book) tree(w store.Writer, files map[string]item) retake.Entry {
 	return retake.Entry{Kind: retake.KindDir, Mode: 0o755, Object: id, Sum: sum}
 }
 
-func (b *book) entry(w store.Writer, name string, it item) retake.Entry {
+func (b *fakeHistory) entry(w store.Writer, name string, it item) retake.Entry {
 	b.t.Helper()
 	e := retake.Entry{Name: name, Kind: it.kind, Mode: 0o644}
 	if it.exec {
@@ -144,31 +144,31 @@ func (b *book) entry(w store.Writer, name string, it item) retake.Entry {
 	return e
 }
 
-// bed is a worker with a directory for a remote.
-type bed struct {
-	t      *testing.T
-	w      *backup.Worker
-	dir    string // the worker's
-	remote string
-	clock  *clock.Held
-	book   *book
+// backupTest is a worker with a directory for a remote.
+type backupTest struct {
+	t       *testing.T
+	w       *backup.Worker
+	dir     string // the worker's
+	remote  string
+	clock   *clock.Manual
+	history *fakeHistory
 }
 
-func newBed(t *testing.T) *bed {
+func newBackupTest(t *testing.T) *backupTest {
 	t.Helper()
 	needGit(t)
-	b := &bed{t: t, dir: filepath.Join(t.TempDir(), "backup"), remote: filepath.Join(t.TempDir(), "remote.git"), book: newBook(t)}
-	b.clock = clock.NewHeld(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC))
+	b := &backupTest{t: t, dir: filepath.Join(t.TempDir(), "backup"), remote: filepath.Join(t.TempDir(), "remote.git"), history: newFakeHistory(t)}
+	b.clock = clock.NewManual(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC))
 	b.git("init", "--bare", "-q", b.remote)
 	b.w = b.worker(backup.Options{})
-	if _, err := b.w.Set(t.Context(), b.book.ws, retake.BackupRequest{URL: b.remote}); err != nil {
+	if _, err := b.w.Set(t.Context(), b.history.ws, retake.BackupRequest{URL: b.remote}); err != nil {
 		t.Fatal(err)
 	}
 	return b
 }
 
-func (b *bed) worker(o backup.Options) *backup.Worker {
-	o.Dir, o.Paths, o.Clock = b.dir, true, b.clock
+func (b *backupTest) worker(o backup.Options) *backup.Worker {
+	o.Dir, o.AllowPaths, o.Clock = b.dir, true, b.clock
 	if o.Path == "" {
 		o.Path = os.Getenv("PATH")
 	}
@@ -176,7 +176,7 @@ func (b *bed) worker(o backup.Options) *backup.Worker {
 }
 
 // git runs git without the configuration of this machine.
-func (b *bed) git(args ...string) string {
+func (b *backupTest) git(args ...string) string {
 	b.t.Helper()
 	return gitIn(b.t, filepath.Dir(b.remote), args...)
 }
@@ -195,18 +195,18 @@ func gitIn(t *testing.T, dir string, args ...string) string {
 	return string(out)
 }
 
-// there runs git on the remote.
-func (b *bed) there(args ...string) string {
+// remoteGit runs git on the remote.
+func (b *backupTest) remoteGit(args ...string) string {
 	b.t.Helper()
 	return b.git(append([]string{"--git-dir", b.remote}, args...)...)
 }
 
-func (b *bed) ref() string { return "refs/heads/" + backup.Branch(b.book.ws) }
+func (b *backupTest) ref() string { return "refs/heads/" + backup.BranchName(b.history.ws) }
 
-// run does a backup that must succeed.
-func (b *bed) run() retake.Backup {
+// runBackup does a backup that must succeed.
+func (b *backupTest) runBackup() retake.Backup {
 	b.t.Helper()
-	got, err := b.w.Run(b.t.Context(), b.book.ws.ID, b.book)
+	got, err := b.w.Run(b.t.Context(), b.history.ws.ID, b.history)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -214,11 +214,11 @@ func (b *bed) run() retake.Backup {
 }
 
 // files are what a commit of the remote holds.
-func (b *bed) files(commit string) map[string]item {
+func (b *backupTest) files(commit string) map[string]item {
 	b.t.Helper()
 	out, ids := map[string]item{}, map[string]string{}
 	var ask strings.Builder
-	for line := range strings.SplitSeq(b.there("ls-tree", "-r", "-z", commit), "\x00") {
+	for line := range strings.SplitSeq(b.remoteGit("ls-tree", "-r", "-z", commit), "\x00") {
 		if line == "" {
 			continue
 		}
@@ -265,15 +265,15 @@ func blobsOf(t *testing.T, dir, ask string) map[string]string {
 	return out
 }
 
-func (b *bed) want(commit string, want map[string]item) {
+func (b *backupTest) wantFiles(commit string, want map[string]item) {
 	b.t.Helper()
-	if diff := differing(b.files(commit), want); diff != "" {
+	if diff := diffItems(b.files(commit), want); diff != "" {
 		b.t.Error(diff)
 	}
 }
 
-// differing names the paths in which two trees differ.
-func differing(got, want map[string]item) string {
+// diffItems names the paths in which two trees differ.
+func diffItems(got, want map[string]item) string {
 	var out []string
 	for _, path := range slices.Sorted(maps.Keys(want)) {
 		if g, ok := got[path]; !ok {
@@ -290,8 +290,8 @@ func differing(got, want map[string]item) string {
 	return strings.Join(out, "; ")
 }
 
-// objects are the bytes of everything that a repository holds, reachable or not.
-func objects(t *testing.T, dir string) []byte {
+// readAllObjects are the bytes of everything that a repository holds, reachable or not.
+func readAllObjects(t *testing.T, dir string) []byte {
 	t.Helper()
 	cmd := exec.Command("git", "--git-dir", dir, "cat-file", "--batch-all-objects", "--batch", "--unordered")
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null"}

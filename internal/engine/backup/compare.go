@@ -10,21 +10,21 @@ import (
 	"github.com/retake-dev/retake/internal/pure/ignore"
 )
 
-// stream is where the difference of two checkpoints goes.
-type stream interface {
+// changeStream is where the difference of two checkpoints goes.
+type changeStream interface {
 	// put writes a file or a link.
-	put(path string, e *retake.Entry, b []byte) error
+	putFile(path string, e *retake.Entry, b []byte) error
 	// drop removes a path and all below it; one that is not there is none.
-	drop(path string) error
+	dropPath(path string) error
 }
 
-// sending compares two trees as they are sent. The work grows with what changed: a
+// treeSender compares two trees as they are sent. The work grows with what changed: a
 // directory that is the same, below rules that are the same, is not listed.
-type sending struct {
-	src    Source
-	traits *traits
-	to     stream
-	left   *ledger
+type treeSender struct {
+	src      Source
+	contents *contentCache
+	out      changeStream
+	excluded *exclusionLog
 }
 
 // side is one tree at one place. A nil dir has nothing there.
@@ -34,28 +34,28 @@ type side struct {
 	list  []retake.Entry
 }
 
-// trees sends what differs; from nil is the empty tree.
-func (s *sending) trees(ctx context.Context, from, to *retake.Entry) error {
-	return s.walk(ctx, "", side{dir: from, rules: ignore.Root()}, side{dir: to, rules: ignore.Root()}, false, false)
+// sendTrees sends what differs; from nil is the empty tree.
+func (s *treeSender) sendTrees(ctx context.Context, from, to *retake.Entry) error {
+	return s.compareDirs(ctx, "", side{dir: from, rules: ignore.EmptyRules()}, side{dir: to, rules: ignore.EmptyRules()}, false, false)
 }
 
-// walk compares two directories at one path. Fresh: the rules above differ, so that equal
+// compareDirs compares two directories at one path. Fresh: the rules above differ, so that equal
 // directories may be sent differently. Gone: a drop of a path above removed all of was.
-func (s *sending) walk(ctx context.Context, path string, was, is side, fresh, gone bool) error {
+func (s *treeSender) compareDirs(ctx context.Context, path string, was, is side, fresh, gone bool) error {
 	if was.dir != nil && is.dir != nil && was.dir.Object == is.dir.Object && !fresh {
 		return nil
 	}
-	old, err := s.enter(ctx, path, &was)
+	old, err := s.openSide(ctx, path, &was)
 	if err != nil {
 		return err
 	}
-	now, err := s.enter(ctx, path, &is)
+	now, err := s.openSide(ctx, path, &is)
 	if err != nil {
 		return err
 	}
 	fresh = fresh || old != now
 	for len(was.list) > 0 || len(is.list) > 0 {
-		o, n := next(&was.list, &is.list)
+		o, n := nextPair(&was.list, &is.list)
 		name := n
 		if n == nil {
 			name = o
@@ -64,15 +64,15 @@ func (s *sending) walk(ctx context.Context, path string, was, is side, fresh, go
 		if path != "" {
 			at = path + "/" + name.Name
 		}
-		if err := s.pair(ctx, at, was, is, o, n, fresh, gone); err != nil {
+		if err := s.comparePair(ctx, at, was, is, o, n, fresh, gone); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// enter lists a directory and adds its ignore file to the rules; it answers which that is.
-func (s *sending) enter(ctx context.Context, path string, d *side) (retake.ObjectID, error) {
+// openSide lists a directory and adds its ignore file to the rules; it answers which that is.
+func (s *treeSender) openSide(ctx context.Context, path string, d *side) (retake.ObjectID, error) {
 	if d.dir == nil {
 		return "", nil
 	}
@@ -88,16 +88,16 @@ func (s *sending) enter(ctx context.Context, path string, d *side) (retake.Objec
 	if !ok || list[i].Kind != retake.KindFile {
 		return "", nil
 	}
-	b, err := s.traits.ignoreFile(ctx, s.src, &list[i])
+	b, err := s.contents.readIgnoreFile(ctx, s.src, &list[i])
 	if err != nil {
 		return "", fmt.Errorf("read ignore file of %q: %w", path, err)
 	}
-	d.rules = d.rules.With(path, b)
+	d.rules = d.rules.WithFile(path, b)
 	return list[i].Object, nil
 }
 
-// next takes the first name of either list, from both when both have it.
-func next(a, b *[]retake.Entry) (x, y *retake.Entry) {
+// nextPair takes the first name of either list, from both when both have it.
+func nextPair(a, b *[]retake.Entry) (x, y *retake.Entry) {
 	if len(*b) == 0 || len(*a) > 0 && (*a)[0].Name <= (*b)[0].Name {
 		x = &(*a)[0]
 	}
@@ -113,25 +113,25 @@ func next(a, b *[]retake.Entry) (x, y *retake.Entry) {
 	return x, y
 }
 
-// pair compares one name.
-func (s *sending) pair(ctx context.Context, path string, was, is side, o, n *retake.Entry, fresh, gone bool) error {
+// comparePair compares one name.
+func (s *treeSender) comparePair(ctx context.Context, path string, was, is side, o, n *retake.Entry, fresh, gone bool) error {
 	why, whyNow := was.reason(path, o), is.reason(path, n)
-	entered, enters := below(o, why), below(n, whyNow)
+	entered, enters := hasOwnContents(o, why), hasOwnContents(n, whyNow)
 	switch {
-	case o != nil && n != nil && why == whyNow && same(o, n) && (!fresh || !enters):
+	case o != nil && n != nil && why == whyNow && isSentAlike(o, n) && (!fresh || !enters):
 		return nil
 	case entered && enters:
-		return s.walk(ctx, path, side{dir: o, rules: was.rules}, side{dir: n, rules: is.rules}, fresh, gone)
+		return s.compareDirs(ctx, path, side{dir: o, rules: was.rules}, side{dir: n, rules: is.rules}, fresh, gone)
 	}
 	if o != nil {
-		if err := s.leave(ctx, path, was, o, why, gone); err != nil {
+		if err := s.removeEntry(ctx, path, was, o, why, gone); err != nil {
 			return err
 		}
 	}
 	if n == nil {
 		return nil
 	}
-	return s.come(ctx, path, is, n, whyNow)
+	return s.addEntry(ctx, path, is, n, whyNow)
 }
 
 // reason is why rules leave an entry of this side out; "" also when there is none.
@@ -139,84 +139,84 @@ func (d side) reason(path string, e *retake.Entry) retake.LeaveReason {
 	if e == nil {
 		return ""
 	}
-	return byRule(d.rules, path, e, !strings.Contains(path, "/"))
+	return ruleReason(d.rules, path, e, !strings.Contains(path, "/"))
 }
 
-// below reports whether what lies below an entry counts by itself.
-func below(e *retake.Entry, why retake.LeaveReason) bool {
+// hasOwnContents reports whether what lies below an entry counts by itself.
+func hasOwnContents(e *retake.Entry, why retake.LeaveReason) bool {
 	return e != nil && e.Kind == retake.KindDir && why == ""
 }
 
-// same reports whether two entries are sent alike.
-func same(o, n *retake.Entry) bool {
-	return o.Kind == n.Kind && o.Object == n.Object && o.Size == n.Size && (o.Kind != retake.KindFile || modeOf(o) == modeOf(n))
+// isSentAlike reports whether two entries are sent alike.
+func isSentAlike(o, n *retake.Entry) bool {
+	return o.Kind == n.Kind && o.Object == n.Object && o.Size == n.Size && (o.Kind != retake.KindFile || gitMode(o) == gitMode(n))
 }
 
-// leave takes back what an entry was: it was sent, or counted.
-func (s *sending) leave(ctx context.Context, path string, was side, o *retake.Entry, why retake.LeaveReason, gone bool) error {
+// removeEntry takes back what an entry was: it was sent, or counted.
+func (s *treeSender) removeEntry(ctx context.Context, path string, was side, o *retake.Entry, why retake.LeaveReason, gone bool) error {
 	if why == "" && o.Kind != retake.KindDir {
 		var err error
-		if why, err = s.byContent(ctx, path, o); err != nil {
+		if why, err = s.contentReason(ctx, path, o); err != nil {
 			return err
 		}
 	}
 	if why != "" {
-		s.left.take(why, path)
+		s.excluded.remove(why, path)
 		return nil
 	}
 	if !gone {
-		if err := s.to.drop(path); err != nil {
+		if err := s.out.dropPath(path); err != nil {
 			return err
 		}
 	}
 	if o.Kind != retake.KindDir {
 		return nil
 	}
-	return s.walk(ctx, path, side{dir: o, rules: was.rules}, side{rules: ignore.Root()}, true, true)
+	return s.compareDirs(ctx, path, side{dir: o, rules: was.rules}, side{rules: ignore.EmptyRules()}, true, true)
 }
 
-// come sends what an entry is, or counts it.
-func (s *sending) come(ctx context.Context, path string, is side, n *retake.Entry, why retake.LeaveReason) error {
+// addEntry sends what an entry is, or counts it.
+func (s *treeSender) addEntry(ctx context.Context, path string, is side, n *retake.Entry, why retake.LeaveReason) error {
 	if why != "" {
-		s.left.add(why, path)
+		s.excluded.add(why, path)
 		return nil
 	}
 	if n.Kind == retake.KindDir {
-		return s.walk(ctx, path, side{rules: ignore.Root()}, side{dir: n, rules: is.rules}, true, false)
+		return s.compareDirs(ctx, path, side{rules: ignore.EmptyRules()}, side{dir: n, rules: is.rules}, true, false)
 	}
-	b, secret, err := s.traits.bytesOf(ctx, s.src, n)
+	b, secret, err := s.contents.readContent(ctx, s.src, n)
 	if err != nil {
 		return fmt.Errorf("send %q: %w", path, err)
 	}
-	if why := judge(path, n, b, secret); why != "" {
-		s.left.add(why, path)
+	if why := exclusionReason(path, n, b, secret); why != "" {
+		s.excluded.add(why, path)
 		return nil
 	}
-	return s.to.put(path, n, b)
+	return s.out.putFile(path, n, b)
 }
 
-// judge tells why a file or a link is left out for what it holds, or for its path.
-func judge(path string, e *retake.Entry, b []byte, secret bool) retake.LeaveReason {
+// exclusionReason tells why a file or a link is left out for what it holds, or for its path.
+func exclusionReason(path string, e *retake.Entry, b []byte, secret bool) retake.LeaveReason {
 	switch {
-	case secret, holdsSecret([]byte(path)):
+	case secret, textHasSecret([]byte(path)):
 		return retake.LeaveSecret
-	case moduleName(e.Name) && badModules().Match(b):
+	case isModulesName(e.Name) && badModulesPattern().Match(b):
 		return retake.LeaveName
 	}
 	return ""
 }
 
-// byContent tells the same of what was sent or left out before, and reads it when it has to.
-func (s *sending) byContent(ctx context.Context, path string, e *retake.Entry) (retake.LeaveReason, error) {
+// contentReason tells the same of what was sent or left out before, and reads it when it has to.
+func (s *treeSender) contentReason(ctx context.Context, path string, e *retake.Entry) (retake.LeaveReason, error) {
 	var b []byte
-	is, err := s.traits.holds(ctx, s.src, e)
-	if err == nil && moduleName(e.Name) {
-		b, is, err = s.traits.bytesOf(ctx, s.src, e)
+	is, err := s.contents.containsSecret(ctx, s.src, e)
+	if err == nil && isModulesName(e.Name) {
+		b, is, err = s.contents.readContent(ctx, s.src, e)
 	}
 	if err != nil {
 		return "", fmt.Errorf("compare %q: %w", path, err)
 	}
-	return judge(path, e, b, is), nil
+	return exclusionReason(path, e, b, is), nil
 }
 
 // Modes as git knows them.
@@ -226,7 +226,7 @@ const (
 	modeLink = "120000"
 )
 
-func modeOf(e *retake.Entry) string {
+func gitMode(e *retake.Entry) string {
 	switch {
 	case e.Kind == retake.KindSymlink:
 		return modeLink

@@ -8,35 +8,35 @@ import (
 
 // What tests look at.
 var (
-	GitName     = gitName
-	ModuleName  = moduleName
-	BadName     = badName
-	SecretFile  = secretFile
-	HoldsSecret = holdsSecret
-	NewKey      = newKey
-	HostKey     = hostKey
-	Quote       = quote
-	Words       = words
-	Branch      = branch
+	IsGitName       = isGitName
+	IsModulesName   = isModulesName
+	IsBadName       = isBadName
+	IsSecretFile    = isSecretFile
+	TextHasSecret   = textHasSecret
+	NewKeyPair      = newKeyPair
+	ParseHostKey    = parseHostKey
+	QuotePath       = quotePath
+	SummarizeErrors = summarizeErrors
+	BranchName      = branchName
 )
 
 // ParseRemote answers the host of an address.
 func ParseRemote(text string, paths bool) (host string, port int, err error) {
-	r, err := parse(text, paths)
+	r, err := parseRemote(text, paths)
 	return r.host, r.port, err
 }
 
 // Compare tells put and drop what differs between two trees as they are sent, and answers
 // what is left out of the second when left is of the first.
 func Compare(ctx context.Context, src Source, from, to retake.ObjectID, left []retake.LeftOut, put func(path, mode string, b []byte), drop func(path string)) ([]retake.LeftOut, error) {
-	l := newLedger(left)
-	s := sending{src: src, traits: newTraits(), to: calls{put, drop}, left: l}
+	l := newExclusionLog(left)
+	s := treeSender{src: src, contents: newContentCache(), out: calls{put, drop}, excluded: l}
 	var old *retake.Entry
 	if from != "" {
-		old = rootOf(from)
+		old = rootEntry(from)
 	}
-	err := s.trees(ctx, old, rootOf(to))
-	return l.told(), err
+	err := s.sendTrees(ctx, old, rootEntry(to))
+	return l.list(), err
 }
 
 type calls struct {
@@ -44,12 +44,12 @@ type calls struct {
 	d func(path string)
 }
 
-func (c calls) put(path string, e *retake.Entry, b []byte) error {
-	c.p(path, modeOf(e), b)
+func (c calls) putFile(path string, e *retake.Entry, b []byte) error {
+	c.p(path, gitMode(e), b)
 	return nil
 }
 
-func (c calls) drop(path string) error {
+func (c calls) dropPath(path string) error {
 	c.d(path)
 	return nil
 }

@@ -19,19 +19,19 @@ import (
 )
 
 // alias is the name of every host in the file of known ones: that file holds one key.
-const alias = "retake-backup"
+const hostAlias = "retake-backup"
 
 // sshCommand uses what lies beside the repository, and nothing of the user's. Paths are
 // relative: git and ssh run in the directory of the workspace's backup.
 const sshCommand = "ssh -F /dev/null -a -x -T" +
 	" -o BatchMode=yes -o IdentitiesOnly=yes -o IdentityAgent=none -o PreferredAuthentications=publickey" +
 	" -o StrictHostKeyChecking=yes -o UserKnownHostsFile=" + hostsFile + " -o GlobalKnownHostsFile=/dev/null" +
-	" -o HostKeyAlias=" + alias + " -o CheckHostIP=no -o UpdateHostKeys=no -o VerifyHostKeyDNS=no" +
+	" -o HostKeyAlias=" + hostAlias + " -o CheckHostIP=no -o UpdateHostKeys=no -o VerifyHostKeyDNS=no" +
 	" -o ControlMaster=no -o ControlPath=none -o ClearAllForwardings=yes -o PermitLocalCommand=no -o ProxyCommand=none -o CanonicalizeHostname=no" +
 	" -o ConnectTimeout=20 -o ServerAliveInterval=15 -o ServerAliveCountMax=4 -o LogLevel=ERROR"
 
 // settings are all that git knows beside what is in the repository that it made itself.
-var settings = []string{
+var gitSettings = []string{
 	"core.hooksPath=/dev/null", "core.fsmonitor=false", "core.attributesFile=/dev/null", "core.excludesFile=/dev/null", "core.quotePath=true",
 	"gc.auto=0", "maintenance.auto=false", "gc.autoDetach=false", "credential.helper=", "push.followTags=false", "push.recurseSubmodules=no",
 	"push.gpgSign=false", "commit.gpgSign=false", "fetch.recurseSubmodules=false", "fetch.writeCommitGraph=false", "advice.detachedHead=false",
@@ -40,66 +40,66 @@ var settings = []string{
 
 // repo is the repository of one workspace, ready to be used.
 type repo struct {
-	w    *Worker
-	dir  string
-	to   remote
-	ref  string
-	env  []string
-	done func()
+	w       *Worker
+	dir     string
+	remote  remoteAddr
+	ref     string
+	env     []string
+	cleanup func()
 }
 
-// open makes what is missing, and the files that ssh reads.
-func (w *Worker) open(ctx context.Context, s *state) (*repo, error) {
-	to, err := parse(s.Backup.URL, w.o.Paths)
+// openRepo makes what is missing, and the files that ssh reads.
+func (w *Worker) openRepo(ctx context.Context, s *state) (*repo, error) {
+	to, err := parseRemote(s.Backup.URL, w.opts.AllowPaths)
 	if err != nil {
 		return nil, err
 	}
-	r := &repo{w: w, dir: w.dir(s.Backup.Workspace), to: to, ref: "refs/heads/" + s.Backup.Branch, done: func() {}}
+	r := &repo{w: w, dir: w.workspaceDir(s.Backup.Workspace), remote: to, ref: "refs/heads/" + s.Backup.Branch, cleanup: func() {}}
 	key := keyFile
 	if to.host != "" {
 		if s.Backup.Host == nil {
-			return nil, trouble(retake.Denied, ErrHost, nil, "the host's key is not confirmed yet", "set it again: retake backup set "+to.text)
+			return nil, newFault(retake.Denied, ErrHost, nil, "the host's key is not confirmed yet", "set it again: retake backup set "+to.text)
 		}
-		if err := replace(filepath.Join(r.dir, hostsFile), []byte(alias+" "+s.Backup.Host.Kind+" "+s.Backup.Host.Key+"\n")); err != nil {
+		if err := replaceFile(filepath.Join(r.dir, hostsFile), []byte(hostAlias+" "+s.Backup.Host.Kind+" "+s.Backup.Host.Key+"\n")); err != nil {
 			return nil, fmt.Errorf("write known hosts: %w", err)
 		}
-		if key, err = r.unseal(ctx, s.Backup.Workspace); err != nil {
+		if key, err = r.openKeyFile(ctx, s.Backup.Workspace); err != nil {
 			return nil, err
 		}
 	}
 	ssh := sshCommand + " -o IdentityFile=" + key
-	if to.host != "" && w.o.Address != nil {
-		at, err := w.o.Address(ctx, to.host)
+	if to.host != "" && w.opts.ResolveHost != nil {
+		at, err := w.opts.ResolveHost(ctx, to.host)
 		if err != nil {
-			return nil, trouble(retake.Away, ErrAway, err, to.host+" cannot be spoken to", "")
+			return nil, newFault(retake.Away, ErrAway, err, to.host+" cannot be spoken to", "")
 		}
 		ssh += " -o HostName=" + at
 	}
-	r.env = w.environment(r.dir, to, ssh)
-	if err := r.ensure(ctx); err != nil {
-		r.done()
+	r.env = w.commandEnv(r.dir, to, ssh)
+	if err := r.ensureRepo(ctx); err != nil {
+		r.cleanup()
 		return nil, err
 	}
 	return r, nil
 }
 
-// environment is all that git and ssh see.
-func (w *Worker) environment(dir string, to remote, ssh string) []string {
+// commandEnv is all that git and ssh see.
+func (w *Worker) commandEnv(dir string, to remoteAddr, ssh string) []string {
 	protocol := "ssh"
 	if to.host == "" {
 		protocol = "file"
 	}
 	home := filepath.Join(dir, homeDir)
 	return []string{
-		"PATH=" + w.o.Path, "HOME=" + home, "XDG_CONFIG_HOME=" + home, "LC_ALL=C", "TZ=UTC",
+		"PATH=" + w.opts.Path, "HOME=" + home, "XDG_CONFIG_HOME=" + home, "LC_ALL=C", "TZ=UTC",
 		"GIT_DIR=" + repoDir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_ATTR_NOSYSTEM=1",
 		"GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=false", "SSH_ASKPASS=false", "SSH_ASKPASS_REQUIRE=never", "GIT_NO_REPLACE_OBJECTS=1",
 		"GIT_ALLOW_PROTOCOL=" + protocol, "GIT_SSH_COMMAND=" + ssh, "GIT_SSH_VARIANT=ssh",
 	}
 }
 
-// ensure makes the repository: bare, and without anything of a template.
-func (r *repo) ensure(ctx context.Context) error {
+// ensureRepo makes the repository: bare, and without anything of a template.
+func (r *repo) ensureRepo(ctx context.Context) error {
 	if err := os.MkdirAll(filepath.Join(r.dir, homeDir), 0o700); err != nil {
 		return fmt.Errorf("make backup: %w", err)
 	}
@@ -111,109 +111,109 @@ func (r *repo) ensure(ctx context.Context) error {
 	if _, err := os.Stat(filepath.Join(r.dir, repoDir, "HEAD")); err == nil {
 		return nil
 	}
-	_, err := r.git(ctx, "init", "--bare", "--quiet", "--template=", "--object-format=sha1", "--initial-branch=retake", repoDir)
+	_, err := r.runGit(ctx, "init", "--bare", "--quiet", "--template=", "--object-format=sha1", "--initial-branch=retake", repoDir)
 	return err
 }
 
-// failed is a git that ended badly.
-type failed struct {
-	verb string
-	exit int
-	said string // its errors
-	out  string
+// gitError is a git that ended badly.
+type gitError struct {
+	verb   string
+	exit   int
+	stderr string // its errors
+	stdout string
 }
 
-func (f *failed) Error() string {
-	if f.said == "" {
+func (f *gitError) Error() string {
+	if f.stderr == "" {
 		return fmt.Sprintf("git %s ended with %d", f.verb, f.exit)
 	}
-	return f.said
+	return f.stderr
 }
 
-// git runs one command and answers what it said.
-func (r *repo) git(ctx context.Context, args ...string) (string, error) {
+// runGit runs one command and answers what it said.
+func (r *repo) runGit(ctx context.Context, args ...string) (string, error) {
 	var out bytes.Buffer
-	err := r.run(ctx, nil, &limited{b: &out}, args...)
+	err := r.runCommand(ctx, nil, &boundedBuffer{b: &out}, args...)
 	return out.String(), err
 }
 
-// run runs git until its end, or until nothing moves for too long.
-func (r *repo) run(ctx context.Context, feed func(io.Writer), out io.Writer, args ...string) error {
-	ctx, moved, stop := r.w.vigil(ctx)
+// runCommand runs git until its end, or until nothing moves for too long.
+func (r *repo) runCommand(ctx context.Context, feed func(io.Writer), out io.Writer, args ...string) error {
+	ctx, moved, stop := r.w.watchProgress(ctx)
 	defer stop()
 	line := []string{"git"}
-	for _, s := range settings {
+	for _, s := range gitSettings {
 		line = append(line, "-c", s)
 	}
-	a := proc.Isolated{Args: append(line, args...), Dir: r.dir, Env: r.env, Out: touching{out, moved}, Nice: 5}
+	a := proc.IsolatedCommand{Args: append(line, args...), Dir: r.dir, Env: r.env, Out: progressWriter{out, moved}, Nice: 5}
 	var errs bytes.Buffer
-	a.Err = touching{&limited{b: &errs}, moved}
+	a.Err = progressWriter{&boundedBuffer{b: &errs}, moved}
 	if feed != nil {
-		a.Feed = func(w io.Writer) { feed(touching{w, moved}) }
+		a.Feed = func(w io.Writer) { feed(progressWriter{w, moved}) }
 	}
 	end, err := proc.RunIsolated(ctx, a)
 	switch {
 	case err != nil && errors.Is(context.Cause(ctx), errStalled):
-		return trouble(retake.Away, ErrAway, nil, "nothing moved for "+r.w.o.Stall.String()+", and the try was given up", "look whether the remote answers")
+		return newFault(retake.Away, ErrAway, nil, "nothing moved for "+r.w.opts.Stall.String()+", and the try was given up", "look whether the remote answers")
 	case err != nil:
 		return fmt.Errorf("run git %s: %w", args[0], err)
 	case end.Exit == 126 || end.Exit == 127:
-		return trouble(retake.Invalid, ErrProgram, nil, "git cannot be run: "+words(errs.String()), "install git and ssh")
+		return newFault(retake.Invalid, ErrProgram, nil, "git cannot be run: "+summarizeErrors(errs.String()), "install git and ssh")
 	case end.Exit != 0:
 		text := ""
-		if b, ok := out.(*limited); ok {
+		if b, ok := out.(*boundedBuffer); ok {
 			text = b.b.String()
 		}
-		return &failed{verb: args[0], exit: end.Exit, said: words(errs.String()), out: text}
+		return &gitError{verb: args[0], exit: end.Exit, stderr: summarizeErrors(errs.String()), stdout: text}
 	}
 	return nil
 }
 
 var errStalled = errors.New("nothing moves")
 
-// vigil bounds a step: in all, and by how long nothing moves.
-func (w *Worker) vigil(ctx context.Context) (_ context.Context, moved, stop func()) {
+// watchProgress bounds a step: in all, and by how long nothing moves.
+func (w *Worker) watchProgress(ctx context.Context) (_ context.Context, moved, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	still := time.AfterFunc(w.o.Stall, func() { cancel(errStalled) })
-	all := time.AfterFunc(w.o.Whole, func() { cancel(errStalled) })
-	return ctx, func() { still.Reset(w.o.Stall) }, func() {
+	still := time.AfterFunc(w.opts.Stall, func() { cancel(errStalled) })
+	all := time.AfterFunc(w.opts.Timeout, func() { cancel(errStalled) })
+	return ctx, func() { still.Reset(w.opts.Stall) }, func() {
 		still.Stop()
 		all.Stop()
 		cancel(nil)
 	}
 }
 
-// touching tells of every write.
-type touching struct {
+// progressWriter tells of every write.
+type progressWriter struct {
 	io.Writer
 	moved func()
 }
 
-func (t touching) Write(b []byte) (int, error) {
+func (t progressWriter) Write(b []byte) (int, error) {
 	t.moved()
 	return t.Writer.Write(b)
 }
 
-// limited keeps the beginning.
-type limited struct {
+// boundedBuffer keeps the beginning.
+type boundedBuffer struct {
 	mu sync.Mutex
 	b  *bytes.Buffer
 }
 
-const maxSaid = 1 << 20
+const maxOutput = 1 << 20
 
-func (l *limited) Write(b []byte) (int, error) {
+func (l *boundedBuffer) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.b.Write(b[:min(len(b), maxSaid-l.b.Len())])
+	l.b.Write(b[:min(len(b), maxOutput-l.b.Len())])
 	return len(b), nil
 }
 
 // idle is what programs say though nobody asked.
-var idle = pattern.Late(`^(@@@|(Enumerating|Counting|Compressing|Writing) objects|Delta compression|Total [0-9]|Could not read from remote repository|Please make sure you have the correct access|and the repository exists|failed to push some refs)`)
+var noisePattern = pattern.Lazy(`^(@@@|(Enumerating|Counting|Compressing|Writing) objects|Delta compression|Total [0-9]|Could not read from remote repository|Please make sure you have the correct access|and the repository exists|failed to push some refs)`)
 
-// words makes one short line of what a program complained of: no progress, no secrets.
-func words(said string) string {
+// summarizeErrors makes one short line of what a program complained of: no progress, no secrets.
+func summarizeErrors(said string) string {
 	var lines []string
 	for line := range strings.FieldsFuncSeq(said, func(c rune) bool { return c == '\n' || c == '\r' }) {
 		line = strings.TrimSpace(strings.Map(func(c rune) rune {
@@ -223,7 +223,7 @@ func words(said string) string {
 			return c
 		}, line))
 		line = strings.TrimPrefix(strings.TrimPrefix(line, "fatal: "), "error: ")
-		if line != "" && !strings.Contains(line, "% (") && !idle().MatchString(line) {
+		if line != "" && !strings.Contains(line, "% (") && !noisePattern().MatchString(line) {
 			lines = append(lines, line)
 		}
 	}

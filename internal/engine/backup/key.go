@@ -16,31 +16,31 @@ import (
 
 const ed25519Kind = "ssh-ed25519"
 
-// newKey makes a pair for one remote: the private part as ssh reads it, and the line that
+// newKeyPair makes a pair for one remote: the private part as ssh reads it, and the line that
 // the remote is given.
-func newKey(comment string) (private []byte, public string, err error) {
+func newKeyPair(comment string) (private []byte, public string, err error) {
 	pub, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		return nil, "", fmt.Errorf("make key: %w", err)
 	}
-	blob := pack(nil, []byte(ed25519Kind), pub)
+	blob := appendSSHStrings(nil, []byte(ed25519Kind), pub)
 	var check [4]byte
 	if _, err := rand.Read(check[:]); err != nil {
 		return nil, "", fmt.Errorf("make key: %w", err)
 	}
 	inner := slices.Concat(check[:], check[:])
-	inner = pack(inner, []byte(ed25519Kind), pub, key, []byte(comment))
+	inner = appendSSHStrings(inner, []byte(ed25519Kind), pub, key, []byte(comment))
 	for i := byte(1); len(inner)%8 != 0; i++ {
 		inner = append(inner, i)
 	}
-	file := pack([]byte("openssh-key-v1\x00"), []byte("none"), []byte("none"), nil)
-	file = pack(binary.BigEndian.AppendUint32(file, 1), blob, inner)
+	file := appendSSHStrings([]byte("openssh-key-v1\x00"), []byte("none"), []byte("none"), nil)
+	file = appendSSHStrings(binary.BigEndian.AppendUint32(file, 1), blob, inner)
 	private = pem.EncodeToMemory(&pem.Block{Type: "OPENSSH PRIVATE KEY", Bytes: file})
 	return private, ed25519Kind + " " + base64.StdEncoding.EncodeToString(blob) + " " + comment, nil
 }
 
-// pack appends byte strings with their lengths.
-func pack(to []byte, parts ...[]byte) []byte {
+// appendSSHStrings appends byte strings with their lengths.
+func appendSSHStrings(to []byte, parts ...[]byte) []byte {
 	for _, p := range parts {
 		to = append(binary.BigEndian.AppendUint32(to, uint32(len(p))), p...)
 	}
@@ -48,21 +48,21 @@ func pack(to []byte, parts ...[]byte) []byte {
 }
 
 // hostKinds are the keys of hosts that are taken, the best first.
-var hostKinds = []string{ed25519Kind, "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521", "ssh-rsa"}
+var hostKeyTypes = []string{ed25519Kind, "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521", "ssh-rsa"}
 
-// hostKey reads a key as ssh tells it, also with a name before it and a comment behind.
-func hostKey(line string) (retake.HostKey, bool) {
+// parseHostKey reads a key as ssh tells it, also with a name before it and a comment behind.
+func parseHostKey(line string) (retake.HostKey, bool) {
 	words := strings.Fields(line)
-	i := slices.IndexFunc(words, func(w string) bool { return slices.Contains(hostKinds, w) })
+	i := slices.IndexFunc(words, func(w string) bool { return slices.Contains(hostKeyTypes, w) })
 	if i < 0 || i+1 >= len(words) {
 		return retake.HostKey{}, false
 	}
 	blob, err := base64.StdEncoding.DecodeString(words[i+1])
-	if err != nil || !strings.HasPrefix(string(blob), string(pack(nil, []byte(words[i])))) {
+	if err != nil || !strings.HasPrefix(string(blob), string(appendSSHStrings(nil, []byte(words[i])))) {
 		return retake.HostKey{}, false
 	}
 	sum := sha256.Sum256(blob)
-	return retake.HostKey{Kind: words[i], Key: words[i+1], Print: printPrefix + base64.RawStdEncoding.EncodeToString(sum[:])}, true
+	return retake.HostKey{Kind: words[i], Key: words[i+1], Print: fingerprintPrefix + base64.RawStdEncoding.EncodeToString(sum[:])}, true
 }
 
-const printPrefix = "SHA256:"
+const fingerprintPrefix = "SHA256:"

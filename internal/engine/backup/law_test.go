@@ -50,13 +50,13 @@ func drawTree(t *rapid.T, was map[string]item) map[string]item {
 	return out
 }
 
-// sent is what of a tree is sent, asked path by path, and how many paths are not.
-func sent(files map[string]item) (map[string]item, int64) {
-	rules := ignore.Root()
+// expectSent is what of a tree is sent, asked path by path, and how many paths are not.
+func expectSent(files map[string]item) (map[string]item, int64) {
+	rules := ignore.EmptyRules()
 	for depth := range 4 {
 		for p, it := range files {
 			if path.Base(p) == ".gitignore" && it.kind == "" && strings.Count(p, "/") == depth {
-				rules = rules.With(strings.TrimPrefix(path.Dir(p), "."), []byte(it.data))
+				rules = rules.WithFile(strings.TrimPrefix(path.Dir(p), "."), []byte(it.data))
 			}
 		}
 	}
@@ -89,7 +89,7 @@ func sent(files map[string]item) (map[string]item, int64) {
 func TestTheDifferenceLeadsToTheTree(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		b := newBook(t)
+		b := newFakeHistory(t)
 		var tree map[string]item
 		var from retake.ObjectID
 		var left []retake.LeftOut
@@ -106,11 +106,11 @@ func TestTheDifferenceLeadsToTheTree(t *testing.T) {
 			if err != nil {
 				rt.Fatal(err)
 			}
-			want, count := sent(tree)
-			if diff := differing(there, want); diff != "" {
+			want, count := expectSent(tree)
+			if diff := diffItems(there, want); diff != "" {
 				rt.Fatalf("%s\nof %v", diff, tree)
 			}
-			if got := total(left); got != count {
+			if got := totalLeft(left); got != count {
 				rt.Fatalf("%d are said to be left out, not %d: %+v\nof %v", got, count, left, tree)
 			}
 			from = to
@@ -126,7 +126,7 @@ func itemOf(mode string, data []byte) item {
 	return it
 }
 
-func total(left []retake.LeftOut) (n int64) {
+func totalLeft(left []retake.LeftOut) (n int64) {
 	for _, l := range left {
 		n += l.Count
 	}
@@ -148,25 +148,25 @@ func TestWhatIsSentIsTheTree(t *testing.T) {
 		return out
 	})
 	for seed := range 6 {
-		b := newBed(t)
+		b := newBackupTest(t)
 		trees := histories.Example(seed)
 		for i, tree := range trees {
-			b.book.save("", tree)
+			b.history.save("", tree)
 			if i == len(trees)/2 {
-				b.run()
+				b.runBackup()
 			}
 		}
-		got := total(b.run().Left)
-		if _, want := sent(trees[len(trees)-1]); got != want {
+		got := totalLeft(b.runBackup().Left)
+		if _, want := expectSent(trees[len(trees)-1]); got != want {
 			t.Errorf("%d are said to be left out, not %d", got, want)
 		}
 		for i, tree := range trees {
 			commit := fmt.Sprintf("%s~%d", b.ref(), len(trees)-1-i)
-			want, left := sent(tree)
-			if diff := differing(b.files(commit), want); diff != "" {
+			want, left := expectSent(tree)
+			if diff := diffItems(b.files(commit), want); diff != "" {
 				t.Errorf("checkpoint %d: %s", i+1, diff)
 			}
-			if text := b.there("log", "-1", "--format=%B", commit); !strings.Contains(text, fmt.Sprintf("\nRetake-Left-Out: %d\n", left)) {
+			if text := b.remoteGit("log", "-1", "--format=%B", commit); !strings.Contains(text, fmt.Sprintf("\nRetake-Left-Out: %d\n", left)) {
 				t.Errorf("checkpoint %d: not %d left out: %s", i+1, left, text)
 			}
 		}

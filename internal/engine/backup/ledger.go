@@ -7,18 +7,18 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// ledger counts what is left out of the checkpoint that was last compared, and names the first
+// exclusionLog counts what is left out of the checkpoint that was last compared, and names the first
 // of it where that is not plain from the rules.
-type ledger struct {
+type exclusionLog struct {
 	count map[retake.LeaveReason]int64
 	paths map[retake.LeaveReason]map[string]bool
 }
 
 // maxNamed bounds the names of one reason.
-const maxNamed = 50
+const maxNamedPaths = 50
 
-func newLedger(left []retake.LeftOut) *ledger {
-	l := &ledger{count: map[retake.LeaveReason]int64{}, paths: map[retake.LeaveReason]map[string]bool{}}
+func newExclusionLog(left []retake.LeftOut) *exclusionLog {
+	l := &exclusionLog{count: map[retake.LeaveReason]int64{}, paths: map[retake.LeaveReason]map[string]bool{}}
 	for _, o := range left {
 		l.count[o.Reason] = o.Count
 		l.paths[o.Reason] = map[string]bool{}
@@ -29,7 +29,7 @@ func newLedger(left []retake.LeftOut) *ledger {
 	return l
 }
 
-func (l *ledger) add(why retake.LeaveReason, path string) {
+func (l *exclusionLog) add(why retake.LeaveReason, path string) {
 	l.count[why]++
 	if why == retake.LeaveGit || why == retake.LeaveIgnored || why == retake.LeaveMark {
 		return
@@ -37,18 +37,18 @@ func (l *ledger) add(why retake.LeaveReason, path string) {
 	if l.paths[why] == nil {
 		l.paths[why] = map[string]bool{}
 	}
-	if len(l.paths[why]) < maxNamed {
-		l.paths[why][shown(path)] = true
+	if len(l.paths[why]) < maxNamedPaths {
+		l.paths[why][displayPath(path)] = true
 	}
 }
 
-func (l *ledger) take(why retake.LeaveReason, path string) {
+func (l *exclusionLog) remove(why retake.LeaveReason, path string) {
 	l.count[why]--
-	delete(l.paths[why], shown(path))
+	delete(l.paths[why], displayPath(path))
 }
 
 // total counts all.
-func (l *ledger) total() int64 {
+func (l *exclusionLog) total() int64 {
 	var n int64
 	for _, c := range l.count {
 		n += c
@@ -56,8 +56,8 @@ func (l *ledger) total() int64 {
 	return n
 }
 
-// told is what people read, and what the next run begins with.
-func (l *ledger) told() []retake.LeftOut {
+// list is what people read, and what the next run begins with.
+func (l *exclusionLog) list() []retake.LeftOut {
 	out := []retake.LeftOut{}
 	for _, why := range retake.LeaveReasons {
 		if n := l.count[why]; n > 0 {

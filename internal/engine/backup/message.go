@@ -24,11 +24,11 @@ const (
 	maxTrail   = 300
 )
 
-// message tells of a checkpoint what its card tells, likely secrets masked.
-func message(m Checkpoint, left int64) string {
+// commitMessage tells of a checkpoint what its card tells, likely secrets masked.
+func commitMessage(m Checkpoint, left int64) string {
 	cp := m.Checkpoint
 	var b strings.Builder
-	b.WriteString(subject(m) + "\n\n")
+	b.WriteString(commitSubject(m) + "\n\n")
 	say := func(name, value string) {
 		if value != "" {
 			fmt.Fprintf(&b, "%s: %s\n", name, oneLine(value, maxTrail))
@@ -55,10 +55,10 @@ func message(m Checkpoint, left int64) string {
 	return b.String()
 }
 
-// subject is why the checkpoint was worth recording, or what it is.
-func subject(m Checkpoint) string {
+// commitSubject is why the checkpoint was worth recording, or what it is.
+func commitSubject(m Checkpoint) string {
 	for _, text := range []string{m.Checkpoint.Intent, m.Gist} {
-		text, _ = secrets.Mask(strings.TrimSpace(clean(text)))
+		text, _ = secrets.Mask(strings.TrimSpace(cleanText(text)))
 		if len(text) > maxSubject {
 			text = strings.ToValidUTF8(text[:maxSubject], "") + "…"
 		}
@@ -69,8 +69,8 @@ func subject(m Checkpoint) string {
 	return fmt.Sprintf("Checkpoint %d (%s)", m.Checkpoint.Number, m.Checkpoint.Trigger)
 }
 
-// clean keeps text as a commit may hold it.
-func clean(s string) string {
+// cleanText keeps text as a commit may hold it.
+func cleanText(s string) string {
 	return strings.Map(func(c rune) rune {
 		if c < ' ' && c != '\n' && c != '\t' || c == 0x7f {
 			return -1
@@ -80,15 +80,15 @@ func clean(s string) string {
 }
 
 func oneLine(s string, limit int) string {
-	s, _ = secrets.Mask(strings.Join(strings.Fields(clean(s)), " "))
+	s, _ = secrets.Mask(strings.Join(strings.Fields(cleanText(s)), " "))
 	if len(s) > limit {
 		s = strings.ToValidUTF8(s[:limit], "") + "…"
 	}
 	return s
 }
 
-// place is what a commit of ours says of itself.
-type place struct {
+// commitInfo is what a commit of ours says of itself.
+type commitInfo struct {
 	commit     string
 	workspace  retake.WorkspaceID
 	checkpoint retake.CheckpointID
@@ -96,12 +96,12 @@ type place struct {
 	tree       retake.ObjectID
 }
 
-var trailer = pattern.Late(`(?m)^(Retake-[A-Za-z-]+): (.+)$`)
+var trailerPattern = pattern.Lazy(`(?m)^(Retake-[A-Za-z-]+): (.+)$`)
 
-// readPlace reads the trailers; of several with one name the last one counts.
-func readPlace(commit, text string) (place, bool) {
-	p := place{commit: commit}
-	for _, m := range trailer().FindAllStringSubmatch(text, -1) {
+// parseCommitInfo reads the trailers; of several with one name the last one counts.
+func parseCommitInfo(commit, text string) (commitInfo, bool) {
+	p := commitInfo{commit: commit}
+	for _, m := range trailerPattern().FindAllStringSubmatch(text, -1) {
 		switch m[1] {
 		case trailWorkspace:
 			p.workspace = retake.WorkspaceID(m[2])

@@ -7,10 +7,10 @@ import (
 	"github.com/retake-dev/retake/internal/pure/pattern"
 )
 
-// gitName reports whether some file system, or git's own care for one, takes a name for
+// isGitName reports whether some file system, or git's own care for one, takes a name for
 // one that git keeps for itself.
-func gitName(name string) bool {
-	bare := strings.ToLower(visible(name))
+func isGitName(name string) bool {
+	bare := strings.ToLower(stripIgnorable(name))
 	if bare == ".git" {
 		return true
 	}
@@ -23,20 +23,20 @@ func gitName(name string) bool {
 	return strings.TrimRight(lower, " .") == ".git"
 }
 
-// moduleName reports whether a name is, for some file system, that of git's list of modules.
+// isModulesName reports whether a name is, for some file system, that of git's list of modules.
 // Remotes refuse it as anything but a file.
-func moduleName(name string) bool {
-	bare, _, _ := strings.Cut(strings.ToLower(visible(name)), ":")
+func isModulesName(name string) bool {
+	bare, _, _ := strings.Cut(strings.ToLower(stripIgnorable(name)), ":")
 	bare = strings.TrimRight(bare, " .")
 	return bare == ".gitmodules" || strings.HasPrefix(bare, "gitmod~") || strings.HasPrefix(bare, "gi7eba~")
 }
 
 // badModules is a list of modules that remotes refuse, and with it all that is sent.
-var badModules = pattern.Late(`(?i)(?m)^\s*\[[^\]]*\.\.|=\s*"?(\.{1,2}/)*[-!:]|%0a|%00`)
+var badModulesPattern = pattern.Lazy(`(?i)(?m)^\s*\[[^\]]*\.\.|=\s*"?(\.{1,2}/)*[-!:]|%0a|%00`)
 
-// visible drops the characters that one file system ignores in names. What is not UTF-8
+// stripIgnorable drops the characters that one file system ignores in names. What is not UTF-8
 // ends a name, as git sees it for that file system.
-func visible(name string) string {
+func stripIgnorable(name string) string {
 	for i, c := range name {
 		if c == utf8.RuneError && !strings.HasPrefix(name[i:], string(utf8.RuneError)) {
 			name = name[:i]
@@ -52,14 +52,14 @@ func visible(name string) string {
 	}, name)
 }
 
-// badName reports whether git, or a checkout on another system, refuses a name: a
+// isBadName reports whether git, or a checkout on another system, refuses a name: a
 // backslash there is a way up.
-func badName(name string) bool {
+func isBadName(name string) bool {
 	return name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00\\") || len(name) > 4000
 }
 
-// quote writes a path as git reads it: in quotes, with everything escaped that is no text.
-func quote(path string) string {
+// quotePath writes a path as git reads it: in quotes, with everything escaped that is no text.
+func quotePath(path string) string {
 	var b strings.Builder
 	b.WriteByte('"')
 	for _, c := range []byte(path) {
@@ -80,10 +80,10 @@ func quote(path string) string {
 	return b.String()
 }
 
-// shown is a path for people: as it is when it is plain text.
-func shown(path string) string {
+// displayPath is a path for people: as it is when it is plain text.
+func displayPath(path string) string {
 	if !utf8.ValidString(path) || strings.ContainsFunc(path, func(c rune) bool { return c < ' ' || c == 0x7f || c == '"' || c == '\\' }) {
-		return quote(path)
+		return quotePath(path)
 	}
 	return path
 }
@@ -100,8 +100,8 @@ var secretEndings = []string{".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".kdb
 // secretDirs hold keys of people and machines.
 var secretDirs = map[string]bool{".ssh": true, ".gnupg": true, ".aws": true}
 
-// secretFile reports whether a file is a place for secrets by its name.
-func secretFile(name string) bool {
+// isSecretFile reports whether a file is a place for secrets by its name.
+func isSecretFile(name string) bool {
 	name = strings.ToLower(name)
 	if secretNames[name] || name == ".env" {
 		return true

@@ -21,22 +21,22 @@ func TestNamesThatGitRefuses(t *testing.T) {
 	for _, name := range []string{
 		".git", ".GIT", ".gIt", "git~1", "GIT~1", ".git ", ".git.", ".git . .", ".git::$INDEX_ALLOCATION", ".git:x", ".g\u200cit", "\ufeff.git", ".git\u200d", ".gi\u202et", ".git\xff",
 	} {
-		if !backup.GitName(name) {
+		if !backup.IsGitName(name) {
 			t.Errorf("%q passes", name)
 		}
 	}
 	for _, name := range []string{".gitignore", ".github", "git", "x.git", ".git2", "git~2", ".git-x", "a.git.", ".gitattributes", "\xff.git"} {
-		if backup.GitName(name) {
+		if backup.IsGitName(name) {
 			t.Errorf("%q is held back", name)
 		}
 	}
 	for name, want := range map[string]bool{".gitmodules": true, ".GitModules": true, "gitmod~1": true, "gi7eba~1": true, ".gitmodules .": true, ".gitmodules2": false, "gitmodules": false} {
-		if backup.ModuleName(name) != want {
+		if backup.IsModulesName(name) != want {
 			t.Errorf("%q: not %v", name, want)
 		}
 	}
 	for name, want := range map[string]bool{"": true, ".": true, "..": true, "a\\b": true, "a/b": true, "a\x00": true, "...": false, " ": false, "-": false} {
-		if backup.BadName(name) != want {
+		if backup.IsBadName(name) != want {
 			t.Errorf("%q: not %v", name, want)
 		}
 	}
@@ -45,7 +45,7 @@ func TestNamesThatGitRefuses(t *testing.T) {
 // TestGitAgreesAboutNames asks git's own check of trees about every name that passes.
 func TestGitAgreesAboutNames(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newBackupTest(t)
 	files := map[string]item{}
 	for _, name := range []string{
 		".git", ".GIT", "git~1", ".git ", ".git.", ".git:x", ".g\u200cit", "a\\b", "..\\x", ".gitmodules", ".github", "git~2", ".git\xff", "\xff.git", "-rf", "a b", "\x01", "\"", "é", "😀", "...", "CON", "a:b",
@@ -59,9 +59,9 @@ func TestGitAgreesAboutNames(t *testing.T) {
 	}
 	files["link/.gitignore"] = item{data: "x", kind: retake.KindSymlink}
 	files["in/.gitmodules"] = file("[submodule \"x\"]\n\tpath = x\n\turl = x\n")
-	b.there("config", "receive.fsckObjects", "true")
-	b.book.save("names", files)
-	got := b.run()
+	b.remoteGit("config", "receive.fsckObjects", "true")
+	b.history.save("names", files)
+	got := b.runBackup()
 	count := map[retake.LeaveReason]int64{}
 	for _, l := range got.Left {
 		count[l.Reason] = l.Count
@@ -80,7 +80,7 @@ func TestPlacesForSecrets(t *testing.T) {
 		".env": true, ".ENV": true, ".env.production": true, "prod.env": true, ".env.example": false, ".env.sample": false, "env": false, ".envrc": false, "environment.ts": false,
 		"id_rsa": true, "id_rsa.pub": false, ".netrc": true, "a.p12": true, "a.kdbx": true, "terraform.tfstate": true, "a.pem": false, "key.go": false,
 	} {
-		if backup.SecretFile(name) != want {
+		if backup.IsSecretFile(name) != want {
 			t.Errorf("%q: not %v", name, want)
 		}
 	}
@@ -90,7 +90,7 @@ func TestPlacesForSecrets(t *testing.T) {
 		"a " + key + " b": true, long + "ghp_" + strings.Repeat("Zq7tL9mRk2Xv", 3) + long: true, long: false, "\x00\x01 ghp_" + strings.Repeat("Zq7tL9mRk2Xv", 3): false, "": false,
 		long[:1<<20-20] + "ghp_" + strings.Repeat("Zq7tL9mRk2Xv", 3): true,
 	} {
-		if backup.HoldsSecret([]byte(text)) != want {
+		if backup.TextHasSecret([]byte(text)) != want {
 			t.Errorf("%.40q: not %v", text, want)
 		}
 	}
@@ -120,7 +120,7 @@ func TestBranches(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{"My shop": "my-shop", "..": "workspace", "a/../b": "a-b", "~^:?*[\\": "workspace", "Ünïcode": "n-code", "": "workspace", strings.Repeat("ab-", 40): ""} {
 		id := retake.WorkspaceID(retake.WorkspacePrefix + uuid.NewString())
-		got := backup.Branch(retake.Workspace{ID: id, Name: name})
+		got := backup.BranchName(retake.Workspace{ID: id, Name: name})
 		if want != "" && got != "retake/"+want+"-"+string(id[len(id)-8:]) || len(got) > 60 {
 			t.Errorf("%q: %q", name, got)
 		}
@@ -133,7 +133,7 @@ func TestSSHReadsOurKeys(t *testing.T) {
 		t.Skip("ssh-keygen is not installed")
 	}
 	for range 3 {
-		private, public, err := backup.NewKey("retake-shop")
+		private, public, err := backup.NewKeyPair("retake-shop")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,7 +146,7 @@ func TestSSHReadsOurKeys(t *testing.T) {
 			t.Errorf("%v: %q, not %q", err, out, public)
 		}
 		out, err = exec.Command("ssh-keygen", "-l", "-f", at).Output()
-		key, ok := backup.HostKey("[h]:22 " + public)
+		key, ok := backup.ParseHostKey("[h]:22 " + public)
 		if err != nil || !ok || strings.Fields(string(out))[1] != key.Print {
 			t.Errorf("%v %v: %q, not %q", err, ok, out, key.Print)
 		}
@@ -155,7 +155,7 @@ func TestSSHReadsOurKeys(t *testing.T) {
 
 func TestKeysOfHosts(t *testing.T) {
 	t.Parallel()
-	_, public, err := backup.NewKey("x")
+	_, public, err := backup.NewKeyPair("x")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func TestKeysOfHosts(t *testing.T) {
 		public: true, bare: true, "host " + public: true, "": false, "ssh-ed25519": false, "ssh-ed25519 !!!": false, "ssh-dss " + strings.Fields(bare)[1]: false,
 		"ssh-rsa " + strings.Fields(bare)[1]: false, "ssh-ed25519 " + base64.StdEncoding.EncodeToString([]byte("x")): false,
 	} {
-		if _, ok := backup.HostKey(line); ok != want {
+		if _, ok := backup.ParseHostKey(line); ok != want {
 			t.Errorf("%q: not %v", line, want)
 		}
 	}
@@ -172,11 +172,11 @@ func TestKeysOfHosts(t *testing.T) {
 
 func TestWhatProgramsSayIsOneLine(t *testing.T) {
 	t.Parallel()
-	got := backup.Words("Writing objects:  10% (1/10)\rWriting objects: 100% (10/10)\nfatal: \x1b[31mno\x00 way\nerror: also\n@@@@\n")
+	got := backup.SummarizeErrors("Writing objects:  10% (1/10)\rWriting objects: 100% (10/10)\nfatal: \x1b[31mno\x00 way\nerror: also\n@@@@\n")
 	if got != "[31mno way; also" {
 		t.Errorf("%q", got)
 	}
-	if long := backup.Words(strings.Repeat("é", 1000)); len(long) > 410 {
+	if long := backup.SummarizeErrors(strings.Repeat("é", 1000)); len(long) > 410 {
 		t.Errorf("%d bytes", len(long))
 	}
 }

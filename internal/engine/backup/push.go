@@ -10,11 +10,11 @@ import (
 	"github.com/retake-dev/retake/internal/pure/pattern"
 )
 
-var commitForm = pattern.Late(`^[0-9a-f]{40}$`)
+var commitPattern = pattern.Lazy(`^[0-9a-f]{40}$`)
 
-// tip reads our side of the branch; nil when there is none.
-func (r *repo) tip(ctx context.Context) (*place, error) {
-	out, err := r.git(ctx, "for-each-ref", "--format=%(objectname)", r.ref)
+// localTip reads our side of the branch; nil when there is none.
+func (r *repo) localTip(ctx context.Context) (*commitInfo, error) {
+	out, err := r.runGit(ctx, "for-each-ref", "--format=%(objectname)", r.ref)
 	if err != nil {
 		return nil, fmt.Errorf("read branch: %w", err)
 	}
@@ -22,78 +22,78 @@ func (r *repo) tip(ctx context.Context) (*place, error) {
 	if commit == "" {
 		return nil, nil
 	}
-	return r.place(ctx, commit)
+	return r.readCommit(ctx, commit)
 }
 
-// place reads what a commit says of itself.
-func (r *repo) place(ctx context.Context, commit string) (*place, error) {
-	text, err := r.git(ctx, "cat-file", "commit", commit)
+// readCommit reads what a commit says of itself.
+func (r *repo) readCommit(ctx context.Context, commit string) (*commitInfo, error) {
+	text, err := r.runGit(ctx, "cat-file", "commit", commit)
 	if err != nil {
 		return nil, fmt.Errorf("read commit: %w", err)
 	}
 	_, body, _ := strings.Cut(text, "\n\n")
-	p, ok := readPlace(commit, body)
+	p, ok := parseCommitInfo(commit, body)
 	if !ok {
-		return nil, trouble(retake.Moved, ErrRewritten, nil, "the branch of the backup ends with a commit that is not ours", "take it away there, then set the backup again")
+		return nil, newFault(retake.Moved, ErrRewritten, nil, "the branch of the backup ends with a commit that is not ours", "take it away there, then set the backup again")
 	}
 	return &p, nil
 }
 
-// readBack asks the remote where the branch is; "" when it has none.
-func (r *repo) readBack(ctx context.Context) (string, error) {
-	out, err := r.git(ctx, "ls-remote", "--quiet", "--", r.to.text, r.ref)
+// remoteTip asks the remote where the branch is; "" when it has none.
+func (r *repo) remoteTip(ctx context.Context) (string, error) {
+	out, err := r.runGit(ctx, "ls-remote", "--quiet", "--", r.remote.text, r.ref)
 	if err != nil {
-		return "", r.explain(err)
+		return "", r.explainError(err)
 	}
 	for line := range strings.Lines(out) {
 		commit, ref, _ := strings.Cut(strings.TrimSpace(line), "\t")
-		if ref == r.ref && commitForm().MatchString(commit) {
+		if ref == r.ref && commitPattern().MatchString(commit) {
 			return commit, nil
 		}
 	}
 	return "", nil
 }
 
-// agree decides whether the remote is as we left it. What it has may be fetched when our
+// reconcileRemote decides whether the remote is as we left it. What it has may be fetched when our
 // side is lost; it is never replaced.
-func (r *repo) agree(ctx context.Context, there string, tip *place, s *state, src Source) (*place, error) {
+func (r *repo) reconcileRemote(ctx context.Context, there string, tip *commitInfo, s *state, src Source) (*commitInfo, error) {
 	pushed := ""
 	if s.Backup.Pushed != nil {
 		pushed = s.Backup.Pushed.Commit
 	}
 	switch {
 	case there == "" && pushed != "":
-		return nil, rewritten("the branch " + s.Backup.Branch + " is gone from the remote")
+		return nil, rewrittenError("the branch " + s.Backup.Branch + " is gone from the remote")
 	case there == "":
 		return tip, nil
 	case tip != nil && there == tip.commit:
 		return tip, nil
 	case tip == nil:
-		return r.adopt(ctx, there, pushed, s, src)
+		return r.adoptRemote(ctx, there, pushed, s, src)
 	}
-	if !r.before(ctx, there, tip.commit) || pushed != "" && !r.before(ctx, pushed, there) {
-		return nil, rewritten("the branch " + s.Backup.Branch + " of the remote is not what was sent")
+	if !r.isAncestor(ctx, there, tip.commit) || pushed != "" && !r.isAncestor(ctx, pushed, there) {
+		return nil, rewrittenError("the branch " + s.Backup.Branch + " of the remote is not what was sent")
 	}
 	return tip, nil
 }
 
-func rewritten(what string) error {
-	return trouble(retake.Moved, ErrRewritten, nil, what+"; nothing of it was replaced", "to begin anew: take the branch away there, then retake help backup set")
+func rewrittenError(what string) error {
+	return newFault(retake.Moved, ErrRewritten, nil, what+"; nothing of it was replaced", "to begin anew: take the branch away there, then retake help backup set")
 }
 
-// before reports whether we have both commits, and the one is the other or leads to it.
-func (r *repo) before(ctx context.Context, old, young string) bool {
-	_, err := r.git(ctx, "merge-base", "--is-ancestor", old, young)
+// isAncestor reports whether we have both commits, and the one is the other or leads to it.
+func (r *repo) isAncestor(ctx context.Context, old, young string) bool {
+	_, err := r.runGit(ctx, "merge-base", "--is-ancestor", old, young)
 	return err == nil
 }
 
-// adopt takes over what the remote has, when our side is lost and it is ours.
-func (r *repo) adopt(ctx context.Context, there, pushed string, s *state, src Source) (*place, error) {
+// adoptRemote takes over what the remote has, when our side is lost and it is ours.
+func (r *repo) adoptRemote(ctx context.Context, there, pushed string, s *state, src Source) (*commitInfo, error) {
 	const aside = "refs/retake/there"
-	if _, err := r.git(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--progress", "--", r.to.text, "+"+r.ref+":"+aside); err != nil {
-		return nil, r.explain(err)
+	if _, err := r.runGit(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--progress", "--", r.remote.text, "+"+r.ref+":"+aside); err != nil {
+		return nil, r.explainError(err)
 	}
-	p, err := r.place(ctx, there)
+	p, err := r.readCommit(ctx, there)
 	if err != nil {
 		return nil, err
 	}
@@ -101,33 +101,33 @@ func (r *repo) adopt(ctx context.Context, there, pushed string, s *state, src So
 	if err != nil {
 		return nil, err
 	}
-	if p.workspace != s.Backup.Workspace || known != "" && known != p.checkpoint || pushed != "" && !r.before(ctx, pushed, there) {
-		return nil, rewritten("the branch " + s.Backup.Branch + " of the remote is not of this workspace")
+	if p.workspace != s.Backup.Workspace || known != "" && known != p.checkpoint || pushed != "" && !r.isAncestor(ctx, pushed, there) {
+		return nil, rewrittenError("the branch " + s.Backup.Branch + " of the remote is not of this workspace")
 	}
-	if _, err := r.git(ctx, "update-ref", r.ref, there); err != nil {
+	if _, err := r.runGit(ctx, "update-ref", r.ref, there); err != nil {
 		return nil, fmt.Errorf("take over the branch: %w", err)
 	}
 	return p, nil
 }
 
-// push sends the branch, never by force, and reads it back.
-func (r *repo) push(ctx context.Context, commit string) error {
-	_, err := r.git(ctx, "push", "--porcelain", "--progress", "--no-verify", "--no-follow-tags", "--", r.to.text, commit+":"+r.ref)
+// pushBranch sends the branch, never by force, and reads it back.
+func (r *repo) pushBranch(ctx context.Context, commit string) error {
+	_, err := r.runGit(ctx, "push", "--porcelain", "--progress", "--no-verify", "--no-follow-tags", "--", r.remote.text, commit+":"+r.ref)
 	if err != nil {
-		return r.explain(err)
+		return r.explainError(err)
 	}
-	there, err := r.readBack(ctx)
+	there, err := r.remoteTip(ctx)
 	if err != nil {
 		return err
 	}
 	if there != commit {
-		return rewritten("the remote accepted the branch, but returns another one")
+		return rewrittenError("the remote accepted the branch, but returns another one")
 	}
 	return nil
 }
 
 // signs tell what a program means by its words.
-var signs = []struct {
+var errorPatterns = []struct {
 	says       []string
 	kind       retake.ErrorKind
 	cause      error
@@ -145,19 +145,19 @@ var signs = []struct {
 		"there is no repository at that address, or the key may not see it", "make one there, empty, and give it the key: retake backup status"},
 }
 
-// explain gives trouble with a remote its kind.
-func (r *repo) explain(err error) error {
-	var f *failed
+// explainError gives trouble with a remote its kind.
+func (r *repo) explainError(err error) error {
+	var f *gitError
 	if !errors.As(err, &f) {
 		return err
 	}
-	text := f.said + "\n" + f.out
-	for _, s := range signs {
+	text := f.stderr + "\n" + f.stdout
+	for _, s := range errorPatterns {
 		for _, w := range s.says {
 			if strings.Contains(text, w) {
-				return trouble(s.kind, s.cause, f, s.what, s.hint)
+				return newFault(s.kind, s.cause, f, s.what, s.hint)
 			}
 		}
 	}
-	return trouble(retake.Away, ErrAway, f, "the remote cannot be reached", "it is tried again; look whether it answers")
+	return newFault(retake.Away, ErrAway, f, "the remote cannot be reached", "it is tried again; look whether it answers")
 }

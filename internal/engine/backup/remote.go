@@ -11,8 +11,8 @@ import (
 	"github.com/retake-dev/retake/internal/pure/pattern"
 )
 
-// remote is an address that was read. Git is given the text; the rest is for us.
-type remote struct {
+// remoteAddr is an address that was read. Git is given the text; the rest is for us.
+type remoteAddr struct {
 	text string
 	host string // "" for a directory
 	port int
@@ -21,55 +21,55 @@ type remote struct {
 const sshPort = 22
 
 var (
-	userForm = pattern.Late(`^[A-Za-z0-9_][A-Za-z0-9._-]*$`)
-	hostForm = pattern.Late(`^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$`)
+	userPattern = pattern.Lazy(`^[A-Za-z0-9_][A-Za-z0-9._-]*$`)
+	hostPattern = pattern.Lazy(`^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$`)
 )
 
-// parse takes ssh://user@host[:port]/path and user@host:path, and nothing that a
+// parseRemote takes ssh://user@host[:port]/path and user@host:path, and nothing that a
 // program could take for an option or for another way to reach it.
-func parse(text string, paths bool) (remote, error) {
-	if paths && filepath.IsAbs(text) && plain(text) {
-		return remote{text: text}, nil
+func parseRemote(text string, paths bool) (remoteAddr, error) {
+	if paths && filepath.IsAbs(text) && isPlainText(text) {
+		return remoteAddr{text: text}, nil
 	}
-	r, ok := remote{}, false
+	r, ok := remoteAddr{}, false
 	if strings.HasPrefix(text, "ssh://") {
 		r, ok = parseURL(text)
 	} else if !strings.Contains(text, "://") {
-		r, ok = parseShort(text)
+		r, ok = parseSCP(text)
 	}
-	if !ok || !plain(text) {
-		return remote{}, trouble(retake.Invalid, ErrRemote, nil, "backups go over ssh, as git@host:path or ssh://git@host/path", "say where: retake backup set git@host:path")
+	if !ok || !isPlainText(text) {
+		return remoteAddr{}, newFault(retake.Invalid, ErrRemote, nil, "backups go over ssh, as git@host:path or ssh://git@host/path", "say where: retake backup set git@host:path")
 	}
 	return r, nil
 }
 
-func parseURL(text string) (remote, bool) {
+func parseURL(text string) (remoteAddr, bool) {
 	u, err := url.Parse(text)
 	if err != nil || u.Opaque != "" || u.RawQuery != "" || u.ForceQuery || strings.Contains(text, "#") || len(u.Path) < 2 || strings.HasPrefix(u.Path, "/-") {
-		return remote{}, false
+		return remoteAddr{}, false
 	}
-	r := remote{text: text, host: u.Hostname(), port: sshPort}
+	r := remoteAddr{text: text, host: u.Hostname(), port: sshPort}
 	if p := u.Port(); p != "" {
 		r.port, err = strconv.Atoi(p)
 	}
-	if _, set := u.User.Password(); set || !userForm().MatchString(u.User.Username()) {
-		return remote{}, false
+	if _, set := u.User.Password(); set || !userPattern().MatchString(u.User.Username()) {
+		return remoteAddr{}, false
 	}
-	return r, err == nil && r.port > 0 && r.port < 1<<16 && goodHost(r.host)
+	return r, err == nil && r.port > 0 && r.port < 1<<16 && isValidHost(r.host)
 }
 
-func parseShort(text string) (remote, bool) {
-	at, path, ok := cutHost(text)
+func parseSCP(text string) (remoteAddr, bool) {
+	at, path, ok := splitHost(text)
 	user, host, named := strings.Cut(at, "@")
 	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
-	if !ok || !named || path == "" || path[0] == '-' || path[0] == ':' || !userForm().MatchString(user) || !goodHost(host) {
-		return remote{}, false
+	if !ok || !named || path == "" || path[0] == '-' || path[0] == ':' || !userPattern().MatchString(user) || !isValidHost(host) {
+		return remoteAddr{}, false
 	}
-	return remote{text: text, host: host, port: sshPort}, true
+	return remoteAddr{text: text, host: host, port: sshPort}, true
 }
 
-// cutHost cuts at the colon before the path, which is not one of an address in brackets.
-func cutHost(text string) (at, path string, ok bool) {
+// splitHost cuts at the colon before the path, which is not one of an address in brackets.
+func splitHost(text string) (at, path string, ok bool) {
 	if end := strings.Index(text, "]:"); end >= 0 && strings.Contains(text[:end], "[") {
 		return text[:end+1], text[end+2:], true
 	}
@@ -77,16 +77,16 @@ func cutHost(text string) (at, path string, ok bool) {
 	return at, path, ok && !strings.Contains(at, "/")
 }
 
-func goodHost(h string) bool {
-	if hostForm().MatchString(h) {
+func isValidHost(h string) bool {
+	if hostPattern().MatchString(h) {
 		return true
 	}
 	a, err := netip.ParseAddr(h)
 	return err == nil && a.Zone() == ""
 }
 
-// plain holds no spaces and nothing that a terminal or a shell would take for more.
-func plain(s string) bool {
+// isPlainText holds no spaces and nothing that a terminal or a shell would take for more.
+func isPlainText(s string) bool {
 	for _, c := range []byte(s) {
 		if c <= ' ' || c >= 0x7f {
 			return false
@@ -95,8 +95,8 @@ func plain(s string) bool {
 	return len(s) > 0 && len(s) <= 1000
 }
 
-// branch is the name under which a workspace goes to a remote that it may share.
-func branch(ws retake.Workspace) string {
+// branchName is the name under which a workspace goes to a remote that it may share.
+func branchName(ws retake.Workspace) string {
 	var b strings.Builder
 	for _, c := range strings.ToLower(ws.Name) {
 		switch {

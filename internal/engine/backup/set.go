@@ -20,13 +20,13 @@ const keyPurpose = "backup key "
 // Set says where the checkpoints of a workspace go, and makes the key for it. Where a host is
 // between and req does not name it, nothing is set: the answer tells what the host says.
 func (w *Worker) Set(ctx context.Context, ws retake.Workspace, req retake.BackupRequest) (retake.Backup, error) {
-	to, err := parse(req.URL, w.o.Paths)
+	to, err := parseRemote(req.URL, w.opts.AllowPaths)
 	if err != nil {
 		return retake.Backup{}, err
 	}
-	b := retake.Backup{Workspace: ws.ID, URL: to.text, Branch: branch(ws), Left: []retake.LeftOut{}}
+	b := retake.Backup{Workspace: ws.ID, URL: to.text, Branch: branchName(ws), Left: []retake.LeftOut{}}
 	if to.host != "" {
-		host, err := w.host(ctx, to, req.Host)
+		host, err := w.chooseHostKey(ctx, to, req.Host)
 		if err != nil {
 			return b, err
 		}
@@ -35,34 +35,34 @@ func (w *Worker) Set(ctx context.Context, ws retake.Workspace, req retake.Backup
 			return b, nil
 		}
 	}
-	release, err := w.lock(ctx, ws.ID)
+	release, err := w.lockWorkspace(ctx, ws.ID)
 	if err != nil {
 		return b, err
 	}
 	defer release()
-	if err := os.MkdirAll(w.dir(ws.ID), 0o700); err != nil {
+	if err := os.MkdirAll(w.workspaceDir(ws.ID), 0o700); err != nil {
 		return b, fmt.Errorf("make backup: %w", err)
 	}
-	b.Set, b.Created = true, w.o.Clock.Now().UTC()
+	b.Set, b.Created = true, w.opts.Clock.Now().UTC()
 	s := &state{Backup: b}
-	if old, err := w.load(ws.ID); err == nil && old.Backup.URL == b.URL && old.Backup.Public != "" {
+	if old, err := w.loadState(ws.ID); err == nil && old.Backup.URL == b.URL && old.Backup.Public != "" {
 		s.Backup.Public, s.Backup.Created, s.Backup.Left, s.Counted = old.Backup.Public, old.Backup.Created, old.Backup.Left, old.Counted
 	} else if to.host != "" {
 		if s.Backup.Public, err = w.makeKey(ctx, ws); err != nil {
 			return b, err
 		}
 	}
-	return s.Backup, w.save(s)
+	return s.Backup, w.saveState(s)
 }
 
 // makeKey makes a key of its own for every remote: hosts let one key in at one place only.
 func (w *Worker) makeKey(ctx context.Context, ws retake.Workspace) (public string, err error) {
-	private, public, err := newKey(strings.ReplaceAll(branch(ws), "/", "-"))
-	if err == nil && w.o.Seal != nil {
-		private, err = w.o.Seal.Seal(ctx, keyPurpose+string(ws.ID), private)
+	private, public, err := newKeyPair(strings.ReplaceAll(branchName(ws), "/", "-"))
+	if err == nil && w.opts.Seal != nil {
+		private, err = w.opts.Seal.Seal(ctx, keyPurpose+string(ws.ID), private)
 	}
 	if err == nil {
-		err = replace(filepath.Join(w.dir(ws.ID), keyFile), private)
+		err = replaceFile(filepath.Join(w.workspaceDir(ws.ID), keyFile), private)
 	}
 	if err != nil {
 		return "", fmt.Errorf("keep key: %w", err)
@@ -70,36 +70,36 @@ func (w *Worker) makeKey(ctx context.Context, ws retake.Workspace) (public strin
 	return public, nil
 }
 
-// unseal answers the name of the file that ssh reads the key from.
-func (r *repo) unseal(ctx context.Context, ws retake.WorkspaceID) (string, error) {
-	if r.w.o.Seal == nil {
+// openKeyFile answers the name of the file that ssh reads the key from.
+func (r *repo) openKeyFile(ctx context.Context, ws retake.WorkspaceID) (string, error) {
+	if r.w.opts.Seal == nil {
 		return keyFile, nil
 	}
 	sealed, err := os.ReadFile(filepath.Join(r.dir, keyFile))
 	var private []byte
 	if err == nil {
-		private, err = r.w.o.Seal.Open(ctx, keyPurpose+string(ws), sealed)
+		private, err = r.w.opts.Seal.Open(ctx, keyPurpose+string(ws), sealed)
 	}
-	at := filepath.Join(r.dir, openFile)
+	at := filepath.Join(r.dir, plainKeyFile)
 	if err == nil {
-		err = replace(at, private)
+		err = replaceFile(at, private)
 	}
 	if err != nil {
-		return "", trouble(retake.Damaged, ErrState, err, "the key of the backup cannot be read", "set it again: retake help backup set")
+		return "", newFault(retake.Damaged, ErrState, err, "the key of the backup cannot be read", "set it again: retake help backup set")
 	}
-	r.done = func() { _ = os.Remove(at) } // the next run removes it too
-	return openFile, nil
+	r.cleanup = func() { _ = os.Remove(at) } // the next run removes it too
+	return plainKeyFile, nil
 }
 
-// host decides which key a host is known by: the one that is named, or what it says.
-func (w *Worker) host(ctx context.Context, to remote, named string) (retake.HostKey, error) {
-	if k, ok := hostKey(named); ok {
+// chooseHostKey decides which key a host is known by: the one that is named, or what it says.
+func (w *Worker) chooseHostKey(ctx context.Context, to remoteAddr, named string) (retake.HostKey, error) {
+	if k, ok := parseHostKey(named); ok {
 		return k, nil
 	}
-	if named != "" && !strings.HasPrefix(named, printPrefix) {
-		return retake.HostKey{}, trouble(retake.Invalid, ErrHost, nil, "that is no key of a host, and no fingerprint", "as ssh-keyscan prints it, or SHA256:…")
+	if named != "" && !strings.HasPrefix(named, fingerprintPrefix) {
+		return retake.HostKey{}, newFault(retake.Invalid, ErrHost, nil, "that is no key of a host, and no fingerprint", "as ssh-keyscan prints it, or SHA256:…")
 	}
-	keys, err := w.scan(ctx, to)
+	keys, err := w.scanHostKeys(ctx, to)
 	if err != nil {
 		return retake.HostKey{}, err
 	}
@@ -108,44 +108,44 @@ func (w *Worker) host(ctx context.Context, to remote, named string) (retake.Host
 	}
 	i := slices.IndexFunc(keys, func(k retake.HostKey) bool { return k.Print == named })
 	if i < 0 {
-		return retake.HostKey{}, trouble(retake.Denied, ErrHost, nil, to.host+" says that it is "+keys[0].Print+", which is not what was named", "don't continue before you know why")
+		return retake.HostKey{}, newFault(retake.Denied, ErrHost, nil, to.host+" says that it is "+keys[0].Print+", which is not what was named", "don't continue before you know why")
 	}
 	return keys[i], nil
 }
 
-// scan asks a host for its keys, the best first. Nothing proves them; a person does.
-func (w *Worker) scan(ctx context.Context, to remote) ([]retake.HostKey, error) {
+// scanHostKeys asks a host for its keys, the best first. Nothing proves them; a person does.
+func (w *Worker) scanHostKeys(ctx context.Context, to remoteAddr) ([]retake.HostKey, error) {
 	at := to.host
-	if w.o.Address != nil {
+	if w.opts.ResolveHost != nil {
 		var err error
-		if at, err = w.o.Address(ctx, to.host); err != nil {
-			return nil, trouble(retake.Away, ErrAway, err, to.host+" cannot be spoken to", "")
+		if at, err = w.opts.ResolveHost(ctx, to.host); err != nil {
+			return nil, newFault(retake.Away, ErrAway, err, to.host+" cannot be spoken to", "")
 		}
 	}
-	ctx, moved, stop := w.vigil(ctx)
+	ctx, moved, stop := w.watchProgress(ctx)
 	defer stop()
 	var out, errs bytes.Buffer
-	end, err := proc.RunIsolated(ctx, proc.Isolated{
+	end, err := proc.RunIsolated(ctx, proc.IsolatedCommand{
 		Args: []string{"ssh-keyscan", "-T", "20", "-t", "ed25519,ecdsa,rsa", "-p", strconv.Itoa(to.port), "--", at},
-		Dir:  "/", Env: []string{"PATH=" + w.o.Path, "LC_ALL=C"}, Out: touching{&limited{b: &out}, moved}, Err: touching{&limited{b: &errs}, moved},
+		Dir:  "/", Env: []string{"PATH=" + w.opts.Path, "LC_ALL=C"}, Out: progressWriter{&boundedBuffer{b: &out}, moved}, Err: progressWriter{&boundedBuffer{b: &errs}, moved},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("ask %s for its key: %w", to.host, err)
 	}
 	if end.Exit == 126 || end.Exit == 127 {
-		return nil, trouble(retake.Invalid, ErrProgram, nil, "ssh-keyscan cannot be run: "+words(errs.String()), "install git and ssh")
+		return nil, newFault(retake.Invalid, ErrProgram, nil, "ssh-keyscan cannot be run: "+summarizeErrors(errs.String()), "install git and ssh")
 	}
 	var keys []retake.HostKey
 	for line := range strings.Lines(out.String()) {
-		if k, ok := hostKey(line); ok && !strings.HasPrefix(line, "#") {
+		if k, ok := parseHostKey(line); ok && !strings.HasPrefix(line, "#") {
 			keys = append(keys, k)
 		}
 	}
 	if len(keys) == 0 {
-		return nil, trouble(retake.Away, ErrAway, nil, to.host+" does not answer as a host for ssh", "look whether it is the right one")
+		return nil, newFault(retake.Away, ErrAway, nil, to.host+" does not answer as a host for ssh", "look whether it is the right one")
 	}
 	slices.SortStableFunc(keys, func(a, b retake.HostKey) int {
-		return slices.Index(hostKinds, a.Kind) - slices.Index(hostKinds, b.Kind)
+		return slices.Index(hostKeyTypes, a.Kind) - slices.Index(hostKeyTypes, b.Kind)
 	})
 	return keys, nil
 }

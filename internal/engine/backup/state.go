@@ -15,12 +15,12 @@ import (
 
 // Names in the directory of one workspace.
 const (
-	stateFile = "state.json"
-	keyFile   = "key"
-	openFile  = "key.open" // for the length of a run, when keys are sealed
-	hostsFile = "known_hosts"
-	repoDir   = "git"
-	homeDir   = "home" // empty
+	stateFile    = "state.json"
+	keyFile      = "key"
+	plainKeyFile = "key.open" // for the length of a run, when keys are sealed
+	hostsFile    = "known_hosts"
+	repoDir      = "git"
+	homeDir      = "home" // empty
 )
 
 const stateVersion = 1
@@ -34,24 +34,26 @@ type state struct {
 	Counted retake.CheckpointID `json:"counted,omitempty"`
 }
 
-func (w *Worker) dir(ws retake.WorkspaceID) string { return filepath.Join(w.o.Dir, string(ws)) }
+func (w *Worker) workspaceDir(ws retake.WorkspaceID) string {
+	return filepath.Join(w.opts.Dir, string(ws))
+}
 
-// lock keeps others away from one workspace's directory, also other processes.
-func (w *Worker) lock(ctx context.Context, ws retake.WorkspaceID) (func(), error) {
+// lockWorkspace keeps others away from one workspace's directory, also other processes.
+func (w *Worker) lockWorkspace(ctx context.Context, ws retake.WorkspaceID) (func(), error) {
 	if _, err := retake.ParseWorkspaceID(string(ws)); err != nil {
-		return nil, trouble(retake.Invalid, ErrNone, err, "not a valid workspace ID", "")
+		return nil, newFault(retake.Invalid, ErrNone, err, "not a valid workspace ID", "")
 	}
-	release, err := w.o.Locks.Lock(ctx, "backup-"+string(ws), true)
+	release, err := w.opts.Locks.Lock(ctx, "backup-"+string(ws), true)
 	if err != nil {
-		return nil, trouble(retake.Busy, ErrState, err, "a backup of this workspace is under way", "see how far it is: retake backup status")
+		return nil, newFault(retake.Busy, ErrState, err, "a backup of this workspace is under way", "see how far it is: retake backup status")
 	}
 	return release, nil
 }
 
-func (w *Worker) load(ws retake.WorkspaceID) (*state, error) {
-	b, err := os.ReadFile(filepath.Join(w.dir(ws), stateFile))
+func (w *Worker) loadState(ws retake.WorkspaceID) (*state, error) {
+	b, err := os.ReadFile(filepath.Join(w.workspaceDir(ws), stateFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, none()
+		return nil, notSetError()
 	}
 	var s state
 	if err == nil {
@@ -61,16 +63,16 @@ func (w *Worker) load(ws retake.WorkspaceID) (*state, error) {
 		err = fmt.Errorf("version %d is younger than this program", s.V)
 	}
 	if err != nil {
-		return nil, trouble(retake.Damaged, ErrState, err, "what is known of the backup cannot be read", "set it again: retake help backup set")
+		return nil, newFault(retake.Damaged, ErrState, err, "what is known of the backup cannot be read", "set it again: retake help backup set")
 	}
 	return &s, nil
 }
 
-func (w *Worker) save(s *state) error {
+func (w *Worker) saveState(s *state) error {
 	s.V = stateVersion
 	b, err := json.MarshalIndent(s, "", "  ")
 	if err == nil {
-		err = replace(filepath.Join(w.dir(s.Backup.Workspace), stateFile), append(b, '\n'))
+		err = replaceFile(filepath.Join(w.workspaceDir(s.Backup.Workspace), stateFile), append(b, '\n'))
 	}
 	if err != nil {
 		return fmt.Errorf("write down the backup: %w", err)
@@ -78,8 +80,8 @@ func (w *Worker) save(s *state) error {
 	return nil
 }
 
-// replace puts a file in the place of another in one step, for us alone to read.
-func replace(path string, b []byte) error {
+// replaceFile puts a file in the place of another in one step, for us alone to read.
+func replaceFile(path string, b []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // 0600
 	if err != nil {
 		return err
@@ -103,9 +105,9 @@ func replace(path string, b []byte) error {
 // State tells what is known of a backup.
 func (w *Worker) State(ws retake.WorkspaceID) (retake.Backup, error) {
 	if _, err := retake.ParseWorkspaceID(string(ws)); err != nil {
-		return retake.Backup{}, none()
+		return retake.Backup{}, notSetError()
 	}
-	s, err := w.load(ws)
+	s, err := w.loadState(ws)
 	if err != nil {
 		return retake.Backup{}, err
 	}
@@ -114,7 +116,7 @@ func (w *Worker) State(ws retake.WorkspaceID) (retake.Backup, error) {
 
 // All lists the workspaces that have one.
 func (w *Worker) All() ([]retake.WorkspaceID, error) {
-	names, err := os.ReadDir(w.o.Dir)
+	names, err := os.ReadDir(w.opts.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -124,7 +126,7 @@ func (w *Worker) All() ([]retake.WorkspaceID, error) {
 	var out []retake.WorkspaceID
 	for _, n := range names {
 		if id, err := retake.ParseWorkspaceID(n.Name()); err == nil {
-			if _, err := os.Stat(filepath.Join(w.dir(id), stateFile)); err == nil {
+			if _, err := os.Stat(filepath.Join(w.workspaceDir(id), stateFile)); err == nil {
 				out = append(out, id)
 			}
 		}
@@ -134,12 +136,12 @@ func (w *Worker) All() ([]retake.WorkspaceID, error) {
 
 // Drop ends a backup and removes what is kept for it here. The remote keeps what it has.
 func (w *Worker) Drop(ctx context.Context, ws retake.WorkspaceID) (retake.Backup, error) {
-	release, err := w.lock(ctx, ws)
+	release, err := w.lockWorkspace(ctx, ws)
 	if err != nil {
 		return retake.Backup{}, err
 	}
 	defer release()
-	s, err := w.load(ws)
+	s, err := w.loadState(ws)
 	if errors.Is(err, ErrNone) {
 		return retake.Backup{}, err
 	}
@@ -148,7 +150,7 @@ func (w *Worker) Drop(ctx context.Context, ws retake.WorkspaceID) (retake.Backup
 		out = s.Backup
 	}
 	out.Set = false
-	if err := os.RemoveAll(w.dir(ws)); err != nil {
+	if err := os.RemoveAll(w.workspaceDir(ws)); err != nil {
 		return out, fmt.Errorf("remove backup: %w", err)
 	}
 	return out, nil
@@ -165,12 +167,12 @@ func (w *Worker) Forget(ctx context.Context, ws retake.WorkspaceID) error {
 		_, err := w.Drop(ctx, ws)
 		return err
 	}
-	release, err := w.lock(ctx, ws)
+	release, err := w.lockWorkspace(ctx, ws)
 	if err != nil {
 		return err
 	}
 	defer release()
-	if err := os.RemoveAll(filepath.Join(w.dir(ws), repoDir)); err != nil {
+	if err := os.RemoveAll(filepath.Join(w.workspaceDir(ws), repoDir)); err != nil {
 		return fmt.Errorf("remove backup: %w", err)
 	}
 	return nil
@@ -179,12 +181,12 @@ func (w *Worker) Forget(ctx context.Context, ws retake.WorkspaceID) error {
 // Waits between tries: they double, and what only a person can put right is asked for now
 // and then.
 const (
-	firstWait = time.Minute
-	lastWait  = time.Hour
+	minRetryWait = time.Minute
+	maxRetryWait = time.Hour
 )
 
-// note writes down how a run ended.
-func (s *state) note(now time.Time, err error) {
+// recordResult writes down how a run ended.
+func (s *state) recordResult(now time.Time, err error) {
 	b := &s.Backup
 	if err == nil {
 		b.Trouble = nil
@@ -195,9 +197,9 @@ func (s *state) note(now time.Time, err error) {
 	if old := b.Trouble; old != nil {
 		t.Since, t.Tries = old.Since, old.Tries+1
 	}
-	wait := lastWait
+	wait := maxRetryWait
 	if n := t.Tries - 1; n < 6 && (e.Kind == retake.Away || e.Kind == retake.Internal || e.Kind == retake.Busy) {
-		wait = min(lastWait, firstWait<<n)
+		wait = min(maxRetryWait, minRetryWait<<n)
 	}
 	next := now.Add(wait)
 	t.Next, b.Trouble = &next, t

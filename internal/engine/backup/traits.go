@@ -17,55 +17,55 @@ import (
 
 // What a file may be, and how text is looked at.
 const (
-	maxFile   = 50_000_000
-	window    = 1 << 20 // of text that is looked at in one piece
-	overlap   = 8 << 10 // so that nothing lies on an edge
-	sniff     = 8000    // bytes that tell text from the rest, as git does
-	maxIgnore = 1 << 20
+	maxFileBytes = 50_000_000
+	scanWindow   = 1 << 20 // of text that is looked at in one piece
+	scanOverlap  = 8 << 10 // so that nothing lies on an edge
+	sniffLen     = 8000    // bytes that tell text from the rest, as git does
+	maxIgnore    = 1 << 20
 )
 
-// traits remember what is known of stored bytes: they never change.
-type traits struct {
+// contentCache remember what is known of stored bytes: they never change.
+type contentCache struct {
 	mu     sync.Mutex
 	secret map[retake.ObjectID]bool   // guarded by mu
 	rules  map[retake.ObjectID][]byte // guarded by mu
 }
 
 const (
-	maxVerdicts = 500_000
-	maxRules    = 2000
+	maxSecretResults = 500_000
+	maxRules         = 2000
 )
 
-func newTraits() *traits {
-	return &traits{secret: map[retake.ObjectID]bool{}, rules: map[retake.ObjectID][]byte{}}
+func newContentCache() *contentCache {
+	return &contentCache{secret: map[retake.ObjectID]bool{}, rules: map[retake.ObjectID][]byte{}}
 }
 
-// byRule tells why an entry is left out whatever it holds; "" when it is not.
-func byRule(rules ignore.Rules, path string, e *retake.Entry, top bool) retake.LeaveReason {
+// ruleReason tells why an entry is left out whatever it holds; "" when it is not.
+func ruleReason(rules ignore.Rules, path string, e *retake.Entry, top bool) retake.LeaveReason {
 	dir := e.Kind == retake.KindDir
 	switch {
-	case gitName(e.Name):
+	case isGitName(e.Name):
 		return retake.LeaveGit
-	case badName(e.Name), e.Kind != retake.KindFile && moduleName(e.Name):
+	case isBadName(e.Name), e.Kind != retake.KindFile && isModulesName(e.Name):
 		return retake.LeaveName
 	case top && dir && e.Name == marker.Dir:
 		return retake.LeaveMark
-	case dir && secretDirs[e.Name], !dir && secretFile(e.Name):
+	case dir && secretDirs[e.Name], !dir && isSecretFile(e.Name):
 		return retake.LeaveSecret
 	case rules.Ignored(path, dir):
 		return retake.LeaveIgnored
 	case e.Kind == retake.KindFIFO, e.Kind == retake.KindSocket:
 		return retake.LeaveSpecial
-	case e.Kind == retake.KindFile && e.Size > maxFile:
+	case e.Kind == retake.KindFile && e.Size > maxFileBytes:
 		return retake.LeaveBig
 	}
 	return ""
 }
 
-// bytesOf reads a file or a link that no rule leaves out, and tells whether it holds a
+// readContent reads a file or a link that no rule leaves out, and tells whether it holds a
 // likely secret.
-func (t *traits) bytesOf(ctx context.Context, src Source, e *retake.Entry) ([]byte, bool, error) {
-	b, err := read(ctx, src, e.Object, maxFile)
+func (t *contentCache) readContent(ctx context.Context, src Source, e *retake.Entry) ([]byte, bool, error) {
+	b, err := readObject(ctx, src, e.Object, maxFileBytes)
 	if err != nil {
 		return nil, false, err
 	}
@@ -73,42 +73,42 @@ func (t *traits) bytesOf(ctx context.Context, src Source, e *retake.Entry) ([]by
 	is, known := t.secret[e.Object]
 	t.mu.Unlock()
 	if !known {
-		is = holdsSecret(b)
-		t.keep(e.Object, is)
+		is = textHasSecret(b)
+		t.putSecret(e.Object, is)
 	}
 	return b, is, nil
 }
 
-// holds tells the same without the bytes, and reads them only when it does not know.
-func (t *traits) holds(ctx context.Context, src Source, e *retake.Entry) (bool, error) {
+// containsSecret tells the same without the bytes, and reads them only when it does not know.
+func (t *contentCache) containsSecret(ctx context.Context, src Source, e *retake.Entry) (bool, error) {
 	t.mu.Lock()
 	is, known := t.secret[e.Object]
 	t.mu.Unlock()
 	if known {
 		return is, nil
 	}
-	_, is, err := t.bytesOf(ctx, src, e)
+	_, is, err := t.readContent(ctx, src, e)
 	return is, err
 }
 
-func (t *traits) keep(id retake.ObjectID, is bool) {
+func (t *contentCache) putSecret(id retake.ObjectID, is bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.secret) >= maxVerdicts {
+	if len(t.secret) >= maxSecretResults {
 		clear(t.secret)
 	}
 	t.secret[id] = is
 }
 
-// ignoreFile reads an ignore file.
-func (t *traits) ignoreFile(ctx context.Context, src Source, e *retake.Entry) ([]byte, error) {
+// readIgnoreFile reads an ignore file.
+func (t *contentCache) readIgnoreFile(ctx context.Context, src Source, e *retake.Entry) ([]byte, error) {
 	t.mu.Lock()
 	b, ok := t.rules[e.Object]
 	t.mu.Unlock()
 	if ok {
 		return b, nil
 	}
-	b, err := read(ctx, src, e.Object, maxIgnore)
+	b, err := readObject(ctx, src, e.Object, maxIgnore)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (t *traits) ignoreFile(ctx context.Context, src Source, e *retake.Entry) ([
 	return b, nil
 }
 
-func read(ctx context.Context, src Source, id retake.ObjectID, limit int64) ([]byte, error) {
+func readObject(ctx context.Context, src Source, id retake.ObjectID, limit int64) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -137,27 +137,27 @@ func read(ctx context.Context, src Source, id retake.ObjectID, limit int64) ([]b
 	return b, nil
 }
 
-// holdsSecret looks at text, in pieces. What is no text is not looked at.
-func holdsSecret(b []byte) bool {
-	b = plainText(b)
-	if bytes.IndexByte(b[:min(len(b), sniff)], 0) >= 0 {
+// textHasSecret looks at text, in pieces. What is no text is not looked at.
+func textHasSecret(b []byte) bool {
+	b = decodeUTF16(b)
+	if bytes.IndexByte(b[:min(len(b), sniffLen)], 0) >= 0 {
 		return false
 	}
-	for len(b) > window {
-		if suspicious(b[:window]) {
+	for len(b) > scanWindow {
+		if hasSecret(b[:scanWindow]) {
 			return true
 		}
-		b = b[window-overlap:]
+		b = b[scanWindow-scanOverlap:]
 	}
-	return suspicious(b)
+	return hasSecret(b)
 }
 
-// suspicious text holds a likely secret, or a key to a server of ours.
-func suspicious(b []byte) bool { return secrets.Find(b) != nil || token.Count(b) > 0 }
+// hasSecret text holds a likely secret, or a key to a server of ours.
+func hasSecret(b []byte) bool { return secrets.FindKinds(b) != nil || token.CountKeys(b) > 0 }
 
-// plainText turns the other form of text that editors write into ours.
-func plainText(b []byte) []byte {
-	if len(b) < 2 || len(b) > 4*window {
+// decodeUTF16 turns the other form of text that editors write into ours.
+func decodeUTF16(b []byte) []byte {
+	if len(b) < 2 || len(b) > 4*scanWindow {
 		return b
 	}
 	high := 0

@@ -29,30 +29,30 @@ type Options struct {
 	Clock     clock.Clock
 	Policy    retake.Policy
 	Budget    time.Duration      // 0: as long as it takes
-	Skip      []Place            // directories that are ours: the store
+	Skip      []DirID            // directories that are ours: the store
 	Marker    bool               // the root may hold our mark, which is never captured
 	Workspace retake.WorkspaceID // that the mark names
 	Xattr     string             // the attribute of our mark on the root, never captured
 	Workers   int                // 0: twice the processors
-	Fine      bool               // times show every change that follows a look at them
+	FineTimes bool               // times show every change that follows a look at them
 	Progress  func(retake.Progress)
 
 	// Only names the places that may have changed since the index was made, by this
 	// process, with everything looked at; nil: look at everything. Gaps are those of
 	// that capture.
-	Only   map[string]track.Mark
+	Dirty  map[string]track.Mark
 	Inodes map[uint64]bool // files that got or lost a name, by number
 	Gaps   []retake.Gap
 }
 
-// Place is a directory by identity.
-type Place struct{ Dev, Ino uint64 }
+// DirID is a directory by identity.
+type DirID struct{ Dev, Ino uint64 }
 
 // Limits that hold always.
 const (
-	maxDepth = 1000     // directory levels below the root
-	maxHoles = 64 << 30 // bytes of holes that are read as zeros
-	tries    = 3        // reads of a file that keeps changing
+	maxDepth     = 1000     // directory levels below the root
+	maxHoles     = 64 << 30 // bytes of holes that are read as zeros
+	maxReadTries = 3        // reads of a file that keeps changing
 	// racyWindow covers the clock granularity of every file system in use.
 	racyWindow = int64(2 * time.Second)
 )
@@ -65,35 +65,35 @@ type Result struct {
 	Changed  retake.Counts // against the index
 	NewBytes int64         // of files that are new or have other bytes
 	Read     int64         // bytes that were read, also to find that nothing changed
-	Whole    bool          // everything was looked at
-	Since    *Since        // nil: nobody knows, or it is too much
+	Complete bool          // everything was looked at
+	Delta    *Delta        // nil: nobody knows, or it is too much
 	Draft    *Draft
 }
 
 // Draft is what the capture learned for the next one. It may be saved only under
 // the seal that holds the bytes.
 type Draft struct {
-	x       *Index
-	records []string
-	heads   []string
-	after   func() // what the index learns besides
+	index    *Index
+	records  []string
+	heads    []string
+	onAccept func() // what the index learns besides
 }
 
 // Accept makes what the capture learned the truth: the seal holds the bytes.
 func (d *Draft) Accept(seal Seal) {
-	d.x.undo, d.x.seal = nil, seal
-	d.after()
+	d.index.undoRecords, d.index.seal = nil, seal
+	d.onAccept()
 }
 
 // Discard forgets the capture: its bytes were not sealed.
-func (d *Draft) Discard() { d.x.revert() }
+func (d *Draft) Discard() { d.index.rollback() }
 
-func (d *Draft) each(w *frameWriter) {
+func (d *Draft) writeRecords(w *frameWriter) {
 	for _, p := range d.records {
-		w.record(frameRecords, p, d.x.dirs[p])
+		w.addRecord(frameRecords, p, d.index.dirs[p])
 	}
 	for _, p := range d.heads {
-		w.record(frameHeads, p, &record{head: d.x.dirs[p].head})
+		w.addRecord(frameHeads, p, &dirRecord{head: d.index.dirs[p].head})
 	}
 }
 
@@ -101,78 +101,78 @@ func (d *Draft) each(w *frameWriter) {
 // accepted or discarded; after an error x is as it was. An error means that there is
 // no snapshot; what could not be read is a gap, not an error.
 func Read(ctx context.Context, root fsx.Dir, x *Index, sink Sink, o Options) (*Result, error) {
-	o.Only = x.only(o)
+	o.Dirty = x.dirtyPaths(o)
 	defer func() {
 		if p := recover(); p != nil { // whoever catches it must not find rows that nobody sealed
-			x.revert()
+			x.rollback()
 			panic(p)
 		}
 	}()
-	w, n, err := read(ctx, root, x, sink, o)
-	if errors.Is(err, errUnclear) {
-		x.revert()
-		o.Only = nil
-		w, n, err = read(ctx, root, x, sink, o)
+	w, n, err := capturePass(ctx, root, x, sink, o)
+	if errors.Is(err, errUnknownLinks) {
+		x.rollback()
+		o.Dirty = nil
+		w, n, err = capturePass(ctx, root, x, sink, o)
 	}
 	if err != nil {
-		x.revert()
+		x.rollback()
 		return nil, fmt.Errorf("read workspace: %w", err)
 	}
-	res := &Result{Files: w.rootEntry(n), Coverage: retake.Cover(w.sortedGaps()), Changed: w.counts, NewBytes: w.fresh.Load(), Read: w.bytes.Load(), Whole: o.Only == nil, Since: w.since.result()}
+	res := &Result{Files: w.rootEntry(n), Coverage: retake.Cover(w.sortedGaps()), Changed: w.counts, NewBytes: w.newBytes.Load(), Read: w.byteCount.Load(), Complete: o.Dirty == nil, Delta: w.delta.result()}
 	res.Content = retake.ContentID(hex.EncodeToString(n.head.content[:]))
-	res.Draft = &Draft{x: x, records: w.records, heads: w.heads, after: w.learn}
+	res.Draft = &Draft{index: x, records: w.records, heads: w.heads, onAccept: w.updateIndex}
 	return res, nil
 }
 
-// read makes one pass.
-func read(ctx context.Context, root fsx.Dir, x *Index, sink Sink, o Options) (*walker, *node, error) {
-	x.begin()
+// capturePass makes one pass.
+func capturePass(ctx context.Context, root fsx.Dir, x *Index, sink Sink, o Options) (*walker, *dirNode, error) {
+	x.beginCapture()
 	w, err := newWalker(ctx, root, x, o)
 	if err != nil {
 		return nil, nil, err
 	}
 	w.sink = sink
-	w.since.base = x.seal.Checkpoint
-	n, err := w.walk(ctx, root)
+	w.delta.base = x.seal.Checkpoint
+	n, err := w.walkTree(ctx, root)
 	return w, n, err
 }
 
 // walker is one pass over a workspace. With a sink it captures; with emit and
 // equal it only tells what differs from the index.
 type walker struct {
-	o        Options
-	x        *Index
-	sink     Sink
-	emit     func(retake.Change) error
-	equal    func(ctx context.Context, id retake.ObjectID, r io.Reader) (bool, error)
-	dev      uint64
-	started  int64
-	untraced bool // times tell nothing about bytes here: every file is read, and twice
-	deadline time.Time
-	excludes *ignore.Excludes
-	tokens   chan struct{} // one for each extra goroutine
-	files    atomic.Int64
-	bytes    atomic.Int64
-	fresh    atomic.Int64
+	opts            Options
+	index           *Index
+	sink            Sink
+	emit            func(retake.Change) error
+	equal           func(ctx context.Context, id retake.ObjectID, r io.Reader) (bool, error)
+	dev             uint64
+	started         int64
+	timesUnreliable bool // times tell nothing about bytes here: every file is read, and twice
+	deadline        time.Time
+	excludes        *ignore.Excludes
+	tokens          chan struct{} // one for each extra goroutine
+	fileCount       atomic.Int64
+	byteCount       atomic.Int64
+	newBytes        atomic.Int64
 
-	mu      sync.Mutex // guards everything below, and x.dirs
-	gaps    []retake.Gap
-	counts  retake.Counts
-	since   since
-	links   map[uint64][]linkRef
-	records []string
-	heads   []string
-	nothing retake.ObjectID // the object of no bytes, for FIFOs and sockets
-	err     error
-	covered map[string]bool // paths that were looked at; true: with all below
-	lost    []lostLink
-	regroup []regrouped
-	inodes  map[uint64]inode // those with several names, once they are resolved
-	unclear bool
+	mu            sync.Mutex // guards everything below, and x.dirs
+	gaps          []retake.Gap
+	counts        retake.Counts
+	delta         deltaCollector
+	links         map[uint64][]linkRef
+	records       []string
+	heads         []string
+	emptyID       retake.ObjectID // the object of no bytes, for FIFOs and sockets
+	err           error
+	visited       map[string]bool // paths that were looked at; true: with all below
+	lostLinks     []lostLink
+	pendingGroups []pendingGroup
+	inodes        map[uint64]linkedInode // those with several names, once they are resolved
+	linksUnknown  bool
 }
 
 func newWalker(ctx context.Context, root fsx.Dir, x *Index, o Options) (*walker, error) {
-	w := &walker{o: o, x: x, links: map[uint64][]linkRef{}, covered: map[string]bool{}, inodes: map[uint64]inode{}}
+	w := &walker{opts: o, index: x, links: map[uint64][]linkRef{}, visited: map[string]bool{}, inodes: map[uint64]linkedInode{}}
 	var err error
 	if w.excludes, err = ignore.NewExcludes(o.Policy.Exclude); err != nil {
 		return nil, err
@@ -183,14 +183,14 @@ func newWalker(ctx context.Context, root fsx.Dir, x *Index, o Options) (*walker,
 	}
 	w.dev = i.Dev
 	if x.dev != 0 && x.dev != i.Dev {
-		if o.Only != nil {
-			return nil, fmt.Errorf("the root is on another device than the index: %w", errIndex)
+		if o.Dirty != nil {
+			return nil, fmt.Errorf("the root is on another device than the index: %w", errIndexDamaged)
 		}
 		// Inode numbers of another file system mean nothing here.
 		for _, r := range x.dirs {
 			r.forgetInodes()
 		}
-		x.file = 0
+		x.fileSize = 0
 	}
 	x.dev = i.Dev
 	// A store through a mapping changes no time while its page is dirty. After
@@ -198,11 +198,11 @@ func newWalker(ctx context.Context, root fsx.Dir, x *Index, o Options) (*walker,
 	// page may get dirty again long before a slow sync ends.
 	now := o.Clock.Now()
 	w.started = now.UnixNano()
-	w.untraced = x.untraced
-	if o.Only == nil { // else the files that are mapped are synced one by one
+	w.timesUnreliable = x.timesUnreliable
+	if o.Dirty == nil { // else the files that are mapped are synced one by one
 		err = root.SyncFS()
-		w.untraced = errors.Is(err, fsx.ErrUntraced)
-		if err != nil && !w.untraced && !errors.Is(err, errors.ErrUnsupported) {
+		w.timesUnreliable = errors.Is(err, fsx.ErrNoWriteback)
+		if err != nil && !w.timesUnreliable && !errors.Is(err, errors.ErrUnsupported) {
 			return nil, err
 		}
 	}
@@ -217,35 +217,35 @@ func newWalker(ctx context.Context, root fsx.Dir, x *Index, o Options) (*walker,
 	return w, ctx.Err()
 }
 
-func (r *record) forgetInodes() {
-	rows, err := r.decode()
+func (r *dirRecord) forgetInodes() {
+	rows, err := r.decodeRows()
 	if err != nil {
 		return // the visit will find it
 	}
 	for i := range rows {
 		rows[i].ino = 0
 	}
-	*r = *newRecord(r.head, rows)
+	*r = *newDirRecord(r.head, rows)
 }
 
-// walk visits everything and finishes the directories that had to wait for the
+// walkTree visits everything and finishes the directories that had to wait for the
 // whole picture of hard links.
-func (w *walker) walk(ctx context.Context, root fsx.Dir) (*node, error) {
-	n := &node{base: w.record(""), all: w.o.Only == nil}
-	if w.o.Only != nil {
+func (w *walker) walkTree(ctx context.Context, root fsx.Dir) (*dirNode, error) {
+	n := &dirNode{record: w.findRecord(""), scanAll: w.opts.Dirty == nil}
+	if w.opts.Dirty != nil {
 		var err error
-		if n.only, err = w.spots(); err != nil {
+		if n.target, err = w.scanTargets(); err != nil {
 			return nil, err
 		}
 	}
-	if w.o.Policy.GitIgnore {
-		n.rules = ignore.Root()
+	if w.opts.Policy.GitIgnore {
+		n.rules = ignore.EmptyRules()
 	}
-	if err := w.visit(ctx, root, n); err != nil {
+	if err := w.visitDir(ctx, root, n); err != nil {
 		return nil, err
 	}
-	if w.o.Only != nil {
-		w.carryGaps()
+	if w.opts.Dirty != nil {
+		w.carryOverGaps()
 	}
 	if err := w.resolveLinks(); err != nil {
 		return nil, err
@@ -253,67 +253,67 @@ func (w *walker) walk(ctx context.Context, root fsx.Dir) (*node, error) {
 	if w.sink == nil {
 		return n, nil
 	}
-	if err := w.finishAll(ctx, n); err != nil {
+	if err := w.finishDeferred(ctx, n); err != nil {
 		return nil, err
 	}
 	return n, nil
 }
 
-// learn keeps what only this process knows.
-func (w *walker) learn() {
-	w.keepLinks()
-	if w.o.Only == nil {
-		w.x.whole, w.x.untraced = w.sure(), w.untraced
+// updateIndex keeps what only this process knows.
+func (w *walker) updateIndex() {
+	w.saveLinks()
+	if w.opts.Dirty == nil {
+		w.index.complete, w.index.timesUnreliable = w.unseenLinksAreExternal(), w.timesUnreliable
 	}
 }
 
-func (w *walker) record(path string) *record {
+func (w *walker) findRecord(path string) *dirRecord {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.x.dirs[path]
+	return w.index.dirs[path]
 }
 
-func (w *walker) gap(path string, reason retake.Reason, detail string) {
+func (w *walker) addGap(path string, reason retake.Reason, detail string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.gaps = append(w.gaps, retake.Gap{Path: path, Reason: reason, Detail: detail})
 }
 
-func (w *walker) rootEntry(n *node) retake.Entry {
+func (w *walker) rootEntry(n *dirNode) retake.Entry {
 	e := entryOf("", &n.info)
 	e.Object, e.Sum = n.head.object, n.head.sum
-	delete(n.xattrs, w.o.Xattr)
+	delete(n.xattrs, w.opts.Xattr)
 	if len(n.xattrs) > 0 {
 		e.Extra = &retake.Extra{Xattrs: n.xattrs}
 	}
 	return e
 }
 
-func (w *walker) late() bool {
-	return !w.deadline.IsZero() && w.o.Clock.Now().After(w.deadline)
+func (w *walker) isPastDeadline() bool {
+	return !w.deadline.IsZero() && w.opts.Clock.Now().After(w.deadline)
 }
 
-// tick tells progress now and then.
-func (w *walker) tick() {
-	if n := w.files.Add(1); w.o.Progress != nil && n%256 == 0 {
-		w.o.Progress(retake.Progress{Files: n, Bytes: w.bytes.Load()})
+// reportProgress tells progress now and then.
+func (w *walker) reportProgress() {
+	if n := w.fileCount.Add(1); w.opts.Progress != nil && n%256 == 0 {
+		w.opts.Progress(retake.Progress{Files: n, Bytes: w.byteCount.Load()})
 	}
 }
 
-// spread runs f beside us when a token is free, else in place. The first error
+// runParallel runs f beside us when a token is free, else in place. The first error
 // ends the walk.
-func (w *walker) spread(wg *sync.WaitGroup, f func() error) {
+func (w *walker) runParallel(wg *sync.WaitGroup, f func() error) {
 	run := func() {
 		defer func() { // in a process that serves others, one capture may not end them all
 			if p := recover(); p != nil {
-				w.fail(fmt.Errorf("the capture broke off: %v", p))
+				w.setError(fmt.Errorf("the capture broke off: %v", p))
 			}
 		}()
-		if w.failed() != nil {
+		if w.firstError() != nil {
 			return
 		}
 		if err := f(); err != nil {
-			w.fail(err)
+			w.setError(err)
 		}
 	}
 	select {
@@ -329,7 +329,7 @@ func (w *walker) spread(wg *sync.WaitGroup, f func() error) {
 	}
 }
 
-func (w *walker) fail(err error) {
+func (w *walker) setError(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err == nil || errors.Is(w.err, context.Canceled) {
@@ -337,7 +337,7 @@ func (w *walker) fail(err error) {
 	}
 }
 
-func (w *walker) failed() error {
+func (w *walker) firstError() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.err

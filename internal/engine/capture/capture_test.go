@@ -23,11 +23,11 @@ import (
 
 const workspace retake.WorkspaceID = "ws_0198c5a4-8f00-7000-8000-000000000001"
 
-// world is a workspace in memory whose clock the test moves.
-type world struct {
+// captureTest is a workspace in memory whose clock the test moves.
+type captureTest struct {
 	t     testing.TB
 	fs    *fsx.Memory
-	clock *clock.Held
+	clock *clock.Manual
 	store *memory.Store
 	w     store.Writer
 	opts  capture.Options
@@ -35,70 +35,70 @@ type world struct {
 	roots map[retake.CheckpointID]retake.Entry // of what was sealed
 }
 
-func newWorld(t testing.TB) *world {
+func newCaptureTest(t testing.TB) *captureTest {
 	t.Helper()
-	w := &world{t: t, fs: fsx.NewMemory(), clock: clock.NewHeld(time.Unix(1_700_000_000, 0)), store: memory.New()}
+	w := &captureTest{t: t, fs: fsx.NewMemory(), clock: clock.NewManual(time.Unix(1_700_000_000, 0)), store: memory.New()}
 	w.fs.SetClock(func() int64 { return w.clock.Now().UnixNano() })
-	w.must(w.fs.MkdirAll("/ws", 0o755))
-	w.must(w.fs.MkdirAll("/state", 0o700))
+	w.check(w.fs.MkdirAll("/ws", 0o755))
+	w.check(w.fs.MkdirAll("/state", 0o700))
 	w.opts = capture.Options{Clock: w.clock, Marker: true, Workspace: workspace, Workers: 4}
 	var err error
 	w.w, err = w.store.Begin(context.Background(), retake.Workspace{ID: "ws_00000000-0000-0000-0000-000000000000"})
-	w.must(err)
+	w.check(err)
 	return w
 }
 
-func (w *world) must(err error) {
+func (w *captureTest) check(err error) {
 	w.t.Helper()
 	if err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-// later lets enough time pass for every change so far to count as settled.
-func (w *world) later() { w.clock.Move(time.Minute) }
+// advanceClock lets enough time pass for every change so far to count as settled.
+func (w *captureTest) advanceClock() { w.clock.Advance(time.Minute) }
 
-func (w *world) write(path, text string) {
+func (w *captureTest) writeFile(path, text string) {
 	w.t.Helper()
-	w.clock.Move(time.Millisecond)
+	w.clock.Advance(time.Millisecond)
 	if i := strings.LastIndexByte(path, '/'); i > 0 {
-		w.must(w.fs.MkdirAll("/ws/"+path[:i], 0o755))
+		w.check(w.fs.MkdirAll("/ws/"+path[:i], 0o755))
 	}
-	w.must(w.fs.WriteFile("/ws/"+path, []byte(text), 0o644))
+	w.check(w.fs.WriteFile("/ws/"+path, []byte(text), 0o644))
 }
 
-func (w *world) dir(path string) fsx.Dir {
+func (w *captureTest) openDir(path string) fsx.Dir {
 	w.t.Helper()
 	d, err := w.fs.OpenRoot(path)
-	w.must(err)
+	w.check(err)
 	return d
 }
 
-func (w *world) load() *capture.Index {
+func (w *captureTest) loadIndex() *capture.Index {
 	w.t.Helper()
-	d := w.dir("/state")
+	d := w.openDir("/state")
 	defer d.Close()
-	x, err := capture.Load(d, "index", func(s capture.Seal) bool { return slices.Contains(w.seals, s) })
-	w.must(err)
+	x, err := capture.LoadIndex(d, "index", func(s capture.Seal) bool { return slices.Contains(w.seals, s) })
+	w.check(err)
 	return x
 }
 
-// take captures by the index, and saves it as if sealed.
-func (w *world) take() *capture.Result {
+// captureAndAccept captures by the index, and saves it as if sealed.
+func (w *captureTest) captureAndAccept() *capture.Result {
 	w.t.Helper()
-	x := w.load()
+	x := w.loadIndex()
 	base := x.Seal().Checkpoint
-	res := w.read(x)
-	w.sinceHolds(w.t, base, res)
+	res := w.captureWith(x)
+	w.checkDelta(w.t, base, res)
 	w.accept(res)
-	d := w.dir("/state")
+	d := w.openDir("/state")
 	defer d.Close()
-	w.must(res.Draft.Save(d, "index"))
+	w.check(res.Draft.Save(d, "index"))
 	return res
 }
 
 // accept is what follows a seal.
-func (w *world) accept(res *capture.Result) {
+func (w *captureTest) accept(res *capture.Result) {
 	seal := capture.Seal{Checkpoint: retake.CheckpointID(fmt.Sprint("cp", len(w.seals))), Number: int64(len(w.seals) + 1), Tree: res.Files.Object}
 	w.seals = append(w.seals, seal)
 	if w.roots == nil {
@@ -108,16 +108,16 @@ func (w *world) accept(res *capture.Result) {
 	res.Draft.Accept(seal)
 }
 
-func (w *world) read(x *capture.Index) *capture.Result {
+func (w *captureTest) captureWith(x *capture.Index) *capture.Result {
 	w.t.Helper()
-	root := w.dir("/ws")
+	root := w.openDir("/ws")
 	defer root.Close()
 	res, err := capture.Read(context.Background(), root, x, w.w, w.opts)
-	w.must(err)
+	w.check(err)
 	return res
 }
 
-func (w *world) gaps(res *capture.Result) []string {
+func (w *captureTest) gaps(res *capture.Result) []string {
 	out := []string{}
 	for _, g := range res.Coverage.Gaps {
 		out = append(out, string(g.Reason)+" "+g.Path)
@@ -127,21 +127,21 @@ func (w *world) gaps(res *capture.Result) []string {
 
 func TestSettledFilesAreNotReadAgain(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.write("a", "one")
-	w.write("dir/b", "two")
-	w.later()
-	first := w.take()
+	w := newCaptureTest(t)
+	w.writeFile("a", "one")
+	w.writeFile("dir/b", "two")
+	w.advanceClock()
+	first := w.captureAndAccept()
 	if first.Read != 6 || first.Changed.Added != 2 {
 		t.Fatalf("first: %+v", first)
 	}
-	w.later()
-	if again := w.take(); again.Read != 0 || again.Changed.Total() != 0 || again.Files.Object != first.Files.Object {
+	w.advanceClock()
+	if again := w.captureAndAccept(); again.Read != 0 || again.Changed.Total() != 0 || again.Files.Object != first.Files.Object {
 		t.Errorf("nothing changed, and yet: %+v", again)
 	}
-	w.write("dir/b", "TWO")
-	w.later()
-	edit := w.take()
+	w.writeFile("dir/b", "TWO")
+	w.advanceClock()
+	edit := w.captureAndAccept()
 	if edit.Read != 3 || edit.Changed != (retake.Counts{Edited: 1}) {
 		t.Errorf("one edit: %+v", edit)
 	}
@@ -151,16 +151,16 @@ func TestSettledFilesAreNotReadAgain(t *testing.T) {
 // is read once more.
 func TestRecentFilesAreReadAgain(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.write("a", "one")
-	w.clock.Move(time.Second) // inside the window
-	w.take()
-	if res := w.take(); res.Read != 3 {
+	w := newCaptureTest(t)
+	w.writeFile("a", "one")
+	w.clock.Advance(time.Second) // inside the window
+	w.captureAndAccept()
+	if res := w.captureAndAccept(); res.Read != 3 {
 		t.Errorf("a file of the racy window was taken over unread")
 	}
-	w.later()
-	w.take() // reads it once more, now well after its change
-	if res := w.take(); res.Read != 0 {
+	w.advanceClock()
+	w.captureAndAccept() // reads it once more, now well after its change
+	if res := w.captureAndAccept(); res.Read != 0 {
 		t.Errorf("a settled file was read again: %d bytes", res.Read)
 	}
 }
@@ -168,59 +168,59 @@ func TestRecentFilesAreReadAgain(t *testing.T) {
 // Same size, same mtime, other bytes: the change time tells.
 func TestMtimePutBackIsNoticed(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.write("a", "one")
-	w.later()
-	w.take()
-	root := w.dir("/ws")
+	w := newCaptureTest(t)
+	w.writeFile("a", "one")
+	w.advanceClock()
+	w.captureAndAccept()
+	root := w.openDir("/ws")
 	before, err := root.Lstat("a")
-	w.must(err)
-	w.later()
-	w.write("a", "two")
-	w.must(w.fs.SetMtime("/ws/a", before.Mtime))
-	w.later()
-	if res := w.take(); res.Changed.Edited != 1 {
+	w.check(err)
+	w.advanceClock()
+	w.writeFile("a", "two")
+	w.check(w.fs.SetMtime("/ws/a", before.Mtime))
+	w.advanceClock()
+	if res := w.captureAndAccept(); res.Changed.Edited != 1 {
 		t.Errorf("the edit was missed: %+v", res.Changed)
 	}
 }
 
 func TestContentIDIgnoresTimes(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.write("a", "one")
-	w.write("d/b", "two")
-	w.later()
-	first := w.take()
-	w.must(w.fs.SetMtime("/ws/a", 42))
-	w.later()
-	touched := w.take()
+	w := newCaptureTest(t)
+	w.writeFile("a", "one")
+	w.writeFile("d/b", "two")
+	w.advanceClock()
+	first := w.captureAndAccept()
+	w.check(w.fs.SetMtime("/ws/a", 42))
+	w.advanceClock()
+	touched := w.captureAndAccept()
 	if touched.Content != first.Content || touched.Files.Object == first.Files.Object || touched.Changed.Total() != 0 {
 		t.Errorf("a touch: content %v, tree %v, %+v", touched.Content == first.Content, touched.Files.Object == first.Files.Object, touched.Changed)
 	}
-	w.must(w.fs.Chmod("/ws/a", 0o600))
-	w.later()
-	if res := w.take(); res.Content == first.Content || res.Changed.Edited != 1 {
+	w.check(w.fs.Chmod("/ws/a", 0o600))
+	w.advanceClock()
+	if res := w.captureAndAccept(); res.Content == first.Content || res.Changed.Edited != 1 {
 		t.Errorf("a mode is content: %+v", res.Changed)
 	}
 }
 
 func TestGapsAreNamed(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.write("kept", "k")
-	w.write("big", strings.Repeat("x", 100))
-	w.write("secret/key", "s")
-	w.must(w.fs.MkdirAll("/ws/mnt", 0o755))
-	w.write("locked/x", "x")
-	w.write(".retake/id", string(workspace)+"\n")
-	w.must(w.fs.Mkdev("/ws/null", 0o666))
-	w.must(w.fs.Mkfifo("/ws/pipe", 0o644))
-	w.must(w.fs.Mksock("/ws/sock", 0o755))
-	w.must(w.fs.Mount("/ws/mnt"))
-	w.must(w.fs.Chmod("/ws/locked", 0))
+	w := newCaptureTest(t)
+	w.writeFile("kept", "k")
+	w.writeFile("big", strings.Repeat("x", 100))
+	w.writeFile("secret/key", "s")
+	w.check(w.fs.MkdirAll("/ws/mnt", 0o755))
+	w.writeFile("locked/x", "x")
+	w.writeFile(".retake/id", string(workspace)+"\n")
+	w.check(w.fs.Mkdev("/ws/null", 0o666))
+	w.check(w.fs.Mkfifo("/ws/pipe", 0o644))
+	w.check(w.fs.Mksock("/ws/sock", 0o755))
+	w.check(w.fs.Mount("/ws/mnt"))
+	w.check(w.fs.Chmod("/ws/locked", 0))
 	w.opts.Policy = retake.Policy{MaxNewFile: 50, Exclude: []string{"secret/"}}
-	w.later()
-	res := w.take()
+	w.advanceClock()
+	res := w.captureAndAccept()
 	want := []string{"too-big big", "unreadable locked/", "mount mnt/", "device null", "excluded secret/"}
 	if d := cmp.Diff(want, w.gaps(res)); d != "" {
 		t.Errorf("gaps (-want +got):\n%s", d)
@@ -228,7 +228,7 @@ func TestGapsAreNamed(t *testing.T) {
 	if res.Coverage.Grade != retake.Partial || res.Files.Sum.Files != 3 {
 		t.Errorf("%s, %d files", res.Coverage.Grade, res.Files.Sum.Files)
 	}
-	if res := w.take(); res.Changed.Deleted != 0 {
+	if res := w.captureAndAccept(); res.Changed.Deleted != 0 {
 		t.Errorf("gaps count as deleted: %+v", res.Changed)
 	}
 }
@@ -254,12 +254,12 @@ func TestT3_MarkerDirectoryHidesNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
+			w := newCaptureTest(t)
 			for path, text := range c.files {
-				w.write(path, text)
+				w.writeFile(path, text)
 			}
-			w.later()
-			res := w.take()
+			w.advanceClock()
+			res := w.captureAndAccept()
 			if res.Files.Sum.Files != c.kept {
 				t.Errorf("%d files are kept, not %d", res.Files.Sum.Files, c.kept)
 			}
@@ -275,18 +275,18 @@ func TestT3_MarkerDirectoryHidesNothing(t *testing.T) {
 
 func TestGitRulesWhenAskedFor(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.write(".gitignore", "*.log\n/build/\n")
-	w.write("a.log", "l")
-	w.write("build/out", "o")
-	w.write("src/b.log", "l")
-	w.write("src/main.go", "package main")
-	w.later()
-	if res := w.take(); len(res.Coverage.Gaps) != 0 || res.Files.Sum.Files != 5 {
+	w := newCaptureTest(t)
+	w.writeFile(".gitignore", "*.log\n/build/\n")
+	w.writeFile("a.log", "l")
+	w.writeFile("build/out", "o")
+	w.writeFile("src/b.log", "l")
+	w.writeFile("src/main.go", "package main")
+	w.advanceClock()
+	if res := w.captureAndAccept(); len(res.Coverage.Gaps) != 0 || res.Files.Sum.Files != 5 {
 		t.Errorf("rules are followed unasked: %v", w.gaps(res))
 	}
 	w.opts.Policy.GitIgnore = true
-	res := w.take()
+	res := w.captureAndAccept()
 	if d := cmp.Diff([]string{"ignored a.log", "ignored build/", "ignored src/b.log"}, w.gaps(res)); d != "" {
 		t.Errorf("gaps (-want +got):\n%s", d)
 	}
@@ -297,12 +297,12 @@ func TestGitRulesWhenAskedFor(t *testing.T) {
 
 func TestDepth(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newCaptureTest(t)
 	deep := strings.Repeat("d/", 200)
-	w.write(deep+"kept", "k")
-	w.write(strings.Repeat("e/", 1100)+"lost", "l")
-	w.later()
-	res := w.take()
+	w.writeFile(deep+"kept", "k")
+	w.writeFile(strings.Repeat("e/", 1100)+"lost", "l")
+	w.advanceClock()
+	res := w.captureAndAccept()
 	if len(res.Coverage.Gaps) != 1 || res.Coverage.Gaps[0].Reason != retake.ReasonTooDeep || !strings.HasPrefix(res.Coverage.Gaps[0].Path, "e/e/") {
 		t.Errorf("gaps: %v", w.gaps(res))
 	}
@@ -314,9 +314,9 @@ func TestDepth(t *testing.T) {
 // A sink that fails ends the capture: a failed write is never a gap.
 func TestTroubleOfTheStoreIsAnError(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.write("a", "one")
-	root := w.dir("/ws")
+	w := newCaptureTest(t)
+	w.writeFile("a", "one")
+	root := w.openDir("/ws")
 	_, err := capture.Read(context.Background(), root, capture.NewIndex(), brokenSink{w.w}, w.opts)
 	if !errors.Is(err, errBroken) {
 		t.Errorf("got %v", err)
@@ -333,36 +333,36 @@ func (brokenSink) WriteFile(context.Context, string, io.Reader) (retake.ObjectID
 
 func TestHardLinks(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.write("a", "one")
-	w.write("alone", "x")
-	w.must(w.fs.MkdirAll("/ws/d", 0o755))
-	w.must(w.fs.MkdirAll("/outside", 0o755))
-	w.must(w.fs.Link("/ws/a", "/ws/d/b"))
-	w.must(w.fs.Link("/ws/alone", "/outside/other"))
-	w.later()
-	w.take()
+	w := newCaptureTest(t)
+	w.writeFile("a", "one")
+	w.writeFile("alone", "x")
+	w.check(w.fs.MkdirAll("/ws/d", 0o755))
+	w.check(w.fs.MkdirAll("/outside", 0o755))
+	w.check(w.fs.Link("/ws/a", "/ws/d/b"))
+	w.check(w.fs.Link("/ws/alone", "/outside/other"))
+	w.advanceClock()
+	w.captureAndAccept()
 	groups := w.groups()
 	if groups["a"] == "" || groups["a"] != groups["d/b"] || groups["alone"] != "" {
 		t.Errorf("groups: %v", groups)
 	}
 	// The other link goes: what is left is an ordinary file again.
-	d := w.dir("/ws/d")
-	w.must(d.Remove("b"))
-	w.later()
-	w.take()
+	d := w.openDir("/ws/d")
+	w.check(d.Remove("b"))
+	w.advanceClock()
+	w.captureAndAccept()
 	if groups := w.groups(); groups["a"] != "" {
 		t.Errorf("a group of one: %v", groups)
 	}
 }
 
 // groups reads the groups of the last capture back from the store.
-func (w *world) groups() map[string]string {
+func (w *captureTest) groups() map[string]string {
 	out := map[string]string{}
 	var walk func(path string, id retake.ObjectID)
 	walk = func(path string, id retake.ObjectID) {
 		entries, err := w.store.Dir(context.Background(), id)
-		w.must(err)
+		w.check(err)
 		for _, e := range entries {
 			if e.Extra != nil {
 				out[path+e.Name] = e.Extra.Group

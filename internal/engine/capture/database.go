@@ -13,16 +13,16 @@ import (
 func stringReader(s string) io.Reader { return strings.NewReader(s) }
 
 // sharedMemory is captured, but says nothing about stillness: readers write it.
-const sharedMemory = "-shm"
+const shmSuffix = "-shm"
 
-// databases finds the groups in a listing: each member's name maps to the
+// findDatabases finds the groups in a listing: each member's name maps to the
 // indexes of all, in rising order. A name belongs to one group at most: one that is
 // a companion founds no group of its own.
-func databases(names []string) map[string][]int {
+func findDatabases(names []string) map[string][]int {
 	var groups map[string][]int
 	companion := map[string]bool{}
 	for i, name := range names { // sorted: a base comes before its companions
-		base := baseOf(names[:i], name)
+		base := databaseIndex(names[:i], name)
 		if base < 0 || companion[names[base]] {
 			continue
 		}
@@ -36,13 +36,13 @@ func databases(names []string) map[string][]int {
 		companion[name] = true
 	}
 	for name := range companion {
-		groups[name] = groups[names[baseOf(names, name)]]
+		groups[name] = groups[names[databaseIndex(names, name)]]
 	}
 	return groups
 }
 
-// baseOf answers the index of the database that a name is a companion of, or -1.
-func baseOf(names []string, name string) int {
+// databaseIndex answers the index of the database that a name is a companion of, or -1.
+func databaseIndex(names []string, name string) int {
 	for _, c := range retake.Companions {
 		if base, ok := strings.CutSuffix(name, c); ok && base != "" {
 			if i, there := slices.BinarySearch(names, base); there {
@@ -56,17 +56,17 @@ func baseOf(names []string, name string) int {
 // sqliteMagic is how a database of SQLite begins.
 const sqliteMagic = "SQLite format 3\x00"
 
-// joined reports whether a database got a companion after its directory was listed: a
+// hasNewCompanion reports whether a database got a companion after its directory was listed: a
 // transaction is under way, and without its journal these bytes are of no single point in time.
 // Whoever asks looks at the file once more afterwards: a transaction that ended by then
 // has written to it.
-func (v *visitor) joined(f fsx.File, name string) bool {
+func (v *visitor) hasNewCompanion(f fsx.File, name string) bool {
 	var magic [len(sqliteMagic)]byte
 	if n, _ := f.ReadAt(magic[:], 0); n < len(magic) || string(magic[:]) != sqliteMagic {
 		return false
 	}
 	for _, c := range retake.Companions {
-		if c == sharedMemory {
+		if c == shmSuffix {
 			continue
 		}
 		if _, listed := slices.BinarySearch(v.names, name+c); listed {
@@ -79,25 +79,25 @@ func (v *visitor) joined(f fsx.File, name string) bool {
 	return false
 }
 
-// settleGroup takes the files of one database as a unit: all are looked at, read,
+// captureGroup takes the files of one database as a unit: all are looked at, read,
 // and looked at again; when one moved meanwhile the whole unit is read again, and
 // at last all of it is torn.
-func (v *visitor) settleGroup(ctx context.Context, names []string, members []int) error {
+func (v *visitor) captureGroup(ctx context.Context, names []string, members []int) error {
 	for try := 1; ; try++ {
-		still, err := v.groupOnce(ctx, names, members, try == tries)
-		if err != nil || still || try == tries {
+		still, err := v.captureGroupOnce(ctx, names, members, try == maxReadTries)
+		if err != nil || still || try == maxReadTries {
 			return err
 		}
-		v.dropGaps(names, members)
+		v.removeGaps(names, members)
 	}
 }
 
-func (v *visitor) groupOnce(ctx context.Context, names []string, members []int, last bool) (bool, error) {
+func (v *visitor) captureGroupOnce(ctx context.Context, names []string, members []int, last bool) (bool, error) {
 	before := make([]fsx.Info, len(members))
 	there := make([]bool, len(members))
 	for k, i := range members {
 		var err error
-		if before[k], there[k], err = v.look(i, names[i]); err != nil {
+		if before[k], there[k], err = v.statName(i, names[i]); err != nil {
 			return false, err
 		}
 	}
@@ -109,17 +109,17 @@ func (v *visitor) groupOnce(ctx context.Context, names []string, members []int, 
 			return false, err
 		}
 	}
-	still := v.groupStill(names, members, before, there)
+	still := v.isGroupStable(names, members, before, there)
 	if !still && last {
-		v.tearGroup(names, members, there)
+		v.markGroupTorn(names, members, there)
 	}
 	return still, nil
 }
 
-// groupStill looks at the members again.
-func (v *visitor) groupStill(names []string, members []int, before []fsx.Info, there []bool) bool {
+// isGroupStable looks at the members again.
+func (v *visitor) isGroupStable(names []string, members []int, before []fsx.Info, there []bool) bool {
 	for k, i := range members {
-		if !there[k] || strings.HasSuffix(names[i], sharedMemory) {
+		if !there[k] || strings.HasSuffix(names[i], shmSuffix) {
 			continue
 		}
 		b := &before[k]
@@ -134,28 +134,28 @@ func (v *visitor) groupStill(names []string, members []int, before []fsx.Info, t
 	return true
 }
 
-func (v *visitor) tearGroup(names []string, members []int, there []bool) {
+func (v *visitor) markGroupTorn(names []string, members []int, there []bool) {
 	for k, i := range members {
-		if there[k] && v.state[i] == kept {
-			v.rows[i].unsettled = true
-			v.tornOnce(join(v.n.path, names[i]))
+		if there[k] && v.states[i] == stateKept {
+			v.rows[i].mustReread = true
+			v.addTornGap(joinPath(v.node.path, names[i]))
 		}
 	}
 }
 
 func (v *visitor) readMember(ctx context.Context, i int, name string, st fsx.Info) error {
-	path := join(v.n.path, name)
+	path := joinPath(v.node.path, name)
 	if st.Type == fsx.Directory {
-		if v.kids[i] != nil { // by an earlier try; all below is noted once
-			v.state[i] = kept
+		if v.children[i] != nil { // by an earlier try; all below is noted once
+			v.states[i] = stateKept
 			return nil
 		}
-		return v.descend(ctx, i, name, path)
+		return v.captureSubdir(ctx, i, name, path)
 	}
-	v.tick()
-	if b := v.before(name); b != nil && b.same(&st) {
-		v.rows[i], v.state[i] = *b, kept
+	v.reportProgress()
+	if b := v.previousRow(name); b != nil && b.matches(&st) {
+		v.rows[i], v.states[i] = *b, stateKept
 		return nil
 	}
-	return v.readOne(ctx, i, name, path, st)
+	return v.captureEntry(ctx, i, name, path, st)
 }

@@ -18,7 +18,7 @@ func TestGroupsAreDisjoint(t *testing.T) {
 		}), func(s string) string { return s }).Draw(t, "names")
 		slices.Sort(names)
 		settled := make([]int, len(names))
-		groups := databases(names)
+		groups := findDatabases(names)
 		for i, name := range names {
 			members, ok := groups[name]
 			if !ok {

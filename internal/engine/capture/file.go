@@ -13,60 +13,60 @@ import (
 
 // tick of the coarsest clock that stamps files on kernels in use. Within one tick
 // a write leaves no trace in the times.
-const stampTick = 12 * time.Millisecond
+const timestampTick = 12 * time.Millisecond
 
-// readOne settles a name that is not known, or not as it is now.
-func (v *visitor) readOne(ctx context.Context, i int, name, path string, st fsx.Info) error {
-	if v.refused(name, path, &st) {
+// captureEntry settles a name that is not known, or not as it is now.
+func (v *visitor) captureEntry(ctx context.Context, i int, name, path string, st fsx.Info) error {
+	if v.isRefused(name, path, &st) {
 		return nil
 	}
-	r, torn, err := v.read(ctx, name, path, st)
-	return v.keep(i, path, r, torn, err)
+	r, torn, err := v.readStable(ctx, name, path, st)
+	return v.recordRead(i, path, r, torn, err)
 }
 
-// refused names what is not read at all.
-func (v *visitor) refused(name, path string, st *fsx.Info) bool {
-	limit := v.o.Policy.MaxNewFile
+// isRefused names what is not read at all.
+func (v *visitor) isRefused(name, path string, st *fsx.Info) bool {
+	limit := v.opts.Policy.MaxNewFile
 	switch {
-	case v.late():
-		v.gap(path, retake.ReasonBudget, "")
-	case st.Type == fsx.Regular && limit > 0 && st.Size > limit && v.before(name) == nil:
-		v.gap(path, retake.ReasonTooBig, "")
+	case v.isPastDeadline():
+		v.addGap(path, retake.ReasonBudget, "")
+	case st.Type == fsx.Regular && limit > 0 && st.Size > limit && v.previousRow(name) == nil:
+		v.addGap(path, retake.ReasonTooBig, "")
 	case st.Type == fsx.Regular && st.Size-st.Blocks*512 > maxHoles:
-		v.gap(path, retake.ReasonSparse, "")
+		v.addGap(path, retake.ReasonSparse, "")
 	default:
 		return false
 	}
 	return true
 }
 
-// keep notes how reading ended.
-func (v *visitor) keep(i int, path string, r row, torn bool, err error) error {
+// recordRead notes how reading ended.
+func (v *visitor) recordRead(i int, path string, r row, torn bool, err error) error {
 	var s *sinkError
 	switch {
 	case errors.As(err, &s), errors.Is(err, context.DeadlineExceeded):
 		return err // whatever the store met, it is no news of the file
 	case errors.Is(err, fs.ErrNotExist):
-		v.state[i] = vanished
+		v.states[i] = stateVanished
 		return nil
 	case errors.Is(err, errRefused): // its gap is named
 		return nil
 	case errors.Is(err, fsx.ErrOtherMount):
-		v.gap(path, retake.ReasonMount, "")
+		v.addGap(path, retake.ReasonMount, "")
 		return nil
 	case errors.Is(err, fsx.ErrNotRegular):
-		v.gap(path, retake.ReasonMoving, "became something else while we read")
+		v.addGap(path, retake.ReasonMoving, "became something else while we read")
 		return nil
 	case err != nil:
-		return v.unreadable(path, err)
+		return v.gapFromError(path, err)
 	}
 	if torn {
-		v.gap(path, retake.ReasonTorn, "")
+		v.addGap(path, retake.ReasonTorn, "")
 	}
-	if b := v.before(v.names[i]); b == nil || b.entry.Object != r.entry.Object {
-		v.fresh.Add(r.entry.Size)
+	if b := v.previousRow(v.names[i]); b == nil || b.entry.Object != r.entry.Object {
+		v.newBytes.Add(r.entry.Size)
 	}
-	v.rows[i], v.state[i] = r, kept
+	v.rows[i], v.states[i] = r, stateKept
 	return nil
 }
 
@@ -79,38 +79,38 @@ type sinkError struct{ err error }
 func (e *sinkError) Error() string { return e.err.Error() }
 func (e *sinkError) Unwrap() error { return e.err }
 
-// read reads one name until two looks agree, at most a few times.
-func (v *visitor) read(ctx context.Context, name, path string, st fsx.Info) (r row, torn bool, err error) {
+// readStable reads one name until two looks agree, at most a few times.
+func (v *visitor) readStable(ctx context.Context, name, path string, st fsx.Info) (r row, torn bool, err error) {
 	for try := 1; ; try++ {
 		var still bool
-		if r, still, err = v.readAs(ctx, name, path, st); err != nil || still {
+		if r, still, err = v.readByKind(ctx, name, path, st); err != nil || still {
 			break
 		}
-		if torn = try == tries; torn {
+		if torn = try == maxReadTries; torn {
 			break
 		}
 		if st, err = v.lstat(name); err != nil {
 			break
 		}
 	}
-	r.unsettled = torn || v.recent(&r)
+	r.mustReread = torn || v.isRecent(&r)
 	return r, torn, err
 }
 
-// recent: the last change is too near to our scan to be sure that a later one
+// isRecent: the last change is too near to our scan to be sure that a later one
 // would leave other times.
-func (v *visitor) recent(r *row) bool {
-	return v.untraced && r.entry.Kind == retake.KindFile || max(r.ctime, r.entry.ModTime) > v.started-racyWindow
+func (v *visitor) isRecent(r *row) bool {
+	return v.timesUnreliable && r.entry.Kind == retake.KindFile || max(r.ctime, r.entry.ModTime) > v.started-racyWindow
 }
 
-func (v *visitor) readAs(ctx context.Context, name, path string, st fsx.Info) (row, bool, error) {
+func (v *visitor) readByKind(ctx context.Context, name, path string, st fsx.Info) (row, bool, error) {
 	switch st.Type {
 	case fsx.Regular:
 		return v.readFile(ctx, name, path)
 	case fsx.Symlink:
 		return v.readLink(ctx, name, path, st)
 	case fsx.FIFO, fsx.Socket:
-		r := rowOf(name, &st)
+		r := newRow(name, &st)
 		var err error
 		r.entry.Object, err = v.emptyObject(ctx)
 		return r, true, err
@@ -119,7 +119,7 @@ func (v *visitor) readAs(ctx context.Context, name, path string, st fsx.Info) (r
 	return row{}, false, fsx.ErrNotRegular
 }
 
-func rowOf(name string, i *fsx.Info) row {
+func newRow(name string, i *fsx.Info) row {
 	return row{entry: entryOf(name, i), ino: i.Ino, nlink: i.Nlink, ctime: i.Ctime}
 }
 
@@ -135,9 +135,9 @@ func (v *visitor) readLink(ctx context.Context, name, path string, st fsx.Info) 
 	if after.Type != fsx.Symlink { // a row says what was read, never what took its place
 		return row{}, false, fsx.ErrNotRegular
 	}
-	r := rowOf(name, &after)
+	r := newRow(name, &after)
 	r.entry.Size = int64(len(text))
-	r.entry.Object, _, err = v.put(ctx, name, path, stringReader(text))
+	r.entry.Object, _, err = v.storeBytes(ctx, name, path, stringReader(text))
 	return r, st.Ino == after.Ino && st.Ctime == after.Ctime, err
 }
 
@@ -154,66 +154,66 @@ func (v *visitor) readFile(ctx context.Context, name, path string) (row, bool, e
 	if err != nil {
 		return row{}, false, err
 	}
-	v.tellApart(&before)
-	if v.refused(name, path, &before) { // another file than the one we looked at
+	v.normalizeInode(&before)
+	if v.isRefused(name, path, &before) { // another file than the one we looked at
 		return row{}, false, errRefused
 	}
-	if !v.o.Fine {
-		if err := v.waitTick(ctx, &before); err != nil {
+	if !v.opts.FineTimes {
+		if err := v.waitTimestampTick(ctx, &before); err != nil {
 			return row{}, false, err
 		}
 	}
-	r := rowOf(name, &before)
-	if r.entry.Extra, err = extraOf(f, &before); err != nil {
+	r := newRow(name, &before)
+	if r.entry.Extra, err = readExtra(f, &before); err != nil {
 		return row{}, false, err
 	}
 	var n int64
-	if r.entry.Object, n, err = v.put(ctx, name, path, io.LimitReader(f, before.Size)); err != nil {
+	if r.entry.Object, n, err = v.storeBytes(ctx, name, path, io.LimitReader(f, before.Size)); err != nil {
 		return row{}, false, err
 	}
 	r.entry.Size = n
 	still := n == before.Size
-	if still && v.mayHide(name, &before) {
-		again, _, err := v.put(ctx, name, path, io.NewSectionReader(f, 0, before.Size))
+	if still && v.mayHideWrites(name, &before) {
+		again, _, err := v.storeBytes(ctx, name, path, io.NewSectionReader(f, 0, before.Size))
 		if err != nil {
 			return row{}, false, err
 		}
 		still = again == r.entry.Object
 	}
-	if still && v.joined(f, name) {
+	if still && v.hasNewCompanion(f, name) {
 		return r, false, nil
 	}
 	after, err := f.Stat()
-	return r, still && unmoved(&before, &after), err
+	return r, still && isUnmodified(&before, &after), err
 }
 
-// mayHide: somebody may write to the file without moving its times while we read. A
+// mayHideWrites: somebody may write to the file without moving its times while we read. A
 // tracker knows which files are mapped; without one, those that change now may be.
-func (v *visitor) mayHide(name string, i *fsx.Info) bool {
+func (v *visitor) mayHideWrites(name string, i *fsx.Info) bool {
 	switch {
 	case v.sink == nil:
 		return false
-	case v.o.Only != nil:
-		return v.n.only.kid(name).mapped()
+	case v.opts.Dirty != nil:
+		return v.node.target.child(name).isMapped()
 	}
-	return v.untraced || i.Ctime >= v.started-int64(stampTick)
+	return v.timesUnreliable || i.Ctime >= v.started-int64(timestampTick)
 }
 
-// unmoved: the bytes are those of one point in time. Losing a name changes the change time
+// isUnmodified: the bytes are those of one point in time. Losing a name changes the change time
 // and no byte: a file that others replace by renaming is whole, and no longer there.
-func unmoved(before, after *fsx.Info) bool {
+func isUnmodified(before, after *fsx.Info) bool {
 	return after.Size == before.Size && after.Mtime == before.Mtime &&
 		(after.Ctime == before.Ctime || after.Nlink < before.Nlink)
 }
 
-// waitTick lets the clock of the file system move on from the last change, so
+// waitTimestampTick lets the clock of the file system move on from the last change, so
 // that the next one shows.
-func (v *visitor) waitTick(ctx context.Context, i *fsx.Info) error {
-	age := v.o.Clock.Now().Sub(time.Unix(0, i.Ctime))
-	if age < 0 || age > stampTick {
+func (v *visitor) waitTimestampTick(ctx context.Context, i *fsx.Info) error {
+	age := v.opts.Clock.Now().Sub(time.Unix(0, i.Ctime))
+	if age < 0 || age > timestampTick {
 		return nil
 	}
-	t := time.NewTimer(stampTick - age)
+	t := time.NewTimer(timestampTick - age)
 	defer t.Stop()
 	select {
 	case <-ctx.Done():
@@ -223,7 +223,7 @@ func (v *visitor) waitTick(ctx context.Context, i *fsx.Info) error {
 	}
 }
 
-func extraOf(f fsx.File, i *fsx.Info) (*retake.Extra, error) {
+func readExtra(f fsx.File, i *fsx.Info) (*retake.Extra, error) {
 	var x retake.Extra
 	var err error
 	if x.Xattrs, err = f.Xattrs(); err != nil {
@@ -244,12 +244,12 @@ func extraOf(f fsx.File, i *fsx.Info) (*retake.Extra, error) {
 	return &x, nil
 }
 
-// put hands bytes to the sink. When we only look, it compares them with what the
+// storeBytes hands bytes to the sink. When we only look, it compares them with what the
 // index knows and answers that address, or none when they differ.
-func (v *visitor) put(ctx context.Context, name, path string, r io.Reader) (retake.ObjectID, int64, error) {
-	c := &counter{r: r}
+func (v *visitor) storeBytes(ctx context.Context, name, path string, r io.Reader) (retake.ObjectID, int64, error) {
+	c := &sourceReader{r: r}
 	if v.sink == nil {
-		b := v.before(name)
+		b := v.previousRow(name)
 		if b == nil || b.entry.Object == "" {
 			n, err := io.Copy(io.Discard, c)
 			return "", n, err
@@ -264,7 +264,7 @@ func (v *visitor) put(ctx context.Context, name, path string, r io.Reader) (reta
 		return b.entry.Object, c.n, err
 	}
 	id, n, err := v.sink.WriteFile(ctx, path, c)
-	v.bytes.Add(n)
+	v.byteCount.Add(n)
 	if err != nil && c.err == nil {
 		err = &sinkError{err}
 	} else if c.err != nil {
@@ -273,14 +273,14 @@ func (v *visitor) put(ctx context.Context, name, path string, r io.Reader) (reta
 	return id, n, err
 }
 
-// counter tells errors of the source from errors of the sink.
-type counter struct {
+// sourceReader tells errors of the source from errors of the sink.
+type sourceReader struct {
 	r   io.Reader
 	n   int64
 	err error
 }
 
-func (c *counter) Read(p []byte) (int, error) {
+func (c *sourceReader) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.n += int64(n)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -295,12 +295,12 @@ func (w *walker) emptyObject(ctx context.Context) (retake.ObjectID, error) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.nothing == "" {
+	if w.emptyID == "" {
 		id, _, err := w.sink.WriteFile(ctx, "", stringReader(""))
 		if err != nil {
 			return "", &sinkError{err}
 		}
-		w.nothing = id
+		w.emptyID = id
 	}
-	return w.nothing, nil
+	return w.emptyID, nil
 }

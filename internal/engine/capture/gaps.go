@@ -17,18 +17,18 @@ func (w *walker) sortedGaps() []retake.Gap {
 	return slices.CompactFunc(w.gaps, func(a, b retake.Gap) bool { return a.Path == b.Path && a.Reason == b.Reason })
 }
 
-// dropGaps takes back the gaps of a group that will be read again.
-func (v *visitor) dropGaps(names []string, members []int) {
+// removeGaps takes back the gaps of a group that will be read again.
+func (v *visitor) removeGaps(names []string, members []int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	mine := map[string]bool{}
 	for _, i := range members {
-		mine[join(v.n.path, names[i])] = true
+		mine[joinPath(v.node.path, names[i])] = true
 	}
 	v.gaps = slices.DeleteFunc(v.gaps, func(g retake.Gap) bool { return mine[g.Path] })
 }
 
-func (w *walker) tornOnce(path string) {
+func (w *walker) addTornGap(path string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	torn := retake.Gap{Path: path, Reason: retake.ReasonTorn}
@@ -42,9 +42,9 @@ const (
 	maxIgnoreBytes = 1 << 20
 )
 
-// readIgnore adds the rules of a directory's ignore file, when the user's policy
+// readIgnoreFile adds the rules of a directory's ignore file, when the user's policy
 // follows git's rules. What cannot be read has no rules.
-func (w *walker) readIgnore(dir fsx.Dir, n *node, names []string) ignore.Rules {
+func (w *walker) readIgnoreFile(dir fsx.Dir, n *dirNode, names []string) ignore.Rules {
 	if _, ok := slices.BinarySearch(names, ignoreFile); !ok {
 		return n.rules
 	}
@@ -57,5 +57,5 @@ func (w *walker) readIgnore(dir fsx.Dir, n *node, names []string) ignore.Rules {
 	if err != nil {
 		return n.rules
 	}
-	return n.rules.With(n.path, b)
+	return n.rules.WithFile(n.path, b)
 }

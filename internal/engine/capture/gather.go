@@ -8,89 +8,89 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// gather keeps the rows that made it into the tree, and those that were not in
+// collectRows keeps the rows that made it into the tree, and those that were not in
 // question, in the order of their names.
-func (v *visitor) gather() {
-	v.n.kids = map[string]*node{}
-	if v.n.part != nil {
-		v.n.rows = make([]row, 0, len(v.old)+len(v.names))
+func (v *visitor) collectRows() {
+	v.node.children = map[string]*dirNode{}
+	if v.node.scanned != nil {
+		v.node.rows = make([]row, 0, len(v.old)+len(v.names))
 	}
 	j := 0
 	for i, name := range v.names {
-		for ; v.n.part != nil && j < len(v.old) && v.old[j].entry.Name <= name; j++ {
+		for ; v.node.scanned != nil && j < len(v.old) && v.old[j].entry.Name <= name; j++ {
 			if v.old[j].entry.Name != name {
-				v.n.rows = append(v.n.rows, v.old[j])
+				v.node.rows = append(v.node.rows, v.old[j])
 			}
 		}
-		if v.state[i] != kept {
+		if v.states[i] != stateKept {
 			continue
 		}
-		if v.kids[i] != nil {
-			v.n.kids[name] = v.kids[i]
+		if v.children[i] != nil {
+			v.node.children[name] = v.children[i]
 		}
-		v.n.rows = append(v.n.rows, v.rows[i])
+		v.node.rows = append(v.node.rows, v.rows[i])
 	}
-	if v.n.part != nil {
-		v.n.rows = append(v.n.rows, v.old[j:]...)
+	if v.node.scanned != nil {
+		v.node.rows = append(v.node.rows, v.old[j:]...)
 	}
 }
 
-// carried: the row is as the index had it, and was not looked at.
-func (n *node) carried(name string) bool { return n.part != nil && !n.part[name] }
+// isCarriedOver: the row is as the index had it, and was not looked at.
+func (n *dirNode) isCarriedOver(name string) bool { return n.scanned != nil && !n.scanned[name] }
 
-// headOf is the head of a sub-directory: as captured now, or as the index knows it.
-func (w *walker) headOf(n *node, name string) (head, error) {
-	if k := n.kids[name]; k != nil {
+// subdirHead is the head of a sub-directory: as captured now, or as the index knows it.
+func (w *walker) subdirHead(n *dirNode, name string) (dirHead, error) {
+	if k := n.children[name]; k != nil {
 		return k.head, nil
 	}
-	if r := w.record(join(n.path, name)); r != nil && n.carried(name) {
+	if r := w.findRecord(joinPath(n.path, name)); r != nil && n.isCarriedOver(name) {
 		return r.head, nil
 	}
-	return head{}, errIndex
+	return dirHead{}, errIndexDamaged
 }
 
-// finish writes a directory whose children are all written. One that holds hard
+// finishDir writes a directory whose children are all written. One that holds hard
 // links, and with it those above it, waits for the end of the walk.
-func (w *walker) finish(ctx context.Context, n *node, old []row) error {
-	if n.held {
+func (w *walker) finishDir(ctx context.Context, n *dirNode, old []row) error {
+	if n.awaitsLinks {
 		return nil
 	}
-	for _, k := range n.kids {
+	for _, k := range n.children {
 		if !k.done {
 			return nil
 		}
 	}
-	return w.commit(ctx, n, old)
+	return w.commitDir(ctx, n, old)
 }
 
-// finishAll finishes what waited, from the leaves up.
-func (w *walker) finishAll(ctx context.Context, n *node) error {
+// finishDeferred finishes what waited, from the leaves up.
+func (w *walker) finishDeferred(ctx context.Context, n *dirNode) error {
 	if n.done {
 		return nil
 	}
-	for _, k := range n.kids {
-		if err := w.finishAll(ctx, k); err != nil {
+	for _, k := range n.children {
+		if err := w.finishDeferred(ctx, k); err != nil {
 			return err
 		}
 	}
 	var old []row
-	if n.base != nil {
+	if n.record != nil {
 		var err error
-		if old, err = n.base.decode(); err != nil {
+		if old, err = n.record.decodeRows(); err != nil {
 			return err
 		}
 	}
-	return w.commit(ctx, n, old)
+	return w.commitDir(ctx, n, old)
 }
 
-// commit gives a directory its head: the one it had when nothing in it differs,
+// commitDir gives a directory its head: the one it had when nothing in it differs,
 // else a new one from the sink.
-func (w *walker) commit(ctx context.Context, n *node, old []row) error {
-	rowsSame, treeSame := n.compare(old)
+func (w *walker) commitDir(ctx context.Context, n *dirNode, old []row) error {
+	rowsSame, treeSame := n.compareRows(old)
 	if treeSame {
-		n.head = n.base.head
+		n.head = n.record.head
 	} else {
-		entries, content, err := w.entries(n)
+		entries, content, err := w.dirEntries(n)
 		if err != nil {
 			return err
 		}
@@ -102,31 +102,31 @@ func (w *walker) commit(ctx context.Context, n *node, old []row) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !treeSame {
-		w.differences(n, old)
+		w.addDirDelta(n, old)
 	}
-	if err := w.dropGone(n, old); err != nil {
+	if err := w.forgetDeletedDirs(n, old); err != nil {
 		return err
 	}
 	switch {
 	case !rowsSame:
-		w.x.put(n.path, newRecord(n.head, n.rows))
+		w.index.putDir(n.path, newDirRecord(n.head, n.rows))
 		w.records = append(w.records, n.path)
 	case !treeSame:
-		w.x.put(n.path, &record{head: n.head, rows: n.base.rows, n: n.base.n})
+		w.index.putDir(n.path, &dirRecord{head: n.head, rows: n.record.rows, count: n.record.count})
 		w.heads = append(w.heads, n.path)
 	}
-	n.rows, n.kids, n.part, n.done = nil, nil, nil, true
+	n.rows, n.children, n.scanned, n.done = nil, nil, nil, true
 	return nil
 }
 
-// dropGone lets the index forget directories that are gone. Under w.mu.
-func (w *walker) dropGone(n *node, old []row) error {
+// forgetDeletedDirs lets the index forget directories that are gone. Under w.mu.
+func (w *walker) forgetDeletedDirs(n *dirNode, old []row) error {
 	for i := range old {
-		if old[i].entry.Kind != retake.KindDir || n.carried(old[i].entry.Name) {
+		if old[i].entry.Kind != retake.KindDir || n.isCarriedOver(old[i].entry.Name) {
 			continue
 		}
-		if r := knownName(n.rows, old[i].entry.Name); r == nil || r.entry.Kind != retake.KindDir {
-			if err := w.x.drop(join(n.path, old[i].entry.Name)); err != nil {
+		if r := findRow(n.rows, old[i].entry.Name); r == nil || r.entry.Kind != retake.KindDir {
+			if err := w.index.dropTree(joinPath(n.path, old[i].entry.Name)); err != nil {
 				return err
 			}
 		}
@@ -134,15 +134,15 @@ func (w *walker) dropGone(n *node, old []row) error {
 	return nil
 }
 
-// compare tells whether the rows are those of the index, private facts included,
+// compareRows tells whether the rows are those of the index, private facts included,
 // and whether the tree below is.
-func (n *node) compare(old []row) (rowsSame, treeSame bool) {
-	if n.base == nil || len(old) != len(n.rows) {
+func (n *dirNode) compareRows(old []row) (rowsSame, treeSame bool) {
+	if n.record == nil || len(old) != len(n.rows) {
 		return false, false
 	}
 	rowsSame, treeSame = true, true
 	// An empty directory is stored with its own time.
-	if len(n.rows) == 0 && n.base.head.sum.MaxTime != n.info.Mtime {
+	if len(n.rows) == 0 && n.record.head.sum.MaxTime != n.info.Mtime {
 		treeSame = false
 	}
 	for i := range n.rows {
@@ -150,18 +150,18 @@ func (n *node) compare(old []row) (rowsSame, treeSame bool) {
 		if a.entry.Name != b.entry.Name || !sameEntry(&a.entry, &b.entry) {
 			return false, false
 		}
-		if a.ino != b.ino || a.ctime != b.ctime || a.nlink != b.nlink || a.unsettled != b.unsettled {
+		if a.ino != b.ino || a.ctime != b.ctime || a.nlink != b.nlink || a.mustReread != b.mustReread {
 			rowsSame = false
 		}
-		if k := n.kids[a.entry.Name]; k != nil && (k.base == nil || k.base.head.object != k.head.object) {
+		if k := n.children[a.entry.Name]; k != nil && (k.record == nil || k.record.head.object != k.head.object) {
 			treeSame = false
 		}
 	}
 	return rowsSame, treeSame
 }
 
-// entries are the rows with the heads of sub-directories, and the content id of all.
-func (w *walker) entries(n *node) ([]retake.Entry, [32]byte, error) {
+// dirEntries are the rows with the heads of sub-directories, and the content id of all.
+func (w *walker) dirEntries(n *dirNode) ([]retake.Entry, [32]byte, error) {
 	out := make([]retake.Entry, len(n.rows))
 	contents := map[string][32]byte{}
 	for i := range n.rows {
@@ -169,18 +169,18 @@ func (w *walker) entries(n *node) ([]retake.Entry, [32]byte, error) {
 		if out[i].Kind != retake.KindDir {
 			continue
 		}
-		h, err := w.headOf(n, out[i].Name)
+		h, err := w.subdirHead(n, out[i].Name)
 		if err != nil {
 			return nil, [32]byte{}, err
 		}
 		out[i].Object, out[i].Sum = h.object, h.sum
 		contents[out[i].Name] = h.content
 	}
-	return out, digest(n.rows, func(name string) [32]byte { return contents[name] }), nil
+	return out, contentDigest(n.rows, func(name string) [32]byte { return contents[name] }), nil
 }
 
-// digest is the content id of a directory: names, kinds, modes and bytes.
-func digest(rows []row, kid func(name string) [32]byte) [32]byte {
+// contentDigest is the content id of a directory: names, kinds, modes and bytes.
+func contentDigest(rows []row, kid func(name string) [32]byte) [32]byte {
 	h := sha256.New()
 	var b []byte
 	for i := range rows {

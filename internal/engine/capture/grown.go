@@ -7,11 +7,11 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
-// Grown is the index of a directory that was just made from a stored tree, so that
+// IndexOfNewTree is the index of a directory that was just made from a stored tree, so that
 // the first capture of it need not read every file again. wrote is what stat told of
 // each path after its last touch; root is the directory. What does not look like its
 // entry will be read.
-func Grown(ctx context.Context, l Lister, files retake.Entry, root fsx.Info, wrote map[string]fsx.Info, fine bool, seal Seal) (*Draft, error) {
+func IndexOfNewTree(ctx context.Context, l Lister, files retake.Entry, root fsx.Info, wrote map[string]fsx.Info, fine bool, seal Seal) (*Draft, error) {
 	x, err := IndexOfTree(ctx, l, files, seal)
 	if err != nil {
 		return nil, err
@@ -19,23 +19,23 @@ func Grown(ctx context.Context, l Lister, files retake.Entry, root fsx.Info, wro
 	x.dev = root.Dev
 	w := walker{dev: root.Dev}
 	for dir, rec := range x.dirs {
-		rows, err := rec.decode()
+		rows, err := rec.decodeRows()
 		if err != nil {
 			return nil, err
 		}
 		for i := range rows {
 			r := &rows[i]
-			info, ok := wrote[join(dir, r.entry.Name)]
+			info, ok := wrote[joinPath(dir, r.entry.Name)]
 			if !ok || kindOf(info.Type) != r.entry.Kind {
 				continue
 			}
-			w.tellApart(&info)
-			r.ino, r.nlink, r.ctime, r.unsettled = info.Ino, info.Nlink, info.Ctime, !fine
+			w.normalizeInode(&info)
+			r.ino, r.nlink, r.ctime, r.mustReread = info.Ino, info.Nlink, info.Ctime, !fine
 		}
-		*rec = *newRecord(rec.head, rows)
+		*rec = *newDirRecord(rec.head, rows)
 	}
-	return &Draft{x: x, after: func() {}}, nil
+	return &Draft{index: x, onAccept: func() {}}, nil
 }
 
 // Index gives the index that the draft is of.
-func (d *Draft) Index() *Index { return d.x }
+func (d *Draft) Index() *Index { return d.index }

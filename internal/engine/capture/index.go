@@ -11,30 +11,30 @@ import (
 // the rows and the head. Rows stay encoded until their directory is visited, so
 // that a million files cost bytes, not objects.
 type Index struct {
-	dirs map[string]*record
-	seal Seal
-	dev  uint64
-	size int64 // encoded bytes that are in force
-	file int64 // bytes of the file it came from; 0: none, or one that must be written anew
+	dirs        map[string]*dirRecord
+	seal        Seal
+	dev         uint64
+	encodedSize int64 // encoded bytes that are in force
+	fileSize    int64 // bytes of the file it came from; 0: none, or one that must be written anew
 
 	// What only a capture in this process knows: it is not in the file.
-	whole    bool                // everything below was looked at by this process
-	untraced bool                // times tell nothing about bytes here
-	links    map[uint64][]string // inodes with several names to those that we know
-	outside  map[uint64]bool     // inodes that have names elsewhere too
+	complete        bool                // everything below was looked at by this process
+	timesUnreliable bool                // times tell nothing about bytes here
+	links           map[uint64][]string // inodes with several names to those that we know
+	externalInodes  map[uint64]bool     // inodes that have names elsewhere too
 
-	undo map[string]*record // how directories were before the capture that is under way; nil: none is
+	undoRecords map[string]*dirRecord // how directories were before the capture that is under way; nil: none is
 }
 
-// record is one directory.
-type record struct {
-	head head
-	rows []byte
-	n    int
+// dirRecord is one directory.
+type dirRecord struct {
+	head  dirHead
+	rows  []byte
+	count int
 }
 
 // NewIndex is the index of a workspace that was never captured.
-func NewIndex() *Index { return &Index{dirs: map[string]*record{}} }
+func NewIndex() *Index { return &Index{dirs: map[string]*dirRecord{}} }
 
 // Seal is the checkpoint that holds what an index vouches for.
 type Seal struct {
@@ -46,62 +46,62 @@ type Seal struct {
 // Seal answers the checkpoint that the index was made with; zero for a new one.
 func (x *Index) Seal() Seal { return x.seal }
 
-// begin starts a capture; until it is accepted everything can be put back.
-func (x *Index) begin() { x.undo = map[string]*record{} }
+// beginCapture starts a capture; until it is accepted everything can be put back.
+func (x *Index) beginCapture() { x.undoRecords = map[string]*dirRecord{} }
 
-// revert puts the index back to the last accepted capture.
-func (x *Index) revert() {
-	before := x.undo
-	x.undo = nil
+// rollback puts the index back to the last accepted capture.
+func (x *Index) rollback() {
+	before := x.undoRecords
+	x.undoRecords = nil
 	for path, r := range before {
 		if r == nil {
-			x.remove(path)
+			x.removeDir(path)
 		} else {
-			x.put(path, r)
+			x.putDir(path, r)
 		}
 	}
 }
 
-func (x *Index) remember(path string) {
-	if x.undo == nil {
+func (x *Index) saveUndo(path string) {
+	if x.undoRecords == nil {
 		return
 	}
-	if _, ok := x.undo[path]; !ok {
-		x.undo[path] = x.dirs[path]
+	if _, ok := x.undoRecords[path]; !ok {
+		x.undoRecords[path] = x.dirs[path]
 	}
 }
 
-func (x *Index) remove(path string) {
+func (x *Index) removeDir(path string) {
 	if r := x.dirs[path]; r != nil {
-		x.remember(path)
-		x.size -= int64(len(r.rows))
+		x.saveUndo(path)
+		x.encodedSize -= int64(len(r.rows))
 		delete(x.dirs, path)
 	}
 }
 
-func (x *Index) put(path string, r *record) {
-	x.remember(path)
+func (x *Index) putDir(path string, r *dirRecord) {
+	x.saveUndo(path)
 	if old := x.dirs[path]; old != nil {
-		x.size -= int64(len(old.rows))
+		x.encodedSize -= int64(len(old.rows))
 	}
-	x.size += int64(len(r.rows))
+	x.encodedSize += int64(len(r.rows))
 	x.dirs[path] = r
 }
 
-// drop forgets a directory that is gone, and all below it.
-func (x *Index) drop(path string) error {
+// dropTree forgets a directory that is gone, and all below it.
+func (x *Index) dropTree(path string) error {
 	r := x.dirs[path]
 	if r == nil {
 		return nil
 	}
-	x.remove(path)
-	rows, err := r.decode()
+	x.removeDir(path)
+	rows, err := r.decodeRows()
 	if err != nil {
 		return err
 	}
 	for i := range rows {
 		if rows[i].entry.Kind == retake.KindDir {
-			if err := x.drop(join(path, rows[i].entry.Name)); err != nil {
+			if err := x.dropTree(joinPath(path, rows[i].entry.Name)); err != nil {
 				return err
 			}
 		}
@@ -109,42 +109,42 @@ func (x *Index) drop(path string) error {
 	return nil
 }
 
-// decode gives the rows of a record.
-func (r *record) decode() ([]row, error) {
-	rows := make([]row, r.n)
-	d := decoder{b: r.rows, arena: make([]byte, 0, 32*r.n)}
+// decodeRows gives the rows of a record.
+func (r *dirRecord) decodeRows() ([]row, error) {
+	rows := make([]row, r.count)
+	d := decoder{b: r.rows, arena: make([]byte, 0, 32*r.count)}
 	for i := range rows {
-		if err := d.row(&rows[i]); err != nil {
+		if err := d.decodeRow(&rows[i]); err != nil {
 			return nil, err
 		}
 	}
 	return rows, nil
 }
 
-func newRecord(h head, rows []row) *record {
+func newDirRecord(h dirHead, rows []row) *dirRecord {
 	var b []byte
 	for i := range rows {
-		b = rows[i].append(b)
+		b = rows[i].appendTo(b)
 	}
-	return &record{head: h, rows: b, n: len(rows)}
+	return &dirRecord{head: h, rows: b, count: len(rows)}
 }
 
-func (r *record) append(b []byte, path string) []byte {
+func (r *dirRecord) appendTo(b []byte, path string) []byte {
 	b = appendBytes(b, path)
-	b = r.head.append(b)
-	b = binary.AppendUvarint(b, uint64(r.n))
+	b = r.head.appendTo(b)
+	b = binary.AppendUvarint(b, uint64(r.count))
 	return appendBytes(b, string(r.rows))
 }
 
-func (d *decoder) record() (string, *record, error) {
-	path := string(d.bytes())
-	r := &record{}
-	if err := d.head(&r.head); err != nil {
+func (d *decoder) decodeRecord() (string, *dirRecord, error) {
+	path := string(d.byteString())
+	r := &dirRecord{}
+	if err := d.decodeHead(&r.head); err != nil {
 		return "", nil, err
 	}
-	r.n = int(d.uvarint())
-	r.rows = d.bytes()
-	if d.err == nil && r.n > len(r.rows) {
+	r.count = int(d.uvarint())
+	r.rows = d.byteString()
+	if d.err == nil && r.count > len(r.rows) {
 		d.fail()
 	}
 	return path, r, d.err
@@ -166,29 +166,29 @@ func IndexOfTree(ctx context.Context, l Lister, root retake.Entry, seal Seal) (*
 	return x, nil
 }
 
-func (x *Index) addTree(ctx context.Context, l Lister, path string, e retake.Entry) (head, error) {
+func (x *Index) addTree(ctx context.Context, l Lister, path string, e retake.Entry) (dirHead, error) {
 	entries, err := l.Dir(ctx, e.Object)
 	if err != nil {
-		return head{}, err
+		return dirHead{}, err
 	}
 	rows := make([]row, len(entries))
-	heads := map[string]head{}
+	heads := map[string]dirHead{}
 	for i, c := range entries {
 		rows[i].entry = c
 		if c.Kind == retake.KindDir {
-			if heads[c.Name], err = x.addTree(ctx, l, join(path, c.Name), c); err != nil {
-				return head{}, err
+			if heads[c.Name], err = x.addTree(ctx, l, joinPath(path, c.Name), c); err != nil {
+				return dirHead{}, err
 			}
 			rows[i].entry.Object, rows[i].entry.Sum, rows[i].entry.Size = "", retake.Summary{}, 0
 		}
 	}
-	h := head{object: e.Object, sum: e.Sum}
-	h.content = digest(rows, func(name string) [32]byte { return heads[name].content })
-	x.put(path, newRecord(h, rows))
+	h := dirHead{object: e.Object, sum: e.Sum}
+	h.content = contentDigest(rows, func(name string) [32]byte { return heads[name].content })
+	x.putDir(path, newDirRecord(h, rows))
 	return h, nil
 }
 
-func join(dir, name string) string {
+func joinPath(dir, name string) string {
 	if dir == "" {
 		return name
 	}

@@ -23,14 +23,14 @@ import (
 func TestIncrementalEqualsFull(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		w := newWorld(t)
+		w := newCaptureTest(t)
 		for range rapid.IntRange(1, 6).Draw(rt, "rounds") {
 			for range rapid.IntRange(0, 8).Draw(rt, "edits") {
 				w.edit(rt)
 			}
-			w.clock.Move(time.Duration(rapid.IntRange(0, 5000).Draw(rt, "pause")) * time.Millisecond)
-			got := w.take()
-			full := w.read(capture.NewIndex())
+			w.clock.Advance(time.Duration(rapid.IntRange(0, 5000).Draw(rt, "pause")) * time.Millisecond)
+			got := w.captureAndAccept()
+			full := w.captureWith(capture.NewIndex())
 			if got.Files.Object != full.Files.Object || got.Content != full.Content {
 				rt.Fatalf("by the index %s, in full %s", got.Files.Object, full.Files.Object)
 			}
@@ -44,8 +44,8 @@ func TestIncrementalEqualsFull(t *testing.T) {
 var names = []string{"a", "b", "c\xff", "d\n", "x.db", "x.db-wal", "sub", "link"}
 
 // edit does one random thing to the workspace.
-func (w *world) edit(t *rapid.T) {
-	w.clock.Move(time.Millisecond)
+func (w *captureTest) edit(t *rapid.T) {
+	w.clock.Advance(time.Millisecond)
 	dirs := []string{"/ws"}
 	for _, p := range w.fs.Paths() {
 		if d, err := w.fs.OpenRoot(p); err == nil {
@@ -79,14 +79,14 @@ func (w *world) edit(t *rapid.T) {
 	}
 }
 
-func (w *world) remove(dir, name string) {
+func (w *captureTest) remove(dir, name string) {
 	d, err := w.fs.OpenRoot(dir)
-	w.must(err)
+	w.check(err)
 	defer d.Close()
 	if d.Remove(name) != nil {
 		if sub, err := d.OpenDir(name); err == nil {
 			names, err := sub.Names()
-			w.must(err)
+			w.check(err)
 			for _, n := range names {
 				w.remove(dir+"/"+name, n)
 			}
@@ -96,39 +96,39 @@ func (w *world) remove(dir, name string) {
 	}
 }
 
-func (w *world) rename(from, name, to, newName string) {
+func (w *captureTest) rename(from, name, to, newName string) {
 	if strings.HasPrefix(to+"/", from+"/"+name+"/") {
 		return // not into itself
 	}
 	a, err := w.fs.OpenRoot(from)
-	w.must(err)
+	w.check(err)
 	b, err := w.fs.OpenRoot(to)
-	w.must(err)
+	w.check(err)
 	_ = a.Rename(name, b, newName) // often there is nothing to rename
 	_, _ = a.Close(), b.Close()
 }
 
 func TestIndexIsDroppedWhenItsSealIsNot(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.write("a", "one")
-	w.later()
-	w.take()
-	w.write("b", "two")
-	w.later()
-	w.take()
-	if got := w.load().Seal(); got != w.seals[1] {
+	w := newCaptureTest(t)
+	w.writeFile("a", "one")
+	w.advanceClock()
+	w.captureAndAccept()
+	w.writeFile("b", "two")
+	w.advanceClock()
+	w.captureAndAccept()
+	if got := w.loadIndex().Seal(); got != w.seals[1] {
 		t.Fatalf("loaded under %+v", got)
 	}
 	w.seals = w.seals[:1] // the store lost the second one
-	if got := w.load().Seal(); got != w.seals[0] {
+	if got := w.loadIndex().Seal(); got != w.seals[0] {
 		t.Errorf("loaded under %+v", got)
 	}
-	if res := w.take(); res.Changed.Added != 1 || res.Read != 3 {
+	if res := w.captureAndAccept(); res.Changed.Added != 1 || res.Read != 3 {
 		t.Errorf("what only the lost seal vouched for was not read: %+v", res)
 	}
 	w.seals = nil
-	if got := w.load().Seal(); got != (capture.Seal{}) {
+	if got := w.loadIndex().Seal(); got != (capture.Seal{}) {
 		t.Errorf("loaded under %+v", got)
 	}
 }
@@ -136,19 +136,19 @@ func TestIndexIsDroppedWhenItsSealIsNot(t *testing.T) {
 // A file cut off or spoilt anywhere gives a shorter index or none, never a wrong one.
 func TestDamagedIndexNeverLies(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newCaptureTest(t)
 	for i := range 5 {
-		w.write(fmt.Sprintf("dir%d/f", i), strings.Repeat("x", i))
-		w.later()
-		w.take()
+		w.writeFile(fmt.Sprintf("dir%d/f", i), strings.Repeat("x", i))
+		w.advanceClock()
+		w.captureAndAccept()
 	}
 	whole, err := w.fs.ReadFile("/state/index")
-	w.must(err)
-	want := w.read(capture.NewIndex()).Files.Object
+	w.check(err)
+	want := w.captureWith(capture.NewIndex()).Files.Object
 	for i := 0; i < len(whole); i += 7 {
 		for _, spoilt := range [][]byte{whole[:i], flip(whole, i)} {
-			w.must(w.fs.WriteFile("/state/index", spoilt, 0o600))
-			if got := w.read(w.load()).Files.Object; got != want {
+			w.check(w.fs.WriteFile("/state/index", spoilt, 0o600))
+			if got := w.captureWith(w.loadIndex()).Files.Object; got != want {
 				t.Fatalf("spoilt at %d: another tree", i)
 			}
 		}
@@ -163,19 +163,19 @@ func flip(b []byte, i int) []byte {
 
 func TestLook(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.write("same", "s")
-	w.write("edit", "before")
-	w.write("gone/deep/x", "x")
-	w.later()
-	w.take()
-	w.write("edit", "after!")
+	w := newCaptureTest(t)
+	w.writeFile("same", "s")
+	w.writeFile("edit", "before")
+	w.writeFile("gone/deep/x", "x")
+	w.advanceClock()
+	w.captureAndAccept()
+	w.writeFile("edit", "after!")
 	w.remove("/ws", "gone")
-	w.write("new", "n")
-	w.must(w.fs.SetMtime("/ws/same", 7))
-	w.later()
-	changes, cov, err := capture.Look(context.Background(), w.dir("/ws"), w.load(), w.opts, w.equal)
-	w.must(err)
+	w.writeFile("new", "n")
+	w.check(w.fs.SetMtime("/ws/same", 7))
+	w.advanceClock()
+	changes, cov, err := capture.Diff(context.Background(), w.openDir("/ws"), w.loadIndex(), w.opts, w.equal)
+	w.check(err)
 	var got []string
 	for _, c := range changes {
 		got = append(got, string(c.What)+" "+c.Path)
@@ -187,12 +187,12 @@ func TestLook(t *testing.T) {
 }
 
 func FuzzLoad(f *testing.F) {
-	w := newWorld(f)
-	w.write("a", "one")
-	w.write("d/b", "two")
-	w.take()
+	w := newCaptureTest(f)
+	w.writeFile("a", "one")
+	w.writeFile("d/b", "two")
+	w.captureAndAccept()
 	b, err := w.fs.ReadFile("/state/index")
-	w.must(err)
+	w.check(err)
 	f.Add(b)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		m := fsx.NewMemory()
@@ -203,7 +203,7 @@ func FuzzLoad(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := capture.Load(d, "index", func(capture.Seal) bool { return true }); err != nil {
+		if _, err := capture.LoadIndex(d, "index", func(capture.Seal) bool { return true }); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -211,7 +211,7 @@ func FuzzLoad(f *testing.F) {
 
 func errsOf(errs ...error) error { return errors.Join(errs...) }
 
-func (w *world) equal(ctx context.Context, id retake.ObjectID, r io.Reader) (bool, error) {
+func (w *captureTest) equal(ctx context.Context, id retake.ObjectID, r io.Reader) (bool, error) {
 	f, err := w.store.File(ctx, id)
 	if err != nil {
 		return false, err

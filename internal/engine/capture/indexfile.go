@@ -25,7 +25,7 @@ const (
 	indexMagic   = "retake index 1\n"
 )
 
-var checksums = crc32.MakeTable(crc32.Castagnoli)
+var crcTable = crc32.MakeTable(crc32.Castagnoli)
 
 // sealFrame is the payload of a seal frame.
 type sealFrame struct {
@@ -33,10 +33,10 @@ type sealFrame struct {
 	Dev uint64 `json:"dev"`
 }
 
-// Load reads an index and keeps what the last seal that known accepts vouches
+// LoadIndex reads an index and keeps what the last seal that known accepts vouches
 // for. A missing, foreign or damaged file gives a new index, never an error: the
 // index only saves time.
-func Load(dir fsx.Dir, name string, known func(Seal) bool) (*Index, error) {
+func LoadIndex(dir fsx.Dir, name string, known func(Seal) bool) (*Index, error) {
 	f, err := dir.OpenFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return NewIndex(), nil
@@ -53,7 +53,7 @@ func Load(dir fsx.Dir, name string, known func(Seal) bool) (*Index, error) {
 	if _, err := io.ReadFull(f, b); err != nil {
 		return NewIndex(), fmt.Errorf("read stat index: %w", err)
 	}
-	return parse(b, known), nil
+	return parseIndex(b, known), nil
 }
 
 type frame struct {
@@ -62,8 +62,8 @@ type frame struct {
 	end     int
 }
 
-// frames reads frames up to the first that is cut off or damaged.
-func frames(b []byte) []frame {
+// parseFrames reads frames up to the first that is cut off or damaged.
+func parseFrames(b []byte) []frame {
 	if len(b) < len(indexMagic) || string(b[:len(indexMagic)]) != indexMagic {
 		return nil
 	}
@@ -75,7 +75,7 @@ func frames(b []byte) []frame {
 			break
 		}
 		body := b[at+8 : at+frameHeader+n]
-		if crc32.Checksum(body, checksums) != binary.LittleEndian.Uint32(b[at+4:]) {
+		if crc32.Checksum(body, crcTable) != binary.LittleEndian.Uint32(b[at+4:]) {
 			break
 		}
 		at += frameHeader + n
@@ -84,8 +84,8 @@ func frames(b []byte) []frame {
 	return out
 }
 
-func parse(b []byte, known func(Seal) bool) *Index {
-	all := frames(b)
+func parseIndex(b []byte, known func(Seal) bool) *Index {
+	all := parseFrames(b)
 	last, seal := -1, sealFrame{}
 	for i := len(all) - 1; i >= 0 && last < 0; i-- {
 		if all[i].kind != frameSeal {
@@ -98,7 +98,7 @@ func parse(b []byte, known func(Seal) bool) *Index {
 	}
 	x := NewIndex()
 	for _, f := range all[:last+1] {
-		if x.apply(f) != nil {
+		if x.applyFrame(f) != nil {
 			return NewIndex()
 		}
 	}
@@ -107,26 +107,26 @@ func parse(b []byte, known func(Seal) bool) *Index {
 	}
 	x.seal, x.dev = seal.Seal, seal.Dev
 	if all[last].end == len(b) {
-		x.file = int64(len(b))
+		x.fileSize = int64(len(b))
 	}
 	return x
 }
 
-func (x *Index) apply(f frame) error {
+func (x *Index) applyFrame(f frame) error {
 	d := decoder{b: f.payload}
 	for f.kind != frameSeal && len(d.b) > 0 {
-		path, r, err := d.record()
+		path, r, err := d.decodeRecord()
 		if err != nil {
 			return err
 		}
 		if f.kind == frameHeads {
 			old := x.dirs[path]
 			if old == nil {
-				return errIndex
+				return errIndexDamaged
 			}
-			r.rows, r.n = old.rows, old.n
+			r.rows, r.count = old.rows, old.count
 		}
-		x.put(path, r)
+		x.putDir(path, r)
 	}
 	return nil
 }
@@ -134,20 +134,20 @@ func (x *Index) apply(f frame) error {
 // Save writes what an accepted capture learned, under the seal that holds it. A
 // small change is appended; a file in which most is out of date is written anew.
 func (d *Draft) Save(dir fsx.Dir, name string) error {
-	fresh := d.x.file == 0 || d.x.file > 4*d.x.size+4*frameLimit
-	n, err := d.save(dir, name, fresh)
+	fresh := d.index.fileSize == 0 || d.index.fileSize > 4*d.index.encodedSize+4*frameLimit
+	n, err := d.writeFile(dir, name, fresh)
 	if err != nil {
-		d.x.file = 0 // frames behind a torn one would never be read
+		d.index.fileSize = 0 // frames behind a torn one would never be read
 		return fmt.Errorf("write stat index: %w", err)
 	}
 	if fresh {
-		d.x.file = 0
+		d.index.fileSize = 0
 	}
-	d.x.file += n
+	d.index.fileSize += n
 	return nil
 }
 
-func (d *Draft) save(dir fsx.Dir, name string, fresh bool) (int64, error) {
+func (d *Draft) writeFile(dir fsx.Dir, name string, fresh bool) (int64, error) {
 	tmp := name + ".new"
 	var f fsx.File
 	var err error
@@ -164,38 +164,38 @@ func (d *Draft) save(dir fsx.Dir, name string, fresh bool) (int64, error) {
 	}
 	w := &frameWriter{w: f}
 	if fresh {
-		w.raw([]byte(indexMagic))
-		d.x.each(w)
+		w.write([]byte(indexMagic))
+		d.index.writeAllRecords(w)
 	} else {
-		d.each(w)
+		d.writeRecords(w)
 	}
-	s, _ := json.Marshal(sealFrame{d.x.seal, d.x.dev}) // plain data: always encodes
+	s, _ := json.Marshal(sealFrame{d.index.seal, d.index.dev}) // plain data: always encodes
 	w.flush()
-	w.frame(frameSeal, s)
+	w.writeFrame(frameSeal, s)
 	if err = errors.Join(w.err, f.Close()); err != nil || !fresh {
-		return w.n, err
+		return w.written, err
 	}
-	return w.n, dir.Rename(tmp, dir, name)
+	return w.written, dir.Rename(tmp, dir, name)
 }
 
-// each writes every directory that can be reached from the root: records of
+// writeAllRecords writes every directory that can be reached from the root: records of
 // directories that went away are left behind here.
-func (x *Index) each(w *frameWriter) {
+func (x *Index) writeAllRecords(w *frameWriter) {
 	var visit func(path string)
 	visit = func(path string) {
 		r := x.dirs[path]
 		if r == nil {
 			return
 		}
-		w.record(frameRecords, path, r)
-		rows, err := r.decode()
+		w.addRecord(frameRecords, path, r)
+		rows, err := r.decodeRows()
 		if err != nil {
 			w.err = errors.Join(w.err, err)
 			return
 		}
 		for i := range rows {
 			if rows[i].entry.Kind == "dir" {
-				visit(join(path, rows[i].entry.Name))
+				visit(joinPath(path, rows[i].entry.Name))
 			}
 		}
 	}
@@ -204,39 +204,39 @@ func (x *Index) each(w *frameWriter) {
 
 // frameWriter gathers records of one kind into frames.
 type frameWriter struct {
-	w    io.Writer
-	kind byte
-	buf  []byte
-	n    int64 // bytes written
-	err  error
+	w       io.Writer
+	kind    byte
+	buf     []byte
+	written int64 // bytes written
+	err     error
 }
 
-func (w *frameWriter) raw(b []byte) {
+func (w *frameWriter) write(b []byte) {
 	if w.err == nil {
 		_, w.err = w.w.Write(b)
-		w.n += int64(len(b))
+		w.written += int64(len(b))
 	}
 }
 
-func (w *frameWriter) record(kind byte, path string, r *record) {
+func (w *frameWriter) addRecord(kind byte, path string, r *dirRecord) {
 	if kind != w.kind || len(w.buf) > frameLimit {
 		w.flush()
 		w.kind = kind
 	}
-	w.buf = r.append(w.buf, path)
+	w.buf = r.appendTo(w.buf, path)
 }
 
 func (w *frameWriter) flush() {
 	if len(w.buf) > 0 {
-		w.frame(w.kind, w.buf)
+		w.writeFrame(w.kind, w.buf)
 		w.buf = w.buf[:0]
 	}
 }
 
-func (w *frameWriter) frame(kind byte, payload []byte) {
-	sum := crc32.Update(crc32.Checksum([]byte{kind}, checksums), checksums, payload)
+func (w *frameWriter) writeFrame(kind byte, payload []byte) {
+	sum := crc32.Update(crc32.Checksum([]byte{kind}, crcTable), crcTable, payload)
 	h := binary.LittleEndian.AppendUint32(nil, uint32(len(payload)))
 	h = binary.LittleEndian.AppendUint32(h, sum)
-	w.raw(append(h, kind))
-	w.raw(payload)
+	w.write(append(h, kind))
+	w.write(payload)
 }

@@ -17,44 +17,44 @@ import (
 // whose names it does not all know, it gives up, and everything is looked at.
 
 // errUnclear ends a capture of some places: only a look at everything can tell.
-var errUnclear = errors.New("a file has names that are not known")
+var errUnknownLinks = errors.New("a file has names that are not known")
 
 // linkRef is one name of an inode that has several.
 type linkRef struct {
-	n *node
-	i int
+	node  *dirNode
+	index int
 }
 
-func (r linkRef) row() *row    { return &r.n.rows[r.i] }
-func (r linkRef) path() string { return join(r.n.path, r.row().entry.Name) }
+func (r linkRef) row() *row    { return &r.node.rows[r.index] }
+func (r linkRef) path() string { return joinPath(r.node.path, r.row().entry.Name) }
 
-func linked(r *row) bool { return r != nil && r.nlink > 1 && r.entry.Kind == retake.KindFile }
+func hasLinks(r *row) bool { return r != nil && r.nlink > 1 && r.entry.Kind == retake.KindFile }
 
-// noteLinks notes the rows of a directory that have other names, and holds the
+// recordLinks notes the rows of a directory that have other names, and holds the
 // directory back until the group is known.
-func (w *walker) noteLinks(n *node) {
+func (w *walker) recordLinks(n *dirNode) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for i := range n.rows {
 		r := &n.rows[i]
-		if !linked(r) || n.carried(r.entry.Name) {
+		if !hasLinks(r) || n.isCarriedOver(r.entry.Name) {
 			continue
 		}
 		w.links[r.ino] = append(w.links[r.ino], linkRef{n, i})
-		n.held = true
+		n.awaitsLinks = true
 	}
 }
 
-// noteLoss notes that a name which had others is gone or replaced; below: it was not
+// recordLostLink notes that a name which had others is gone or replaced; below: it was not
 // in question by itself, so its other names were not either.
-func (w *walker) noteLoss(path string, old *row, below bool) {
-	if w.o.Only == nil || !linked(old) {
+func (w *walker) recordLostLink(path string, old *row, below bool) {
+	if w.opts.Dirty == nil || !hasLinks(old) {
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.unclear = w.unclear || below
-	w.lost = append(w.lost, lostLink{old.ino, path})
+	w.linksUnknown = w.linksUnknown || below
+	w.lostLinks = append(w.lostLinks, lostLink{old.ino, path})
 }
 
 type lostLink struct {
@@ -62,47 +62,47 @@ type lostLink struct {
 	path string
 }
 
-// inodeSpots adds the files that are known by their numbers alone.
-func (w *walker) inodeSpots(s *spot) error {
-	if len(w.o.Inodes) == 0 {
+// addInodeTargets adds the files that are known by their numbers alone.
+func (w *walker) addInodeTargets(s *scanTarget) error {
+	if len(w.opts.Inodes) == 0 {
 		return nil
 	}
-	for dir, r := range w.x.dirs {
-		rows, err := r.decode()
+	for dir, r := range w.index.dirs {
+		rows, err := r.decodeRows()
 		if err != nil {
 			return err
 		}
 		for i := range rows {
-			if rows[i].entry.Kind == retake.KindFile && w.o.Inodes[rows[i].ino] {
-				s.at(join(dir, rows[i].entry.Name)).mark |= track.Name
+			if rows[i].entry.Kind == retake.KindFile && w.opts.Inodes[rows[i].ino] {
+				s.ensurePath(joinPath(dir, rows[i].entry.Name)).mark |= track.MarkName
 			}
 		}
 	}
 	return nil
 }
 
-// linkSpots adds all names of every inode of which one name is in question.
-func (w *walker) linkSpots(s *spot) error {
-	if len(w.x.links) == 0 {
+// addLinkTargets adds all names of every inode of which one name is in question.
+func (w *walker) addLinkTargets(s *scanTarget) error {
+	if len(w.index.links) == 0 {
 		return nil
 	}
 	rows := map[string][]row{}
-	for p, m := range w.o.Only {
+	for p, m := range w.opts.Dirty {
 		dir, name := path.Split(p)
 		dir = path.Clean("/" + dir)[1:]
 		if rows[dir] == nil {
-			r := w.x.dirs[dir]
+			r := w.index.dirs[dir]
 			if r == nil {
 				continue
 			}
 			var err error
-			if rows[dir], err = r.decode(); err != nil {
+			if rows[dir], err = r.decodeRows(); err != nil {
 				return err
 			}
 		}
-		if r := knownName(rows[dir], name); linked(r) {
-			for _, other := range w.x.links[r.ino] {
-				s.at(other).mark |= m &^ track.Deep
+		if r := findRow(rows[dir], name); hasLinks(r) {
+			for _, other := range w.index.links[r.ino] {
+				s.ensurePath(other).mark |= m &^ track.MarkTree
 			}
 		}
 	}
@@ -113,8 +113,8 @@ func (w *walker) linkSpots(s *spot) error {
 // equal trees get equal ids; an inode whose other names lie outside the root is
 // an ordinary file.
 func (w *walker) resolveLinks() error {
-	if w.o.Only != nil && !w.linksClear() {
-		return errUnclear
+	if w.opts.Dirty != nil && !w.allLinksKnown() {
+		return errUnknownLinks
 	}
 	for _, refs := range w.links {
 		group := ""
@@ -129,22 +129,22 @@ func (w *walker) resolveLinks() error {
 			group = hex.EncodeToString(h[:8])
 		}
 		for _, r := range refs {
-			setGroup(&r.row().entry, group)
+			setLinkGroup(&r.row().entry, group)
 		}
-		w.inodes[refs[0].row().ino] = namesOf(refs)
+		w.inodes[refs[0].row().ino] = newLinkedInode(refs)
 	}
 	return nil
 }
 
-// inode is one that has several names: those that we met, and how many it has.
-type inode struct {
+// linkedInode is one that has several names: those that we met, and how many it has.
+type linkedInode struct {
 	paths []string
 	nlink uint64
 	ctime int64
 }
 
-func namesOf(refs []linkRef) inode {
-	out := inode{}
+func newLinkedInode(refs []linkRef) linkedInode {
+	out := linkedInode{}
 	for _, r := range refs {
 		out.paths = append(out.paths, r.path())
 		if r.row().ctime >= out.ctime {
@@ -154,26 +154,26 @@ func namesOf(refs []linkRef) inode {
 	return out
 }
 
-// sure reports whether the names that were not met lie elsewhere: a link that was
+// unseenLinksAreExternal reports whether the names that were not met lie elsewhere: a link that was
 // made while we looked may be a name that we had passed already.
-func (w *walker) sure() bool {
+func (w *walker) unseenLinksAreExternal() bool {
 	for _, i := range w.inodes {
-		if i.nlink != uint64(len(i.paths)) && i.ctime >= w.started-int64(stampTick) {
+		if i.nlink != uint64(len(i.paths)) && i.ctime >= w.started-int64(timestampTick) {
 			return false
 		}
 	}
 	return true
 }
 
-// linksClear reports whether every inode that was met is known by all its names,
+// allLinksKnown reports whether every inode that was met is known by all its names,
 // or is one that was known to have names elsewhere and has them still.
-func (w *walker) linksClear() bool {
-	if w.unclear {
+func (w *walker) allLinksKnown() bool {
+	if w.linksUnknown {
 		return false
 	}
 	for ino, refs := range w.links {
 		n := refs[0].row().nlink
-		elsewhere := w.x.outside[ino] && len(refs) == len(w.x.links[ino])
+		elsewhere := w.index.externalInodes[ino] && len(refs) == len(w.index.links[ino])
 		if n != uint64(len(refs)) && !elsewhere {
 			return false
 		}
@@ -181,76 +181,76 @@ func (w *walker) linksClear() bool {
 	return true
 }
 
-// keepLinks remembers the names of inodes for the next capture of some places.
-func (w *walker) keepLinks() {
-	x := w.x
-	if w.o.Only == nil {
-		x.links, x.outside = map[uint64][]string{}, map[uint64]bool{}
+// saveLinks remembers the names of inodes for the next capture of some places.
+func (w *walker) saveLinks() {
+	x := w.index
+	if w.opts.Dirty == nil {
+		x.links, x.externalInodes = map[uint64][]string{}, map[uint64]bool{}
 	}
-	for _, l := range w.lost {
+	for _, l := range w.lostLinks {
 		x.links[l.ino] = slices.DeleteFunc(x.links[l.ino], func(p string) bool { return p == l.path })
 		if len(x.links[l.ino]) == 0 {
 			delete(x.links, l.ino)
-			delete(x.outside, l.ino)
+			delete(x.externalInodes, l.ino)
 		}
 	}
 	for ino, i := range w.inodes {
 		x.links[ino] = i.paths
-		if delete(x.outside, ino); i.nlink != uint64(len(i.paths)) {
-			x.outside[ino] = true
+		if delete(x.externalInodes, ino); i.nlink != uint64(len(i.paths)) {
+			x.externalInodes[ino] = true
 		}
 	}
 }
 
-// regrouped is a file that differs in nothing, unless its group of links does.
-type regrouped struct {
+// pendingGroup is a file that differs in nothing, unless its group of links does.
+type pendingGroup struct {
 	path     string
 	old, now retake.Entry
 }
 
-// noteGroup keeps for the end what cannot be told before all links are known.
-func (w *walker) noteGroup(path string, old, now *row) {
-	if w.emit == nil || !linked(now) && groupOf(&old.entry) == "" {
+// deferGroupChange keeps for the end what cannot be told before all links are known.
+func (w *walker) deferGroupChange(path string, old, now *row) {
+	if w.emit == nil || !hasLinks(now) && linkGroup(&old.entry) == "" {
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.regroup = append(w.regroup, regrouped{path, old.entry, now.entry})
+	w.pendingGroups = append(w.pendingGroups, pendingGroup{path, old.entry, now.entry})
 }
 
-func groupOf(e *retake.Entry) string {
+func linkGroup(e *retake.Entry) string {
 	if e.Extra == nil {
 		return ""
 	}
 	return e.Extra.Group
 }
 
-// tellGroups gives changed files the groups that they are in now, and tells of those
+// resolveGroupChanges gives changed files the groups that they are in now, and tells of those
 // whose group alone changed.
-func (w *walker) tellGroups(out []retake.Change) []retake.Change {
+func (w *walker) resolveGroupChanges(out []retake.Change) []retake.Change {
 	groups := map[string]string{}
 	for _, refs := range w.links {
 		for _, r := range refs {
-			groups[r.path()] = groupOf(&r.row().entry)
+			groups[r.path()] = linkGroup(&r.row().entry)
 		}
 	}
 	for i := range out {
 		if e := out[i].After; e != nil && e.Kind == retake.KindFile {
 			now := *e
-			setGroup(&now, groups[out[i].Path])
+			setLinkGroup(&now, groups[out[i].Path])
 			out[i].After = &now
 		}
 	}
-	for _, r := range w.regroup {
-		if group := groups[r.path]; group != groupOf(&r.old) {
-			setGroup(&r.now, group)
+	for _, r := range w.pendingGroups {
+		if group := groups[r.path]; group != linkGroup(&r.old) {
+			setLinkGroup(&r.now, group)
 			out = append(out, retake.Change{Path: r.path, What: retake.Moded, Before: &r.old, After: &r.now})
 		}
 	}
 	return out
 }
 
-func setGroup(e *retake.Entry, group string) {
+func setLinkGroup(e *retake.Entry, group string) {
 	x := retake.Extra{}
 	if e.Extra != nil {
 		x = *e.Extra

@@ -15,16 +15,16 @@ import (
 // row is one name in a directory: what the tree says of it, and the private facts
 // by which we know it again. Rows of a directory are sorted by name.
 type row struct {
-	entry     retake.Entry // Object and Sum stay empty for directories: their own head has them
-	ino       uint64
-	nlink     uint64
-	ctime     int64
-	unsettled bool // must be read again next time: changed too recently, or torn
+	entry      retake.Entry // Object and Sum stay empty for directories: their own head has them
+	ino        uint64
+	nlink      uint64
+	ctime      int64
+	mustReread bool // must be read again next time: changed too recently, or torn
 }
 
-// same reports whether the file is, by all stat can tell, the one the row was made of.
-func (r *row) same(i *fsx.Info) bool {
-	return !r.unsettled && r.ino != 0 && r.ino == i.Ino && r.ctime == i.Ctime && r.nlink == i.Nlink &&
+// matches reports whether the file is, by all stat can tell, the one the row was made of.
+func (r *row) matches(i *fsx.Info) bool {
+	return !r.mustReread && r.ino != 0 && r.ino == i.Ino && r.ctime == i.Ctime && r.nlink == i.Nlink &&
 		r.entry.Size == i.Size && r.entry.ModTime == i.Mtime && r.entry.Mode == i.Mode &&
 		r.entry.UID == i.UID && r.entry.GID == i.GID && r.entry.Kind == kindOf(i.Type)
 }
@@ -70,28 +70,28 @@ func entryOf(name string, i *fsx.Info) retake.Entry {
 	return e
 }
 
-// head is what a directory's own record says of it.
-type head struct {
+// dirHead is what a directory's own record says of it.
+type dirHead struct {
 	object  retake.ObjectID
 	sum     retake.Summary
 	content [32]byte
 }
 
-var errIndex = errors.New("the stat index is damaged")
+var errIndexDamaged = errors.New("the stat index is damaged")
 
 const (
-	flagUnsettled = 1 << iota
+	flagReread = 1 << iota
 	flagExtra
 	flagHexObject
 )
 
 var kindCodes = []retake.Kind{"", retake.KindFile, retake.KindDir, retake.KindSymlink, retake.KindFIFO, retake.KindSocket}
 
-func (r *row) append(b []byte) []byte {
+func (r *row) appendTo(b []byte) []byte {
 	var flags byte
 	var extra []byte
-	if r.unsettled {
-		flags |= flagUnsettled
+	if r.mustReread {
+		flags |= flagReread
 	}
 	if r.entry.Extra != nil {
 		flags |= flagExtra
@@ -128,7 +128,7 @@ func (r *row) append(b []byte) []byte {
 	return b
 }
 
-func (h *head) append(b []byte) []byte {
+func (h *dirHead) appendTo(b []byte) []byte {
 	b = appendBytes(b, string(h.object))
 	for _, n := range []int64{h.sum.Files, h.sum.Dirs, h.sum.Symlinks, h.sum.Bytes, h.sum.MaxTime} {
 		b = binary.AppendVarint(b, n)
@@ -151,21 +151,21 @@ type decoder struct {
 	err   error
 }
 
-func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+func unsafeString(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// address gives 16 bytes as text.
-func (d *decoder) address() retake.ObjectID {
-	raw := d.take(16)
+// objectID gives 16 bytes as text.
+func (d *decoder) objectID() retake.ObjectID {
+	raw := d.next(16)
 	if raw == nil {
 		return ""
 	}
 	from := len(d.arena)
 	d.arena = hex.AppendEncode(d.arena, raw)
-	return retake.ObjectID(view(d.arena[from:]))
+	return retake.ObjectID(unsafeString(d.arena[from:]))
 }
 
 func (d *decoder) fail() {
-	d.err = errIndex
+	d.err = errIndexDamaged
 	d.b = nil
 }
 
@@ -189,7 +189,7 @@ func (d *decoder) varint() int64 {
 	return n
 }
 
-func (d *decoder) take(n uint64) []byte {
+func (d *decoder) next(n uint64) []byte {
 	if n > uint64(len(d.b)) {
 		d.fail()
 		return nil
@@ -199,25 +199,25 @@ func (d *decoder) take(n uint64) []byte {
 	return v
 }
 
-func (d *decoder) bytes() []byte { return d.take(d.uvarint()) }
+func (d *decoder) byteString() []byte { return d.next(d.uvarint()) }
 
 func (d *decoder) u64() int64 {
-	v := d.take(8)
+	v := d.next(8)
 	if v == nil {
 		return 0
 	}
 	return int64(binary.LittleEndian.Uint64(v))
 }
 
-func (d *decoder) row(r *row) error {
-	kf := d.take(2)
+func (d *decoder) decodeRow(r *row) error {
+	kf := d.next(2)
 	if kf == nil || int(kf[0]) >= len(kindCodes) {
-		return errIndex
+		return errIndexDamaged
 	}
 	flags := kf[1]
-	*r = row{unsettled: flags&flagUnsettled != 0}
+	*r = row{mustReread: flags&flagReread != 0}
 	r.entry.Kind = kindCodes[kf[0]]
-	r.entry.Name = view(d.bytes())
+	r.entry.Name = unsafeString(d.byteString())
 	r.entry.Mode = uint32(d.uvarint())
 	r.entry.UID = uint32(d.uvarint())
 	r.entry.GID = uint32(d.uvarint())
@@ -227,24 +227,24 @@ func (d *decoder) row(r *row) error {
 	r.ino = d.uvarint()
 	r.nlink = d.uvarint()
 	if flags&flagHexObject != 0 {
-		r.entry.Object = d.address()
+		r.entry.Object = d.objectID()
 	} else {
-		r.entry.Object = retake.ObjectID(d.bytes())
+		r.entry.Object = retake.ObjectID(d.byteString())
 	}
 	if flags&flagExtra != 0 {
 		r.entry.Extra = &retake.Extra{}
-		if err := json.Unmarshal(d.bytes(), r.entry.Extra); err != nil {
-			return fmt.Errorf("%w: %w", errIndex, err)
+		if err := json.Unmarshal(d.byteString(), r.entry.Extra); err != nil {
+			return fmt.Errorf("%w: %w", errIndexDamaged, err)
 		}
 	}
 	return d.err
 }
 
-func (d *decoder) head(h *head) error {
-	h.object = retake.ObjectID(d.bytes())
+func (d *decoder) decodeHead(h *dirHead) error {
+	h.object = retake.ObjectID(d.byteString())
 	for _, p := range []*int64{&h.sum.Files, &h.sum.Dirs, &h.sum.Symlinks, &h.sum.Bytes, &h.sum.MaxTime} {
 		*p = d.varint()
 	}
-	copy(h.content[:], d.take(32))
+	copy(h.content[:], d.next(32))
 	return d.err
 }

@@ -10,43 +10,43 @@ import (
 // maxSince bounds what a capture hands over: of more than that, the trees tell.
 const maxSince = 2000
 
-// Since is what a capture found to differ from the checkpoint that its index was made with:
+// Delta is what a capture found to differ from the checkpoint that its index was made with:
 // what tree.Compare of the two trees tells below the root, without reading one of them.
-type Since struct {
+type Delta struct {
 	Checkpoint retake.CheckpointID
 	Changes    []retake.Change
 }
 
-// since collects it while directories are finished.
-type since struct {
-	base retake.CheckpointID // "": nothing is collected, or there was too much
-	list []retake.Change
+// deltaCollector collects it while directories are finished.
+type deltaCollector struct {
+	base    retake.CheckpointID // "": nothing is collected, or there was too much
+	changes []retake.Change
 }
 
-func (s *since) result() *Since {
+func (s *deltaCollector) result() *Delta {
 	if s.base == "" {
 		return nil
 	}
-	tree.Sort(s.list)
-	return &Since{Checkpoint: s.base, Changes: s.list}
+	tree.Sort(s.changes)
+	return &Delta{Checkpoint: s.base, Changes: s.changes}
 }
 
-// stop gives up: a list that is not whole says nothing.
-func (s *since) stop() { s.base, s.list = "", nil }
+// giveUp gives up: a list that is not whole says nothing.
+func (s *deltaCollector) giveUp() { s.base, s.changes = "", nil }
 
-func (s *since) add(path string, what retake.Difference, before, after *retake.Entry) {
+func (s *deltaCollector) add(path string, what retake.Difference, before, after *retake.Entry) {
 	if s.base == "" || what == "" {
 		return
 	}
-	if len(s.list) == maxSince {
-		s.stop()
+	if len(s.changes) == maxSince {
+		s.giveUp()
 		return
 	}
-	s.list = append(s.list, retake.Change{Path: path, What: what, Before: apart(path, before), After: apart(path, after)})
+	s.changes = append(s.changes, retake.Change{Path: path, What: what, Before: detachEntry(path, before), After: detachEntry(path, after)})
 }
 
-// apart is an entry without the memory of the rows that it lies in: it lives longer.
-func apart(path string, e *retake.Entry) *retake.Entry {
+// detachEntry is an entry without the memory of the rows that it lies in: it lives longer.
+func detachEntry(path string, e *retake.Entry) *retake.Entry {
 	if e == nil {
 		return nil
 	}
@@ -56,94 +56,94 @@ func apart(path string, e *retake.Entry) *retake.Entry {
 	return &out
 }
 
-// differences adds those of a directory whose children are finished. Under w.mu, before
+// addDirDelta adds those of a directory whose children are finished. Under w.mu, before
 // the index forgets what is gone.
-func (w *walker) differences(n *node, old []row) {
+func (w *walker) addDirDelta(n *dirNode, old []row) {
 	now := n.rows
-	for w.since.base != "" && (len(old) > 0 || len(now) > 0) {
+	for w.delta.base != "" && (len(old) > 0 || len(now) > 0) {
 		switch {
 		case len(now) == 0 || len(old) > 0 && old[0].entry.Name < now[0].entry.Name:
-			w.gone(n.path, &old[0])
+			w.addDeleted(n.path, &old[0])
 			old = old[1:]
 		case len(old) == 0 || now[0].entry.Name < old[0].entry.Name:
-			w.came(n, &now[0])
+			w.addCreated(n, &now[0])
 			now = now[1:]
 		default:
-			w.stayed(n, &old[0], &now[0])
+			w.addModified(n, &old[0], &now[0])
 			old, now = old[1:], now[1:]
 		}
 	}
 }
 
-// came adds what is new. What lies below a new directory was added when that was finished.
-func (w *walker) came(n *node, r *row) {
+// addCreated adds what is new. What lies below a new directory was added when that was finished.
+func (w *walker) addCreated(n *dirNode, r *row) {
 	e := r.entry
-	if k := n.kids[e.Name]; k != nil {
+	if k := n.children[e.Name]; k != nil {
 		e.Object, e.Sum = k.head.object, k.head.sum
 	}
-	w.since.add(join(n.path, e.Name), retake.Added, nil, &e)
+	w.delta.add(joinPath(n.path, e.Name), retake.Added, nil, &e)
 }
 
-// stayed adds a name that is there before and after, when it differs.
-func (w *walker) stayed(n *node, old, now *row) {
-	if n.carried(now.entry.Name) {
+// addModified adds a name that is there before and after, when it differs.
+func (w *walker) addModified(n *dirNode, old, now *row) {
+	if n.isCarriedOver(now.entry.Name) {
 		return
 	}
-	path := join(n.path, now.entry.Name)
+	path := joinPath(n.path, now.entry.Name)
 	x, y := old.entry, now.entry
-	k := n.kids[y.Name]
+	k := n.children[y.Name]
 	if k != nil {
 		y.Object, y.Sum = k.head.object, k.head.sum
 	}
 	switch {
 	case x.Kind == retake.KindDir && y.Kind != retake.KindDir:
-		if !w.headed(path, &x) {
+		if !w.applyHead(path, &x) {
 			return
 		}
-		w.since.add(path, retake.Retyped, &x, &y)
-		w.below(path)
+		w.delta.add(path, retake.Retyped, &x, &y)
+		w.addDeletedBelow(path)
 		return
-	case x.Kind == retake.KindDir && (k == nil || k.base == nil):
-		w.since.stop() // what it held before is not known
+	case x.Kind == retake.KindDir && (k == nil || k.record == nil):
+		w.delta.giveUp() // what it held before is not known
 		return
 	case x.Kind == retake.KindDir:
-		x.Object, x.Sum = k.base.head.object, k.base.head.sum
+		x.Object, x.Sum = k.record.head.object, k.record.head.sum
 	}
-	w.since.add(path, tree.Differ(&x, &y), &x, &y)
+	w.delta.add(path, tree.DifferenceOf(&x, &y), &x, &y)
 }
 
-// gone adds what was there before, and all that the index has below it.
-func (w *walker) gone(dir string, r *row) {
-	path, e := join(dir, r.entry.Name), r.entry
+// addDeleted adds what was there before, and all that the index has below it.
+func (w *walker) addDeleted(dir string, r *row) {
+	path, e := joinPath(dir, r.entry.Name), r.entry
 	if e.Kind != retake.KindDir {
-		w.since.add(path, retake.Deleted, &e, nil)
+		w.delta.add(path, retake.Deleted, &e, nil)
 		return
 	}
-	if w.headed(path, &e) {
-		w.since.add(path, retake.Deleted, &e, nil)
-		w.below(path)
+	if w.applyHead(path, &e) {
+		w.delta.add(path, retake.Deleted, &e, nil)
+		w.addDeletedBelow(path)
 	}
 }
 
-func (w *walker) below(path string) {
-	rows, err := w.x.dirs[path].decode()
+func (w *walker) addDeletedBelow(path string) {
+	rows, err := w.index.dirs[path].decodeRows()
 	if err != nil {
-		w.since.stop()
+		w.delta.giveUp()
 		return
 	}
 	for i := range rows {
-		if w.since.base == "" {
+		if w.delta.base == "" {
 			return
 		}
-		w.gone(path, &rows[i])
+		w.addDeleted(path, &rows[i])
 	}
 }
 
-// headed gives a directory of the index what its head says.
-func (w *walker) headed(path string, e *retake.Entry) bool {
-	r := w.x.dirs[path]
+// applyHead gives a directory of the index what its head says.
+func (w *walker) applyHead(path string, e *retake.Entry) bool {
+	r := w.index.dirs[path]
 	if r == nil {
-		w.since.stop()
+		w.delta.giveUp()
 		return false
 	}
 	e.Object, e.Sum = r.head.object, r.head.sum

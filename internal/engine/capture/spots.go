@@ -9,59 +9,59 @@ import (
 	"github.com/retake-dev/retake/internal/platform/track"
 )
 
-// spot is a place that may have changed, and the way to it from the root. A
+// scanTarget is a place that may have changed, and the way to it from the root. A
 // directory with a spot is visited; of its names only those with spots are looked
 // at, unless all below it is in question.
-type spot struct {
-	mark track.Mark
-	kids map[string]*spot
+type scanTarget struct {
+	mark     track.Mark
+	children map[string]*scanTarget
 }
 
-func plant(paths map[string]track.Mark) *spot {
-	root := &spot{}
+func newScanTargets(paths map[string]track.Mark) *scanTarget {
+	root := &scanTarget{}
 	for p, m := range paths {
-		root.at(p).mark |= m
+		root.ensurePath(p).mark |= m
 	}
 	return root
 }
 
-// at gives the spot of a path and makes it when there is none.
-func (s *spot) at(path string) *spot {
+// ensurePath gives the spot of a path and makes it when there is none.
+func (s *scanTarget) ensurePath(path string) *scanTarget {
 	if path == "" {
 		return s
 	}
 	for part := range strings.SplitSeq(path, "/") {
-		kid := s.kids[part]
+		kid := s.children[part]
 		if kid == nil {
-			if s.kids == nil {
-				s.kids = map[string]*spot{}
+			if s.children == nil {
+				s.children = map[string]*scanTarget{}
 			}
-			kid = &spot{}
-			s.kids[part] = kid
+			kid = &scanTarget{}
+			s.children[part] = kid
 		}
 		s = kid
 	}
 	return s
 }
 
-func (s *spot) kid(name string) *spot {
+func (s *scanTarget) child(name string) *scanTarget {
 	if s == nil {
 		return nil
 	}
-	return s.kids[name]
+	return s.children[name]
 }
 
-func (s *spot) mapped() bool { return s != nil && s.mark&track.Mapped != 0 }
+func (s *scanTarget) isMapped() bool { return s != nil && s.mark&track.MarkMapped != 0 }
 
-// some answers the names to look at in a directory that we know; false: all.
-func (n *node) some(old []row) ([]string, bool) {
-	if n.all || n.base == nil || n.only != nil && n.only.mark&track.Deep != 0 {
+// namesToScan answers the names to look at in a directory that we know; false: all.
+func (n *dirNode) namesToScan(old []row) ([]string, bool) {
+	if n.scanAll || n.record == nil || n.target != nil && n.target.mark&track.MarkTree != 0 {
 		return nil, false
 	}
-	if n.only == nil {
+	if n.target == nil {
 		return nil, true
 	}
-	names := slices.Sorted(maps.Keys(n.only.kids))
+	names := slices.Sorted(maps.Keys(n.target.children))
 	return withCompanions(names, old), true
 }
 
@@ -76,7 +76,7 @@ func withCompanions(names []string, old []row) []string {
 			}
 		}
 		for _, c := range append([]string{""}, retake.Companions...) {
-			if knownName(old, base+c) != nil {
+			if findRow(old, base+c) != nil {
 				more = append(more, base+c)
 			}
 		}
@@ -89,7 +89,7 @@ func withCompanions(names []string, old []row) []string {
 	return slices.Compact(names)
 }
 
-func knownName(rows []row, name string) *row {
+func findRow(rows []row, name string) *row {
 	i, ok := slices.BinarySearchFunc(rows, name, func(r row, n string) int { return strings.Compare(r.entry.Name, n) })
 	if !ok {
 		return nil
@@ -97,79 +97,79 @@ func knownName(rows []row, name string) *row {
 	return &rows[i]
 }
 
-// Still reports whether nothing needs a look when nothing is told: everything was
+// NeedsNoScan reports whether nothing needs a look when nothing is told: everything was
 // looked at once by this process, and no file has names elsewhere.
-func (x *Index) Still() bool { return x.whole && len(x.outside) == 0 }
+func (x *Index) NeedsNoScan() bool { return x.complete && len(x.externalInodes) == 0 }
 
-// Passing reports whether one of the gaps may be gone without anybody telling.
-func Passing(gaps []retake.Gap) bool {
-	return slices.ContainsFunc(gaps, func(g retake.Gap) bool { return passing(g.Reason) })
+// HasTransientGaps reports whether one of the gaps may be gone without anybody telling.
+func HasTransientGaps(gaps []retake.Gap) bool {
+	return slices.ContainsFunc(gaps, func(g retake.Gap) bool { return isTransient(g.Reason) })
 }
 
-// passing gaps may be gone by now without anybody telling; the others stay until
+// isTransient gaps may be gone by now without anybody telling; the others stay until
 // their path is looked at again.
-func passing(r retake.Reason) bool {
+func isTransient(r retake.Reason) bool {
 	return r == retake.ReasonTorn || r == retake.ReasonMoving || r == retake.ReasonBudget || r == retake.ReasonUnreadable
 }
 
-// only answers the places that the caller names when they can be trusted to be all:
+// dirtyPaths answers the places that the caller names when they can be trusted to be all:
 // the index must be of a look at everything, and no file of rules may have changed
 // what is to be left out elsewhere.
-func (x *Index) only(o Options) map[string]track.Mark {
-	if !x.whole || o.Policy.GitIgnore {
+func (x *Index) dirtyPaths(o Options) map[string]track.Mark {
+	if !x.complete || o.Policy.GitIgnore {
 		return nil
 	}
-	return o.Only
+	return o.Dirty
 }
 
-// spots are the paths in question: those the caller names, those that were not
+// scanTargets are the paths in question: those the caller names, those that were not
 // taken last time, and the other names of their inodes.
-func (w *walker) spots() (*spot, error) {
-	s := plant(w.o.Only)
-	for _, g := range w.o.Gaps {
-		if !passing(g.Reason) {
+func (w *walker) scanTargets() (*scanTarget, error) {
+	s := newScanTargets(w.opts.Dirty)
+	for _, g := range w.opts.Gaps {
+		if !isTransient(g.Reason) {
 			continue
 		}
 		path, isDir := strings.CutSuffix(g.Path, "/")
-		s.at(path).mark |= track.Name
+		s.ensurePath(path).mark |= track.MarkName
 		if isDir {
-			s.at(path).mark |= track.Deep
+			s.ensurePath(path).mark |= track.MarkTree
 		}
 	}
-	for ino := range w.x.outside {
-		for _, p := range w.x.links[ino] {
-			s.at(p).mark |= track.Name
+	for ino := range w.index.externalInodes {
+		for _, p := range w.index.links[ino] {
+			s.ensurePath(p).mark |= track.MarkName
 		}
 	}
-	if err := w.inodeSpots(s); err != nil {
+	if err := w.addInodeTargets(s); err != nil {
 		return nil, err
 	}
-	return s, w.linkSpots(s)
+	return s, w.addLinkTargets(s)
 }
 
-// seen notes that everything at and below a path was looked at, or the name alone.
-func (w *walker) seen(path string, below bool) {
-	if w.o.Only == nil {
+// markVisited notes that everything at and below a path was looked at, or the name alone.
+func (w *walker) markVisited(path string, below bool) {
+	if w.opts.Dirty == nil {
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.covered[path] = w.covered[path] || below
+	w.visited[path] = w.visited[path] || below
 }
 
-// carryGaps keeps the gaps of the last capture where this one did not look.
-func (w *walker) carryGaps() {
+// carryOverGaps keeps the gaps of the last capture where this one did not look.
+func (w *walker) carryOverGaps() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, g := range w.o.Gaps {
-		if !w.looked(strings.TrimSuffix(g.Path, "/")) {
+	for _, g := range w.opts.Gaps {
+		if !w.wasVisited(strings.TrimSuffix(g.Path, "/")) {
 			w.gaps = append(w.gaps, g)
 		}
 	}
 }
 
-func (w *walker) looked(path string) bool {
-	if _, ok := w.covered[path]; ok {
+func (w *walker) wasVisited(path string) bool {
+	if _, ok := w.visited[path]; ok {
 		return true
 	}
 	for path != "" {
@@ -178,7 +178,7 @@ func (w *walker) looked(path string) bool {
 		} else {
 			path = ""
 		}
-		if w.covered[path] {
+		if w.visited[path] {
 			return true
 		}
 	}

@@ -19,22 +19,22 @@ type Stamp struct {
 
 // Stamps looks paths up in an index; neighbours come one after the other.
 type Stamps struct {
-	x    *Index
-	dir  string
-	rows []row
-	at   bool // rows are of dir
+	index  *Index
+	dir    string
+	rows   []row
+	loaded bool // rows are of dir
 }
 
-// Freeze gives what the index knows now, for somebody who looks things up while captures
+// Snapshot gives what the index knows now, for somebody who looks things up while captures
 // go on.
-func (x *Index) Freeze() *Index { return &Index{dirs: maps.Clone(x.dirs), dev: x.dev, seal: x.seal} }
+func (x *Index) Snapshot() *Index { return &Index{dirs: maps.Clone(x.dirs), dev: x.dev, seal: x.seal} }
 
 // Stamps answers what paths looked like to the capture that the index is of.
-func (x *Index) Stamps() *Stamps { return &Stamps{x: x} }
+func (x *Index) Stamps() *Stamps { return &Stamps{index: x} }
 
 // Of answers the stamp of one path.
 func (s *Stamps) Of(path string) (Stamp, bool) {
-	r := s.row(path)
+	r := s.findRow(path)
 	if r == nil || r.ino == 0 {
 		return Stamp{}, false
 	}
@@ -43,8 +43,8 @@ func (s *Stamps) Of(path string) (Stamp, bool) {
 
 // File answers the bytes that a file was captured with, and what it looked like then.
 func (s *Stamps) File(path string) (retake.ObjectID, Stamp, bool) {
-	r := s.row(path)
-	if r == nil || r.ino == 0 || r.unsettled || r.entry.Kind != retake.KindFile {
+	r := s.findRow(path)
+	if r == nil || r.ino == 0 || r.mustReread || r.entry.Kind != retake.KindFile {
 		return "", Stamp{}, false
 	}
 	return r.entry.Object, stampOf(r), true
@@ -54,24 +54,24 @@ func stampOf(r *row) Stamp {
 	return Stamp{Ino: r.ino, Nlink: r.nlink, Size: r.entry.Size, Mtime: r.entry.ModTime, Ctime: r.ctime}
 }
 
-func (s *Stamps) row(path string) *row {
+func (s *Stamps) findRow(path string) *row {
 	dir, name := "", path
 	if i := strings.LastIndexByte(path, '/'); i >= 0 {
 		dir, name = path[:i], path[i+1:]
 	}
-	if !s.at || s.dir != dir {
-		s.dir, s.rows, s.at = dir, nil, true
-		if rec := s.x.dirs[dir]; rec != nil {
-			s.rows, _ = rec.decode() // a damaged one knows nothing
+	if !s.loaded || s.dir != dir {
+		s.dir, s.rows, s.loaded = dir, nil, true
+		if rec := s.index.dirs[dir]; rec != nil {
+			s.rows, _ = rec.decodeRows() // a damaged one knows nothing
 		}
 	}
-	return knownName(s.rows, name)
+	return findRow(s.rows, name)
 }
 
-// Number answers the inode number of a file as stamps have it: an overlay shows those
+// InodeNumber answers the inode number of a file as stamps have it: an overlay shows those
 // of several devices as one set.
-func (x *Index) Number(i fsx.Info) uint64 {
+func (x *Index) InodeNumber(i fsx.Info) uint64 {
 	w := walker{dev: x.dev}
-	w.tellApart(&i)
+	w.normalizeInode(&i)
 	return i.Ino
 }

@@ -33,20 +33,20 @@ func (s swapper) Lstat(name string) (fsx.Info, error) {
 	return i, err
 }
 
-// twice lists every name twice, as a listing may when a name is renamed under it.
-type twice struct{ fsx.Dir }
+// duplicateNamesDir lists every name twice, as a listing may when a name is renamed under it.
+type duplicateNamesDir struct{ fsx.Dir }
 
-func (d twice) Names() ([]string, error) {
+func (d duplicateNamesDir) Names() ([]string, error) {
 	names, err := d.Dir.Names()
 	return append(names, names...), err
 }
 
-func (w *world) readAs(dress func(fsx.Dir) fsx.Dir) *capture.Result {
+func (w *captureTest) captureThrough(dress func(fsx.Dir) fsx.Dir) *capture.Result {
 	w.t.Helper()
-	root := w.dir("/ws")
+	root := w.openDir("/ws")
 	defer root.Close()
 	res, err := capture.Read(context.Background(), dress(root), capture.NewIndex(), w.w, w.opts)
-	w.must(err)
+	w.check(err)
 	return res
 }
 
@@ -54,11 +54,11 @@ func (w *world) readAs(dress func(fsx.Dir) fsx.Dir) *capture.Result {
 // the capture goes on.
 func TestLinkThatBecomesADirectory(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.write("quiet", "q")
-	w.must(w.fs.Symlink("quiet", "/ws/link"))
-	w.later()
-	res := w.readAs(func(d fsx.Dir) fsx.Dir { return swapper{d, "link", new(atomic.Bool)} })
+	w := newCaptureTest(t)
+	w.writeFile("quiet", "q")
+	w.check(w.fs.Symlink("quiet", "/ws/link"))
+	w.advanceClock()
+	res := w.captureThrough(func(d fsx.Dir) fsx.Dir { return swapper{d, "link", new(atomic.Bool)} })
 	if d := cmp.Diff([]string{"moving link"}, w.gaps(res)); d != "" {
 		t.Errorf("gaps (-want +got):\n%s", d)
 	}
@@ -69,12 +69,12 @@ func TestLinkThatBecomesADirectory(t *testing.T) {
 
 func TestNameListedTwiceIsTakenOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.write("one", "1")
-	w.write("sub/two", "2")
-	w.later()
-	plain := w.readAs(func(d fsx.Dir) fsx.Dir { return d })
-	if got := w.readAs(func(d fsx.Dir) fsx.Dir { return twice{d} }); got.Files.Object != plain.Files.Object {
+	w := newCaptureTest(t)
+	w.writeFile("one", "1")
+	w.writeFile("sub/two", "2")
+	w.advanceClock()
+	plain := w.captureThrough(func(d fsx.Dir) fsx.Dir { return d })
+	if got := w.captureThrough(func(d fsx.Dir) fsx.Dir { return duplicateNamesDir{d} }); got.Files.Object != plain.Files.Object {
 		t.Error("a name that was listed twice changed the tree")
 	}
 }

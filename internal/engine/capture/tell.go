@@ -13,16 +13,16 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
-// tell compares the rows of a directory with the index: it counts files, and
+// reportChanges compares the rows of a directory with the index: it counts files, and
 // emits changes when somebody listens. A name with a gap says nothing.
-func (v *visitor) tell() error {
+func (v *visitor) reportChanges() error {
 	j := 0 // old rows and names are both sorted
 	for i, name := range v.names {
 		for ; j < len(v.old) && v.old[j].entry.Name < name; j++ {
-			if v.n.part != nil {
+			if v.node.scanned != nil {
 				continue // not in question
 			}
-			if err := v.tellGone(v.n.path, &v.old[j], v.n.all); err != nil {
+			if err := v.reportDeleted(v.node.path, &v.old[j], v.node.scanAll); err != nil {
 				return err
 			}
 		}
@@ -31,75 +31,75 @@ func (v *visitor) tell() error {
 			old = &v.old[j]
 			j++
 		}
-		if err := v.tellName(i, old); err != nil {
+		if err := v.reportName(i, old); err != nil {
 			return err
 		}
 	}
-	for ; j < len(v.old) && v.n.part == nil; j++ {
-		if err := v.tellGone(v.n.path, &v.old[j], v.n.all); err != nil {
+	for ; j < len(v.old) && v.node.scanned == nil; j++ {
+		if err := v.reportDeleted(v.node.path, &v.old[j], v.node.scanAll); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (v *visitor) tellName(i int, old *row) error {
+func (v *visitor) reportName(i int, old *row) error {
 	switch {
-	case v.state[i] == kept:
-		if old != nil && (old.ino != v.rows[i].ino || !linked(&v.rows[i])) {
-			v.noteLoss(join(v.n.path, v.names[i]), old, v.n.all)
+	case v.states[i] == stateKept:
+		if old != nil && (old.ino != v.rows[i].ino || !hasLinks(&v.rows[i])) {
+			v.recordLostLink(joinPath(v.node.path, v.names[i]), old, v.node.scanAll)
 		}
-		return v.tellRow(old, &v.rows[i])
-	case v.state[i] == vanished && old != nil:
-		return v.tellGone(v.n.path, old, v.n.all)
+		return v.reportRow(old, &v.rows[i])
+	case v.states[i] == stateVanished && old != nil:
+		return v.reportDeleted(v.node.path, old, v.node.scanAll)
 	}
 	return nil
 }
 
-func (v *visitor) tellRow(old, now *row) error {
-	path := join(v.n.path, now.entry.Name)
+func (v *visitor) reportRow(old, now *row) error {
+	path := joinPath(v.node.path, now.entry.Name)
 	isDir := now.entry.Kind == retake.KindDir
 	switch {
 	case old == nil:
-		v.count(isDir, retake.Counts{Added: 1})
-		return v.say(retake.Change{Path: path, What: retake.Added, After: &now.entry})
+		v.addCounts(isDir, retake.Counts{Added: 1})
+		return v.emitChange(retake.Change{Path: path, What: retake.Added, After: &now.entry})
 	case old.entry.Kind != now.entry.Kind:
-		return v.tellRetyped(path, old, now)
+		return v.reportRetyped(path, old, now)
 	}
-	what := difference(&old.entry, &now.entry)
+	what := classifyDifference(&old.entry, &now.entry)
 	if what == "" {
-		v.noteGroup(path, old, now)
+		v.deferGroupChange(path, old, now)
 		return nil
 	}
 	if what == retake.Edited || old.entry.Mode != now.entry.Mode {
-		v.count(isDir, retake.Counts{Edited: 1})
+		v.addCounts(isDir, retake.Counts{Edited: 1})
 	}
-	return v.say(retake.Change{Path: path, What: what, Before: &old.entry, After: &now.entry})
+	return v.emitChange(retake.Change{Path: path, What: what, Before: &old.entry, After: &now.entry})
 }
 
-func (v *visitor) tellRetyped(path string, old, now *row) error {
+func (v *visitor) reportRetyped(path string, old, now *row) error {
 	if old.entry.Kind != retake.KindDir && now.entry.Kind != retake.KindDir {
-		v.count(false, retake.Counts{Edited: 1})
-		return v.say(retake.Change{Path: path, What: retake.Retyped, Before: &old.entry, After: &now.entry})
+		v.addCounts(false, retake.Counts{Edited: 1})
+		return v.emitChange(retake.Change{Path: path, What: retake.Retyped, Before: &old.entry, After: &now.entry})
 	}
-	v.count(now.entry.Kind == retake.KindDir, retake.Counts{Added: 1})
-	if err := v.say(retake.Change{Path: path, What: retake.Retyped, Before: &old.entry, After: &now.entry}); err != nil {
+	v.addCounts(now.entry.Kind == retake.KindDir, retake.Counts{Added: 1})
+	if err := v.emitChange(retake.Change{Path: path, What: retake.Retyped, Before: &old.entry, After: &now.entry}); err != nil {
 		return err
 	}
 	if old.entry.Kind == retake.KindDir {
-		return v.tellBelow(path)
+		return v.reportDeletedBelow(path)
 	}
-	v.count(false, retake.Counts{Deleted: 1})
+	v.addCounts(false, retake.Counts{Deleted: 1})
 	return nil
 }
 
-// difference names how two entries of one kind differ; "" when they do not. A
+// classifyDifference names how two entries of one kind differ; "" when they do not. A
 // directory's content is told by what lies in it.
-func difference(a, b *retake.Entry) retake.Difference {
+func classifyDifference(a, b *retake.Entry) retake.Difference {
 	switch {
-	case holdsBytes(a.Kind) && (a.Object != b.Object || a.Size != b.Size):
+	case hasBytes(a.Kind) && (a.Object != b.Object || a.Size != b.Size):
 		return retake.Edited
-	case a.Mode != b.Mode || a.UID != b.UID || a.GID != b.GID || !sameExtra(ungrouped(a), ungrouped(b)):
+	case a.Mode != b.Mode || a.UID != b.UID || a.GID != b.GID || !sameExtra(extraWithoutGroup(a), extraWithoutGroup(b)):
 		return retake.Moded
 	case a.ModTime != b.ModTime:
 		return retake.Timed
@@ -107,51 +107,51 @@ func difference(a, b *retake.Entry) retake.Difference {
 	return ""
 }
 
-// holdsBytes: the object of a FIFO or a socket is that of no bytes, and unknown while
+// hasBytes: the object of a FIFO or a socket is that of no bytes, and unknown while
 // nothing is stored.
-func holdsBytes(k retake.Kind) bool { return k == retake.KindFile || k == retake.KindSymlink }
+func hasBytes(k retake.Kind) bool { return k == retake.KindFile || k == retake.KindSymlink }
 
-// ungrouped leaves the group of hard links out: while rows are told it is not
+// extraWithoutGroup leaves the group of hard links out: while rows are told it is not
 // known yet.
-func ungrouped(e *retake.Entry) *retake.Extra {
+func extraWithoutGroup(e *retake.Entry) *retake.Extra {
 	if e.Extra == nil || e.Extra.Group == "" {
 		return e.Extra
 	}
 	c := *e
-	setGroup(&c, "")
+	setLinkGroup(&c, "")
 	return c.Extra
 }
 
-func (v *visitor) tellGone(dir string, r *row, below bool) error {
-	path := join(dir, r.entry.Name)
-	v.noteLoss(path, r, below)
+func (v *visitor) reportDeleted(dir string, r *row, below bool) error {
+	path := joinPath(dir, r.entry.Name)
+	v.recordLostLink(path, r, below)
 	isDir := r.entry.Kind == retake.KindDir
-	v.count(isDir, retake.Counts{Deleted: 1})
-	if err := v.say(retake.Change{Path: path, What: retake.Deleted, Before: &r.entry}); err != nil || !isDir {
+	v.addCounts(isDir, retake.Counts{Deleted: 1})
+	if err := v.emitChange(retake.Change{Path: path, What: retake.Deleted, Before: &r.entry}); err != nil || !isDir {
 		return err
 	}
-	return v.tellBelow(path)
+	return v.reportDeletedBelow(path)
 }
 
-// tellBelow tells everything that the index had below a directory as deleted.
-func (v *visitor) tellBelow(path string) error {
-	rec := v.record(path)
+// reportDeletedBelow tells everything that the index had below a directory as deleted.
+func (v *visitor) reportDeletedBelow(path string) error {
+	rec := v.findRecord(path)
 	if rec == nil {
 		return nil
 	}
-	rows, err := rec.decode()
+	rows, err := rec.decodeRows()
 	if err != nil {
 		return err
 	}
 	for i := range rows {
-		if err := v.tellGone(path, &rows[i], true); err != nil {
+		if err := v.reportDeleted(path, &rows[i], true); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (v *visitor) count(isDir bool, c retake.Counts) {
+func (v *visitor) addCounts(isDir bool, c retake.Counts) {
 	if isDir {
 		return
 	}
@@ -162,22 +162,22 @@ func (v *visitor) count(isDir bool, c retake.Counts) {
 	v.counts.Edited += c.Edited
 }
 
-func (v *visitor) say(c retake.Change) error {
+func (v *visitor) emitChange(c retake.Change) error {
 	if v.emit == nil {
 		return nil
 	}
 	return v.emit(c)
 }
 
-// Look tells what differs between the index and the workspace as it is now, by
+// Diff tells what differs between the index and the workspace as it is now, by
 // path, without storing anything. equal compares the live bytes of a file with
 // stored ones.
-func Look(ctx context.Context, root fsx.Dir, x *Index, o Options, equal func(context.Context, retake.ObjectID, io.Reader) (bool, error)) ([]retake.Change, retake.Coverage, error) {
-	o.Only = x.only(o)
-	out, cov, err := look(ctx, root, x, o, equal)
-	if errors.Is(err, errUnclear) {
-		o.Only = nil
-		out, cov, err = look(ctx, root, x, o, equal)
+func Diff(ctx context.Context, root fsx.Dir, x *Index, o Options, equal func(context.Context, retake.ObjectID, io.Reader) (bool, error)) ([]retake.Change, retake.Coverage, error) {
+	o.Dirty = x.dirtyPaths(o)
+	out, cov, err := diffPass(ctx, root, x, o, equal)
+	if errors.Is(err, errUnknownLinks) {
+		o.Dirty = nil
+		out, cov, err = diffPass(ctx, root, x, o, equal)
 	}
 	if err != nil {
 		return nil, cov, fmt.Errorf("look at workspace: %w", err)
@@ -185,7 +185,7 @@ func Look(ctx context.Context, root fsx.Dir, x *Index, o Options, equal func(con
 	return out, cov, nil
 }
 
-func look(ctx context.Context, root fsx.Dir, x *Index, o Options, equal func(context.Context, retake.ObjectID, io.Reader) (bool, error)) ([]retake.Change, retake.Coverage, error) {
+func diffPass(ctx context.Context, root fsx.Dir, x *Index, o Options, equal func(context.Context, retake.ObjectID, io.Reader) (bool, error)) ([]retake.Change, retake.Coverage, error) {
 	w, err := newWalker(ctx, root, x, o)
 	if err != nil {
 		return nil, retake.Coverage{}, err
@@ -199,10 +199,10 @@ func look(ctx context.Context, root fsx.Dir, x *Index, o Options, equal func(con
 		out = append(out, c)
 		return nil
 	}
-	if _, err := w.walk(ctx, root); err != nil {
+	if _, err := w.walkTree(ctx, root); err != nil {
 		return nil, retake.Coverage{}, err
 	}
-	out = w.tellGroups(out)
+	out = w.resolveGroupChanges(out)
 	slices.SortFunc(out, func(a, b retake.Change) int { return strings.Compare(a.Path, b.Path) })
 	return out, retake.Cover(w.sortedGaps()), nil
 }

@@ -16,39 +16,39 @@ import (
 	"github.com/retake-dev/retake/internal/platform/track"
 )
 
-// tracked is a world whose every change is told, as a perfect tracker would.
-type tracked struct {
-	*world
-	x    *capture.Index
-	gaps []retake.Gap
-	told map[string]track.Mark
-	dirs []string
-	all  []string // files, and names that were
+// trackedTest is a world whose every change is told, as a perfect tracker would.
+type trackedTest struct {
+	*captureTest
+	x     *capture.Index
+	gaps  []retake.Gap
+	dirty map[string]track.Mark
+	dirs  []string
+	all   []string // files, and names that were
 
 	written []written // in this round
 }
 
-func newTracked(t testing.TB) *tracked {
-	k := &tracked{world: newWorld(t), x: capture.NewIndex(), told: map[string]track.Mark{}, dirs: []string{"."}}
+func newTrackedTest(t testing.TB) *trackedTest {
+	k := &trackedTest{captureTest: newCaptureTest(t), x: capture.NewIndex(), dirty: map[string]track.Mark{}, dirs: []string{"."}}
 	return k
 }
 
-func (k *tracked) tell(p string, m track.Mark) { k.told[p] |= m }
+func (k *trackedTest) markDirty(p string, m track.Mark) { k.dirty[p] |= m }
 
 // step captures what was told, and compares with a look at everything by an index
 // that knows nothing.
-func (k *tracked) step(t *rapid.T) {
-	k.tellElsewhere()
-	root := k.dir("/ws")
+func (k *trackedTest) step(t *rapid.T) {
+	k.markWrittenElsewhere()
+	root := k.openDir("/ws")
 	defer root.Close()
 	o := k.opts
-	o.Only, o.Gaps = k.told, k.gaps
+	o.Dirty, o.Gaps = k.dirty, k.gaps
 	res, err := capture.Read(context.Background(), root, k.x, k.w, o)
-	k.must(err)
+	k.check(err)
 	full, err := capture.Read(context.Background(), root, capture.NewIndex(), k.w, k.opts)
-	k.must(err)
+	k.check(err)
 	if res.Files.Object != full.Files.Object || res.Content != full.Content {
-		t.Fatalf("a capture of what was told gives another tree than one of everything; told: %v\n%s", k.told, k.difference(res.Files, full.Files))
+		t.Fatalf("a capture of what was told gives another tree than one of everything; told: %v\n%s", k.dirty, k.difference(res.Files, full.Files))
 	}
 	if d := cmp.Diff(full.Coverage, res.Coverage); d != "" {
 		t.Fatalf("coverage (-everything +told):\n%s", d)
@@ -56,33 +56,33 @@ func (k *tracked) step(t *rapid.T) {
 	if res.Files.Sum != full.Files.Sum {
 		t.Fatalf("summary: %+v, want %+v", res.Files.Sum, full.Files.Sum)
 	}
-	k.sinceHolds(t, k.x.Seal().Checkpoint, res)
+	k.checkDelta(t, k.x.Seal().Checkpoint, res)
 	if rapid.IntRange(0, 9).Draw(t, "discard") == 0 {
 		res.Draft.Discard() // as when the seal does not work out: everything stays told
 		return
 	}
 	k.accept(res)
-	k.gaps, k.told, k.written = res.Coverage.Gaps, map[string]track.Mark{}, nil
+	k.gaps, k.dirty, k.written = res.Coverage.Gaps, map[string]track.Mark{}, nil
 }
 
-func (k *tracked) difference(a, b retake.Entry) string {
+func (k *trackedTest) difference(a, b retake.Entry) string {
 	x, err := k.store.Dir(context.Background(), a.Object)
-	k.must(err)
+	k.check(err)
 	y, err := k.store.Dir(context.Background(), b.Object)
-	k.must(err)
+	k.check(err)
 	return cmp.Diff(x, y)
 }
 
-func (k *tracked) pick(t *rapid.T, from []string) string {
+func (k *trackedTest) pick(t *rapid.T, from []string) string {
 	return from[rapid.IntRange(0, len(from)-1).Draw(t, "which")]
 }
 
-func (k *tracked) name(t *rapid.T) string {
+func (k *trackedTest) name(t *rapid.T) string {
 	base := rapid.SampledFrom([]string{"a", "b", "app.db", "app.db-wal", "c.txt", "d"}).Draw(t, "name")
 	return path.Join(k.pick(t, k.dirs), base)
 }
 
-func (k *tracked) edit(t *rapid.T) {
+func (k *trackedTest) edit(t *rapid.T) {
 	p := k.name(t)
 	if k.fs.WriteFile("/ws/"+p, []byte(fmt.Sprint(rapid.IntRange(0, 99).Draw(t, "text"))), 0o644) == nil {
 		k.changed(p)
@@ -90,37 +90,37 @@ func (k *tracked) edit(t *rapid.T) {
 	}
 }
 
-func (k *tracked) mkdir(t *rapid.T) {
+func (k *trackedTest) mkdir(t *rapid.T) {
 	p := path.Join(k.pick(t, k.dirs), fmt.Sprint("dir", rapid.IntRange(0, 3).Draw(t, "dir")))
 	if len(p) < 60 && k.fs.MkdirAll("/ws/"+p, 0o755) == nil {
-		k.tell(p, track.Name|track.Deep)
+		k.markDirty(p, track.MarkName|track.MarkTree)
 		k.dirs = append(k.dirs, p)
 	}
 }
 
-func (k *tracked) link(t *rapid.T) {
+func (k *trackedTest) link(t *rapid.T) {
 	if len(k.all) == 0 {
 		return
 	}
 	from, to := k.pick(t, k.all), k.name(t)
 	if k.fs.Link("/ws/"+from, "/ws/"+to) == nil { // the other name is not told of
-		k.tell(to, track.Name)
+		k.markDirty(to, track.MarkName)
 		k.all = append(k.all, to)
 	}
 }
 
-func (k *tracked) remove(t *rapid.T) {
+func (k *trackedTest) remove(t *rapid.T) {
 	p := k.name(t)
 	if rapid.Bool().Draw(t, "directory") {
 		p = k.pick(t, k.dirs)
 	}
 	if p != "." && k.removeAll(p) {
-		k.tell(p, track.Name)
+		k.markDirty(p, track.MarkName)
 	}
 }
 
 // inDir does something in the directory that holds a path.
-func (k *tracked) inDir(p string, do func(d fsx.Dir, name string) error) bool {
+func (k *trackedTest) inDir(p string, do func(d fsx.Dir, name string) error) bool {
 	d, err := k.fs.OpenRoot(path.Join("/ws", path.Dir(p)))
 	if err != nil {
 		return false
@@ -129,11 +129,11 @@ func (k *tracked) inDir(p string, do func(d fsx.Dir, name string) error) bool {
 	return do(d, path.Base(p)) == nil
 }
 
-func (k *tracked) removeAll(p string) bool {
+func (k *trackedTest) removeAll(p string) bool {
 	if d, err := k.fs.OpenRoot("/ws/" + p); err == nil {
 		names, err := d.Names()
-		k.must(err)
-		k.must(d.Close())
+		k.check(err)
+		k.check(d.Close())
 		for _, n := range names {
 			k.removeAll(path.Join(p, n))
 		}
@@ -142,7 +142,7 @@ func (k *tracked) removeAll(p string) bool {
 }
 
 // rewrite changes the bytes of a file in place, under all its names.
-func (k *tracked) rewrite(t *rapid.T) {
+func (k *trackedTest) rewrite(t *rapid.T) {
 	p := k.name(t)
 	ok := k.inDir(p, func(d fsx.Dir, name string) error {
 		if i, err := d.Lstat(name); err != nil || i.Type != fsx.Regular {
@@ -160,8 +160,8 @@ func (k *tracked) rewrite(t *rapid.T) {
 	}
 }
 
-func (k *tracked) changed(p string) {
-	k.tell(p, track.Name)
+func (k *trackedTest) changed(p string) {
+	k.markDirty(p, track.MarkName)
 	k.written = append(k.written, written{p, k.inode(p)})
 }
 
@@ -171,7 +171,7 @@ type written struct {
 	ino  uint64
 }
 
-func (k *tracked) inode(p string) (ino uint64) {
+func (k *trackedTest) inode(p string) (ino uint64) {
 	k.inDir(p, func(d fsx.Dir, name string) error {
 		i, err := d.Lstat(name)
 		ino = i.Ino
@@ -180,27 +180,27 @@ func (k *tracked) inode(p string) (ino uint64) {
 	return ino
 }
 
-// tellElsewhere does what a tracker does that knows inodes: when the name by which a
+// markWrittenElsewhere does what a tracker does that knows inodes: when the name by which a
 // file was written is gone, it tells where the file is now.
-func (k *tracked) tellElsewhere() {
+func (k *trackedTest) markWrittenElsewhere() {
 	for _, w := range k.written {
 		if k.inode(w.path) == w.ino {
 			continue
 		}
 		for _, p := range k.all {
 			if k.inode(p) == w.ino {
-				k.tell(p, track.Name)
+				k.markDirty(p, track.MarkName)
 			}
 		}
 	}
 }
 
-func (k *tracked) move(t *rapid.T) {
+func (k *trackedTest) move(t *rapid.T) {
 	from, to := k.name(t), k.name(t)
-	mark := track.Name
+	mark := track.MarkName
 	if rapid.Bool().Draw(t, "directory") {
 		from, to = k.pick(t, k.dirs), path.Join(k.pick(t, k.dirs), "moved")
-		mark |= track.Deep
+		mark |= track.MarkTree
 	}
 	moved := from != "." && k.inDir(from, func(d fsx.Dir, name string) error {
 		into, err := k.fs.OpenRoot(path.Join("/ws", path.Dir(to)))
@@ -213,15 +213,15 @@ func (k *tracked) move(t *rapid.T) {
 	if !moved {
 		return
 	}
-	k.tell(from, track.Name)
-	k.tell(to, mark)
-	if mark&track.Deep != 0 {
+	k.markDirty(from, track.MarkName)
+	k.markDirty(to, mark)
+	if mark&track.MarkTree != 0 {
 		k.dirs = append(k.dirs, to)
 	}
 	k.all = append(k.all, to)
 }
 
-func (k *tracked) shut(t *rapid.T) {
+func (k *trackedTest) shut(t *rapid.T) {
 	p := k.name(t)
 	if k.fs.Chmod("/ws/"+p, 0o600) == nil {
 		k.changed(p)
@@ -233,15 +233,15 @@ func (k *tracked) shut(t *rapid.T) {
 func TestToldIsEverything(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		k := newTracked(t)
+		k := newTrackedTest(t)
 		k.step(rt)
 		for range rapid.IntRange(1, 12).Draw(rt, "rounds") {
 			for range rapid.IntRange(0, 6).Draw(rt, "changes") {
-				k.later()
+				k.advanceClock()
 				op := rapid.SampledFrom([]func(*rapid.T){k.edit, k.edit, k.rewrite, k.mkdir, k.link, k.remove, k.move, k.shut}).Draw(rt, "op")
 				op(rt)
 			}
-			k.later()
+			k.advanceClock()
 			k.step(rt)
 		}
 	})
@@ -250,23 +250,23 @@ func TestToldIsEverything(t *testing.T) {
 // What nobody tells of is not looked at: the promise is the tracker's.
 func TestUntoldIsNotSeen(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.write("a", "one")
-	w.write("dir/b", "two")
-	w.later()
+	w := newCaptureTest(t)
+	w.writeFile("a", "one")
+	w.writeFile("dir/b", "two")
+	w.advanceClock()
 	x := capture.NewIndex()
-	first := w.read(x)
+	first := w.captureWith(x)
 	first.Draft.Accept(capture.Seal{Checkpoint: "cp", Tree: first.Files.Object})
-	w.write("dir/b", "TWO")
-	w.later()
-	w.opts.Only = map[string]track.Mark{}
-	if res := w.read(x); res.Whole || res.Files.Object != first.Files.Object {
+	w.writeFile("dir/b", "TWO")
+	w.advanceClock()
+	w.opts.Dirty = map[string]track.Mark{}
+	if res := w.captureWith(x); res.Complete || res.Files.Object != first.Files.Object {
 		t.Error("a place that was not told of was looked at")
 	} else {
 		res.Draft.Discard()
 	}
-	w.opts.Only = map[string]track.Mark{"dir/b": track.Name}
-	if res := w.read(x); res.Whole || res.Read != 3 || res.Changed != (retake.Counts{Edited: 1}) {
+	w.opts.Dirty = map[string]track.Mark{"dir/b": track.MarkName}
+	if res := w.captureWith(x); res.Complete || res.Read != 3 || res.Changed != (retake.Counts{Edited: 1}) {
 		t.Errorf("one told edit: %+v", res)
 	}
 }

@@ -13,63 +13,63 @@ import (
 	"github.com/retake-dev/retake/internal/pure/ignore"
 )
 
-// node is one directory while it is being captured.
-type node struct {
-	path   string
-	depth  int
-	base   *record         // what the index knows of it; nil when it is new
-	only   *spot           // what the caller knows of it and of what is below
-	all    bool            // everything below is in question
-	ino    uint64          // of the directory that the index knows; another in its place is all in question
-	part   map[string]bool // the names that were looked at; nil: all
-	rules  ignore.Rules
-	info   fsx.Info
-	xattrs map[string][]byte
-	rows   []row
-	kids   map[string]*node
-	head   head
-	done   bool
-	held   bool // a row has other links: the group is known only at the end
+// dirNode is one directory while it is being captured.
+type dirNode struct {
+	path        string
+	depth       int
+	record      *dirRecord      // what the index knows of it; nil when it is new
+	target      *scanTarget     // what the caller knows of it and of what is below
+	scanAll     bool            // everything below is in question
+	ino         uint64          // of the directory that the index knows; another in its place is all in question
+	scanned     map[string]bool // the names that were looked at; nil: all
+	rules       ignore.Rules
+	info        fsx.Info
+	xattrs      map[string][]byte
+	rows        []row
+	children    map[string]*dirNode
+	head        dirHead
+	done        bool
+	awaitsLinks bool // a row has other links: the group is known only at the end
 }
 
-// visit lists a directory, then settles every name in it.
-func (w *walker) visit(ctx context.Context, dir fsx.Dir, n *node) error {
+// visitDir lists a directory, then settles every name in it.
+func (w *walker) visitDir(ctx context.Context, dir fsx.Dir, n *dirNode) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	var old []row
 	var err error
-	if n.base != nil {
-		if old, err = n.base.decode(); err != nil {
+	if n.record != nil {
+		if old, err = n.record.decodeRows(); err != nil {
 			return err
 		}
 	}
-	names, err := w.names(dir, n, old)
+	names, err := w.namesToVisit(dir, n, old)
 	if err != nil {
 		return err
 	}
-	if w.o.Policy.GitIgnore {
-		n.rules = w.readIgnore(dir, n, names)
+	if w.opts.Policy.GitIgnore {
+		n.rules = w.readIgnoreFile(dir, n, names)
 	}
-	v := &visitor{walker: w, dir: dir, n: n, old: old, names: names,
-		kids: make([]*node, len(names)), rows: make([]row, len(names)), state: make([]settled, len(names))}
-	v.settleAll(ctx, names)
-	if err := w.failed(); err != nil {
+	v := &visitor{walker: w, dir: dir, node: n, old: old, names: names,
+		children: make([]*dirNode, len(names)), rows: make([]row, len(names)), states: make([]nameState, len(names))}
+	v.captureNames(ctx, names)
+	if err := w.firstError(); err != nil {
 		return err
 	}
-	v.gather()
-	if err := v.tell(); err != nil {
+	v.collectRows()
+	if err := v.reportChanges(); err != nil {
 		return err
 	}
-	w.noteLinks(n)
+	w.recordLinks(n)
 	if w.sink == nil {
-		n.kids, n.done = nil, true
-		if !n.held {
+		n.children, n.done = nil, true
+		if !n.awaitsLinks {
 			n.rows = nil
 		}
 		return nil
 	}
-	return w.finish(ctx, n, old)
+	return w.finishDir(ctx, n, old)
 }
 
 // listingError is about one directory; the capture goes on without it.
@@ -81,9 +81,9 @@ type listingError struct {
 func (e *listingError) Error() string { return "list: " + e.err.Error() }
 func (e *listingError) Unwrap() error { return e.err }
 
-// names are all names of a directory, or those in question.
-func (w *walker) names(dir fsx.Dir, n *node, old []row) ([]string, error) {
-	some, ok := n.some(old)
+// namesToVisit are all names of a directory, or those in question.
+func (w *walker) namesToVisit(dir fsx.Dir, n *dirNode, old []row) ([]string, error) {
+	some, ok := n.namesToScan(old)
 	var err error
 	if ok {
 		if n.info, err = dir.Stat(); err == nil {
@@ -95,27 +95,27 @@ func (w *walker) names(dir fsx.Dir, n *node, old []row) ([]string, error) {
 		ok = n.ino == 0 || n.ino == n.info.Ino
 	}
 	if !ok {
-		n.all = true
-		w.seen(n.path, true)
-		return w.list(dir, n)
+		n.scanAll = true
+		w.markVisited(n.path, true)
+		return w.listStable(dir, n)
 	}
-	n.part = make(map[string]bool, len(some))
+	n.scanned = make(map[string]bool, len(some))
 	for _, name := range some {
-		n.part[name] = true
+		n.scanned[name] = true
 	}
 	return some, nil
 }
 
-// list gives the names, sorted, and retries while the directory changes.
-func (w *walker) list(dir fsx.Dir, n *node) ([]string, error) {
+// listStable gives the names, sorted, and retries while the directory changes.
+func (w *walker) listStable(dir fsx.Dir, n *dirNode) ([]string, error) {
 	for try := 1; ; try++ {
 		names, still, err := listOnce(dir, n)
 		if err != nil {
 			return nil, &listingError{n.path, err}
 		}
-		if still || try == tries {
+		if still || try == maxReadTries {
 			if !still {
-				w.gap(n.path+"/", retake.ReasonMoving, "names changed while they were listed")
+				w.addGap(n.path+"/", retake.ReasonMoving, "names changed while they were listed")
 			}
 			slices.Sort(names)
 			return slices.Compact(names), nil // one renamed under the listing may come twice
@@ -123,7 +123,7 @@ func (w *walker) list(dir fsx.Dir, n *node) ([]string, error) {
 	}
 }
 
-func listOnce(dir fsx.Dir, n *node) (names []string, still bool, err error) {
+func listOnce(dir fsx.Dir, n *dirNode) (names []string, still bool, err error) {
 	before, err := dir.Stat()
 	if err != nil {
 		return nil, false, err
@@ -138,121 +138,121 @@ func listOnce(dir fsx.Dir, n *node) (names []string, still bool, err error) {
 	return names, before.Ctime == n.info.Ctime && before.Mtime == n.info.Mtime, err
 }
 
-// settled says how a name ended.
-type settled uint8
+// nameState says how a name ended.
+type nameState uint8
 
 const (
-	vanished settled = iota // not there any more
-	kept                    // in the tree
-	gapped                  // there, and not in the tree; a gap says why
+	stateVanished nameState = iota // not there any more
+	stateKept                      // in the tree
+	stateGap                       // there, and not in the tree; a gap says why
 )
 
 // visitor settles the names of one directory.
 type visitor struct {
 	*walker
-	dir   fsx.Dir
-	n     *node
-	names []string
-	old   []row
-	rows  []row
-	kids  []*node
-	state []settled
+	dir      fsx.Dir
+	node     *dirNode
+	names    []string
+	old      []row
+	rows     []row
+	children []*dirNode
+	states   []nameState
 }
 
-// settleAll goes through the names; files of one database are settled together.
-func (v *visitor) settleAll(ctx context.Context, names []string) {
+// captureNames goes through the names; files of one database are settled together.
+func (v *visitor) captureNames(ctx context.Context, names []string) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
-	groups := databases(names)
+	groups := findDatabases(names)
 	for i, name := range names {
-		if v.failed() != nil {
+		if v.firstError() != nil {
 			return
 		}
 		if members, ok := groups[name]; ok {
 			if members[0] == i { // the first member settles all
-				v.spread(&wg, func() error { return v.settleGroup(ctx, names, members) })
+				v.runParallel(&wg, func() error { return v.captureGroup(ctx, names, members) })
 			}
 			continue
 		}
-		if err := v.settle(ctx, &wg, i, name); err != nil {
-			v.fail(err)
+		if err := v.captureName(ctx, &wg, i, name); err != nil {
+			v.setError(err)
 			return
 		}
 	}
 }
 
-// settle takes one name that is in no group.
-func (v *visitor) settle(ctx context.Context, wg *sync.WaitGroup, i int, name string) error {
-	st, ok, err := v.look(i, name)
+// captureName takes one name that is in no group.
+func (v *visitor) captureName(ctx context.Context, wg *sync.WaitGroup, i int, name string) error {
+	st, ok, err := v.statName(i, name)
 	if err != nil || !ok {
 		return err
 	}
-	path := join(v.n.path, name)
+	path := joinPath(v.node.path, name)
 	if st.Type == fsx.Directory {
-		v.spread(wg, func() error { return v.descend(ctx, i, name, path) })
+		v.runParallel(wg, func() error { return v.captureSubdir(ctx, i, name, path) })
 		return nil
 	}
-	v.tick()
-	if b := v.before(name); b != nil && b.same(&st) {
-		v.rows[i], v.state[i] = *b, kept
+	v.reportProgress()
+	if b := v.previousRow(name); b != nil && b.matches(&st) {
+		v.rows[i], v.states[i] = *b, stateKept
 		return nil
 	}
-	v.spread(wg, func() error { return v.readOne(ctx, i, name, path, st) })
+	v.runParallel(wg, func() error { return v.captureEntry(ctx, i, name, path, st) })
 	return nil
 }
 
-// look stats a name and sorts out what is never captured.
-func (v *visitor) look(i int, name string) (fsx.Info, bool, error) {
-	path := join(v.n.path, name)
-	if v.ours(name) {
-		v.state[i] = gapped
+// statName stats a name and sorts out what is never captured.
+func (v *visitor) statName(i int, name string) (fsx.Info, bool, error) {
+	path := joinPath(v.node.path, name)
+	if v.isOwnMarker(name) {
+		v.states[i] = stateGap
 		return fsx.Info{}, false, nil
 	}
-	v.state[i] = vanished
-	if v.n.only.kid(name).mapped() {
-		v.syncFile(name)
+	v.states[i] = stateVanished
+	if v.node.target.child(name).isMapped() {
+		v.syncMapped(name)
 	}
 	st, err := v.lstat(name)
-	v.seen(path, err != nil || st.Type != fsx.Directory)
+	v.markVisited(path, err != nil || st.Type != fsx.Directory)
 	if errors.Is(err, fs.ErrNotExist) {
 		return st, false, nil
 	}
-	v.state[i] = gapped
+	v.states[i] = stateGap
 	if err != nil {
-		return st, false, v.unreadable(path, err)
+		return st, false, v.gapFromError(path, err)
 	}
 	isDir := st.Type == fsx.Directory
 	switch {
 	case v.excludes.Match(path, isDir):
-		v.gap(slash(path, isDir), retake.ReasonExcluded, "")
-	case v.o.Policy.GitIgnore && v.n.rules.Ignored(path, isDir):
-		v.gap(slash(path, isDir), retake.ReasonIgnored, "")
+		v.addGap(withSlash(path, isDir), retake.ReasonExcluded, "")
+	case v.opts.Policy.GitIgnore && v.node.rules.Ignored(path, isDir):
+		v.addGap(withSlash(path, isDir), retake.ReasonIgnored, "")
 	case st.Type == fsx.Device:
-		v.gap(path, retake.ReasonDevice, "")
-	case st.Dev != v.dev && v.elsewhere(name, &st):
-		v.gap(slash(path, isDir), retake.ReasonMount, "")
-	case isDir && slices.Contains(v.o.Skip, Place{st.Dev, st.Ino}):
-		v.gap(path+"/", retake.ReasonStore, "")
+		v.addGap(path, retake.ReasonDevice, "")
+	case st.Dev != v.dev && v.isOtherMount(name, &st):
+		v.addGap(withSlash(path, isDir), retake.ReasonMount, "")
+	case isDir && slices.Contains(v.opts.Skip, DirID{st.Dev, st.Ino}):
+		v.addGap(path+"/", retake.ReasonStore, "")
 	default:
 		return st, true, nil
 	}
 	return st, false, nil
 }
 
-// syncFile writes a mapped file back, so that the next store to it moves its times.
+// syncMapped writes a mapped file back, so that the next store to it moves its times.
 // One that cannot be opened or synced has its say when it is read.
-func (v *visitor) syncFile(name string) {
+func (v *visitor) syncMapped(name string) {
 	if f, err := v.dir.OpenFile(name); err == nil {
 		_ = f.Sync()
 		_ = f.Close()
 	}
 }
 
-// elsewhere tells a mount from an overlay whose layers are different file systems:
+// isOtherMount tells a mount from an overlay whose layers are different file systems:
 // there, all that are not directories have the device of their layer. Opening
 // tells them apart; a regular file is opened anyway when it is read, links are
 // never mounts, and a FIFO is not opened, for it would wake who waits at it.
-func (v *visitor) elsewhere(name string, st *fsx.Info) bool {
+func (v *visitor) isOtherMount(name string, st *fsx.Info) bool {
 	switch st.Type {
 	case fsx.Directory, fsx.Device:
 		return true
@@ -269,66 +269,66 @@ func (v *visitor) elsewhere(name string, st *fsx.Info) bool {
 
 func (v *visitor) lstat(name string) (fsx.Info, error) {
 	st, err := v.dir.Lstat(name)
-	v.tellApart(&st)
+	v.normalizeInode(&st)
 	return st, err
 }
 
-// tellApart makes inode numbers of several devices, as an overlay shows them, one set.
-func (w *walker) tellApart(i *fsx.Info) {
+// normalizeInode makes inode numbers of several devices, as an overlay shows them, one set.
+func (w *walker) normalizeInode(i *fsx.Info) {
 	if i.Dev != w.dev {
 		i.Ino ^= bits.RotateLeft64(i.Dev, 40)
 	}
 }
 
-func slash(path string, isDir bool) string {
+func withSlash(path string, isDir bool) string {
 	if isDir {
 		return path + "/"
 	}
 	return path
 }
 
-// unreadable turns an error of one path into a gap. What ends the whole capture stays an
+// gapFromError turns an error of one path into a gap. What ends the whole capture stays an
 // error: no descriptors or memory left, or a cancelled context.
-func (v *visitor) unreadable(path string, err error) error {
-	if errors.Is(err, context.Canceled) || errors.Is(err, fsx.ErrCrashed) || fsx.Exhausted(err) {
+func (v *visitor) gapFromError(path string, err error) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, fsx.ErrCrashed) || fsx.IsResourceExhausted(err) {
 		return err
 	}
-	v.gap(path, retake.ReasonUnreadable, fsx.Cause(err))
+	v.addGap(path, retake.ReasonUnreadable, fsx.CauseText(err))
 	return nil
 }
 
-func (v *visitor) before(name string) *row { return knownName(v.old, name) }
+func (v *visitor) previousRow(name string) *row { return findRow(v.old, name) }
 
-// descend captures a sub-directory.
-func (v *visitor) descend(ctx context.Context, i int, name, path string) error {
+// captureSubdir captures a sub-directory.
+func (v *visitor) captureSubdir(ctx context.Context, i int, name, path string) error {
 	switch {
-	case v.n.depth+1 > maxDepth:
-		v.gap(path+"/", retake.ReasonTooDeep, "")
+	case v.node.depth+1 > maxDepth:
+		v.addGap(path+"/", retake.ReasonTooDeep, "")
 		return nil
-	case v.late():
-		v.gap(path+"/", retake.ReasonBudget, "")
+	case v.isPastDeadline():
+		v.addGap(path+"/", retake.ReasonBudget, "")
 		return nil
 	}
 	d, err := v.dir.OpenDir(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fsx.ErrNotDir):
-		v.state[i] = vanished // or became something else since the look
-		v.gap(path, retake.ReasonMoving, "")
+		v.states[i] = stateVanished // or became something else since the look
+		v.addGap(path, retake.ReasonMoving, "")
 		return nil
 	case errors.Is(err, fsx.ErrOtherMount):
-		v.gap(path+"/", retake.ReasonMount, "")
+		v.addGap(path+"/", retake.ReasonMount, "")
 		return nil
 	case err != nil:
-		return v.unreadable(path+"/", err)
+		return v.gapFromError(path+"/", err)
 	}
-	kid := &node{path: path, depth: v.n.depth + 1, rules: v.n.rules, only: v.n.only.kid(name), all: v.n.all}
-	if b := v.before(name); b != nil && b.entry.Kind == retake.KindDir {
-		kid.base, kid.ino = v.record(path), b.ino
+	kid := &dirNode{path: path, depth: v.node.depth + 1, rules: v.node.rules, target: v.node.target.child(name), scanAll: v.node.scanAll}
+	if b := v.previousRow(name); b != nil && b.entry.Kind == retake.KindDir {
+		kid.record, kid.ino = v.findRecord(path), b.ino
 	}
-	err = errors.Join(v.visit(ctx, d, kid), d.Close())
+	err = errors.Join(v.visitDir(ctx, d, kid), d.Close())
 	var l *listingError
 	if errors.As(err, &l) && l.path == path {
-		return v.unreadable(path+"/", l.err)
+		return v.gapFromError(path+"/", l.err)
 	}
 	if err != nil {
 		return err
@@ -337,6 +337,6 @@ func (v *visitor) descend(ctx context.Context, i int, name, path string) error {
 	if len(kid.xattrs) > 0 {
 		v.rows[i].entry.Extra = &retake.Extra{Xattrs: kid.xattrs}
 	}
-	v.kids[i], v.state[i] = kid, kept
+	v.children[i], v.states[i] = kid, stateKept
 	return nil
 }

@@ -7,12 +7,12 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
-// Clear removes everything below a directory that was made for a fork and did not
+// ClearDir removes everything below a directory that was made for a fork and did not
 // become one. It follows no link and enters no other file system.
-func Clear(d fsx.Dir) error {
+func ClearDir(d fsx.Dir) error {
 	i, err := d.Stat()
 	if err == nil && i.Mode&0o700 != 0o700 {
-		err = d.DressSelf(fsx.Dressing{Mode: 0o700, Mtime: i.Mtime})
+		err = d.SetOwnMetadata(fsx.Metadata{Mode: 0o700, Mtime: i.Mtime})
 	}
 	if err != nil {
 		return fmt.Errorf("clear fork: %w", err)
@@ -22,21 +22,21 @@ func Clear(d fsx.Dir) error {
 		return fmt.Errorf("clear fork: %w", err)
 	}
 	for _, name := range names {
-		if err := clearName(d, name); err != nil {
+		if err := removeEntry(d, name); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func clearName(d fsx.Dir, name string) error {
+func removeEntry(d fsx.Dir, name string) error {
 	i, err := d.Lstat(name)
 	if err != nil {
 		return fmt.Errorf("clear fork: %w", err)
 	}
 	if i.Type == fsx.Directory {
 		if i.Mode&0o400 == 0 { // it could not be opened to be lifted by itself
-			if err := d.Dress(name, i.Ino, fsx.Dressing{Mode: 0o700, Mtime: i.Mtime}); err != nil {
+			if err := d.SetMetadata(name, i.Ino, fsx.Metadata{Mode: 0o700, Mtime: i.Mtime}); err != nil {
 				return fmt.Errorf("clear fork: %w", err)
 			}
 		}
@@ -44,7 +44,7 @@ func clearName(d fsx.Dir, name string) error {
 		if err != nil {
 			return fmt.Errorf("clear fork: %w", err)
 		}
-		if err := errors.Join(Clear(below), below.Close()); err != nil {
+		if err := errors.Join(ClearDir(below), below.Close()); err != nil {
 			return err
 		}
 	}

@@ -11,12 +11,12 @@ import (
 )
 
 // foreign are the setuid and setgid bits: they run a program with the rights of its owner or group.
-const foreign = 0o6000
+const setidBits = 0o6000
 
-// dress gives an entry's attributes. Only root can give files away: for others they
+// applyMetadata gives an entry's attributes. Only root can give files away: for others they
 // stay ours, and lend our rights to nobody.
-func (g *grower) dress(e *retake.Entry, give func(fsx.Dressing) error) error {
-	d := fsx.Dressing{Owner: true, UID: e.UID, GID: e.GID, Mode: e.Mode, Mtime: e.ModTime}
+func (g *builder) applyMetadata(e *retake.Entry, give func(fsx.Metadata) error) error {
+	d := fsx.Metadata{SetOwner: true, UID: e.UID, GID: e.GID, Mode: e.Mode, Mtime: e.ModTime}
 	if e.Extra != nil && len(e.Extra.Xattrs) > 0 { // what is new has none to lose
 		d.Xattrs = e.Extra.Xattrs
 		if d.Xattrs[marker.Xattr] != nil { // a workspace that lies in this one stays where it is
@@ -26,15 +26,15 @@ func (g *grower) dress(e *retake.Entry, give func(fsx.Dressing) error) error {
 	}
 	err := give(d)
 	if errors.Is(err, fs.ErrPermission) {
-		d.Owner, d.Mode = false, d.Mode&^foreign
+		d.SetOwner, d.Mode = false, d.Mode&^setidBits
 		if err = give(d); err == nil || errors.Is(err, errors.ErrUnsupported) {
-			g.warn("owner", "some files are ours in the fork: only root can give files away")
+			g.addWarning("owner", "some files are ours in the fork: only root can give files away")
 		}
 	}
 	if errors.Is(err, errors.ErrUnsupported) && len(d.Xattrs) > 0 {
 		d.Xattrs = nil
 		if err = give(d); err == nil {
-			g.warn("attributes", "the file system of the fork holds no extended attributes")
+			g.addWarning("attributes", "the file system of the fork holds no extended attributes")
 		}
 	}
 	return err

@@ -16,9 +16,9 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store/memory"
 )
 
-// small has one of each, so that every operation is met and the list of them is short.
-func small(p *place) garden {
-	g := wild()
+// smallTree has one of each, so that every operation is met and the list of them is short.
+func smallTree(p *testPlace) fileSet {
+	g := oddTree()
 	for at := range g {
 		if !strings.HasPrefix(at, "a") && !strings.HasPrefix(at, "closed") &&
 			at != "" && at != "z" && at != "rich" && at != "link" && at != "fifo" {
@@ -29,7 +29,7 @@ func small(p *place) garden {
 	sparse := file(0o600, block+strings.Repeat("\x00", 4096)+block)
 	sparse.Holes = []retake.Hole{{Offset: 4096, Length: 4096}}
 	g["sparse"] = sparse
-	return p.fit(g)
+	return p.adaptTree(g)
 }
 
 // TestEveryOperationFailsOnce: whichever it is, Grow says so or does without it; the
@@ -42,10 +42,10 @@ func TestEveryOperationFailsOnce(t *testing.T) {
 		for _, copies := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, copies %t", name, copies), func(t *testing.T) {
 				t.Parallel()
-				_, all := failAt(t, fsx.Plan{}, copies)
+				_, all := failAt(t, fsx.FaultPlan{}, copies)
 				said := 0
 				for at := int64(rootsOpen + 1); at <= all; at++ {
-					if refused, _ := failAt(t, fsx.Plan{At: at, Kind: kind}, copies); refused {
+					if refused, _ := failAt(t, fsx.FaultPlan{At: at, Kind: kind}, copies); refused {
 						said++
 					}
 				}
@@ -62,27 +62,27 @@ const rootsOpen = 2
 
 // failAt grows with one fault. It reports whether Grow answered an error, and how many
 // operations there were.
-func failAt(t *testing.T, plan fsx.Plan, copies bool) (refused bool, seen int64) {
+func failAt(t *testing.T, plan fsx.FaultPlan, copies bool) (refused bool, seen int64) {
 	t.Helper()
-	p := memoryPlace(t)
-	g := small(p)
+	p := newMemoryPlace(t)
+	g := smallTree(p)
 	st := memory.New()
-	root, l := plant(t, p, st, g)
+	root, l := buildLive(t, p, st, g)
 	writeFile(t, p.outside, "beside", "untouched")
-	_, before := reap(t, p.outside)
+	_, before := readTree(t, p.outside)
 	live := tops(t, p.live)
 
-	inner, count := fsx.Counting(p.fs)
-	faulty := fsx.Faulty(inner, plan)
+	inner, count := fsx.NewCountingFS(p.fs)
+	faulty := fsx.NewFaultyFS(inner, plan)
 	to, err := faulty.OpenRoot(p.path("to"))
 	must(t, err)
 	from, err := faulty.OpenRoot(p.path("live"))
 	must(t, err)
 	if copies {
-		from = meddler{from, func() {}}
+		from = hookedDir{from, func() {}}
 	}
-	_, err = fork.Grow(context.Background(), fork.Job{Trees: st, Want: root, To: to, From: from, Same: l.same, Workers: 1, Wrote: func(string, fsx.Info) {}})
-	ops := count.Ops()
+	_, err = fork.Build(context.Background(), fork.Job{Trees: st, Want: root, To: to, From: from, FindUnchanged: l.stampOf, Workers: 1, OnWritten: func(string, fsx.Info) {}})
+	ops := count.OpCounts()
 	if o, c := ops["Dir.OpenDir"], ops["Dir.Close"]; o != c {
 		// the closed directory cannot be opened on the live side: that one is no handle
 		if o-c != 1 {
@@ -95,20 +95,20 @@ func failAt(t *testing.T, plan fsx.Plan, copies bool) (refused bool, seen int64)
 	if diff := gocmp.Diff(live, tops(t, p.live)); diff != "" {
 		t.Errorf("%+v: the live files changed: %s", plan, diff)
 	}
-	if _, after := reap(t, p.outside); gocmp.Diff(before, after) != "" {
+	if _, after := readTree(t, p.outside); gocmp.Diff(before, after) != "" {
 		t.Errorf("%+v: what lies beside changed", plan)
 	}
 	if err != nil {
 		if !errors.Is(err, syscall.EIO) && !errors.Is(err, fsx.ErrNoSpace) && !strings.Contains(err.Error(), "unexpected EOF") {
 			t.Errorf("%+v: %v", plan, err)
 		}
-		return true, faulty.Seen()
+		return true, faulty.OpCount()
 	}
-	have, _ := reap(t, p.to)
+	have, _ := readTree(t, p.to)
 	if diff := gocmp.Diff(g, have); diff != "" {
 		t.Errorf("%+v: no error, and another tree: %s", plan, diff)
 	}
-	return false, faulty.Seen()
+	return false, faulty.OpCount()
 }
 
 // tops is what stat tells of the names in a directory and of those one level down.
@@ -140,11 +140,11 @@ func tops(t *testing.T, d fsx.Dir) map[string]fsx.Info {
 // TestDiskThatIsFull: there is no half of a tree without an error.
 func TestDiskThatIsFull(t *testing.T) {
 	t.Parallel()
-	p := memoryPlace(t)
+	p := newMemoryPlace(t)
 	st := memory.New()
-	root := sow(t, st, p.fit(wild()))
+	root := storeTree(t, st, p.adaptTree(oddTree()))
 	p.memory.SetCapacity(400_000)
-	_, err := fork.Grow(context.Background(), fork.Job{Trees: st, Want: root, To: p.to})
+	_, err := fork.Build(context.Background(), fork.Job{Trees: st, Want: root, To: p.to})
 	if !errors.Is(err, fsx.ErrNoSpace) {
 		t.Error(err)
 	}
@@ -153,12 +153,12 @@ func TestDiskThatIsFull(t *testing.T) {
 // TestGrownIsDurable: after a power cut all is there.
 func TestGrownIsDurable(t *testing.T) {
 	t.Parallel()
-	p := memoryPlace(t)
-	st, g := memory.New(), p.fit(wild())
-	_, err := fork.Grow(context.Background(), fork.Job{Trees: st, Want: sow(t, st, g), To: p.to})
+	p := newMemoryPlace(t)
+	st, g := memory.New(), p.adaptTree(oddTree())
+	_, err := fork.Build(context.Background(), fork.Job{Trees: st, Want: storeTree(t, st, g), To: p.to})
 	must(t, err)
 	after, err := p.memory.Crash(nil).OpenRoot(p.path("to"))
 	must(t, err)
-	have, _ := reap(t, after)
-	same(t, g, have)
+	have, _ := readTree(t, after)
+	wantEqual(t, g, have)
 }

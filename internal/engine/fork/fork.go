@@ -38,17 +38,17 @@ type Stamp struct {
 // Job is one tree to grow. Same and Wrote may be called from several goroutines,
 // Progress by one at a time.
 type Job struct {
-	Trees    store.Trees
-	Want     retake.Entry // root of the tree
-	To       fsx.Dir      // an empty directory that was made for this
-	From     fsx.Dir      // the live workspace; nil: all comes from the store
-	Same     func(path string, e retake.Entry) (Stamp, bool)
-	Number   func(fsx.Info) uint64 // the inode number as stamps have it; nil: as it is
-	Workers  int                   // 0: one for each processor
-	Progress func(retake.Progress)
+	Trees         store.Trees
+	Want          retake.Entry // root of the tree
+	To            fsx.Dir      // an empty directory that was made for this
+	From          fsx.Dir      // the live workspace; nil: all comes from the store
+	FindUnchanged func(path string, e retake.Entry) (Stamp, bool)
+	InodeNumber   func(fsx.Info) uint64 // the inode number as stamps have it; nil: as it is
+	Workers       int                   // 0: one for each processor
+	Progress      func(retake.Progress)
 	// Wrote hears what stat told of each path after its last touch; the root is "".
 	// Blocks may still change when the file system gives room.
-	Wrote func(path string, i fsx.Info)
+	OnWritten func(path string, i fsx.Info)
 }
 
 // Report is what grew.
@@ -63,41 +63,41 @@ type Report struct {
 
 var errNotTree = errors.New("the root of a tree is a directory")
 
-// Grow makes the tree. The caller removes the directory after an error.
-func Grow(ctx context.Context, j Job) (Report, error) {
-	g := &grower{Job: j, firsts: map[oneFile]string{}}
-	g.work.wake.L = &g.work.mu
+// Build makes the tree. The caller removes the directory after an error.
+func Build(ctx context.Context, j Job) (Report, error) {
+	g := &builder{Job: j, linkTargets: map[linkKey]string{}}
+	g.tasks.cond.L = &g.tasks.mu
 	if g.Workers <= 0 {
 		g.Workers = runtime.GOMAXPROCS(0)
 	}
-	if g.Same == nil {
+	if g.FindUnchanged == nil {
 		g.From = nil
 	}
-	if err := g.grow(ctx); err != nil {
+	if err := g.run(ctx); err != nil {
 		return g.report(), fmt.Errorf("grow fork: %w", err)
 	}
-	g.tell()
+	g.reportProgress()
 	return g.report(), nil
 }
 
-// grower is one job at work.
-type grower struct {
+// builder is one job at work.
+type builder struct {
 	Job
-	work pile
-	stop atomic.Bool
+	tasks   taskStack
+	stopped atomic.Bool
 
-	mu       sync.Mutex // guards the four below
-	err      error
-	warnings []retake.Warning
-	firsts   map[oneFile]string // files with several names, and the path that has the bytes
-	links    []link
+	mu          sync.Mutex // guards the four below
+	err         error
+	warnings    []retake.Warning
+	linkTargets map[linkKey]string // files with several names, and the path that has the bytes
+	links       []pendingLink
 
-	telling                            sync.Mutex // held while Progress runs
+	progressMu                         sync.Mutex // held while Progress runs
 	files, dirs, bytes, cloned, copied atomic.Int64
 	refused                            atomic.Int64 // clones that were not supported
 }
 
-func (g *grower) grow(ctx context.Context) error {
+func (g *builder) run(ctx context.Context) error {
 	if g.Want.Kind != retake.KindDir {
 		return errNotTree
 	}
@@ -108,44 +108,44 @@ func (g *grower) grow(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	root := &plot{e: g.Want, to: g.To, live: g.From}
-	root.left.Store(1)
-	g.work.push(task{p: root})
+	root := &pendingDir{entry: g.Want, dir: g.To, live: g.From}
+	root.pendingTasks.Store(1)
+	g.tasks.push(task{dir: root})
 	var wg sync.WaitGroup
 	for range g.Workers {
-		wg.Go(func() { g.labour(ctx) })
+		wg.Go(func() { g.runWorker(ctx) })
 	}
 	wg.Wait()
-	if g.stop.Load() {
+	if g.stopped.Load() {
 		return g.err
 	}
-	if root.waits() {
-		if err := g.linkAll(ctx); err != nil {
+	if root.awaitsLinks() {
+		if err := g.createLinks(ctx); err != nil {
 			return err
 		}
-		if err := g.settleBelow(ctx, g.To, root); err != nil {
+		if err := g.finishDeferred(ctx, g.To, root); err != nil {
 			return err
 		}
 	}
 	err = g.To.SyncFS()
-	if errors.Is(err, fsx.ErrUntraced) || errors.Is(err, errors.ErrUnsupported) {
+	if errors.Is(err, fsx.ErrNoWriteback) || errors.Is(err, errors.ErrUnsupported) {
 		return nil
 	}
 	return err
 }
 
-// fail keeps the first error; the others follow from it.
-func (g *grower) fail(err error) {
+// setError keeps the first error; the others follow from it.
+func (g *builder) setError(err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.err == nil {
 		g.err = err
 	}
-	g.stop.Store(true)
+	g.stopped.Store(true)
 }
 
-// warn says a thing once.
-func (g *grower) warn(code, text string) {
+// addWarning says a thing once.
+func (g *builder) addWarning(code, text string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, w := range g.warnings {
@@ -156,38 +156,38 @@ func (g *grower) warn(code, text string) {
 	g.warnings = append(g.warnings, retake.Warning{Code: code, Text: text})
 }
 
-func (g *grower) report() Report {
+func (g *builder) report() Report {
 	return Report{
 		Files: g.files.Load(), Dirs: g.dirs.Load(), Bytes: g.bytes.Load(),
 		Cloned: g.cloned.Load(), Copied: g.copied.Load(), Warnings: g.warnings,
 	}
 }
 
-const tellEvery = 256
+const progressInterval = 256
 
-// tick counts a name that is not a directory.
-func (g *grower) tick() {
-	if g.files.Add(1)%tellEvery == 0 {
-		g.tell()
+// countName counts a name that is not a directory.
+func (g *builder) countName() {
+	if g.files.Add(1)%progressInterval == 0 {
+		g.reportProgress()
 	}
 }
 
-func (g *grower) tell() {
+func (g *builder) reportProgress() {
 	if g.Progress == nil {
 		return
 	}
-	g.telling.Lock()
-	defer g.telling.Unlock()
+	g.progressMu.Lock()
+	defer g.progressMu.Unlock()
 	g.Progress(retake.Progress{Files: g.files.Load(), Total: g.Want.Sum.Files + g.Want.Sum.Symlinks, Bytes: g.bytes.Load()})
 }
 
-func (g *grower) wrote(path string, stat func() (fsx.Info, error)) error {
-	if g.Wrote == nil {
+func (g *builder) notifyWritten(path string, stat func() (fsx.Info, error)) error {
+	if g.OnWritten == nil {
 		return nil
 	}
 	i, err := stat()
 	if err == nil {
-		g.Wrote(path, i)
+		g.OnWritten(path, i)
 	}
 	return err
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store/memory"
 )
 
-const then = 1_700_000_000_123_456_789
+const testTime = 1_700_000_000_123_456_789
 
 // item is one path of a tree, as it is stored and as it is found again.
 type item struct {
@@ -36,8 +36,8 @@ type item struct {
 	Holes    []retake.Hole
 }
 
-// garden is a tree by path; the root is "".
-type garden map[string]item
+// fileSet is a tree by path; the root is "".
+type fileSet map[string]item
 
 func must(t testing.TB, err error) {
 	t.Helper()
@@ -60,26 +60,26 @@ func check(t tester, err error) {
 	}
 }
 
-// sow stores a tree and answers its root.
-func sow(t tester, st store.Store, g garden) retake.Entry {
+// storeTree stores a tree and answers its root.
+func storeTree(t tester, st store.Store, g fileSet) retake.Entry {
 	t.Helper()
 	w, err := st.Begin(context.Background(), retake.Workspace{ID: "w"})
 	check(t, err)
 	defer w.Close()
-	return sowDir(t, w, g, "")
+	return storeDir(t, w, g, "")
 }
 
-func sowDir(t tester, w store.Writer, g garden, dir string) retake.Entry {
+func storeDir(t tester, w store.Writer, g fileSet, dir string) retake.Entry {
 	t.Helper()
 	var kids []retake.Entry
 	for p := range g {
-		if p == "" || parent(p) != dir {
+		if p == "" || parentPath(p) != dir {
 			continue
 		}
 		e := entryOf(g[p])
 		e.Name = path.Base(p)
 		if e.Kind == retake.KindDir {
-			sub := sowDir(t, w, g, p)
+			sub := storeDir(t, w, g, p)
 			e.Object, e.Sum = sub.Object, sub.Sum
 		} else {
 			var err error
@@ -109,33 +109,33 @@ func entryOf(i item) retake.Entry {
 	return e
 }
 
-func parent(p string) string {
+func parentPath(p string) string {
 	if i := strings.LastIndexByte(p, '/'); i >= 0 {
 		return p[:i]
 	}
 	return ""
 }
 
-func under(dir, name string) string {
+func joinPath(dir, name string) string {
 	if dir == "" {
 		return name
 	}
 	return dir + "/" + name
 }
 
-// reap reads a directory back, with what stat told of each path. Modes that keep us
+// readTree reads a directory back, with what stat told of each path. Modes that keep us
 // out are lifted, each after it was read.
-func reap(t tester, d fsx.Dir) (garden, map[string]fsx.Info) {
+func readTree(t tester, d fsx.Dir) (fileSet, map[string]fsx.Info) {
 	t.Helper()
-	g, infos := garden{}, map[string]fsx.Info{}
+	g, infos := fileSet{}, map[string]fsx.Info{}
 	root, err := d.Stat()
 	check(t, err)
 	infos[""] = root
 	it := itemOf(root)
 	it.Xattrs = xattrsOf(t, d.Xattrs)
 	g[""] = it
-	liftRoot(t, d)
-	reapDir(t, d, "", g, infos)
+	makeRootAccessible(t, d)
+	readTreeDir(t, d, "", g, infos)
 	byInode := map[uint64][]string{}
 	for p, i := range infos {
 		if i.Type == fsx.Regular && i.Nlink > 1 {
@@ -152,40 +152,40 @@ func reap(t tester, d fsx.Dir) (garden, map[string]fsx.Info) {
 	return g, infos
 }
 
-func reapDir(t tester, d fsx.Dir, dir string, g garden, infos map[string]fsx.Info) {
+func readTreeDir(t tester, d fsx.Dir, dir string, g fileSet, infos map[string]fsx.Info) {
 	t.Helper()
 	names, err := d.Names()
 	check(t, err)
 	for _, name := range names {
 		i, err := d.Lstat(name)
 		check(t, err)
-		p := under(dir, name)
+		p := joinPath(dir, name)
 		if _, ok := infos[p]; !ok {
 			infos[p] = i
 		}
 		it := itemOf(i)
 		switch i.Type {
 		case fsx.Directory:
-			lift(t, d, name, i, 0o700)
+			makeAccessible(t, d, name, i, 0o700)
 			sub, err := d.OpenDir(name)
 			check(t, err)
 			it.Xattrs = xattrsOf(t, sub.Xattrs)
-			reapDir(t, sub, p, g, infos)
+			readTreeDir(t, sub, p, g, infos)
 			check(t, sub.Close())
 		case fsx.Symlink:
 			it.Data, err = d.Readlink(name)
 			check(t, err)
 		case fsx.Regular:
-			lift(t, d, name, i, 0o600)
-			reapFile(t, d, name, &it)
-			unlift(t, d, name, i)
+			makeAccessible(t, d, name, i, 0o600)
+			readTreeFile(t, d, name, &it)
+			resetMode(t, d, name, i)
 		case fsx.FIFO, fsx.Socket, fsx.Device:
 		}
 		g[p] = it
 	}
 }
 
-func reapFile(t tester, d fsx.Dir, name string, it *item) {
+func readTreeFile(t tester, d fsx.Dir, name string, it *item) {
 	t.Helper()
 	f, err := d.OpenFile(name)
 	check(t, err)
@@ -201,24 +201,24 @@ func reapFile(t tester, d fsx.Dir, name string, it *item) {
 	}
 }
 
-func lift(t tester, d fsx.Dir, name string, i fsx.Info, mode uint32) {
+func makeAccessible(t tester, d fsx.Dir, name string, i fsx.Info, mode uint32) {
 	t.Helper()
 	if i.Mode&mode != mode {
-		check(t, d.Dress(name, i.Ino, fsx.Dressing{Mode: mode, Mtime: i.Mtime}))
+		check(t, d.SetMetadata(name, i.Ino, fsx.Metadata{Mode: mode, Mtime: i.Mtime}))
 	}
 }
 
-func liftRoot(t tester, d fsx.Dir) {
+func makeRootAccessible(t tester, d fsx.Dir) {
 	t.Helper()
 	i, err := d.Stat()
 	check(t, err)
-	check(t, d.DressSelf(fsx.Dressing{Mode: i.Mode | 0o700, Mtime: i.Mtime}))
+	check(t, d.SetOwnMetadata(fsx.Metadata{Mode: i.Mode | 0o700, Mtime: i.Mtime}))
 }
 
-// unlift gives the mode back: a file may be met again by another name.
-func unlift(t tester, d fsx.Dir, name string, i fsx.Info) {
+// resetMode gives the mode back: a file may be met again by another name.
+func resetMode(t tester, d fsx.Dir, name string, i fsx.Info) {
 	t.Helper()
-	check(t, d.Dress(name, i.Ino, fsx.Dressing{Mode: i.Mode, Mtime: i.Mtime}))
+	check(t, d.SetMetadata(name, i.Ino, fsx.Metadata{Mode: i.Mode, Mtime: i.Mtime}))
 }
 
 func xattrsOf(t tester, list func() (map[string][]byte, error)) (all map[string]string) {
@@ -242,21 +242,21 @@ func itemOf(i fsx.Info) item {
 	return item{Kind: kinds[i.Type], Mode: i.Mode, UID: i.UID, GID: i.GID, Mtime: i.Mtime}
 }
 
-func same(t testing.TB, want, have garden) {
+func wantEqual(t testing.TB, want, have fileSet) {
 	t.Helper()
 	if diff := gocmp.Diff(want, have); diff != "" {
 		t.Errorf("the tree is another one (-want +have):\n%s", diff)
 	}
 }
 
-// ledger keeps what Wrote heard.
-type ledger struct {
+// writtenLog keeps what Wrote heard.
+type writtenLog struct {
 	mu    sync.Mutex
 	infos map[string]fsx.Info
 	twice []string
 }
 
-func (l *ledger) wrote(p string, i fsx.Info) {
+func (l *writtenLog) record(p string, i fsx.Info) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if _, ok := l.infos[p]; ok {
@@ -268,14 +268,14 @@ func (l *ledger) wrote(p string, i fsx.Info) {
 	l.infos[p] = i
 }
 
-// same takes the ledger as the stamps of a capture.
-func (l *ledger) same(p string, _ retake.Entry) (fork.Stamp, bool) {
+// stampOf takes the ledger as the stamps of a capture.
+func (l *writtenLog) stampOf(p string, _ retake.Entry) (fork.Stamp, bool) {
 	i, ok := l.infos[p]
 	return fork.Stamp{Ino: i.Ino, Nlink: i.Nlink, Size: i.Size, Mtime: i.Mtime, Ctime: i.Ctime}, ok
 }
 
-// agrees holds what was heard against what is there; room is given in its own time.
-func (l *ledger) agrees(t testing.TB, found map[string]fsx.Info) {
+// wantInfos holds what was heard against what is there; room is given in its own time.
+func (l *writtenLog) wantInfos(t testing.TB, found map[string]fsx.Info) {
 	t.Helper()
 	bare := func(all map[string]fsx.Info) map[string]fsx.Info {
 		out := maps.Clone(all)
@@ -290,35 +290,37 @@ func (l *ledger) agrees(t testing.TB, found map[string]fsx.Info) {
 	}
 }
 
-// grow runs a job, holds what it told against what is there, and reads the tree back.
-func grow(t testing.TB, j fork.Job) (fork.Report, garden, *ledger) {
+// buildFork runs a job, holds what it told against what is there, and reads the tree back.
+func buildFork(t testing.TB, j fork.Job) (fork.Report, fileSet, *writtenLog) {
 	t.Helper()
-	var l ledger
-	j.Wrote = l.wrote
-	rep, err := fork.Grow(context.Background(), j)
+	var l writtenLog
+	j.OnWritten = l.record
+	rep, err := fork.Build(context.Background(), j)
 	must(t, err)
-	g, found := reap(t, j.To)
-	l.agrees(t, found)
+	g, found := readTree(t, j.To)
+	l.wantInfos(t, found)
 	return rep, g, &l
 }
 
-// counted counts the files that are taken from the store.
-type counted struct {
+// countingStore counts the files that are taken from the store.
+type countingStore struct {
 	store.Store
 	mu    sync.Mutex
 	opens map[retake.ObjectID]int
 }
 
-func counting() *counted { return &counted{Store: memory.New(), opens: map[retake.ObjectID]int{}} }
+func newCountingStore() *countingStore {
+	return &countingStore{Store: memory.New(), opens: map[retake.ObjectID]int{}}
+}
 
-func (c *counted) File(ctx context.Context, id retake.ObjectID) (io.ReadSeekCloser, error) {
+func (c *countingStore) File(ctx context.Context, id retake.ObjectID) (io.ReadSeekCloser, error) {
 	c.mu.Lock()
 	c.opens[id]++
 	c.mu.Unlock()
 	return c.Store.File(ctx, id)
 }
 
-func (c *counted) taken() (n int) {
+func (c *countingStore) openCount() (n int) {
 	for _, k := range c.opens {
 		n += k
 	}

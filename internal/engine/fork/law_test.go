@@ -15,14 +15,14 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store/memory"
 )
 
-// tree draws a tree with names and modes of all kinds.
-func tree(t *rapid.T) garden {
-	g := garden{"": dir(rapid.Uint32Range(0, 0o777).Draw(t, "mode"))}
+// drawTree draws a tree with names and modes of all kinds.
+func drawTree(t *rapid.T) fileSet {
+	g := fileSet{"": dir(rapid.Uint32Range(0, 0o777).Draw(t, "mode"))}
 	dirs := []string{""}
 	names := rapid.SampledFrom([]string{"a", "b", "c", "\n", "\xff", "é", " ", "-", "esc\x1b"})
 	groups := map[string]item{}
 	for range rapid.IntRange(0, 25).Draw(t, "entries") {
-		at := under(rapid.SampledFrom(dirs).Draw(t, "dir"), names.Draw(t, "name")+names.Draw(t, "more"))
+		at := joinPath(rapid.SampledFrom(dirs).Draw(t, "dir"), names.Draw(t, "name")+names.Draw(t, "more"))
 		if _, taken := g[at]; taken {
 			continue
 		}
@@ -48,7 +48,7 @@ func tree(t *rapid.T) garden {
 		}
 		g[at] = i
 	}
-	return named(g)
+	return normalizeGroups(g)
 }
 
 var kinds = []retake.Kind{retake.KindFile, retake.KindFile, retake.KindFile, retake.KindDir, retake.KindDir, retake.KindSymlink, retake.KindFIFO, retake.KindSocket}
@@ -65,8 +65,8 @@ func drawFile(t *rapid.T, i item) item {
 	return i
 }
 
-// named gives groups the name under which they are found again; one name is no group.
-func named(g garden) garden {
+// normalizeGroups gives groups the name under which they are found again; one name is no group.
+func normalizeGroups(g fileSet) fileSet {
 	paths := map[string][]string{}
 	for at, i := range g {
 		if i.Group != "" {
@@ -89,28 +89,28 @@ func named(g garden) garden {
 // in part, what is read back is what was stored.
 func TestGrownTreeIsTheStoredOne(t *testing.T) {
 	t.Parallel()
-	for name, open := range map[string]func(t *rapid.T) *place{
-		"memory": func(t *rapid.T) *place { return memoryPlace(t) },
-		"os": func(rt *rapid.T) *place {
+	for name, open := range map[string]func(t *rapid.T) *testPlace{
+		"memory": func(t *rapid.T) *testPlace { return newMemoryPlace(t) },
+		"os": func(rt *rapid.T) *testPlace {
 			d := t.TempDir()
-			return osPlace(rt, d)
+			return newOSPlace(rt, d)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			rapid.Check(t, func(rt *rapid.T) { law(rt, open(rt)) })
+			rapid.Check(t, func(rt *rapid.T) { checkLaw(rt, open(rt)) })
 		})
 	}
 }
 
-func law(t *rapid.T, p *place) {
-	g := p.fit(tree(t))
+func checkLaw(t *rapid.T, p *testPlace) {
+	g := p.adaptTree(drawTree(t))
 	st := memory.New()
-	root := sow(t, st, g)
-	var l ledger
-	_, err := fork.Grow(context.Background(), fork.Job{Trees: st, Want: root, To: p.live, Wrote: l.wrote})
+	root := storeTree(t, st, g)
+	var l writtenLog
+	_, err := fork.Build(context.Background(), fork.Job{Trees: st, Want: root, To: p.live, OnWritten: l.record})
 	check(t, err)
-	liftRoot(t, p.live)
+	makeRootAccessible(t, p.live)
 	names, err := p.live.Names()
 	check(t, err)
 	for _, name := range names {
@@ -118,16 +118,16 @@ func law(t *rapid.T, p *place) {
 			disturb(t, p, name)
 		}
 	}
-	_, err = fork.Grow(context.Background(), fork.Job{Trees: st, Want: root, To: p.to, From: p.live, Same: l.same, Workers: rapid.IntRange(1, 4).Draw(t, "workers")})
+	_, err = fork.Build(context.Background(), fork.Job{Trees: st, Want: root, To: p.to, From: p.live, FindUnchanged: l.stampOf, Workers: rapid.IntRange(1, 4).Draw(t, "workers")})
 	check(t, err)
-	have, _ := reap(t, p.to)
+	have, _ := readTree(t, p.to)
 	if diff := gocmp.Diff(g, have); diff != "" {
 		t.Fatal(diff)
 	}
 }
 
 // disturb moves a name away, or writes into the file that it is.
-func disturb(t *rapid.T, p *place, name string) {
+func disturb(t *rapid.T, p *testPlace, name string) {
 	i, err := p.live.Lstat(name)
 	check(t, err)
 	if i.Type == fsx.Regular && i.Mode&0o200 != 0 && rapid.Bool().Draw(t, "written") {
@@ -139,7 +139,7 @@ func disturb(t *rapid.T, p *place, name string) {
 		return
 	}
 	if i.Type == fsx.Directory {
-		lift(t, p.live, name, i, 0o700) // one that is closed to its owner does not move
+		makeAccessible(t, p.live, name, i, 0o700) // one that is closed to its owner does not move
 	}
 	check(t, p.live.Rename(name, p.outside, name))
 	check(t, p.live.Symlink(p.path("outside", name), name))

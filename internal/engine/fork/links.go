@@ -15,127 +15,127 @@ import (
 // made when all files are there, and only then do the directories on the way to them
 // get their own modes, which may let nobody in.
 
-// oneFile tells files with several names apart. Bytes count more than a group: names
+// linkKey tells files with several names apart. Bytes count more than a group: names
 // that were captured with different bytes become different files.
-type oneFile struct {
+type linkKey struct {
 	group  string
 	object retake.ObjectID
 }
 
-// link is another name for the file at a path.
-type link struct{ first, path string }
+// pendingLink is another name for the file at a path.
+type pendingLink struct{ first, path string }
 
-func group(e *retake.Entry) string {
+func linkGroup(e *retake.Entry) string {
 	if e.Extra == nil {
 		return ""
 	}
 	return e.Extra.Group
 }
 
-// linked notes a file with several names, and reports whether another name has its bytes.
-func (g *grower) linked(p *plot, path string, e *retake.Entry) bool {
-	if group(e) == "" {
+// deferLink notes a file with several names, and reports whether another name has its bytes.
+func (g *builder) deferLink(p *pendingDir, path string, e *retake.Entry) bool {
+	if linkGroup(e) == "" {
 		return false
 	}
 	p.mu.Lock()
-	p.linked = append(p.linked, e.Name)
+	p.linkedNames = append(p.linkedNames, e.Name)
 	p.mu.Unlock()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	key := oneFile{group(e), e.Object}
-	first, ok := g.firsts[key]
+	key := linkKey{linkGroup(e), e.Object}
+	first, ok := g.linkTargets[key]
 	if !ok {
-		g.firsts[key] = path
+		g.linkTargets[key] = path
 		return false
 	}
-	g.links = append(g.links, link{first, path})
+	g.links = append(g.links, pendingLink{first, path})
 	return true
 }
 
-func (g *grower) linkAll(ctx context.Context) error {
-	slices.SortFunc(g.links, func(a, b link) int { return cmp.Compare(a.path, b.path) })
-	old, made := &way{root: g.To}, &way{root: g.To}
-	defer old.cut(0)
-	defer made.cut(0)
+func (g *builder) createLinks(ctx context.Context) error {
+	slices.SortFunc(g.links, func(a, b pendingLink) int { return cmp.Compare(a.path, b.path) })
+	old, made := &dirOpener{root: g.To}, &dirOpener{root: g.To}
+	defer old.closeFrom(0)
+	defer made.closeFrom(0)
 	for _, l := range g.links {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		from, name, err := old.parent(l.first)
+		from, name, err := old.openParent(l.first)
 		if err != nil {
-			return told(l.first, err)
+			return wrapPath(l.first, err)
 		}
-		to, newName, err := made.parent(l.path)
+		to, newName, err := made.openParent(l.path)
 		if err != nil {
-			return told(l.path, err)
+			return wrapPath(l.path, err)
 		}
 		if err := from.Link(name, to, newName); err != nil {
-			return told(l.path, err)
+			return wrapPath(l.path, err)
 		}
 	}
 	return nil
 }
 
-// settleBelow dresses what waited for links, the deepest first.
-func (g *grower) settleBelow(ctx context.Context, d fsx.Dir, p *plot) error {
-	for _, below := range p.later {
+// finishDeferred dresses what waited for links, the deepest first.
+func (g *builder) finishDeferred(ctx context.Context, d fsx.Dir, p *pendingDir) error {
+	for _, below := range p.deferred {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		sub, err := d.OpenDir(below.e.Name)
+		sub, err := d.OpenDir(below.entry.Name)
 		if err != nil {
-			return told(below.path, err)
+			return wrapPath(below.path, err)
 		}
-		if err := errors.Join(g.settleBelow(ctx, sub, below), sub.Close()); err != nil {
+		if err := errors.Join(g.finishDeferred(ctx, sub, below), sub.Close()); err != nil {
 			return err
 		}
 	}
-	for _, name := range p.linked {
-		path := join(p.path, name)
-		if err := g.wrote(path, func() (fsx.Info, error) { return d.Lstat(name) }); err != nil {
-			return told(path, err)
+	for _, name := range p.linkedNames {
+		path := joinPath(p.path, name)
+		if err := g.notifyWritten(path, func() (fsx.Info, error) { return d.Lstat(name) }); err != nil {
+			return wrapPath(path, err)
 		}
 	}
-	return g.settle(d, p)
+	return g.applyDirMetadata(d, p)
 }
 
-// way keeps the directories of the last path open: neighbours come one after the other.
-type way struct {
-	root  fsx.Dir
-	names []string
-	dirs  []fsx.Dir
+// dirOpener keeps the directories of the last path open: neighbours come one after the other.
+type dirOpener struct {
+	root      fsx.Dir
+	openNames []string
+	openDirs  []fsx.Dir
 }
 
-// parent opens the directory that a path lies in. The handle stays the way's own.
-func (w *way) parent(path string) (fsx.Dir, string, error) {
+// openParent opens the directory that a path lies in. The handle stays the way's own.
+func (w *dirOpener) openParent(path string) (fsx.Dir, string, error) {
 	names := strings.Split(path, "/")
 	last := len(names) - 1
 	same := 0
-	for same < min(last, len(w.names)) && names[same] == w.names[same] {
+	for same < min(last, len(w.openNames)) && names[same] == w.openNames[same] {
 		same++
 	}
-	w.cut(same)
+	w.closeFrom(same)
 	for _, name := range names[same:last] {
-		d, err := w.end().OpenDir(name)
+		d, err := w.deepest().OpenDir(name)
 		if err != nil {
 			return nil, "", err
 		}
-		w.names, w.dirs = append(w.names, name), append(w.dirs, d)
+		w.openNames, w.openDirs = append(w.openNames, name), append(w.openDirs, d)
 	}
-	return w.end(), names[last], nil
+	return w.deepest(), names[last], nil
 }
 
-func (w *way) end() fsx.Dir {
-	if len(w.dirs) == 0 {
+func (w *dirOpener) deepest() fsx.Dir {
+	if len(w.openDirs) == 0 {
 		return w.root
 	}
-	return w.dirs[len(w.dirs)-1]
+	return w.openDirs[len(w.openDirs)-1]
 }
 
-// cut closes all but the first n.
-func (w *way) cut(n int) {
-	for _, d := range w.dirs[n:] {
+// closeFrom closes all but the first n.
+func (w *dirOpener) closeFrom(n int) {
+	for _, d := range w.openDirs[n:] {
 		_ = d.Close() // a directory handle: nothing waits in it
 	}
-	w.names, w.dirs = w.names[:n], w.dirs[:n]
+	w.openNames, w.openDirs = w.openNames[:n], w.openDirs[:n]
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
-// place is a file system with an empty directory to grow into, one for live files, and
+// testPlace is a file system with an empty directory to grow into, one for live files, and
 // one beside them.
-type place struct {
+type testPlace struct {
 	fs                fsx.FS
 	base              string
 	to, live, outside fsx.Dir
@@ -25,29 +25,31 @@ type place struct {
 	uid, gid          uint32
 }
 
-func (p *place) path(names ...string) string { return path.Join(append([]string{p.base}, names...)...) }
+func (p *testPlace) path(names ...string) string {
+	return path.Join(append([]string{p.base}, names...)...)
+}
 
-func everyPlace(t *testing.T, f func(t *testing.T, p *place)) {
+func onEveryPlace(t *testing.T, f func(t *testing.T, p *testPlace)) {
 	t.Helper()
 	t.Run("memory", func(t *testing.T) {
 		t.Parallel()
-		f(t, memoryPlace(t))
+		f(t, newMemoryPlace(t))
 	})
 	t.Run("os", func(t *testing.T) {
 		t.Parallel()
-		f(t, osPlace(t, t.TempDir()))
+		f(t, newOSPlace(t, t.TempDir()))
 	})
 }
 
-func memoryPlace(t tester) *place {
+func newMemoryPlace(t tester) *testPlace {
 	t.Helper()
 	m := fsx.NewMemory()
 	check(t, m.MkdirAll("/base", 0o755))
-	p := &place{fs: m, base: "/base", memory: m, root: true, uid: 1000, gid: 100}
-	return p.open(t)
+	p := &testPlace{fs: m, base: "/base", memory: m, root: true, uid: 1000, gid: 100}
+	return p.openDirs(t)
 }
 
-func osPlace(t tester, dir string) *place {
+func newOSPlace(t tester, dir string) *testPlace {
 	t.Helper()
 	t.Cleanup(func() { // a directory that lets nobody in is not removed
 		_ = filepath.WalkDir(dir, func(at string, d fs.DirEntry, _ error) error {
@@ -57,11 +59,11 @@ func osPlace(t tester, dir string) *place {
 			return nil
 		})
 	})
-	p := &place{fs: fsx.OS(), base: dir, root: os.Geteuid() == 0, uid: uint32(os.Geteuid()), gid: uint32(os.Getegid())}
-	return p.open(t)
+	p := &testPlace{fs: fsx.OS(), base: dir, root: os.Geteuid() == 0, uid: uint32(os.Geteuid()), gid: uint32(os.Getegid())}
+	return p.openDirs(t)
 }
 
-func (p *place) open(t tester) *place {
+func (p *testPlace) openDirs(t tester) *testPlace {
 	t.Helper()
 	base, err := p.fs.OpenRoot(p.base)
 	check(t, err)
@@ -75,11 +77,11 @@ func (p *place) open(t tester) *place {
 	if p.xattrs = err == nil; err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		t.Fatal(err)
 	}
-	p.holes = p.tellsHoles(t)
+	p.holes = p.reportsHoles(t)
 	return p
 }
 
-func (p *place) tellsHoles(t tester) bool {
+func (p *testPlace) reportsHoles(t tester) bool {
 	t.Helper()
 	f, err := p.outside.Create("sparse", 0o600)
 	check(t, err)
@@ -94,9 +96,9 @@ func (p *place) tellsHoles(t tester) bool {
 	return len(holes) > 0
 }
 
-// fit takes out of a tree what this place cannot hold, and gives owners it can.
-func (p *place) fit(g garden) garden {
-	out := garden{}
+// adaptTree takes out of a tree what this place cannot hold, and gives owners it can.
+func (p *testPlace) adaptTree(g fileSet) fileSet {
+	out := fileSet{}
 	for at, i := range g {
 		if i.UID == 0 || !p.root {
 			i.UID = p.uid
@@ -115,14 +117,14 @@ func (p *place) fit(g garden) garden {
 	return out
 }
 
-func dir(mode uint32) item { return item{Kind: retake.KindDir, Mode: mode, Mtime: then} }
+func dir(mode uint32) item { return item{Kind: retake.KindDir, Mode: mode, Mtime: testTime} }
 
 func file(mode uint32, data string) item {
-	return item{Kind: retake.KindFile, Mode: mode, Mtime: then + int64(len(data)), Data: data}
+	return item{Kind: retake.KindFile, Mode: mode, Mtime: testTime + int64(len(data)), Data: data}
 }
 
-// wild has all there is.
-func wild() garden {
+// oddTree has all there is.
+func oddTree() fileSet {
 	block := strings.Repeat("B", 64<<10)
 	sparse := file(0o600, block+strings.Repeat("\x00", 128<<10)+block+strings.Repeat("\x00", 64<<10))
 	sparse.Holes = []retake.Hole{{Offset: 64 << 10, Length: 128 << 10}, {Offset: 256 << 10, Length: 64 << 10}}
@@ -132,15 +134,15 @@ func wild() garden {
 	rich.Xattrs = map[string]string{"user.a": "1", "user.empty": "", "user.bytes": "\x00\xff"}
 	owned := file(0o4711, "owned")
 	owned.UID, owned.GID = 4321, 1234
-	g := garden{
+	g := fileSet{
 		"": dir(0o750), "sparse": sparse, "hollow": hollow, "rich": rich, "owned": owned,
 		"empty": file(0o644, ""), "big": file(0o644, strings.Repeat("0123456789abcdef", 40_000)),
 		"none": file(0o000, "nobody reads me"), "read": file(0o444, "r"), "all": file(0o777, "all"), "group": file(0o2755, "g"),
 		"line\nbreak": file(0o644, "n"), "not\xffutf8\xfe": file(0o644, "u"), " ": file(0o644, "space"), "esc\x1b[31m": dir(0o755),
 		"esc\x1b[31m/é": file(0o640, "e"), "old": {Kind: retake.KindFile, Mode: 0o644, Mtime: -5_000_000_001, Data: "old"},
 		"zero": {Kind: retake.KindFile, Mode: 0o644, Data: "zero"},
-		"link": {Kind: retake.KindSymlink, Mode: 0o777, Mtime: then + 1, Data: "../../etc/passwd"},
-		"fifo": {Kind: retake.KindFIFO, Mode: 0o620, Mtime: then + 2}, "socket": {Kind: retake.KindSocket, Mode: 0o755, Mtime: then + 3},
+		"link": {Kind: retake.KindSymlink, Mode: 0o777, Mtime: testTime + 1, Data: "../../etc/passwd"},
+		"fifo": {Kind: retake.KindFIFO, Mode: 0o620, Mtime: testTime + 2}, "socket": {Kind: retake.KindSocket, Mode: 0o755, Mtime: testTime + 3},
 		"closed": dir(0o000), "closed/in": dir(0o555), "closed/in/f": file(0o644, "deep"), "bare": dir(0o711),
 		"sticky": dir(0o3777), "sticky/f": file(0o644, "s"),
 	}
@@ -157,7 +159,7 @@ func wild() garden {
 }
 
 // counts of what a tree holds, to hold reports against.
-func (g garden) counts() (files, dirs, filled int64, bytes int64) {
+func (g fileSet) counts() (files, dirs, filled int64, bytes int64) {
 	groups := map[string]bool{}
 	for _, i := range g {
 		if i.Kind == retake.KindDir {

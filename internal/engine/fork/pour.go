@@ -12,12 +12,12 @@ import (
 
 var errHoles = errors.New("the holes do not fit the file")
 
-// pour writes the bytes of src, which must be as many as the entry says, and leaves
+// copySparse writes the bytes of src, which must be as many as the entry says, and leaves
 // holes holes. It goes by offset: a clone or a copy that was dropped moved the position.
-func pour(f fsx.File, src io.ReadSeeker, e *retake.Entry) error {
+func copySparse(f fsx.File, src io.ReadSeeker, e *retake.Entry) error {
 	size, err := src.Seek(0, io.SeekEnd)
 	if err == nil {
-		err = length(e.Size, size)
+		err = checkLength(e.Size, size)
 	}
 	if err != nil {
 		return err
@@ -32,12 +32,12 @@ func pour(f fsx.File, src io.ReadSeeker, e *retake.Entry) error {
 		if h.Length < 0 || h.Offset < at || h.Length > size-h.Offset {
 			return errHoles
 		}
-		if err := stretch(f, src, at, h.Offset); err != nil {
+		if err := copyRange(f, src, at, h.Offset); err != nil {
 			return err
 		}
 		at = h.Offset + h.Length
 	}
-	return stretch(f, src, at, size)
+	return copyRange(f, src, at, size)
 }
 
 func holesOf(e *retake.Entry) []retake.Hole {
@@ -51,8 +51,8 @@ const bufferSize = 256 << 10
 
 var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
 
-// stretch writes what lies between two offsets.
-func stretch(f fsx.File, src io.ReadSeeker, from, end int64) error {
+// copyRange writes what lies between two offsets.
+func copyRange(f fsx.File, src io.ReadSeeker, from, end int64) error {
 	if from == end {
 		return nil
 	}
@@ -69,12 +69,12 @@ func stretch(f fsx.File, src io.ReadSeeker, from, end int64) error {
 }
 
 type offsetWriter struct {
-	f  fsx.File
-	at int64
+	f      fsx.File
+	offset int64
 }
 
 func (w *offsetWriter) Write(p []byte) (int, error) {
-	n, err := w.f.WriteAt(p, w.at)
-	w.at += int64(n)
+	n, err := w.f.WriteAt(p, w.offset)
+	w.offset += int64(n)
 	return n, err
 }

@@ -21,9 +21,9 @@ import (
 
 func TestWhatCannotGrow(t *testing.T) {
 	t.Parallel()
-	base := func() garden { return garden{"": dir(0o755), "d": dir(0o755), "d/f": file(0o644, "data")} }
+	base := func() fileSet { return fileSet{"": dir(0o755), "d": dir(0o755), "d/f": file(0o644, "data")} }
 	for name, test := range map[string]struct {
-		tree   func(g garden)
+		tree   func(g fileSet)
 		change func(e *retake.Entry)
 		err    string
 	}{
@@ -41,10 +41,10 @@ func TestWhatCannotGrow(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := memoryPlace(t)
+			p := newMemoryPlace(t)
 			st := memory.New()
-			root := bend(t, st, p.fit(base()), test.change)
-			rep, err := fork.Grow(context.Background(), fork.Job{Trees: st, Want: root, To: p.to})
+			root := storeChanged(t, st, p.adaptTree(base()), test.change)
+			rep, err := fork.Build(context.Background(), fork.Job{Trees: st, Want: root, To: p.to})
 			if err == nil || !strings.Contains(err.Error(), test.err) || !strings.Contains(err.Error(), `"d/f"`) {
 				t.Errorf("%v, %+v", err, rep)
 			}
@@ -58,10 +58,10 @@ func hole(offset, length int64) func(*retake.Entry) {
 	}
 }
 
-// bend stores base with another entry at d/f.
-func bend(t *testing.T, st store.Store, g garden, change func(*retake.Entry)) retake.Entry {
+// storeChanged stores base with another entry at d/f.
+func storeChanged(t *testing.T, st store.Store, g fileSet, change func(*retake.Entry)) retake.Entry {
 	t.Helper()
-	root := sow(t, st, g)
+	root := storeTree(t, st, g)
 	w, err := st.Begin(context.Background(), retake.Workspace{ID: "w"})
 	must(t, err)
 	defer w.Close()
@@ -79,21 +79,21 @@ func bend(t *testing.T, st store.Store, g garden, change func(*retake.Entry)) re
 
 func TestOnlyIntoAnEmptyDirectory(t *testing.T) {
 	t.Parallel()
-	everyPlace(t, func(t *testing.T, p *place) {
+	onEveryPlace(t, func(t *testing.T, p *testPlace) {
 		st := memory.New()
-		root := sow(t, st, p.fit(wild()))
+		root := storeTree(t, st, p.adaptTree(oddTree()))
 		writeFile(t, p.to, "there", "before")
-		before, infos := reap(t, p.to)
-		_, err := fork.Grow(context.Background(), fork.Job{Trees: st, Want: root, To: p.to})
+		before, infos := readTree(t, p.to)
+		_, err := fork.Build(context.Background(), fork.Job{Trees: st, Want: root, To: p.to})
 		if !errors.Is(err, fsx.ErrNotEmpty) {
 			t.Errorf("a directory that is not empty: %v", err)
 		}
-		after, now := reap(t, p.to)
-		same(t, before, after)
+		after, now := readTree(t, p.to)
+		wantEqual(t, before, after)
 		if diff := gocmp.Diff(infos[""], now[""]); diff != "" {
 			t.Error(diff)
 		}
-		if _, err := fork.Grow(context.Background(), fork.Job{Trees: st, Want: retake.Entry{Kind: retake.KindFile}, To: p.outside}); err == nil {
+		if _, err := fork.Build(context.Background(), fork.Job{Trees: st, Want: retake.Entry{Kind: retake.KindFile}, To: p.outside}); err == nil {
 			t.Error("a file as the root")
 		}
 	})
@@ -102,35 +102,35 @@ func TestOnlyIntoAnEmptyDirectory(t *testing.T) {
 // TestRootLosesWhatItHad: the directory may carry attributes of who made it.
 func TestRootLosesWhatItHad(t *testing.T) {
 	t.Parallel()
-	p := memoryPlace(t)
+	p := newMemoryPlace(t)
 	must(t, p.to.SetXattr("user.before", []byte("x")))
-	st, g := memory.New(), p.fit(garden{"": dir(0o755)})
-	_, have, _ := grow(t, fork.Job{Trees: st, Want: sow(t, st, g), To: p.to})
-	same(t, g, have)
+	st, g := memory.New(), p.adaptTree(fileSet{"": dir(0o755)})
+	_, have, _ := buildFork(t, fork.Job{Trees: st, Want: storeTree(t, st, g), To: p.to})
+	wantEqual(t, g, have)
 }
 
 func TestStoppedBetweenFiles(t *testing.T) {
 	t.Parallel()
-	everyPlace(t, func(t *testing.T, p *place) {
-		g := garden{"": dir(0o755)}
+	onEveryPlace(t, func(t *testing.T, p *testPlace) {
+		g := fileSet{"": dir(0o755)}
 		for i := range 50 {
 			g[fmt.Sprint(i)] = dir(0o755)
 			g[fmt.Sprint(i, "/f")] = file(0o644, "x")
 		}
 		st := memory.New()
-		root := sow(t, st, p.fit(g))
+		root := storeTree(t, st, p.adaptTree(g))
 		ctx, stop := context.WithCancel(context.Background())
 		defer stop()
 		var wrote atomic.Int64
-		counting, count := fsx.Counting(p.fs)
+		counting, count := fsx.NewCountingFS(p.fs)
 		to, err := counting.OpenRoot(p.path("to"))
 		must(t, err)
-		rep, err := fork.Grow(ctx, fork.Job{Trees: st, Want: root, To: to, Workers: 2, Wrote: func(string, fsx.Info) {
+		rep, err := fork.Build(ctx, fork.Job{Trees: st, Want: root, To: to, Workers: 2, OnWritten: func(string, fsx.Info) {
 			if wrote.Add(1) == 5 {
 				stop()
 			}
 		}})
-		ops := count.Ops()
+		ops := count.OpCounts()
 		if !errors.Is(err, context.Canceled) || rep.Files >= 50 || ops["Dir.SyncFS"] != 0 {
 			t.Errorf("%v, %+v, %v", err, rep, ops)
 		}
@@ -143,22 +143,22 @@ func TestStoppedBetweenFiles(t *testing.T) {
 // TestPanicEndsTheForkAlone: a broken store is an error.
 func TestPanicEndsTheForkAlone(t *testing.T) {
 	t.Parallel()
-	p := memoryPlace(t)
+	p := newMemoryPlace(t)
 	st := memory.New()
-	root := sow(t, st, p.fit(wild()))
-	_, err := fork.Grow(context.Background(), fork.Job{Trees: &broken{Trees: st}, Want: root, To: p.to, Workers: 4})
+	root := storeTree(t, st, p.adaptTree(oddTree()))
+	_, err := fork.Build(context.Background(), fork.Job{Trees: &failingTrees{Trees: st}, Want: root, To: p.to, Workers: 4})
 	if err == nil || !strings.Contains(err.Error(), "broke off") {
 		t.Error(err)
 	}
 }
 
-type broken struct {
+type failingTrees struct {
 	store.Trees
 	mu   sync.Mutex
 	seen int
 }
 
-func (b *broken) File(ctx context.Context, id retake.ObjectID) (io.ReadSeekCloser, error) {
+func (b *failingTrees) File(ctx context.Context, id retake.ObjectID) (io.ReadSeekCloser, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.seen++; b.seen == 3 {

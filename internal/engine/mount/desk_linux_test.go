@@ -20,13 +20,13 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store/memory"
 )
 
-// desk is a service on a store in memory with one workspace, and a mount of it.
-type desk struct {
+// mountTest is a service on a store in memory with one workspace, and a mount of it.
+type mountTest struct {
 	*testing.T
-	s      *streams
+	s      *countingService
 	store  *memory.Store
 	ws     retake.Workspace
-	clock  *clock.Held
+	clock  *clock.Manual
 	root   string // of the workspace
 	dir    string // of the mount
 	cancel context.CancelFunc
@@ -34,14 +34,14 @@ type desk struct {
 	err    error
 }
 
-// streams is a service whose bytes can only be read forward, as over a socket.
-type streams struct {
+// countingService is a service whose bytes can only be read forward, as over a socket.
+type countingService struct {
 	retake.Service
 	opened atomic.Int64
 	logs   atomic.Int64
 }
 
-func (s *streams) Bytes(ctx context.Context, id retake.ObjectID) (io.ReadCloser, error) {
+func (s *countingService) Bytes(ctx context.Context, id retake.ObjectID) (io.ReadCloser, error) {
 	s.opened.Add(1)
 	r, err := s.Service.Bytes(ctx, id)
 	if err != nil {
@@ -50,7 +50,7 @@ func (s *streams) Bytes(ctx context.Context, id retake.ObjectID) (io.ReadCloser,
 	return struct{ io.ReadCloser }{r}, nil
 }
 
-func (s *streams) Log(ctx context.Context, q retake.LogQuery) (retake.Timeline, error) {
+func (s *countingService) Log(ctx context.Context, q retake.LogQuery) (retake.Timeline, error) {
 	s.logs.Add(1)
 	return s.Service.Log(ctx, q)
 }
@@ -65,11 +65,11 @@ func must(t *testing.T, err error) {
 // noon is the time that clocks are held at.
 var noon = time.Date(2026, 11, 3, 12, 0, 0, 0, time.UTC)
 
-// newDesk protects what fill makes.
-func newDesk(t *testing.T, fill func(d *desk)) *desk {
+// newMountTest protects what fill makes.
+func newMountTest(t *testing.T, fill func(d *mountTest)) *mountTest {
 	t.Helper()
 	home := t.TempDir()
-	d := &desk{T: t, store: memory.New(), clock: clock.NewHeld(noon), root: filepath.Join(t.TempDir(), "shop"), dir: t.TempDir()}
+	d := &mountTest{T: t, store: memory.New(), clock: clock.NewManual(noon), root: filepath.Join(t.TempDir(), "shop"), dir: t.TempDir()}
 	must(t, os.Mkdir(d.root, 0o755))
 	fill(d)
 	for _, sub := range []string{"index", "returns"} {
@@ -77,7 +77,7 @@ func newDesk(t *testing.T, fill func(d *desk)) *desk {
 	}
 	cat, err := sqlite.Open(t.Context(), filepath.Join(home, "catalog.db"), "local", sqlite.Options{})
 	must(t, err)
-	d.s = &streams{Service: service.New(service.Parts{
+	d.s = &countingService{Service: service.New(service.Parts{
 		Catalog:   cat,
 		OpenStore: func(context.Context, bool) (store.Store, error) { return d.store, nil },
 		FS:        fsx.OS(), Indexes: filepath.Join(home, "index"), Returns: filepath.Join(home, "returns"), Data: home,
@@ -93,7 +93,7 @@ func newDesk(t *testing.T, fill func(d *desk)) *desk {
 }
 
 // mount serves until the test ends, or skips where that cannot be.
-func (d *desk) mount(o mount.Options) {
+func (d *mountTest) mount(o mount.Options) {
 	d.Helper()
 	fd, err := syscall.Open("/dev/fuse", syscall.O_RDWR|syscall.O_CLOEXEC, 0)
 	if err != nil {
@@ -112,7 +112,7 @@ func (d *desk) mount(o mount.Options) {
 		d.err = mount.Serve(ctx, d.dir, o, func() { close(ready) })
 	}()
 	d.Cleanup(func() {
-		_ = d.end()
+		_ = d.waitEnd()
 		_ = syscall.Unmount(d.dir, syscall.MNT_DETACH) // for the case that Serve left it
 	})
 	select {
@@ -125,31 +125,31 @@ func (d *desk) mount(o mount.Options) {
 	}
 }
 
-// end ends the mount, and answers what Serve did.
-func (d *desk) end() error {
+// waitEnd ends the mount, and answers what Serve did.
+func (d *mountTest) waitEnd() error {
 	d.cancel()
 	<-d.ended
 	return d.err
 }
 
-func (d *desk) write(name, text string) {
+func (d *mountTest) writeFile(name, text string) {
 	d.Helper()
 	must(d.T, os.MkdirAll(filepath.Dir(filepath.Join(d.root, name)), 0o755))
 	must(d.T, os.WriteFile(filepath.Join(d.root, name), []byte(text), 0o644))
 }
 
-func (d *desk) save(intent, pin string) retake.Checkpoint {
+func (d *mountTest) save(intent, pin string) retake.Checkpoint {
 	d.Helper()
 	res, err := d.s.Save(d.Context(), retake.SaveRequest{Workspace: d.ws.ID, Intent: intent, Pin: pin})
 	must(d.T, err)
 	return res.Checkpoint
 }
 
-func (d *desk) at(name string) string { return filepath.Join(d.dir, name) }
+func (d *mountTest) mountPath(name string) string { return filepath.Join(d.dir, name) }
 
-func (d *desk) names(name string) []string {
+func (d *mountTest) listNames(name string) []string {
 	d.Helper()
-	list, err := os.ReadDir(d.at(name))
+	list, err := os.ReadDir(d.mountPath(name))
 	must(d.T, err)
 	var names []string
 	for _, e := range list {
@@ -158,15 +158,15 @@ func (d *desk) names(name string) []string {
 	return names
 }
 
-func (d *desk) read(name string) string {
+func (d *mountTest) readFile(name string) string {
 	d.Helper()
-	b, err := os.ReadFile(d.at(name))
+	b, err := os.ReadFile(d.mountPath(name))
 	must(d.T, err)
 	return string(b)
 }
 
 // object is the address of the bytes of a file in the latest checkpoint.
-func (d *desk) object(name string) retake.ObjectID {
+func (d *mountTest) object(name string) retake.ObjectID {
 	d.Helper()
 	r, e, err := d.s.Open(d.Context(), d.ws.ID, "latest", name)
 	must(d.T, err)

@@ -10,30 +10,30 @@ import (
 )
 
 // maxWhole is the longest file that is read into memory as one.
-const maxWhole = 8 << 20
+const maxBufferedFile = 8 << 20
 
-// handle is one open file. It asks for bytes when somebody reads, not before: what
+// fileHandle is one open file. It asks for bytes when somebody reads, not before: what
 // the kernel still knows is not asked for again.
-type handle struct {
-	n *node
+type fileHandle struct {
+	node *treeNode
 
-	mu    sync.Mutex
-	bytes []byte        // guarded by mu: all of a short file
-	r     io.ReadCloser // guarded by mu: of a long file
-	at    int64         // guarded by mu: where r stands
+	mu     sync.Mutex
+	data   []byte        // guarded by mu: all of a short file
+	reader io.ReadCloser // guarded by mu: of a long file
+	offset int64         // guarded by mu: where r stands
 }
 
-func (h *handle) Read(_ context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
+func (h *fileHandle) Read(_ context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	left := h.n.e.Size - off
+	left := h.node.entry.Size - off
 	if off < 0 || left <= 0 {
 		return fuse.ReadResultData(nil), 0
 	}
 	dest = dest[:min(int64(len(dest)), left)]
-	read := h.long
-	if h.n.e.Size <= maxWhole {
-		read = h.short
+	read := h.readStream
+	if h.node.entry.Size <= maxBufferedFile {
+		read = h.readSmall
 	}
 	if err := read(dest, off); err != nil {
 		return nil, syscall.EIO
@@ -41,64 +41,64 @@ func (h *handle) Read(_ context.Context, dest []byte, off int64) (fuse.ReadResul
 	return fuse.ReadResultData(dest), 0
 }
 
-func (h *handle) short(dest []byte, off int64) error {
-	if h.bytes == nil {
-		b, err := h.n.whole(maxWhole)
+func (h *fileHandle) readSmall(dest []byte, off int64) error {
+	if h.data == nil {
+		b, err := h.node.readContent(maxBufferedFile)
 		if err != nil {
 			return err
 		}
-		h.bytes = b
+		h.data = b
 	}
-	copy(dest, h.bytes[off:])
+	copy(dest, h.data[off:])
 	return nil
 }
 
-// long goes on where the last read ended, and begins again when it must go back.
-func (h *handle) long(dest []byte, off int64) error {
-	err := h.seek(off)
+// readStream goes on where the last read ended, and begins again when it must go back.
+func (h *fileHandle) readStream(dest []byte, off int64) error {
+	err := h.seekTo(off)
 	if err == nil {
 		var n int
-		n, err = io.ReadFull(h.r, dest)
-		h.at += int64(n)
+		n, err = io.ReadFull(h.reader, dest)
+		h.offset += int64(n)
 	}
 	if err != nil {
-		h.drop()
+		h.closeReader()
 	}
 	return err
 }
 
-func (h *handle) seek(off int64) error {
-	if s, ok := h.r.(io.Seeker); ok && off != h.at {
+func (h *fileHandle) seekTo(off int64) error {
+	if s, ok := h.reader.(io.Seeker); ok && off != h.offset {
 		at, err := s.Seek(off, io.SeekStart)
-		h.at = at
+		h.offset = at
 		return err
 	}
-	if h.r != nil && off < h.at {
-		h.drop()
+	if h.reader != nil && off < h.offset {
+		h.closeReader()
 	}
-	if h.r == nil {
-		r, err := h.n.show.o.Service.Bytes(h.n.show.ctx, h.n.e.Object)
+	if h.reader == nil {
+		r, err := h.node.mount.opts.Service.Bytes(h.node.mount.ctx, h.node.entry.Object)
 		if err != nil {
 			return err
 		}
-		h.r, h.at = r, 0
+		h.reader, h.offset = r, 0
 	}
-	n, err := io.CopyN(io.Discard, h.r, off-h.at)
-	h.at += n
+	n, err := io.CopyN(io.Discard, h.reader, off-h.offset)
+	h.offset += n
 	return err
 }
 
-func (h *handle) drop() {
-	if h.r != nil {
-		_ = h.r.Close() // nothing was written
+func (h *fileHandle) closeReader() {
+	if h.reader != nil {
+		_ = h.reader.Close() // nothing was written
 	}
-	h.r, h.at = nil, 0
+	h.reader, h.offset = nil, 0
 }
 
-func (h *handle) Release(context.Context) syscall.Errno {
+func (h *fileHandle) Release(context.Context) syscall.Errno {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.drop()
-	h.bytes = nil
+	h.closeReader()
+	h.data = nil
 	return 0
 }

@@ -29,14 +29,14 @@ type Options struct {
 	Label     func(retake.Checkpoint) string // name of a folder; nil: Label
 }
 
-const untouched = "Nothing was changed."
+const nothingChanged = "Nothing was changed."
 
-// place answers where a mount at dir goes: an empty directory outside of the
+// mountPoint answers where a mount at dir goes: an empty directory outside of the
 // workspace. A mount hides what lies below it, and one inside would be a gap in
 // every later checkpoint.
-func place(dir string, ws retake.Workspace) (string, error) {
+func mountPoint(dir string, ws retake.Workspace) (string, error) {
 	refuse := func(k retake.ErrorKind, what, hint string, err error) error {
-		return &retake.Error{Kind: k, What: fmt.Sprintf("%s %s", dir, what), Safe: untouched, Hint: hint, Err: err}
+		return &retake.Error{Kind: k, What: fmt.Sprintf("%s %s", dir, what), Safe: nothingChanged, Hint: hint, Err: err}
 	}
 	full, err := filepath.Abs(dir)
 	if err == nil {
@@ -56,7 +56,7 @@ func place(dir string, ws retake.Workspace) (string, error) {
 	switch {
 	case err != nil:
 		return "", refuse(retake.Invalid, "cannot be mounted on", "if an old mount hangs there: fusermount3 -u -z "+dir, err)
-	case within(full, root):
+	case isWithin(full, root):
 		return "", refuse(retake.Invalid, "lies in the workspace "+ws.Root, "choose a directory outside of it", nil)
 	case len(names) > 0:
 		return "", refuse(retake.Invalid, "is not empty", "choose an empty directory", nil)
@@ -64,6 +64,6 @@ func place(dir string, ws retake.Workspace) (string, error) {
 	return full, nil
 }
 
-func within(dir, root string) bool {
+func isWithin(dir, root string) bool {
 	return dir == root || strings.HasPrefix(dir, strings.TrimSuffix(root, "/")+"/")
 }

@@ -23,25 +23,25 @@ const first = "0001 12.00 start"
 
 func TestTimeline(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, func(d *desk) { d.write("a", "one") })
-	d.write("a", "two")
+	d := newMountTest(t, func(d *mountTest) { d.writeFile("a", "one") })
+	d.writeFile("a", "two")
 	d.save("working version", "keep/it")
 	d.mount(mount.Options{})
-	if diff := cmp.Diff([]string{first, "0002 12.00 working version", "keep_it", "latest"}, d.names("")); diff != "" {
+	if diff := cmp.Diff([]string{first, "0002 12.00 working version", "keep_it", "latest"}, d.listNames("")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got := d.read(first+"/a") + d.read("latest/a") + d.read("keep_it/a"); got != "onetwotwo" {
+	if got := d.readFile(first+"/a") + d.readFile("latest/a") + d.readFile("keep_it/a"); got != "onetwotwo" {
 		t.Errorf("got %q", got)
 	}
-	to, err := os.Readlink(d.at("latest"))
+	to, err := os.Readlink(d.mountPath("latest"))
 	must(t, err)
 	if to != "0002 12.00 working version" {
 		t.Errorf("latest leads to %q", to)
 	}
-	if _, err := os.Lstat(d.at("0003")); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(d.mountPath("0003")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("what is not there: %v", err)
 	}
-	if i, err := os.Lstat(d.at(first)); err != nil || i.Mode() != fs.ModeDir|0o755 || !i.ModTime().Equal(noon) {
+	if i, err := os.Lstat(d.mountPath(first)); err != nil || i.Mode() != fs.ModeDir|0o755 || !i.ModTime().Equal(noon) {
 		t.Errorf("a folder: %v %v", i, err)
 	}
 }
@@ -49,31 +49,31 @@ func TestTimeline(t *testing.T) {
 // New checkpoints appear at most a second later, names stay, and what is forgotten goes.
 func TestTimelineGoesOn(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, func(d *desk) { d.write("a", "one") })
+	d := newMountTest(t, func(d *mountTest) { d.writeFile("a", "one") })
 	d.mount(mount.Options{})
-	if got := d.read("latest/a"); got != "one" {
+	if got := d.readFile("latest/a"); got != "one" {
 		t.Fatalf("got %q", got)
 	}
 	asked := d.s.logs.Load()
-	d.write("a", "two")
+	d.writeFile("a", "two")
 	d.save("second", "")
-	if got := d.names(""); len(got) != 2 || d.s.logs.Load() != asked {
+	if got := d.listNames(""); len(got) != 2 || d.s.logs.Load() != asked {
 		t.Errorf("asked again within a second: %q", got)
 	}
-	d.clock.Move(24 * time.Hour)
-	d.write("a", "three")
+	d.clock.Advance(24 * time.Hour)
+	d.writeFile("a", "three")
 	d.save("third", "")
 	want := []string{first, "0002 2026-11-03 12.00 second", "0003 12.00 third", "latest"}
-	if diff := cmp.Diff(want, d.names("")); diff != "" {
+	if diff := cmp.Diff(want, d.listNames("")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got, _ := os.Readlink(d.at("latest")); got != "0003 12.00 third" || d.read(got+"/a") != "three" {
+	if got, _ := os.Readlink(d.mountPath("latest")); got != "0003 12.00 third" || d.readFile(got+"/a") != "three" {
 		t.Errorf("latest leads to %q", got)
 	}
 	_, err := d.s.Forget(t.Context(), d.ws.ID, []string{"2"})
 	must(t, err)
-	d.clock.Move(time.Minute)
-	if diff := cmp.Diff([]string{first, "0003 12.00 third", "latest"}, d.names("")); diff != "" {
+	d.clock.Advance(time.Minute)
+	if diff := cmp.Diff([]string{first, "0003 12.00 third", "latest"}, d.listNames("")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -84,18 +84,18 @@ func TestManyCheckpoints(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a thousand saves")
 	}
-	d := newDesk(t, func(d *desk) { d.write("a", "one") })
+	d := newMountTest(t, func(d *mountTest) { d.writeFile("a", "one") })
 	for range 1000 {
 		d.save("", "")
 	}
 	d.mount(mount.Options{})
-	if got := len(d.names("")); got != 1002 {
+	if got := len(d.listNames("")); got != 1002 {
 		t.Errorf("%d names", got)
 	}
 	asked := d.s.logs.Load()
 	d.save("", "")
-	d.clock.Move(time.Minute)
-	if got := len(d.names("")); got != 1003 || d.s.logs.Load() != asked+1 {
+	d.clock.Advance(time.Minute)
+	if got := len(d.listNames("")); got != 1003 || d.s.logs.Load() != asked+1 {
 		t.Errorf("%d names, asked %d times", got, d.s.logs.Load()-asked)
 	}
 }
@@ -103,7 +103,7 @@ func TestManyCheckpoints(t *testing.T) {
 // Names that somebody else chooses are made safe, and told apart.
 func TestLabelOfOthers(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, func(d *desk) { d.write("a", "one") })
+	d := newMountTest(t, func(d *mountTest) { d.writeFile("a", "one") })
 	for _, pin := range []string{"same", "x/y", "x\ny", "..", "x_y"} {
 		d.save("", pin)
 	}
@@ -111,7 +111,7 @@ func TestLabelOfOthers(t *testing.T) {
 		return map[int64]string{1: "latest", 2: "a/b", 3: "a_b", 4: "", 5: "same", 6: "fine"}[cp.Number]
 	}})
 	want := []string{"0001 12.00 start", "0003 12.00", "0004 12.00", "a_b", "fine", "latest", "same", "x y", "x_y"}
-	if diff := cmp.Diff(want, d.names("")); diff != "" {
+	if diff := cmp.Diff(want, d.listNames("")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -122,13 +122,13 @@ func TestEntries(t *testing.T) {
 	if os.Geteuid() == 0 {
 		closed = 0 // what others cannot read, no snapshot of theirs holds
 	}
-	d := newDesk(t, func(d *desk) {
+	d := newMountTest(t, func(d *mountTest) {
 		in := func(name string) string { return filepath.Join(d.root, name) }
-		d.write("dir/below/deep", "deep")
-		d.write("strange \xff\n name", "strange")
-		d.write("empty", "")
-		d.write("tool", "run")
-		d.write("closed", "closed")
+		d.writeFile("dir/below/deep", "deep")
+		d.writeFile("strange \xff\n name", "strange")
+		d.writeFile("empty", "")
+		d.writeFile("tool", "run")
+		d.writeFile("closed", "closed")
 		must(t, os.Chmod(in("closed"), closed))
 		must(t, os.Chmod(in("tool"), 0o755|fs.ModeSetuid|fs.ModeSetgid))
 		must(t, os.Chmod(in("dir"), 0o750|fs.ModeSticky))
@@ -138,7 +138,7 @@ func TestEntries(t *testing.T) {
 		_ = syscall.Setxattr(in("tool"), "user.note", []byte("xyz"), 0)
 	})
 	d.mount(mount.Options{})
-	if diff := cmp.Diff([]string{"closed", "dir", "empty", "link", "pipe", "strange \xff\n name", "tool"}, d.names(first)); diff != "" {
+	if diff := cmp.Diff([]string{"closed", "dir", "empty", "link", "pipe", "strange \xff\n name", "tool"}, d.listNames(first)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	for name, want := range map[string]fs.FileMode{
@@ -147,7 +147,7 @@ func TestEntries(t *testing.T) {
 	} {
 		live, err := os.Lstat(filepath.Join(d.root, name))
 		must(t, err)
-		got, err := os.Lstat(d.at(first + "/" + name))
+		got, err := os.Lstat(d.mountPath(first + "/" + name))
 		must(t, err)
 		if got.Mode() != want || !got.ModTime().Equal(live.ModTime()) || !got.IsDir() && got.Size() != live.Size() {
 			t.Errorf("%s: %v %v %d, want %v %v %d", name, got.Mode(), got.ModTime(), got.Size(), want, live.ModTime(), live.Size())
@@ -157,18 +157,18 @@ func TestEntries(t *testing.T) {
 			t.Errorf("%s: owner %d:%d, want %d:%d", name, g.Uid, g.Gid, l.Uid, l.Gid)
 		}
 	}
-	if got, err := os.Readlink(d.at(first + "/link")); got != "../outside/\xff" || err != nil {
+	if got, err := os.Readlink(d.mountPath(first + "/link")); got != "../outside/\xff" || err != nil {
 		t.Errorf("link leads to %q, %v", got, err)
 	}
-	if got := d.read(first+"/dir/below/deep") + d.read(first+"/strange \xff\n name") + d.read(first+"/empty"); got != "deepstrange" {
+	if got := d.readFile(first+"/dir/below/deep") + d.readFile(first+"/strange \xff\n name") + d.readFile(first+"/empty"); got != "deepstrange" {
 		t.Errorf("got %q", got)
 	}
 	var live, there [10]byte
 	l, _ := syscall.Getxattr(filepath.Join(d.root, "tool"), "user.note", live[:])
-	if n, _ := syscall.Getxattr(d.at(first+"/tool"), "user.note", there[:]); n != l || there != live {
+	if n, _ := syscall.Getxattr(d.mountPath(first+"/tool"), "user.note", there[:]); n != l || there != live {
 		t.Errorf("attribute: %q, want %q", there[:max(n, 0)], live[:max(l, 0)])
 	}
-	if n, _ := syscall.Listxattr(d.at(first+"/tool"), there[:]); l > 0 && (n != len("user.note")+1 || string(there[:n-1]) != "user.note") {
+	if n, _ := syscall.Listxattr(d.mountPath(first+"/tool"), there[:]); l > 0 && (n != len("user.note")+1 || string(there[:n-1]) != "user.note") {
 		t.Errorf("attributes: %q", there[:max(n, 0)])
 	}
 }
@@ -176,7 +176,7 @@ func TestEntries(t *testing.T) {
 // Inode numbers stay, and differ between all paths.
 func TestNumbersStay(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, func(d *desk) { d.write("a", "1"); d.write("dir/a", "1") })
+	d := newMountTest(t, func(d *mountTest) { d.writeFile("a", "1"); d.writeFile("dir/a", "1") })
 	d.save("", "")
 	d.mount(mount.Options{})
 	seen := map[uint64]string{}
@@ -204,18 +204,18 @@ func TestLongFile(t *testing.T) {
 	for i := range long {
 		long[i] ^= byte(i >> 12)
 	}
-	d := newDesk(t, func(d *desk) { d.write("long", string(long)); d.write("short", string(long[:100_000])) })
+	d := newMountTest(t, func(d *mountTest) { d.writeFile("long", string(long)); d.writeFile("short", string(long[:100_000])) })
 	d.mount(mount.Options{})
 	for name, want := range map[string][]byte{"long": long, "short": long[:100_000]} {
 		before := d.s.opened.Load()
-		if got := d.read(first + "/" + name); got != string(want) {
+		if got := d.readFile(first + "/" + name); got != string(want) {
 			t.Fatalf("%s: %d other bytes", name, len(got))
 		}
 		if n := d.s.opened.Load() - before; n != 1 {
 			t.Errorf("%s: opened %d times to be read once", name, n)
 		}
 	}
-	jump(t, d.at(first+"/long"), long)
+	jump(t, d.mountPath(first+"/long"), long)
 }
 
 // A service in the same process lets us seek.
@@ -225,9 +225,9 @@ func TestLongFileWithSeeks(t *testing.T) {
 	for i := range long {
 		long[i] ^= byte(i >> 12)
 	}
-	d := newDesk(t, func(d *desk) { d.write("long", string(long)) })
+	d := newMountTest(t, func(d *mountTest) { d.writeFile("long", string(long)) })
 	d.mount(mount.Options{Service: d.s.Service})
-	jump(t, d.at(first+"/long"), long)
+	jump(t, d.mountPath(first+"/long"), long)
 }
 
 // jump reads parts of a file, forward and back.
@@ -256,9 +256,9 @@ func jump(t *testing.T, name string, want []byte) {
 // Many at once read the right bytes, also of one file.
 func TestManyReaders(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, func(d *desk) {
+	d := newMountTest(t, func(d *mountTest) {
 		for _, n := range []string{"a", "b", "dir/c", "dir/d"} {
-			d.write(n, strings.Repeat(n, 20_000))
+			d.writeFile(n, strings.Repeat(n, 20_000))
 		}
 	})
 	d.mount(mount.Options{})
@@ -266,7 +266,7 @@ func TestManyReaders(t *testing.T) {
 	for range 4 {
 		for _, n := range []string{"a", "b", "dir/c", "dir/d"} {
 			wg.Go(func() {
-				if got, err := os.ReadFile(d.at(first + "/" + n)); err != nil || string(got) != strings.Repeat(n, 20_000) {
+				if got, err := os.ReadFile(d.mountPath(first + "/" + n)); err != nil || string(got) != strings.Repeat(n, 20_000) {
 					t.Errorf("%s: %d bytes, %v", n, len(got), err)
 				}
 			})
@@ -278,10 +278,10 @@ func TestManyReaders(t *testing.T) {
 // A folder that goes while somebody is inside has errors, and is not empty.
 func TestForgottenWhileInside(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, func(d *desk) { d.write("dir/a", "one") })
+	d := newMountTest(t, func(d *mountTest) { d.writeFile("dir/a", "one") })
 	d.save("", "")
 	d.mount(mount.Options{})
-	f, err := os.Open(d.at(first + "/dir"))
+	f, err := os.Open(d.mountPath(first + "/dir"))
 	must(t, err)
 	defer f.Close()
 	_, err = d.s.Forget(t.Context(), d.ws.ID, []string{"1"})
@@ -293,11 +293,11 @@ func TestForgottenWhileInside(t *testing.T) {
 
 func TestDamage(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, func(d *desk) {
-		d.write("good", "good")
-		d.write("bad", "bad")
-		d.write("long", strings.Repeat("long", 3<<20))
-		d.write("dir/below", "below")
+	d := newMountTest(t, func(d *mountTest) {
+		d.writeFile("good", "good")
+		d.writeFile("bad", "bad")
+		d.writeFile("long", strings.Repeat("long", 3<<20))
+		d.writeFile("dir/below", "below")
 		must(t, os.Symlink("somewhere", filepath.Join(d.root, "link")))
 	})
 	d.mount(mount.Options{})
@@ -308,24 +308,24 @@ func TestDamage(t *testing.T) {
 			d.store.Damage(e.Object)
 		}
 	}
-	if _, err := os.ReadDir(d.at(first + "/dir")); !errors.Is(err, syscall.EIO) {
+	if _, err := os.ReadDir(d.mountPath(first + "/dir")); !errors.Is(err, syscall.EIO) {
 		t.Errorf("dir: %v", err)
 	}
-	if _, err := os.Lstat(d.at(first + "/dir/below")); !errors.Is(err, syscall.EIO) {
+	if _, err := os.Lstat(d.mountPath(first + "/dir/below")); !errors.Is(err, syscall.EIO) {
 		t.Errorf("below a damaged directory: %v", err)
 	}
 	for _, name := range []string{"bad", "long", "link"} {
 		d.store.Damage(d.object(name))
 	}
 	for _, name := range []string{"bad", "long"} {
-		if b, err := os.ReadFile(d.at(first + "/" + name)); !errors.Is(err, syscall.EIO) {
+		if b, err := os.ReadFile(d.mountPath(first + "/" + name)); !errors.Is(err, syscall.EIO) {
 			t.Errorf("%s: %d bytes, %v", name, len(b), err)
 		}
 	}
-	if to, err := os.Readlink(d.at(first + "/link")); !errors.Is(err, syscall.EIO) {
+	if to, err := os.Readlink(d.mountPath(first + "/link")); !errors.Is(err, syscall.EIO) {
 		t.Errorf("link: %q, %v", to, err)
 	}
-	if got := d.read(first + "/good"); got != "good" {
+	if got := d.readFile(first + "/good"); got != "good" {
 		t.Errorf("good is %q", got)
 	}
 }

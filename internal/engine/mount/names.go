@@ -11,10 +11,10 @@ import (
 )
 
 // latest names the link to the newest checkpoint.
-const latest = "latest"
+const latestName = "latest"
 
 // maxIntent is how many bytes of an intent go into a name.
-const maxIntent = 60
+const maxIntentBytes = 60
 
 // Label is the name of a folder: the number, the time in the zone of now, with its
 // day when that is another one, and the intent, or what the checkpoint is of.
@@ -23,10 +23,10 @@ func Label(cp retake.Checkpoint, now time.Time) string {
 	if t.Format(time.DateOnly) != now.Format(time.DateOnly) {
 		form = time.DateOnly + " 15.04"
 	}
-	return strings.TrimSpace(fmt.Sprintf("%04d %s %s", cp.Number, t.Format(form), safe(words(cp), maxIntent)))
+	return strings.TrimSpace(fmt.Sprintf("%04d %s %s", cp.Number, t.Format(form), safeName(labelText(cp), maxIntentBytes)))
 }
 
-func words(cp retake.Checkpoint) string {
+func labelText(cp retake.Checkpoint) string {
 	switch {
 	case cp.Intent != "":
 		return cp.Intent
@@ -38,9 +38,9 @@ func words(cp retake.Checkpoint) string {
 	return ""
 }
 
-// safe makes a part of a file name of foreign text, at most n bytes long. It may be
+// safeName makes a part of a file name of foreign text, at most n bytes long. It may be
 // empty, and is never "." or "..".
-func safe(s string, n int) string {
+func safeName(s string, n int) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r):

@@ -12,7 +12,7 @@ import (
 // Serve cannot mount here.
 func Serve(context.Context, string, Options, func()) error {
 	return &retake.Error{
-		Kind: retake.Invalid, What: "mounting needs Linux", Safe: untouched,
+		Kind: retake.Invalid, What: "mounting needs Linux", Safe: nothingChanged,
 		Hint: "list the files: retake ls latest     print one: retake help cat", Err: errors.ErrUnsupported,
 	}
 }

@@ -19,19 +19,19 @@ const (
 	blockSize  = 4096
 )
 
-// show is one mount. Requests end when the mount does and not before: programs get
+// mountFS is one mount. Requests end when the mount does and not before: programs get
 // signals all the time, and few expect that a read of a file is cut off by one.
-type show struct {
+type mountFS struct {
 	ctx      context.Context
-	o        Options
-	timeline *timeline
-	shelf    shelf
+	opts     Options
+	timeline *checkpointList
+	listings listingCache
 	seed     maphash.Seed
 }
 
-// number gives a path of a checkpoint the same inode number each time it is looked
+// inodeNumber gives a path of a checkpoint the same inode number each time it is looked
 // up. The seed is the mount's own, so nobody can choose paths that share a number.
-func (s *show) number(id retake.CheckpointID, path string) uint64 {
+func (s *mountFS) inodeNumber(id retake.CheckpointID, path string) uint64 {
 	const above = 1 << 62 // the numbers that the library keeps for itself lie elsewhere
 	var h maphash.Hash
 	h.SetSeed(s.seed)
@@ -39,66 +39,66 @@ func (s *show) number(id retake.CheckpointID, path string) uint64 {
 	return h.Sum64()%above + above
 }
 
-// root lists the folders, and the links to them.
-type root struct {
-	frozen
-	show *show
+// rootDir lists the folders, and the links to them.
+type rootDir struct {
+	readOnlyNode
+	mount *mountFS
 }
 
-func (r *root) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	v, err := r.show.timeline.look(r.show.ctx)
+func (r *rootDir) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	v, err := r.mount.timeline.current(r.mount.ctx)
 	if err != nil {
 		return syscall.EIO
 	}
-	ours(&out.Attr, folderMode, v.newest)
+	setOwnAttr(&out.Attr, folderMode, v.newest)
 	return 0
 }
 
-func (r *root) Readdir(context.Context) (fs.DirStream, syscall.Errno) {
-	v, err := r.show.timeline.look(r.show.ctx)
+func (r *rootDir) Readdir(context.Context) (fs.DirStream, syscall.Errno) {
+	v, err := r.mount.timeline.current(r.mount.ctx)
 	if err != nil {
 		return nil, syscall.EIO
 	}
 	list := make([]fuse.DirEntry, 0, len(v.order))
 	for _, name := range v.order {
-		e := fuse.DirEntry{Name: name, Mode: syscall.S_IFLNK, Ino: r.show.number("", name)}
+		e := fuse.DirEntry{Name: name, Mode: syscall.S_IFLNK, Ino: r.mount.inodeNumber("", name)}
 		if cp, ok := v.folders[name]; ok {
-			e.Mode, e.Ino = syscall.S_IFDIR, r.show.number(cp.ID, "")
+			e.Mode, e.Ino = syscall.S_IFDIR, r.mount.inodeNumber(cp.ID, "")
 		}
 		list = append(list, e)
 	}
 	return fs.NewListDirStream(list), 0
 }
 
-func (r *root) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
-	v, err := r.show.timeline.look(r.show.ctx)
+func (r *rootDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+	v, err := r.mount.timeline.current(r.mount.ctx)
 	if err != nil {
 		return nil, syscall.EIO
 	}
-	out.SetEntryTimeout(pause)
+	out.SetEntryTimeout(refreshInterval)
 	if cp, ok := v.folders[name]; ok {
-		n := &node{show: r.show, id: cp.ID, time: cp.Time, e: retake.Entry{Kind: retake.KindDir}}
-		n.fill(&out.Attr)
-		out.SetAttrTimeout(forEver)
-		return r.NewInode(ctx, n, fs.StableAttr{Mode: syscall.S_IFDIR, Ino: r.show.number(cp.ID, "")}), 0
+		n := &treeNode{mount: r.mount, id: cp.ID, time: cp.Time, entry: retake.Entry{Kind: retake.KindDir}}
+		n.fillAttr(&out.Attr)
+		out.SetAttrTimeout(attrTimeout)
+		return r.NewInode(ctx, n, fs.StableAttr{Mode: syscall.S_IFDIR, Ino: r.mount.inodeNumber(cp.ID, "")}), 0
 	}
 	if to, ok := v.links[name]; ok {
-		ours(&out.Attr, linkMode, v.newest)
+		setOwnAttr(&out.Attr, linkMode, v.newest)
 		out.Size = uint64(len(to))
-		return r.NewInode(ctx, &link{show: r.show, name: name}, fs.StableAttr{Mode: syscall.S_IFLNK, Ino: r.show.number("", name)}), 0
+		return r.NewInode(ctx, &checkpointLink{mount: r.mount, name: name}, fs.StableAttr{Mode: syscall.S_IFLNK, Ino: r.mount.inodeNumber("", name)}), 0
 	}
 	return nil, syscall.ENOENT
 }
 
-// link leads to a folder: another one when time has gone on.
-type link struct {
-	frozen
-	show *show
-	name string
+// checkpointLink leads to a folder: another one when time has gone on.
+type checkpointLink struct {
+	readOnlyNode
+	mount *mountFS
+	name  string
 }
 
-func (l *link) target() (*top, string, syscall.Errno) {
-	v, err := l.show.timeline.look(l.show.ctx)
+func (l *checkpointLink) resolve() (*rootListing, string, syscall.Errno) {
+	v, err := l.mount.timeline.current(l.mount.ctx)
 	if err != nil {
 		return nil, "", syscall.EIO
 	}
@@ -109,25 +109,25 @@ func (l *link) target() (*top, string, syscall.Errno) {
 	return v, to, 0
 }
 
-func (l *link) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	v, to, no := l.target()
+func (l *checkpointLink) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	v, to, no := l.resolve()
 	if no == 0 {
-		ours(&out.Attr, linkMode, v.newest)
+		setOwnAttr(&out.Attr, linkMode, v.newest)
 		out.Size = uint64(len(to))
 	}
 	return no
 }
 
-func (l *link) Readlink(context.Context) ([]byte, syscall.Errno) {
-	_, to, no := l.target()
+func (l *checkpointLink) Readlink(context.Context) ([]byte, syscall.Errno) {
+	_, to, no := l.resolve()
 	return []byte(to), no
 }
 
-// ours are the attributes of what no snapshot holds.
-func ours(a *fuse.Attr, mode uint32, t time.Time) {
+// setOwnAttr are the attributes of what no snapshot holds.
+func setOwnAttr(a *fuse.Attr, mode uint32, t time.Time) {
 	a.Mode, a.Nlink = mode, 1
 	a.Uid, a.Gid = uint32(os.Getuid()), uint32(os.Getgid())
-	stamp(a, t)
+	setTimes(a, t)
 }
 
-func stamp(a *fuse.Attr, t time.Time) { a.SetTimes(&t, &t, &t) }
+func setTimes(a *fuse.Attr, t time.Time) { a.SetTimes(&t, &t, &t) }

@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	kind    = "retake"
+	fsType  = "retake"
 	maxRead = 128 << 10
 )
 
@@ -30,18 +30,18 @@ func Serve(ctx context.Context, dir string, o Options, ready func()) error {
 	if o.Clock == nil {
 		o.Clock = clock.Wall
 	}
-	at, err := place(dir, o.Workspace)
+	at, err := mountPoint(dir, o.Workspace)
 	if err != nil {
 		return err
 	}
-	s := &show{ctx: ctx, o: o, timeline: newTimeline(o), seed: maphash.MakeSeed()}
-	if _, err := s.timeline.look(ctx); err != nil {
+	s := &mountFS{ctx: ctx, opts: o, timeline: newCheckpointList(o), seed: maphash.MakeSeed()}
+	if _, err := s.timeline.current(ctx); err != nil {
 		return err
 	}
-	m, err := attach(at, &root{show: s})
+	m, err := mountFUSE(at, &rootDir{mount: s})
 	if err != nil {
 		return &retake.Error{
-			Kind: retake.Invalid, What: dir + " cannot be mounted on", Safe: untouched,
+			Kind: retake.Invalid, What: dir + " cannot be mounted on", Safe: nothingChanged,
 			Hint: "mounting needs /dev/fuse, and as a user fusermount3 (package fuse3)", Err: err,
 		}
 	}
@@ -56,26 +56,26 @@ func Serve(ctx context.Context, dir string, o Options, ready func()) error {
 		return nil
 	case <-ctx.Done():
 	}
-	if err := m.detach(gone); err != nil {
-		return &retake.Error{Kind: retake.Busy, What: dir + " is still in use, and stays mounted without files", Safe: untouched, Hint: "leave it, then unmount it: fusermount3 -u " + dir, Err: err}
+	if err := m.unmount(gone); err != nil {
+		return &retake.Error{Kind: retake.Busy, What: dir + " is still in use, and stays mounted without files", Safe: nothingChanged, Hint: "leave it, then unmount it: fusermount3 -u " + dir, Err: err}
 	}
 	return nil
 }
 
-// mounted is a mount at a directory.
-type mounted struct {
+// fuseMount is a mount at a directory.
+type fuseMount struct {
 	dir    string
 	direct bool
 	server *fuse.Server
 }
 
-// attach mounts. Whoever may, does it alone; the others ask fusermount3.
-func attach(dir string, r *root) (*mounted, error) {
-	m := &mounted{dir: dir, direct: os.Geteuid() == 0}
+// mountFUSE mounts. Whoever may, does it alone; the others ask fusermount3.
+func mountFUSE(dir string, r *rootDir) (*fuseMount, error) {
+	m := &fuseMount{dir: dir, direct: os.Geteuid() == 0}
 	quiet := log.New(io.Discard, "", 0)
 	// A file without permissions is shown without them.
 	o := &fs.Options{Logger: quiet, NullPermissions: true, MountOptions: fuse.MountOptions{
-		FsName: kind, Name: kind, Options: []string{"ro", "nosuid", "nodev"},
+		FsName: fsType, Name: fsType, Options: []string{"ro", "nosuid", "nodev"},
 		MaxWrite: maxRead, SyncRead: true, Logger: quiet,
 	}}
 	at := dir
@@ -136,16 +136,16 @@ func mountDirectly(dir string) (int, error) {
 		return 0, fmt.Errorf("open /dev/fuse: %w", err)
 	}
 	options := fmt.Sprintf("fd=%d,rootmode=%o,user_id=%d,group_id=%d,max_read=%d", fd, syscall.S_IFDIR, os.Geteuid(), os.Getegid(), maxRead)
-	if err := syscall.Mount(kind, dir, "fuse."+kind, syscall.MS_RDONLY|syscall.MS_NOSUID|syscall.MS_NODEV, options); err != nil {
+	if err := syscall.Mount(fsType, dir, "fuse."+fsType, syscall.MS_RDONLY|syscall.MS_NOSUID|syscall.MS_NODEV, options); err != nil {
 		_ = syscall.Close(fd) // nothing came of it
 		return 0, fmt.Errorf("mount %s: %w", dir, err)
 	}
 	return fd, nil
 }
 
-// detach unmounts. Where it is still in use, it vanishes from sight at once, and ends
+// unmount unmounts. Where it is still in use, it vanishes from sight at once, and ends
 // when the last one has left.
-func (m *mounted) detach(gone <-chan struct{}) error {
+func (m *fuseMount) unmount(gone <-chan struct{}) error {
 	if !m.direct {
 		return m.server.Unmount()
 	}

@@ -12,19 +12,19 @@ import (
 	"github.com/retake-dev/retake/internal/engine/mount"
 )
 
-// writes is everything that changes something, each by its name.
-func writes(d *desk) map[string]func() error {
-	file, dir := d.at(first+"/a"), d.at(first)
+// writeAttempts is everything that changes something, each by its name.
+func writeAttempts(d *mountTest) map[string]func() error {
+	file, dir := d.mountPath(first+"/a"), d.mountPath(first)
 	return map[string]func() error{
 		"write":    func() error { return os.WriteFile(file, []byte("x"), 0o644) },
 		"append":   func() error { f, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0); f.Close(); return err },
 		"create":   func() error { return os.WriteFile(dir+"/new", nil, 0o644) },
-		"on top":   func() error { return os.WriteFile(d.at("new"), nil, 0o644) },
+		"on top":   func() error { return os.WriteFile(d.mountPath("new"), nil, 0o644) },
 		"truncate": func() error { return os.Truncate(file, 0) },
 		"remove":   func() error { return os.Remove(file) },
-		"rmdir":    func() error { return syscall.Rmdir(d.at(first + "/empty")) },
+		"rmdir":    func() error { return syscall.Rmdir(d.mountPath(first + "/empty")) },
 		"forget":   func() error { return syscall.Rmdir(dir) },
-		"unlink":   func() error { return syscall.Unlink(d.at("latest")) },
+		"unlink":   func() error { return syscall.Unlink(d.mountPath("latest")) },
 		"rename":   func() error { return os.Rename(file, dir+"/b") },
 		"mkdir":    func() error { return os.Mkdir(dir+"/new", 0o755) },
 		"symlink":  func() error { return os.Symlink("x", dir+"/new") },
@@ -40,15 +40,15 @@ func writes(d *desk) map[string]func() error {
 
 func TestNothingCanBeWritten(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, func(d *desk) { d.write("a", "one"); must(t, os.Mkdir(filepath.Join(d.root, "empty"), 0o755)) })
+	d := newMountTest(t, func(d *mountTest) { d.writeFile("a", "one"); must(t, os.Mkdir(filepath.Join(d.root, "empty"), 0o755)) })
 	d.mount(mount.Options{})
 	check := func(how string) {
-		for name, write := range writes(d) {
+		for name, write := range writeAttempts(d) {
 			if err := write(); !errors.Is(err, syscall.EROFS) {
 				t.Errorf("%s, %s: %v", how, name, err)
 			}
 		}
-		if d.read(first+"/a") != "one" || len(d.names(first)) != 2 || len(d.names("")) != 2 {
+		if d.readFile(first+"/a") != "one" || len(d.listNames(first)) != 2 || len(d.listNames("")) != 2 {
 			t.Errorf("%s: something changed", how)
 		}
 	}
@@ -62,7 +62,7 @@ func TestNothingCanBeWritten(t *testing.T) {
 // The kernel knows what the mount is.
 func TestMountFlags(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, func(d *desk) { d.write("a", "one") })
+	d := newMountTest(t, func(d *mountTest) { d.writeFile("a", "one") })
 	d.mount(mount.Options{})
 	b, err := os.ReadFile("/proc/self/mounts")
 	must(t, err)
@@ -85,7 +85,7 @@ func TestMountFlags(t *testing.T) {
 	t.Error("not in the list of mounts")
 }
 
-func (d *desk) isMounted() bool {
+func (d *mountTest) isMounted() bool {
 	b, err := os.ReadFile("/proc/self/mounts")
 	must(d.T, err)
 	return strings.Contains(string(b), " "+d.dir+" ")
@@ -93,12 +93,12 @@ func (d *desk) isMounted() bool {
 
 func TestEndsWithItsContext(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, func(d *desk) { d.write("a", "one") })
+	d := newMountTest(t, func(d *mountTest) { d.writeFile("a", "one") })
 	d.mount(mount.Options{})
-	if err := d.end(); err != nil || d.isMounted() {
+	if err := d.waitEnd(); err != nil || d.isMounted() {
 		t.Errorf("%v, mounted: %v", err, d.isMounted())
 	}
-	if got := d.names(""); len(got) != 0 {
+	if got := d.listNames(""); len(got) != 0 {
 		t.Errorf("still there: %q", got)
 	}
 }
@@ -109,12 +109,12 @@ func TestEndsWhileInUse(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root unmounts what is in use")
 	}
-	d := newDesk(t, func(d *desk) { d.write("a", "one") })
+	d := newMountTest(t, func(d *mountTest) { d.writeFile("a", "one") })
 	d.mount(mount.Options{})
-	f, err := os.Open(d.at(first + "/a"))
+	f, err := os.Open(d.mountPath(first + "/a"))
 	must(t, err)
 	defer f.Close()
-	if err := d.end(); err != nil || d.isMounted() {
+	if err := d.waitEnd(); err != nil || d.isMounted() {
 		t.Errorf("%v, mounted: %v", err, d.isMounted())
 	}
 	if _, err := f.Read(make([]byte, 3)); !errors.Is(err, syscall.EIO) {
@@ -124,7 +124,7 @@ func TestEndsWhileInUse(t *testing.T) {
 
 func TestSomebodyUnmounts(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, func(d *desk) { d.write("a", "one") })
+	d := newMountTest(t, func(d *mountTest) { d.writeFile("a", "one") })
 	d.mount(mount.Options{})
 	if err := syscall.Unmount(d.dir, 0); err != nil {
 		t.Skipf("unmount: %v", err)
@@ -135,7 +135,7 @@ func TestSomebodyUnmounts(t *testing.T) {
 
 func TestPlacesThatAreRefused(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, func(d *desk) { must(t, os.Mkdir(filepath.Join(d.root, "inside"), 0o755)) })
+	d := newMountTest(t, func(d *mountTest) { must(t, os.Mkdir(filepath.Join(d.root, "inside"), 0o755)) })
 	full, file, link := t.TempDir(), filepath.Join(t.TempDir(), "file"), filepath.Join(t.TempDir(), "link")
 	must(t, os.WriteFile(filepath.Join(full, "x"), nil, 0o644))
 	must(t, os.WriteFile(file, nil, 0o644))
@@ -162,7 +162,7 @@ func TestPlacesThatAreRefused(t *testing.T) {
 // What cannot be asked is not mounted.
 func TestUnknownWorkspace(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, func(d *desk) { d.write("a", "one") })
+	d := newMountTest(t, func(d *mountTest) { d.writeFile("a", "one") })
 	err := mount.Serve(t.Context(), d.dir, mount.Options{Workspace: retake.Workspace{ID: "ws_none", Root: "/nowhere"}, Service: d.s}, func() { t.Error("mounted") })
 	if !retake.IsKind(err, retake.NotFound) {
 		t.Errorf("%v", err)

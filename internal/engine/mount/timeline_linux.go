@@ -9,106 +9,106 @@ import (
 )
 
 const (
-	pageSize = 500
-	pause    = time.Second // between two looks at the timeline
-	maxName  = 255
+	pageSize        = 500
+	refreshInterval = time.Second // between two looks at the timeline
+	maxNameLen      = 255
 )
 
-// timeline knows which folders and links there are.
-type timeline struct {
-	o Options
+// checkpointList knows which folders and links there are.
+type checkpointList struct {
+	opts Options
 
-	mu    sync.Mutex
-	at    time.Time                      // guarded by mu: of the last look
-	cps   []retake.Checkpoint            // guarded by mu: all, the newest first
-	names map[retake.CheckpointID]string // guarded by mu: of everything ever seen, so that a name stays
-	taken map[string]bool                // guarded by mu
-	top   *top                           // guarded by mu; nil before the first look
+	mu          sync.Mutex
+	refreshedAt time.Time                      // guarded by mu: of the last look
+	checkpoints []retake.Checkpoint            // guarded by mu: all, the newest first
+	names       map[retake.CheckpointID]string // guarded by mu: of everything ever seen, so that a name stays
+	usedNames   map[string]bool                // guarded by mu
+	listing     *rootListing                   // guarded by mu; nil before the first look
 }
 
-// top is what the root shows. It is never changed.
-type top struct {
+// rootListing is what the root shows. It is never changed.
+type rootListing struct {
 	folders map[string]retake.Checkpoint
 	links   map[string]string // to the name of a folder
 	order   []string          // of both
 	newest  time.Time
 }
 
-func newTimeline(o Options) *timeline {
-	return &timeline{o: o, names: map[retake.CheckpointID]string{}, taken: map[string]bool{latest: true}}
+func newCheckpointList(o Options) *checkpointList {
+	return &checkpointList{opts: o, names: map[retake.CheckpointID]string{}, usedNames: map[string]bool{latestName: true}}
 }
 
-// look answers the root as it is now, or was a moment ago.
-func (t *timeline) look(ctx context.Context) (*top, error) {
+// current answers the root as it is now, or was a moment ago.
+func (t *checkpointList) current(ctx context.Context) (*rootListing, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	now := t.o.Clock.Now()
-	if age := now.Sub(t.at); t.top != nil && age >= 0 && age < pause {
-		return t.top, nil
+	now := t.opts.Clock.Now()
+	if age := now.Sub(t.refreshedAt); t.listing != nil && age >= 0 && age < refreshInterval {
+		return t.listing, nil
 	}
-	pins, err := t.read(ctx)
+	pins, err := t.update(ctx)
 	if err != nil {
 		return nil, err
 	}
-	t.at, t.top = now, t.arrange(pins, now)
-	return t.top, nil
+	t.refreshedAt, t.listing = now, t.buildListing(pins, now)
+	return t.listing, nil
 }
 
-// read brings cps up to date. One page is enough when nothing but new ones came.
-func (t *timeline) read(ctx context.Context) ([]retake.Pin, error) {
-	tl, err := t.page(ctx, 0)
+// update brings cps up to date. One page is enough when nothing but new ones came.
+func (t *checkpointList) update(ctx context.Context) ([]retake.Pin, error) {
+	tl, err := t.fetchPage(ctx, 0)
 	if err != nil {
 		return nil, err
 	}
 	var fresh []retake.Checkpoint
 	for _, cp := range tl.Checkpoints {
-		if len(t.cps) > 0 && cp.Number <= t.cps[0].Number {
+		if len(t.checkpoints) > 0 && cp.Number <= t.checkpoints[0].Number {
 			break
 		}
 		fresh = append(fresh, cp)
 	}
-	if cps := append(fresh, t.cps...); int64(len(cps)) == tl.Total {
-		t.cps = cps
+	if cps := append(fresh, t.checkpoints...); int64(len(cps)) == tl.Total {
+		t.checkpoints = cps
 		return tl.Pins, nil
 	}
 	cps := tl.Checkpoints
 	for n := len(cps); n == pageSize; {
-		next, err := t.page(ctx, cps[len(cps)-1].Number)
+		next, err := t.fetchPage(ctx, cps[len(cps)-1].Number)
 		if err != nil {
 			return nil, err
 		}
 		n = len(next.Checkpoints)
 		cps = append(cps, next.Checkpoints...)
 	}
-	t.cps = cps
+	t.checkpoints = cps
 	return tl.Pins, nil
 }
 
-func (t *timeline) page(ctx context.Context, before int64) (retake.Timeline, error) {
-	return t.o.Service.Log(ctx, retake.LogQuery{Workspace: t.o.Workspace.ID, Before: before, Limit: pageSize})
+func (t *checkpointList) fetchPage(ctx context.Context, before int64) (retake.Timeline, error) {
+	return t.opts.Service.Log(ctx, retake.LogQuery{Workspace: t.opts.Workspace.ID, Before: before, Limit: pageSize})
 }
 
-func (t *timeline) arrange(pins []retake.Pin, now time.Time) *top {
-	v := &top{folders: map[string]retake.Checkpoint{}, links: map[string]string{}}
-	for i := len(t.cps) - 1; i >= 0; i-- {
-		name := t.name(t.cps[i], now)
-		v.folders[name] = t.cps[i]
+func (t *checkpointList) buildListing(pins []retake.Pin, now time.Time) *rootListing {
+	v := &rootListing{folders: map[string]retake.Checkpoint{}, links: map[string]string{}}
+	for i := len(t.checkpoints) - 1; i >= 0; i-- {
+		name := t.folderName(t.checkpoints[i], now)
+		v.folders[name] = t.checkpoints[i]
 		v.order = append(v.order, name)
 	}
-	if len(t.cps) > 0 {
-		v.link(latest, t.names[t.cps[0].ID])
-		v.newest = t.cps[0].Time
+	if len(t.checkpoints) > 0 {
+		v.addLink(latestName, t.names[t.checkpoints[0].ID])
+		v.newest = t.checkpoints[0].Time
 	}
 	for _, p := range pins {
-		if name := safe(p.Name, maxName); name != "" {
-			v.link(name, t.names[p.Checkpoint])
+		if name := safeName(p.Name, maxNameLen); name != "" {
+			v.addLink(name, t.names[p.Checkpoint])
 		}
 	}
 	return v
 }
 
-// link adds a link to a folder that is there, unless the name is in use.
-func (v *top) link(name, to string) {
+// addLink adds a link to a folder that is there, unless the name is in use.
+func (v *rootListing) addLink(name, to string) {
 	_, there := v.folders[to]
 	_, folder := v.folders[name]
 	_, link := v.links[name]
@@ -118,20 +118,20 @@ func (v *top) link(name, to string) {
 	}
 }
 
-// name answers the name that a checkpoint has got, or gives it one.
-func (t *timeline) name(cp retake.Checkpoint, now time.Time) string {
+// folderName answers the name that a checkpoint has got, or gives it one.
+func (t *checkpointList) folderName(cp retake.Checkpoint, now time.Time) string {
 	if name, ok := t.names[cp.ID]; ok {
 		return name
 	}
 	name := ""
-	if t.o.Label != nil {
-		name = safe(t.o.Label(cp), maxName)
+	if t.opts.Label != nil {
+		name = safeName(t.opts.Label(cp), maxNameLen)
 	}
 	for _, other := range []string{Label(cp, now), string(cp.ID)} {
-		if name == "" || t.taken[name] {
+		if name == "" || t.usedNames[name] {
 			name = other
 		}
 	}
-	t.names[cp.ID], t.taken[name] = name, true
+	t.names[cp.ID], t.usedNames[name] = name, true
 	return name
 }

@@ -18,58 +18,58 @@ import (
 )
 
 // forEver is how long the kernel may keep what it knows of a snapshot.
-const forEver = 24 * time.Hour
+const attrTimeout = 24 * time.Hour
 
 // maxLink is the longest text of a link that the kernel takes.
-const maxLink = 4095
+const maxLinkText = 4095
 
-// node is an entry of a snapshot, or the root of one.
-type node struct {
-	frozen
-	show *show
-	id   retake.CheckpointID
-	path string    // empty for the root
-	time time.Time // of the root, which has no entry
-	e    retake.Entry
+// treeNode is an entry of a snapshot, or the root of one.
+type treeNode struct {
+	readOnlyNode
+	mount *mountFS
+	id    retake.CheckpointID
+	path  string    // empty for the root
+	time  time.Time // of the root, which has no entry
+	entry retake.Entry
 }
 
 // kinds of entries as the kernel names them. There are no devices.
-var kinds = map[retake.Kind]uint32{
+var kindModes = map[retake.Kind]uint32{
 	retake.KindFile: syscall.S_IFREG, retake.KindDir: syscall.S_IFDIR, retake.KindSymlink: syscall.S_IFLNK,
 	retake.KindFIFO: syscall.S_IFIFO, retake.KindSocket: syscall.S_IFSOCK,
 }
 
-func (n *node) fill(a *fuse.Attr) {
+func (n *treeNode) fillAttr(a *fuse.Attr) {
 	if n.path == "" {
-		ours(a, folderMode, n.time)
+		setOwnAttr(a, folderMode, n.time)
 		return
 	}
-	a.Mode, a.Nlink = n.e.Mode&^(syscall.S_ISUID|syscall.S_ISGID)&0o7777, 1
-	a.Uid, a.Gid = n.e.UID, n.e.GID
-	a.Size = uint64(max(n.e.Size, 0))
-	stamp(a, time.Unix(0, n.e.ModTime))
+	a.Mode, a.Nlink = n.entry.Mode&^(syscall.S_ISUID|syscall.S_ISGID)&0o7777, 1
+	a.Uid, a.Gid = n.entry.UID, n.entry.GID
+	a.Size = uint64(max(n.entry.Size, 0))
+	setTimes(a, time.Unix(0, n.entry.ModTime))
 }
 
-func (n *node) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	n.fill(&out.Attr)
-	out.SetTimeout(forEver)
+func (n *treeNode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	n.fillAttr(&out.Attr)
+	out.SetTimeout(attrTimeout)
 	return 0
 }
 
-func (n *node) Readdir(context.Context) (fs.DirStream, syscall.Errno) {
-	entries, err := n.list()
+func (n *treeNode) Readdir(context.Context) (fs.DirStream, syscall.Errno) {
+	entries, err := n.listDir()
 	if err != nil {
 		return nil, syscall.EIO
 	}
 	list := make([]fuse.DirEntry, len(entries))
 	for i, e := range entries {
-		list[i] = fuse.DirEntry{Name: e.Name, Mode: kinds[e.Kind], Ino: n.show.number(n.id, path.Join(n.path, e.Name))}
+		list[i] = fuse.DirEntry{Name: e.Name, Mode: kindModes[e.Kind], Ino: n.mount.inodeNumber(n.id, path.Join(n.path, e.Name))}
 	}
 	return fs.NewListDirStream(list), 0
 }
 
-func (n *node) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
-	entries, err := n.list()
+func (n *treeNode) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+	entries, err := n.listDir()
 	if err != nil {
 		return nil, syscall.EIO
 	}
@@ -77,125 +77,125 @@ func (n *node) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs
 	if !ok {
 		return nil, syscall.ENOENT
 	}
-	child := &node{show: n.show, id: n.id, path: path.Join(n.path, name), e: entries[i]}
-	child.fill(&out.Attr)
-	out.SetEntryTimeout(forEver)
-	out.SetAttrTimeout(forEver)
-	return n.NewInode(ctx, child, fs.StableAttr{Mode: kinds[child.e.Kind], Ino: n.show.number(n.id, child.path)}), 0
+	child := &treeNode{mount: n.mount, id: n.id, path: path.Join(n.path, name), entry: entries[i]}
+	child.fillAttr(&out.Attr)
+	out.SetEntryTimeout(attrTimeout)
+	out.SetAttrTimeout(attrTimeout)
+	return n.NewInode(ctx, child, fs.StableAttr{Mode: kindModes[child.entry.Kind], Ino: n.mount.inodeNumber(n.id, child.path)}), 0
 }
 
-func (n *node) list() ([]retake.Entry, error) {
-	at := spot{n.id, n.path}
-	if list, ok := n.show.shelf.find(at); ok {
+func (n *treeNode) listDir() ([]retake.Entry, error) {
+	at := dirKey{n.id, n.path}
+	if list, ok := n.mount.listings.get(at); ok {
 		return list, nil
 	}
-	list, err := n.show.o.Service.List(n.show.ctx, n.show.o.Workspace.ID, string(n.id), n.path)
+	list, err := n.mount.opts.Service.List(n.mount.ctx, n.mount.opts.Workspace.ID, string(n.id), n.path)
 	if err != nil {
 		return nil, err
 	}
-	list = slices.DeleteFunc(list, func(e retake.Entry) bool { return kinds[e.Kind] == 0 || !fits(e.Name) })
+	list = slices.DeleteFunc(list, func(e retake.Entry) bool { return kindModes[e.Kind] == 0 || !isValidName(e.Name) })
 	slices.SortFunc(list, func(a, b retake.Entry) int { return cmp.Compare(a.Name, b.Name) })
-	n.show.shelf.keep(at, list)
+	n.mount.listings.put(at, list)
 	return list, nil
 }
 
-// fits tells names from what the kernel would take the whole directory amiss for.
-func fits(name string) bool {
-	return name != "" && name != "." && name != ".." && len(name) <= maxName && !strings.ContainsAny(name, "/\x00")
+// isValidName tells names from what the kernel would take the whole directory amiss for.
+func isValidName(name string) bool {
+	return name != "" && name != "." && name != ".." && len(name) <= maxNameLen && !strings.ContainsAny(name, "/\x00")
 }
 
-func (n *node) Readlink(context.Context) ([]byte, syscall.Errno) {
-	b, err := n.whole(maxLink)
+func (n *treeNode) Readlink(context.Context) ([]byte, syscall.Errno) {
+	b, err := n.readContent(maxLinkText)
 	if err != nil {
 		return nil, syscall.EIO
 	}
 	return b, 0
 }
 
-// whole reads all bytes of an entry that holds at most limit.
-func (n *node) whole(limit int64) ([]byte, error) {
-	if n.e.Size > limit {
+// readContent reads all bytes of an entry that holds at most limit.
+func (n *treeNode) readContent(limit int64) ([]byte, error) {
+	if n.entry.Size > limit {
 		return nil, syscall.EFBIG
 	}
-	r, err := n.show.o.Service.Bytes(n.show.ctx, n.e.Object)
+	r, err := n.mount.opts.Service.Bytes(n.mount.ctx, n.entry.Object)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close() //nolint:errcheck // the bytes were read
-	b, err := io.ReadAll(io.LimitReader(r, n.e.Size+1))
-	if err == nil && int64(len(b)) != n.e.Size {
+	b, err := io.ReadAll(io.LimitReader(r, n.entry.Size+1))
+	if err == nil && int64(len(b)) != n.entry.Size {
 		err = io.ErrUnexpectedEOF
 	}
 	return b, err
 }
 
-func (n *node) Open(_ context.Context, flags uint32) (fs.FileHandle, uint32, syscall.Errno) {
+func (n *treeNode) Open(_ context.Context, flags uint32) (fs.FileHandle, uint32, syscall.Errno) {
 	if flags&syscall.O_ACCMODE != syscall.O_RDONLY || flags&syscall.O_TRUNC != 0 {
 		return nil, 0, syscall.EROFS
 	}
-	if n.e.Kind != retake.KindFile {
+	if n.entry.Kind != retake.KindFile {
 		return nil, 0, syscall.ENXIO
 	}
-	return &handle{n: n}, fuse.FOPEN_KEEP_CACHE, 0
+	return &fileHandle{node: n}, fuse.FOPEN_KEEP_CACHE, 0
 }
 
-func (n *node) Getxattr(_ context.Context, attr string, dest []byte) (uint32, syscall.Errno) {
-	if n.e.Extra == nil {
+func (n *treeNode) Getxattr(_ context.Context, attr string, dest []byte) (uint32, syscall.Errno) {
+	if n.entry.Extra == nil {
 		return 0, syscall.ENODATA
 	}
-	v, ok := n.e.Extra.Xattrs[attr]
+	v, ok := n.entry.Extra.Xattrs[attr]
 	if !ok {
 		return 0, syscall.ENODATA
 	}
-	return give(dest, v)
+	return copyXattr(dest, v)
 }
 
-func (n *node) Listxattr(_ context.Context, dest []byte) (uint32, syscall.Errno) {
+func (n *treeNode) Listxattr(_ context.Context, dest []byte) (uint32, syscall.Errno) {
 	var names []byte
-	if n.e.Extra != nil {
-		for name := range n.e.Extra.Xattrs {
+	if n.entry.Extra != nil {
+		for name := range n.entry.Extra.Xattrs {
 			names = append(append(names, name...), 0)
 		}
 	}
-	return give(dest, names)
+	return copyXattr(dest, names)
 }
 
-func give(dest, b []byte) (uint32, syscall.Errno) {
+func copyXattr(dest, b []byte) (uint32, syscall.Errno) {
 	if len(dest) < len(b) {
 		return uint32(len(b)), syscall.ERANGE
 	}
 	return uint32(copy(dest, b)), 0
 }
 
-// spot is a directory of a snapshot.
-type spot struct {
+// dirKey is a directory of a snapshot.
+type dirKey struct {
 	id   retake.CheckpointID
 	path string
 }
 
 // maxShelf is how many entries are kept in memory.
-const maxShelf = 1 << 18
+const maxCachedEntries = 1 << 18
 
-// shelf keeps listings, which never change. A full one is emptied: what is still in
+// listingCache keeps listings, which never change. A full one is emptied: what is still in
 // use comes back at the next look.
-type shelf struct {
+type listingCache struct {
 	mu    sync.Mutex
-	lists map[spot][]retake.Entry // guarded by mu
-	count int                     // guarded by mu: entries in lists
+	lists map[dirKey][]retake.Entry // guarded by mu
+	count int                       // guarded by mu: entries in lists
 }
 
-func (s *shelf) find(at spot) ([]retake.Entry, bool) {
+func (s *listingCache) get(at dirKey) ([]retake.Entry, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	list, ok := s.lists[at]
 	return list, ok
 }
 
-func (s *shelf) keep(at spot, list []retake.Entry) {
+func (s *listingCache) put(at dirKey, list []retake.Entry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.lists == nil || s.count > maxShelf {
-		s.lists, s.count = map[spot][]retake.Entry{}, 0
+	if s.lists == nil || s.count > maxCachedEntries {
+		s.lists, s.count = map[dirKey][]retake.Entry{}, 0
 	}
 	if _, ok := s.lists[at]; !ok {
 		s.lists[at] = list

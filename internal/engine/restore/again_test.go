@@ -13,19 +13,19 @@ import (
 // A client whose answer was lost asks again. What it hears then must not deny what the
 // first one did.
 func TestACutIsNotDeniedToWhoAsksAgain(t *testing.T) {
-	r := newTrial(t)
+	r := newServiceTest(t)
 	for i := range 40 {
-		r.put(fmt.Sprintf("f%02d", i), "1\n")
+		r.writeFiles(fmt.Sprintf("f%02d", i), "1\n")
 	}
 	save(t, r.s, r.ws)
 	for i := range 40 {
-		r.put(fmt.Sprintf("f%02d", i), "two\n")
+		r.writeFiles(fmt.Sprintf("f%02d", i), "two\n")
 	}
 	save(t, r.s, r.ws)
 	req := retake.PlanRequest{Workspace: r.ws, Course: retake.CourseRestore, Ref: "2"}
 	first := r.plan(req).Digest
-	r.cut(req)
-	r.has("f00", "1\n", "f39", "two\n")
+	r.interrupt(req)
+	r.wantFiles("f00", "1\n", "f39", "two\n")
 	denied := func(ask retake.ApplyRequest, kind retake.ErrorKind) {
 		t.Helper()
 		_, err := r.s.ApplyRestore(t.Context(), ask)
@@ -38,6 +38,6 @@ func TestACutIsNotDeniedToWhoAsksAgain(t *testing.T) {
 	// A repair that was cut off leaves another plan behind.
 	req = retake.PlanRequest{Workspace: r.ws, Course: retake.CourseUnwind}
 	repair := r.plan(req).Digest
-	r.put("f00", "two\n")
+	r.writeFiles("f00", "two\n")
 	denied(retake.ApplyRequest{PlanRequest: req, Digest: repair}, retake.Moved)
 }

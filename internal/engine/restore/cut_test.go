@@ -15,19 +15,19 @@ import (
 
 // rehearse goes to the first checkpoint and back to the second, and answers how many operations
 // the way there took.
-func (b *bed) rehearse(t fataler, seam fsx.FS, before string) int64 {
-	counted, counter := fsx.Counting(seam)
-	s := b.open(t, counted)
+func (b *restoreTest) rehearse(t fataler, seam fsx.FS, before string) int64 {
+	counted, counter := fsx.NewCountingFS(seam)
+	s := b.openService(t, counted)
 	defer s.Close()
-	_, err := b.apply(s, retake.PlanRequest{Course: retake.CourseRestore, Ref: "1", Git: true})
+	_, err := b.applyPlan(s, retake.PlanRequest{Course: retake.CourseRestore, Ref: "1", Git: true})
 	must(t, err)
 	var all int64
-	for _, n := range counter.Ops() {
+	for _, n := range counter.OpCounts() {
 		all += n
 	}
-	_, err = b.apply(s, retake.PlanRequest{Course: retake.CourseRestore, Ref: "2", Git: true})
+	_, err = b.applyPlan(s, retake.PlanRequest{Course: retake.CourseRestore, Ref: "2", Git: true})
 	must(t, err)
-	if got := shape(t, b.root); got != before {
+	if got := treeShape(t, b.root); got != before {
 		t.Fatalf("back again\n--- want\n%s\n--- got\n%s", before, got)
 	}
 	return all
@@ -39,30 +39,30 @@ func TestCutAnywhere(t *testing.T) {
 	dir := t.TempDir()
 	var cut, whole atomic.Int64
 	rapid.Check(t, func(t *rapid.T) {
-		b := newBed(t, dir)
-		defer b.clear()
-		scribble(t, b.root)
-		s := b.begin(t)
-		want := shape(t, b.root)
-		scribble(t, b.root)
+		b := newRestoreTest(t, dir)
+		defer b.removeFiles()
+		changeRandomly(t, b.root)
+		s := b.beginService(t)
+		want := treeShape(t, b.root)
+		changeRandomly(t, b.root)
 		save(t, s, b.ws)
-		before := shape(t, b.root)
+		before := treeShape(t, b.root)
 		must(t, s.Close())
 		seam := fsx.OS()
 		if rapid.Bool().Draw(t, "without swaps") {
 			seam = noSwap{seam}
 		}
 		all := b.rehearse(t, seam, before)
-		s = b.open(t, fsx.CrashAt(seam, all*(98-rapid.Int64Range(0, 45).Draw(t, "before the end"))/100, nil))
-		_, err := b.apply(s, retake.PlanRequest{Course: retake.CourseRestore, Ref: "1", Git: true})
+		s = b.openService(t, fsx.CrashAt(seam, all*(98-rapid.Int64Range(0, 45).Draw(t, "before the end"))/100, nil))
+		_, err := b.applyPlan(s, retake.PlanRequest{Course: retake.CourseRestore, Ref: "1", Git: true})
 		_ = s.Close() // it crashed
-		s = b.open(t, fsx.OS())
+		s = b.openService(t, fsx.OS())
 		defer s.Close()
 		ws, lerr := s.Locate(context.Background(), b.root)
 		must(t, lerr)
 		if err == nil || ws.Interrupted == nil {
 			whole.Add(1)
-			if got := shape(t, b.root); got != want && got != before {
+			if got := treeShape(t, b.root); got != want && got != before {
 				t.Fatalf("not told, and neither here nor there: %v\n%s", err, got)
 			}
 			return
@@ -72,11 +72,11 @@ func TestCutAnywhere(t *testing.T) {
 		if rapid.Bool().Draw(t, "unwind") {
 			course, goal = retake.CourseUnwind, before
 		}
-		res, err := b.apply(s, retake.PlanRequest{Course: course})
+		res, err := b.applyPlan(s, retake.PlanRequest{Course: course})
 		if err != nil || len(res.Failed) > 0 {
 			t.Fatalf("%s: %v %v", course, res.Failed, err)
 		}
-		if got := shape(t, b.root); got != goal {
+		if got := treeShape(t, b.root); got != goal {
 			t.Fatalf("%s\n--- want\n%s\n--- got\n%s", course, goal, got)
 		}
 		if ws, err := s.Locate(context.Background(), b.root); err != nil || ws.Interrupted != nil {

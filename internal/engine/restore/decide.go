@@ -10,93 +10,93 @@ import (
 	"github.com/retake-dev/retake/internal/pure/merge"
 )
 
-// settle decides what becomes of one path, three-way: what want changed of base is
+// decidePath decides what becomes of one path, three-way: what want changed of base is
 // brought into what is there now.
-func (p *planner) settle(ctx context.Context, path string, s sides, kin map[string]string) error {
+func (p *planner) decidePath(ctx context.Context, path string, s sides, kin map[string]string) error {
 	if len(p.Hunks) > 0 {
-		return p.takeHunks(ctx, path, s)
+		return p.revertHunks(ctx, path, s)
 	}
-	unmoved, err := p.alike(ctx, s.now, s.base)
+	unmoved, err := p.isAlike(ctx, s.now, s.base)
 	if err != nil {
 		return err
 	}
-	if unmoved && p.Steady && isFile(s.now) && isFile(s.want) && flowing(path) {
-		return p.spare(ctx, path, s)
+	if unmoved && p.KeepGenerated && isFile(s.now) && isFile(s.want) && isGenerated(path) {
+		return p.keepGenerated(ctx, path, s)
 	}
 	if unmoved {
-		return p.step(ctx, path, s.now, timed(s), kin)
+		return p.addStep(ctx, path, s.now, wantedEntry(s), kin)
 	}
-	unchanged, err := p.same(ctx, s.base, s.want)
+	unchanged, err := p.isSame(ctx, s.base, s.want)
 	if err != nil || unchanged {
-		p.notAsked(path, s, kin)
+		p.noteUnrequested(path, s, kin)
 		return err
 	}
-	there, err := p.same(ctx, s.now, s.want)
+	there, err := p.isSame(ctx, s.now, s.want)
 	switch {
 	case err != nil || there:
 		return err
 	case s.want == nil:
-		return p.unwanted(path, s)
+		return p.decideUnwanted(path, s)
 	case s.now == nil:
-		p.moved(path, s, "is gone since")
+		p.keepChanged(path, s, "is gone since")
 		return nil
 	}
-	return p.both(ctx, path, s, kin)
+	return p.mergePath(ctx, path, s, kin)
 }
 
-// notAsked notes a path that somebody changed and of which nothing is asked.
-func (p *planner) notAsked(path string, s sides, kin map[string]string) {
+// noteUnrequested notes a path that somebody changed and of which nothing is asked.
+func (p *planner) noteUnrequested(path string, s sides, kin map[string]string) {
 	if s.now != nil {
-		p.stays = append(p.stays, path)
+		p.remaining = append(p.remaining, path)
 	}
 	if u := kin[path]; u != "" {
-		p.movedUnits[u] = true
+		p.changedUnits[u] = true
 	}
 }
 
 func isFile(e *retake.Entry) bool { return e != nil && e.Kind == retake.KindFile }
 
-// spare leaves a log or something built that a program wrote on. One that was deleted comes
+// keepGenerated leaves a log or something built that a program wrote on. One that was deleted comes
 // back, and a database goes back, like everything else.
-func (p *planner) spare(ctx context.Context, path string, s sides) error {
-	same, err := p.same(ctx, s.now, s.want)
+func (p *planner) keepGenerated(ctx context.Context, path string, s sides) error {
+	same, err := p.isSame(ctx, s.now, s.want)
 	if err == nil && !same {
-		p.keep(path, s, retake.KeepVolatile, alwaysMoving)
+		p.addKeep(path, s, retake.KeepVolatile, volatileDetail)
 	}
 	return err
 }
 
-// unwanted is something that came with the change and was changed again since.
-func (p *planner) unwanted(path string, s sides) error {
+// decideUnwanted is something that came with the change and was changed again since.
+func (p *planner) decideUnwanted(path string, s sides) error {
 	if isDir(s.now) { // it goes if nothing in it stays
 		p.plan.Deletes = append(p.plan.Deletes, retake.Step{Path: path, What: retake.Deleted, Now: s.now})
 		return nil
 	}
-	p.moved(path, s, "changed since")
+	p.keepChanged(path, s, "changed since")
 	return nil
 }
 
-func (p *planner) moved(path string, s sides, detail string) {
-	if p.Volatile(path) && s.now != nil {
-		p.keep(path, s, retake.KeepVolatile, alwaysMoving)
+func (p *planner) keepChanged(path string, s sides, detail string) {
+	if p.IsVolatile(path) && s.now != nil {
+		p.addKeep(path, s, retake.KeepVolatile, volatileDetail)
 		return
 	}
-	p.keep(path, s, retake.KeepChanged, detail)
+	p.addKeep(path, s, retake.KeepChanged, detail)
 }
 
-const alwaysMoving = "always moving"
+const volatileDetail = "always moving"
 
-// both is a path that changed on both sides: attribute by attribute, then by lines.
-func (p *planner) both(ctx context.Context, path string, s sides, kin map[string]string) error {
-	alike, err := p.alike(ctx, s.now, s.want)
-	if alike && p.Plain && extra(s.now).Group != extra(s.want).Group { // it came, but not its other names
-		return p.step(ctx, path, s.now, s.want, kin)
+// mergePath is a path that changed on both sides: attribute by attribute, then by lines.
+func (p *planner) mergePath(ctx context.Context, path string, s sides, kin map[string]string) error {
+	alike, err := p.isAlike(ctx, s.now, s.want)
+	if alike && p.NoMerge && extraOf(s.now).Group != extraOf(s.want).Group { // it came, but not its other names
+		return p.addStep(ctx, path, s.now, s.want, kin)
 	}
 	if err != nil || alike { // both did the same; only the times differ
 		return err
 	}
-	if p.Plain || s.base == nil || s.now.Kind != s.want.Kind || s.base.Kind != s.want.Kind {
-		return p.conflict(ctx, path, s)
+	if p.NoMerge || s.base == nil || s.now.Kind != s.want.Kind || s.base.Kind != s.want.Kind {
+		return p.keepConflict(ctx, path, s)
 	}
 	var same [3]bool
 	for i, pair := range [3][2]*retake.Entry{{s.now, s.base}, {s.want, s.base}, {s.now, s.want}} {
@@ -105,34 +105,34 @@ func (p *planner) both(ctx context.Context, path string, s sides, kin map[string
 		}
 	}
 	ours, theirs, equal := same[0], same[1], same[2]
-	then := dressed(s)
+	then := mergeMetadata(s)
 	switch {
 	case ours && !theirs, equal: // the bytes are as they were: those that are wanted come
-		take(&then, s.want)
+		copyContent(&then, s.want)
 	case theirs: // only somebody else changed the bytes: a database stays with its companions
-		take(&then, s.now)
+		copyContent(&then, s.now)
 		if u := kin[path]; u != "" {
-			p.movedUnits[u] = true
+			p.changedUnits[u] = true
 		}
 	default:
-		return p.byLines(ctx, path, s, then, kin)
+		return p.mergeLines(ctx, path, s, then, kin)
 	}
-	return p.step(ctx, path, s.now, &then, kin)
+	return p.addStep(ctx, path, s.now, &then, kin)
 }
 
-// take gives e the bytes and the time of from.
-func take(e, from *retake.Entry) {
+// copyContent gives e the bytes and the time of from.
+func copyContent(e, from *retake.Entry) {
 	e.Object, e.Size, e.ModTime, e.Sum = from.Object, from.Size, from.ModTime, from.Sum
-	x := extra(e)
-	x.Holes, x.Group = extra(from).Holes, extra(from).Group
+	x := extraOf(e)
+	x.Holes, x.Group = extraOf(from).Holes, extraOf(from).Group
 	e.Extra = nil
 	if x.Group != "" || len(x.Holes) > 0 || len(x.Xattrs) > 0 {
 		e.Extra = &x
 	}
 }
 
-// dressed is what is there now, with what want changed of mode, owner and attributes.
-func dressed(s sides) retake.Entry {
+// mergeMetadata is what is there now, with what want changed of mode, owner and attributes.
+func mergeMetadata(s sides) retake.Entry {
 	then := *s.now
 	if s.want.Mode != s.base.Mode {
 		then.Mode = s.want.Mode
@@ -141,47 +141,47 @@ func dressed(s sides) retake.Entry {
 		then.UID, then.GID = s.want.UID, s.want.GID
 	}
 	if !sameXattrs(s.want, s.base) {
-		x := extra(&then)
-		x.Xattrs = extra(s.want).Xattrs
+		x := extraOf(&then)
+		x.Xattrs = extraOf(s.want).Xattrs
 		then.Extra = &x
 	}
 	return then
 }
 
-// byLines merges a text that changed on both sides.
-func (p *planner) byLines(ctx context.Context, path string, s sides, then retake.Entry, kin map[string]string) error {
-	if p.Plain || s.now.Kind != retake.KindFile || kin[path] != "" {
-		return p.conflict(ctx, path, s)
+// mergeLines merges a text that changed on both sides.
+func (p *planner) mergeLines(ctx context.Context, path string, s sides, then retake.Entry, kin map[string]string) error {
+	if p.NoMerge || s.now.Kind != retake.KindFile || kin[path] != "" {
+		return p.keepConflict(ctx, path, s)
 	}
-	text, rep, ok, err := p.merged(ctx, s)
+	text, rep, ok, err := p.mergeSides(ctx, s)
 	if err != nil {
 		return err
 	}
 	if !ok {
-		return p.conflict(ctx, path, s)
+		return p.keepConflict(ctx, path, s)
 	}
 	if rep.Theirs == 0 { // what was asked for is in the text already
-		take(&then, s.now)
-		return p.step(ctx, path, s.now, &then, kin)
+		copyContent(&then, s.now)
+		return p.addStep(ctx, path, s.now, &then, kin)
 	}
-	p.mergeStep(path, s, then, text, rep)
+	p.addMergeStep(path, s, then, text, rep)
 	return nil
 }
 
-// mergeStep writes a merged text.
-func (p *planner) mergeStep(path string, s sides, then retake.Entry, text []byte, rep merge.Report) {
+// addMergeStep writes a merged text.
+func (p *planner) addMergeStep(path string, s sides, then retake.Entry, text []byte, rep merge.Report) {
 	sum := sha256.Sum256(text)
 	then.Object, then.Size, then.ModTime = "", int64(len(text)), 0
 	p.plan.Merges = append(p.plan.Merges, retake.Step{
 		Path: path, What: retake.Edited, Now: s.now, Then: &then,
 		Merge: &retake.Merge{
-			Base: s.base.Object, Want: s.want.Object, Digest: hex.EncodeToString(sum[:]), Theirs: rep.Theirs, Yours: rep.Yours, First: rep.First, Hunks: p.Hunks,
+			Base: s.base.Object, Want: s.want.Object, Digest: hex.EncodeToString(sum[:]), Theirs: rep.Theirs, Yours: rep.Yours, First: rep.FirstLine, Hunks: p.Hunks,
 		},
 	})
 	p.plan.Bytes += then.Size
 }
 
-func (p *planner) merged(ctx context.Context, s sides) ([]byte, merge.Report, bool, error) {
+func (p *planner) mergeSides(ctx context.Context, s sides) ([]byte, merge.Report, bool, error) {
 	var texts [3][]byte
 	for i, e := range []*retake.Entry{s.base, s.now, s.want} {
 		var err error
@@ -195,11 +195,11 @@ func (p *planner) merged(ctx context.Context, s sides) ([]byte, merge.Report, bo
 }
 
 // maxText is the longest file that is merged by lines.
-const maxText = 4 << 20
+const maxTextBytes = 4 << 20
 
 // readText answers false for what is no text.
 func readText(ctx context.Context, t fileOpener, e *retake.Entry) ([]byte, bool, error) {
-	if e.Size > maxText {
+	if e.Size > maxTextBytes {
 		return nil, false, nil
 	}
 	f, err := t.File(ctx, e.Object)
@@ -207,31 +207,31 @@ func readText(ctx context.Context, t fileOpener, e *retake.Entry) ([]byte, bool,
 		return nil, false, err
 	}
 	defer f.Close() //nolint:errcheck // only read
-	b, err := io.ReadAll(io.LimitReader(f, maxText+1))
-	return b, err == nil && len(b) <= maxText && merge.Text(b), err
+	b, err := io.ReadAll(io.LimitReader(f, maxTextBytes+1))
+	return b, err == nil && len(b) <= maxTextBytes && merge.IsText(b), err
 }
 
 type fileOpener interface {
 	File(ctx context.Context, id retake.ObjectID) (io.ReadSeekCloser, error)
 }
 
-// conflict leaves what is there, and puts the other version beside it; not in a repository,
+// keepConflict leaves what is there, and puts the other version beside it; not in a repository,
 // where a copy of a branch would be another branch.
-func (p *planner) conflict(_ context.Context, path string, s sides) error {
-	if p.Volatile(path) || p.Plain || s.want.Kind == retake.KindDir || InRepository(path) {
-		p.moved(path, s, "changed since")
+func (p *planner) keepConflict(_ context.Context, path string, s sides) error {
+	if p.IsVolatile(path) || p.NoMerge || s.want.Kind == retake.KindDir || InRepository(path) {
+		p.keepChanged(path, s, "changed since")
 		return nil
 	}
 	then := *s.want
 	p.plan.Keeps = append(p.plan.Keeps, retake.Keep{
-		Path: path, Why: retake.KeepConflict, Detail: "changed on both sides", Side: path + p.Side, Then: &then,
+		Path: path, Why: retake.KeepConflict, Detail: "changed on both sides", Side: path + p.SideSuffix, Then: &then,
 	})
 	return nil
 }
 
-// timed is what is wanted, but for the time of a directory that got another since:
+// wantedEntry is what is wanted, but for the time of a directory that got another since:
 // somebody works in it.
-func timed(s sides) *retake.Entry {
+func wantedEntry(s sides) *retake.Entry {
 	if !isDir(s.now) || !isDir(s.want) || s.now.ModTime == s.base.ModTime {
 		return s.want
 	}
@@ -240,42 +240,42 @@ func timed(s sides) *retake.Entry {
 	return &then
 }
 
-// alike reports whether two entries are the same but for what lies in them, and for
+// isAlike reports whether two entries are the same but for what lies in them, and for
 // their times: touching a file changes nothing of it.
-func (p *planner) alike(ctx context.Context, a, b *retake.Entry) (bool, error) {
+func (p *planner) isAlike(ctx context.Context, a, b *retake.Entry) (bool, error) {
 	if a == nil || b == nil {
 		return a == b, nil
 	}
 	same, err := p.sameBytes(ctx, a, b)
-	if p.Plain && a.Kind == b.Kind {
-		b = lenient(a, b)
+	if p.NoMerge && a.Kind == b.Kind {
+		b = relaxEntry(a, b)
 	}
-	return same && sameDress(a, b), err
+	return same && sameMetadata(a, b), err
 }
 
-// lenient is b with what a restore that was cut off may not have given a: its owner, if
+// relaxEntry is b with what a restore that was cut off may not have given a: its owner, if
 // it was not root, and its other names.
-func lenient(a, b *retake.Entry) *retake.Entry {
-	out, x := *b, extra(b)
+func relaxEntry(a, b *retake.Entry) *retake.Entry {
+	out, x := *b, extraOf(b)
 	out.UID, out.GID = a.UID, a.GID
-	x.Group = extra(a).Group
+	x.Group = extraOf(a).Group
 	out.Extra = &x
 	return &out
 }
 
-// same is alike, times and other names included.
-func (p *planner) same(ctx context.Context, a, b *retake.Entry) (bool, error) {
-	same, err := p.alike(ctx, a, b)
-	return same && (a == nil || a.ModTime == b.ModTime && extra(a).Group == extra(b).Group), err
+// isSame is alike, times and other names included.
+func (p *planner) isSame(ctx context.Context, a, b *retake.Entry) (bool, error) {
+	same, err := p.isAlike(ctx, a, b)
+	return same && (a == nil || a.ModTime == b.ModTime && extraOf(a).Group == extraOf(b).Group), err
 }
 
-// step notes that a path becomes another.
-func (p *planner) step(ctx context.Context, path string, now, then *retake.Entry, kin map[string]string) error {
+// addStep notes that a path becomes another.
+func (p *planner) addStep(ctx context.Context, path string, now, then *retake.Entry, kin map[string]string) error {
 	same, err := p.sameBytes(ctx, now, then)
 	if err != nil {
 		return err
 	}
-	what := difference(now, then, same)
+	what := classifyDifference(now, then, same)
 	st := retake.Step{Path: path, What: what, Now: now, Then: then, Unit: kin[path]}
 	switch {
 	case what == "":

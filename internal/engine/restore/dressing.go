@@ -11,46 +11,46 @@ import (
 	"github.com/retake-dev/retake/internal/pure/tree"
 )
 
-// dressDirs gives directories what they wear, those below first. A directory in which
+// setDirsMetadata gives directories what they wear, those below first. A directory in which
 // we changed names gets its time back.
-func (r *run) dressDirs() error {
+func (r *applier) setDirsMetadata() error {
 	wear := map[string]*retake.Entry{}
 	for _, s := range slices.Concat(r.Plan.Writes, r.Plan.Times) {
 		if isDir(s.Then) {
-			wear[rootless(s.Path)] = s.Then
+			wear[trimRoot(s.Path)] = s.Then
 		}
 	}
 	paths := sortedKeys(wear)
-	for p := range r.loose {
+	for p := range r.loosenedDirs {
 		if wear[p] == nil {
 			paths = append(paths, p)
 		}
 	}
 	slices.SortFunc(paths, func(a, b string) int { return comparePaths(b, a) })
 	for _, path := range paths {
-		if err := r.dressDir(path, wear[path]); err != nil {
+		if err := r.setDirMetadata(path, wear[path]); err != nil {
 			if errors.Is(err, fsx.ErrCrashed) {
 				return err
 			}
-			r.fail(show(path), err)
+			r.recordFailure(displayPath(path), err)
 		}
 	}
 	return nil
 }
 
-func show(path string) string {
+func displayPath(path string) string {
 	if path == "" {
 		return tree.Root
 	}
 	return path
 }
 
-func (r *run) dressDir(path string, e *retake.Entry) error {
-	d, err := r.way.dir(path)
+func (r *applier) setDirMetadata(path string, e *retake.Entry) error {
+	d, err := r.opener.openDir(path)
 	if err != nil {
 		return err
 	}
-	if err := r.known(d, path); err != nil {
+	if err := r.verifyDir(d, path); err != nil {
 		return err
 	}
 	if e == nil { // it was only made writable
@@ -58,25 +58,25 @@ func (r *run) dressDir(path string, e *retake.Entry) error {
 		if err != nil {
 			return err
 		}
-		return d.DressSelf(fsx.Dressing{Mode: r.loose[path], Mtime: i.Mtime})
+		return d.SetOwnMetadata(fsx.Metadata{Mode: r.loosenedDirs[path], Mtime: i.Mtime})
 	}
-	if r.made[path] == 0 {
-		if e, err = marked(d, e); err != nil {
+	if r.createdDirs[path] == 0 {
+		if e, err = preserveMarker(d, e); err != nil {
 			return err
 		}
 	}
-	return r.dressing(e, d.DressSelf)
+	return r.applyMetadata(e, d.SetOwnMetadata)
 }
 
-// marked leaves a directory that was there the mark by which we know it, and gives it
+// preserveMarker leaves a directory that was there the mark by which we know it, and gives it
 // none: a workspace may lie in another one. A directory that comes back brings its own.
-func marked(d fsx.Dir, e *retake.Entry) (*retake.Entry, error) {
+func preserveMarker(d fsx.Dir, e *retake.Entry) (*retake.Entry, error) {
 	has, err := d.Xattrs()
 	if err != nil {
 		return e, err
 	}
-	out, x := *e, extra(e)
-	attrs := maps.Clone(unmarked(x.Xattrs))
+	out, x := *e, extraOf(e)
+	attrs := maps.Clone(withoutMarker(x.Xattrs))
 	if id := has[marker.Xattr]; id != nil {
 		if attrs == nil {
 			attrs = map[string][]byte{}

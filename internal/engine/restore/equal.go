@@ -23,15 +23,15 @@ func (p *planner) sameBytes(ctx context.Context, a, b *retake.Entry) (bool, erro
 		return true, nil
 	case a.Object == b.Object:
 		return true, nil
-	case a.Size != b.Size, !isLive(a.Object) && !isLive(b.Object):
+	case a.Size != b.Size, !isLiveID(a.Object) && !isLiveID(b.Object):
 		return false, nil
 	}
 	key := [2]retake.ObjectID{a.Object, b.Object}
-	if same, ok := p.compared[key]; ok {
+	if same, ok := p.equalCache[key]; ok {
 		return same, nil
 	}
 	same, err := equalObjects(ctx, p.Trees, a.Object, b.Object)
-	p.compared[key] = same
+	p.equalCache[key] = same
 	return same, err
 }
 
@@ -49,9 +49,9 @@ func equalObjects(ctx context.Context, t store.Trees, a, b retake.ObjectID) (boo
 	return store.SameBytes(x, y)
 }
 
-// sameDress reports whether mode, owner, attributes, links and holes are the same.
-func sameDress(a, b *retake.Entry) bool {
-	x, y := extra(a), extra(b)
+// sameMetadata reports whether mode, owner, attributes, links and holes are the same.
+func sameMetadata(a, b *retake.Entry) bool {
+	x, y := extraOf(a), extraOf(b)
 	return a.Mode == b.Mode && a.UID == b.UID && a.GID == b.GID && x.Group == y.Group &&
 		slices.Equal(x.Holes, y.Holes) && sameXattrs(a, b)
 }
@@ -59,14 +59,14 @@ func sameDress(a, b *retake.Entry) bool {
 // sameXattrs: whether a directory that stays is a workspace, below the root too, is
 // nothing that a restore decides.
 func sameXattrs(a, b *retake.Entry) bool {
-	x, y := extra(a).Xattrs, extra(b).Xattrs
+	x, y := extraOf(a).Xattrs, extraOf(b).Xattrs
 	if isDir(a) && isDir(b) {
-		x, y = unmarked(x), unmarked(y)
+		x, y = withoutMarker(x), withoutMarker(y)
 	}
 	return maps.EqualFunc(x, y, bytes.Equal)
 }
 
-func unmarked(xattrs map[string][]byte) map[string][]byte {
+func withoutMarker(xattrs map[string][]byte) map[string][]byte {
 	if xattrs[marker.Xattr] == nil {
 		return xattrs
 	}
@@ -75,15 +75,15 @@ func unmarked(xattrs map[string][]byte) map[string][]byte {
 	return out
 }
 
-func extra(e *retake.Entry) retake.Extra {
+func extraOf(e *retake.Entry) retake.Extra {
 	if e.Extra == nil {
 		return retake.Extra{}
 	}
 	return *e.Extra
 }
 
-// difference names what a step does.
-func difference(now, then *retake.Entry, sameBytes bool) retake.Difference {
+// classifyDifference names what a step does.
+func classifyDifference(now, then *retake.Entry, sameBytes bool) retake.Difference {
 	switch {
 	case now == nil && then == nil:
 		return ""
@@ -95,7 +95,7 @@ func difference(now, then *retake.Entry, sameBytes bool) retake.Difference {
 		return retake.Retyped
 	case !sameBytes:
 		return retake.Edited
-	case !sameDress(now, then):
+	case !sameMetadata(now, then):
 		return retake.Moded
 	case now.ModTime != then.ModTime:
 		return retake.Timed

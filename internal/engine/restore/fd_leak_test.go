@@ -12,10 +12,10 @@ import (
 )
 
 func TestRestoresLeaveNothingOpen(t *testing.T) {
-	b := newBed(t, t.TempDir())
+	b := newRestoreTest(t, t.TempDir())
 	path := filepath.Join(b.root, "a")
 	must(t, os.WriteFile(path, []byte("1\n"), 0o644))
-	s := b.begin(t)
+	s := b.beginService(t)
 	defer s.Close()
 	must(t, os.WriteFile(path, []byte("2\n"), 0o644))
 	save(t, s, b.ws)
@@ -31,7 +31,7 @@ func TestRestoresLeaveNothingOpen(t *testing.T) {
 	}
 	before := open()
 	for i := range 40 {
-		_, err := b.apply(s, retake.PlanRequest{Course: retake.CourseRestore, Ref: fmt.Sprint(1 + i%2)})
+		_, err := b.applyPlan(s, retake.PlanRequest{Course: retake.CourseRestore, Ref: fmt.Sprint(1 + i%2)})
 		must(t, err)
 	}
 	for name, n := range open() {

@@ -19,26 +19,26 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// trial is a bed with one service and a policy that may change.
-type trial struct {
+// serviceTest is a bed with one service and a policy that may change.
+type serviceTest struct {
 	*testing.T
-	*bed
+	*restoreTest
 	s      *service.Service
 	policy retake.Policy
 }
 
-// newTrial protects a workspace with files, given as names and texts in turn.
-func newTrial(t *testing.T, files ...string) *trial {
+// newServiceTest protects a workspace with files, given as names and texts in turn.
+func newServiceTest(t *testing.T, files ...string) *serviceTest {
 	t.Helper()
-	return startTrial(t, fsx.OS(), files...)
+	return startServiceTest(t, fsx.OS(), files...)
 }
 
-func startTrial(t *testing.T, seam fsx.FS, files ...string) *trial {
+func startServiceTest(t *testing.T, seam fsx.FS, files ...string) *serviceTest {
 	t.Helper()
-	b := newBed(t, t.TempDir())
+	b := newRestoreTest(t, t.TempDir())
 	cat, err := sqlite.Open(t.Context(), filepath.Join(b.home, "catalog.db"), "local", sqlite.Options{})
 	must(t, err)
-	r := &trial{T: t, bed: b}
+	r := &serviceTest{T: t, restoreTest: b}
 	r.s = service.New(service.Parts{
 		Catalog:   cat,
 		OpenStore: func(context.Context, bool) (store.Store, error) { return b.stored, nil },
@@ -49,35 +49,35 @@ func startTrial(t *testing.T, seam fsx.FS, files ...string) *trial {
 		Floor:  func(int64) int64 { return 0 },
 	})
 	t.Cleanup(func() { must(t, r.s.Close()) })
-	r.put(files...)
+	r.writeFiles(files...)
 	res, err := r.s.Init(t.Context(), retake.InitRequest{Dir: b.root})
 	must(t, err)
 	b.ws = res.Workspace.ID
 	return r
 }
 
-func (r *trial) at(name string) string { return filepath.Join(r.root, name) }
+func (r *serviceTest) filePath(name string) string { return filepath.Join(r.root, name) }
 
-func (r *trial) put(files ...string) {
+func (r *serviceTest) writeFiles(files ...string) {
 	r.Helper()
 	for i := 0; i < len(files); i += 2 {
-		must(r, os.MkdirAll(filepath.Dir(r.at(files[i])), 0o755))
-		must(r, os.WriteFile(r.at(files[i]), []byte(files[i+1]), 0o644))
+		must(r, os.MkdirAll(filepath.Dir(r.filePath(files[i])), 0o755))
+		must(r, os.WriteFile(r.filePath(files[i]), []byte(files[i+1]), 0o644))
 	}
 }
 
-// turn writes files and makes a checkpoint of them.
-func (r *trial) turn(files ...string) {
+// recordTurn writes files and makes a checkpoint of them.
+func (r *serviceTest) recordTurn(files ...string) {
 	r.Helper()
-	r.put(files...)
+	r.writeFiles(files...)
 	save(r, r.s, r.ws)
 }
 
-// has compares files with texts; "-" is a file that is not there.
-func (r *trial) has(files ...string) {
+// wantFiles compares files with texts; "-" is a file that is not there.
+func (r *serviceTest) wantFiles(files ...string) {
 	r.Helper()
 	for i := 0; i < len(files); i += 2 {
-		text, err := os.ReadFile(r.at(files[i]))
+		text, err := os.ReadFile(r.filePath(files[i]))
 		if os.IsNotExist(err) {
 			text, err = []byte("-"), nil
 		}
@@ -88,7 +88,7 @@ func (r *trial) has(files ...string) {
 	}
 }
 
-func (r *trial) plan(req retake.PlanRequest) retake.Plan {
+func (r *serviceTest) plan(req retake.PlanRequest) retake.Plan {
 	r.Helper()
 	req.Workspace = r.ws
 	p, err := r.s.PlanRestore(r.Context(), req)
@@ -96,10 +96,10 @@ func (r *trial) plan(req retake.PlanRequest) retake.Plan {
 	return p
 }
 
-// goes applies a plan, and every path of it must come out.
-func (r *trial) goes(req retake.PlanRequest) retake.RestoreResult {
+// wantRestored applies a plan, and every path of it must come out.
+func (r *serviceTest) wantRestored(req retake.PlanRequest) retake.RestoreResult {
 	r.Helper()
-	res, err := r.apply(r.s, req)
+	res, err := r.applyPlan(r.s, req)
 	must(r, err)
 	if len(res.Failed) > 0 {
 		r.Errorf("%s %s left %v", req.Course, req.Ref, res.Failed)
@@ -107,16 +107,16 @@ func (r *trial) goes(req retake.PlanRequest) retake.RestoreResult {
 	return res
 }
 
-// refuses asks for a plan that cannot be.
-func (r *trial) refuses(kind retake.ErrorKind, req retake.PlanRequest) {
+// wantRefused asks for a plan that cannot be.
+func (r *serviceTest) wantRefused(kind retake.ErrorKind, req retake.PlanRequest) {
 	r.Helper()
-	if _, err := r.apply(r.s, req); !retake.IsKind(err, kind) {
+	if _, err := r.applyPlan(r.s, req); !retake.IsKind(err, kind) {
 		r.Errorf("%s %s: %v, want %s", req.Course, req.Ref, err, kind)
 	}
 }
 
-// cut applies a plan and stops it after sixteen paths.
-func (r *trial) cut(req retake.PlanRequest) {
+// interrupt applies a plan and stops it after sixteen paths.
+func (r *serviceTest) interrupt(req retake.PlanRequest) {
 	r.Helper()
 	p := r.plan(req)
 	req.Workspace = r.ws
@@ -134,8 +134,8 @@ func (r *trial) cut(req retake.PlanRequest) {
 	}
 }
 
-// kept tells why a path stays by a plan; empty: it does not.
-func kept(p retake.Plan, path string) retake.Keep {
+// keepAt tells why a path stays by a plan; empty: it does not.
+func keepAt(p retake.Plan, path string) retake.Keep {
 	for _, k := range p.Keeps {
 		if k.Path == path {
 			return k
@@ -165,14 +165,14 @@ var (
 // Fault: undo gave the older database to a log that was written for the newer one.
 func TestUndoLeavesADatabaseWithANewLog(t *testing.T) {
 	t.Parallel()
-	r := newTrial(t, "a.db", "db1")
-	r.turn("a.db", "db22", "x", "x")
-	r.put("a.db-wal", "of db22")
-	if k := kept(r.plan(undo), "a.db"); k.Why != retake.KeepChanged {
+	r := newServiceTest(t, "a.db", "db1")
+	r.recordTurn("a.db", "db22", "x", "x")
+	r.writeFiles("a.db-wal", "of db22")
+	if k := keepAt(r.plan(undo), "a.db"); k.Why != retake.KeepChanged {
 		t.Errorf("it is not told: %+v", k)
 	}
-	r.goes(undo)
-	r.has("a.db", "db22", "a.db-wal", "of db22", "x", "-")
+	r.wantRestored(undo)
+	r.wantFiles("a.db", "db22", "a.db-wal", "of db22", "x", "-")
 }
 
 // Fault: ending a restore that was cut off parted a database from the log written since.
@@ -195,14 +195,14 @@ func TestEndOfACutLeavesADatabaseWithALogWrittenSince(t *testing.T) {
 			if c.wal {
 				last = "z.db-wal"
 			}
-			r := newTrial(t, append(many(c.files, "1"), "z.db", "db1", last, "1")...)
-			r.turn(append(many(c.files, "22"), "z.db", "db22", last, "22")...)
-			r.cut(to("1"))
-			r.has("z.db", c.want)
-			r.put("z.db-wal", "since")
-			r.goes(retake.PlanRequest{Course: c.course})
-			r.has("z.db", c.want, "z.db-wal", "since")
-			r.has(many(c.files, map[retake.Course]string{retake.CourseFinish: "1", retake.CourseUnwind: "22"}[c.course])...)
+			r := newServiceTest(t, append(many(c.files, "1"), "z.db", "db1", last, "1")...)
+			r.recordTurn(append(many(c.files, "22"), "z.db", "db22", last, "22")...)
+			r.interrupt(to("1"))
+			r.wantFiles("z.db", c.want)
+			r.writeFiles("z.db-wal", "since")
+			r.wantRestored(retake.PlanRequest{Course: c.course})
+			r.wantFiles("z.db", c.want, "z.db-wal", "since")
+			r.wantFiles(many(c.files, map[retake.Course]string{retake.CourseFinish: "1", retake.CourseUnwind: "22"}[c.course])...)
 		})
 	}
 }
@@ -210,47 +210,47 @@ func TestEndOfACutLeavesADatabaseWithALogWrittenSince(t *testing.T) {
 // Fault: a path that names the log alone brought half of a database.
 func TestPathOfALogTakesTheWholeDatabase(t *testing.T) {
 	t.Parallel()
-	r := newTrial(t, "a.db", "db1", "a.db-wal", "wal1", "b", "1")
-	r.turn("a.db", "db22", "a.db-wal", "wal22", "b", "22")
-	r.goes(to("1", "a.db-wal"))
-	r.has("a.db", "db1", "a.db-wal", "wal1", "b", "22")
+	r := newServiceTest(t, "a.db", "db1", "a.db-wal", "wal1", "b", "1")
+	r.recordTurn("a.db", "db22", "a.db-wal", "wal22", "b", "22")
+	r.wantRestored(to("1", "a.db-wal"))
+	r.wantFiles("a.db", "db1", "a.db-wal", "wal1", "b", "22")
 }
 
 // Fault: undo took back the lines of a log, again and again, and came no further.
 func TestUndoPassesOverCheckpointsOfALog(t *testing.T) {
 	t.Parallel()
-	r := newTrial(t, "a", "1", "b", "1", "srv.log", "")
-	r.turn("a", "22")
-	r.turn("b", "22")
+	r := newServiceTest(t, "a", "1", "b", "1", "srv.log", "")
+	r.recordTurn("a", "22")
+	r.recordTurn("b", "22")
 	log := ""
 	step := func(req retake.PlanRequest) {
 		log += "l\n"
-		r.put("srv.log", log)
-		r.goes(req)
-		r.has("srv.log", log)
+		r.writeFiles("srv.log", log)
+		r.wantRestored(req)
+		r.wantFiles("srv.log", log)
 	}
 	step(undo)
-	r.has("a", "22", "b", "1")
+	r.wantFiles("a", "22", "b", "1")
 	step(undo)
-	r.has("a", "1", "b", "1")
-	r.refuses(retake.NotFound, undo)
+	r.wantFiles("a", "1", "b", "1")
+	r.wantRefused(retake.NotFound, undo)
 	step(redo)
-	r.has("a", "22", "b", "1")
+	r.wantFiles("a", "22", "b", "1")
 	step(redo)
-	r.has("a", "22", "b", "22")
+	r.wantFiles("a", "22", "b", "22")
 }
 
 // Fault: undo passed over a checkpoint in which only a repository changed.
 func TestU1_UndoOfACheckpointOfARepository(t *testing.T) {
 	t.Parallel()
-	r := newTrial(t, "a", "1", ".git/HEAD", "x")
-	r.turn("a", "22")
-	r.turn(".git/HEAD", "yy")
-	r.goes(undo)
-	r.has("a", "22", ".git/HEAD", "x")
-	r.goes(undo)
-	r.has("a", "1", ".git/HEAD", "x")
-	r.refuses(retake.NotFound, undo)
+	r := newServiceTest(t, "a", "1", ".git/HEAD", "x")
+	r.recordTurn("a", "22")
+	r.recordTurn(".git/HEAD", "yy")
+	r.wantRestored(undo)
+	r.wantFiles("a", "22", ".git/HEAD", "x")
+	r.wantRestored(undo)
+	r.wantFiles("a", "1", ".git/HEAD", "x")
+	r.wantRefused(retake.NotFound, undo)
 }
 
 // Fault: undo went to the half that a cut left, not to what was there before.
@@ -259,17 +259,17 @@ func TestUndoPassesOverTheHalfOfACut(t *testing.T) {
 	for course, want := range map[retake.Course][]string{retake.CourseFinish: {"1", "22", "1"}, retake.CourseUnwind: {"22", "1"}} {
 		t.Run(string(course), func(t *testing.T) {
 			t.Parallel()
-			r := newTrial(t, many(20, "1")...)
-			r.turn(many(20, "22")...)
-			r.cut(to("1"))
-			r.has("f0015", "1", "f0016", "22")
-			r.goes(retake.PlanRequest{Course: course})
-			r.has(many(20, want[0])...)
+			r := newServiceTest(t, many(20, "1")...)
+			r.recordTurn(many(20, "22")...)
+			r.interrupt(to("1"))
+			r.wantFiles("f0015", "1", "f0016", "22")
+			r.wantRestored(retake.PlanRequest{Course: course})
+			r.wantFiles(many(20, want[0])...)
 			for _, text := range want[1:] {
-				r.goes(undo)
-				r.has(many(20, text)...)
+				r.wantRestored(undo)
+				r.wantFiles(many(20, text)...)
 			}
-			r.refuses(retake.NotFound, undo)
+			r.wantRefused(retake.NotFound, undo)
 		})
 	}
 }
@@ -278,13 +278,13 @@ func TestUndoPassesOverTheHalfOfACut(t *testing.T) {
 func TestDamagedJournalIsSetAside(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "{garbage", "{}\n{"} {
-		r := newTrial(t, "a", "1")
-		r.turn("a", "22")
+		r := newServiceTest(t, "a", "1")
+		r.recordTurn("a", "22")
 		journal := filepath.Join(r.home, "returns", string(r.ws)+".journal")
 		must(t, os.WriteFile(journal, []byte(text), 0o600))
-		r.goes(to("1"))
-		r.has("a", "1")
-		r.refuses(retake.NotFound, retake.PlanRequest{Course: retake.CourseFinish})
+		r.wantRestored(to("1"))
+		r.wantFiles("a", "1")
+		r.wantRefused(retake.NotFound, retake.PlanRequest{Course: retake.CourseFinish})
 		aside, err := os.ReadFile(journal + ".damaged")
 		if err != nil || string(aside) != text {
 			t.Errorf("set aside: %q %v, want %q", aside, err, text)
@@ -298,35 +298,35 @@ func TestDamagedJournalIsSetAside(t *testing.T) {
 // Fault: a part of an item that was taken back made the whole of it count as taken back.
 func TestUndoOfAPathLeavesTheRestOfTheItem(t *testing.T) {
 	t.Parallel()
-	r := newTrial(t, "a", "1", "b", "1")
-	r.turn("a", "22", "b", "22")
-	r.goes(retake.PlanRequest{Course: retake.CourseUndo, Paths: []string{"a"}})
-	r.has("a", "1", "b", "22")
-	r.goes(retake.PlanRequest{Course: retake.CourseUndo, Ref: "2"})
-	r.has("a", "1", "b", "1")
-	r.refuses(retake.Exists, retake.PlanRequest{Course: retake.CourseUndo, Ref: "2"})
+	r := newServiceTest(t, "a", "1", "b", "1")
+	r.recordTurn("a", "22", "b", "22")
+	r.wantRestored(retake.PlanRequest{Course: retake.CourseUndo, Paths: []string{"a"}})
+	r.wantFiles("a", "1", "b", "22")
+	r.wantRestored(retake.PlanRequest{Course: retake.CourseUndo, Ref: "2"})
+	r.wantFiles("a", "1", "b", "1")
+	r.wantRefused(retake.Exists, retake.PlanRequest{Course: retake.CourseUndo, Ref: "2"})
 }
 
 // Fault: undo of an item whose predecessor was forgotten took back what others did.
 func TestUndoNeedsWhatWasThereBefore(t *testing.T) {
 	t.Parallel()
-	r := newTrial(t, "a", "1", "b", "1")
-	r.turn("a", "22")
-	r.turn("b", "22")
+	r := newServiceTest(t, "a", "1", "b", "1")
+	r.recordTurn("a", "22")
+	r.recordTurn("b", "22")
 	_, err := r.s.Forget(t.Context(), r.ws, []string{"2"})
 	must(t, err)
-	r.refuses(retake.NotFound, undo)
-	r.refuses(retake.NotFound, retake.PlanRequest{Course: retake.CourseUndo, Ref: "3"})
-	r.has("a", "22", "b", "22")
+	r.wantRefused(retake.NotFound, undo)
+	r.wantRefused(retake.NotFound, retake.PlanRequest{Course: retake.CourseUndo, Ref: "3"})
+	r.wantFiles("a", "22", "b", "22")
 }
 
 // Fault: undo named directories that went since, though the item never touched them.
 func TestUndoIsSilentOnDirectoriesTheItemNeverTouched(t *testing.T) {
 	t.Parallel()
-	r := newTrial(t, "a", "1", "old/x", "1")
-	r.turn("a", "22")
-	must(t, os.RemoveAll(r.at("old")))
-	r.turn()
+	r := newServiceTest(t, "a", "1", "old/x", "1")
+	r.recordTurn("a", "22")
+	must(t, os.RemoveAll(r.filePath("old")))
+	r.recordTurn()
 	if p := r.plan(retake.PlanRequest{Course: retake.CourseUndo, Ref: "2"}); len(p.Keeps) > 0 || strings.Join(paths(p.Writes), " ") != "a" {
 		t.Errorf("writes %v, keeps %v", paths(p.Writes), p.Keeps)
 	}

@@ -13,10 +13,10 @@ import (
 // that moved on is another matter: it would be replaced by halves.
 func TestALogThatGoesOnStopsNothing(t *testing.T) {
 	t.Parallel()
-	r := newTrial(t, "a", "1", "app.log", "x\n", "tmp/my.db", "db1")
-	r.turn("a", "22", "app.log", "x\ny\n")
+	r := newServiceTest(t, "a", "1", "app.log", "x\n", "tmp/my.db", "db1")
+	r.recordTurn("a", "22", "app.log", "x\ny\n")
 	p := r.plan(to("1"))
-	r.put("app.log", "x\ny\nz\n")
+	r.writeFiles("app.log", "x\ny\nz\n")
 	ask := retake.ApplyRequest{PlanRequest: to("1"), Digest: p.Digest, Accept: []string{retake.ObstacleChanged}}
 	ask.Workspace = r.ws
 	res, err := r.s.ApplyRestore(t.Context(), ask)
@@ -24,15 +24,15 @@ func TestALogThatGoesOnStopsNothing(t *testing.T) {
 	if len(res.Failed) > 0 {
 		t.Errorf("left: %v", res.Failed)
 	}
-	r.has("a", "1", "app.log", "x\n")
-	r.goes(undo)
-	r.has("a", "22")
-	r.goes(to("3"))
-	r.has("a", "22", "app.log", "x\ny\nz\n")
+	r.wantFiles("a", "1", "app.log", "x\n")
+	r.wantRestored(undo)
+	r.wantFiles("a", "22")
+	r.wantRestored(to("3"))
+	r.wantFiles("a", "22", "app.log", "x\ny\nz\n")
 
-	r.turn("tmp/my.db", "db22")
+	r.recordTurn("tmp/my.db", "db22")
 	p = r.plan(to("1"))
-	r.put("tmp/my.db", "db333")
+	r.writeFiles("tmp/my.db", "db333")
 	ask.Digest = p.Digest
 	if _, err := r.s.ApplyRestore(t.Context(), ask); !retake.IsKind(err, retake.Moved) {
 		t.Errorf("a database moved on: %v", err)
@@ -42,14 +42,14 @@ func TestALogThatGoesOnStopsNothing(t *testing.T) {
 // A log that changed since the last checkpoint asks for the word that every edit does.
 func TestALogThatGoesOnAsks(t *testing.T) {
 	t.Parallel()
-	r := newTrial(t, "a", "1", "app.log", "x\n")
-	r.turn("a", "22", "app.log", "x\ny\n")
+	r := newServiceTest(t, "a", "1", "app.log", "x\n")
+	r.recordTurn("a", "22", "app.log", "x\ny\n")
 	p := r.plan(to("1"))
-	r.put("app.log", "x\ny\nz\n")
+	r.writeFiles("app.log", "x\ny\nz\n")
 	ask := retake.ApplyRequest{PlanRequest: to("1"), Digest: p.Digest}
 	ask.Workspace = r.ws
 	if _, err := r.s.ApplyRestore(t.Context(), ask); !retake.IsKind(err, retake.Denied) {
 		t.Errorf("nobody was asked: %v", err)
 	}
-	r.has("a", "22", "app.log", "x\ny\nz\n")
+	r.wantFiles("a", "22", "app.log", "x\ny\nz\n")
 }

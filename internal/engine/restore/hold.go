@@ -14,68 +14,68 @@ import (
 // holdList is the name of the list in a hold: what each file in it looked like when a
 // checkpoint held it. A file that looks otherwise was written to since, and is in no
 // checkpoint.
-const holdList = "list"
+const trashManifest = "list"
 
-// heldFile is one name that may be found in a hold.
-type heldFile struct {
-	Name string  `json:"name"`
-	Path []byte  `json:"path"`
-	Look []looks `json:"look"` // as it was, and as it should become
+// trashEntry is one name that may be found in a hold.
+type trashEntry struct {
+	Name     string        `json:"name"`
+	Path     []byte        `json:"path"`
+	Versions []fileVersion `json:"look"` // as it was, and as it should become
 }
 
-type looks struct {
+type fileVersion struct {
 	Size  int64 `json:"size"`
 	Mtime int64 `json:"mtime"`
 }
 
-// writeList says what the hold will have in it, before anything is.
-func (r *run) writeList() error {
-	f, err := r.hold.Create(holdList, 0o600)
+// writeTrashManifest says what the hold will have in it, before anything is.
+func (r *applier) writeTrashManifest() error {
+	f, err := r.trash.Create(trashManifest, 0o600)
 	if err != nil {
 		return err
 	}
 	w := bufio.NewWriter(f)
 	enc := json.NewEncoder(w)
 	for i, o := range r.ops {
-		if o.deed == vacate || o.deed == dress {
+		if o.kind == opRemoveDir || o.kind == opSetMetadata {
 			continue
 		}
-		h := heldFile{Name: strconv.Itoa(i), Path: []byte(o.path)}
+		h := trashEntry{Name: strconv.Itoa(i), Path: []byte(o.path)}
 		if s, ok := r.Stamp(o.path); ok && o.step.Now != nil {
-			h.Look = append(h.Look, looks{s.Size, s.Mtime})
+			h.Versions = append(h.Versions, fileVersion{s.Size, s.Mtime})
 		}
 		if t := o.step.Then; t != nil {
-			h.Look = append(h.Look, looks{t.Size, t.ModTime})
+			h.Versions = append(h.Versions, fileVersion{t.Size, t.ModTime})
 		}
 		if err := enc.Encode(h); err != nil {
-			return closing(err, f)
+			return joinClose(err, f)
 		}
 	}
-	return closing(w.Flush(), f)
+	return joinClose(w.Flush(), f)
 }
 
-// ClearHold removes from a hold what a checkpoint holds as well. What was written to
+// EmptyTrash removes from a hold what a checkpoint holds as well. What was written to
 // since it was displaced stays, and the hold with it.
-func ClearHold(parent fsx.Dir, id string) error {
+func EmptyTrash(parent fsx.Dir, id string) error {
 	d, err := parent.OpenDir(id)
 	if err != nil {
 		return fmt.Errorf("open hold: %w", err)
 	}
 	defer d.Close() //nolint:errcheck // a directory handle
-	listed, err := readList(d)
+	listed, err := readTrashManifest(d)
 	if err != nil {
 		return fmt.Errorf("read hold: %w", err)
 	}
 	stays := false
 	for _, h := range listed {
-		for _, name := range []string{h.Name, h.Name + unused, h.Name + wasThere} {
-			stays = !clearHeld(d, name, h) || stays
+		for _, name := range []string{h.Name, h.Name + unusedSuffix, h.Name + replacedSuffix} {
+			stays = !removeTrashed(d, name, h) || stays
 		}
 	}
 	if stays {
 		return nil
 	}
-	if err := d.Remove(holdList); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := d.Remove(trashManifest); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("clear hold: %w", err)
 	}
 	if err := parent.RemoveDir(id); err != nil && !errors.Is(err, fsx.ErrNotEmpty) {
@@ -84,7 +84,7 @@ func ClearHold(parent fsx.Dir, id string) error {
 	return nil
 }
 
-func clearHeld(d fsx.Dir, name string, h heldFile) (gone bool) {
+func removeTrashed(d fsx.Dir, name string, h trashEntry) (gone bool) {
 	i, err := d.Lstat(name)
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist)
@@ -92,7 +92,7 @@ func clearHeld(d fsx.Dir, name string, h heldFile) (gone bool) {
 	if i.Type == fsx.Directory {
 		return d.RemoveDir(name) == nil
 	}
-	for _, l := range h.Look {
+	for _, l := range h.Versions {
 		if i.Type != fsx.Regular || l.Size == i.Size && l.Mtime == i.Mtime {
 			return d.Remove(name) == nil
 		}
@@ -100,8 +100,8 @@ func clearHeld(d fsx.Dir, name string, h heldFile) (gone bool) {
 	return false
 }
 
-func readList(d fsx.Dir) ([]heldFile, error) {
-	f, err := d.OpenFile(holdList)
+func readTrashManifest(d fsx.Dir) ([]trashEntry, error) {
+	f, err := d.OpenFile(trashManifest)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -109,9 +109,9 @@ func readList(d fsx.Dir) ([]heldFile, error) {
 		return nil, err
 	}
 	defer f.Close() //nolint:errcheck // only read
-	var out []heldFile
+	var out []trashEntry
 	for dec := json.NewDecoder(bufio.NewReader(f)); dec.More(); {
-		var h heldFile
+		var h trashEntry
 		if err := dec.Decode(&h); err != nil {
 			return out, nil // the rest was cut off; what is not listed stays
 		}

@@ -7,30 +7,30 @@ import (
 	"github.com/retake-dev/retake/internal/pure/merge"
 )
 
-// takeHunks takes some hunks of one file back and leaves the rest of it as it is: its other
+// revertHunks takes some hunks of one file back and leaves the rest of it as it is: its other
 // lines, its mode and its owner.
-func (p *planner) takeHunks(ctx context.Context, path string, s sides) error {
+func (p *planner) revertHunks(ctx context.Context, path string, s sides) error {
 	if isDir(s.now) || isDir(s.base) || isDir(s.want) {
 		return nil
 	}
 	if !isFile(s.base) || !isFile(s.want) {
-		p.keep(path, s, retake.KeepConflict, "has no lines on one side")
+		p.addKeep(path, s, retake.KeepConflict, "has no lines on one side")
 		return nil
 	}
 	if !isFile(s.now) {
-		p.moved(path, s, "is gone since")
+		p.keepChanged(path, s, "is gone since")
 		return nil
 	}
-	text, rep, ok, err := p.merged(ctx, s)
+	text, rep, ok, err := p.mergeSides(ctx, s)
 	switch {
 	case err != nil:
 		return err
 	case !ok && rep.Conflicts == 0:
-		p.keep(path, s, retake.KeepConflict, "has no such lines")
+		p.addKeep(path, s, retake.KeepConflict, "has no such lines")
 	case !ok:
-		p.keep(path, s, retake.KeepConflict, "these lines changed since")
+		p.addKeep(path, s, retake.KeepConflict, "these lines changed since")
 	case rep.Theirs > 0: // else they are as they were already
-		p.mergeStep(path, s, *s.now, text, rep)
+		p.addMergeStep(path, s, *s.now, text, rep)
 	}
 	return nil
 }
@@ -40,17 +40,17 @@ func (p *planner) takeHunks(ctx context.Context, path string, s sides) error {
 func mergeTexts(texts [3][]byte, hunks []retake.Hunk) ([]byte, merge.Report, bool) {
 	if len(hunks) > 0 {
 		var ok bool
-		if texts[2], ok = merge.Revert(texts[2], texts[0], spansOf(hunks)); !ok {
+		if texts[2], ok = merge.Revert(texts[2], texts[0], hunkSpans(hunks)); !ok {
 			return nil, merge.Report{}, false
 		}
 	}
 	return merge.Lines(texts[0], texts[1], texts[2])
 }
 
-func spansOf(hunks []retake.Hunk) []merge.Span {
+func hunkSpans(hunks []retake.Hunk) []merge.Span {
 	out := make([]merge.Span, len(hunks))
 	for i, h := range hunks {
-		out[i] = merge.Span{Before: h.OldStart - 1, Gone: h.OldLines, After: h.NewStart - 1, Came: h.NewLines}
+		out[i] = merge.Span{Before: h.OldStart - 1, Removed: h.OldLines, After: h.NewStart - 1, Added: h.NewLines}
 	}
 	return out
 }

@@ -32,7 +32,7 @@ const journalVersion = 1
 // Without a file it is silent.
 type journal struct{ f fsx.File }
 
-func beginJournal(dir fsx.Dir, name string, h Header, p *retake.Plan) (*journal, error) {
+func createJournal(dir fsx.Dir, name string, h Header, p *retake.Plan) (*journal, error) {
 	fresh := name + ".new"
 	if err := dir.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -48,10 +48,10 @@ func beginJournal(dir fsx.Dir, name string, h Header, p *retake.Plan) (*journal,
 	if err == nil {
 		err = f.Sync()
 	}
-	if err = closing(err, f); err != nil {
+	if err = joinClose(err, f); err != nil {
 		return nil, err
 	}
-	if err := dir.Place(fresh, dir, name); err != nil {
+	if err := dir.RenameNoReplace(fresh, dir, name); err != nil {
 		return nil, err
 	}
 	if err := dir.Sync(); err != nil {
@@ -63,20 +63,20 @@ func beginJournal(dir fsx.Dir, name string, h Header, p *retake.Plan) (*journal,
 	return &journal{f: f}, nil
 }
 
-// mark notes that one more op is done. It is for people: what is really done is seen
+// markDone notes that one more op is done. It is for people: what is really done is seen
 // at the files.
-func (j *journal) mark() { j.write(dot) }
+func (j *journal) markDone() { j.writeMark(doneMark) }
 
-// split notes that names are not swapped here but taken away and given again.
-func (j *journal) split() { j.write(cross) }
+// markSplit notes that names are not swapped here but taken away and given again.
+func (j *journal) markSplit() { j.writeMark(splitMark) }
 
-func (j *journal) write(c byte) {
+func (j *journal) writeMark(c byte) {
 	if j.f != nil {
 		_, _ = j.f.Write([]byte{c})
 	}
 }
 
-const dot, cross = '.', 'x'
+const doneMark, splitMark = '.', 'x'
 
 func (j *journal) close() error {
 	if j.f == nil {
@@ -85,8 +85,8 @@ func (j *journal) close() error {
 	return j.f.Close()
 }
 
-// EndJournal says that nothing is left to be done.
-func EndJournal(dir fsx.Dir, name string) error {
+// RemoveJournal says that nothing is left to be done.
+func RemoveJournal(dir fsx.Dir, name string) error {
 	err := dir.Remove(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -97,16 +97,16 @@ func EndJournal(dir fsx.Dir, name string) error {
 	return dir.Sync()
 }
 
-// Cut is a restore that was cut off, with its plan.
-type Cut struct {
+// InterruptedRestore is a restore that was cut off, with its plan.
+type InterruptedRestore struct {
 	Header
-	Plan  retake.Plan
-	Done  int
-	Split bool // a name may have been taken away and not given again
+	Plan     retake.Plan
+	Done     int
+	HasSplit bool // a name may have been taken away and not given again
 }
 
-// Pending answers what was cut off; nil when nothing was.
-func Pending(dir fsx.Dir, name string) (*Cut, error) {
+// ReadJournal answers what was cut off; nil when nothing was.
+func ReadJournal(dir fsx.Dir, name string) (*InterruptedRestore, error) {
 	f, err := dir.OpenFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -116,21 +116,21 @@ func Pending(dir fsx.Dir, name string) (*Cut, error) {
 	}
 	defer f.Close() //nolint:errcheck // only read
 	r := bufio.NewReaderSize(f, 64<<10)
-	var c Cut
-	if err := errors.Join(readLine(r, &c.Header), readLine(r, &c.Plan)); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrJournal, err)
+	var c InterruptedRestore
+	if err := errors.Join(decodeLine(r, &c.Header), decodeLine(r, &c.Plan)); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrJournalDamaged, err)
 	}
 	marks, err := io.ReadAll(r)
-	c.Done = min(bytes.Count(marks, []byte{dot}), c.Total)
-	c.Split = bytes.IndexByte(marks, cross) >= 0
+	c.Done = min(bytes.Count(marks, []byte{doneMark}), c.Total)
+	c.HasSplit = bytes.IndexByte(marks, splitMark) >= 0
 	return &c, err
 }
 
 // ErrJournal is a journal that cannot be read. It was durable before anything was
 // changed, so this is damage, not a cut.
-var ErrJournal = errors.New("the journal is damaged")
+var ErrJournalDamaged = errors.New("the journal is damaged")
 
-func readLine(r *bufio.Reader, v any) error {
+func decodeLine(r *bufio.Reader, v any) error {
 	line, err := r.ReadBytes('\n')
 	if err != nil {
 		return err

@@ -28,19 +28,19 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store/memory"
 )
 
-// bed is a workspace with its home. Several services may stand on it, one after the
+// restoreTest is a workspace with its home. Several services may stand on it, one after the
 // other, as processes do.
-type bed struct {
+type restoreTest struct {
 	home, root string
 	stored     *memory.Store
 	ws         retake.WorkspaceID
 }
 
-var beds atomic.Int64
+var testCount atomic.Int64
 
-func newBed(t fataler, dir string) *bed {
-	at := filepath.Join(dir, fmt.Sprint(beds.Add(1)))
-	b := &bed{home: filepath.Join(at, "home"), root: filepath.Join(at, "shop"), stored: memory.New()}
+func newRestoreTest(t fataler, dir string) *restoreTest {
+	at := filepath.Join(dir, fmt.Sprint(testCount.Add(1)))
+	b := &restoreTest{home: filepath.Join(at, "home"), root: filepath.Join(at, "shop"), stored: memory.New()}
 	for _, d := range []string{b.root, filepath.Join(b.home, "index"), filepath.Join(b.home, "returns")} {
 		must(t, os.MkdirAll(d, 0o755))
 	}
@@ -59,7 +59,7 @@ func must(t fataler, err error) {
 	}
 }
 
-func (b *bed) open(t fataler, seam fsx.FS) *service.Service {
+func (b *restoreTest) openService(t fataler, seam fsx.FS) *service.Service {
 	t.Helper()
 	cat, err := sqlite.Open(context.Background(), filepath.Join(b.home, "catalog.db"), "local", sqlite.Options{})
 	must(t, err)
@@ -74,15 +74,15 @@ func (b *bed) open(t fataler, seam fsx.FS) *service.Service {
 	})
 }
 
-func (b *bed) clear() { _ = os.RemoveAll(filepath.Dir(b.root)) }
+func (b *restoreTest) removeFiles() { _ = os.RemoveAll(filepath.Dir(b.root)) }
 
-// shape is every path with all that is restored of it; hard links show as groups.
-func shape(t fataler, root string) string { return shapeOf(t, root, true) }
+// treeShape is every path with all that is restored of it; hard links show as groups.
+func treeShape(t fataler, root string) string { return describeTree(t, root, true) }
 
-// contents is the shape without times.
-func contents(t fataler, root string) string { return shapeOf(t, root, false) }
+// treeContents is the shape without times.
+func treeContents(t fataler, root string) string { return describeTree(t, root, false) }
 
-func shapeOf(t fataler, root string, times bool) string {
+func describeTree(t fataler, root string, times bool) string {
 	t.Helper()
 	var out []string
 	first := map[uint64]string{}
@@ -126,22 +126,22 @@ func shapeOf(t fataler, root string, times bool) string {
 	return strings.Join(out, "\n")
 }
 
-var words = []string{"a", "b", "a.db", "a.db-wal", "dir", "é", " x", "n\nl", "\xff", ".git"}
+var sampleNames = []string{"a", "b", "a.db", "a.db-wal", "dir", "é", " x", "n\nl", "\xff", ".git"}
 
 // plain are the words that no program writes all the time.
-var plain = slices.DeleteFunc(slices.Clone(words), restore.Output)
+var stableNames = slices.DeleteFunc(slices.Clone(sampleNames), restore.IsVolatile)
 
-// scribble makes a few random changes below a directory.
-func scribble(t *rapid.T, root string) { scribbleWith(t, root, words) }
+// changeRandomly makes a few random changes below a directory.
+func changeRandomly(t *rapid.T, root string) { changeRandomlyWith(t, root, sampleNames) }
 
-func scribbleWith(t *rapid.T, root string, words []string) {
+func changeRandomlyWith(t *rapid.T, root string, words []string) {
 	for range rapid.IntRange(1, 8).Draw(t, "changes") {
 		at := root
 		for range rapid.IntRange(0, 2).Draw(t, "depth") {
 			at = filepath.Join(at, rapid.SampledFrom(words).Draw(t, "dir"))
 		}
 		path := filepath.Join(at, rapid.SampledFrom(words).Draw(t, "name"))
-		makeWay(root, at)
+		clearPath(root, at)
 		text := rapid.SampledFrom([]string{"", "x", "one\ntwo\nthree\n", "one\n2\nthree\n"}).Draw(t, "text")
 		switch rapid.IntRange(0, 8).Draw(t, "kind") {
 		case 0, 1, 2:
@@ -172,8 +172,8 @@ func scribbleWith(t *rapid.T, root string, words []string) {
 	}
 }
 
-// makeWay makes directories of everything on the way.
-func makeWay(root, at string) {
+// clearPath makes directories of everything on the way.
+func clearPath(root, at string) {
 	rel, _ := filepath.Rel(root, at)
 	path := root
 	for name := range strings.SplitSeq(rel, string(filepath.Separator)) {
@@ -185,15 +185,15 @@ func makeWay(root, at string) {
 	}
 }
 
-func (b *bed) begin(t fataler) *service.Service {
-	s := b.open(t, fsx.OS())
+func (b *restoreTest) beginService(t fataler) *service.Service {
+	s := b.openService(t, fsx.OS())
 	res, err := s.Init(context.Background(), retake.InitRequest{Dir: b.root})
 	must(t, err)
 	b.ws = res.Workspace.ID
 	return s
 }
 
-func (b *bed) apply(s *service.Service, req retake.PlanRequest) (retake.RestoreResult, error) {
+func (b *restoreTest) applyPlan(s *service.Service, req retake.PlanRequest) (retake.RestoreResult, error) {
 	req.Workspace = b.ws
 	p, err := s.PlanRestore(context.Background(), req)
 	if err != nil {
@@ -216,35 +216,35 @@ func TestThereAndBack(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
-		b := newBed(t, dir)
-		defer b.clear()
-		scribble(t, b.root)
-		s := b.begin(t)
+		b := newRestoreTest(t, dir)
+		defer b.removeFiles()
+		changeRandomly(t, b.root)
+		s := b.beginService(t)
 		defer s.Close()
-		states := []string{shape(t, b.root)}
+		states := []string{treeShape(t, b.root)}
 		for range rapid.IntRange(1, 3).Draw(t, "turns") {
-			scribble(t, b.root)
+			changeRandomly(t, b.root)
 			save(t, s, b.ws)
-			states = append(states, shape(t, b.root))
+			states = append(states, treeShape(t, b.root))
 		}
 		if rapid.Bool().Draw(t, "loose") {
-			scribble(t, b.root)
+			changeRandomly(t, b.root)
 		}
-		now := shape(t, b.root)
+		now := treeShape(t, b.root)
 		n := rapid.IntRange(1, len(states)).Draw(t, "target")
 		req := retake.PlanRequest{Course: retake.CourseRestore, Ref: fmt.Sprint(n), Git: true}
-		res, err := b.apply(s, req)
+		res, err := b.applyPlan(s, req)
 		if err != nil || len(res.Failed) > 0 {
 			t.Fatalf("restore %d: %v %v", n, res.Failed, err)
 		}
-		if got := shape(t, b.root); got != states[n-1] {
+		if got := treeShape(t, b.root); got != states[n-1] {
 			t.Fatalf("restored %d\n--- want\n%s\n--- got\n%s", n, states[n-1], got)
 		}
-		res, err = b.apply(s, retake.PlanRequest{Course: retake.CourseRestore, Ref: string(res.Safety.ID), Git: true})
+		res, err = b.applyPlan(s, retake.PlanRequest{Course: retake.CourseRestore, Ref: string(res.Safety.ID), Git: true})
 		if err != nil || len(res.Failed) > 0 {
 			t.Fatalf("back again: %v %v", res.Failed, err)
 		}
-		if got := shape(t, b.root); got != now {
+		if got := treeShape(t, b.root); got != now {
 			t.Fatalf("back again\n--- want\n%s\n--- got\n%s", now, got)
 		}
 	})
@@ -256,39 +256,39 @@ func TestUndoIsALadder(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
-		b := newBed(t, dir)
-		defer b.clear()
-		scribbleWith(t, b.root, plain)
-		s := b.begin(t)
+		b := newRestoreTest(t, dir)
+		defer b.removeFiles()
+		changeRandomlyWith(t, b.root, stableNames)
+		s := b.beginService(t)
 		defer s.Close()
 		for range rapid.IntRange(1, 4).Draw(t, "turns") {
-			scribbleWith(t, b.root, plain)
+			changeRandomlyWith(t, b.root, stableNames)
 			save(t, s, b.ws)
 		}
-		rungs := []string{contents(t, b.root)}
+		rungs := []string{treeContents(t, b.root)}
 		for {
 			if len(rungs) > 8 {
 				t.Fatalf("undo does not end:\n%s", strings.Join(rungs[len(rungs)-3:], "\n\n"))
 			}
-			res, err := b.apply(s, retake.PlanRequest{Course: retake.CourseUndo, Git: true})
+			res, err := b.applyPlan(s, retake.PlanRequest{Course: retake.CourseUndo, Git: true})
 			if retake.IsKind(err, retake.NotFound) {
 				break
 			}
 			if err != nil || len(res.Failed) > 0 {
 				t.Fatalf("undo: %v %v", res.Failed, err)
 			}
-			rungs = append(rungs, contents(t, b.root))
+			rungs = append(rungs, treeContents(t, b.root))
 		}
 		for _, want := range slices.Backward(rungs[:len(rungs)-1]) {
-			res, err := b.apply(s, retake.PlanRequest{Course: retake.CourseRedo, Git: true})
+			res, err := b.applyPlan(s, retake.PlanRequest{Course: retake.CourseRedo, Git: true})
 			if err != nil || len(res.Failed) > 0 {
 				t.Fatalf("redo: %v %v", res.Failed, err)
 			}
-			if got := contents(t, b.root); got != want {
+			if got := treeContents(t, b.root); got != want {
 				t.Fatalf("redo\n--- want\n%s\n--- got\n%s", want, got)
 			}
 		}
-		_, err := b.apply(s, retake.PlanRequest{Course: retake.CourseRedo, Git: true})
+		_, err := b.applyPlan(s, retake.PlanRequest{Course: retake.CourseRedo, Git: true})
 		if !errors.As(err, new(*retake.Error)) || !retake.IsKind(err, retake.NotFound) {
 			t.Fatalf("a redo too many: %v", err)
 		}

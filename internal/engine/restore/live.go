@@ -11,64 +11,64 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// Live is the workspace as it is now, seen as a tree: a stored one, with what
+// LiveTree is the workspace as it is now, seen as a tree: a stored one, with what
 // changed since laid over it. What was not stored yet has an address that only
 // Live knows.
-type Live struct {
-	stored  store.Trees
-	root    fsx.Dir
-	changed map[string]map[string]*retake.Entry // directory to name to what is there; nil: nothing
-	moved   map[string]bool                     // directories with something below that changed
-	under   map[string]retake.ObjectID          // their stored addresses
+type LiveTree struct {
+	stored         store.Trees
+	root           fsx.Dir
+	changedEntries map[string]map[string]*retake.Entry // directory to name to what is there; nil: nothing
+	changedDirs    map[string]bool                     // directories with something below that changed
+	storedDirs     map[string]retake.ObjectID          // their stored addresses
 }
 
 const livePrefix = "live:"
 
-// NewLive lays changes over the stored tree at base, and answers the root of the
+// NewLiveTree lays changes over the stored tree at base, and answers the root of the
 // whole. self is the root as it is now.
-func NewLive(stored store.Trees, root fsx.Dir, base, self retake.Entry, changes []retake.Change, gaps []retake.Gap) (*Live, retake.Entry) {
-	l := &Live{stored: stored, root: root, changed: map[string]map[string]*retake.Entry{}, moved: map[string]bool{}, under: map[string]retake.ObjectID{"": base.Object}}
+func NewLiveTree(stored store.Trees, root fsx.Dir, base, self retake.Entry, changes []retake.Change, gaps []retake.Gap) (*LiveTree, retake.Entry) {
+	l := &LiveTree{stored: stored, root: root, changedEntries: map[string]map[string]*retake.Entry{}, changedDirs: map[string]bool{}, storedDirs: map[string]retake.ObjectID{"": base.Object}}
 	for _, c := range changes {
-		l.lay(c.Path, l.address(c))
+		l.overlay(c.Path, l.addressChange(c))
 	}
 	for _, g := range gaps { // no capture of now would hold it, whatever the last one did
 		if path := strings.TrimSuffix(g.Path, "/"); !g.Reason.Held() && path != "" {
-			l.lay(path, nil)
+			l.overlay(path, nil)
 		}
 	}
 	self.Object, self.Sum = base.Object, base.Sum
-	if l.moved[""] {
+	if l.changedDirs[""] {
 		self.Object = livePrefix
 	}
 	return l, self
 }
 
-// lay puts what is there now over the stored tree.
-func (l *Live) lay(path string, e *retake.Entry) {
-	dir, name := split(path)
-	if l.changed[dir] == nil {
-		l.changed[dir] = map[string]*retake.Entry{}
+// overlay puts what is there now over the stored tree.
+func (l *LiveTree) overlay(path string, e *retake.Entry) {
+	dir, name := splitPath(path)
+	if l.changedEntries[dir] == nil {
+		l.changedEntries[dir] = map[string]*retake.Entry{}
 	}
-	l.changed[dir][name] = e
-	for at := dir; !l.moved[at]; at, _ = split(at) {
-		l.moved[at] = true
+	l.changedEntries[dir][name] = e
+	for at := dir; !l.changedDirs[at]; at, _ = splitPath(at) {
+		l.changedDirs[at] = true
 		if at == "" {
 			break
 		}
 	}
 }
 
-// address gives what is there now an address of its own, unless its bytes are known.
-func (l *Live) address(c retake.Change) *retake.Entry {
+// addressChange gives what is there now an address of its own, unless its bytes are known.
+func (l *LiveTree) addressChange(c retake.Change) *retake.Entry {
 	if c.After == nil {
 		return nil
 	}
 	e := *c.After
-	_, e.Name = split(c.Path)
+	_, e.Name = splitPath(c.Path)
 	switch {
 	case e.Kind == retake.KindDir:
 		if c.Before == nil || c.Before.Kind != retake.KindDir { // else what lies in it decides
-			l.moved[c.Path] = true
+			l.changedDirs[c.Path] = true
 		}
 	case e.Object == "" || c.What == retake.Edited || c.What == retake.Retyped:
 		e.Object = retake.ObjectID(livePrefix + c.Path)
@@ -77,20 +77,20 @@ func (l *Live) address(c retake.Change) *retake.Entry {
 }
 
 // Dir lists a directory of the workspace, or a stored one.
-func (l *Live) Dir(ctx context.Context, id retake.ObjectID) ([]retake.Entry, error) {
+func (l *LiveTree) Dir(ctx context.Context, id retake.ObjectID) ([]retake.Entry, error) {
 	path, ok := strings.CutPrefix(string(id), livePrefix)
 	if !ok {
 		return l.stored.Dir(ctx, id)
 	}
 	var entries []retake.Entry
-	if below := l.under[path]; below != "" {
+	if below := l.storedDirs[path]; below != "" {
 		var err error
 		if entries, err = l.stored.Dir(ctx, below); err != nil {
 			return nil, err
 		}
 	}
 	out := make([]retake.Entry, 0, len(entries))
-	news, known := l.changed[path], map[string]bool{}
+	news, known := l.changedEntries[path], map[string]bool{}
 	for _, e := range entries {
 		if now, ok := news[e.Name]; ok {
 			known[e.Name] = true
@@ -103,41 +103,41 @@ func (l *Live) Dir(ctx context.Context, id retake.ObjectID) ([]retake.Entry, err
 				e.Object, e.Sum = was.Object, was.Sum
 			}
 		}
-		out = append(out, l.entry(path, e))
+		out = append(out, l.addressDir(path, e))
 	}
 	for name, now := range news {
 		if now != nil && !known[name] {
-			out = append(out, l.entry(path, *now))
+			out = append(out, l.addressDir(path, *now))
 		}
 	}
 	slices.SortFunc(out, func(a, b retake.Entry) int { return strings.Compare(a.Name, b.Name) })
 	return out, nil
 }
 
-// entry gives a directory with changes below it an address of ours.
-func (l *Live) entry(dir string, e retake.Entry) retake.Entry {
-	path := join(dir, e.Name)
-	if e.Kind == retake.KindDir && (l.moved[path] || e.Object == "") {
-		l.under[path] = e.Object
+// addressDir gives a directory with changes below it an address of ours.
+func (l *LiveTree) addressDir(dir string, e retake.Entry) retake.Entry {
+	path := joinPath(dir, e.Name)
+	if e.Kind == retake.KindDir && (l.changedDirs[path] || e.Object == "") {
+		l.storedDirs[path] = e.Object
 		e.Object = retake.ObjectID(livePrefix + path)
 	}
 	return e
 }
 
 // File opens bytes, of the live file or stored.
-func (l *Live) File(ctx context.Context, id retake.ObjectID) (io.ReadSeekCloser, error) {
+func (l *LiveTree) File(ctx context.Context, id retake.ObjectID) (io.ReadSeekCloser, error) {
 	path, ok := strings.CutPrefix(string(id), livePrefix)
 	if !ok {
 		return l.stored.File(ctx, id)
 	}
-	w := newWay(l.root)
-	defer w.close()
-	dir, name, err := w.parent(path)
+	w := newDirOpener(l.root)
+	defer w.closeAll()
+	dir, name, err := w.openParent(path)
 	if err != nil {
 		return nil, err
 	}
 	if text, err := dir.Readlink(name); err == nil {
-		return textFile{strings.NewReader(text)}, nil
+		return stringFile{strings.NewReader(text)}, nil
 	}
 	f, err := dir.OpenFile(name)
 	if err != nil {
@@ -145,34 +145,34 @@ func (l *Live) File(ctx context.Context, id retake.ObjectID) (io.ReadSeekCloser,
 	}
 	i, err := f.Stat()
 	if err != nil {
-		return nil, closing(err, f)
+		return nil, joinClose(err, f)
 	}
 	return liveFile{io.NewSectionReader(f, 0, i.Size), f}, nil
 }
 
-type textFile struct{ *strings.Reader }
+type stringFile struct{ *strings.Reader }
 
-func (textFile) Close() error { return nil }
+func (stringFile) Close() error { return nil }
 
 type liveFile struct {
 	*io.SectionReader
 	io.Closer
 }
 
-// OnlyLive reports whether an address is of a live file whose bytes are not stored.
-func OnlyLive(id retake.ObjectID) bool { return id == "" || isLive(id) }
+// IsUnstored reports whether an address is of a live file whose bytes are not stored.
+func IsUnstored(id retake.ObjectID) bool { return id == "" || isLiveID(id) }
 
-// isLive reports whether only the live file holds these bytes.
-func isLive(id retake.ObjectID) bool { return strings.HasPrefix(string(id), livePrefix) }
+// isLiveID reports whether only the live file holds these bytes.
+func isLiveID(id retake.ObjectID) bool { return strings.HasPrefix(string(id), livePrefix) }
 
-func split(path string) (dir, name string) {
+func splitPath(path string) (dir, name string) {
 	if i := strings.LastIndexByte(path, '/'); i >= 0 {
 		return path[:i], path[i+1:]
 	}
 	return "", path
 }
 
-func join(dir, name string) string {
+func joinPath(dir, name string) string {
 	if dir == "" {
 		return name
 	}

@@ -11,15 +11,15 @@ import (
 )
 
 func TestUndoOfAModeBesideALooseEdit(t *testing.T) {
-	b := newBed(t, t.TempDir())
+	b := newRestoreTest(t, t.TempDir())
 	path := filepath.Join(b.root, "b")
 	must(t, os.WriteFile(path, []byte("one\n"), 0o644))
-	s := b.begin(t)
+	s := b.beginService(t)
 	defer s.Close()
 	must(t, os.Chmod(path, 0o600))
 	save(t, s, b.ws)
 	must(t, os.WriteFile(path, []byte("edited, in no checkpoint\n"), 0o600))
-	if _, err := b.apply(s, retake.PlanRequest{Course: retake.CourseUndo, Ref: "2"}); err != nil {
+	if _, err := b.applyPlan(s, retake.PlanRequest{Course: retake.CourseUndo, Ref: "2"}); err != nil {
 		t.Fatalf("nobody touched anything: %v", err)
 	}
 	i, err := os.Stat(path)

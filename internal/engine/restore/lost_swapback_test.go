@@ -19,45 +19,45 @@ import (
 // What somebody writes while we swap comes into the hold under the name of the staged file,
 // and must not be taken for it.
 
-// hasty is a hold beside which somebody works: before is called before each exchange.
-type hasty struct {
+// racingDir is a hold beside which somebody works: before is called before each exchange.
+type racingDir struct {
 	fsx.Dir
 	before func(n int)
 	n      int
 }
 
-func (h *hasty) OpenDir(name string) (fsx.Dir, error) {
+func (h *racingDir) OpenDir(name string) (fsx.Dir, error) {
 	d, err := h.Dir.OpenDir(name)
 	if err != nil {
 		return nil, err
 	}
-	return &hasty{Dir: d, before: h.before}, nil
+	return &racingDir{Dir: d, before: h.before}, nil
 }
 
-func (h *hasty) Exchange(name string, to fsx.Dir, newName string) error {
+func (h *racingDir) Exchange(name string, to fsx.Dir, newName string) error {
 	h.n++
 	h.before(h.n)
 	return h.Dir.Exchange(name, to, newName)
 }
 
-func (h *hasty) Rename(name string, _ fsx.Dir, newName string) error {
+func (h *racingDir) Rename(name string, _ fsx.Dir, newName string) error {
 	return h.Dir.Rename(name, h.Dir, newName)
 }
 
 func testLost(t *testing.T, second func(path string), want string) {
 	dir := t.TempDir()
-	b := newBed(t, dir)
+	b := newRestoreTest(t, dir)
 	path := filepath.Join(b.root, "f")
 	must(t, os.WriteFile(path, []byte("old\n"), 0o644))
-	s := b.begin(t)
+	s := b.beginService(t)
 	must(t, os.WriteFile(path, []byte("new\n"), 0o644))
 	save(t, s, b.ws)
 	ctx := context.Background()
-	one, err := b.stored.Leaf(ctx, b.ws, 1)
+	one, err := b.stored.Record(ctx, b.ws, 1)
 	must(t, err)
-	two, err := b.stored.Leaf(ctx, b.ws, 2)
+	two, err := b.stored.Record(ctx, b.ws, 2)
 	must(t, err)
-	plan, err := restore.Make(ctx, restore.Request{Course: retake.CourseRestore, Trees: b.stored, Now: two.Files, Want: one.Files, Files: 1})
+	plan, err := restore.MakePlan(ctx, restore.Request{Course: retake.CourseRestore, Trees: b.stored, Now: two.Files, Want: one.Files, FileCount: 1})
 	must(t, err)
 	root, err := fsx.OS().OpenRoot(b.root)
 	must(t, err)
@@ -77,13 +77,13 @@ func testLost(t *testing.T, second func(path string), want string) {
 		}
 	}
 	_, err = restore.Apply(ctx, restore.Job{
-		ID: "job", Plan: plan, Root: root, Trees: b.stored, Clock: clock.Wall, Number: func(i fsx.Info) uint64 { return i.Ino },
+		ID: "job", Plan: plan, Root: root, Trees: b.stored, Clock: clock.Wall, InodeNumber: func(i fsx.Info) uint64 { return i.Ino },
 		Stamp: func(p string) (restore.Stamp, bool) { return stamp, p == "f" },
-		Holds: []func() (fsx.Dir, error){func() (fsx.Dir, error) {
+		TrashDirs: []func() (fsx.Dir, error){func() (fsx.Dir, error) {
 			d, err := fsx.OS().OpenRoot(b.home)
-			return &hasty{Dir: d, before: before}, err
+			return &racingDir{Dir: d, before: before}, err
 		}},
-		Journals: journals, Journal: "journal",
+		JournalDir: journals, JournalName: "journal",
 	})
 	t.Logf("apply: %v", err)
 	found := ""

@@ -42,11 +42,11 @@ func (d farDir) OpenDir(name string) (fsx.Dir, error) {
 	return farDir{sub}, err
 }
 
-func (d farDir) Place(name string, to fsx.Dir, other string) error {
+func (d farDir) RenameNoReplace(name string, to fsx.Dir, other string) error {
 	if far, ok := to.(farDir); ok {
 		to = far.Dir
 	}
-	return d.Dir.Place(name, to, other)
+	return d.Dir.RenameNoReplace(name, to, other)
 }
 
 type fullDir struct {
@@ -61,13 +61,13 @@ func (d fullDir) Mkdir(name string, _ fs.FileMode) error {
 // Whoever is told to make room must be told where.
 func TestWithoutRoomTheDiskIsNamed(t *testing.T) {
 	seam := &fullElsewhere{FS: fsx.OS(), home: "/nowhere"}
-	r := startTrial(t, seam, "a", "1")
+	r := startServiceTest(t, seam, "a", "1")
 	seam.home = r.home
-	r.turn("a", "22")
-	_, err := r.apply(r.s, to("1"))
+	r.recordTurn("a", "22")
+	_, err := r.applyPlan(r.s, to("1"))
 	e := retake.AsError(err)
 	if e.Kind != retake.Limit || !strings.Contains(e.What, r.root) || strings.Contains(e.Hint, "space --free") {
 		t.Errorf("%v: %q, %q", err, e.What, e.Hint)
 	}
-	r.has("a", "22")
+	r.wantFiles("a", "22")
 }

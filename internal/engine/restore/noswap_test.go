@@ -33,8 +33,8 @@ func (d noSwapDir) OpenDir(name string) (fsx.Dir, error) { return plainDir(d.Dir
 
 func (d noSwapDir) Exchange(string, fsx.Dir, string) error { return errors.ErrUnsupported }
 
-func (d noSwapDir) Place(name string, to fsx.Dir, other string) error {
-	return d.Dir.Place(name, below(to), other)
+func (d noSwapDir) RenameNoReplace(name string, to fsx.Dir, other string) error {
+	return d.Dir.RenameNoReplace(name, below(to), other)
 }
 
 func (d noSwapDir) Rename(name string, to fsx.Dir, other string) error {

@@ -15,39 +15,39 @@ import (
 
 // Limits of deletions that are done without being asked about.
 const (
-	massFiles  = 1000
-	massShare  = 0.3
-	massAtOnce = 10 // fewer are never many, however few files there are
+	maxDeletes     = 1000
+	maxDeleteShare = 0.3
+	minMassDelete  = 10 // fewer are never many, however few files there are
 )
 
-// obstacles finds the reasons to ask before the plan is applied.
-func (p *planner) obstacles(ctx context.Context) error {
-	p.askUncaptured()
-	p.askChanged()
-	p.askPartial()
-	p.askMass()
-	p.askOverlap()
-	p.askSetuid()
-	p.askGit()
-	if p.plan.Bytes > p.World.Free && p.World.Root != nil {
-		p.plan.Obstacles = append(p.plan.Obstacles, retake.Obstacle{Class: retake.ObstacleSpace, Text: fmt.Sprintf("%s are to be written, and %s are free", termtext.Bytes(p.plan.Bytes), termtext.Bytes(p.World.Free))})
+// findObstacles finds the reasons to ask before the plan is applied.
+func (p *planner) findObstacles(ctx context.Context) error {
+	p.checkUncaptured()
+	p.checkUnsaved()
+	p.checkPartial()
+	p.checkMassDelete()
+	p.checkOverlap()
+	p.checkSetuid()
+	p.checkGit()
+	if p.plan.Bytes > p.Environment.Free && p.Environment.Root != nil {
+		p.plan.Obstacles = append(p.plan.Obstacles, retake.Obstacle{Class: retake.ObstacleSpace, Text: fmt.Sprintf("%s are to be written, and %s are free", termtext.Bytes(p.plan.Bytes), termtext.Bytes(p.Environment.Free))})
 	}
-	if p.World.Root == nil {
+	if p.Environment.Root == nil {
 		return nil
 	}
-	return p.askWorld(ctx)
+	return p.checkEnvironment(ctx)
 }
 
 // fewNames are told by name; more are counted.
-const fewNames = 2
+const maxListedNames = 2
 
-func (p *planner) ask(class string, paths []string, one, more string) {
+func (p *planner) addObstacle(class string, paths []string, one, more string) {
 	if len(paths) == 0 {
 		return
 	}
 	slices.Sort(paths)
 	who := termtext.Count(int64(len(paths))) + " paths"
-	if len(paths) <= fewNames {
+	if len(paths) <= maxListedNames {
 		who = strings.Join(paths[:len(paths)-1], ", ") + " and " + paths[len(paths)-1]
 	}
 	text := fmt.Sprintf(more, who)
@@ -57,30 +57,30 @@ func (p *planner) ask(class string, paths []string, one, more string) {
 	p.plan.Obstacles = append(p.plan.Obstacles, retake.Obstacle{Class: class, Text: text, Paths: paths})
 }
 
-// askUncaptured: what no checkpoint holds cannot be given back.
-func (p *planner) askUncaptured() {
+// checkUncaptured: what no checkpoint holds cannot be given back.
+func (p *planner) checkUncaptured() {
 	var torn []string
-	for _, s := range p.touched() {
+	for _, s := range p.changingSteps() {
 		if p.nowGaps.torn[s.Path] {
 			torn = append(torn, s.Path)
 		}
 	}
 	if len(p.uncaptured) > 0 {
-		p.ask(retake.ObstacleUncaptured, slices.Concat(p.uncaptured, torn), "%s is in the way and in no checkpoint; it stays", "%s are in the way and in no checkpoint, or only in part; they stay")
+		p.addObstacle(retake.ObstacleUncaptured, slices.Concat(p.uncaptured, torn), "%s is in the way and in no checkpoint; it stays", "%s are in the way and in no checkpoint, or only in part; they stay")
 		return
 	}
-	p.ask(retake.ObstacleUncaptured, torn, "%s changes each time it is read, and is kept only as it is caught", "%s change each time they are read, and are kept only as they are caught")
+	p.addObstacle(retake.ObstacleUncaptured, torn, "%s changes each time it is read, and is kept only as it is caught", "%s change each time they are read, and are kept only as they are caught")
 }
 
-// askChanged: what changed since the last checkpoint is somebody's work that no
+// checkUnsaved: what changed since the last checkpoint is somebody's work that no
 // checkpoint shows yet.
-func (p *planner) askChanged() {
+func (p *planner) checkUnsaved() {
 	if p.Base != nil {
 		return
 	}
 	var paths []string
-	for _, s := range p.touched() {
-		if p.Loose[s.Path] && s.Now != nil && !isDir(s.Now) && s.What != retake.Timed {
+	for _, s := range p.changingSteps() {
+		if p.Unsaved[s.Path] && s.Now != nil && !isDir(s.Now) && s.What != retake.Timed {
 			paths = append(paths, s.Path)
 		}
 	}
@@ -88,19 +88,19 @@ func (p *planner) askChanged() {
 		return slices.ContainsFunc(p.plan.Deletes, func(s retake.Step) bool { return s.Path == path })
 	}
 	if !slices.ContainsFunc(paths, func(path string) bool { return !isNew(path) }) {
-		p.ask(retake.ObstacleChanged, paths, "%s has unsaved edits and would be deleted", "%s have unsaved edits and would be deleted")
+		p.addObstacle(retake.ObstacleChanged, paths, "%s has unsaved edits and would be deleted", "%s have unsaved edits and would be deleted")
 		return
 	}
-	p.ask(retake.ObstacleChanged, paths, "%s has unsaved edits that would be overwritten", "%s have unsaved edits that would be overwritten")
+	p.addObstacle(retake.ObstacleChanged, paths, "%s has unsaved edits that would be overwritten", "%s have unsaved edits that would be overwritten")
 }
 
-func (p *planner) touched() []retake.Step {
+func (p *planner) changingSteps() []retake.Step {
 	return slices.Concat(p.plan.Deletes, p.plan.Writes, p.plan.Merges)
 }
 
-// askPartial: bytes of the checkpoint gone to may mix two others, or it does not hold
+// checkPartial: bytes of the checkpoint gone to may mix two others, or it does not hold
 // what is there now.
-func (p *planner) askPartial() {
+func (p *planner) checkPartial() {
 	var paths []string
 	for _, s := range p.plan.Writes {
 		if p.wantGaps.torn[s.Path] && s.What != retake.Timed {
@@ -112,10 +112,10 @@ func (p *planner) askPartial() {
 			paths = append(paths, k.Path)
 		}
 	}
-	p.ask(retake.ObstaclePartial, paths, "%s is incomplete in that checkpoint", "%s are incomplete in that checkpoint")
+	p.addObstacle(retake.ObstaclePartial, paths, "%s is incomplete in that checkpoint", "%s are incomplete in that checkpoint")
 }
 
-func (p *planner) askMass() {
+func (p *planner) checkMassDelete() {
 	var n int
 	for _, s := range p.plan.Deletes {
 		if !isDir(s.Now) {
@@ -123,23 +123,23 @@ func (p *planner) askMass() {
 		}
 	}
 	switch {
-	case n > massFiles:
-		p.plan.Obstacles = append(p.plan.Obstacles, retake.Obstacle{Class: retake.ObstacleMassDelete, Text: fmt.Sprintf("%s deletions, the limit is %s", termtext.Count(int64(n)), termtext.Count(massFiles))})
-	case n > massAtOnce && float64(n) > massShare*float64(p.Files):
-		p.plan.Obstacles = append(p.plan.Obstacles, retake.Obstacle{Class: retake.ObstacleMassDelete, Text: fmt.Sprintf("%s deletions, more than %.0f %% of all %s files", termtext.Count(int64(n)), massShare*100, termtext.Count(p.Files))})
+	case n > maxDeletes:
+		p.plan.Obstacles = append(p.plan.Obstacles, retake.Obstacle{Class: retake.ObstacleMassDelete, Text: fmt.Sprintf("%s deletions, the limit is %s", termtext.Count(int64(n)), termtext.Count(maxDeletes))})
+	case n > minMassDelete && float64(n) > maxDeleteShare*float64(p.FileCount):
+		p.plan.Obstacles = append(p.plan.Obstacles, retake.Obstacle{Class: retake.ObstacleMassDelete, Text: fmt.Sprintf("%s deletions, more than %.0f %% of all %s files", termtext.Count(int64(n)), maxDeleteShare*100, termtext.Count(p.FileCount))})
 	}
 }
 
-// askOverlap: what cannot be told apart from the work of others stays, so the item is not
+// checkOverlap: what cannot be told apart from the work of others stays, so the item is not
 // taken back as a whole.
-func (p *planner) askOverlap() {
+func (p *planner) checkOverlap() {
 	var paths []string
 	for _, k := range p.plan.Keeps {
 		if k.Why == retake.KeepOverlap {
 			paths = append(paths, k.Path)
 		}
 	}
-	p.ask(retake.ObstacleOverlap, paths, "%s may be the work of someone else; it stays", "%s may be the work of someone else; they stay")
+	p.addObstacle(retake.ObstacleOverlap, paths, "%s may be the work of someone else; it stays", "%s may be the work of someone else; they stay")
 }
 
 const (
@@ -147,27 +147,27 @@ const (
 	setgid = 0o2000
 )
 
-// askSetuid: a file that runs with the rights of its owner is a way to more rights.
-func (p *planner) askSetuid() {
+// checkSetuid: a file that runs with the rights of its owner is a way to more rights.
+func (p *planner) checkSetuid() {
 	var paths []string
 	for _, s := range p.plan.Writes {
 		if s.Then.Kind == retake.KindFile && s.Then.Mode&(setuid|setgid) != 0 && s.What != retake.Timed {
 			paths = append(paths, s.Path)
 		}
 	}
-	p.ask(retake.ObstacleSetuid, paths, "%s would run with the rights of its owner", "%s would run with the rights of their owners")
+	p.addObstacle(retake.ObstacleSetuid, paths, "%s would run with the rights of its owner", "%s would run with the rights of their owners")
 }
 
-// askWorld asks what only the machine knows: who holds files, and which names are
+// checkEnvironment asks what only the machine knows: who holds files, and which names are
 // one here.
-func (p *planner) askWorld(ctx context.Context) error {
-	w := newWay(p.World.Root)
-	defer w.close()
+func (p *planner) checkEnvironment(ctx context.Context) error {
+	w := newDirOpener(p.Environment.Root)
+	defer w.closeAll()
 	var files []fsx.Info
 	var steps []retake.Step
 	var clash []string
-	for _, s := range p.touched() {
-		dir, name, err := w.parent(s.Path)
+	for _, s := range p.changingSteps() {
+		dir, name, err := w.openParent(s.Path)
 		if err != nil {
 			continue // not there yet, or moved: applying will find it
 		}
@@ -183,19 +183,19 @@ func (p *planner) askWorld(ctx context.Context) error {
 			return err
 		}
 	}
-	p.ask(retake.ObstacleNames, clash, "%s can't be told apart from another name on this file system", "%s can't be told apart from other names on this file system")
-	if p.World.Holders == nil || len(files) == 0 {
+	p.addObstacle(retake.ObstacleNames, clash, "%s can't be told apart from another name on this file system", "%s can't be told apart from other names on this file system")
+	if p.Environment.Holders == nil || len(files) == 0 {
 		return nil
 	}
-	held, err := p.World.Holders(ctx, files)
+	held, err := p.Environment.Holders(ctx, files)
 	if err != nil {
 		return err
 	}
-	p.askHeld(held, steps)
+	p.checkOpenFiles(held, steps)
 	return nil
 }
 
-func (p *planner) askHeld(held []Held, steps []retake.Step) {
+func (p *planner) checkOpenFiles(held []OpenFile, steps []retake.Step) {
 	texts, paths := map[string][]string{}, map[string][]string{}
 	for _, h := range held {
 		s := steps[h.File]
@@ -204,7 +204,7 @@ func (p *planner) askHeld(held []Held, steps []retake.Step) {
 			continue
 		}
 		class := retake.ObstacleHeld
-		if s.Unit != "" || database(s.Path) {
+		if s.Unit != "" || isDatabase(s.Path) {
 			class = retake.ObstacleDatabase
 		}
 		if len(paths[class]) == 0 {
@@ -225,9 +225,9 @@ func (p *planner) askHeld(held []Held, steps []retake.Step) {
 	}
 }
 
-// database reports whether a file is one by its name, or lies in a cluster of Postgres.
-func database(path string) bool {
-	dir, name := split(path)
+// isDatabase reports whether a file is one by its name, or lies in a cluster of Postgres.
+func isDatabase(path string) bool {
+	dir, name := splitPath(path)
 	for _, suffix := range []string{".db", ".sqlite", ".sqlite3", ".db3", ".mdb", ".ldb"} {
 		if strings.HasSuffix(name, suffix) {
 			return true

@@ -8,27 +8,27 @@ import (
 	"github.com/retake-dev/retake/internal/pure/tree"
 )
 
-// deed is what an op does.
-type deed uint8
+// opKind is what an op does.
+type opKind uint8
 
 const (
-	put    deed = iota + 1 // something new comes to a name, with or without something else there
-	dress                  // mode, owner, attributes and time of a file alone
-	drop                   // a name goes, and what it named with it
-	vacate                 // an empty directory goes
+	opPut         opKind = iota + 1 // something new comes to a name, with or without something else there
+	opSetMetadata                   // mode, owner, attributes and time of a file alone
+	opDelete                        // a name goes, and what it named with it
+	opRemoveDir                     // an empty directory goes
 )
 
 // op is one change of one name, in the order in which they are made.
 type op struct {
-	deed deed
+	kind opKind
 	path string
 	step retake.Step
 }
 
-// order turns a plan into ops: first what must make way for something of another
+// orderOps turns a plan into ops: first what must make way for something of another
 // kind, then what comes, at last what goes. A directory comes before what lies in
 // it and goes after it; the files of a database are together.
-func order(p *retake.Plan) []op {
+func orderOps(p *retake.Plan) []op {
 	var out []op
 	retyped := map[string]bool{}
 	for _, s := range p.Writes {
@@ -39,23 +39,23 @@ func order(p *retake.Plan) []op {
 	going := deepestFirst(p.Deletes)
 	var first, last []retake.Step
 	for _, s := range going {
-		if above(retyped, s.Path) {
+		if hasAncestorIn(retyped, s.Path) {
 			first = append(first, s)
 		} else {
 			last = append(last, s)
 		}
 	}
 	for _, s := range first {
-		out = append(out, goes(s))
+		out = append(out, deleteOp(s))
 	}
 	units := map[string][]op{}
 	last = slices.DeleteFunc(last, func(s retake.Step) bool {
 		if s.Unit != "" {
-			units[s.Unit] = append(units[s.Unit], goes(s))
+			units[s.Unit] = append(units[s.Unit], deleteOp(s))
 		}
 		return s.Unit != ""
 	})
-	for _, o := range comes(p) {
+	for _, o := range writeOps(p) {
 		if u := o.step.Unit; u != "" {
 			units[u] = append(units[u], o)
 		} else {
@@ -66,44 +66,44 @@ func order(p *retake.Plan) []op {
 		out = append(out, units[u]...)
 	}
 	for _, s := range last {
-		out = append(out, goes(s))
+		out = append(out, deleteOp(s))
 	}
 	return out
 }
 
-// comes lists what is brought, changed and put aside, by path. Directories that are
+// writeOps lists what is brought, changed and put aside, by path. Directories that are
 // only dressed have no op: that is done at the end.
-func comes(p *retake.Plan) []op {
+func writeOps(p *retake.Plan) []op {
 	var out []op
 	for _, s := range slices.Concat(p.Writes, p.Merges) {
 		switch {
 		case s.Path == tree.Root || isDir(s.Now) && isDir(s.Then):
-		case s.What == retake.Moded && onlyDress(s) || s.What == retake.Timed:
-			out = append(out, op{deed: dress, path: s.Path, step: s})
+		case s.What == retake.Moded && changesOnlyMetadata(s) || s.What == retake.Timed:
+			out = append(out, op{kind: opSetMetadata, path: s.Path, step: s})
 		default:
-			out = append(out, op{deed: put, path: s.Path, step: s})
+			out = append(out, op{kind: opPut, path: s.Path, step: s})
 		}
 	}
 	for _, k := range p.Keeps {
 		if k.Side != "" {
-			out = append(out, op{deed: put, path: k.Side, step: retake.Step{Path: k.Side, What: retake.Added, Then: k.Then}})
+			out = append(out, op{kind: opPut, path: k.Side, step: retake.Step{Path: k.Side, What: retake.Added, Then: k.Then}})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b op) int { return comparePaths(a.path, b.path) })
 	return out
 }
 
-// onlyDress: other links or other holes need another file.
-func onlyDress(s retake.Step) bool {
-	x, y := extra(s.Now), extra(s.Then)
+// changesOnlyMetadata: other links or other holes need another file.
+func changesOnlyMetadata(s retake.Step) bool {
+	x, y := extraOf(s.Now), extraOf(s.Then)
 	return x.Group == y.Group && slices.Equal(x.Holes, y.Holes)
 }
 
-func goes(s retake.Step) op {
+func deleteOp(s retake.Step) op {
 	if isDir(s.Now) {
-		return op{deed: vacate, path: s.Path, step: s}
+		return op{kind: opRemoveDir, path: s.Path, step: s}
 	}
-	return op{deed: drop, path: s.Path, step: s}
+	return op{kind: opDelete, path: s.Path, step: s}
 }
 
 func deepestFirst(steps []retake.Step) []retake.Step {
@@ -112,12 +112,12 @@ func deepestFirst(steps []retake.Step) []retake.Step {
 	return out
 }
 
-// above reports whether one of the directories above a path is in the set.
-func above(set map[string]bool, path string) bool {
+// hasAncestorIn reports whether one of the directories above a path is in the set.
+func hasAncestorIn(set map[string]bool, path string) bool {
 	if len(set) == 0 {
 		return false
 	}
-	for dir, _ := split(path); dir != ""; dir, _ = split(dir) {
+	for dir, _ := splitPath(path); dir != ""; dir, _ = splitPath(dir) {
 		if set[dir] {
 			return true
 		}

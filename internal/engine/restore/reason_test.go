@@ -20,7 +20,7 @@ func TestWhyADirectoryIsLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	if why := reason(d.RemoveDir("full")); why != "it is not empty" {
+	if why := failureReason(d.RemoveDir("full")); why != "it is not empty" {
 		t.Errorf("left because %q", why)
 	}
 }

@@ -10,22 +10,22 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// Mend makes the plan that ends a restore which was cut off: by doing the rest of it,
+// PlanRecovery makes the plan that ends a restore which was cut off: by doing the rest of it,
 // or by taking back what was done. It touches only paths that look as the restore left
 // them; the others are kept, and named.
-func Mend(ctx context.Context, r Request, cut *Cut) (retake.Plan, error) {
-	r.Plain, r.Base = true, &retake.Entry{} // three-way, whatever the base
+func PlanRecovery(ctx context.Context, r Request, cut *InterruptedRestore) (retake.Plan, error) {
+	r.NoMerge, r.Base = true, &retake.Entry{} // three-way, whatever the base
 	p := newPlanner(r)
 	finish := r.Course == retake.CourseFinish
-	for i, o := range order(&cut.Plan) {
-		if err := p.mend(ctx, o.step, finish, cut.Split && i >= cut.Done); err != nil {
+	for i, o := range orderOps(&cut.Plan) {
+		if err := p.recoverPath(ctx, o.step, finish, cut.HasSplit && i >= cut.Done); err != nil {
 			return p.plan, err
 		}
 	}
 	for _, steps := range [][]retake.Step{cut.Plan.Writes, cut.Plan.Times} {
 		for _, s := range steps {
-			if isDir(s.Then) && (isDir(s.Now) || s.Path == show("")) {
-				if err := p.mend(ctx, s, finish, false); err != nil {
+			if isDir(s.Then) && (isDir(s.Now) || s.Path == displayPath("")) {
+				if err := p.recoverPath(ctx, s, finish, false); err != nil {
 					return p.plan, err
 				}
 			}
@@ -33,20 +33,20 @@ func Mend(ctx context.Context, r Request, cut *Cut) (retake.Plan, error) {
 	}
 	sortSteps(p.plan.Writes)
 	sortSteps(p.plan.Deletes)
-	if err := p.findStaying(ctx); err != nil {
+	if err := p.findRemaining(ctx); err != nil {
 		return p.plan, err
 	}
-	if err := p.findCompanions(ctx, &cut.Plan); err != nil {
+	if err := p.findNewCompanions(ctx, &cut.Plan); err != nil {
 		return p.plan, err
 	}
-	p.keepUnits()
-	p.keepOccupied()
-	return p.plan, p.close(ctx)
+	p.keepWholeUnits()
+	p.keepOccupiedDirs()
+	return p.plan, p.finishPlan(ctx)
 }
 
-// findStaying looks into the directories that would go: what is in them and not in the
+// findRemaining looks into the directories that would go: what is in them and not in the
 // plan stays, and they with it.
-func (p *planner) findStaying(ctx context.Context) error {
+func (p *planner) findRemaining(ctx context.Context) error {
 	going := map[string]bool{}
 	for _, s := range p.plan.Deletes {
 		going[s.Path] = true
@@ -60,17 +60,17 @@ func (p *planner) findStaying(ctx context.Context) error {
 			return err
 		}
 		for _, e := range entries {
-			if path := join(s.Path, e.Name); !going[path] {
-				p.stays = append(p.stays, path)
+			if path := joinPath(s.Path, e.Name); !going[path] {
+				p.remaining = append(p.remaining, path)
 			}
 		}
 	}
 	return nil
 }
 
-// findCompanions leaves databases that got a companion since: it belongs to the bytes
+// findNewCompanions leaves databases that got a companion since: it belongs to the bytes
 // that are there now.
-func (p *planner) findCompanions(ctx context.Context, cut *retake.Plan) error {
+func (p *planner) findNewCompanions(ctx context.Context, cut *retake.Plan) error {
 	known := map[string]bool{}
 	for _, s := range slices.Concat(cut.Writes, cut.Deletes) { // one of these was decided about already
 		known[s.Path] = true
@@ -80,31 +80,31 @@ func (p *planner) findCompanions(ctx context.Context, cut *retake.Plan) error {
 			continue
 		}
 		for _, c := range retake.Companions {
-			e, err := found(p.now.Find(ctx, s.Path+c))
+			e, err := entryOrNil(p.nowFinder.Find(ctx, s.Path+c))
 			if err != nil {
 				return err
 			}
 			if e != nil && !known[s.Path+c] {
-				p.plan.Writes[i].Unit, p.movedUnits[s.Path] = s.Path, true
+				p.plan.Writes[i].Unit, p.changedUnits[s.Path] = s.Path, true
 			}
 		}
 	}
 	return nil
 }
 
-// mend decides about one path of the plan that was cut off. Where names cannot be
+// recoverPath decides about one path of the plan that was cut off. Where names cannot be
 // swapped, open says that this one may have been taken away and not given again.
-func (p *planner) mend(ctx context.Context, s retake.Step, finish, open bool) error {
-	now, err := found(p.now.Find(ctx, rootless(s.Path)))
+func (p *planner) recoverPath(ctx context.Context, s retake.Step, finish, open bool) error {
+	now, err := entryOrNil(p.nowFinder.Find(ctx, trimRoot(s.Path)))
 	if err != nil {
 		return err
 	}
-	if now == nil && p.nowGaps.holds(s.Path) {
-		p.keep(s.Path, sides{want: s.Then}, retake.KeepUncaptured, p.nowGaps.why(s.Path))
+	if now == nil && p.nowGaps.covers(s.Path) {
+		p.addKeep(s.Path, sides{want: s.Then}, retake.KeepUncaptured, p.nowGaps.reason(s.Path))
 		return nil
 	}
 	if s.Merge != nil {
-		return p.mendMerge(ctx, s, now, finish)
+		return p.recoverMerge(ctx, s, now, finish)
 	}
 	three := sides{now: now, base: s.Now, want: s.Then}
 	if !finish {
@@ -114,29 +114,29 @@ func (p *planner) mend(ctx context.Context, s retake.Step, finish, open bool) er
 		three.base = now
 	}
 	if isDir(now) && isDir(three.want) {
-		return p.mendDir(ctx, s, now, three.want)
+		return p.recoverDir(ctx, s, now, three.want)
 	}
-	half, err := p.halfDone(ctx, now, s, open)
+	half, err := p.isHalfDone(ctx, now, s, open)
 	if err != nil {
 		return err
 	}
 	if half {
 		three.base = now
 	}
-	return p.settle(ctx, s.Path, three, unitOf(s))
+	return p.decidePath(ctx, s.Path, three, stepUnits(s))
 }
 
-// halfDone reports whether a path is as only a cut in the middle of one step leaves it.
-func (p *planner) halfDone(ctx context.Context, now *retake.Entry, s retake.Step, open bool) (bool, error) {
+// isHalfDone reports whether a path is as only a cut in the middle of one step leaves it.
+func (p *planner) isHalfDone(ctx context.Context, now *retake.Entry, s retake.Step, open bool) (bool, error) {
 	if open && now == nil && s.Now != nil && s.Then != nil {
 		return true, nil
 	}
-	return p.halfDressed(ctx, now, s)
+	return p.hasPartialMetadata(ctx, now, s)
 }
 
-// halfDressed reports whether a file that was only to be dressed has some of what it
+// hasPartialMetadata reports whether a file that was only to be dressed has some of what it
 // wore, some of what it should wear, and nothing else.
-func (p *planner) halfDressed(ctx context.Context, now *retake.Entry, s retake.Step) (bool, error) {
+func (p *planner) hasPartialMetadata(ctx context.Context, now *retake.Entry, s retake.Step) (bool, error) {
 	if now == nil || s.Now == nil || s.Then == nil || s.What != retake.Moded || isDir(now) {
 		return false, nil
 	}
@@ -144,11 +144,11 @@ func (p *planner) halfDressed(ctx context.Context, now *retake.Entry, s retake.S
 	return same && (now.Mode == s.Now.Mode || now.Mode == s.Then.Mode) && (sameXattrs(now, s.Now) || sameXattrs(now, s.Then)), err
 }
 
-// mendDir gives a directory what it wears. Its time is put back whatever it is now: we
+// recoverDir gives a directory what it wears. Its time is put back whatever it is now: we
 // may change names in it.
-func (p *planner) mendDir(ctx context.Context, s retake.Step, now, want *retake.Entry) error {
+func (p *planner) recoverDir(ctx context.Context, s retake.Step, now, want *retake.Entry) error {
 	before := len(p.plan.Writes) + len(p.plan.Times)
-	if err := p.step(ctx, s.Path, now, want, nil); err != nil {
+	if err := p.addStep(ctx, s.Path, now, want, nil); err != nil {
 		return err
 	}
 	if len(p.plan.Writes)+len(p.plan.Times) == before {
@@ -157,16 +157,16 @@ func (p *planner) mendDir(ctx context.Context, s retake.Step, now, want *retake.
 	return nil
 }
 
-func unitOf(s retake.Step) map[string]string {
+func stepUnits(s retake.Step) map[string]string {
 	if s.Unit == "" {
 		return nil
 	}
 	return map[string]string{s.Path: s.Unit}
 }
 
-// mendMerge: the merged text has no address; it is known by its digest.
-func (p *planner) mendMerge(ctx context.Context, s retake.Step, now *retake.Entry, finish bool) error {
-	before, err := p.alike(ctx, now, s.Now)
+// recoverMerge: the merged text has no address; it is known by its digest.
+func (p *planner) recoverMerge(ctx context.Context, s retake.Step, now *retake.Entry, finish bool) error {
+	before, err := p.isAlike(ctx, now, s.Now)
 	if err != nil {
 		return err
 	}
@@ -179,15 +179,15 @@ func (p *planner) mendMerge(ctx context.Context, s retake.Step, now *retake.Entr
 		s.Now = now
 		p.plan.Merges = append(p.plan.Merges, s)
 	case !finish && (after || now == nil):
-		return p.step(ctx, s.Path, now, s.Now, nil)
+		return p.addStep(ctx, s.Path, now, s.Now, nil)
 	default:
-		p.keep(s.Path, sides{now: now}, retake.KeepChanged, "changed since")
+		p.addKeep(s.Path, sides{now: now}, retake.KeepChanged, "changed since")
 	}
 	return nil
 }
 
 func (p *planner) hasDigest(ctx context.Context, e *retake.Entry, digest string) (bool, error) {
-	if e == nil || e.Kind != retake.KindFile || e.Size > maxText {
+	if e == nil || e.Kind != retake.KindFile || e.Size > maxTextBytes {
 		return false, nil
 	}
 	f, err := p.Trees.File(ctx, e.Object)

@@ -13,56 +13,56 @@ import (
 // change began that is taken back or brought, and what is wanted. A nil is nothing.
 type sides struct{ now, base, want *retake.Entry }
 
-// walk goes down where want differs from base, and calls f for every pair, a
+// treeWalker goes down where want differs from base, and calls f for every pair, a
 // directory before what lies in it. Below a directory for which f answers false it
 // does not go.
-type walk struct {
-	trees store.Trees
-	two   bool // base is what is there now
-	f     func(path string, s sides, kin map[string]string) (deeper bool, err error)
+type treeWalker struct {
+	trees  store.Trees
+	twoWay bool // base is what is there now
+	visit  func(path string, s sides, kin map[string]string) (deeper bool, err error)
 }
 
-// below compares what lies in the directories of s.
-func (w *walk) below(ctx context.Context, path string, s sides) error {
+// walkDir compares what lies in the directories of s.
+func (w *treeWalker) walkDir(ctx context.Context, path string, s sides) error {
 	if isDir(s.base) && isDir(s.want) && s.base.Object == s.want.Object {
 		return nil
 	}
 	var lists [3][]retake.Entry
 	for i, e := range []*retake.Entry{s.now, s.want, s.base} {
-		if i == 2 && w.two {
+		if i == 2 && w.twoWay {
 			break
 		}
 		var err error
-		if lists[i], err = w.list(ctx, path, e); err != nil {
+		if lists[i], err = w.listDir(ctx, path, e); err != nil {
 			return err
 		}
 	}
-	kin := units(path, lists[0], lists[1])
+	kin := databaseUnits(path, lists[0], lists[1])
 	for len(lists[0])+len(lists[1])+len(lists[2]) > 0 {
-		name := least(lists[:]...)
+		name := smallestName(lists[:]...)
 		var k sides
-		k.now, lists[0] = pop(lists[0], name)
-		k.want, lists[1] = pop(lists[1], name)
-		if k.base, lists[2] = pop(lists[2], name); w.two {
+		k.now, lists[0] = popEntry(lists[0], name)
+		k.want, lists[1] = popEntry(lists[1], name)
+		if k.base, lists[2] = popEntry(lists[2], name); w.twoWay {
 			k.base = k.now
 		}
-		if err := w.name(ctx, join(path, name), k, kin); err != nil {
+		if err := w.walkName(ctx, joinPath(path, name), k, kin); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// name has one name decided, and goes below it.
-func (w *walk) name(ctx context.Context, path string, s sides, kin map[string]string) error {
-	deeper, err := w.f(path, s, kin)
+// walkName has one name decided, and goes below it.
+func (w *treeWalker) walkName(ctx context.Context, path string, s sides, kin map[string]string) error {
+	deeper, err := w.visit(path, s, kin)
 	if err != nil || !deeper || !isDir(s.now) && !isDir(s.base) && !isDir(s.want) {
 		return err
 	}
-	return w.below(ctx, path, s)
+	return w.walkDir(ctx, path, s)
 }
 
-func (w *walk) list(ctx context.Context, path string, e *retake.Entry) ([]retake.Entry, error) {
+func (w *treeWalker) listDir(ctx context.Context, path string, e *retake.Entry) ([]retake.Entry, error) {
 	if !isDir(e) {
 		return nil, nil
 	}
@@ -73,7 +73,7 @@ func (w *walk) list(ctx context.Context, path string, e *retake.Entry) ([]retake
 	return entries, ctx.Err()
 }
 
-func least(lists ...[]retake.Entry) string {
+func smallestName(lists ...[]retake.Entry) string {
 	out, found := "", false
 	for _, l := range lists {
 		if len(l) > 0 && (!found || l[0].Name < out) {
@@ -83,7 +83,7 @@ func least(lists ...[]retake.Entry) string {
 	return out
 }
 
-func pop(l []retake.Entry, name string) (*retake.Entry, []retake.Entry) {
+func popEntry(l []retake.Entry, name string) (*retake.Entry, []retake.Entry) {
 	if len(l) == 0 || l[0].Name != name {
 		return nil, l
 	}
@@ -92,9 +92,9 @@ func pop(l []retake.Entry, name string) (*retake.Entry, []retake.Entry) {
 
 func isDir(e *retake.Entry) bool { return e != nil && e.Kind == retake.KindDir }
 
-// units finds the databases of a directory: the path of each member maps to the
+// databaseUnits finds the databases of a directory: the path of each member maps to the
 // path of the database it belongs to.
-func units(dir string, lists ...[]retake.Entry) map[string]string {
+func databaseUnits(dir string, lists ...[]retake.Entry) map[string]string {
 	there, dirs := map[string]bool{}, map[string]bool{}
 	var beside []string
 	for _, l := range lists {
@@ -120,7 +120,7 @@ func units(dir string, lists ...[]retake.Entry) map[string]string {
 			if out == nil {
 				out = map[string]string{}
 			}
-			out[join(dir, name)], out[join(dir, base)] = join(dir, base), join(dir, base)
+			out[joinPath(dir, name)], out[joinPath(dir, base)] = joinPath(dir, base), joinPath(dir, base)
 		}
 	}
 	return out

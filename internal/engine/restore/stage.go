@@ -16,41 +16,41 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
-// stage writes everything that will come, into the hold: if the store cannot give it
+// stageAll writes everything that will come, into the hold: if the store cannot give it
 // or the disk cannot take it, nothing was changed yet.
-func (r *run) stage(ctx context.Context) error {
+func (r *applier) stageAll(ctx context.Context) error {
 	staged := map[string]int{} // group of links to the op that has its first name
 	for i, o := range r.ops {
-		if o.deed != put {
+		if o.kind != opPut {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := r.stageOne(ctx, i, o.step, staged); err != nil {
+		if err := r.stageEntry(ctx, i, o.step, staged); err != nil {
 			return fmt.Errorf("prepare %q: %w", o.path, err)
 		}
 	}
-	if r.puts > fewDirs {
-		if err := r.hold.SyncFS(); err != nil && !errors.Is(err, fsx.ErrUntraced) && !errors.Is(err, errors.ErrUnsupported) {
+	if r.putCount > maxSingleSyncs {
+		if err := r.trash.SyncFS(); err != nil && !errors.Is(err, fsx.ErrNoWriteback) && !errors.Is(err, errors.ErrUnsupported) {
 			return err
 		}
 		return nil
 	}
-	return r.hold.Sync()
+	return r.trash.Sync()
 }
 
-func (r *run) stageOne(ctx context.Context, i int, s retake.Step, staged map[string]int) error {
+func (r *applier) stageEntry(ctx context.Context, i int, s retake.Step, staged map[string]int) error {
 	name, e := strconv.Itoa(i), s.Then
 	switch e.Kind {
 	case retake.KindDir:
-		return r.hold.Mkdir(name, 0o700)
+		return r.trash.Mkdir(name, 0o700)
 	case retake.KindSymlink:
-		text, err := r.text(ctx, e.Object)
+		text, err := r.readObject(ctx, e.Object)
 		if err != nil {
 			return err
 		}
-		if err := r.hold.Symlink(text, name); err != nil {
+		if err := r.trash.Symlink(text, name); err != nil {
 			return err
 		}
 	case retake.KindFIFO, retake.KindSocket:
@@ -58,7 +58,7 @@ func (r *run) stageOne(ctx context.Context, i int, s retake.Step, staged map[str
 		if e.Kind == retake.KindSocket {
 			typ = fsx.Socket
 		}
-		if err := r.hold.Special(name, typ, 0o600); err != nil {
+		if err := r.trash.Mknod(name, typ, 0o600); err != nil {
 			return err
 		}
 	case retake.KindFile:
@@ -66,14 +66,14 @@ func (r *run) stageOne(ctx context.Context, i int, s retake.Step, staged map[str
 	default:
 		return fmt.Errorf("unknown kind %q", e.Kind)
 	}
-	info, err := r.hold.Lstat(name)
+	info, err := r.trash.Lstat(name)
 	if err != nil {
 		return err
 	}
-	return r.dressing(e, func(d fsx.Dressing) error { return r.hold.Dress(name, info.Ino, d) })
+	return r.applyMetadata(e, func(d fsx.Metadata) error { return r.trash.SetMetadata(name, info.Ino, d) })
 }
 
-func (r *run) text(ctx context.Context, id retake.ObjectID) (string, error) {
+func (r *applier) readObject(ctx context.Context, id retake.ObjectID) (string, error) {
 	f, err := r.Trees.File(ctx, id)
 	if err != nil {
 		return "", err
@@ -84,64 +84,64 @@ func (r *run) text(ctx context.Context, id retake.ObjectID) (string, error) {
 	return b.String(), err
 }
 
-func (r *run) stageFile(ctx context.Context, name string, s retake.Step, staged map[string]int, i int) error {
-	group := extra(s.Then).Group
+func (r *applier) stageFile(ctx context.Context, name string, s retake.Step, staged map[string]int, i int) error {
+	group := extraOf(s.Then).Group
 	if first, ok := staged[group]; ok && group != "" {
-		return r.hold.Link(strconv.Itoa(first), r.hold, name)
+		return r.trash.Link(strconv.Itoa(first), r.trash, name)
 	}
-	if group != "" && s.Merge == nil && r.linkLive(group, s, name) {
+	if group != "" && s.Merge == nil && r.linkExisting(group, s, name) {
 		staged[group] = i
 		return nil
 	}
-	f, err := r.hold.Create(name, 0o600)
+	f, err := r.trash.Create(name, 0o600)
 	if err != nil {
 		return err
 	}
-	if err := r.fill(ctx, f, s); err != nil {
-		return closing(err, f)
+	if err := r.writeContent(ctx, f, s); err != nil {
+		return joinClose(err, f)
 	}
 	then := *s.Then
 	if s.Merge != nil {
 		then.ModTime = r.Clock.Now().UnixNano()
 	}
-	if err := r.dressing(&then, f.Dress); err != nil {
-		return closing(err, f)
+	if err := r.applyMetadata(&then, f.SetMetadata); err != nil {
+		return joinClose(err, f)
 	}
 	if group != "" {
 		staged[group] = i
 	}
-	if r.puts <= fewDirs {
+	if r.putCount <= maxSingleSyncs {
 		err = f.Sync()
 	}
-	return closing(err, f)
+	return joinClose(err, f)
 }
 
-// linkLive takes another name of a file that is there already, as it should be.
-func (r *run) linkLive(group string, s retake.Step, name string) bool {
-	if r.Group == nil {
+// linkExisting takes another name of a file that is there already, as it should be.
+func (r *applier) linkExisting(group string, s retake.Step, name string) bool {
+	if r.LinkGroup == nil {
 		return false
 	}
-	for _, m := range r.Group(group) {
+	for _, m := range r.LinkGroup(group) {
 		want, ok := r.Stamp(m.Path)
-		if r.planned[m.Path] || !ok || m.Path == s.Path || m.Entry.Object != s.Then.Object || m.Entry.ModTime != s.Then.ModTime || !sameDress(&m.Entry, s.Then) {
+		if r.plannedPaths[m.Path] || !ok || m.Path == s.Path || m.Entry.Object != s.Then.Object || m.Entry.ModTime != s.Then.ModTime || !sameMetadata(&m.Entry, s.Then) {
 			continue
 		}
-		dir, last, err := r.way.parent(m.Path)
-		if err != nil || dir.Link(last, r.hold, name) != nil {
+		dir, last, err := r.opener.openParent(m.Path)
+		if err != nil || dir.Link(last, r.trash, name) != nil {
 			continue
 		}
-		if i, err := r.hold.Lstat(name); err == nil && r.Number(i) == want.Ino && i.Size == want.Size && i.Mtime == want.Mtime {
+		if i, err := r.trash.Lstat(name); err == nil && r.InodeNumber(i) == want.Ino && i.Size == want.Size && i.Mtime == want.Mtime {
 			return true
 		}
-		_ = r.hold.Remove(name) // another file than expected
+		_ = r.trash.Remove(name) // another file than expected
 	}
 	return false
 }
 
-// fill writes the bytes: stored, or merged.
-func (r *run) fill(ctx context.Context, f fsx.File, s retake.Step) error {
+// writeContent writes the bytes: stored, or merged.
+func (r *applier) writeContent(ctx context.Context, f fsx.File, s retake.Step) error {
 	if s.Merge != nil {
-		text, err := r.mergedText(ctx, s)
+		text, err := r.mergeContent(ctx, s)
 		if err == nil {
 			_, err = f.Write(text)
 		}
@@ -152,17 +152,17 @@ func (r *run) fill(ctx context.Context, f fsx.File, s retake.Step) error {
 		return err
 	}
 	defer src.Close() //nolint:errcheck // only read
-	n, err := copyAround(f, src, extra(s.Then).Holes)
+	n, err := copySparse(f, src, extraOf(s.Then).Holes)
 	if err == nil && n != s.Then.Size {
 		err = fmt.Errorf("%d bytes were stored, %d came", s.Then.Size, n)
 	}
 	return err
 }
 
-func (r *run) mergedText(ctx context.Context, s retake.Step) ([]byte, error) {
+func (r *applier) mergeContent(ctx context.Context, s retake.Step) ([]byte, error) {
 	var texts [3][]byte
 	for i, id := range []retake.ObjectID{s.Merge.Base, s.Now.Object, s.Merge.Want} {
-		text, err := r.text(ctx, id)
+		text, err := r.readObject(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -175,8 +175,8 @@ func (r *run) mergedText(ctx context.Context, s retake.Step) ([]byte, error) {
 	return out, nil
 }
 
-// copyAround copies src, and leaves its holes holes.
-func copyAround(f fsx.File, src io.ReadSeeker, holes []retake.Hole) (int64, error) {
+// copySparse copies src, and leaves its holes holes.
+func copySparse(f fsx.File, src io.ReadSeeker, holes []retake.Hole) (int64, error) {
 	if len(holes) == 0 {
 		return io.Copy(onlyWriter{f}, src)
 	}
@@ -193,7 +193,7 @@ func copyAround(f fsx.File, src io.ReadSeeker, holes []retake.Hole) (int64, erro
 			if _, err := src.Seek(at, io.SeekStart); err != nil {
 				return at, err
 			}
-			if _, err := io.CopyN(&writerAt{f, at}, src, h.Offset-at); err != nil {
+			if _, err := io.CopyN(&offsetWriter{f, at}, src, h.Offset-at); err != nil {
 				return at, err
 			}
 		}
@@ -204,46 +204,46 @@ func copyAround(f fsx.File, src io.ReadSeeker, holes []retake.Hole) (int64, erro
 
 type onlyWriter struct{ io.Writer }
 
-type writerAt struct {
-	f  fsx.File
-	at int64
+type offsetWriter struct {
+	f      fsx.File
+	offset int64
 }
 
-func (w *writerAt) Write(p []byte) (int, error) {
-	n, err := w.f.WriteAt(p, w.at)
-	w.at += int64(n)
+func (w *offsetWriter) Write(p []byte) (int, error) {
+	n, err := w.f.WriteAt(p, w.offset)
+	w.offset += int64(n)
 	return n, err
 }
 
-// dressing gives an entry's attributes. Who is not root cannot give files away: then
+// applyMetadata gives an entry's attributes. Who is not root cannot give files away: then
 // they stay ours, and run with nobody's rights.
-func (r *run) dressing(e *retake.Entry, give func(fsx.Dressing) error) error {
-	d := fsx.Dressing{Owner: true, UID: e.UID, GID: e.GID, Mode: e.Mode, Mtime: e.ModTime, Xattrs: extra(e).Xattrs}
+func (r *applier) applyMetadata(e *retake.Entry, give func(fsx.Metadata) error) error {
+	d := fsx.Metadata{SetOwner: true, UID: e.UID, GID: e.GID, Mode: e.Mode, Mtime: e.ModTime, Xattrs: extraOf(e).Xattrs}
 	if d.Xattrs == nil {
 		d.Xattrs = map[string][]byte{}
 	}
 	err := give(d)
 	if errors.Is(err, fs.ErrPermission) {
-		d.Owner = false
+		d.SetOwner = false
 		d.Mode &^= setuid | setgid
 		if err = give(d); err == nil {
-			r.warn("owner", "some files keep our owner: only root can give files away")
+			r.addWarning("owner", "some files keep our owner: only root can give files away")
 		}
 	}
 	if errors.Is(err, errors.ErrUnsupported) && len(d.Xattrs) > 0 {
 		d.Xattrs = nil
 		if err = give(d); err == nil {
-			r.warn("attributes", "this file system holds no extended attributes")
+			r.addWarning("attributes", "this file system holds no extended attributes")
 		}
 	}
 	return err
 }
 
-func (r *run) warn(code, text string) {
-	for _, w := range r.out.Warnings {
+func (r *applier) addWarning(code, text string) {
+	for _, w := range r.outcome.Warnings {
 		if w.Code == code {
 			return
 		}
 	}
-	r.out.Warnings = append(r.out.Warnings, retake.Warning{Code: code, Text: text})
+	r.outcome.Warnings = append(r.outcome.Warnings, retake.Warning{Code: code, Text: text})
 }

@@ -13,49 +13,49 @@ import (
 	"github.com/retake-dev/retake/internal/pure/tree"
 )
 
-// tidy makes the decisions about single paths fit together.
-func (p *planner) tidy(ctx context.Context) error {
-	p.keepUnits()
-	p.keepOccupied()
-	if err := p.addParents(ctx); err != nil {
+// reconcile makes the decisions about single paths fit together.
+func (p *planner) reconcile(ctx context.Context) error {
+	p.keepWholeUnits()
+	p.keepOccupiedDirs()
+	if err := p.addMissingParents(ctx); err != nil {
 		return err
 	}
-	if err := p.nameSides(ctx); err != nil {
+	if err := p.nameSideCopies(ctx); err != nil {
 		return err
 	}
-	p.addTimes()
+	p.addDirTimes()
 	return nil
 }
 
-// addTimes puts the times of directories back in which names are changed. One in which
+// addDirTimes puts the times of directories back in which names are changed. One in which
 // names come or go by a change that others share keeps the new time: who watches it
 // must see that.
-func (p *planner) addTimes() {
+func (p *planner) addDirTimes() {
 	timed, renamed := map[string]bool{}, map[string]bool{}
 	for _, s := range slices.Concat(p.plan.Times, p.plan.Writes) {
 		if isDir(s.Then) {
-			timed[rootless(s.Path)] = true
+			timed[trimRoot(s.Path)] = true
 		}
 	}
 	var dirs []string
-	for _, o := range order(&p.plan) {
-		dir, _ := split(o.path)
+	for _, o := range orderOps(&p.plan) {
+		dir, _ := splitPath(o.path)
 		renamed[dir] = renamed[dir] || o.step.Now == nil || o.step.Then == nil
-		if p.dirs[dir] != nil && !timed[dir] {
+		if p.currentDirs[dir] != nil && !timed[dir] {
 			timed[dir] = true
 			dirs = append(dirs, dir)
 		}
 	}
 	going := map[string]bool{}
-	for _, s := range p.touched() {
+	for _, s := range p.changingSteps() {
 		going[s.Path] = !isDir(s.Then)
 	}
 	for _, dir := range dirs {
 		if going[dir] || renamed[dir] && p.Base != nil {
 			continue
 		}
-		e := p.dirs[dir]
-		p.plan.Times = append(p.plan.Times, retake.Step{Path: show(dir), What: retake.Timed, Now: e, Then: e})
+		e := p.currentDirs[dir]
+		p.plan.Times = append(p.plan.Times, retake.Step{Path: displayPath(dir), What: retake.Timed, Now: e, Then: e})
 	}
 	sortSteps(p.plan.Times)
 }
@@ -64,9 +64,9 @@ func sortSteps(steps []retake.Step) {
 	slices.SortFunc(steps, func(a, b retake.Step) int { return comparePaths(a.Path, b.Path) })
 }
 
-// keepUnits leaves all files of a database when one of them is left: half of it is
+// keepWholeUnits leaves all files of a database when one of them is left: half of it is
 // worse than either.
-func (p *planner) keepUnits() {
+func (p *planner) keepWholeUnits() {
 	stays := map[string]retake.KeepReason{}
 	for _, k := range p.plan.Keeps {
 		for _, c := range append([]string{""}, retake.Companions...) {
@@ -75,7 +75,7 @@ func (p *planner) keepUnits() {
 			}
 		}
 	}
-	for unit := range p.movedUnits {
+	for unit := range p.changedUnits {
 		if _, known := stays[unit]; !known {
 			stays[unit] = retake.KeepChanged
 		}
@@ -92,27 +92,27 @@ func (p *planner) keepUnits() {
 	p.plan.Deletes = slices.DeleteFunc(p.plan.Deletes, drop)
 }
 
-// keepOccupied leaves directories in which something stays. What should stand in
+// keepOccupiedDirs leaves directories in which something stays. What should stand in
 // their place cannot come.
-func (p *planner) keepOccupied() {
+func (p *planner) keepOccupiedDirs() {
 	stays := map[string]bool{}
 	note := func(path string) {
-		for dir, _ := split(strings.TrimSuffix(path, "/")); dir != "" && !stays[dir]; dir, _ = split(dir) {
+		for dir, _ := splitPath(strings.TrimSuffix(path, "/")); dir != "" && !stays[dir]; dir, _ = splitPath(dir) {
 			stays[dir] = true
 		}
 	}
 	for _, k := range p.plan.Keeps {
 		note(k.Path)
 	}
-	for _, path := range p.stays {
+	for _, path := range p.remaining {
 		note(path)
 	}
 	occupied := func(s retake.Step) bool {
-		if !isDir(s.Now) || isDir(s.Then) || !stays[s.Path] && !p.nowGaps.above[s.Path] {
+		if !isDir(s.Now) || isDir(s.Then) || !stays[s.Path] && !p.nowGaps.ancestors[s.Path] {
 			return false
 		}
 		p.plan.Keeps = append(p.plan.Keeps, retake.Keep{Path: s.Path + "/", Why: retake.KeepOccupied, Detail: "something in it stays"})
-		if p.nowGaps.above[s.Path] {
+		if p.nowGaps.ancestors[s.Path] {
 			p.uncaptured = append(p.uncaptured, s.Path+"/")
 		}
 		return true
@@ -130,13 +130,13 @@ func (p *planner) keepRepositories() {
 	}
 	kept := map[string]bool{}
 	for _, k := range p.plan.Keeps {
-		if repo := join(strings.TrimSuffix(k.Path, "/"), gitDir); k.Why == retake.KeepOccupied && !p.named(repo) {
+		if repo := joinPath(strings.TrimSuffix(k.Path, "/"), gitDir); k.Why == retake.KeepOccupied && !p.isRequestedByName(repo) {
 			kept[repo] = true
 		}
 	}
 	told := map[string]bool{}
 	p.plan.Deletes = slices.DeleteFunc(p.plan.Deletes, func(s retake.Step) bool {
-		for at := s.Path; at != ""; at, _ = split(at) {
+		for at := s.Path; at != ""; at, _ = splitPath(at) {
 			if kept[at] {
 				told[at] = true
 				return true
@@ -149,8 +149,8 @@ func (p *planner) keepRepositories() {
 	}
 }
 
-// addParents brings the directories that a chosen path needs.
-func (p *planner) addParents(ctx context.Context) error {
+// addMissingParents brings the directories that a chosen path needs.
+func (p *planner) addMissingParents(ctx context.Context) error {
 	if len(p.Paths) == 0 && p.Base == nil {
 		return nil
 	}
@@ -162,16 +162,16 @@ func (p *planner) addParents(ctx context.Context) error {
 	}
 	var more []retake.Step
 	for _, s := range p.plan.Writes {
-		for dir, _ := split(s.Path); !have[dir]; dir, _ = split(dir) {
+		for dir, _ := splitPath(s.Path); !have[dir]; dir, _ = splitPath(dir) {
 			have[dir] = true
-			now, err := found(p.now.Find(ctx, dir))
+			now, err := entryOrNil(p.nowFinder.Find(ctx, dir))
 			if err != nil {
 				return err
 			}
 			if isDir(now) {
 				continue
 			}
-			want, err := found(tree.Find(ctx, p.Trees, p.Want, dir))
+			want, err := entryOrNil(tree.Find(ctx, p.Trees, p.Want, dir))
 			if err != nil {
 				return err
 			}
@@ -186,8 +186,8 @@ func (p *planner) addParents(ctx context.Context) error {
 	return nil
 }
 
-// found makes a nil of what is not there.
-func found(e retake.Entry, err error) (*retake.Entry, error) {
+// entryOrNil makes a nil of what is not there.
+func entryOrNil(e retake.Entry, err error) (*retake.Entry, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -216,21 +216,21 @@ func comparePaths(a, b string) int {
 }
 
 // maxName is how long a name may be everywhere; room is left for a counter.
-const maxName = 255 - len("-99")
+const maxNameLen = 255 - len("-99")
 
-// fitting puts a suffix to the last name of a path, and cuts the name where both do not
+// fitSuffix puts a suffix to the last name of a path, and cuts the name where both do not
 // fit.
-func fitting(path, suffix string) string {
-	dir, name := split(path)
-	for len(name)+len(suffix) > maxName {
+func fitSuffix(path, suffix string) string {
+	dir, name := splitPath(path)
+	for len(name)+len(suffix) > maxNameLen {
 		_, size := utf8.DecodeLastRuneInString(name)
 		name = name[:len(name)-size]
 	}
-	return join(dir, name+suffix)
+	return joinPath(dir, name+suffix)
 }
 
-// nameSides gives side copies names that are free.
-func (p *planner) nameSides(ctx context.Context) error {
+// nameSideCopies gives side copies names that are free.
+func (p *planner) nameSideCopies(ctx context.Context) error {
 	taken := map[string]bool{}
 	for _, s := range p.plan.Writes {
 		taken[s.Path] = true
@@ -240,14 +240,14 @@ func (p *planner) nameSides(ctx context.Context) error {
 		if k.Side == "" {
 			continue
 		}
-		k.Side = fitting(k.Path, p.Side)
+		k.Side = fitSuffix(k.Path, p.SideSuffix)
 		name := k.Side
 		for n := 2; ; n++ {
-			there, err := found(p.now.Find(ctx, name))
+			there, err := entryOrNil(p.nowFinder.Find(ctx, name))
 			if err != nil {
 				return err
 			}
-			if there == nil && !taken[name] && !p.nowGaps.holds(name) {
+			if there == nil && !taken[name] && !p.nowGaps.covers(name) {
 				break
 			}
 			name = fmt.Sprintf("%s-%d", k.Side, n)

@@ -15,7 +15,7 @@ func TestOutput(t *testing.T) {
 		"internal/log/log.go": false, "src/build/rules.py": false, "cmd/target/main.rs": false, "lib/log/writer.ts": false,
 		"src/main.go": false, "README.md": false, "logbook.md": false,
 	} {
-		if got := restore.Output(path); got != want {
+		if got := restore.IsVolatile(path); got != want {
 			t.Errorf("%s is output: %v", path, got)
 		}
 	}

@@ -8,72 +8,72 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
-// way opens directories by walking down from the root, one name at a time, and
+// dirOpener opens directories by walking down from the root, one name at a time, and
 // keeps those of the last path open: neighbours come one after the other.
-type way struct {
-	root  fsx.Dir
-	names []string
-	dirs  []fsx.Dir
+type dirOpener struct {
+	root      fsx.Dir
+	openNames []string
+	openDirs  []fsx.Dir
 }
 
-func newWay(root fsx.Dir) *way { return &way{root: root} }
+func newDirOpener(root fsx.Dir) *dirOpener { return &dirOpener{root: root} }
 
-// dir opens the directory at a path; "" is the root. The handle is the way's.
-func (w *way) dir(path string) (fsx.Dir, error) {
+// openDir opens the directory at a path; "" is the root. The handle is the way's.
+func (w *dirOpener) openDir(path string) (fsx.Dir, error) {
 	var names []string
 	if path != "" {
 		names = strings.Split(path, "/")
 	}
 	same := 0
-	for same < len(names) && same < len(w.names) && names[same] == w.names[same] {
+	for same < len(names) && same < len(w.openNames) && names[same] == w.openNames[same] {
 		same++
 	}
-	w.cut(same)
+	w.closeFrom(same)
 	for _, name := range names[same:] {
-		next, err := w.last().OpenDir(name)
+		next, err := w.deepest().OpenDir(name)
 		if err != nil {
 			return nil, err
 		}
-		w.names, w.dirs = append(w.names, name), append(w.dirs, next)
+		w.openNames, w.openDirs = append(w.openNames, name), append(w.openDirs, next)
 	}
-	return w.last(), nil
+	return w.deepest(), nil
 }
 
-// parent opens the directory that a path lies in, and answers its last name.
-func (w *way) parent(path string) (fsx.Dir, string, error) {
-	dir, name := split(path)
-	d, err := w.dir(dir)
+// openParent opens the directory that a path lies in, and answers its last name.
+func (w *dirOpener) openParent(path string) (fsx.Dir, string, error) {
+	dir, name := splitPath(path)
+	d, err := w.openDir(dir)
 	return d, name, err
 }
 
-func (w *way) last() fsx.Dir {
-	if len(w.dirs) == 0 {
+func (w *dirOpener) deepest() fsx.Dir {
+	if len(w.openDirs) == 0 {
 		return w.root
 	}
-	return w.dirs[len(w.dirs)-1]
+	return w.openDirs[len(w.openDirs)-1]
 }
 
-func (w *way) cut(n int) {
-	for i := n; i < len(w.dirs); i++ {
-		_ = w.dirs[i].Close() // a directory handle
+func (w *dirOpener) closeFrom(n int) {
+	for i := n; i < len(w.openDirs); i++ {
+		_ = w.openDirs[i].Close() // a directory handle
 	}
-	w.names, w.dirs = w.names[:n], w.dirs[:n]
+	w.openNames, w.openDirs = w.openNames[:n], w.openDirs[:n]
 }
 
-// forget drops handles at and below a path: another directory may be there now.
-func (w *way) forget(path string) {
+// invalidate drops handles at and below a path: another directory may be there now.
+func (w *dirOpener) invalidate(path string) {
 	names := strings.Split(path, "/")
-	for i := range w.names {
-		if i >= len(names) || w.names[i] != names[i] {
+	for i := range w.openNames {
+		if i >= len(names) || w.openNames[i] != names[i] {
 			return
 		}
 		if i == len(names)-1 {
-			w.cut(i)
+			w.closeFrom(i)
 			return
 		}
 	}
 }
 
-func (w *way) close() { w.cut(0) }
+func (w *dirOpener) closeAll() { w.closeFrom(0) }
 
-func closing(err error, c io.Closer) error { return errors.Join(err, c.Close()) }
+func joinClose(err error, c io.Closer) error { return errors.Join(err, c.Close()) }

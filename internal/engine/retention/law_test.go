@@ -40,8 +40,8 @@ var triggers = []retake.Trigger{
 func anyRow(t *rapid.T, before []retention.Row, number int64, at time.Time) retention.Row {
 	r := retention.Row{ID: id(number), Number: number, Time: at, Trigger: rapid.SampledFrom(triggers).Draw(t, "trigger"), Bytes: 100}
 	one := func(name string, of int) bool { return rapid.IntRange(1, of).Draw(t, name) == 1 }
-	r.Partial, r.Pinned, r.Good, r.Base, r.Held = one("partial", 6), one("pinned", 20), one("good", 12), one("base", 20), one("held", 30)
-	r.Turned = one("turned", 10)
+	r.Partial, r.Pinned, r.Good, r.Base, r.InUse = one("partial", 6), one("pinned", 20), one("good", 12), one("base", 20), one("held", 30)
+	r.ResultChanged = one("turned", 10)
 	if one("safety", 8) {
 		r.Trigger = retake.TriggerSafety
 	}
@@ -67,10 +67,10 @@ func anyEdges(t *rapid.T, at time.Time) retention.Policy {
 	return p
 }
 
-// goes are the numbers that a need lets go.
-func goes(rows []retention.Row, p retention.Policy, at time.Time, need retention.Grip) map[int64]bool {
+// droppedNumbers are the numbers that a need lets go.
+func droppedNumbers(rows []retention.Row, p retention.Policy, at time.Time, need retention.KeepLevel) map[int64]bool {
 	out := map[int64]bool{}
-	for _, d := range retention.Press([]retention.Line{{Verdicts: retention.Judge(rows, p, at)}}, 1<<60, need) {
+	for _, d := range retention.SelectToFree([]retention.History{{Verdicts: retention.Evaluate(rows, p, at)}}, 1<<60, need) {
 		out[d.Number] = true
 	}
 	return out
@@ -102,14 +102,14 @@ func TestNothingThatIsKeptOnPurposeGoes(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		rows := anyTimeline(t)
-		need := retention.Grip(rapid.IntRange(0, 5).Draw(t, "need"))
-		gone := goes(rows, anyPolicy(t), latest(rows), need)
+		need := retention.KeepLevel(rapid.IntRange(0, 5).Draw(t, "need"))
+		gone := droppedNumbers(rows, anyPolicy(t), latest(rows), need)
 		if gone[rows[len(rows)-1].Number] {
 			t.Fatal("the newest goes")
 		}
 		complete, good := false, int64(0)
 		for _, r := range rows {
-			if (r.Pinned || r.Base || r.Held) && gone[r.Number] {
+			if (r.Pinned || r.Base || r.InUse) && gone[r.Number] {
 				t.Fatalf("%+v goes", r)
 			}
 			if !r.Partial && !complete {
@@ -143,19 +143,19 @@ func TestThinningIsDoneOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rows, p := anyTimeline(t), anyPolicy(t)
 		at := latest(rows)
-		gone := goes(rows, p, at, retention.Loose)
+		gone := droppedNumbers(rows, p, at, retention.Loose)
 		left := without(rows, gone)
-		if again := goes(left, p, at, retention.Loose); len(again) > 0 {
+		if again := droppedNumbers(left, p, at, retention.Loose); len(again) > 0 {
 			t.Fatalf("the second time %v go, of %v", again, gone)
 		}
 		later := at.Add(time.Duration(rapid.IntRange(0, 2000).Draw(t, "later")) * hour)
-		wanted := goes(rows, p, later, retention.Loose)
+		wanted := droppedNumbers(rows, p, later, retention.Loose)
 		grown := rows
 		for i := range rapid.IntRange(0, 5).Draw(t, "more") {
 			n := rows[len(rows)-1].Number + int64(i) + 1
 			grown = append(grown[:len(grown):len(grown)], retention.Row{ID: id(n), Number: n, Time: later, Trigger: retake.TriggerManual, Bytes: 100})
 		}
-		more := goes(grown, p, later, retention.Loose)
+		more := droppedNumbers(grown, p, later, retention.Loose)
 		for n := range gone {
 			if !wanted[n] || !more[n] {
 				t.Fatalf("%d was dropped and would stay later: %v %v", n, wanted[n], more[n])
@@ -169,8 +169,8 @@ func TestThinningIsDoneOnce(t *testing.T) {
 func TestTheNewestOfEachStays(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		rows := every(time.Duration(rapid.IntRange(60, 7200).Draw(t, "step"))*time.Second, rapid.IntRange(1, 800).Draw(t, "n"), now)
-		left := without(rows, goes(rows, month, now, retention.Loose))
+		rows := rowsEvery(time.Duration(rapid.IntRange(60, 7200).Draw(t, "step"))*time.Second, rapid.IntRange(1, 800).Draw(t, "n"), now)
+		left := without(rows, droppedNumbers(rows, month, now, retention.Loose))
 		kept := map[int64]bool{}
 		for _, r := range left {
 			kept[r.Number] = true
@@ -200,7 +200,7 @@ func TestAJumpIsADay(t *testing.T) {
 		rows, p := anyTimeline(t), anyPolicy(t)
 		at := rows[len(rows)-1].Time
 		far := at.Add(time.Duration(rapid.IntRange(24, 1_000_000).Draw(t, "hours")) * hour)
-		byDay, byJump := goes(rows, p, at.Add(day), retention.Loose), goes(rows, p, far, retention.Loose)
+		byDay, byJump := droppedNumbers(rows, p, at.Add(day), retention.Loose), droppedNumbers(rows, p, far, retention.Loose)
 		for n := range byJump {
 			if !byDay[n] {
 				t.Fatalf("%d goes by the jump alone", n)
@@ -214,24 +214,24 @@ func TestR1_WhatSomebodyAskedForStaysForTheWindow(t *testing.T) {
 	t.Parallel()
 	asked := map[retake.Trigger]bool{retake.TriggerManual: true, retake.TriggerTask: true, retake.TriggerTurn: true}
 	rapid.Check(t, func(t *rapid.T) {
-		rows := every(time.Duration(rapid.IntRange(1, 300).Draw(t, "step"))*time.Minute, rapid.IntRange(30, 200).Draw(t, "rows"), now)
+		rows := rowsEvery(time.Duration(rapid.IntRange(1, 300).Draw(t, "step"))*time.Minute, rapid.IntRange(30, 200).Draw(t, "rows"), now)
 		for i := range rows {
 			rows[i].Trigger = rapid.SampledFrom(triggers).Draw(t, "trigger")
-			rows[i].Turned = rapid.IntRange(1, 10).Draw(t, "turned") == 1
+			rows[i].ResultChanged = rapid.IntRange(1, 10).Draw(t, "turned") == 1
 		}
 		p := anyPolicy(t)
-		gone := goes(rows, p, now, retention.Loose)
+		gone := droppedNumbers(rows, p, now, retention.Loose)
 		for _, r := range rows {
-			if inside := p.Within == 0 || now.Sub(r.Time) < p.Within; inside && gone[r.Number] && (asked[r.Trigger] || r.Turned) {
+			if inside := p.Within == 0 || now.Sub(r.Time) < p.Within; inside && gone[r.Number] && (asked[r.Trigger] || r.ResultChanged) {
 				t.Fatalf("%+v goes inside of %v", r, p.Within)
 			}
 		}
 		named := false
-		for _, d := range retention.Press([]retention.Line{{Verdicts: retention.Judge(rows, p, now)}}, 1<<60, retention.Kept) {
-			if named && d.Grip != retention.Kept {
+		for _, d := range retention.SelectToFree([]retention.History{{Verdicts: retention.Evaluate(rows, p, now)}}, 1<<60, retention.Kept) {
+			if named && d.Level != retention.Kept {
 				t.Fatalf("%+v goes after something that was asked for", d)
 			}
-			named = d.Grip == retention.Kept
+			named = d.Level == retention.Kept
 		}
 	})
 }
@@ -243,13 +243,13 @@ func TestR2_NothingIsOlderThanTheLastDay(t *testing.T) {
 		rows := anyTimeline(t)
 		at := latest(rows)
 		p := anyEdges(t, at)
-		gone := goes(rows, p, at, retention.Loose)
+		gone := droppedNumbers(rows, p, at, retention.Loose)
 		high := time.Time{} // a row is no older than one before it
 		for i, r := range rows {
 			if r.Time.After(high) {
 				high = r.Time
 			}
-			may := i < len(rows)-1 && !r.Pinned && !r.Base && !r.Held
+			may := i < len(rows)-1 && !r.Pinned && !r.Base && !r.InUse
 			if may && high.Before(p.GoneBefore) && !gone[r.Number] {
 				t.Fatalf("%+v stays, and all before %v go", r, p.GoneBefore)
 			}
@@ -257,7 +257,7 @@ func TestR2_NothingIsOlderThanTheLastDay(t *testing.T) {
 				t.Fatalf("%+v goes", r)
 			}
 		}
-		if again := goes(without(rows, gone), p, at, retention.Loose); len(again) > 0 && p.GoneBefore.IsZero() {
+		if again := droppedNumbers(without(rows, gone), p, at, retention.Loose); len(again) > 0 && p.GoneBefore.IsZero() {
 			t.Fatalf("the second time %v go", again)
 		}
 	})

@@ -7,8 +7,8 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// Line is the verdicts of one workspace.
-type Line struct {
+// History is the verdicts of one workspace.
+type History struct {
 	Workspace retake.WorkspaceID
 	Verdicts  []Verdict
 }
@@ -19,13 +19,13 @@ type Drop struct {
 	Verdict
 }
 
-// Due is what goes by its age, of all lines, the oldest first.
-func Due(lines []Line) []Drop { return loosest(lines, Loose) }
+// Expired is what goes by its age, of all lines, the oldest first.
+func Expired(lines []History) []Drop { return selectUpTo(lines, Loose) }
 
-// Press is what goes, the oldest first, until about that many bytes are given back.
+// SelectToFree is what goes, the oldest first, until about that many bytes are given back.
 // Nothing with a grip above the need is among it.
-func Press(lines []Line, bytes int64, need Grip) []Drop {
-	all := loosest(lines, min(need, Firm))
+func SelectToFree(lines []History, bytes int64, need KeepLevel) []Drop {
+	all := selectUpTo(lines, min(need, Firm))
 	var sum int64
 	for i, d := range all {
 		if sum >= bytes {
@@ -36,17 +36,17 @@ func Press(lines []Line, bytes int64, need Grip) []Drop {
 	return all
 }
 
-func loosest(lines []Line, need Grip) []Drop {
+func selectUpTo(lines []History, need KeepLevel) []Drop {
 	var out []Drop
 	for _, l := range lines {
 		for _, v := range l.Verdicts {
-			if v.Grip <= need {
+			if v.Level <= need {
 				out = append(out, Drop{l.Workspace, v})
 			}
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Drop) int {
-		return cmp.Or(cmp.Compare(a.Grip, b.Grip), a.Time.Compare(b.Time), cmp.Compare(a.Workspace, b.Workspace), cmp.Compare(a.Number, b.Number))
+		return cmp.Or(cmp.Compare(a.Level, b.Level), a.Time.Compare(b.Time), cmp.Compare(a.Workspace, b.Workspace), cmp.Compare(a.Number, b.Number))
 	})
 	return out
 }

@@ -2,43 +2,43 @@ package retention
 
 import "github.com/retake-dev/retake"
 
-// purposes finds what is kept on purpose. The first reason that is found stands.
-func (t *timeline) purposes() {
-	t.purpose = map[int]Why{}
+// applyPurposes finds what is kept on purpose. The first reason that is found stands.
+func (t *timeline) applyPurposes() {
+	t.purposes = map[int]Why{}
 	if len(t.rows) == 0 {
 		return
 	}
-	t.hold(len(t.rows)-1, Latest)
-	t.hold(t.start(), Start)
+	t.keepFor(len(t.rows)-1, Latest)
+	t.keepFor(t.firstComplete(), Start)
 	good := -1
 	for i, r := range t.rows {
 		if r.Pinned {
-			t.hold(i, Pinned)
+			t.keepFor(i, Pinned)
 		}
 		if r.Base {
-			t.hold(i, Base)
+			t.keepFor(i, Base)
 		}
-		if r.Held {
-			t.hold(i, Held)
+		if r.InUse {
+			t.keepFor(i, InUse)
 		}
 		if r.Good {
 			good = i
 		}
 	}
 	if good >= 0 {
-		t.hold(good, Good)
+		t.keepFor(good, Good)
 	}
-	t.safeties()
+	t.keepSafetyPoints()
 }
 
-func (t *timeline) hold(i int, why Why) {
-	if _, ok := t.purpose[i]; !ok {
-		t.purpose[i] = why
+func (t *timeline) keepFor(i int, why Why) {
+	if _, ok := t.purposes[i]; !ok {
+		t.purposes[i] = why
 	}
 }
 
-// start is the first complete one; when there is none, the first.
-func (t *timeline) start() int {
+// firstComplete is the first complete one; when there is none, the first.
+func (t *timeline) firstComplete() int {
 	for i, r := range t.rows {
 		if !r.Partial {
 			return i
@@ -47,10 +47,10 @@ func (t *timeline) start() int {
 	return 0
 }
 
-// safeties keeps what was there before a restore, for a day, and all that taking
+// keepSafetyPoints keeps what was there before a restore, for a day, and all that taking
 // back and bringing again of the last restores needs: the checkpoint itself, what was
 // there before it, where it led, and the one before that.
-func (t *timeline) safeties() {
+func (t *timeline) keepSafetyPoints() {
 	at := make(map[retake.CheckpointID]int, len(t.rows))
 	numbers := make(map[int64]int, len(t.rows))
 	for i, r := range t.rows {
@@ -58,28 +58,28 @@ func (t *timeline) safeties() {
 	}
 	seen := 0
 	for i := len(t.rows) - 1; i >= 0; i-- {
-		r, fresh := t.rows[i], t.ages[i] < Whole
+		r, fresh := t.rows[i], t.ages[i] < KeepAllFor
 		if r.Trigger == retake.TriggerSafety && fresh {
-			t.hold(i, Safety)
+			t.keepFor(i, Safety)
 		}
 		if r.Return == nil {
 			continue
 		}
 		before, known := at[r.Return.Before]
 		if known && fresh {
-			t.hold(before, Safety)
+			t.keepFor(before, Safety)
 		}
-		if seen++; seen > returns {
+		if seen++; seen > restoreDepth {
 			continue
 		}
-		t.hold(i, Undo)
+		t.keepFor(i, Undo)
 		if known {
-			t.hold(before, Undo)
+			t.keepFor(before, Undo)
 		}
 		if target, ok := at[r.Return.Target]; ok {
-			t.hold(target, Undo)
+			t.keepFor(target, Undo)
 			if prior, ok := numbers[t.rows[target].Number-1]; ok {
-				t.hold(prior, Undo)
+				t.keepFor(prior, Undo)
 			}
 		}
 	}

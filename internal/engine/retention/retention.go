@@ -22,15 +22,15 @@ import (
 // The zones of age. Days and hours are those of UTC, so that they are the same
 // whoever asks.
 const (
-	Whole   = 24 * time.Hour     // everything stays
-	Hourly  = 7 * 24 * time.Hour // one of each hour stays
-	Default = 30 * 24 * time.Hour
+	KeepAllFor     = 24 * time.Hour     // everything stays
+	KeepHourlyFor  = 7 * 24 * time.Hour // one of each hour stays
+	DefaultKeepFor = 30 * 24 * time.Hour
 
-	Young = time.Hour // goes only when the disk is in danger
+	MinDropAge = time.Hour // goes only when the disk is in danger
 
-	pause   = 24 * time.Hour // the most that a gap between two checkpoints counts
-	ladder  = 20             // newest checkpoints that undo finds whole, however old they are
-	returns = 10             // newest restores that can be taken back, however old they are
+	maxCountedGap = 24 * time.Hour // the most that a gap between two checkpoints counts
+	undoDepth     = 20             // newest checkpoints that undo finds whole, however old they are
+	restoreDepth  = 10             // newest restores that can be taken back, however old they are
 )
 
 // Row is one checkpoint as the rules see it.
@@ -44,19 +44,19 @@ type Row struct {
 	Return  *retake.Return
 	Bytes   int64 // that it brought; about what dropping it gives back
 
-	Pinned bool
-	Good   bool // it was verified; the newest one of these stays
-	Turned bool // the result of a check became another one here
-	Base   bool // a fork that lives grew from it
-	Held   bool // something under way needs it
+	Pinned        bool
+	Good          bool // it was verified; the newest one of these stays
+	ResultChanged bool // the result of a check became another one here
+	Base          bool // a fork that lives grew from it
+	InUse         bool // something under way needs it
 }
 
-// automatic reports whether a program took the checkpoint without being asked for
+// isAutomatic reports whether a program took the checkpoint without being asked for
 // that state: only these are thinned. Triggers that are not known here are kept.
-func (r Row) automatic() bool {
+func (r Row) isAutomatic() bool {
 	switch r.Trigger {
 	case retake.TriggerPrompt, retake.TriggerRisk, retake.TriggerCall, retake.TriggerQuiet, retake.TriggerSafety, retake.TriggerSession:
-		return !r.Turned
+		return !r.ResultChanged
 	default:
 		return false
 	}
@@ -80,7 +80,7 @@ const (
 	Pinned Why = "pinned"
 	Good   Why = "latest good"
 	Base   Why = "fork base"
-	Held   Why = "in use"
+	InUse  Why = "in use"
 	Safety Why = "safety point"
 	Undo   Why = "undo"
 	Recent Why = "last hour"
@@ -93,44 +93,44 @@ const (
 	None   Why = "" // nothing keeps it
 )
 
-// Grip is how firmly a checkpoint is kept.
-type Grip int
+// KeepLevel is how firmly a checkpoint is kept.
+type KeepLevel int
 
 // A checkpoint goes when the need is at least its grip; one that is kept on purpose
 // has no need above it.
 const (
-	Loose  Grip = iota // it goes by its age
-	Soft               // it goes when the store is over its budget
-	Kept               // it goes when that is not enough
-	Firm               // it goes when the disk is below its floor
-	Always             // it stays
+	Loose  KeepLevel = iota // it goes by its age
+	Soft                    // it goes when the store is over its budget
+	Kept                    // it goes when that is not enough
+	Firm                    // it goes when the disk is below its floor
+	Always                  // it stays
 )
 
 // Verdict is one checkpoint, and why it stays or goes.
 type Verdict struct {
 	Row
-	Why  Why
-	Grip Grip
+	Why   Why
+	Level KeepLevel
 }
 
-// Judge decides about all checkpoints of one timeline, and answers them by number.
+// Evaluate decides about all checkpoints of one timeline, and answers them by number.
 // It must be given all that live: the newest, the start and what undo needs are
 // found among them.
-func Judge(rows []Row, p Policy, now time.Time) []Verdict {
+func Evaluate(rows []Row, p Policy, now time.Time) []Verdict {
 	rows = slices.Clone(rows)
-	slices.SortFunc(rows, func(a, b Row) int { return compare(a.Number, b.Number) })
-	t := &timeline{rows: rows, ages: ages(rows, now), taken: takenAt(rows, now), p: p}
-	t.purposes()
-	t.newest()
+	slices.SortFunc(rows, func(a, b Row) int { return compareNumbers(a.Number, b.Number) })
+	t := &timeline{rows: rows, ages: activeAges(rows, now), times: correctedTimes(rows, now), policy: p}
+	t.applyPurposes()
+	t.indexPeriods()
 	out := make([]Verdict, len(rows))
 	for i, r := range rows {
-		out[i] = t.judge(i)
+		out[i] = t.evaluate(i)
 		out[i].Row = r
 	}
 	return out
 }
 
-func compare(a, b int64) int {
+func compareNumbers(a, b int64) int {
 	switch {
 	case a < b:
 		return -1
@@ -140,24 +140,24 @@ func compare(a, b int64) int {
 	return 0
 }
 
-// ages counts for each row the time until now in which something was done: a gap
+// activeAges counts for each row the time until now in which something was done: a gap
 // counts for a day at most, and a clock that went back for nothing. So a wrong clock
 // or a long pause ages everything by a day, once.
-func ages(rows []Row, now time.Time) []time.Duration {
+func activeAges(rows []Row, now time.Time) []time.Duration {
 	out := make([]time.Duration, len(rows))
 	var age time.Duration
 	after := now
 	for i, r := range slices.Backward(rows) {
-		age += min(max(after.Sub(r.Time), 0), pause)
+		age += min(max(after.Sub(r.Time), 0), maxCountedGap)
 		out[i], after = age, r.Time
 	}
 	return out
 }
 
-// takenAt is when each row was taken, as far as the rows around it can tell. A clock
+// correctedTimes is when each row was taken, as far as the rows around it can tell. A clock
 // that went back dates a row before the one above it, and one that ran ahead dates it
 // in the future; the last day of such a row must come neither early nor never.
-func takenAt(rows []Row, now time.Time) []time.Time {
+func correctedTimes(rows []Row, now time.Time) []time.Time {
 	out := make([]time.Time, len(rows))
 	var high time.Time
 	for i, r := range rows {
@@ -177,17 +177,17 @@ func takenAt(rows []Row, now time.Time) []time.Time {
 }
 
 type timeline struct {
-	rows    []Row
-	ages    []time.Duration
-	taken   []time.Time
-	p       Policy
-	purpose map[int]Why       // by index: kept on purpose
-	hours   map[time.Time]int // index of the newest of each hour
-	days    map[time.Time]int
+	rows     []Row
+	ages     []time.Duration
+	times    []time.Time
+	policy   Policy
+	purposes map[int]Why       // by index: kept on purpose
+	hours    map[time.Time]int // index of the newest of each hour
+	days     map[time.Time]int
 }
 
-// newest finds the last of each hour and each day, in the order of the line.
-func (t *timeline) newest() {
+// indexPeriods finds the last of each hour and each day, in the order of the line.
+func (t *timeline) indexPeriods() {
 	t.hours, t.days = map[time.Time]int{}, map[time.Time]int{}
 	for i, r := range t.rows {
 		t.hours[hourOf(r.Time)], t.days[dayOf(r.Time)] = i, i
@@ -197,42 +197,42 @@ func (t *timeline) newest() {
 func hourOf(at time.Time) time.Time { return at.UTC().Truncate(time.Hour) }
 func dayOf(at time.Time) time.Time  { return at.UTC().Truncate(24 * time.Hour) }
 
-// over reports whether the last day of a row has passed. What nobody may take is not
+// isPastLimit reports whether the last day of a row has passed. What nobody may take is not
 // over: pins and legal holds, the newest, what forks were made from, what is in use.
-func (t *timeline) over(i int) bool {
+func (t *timeline) isPastLimit(i int) bool {
 	r := t.rows[i]
-	if r.Pinned || r.Base || r.Held || i == len(t.rows)-1 {
+	if r.Pinned || r.Base || r.InUse || i == len(t.rows)-1 {
 		return false
 	}
-	return t.taken[i].Before(t.p.GoneBefore)
+	return t.times[i].Before(t.policy.GoneBefore)
 }
 
-func (t *timeline) judge(i int) Verdict {
+func (t *timeline) evaluate(i int) Verdict {
 	age, r := t.ages[i], t.rows[i]
-	if t.over(i) {
-		return Verdict{Why: None, Grip: Loose}
+	if t.isPastLimit(i) {
+		return Verdict{Why: None, Level: Loose}
 	}
-	if why, ok := t.purpose[i]; ok {
-		return Verdict{Why: why, Grip: Always}
+	if why, ok := t.purposes[i]; ok {
+		return Verdict{Why: why, Level: Always}
 	}
-	within := t.p.Within
+	within := t.policy.Within
 	switch {
-	case age < Young:
-		return Verdict{Why: Recent, Grip: Firm}
-	case !r.automatic() && (within == 0 || age < within):
-		return Verdict{Why: Window, Grip: Kept}
+	case age < MinDropAge:
+		return Verdict{Why: Recent, Level: Firm}
+	case !r.isAutomatic() && (within == 0 || age < within):
+		return Verdict{Why: Window, Level: Kept}
 	case within == 0:
-		return Verdict{Why: All, Grip: Soft}
-	case len(t.rows)-i <= ladder:
-		return Verdict{Why: Last, Grip: Soft}
+		return Verdict{Why: All, Level: Soft}
+	case len(t.rows)-i <= undoDepth:
+		return Verdict{Why: Last, Level: Soft}
 	case age >= within:
-		return Verdict{Why: None, Grip: Loose}
-	case age < Whole:
-		return Verdict{Why: Day, Grip: Soft}
-	case age < Hourly && t.hours[hourOf(r.Time)] == i:
-		return Verdict{Why: Hour, Grip: Soft}
-	case age >= Hourly && t.days[dayOf(r.Time)] == i:
-		return Verdict{Why: Date, Grip: Soft}
+		return Verdict{Why: None, Level: Loose}
+	case age < KeepAllFor:
+		return Verdict{Why: Day, Level: Soft}
+	case age < KeepHourlyFor && t.hours[hourOf(r.Time)] == i:
+		return Verdict{Why: Hour, Level: Soft}
+	case age >= KeepHourlyFor && t.days[dayOf(r.Time)] == i:
+		return Verdict{Why: Date, Level: Soft}
 	}
-	return Verdict{Why: None, Grip: Loose}
+	return Verdict{Why: None, Level: Loose}
 }

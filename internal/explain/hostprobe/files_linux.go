@@ -21,9 +21,9 @@ func Files(ctx context.Context, o Options) []File {
 	defer cancel()
 	found := make(chan []File, 1) // a disk that hangs is left alone, and ends by itself
 	go func() {
-		w := &walk{ctx: ctx, o: o, files: []File{}, seen: map[string]bool{}}
-		for _, p := range places() {
-			w.place(p)
+		w := &fileWalker{ctx: ctx, opts: o, files: []File{}, seen: map[string]bool{}}
+		for _, p := range probePlaces() {
+			w.walkPlace(p)
 		}
 		slices.SortFunc(w.files, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
 		found <- w.files
@@ -38,65 +38,65 @@ func Files(ctx context.Context, o Options) []File {
 	return nil
 }
 
-type walk struct {
+type fileWalker struct {
 	ctx   context.Context
-	o     Options
+	opts  Options
 	files []File
 	seen  map[string]bool
 }
 
-func (w *walk) over() bool { return w.ctx.Err() != nil || len(w.files) >= maxFiles }
+func (w *fileWalker) isDone() bool { return w.ctx.Err() != nil || len(w.files) >= maxFiles }
 
-// spot is an open place: links below it cannot lead out of it.
-type spot struct {
-	root *os.Root
-	real string // where it is
-	name string // where the machine has it
+// openPlace is an open place: links below it cannot lead out of it.
+type openPlace struct {
+	root     *os.Root
+	realPath string // where it is
+	name     string // where the machine has it
 }
 
-func (w *walk) place(p place) {
+func (w *fileWalker) walkPlace(p probePlace) {
 	name := p.dir
-	if p.home {
-		if w.o.Home == "" {
+	if p.inHome {
+		if w.opts.Home == "" {
 			return
 		}
-		name = path.Join(w.o.Home, p.dir)
+		name = path.Join(w.opts.Home, p.dir)
 	}
-	if w.over() || w.o.inside(name) {
+	if w.isDone() || w.opts.isInWorkspace(name) {
 		return
 	}
-	real := filepath.Join(w.o.Root, name)
+	real := filepath.Join(w.opts.Root, name)
 	root, err := os.OpenRoot(real)
 	if err != nil {
 		return // it is not there, or not ours to see
 	}
 	defer root.Close() //nolint:errcheck // only read
-	s := spot{root: root, real: real, name: name}
-	for _, pattern := range p.paths {
-		w.match(s, ".", strings.Split(pattern, "/"))
+	s := openPlace{root: root, realPath: real, name: name}
+	for _, pattern := range p.patterns {
+		w.walkPattern(s, ".", strings.Split(pattern, "/"))
 	}
 }
 
-// match walks one pattern, part by part.
-func (w *walk) match(s spot, dir string, parts []string) {
+// walkPattern walks one pattern, part by part.
+func (w *fileWalker) walkPattern(s openPlace, dir string, parts []string) {
 	part, last := parts[0], len(parts) == 1
 	switch {
-	case w.over():
+	case w.isDone():
 	case part == "**":
-		w.deep(s, dir, 0)
+		w.walkTree(s, dir, 0)
 	case !strings.Contains(part, "*") && last:
-		w.take(s, path.Join(dir, part))
+		w.addFile(s, path.Join(dir, part))
 	case !strings.Contains(part, "*"):
-		w.match(s, path.Join(dir, part), parts[1:])
+		w.walkPattern(s, path.Join(dir, part), parts[1:])
 	default:
-		for _, e := range w.list(s, dir) {
+		for _, e := range w.readDir(s, dir) {
 			if ok, _ := path.Match(part, e.Name()); !ok { // the patterns are ours
 				continue
 			}
 			if last {
-				w.take(s, path.Join(dir, e.Name()))
+				w.addFile(s, path.Join(dir, e.Name()))
 			} else if e.IsDir() {
-				w.match(s, path.Join(dir, e.Name()), parts[1:])
+				w.walkPattern(s, path.Join(dir, e.Name()), parts[1:])
 			}
 		}
 	}
@@ -105,20 +105,20 @@ func (w *walk) match(s spot, dir string, parts []string) {
 // maxDepth is further down than any of these places go.
 const maxDepth = 6
 
-func (w *walk) deep(s spot, dir string, depth int) {
-	for _, e := range w.list(s, dir) {
+func (w *fileWalker) walkTree(s openPlace, dir string, depth int) {
+	for _, e := range w.readDir(s, dir) {
 		name := path.Join(dir, e.Name())
 		if e.IsDir() && depth < maxDepth {
-			w.deep(s, name, depth+1)
+			w.walkTree(s, name, depth+1)
 			continue
 		}
-		w.take(s, name)
+		w.addFile(s, name)
 	}
 }
 
-// list reads a directory, sorted, so that what a limit cuts off is always the same.
-func (w *walk) list(s spot, dir string) []fs.DirEntry {
-	if w.over() {
+// readDir reads a directory, sorted, so that what a limit cuts off is always the same.
+func (w *fileWalker) readDir(s openPlace, dir string) []fs.DirEntry {
+	if w.isDone() {
 		return nil
 	}
 	if i, err := s.root.Stat(dir); err != nil || !i.IsDir() { // opening something else might wait
@@ -130,7 +130,7 @@ func (w *walk) list(s spot, dir string) []fs.DirEntry {
 	}
 	defer d.Close() //nolint:errcheck // only read
 	var out []fs.DirEntry
-	for len(out) < maxNames && w.ctx.Err() == nil {
+	for len(out) < maxDirNames && w.ctx.Err() == nil {
 		some, err := d.ReadDir(1000)
 		out = append(out, some...)
 		if err != nil || len(some) == 0 {
@@ -141,10 +141,10 @@ func (w *walk) list(s spot, dir string) []fs.DirEntry {
 	return out
 }
 
-// take adds a regular file; a link counts when it stays in its place.
-func (w *walk) take(s spot, rel string) {
+// addFile adds a regular file; a link counts when it stays in its place.
+func (w *fileWalker) addFile(s openPlace, rel string) {
 	name := path.Join(s.name, rel)
-	if w.over() || w.seen[name] || w.o.inside(name) {
+	if w.isDone() || w.seen[name] || w.opts.isInWorkspace(name) {
 		return
 	}
 	i, err := s.root.Stat(rel)
@@ -154,12 +154,12 @@ func (w *walk) take(s spot, rel string) {
 	w.seen[name] = true
 	w.files = append(w.files, File{
 		Path: name, Size: i.Size(), ModTime: i.ModTime().UnixNano(),
-		Open: func() (io.ReadCloser, error) { return open(s.real, rel) },
+		Open: func() (io.ReadCloser, error) { return openFile(s.realPath, rel) },
 	})
 }
 
-// open opens a file of a place again; it may have become something else meanwhile.
-func open(place, rel string) (io.ReadCloser, error) {
+// openFile opens a file of a place again; it may have become something else meanwhile.
+func openFile(place, rel string) (io.ReadCloser, error) {
 	root, err := os.OpenRoot(place)
 	if err != nil {
 		return nil, err
@@ -174,17 +174,17 @@ func open(place, rel string) (io.ReadCloser, error) {
 	case err != nil:
 	case !i.Mode().IsRegular():
 		err = errors.New("not a regular file")
-	case i.Size() > maxBytes:
+	case i.Size() > maxFileSize:
 		err = errTooBig
 	default:
-		return bounded{io.LimitReader(f, maxBytes), f}, nil
+		return limitedFile{io.LimitReader(f, maxFileSize), f}, nil
 	}
 	_ = f.Close() // only looked at
 	return nil, &fs.PathError{Op: "open", Path: rel, Err: err}
 }
 
-// bounded reads a part of a file and closes it.
-type bounded struct {
+// limitedFile reads a part of a file and closes it.
+type limitedFile struct {
 	io.Reader
 	io.Closer
 }

@@ -27,11 +27,11 @@ import (
 // Options say where to look. Home and Skip are paths as the machine has them, also when
 // Root is not "/".
 type Options struct {
-	Root  string        // "/", or where a machine lies in a test
-	Home  string        // of the user; empty: no place of a user is read
-	Skip  string        // the root of the workspace: what lies there is not outside
-	Own   []int         // processes whose children belong to the workspace: its agents
-	Limit time.Duration // of one call; 0 is half of 300 ms, for two calls make a probe
+	Root          string        // "/", or where a machine lies in a test
+	Home          string        // of the user; empty: no place of a user is read
+	WorkspaceRoot string        // the root of the workspace: what lies there is not outside
+	AgentPIDs     []int         // processes whose children belong to the workspace: its agents
+	Limit         time.Duration // of one call; 0 is half of 300 ms, for two calls make a probe
 }
 
 // defaultLimit is that of one of the two calls of a probe.
@@ -53,20 +53,20 @@ type File struct {
 }
 
 const (
-	maxFiles = 4000     // that are answered
-	maxBytes = 64 << 20 // that are read of a file
-	maxNames = 20_000   // that are read of a directory
+	maxFiles    = 4000     // that are answered
+	maxFileSize = 64 << 20 // that are read of a file
+	maxDirNames = 20_000   // that are read of a directory
 )
 
 // errTooBig is for files that nobody should read while somebody waits.
 var errTooBig = errors.New("too big to read")
 
-// inside: the path lies in the workspace.
-func (o Options) inside(name string) bool {
-	if o.Skip == "" {
+// isInWorkspace: the path lies in the workspace.
+func (o Options) isInWorkspace(name string) bool {
+	if o.WorkspaceRoot == "" {
 		return false
 	}
-	skip := path.Clean(o.Skip)
+	skip := path.Clean(o.WorkspaceRoot)
 	return name == skip || skip == "/" || strings.HasPrefix(name, skip+"/")
 }
 
@@ -79,24 +79,24 @@ func Profiles(files []File) []retake.Trait {
 	var out []retake.Trait
 	for _, f := range files {
 		if isProfile(f.Path) {
-			out = append(out, retake.Trait{Kind: retake.FactProfile, Name: f.Path, Value: digest(f)})
+			out = append(out, retake.Trait{Kind: retake.FactProfile, Name: f.Path, Value: fileDigest(f)})
 		}
 	}
 	return out
 }
 
 // unreadable stands for the digest of a file that is there and cannot be read.
-const unreadable = "unreadable"
+const unreadableDigest = "unreadable"
 
-func digest(f File) string {
+func fileDigest(f File) string {
 	r, err := f.Open()
 	if err != nil {
-		return unreadable
+		return unreadableDigest
 	}
 	defer r.Close() //nolint:errcheck // only read
 	h := sha256.New()
 	if _, err := io.Copy(h, r); err != nil {
-		return unreadable
+		return unreadableDigest
 	}
 	return hex.EncodeToString(h.Sum(nil))[:digestLength]
 }

@@ -6,12 +6,12 @@ var (
 	homeProfiles   = []string{".bashrc", ".zshrc", ".profile", ".bash_profile", ".bash_login", ".zprofile", ".zshenv", ".config/fish/config.fish"}
 )
 
-// place is a directory and what is read in it: paths below it, in which a part may be a
+// probePlace is a directory and what is read in it: paths below it, in which a part may be a
 // pattern, and a last part "**" is every file further down.
-type place struct {
-	dir   string
-	home  bool // dir lies below the home of the user
-	paths []string
+type probePlace struct {
+	dir      string
+	inHome   bool // dir lies below the home of the user
+	patterns []string
 }
 
 var (
@@ -20,7 +20,7 @@ var (
 	pythonNames = []string{"*.dist-info/METADATA", "*.egg-info/PKG-INFO", "*.egg-info"}
 )
 
-func below(dir string, names []string) []string {
+func prefixPaths(dir string, names []string) []string {
 	out := make([]string, 0, len(names))
 	for _, n := range names {
 		out = append(out, dir+"/"+n)
@@ -28,27 +28,27 @@ func below(dir string, names []string) []string {
 	return out
 }
 
-// places are all that a probe looks at.
-func places() []place {
-	return []place{
-		{dir: "/var/lib/dpkg", paths: []string{"status"}},
-		{dir: "/lib/apk/db", paths: []string{"installed"}},
-		{dir: "/usr/lib/apk/db", paths: []string{"installed"}},
-		{dir: "/var/lib/rpm", paths: rpmNames},
-		{dir: "/usr/lib/sysimage/rpm", paths: rpmNames},
-		{dir: "/etc/systemd/system", paths: []string{"**"}},
-		{dir: ".config/systemd/user", home: true, paths: []string{"**"}},
-		{dir: "/etc", paths: append([]string{"crontab"}, systemProfiles...)},
-		{dir: "/etc/cron.d", paths: []string{"*"}},
-		{dir: "/etc/profile.d", paths: []string{"*"}},
-		{dir: "/var/spool/cron", paths: []string{"**"}},
-		{dir: "", home: true, paths: homeProfiles},
-		{dir: "/usr/lib/node_modules", paths: nodeNames},
-		{dir: "/usr/local/lib/node_modules", paths: nodeNames},
-		{dir: ".npm-global/lib/node_modules", home: true, paths: nodeNames},
-		{dir: ".nvm/versions/node", home: true, paths: below("*/lib/node_modules", nodeNames)},
-		{dir: "/usr/lib", paths: append(below("python3*/dist-packages", pythonNames), below("python3*/site-packages", pythonNames)...)},
-		{dir: "/usr/local/lib", paths: append(below("python3*/dist-packages", pythonNames), below("python3*/site-packages", pythonNames)...)},
-		{dir: ".local/lib", home: true, paths: below("python3*/site-packages", pythonNames)},
+// probePlaces are all that a probe looks at.
+func probePlaces() []probePlace {
+	return []probePlace{
+		{dir: "/var/lib/dpkg", patterns: []string{"status"}},
+		{dir: "/lib/apk/db", patterns: []string{"installed"}},
+		{dir: "/usr/lib/apk/db", patterns: []string{"installed"}},
+		{dir: "/var/lib/rpm", patterns: rpmNames},
+		{dir: "/usr/lib/sysimage/rpm", patterns: rpmNames},
+		{dir: "/etc/systemd/system", patterns: []string{"**"}},
+		{dir: ".config/systemd/user", inHome: true, patterns: []string{"**"}},
+		{dir: "/etc", patterns: append([]string{"crontab"}, systemProfiles...)},
+		{dir: "/etc/cron.d", patterns: []string{"*"}},
+		{dir: "/etc/profile.d", patterns: []string{"*"}},
+		{dir: "/var/spool/cron", patterns: []string{"**"}},
+		{dir: "", inHome: true, patterns: homeProfiles},
+		{dir: "/usr/lib/node_modules", patterns: nodeNames},
+		{dir: "/usr/local/lib/node_modules", patterns: nodeNames},
+		{dir: ".npm-global/lib/node_modules", inHome: true, patterns: nodeNames},
+		{dir: ".nvm/versions/node", inHome: true, patterns: prefixPaths("*/lib/node_modules", nodeNames)},
+		{dir: "/usr/lib", patterns: append(prefixPaths("python3*/dist-packages", pythonNames), prefixPaths("python3*/site-packages", pythonNames)...)},
+		{dir: "/usr/local/lib", patterns: append(prefixPaths("python3*/dist-packages", pythonNames), prefixPaths("python3*/site-packages", pythonNames)...)},
+		{dir: ".local/lib", inHome: true, patterns: prefixPaths("python3*/site-packages", pythonNames)},
 	}
 }

@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	maxSockets = 20_000  // lines of a table
-	maxLinks   = 200_000 // open files of all processes
-	maxProgram = 60      // bytes of a name
+	maxSockets     = 20_000  // lines of a table
+	maxOpenFiles   = 200_000 // open files of all processes
+	maxProgramName = 60      // bytes of a name
 )
 
 // Ports tells who listens: one trait for each protocol and port, whatever the address,
@@ -32,9 +32,9 @@ func Ports(ctx context.Context, o Options) []retake.Trait {
 	defer cancel()
 	found := make(chan []retake.Trait, 1)
 	go func() {
-		l := listeners{ctx: ctx, o: o, proc: filepath.Join(o.Root, "proc"), ports: map[uint64]string{}}
-		l.tables()
-		found <- l.traits(l.programs())
+		l := portScanner{ctx: ctx, opts: o, procDir: filepath.Join(o.Root, "proc"), ports: map[uint64]string{}}
+		l.readSocketTables()
+		found <- l.portTraits(l.socketOwners())
 	}()
 	select {
 	case traits := <-found:
@@ -46,31 +46,31 @@ func Ports(ctx context.Context, o Options) []retake.Trait {
 	return nil
 }
 
-type listeners struct {
-	ctx   context.Context
-	o     Options
-	proc  string
-	ports map[uint64]string // by the inode of the socket: "tcp 3000"
+type portScanner struct {
+	ctx     context.Context
+	opts    Options
+	procDir string
+	ports   map[uint64]string // by the inode of the socket: "tcp 3000"
 }
 
 // What the kernel says of a socket that waits for anybody.
 const (
-	tcpListens = "0A"
-	udpOpen    = "07"
+	tcpListenState = "0A"
+	udpOpenState   = "07"
 )
 
-func (l listeners) tables() {
-	handedOut := l.firstHandedOut()
+func (l portScanner) readSocketTables() {
+	handedOut := l.firstEphemeralPort()
 	for _, t := range []struct{ file, proto, state string }{
-		{"tcp", "tcp", tcpListens}, {"tcp6", "tcp", tcpListens}, {"udp", "udp", udpOpen}, {"udp6", "udp", udpOpen},
+		{"tcp", "tcp", tcpListenState}, {"tcp6", "tcp", tcpListenState}, {"udp", "udp", udpOpenState}, {"udp6", "udp", udpOpenState},
 	} {
-		f, err := os.Open(filepath.Join(l.proc, "net", t.file))
+		f, err := os.Open(filepath.Join(l.procDir, "net", t.file))
 		if err != nil {
 			continue
 		}
 		lines := bufio.NewScanner(f)
 		for n := 0; n < maxSockets && l.ctx.Err() == nil && lines.Scan(); n++ {
-			port, inode, ok := socket(lines.Text(), t.state)
+			port, inode, ok := parseSocketLine(lines.Text(), t.state)
 			if ok && (t.proto == "tcp" || port < handedOut) {
 				l.ports[inode] = fmt.Sprintf("%s %d", t.proto, port)
 			}
@@ -79,10 +79,10 @@ func (l listeners) tables() {
 	}
 }
 
-// firstHandedOut is the lowest port that a program gets that asks for none.
-func (l listeners) firstHandedOut() uint64 {
+// firstEphemeralPort is the lowest port that a program gets that asks for none.
+func (l portScanner) firstEphemeralPort() uint64 {
 	const usual = 32768
-	b, err := os.ReadFile(filepath.Join(l.proc, "sys/net/ipv4/ip_local_port_range"))
+	b, err := os.ReadFile(filepath.Join(l.procDir, "sys/net/ipv4/ip_local_port_range"))
 	if f := strings.Fields(string(b)); err == nil && len(f) == 2 {
 		if n, err := strconv.ParseUint(f[0], 10, 16); err == nil {
 			return n
@@ -91,9 +91,9 @@ func (l listeners) firstHandedOut() uint64 {
 	return usual
 }
 
-// socket reads one line: number, local address, remote address, state … and as the
+// parseSocketLine reads one line: number, local address, remote address, state … and as the
 // tenth word the inode.
-func socket(line, state string) (port, inode uint64, ok bool) {
+func parseSocketLine(line, state string) (port, inode uint64, ok bool) {
 	f := strings.Fields(line)
 	if len(f) < 10 || f[3] != state {
 		return 0, 0, false
@@ -107,26 +107,26 @@ func socket(line, state string) (port, inode uint64, ok bool) {
 	return port, inode, err == nil && inode != 0
 }
 
-// holder is a process that listens.
-type holder struct {
-	program string
-	own     bool // it belongs to the workspace
+// socketOwner is a process that listens.
+type socketOwner struct {
+	program     string
+	inWorkspace bool // it belongs to the workspace
 }
 
-// programs are who holds the sockets, by inode.
-func (l listeners) programs() map[uint64][]holder {
-	held := map[uint64][]holder{}
+// socketOwners are who holds the sockets, by inode.
+func (l portScanner) socketOwners() map[uint64][]socketOwner {
+	held := map[uint64][]socketOwner{}
 	if len(l.ports) == 0 {
 		return held
 	}
-	left := maxLinks
-	for _, pid := range names(l.proc) {
+	left := maxOpenFiles
+	for _, pid := range readDirNames(l.procDir) {
 		if _, err := strconv.Atoi(pid); err != nil || l.ctx.Err() != nil || left <= 0 {
 			continue
 		}
-		fds := filepath.Join(l.proc, pid, "fd")
-		var who *holder
-		for _, fd := range names(fds) {
+		fds := filepath.Join(l.procDir, pid, "fd")
+		var who *socketOwner
+		for _, fd := range readDirNames(fds) {
 			left--
 			link, err := os.Readlink(filepath.Join(fds, fd))
 			inode, ok := socketInode(link)
@@ -134,7 +134,7 @@ func (l listeners) programs() map[uint64][]holder {
 				continue
 			}
 			if who == nil {
-				who = &holder{l.comm(pid), l.own(pid)}
+				who = &socketOwner{l.processName(pid), l.belongsToWorkspace(pid)}
 			}
 			held[inode] = append(held[inode], *who)
 		}
@@ -142,13 +142,13 @@ func (l listeners) programs() map[uint64][]holder {
 	return held
 }
 
-// own reports whether a process belongs to the workspace. What we may not see does not.
-func (l listeners) own(pid string) bool {
-	if l.o.Skip == "" {
+// belongsToWorkspace reports whether a process belongs to the workspace. What we may not see does not.
+func (l portScanner) belongsToWorkspace(pid string) bool {
+	if l.opts.WorkspaceRoot == "" {
 		return false
 	}
 	for _, link := range []string{"cwd", "exe"} {
-		if at, err := os.Readlink(filepath.Join(l.proc, pid, link)); err == nil && l.o.inside(at) {
+		if at, err := os.Readlink(filepath.Join(l.procDir, pid, link)); err == nil && l.opts.isInWorkspace(at) {
 			return true
 		}
 	}
@@ -157,10 +157,10 @@ func (l listeners) own(pid string) bool {
 		if err != nil || n <= 1 {
 			return false
 		}
-		if slices.Contains(l.o.Own, n) {
+		if slices.Contains(l.opts.AgentPIDs, n) {
 			return true
 		}
-		pid = l.parent(pid)
+		pid = l.parentPID(pid)
 	}
 	return false
 }
@@ -168,10 +168,10 @@ func (l listeners) own(pid string) bool {
 // maxParents bounds the way from a process to the one that began it all.
 const maxParents = 64
 
-// parent is the process that started another one. Its name may hold anything, also spaces
+// parentPID is the process that started another one. Its name may hold anything, also spaces
 // and brackets; what follows the last bracket is the state, and then the parent.
-func (l listeners) parent(pid string) string {
-	b, err := os.ReadFile(filepath.Join(l.proc, pid, "stat"))
+func (l portScanner) parentPID(pid string) string {
+	b, err := os.ReadFile(filepath.Join(l.procDir, pid, "stat"))
 	if err != nil {
 		return ""
 	}
@@ -182,14 +182,14 @@ func (l listeners) parent(pid string) string {
 	return words[1]
 }
 
-// names lists a directory; what we may not list is empty.
-func names(dir string) []string {
+// readDirNames lists a directory; what we may not list is empty.
+func readDirNames(dir string) []string {
 	d, err := os.Open(dir)
 	if err != nil {
 		return nil
 	}
 	defer d.Close() //nolint:errcheck // only read
-	all, _ := d.Readdirnames(maxLinks)
+	all, _ := d.Readdirnames(maxOpenFiles)
 	return all
 }
 
@@ -202,24 +202,24 @@ func socketInode(link string) (uint64, bool) {
 	return n, err == nil
 }
 
-// comm is the name of a process as it gives it to itself; it may hold anything.
-func (l listeners) comm(pid string) string {
-	f, err := os.Open(filepath.Join(l.proc, pid, "comm"))
+// processName is the name of a process as it gives it to itself; it may hold anything.
+func (l portScanner) processName(pid string) string {
+	f, err := os.Open(filepath.Join(l.procDir, pid, "comm"))
 	if err != nil {
 		return ""
 	}
 	defer f.Close() //nolint:errcheck // only read
-	b, _ := io.ReadAll(io.LimitReader(f, maxProgram))
+	b, _ := io.ReadAll(io.LimitReader(f, maxProgramName))
 	return strings.ToValidUTF8(strings.TrimSuffix(string(b), "\n"), "\uFFFD")
 }
 
-// traits makes one of each port.
-func (l listeners) traits(held map[uint64][]holder) []retake.Trait {
+// portTraits makes one of each port.
+func (l portScanner) portTraits(held map[uint64][]socketOwner) []retake.Trait {
 	by, own := map[string][]string{}, map[string]bool{}
 	for inode, port := range l.ports {
 		by[port] = append(by[port], "")
 		for _, h := range held[inode] {
-			by[port], own[port] = append(by[port], h.program), own[port] || h.own
+			by[port], own[port] = append(by[port], h.program), own[port] || h.inWorkspace
 		}
 	}
 	out := make([]retake.Trait, 0, len(by))
@@ -228,12 +228,12 @@ func (l listeners) traits(held map[uint64][]holder) []retake.Trait {
 		programs = slices.DeleteFunc(slices.Compact(programs), func(s string) bool { return s == "" })
 		out = append(out, retake.Trait{Kind: retake.FactPort, Name: port, Value: strings.Join(programs, ", "), Direct: own[port]})
 	}
-	slices.SortFunc(out, func(a, b retake.Trait) int { return byPort(a.Name, b.Name) })
+	slices.SortFunc(out, func(a, b retake.Trait) int { return comparePorts(a.Name, b.Name) })
 	return out
 }
 
-// byPort sorts by protocol, then by number.
-func byPort(a, b string) int {
+// comparePorts sorts by protocol, then by number.
+func comparePorts(a, b string) int {
 	ap, an, _ := strings.Cut(a, " ")
 	bp, bn, _ := strings.Cut(b, " ")
 	return cmp.Or(cmp.Compare(ap, bp), cmp.Compare(len(an), len(bn)), cmp.Compare(an, bn))

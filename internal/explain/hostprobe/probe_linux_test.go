@@ -133,7 +133,7 @@ func TestWorkspaceIsNotOutside(t *testing.T) {
 		"/":                {},
 		"/somewhere/else/": {"/etc/crontab", "/home/u/.bashrc", "/home/u/.local/lib/python3.12/site-packages/a.dist-info/METADATA"},
 	} {
-		files := hostprobe.Files(t.Context(), hostprobe.Options{Root: root, Home: "/home/u", Skip: skip, Limit: long})
+		files := hostprobe.Files(t.Context(), hostprobe.Options{Root: root, Home: "/home/u", WorkspaceRoot: skip, Limit: long})
 		if diff := cmp.Diff(want, paths(files)); diff != "" {
 			t.Errorf("skip %q: %s", skip, diff)
 		}
@@ -339,7 +339,7 @@ func TestPortsThatBelongToAWorkspace(t *testing.T) {
 		}
 	}
 	var own []string
-	for _, p := range hostprobe.Ports(t.Context(), hostprobe.Options{Root: root, Skip: "/srv/shop", Own: []int{7}, Limit: long}) {
+	for _, p := range hostprobe.Ports(t.Context(), hostprobe.Options{Root: root, WorkspaceRoot: "/srv/shop", AgentPIDs: []int{7}, Limit: long}) {
 		if p.Direct {
 			own = append(own, p.Name)
 		}
@@ -347,7 +347,7 @@ func TestPortsThatBelongToAWorkspace(t *testing.T) {
 	if diff := cmp.Diff([]string{"tcp 101", "tcp 102", "tcp 103"}, own); diff != "" {
 		t.Error(diff)
 	}
-	for _, p := range hostprobe.Ports(t.Context(), hostprobe.Options{Root: root, Own: []int{7}, Limit: long}) {
+	for _, p := range hostprobe.Ports(t.Context(), hostprobe.Options{Root: root, AgentPIDs: []int{7}, Limit: long}) {
 		if p.Direct {
 			t.Errorf("%+v belongs to no workspace", p)
 		}

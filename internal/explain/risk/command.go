@@ -8,21 +8,21 @@ import (
 // command is one simple command: its words without quotes, and what is known of
 // what it reads.
 type command struct {
-	words  []word
-	env    []string // NAME=value before it
-	text   string   // as run
-	stdin  string   // here-document, here-string, or what echo hands over
-	script bool     // reads from a file or a pipe
-	many   bool     // its arguments are made by another program
-	depth  int      // texts inside of texts
-	chain  int      // programs before it that run it
+	words         []word
+	env           []string // NAME=value before it
+	text          string   // as run
+	stdin         string   // here-document, here-string, or what echo hands over
+	readsInput    bool     // reads from a file or a pipe
+	generatedArgs bool     // its arguments are made by another program
+	depth         int      // texts inside of texts
+	wrapDepth     int      // programs before it that run it
 }
 
 // word is one word. Text that the shell would only know when it runs stays as
 // written: $DIR, $(date).
 type word struct {
-	text string
-	glob bool
+	text    string
+	hasGlob bool
 }
 
 func (c *command) name() string {
@@ -43,9 +43,9 @@ func (c *command) args() []word {
 	return c.words[1:]
 }
 
-// has reports whether one of the flags is there, alone, with =value, or as a
+// hasFlag reports whether one of the flags is there, alone, with =value, or as a
 // letter among others. What follows "--" is no flag.
-func (c *command) has(flags ...string) bool {
+func (c *command) hasFlag(flags ...string) bool {
 	for _, w := range c.args() {
 		if w.text == "--" {
 			return false
@@ -54,7 +54,7 @@ func (c *command) has(flags ...string) bool {
 			continue
 		}
 		for _, f := range flags {
-			if flagIs(w.text, f) {
+			if matchesFlag(w.text, f) {
 				return true
 			}
 		}
@@ -62,14 +62,14 @@ func (c *command) has(flags ...string) bool {
 	return false
 }
 
-func flagIs(text, flag string) bool {
+func matchesFlag(text, flag string) bool {
 	if text == flag || strings.HasPrefix(text, flag+"=") {
 		return true
 	}
-	return len(flag) == 2 && text[1] != '-' && letters(text[1:]) && strings.Contains(text[1:], flag[1:])
+	return len(flag) == 2 && text[1] != '-' && isLetters(text[1:]) && strings.Contains(text[1:], flag[1:])
 }
 
-func letters(s string) bool {
+func isLetters(s string) bool {
 	for i := range len(s) {
 		if c := s[i] | 0x20; c < 'a' || c > 'z' {
 			return false
@@ -78,16 +78,16 @@ func letters(s string) bool {
 	return s != ""
 }
 
-// value is what follows one of the flags: -x v, -xv, --long v, --long=v.
-func (c *command) value(flags ...string) (string, bool) {
-	all := c.values(flags...)
+// flagValue is what follows one of the flags: -x v, -xv, --long v, --long=v.
+func (c *command) flagValue(flags ...string) (string, bool) {
+	all := c.flagValues(flags...)
 	if len(all) == 0 {
 		return "", false
 	}
 	return all[0], true
 }
 
-func (c *command) values(flags ...string) []string {
+func (c *command) flagValues(flags ...string) []string {
 	var list []string
 	args := c.args()
 	for i, w := range args {
@@ -124,7 +124,7 @@ func (c *command) operands(values string) []string {
 			break
 		}
 		if len(t) > 1 && t[0] == '-' {
-			if within(values, t) {
+			if containsWord(values, t) {
 				i++
 			}
 			continue
@@ -134,8 +134,8 @@ func (c *command) operands(values string) []string {
 	return list
 }
 
-// within reports whether a word stands in a list of words with blanks between.
-func within(list, w string) bool {
+// containsWord reports whether a word stands in a list of words with blanks between.
+func containsWord(list, w string) bool {
 	if w == "" || strings.Contains(w, " ") {
 		return false
 	}
@@ -149,8 +149,8 @@ func within(list, w string) bool {
 	return false
 }
 
-// dry reports that a command only tells what it would do.
-func (c *command) dry() bool {
+// isDryRun reports that a command only tells what it would do.
+func (c *command) isDryRun() bool {
 	for _, w := range c.args() {
 		switch w.text {
 		case "--":
@@ -160,18 +160,18 @@ func (c *command) dry() bool {
 		}
 	}
 	args := c.args()
-	return len(args) == 1 && within("--version -V -h help version", args[0].text)
+	return len(args) == 1 && containsWord("--version -V -h help version", args[0].text)
 }
 
-// after is the command made of the words from n on: what a program is asked to run.
-func (c *command) after(n int) *command {
+// commandFrom is the command made of the words from n on: what a program is asked to run.
+func (c *command) commandFrom(n int) *command {
 	inner := *c
-	inner.words, inner.chain = c.words[min(n, len(c.words)):], c.chain+1
+	inner.words, inner.wrapDepth = c.words[min(n, len(c.words)):], c.wrapDepth+1
 	return &inner
 }
 
-// setting is the value of NAME=value before the command.
-func (c *command) setting(name string) string {
+// envValue is the value of NAME=value before the command.
+func (c *command) envValue(name string) string {
 	for _, e := range c.env {
 		if v, ok := strings.CutPrefix(e, name+"="); ok {
 			return v
@@ -180,8 +180,8 @@ func (c *command) setting(name string) string {
 	return ""
 }
 
-// first is the first of a list, or the word that stands for none.
-func first(list []string, none string) string {
+// firstOr is the first of a list, or the word that stands for none.
+func firstOr(list []string, none string) string {
 	if len(list) == 0 {
 		return none
 	}

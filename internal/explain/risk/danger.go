@@ -18,91 +18,91 @@ type Danger struct {
 	Rule string
 	Why  string
 
-	verb string   // of one that only writes over files
-	over []target // what it writes over; without one the danger is there whatever exists
+	verb    string            // of one that only writes over files
+	targets []overwriteTarget // what it writes over; without one the danger is there whatever exists
 }
 
-// target is a file that is written over, if it is there.
-type target struct {
-	name   string   // as written
-	places []string // where it may be: absolute, or as seen from where the call begins; none: only the shell knows
+// overwriteTarget is a file that is written over, if it is there.
+type overwriteTarget struct {
+	name  string   // as written
+	paths []string // where it may be: absolute, or as seen from where the call begins; none: only the shell knows
 }
 
-// endangers records a danger. Equal ones are one, and files that are written over in the
+// recordDanger records a danger. Equal ones are one, and files that are written over in the
 // same way are told together.
-func (j *judge) endangers(d Danger) {
-	for i := range j.out.Dangers {
-		have := &j.out.Dangers[i]
+func (j *callJudge) recordDanger(d Danger) {
+	for i := range j.result.Dangers {
+		have := &j.result.Dangers[i]
 		switch {
 		case have.Rule == d.Rule && have.Why == d.Why:
 			return
-		case d.verb != "" && have.verb == d.verb && len(have.over) < maxTargets:
-			*have = overwriting(d.verb, append(slices.Clone(have.over), d.over...))
+		case d.verb != "" && have.verb == d.verb && len(have.targets) < maxTargets:
+			*have = newOverwrite(d.verb, append(slices.Clone(have.targets), d.targets...))
 			return
 		}
 	}
-	if len(j.out.Dangers) < maxDangers {
-		j.out.Dangers = append(j.out.Dangers, d)
+	if len(j.result.Dangers) < maxDangers {
+		j.result.Dangers = append(j.result.Dangers, d)
 	}
 }
 
-// overwrites records that files are written over, if they are there.
-func (j *judge) overwrites(verb string, paths []string) {
-	if len(j.out.Dangers) >= maxDangers {
+// addOverwrite records that files are written over, if they are there.
+func (j *callJudge) addOverwrite(verb string, paths []string) {
+	if len(j.result.Dangers) >= maxDangers {
 		return
 	}
-	var over []target
+	var over []overwriteTarget
 	for _, p := range paths[:min(len(paths), maxTargets)] {
-		over = append(over, target{name: p, places: j.placesOf(p)})
+		over = append(over, overwriteTarget{name: p, paths: j.possiblePaths(p)})
 	}
-	j.endangers(overwriting(verb, over))
+	j.recordDanger(newOverwrite(verb, over))
 }
 
-func overwriting(verb string, over []target) Danger {
+func newOverwrite(verb string, over []overwriteTarget) Danger {
 	list := make([]string, len(over))
 	for i, t := range over {
 		list[i] = t.name
 	}
-	return Danger{Rule: "overwrite-files", Why: plain(names(verb, list), 120), verb: verb, over: over}
+	return Danger{Rule: "overwrite-files", Why: cleanText(joinNames(verb, list), 120), verb: verb, targets: over}
 }
 
-// placesOf are where a path may lead.
-func (j *judge) placesOf(p string) []string {
-	if j.lost || strings.ContainsAny(p, "$`*?[{~\\") {
+// possiblePaths are where a path may lead.
+func (j *callJudge) possiblePaths(p string) []string {
+	if j.baseUnknown || strings.ContainsAny(p, "$`*?[{~\\") {
 		return nil
 	}
 	if path.IsAbs(p) {
 		return []string{path.Clean(p)}
 	}
 	var out []string
-	for _, base := range j.bases {
+	for _, base := range j.baseDirs {
 		out = append(out, path.Join(base, p))
 	}
 	return out
 }
 
-// changesDir notes where relative paths may begin from now on. A cd may fail, or be undone
+// judgeCd notes where relative paths may begin from now on. A cd may fail, or be undone
 // at the end of a subshell, so that where it was before stays possible.
-func (j *judge) changesDir(c *command) {
+func (j *callJudge) judgeCd(c *command) {
 	to := c.operands("")
-	if len(to) != 1 || len(j.bases) >= maxBases || strings.ContainsAny(to[0], "$`*?[{~\\") || to[0] == "-" {
-		j.lost = true
+	if len(to) != 1 || len(j.baseDirs) >= maxBases || strings.ContainsAny(to[0], "$`*?[{~\\") || to[0] == "-" {
+		j.baseUnknown = true
 		return
 	}
-	for _, base := range slices.Clone(j.bases) {
+	for _, base := range slices.Clone(j.baseDirs) {
 		next := path.Clean(to[0])
 		if !path.IsAbs(next) {
 			next = path.Join(base, next)
 		}
-		if !slices.Contains(j.bases, next) {
-			j.bases = append(j.bases, next)
+		if !slices.Contains(j.baseDirs, next) {
+			j.baseDirs = append(j.baseDirs, next)
 		}
 	}
 }
 
-// worstFirst puts the worst danger first.
-func worstFirst(out Judgement) Judgement {
-	slices.SortStableFunc(out.Dangers, func(a, b Danger) int { return b.weight() - a.weight() })
+// sortDangers puts the worst danger first.
+func sortDangers(out Judgement) Judgement {
+	slices.SortStableFunc(out.Dangers, func(a, b Danger) int { return b.severity() - a.severity() })
 	out.Destructive, out.Rule, out.Why = false, "", ""
 	if len(out.Dangers) > 0 {
 		out.Destructive, out.Rule, out.Why = true, out.Dangers[0].Rule, out.Dangers[0].Why
@@ -110,12 +110,12 @@ func worstFirst(out Judgement) Judgement {
 	return out
 }
 
-// weight orders dangers: what takes everything, then what takes data, then files, then what
+// severity orders dangers: what takes everything, then what takes data, then files, then what
 // can be made again.
-func (d Danger) weight() int {
+func (d Danger) severity() int {
 	switch d.Rule {
 	case "delete-files", "take-away":
-		if takesAll(d.Why) {
+		if deletesEverything(d.Why) {
 			return 9
 		}
 		return 6
@@ -134,8 +134,8 @@ func (d Danger) weight() int {
 	}
 }
 
-// takesAll reports whether a deletion names the home, the root, or all that is here.
-func takesAll(why string) bool {
+// deletesEverything reports whether a deletion names the home, the root, or all that is here.
+func deletesEverything(why string) bool {
 	for _, w := range strings.Fields(strings.ReplaceAll(why, ",", " ")) {
 		switch strings.TrimSuffix(w, "/") {
 		case "", "~", "$HOME", "${HOME}", ".", "..", "*", "./*", "~/*", "$HOME/*", "/*", ".git":
@@ -145,29 +145,29 @@ func takesAll(why string) bool {
 	return false
 }
 
-// Known leaves out what would be written over and is not there: to make a file destroys
+// WithoutMissing leaves out what would be written over and is not there: to make a file destroys
 // nothing. Exists is asked for absolute paths, and for paths as seen from where the call
 // begins.
-func (j Judgement) Known(exists func(place string) bool) Judgement {
+func (j Judgement) WithoutMissing(exists func(place string) bool) Judgement {
 	var kept []Danger
 	for _, d := range j.Dangers {
 		if d.verb == "" {
 			kept = append(kept, d)
 			continue
 		}
-		there := slices.DeleteFunc(slices.Clone(d.over), func(t target) bool {
-			return len(t.places) > 0 && !slices.ContainsFunc(t.places, exists)
+		there := slices.DeleteFunc(slices.Clone(d.targets), func(t overwriteTarget) bool {
+			return len(t.paths) > 0 && !slices.ContainsFunc(t.paths, exists)
 		})
 		if len(there) > 0 {
-			kept = append(kept, overwriting(d.verb, there))
+			kept = append(kept, newOverwrite(d.verb, there))
 		}
 	}
 	j.Dangers = kept
-	return worstFirst(j)
+	return sortDangers(j)
 }
 
-// All says all dangers in one line, the worst first.
-func (j Judgement) All() string {
+// AllReasons says all dangers in one line, the worst first.
+func (j Judgement) AllReasons() string {
 	list := make([]string, len(j.Dangers))
 	for i, d := range j.Dangers {
 		list[i] = d.Why

@@ -5,177 +5,177 @@ import (
 	"strings"
 )
 
-// git: what git refuses when something would be lost is left to it.
-func (j *judge) git(c *command) {
-	sub := gitSub(c)
-	if sub == nil || sub.dry() {
+// judgeGit: what git refuses when something would be lost is left to it.
+func (j *callJudge) judgeGit(c *command) {
+	sub := gitSubcommand(c)
+	if sub == nil || sub.isDryRun() {
 		return
 	}
-	if f := gitVerbs[sub.name()]; f != nil {
+	if f := gitJudges[sub.name()]; f != nil {
 		f(j, sub)
 	}
 }
 
-// gitSub is the command from its verb on: reset --hard.
-func gitSub(c *command) *command {
+// gitSubcommand is the command from its verb on: reset --hard.
+func gitSubcommand(c *command) *command {
 	for i := 1; i < len(c.words); i++ {
 		t := c.words[i].text
 		switch {
-		case within("-C -c --git-dir --work-tree --namespace", t):
+		case containsWord("-C -c --git-dir --work-tree --namespace", t):
 			i++
 		case strings.HasPrefix(t, "-"):
 		default:
-			return c.after(i)
+			return c.commandFrom(i)
 		}
 	}
 	return nil
 }
 
-var gitVerbs = map[string]func(*judge, *command){
-	"reset": func(j *judge, c *command) {
-		if c.has("--hard", "--merge") {
-			j.destroys("git-discard", "resets the files to "+plain(first(c.operands(""), "HEAD"), 40))
+var gitJudges = map[string]func(*callJudge, *command){
+	"reset": func(j *callJudge, c *command) {
+		if c.hasFlag("--hard", "--merge") {
+			j.addDanger("git-discard", "resets the files to "+cleanText(firstOr(c.operands(""), "HEAD"), 40))
 		}
 	},
-	"clean": func(j *judge, c *command) {
-		if c.has("-f", "--force") && !c.has("-n") {
-			j.destroys("git-discard", "deletes what git does not know")
+	"clean": func(j *callJudge, c *command) {
+		if c.hasFlag("-f", "--force") && !c.hasFlag("-n") {
+			j.addDanger("git-discard", "deletes what git does not know")
 		}
 	},
-	"checkout": (*judge).gitCheckout,
-	"switch": func(j *judge, c *command) {
-		if c.has("-f", "--force", "--discard-changes") {
-			j.destroys("git-discard", "drops the changes that are not committed")
+	"checkout": (*callJudge).judgeGitCheckout,
+	"switch": func(j *callJudge, c *command) {
+		if c.hasFlag("-f", "--force", "--discard-changes") {
+			j.addDanger("git-discard", "drops the changes that are not committed")
 		}
 	},
-	"restore": func(j *judge, c *command) {
-		if !c.has("--staged", "-S") || c.has("--worktree", "-W") {
-			j.destroys("git-discard", names("takes back the changes of", c.operands("-s --source -p")))
+	"restore": func(j *callJudge, c *command) {
+		if !c.hasFlag("--staged", "-S") || c.hasFlag("--worktree", "-W") {
+			j.addDanger("git-discard", joinNames("takes back the changes of", c.operands("-s --source -p")))
 		}
 	},
-	"stash": func(j *judge, c *command) {
-		if v := first(c.operands(""), ""); v == "drop" || v == "clear" {
-			j.destroys("git-refs", "drops changes that were set aside")
+	"stash": func(j *callJudge, c *command) {
+		if v := firstOr(c.operands(""), ""); v == "drop" || v == "clear" {
+			j.addDanger("git-refs", "drops changes that were set aside")
 		}
 	},
-	"branch": func(j *judge, c *command) {
-		if c.has("-D", "-M") || c.has("-d", "--delete") && c.has("-f", "--force") {
-			j.destroys("git-refs", names("deletes the branch", c.operands("")))
+	"branch": func(j *callJudge, c *command) {
+		if c.hasFlag("-D", "-M") || c.hasFlag("-d", "--delete") && c.hasFlag("-f", "--force") {
+			j.addDanger("git-refs", joinNames("deletes the branch", c.operands("")))
 		}
 	},
-	"tag": func(j *judge, c *command) {
-		if c.has("-d", "--delete") {
-			j.destroys("git-refs", names("deletes the tag", c.operands("")))
+	"tag": func(j *callJudge, c *command) {
+		if c.hasFlag("-d", "--delete") {
+			j.addDanger("git-refs", joinNames("deletes the tag", c.operands("")))
 		}
 	},
-	"update-ref": func(j *judge, c *command) {
-		if c.has("-d") {
-			j.destroys("git-refs", names("deletes", c.operands("")))
+	"update-ref": func(j *callJudge, c *command) {
+		if c.hasFlag("-d") {
+			j.addDanger("git-refs", joinNames("deletes", c.operands("")))
 		}
 	},
-	"reflog": func(j *judge, c *command) {
-		if v := first(c.operands(""), ""); v == "expire" || v == "delete" {
-			j.destroys("git-refs", "forgets where branches were")
+	"reflog": func(j *callJudge, c *command) {
+		if v := firstOr(c.operands(""), ""); v == "expire" || v == "delete" {
+			j.addDanger("git-refs", "forgets where branches were")
 		}
 	},
-	"gc": func(j *judge, c *command) {
-		if v, ok := c.value("--prune"); ok && v == "now" {
-			j.destroys("git-refs", "deletes what no branch reaches")
+	"gc": func(j *callJudge, c *command) {
+		if v, ok := c.flagValue("--prune"); ok && v == "now" {
+			j.addDanger("git-refs", "deletes what no branch reaches")
 		}
 	},
-	"rebase": func(j *judge, c *command) {
-		if !c.has("--show-current-patch", "--edit-todo") {
-			j.destroys("git-rewrite", "rewrites commits")
+	"rebase": func(j *callJudge, c *command) {
+		if !c.hasFlag("--show-current-patch", "--edit-todo") {
+			j.addDanger("git-rewrite", "rewrites commits")
 		}
 	},
-	"filter-branch": func(j *judge, _ *command) { j.destroys("git-rewrite", "rewrites all commits") },
-	"filter-repo":   func(j *judge, _ *command) { j.destroys("git-rewrite", "rewrites all commits") },
-	"rm": func(j *judge, c *command) {
-		if !c.has("--cached", "-n") {
-			j.destroys("delete-files", names("deletes", c.operands("")))
+	"filter-branch": func(j *callJudge, _ *command) { j.addDanger("git-rewrite", "rewrites all commits") },
+	"filter-repo":   func(j *callJudge, _ *command) { j.addDanger("git-rewrite", "rewrites all commits") },
+	"rm": func(j *callJudge, c *command) {
+		if !c.hasFlag("--cached", "-n") {
+			j.addDanger("delete-files", joinNames("deletes", c.operands("")))
 		}
 	},
-	"worktree": func(j *judge, c *command) {
-		if list := c.operands(""); first(list, "") == "remove" && c.has("-f", "--force") {
-			j.destroys("delete-files", names("deletes the worktree", list[1:]))
+	"worktree": func(j *callJudge, c *command) {
+		if list := c.operands(""); firstOr(list, "") == "remove" && c.hasFlag("-f", "--force") {
+			j.addDanger("delete-files", joinNames("deletes the worktree", list[1:]))
 		}
 	},
-	"submodule": func(j *judge, c *command) {
-		if first(c.operands(""), "") == "deinit" && c.has("-f", "--force", "--all") {
-			j.destroys("delete-files", "deletes the files of submodules")
+	"submodule": func(j *callJudge, c *command) {
+		if firstOr(c.operands(""), "") == "deinit" && c.hasFlag("-f", "--force", "--all") {
+			j.addDanger("delete-files", "deletes the files of submodules")
 		}
 	},
-	"merge":       (*judge).gitAbort,
-	"cherry-pick": (*judge).gitAbort,
-	"revert":      (*judge).gitAbort,
-	"am":          (*judge).gitAbort,
-	"push":        (*judge).gitPush,
-	"lfs": func(j *judge, c *command) {
+	"merge":       (*callJudge).judgeGitAbort,
+	"cherry-pick": (*callJudge).judgeGitAbort,
+	"revert":      (*callJudge).judgeGitAbort,
+	"am":          (*callJudge).judgeGitAbort,
+	"push":        (*callJudge).judgeGitPush,
+	"lfs": func(j *callJudge, c *command) {
 		if list := c.operands(""); len(list) > 0 && list[0] == "push" {
-			j.outside("push", strings.Join(list[1:], " "), c)
+			j.addEffect("push", strings.Join(list[1:], " "), c)
 		}
 	},
-	"subtree": func(j *judge, c *command) {
-		if list := c.operands("-P --prefix"); first(list, "") == "push" {
-			j.outside("push", strings.Join(list[1:], " "), c)
+	"subtree": func(j *callJudge, c *command) {
+		if list := c.operands("-P --prefix"); firstOr(list, "") == "push" {
+			j.addEffect("push", strings.Join(list[1:], " "), c)
 		}
 	},
-	"svn": func(j *judge, c *command) {
-		if first(c.operands(""), "") == "dcommit" {
-			j.outside("push", "svn", c)
+	"svn": func(j *callJudge, c *command) {
+		if firstOr(c.operands(""), "") == "dcommit" {
+			j.addEffect("push", "svn", c)
 		}
 	},
-	"read-tree": func(j *judge, c *command) {
-		if c.has("-u") && c.has("--reset") {
-			j.destroys("git-discard", "resets the files")
+	"read-tree": func(j *callJudge, c *command) {
+		if c.hasFlag("-u") && c.hasFlag("--reset") {
+			j.addDanger("git-discard", "resets the files")
 		}
 	},
-	"checkout-index": func(j *judge, c *command) {
-		if c.has("-f", "--force") {
-			j.destroys("git-discard", "resets the files to the index")
+	"checkout-index": func(j *callJudge, c *command) {
+		if c.hasFlag("-f", "--force") {
+			j.addDanger("git-discard", "resets the files to the index")
 		}
 	},
-	"send-email": func(j *judge, c *command) {
-		to, _ := c.value("--to")
-		j.outside("mail", to, c)
+	"send-email": func(j *callJudge, c *command) {
+		to, _ := c.flagValue("--to")
+		j.addEffect("mail", to, c)
 	},
-	"config": func(j *judge, c *command) {
-		if c.has("--global", "--system") && !c.has("--get", "--list", "-l", "--get-all", "--get-regexp") && len(c.operands("")) > 1 {
-			j.outside("machine", "git settings", c)
+	"config": func(j *callJudge, c *command) {
+		if c.hasFlag("--global", "--system") && !c.hasFlag("--get", "--list", "-l", "--get-all", "--get-regexp") && len(c.operands("")) > 1 {
+			j.addEffect("machine", "git settings", c)
 		}
 	},
 }
 
-func (j *judge) gitAbort(c *command) {
-	if c.has("--abort") {
-		j.destroys("git-discard", "drops a "+c.name()+" that is under way")
+func (j *callJudge) judgeGitAbort(c *command) {
+	if c.hasFlag("--abort") {
+		j.addDanger("git-discard", "drops a "+c.name()+" that is under way")
 	}
 }
 
-// gitCheckout: a branch is safe, because git refuses to lose changes; a path is
+// judgeGitCheckout: a branch is safe, because git refuses to lose changes; a path is
 // written over without a word.
-func (j *judge) gitCheckout(c *command) {
+func (j *callJudge) judgeGitCheckout(c *command) {
 	list := c.operands("-b -B --orphan --conflict --pathspec-from-file")
 	paths := list
-	if at := dashes(c); at >= 0 {
+	if at := dashDashIndex(c); at >= 0 {
 		paths = list[max(0, len(list)-(len(c.words)-at-1)):]
-	} else if c.has("-b", "-B", "--orphan", "-t", "--track") {
+	} else if c.hasFlag("-b", "-B", "--orphan", "-t", "--track") {
 		return
-	} else if len(list) == 1 && !isPath(list[0]) {
+	} else if len(list) == 1 && !looksLikePath(list[0]) {
 		paths = nil
-	} else if len(list) > 1 && !isPath(list[0]) {
+	} else if len(list) > 1 && !looksLikePath(list[0]) {
 		paths = list[1:]
 	}
 	switch {
 	case len(paths) > 0:
-		j.destroys("git-discard", names("takes back the changes of", paths))
-	case c.has("-f", "--force"):
-		j.destroys("git-discard", "drops the changes that are not committed")
+		j.addDanger("git-discard", joinNames("takes back the changes of", paths))
+	case c.hasFlag("-f", "--force"):
+		j.addDanger("git-discard", "drops the changes that are not committed")
 	}
 }
 
-// dashes is where "--" stands, or -1.
-func dashes(c *command) int {
+// dashDashIndex is where "--" stands, or -1.
+func dashDashIndex(c *command) int {
 	for i, w := range c.words {
 		if w.text == "--" {
 			return i
@@ -184,25 +184,25 @@ func dashes(c *command) int {
 	return -1
 }
 
-// isPath reports that a word is a path and not a branch: it has an ending, or
+// looksLikePath reports that a word is a path and not a branch: it has an ending, or
 // dots and slashes as branches have not.
-func isPath(s string) bool {
+func looksLikePath(s string) bool {
 	ext := path.Ext(s)
 	return s == "." || s == ".." || strings.HasPrefix(s, "./") || strings.HasPrefix(s, "../") || strings.HasSuffix(s, "/") ||
-		strings.ContainsAny(s, "*") || len(ext) > 1 && len(ext) < 6 && letters(ext[1:])
+		strings.ContainsAny(s, "*") || len(ext) > 1 && len(ext) < 6 && isLetters(ext[1:])
 }
 
-func (j *judge) gitPush(c *command) {
-	if c.has("-n", "--dry-run") {
+func (j *callJudge) judgeGitPush(c *command) {
+	if c.hasFlag("-n", "--dry-run") {
 		return
 	}
 	list := c.operands("-o --push-option --repo --receive-pack --exec")
 	target := strings.Join(list, " ")
-	if c.has("-f", "--force", "--force-with-lease", "--force-if-includes") {
+	if c.hasFlag("-f", "--force", "--force-with-lease", "--force-if-includes") {
 		target = strings.TrimSpace(target + " (forced)")
 	}
 	if target == "" {
 		target = "the default remote"
 	}
-	j.outside("push", target, c)
+	j.addEffect("push", target, c)
 }

@@ -9,25 +9,25 @@ import (
 
 // Words in the names of tools, for servers that say nothing of them.
 const (
-	mcpReads = "get list search read fetch find query describe show view check count lookup browse inspect status download resolve explain analyze " +
+	mcpReadWords = "get list search read fetch find query describe show view check count lookup browse inspect status download resolve explain analyze " +
 		"summarize preview validate help info ping"
-	mcpDestroys = "delete remove drop truncate destroy wipe purge reset clear erase overwrite uninstall revert rollback"
-	mcpWrites   = "send post publish deploy create update merge push comment reply invite upload submit approve close assign add edit execute run invoke " +
+	mcpDestroyWords = "delete remove drop truncate destroy wipe purge reset clear erase overwrite uninstall revert rollback"
+	mcpWriteWords   = "send post publish deploy create update merge push comment reply invite upload submit approve close assign add edit execute run invoke " +
 		"trigger cancel pay refund charge transfer book order tweet email share insert upsert patch put set archive restart start stop schedule notify react move rename"
 	localServers = "filesystem fs files file memory editor git serena ide"
 )
 
-// mcp judges a tool of an MCP server by what the server says of it, and by the
+// judgeMCP judges a tool of an MCP server by what the server says of it, and by the
 // words of its name where the server says nothing.
-func (j *judge) mcp(c retake.Call) {
+func (j *callJudge) judgeMCP(c retake.Call) {
 	if c.ReadOnly != nil && *c.ReadOnly {
 		return
 	}
-	server, tool := mcpName(c)
-	words := toolWords(tool)
-	reads := len(words) > 0 && within(mcpReads, words[0])
-	destroys := !reads && anyWithin(mcpDestroys, words)
-	open := !reads && (destroys || anyWithin(mcpWrites, words)) && !within(localServers, strings.ToLower(server))
+	server, tool := mcpServerAndTool(c)
+	words := splitToolName(tool)
+	reads := len(words) > 0 && containsWord(mcpReadWords, words[0])
+	destroys := !reads && containsAnyWord(mcpDestroyWords, words)
+	open := !reads && (destroys || containsAnyWord(mcpWriteWords, words)) && !containsWord(localServers, strings.ToLower(server))
 	if c.Destructive != nil {
 		destroys = *c.Destructive
 	}
@@ -36,16 +36,16 @@ func (j *judge) mcp(c retake.Call) {
 	}
 	target := strings.Trim(server+"/"+tool, "/")
 	if destroys {
-		j.destroys("mcp-destructive", phraseOf("mcp-destructive")+target)
+		j.addDanger("mcp-destructive", rulePhrase("mcp-destructive")+target)
 	}
 	if open {
 		input := c.Input[:min(len(c.Input), MaxText)]
-		j.outside("mcp", target, &command{text: target + " " + string(input)})
+		j.addEffect("mcp", target, &command{text: target + " " + string(input)})
 	}
 }
 
-// mcpName takes mcp__server__tool apart.
-func mcpName(c retake.Call) (server, tool string) {
+// mcpServerAndTool takes mcp__server__tool apart.
+func mcpServerAndTool(c retake.Call) (server, tool string) {
 	server, tool = c.Server, c.Tool
 	rest, ok := strings.CutPrefix(tool, "mcp__")
 	if !ok {
@@ -60,8 +60,8 @@ func mcpName(c retake.Call) (server, tool string) {
 	return server, rest
 }
 
-// toolWords are the words of create_issue, create-issue and createIssue.
-func toolWords(s string) []string {
+// splitToolName are the words of create_issue, create-issue and createIssue.
+func splitToolName(s string) []string {
 	var b strings.Builder
 	for i, r := range s[:min(len(s), 256)] {
 		switch {
@@ -75,9 +75,9 @@ func toolWords(s string) []string {
 	return strings.Fields(b.String())
 }
 
-func anyWithin(list string, words []string) bool {
+func containsAnyWord(list string, words []string) bool {
 	for _, w := range words {
-		if within(list, w) {
+		if containsWord(list, w) {
 			return true
 		}
 	}

@@ -2,9 +2,9 @@ package risk
 
 import "strings"
 
-// hostOf is the host of an address, with or without a scheme; what the shell
+// hostFromURL is the host of an address, with or without a scheme; what the shell
 // would only know when it runs stays as written.
-func hostOf(u string) string {
+func hostFromURL(u string) string {
 	if _, rest, ok := strings.Cut(u, "://"); ok {
 		u = rest
 	}
@@ -29,38 +29,38 @@ func hostOf(u string) string {
 	return host
 }
 
-// loopback reports that a host is this machine.
-func loopback(h string) bool {
+// isLoopback reports that a host is this machine.
+func isLoopback(h string) bool {
 	h = strings.ToLower(h)
 	return h == "localhost" || h == "::1" || h == "0.0.0.0" || strings.HasPrefix(h, "127.") || strings.HasSuffix(h, ".localhost") ||
 		h == "host.docker.internal"
 }
 
-const curlValues = "-X --request -H --header -d --data --data-raw --data-binary --data-urlencode --json -F --form -T --upload-file -o --output -u --user -A " +
+const curlValueFlags = "-X --request -H --header -d --data --data-raw --data-binary --data-urlencode --json -F --form -T --upload-file -o --output -u --user -A " +
 	"--user-agent -b --cookie -c --cookie-jar -e --referer -m --max-time --connect-timeout -x --proxy -w --write-out --retry --retry-delay --cacert -E --cert " +
 	"--key -K --config --resolve --url --oauth2-bearer -r --range -C --continue-at --limit-rate --unix-socket --form-string --data-ascii"
 
-func (j *judge) curl(c *command) {
+func (j *callJudge) judgeCurl(c *command) {
 	if asksHelp(c) {
 		return
 	}
 	method := ""
-	for _, m := range c.values("-X", "--request") {
+	for _, m := range c.flagValues("-X", "--request") {
 		method = strings.ToUpper(m)
 	}
-	sends := c.has("-d", "-F", "-T") || len(c.values("--data", "--data-raw", "--data-binary", "--data-urlencode", "--data-ascii", "--json", "--form", "--form-string", "--upload-file")) > 0 ||
-		attached(c, "-d", "-F", "-T")
-	if method == "" && sends && !c.has("-G", "--get") {
+	sends := c.hasFlag("-d", "-F", "-T") || len(c.flagValues("--data", "--data-raw", "--data-binary", "--data-urlencode", "--data-ascii", "--json", "--form", "--form-string", "--upload-file")) > 0 ||
+		hasAttachedValue(c, "-d", "-F", "-T")
+	if method == "" && sends && !c.hasFlag("-G", "--get") {
 		method = "POST"
 	}
-	if attachedMethod := attachedIn(c, "X"); attachedMethod != "" {
+	if attachedMethod := groupedFlagValue(c, "X"); attachedMethod != "" {
 		method = strings.ToUpper(attachedMethod)
 	}
-	j.request(c, method, append(c.values("--url"), c.operands(curlValues)...))
+	j.addRequest(c, method, append(c.flagValues("--url"), c.operands(curlValueFlags)...))
 }
 
-// attached reports a flag that carries its value in the same word: -da=b.
-func attached(c *command, flags ...string) bool {
+// hasAttachedValue reports a flag that carries its value in the same word: -da=b.
+func hasAttachedValue(c *command, flags ...string) bool {
 	for _, w := range c.args() {
 		for _, f := range flags {
 			if len(w.text) > 2 && strings.HasPrefix(w.text, f) && !strings.HasPrefix(w.text, "--") {
@@ -71,48 +71,48 @@ func attached(c *command, flags ...string) bool {
 	return false
 }
 
-// attachedIn is the value of a letter that ends a group of them: -sX POST.
-func attachedIn(c *command, letter string) string {
+// groupedFlagValue is the value of a letter that ends a group of them: -sX POST.
+func groupedFlagValue(c *command, letter string) string {
 	args := c.args()
 	for i, w := range args {
-		if len(w.text) > 2 && w.text[0] == '-' && letters(w.text[1:]) && strings.HasSuffix(w.text, letter) && i+1 < len(args) && !strings.HasPrefix(w.text, "-X") {
+		if len(w.text) > 2 && w.text[0] == '-' && isLetters(w.text[1:]) && strings.HasSuffix(w.text, letter) && i+1 < len(args) && !strings.HasPrefix(w.text, "-X") {
 			return args[i+1].text
 		}
 	}
 	return ""
 }
 
-// request records a request that writes, once for each host that is not here.
-func (j *judge) request(c *command, method string, urls []string) {
-	if method == "" || within("GET HEAD OPTIONS TRACE", method) {
+// addRequest records a request that writes, once for each host that is not here.
+func (j *callJudge) addRequest(c *command, method string, urls []string) {
+	if method == "" || containsWord("GET HEAD OPTIONS TRACE", method) {
 		return
 	}
 	if len(urls) == 0 {
 		urls = []string{"an address from elsewhere"}
 	}
 	for _, u := range urls {
-		if h := hostOf(u); !loopback(h) {
-			j.outside("http", h, c)
+		if h := hostFromURL(u); !isLoopback(h) {
+			j.addEffect("http", h, c)
 		}
 	}
 }
 
-func (j *judge) wget(c *command) {
-	method := strings.ToUpper(first(c.values("--method"), ""))
-	if method == "" && len(c.values("--post-data", "--post-file", "--body-data", "--body-file")) > 0 {
+func (j *callJudge) judgeWget(c *command) {
+	method := strings.ToUpper(firstOr(c.flagValues("--method"), ""))
+	if method == "" && len(c.flagValues("--post-data", "--post-file", "--body-data", "--body-file")) > 0 {
 		method = "POST"
 	}
-	j.request(c, method, c.operands("-O -o -P --output-document --header --post-data --post-file --method --body-data --body-file -U -e -t -T --user --password"))
+	j.addRequest(c, method, c.operands("-O -o -P --output-document --header --post-data --post-file --method --body-data --body-file -U -e -t -T --user --password"))
 }
 
-// httpie: a method may stand first; fields make it a POST.
-func (j *judge) httpie(c *command) {
+// judgeHTTPie: a method may stand first; fields make it a POST.
+func (j *callJudge) judgeHTTPie(c *command) {
 	list := c.operands("-a --auth -o --output -s --style --session --timeout -A --auth-type -p --print")
 	method := ""
-	if len(list) > 0 && letters(list[0]) && strings.ToUpper(list[0]) == list[0] {
+	if len(list) > 0 && isLetters(list[0]) && strings.ToUpper(list[0]) == list[0] {
 		method, list = list[0], list[1:]
 	}
-	if len(list) == 0 || c.has("--help", "--offline") {
+	if len(list) == 0 || c.hasFlag("--help", "--offline") {
 		return
 	}
 	for _, f := range list[1:] {
@@ -121,37 +121,37 @@ func (j *judge) httpie(c *command) {
 			method = "POST"
 		}
 	}
-	if method == "" && (c.stdin != "" || c.script) {
+	if method == "" && (c.stdin != "" || c.readsInput) {
 		method = "POST"
 	}
-	j.request(c, method, list[:1])
+	j.addRequest(c, method, list[:1])
 }
 
-const sshValues = "-p -i -l -o -F -J -L -R -D -W -b -c -E -e -m -O -Q -S -w -B -I"
+const sshValueFlags = "-p -i -l -o -F -J -L -R -D -W -b -c -E -e -m -O -Q -S -w -B -I"
 
 // sshReads are programs that only look.
-const sshReads = "ls cat head tail less grep rg find uptime df du free ps top whoami id hostname uname date pwd echo stat wc which env printenv " +
+const sshReadPrograms = "ls cat head tail less grep rg find uptime df du free ps top whoami id hostname uname date pwd echo stat wc which env printenv " +
 	"journalctl dmesg ss netstat lsof file md5sum sha256sum test true last w who"
 
-// ssh: a command on another machine counts, unless it plainly only looks.
-func (j *judge) ssh(c *command) {
-	list := c.operands(sshValues)
-	if len(list) == 0 || c.has("-V", "-Q", "-G") {
+// judgeSSH: a command on another machine counts, unless it plainly only looks.
+func (j *callJudge) judgeSSH(c *command) {
+	list := c.operands(sshValueFlags)
+	if len(list) == 0 || c.hasFlag("-V", "-Q", "-G") {
 		return
 	}
 	host := list[0]
 	remote := strings.Join(list[1:], " ")
-	if remote == "" && c.stdin == "" && !c.script {
+	if remote == "" && c.stdin == "" && !c.readsInput {
 		return // a shell that nobody types into, a tunnel, a test of the key
 	}
-	if remote != "" && readsOnly(remote) {
+	if remote != "" && isReadOnlyCommand(remote) {
 		return
 	}
-	j.outside("ssh", host, c)
+	j.addEffect("ssh", host, c)
 }
 
-// readsOnly reports that each command of a text is one that looks.
-func readsOnly(text string) bool {
+// isReadOnlyCommand reports that each command of a text is one that looks.
+func isReadOnlyCommand(text string) bool {
 	parts := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("\n;&|", r) })
 	for _, p := range parts {
 		f := strings.Fields(p)
@@ -161,28 +161,28 @@ func readsOnly(text string) bool {
 		if len(f) == 0 {
 			continue
 		}
-		status := within("systemctl git docker kubectl", f[0]) && len(f) > 1 && within("status log ps logs images get describe list-units is-active diff show", f[1])
-		if !within(sshReads, f[0]) && !status || f[0] == "find" && strings.Contains(p, "-delete") || strings.Contains(p, ">") || strings.Contains(p, "$(") || strings.Contains(p, "-exec") {
+		status := containsWord("systemctl git docker kubectl", f[0]) && len(f) > 1 && containsWord("status log ps logs images get describe list-units is-active diff show", f[1])
+		if !containsWord(sshReadPrograms, f[0]) && !status || f[0] == "find" && strings.Contains(p, "-delete") || strings.Contains(p, ">") || strings.Contains(p, "$(") || strings.Contains(p, "-exec") {
 			return false
 		}
 	}
 	return len(parts) > 0
 }
 
-func (j *judge) scp(c *command) {
+func (j *callJudge) judgeSCP(c *command) {
 	list := c.operands("-P -i -o -F -J -l -c -S")
 	if len(list) < 2 {
 		return
 	}
 	if host := remoteHost(list[len(list)-1]); host != "" {
-		j.outside("copy-to-host", host, c)
+		j.addEffect("copy-to-host", host, c)
 	}
 }
 
 // remoteHost is the host of user@host:path, or nothing when the path is here.
 func remoteHost(p string) string {
 	if rest, ok := strings.CutPrefix(p, "rsync://"); ok {
-		return hostOf(rest)
+		return hostFromURL(rest)
 	}
 	host, _, ok := strings.Cut(p, ":")
 	if !ok || host == "" || strings.ContainsAny(host, "/\\") || len(host) == 1 {
@@ -191,18 +191,18 @@ func remoteHost(p string) string {
 	if at := strings.LastIndexByte(host, '@'); at >= 0 {
 		host = host[at+1:]
 	}
-	if loopback(host) {
+	if isLoopback(host) {
 		return ""
 	}
 	return host
 }
 
-// mail sends when somebody is named; without, it reads.
-func (j *judge) mail(c *command) {
+// judgeMail sends when somebody is named; without, it reads.
+func (j *callJudge) judgeMail(c *command) {
 	to := c.operands("-s -a -c -b -r -S -u -i -e -F --subject --attach")
 	for _, t := range to {
-		if strings.Contains(t, "@") || c.has("-s") {
-			j.outside("mail", t, c)
+		if strings.Contains(t, "@") || c.hasFlag("-s") {
+			j.addEffect("mail", t, c)
 			return
 		}
 	}

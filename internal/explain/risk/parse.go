@@ -8,40 +8,40 @@ import (
 
 // maxOpen bounds what may nest in a text that is parsed: the parser calls
 // itself for each.
-const maxOpen = 2000
+const maxNesting = 2000
 
-// shell judges every simple command of a text.
-func (j *judge) shell(text string, depth int) {
+// judgeShell judges every simple command of a text.
+func (j *callJudge) judgeShell(text string, depth int) {
 	if strings.TrimSpace(text) == "" {
 		return
 	}
-	if depth > MaxDepth || len(text) > j.left {
-		j.unread()
+	if depth > MaxDepth || len(text) > j.parseBudget {
+		j.addUnread()
 		return
 	}
-	j.left -= len(text)
+	j.parseBudget -= len(text)
 	text = strings.ToValidUTF8(text, "?") // the parser is slow with bytes that are no text
-	file := parse(text)
+	file := parseShell(text)
 	if file == nil {
-		j.scan(text)
+		j.scanText(text)
 		return
 	}
-	w := &walker{judge: j, text: text, depth: depth, feeds: map[*syntax.Stmt]feed{}, ends: map[*syntax.Stmt]ending{}}
-	outer := j.end
+	w := &shellWalker{callJudge: j, text: text, depth: depth, pipeInputs: map[*syntax.Stmt]pipeInput{}, exits: map[*syntax.Stmt]exitMeaning{}}
+	outer := j.exit
 	if depth == 0 {
-		outer = certain
+		outer = exitCertain
 	}
-	w.endsOf(file.Stmts, outer)
-	syntax.Walk(file, w.visit)
-	j.end = outer
-	if j.nodes > MaxNodes {
-		j.unread()
+	w.markExits(file.Stmts, outer)
+	syntax.Walk(file, w.visitNode)
+	j.exit = outer
+	if j.nodesVisited > MaxNodes {
+		j.addUnread()
 	}
 }
 
-// parse reads bash, or else what every shell has; nil when it is neither.
-func parse(text string) *syntax.File {
-	if opens(text) > maxOpen {
+// parseShell reads bash, or else what every shell has; nil when it is neither.
+func parseShell(text string) *syntax.File {
+	if countOpeners(text) > maxNesting {
 		return nil
 	}
 	for _, lang := range []syntax.LangVariant{syntax.LangBash, syntax.LangPOSIX} {
@@ -53,8 +53,8 @@ func parse(text string) *syntax.File {
 	return nil
 }
 
-// opens counts what may begin a part inside of a part.
-func opens(text string) int {
+// countOpeners counts what may begin a part inside of a part.
+func countOpeners(text string) int {
 	n, sums := 0, strings.Contains(text, "((")
 	for i := range len(text) {
 		switch text[i] {
@@ -73,40 +73,40 @@ func opens(text string) int {
 	return n
 }
 
-// feed is what stands before a command in a pipeline.
-type feed struct {
-	text  string // when echo or printf says it
-	fetch bool   // comes from the network
+// pipeInput is what stands before a command in a pipeline.
+type pipeInput struct {
+	text        string // when echo or printf says it
+	fromNetwork bool   // comes from the network
 }
 
-type walker struct {
-	*judge
-	text  string
-	depth int
-	feeds map[*syntax.Stmt]feed
-	ends  map[*syntax.Stmt]ending // of those that say something
+type shellWalker struct {
+	*callJudge
+	text       string
+	depth      int
+	pipeInputs map[*syntax.Stmt]pipeInput
+	exits      map[*syntax.Stmt]exitMeaning // of those that say something
 }
 
-// visit sees every part once, in the order of the text.
-func (w *walker) visit(n syntax.Node) bool {
+// visitNode sees every part once, in the order of the text.
+func (w *shellWalker) visitNode(n syntax.Node) bool {
 	if n == nil {
 		return true
 	}
-	if w.nodes++; w.nodes > MaxNodes {
+	if w.nodesVisited++; w.nodesVisited > MaxNodes {
 		return false
 	}
 	switch n := n.(type) {
 	case *syntax.BinaryCmd:
-		w.pipe(n)
+		w.recordPipe(n)
 	case *syntax.Assign:
-		w.assign(n)
+		w.recordAssign(n)
 	case *syntax.Stmt:
-		w.stmt(n)
+		w.judgeStmt(n)
 	}
 	return true
 }
 
-func (w *walker) pipe(b *syntax.BinaryCmd) {
+func (w *shellWalker) recordPipe(b *syntax.BinaryCmd) {
 	if b.Op != syntax.Pipe && b.Op != syntax.PipeAll {
 		return
 	}
@@ -127,86 +127,86 @@ func (w *walker) pipe(b *syntax.BinaryCmd) {
 	}
 	call, ok := from.Cmd.(*syntax.CallExpr)
 	if !ok {
-		w.feeds[to] = feed{}
+		w.pipeInputs[to] = pipeInput{}
 		return
 	}
-	w.feeds[to] = w.says(call)
+	w.pipeInputs[to] = w.pipeOutput(call)
 }
 
-// says is what a command hands to the next one.
-func (w *walker) says(call *syntax.CallExpr) feed {
-	c := command{words: w.wordsOf(call)}
+// pipeOutput is what a command hands to the next one.
+func (w *shellWalker) pipeOutput(call *syntax.CallExpr) pipeInput {
+	c := command{words: w.commandWords(call)}
 	switch c.name() {
 	case "echo", "printf":
 		var b strings.Builder
 		for _, a := range c.args() {
 			b.WriteString(a.text + " ")
 		}
-		return feed{text: b.String()}
+		return pipeInput{text: b.String()}
 	case "curl", "wget", "http", "https", "xh":
-		return feed{fetch: true}
+		return pipeInput{fromNetwork: true}
 	}
-	return feed{}
+	return pipeInput{}
 }
 
-// assign remembers what a variable is, when the text says it.
-func (w *walker) assign(a *syntax.Assign) {
+// recordAssign remembers what a variable is, when the text says it.
+func (w *shellWalker) recordAssign(a *syntax.Assign) {
 	const longest = 256
 	if a.Name == nil || a.Value == nil || a.Append || len(w.vars) > 1000 {
 		return
 	}
-	if v := w.word(a.Value); len(v.text) <= longest && !strings.Contains(v.text, "$(") {
+	if v := w.expandWord(a.Value); len(v.text) <= longest && !strings.Contains(v.text, "$(") {
 		w.vars[a.Name.Value] = v.text
 	}
 }
 
-// stmt judges one statement: where it writes, and what it runs.
-func (w *walker) stmt(s *syntax.Stmt) {
+// judgeStmt judges one statement: where it writes, and what it runs.
+func (w *shellWalker) judgeStmt(s *syntax.Stmt) {
 	c := &command{depth: w.depth}
-	w.end = w.ends[s]
-	before, piped := w.feeds[s]
-	c.stdin, c.script = before.text, piped
+	w.exit = w.exits[s]
+	before, piped := w.pipeInputs[s]
+	c.stdin, c.readsInput = before.text, piped
 	for _, r := range s.Redirs {
-		w.redirect(r, c)
+		w.judgeRedirect(r, c)
 	}
 	call, ok := s.Cmd.(*syntax.CallExpr)
 	if !ok {
 		return
 	}
-	c.text = w.source(call)
+	c.text = w.sourceText(call)
 	for _, a := range call.Assigns {
-		c.env = append(c.env, w.source(a))
+		c.env = append(c.env, w.sourceText(a))
 	}
-	c.words = w.wordsOf(call)
-	if before.fetch && shells(c) {
-		w.foreign(c)
+	c.words = w.commandWords(call)
+	if before.fromNetwork && isShell(c) {
+		w.addForeignScript(c)
 	}
-	w.simple(c)
+	w.judgeSimple(c)
 }
 
-func (w *walker) redirect(r *syntax.Redirect, c *command) {
+func (w *shellWalker) judgeRedirect(r *syntax.Redirect, c *command) {
 	switch r.Op {
 	case syntax.RdrOut, syntax.ClbOut, syntax.RdrAll, syntax.DplOut:
 		if r.Word != nil {
-			w.truncates(w.word(r.Word).text)
+			w.addTruncate(w.expandWord(r.Word).text)
 		}
 	case syntax.Hdoc, syntax.DashHdoc:
 		if r.Hdoc != nil {
-			c.stdin, c.script = w.word(r.Hdoc).text, false
+			c.stdin, c.readsInput = w.expandWord(r.Hdoc).text, false
 		}
 	case syntax.WordHdoc:
 		if r.Word != nil {
-			c.stdin, c.script = w.word(r.Word).text, false
+			c.stdin, c.readsInput = w.expandWord(r.Word).text, false
 		}
 	case syntax.RdrIn:
-		c.script = true
+		c.readsInput = true
 	default:
 		// Appending and closing destroy nothing.
 	}
 }
 
-// source is the text of a part as written.
-func (w *walker) source(n syntax.Node) string {
+// sourceText is the text of a part as written.
+func (w *shellWalker) sourceText(n syntax.Node) string {
 	from, to := int(n.Pos().Offset()), int(n.End().Offset())
 	if from < 0 || to > len(w.text) || from > to {
 		return ""
@@ -214,26 +214,26 @@ func (w *walker) source(n syntax.Node) string {
 	return w.text[from:to]
 }
 
-// scan judges a text that is no shell: it is cut at every sign that could part
+// scanText judges a text that is no shell: it is cut at every sign that could part
 // commands, quotes are dropped, and what remains is judged as it stands.
-func (j *judge) scan(text string) {
-	if len(text) > maxScan {
-		j.unread() // so a checkpoint is taken, whatever the rest holds
-		text = text[:maxScan]
+func (j *callJudge) scanText(text string) {
+	if len(text) > maxScanBytes {
+		j.addUnread() // so a checkpoint is taken, whatever the rest holds
+		text = text[:maxScanBytes]
 	}
 	parts := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("\n;&|()`{}", r) })
 	for _, part := range parts {
 		c := &command{text: part, depth: MaxDepth}
 		for _, f := range strings.Fields(part) {
-			if j.nodes++; j.nodes > MaxNodes {
-				j.unread()
+			if j.nodesVisited++; j.nodesVisited > MaxNodes {
+				j.addUnread()
 				return
 			}
 			f = strings.Trim(f, `"'$\!`)
-			if f != "" && (len(c.words) > 0 || !within("if then else elif while until do time", f)) {
-				c.words = append(c.words, word{text: f, glob: strings.ContainsAny(f, "*?[")})
+			if f != "" && (len(c.words) > 0 || !containsWord("if then else elif while until do time", f)) {
+				c.words = append(c.words, word{text: f, hasGlob: strings.ContainsAny(f, "*?[")})
 			}
 		}
-		j.simple(c)
+		j.judgeSimple(c)
 	}
 }

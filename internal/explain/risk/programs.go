@@ -7,92 +7,92 @@ import (
 
 // known holds the programs that are judged by a function of their own; the others
 // are judged by the rows. It is made at the first use.
-var known struct {
+var programCache struct {
 	once sync.Once
-	all  map[string]judged
+	all  map[string]programJudge
 }
 
-// judged is how one program is judged.
-type judged = func(*judge, *command)
+// programJudge is how one program is judged.
+type programJudge = func(*callJudge, *command)
 
-func programs() map[string]judged {
-	known.once.Do(func() {
-		known.all = map[string]judged{}
-		for _, part := range []map[string]judged{filePrograms(), dataPrograms(), farPrograms()} {
+func programJudges() map[string]programJudge {
+	programCache.once.Do(func() {
+		programCache.all = map[string]programJudge{}
+		for _, part := range []map[string]programJudge{filePrograms(), dataPrograms(), remotePrograms()} {
 			for list, f := range part {
 				for _, name := range strings.Fields(list) {
-					known.all[name] = both(known.all[name], f)
+					programCache.all[name] = combineJudges(programCache.all[name], f)
 				}
 			}
 		}
 	})
-	return known.all
+	return programCache.all
 }
 
-// both lets a program be judged by two functions.
-func both(a, b judged) judged {
+// combineJudges lets a program be judged by two functions.
+func combineJudges(a, b programJudge) programJudge {
 	if a == nil {
 		return b
 	}
-	return func(j *judge, c *command) {
+	return func(j *callJudge, c *command) {
 		a(j, c)
 		b(j, c)
 	}
 }
 
-func filePrograms() map[string]judged {
-	return map[string]judged{
-		"rm unlink rimraf del-cli trash trash-put remove-item del erase rd shred srm": (*judge).removes,
-		"cd pushd chdir set-location":       (*judge).changesDir,
-		"popd":                              (*judge).changesDir,
-		"truncate":                          (*judge).truncate,
-		"dd":                                (*judge).dd,
-		"tee":                               (*judge).tee,
-		"mv move":                           (*judge).mv,
-		"cp":                                (*judge).cp,
-		"ln":                                (*judge).ln,
-		"sed gsed perl":                     (*judge).inPlace,
-		"rsync":                             (*judge).rsync,
-		"tar bsdtar gtar":                   (*judge).tar,
-		"unzip 7z 7za 7zz":                  (*judge).unzip,
-		"chmod chown chgrp":                 (*judge).modes,
-		"sort":                              (*judge).sort,
-		"git":                               (*judge).git,
-		"gzip gunzip xz unxz bzip2 bunzip2": (*judge).unzip,
+func filePrograms() map[string]programJudge {
+	return map[string]programJudge{
+		"rm unlink rimraf del-cli trash trash-put remove-item del erase rd shred srm": (*callJudge).judgeRemove,
+		"cd pushd chdir set-location":       (*callJudge).judgeCd,
+		"popd":                              (*callJudge).judgeCd,
+		"truncate":                          (*callJudge).judgeTruncate,
+		"dd":                                (*callJudge).judgeDD,
+		"tee":                               (*callJudge).judgeTee,
+		"mv move":                           (*callJudge).judgeMv,
+		"cp":                                (*callJudge).judgeCp,
+		"ln":                                (*callJudge).judgeLn,
+		"sed gsed perl":                     (*callJudge).judgeInPlaceEdit,
+		"rsync":                             (*callJudge).judgeRsync,
+		"tar bsdtar gtar":                   (*callJudge).judgeTar,
+		"unzip 7z 7za 7zz":                  (*callJudge).judgeUnzip,
+		"chmod chown chgrp":                 (*callJudge).judgeModes,
+		"sort":                              (*callJudge).judgeSort,
+		"git":                               (*callJudge).judgeGit,
+		"gzip gunzip xz unxz bzip2 bunzip2": (*callJudge).judgeUnzip,
 	}
 }
 
-func dataPrograms() map[string]judged {
-	return map[string]judged{
-		"psql mysql mariadb sqlite3 sqlite duckdb usql sqlcmd clickhouse-client clickhouse cockroach mycli pgcli cqlsh": (*judge).sqlClient,
-		"redis-cli valkey-cli":                    (*judge).redis,
-		"mongosh mongo":                           (*judge).mongo,
-		"manage.py django-admin":                  (*judge).manages,
-		"python python2 python3 pypy py":          (*judge).python,
-		"node nodejs bun deno ruby php lua":       (*judge).code,
-		"awk gawk mawk osascript pwsh powershell": (*judge).code,
-		"rscript": (*judge).code,
+func dataPrograms() map[string]programJudge {
+	return map[string]programJudge{
+		"psql mysql mariadb sqlite3 sqlite duckdb usql sqlcmd clickhouse-client clickhouse cockroach mycli pgcli cqlsh": (*callJudge).judgeSQLClient,
+		"redis-cli valkey-cli":                    (*callJudge).judgeRedis,
+		"mongosh mongo":                           (*callJudge).judgeMongo,
+		"manage.py django-admin":                  (*callJudge).judgeDjangoAdmin,
+		"python python2 python3 pypy py":          (*callJudge).judgePython,
+		"node nodejs bun deno ruby php lua":       (*callJudge).judgeCode,
+		"awk gawk mawk osascript pwsh powershell": (*callJudge).judgeCode,
+		"rscript": (*callJudge).judgeCode,
 	}
 }
 
-func farPrograms() map[string]judged {
-	return map[string]judged{
-		"curl":                       (*judge).curl,
-		"wget":                       (*judge).wget,
-		"http https xh httpie":       (*judge).httpie,
-		"ssh":                        (*judge).ssh,
-		"scp":                        (*judge).scp,
-		"gh":                         (*judge).gh,
-		"docker podman nerdctl":      (*judge).docker,
-		"docker-compose":             (*judge).compose,
-		"kubectl oc k":               (*judge).kubectl,
-		"aws":                        (*judge).aws,
-		"gcloud az":                  (*judge).cloud,
-		"gsutil":                     (*judge).gsutil,
-		"ansible-playbook ansible":   (*judge).ansible,
-		"vercel now":                 (*judge).vercel,
-		"mail mailx mutt s-nail":     (*judge).mail,
-		"npm pnpm yarn bun pip pip3": (*judge).global,
-		"crontab":                    (*judge).crontab,
+func remotePrograms() map[string]programJudge {
+	return map[string]programJudge{
+		"curl":                       (*callJudge).judgeCurl,
+		"wget":                       (*callJudge).judgeWget,
+		"http https xh httpie":       (*callJudge).judgeHTTPie,
+		"ssh":                        (*callJudge).judgeSSH,
+		"scp":                        (*callJudge).judgeSCP,
+		"gh":                         (*callJudge).judgeGH,
+		"docker podman nerdctl":      (*callJudge).judgeDocker,
+		"docker-compose":             (*callJudge).judgeCompose,
+		"kubectl oc k":               (*callJudge).judgeKubectl,
+		"aws":                        (*callJudge).judgeAWS,
+		"gcloud az":                  (*callJudge).judgeCloud,
+		"gsutil":                     (*callJudge).judgeGsutil,
+		"ansible-playbook ansible":   (*callJudge).judgeAnsible,
+		"vercel now":                 (*callJudge).judgeVercel,
+		"mail mailx mutt s-nail":     (*callJudge).judgeMail,
+		"npm pnpm yarn bun pip pip3": (*callJudge).judgeGlobalInstall,
+		"crontab":                    (*callJudge).judgeCrontab,
 	}
 }

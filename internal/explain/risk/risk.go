@@ -22,24 +22,24 @@ import (
 
 // Bounds of one judgement.
 const (
-	MaxText    = 64 << 10 // bytes of a command that are read
-	maxScan    = 8 << 10  // bytes that are searched for words, of one that is longer or cannot be parsed
-	MaxNodes   = 10_000   // parts of commands that are looked at
-	MaxDepth   = 5        // commands inside of commands that are parsed again
-	MaxEffects = 32
+	MaxText      = 64 << 10 // bytes of a command that are read
+	maxScanBytes = 8 << 10  // bytes that are searched for words, of one that is longer or cannot be parsed
+	MaxNodes     = 10_000   // parts of commands that are looked at
+	MaxDepth     = 5        // commands inside of commands that are parsed again
+	MaxEffects   = 32
 )
 
 // Judgement is what the rules say of a call.
 type Judgement struct {
-	Destructive bool       // may destroy something in the workspace: a checkpoint is taken first
-	Why         string     // the worst of it, for a card: "deletes dist, node_modules"
-	Rule        string     // that says so
-	Dangers     []Danger   // all of it, the worst first
-	Effects     []External // done outside
+	Destructive bool             // may destroy something in the workspace: a checkpoint is taken first
+	Why         string           // the worst of it, for a card: "deletes dist, node_modules"
+	Rule        string           // that says so
+	Dangers     []Danger         // all of it, the worst first
+	Effects     []ExternalEffect // done outside
 }
 
-// External is one thing done outside the workspace; no restore takes it back.
-type External struct {
+// ExternalEffect is one thing done outside the workspace; no restore takes it back.
+type ExternalEffect struct {
 	Kind   string
 	Target string // where it goes: "origin auth-sessions", "api.example.com"
 	Text   string // the simple command as run, secrets masked
@@ -53,86 +53,86 @@ type External struct {
 
 // Judge says what the rules say of a call. It never panics, whatever the call.
 func Judge(c retake.Call) Judgement {
-	j := &judge{left: 4 * MaxText, spare: MaxText, vars: map[string]string{}, bases: []string{""}}
+	j := &callJudge{parseBudget: 4 * MaxText, expansionBudget: MaxText, vars: map[string]string{}, baseDirs: []string{""}}
 	switch c.Kind {
 	case retake.CallShell:
-		j.command(c.Command)
+		j.judgeText(c.Command)
 	case retake.CallMCP:
-		j.end = certain
-		j.mcp(c)
+		j.exit = exitCertain
+		j.judgeMCP(c)
 	case retake.CallWrite, retake.CallRead:
 		// The checkpoint of the turn holds what was there before.
 	case retake.CallOther:
-		j.command(c.Command)
+		j.judgeText(c.Command)
 	}
-	return worstFirst(j.out)
+	return sortDangers(j.result)
 }
 
-// judge is one judgement on its way.
-type judge struct {
-	out   Judgement
-	nodes int               // looked at
-	left  int               // bytes that may still be parsed
-	spare int               // bytes that variables may still add
-	vars  map[string]string // set in the text itself
+// callJudge is one judgement on its way.
+type callJudge struct {
+	result          Judgement
+	nodesVisited    int               // looked at
+	parseBudget     int               // bytes that may still be parsed
+	expansionBudget int               // bytes that variables may still add
+	vars            map[string]string // set in the text itself
 
-	bases []string // where relative paths may begin, because of cd; "" is where the call begins
-	lost  bool     // a cd leads to where only the shell knows
+	baseDirs    []string // where relative paths may begin, because of cd; "" is where the call begins
+	baseUnknown bool     // a cd leads to where only the shell knows
 
-	end ending // what the end of the call says of the part that is looked at
+	exit exitMeaning // what the end of the call says of the part that is looked at
 
-	run, shown string // the last command of an effect, and how it is shown
+	effectCommand, effectText string // the last command of an effect, and how it is shown
 }
 
-func (j *judge) command(text string) {
+func (j *callJudge) judgeText(text string) {
 	if len(text) > MaxText {
-		j.scan(text)
+		j.scanText(text)
 		return
 	}
-	j.shell(text, 0)
+	j.judgeShell(text, 0)
 }
 
-// unread says that a part was not looked at. That is not proof of harm; a
+// addUnread says that a part was not looked at. That is not proof of harm; a
 // checkpoint costs little.
-func (j *judge) unread() { j.destroys("unread", "is too long or too deep to be read whole") }
+func (j *callJudge) addUnread() { j.addDanger("unread", "is too long or too deep to be read whole") }
 
-// destroys records a reason. When enough are known, a hostile text costs no more.
-func (j *judge) destroys(rule, why string) {
-	if len(j.out.Dangers) < maxDangers {
-		j.endangers(Danger{Rule: rule, Why: plain(why, 120)})
+// addDanger records a reason. When enough are known, a hostile text costs no more.
+func (j *callJudge) addDanger(rule, why string) {
+	if len(j.result.Dangers) < maxDangers {
+		j.recordDanger(Danger{Rule: rule, Why: cleanText(why, 120)})
 	}
 }
 
-// outside records an effect. Equal ones are one.
-func (j *judge) outside(rule, target string, c *command) {
-	if len(j.out.Effects) >= MaxEffects {
+// addEffect records an effect. Equal ones are one.
+func (j *callJudge) addEffect(rule, target string, c *command) {
+	if len(j.result.Effects) >= MaxEffects {
 		return
 	}
-	if j.run != c.text || j.shown == "" {
-		j.run, j.shown = c.text, plain(c.text, 200)
+	if j.effectCommand != c.text || j.effectText == "" {
+		j.effectCommand, j.effectText = c.text, cleanText(c.text, 200)
 	}
-	e := External{Kind: kindOf(rule), Target: plain(target, 120), Text: j.shown, Rule: rule, DoneIfPassed: j.end.done, NotIfFailed: j.end.not && !c.many}
-	for i := range j.out.Effects {
-		if have := &j.out.Effects[i]; have.Kind == e.Kind && have.Target == e.Target && have.Text == e.Text && have.Rule == e.Rule {
+	e := ExternalEffect{Kind: ruleKind(rule), Target: cleanText(target, 120), Text: j.effectText, Rule: rule, DoneIfPassed: j.exit.doneIfPassed, NotIfFailed: j.exit.notIfFailed && !c.generatedArgs}
+	for i := range j.result.Effects {
+		if have := &j.result.Effects[i]; have.Kind == e.Kind && have.Target == e.Target && have.Text == e.Text && have.Rule == e.Rule {
 			have.DoneIfPassed, have.NotIfFailed = have.DoneIfPassed || e.DoneIfPassed, have.NotIfFailed && e.NotIfFailed
 			return
 		}
 	}
-	j.out.Effects = append(j.out.Effects, e)
+	j.result.Effects = append(j.result.Effects, e)
 }
 
-// says takes a rule as found in a table: it destroys, or is done outside.
-func (j *judge) says(rule, detail string, c *command) {
-	if kindOf(rule) == "" {
-		j.destroys(rule, phraseOf(rule)+detail)
+// addFinding takes a rule as found in a table: it destroys, or is done outside.
+func (j *callJudge) addFinding(rule, detail string, c *command) {
+	if ruleKind(rule) == "" {
+		j.addDanger(rule, rulePhrase(rule)+detail)
 		return
 	}
-	j.outside(rule, detail, c)
+	j.addEffect(rule, detail, c)
 }
 
-// plain makes text of a call fit for a card: one line, masked, and not long. It is
+// cleanText makes text of a call fit for a card: one line, masked, and not long. It is
 // cut last, because half a secret is not known for one.
-func plain(s string, limit int) string {
+func cleanText(s string, limit int) string {
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "?")), " ")
 	s, _ = secrets.Mask(s)
 	if len(s) <= limit {
@@ -145,8 +145,8 @@ func plain(s string, limit int) string {
 	return s[:cut] + "…"
 }
 
-// names lists operands for a card, cut and counted.
-func names(verb string, list []string) string {
+// joinNames lists operands for a card, cut and counted.
+func joinNames(verb string, list []string) string {
 	const shown = 3
 	var b strings.Builder
 	b.WriteString(verb)
@@ -158,7 +158,7 @@ func names(verb string, list []string) string {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		b.WriteString(" " + plain(n, 40))
+		b.WriteString(" " + cleanText(n, 40))
 	}
 	return b.String()
 }

@@ -54,7 +54,7 @@ func TestReasons(t *testing.T) {
 // Where an effect goes.
 func TestTargets(t *testing.T) {
 	t.Parallel()
-	for command, want := range map[string]risk.External{
+	for command, want := range map[string]risk.ExternalEffect{
 		"git push origin auth-sessions": {Kind: "push", Target: "origin auth-sessions", Rule: "push"},
 		"git push -f origin main":       {Kind: "push", Target: "origin main (forced)", Rule: "push"},
 		"git push":                      {Kind: "push", Target: "the default remote", Rule: "push"},
@@ -270,7 +270,7 @@ func FuzzJudge(f *testing.F) {
 				if !utf8.ValidString(text) || len(text) > 250 || strings.ContainsAny(text, "\n\r") {
 					t.Errorf("not fit for a card: %q", text)
 				}
-				if kinds := secrets.Find([]byte(text)); len(kinds) > 0 && !strings.HasSuffix(text, "…") {
+				if kinds := secrets.FindKinds([]byte(text)); len(kinds) > 0 && !strings.HasSuffix(text, "…") {
 					t.Errorf("%v in %q", kinds, text)
 				}
 			}
@@ -332,8 +332,8 @@ func TestV8_WorstDangerFirst(t *testing.T) {
 		"echo a > b; echo c > d":                  "writes over b, d",
 		"rm a && rm -rf .":                        "deletes .; deletes a",
 	} {
-		if got := shell(command); got.All() != want || !strings.HasPrefix(want, got.Why) {
-			t.Errorf("%s: %q, first %q, want %q", command, got.All(), got.Why, want)
+		if got := shell(command); got.AllReasons() != want || !strings.HasPrefix(want, got.Why) {
+			t.Errorf("%s: %q, first %q, want %q", command, got.AllReasons(), got.Why, want)
 		}
 	}
 }
@@ -355,8 +355,8 @@ func TestV4_OnlyWhatIsThere(t *testing.T) {
 		"cp -f x new; mv -f x y":     "",
 		"echo a > new; rm -rf build": "deletes build",
 	} {
-		if got := shell(command).Known(there); got.All() != want || got.Destructive != (want != "") {
-			t.Errorf("%s: %q, want %q", command, got.All(), want)
+		if got := shell(command).WithoutMissing(there); got.AllReasons() != want || got.Destructive != (want != "") {
+			t.Errorf("%s: %q, want %q", command, got.AllReasons(), want)
 		}
 	}
 }

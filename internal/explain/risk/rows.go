@@ -5,16 +5,16 @@ import (
 	"sync"
 )
 
-// row is a program that is judged by its verbs.
-type row struct {
-	rule   string
-	names  string // programs
-	verbs  string // one list of words each, with commas between; none: any use
-	values string // flags that take a value and may stand before the verb
-	not    string // flags that make it harmless
+// programRule is a program that is judged by its verbs.
+type programRule struct {
+	rule          string
+	programs      string // programs
+	verbs         string // one list of words each, with commas between; none: any use
+	valueFlags    string // flags that take a value and may stand before the verb
+	harmlessFlags string // flags that make it harmless
 }
 
-var table = []row{
+var programRules = []programRule{
 	{"forge", "gh", "pr create, pr merge, pr close, pr comment, pr edit, pr review, pr ready, pr reopen, pr lock, pr update-branch, issue create, issue close, " +
 		"issue comment, issue edit, issue delete, issue reopen, issue lock, issue transfer, release create, release delete, release upload, release edit, " +
 		"repo create, repo delete, repo edit, repo archive, repo fork, repo rename, repo sync, workflow run, workflow enable, workflow disable, run cancel, " +
@@ -146,36 +146,36 @@ var table = []row{
 }
 
 // byProgram finds rows by the name of a program. It is made at the first use.
-var byProgram = sync.OnceValue(func() map[string][]*row {
-	all := map[string][]*row{}
-	for i := range table {
-		for _, n := range strings.Fields(table[i].names) {
-			all[n] = append(all[n], &table[i])
+var rulesByProgram = sync.OnceValue(func() map[string][]*programRule {
+	all := map[string][]*programRule{}
+	for i := range programRules {
+		for _, n := range strings.Fields(programRules[i].programs) {
+			all[n] = append(all[n], &programRules[i])
 		}
 	}
 	return all
 })
 
-// rows judges a command by the table.
-func (j *judge) rows(c *command) {
-	list := byProgram()[c.name()]
-	if len(list) == 0 || c.dry() {
+// judgeByTable judges a command by the table.
+func (j *callJudge) judgeByTable(c *command) {
+	list := rulesByProgram()[c.name()]
+	if len(list) == 0 || c.isDryRun() {
 		return
 	}
 	for _, r := range list {
-		if r.not != "" && c.has(strings.Fields(r.not)...) {
+		if r.harmlessFlags != "" && c.hasFlag(strings.Fields(r.harmlessFlags)...) {
 			continue
 		}
-		ops := c.operands(r.values)
-		if verb, rest, ok := r.match(ops); ok {
-			j.says(r.rule, r.detail(c, verb, rest), c)
+		ops := c.operands(r.valueFlags)
+		if verb, rest, ok := r.matchVerb(ops); ok {
+			j.addFinding(r.rule, r.describe(c, verb, rest), c)
 		}
 	}
 }
 
-// match finds a verb among the first operands. Builders take several verbs in one
+// matchVerb finds a verb among the first operands. Builders take several verbs in one
 // call, and tools have flags with values that nobody listed here.
-func (r *row) match(ops []string) (verb string, rest []string, ok bool) {
+func (r *programRule) matchVerb(ops []string) (verb string, rest []string, ok bool) {
 	if r.verbs == "" {
 		return "", ops, true
 	}
@@ -184,7 +184,7 @@ func (r *row) match(ops []string) (verb string, rest []string, ok bool) {
 		verb, list, _ = strings.Cut(list, ", ")
 		words := strings.Fields(verb)
 		for at := 0; at < deep && at+len(words) <= len(ops); at++ {
-			if equal(ops[at:at+len(words)], words) {
+			if equalWords(ops[at:at+len(words)], words) {
 				return verb, ops[at+len(words):], true
 			}
 		}
@@ -192,7 +192,7 @@ func (r *row) match(ops []string) (verb string, rest []string, ok bool) {
 	return "", nil, false
 }
 
-func equal(a, b []string) bool {
+func equalWords(a, b []string) bool {
 	for i := range b {
 		if a[i] != b[i] {
 			return false
@@ -201,9 +201,9 @@ func equal(a, b []string) bool {
 	return true
 }
 
-func (r *row) detail(c *command, verb string, rest []string) string {
+func (r *programRule) describe(c *command, verb string, rest []string) string {
 	whole := strings.TrimSpace(c.name() + " " + verb)
-	if kindOf(r.rule) == "" || len(rest) == 0 {
+	if ruleKind(r.rule) == "" || len(rest) == 0 {
 		return whole
 	}
 	return strings.Join(rest[:min(3, len(rest))], " ")

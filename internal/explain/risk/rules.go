@@ -10,8 +10,8 @@ type Rule struct {
 
 // Rules are all of them, in the order of the document.
 func Rules() []Rule {
-	list := make([]Rule, len(rules))
-	for i, r := range rules {
+	list := make([]Rule, len(allRules))
+	for i, r := range allRules {
 		list[i] = r.Rule
 	}
 	return list
@@ -22,7 +22,7 @@ type rule struct {
 	phrase string // begins the reason on a card
 }
 
-var rules = []rule{
+var allRules = []rule{
 	{Rule{"delete-files", "", "Any deletion: rm, unlink, shred, find -delete, git rm, a worktree removed by force. rmdir is none: it takes empty directories only.", "rm -rf dist"}, ""},
 	{Rule{"overwrite-files", "", "A redirect with > over a file that is there, tee, truncate, dd, sort -o, and copies and moves with -f. A new file, appending, /dev and /tmp are none.", "jq . a.json > b.json"}, ""},
 	{Rule{"take-away", "", "A move to /tmp, /dev/null or the home directory, where no checkpoint looks. A rename is none.", "mv src /tmp/gone"}, ""},
@@ -65,12 +65,12 @@ var rules = []rule{
 	{Rule{"mcp", "mcp", "A tool of an MCP server that is marked open to the world and not read-only, or, without a mark, has a name that says so.", "github/create_issue"}, ""},
 }
 
-func kindOf(name string) string { return find(name).Kind }
+func ruleKind(name string) string { return findRule(name).Kind }
 
-func phraseOf(name string) string { return find(name).phrase }
+func rulePhrase(name string) string { return findRule(name).phrase }
 
-func find(name string) rule {
-	for _, r := range rules {
+func findRule(name string) rule {
+	for _, r := range allRules {
 		if r.Name == name {
 			return r
 		}

@@ -98,7 +98,7 @@ func measure(set []labelled) score {
 	return s
 }
 
-func (s *score) effect(l labelled, got []risk.External) string {
+func (s *score) effect(l labelled, got []risk.ExternalEffect) string {
 	if l.kind == "" {
 		s.inside++
 		if len(got) > 0 {

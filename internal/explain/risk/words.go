@@ -6,13 +6,13 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// wordsOf are the words of a command. A variable in the first place may hold
+// commandWords are the words of a command. A variable in the first place may hold
 // the name of a program and its flags.
-func (w *walker) wordsOf(call *syntax.CallExpr) []word {
+func (w *shellWalker) commandWords(call *syntax.CallExpr) []word {
 	var list []word
 	for i, a := range call.Args {
-		one := w.word(a)
-		if i == 0 && strings.Contains(one.text, " ") && bare(a) {
+		one := w.expandWord(a)
+		if i == 0 && strings.Contains(one.text, " ") && isBareVariable(a) {
 			for _, f := range strings.Fields(one.text) {
 				list = append(list, word{text: f})
 			}
@@ -23,8 +23,8 @@ func (w *walker) wordsOf(call *syntax.CallExpr) []word {
 	return list
 }
 
-// bare reports that a word is one variable without quotes: the shell splits it.
-func bare(w *syntax.Word) bool {
+// isBareVariable reports that a word is one variable without quotes: the shell splits it.
+func isBareVariable(w *syntax.Word) bool {
 	if len(w.Parts) != 1 {
 		return false
 	}
@@ -32,18 +32,18 @@ func bare(w *syntax.Word) bool {
 	return ok
 }
 
-func (w *walker) word(sw *syntax.Word) word {
+func (w *shellWalker) expandWord(sw *syntax.Word) word {
 	var b strings.Builder
 	out := word{}
 	for _, p := range sw.Parts {
-		out.glob = w.part(&b, p) || out.glob
+		out.hasGlob = w.expandPart(&b, p) || out.hasGlob
 	}
 	out.text = b.String()
 	return out
 }
 
-// part adds the text of a part, and reports whether it holds a pattern.
-func (w *walker) part(b *strings.Builder, p syntax.WordPart) bool {
+// expandPart adds the text of a part, and reports whether it holds a pattern.
+func (w *shellWalker) expandPart(b *strings.Builder, p syntax.WordPart) bool {
 	switch p := p.(type) {
 	case *syntax.Lit:
 		return unescape(b, p.Value, false)
@@ -55,30 +55,30 @@ func (w *walker) part(b *strings.Builder, p syntax.WordPart) bool {
 				unescape(b, lit.Value, true)
 				continue
 			}
-			w.part(b, q)
+			w.expandPart(b, q)
 		}
 	case *syntax.ParamExp:
-		w.variable(b, p)
+		w.expandVariable(b, p)
 	case *syntax.ExtGlob:
-		b.WriteString(w.source(p))
+		b.WriteString(w.sourceText(p))
 		return true
 	default:
-		b.WriteString(w.source(p))
+		b.WriteString(w.sourceText(p))
 	}
 	return false
 }
 
-// variable adds what the text itself said of a variable, or its name.
-func (w *walker) variable(b *strings.Builder, p *syntax.ParamExp) {
+// expandVariable adds what the text itself said of a variable, or its name.
+func (w *shellWalker) expandVariable(b *strings.Builder, p *syntax.ParamExp) {
 	plainName := p.Param != nil && p.Exp == nil && p.Repl == nil && p.Slice == nil && p.Index == nil && !p.Length && !p.Excl
 	if plainName {
-		if v, ok := w.vars[p.Param.Value]; ok && len(v) <= w.spare {
-			w.spare -= len(v)
+		if v, ok := w.vars[p.Param.Value]; ok && len(v) <= w.expansionBudget {
+			w.expansionBudget -= len(v)
 			b.WriteString(v)
 			return
 		}
 	}
-	b.WriteString(w.source(p))
+	b.WriteString(w.sourceText(p))
 }
 
 // unescape drops backslashes as the shell does, and reports a pattern that was

@@ -8,38 +8,38 @@ import (
 )
 
 // columnSizes are what stands behind a type: DECIMAL(10,2).
-var columnSizes = pattern.Late(`\([^()]*\)`)
+var columnSizes = pattern.Lazy(`\([^()]*\)`)
 
 // columnShape is a name and a type that databases have: note TEXT.
-var columnShape = pattern.Late(`(?i)^[\pL_][\pL\d_]*( (unsigned |double |native |varying |big )*(int|integer|tinyint|smallint|mediumint|bigint|int2|int8|text|clob|char|character|varchar|nchar|nvarchar|blob|real|double|float|precision|numeric|decimal|boolean|bool|date|datetime|time|timestamp|json|jsonb|uuid|any)( (int|precision|varying|unsigned))?)?$`)
+var columnShape = pattern.Lazy(`(?i)^[\pL_][\pL\d_]*( (unsigned |double |native |varying |big )*(int|integer|tinyint|smallint|mediumint|bigint|int2|int8|text|clob|char|character|varchar|nchar|nvarchar|blob|real|double|float|precision|numeric|decimal|boolean|bool|date|datetime|time|timestamp|json|jsonb|uuid|any)( (int|precision|varying|unsigned))?)?$`)
 
 // lostColumns compares two lists of columns by their names. A column at the same place and
 // of the same type that only has another name is not lost. Where a list is cut, or has a
 // column that cannot be told from its type, nothing is said.
 func lostColumns(before, after string) []string {
-	was, ok := columnsIn(before)
-	is, sure := columnsIn(after)
+	was, ok := parseColumns(before)
+	is, sure := parseColumns(after)
 	if !ok || !sure {
 		return nil
 	}
 	var lost []string
 	for i, c := range was {
-		renamed := len(was) == len(is) && !named(was, is[i].name) && is[i].kind == c.kind
-		if !named(is, c.name) && !renamed {
+		renamed := len(was) == len(is) && !hasColumn(was, is[i].name) && is[i].typeName == c.typeName
+		if !hasColumn(is, c.name) && !renamed {
 			lost = append(lost, c.name)
 		}
 	}
 	return lost
 }
 
-type column struct{ name, kind string }
+type column struct{ name, typeName string }
 
-func named(list []column, name string) bool {
+func hasColumn(list []column, name string) bool {
 	return slices.ContainsFunc(list, func(c column) bool { return strings.EqualFold(c.name, name) })
 }
 
-// columnsIn reads a list: all of them have a type, or none.
-func columnsIn(list string) (out []column, ok bool) {
+// parseColumns reads a list: all of them have a type, or none.
+func parseColumns(list string) (out []column, ok bool) {
 	typed := 0
 	for _, c := range strings.Split(columnSizes().ReplaceAllString(list, ""), ", ") {
 		if !columnShape().MatchString(c) {

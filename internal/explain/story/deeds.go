@@ -7,103 +7,103 @@ import (
 	"github.com/retake-dev/retake/internal/pure/pathclass"
 )
 
-// deeds are what a story shows, as the rules about words need it.
-type deeds struct {
-	own      bool // something changed that people or managers of packages keep
-	tales    []*tale
-	code     []*tale // programs that people write, and what they ask managers for
-	settings []*tale
-	lostOwn  []*tale // files of people that went
-	codeLost int64   // programs that went
-	cameOwn  int64
-	lines    int64 // of programs
-	facts    []retake.Fact
+// changeSummary are what a story shows, as the rules about words need it.
+type changeSummary struct {
+	hasUserChanges   bool // something changed that people or managers of packages keep
+	items            []*gistItem
+	code             []*gistItem // programs that people write, and what they ask managers for
+	settings         []*gistItem
+	deleted          []*gistItem // files of people that went
+	codeFilesDeleted int64       // programs that went
+	userFilesAdded   int64
+	codeLines        int64 // of programs
+	facts            []retake.Fact
 }
 
-// offence is a deed that words may have to tell of.
-type offence struct {
-	text  string
-	topic topic
-	names []string // what a mention of it would hold, in lower case
-	lost  bool
+// notableChange is a deed that words may have to tell of.
+type notableChange struct {
+	text     string
+	topic    changeTopic
+	mentions []string // what a mention of it would hold, in lower case
+	isLoss   bool
 }
 
-// topic is what an offence is about.
-type topic int
+// changeTopic is what an offence is about.
+type changeTopic int
 
 const (
-	aboutCode topic = iota
-	aboutSettings
-	aboutKeys
-	aboutPackages
-	aboutTables
-	aboutLoss
+	topicCode changeTopic = iota
+	topicSettings
+	topicKeys
+	topicPackages
+	topicTables
+	topicLoss
 )
 
-// sight says what counts as an offence. Net: only what nothing came for.
-type sight struct {
+// changeFilter says what counts as an offence. Net: only what nothing came for.
+type changeFilter struct {
 	settings, values, keys, keysNet, packages, tables, tablesNet, code, lost, lostNet bool
 
-	beside bool // the code of a site that shows documents is a document
-	pages  bool // documents that went are an offence too
+	skipSiteCode bool // the code of a site that shows documents is a document
+	includeDocs  bool // documents that went are an offence too
 }
 
-// done reads the deeds in a story. What agents and editors keep for themselves is nobody's
+// summarizeChanges reads the deeds in a story. What agents and editors keep for themselves is nobody's
 // deed.
-func done(st retake.Story) deeds {
-	d := deeds{}
+func summarizeChanges(st retake.Story) changeSummary {
+	d := changeSummary{}
 	for _, g := range st.Groups {
 		for _, it := range g.Items {
-			t := &tale{theme: g.Theme, item: it, class: pathclass.Of(it.Path)}
-			if g.Theme == retake.ThemeMachine || g.Theme == retake.ThemeGit || g.Theme == retake.ThemeMoving || tool(it.Path) {
+			t := &gistItem{theme: g.Theme, item: it, class: pathclass.Of(it.Path)}
+			if g.Theme == retake.ThemeMachine || g.Theme == retake.ThemeGit || g.Theme == retake.ThemeMoving || isToolPath(it.Path) {
 				continue
 			}
 			if t.class == pathclass.Build {
 				continue
 			}
-			d.own = true
-			d.tales = append(d.tales, t)
-			d.sort(t)
+			d.hasUserChanges = true
+			d.items = append(d.items, t)
+			d.addItem(t)
 		}
 	}
 	for _, f := range st.Facts {
-		if !outside(f) && !tool(f.Path) {
+		if !isOutsideRoot(f) && !isToolPath(f.Path) {
 			d.facts = append(d.facts, f)
 		}
 	}
 	return d
 }
 
-func (d *deeds) sort(t *tale) {
+func (d *changeSummary) addItem(t *gistItem) {
 	if t.theme == retake.ThemeDeleted {
-		d.lostOwn = append(d.lostOwn, t)
+		d.deleted = append(d.deleted, t)
 		if t.class == pathclass.Source {
-			d.codeLost += t.item.Files
+			d.codeFilesDeleted += t.item.Files
 		}
 		return
 	}
 	if t.item.What == retake.Added && (t.theme == retake.ThemeSource || t.theme == retake.ThemeSettings) {
-		d.cameOwn += t.item.Files
+		d.userFilesAdded += t.item.Files
 	}
 	switch {
 	case t.theme == retake.ThemeSource && t.class == pathclass.Source:
 		d.code = append(d.code, t)
-		d.lines += t.item.Plus + t.item.Minus
+		d.codeLines += t.item.Plus + t.item.Minus
 	case t.theme == retake.ThemeSettings:
 		d.settings = append(d.settings, t)
 	}
 }
 
-// tool are the paths that agents and editors write for themselves, and that checks of
+// isToolPath are the paths that agents and editors write for themselves, and that checks of
 // documents read.
-func tool(path string) bool {
+func isToolPath(path string) bool {
 	first, _, _ := strings.Cut(path, "/")
 	for _, begin := range []string{".claude", ".codex", ".cursor", ".gemini", ".opencode", ".aider", ".vscode", ".idea", ".retake", ".specstory", ".windsurf", ".zed", ".continue", ".mcp"} {
 		if strings.HasPrefix(first, begin) {
 			return true
 		}
 	}
-	name := base(path)
+	name := baseName(path)
 	for _, word := range []string{"markdownlint", "vale.", "cspell", "prettier", "editorconfig", "lychee", ".gitignore"} {
 		if strings.Contains(name, word) {
 			return true
@@ -112,10 +112,10 @@ func tool(path string) bool {
 	return false
 }
 
-// people counts the files of code and settings that changed.
-func (d *deeds) people() int64 {
+// userFileCount counts the files of code and settings that changed.
+func (d *changeSummary) userFileCount() int64 {
 	n := int64(0)
-	for _, t := range d.tales {
+	for _, t := range d.items {
 		if t.theme == retake.ThemeSource || t.theme == retake.ThemeSettings || t.theme == retake.ThemeDeleted {
 			n += t.item.Files
 		}
@@ -123,10 +123,10 @@ func (d *deeds) people() int64 {
 	return n
 }
 
-// any are all files of people that came, went or changed.
-func (d *deeds) any() []offence {
-	var lost, changed []*tale
-	for _, t := range d.tales {
+// allUserChanges are all files of people that came, went or changed.
+func (d *changeSummary) allUserChanges() []notableChange {
+	var lost, changed []*gistItem
+	for _, t := range d.items {
 		switch {
 		case t.theme == retake.ThemeDeleted:
 			lost = append(lost, t)
@@ -134,149 +134,149 @@ func (d *deeds) any() []offence {
 			changed = append(changed, t)
 		}
 	}
-	var list []offence
+	var list []notableChange
 	if len(lost) > 0 {
-		o := naming(lost, "files", aboutLoss)
-		o.lost = true
+		o := changeOfItems(lost, "files", topicLoss)
+		o.isLoss = true
 		list = append(list, o)
 	}
 	if len(changed) > 0 {
-		o := naming(changed, "files", aboutSettings)
+		o := changeOfItems(changed, "files", topicSettings)
 		if len(changed) > 1 {
-			o.text = count(files(changed))
+			o.text = fileCountText(countFiles(changed))
 		}
 		list = append(list, o)
 	}
 	return list
 }
 
-// offences are the deeds in sight, in the order in which they are told.
-func (d *deeds) offences(s sight) []offence {
-	var list []offence
+// notableChanges are the deeds in sight, in the order in which they are told.
+func (d *changeSummary) notableChanges(s changeFilter) []notableChange {
+	var list []notableChange
 	if s.lost || s.lostNet {
-		list = append(list, d.lost(s)...)
+		list = append(list, d.deletedFileChanges(s)...)
 	}
 	if s.code {
-		list = append(list, d.programs(s.beside)...)
+		list = append(list, d.codeChanges(s.skipSiteCode)...)
 	}
 	if s.packages {
-		list = append(list, d.packages()...)
+		list = append(list, d.packageChanges()...)
 	}
-	if left := withoutFacts(d.settings, d.facts); s.settings && len(left) > 0 {
-		list = append(list, naming(left, "settings", aboutSettings))
+	if left := withoutEnvFacts(d.settings, d.facts); s.settings && len(left) > 0 {
+		list = append(list, changeOfItems(left, "settings", topicSettings))
 	}
 	if s.values {
-		list = append(list, d.values()...)
+		list = append(list, d.settingValueChanges()...)
 	}
 	if s.keys || s.keysNet {
-		list = append(list, d.keys(s.keysNet)...)
+		list = append(list, d.envKeyChanges(s.keysNet)...)
 	}
 	if s.tables || s.tablesNet {
-		list = append(list, d.tables(s.tablesNet)...)
+		list = append(list, d.tableChanges(s.tablesNet)...)
 	}
 	return list
 }
 
-// programs are files of code, those of a site left out when it shows documents.
-func (d *deeds) programs(beside bool) []offence {
+// codeChanges are files of code, those of a site left out when it shows documents.
+func (d *changeSummary) codeChanges(beside bool) []notableChange {
 	code := d.code
 	if beside {
-		code = besideSite(code)
+		code = withoutSiteCode(code)
 	}
 	if len(code) == 0 {
 		return nil
 	}
-	return []offence{naming(code, "code", aboutCode)}
+	return []notableChange{changeOfItems(code, "code", topicCode)}
 }
 
-// values are settings that another form of the same file does not explain.
-func (d *deeds) values() []offence {
-	var list []offence
-	for _, f := range cluster(of(d.facts, retake.FactSetting), byPath) {
+// settingValueChanges are settings that another form of the same file does not explain.
+func (d *changeSummary) settingValueChanges() []notableChange {
+	var list []notableChange
+	for _, f := range groupFacts(factsOfKind(d.facts, retake.FactSetting), factPath) {
 		if pathclass.Of(f[0].Path).Theme() == retake.ThemeSettings {
-			list = append(list, offence{text: settingText(f), topic: aboutSettings, names: mention(f)})
+			list = append(list, notableChange{text: settingText(f), topic: topicSettings, mentions: factMentions(f)})
 		}
 	}
 	return list
 }
 
-// lost are the files of people that went. A document that went is no offence to words about
+// deletedFileChanges are the files of people that went. A document that went is no offence to words about
 // documents.
-func (d *deeds) lost(s sight) []offence {
-	var code []*tale
-	for _, t := range d.lostOwn {
-		if s.pages || t.class == pathclass.Source || t.class == pathclass.Settings || t.class == pathclass.Env || t.class == pathclass.Database || t.class == pathclass.Manifest {
+func (d *changeSummary) deletedFileChanges(s changeFilter) []notableChange {
+	var code []*gistItem
+	for _, t := range d.deleted {
+		if s.includeDocs || t.class == pathclass.Source || t.class == pathclass.Settings || t.class == pathclass.Env || t.class == pathclass.Database || t.class == pathclass.Manifest {
 			code = append(code, t)
 		}
 	}
-	if len(code) == 0 || s.lostNet && files(code) < d.cameOwn+3 {
+	if len(code) == 0 || s.lostNet && countFiles(code) < d.userFilesAdded+3 {
 		return nil
 	}
-	o := naming(code, "files", aboutLoss)
-	o.lost = true
-	return []offence{o}
+	o := changeOfItems(code, "files", topicLoss)
+	o.isLoss = true
+	return []notableChange{o}
 }
 
-// losses are what should be spoken of when it goes: many files, a key, a table.
-func (d *deeds) losses() []offence {
-	var list []offence
-	if n := files(d.lostOwn); n >= manyLost && n-d.cameOwn >= manyLost {
-		o := naming(d.lostOwn, "files", aboutLoss)
-		o.lost = true
+// significantLosses are what should be spoken of when it goes: many files, a key, a table.
+func (d *changeSummary) significantLosses() []notableChange {
+	var list []notableChange
+	if n := countFiles(d.deleted); n >= manyLost && n-d.userFilesAdded >= manyLost {
+		o := changeOfItems(d.deleted, "files", topicLoss)
+		o.isLoss = true
 		list = append(list, o)
 	}
-	return append(append(list, d.keys(true)...), d.tables(true)...)
+	return append(append(list, d.envKeyChanges(true)...), d.tableChanges(true)...)
 }
 
-// keys are those of .env files. Net, only files that lost more than they won.
-func (d *deeds) keys(net bool) []offence {
-	var list []offence
-	for _, f := range cluster(of(d.facts, retake.FactEnv), byPath) {
-		went, came := split(f)
+// envKeyChanges are those of .env files. Net, only files that lost more than they won.
+func (d *changeSummary) envKeyChanges(net bool) []notableChange {
+	var list []notableChange
+	for _, f := range groupFacts(factsOfKind(d.facts, retake.FactEnv), factPath) {
+		went, came := splitDeletedAdded(f)
 		if net && len(went) <= len(came) {
 			continue
 		}
 		if net {
 			f = went
 		}
-		list = append(list, offence{text: keysText(f), topic: aboutKeys, names: mention(f)})
+		list = append(list, notableChange{text: envKeysText(f), topic: topicKeys, mentions: factMentions(f)})
 	}
 	return list
 }
 
-// tables that went, came or changed. Net, only databases that lost more than they won. Those
+// tableChanges that went, came or changed. Net, only databases that lost more than they won. Those
 // of databases that tests make come and go.
-func (d *deeds) tables(net bool) []offence {
-	var list []offence
-	for _, f := range cluster(of(d.facts, retake.FactTable), byPath) {
-		went, came := split(f)
+func (d *changeSummary) tableChanges(net bool) []notableChange {
+	var list []notableChange
+	for _, f := range groupFacts(factsOfKind(d.facts, retake.FactTable), factPath) {
+		went, came := splitDeletedAdded(f)
 		if net && len(went) <= len(came) || strings.Contains(strings.ToLower(f[0].Path), "test") {
 			continue
 		}
 		if net {
 			f = went
 		}
-		list = append(list, offence{text: databaseText(f), topic: aboutTables, names: mention(f)})
+		list = append(list, notableChange{text: databaseText(f), topic: topicTables, mentions: factMentions(f)})
 	}
 	return list
 }
 
-// packages are those that somebody asked for by name; what is only installed is no offence.
-func (d *deeds) packages() []offence {
+// packageChanges are those that somebody asked for by name; what is only installed is no offence.
+func (d *changeSummary) packageChanges() []notableChange {
 	var asked []retake.Fact
-	for _, f := range of(d.facts, retake.FactPackage) {
+	for _, f := range factsOfKind(d.facts, retake.FactPackage) {
 		if f.Direct {
 			asked = append(asked, f)
 		}
 	}
-	var list []offence
-	for _, f := range cluster(asked, func(f retake.Fact) string { return f.Group }) {
-		list = append(list, offence{text: packageText(f), topic: aboutPackages, names: mention(f)})
+	var list []notableChange
+	for _, f := range groupFacts(asked, func(f retake.Fact) string { return f.Group }) {
+		list = append(list, notableChange{text: packageText(f), topic: topicPackages, mentions: factMentions(f)})
 	}
 	return list
 }
 
-func split(list []retake.Fact) (went, came []retake.Fact) {
+func splitDeletedAdded(list []retake.Fact) (went, came []retake.Fact) {
 	for _, f := range list {
 		switch f.What {
 		case retake.Deleted:

@@ -11,16 +11,16 @@ import (
 )
 
 // minus is the sign for what went; a hyphen would read as part of a name.
-const minus = "−"
+const minusSign = "−"
 
 // maxValue is the most columns of a value that a point shows.
-const maxValue = 24
+const maxValueColumns = 24
 
-// outside reports whether a fact is about the machine.
-func outside(f retake.Fact) bool { return strings.HasPrefix(f.Path, "/") }
+// isOutsideRoot reports whether a fact is about the machine.
+func isOutsideRoot(f retake.Fact) bool { return strings.HasPrefix(f.Path, "/") }
 
-// cluster gathers facts by a key, in the order of first sight.
-func cluster(facts []retake.Fact, key func(retake.Fact) string) [][]retake.Fact {
+// groupFacts gathers facts by a key, in the order of first sight.
+func groupFacts(facts []retake.Fact, key func(retake.Fact) string) [][]retake.Fact {
 	at := map[string]int{}
 	var out [][]retake.Fact
 	for _, f := range facts {
@@ -36,11 +36,11 @@ func cluster(facts []retake.Fact, key func(retake.Fact) string) [][]retake.Fact 
 	return out
 }
 
-// of are the facts below the root with one of the kinds.
-func of(facts []retake.Fact, kinds ...retake.FactKind) []retake.Fact {
+// factsOfKind are the facts below the root with one of the kinds.
+func factsOfKind(facts []retake.Fact, kinds ...retake.FactKind) []retake.Fact {
 	var list []retake.Fact
 	for _, f := range facts {
-		if !outside(f) && slices.Contains(kinds, f.Kind) {
+		if !isOutsideRoot(f) && slices.Contains(kinds, f.Kind) {
 			list = append(list, f)
 		}
 	}
@@ -57,33 +57,33 @@ func packageText(list []retake.Fact) string {
 		if i, twice := at[k]; !twice {
 			at[k] = len(by[f.What])
 			by[f.What] = append(by[f.What], f)
-		} else if exact(f.After) && !exact(by[f.What][i].After) {
+		} else if isExactVersion(f.After) && !isExactVersion(by[f.What][i].After) {
 			by[f.What][i] = f
 		}
 	}
 	came, went, changed := by[retake.Added], by[retake.Deleted], by[retake.Edited]
 	group := list[0].Group
 	if len(came)+len(went)+len(changed) == 1 {
-		return group + " " + single(slices.Concat(came, went, changed)[0])
+		return group + " " + packageChangeText(slices.Concat(came, went, changed)[0])
 	}
-	return group + packageCounts(len(came), len(went), len(changed)) + wanted(went, changed, came)
+	return group + packageCountsText(len(came), len(went), len(changed)) + requestedPackagesText(went, changed, came)
 }
 
 // maxWanted is how many packages a count names.
-const maxWanted = 2
+const maxNamedPackages = 2
 
-// wanted names packages that somebody asked for by name, of the gravest kind that has any: the
+// requestedPackagesText names packages that somebody asked for by name, of the gravest kind that has any: the
 // rest came or went with them.
-func wanted(kinds ...[]retake.Fact) string {
+func requestedPackagesText(kinds ...[]retake.Fact) string {
 	for _, list := range kinds {
 		var names []string
 		for _, f := range list {
 			if f.Direct {
-				names = append(names, packageName(f))
+				names = append(names, packageNameText(f))
 			}
 		}
-		if n := len(names); n > maxWanted {
-			names = append(names[:maxWanted:maxWanted], termtext.Count(int64(n-maxWanted))+" more")
+		if n := len(names); n > maxNamedPackages {
+			names = append(names[:maxNamedPackages:maxNamedPackages], termtext.Count(int64(n-maxNamedPackages))+" more")
 		}
 		if len(names) > 0 {
 			return " (" + strings.Join(names, ", ") + ")"
@@ -92,28 +92,30 @@ func wanted(kinds ...[]retake.Fact) string {
 	return ""
 }
 
-// packageName has no version of what came: the count says that it is new.
-func packageName(f retake.Fact) string {
+// packageNameText has no version of what came: the count says that it is new.
+func packageNameText(f retake.Fact) string {
 	if f.What == retake.Added {
-		return "+" + short(f.Name)
+		return "+" + shortValue(f.Name)
 	}
-	return single(f)
+	return packageChangeText(f)
 }
 
-// exact versions begin with a digit; ranges do not.
-func exact(version string) bool { return version != "" && version[0] >= '0' && version[0] <= '9' }
-
-func single(f retake.Fact) string {
-	if f.What == retake.Added {
-		return strings.TrimRight("+"+f.Name+" "+short(f.After), " ")
-	}
-	return keyText(f)
+// isExactVersion versions begin with a digit; ranges do not.
+func isExactVersion(version string) bool {
+	return version != "" && version[0] >= '0' && version[0] <= '9'
 }
 
-func packageCounts(came, went, changed int) string {
+func packageChangeText(f retake.Fact) string {
+	if f.What == retake.Added {
+		return strings.TrimRight("+"+f.Name+" "+shortValue(f.After), " ")
+	}
+	return keyChangeText(f)
+}
+
+func packageCountsText(came, went, changed int) string {
 	s := ""
 	if went > 0 {
-		s += " " + minus + termtext.Count(int64(went))
+		s += " " + minusSign + termtext.Count(int64(went))
 	}
 	if came > 0 {
 		s += " +" + termtext.Count(int64(came))
@@ -131,11 +133,11 @@ func packageCounts(came, went, changed int) string {
 	return s + noun + ", " + termtext.Count(int64(changed)) + " changed"
 }
 
-// change is a value before and after. Of long ones that begin alike, the beginning is left
+// valueChangeText is a value before and after. Of long ones that begin alike, the beginning is left
 // out: it is the rest that differs.
-func change(f retake.Fact) string {
+func valueChangeText(f retake.Fact) string {
 	before, after := cmp.Or(f.Before, `""`), cmp.Or(f.After, `""`)
-	if short(before) == short(after) {
+	if shortValue(before) == shortValue(after) {
 		b, a := []rune(before), []rune(after)
 		n := 0
 		for n < min(len(b), len(a)) && b[n] == a[n] {
@@ -143,20 +145,20 @@ func change(f retake.Fact) string {
 		}
 		before, after = "…"+string(b[n:]), "…"+string(a[n:])
 	}
-	return short(before) + arrow + short(after)
+	return shortValue(before) + arrow + shortValue(after)
 }
 
-// short cuts a value. What is foreign is escaped where it is shown.
-func short(s string) string {
+// shortValue cuts a value. What is foreign is escaped where it is shown.
+func shortValue(s string) string {
 	s, _, _ = strings.Cut(s, "\n")
-	if termtext.Width(s) > maxValue {
-		return termtext.Cut(s, maxValue)
+	if termtext.Width(s) > maxValueColumns {
+		return termtext.Cut(s, maxValueColumns)
 	}
 	return s
 }
 
-// keysText is what happened to the keys of one file: those that went are named first.
-func keysText(list []retake.Fact) string {
+// envKeysText is what happened to the keys of one file: those that went are named first.
+func envKeysText(list []retake.Fact) string {
 	var went, came, changed []string
 	for _, f := range list {
 		switch f.What {
@@ -172,7 +174,7 @@ func keysText(list []retake.Fact) string {
 	for _, p := range []struct {
 		sign  string
 		names []string
-	}{{minus, went}, {"+", came}} {
+	}{{minusSign, went}, {"+", came}} {
 		switch {
 		case len(p.names) == 1, len(p.names) == 2 && len(list) == 2:
 			for _, n := range p.names {
@@ -194,12 +196,12 @@ func keysText(list []retake.Fact) string {
 // settingText is what happened to the settings of one file. Of several, one that went or
 // has another value is named: what was there before is what people miss.
 func settingText(list []retake.Fact) string {
-	list = wholeLists(list)
-	f, rest := gravest(list)
+	list = mergeListFacts(list)
+	f, rest := mostImportantFact(list)
 	if rest > 0 && f.What == retake.Added {
 		return f.Path + " +" + termtext.Count(int64(len(list))) + " keys"
 	}
-	text := f.Path + " " + keyText(f)
+	text := f.Path + " " + keyChangeText(f)
 	switch rest {
 	case 0:
 		return text
@@ -209,12 +211,12 @@ func settingText(list []retake.Fact) string {
 	return text + ", " + termtext.Count(int64(rest)) + " more keys"
 }
 
-// wholeLists makes one fact of those about a list that has other entries now and another
+// mergeListFacts makes one fact of those about a list that has other entries now and another
 // length: what goes from its beginning moves all that is behind, so the places tell nothing.
-func wholeLists(list []retake.Fact) []retake.Fact {
+func mergeListFacts(list []retake.Fact) []retake.Fact {
 	kinds := map[string]map[bool]bool{} // of a list: whether entries were edited, and whether some came or went
 	for _, f := range list {
-		if name := listOf(f); name != "" {
+		if name := listKey(f); name != "" {
 			if kinds[name] == nil {
 				kinds[name] = map[bool]bool{}
 			}
@@ -224,7 +226,7 @@ func wholeLists(list []retake.Fact) []retake.Fact {
 	var out []retake.Fact
 	told := map[string]bool{}
 	for _, f := range list {
-		name := listOf(f)
+		name := listKey(f)
 		if len(kinds[name]) < 2 {
 			out = append(out, f)
 		} else if !told[name] {
@@ -235,8 +237,8 @@ func wholeLists(list []retake.Fact) []retake.Fact {
 	return out
 }
 
-// listOf is the key of the list that a setting is in; "" when it is in none.
-func listOf(f retake.Fact) string {
+// listKey is the key of the list that a setting is in; "" when it is in none.
+func listKey(f retake.Fact) string {
 	parts := strings.Split(f.Name, ".")
 	i := slices.IndexFunc(parts, func(p string) bool { return p != "" && strings.Trim(p, "0123456789") == "" })
 	switch i {
@@ -248,8 +250,8 @@ func listOf(f retake.Fact) string {
 	return strings.Join(parts[:i], ".")
 }
 
-// gravest is the first fact that says most, and how many others there are.
-func gravest(list []retake.Fact) (f retake.Fact, rest int) {
+// mostImportantFact is the first fact that says most, and how many others there are.
+func mostImportantFact(list []retake.Fact) (f retake.Fact, rest int) {
 	for _, what := range []retake.Difference{retake.Deleted, retake.Edited} {
 		if i := slices.IndexFunc(list, func(f retake.Fact) bool { return f.What == what }); i >= 0 {
 			return list[i], len(list) - 1
@@ -258,29 +260,29 @@ func gravest(list []retake.Fact) (f retake.Fact, rest int) {
 	return list[0], len(list) - 1
 }
 
-func keyText(f retake.Fact) string {
+func keyChangeText(f retake.Fact) string {
 	switch {
 	case f.What == retake.Added:
 		return "+" + f.Name
 	case f.What == retake.Deleted:
-		return minus + f.Name
+		return minusSign + f.Name
 	case f.Before == f.After: // hidden, or not known
 		return f.Name + " changed"
 	}
-	return f.Name + " " + change(f)
+	return f.Name + " " + valueChangeText(f)
 }
 
-// sentence is a fact that stands alone.
-func sentence(f retake.Fact) string {
+// factText is a fact that stands alone.
+func factText(f retake.Fact) string {
 	switch f.Kind {
 	case retake.FactUnit:
-		return "systemd " + keyText(f)
+		return "systemd " + keyChangeText(f)
 	case retake.FactCron:
-		return "cron " + keyText(f)
+		return "cron " + keyChangeText(f)
 	case retake.FactExecutable:
-		return "program " + keyText(f)
+		return "program " + keyChangeText(f)
 	case retake.FactProfile:
-		return "profile " + base(f.Name) + map[retake.Difference]string{retake.Added: " added", retake.Deleted: " deleted"}[f.What]
+		return "profile " + baseName(f.Name) + map[retake.Difference]string{retake.Added: " added", retake.Deleted: " deleted"}[f.What]
 	case retake.FactPort:
 		return portText(f)
 	case retake.FactGit:
@@ -290,15 +292,15 @@ func sentence(f retake.Fact) string {
 	case retake.FactSecret:
 		return "looks like a secret: " + f.Path
 	case retake.FactMode:
-		return f.Path + " " + change(f)
+		return f.Path + " " + valueChangeText(f)
 	case retake.FactEnv:
-		return keysText([]retake.Fact{f})
+		return envKeysText([]retake.Fact{f})
 	case retake.FactSetting:
 		return settingText([]retake.Fact{f})
 	case retake.FactTable, retake.FactRows, retake.FactIndex:
 		return databaseText([]retake.Fact{f})
 	default:
-		return f.Path + " " + keyText(f)
+		return f.Path + " " + keyChangeText(f)
 	}
 }
 
@@ -308,12 +310,12 @@ func portText(f retake.Fact) string {
 	case f.What == retake.Deleted:
 		return "port " + number + " stopped"
 	case f.What == retake.Added && f.After != "":
-		return "port " + number + " opened by " + short(f.After)
+		return "port " + number + " opened by " + shortValue(f.After)
 	case f.What == retake.Added:
 		return "port " + number + " opened"
 	}
-	return "port " + number + " " + change(f)
+	return "port " + number + " " + valueChangeText(f)
 }
 
-// envFile reports whether secrets are at home in a file.
-func envFile(path string) bool { return pathclass.Of(path) == pathclass.Env }
+// isEnvFile reports whether secrets are at home in a file.
+func isEnvFile(path string) bool { return pathclass.Of(path) == pathclass.Env }

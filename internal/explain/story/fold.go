@@ -11,30 +11,30 @@ import (
 // A group of more items than many is folded. The first level below the root may have
 // more, since nothing else could stand for it; beyond most, the root stands for all.
 const (
-	many = 12
-	most = 100
+	maxItems     = 12
+	maxRootItems = 100
 )
 
-// fold makes directories of many items, so that all of them are still counted.
-func (t *teller) fold(th retake.Theme, list []leaf) []leaf {
-	list = t.foldRenames(list)
-	if th == retake.ThemePackages || len(list) > many {
-		list = bundle(list, func(l leaf) string { return pathclass.Top(l.Path) })
+// foldItems makes directories of many items, so that all of them are still counted.
+func (t *storyBuilder) foldItems(th retake.Theme, list []groupItem) []groupItem {
+	list = t.foldDirRenames(list)
+	if th == retake.ThemePackages || len(list) > maxItems {
+		list = foldByDir(list, func(l groupItem) string { return pathclass.DecidingDir(l.Path) })
 	}
-	if th == retake.ThemeDeleted && len(list) > many {
-		list = bundle(list, func(l leaf) string { return t.endedTop(l.Path) })
+	if th == retake.ThemeDeleted && len(list) > maxItems {
+		list = foldByDir(list, func(l groupItem) string { return t.deletedTopDir(l.Path) })
 	}
-	if len(list) > many {
-		list = unfold(list)
+	if len(list) > maxItems {
+		list = expandDirs(list)
 	}
 	return list
 }
 
-// bundle folds what key gives the same directory to; an empty one leaves it alone.
-func bundle(list []leaf, key func(leaf) string) []leaf {
-	var out []leaf
+// foldByDir folds what key gives the same directory to; an empty one leaves it alone.
+func foldByDir(list []groupItem, key func(groupItem) string) []groupItem {
+	var out []groupItem
 	var dirs []string
-	under := map[string][]leaf{}
+	under := map[string][]groupItem{}
 	for _, l := range list {
 		dir := key(l)
 		if dir == "" {
@@ -47,44 +47,44 @@ func bundle(list []leaf, key func(leaf) string) []leaf {
 		under[dir] = append(under[dir], l)
 	}
 	for _, d := range dirs {
-		out = append(out, together(d, under[d]))
+		out = append(out, combineItems(d, under[d]))
 	}
 	return out
 }
 
-// endedTop is the topmost directory around a path that went as a whole, with "/".
-func (t *teller) endedTop(path string) string {
+// deletedTopDir is the topmost directory around a path that went as a whole, with "/".
+func (t *storyBuilder) deletedTopDir(path string) string {
 	for i := range len(path) {
-		if path[i] == '/' && t.ended[path[:i]] {
+		if path[i] == '/' && t.deletedDirs[path[:i]] {
 			return path[:i+1]
 		}
 	}
 	return ""
 }
 
-// node is a directory that stands for the leaves in it, or one leaf.
-type node struct {
+// foldNode is a directory that stands for the leaves in it, or one leaf.
+type foldNode struct {
 	dir    string
-	leaves []leaf
+	items  []groupItem
 	closed bool // cannot be opened further
 	files  int64
 }
 
-func newNode(dir string, leaves []leaf) node {
-	n := node{dir: dir, leaves: leaves, closed: len(leaves) == 1}
+func newFoldNode(dir string, leaves []groupItem) foldNode {
+	n := foldNode{dir: dir, items: leaves, closed: len(leaves) == 1}
 	for _, l := range leaves {
 		n.files += l.Files
 	}
 	return n
 }
 
-// unfold opens directories from the root on, the fullest first, as long as the list stays
+// expandDirs opens directories from the root on, the fullest first, as long as the list stays
 // short.
-func unfold(list []leaf) []leaf {
-	slices.SortFunc(list, func(a, b leaf) int { return byParts(a.Path, b.Path) })
-	nodes := newNode("", list).open()
-	if len(nodes) > most {
-		return []leaf{together("./", list)}
+func expandDirs(list []groupItem) []groupItem {
+	slices.SortFunc(list, func(a, b groupItem) int { return comparePaths(a.Path, b.Path) })
+	nodes := newFoldNode("", list).splitByChild()
+	if len(nodes) > maxRootItems {
+		return []groupItem{combineItems("./", list)}
 	}
 	for {
 		at := -1
@@ -96,42 +96,42 @@ func unfold(list []leaf) []leaf {
 		if at < 0 {
 			break
 		}
-		if inner := nodes[at].open(); len(nodes)-1+len(inner) <= many {
+		if inner := nodes[at].splitByChild(); len(nodes)-1+len(inner) <= maxItems {
 			nodes = slices.Replace(nodes, at, at+1, inner...)
 		} else {
 			nodes[at].closed = true
 		}
 	}
-	out := make([]leaf, len(nodes))
+	out := make([]groupItem, len(nodes))
 	for i, n := range nodes {
-		if out[i] = n.leaves[0]; len(n.leaves) > 1 {
-			out[i] = together(n.dir, n.leaves)
+		if out[i] = n.items[0]; len(n.items) > 1 {
+			out[i] = combineItems(n.dir, n.items)
 		}
 	}
 	return out
 }
 
-// open splits a node by the next name. A directory that holds only one other is passed.
-func (n node) open() []node {
-	var out []node
-	for at := 0; at < len(n.leaves); {
-		dir := below(n.dir, n.leaves[at].Path)
+// splitByChild splits a node by the next name. A directory that holds only one other is passed.
+func (n foldNode) splitByChild() []foldNode {
+	var out []foldNode
+	for at := 0; at < len(n.items); {
+		dir := childDir(n.dir, n.items[at].Path)
 		end := at + 1
-		for dir != "" && end < len(n.leaves) && strings.HasPrefix(n.leaves[end].Path, dir) {
+		for dir != "" && end < len(n.items) && strings.HasPrefix(n.items[end].Path, dir) {
 			end++
 		}
 		if dir != "" {
-			dir = shared(dir, n.leaves[at].Path, n.leaves[end-1].Path)
+			dir = commonDir(dir, n.items[at].Path, n.items[end-1].Path)
 		}
-		out = append(out, newNode(dir, n.leaves[at:end]))
+		out = append(out, newFoldNode(dir, n.items[at:end]))
 		at = end
 	}
 	return out
 }
 
-// below is the directory in dir that path lies in, with "/"; empty for what lies in dir
+// childDir is the directory in dir that path lies in, with "/"; empty for what lies in dir
 // itself.
-func below(dir, path string) string {
+func childDir(dir, path string) string {
 	i := strings.IndexByte(path[len(dir):], '/')
 	if i < 0 || len(dir)+i+1 == len(path) {
 		return ""
@@ -139,20 +139,20 @@ func below(dir, path string) string {
 	return path[:len(dir)+i+1]
 }
 
-// shared makes dir as long as both paths go the same way. In a sorted list what the first
+// commonDir makes dir as long as both paths go the same way. In a sorted list what the first
 // and the last share, all share.
-func shared(dir, first, last string) string {
+func commonDir(dir, first, last string) string {
 	for {
-		next := below(dir, first)
-		if next == "" || next != below(dir, last) {
+		next := childDir(dir, first)
+		if next == "" || next != childDir(dir, last) {
 			return dir
 		}
 		dir = next
 	}
 }
 
-// byParts sorts paths so that what lies in one directory stays together.
-func byParts(a, b string) int {
+// comparePaths sorts paths so that what lies in one directory stays together.
+func comparePaths(a, b string) int {
 	for i := range min(len(a), len(b)) {
 		if a[i] == b[i] {
 			continue

@@ -8,28 +8,28 @@ import (
 )
 
 // deep bounds how far up a rename is followed.
-const deep = 64
+const maxRenameDepth = 64
 
-// moveTo is a directory that went and the one that came in its place, both with "/".
-type moveTo struct{ from, to string }
+// dirRename is a directory that went and the one that came in its place, both with "/".
+type dirRename struct{ from, to string }
 
-// foldRenames makes one item of a directory that was renamed with what was in it. It
+// foldDirRenames makes one item of a directory that was renamed with what was in it. It
 // stands for all changes below its new name; most of them must be those renames.
-func (t *teller) foldRenames(list []leaf) []leaf {
-	counts := map[moveTo]int64{}
+func (t *storyBuilder) foldDirRenames(list []groupItem) []groupItem {
+	counts := map[dirRename]int64{}
 	for _, l := range list {
-		if m := t.move(l.Item); m.to != "" {
+		if m := t.dirRenameOf(l.Item); m.to != "" {
 			counts[m]++
 		}
 	}
-	kept := keep(counts, list)
+	kept := mainDirRenames(counts, list)
 	if len(kept) == 0 {
 		return list
 	}
 	moved := map[string]int64{}
-	out := bundle(list, func(l leaf) string {
-		dir := outermost(kept, l.Path)
-		if dir != "" && t.move(l.Item) == kept[dir] {
+	out := foldByDir(list, func(l groupItem) string {
+		dir := outermostRename(kept, l.Path)
+		if dir != "" && t.dirRenameOf(l.Item) == kept[dir] {
 			moved[dir]++
 		}
 		return dir
@@ -41,15 +41,15 @@ func (t *teller) foldRenames(list []leaf) []leaf {
 		}
 		out[i].What, out[i].From = retake.Renamed, m.from
 		if rest := out[i].Files - moved[m.to]; rest > 0 {
-			out[i].Note = strings.TrimPrefix(out[i].Note+", and "+count(rest)+" beside", ", ")
+			out[i].Note = strings.TrimPrefix(out[i].Note+", and "+fileCountText(rest)+" beside", ", ")
 		}
 	}
 	return out
 }
 
-// keep chooses the moves that most changes below the new name were part of, by that name.
-func keep(counts map[moveTo]int64, list []leaf) map[string]moveTo {
-	kept := map[string]moveTo{}
+// mainDirRenames chooses the moves that most changes below the new name were part of, by that name.
+func mainDirRenames(counts map[dirRename]int64, list []groupItem) map[string]dirRename {
+	kept := map[string]dirRename{}
 	for m, n := range counts {
 		old, ok := kept[m.to]
 		if n > 1 && (!ok || cmp.Or(cmp.Compare(n, counts[old]), cmp.Compare(old.from, m.from)) > 0) {
@@ -74,8 +74,8 @@ func keep(counts map[moveTo]int64, list []leaf) map[string]moveTo {
 	return kept
 }
 
-// outermost is the first directory of a path that is kept.
-func outermost(kept map[string]moveTo, path string) string {
+// outermostRename is the first directory of a path that is kept.
+func outermostRename(kept map[string]dirRename, path string) string {
 	for i := range len(path) {
 		if path[i] == '/' {
 			if _, ok := kept[path[:i+1]]; ok {
@@ -86,22 +86,22 @@ func outermost(kept map[string]moveTo, path string) string {
 	return ""
 }
 
-// move is the widest directory that went and of which this rename was a part; empty when
+// dirRenameOf is the widest directory that went and of which this rename was a part; empty when
 // the directory is still there.
-func (t *teller) move(it retake.Item) moveTo {
+func (t *storyBuilder) dirRenameOf(it retake.Item) dirRename {
 	if it.What != retake.Renamed || it.From == "" {
-		return moveTo{}
+		return dirRename{}
 	}
 	from, to := strings.Split(it.From, "/"), strings.Split(it.Path, "/")
 	n := 0
-	for n < deep && n < len(from)-1 && n < len(to)-1 && from[len(from)-1-n] == to[len(to)-1-n] {
+	for n < maxRenameDepth && n < len(from)-1 && n < len(to)-1 && from[len(from)-1-n] == to[len(to)-1-n] {
 		n++
 	}
 	for ; n > 0; n-- {
 		old := strings.Join(from[:len(from)-n], "/")
-		if t.ended[old] {
-			return moveTo{old + "/", strings.Join(to[:len(to)-n], "/") + "/"}
+		if t.deletedDirs[old] {
+			return dirRename{old + "/", strings.Join(to[:len(to)-n], "/") + "/"}
 		}
 	}
-	return moveTo{}
+	return dirRename{}
 }

@@ -11,69 +11,69 @@ import (
 // maxPoints is the most that a gist holds; one of them may count the rest.
 const maxPoints = 6
 
-// Gist makes a story short enough for a row. A story in which nothing changed has no
+// BuildGist makes a story short enough for a row. A story in which nothing changed has no
 // points.
-func Gist(st retake.Story) retake.Gist {
+func BuildGist(st retake.Story) retake.Gist {
 	g := retake.Gist{V: Version, Counts: st.Counts, Points: []retake.Point{}, Unread: len(st.Unread)}
 	if len(st.Flags) > 0 {
 		g.Flags = append(g.Flags, st.Flags...)
 	}
-	d := digest(st)
-	if len(d.tales) == 0 && len(d.facts) == 0 {
+	d := newGistBuilder(st)
+	if len(d.items) == 0 && len(d.facts) == 0 {
 		return g
 	}
-	d.deleted()
-	d.packages()
-	d.settings()
-	d.database()
-	d.source()
-	d.git()
-	d.build()
-	d.machine()
-	d.quiet(retake.ThemeGit, "in .git/")
-	d.quiet(retake.ThemeMoving, "that always move")
-	g.Points, g.Lead, g.Moving = d.choose(), d.lead(), d.moving()
+	d.addDeleted()
+	d.addPackages()
+	d.addSettings()
+	d.addDatabases()
+	d.addSource()
+	d.addGit()
+	d.addBuildOutput()
+	d.addMachine()
+	d.addQuiet(retake.ThemeGit, "in .git/")
+	d.addQuiet(retake.ThemeMoving, "that always move")
+	g.Points, g.Lead, g.Moving = d.choosePoints(), d.leadText(), d.hasOnlyMoving()
 	return g
 }
 
-// tale is one item, and whether a point tells it.
-type tale struct {
-	theme retake.Theme
-	item  retake.Item
-	class pathclass.Class
-	told  bool
+// gistItem is one item, and whether a point tells it.
+type gistItem struct {
+	theme   retake.Theme
+	item    retake.Item
+	class   pathclass.Class
+	covered bool
 }
 
-// point is one that may be chosen, and the files it tells.
-type point struct {
+// gistPoint is one that may be chosen, and the files it tells.
+type gistPoint struct {
 	retake.Point
 	files int64
 }
 
-// section is what one theme has to say, the most important first.
-type section struct {
+// gistSection is what one theme has to say, the most important first.
+type gistSection struct {
 	theme  retake.Theme
-	points []point
+	points []gistPoint
 }
 
-// digester makes points of items and facts.
-type digester struct {
-	tales    []*tale
-	paths    map[string]*tale
-	facts    []retake.Fact
-	sections []section
+// gistBuilder makes points of items and facts.
+type gistBuilder struct {
+	items      []*gistItem
+	itemByPath map[string]*gistItem
+	facts      []retake.Fact
+	sections   []gistSection
 }
 
-func digest(st retake.Story) *digester {
-	d := &digester{paths: map[string]*tale{}}
+func newGistBuilder(st retake.Story) *gistBuilder {
+	d := &gistBuilder{itemByPath: map[string]*gistItem{}}
 	for _, g := range st.Groups {
 		if g.Theme == retake.ThemeMachine {
 			continue
 		}
 		for _, it := range g.Items {
-			t := &tale{theme: g.Theme, item: it, class: pathclass.Of(it.Path)}
-			d.tales = append(d.tales, t)
-			d.paths[it.Path] = t
+			t := &gistItem{theme: g.Theme, item: it, class: pathclass.Of(it.Path)}
+			d.items = append(d.items, t)
+			d.itemByPath[it.Path] = t
 		}
 	}
 	for _, f := range st.Facts {
@@ -84,17 +84,19 @@ func digest(st retake.Story) *digester {
 	return d
 }
 
-func (d *digester) open(th retake.Theme) { d.sections = append(d.sections, section{theme: th}) }
+func (d *gistBuilder) startSection(th retake.Theme) {
+	d.sections = append(d.sections, gistSection{theme: th})
+}
 
-// add puts a point into the section that was opened last.
-func (d *digester) add(text string, tales ...*tale) {
+// addPoint puts a point into the section that was opened last.
+func (d *gistBuilder) addPoint(text string, tales ...*gistItem) {
 	s := &d.sections[len(d.sections)-1]
-	p := point{Point: retake.Point{Theme: s.theme, Text: text}}
+	p := gistPoint{Point: retake.Point{Theme: s.theme, Text: text}}
 	for _, t := range tales {
-		if t == nil || t.told {
+		if t == nil || t.covered {
 			continue
 		}
-		t.told = true
+		t.covered = true
 		p.files += t.item.Files
 		if (t.theme == retake.ThemeSource || t.theme == retake.ThemeSettings) && t.class != pathclass.Lock {
 			p.Plus += t.item.Plus
@@ -104,18 +106,18 @@ func (d *digester) add(text string, tales ...*tale) {
 	s.points = append(s.points, p)
 }
 
-// plain is add without lines: a fact says more than they do.
-func (d *digester) plain(text string, tales ...*tale) {
-	d.add(text, tales...)
+// addFactPoint is add without lines: a fact says more than they do.
+func (d *gistBuilder) addFactPoint(text string, tales ...*gistItem) {
+	d.addPoint(text, tales...)
 	s := d.sections[len(d.sections)-1]
 	p := &s.points[len(s.points)-1]
 	p.Plus, p.Minus = 0, 0
 }
 
-// pick are the items of a theme; of deletions, those of what programs made or the others.
-func (d *digester) pick(th retake.Theme, built bool) []*tale {
-	var list []*tale
-	for _, t := range d.tales {
+// themeItems are the items of a theme; of deletions, those of what programs made or the others.
+func (d *gistBuilder) themeItems(th retake.Theme, built bool) []*gistItem {
+	var list []*gistItem
+	for _, t := range d.items {
 		if t.theme == th && (th != retake.ThemeDeleted || built == (t.class == pathclass.Build)) {
 			list = append(list, t)
 		}
@@ -123,22 +125,22 @@ func (d *digester) pick(th retake.Theme, built bool) []*tale {
 	return list
 }
 
-// untold are the items of a theme that no point told yet.
-func (d *digester) untold(th retake.Theme) []*tale {
-	var list []*tale
-	for _, t := range d.tales {
-		if t.theme == th && !t.told {
+// uncoveredItems are the items of a theme that no point told yet.
+func (d *gistBuilder) uncoveredItems(th retake.Theme) []*gistItem {
+	var list []*gistItem
+	for _, t := range d.items {
+		if t.theme == th && !t.covered {
 			list = append(list, t)
 		}
 	}
 	return list
 }
 
-// choose takes one point of every section, then more in the order of sections, and counts
+// choosePoints takes one point of every section, then more in the order of sections, and counts
 // the files that are left.
-func (d *digester) choose() []retake.Point {
+func (d *gistBuilder) choosePoints() []retake.Point {
 	total, have := int64(0), 0
-	for _, t := range d.tales {
+	for _, t := range d.items {
 		total += t.item.Files
 	}
 	told := int64(0)
@@ -152,7 +154,7 @@ func (d *digester) choose() []retake.Point {
 	if have > room || told < total {
 		room--
 	}
-	take := d.share(room)
+	take := d.pointsPerSection(room)
 	out := []retake.Point{}
 	rest := total
 	last := retake.ThemeSource
@@ -172,8 +174,8 @@ func (d *digester) choose() []retake.Point {
 	return out
 }
 
-// share says how many points of each section there is room for.
-func (d *digester) share(room int) []int {
+// pointsPerSection says how many points of each section there is room for.
+func (d *gistBuilder) pointsPerSection(room int) []int {
 	take := make([]int, len(d.sections))
 	for n := 1; room > 0; n++ {
 		more := false
@@ -189,10 +191,10 @@ func (d *digester) share(room int) []int {
 	return take
 }
 
-// moving reports whether only files changed that always move. What changed inside a
+// hasOnlyMoving reports whether only files changed that always move. What changed inside a
 // database, but for its rows, and what the machine shows, are no such thing.
-func (d *digester) moving() bool {
-	for _, t := range d.tales {
+func (d *gistBuilder) hasOnlyMoving() bool {
+	for _, t := range d.items {
 		if t.theme != retake.ThemeMoving && t.theme != retake.ThemeGit {
 			return false
 		}
@@ -202,11 +204,11 @@ func (d *digester) moving() bool {
 			return false
 		}
 	}
-	return len(d.tales) > 0
+	return len(d.items) > 0
 }
 
-// common is the deepest directory that holds all items, with "/"; empty for the root.
-func common(list []*tale) string {
+// commonParent is the deepest directory that holds all items, with "/"; empty for the root.
+func commonParent(list []*gistItem) string {
 	dir := ""
 	for i, t := range list {
 		p := t.item.Path
@@ -223,7 +225,7 @@ func common(list []*tale) string {
 	return dir
 }
 
-func files(list []*tale) int64 {
+func countFiles(list []*gistItem) int64 {
 	n := int64(0)
 	for _, t := range list {
 		n += t.item.Files
@@ -231,7 +233,7 @@ func files(list []*tale) int64 {
 	return n
 }
 
-func count(n int64) string {
+func fileCountText(n int64) string {
 	if n == 1 {
 		return "1 file"
 	}

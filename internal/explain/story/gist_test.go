@@ -177,7 +177,7 @@ func TestGistCarries(t *testing.T) {
 	st := mustTell(t, newStage().swap("a.ts", 1, 1).input())
 	st.Flags = []retake.Flag{{Kind: "mismatch", Why: "says docs, changed a.ts"}}
 	st.Unread = []retake.Unread{{Path: "x.db", Reader: "sqlite", Why: "too big"}}
-	g := story.Gist(st)
+	g := story.BuildGist(st)
 	if len(g.Flags) != 1 || g.Unread != 1 || g.Counts != st.Counts || g.V != story.Version {
 		t.Errorf("%+v", g)
 	}

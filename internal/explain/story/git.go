@@ -11,46 +11,46 @@ import (
 
 // Bounds of what is read of git's own files. All of it is written by whoever likes.
 const (
-	maxReflog   = 64 << 10 // bytes of one log, the end of it
-	maxSkipped  = 4 << 20  // bytes before that which are passed over
-	maxRepos    = 8
-	maxRefFiles = 64
-	maxGitFacts = 12 // of one repository
-	maxGitText  = 60 // of a message or a name, in runes
+	maxReflogBytes  = 64 << 10 // bytes of one log, the end of it
+	maxSkippedBytes = 4 << 20  // bytes before that which are passed over
+	maxRepos        = 8
+	maxRefFiles     = 64
+	maxGitFacts     = 12 // of one repository
+	maxGitText      = 60 // of a message or a name, in runes
 )
 
-// gitFacts say in words what git did: commits, resets, checkouts. They are read from the
+// readGitFacts say in words what git did: commits, resets, checkouts. They are read from the
 // logs that git keeps of where HEAD and branches were, as far as those grew.
-func gitFacts(ctx context.Context, in Input) []retake.Fact {
-	if in.Bytes == nil {
+func readGitFacts(ctx context.Context, in Input) []retake.Fact {
+	if in.OpenObject == nil {
 		return nil
 	}
 	var order []string
 	repos := map[string]*gitRepo{}
 	for i := range in.Changes {
-		dir, file, ok := inGit(in.Changes[i].Path)
+		dir, file, ok := splitGitPath(in.Changes[i].Path)
 		if !ok || in.Changes[i].What == retake.Timed {
 			continue
 		}
 		r := repos[dir]
 		if r == nil && len(repos) < maxRepos {
-			r = &gitRepo{dir: dir, in: in, branches: map[string][]reflogLine{}}
+			r = &gitRepo{dir: dir, input: in, branches: map[string][]reflogLine{}}
 			repos[dir], order = r, append(order, dir)
 		}
 		if r != nil {
-			r.read(ctx, file, &in.Changes[i])
+			r.readChange(ctx, file, &in.Changes[i])
 		}
 	}
 	var out []retake.Fact
 	for _, dir := range order {
-		facts := repos[dir].tell()
+		facts := repos[dir].collectFacts()
 		out = append(out, facts[:min(len(facts), maxGitFacts)]...)
 	}
 	return out
 }
 
-// inGit cuts a path at its .git directory.
-func inGit(path string) (dir, file string, ok bool) {
+// splitGitPath cuts a path at its .git directory.
+func splitGitPath(path string) (dir, file string, ok bool) {
 	if rest, found := strings.CutPrefix(path, ".git/"); found {
 		return "", rest, true
 	}
@@ -65,58 +65,58 @@ func inGit(path string) (dir, file string, ok bool) {
 type reflogLine struct {
 	before, after string
 	stamp         string // who and when, to know the same step in two logs
-	deed          string
+	message       string
 }
 
 // gitRepo is what changed in one repository.
 type gitRepo struct {
-	dir      string
-	in       Input
-	files    int          // that were looked at
-	head     []reflogLine // that are new
-	history  []reflogLine // of HEAD, as far as it was read, with the new ones
-	branches map[string][]reflogLine
-	stashed  []reflogLine
-	remotes  []retake.Fact
-	refs     []retake.Fact // branches and tags that came or went
-	unstash  bool
-	gone     bool
-	moved    [2]string // what HEAD named before and after
+	dir          string
+	input        Input
+	filesRead    int          // that were looked at
+	newHeadLines []reflogLine // that are new
+	headHistory  []reflogLine // of HEAD, as far as it was read, with the new ones
+	branches     map[string][]reflogLine
+	stashLines   []reflogLine
+	remotes      []retake.Fact
+	refs         []retake.Fact // branches and tags that came or went
+	stashDropped bool
+	isDeleted    bool
+	headNames    [2]string // what HEAD named before and after
 }
 
-// read takes one changed file of the repository.
-func (r *gitRepo) read(ctx context.Context, file string, c *retake.Change) {
-	if r.files++; r.files > maxRefFiles {
+// readChange takes one changed file of the repository.
+func (r *gitRepo) readChange(ctx context.Context, file string, c *retake.Change) {
+	if r.filesRead++; r.filesRead > maxRefFiles {
 		return
 	}
 	name, isLog := strings.CutPrefix(file, "logs/")
 	switch {
 	case isLog && name == "HEAD":
-		r.history, r.head = r.reflog(ctx, c)
+		r.headHistory, r.newHeadLines = r.readReflog(ctx, c)
 	case isLog && name == "refs/stash":
-		if _, r.stashed = r.reflog(ctx, c); len(r.stashed) == 0 {
-			r.unstash = true
+		if _, r.stashLines = r.readReflog(ctx, c); len(r.stashLines) == 0 {
+			r.stashDropped = true
 		}
 	case isLog && strings.HasPrefix(name, "refs/heads/") && c.After != nil:
-		_, r.branches[strings.TrimPrefix(name, "refs/heads/")] = r.reflog(ctx, c)
+		_, r.branches[strings.TrimPrefix(name, "refs/heads/")] = r.readReflog(ctx, c)
 	case isLog && strings.HasPrefix(name, "refs/remotes/") && c.After != nil:
-		r.remote(ctx, strings.TrimPrefix(name, "refs/remotes/"), c)
+		r.addRemote(ctx, strings.TrimPrefix(name, "refs/remotes/"), c)
 	case isLog:
 	case file == "HEAD" && c.After == nil:
-		r.gone = true
+		r.isDeleted = true
 	case file == "HEAD":
-		r.moved = [2]string{headName(r.small(ctx, c.Before)), headName(r.small(ctx, c.After))}
+		r.headNames = [2]string{parseHead(r.readLine(ctx, c.Before)), parseHead(r.readLine(ctx, c.After))}
 	case strings.HasPrefix(file, "refs/heads/"):
-		r.ref(ctx, "branch", strings.TrimPrefix(file, "refs/heads/"), c)
+		r.addRef(ctx, "branch", strings.TrimPrefix(file, "refs/heads/"), c)
 	case strings.HasPrefix(file, "refs/tags/"):
-		r.ref(ctx, "tag", strings.TrimPrefix(file, "refs/tags/"), c)
+		r.addRef(ctx, "tag", strings.TrimPrefix(file, "refs/tags/"), c)
 	default:
-		r.files-- // it says nothing
+		r.filesRead-- // it says nothing
 	}
 }
 
-// reflog reads the end of a log: all lines of it, and those that are new.
-func (r *gitRepo) reflog(ctx context.Context, c *retake.Change) (all, fresh []reflogLine) {
+// readReflog reads the end of a log: all lines of it, and those that are new.
+func (r *gitRepo) readReflog(ctx context.Context, c *retake.Change) (all, fresh []reflogLine) {
 	if c.After == nil || c.After.Kind != retake.KindFile {
 		return nil, nil
 	}
@@ -124,8 +124,8 @@ func (r *gitRepo) reflog(ctx context.Context, c *retake.Change) (all, fresh []re
 	if c.Before != nil && c.Before.Kind == retake.KindFile {
 		known = c.Before.Size
 	}
-	from := max(0, c.After.Size-maxReflog)
-	text, ok := r.part(ctx, c.After, from, maxReflog)
+	from := max(0, c.After.Size-maxReflogBytes)
+	text, ok := r.readPart(ctx, c.After, from, maxReflogBytes)
 	if !ok || known > c.After.Size {
 		return nil, nil // written anew: nobody knows what of it is new
 	}
@@ -133,7 +133,7 @@ func (r *gitRepo) reflog(ctx context.Context, c *retake.Change) (all, fresh []re
 	for line := range strings.Lines(text) {
 		begins := at
 		at += int64(len(line))
-		l, ok := parseReflog(line)
+		l, ok := parseReflogLine(line)
 		if !ok {
 			continue
 		}
@@ -144,16 +144,16 @@ func (r *gitRepo) reflog(ctx context.Context, c *retake.Change) (all, fresh []re
 	return all, fresh
 }
 
-// part reads some bytes of a stored file.
-func (r *gitRepo) part(ctx context.Context, e *retake.Entry, from, most int64) (string, bool) {
-	f, err := r.in.Bytes(ctx, e.Object)
+// readPart reads some bytes of a stored file.
+func (r *gitRepo) readPart(ctx context.Context, e *retake.Entry, from, most int64) (string, bool) {
+	f, err := r.input.OpenObject(ctx, e.Object)
 	if err != nil || f == nil {
 		return "", false
 	}
 	defer f.Close() //nolint:errcheck // only read
 	if s, ok := f.(io.Seeker); ok {
 		_, err = s.Seek(from, io.SeekStart)
-	} else if from <= maxSkipped {
+	} else if from <= maxSkippedBytes {
 		_, err = io.CopyN(io.Discard, f, from)
 	} else {
 		return "", false
@@ -165,27 +165,27 @@ func (r *gitRepo) part(ctx context.Context, e *retake.Entry, from, most int64) (
 	return string(b), err == nil
 }
 
-// small is the text of a file of one line.
-func (r *gitRepo) small(ctx context.Context, e *retake.Entry) string {
+// readLine is the text of a file of one line.
+func (r *gitRepo) readLine(ctx context.Context, e *retake.Entry) string {
 	if e == nil || e.Kind != retake.KindFile || e.Size > 1<<10 {
 		return ""
 	}
-	text, _ := r.part(ctx, e, 0, 1<<10)
+	text, _ := r.readPart(ctx, e, 0, 1<<10)
 	return strings.TrimSpace(text)
 }
 
-// parseReflog reads "OLD NEW Name <mail> time zone\tdeed".
-func parseReflog(line string) (reflogLine, bool) {
+// parseReflogLine reads "OLD NEW Name <mail> time zone\tdeed".
+func parseReflogLine(line string) (reflogLine, bool) {
 	head, deed, ok := strings.Cut(strings.TrimRight(line, "\r\n"), "\t")
 	before, rest, _ := strings.Cut(head, " ")
 	after, stamp, _ := strings.Cut(rest, " ")
-	if !ok || !isCommit(before) || !isCommit(after) {
+	if !ok || !isCommitHash(before) || !isCommitHash(after) {
 		return reflogLine{}, false
 	}
-	return reflogLine{before: before, after: after, stamp: stamp, deed: deed}, true
+	return reflogLine{before: before, after: after, stamp: stamp, message: deed}, true
 }
 
-func isCommit(s string) bool {
+func isCommitHash(s string) bool {
 	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 }
 
@@ -196,12 +196,12 @@ func shortCommit(s string) string {
 	return s[:min(len(s), 7)]
 }
 
-// headName is what HEAD names: a branch, or a commit.
-func headName(text string) string {
+// parseHead is what HEAD names: a branch, or a commit.
+func parseHead(text string) string {
 	if ref, ok := strings.CutPrefix(text, "ref: refs/heads/"); ok {
 		return gitText(ref)
 	}
-	if isCommit(text) {
+	if isCommitHash(text) {
 		return shortCommit(text)
 	}
 	return ""
@@ -217,39 +217,39 @@ func gitText(s string) string {
 	return s
 }
 
-// ref notes a branch or a tag that came or went.
-func (r *gitRepo) ref(ctx context.Context, kind, name string, c *retake.Change) {
+// addRef notes a branch or a tag that came or went.
+func (r *gitRepo) addRef(ctx context.Context, kind, name string, c *retake.Change) {
 	switch {
 	case c.What == retake.Deleted && c.Before != nil && c.Before.Kind == retake.KindFile:
-		was := shortCommit(hashOf(r.small(ctx, c.Before)))
-		r.refs = append(r.refs, r.fact(retake.Deleted, kind+" "+gitText(name), was, ""))
+		was := shortCommit(commitHashOrEmpty(r.readLine(ctx, c.Before)))
+		r.refs = append(r.refs, r.newFact(retake.Deleted, kind+" "+gitText(name), was, ""))
 	case c.What == retake.Added && c.After != nil && c.After.Kind == retake.KindFile:
-		r.refs = append(r.refs, r.fact(retake.Added, kind+" "+gitText(name), "", shortCommit(hashOf(r.small(ctx, c.After)))))
+		r.refs = append(r.refs, r.newFact(retake.Added, kind+" "+gitText(name), "", shortCommit(commitHashOrEmpty(r.readLine(ctx, c.After)))))
 	}
 }
 
-func hashOf(s string) string {
-	if isCommit(s) {
+func commitHashOrEmpty(s string) string {
+	if isCommitHash(s) {
 		return s
 	}
 	return ""
 }
 
-// remote notes what a push or a fetch did to what is known of another repository.
-func (r *gitRepo) remote(ctx context.Context, name string, c *retake.Change) {
-	_, fresh := r.reflog(ctx, c)
+// addRemote notes what a push or a fetch did to what is known of another repository.
+func (r *gitRepo) addRemote(ctx context.Context, name string, c *retake.Change) {
+	_, fresh := r.readReflog(ctx, c)
 	if len(fresh) == 0 {
 		return
 	}
 	first, last := fresh[0], fresh[len(fresh)-1]
 	verb := "fetch"
-	if last.deed == "update by push" {
+	if last.message == "update by push" {
 		verb = "push"
 	}
-	r.remotes = append(r.remotes, r.fact(retake.Edited, verb+" "+gitText(name), shortCommit(first.before), shortCommit(last.after)))
+	r.remotes = append(r.remotes, r.newFact(retake.Edited, verb+" "+gitText(name), shortCommit(first.before), shortCommit(last.after)))
 }
 
-// fact is one thing that git did; the repository is named when it is not the workspace's own.
-func (r *gitRepo) fact(what retake.Difference, name, before, after string) retake.Fact {
+// newFact is one thing that git did; the repository is named when it is not the workspace's own.
+func (r *gitRepo) newFact(what retake.Difference, name, before, after string) retake.Fact {
 	return retake.Fact{Kind: retake.FactGit, What: what, Name: name, Before: before, After: after, Path: r.dir + ".git/"}
 }

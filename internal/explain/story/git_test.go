@@ -57,7 +57,7 @@ func (r repo) words(t *testing.T) []string {
 	open := func(_ context.Context, id retake.ObjectID) (io.ReadCloser, error) {
 		return io.NopCloser(strings.NewReader(texts[id])), nil
 	}
-	st, err := story.Tell(t.Context(), story.Input{From: &retake.Checkpoint{}, To: &retake.Checkpoint{}, Changes: changes, Bytes: open})
+	st, err := story.Build(t.Context(), story.Input{From: &retake.Checkpoint{}, To: &retake.Checkpoint{}, Changes: changes, OpenObject: open})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,25 +9,25 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// tell puts all of it in order: what happened to HEAD first.
-func (r *gitRepo) tell() []retake.Fact {
-	if r.gone {
-		return []retake.Fact{r.fact(retake.Deleted, "repository", "", "")}
+// collectFacts puts all of it in order: what happened to HEAD first.
+func (r *gitRepo) collectFacts() []retake.Fact {
+	if r.isDeleted {
+		return []retake.Fact{r.newFact(retake.Deleted, "repository", "", "")}
 	}
 	var out []retake.Fact
-	for _, s := range r.steps() {
-		f := r.fact(retake.Edited, s.words(), shortCommit(s.before), shortCommit(s.after))
+	for _, s := range r.headSteps() {
+		f := r.newFact(retake.Edited, s.description(), shortCommit(s.before), shortCommit(s.after))
 		f.Group = s.note
 		out = append(out, f)
 	}
-	if len(out) == 0 && r.moved[0] != r.moved[1] && r.moved[1] != "" {
-		out = append(out, r.fact(retake.Edited, "HEAD", r.moved[0], r.moved[1]))
+	if len(out) == 0 && r.headNames[0] != r.headNames[1] && r.headNames[1] != "" {
+		out = append(out, r.newFact(retake.Edited, "HEAD", r.headNames[0], r.headNames[1]))
 	}
 	switch {
-	case len(r.stashed) > 0:
-		out = append(out, r.fact(retake.Added, "stash", "", shortCommit(r.stashed[len(r.stashed)-1].after)))
-	case r.unstash:
-		out = append(out, r.fact(retake.Deleted, "stash", "", ""))
+	case len(r.stashLines) > 0:
+		out = append(out, r.newFact(retake.Added, "stash", "", shortCommit(r.stashLines[len(r.stashLines)-1].after)))
+	case r.stashDropped:
+		out = append(out, r.newFact(retake.Deleted, "stash", "", ""))
 	}
 	pulled := slices.ContainsFunc(out, func(f retake.Fact) bool { return strings.HasPrefix(f.Name, "pull") })
 	for _, f := range r.remotes {
@@ -51,55 +51,55 @@ func (r *gitRepo) tell() []retake.Fact {
 type gitStep struct {
 	verb, branch, text string
 	before, after      string
-	times              int
+	count              int
 	note               string
 }
 
-func (s gitStep) words() string {
+func (s gitStep) description() string {
 	verb := s.verb
-	if s.times > 1 && s.verb == "commit" {
-		verb = fmt.Sprintf("%d %ss", s.times, s.verb)
+	if s.count > 1 && s.verb == "commit" {
+		verb = fmt.Sprintf("%d %ss", s.count, s.verb)
 	}
 	words := strings.Join(slices.DeleteFunc([]string{verb, s.branch}, func(w string) bool { return w == "" }), " ")
-	if s.text != "" && s.times <= 1 {
+	if s.text != "" && s.count <= 1 {
 		words += " “" + s.text + "”"
 	}
 	return words
 }
 
-// steps are the new lines of HEAD's log as steps that a person would name.
-func (r *gitRepo) steps() []gitStep {
+// headSteps are the new lines of HEAD's log as steps that a person would name.
+func (r *gitRepo) headSteps() []gitStep {
 	var out []gitStep
-	for i, l := range r.head {
-		s, ok := r.step(l)
+	for i, l := range r.newHeadLines {
+		s, ok := r.parseStep(l)
 		if !ok {
 			continue
 		}
-		if n := len(out) - 1; n >= 0 && joins(out[n], s) {
-			out[n].times, out[n].after = out[n].times+1, s.after
+		if n := len(out) - 1; n >= 0 && continuesStep(out[n], s) {
+			out[n].count, out[n].after = out[n].count+1, s.after
 			out[n].branch = cmp.Or(s.branch, out[n].branch)
 			out[n].text = s.text
 			continue
 		}
 		if s.verb == "reset" {
-			s.note = r.back(len(r.history)-len(r.head)+i, l)
+			s.note = r.commitsBackText(len(r.headHistory)-len(r.newHeadLines)+i, l)
 		}
 		out = append(out, s)
 	}
 	return out
 }
 
-// joins reports whether a step goes on with the one before: commits in a row, and all
+// continuesStep reports whether a step goes on with the one before: commits in a row, and all
 // parts of one rebase.
-func joins(a, b gitStep) bool {
+func continuesStep(a, b gitStep) bool {
 	return a.verb == b.verb && (a.verb == "commit" && a.branch == b.branch || a.verb == "rebase")
 }
 
-// step names one line.
-func (r *gitRepo) step(l reflogLine) (gitStep, bool) {
-	verb, text, _ := strings.Cut(l.deed, ": ")
+// parseStep names one line.
+func (r *gitRepo) parseStep(l reflogLine) (gitStep, bool) {
+	verb, text, _ := strings.Cut(l.message, ": ")
 	word, rest, _ := strings.Cut(verb, " ")
-	s := gitStep{verb: gitText(word), branch: r.branchOf(l), before: l.before, after: l.after, times: 1}
+	s := gitStep{verb: gitText(word), branch: r.stepBranch(l), before: l.before, after: l.after, count: 1}
 	switch word {
 	case "commit":
 		s.text = gitText(text)
@@ -107,7 +107,7 @@ func (r *gitRepo) step(l reflogLine) (gitStep, bool) {
 			s.verb = "commit --amend"
 		}
 	case "reset":
-		if len(r.stashed) > 0 && l.before == l.after {
+		if len(r.stashLines) > 0 && l.before == l.after {
 			return s, false // a part of a stash
 		}
 	case "checkout":
@@ -133,17 +133,17 @@ func (r *gitRepo) step(l reflogLine) (gitStep, bool) {
 }
 
 func branchOrCommit(s string) string {
-	if isCommit(s) {
+	if isCommitHash(s) {
 		return shortCommit(s)
 	}
 	return gitText(s)
 }
 
-// branchOf is the branch whose log has the same step.
-func (r *gitRepo) branchOf(l reflogLine) string {
+// stepBranch is the branch whose log has the same step.
+func (r *gitRepo) stepBranch(l reflogLine) string {
 	for name, lines := range r.branches {
 		for _, b := range lines {
-			if b.after == l.after && b.stamp == l.stamp && (b.before == l.before || strings.HasPrefix(b.deed, "rebase")) {
+			if b.after == l.after && b.stamp == l.stamp && (b.before == l.before || strings.HasPrefix(b.message, "rebase")) {
 				return gitText(name)
 			}
 		}
@@ -151,18 +151,18 @@ func (r *gitRepo) branchOf(l reflogLine) string {
 	return ""
 }
 
-// back counts the commits that a reset leaves behind, as far as the log knows them.
-func (r *gitRepo) back(at int, l reflogLine) string {
+// commitsBackText counts the commits that a reset leaves behind, as far as the log knows them.
+func (r *gitRepo) commitsBackText(at int, l reflogLine) string {
 	now, n := l.before, 0
-	for _, old := range slices.Backward(r.history[:max(0, min(at, len(r.history)))]) {
+	for _, old := range slices.Backward(r.headHistory[:max(0, min(at, len(r.headHistory)))]) {
 		if now == l.after {
 			break
 		}
-		if old.after != now || !strings.HasPrefix(old.deed, "commit") {
+		if old.after != now || !strings.HasPrefix(old.message, "commit") {
 			continue
 		}
 		now = old.before
-		if !strings.HasPrefix(old.deed, "commit (amend)") {
+		if !strings.HasPrefix(old.message, "commit (amend)") {
 			n++
 		}
 	}
@@ -175,14 +175,14 @@ func (r *gitRepo) back(at int, l reflogLine) string {
 	return fmt.Sprintf("%d commits back", n)
 }
 
-// git tells what git did; its files are behind that.
-func (d *digester) git() {
-	d.open(retake.ThemeGit)
-	for i, f := range of(d.facts, retake.FactGit) {
+// addGit tells what git did; its files are behind that.
+func (d *gistBuilder) addGit() {
+	d.startSection(retake.ThemeGit)
+	for i, f := range factsOfKind(d.facts, retake.FactGit) {
 		if i == 0 {
-			d.add(f.GitWords(), d.untold(retake.ThemeGit)...)
+			d.addPoint(f.GitWords(), d.uncoveredItems(retake.ThemeGit)...)
 			continue
 		}
-		d.add(f.GitWords())
+		d.addPoint(f.GitWords())
 	}
 }

@@ -197,7 +197,7 @@ func TestGolden(t *testing.T) {
 	for name, g := range goldens {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			st, err := story.Tell(t.Context(), g.stage().input())
+			st, err := story.Build(t.Context(), g.stage().input())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,42 +10,42 @@ import (
 	"github.com/retake-dev/retake/internal/pure/pathclass"
 )
 
-// leaf is an item on its way: one record, or a directory of several.
-type leaf struct {
+// groupItem is an item on its way: one record, or a directory of several.
+type groupItem struct {
 	retake.Item
-	lock  bool
-	build bool
-	env   bool
-	torn  int64
+	lock      bool
+	build     bool
+	env       bool
+	tornFiles int64
 }
 
-// groups are the records by theme, in the order of themes. What the machine shows comes
+// buildGroups are the records by theme, in the order of themes. What the machine shows comes
 // from facts.
-func (t *teller) groups() []retake.Group {
-	by := map[retake.Theme][]*record{}
-	for _, r := range t.all {
+func (t *storyBuilder) buildGroups() []retake.Group {
+	by := map[retake.Theme][]*pathRecord{}
+	for _, r := range t.records {
 		by[r.theme] = append(by[r.theme], r)
 	}
 	out := []retake.Group{}
 	for _, th := range retake.Themes {
 		if th == retake.ThemeMachine {
-			if items := machine(t.in.Facts, t.in.Full); len(items) > 0 {
+			if items := machineItems(t.input.Facts, t.input.Full); len(items) > 0 {
 				out = append(out, retake.Group{Theme: th, Items: items})
 			}
 			continue
 		}
 		if len(by[th]) > 0 {
-			out = append(out, t.group(th, by[th]))
+			out = append(out, t.buildGroup(th, by[th]))
 		}
 	}
 	return out
 }
 
-func (t *teller) group(th retake.Theme, list []*record) retake.Group {
+func (t *storyBuilder) buildGroup(th retake.Theme, list []*pathRecord) retake.Group {
 	g := retake.Group{Theme: th}
-	leaves := make([]leaf, len(list))
+	leaves := make([]groupItem, len(list))
 	for i, r := range list {
-		leaves[i] = r.leaf()
+		leaves[i] = r.toGroupItem()
 		g.Files++
 		g.Bytes += leaves[i].Bytes
 		if !leaves[i].lock {
@@ -53,10 +53,10 @@ func (t *teller) group(th retake.Theme, list []*record) retake.Group {
 			g.Minus += r.minus
 		}
 	}
-	if !t.in.Full {
-		leaves = t.fold(th, leaves)
+	if !t.input.Full {
+		leaves = t.foldItems(th, leaves)
 	}
-	slices.SortFunc(leaves, order(th))
+	slices.SortFunc(leaves, itemOrder(th))
 	g.Items = make([]retake.Item, len(leaves))
 	for i := range leaves {
 		g.Items[i] = leaves[i].Item
@@ -64,22 +64,22 @@ func (t *teller) group(th retake.Theme, list []*record) retake.Group {
 	return g
 }
 
-func (r *record) leaf() leaf {
-	l := leaf{
-		Item: retake.Item{Path: r.path, What: r.what, From: r.from, Files: 1, Bytes: r.bytes(), Plus: r.plus, Minus: r.minus, Note: strings.Join(r.notes, ", ")},
+func (r *pathRecord) toGroupItem() groupItem {
+	l := groupItem{
+		Item: retake.Item{Path: r.path, What: r.what, From: r.oldPath, Files: 1, Bytes: r.sizeDelta(), Plus: r.plus, Minus: r.minus, Note: strings.Join(r.notes, ", ")},
 		lock: r.class == pathclass.Lock, build: r.class == pathclass.Build, env: r.class == pathclass.Env,
 	}
 	if r.torn {
-		l.torn = 1
+		l.tornFiles = 1
 	}
 	return l
 }
 
-// order sorts the items of a theme: what people read before what programs made, most lines
+// itemOrder sorts the items of a theme: what people read before what programs made, most lines
 // first, lock files last.
-func order(th retake.Theme) func(a, b leaf) int {
-	return func(a, b leaf) int {
-		first := cmp.Or(last(a.lock, b.lock), last(a.build, b.build), last(b.env, a.env))
+func itemOrder(th retake.Theme) func(a, b groupItem) int {
+	return func(a, b groupItem) int {
+		first := cmp.Or(compareBools(a.lock, b.lock), compareBools(a.build, b.build), compareBools(b.env, a.env))
 		lines, files := cmp.Compare(b.Plus+b.Minus, a.Plus+a.Minus), cmp.Compare(b.Files, a.Files)
 		if th == retake.ThemeDeleted {
 			lines, files = files, lines
@@ -88,7 +88,7 @@ func order(th retake.Theme) func(a, b leaf) int {
 	}
 }
 
-func last(a, b bool) int {
+func compareBools(a, b bool) int {
 	switch {
 	case a == b:
 		return 0
@@ -98,9 +98,9 @@ func last(a, b bool) int {
 	return -1
 }
 
-// together makes one item of several: the directory stands for all of them.
-func together(dir string, list []leaf) leaf {
-	out := leaf{Item: retake.Item{Path: dir, What: list[0].What}, lock: true, build: true, env: true}
+// combineItems makes one item of several: the directory stands for all of them.
+func combineItems(dir string, list []groupItem) groupItem {
+	out := groupItem{Item: retake.Item{Path: dir, What: list[0].What}, lock: true, build: true, env: true}
 	lines := retake.Item{}
 	for _, l := range list {
 		if l.What != out.What {
@@ -108,7 +108,7 @@ func together(dir string, list []leaf) leaf {
 		}
 		out.Files += l.Files
 		out.Bytes += l.Bytes
-		out.torn += l.torn
+		out.tornFiles += l.tornFiles
 		out.lock, out.build, out.env = out.lock && l.lock, out.build && l.build, out.env && l.env
 		lines.Plus += l.Plus
 		lines.Minus += l.Minus
@@ -120,12 +120,12 @@ func together(dir string, list []leaf) leaf {
 	if out.lock {
 		out.Plus, out.Minus = lines.Plus, lines.Minus
 	}
-	out.Note = out.notes()
+	out.Note = out.noteText()
 	return out
 }
 
-// notes of a directory say what holds for all in it, and count the rest.
-func (l *leaf) notes() string {
+// noteText of a directory say what holds for all in it, and count the rest.
+func (l *groupItem) noteText() string {
 	var notes []string
 	if l.build {
 		notes = append(notes, noteBuild)
@@ -133,8 +133,8 @@ func (l *leaf) notes() string {
 	if l.lock {
 		notes = append(notes, noteLock)
 	}
-	if l.torn > 0 {
-		notes = append(notes, strconv.FormatInt(l.torn, 10)+" "+noteTorn)
+	if l.tornFiles > 0 {
+		notes = append(notes, strconv.FormatInt(l.tornFiles, 10)+" "+noteTorn)
 	}
 	return strings.Join(notes, ", ")
 }

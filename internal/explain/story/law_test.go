@@ -81,7 +81,7 @@ func counted(changes []retake.Change) map[string]retake.Difference {
 }
 
 func tell(t *rapid.T, s shelf, changes []retake.Change, full bool) retake.Story {
-	st, err := story.Tell(t.Context(), story.Input{Changes: changes, Bytes: s.open, Full: full})
+	st, err := story.Build(t.Context(), story.Input{Changes: changes, OpenObject: s.open, Full: full})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +217,7 @@ func FuzzTell(f *testing.F) {
 	f.Add("a\nd\nd/\na//\n?..\nenode_modules/\n", "", "\x00")
 	f.Add("da/b/c\naz/b/c\nDa\nDa/b\n", "text of some length that is not tiny at all, and goes on for a while\n", "")
 	f.Fuzz(func(t *testing.T, script, before, after string) {
-		in := story.Input{Bytes: shelf{}.open}
+		in := story.Input{OpenObject: shelf{}.open}
 		s := shelf{}
 		for line := range strings.SplitSeq(script, "\n") {
 			if line == "" {
@@ -244,9 +244,9 @@ func FuzzTell(f *testing.F) {
 			}
 			in.Changes = append(in.Changes, ch)
 		}
-		in.Bytes = s.open
+		in.OpenObject = s.open
 		for _, in.Full = range []bool{true, false} {
-			st, err := story.Tell(t.Context(), in)
+			st, err := story.Build(t.Context(), in)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -284,7 +284,7 @@ func BenchmarkTell(b *testing.B) {
 		s, changes := crowd(n)
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := story.Tell(b.Context(), story.Input{Changes: changes, Bytes: s.open}); err != nil {
+				if _, err := story.Build(b.Context(), story.Input{Changes: changes, OpenObject: s.open}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -304,9 +304,9 @@ func BenchmarkTellRenames(b *testing.B) {
 		}
 	}
 	in := s.input()
-	in.Bytes = nil
+	in.OpenObject = nil
 	for b.Loop() {
-		if _, err := story.Tell(b.Context(), in); err != nil {
+		if _, err := story.Build(b.Context(), in); err != nil {
 			b.Fatal(err)
 		}
 	}

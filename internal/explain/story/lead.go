@@ -8,12 +8,12 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// lead is the word or two that stand for the whole story: what people lost, what was
+// leadText is the word or two that stand for the whole story: what people lost, what was
 // brought in, then the file that changed most.
-func (d *digester) lead() string {
+func (d *gistBuilder) leadText() string {
 	var lost int64
-	first := map[retake.Theme]*tale{}
-	for _, t := range d.tales {
+	first := map[retake.Theme]*gistItem{}
+	for _, t := range d.items {
 		if t.theme == retake.ThemeDeleted && t.class != pathclass.Build {
 			lost += t.item.Files
 		}
@@ -24,53 +24,53 @@ func (d *digester) lead() string {
 	if lost > 0 {
 		return "deleted " + termtext.Count(lost)
 	}
-	if list := of(d.facts, retake.FactPackage); len(list) > 0 {
+	if list := factsOfKind(d.facts, retake.FactPackage); len(list) > 0 {
 		return packageLead(list)
 	}
-	git := of(d.facts, retake.FactGit)
+	git := factsOfKind(d.facts, retake.FactGit)
 	for _, th := range []retake.Theme{retake.ThemeSource, retake.ThemeSettings, retake.ThemeDatabase, retake.ThemePackages, retake.ThemeBuild, retake.ThemeDeleted, retake.ThemeMoving, retake.ThemeGit} {
 		if t := first[th]; th == retake.ThemeGit && t != nil && len(git) > 0 {
 			word, _, _ := strings.Cut(git[0].Name, " ")
 			return "git " + word
 		} else if t != nil {
-			return d.word(th, t)
+			return d.itemLead(th, t)
 		}
 	}
 	return machineLead(d.facts)
 }
 
-// word is the short name of an item.
-func (d *digester) word(th retake.Theme, t *tale) string {
+// itemLead is the short name of an item.
+func (d *gistBuilder) itemLead(th retake.Theme, t *gistItem) string {
 	switch th {
 	case retake.ThemeDeleted:
-		var list []*tale
-		for _, t := range d.tales {
+		var list []*gistItem
+		for _, t := range d.items {
 			if t.theme == th {
 				list = append(list, t)
 			}
 		}
-		return "deleted " + termtext.Count(files(list))
+		return "deleted " + termtext.Count(countFiles(list))
 	case retake.ThemeSource:
-		if list := d.pick(th, false); len(list) > fewFiles && !standsOut(list) {
-			if in := gather(list); len(in) > 0 && 2*files(in[0]) > files(list) {
-				return base(common(in[0])) + "/"
+		if list := d.themeItems(th, false); len(list) > fewFiles && !firstDominates(list) {
+			if in := groupByFirstDir(list); len(in) > 0 && 2*countFiles(in[0]) > countFiles(list) {
+				return baseName(commonParent(in[0])) + "/"
 			}
 		}
 	case retake.ThemePackages, retake.ThemeBuild, retake.ThemeGit:
-		if top := pathclass.Top(t.item.Path); top != "" {
-			return base(top) + "/"
+		if top := pathclass.DecidingDir(t.item.Path); top != "" {
+			return baseName(top) + "/"
 		}
 	default:
 	}
 	if strings.HasSuffix(t.item.Path, "/") {
-		return base(t.item.Path) + "/"
+		return baseName(t.item.Path) + "/"
 	}
-	return base(t.item.Path)
+	return baseName(t.item.Path)
 }
 
 // packageLead counts the packages of the first manager.
 func packageLead(list []retake.Fact) string {
-	one := cluster(list, func(f retake.Fact) string { return f.Group })[0]
+	one := groupFacts(list, func(f retake.Fact) string { return f.Group })[0]
 	words := strings.Fields(packageText(one))
 	if len(words) < 2 {
 		return one[0].Group
@@ -80,7 +80,7 @@ func packageLead(list []retake.Fact) string {
 
 // machineLead is what the machine showed, when no file changed.
 func machineLead(facts []retake.Fact) string {
-	items := seen(facts)
+	items := groupMachineFacts(facts)
 	if len(items) == 0 {
 		return ""
 	}

@@ -14,10 +14,10 @@ import (
 
 // Bounds of counting lines.
 const (
-	maxText = 1 << 20  // bytes of one file
-	maxRead = 16 << 20 // bytes of one story
-	maxWork = 1 << 30  // lines of both texts times lines that differ
-	sniff   = 8 << 10  // bytes in which a file shows that it is no text
+	maxTextSize  = 1 << 20  // bytes of one file
+	maxTotalRead = 16 << 20 // bytes of one story
+	maxDiffWork  = 1 << 30  // lines of both texts times lines that differ
+	sniffSize    = 8 << 10  // bytes in which a file shows that it is no text
 )
 
 // Notes about lines that were not counted.
@@ -28,64 +28,64 @@ const (
 	noteUnread = "not readable"
 )
 
-// texts reads stored bytes as long as there is room.
-type texts struct {
-	open Bytes
-	left int64
-	kept map[retake.ObjectID][]byte // small ones, read for a rename
+// textReader reads stored bytes as long as there is room.
+type textReader struct {
+	open   ObjectOpener
+	budget int64
+	cache  map[retake.ObjectID][]byte // small ones, read for a rename
 }
 
-// small reads a text that is asked for more than once.
-func (t *texts) small(ctx context.Context, e *retake.Entry) []byte {
-	if b, ok := t.kept[e.Object]; ok {
+// readCached reads a text that is asked for more than once.
+func (t *textReader) readCached(ctx context.Context, e *retake.Entry) []byte {
+	if b, ok := t.cache[e.Object]; ok {
 		return b
 	}
-	b, _ := t.read(ctx, e)
-	t.kept[e.Object] = b
+	b, _ := t.readText(ctx, e)
+	t.cache[e.Object] = b
 	return b
 }
 
-// read answers the bytes of a file, or why there are none.
-func (t *texts) read(ctx context.Context, e *retake.Entry) (b []byte, why string) {
-	if b, ok := t.kept[e.Object]; ok && b != nil {
+// readText answers the bytes of a file, or why there are none.
+func (t *textReader) readText(ctx context.Context, e *retake.Entry) (b []byte, why string) {
+	if b, ok := t.cache[e.Object]; ok && b != nil {
 		return b, ""
 	}
 	switch {
 	case e.Size == 0:
 		return []byte{}, ""
-	case e.Size > maxText || e.Size < 0:
+	case e.Size > maxTextSize || e.Size < 0:
 		return nil, noteHuge
-	case e.Size > t.left:
+	case e.Size > t.budget:
 		return nil, noteMany
 	}
-	t.left -= e.Size
+	t.budget -= e.Size
 	r, err := t.open(ctx, e.Object)
 	if err != nil || r == nil {
 		return nil, noteUnread
 	}
-	b, err = io.ReadAll(io.LimitReader(r, maxText+1))
+	b, err = io.ReadAll(io.LimitReader(r, maxTextSize+1))
 	if closed := r.Close(); err != nil || closed != nil {
 		return nil, noteUnread
 	}
-	if len(b) > maxText {
+	if len(b) > maxTextSize {
 		return nil, noteHuge
 	}
 	return b, ""
 }
 
-// count counts lines, first of what was edited, since room may end.
-func (t *teller) count(ctx context.Context) error {
-	if t.in.Bytes == nil {
+// countLines counts lines, first of what was edited, since room may end.
+func (t *storyBuilder) countLines(ctx context.Context) error {
+	if t.input.OpenObject == nil {
 		return nil
 	}
-	list := make([]*record, 0, len(t.all))
-	for _, r := range t.all {
-		if r.readable() {
+	list := make([]*pathRecord, 0, len(t.records))
+	for _, r := range t.records {
+		if r.hasCountableLines() {
 			list = append(list, r)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b *record) int { return a.turn() - b.turn() })
-	work := int64(maxWork)
+	slices.SortStableFunc(list, func(a, b *pathRecord) int { return a.countPriority() - b.countPriority() })
+	work := int64(maxDiffWork)
 	for _, r := range list {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -94,13 +94,13 @@ func (t *teller) count(ctx context.Context) error {
 			r.notes = append(r.notes, noteMany)
 			continue
 		}
-		work -= t.lines(ctx, r)
+		work -= t.countRecordLines(ctx, r)
 	}
 	return nil
 }
 
-// readable are files that people read line by line, with other bytes than before.
-func (r *record) readable() bool {
+// hasCountableLines are files that people read line by line, with other bytes than before.
+func (r *pathRecord) hasCountableLines() bool {
 	switch r.class.Theme() {
 	case retake.ThemeSource, retake.ThemeSettings:
 	default:
@@ -108,19 +108,19 @@ func (r *record) readable() bool {
 	}
 	switch r.what {
 	case retake.Added:
-		return file(r.after)
+		return isFile(r.after)
 	case retake.Deleted:
-		return file(r.before)
+		return isFile(r.before)
 	case retake.Edited, retake.Renamed:
-		return file(r.before) && file(r.after) && r.before.Object != r.after.Object
+		return isFile(r.before) && isFile(r.after) && r.before.Object != r.after.Object
 	default:
 		return false
 	}
 }
 
-func file(e *retake.Entry) bool { return e != nil && e.Kind == retake.KindFile }
+func isFile(e *retake.Entry) bool { return e != nil && e.Kind == retake.KindFile }
 
-func (r *record) turn() int {
+func (r *pathRecord) countPriority() int {
 	n := 0
 	switch r.what {
 	case retake.Added:
@@ -135,9 +135,9 @@ func (r *record) turn() int {
 	return n
 }
 
-// lines counts those of one record and answers the work it took.
-func (t *teller) lines(ctx context.Context, r *record) int64 {
-	if pathclass.Binary(r.path) {
+// countRecordLines counts those of one record and answers the work it took.
+func (t *storyBuilder) countRecordLines(ctx context.Context, r *pathRecord) int64 {
+	if pathclass.IsBinary(r.path) {
 		r.notes = append(r.notes, noteBinary)
 		return 0
 	}
@@ -146,8 +146,8 @@ func (t *teller) lines(ctx context.Context, r *record) int64 {
 		if i == 0 && r.what == retake.Added || i == 1 && r.what == retake.Deleted {
 			continue
 		}
-		b, why := t.texts.read(ctx, e)
-		if why == "" && binary(b) {
+		b, why := t.texts.readText(ctx, e)
+		if why == "" && isBinary(b) {
 			why = noteBinary
 		}
 		if why != "" {
@@ -157,8 +157,8 @@ func (t *teller) lines(ctx context.Context, r *record) int64 {
 		sides[i] = b
 	}
 	for _, s := range merge.Spans(sides[0], sides[1]) {
-		r.minus += int64(s.Gone)
-		r.plus += int64(s.Came)
+		r.minus += int64(s.Removed)
+		r.plus += int64(s.Added)
 	}
 	n := bytes.Count(sides[0], []byte{'\n'}) + bytes.Count(sides[1], []byte{'\n'})
 	if r.what == retake.Added || r.what == retake.Deleted {
@@ -167,6 +167,6 @@ func (t *teller) lines(ctx context.Context, r *record) int64 {
 	return int64(n+1) * (r.plus + r.minus + 1)
 }
 
-func binary(b []byte) bool {
-	return b == nil || bytes.IndexByte(b, 0) >= 0 || termtext.Binary(string(b[:min(len(b), sniff)]))
+func isBinary(b []byte) bool {
+	return b == nil || bytes.IndexByte(b, 0) >= 0 || termtext.IsBinary(string(b[:min(len(b), sniffSize)]))
 }

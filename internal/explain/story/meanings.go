@@ -6,12 +6,12 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// Meanings are facts in a few words, by the path that shows them and without its name:
+// DescribeFacts are facts in a few words, by the path that shows them and without its name:
 // "users 20 → 500 rows", "npm +2 packages", "−API_KEY".
-func Meanings(facts []retake.Fact) map[string]string {
+func DescribeFacts(facts []retake.Fact) map[string]string {
 	out := map[string]string{}
 	say := func(path, text string) {
-		text = strings.TrimPrefix(strings.TrimPrefix(text, path+" "), base(path)+" ")
+		text = strings.TrimPrefix(strings.TrimPrefix(text, path+" "), baseName(path)+" ")
 		if out[path] == "" {
 			out[path] = text
 		}
@@ -22,10 +22,10 @@ func Meanings(facts []retake.Fact) map[string]string {
 	}{
 		{databaseText, []retake.FactKind{retake.FactTable, retake.FactRows, retake.FactIndex}},
 		{packageText, []retake.FactKind{retake.FactPackage}},
-		{keysText, []retake.FactKind{retake.FactEnv}},
+		{envKeysText, []retake.FactKind{retake.FactEnv}},
 		{settingText, []retake.FactKind{retake.FactSetting}},
 	} {
-		for _, list := range cluster(of(facts, kind.kinds...), byPath) {
+		for _, list := range groupFacts(factsOfKind(facts, kind.kinds...), factPath) {
 			say(list[0].Path, kind.text(list))
 		}
 	}

@@ -12,7 +12,7 @@ import (
 // What a plan says of a file is what the story says: rows, packages, settings, keys.
 func TestU9_MeaningsOfEveryKind(t *testing.T) {
 	t.Parallel()
-	got := story.Meanings([]retake.Fact{
+	got := story.DescribeFacts([]retake.Fact{
 		{Kind: retake.FactRows, What: retake.Edited, Name: "users", Before: "20", After: "500", Path: "shop.db"},
 		{Kind: retake.FactPackage, What: retake.Edited, Group: "npm", Name: "express", Before: "4.0.0", After: "5.0.0", Path: "package-lock.json"},
 		{Kind: retake.FactSetting, What: retake.Edited, Name: "server.port", Before: "3000", After: "8080", Path: "config/app.yaml"},

@@ -7,12 +7,12 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// Said is what people and agents said about a checkpoint.
-type Said struct {
-	Intent string
-	Prompt string
-	Words  string // the agent's last ones
-	Manual bool   // a person asked for the checkpoint
+// Statements is what people and agents said about a checkpoint.
+type Statements struct {
+	Intent       string
+	Prompt       string
+	FinalMessage string // the agent's last ones
+	Manual       bool   // a person asked for the checkpoint
 }
 
 // kindMismatch is the kind of the flags that are made here.
@@ -49,45 +49,45 @@ const manyLost = 10
 // What the agent's own words admit is no mismatch. Checkpoints in which only build output or
 // files changed that always move, that restore something, that come before what is said,
 // or in which several sessions worked, are never flagged.
-var rules = []struct {
+var mismatchRules = []struct {
 	name string
-	find func(*inquiry) string
+	find func(*mismatchCheck) string
 }{
-	{"passes", passes},
-	{"docs", docsOnly},
-	{"form", formOnly},
-	{"only", onlyThat},
-	{"insists", insists},
-	{"unchanged", unchanged},
-	{"silence", silence},
-	{"loss", loss},
+	{"passes", passesRule},
+	{"docs", docsRule},
+	{"form", formRule},
+	{"only", onlyRule},
+	{"insists", insistsRule},
+	{"unchanged", unchangedRule},
+	{"silence", silenceRule},
+	{"loss", lossRule},
 }
 
-// inquiry holds words and deeds against each other.
-type inquiry struct {
-	said    Said
-	titles  []saying // intent and prompt: what was to be done
-	words   saying   // what the agent says it did
-	answers []retake.Answer
-	deeds   deeds
+// mismatchCheck holds words and deeds against each other.
+type mismatchCheck struct {
+	statements Statements
+	requests   []statement // intent and prompt: what was to be done
+	agentText  statement   // what the agent says it did
+	answers    []retake.Answer
+	changes    changeSummary
 }
 
-// Mismatch tells where words and facts disagree, at most once for the same deed.
-func Mismatch(said Said, st retake.Story, answers []retake.Answer) []retake.Flag {
-	if exempt(st.From, st.To) {
+// FindMismatches tells where words and facts disagree, at most once for the same deed.
+func FindMismatches(said Statements, st retake.Story, answers []retake.Answer) []retake.Flag {
+	if isExempt(st.From, st.To) {
 		return nil
 	}
-	q := inquiry{said: said, words: hear(said.Words), answers: answers, deeds: done(st)}
+	q := mismatchCheck{statements: said, agentText: parseStatement(said.FinalMessage), answers: answers, changes: summarizeChanges(st)}
 	for _, s := range []string{said.Intent, said.Prompt} {
-		if s := hear(s); s.text != "" && !s.before() {
-			q.titles = append(q.titles, s)
+		if s := parseStatement(s); s.text != "" && !s.isAboutFuture() {
+			q.requests = append(q.requests, s)
 		}
 	}
-	if st.Counts.Total() > 0 && !q.deeds.own {
+	if st.Counts.Total() > 0 && !q.changes.hasUserChanges {
 		return nil
 	}
 	var flags []retake.Flag
-	for _, r := range rules {
+	for _, r := range mismatchRules {
 		if (r.name == "loss" || r.name == "insists") && len(flags) > 0 {
 			continue // what is flagged already names what was done
 		}
@@ -98,8 +98,8 @@ func Mismatch(said Said, st retake.Story, answers []retake.Answer) []retake.Flag
 	return flags
 }
 
-// exempt are checkpoints whose changes are not what the words are about.
-func exempt(from, to *retake.Checkpoint) bool {
+// isExempt are checkpoints whose changes are not what the words are about.
+func isExempt(from, to *retake.Checkpoint) bool {
 	switch {
 	case to == nil:
 		return false
@@ -115,74 +115,74 @@ func exempt(from, to *retake.Checkpoint) bool {
 	return false
 }
 
-// all are the sayings, those of the agent last.
-func (q *inquiry) all() []saying {
-	if q.words.text == "" {
-		return q.titles
+// allStatements are the sayings, those of the agent last.
+func (q *mismatchCheck) allStatements() []statement {
+	if q.agentText.text == "" {
+		return q.requests
 	}
-	return append(append([]saying{}, q.titles...), q.words)
+	return append(append([]statement{}, q.requests...), q.agentText)
 }
 
-// silence is the rule for checkpoints of which nobody says anything.
-func silence(q *inquiry) string {
-	if q.said.Manual || len(q.titles) > 0 || q.said.Intent != "" || q.said.Prompt != "" || len(q.words.words) > 2 {
+// silenceRule is the rule for checkpoints of which nobody says anything.
+func silenceRule(q *mismatchCheck) string {
+	if q.statements.Manual || len(q.requests) > 0 || q.statements.Intent != "" || q.statements.Prompt != "" || len(q.agentText.words) > 2 {
 		return ""
 	}
-	if n := q.deeds.people(); n >= manyFiles {
-		return "says nothing, changed " + count(n)
+	if n := q.changes.userFileCount(); n >= manyFiles {
+		return "says nothing, changed " + fileCountText(n)
 	}
 	return ""
 }
 
-// docsOnly is the rule for words that speak of documents alone.
-func docsOnly(q *inquiry) string {
+// docsRule is the rule for words that speak of documents alone.
+func docsRule(q *mismatchCheck) string {
 	inCode := false
-	what, excuses := q.unanimous(func(s saying) string {
-		w, in := s.documents()
+	what, excuses := q.commonClaim(func(s statement) string {
+		w, in := s.docsClaim()
 		inCode = inCode || in
 		return w
 	})
 	if what == "" {
 		return ""
 	}
-	see := sight{settings: true, keys: true, packages: true, tables: true, code: !inCode, beside: true, lost: true}
-	if what == sayTypo && q.deeds.lines <= typoLines && q.deeds.codeLost == 0 {
+	see := changeFilter{settings: true, keys: true, packages: true, tables: true, code: !inCode, skipSiteCode: true, lost: true}
+	if what == claimedTypo && q.changes.codeLines <= maxTypoLines && q.changes.codeFilesDeleted == 0 {
 		see.settings, see.code, see.lost = false, false, false
 	}
-	return q.told(what, q.unadmitted(q.deeds.offences(see), excuses))
+	return q.flagReason(what, q.unadmittedChanges(q.changes.notableChanges(see), excuses))
 }
 
-// formOnly is the rule for words that speak of form alone. That they speak of moving or
+// formRule is the rule for words that speak of form alone. That they speak of moving or
 // renaming excuses no loss.
-func formOnly(q *inquiry) string {
-	what, _ := q.unanimous(saying.form)
-	var list []offence
+func formRule(q *mismatchCheck) string {
+	what, _ := q.commonClaim(statement.formClaim)
+	var list []notableChange
 	switch what {
 	case "":
 		return ""
-	case sayFormat:
-		list = dropTools(q.deeds.offences(sight{values: true, keys: true, packages: true, tables: true, lost: true}))
+	case claimedFormat:
+		list = withoutFormatters(q.changes.notableChanges(changeFilter{values: true, keys: true, packages: true, tables: true, lost: true}))
 	default:
-		list = q.deeds.offences(sight{packages: true, keysNet: true, tablesNet: true, lostNet: true})
+		list = q.changes.notableChanges(changeFilter{packages: true, keysNet: true, tablesNet: true, lostNet: true})
 	}
-	return q.told(what, q.unadmitted(list, func(o offence) bool {
-		return slices.ContainsFunc(q.spoken(), func(s saying) bool { return s.names(o) })
+	return q.flagReason(what, q.unadmittedChanges(list, func(o notableChange) bool {
+		return slices.ContainsFunc(q.primaryStatements(), func(s statement) bool { return s.mentionsChange(o) })
 	}))
 }
 
-// spoken are the sayings that tell what was to be done; the agent's words, when there are no
+// primaryStatements are the sayings that tell what was to be done; the agent's words, when there are no
 // others.
-func (q *inquiry) spoken() []saying {
-	if len(q.titles) == 0 && q.words.text != "" {
-		return []saying{q.words}
+func (q *mismatchCheck) primaryStatements() []statement {
+	if len(q.requests) == 0 && q.agentText.text != "" {
+		return []statement{q.agentText}
 	}
-	return q.titles
+	return q.requests
 }
 
-// unanimous is what all sayings say, in the words of the first; empty when one of them says
+// commonClaim is what all sayings say, in the words of the first; empty when one of them says
 // something else. With it comes what they excuse.
-func (q *inquiry) unanimous(says func(saying) string) (what string, excuses func(offence) bool) {
-	list := q.spoken()
+func (q *mismatchCheck) commonClaim(says func(statement) string) (what string, excuses func(notableChange) bool) {
+	list := q.primaryStatements()
 	for _, s := range list {
 		w := says(s)
 		if w == "" {
@@ -192,84 +192,84 @@ func (q *inquiry) unanimous(says func(saying) string) (what string, excuses func
 			what = w
 		}
 	}
-	return what, func(o offence) bool {
-		return slices.ContainsFunc(list, func(s saying) bool { return s.excuses(o) })
+	return what, func(o notableChange) bool {
+		return slices.ContainsFunc(list, func(s statement) bool { return s.excuses(o) })
 	}
 }
 
-// told is the reason of a flag, or empty without an offence.
-func (q *inquiry) told(what string, list []offence) string {
+// flagReason is the reason of a flag, or empty without an offence.
+func (q *mismatchCheck) flagReason(what string, list []notableChange) string {
 	if len(list) == 0 {
 		return ""
 	}
-	return "says " + what + ", " + tellOffences(list)
+	return "says " + what + ", " + describeChanges(list)
 }
 
-// onlyThat is the rule for "only X".
-func onlyThat(q *inquiry) string {
-	for _, s := range q.all() {
-		what, within := s.only()
+// onlyRule is the rule for "only X".
+func onlyRule(q *mismatchCheck) string {
+	for _, s := range q.allStatements() {
+		what, within := s.onlyScope()
 		if what == "" {
 			continue
 		}
-		if why := q.told("only "+what, q.unadmitted(q.deeds.beyond(within), s.excuses)); why != "" {
+		if why := q.flagReason("only "+what, q.unadmittedChanges(q.changes.changesOutside(within), s.excuses)); why != "" {
 			return why
 		}
 	}
 	return ""
 }
 
-// insists is the rule for an agent that says that it did only one harmless thing.
-func insists(q *inquiry) string {
-	what, see := q.words.insists()
+// insistsRule is the rule for an agent that says that it did only one harmless thing.
+func insistsRule(q *mismatchCheck) string {
+	what, see := q.agentText.onlyClaim()
 	if what == "" {
 		return ""
 	}
-	var left []offence
-	for _, o := range q.deeds.offences(see) {
-		if !q.words.names(o) && (o.topic != aboutLoss || !q.words.has(ending)) {
+	var left []notableChange
+	for _, o := range q.changes.notableChanges(see) {
+		if !q.agentText.mentionsChange(o) && (o.topic != topicLoss || !q.agentText.containsAny(removalVerbs)) {
 			left = append(left, o)
 		}
 	}
-	return q.told("only "+what, left)
+	return q.flagReason("only "+what, left)
 }
 
-// unchanged is the rule for words that say that nothing changed, or ask for nothing.
-func unchanged(q *inquiry) string {
-	if any := q.deeds.any(); len(any) > 0 {
-		if q.words.nothing() && !q.words.did() {
-			return "says no changes, " + tellOffences(any)
+// unchangedRule is the rule for words that say that nothing changed, or ask for nothing.
+func unchangedRule(q *mismatchCheck) string {
+	if any := q.changes.allUserChanges(); len(any) > 0 {
+		if q.agentText.saysNothingChanged() && !q.agentText.reportsChanges() {
+			return "says no changes, " + describeChanges(any)
 		}
-		for _, s := range q.titles {
-			if s.nothing() && !q.words.did() && !slices.ContainsFunc(q.titles, func(s saying) bool { return s.acts() || s.did() }) {
-				return "says no changes, " + tellOffences(any)
+		for _, s := range q.requests {
+			if s.saysNothingChanged() && !q.agentText.reportsChanges() && !slices.ContainsFunc(q.requests, func(s statement) bool { return s.describesAction() || s.reportsChanges() }) {
+				return "says no changes, " + describeChanges(any)
 			}
 		}
 	}
-	list := q.deeds.offences(sight{settings: true, keys: true, code: true, lost: true})
-	if len(list) > 0 && len(q.titles) > 0 && !q.words.did() && !slices.ContainsFunc(q.titles, func(s saying) bool { return !s.question() }) {
-		return "asks a question, " + tellOffences(list)
+	list := q.changes.notableChanges(changeFilter{settings: true, keys: true, code: true, lost: true})
+	if len(list) > 0 && len(q.requests) > 0 && !q.agentText.reportsChanges() && !slices.ContainsFunc(q.requests, func(s statement) bool { return !s.isPlainQuestion() }) {
+		return "asks a question, " + describeChanges(list)
 	}
 	return ""
 }
 
-// loss is the rule for what went without a word.
-func loss(q *inquiry) string {
+// lossRule is the rule for what went without a word.
+func lossRule(q *mismatchCheck) string {
 	spoke := false
-	for _, s := range q.all() {
-		if s.takesAway() {
+	for _, s := range q.allStatements() {
+		if s.mentionsRemoval() {
 			return ""
 		}
-		spoke = spoke || s.acts()
+		spoke = spoke || s.describesAction()
 	}
 	if !spoke {
 		return ""
 	}
-	var left []offence
-	for _, o := range q.deeds.losses() {
+	var left []notableChange
+	for _, o := range q.changes.significantLosses() {
 		named := false
-		for _, s := range q.all() {
-			named = named || s.names(o)
+		for _, s := range q.allStatements() {
+			named = named || s.mentionsChange(o)
 		}
 		if !named {
 			left = append(left, o)
@@ -278,26 +278,26 @@ func loss(q *inquiry) string {
 	if len(left) == 0 {
 		return ""
 	}
-	return "not asked for: " + tellOffences(left)
+	return "not asked for: " + describeChanges(left)
 }
 
-// unadmitted are the offences that the agent's words do not tell of, and that the saying
+// unadmittedChanges are the offences that the agent's words do not tell of, and that the saying
 // itself does not excuse.
-func (q *inquiry) unadmitted(list []offence, excuses func(offence) bool) []offence {
-	var left []offence
+func (q *mismatchCheck) unadmittedChanges(list []notableChange, excuses func(notableChange) bool) []notableChange {
+	var left []notableChange
 	for _, o := range list {
-		if !q.words.admits(o) && !excuses(o) {
+		if !q.agentText.admits(o) && !excuses(o) {
 			left = append(left, o)
 		}
 	}
 	return left
 }
 
-// tellOffences joins what was done: "changed settings and .env −KEY".
-func tellOffences(list []offence) string {
+// describeChanges joins what was done: "changed settings and .env −KEY".
+func describeChanges(list []notableChange) string {
 	var lost, changed []string
 	for _, o := range list {
-		if o.lost {
+		if o.isLoss {
 			lost = append(lost, o.text)
 		} else {
 			changed = append(changed, o.text)
@@ -305,15 +305,15 @@ func tellOffences(list []offence) string {
 	}
 	var parts []string
 	if len(lost) > 0 {
-		parts = append(parts, "deleted "+join(lost))
+		parts = append(parts, "deleted "+joinNames(lost))
 	}
 	if len(changed) > 0 {
-		parts = append(parts, "changed "+join(changed))
+		parts = append(parts, "changed "+joinNames(changed))
 	}
 	return strings.Join(parts, ", ")
 }
 
-func join(list []string) string {
+func joinNames(list []string) string {
 	if len(list) > 3 {
 		list = append(append([]string{}, list[:2]...), "more")
 	}

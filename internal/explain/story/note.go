@@ -20,17 +20,17 @@ const (
 )
 
 // maxLink is the most of a link's text that a note holds.
-const maxLink = 4096
+const maxLinkSize = 4096
 
 // arrow stands between what was and what is.
 const arrow = " → "
 
-// remark writes the notes: what it is first, then what happened to it.
-func (t *teller) remark(ctx context.Context) {
-	torn := t.torn()
-	for _, r := range t.all {
+// addNotes writes the notes: what it is first, then what happened to it.
+func (t *storyBuilder) addNotes(ctx context.Context) {
+	torn := t.tornPaths()
+	for _, r := range t.records {
 		var notes []string
-		if r.what != retake.Deleted && torn.holds(r.path) {
+		if r.what != retake.Deleted && torn.contains(r.path) {
 			r.torn = true
 			notes = append(notes, noteTorn)
 		}
@@ -42,12 +42,12 @@ func (t *teller) remark(ctx context.Context) {
 		default:
 		}
 		notes = append(notes, r.notes...)
-		r.notes = append(notes, t.differences(ctx, r)...)
+		r.notes = append(notes, t.metadataNotes(ctx, r)...)
 	}
 }
 
-// differences are those of two entries at one path that are not in their bytes.
-func (t *teller) differences(ctx context.Context, r *record) []string {
+// metadataNotes are those of two entries at one path that are not in their bytes.
+func (t *storyBuilder) metadataNotes(ctx context.Context, r *pathRecord) []string {
 	a, b := r.before, r.after
 	if a == nil || b == nil {
 		return nil
@@ -56,9 +56,9 @@ func (t *teller) differences(ctx context.Context, r *record) []string {
 	case r.what == retake.Added, r.what == retake.Deleted:
 		return nil
 	case r.what == retake.Retyped:
-		return []string{t.kind(ctx, a) + arrow + t.kind(ctx, b)}
+		return []string{t.kindText(ctx, a) + arrow + t.kindText(ctx, b)}
 	case b.Kind == retake.KindSymlink && a.Object != b.Object:
-		return []string{"link" + t.target(ctx, a) + arrow + strings.TrimPrefix(t.target(ctx, b), " to ")}
+		return []string{"link" + t.linkTarget(ctx, a) + arrow + strings.TrimPrefix(t.linkTarget(ctx, b), " to ")}
 	}
 	var notes []string
 	if a.Mode != b.Mode {
@@ -73,26 +73,26 @@ func (t *teller) differences(ctx context.Context, r *record) []string {
 	return notes
 }
 
-// kind is what an entry is, in the words of people.
-func (t *teller) kind(ctx context.Context, e *retake.Entry) string {
+// kindText is what an entry is, in the words of people.
+func (t *storyBuilder) kindText(ctx context.Context, e *retake.Entry) string {
 	switch e.Kind {
 	case retake.KindDir:
 		return "directory"
 	case retake.KindSymlink:
-		return "link" + t.target(ctx, e)
+		return "link" + t.linkTarget(ctx, e)
 	case retake.KindFile, retake.KindFIFO, retake.KindSocket:
 		return string(e.Kind)
 	}
 	return string(e.Kind)
 }
 
-// target is where a link leads, when that can be read.
-func (t *teller) target(ctx context.Context, e *retake.Entry) string {
-	if e.Kind != retake.KindSymlink || t.in.Bytes == nil || e.Object == "" || e.Size > maxLink {
+// linkTarget is where a link leads, when that can be read.
+func (t *storyBuilder) linkTarget(ctx context.Context, e *retake.Entry) string {
+	if e.Kind != retake.KindSymlink || t.input.OpenObject == nil || e.Object == "" || e.Size > maxLinkSize {
 		return ""
 	}
-	b, why := t.texts.read(ctx, e)
-	if why != "" || len(b) == 0 || len(b) > maxLink {
+	b, why := t.texts.readText(ctx, e)
+	if why != "" || len(b) == 0 || len(b) > maxLinkSize {
 		return ""
 	}
 	return " to " + string(b)
@@ -109,16 +109,16 @@ func sameAttrs(a, b *retake.Extra) bool {
 	return maps.EqualFunc(x, y, bytes.Equal)
 }
 
-// places are paths, and directories that stand for all below them.
-type places struct {
+// pathSet are paths, and directories that stand for all below them.
+type pathSet struct {
 	paths map[string]bool
 	dirs  []string
 }
 
-// torn are the paths whose bytes may mix two points in time.
-func (t *teller) torn() places {
-	p := places{paths: map[string]bool{}}
-	for _, g := range t.in.Gaps {
+// tornPaths are the paths whose bytes may mix two points in time.
+func (t *storyBuilder) tornPaths() pathSet {
+	p := pathSet{paths: map[string]bool{}}
+	for _, g := range t.input.Gaps {
 		switch {
 		case g.Reason != retake.ReasonTorn:
 		case strings.HasSuffix(g.Path, "/"):
@@ -130,7 +130,7 @@ func (t *teller) torn() places {
 	return p
 }
 
-func (p places) holds(path string) bool {
+func (p pathSet) contains(path string) bool {
 	if p.paths[path] {
 		return true
 	}

@@ -9,26 +9,26 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// naming makes one offence of several files: one is named, more are counted.
-func naming(list []*tale, noun string, about topic) offence {
-	o := offence{text: noun, topic: about, names: pathsOf(list)}
+// changeOfItems makes one offence of several files: one is named, more are counted.
+func changeOfItems(list []*gistItem, noun string, about changeTopic) notableChange {
+	o := notableChange{text: noun, topic: about, mentions: itemMentions(list)}
 	switch {
 	case len(list) == 1:
-		o.text = inside(list[0].item)
-	case about == aboutLoss:
-		o.text = count(files(list))
-		if dir := common(list); dir != "" && dir != "./" {
-			o.text = termtext.Count(files(list)) + " in " + dir
+		o.text = itemText(list[0].item)
+	case about == topicLoss:
+		o.text = fileCountText(countFiles(list))
+		if dir := commonParent(list); dir != "" && dir != "./" {
+			o.text = termtext.Count(countFiles(list)) + " in " + dir
 		}
-	case about == aboutCode:
-		o.text = termtext.Count(files(list)) + " files of code"
+	case about == topicCode:
+		o.text = termtext.Count(countFiles(list)) + " files of code"
 	}
 	return o
 }
 
-// besideSite leaves out what makes the pages of a site.
-func besideSite(list []*tale) []*tale {
-	var left []*tale
+// withoutSiteCode leaves out what makes the pages of a site.
+func withoutSiteCode(list []*gistItem) []*gistItem {
+	var left []*gistItem
 	for _, t := range list {
 		if first, _, _ := strings.Cut(t.item.Path, "/"); first != "website" && first != "site" && first != "www" {
 			left = append(left, t)
@@ -37,11 +37,11 @@ func besideSite(list []*tale) []*tale {
 	return left
 }
 
-// pathsOf are the names by which words would speak of files.
-func pathsOf(list []*tale) []string {
+// itemMentions are the names by which words would speak of files.
+func itemMentions(list []*gistItem) []string {
 	var names []string
 	for _, t := range list {
-		name := strings.ToLower(base(t.item.Path))
+		name := strings.ToLower(baseName(t.item.Path))
 		names = append(names, name)
 		if stem, _, ok := strings.Cut(name, "."); ok && len(stem) > 2 {
 			names = append(names, stem)
@@ -50,8 +50,8 @@ func pathsOf(list []*tale) []string {
 	return names
 }
 
-// mention are the names by which words would speak of facts.
-func mention(list []retake.Fact) []string {
+// factMentions are the names by which words would speak of facts.
+func factMentions(list []retake.Fact) []string {
 	var names []string
 	for _, f := range list {
 		names = append(names, strings.ToLower(f.Name))
@@ -59,15 +59,15 @@ func mention(list []retake.Fact) []string {
 	return names
 }
 
-// withoutFacts leaves out .env files whose keys are told.
-func withoutFacts(list []*tale, facts []retake.Fact) []*tale {
+// withoutEnvFacts leaves out .env files whose keys are told.
+func withoutEnvFacts(list []*gistItem, facts []retake.Fact) []*gistItem {
 	told := map[string]bool{}
 	for _, f := range facts {
 		if f.Kind == retake.FactEnv {
 			told[f.Path] = true
 		}
 	}
-	var left []*tale
+	var left []*gistItem
 	for _, t := range list {
 		if !told[t.item.Path] {
 			left = append(left, t)
@@ -76,13 +76,13 @@ func withoutFacts(list []*tale, facts []retake.Fact) []*tale {
 	return left
 }
 
-// dropTools leaves out the packages and settings of programs that format.
-func dropTools(list []offence) []offence {
-	var left []offence
+// withoutFormatters leaves out the packages and settings of programs that format.
+func withoutFormatters(list []notableChange) []notableChange {
+	var left []notableChange
 	for _, o := range list {
 		formatter := false
 		for _, word := range []string{"prettier", "eslint", "format", "lint", "black", "ruff", "isort", "biome", "fmt"} {
-			formatter = formatter || (o.topic == aboutPackages || o.topic == aboutSettings) && strings.Contains(strings.ToLower(o.text), word)
+			formatter = formatter || (o.topic == topicPackages || o.topic == topicSettings) && strings.Contains(strings.ToLower(o.text), word)
 		}
 		if !formatter {
 			left = append(left, o)
@@ -91,15 +91,15 @@ func dropTools(list []offence) []offence {
 	return left
 }
 
-// within says which paths "only X" allows.
-type within struct {
+// allowedScope says which paths "only X" allows.
+type allowedScope struct {
 	path  string
 	class pathclass.Class
 }
 
 // allows reports whether a change is within. What managers of packages write is never
 // beyond; documents and tests are not beyond a path.
-func (w within) allows(t *tale) bool {
+func (w allowedScope) allows(t *gistItem) bool {
 	if t.class == pathclass.Lock || t.class == pathclass.Dependency {
 		return true
 	}
@@ -108,7 +108,7 @@ func (w within) allows(t *tale) bool {
 	}
 	p, want := strings.ToLower(t.item.Path), strings.TrimPrefix(strings.TrimSuffix(w.path, "/"), "./")
 	switch {
-	case t.class == pathclass.Docs || t.class == pathclass.Test, stem(p) == stem(want):
+	case t.class == pathclass.Docs || t.class == pathclass.Test, fileStem(p) == fileStem(want):
 		return true
 	case strings.HasSuffix(p, "/") && strings.HasPrefix(want, p):
 		return true // a directory that stands for what is in it may hold what is allowed
@@ -116,7 +116,7 @@ func (w within) allows(t *tale) bool {
 	return strings.HasSuffix("/"+p, "/"+want) || strings.Contains("/"+p, "/"+want+"/")
 }
 
-func (w within) allowsClass(t *tale) bool {
+func (w allowedScope) allowsClass(t *gistItem) bool {
 	switch w.class {
 	case pathclass.Settings:
 		return t.class == pathclass.Settings || t.class == pathclass.Env
@@ -129,27 +129,27 @@ func (w within) allowsClass(t *tale) bool {
 	}
 }
 
-func stem(path string) string {
-	s, _, _ := strings.Cut(base(path), ".")
+func fileStem(path string) string {
+	s, _, _ := strings.Cut(baseName(path), ".")
 	return s
 }
 
-// beyond are the deeds that "only X" does not allow. A bare name that no changed file has
+// changesOutside are the deeds that "only X" does not allow. A bare name that no changed file has
 // may be no file at all.
-func (d *deeds) beyond(w within) []offence {
-	if w.path != "" && !strings.Contains(w.path, "/") && !slices.ContainsFunc(d.tales, func(t *tale) bool { return strings.ToLower(base(t.item.Path)) == w.path }) {
+func (d *changeSummary) changesOutside(w allowedScope) []notableChange {
+	if w.path != "" && !strings.Contains(w.path, "/") && !slices.ContainsFunc(d.items, func(t *gistItem) bool { return strings.ToLower(baseName(t.item.Path)) == w.path }) {
 		return nil
 	}
-	out := deeds{facts: d.facts}
-	for _, t := range d.tales {
+	out := changeSummary{facts: d.facts}
+	for _, t := range d.items {
 		if !w.allows(t) {
-			out.sort(t)
+			out.addItem(t)
 		}
 	}
-	see := sight{lost: true, code: true, settings: true, packages: w.class != pathclass.Manifest && pathclass.Manager(w.path) == ""}
-	list := out.offences(see)
-	if len(withoutFacts(out.settings, d.facts)) < len(out.settings) {
-		list = append(list, d.keys(false)...)
+	see := changeFilter{lost: true, code: true, settings: true, packages: w.class != pathclass.Manifest && pathclass.Manager(w.path) == ""}
+	list := out.notableChanges(see)
+	if len(withoutEnvFacts(out.settings, d.facts)) < len(out.settings) {
+		list = append(list, d.envKeyChanges(false)...)
 	}
 	return list
 }

@@ -9,66 +9,66 @@ import (
 )
 
 // tiny files are often equal by chance: where several are, only a name proves a rename.
-const tiny = 64
+const tinySize = 64
 
-// same is what two paths must share to be one that was renamed.
-type same struct {
+// contentKey is what two paths must share to be one that was renamed.
+type contentKey struct {
 	object retake.ObjectID
 	kind   retake.Kind
 }
 
-// twins are the paths that went and those that came with the same bytes.
-type twins struct{ went, came []*record }
+// renameCandidates are the paths that went and those that came with the same bytes.
+type renameCandidates struct{ deleted, added []*pathRecord }
 
-// pair finds what was renamed, by equal bytes alone.
-func (t *teller) pair() {
-	groups := map[same]*twins{}
-	for _, r := range t.all {
-		if e := r.movable(); e != nil && r.what == retake.Deleted {
-			k := same{e.Object, e.Kind}
+// findExactRenames finds what was renamed, by equal bytes alone.
+func (t *storyBuilder) findExactRenames() {
+	groups := map[contentKey]*renameCandidates{}
+	for _, r := range t.records {
+		if e := r.renamableEntry(); e != nil && r.what == retake.Deleted {
+			k := contentKey{e.Object, e.Kind}
 			if groups[k] == nil {
-				groups[k] = &twins{}
+				groups[k] = &renameCandidates{}
 			}
-			groups[k].went = append(groups[k].went, r)
+			groups[k].deleted = append(groups[k].deleted, r)
 		}
 	}
 	if len(groups) == 0 {
 		return
 	}
-	var order []*twins
-	for _, r := range t.all {
-		e := r.movable()
+	var order []*renameCandidates
+	for _, r := range t.records {
+		e := r.renamableEntry()
 		if e == nil || r.what != retake.Added {
 			continue
 		}
-		if g := groups[same{e.Object, e.Kind}]; g != nil {
-			if len(g.came) == 0 {
+		if g := groups[contentKey{e.Object, e.Kind}]; g != nil {
+			if len(g.added) == 0 {
 				order = append(order, g)
 			}
-			g.came = append(g.came, r)
+			g.added = append(g.added, r)
 		}
 	}
 	for _, g := range order {
-		g.match()
+		g.pairByName()
 	}
-	t.settle()
+	t.dropAbsorbed()
 }
 
-// movable is the entry of a file or link that can be found again by its bytes. What
+// renamableEntry is the entry of a file or link that can be found again by its bytes. What
 // programs fill is left out: there, equal files say nothing.
-func (r *record) movable() *retake.Entry {
+func (r *pathRecord) renamableEntry() *retake.Entry {
 	e := r.after
 	if r.what == retake.Deleted {
 		e = r.before
 	}
-	if e == nil || e.Object == "" || e.Size == 0 || e.Kind != retake.KindFile && e.Kind != retake.KindSymlink || !own(r.class) {
+	if e == nil || e.Object == "" || e.Size == 0 || e.Kind != retake.KindFile && e.Kind != retake.KindSymlink || !isUserContent(r.class) {
 		return nil
 	}
 	return e
 }
 
-// own are the classes of what people, and not programs, keep.
-func own(c pathclass.Class) bool {
+// isUserContent are the classes of what people, and not programs, keep.
+func isUserContent(c pathclass.Class) bool {
 	switch c.Theme() {
 	case retake.ThemeSource, retake.ThemeSettings, retake.ThemeDatabase:
 		return true
@@ -77,53 +77,53 @@ func own(c pathclass.Class) bool {
 	}
 }
 
-// match pairs by the nearest name first: the same name in a directory of the same name,
+// pairByName pairs by the nearest name first: the same name in a directory of the same name,
 // the same name, the same directory, then in order.
-func (g *twins) match() {
-	common := len(g.went) > 1 || len(g.came) > 1
-	small := g.went[0].before.Size <= tiny || g.went[0].before.Kind == retake.KindSymlink
-	g.by(func(r *record) string { return base(parent(r.path)) + "/" + base(r.path) })
-	g.by(func(r *record) string { return base(r.path) })
+func (g *renameCandidates) pairByName() {
+	common := len(g.deleted) > 1 || len(g.added) > 1
+	small := g.deleted[0].before.Size <= tinySize || g.deleted[0].before.Kind == retake.KindSymlink
+	g.pairByKey(func(r *pathRecord) string { return baseName(parentDir(r.path)) + "/" + baseName(r.path) })
+	g.pairByKey(func(r *pathRecord) string { return baseName(r.path) })
 	if common && small {
 		return
 	}
-	g.by(func(r *record) string { return parent(r.path) })
-	g.by(func(*record) string { return "" })
+	g.pairByKey(func(r *pathRecord) string { return parentDir(r.path) })
+	g.pairByKey(func(*pathRecord) string { return "" })
 }
 
-// by pairs those that are still alone and have the same key, in order.
-func (g *twins) by(key func(*record) string) {
-	if len(g.went) == 0 || len(g.came) == 0 {
+// pairByKey pairs those that are still alone and have the same key, in order.
+func (g *renameCandidates) pairByKey(key func(*pathRecord) string) {
+	if len(g.deleted) == 0 || len(g.added) == 0 {
 		return
 	}
-	waiting := map[string][]*record{}
-	for _, w := range g.went {
+	waiting := map[string][]*pathRecord{}
+	for _, w := range g.deleted {
 		waiting[key(w)] = append(waiting[key(w)], w)
 	}
-	g.came = slices.DeleteFunc(g.came, func(r *record) bool {
+	g.added = slices.DeleteFunc(g.added, func(r *pathRecord) bool {
 		k := key(r)
 		if len(waiting[k]) == 0 {
 			return false
 		}
-		r.become(waiting[k][0])
+		r.markRenamedFrom(waiting[k][0])
 		waiting[k] = waiting[k][1:]
 		return true
 	})
-	g.went = slices.DeleteFunc(g.went, func(w *record) bool { return w.gone })
+	g.deleted = slices.DeleteFunc(g.deleted, func(w *pathRecord) bool { return w.absorbed })
 }
 
-// become makes r the rename of what went.
-func (r *record) become(went *record) {
-	r.what, r.from, r.before = retake.Renamed, went.path, went.before
-	went.gone = true
+// markRenamedFrom makes r the rename of what went.
+func (r *pathRecord) markRenamedFrom(went *pathRecord) {
+	r.what, r.oldPath, r.before = retake.Renamed, went.path, went.before
+	went.absorbed = true
 }
 
-// settle drops the records that became one with another.
-func (t *teller) settle() {
-	t.all = slices.DeleteFunc(t.all, func(r *record) bool { return r.gone })
+// dropAbsorbed drops the records that became one with another.
+func (t *storyBuilder) dropAbsorbed() {
+	t.records = slices.DeleteFunc(t.records, func(r *pathRecord) bool { return r.absorbed })
 }
 
-func parent(path string) string {
+func parentDir(path string) string {
 	path = strings.TrimSuffix(path, "/")
 	if i := strings.LastIndexByte(path, '/'); i >= 0 {
 		return path[:i]
@@ -131,7 +131,7 @@ func parent(path string) string {
 	return ""
 }
 
-func base(path string) string {
+func baseName(path string) string {
 	path = strings.TrimSuffix(path, "/")
 	return path[strings.LastIndexByte(path, '/')+1:]
 }

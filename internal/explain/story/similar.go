@@ -12,79 +12,79 @@ import (
 
 // Bounds of looking for what was renamed and edited at once.
 const (
-	maxAlike      = 64 << 10 // bytes of a file
-	maxCandidates = 300      // pairs that are compared
-	minLines      = 4        // that are not empty; fewer prove nothing
-	alike         = 60       // per cent of equal lines
-	alikeByName   = 50       // when the name is the same
+	maxSimilarSize            = 64 << 10 // bytes of a file
+	maxSimilarPairs           = 300      // pairs that are compared
+	minSimilarLines           = 4        // that are not empty; fewer prove nothing
+	minSimilarPercent         = 60       // per cent of equal lines
+	minSimilarPercentSameName = 50       // when the name is the same
 )
 
-// couple is a path that went and one that came, and how many of their lines are equal.
-type couple struct {
-	went, came *record
-	percent    int
+// similarPair is a path that went and one that came, and how many of their lines are equal.
+type similarPair struct {
+	deleted, added *pathRecord
+	percent        int
 }
 
-// liken finds what was renamed and edited: small texts of which most lines are equal.
+// findSimilarRenames finds what was renamed and edited: small texts of which most lines are equal.
 // Those that are most alike are paired first.
-func (t *teller) liken(ctx context.Context) error {
-	if t.in.Bytes == nil {
+func (t *storyBuilder) findSimilarRenames(ctx context.Context) error {
+	if t.input.OpenObject == nil {
 		return nil
 	}
-	list := t.candidates()
+	list := t.similarPairs()
 	found := list[:0]
 	for _, c := range list {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		need := alike
-		if base(c.went.path) == base(c.came.path) {
-			need = alikeByName
+		need := minSimilarPercent
+		if baseName(c.deleted.path) == baseName(c.added.path) {
+			need = minSimilarPercentSameName
 		}
-		a, b := t.texts.small(ctx, c.went.before), t.texts.small(ctx, c.came.after)
-		if c.percent = equalLines(a, b); c.percent > need {
+		a, b := t.texts.readCached(ctx, c.deleted.before), t.texts.readCached(ctx, c.added.after)
+		if c.percent = equalLinePercent(a, b); c.percent > need {
 			found = append(found, c)
 		}
 	}
-	slices.SortStableFunc(found, func(a, b couple) int { return b.percent - a.percent })
+	slices.SortStableFunc(found, func(a, b similarPair) int { return b.percent - a.percent })
 	for _, c := range found {
-		if !c.went.gone && c.came.what == retake.Added {
-			c.came.become(c.went)
+		if !c.deleted.absorbed && c.added.what == retake.Added {
+			c.added.markRenamedFrom(c.deleted)
 		}
 	}
-	t.settle()
+	t.dropAbsorbed()
 	return nil
 }
 
-// candidates are pairs worth reading: the same name, then the same suffix; never more
+// similarPairs are pairs worth reading: the same name, then the same suffix; never more
 // than a few hundred.
-func (t *teller) candidates() []couple {
-	byName, bySuffix := map[string][]*record{}, map[string][]*record{}
-	for _, r := range t.all {
-		if r.what == retake.Deleted && r.likely(r.before) {
-			byName[base(r.path)] = append(byName[base(r.path)], r)
+func (t *storyBuilder) similarPairs() []similarPair {
+	byName, bySuffix := map[string][]*pathRecord{}, map[string][]*pathRecord{}
+	for _, r := range t.records {
+		if r.what == retake.Deleted && r.canBeSimilar(r.before) {
+			byName[baseName(r.path)] = append(byName[baseName(r.path)], r)
 			bySuffix[path.Ext(r.path)] = append(bySuffix[path.Ext(r.path)], r)
 		}
 	}
 	if len(byName) == 0 {
 		return nil
 	}
-	var list []couple
+	var list []similarPair
 	add := func(named bool) {
-		for _, r := range t.all {
-			if r.what != retake.Added || !r.likely(r.after) {
+		for _, r := range t.records {
+			if r.what != retake.Added || !r.canBeSimilar(r.after) {
 				continue
 			}
 			from := bySuffix[path.Ext(r.path)]
 			if named {
-				from = byName[base(r.path)]
+				from = byName[baseName(r.path)]
 			}
 			for _, w := range from {
-				if len(list) == maxCandidates {
+				if len(list) == maxSimilarPairs {
 					return
 				}
-				if named == (base(w.path) == base(r.path)) && near(w.before.Size, r.after.Size) {
-					list = append(list, couple{went: w, came: r})
+				if named == (baseName(w.path) == baseName(r.path)) && isSimilarSize(w.before.Size, r.after.Size) {
+					list = append(list, similarPair{deleted: w, added: r})
 				}
 			}
 		}
@@ -94,17 +94,17 @@ func (t *teller) candidates() []couple {
 	return list
 }
 
-func (r *record) likely(e *retake.Entry) bool {
-	return e != nil && e.Kind == retake.KindFile && e.Object != "" && e.Size > 0 && e.Size <= maxAlike && own(r.class) && r.class != pathclass.Asset && r.class != pathclass.Lock && !pathclass.Binary(r.path)
+func (r *pathRecord) canBeSimilar(e *retake.Entry) bool {
+	return e != nil && e.Kind == retake.KindFile && e.Object != "" && e.Size > 0 && e.Size <= maxSimilarSize && isUserContent(r.class) && r.class != pathclass.Asset && r.class != pathclass.Lock && !pathclass.IsBinary(r.path)
 }
 
-// near sizes are those that a text with mostly equal lines can have.
-func near(a, b int64) bool { return 2*min(a, b) >= max(a, b)*alikeByName/100 }
+// isSimilarSize sizes are those that a text with mostly equal lines can have.
+func isSimilarSize(a, b int64) bool { return 2*min(a, b) >= max(a, b)*minSimilarPercentSameName/100 }
 
-// equalLines is the share of lines, those that are empty left out, that two texts have in
+// equalLinePercent is the share of lines, those that are empty left out, that two texts have in
 // common; 0 for what is too short or no text.
-func equalLines(a, b []byte) int {
-	if binary(a) || binary(b) {
+func equalLinePercent(a, b []byte) int {
+	if isBinary(a) || isBinary(b) {
 		return 0
 	}
 	count := map[string]int{}
@@ -124,7 +124,7 @@ func equalLines(a, b []byte) int {
 			}
 		}
 	}
-	if min(na, nb) < minLines {
+	if min(na, nb) < minSimilarLines {
 		return 0
 	}
 	return 200 * both / (na + nb)

@@ -26,107 +26,107 @@ import (
 // that are stored say by which they were made.
 const Version = 4
 
-// Bytes opens what the store keeps at an address. A nil reader cannot be read.
-type Bytes func(ctx context.Context, id retake.ObjectID) (io.ReadCloser, error)
+// ObjectOpener opens what the store keeps at an address. A nil reader cannot be read.
+type ObjectOpener func(ctx context.Context, id retake.ObjectID) (io.ReadCloser, error)
 
 // Input is what a story is made of.
 type Input struct {
-	From, To *retake.Checkpoint // may be nil
-	Changes  []retake.Change    // of tree.Compare, in path order
-	Gaps     []retake.Gap       // of To
-	Facts    []retake.Fact
-	Unread   []retake.Unread
-	Bytes    Bytes                  // nil: no lines are counted
-	Volatile func(path string) bool // files that keep changing outside turns; nil: by their names alone
-	Full     bool                   // every path is an item; else directories are folded
+	From, To   *retake.Checkpoint // may be nil
+	Changes    []retake.Change    // of tree.Compare, in path order
+	Gaps       []retake.Gap       // of To
+	Facts      []retake.Fact
+	Unread     []retake.Unread
+	OpenObject ObjectOpener           // nil: no lines are counted
+	IsVolatile func(path string) bool // files that keep changing outside turns; nil: by their names alone
+	Full       bool                   // every path is an item; else directories are folded
 }
 
-// Tell makes the story. The error is that of ctx, or nil.
-func Tell(ctx context.Context, in Input) (retake.Story, error) {
-	t := collect(in)
-	t.pair()
-	if err := t.liken(ctx); err != nil {
+// Build makes the story. The error is that of ctx, or nil.
+func Build(ctx context.Context, in Input) (retake.Story, error) {
+	t := newStoryBuilder(in)
+	t.findExactRenames()
+	if err := t.findSimilarRenames(ctx); err != nil {
 		return retake.Story{}, err
 	}
-	t.place()
-	if err := t.count(ctx); err != nil {
+	t.assignThemes()
+	if err := t.countLines(ctx); err != nil {
 		return retake.Story{}, err
 	}
-	t.remark(ctx)
-	in.Facts = append(slices.Clone(in.Facts), gitFacts(ctx, in)...)
+	t.addNotes(ctx)
+	in.Facts = append(slices.Clone(in.Facts), readGitFacts(ctx, in)...)
 	st := retake.Story{
-		From: in.From, To: in.To, Counts: t.sum(), Groups: t.groups(),
+		From: in.From, To: in.To, Counts: t.countChanges(), Groups: t.buildGroups(),
 		Facts: append([]retake.Fact{}, in.Facts...), Unread: append([]retake.Unread{}, in.Unread...), Flags: []retake.Flag{},
 	}
-	st.Gist = Gist(st)
+	st.Gist = BuildGist(st)
 	return st, ctx.Err()
 }
 
-// record is one path that counts, with what was found out about it.
-type record struct {
+// pathRecord is one path that counts, with what was found out about it.
+type pathRecord struct {
 	path          string
-	from          string // of what was renamed
+	oldPath       string // of what was renamed
 	what          retake.Difference
 	before, after *retake.Entry
-	dir           bool
+	isDir         bool
 	class         pathclass.Class
 	theme         retake.Theme
 	plus, minus   int64
 	notes         []string
 	torn          bool
-	gone          bool // it became one with a record that was renamed
+	absorbed      bool // it became one with a record that was renamed
 }
 
-// teller holds the records of one story.
-type teller struct {
-	in    Input
-	all   []*record
-	timed int64
-	ended map[string]bool // directories that went
-	texts texts
+// storyBuilder holds the records of one story.
+type storyBuilder struct {
+	input       Input
+	records     []*pathRecord
+	timeOnly    int64
+	deletedDirs map[string]bool // directories that went
+	texts       textReader
 }
 
-// collect keeps the changes that count. A directory counts by itself when it is empty,
+// newStoryBuilder keeps the changes that count. A directory counts by itself when it is empty,
 // or when its own mode changed.
-func collect(in Input) *teller {
-	t := &teller{in: in, ended: map[string]bool{}, texts: texts{open: in.Bytes, left: maxRead, kept: map[retake.ObjectID][]byte{}}}
-	full := parents(in.Changes)
-	t.all = make([]*record, 0, len(in.Changes))
+func newStoryBuilder(in Input) *storyBuilder {
+	t := &storyBuilder{input: in, deletedDirs: map[string]bool{}, texts: textReader{open: in.OpenObject, budget: maxTotalRead, cache: map[retake.ObjectID][]byte{}}}
+	full := changedParents(in.Changes)
+	t.records = make([]*pathRecord, 0, len(in.Changes))
 	for i := range in.Changes {
 		ch := &in.Changes[i]
-		r := &record{path: ch.Path, what: known(ch.What), before: ch.Before, after: ch.After}
-		r.dir = isDir(ch)
+		r := &pathRecord{path: ch.Path, what: knownDifference(ch.What), before: ch.Before, after: ch.After}
+		r.isDir = isDir(ch)
 		switch {
 		case r.what == retake.Timed:
-			if !r.dir {
-				t.timed++
+			if !r.isDir {
+				t.timeOnly++
 			}
 			continue
-		case r.dir && (r.what == retake.Added || r.what == retake.Deleted):
+		case r.isDir && (r.what == retake.Added || r.what == retake.Deleted):
 			if r.what == retake.Deleted {
-				t.ended[ch.Path] = true
+				t.deletedDirs[ch.Path] = true
 			}
 			if full[ch.Path] {
 				continue
 			}
 			r.path += "/"
 		}
-		r.class = pathclass.Of(asDir(r))
-		t.all = append(t.all, r)
+		r.class = pathclass.Of(pathWithSlash(r))
+		t.records = append(t.records, r)
 	}
 	return t
 }
 
-// asDir is the path as theme wants it.
-func asDir(r *record) string {
-	if r.dir && r.path != "" && r.path[len(r.path)-1] != '/' {
+// pathWithSlash is the path as theme wants it.
+func pathWithSlash(r *pathRecord) string {
+	if r.isDir && r.path != "" && r.path[len(r.path)-1] != '/' {
 		return r.path + "/"
 	}
 	return r.path
 }
 
-// known keeps a difference that this version does not know from being lost.
-func known(d retake.Difference) retake.Difference {
+// knownDifference keeps a difference that this version does not know from being lost.
+func knownDifference(d retake.Difference) retake.Difference {
 	switch d {
 	case retake.Added, retake.Deleted, retake.Edited, retake.Retyped, retake.Moded, retake.Timed:
 		return d
@@ -145,8 +145,8 @@ func isDir(ch *retake.Change) bool {
 	return ch.Before != nil && ch.Before.Kind == retake.KindDir
 }
 
-// parents are the directories in which something changed, at any depth.
-func parents(changes []retake.Change) map[string]bool {
+// changedParents are the directories in which something changed, at any depth.
+func changedParents(changes []retake.Change) map[string]bool {
 	all := map[string]bool{}
 	last := ""
 	for i := range changes {
@@ -154,38 +154,38 @@ func parents(changes []retake.Change) map[string]bool {
 		if ch.What == retake.Timed {
 			continue
 		}
-		dir := parent(ch.Path)
+		dir := parentDir(ch.Path)
 		if dir == last {
 			continue
 		}
-		for last = dir; dir != "" && !all[dir]; dir = parent(dir) {
+		for last = dir; dir != "" && !all[dir]; dir = parentDir(dir) {
 			all[dir] = true
 		}
 	}
 	return all
 }
 
-// place gives each record its theme. Deletions are told first, but for packages, for what
+// assignThemes gives each record its theme. Deletions are told first, but for packages, for what
 // git keeps, and for what always moves; that a file changes outside turns is no reason to
 // hide that it is gone.
-func (t *teller) place() {
-	for _, r := range t.all {
+func (t *storyBuilder) assignThemes() {
+	for _, r := range t.records {
 		r.theme = r.class.Theme()
 		switch {
-		case pathclass.Moving(r.path):
+		case pathclass.IsVolatile(r.path):
 			r.theme = retake.ThemeMoving
 		case r.what == retake.Deleted && r.theme != retake.ThemePackages && r.theme != retake.ThemeGit:
 			r.theme = retake.ThemeDeleted
-		case r.what != retake.Deleted && t.in.Volatile != nil && r.theme != retake.ThemePackages && r.theme != retake.ThemeGit && t.in.Volatile(r.path):
+		case r.what != retake.Deleted && t.input.IsVolatile != nil && r.theme != retake.ThemePackages && r.theme != retake.ThemeGit && t.input.IsVolatile(r.path):
 			r.theme = retake.ThemeMoving
 		}
 	}
 }
 
-// sum counts the records. Lines of lock files are in no sum.
-func (t *teller) sum() retake.StoryCounts {
-	c := retake.StoryCounts{Timed: t.timed}
-	for _, r := range t.all {
+// countChanges counts the records. Lines of lock files are in no sum.
+func (t *storyBuilder) countChanges() retake.StoryCounts {
+	c := retake.StoryCounts{Timed: t.timeOnly}
+	for _, r := range t.records {
 		switch r.what {
 		case retake.Added:
 			c.Added++
@@ -208,8 +208,8 @@ func (t *teller) sum() retake.StoryCounts {
 	return c
 }
 
-// bytes are those that came, less those that went.
-func (r *record) bytes() int64 {
+// sizeDelta are those that came, less those that went.
+func (r *pathRecord) sizeDelta() int64 {
 	var n int64
 	if r.after != nil && r.what != retake.Deleted {
 		n += r.after.Size

@@ -86,7 +86,7 @@ func (s *stage) fact(f retake.Fact) *stage {
 }
 
 func (s *stage) input() story.Input {
-	return story.Input{Changes: s.changes, Facts: s.facts, Gaps: s.gaps, Bytes: s.shelf.open}
+	return story.Input{Changes: s.changes, Facts: s.facts, Gaps: s.gaps, OpenObject: s.shelf.open}
 }
 
 func lines(text string, n int) string {

@@ -15,7 +15,7 @@ import (
 
 func mustTell(t *testing.T, in story.Input) retake.Story {
 	t.Helper()
-	st, err := story.Tell(t.Context(), in)
+	st, err := story.Build(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestRoomForLines(t *testing.T) {
 	read := 0
 	in := s.input()
 	in.Full = true
-	in.Bytes = func(ctx context.Context, id retake.ObjectID) (io.ReadCloser, error) {
+	in.OpenObject = func(ctx context.Context, id retake.ObjectID) (io.ReadCloser, error) {
 		read += len(s.shelf[id])
 		return s.shelf.open(ctx, id)
 	}
@@ -113,7 +113,7 @@ func TestRoomForLines(t *testing.T) {
 func TestWithoutBytes(t *testing.T) {
 	t.Parallel()
 	in := newStage().swap("src/a.ts", 3, 3).input()
-	in.Bytes = nil
+	in.OpenObject = nil
 	if it, _ := item(t, mustTell(t, in), "src/a.ts"); it.Plus != 0 || it.Note != "" {
 		t.Errorf("%+v", it)
 	}
@@ -123,12 +123,12 @@ func TestCancelled(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	in := newStage().swap("src/a.ts", 3, 3).swap("src/b.ts", 3, 3).input()
-	open := in.Bytes
-	in.Bytes = func(ctx context.Context, id retake.ObjectID) (io.ReadCloser, error) {
+	open := in.OpenObject
+	in.OpenObject = func(ctx context.Context, id retake.ObjectID) (io.ReadCloser, error) {
 		cancel()
 		return open(ctx, id)
 	}
-	if _, err := story.Tell(ctx, in); !errors.Is(err, context.Canceled) {
+	if _, err := story.Build(ctx, in); !errors.Is(err, context.Canceled) {
 		t.Errorf("told: %v", err)
 	}
 }
@@ -181,7 +181,7 @@ func TestThemesOfPaths(t *testing.T) {
 		del(".env", "A=1\n").del("dist/a.js", "x\n").swap("src/busy.ts", 1, 1).dir("empty", retake.Added).dir("kept", retake.Moded).dir("late", retake.Timed)
 	s.changes = append(s.changes, retake.Change{Path: "touched", What: retake.Timed, Before: s.shelf.file("a"), After: s.shelf.file("a")})
 	in := s.input()
-	in.Volatile = func(path string) bool { return path == "src/busy.ts" || path == "app.db" }
+	in.IsVolatile = func(path string) bool { return path == "src/busy.ts" || path == "app.db" }
 	st := mustTell(t, in)
 	for path, want := range map[string]retake.Theme{
 		"data/dev.db": retake.ThemeDatabase, "data/dev.db-wal": retake.ThemeMoving, "app.db": retake.ThemeDeleted, "app.log": retake.ThemeMoving, "node_modules/": retake.ThemePackages,

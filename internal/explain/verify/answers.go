@@ -8,33 +8,33 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// weight orders verifications of one name: a heavier one answers, whatever is newer.
-type weight int
+// answerWeight orders verifications of one name: a heavier one answers, whatever is newer.
+type answerWeight int
 
 const (
-	nothing weight = iota // it did not run to its end, or on other files
-	word                  // an agent says so
-	search                // a bisect asked, with whatever command it was given
-	away                  // it ran, at another path
-	proper                // it ran on these files where they belong
+	weightNone      answerWeight = iota // it did not run to its end, or on other files
+	weightClaim                         // an agent says so
+	weightBisect                        // a bisect asked, with whatever command it was given
+	weightElsewhere                     // it ran, at another path
+	weightProper                        // it ran on these files where they belong
 )
 
-func weigh(v retake.Verification) weight {
+func weightOf(v retake.Verification) answerWeight {
 	switch {
 	case v.Verdict != retake.Passed && v.Verdict != retake.Failed:
-		return nothing
+		return weightNone
 	case v.Claim:
-		return word
+		return weightClaim
 	case v.Bisect:
-		return search
+		return weightBisect
 	case v.Where == retake.Elsewhere:
-		return away
+		return weightElsewhere
 	}
-	return proper
+	return weightProper
 }
 
-// newer: the later start; ids decide between equals, so that the order is one.
-func newer(a, b retake.Verification) bool {
+// isNewer: the later start; ids decide between equals, so that the order is one.
+func isNewer(a, b retake.Verification) bool {
 	if !a.Started.Equal(b.Started) {
 		return a.Started.After(b.Started)
 	}
@@ -46,23 +46,23 @@ func newer(a, b retake.Verification) bool {
 // another world around the files and rewrites nothing. Then the heavier one stands, then
 // the newer.
 func outranks(cp retake.Checkpoint, v, old retake.Verification) bool {
-	if own, was := ranAt(cp, v), ranAt(cp, old); own != was {
+	if own, was := ranAtCheckpoint(cp, v), ranAtCheckpoint(cp, old); own != was {
 		return own
 	}
-	if w, was := weigh(v), weigh(old); w != was {
+	if w, was := weightOf(v), weightOf(old); w != was {
 		return w > was
 	}
-	return newer(v, old)
+	return isNewer(v, old)
 }
 
-// ranAt reports whether a command was run at this very checkpoint and answered. A claim, a
+// ranAtCheckpoint reports whether a command was run at this very checkpoint and answered. A claim, a
 // bisect, or a run that came to no answer, leaves the checkpoint as one that was never asked.
-func ranAt(cp retake.Checkpoint, v retake.Verification) bool {
-	return v.Checkpoint == cp.ID && weigh(v) > search
+func ranAtCheckpoint(cp retake.Checkpoint, v retake.Verification) bool {
+	return v.Checkpoint == cp.ID && weightOf(v) > weightBisect
 }
 
-// standing finds, by name, the verification that stands at a checkpoint.
-func standing(cp retake.Checkpoint, all []retake.Verification) map[string]retake.Verification {
+// standingByName finds, by name, the verification that stands at a checkpoint.
+func standingByName(cp retake.Checkpoint, all []retake.Verification) map[string]retake.Verification {
 	best := map[string]retake.Verification{}
 	if cp.Content == "" {
 		return best
@@ -84,10 +84,10 @@ func standing(cp retake.Checkpoint, all []retake.Verification) map[string]retake
 // an agent's claim, then a command that could not run. Was is what was seen at the checkpoint before, when that
 // is another verdict.
 func Answers(cp retake.Checkpoint, before *retake.Checkpoint, all []retake.Verification) []retake.Answer {
-	now := standing(cp, all)
+	now := standingByName(cp, all)
 	was := map[string]retake.Verification{}
 	if before != nil {
-		was = standing(*before, all)
+		was = standingByName(*before, all)
 	}
 	out := make([]retake.Answer, 0, len(now))
 	for _, name := range slices.Sorted(maps.Keys(now)) {
@@ -96,7 +96,7 @@ func Answers(cp retake.Checkpoint, before *retake.Checkpoint, all []retake.Verif
 		if v.Checkpoint != cp.ID {
 			a.As = v.Number
 		}
-		if b, ok := was[name]; ok && weigh(b) > word && b.Verdict != v.Verdict {
+		if b, ok := was[name]; ok && weightOf(b) > weightClaim && b.Verdict != v.Verdict {
 			a.Was = b.Verdict
 		}
 		out = append(out, a)
@@ -104,42 +104,42 @@ func Answers(cp retake.Checkpoint, before *retake.Checkpoint, all []retake.Verif
 	return out
 }
 
-// Good reports whether a checkpoint is good: it is complete, and every standing
+// IsGood reports whether a checkpoint is good: it is complete, and every standing
 // verification passed when it was last asked here, or, where it never was, on equal
 // content. Without standing ones something passed, and nothing failed.
-func Good(cp retake.Checkpoint, all []retake.Verification, wanted []retake.Standing) bool {
+func IsGood(cp retake.Checkpoint, all []retake.Verification, wanted []retake.Standing) bool {
 	if cp.Coverage.Grade != retake.Complete || cp.Content == "" {
 		return false
 	}
 	if len(wanted) == 0 {
-		best := standing(cp, properOnly(all))
+		best := standingByName(cp, onlyProper(all))
 		for name := range best {
-			if !passes(cp, name, all) {
+			if !passedProperly(cp, name, all) {
 				return false
 			}
 		}
 		return len(best) > 0
 	}
 	for _, s := range wanted {
-		if !passes(cp, s.Name, byCommand(all, s.Command)) {
+		if !passedProperly(cp, s.Name, withCommand(all, s.Command)) {
 			return false
 		}
 	}
 	return true
 }
 
-// passes reports whether a name passed where it belongs, and its own row does not say that
+// passedProperly reports whether a name passed where it belongs, and its own row does not say that
 // it failed at another path.
-func passes(cp retake.Checkpoint, name string, all []retake.Verification) bool {
-	proof, shown := standing(cp, properOnly(all))[name], standing(cp, all)[name]
+func passedProperly(cp retake.Checkpoint, name string, all []retake.Verification) bool {
+	proof, shown := standingByName(cp, onlyProper(all))[name], standingByName(cp, all)[name]
 	return proof.Verdict == retake.Passed && shown.Verdict == retake.Passed
 }
 
-func properOnly(all []retake.Verification) []retake.Verification {
-	return slices.DeleteFunc(slices.Clone(all), func(v retake.Verification) bool { return weigh(v) != proper })
+func onlyProper(all []retake.Verification) []retake.Verification {
+	return slices.DeleteFunc(slices.Clone(all), func(v retake.Verification) bool { return weightOf(v) != weightProper })
 }
 
-func byCommand(all []retake.Verification, command string) []retake.Verification {
+func withCommand(all []retake.Verification, command string) []retake.Verification {
 	return slices.DeleteFunc(slices.Clone(all), func(v retake.Verification) bool {
 		return strings.TrimSpace(v.Command) != strings.TrimSpace(command)
 	})

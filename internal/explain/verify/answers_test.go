@@ -36,7 +36,7 @@ func said(cp retake.Checkpoint, minute int, verdict retake.Verdict, change ...fu
 func claimed(v *retake.Verification)   { v.Claim, v.By = true, "claude-code" }
 func elsewhere(v *retake.Verification) { v.Where = retake.Elsewhere }
 func inFork(v *retake.Verification)    { v.Where = retake.InFork }
-func named(name, command string) func(*retake.Verification) {
+func withName(name, command string) func(*retake.Verification) {
 	return func(v *retake.Verification) { v.Name, v.Command = name, command }
 }
 
@@ -76,7 +76,7 @@ func TestAnswers(t *testing.T) {
 		"it passed before":              {m14, &m12, []retake.Verification{said(m12, 1, retake.Passed), said(m14, 2, retake.Passed)}, test(retake.Answer{Verdict: retake.Passed})},
 		"a claim before is not seen":    {m14, &m12, []retake.Verification{said(m12, 1, retake.Passed, claimed), said(m14, 2, retake.Failed)}, test(retake.Answer{Verdict: retake.Failed})},
 		"nothing was seen before":       {m14, &m12, []retake.Verification{said(m12, 1, retake.CouldNotRun), said(m14, 2, retake.Failed)}, test(retake.Answer{Verdict: retake.Failed})},
-		"by name": {m14, &m12, []retake.Verification{said(m14, 1, retake.Passed, named("lint", "npm run lint")), said(m14, 2, retake.Failed), said(m11, 3, retake.Passed, named("build", "make"))},
+		"by name": {m14, &m12, []retake.Verification{said(m14, 1, retake.Passed, withName("lint", "npm run lint")), said(m14, 2, retake.Failed), said(m11, 3, retake.Passed, withName("build", "make"))},
 			[]retake.Answer{{Name: "build", Verdict: retake.Passed, As: 11}, {Name: "lint", Verdict: retake.Passed}, {Name: "test", Verdict: retake.Failed}}},
 	} {
 		if diff := cmp.Diff(c.want, verify.Answers(c.cp, c.before, c.all)); diff != "" {
@@ -91,7 +91,7 @@ func TestGood(t *testing.T) {
 	partial := checkpoint(14, "B")
 	partial.Coverage.Grade = retake.Partial
 	test, lint := retake.Standing{Name: "test", Command: "npm test"}, retake.Standing{Name: "lint", Command: "npm run lint"}
-	asLint := named("lint", "npm run lint")
+	asLint := withName("lint", "npm run lint")
 	for name, c := range map[string]struct {
 		cp       retake.Checkpoint
 		all      []retake.Verification
@@ -118,12 +118,12 @@ func TestGood(t *testing.T) {
 		"standing, one is missing":         {m14, []retake.Verification{said(m14, 1, retake.Passed)}, []retake.Standing{test, lint}, false},
 		"standing, both":                   {m14, []retake.Verification{said(m14, 1, retake.Passed), said(m11, 2, retake.Passed, asLint)}, []retake.Standing{test, lint}, true},
 		"standing, another failed":         {m14, []retake.Verification{said(m14, 1, retake.Passed), said(m14, 2, retake.Failed, asLint)}, []retake.Standing{test}, true},
-		"standing, another command":        {m14, []retake.Verification{said(m14, 1, retake.Passed, named("test", "true"))}, []retake.Standing{test}, false},
-		"standing, another command failed": {m14, []retake.Verification{said(m14, 1, retake.Passed), said(m14, 2, retake.Failed, named("test", "false"))}, []retake.Standing{test}, true},
+		"standing, another command":        {m14, []retake.Verification{said(m14, 1, retake.Passed, withName("test", "true"))}, []retake.Standing{test}, false},
+		"standing, another command failed": {m14, []retake.Verification{said(m14, 1, retake.Passed), said(m14, 2, retake.Failed, withName("test", "false"))}, []retake.Standing{test}, true},
 		"standing, it failed last":         {m14, []retake.Verification{said(m14, 1, retake.Passed), said(m14, 2, retake.Failed)}, []retake.Standing{test}, false},
 		"standing, could not run last":     {m14, []retake.Verification{said(m14, 1, retake.Passed), said(m14, 2, retake.CouldNotRun)}, []retake.Standing{test}, true},
 	} {
-		if got := verify.Good(c.cp, c.all, c.standing); got != c.want {
+		if got := verify.IsGood(c.cp, c.all, c.standing); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -147,10 +147,10 @@ func TestOrderOfAnswersDoesNotMatter(t *testing.T) {
 		if diff := cmp.Diff(verify.Answers(cp, before, all), verify.Answers(cp, before, other)); diff != "" {
 			t.Fatal(diff)
 		}
-		if verify.Good(cp, all, nil) != verify.Good(cp, other, nil) {
+		if verify.IsGood(cp, all, nil) != verify.IsGood(cp, other, nil) {
 			t.Fatal("good depends on the order")
 		}
-		if verify.Good(cp, all, nil) {
+		if verify.IsGood(cp, all, nil) {
 			for _, a := range verify.Answers(cp, before, all) {
 				if a.Verdict != retake.Passed || a.Claim {
 					t.Fatalf("good, and %+v", a)

@@ -74,7 +74,7 @@ func TestClaims(t *testing.T) {
 		t.Fatalf("%d cases", len(cases))
 	}
 	for words, want := range cases {
-		name, ok := verify.Claim(words)
+		name, ok := verify.FindClaim(words)
 		if name != want || ok != (want != "") {
 			t.Errorf("%q: %q, %v; want %q", words, name, ok, want)
 		}

@@ -19,25 +19,25 @@ const (
 // Signals that come from outside: from a person, or from a kernel without memory. The
 // others are what the command did to itself.
 const (
-	hangup    = 1
-	interrupt = 2
-	kill      = 9
-	terminate = 15
+	signalHangup    = 1
+	signalInterrupt = 2
+	signalKill      = 9
+	signalTerminate = 15
 )
 
-// judge says what an exit means. A shell passes on as a code what ended its child.
-func judge(end proc.Ended, output string) (retake.Verdict, string) {
+// judgeExit says what an exit means. A shell passes on as a code what ended its child.
+func judgeExit(end proc.ExitStatus, output string) (retake.Verdict, string) {
 	switch end.Exit {
 	case 0:
 		return retake.Passed, ""
 	case exitNotFound:
-		return retake.CouldNotRun, missing(output)
+		return retake.CouldNotRun, notFoundReason(output)
 	case exitRefused:
-		return retake.CouldNotRun, refused(output)
-	case exitSignal + kill, exitSignal + terminate:
+		return retake.CouldNotRun, cannotRunReason(output)
+	case exitSignal + signalKill, exitSignal + signalTerminate:
 		return retake.CouldNotRun, "killed"
 	}
-	if end.Signal == hangup || end.Signal == interrupt {
+	if end.Signal == signalHangup || end.Signal == signalInterrupt {
 		return retake.CouldNotRun, "killed"
 	}
 	return retake.Failed, ""
@@ -45,19 +45,21 @@ func judge(end proc.Ended, output string) (retake.Verdict, string) {
 
 // How shells and env name what they could not run: before the last colon.
 var (
-	absent = pattern.Late(`(?m)([^\s:'"‘’“”` + "`" + `]+)['"’”]?: (?:command not found|not found|No such file or directory|inaccessible or not found)\s*$`)
-	barred = pattern.Late(`(?m)([^\s:'"‘’“”` + "`" + `]+)['"’”]?: (?:Permission denied|Is a directory|is a directory|cannot execute|Exec format error|cannot execute binary file.*|bad interpreter.*)\s*$`)
+	notFoundPattern      = pattern.Lazy(`(?m)([^\s:'"‘’“”` + "`" + `]+)['"’”]?: (?:command not found|not found|No such file or directory|inaccessible or not found)\s*$`)
+	notExecutablePattern = pattern.Lazy(`(?m)([^\s:'"‘’“”` + "`" + `]+)['"’”]?: (?:Permission denied|Is a directory|is a directory|cannot execute|Exec format error|cannot execute binary file.*|bad interpreter.*)\s*$`)
 )
 
-func missing(output string) string { return named("not found", absent(), output) }
+func notFoundReason(output string) string { return withName("not found", notFoundPattern(), output) }
 
-func refused(output string) string { return named("cannot be run", barred(), output) }
+func cannotRunReason(output string) string {
+	return withName("cannot be run", notExecutablePattern(), output)
+}
 
 // maxNamed is enough to know a program by.
-const maxNamed = 60
+const maxProgramName = 60
 
-// named adds what the last such line names. Foreign text: only its plain part is told.
-func named(what string, at *regexp.Regexp, output string) string {
+// withName adds what the last such line names. Foreign text: only its plain part is told.
+func withName(what string, at *regexp.Regexp, output string) string {
 	all := at.FindAllStringSubmatch(output, -1)
 	if len(all) == 0 {
 		return what
@@ -71,8 +73,8 @@ func named(what string, at *regexp.Regexp, output string) string {
 	if name == "" {
 		return what
 	}
-	if len(name) > maxNamed {
-		name = name[:maxNamed]
+	if len(name) > maxProgramName {
+		name = name[:maxProgramName]
 	}
 	return what + ": " + name
 }

@@ -7,13 +7,13 @@ import (
 )
 
 // maxName is how many columns a name may take.
-const maxName = 24
+const maxNameLength = 24
 
 // noName stands for a command that says nothing of itself.
-const noName = "command"
+const fallbackName = "command"
 
 // depth bounds how often a command runs another one.
-const depth = 8
+const maxNesting = 8
 
 // Name makes the short name of a verification of its command. The rule:
 //
@@ -28,34 +28,34 @@ const depth = 8
 //  5. Any other program is named by itself, without its directory. The question of a
 //     shell is named by all of it: "test -f x" is test-f-x, and not what npm test is.
 //  6. At most 24 letters, digits and "._:+-"; what else there is becomes "-".
-func Name(command string) string { return clean(nameOf(command, depth)) }
+func Name(command string) string { return cleanName(nameCommandLine(command, maxNesting)) }
 
-func nameOf(command string, left int) string {
+func nameCommandLine(command string, left int) string {
 	name := ""
-	for _, words := range commands(command) {
-		words = bare(words)
-		if len(words) == 0 || slices.Contains(preparing, words[0]) {
+	for _, words := range splitCommands(command) {
+		words = stripRedirects(words)
+		if len(words) == 0 || slices.Contains(preparingCommands, words[0]) {
 			continue
 		}
-		name = nameWords(words, left)
+		name = nameCommand(words, left)
 	}
 	return name
 }
 
-func nameWords(words []string, left int) string {
+func nameCommand(words []string, left int) string {
 	for ; left > 0; left-- {
-		words = bare(words)
+		words = stripRedirects(words)
 		if len(words) == 0 {
 			return ""
 		}
-		if asks(words) {
-			return questionName(words[1:])
+		if isShellTest(words) {
+			return shellTestName(words[1:])
 		}
-		program := base(words[0])
-		if slices.Contains(shells, program) {
+		program := baseName(words[0])
+		if slices.Contains(shellNames, program) {
 			return shellName(program, words[1:], left)
 		}
-		rest, runs := unwrap(program, words[1:])
+		rest, runs := unwrapCommand(program, words[1:])
 		if !runs || len(rest) == 0 {
 			return programName(program, words[1:])
 		}
@@ -64,12 +64,12 @@ func nameWords(words []string, left int) string {
 	return ""
 }
 
-// asks reports whether words are the question of a shell: test -f x, or [ -f x ].
-func asks(words []string) bool {
+// isShellTest reports whether words are the question of a shell: test -f x, or [ -f x ].
+func isShellTest(words []string) bool {
 	return len(words) > 1 && (words[0] == "test" || words[0] == "[")
 }
 
-func questionName(words []string) string {
+func shellTestName(words []string) string {
 	name := "test"
 	for _, w := range words {
 		if w = strings.Trim(w, "-]/."); w != "" {
@@ -79,21 +79,21 @@ func questionName(words []string) string {
 	return name
 }
 
-// unwrap answers what a program runs that only runs another one.
-func unwrap(program string, args []string) (rest []string, ok bool) {
+// unwrapCommand answers what a program runs that only runs another one.
+func unwrapCommand(program string, args []string) (rest []string, ok bool) {
 	for _, w := range wrappers {
 		if w.program != program {
 			continue
 		}
-		rest := skipOptions(args, w.values)
+		rest := skipOptions(args, w.valueOptions)
 		if w.verb != "" {
 			if len(rest) == 0 || rest[0] != w.verb {
 				continue
 			}
-			rest = skipOptions(rest[1:], w.values)
+			rest = skipOptions(rest[1:], w.valueOptions)
 		}
 		for range w.operands {
-			rest = skipOptions(rest[min(1, len(rest)):], w.values)
+			rest = skipOptions(rest[min(1, len(rest)):], w.valueOptions)
 		}
 		return rest, true
 	}
@@ -121,9 +121,9 @@ func shellName(program string, args []string, left int) string {
 	for i, a := range args {
 		switch {
 		case !strings.HasPrefix(a, "-"):
-			return base(a)
+			return baseName(a)
 		case !strings.HasPrefix(a, "--") && strings.HasSuffix(a, "c") && i+1 < len(args):
-			return nameOf(args[i+1], left-1)
+			return nameCommandLine(args[i+1], left-1)
 		}
 	}
 	return program
@@ -137,23 +137,23 @@ func programName(program string, args []string) string {
 	if !ok {
 		return program
 	}
-	words := operands(args, r.values)
-	for len(words) > 1 && slices.Contains(r.verbs, words[0]) {
+	words := operands(args, r.valueOptions)
+	for len(words) > 1 && slices.Contains(r.skippedVerbs, words[0]) {
 		words = words[1:]
 	}
-	if r.workspace && len(words) > 2 && words[0] == "workspace" {
+	if r.hasWorkspaceArg && len(words) > 2 && words[0] == "workspace" {
 		words = words[2:]
-		if len(words) > 1 && slices.Contains(r.verbs, words[0]) {
+		if len(words) > 1 && slices.Contains(r.skippedVerbs, words[0]) {
 			words = words[1:]
 		}
 	}
 	switch {
 	case len(words) == 0:
 		return program
-	case r.goals:
+	case r.takesGoals:
 		return strings.TrimLeft(words[len(words)-1], ":")
-	case r.short[words[0]] != "":
-		return r.short[words[0]]
+	case r.aliases[words[0]] != "":
+		return r.aliases[words[0]]
 	}
 	return words[0]
 }
@@ -168,7 +168,7 @@ func operands(args, values []string) []string {
 			break
 		}
 		if len(args) == before {
-			if !assigns(args[0]) && !strings.HasPrefix(args[0], "+") {
+			if !isAssignment(args[0]) && !strings.HasPrefix(args[0], "+") {
 				out = append(out, args[0])
 			}
 			args = args[1:]
@@ -178,47 +178,47 @@ func operands(args, values []string) []string {
 }
 
 // scriptName: a module, a mode, or the script; some scripts do many things.
-func scriptName(program string, r runtime, args []string) string {
+func scriptName(program string, r scriptRuntime, args []string) string {
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		switch {
-		case r.module != "" && a == r.module && i+1 < len(args):
-			return programName(base(args[i+1]), args[i+2:])
+		case r.moduleOption != "" && a == r.moduleOption && i+1 < len(args):
+			return programName(baseName(args[i+1]), args[i+2:])
 		case a == "--test":
 			return "test"
-		case slices.Contains(r.text, a):
+		case slices.Contains(r.codeOptions, a):
 			return program
-		case slices.Contains(r.values, a):
+		case slices.Contains(r.valueOptions, a):
 			i++
 		case !strings.HasPrefix(a, "-"):
-			return programName(base(a), args[i+1:])
+			return programName(baseName(a), args[i+1:])
 		}
 	}
 	return program
 }
 
-func base(word string) string {
+func baseName(word string) string {
 	if b := path.Base(strings.ReplaceAll(word, `\`, "/")); b != "/" && b != "." {
 		return b
 	}
 	return word
 }
 
-// clean makes a name safe to print, to type and to store.
-func clean(name string) string {
+// cleanName makes a name safe to print, to type and to store.
+func cleanName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', strings.ContainsRune("._:+-", r):
 			return r
 		}
 		return '-'
-	}, base(name))
+	}, baseName(name))
 	for strings.Contains(name, "--") {
 		name = strings.ReplaceAll(name, "--", "-")
 	}
-	name = strings.Trim(name[:min(len(name), maxName)], "-:+")
+	name = strings.Trim(name[:min(len(name), maxNameLength)], "-:+")
 	if strings.Trim(name, ".") == "" {
-		return noName
+		return fallbackName
 	}
 	return name
 }

@@ -9,34 +9,34 @@ import (
 )
 
 const (
-	keep = 64 << 10 // bytes of output that are kept
+	keptOutput = 64 << 10 // bytes of output that are kept
 	// margin is what is masked and then dropped when a beginning is lost: a secret that
 	// was cut in two is not known as one, so its second half must not be kept.
-	margin = 8 << 10
+	maskMargin = 8 << 10
 )
 
-// tail keeps the end of what is written to it.
-type tail struct {
-	mu   sync.Mutex
-	ring []byte // guarded by mu; the oldest byte is at next once it is full
-	next int
-	lost bool
+// outputTail keeps the end of what is written to it.
+type outputTail struct {
+	mu        sync.Mutex
+	ring      []byte // guarded by mu; the oldest byte is at next once it is full
+	next      int
+	truncated bool
 }
 
 // Write keeps the last keep+margin bytes.
-func (t *tail) Write(p []byte) (int, error) {
+func (t *outputTail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	n := len(p)
-	if len(p) > keep+margin {
-		p, t.lost = p[len(p)-keep-margin:], true
+	if len(p) > keptOutput+maskMargin {
+		p, t.truncated = p[len(p)-keptOutput-maskMargin:], true
 	}
-	if room := keep + margin - len(t.ring); room > 0 {
+	if room := keptOutput + maskMargin - len(t.ring); room > 0 {
 		take := min(room, len(p))
 		t.ring, p = append(t.ring, p[:take]...), p[take:]
 	}
 	for len(p) > 0 {
-		t.lost = true
+		t.truncated = true
 		took := copy(t.ring[t.next:], p)
 		t.next = (t.next + took) % len(t.ring)
 		p = p[took:]
@@ -45,21 +45,21 @@ func (t *tail) Write(p []byte) (int, error) {
 }
 
 // text is what is kept of the output.
-func (t *tail) text() string {
+func (t *outputTail) text() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	raw := string(t.ring[t.next:]) + string(t.ring[:t.next])
 	text := strings.ReplaceAll(strings.ToValidUTF8(raw, "\uFFFD"), "\x00", "\uFFFD")
 	text, _ = secrets.Mask(text)
-	drop := max(0, len(text)-keep)
-	if t.lost {
-		drop = max(drop, min(margin, len(text)))
+	drop := max(0, len(text)-keptOutput)
+	if t.truncated {
+		drop = max(drop, min(maskMargin, len(text)))
 	}
-	return fromLine(text, drop)
+	return cutAtLine(text, drop)
 }
 
-// fromLine drops at least that much, and the rest of the line if there is another one.
-func fromLine(text string, drop int) string {
+// cutAtLine drops at least that much, and the rest of the line if there is another one.
+func cutAtLine(text string, drop int) string {
 	if drop == 0 {
 		return text
 	}

@@ -20,7 +20,7 @@ import (
 
 // The test program is also the keeper of what it runs.
 func TestMain(m *testing.M) {
-	if handled, exit := proc.Inner(os.Args[1:]); handled {
+	if handled, exit := proc.RunHelper(os.Args[1:]); handled {
 		os.Exit(exit)
 	}
 	os.Exit(m.Run())
@@ -109,17 +109,17 @@ func TestWithoutADirectoryNothingRuns(t *testing.T) {
 }
 
 // ticking moves a clock by a second at each look.
-type ticking struct{ *clock.Held }
+type ticking struct{ *clock.Manual }
 
 func (c ticking) Now() time.Time {
-	defer c.Move(time.Second)
-	return c.Held.Now()
+	defer c.Advance(time.Second)
+	return c.Manual.Now()
 }
 
 func TestTimesComeFromTheClock(t *testing.T) {
 	t.Parallel()
 	j := job(t, "true")
-	j.Clock = ticking{clock.NewHeld(noon)}
+	j.Clock = ticking{clock.NewManual(noon)}
 	if got := verify.Run(t.Context(), j); !got.Started.Equal(noon) || got.Took != time.Second {
 		t.Errorf("%+v", got)
 	}
@@ -157,14 +157,14 @@ func TestCancelEndsAllOfIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
-	if err != nil || !proc.Alive(pid) {
+	if err != nil || !proc.IsAlive(pid) {
 		t.Fatalf("process %q: %v", b, err)
 	}
 	cancel()
 	if got := <-done; got.Verdict != retake.CouldNotRun || got.Why != "cancelled" || got.Output != "begun\n" {
 		t.Errorf("%+v", got)
 	}
-	if proc.Alive(pid) {
+	if proc.IsAlive(pid) {
 		t.Errorf("process %d lives on", pid)
 	}
 	if got := verify.Run(ctx, job(t, "true")); got.Verdict != retake.CouldNotRun || got.Why != "cancelled" {

@@ -7,10 +7,10 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// Turned are the checkpoints at which the result of a check became another one: the
+// TurningPoints are the checkpoints at which the result of a check became another one: the
 // first that passed, the first that failed after it, and so on. Both directions count,
 // because without the failures between them two passes look like one.
-func Turned(all []retake.Verification) []retake.CheckpointID {
+func TurningPoints(all []retake.Verification) []retake.CheckpointID {
 	all = slices.DeleteFunc(slices.Clone(all), func(v retake.Verification) bool {
 		return v.Claim || v.Where == retake.Elsewhere || v.Verdict != retake.Passed && v.Verdict != retake.Failed
 	})

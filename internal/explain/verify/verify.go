@@ -50,8 +50,8 @@ type Outcome struct {
 const DefaultLimit = 10 * time.Minute
 
 const (
-	shell  = "/bin/sh"
-	behind = 10 // a verification is never urgent
+	shellPath = "/bin/sh"
+	niceLevel = 10 // a verification is never urgent
 )
 
 // Run runs one command and tells what it answered. A command that could not run, or
@@ -63,31 +63,31 @@ func Run(ctx context.Context, j Job) Outcome {
 	if j.Limit <= 0 {
 		j.Limit = DefaultLimit
 	}
-	o := Outcome{Started: j.Clock.Now(), Where: j.where(false)}
-	if why := j.unfit(ctx); why != "" {
+	o := Outcome{Started: j.Clock.Now(), Where: j.location(false)}
+	if why := j.unrunnableReason(ctx); why != "" {
 		o.Verdict, o.Why = retake.CouldNotRun, why
 		return o
 	}
 	bounded, cancel := context.WithTimeout(ctx, j.Limit)
 	defer cancel()
-	var out tail
-	end, err := proc.RunIsolated(bounded, proc.Isolated{
-		Args: []string{shell, "-c", j.Command}, Dir: j.Dir, Over: j.Over, Env: j.Env, Out: &out, Nice: behind,
+	var out outputTail
+	end, err := proc.RunIsolated(bounded, proc.IsolatedCommand{
+		Args: []string{shellPath, "-c", j.Command}, Dir: j.Dir, MountPath: j.Over, Env: j.Env, Out: &out, Nice: niceLevel,
 	})
 	o.Took = j.Clock.Now().Sub(o.Started)
 	o.Output = out.text()
-	o.Where = j.where(end.Elsewhere)
+	o.Where = j.location(end.NotMounted)
 	if err != nil {
-		o.Verdict, o.Why = retake.CouldNotRun, j.ended(ctx, err)
+		o.Verdict, o.Why = retake.CouldNotRun, j.endReason(ctx, err)
 		return o
 	}
 	o.Exit = end.Exit
-	o.Verdict, o.Why = judge(end, o.Output)
+	o.Verdict, o.Why = judgeExit(end, o.Output)
 	return o
 }
 
-// where: a job that asks for no other path runs on what is there.
-func (j Job) where(elsewhere bool) retake.Where {
+// location: a job that asks for no other path runs on what is there.
+func (j Job) location(elsewhere bool) retake.Where {
 	switch {
 	case j.Over == "":
 		return retake.OnLive
@@ -97,8 +97,8 @@ func (j Job) where(elsewhere bool) retake.Where {
 	return retake.InFork
 }
 
-// unfit says why there is nothing to run.
-func (j Job) unfit(ctx context.Context) string {
+// unrunnableReason says why there is nothing to run.
+func (j Job) unrunnableReason(ctx context.Context) string {
 	if ctx.Err() != nil {
 		return cancelled
 	}
@@ -119,19 +119,19 @@ func (j Job) unfit(ctx context.Context) string {
 
 const cancelled = "cancelled"
 
-// ended says why a command has no end of its own.
-func (j Job) ended(ctx context.Context, err error) string {
+// endReason says why a command has no end of its own.
+func (j Job) endReason(ctx context.Context, err error) string {
 	switch {
 	case ctx.Err() != nil:
 		return cancelled
 	case errors.Is(err, context.DeadlineExceeded):
-		return "took longer than " + plain(j.Limit)
+		return "took longer than " + durationText(j.Limit)
 	}
 	return err.Error()
 }
 
-// plain is a duration as people say it.
-func plain(d time.Duration) string {
+// durationText is a duration as people say it.
+func durationText(d time.Duration) string {
 	switch {
 	case d >= time.Hour && d%time.Hour == 0:
 		return fmt.Sprintf("%d h", d/time.Hour)

@@ -5,111 +5,111 @@ import (
 	"strings"
 )
 
-// commands splits a line for a shell into its commands, each a list of words without
+// splitCommands splits a line for a shell into its commands, each a list of words without
 // quotes. Only what a name needs is understood: quotes, escapes, comments, and what
 // stands between commands. Of a pipeline the first command counts, and of what follows
 // "||" nothing.
-func commands(line string) [][]string {
-	s := splitter{left: line}
-	for s.step() {
+func splitCommands(line string) [][]string {
+	s := commandSplitter{rest: line}
+	for s.next() {
 	}
 	s.endCommand()
-	return s.all
+	return s.commands
 }
 
-type splitter struct {
-	left  string
-	word  strings.Builder
-	began bool // a word, maybe an empty one
-	now   []string
-	mute  bool // until the next command that counts
-	all   [][]string
+type commandSplitter struct {
+	rest     string
+	word     strings.Builder
+	inWord   bool // a word, maybe an empty one
+	words    []string
+	skipping bool // until the next command that counts
+	commands [][]string
 }
 
-func (s *splitter) step() bool {
-	if s.left == "" {
+func (s *commandSplitter) next() bool {
+	if s.rest == "" {
 		return false
 	}
-	c := s.left[0]
+	c := s.rest[0]
 	switch {
-	case c == '\\' && len(s.left) > 1:
-		s.take(s.left[1:2], 2)
+	case c == '\\' && len(s.rest) > 1:
+		s.appendText(s.rest[1:2], 2)
 	case c == '\'' || c == '"':
-		s.quoted(c)
-	case c == '#' && !s.began:
-		at := strings.IndexByte(s.left+"\n", '\n')
-		s.left = s.left[at:]
-	case strings.IndexByte(" \t()", c) >= 0, !s.began && strings.IndexByte("{}", c) >= 0:
+		s.readQuoted(c)
+	case c == '#' && !s.inWord:
+		at := strings.IndexByte(s.rest+"\n", '\n')
+		s.rest = s.rest[at:]
+	case strings.IndexByte(" \t()", c) >= 0, !s.inWord && strings.IndexByte("{}", c) >= 0:
 		s.endWord()
-		s.left = s.left[1:]
+		s.rest = s.rest[1:]
 	case strings.IndexByte("|&;\n", c) >= 0:
-		s.between()
+		s.readSeparator()
 	default:
-		s.take(s.left[:1], 1)
+		s.appendText(s.rest[:1], 1)
 	}
 	return true
 }
 
-func (s *splitter) take(text string, n int) {
+func (s *commandSplitter) appendText(text string, n int) {
 	s.word.WriteString(text)
-	s.began = true
-	s.left = s.left[n:]
+	s.inWord = true
+	s.rest = s.rest[n:]
 }
 
-func (s *splitter) quoted(q byte) {
-	end := strings.IndexByte(s.left[1:], q)
+func (s *commandSplitter) readQuoted(q byte) {
+	end := strings.IndexByte(s.rest[1:], q)
 	if end < 0 {
-		end = len(s.left) - 1
+		end = len(s.rest) - 1
 	}
-	text := s.left[1 : 1+end]
-	s.take(text, min(end+2, len(s.left)))
+	text := s.rest[1 : 1+end]
+	s.appendText(text, min(end+2, len(s.rest)))
 }
 
-// between ends a command. Redirections such as 2>&1 end none.
-func (s *splitter) between() {
+// readSeparator ends a command. Redirections such as 2>&1 end none.
+func (s *commandSplitter) readSeparator() {
 	w := s.word.String()
-	if s.left[0] == '&' && (strings.HasSuffix(w, ">") || strings.HasSuffix(w, "<") || strings.HasPrefix(s.left, "&>")) {
-		s.take("&", 1)
+	if s.rest[0] == '&' && (strings.HasSuffix(w, ">") || strings.HasSuffix(w, "<") || strings.HasPrefix(s.rest, "&>")) {
+		s.appendText("&", 1)
 		return
 	}
 	s.endCommand()
 	n := 1
-	if len(s.left) > 1 && s.left[1] == s.left[0] {
+	if len(s.rest) > 1 && s.rest[1] == s.rest[0] {
 		n = 2
 	}
-	s.mute = s.left[0] == '|'
-	s.left = s.left[n:]
+	s.skipping = s.rest[0] == '|'
+	s.rest = s.rest[n:]
 }
 
-func (s *splitter) endWord() {
-	if s.began && !s.mute {
-		s.now = append(s.now, s.word.String())
+func (s *commandSplitter) endWord() {
+	if s.inWord && !s.skipping {
+		s.words = append(s.words, s.word.String())
 	}
 	s.word.Reset()
-	s.began = false
+	s.inWord = false
 }
 
-func (s *splitter) endCommand() {
+func (s *commandSplitter) endCommand() {
 	s.endWord()
-	if len(s.now) > 0 {
-		s.all = append(s.all, s.now)
+	if len(s.words) > 0 {
+		s.commands = append(s.commands, s.words)
 	}
-	s.now = nil
+	s.words = nil
 }
 
-// bare drops redirections and what is set before a command.
-func bare(words []string) []string {
+// stripRedirects drops redirections and what is set before a command.
+func stripRedirects(words []string) []string {
 	words = slices.DeleteFunc(slices.Clone(words), func(w string) bool {
 		return strings.HasPrefix(strings.TrimLeft(w, "0123456789&"), ">") || strings.HasPrefix(w, "<")
 	})
-	for len(words) > 0 && assigns(words[0]) {
+	for len(words) > 0 && isAssignment(words[0]) {
 		words = words[1:]
 	}
 	return words
 }
 
-// assigns: NAME=value.
-func assigns(w string) bool {
+// isAssignment: NAME=value.
+func isAssignment(w string) bool {
 	name, _, ok := strings.Cut(w, "=")
 	if !ok || name == "" || name[0] >= '0' && name[0] <= '9' {
 		return false

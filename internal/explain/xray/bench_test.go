@@ -17,7 +17,7 @@ func BenchmarkAnInstall(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	var asks []xray.Ask
+	var asks []xray.Request
 	for i := range 1200 {
 		asks = append(asks, ask("npm-installed@1", fmt.Sprintf(`{"name":"p%d","version":"1.0.%d","description":%q}`, i, i, make([]byte, 300))))
 	}
@@ -33,8 +33,8 @@ func BenchmarkAnInstall(b *testing.B) {
 func BenchmarkReaders(b *testing.B) {
 	e := file(1000)
 	for b.Loop() {
-		xray.Readers("src/server/routes/login.ts", e)
-		xray.Readers("node_modules/@babel/core/lib/index.js", e)
+		xray.ReadersFor("src/server/routes/login.ts", e)
+		xray.ReadersFor("node_modules/@babel/core/lib/index.js", e)
 	}
 }
 
@@ -46,7 +46,7 @@ func BenchmarkRows(b *testing.B) {
 	}
 	before, after := side("0"), side("1")
 	for b.Loop() {
-		if got := xray.CompareBytes(before, after, xray.RowsAsk{Table: "t", Limit: 100}).Tables[0]; got.Why != "" {
+		if got := xray.CompareBytes(before, after, xray.RowsRequest{Table: "t", Limit: 100}).Tables[0]; got.Why != "" {
 			b.Fatal(got.Why)
 		}
 	}

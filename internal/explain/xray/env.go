@@ -8,18 +8,18 @@ import (
 )
 
 // programs are what files end in that only look like .env files.
-var programs = []string{".ts", ".js", ".mjs", ".cjs", ".py", ".rb", ".go", ".sh", ".md", ".json", ".yaml", ".yml", ".toml", ".swp", ".gpg", ".age", ".enc"}
+var nonEnvExtensions = []string{".ts", ".js", ".mjs", ".cjs", ".py", ".rb", ".go", ".sh", ".md", ".json", ".yaml", ".yml", ".toml", ".swp", ".gpg", ".age", ".enc"}
 
-func isEnv(p place) bool {
+func isEnv(p fileLocation) bool {
 	if p.name != ".env" && !strings.HasPrefix(p.name, ".env.") && p.ext != ".env" {
 		return false
 	}
-	return p.ours() && !strings.HasSuffix(p.name, "~") && !slices.Contains(programs, p.ext)
+	return p.isWorkspaceFile() && !strings.HasSuffix(p.name, "~") && !slices.Contains(nonEnvExtensions, p.ext)
 }
 
 // readEnv takes the keys, and of the values only what tells them apart.
 func readEnv(in input) ([]retake.Trait, error) {
-	l := newList(in)
+	l := newTraitList(in)
 	rest := strings.TrimPrefix(strings.ReplaceAll(string(in.data), "\r\n", "\n"), "\ufeff")
 	for rest != "" {
 		var line string
@@ -27,17 +27,17 @@ func readEnv(in input) ([]retake.Trait, error) {
 		line = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "export "))
 		key, value, ok := strings.Cut(line, "=")
 		key = strings.TrimSpace(key)
-		if !ok || !isKey(key) {
+		if !ok || !isEnvKey(key) {
 			continue
 		}
-		value, rest = envValue(strings.TrimSpace(value), rest)
-		l.set(retake.Trait{Kind: retake.FactEnv, Name: in.name(key), Value: in.digest(value)})
+		value, rest = parseEnvValue(strings.TrimSpace(value), rest)
+		l.set(retake.Trait{Kind: retake.FactEnv, Name: in.boundName(key), Value: in.digest(value)})
 	}
 	return l.traits, nil
 }
 
-// isKey takes the names of variables, and the points and dashes that some programs allow.
-func isKey(s string) bool {
+// isEnvKey takes the names of variables, and the points and dashes that some programs allow.
+func isEnvKey(s string) bool {
 	for i := range len(s) {
 		c := s[i]
 		switch {
@@ -50,25 +50,25 @@ func isKey(s string) bool {
 	return s != ""
 }
 
-// envValue takes the quotes off, and goes on over lines until they end. Without quotes a
+// parseEnvValue takes the quotes off, and goes on over lines until they end. Without quotes a
 // comment ends it.
-func envValue(v, rest string) (value, after string) {
+func parseEnvValue(v, rest string) (value, after string) {
 	if v == "" || !strings.ContainsRune("\"'`", rune(v[0])) {
 		v, _, _ = strings.Cut(v, " #")
 		return strings.TrimSpace(v), rest
 	}
 	quote := v[0]
-	if end := quoteEnd(v[1:], quote); end >= 0 {
+	if end := findQuoteEnd(v[1:], quote); end >= 0 {
 		return v[1 : 1+end], rest
 	}
-	if end := quoteEnd(rest, quote); end >= 0 {
+	if end := findQuoteEnd(rest, quote); end >= 0 {
 		_, after, _ = strings.Cut(rest[end:], "\n")
 		return v[1:] + "\n" + rest[:end], after
 	}
 	return v, rest // a quote that never ends is a part of the value
 }
 
-func quoteEnd(s string, quote byte) int {
+func findQuoteEnd(s string, quote byte) int {
 	for i := 0; i < len(s); i++ {
 		switch {
 		case s[i] == '\\' && quote == '"':

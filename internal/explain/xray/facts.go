@@ -9,66 +9,66 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// Sided is what one reader read in one file, at one of two checkpoints.
-type Sided struct {
+// SidedReading is what one reader read in one file, at one of two checkpoints.
+type SidedReading struct {
 	Path    string
 	Entry   retake.Entry
 	Reader  string
 	Reading Reading
 }
 
-// Facts are what differs between the traits of two checkpoints: sorted, each once. Sides that
+// CompareReadings are what differs between the traits of two checkpoints: sorted, each once. Sides that
 // are equal have none, and swapping them swaps added and deleted; of secrets and programs
 // it is told only that they came. What could not be read on one side is not compared.
-func Facts(before, after []Sided) []retake.Fact {
-	before, after = readable(before, after), readable(after, before)
-	facts := packageFacts(before, after)
-	b, a := index(before), index(after)
+func CompareReadings(before, after []SidedReading) []retake.Fact {
+	before, after = comparableReadings(before, after), comparableReadings(after, before)
+	facts := comparePackages(before, after)
+	b, a := indexTraits(before), indexTraits(after)
 	for key, old := range b {
-		facts = append(facts, differences(key, old, a[key])...)
+		facts = append(facts, diffTrait(key, old, a[key])...)
 	}
 	for key, now := range a {
 		if b[key] == nil {
-			facts = append(facts, differences(key, nil, now)...)
+			facts = append(facts, diffTrait(key, nil, now)...)
 		}
 	}
-	facts = oneSecret(facts)
-	slices.SortFunc(facts, order)
+	facts = mergeSecretFacts(facts)
+	slices.SortFunc(facts, compareFacts)
 	return slices.Compact(facts)
 }
 
-// where is a file and who read it.
-type where struct{ path, reader string }
+// readingKey is a file and who read it.
+type readingKey struct{ path, reader string }
 
-// readable leaves out what could not be read, here or on the other side.
-func readable(side, other []Sided) []Sided {
-	bad := map[where]bool{}
+// comparableReadings leaves out what could not be read, here or on the other side.
+func comparableReadings(side, other []SidedReading) []SidedReading {
+	bad := map[readingKey]bool{}
 	for _, s := range slices.Concat(side, other) {
 		if s.Reading.Why != "" {
-			bad[where{s.Path, s.Reader}] = true
+			bad[readingKey{s.Path, s.Reader}] = true
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(side), func(s Sided) bool { return bad[where{s.Path, s.Reader}] })
+	return slices.DeleteFunc(slices.Clone(side), func(s SidedReading) bool { return bad[readingKey{s.Path, s.Reader}] })
 }
 
-// key is one thing that a file may say, once or several times.
-type key struct {
+// traitKey is one thing that a file may say, once or several times.
+type traitKey struct {
 	path string
 	kind retake.FactKind
 	name string
 }
 
-// said is what it says of it, and what was there to say it.
-type said struct {
-	values []string
-	entry  retake.Kind
+// traitValues is what it says of it, and what was there to say it.
+type traitValues struct {
+	values    []string
+	entryKind retake.Kind
 }
 
-func index(side []Sided) map[key]*said {
-	all := map[key]*said{}
+func indexTraits(side []SidedReading) map[traitKey]*traitValues {
+	all := map[traitKey]*traitValues{}
 	for _, s := range side {
 		for _, t := range s.Reading.Traits {
-			k := key{s.Path, t.Kind, t.Name}
+			k := traitKey{s.Path, t.Kind, t.Name}
 			switch t.Kind {
 			case retake.FactPackage, kindDirect, kindMaybe:
 				continue
@@ -77,7 +77,7 @@ func index(side []Sided) map[key]*said {
 			default:
 			}
 			if all[k] == nil {
-				all[k] = &said{entry: s.Entry.Kind}
+				all[k] = &traitValues{entryKind: s.Entry.Kind}
 			}
 			all[k].values = append(all[k].values, t.Value)
 		}
@@ -85,9 +85,9 @@ func index(side []Sided) map[key]*said {
 	return all
 }
 
-// differences are the facts of one thing. A name that comes several times, as a command in
+// diffTrait are the facts of one thing. A name that comes several times, as a command in
 // a crontab may, has one for each of its values that differs.
-func differences(k key, old, now *said) []retake.Fact {
+func diffTrait(k traitKey, old, now *traitValues) []retake.Fact {
 	var was, is []string
 	if old != nil {
 		was = slices.Clone(old.values)
@@ -95,8 +95,8 @@ func differences(k key, old, now *said) []retake.Fact {
 	if now != nil {
 		is = slices.Clone(now.values)
 	}
-	was, is = apartOf(was, is)
-	if !worth(k, old, now, was, is) {
+	was, is = diffValues(was, is)
+	if !isReportable(k, old, now, was, is) {
 		return nil
 	}
 	var facts []retake.Fact
@@ -115,17 +115,17 @@ func differences(k key, old, now *said) []retake.Fact {
 		default:
 			f.Before, f.After = was[i], is[i]
 		}
-		facts = append(facts, dress(f))
+		facts = append(facts, hideValues(f))
 	}
 	return facts
 }
 
-// worth holds what is told of some kinds only: a mode when there were two files, rows when
+// isReportable holds what is told of some kinds only: a mode when there were two files, rows when
 // there were any, a secret or a program when it came.
-func worth(k key, old, now *said, was, is []string) bool {
+func isReportable(k traitKey, old, now *traitValues, was, is []string) bool {
 	switch k.kind {
 	case retake.FactMode:
-		return old != nil && now != nil && old.entry == now.entry
+		return old != nil && now != nil && old.entryKind == now.entryKind
 	case retake.FactRows:
 		return len(was) > 0 && len(is) > 0 || !slices.Equal(was, []string{"0"}) && !slices.Equal(is, []string{"0"})
 	case retake.FactSecret, retake.FactExecutable:
@@ -135,17 +135,17 @@ func worth(k key, old, now *said, was, is []string) bool {
 	}
 }
 
-// dress leaves of the values what people may see.
-func dress(f retake.Fact) retake.Fact {
-	f.Before, f.After = shown(f.Before), shown(f.After)
+// hideValues leaves of the values what people may see.
+func hideValues(f retake.Fact) retake.Fact {
+	f.Before, f.After = shownValue(f.Before), shownValue(f.After)
 	if f.Kind == retake.FactEnv {
 		f.Before, f.After = "", ""
 	}
 	return f
 }
 
-// oneSecret makes one fact of all kinds of secrets that came to one file.
-func oneSecret(facts []retake.Fact) []retake.Fact {
+// mergeSecretFacts makes one fact of all kinds of secrets that came to one file.
+func mergeSecretFacts(facts []retake.Fact) []retake.Fact {
 	names := map[string][]string{}
 	rest := slices.DeleteFunc(facts, func(f retake.Fact) bool {
 		if f.Kind == retake.FactSecret {
@@ -160,8 +160,8 @@ func oneSecret(facts []retake.Fact) []retake.Fact {
 	return rest
 }
 
-// apartOf takes away what both have, as often as both have it, and sorts the rest.
-func apartOf(was, is []string) (onlyWas, onlyIs []string) {
+// diffValues takes away what both have, as often as both have it, and sorts the rest.
+func diffValues(was, is []string) (onlyWas, onlyIs []string) {
 	slices.Sort(was)
 	slices.Sort(is)
 	for len(was) > 0 && len(is) > 0 {
@@ -178,21 +178,21 @@ func apartOf(was, is []string) (onlyWas, onlyIs []string) {
 }
 
 // kinds are the kinds of facts in the order in which people are told.
-var kinds = []retake.FactKind{
+var factOrder = []retake.FactKind{
 	retake.FactPackage, retake.FactEnv, retake.FactSetting, retake.FactTable, retake.FactRows, retake.FactIndex,
 	retake.FactUnit, retake.FactCron, retake.FactExecutable, retake.FactMode, retake.FactSecret,
 }
 
-func order(a, b retake.Fact) int {
+func compareFacts(a, b retake.Fact) int {
 	return cmp.Or(
-		cmp.Compare(slices.Index(kinds, a.Kind), slices.Index(kinds, b.Kind)), cmp.Compare(a.Group, b.Group),
-		cmp.Compare(home(a), home(b)), cmp.Compare(a.Name, b.Name), cmp.Compare(a.What, b.What),
+		cmp.Compare(slices.Index(factOrder, a.Kind), slices.Index(factOrder, b.Kind)), cmp.Compare(a.Group, b.Group),
+		cmp.Compare(sortPath(a), sortPath(b)), cmp.Compare(a.Name, b.Name), cmp.Compare(a.What, b.What),
 		cmp.Compare(a.Before, b.Before), cmp.Compare(a.After, b.After), cmp.Compare(a.Path, b.Path),
 	)
 }
 
-// home is the file that a fact is told with; packages are told by their names.
-func home(f retake.Fact) string {
+// sortPath is the file that a fact is told with; packages are told by their names.
+func sortPath(f retake.Fact) string {
 	if f.Kind == retake.FactPackage {
 		return ""
 	}

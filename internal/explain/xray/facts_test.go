@@ -19,8 +19,8 @@ func pkg(name, version string) retake.Trait {
 	return retake.Trait{Kind: retake.FactPackage, Group: "npm", Name: name, Value: version}
 }
 
-func sided(path, reader string, traits ...retake.Trait) xray.Sided {
-	return xray.Sided{Path: path, Entry: file(1), Reader: reader, Reading: xray.Reading{Traits: traits}}
+func sided(path, reader string, traits ...retake.Trait) xray.SidedReading {
+	return xray.SidedReading{Path: path, Entry: file(1), Reader: reader, Reading: xray.Reading{Traits: traits}}
 }
 
 func line(f retake.Fact) string {
@@ -31,7 +31,7 @@ func line(f retake.Fact) string {
 	return s
 }
 
-func lines(facts []retake.Fact) []string {
+func forEachLine(facts []retake.Fact) []string {
 	list := []string{}
 	for _, f := range facts {
 		list = append(list, line(f))
@@ -46,48 +46,48 @@ func TestPackagesAreToldOnce(t *testing.T) {
 	direct := retake.Trait{Kind: "direct", Group: "npm", Name: "a"}
 	maybe := retake.Trait{Kind: "maybe", Group: "npm", Name: "mac", Value: "1"}
 	for name, c := range map[string]struct {
-		before, after []xray.Sided
+		before, after []xray.SidedReading
 		want          []string
 	}{
 		"lock and tree are one, the tree shows it, a name that is asked for is direct": {
-			[]xray.Sided{sided(lock, "npm-lock@1")},
-			[]xray.Sided{sided(lock, "npm-lock@1", pkg("a", "1"), pkg("b", "1"), direct), sided("node_modules/a/package.json", each, pkg("a", "1"))},
+			[]xray.SidedReading{sided(lock, "npm-lock@1")},
+			[]xray.SidedReading{sided(lock, "npm-lock@1", pkg("a", "1"), pkg("b", "1"), direct), sided("node_modules/a/package.json", each, pkg("a", "1"))},
 			[]string{"added a >1 node_modules/a/package.json direct", "added b >1 package-lock.json"},
 		},
 		"one went and one came": {
-			[]xray.Sided{sided("node_modules/a/package.json", each, pkg("a", "1"))},
-			[]xray.Sided{sided("node_modules/a/package.json", each, pkg("a", "2"))},
+			[]xray.SidedReading{sided("node_modules/a/package.json", each, pkg("a", "1"))},
+			[]xray.SidedReading{sided("node_modules/a/package.json", each, pkg("a", "2"))},
 			[]string{"edited a 1>2 node_modules/a/package.json"},
 		},
 		"several came": {
-			[]xray.Sided{sided(lock, "npm-lock@1", pkg("a", "1"))},
-			[]xray.Sided{sided(lock, "npm-lock@1", pkg("a", "2"), pkg("a", "3"))},
+			[]xray.SidedReading{sided(lock, "npm-lock@1", pkg("a", "1"))},
+			[]xray.SidedReading{sided(lock, "npm-lock@1", pkg("a", "2"), pkg("a", "3"))},
 			[]string{"added a >2 package-lock.json", "added a >3 package-lock.json", "deleted a 1> package-lock.json"},
 		},
 		"a second copy of what the list has is nothing": {
-			[]xray.Sided{sided(one, "npm-listed@1", pkg("a", "1"))},
-			[]xray.Sided{sided(one, "npm-listed@1", pkg("a", "1"), pkg("b", "1")), sided("node_modules/b/node_modules/a/package.json", each, pkg("a", "1"))},
+			[]xray.SidedReading{sided(one, "npm-listed@1", pkg("a", "1"))},
+			[]xray.SidedReading{sided(one, "npm-listed@1", pkg("a", "1"), pkg("b", "1")), sided("node_modules/b/node_modules/a/package.json", each, pkg("a", "1"))},
 			[]string{"added b >1 node_modules/.package-lock.json"},
 		},
 		"what was locked is installed": {
-			[]xray.Sided{sided(lock, "npm-lock@1", pkg("a", "1"))},
-			[]xray.Sided{sided(lock, "npm-lock@1", pkg("a", "1"), pkg("b", "1")), sided("node_modules/a/package.json", each, pkg("a", "1"))},
+			[]xray.SidedReading{sided(lock, "npm-lock@1", pkg("a", "1"))},
+			[]xray.SidedReading{sided(lock, "npm-lock@1", pkg("a", "1"), pkg("b", "1")), sided("node_modules/a/package.json", each, pkg("a", "1"))},
 			[]string{"added a >1 node_modules/a/package.json", "added b >1 package-lock.json"},
 		},
 		"a package that moved is nothing": {
-			[]xray.Sided{sided("x/node_modules/a/package.json", each, pkg("a", "1"))},
-			[]xray.Sided{sided("y/node_modules/a/package.json", each, pkg("a", "1"))},
+			[]xray.SidedReading{sided("x/node_modules/a/package.json", each, pkg("a", "1"))},
+			[]xray.SidedReading{sided("y/node_modules/a/package.json", each, pkg("a", "1"))},
 			[]string{},
 		},
 		"a package for other machines counts when only the lock file tells": {
-			nil, []xray.Sided{sided(lock, "npm-lock@1", maybe)}, []string{"added mac >1 package-lock.json"},
+			nil, []xray.SidedReading{sided(lock, "npm-lock@1", maybe)}, []string{"added mac >1 package-lock.json"},
 		},
 		"and not when the tree tells": {
-			nil, []xray.Sided{sided(lock, "npm-lock@1", maybe, pkg("a", "1")), sided("node_modules/a/package.json", each, pkg("a", "1"))},
+			nil, []xray.SidedReading{sided(lock, "npm-lock@1", maybe, pkg("a", "1")), sided("node_modules/a/package.json", each, pkg("a", "1"))},
 			[]string{"added a >1 node_modules/a/package.json"},
 		},
 	} {
-		if d := gocmp.Diff(c.want, lines(xray.Facts(c.before, c.after))); d != "" {
+		if d := gocmp.Diff(c.want, forEachLine(xray.CompareReadings(c.before, c.after))); d != "" {
 			t.Errorf("%s:\n%s", name, d)
 		}
 	}
@@ -98,25 +98,25 @@ func TestWhatCouldNotBeReadIsNotCompared(t *testing.T) {
 	bad := sided(".env", "env@1")
 	bad.Reading.Why = "too large (2 MB)"
 	good := sided(".env", "env@1", retake.Trait{Kind: retake.FactEnv, Name: "A", Value: "x"})
-	if facts := xray.Facts([]xray.Sided{good}, []xray.Sided{bad}); len(facts) != 0 {
+	if facts := xray.CompareReadings([]xray.SidedReading{good}, []xray.SidedReading{bad}); len(facts) != 0 {
 		t.Errorf("keys are told as deleted: %v", facts)
 	}
-	if facts := xray.Facts([]xray.Sided{good}, nil); len(facts) != 1 {
+	if facts := xray.CompareReadings([]xray.SidedReading{good}, nil); len(facts) != 1 {
 		t.Errorf("a file that went is not told: %v", facts)
 	}
 }
 
-func entry(path string, e retake.Entry) []xray.Sided {
-	var all []xray.Sided
-	for _, name := range xray.Readers(path, e) {
-		if xray.Kept(name) {
+func entry(path string, e retake.Entry) []xray.SidedReading {
+	var all []xray.SidedReading
+	for _, name := range xray.ReadersFor(path, e) {
+		if xray.IsCacheable(name) {
 			continue
 		}
-		r, err := xray.NewPool(nil).Read(context.Background(), []xray.Ask{{Reader: name, Path: path, Entry: e}})
+		r, err := xray.NewPool(nil).Read(context.Background(), []xray.Request{{Reader: name, Path: path, Entry: e}})
 		if err != nil {
 			panic(err)
 		}
-		all = append(all, xray.Sided{Path: path, Entry: e, Reader: name, Reading: r[0]})
+		all = append(all, xray.SidedReading{Path: path, Entry: e, Reader: name, Reading: r[0]})
 	}
 	return all
 }
@@ -125,7 +125,7 @@ func TestFactsOfEntries(t *testing.T) {
 	t.Parallel()
 	mode := func(m uint32) retake.Entry { return retake.Entry{Kind: retake.KindFile, Mode: m, Size: 1} }
 	for name, c := range map[string]struct {
-		before, after []xray.Sided
+		before, after []xray.SidedReading
 		want          []string
 	}{
 		"a program came":          {nil, entry("usr/local/bin/x", mode(0o755)), []string{"added usr/local/bin/x > usr/local/bin/x"}},
@@ -134,7 +134,7 @@ func TestFactsOfEntries(t *testing.T) {
 		"setuid":                  {entry("a", mode(0o755)), entry("a", mode(0o4755)), []string{"edited a 0755>4755 a"}},
 		"a file became a symlink": {entry("a", mode(0o755)), entry("a", retake.Entry{Kind: retake.KindSymlink, Mode: 0o777}), []string{}},
 	} {
-		if d := gocmp.Diff(c.want, lines(xray.Facts(c.before, c.after))); d != "" {
+		if d := gocmp.Diff(c.want, forEachLine(xray.CompareReadings(c.before, c.after))); d != "" {
 			t.Errorf("%s:\n%s", name, d)
 		}
 	}
@@ -145,9 +145,9 @@ func TestRowsUnitsAndCron(t *testing.T) {
 	table := func(name, columns, rows string) []retake.Trait {
 		return []retake.Trait{{Kind: retake.FactTable, Name: name, Value: columns}, {Kind: retake.FactRows, Name: name, Value: rows}}
 	}
-	before := []xray.Sided{sided("a.db", "sqlite@1", slices.Concat(table("same", "id", "1"), table("grew", "id", "1"), table("gone", "id", "3"), table("hollow", "id", "0"))...)}
-	after := []xray.Sided{sided("a.db", "sqlite@1", slices.Concat(table("same", "id", "1"), table("grew", "id, b", "2"), table("new", "id", "4"), table("empty", "id", "0"))...)}
-	facts := xray.Facts(before, after)
+	before := []xray.SidedReading{sided("a.db", "sqlite@1", slices.Concat(table("same", "id", "1"), table("grew", "id", "1"), table("gone", "id", "3"), table("hollow", "id", "0"))...)}
+	after := []xray.SidedReading{sided("a.db", "sqlite@1", slices.Concat(table("same", "id", "1"), table("grew", "id, b", "2"), table("new", "id", "4"), table("empty", "id", "0"))...)}
+	facts := xray.CompareReadings(before, after)
 	var got []string
 	for _, f := range facts {
 		if f.Group != "a.db" || f.Path != "a.db" {
@@ -162,21 +162,21 @@ func TestRowsUnitsAndCron(t *testing.T) {
 	if d := gocmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	unit := func(start string) []xray.Sided {
+	unit := func(start string) []xray.SidedReading {
 		return side("etc/systemd/system/api.service", "unit@1", "[Service]\nRestart=always\nExecStart="+start+"\n")
 	}
-	if d := gocmp.Diff([]string{"edited api.service a>b etc/systemd/system/api.service"}, lines(xray.Facts(unit("a"), unit("b")))); d != "" {
+	if d := gocmp.Diff([]string{"edited api.service a>b etc/systemd/system/api.service"}, forEachLine(xray.CompareReadings(unit("a"), unit("b")))); d != "" {
 		t.Error(d)
 	}
 	was, is := side("crontab", "crontab@1", "1 * * * * a\n2 * * * * a\n"), side("crontab", "crontab@1", "1 * * * * a\n3 * * * * a\n4 * * * * b\n")
-	if d := gocmp.Diff([]string{"edited a 2 * * * *>3 * * * * crontab", "added b >4 * * * * crontab"}, lines(xray.Facts(was, is))); d != "" {
+	if d := gocmp.Diff([]string{"edited a 2 * * * *>3 * * * * crontab", "added b >4 * * * * crontab"}, forEachLine(xray.CompareReadings(was, is))); d != "" {
 		t.Error(d)
 	}
 }
 
 // sides draws what readers might have read.
-func sides() *rapid.Generator[[]xray.Sided] {
-	return rapid.Custom(func(t *rapid.T) []xray.Sided {
+func sides() *rapid.Generator[[]xray.SidedReading] {
+	return rapid.Custom(func(t *rapid.T) []xray.SidedReading {
 		type from struct{ path, reader string }
 		pick := rapid.SampledFrom([]from{
 			{"package-lock.json", "npm-lock@1"}, {"node_modules/a/package.json", "npm-installed@1"}, {".env", "env@1"}, {"c.json", "json@2"}, {"a.db", "sqlite@1"}, {"crontab", "crontab@1"},
@@ -185,7 +185,7 @@ func sides() *rapid.Generator[[]xray.Sided] {
 			"npm-lock@1": {retake.FactPackage, "direct", "maybe"}, "npm-installed@1": {retake.FactPackage}, "env@1": {retake.FactEnv}, "json@2": {retake.FactSetting},
 			"sqlite@1": {retake.FactTable, retake.FactRows, retake.FactIndex}, "crontab@1": {retake.FactCron},
 		}
-		var all []xray.Sided
+		var all []xray.SidedReading
 		for _, f := range rapid.SliceOfNDistinct(pick, 0, 6, func(f from) string { return f.path }).Draw(t, "files") {
 			s := sided(f.path, f.reader)
 			for range rapid.IntRange(0, 4).Draw(t, "traits") {
@@ -225,24 +225,24 @@ func TestLawsOfFacts(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := sides().Draw(t, "a"), sides().Draw(t, "b")
-		if facts := xray.Facts(a, a); len(facts) != 0 {
+		if facts := xray.CompareReadings(a, a); len(facts) != 0 {
 			t.Fatalf("equal sides: %v", facts)
 		}
-		there, back := xray.Facts(a, b), xray.Facts(b, a)
+		there, back := xray.CompareReadings(a, b), xray.CompareReadings(b, a)
 		if d := gocmp.Diff(bare(there, true), bare(back, false)); d != "" {
 			t.Fatalf("swapped: %s", d)
 		}
 		shuffled := slices.Clone(b)
 		slices.Reverse(shuffled)
-		if d := gocmp.Diff(there, xray.Facts(a, shuffled)); d != "" {
+		if d := gocmp.Diff(there, xray.CompareReadings(a, shuffled)); d != "" {
 			t.Fatalf("another order: %s", d)
 		}
-		if !slices.IsSortedFunc(there, func(a, b retake.Fact) int { return cmp.Compare(rank(a), rank(b)) }) || len(slices.Compact(slices.Clone(there))) != len(there) {
+		if !slices.IsSortedFunc(there, func(a, b retake.Fact) int { return cmp.Compare(evidenceRank(a), evidenceRank(b)) }) || len(slices.Compact(slices.Clone(there))) != len(there) {
 			t.Fatalf("not sorted, or twice: %v", there)
 		}
 	})
 }
 
-func rank(f retake.Fact) int {
+func evidenceRank(f retake.Fact) int {
 	return slices.Index([]retake.FactKind{retake.FactPackage, retake.FactEnv, retake.FactSetting, retake.FactTable, retake.FactRows, retake.FactIndex, retake.FactCron}, f.Kind)
 }

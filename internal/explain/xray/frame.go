@@ -15,14 +15,14 @@ import (
 // side that is there.
 
 const (
-	maxChunk  = 256 * kilo
-	maxAnswer = 16 * mega
+	maxChunkSize  = 256 * kilo
+	maxAnswerSize = 16 * mega
 )
 
 // gone is sent instead of a chunk when the rest of a file will not come.
-const gone = ^uint32(0)
+const abortMark = ^uint32(0)
 
-var errFrame = errors.New("a frame is too long")
+var errFrameTooLong = errors.New("a frame is too long")
 
 func writeFrame(w io.Writer, b []byte) error {
 	if _, err := w.Write(binary.BigEndian.AppendUint32(nil, uint32(len(b)))); err != nil {
@@ -32,8 +32,8 @@ func writeFrame(w io.Writer, b []byte) error {
 	return err
 }
 
-func writeGone(w io.Writer) error {
-	_, err := w.Write(binary.BigEndian.AppendUint32(nil, gone))
+func writeAbort(w io.Writer) error {
+	_, err := w.Write(binary.BigEndian.AppendUint32(nil, abortMark))
 	return err
 }
 
@@ -45,13 +45,13 @@ func readFrame(r io.Reader, limit int) (b []byte, whole bool, err error) {
 		return nil, false, err
 	}
 	n := binary.BigEndian.Uint32(head[:])
-	if n == gone {
+	if n == abortMark {
 		return nil, false, nil
 	}
 	if int64(n) > int64(limit) {
-		return nil, false, errFrame
+		return nil, false, errFrameTooLong
 	}
-	if n <= maxChunk {
+	if n <= maxChunkSize {
 		b = make([]byte, n)
 		_, err = io.ReadFull(r, b)
 		return b, true, err
@@ -63,28 +63,28 @@ func readFrame(r io.Reader, limit int) (b []byte, whole bool, err error) {
 	return b, true, err
 }
 
-// answer is what the child says of one file.
-type answer struct {
+// childAnswer is what the child says of one file.
+type childAnswer struct {
 	Reading
-	Rows *RowsRead `json:"rows,omitempty"` // instead of the reading
-	Last bool      `json:"last,omitempty"` // it ends itself
+	Rows *RowsResult `json:"rows,omitempty"` // instead of the reading
+	Last bool        `json:"last,omitempty"` // it ends itself
 }
 
 // send writes an answer, and ends the child if it was its last.
-func (a answer) send(w io.Writer) error {
+func (a childAnswer) send(w io.Writer) error {
 	if err := a.write(w); err != nil {
 		return err
 	}
 	if a.Last {
-		return errHungry
+		return errOutOfMemory
 	}
 	return nil
 }
 
-func (a answer) write(w io.Writer) error {
+func (a childAnswer) write(w io.Writer) error {
 	b, err := json.Marshal(a)
-	if err == nil && len(b) > maxAnswer {
-		b, err = json.Marshal(answer{Reading: Reading{Why: string(tooHungry)}})
+	if err == nil && len(b) > maxAnswerSize {
+		b, err = json.Marshal(childAnswer{Reading: Reading{Why: string(reasonOutOfMemory)}})
 	}
 	if err != nil {
 		return fmt.Errorf("write an answer: %w", err)

@@ -99,7 +99,7 @@ func FuzzReaders(f *testing.F) {
 		f.Add(uint8(i), []byte(name))
 	}
 	for _, s := range samples {
-		for _, name := range xray.Readers(s.path, file(1)) {
+		for _, name := range xray.ReadersFor(s.path, file(1)) {
 			f.Add(of[name], []byte(s.text))
 		}
 	}
@@ -128,7 +128,7 @@ func FuzzSQLite(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data, log []byte) {
 		try(t, "sqlite@1", data, log)
 		try(t, "rpm@1", data, nil)
-		for _, got := range []xray.RowsRead{xray.CompareBytes(data, rpm, xray.RowsAsk{Table: "t", Limit: 9}), xray.CompareBytes(rpm, data, xray.RowsAsk{})} {
+		for _, got := range []xray.RowsResult{xray.CompareBytes(data, rpm, xray.RowsRequest{Table: "t", Limit: 9}), xray.CompareBytes(rpm, data, xray.RowsRequest{})} {
 			if got.Why == "the reader broke off" {
 				t.Error(got.Why)
 			}

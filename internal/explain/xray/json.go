@@ -11,53 +11,53 @@ import (
 )
 
 func readJSON(in input) ([]retake.Trait, error) {
-	l := newList(in)
-	if err := newFlat(l).json(in.data); err != nil {
+	l := newTraitList(in)
+	if err := newSettingCollector(l).parseJSON(in.data); err != nil {
 		return nil, err
 	}
 	return l.traits, nil
 }
 
-const notJSON why = "is not JSON"
+const reasonNotJSON failReason = "is not JSON"
 
-// json reads token by token, so that depth costs nothing that was not asked for.
-func (f *flat) json(data []byte) error {
-	d := json.NewDecoder(bytes.NewReader(plainJSON(data)))
+// parseJSON reads token by token, so that depth costs nothing that was not asked for.
+func (f *settingCollector) parseJSON(data []byte) error {
+	d := json.NewDecoder(bytes.NewReader(stripJSONExtras(data)))
 	d.UseNumber()
-	if err := f.jsonValue(d); err != nil {
-		return reason(err, notJSON)
+	if err := f.parseJSONValue(d); err != nil {
+		return asReason(err, reasonNotJSON)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return notJSON
+		return reasonNotJSON
 	}
 	return nil
 }
 
-// reason keeps what is said for people, and says instead of anything else.
-func reason(err error, instead why) error {
-	var w why
+// asReason keeps what is said for people, and says instead of anything else.
+func asReason(err error, instead failReason) error {
+	var w failReason
 	if errors.As(err, &w) {
 		return w
 	}
 	return instead
 }
 
-func (f *flat) jsonValue(d *json.Decoder) error {
+func (f *settingCollector) parseJSONValue(d *json.Decoder) error {
 	t, err := d.Token()
 	if err != nil {
 		return err
 	}
 	switch t := t.(type) {
 	case json.Delim:
-		return f.jsonInner(d, t == '{')
+		return f.parseJSONContainer(d, t == '{')
 	case string:
-		return f.leaf(t, true)
+		return f.addLeaf(t, true)
 	default:
-		return f.leaf(scalar(t), false)
+		return f.addLeaf(scalarText(t), false)
 	}
 }
 
-func (f *flat) jsonInner(d *json.Decoder, object bool) error {
+func (f *settingCollector) parseJSONContainer(d *json.Decoder, object bool) error {
 	for i := 0; d.More(); i++ {
 		key := strconv.Itoa(i)
 		if object {
@@ -67,25 +67,25 @@ func (f *flat) jsonInner(d *json.Decoder, object bool) error {
 			}
 			name, ok := t.(string)
 			if !ok {
-				return notJSON
+				return reasonNotJSON
 			}
 			key = name
 		}
-		if err := f.enter(key); err != nil {
+		if err := f.pushKey(key); err != nil {
 			return err
 		}
-		if err := f.jsonValue(d); err != nil {
+		if err := f.parseJSONValue(d); err != nil {
 			return err
 		}
-		f.leave()
+		f.popKey()
 	}
 	_, err := d.Token()
 	return err
 }
 
-// plainJSON blanks what people add to JSON: a mark of bytes, comments, commas before an
+// stripJSONExtras blanks what people add to JSON: a mark of bytes, comments, commas before an
 // end. Text inside of strings stays, and so does the length.
-func plainJSON(data []byte) []byte {
+func stripJSONExtras(data []byte) []byte {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	if json.Valid(data) {
 		return data
@@ -99,7 +99,7 @@ func plainJSON(data []byte) []byte {
 			end, comma = stringEnd(out, i), -1
 		case c == '/' && i+1 < len(out) && (out[i+1] == '/' || out[i+1] == '*'):
 			end = commentEnd(out, i)
-			blank(out[i:end])
+			blankBytes(out[i:end])
 		case c == ',':
 			comma = i
 		case (c == '}' || c == ']') && comma >= 0:
@@ -138,7 +138,7 @@ func commentEnd(b []byte, i int) int {
 	return i + 2 + n + more
 }
 
-func blank(b []byte) {
+func blankBytes(b []byte) {
 	for i := range b {
 		if b[i] != '\n' {
 			b[i] = ' '

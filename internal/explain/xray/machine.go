@@ -12,40 +12,40 @@ import (
 
 var machineReaders = []reader{
 	{name: "sqlite@1", limit: maxSQLite, magic: sqliteMagic, read: readSQLite, wants: isSQLite},
-	{name: "unit@1", limit: maxText, read: readUnit, wants: func(p place) bool {
-		return (p.ext == ".service" || p.ext == ".timer" || p.ext == ".socket") && (p.ours() || p.below("systemd"))
+	{name: "unit@1", limit: maxText, read: readUnit, wants: func(p fileLocation) bool {
+		return (p.ext == ".service" || p.ext == ".timer" || p.ext == ".socket") && (p.isWorkspaceFile() || p.hasParent("systemd"))
 	}},
 	{name: "crontab-system@1", limit: maxText, read: readSystemCrontab, wants: isSystemCrontab},
-	{name: "crontab@1", limit: maxText, read: readCrontab, wants: func(p place) bool {
+	{name: "crontab@1", limit: maxText, read: readCrontab, wants: func(p fileLocation) bool {
 		return !isSystemCrontab(p) && (p.name == "crontab" || p.ext == ".cron" || strings.HasPrefix(p.dir+"/", "var/spool/cron/") || strings.Contains(p.dir+"/", "/var/spool/cron/")) &&
-			(p.ours() || p.below("cron"))
+			(p.isWorkspaceFile() || p.hasParent("cron"))
 	}},
-	{name: "secret@1", limit: maxText, mild: true, read: readSecrets, wants: func(p place) bool {
-		return p.ours() && !pathclass.Binary(p.path) && p.class != pathclass.Database
+	{name: "secret@1", limit: maxText, skipOversized: true, read: readSecrets, wants: func(p fileLocation) bool {
+		return p.isWorkspaceFile() && !pathclass.IsBinary(p.path) && p.class != pathclass.Database
 	}},
 }
 
 // isSQLite takes every file that may be a database by its name or by its size, which is a
 // number of pages. Only its first bytes can tell, and they do.
-func isSQLite(p place) bool {
+func isSQLite(p fileLocation) bool {
 	switch p.class {
 	case pathclass.Dependency, pathclass.Git, pathclass.Cache, pathclass.Build:
 		return false
 	default:
 	}
-	return pathclass.SQLite(p.path) || (p.entry.Size%sqlitePage == 0 && p.entry.Size <= maxSQLite && !pathclass.Binary(p.path))
+	return pathclass.IsSQLite(p.path) || (p.entry.Size%minPageSize == 0 && p.entry.Size <= maxSQLite && !pathclass.IsBinary(p.path))
 }
 
-func isSystemCrontab(p place) bool { return p.ends("etc/crontab") || p.in("etc/cron.d") }
+func isSystemCrontab(p fileLocation) bool { return p.hasSuffix("etc/crontab") || p.inDir("etc/cron.d") }
 
 // readSecrets tells which kinds of secrets a text likely holds.
 func readSecrets(in input) ([]retake.Trait, error) {
 	text := string(in.data)
-	if termtext.Binary(text) {
+	if termtext.IsBinary(text) {
 		return nil, nil
 	}
 	var traits []retake.Trait
-	for _, kind := range secrets.Find(in.data) {
+	for _, kind := range secrets.FindKinds(in.data) {
 		traits = append(traits, retake.Trait{Kind: retake.FactSecret, Name: kind})
 	}
 	return traits, nil
@@ -53,7 +53,7 @@ func readSecrets(in input) ([]retake.Trait, error) {
 
 // starts are the keys of a unit that say what it starts, or when, or for whom; the first
 // that is there counts.
-var starts = map[string][]string{
+var unitKeys = map[string][]string{
 	"Service": {"ExecStart"},
 	"Timer":   {"OnCalendar", "OnBootSec", "OnStartupSec", "OnActiveSec", "OnUnitActiveSec"},
 	"Socket":  {"ListenStream", "ListenDatagram", "ListenSequentialPacket", "ListenFIFO", "ListenNetlink"},
@@ -68,13 +68,13 @@ func readUnit(in input) ([]retake.Trait, error) {
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "[") && strings.HasSuffix(line, "]") {
 			section = line[1 : len(line)-1]
-			isUnit = isUnit || section == "Unit" || section == "Install" || starts[section] != nil
+			isUnit = isUnit || section == "Unit" || section == "Install" || unitKeys[section] != nil
 			continue
 		}
 		key, value, ok := strings.Cut(line, "=")
 		key, value = strings.TrimSpace(key), strings.Join(strings.Fields(value), " ")
 		switch {
-		case !ok || !slices.Contains(starts[section], key):
+		case !ok || !slices.Contains(unitKeys[section], key):
 		case value == "":
 			delete(found, key) // an empty one takes the earlier ones back
 		default:
@@ -86,22 +86,22 @@ func readUnit(in input) ([]retake.Trait, error) {
 	}
 	t := retake.Trait{Kind: retake.FactUnit}
 	for _, section := range []string{"Service", "Timer", "Socket"} {
-		for _, key := range starts[section] {
+		for _, key := range unitKeys[section] {
 			if t.Value == "" && len(found[key]) > 0 {
-				t.Value = in.masked(strings.Join(found[key], "; "))
+				t.Value = in.maskedValue(strings.Join(found[key], "; "))
 			}
 		}
 	}
 	return []retake.Trait{t}, nil
 }
 
-func readCrontab(in input) ([]retake.Trait, error)       { return in.cron(false), nil }
-func readSystemCrontab(in input) ([]retake.Trait, error) { return in.cron(true), nil }
+func readCrontab(in input) ([]retake.Trait, error)       { return in.parseCrontab(false), nil }
+func readSystemCrontab(in input) ([]retake.Trait, error) { return in.parseCrontab(true), nil }
 
-// cron reads lines of times and a command; those of the system name a user between them.
-func (in input) cron(user bool) []retake.Trait {
-	l := newList(in)
-	lines(in.data, func(b []byte) bool {
+// parseCrontab reads lines of times and a command; those of the system name a user between them.
+func (in input) parseCrontab(user bool) []retake.Trait {
+	l := newTraitList(in)
+	forEachLine(in.data, func(b []byte) bool {
 		fields := strings.Fields(string(b))
 		times := 5
 		if len(fields) > 0 && fields[0][0] == '@' {
@@ -111,7 +111,7 @@ func (in input) cron(user bool) []retake.Trait {
 		if user {
 			skip++
 		}
-		if len(fields) <= skip || fields[0][0] == '#' || !isTimes(fields[:times]) {
+		if len(fields) <= skip || fields[0][0] == '#' || !isCronSchedule(fields[:times]) {
 			return true
 		}
 		command := string(b)
@@ -120,14 +120,14 @@ func (in input) cron(user bool) []retake.Trait {
 			command = command[strings.IndexAny(command, " \t"):]
 		}
 		name, _ := secrets.Mask(strings.TrimSpace(command))
-		l.add(retake.Trait{Kind: retake.FactCron, Name: in.name(name), Value: in.value(strings.Join(fields[:times], " "), maxShown)})
+		l.add(retake.Trait{Kind: retake.FactCron, Name: in.boundName(name), Value: in.boundValue(strings.Join(fields[:times], " "), maxShownWidth)})
 		return true
 	})
 	return l.traits
 }
 
-// isTimes tells times from a variable that is set. Names of months and days are times.
-func isTimes(fields []string) bool {
+// isCronSchedule tells times from a variable that is set. Names of months and days are times.
+func isCronSchedule(fields []string) bool {
 	if len(fields) == 1 {
 		return true // @daily
 	}

@@ -8,26 +8,26 @@ import (
 )
 
 var nodeReaders = []reader{
-	{name: "npm-installed@1", limit: maxText, rank: installed, read: readInstalledNode, wants: func(p place) bool {
-		return p.name == "package.json" && packageRoot(p.dir)
+	{name: "npm-installed@1", limit: maxText, rank: rankInstalled, read: readInstalledNode, wants: func(p fileLocation) bool {
+		return p.name == "package.json" && isPackageRoot(p.dir)
 	}},
-	{name: "npm-listed@1", limit: maxLock, rank: listed, read: readListedNode, wants: func(p place) bool {
-		return p.name == ".package-lock.json" && p.in("node_modules")
+	{name: "npm-listed@1", limit: maxLock, rank: rankListed, read: readListedNode, wants: func(p fileLocation) bool {
+		return p.name == ".package-lock.json" && p.inDir("node_modules")
 	}},
-	{name: "pnpm-listed@1", limit: maxLock, rank: listed, read: readPNPM, wants: func(p place) bool {
-		return p.name == "lock.yaml" && p.in("node_modules/.pnpm")
+	{name: "pnpm-listed@1", limit: maxLock, rank: rankListed, read: readPNPM, wants: func(p fileLocation) bool {
+		return p.name == "lock.yaml" && p.inDir("node_modules/.pnpm")
 	}},
-	{name: "npm-lock@1", limit: maxLock, rank: locked, read: readPackageLock, wants: named("package-lock.json", "npm-shrinkwrap.json")},
-	{name: "yarn-lock@1", limit: maxLock, rank: locked, read: readYarn, wants: named("yarn.lock")},
-	{name: "pnpm-lock@1", limit: maxLock, rank: locked, read: readPNPM, wants: named("pnpm-lock.yaml")},
-	{name: "bun-lock@1", limit: maxLock, rank: locked, read: readBun, wants: named("bun.lock")},
+	{name: "npm-lock@1", limit: maxLock, rank: rankLocked, read: readPackageLock, wants: lockFileNamed("package-lock.json", "npm-shrinkwrap.json")},
+	{name: "yarn-lock@1", limit: maxLock, rank: rankLocked, read: readYarn, wants: lockFileNamed("yarn.lock")},
+	{name: "pnpm-lock@1", limit: maxLock, rank: rankLocked, read: readPNPM, wants: lockFileNamed("pnpm-lock.yaml")},
+	{name: "bun-lock@1", limit: maxLock, rank: rankLocked, read: readBun, wants: lockFileNamed("bun.lock")},
 }
 
 const nodeModules = "node_modules/"
 
-// packageRoot reports that a directory is a package and no part of one: it stands directly
+// isPackageRoot reports that a directory is a package and no part of one: it stands directly
 // in node_modules, or in a scope there.
-func packageRoot(dir string) bool {
+func isPackageRoot(dir string) bool {
 	dir = "/" + dir
 	i := strings.LastIndex(dir, "/"+nodeModules)
 	if i < 0 {
@@ -46,26 +46,26 @@ func packageRoot(dir string) bool {
 func readInstalledNode(in input) ([]retake.Trait, error) {
 	var f struct{ Name, Version any }
 	if json.Unmarshal(in.data, &f) != nil {
-		return nil, why("is not JSON")
+		return nil, failReason("is not JSON")
 	}
 	name, _ := f.Name.(string)
 	version, _ := f.Version.(string)
-	l := newList(in)
-	l.pack("npm", name, version, false)
+	l := newTraitList(in)
+	l.addPackage("npm", name, version, false)
 	return l.traits, nil
 }
 
-// nodeWishes are the packages that a project asks for by name.
-type nodeWishes struct {
+// nodeDependencies are the packages that a project asks for by name.
+type nodeDependencies struct {
 	Dependencies         map[string]json.RawMessage `json:"dependencies"`
 	DevDependencies      map[string]json.RawMessage `json:"devDependencies"`
 	OptionalDependencies map[string]json.RawMessage `json:"optionalDependencies"`
 }
 
-func (w nodeWishes) tell(l *list) {
+func (w nodeDependencies) addTo(l *traitList) {
 	for _, block := range []map[string]json.RawMessage{w.Dependencies, w.DevDependencies, w.OptionalDependencies} {
 		for name := range block {
-			l.direct("npm", name)
+			l.addDirectDependency("npm", name)
 		}
 	}
 }

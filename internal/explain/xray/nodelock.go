@@ -8,10 +8,10 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// nodeLock is package-lock.json in all its versions.
-type nodeLock struct {
+// packageLock is package-lock.json in all its versions.
+type packageLock struct {
 	Packages map[string]struct {
-		nodeWishes
+		nodeDependencies
 		Name     string          `json:"name"`
 		Version  string          `json:"version"`
 		Link     bool            `json:"link"`
@@ -19,19 +19,19 @@ type nodeLock struct {
 		CPU      json.RawMessage `json:"cpu"`
 		Optional bool            `json:"optional"`
 	} `json:"packages"`
-	Dependencies map[string]nodeDep `json:"dependencies"`
+	Dependencies map[string]lockedDependency `json:"dependencies"`
 }
 
-type nodeDep struct {
-	Version      string             `json:"version"`
-	Dependencies map[string]nodeDep `json:"dependencies"`
+type lockedDependency struct {
+	Version      string                      `json:"version"`
+	Dependencies map[string]lockedDependency `json:"dependencies"`
 }
 
-// node adds a package of npm. Where an address stands for a version, the lock file does not
+// addNodePackage adds a package of npm. Where an address stands for a version, the lock file does not
 // tell it; what is installed does.
-func (l *list) node(kind retake.FactKind, name, version string) {
+func (l *traitList) addNodePackage(kind retake.FactKind, name, version string) {
 	if v := strings.TrimPrefix(version, "v"); v != "" && v[0] >= '0' && v[0] <= '9' {
-		l.packAs(kind, "npm", name, version, false)
+		l.addPackageAs(kind, "npm", name, version, false)
 	}
 }
 
@@ -48,15 +48,15 @@ func readListedNode(in input) ([]retake.Trait, error) {
 }
 
 func readPackageLock(in input) ([]retake.Trait, error) {
-	var f nodeLock
+	var f packageLock
 	if json.Unmarshal(in.data, &f) != nil {
-		return nil, why("is not a lock file of npm")
+		return nil, failReason("is not a lock file of npm")
 	}
-	l := newList(in)
+	l := newTraitList(in)
 	for key, p := range f.Packages {
 		i := strings.LastIndex(key, nodeModules)
 		if i < 0 { // the project, or a part of it
-			p.tell(l)
+			p.addTo(l)
 			continue
 		}
 		name := p.Name
@@ -68,27 +68,27 @@ func readPackageLock(in input) ([]retake.Trait, error) {
 			kind = kindMaybe
 		}
 		if !p.Link {
-			l.node(kind, name, p.Version)
+			l.addNodePackage(kind, name, p.Version)
 		}
 	}
 	if f.Packages == nil {
-		f.old(l)
+		f.addOldDependencies(l)
 	}
 	return l.traits, nil
 }
 
-// old reads the first version, in which packages stand inside of others.
-func (f nodeLock) old(l *list) {
-	todo := []map[string]nodeDep{f.Dependencies}
+// addOldDependencies reads the first version, in which packages stand inside of others.
+func (f packageLock) addOldDependencies(l *traitList) {
+	todo := []map[string]lockedDependency{f.Dependencies}
 	for len(todo) > 0 {
 		deps := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
 		for name, d := range deps {
 			version := d.Version
 			if behind, ok := strings.CutPrefix(version, "npm:"); ok { // an alias
-				name, version = specifier(behind)
+				name, version = splitSpecifier(behind)
 			}
-			l.node(retake.FactPackage, name, version)
+			l.addNodePackage(retake.FactPackage, name, version)
 			if d.Dependencies != nil {
 				todo = append(todo, d.Dependencies)
 			}
@@ -98,15 +98,15 @@ func (f nodeLock) old(l *list) {
 
 // readYarn reads both forms: a head of specifiers, then fields with two spaces before them.
 func readYarn(in input) ([]retake.Trait, error) {
-	l := newList(in)
+	l := newTraitList(in)
 	name, version := "", ""
 	end := func() {
 		if !strings.Contains(version, "use.local") { // a part of the project
-			l.node(retake.FactPackage, name, version)
+			l.addNodePackage(retake.FactPackage, name, version)
 		}
 		name, version = "", ""
 	}
-	lines(in.data, func(b []byte) bool {
+	forEachLine(in.data, func(b []byte) bool {
 		line := string(b)
 		switch {
 		case line == "" || line[0] == '#':
@@ -122,7 +122,7 @@ func readYarn(in input) ([]retake.Trait, error) {
 			case "version":
 				version = value
 			case "resolution":
-				name, _ = specifier(value)
+				name, _ = splitSpecifier(value)
 			}
 		}
 		return true
@@ -133,20 +133,20 @@ func readYarn(in input) ([]retake.Trait, error) {
 
 // yarnName is the name of a package, and for an alias the one behind it.
 func yarnName(spec string) string {
-	name, rest := specifier(spec)
+	name, rest := splitSpecifier(spec)
 	if name == "" && spec != "__metadata" {
 		return spec
 	}
 	if real, ok := strings.CutPrefix(rest, "npm:"); ok {
-		if behind, _ := specifier(real); behind != "" {
+		if behind, _ := splitSpecifier(real); behind != "" {
 			return behind
 		}
 	}
 	return name
 }
 
-// specifier takes name@rest apart; a scope begins with another "@".
-func specifier(s string) (name, rest string) {
+// splitSpecifier takes name@rest apart; a scope begins with another "@".
+func splitSpecifier(s string) (name, rest string) {
 	if i := strings.IndexByte(s[min(1, len(s)):], '@'); i >= 0 {
 		return s[:i+1], s[i+2:]
 	}
@@ -156,60 +156,60 @@ func specifier(s string) (name, rest string) {
 // readPNPM reads by lines: the form is written by one program, and a general reader would
 // take seconds.
 func readPNPM(in input) ([]retake.Trait, error) {
-	p := pnpm{l: newList(in)}
-	lines(in.data, func(b []byte) bool {
+	p := pnpmParser{list: newTraitList(in)}
+	forEachLine(in.data, func(b []byte) bool {
 		line := strings.TrimRight(string(b), " ")
 		text := strings.TrimLeft(line, " ")
 		if text == "" || text[0] == '#' {
 			return true
 		}
 		key, value, _ := strings.Cut(text, ": ")
-		p.line(len(line)-len(text), strings.Trim(strings.TrimSuffix(key, ":"), `'"`), strings.Trim(value, `'"`))
+		p.parseLine(len(line)-len(text), strings.Trim(strings.TrimSuffix(key, ":"), `'"`), strings.Trim(value, `'"`))
 		return true
 	})
-	p.end()
-	return p.l.traits, nil
+	p.finishPackage()
+	return p.list.traits, nil
 }
 
-// pnpm remembers where it is in a file.
-type pnpm struct {
-	l             *list
-	old           bool // versions stand behind a slash
-	top, block    string
-	name, version string
-	some          bool // for some machines
+// pnpmParser remembers where it is in a file.
+type pnpmParser struct {
+	list             *traitList
+	slashVersions    bool // versions stand behind a slash
+	section, block   string
+	name, version    string
+	platformSpecific bool // for some machines
 }
 
 // wished are the blocks of a project that name packages.
-var wished = []string{"dependencies", "devDependencies", "optionalDependencies"}
+var nodeDependencyFields = []string{"dependencies", "devDependencies", "optionalDependencies"}
 
-func (p *pnpm) line(indent int, key, value string) {
+func (p *pnpmParser) parseLine(indent int, key, value string) {
 	switch {
 	case indent == 0:
-		p.end()
-		p.top, p.block = key, ""
+		p.finishPackage()
+		p.section, p.block = key, ""
 		if key == "lockfileVersion" {
-			p.old = strings.HasPrefix(value, "5")
+			p.slashVersions = strings.HasPrefix(value, "5")
 		}
-	case p.top == "packages" && indent == 2:
-		p.end()
-		p.name, p.version = pnpmKey(key, p.old)
-	case p.top == "packages" && indent == 4:
-		p.field(key, value)
-	case p.top == "importers" && indent == 4:
+	case p.section == "packages" && indent == 2:
+		p.finishPackage()
+		p.name, p.version = parsePNPMKey(key, p.slashVersions)
+	case p.section == "packages" && indent == 4:
+		p.parseField(key, value)
+	case p.section == "importers" && indent == 4:
 		p.block = key
-	case p.top == "importers" && indent == 6 && slices.Contains(wished, p.block),
-		slices.Contains(wished, p.top) && indent == 2:
-		p.l.direct("npm", key)
+	case p.section == "importers" && indent == 6 && slices.Contains(nodeDependencyFields, p.block),
+		slices.Contains(nodeDependencyFields, p.section) && indent == 2:
+		p.list.addDirectDependency("npm", key)
 	}
 }
 
-// field reads what is said of one package; what comes from elsewhere has its name and its
+// parseField reads what is said of one package; what comes from elsewhere has its name and its
 // version there.
-func (p *pnpm) field(key, value string) {
+func (p *pnpmParser) parseField(key, value string) {
 	switch key {
 	case "os", "cpu":
-		p.some = true
+		p.platformSpecific = true
 	case "name":
 		p.name = value
 	case "version":
@@ -217,20 +217,20 @@ func (p *pnpm) field(key, value string) {
 	}
 }
 
-func (p *pnpm) end() {
+func (p *pnpmParser) finishPackage() {
 	kind := retake.FactPackage
-	if p.some {
+	if p.platformSpecific {
 		kind = kindMaybe
 	}
-	p.l.node(kind, p.name, p.version)
-	p.name, p.version, p.some = "", "", false
+	p.list.addNodePackage(kind, p.name, p.version)
+	p.name, p.version, p.platformSpecific = "", "", false
 }
 
-// pnpmKey takes a key apart: /name/1.0.0_peer@1, /name@1.0.0(peer@1), name@1.0.0.
-func pnpmKey(key string, old bool) (name, version string) {
+// parsePNPMKey takes a key apart: /name/1.0.0_peer@1, /name@1.0.0(peer@1), name@1.0.0.
+func parsePNPMKey(key string, old bool) (name, version string) {
 	key, _, _ = strings.Cut(strings.TrimPrefix(key, "/"), "(")
 	if !old {
-		return specifier(key)
+		return splitSpecifier(key)
 	}
 	name, version, ok := cutLast(key, "/")
 	if !ok {
@@ -251,22 +251,22 @@ func cutLast(s, sep string) (before, after string, ok bool) {
 // readBun reads the text form: JSON with commas at ends.
 func readBun(in input) ([]retake.Trait, error) {
 	var f struct {
-		Workspaces map[string]nodeWishes        `json:"workspaces"`
+		Workspaces map[string]nodeDependencies  `json:"workspaces"`
 		Packages   map[string][]json.RawMessage `json:"packages"`
 	}
-	if json.Unmarshal(plainJSON(in.data), &f) != nil {
-		return nil, why("is not a lock file of bun")
+	if json.Unmarshal(stripJSONExtras(in.data), &f) != nil {
+		return nil, failReason("is not a lock file of bun")
 	}
-	l := newList(in)
+	l := newTraitList(in)
 	for _, w := range f.Workspaces {
-		w.tell(l)
+		w.addTo(l)
 	}
 	for _, p := range f.Packages {
 		var spec string
 		if len(p) == 0 || json.Unmarshal(p[0], &spec) != nil {
 			continue
 		}
-		name, version := specifier(spec)
+		name, version := splitSpecifier(spec)
 		if strings.HasPrefix(version, "workspace:") {
 			continue
 		}
@@ -277,7 +277,7 @@ func readBun(in input) ([]retake.Trait, error) {
 				kind = kindMaybe
 			}
 		}
-		l.node(kind, name, version)
+		l.addNodePackage(kind, name, version)
 	}
 	return l.traits, nil
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/retake-dev/retake/internal/pure/pathclass"
 )
 
-// place is where a file lies, taken apart once for all readers.
-type place struct {
+// fileLocation is where a file lies, taken apart once for all readers.
+type fileLocation struct {
 	path  string
 	dir   string
 	name  string
@@ -19,21 +19,25 @@ type place struct {
 	entry retake.Entry
 }
 
-func placeOf(full string, e retake.Entry) place {
+func newFileLocation(full string, e retake.Entry) fileLocation {
 	dir, name := path.Split(full)
 	dir = strings.TrimSuffix(dir, "/")
-	p := place{path: full, dir: dir, name: name, ext: strings.ToLower(path.Ext(name)), class: pathclass.Of(full), entry: e}
+	p := fileLocation{path: full, dir: dir, name: name, ext: strings.ToLower(path.Ext(name)), class: pathclass.Of(full), entry: e}
 	return p
 }
 
-// ends reports whether the path is that one, below any directory.
-func (p place) ends(tail string) bool { return p.path == tail || strings.HasSuffix(p.path, "/"+tail) }
+// hasSuffix reports whether the path is that one, below any directory.
+func (p fileLocation) hasSuffix(tail string) bool {
+	return p.path == tail || strings.HasSuffix(p.path, "/"+tail)
+}
 
-// in reports whether the file lies directly in such a directory, below any other.
-func (p place) in(dir string) bool { return p.dir == dir || strings.HasSuffix(p.dir, "/"+dir) }
+// inDir reports whether the file lies directly in such a directory, below any other.
+func (p fileLocation) inDir(dir string) bool {
+	return p.dir == dir || strings.HasSuffix(p.dir, "/"+dir)
+}
 
-// below reports whether a directory on the way has one of the names.
-func (p place) below(names ...string) bool {
+// hasParent reports whether a directory on the way has one of the names.
+func (p fileLocation) hasParent(names ...string) bool {
 	for part := range strings.SplitSeq(p.dir, "/") {
 		if slices.Contains(names, part) {
 			return true
@@ -42,8 +46,8 @@ func (p place) below(names ...string) bool {
 	return false
 }
 
-// ours reports that people of this workspace wrote the file, or might have.
-func (p place) ours() bool {
+// isWorkspaceFile reports that people of this workspace wrote the file, or might have.
+func (p fileLocation) isWorkspaceFile() bool {
 	switch p.class {
 	case pathclass.Dependency, pathclass.Build, pathclass.Cache, pathclass.Git:
 		return false
@@ -52,12 +56,12 @@ func (p place) ours() bool {
 	}
 }
 
-// locking reports that a lock file may stand for this workspace: those of packages and of
+// isProjectLock reports that a lock file may stand for this workspace: those of packages and of
 // test data stand for nobody.
-func (p place) locking() bool {
-	return p.ours() && !p.below("testdata", "fixtures", "__fixtures__", "test-fixtures")
+func (p fileLocation) isProjectLock() bool {
+	return p.isWorkspaceFile() && !p.hasParent("testdata", "fixtures", "__fixtures__", "test-fixtures")
 }
 
-func named(names ...string) func(place) bool {
-	return func(p place) bool { return slices.Contains(names, p.name) && p.locking() }
+func lockFileNamed(names ...string) func(fileLocation) bool {
+	return func(p fileLocation) bool { return slices.Contains(names, p.name) && p.isProjectLock() }
 }

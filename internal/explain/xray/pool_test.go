@@ -21,7 +21,7 @@ import (
 // The test program is also the child: as it is, or one that misbehaves.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == "child" {
-		proc.Confine(xray.Cage)
+		proc.EnterSandbox(xray.Cage)
 		os.Exit(child(os.Args[2]))
 	}
 	os.Exit(m.Run())
@@ -100,8 +100,8 @@ func pool(t *testing.T, how ...string) (*xray.Pool, *atomic.Int32) {
 	return p, &n
 }
 
-func ask(reader, text string) xray.Ask {
-	return xray.Ask{Reader: reader, Path: "p", Entry: file(int64(len(text))), Open: opens(text)}
+func ask(reader, text string) xray.Request {
+	return xray.Request{Reader: reader, Path: "p", Entry: file(int64(len(text))), Open: opens(text)}
 }
 
 func opens(text string) func(context.Context) (io.ReadCloser, error) {
@@ -121,7 +121,7 @@ func whys(readings []xray.Reading) []string {
 func TestAChildReadsAsWeDo(t *testing.T) {
 	t.Parallel()
 	p, started := pool(t, "good")
-	var asks []xray.Ask
+	var asks []xray.Request
 	var want [][]string
 	for _, s := range samples {
 		name := reader(t, s.path)
@@ -161,7 +161,7 @@ func TestOneBadFileCostsOnlyItself(t *testing.T) {
 				p.SetTimes(5*time.Second, time.Minute, time.Minute)
 			}
 			big := ask("dpkg@1", strings.Repeat("x\n", 8<<20)) // more than a pipe holds
-			readings, err := p.Read(t.Context(), []xray.Ask{big, env, env})
+			readings, err := p.Read(t.Context(), []xray.Request{big, env, env})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -182,7 +182,7 @@ func TestARealBombInARealChild(t *testing.T) {
 	p, _ := pool(t, "good")
 	bomb := `{"packages":{` + strings.Repeat(`"node_modules/a":{"dependencies":{"":0,"":0,"":0,"":0}},`, 200_000) + `"":{}}}`
 	nested := `{"packages":` + strings.Repeat(`[`, 9_000) + strings.Repeat(`]`, 9_000) + `}`
-	readings, err := p.Read(t.Context(), []xray.Ask{ask("npm-lock@1", bomb), ask("npm-lock@1", nested), ask("env@1", "A=1\n")})
+	readings, err := p.Read(t.Context(), []xray.Request{ask("npm-lock@1", bomb), ask("npm-lock@1", nested), ask("env@1", "A=1\n")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func TestAnInnocentFileIsReadAgain(t *testing.T) {
 	t.Parallel()
 	p, started := pool(t, "mortal")
 	text := strings.Repeat("A=1\n", 100<<10)
-	readings, err := p.Read(t.Context(), []xray.Ask{ask("env@1", text), ask("env@1", text), ask("env@1", text), ask("env@1", text)})
+	readings, err := p.Read(t.Context(), []xray.Request{ask("env@1", text), ask("env@1", text), ask("env@1", text), ask("env@1", text)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +211,7 @@ func TestWhatNeedsNoChildStartsNone(t *testing.T) {
 	p, started := pool(t, "good")
 	large := ask("json@2", "{}")
 	large.Entry.Size = 5<<20 + 1
-	readings, err := p.Read(t.Context(), []xray.Ask{{Reader: "mode@1", Path: "a", Entry: file(1)}, large, ask("none@1", "x"), ask("sqlite@1", strings.Repeat("x", 512))})
+	readings, err := p.Read(t.Context(), []xray.Request{{Reader: "mode@1", Path: "a", Entry: file(1)}, large, ask("none@1", "x"), ask("sqlite@1", strings.Repeat("x", 512))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +238,7 @@ func TestBytesThatDoNotComeAreSaid(t *testing.T) {
 	missing.Open = func(context.Context) (io.ReadCloser, error) { return nil, errors.New("no such object") }
 	broken.Open = func(context.Context) (io.ReadCloser, error) { return io.NopCloser(&failing{600 << 10}), nil }
 	longer.Open = opens(strings.Repeat(" ", 3<<20))
-	readings, err := p.Read(t.Context(), []xray.Ask{missing, broken, longer, ask("env@1", "A=1")})
+	readings, err := p.Read(t.Context(), []xray.Request{missing, broken, longer, ask("env@1", "A=1")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,7 +251,7 @@ func TestTimeForAllIsBounded(t *testing.T) {
 	t.Parallel()
 	p, _ := pool(t, "deaf")
 	p.SetTimes(time.Minute, time.Second, time.Minute)
-	readings, err := p.Read(t.Context(), []xray.Ask{ask("env@1", "A=1"), ask("env@1", "A=1"), {Reader: "mode@1", Path: "a", Entry: file(1)}})
+	readings, err := p.Read(t.Context(), []xray.Request{ask("env@1", "A=1"), ask("env@1", "A=1"), {Reader: "mode@1", Path: "a", Entry: file(1)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +269,7 @@ func TestAContextThatEndsEndsTheReading(t *testing.T) {
 		time.AfterFunc(50*time.Millisecond, cancel)
 		return opens("A=1")(ctx)
 	}
-	if _, err := p.Read(ctx, []xray.Ask{a}); !errors.Is(err, context.Canceled) {
+	if _, err := p.Read(ctx, []xray.Request{a}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }
@@ -278,7 +278,7 @@ func TestNoChildIsAnError(t *testing.T) {
 	t.Parallel()
 	boom := errors.New("no more processes")
 	p := xray.NewPool(func(context.Context) (xray.Child, error) { return nil, boom })
-	if _, err := p.Read(t.Context(), []xray.Ask{ask("env@1", "A=1")}); !errors.Is(err, boom) {
+	if _, err := p.Read(t.Context(), []xray.Request{ask("env@1", "A=1")}); !errors.Is(err, boom) {
 		t.Errorf("%v", err)
 	}
 }
@@ -307,7 +307,7 @@ func TestAChildThatRestsEnds(t *testing.T) {
 		return watchedChild{c, closed}, err
 	})
 	p.SetTimes(10*time.Second, time.Minute, 20*time.Millisecond)
-	if _, err := p.Read(t.Context(), []xray.Ask{ask("env@1", "A=1")}); err != nil {
+	if _, err := p.Read(t.Context(), []xray.Request{ask("env@1", "A=1")}); err != nil {
 		t.Fatal(err)
 	}
 	select {

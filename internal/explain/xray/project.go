@@ -9,22 +9,22 @@ import (
 // projectReaders read files in which a project says what it asks for. The blocks that do
 // are no settings: what they bring is told by lock files and by what is installed.
 var projectReaders = []reader{
-	{name: "npm-project@2", limit: maxText, wants: project("package.json"), read: func(in input) ([]retake.Trait, error) {
-		return readProject(in, "npm", (*flat).json, nodeBlocks)
+	{name: "npm-project@2", limit: maxText, wants: projectFileNamed("package.json"), read: func(in input) ([]retake.Trait, error) {
+		return readProject(in, "npm", (*settingCollector).parseJSON, nodeBlocks)
 	}},
-	{name: "composer-project@2", limit: maxText, wants: project("composer.json"), read: func(in input) ([]retake.Trait, error) {
-		return readProject(in, "composer", (*flat).json, composerBlocks)
+	{name: "composer-project@2", limit: maxText, wants: projectFileNamed("composer.json"), read: func(in input) ([]retake.Trait, error) {
+		return readProject(in, "composer", (*settingCollector).parseJSON, composerBlocks)
 	}},
-	{name: "cargo-project@2", limit: maxText, wants: project("Cargo.toml"), read: func(in input) ([]retake.Trait, error) {
-		return readProject(in, "cargo", (*flat).toml, cargoBlocks)
+	{name: "cargo-project@2", limit: maxText, wants: projectFileNamed("Cargo.toml"), read: func(in input) ([]retake.Trait, error) {
+		return readProject(in, "cargo", (*settingCollector).parseTOML, cargoBlocks)
 	}},
-	{name: "python-project@2", limit: maxText, wants: project("pyproject.toml"), read: func(in input) ([]retake.Trait, error) {
-		return readProject(in, "pypi", (*flat).toml, pythonBlocks)
+	{name: "python-project@2", limit: maxText, wants: projectFileNamed("pyproject.toml"), read: func(in input) ([]retake.Trait, error) {
+		return readProject(in, "pypi", (*settingCollector).parseTOML, pythonBlocks)
 	}},
 }
 
 // projects are the names of these files.
-func isProject(p place) bool {
+func isProjectFile(p fileLocation) bool {
 	switch p.name {
 	case "package.json", "composer.json", "Cargo.toml", "pyproject.toml":
 		return true
@@ -32,52 +32,52 @@ func isProject(p place) bool {
 	return false
 }
 
-func project(name string) func(place) bool {
-	return func(p place) bool { return p.name == name && p.ours() }
+func projectFileNamed(name string) func(fileLocation) bool {
+	return func(p fileLocation) bool { return p.name == name && p.isWorkspaceFile() }
 }
 
-// block is a path of keys below which packages are named: by the next key, or by texts as
+// dependencyBlock is a path of keys below which packages are named: by the next key, or by texts as
 // requirements.txt has them. A star is any key.
-type block struct {
-	keys  []string
-	texts bool
+type dependencyBlock struct {
+	keys   []string
+	inText bool
 }
 
-func keys(paths ...string) []block {
-	var all []block
+func keyBlocks(paths ...string) []dependencyBlock {
+	var all []dependencyBlock
 	for _, p := range paths {
-		all = append(all, block{keys: strings.Split(p, ".")})
+		all = append(all, dependencyBlock{keys: strings.Split(p, ".")})
 	}
 	return all
 }
 
-func texts(paths ...string) []block {
-	all := keys(paths...)
+func textBlocks(paths ...string) []dependencyBlock {
+	all := keyBlocks(paths...)
 	for i := range all {
-		all[i].texts = true
+		all[i].inText = true
 	}
 	return all
 }
 
-func nodeBlocks() []block {
-	return append(keys("dependencies", "devDependencies", "optionalDependencies", "peerDependencies", "peerDependenciesMeta"),
-		texts("bundledDependencies", "bundleDependencies")...)
+func nodeBlocks() []dependencyBlock {
+	return append(keyBlocks("dependencies", "devDependencies", "optionalDependencies", "peerDependencies", "peerDependenciesMeta"),
+		textBlocks("bundledDependencies", "bundleDependencies")...)
 }
 
-func composerBlocks() []block { return keys("require", "require-dev") }
+func composerBlocks() []dependencyBlock { return keyBlocks("require", "require-dev") }
 
-func cargoBlocks() []block {
-	return keys("dependencies", "dev-dependencies", "build-dependencies", "workspace.dependencies",
+func cargoBlocks() []dependencyBlock {
+	return keyBlocks("dependencies", "dev-dependencies", "build-dependencies", "workspace.dependencies",
 		"target.*.dependencies", "target.*.dev-dependencies", "target.*.build-dependencies")
 }
 
-func pythonBlocks() []block {
-	return append(keys("tool.poetry.dependencies", "tool.poetry.dev-dependencies", "tool.poetry.group.*.dependencies"),
-		texts("project.dependencies", "project.optional-dependencies", "dependency-groups", "tool.uv.dev-dependencies", "tool.pdm.dev-dependencies")...)
+func pythonBlocks() []dependencyBlock {
+	return append(keyBlocks("tool.poetry.dependencies", "tool.poetry.dev-dependencies", "tool.poetry.group.*.dependencies"),
+		textBlocks("project.dependencies", "project.optional-dependencies", "dependency-groups", "tool.uv.dev-dependencies", "tool.pdm.dev-dependencies")...)
 }
 
-// holds reports whether a path lies below the block.
-func (b block) holds(path []string) bool {
+// contains reports whether a path lies below the block.
+func (b dependencyBlock) contains(path []string) bool {
 	if len(path) <= len(b.keys) {
 		return false
 	}
@@ -90,9 +90,9 @@ func (b block) holds(path []string) bool {
 }
 
 // readProject reads a document but for its blocks.
-func readProject(in input, group string, parse func(*flat, []byte) error, blocks func() []block) ([]retake.Trait, error) {
-	l := newList(in)
-	f := newFlat(l)
+func readProject(in input, group string, parse func(*settingCollector, []byte) error, blocks func() []dependencyBlock) ([]retake.Trait, error) {
+	l := newTraitList(in)
+	f := newSettingCollector(l)
 	f.group, f.blocks = group, blocks()
 	if err := parse(f, in.data); err != nil {
 		return nil, err
@@ -100,22 +100,22 @@ func readProject(in input, group string, parse func(*flat, []byte) error, blocks
 	return l.traits, nil
 }
 
-// wish notes what a project asks for, if the path leads into a block.
-func (f *flat) wish(text string) bool {
+// addDependency notes what a project asks for, if the path leads into a block.
+func (f *settingCollector) addDependency(text string) bool {
 	for _, b := range f.blocks {
-		if !b.holds(f.path) {
+		if !b.contains(f.path) {
 			continue
 		}
 		name := f.path[len(b.keys)]
-		if b.texts {
+		if b.inText {
 			if name = text; f.group == "pypi" {
-				name = required(text)
+				name = requirementName(text)
 			}
 		}
 		if f.group == "pypi" {
 			name = pythonName(name)
 		}
-		f.l.direct(f.group, name)
+		f.list.addDirectDependency(f.group, name)
 		return true
 	}
 	return false

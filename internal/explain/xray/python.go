@@ -11,33 +11,33 @@ import (
 )
 
 var pythonReaders = []reader{
-	{name: "python-installed@1", limit: maxText, rank: installed, read: readMetadata, wants: isMetadata},
-	{name: "requirements@1", limit: maxText, rank: locked, read: readRequirements, wants: isRequirements},
-	{name: "pipfile-lock@1", limit: maxLock, rank: locked, read: readPipfile, wants: named("Pipfile.lock")},
-	{name: "python-lock@1", limit: maxLock, rank: locked, read: readPythonLock, wants: named("poetry.lock", "uv.lock", "pdm.lock", "pylock.toml")},
+	{name: "python-installed@1", limit: maxText, rank: rankInstalled, read: readMetadata, wants: isMetadata},
+	{name: "requirements@1", limit: maxText, rank: rankLocked, read: readRequirements, wants: isRequirements},
+	{name: "pipfile-lock@1", limit: maxLock, rank: rankLocked, read: readPipfile, wants: lockFileNamed("Pipfile.lock")},
+	{name: "python-lock@1", limit: maxLock, rank: rankLocked, read: readPythonLock, wants: lockFileNamed("poetry.lock", "uv.lock", "pdm.lock", "pylock.toml")},
 }
 
 // isMetadata knows what an installer writes; older forms only where no other manager of
 // packages writes them too. Packages that carry others inside them do so
 // below _vendor; those were not installed.
-func isMetadata(p place) bool {
-	if p.below("_vendor", "_vendored") {
+func isMetadata(p fileLocation) bool {
+	if p.hasParent("_vendor", "_vendored") {
 		return false
 	}
 	switch p.name {
 	case "METADATA":
 		return strings.HasSuffix(p.dir, ".dist-info")
 	case "PKG-INFO":
-		return strings.HasSuffix(p.dir, ".egg-info") && p.below("site-packages")
+		return strings.HasSuffix(p.dir, ".egg-info") && p.hasParent("site-packages")
 	}
-	return p.ext == ".egg-info" && p.in("site-packages")
+	return p.ext == ".egg-info" && p.inDir("site-packages")
 }
 
-func isRequirements(p place) bool {
-	if p.ext != ".txt" || !p.locking() {
+func isRequirements(p fileLocation) bool {
+	if p.ext != ".txt" || !p.isProjectLock() {
 		return false
 	}
-	return p.in("requirements") || strings.HasPrefix(p.name, "requirements") || strings.HasSuffix(p.name, "requirements.txt")
+	return p.inDir("requirements") || strings.HasPrefix(p.name, "requirements") || strings.HasSuffix(p.name, "requirements.txt")
 }
 
 // pythonName is the one spelling of a name that the index of Python knows.
@@ -60,9 +60,9 @@ func pythonName(s string) string {
 
 // readMetadata reads the head of a message: fields until the first empty line.
 func readMetadata(in input) ([]retake.Trait, error) {
-	l := newList(in)
+	l := newTraitList(in)
 	var name, version string
-	lines(in.data, func(line []byte) bool {
+	forEachLine(in.data, func(line []byte) bool {
 		key, value, _ := bytes.Cut(line, []byte(":"))
 		switch v := string(bytes.TrimSpace(value)); strings.ToLower(string(key)) {
 		case "name":
@@ -72,37 +72,37 @@ func readMetadata(in input) ([]retake.Trait, error) {
 		}
 		return len(line) > 0
 	})
-	l.pack("pypi", pythonName(name), version, false)
+	l.addPackage("pypi", pythonName(name), version, false)
 	if len(l.traits) == 0 {
-		return nil, why("has no name or version")
+		return nil, failReason("has no name or version")
 	}
 	return l.traits, nil
 }
 
 // requirement takes a name with extras, and a version if it is pinned by itself.
-var requirement = sync.OnceValue(func() *regexp.Regexp {
+var requirementPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*\(?\s*(?:===?\s*([A-Za-z0-9.!+_-]+)\s*\)?\s*(?:$|[;#\s]))?`)
 })
 
 // readRequirements takes pinned names as packages; the others are asked for by name.
 func readRequirements(in input) ([]retake.Trait, error) {
-	l := newList(in)
+	l := newTraitList(in)
 	text := strings.ReplaceAll(strings.ReplaceAll(string(in.data), "\r\n", "\n"), "\\\n", " ")
 	for line := range strings.SplitSeq(text, "\n") {
 		line = strings.TrimSpace(line)
-		name := required(line)
+		name := requirementName(line)
 		if name == "" {
 			continue
 		}
-		l.direct("pypi", pythonName(name))
-		l.pack("pypi", pythonName(name), requirement().FindStringSubmatch(line)[2], true)
+		l.addDirectDependency("pypi", pythonName(name))
+		l.addPackage("pypi", pythonName(name), requirementPattern().FindStringSubmatch(line)[2], true)
 	}
 	return l.traits, nil
 }
 
-// required is the name in a requirement. Options, comments, paths and addresses have none.
-func required(line string) string {
-	m := requirement().FindStringSubmatch(line)
+// requirementName is the name in a requirement. Options, comments, paths and addresses have none.
+func requirementName(line string) string {
+	m := requirementPattern().FindStringSubmatch(line)
 	if m == nil {
 		return ""
 	}
@@ -121,12 +121,12 @@ func readPipfile(in input) ([]retake.Trait, error) {
 		Develop pins `json:"develop"`
 	}
 	if json.Unmarshal(in.data, &f) != nil {
-		return nil, why("is not a lock file of pipenv")
+		return nil, failReason("is not a lock file of pipenv")
 	}
-	l := newList(in)
+	l := newTraitList(in)
 	for _, p := range []pins{f.Default, f.Develop} {
 		for name, pin := range p {
-			l.pack("pypi", pythonName(name), strings.TrimPrefix(pin.Version, "=="), false)
+			l.addPackage("pypi", pythonName(name), strings.TrimPrefix(pin.Version, "=="), false)
 		}
 	}
 	return l.traits, nil
@@ -149,28 +149,28 @@ func readPythonLock(in input) ([]retake.Trait, error) {
 	if err := decodeTOML(in.data, &f); err != nil {
 		return nil, err
 	}
-	l := newList(in)
+	l := newTraitList(in)
 	for _, e := range append(f.Package, f.Packages...) {
 		source, _ := e.Source.(map[string]any)
 		if source["virtual"] == nil && source["editable"] == nil {
-			l.pack("pypi", pythonName(e.Name), e.Version, false)
+			l.addPackage("pypi", pythonName(e.Name), e.Version, false)
 			continue
 		}
-		wishes := tables(e.Wishes)
+		wishes := asTables(e.Wishes)
 		dev, _ := e.Dev.(map[string]any)
 		for _, group := range dev {
-			wishes = append(wishes, tables(group)...)
+			wishes = append(wishes, asTables(group)...)
 		}
 		for _, w := range wishes {
 			name, _ := w["name"].(string)
-			l.direct("pypi", pythonName(name))
+			l.addDirectDependency("pypi", pythonName(name))
 		}
 	}
 	return l.traits, nil
 }
 
-// tables are the tables of an array, whatever else it holds.
-func tables(v any) []map[string]any {
+// asTables are the tables of an array, whatever else it holds.
+func asTables(v any) []map[string]any {
 	switch v := v.(type) {
 	case []map[string]any:
 		return v

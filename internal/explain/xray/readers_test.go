@@ -32,7 +32,7 @@ func told(r xray.Reading) []string {
 // reader is the one that wants a path, beside those that want every file.
 func reader(t *testing.T, path string) string {
 	t.Helper()
-	names := slices.DeleteFunc(xray.Readers(path, file(1)), func(n string) bool { return n == "mode@1" || n == "secret@1" })
+	names := slices.DeleteFunc(xray.ReadersFor(path, file(1)), func(n string) bool { return n == "mode@1" || n == "secret@1" })
 	if len(names) != 1 {
 		t.Fatalf("%s: %v", path, names)
 	}
@@ -166,7 +166,7 @@ func TestWhoWantsAFile(t *testing.T) {
 		"a/_vendor/b-1.dist-info/METADATA":                   "mode",
 	} {
 		var got []string
-		for _, n := range xray.Readers(path, file(1)) {
+		for _, n := range xray.ReadersFor(path, file(1)) {
 			got = append(got, strings.TrimSuffix(n, "@1"))
 		}
 		if strings.Join(got, " ") != want {
@@ -190,11 +190,11 @@ func TestReadersByEntry(t *testing.T) {
 		{"src", retake.Entry{Kind: retake.KindDir, Mode: 0o755}, ""}, {"empty.json", file(0), "mode@1"}, {"big.txt", file(2<<20 + 1), "mode@1"},
 		{"blob", file(4096), "mode@1 sqlite@1 secret@1"}, {"blob", file(4097), "mode@1 secret@1"},
 	} {
-		if got := strings.Join(xray.Readers(c.path, c.entry), " "); got != c.want {
+		if got := strings.Join(xray.ReadersFor(c.path, c.entry), " "); got != c.want {
 			t.Errorf("%s: %s, want %s", c.path, got, c.want)
 		}
 	}
-	if xray.Kept("mode@1") || xray.Kept("executable@1") || !xray.Kept("env@1") {
+	if xray.IsCacheable("mode@1") || xray.IsCacheable("executable@1") || !xray.IsCacheable("env@1") {
 		t.Error("what depends on an entry may not be kept by its object")
 	}
 }

@@ -58,7 +58,7 @@ func toldRows(t retake.TableRows) []string {
 // rowsOf compares one table in this process.
 func rowsOf(t *testing.T, table string, before, after []byte) []string {
 	t.Helper()
-	got := xray.CompareBytes(before, after, xray.RowsAsk{Table: table, Limit: 100})
+	got := xray.CompareBytes(before, after, xray.RowsRequest{Table: table, Limit: 100})
 	if got.Why != "" || len(got.Tables) != 1 {
 		return []string{"why: " + got.Why}
 	}
@@ -151,7 +151,7 @@ func TestAllTablesAreCounted(t *testing.T) {
 	before := data(t, "CREATE TABLE a (x)", "INSERT INTO a VALUES (1),(2)", "CREATE TABLE same (x)", "INSERT INTO same VALUES (1)",
 		"CREATE TABLE gone (x)", "CREATE VIRTUAL TABLE f USING fts5(body)", "CREATE VIEW v AS SELECT 1", "CREATE TRIGGER tr AFTER INSERT ON a BEGIN DELETE FROM same; END")
 	after := data(t, "CREATE TABLE a (x)", "INSERT INTO a VALUES (1)", "CREATE TABLE same (x)", "INSERT INTO same VALUES (1)", "CREATE VIRTUAL TABLE f USING fts5(body)")
-	got := xray.CompareBytes(before, after, xray.RowsAsk{})
+	got := xray.CompareBytes(before, after, xray.RowsRequest{})
 	var lines []string
 	for _, table := range got.Tables {
 		lines = append(lines, toldRows(table)...)
@@ -160,7 +160,7 @@ func TestAllTablesAreCounted(t *testing.T) {
 	if d := cmp.Diff(want, lines); d != "" || got.Same != 1 || got.Why != "" {
 		t.Errorf("%s, %d are equal, %s", d, got.Same, got.Why)
 	}
-	if got := xray.CompareBytes(before, after, xray.RowsAsk{Table: "none"}); !got.Missing {
+	if got := xray.CompareBytes(before, after, xray.RowsRequest{Table: "none"}); !got.Missing {
 		t.Errorf("a table that is not there: %+v", got)
 	}
 }
@@ -172,7 +172,7 @@ func TestPagesOfRows(t *testing.T) {
 	before := data(t, "CREATE TABLE p (id INTEGER PRIMARY KEY, v)", "INSERT INTO p "+ladder(1000)+"SELECT x, x FROM c")
 	after := data(t, "CREATE TABLE p (id INTEGER PRIMARY KEY, v)", "INSERT INTO p "+ladder(500)+"SELECT x, x%2 FROM c")
 	page := func(what retake.Difference, skip int) []retake.RowChange {
-		got := xray.CompareBytes(before, after, xray.RowsAsk{Table: "p", What: what, Skip: skip, Limit: 100})
+		got := xray.CompareBytes(before, after, xray.RowsRequest{Table: "p", What: what, Skip: skip, Limit: 100})
 		if table := got.Tables[0]; table.Deleted != 500 || table.Edited != 499 || table.Equal != 1 {
 			t.Errorf("%s from %d: %v", what, skip, toldRows(table)[0])
 		}
@@ -202,19 +202,19 @@ func TestRowsSwapped(t *testing.T) {
 			return data(t, s...)
 		}
 		a, b := side(), side()
-		one := xray.CompareBytes(a, b, xray.RowsAsk{Table: "p"}).Tables[0]
-		two := xray.CompareBytes(b, a, xray.RowsAsk{Table: "p"}).Tables[0]
+		one := xray.CompareBytes(a, b, xray.RowsRequest{Table: "p"}).Tables[0]
+		two := xray.CompareBytes(b, a, xray.RowsRequest{Table: "p"}).Tables[0]
 		if one.Deleted != two.Added || one.Added != two.Deleted || one.Edited != two.Edited || one.Equal != two.Equal || one.Why+two.Why != "" {
 			t.Fatalf("%+v\n%+v", one, two)
 		}
-		if self := xray.CompareBytes(a, a, xray.RowsAsk{}); len(self.Tables) != 0 || self.Same != 1 {
+		if self := xray.CompareBytes(a, a, xray.RowsRequest{}); len(self.Tables) != 0 || self.Same != 1 {
 			t.Fatalf("a database differs from itself: %+v", self)
 		}
 	}
 }
 
-func source(data, log []byte) *xray.Source {
-	s := &xray.Source{Size: int64(len(data)), Open: opens(string(data))}
+func source(data, log []byte) *xray.DatabaseSource {
+	s := &xray.DatabaseSource{Size: int64(len(data)), Open: opens(string(data))}
 	if log != nil {
 		s.Log = opens(string(log))
 	}
@@ -227,7 +227,7 @@ func TestRowsInAChild(t *testing.T) {
 	t.Parallel()
 	p, started := pool(t, "good")
 	d, log := database(t, "PRAGMA journal_mode=WAL", "CREATE TABLE t (id INTEGER PRIMARY KEY)", "INSERT INTO t VALUES (1), (2)", "PRAGMA wal_checkpoint(TRUNCATE)", "PRAGMA wal_autocheckpoint=0", "DELETE FROM t WHERE id = 2")
-	got, err := p.Rows(t.Context(), xray.RowsAsk{Before: source(d, nil), After: source(d, log), Table: "t"})
+	got, err := p.Rows(t.Context(), xray.RowsRequest{Before: source(d, nil), After: source(d, log), Table: "t"})
 	if err != nil || got.Why != "" || len(got.Tables) != 1 {
 		t.Fatalf("%+v, %v", got, err)
 	}
@@ -235,17 +235,17 @@ func TestRowsInAChild(t *testing.T) {
 		t.Error(d)
 	}
 	for name, c := range map[string]struct {
-		ask xray.RowsAsk
+		ask xray.RowsRequest
 		why string
 	}{
-		"one side":       {xray.RowsAsk{Before: source(d, nil)}, ""},
-		"empty":          {xray.RowsAsk{Before: source(nil, nil), After: source(d, nil)}, ""},
-		"neither":        {xray.RowsAsk{}, ""},
-		"no database":    {xray.RowsAsk{Before: source(d, nil), After: source([]byte("text"), nil)}, "after: is not a SQLite database"},
-		"gone":           {xray.RowsAsk{Before: &xray.Source{Open: refuses}, After: source(d, nil)}, "before: the bytes could not be read"},
-		"its log":        {xray.RowsAsk{Before: source(d, nil), After: &xray.Source{Open: opens(string(d)), Log: refuses}}, "after: the bytes could not be read"},
-		"too large":      {xray.RowsAsk{Before: source(d, nil), After: &xray.Source{Size: 65 << 20, Open: refuses}}, "after: too large (65 MB)"},
-		"grew too large": {xray.RowsAsk{Before: source(make([]byte, 65<<20), nil), After: source(d, nil)}, "before: too large (65 MB)"},
+		"one side":       {xray.RowsRequest{Before: source(d, nil)}, ""},
+		"empty":          {xray.RowsRequest{Before: source(nil, nil), After: source(d, nil)}, ""},
+		"neither":        {xray.RowsRequest{}, ""},
+		"no database":    {xray.RowsRequest{Before: source(d, nil), After: source([]byte("text"), nil)}, "after: is not a SQLite database"},
+		"gone":           {xray.RowsRequest{Before: &xray.DatabaseSource{Open: refuses}, After: source(d, nil)}, "before: the bytes could not be read"},
+		"its log":        {xray.RowsRequest{Before: source(d, nil), After: &xray.DatabaseSource{Open: opens(string(d)), Log: refuses}}, "after: the bytes could not be read"},
+		"too large":      {xray.RowsRequest{Before: source(d, nil), After: &xray.DatabaseSource{Size: 65 << 20, Open: refuses}}, "after: too large (65 MB)"},
+		"grew too large": {xray.RowsRequest{Before: source(make([]byte, 65<<20), nil), After: source(d, nil)}, "before: too large (65 MB)"},
 	} {
 		if name == "grew too large" {
 			c.ask.Before.Size = 1
@@ -255,7 +255,7 @@ func TestRowsInAChild(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
-	readings, err := p.Read(t.Context(), []xray.Ask{ask("env@1", "A=1\n")})
+	readings, err := p.Read(t.Context(), []xray.Request{ask("env@1", "A=1\n")})
 	if err != nil || readings[0].Why != "" || started.Load() != 1 {
 		t.Errorf("afterwards: %+v, %v, %d children", readings, err, started.Load())
 	}
@@ -267,7 +267,7 @@ func refuses(context.Context) (io.ReadCloser, error) { return nil, errors.New("n
 func TestRowsOfOldChildren(t *testing.T) {
 	t.Parallel()
 	d := data(t, "CREATE TABLE t (x)", "INSERT INTO t VALUES (1)")
-	a := xray.RowsAsk{After: source(d, nil)}
+	a := xray.RowsRequest{After: source(d, nil)}
 	for how, why := range map[string]string{"hungry": "took too much memory", "mad": "the reader broke off"} {
 		p, _ := pool(t, how)
 		if got, err := p.Rows(t.Context(), a); err != nil || got.Why != why {
@@ -312,7 +312,7 @@ func TestHostileRows(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p, _ := pool(t, "good")
-			got, err := p.Rows(t.Context(), xray.RowsAsk{Before: source(plain, nil), After: source(data(t, c.db...), nil), Table: "t"})
+			got, err := p.Rows(t.Context(), xray.RowsRequest{Before: source(plain, nil), After: source(data(t, c.db...), nil), Table: "t"})
 			if err != nil || got.Why != c.why {
 				t.Fatalf("%s, %v", got.Why, err)
 			}
@@ -351,7 +351,7 @@ func TestDamagedRows(t *testing.T) {
 		for range 1 + rnd.IntN(20) {
 			bad[rnd.IntN(len(bad))] = byte(rnd.IntN(256))
 		}
-		got := xray.CompareBytes(good, bad, xray.RowsAsk{Table: "t", Limit: 100})
+		got := xray.CompareBytes(good, bad, xray.RowsRequest{Table: "t", Limit: 100})
 		if said[got.Why]++; len(got.Tables) == 1 {
 			said[got.Tables[0].Why]++
 		}

@@ -6,11 +6,11 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// listing keeps what of the rows is shown: a part of each kind, made short at once.
-type listing struct {
-	c     *comparing
-	p     *pairing
-	kinds [3]kindRows
+// rowListing keeps what of the rows is shown: a part of each kind, made short at once.
+type rowListing struct {
+	comparison *rowComparison
+	pairing    *tablePairing
+	kinds      [3]kindRows
 }
 
 // kindRows are the rows of one kind.
@@ -22,47 +22,47 @@ type kindRows struct {
 	full bool // nothing is kindRows behind what was left out
 }
 
-func newListing(c *comparing, p *pairing) *listing {
-	return &listing{c: c, p: p, kinds: [3]kindRows{{what: retake.Deleted}, {what: retake.Edited}, {what: retake.Added}}}
+func newListing(c *rowComparison, p *tablePairing) *rowListing {
+	return &rowListing{comparison: c, pairing: p, kinds: [3]kindRows{{what: retake.Deleted}, {what: retake.Edited}, {what: retake.Added}}}
 }
 
-// columns tells the columns.
-func (l *listing) columns(t *retake.TableRows) {
-	for _, j := range l.p.columns[:min(len(l.p.columns), maxListed)] {
-		col := retake.TableColumn{Name: l.c.in.name(j.name), Key: j.key}
+// addColumns tells the columns.
+func (l *rowListing) addColumns(t *retake.TableRows) {
+	for _, j := range l.pairing.columns[:min(len(l.pairing.columns), maxListedColumns)] {
+		col := retake.TableColumn{Name: l.comparison.input.boundName(j.name), Key: j.key}
 		switch {
-		case l.p.tables[0] == "" || l.p.tables[1] == "":
-		case j.at[0] < 0:
+		case l.pairing.tables[0] == "" || l.pairing.tables[1] == "":
+		case j.index[0] < 0:
 			col.What = retake.Added
-		case j.at[1] < 0:
+		case j.index[1] < 0:
 			col.What = retake.Deleted
 		}
 		t.Columns = append(t.Columns, col)
 	}
-	t.Unlisted, t.Computed = int64(max(0, len(l.p.columns)-maxListed)), l.p.computed
+	t.Unlisted, t.Computed = int64(max(0, len(l.pairing.columns)-maxListedColumns)), l.pairing.computed
 }
 
-func at(row []any, i int) any {
+func valueAt(row []any, i int) any {
 	if i < 0 {
 		return nil
 	}
 	return row[i]
 }
 
-// differing are the columns in which two rows differ. What came with a column of its own
+// differingColumns are the columns in which two rows differ. What came with a column of its own
 // does not make a row another; what went with one does.
-func (l *listing) differing(before, after []any) []int {
+func (l *rowListing) differingColumns(before, after []any) []int {
 	var cells []int
-	for i, j := range l.p.columns {
-		if j.at[0] >= 0 && !same(before[j.at[0]], at(after, j.at[1])) {
+	for i, j := range l.pairing.columns {
+		if j.index[0] >= 0 && !sameValue(before[j.index[0]], valueAt(after, j.index[1])) {
 			cells = append(cells, i)
 		}
 	}
 	return cells
 }
 
-func (l *listing) add(what retake.Difference, before, after []any, cells []int) {
-	h := l.c.head
+func (l *rowListing) addRow(what retake.Difference, before, after []any, cells []int) {
+	h := l.comparison.header
 	if h.Table == "" || h.What != "" && h.What != what {
 		return
 	}
@@ -71,13 +71,13 @@ func (l *listing) add(what retake.Difference, before, after []any, cells []int) 
 	if k.full || k.seen <= h.Skip {
 		return
 	}
-	if len(k.rows) >= h.Limit || k.size >= maxKind {
+	if len(k.rows) >= h.Limit || k.size >= maxListedBytes {
 		k.full = true
 		return
 	}
-	r := retake.RowChange{What: what, Before: l.cells(before, 0), After: l.cells(after, 1)}
+	r := retake.RowChange{What: what, Before: l.rowCells(before, 0), After: l.rowCells(after, 1)}
 	for _, i := range cells {
-		if i < maxListed {
+		if i < maxListedColumns {
 			r.Cells = append(r.Cells, i)
 		}
 	}
@@ -87,27 +87,27 @@ func (l *listing) add(what retake.Difference, before, after []any, cells []int) 
 	k.rows = append(k.rows, r)
 }
 
-// cells are the values of a row that are shown.
-func (l *listing) cells(row []any, side int) []retake.CellValue {
+// rowCells are the values of a row that are shown.
+func (l *rowListing) rowCells(row []any, side int) []retake.CellValue {
 	if row == nil {
 		return nil
 	}
 	var out []retake.CellValue
-	for _, j := range l.p.columns[:min(len(l.p.columns), maxListed)] {
-		if j.at[side] < 0 {
+	for _, j := range l.pairing.columns[:min(len(l.pairing.columns), maxListedColumns)] {
+		if j.index[side] < 0 {
 			out = append(out, retake.CellValue{Kind: retake.CellNone})
 			continue
 		}
-		out = append(out, cell(j.name, row[j.at[side]]))
+		out = append(out, cellValue(j.name, row[j.index[side]]))
 	}
 	return out
 }
 
-// rows are those of all kinds, as many as were asked for.
-func (l *listing) rows() []retake.RowChange {
+// listedRows are those of all kinds, as many as were asked for.
+func (l *rowListing) listedRows() []retake.RowChange {
 	out := []retake.RowChange{}
 	for _, k := range l.kinds {
 		out = append(out, k.rows...)
 	}
-	return out[:min(len(out), l.c.head.Limit)]
+	return out[:min(len(out), l.comparison.header.Limit)]
 }

@@ -7,22 +7,22 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// cursor goes through the rows of one side, in the order of their keys. It holds one row
+// rowCursor goes through the rows of one side, in the order of their keys. It holds one row
 // and the one before.
-type cursor struct {
-	db     *database
-	p      *pairing
-	side   int
-	keys   []int // their places in a row
-	rows   *sql.Rows
-	row    []any // nil: there are no more
-	last   []any
-	scan   []any
-	passed int64
+type rowCursor struct {
+	db       *database
+	pairing  *tablePairing
+	side     int
+	keys     []int // their places in a row
+	rows     *sql.Rows
+	row      []any // nil: there are no more
+	prev     []any
+	scan     []any
+	rowCount int64
 }
 
-func (c *comparing) cursor(p *pairing, side int) (*cursor, error) {
-	cur := &cursor{p: p, side: side}
+func (c *rowComparison) openCursor(p *tablePairing, side int) (*rowCursor, error) {
+	cur := &rowCursor{pairing: p, side: side}
 	if p.tables[side] == "" {
 		return cur, nil
 	}
@@ -36,57 +36,57 @@ func (c *comparing) cursor(p *pairing, side int) (*cursor, error) {
 	cur.db = c.sides[side].db
 	// A plus takes away what was declared of a column, so that its values come as they
 	// are kept.
-	query := "SELECT +" + strings.Join(p.selected[side], ", +") + " FROM main." + quoted(p.tables[side]) + " AS t ORDER BY " +
+	query := "SELECT +" + strings.Join(p.selected[side], ", +") + " FROM main." + quoteName(p.tables[side]) + " AS t ORDER BY " +
 		strings.Join(p.keys[side], " COLLATE BINARY, ") + " COLLATE BINARY"
 	rows, err := cur.db.conn.QueryContext(cur.db.ctx, query) //nolint:rowserrcheck // next does, at the end of the rows
 	if err != nil {
 		if strings.Contains(err.Error(), "no such column: t.") {
-			return nil, noKey // of a table without numbers
+			return nil, reasonNoKey // of a table without numbers
 		}
-		return nil, cur.db.why(err)
+		return nil, cur.db.explainError(err)
 	}
 	n := len(p.selected[side])
-	cur.rows, cur.row, cur.last, cur.scan = rows, make([]any, n), make([]any, n), make([]any, n)
+	cur.rows, cur.row, cur.prev, cur.scan = rows, make([]any, n), make([]any, n), make([]any, n)
 	return cur, cur.next()
 }
 
-func (c *cursor) close() {
+func (c *rowCursor) close() {
 	if c != nil && c.rows != nil {
 		_ = c.rows.Close()
 	}
 }
 
 // next reads one row. The order is checked, because a damaged database may tell another.
-func (c *cursor) next() error {
+func (c *rowCursor) next() error {
 	if c.row == nil {
 		return nil
 	}
 	if !c.rows.Next() {
 		c.row = nil
 		if err := c.rows.Err(); err != nil {
-			return c.db.why(err)
+			return c.db.explainError(err)
 		}
 		return nil
 	}
-	if c.passed == maxCompared {
-		return manyRows
+	if c.rowCount == maxComparedRows {
+		return reasonTooManyRows
 	}
-	c.row, c.last = c.last, c.row
+	c.row, c.prev = c.prev, c.row
 	for i := range c.row {
 		c.scan[i] = &c.row[i]
 	}
 	if err := c.rows.Scan(c.scan...); err != nil {
-		return c.db.why(err)
+		return c.db.explainError(err)
 	}
-	if c.passed++; c.passed == 1 {
+	if c.rowCount++; c.rowCount == 1 {
 		return nil
 	}
 	for _, k := range c.keys {
-		switch n, err := c.p.order(c.last[k], c.row[k]); {
+		switch n, err := c.pairing.compareValues(c.prev[k], c.row[k]); {
 		case err != nil:
 			return err
 		case n > 0:
-			return noOrder
+			return reasonNoOrder
 		case n < 0:
 			return nil
 		}
@@ -94,30 +94,30 @@ func (c *cursor) next() error {
 	return nil
 }
 
-// merge walks both sides at once, each row once, and holds only those that it lists.
-func (c *comparing) merge(p *pairing, t *retake.TableRows) error {
+// mergeRows walks both sides at once, each row once, and holds only those that it lists.
+func (c *rowComparison) mergeRows(p *tablePairing, t *retake.TableRows) error {
 	l := newListing(c, p)
-	if c.head.Table != "" {
-		l.columns(t)
+	if c.header.Table != "" {
+		l.addColumns(t)
 	}
-	before, err := c.cursor(p, 0)
+	before, err := c.openCursor(p, 0)
 	defer before.close()
 	if err != nil {
 		return err
 	}
-	after, err := c.cursor(p, 1)
+	after, err := c.openCursor(p, 1)
 	defer after.close()
 	if err != nil {
 		return err
 	}
-	err = l.walk(before, after, t)
-	if c.head.Table != "" {
-		t.Rows = l.rows()
+	err = l.walkRows(before, after, t)
+	if c.header.Table != "" {
+		t.Rows = l.listedRows()
 	}
 	return err
 }
 
-func (l *listing) walk(before, after *cursor, t *retake.TableRows) error {
+func (l *rowListing) walkRows(before, after *rowCursor, t *retake.TableRows) error {
 	for before.row != nil || after.row != nil {
 		n, err := compareKeys(before, after)
 		if err != nil {
@@ -126,18 +126,18 @@ func (l *listing) walk(before, after *cursor, t *retake.TableRows) error {
 		switch {
 		case n < 0:
 			t.Deleted++
-			l.add(retake.Deleted, before.row, nil, nil)
+			l.addRow(retake.Deleted, before.row, nil, nil)
 			err = before.next()
 		case n > 0:
 			t.Added++
-			l.add(retake.Added, nil, after.row, nil)
+			l.addRow(retake.Added, nil, after.row, nil)
 			err = after.next()
 		default:
-			if cells := l.differing(before.row, after.row); cells == nil {
+			if cells := l.differingColumns(before.row, after.row); cells == nil {
 				t.Equal++
 			} else {
 				t.Edited++
-				l.add(retake.Edited, before.row, after.row, cells)
+				l.addRow(retake.Edited, before.row, after.row, cells)
 			}
 			if err = before.next(); err == nil {
 				err = after.next()
@@ -151,7 +151,7 @@ func (l *listing) walk(before, after *cursor, t *retake.TableRows) error {
 }
 
 // compareKeys tells which row comes first; a side that has ended comes last.
-func compareKeys(a, b *cursor) (int, error) {
+func compareKeys(a, b *rowCursor) (int, error) {
 	switch {
 	case a.row == nil:
 		return 1, nil
@@ -159,7 +159,7 @@ func compareKeys(a, b *cursor) (int, error) {
 		return -1, nil
 	}
 	for i := range a.keys {
-		if n, err := a.p.order(a.row[a.keys[i]], b.row[b.keys[i]]); n != 0 || err != nil {
+		if n, err := a.pairing.compareValues(a.row[a.keys[i]], b.row[b.keys[i]]); n != 0 || err != nil {
 			return n, err
 		}
 	}

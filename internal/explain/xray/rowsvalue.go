@@ -16,16 +16,16 @@ import (
 
 // How a database encodes its texts, as its head says; it sorts them by these bytes.
 const (
-	scriptLittle = 2
-	scriptBig    = 3
+	encodingUTF16LE = 2
+	encodingUTF16BE = 3
 )
 
-// script chooses how keys that are texts are put in order.
-func (c *comparing) script(p *pairing) error {
+// chooseTextOrder chooses how keys that are texts are put in order.
+func (c *rowComparison) chooseTextOrder(p *tablePairing) error {
 	var scripts [2]byte
 	for side, s := range c.sides {
-		if p.tables[side] != "" && s.db.script > 1 {
-			scripts[side] = s.db.script
+		if p.tables[side] != "" && s.db.encoding > 1 {
+			scripts[side] = s.db.encoding
 		}
 	}
 	for side, other := range []int{1, 0} {
@@ -35,11 +35,11 @@ func (c *comparing) script(p *pairing) error {
 	}
 	switch {
 	case scripts[0] != scripts[1]:
-		p.texts = nil
-	case scripts[0] == scriptLittle:
-		p.texts = func(a, b string) int { return bytes.Compare(utf16Bytes(a, 0), utf16Bytes(b, 0)) }
-	case scripts[0] == scriptBig:
-		p.texts = func(a, b string) int { return bytes.Compare(utf16Bytes(a, 8), utf16Bytes(b, 8)) }
+		p.compareText = nil
+	case scripts[0] == encodingUTF16LE:
+		p.compareText = func(a, b string) int { return bytes.Compare(utf16Bytes(a, 0), utf16Bytes(b, 0)) }
+	case scripts[0] == encodingUTF16BE:
+		p.compareText = func(a, b string) int { return bytes.Compare(utf16Bytes(a, 8), utf16Bytes(b, 8)) }
 	}
 	return nil
 }
@@ -54,8 +54,8 @@ func utf16Bytes(s string, shift int) []byte {
 	return out
 }
 
-// class is the place of a value among those of other kinds.
-func class(v any) int {
+// valueClass is the place of a value among those of other kinds.
+func valueClass(v any) int {
 	switch v.(type) {
 	case nil:
 		return 0
@@ -67,39 +67,39 @@ func class(v any) int {
 	return 3
 }
 
-// order compares two values of a key as the database does.
-func (p *pairing) order(a, b any) (int, error) {
-	if c := cmp.Compare(class(a), class(b)); c != 0 {
+// compareValues compares two values of a key as the database does.
+func (p *tablePairing) compareValues(a, b any) (int, error) {
+	if c := cmp.Compare(valueClass(a), valueClass(b)); c != 0 {
 		return c, nil
 	}
 	switch a := a.(type) {
 	case nil:
 		return 0, nil
 	case string:
-		if p.texts == nil {
-			return 0, twoScripts
+		if p.compareText == nil {
+			return 0, reasonMixedEncodings
 		}
-		return p.texts(a, b.(string)), nil
+		return p.compareText(a, b.(string)), nil
 	case []byte:
 		return bytes.Compare(a, b.([]byte)), nil
 	}
-	return numbers(a, b), nil
+	return compareNumbers(a, b), nil
 }
 
-// numbers compares whole and broken ones without losing a digit.
-func numbers(a, b any) int {
+// compareNumbers compares whole and broken ones without losing a digit.
+func compareNumbers(a, b any) int {
 	switch x := a.(type) {
 	case int64:
 		switch y := b.(type) {
 		case int64:
 			return cmp.Compare(x, y)
 		case float64:
-			return wholeAndReal(x, y)
+			return compareIntFloat(x, y)
 		}
 	case float64:
 		switch y := b.(type) {
 		case int64:
-			return -wholeAndReal(y, x)
+			return -compareIntFloat(y, x)
 		case float64:
 			return cmp.Compare(x, y)
 		}
@@ -107,7 +107,7 @@ func numbers(a, b any) int {
 	return 0
 }
 
-func wholeAndReal(n int64, f float64) int {
+func compareIntFloat(n int64, f float64) int {
 	switch {
 	case f >= 1<<63:
 		return -1
@@ -120,8 +120,8 @@ func wholeAndReal(n int64, f float64) int {
 	return cmp.Compare(0, f-math.Trunc(f))
 }
 
-// same reports whether a value is kept in the same way with the same bytes.
-func same(a, b any) bool {
+// sameValue reports whether a value is kept in the same way with the same bytes.
+func sameValue(a, b any) bool {
 	switch x := a.(type) {
 	case []byte:
 		y, ok := b.([]byte)
@@ -135,17 +135,17 @@ func same(a, b any) bool {
 }
 
 // lookedAt is how much of a text is searched for secrets: more than is ever shown.
-const lookedAt = 4 * kilo
+const maxSecretScan = 4 * kilo
 
-// cell is a value as people are shown it. The name of its column may say that it is a secret.
-func cell(column string, v any) retake.CellValue {
+// cellValue is a value as people are shown it. The name of its column may say that it is a secret.
+func cellValue(column string, v any) retake.CellValue {
 	switch v := v.(type) {
 	case nil:
 		return retake.CellValue{Kind: retake.CellNull, Text: "NULL"}
 	case int64:
 		return retake.CellValue{Kind: retake.CellInteger, Text: strconv.FormatInt(v, 10)}
 	case float64:
-		return retake.CellValue{Kind: retake.CellReal, Text: realText(v)}
+		return retake.CellValue{Kind: retake.CellReal, Text: floatText(v)}
 	case []byte:
 		unit := " bytes"
 		if len(v) == 1 {
@@ -153,13 +153,13 @@ func cell(column string, v any) retake.CellValue {
 		}
 		return retake.CellValue{Kind: retake.CellBlob, Text: termtext.Count(int64(len(v))) + unit}
 	case string:
-		return cellText(column, v)
+		return textCell(column, v)
 	}
 	return retake.CellValue{Kind: retake.CellNone}
 }
 
-// realText shows that a number is no whole one.
-func realText(f float64) string {
+// floatText shows that a number is no whole one.
+func floatText(f float64) string {
 	s := strconv.FormatFloat(f, 'g', -1, 64)
 	if strings.Trim(s, "-0123456789") == "" {
 		s += ".0"
@@ -167,15 +167,15 @@ func realText(f float64) string {
 	return s
 }
 
-func cellText(column, s string) retake.CellValue {
+func textCell(column, s string) retake.CellValue {
 	text, rest := s, 0
-	if len(text) > lookedAt {
-		text, rest = text[:lookedAt], utf8.RuneCountInString(text[lookedAt:])
+	if len(text) > maxSecretScan {
+		text, rest = text[:maxSecretScan], utf8.RuneCountInString(text[maxSecretScan:])
 	}
-	text = covered(column, strings.ToValidUTF8(text, "�"))
+	text = maskCell(column, strings.ToValidUTF8(text, "�"))
 	n := 0
 	for i := range text {
-		if n == maxCell {
+		if n == maxCellChars {
 			return retake.CellValue{Kind: retake.CellText, Text: text[:i], More: int64(utf8.RuneCountInString(text[i:]) + rest)}
 		}
 		n++
@@ -183,8 +183,8 @@ func cellText(column, s string) retake.CellValue {
 	return retake.CellValue{Kind: retake.CellText, Text: text, More: int64(rest)}
 }
 
-// covered masks likely secrets: those that look like one, and those whose column says so.
-func covered(column, s string) string {
+// maskCell masks likely secrets: those that look like one, and those whose column says so.
+func maskCell(column, s string) string {
 	head, tail := column+`="`, `"`
 	masked, kinds := secrets.Mask(head + s + tail)
 	if len(kinds) == 0 {

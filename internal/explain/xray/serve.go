@@ -19,19 +19,19 @@ const maxMemory = 600 * mega
 
 // Cage is what a child confines itself to before it serves. A child reads many files, so
 // its time is that of many; the parent watches the time of each.
-var Cage = proc.Cage{Memory: 1 << 30, CPU: 60 * time.Second, Files: 16}
+var Cage = proc.Sandbox{MaxMemory: 1 << 30, MaxCPU: 60 * time.Second, MaxOpenFiles: 16}
 
 // maxTraits is what one file may tell. Lists of what real machines hold have a tenth of it.
 const maxTraits = 20_000
 
 // errHungry ends a child.
-var errHungry = errors.New("took too much memory")
+var errOutOfMemory = errors.New("took too much memory")
 
 // Serve is the life of a child: it reads what it is sent until nothing comes. It opens
 // nothing, and may end itself after an answer that says so.
 func Serve(in io.Reader, out io.Writer) error {
-	r := bufio.NewReaderSize(in, maxChunk)
-	key, _, err := readFrame(r, maxChunk)
+	r := bufio.NewReaderSize(in, maxChunkSize)
+	key, _, err := readFrame(r, maxChunkSize)
 	if errors.Is(err, io.EOF) {
 		return nil
 	}
@@ -39,23 +39,23 @@ func Serve(in io.Reader, out io.Writer) error {
 		return fmt.Errorf("read the key: %w", err)
 	}
 	for {
-		name, _, err := readFrame(r, maxChunk)
+		name, _, err := readFrame(r, maxChunkSize)
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
 			return fmt.Errorf("read the name of a reader: %w", err)
 		}
-		if err := serveOne(r, out, string(name), key); err != nil {
+		if err := serveRequest(r, out, string(name), key); err != nil {
 			return err
 		}
 	}
 }
 
-func serveOne(r io.Reader, out io.Writer, name string, key []byte) error {
-	if name == rowsName {
-		var head rowsHead
-		b, _, err := readFrame(r, maxChunk)
+func serveRequest(r io.Reader, out io.Writer, name string, key []byte) error {
+	if name == rowsRequestName {
+		var head rowsHeader
+		b, _, err := readFrame(r, maxChunkSize)
 		if err == nil {
 			err = json.Unmarshal(b, &head)
 		}
@@ -64,93 +64,95 @@ func serveOne(r io.Reader, out io.Writer, name string, key []byte) error {
 		}
 		return serveRows(r, out, head, key)
 	}
-	a := answer{}
-	data, err := collect(r)
+	a := childAnswer{}
+	data, err := readChunks(r)
 	var log []byte
 	if err == nil {
-		log, err = collect(r)
+		log, err = readChunks(r)
 	}
 	switch {
-	case errors.Is(err, noBytes):
-		a.Why = string(noBytes)
+	case errors.Is(err, reasonNoBytes):
+		a.Why = string(reasonNoBytes)
 	case err != nil:
 		return fmt.Errorf("read the bytes of a file: %w", err)
 	default:
-		a = watched(func() answer { return answer{Reading: read(name, input{data: data, log: log, key: key})} })
+		a = withMemoryWatch(func() childAnswer {
+			return childAnswer{Reading: runReader(name, input{data: data, log: log, key: key})}
+		})
 	}
 	return a.send(out)
 }
 
-// collect puts the chunks of a file together.
-func collect(r io.Reader) ([]byte, error) {
+// readChunks puts the chunks of a file together.
+func readChunks(r io.Reader) ([]byte, error) {
 	var data []byte
 	for {
-		chunk, whole, err := readFrame(r, maxChunk)
+		chunk, whole, err := readFrame(r, maxChunkSize)
 		switch {
 		case err != nil:
 			return nil, err
 		case !whole:
-			return nil, noBytes
+			return nil, reasonNoBytes
 		case len(chunk) == 0:
 			return data, nil
 		case len(data)+len(chunk) > maxStatus:
-			return nil, errFrame
+			return nil, errFrameTooLong
 		}
 		data = append(data, chunk...)
 	}
 }
 
-const watchEvery = 10 * time.Millisecond
+const memoryCheckInterval = 10 * time.Millisecond
 
-// watched reads, and gives up when memory grows too far: a reading cannot be stopped, so
+// withMemoryWatch reads, and gives up when memory grows too far: a reading cannot be stopped, so
 // the child has to end.
-func watched(read func() answer) answer {
-	done := make(chan answer, 1)
+func withMemoryWatch(read func() childAnswer) childAnswer {
+	done := make(chan childAnswer, 1)
 	go func() { done <- read() }()
-	tick := time.NewTicker(watchEvery)
+	tick := time.NewTicker(memoryCheckInterval)
 	defer tick.Stop()
 	for {
 		select {
 		case a := <-done:
 			return a
 		case <-tick.C:
-			if held() > maxMemory {
-				return answer{Reading: Reading{Why: string(tooHungry)}, Last: true}
+			if heldMemory() > maxMemory {
+				return childAnswer{Reading: Reading{Why: string(reasonOutOfMemory)}, Last: true}
 			}
 		}
 	}
 }
 
-// held is the memory that the process has from the system and has not given back.
-func held() uint64 {
+// heldMemory is the memory that the process has from the system and has not given back.
+func heldMemory() uint64 {
 	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(s)
 	return s[0].Value.Uint64() - s[1].Value.Uint64()
 }
 
-// read runs one reader. Foreign bytes may break it; that is an answer too.
-func read(name string, in input) (reading Reading) {
-	r, ok := find(name)
+// runReader runs one reader. Foreign bytes may break it; that is an answer too.
+func runReader(name string, in input) (reading Reading) {
+	r, ok := findReader(name)
 	if !ok || r.read == nil {
-		return Reading{Why: string(unknown)}
+		return Reading{Why: string(reasonUnknownReader)}
 	}
 	if int64(len(in.data)) > r.limit {
-		return Reading{Why: string(tooLarge(int64(len(in.data))))}
+		return Reading{Why: string(reasonTooLarge(int64(len(in.data))))}
 	}
 	defer func() {
 		if recover() != nil {
-			reading = Reading{Why: string(brokeOff)}
+			reading = Reading{Why: string(reasonCrashed)}
 		}
 	}()
 	traits, err := r.read(in)
 	if err != nil {
-		return Reading{Why: reason(err, brokeOff).Error()}
+		return Reading{Why: asReason(err, reasonCrashed).Error()}
 	}
 	if traits == nil {
 		traits = []retake.Trait{}
 	}
 	if len(traits) > maxTraits {
-		return Reading{Why: string(overfull)}
+		return Reading{Why: string(reasonTooManyEntries)}
 	}
 	return Reading{Traits: traits}
 }

@@ -13,18 +13,18 @@ import (
 
 var settingReaders = []reader{
 	{name: "env@1", limit: maxText, read: readEnv, wants: isEnv},
-	{name: "json@2", limit: maxText, read: readJSON, wants: func(p place) bool {
-		return (p.ext == ".json" || p.ext == ".jsonc") && configures(p)
+	{name: "json@2", limit: maxText, read: readJSON, wants: func(p fileLocation) bool {
+		return (p.ext == ".json" || p.ext == ".jsonc") && isSettingsFile(p)
 	}},
-	{name: "yaml@2", limit: maxText, read: readYAML, wants: func(p place) bool {
-		return (p.ext == ".yaml" || p.ext == ".yml") && configures(p)
+	{name: "yaml@2", limit: maxText, read: readYAML, wants: func(p fileLocation) bool {
+		return (p.ext == ".yaml" || p.ext == ".yml") && isSettingsFile(p)
 	}},
-	{name: "toml@2", limit: maxText, read: readTOML, wants: func(p place) bool { return p.ext == ".toml" && configures(p) }},
+	{name: "toml@2", limit: maxText, read: readTOML, wants: func(p fileLocation) bool { return p.ext == ".toml" && isSettingsFile(p) }},
 }
 
-// configures leaves out the files of projects, which have readers of their own.
-func configures(p place) bool {
-	return p.ours() && p.class != pathclass.Lock && p.class != pathclass.Log && !isProject(p)
+// isSettingsFile leaves out the files of projects, which have readers of their own.
+func isSettingsFile(p fileLocation) bool {
+	return p.isWorkspaceFile() && p.class != pathclass.Lock && p.class != pathclass.Log && !isProjectFile(p)
 }
 
 // Bounds of what is still a setting.
@@ -34,59 +34,59 @@ const (
 	maxNodes  = 50 * maxLeaves // empty ones too
 )
 
-const tooMany why = "more than 2,000 keys"
+const reasonTooManyKeys failReason = "more than 2,000 keys"
 
-// flat gathers the leaves of a document under their paths.
-type flat struct {
-	l     *list
-	path  []string
-	seen  int // leaves
-	nodes int
+// settingCollector gathers the leaves of a document under their paths.
+type settingCollector struct {
+	list   *traitList
+	path   []string
+	leaves int // leaves
+	nodes  int
 
-	group  string  // of the packages that blocks name
-	blocks []block // what they hold are no settings
+	group  string            // of the packages that blocks name
+	blocks []dependencyBlock // what they hold are no settings
 }
 
-func newFlat(l *list) *flat { return &flat{l: l} }
+func newSettingCollector(l *traitList) *settingCollector { return &settingCollector{list: l} }
 
-// enter goes down one key, and counts.
-func (f *flat) enter(key string) error {
+// pushKey goes down one key, and counts.
+func (f *settingCollector) pushKey(key string) error {
 	f.nodes++
 	if len(f.path) >= maxDepth {
-		return tooDeep
+		return reasonTooDeep
 	}
 	if f.nodes > maxNodes {
-		return tooMany
+		return reasonTooManyKeys
 	}
 	f.path = append(f.path, key)
 	return nil
 }
 
-func (f *flat) leave() { f.path = f.path[:len(f.path)-1] }
+func (f *settingCollector) popKey() { f.path = f.path[:len(f.path)-1] }
 
-// leaf adds a scalar at the path. A document that is one scalar has no key.
-func (f *flat) leaf(text string, isText bool) error {
-	if len(f.path) == 0 || f.wish(text) {
+// addLeaf adds a scalar at the path. A document that is one scalar has no key.
+func (f *settingCollector) addLeaf(text string, isText bool) error {
+	if len(f.path) == 0 || f.addDependency(text) {
 		return nil
 	}
-	if f.seen++; f.seen > maxLeaves {
-		return tooMany
+	if f.leaves++; f.leaves > maxLeaves {
+		return reasonTooManyKeys
 	}
-	t := retake.Trait{Kind: retake.FactSetting, Name: f.l.in.name(strings.Join(f.path, "."))}
+	t := retake.Trait{Kind: retake.FactSetting, Name: f.list.input.boundName(strings.Join(f.path, "."))}
 	switch {
-	case f.hides(text, isText):
-		t.Value = hidden + apart + f.l.in.digest(text)
+	case f.isSecretValue(text, isText):
+		t.Value = hiddenValue + valueSeparator + f.list.input.digest(text)
 	case isText:
-		t.Value = f.l.in.value(quote(text), maxShown)
+		t.Value = f.list.input.boundValue(jsonString(text), maxShownWidth)
 	default:
-		t.Value = f.l.in.value(text, maxShown)
+		t.Value = f.list.input.boundValue(text, maxShownWidth)
 	}
-	f.l.set(t)
+	f.list.set(t)
 	return nil
 }
 
-// hides reports whether the value at the path is likely a secret: by its keys or its looks.
-func (f *flat) hides(text string, isText bool) bool {
+// isSecretValue reports whether the value at the path is likely a secret: by its keys or its looks.
+func (f *settingCollector) isSecretValue(text string, isText bool) bool {
 	key, above := f.path[len(f.path)-1], ""
 	for _, p := range f.path[:len(f.path)-1] {
 		if strings.Trim(p, "0123456789") != "" { // the place in a list is no word
@@ -97,72 +97,72 @@ func (f *flat) hides(text string, isText bool) bool {
 		key, above = above, ""
 	}
 	if !isText { // a PIN, but not how many tokens there may be
-		return speaks(key) && strings.Trim(text, "0123456789.-+eE_") == ""
+		return isSecretKey(key) && strings.Trim(text, "0123456789.-+eE_") == ""
 	}
 	numeric := strings.Trim(text, "0123456789") == ""
-	if !refers(text) && (speaks(key) || speaks(above+key) || !numeric && (speaksOfMany(key) || speaksOfMany(above))) {
+	if !isReference(text) && (isSecretKey(key) || isSecretKey(above+key) || !numeric && (isSecretKeyPlural(key) || isSecretKeyPlural(above))) {
 		return true
 	}
-	return len(secrets.Find([]byte(`"`+key+`": "`+text+`"`))) > 0
+	return len(secrets.FindKinds([]byte(`"`+key+`": "`+text+`"`))) > 0
 }
 
 // secretKeys are how the last key of a path ends when its value is a secret, however
 // short it is.
-var secretKeys = []string{
+var secretKeySuffixes = []string{
 	"password", "passwd", "pwd", "passphrase", "secret", "token", "apikey", "secretkey", "secretkeybase", "privatekey", "accesskey", "signingkey", "encryptionkey", "masterkey",
 	"credential", "credentials", "dbpass", "userpass",
 }
 
-// speaks reports that a key itself says that its value is a secret.
-func speaks(key string) bool {
+// isSecretKey reports that a key itself says that its value is a secret.
+func isSecretKey(key string) bool {
 	key = strings.NewReplacer("_", "", "-", "", ".", "").Replace(strings.ToLower(key))
-	return key == "pass" || slices.ContainsFunc(secretKeys, func(end string) bool { return strings.HasSuffix(key, end) })
+	return key == "pass" || slices.ContainsFunc(secretKeySuffixes, func(end string) bool { return strings.HasSuffix(key, end) })
 }
 
-// speaksOfMany is speaks for the key of a list or a table of secrets.
-func speaksOfMany(key string) bool {
+// isSecretKeyPlural is speaks for the key of a list or a table of secrets.
+func isSecretKeyPlural(key string) bool {
 	one, many := strings.CutSuffix(key, "s")
-	return many && speaks(one)
+	return many && isSecretKey(one)
 }
 
-var reference = pattern.Late(`^(\$[A-Z_][A-Z0-9_]*|\$\{[^:]*\}|\{\{.*\}\}|<[^<>]*>|\$\(.*\))$`)
+var referencePattern = pattern.Lazy(`^(\$[A-Z_][A-Z0-9_]*|\$\{[^:]*\}|\{\{.*\}\}|<[^<>]*>|\$\(.*\))$`)
 
-// refers reports that a value is looked up elsewhere, or is none.
-func refers(v string) bool { return v == "" || reference().MatchString(v) }
+// isReference reports that a value is looked up elsewhere, or is none.
+func isReference(v string) bool { return v == "" || referencePattern().MatchString(v) }
 
-// walk gathers what a decoder made of a document.
-func (f *flat) walk(v any) error {
+// addValue gathers what a decoder made of a document.
+func (f *settingCollector) addValue(v any) error {
 	switch v := v.(type) {
 	case map[string]any:
 		for key, e := range v {
-			if err := f.down(key, e); err != nil {
+			if err := f.addChild(key, e); err != nil {
 				return err
 			}
 		}
 	case []map[string]any:
 		for i, e := range v {
-			if err := f.down(strconv.Itoa(i), e); err != nil {
+			if err := f.addChild(strconv.Itoa(i), e); err != nil {
 				return err
 			}
 		}
 	case []any:
 		for i, e := range v {
-			if err := f.down(strconv.Itoa(i), e); err != nil {
+			if err := f.addChild(strconv.Itoa(i), e); err != nil {
 				return err
 			}
 		}
 	case string:
-		return f.leaf(v, true)
+		return f.addLeaf(v, true)
 	default:
-		return f.leaf(scalar(v), false)
+		return f.addLeaf(scalarText(v), false)
 	}
 	return nil
 }
 
-func (f *flat) down(key string, v any) error {
-	if err := f.enter(key); err != nil {
+func (f *settingCollector) addChild(key string, v any) error {
+	if err := f.pushKey(key); err != nil {
 		return err
 	}
-	defer f.leave()
-	return f.walk(v)
+	defer f.popKey()
+	return f.addValue(v)
 }

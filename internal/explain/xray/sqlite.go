@@ -17,62 +17,62 @@ import (
 )
 
 const (
-	sqliteMagic  = "SQLite format 3\x00"
-	sqliteHeader = 100
-	scriptAt     = 59  // where the head tells how texts are encoded
-	sqlitePage   = 512 // the smallest
-	maxTables    = 1000
-	maxRows      = 2_000_000
-	maxHeap      = 256 * mega
-	sqliteTime   = 1500 * time.Millisecond // less than the child has for a file
+	sqliteMagic      = "SQLite format 3\x00"
+	sqliteHeaderSize = 100
+	encodingOffset   = 59  // where the head tells how texts are encoded
+	minPageSize      = 512 // the smallest
+	maxTables        = 1000
+	maxCountedRows   = 2_000_000
+	maxHeap          = 256 * mega
+	sqliteTimeout    = 1500 * time.Millisecond // less than the child has for a file
 )
 
 const (
-	notSQLite  why = "is not a SQLite database"
-	damaged    why = "the database is damaged"
-	manyTables why = "more than 1,000 tables"
+	reasonNotSQLite     failReason = "is not a SQLite database"
+	reasonDamaged       failReason = "the database is damaged"
+	reasonTooManyTables failReason = "more than 1,000 tables"
 )
 
 // database is one that lies in memory, behind every guard that SQLite has: nothing in it
 // is run, written or trusted.
 type database struct {
-	ctx  context.Context
-	stop context.CancelFunc
-	pool *sql.DB
-	conn *sql.Conn
+	ctx    context.Context
+	cancel context.CancelFunc
+	pool   *sql.DB
+	conn   *sql.Conn
 
-	script byte // how its texts are encoded, as its head says
+	encoding byte // how its texts are encoded, as its head says
 }
 
 // openSQLite copies the bytes. A database that is written ahead says so in its head, and
 // could not be opened in memory: its log is laid over it before.
 func openSQLite(data, log []byte) (*database, error) {
-	if len(data) < sqliteHeader || !bytes.HasPrefix(data, []byte(sqliteMagic)) {
-		return nil, notSQLite
+	if len(data) < sqliteHeaderSize || !bytes.HasPrefix(data, []byte(sqliteMagic)) {
+		return nil, reasonNotSQLite
 	}
-	data = withLog(data, log)
+	data = applyLog(data, log)
 	if size := pageSize(data); size == 0 || len(data)%size != 0 {
-		return nil, damaged // the rest of the last page would be taken for zeros
+		return nil, reasonDamaged // the rest of the last page would be taken for zeros
 	}
 	data[18], data[19] = 1, 1
-	db := &database{script: data[scriptAt]}
-	db.ctx, db.stop = context.WithTimeout(context.Background(), sqliteTime)
+	db := &database{encoding: data[encodingOffset]}
+	db.ctx, db.cancel = context.WithTimeout(context.Background(), sqliteTimeout)
 	var err error
 	if db.pool, err = sql.Open("sqlite", "file::memory:?_defensive=1"); err == nil {
 		db.conn, err = db.pool.Conn(db.ctx)
 	}
 	if err == nil {
-		err = db.guard(data)
+		err = db.loadGuarded(data)
 	}
 	if err != nil {
 		db.close()
-		return nil, db.why(err)
+		return nil, db.explainError(err)
 	}
 	return db, nil
 }
 
-// guard brings the bytes in, then shuts every door but the ones we go through.
-func (db *database) guard(data []byte) error {
+// loadGuarded brings the bytes in, then shuts every door but the ones we go through.
+func (db *database) loadGuarded(data []byte) error {
 	err := db.conn.Raw(func(c any) error {
 		d, ok := c.(interface{ Deserialize(buf []byte) error })
 		if !ok {
@@ -93,13 +93,13 @@ func (db *database) guard(data []byte) error {
 		if !ok {
 			return errors.New("no authorizer")
 		}
-		return r.RegisterAuthorizer(authorize)
+		return r.RegisterAuthorizer(authorizeAction)
 	})
 }
 
-// authorize lets us read tables, count, and ask for columns. What stands in a view or a
+// authorizeAction lets us read tables, count, and ask for columns. What stands in a view or a
 // trigger is denied.
-func authorize(action sqlite.AuthorizerActionCode, what, more, _, inside string) sqlite.AuthorizerReturnCode {
+func authorizeAction(action sqlite.AuthorizerActionCode, what, more, _, inside string) sqlite.AuthorizerReturnCode {
 	switch {
 	case inside != "":
 	case action == sqlite.AuthSelect, action == sqlite.AuthRead,
@@ -110,10 +110,10 @@ func authorize(action sqlite.AuthorizerActionCode, what, more, _, inside string)
 	return sqlite.AuthorizerDeny
 }
 
-// begin gives a database that was opened before its time from now on.
-func (db *database) begin(ctx context.Context) {
-	db.stop()
-	db.ctx, db.stop = context.WithCancel(ctx)
+// resetDeadline gives a database that was opened before its time from now on.
+func (db *database) resetDeadline(ctx context.Context) {
+	db.cancel()
+	db.ctx, db.cancel = context.WithCancel(ctx)
 }
 
 func (db *database) close() {
@@ -123,40 +123,40 @@ func (db *database) close() {
 	if db.pool != nil {
 		_ = db.pool.Close()
 	}
-	db.stop()
+	db.cancel()
 }
 
-// why says for people what SQLite said.
-func (db *database) why(err error) error {
+// explainError says for people what SQLite said.
+func (db *database) explainError(err error) error {
 	if db.ctx.Err() != nil {
-		return tooSlow
+		return reasonTooSlow
 	}
 	if strings.Contains(err.Error(), "out of memory") {
-		return tooHungry
+		return reasonOutOfMemory
 	}
-	return reason(err, damaged)
+	return asReason(err, reasonDamaged)
 }
 
-// rows calls f for each row.
-func (db *database) rows(query string, f func(scan func(...any) error) error) error {
+// forEachRow calls f for each row.
+func (db *database) forEachRow(query string, f func(scan func(...any) error) error) error {
 	rows, err := db.conn.QueryContext(db.ctx, query)
 	if err != nil {
-		return db.why(err)
+		return db.explainError(err)
 	}
 	defer rows.Close() //nolint:errcheck // it was read
 	for rows.Next() {
 		if err := f(rows.Scan); err != nil {
-			return db.why(err)
+			return db.explainError(err)
 		}
 	}
 	if err := rows.Err(); err != nil {
-		return db.why(err)
+		return db.explainError(err)
 	}
 	return nil
 }
 
-// object is one row of the schema.
-type object struct{ kind, name, sql string }
+// schemaObject is one row of the schema.
+type schemaObject struct{ kind, name, sql string }
 
 func readSQLite(in input) ([]retake.Trait, error) {
 	db, err := openSQLite(in.data, in.log)
@@ -164,20 +164,20 @@ func readSQLite(in input) ([]retake.Trait, error) {
 		return nil, err
 	}
 	defer db.close()
-	all, err := db.objects()
+	all, err := db.schemaObjects()
 	if err != nil {
 		return nil, err
 	}
-	l := newList(in)
-	shadow := shadows(all)
+	l := newTraitList(in)
+	shadow := shadowTables(all)
 	for _, o := range all {
 		switch {
 		case o.kind != "table":
-			l.set(retake.Trait{Kind: retake.FactIndex, Name: in.name(o.name), Value: apart + in.digest(o.sql)})
-		case o.virtual():
-			l.set(retake.Trait{Kind: retake.FactTable, Name: in.name(o.name), Value: in.value(o.module(), maxColumns)})
+			l.set(retake.Trait{Kind: retake.FactIndex, Name: in.boundName(o.name), Value: valueSeparator + in.digest(o.sql)})
+		case o.isVirtual():
+			l.set(retake.Trait{Kind: retake.FactTable, Name: in.boundName(o.name), Value: in.boundValue(o.moduleName(), maxColumnsWidth)})
 		case !slices.Contains(shadow, o.name):
-			if err := db.table(l, o.name); err != nil {
+			if err := db.addTable(l, o.name); err != nil {
 				return nil, err
 			}
 		}
@@ -185,36 +185,36 @@ func readSQLite(in input) ([]retake.Trait, error) {
 	return l.traits, nil
 }
 
-// objects are those that somebody made, with their own words. What SQLite makes by itself
+// schemaObjects are those that somebody made, with their own words. What SQLite makes by itself
 // has none.
-func (db *database) objects() ([]object, error) {
-	var all []object
-	err := db.rows("SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND type IN ('table', 'index', 'view', 'trigger')", func(scan func(...any) error) error {
-		var o object
+func (db *database) schemaObjects() ([]schemaObject, error) {
+	var all []schemaObject
+	err := db.forEachRow("SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND type IN ('table', 'index', 'view', 'trigger')", func(scan func(...any) error) error {
+		var o schemaObject
 		if err := scan(&o.kind, &o.name, &o.sql); err != nil {
 			return err
 		}
-		if strings.HasPrefix(strings.ToLower(o.name), "sqlite_") || o.kind == "table" && !o.virtual() && !begins(o.sql, "CREATE TABLE") {
+		if strings.HasPrefix(strings.ToLower(o.name), "sqlite_") || o.kind == "table" && !o.isVirtual() && !hasPrefixFold(o.sql, "CREATE TABLE") {
 			return nil
 		}
 		if all = append(all, o); len(all) > maxTables {
-			return manyTables
+			return reasonTooManyTables
 		}
 		return nil
 	})
 	return all, err
 }
 
-func begins(s, words string) bool {
+func hasPrefixFold(s, words string) bool {
 	return len(s) >= len(words) && strings.EqualFold(s[:len(words)], words)
 }
 
-func (o object) virtual() bool { return begins(o.sql, "CREATE VIRTUAL TABLE") }
+func (o schemaObject) isVirtual() bool { return hasPrefixFold(o.sql, "CREATE VIRTUAL TABLE") }
 
-// module is what stands behind a virtual table; it is never asked.
-func (o object) module() string {
+// moduleName is what stands behind a virtual table; it is never asked.
+func (o schemaObject) moduleName() string {
 	for i := range o.sql {
-		if begins(o.sql[i:], " USING ") {
+		if hasPrefixFold(o.sql[i:], " USING ") {
 			return "virtual " + strings.Join(strings.Fields(o.sql[i+len(" USING "):]), " ")
 		}
 	}
@@ -222,13 +222,13 @@ func (o object) module() string {
 }
 
 // tails are how the tables are named in which modules keep what is theirs.
-var tails = []string{"data", "idx", "content", "docsize", "config", "stat", "segments", "segdir", "node", "rowid", "parent"}
+var shadowSuffixes = []string{"data", "idx", "content", "docsize", "config", "stat", "segments", "segdir", "node", "rowid", "parent"}
 
-func shadows(all []object) []string {
+func shadowTables(all []schemaObject) []string {
 	var names []string
 	for _, o := range all {
-		if o.kind == "table" && o.virtual() {
-			for _, tail := range tails {
+		if o.kind == "table" && o.isVirtual() {
+			for _, tail := range shadowSuffixes {
 				names = append(names, o.name+"_"+tail)
 			}
 		}
@@ -236,23 +236,23 @@ func shadows(all []object) []string {
 	return names
 }
 
-// quoted is a name as it stands in a statement.
-func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+// quoteName is a name as it stands in a statement.
+func quoteName(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
 // column is one of a table. Of a hidden one the database makes the values itself.
 type column struct {
-	name, kind string
-	key        int // its place in the primary key, from 1 on
-	hidden     bool
+	name, typeName string
+	keyIndex       int // its place in the primary key, from 1 on
+	hidden         bool
 }
 
-func (db *database) columns(table string) ([]column, error) {
+func (db *database) tableColumns(table string) ([]column, error) {
 	var list []column
-	err := db.rows("PRAGMA main.table_xinfo("+quoted(table)+")", func(scan func(...any) error) error {
+	err := db.forEachRow("PRAGMA main.table_xinfo("+quoteName(table)+")", func(scan func(...any) error) error {
 		var id, notNull, value any
 		var c column
 		var hide int
-		if err := scan(&id, &c.name, &c.kind, &notNull, &value, &c.key, &hide); err != nil {
+		if err := scan(&id, &c.name, &c.typeName, &notNull, &value, &c.keyIndex, &hide); err != nil {
 			return err
 		}
 		c.hidden = hide != 0
@@ -262,25 +262,25 @@ func (db *database) columns(table string) ([]column, error) {
 	return list, err
 }
 
-// table adds the columns of a real table, and counts its rows.
-func (db *database) table(l *list, name string) error {
-	list, err := db.columns(name)
+// addTable adds the columns of a real table, and counts its rows.
+func (db *database) addTable(l *traitList, name string) error {
+	list, err := db.tableColumns(name)
 	if err != nil {
 		return err
 	}
 	var columns []string
 	for _, c := range list {
-		columns = append(columns, strings.TrimSpace(c.name+" "+c.kind))
+		columns = append(columns, strings.TrimSpace(c.name+" "+c.typeName))
 	}
 	var n int64
-	if err := db.conn.QueryRowContext(db.ctx, "SELECT count(*) FROM main."+quoted(name)).Scan(&n); err != nil {
-		return db.why(err)
+	if err := db.conn.QueryRowContext(db.ctx, "SELECT count(*) FROM main."+quoteName(name)).Scan(&n); err != nil {
+		return db.explainError(err)
 	}
 	count := fmt.Sprint(n)
-	if n > maxRows {
-		count = "more than " + termtext.Count(maxRows)
+	if n > maxCountedRows {
+		count = "more than " + termtext.Count(maxCountedRows)
 	}
-	l.set(retake.Trait{Kind: retake.FactTable, Name: l.in.name(name), Value: l.in.value(strings.Join(columns, ", "), maxColumns)})
-	l.set(retake.Trait{Kind: retake.FactRows, Name: l.in.name(name), Value: count})
+	l.set(retake.Trait{Kind: retake.FactTable, Name: l.input.boundName(name), Value: l.input.boundValue(strings.Join(columns, ", "), maxColumnsWidth)})
+	l.set(retake.Trait{Kind: retake.FactRows, Name: l.input.boundName(name), Value: count})
 	return nil
 }

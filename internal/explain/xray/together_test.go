@@ -19,7 +19,7 @@ import (
 )
 
 // envs are small files, each with as many traits as its number.
-func envs(n int) (asks []xray.Ask, want []string) {
+func envs(n int) (asks []xray.Request, want []string) {
 	for i := range n {
 		var b strings.Builder
 		for k := range i {
@@ -69,7 +69,7 @@ func TestSmallFilesGoTogether(t *testing.T) {
 	p.SetTimes(10*time.Second, time.Minute, time.Minute)
 	t.Cleanup(func() { p.Close() })
 	asks, want := envs(150)
-	asks = append(asks, xray.Ask{Reader: "mode@1", Path: "a", Entry: file(1)}, ask("none@1", "x"), ask("json@2", "{"), ask("env@1", "A=1\n"))
+	asks = append(asks, xray.Request{Reader: "mode@1", Path: "a", Entry: file(1)}, ask("none@1", "x"), ask("json@2", "{"), ask("env@1", "A=1\n"))
 	want = append(want, "1 ", "0 there is no such reader", "0 is not JSON", "1 ")
 	readings, err := p.Read(t.Context(), asks)
 	if err != nil {
@@ -120,7 +120,7 @@ func TestAnswersThatFillAPipe(t *testing.T) {
 	for i := range 1900 {
 		fmt.Fprintf(&text, "A_%s_%d=v\n", strings.Repeat("LONG_", 20), i)
 	}
-	asks := slices.Repeat([]xray.Ask{ask("env@1", text.String())}, 4)
+	asks := slices.Repeat([]xray.Request{ask("env@1", text.String())}, 4)
 	readings, err := p.Read(t.Context(), asks)
 	if err != nil {
 		t.Fatal(err)

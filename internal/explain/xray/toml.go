@@ -9,32 +9,32 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-const notTOML why = "is not TOML"
+const reasonNotTOML failReason = "is not TOML"
 
 func readTOML(in input) ([]retake.Trait, error) {
-	l := newList(in)
-	if err := newFlat(l).toml(in.data); err != nil {
+	l := newTraitList(in)
+	if err := newSettingCollector(l).parseTOML(in.data); err != nil {
 		return nil, err
 	}
 	return l.traits, nil
 }
 
-func (f *flat) toml(data []byte) error {
+func (f *settingCollector) parseTOML(data []byte) error {
 	var doc map[string]any
 	if err := decodeTOML(data, &doc); err != nil {
 		return err
 	}
-	return f.walk(doc)
+	return f.addValue(doc)
 }
 
 // decodeTOML refuses first what would take the decoder too deep: it calls itself, and a
 // key of many parts takes it the square of their number.
 func decodeTOML(data []byte, into any) error {
-	if tooNested(data) || tooDotted(data) {
-		return tooDeep
+	if isTooNested(data) || isTooDotted(data) {
+		return reasonTooDeep
 	}
 	if _, err := toml.Decode(string(data), into); err != nil {
-		return notTOML
+		return reasonNotTOML
 	}
 	return nil
 }
@@ -42,8 +42,8 @@ func decodeTOML(data []byte, into any) error {
 // maxBrackets is far above what people nest, and what brackets in texts add up to.
 const maxBrackets = 10 * maxDepth
 
-// tooNested counts brackets, those in texts too.
-func tooNested(data []byte) bool {
+// isTooNested counts brackets, those in texts too.
+func isTooNested(data []byte) bool {
 	depth := 0
 	for _, c := range data {
 		switch c {
@@ -62,8 +62,8 @@ func tooNested(data []byte) bool {
 // maxDots is far above what a key has, and above what a sentence has.
 const maxDots = 3 * maxDepth
 
-// tooDotted counts the dots that could belong to one key, those in texts too.
-func tooDotted(data []byte) bool {
+// isTooDotted counts the dots that could belong to one key, those in texts too.
+func isTooDotted(data []byte) bool {
 	dots := 0
 	for _, c := range data {
 		switch c {
@@ -86,8 +86,8 @@ var localTimes = map[string]string{
 	"time-local":     "15:04:05.999999999",
 }
 
-// scalar writes a scalar as JSON does.
-func scalar(v any) string {
+// scalarText writes a scalar as JSON does.
+func scalarText(v any) string {
 	if t, ok := v.(time.Time); ok {
 		if form, ok := localTimes[t.Location().String()]; ok {
 			return t.Format(form)

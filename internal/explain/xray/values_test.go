@@ -59,13 +59,13 @@ func TestEnvTellsKeysAndNoValue(t *testing.T) {
 	}
 }
 
-func side(path, reader, text string) []xray.Sided {
-	return []xray.Sided{{Path: path, Entry: file(int64(len(text))), Reader: reader, Reading: xray.ReadBytes(reader, []byte(text), nil)}}
+func side(path, reader, text string) []xray.SidedReading {
+	return []xray.SidedReading{{Path: path, Entry: file(int64(len(text))), Reader: reader, Reading: xray.ReadBytes(reader, []byte(text), nil)}}
 }
 
 func TestEnvFactsHaveNoValues(t *testing.T) {
 	t.Parallel()
-	facts := xray.Facts(side(".env", "env@1", "A=1\nB=1\nC=1\n"), side(".env", "env@1", "A=2\nC=1\nD=1\n"))
+	facts := xray.CompareReadings(side(".env", "env@1", "A=1\nB=1\nC=1\n"), side(".env", "env@1", "A=2\nC=1\nD=1\n"))
 	want := []retake.Fact{
 		{Kind: retake.FactEnv, What: retake.Edited, Name: "A", Path: ".env"},
 		{Kind: retake.FactEnv, What: retake.Deleted, Name: "B", Path: ".env"},
@@ -95,7 +95,7 @@ func TestSecretsInSettingsAreHidden(t *testing.T) {
 		{Kind: retake.FactSetting, What: retake.Edited, Name: "db.password", Before: "hidden", After: "hidden", Path: "c.json"},
 		{Kind: retake.FactSetting, What: retake.Edited, Name: "pay", Before: "hidden", After: "hidden", Path: "c.json"},
 	}
-	if d := cmp.Diff(want, xray.Facts(before, after)); d != "" {
+	if d := cmp.Diff(want, xray.CompareReadings(before, after)); d != "" {
 		t.Error(d)
 	}
 	got := told(before[0].Reading)
@@ -126,12 +126,12 @@ func TestKeysThatSpeakOfSecrets(t *testing.T) {
 func TestLongValuesAreCutAndCompared(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("é", 100)
-	facts := xray.Facts(side("c.json", "json@2", `{"a":"`+long+`1","b":1}`), side("c.json", "json@2", `{"a":"`+long+`2","b":1}`))
+	facts := xray.CompareReadings(side("c.json", "json@2", `{"a":"`+long+`1","b":1}`), side("c.json", "json@2", `{"a":"`+long+`2","b":1}`))
 	if len(facts) != 1 || facts[0].Before != facts[0].After || len([]rune(facts[0].Before)) != 80 || !strings.HasSuffix(facts[0].After, "…") {
 		t.Errorf("%+v", facts)
 	}
 	name := strings.Repeat("k", 500)
-	facts = xray.Facts(nil, side("c.json", "json@2", `{"`+name+`1":1,"`+name+`2":1}`))
+	facts = xray.CompareReadings(nil, side("c.json", "json@2", `{"`+name+`1":1,"`+name+`2":1}`))
 	if len(facts) != 2 || len(facts[0].Name) > 250 {
 		t.Errorf("long names become one, or stay long: %+v", facts)
 	}
@@ -142,13 +142,13 @@ func TestSecretsAreToldByFileAndOnlyWhenTheyCome(t *testing.T) {
 	text := "a = 1\nkey = " + stripe + "\nDB_PASSWORD=s3cretPa55\n"
 	clean, dirty := side("a.py", "secret@1", "a = 1\n"), side("a.py", "secret@1", text)
 	want := []retake.Fact{{Kind: retake.FactSecret, What: retake.Added, Name: "password, stripe key", Path: "a.py"}}
-	if d := cmp.Diff(want, xray.Facts(clean, dirty)); d != "" {
+	if d := cmp.Diff(want, xray.CompareReadings(clean, dirty)); d != "" {
 		t.Error(d)
 	}
-	if facts := xray.Facts(dirty, clean); len(facts) != 0 {
+	if facts := xray.CompareReadings(dirty, clean); len(facts) != 0 {
 		t.Errorf("a secret that went is told: %v", facts)
 	}
-	if facts := xray.Facts(dirty, dirty); len(facts) != 0 {
+	if facts := xray.CompareReadings(dirty, dirty); len(facts) != 0 {
 		t.Errorf("a secret that stayed is told: %v", facts)
 	}
 	if r := xray.ReadBytes("secret@1", []byte(text+"\x00"), nil); len(r.Traits) != 0 {

@@ -7,49 +7,49 @@ import (
 )
 
 // logEnd is what the name of a log ends in that SQLite writes ahead, beside a database.
-const logEnd = "-wal"
+const walSuffix = "-wal"
 
-// LogOf is where the log of a database lies, if the reader wants it too.
-func LogOf(reader, path string) (log string, ok bool) {
-	return path + logEnd, base(reader) == "sqlite"
+// LogPath is where the log of a database lies, if the reader wants it too.
+func LogPath(reader, path string) (log string, ok bool) {
+	return path + walSuffix, readerName(reader) == "sqlite"
 }
 
-// LoggedBy is the database that a log belongs to. When the log changed, it did.
-func LoggedBy(path string) (database string, ok bool) { return strings.CutSuffix(path, logEnd) }
+// DatabaseOfLog is the database that a log belongs to. When the log changed, it did.
+func DatabaseOfLog(path string) (database string, ok bool) { return strings.CutSuffix(path, walSuffix) }
 
 const (
-	walHead   = 32
-	walFrame  = 24
-	walMagic  = 0x377f0682 // the last bit says how sums are read
-	walPages  = 65536      // bytes of the largest page
-	pageSizes = 16         // where a database tells the size of its pages
+	walHeaderSize      = 32
+	walFrameHeaderSize = 24
+	walMagic           = 0x377f0682 // the last bit says how sums are read
+	maxPageSize        = 65536      // bytes of the largest page
+	pageSizeOffset     = 16         // where a database tells the size of its pages
 )
 
-// withLog lays what a log holds over a database, up to the last whole transaction, as
+// applyLog lays what a log holds over a database, up to the last whole transaction, as
 // SQLite does when it opens both. A log that does not fit is none.
-func withLog(data, wal []byte) []byte {
-	if len(wal) < walHead+walFrame || binary.BigEndian.Uint32(wal)&^1 != walMagic {
+func applyLog(data, wal []byte) []byte {
+	if len(wal) < walHeaderSize+walFrameHeaderSize || binary.BigEndian.Uint32(wal)&^1 != walMagic {
 		return data
 	}
 	size := int(binary.BigEndian.Uint32(wal[8:]))
-	if size < sqlitePage || size > walPages || size&(size-1) != 0 || size != pageSize(data) {
+	if size < minPageSize || size > maxPageSize || size&(size-1) != 0 || size != pageSize(data) {
 		return data
 	}
-	sum := walSum{order: binary.LittleEndian}
+	sum := walChecksum{order: binary.LittleEndian}
 	if wal[3]&1 != 0 {
 		sum.order = binary.BigEndian
 	}
-	if sum.add(wal[:24]); !sum.is(wal[24:]) {
+	if sum.add(wal[:24]); !sum.matches(wal[24:]) {
 		return data
 	}
 	salts := wal[16:24]
 	pages, found := map[uint32][]byte{}, map[uint32][]byte{}
 	var count uint32
-	for rest := wal[walHead:]; len(rest) >= walFrame+size; rest = rest[walFrame+size:] {
-		head, page := rest[:walFrame], rest[walFrame:walFrame+size]
+	for rest := wal[walHeaderSize:]; len(rest) >= walFrameHeaderSize+size; rest = rest[walFrameHeaderSize+size:] {
+		head, page := rest[:walFrameHeaderSize], rest[walFrameHeaderSize:walFrameHeaderSize+size]
 		sum.add(head[:8])
 		sum.add(page)
-		if !bytes.Equal(head[8:16], salts) || !sum.is(head[16:]) {
+		if !bytes.Equal(head[8:16], salts) || !sum.matches(head[16:]) {
 			break
 		}
 		found[binary.BigEndian.Uint32(head)] = page
@@ -61,12 +61,12 @@ func withLog(data, wal []byte) []byte {
 			clear(found)
 		}
 	}
-	return overlay(data, pages, size, count)
+	return overlayPages(data, pages, size, count)
 }
 
-// overlay puts pages in their places. A database that says to be larger than both files
+// overlayPages puts pages in their places. A database that says to be larger than both files
 // together is damaged.
-func overlay(data []byte, pages map[uint32][]byte, size int, count uint32) []byte {
+func overlayPages(data []byte, pages map[uint32][]byte, size int, count uint32) []byte {
 	if count == 0 || int64(count)*int64(size) > int64(len(data))+int64(len(pages)*size) {
 		return data
 	}
@@ -81,26 +81,26 @@ func overlay(data []byte, pages map[uint32][]byte, size int, count uint32) []byt
 }
 
 func pageSize(data []byte) int {
-	n := int(binary.BigEndian.Uint16(data[pageSizes:]))
+	n := int(binary.BigEndian.Uint16(data[pageSizeOffset:]))
 	if n == 1 {
-		return walPages
+		return maxPageSize
 	}
 	return n
 }
 
-// walSum is the running sum of a log.
-type walSum struct {
+// walChecksum is the running sum of a log.
+type walChecksum struct {
 	order binary.ByteOrder
 	a, b  uint32
 }
 
-func (s *walSum) add(p []byte) {
+func (s *walChecksum) add(p []byte) {
 	for ; len(p) >= 8; p = p[8:] {
 		s.a += s.order.Uint32(p) + s.b
 		s.b += s.order.Uint32(p[4:]) + s.a
 	}
 }
 
-func (s *walSum) is(p []byte) bool {
+func (s *walChecksum) matches(p []byte) bool {
 	return binary.BigEndian.Uint32(p) == s.a && binary.BigEndian.Uint32(p[4:]) == s.b
 }

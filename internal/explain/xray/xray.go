@@ -24,9 +24,9 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// Ask is one file that one reader shall read. Open is not used by readers of entries. Log
+// Request is one file that one reader shall read. Open is not used by readers of entries. Log
 // opens what LogOf names, if it is there; what is kept must then be kept by both objects.
-type Ask struct {
+type Request struct {
 	Reader string
 	Path   string
 	Entry  retake.Entry
@@ -40,25 +40,25 @@ type Reading struct {
 	Why    string         `json:"why,omitempty"`
 }
 
-// why is a reason why something could not be read, in words for people.
-type why string
+// failReason is a reason why something could not be read, in words for people.
+type failReason string
 
-func (w why) Error() string { return string(w) }
+func (w failReason) Error() string { return string(w) }
 
 // The reasons that have nothing to do with a format.
 const (
-	tooSlow   why = "took too long"
-	tooHungry why = "took too much memory"
-	brokeOff  why = "the reader broke off"
-	noBytes   why = "the bytes could not be read"
-	unknown   why = "there is no such reader"
-	tooDeep   why = "nested too deep"
-	noTime    why = "there was no time left"
-	overfull  why = "more than 20,000 entries"
+	reasonTooSlow        failReason = "took too long"
+	reasonOutOfMemory    failReason = "took too much memory"
+	reasonCrashed        failReason = "the reader broke off"
+	reasonNoBytes        failReason = "the bytes could not be read"
+	reasonUnknownReader  failReason = "there is no such reader"
+	reasonTooDeep        failReason = "nested too deep"
+	reasonNoTimeLeft     failReason = "there was no time left"
+	reasonTooManyEntries failReason = "more than 20,000 entries"
 )
 
-func tooLarge(size int64) why {
-	return why("too large (" + termtext.Count((size+mega-1)/mega) + " MB)")
+func reasonTooLarge(size int64) failReason {
+	return failReason("too large (" + termtext.Count((size+mega-1)/mega) + " MB)")
 }
 
 const (
@@ -74,25 +74,25 @@ const (
 	maxSQLite = 64 * mega
 )
 
-// rank is how well a file shows that a package is there; the lowest is the best.
-type rank int
+// evidenceRank is how well a file shows that a package is there; the lowest is the best.
+type evidenceRank int
 
 const (
-	installed rank = iota // it is the package
-	listed                // a list of what is installed
-	locked                // a wish
+	rankInstalled evidenceRank = iota // it is the package
+	rankListed                        // a list of what is installed
+	rankLocked                        // a wish
 )
 
 // reader reads one kind of file. Exactly one of read and look is set.
 type reader struct {
-	name  string // with its version: the key of what is kept
-	limit int64
-	rank  rank
-	wants func(p place) bool
-	read  func(in input) ([]retake.Trait, error)
-	look  func(path string, e retake.Entry) []retake.Trait // by the entry alone
-	mild  bool                                             // a file over the limit is none of its own
-	magic string                                           // how its files begin; the others have nothing for it
+	name          string // with its version: the key of what is kept
+	limit         int64
+	rank          evidenceRank
+	wants         func(p fileLocation) bool
+	read          func(in input) ([]retake.Trait, error)
+	readEntry     func(path string, e retake.Entry) []retake.Trait // by the entry alone
+	skipOversized bool                                             // a file over the limit is none of its own
+	magic         string                                           // how its files begin; the others have nothing for it
 }
 
 // input is all that a reader sees.
@@ -103,29 +103,29 @@ type input struct {
 }
 
 // readers are all of them, in the order in which they are told.
-var readers = sync.OnceValue(func() []reader {
+var allReaders = sync.OnceValue(func() []reader {
 	return slices.Concat(entryReaders, systemReaders, pythonReaders, nodeReaders, otherReaders, projectReaders, settingReaders, machineReaders)
 })
 
-var byName = sync.OnceValue(func() map[string]reader {
+var readersByName = sync.OnceValue(func() map[string]reader {
 	all := map[string]reader{}
-	for _, r := range readers() {
+	for _, r := range allReaders() {
 		all[r.name] = r
 	}
 	return all
 })
 
-func find(name string) (reader, bool) {
-	r, ok := byName()[name]
+func findReader(name string) (reader, bool) {
+	r, ok := readersByName()[name]
 	return r, ok
 }
 
-// Readers answers which readers want a file: names with versions. It looks at no bytes.
-func Readers(path string, e retake.Entry) []string {
-	p := placeOf(path, e)
+// ReadersFor answers which readers want a file: names with versions. It looks at no bytes.
+func ReadersFor(path string, e retake.Entry) []string {
+	p := newFileLocation(path, e)
 	var names []string
-	for _, r := range readers() {
-		if r.read != nil && (e.Kind != retake.KindFile || e.Size == 0 || r.mild && e.Size > r.limit) {
+	for _, r := range allReaders() {
+		if r.read != nil && (e.Kind != retake.KindFile || e.Size == 0 || r.skipOversized && e.Size > r.limit) {
 			continue
 		}
 		if r.wants(p) {
@@ -135,14 +135,14 @@ func Readers(path string, e retake.Entry) []string {
 	return names
 }
 
-// Kept reports whether what a reader answers may be kept by the object that it read.
-func Kept(name string) bool {
-	r, ok := find(name)
+// IsCacheable reports whether what a reader answers may be kept by the object that it read.
+func IsCacheable(name string) bool {
+	r, ok := findReader(name)
 	return ok && r.read != nil
 }
 
-// base is a name without its version.
-func base(name string) string {
+// readerName is a name without its version.
+func readerName(name string) string {
 	name, _, _ = strings.Cut(name, "@")
 	return name
 }

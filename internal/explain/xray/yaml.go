@@ -12,16 +12,16 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-const notYAML why = "is not YAML"
+const reasonNotYAML failReason = "is not YAML"
 
 // readYAML reads all documents of a file. Those behind the first have their number before
 // their keys, so that the first keeps its names when others come.
 func readYAML(in input) ([]retake.Trait, error) {
-	if tooNested(in.data) {
-		return nil, tooDeep
+	if isTooNested(in.data) {
+		return nil, reasonTooDeep
 	}
-	l := newList(in)
-	f := newFlat(l)
+	l := newTraitList(in)
+	f := newSettingCollector(l)
 	d := yaml.NewDecoder(bytes.NewReader(in.data))
 	for i := 0; ; i++ {
 		var doc yaml.Node
@@ -30,72 +30,72 @@ func readYAML(in input) ([]retake.Trait, error) {
 			return l.traits, nil
 		}
 		if err != nil {
-			return nil, notYAML
+			return nil, reasonNotYAML
 		}
-		if err := f.document(i, &doc); err != nil {
+		if err := f.addYAMLDocument(i, &doc); err != nil {
 			return nil, err
 		}
 	}
 }
 
-func (f *flat) document(i int, n *yaml.Node) error {
+func (f *settingCollector) addYAMLDocument(i int, n *yaml.Node) error {
 	if i == 0 {
-		return f.node(n)
+		return f.addYAMLNode(n)
 	}
-	if err := f.enter(strconv.Itoa(i)); err != nil {
+	if err := f.pushKey(strconv.Itoa(i)); err != nil {
 		return err
 	}
-	defer f.leave()
-	return f.node(n)
+	defer f.popKey()
+	return f.addYAMLNode(n)
 }
 
-// node goes through nodes and follows references. They may refer to each other so that
+// addYAMLNode goes through nodes and follows references. They may refer to each other so that
 // little text stands for a lot; depth and the count of nodes hold that.
-func (f *flat) node(n *yaml.Node) error {
+func (f *settingCollector) addYAMLNode(n *yaml.Node) error {
 	if f.nodes++; f.nodes > maxNodes {
-		return tooMany
+		return reasonTooManyKeys
 	}
 	switch n.Kind {
 	case yaml.DocumentNode:
 		if len(n.Content) == 1 {
-			return f.node(n.Content[0])
+			return f.addYAMLNode(n.Content[0])
 		}
 		return nil
 	case yaml.AliasNode:
 		if len(f.path) >= maxDepth {
-			return tooDeep
+			return reasonTooDeep
 		}
-		return f.node(n.Alias)
+		return f.addYAMLNode(n.Alias)
 	case yaml.MappingNode:
-		return f.mapping(n)
+		return f.addYAMLMapping(n)
 	case yaml.SequenceNode:
 		for i, e := range n.Content {
-			if err := f.downNode(strconv.Itoa(i), e); err != nil {
+			if err := f.addYAMLChild(strconv.Itoa(i), e); err != nil {
 				return err
 			}
 		}
 		return nil
 	case yaml.ScalarNode:
 		text, isText := yamlScalar(n)
-		return f.leaf(text, isText)
+		return f.addLeaf(text, isText)
 	default:
 		return nil
 	}
 }
 
-func (f *flat) downNode(key string, n *yaml.Node) error {
-	if err := f.enter(key); err != nil {
+func (f *settingCollector) addYAMLChild(key string, n *yaml.Node) error {
+	if err := f.pushKey(key); err != nil {
 		return err
 	}
-	defer f.leave()
-	return f.node(n)
+	defer f.popKey()
+	return f.addYAMLNode(n)
 }
 
-// mapping takes what is merged into it first, so that its own keys win.
-func (f *flat) mapping(n *yaml.Node) error {
+// addYAMLMapping takes what is merged into it first, so that its own keys win.
+func (f *settingCollector) addYAMLMapping(n *yaml.Node) error {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if key := n.Content[i]; key.Tag == "!!merge" {
-			if err := f.merge(n.Content[i+1]); err != nil {
+			if err := f.mergeYAML(n.Content[i+1]); err != nil {
 				return err
 			}
 		}
@@ -108,25 +108,25 @@ func (f *flat) mapping(n *yaml.Node) error {
 		if key.Tag == "!!merge" || key.Kind != yaml.ScalarNode {
 			continue
 		}
-		if err := f.downNode(key.Value, n.Content[i+1]); err != nil {
+		if err := f.addYAMLChild(key.Value, n.Content[i+1]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (f *flat) merge(n *yaml.Node) error {
+func (f *settingCollector) mergeYAML(n *yaml.Node) error {
 	if f.nodes++; f.nodes > maxNodes || len(f.path) >= maxDepth {
-		return tooMany
+		return reasonTooManyKeys
 	}
 	switch n.Kind {
 	case yaml.AliasNode:
-		return f.merge(n.Alias)
+		return f.mergeYAML(n.Alias)
 	case yaml.MappingNode:
-		return f.mapping(n)
+		return f.addYAMLMapping(n)
 	case yaml.SequenceNode:
 		for i := len(n.Content) - 1; i >= 0; i-- { // the first wins
-			if err := f.merge(n.Content[i]); err != nil {
+			if err := f.mergeYAML(n.Content[i]); err != nil {
 				return err
 			}
 		}
@@ -148,8 +148,8 @@ func yamlScalar(n *yaml.Node) (text string, isText bool) {
 		}
 		return n.Value, false
 	case "!!float":
-		if v, err := strconv.ParseFloat(strings.ReplaceAll(n.Value, "_", ""), 64); err == nil && scalar(v) != "" {
-			return scalar(v), false
+		if v, err := strconv.ParseFloat(strings.ReplaceAll(n.Value, "_", ""), 64); err == nil && scalarText(v) != "" {
+			return scalarText(v), false
 		}
 		return n.Value, false
 	}

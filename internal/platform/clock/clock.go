@@ -22,66 +22,66 @@ type wall struct{}
 
 func (wall) Now() time.Time { return time.Now() }
 
-// Held is a clock that tests move by hand.
-type Held struct {
+// Manual is a clock that tests move by hand.
+type Manual struct {
 	mu sync.Mutex
 	t  time.Time // guarded by mu
 }
 
-// NewHeld holds a clock at t.
-func NewHeld(t time.Time) *Held { return &Held{t: t} }
+// NewManual holds a clock at t.
+func NewManual(t time.Time) *Manual { return &Manual{t: t} }
 
 // Now answers the held time.
-func (h *Held) Now() time.Time {
+func (h *Manual) Now() time.Time {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.t
 }
 
-// Move moves the clock, backwards too.
-func (h *Held) Move(d time.Duration) {
+// Advance moves the clock, backwards too.
+func (h *Manual) Advance(d time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.t = h.t.Add(d)
 }
 
-// Monotone gives the times of another clock, but never goes back: behind its
+// Monotonic gives the times of another clock, but never goes back: behind its
 // high-water mark it steps on by a microsecond a call.
-type Monotone struct {
-	base Clock
-	mu   sync.Mutex
-	high time.Time // guarded by mu
+type Monotonic struct {
+	base      Clock
+	mu        sync.Mutex
+	highWater time.Time // guarded by mu
 }
 
-// NewMonotone starts at the mark, or at the base clock when that is later.
-func NewMonotone(base Clock, mark time.Time) *Monotone {
-	return &Monotone{base: base, high: mark}
+// NewMonotonic starts at the mark, or at the base clock when that is later.
+func NewMonotonic(base Clock, mark time.Time) *Monotonic {
+	return &Monotonic{base: base, highWater: mark}
 }
 
 // Now answers a time after all earlier answers.
-func (m *Monotone) Now() time.Time {
+func (m *Monotonic) Now() time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	t := m.base.Now()
-	if !t.After(m.high) {
-		t = m.high.Add(time.Microsecond)
+	if !t.After(m.highWater) {
+		t = m.highWater.Add(time.Microsecond)
 	}
-	m.high = t
+	m.highWater = t
 	return t
 }
 
-// High is the highest time answered or raised to.
-func (m *Monotone) High() time.Time {
+// HighWaterMark is the highest time answered or raised to.
+func (m *Monotonic) HighWaterMark() time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.high
+	return m.highWater
 }
 
-// Raise lifts the mark to t; a mark never sinks.
-func (m *Monotone) Raise(t time.Time) {
+// RaiseTo lifts the mark to t; a mark never sinks.
+func (m *Monotonic) RaiseTo(t time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if t.After(m.high) {
-		m.high = t
+	if t.After(m.highWater) {
+		m.highWater = t
 	}
 }

@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	defaultBudget = 20e9
-	budgetShare   = 10 // 10 % of a small disk
-	day           = 24 * time.Hour
-	defaultWithin = 30 * day
+	defaultBudget     = 20e9
+	budgetShare       = 10 // 10 % of a small disk
+	day               = 24 * time.Hour
+	defaultKeepWithin = 30 * day
 )
 
 // Budget is how many bytes the store may take on a disk of that size.
@@ -25,26 +25,26 @@ func (s *Settings) Budget(total int64) int64 {
 	return min(int64(defaultBudget), total/budgetShare)
 }
 
-// Within is how long the checkpoints of a workspace are kept at least; 0 is for ever.
-func (s *Settings) Within(ws retake.WorkspaceID) time.Duration {
-	d, err := parseWithin(s.of(ws, "keep-within"))
+// KeepWithin is how long the checkpoints of a workspace are kept at least; 0 is for ever.
+func (s *Settings) KeepWithin(ws retake.WorkspaceID) time.Duration {
+	d, err := parseRetention(s.workspaceValue(ws, "keep-within"))
 	if err != nil { // Set looked, but a hand may have written the file
-		return defaultWithin
+		return defaultKeepWithin
 	}
 	return d
 }
 
 // GoneAfter is after how long nothing of a workspace is kept; 0 is never.
 func (s *Settings) GoneAfter(ws retake.WorkspaceID) time.Duration {
-	d, err := parseWithin(s.of(ws, "gone-after"))
+	d, err := parseRetention(s.workspaceValue(ws, "gone-after"))
 	if err != nil { // a hand may have written the file, and a slip must not delete
 		return 0
 	}
 	return d
 }
 
-// parseWithin reads 30d, 12w, 48h and 0.
-func parseWithin(s string) (time.Duration, error) {
+// parseRetention reads 30d, 12w, 48h and 0.
+func parseRetention(s string) (time.Duration, error) {
 	bad := fmt.Errorf("%q is not a time such as 30d, 12w or 48h", s)
 	text, unit := strings.TrimSpace(s), time.Duration(0)
 	for suffix, u := range map[string]time.Duration{"h": time.Hour, "d": day, "w": 7 * day} {

@@ -10,7 +10,7 @@ import (
 
 func TestBudget(t *testing.T) {
 	t.Parallel()
-	s := load(t, filepath.Join(t.TempDir(), "c"))
+	s := loadSettings(t, filepath.Join(t.TempDir(), "c"))
 	for total, want := range map[int64]int64{1e9: 1e8, 100e9: 10e9, 1e13: 20e9} {
 		if got := s.Budget(total); got != want {
 			t.Errorf("of a disk with %d: %d, want %d", total, got, want)
@@ -33,13 +33,13 @@ func TestWithin(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour
 	const ws = retake.WorkspaceID("ws_0197a1de-0000-7000-8000-000000000001")
-	s := load(t, filepath.Join(t.TempDir(), "c"))
-	if got := s.Within(ws); got != 30*day {
+	s := loadSettings(t, filepath.Join(t.TempDir(), "c"))
+	if got := s.KeepWithin(ws); got != 30*day {
 		t.Errorf("by default: %v", got)
 	}
 	for text, want := range map[string]time.Duration{"7d": 7 * day, "12w": 84 * day, "48h": 48 * time.Hour, "0": 0, "0d": 0} {
-		if err := s.Set("keep-within", text); err != nil || s.Within(ws) != want {
-			t.Errorf("%q: %v %v", text, s.Within(ws), err)
+		if err := s.Set("keep-within", text); err != nil || s.KeepWithin(ws) != want {
+			t.Errorf("%q: %v %v", text, s.KeepWithin(ws), err)
 		}
 	}
 	for _, bad := range []string{"", "30", "d", "-1d", "1.5d", "99999999w", "30 days"} {
@@ -50,7 +50,7 @@ func TestWithin(t *testing.T) {
 	if err := s.Set("keep-within", "5d"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Set(string(ws)+".keep-within", "3d"); err != nil || s.Within(ws) != 3*day || s.Within("ws_other") != 5*day {
-		t.Errorf("of one workspace: %v, of others %v, %v", s.Within(ws), s.Within("ws_other"), err)
+	if err := s.Set(string(ws)+".keep-within", "3d"); err != nil || s.KeepWithin(ws) != 3*day || s.KeepWithin("ws_other") != 5*day {
+		t.Errorf("of one workspace: %v, of others %v, %v", s.KeepWithin(ws), s.KeepWithin("ws_other"), err)
 	}
 }

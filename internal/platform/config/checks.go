@@ -11,37 +11,37 @@ import (
 )
 
 // checks say whether a value makes sense for a key; one that is not here takes any.
-var checks = map[string]func(string) error{
+var valueChecks = map[string]func(string) error{
 	"agents":        oneOf("on", "off"),
-	"budget":        sizes,
+	"budget":        checkSize,
 	"daemon-cgroup": oneOf("stay", "leave"),
 	"daemon-idle":   func(v string) error { _, err := parseIdle(v); return err },
 	"drill":         oneOf("on", "off"),
-	"floor":         sizes,
-	"gitignore":     truths,
-	"gone-after":    func(v string) error { _, err := parseWithin(v); return err },
+	"floor":         checkSize,
+	"gitignore":     checkBool,
+	"gone-after":    func(v string) error { _, err := parseRetention(v); return err },
 	"granularity":   oneOf(string(retake.GranularityTurn), string(retake.GranularityCall)),
-	"keep-within":   func(v string) error { _, err := parseWithin(v); return err },
-	"max-new-file":  sizes,
-	"paused":        pauses,
+	"keep-within":   func(v string) error { _, err := parseRetention(v); return err },
+	"max-new-file":  checkSize,
+	"paused":        checkPauseTime,
 	"quiet":         oneOf("on", "off"),
-	"tracker":       oneOf(trackers...),
-	"trust-unseen":  truths,
-	"verify-limit":  func(v string) error { _, err := parseLimit(v); return err },
+	"tracker":       oneOf(trackerModes...),
+	"trust-unseen":  checkBool,
+	"verify-limit":  func(v string) error { _, err := parseVerifyLimit(v); return err },
 }
 
-// checkOf finds the check of a key, also of one that the user named.
-func checkOf(base string) func(string) error {
+// checkFor finds the check of a key, also of one that the user named.
+func checkFor(base string) func(string) error {
 	if strings.HasPrefix(base, standingPrefix) {
-		return standingCommand
+		return checkStandingCommand
 	}
-	return checks[base]
+	return valueChecks[base]
 }
 
-func sizes(v string) error  { _, err := ParseSize(v); return err }
-func truths(v string) error { _, err := strconv.ParseBool(v); return err }
+func checkSize(v string) error { _, err := ParseSize(v); return err }
+func checkBool(v string) error { _, err := strconv.ParseBool(v); return err }
 
-func pauses(v string) error {
+func checkPauseTime(v string) error {
 	if _, err := time.Parse(time.RFC3339, v); v != "" && err != nil {
 		return errors.New("it is a time, as retake pause writes it")
 	}

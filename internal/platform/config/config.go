@@ -17,29 +17,29 @@ import (
 
 // Config is where things lie and what the environment asks for.
 type Config struct {
-	Data   string // store, catalog, indexes and locks
-	File   string // the user's settings
-	Home   string
-	Root   string // RETAKE_HOME, absolute; "" when it is not set
-	Run    string // directory of the daemon's socket; see MakeRun and CheckRun
-	Socket string
+	DataDir      string // store, catalog, indexes and locks
+	SettingsFile string // the user's settings
+	Home         string
+	RetakeHome   string // RETAKE_HOME, absolute; "" when it is not set
+	SocketDir    string // directory of the daemon's socket; see MakeRun and CheckRun
+	Socket       string
 	// Runtime is XDG_RUNTIME_DIR: where a service manager of the user would be.
-	Runtime string
-	Units   string   // directory of the user's units of that manager
-	Listen  int      // sockets that a service manager hands over
-	Solo    bool     // RETAKE_SOLO: no daemon
-	Debug   bool     // RETAKE_DEBUG: log what is done and how long it takes
-	Boot    string   // identity of this run of the machine; "" when it cannot be told
-	Self    string   // our own program; "" when it cannot be told
-	Dir     string   // working directory
-	Environ []string // of this process, for programs that the user runs through us
-	Color   bool
-	ASCII   bool
-	Width   int
-	Height  int // lines of the terminal; 0: not known
-	InTTY   bool
-	OutTTY  bool
-	ErrTTY  bool
+	RuntimeDir string
+	UnitDir    string   // directory of the user's units of that manager
+	ListenFDs  int      // sockets that a service manager hands over
+	Solo       bool     // RETAKE_SOLO: no daemon
+	Debug      bool     // RETAKE_DEBUG: log what is done and how long it takes
+	BootID     string   // identity of this run of the machine; "" when it cannot be told
+	Executable string   // our own program; "" when it cannot be told
+	WorkDir    string   // working directory
+	Environ    []string // of this process, for programs that the user runs through us
+	Color      bool
+	ASCII      bool
+	Width      int
+	Height     int // lines of the terminal; 0: not known
+	InTTY      bool
+	OutTTY     bool
+	ErrTTY     bool
 }
 
 // workingDir is where we are. A directory that was removed under a shell is still known to
@@ -59,56 +59,56 @@ func workingDir() (string, error) {
 func Read() (Config, error) {
 	var c Config
 	var err error
-	if c.Dir, err = workingDir(); err != nil {
+	if c.WorkDir, err = workingDir(); err != nil {
 		return c, err
 	}
 	c.Home, _ = os.UserHomeDir() // without one, RETAKE_HOME or XDG variables must say where
-	if err := c.places(); err != nil {
+	if err := c.resolvePaths(); err != nil {
 		return c, err
 	}
-	c.sockets()
-	c.Listen, c.Solo, c.Debug = given(), wish("RETAKE_SOLO"), wish("RETAKE_DEBUG")
-	c.Boot, c.Environ = bootID(), os.Environ()
-	c.Self = c.self()
+	c.resolveSocket()
+	c.ListenFDs, c.Solo, c.Debug = countListenFDs(), boolEnv("RETAKE_SOLO"), boolEnv("RETAKE_DEBUG")
+	c.BootID, c.Environ = bootID(), os.Environ()
+	c.Executable = c.findExecutable()
 	c.InTTY, c.OutTTY, c.ErrTTY = isTerminal(os.Stdin), isTerminal(os.Stdout), isTerminal(os.Stderr)
 	c.Width, c.Height = terminalWidth(), terminalHeight()
 	term := os.Getenv("TERM")
 	_, noColor := os.LookupEnv("NO_COLOR")
 	c.Color = !noColor && term != "dumb"
-	c.ASCII = term == "dumb" || plainLocale()
+	c.ASCII = term == "dumb" || isPlainLocale()
 	return c, nil
 }
 
 // unitsBelow is where systemd looks for units of a user, below the configuration.
-const unitsBelow = "systemd/user"
+const unitSubdir = "systemd/user"
 
-// places follows RETAKE_HOME, else the XDG directories.
-func (c *Config) places() error {
+// resolvePaths follows RETAKE_HOME, else the XDG directories.
+func (c *Config) resolvePaths() error {
 	if h := os.Getenv("RETAKE_HOME"); h != "" {
 		abs, err := filepath.Abs(h)
 		if err != nil {
 			return fmt.Errorf("find RETAKE_HOME: %w", err)
 		}
-		c.Root, c.Data, c.File = abs, filepath.Join(abs, "data"), filepath.Join(abs, "config.json")
-		if conf, err := xdg("XDG_CONFIG_HOME", c.Home, ".config"); err == nil {
-			c.Units = filepath.Join(conf, unitsBelow)
+		c.RetakeHome, c.DataDir, c.SettingsFile = abs, filepath.Join(abs, "data"), filepath.Join(abs, "config.json")
+		if conf, err := xdgDir("XDG_CONFIG_HOME", c.Home, ".config"); err == nil {
+			c.UnitDir = filepath.Join(conf, unitSubdir)
 		}
 		return nil
 	}
-	data, err := xdg("XDG_DATA_HOME", c.Home, ".local/share")
+	data, err := xdgDir("XDG_DATA_HOME", c.Home, ".local/share")
 	if err != nil {
 		return err
 	}
-	conf, err := xdg("XDG_CONFIG_HOME", c.Home, ".config")
+	conf, err := xdgDir("XDG_CONFIG_HOME", c.Home, ".config")
 	if err != nil {
 		return err
 	}
-	c.Data, c.File = filepath.Join(data, "retake"), filepath.Join(conf, "retake", "config.json")
-	c.Units = filepath.Join(conf, unitsBelow)
+	c.DataDir, c.SettingsFile = filepath.Join(data, "retake"), filepath.Join(conf, "retake", "config.json")
+	c.UnitDir = filepath.Join(conf, unitSubdir)
 	return nil
 }
 
-func xdg(key, home, rest string) (string, error) {
+func xdgDir(key, home, rest string) (string, error) {
 	if d := os.Getenv(key); filepath.IsAbs(d) { // relative ones are to be ignored
 		return d, nil
 	}
@@ -118,7 +118,7 @@ func xdg(key, home, rest string) (string, error) {
 	return filepath.Join(home, filepath.FromSlash(rest)), nil
 }
 
-func plainLocale() bool {
+func isPlainLocale() bool {
 	for _, k := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if v := os.Getenv(k); v != "" {
 			return v == "C" || v == "POSIX"
@@ -138,7 +138,7 @@ func bootID() string {
 
 func isTerminal(f *os.File) bool {
 	i, err := f.Stat()
-	return err == nil && i.Mode()&os.ModeCharDevice != 0 && i.Mode()&os.ModeDevice != 0 && terminal(f)
+	return err == nil && i.Mode()&os.ModeCharDevice != 0 && i.Mode()&os.ModeDevice != 0 && isTTY(f)
 }
 
 // CatalogFile is the catalog of a data directory.
@@ -149,6 +149,6 @@ func SignalsDir(data string) string { return filepath.Join(data, "signals") }
 
 // HasStore reports whether anything was ever protected here. It opens nothing.
 func (c Config) HasStore() bool {
-	_, err := os.Stat(CatalogFile(c.Data))
+	_, err := os.Stat(CatalogFile(c.DataDir))
 	return !errors.Is(err, os.ErrNotExist)
 }

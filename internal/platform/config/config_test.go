@@ -11,7 +11,7 @@ import (
 	"github.com/retake-dev/retake/internal/platform/config"
 )
 
-func load(t *testing.T, path string) *config.Settings {
+func loadSettings(t *testing.T, path string) *config.Settings {
 	t.Helper()
 	s, err := config.Load(path)
 	if err != nil {
@@ -23,7 +23,7 @@ func load(t *testing.T, path string) *config.Settings {
 func TestPolicyComesFromTheUsersFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "deep", "config.json")
-	s := load(t, path)
+	s := loadSettings(t, path)
 	ws := retake.WorkspaceID("ws_01a1dd17-0813-7494-ba9f-b5002a6f32a6")
 	if !s.Policy(ws).IsZero() {
 		t.Error("by default something is left out")
@@ -34,16 +34,16 @@ func TestPolicyComesFromTheUsersFile(t *testing.T) {
 		}
 	}
 	want := retake.Policy{GitIgnore: true, MaxNewFile: 2e6, Exclude: []string{"*.iso", "tmp/"}}
-	if d := cmp.Diff(want, load(t, path).Policy(ws)); d != "" {
+	if d := cmp.Diff(want, loadSettings(t, path).Policy(ws)); d != "" {
 		t.Errorf("-want +got:\n%s", d)
 	}
-	if got := load(t, path).Policy("ws_of-another"); got.MaxNewFile != 0 {
+	if got := loadSettings(t, path).Policy("ws_of-another"); got.MaxNewFile != 0 {
 		t.Error("a setting of one workspace is everybody's")
 	}
 	if err := s.Unset("exclude"); err != nil {
 		t.Fatal(err)
 	}
-	if v, err := load(t, path).Value("exclude"); v != "" || err != nil {
+	if v, err := loadSettings(t, path).Value("exclude"); v != "" || err != nil {
 		t.Errorf("after unset: %q %v", v, err)
 	}
 	if i, err := os.Stat(path); err != nil || i.Mode().Perm() != 0o600 {
@@ -53,7 +53,7 @@ func TestPolicyComesFromTheUsersFile(t *testing.T) {
 
 func TestSettingsRefuseNonsense(t *testing.T) {
 	t.Parallel()
-	s := load(t, filepath.Join(t.TempDir(), "c"))
+	s := loadSettings(t, filepath.Join(t.TempDir(), "c"))
 	for key, value := range map[string]string{"floor": "much", "gitignore": "perhaps", "max-new-file": "-1"} {
 		if err := s.Set(key, value); !retake.IsKind(err, retake.Invalid) {
 			t.Errorf("%s = %s: %v", key, value, err)
@@ -78,7 +78,7 @@ func TestSizesAndFloor(t *testing.T) {
 			t.Errorf("%q is %d (%v), want %d", text, got, err, want)
 		}
 	}
-	s := load(t, filepath.Join(t.TempDir(), "c"))
+	s := loadSettings(t, filepath.Join(t.TempDir(), "c"))
 	if got := s.Floor(1e9); got != 5e7 {
 		t.Errorf("floor of a small disk: %d", got)
 	}

@@ -2,5 +2,5 @@ package config
 
 import "io/fs"
 
-// owned trusts the access list of the profile directory.
-func owned(fs.FileInfo) bool { return true }
+// isOwnedByUser trusts the access list of the profile directory.
+func isOwnedByUser(fs.FileInfo) bool { return true }

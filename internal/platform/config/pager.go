@@ -21,7 +21,7 @@ func (c Config) Pager() []string {
 		return nil
 	}
 	if !strings.HasPrefix(words[0], string(os.PathSeparator)) {
-		path, ok := c.Look(words[0])
+		path, ok := c.LookPath(words[0])
 		if !ok {
 			return nil
 		}

@@ -16,77 +16,77 @@ import (
 
 // socketRoom is how long the path of a socket may be: the kernels allow between
 // 103 and 107 bytes.
-const socketRoom = 100
+const maxSocketPath = 100
 
-// sockets finds where the daemon of this data directory listens. Two data
+// resolveSocket finds where the daemon of this data directory listens. Two data
 // directories never share a socket: below RETAKE_HOME they have one each, and
 // elsewhere the name carries a digest of the directory.
-func (c *Config) sockets() {
-	name := "daemon-" + c.Digest() + ".sock"
-	c.Runtime = os.Getenv("XDG_RUNTIME_DIR")
+func (c *Config) resolveSocket() {
+	name := "daemon-" + c.DataDigest() + ".sock"
+	c.RuntimeDir = os.Getenv("XDG_RUNTIME_DIR")
 	switch {
-	case c.Root != "":
-		c.Run, name = filepath.Join(c.Root, "run"), "daemon.sock"
-	case filepath.IsAbs(c.Runtime):
-		c.Run = filepath.Join(c.Runtime, "retake")
+	case c.RetakeHome != "":
+		c.SocketDir, name = filepath.Join(c.RetakeHome, "run"), "daemon.sock"
+	case filepath.IsAbs(c.RuntimeDir):
+		c.SocketDir = filepath.Join(c.RuntimeDir, "retake")
 	default:
-		c.Run = filepath.Join(c.Data, "run")
+		c.SocketDir = filepath.Join(c.DataDir, "run")
 	}
-	c.Socket = filepath.Join(c.Run, name)
-	if len(c.Socket) <= socketRoom {
+	c.Socket = filepath.Join(c.SocketDir, name)
+	if len(c.Socket) <= maxSocketPath {
 		return
 	}
 	for _, temp := range []string{os.TempDir(), "/tmp"} {
-		c.Run = filepath.Join(temp, "retake-"+strconv.Itoa(os.Getuid()))
-		c.Socket = filepath.Join(c.Run, "daemon-"+c.Digest()+".sock")
-		if len(c.Socket) <= socketRoom {
+		c.SocketDir = filepath.Join(temp, "retake-"+strconv.Itoa(os.Getuid()))
+		c.Socket = filepath.Join(c.SocketDir, "daemon-"+c.DataDigest()+".sock")
+		if len(c.Socket) <= maxSocketPath {
 			return
 		}
 	}
 }
 
-// Digest tells data directories apart in names.
-func (c Config) Digest() string {
-	sum := sha256.Sum256([]byte(c.Data))
+// DataDigest tells data directories apart in names.
+func (c Config) DataDigest() string {
+	sum := sha256.Sum256([]byte(c.DataDir))
 	return hex.EncodeToString(sum[:6])
 }
 
-// MakeRun makes the directory of the socket, and looks that nobody but the user
+// MakeSocketDir makes the directory of the socket, and looks that nobody but the user
 // can have put something there.
-func (c Config) MakeRun() error {
-	if err := os.MkdirAll(c.Run, 0o700); err != nil {
-		return unsafePlace("the directory of the socket cannot be made", err)
+func (c Config) MakeSocketDir() error {
+	if err := os.MkdirAll(c.SocketDir, 0o700); err != nil {
+		return unsafeSocketError("the directory of the socket cannot be made", err)
 	}
-	return c.CheckRun()
+	return c.CheckSocketDir()
 }
 
-// CheckRun looks at the directory of the socket before anything in it is
+// CheckSocketDir looks at the directory of the socket before anything in it is
 // trusted. A mode that is too wide is narrowed; an owner that is not the user is
 // refused. A directory that is not there is safe.
-func (c Config) CheckRun() error {
-	i, err := os.Lstat(c.Run)
+func (c Config) CheckSocketDir() error {
+	i, err := os.Lstat(c.SocketDir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
-		return unsafePlace("the directory of the socket cannot be looked at", err)
+		return unsafeSocketError("the directory of the socket cannot be looked at", err)
 	}
 	if !i.IsDir() {
-		return unsafePlace("the place of the socket is not safe", fmt.Errorf("%s is not a directory of its own", c.Run))
+		return unsafeSocketError("the place of the socket is not safe", fmt.Errorf("%s is not a directory of its own", c.SocketDir))
 	}
-	if !owned(i) {
-		return unsafePlace("the place of the socket is not safe", fmt.Errorf("%s belongs to another user", c.Run))
+	if !isOwnedByUser(i) {
+		return unsafeSocketError("the place of the socket is not safe", fmt.Errorf("%s belongs to another user", c.SocketDir))
 	}
 	if i.Mode().Perm()&^0o700 == 0 {
 		return nil
 	}
-	if err := os.Chmod(c.Run, 0o700); err != nil {
-		return unsafePlace("the place of the socket is not safe", err)
+	if err := os.Chmod(c.SocketDir, 0o700); err != nil {
+		return unsafeSocketError("the place of the socket is not safe", err)
 	}
 	return nil
 }
 
-func unsafePlace(what string, err error) error {
+func unsafeSocketError(what string, err error) error {
 	return &retake.Error{
 		Kind: retake.Away, What: what, Safe: "Nothing was changed.",
 		Hint: "put it elsewhere: RETAKE_HOME=DIR\nrun without a daemon: add --solo", Err: err,
@@ -99,35 +99,35 @@ const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
 // kept are the variables that a daemon inherits. All others stay behind: an agent
 // or a hook may have put anything there.
 var (
-	kept         = []string{"HOME", "LANG", "TZ", "USER", "LOGNAME", "TMPDIR"}
-	keptPrefixes = []string{"LC_", "XDG_"}
+	daemonEnvNames    = []string{"HOME", "LANG", "TZ", "USER", "LOGNAME", "TMPDIR"}
+	daemonEnvPrefixes = []string{"LC_", "XDG_"}
 )
 
-// Env is the environment of a daemon of these places.
-func (c Config) Env() []string {
+// DaemonEnv is the environment of a daemon of these places.
+func (c Config) DaemonEnv() []string {
 	env := []string{"PATH=" + defaultPath}
-	if c.Root != "" {
-		env = append(env, "RETAKE_HOME="+c.Root)
+	if c.RetakeHome != "" {
+		env = append(env, "RETAKE_HOME="+c.RetakeHome)
 	}
 	if c.Debug {
 		env = append(env, "RETAKE_DEBUG=1")
 	}
 	for _, pair := range os.Environ() {
 		key, _, ok := strings.Cut(pair, "=")
-		if ok && keeps(key) {
+		if ok && isDaemonEnv(key) {
 			env = append(env, pair)
 		}
 	}
 	return env
 }
 
-func keeps(key string) bool {
-	for _, k := range kept {
+func isDaemonEnv(key string) bool {
+	for _, k := range daemonEnvNames {
 		if key == k {
 			return true
 		}
 	}
-	for _, p := range keptPrefixes {
+	for _, p := range daemonEnvPrefixes {
 		if strings.HasPrefix(key, p) {
 			return true
 		}
@@ -135,8 +135,8 @@ func keeps(key string) bool {
 	return false
 }
 
-// wish reads a variable that is on or off.
-func wish(key string) bool {
+// boolEnv reads a variable that is on or off.
+func boolEnv(key string) bool {
 	v := os.Getenv(key)
 	if on, err := strconv.ParseBool(v); err == nil {
 		return on
@@ -144,9 +144,9 @@ func wish(key string) bool {
 	return v != ""
 }
 
-// given counts the sockets that a service manager opened for this process, the
+// countListenFDs counts the sockets that a service manager opened for this process, the
 // first of them at descriptor 3.
-func given() int {
+func countListenFDs() int {
 	if pid, err := strconv.Atoi(os.Getenv("LISTEN_PID")); err != nil || pid != os.Getpid() {
 		return 0
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Var answers a variable of our environment; the last one counts, as for programs.
-func (c Config) Var(key string) string {
+// EnvValue answers a variable of our environment; the last one counts, as for programs.
+func (c Config) EnvValue(key string) string {
 	out := ""
 	for _, e := range c.Environ {
 		if k, v, ok := strings.Cut(e, "="); ok && k == key {
@@ -17,13 +17,13 @@ func (c Config) Var(key string) string {
 	return out
 }
 
-// Look finds a program in the absolute directories of PATH: a relative one would
+// LookPath finds a program in the absolute directories of PATH: a relative one would
 // let a workspace say what runs.
-func (c Config) Look(program string) (string, bool) {
+func (c Config) LookPath(program string) (string, bool) {
 	if strings.ContainsRune(program, os.PathSeparator) || program == "" {
 		return "", false
 	}
-	for _, dir := range filepath.SplitList(c.Var("PATH")) {
+	for _, dir := range filepath.SplitList(c.EnvValue("PATH")) {
 		if !filepath.IsAbs(dir) {
 			continue
 		}
@@ -39,7 +39,7 @@ func (c Config) Look(program string) (string, bool) {
 // PATH, or the usual ones.
 func (c Config) SearchPath() string {
 	var dirs []string
-	for _, dir := range filepath.SplitList(c.Var("PATH")) {
+	for _, dir := range filepath.SplitList(c.EnvValue("PATH")) {
 		if filepath.IsAbs(dir) {
 			dirs = append(dirs, dir)
 		}
@@ -50,14 +50,14 @@ func (c Config) SearchPath() string {
 	return strings.Join(dirs, string(filepath.ListSeparator))
 }
 
-// self finds our own program, also where nothing tells it, such as in a root without
+// findExecutable finds our own program, also where nothing tells it, such as in a root without
 // /proc: then by the name that we were called by. Empty when there is no way.
-func (c Config) self() string {
+func (c Config) findExecutable() string {
 	if exe, err := os.Executable(); err == nil {
 		return exe
 	}
 	name := os.Args[0]
-	if path, ok := c.Look(name); ok {
+	if path, ok := c.LookPath(name); ok {
 		return path
 	}
 	if path, err := filepath.Abs(name); err == nil && strings.ContainsRune(name, os.PathSeparator) {

@@ -17,15 +17,15 @@ func TestProgramsAreFoundInAbsoluteDirectoriesOnly(t *testing.T) {
 		}
 	}
 	c := config.Config{Environ: []string{"PATH=/nowhere", "PATH=.:relative:" + dir}}
-	if path, ok := c.Look("runs"); !ok || path != filepath.Join(dir, "runs") {
+	if path, ok := c.LookPath("runs"); !ok || path != filepath.Join(dir, "runs") {
 		t.Errorf("Look: %q, %v", path, ok)
 	}
 	for _, name := range []string{"reads", "gone", "", "../" + filepath.Base(dir) + "/runs", "search.go"} {
-		if path, ok := c.Look(name); ok {
+		if path, ok := c.LookPath(name); ok {
 			t.Errorf("Look finds %q at %s", name, path)
 		}
 	}
-	if c.Var("HOME") != "" || c.Var("PATH") == "/nowhere" {
+	if c.EnvValue("HOME") != "" || c.EnvValue("PATH") == "/nowhere" {
 		t.Error("Var answers what is not there, or not the last")
 	}
 }

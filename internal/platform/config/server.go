@@ -24,8 +24,8 @@ type Server struct {
 func ReadServer() Server {
 	s := Server{
 		Postgres: os.Getenv("RETAKE_POSTGRES"), S3: os.Getenv("RETAKE_S3"),
-		AccessKey: either("RETAKE_S3_ACCESS_KEY", "AWS_ACCESS_KEY_ID"),
-		SecretKey: either("RETAKE_S3_SECRET_KEY", "AWS_SECRET_ACCESS_KEY"),
+		AccessKey: firstEnv("RETAKE_S3_ACCESS_KEY", "AWS_ACCESS_KEY_ID"),
+		SecretKey: firstEnv("RETAKE_S3_SECRET_KEY", "AWS_SECRET_ACCESS_KEY"),
 		Trace:     os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"),
 		URL:       os.Getenv("RETAKE_SERVER"), Key: os.Getenv("RETAKE_KEY"),
 		Workspace: os.Getenv("RETAKE_WORKSPACE"),
@@ -41,7 +41,7 @@ func ReadServer() Server {
 	return s
 }
 
-func either(a, b string) string {
+func firstEnv(a, b string) string {
 	if v := os.Getenv(a); v != "" {
 		return v
 	}
@@ -51,7 +51,7 @@ func either(a, b string) string {
 // Bucket is a place in S3, as its address says.
 type Bucket struct {
 	Endpoint, Name, Prefix, Region string
-	Plain                          bool
+	PlainHTTP                      bool
 }
 
 // ParseBucket reads https://ENDPOINT/BUCKET[/PREFIX][?region=R].
@@ -68,5 +68,5 @@ func ParseBucket(address string) (Bucket, error) {
 	if prefix != "" {
 		prefix += "/"
 	}
-	return Bucket{Endpoint: u.Host, Name: name, Prefix: prefix, Region: u.Query().Get("region"), Plain: u.Scheme == "http"}, nil
+	return Bucket{Endpoint: u.Host, Name: name, Prefix: prefix, Region: u.Query().Get("region"), PlainHTTP: u.Scheme == "http"}, nil
 }

@@ -21,14 +21,14 @@ import (
 // workspace under "WORKSPACE-ID.key", which go before. A process that lives for
 // long sees a change of the file at the next question.
 type Settings struct {
-	path   string
-	mu     sync.Mutex
-	values map[string]string // guarded by mu
-	seen   fs.FileInfo       // guarded by mu; the file as it was read, nil when there was none
+	path     string
+	mu       sync.Mutex
+	values   map[string]string // guarded by mu
+	fileInfo fs.FileInfo       // guarded by mu; the file as it was read, nil when there was none
 }
 
 // keys are all there is. A default of "" for a size is no limit.
-var keys = []struct{ key, def, help string }{
+var settingKeys = []struct{ key, def, help string }{
 	{"agents", "on", "on: save a checkpoint after every agent turn; off: ignore agents' events"},
 	{"agents-more", "", "names of other agents, separated by commas; a program retake-agent-NAME of yours translates their events"},
 	{"budget", "", "storage limit: the most bytes the store may use before the oldest checkpoints are deleted; default: 10 % of its disk, at most 20GB"},
@@ -54,18 +54,18 @@ func Load(path string) (*Settings, error) {
 	s := &Settings{path: path}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s, s.read()
+	return s, s.loadFile()
 }
 
-// read reads the file again. The caller holds mu.
-func (s *Settings) read() error {
+// loadFile reads the file again. The caller holds mu.
+func (s *Settings) loadFile() error {
 	seen, err := os.Stat(s.path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read settings: %w", err)
 	}
 	b, err := os.ReadFile(s.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		s.values, s.seen = map[string]string{}, nil
+		s.values, s.fileInfo = map[string]string{}, nil
 		return nil
 	}
 	if err != nil {
@@ -75,22 +75,22 @@ func (s *Settings) read() error {
 	if err := json.Unmarshal(b, &values); err != nil {
 		return &retake.Error{Kind: retake.Invalid, What: "the settings in " + s.path + " cannot be read", Hint: "mend or remove the file", Err: err}
 	}
-	s.values, s.seen = values, seen
+	s.values, s.fileInfo = values, seen
 	return nil
 }
 
-// refresh follows a file that somebody changed. One that cannot be read now
+// reloadIfChanged follows a file that somebody changed. One that cannot be read now
 // changes nothing: the command line, which reads it first, says so. The caller
 // holds mu.
-func (s *Settings) refresh() {
+func (s *Settings) reloadIfChanged() {
 	now, err := os.Stat(s.path)
 	if err != nil {
 		now = nil
 	}
-	if now == nil && s.seen == nil || now != nil && s.seen != nil && os.SameFile(now, s.seen) && now.ModTime().Equal(s.seen.ModTime()) && now.Size() == s.seen.Size() {
+	if now == nil && s.fileInfo == nil || now != nil && s.fileInfo != nil && os.SameFile(now, s.fileInfo) && now.ModTime().Equal(s.fileInfo.ModTime()) && now.Size() == s.fileInfo.Size() {
 		return
 	}
-	_ = s.read() // what was known stands
+	_ = s.loadFile() // what was known stands
 }
 
 // List answers every key with its value, and those of single workspaces.
@@ -98,32 +98,32 @@ func (s *Settings) List() []retake.Setting {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var out []retake.Setting
-	for _, k := range keys {
+	for _, k := range settingKeys {
 		e := retake.Setting{Key: k.key, Value: k.def, Default: k.def, From: "default", Help: k.help}
 		if v, ok := s.values[k.key]; ok {
 			e.Value, e.From = v, "file"
 		}
 		out = append(out, e)
 		for _, key := range slices.Sorted(maps.Keys(s.values)) {
-			if ws, base := split(key); ws != "" && base == k.key {
+			if ws, base := splitKey(key); ws != "" && base == k.key {
 				out = append(out, retake.Setting{Key: key, Value: s.values[key], Default: e.Value, From: "file", Help: k.help})
 			}
 		}
 	}
-	return append(out, s.standings()...)
+	return append(out, s.standingSettings()...)
 }
 
 // Value answers one key.
 func (s *Settings) Value(key string) (string, error) {
-	base, def, err := known(key)
+	base, def, err := lookupKey(key)
 	if err != nil {
 		return "", err
 	}
-	return s.first(def, key, base), nil
+	return s.firstValue(def, key, base), nil
 }
 
-// split parts the key of one workspace; ws is empty when it is everybody's.
-func split(key string) (ws retake.WorkspaceID, base string) {
+// splitKey parts the key of one workspace; ws is empty when it is everybody's.
+func splitKey(key string) (ws retake.WorkspaceID, base string) {
 	if id, rest, ok := strings.Cut(key, "."); ok {
 		if ws, err := retake.ParseWorkspaceID(id); err == nil {
 			return ws, rest
@@ -132,13 +132,13 @@ func split(key string) (ws retake.WorkspaceID, base string) {
 	return "", key
 }
 
-func known(key string) (base, def string, err error) {
-	_, base = split(key)
+func lookupKey(key string) (base, def string, err error) {
+	_, base = splitKey(key)
 	if name, ok := strings.CutPrefix(base, standingPrefix); ok {
-		return base, "", standingName(name)
+		return base, "", checkStandingName(name)
 	}
 	var names []string
-	for _, k := range keys {
+	for _, k := range settingKeys {
 		if k.key == base {
 			return base, k.def, nil
 		}
@@ -150,11 +150,11 @@ func known(key string) (base, def string, err error) {
 
 // Set changes one key, after looking that its value makes sense.
 func (s *Settings) Set(key, value string) error {
-	base, _, err := known(key)
+	base, _, err := lookupKey(key)
 	if err != nil {
 		return err
 	}
-	if check := checkOf(base); check != nil {
+	if check := checkFor(base); check != nil {
 		err = check(value)
 	}
 	if err != nil {
@@ -162,25 +162,25 @@ func (s *Settings) Set(key, value string) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.refresh() // another process may have set another key
+	s.reloadIfChanged() // another process may have set another key
 	s.values[key] = value
-	return s.write()
+	return s.saveFile()
 }
 
 // Unset puts a key back to its default.
 func (s *Settings) Unset(key string) error {
-	if _, _, err := known(key); err != nil {
+	if _, _, err := lookupKey(key); err != nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.refresh()
+	s.reloadIfChanged()
 	delete(s.values, key)
-	return s.write()
+	return s.saveFile()
 }
 
-// write writes all values. The caller holds mu.
-func (s *Settings) write() error {
+// saveFile writes all values. The caller holds mu.
+func (s *Settings) saveFile() error {
 	b, err := json.MarshalIndent(s.values, "", "  ")
 	if err != nil {
 		return fmt.Errorf("write settings: %w", err)
@@ -195,16 +195,16 @@ func (s *Settings) write() error {
 	if err := os.Rename(tmp, s.path); err != nil {
 		return fmt.Errorf("write settings: %w", err)
 	}
-	s.seen, _ = os.Stat(s.path) // unknown is read again
+	s.fileInfo, _ = os.Stat(s.path) // unknown is read again
 	return nil
 }
 
 // Policy is what the user leaves out of a workspace.
 func (s *Settings) Policy(ws retake.WorkspaceID) retake.Policy {
 	var p retake.Policy
-	p.GitIgnore, _ = strconv.ParseBool(s.of(ws, "gitignore")) // Set looked
-	p.MaxNewFile, _ = ParseSize(s.of(ws, "max-new-file"))     // Set looked
-	for _, e := range strings.Split(s.of(ws, "exclude"), ",") {
+	p.GitIgnore, _ = strconv.ParseBool(s.workspaceValue(ws, "gitignore")) // Set looked
+	p.MaxNewFile, _ = ParseSize(s.workspaceValue(ws, "max-new-file"))     // Set looked
+	for _, e := range strings.Split(s.workspaceValue(ws, "exclude"), ",") {
 		if e = strings.TrimSpace(e); e != "" {
 			p.Exclude = append(p.Exclude, e)
 		}
@@ -227,22 +227,22 @@ func (s *Settings) MoreAgents() []string {
 // Habits are the user's choices about agents in a workspace.
 func (s *Settings) Habits(ws retake.WorkspaceID) retake.Habits {
 	return retake.Habits{
-		Paused:      s.of(ws, "agents") == "off" || s.of(ws, "paused") != "",
-		Granularity: retake.Granularity(s.of(ws, "granularity")),
-		Quiet:       s.of(ws, quietKey) == "on" && s.of(ws, "paused") == "", // it is no matter of agents
+		Paused:      s.workspaceValue(ws, "agents") == "off" || s.workspaceValue(ws, "paused") != "",
+		Granularity: retake.Granularity(s.workspaceValue(ws, "granularity")),
+		Quiet:       s.workspaceValue(ws, quietKey) == "on" && s.workspaceValue(ws, "paused") == "", // it is no matter of agents
 	}
 }
 
-func (s *Settings) of(ws retake.WorkspaceID, key string) string {
-	_, def, _ := known(key) // a key of our own
-	return s.first(def, string(ws)+"."+key, key)
+func (s *Settings) workspaceValue(ws retake.WorkspaceID, key string) string {
+	_, def, _ := lookupKey(key) // a key of our own
+	return s.firstValue(def, string(ws)+"."+key, key)
 }
 
-// first answers the value of the first key that has one.
-func (s *Settings) first(def string, keys ...string) string {
+// firstValue answers the value of the first key that has one.
+func (s *Settings) firstValue(def string, keys ...string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.refresh()
+	s.reloadIfChanged()
 	for _, k := range keys {
 		if v, ok := s.values[k]; ok {
 			return v
@@ -267,10 +267,10 @@ func (s *Settings) Floor(total int64) int64 {
 	return min(int64(defaultFloor), total/floorShare)
 }
 
-// Idle is how long a daemon stays that nobody asks; 0 is for ever. One that is to see files
+// IdleTimeout is how long a daemon stays that nobody asks; 0 is for ever. One that is to see files
 // come to rest stays.
-func (s *Settings) Idle() time.Duration {
-	if s.anyQuiet() {
+func (s *Settings) IdleTimeout() time.Duration {
+	if s.hasQuietWorkspace() {
 		return 0
 	}
 	v, _ := s.Value("daemon-idle") // a key of our own
@@ -283,13 +283,13 @@ func (s *Settings) Idle() time.Duration {
 
 const quietKey = "quiet"
 
-// anyQuiet reports whether checkpoints are taken in some workspace without anybody asking.
-func (s *Settings) anyQuiet() bool {
+// hasQuietWorkspace reports whether checkpoints are taken in some workspace without anybody asking.
+func (s *Settings) hasQuietWorkspace() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.refresh()
+	s.reloadIfChanged()
 	for key, v := range s.values {
-		if _, base := split(key); base == quietKey && v == "on" {
+		if _, base := splitKey(key); base == quietKey && v == "on" {
 			return true
 		}
 	}
@@ -311,7 +311,7 @@ func (s *Settings) LeavesCgroup() bool {
 	return v == "leave"
 }
 
-var trackers = []string{"auto", string(retake.TrackingFanotify), string(retake.TrackingInotify), string(retake.TrackingScan)}
+var trackerModes = []string{"auto", string(retake.TrackingFanotify), string(retake.TrackingInotify), string(retake.TrackingScan)}
 
 // Tracker is what tells of changes, "" for the best that works, and whether processes
 // that cannot be looked into are trusted.
@@ -319,7 +319,7 @@ func (s *Settings) Tracker() (mode retake.TrackingMode, trust bool) {
 	v, _ := s.Value("tracker")      // a key of our own
 	t, _ := s.Value("trust-unseen") // a key of our own
 	trust, err := strconv.ParseBool(t)
-	if v == "auto" || !slices.Contains(trackers, v) { // Set looked, but a hand may have written the file
+	if v == "auto" || !slices.Contains(trackerModes, v) { // Set looked, but a hand may have written the file
 		v = ""
 	}
 	return retake.TrackingMode(v), trust && err == nil

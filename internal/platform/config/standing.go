@@ -18,9 +18,9 @@ const standingPrefix = "verify."
 const (
 	maxStandingName    = 24
 	maxStandingCommand = 4096
-	defaultLimit       = 10 * time.Minute
-	shortestLimit      = time.Second
-	longestLimit       = 24 * time.Hour
+	defaultVerifyLimit = 10 * time.Minute
+	minVerifyLimit     = time.Second
+	maxVerifyLimit     = 24 * time.Hour
 )
 
 // Standing lists the verifications that the user wants of every checkpoint of a workspace,
@@ -28,12 +28,12 @@ const (
 func (s *Settings) Standing(ws retake.WorkspaceID) []retake.Standing {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.refresh()
+	s.reloadIfChanged()
 	commands := map[string]string{}
 	for key, command := range s.values {
-		of, base := split(key)
+		of, base := splitKey(key)
 		name, ok := strings.CutPrefix(base, standingPrefix)
-		if !ok || of != "" && of != ws || standingName(name) != nil { // a hand may have written the file
+		if !ok || of != "" && of != ws || checkStandingName(name) != nil { // a hand may have written the file
 			continue
 		}
 		if _, own := s.values[string(ws)+"."+base]; of == ws || !own {
@@ -49,11 +49,11 @@ func (s *Settings) Standing(ws retake.WorkspaceID) []retake.Standing {
 	return out
 }
 
-// standings are the settings that the user named. The caller holds mu.
-func (s *Settings) standings() []retake.Setting {
+// standingSettings are the settings that the user named. The caller holds mu.
+func (s *Settings) standingSettings() []retake.Setting {
 	var out []retake.Setting
 	for _, key := range slices.Sorted(maps.Keys(s.values)) {
-		ws, base := split(key)
+		ws, base := splitKey(key)
 		if !strings.HasPrefix(base, standingPrefix) {
 			continue
 		}
@@ -68,27 +68,29 @@ func (s *Settings) standings() []retake.Setting {
 
 // VerifyLimit is how long one verification may take in a workspace.
 func (s *Settings) VerifyLimit(ws retake.WorkspaceID) time.Duration {
-	d, err := parseLimit(s.of(ws, "verify-limit"))
+	d, err := parseVerifyLimit(s.workspaceValue(ws, "verify-limit"))
 	if err != nil { // Set looked, but a hand may have written the file
-		return defaultLimit
+		return defaultVerifyLimit
 	}
 	return d
 }
 
-// Drills reports whether good checkpoints of a workspace are proven restorable.
-func (s *Settings) Drills(ws retake.WorkspaceID) bool { return s.of(ws, "drill") != "off" }
+// DrillsEnabled reports whether good checkpoints of a workspace are proven restorable.
+func (s *Settings) DrillsEnabled(ws retake.WorkspaceID) bool {
+	return s.workspaceValue(ws, "drill") != "off"
+}
 
-func parseLimit(s string) (time.Duration, error) {
+func parseVerifyLimit(s string) (time.Duration, error) {
 	d, err := time.ParseDuration(strings.TrimSpace(s))
-	if err == nil && (d < shortestLimit || d > longestLimit) {
+	if err == nil && (d < minVerifyLimit || d > maxVerifyLimit) {
 		err = fmt.Errorf("%q is not between 1s and 24h", s)
 	}
 	return d, err
 }
 
-// standingName looks at the name of a verification. It is a part of refs such as
+// checkStandingName looks at the name of a verification. It is a part of refs such as
 // good:test, and of a screen that has little room.
-func standingName(name string) error {
+func checkStandingName(name string) error {
 	const letters = "abcdefghijklmnopqrstuvwxyz0123456789._:-"
 	if name != "" && len(name) <= maxStandingName && strings.Trim(name, letters) == "" {
 		return nil
@@ -99,7 +101,7 @@ func standingName(name string) error {
 	}
 }
 
-func standingCommand(line string) error {
+func checkStandingCommand(line string) error {
 	switch {
 	case strings.ContainsRune(line, 0):
 		return errors.New("a command can't contain NUL")

@@ -30,14 +30,14 @@ func setAll(t *testing.T, s *config.Settings, pairs ...string) {
 func TestStandingOfAWorkspaceGoesBefore(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "c")
-	s := load(t, path)
+	s := loadSettings(t, path)
 	if got := s.Standing(here); len(got) != 0 {
 		t.Fatalf("by default %v stand", got)
 	}
 	setAll(t, s, "verify.test", "make test", "verify.lint", "make lint", "verify.x.budget", "true",
 		string(here)+".verify.test", "npm test", string(here)+".verify.lint", "  ", string(there)+".verify.e2e:login", "npm run e2e")
 	want := []retake.Standing{{Name: "test", Command: "npm test"}, {Name: "x.budget", Command: "true"}}
-	if d := cmp.Diff(want, load(t, path).Standing(here)); d != "" {
+	if d := cmp.Diff(want, loadSettings(t, path).Standing(here)); d != "" {
 		t.Errorf("here, -want +got:\n%s", d)
 	}
 	want = []retake.Standing{{Name: "e2e:login", Command: "npm run e2e"}, {Name: "lint", Command: "make lint"}, {Name: "test", Command: "make test"}, {Name: "x.budget", Command: "true"}}
@@ -56,7 +56,7 @@ func TestStandingOfAWorkspaceGoesBefore(t *testing.T) {
 
 func TestStandingIsListedOnce(t *testing.T) {
 	t.Parallel()
-	s := load(t, filepath.Join(t.TempDir(), "c"))
+	s := loadSettings(t, filepath.Join(t.TempDir(), "c"))
 	setAll(t, s, "verify.budget", "true", string(here)+".verify.floor", "x", string(here)+".keep-within", "7d")
 	count := map[string]int{}
 	for _, e := range s.List() {
@@ -71,7 +71,7 @@ func TestStandingIsListedOnce(t *testing.T) {
 
 func TestStandingNames(t *testing.T) {
 	t.Parallel()
-	s := load(t, filepath.Join(t.TempDir(), "c"))
+	s := loadSettings(t, filepath.Join(t.TempDir(), "c"))
 	for _, name := range []string{"t", "e2e:login", "a.b_c-9", strings.Repeat("x", 24)} {
 		setAll(t, s, "verify."+name, "true")
 	}
@@ -89,13 +89,13 @@ func TestStandingNames(t *testing.T) {
 
 func TestVerifyLimitAndDrill(t *testing.T) {
 	t.Parallel()
-	s := load(t, filepath.Join(t.TempDir(), "c"))
-	if s.VerifyLimit(here) != 10*time.Minute || !s.Drills(here) {
-		t.Errorf("by default %v, drills %v", s.VerifyLimit(here), s.Drills(here))
+	s := loadSettings(t, filepath.Join(t.TempDir(), "c"))
+	if s.VerifyLimit(here) != 10*time.Minute || !s.DrillsEnabled(here) {
+		t.Errorf("by default %v, drills %v", s.VerifyLimit(here), s.DrillsEnabled(here))
 	}
 	setAll(t, s, "verify-limit", "90s", string(here)+".verify-limit", "1h", "drill", "off", string(there)+".drill", "on")
-	if s.VerifyLimit(here) != time.Hour || s.VerifyLimit(there) != 90*time.Second || s.Drills(here) || !s.Drills(there) {
-		t.Errorf("%v %v %v %v", s.VerifyLimit(here), s.VerifyLimit(there), s.Drills(here), s.Drills(there))
+	if s.VerifyLimit(here) != time.Hour || s.VerifyLimit(there) != 90*time.Second || s.DrillsEnabled(here) || !s.DrillsEnabled(there) {
+		t.Errorf("%v %v %v %v", s.VerifyLimit(here), s.VerifyLimit(there), s.DrillsEnabled(here), s.DrillsEnabled(there))
 	}
 	for key, value := range map[string]string{"verify-limit": "0", "drill": "perhaps"} {
 		if err := s.Set(key, value); !retake.IsKind(err, retake.Invalid) {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func terminal(f *os.File) bool {
+func isTTY(f *os.File) bool {
 	_, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	return err == nil
 }

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-func terminal(f *os.File) bool {
+func isTTY(f *os.File) bool {
 	var mode uint32
 	return windows.GetConsoleMode(windows.Handle(f.Fd()), &mode) == nil
 }

@@ -11,7 +11,7 @@ import (
 // workspace was protected: where programs and their parts lie, and the language.
 // All else stays behind, because it may hold anything.
 var (
-	verifyNames = []string{
+	verifyEnvNames = []string{
 		"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TERM", "TZ", "TMPDIR",
 		"GOPATH", "GOROOT", "GOCACHE", "GOMODCACHE",
 		"CARGO_HOME", "RUSTUP_HOME",
@@ -21,25 +21,25 @@ var (
 		"BUNDLE_PATH", "GEM_HOME", "RBENV_ROOT",
 		"DOTNET_ROOT",
 	}
-	verifyPrefixes = []string{"LC_", "XDG_"}
+	verifyEnvPrefixes = []string{"LC_", "XDG_"}
 )
 
 // maxVerifyValue bounds one variable that is kept.
-const maxVerifyValue = 32 << 10
+const maxVerifyEnvValue = 32 << 10
 
 // VerifyEnv is the part of our environment that standing verifications may see, by
 // name. Nothing in it looks like a secret.
 func (c Config) VerifyEnv() []string {
 	found := map[string]string{}
 	for _, pair := range c.Environ {
-		if key, value, ok := strings.Cut(pair, "="); ok && verifies(key) {
+		if key, value, ok := strings.Cut(pair, "="); ok && isVerifyEnv(key) {
 			found[key] = value // the last one counts, as for programs
 		}
 	}
 	var env []string
 	for key, value := range found {
 		pair := key + "=" + value
-		if len(value) <= maxVerifyValue && !strings.ContainsAny(value, "\n\r\x00") && len(secrets.Find([]byte(pair))) == 0 {
+		if len(value) <= maxVerifyEnvValue && !strings.ContainsAny(value, "\n\r\x00") && len(secrets.FindKinds([]byte(pair))) == 0 {
 			env = append(env, pair)
 		}
 	}
@@ -47,7 +47,7 @@ func (c Config) VerifyEnv() []string {
 	return env
 }
 
-func verifies(key string) bool {
-	return slices.Contains(verifyNames, key) ||
-		slices.ContainsFunc(verifyPrefixes, func(p string) bool { return strings.HasPrefix(key, p) && len(key) > len(p) })
+func isVerifyEnv(key string) bool {
+	return slices.Contains(verifyEnvNames, key) ||
+		slices.ContainsFunc(verifyEnvPrefixes, func(p string) bool { return strings.HasPrefix(key, p) && len(key) > len(p) })
 }

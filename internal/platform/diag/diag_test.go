@@ -13,11 +13,11 @@ import (
 	"github.com/retake-dev/retake/internal/platform/diag"
 )
 
-func newRecorder(t *testing.T) (*diag.Recorder, *clock.Held, *bytes.Buffer, map[string]int) {
+func newRecorder(t *testing.T) (*diag.Recorder, *clock.Manual, *bytes.Buffer, map[string]int) {
 	t.Helper()
 	var log bytes.Buffer
 	counted := map[string]int{}
-	c := clock.NewHeld(time.Date(2026, 11, 3, 9, 0, 0, 0, time.UTC))
+	c := clock.NewManual(time.Date(2026, 11, 3, 9, 0, 0, 0, time.UTC))
 	return diag.New(slog.New(slog.NewTextHandler(&log, nil)), c, func(task string) { counted[task]++ }), c, &log, counted
 }
 
@@ -59,7 +59,7 @@ func TestRepeatedFailureIsLoggedOnceAMinute(t *testing.T) {
 		t.Errorf("logged %d times", n)
 	}
 	r.Note("events", errors.New("another"))
-	c.Move(2 * time.Minute)
+	c.Advance(2 * time.Minute)
 	r.Note("events", errors.New("another"))
 	if n := strings.Count(log.String(), "another"); n != 2 {
 		t.Errorf("another: logged %d times", n)

@@ -18,9 +18,9 @@ import (
 
 func TestXattrs(t *testing.T) {
 	t.Parallel()
-	everyPlace(t, func(t *testing.T, p place) {
+	onEveryFS(t, func(t *testing.T, p testFS) {
 		d := p.open(t)
-		put(t, d, "f", "x")
+		writeFile(t, d, "f", "x")
 		if none, err := d.Xattrs(); err != nil || len(none) != 0 {
 			t.Fatalf("a new directory has %v %v", none, err)
 		}
@@ -58,7 +58,7 @@ func TestXattrs(t *testing.T) {
 func TestHoles(t *testing.T) {
 	t.Parallel()
 	const mib = 1 << 20
-	everyPlace(t, func(t *testing.T, p place) {
+	onEveryFS(t, func(t *testing.T, p testFS) {
 		d := p.open(t)
 		data := make([]byte, 4*mib)
 		copy(data, bytes.Repeat([]byte("a"), mib))
@@ -91,10 +91,10 @@ func TestHoles(t *testing.T) {
 
 func TestDenseFilesHaveNoHoles(t *testing.T) {
 	t.Parallel()
-	everyPlace(t, func(t *testing.T, p place) {
+	onEveryFS(t, func(t *testing.T, p testFS) {
 		d := p.open(t)
-		put(t, d, "dense", strings.Repeat("x", 10_000))
-		put(t, d, "empty", "")
+		writeFile(t, d, "dense", strings.Repeat("x", 10_000))
+		writeFile(t, d, "empty", "")
 		for _, name := range []string{"dense", "empty"} {
 			f, err := d.OpenFile(name)
 			must(t, err)
@@ -108,9 +108,9 @@ func TestDenseFilesHaveNoHoles(t *testing.T) {
 
 func TestLinkCountsAndTimes(t *testing.T) {
 	t.Parallel()
-	everyPlace(t, func(t *testing.T, p place) {
+	onEveryFS(t, func(t *testing.T, p testFS) {
 		d := p.open(t)
-		put(t, d, "a", "x")
+		writeFile(t, d, "a", "x")
 		must(t, p.link("a", "b"))
 		a, err := d.Lstat("a")
 		must(t, err)
@@ -142,19 +142,19 @@ func TestLinkCountsAndTimes(t *testing.T) {
 
 func TestSyncAndFree(t *testing.T) {
 	t.Parallel()
-	everyPlace(t, func(t *testing.T, p place) {
+	onEveryFS(t, func(t *testing.T, p testFS) {
 		d := p.open(t)
-		put(t, d, "f", "x")
+		writeFile(t, d, "f", "x")
 		must(t, d.Sync())
-		if err := d.SyncFS(); err != nil && !errors.Is(err, fsx.ErrUntraced) {
+		if err := d.SyncFS(); err != nil && !errors.Is(err, fsx.ErrNoWriteback) {
 			t.Error(err)
 		}
-		free, total, err := p.fs.Free(p.root)
+		free, total, err := p.fs.FreeSpace(p.root)
 		must(t, err)
 		if free <= 0 || total < free {
 			t.Errorf("%d of %d free", free, total)
 		}
-		if _, _, err := p.fs.Free(p.root + "/none"); !errors.Is(err, fs.ErrNotExist) {
+		if _, _, err := p.fs.FreeSpace(p.root + "/none"); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("free of nothing: %v", err)
 		}
 		must(t, d.Close())
@@ -168,7 +168,7 @@ func TestSyncAndFree(t *testing.T) {
 
 func TestErrorsNameTheOperationAndTheName(t *testing.T) {
 	t.Parallel()
-	everyPlace(t, func(t *testing.T, p place) {
+	onEveryFS(t, func(t *testing.T, p testFS) {
 		d := p.open(t)
 		_, err := d.OpenFile("not\x1bthere")
 		if err == nil || !strings.HasPrefix(err.Error(), `open file "not\x1bthere": `) {

@@ -7,34 +7,34 @@ import (
 
 // Counter counts operations.
 type Counter struct {
-	mu  sync.Mutex
-	ops map[string]int64 // guarded by mu
+	mu     sync.Mutex
+	counts map[string]int64 // guarded by mu
 }
 
-// Counting answers inner with every operation counted, those that fail too.
-func Counting(inner FS) (FS, *Counter) {
-	c := &Counter{ops: map[string]int64{}}
-	return &wrapFS{inner: inner, gate: c}, c
+// NewCountingFS answers inner with every operation counted, those that fail too.
+func NewCountingFS(inner FS) (FS, *Counter) {
+	c := &Counter{counts: map[string]int64{}}
+	return &wrapFS{inner: inner, hook: c}, c
 }
 
-func (c *Counter) pass(op string) error {
+func (c *Counter) beforeOp(op string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.ops[op]++
+	c.counts[op]++
 	return nil
 }
 
-// Ops answers the count of each operation, by names such as "Dir.Lstat" and
+// OpCounts answers the count of each operation, by names such as "Dir.Lstat" and
 // "File.Write".
-func (c *Counter) Ops() map[string]int64 {
+func (c *Counter) OpCounts() map[string]int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return maps.Clone(c.ops)
+	return maps.Clone(c.counts)
 }
 
-// Syncs answers how often something was made durable.
-func (c *Counter) Syncs() int64 {
+// SyncCount answers how often something was made durable.
+func (c *Counter) SyncCount() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.ops[opDirSync] + c.ops[opFileSync] + c.ops[opSyncFS]
+	return c.counts[opDirSync] + c.counts[opFileSync] + c.counts[opSyncFS]
 }

@@ -9,19 +9,19 @@ import (
 // done. If crash comes back, that operation and every later one is ErrCrashed:
 // nothing more reaches inner but the closing of handles.
 func CrashAt(inner FS, k int64, crash func()) FS {
-	return &wrapFS{inner: inner, gate: &crashGate{at: k, crash: crash}}
+	return &wrapFS{inner: inner, hook: &crashHook{crashAt: k, crash: crash}}
 }
 
-type crashGate struct {
-	at    int64
-	crash func()
-	seen  atomic.Int64
-	once  sync.Once
+type crashHook struct {
+	crashAt int64
+	crash   func()
+	opCount atomic.Int64
+	once    sync.Once
 }
 
-// pass holds those that come after k until crash is over.
-func (g *crashGate) pass(string) error {
-	if n := g.seen.Add(1); g.at <= 0 || n < g.at {
+// beforeOp holds those that come after k until crash is over.
+func (g *crashHook) beforeOp(string) error {
+	if n := g.opCount.Add(1); g.crashAt <= 0 || n < g.crashAt {
 		return nil
 	}
 	g.once.Do(func() {

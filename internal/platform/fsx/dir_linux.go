@@ -12,21 +12,21 @@ import (
 )
 
 type osDir struct {
-	handle
+	fdHandle
 	fs     *osFS
-	cursor sync.Mutex // guards the read position of the descriptor
+	readMu sync.Mutex // guards the read position of the descriptor
 }
 
 func (d *osDir) Lstat(name string) (info Info, err error) {
 	if err := CheckName(name); err != nil {
-		return Info{}, fail("stat", name, err)
+		return Info{}, wrapError("stat", name, err)
 	}
-	err = d.do("stat", name, func(fd int) error {
+	err = d.withFD("stat", name, func(fd int) error {
 		var st unix.Stat_t
 		if err := unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 			return err
 		}
-		info = infoOf(&st)
+		info = infoFromStat(&st)
 		return nil
 	})
 	return info, err
@@ -34,22 +34,22 @@ func (d *osDir) Lstat(name string) (info Info, err error) {
 
 const bufferSize = 64 << 10
 
-var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
+var bufferPool = sync.Pool{New: func() any { return new([bufferSize]byte) }}
 
 func (d *osDir) Names() ([]string, error) {
-	d.cursor.Lock()
-	defer d.cursor.Unlock()
-	buf := buffers.Get().(*[bufferSize]byte)
-	defer buffers.Put(buf)
+	d.readMu.Lock()
+	defer d.readMu.Unlock()
+	buf := bufferPool.Get().(*[bufferSize]byte)
+	defer bufferPool.Put(buf)
 
-	err := d.do("list directory", "", func(fd int) error {
+	err := d.withFD("list directory", "", func(fd int) error {
 		_, err := unix.Seek(fd, 0, unix.SEEK_SET)
 		return err
 	})
 	var names []string
 	for err == nil {
 		n := 0
-		err = d.do("list directory", "", func(fd int) (err error) {
+		err = d.withFD("list directory", "", func(fd int) (err error) {
 			n, err = unix.Getdents(fd, buf[:])
 			return err
 		})
@@ -57,15 +57,15 @@ func (d *osDir) Names() ([]string, error) {
 			return names, nil
 		}
 		if err == nil {
-			names = appendNames(names, buf[:n])
+			names = appendDirentNames(names, buf[:n])
 		}
 	}
 	return nil, err
 }
 
-// appendNames reads what getdents64 wrote. An inode number of 0 is a name like
+// appendDirentNames reads what getdents64 wrote. An inode number of 0 is a name like
 // any other: some FUSE file systems answer it.
-func appendNames(names []string, buf []byte) []string {
+func appendDirentNames(names []string, buf []byte) []string {
 	const lengthAt, nameAt = 16, 19
 	for len(buf) >= nameAt {
 		length := int(binary.NativeEndian.Uint16(buf[lengthAt:]))
@@ -88,23 +88,23 @@ func appendNames(names []string, buf []byte) []string {
 }
 
 func (d *osDir) OpenDir(name string) (Dir, error) {
-	fd, err := d.openat("open directory", name, flagsDir, 0)
+	fd, err := d.openat("open directory", name, openDirFlags, 0)
 	if err != nil {
 		return nil, err
 	}
-	return &osDir{handle: handle{fd: fd}, fs: d.fs}, nil
+	return &osDir{fdHandle: fdHandle{fd: fd}, fs: d.fs}, nil
 }
 
 func (d *osDir) OpenFile(name string) (File, error) {
-	return d.openRegular("open file", name, flagsRead, 0)
+	return d.openRegular("open file", name, openReadFlags, 0)
 }
 
 func (d *osDir) Create(name string, mode fs.FileMode) (File, error) {
-	return d.openRegular("create file", name, flagsCreate, mode)
+	return d.openRegular("create file", name, createFlags, mode)
 }
 
 func (d *osDir) Append(name string, mode fs.FileMode) (File, error) {
-	return d.openRegular("append to file", name, flagsAppend, mode)
+	return d.openRegular("append to file", name, appendFlags, mode)
 }
 
 func (d *osDir) openRegular(op, name string, flags int, mode fs.FileMode) (File, error) {
@@ -118,35 +118,35 @@ func (d *osDir) openRegular(op, name string, flags int, mode fs.FileMode) (File,
 	}
 	if err != nil {
 		_ = unix.Close(fd)
-		return nil, fail(op, name, err)
+		return nil, wrapError(op, name, err)
 	}
-	return &osFile{handle: handle{fd: fd}, appends: flags&unix.O_APPEND != 0}, nil
+	return &osFile{fdHandle: fdHandle{fd: fd}, appendMode: flags&unix.O_APPEND != 0}, nil
 }
 
 func (d *osDir) openat(op, name string, flags int, mode fs.FileMode) (int, error) {
 	if err := CheckName(name); err != nil {
-		return -1, fail(op, name, err)
+		return -1, wrapError(op, name, err)
 	}
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	if d.fd < 0 {
-		return -1, fail(op, name, errClosed)
+		return -1, wrapError(op, name, errClosed)
 	}
-	fd, err := d.fs.open(d.fd, name, flags, mode)
+	fd, err := d.fs.openName(d.fd, name, flags, mode)
 	switch {
 	case err == nil:
 		return fd, nil
 	case flags&unix.O_DIRECTORY != 0:
-		return -1, failDir(op, name, err)
+		return -1, wrapDirError(op, name, err)
 	}
-	return -1, failFile(op, name, err)
+	return -1, wrapFileError(op, name, err)
 }
 
 func (d *osDir) Readlink(name string) (target string, err error) {
 	if err := CheckName(name); err != nil {
-		return "", fail("read link", name, err)
+		return "", wrapError("read link", name, err)
 	}
-	err = d.do("read link", name, func(fd int) error {
+	err = d.withFD("read link", name, func(fd int) error {
 		for size := 256; ; size *= 2 {
 			buf := make([]byte, size)
 			n, err := unix.Readlinkat(fd, name, buf)
@@ -164,15 +164,15 @@ func (d *osDir) Readlink(name string) (target string, err error) {
 
 func (d *osDir) Mkdir(name string, mode fs.FileMode) error {
 	if err := CheckName(name); err != nil {
-		return fail("make directory", name, err)
+		return wrapError("make directory", name, err)
 	}
-	return d.do("make directory", name, func(fd int) error {
+	return d.withFD("make directory", name, func(fd int) error {
 		return unix.Mkdirat(fd, name, uint32(mode.Perm()))
 	})
 }
 
 func (d *osDir) Rename(name string, to Dir, newName string) error {
-	return d.between("rename", name, to, newName, func(from, to int) error {
+	return d.withDirPair("rename", name, to, newName, func(from, to int) error {
 		err := unix.Renameat(from, name, to, newName)
 		if errors.Is(err, unix.EEXIST) { // xfs says so of a full directory
 			return unix.ENOTEMPTY
@@ -181,31 +181,31 @@ func (d *osDir) Rename(name string, to Dir, newName string) error {
 	})
 }
 
-// between runs one call on the descriptors of two directories.
-func (d *osDir) between(op, name string, to Dir, newName string, call func(from, to int) error) error {
+// withDirPair runs one call on the descriptors of two directories.
+func (d *osDir) withDirPair(op, name string, to Dir, newName string, call func(from, to int) error) error {
 	if err := errors.Join(CheckName(name), CheckName(newName)); err != nil {
-		return fail(op, name, err)
+		return wrapError(op, name, err)
 	}
 	other, ok := to.(*osDir)
 	if !ok {
-		return fail(op, name, unix.EXDEV)
+		return wrapError(op, name, unix.EXDEV)
 	}
 	if other == d { // a lock taken twice for reading can deadlock with Close
-		return d.do(op, name, func(fd int) error { return call(fd, fd) })
+		return d.withFD(op, name, func(fd int) error { return call(fd, fd) })
 	}
 	other.mu.RLock()
 	defer other.mu.RUnlock()
 	if other.fd < 0 {
-		return fail(op, name, errClosed)
+		return wrapError(op, name, errClosed)
 	}
-	return d.do(op, name, func(fd int) error { return call(fd, other.fd) })
+	return d.withFD(op, name, func(fd int) error { return call(fd, other.fd) })
 }
 
 func (d *osDir) Remove(name string) error {
 	if err := CheckName(name); err != nil {
-		return fail("remove", name, err)
+		return wrapError("remove", name, err)
 	}
-	return d.do("remove", name, func(fd int) error {
+	return d.withFD("remove", name, func(fd int) error {
 		err := unix.Unlinkat(fd, name, 0)
 		if errors.Is(err, unix.EISDIR) {
 			return unix.Unlinkat(fd, name, unix.AT_REMOVEDIR)
@@ -216,18 +216,18 @@ func (d *osDir) Remove(name string) error {
 
 func (d *osDir) RemoveDir(name string) error {
 	if err := CheckName(name); err != nil {
-		return fail("remove directory", name, err)
+		return wrapError("remove directory", name, err)
 	}
-	return d.do("remove directory", name, func(fd int) error {
+	return d.withFD("remove directory", name, func(fd int) error {
 		return unix.Unlinkat(fd, name, unix.AT_REMOVEDIR)
 	})
 }
 
 func (d *osDir) SyncFS() error {
-	return d.do("sync file system", "", func(fd int) error {
+	return d.withFD("sync file system", "", func(fd int) error {
 		var st unix.Statfs_t
 		if err := unix.Fstatfs(fd, &st); err == nil && (st.Type == unix.TMPFS_MAGIC || st.Type == unix.RAMFS_MAGIC) {
-			return ErrUntraced
+			return ErrNoWriteback
 		}
 		return unix.Syncfs(fd)
 	})

@@ -13,15 +13,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Dress holds the inode by a descriptor before it looks, and acts on nothing
+// SetMetadata holds the inode by a descriptor before it looks, and acts on nothing
 // but that descriptor. O_PATH needs no right to the file and wakes no FIFO.
-func (d *osDir) Dress(name string, ino uint64, dr Dressing) error {
+func (d *osDir) SetMetadata(name string, ino uint64, dr Metadata) error {
 	const op = "dress"
 	if err := CheckName(name); err != nil {
-		return fail(op, name, err)
+		return wrapError(op, name, err)
 	}
-	return d.do(op, name, func(dir int) error {
-		fd, err := d.fs.openOnce(dir, name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	return d.withFD(op, name, func(dir int) error {
+		fd, err := d.fs.openBeneath(dir, name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 		if err != nil {
 			return err
 		}
@@ -31,71 +31,71 @@ func (d *osDir) Dress(name string, ino uint64, dr Dressing) error {
 			return err
 		}
 		if is.Ino != ino {
-			return ErrMovedOn
+			return ErrUnexpectedFile
 		}
-		n, done, err := d.reach(dir, name, fd, is)
+		n, done, err := d.inodeForMetadata(dir, name, fd, is)
 		if err != nil {
 			return err
 		}
 		defer done()
-		return n.dress(dr)
+		return n.applyMetadata(dr)
 	})
 }
 
-// reach answers how to act on the inode that fd, opened with O_PATH, stands
+// inodeForMetadata answers how to act on the inode that fd, opened with O_PATH, stands
 // for. Where /proc is missing, what can be opened for reading is.
-func (d *osDir) reach(dir int, name string, fd int, is Info) (n inode, done func(), err error) {
-	n = inode{fd: fd, path: "/proc/self/fd/" + strconv.Itoa(fd)}
+func (d *osDir) inodeForMetadata(dir int, name string, fd int, is Info) (n inodeRef, done func(), err error) {
+	n = inodeRef{fd: fd, path: "/proc/self/fd/" + strconv.Itoa(fd)}
 	var st unix.Stat_t
-	err = again(func() error { return unix.Lstat(n.path, &st) })
+	err = retryEINTR(func() error { return unix.Lstat(n.path, &st) })
 	if err == nil {
 		return n, func() {}, nil
 	}
-	flags := flagsRead
+	flags := openReadFlags
 	switch is.Type {
 	case Directory:
-		flags = flagsDir
+		flags = openDirFlags
 	case Regular:
 	case Symlink: // owner and time go by the descriptor alone
-		return inode{fd: fd}, func() {}, nil
+		return inodeRef{fd: fd}, func() {}, nil
 	default:
-		return inode{}, nil, fmt.Errorf("reach through /proc: %s: %w", Cause(err), errors.ErrUnsupported)
+		return inodeRef{}, nil, fmt.Errorf("reach through /proc: %s: %w", CauseText(err), errors.ErrUnsupported)
 	}
-	open, err := d.fs.open(dir, name, flags, 0)
+	open, err := d.fs.openName(dir, name, flags, 0)
 	if err != nil {
-		return inode{}, nil, err
+		return inodeRef{}, nil, err
 	}
 	now, err := fstat(open)
 	if err == nil && (now.Ino != is.Ino || now.Dev != is.Dev) {
-		err = ErrMovedOn
+		err = ErrUnexpectedFile
 	}
 	if err != nil {
 		_ = unix.Close(open)
-		return inode{}, nil, err
+		return inodeRef{}, nil, err
 	}
-	return inode{fd: open}, func() { _ = unix.Close(open) }, nil
+	return inodeRef{fd: open}, func() { _ = unix.Close(open) }, nil
 }
 
-func (d *osDir) DressSelf(dr Dressing) error {
-	return d.do("dress", "", func(fd int) error { return inode{fd: fd}.dress(dr) })
+func (d *osDir) SetOwnMetadata(dr Metadata) error {
+	return d.withFD("dress", "", func(fd int) error { return inodeRef{fd: fd}.applyMetadata(dr) })
 }
 
-func (f *osFile) Dress(dr Dressing) error {
-	return f.do("dress", "", func(fd int) error { return inode{fd: fd}.dress(dr) })
+func (f *osFile) SetMetadata(dr Metadata) error {
+	return f.withFD("dress", "", func(fd int) error { return inodeRef{fd: fd}.applyMetadata(dr) })
 }
 
-// dress gives the owner first, as that clears setuid, and the time last.
-func (n inode) dress(d Dressing) error {
+// applyMetadata gives the owner first, as that clears setuid, and the time last.
+func (n inodeRef) applyMetadata(d Metadata) error {
 	is, err := fstat(n.fd)
 	if err != nil {
 		return err
 	}
-	if err := d.check(is); err != nil {
+	if err := d.validate(is); err != nil {
 		return err
 	}
 	if d.changesOwner(is) {
 		if err := n.chown(d.UID, d.GID); err != nil {
-			return fail("set owner", "", err)
+			return wrapError("set owner", "", err)
 		}
 		if is, err = fstat(n.fd); err != nil {
 			return err
@@ -103,30 +103,30 @@ func (n inode) dress(d Dressing) error {
 	}
 	if d.changesMode(is) {
 		if err := n.chmod(d.Mode); err != nil {
-			return fail("set mode", "", err)
+			return wrapError("set mode", "", err)
 		}
 	}
 	if d.Xattrs != nil {
-		if err := n.dressXattrs(is.Type, d); err != nil {
+		if err := n.applyXattrs(is.Type, d); err != nil {
 			return err
 		}
 	}
 	if is.Mtime == d.Mtime {
 		return nil
 	}
-	return fail("set time", "", n.setMtime(d.Mtime))
+	return wrapError("set time", "", n.setMtime(d.Mtime))
 }
 
-func (n inode) chown(uid, gid uint32) error {
-	return again(func() error {
+func (n inodeRef) chown(uid, gid uint32) error {
+	return retryEINTR(func() error {
 		return unix.Fchownat(n.fd, "", int(uid), int(gid), unix.AT_EMPTY_PATH|unix.AT_SYMLINK_NOFOLLOW)
 	})
 }
 
 // chmod looks at what came of it: the kernel drops setgid without a word when
 // the group is not ours, and some file systems keep no mode at all.
-func (n inode) chmod(mode uint32) error {
-	err := again(func() error {
+func (n inodeRef) chmod(mode uint32) error {
+	err := retryEINTR(func() error {
 		if n.path != "" {
 			return unix.Chmod(n.path, mode)
 		}
@@ -142,79 +142,79 @@ func (n inode) chmod(mode uint32) error {
 	return err
 }
 
-// dressXattrs opens the file to its owner for the time when the mode keeps
+// applyXattrs opens the file to its owner for the time when the mode keeps
 // even the owner from its attributes.
-func (n inode) dressXattrs(typ Type, d Dressing) error {
-	if !bears(typ) {
+func (n inodeRef) applyXattrs(typ Type, d Metadata) error {
+	if !supportsUserXattrs(typ) {
 		if len(d.Xattrs) > 0 {
-			return fail("set attribute", "", errors.ErrUnsupported)
+			return wrapError("set attribute", "", errors.ErrUnsupported)
 		}
 		return nil
 	}
-	err := n.setXattrs(d.Xattrs)
+	err := n.replaceXattrs(d.Xattrs)
 	if !errors.Is(err, unix.EACCES) || d.Mode&0o600 == 0o600 {
 		return err
 	}
 	if lift := n.chmod(d.Mode&0o777 | 0o600); lift != nil {
 		return errors.Join(err, lift)
 	}
-	return errors.Join(n.setXattrs(d.Xattrs), n.chmod(d.Mode))
+	return errors.Join(n.replaceXattrs(d.Xattrs), n.chmod(d.Mode))
 }
 
-func (n inode) setXattrs(want map[string][]byte) error {
-	have, err := n.xattrs()
+func (n inodeRef) replaceXattrs(want map[string][]byte) error {
+	have, err := n.readXattrs()
 	if err != nil {
-		return fail("list attributes", "", err)
+		return wrapError("list attributes", "", err)
 	}
 	for name := range have {
 		if _, keep := want[name]; keep {
 			continue
 		}
-		err := again(func() error {
+		err := retryEINTR(func() error {
 			if n.path != "" {
 				return unix.Removexattr(n.path, name)
 			}
 			return unix.Fremovexattr(n.fd, name)
 		})
 		if err != nil && !errors.Is(err, unix.ENODATA) {
-			return fail("remove attribute", name, err)
+			return wrapError("remove attribute", name, err)
 		}
 	}
 	for name, value := range want {
 		if old, ok := have[name]; ok && bytes.Equal(old, value) {
 			continue
 		}
-		err := again(func() error {
+		err := retryEINTR(func() error {
 			if n.path != "" {
 				return unix.Setxattr(n.path, name, value, 0)
 			}
 			return unix.Fsetxattr(n.fd, name, value, 0)
 		})
 		if err != nil {
-			return fail("set attribute", name, err)
+			return wrapError("set attribute", name, err)
 		}
 	}
 	return nil
 }
 
 // setMtime: before Linux 5.8 an empty path is refused.
-func (n inode) setMtime(ns int64) error {
+func (n inodeRef) setMtime(ns int64) error {
 	times := [2]unix.Timespec{{Nsec: unix.UTIME_OMIT}, unix.NsecToTimespec(ns)}
 	if n.path == "" {
-		err := again(func() error { return utimens(n.fd, &times) })
+		err := retryEINTR(func() error { return futimens(n.fd, &times) })
 		if !errors.Is(err, unix.EBADF) { // what O_PATH opened takes no such call
 			return err
 		}
 	}
-	err := again(func() error { return unix.UtimesNanoAt(n.fd, "", times[:], unix.AT_EMPTY_PATH) })
+	err := retryEINTR(func() error { return unix.UtimesNanoAt(n.fd, "", times[:], unix.AT_EMPTY_PATH) })
 	if n.path != "" && errors.Is(err, unix.EINVAL) {
-		return again(func() error { return unix.UtimesNanoAt(unix.AT_FDCWD, n.path, times[:], 0) })
+		return retryEINTR(func() error { return unix.UtimesNanoAt(unix.AT_FDCWD, n.path, times[:], 0) })
 	}
 	return err
 }
 
-// utimens: a nil path means the descriptor itself; package unix cannot say that.
-func utimens(fd int, times *[2]unix.Timespec) error {
+// futimens: a nil path means the descriptor itself; package unix cannot say that.
+func futimens(fd int, times *[2]unix.Timespec) error {
 	_, _, errno := unix.Syscall6(unix.SYS_UTIMENSAT, uintptr(fd), 0, uintptr(unsafe.Pointer(times)), 0, 0, 0)
 	if errno != 0 {
 		return errno

@@ -28,20 +28,20 @@ func TestPlaceWithoutTheKernelsHelp(t *testing.T) {
 	t.Parallel()
 	for _, errno := range []unix.Errno{unix.EINVAL, unix.ENOSYS} {
 		d := openOS(t, t.TempDir())
-		put(t, d, "a", "A")
-		put(t, d, "b", "B")
+		writeFile(t, d, "a", "A")
+		writeFile(t, d, "b", "B")
 		must(t, d.Mkdir("dir", 0o755))
-		lacking(t, unix.SYS_RENAMEAT2, 4, unix.RENAME_NOREPLACE|unix.RENAME_EXCHANGE, errno, func() {
-			if err := d.Place("a", d, "b"); !errors.Is(err, fs.ErrExist) {
+		withoutSyscall(t, unix.SYS_RENAMEAT2, 4, unix.RENAME_NOREPLACE|unix.RENAME_EXCHANGE, errno, func() {
+			if err := d.RenameNoReplace("a", d, "b"); !errors.Is(err, fs.ErrExist) {
 				t.Errorf("place on a taken name: %v", err)
 			}
 			if err := d.Exchange("a", d, "b"); !errors.Is(err, errors.ErrUnsupported) || !errors.Is(err, errno) {
 				t.Errorf("exchange: %v", err)
 			}
-			must(t, d.Place("a", d, "c"))
-			must(t, d.Place("dir", d, "moved"))
+			must(t, d.RenameNoReplace("a", d, "c"))
+			must(t, d.RenameNoReplace("dir", d, "moved"))
 		})
-		if got := slurp(t, d, "b") + slurp(t, d, "c"); got != "BA" || lstat(t, d, "moved").Type != fsx.Directory {
+		if got := readFile(t, d, "b") + readFile(t, d, "c"); got != "BA" || lstat(t, d, "moved").Type != fsx.Directory {
 			t.Errorf("the files hold %q", got)
 		}
 	}
@@ -50,12 +50,12 @@ func TestPlaceWithoutTheKernelsHelp(t *testing.T) {
 func TestDressOnAnOlderKernel(t *testing.T) {
 	t.Parallel()
 	d := openOS(t, t.TempDir())
-	put(t, d, "f", "x")
+	writeFile(t, d, "f", "x")
 	must(t, d.Symlink("f", "link"))
-	lacking(t, unix.SYS_UTIMENSAT, 3, unix.AT_EMPTY_PATH, unix.EINVAL, func() {
+	withoutSyscall(t, unix.SYS_UTIMENSAT, 3, unix.AT_EMPTY_PATH, unix.EINVAL, func() {
 		for i, name := range []string{"f", "link"} {
 			is := lstat(t, d, name)
-			must(t, d.Dress(name, is.Ino, fsx.Dressing{Mode: 0o640, Mtime: int64(i) + 5}))
+			must(t, d.SetMetadata(name, is.Ino, fsx.Metadata{Mode: 0o640, Mtime: int64(i) + 5}))
 		}
 	})
 	if a, b := lstat(t, d, "f"), lstat(t, d, "link"); a.Mtime != 5 || a.Mode != 0o640 || b.Mtime != 6 {
@@ -66,20 +66,20 @@ func TestDressOnAnOlderKernel(t *testing.T) {
 // TestDressWithoutProc hides /proc from this thread alone.
 func TestDressWithoutProc(t *testing.T) {
 	d := openOS(t, t.TempDir())
-	put(t, d, "f", "x")
+	writeFile(t, d, "f", "x")
 	must(t, d.Mkdir("dir", 0o755))
 	must(t, d.Symlink("f", "link"))
-	must(t, d.Special("fifo", fsx.FIFO, 0o600))
-	private(t)
+	must(t, d.Mknod("fifo", fsx.FIFO, 0o600))
+	usePrivateMounts(t)
 	must(t, unix.Mount("none", "/proc", "tmpfs", 0, ""))
 	t.Cleanup(func() { _ = unix.Unmount("/proc", unix.MNT_DETACH) })
 	for name, attrs := range map[string]map[string][]byte{
 		"f": {"user.a": []byte("1")}, "dir": {"user.b": []byte("2")}, "link": nil,
 	} {
 		is := lstat(t, d, name)
-		must(t, d.Dress(name, is.Ino, fsx.Dressing{Owner: true, UID: 3, GID: 4, Mode: 0o4710, Mtime: then, Xattrs: attrs}))
+		must(t, d.SetMetadata(name, is.Ino, fsx.Metadata{SetOwner: true, UID: 3, GID: 4, Mode: 0o4710, Mtime: testTime, Xattrs: attrs}))
 		got := lstat(t, d, name)
-		if got.UID != 3 || got.GID != 4 || got.Mtime != then || name != "link" && got.Mode != 0o4710 {
+		if got.UID != 3 || got.GID != 4 || got.Mtime != testTime || name != "link" && got.Mode != 0o4710 {
 			t.Errorf("%s is %+v", name, got)
 		}
 		if name != "link" {
@@ -89,7 +89,7 @@ func TestDressWithoutProc(t *testing.T) {
 		}
 	}
 	is := lstat(t, d, "fifo")
-	if err := d.Dress("fifo", is.Ino, fsx.Dressing{Mode: 0o640, Mtime: then}); !errors.Is(err, errors.ErrUnsupported) {
+	if err := d.SetMetadata("fifo", is.Ino, fsx.Metadata{Mode: 0o640, Mtime: testTime}); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("a fifo: %v", err)
 	}
 	if got := lstat(t, d, "fifo"); got != is {
@@ -105,7 +105,7 @@ func TestNobodyDresses(t *testing.T) {
 	root := t.TempDir()
 	d := openOS(t, root)
 	for _, name := range []string{"mine", "locked", "theirs", "grouped"} {
-		put(t, d, name, "x")
+		writeFile(t, d, name, "x")
 		if name != "theirs" {
 			must(t, os.Chown(filepath.Join(root, name), nobody, nobody))
 		}
@@ -114,33 +114,33 @@ func TestNobodyDresses(t *testing.T) {
 	attrs := map[string][]byte{"user.a": []byte("1")}
 	asNobody(t, func() {
 		is := lstat(t, d, "mine")
-		dr := fsx.Dressing{Owner: true, UID: 0, GID: nobody, Mode: 0o640, Mtime: then, Xattrs: attrs}
-		if err := d.Dress("mine", is.Ino, dr); !errors.Is(err, fs.ErrPermission) {
+		dr := fsx.Metadata{SetOwner: true, UID: 0, GID: nobody, Mode: 0o640, Mtime: testTime, Xattrs: attrs}
+		if err := d.SetMetadata("mine", is.Ino, dr); !errors.Is(err, fs.ErrPermission) {
 			t.Errorf("give a file away: %v", err)
 		}
 		if got := lstat(t, d, "mine"); got != is {
 			t.Errorf("the rest was given all the same: %+v, was %+v", got, is)
 		}
-		dr.Owner = false
-		must(t, d.Dress("mine", is.Ino, dr))
+		dr.SetOwner = false
+		must(t, d.SetMetadata("mine", is.Ino, dr))
 
 		dr.Mode = 0o000 // keeps even the owner from the attributes
-		must(t, d.Dress("locked", lstat(t, d, "locked").Ino, dr))
+		must(t, d.SetMetadata("locked", lstat(t, d, "locked").Ino, dr))
 		dr.Xattrs = map[string][]byte{"user.b": nil}
-		must(t, d.Dress("locked", lstat(t, d, "locked").Ino, dr))
+		must(t, d.SetMetadata("locked", lstat(t, d, "locked").Ino, dr))
 
-		if err := d.Dress("theirs", lstat(t, d, "theirs").Ino, dr); !errors.Is(err, fs.ErrPermission) {
+		if err := d.SetMetadata("theirs", lstat(t, d, "theirs").Ino, dr); !errors.Is(err, fs.ErrPermission) {
 			t.Errorf("the file of another: %v", err)
 		}
-		dr = fsx.Dressing{Mode: 0o2710, Mtime: then}
-		if err := d.Dress("grouped", lstat(t, d, "grouped").Ino, dr); !errors.Is(err, fs.ErrPermission) {
+		dr = fsx.Metadata{Mode: 0o2710, Mtime: testTime}
+		if err := d.SetMetadata("grouped", lstat(t, d, "grouped").Ino, dr); !errors.Is(err, fs.ErrPermission) {
 			t.Errorf("setgid that the kernel drops: %v", err)
 		}
 	})
-	if got := lstat(t, d, "mine"); got.UID != nobody || got.Mode != 0o640 || got.Mtime != then {
+	if got := lstat(t, d, "mine"); got.UID != nobody || got.Mode != 0o640 || got.Mtime != testTime {
 		t.Errorf("mine is %+v", got)
 	}
-	if got := lstat(t, d, "locked"); got.Mode != 0 || got.Mtime != then {
+	if got := lstat(t, d, "locked"); got.Mode != 0 || got.Mtime != testTime {
 		t.Errorf("locked is %+v", got)
 	}
 	if diff := cmp.Diff(attrs, xattrsOf(t, d, "mine")); diff != "" {
@@ -166,15 +166,15 @@ func TestDressReachesNothingElse(t *testing.T) {
 	d := openOS(t, root)
 	ino := lstat(t, d, "x").Ino
 	stop := make(chan struct{})
-	done := exchange(t, root, [][2]string{{"x", "xlink"}, {"y", "ylink"}}, stop)
+	done := swapNames(t, root, [][2]string{{"x", "xlink"}, {"y", "ylink"}}, stop)
 	defer func() { close(stop); <-done }()
 	deadline := time.After(60 * time.Second)
 	dressed, refused, escaped := 0, 0, 0
 	for mode := uint32(0o600); dressed < enough || refused < enough || escaped < enough; mode ^= 0o041 {
-		switch err := d.Dress("x", ino, fsx.Dressing{Mode: mode, Mtime: then, Owner: true, UID: uint32(os.Geteuid()), GID: uint32(os.Getegid())}); {
+		switch err := d.SetMetadata("x", ino, fsx.Metadata{Mode: mode, Mtime: testTime, SetOwner: true, UID: uint32(os.Geteuid()), GID: uint32(os.Getegid())}); {
 		case err == nil:
 			dressed++
-		case errors.Is(err, fsx.ErrMovedOn):
+		case errors.Is(err, fsx.ErrUnexpectedFile):
 			refused++
 		default:
 			t.Fatal(err)
@@ -190,7 +190,7 @@ func TestDressReachesNothingElse(t *testing.T) {
 		default:
 		}
 	}
-	if st, err := os.Stat(victim); err != nil || st.Mode().Perm() != 0o600 || st.ModTime().UnixNano() == then {
+	if st, err := os.Stat(victim); err != nil || st.Mode().Perm() != 0o600 || st.ModTime().UnixNano() == testTime {
 		t.Errorf("the file outside was dressed: %v %v", st.Mode(), err)
 	}
 }
@@ -202,7 +202,7 @@ func TestDressStaysOnThisMount(t *testing.T) {
 			for _, file := range []string{"source", "bound"} {
 				must(t, os.WriteFile(filepath.Join(root, file), nil, 0o600))
 			}
-			private(t)
+			usePrivateMounts(t)
 			bound := filepath.Join(root, "bound")
 			must(t, unix.Mount(filepath.Join(root, "source"), bound, "", unix.MS_BIND, ""))
 			t.Cleanup(func() { _ = unix.Unmount(bound, unix.MNT_DETACH) })
@@ -210,7 +210,7 @@ func TestDressStaysOnThisMount(t *testing.T) {
 			must(t, err)
 			defer d.Close()
 			is := lstat(t, d, "bound")
-			if err := d.Dress("bound", is.Ino, fsx.Dressing{Mode: 0o777}); !errors.Is(err, fsx.ErrOtherMount) {
+			if err := d.SetMetadata("bound", is.Ino, fsx.Metadata{Mode: 0o777}); !errors.Is(err, fsx.ErrOtherMount) {
 				t.Errorf("dress a mount: %v", err)
 			}
 		})

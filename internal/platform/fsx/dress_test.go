@@ -13,38 +13,38 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
-const then = 1_500_000_000_123_456_789
+const testTime = 1_500_000_000_123_456_789
 
 // canChown: on the machine only root gives files away.
-func canChown(p place) bool {
+func canChown(p testFS) bool {
 	_, memory := p.fs.(*fsx.Memory)
 	return memory || os.Geteuid() == 0
 }
 
 func TestDressGivesAll(t *testing.T) {
 	t.Parallel()
-	everyPlace(t, func(t *testing.T, p place) {
+	onEveryFS(t, func(t *testing.T, p testFS) {
 		d := p.open(t)
-		put(t, d, "f", "data")
+		writeFile(t, d, "f", "data")
 		must(t, d.Mkdir("dir", 0o755))
-		must(t, d.Special("fifo", fsx.FIFO, 0o600))
+		must(t, d.Mknod("fifo", fsx.FIFO, 0o600))
 		for name, mode := range map[string]uint32{"f": 0o4751, "dir": 0o3705, "fifo": 0o640} {
 			is := lstat(t, d, name)
-			want := fsx.Dressing{Owner: canChown(p), UID: 1234, GID: 4321, Mode: mode, Mtime: then}
-			must(t, d.Dress(name, is.Ino, want))
+			want := fsx.Metadata{SetOwner: canChown(p), UID: 1234, GID: 4321, Mode: mode, Mtime: testTime}
+			must(t, d.SetMetadata(name, is.Ino, want))
 			got := lstat(t, d, name)
-			if got.Mode != mode || got.Mtime != then {
+			if got.Mode != mode || got.Mtime != testTime {
 				t.Errorf("%s is %+v", name, got)
 			}
-			if want.Owner && (got.UID != 1234 || got.GID != 4321) {
+			if want.SetOwner && (got.UID != 1234 || got.GID != 4321) {
 				t.Errorf("%s belongs to %d:%d", name, got.UID, got.GID)
 			}
-			must(t, d.Dress(name, is.Ino, want))
+			must(t, d.SetMetadata(name, is.Ino, want))
 			if again := lstat(t, d, name); again != got {
 				t.Errorf("a second time changed %s: %+v, was %+v", name, again, got)
 			}
-			want.Owner, want.UID, want.GID = false, 7, 7
-			must(t, d.Dress(name, is.Ino, want))
+			want.SetOwner, want.UID, want.GID = false, 7, 7
+			must(t, d.SetMetadata(name, is.Ino, want))
 			if again := lstat(t, d, name); again != got {
 				t.Errorf("the owner of %s was not left: %+v", name, again)
 			}
@@ -54,22 +54,22 @@ func TestDressGivesAll(t *testing.T) {
 
 func TestDressOfLinks(t *testing.T) {
 	t.Parallel()
-	everyPlace(t, func(t *testing.T, p place) {
+	onEveryFS(t, func(t *testing.T, p testFS) {
 		d := p.open(t)
-		put(t, d, "f", "data")
+		writeFile(t, d, "f", "data")
 		must(t, d.Symlink("f", "link"))
 		must(t, d.Symlink("nowhere", "dangling"))
 		before := lstat(t, d, "f")
 		for _, name := range []string{"link", "dangling"} {
 			is := lstat(t, d, name)
-			dr := fsx.Dressing{Owner: canChown(p), UID: 77, GID: 78, Mode: 0o644, Mtime: then, Xattrs: map[string][]byte{}}
-			must(t, d.Dress(name, is.Ino, dr))
+			dr := fsx.Metadata{SetOwner: canChown(p), UID: 77, GID: 78, Mode: 0o644, Mtime: testTime, Xattrs: map[string][]byte{}}
+			must(t, d.SetMetadata(name, is.Ino, dr))
 			got := lstat(t, d, name)
-			if got.Mtime != then || got.Mode != is.Mode || got.Type != fsx.Symlink || dr.Owner && (got.UID != 77 || got.GID != 78) {
+			if got.Mtime != testTime || got.Mode != is.Mode || got.Type != fsx.Symlink || dr.SetOwner && (got.UID != 77 || got.GID != 78) {
 				t.Errorf("%s is %+v", name, got)
 			}
 			dr.Xattrs["user.x"] = nil
-			if err := d.Dress(name, is.Ino, dr); !errors.Is(err, errors.ErrUnsupported) {
+			if err := d.SetMetadata(name, is.Ino, dr); !errors.Is(err, errors.ErrUnsupported) {
 				t.Errorf("attributes for a link: %v", err)
 			}
 		}
@@ -81,34 +81,34 @@ func TestDressOfLinks(t *testing.T) {
 
 func TestDressKnowsItsFile(t *testing.T) {
 	t.Parallel()
-	everyPlace(t, func(t *testing.T, p place) {
+	onEveryFS(t, func(t *testing.T, p testFS) {
 		d := p.open(t)
-		put(t, d, "f", "one")
-		put(t, d, "other", "two")
+		writeFile(t, d, "f", "one")
+		writeFile(t, d, "other", "two")
 		must(t, d.Mkdir("dir", 0o755))
 		is, other := lstat(t, d, "f"), lstat(t, d, "other")
 		must(t, d.Rename("other", d, "f"))
-		if err := d.Dress("f", is.Ino, fsx.Dressing{Mode: 0o777, Mtime: then}); !errors.Is(err, fsx.ErrMovedOn) {
+		if err := d.SetMetadata("f", is.Ino, fsx.Metadata{Mode: 0o777, Mtime: testTime}); !errors.Is(err, fsx.ErrUnexpectedFile) {
 			t.Errorf("another file has the name: %v", err)
 		}
 		must(t, d.Link("f", d, "second"))
-		err := d.Dress("f", other.Ino, fsx.Dressing{Mode: 0o777, Mtime: then, SingleName: true})
-		if !errors.Is(err, fsx.ErrMovedOn) {
+		err := d.SetMetadata("f", other.Ino, fsx.Metadata{Mode: 0o777, Mtime: testTime, RequireSingleLink: true})
+		if !errors.Is(err, fsx.ErrUnexpectedFile) {
 			t.Errorf("a file with two names: %v", err)
 		}
 		f, err := d.OpenFile("f")
 		must(t, err)
 		defer f.Close()
-		if err := f.Dress(fsx.Dressing{Mode: 0o777, SingleName: true}); !errors.Is(err, fsx.ErrMovedOn) {
+		if err := f.SetMetadata(fsx.Metadata{Mode: 0o777, RequireSingleLink: true}); !errors.Is(err, fsx.ErrUnexpectedFile) {
 			t.Errorf("an open file with two names: %v", err)
 		}
 		if got := lstat(t, d, "f"); got.Mode != 0o600 || got.Mtime != other.Mtime {
 			t.Errorf("dressed all the same: %+v", got)
 		}
-		must(t, d.Dress("f", other.Ino, fsx.Dressing{Mode: 0o640, Mtime: then}))
+		must(t, d.SetMetadata("f", other.Ino, fsx.Metadata{Mode: 0o640, Mtime: testTime}))
 		dir := lstat(t, d, "dir")
-		must(t, d.Dress("dir", dir.Ino, fsx.Dressing{Mode: 0o700, Mtime: then, SingleName: true}))
-		if err := d.Dress("none", 1, fsx.Dressing{}); !errors.Is(err, fs.ErrNotExist) {
+		must(t, d.SetMetadata("dir", dir.Ino, fsx.Metadata{Mode: 0o700, Mtime: testTime, RequireSingleLink: true}))
+		if err := d.SetMetadata("none", 1, fsx.Metadata{}); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("dress nothing: %v", err)
 		}
 	})
@@ -116,27 +116,27 @@ func TestDressKnowsItsFile(t *testing.T) {
 
 func TestDressOfHandles(t *testing.T) {
 	t.Parallel()
-	everyPlace(t, func(t *testing.T, p place) {
+	onEveryFS(t, func(t *testing.T, p testFS) {
 		d := p.open(t)
 		f, err := d.Create("f", 0o600)
 		must(t, err)
-		dr := fsx.Dressing{Owner: canChown(p), UID: 5, GID: 6, Mode: 0o6711, Mtime: then}
-		must(t, errors.Join(f.Dress(dr), d.DressSelf(dr)))
+		dr := fsx.Metadata{SetOwner: canChown(p), UID: 5, GID: 6, Mode: 0o6711, Mtime: testTime}
+		must(t, errors.Join(f.SetMetadata(dr), d.SetOwnMetadata(dr)))
 		file, err := f.Stat()
 		must(t, err)
 		self, err := d.Stat()
 		must(t, err)
 		for name, got := range map[string]fsx.Info{"file": file, "directory": self} {
-			if got.Mode != 0o6711 || got.Mtime != then || dr.Owner && (got.UID != 5 || got.GID != 6) {
+			if got.Mode != 0o6711 || got.Mtime != testTime || dr.SetOwner && (got.UID != 5 || got.GID != 6) {
 				t.Errorf("the %s is %+v", name, got)
 			}
 		}
-		must(t, errors.Join(f.Dress(dr), d.DressSelf(dr)))
+		must(t, errors.Join(f.SetMetadata(dr), d.SetOwnMetadata(dr)))
 		if again, err := f.Stat(); err != nil || again != file {
 			t.Errorf("a second time changed it: %+v %v", again, err)
 		}
 		must(t, errors.Join(f.Close(), d.Close()))
-		for what, err := range map[string]error{"file": f.Dress(dr), "directory": d.DressSelf(dr), "name": d.Dress("f", 1, dr)} {
+		for what, err := range map[string]error{"file": f.SetMetadata(dr), "directory": d.SetOwnMetadata(dr), "name": d.SetMetadata("f", 1, dr)} {
 			if !errors.Is(err, fs.ErrClosed) {
 				t.Errorf("%s after close: %v", what, err)
 			}
@@ -146,16 +146,16 @@ func TestDressOfHandles(t *testing.T) {
 
 func TestDressXattrs(t *testing.T) {
 	t.Parallel()
-	everyPlace(t, func(t *testing.T, p place) {
+	onEveryFS(t, func(t *testing.T, p testFS) {
 		d := p.open(t)
-		put(t, d, "f", "data")
+		writeFile(t, d, "f", "data")
 		must(t, d.Mkdir("dir", 0o755))
 		one := map[string][]byte{"user.a": []byte("1"), "user.gone": []byte("2"), "user.same": nil}
 		two := map[string][]byte{"user.a": []byte("3"), "user.new": {0, 255}, "user.same": {}}
 		for _, name := range []string{"f", "dir"} {
 			is := lstat(t, d, name)
 			dress := func(attrs map[string][]byte) error {
-				return d.Dress(name, is.Ino, fsx.Dressing{Mode: is.Mode, Mtime: is.Mtime, Xattrs: attrs})
+				return d.SetMetadata(name, is.Ino, fsx.Metadata{Mode: is.Mode, Mtime: is.Mtime, Xattrs: attrs})
 			}
 			if p.xattr == nil {
 				if err := dress(one); !errors.Is(err, errors.ErrUnsupported) {
@@ -200,17 +200,17 @@ func xattrsOf(t *testing.T, d fsx.Dir, name string) map[string][]byte {
 
 func TestDressRefusesBeforeItActs(t *testing.T) {
 	t.Parallel()
-	everyPlace(t, func(t *testing.T, p place) {
+	onEveryFS(t, func(t *testing.T, p testFS) {
 		d := p.open(t)
-		put(t, d, "f", "data")
+		writeFile(t, d, "f", "data")
 		is := lstat(t, d, "f")
-		for why, dr := range map[string]fsx.Dressing{
-			"attribute": {Mode: 0o640, Mtime: then, Xattrs: map[string][]byte{"security.x": nil}},
-			"mode":      {Mode: 0o100640, Mtime: then},
-			"owner":     {Mode: 0o640, Mtime: then, Owner: true, UID: 1<<32 - 1, GID: is.GID},
-			"group":     {Mode: 0o640, Mtime: then, Owner: true, UID: is.UID, GID: 1<<32 - 1},
+		for why, dr := range map[string]fsx.Metadata{
+			"attribute": {Mode: 0o640, Mtime: testTime, Xattrs: map[string][]byte{"security.x": nil}},
+			"mode":      {Mode: 0o100640, Mtime: testTime},
+			"owner":     {Mode: 0o640, Mtime: testTime, SetOwner: true, UID: 1<<32 - 1, GID: is.GID},
+			"group":     {Mode: 0o640, Mtime: testTime, SetOwner: true, UID: is.UID, GID: 1<<32 - 1},
 		} {
-			err := d.Dress("f", is.Ino, dr)
+			err := d.SetMetadata("f", is.Ino, dr)
 			if bad := errors.Is(err, fsx.ErrBadName); err == nil || bad != (why == "attribute") {
 				t.Errorf("%s: %v", why, err)
 			}

@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// kindOf answers the error of this package that an errno stands for, if any.
-func kindOf(err error) error {
+// errorKind answers the error of this package that an errno stands for, if any.
+func errorKind(err error) error {
 	var errno syscall.Errno
 	if !errors.As(err, &errno) {
 		return nil
@@ -21,6 +21,6 @@ func kindOf(err error) error {
 	case syscall.ENOTEMPTY:
 		return ErrNotEmpty
 	default:
-		return nativeKind(errno)
+		return nativeErrorKind(errno)
 	}
 }

@@ -4,5 +4,5 @@ package fsx
 
 import "syscall"
 
-// nativeKind: the errno table of kindOf is complete here.
-func nativeKind(syscall.Errno) error { return nil }
+// nativeErrorKind: the errno table of kindOf is complete here.
+func nativeErrorKind(syscall.Errno) error { return nil }

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// nativeKind maps what Windows itself answers; the E names are Go's own there.
-func nativeKind(errno syscall.Errno) error {
+// nativeErrorKind maps what Windows itself answers; the E names are Go's own there.
+func nativeErrorKind(errno syscall.Errno) error {
 	switch errno {
 	case windows.ERROR_DISK_FULL, windows.ERROR_HANDLE_DISK_FULL, windows.ERROR_DISK_QUOTA_EXCEEDED:
 		return ErrNoSpace

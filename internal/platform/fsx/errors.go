@@ -46,27 +46,27 @@ func (e *opError) Unwrap() []error {
 	return chain
 }
 
-// fail wraps err; a nil err stays nil.
-func fail(op, name string, err error) error {
+// wrapError wraps err; a nil err stays nil.
+func wrapError(op, name string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &opError{op: op, name: name, kind: kindOf(err), err: err}
+	return &opError{op: op, name: name, kind: errorKind(err), err: err}
 }
 
-// failAs wraps err as one certain kind.
-func failAs(op, name string, kind, err error) error {
+// wrapErrorAs wraps err as one certain kind.
+func wrapErrorAs(op, name string, kind, err error) error {
 	return &opError{op: op, name: name, kind: kind, err: err}
 }
 
-// checkAttr refuses what is not a user attribute: the others are not ours.
-func checkAttr(name string) error {
-	if len(name) <= len(userPrefix) || !strings.HasPrefix(name, userPrefix) || strings.IndexByte(name, 0) >= 0 {
+// checkXattrName refuses what is not a user attribute: the others are not ours.
+func checkXattrName(name string) error {
+	if len(name) <= len(userXattrPrefix) || !strings.HasPrefix(name, userXattrPrefix) || strings.IndexByte(name, 0) >= 0 {
 		return ErrBadName
 	}
 	return nil
 }
 
-const userPrefix = "user."
+const userXattrPrefix = "user."
 
 var errClosed = fs.ErrClosed

@@ -5,7 +5,7 @@ package fsx
 // PlainOS is OS on a kernel without openat2.
 func PlainOS() FS {
 	s := &osFS{}
-	s.probe.Do(func() {})
-	s.plain.Store(true)
+	s.probeOnce.Do(func() {})
+	s.noOpenat2.Store(true)
 	return s
 }

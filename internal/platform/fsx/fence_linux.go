@@ -12,11 +12,11 @@ import (
 
 // fenceVersion is the first Landlock that lets a name move between directories.
 // The one before refuses that even inside the fence, so nobody could work there.
-const fenceVersion = 2
+const minLandlockVersion = 2
 
 // fenceRights are the ways to change names and data. Reading is not among them,
 // and Landlock knows none for owner, mode, attributes and time.
-const fenceRights = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_REMOVE_DIR |
+const landlockWriteRights = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_REMOVE_DIR |
 	unix.LANDLOCK_ACCESS_FS_REMOVE_FILE | unix.LANDLOCK_ACCESS_FS_MAKE_CHAR |
 	unix.LANDLOCK_ACCESS_FS_MAKE_DIR | unix.LANDLOCK_ACCESS_FS_MAKE_REG |
 	unix.LANDLOCK_ACCESS_FS_MAKE_SOCK | unix.LANDLOCK_ACCESS_FS_MAKE_FIFO |
@@ -24,7 +24,7 @@ const fenceRights = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS
 	unix.LANDLOCK_ACCESS_FS_REFER
 
 // truncateVersion is the first Landlock that can hold truncation back.
-const truncateVersion = 3
+const landlockTruncateVersion = 3
 
 var landlockVersion = sync.OnceValue(func() int {
 	v, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
@@ -34,17 +34,17 @@ var landlockVersion = sync.OnceValue(func() int {
 	return int(v)
 })
 
-// CanFence reports whether the kernel can do what Fence asks for.
-func CanFence() bool { return landlockVersion() >= fenceVersion }
+// SupportsLandlock reports whether the kernel can do what Fence asks for.
+func SupportsLandlock() bool { return landlockVersion() >= minLandlockVersion }
 
-// Fence runs f on a thread of its own that may make, write, rename and remove
+// RunWithLandlock runs f on a thread of its own that may make, write, rename and remove
 // files only below dirs, by Landlock. Only calls made in f's own goroutine are
 // fenced, and only files that are opened there. It reports false, and does not
 // run f, where the kernel cannot. A panic of f comes out of Fence.
-func Fence(dirs []Dir, f func()) bool {
+func RunWithLandlock(dirs []Dir, f func()) bool {
 	var real []*osDir
 	for _, d := range dirs {
-		if d, ok := bare(d).(*osDir); ok {
+		if d, ok := unwrapDir(d).(*osDir); ok {
 			real = append(real, d)
 		}
 	}
@@ -52,64 +52,64 @@ func Fence(dirs []Dir, f func()) bool {
 		f()
 		return true
 	}
-	if !CanFence() {
+	if !SupportsLandlock() {
 		return false
 	}
-	rules, err := fenceRules(real)
+	rules, err := createLandlockRuleset(real)
 	if err != nil {
 		return false
 	}
 	defer unix.Close(rules) //nolint:errcheck // the thread keeps the rules
-	end := make(chan outcome)
-	go runFenced(rules, f, end)
-	return (<-end).answer()
+	end := make(chan goroutineResult)
+	go runRestricted(rules, f, end)
+	return (<-end).propagate()
 }
 
-// outcome is how the fenced goroutine ended.
-type outcome struct {
-	refused bool // f was not run
-	exited  bool // by runtime.Goexit, as a failing test does
-	panic   any
+// goroutineResult is how the fenced goroutine ended.
+type goroutineResult struct {
+	notRun     bool // f was not run
+	goexit     bool // by runtime.Goexit, as a failing test does
+	panicValue any
 }
 
-// answer ends the caller's goroutine as the fenced one ended.
-func (o outcome) answer() bool {
+// propagate ends the caller's goroutine as the fenced one ended.
+func (o goroutineResult) propagate() bool {
 	switch {
-	case o.panic != nil:
-		panic(o.panic)
-	case o.exited:
+	case o.panicValue != nil:
+		panic(o.panicValue)
+	case o.goexit:
 		runtime.Goexit()
 	}
-	return !o.refused
+	return !o.notRun
 }
 
-// runFenced never unlocks its thread, so that the thread ends with it and nobody
+// runRestricted never unlocks its thread, so that the thread ends with it and nobody
 // else is fenced. The first thread of a process would not end: it steps aside.
-func runFenced(rules int, f func(), end chan<- outcome) {
+func runRestricted(rules int, f func(), end chan<- goroutineResult) {
 	runtime.LockOSThread()
 	if unix.Gettid() == unix.Getpid() {
 		defer runtime.UnlockOSThread()
-		inner := make(chan outcome)
-		go runFenced(rules, f, inner)
+		inner := make(chan goroutineResult)
+		go runRestricted(rules, f, inner)
 		end <- <-inner
 		return
 	}
-	o := outcome{exited: true}
+	o := goroutineResult{goexit: true}
 	defer func() {
-		o.panic = recover()
+		o.panicValue = recover()
 		end <- o
 	}()
-	if err := restrict(rules); err != nil {
-		o = outcome{refused: true}
+	if err := restrictThread(rules); err != nil {
+		o = goroutineResult{notRun: true}
 		return
 	}
 	f()
-	o.exited = false
+	o.goexit = false
 }
 
-// restrict fences the calling thread. Without privileges the kernel asks first
+// restrictThread fences the calling thread. Without privileges the kernel asks first
 // for the promise never to gain new ones.
-func restrict(rules int) error {
+func restrictThread(rules int) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return err
 	}
@@ -120,10 +120,10 @@ func restrict(rules int) error {
 	return nil
 }
 
-// fenceRules answers a descriptor of rules that allow all rights below dirs.
-func fenceRules(dirs []*osDir) (int, error) {
-	rights := uint64(fenceRights)
-	if landlockVersion() >= truncateVersion {
+// createLandlockRuleset answers a descriptor of rules that allow all rights below dirs.
+func createLandlockRuleset(dirs []*osDir) (int, error) {
+	rights := uint64(landlockWriteRights)
+	if landlockVersion() >= landlockTruncateVersion {
 		rights |= unix.LANDLOCK_ACCESS_FS_TRUNCATE
 	}
 	attr := unix.LandlockRulesetAttr{Handled_access_fs: rights}
@@ -135,7 +135,7 @@ func fenceRules(dirs []*osDir) (int, error) {
 	}
 	rules := int(fd)
 	for _, d := range dirs {
-		err := d.do("fence", "", func(dir int) error {
+		err := d.withFD("fence", "", func(dir int) error {
 			beneath := unix.LandlockPathBeneathAttr{Allowed_access: rights, Parent_fd: int32(dir)}
 			_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(rules),
 				unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&beneath)), 0, 0, 0)

@@ -16,14 +16,14 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
-// fenced runs f with only inside open to changes.
-func fenced(t *testing.T, inside string, f func()) {
+// runOnlyWithin runs f with only inside open to changes.
+func runOnlyWithin(t *testing.T, inside string, f func()) {
 	t.Helper()
-	if !fsx.CanFence() {
+	if !fsx.SupportsLandlock() {
 		t.Skip("the kernel has no Landlock that lets names move between directories")
 	}
 	ran := false
-	if !fsx.Fence([]fsx.Dir{openOS(t, inside)}, func() { ran = true; f() }) || !ran {
+	if !fsx.RunWithLandlock([]fsx.Dir{openOS(t, inside)}, func() { ran = true; f() }) || !ran {
 		t.Fatal("the kernel can fence and did not")
 	}
 }
@@ -48,7 +48,7 @@ func changes(dir string) map[string]func() error {
 	}
 }
 
-func furnish(t *testing.T) string {
+func makeTestFiles(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for _, sub := range []string{"d", "empty"} {
@@ -62,9 +62,9 @@ func furnish(t *testing.T) string {
 
 func TestFenceKeepsChangesInside(t *testing.T) {
 	t.Parallel()
-	inside, outside := furnish(t), furnish(t)
+	inside, outside := makeTestFiles(t), makeTestFiles(t)
 	far := openOS(t, outside)
-	fenced(t, inside, func() {
+	runOnlyWithin(t, inside, func() {
 		for name, change := range changes(outside) {
 			if err := change(); !errors.Is(err, fs.ErrPermission) {
 				t.Errorf("%s outside: %v", name, err)
@@ -99,28 +99,28 @@ func TestFenceKeepsChangesInside(t *testing.T) {
 
 func TestTheSeamWorksBehindTheFence(t *testing.T) {
 	t.Parallel()
-	root := furnish(t)
+	root := makeTestFiles(t)
 	d := openOS(t, root)
-	counted, _ := fsx.Counting(fsx.OS())
+	counted, _ := fsx.NewCountingFS(fsx.OS())
 	stage, err := counted.OpenRoot(t.TempDir())
 	must(t, err)
 	defer stage.Close()
-	if !fsx.CanFence() {
+	if !fsx.SupportsLandlock() {
 		t.Skip("the kernel has no Landlock that lets names move between directories")
 	}
-	ran := fsx.Fence([]fsx.Dir{d, stage}, func() {
-		put(t, stage, "new", "new")
+	ran := fsx.RunWithLandlock([]fsx.Dir{d, stage}, func() {
+		writeFile(t, stage, "new", "new")
 		is := lstat(t, stage, "new")
-		must(t, stage.Dress("new", is.Ino, fsx.Dressing{Mode: 0o751, Mtime: then}))
-		must(t, errors.Join(stage.Symlink("x", "link"), stage.Special("fifo", fsx.FIFO, 0o600), stage.Mkdir("sub", 0o700)))
+		must(t, stage.SetMetadata("new", is.Ino, fsx.Metadata{Mode: 0o751, Mtime: testTime}))
+		must(t, errors.Join(stage.Symlink("x", "link"), stage.Mknod("fifo", fsx.FIFO, 0o600), stage.Mkdir("sub", 0o700)))
 		// A wrapped directory moves names to any, a bare one only to bare ones.
 		must(t, stage.Exchange("new", d, "f"))
 		must(t, stage.Link("new", d, "old"))
-		must(t, stage.Place("sub", d, "sub"))
+		must(t, stage.RenameNoReplace("sub", d, "sub"))
 		must(t, stage.Rename("link", d, "r"))
 		must(t, errors.Join(stage.Remove("fifo"), d.RemoveDir("sub")))
 	})
-	if got := slurp(t, d, "f") + slurp(t, d, "old"); !ran || got != "newdata" || lstat(t, d, "f").Mode != 0o751 {
+	if got := readFile(t, d, "f") + readFile(t, d, "old"); !ran || got != "newdata" || lstat(t, d, "f").Mode != 0o751 {
 		t.Errorf("ran %v, the files hold %q", ran, got)
 	}
 }
@@ -129,7 +129,7 @@ func TestTheSeamWorksBehindTheFence(t *testing.T) {
 // what a careless line of code would do.
 func TestFenceStopsAPlantedLink(t *testing.T) {
 	t.Parallel()
-	inside, outside := furnish(t), furnish(t)
+	inside, outside := makeTestFiles(t), makeTestFiles(t)
 	secret := filepath.Join(outside, "f")
 	must(t, os.Symlink(secret, filepath.Join(inside, "evil")))
 	must(t, os.Symlink(outside, filepath.Join(inside, "evildir")))
@@ -140,7 +140,7 @@ func TestFenceStopsAPlantedLink(t *testing.T) {
 			t.Errorf("the file outside holds %q, want %q, %v", data, want, err)
 		}
 	}
-	fenced(t, inside, func() {
+	runOnlyWithin(t, inside, func() {
 		for _, path := range through {
 			if err := os.WriteFile(path, []byte("stolen"), 0o600); !errors.Is(err, fs.ErrPermission) {
 				t.Errorf("write through %s: %v", path, err)
@@ -161,7 +161,7 @@ func TestFenceLeavesNoThreadBehind(t *testing.T) {
 	t.Parallel()
 	inside, outside := t.TempDir(), t.TempDir()
 	for range 50 {
-		fenced(t, inside, func() {})
+		runOnlyWithin(t, inside, func() {})
 	}
 	const threads = 32
 	var ready, wg sync.WaitGroup
@@ -192,12 +192,12 @@ func TestFencePassesPanicsOn(t *testing.T) {
 				t.Errorf("recovered %v", got)
 			}
 		}()
-		fenced(t, inside, func() { panic("the reason") })
+		runOnlyWithin(t, inside, func() { panic("the reason") })
 	}()
 	done, after := make(chan struct{}), false
 	go func() {
 		defer close(done)
-		fenced(t, inside, func() { runtime.Goexit() })
+		runOnlyWithin(t, inside, func() { runtime.Goexit() })
 		after = true
 	}()
 	<-done
@@ -210,7 +210,7 @@ func TestFenceOfAClosedDirectory(t *testing.T) {
 	t.Parallel()
 	d := openOS(t, t.TempDir())
 	must(t, d.Close())
-	if fsx.Fence([]fsx.Dir{d}, func() { t.Error("it runs") }) {
+	if fsx.RunWithLandlock([]fsx.Dir{d}, func() { t.Error("it runs") }) {
 		t.Error("a closed directory is no fence")
 	}
 }

@@ -2,14 +2,14 @@
 
 package fsx
 
-// CanFence reports whether the kernel can do what Fence asks for.
-func CanFence() bool { return false }
+// SupportsLandlock reports whether the kernel can do what Fence asks for.
+func SupportsLandlock() bool { return false }
 
-// Fence runs f where nothing is to be kept out of, in memory. Elsewhere it
+// RunWithLandlock runs f where nothing is to be kept out of, in memory. Elsewhere it
 // reports false and does not run f: only Linux can fence one thread.
-func Fence(dirs []Dir, f func()) bool {
+func RunWithLandlock(dirs []Dir, f func()) bool {
 	for _, d := range dirs {
-		if _, ok := bare(d).(*portableDir); ok {
+		if _, ok := unwrapDir(d).(*portableDir); ok {
 			return false
 		}
 	}

@@ -8,11 +8,11 @@ import (
 
 func TestMemoryNeedsNoFence(t *testing.T) {
 	t.Parallel()
-	counted, _ := fsx.Counting(fsx.NewMemory())
+	counted, _ := fsx.NewCountingFS(fsx.NewMemory())
 	d, err := counted.OpenRoot("/")
 	must(t, err)
 	ran := 0
-	if !fsx.Fence([]fsx.Dir{d}, func() { ran++ }) || !fsx.Fence(nil, func() { ran++ }) || ran != 2 {
+	if !fsx.RunWithLandlock([]fsx.Dir{d}, func() { ran++ }) || !fsx.RunWithLandlock(nil, func() { ran++ }) || ran != 2 {
 		t.Errorf("ran %d times", ran)
 	}
 }
@@ -23,7 +23,7 @@ func TestNothingRunsWithoutAFence(t *testing.T) {
 	must(t, err)
 	defer d.Close()
 	ran := false
-	if ok := fsx.Fence([]fsx.Dir{d}, func() { ran = true }); ok != ran || ok != fsx.CanFence() {
-		t.Errorf("can %v, answered %v, ran %v", fsx.CanFence(), ok, ran)
+	if ok := fsx.RunWithLandlock([]fsx.Dir{d}, func() { ran = true }); ok != ran || ok != fsx.SupportsLandlock() {
+		t.Errorf("can %v, answered %v, ran %v", fsx.SupportsLandlock(), ok, ran)
 	}
 }

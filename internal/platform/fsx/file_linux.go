@@ -11,18 +11,18 @@ import (
 )
 
 type osFile struct {
-	handle
-	cursor  sync.Mutex // guards the read and write position of the descriptor
-	appends bool
+	fdHandle
+	offsetMu   sync.Mutex // guards the read and write position of the descriptor
+	appendMode bool
 }
 
 func (f *osFile) Read(p []byte) (n int, err error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	f.cursor.Lock()
-	defer f.cursor.Unlock()
-	err = f.do("read file", "", func(fd int) (err error) {
+	f.offsetMu.Lock()
+	defer f.offsetMu.Unlock()
+	err = f.withFD("read file", "", func(fd int) (err error) {
 		n, err = unix.Read(fd, p)
 		return err
 	})
@@ -38,7 +38,7 @@ func (f *osFile) Read(p []byte) (n int, err error) {
 func (f *osFile) ReadAt(p []byte, off int64) (done int, err error) {
 	for done < len(p) {
 		n := 0
-		err := f.do("read file", "", func(fd int) (err error) {
+		err := f.withFD("read file", "", func(fd int) (err error) {
 			n, err = unix.Pread(fd, p[done:], off+int64(done))
 			return err
 		})
@@ -54,11 +54,11 @@ func (f *osFile) ReadAt(p []byte, off int64) (done int, err error) {
 }
 
 func (f *osFile) Write(p []byte) (done int, err error) {
-	f.cursor.Lock()
-	defer f.cursor.Unlock()
+	f.offsetMu.Lock()
+	defer f.offsetMu.Unlock()
 	for done < len(p) {
 		n := 0
-		err := f.do("write file", "", func(fd int) (err error) {
+		err := f.withFD("write file", "", func(fd int) (err error) {
 			n, err = unix.Write(fd, p[done:])
 			return err
 		})
@@ -66,7 +66,7 @@ func (f *osFile) Write(p []byte) (done int, err error) {
 			return done, err
 		}
 		if n == 0 {
-			return done, fail("write file", "", io.ErrShortWrite)
+			return done, wrapError("write file", "", io.ErrShortWrite)
 		}
 		done += n
 	}
@@ -75,9 +75,9 @@ func (f *osFile) Write(p []byte) (done int, err error) {
 
 // Holes seeks, and puts the position back for Read and Write.
 func (f *osFile) Holes() (holes []Hole, err error) {
-	f.cursor.Lock()
-	defer f.cursor.Unlock()
-	err = f.do("find holes", "", func(fd int) error {
+	f.offsetMu.Lock()
+	defer f.offsetMu.Unlock()
+	err = f.withFD("find holes", "", func(fd int) error {
 		at, err := unix.Seek(fd, 0, unix.SEEK_CUR)
 		if err != nil {
 			return err
@@ -97,7 +97,7 @@ func scanHoles(fd int, size int64) (holes []Hole, err error) {
 	for at := int64(0); at < size; {
 		start, err := unix.Seek(fd, at, unix.SEEK_HOLE)
 		if err != nil {
-			return holes, noHoles(err)
+			return holes, ignoreNoHoles(err)
 		}
 		if start >= size {
 			break
@@ -107,7 +107,7 @@ func scanHoles(fd int, size int64) (holes []Hole, err error) {
 		case errors.Is(err, unix.ENXIO): // no data behind it
 			end = size
 		case err != nil:
-			return nil, noHoles(err)
+			return nil, ignoreNoHoles(err)
 		}
 		end = min(end, size)
 		if end > start {
@@ -118,9 +118,9 @@ func scanHoles(fd int, size int64) (holes []Hole, err error) {
 	return holes, nil
 }
 
-// noHoles: a file system that cannot tell has none, and ENXIO says that the
+// ignoreNoHoles: a file system that cannot tell has none, and ENXIO says that the
 // file got shorter while we looked.
-func noHoles(err error) error {
+func ignoreNoHoles(err error) error {
 	for _, errno := range []unix.Errno{unix.EINVAL, unix.ENOTSUP, unix.ENXIO} {
 		if errors.Is(err, errno) {
 			return nil

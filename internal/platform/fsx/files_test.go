@@ -17,10 +17,10 @@ import (
 
 func TestFilesReadAndWrite(t *testing.T) {
 	t.Parallel()
-	everyPlace(t, func(t *testing.T, p place) {
+	onEveryFS(t, func(t *testing.T, p testFS) {
 		d := p.open(t)
 		data := bytes.Repeat([]byte("0123456789"), 30_000)
-		put(t, d, "f", string(data))
+		writeFile(t, d, "f", string(data))
 		f, err := d.OpenFile("f")
 		must(t, err)
 		part := make([]byte, 10)
@@ -46,7 +46,7 @@ func TestFilesReadAndWrite(t *testing.T) {
 
 func TestAppendAndCreate(t *testing.T) {
 	t.Parallel()
-	everyPlace(t, func(t *testing.T, p place) {
+	onEveryFS(t, func(t *testing.T, p testFS) {
 		d := p.open(t)
 		for _, more := range []string{"a", "bc", "d"} {
 			a, err := d.Append("log", 0o600)
@@ -54,7 +54,7 @@ func TestAppendAndCreate(t *testing.T) {
 			_, err = a.Write([]byte(more))
 			must(t, errors.Join(err, a.Sync(), a.Close()))
 		}
-		if got := slurp(t, d, "log"); got != "abcd" {
+		if got := readFile(t, d, "log"); got != "abcd" {
 			t.Errorf("appended %q", got)
 		}
 		if _, err := d.Create("log", 0o600); !errors.Is(err, fs.ErrExist) {
@@ -68,18 +68,18 @@ func TestAppendAndCreate(t *testing.T) {
 
 func TestRename(t *testing.T) {
 	t.Parallel()
-	everyPlace(t, func(t *testing.T, p place) {
+	onEveryFS(t, func(t *testing.T, p testFS) {
 		d := p.open(t)
 		must(t, d.Mkdir("sub", 0o755))
 		sub, err := d.OpenDir("sub")
 		must(t, err)
-		put(t, d, "new", "new")
-		put(t, d, "old", "old")
-		put(t, sub, "third", "third")
+		writeFile(t, d, "new", "new")
+		writeFile(t, d, "old", "old")
+		writeFile(t, sub, "third", "third")
 		held, err := d.OpenFile("old")
 		must(t, err)
 		must(t, d.Rename("new", d, "old"))
-		if got := slurp(t, d, "old"); got != "new" {
+		if got := readFile(t, d, "old"); got != "new" {
 			t.Errorf("replaced file holds %q", got)
 		}
 		if got, err := io.ReadAll(held); err != nil || string(got) != "old" {
@@ -87,7 +87,7 @@ func TestRename(t *testing.T) {
 		}
 		must(t, held.Close())
 		must(t, d.Rename("old", sub, "third"))
-		if got := slurp(t, sub, "third"); got != "new" {
+		if got := readFile(t, sub, "third"); got != "new" {
 			t.Errorf("file moved between directories holds %q", got)
 		}
 		must(t, errors.Join(d.Sync(), sub.Sync(), sub.Close(), sub.Close()))
@@ -99,14 +99,14 @@ func TestRename(t *testing.T) {
 
 func TestRenameDirectories(t *testing.T) {
 	t.Parallel()
-	everyPlace(t, func(t *testing.T, p place) {
+	onEveryFS(t, func(t *testing.T, p testFS) {
 		d := p.open(t)
 		must(t, d.Mkdir("sub", 0o755))
 		sub, err := d.OpenDir("sub")
 		must(t, err)
 		defer sub.Close()
-		put(t, sub, "third", "third")
-		put(t, d, "file", "f")
+		writeFile(t, sub, "third", "third")
+		writeFile(t, d, "file", "f")
 		must(t, d.Mkdir("empty", 0o755))
 		if err := d.Rename("empty", d, "sub"); !errors.Is(err, fsx.ErrNotEmpty) {
 			t.Errorf("rename over a full directory: %v", err)
@@ -131,13 +131,13 @@ func TestRenameDirectories(t *testing.T) {
 
 func TestRemove(t *testing.T) {
 	t.Parallel()
-	everyPlace(t, func(t *testing.T, p place) {
+	onEveryFS(t, func(t *testing.T, p testFS) {
 		d := p.open(t)
 		must(t, d.Mkdir("sub", 0o755))
 		sub, err := d.OpenDir("sub")
 		must(t, err)
 		defer sub.Close()
-		put(t, sub, "f", "x")
+		writeFile(t, sub, "f", "x")
 		if err := d.Remove("sub"); !errors.Is(err, fsx.ErrNotEmpty) {
 			t.Errorf("remove a full directory: %v", err)
 		}

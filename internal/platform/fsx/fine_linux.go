@@ -13,17 +13,17 @@ import (
 // Since Linux 6.13 these file systems give a file whose times were looked at a
 // stamp of full resolution at its next change; before that a change within one tick
 // of the clock, some milliseconds, could leave the times as they were.
-var fineTypes = []int64{unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.TMPFS_MAGIC}
+var fineTimestampFSTypes = []int64{unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.TMPFS_MAGIC}
 
-var fineKernel = sync.OnceValue(func() bool {
+var kernelHasFineTimestamps = sync.OnceValue(func() bool {
 	var u unix.Utsname
 	if unix.Uname(&u) != nil {
 		return false
 	}
-	return fineRelease(unix.ByteSliceToString(u.Release[:]))
+	return releaseHasFineTimestamps(unix.ByteSliceToString(u.Release[:]))
 })
 
-func fineRelease(release string) bool {
+func releaseHasFineTimestamps(release string) bool {
 	parts := strings.SplitN(release, ".", 3)
 	if len(parts) < 2 {
 		return false
@@ -33,12 +33,12 @@ func fineRelease(release string) bool {
 	return err1 == nil && err2 == nil && (major > 6 || major == 6 && minor >= 13)
 }
 
-func (s *osFS) Fine(path string) bool {
+func (s *osFS) HasFineTimestamps(path string) bool {
 	var st unix.Statfs_t
-	if !fineKernel() || again(func() error { return unix.Statfs(path, &st) }) != nil {
+	if !kernelHasFineTimestamps() || retryEINTR(func() error { return unix.Statfs(path, &st) }) != nil {
 		return false
 	}
-	for _, t := range fineTypes {
+	for _, t := range fineTimestampFSTypes {
 		if int64(st.Type) == t {
 			return true
 		}

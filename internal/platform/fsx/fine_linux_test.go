@@ -20,7 +20,7 @@ func TestFineTimesShowEveryChange(t *testing.T) {
 	f, err := os.Create(path)
 	must(t, err)
 	defer f.Close()
-	if !fsx.OS().Fine(filepath.Dir(path)) {
+	if !fsx.OS().HasFineTimestamps(filepath.Dir(path)) {
 		t.Skip("times are coarse here")
 	}
 	stamp := func() unix.Timespec {

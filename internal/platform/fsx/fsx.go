@@ -20,15 +20,15 @@ import (
 // Errors that callers branch on. fs.ErrNotExist, fs.ErrExist and
 // fs.ErrPermission keep their meaning.
 var (
-	ErrNotRegular = errors.New("not a regular file")
-	ErrNotDir     = errors.New("not a directory")
-	ErrOtherMount = errors.New("on another file system")
-	ErrNoSpace    = errors.New("no space left on the device")
-	ErrBadName    = errors.New("not one name: empty, dots, or with a slash or NUL")
-	ErrNotEmpty   = errors.New("directory not empty")
-	ErrCrashed    = errors.New("crashed")
-	ErrUntraced   = errors.New("a store through a mapping leaves no trace here")
-	ErrMovedOn    = errors.New("not the file that was expected")
+	ErrNotRegular     = errors.New("not a regular file")
+	ErrNotDir         = errors.New("not a directory")
+	ErrOtherMount     = errors.New("on another file system")
+	ErrNoSpace        = errors.New("no space left on the device")
+	ErrBadName        = errors.New("not one name: empty, dots, or with a slash or NUL")
+	ErrNotEmpty       = errors.New("directory not empty")
+	ErrCrashed        = errors.New("crashed")
+	ErrNoWriteback    = errors.New("a store through a mapping leaves no trace here")
+	ErrUnexpectedFile = errors.New("not the file that was expected")
 )
 
 // Type is the type of an inode.
@@ -68,10 +68,10 @@ type FS interface {
 	// symbolic link; those before it are the caller's word.
 	OpenRoot(path string) (Dir, error)
 	// Free answers the bytes free for us, and all bytes, of the file system at path.
-	Free(path string) (free, total int64, err error)
+	FreeSpace(path string) (free, total int64, err error)
 	// Fine reports whether a change that follows a look at a file's times always
 	// gives it other times, however soon it comes.
-	Fine(path string) bool
+	HasFineTimestamps(path string) bool
 }
 
 // Dir is an open directory. Its methods may be called from several goroutines.
@@ -98,7 +98,7 @@ type Dir interface {
 	Rename(name string, to Dir, newName string) error
 	// Place moves a name of this directory to a name of another that is free; a
 	// taken one is fs.ErrExist.
-	Place(name string, to Dir, newName string) error
+	RenameNoReplace(name string, to Dir, newName string) error
 	// Exchange swaps two names in one step. The error is errors.ErrUnsupported
 	// where the file system cannot.
 	Exchange(name string, to Dir, newName string) error
@@ -108,7 +108,7 @@ type Dir interface {
 	Symlink(text, name string) error
 	// Special makes a FIFO or a socket (Type FIFO or Socket; others are
 	// errors.ErrUnsupported).
-	Special(name string, typ Type, mode fs.FileMode) error
+	Mknod(name string, typ Type, mode fs.FileMode) error
 	// Remove removes a file or an empty directory.
 	Remove(name string) error
 	// RemoveDir removes an empty directory, and nothing else.
@@ -116,9 +116,9 @@ type Dir interface {
 	// Dress gives a name its owner, mode, attributes and time, last of all the
 	// time. It follows no link. ErrMovedOn when the inode is not ino, or when it
 	// is a regular file with several names and d.SingleName.
-	Dress(name string, ino uint64, d Dressing) error
+	SetMetadata(name string, ino uint64, d Metadata) error
 	// DressSelf does so for the directory itself.
-	DressSelf(d Dressing) error
+	SetOwnMetadata(d Metadata) error
 	// Xattrs answers the user.* attributes of the directory itself.
 	Xattrs() (map[string][]byte, error)
 	// SetXattr sets one attribute of the directory itself.
@@ -149,7 +149,7 @@ type File interface {
 	// src stays. The error is errors.ErrUnsupported where the file system cannot.
 	CloneFrom(src File) error
 	// Dress is that of Dir, for the open file.
-	Dress(d Dressing) error
+	SetMetadata(d Metadata) error
 	Stat() (Info, error)
 	// Xattrs answers the user.* attributes.
 	Xattrs() (map[string][]byte, error)

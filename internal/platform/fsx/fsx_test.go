@@ -19,26 +19,26 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
-var strange = []string{
+var strangeNames = []string{
 	"plain", "two words", "new\nline", "esc\x1b[31m", "bad\xff\xfeutf8", "-rf", "\\back",
 	"ünïcode", strings.Repeat("n", 255), "...", " ",
 }
 
 func TestNamesAreBytes(t *testing.T) {
 	t.Parallel()
-	everyPlace(t, func(t *testing.T, p place) {
+	onEveryFS(t, func(t *testing.T, p testFS) {
 		d := p.open(t)
-		for _, name := range strange {
-			put(t, d, name, "of "+name)
+		for _, name := range strangeNames {
+			writeFile(t, d, name, "of "+name)
 		}
 		names, err := d.Names()
 		must(t, err)
 		slices.Sort(names)
-		if diff := cmp.Diff(slices.Sorted(slices.Values(strange)), names); diff != "" {
+		if diff := cmp.Diff(slices.Sorted(slices.Values(strangeNames)), names); diff != "" {
 			t.Fatal(diff)
 		}
-		for _, name := range strange {
-			if got := slurp(t, d, name); got != "of "+name {
+		for _, name := range strangeNames {
+			if got := readFile(t, d, name); got != "of "+name {
 				t.Errorf("%q holds %q", name, got)
 			}
 			info, err := d.Lstat(name)
@@ -55,10 +55,10 @@ func TestNamesAreBytes(t *testing.T) {
 
 func TestBadNames(t *testing.T) {
 	t.Parallel()
-	everyPlace(t, func(t *testing.T, p place) {
+	onEveryFS(t, func(t *testing.T, p testFS) {
 		d := p.open(t)
 		must(t, d.Mkdir("sub", 0o755))
-		put(t, d, "file", "x")
+		writeFile(t, d, "file", "x")
 		for _, bad := range []string{"", ".", "..", "sub/x", "/etc", "a\x00b", "sub/"} {
 			_, lstat := d.Lstat(bad)
 			_, openDir := d.OpenDir(bad)
@@ -69,11 +69,11 @@ func TestBadNames(t *testing.T) {
 			for op, err := range map[string]error{
 				"lstat": lstat, "opendir": openDir, "openfile": openFile, "readlink": readlink,
 				"create": create, "append": appending, "mkdir": d.Mkdir(bad, 0o755),
-				"place from": d.Place(bad, d, "n"), "place to": d.Place("file", d, bad),
+				"place from": d.RenameNoReplace(bad, d, "n"), "place to": d.RenameNoReplace("file", d, bad),
 				"exchange from": d.Exchange(bad, d, "file"), "exchange to": d.Exchange("file", d, bad),
 				"link from": d.Link(bad, d, "n"), "link to": d.Link("file", d, bad),
-				"symlink": d.Symlink("x", bad), "special": d.Special(bad, fsx.FIFO, 0o600),
-				"remove directory": d.RemoveDir(bad), "dress": d.Dress(bad, 1, fsx.Dressing{}),
+				"symlink": d.Symlink("x", bad), "special": d.Mknod(bad, fsx.FIFO, 0o600),
+				"remove directory": d.RemoveDir(bad), "dress": d.SetMetadata(bad, 1, fsx.Metadata{}),
 				"remove": d.Remove(bad), "rename from": d.Rename(bad, d, "n"), "rename to": d.Rename("file", d, bad),
 			} {
 				if !errors.Is(err, fsx.ErrBadName) {
@@ -88,7 +88,7 @@ func TestBadNames(t *testing.T) {
 			if err := d.RemoveXattr(bad); !errors.Is(err, fsx.ErrBadName) {
 				t.Errorf("remove attribute %q: %v", bad, err)
 			}
-			if err := d.DressSelf(fsx.Dressing{Xattrs: map[string][]byte{bad: nil}}); !errors.Is(err, fsx.ErrBadName) {
+			if err := d.SetOwnMetadata(fsx.Metadata{Xattrs: map[string][]byte{bad: nil}}); !errors.Is(err, fsx.ErrBadName) {
 				t.Errorf("dress with attribute %q: %v", bad, err)
 			}
 		}
@@ -100,10 +100,10 @@ func TestBadNames(t *testing.T) {
 
 func TestLinksAreNotFollowed(t *testing.T) {
 	t.Parallel()
-	everyPlace(t, func(t *testing.T, p place) {
+	onEveryFS(t, func(t *testing.T, p testFS) {
 		d := p.open(t)
 		must(t, d.Mkdir("dir", 0o755))
-		put(t, d, "file", "data")
+		writeFile(t, d, "file", "data")
 		long := strings.Repeat("long/", 200)
 		for name, target := range map[string]string{
 			"todir": "dir", "tofile": "file", "out": "/etc/passwd", "outdir": "/etc", "dangling": "none", "long": long,
@@ -139,7 +139,7 @@ func TestLinksAreNotFollowed(t *testing.T) {
 
 func TestRootIsNotALink(t *testing.T) {
 	t.Parallel()
-	everyPlace(t, func(t *testing.T, p place) {
+	onEveryFS(t, func(t *testing.T, p testFS) {
 		must(t, p.open(t).Mkdir("dir", 0o755))
 		must(t, p.symlink("dir", "link"))
 		for _, tail := range []string{"", "/", "//"} {
@@ -155,7 +155,7 @@ func TestRootIsNotALink(t *testing.T) {
 
 func TestSpecialFilesNeverBlock(t *testing.T) {
 	t.Parallel()
-	everyPlace(t, func(t *testing.T, p place) {
+	onEveryFS(t, func(t *testing.T, p testFS) {
 		d, err := p.fs.OpenRoot(p.root) // not closed: that would wait for a blocked open
 		must(t, err)
 		must(t, p.mkfifo("fifo"))
@@ -190,16 +190,16 @@ func TestSpecialFilesNeverBlock(t *testing.T) {
 
 func TestHandleStaysOnItsInode(t *testing.T) {
 	t.Parallel()
-	everyPlace(t, func(t *testing.T, p place) {
+	onEveryFS(t, func(t *testing.T, p testFS) {
 		d := p.open(t)
 		must(t, d.Mkdir("one", 0o755))
 		one, err := d.OpenDir("one")
 		must(t, err)
 		defer one.Close()
-		put(t, one, "f", "first")
+		writeFile(t, one, "f", "first")
 		must(t, d.Rename("one", d, "moved"))
 		must(t, p.symlink("/", "one"))
-		if got := slurp(t, one, "f"); got != "first" {
+		if got := readFile(t, one, "f"); got != "first" {
 			t.Errorf("read %q", got)
 		}
 		self, err := one.Stat()
@@ -215,7 +215,7 @@ func TestHandleStaysOnItsInode(t *testing.T) {
 func TestManyNames(t *testing.T) {
 	t.Parallel()
 	const count = 20_000
-	everyPlace(t, func(t *testing.T, p place) {
+	onEveryFS(t, func(t *testing.T, p testFS) {
 		d := p.open(t)
 		want := make(map[string]bool, count)
 		for i := range count {

@@ -8,42 +8,42 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// handle is an open descriptor. Calls hold it for reading and Close for
+// fdHandle is an open descriptor. Calls hold it for reading and Close for
 // writing, so that no call reaches a descriptor number that was closed and
 // given to another file.
-type handle struct {
+type fdHandle struct {
 	mu sync.RWMutex
 	fd int // -1 once closed
 }
 
-// do runs one call on the descriptor.
-func (h *handle) do(op, name string, call func(fd int) error) error {
+// withFD runs one call on the descriptor.
+func (h *fdHandle) withFD(op, name string, call func(fd int) error) error {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	if h.fd < 0 {
-		return fail(op, name, errClosed)
+		return wrapError(op, name, errClosed)
 	}
-	return fail(op, name, again(func() error { return call(h.fd) }))
+	return wrapError(op, name, retryEINTR(func() error { return call(h.fd) }))
 }
 
-func (h *handle) Stat() (info Info, err error) {
-	err = h.do("stat handle", "", func(fd int) (err error) {
+func (h *fdHandle) Stat() (info Info, err error) {
+	err = h.withFD("stat handle", "", func(fd int) (err error) {
 		info, err = fstat(fd)
 		return err
 	})
 	return info, err
 }
 
-func (h *handle) Sync() error { return h.do("sync handle", "", unix.Fsync) }
+func (h *fdHandle) Sync() error { return h.withFD("sync handle", "", unix.Fsync) }
 
-func (h *handle) SetMtime(ns int64) error {
+func (h *fdHandle) SetMtime(ns int64) error {
 	times := [2]unix.Timespec{{Nsec: unix.UTIME_OMIT}, unix.NsecToTimespec(ns)}
-	return h.do("set time", "", func(fd int) error { return utimens(fd, &times) })
+	return h.withFD("set time", "", func(fd int) error { return futimens(fd, &times) })
 }
 
 // Close may be called twice. It is not repeated after EINTR: the descriptor is
 // gone by then.
-func (h *handle) Close() error {
+func (h *fdHandle) Close() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.fd < 0 {
@@ -54,5 +54,5 @@ func (h *handle) Close() error {
 	if err == unix.EINTR {
 		return nil
 	}
-	return fail("close handle", "", err)
+	return wrapError("close handle", "", err)
 }

@@ -19,11 +19,11 @@ type Locks interface {
 
 // lockPoll is how often a held lock is tried again. The kernel's own waiting
 // cannot be cancelled, so we ask instead.
-const lockPoll = 5 * time.Millisecond
+const lockPollInterval = 5 * time.Millisecond
 
-// poll tries until try answers true, or an error, or ctx ends.
-func poll(ctx context.Context, try func() (bool, error)) error {
-	t := time.NewTicker(lockPoll)
+// pollUntil tries until try answers true, or an error, or ctx ends.
+func pollUntil(ctx context.Context, try func() (bool, error)) error {
+	t := time.NewTicker(lockPollInterval)
 	defer t.Stop()
 	for {
 		ok, err := try()
@@ -47,7 +47,7 @@ type memoryLocks struct {
 }
 
 func (m *memoryLocks) Lock(ctx context.Context, name string, exclusive bool) (func(), error) {
-	err := poll(ctx, func() (bool, error) {
+	err := pollUntil(ctx, func() (bool, error) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		n := m.held[name]

@@ -30,7 +30,7 @@ func (l fileLocks) Lock(ctx context.Context, name string, exclusive bool) (func(
 	if exclusive {
 		how = syscall.LOCK_EX | syscall.LOCK_NB
 	}
-	err = poll(ctx, func() (bool, error) {
+	err = pollUntil(ctx, func() (bool, error) {
 		err := syscall.Flock(int(f.Fd()), how)
 		if errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(err, syscall.EINTR) {
 			return false, nil

@@ -28,7 +28,7 @@ func (l fileLocks) Lock(ctx context.Context, name string, exclusive bool) (func(
 	if exclusive {
 		how |= windows.LOCKFILE_EXCLUSIVE_LOCK
 	}
-	err = poll(ctx, func() (bool, error) {
+	err = pollUntil(ctx, func() (bool, error) {
 		err := windows.LockFileEx(windows.Handle(f.Fd()), how, 0, 1, 0, &windows.Overlapped{})
 		if errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_IO_PENDING) {
 			return false, nil

@@ -19,18 +19,18 @@ import (
 //	M3  A rename or exchange between two directories is two changes, one in each.
 //	M4  Equal calls give equal results: inode numbers, times and lists too.
 type Memory struct {
-	mu       sync.Mutex
-	clock    func() int64 // nil: the tick
-	tick     int64
-	root     *node
-	nextIno  uint64
-	nextDev  uint64
-	seq      int64
-	capacity int64
-	used     int64          // bytes of the files that have a name or a handle
-	dirty    map[*node]bool // inodes with pending changes
-	journal  bool           // see FileSyncKeepsName
-	lacks    lacks          // see RefuseChown and RefuseExchange
+	mu                sync.Mutex
+	clock             func() int64 // nil: the tick
+	tick              int64
+	root              *memNode
+	nextIno           uint64
+	nextDev           uint64
+	seq               int64
+	capacity          int64
+	used              int64             // bytes of the files that have a name or a handle
+	dirtyNodes        map[*memNode]bool // inodes with pending changes
+	fileSyncKeepsName bool              // see FileSyncKeepsName
+	refused           refusedOps        // see RefuseChown and RefuseExchange
 }
 
 const (
@@ -43,7 +43,7 @@ const (
 // NewMemory makes an empty file system. Until SetClock its time starts at 2026
 // and moves by a microsecond whenever it is read.
 func NewMemory() *Memory {
-	m := &Memory{tick: memoryEpoch, capacity: math.MaxInt64, nextDev: memoryDev + 1, dirty: map[*node]bool{}}
+	m := &Memory{tick: memoryEpoch, capacity: math.MaxInt64, nextDev: memoryDev + 1, dirtyNodes: map[*memNode]bool{}}
 	m.root = m.newNode(Directory, 0o755, memoryDev)
 	m.root.nlink = 1
 	return m
@@ -56,7 +56,7 @@ func (m *Memory) SetClock(clock func() int64) {
 	m.clock = clock
 }
 
-func (m *Memory) time() int64 {
+func (m *Memory) currentTime() int64 {
 	if m.clock != nil {
 		return m.clock()
 	}
@@ -77,46 +77,46 @@ func (m *Memory) SetCapacity(bytes int64) {
 func (m *Memory) FileSyncKeepsName(on bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.journal = on
+	m.fileSyncKeepsName = on
 }
 
-// Unsynced answers how many changes a crash could lose.
-func (m *Memory) Unsynced() int {
+// UnsyncedCount answers how many changes a crash could lose.
+func (m *Memory) UnsyncedCount() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return len(m.pending())
+	return len(m.pendingChanges())
 }
 
 // OpenRoot takes an absolute path with slashes. No element may be a link.
 func (m *Memory) OpenRoot(path string) (Dir, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	n, err := m.find(path)
+	n, err := m.lookup(path)
 	if err != nil {
-		return nil, fail("open root", path, err)
+		return nil, wrapError("open root", path, err)
 	}
 	if n.typ != Directory {
-		return nil, fail("open root", path, syscall.ENOTDIR)
+		return nil, wrapError("open root", path, syscall.ENOTDIR)
 	}
-	return m.handle(n), nil
+	return m.openDirHandle(n), nil
 }
 
-// Free answers what is left of the capacity.
-func (m *Memory) Free(path string) (free, total int64, err error) {
+// FreeSpace answers what is left of the capacity.
+func (m *Memory) FreeSpace(path string) (free, total int64, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if _, err := m.find(path); err != nil {
-		return 0, 0, fail("stat file system", path, err)
+	if _, err := m.lookup(path); err != nil {
+		return 0, 0, wrapError("stat file system", path, err)
 	}
 	return max(m.capacity-m.used, 0), m.capacity, nil
 }
 
-// Fine: the clock may stand still.
-func (m *Memory) Fine(string) bool { return false }
+// HasFineTimestamps: the clock may stand still.
+func (m *Memory) HasFineTimestamps(string) bool { return false }
 
-// find answers the inode at path.
-func (m *Memory) find(path string) (*node, error) {
-	names, err := split(path)
+// lookup answers the inode at path.
+func (m *Memory) lookup(path string) (*memNode, error) {
+	names, err := splitPath(path)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func (m *Memory) find(path string) (*node, error) {
 		if n.typ != Directory {
 			return nil, syscall.ENOTDIR
 		}
-		next := n.now.names[name]
+		next := n.live.names[name]
 		if next == nil {
 			return nil, syscall.ENOENT
 		}
@@ -134,8 +134,8 @@ func (m *Memory) find(path string) (*node, error) {
 	return n, nil
 }
 
-// split takes an absolute path apart; double and trailing slashes do not count.
-func split(path string) ([]string, error) {
+// splitPath takes an absolute path apart; double and trailing slashes do not count.
+func splitPath(path string) ([]string, error) {
 	if !strings.HasPrefix(path, "/") {
 		return nil, ErrBadName
 	}
@@ -144,7 +144,7 @@ func split(path string) ([]string, error) {
 		if name == "" {
 			continue
 		}
-		if err := checkMemory(name); err != nil {
+		if err := checkMemoryName(name); err != nil {
 			return nil, err
 		}
 		names = append(names, name)
@@ -152,7 +152,7 @@ func split(path string) ([]string, error) {
 	return names, nil
 }
 
-func checkMemory(name string) error {
+func checkMemoryName(name string) error {
 	if err := CheckName(name); err != nil {
 		return err
 	}
@@ -162,25 +162,25 @@ func checkMemory(name string) error {
 	return nil
 }
 
-func (m *Memory) newNode(typ Type, mode fs.FileMode, dev uint64) *node {
+func (m *Memory) newNode(typ Type, mode fs.FileMode, dev uint64) *memNode {
 	m.nextIno++
-	now := m.time()
-	n := &node{ino: m.nextIno, dev: dev, typ: typ}
-	n.now.attrs = attrs{mode: unixMode(mode), mtime: now, ctime: now}
+	now := m.currentTime()
+	n := &memNode{ino: m.nextIno, dev: dev, typ: typ}
+	n.live.nodeAttrs = nodeAttrs{mode: bitsFromFileMode(mode), mtime: now, ctime: now}
 	switch typ {
 	case Directory:
-		n.now.names = map[string]*node{}
-		n.disk.names = map[string]*node{}
+		n.live.names = map[string]*memNode{}
+		n.durable.names = map[string]*memNode{}
 	case Regular:
-		n.now.content = &content{}
-		n.disk.content = n.now.content
+		n.live.content = &content{}
+		n.durable.content = n.live.content
 	default: // no more than attributes
 	}
-	n.disk.attrs = n.now.attrs
+	n.durable.nodeAttrs = n.live.nodeAttrs
 	return n
 }
 
-func unixMode(mode fs.FileMode) uint32 {
+func bitsFromFileMode(mode fs.FileMode) uint32 {
 	bits := uint32(mode.Perm())
 	if mode&fs.ModeSetuid != 0 {
 		bits |= 0o4000

@@ -13,86 +13,86 @@ import (
 func (m *Memory) Crash(keep func(op int) bool) *Memory {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	found := &wreck{images: map[*node]*image{}, built: map[*node]*node{}}
-	for i, c := range m.pending() {
+	found := &crashRebuilder{images: map[*memNode]*nodeImage{}, built: map[*memNode]*memNode{}}
+	for i, c := range m.pendingChanges() {
 		if keep != nil && keep(i) {
-			found.apply(c.node, c.change)
+			found.applyChange(c.node, c.nodeChange)
 		}
 	}
-	after := m.bare()
-	after.root = found.build(m.root)
+	after := m.emptyCopy()
+	after.root = found.rebuildNode(m.root)
 	after.root.nlink = 1
 	for _, n := range found.built {
-		after.count(n)
+		after.addUsage(n)
 	}
 	return after
 }
 
-// bare answers the settings without a tree.
-func (m *Memory) bare() *Memory {
+// emptyCopy answers the settings without a tree.
+func (m *Memory) emptyCopy() *Memory {
 	return &Memory{
 		clock: m.clock, tick: m.tick, nextIno: m.nextIno, nextDev: m.nextDev,
-		seq: m.seq, capacity: m.capacity, dirty: map[*node]bool{}, journal: m.journal,
-		lacks: m.lacks,
+		seq: m.seq, capacity: m.capacity, dirtyNodes: map[*memNode]bool{}, fileSyncKeepsName: m.fileSyncKeepsName,
+		refused: m.refused,
 	}
 }
 
-func (m *Memory) count(n *node) {
+func (m *Memory) addUsage(n *memNode) {
 	if n.typ == Regular && n.nlink > 0 {
-		m.used += int64(len(n.now.content.data))
+		m.used += int64(len(n.live.content.data))
 	}
 }
 
-func (m *Memory) syncAll() {
-	for n := range m.dirty {
-		m.sync(n)
+func (m *Memory) syncAllNodes() {
+	for n := range m.dirtyNodes {
+		m.syncNode(n)
 	}
 }
 
-// wreck is a tree under reconstruction from the disk side.
-type wreck struct {
-	images map[*node]*image
-	built  map[*node]*node
+// crashRebuilder is a tree under reconstruction from the disk side.
+type crashRebuilder struct {
+	images map[*memNode]*nodeImage
+	built  map[*memNode]*memNode
 }
 
-// image is the disk side of an inode with the changes that made it.
-type image struct {
-	state
-	owned bool // content is ours to change
+// nodeImage is the disk side of an inode with the changes that made it.
+type nodeImage struct {
+	nodeState
+	ownsContent bool // content is ours to change
 }
 
-func (w *wreck) image(n *node) *image {
+func (w *crashRebuilder) imageOf(n *memNode) *nodeImage {
 	img := w.images[n]
 	if img == nil {
-		img = &image{state: n.disk}
-		img.names = maps.Clone(n.disk.names)
+		img = &nodeImage{nodeState: n.durable}
+		img.names = maps.Clone(n.durable.names)
 		w.images[n] = img
 	}
 	return img
 }
 
-func (w *wreck) apply(n *node, c change) {
-	img := w.image(n)
-	img.attrs = c.attrs
-	applyNames(&img.state, c, func(n *node) *attrs { return &w.image(n).attrs })
-	img.write(c)
+func (w *crashRebuilder) applyChange(n *memNode, c nodeChange) {
+	img := w.imageOf(n)
+	img.nodeAttrs = c.attrs
+	applyNames(&img.nodeState, c, func(n *memNode) *nodeAttrs { return &w.imageOf(n).nodeAttrs })
+	img.applyWrite(c)
 }
 
-func (img *image) write(c change) {
+func (img *nodeImage) applyWrite(c nodeChange) {
 	end := c.off + c.length
 	switch {
 	case c.content == nil:
-	case c.whole:
-		img.content, img.size, img.owned = c.content, c.length, false
+	case c.replacesAll:
+		img.content, img.size, img.ownsContent = c.content, c.length, false
 	case img.content == c.content && c.off <= img.size:
 		img.size = max(img.size, end)
 	default:
-		if !img.owned {
-			img.content = img.content.cut(img.size)
-			img.owned = true
+		if !img.ownsContent {
+			img.content = img.content.clonePrefix(img.size)
+			img.ownsContent = true
 		}
 		if c.off < img.size { // a hole may be filled
-			img.content.holes = filled(img.content.holes, c.off, end)
+			img.content.holes = fillHoles(img.content.holes, c.off, end)
 		}
 		if more := end - img.size; more > 0 {
 			img.content.data = append(img.content.data, make([]byte, more)...)
@@ -102,16 +102,16 @@ func (img *image) write(c change) {
 	}
 }
 
-// cut answers the first size bytes as a content of their own.
-func (c *content) cut(size int64) *content {
-	part := c.share(size)
+// clonePrefix answers the first size bytes as a content of their own.
+func (c *content) clonePrefix(size int64) *content {
+	part := c.sharePrefix(size)
 	part.data = slices.Clone(part.data)
 	return part
 }
 
-// share answers the first size bytes without a copy: an append to either side
+// sharePrefix answers the first size bytes without a copy: an append to either side
 // does not reach the other.
-func (c *content) share(size int64) *content {
+func (c *content) sharePrefix(size int64) *content {
 	part := &content{data: c.data[:size:size]}
 	for _, h := range c.holes {
 		if h.Offset < size {
@@ -122,33 +122,33 @@ func (c *content) share(size int64) *content {
 	return part
 }
 
-// build makes the inode and all below it. A directory that two names lead to,
+// rebuildNode makes the inode and all below it. A directory that two names lead to,
 // as half a rename leaves it, stays at the first.
-func (w *wreck) build(n *node) *node {
-	st := w.image(n)
-	made := &node{ino: n.ino, dev: n.dev, typ: n.typ, target: n.target}
+func (w *crashRebuilder) rebuildNode(n *memNode) *memNode {
+	st := w.imageOf(n)
+	made := &memNode{ino: n.ino, dev: n.dev, typ: n.typ, target: n.target}
 	w.built[n] = made
-	made.now.attrs = st.attrs
+	made.live.nodeAttrs = st.nodeAttrs
 	if st.content != nil {
-		made.now.content = st.content.share(st.size)
-		made.disk.content, made.disk.size = made.now.content, st.size
+		made.live.content = st.content.sharePrefix(st.size)
+		made.durable.content, made.durable.size = made.live.content, st.size
 	}
 	if n.typ == Directory {
-		made.now.names = make(map[string]*node, len(st.names))
+		made.live.names = make(map[string]*memNode, len(st.names))
 	}
 	for _, name := range slices.Sorted(maps.Keys(st.names)) {
 		child := w.built[st.names[name]]
 		if child == nil {
-			child = w.build(st.names[name])
+			child = w.rebuildNode(st.names[name])
 		} else if child.typ == Directory {
 			continue
 		}
 		child.nlink++
-		made.subdirs += child.isDir()
-		made.now.names[name] = child
+		made.subdirs += child.dirCount()
+		made.live.names[name] = child
 	}
-	made.disk.attrs = made.now.attrs
-	made.disk.names = maps.Clone(made.now.names)
+	made.durable.nodeAttrs = made.live.nodeAttrs
+	made.durable.names = maps.Clone(made.live.names)
 	return made
 }
 
@@ -156,38 +156,38 @@ func (w *wreck) build(n *node) *node {
 func (m *Memory) Clone() *Memory {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	c := &cloner{nodes: map[*node]*node{}, contents: map[*content]*content{}}
-	after := m.bare()
-	after.root = c.node(m.root)
-	for n := range m.dirty {
-		after.dirty[c.node(n)] = true
+	c := &cloner{nodes: map[*memNode]*memNode{}, contents: map[*content]*content{}}
+	after := m.emptyCopy()
+	after.root = c.cloneNode(m.root)
+	for n := range m.dirtyNodes {
+		after.dirtyNodes[c.cloneNode(n)] = true
 	}
 	for _, n := range c.nodes {
-		after.count(n)
+		after.addUsage(n)
 	}
 	return after
 }
 
 type cloner struct {
-	nodes    map[*node]*node
+	nodes    map[*memNode]*memNode
 	contents map[*content]*content
 }
 
-func (c *cloner) node(n *node) *node {
+func (c *cloner) cloneNode(n *memNode) *memNode {
 	if n == nil || c.nodes[n] != nil {
 		return c.nodes[n]
 	}
-	made := &node{ino: n.ino, dev: n.dev, typ: n.typ, target: n.target, nlink: n.nlink, subdirs: n.subdirs}
+	made := &memNode{ino: n.ino, dev: n.dev, typ: n.typ, target: n.target, nlink: n.nlink, subdirs: n.subdirs}
 	c.nodes[n] = made
-	made.now, made.disk = c.state(n.now), c.state(n.disk)
+	made.live, made.durable = c.cloneState(n.live), c.cloneState(n.durable)
 	for _, ch := range n.pending {
-		ch.content = c.content(ch.content)
+		ch.content = c.cloneContent(ch.content)
 		ch.names = slices.Clone(ch.names)
 		for i := range ch.names {
-			ch.names[i].node = c.node(ch.names[i].node)
-			ch.names[i].touched = slices.Clone(ch.names[i].touched)
-			for j, n := range ch.names[i].touched {
-				ch.names[i].touched[j] = c.node(n)
+			ch.names[i].node = c.cloneNode(ch.names[i].node)
+			ch.names[i].relinked = slices.Clone(ch.names[i].relinked)
+			for j, n := range ch.names[i].relinked {
+				ch.names[i].relinked[j] = c.cloneNode(n)
 			}
 		}
 		made.pending = append(made.pending, ch)
@@ -195,21 +195,21 @@ func (c *cloner) node(n *node) *node {
 	return made
 }
 
-func (c *cloner) state(st state) state {
-	st.content = c.content(st.content)
+func (c *cloner) cloneState(st nodeState) nodeState {
+	st.content = c.cloneContent(st.content)
 	st.names = maps.Clone(st.names)
 	for name, n := range st.names {
-		st.names[name] = c.node(n)
+		st.names[name] = c.cloneNode(n)
 	}
 	return st
 }
 
-func (c *cloner) content(from *content) *content {
+func (c *cloner) cloneContent(from *content) *content {
 	if from == nil {
 		return nil
 	}
 	if c.contents[from] == nil {
-		c.contents[from] = from.share(int64(len(from.data)))
+		c.contents[from] = from.sharePrefix(int64(len(from.data)))
 	}
 	return c.contents[from]
 }

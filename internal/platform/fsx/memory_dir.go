@@ -10,33 +10,33 @@ import (
 
 // memDir is a handle on a directory; m.mu guards all of it.
 type memDir struct {
-	m      *Memory
-	n      *node
+	fs     *Memory
+	node   *memNode
 	closed bool
 }
 
-func (m *Memory) handle(n *node) *memDir {
-	n.opens++
-	return &memDir{m: m, n: n}
+func (m *Memory) openDirHandle(n *memNode) *memDir {
+	n.openCount++
+	return &memDir{fs: m, node: n}
 }
 
-// do runs one call under the lock.
-func (d *memDir) do(op, name string, call func() error) error {
-	d.m.mu.Lock()
-	defer d.m.mu.Unlock()
+// withLock runs one call under the lock.
+func (d *memDir) withLock(op, name string, call func() error) error {
+	d.fs.mu.Lock()
+	defer d.fs.mu.Unlock()
 	if d.closed {
-		return fail(op, name, errClosed)
+		return wrapError(op, name, errClosed)
 	}
-	return fail(op, name, call())
+	return wrapError(op, name, call())
 }
 
-// with is do for a name that must be there.
-func (d *memDir) with(op, name string, call func(*node) error) error {
-	return d.do(op, name, func() error {
-		if err := checkMemory(name); err != nil {
+// withChild is do for a name that must be there.
+func (d *memDir) withChild(op, name string, call func(*memNode) error) error {
+	return d.withLock(op, name, func() error {
+		if err := checkMemoryName(name); err != nil {
 			return err
 		}
-		n := d.n.now.names[name]
+		n := d.node.live.names[name]
 		if n == nil {
 			return syscall.ENOENT
 		}
@@ -45,61 +45,61 @@ func (d *memDir) with(op, name string, call func(*node) error) error {
 }
 
 func (d *memDir) Stat() (info Info, err error) {
-	err = d.do("stat handle", "", func() error {
-		info = d.n.info()
+	err = d.withLock("stat handle", "", func() error {
+		info = d.node.stat()
 		return nil
 	})
 	return info, err
 }
 
 func (d *memDir) Lstat(name string) (info Info, err error) {
-	err = d.with("stat", name, func(n *node) error {
-		info = n.info()
+	err = d.withChild("stat", name, func(n *memNode) error {
+		info = n.stat()
 		return nil
 	})
 	return info, err
 }
 
 func (d *memDir) Names() (names []string, err error) {
-	err = d.do("list directory", "", func() error {
-		names = slices.Sorted(maps.Keys(d.n.now.names))
+	err = d.withLock("list directory", "", func() error {
+		names = slices.Sorted(maps.Keys(d.node.live.names))
 		return nil
 	})
 	return names, err
 }
 
 func (d *memDir) OpenDir(name string) (dir Dir, err error) {
-	err = d.with("open directory", name, func(n *node) error {
+	err = d.withChild("open directory", name, func(n *memNode) error {
 		switch {
 		case n.typ != Directory:
 			return syscall.ENOTDIR
-		case n.dev != d.n.dev:
+		case n.dev != d.node.dev:
 			return syscall.EXDEV
-		case n.now.mode&0o400 == 0:
+		case n.live.mode&0o400 == 0:
 			return syscall.EACCES
 		}
-		dir = d.m.handle(n)
+		dir = d.fs.openDirHandle(n)
 		return nil
 	})
 	return dir, err
 }
 
 func (d *memDir) OpenFile(name string) (file File, err error) {
-	err = d.with("open file", name, func(n *node) error {
+	err = d.withChild("open file", name, func(n *memNode) error {
 		switch {
 		case n.typ != Regular:
 			return ErrNotRegular
-		case n.now.mode&0o400 == 0:
+		case n.live.mode&0o400 == 0:
 			return syscall.EACCES
 		}
-		file = d.m.open(n, memRead)
+		file = d.fs.openFileHandle(n, memRead)
 		return nil
 	})
 	return file, err
 }
 
 func (d *memDir) Readlink(name string) (target string, err error) {
-	err = d.with("read link", name, func(n *node) error {
+	err = d.withChild("read link", name, func(n *memNode) error {
 		if n.typ != Symlink {
 			return syscall.EINVAL
 		}
@@ -109,27 +109,27 @@ func (d *memDir) Readlink(name string) (target string, err error) {
 	return target, err
 }
 
-// add names a new inode. The lock is held.
-func (m *Memory) add(dir *node, name string, typ Type, mode fs.FileMode) (*node, error) {
-	if err := checkMemory(name); err != nil {
+// addNode names a new inode. The lock is held.
+func (m *Memory) addNode(dir *memNode, name string, typ Type, mode fs.FileMode) (*memNode, error) {
+	if err := checkMemoryName(name); err != nil {
 		return nil, err
 	}
 	if dir.nlink == 0 { // removed while a handle was on it
 		return nil, syscall.ENOENT
 	}
-	if dir.now.names[name] != nil {
+	if dir.live.names[name] != nil {
 		return nil, syscall.EEXIST
 	}
 	n := m.newNode(typ, mode, dir.dev)
-	m.setNames(dir, naming{name: name, node: n})
+	m.updateNames(dir, nameChange{name: name, node: n})
 	return n, nil
 }
 
 func (d *memDir) Create(name string, mode fs.FileMode) (file File, err error) {
-	err = d.do("create file", name, func() error {
-		n, err := d.m.add(d.n, name, Regular, mode.Perm())
+	err = d.withLock("create file", name, func() error {
+		n, err := d.fs.addNode(d.node, name, Regular, mode.Perm())
 		if err == nil {
-			file = d.m.open(n, memWrite)
+			file = d.fs.openFileHandle(n, memWrite)
 		}
 		return err
 	})
@@ -137,76 +137,76 @@ func (d *memDir) Create(name string, mode fs.FileMode) (file File, err error) {
 }
 
 func (d *memDir) Append(name string, mode fs.FileMode) (file File, err error) {
-	err = d.do("append to file", name, func() error {
-		n := d.n.now.names[name]
+	err = d.withLock("append to file", name, func() error {
+		n := d.node.live.names[name]
 		switch {
 		case n == nil:
-			if n, err = d.m.add(d.n, name, Regular, mode.Perm()); err != nil {
+			if n, err = d.fs.addNode(d.node, name, Regular, mode.Perm()); err != nil {
 				return err
 			}
 		case n.typ != Regular:
 			return ErrNotRegular
-		case n.now.mode&0o200 == 0:
+		case n.live.mode&0o200 == 0:
 			return syscall.EACCES
 		}
-		file = d.m.open(n, memAppend)
+		file = d.fs.openFileHandle(n, memAppend)
 		return nil
 	})
 	return file, err
 }
 
 func (d *memDir) Mkdir(name string, mode fs.FileMode) error {
-	return d.do("make directory", name, func() error {
-		_, err := d.m.add(d.n, name, Directory, mode.Perm())
+	return d.withLock("make directory", name, func() error {
+		_, err := d.fs.addNode(d.node, name, Directory, mode.Perm())
 		return err
 	})
 }
 
 func (d *memDir) Rename(name string, to Dir, newName string) error {
-	return d.into("rename", name, to, newName, func(n, other *node) error {
-		if holds(n, other) {
+	return d.withDestination("rename", name, to, newName, func(n, other *memNode) error {
+		if containsNode(n, other) {
 			return syscall.EINVAL
 		}
-		old := other.now.names[newName]
+		old := other.live.names[newName]
 		if old == n { // two names of one file: nothing happens, says POSIX
 			return nil
 		}
-		if err := replaceable(old, n); err != nil {
+		if err := checkReplace(old, n); err != nil {
 			return err
 		}
-		d.m.rename(d.n, name, other, newName, n)
+		d.fs.moveName(d.node, name, other, newName, n)
 		return nil
 	})
 }
 
-// rename gives the new name before it takes the old one: the link count never
+// moveName gives the new name before it takes the old one: the link count never
 // touches zero.
-func (m *Memory) rename(from *node, name string, to *node, newName string, n *node) {
+func (m *Memory) moveName(from *memNode, name string, to *memNode, newName string, n *memNode) {
 	if from == to {
-		m.setNames(from, naming{name: newName, node: n}, naming{name: name})
+		m.updateNames(from, nameChange{name: newName, node: n}, nameChange{name: name})
 		return
 	}
-	m.setNames(to, naming{name: newName, node: n})
-	m.setNames(from, naming{name: name})
+	m.updateNames(to, nameChange{name: newName, node: n})
+	m.updateNames(from, nameChange{name: name})
 }
 
-// holds: a directory cannot move into itself.
-func holds(n, what *node) bool {
+// containsNode: a directory cannot move into itself.
+func containsNode(n, what *memNode) bool {
 	if n.typ != Directory {
 		return false
 	}
 	if n == what {
 		return true
 	}
-	for _, child := range n.now.names {
-		if holds(child, what) {
+	for _, child := range n.live.names {
+		if containsNode(child, what) {
 			return true
 		}
 	}
 	return false
 }
 
-func replaceable(old, by *node) error {
+func checkReplace(old, by *memNode) error {
 	switch {
 	case old == nil:
 		return nil
@@ -214,78 +214,78 @@ func replaceable(old, by *node) error {
 		return syscall.EISDIR
 	case old.typ != Directory && by.typ == Directory:
 		return syscall.ENOTDIR
-	case len(old.now.names) > 0:
+	case len(old.live.names) > 0:
 		return syscall.ENOTEMPTY
 	}
 	return nil
 }
 
 func (d *memDir) Remove(name string) error {
-	return d.with("remove", name, func(n *node) error {
-		if len(n.now.names) > 0 {
+	return d.withChild("remove", name, func(n *memNode) error {
+		if len(n.live.names) > 0 {
 			return syscall.ENOTEMPTY
 		}
-		d.m.setNames(d.n, naming{name: name})
+		d.fs.updateNames(d.node, nameChange{name: name})
 		return nil
 	})
 }
 
 func (d *memDir) Xattrs() (all map[string][]byte, err error) {
-	err = d.do("list attributes", "", func() error {
-		all = d.n.copyXattrs()
+	err = d.withLock("list attributes", "", func() error {
+		all = d.node.copyXattrs()
 		return nil
 	})
 	return all, err
 }
 
 func (d *memDir) SetXattr(name string, value []byte) error {
-	return d.do("set attribute", name, func() error {
-		if err := checkAttr(name); err != nil {
+	return d.withLock("set attribute", name, func() error {
+		if err := checkXattrName(name); err != nil {
 			return err
 		}
-		d.m.setXattr(d.n, name, append([]byte{}, value...))
+		d.fs.setXattr(d.node, name, append([]byte{}, value...))
 		return nil
 	})
 }
 
 func (d *memDir) RemoveXattr(name string) error {
-	return d.do("remove attribute", name, func() error {
-		if err := checkAttr(name); err != nil {
+	return d.withLock("remove attribute", name, func() error {
+		if err := checkXattrName(name); err != nil {
 			return err
 		}
-		if _, ok := d.n.now.xattrs[name]; !ok {
+		if _, ok := d.node.live.xattrs[name]; !ok {
 			return fs.ErrNotExist
 		}
-		d.m.setXattr(d.n, name, nil)
+		d.fs.setXattr(d.node, name, nil)
 		return nil
 	})
 }
 
 func (d *memDir) SetMtime(ns int64) error {
-	return d.do("set time", "", func() error {
-		d.m.setMtime(d.n, ns)
+	return d.withLock("set time", "", func() error {
+		d.fs.setMtime(d.node, ns)
 		return nil
 	})
 }
 
 func (d *memDir) Sync() error {
-	return d.do("sync handle", "", func() error {
-		d.m.sync(d.n)
+	return d.withLock("sync handle", "", func() error {
+		d.fs.syncNode(d.node)
 		return nil
 	})
 }
 
 func (d *memDir) SyncFS() error {
-	return d.do("sync file system", "", func() error {
-		d.m.syncAll()
+	return d.withLock("sync file system", "", func() error {
+		d.fs.syncAllNodes()
 		return nil
 	})
 }
 
 func (d *memDir) Close() error {
-	err := d.do("close handle", "", func() error {
+	err := d.withLock("close handle", "", func() error {
 		d.closed = true
-		d.n.opens--
+		d.node.openCount--
 		return nil
 	})
 	if errors.Is(err, errClosed) {

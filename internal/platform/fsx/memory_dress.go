@@ -8,77 +8,77 @@ import (
 	"syscall"
 )
 
-func (d *memDir) Dress(name string, ino uint64, dr Dressing) error {
-	return d.with("dress", name, func(n *node) error {
+func (d *memDir) SetMetadata(name string, ino uint64, dr Metadata) error {
+	return d.withChild("dress", name, func(n *memNode) error {
 		switch {
-		case n.dev != d.n.dev:
+		case n.dev != d.node.dev:
 			return syscall.EXDEV
 		case n.ino != ino:
-			return ErrMovedOn
+			return ErrUnexpectedFile
 		}
-		return d.m.dress(n, dr)
+		return d.fs.applyMetadata(n, dr)
 	})
 }
 
-func (d *memDir) DressSelf(dr Dressing) error {
-	return d.do("dress", "", func() error { return d.m.dress(d.n, dr) })
+func (d *memDir) SetOwnMetadata(dr Metadata) error {
+	return d.withLock("dress", "", func() error { return d.fs.applyMetadata(d.node, dr) })
 }
 
-func (f *memFile) Dress(dr Dressing) error {
-	return f.do("dress", func() error { return f.m.dress(f.n, dr) })
+func (f *memFile) SetMetadata(dr Metadata) error {
+	return f.withLock("dress", func() error { return f.fs.applyMetadata(f.node, dr) })
 }
 
-// dress makes one change for each call that the machine would make, in its
+// applyMetadata makes one change for each call that the machine would make, in its
 // order: a crash may come between any two.
-func (m *Memory) dress(n *node, d Dressing) error {
-	if err := d.check(n.info()); err != nil {
+func (m *Memory) applyMetadata(n *memNode, d Metadata) error {
+	if err := d.validate(n.stat()); err != nil {
 		return err
 	}
-	if d.changesOwner(n.info()) {
-		if m.lacks.chown {
+	if d.changesOwner(n.stat()) {
+		if m.refused.chown {
 			return syscall.EPERM
 		}
 		m.chown(n, d.UID, d.GID)
 	}
-	if d.changesMode(n.info()) {
-		n.now.mode, n.now.ctime = d.Mode, m.time()
-		m.log(n, change{})
+	if d.changesMode(n.stat()) {
+		n.live.mode, n.live.ctime = d.Mode, m.currentTime()
+		m.logChange(n, nodeChange{})
 	}
-	if err := m.dressXattrs(n, d.Xattrs); err != nil {
+	if err := m.applyXattrs(n, d.Xattrs); err != nil {
 		return err
 	}
-	if n.now.mtime != d.Mtime {
+	if n.live.mtime != d.Mtime {
 		m.setMtime(n, d.Mtime)
 	}
 	return nil
 }
 
 // chown clears what would give the rights of another owner away.
-func (m *Memory) chown(n *node, uid, gid uint32) {
+func (m *Memory) chown(n *memNode, uid, gid uint32) {
 	if n.typ != Directory {
-		n.now.mode &^= 0o4000
-		if n.now.mode&0o010 != 0 {
-			n.now.mode &^= 0o2000
+		n.live.mode &^= 0o4000
+		if n.live.mode&0o010 != 0 {
+			n.live.mode &^= 0o2000
 		}
 	}
-	n.now.uid, n.now.gid, n.now.ctime = uid, gid, m.time()
-	m.log(n, change{})
+	n.live.uid, n.live.gid, n.live.ctime = uid, gid, m.currentTime()
+	m.logChange(n, nodeChange{})
 }
 
-func (m *Memory) dressXattrs(n *node, want map[string][]byte) error {
+func (m *Memory) applyXattrs(n *memNode, want map[string][]byte) error {
 	if want == nil {
 		return nil
 	}
-	if !bears(n.typ) && len(want) > 0 {
+	if !supportsUserXattrs(n.typ) && len(want) > 0 {
 		return errors.ErrUnsupported
 	}
-	for _, name := range slices.Sorted(maps.Keys(n.now.xattrs)) {
+	for _, name := range slices.Sorted(maps.Keys(n.live.xattrs)) {
 		if _, keep := want[name]; !keep {
 			m.setXattr(n, name, nil)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(want)) {
-		if old, ok := n.now.xattrs[name]; !ok || !bytes.Equal(old, want[name]) {
+		if old, ok := n.live.xattrs[name]; !ok || !bytes.Equal(old, want[name]) {
 			m.setXattr(n, name, append([]byte{}, want[name]...))
 		}
 	}
@@ -86,34 +86,34 @@ func (m *Memory) dressXattrs(n *node, want map[string][]byte) error {
 }
 
 func (f *memFile) WriteAt(p []byte, off int64) (n int, err error) {
-	err = f.do("write file", func() (err error) {
+	err = f.withLock("write file", func() (err error) {
 		switch {
 		case f.access == memRead:
 			return syscall.EBADF
 		case f.access == memAppend || off < 0:
 			return syscall.EINVAL
 		}
-		n, err = f.m.write(f.n, off, p)
+		n, err = f.fs.writeAt(f.node, off, p)
 		return err
 	})
 	return n, err
 }
 
 func (f *memFile) Truncate(size int64) error {
-	return f.do("truncate file", func() error {
+	return f.withLock("truncate file", func() error {
 		if f.access == memRead || size < 0 {
 			return syscall.EINVAL
 		}
-		old := f.n.now.content
+		old := f.node.live.content
 		have := int64(len(old.data))
-		next := old.share(min(size, have))
+		next := old.sharePrefix(min(size, have))
 		if more := size - have; more > 0 {
-			if more > f.m.capacity-f.m.used {
+			if more > f.fs.capacity-f.fs.used {
 				return syscall.ENOSPC
 			}
-			next.lengthen(size)
+			next.extend(size)
 		}
-		f.m.setContent(f.n, next)
+		f.fs.setContent(f.node, next)
 		return nil
 	})
 }
@@ -122,35 +122,35 @@ func (f *memFile) Truncate(size int64) error {
 // copy is a shared one until a write.
 func (f *memFile) CloneFrom(src File) error {
 	from, ok := src.(*memFile)
-	if !ok || from.m != f.m || from == f {
-		return fail("clone file", "", errors.ErrUnsupported)
+	if !ok || from.fs != f.fs || from == f {
+		return wrapError("clone file", "", errors.ErrUnsupported)
 	}
-	return f.do("clone file", func() error {
-		data := from.n.now.content.data
+	return f.withLock("clone file", func() error {
+		data := from.node.live.content.data
 		switch {
 		case from.closed:
 			return errClosed
 		case from.access != memRead || f.access == memRead:
 			return syscall.EBADF
-		case from.n.dev != f.n.dev || from.n == f.n:
+		case from.node.dev != f.node.dev || from.node == f.node:
 			return errors.ErrUnsupported
 		}
-		if have := f.n.now.content.data; len(have) > len(data) {
-			_, err := f.m.write(f.n, 0, data)
+		if have := f.node.live.content.data; len(have) > len(data) {
+			_, err := f.fs.writeAt(f.node, 0, data)
 			return err
-		} else if int64(len(data)-len(have)) > f.m.capacity-f.m.used {
+		} else if int64(len(data)-len(have)) > f.fs.capacity-f.fs.used {
 			return syscall.ENOSPC
 		}
-		f.m.setContent(f.n, from.n.now.content.share(int64(len(data))))
+		f.fs.setContent(f.node, from.node.live.content.sharePrefix(int64(len(data))))
 		return nil
 	})
 }
 
 // setContent gives a file other data as one change.
-func (m *Memory) setContent(n *node, with *content) {
-	m.used += int64(len(with.data) - len(n.now.content.data))
-	n.now.content = with
-	n.now.mtime = m.time()
-	n.now.ctime = n.now.mtime
-	m.log(n, change{content: with, length: int64(len(with.data)), whole: true})
+func (m *Memory) setContent(n *memNode, with *content) {
+	m.used += int64(len(with.data) - len(n.live.content.data))
+	n.live.content = with
+	n.live.mtime = m.currentTime()
+	n.live.ctime = n.live.mtime
+	m.logChange(n, nodeChange{content: with, length: int64(len(with.data)), replacesAll: true})
 }

@@ -17,34 +17,34 @@ const (
 
 // memFile is a handle on a regular file; m.mu guards all of it.
 type memFile struct {
-	m      *Memory
-	n      *node
+	fs     *Memory
+	node   *memNode
 	access memAccess
 	off    int64
 	closed bool
 }
 
-func (m *Memory) open(n *node, access memAccess) *memFile {
-	n.opens++
-	return &memFile{m: m, n: n, access: access}
+func (m *Memory) openFileHandle(n *memNode, access memAccess) *memFile {
+	n.openCount++
+	return &memFile{fs: m, node: n, access: access}
 }
 
-func (f *memFile) do(op string, call func() error) error {
-	f.m.mu.Lock()
-	defer f.m.mu.Unlock()
+func (f *memFile) withLock(op string, call func() error) error {
+	f.fs.mu.Lock()
+	defer f.fs.mu.Unlock()
 	if f.closed {
-		return fail(op, "", errClosed)
+		return wrapError(op, "", errClosed)
 	}
 	err := call()
 	if errors.Is(err, io.EOF) { // readers compare it
 		return io.EOF
 	}
-	return fail(op, "", err)
+	return wrapError(op, "", err)
 }
 
 func (f *memFile) Read(p []byte) (n int, err error) {
-	err = f.do("read file", func() (err error) {
-		n, err = f.copyAt(p, f.off)
+	err = f.withLock("read file", func() (err error) {
+		n, err = f.readAt(p, f.off)
 		f.off += int64(n)
 		return err
 	})
@@ -55,15 +55,15 @@ func (f *memFile) Read(p []byte) (n int, err error) {
 }
 
 func (f *memFile) ReadAt(p []byte, off int64) (n int, err error) {
-	err = f.do("read file", func() (err error) {
-		n, err = f.copyAt(p, off)
+	err = f.withLock("read file", func() (err error) {
+		n, err = f.readAt(p, off)
 		return err
 	})
 	return n, err
 }
 
-func (f *memFile) copyAt(p []byte, off int64) (n int, err error) {
-	data := f.n.now.content.data
+func (f *memFile) readAt(p []byte, off int64) (n int, err error) {
+	data := f.node.live.content.data
 	switch {
 	case f.access != memRead:
 		return 0, syscall.EBADF
@@ -79,14 +79,14 @@ func (f *memFile) copyAt(p []byte, off int64) (n int, err error) {
 }
 
 func (f *memFile) Write(p []byte) (n int, err error) {
-	err = f.do("write file", func() (err error) {
+	err = f.withLock("write file", func() (err error) {
 		if f.access == memRead {
 			return syscall.EBADF
 		}
 		if f.access == memAppend {
-			f.off = int64(len(f.n.now.content.data))
+			f.off = int64(len(f.node.live.content.data))
 		}
-		n, err = f.m.write(f.n, f.off, p)
+		n, err = f.fs.writeAt(f.node, f.off, p)
 		f.off += int64(n)
 		return err
 	})
@@ -94,51 +94,51 @@ func (f *memFile) Write(p []byte) (n int, err error) {
 }
 
 func (f *memFile) Stat() (info Info, err error) {
-	err = f.do("stat handle", func() error {
-		info = f.n.info()
+	err = f.withLock("stat handle", func() error {
+		info = f.node.stat()
 		return nil
 	})
 	return info, err
 }
 
 func (f *memFile) Xattrs() (all map[string][]byte, err error) {
-	err = f.do("list attributes", func() error {
-		all = f.n.copyXattrs()
+	err = f.withLock("list attributes", func() error {
+		all = f.node.copyXattrs()
 		return nil
 	})
 	return all, err
 }
 
 func (f *memFile) Holes() (holes []Hole, err error) {
-	err = f.do("find holes", func() error {
-		holes = slices.Clone(f.n.now.content.holes)
+	err = f.withLock("find holes", func() error {
+		holes = slices.Clone(f.node.live.content.holes)
 		return nil
 	})
 	return holes, err
 }
 
 func (f *memFile) SetMtime(ns int64) error {
-	return f.do("set time", func() error {
-		f.m.setMtime(f.n, ns)
+	return f.withLock("set time", func() error {
+		f.fs.setMtime(f.node, ns)
 		return nil
 	})
 }
 
 func (f *memFile) Sync() error {
-	return f.do("sync handle", func() error {
-		f.m.sync(f.n)
-		if f.m.journal {
-			f.m.syncNames(f.n)
+	return f.withLock("sync handle", func() error {
+		f.fs.syncNode(f.node)
+		if f.fs.fileSyncKeepsName {
+			f.fs.syncNamesOf(f.node)
 		}
 		return nil
 	})
 }
 
 func (f *memFile) Close() error {
-	err := f.do("close handle", func() error {
+	err := f.withLock("close handle", func() error {
 		f.closed = true
-		f.n.opens--
-		f.m.release(f.n)
+		f.node.openCount--
+		f.fs.releaseSpace(f.node)
 		return nil
 	})
 	if errors.Is(err, errClosed) {

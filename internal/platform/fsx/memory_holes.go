@@ -1,14 +1,14 @@
 package fsx
 
 // memoryBlock is what storage is given in.
-const memoryBlock = 4096
+const memoryBlockSize = 4096
 
-func blockStart(at int64) int64 { return at / memoryBlock * memoryBlock }
-func blockEnd(at int64) int64   { return blockStart(at + memoryBlock - 1) }
+func blockStart(at int64) int64 { return at / memoryBlockSize * memoryBlockSize }
+func blockEnd(at int64) int64   { return blockStart(at + memoryBlockSize - 1) }
 
-// filled answers what is left of holes when from to end is written: whole
+// fillHoles answers what is left of holes when from to end is written: whole
 // blocks get storage.
-func filled(holes []Hole, from, end int64) (left []Hole) {
+func fillHoles(holes []Hole, from, end int64) (left []Hole) {
 	from, end = blockStart(from), blockEnd(end)
 	for _, h := range holes {
 		stop := h.Offset + h.Length
@@ -22,9 +22,9 @@ func filled(holes []Hole, from, end int64) (left []Hole) {
 	return left
 }
 
-// lengthen adds zeros up to size, without storage for the whole blocks. Those
+// extend adds zeros up to size, without storage for the whole blocks. Those
 // who share the bytes so far do not see it.
-func (c *content) lengthen(size int64) {
+func (c *content) extend(size int64) {
 	have := int64(len(c.data))
 	c.data = append(c.data, make([]byte, size-have)...)
 	start := blockEnd(have)

@@ -15,7 +15,7 @@ func TestCapacity(t *testing.T) {
 	m := fsx.NewMemory()
 	m.SetCapacity(10)
 	d := rootOf(t, m, "/")
-	put(t, d, "a", "1234")
+	writeFile(t, d, "a", "1234")
 	f, err := d.Create("b", 0o600)
 	must(t, err)
 	n, err := f.Write([]byte("12345678"))
@@ -29,20 +29,20 @@ func TestCapacity(t *testing.T) {
 		t.Errorf("write file: %v", err)
 	}
 	must(t, d.Remove("b"))
-	if free, _, err := m.Free("/"); err != nil || free != 0 {
+	if free, _, err := m.FreeSpace("/"); err != nil || free != 0 {
 		t.Errorf("%d free while the file is open, %v", free, err)
 	}
 	must(t, f.Close())
 	must(t, f.Close())
-	if free, total, err := m.Free("/"); err != nil || free != 6 || total != 10 {
+	if free, total, err := m.FreeSpace("/"); err != nil || free != 6 || total != 10 {
 		t.Errorf("%d of %d free, %v", free, total, err)
 	}
-	if free, _, err := m.Clone().Free("/"); err != nil || free != 6 {
+	if free, _, err := m.Clone().FreeSpace("/"); err != nil || free != 6 {
 		t.Errorf("%d free in the clone, %v", free, err)
 	}
-	put(t, d, "e", "123456")
+	writeFile(t, d, "e", "123456")
 	must(t, d.Rename("e", d, "a"))
-	if free, _, err := m.Free("/"); err != nil || free != 4 {
+	if free, _, err := m.FreeSpace("/"); err != nil || free != 4 {
 		t.Errorf("%d free after the rename, %v", free, err)
 	}
 }
@@ -58,7 +58,7 @@ func TestUnlinkedFilesWork(t *testing.T) {
 	r, err := d.OpenFile("f")
 	must(t, err)
 	must(t, d.Remove("f"))
-	put(t, d, "f", "other")
+	writeFile(t, d, "f", "other")
 	_, err = w.Write([]byte("two"))
 	must(t, err)
 	if got, err := io.ReadAll(r); err != nil || string(got) != "one two" {
@@ -67,7 +67,7 @@ func TestUnlinkedFilesWork(t *testing.T) {
 	if info, err := r.Stat(); err != nil || info.Nlink != 0 {
 		t.Errorf("%+v, %v", info, err)
 	}
-	if got := holding(t, m, "/f"); got != "other" {
+	if got := contentOf(t, m, "/f"); got != "other" {
 		t.Errorf("the new file holds %q", got)
 	}
 }
@@ -109,10 +109,10 @@ func TestClockAndClone(t *testing.T) {
 	if info, err = rootOf(t, c, "/").Lstat("f"); err != nil || info.Mtime != 100 {
 		t.Errorf("the clone moved on: %+v %v", info, err)
 	}
-	if a, b := holding(t, c, "/f"), holding(t, m, "/f"); a != "a" || b != "b" {
+	if a, b := contentOf(t, c, "/f"), contentOf(t, m, "/f"); a != "a" || b != "b" {
 		t.Errorf("clone %q, original %q", a, b)
 	}
-	if got := holding(t, m.Crash(nil), "/f"); got != "a" {
+	if got := contentOf(t, m.Crash(nil), "/f"); got != "a" {
 		t.Errorf("replaced data without a sync: %q", got)
 	}
 }
@@ -137,11 +137,11 @@ func TestAppendersDoNotMix(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	data := holding(t, m, "/log")
+	data := contentOf(t, m, "/log")
 	for ; len(data) >= 5 && data[:5] == "line\n"; data = data[5:] {
 	}
-	if data != "" || len(holding(t, m, "/log")) != 4*100*5 {
-		t.Errorf("%d bytes, torn at %q", len(holding(t, m, "/log")), data)
+	if data != "" || len(contentOf(t, m, "/log")) != 4*100*5 {
+		t.Errorf("%d bytes, torn at %q", len(contentOf(t, m, "/log")), data)
 	}
 }
 
@@ -157,10 +157,10 @@ func TestOverwrittenBytesAreNotDurable(t *testing.T) {
 	must(t, errors.Join(err, a.Sync(), d.Sync()))
 	_, err = f.Write([]byte("new"))
 	must(t, err)
-	if now, then := holding(t, m, "/f"), holding(t, m.Crash(nil), "/f"); now != "newer" || then != "older" {
+	if now, then := contentOf(t, m, "/f"), contentOf(t, m.Crash(nil), "/f"); now != "newer" || then != "older" {
 		t.Errorf("holds %q, after a crash %q", now, then)
 	}
-	if got := holding(t, m.Crash(func(int) bool { return true }), "/f"); got != "newer" {
+	if got := contentOf(t, m.Crash(func(int) bool { return true }), "/f"); got != "newer" {
 		t.Errorf("after a crash that kept the write: %q", got)
 	}
 }
@@ -181,7 +181,7 @@ func TestCopiesGrowApart(t *testing.T) {
 		grow(copied, name)
 	}
 	for name, copied := range all {
-		if got := holding(t, copied, "/f"); got != "common start "+name {
+		if got := contentOf(t, copied, "/f"); got != "common start "+name {
 			t.Errorf("%s holds %q", name, got)
 		}
 	}
@@ -201,10 +201,10 @@ func TestFileSyncKeepsName(t *testing.T) {
 		must(t, m.WriteFile("/other", []byte("x"), 0o600))
 		must(t, f.Sync())
 		after := m.Clone().Crash(nil)
-		if got := holding(t, after, "/f"); got != want {
+		if got := contentOf(t, after, "/f"); got != want {
 			t.Errorf("with %v: %q", on, got)
 		}
-		if got := holding(t, after, "/tmp") + holding(t, after, "/other"); got != "gonegone" {
+		if got := contentOf(t, after, "/tmp") + contentOf(t, after, "/other"); got != "gonegone" {
 			t.Errorf("with %v the others: %q", on, got)
 		}
 	}
@@ -225,8 +225,8 @@ func TestOlderNameStaysOverwritten(t *testing.T) {
 		last = f
 	}
 	must(t, last.Sync())
-	for set := range 1 << m.Unsynced() {
-		if got := holding(t, m.Crash(func(op int) bool { return set&(1<<op) != 0 }), "/f"); got != "newer" {
+	for set := range 1 << m.UnsyncedCount() {
+		if got := contentOf(t, m.Crash(func(op int) bool { return set&(1<<op) != 0 }), "/f"); got != "newer" {
 			t.Errorf("kept %b: %q", set, got)
 		}
 	}

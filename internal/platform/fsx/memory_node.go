@@ -7,30 +7,30 @@ import (
 	"syscall"
 )
 
-// node is one inode: as it is now, as it is on the disk, and the changes that
+// memNode is one inode: as it is now, as it is on the disk, and the changes that
 // lead from the one to the other.
-type node struct {
-	ino     uint64
-	dev     uint64
-	typ     Type
-	target  string // of a symbolic link
-	nlink   int    // names it has now
-	subdirs int    // names in it that are directories
-	opens   int    // handles on it
-	now     state
-	disk    state
-	pending []change
+type memNode struct {
+	ino       uint64
+	dev       uint64
+	typ       Type
+	target    string // of a symbolic link
+	nlink     int    // names it has now
+	subdirs   int    // names in it that are directories
+	openCount int    // handles on it
+	live      nodeState
+	durable   nodeState
+	pending   []nodeChange
 }
 
-type state struct {
-	attrs
-	names   map[string]*node // of a directory
-	content *content         // of a regular file
-	size    int64            // bytes of content that count; only on the disk side
+type nodeState struct {
+	nodeAttrs
+	names   map[string]*memNode // of a directory
+	content *content            // of a regular file
+	size    int64               // bytes of content that count; only on the disk side
 }
 
-// attrs are written to the disk together, as one inode is.
-type attrs struct {
+// nodeAttrs are written to the disk together, as one inode is.
+type nodeAttrs struct {
 	mode, uid, gid uint32
 	mtime, ctime   int64
 	xattrs         map[string][]byte // never changed in place
@@ -43,74 +43,74 @@ type content struct {
 	holes []Hole
 }
 
-// change is one that a crash may lose.
-type change struct {
-	seq     int64
-	attrs   attrs
-	names   []naming
-	content *content // of a data write: off and length in it
-	off     int64
-	length  int64
-	whole   bool // the file was cut to nothing first
+// nodeChange is one that a crash may lose.
+type nodeChange struct {
+	seq         int64
+	attrs       nodeAttrs
+	names       []nameChange
+	content     *content // of a data write: off and length in it
+	off         int64
+	length      int64
+	replacesAll bool // the file was cut to nothing first
 }
 
-// naming gives a name in a directory to a node, or to none.
-type naming struct {
-	name    string
-	node    *node
-	touched []*node // those whose link count it changed
-	ctime   int64
+// nameChange gives a name in a directory to a node, or to none.
+type nameChange struct {
+	name     string
+	node     *memNode
+	relinked []*memNode // those whose link count it changed
+	ctime    int64
 }
 
-// log notes a change of n that is not yet durable.
-func (m *Memory) log(n *node, c change) {
+// logChange notes a change of n that is not yet durable.
+func (m *Memory) logChange(n *memNode, c nodeChange) {
 	m.seq++
-	c.seq, c.attrs = m.seq, n.now.attrs
+	c.seq, c.attrs = m.seq, n.live.nodeAttrs
 	n.pending = append(n.pending, c)
-	m.dirty[n] = true
+	m.dirtyNodes[n] = true
 }
 
-// sync makes one inode, or the names of one directory, durable.
-func (m *Memory) sync(n *node) {
+// syncNode makes one inode, or the names of one directory, durable.
+func (m *Memory) syncNode(n *memNode) {
 	for _, c := range n.pending {
-		applyNames(&n.disk, c, func(n *node) *attrs { return &n.disk.attrs })
+		applyNames(&n.durable, c, func(n *memNode) *nodeAttrs { return &n.durable.nodeAttrs })
 	}
-	n.disk.attrs, n.disk.content = n.now.attrs, n.now.content
-	if n.now.content != nil {
-		n.disk.size = int64(len(n.now.content.data))
+	n.durable.nodeAttrs, n.durable.content = n.live.nodeAttrs, n.live.content
+	if n.live.content != nil {
+		n.durable.size = int64(len(n.live.content.data))
 	}
 	n.pending = nil
-	delete(m.dirty, n)
+	delete(m.dirtyNodes, n)
 }
 
-// syncNames makes the names that n got or lost durable. An older change of the
+// syncNamesOf makes the names that n got or lost durable. An older change of the
 // same name is over with it.
-func (m *Memory) syncNames(n *node) {
-	for dir := range m.dirty {
-		var left []change
+func (m *Memory) syncNamesOf(n *memNode) {
+	for dir := range m.dirtyNodes {
+		var left []nodeChange
 		for _, c := range dir.pending {
-			if !slices.ContainsFunc(c.names, func(e naming) bool { return slices.Contains(e.touched, n) }) {
+			if !slices.ContainsFunc(c.names, func(e nameChange) bool { return slices.Contains(e.relinked, n) }) {
 				left = append(left, c)
 				continue
 			}
-			applyNames(&dir.disk, c, func(n *node) *attrs { return &n.disk.attrs })
+			applyNames(&dir.durable, c, func(n *memNode) *nodeAttrs { return &n.durable.nodeAttrs })
 			for i := range left {
-				left[i].names = slices.DeleteFunc(slices.Clone(left[i].names), func(old naming) bool {
-					return slices.ContainsFunc(c.names, func(e naming) bool { return e.name == old.name })
+				left[i].names = slices.DeleteFunc(slices.Clone(left[i].names), func(old nameChange) bool {
+					return slices.ContainsFunc(c.names, func(e nameChange) bool { return e.name == old.name })
 				})
 			}
 		}
 		if dir.pending = left; len(left) == 0 {
-			delete(m.dirty, dir)
+			delete(m.dirtyNodes, dir)
 		}
 	}
 }
 
 // applyNames sets the names; attrsOf answers where the change time of a named
 // inode is kept. It may be newer there: that inode has a sync of its own.
-func applyNames(st *state, c change, attrsOf func(*node) *attrs) {
+func applyNames(st *nodeState, c nodeChange, attrsOf func(*memNode) *nodeAttrs) {
 	for _, entry := range c.names {
-		for _, n := range entry.touched {
+		for _, n := range entry.relinked {
 			at := attrsOf(n)
 			at.ctime = max(at.ctime, entry.ctime)
 		}
@@ -124,14 +124,14 @@ func applyNames(st *state, c change, attrsOf func(*node) *attrs) {
 
 // pendingChange is a change and the inode it belongs to.
 type pendingChange struct {
-	node *node
-	change
+	node *memNode
+	nodeChange
 }
 
-// pending answers all changes that a crash may lose, oldest first.
-func (m *Memory) pending() []pendingChange {
+// pendingChanges answers all changes that a crash may lose, oldest first.
+func (m *Memory) pendingChanges() []pendingChange {
 	var all []pendingChange
-	for n := range m.dirty {
+	for n := range m.dirtyNodes {
 		for _, c := range n.pending {
 			all = append(all, pendingChange{n, c})
 		}
@@ -140,42 +140,42 @@ func (m *Memory) pending() []pendingChange {
 	return all
 }
 
-// setNames changes names of a directory, and the link counts of what they name.
-func (m *Memory) setNames(dir *node, entries ...naming) {
-	now := m.time()
+// updateNames changes names of a directory, and the link counts of what they name.
+func (m *Memory) updateNames(dir *memNode, entries ...nameChange) {
+	now := m.currentTime()
 	for i := range entries {
 		entry := &entries[i]
 		entry.ctime = now
-		if old := dir.now.names[entry.name]; old != nil {
-			delete(dir.now.names, entry.name)
+		if old := dir.live.names[entry.name]; old != nil {
+			delete(dir.live.names, entry.name)
 			old.nlink--
-			dir.subdirs -= old.isDir()
-			old.now.ctime = now
-			entry.touched = append(entry.touched, old)
-			m.release(old)
+			dir.subdirs -= old.dirCount()
+			old.live.ctime = now
+			entry.relinked = append(entry.relinked, old)
+			m.releaseSpace(old)
 		}
 		if entry.node != nil {
-			dir.now.names[entry.name] = entry.node
+			dir.live.names[entry.name] = entry.node
 			entry.node.nlink++
-			dir.subdirs += entry.node.isDir()
-			entry.node.now.ctime = now
-			entry.touched = append(entry.touched, entry.node)
+			dir.subdirs += entry.node.dirCount()
+			entry.node.live.ctime = now
+			entry.relinked = append(entry.relinked, entry.node)
 		}
 	}
-	dir.now.mtime, dir.now.ctime = now, now
-	m.log(dir, change{names: entries})
+	dir.live.mtime, dir.live.ctime = now, now
+	m.logChange(dir, nodeChange{names: entries})
 }
 
-// release gives the bytes of a file back that has neither name nor handle.
-func (m *Memory) release(n *node) {
-	if n.nlink == 0 && n.opens == 0 && n.typ == Regular {
-		m.used -= int64(len(n.now.content.data))
+// releaseSpace gives the bytes of a file back that has neither name nor handle.
+func (m *Memory) releaseSpace(n *memNode) {
+	if n.nlink == 0 && n.openCount == 0 && n.typ == Regular {
+		m.used -= int64(len(n.live.content.data))
 	}
 }
 
-// write puts p at off; what does not fit is not written.
-func (m *Memory) write(n *node, off int64, p []byte) (int, error) {
-	have := int64(len(n.now.content.data))
+// writeAt puts p at off; what does not fit is not written.
+func (m *Memory) writeAt(n *memNode, off int64, p []byte) (int, error) {
+	have := int64(len(n.live.content.data))
 	grow := max(off+int64(len(p))-have, 0)
 	var err error
 	if room := max(m.capacity-m.used, 0); grow > room {
@@ -187,34 +187,34 @@ func (m *Memory) write(n *node, off int64, p []byte) (int, error) {
 	}
 	switch { // others may hold these bytes
 	case off < have:
-		n.now.content = n.now.content.cut(have)
+		n.live.content = n.live.content.clonePrefix(have)
 	case off > have:
-		n.now.content = n.now.content.share(have)
-		n.now.content.lengthen(off)
+		n.live.content = n.live.content.sharePrefix(have)
+		n.live.content.extend(off)
 	}
-	c := n.now.content
+	c := n.live.content
 	if len(c.holes) > 0 {
-		c.holes = filled(c.holes, off, off+int64(len(p)))
+		c.holes = fillHoles(c.holes, off, off+int64(len(p)))
 	}
 	over := copy(c.data[off:], p)
 	c.data = append(c.data, p[over:]...)
 	m.used += grow
-	n.now.mtime = m.time()
-	n.now.ctime = n.now.mtime
-	m.log(n, change{content: c, off: off, length: int64(len(p))})
+	n.live.mtime = m.currentTime()
+	n.live.ctime = n.live.mtime
+	m.logChange(n, nodeChange{content: c, off: off, length: int64(len(p))})
 	return len(p), err
 }
 
-func (n *node) info() Info {
+func (n *memNode) stat() Info {
 	info := Info{
-		Type: n.typ, Mode: n.now.mode, Dev: n.dev, Ino: n.ino, Nlink: uint64(n.nlink),
-		UID: n.now.uid, GID: n.now.gid, Mtime: n.now.mtime, Ctime: n.now.ctime,
+		Type: n.typ, Mode: n.live.mode, Dev: n.dev, Ino: n.ino, Nlink: uint64(n.nlink),
+		UID: n.live.uid, GID: n.live.gid, Mtime: n.live.mtime, Ctime: n.live.ctime,
 	}
 	switch n.typ {
 	case Regular:
-		info.Size = int64(len(n.now.content.data))
+		info.Size = int64(len(n.live.content.data))
 		stored := info.Size
-		for _, h := range n.now.content.holes {
+		for _, h := range n.live.content.holes {
 			stored -= h.Length
 		}
 		info.Blocks = (stored + 511) / 512
@@ -230,7 +230,7 @@ func (n *node) info() Info {
 	return info
 }
 
-func (n *node) isDir() int {
+func (n *memNode) dirCount() int {
 	if n.typ == Directory {
 		return 1
 	}
@@ -238,8 +238,8 @@ func (n *node) isDir() int {
 }
 
 // setXattr sets one attribute, or removes it when there is no value.
-func (m *Memory) setXattr(n *node, name string, value []byte) {
-	next := maps.Clone(n.now.xattrs)
+func (m *Memory) setXattr(n *memNode, name string, value []byte) {
+	next := maps.Clone(n.live.xattrs)
 	if next == nil {
 		next = map[string][]byte{}
 	}
@@ -247,23 +247,23 @@ func (m *Memory) setXattr(n *node, name string, value []byte) {
 	if value != nil {
 		next[name] = value
 	}
-	n.now.xattrs = next
-	n.now.ctime = m.time()
-	m.log(n, change{})
+	n.live.xattrs = next
+	n.live.ctime = m.currentTime()
+	m.logChange(n, nodeChange{})
 }
 
-func (m *Memory) setMtime(n *node, ns int64) {
-	n.now.mtime, n.now.ctime = ns, m.time()
-	m.log(n, change{})
+func (m *Memory) setMtime(n *memNode, ns int64) {
+	n.live.mtime, n.live.ctime = ns, m.currentTime()
+	m.logChange(n, nodeChange{})
 }
 
 // copyXattrs answers nil for none, as the machine does.
-func (n *node) copyXattrs() map[string][]byte {
-	if len(n.now.xattrs) == 0 {
+func (n *memNode) copyXattrs() map[string][]byte {
+	if len(n.live.xattrs) == 0 {
 		return nil
 	}
-	all := make(map[string][]byte, len(n.now.xattrs))
-	for name, value := range n.now.xattrs {
+	all := make(map[string][]byte, len(n.live.xattrs))
+	for name, value := range n.live.xattrs {
 		all[name] = slices.Clone(value)
 	}
 	return all

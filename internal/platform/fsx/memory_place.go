@@ -7,120 +7,120 @@ import (
 	"syscall"
 )
 
-// lacks is what this file system cannot do for us.
-type lacks struct{ chown, exchange bool }
+// refusedOps is what this file system cannot do for us.
+type refusedOps struct{ chown, exchange bool }
 
 // RefuseChown makes a change of owner fs.ErrPermission, as for one who is not root.
 func (m *Memory) RefuseChown(on bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.lacks.chown = on
+	m.refused.chown = on
 }
 
 // RefuseExchange makes Exchange errors.ErrUnsupported, as some file systems do.
 func (m *Memory) RefuseExchange(on bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.lacks.exchange = on
+	m.refused.exchange = on
 }
 
-// into is with, for a name of another directory of this file system too.
-func (d *memDir) into(op, name string, to Dir, newName string, call func(n, other *node) error) error {
+// withDestination is with, for a name of another directory of this file system too.
+func (d *memDir) withDestination(op, name string, to Dir, newName string, call func(n, other *memNode) error) error {
 	if err := errors.Join(CheckName(name), CheckName(newName)); err != nil {
-		return fail(op, name, err)
+		return wrapError(op, name, err)
 	}
-	return d.with(op, name, func(n *node) error {
-		if err := checkMemory(newName); err != nil {
+	return d.withChild(op, name, func(n *memNode) error {
+		if err := checkMemoryName(newName); err != nil {
 			return err
 		}
 		other, ok := to.(*memDir)
 		switch {
-		case !ok || other.m != d.m || other.n.dev != d.n.dev:
+		case !ok || other.fs != d.fs || other.node.dev != d.node.dev:
 			return syscall.EXDEV
 		case other.closed:
 			return errClosed
-		case other.n.nlink == 0:
+		case other.node.nlink == 0:
 			return syscall.ENOENT
 		}
-		return call(n, other.n)
+		return call(n, other.node)
 	})
 }
 
-func (d *memDir) Place(name string, to Dir, newName string) error {
-	return d.into("place", name, to, newName, func(n, other *node) error {
+func (d *memDir) RenameNoReplace(name string, to Dir, newName string) error {
+	return d.withDestination("place", name, to, newName, func(n, other *memNode) error {
 		switch {
-		case other.now.names[newName] != nil:
+		case other.live.names[newName] != nil:
 			return syscall.EEXIST
-		case holds(n, other):
+		case containsNode(n, other):
 			return syscall.EINVAL
 		}
-		d.m.rename(d.n, name, other, newName, n)
+		d.fs.moveName(d.node, name, other, newName, n)
 		return nil
 	})
 }
 
 func (d *memDir) Exchange(name string, to Dir, newName string) error {
-	return d.into("exchange", name, to, newName, func(n, other *node) error {
-		old := other.now.names[newName]
+	return d.withDestination("exchange", name, to, newName, func(n, other *memNode) error {
+		old := other.live.names[newName]
 		switch {
-		case d.m.lacks.exchange:
+		case d.fs.refused.exchange:
 			return errors.ErrUnsupported
 		case old == nil:
 			return syscall.ENOENT
 		case old == n:
 			return nil
-		case holds(n, other) || holds(old, d.n):
+		case containsNode(n, other) || containsNode(old, d.node):
 			return syscall.EINVAL
 		}
-		d.m.exchange(d.n, name, other, newName)
+		d.fs.exchangeNames(d.node, name, other, newName)
 		return nil
 	})
 }
 
-// exchange is two changes between two directories, as a rename is (M3). Held
+// exchangeNames is two changes between two directories, as a rename is (M3). Held
 // open, neither inode gives its bytes back while it has no name.
-func (m *Memory) exchange(from *node, name string, to *node, newName string) {
-	n, old := from.now.names[name], to.now.names[newName]
-	n.opens, old.opens = n.opens+1, old.opens+1
+func (m *Memory) exchangeNames(from *memNode, name string, to *memNode, newName string) {
+	n, old := from.live.names[name], to.live.names[newName]
+	n.openCount, old.openCount = n.openCount+1, old.openCount+1
 	if from == to {
-		m.setNames(from, naming{name: newName, node: n}, naming{name: name, node: old})
+		m.updateNames(from, nameChange{name: newName, node: n}, nameChange{name: name, node: old})
 	} else {
-		m.setNames(to, naming{name: newName, node: n})
-		m.setNames(from, naming{name: name, node: old})
+		m.updateNames(to, nameChange{name: newName, node: n})
+		m.updateNames(from, nameChange{name: name, node: old})
 	}
-	n.opens, old.opens = n.opens-1, old.opens-1
+	n.openCount, old.openCount = n.openCount-1, old.openCount-1
 }
 
 func (d *memDir) Link(name string, to Dir, newName string) error {
-	return d.into("link file", name, to, newName, func(n, other *node) error {
+	return d.withDestination("link file", name, to, newName, func(n, other *memNode) error {
 		switch {
-		case other.now.names[newName] != nil:
+		case other.live.names[newName] != nil:
 			return syscall.EEXIST
 		case n.typ == Directory:
 			return syscall.EPERM
 		}
-		d.m.setNames(other, naming{name: newName, node: n})
+		d.fs.updateNames(other, nameChange{name: newName, node: n})
 		return nil
 	})
 }
 
 // maxTarget is the longest text of a link on Linux.
-const maxTarget = 4095
+const maxLinkTarget = 4095
 
 func (d *memDir) Symlink(text, name string) error {
-	return d.do("make link", name, func() error {
+	return d.withLock("make link", name, func() error {
 		if err := CheckName(name); err != nil {
 			return err
 		}
 		switch {
 		case text == "":
 			return syscall.ENOENT
-		case len(text) > maxTarget:
+		case len(text) > maxLinkTarget:
 			return syscall.ENAMETOOLONG
 		case strings.IndexByte(text, 0) >= 0:
 			return syscall.EINVAL
 		}
-		n, err := d.m.add(d.n, name, Symlink, 0o777)
+		n, err := d.fs.addNode(d.node, name, Symlink, 0o777)
 		if err == nil {
 			n.target = text
 		}
@@ -128,28 +128,28 @@ func (d *memDir) Symlink(text, name string) error {
 	})
 }
 
-func (d *memDir) Special(name string, typ Type, mode fs.FileMode) error {
-	return d.do("make special file", name, func() error {
+func (d *memDir) Mknod(name string, typ Type, mode fs.FileMode) error {
+	return d.withLock("make special file", name, func() error {
 		if err := CheckName(name); err != nil {
 			return err
 		}
 		if typ != FIFO && typ != Socket {
 			return errors.ErrUnsupported
 		}
-		_, err := d.m.add(d.n, name, typ, mode.Perm())
+		_, err := d.fs.addNode(d.node, name, typ, mode.Perm())
 		return err
 	})
 }
 
 func (d *memDir) RemoveDir(name string) error {
-	return d.with("remove directory", name, func(n *node) error {
+	return d.withChild("remove directory", name, func(n *memNode) error {
 		switch {
 		case n.typ != Directory:
 			return syscall.ENOTDIR
-		case len(n.now.names) > 0:
+		case len(n.live.names) > 0:
 			return syscall.ENOTEMPTY
 		}
-		d.m.setNames(d.n, naming{name: name})
+		d.fs.updateNames(d.node, nameChange{name: name})
 		return nil
 	})
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
-// everyLoss answers what describe says of every set of lost changes.
-func everyLoss(t *testing.T, m *fsx.Memory, describe func(*fsx.Memory) string) map[string]bool {
+// crashResults answers what describe says of every set of lost changes.
+func crashResults(t *testing.T, m *fsx.Memory, describe func(*fsx.Memory) string) map[string]bool {
 	t.Helper()
-	if m.Unsynced() > 10 {
-		t.Fatalf("%d changes are too many", m.Unsynced())
+	if m.UnsyncedCount() > 10 {
+		t.Fatalf("%d changes are too many", m.UnsyncedCount())
 	}
 	found := map[string]bool{}
-	for set := range 1 << m.Unsynced() {
+	for set := range 1 << m.UnsyncedCount() {
 		found[describe(m.Crash(func(op int) bool { return set&(1<<op) != 0 }))] = true
 	}
 	return found
@@ -34,14 +34,14 @@ func TestExchangeAndACrash(t *testing.T) {
 	within := m.Clone()
 	inside := rootOf(t, within, "/")
 	must(t, inside.Exchange("a", inside, "b"))
-	got := everyLoss(t, within, func(m *fsx.Memory) string { return holding(t, m, "/a") + holding(t, m, "/b") })
+	got := crashResults(t, within, func(m *fsx.Memory) string { return contentOf(t, m, "/a") + contentOf(t, m, "/b") })
 	if diff := cmp.Diff(map[string]bool{"AB": true, "BA": true}, got); diff != "" {
 		t.Errorf("in one directory it is one step: %s", diff)
 	}
 	must(t, d.Exchange("a", sub, "c"))
-	describe := func(m *fsx.Memory) string { return holding(t, m, "/a") + holding(t, m, "/sub/c") }
+	describe := func(m *fsx.Memory) string { return contentOf(t, m, "/a") + contentOf(t, m, "/sub/c") }
 	want := map[string]bool{"AC": true, "AA": true, "CC": true, "CA": true}
-	if diff := cmp.Diff(want, everyLoss(t, m, describe)); diff != "" {
+	if diff := cmp.Diff(want, crashResults(t, m, describe)); diff != "" {
 		t.Errorf("between two it is one change in each: %s", diff)
 	}
 	must(t, errors.Join(sub.Sync(), d.Sync()))
@@ -65,7 +65,7 @@ func TestExchangeKeepsCounts(t *testing.T) {
 	if err := y.Link("g", y, "never"); !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("a directory got a second name: %v", err)
 	}
-	if free, _, err := m.Free("/"); err != nil || free != 50 {
+	if free, _, err := m.FreeSpace("/"); err != nil || free != 50 {
 		t.Errorf("%d free, %v", free, err)
 	}
 	for path, want := range map[string]uint64{"/x": 2, "/y": 3} {
@@ -79,7 +79,7 @@ func TestExchangeKeepsCounts(t *testing.T) {
 		}
 	}
 	must(t, errors.Join(x.Remove("f"), x.Remove("deep")))
-	if free, _, err := m.Free("/"); err != nil || free != 100 {
+	if free, _, err := m.FreeSpace("/"); err != nil || free != 100 {
 		t.Errorf("%d free at the end, %v", free, err)
 	}
 }
@@ -91,14 +91,14 @@ func TestPlacedAndLinkedNamesNeedASync(t *testing.T) {
 	must(t, m.MkdirAll("/sub", 0o755, fsx.Synced))
 	d, sub := rootOf(t, m, "/"), rootOf(t, m, "/sub")
 	must(t, d.Link("f", sub, "g"))
-	must(t, d.Place("f", sub, "h"))
-	if got := holding(t, m.Crash(nil), "/f"); got != "F" {
+	must(t, d.RenameNoReplace("f", sub, "h"))
+	if got := contentOf(t, m.Crash(nil), "/f"); got != "F" {
 		t.Errorf("lost changes took the old name: %q", got)
 	}
 	must(t, sub.Sync())
 	after := m.Crash(nil)
 	for _, path := range []string{"/f", "/sub/g", "/sub/h"} {
-		if got := holding(t, after, path); got != "F" {
+		if got := contentOf(t, after, path); got != "F" {
 			t.Errorf("%s holds %q", path, got)
 		}
 	}
@@ -125,14 +125,14 @@ func TestDressingIsPendingUntilASync(t *testing.T) {
 	must(t, m.Chmod("/f", 0o700|fs.ModeSetuid, fsx.Synced))
 	d := rootOf(t, m, "/")
 	is := lstatAt(t, m, "/", "f")
-	must(t, d.Dress("f", is.Ino, fsx.Dressing{
-		Owner: true, UID: 9, GID: 9, Mode: 0o4711, Mtime: 5, Xattrs: map[string][]byte{"user.a": nil},
+	must(t, d.SetMetadata("f", is.Ino, fsx.Metadata{
+		SetOwner: true, UID: 9, GID: 9, Mode: 0o4711, Mtime: 5, Xattrs: map[string][]byte{"user.a": nil},
 	}))
 	if got := lstatAt(t, m.Crash(nil), "/", "f"); got != is {
 		t.Errorf("without a sync %+v, was %+v", got, is)
 	}
-	if m.Unsynced() != 4 {
-		t.Errorf("%d changes", m.Unsynced())
+	if m.UnsyncedCount() != 4 {
+		t.Errorf("%d changes", m.UnsyncedCount())
 	}
 	owned := lstatAt(t, m.Crash(func(op int) bool { return op == 0 }), "/", "f")
 	if owned.UID != 9 || owned.Mode != 0o700 {
@@ -154,17 +154,17 @@ func TestWhatMemoryRefuses(t *testing.T) {
 	m.RefuseExchange(true)
 	for _, m := range []*fsx.Memory{m, m.Clone(), m.Crash(nil)} {
 		d := rootOf(t, m, "/")
-		put(t, d, "a", "A")
-		put(t, d, "b", "B")
-		if err := d.Exchange("a", d, "b"); !errors.Is(err, errors.ErrUnsupported) || holding(t, m, "/a") != "A" {
+		writeFile(t, d, "a", "A")
+		writeFile(t, d, "b", "B")
+		if err := d.Exchange("a", d, "b"); !errors.Is(err, errors.ErrUnsupported) || contentOf(t, m, "/a") != "A" {
 			t.Errorf("exchange: %v", err)
 		}
 		is := lstatAt(t, m, "/", "a")
-		err := d.Dress("a", is.Ino, fsx.Dressing{Owner: true, UID: 1, Mode: 0o777, Mtime: 5})
+		err := d.SetMetadata("a", is.Ino, fsx.Metadata{SetOwner: true, UID: 1, Mode: 0o777, Mtime: 5})
 		if !errors.Is(err, fs.ErrPermission) || lstatAt(t, m, "/", "a") != is {
 			t.Errorf("another owner: %v", err)
 		}
-		must(t, d.Dress("a", is.Ino, fsx.Dressing{Owner: true, Mode: 0o777, Mtime: 5})) // the owner it has
+		must(t, d.SetMetadata("a", is.Ino, fsx.Metadata{SetOwner: true, Mode: 0o777, Mtime: 5})) // the owner it has
 	}
 }
 
@@ -180,12 +180,12 @@ func TestTruncateAndACrash(t *testing.T) {
 	must(t, f.Truncate(4))
 	_, err = f.WriteAt([]byte("ab"), 6)
 	must(t, err)
-	got := everyLoss(t, m, func(m *fsx.Memory) string { return holding(t, m, "/f") })
+	got := crashResults(t, m, func(m *fsx.Memory) string { return contentOf(t, m, "/f") })
 	want := map[string]bool{"0123456789": true, "0123": true, "012345ab89": true, "0123\x00\x00ab": true}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if free, _, err := m.Free("/"); err != nil || free != 12 {
+	if free, _, err := m.FreeSpace("/"); err != nil || free != 12 {
 		t.Errorf("%d free, %v", free, err)
 	}
 	if err := f.Truncate(21); !errors.Is(err, fsx.ErrNoSpace) {
@@ -197,7 +197,7 @@ func TestTruncateAndACrash(t *testing.T) {
 	must(t, err)
 	must(t, g.Truncate(10))
 	must(t, g.CloneFrom(r))
-	if got := holding(t, m, "/g"); got != "0123\x00\x00ab\x00\x00" {
+	if got := contentOf(t, m, "/g"); got != "0123\x00\x00ab\x00\x00" {
 		t.Errorf("the clone holds %q", got)
 	}
 	if h, err := d.Create("h", 0o600); err != nil || !errors.Is(h.CloneFrom(r), fsx.ErrNoSpace) {

@@ -20,8 +20,8 @@ func rootOf(t *testing.T, m *fsx.Memory, path string) fsx.Dir {
 	return d
 }
 
-// holding answers the data of the file at path, or "gone".
-func holding(t *testing.T, m *fsx.Memory, path string) string {
+// contentOf answers the data of the file at path, or "gone".
+func contentOf(t *testing.T, m *fsx.Memory, path string) string {
 	t.Helper()
 	data, err := m.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -62,15 +62,15 @@ func TestCrashLosesWhatWasNotSynced(t *testing.T) {
 		"/both": "first ", "/name only": "", "/nothing": "gone", "/data only": "gone",
 		"/lost/nothing": "gone", "/lost/data only": "gone",
 	} {
-		if got := holding(t, after, path); got != want {
+		if got := contentOf(t, after, path); got != want {
 			t.Errorf("%s holds %q, want %q", path, got, want)
 		}
 	}
-	if got := holding(t, m, "/both"); got != "first second" {
+	if got := contentOf(t, m, "/both"); got != "first second" {
 		t.Errorf("the crash changed the original: %q", got)
 	}
-	if after.Unsynced() != 0 {
-		t.Errorf("%d changes unsynced after a crash", after.Unsynced())
+	if after.UnsyncedCount() != 0 {
+		t.Errorf("%d changes unsynced after a crash", after.UnsyncedCount())
 	}
 }
 
@@ -118,18 +118,18 @@ func TestRenameWithoutSyncVanishes(t *testing.T) {
 	must(t, m.WriteFile("/tmp", []byte("new"), 0o600, fsx.Synced))
 	d := rootOf(t, m, "/")
 	must(t, d.Rename("tmp", d, "f"))
-	if got := holding(t, m.Crash(nil), "/f"); got != "old" {
+	if got := contentOf(t, m.Crash(nil), "/f"); got != "old" {
 		t.Errorf("without a sync: %q", got)
 	}
-	if got := holding(t, m.Crash(nil), "/tmp"); got != "new" {
+	if got := contentOf(t, m.Crash(nil), "/tmp"); got != "new" {
 		t.Errorf("without a sync the old name: %q", got)
 	}
 	must(t, d.Sync())
-	if got := m.Crash(nil).Paths(); !slices.Equal(got, []string{"/f"}) || holding(t, m.Crash(nil), "/f") != "new" {
+	if got := m.Crash(nil).Paths(); !slices.Equal(got, []string{"/f"}) || contentOf(t, m.Crash(nil), "/f") != "new" {
 		t.Errorf("after the sync: %v", got)
 	}
 	must(t, d.Remove("f"))
-	if got := holding(t, m.Crash(nil), "/f"); got != "new" {
+	if got := contentOf(t, m.Crash(nil), "/f"); got != "new" {
 		t.Errorf("removed without a sync: %q", got)
 	}
 }
@@ -145,7 +145,7 @@ func TestCrashKeepsTheSubset(t *testing.T) {
 		_, err := f.Write([]byte(part))
 		must(t, err)
 	}
-	if got := m.Unsynced(); got != 3 {
+	if got := m.UnsyncedCount(); got != 3 {
 		t.Fatalf("%d changes", got)
 	}
 	want := map[int]string{
@@ -154,7 +154,7 @@ func TestCrashKeepsTheSubset(t *testing.T) {
 	}
 	for set, data := range want {
 		after := m.Crash(func(op int) bool { return set&(1<<op) != 0 })
-		if got := holding(t, after, "/f"); got != data {
+		if got := contentOf(t, after, "/f"); got != data {
 			t.Errorf("kept %03b: %q, want %q", set, got, data)
 		}
 	}
@@ -179,12 +179,12 @@ func replaceFile(t *testing.T, d fsx.Dir, data string, skipFile, skipDir bool) {
 	}
 }
 
-// outcomes answers what f can hold after a crash, over all subsets.
-func outcomes(t *testing.T, m *fsx.Memory) []string {
+// crashContents answers what f can hold after a crash, over all subsets.
+func crashContents(t *testing.T, m *fsx.Memory) []string {
 	t.Helper()
 	all := map[string]bool{}
-	for set := range 1 << m.Unsynced() {
-		all[holding(t, m.Crash(func(op int) bool { return set&(1<<op) != 0 }), "/f")] = true
+	for set := range 1 << m.UnsyncedCount() {
+		all[contentOf(t, m.Crash(func(op int) bool { return set&(1<<op) != 0 }), "/f")] = true
 	}
 	var list []string
 	for data := range all {
@@ -210,10 +210,10 @@ func TestReplaceIsOldOrNew(t *testing.T) {
 			m := fsx.NewMemory()
 			must(t, m.WriteFile("/f", []byte("old"), 0o600, fsx.Synced))
 			replaceFile(t, rootOf(t, m, "/"), "NEW!", c.skipFile, c.skipDir)
-			if diff := cmp.Diff(c.want, outcomes(t, m)); diff != "" {
+			if diff := cmp.Diff(c.want, crashContents(t, m)); diff != "" {
 				t.Error(diff)
 			}
-			if diff := cmp.Diff(c.want, outcomes(t, m.Clone())); diff != "" {
+			if diff := cmp.Diff(c.want, crashContents(t, m.Clone())); diff != "" {
 				t.Errorf("of the clone: %s", diff)
 			}
 		})
@@ -238,7 +238,7 @@ func TestMoveBetweenDirectoriesNeedsBothSyncs(t *testing.T) {
 			must(t, b.Sync())
 		}
 		after := m.Crash(nil)
-		if got := [2]string{holding(t, after, "/a/f"), holding(t, after, "/b/f")}; got != want {
+		if got := [2]string{contentOf(t, after, "/a/f"), contentOf(t, after, "/b/f")}; got != want {
 			t.Errorf("synced %s: %q, want %q", synced, got, want)
 		}
 	}
@@ -271,11 +271,11 @@ func TestWritesOfManyMegabytes(t *testing.T) {
 	}
 	must(t, d.Sync())
 	torn := m.Crash(func(op int) bool { return op > 0 })
-	if got := holding(t, torn, "/blob"); len(got) != 20<<20 || got[0] != 0 || got[len(part)] != 'p' {
+	if got := contentOf(t, torn, "/blob"); len(got) != 20<<20 || got[0] != 0 || got[len(part)] != 'p' {
 		t.Errorf("torn blob of %d bytes", len(got))
 	}
 	must(t, f.Sync())
-	if got := holding(t, m.Crash(nil), "/blob"); len(got) != 20<<20 || got[0] != 'p' {
+	if got := contentOf(t, m.Crash(nil), "/blob"); len(got) != 20<<20 || got[0] != 'p' {
 		t.Errorf("blob of %d bytes", len(got))
 	}
 }

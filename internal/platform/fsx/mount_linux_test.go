@@ -15,9 +15,9 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
-// private gives the rest of the test a mount table of its own. The thread is
+// usePrivateMounts gives the rest of the test a mount table of its own. The thread is
 // never unlocked, so it ends with the test and takes its mounts along.
-func private(t *testing.T) {
+func usePrivateMounts(t *testing.T) {
 	t.Helper()
 	runtime.LockOSThread()
 	if err := unix.Unshare(unix.CLONE_FS | unix.CLONE_NEWNS); err != nil {
@@ -36,7 +36,7 @@ func TestMountsAreNotEntered(t *testing.T) {
 			for _, file := range []string{"file", "bindfile", "source/f"} {
 				must(t, os.WriteFile(filepath.Join(root, file), []byte("x"), 0o600))
 			}
-			private(t)
+			usePrivateMounts(t)
 			bind := func(from, to string) {
 				must(t, unix.Mount(filepath.Join(root, from), filepath.Join(root, to), "", unix.MS_BIND, ""))
 				t.Cleanup(func() { _ = unix.Unmount(filepath.Join(root, to), unix.MNT_DETACH) })
@@ -57,12 +57,12 @@ func TestMountsAreNotEntered(t *testing.T) {
 			if _, err := d.OpenFile("bindfile"); !errors.Is(err, fsx.ErrOtherMount) {
 				t.Errorf("open bindfile: %v", err)
 			}
-			full(t, fs, filepath.Join(root, "tmpfs"))
+			testFullDisk(t, fs, filepath.Join(root, "tmpfs"))
 		})
 	}
 }
 
-func full(t *testing.T, fs fsx.FS, root string) {
+func testFullDisk(t *testing.T, fs fsx.FS, root string) {
 	t.Helper()
 	d, err := fs.OpenRoot(root)
 	must(t, err)
@@ -91,7 +91,7 @@ func TestReadingLeavesTheAccessTime(t *testing.T) {
 	d, err := fsx.OS().OpenRoot(root)
 	must(t, err)
 	defer d.Close()
-	if got := slurp(t, d, "f"); got != "x" || accessed() != then.UnixNano() {
+	if got := readFile(t, d, "f"); got != "x" || accessed() != then.UnixNano() {
 		t.Errorf("read %q, accessed %d", got, accessed())
 	}
 	if _, err := os.ReadFile(path); err != nil || accessed() == then.UnixNano() {

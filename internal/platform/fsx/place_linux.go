@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Place leaves it to the kernel to find the new name free. A file system that
+// RenameNoReplace leaves it to the kernel to find the new name free. A file system that
 // cannot is looked at first: what takes the name in between is replaced there.
-func (d *osDir) Place(name string, to Dir, newName string) error {
-	return d.between("place", name, to, newName, func(from, to int) error {
+func (d *osDir) RenameNoReplace(name string, to Dir, newName string) error {
+	return d.withDirPair("place", name, to, newName, func(from, to int) error {
 		err := unix.Renameat2(from, name, to, newName, unix.RENAME_NOREPLACE)
 		if !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOSYS) {
 			return err
@@ -32,39 +32,39 @@ func (d *osDir) Place(name string, to Dir, newName string) error {
 // Exchange: the kernel also says EINVAL for a directory and what lies in it.
 func (d *osDir) Exchange(name string, to Dir, newName string) error {
 	const op = "exchange"
-	err := d.between(op, name, to, newName, func(from, to int) error {
+	err := d.withDirPair(op, name, to, newName, func(from, to int) error {
 		return unix.Renameat2(from, name, to, newName, unix.RENAME_EXCHANGE)
 	})
-	return unsupported(op, name, err, unix.EINVAL, unix.ENOSYS)
+	return asUnsupported(op, name, err, unix.EINVAL, unix.ENOSYS)
 }
 
-// unsupported takes those answers of the kernel as errors.ErrUnsupported.
-func unsupported(op, name string, err error, answers ...unix.Errno) error {
+// asUnsupported takes those answers of the kernel as errors.ErrUnsupported.
+func asUnsupported(op, name string, err error, answers ...unix.Errno) error {
 	for _, errno := range answers {
 		if errors.Is(err, errno) {
-			return failAs(op, name, errors.ErrUnsupported, errno)
+			return wrapErrorAs(op, name, errors.ErrUnsupported, errno)
 		}
 	}
 	return err
 }
 
 func (d *osDir) Link(name string, to Dir, newName string) error {
-	return d.between("link file", name, to, newName, func(from, to int) error {
+	return d.withDirPair("link file", name, to, newName, func(from, to int) error {
 		return unix.Linkat(from, name, to, newName, 0)
 	})
 }
 
 func (d *osDir) Symlink(text, name string) error {
 	if err := CheckName(name); err != nil {
-		return fail("make link", name, err)
+		return wrapError("make link", name, err)
 	}
-	return d.do("make link", name, func(fd int) error { return unix.Symlinkat(text, fd, name) })
+	return d.withFD("make link", name, func(fd int) error { return unix.Symlinkat(text, fd, name) })
 }
 
-func (d *osDir) Special(name string, typ Type, mode fs.FileMode) error {
+func (d *osDir) Mknod(name string, typ Type, mode fs.FileMode) error {
 	const op = "make special file"
 	if err := CheckName(name); err != nil {
-		return fail(op, name, err)
+		return wrapError(op, name, err)
 	}
 	bits := uint32(mode.Perm())
 	switch typ {
@@ -73,20 +73,20 @@ func (d *osDir) Special(name string, typ Type, mode fs.FileMode) error {
 	case Socket:
 		bits |= unix.S_IFSOCK
 	default:
-		return fail(op, name, errors.ErrUnsupported)
+		return wrapError(op, name, errors.ErrUnsupported)
 	}
-	return d.do(op, name, func(fd int) error { return unix.Mknodat(fd, name, bits, 0) })
+	return d.withFD(op, name, func(fd int) error { return unix.Mknodat(fd, name, bits, 0) })
 }
 
 // WriteAt refuses a file opened for appending: Linux would append there.
 func (f *osFile) WriteAt(p []byte, off int64) (done int, err error) {
 	const op = "write file"
-	if f.appends {
-		return 0, fail(op, "", unix.EINVAL)
+	if f.appendMode {
+		return 0, wrapError(op, "", unix.EINVAL)
 	}
 	for done < len(p) {
 		n := 0
-		err := f.do(op, "", func(fd int) (err error) {
+		err := f.withFD(op, "", func(fd int) (err error) {
 			n, err = unix.Pwrite(fd, p[done:], off+int64(done))
 			return err
 		})
@@ -94,7 +94,7 @@ func (f *osFile) WriteAt(p []byte, off int64) (done int, err error) {
 			return done, err
 		}
 		if n == 0 {
-			return done, fail(op, "", io.ErrShortWrite)
+			return done, wrapError(op, "", io.ErrShortWrite)
 		}
 		done += n
 	}
@@ -102,7 +102,7 @@ func (f *osFile) WriteAt(p []byte, off int64) (done int, err error) {
 }
 
 func (f *osFile) Truncate(size int64) error {
-	return f.do("truncate file", "", func(fd int) error { return unix.Ftruncate(fd, size) })
+	return f.withFD("truncate file", "", func(fd int) error { return unix.Ftruncate(fd, size) })
 }
 
 // CloneFrom takes what the kernel answers for a file system without shared
@@ -111,13 +111,13 @@ func (f *osFile) CloneFrom(src File) error {
 	const op = "clone file"
 	from, ok := src.(*osFile)
 	if !ok || from == f {
-		return fail(op, "", errors.ErrUnsupported)
+		return wrapError(op, "", errors.ErrUnsupported)
 	}
 	from.mu.RLock()
 	defer from.mu.RUnlock()
 	if from.fd < 0 {
-		return fail(op, "", errClosed)
+		return wrapError(op, "", errClosed)
 	}
-	err := f.do(op, "", func(fd int) error { return unix.IoctlFileClone(fd, from.fd) })
-	return unsupported(op, "", err, unix.EINVAL, unix.ENOTTY, unix.ENOSYS, unix.EOPNOTSUPP, unix.EXDEV)
+	err := f.withFD(op, "", func(fd int) error { return unix.IoctlFileClone(fd, from.fd) })
+	return asUnsupported(op, "", err, unix.EINVAL, unix.ENOTTY, unix.ENOSYS, unix.EOPNOTSUPP, unix.EXDEV)
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
-// place is a file system and an empty directory on it, with the means to make
+// testFS is a file system and an empty directory on it, with the means to make
 // there what the interface itself cannot make.
-type place struct {
+type testFS struct {
 	fs      fsx.FS
 	root    string
 	symlink func(target, name string) error
@@ -21,7 +21,7 @@ type place struct {
 	holes   bool
 }
 
-func (p place) open(t *testing.T) fsx.Dir {
+func (p testFS) open(t *testing.T) fsx.Dir {
 	t.Helper()
 	d, err := p.fs.OpenRoot(p.root)
 	if err != nil {
@@ -31,13 +31,13 @@ func (p place) open(t *testing.T) fsx.Dir {
 	return d
 }
 
-func memoryPlace(t *testing.T) place {
+func memoryTestFS(t *testing.T) testFS {
 	t.Helper()
 	m := fsx.NewMemory()
 	const root = "/w"
 	must(t, m.MkdirAll(root, 0o755, fsx.Synced))
 	at := func(name string) string { return root + "/" + name }
-	return place{
+	return testFS{
 		fs: m, root: root, holes: true,
 		symlink: func(target, name string) error { return m.Symlink(target, at(name)) },
 		mkfifo:  func(name string) error { return m.Mkfifo(at(name), 0o600) },
@@ -59,7 +59,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func put(t *testing.T, d fsx.Dir, name, data string) {
+func writeFile(t *testing.T, d fsx.Dir, name, data string) {
 	t.Helper()
 	f, err := d.Create(name, 0o600)
 	must(t, err)
@@ -71,7 +71,7 @@ func put(t *testing.T, d fsx.Dir, name, data string) {
 	must(t, f.Close())
 }
 
-func slurp(t *testing.T, d fsx.Dir, name string) string {
+func readFile(t *testing.T, d fsx.Dir, name string) string {
 	t.Helper()
 	f, err := d.OpenFile(name)
 	must(t, err)

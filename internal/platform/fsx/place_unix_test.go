@@ -13,11 +13,11 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
-func osPlace(t *testing.T, fs fsx.FS, native bool) place {
+func osTestFS(t *testing.T, fs fsx.FS, native bool) testFS {
 	t.Helper()
 	root := t.TempDir()
 	at := func(name string) string { return filepath.Join(root, name) }
-	p := place{
+	p := testFS{
 		fs: fs, root: root, holes: native,
 		symlink: func(target, name string) error { return os.Symlink(target, at(name)) },
 		mkfifo:  func(name string) error { return syscall.Mkfifo(at(name), 0o600) },

@@ -8,11 +8,11 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
-func everyPlace(t *testing.T, test func(t *testing.T, p place)) {
+func onEveryFS(t *testing.T, test func(t *testing.T, p testFS)) {
 	t.Helper()
-	for name, make := range map[string]func(*testing.T) place{
-		"os":     func(t *testing.T) place { return osPlace(t, fsx.OS(), false) },
-		"memory": memoryPlace,
+	for name, make := range map[string]func(*testing.T) testFS{
+		"os":     func(t *testing.T) testFS { return osTestFS(t, fsx.OS(), false) },
+		"memory": memoryTestFS,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

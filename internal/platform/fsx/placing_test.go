@@ -32,32 +32,32 @@ func lstat(t *testing.T, d fsx.Dir, name string) fsx.Info {
 
 func TestPlaceTakesOnlyAFreeName(t *testing.T) {
 	t.Parallel()
-	everyPlace(t, func(t *testing.T, p place) {
+	onEveryFS(t, func(t *testing.T, p testFS) {
 		d := p.open(t)
 		sub := subOf(t, d, "sub")
-		put(t, d, "f", "mine")
-		put(t, sub, "taken", "theirs")
+		writeFile(t, d, "f", "mine")
+		writeFile(t, sub, "taken", "theirs")
 		must(t, p.symlink("nowhere", "dangling"))
 		must(t, d.Mkdir("empty", 0o755))
 		for name, to := range map[string]fsx.Dir{"taken": sub, "dangling": d, "empty": d, "f": d} {
-			if err := d.Place("f", to, name); !errors.Is(err, fs.ErrExist) {
+			if err := d.RenameNoReplace("f", to, name); !errors.Is(err, fs.ErrExist) {
 				t.Errorf("place on %s: %v", name, err)
 			}
 		}
-		if got := slurp(t, d, "f") + slurp(t, sub, "taken"); got != "minetheirs" {
+		if got := readFile(t, d, "f") + readFile(t, sub, "taken"); got != "minetheirs" {
 			t.Errorf("the files hold %q", got)
 		}
 		before := lstat(t, d, "f")
-		must(t, d.Place("f", sub, "g"))
+		must(t, d.RenameNoReplace("f", sub, "g"))
 		if after := lstat(t, sub, "g"); after.Ino != before.Ino || after.Nlink != 1 {
 			t.Errorf("placed %+v, was %+v", after, before)
 		}
-		if err := d.Place("f", sub, "h"); !errors.Is(err, fs.ErrNotExist) {
+		if err := d.RenameNoReplace("f", sub, "h"); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("place what is not there: %v", err)
 		}
-		must(t, d.Place("empty", sub, "moved"))
-		must(t, d.Place("dangling", sub, "link"))
-		if err := d.Place("sub", sub, "self"); err == nil {
+		must(t, d.RenameNoReplace("empty", sub, "moved"))
+		must(t, d.RenameNoReplace("dangling", sub, "link"))
+		if err := d.RenameNoReplace("sub", sub, "self"); err == nil {
 			t.Error("a directory went into itself")
 		}
 		if self := lstat(t, d, "sub"); self.Nlink != 3 && self.Nlink != 1 { // some count names only
@@ -68,16 +68,16 @@ func TestPlaceTakesOnlyAFreeName(t *testing.T) {
 
 func TestExchangeSwapsAnyTwo(t *testing.T) {
 	t.Parallel()
-	everyPlace(t, func(t *testing.T, p place) {
+	onEveryFS(t, func(t *testing.T, p testFS) {
 		d := p.open(t)
 		sub := subOf(t, d, "sub")
-		put(t, d, "a", "of a")
-		put(t, d, "b", "of b")
-		put(t, sub, "c", "of c")
+		writeFile(t, d, "a", "of a")
+		writeFile(t, d, "b", "of b")
+		writeFile(t, sub, "c", "of c")
 		full := subOf(t, d, "full")
-		put(t, full, "f", "of f")
+		writeFile(t, full, "f", "of f")
 		if err := d.Exchange("a", d, "b"); errors.Is(err, errors.ErrUnsupported) {
-			if got := slurp(t, d, "a"); got != "of a" {
+			if got := readFile(t, d, "a"); got != "of a" {
 				t.Errorf("unsupported, but a holds %q", got)
 			}
 			t.Skip("this driver cannot")
@@ -85,14 +85,14 @@ func TestExchangeSwapsAnyTwo(t *testing.T) {
 			must(t, err)
 		}
 		must(t, d.Exchange("a", sub, "c"))
-		if got := slurp(t, d, "a") + slurp(t, d, "b") + slurp(t, sub, "c"); got != "of cof aof b" {
+		if got := readFile(t, d, "a") + readFile(t, d, "b") + readFile(t, sub, "c"); got != "of cof aof b" {
 			t.Errorf("the files hold %q", got)
 		}
 		must(t, d.Exchange("full", sub, "c")) // a directory with something in it, and a file
 		if lstat(t, d, "full").Type != fsx.Regular || lstat(t, sub, "c").Type != fsx.Directory {
 			t.Error("the types did not change places")
 		}
-		if got := slurp(t, subOf(t, sub, "c"), "f"); got != "of f" {
+		if got := readFile(t, subOf(t, sub, "c"), "f"); got != "of f" {
 			t.Errorf("the directory lost what was in it: %q", got)
 		}
 		for name, to := range map[string]fsx.Dir{"none": d, "none here": sub} {
@@ -115,10 +115,10 @@ func TestExchangeSwapsAnyTwo(t *testing.T) {
 
 func TestLinkGivesASecondName(t *testing.T) {
 	t.Parallel()
-	everyPlace(t, func(t *testing.T, p place) {
+	onEveryFS(t, func(t *testing.T, p testFS) {
 		d := p.open(t)
 		sub := subOf(t, d, "sub")
-		put(t, d, "f", "data")
+		writeFile(t, d, "f", "data")
 		must(t, d.Link("f", sub, "g"))
 		if a, b := lstat(t, d, "f"), lstat(t, sub, "g"); a != b || a.Nlink != 2 {
 			t.Errorf("two names differ: %+v %+v", a, b)
@@ -138,7 +138,7 @@ func TestLinkGivesASecondName(t *testing.T) {
 			t.Errorf("the link was followed: %+v", info)
 		}
 		must(t, d.Remove("f"))
-		if info := lstat(t, sub, "g"); info.Nlink != 1 || slurp(t, sub, "g") != "data" {
+		if info := lstat(t, sub, "g"); info.Nlink != 1 || readFile(t, sub, "g") != "data" {
 			t.Errorf("after the removal %+v", info)
 		}
 	})
@@ -146,7 +146,7 @@ func TestLinkGivesASecondName(t *testing.T) {
 
 func TestSymlinksAndSpecialFiles(t *testing.T) {
 	t.Parallel()
-	everyPlace(t, func(t *testing.T, p place) {
+	onEveryFS(t, func(t *testing.T, p testFS) {
 		d := p.open(t)
 		for name, text := range map[string]string{"a": "../../etc/passwd", "b": "bad\xff\n", "c": strings.Repeat("x", 1000)} {
 			must(t, d.Symlink(text, name))
@@ -162,11 +162,11 @@ func TestSymlinksAndSpecialFiles(t *testing.T) {
 				t.Errorf("a link says %q", text)
 			}
 		}
-		must(t, d.Special("fifo", fsx.FIFO, 0o600))
+		must(t, d.Mknod("fifo", fsx.FIFO, 0o600))
 		if info := lstat(t, d, "fifo"); info.Type != fsx.FIFO || info.Mode != 0o600 {
 			t.Errorf("%+v", info)
 		}
-		err := d.Special("sock", fsx.Socket, 0o600)
+		err := d.Mknod("sock", fsx.Socket, 0o600)
 		if runtime.GOOS == "darwin" && errors.Is(err, errors.ErrUnsupported) {
 			return
 		}
@@ -174,11 +174,11 @@ func TestSymlinksAndSpecialFiles(t *testing.T) {
 		if info := lstat(t, d, "sock"); info.Type != fsx.Socket {
 			t.Errorf("%+v", info)
 		}
-		if err := d.Special("fifo", fsx.FIFO, 0o600); !errors.Is(err, fs.ErrExist) {
+		if err := d.Mknod("fifo", fsx.FIFO, 0o600); !errors.Is(err, fs.ErrExist) {
 			t.Errorf("fifo on a taken name: %v", err)
 		}
 		for _, typ := range []fsx.Type{fsx.Regular, fsx.Directory, fsx.Symlink, fsx.Device, 0} {
-			if err := d.Special("odd", typ, 0o600); !errors.Is(err, errors.ErrUnsupported) {
+			if err := d.Mknod("odd", typ, 0o600); !errors.Is(err, errors.ErrUnsupported) {
 				t.Errorf("type %d: %v", typ, err)
 			}
 		}
@@ -187,10 +187,10 @@ func TestSymlinksAndSpecialFiles(t *testing.T) {
 
 func TestRemoveDirTakesDirectoriesOnly(t *testing.T) {
 	t.Parallel()
-	everyPlace(t, func(t *testing.T, p place) {
+	onEveryFS(t, func(t *testing.T, p testFS) {
 		d := p.open(t)
 		sub := subOf(t, d, "sub")
-		put(t, sub, "f", "x")
+		writeFile(t, sub, "f", "x")
 		must(t, p.symlink("sub", "link"))
 		if err := d.RemoveDir("sub"); !errors.Is(err, fsx.ErrNotEmpty) {
 			t.Errorf("a full directory: %v", err)

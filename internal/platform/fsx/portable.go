@@ -21,29 +21,29 @@ type portableFS struct{}
 func (portableFS) OpenRoot(path string) (Dir, error) {
 	const op = "open root"
 	if path == "" {
-		return nil, fail(op, path, ErrBadName)
+		return nil, wrapError(op, path, ErrBadName)
 	}
 	path = filepath.Clean(path)
 	before, err := os.Lstat(path)
 	if err != nil {
-		return nil, fail(op, path, cause(err))
+		return nil, wrapError(op, path, unwrapOSError(err))
 	}
 	if !before.IsDir() {
-		return nil, fail(op, path, ErrNotDir)
+		return nil, wrapError(op, path, ErrNotDir)
 	}
 	root, err := os.OpenRoot(path)
 	if err != nil {
-		return nil, fail(op, path, cause(err))
+		return nil, wrapError(op, path, unwrapOSError(err))
 	}
 	return newPortableDir(op, path, path, root, before)
 }
 
-// Fine: nothing is known of the file system.
-func (portableFS) Fine(string) bool { return false }
+// HasFineTimestamps: nothing is known of the file system.
+func (portableFS) HasFineTimestamps(string) bool { return false }
 
-func (portableFS) Free(path string) (free, total int64, err error) {
-	free, total, err = freeBytes(path)
-	return free, total, fail("stat file system", path, cause(err))
+func (portableFS) FreeSpace(path string) (free, total int64, err error) {
+	free, total, err = diskSpace(path)
+	return free, total, wrapError("stat file system", path, unwrapOSError(err))
 }
 
 // newPortableDir takes root over only when it is the directory seen before.
@@ -54,14 +54,14 @@ func newPortableDir(op, name, path string, root *os.Root, before fs.FileInfo) (D
 	}
 	if err != nil {
 		_ = root.Close()
-		return nil, fail(op, name, cause(err))
+		return nil, wrapError(op, name, unwrapOSError(err))
 	}
 	return &portableDir{root: root, path: path}, nil
 }
 
-// checkLocal refuses more than CheckName where the system knows more than one
+// checkLocalName refuses more than CheckName where the system knows more than one
 // separator or names with a meaning.
-func checkLocal(name string) error {
+func checkLocalName(name string) error {
 	if err := CheckName(name); err != nil {
 		return err
 	}
@@ -71,8 +71,8 @@ func checkLocal(name string) error {
 	return nil
 }
 
-// cause drops the wrapping of package os: it would name things twice.
-func cause(err error) error {
+// unwrapOSError drops the wrapping of package os: it would name things twice.
+func unwrapOSError(err error) error {
 	var path *fs.PathError
 	var link *os.LinkError
 	var call *os.SyscallError
@@ -89,25 +89,25 @@ func cause(err error) error {
 	return err
 }
 
-// failOpen is for a name that changed its type after the first look. os.Root
+// wrapOpenError is for a name that changed its type after the first look. os.Root
 // has no errno for a link that leads out.
-func failOpen(op, name string, kind, err error) error {
-	err = cause(err)
+func wrapOpenError(op, name string, kind, err error) error {
+	err = unwrapOSError(err)
 	var errno syscall.Errno
 	known := errors.As(err, &errno)
 	switch {
 	case !known && !errors.Is(err, errClosed):
-		return failAs(op, name, kind, err)
+		return wrapErrorAs(op, name, kind, err)
 	case errno == syscall.ELOOP || errno == syscall.ENXIO || errno == syscall.ENODEV || errno == syscall.ENOTDIR:
-		return failAs(op, name, kind, err)
+		return wrapErrorAs(op, name, kind, err)
 	}
-	return fail(op, name, err)
+	return wrapError(op, name, err)
 }
 
-func infoFrom(st fs.FileInfo) Info {
+func infoFromFileInfo(st fs.FileInfo) Info {
 	info := Info{
-		Type: typeFrom(st.Mode()), Mode: uint32(st.Mode().Perm()),
-		Size: st.Size(), Mtime: nanos(st.ModTime().Unix(), int64(st.ModTime().Nanosecond())), Nlink: 1,
+		Type: typeFromFileMode(st.Mode()), Mode: uint32(st.Mode().Perm()),
+		Size: st.Size(), Mtime: unixNanos(st.ModTime().Unix(), int64(st.ModTime().Nanosecond())), Nlink: 1,
 	}
 	if st.Mode()&fs.ModeSetuid != 0 {
 		info.Mode |= 0o4000
@@ -118,11 +118,11 @@ func infoFrom(st fs.FileInfo) Info {
 	if st.Mode()&fs.ModeSticky != 0 {
 		info.Mode |= 0o1000
 	}
-	fillNative(&info, st)
+	fillNativeInfo(&info, st)
 	return info
 }
 
-func typeFrom(mode fs.FileMode) Type {
+func typeFromFileMode(mode fs.FileMode) Type {
 	switch mode.Type() {
 	case 0:
 		return Regular

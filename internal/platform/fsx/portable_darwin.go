@@ -9,17 +9,17 @@ import (
 )
 
 // omitTime leaves a time as it is: UTIME_OMIT, which package unix does not name.
-const omitTime = -2
+const utimeOmit = -2
 
-func changeTime(sys *syscall.Stat_t) int64 { return sys.Ctimespec.Nano() }
+func statChangeTime(sys *syscall.Stat_t) int64 { return sys.Ctimespec.Nano() }
 
-// makeSpecial goes by path, as there is no other call; the path must still stand
+// mknodAt goes by path, as there is no other call; the path must still stand
 // for the open directory. A socket cannot be made without listening on it.
-func makeSpecial(d *portableDir, name string, typ Type, mode uint32) error {
+func mknodAt(d *portableDir, name string, typ Type, mode uint32) error {
 	if typ != FIFO {
 		return errors.ErrUnsupported
 	}
-	if err := d.stands(); err != nil {
+	if err := d.checkPathUnchanged(); err != nil {
 		return err
 	}
 	return unix.Mkfifo(filepath.Join(d.path, name), mode)

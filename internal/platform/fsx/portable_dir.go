@@ -19,17 +19,17 @@ type portableDir struct {
 func (d *portableDir) Stat() (Info, error) {
 	st, err := d.root.Stat(".")
 	if err != nil {
-		return Info{}, fail("stat handle", "", cause(err))
+		return Info{}, wrapError("stat handle", "", unwrapOSError(err))
 	}
-	return infoFrom(st), nil
+	return infoFromFileInfo(st), nil
 }
 
 func (d *portableDir) lstat(op, name string) (fs.FileInfo, error) {
-	if err := checkLocal(name); err != nil {
-		return nil, fail(op, name, err)
+	if err := checkLocalName(name); err != nil {
+		return nil, wrapError(op, name, err)
 	}
 	st, err := d.root.Lstat(name)
-	return st, fail(op, name, cause(err))
+	return st, wrapError(op, name, unwrapOSError(err))
 }
 
 func (d *portableDir) Lstat(name string) (Info, error) {
@@ -37,25 +37,25 @@ func (d *portableDir) Lstat(name string) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	return infoFrom(st), nil
+	return infoFromFileInfo(st), nil
 }
 
 // Names opens the directory anew, so that calls share no position.
 func (d *portableDir) Names() (names []string, err error) {
-	err = d.open("list directory", func(f *os.File) (err error) {
+	err = d.withOpenDir("list directory", func(f *os.File) (err error) {
 		names, err = f.Readdirnames(-1)
 		return err
 	})
 	return names, err
 }
 
-func (d *portableDir) open(op string, call func(*os.File) error) error {
+func (d *portableDir) withOpenDir(op string, call func(*os.File) error) error {
 	f, err := d.root.Open(".")
 	if err != nil {
-		return fail(op, "", cause(err))
+		return wrapError(op, "", unwrapOSError(err))
 	}
 	err = call(f)
-	return fail(op, "", cause(errors.Join(err, f.Close())))
+	return wrapError(op, "", unwrapOSError(errors.Join(err, f.Close())))
 }
 
 func (d *portableDir) OpenDir(name string) (Dir, error) {
@@ -65,18 +65,18 @@ func (d *portableDir) OpenDir(name string) (Dir, error) {
 		return nil, err
 	}
 	if !before.IsDir() {
-		return nil, fail(op, name, ErrNotDir)
+		return nil, wrapError(op, name, ErrNotDir)
 	}
 	self, err := d.Stat()
 	if err != nil {
 		return nil, err
 	}
-	if infoFrom(before).Dev != self.Dev {
-		return nil, fail(op, name, ErrOtherMount)
+	if infoFromFileInfo(before).Dev != self.Dev {
+		return nil, wrapError(op, name, ErrOtherMount)
 	}
 	root, err := d.root.OpenRoot(name)
 	if err != nil {
-		return nil, failOpen(op, name, ErrNotDir, err)
+		return nil, wrapOpenError(op, name, ErrNotDir, err)
 	}
 	return newPortableDir(op, name, filepath.Join(d.path, name), root, before)
 }
@@ -102,18 +102,18 @@ func (d *portableDir) openRegular(op, name string, flags int, mode fs.FileMode) 
 	case err != nil:
 		return nil, err
 	case flags&os.O_EXCL != 0:
-		return nil, fail(op, name, syscall.EEXIST)
+		return nil, wrapError(op, name, syscall.EEXIST)
 	case !before.Mode().IsRegular():
-		return nil, fail(op, name, ErrNotRegular)
+		return nil, wrapError(op, name, ErrNotRegular)
 	}
-	f, err := d.root.OpenFile(name, flags|neverWait, mode.Perm())
+	f, err := d.root.OpenFile(name, flags|nonBlockFlags, mode.Perm())
 	if err != nil {
-		return nil, failOpen(op, name, ErrNotRegular, err)
+		return nil, wrapOpenError(op, name, ErrNotRegular, err)
 	}
 	opened, err := f.Stat()
 	if err != nil {
 		_ = f.Close()
-		return nil, fail(op, name, cause(err))
+		return nil, wrapError(op, name, unwrapOSError(err))
 	}
 	same := before != nil && os.SameFile(before, opened)
 	if !same {
@@ -122,65 +122,69 @@ func (d *portableDir) openRegular(op, name string, flags int, mode fs.FileMode) 
 	}
 	if !same || !opened.Mode().IsRegular() {
 		_ = f.Close()
-		return nil, fail(op, name, ErrNotRegular)
+		return nil, wrapError(op, name, ErrNotRegular)
 	}
-	return &portableFile{f: f, dir: d, name: name}, nil
+	return &portableFile{file: f, dir: d, name: name}, nil
 }
 
 func (d *portableDir) Readlink(name string) (string, error) {
-	if err := checkLocal(name); err != nil {
-		return "", fail("read link", name, err)
+	if err := checkLocalName(name); err != nil {
+		return "", wrapError("read link", name, err)
 	}
 	target, err := d.root.Readlink(name)
-	return target, fail("read link", name, cause(err))
+	return target, wrapError("read link", name, unwrapOSError(err))
 }
 
 func (d *portableDir) Mkdir(name string, mode fs.FileMode) error {
-	if err := checkLocal(name); err != nil {
-		return fail("make directory", name, err)
+	if err := checkLocalName(name); err != nil {
+		return wrapError("make directory", name, err)
 	}
-	return fail("make directory", name, cause(d.root.Mkdir(name, mode.Perm())))
+	return wrapError("make directory", name, unwrapOSError(d.root.Mkdir(name, mode.Perm())))
 }
 
 func (d *portableDir) Rename(name string, to Dir, newName string) error {
-	return d.between("rename", name, to, newName, func(other *portableDir) error {
+	return d.withDirPair("rename", name, to, newName, func(other *portableDir) error {
 		return renameBetween(d, name, other, newName)
 	})
 }
 
 func (d *portableDir) Remove(name string) error {
-	if err := checkLocal(name); err != nil {
-		return fail("remove", name, err)
+	if err := checkLocalName(name); err != nil {
+		return wrapError("remove", name, err)
 	}
-	return fail("remove", name, cause(d.root.Remove(name)))
+	return wrapError("remove", name, unwrapOSError(d.root.Remove(name)))
 }
 
 // Xattrs: the Go library cannot tell.
 func (d *portableDir) Xattrs() (map[string][]byte, error) { return nil, nil }
 
-func (d *portableDir) SetXattr(name string, _ []byte) error { return noAttr("set attribute", name) }
+func (d *portableDir) SetXattr(name string, _ []byte) error {
+	return xattrUnsupported("set attribute", name)
+}
 
-func (d *portableDir) RemoveXattr(name string) error { return noAttr("remove attribute", name) }
+func (d *portableDir) RemoveXattr(name string) error {
+	return xattrUnsupported("remove attribute", name)
+}
 
-func noAttr(op, name string) error {
-	if err := checkAttr(name); err != nil {
-		return fail(op, name, err)
+func xattrUnsupported(op, name string) error {
+	if err := checkXattrName(name); err != nil {
+		return wrapError(op, name, err)
 	}
-	return fail(op, name, errors.ErrUnsupported)
+	return wrapError(op, name, errors.ErrUnsupported)
 }
 
 func (d *portableDir) SetMtime(ns int64) error {
-	return fail("set time", "", cause(d.root.Chtimes(".", time.Time{}, time.Unix(0, ns))))
+	return wrapError("set time", "", unwrapOSError(d.root.Chtimes(".", time.Time{}, time.Unix(0, ns))))
 }
 
-func (d *portableDir) Sync() error { return d.open("sync handle", syncNames) }
+func (d *portableDir) Sync() error { return d.withOpenDir("sync handle", syncDirNames) }
 
-func (d *portableDir) SyncFS() error { return fail("sync file system", "", syncAll()) }
+func (d *portableDir) SyncFS() error { return wrapError("sync file system", "", syncAllFileSystems()) }
 
 func (d *portableDir) Close() error {
-	err := cause(d.root.Close())
+	err := unwrapOSError(d.root.Close())
 	if errors.Is(err, fs.ErrClosed) {
 		return nil
 	}
-	return fail("close handle", "", err)
+	return wrapError("close handle", "", err)
 }

@@ -9,97 +9,97 @@ import (
 	"time"
 )
 
-// wearer is what can be dressed: a name, a directory or a file.
-type wearer struct {
-	stat  func() (fs.FileInfo, error)
-	chown func(uid, gid int) error
-	chmod func(mode fs.FileMode) error
-	mtime func(ns int64) error
+// metadataTarget is what can be dressed: a name, a directory or a file.
+type metadataTarget struct {
+	stat     func() (fs.FileInfo, error)
+	chown    func(uid, gid int) error
+	chmod    func(mode fs.FileMode) error
+	setMtime func(ns int64) error
 }
 
-// Dress goes by name, as the Go library has no other way, and looks before each
+// SetMetadata goes by name, as the Go library has no other way, and looks before each
 // step whether the name still stands for the file it was told. Between the look
 // and the step the name can change; only a mode would follow a link then.
-func (d *portableDir) Dress(name string, ino uint64, dr Dressing) error {
+func (d *portableDir) SetMetadata(name string, ino uint64, dr Metadata) error {
 	const op = "dress"
 	first, err := d.lstat(op, name)
 	if err != nil {
 		return err
 	}
-	if infoFrom(first).Ino != ino {
-		return fail(op, name, ErrMovedOn)
+	if infoFromFileInfo(first).Ino != ino {
+		return wrapError(op, name, ErrUnexpectedFile)
 	}
 	same := func() (fs.FileInfo, error) {
 		st, err := d.root.Lstat(name)
 		if err == nil && !os.SameFile(first, st) {
-			err = ErrMovedOn
+			err = ErrUnexpectedFile
 		}
 		return st, err
 	}
-	return fail(op, name, cause(wearer{
-		stat:  same,
-		chown: func(uid, gid int) error { return d.root.Lchown(name, uid, gid) },
-		chmod: func(mode fs.FileMode) error { return d.root.Chmod(name, mode) },
-		mtime: func(ns int64) error { return setNameMtime(d, name, ns) },
-	}.dress(dr)))
+	return wrapError(op, name, unwrapOSError(metadataTarget{
+		stat:     same,
+		chown:    func(uid, gid int) error { return d.root.Lchown(name, uid, gid) },
+		chmod:    func(mode fs.FileMode) error { return d.root.Chmod(name, mode) },
+		setMtime: func(ns int64) error { return setMtimeByName(d, name, ns) },
+	}.applyMetadata(dr)))
 }
 
-func (d *portableDir) DressSelf(dr Dressing) error {
-	return fail("dress", "", cause(wearer{
-		stat:  func() (fs.FileInfo, error) { return d.root.Stat(".") },
-		chown: func(uid, gid int) error { return d.root.Chown(".", uid, gid) },
-		chmod: func(mode fs.FileMode) error { return d.root.Chmod(".", mode) },
-		mtime: func(ns int64) error { return d.root.Chtimes(".", time.Time{}, time.Unix(0, ns)) },
-	}.dress(dr)))
+func (d *portableDir) SetOwnMetadata(dr Metadata) error {
+	return wrapError("dress", "", unwrapOSError(metadataTarget{
+		stat:     func() (fs.FileInfo, error) { return d.root.Stat(".") },
+		chown:    func(uid, gid int) error { return d.root.Chown(".", uid, gid) },
+		chmod:    func(mode fs.FileMode) error { return d.root.Chmod(".", mode) },
+		setMtime: func(ns int64) error { return d.root.Chtimes(".", time.Time{}, time.Unix(0, ns)) },
+	}.applyMetadata(dr)))
 }
 
-func (f *portableFile) Dress(dr Dressing) error {
-	return fail("dress", "", cause(wearer{
-		stat: f.f.Stat, chown: f.f.Chown, chmod: f.f.Chmod, mtime: f.SetMtime,
-	}.dress(dr)))
+func (f *portableFile) SetMetadata(dr Metadata) error {
+	return wrapError("dress", "", unwrapOSError(metadataTarget{
+		stat: f.file.Stat, chown: f.file.Chown, chmod: f.file.Chmod, setMtime: f.SetMtime,
+	}.applyMetadata(dr)))
 }
 
-// dress gives the owner first, as that clears setuid, and the time last.
-func (w wearer) dress(d Dressing) error {
-	is, err := w.look()
+// applyMetadata gives the owner first, as that clears setuid, and the time last.
+func (w metadataTarget) applyMetadata(d Metadata) error {
+	is, err := w.info()
 	if err != nil {
 		return err
 	}
-	if err := d.check(is); err != nil {
+	if err := d.validate(is); err != nil {
 		return err
 	}
 	if d.changesOwner(is) {
 		if err := w.chown(int(d.UID), int(d.GID)); err != nil {
 			return err
 		}
-		if is, err = w.look(); err != nil {
+		if is, err = w.info(); err != nil {
 			return err
 		}
 	}
 	if d.changesMode(is) {
-		if err := w.chmod(fileMode(d.Mode)); err != nil {
+		if err := w.chmod(fileModeFromBits(d.Mode)); err != nil {
 			return err
 		}
 	}
 	if len(d.Xattrs) > 0 { // none is what Xattrs tells here
 		return errors.ErrUnsupported
 	}
-	if is, err = w.look(); err != nil || is.Mtime == d.Mtime {
+	if is, err = w.info(); err != nil || is.Mtime == d.Mtime {
 		return err
 	}
-	return w.mtime(d.Mtime)
+	return w.setMtime(d.Mtime)
 }
 
-func (w wearer) look() (Info, error) {
+func (w metadataTarget) info() (Info, error) {
 	st, err := w.stat()
 	if err != nil {
 		return Info{}, err
 	}
-	return infoFrom(st), nil
+	return infoFromFileInfo(st), nil
 }
 
-// fileMode says the bits of unixMode in the way of the Go library.
-func fileMode(bits uint32) fs.FileMode {
+// fileModeFromBits says the bits of unixMode in the way of the Go library.
+func fileModeFromBits(bits uint32) fs.FileMode {
 	mode := fs.FileMode(bits & 0o777)
 	if bits&0o4000 != 0 {
 		mode |= fs.ModeSetuid

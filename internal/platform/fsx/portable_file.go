@@ -11,40 +11,40 @@ import (
 )
 
 type portableFile struct {
-	f    *os.File
+	file *os.File
 	dir  *portableDir
 	name string
 }
 
 func (f *portableFile) Read(p []byte) (int, error) {
-	n, err := f.f.Read(p)
-	return n, failRead(err)
+	n, err := f.file.Read(p)
+	return n, wrapReadError(err)
 }
 
 func (f *portableFile) ReadAt(p []byte, off int64) (int, error) {
-	n, err := f.f.ReadAt(p, off)
-	return n, failRead(err)
+	n, err := f.file.ReadAt(p, off)
+	return n, wrapReadError(err)
 }
 
-// failRead leaves io.EOF bare: readers compare it.
-func failRead(err error) error {
+// wrapReadError leaves io.EOF bare: readers compare it.
+func wrapReadError(err error) error {
 	if err == io.EOF {
 		return err
 	}
-	return fail("read file", "", cause(err))
+	return wrapError("read file", "", unwrapOSError(err))
 }
 
 func (f *portableFile) Write(p []byte) (int, error) {
-	n, err := f.f.Write(p)
-	return n, fail("write file", "", cause(err))
+	n, err := f.file.Write(p)
+	return n, wrapError("write file", "", unwrapOSError(err))
 }
 
 func (f *portableFile) Stat() (Info, error) {
-	st, err := f.f.Stat()
+	st, err := f.file.Stat()
 	if err != nil {
-		return Info{}, fail("stat handle", "", cause(err))
+		return Info{}, wrapError("stat handle", "", unwrapOSError(err))
 	}
-	return infoFrom(st), nil
+	return infoFromFileInfo(st), nil
 }
 
 // Xattrs: the Go library cannot tell.
@@ -57,26 +57,28 @@ func (f *portableFile) Holes() ([]Hole, error) { return nil, nil }
 // must be open and the name must still stand for this file.
 func (f *portableFile) SetMtime(ns int64) error {
 	const op = "set time"
-	mine, err := f.f.Stat()
+	mine, err := f.file.Stat()
 	if err != nil {
-		return fail(op, f.name, cause(err))
+		return wrapError(op, f.name, unwrapOSError(err))
 	}
 	named, err := f.dir.root.Lstat(f.name)
 	if err != nil {
-		return fail(op, f.name, cause(err))
+		return wrapError(op, f.name, unwrapOSError(err))
 	}
 	if !os.SameFile(mine, named) {
-		return fail(op, f.name, fs.ErrNotExist)
+		return wrapError(op, f.name, fs.ErrNotExist)
 	}
-	return fail(op, f.name, cause(f.dir.root.Chtimes(f.name, time.Time{}, time.Unix(0, ns))))
+	return wrapError(op, f.name, unwrapOSError(f.dir.root.Chtimes(f.name, time.Time{}, time.Unix(0, ns))))
 }
 
-func (f *portableFile) Sync() error { return fail("sync handle", "", cause(f.f.Sync())) }
+func (f *portableFile) Sync() error {
+	return wrapError("sync handle", "", unwrapOSError(f.file.Sync()))
+}
 
 func (f *portableFile) Close() error {
-	err := cause(f.f.Close())
+	err := unwrapOSError(f.file.Close())
 	if errors.Is(err, fs.ErrClosed) {
 		return nil
 	}
-	return fail("close handle", "", err)
+	return wrapError("close handle", "", err)
 }

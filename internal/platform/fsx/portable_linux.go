@@ -9,14 +9,14 @@ import (
 )
 
 // omitTime leaves a time as it is.
-const omitTime = unix.UTIME_OMIT
+const utimeOmit = unix.UTIME_OMIT
 
-func changeTime(sys *syscall.Stat_t) int64 { return sys.Ctim.Nano() }
+func statChangeTime(sys *syscall.Stat_t) int64 { return sys.Ctim.Nano() }
 
-func makeSpecial(d *portableDir, name string, typ Type, mode uint32) error {
+func mknodAt(d *portableDir, name string, typ Type, mode uint32) error {
 	mode |= unix.S_IFIFO
 	if typ == Socket {
 		mode = mode&^unix.S_IFMT | unix.S_IFSOCK
 	}
-	return d.descriptor(func(fd int) error { return unix.Mknodat(fd, name, mode, 0) })
+	return d.withFD(func(fd int) error { return unix.Mknodat(fd, name, mode, 0) })
 }

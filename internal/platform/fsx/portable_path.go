@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// stands: the path must still stand for the open directory.
-func (d *portableDir) stands() error {
+// checkPathUnchanged: the path must still stand for the open directory.
+func (d *portableDir) checkPathUnchanged() error {
 	open, err := d.root.Stat(".")
 	if err != nil {
 		return err

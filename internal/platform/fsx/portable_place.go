@@ -8,11 +8,11 @@ import (
 	"syscall"
 )
 
-// Place looks first: the Go library has no rename that keeps what is there, so
+// RenameNoReplace looks first: the Go library has no rename that keeps what is there, so
 // what takes the name in between is replaced.
-func (d *portableDir) Place(name string, to Dir, newName string) error {
+func (d *portableDir) RenameNoReplace(name string, to Dir, newName string) error {
 	const op = "place"
-	return d.between(op, name, to, newName, func(other *portableDir) error {
+	return d.withDirPair(op, name, to, newName, func(other *portableDir) error {
 		if _, err := d.root.Lstat(name); err != nil {
 			return err
 		}
@@ -29,7 +29,7 @@ func (d *portableDir) Place(name string, to Dir, newName string) error {
 
 // Exchange: the Go library cannot.
 func (d *portableDir) Exchange(name string, to Dir, newName string) error {
-	return d.between("exchange", name, to, newName, func(other *portableDir) error {
+	return d.withDirPair("exchange", name, to, newName, func(other *portableDir) error {
 		_, from := d.root.Lstat(name)
 		_, old := other.root.Lstat(newName)
 		switch {
@@ -43,39 +43,39 @@ func (d *portableDir) Exchange(name string, to Dir, newName string) error {
 }
 
 func (d *portableDir) Link(name string, to Dir, newName string) error {
-	return d.between("link file", name, to, newName, func(other *portableDir) error {
+	return d.withDirPair("link file", name, to, newName, func(other *portableDir) error {
 		return linkBetween(d, name, other, newName)
 	})
 }
 
-// between runs one call on two directories of the machine.
-func (d *portableDir) between(op, name string, to Dir, newName string, call func(*portableDir) error) error {
-	if err := errors.Join(checkLocal(name), checkLocal(newName)); err != nil {
-		return fail(op, name, err)
+// withDirPair runs one call on two directories of the machine.
+func (d *portableDir) withDirPair(op, name string, to Dir, newName string, call func(*portableDir) error) error {
+	if err := errors.Join(checkLocalName(name), checkLocalName(newName)); err != nil {
+		return wrapError(op, name, err)
 	}
 	other, ok := to.(*portableDir)
 	if !ok {
-		return fail(op, name, syscall.EXDEV)
+		return wrapError(op, name, syscall.EXDEV)
 	}
-	return fail(op, name, cause(call(other)))
+	return wrapError(op, name, unwrapOSError(call(other)))
 }
 
 func (d *portableDir) Symlink(text, name string) error {
-	if err := checkLocal(name); err != nil {
-		return fail("make link", name, err)
+	if err := checkLocalName(name); err != nil {
+		return wrapError("make link", name, err)
 	}
-	return fail("make link", name, cause(d.root.Symlink(text, name)))
+	return wrapError("make link", name, unwrapOSError(d.root.Symlink(text, name)))
 }
 
-func (d *portableDir) Special(name string, typ Type, mode fs.FileMode) error {
+func (d *portableDir) Mknod(name string, typ Type, mode fs.FileMode) error {
 	const op = "make special file"
-	if err := checkLocal(name); err != nil {
-		return fail(op, name, err)
+	if err := checkLocalName(name); err != nil {
+		return wrapError(op, name, err)
 	}
 	if typ != FIFO && typ != Socket {
-		return fail(op, name, errors.ErrUnsupported)
+		return wrapError(op, name, errors.ErrUnsupported)
 	}
-	return fail(op, name, cause(makeSpecial(d, name, typ, uint32(mode.Perm()))))
+	return wrapError(op, name, unwrapOSError(mknodAt(d, name, typ, uint32(mode.Perm()))))
 }
 
 func (d *portableDir) RemoveDir(name string) error {
@@ -85,21 +85,21 @@ func (d *portableDir) RemoveDir(name string) error {
 		return err
 	}
 	if !st.IsDir() {
-		return fail(op, name, ErrNotDir)
+		return wrapError(op, name, ErrNotDir)
 	}
-	return fail(op, name, cause(removeDir(d, name)))
+	return wrapError(op, name, unwrapOSError(removeEmptyDir(d, name)))
 }
 
 func (f *portableFile) WriteAt(p []byte, off int64) (int, error) {
-	n, err := f.f.WriteAt(p, off)
-	return n, fail("write file", "", cause(err))
+	n, err := f.file.WriteAt(p, off)
+	return n, wrapError("write file", "", unwrapOSError(err))
 }
 
 func (f *portableFile) Truncate(size int64) error {
-	return fail("truncate file", "", cause(f.f.Truncate(size)))
+	return wrapError("truncate file", "", unwrapOSError(f.file.Truncate(size)))
 }
 
 // CloneFrom: the Go library cannot.
 func (f *portableFile) CloneFrom(File) error {
-	return fail("clone file", "", errors.ErrUnsupported)
+	return wrapError("clone file", "", errors.ErrUnsupported)
 }

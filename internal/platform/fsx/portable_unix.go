@@ -13,19 +13,19 @@ import (
 
 // neverWait keeps an open from waiting for the other end of a FIFO that took
 // the place of a file.
-const neverWait = syscall.O_NONBLOCK | syscall.O_NOCTTY
+const nonBlockFlags = syscall.O_NONBLOCK | syscall.O_NOCTTY
 
-func fillNative(info *Info, st fs.FileInfo) {
+func fillNativeInfo(info *Info, st fs.FileInfo) {
 	sys, ok := st.Sys().(*syscall.Stat_t)
 	if !ok {
 		return
 	}
 	info.Dev, info.Ino, info.Nlink = uint64(sys.Dev), sys.Ino, uint64(sys.Nlink)
 	info.UID, info.GID, info.Blocks = sys.Uid, sys.Gid, sys.Blocks
-	info.Ctime = changeTime(sys)
+	info.Ctime = statChangeTime(sys)
 }
 
-func freeBytes(path string) (free, total int64, err error) {
+func diskSpace(path string) (free, total int64, err error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(path, &st); err != nil {
 		return 0, 0, err
@@ -36,8 +36,8 @@ func freeBytes(path string) (free, total int64, err error) {
 // renameBetween uses the descriptors: os.Root renames below one directory only,
 // and refuses to replace an empty directory.
 func renameBetween(from *portableDir, name string, to *portableDir, newName string) error {
-	return from.descriptor(func(a int) error {
-		return to.descriptor(func(b int) error {
+	return from.withFD(func(a int) error {
+		return to.withFD(func(b int) error {
 			err := unix.Renameat(a, name, b, newName)
 			if errors.Is(err, unix.EEXIST) { // xfs says so of a full directory
 				return unix.ENOTEMPTY
@@ -49,24 +49,24 @@ func renameBetween(from *portableDir, name string, to *portableDir, newName stri
 
 // linkBetween: without a flag a link itself gets the name, not what it leads to.
 func linkBetween(from *portableDir, name string, to *portableDir, newName string) error {
-	return from.descriptor(func(a int) error {
-		return to.descriptor(func(b int) error { return unix.Linkat(a, name, b, newName, 0) })
+	return from.withFD(func(a int) error {
+		return to.withFD(func(b int) error { return unix.Linkat(a, name, b, newName, 0) })
 	})
 }
 
-func removeDir(d *portableDir, name string) error {
-	return d.descriptor(func(fd int) error { return unix.Unlinkat(fd, name, unix.AT_REMOVEDIR) })
+func removeEmptyDir(d *portableDir, name string) error {
+	return d.withFD(func(fd int) error { return unix.Unlinkat(fd, name, unix.AT_REMOVEDIR) })
 }
 
-func setNameMtime(d *portableDir, name string, ns int64) error {
-	times := []unix.Timespec{{Nsec: omitTime}, unix.NsecToTimespec(ns)}
-	return d.descriptor(func(fd int) error {
+func setMtimeByName(d *portableDir, name string, ns int64) error {
+	times := []unix.Timespec{{Nsec: utimeOmit}, unix.NsecToTimespec(ns)}
+	return d.withFD(func(fd int) error {
 		return unix.UtimesNanoAt(fd, name, times, unix.AT_SYMLINK_NOFOLLOW)
 	})
 }
 
-// descriptor lends a call a descriptor of the directory.
-func (d *portableDir) descriptor(call func(fd int) error) error {
+// withFD lends a call a descriptor of the directory.
+func (d *portableDir) withFD(call func(fd int) error) error {
 	f, err := d.root.Open(".")
 	if err != nil {
 		return err
@@ -75,10 +75,10 @@ func (d *portableDir) descriptor(call func(fd int) error) error {
 	return errors.Join(err, f.Close())
 }
 
-func syncNames(f *os.File) error { return f.Sync() }
+func syncDirNames(f *os.File) error { return f.Sync() }
 
-// syncAll writes back every file system: there is no call for just one.
-func syncAll() error {
+// syncAllFileSystems writes back every file system: there is no call for just one.
+func syncAllFileSystems() error {
 	unix.Sync()
 	return nil
 }

@@ -11,12 +11,12 @@ import (
 )
 
 // neverWait is empty: a named pipe has no name in a directory here.
-const neverWait = 0
+const nonBlockFlags = 0
 
-// fillNative has nothing to add: change time and file number need a handle.
-func fillNative(*Info, fs.FileInfo) {}
+// fillNativeInfo has nothing to add: change time and file number need a handle.
+func fillNativeInfo(*Info, fs.FileInfo) {}
 
-func freeBytes(path string) (free, total int64, err error) {
+func diskSpace(path string) (free, total int64, err error) {
 	p, err := windows.UTF16PtrFromString(path)
 	if err != nil {
 		return 0, 0, err
@@ -33,7 +33,7 @@ func renameBetween(from *portableDir, name string, to *portableDir, newName stri
 	if from == to {
 		return from.root.Rename(name, newName)
 	}
-	if err := errors.Join(from.stands(), to.stands()); err != nil {
+	if err := errors.Join(from.checkPathUnchanged(), to.checkPathUnchanged()); err != nil {
 		return err
 	}
 	return os.Rename(filepath.Join(from.path, name), filepath.Join(to.path, newName))
@@ -44,17 +44,17 @@ func linkBetween(from *portableDir, name string, to *portableDir, newName string
 	if from == to {
 		return from.root.Link(name, newName)
 	}
-	if err := errors.Join(from.stands(), to.stands()); err != nil {
+	if err := errors.Join(from.checkPathUnchanged(), to.checkPathUnchanged()); err != nil {
 		return err
 	}
 	return os.Link(filepath.Join(from.path, name), filepath.Join(to.path, newName))
 }
 
-// removeDir: the caller saw a directory; the Go library has no call for those alone.
-func removeDir(d *portableDir, name string) error { return d.root.Remove(name) }
+// removeEmptyDir: the caller saw a directory; the Go library has no call for those alone.
+func removeEmptyDir(d *portableDir, name string) error { return d.root.Remove(name) }
 
-// setNameMtime cannot set the time of a link: the Go library would follow it.
-func setNameMtime(d *portableDir, name string, ns int64) error {
+// setMtimeByName cannot set the time of a link: the Go library would follow it.
+func setMtimeByName(d *portableDir, name string, ns int64) error {
 	st, err := d.root.Lstat(name)
 	if err != nil {
 		return err
@@ -65,12 +65,12 @@ func setNameMtime(d *portableDir, name string, ns int64) error {
 	return d.root.Chtimes(name, time.Time{}, time.Unix(0, ns))
 }
 
-// makeSpecial: there are none here.
-func makeSpecial(*portableDir, string, Type, uint32) error { return errors.ErrUnsupported }
+// mknodAt: there are none here.
+func mknodAt(*portableDir, string, Type, uint32) error { return errors.ErrUnsupported }
 
-// syncNames has nothing to do: Windows gives no flush for a directory, and NTFS
+// syncDirNames has nothing to do: Windows gives no flush for a directory, and NTFS
 // journals names itself.
-func syncNames(*os.File) error { return nil }
+func syncDirNames(*os.File) error { return nil }
 
-// syncAll needs the rights of an administrator here.
-func syncAll() error { return errors.ErrUnsupported }
+// syncAllFileSystems needs the rights of an administrator here.
+func syncAllFileSystems() error { return errors.ErrUnsupported }

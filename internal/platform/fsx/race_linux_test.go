@@ -14,8 +14,8 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
-// exchange swaps two names of root without end until stop is closed.
-func exchange(t *testing.T, root string, pairs [][2]string, stop <-chan struct{}) <-chan struct{} {
+// swapNames swaps two names of root without end until stop is closed.
+func swapNames(t *testing.T, root string, pairs [][2]string, stop <-chan struct{}) <-chan struct{} {
 	t.Helper()
 	done := make(chan struct{})
 	go func() {
@@ -71,7 +71,7 @@ func readBelow(d fsx.Dir, seen map[string]int) error {
 func TestNoByteFromOutside(t *testing.T) {
 	t.Parallel()
 	const enough = 5000
-	everyPlace(t, func(t *testing.T, p place) {
+	onEveryFS(t, func(t *testing.T, p testFS) {
 		if strings.HasPrefix(p.root, "/w") {
 			t.Skip("memory has no kernel to race with")
 		}
@@ -80,15 +80,15 @@ func TestNoByteFromOutside(t *testing.T) {
 		d := p.open(t)
 		must(t, d.Mkdir("d", 0o755))
 		must(t, os.WriteFile(filepath.Join(p.root, "d", "f"), []byte("inside"), 0o600))
-		put(t, d, "x", "inside")
-		put(t, d, "y", "inside")
-		put(t, d, "z", "neighbour")
+		writeFile(t, d, "x", "inside")
+		writeFile(t, d, "y", "inside")
+		writeFile(t, d, "z", "neighbour")
 		must(t, p.symlink(outside, "dlink"))
 		must(t, p.symlink(filepath.Join(outside, "f"), "xlink"))
 		must(t, p.symlink("z", "ylink"))
 
 		stop := make(chan struct{})
-		done := exchange(t, p.root, [][2]string{{"d", "dlink"}, {"x", "xlink"}, {"y", "ylink"}}, stop)
+		done := swapNames(t, p.root, [][2]string{{"d", "dlink"}, {"x", "xlink"}, {"y", "ylink"}}, stop)
 		defer func() { close(stop); <-done }()
 		byHandle, byPath := map[string]int{}, map[string]int{}
 		deadline := time.After(60 * time.Second)

@@ -45,9 +45,9 @@ func asNobody(t *testing.T, f func()) {
 	}, f)
 }
 
-// lacking runs f on a kernel that answers errno to a call whose argument has
+// withoutSyscall runs f on a kernel that answers errno to a call whose argument has
 // one of these bits.
-func lacking(t *testing.T, call uintptr, arg int, bits uint32, errno unix.Errno, f func()) {
+func withoutSyscall(t *testing.T, call uintptr, arg int, bits uint32, errno unix.Errno, f func()) {
 	t.Helper()
 	const load, equal, anyOf, answer = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS,
 		unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, unix.BPF_RET | unix.BPF_K

@@ -2,28 +2,28 @@ package fsx
 
 import "io/fs"
 
-// gate sees every operation before it is done. An error stands in for the
+// opHook sees every operation before it is done. An error stands in for the
 // operation; a *cutError lets half of a read or write happen first.
-type gate interface {
-	pass(op string) error
+type opHook interface {
+	beforeOp(op string) error
 }
 
-type cutError struct{ err error }
+type partialIOError struct{ err error }
 
-func (e *cutError) Error() string { return e.err.Error() }
-func (e *cutError) Unwrap() error { return e.err }
+func (e *partialIOError) Error() string { return e.err.Error() }
+func (e *partialIOError) Unwrap() error { return e.err }
 
-func guard[T any](g gate, op string, call func() (T, error)) (T, error) {
-	if err := g.pass(op); err != nil {
+func callWithHook[T any](g opHook, op string, call func() (T, error)) (T, error) {
+	if err := g.beforeOp(op); err != nil {
 		var none T
-		return none, fail(op, "", err)
+		return none, wrapError(op, "", err)
 	}
 	return call()
 }
 
-func guardErr(g gate, op string, call func() error) error {
-	if err := g.pass(op); err != nil {
-		return fail(op, "", err)
+func callErrWithHook(g opHook, op string, call func() error) error {
+	if err := g.beforeOp(op); err != nil {
+		return wrapError(op, "", err)
 	}
 	return call()
 }
@@ -31,50 +31,50 @@ func guardErr(g gate, op string, call func() error) error {
 // wrapFS sends every operation of a file system and of its handles through one gate.
 type wrapFS struct {
 	inner FS
-	gate  gate
+	hook  opHook
 }
 
 func (w *wrapFS) OpenRoot(path string) (Dir, error) {
-	return guard(w.gate, "FS.OpenRoot", func() (Dir, error) {
-		return wrapDirOf(w.gate)(w.inner.OpenRoot(path))
+	return callWithHook(w.hook, "FS.OpenRoot", func() (Dir, error) {
+		return dirWrapper(w.hook)(w.inner.OpenRoot(path))
 	})
 }
 
-func (w *wrapFS) Fine(path string) bool { return w.inner.Fine(path) }
+func (w *wrapFS) HasFineTimestamps(path string) bool { return w.inner.HasFineTimestamps(path) }
 
-func (w *wrapFS) Free(path string) (free, total int64, err error) {
-	err = guardErr(w.gate, "FS.Free", func() (err error) {
-		free, total, err = w.inner.Free(path)
+func (w *wrapFS) FreeSpace(path string) (free, total int64, err error) {
+	err = callErrWithHook(w.hook, "FS.Free", func() (err error) {
+		free, total, err = w.inner.FreeSpace(path)
 		return err
 	})
 	return free, total, err
 }
 
-func wrapDirOf(g gate) func(Dir, error) (Dir, error) {
+func dirWrapper(g opHook) func(Dir, error) (Dir, error) {
 	return func(d Dir, err error) (Dir, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &wrapDir{inner: d, gate: g}, nil
+		return &wrapDir{inner: d, hook: g}, nil
 	}
 }
 
-func wrapFileOf(g gate) func(File, error) (File, error) {
+func fileWrapper(g opHook) func(File, error) (File, error) {
 	return func(f File, err error) (File, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &wrapFile{inner: f, gate: g}, nil
+		return &wrapFile{inner: f, hook: g}, nil
 	}
 }
 
 type wrapDir struct {
 	inner Dir
-	gate  gate
+	hook  opHook
 }
 
-// bare answers the directory below all wrappers: only it knows its own kind.
-func bare(d Dir) Dir {
+// unwrapDir answers the directory below all wrappers: only it knows its own kind.
+func unwrapDir(d Dir) Dir {
 	for {
 		w, ok := d.(*wrapDir)
 		if !ok {
@@ -84,82 +84,82 @@ func bare(d Dir) Dir {
 	}
 }
 
-func (d *wrapDir) Stat() (Info, error) { return guard(d.gate, "Dir.Stat", d.inner.Stat) }
+func (d *wrapDir) Stat() (Info, error) { return callWithHook(d.hook, "Dir.Stat", d.inner.Stat) }
 
 func (d *wrapDir) Lstat(name string) (Info, error) {
-	return guard(d.gate, "Dir.Lstat", func() (Info, error) { return d.inner.Lstat(name) })
+	return callWithHook(d.hook, "Dir.Lstat", func() (Info, error) { return d.inner.Lstat(name) })
 }
 
-func (d *wrapDir) Names() ([]string, error) { return guard(d.gate, "Dir.Names", d.inner.Names) }
+func (d *wrapDir) Names() ([]string, error) { return callWithHook(d.hook, "Dir.Names", d.inner.Names) }
 
 func (d *wrapDir) OpenDir(name string) (Dir, error) {
-	return guard(d.gate, "Dir.OpenDir", func() (Dir, error) {
-		return wrapDirOf(d.gate)(d.inner.OpenDir(name))
+	return callWithHook(d.hook, "Dir.OpenDir", func() (Dir, error) {
+		return dirWrapper(d.hook)(d.inner.OpenDir(name))
 	})
 }
 
 func (d *wrapDir) OpenFile(name string) (File, error) {
-	return guard(d.gate, "Dir.OpenFile", func() (File, error) {
-		return wrapFileOf(d.gate)(d.inner.OpenFile(name))
+	return callWithHook(d.hook, "Dir.OpenFile", func() (File, error) {
+		return fileWrapper(d.hook)(d.inner.OpenFile(name))
 	})
 }
 
 func (d *wrapDir) Readlink(name string) (string, error) {
-	return guard(d.gate, "Dir.Readlink", func() (string, error) { return d.inner.Readlink(name) })
+	return callWithHook(d.hook, "Dir.Readlink", func() (string, error) { return d.inner.Readlink(name) })
 }
 
 func (d *wrapDir) Create(name string, mode fs.FileMode) (File, error) {
-	return guard(d.gate, "Dir.Create", func() (File, error) {
-		return wrapFileOf(d.gate)(d.inner.Create(name, mode))
+	return callWithHook(d.hook, "Dir.Create", func() (File, error) {
+		return fileWrapper(d.hook)(d.inner.Create(name, mode))
 	})
 }
 
 func (d *wrapDir) Append(name string, mode fs.FileMode) (File, error) {
-	return guard(d.gate, "Dir.Append", func() (File, error) {
-		return wrapFileOf(d.gate)(d.inner.Append(name, mode))
+	return callWithHook(d.hook, "Dir.Append", func() (File, error) {
+		return fileWrapper(d.hook)(d.inner.Append(name, mode))
 	})
 }
 
 func (d *wrapDir) Mkdir(name string, mode fs.FileMode) error {
-	return guardErr(d.gate, "Dir.Mkdir", func() error { return d.inner.Mkdir(name, mode) })
+	return callErrWithHook(d.hook, "Dir.Mkdir", func() error { return d.inner.Mkdir(name, mode) })
 }
 
 func (d *wrapDir) Rename(name string, to Dir, newName string) error {
-	return guardErr(d.gate, "Dir.Rename", func() error { return d.inner.Rename(name, bare(to), newName) })
+	return callErrWithHook(d.hook, "Dir.Rename", func() error { return d.inner.Rename(name, unwrapDir(to), newName) })
 }
 
 func (d *wrapDir) Remove(name string) error {
-	return guardErr(d.gate, "Dir.Remove", func() error { return d.inner.Remove(name) })
+	return callErrWithHook(d.hook, "Dir.Remove", func() error { return d.inner.Remove(name) })
 }
 
 func (d *wrapDir) Xattrs() (map[string][]byte, error) {
-	return guard(d.gate, "Dir.Xattrs", d.inner.Xattrs)
+	return callWithHook(d.hook, "Dir.Xattrs", d.inner.Xattrs)
 }
 
 func (d *wrapDir) SetXattr(name string, value []byte) error {
-	return guardErr(d.gate, "Dir.SetXattr", func() error { return d.inner.SetXattr(name, value) })
+	return callErrWithHook(d.hook, "Dir.SetXattr", func() error { return d.inner.SetXattr(name, value) })
 }
 
 func (d *wrapDir) RemoveXattr(name string) error {
-	return guardErr(d.gate, "Dir.RemoveXattr", func() error { return d.inner.RemoveXattr(name) })
+	return callErrWithHook(d.hook, "Dir.RemoveXattr", func() error { return d.inner.RemoveXattr(name) })
 }
 
 func (d *wrapDir) SetMtime(ns int64) error {
-	return guardErr(d.gate, "Dir.SetMtime", func() error { return d.inner.SetMtime(ns) })
+	return callErrWithHook(d.hook, "Dir.SetMtime", func() error { return d.inner.SetMtime(ns) })
 }
 
-func (d *wrapDir) Sync() error { return guardErr(d.gate, opDirSync, d.inner.Sync) }
+func (d *wrapDir) Sync() error { return callErrWithHook(d.hook, opDirSync, d.inner.Sync) }
 
-func (d *wrapDir) SyncFS() error { return guardErr(d.gate, opSyncFS, d.inner.SyncFS) }
+func (d *wrapDir) SyncFS() error { return callErrWithHook(d.hook, opSyncFS, d.inner.SyncFS) }
 
 // Close closes what is below even when it answers an error: a descriptor would
 // be lost otherwise.
-func (d *wrapDir) Close() error { return guardClose(d.gate, "Dir.Close", d.inner.Close) }
+func (d *wrapDir) Close() error { return closeWithHook(d.hook, "Dir.Close", d.inner.Close) }
 
-func guardClose(g gate, op string, call func() error) error {
-	if err := g.pass(op); err != nil {
+func closeWithHook(g opHook, op string, call func() error) error {
+	if err := g.beforeOp(op); err != nil {
 		_ = call()
-		return fail(op, "", err)
+		return wrapError(op, "", err)
 	}
 	return call()
 }

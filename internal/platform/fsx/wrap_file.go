@@ -11,48 +11,48 @@ const (
 
 type wrapFile struct {
 	inner File
-	gate  gate
+	hook  opHook
 }
 
 func (f *wrapFile) Read(p []byte) (int, error) {
-	return f.transfer("File.Read", p, f.inner.Read)
+	return f.transferBytes("File.Read", p, f.inner.Read)
 }
 
 func (f *wrapFile) ReadAt(p []byte, off int64) (int, error) {
-	return f.transfer("File.ReadAt", p, func(p []byte) (int, error) { return f.inner.ReadAt(p, off) })
+	return f.transferBytes("File.ReadAt", p, func(p []byte) (int, error) { return f.inner.ReadAt(p, off) })
 }
 
 func (f *wrapFile) Write(p []byte) (int, error) {
-	return f.transfer("File.Write", p, f.inner.Write)
+	return f.transferBytes("File.Write", p, f.inner.Write)
 }
 
-// transfer moves half of p when the gate cuts it.
-func (f *wrapFile) transfer(op string, p []byte, call func([]byte) (int, error)) (int, error) {
-	err := f.gate.pass(op)
+// transferBytes moves half of p when the gate cuts it.
+func (f *wrapFile) transferBytes(op string, p []byte, call func([]byte) (int, error)) (int, error) {
+	err := f.hook.beforeOp(op)
 	if err == nil {
 		return call(p)
 	}
 	n := 0
-	var cut *cutError
+	var cut *partialIOError
 	if errors.As(err, &cut) && len(p) > 1 {
 		n, _ = call(p[:len(p)/2])
 	}
-	return n, fail(op, "", err)
+	return n, wrapError(op, "", err)
 }
 
-func (f *wrapFile) Stat() (Info, error) { return guard(f.gate, "File.Stat", f.inner.Stat) }
+func (f *wrapFile) Stat() (Info, error) { return callWithHook(f.hook, "File.Stat", f.inner.Stat) }
 
 func (f *wrapFile) Xattrs() (map[string][]byte, error) {
-	return guard(f.gate, "File.Xattrs", f.inner.Xattrs)
+	return callWithHook(f.hook, "File.Xattrs", f.inner.Xattrs)
 }
 
-func (f *wrapFile) Holes() ([]Hole, error) { return guard(f.gate, "File.Holes", f.inner.Holes) }
+func (f *wrapFile) Holes() ([]Hole, error) { return callWithHook(f.hook, "File.Holes", f.inner.Holes) }
 
 func (f *wrapFile) SetMtime(ns int64) error {
-	return guardErr(f.gate, "File.SetMtime", func() error { return f.inner.SetMtime(ns) })
+	return callErrWithHook(f.hook, "File.SetMtime", func() error { return f.inner.SetMtime(ns) })
 }
 
-func (f *wrapFile) Sync() error { return guardErr(f.gate, opFileSync, f.inner.Sync) }
+func (f *wrapFile) Sync() error { return callErrWithHook(f.hook, opFileSync, f.inner.Sync) }
 
 // Close closes what is below even when it answers an error.
-func (f *wrapFile) Close() error { return guardClose(f.gate, "File.Close", f.inner.Close) }
+func (f *wrapFile) Close() error { return closeWithHook(f.hook, "File.Close", f.inner.Close) }

@@ -11,8 +11,8 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
-// work does every operation once or more and answers the first error.
-func work(fs fsx.FS) (err error) {
+// runAllOperations does every operation once or more and answers the first error.
+func runAllOperations(fs fsx.FS) (err error) {
 	d, err := fs.OpenRoot("/")
 	if err != nil {
 		return err
@@ -26,26 +26,26 @@ func work(fs fsx.FS) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, sub.Close()) }()
-	if err := store(d, sub); err != nil {
+	if err := writeStore(d, sub); err != nil {
 		return err
 	}
-	if err := restore(d, sub); err != nil {
+	if err := runRestore(d, sub); err != nil {
 		return err
 	}
-	return look(fs, d, sub)
+	return readEverything(fs, d, sub)
 }
 
-func restore(d, sub fsx.Dir) error {
-	if err := stage(sub); err != nil {
+func runRestore(d, sub fsx.Dir) error {
+	if err := writeStaged(sub); err != nil {
 		return err
 	}
-	if err := sub.Place("staged", d, "placed"); err != nil {
+	if err := sub.RenameNoReplace("staged", d, "placed"); err != nil {
 		return err
 	}
 	if err := d.Link("placed", sub, "second"); err != nil {
 		return err
 	}
-	if err := errors.Join(sub.Symlink("f", "third"), sub.Special("fifo", fsx.FIFO, 0o600)); err != nil {
+	if err := errors.Join(sub.Symlink("f", "third"), sub.Mknod("fifo", fsx.FIFO, 0o600)); err != nil {
 		return err
 	}
 	if err := sub.Exchange("third", d, "placed"); err != nil {
@@ -58,10 +58,10 @@ func restore(d, sub fsx.Dir) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(d.Dress("placed", info.Ino, fsx.Dressing{Mtime: 7}), d.DressSelf(fsx.Dressing{Mode: 0o700}))
+	return errors.Join(d.SetMetadata("placed", info.Ino, fsx.Metadata{Mtime: 7}), d.SetOwnMetadata(fsx.Metadata{Mode: 0o700}))
 }
 
-func stage(sub fsx.Dir) (err error) {
+func writeStaged(sub fsx.Dir) (err error) {
 	src, err := sub.OpenFile("f")
 	if err != nil {
 		return err
@@ -78,10 +78,10 @@ func stage(sub fsx.Dir) (err error) {
 	if _, err := f.WriteAt([]byte("xy"), 2); err != nil {
 		return err
 	}
-	return errors.Join(f.Truncate(3), f.Dress(fsx.Dressing{Mode: 0o640}))
+	return errors.Join(f.Truncate(3), f.SetMetadata(fsx.Metadata{Mode: 0o640}))
 }
 
-func store(d, sub fsx.Dir) (err error) {
+func writeStore(d, sub fsx.Dir) (err error) {
 	f, err := d.Create("tmp", 0o600)
 	if err != nil {
 		return err
@@ -106,7 +106,7 @@ func store(d, sub fsx.Dir) (err error) {
 		sub.RemoveXattr("user.a"), sub.SetMtime(5), sub.Sync(), d.Sync(), d.SyncFS())
 }
 
-func look(fs fsx.FS, d, sub fsx.Dir) (err error) {
+func readEverything(fs fsx.FS, d, sub fsx.Dir) (err error) {
 	f, err := sub.OpenFile("f")
 	if err != nil {
 		return err
@@ -124,11 +124,11 @@ func look(fs fsx.FS, d, sub fsx.Dir) (err error) {
 	_, dirXattrs := sub.Xattrs()
 	_, lstat := sub.Lstat("f")
 	_, readlink := d.Readlink("link")
-	_, _, free := fs.Free("/")
+	_, _, free := fs.FreeSpace("/")
 	return errors.Join(readAt, stat, xattrs, holes, names, dirStat, dirXattrs, lstat, readlink, free)
 }
 
-func bench(t *testing.T) *fsx.Memory {
+func newWorkFS(t *testing.T) *fsx.Memory {
 	t.Helper()
 	m := fsx.NewMemory()
 	must(t, m.Symlink("sub", "/link", fsx.Synced))
@@ -143,12 +143,12 @@ func TestEveryFaultSurfaces(t *testing.T) {
 	} {
 		at := int64(1)
 		for ; ; at++ {
-			f := fsx.Faulty(bench(t), fsx.Plan{At: at, Kind: kind})
-			err := work(f)
-			if f.Failed() == 0 {
+			f := fsx.NewFaultyFS(newWorkFS(t), fsx.FaultPlan{At: at, Kind: kind})
+			err := runAllOperations(f)
+			if f.FailedCount() == 0 {
 				must(t, err)
-				if f.Seen() != at-1 {
-					t.Errorf("kind %d: %d operations, the faults ended at %d", kind, f.Seen(), at)
+				if f.OpCount() != at-1 {
+					t.Errorf("kind %d: %d operations, the faults ended at %d", kind, f.OpCount(), at)
 				}
 				break
 			}
@@ -156,8 +156,8 @@ func TestEveryFaultSurfaces(t *testing.T) {
 			for _, w := range want {
 				found = found || errors.Is(err, w)
 			}
-			if !found || f.Failed() != 1 {
-				t.Errorf("kind %d at %d: %d faults, %v", kind, at, f.Failed(), err)
+			if !found || f.FailedCount() != 1 {
+				t.Errorf("kind %d at %d: %d faults, %v", kind, at, f.FailedCount(), err)
 			}
 		}
 		if at < 30 {
@@ -169,32 +169,32 @@ func TestEveryFaultSurfaces(t *testing.T) {
 func TestFaultsGoOn(t *testing.T) {
 	t.Parallel()
 	for then, want := range map[int64]int64{0: 1, 2: 3, -1: 5} {
-		f := fsx.Faulty(bench(t), fsx.Plan{At: 2, Kind: fsx.IOError, Then: then})
+		f := fsx.NewFaultyFS(newWorkFS(t), fsx.FaultPlan{At: 2, Kind: fsx.IOError, Repeat: then})
 		d, err := f.OpenRoot("/")
 		must(t, err)
 		for range 5 {
 			_, _ = d.Stat()
 		}
-		if f.Failed() != want || f.Seen() != 6 {
-			t.Errorf("then %d: %d of %d failed", then, f.Failed(), f.Seen())
+		if f.FailedCount() != want || f.OpCount() != 6 {
+			t.Errorf("then %d: %d of %d failed", then, f.FailedCount(), f.OpCount())
 		}
 	}
 }
 
 func TestShortTransfersMoveHalf(t *testing.T) {
 	t.Parallel()
-	m := bench(t)
-	d, err := fsx.Faulty(m, fsx.Plan{At: 3, Kind: fsx.ShortWrite}).OpenRoot("/")
+	m := newWorkFS(t)
+	d, err := fsx.NewFaultyFS(m, fsx.FaultPlan{At: 3, Kind: fsx.ShortWrite}).OpenRoot("/")
 	must(t, err)
 	f, err := d.Create("f", 0o600)
 	must(t, err)
 	if n, err := f.Write([]byte("12345678")); n != 4 || !errors.Is(err, syscall.EIO) {
 		t.Errorf("wrote %d, %v", n, err)
 	}
-	if got := holding(t, m, "/f"); got != "1234" {
+	if got := contentOf(t, m, "/f"); got != "1234" {
 		t.Errorf("the file holds %q", got)
 	}
-	d, err = fsx.Faulty(m, fsx.Plan{At: 3, Kind: fsx.ShortRead}).OpenRoot("/")
+	d, err = fsx.NewFaultyFS(m, fsx.FaultPlan{At: 3, Kind: fsx.ShortRead}).OpenRoot("/")
 	must(t, err)
 	f, err = d.OpenFile("f")
 	must(t, err)
@@ -209,8 +209,8 @@ func TestShortTransfersMoveHalf(t *testing.T) {
 
 func TestCountingCounts(t *testing.T) {
 	t.Parallel()
-	counted, counter := fsx.Counting(bench(t))
-	must(t, work(fsx.Faulty(counted, fsx.Plan{}))) // wrappers on wrappers rename too
+	counted, counter := fsx.NewCountingFS(newWorkFS(t))
+	must(t, runAllOperations(fsx.NewFaultyFS(counted, fsx.FaultPlan{}))) // wrappers on wrappers rename too
 	want := map[string]int64{
 		"FS.OpenRoot": 1, "FS.Free": 1, "Dir.Mkdir": 2, "Dir.OpenDir": 1, "Dir.Create": 2,
 		"Dir.Append": 1, "Dir.OpenFile": 2, "Dir.Rename": 1, "Dir.Remove": 1, "Dir.SetXattr": 1,
@@ -222,10 +222,10 @@ func TestCountingCounts(t *testing.T) {
 		"File.Write": 1, "File.SetMtime": 1, "File.Sync": 1, "File.Close": 5, "File.Read": 1,
 		"File.ReadAt": 1, "File.Stat": 1, "File.Xattrs": 1, "File.Holes": 1,
 	}
-	if diff := cmp.Diff(want, counter.Ops()); diff != "" {
+	if diff := cmp.Diff(want, counter.OpCounts()); diff != "" {
 		t.Error(diff)
 	}
-	if got := counter.Syncs(); got != 4 {
+	if got := counter.SyncCount(); got != 4 {
 		t.Errorf("%d syncs", got)
 	}
 }
@@ -233,17 +233,17 @@ func TestCountingCounts(t *testing.T) {
 func TestCrashAtEveryOperation(t *testing.T) {
 	t.Parallel()
 	for k := int64(1); ; k++ {
-		m := bench(t)
+		m := newWorkFS(t)
 		var after *fsx.Memory
 		calls := 0
 		f := fsx.CrashAt(m, k, func() {
 			calls++
 			after = m.Crash(nil)
 		})
-		err := work(f)
+		err := runAllOperations(f)
 		if after == nil {
 			must(t, err)
-			if got := holding(t, m.Crash(nil), "/sub/f"); got != "12345678" {
+			if got := contentOf(t, m.Crash(nil), "/sub/f"); got != "12345678" {
 				t.Errorf("after the work: %q", got)
 			}
 			if k < 30 {
@@ -254,7 +254,7 @@ func TestCrashAtEveryOperation(t *testing.T) {
 		if !errors.Is(err, fsx.ErrCrashed) || calls != 1 {
 			t.Errorf("crash at %d, called %d times: %v", k, calls, err)
 		}
-		if got := holding(t, after, "/sub/f"); got != "gone" && got != "12345678" {
+		if got := contentOf(t, after, "/sub/f"); got != "gone" && got != "12345678" {
 			t.Errorf("crash at %d leaves %q", k, got)
 		}
 		if _, err := f.OpenRoot("/"); !errors.Is(err, fsx.ErrCrashed) {

@@ -15,7 +15,7 @@ import (
 
 func TestWriteAtAndTruncate(t *testing.T) {
 	t.Parallel()
-	everyPlace(t, func(t *testing.T, p place) {
+	onEveryFS(t, func(t *testing.T, p testFS) {
 		d := p.open(t)
 		f, err := d.Create("f", 0o600)
 		must(t, err)
@@ -29,12 +29,12 @@ func TestWriteAtAndTruncate(t *testing.T) {
 		}
 		_, err = f.Write([]byte("H")) // WriteAt leaves the position alone
 		must(t, err)
-		if got := slurp(t, d, "f"); got != "HellO-Wrld\x00\x00!" {
+		if got := readFile(t, d, "f"); got != "HellO-Wrld\x00\x00!" {
 			t.Errorf("the file holds %q", got)
 		}
 		must(t, f.Truncate(6))
 		must(t, f.Truncate(8))
-		if got := slurp(t, d, "f"); got != "HellO-\x00\x00" {
+		if got := readFile(t, d, "f"); got != "HellO-\x00\x00" {
 			t.Errorf("cut and lengthened: %q", got)
 		}
 		if _, err := f.WriteAt([]byte("x"), -1); err == nil {
@@ -55,9 +55,9 @@ func TestWriteAtAndTruncate(t *testing.T) {
 
 func TestWriteAtNeedsTheRightHandle(t *testing.T) {
 	t.Parallel()
-	everyPlace(t, func(t *testing.T, p place) {
+	onEveryFS(t, func(t *testing.T, p testFS) {
 		d := p.open(t)
-		put(t, d, "f", "data")
+		writeFile(t, d, "f", "data")
 		r, err := d.OpenFile("f")
 		must(t, err)
 		defer r.Close()
@@ -71,7 +71,7 @@ func TestWriteAtNeedsTheRightHandle(t *testing.T) {
 			t.Error("a file opened for reading is written")
 		}
 		must(t, a.Truncate(2))
-		if got := slurp(t, d, "f"); got != "da" {
+		if got := readFile(t, d, "f"); got != "da" {
 			t.Errorf("the file holds %q", got)
 		}
 	})
@@ -80,7 +80,7 @@ func TestWriteAtNeedsTheRightHandle(t *testing.T) {
 func TestSparseFilesAreMade(t *testing.T) {
 	t.Parallel()
 	const mib = 1 << 20
-	everyPlace(t, func(t *testing.T, p place) {
+	onEveryFS(t, func(t *testing.T, p testFS) {
 		d := p.open(t)
 		f, err := d.Create("sparse", 0o600)
 		must(t, err)
@@ -98,7 +98,7 @@ func TestSparseFilesAreMade(t *testing.T) {
 			t.Errorf("holes %v", got)
 		}
 		wantData := strings.Repeat(strings.Repeat("d", mib)+strings.Repeat("\x00", mib), 2)
-		if slurp(t, d, "sparse") != wantData {
+		if readFile(t, d, "sparse") != wantData {
 			t.Error("the data is another")
 		}
 	})
@@ -106,10 +106,10 @@ func TestSparseFilesAreMade(t *testing.T) {
 
 func TestCloneFrom(t *testing.T) {
 	t.Parallel()
-	everyPlace(t, func(t *testing.T, p place) {
+	onEveryFS(t, func(t *testing.T, p testFS) {
 		d := p.open(t)
 		data := strings.Repeat("0123456789abcdef", 4096)
-		put(t, d, "src", data)
+		writeFile(t, d, "src", data)
 		src, err := d.OpenFile("src")
 		must(t, err)
 		defer src.Close()
@@ -118,7 +118,7 @@ func TestCloneFrom(t *testing.T) {
 		defer f.Close()
 		switch err := f.CloneFrom(src); {
 		case errors.Is(err, errors.ErrUnsupported):
-			if got := slurp(t, d, "f"); got != "" {
+			if got := readFile(t, d, "f"); got != "" {
 				t.Errorf("unsupported, but %d bytes came", len(got))
 			}
 		case err != nil:
@@ -126,7 +126,7 @@ func TestCloneFrom(t *testing.T) {
 		default:
 			_, err = f.WriteAt([]byte("X"), 0)
 			must(t, err)
-			if slurp(t, d, "f") != "X"+data[1:] || slurp(t, d, "src") != data {
+			if readFile(t, d, "f") != "X"+data[1:] || readFile(t, d, "src") != data {
 				t.Error("the clone and its source are not two files")
 			}
 		}

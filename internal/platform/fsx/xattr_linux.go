@@ -11,15 +11,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// inode is what a descriptor stands for. One opened with O_PATH takes no calls
+// inodeRef is what a descriptor stands for. One opened with O_PATH takes no calls
 // but by its path below /proc, which leads to that very inode.
-type inode struct {
+type inodeRef struct {
 	fd   int
 	path string // empty: by the descriptor
 }
 
-func (n inode) list(buf []byte) (size int, err error) {
-	err = again(func() (err error) {
+func (n inodeRef) listXattrs(buf []byte) (size int, err error) {
+	err = retryEINTR(func() (err error) {
 		if n.path != "" {
 			size, err = unix.Listxattr(n.path, buf)
 		} else {
@@ -30,8 +30,8 @@ func (n inode) list(buf []byte) (size int, err error) {
 	return size, err
 }
 
-func (n inode) value(name string, buf []byte) (size int, err error) {
-	err = again(func() (err error) {
+func (n inodeRef) getXattr(name string, buf []byte) (size int, err error) {
+	err = retryEINTR(func() (err error) {
 		if n.path != "" {
 			size, err = unix.Getxattr(n.path, name, buf)
 		} else {
@@ -42,31 +42,31 @@ func (n inode) value(name string, buf []byte) (size int, err error) {
 	return size, err
 }
 
-// xattrs returns nil if there are none. Linux ends a list and a value at
+// readXattrs returns nil if there are none. Linux ends a list and a value at
 // 64 KiB, so one buffer each is always enough.
-func (n inode) xattrs() (attrs map[string][]byte, err error) {
-	list := buffers.Get().(*[bufferSize]byte)
-	defer buffers.Put(list)
-	size, err := n.list(list[:])
+func (n inodeRef) readXattrs() (attrs map[string][]byte, err error) {
+	list := bufferPool.Get().(*[bufferSize]byte)
+	defer bufferPool.Put(list)
+	size, err := n.listXattrs(list[:])
 	if errors.Is(err, unix.ENOTSUP) || err == nil && size == 0 {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	value := buffers.Get().(*[bufferSize]byte)
-	defer buffers.Put(value)
+	value := bufferPool.Get().(*[bufferSize]byte)
+	defer bufferPool.Put(value)
 	for raw := range bytes.SplitSeq(list[:size], []byte{0}) {
 		name := string(raw)
-		if !strings.HasPrefix(name, userPrefix) {
+		if !strings.HasPrefix(name, userXattrPrefix) {
 			continue
 		}
-		got, err := n.value(name, value[:])
+		got, err := n.getXattr(name, value[:])
 		if errors.Is(err, unix.ENODATA) { // gone since the list was read
 			continue
 		}
 		if err != nil {
-			return nil, fail("read attribute", name, err)
+			return nil, wrapError("read attribute", name, err)
 		}
 		if attrs == nil {
 			attrs = map[string][]byte{}
@@ -76,32 +76,32 @@ func (n inode) xattrs() (attrs map[string][]byte, err error) {
 	return attrs, nil
 }
 
-func (h *handle) Xattrs() (attrs map[string][]byte, err error) {
-	err = h.do("list attributes", "", func(fd int) (err error) {
-		attrs, err = inode{fd: fd}.xattrs()
+func (h *fdHandle) Xattrs() (attrs map[string][]byte, err error) {
+	err = h.withFD("list attributes", "", func(fd int) (err error) {
+		attrs, err = inodeRef{fd: fd}.readXattrs()
 		return err
 	})
 	return attrs, err
 }
 
-func (h *handle) SetXattr(name string, value []byte) error {
-	if err := checkAttr(name); err != nil {
-		return fail("set attribute", name, err)
+func (h *fdHandle) SetXattr(name string, value []byte) error {
+	if err := checkXattrName(name); err != nil {
+		return wrapError("set attribute", name, err)
 	}
-	return h.do("set attribute", name, func(fd int) error {
+	return h.withFD("set attribute", name, func(fd int) error {
 		return unix.Fsetxattr(fd, name, value, 0)
 	})
 }
 
-func (h *handle) RemoveXattr(name string) error {
-	if err := checkAttr(name); err != nil {
-		return fail("remove attribute", name, err)
+func (h *fdHandle) RemoveXattr(name string) error {
+	if err := checkXattrName(name); err != nil {
+		return wrapError("remove attribute", name, err)
 	}
-	err := h.do("remove attribute", name, func(fd int) error {
+	err := h.withFD("remove attribute", name, func(fd int) error {
 		return unix.Fremovexattr(fd, name)
 	})
 	if errors.Is(err, unix.ENODATA) {
-		return failAs("remove attribute", name, fs.ErrNotExist, unix.ENODATA)
+		return wrapErrorAs("remove attribute", name, fs.ErrNotExist, unix.ENODATA)
 	}
 	return err
 }

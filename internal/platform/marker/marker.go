@@ -32,31 +32,31 @@ const (
 // maxID is more than the text of a mark has.
 const maxID = 128
 
-// IsID reports whether a file in the marker directory, of that name and size, may be a
+// IsMarkFile reports whether a file in the marker directory, of that name and size, may be a
 // mark. What it is, its text says.
-func IsID(name string, size int64) bool { return name == idFile && size <= maxID }
+func IsMarkFile(name string, size int64) bool { return name == idFile && size <= maxID }
 
-// IsText reports whether a text is the mark of some workspace.
-func IsText(text string) bool {
+// IsMarkText reports whether a text is the mark of some workspace.
+func IsMarkText(text string) bool {
 	_, err := retake.ParseWorkspaceID(strings.TrimSpace(text))
 	return err == nil
 }
 
-// IsHold reports whether a name in the marker directory is one under which a restore keeps
+// IsReplacedName reports whether a name in the marker directory is one under which a restore keeps
 // for a day what it replaced.
-func IsHold(name string) bool {
+func IsReplacedName(name string) bool {
 	_, err := retake.ParseCheckpointID(name)
 	return err == nil
 }
 
-// IsOwn reports whether a name in an open marker directory is the mark of that workspace.
-func IsOwn(d fsx.Dir, name string, id retake.WorkspaceID) bool {
-	return name == idFile && smallText(d, name) == string(id)+"\n"
+// IsMarkOf reports whether a name in an open marker directory is the mark of that workspace.
+func IsMarkOf(d fsx.Dir, name string, id retake.WorkspaceID) bool {
+	return name == idFile && readSmallFile(d, name) == string(id)+"\n"
 }
 
-// OnlyOurs reports whether the marker directory holds nothing but what we put there, and which
+// HasOnlyOwnFiles reports whether the marker directory holds nothing but what we put there, and which
 // holds are in it. One that is no directory, or cannot be read, is not ours.
-func OnlyOurs(root fsx.Dir, id retake.WorkspaceID) (holds []string, alone bool) {
+func HasOnlyOwnFiles(root fsx.Dir, id retake.WorkspaceID) (holds []string, alone bool) {
 	d, err := root.OpenDir(Dir)
 	if err != nil {
 		return nil, false
@@ -68,8 +68,8 @@ func OnlyOurs(root fsx.Dir, id retake.WorkspaceID) (holds []string, alone bool) 
 	}
 	for _, name := range names {
 		switch {
-		case IsOwn(d, name, id), name == HideFile && smallText(d, name) == hidden:
-		case IsHold(name):
+		case IsMarkOf(d, name, id), name == HideFile && readSmallFile(d, name) == hideFileText:
+		case IsReplacedName(name):
 			holds = append(holds, name)
 		default:
 			return nil, false
@@ -78,8 +78,8 @@ func OnlyOurs(root fsx.Dir, id retake.WorkspaceID) (holds []string, alone bool) 
 	return holds, true
 }
 
-// smallText is the text of a small regular file, and "" of anything else.
-func smallText(d fsx.Dir, name string) string {
+// readSmallFile is the text of a small regular file, and "" of anything else.
+func readSmallFile(d fsx.Dir, name string) string {
 	f, err := d.OpenFile(name)
 	if err != nil {
 		return ""
@@ -93,7 +93,7 @@ func smallText(d fsx.Dir, name string) string {
 }
 
 // hidden is what HideFile says.
-const hidden = "*\n"
+const hideFileText = "*\n"
 
 // Read answers "" when there is no mark, or one we did not write.
 func Read(root fsx.Dir) (retake.WorkspaceID, error) {
@@ -103,7 +103,7 @@ func Read(root fsx.Dir) (retake.WorkspaceID, error) {
 	}
 	text := string(x[Xattr])
 	if text == "" {
-		if text, err = readMarker(root); err != nil {
+		if text, err = readMarkFile(root); err != nil {
 			return "", fmt.Errorf("read mark: %w", err)
 		}
 	}
@@ -114,7 +114,7 @@ func Read(root fsx.Dir) (retake.WorkspaceID, error) {
 	return id, nil
 }
 
-func readMarker(root fsx.Dir) (string, error) {
+func readMarkFile(root fsx.Dir) (string, error) {
 	d, err := root.OpenDir(Dir)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fsx.ErrNotDir) || errors.Is(err, fsx.ErrOtherMount) {
 		return "", nil
@@ -146,7 +146,7 @@ func Write(root fsx.Dir, id retake.WorkspaceID) error {
 	if err != nil {
 		return fmt.Errorf("write mark: %w", err)
 	}
-	if err := removeMarker(root); err != nil {
+	if err := removeMarkerDir(root); err != nil {
 		return fmt.Errorf("write mark: %w", err)
 	}
 	if err := root.Mkdir(Dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) { // somebody else's files are in it
@@ -156,19 +156,19 @@ func Write(root fsx.Dir, id retake.WorkspaceID) error {
 	if err != nil {
 		return fmt.Errorf("write mark: %w", err)
 	}
-	herr := WriteSmall(d, HideFile, hidden)
+	herr := WriteSmallFile(d, HideFile, hideFileText)
 	if errors.Is(herr, fs.ErrExist) {
 		herr = nil
 	}
-	err = errors.Join(herr, WriteSmall(d, idFile, string(id)+"\n"), d.Close(), root.SetMtime(i.Mtime))
+	err = errors.Join(herr, WriteSmallFile(d, idFile, string(id)+"\n"), d.Close(), root.SetMtime(i.Mtime))
 	if err != nil {
 		return fmt.Errorf("write mark: %w", err)
 	}
 	return nil
 }
 
-// WriteSmall makes a small file of ours in the marker directory.
-func WriteSmall(d fsx.Dir, name, text string) error {
+// WriteSmallFile makes a small file of ours in the marker directory.
+func WriteSmallFile(d fsx.Dir, name, text string) error {
 	f, err := d.Create(name, 0o600)
 	if err != nil {
 		return err
@@ -190,7 +190,7 @@ func Remove(root fsx.Dir) error {
 	}
 	i, err := root.Stat()
 	if err == nil {
-		err = removeMarker(root)
+		err = removeMarkerDir(root)
 	}
 	if err == nil {
 		err = root.SetMtime(i.Mtime)
@@ -201,9 +201,9 @@ func Remove(root fsx.Dir) error {
 	return nil
 }
 
-// removeMarker removes the files we put into the marker directory, and the directory when
+// removeMarkerDir removes the files we put into the marker directory, and the directory when
 // nothing else is in it.
-func removeMarker(root fsx.Dir) error {
+func removeMarkerDir(root fsx.Dir) error {
 	d, err := root.OpenDir(Dir)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fsx.ErrNotDir) {
 		return nil
@@ -211,7 +211,7 @@ func removeMarker(root fsx.Dir) error {
 	if err != nil {
 		return err
 	}
-	ours := map[string]bool{idFile: IsText(smallText(d, idFile)), HideFile: smallText(d, HideFile) == hidden}
+	ours := map[string]bool{idFile: IsMarkText(readSmallFile(d, idFile)), HideFile: readSmallFile(d, HideFile) == hideFileText}
 	for name, is := range ours {
 		if !is {
 			continue
@@ -227,9 +227,9 @@ func removeMarker(root fsx.Dir) error {
 	return root.Remove(Dir)
 }
 
-// Above reports whether dir or a directory above it is marked. It follows no
+// HasMarkAbove reports whether dir or a directory above it is marked. It follows no
 // link below dir, and asks nobody else.
-func Above(fsys fsx.FS, dir string) bool {
+func HasMarkAbove(fsys fsx.FS, dir string) bool {
 	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
 		if root, err := fsys.OpenRoot(at); err == nil {
 			id, err := Read(root)

@@ -54,14 +54,14 @@ func TestAboveFindsTheNearestMark(t *testing.T) {
 	if err := os.MkdirAll(deep, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if marker.Above(fsx.OS(), deep) {
+	if marker.HasMarkAbove(fsx.OS(), deep) {
 		t.Fatal("a mark is found where there is none")
 	}
 	if err := marker.Write(open(t, filepath.Join(dir, "a")), id); err != nil {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]bool{deep: true, filepath.Join(dir, "a"): true, dir: false, filepath.Join(deep, "gone"): true} {
-		if got := marker.Above(fsx.OS(), path); got != want {
+		if got := marker.HasMarkAbove(fsx.OS(), path); got != want {
 			t.Errorf("Above %s: %v, want %v", path, got, want)
 		}
 	}

@@ -7,14 +7,14 @@ import (
 )
 
 // lookStep is how often a process is looked at that cannot be waited for.
-const lookStep = 200 * time.Millisecond
+const exitPollInterval = 200 * time.Millisecond
 
-func lookForEnd(ctx context.Context, pid int) error {
-	for Alive(pid) {
+func pollForExit(ctx context.Context, pid int) error {
+	for IsAlive(pid) {
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("wait for process %d: %w", pid, ctx.Err())
-		case <-time.After(lookStep):
+		case <-time.After(exitPollInterval):
 		}
 	}
 	return nil

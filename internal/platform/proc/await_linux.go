@@ -8,19 +8,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// AwaitEnd waits until a process of anybody has ended. An error means that it may still
+// WaitForExit waits until a process of anybody has ended. An error means that it may still
 // be there. The kernel wakes us; where it cannot, the process is looked at.
-func AwaitEnd(ctx context.Context, pid int) error {
+func WaitForExit(ctx context.Context, pid int) error {
 	fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK)
 	if err != nil {
-		return lookForEnd(ctx, pid) // gone already, or a kernel that does not know it
+		return pollForExit(ctx, pid) // gone already, or a kernel that does not know it
 	}
 	f := os.NewFile(uintptr(fd), "process")
 	defer f.Close() //nolint:errcheck // it was only watched
 	defer context.AfterFunc(ctx, func() { _ = f.Close() })()
 	raw, err := f.SyscallConn()
 	if err != nil {
-		return lookForEnd(ctx, pid)
+		return pollForExit(ctx, pid)
 	}
 	ended := false
 	err = raw.Read(func(fd uintptr) bool {
@@ -34,7 +34,7 @@ func AwaitEnd(ctx context.Context, pid int) error {
 	case ctx.Err() != nil:
 		return fmt.Errorf("wait for process %d: %w", pid, ctx.Err())
 	case err != nil:
-		return lookForEnd(ctx, pid)
+		return pollForExit(ctx, pid)
 	}
 	return nil
 }

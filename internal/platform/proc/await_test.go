@@ -23,7 +23,7 @@ func TestAwaitEndReturnsWhenTheProcessEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- proc.AwaitEnd(t.Context(), cmd.Process.Pid) }()
+	go func() { ended <- proc.WaitForExit(t.Context(), cmd.Process.Pid) }()
 	select {
 	case err := <-ended:
 		t.Fatalf("the process runs, and AwaitEnd answers %v", err)
@@ -36,7 +36,7 @@ func TestAwaitEndReturnsWhenTheProcessEnds(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	if err := proc.AwaitEnd(t.Context(), cmd.Process.Pid); err != nil {
+	if err := proc.WaitForExit(t.Context(), cmd.Process.Pid); err != nil {
 		t.Errorf("a process that is gone: %v", err)
 	}
 }
@@ -45,7 +45,7 @@ func TestAwaitEndGivesUpWithItsContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- proc.AwaitEnd(ctx, os.Getpid()) }()
+	go func() { ended <- proc.WaitForExit(ctx, os.Getpid()) }()
 	cancel()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("AwaitEnd of a process that runs: %v", err)

@@ -11,7 +11,7 @@ import (
 
 // allowed are the calls that a Go program needs to compute and to use the streams it has.
 // Everything else is refused with EPERM: what opens, connects, starts, traces or signals.
-var allowed = []uint32{
+var allowedSyscalls = []uint32{
 	unix.SYS_READ, unix.SYS_WRITE, unix.SYS_READV, unix.SYS_WRITEV, unix.SYS_CLOSE, unix.SYS_FSTAT, unix.SYS_LSEEK, unix.SYS_FCNTL,
 	unix.SYS_MMAP, unix.SYS_MUNMAP, unix.SYS_MREMAP, unix.SYS_MPROTECT, unix.SYS_MADVISE, unix.SYS_MINCORE, unix.SYS_BRK,
 	unix.SYS_FUTEX, unix.SYS_SCHED_YIELD, unix.SYS_SCHED_GETAFFINITY, unix.SYS_MEMBARRIER, unix.SYS_RSEQ,
@@ -24,56 +24,56 @@ var allowed = []uint32{
 
 // Where the kernel shows a call to the filter: its number, the machine, the first argument.
 const (
-	atNumber, atMachine, atFirst = 0, 4, 16
+	syscallNumberOffset, archOffset, firstArgOffset = 0, 4, 16
 
-	x32 = 0x40000000 // numbers of another calling convention begin here
+	x32SyscallBit = 0x40000000 // numbers of another calling convention begin here
 )
 
 const (
-	bpfLoad  = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
-	bpfEqual = unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K
-	bpfLeast = unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K
-	bpfBits  = unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K
-	bpfReply = unix.BPF_RET | unix.BPF_K
+	bpfLoad    = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
+	bpfEqual   = unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K
+	bpfAtLeast = unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K
+	bpfAnyBit  = unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K
+	bpfReturn  = unix.BPF_RET | unix.BPF_K
 )
 
-// filter says yes to what is allowed, to new threads of this process, and to signals
+// seccompProgram says yes to what is allowed, to new threads of this process, and to signals
 // among them. New processes by the newer call do not exist here: then the older is asked.
-func filter(machine, pid uint32) []unix.SockFilter {
+func seccompProgram(machine, pid uint32) []unix.SockFilter {
 	const yes, no, never = unix.SECCOMP_RET_ALLOW, unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM), unix.SECCOMP_RET_KILL_PROCESS
 	p := []unix.SockFilter{
-		{Code: bpfLoad, K: atMachine},
+		{Code: bpfLoad, K: archOffset},
 		{Code: bpfEqual, Jt: 1, K: machine},
-		{Code: bpfReply, K: never},
-		{Code: bpfLoad, K: atNumber},
-		{Code: bpfLeast, Jf: 1, K: x32},
-		{Code: bpfReply, K: no},
+		{Code: bpfReturn, K: never},
+		{Code: bpfLoad, K: syscallNumberOffset},
+		{Code: bpfAtLeast, Jf: 1, K: x32SyscallBit},
+		{Code: bpfReturn, K: no},
 		{Code: bpfEqual, Jf: 1, K: unix.SYS_CLONE3},
-		{Code: bpfReply, K: unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)},
+		{Code: bpfReturn, K: unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)},
 	}
-	for _, call := range allowed {
-		p = append(p, unix.SockFilter{Code: bpfEqual, Jf: 1, K: call}, unix.SockFilter{Code: bpfReply, K: yes})
+	for _, call := range allowedSyscalls {
+		p = append(p, unix.SockFilter{Code: bpfEqual, Jf: 1, K: call}, unix.SockFilter{Code: bpfReturn, K: yes})
 	}
 	return append(p,
 		unix.SockFilter{Code: bpfEqual, Jf: 3, K: unix.SYS_CLONE},
-		unix.SockFilter{Code: bpfLoad, K: atFirst},
-		unix.SockFilter{Code: bpfBits, Jf: 4, K: unix.CLONE_THREAD},
-		unix.SockFilter{Code: bpfReply, K: yes},
+		unix.SockFilter{Code: bpfLoad, K: firstArgOffset},
+		unix.SockFilter{Code: bpfAnyBit, Jf: 4, K: unix.CLONE_THREAD},
+		unix.SockFilter{Code: bpfReturn, K: yes},
 		unix.SockFilter{Code: bpfEqual, Jf: 2, K: unix.SYS_TGKILL},
-		unix.SockFilter{Code: bpfLoad, K: atFirst},
+		unix.SockFilter{Code: bpfLoad, K: firstArgOffset},
 		unix.SockFilter{Code: bpfEqual, Jt: 1, K: pid},
-		unix.SockFilter{Code: bpfReply, K: no},
-		unix.SockFilter{Code: bpfReply, K: yes},
+		unix.SockFilter{Code: bpfReturn, K: no},
+		unix.SockFilter{Code: bpfReturn, K: yes},
 	)
 }
 
-// filterCalls puts the filter before all threads at once.
-func filterCalls() error {
+// installSeccompFilter puts the filter before all threads at once.
+func installSeccompFilter() error {
 	machine := uint32(unix.AUDIT_ARCH_X86_64)
 	if runtime.GOARCH == "arm64" {
 		machine = unix.AUDIT_ARCH_AARCH64
 	}
-	p := filter(machine, uint32(unix.Getpid()))
+	p := seccompProgram(machine, uint32(unix.Getpid()))
 	prog := unix.SockFprog{Len: uint16(len(p)), Filter: &p[0]}
 	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&prog)))
 	runtime.KeepAlive(p)

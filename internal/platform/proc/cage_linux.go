@@ -11,24 +11,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// confine takes the limits first, because the rest forbids to set them. The filter is the
+// apply takes the limits first, because the rest forbids to set them. The filter is the
 // wall that covers all threads in every build; Landlock is the second one.
-func (c Cage) confine(try func(what string, err error)) {
-	c.holdCommon(try)
-	try("memory", hold(unix.RLIMIT_DATA, uint64(c.Memory)))
-	try("address space", c.holdSpace())
+func (c Sandbox) apply(try func(what string, err error)) {
+	c.setCommonLimits(try)
+	try("memory", setRlimit(unix.RLIMIT_DATA, uint64(c.MaxMemory)))
+	try("address space", c.setAddressSpaceLimit())
 	runtime.LockOSThread() // both walls need a promise that was given on the same thread
 	defer runtime.UnlockOSThread()
-	try("new privileges", everyThread(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1))
-	try("landlock", lockPaths())
-	try("seccomp", filterCalls())
+	try("new privileges", syscallAllThreads(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1))
+	try("landlock", restrictWithLandlock())
+	try("seccomp", installSeccompFilter())
 }
 
 // spare is address space beside the memory: what the runtime reserves and never touches.
-const spare = 4 << 30
+const spareAddressSpace = 4 << 30
 
-// holdSpace allows what is mapped now, for reservations of the runtime are large, and a bounded rest.
-func (c Cage) holdSpace() error {
+// setAddressSpaceLimit allows what is mapped now, for reservations of the runtime are large, and a bounded rest.
+func (c Sandbox) setAddressSpaceLimit() error {
 	b, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
 		return err
@@ -37,12 +37,12 @@ func (c Cage) holdSpace() error {
 	if _, err := fmt.Sscan(string(b), &pages); err != nil {
 		return err
 	}
-	return hold(unix.RLIMIT_AS, pages*uint64(os.Getpagesize())+uint64(c.Memory)+spare)
+	return setRlimit(unix.RLIMIT_AS, pages*uint64(os.Getpagesize())+uint64(c.MaxMemory)+spareAddressSpace)
 }
 
-// everyThread makes a call on all threads. In a build with C code the runtime cannot: then
+// syscallAllThreads makes a call on all threads. In a build with C code the runtime cannot: then
 // it is made on this one, and the filter hands the promise on to the others.
-func everyThread(call, a, b uintptr) error {
+func syscallAllThreads(call, a, b uintptr) error {
 	_, _, errno := syscall.AllThreadsSyscall6(call, a, b, 0, 0, 0, 0)
 	if errno == syscall.ENOTSUP {
 		_, _, errno = unix.Syscall6(call, a, b, 0, 0, 0, 0)
@@ -54,7 +54,7 @@ func everyThread(call, a, b uintptr) error {
 }
 
 // pathRights are the rights over paths by the version of Landlock that brought them.
-var pathRights = []struct {
+var landlockFSRights = []struct {
 	version int
 	rights  uint64
 }{
@@ -66,15 +66,15 @@ var pathRights = []struct {
 
 // netVersion is the first Landlock that knows TCP. The one that knows signals is not used
 // for them: each thread has rules of its own, and ours signal each other.
-const netVersion = 4
+const landlockNetVersion = 4
 
-// lockPaths forbids every path, and TCP.
-func lockPaths() error {
+// restrictWithLandlock forbids every path, and TCP.
+func restrictWithLandlock() error {
 	v, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
 		return errno
 	}
-	attr, size := pathAttr(int(v))
+	attr, size := landlockAttr(int(v))
 	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), size, 0)
 	if errno != 0 {
 		return errno
@@ -90,16 +90,16 @@ func lockPaths() error {
 	return nil
 }
 
-// pathAttr is all that a version can forbid, and how long it is: kernels refuse fields
+// landlockAttr is all that a version can forbid, and how long it is: kernels refuse fields
 // that they do not know.
-func pathAttr(version int) (attr unix.LandlockRulesetAttr, size uintptr) {
-	for _, r := range pathRights {
+func landlockAttr(version int) (attr unix.LandlockRulesetAttr, size uintptr) {
+	for _, r := range landlockFSRights {
 		if version >= r.version {
 			attr.Handled_access_fs |= r.rights
 		}
 	}
 	size = unsafe.Sizeof(attr.Handled_access_fs)
-	if version >= netVersion {
+	if version >= landlockNetVersion {
 		attr.Handled_access_net = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
 		size += unsafe.Sizeof(attr.Handled_access_net)
 	}

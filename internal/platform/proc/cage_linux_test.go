@@ -20,17 +20,17 @@ import (
 	"github.com/retake-dev/retake/internal/platform/proc"
 )
 
-func init() { programs["caged"] = caged }
+func init() { programs["caged"] = runSandboxed }
 
-var testCage = proc.Cage{Memory: 1 << 30, CPU: time.Second, Files: 16}
+var testSandbox = proc.Sandbox{MaxMemory: 1 << 30, MaxCPU: time.Second, MaxOpenFiles: 16}
 
-// caged tries one thing, confined or not, and says how it went.
-func caged(args []string) {
+// runSandboxed tries one thing, confined or not, and says how it went.
+func runSandboxed(args []string) {
 	switch args[0] {
 	case "confined":
-		fmt.Fprintln(os.Stdout, "missing:", strings.Join(proc.Confine(testCage), ", "))
+		fmt.Fprintln(os.Stdout, "missing:", strings.Join(proc.EnterSandbox(testSandbox), ", "))
 	case "walled":
-		if err := proc.LockPaths(); err != nil {
+		if err := proc.RestrictWithLandlock(); err != nil {
 			fmt.Fprintln(os.Stdout, "missing:", err)
 			return
 		}
@@ -231,7 +231,7 @@ func TestAPipedProcessTellsThatItWasHungry(t *testing.T) {
 			break
 		}
 	}
-	if err := p.Close(); !errors.Is(err, proc.ErrMemory) {
+	if err := p.Close(); !errors.Is(err, proc.ErrOutOfMemory) {
 		t.Errorf("it ended with %v", err)
 	}
 }

@@ -4,8 +4,8 @@ package proc
 
 import "golang.org/x/sys/unix"
 
-// hold sets one limit for good. One that is lower already stays.
-func hold(resource int, n uint64) error {
+// setRlimit sets one limit for good. One that is lower already stays.
+func setRlimit(resource int, n uint64) error {
 	var now unix.Rlimit
 	if err := unix.Getrlimit(resource, &now); err != nil {
 		return err
@@ -17,11 +17,11 @@ func hold(resource int, n uint64) error {
 	return unix.Setrlimit(resource, &unix.Rlimit{Cur: most, Max: most})
 }
 
-// holdCommon are the limits that every system has. Soft and hard are the same, so that
+// setCommonLimits are the limits that every system has. Soft and hard are the same, so that
 // the kernel ends a process that spins instead of sending a signal that nobody hears.
-func (c Cage) holdCommon(try func(what string, err error)) {
-	try("time of the processor", hold(unix.RLIMIT_CPU, uint64(c.CPU.Seconds())))
-	try("open files", hold(unix.RLIMIT_NOFILE, c.Files))
-	try("written files", hold(unix.RLIMIT_FSIZE, 0))
-	try("core file", hold(unix.RLIMIT_CORE, 0))
+func (c Sandbox) setCommonLimits(try func(what string, err error)) {
+	try("time of the processor", setRlimit(unix.RLIMIT_CPU, uint64(c.MaxCPU.Seconds())))
+	try("open files", setRlimit(unix.RLIMIT_NOFILE, c.MaxOpenFiles))
+	try("written files", setRlimit(unix.RLIMIT_FSIZE, 0))
+	try("core file", setRlimit(unix.RLIMIT_CORE, 0))
 }

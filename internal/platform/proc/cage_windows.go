@@ -1,6 +1,6 @@
 package proc
 
-// confine can set nothing here but the share of the collector, which is set already.
-func (Cage) confine(try func(what string, err error)) {
+// apply can set nothing here but the share of the collector, which is set already.
+func (Sandbox) apply(try func(what string, err error)) {
 	try("memory, time, files, sockets and programs", ErrUnsupported)
 }

@@ -9,20 +9,20 @@ import (
 )
 
 // inBetween are programs that run another one for somebody and end with it.
-var inBetween = []string{"sh", "bash", "dash", "zsh", "ash", "fish", "ksh", "csh", "tcsh", "nu", "pwsh", "env", "timeout", "nice", "nohup", "setsid", "sudo", "xargs"}
+var wrapperPrograms = []string{"sh", "bash", "dash", "zsh", "ash", "fish", "ksh", "csh", "tcsh", "nu", "pwsh", "env", "timeout", "nice", "nohup", "setsid", "sudo", "xargs"}
 
 const maxAncestors = 16
 
-// Caller is the process that had this one run: the nearest ancestor that is no shell;
+// CallerPID is the process that had this one run: the nearest ancestor that is no shell;
 // 0 when it cannot be told.
-func Caller() int {
+func CallerPID() int {
 	pid := os.Getppid()
 	for range maxAncestors {
-		name, parent, err := nameOf(pid)
+		name, parent, err := readNameAndParent(pid)
 		if err != nil || pid <= 1 {
 			return 0
 		}
-		if !slices.Contains(inBetween, name) {
+		if !slices.Contains(wrapperPrograms, name) {
 			return pid
 		}
 		pid = parent
@@ -38,7 +38,7 @@ func Ancestors(pid int) []int {
 			break
 		}
 		out = append(out, pid)
-		_, parent, err := nameOf(pid)
+		_, parent, err := readNameAndParent(pid)
 		if err != nil {
 			break
 		}
@@ -47,9 +47,9 @@ func Ancestors(pid int) []int {
 	return out
 }
 
-// nameOf reads the name and the parent of a process. The name stands in parentheses and
+// readNameAndParent reads the name and the parent of a process. The name stands in parentheses and
 // may hold anything.
-func nameOf(pid int) (name string, parent int, err error) {
+func readNameAndParent(pid int) (name string, parent int, err error) {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return "", 0, fmt.Errorf("look at process %d: %w", pid, err)

@@ -31,5 +31,5 @@ func TestCallerIsBehindTheShells(t *testing.T) {
 }
 
 func init() {
-	programs[callerArg] = func([]string) { _, _ = os.Stdout.WriteString(strconv.Itoa(proc.Caller()) + "\n") }
+	programs[callerArg] = func([]string) { _, _ = os.Stdout.WriteString(strconv.Itoa(proc.CallerPID()) + "\n") }
 }

@@ -2,8 +2,8 @@
 
 package proc
 
-// Caller cannot be told here.
-func Caller() int { return 0 }
+// CallerPID cannot be told here.
+func CallerPID() int { return 0 }
 
 // Ancestors cannot be told here, but for the process itself.
 func Ancestors(pid int) []int { return []int{pid} }

@@ -11,7 +11,7 @@ import (
 )
 
 // groupName is the control group of a daemon.
-const groupName = UnitPrefix + "-daemon"
+const daemonCgroup = UnitPrefix + "-daemon"
 
 // LeaveCgroup moves this process out of the control groups by which its starter may
 // be ended, so that it is not ended too. It goes to a place that the user was given;
@@ -19,50 +19,50 @@ const groupName = UnitPrefix + "-daemon"
 // that only measure and limit are not left at all. It answers why it stays where it
 // is, or "".
 func LeaveCgroup(anywhere bool) string {
-	return groups{root: "/", pid: os.Getpid(), uid: os.Getuid()}.leave(anywhere)
+	return cgroupView{root: "/", pid: os.Getpid(), uid: os.Getuid()}.leaveAll(anywhere)
 }
 
 // managing are the hierarchies that programs end as a whole.
-var managing = []string{"unified", "name=systemd"}
+var managedHierarchies = []string{"unified", "name=systemd"}
 
-// groups is the view of one process; root is "/" but in tests.
-type groups struct {
+// cgroupView is the view of one process; root is "/" but in tests.
+type cgroupView struct {
 	root     string
 	pid, uid int
 }
 
-// membership is one hierarchy and where in it the process is.
-type membership struct{ name, mount, group string }
+// cgroupMembership is one hierarchy and where in it the process is.
+type cgroupMembership struct{ name, mount, group string }
 
-func (g groups) leave(anywhere bool) string {
-	all, err := g.memberships()
+func (g cgroupView) leaveAll(anywhere bool) string {
+	all, err := g.readMemberships()
 	if err != nil {
 		return "the control groups cannot be read: " + err.Error()
 	}
 	var stays []string
 	for _, m := range all {
-		if why := g.move(m, anywhere); why != "" {
+		if why := g.leaveHierarchy(m, anywhere); why != "" {
 			stays = append(stays, fmt.Sprintf("%s %s: %s", m.name, m.group, why))
 		}
 	}
 	return strings.Join(stays, "; ")
 }
 
-// move leaves one hierarchy. Who is at its root, or moved before, has nothing to leave.
-func (g groups) move(m membership, anywhere bool) string {
-	if m.group == "/" || strings.HasPrefix(path.Base(m.group), UnitPrefix) || !slices.Contains(managing, m.name) {
+// leaveHierarchy leaves one hierarchy. Who is at its root, or moved before, has nothing to leave.
+func (g cgroupView) leaveHierarchy(m cgroupMembership, anywhere bool) string {
+	if m.group == "/" || strings.HasPrefix(path.Base(m.group), UnitPrefix) || !slices.Contains(managedHierarchies, m.name) {
 		return ""
 	}
-	target, own := g.given(m.group)
+	target, own := g.delegatedGroup(m.group)
 	switch {
 	case own:
 	case !anywhere:
 		return "what ends that group ends the daemon"
-	case limited(m):
+	case hasLimits(m):
 		return "it is limited there; what ends that group ends the daemon"
 	}
 	if !own {
-		target = "/" + groupName
+		target = "/" + daemonCgroup
 	}
 	dir := filepath.Join(m.mount, target)
 	if err := os.Mkdir(dir, 0o755); err != nil && !os.IsExist(err) {
@@ -74,15 +74,15 @@ func (g groups) move(m membership, anywhere bool) string {
 	return ""
 }
 
-// given finds the part of the tree that the service manager handed to the user.
-func (g groups) given(group string) (target string, ok bool) {
+// delegatedGroup finds the part of the tree that the service manager handed to the user.
+func (g cgroupView) delegatedGroup(group string) (target string, ok bool) {
 	manager := "user@" + strconv.Itoa(g.uid) + ".service"
 	before, _, ok := strings.Cut(group, "/"+manager+"/")
-	return path.Join(before, "/", manager, groupName), ok
+	return path.Join(before, "/", manager, daemonCgroup), ok
 }
 
-// limited: somebody bounded the group, or one above it.
-func limited(m membership) bool {
+// hasLimits: somebody bounded the group, or one above it.
+func hasLimits(m cgroupMembership) bool {
 	for at := m.group; at != "/" && at != "."; at = path.Dir(at) {
 		for _, f := range []string{"memory.max", "memory.high", "pids.max", "cpu.max"} {
 			b, err := os.ReadFile(filepath.Join(m.mount, at, f))
@@ -94,8 +94,8 @@ func limited(m membership) bool {
 	return false
 }
 
-func (g groups) memberships() ([]membership, error) {
-	mounts, err := g.mounts()
+func (g cgroupView) readMemberships() ([]cgroupMembership, error) {
+	mounts, err := g.readCgroupMounts()
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (g groups) memberships() ([]membership, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []membership
+	var out []cgroupMembership
 	for line := range strings.Lines(string(b)) { // 4:memory:/group, or 0::/group
 		f := strings.SplitN(strings.TrimSuffix(line, "\n"), ":", 3)
 		if len(f) != 3 {
@@ -114,14 +114,14 @@ func (g groups) memberships() ([]membership, error) {
 			name = "unified"
 		}
 		if at, ok := mounts[name]; ok {
-			out = append(out, membership{name, at, f[2]})
+			out = append(out, cgroupMembership{name, at, f[2]})
 		}
 	}
 	return out, nil
 }
 
-// mounts finds where each hierarchy is to be seen whole.
-func (g groups) mounts() (map[string]string, error) {
+// readCgroupMounts finds where each hierarchy is to be seen whole.
+func (g cgroupView) readCgroupMounts() (map[string]string, error) {
 	b, err := os.ReadFile(filepath.Join(g.root, "proc/self/mountinfo"))
 	if err != nil {
 		return nil, err

@@ -56,7 +56,7 @@ func (m machine) in(group string) bool {
 func TestGroupsAreLeftWhereTheyAreTheUsers(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t, "0::/user.slice/user-7.slice/user@7.service/app.slice/term.scope\n")
-	if why := proc.LeaveIn(m.root, 42, 7, false); why != "" {
+	if why := proc.LeaveCgroupIn(m.root, 42, 7, false); why != "" {
 		t.Errorf("it stays: %s", why)
 	}
 	if !m.in("unified/user.slice/user-7.slice/user@7.service/retake-daemon") {
@@ -68,13 +68,13 @@ func TestGroupsOfOthersAreLeftUnlessTheyLimit(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t, "4:memory:/job/1\n3:cpu,cpuacct:/job/1\n0::/job/1\n")
 	m.write("sys/fs/cgroup/unified/job/memory.max", "max\n")
-	if why := proc.LeaveIn(m.root, 42, 7, false); why != "unified /job/1: what ends that group ends the daemon" {
+	if why := proc.LeaveCgroupIn(m.root, 42, 7, false); why != "unified /job/1: what ends that group ends the daemon" {
 		t.Errorf("it says %q", why)
 	}
 	if m.in("unified/retake-daemon") {
 		t.Error("it left all the same")
 	}
-	if why := proc.LeaveIn(m.root, 42, 7, true); why != "" {
+	if why := proc.LeaveCgroupIn(m.root, 42, 7, true); why != "" {
 		t.Errorf("it stays: %s", why)
 	}
 	if !m.in("unified/retake-daemon") {
@@ -87,7 +87,7 @@ func TestGroupsOfOthersAreLeftUnlessTheyLimit(t *testing.T) {
 	}
 	bound := newMachine(t, "0::/job/1\n")
 	bound.write("sys/fs/cgroup/unified/job/memory.max", "1000000\n")
-	if why := proc.LeaveIn(bound.root, 42, 7, true); !strings.Contains(why, "it is limited there") || bound.in("unified/retake-daemon") {
+	if why := proc.LeaveCgroupIn(bound.root, 42, 7, true); !strings.Contains(why, "it is limited there") || bound.in("unified/retake-daemon") {
 		t.Errorf("it escapes a limit: %q", why)
 	}
 }
@@ -96,11 +96,11 @@ func TestNothingToLeave(t *testing.T) {
 	t.Parallel()
 	for _, groups := range []string{"0::/\n", "0::/user.slice/user-7.slice/user@7.service/app.slice/retake-daemon-1.service\n", "9:pids:/job\n", ""} {
 		m := newMachine(t, groups)
-		if why := proc.LeaveIn(m.root, 42, 7, false); why != "" {
+		if why := proc.LeaveCgroupIn(m.root, 42, 7, false); why != "" {
 			t.Errorf("%q: %s", groups, why)
 		}
 	}
-	if why := proc.LeaveIn(t.TempDir(), 42, 7, false); why == "" {
+	if why := proc.LeaveCgroupIn(t.TempDir(), 42, 7, false); why == "" {
 		t.Error("groups that cannot be read are taken for none")
 	}
 }

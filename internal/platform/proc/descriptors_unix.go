@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// keepListed marks every open descriptor, one by one.
-func keepListed(dir string) error {
+// markListedCloseOnExec marks every open descriptor, one by one.
+func markListedCloseOnExec(dir string) error {
 	names, err := os.ReadDir(dir)
 	if err != nil {
 		return err

@@ -7,30 +7,30 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// LeaveIn is LeaveCgroup for a process that sees its files below root.
-func LeaveIn(root string, pid, uid int, anywhere bool) string {
-	return groups{root: root, pid: pid, uid: uid}.leave(anywhere)
+// LeaveCgroupIn is LeaveCgroup for a process that sees its files below root.
+func LeaveCgroupIn(root string, pid, uid int, anywhere bool) string {
+	return cgroupView{root: root, pid: pid, uid: uid}.leaveAll(anywhere)
 }
 
-// Bare reports whether a line of state is that of a process without files.
-func Bare(stat string) bool { return bareStat([]byte(stat)) }
+// StatHasNoFiles reports whether a line of state is that of a process without files.
+func StatHasNoFiles(stat string) bool { return statHasNoFiles([]byte(stat)) }
 
-// LineHolds reads one line of the mappings of a process.
-func LineHolds(pid int, line string, want map[Inode]bool) ([]Holder, error) {
+// ScanMappingLine reads one line of the mappings of a process.
+func ScanMappingLine(pid int, line string, want map[Inode]bool) ([]FileUser, error) {
 	dir, err := unix.Open("/proc/"+strconv.Itoa(pid), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer unix.Close(dir)
-	l := newLooker(want)
-	l.line(dir, []byte(line))
-	return l.holds, nil
+	l := newProcScanner(want)
+	l.scanMappingLine(dir, []byte(line))
+	return l.current, nil
 }
 
-// RunGroup is RunIsolated where our own program cannot be a keeper.
-func RunGroup(ctx context.Context, a Isolated) (Ended, error) {
+// RunInGroup is RunIsolated where our own program cannot be a keeper.
+func RunInGroup(ctx context.Context, a IsolatedCommand) (ExitStatus, error) {
 	if a.Grace <= 0 {
-		a.Grace = leave
+		a.Grace = defaultGrace
 	}
-	return a.group(ctx)
+	return a.runInGroup(ctx)
 }

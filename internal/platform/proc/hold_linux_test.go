@@ -21,21 +21,21 @@ import (
 )
 
 func init() {
-	programs["hold"] = hold
-	programs["ask"] = ask
+	programs["hold"] = useFile
+	programs["ask"] = printFileUsers
 	if len(os.Args) > 2 && os.Args[1] == "hold" && os.Args[2] == "leader" {
 		runtime.LockOSThread() // the first thread is the one to end
 	}
 }
 
-// hold holds a file in one way until its input ends, and says so.
-func hold(args []string) {
+// useFile holds a file in one way until its input ends, and says so.
+func useFile(args []string) {
 	how, path := args[0], args[1]
 	if how == "leader" {
-		holdWithoutLeader(path)
+		useFileWithoutLeader(path)
 		return
 	}
-	if err := take(how, path); err != nil {
+	if err := openAs(how, path); err != nil {
 		fmt.Fprintln(os.Stdout, err)
 		return
 	}
@@ -43,7 +43,7 @@ func hold(args []string) {
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
-func take(how, path string) error {
+func openAs(how, path string) error {
 	open := func(flag int) int {
 		fd, err := unix.Open(path, flag|unix.O_CLOEXEC, 0)
 		if err != nil {
@@ -83,11 +83,11 @@ func take(how, path string) error {
 	return nil
 }
 
-// holdWithoutLeader ends the first thread and holds the file with the others.
-func holdWithoutLeader(path string) {
+// useFileWithoutLeader ends the first thread and holds the file with the others.
+func useFileWithoutLeader(path string) {
 	go func() {
-		_ = take("read", path)
-		for !strings.Contains(firstState(os.Getpid()), ") Z ") {
+		_ = openAs("read", path)
+		for !strings.Contains(readProcStat(os.Getpid()), ") Z ") {
 			runtime.Gosched()
 		}
 		fmt.Fprintln(os.Stdout, "here")
@@ -97,26 +97,26 @@ func holdWithoutLeader(path string) {
 	_, _, _ = syscall.Syscall(syscall.SYS_EXIT, 0, 0, 0)
 }
 
-func firstState(pid int) string {
+func readProcStat(pid int) string {
 	b, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	return string(b)
 }
 
-// answer is what one who asks was told.
-type answer struct {
-	Found  []proc.Holder
+// scanResult is what one who asks was told.
+type scanResult struct {
+	Found  []proc.FileUser
 	Hidden int
 	Err    string
 }
 
-// ask asks who holds a file, as whoever it is.
-func ask(args []string) {
+// printFileUsers asks who holds a file, as whoever it is.
+func printFileUsers(args []string) {
 	var in proc.Inode
 	in.Dev, _ = strconv.ParseUint(args[0], 10, 64)
 	in.Ino, _ = strconv.ParseUint(args[1], 10, 64)
-	var a answer
+	var a scanResult
 	var err error
-	if a.Found, a.Hidden, err = proc.Holders(context.Background(), map[proc.Inode]bool{in: true}); err != nil {
+	if a.Found, a.Hidden, err = proc.FindFileUsers(context.Background(), map[proc.Inode]bool{in: true}); err != nil {
 		a.Err = err.Error()
 	}
 	_ = json.NewEncoder(os.Stdout).Encode(a)
@@ -136,8 +136,8 @@ func self(uid int, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// begun starts a process and waits until it says that it holds.
-func begun(t *testing.T, cmd *exec.Cmd) int {
+// startAndWait starts a process and waits until it says that it holds.
+func startAndWait(t *testing.T, cmd *exec.Cmd) int {
 	t.Helper()
 	in, err := cmd.StdinPipe()
 	if err != nil {

@@ -3,8 +3,8 @@ package proc
 // Inode is one file, under whatever names.
 type Inode struct{ Dev, Ino uint64 }
 
-// Holder is a process that holds a file.
-type Holder struct {
+// FileUser is a process that holds a file.
+type FileUser struct {
 	PID     int
 	Command string // how it was called, cut short
 	Inode   Inode

@@ -50,20 +50,20 @@ func TestHoldersOfAFileAreFound(t *testing.T) {
 				path = filepath.Dir(path)
 			}
 			in := inode(t, path)
-			pid := begun(t, self(os.Getuid(), "holder", "hold", how, path))
+			pid := startAndWait(t, self(os.Getuid(), "holder", "hold", how, path))
 			own, err := os.Open(path)
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer own.Close() // we are no holder
-			want := []proc.Holder{{PID: pid, Command: "holder hold " + how + " " + path, Inode: in, Writes: writes}}
+			want := []proc.FileUser{{PID: pid, Command: "holder hold " + how + " " + path, Inode: in, Writes: writes}}
 			want[0].Command = want[0].Command[:min(len(want[0].Command), 80)]
-			found, _, err := proc.Holders(t.Context(), map[proc.Inode]bool{in: true})
+			found, _, err := proc.FindFileUsers(t.Context(), map[proc.Inode]bool{in: true})
 			if err != nil || !slices.Equal(found, want) {
 				t.Errorf("found %+v (%v)\nwant  %+v", found, err, want)
 			}
 			other := proc.Inode{Dev: in.Dev + 1, Ino: in.Ino}
-			found, _, err = proc.Holders(t.Context(), map[proc.Inode]bool{other: true, in: false})
+			found, _, err = proc.FindFileUsers(t.Context(), map[proc.Inode]bool{other: true, in: false})
 			if err != nil || len(found) != 0 {
 				t.Errorf("a file of another device is held by %+v (%v)", found, err)
 			}
@@ -76,7 +76,7 @@ func TestMappingUnderAnotherDeviceIsFound(t *testing.T) {
 	t.Parallel()
 	path := someFile(t)
 	in := inode(t, path)
-	pid := begun(t, self(os.Getuid(), "holder", "hold", "map", path))
+	pid := startAndWait(t, self(os.Getuid(), "holder", "hold", "map", path))
 	list, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/maps")
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +102,7 @@ func TestMappingUnderAnotherDeviceIsFound(t *testing.T) {
 		if name == "by the mapping itself" && os.Geteuid() != 0 {
 			continue // only root may ask it
 		}
-		got, err := proc.LineHolds(pid, c.line, map[proc.Inode]bool{in: true})
+		got, err := proc.ScanMappingLine(pid, c.line, map[proc.Inode]bool{in: true})
 		if err != nil || len(got) != c.want || c.want == 1 && got[0].Inode != in {
 			t.Errorf("%s: %+v (%v), want %d", name, got, err, c.want)
 		}
@@ -115,10 +115,10 @@ func TestHoldersComeInOrderAndOnce(t *testing.T) {
 	want := map[proc.Inode]bool{inode(t, one): true, inode(t, two): true, inode(t, someFile(t)): true}
 	var pids []int
 	for _, path := range []string{one, two, one, two} {
-		pids = append(pids, begun(t, self(os.Getuid(), "holder", "hold", "both", path)))
+		pids = append(pids, startAndWait(t, self(os.Getuid(), "holder", "hold", "both", path)))
 	}
 	slices.Sort(pids)
-	found, _, err := proc.Holders(t.Context(), want)
+	found, _, err := proc.FindFileUsers(t.Context(), want)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,12 +137,12 @@ func TestHoldersOfAReplacedFileAreFound(t *testing.T) {
 	for _, how := range []string{"read", "map"} {
 		path := someFile(t)
 		in := inode(t, path)
-		pid := begun(t, self(os.Getuid(), "holder", "hold", how, path))
+		pid := startAndWait(t, self(os.Getuid(), "holder", "hold", how, path))
 		if err := os.Rename(someFile(t), path); err != nil {
 			t.Fatal(err)
 		}
 		for at, want := range map[proc.Inode]int{in: 1, inode(t, path): 0} {
-			found, _, err := proc.Holders(t.Context(), map[proc.Inode]bool{at: true})
+			found, _, err := proc.FindFileUsers(t.Context(), map[proc.Inode]bool{at: true})
 			if err != nil || len(found) != want || want == 1 && found[0].PID != pid {
 				t.Errorf("%s: found %+v (%v), want %d", how, found, err, want)
 			}
@@ -157,16 +157,16 @@ func TestHolderIsNamedByItsCommand(t *testing.T) {
 	long := self(os.Getuid(), "ü"+strings.Repeat("üü", 100), "hold", "read", path)
 	bare := self(os.Getuid(), "")
 	bare.Env = []string{"TEST_PROGRAM=hold:read:" + path}
-	pids := map[int]string{begun(t, long): strings.Repeat("ü", 40)}
-	pid := begun(t, bare)
+	pids := map[int]string{startAndWait(t, long): strings.Repeat("ü", 40)}
+	pid := startAndWait(t, bare)
 	comm, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/comm")
 	if err != nil {
 		t.Fatal(err)
 	}
 	pids[pid] = strings.TrimSpace(string(comm))
 	odd := self(os.Getuid(), "a"+strings.Repeat("ü", 100), "hold", "read", path)
-	pids[begun(t, odd)] = "a" + strings.Repeat("ü", 39)
-	found, _, err := proc.Holders(t.Context(), map[proc.Inode]bool{in: true})
+	pids[startAndWait(t, odd)] = "a" + strings.Repeat("ü", 39)
+	found, _, err := proc.FindFileUsers(t.Context(), map[proc.Inode]bool{in: true})
 	if err != nil || len(found) != len(pids) {
 		t.Fatalf("found %+v (%v)", found, err)
 	}
@@ -186,11 +186,11 @@ func TestWhatWeMayNotSeeIsCounted(t *testing.T) {
 	if err := errors.Join(os.Chmod(filepath.Dir(filepath.Dir(shared)), 0o755), os.Chmod(shared, 0o666)); err != nil {
 		t.Fatal(err)
 	}
-	begun(t, self(0, "holder", "hold", "read", ours))
-	theirs := begun(t, self(nobody, "holder", "hold", "map", shared))
+	startAndWait(t, self(0, "holder", "hold", "read", ours))
+	theirs := startAndWait(t, self(nobody, "holder", "hold", "map", shared))
 	for at, want := range map[proc.Inode]int{inode(t, ours): 0, inode(t, shared): theirs} {
 		out, err := self(nobody, "asker", "ask", strconv.FormatUint(at.Dev, 10), strconv.FormatUint(at.Ino, 10)).Output()
-		var a answer
+		var a scanResult
 		if err == nil {
 			err = json.Unmarshal(out, &a)
 		}
@@ -200,7 +200,7 @@ func TestWhatWeMayNotSeeIsCounted(t *testing.T) {
 		if a.Hidden == 0 {
 			t.Error("nobody sees every process of root")
 		}
-		has := slices.ContainsFunc(a.Found, func(h proc.Holder) bool { return h.PID == want })
+		has := slices.ContainsFunc(a.Found, func(h proc.FileUser) bool { return h.PID == want })
 		if want == 0 && len(a.Found) > 0 || want != 0 && !has {
 			t.Errorf("nobody finds %+v", a.Found)
 		}
@@ -217,7 +217,7 @@ func TestProcessesWithoutFilesAreNotHidden(t *testing.T) {
 		"9 (sh) S": false,
 		"":         false,
 	} {
-		if got := proc.Bare(stat); got != want {
+		if got := proc.StatHasNoFiles(stat); got != want {
 			t.Errorf("%q: %v", stat, got)
 		}
 	}
@@ -238,7 +238,7 @@ func TestProcessesThatEndAreNoError(t *testing.T) {
 	}()
 	want := map[proc.Inode]bool{inode(t, path): true, inode(t, "/bin/true"): true, inode(t, "/"): true}
 	for {
-		if _, _, err := proc.Holders(t.Context(), want); err != nil {
+		if _, _, err := proc.FindFileUsers(t.Context(), want); err != nil {
 			t.Error(err)
 		}
 		select {
@@ -248,7 +248,7 @@ func TestProcessesThatEndAreNoError(t *testing.T) {
 			}
 			ended, cancel := context.WithCancel(t.Context())
 			cancel()
-			if _, _, err := proc.Holders(ended, want); !errors.Is(err, context.Canceled) {
+			if _, _, err := proc.FindFileUsers(ended, want); !errors.Is(err, context.Canceled) {
 				t.Errorf("nobody waits, and yet: %v", err)
 			}
 			return
@@ -263,13 +263,13 @@ const manyFiles = 2500
 func TestHoldersAreFoundQuickly(t *testing.T) { // alone: it looks at the clock
 	path, held := someFile(t), someFile(t)
 	for range 8 {
-		begun(t, self(os.Getuid(), "holder", "hold", "many", path))
+		startAndWait(t, self(os.Getuid(), "holder", "hold", "many", path))
 	}
-	pid := begun(t, self(os.Getuid(), "holder", "hold", "read", held))
+	pid := startAndWait(t, self(os.Getuid(), "holder", "hold", "read", held))
 	best := time.Duration(math.MaxInt64)
 	for range 5 {
 		begin := time.Now()
-		found, _, err := proc.Holders(t.Context(), map[proc.Inode]bool{inode(t, held): true})
+		found, _, err := proc.FindFileUsers(t.Context(), map[proc.Inode]bool{inode(t, held): true})
 		best = min(best, time.Since(begin))
 		if err != nil || len(found) != 1 || found[0].PID != pid {
 			t.Fatalf("found %+v (%v)", found, err)

@@ -4,5 +4,5 @@ package proc
 
 import "context"
 
-// Holders cannot be asked for here.
-func Holders(context.Context, map[Inode]bool) ([]Holder, int, error) { return nil, 0, nil }
+// FindFileUsers cannot be asked for here.
+func FindFileUsers(context.Context, map[Inode]bool) ([]FileUser, int, error) { return nil, 0, nil }

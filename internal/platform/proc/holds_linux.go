@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// look tells which file is behind a link of the kernel. It opens nothing, and
+// statLink tells which file is behind a link of the kernel. It opens nothing, and
 // asks no other machine and no driver of a user.
-func (l *looker) look(dir int, name string) (Inode, error) {
+func (l *procScanner) statLink(dir int, name string) (Inode, error) {
 	var x unix.Statx_t
 	err := unix.Statx(dir, name, unix.AT_NO_AUTOMOUNT|unix.AT_STATX_DONT_SYNC, unix.STATX_INO, &x)
 	if err == nil {
@@ -27,61 +27,61 @@ func (l *looker) look(dir int, name string) (Inode, error) {
 	return Inode{uint64(st.Dev), st.Ino}, nil // narrower on some machines
 }
 
-// judge sorts out why a link was not followed. Only a denied process is worth
+// deniedLinkError sorts out why a link was not followed. Only a denied process is worth
 // telling: a file system that turns even root away holds nothing that we want.
-func (l *looker) judge(dir int, name string, err error) error {
-	if !denied(err) {
+func (l *procScanner) deniedLinkError(dir int, name string, err error) error {
+	if !isDenied(err) {
 		return nil
 	}
 	var to [1]byte
-	if _, err := unix.Readlinkat(dir, name, to[:]); denied(err) {
+	if _, err := unix.Readlinkat(dir, name, to[:]); isDenied(err) {
 		return err
 	}
 	return nil
 }
 
-func (l *looker) standing(dir int) error {
-	in, err := l.look(dir, "cwd")
-	if gone(err) {
+func (l *procScanner) scanWorkingDir(dir int) error {
+	in, err := l.statLink(dir, "cwd")
+	if isGone(err) {
 		return err
 	}
 	if err != nil {
-		return l.judge(dir, "cwd", err)
+		return l.deniedLinkError(dir, "cwd", err)
 	}
 	if l.want[in] {
-		l.holds = append(l.holds, Holder{Inode: in})
+		l.current = append(l.current, FileUser{Inode: in})
 	}
 	return nil
 }
 
-func (l *looker) opened(dir int) error {
+func (l *procScanner) scanOpenFiles(dir int) error {
 	fds, err := unix.Openat(dir, "fd", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err
 	}
 	defer unix.Close(fds) //nolint:errcheck // only read
-	names, err := l.list(fds)
+	names, err := l.readDirNames(fds)
 	if err != nil {
 		return err
 	}
 	for _, n := range names {
-		in, err := l.look(fds, n)
+		in, err := l.statLink(fds, n)
 		if err != nil {
-			if err := l.judge(fds, n, err); err != nil {
+			if err := l.deniedLinkError(fds, n, err); err != nil {
 				return err
 			}
 			continue
 		}
 		if l.want[in] {
-			l.holds = append(l.holds, Holder{Inode: in, Writes: l.writes(dir, n)})
+			l.current = append(l.current, FileUser{Inode: in, Writes: l.isOpenForWriting(dir, n)})
 		}
 	}
 	return nil
 }
 
-// writes reads how a descriptor was opened.
-func (l *looker) writes(dir int, fd string) bool {
-	b, err := l.read(dir, "fdinfo/"+fd)
+// isOpenForWriting reads how a descriptor was opened.
+func (l *procScanner) isOpenForWriting(dir int, fd string) bool {
+	b, err := l.readFileHead(dir, "fdinfo/"+fd)
 	if err != nil {
 		return false
 	}
@@ -94,8 +94,8 @@ func (l *looker) writes(dir int, fd string) bool {
 	return false
 }
 
-// list answers the names of a directory until the next call.
-func (l *looker) list(dir int) ([]string, error) {
+// readDirNames answers the names of a directory until the next call.
+func (l *procScanner) readDirNames(dir int) ([]string, error) {
 	l.names = l.names[:0]
 	for {
 		n, err := unix.ReadDirent(dir, l.buf)
@@ -106,8 +106,8 @@ func (l *looker) list(dir int) ([]string, error) {
 	}
 }
 
-// read answers the beginning of a small file until the next call.
-func (l *looker) read(dir int, name string) ([]byte, error) {
+// readFileHead answers the beginning of a small file until the next call.
+func (l *procScanner) readFileHead(dir int, name string) ([]byte, error) {
 	fd, err := unix.Openat(dir, name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
@@ -117,22 +117,22 @@ func (l *looker) read(dir int, name string) ([]byte, error) {
 	return l.buf[:max(n, 0)], err
 }
 
-func trimLine(b []byte) []byte { return bytes.TrimSuffix(b, []byte("\n")) }
+func trimNewline(b []byte) []byte { return bytes.TrimSuffix(b, []byte("\n")) }
 
 // kernelThread is the flag of a process that is the kernel's own.
-const kernelThread = 0x00200000
+const kernelThreadFlag = 0x00200000
 
-func bareStat(b []byte) bool {
+func statHasNoFiles(b []byte) bool {
 	f := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:]) // the name before it may hold anything
 	if len(f) < 7 {
 		return false
 	}
 	flags, err := strconv.ParseUint(string(f[6]), 10, 64)
-	return f[0][0] == 'Z' || f[0][0] == 'X' || err == nil && flags&kernelThread != 0
+	return f[0][0] == 'Z' || f[0][0] == 'X' || err == nil && flags&kernelThreadFlag != 0
 }
 
-// mapped reads the list of mappings, line by line.
-func (l *looker) mapped(dir int) error {
+// scanMappings reads the list of mappings, line by line.
+func (l *procScanner) scanMappings(dir int) error {
 	fd, err := unix.Openat(dir, "maps", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err
@@ -152,7 +152,7 @@ func (l *looker) mapped(dir int) error {
 			if !ok {
 				break
 			}
-			l.line(dir, line)
+			l.scanMappingLine(dir, line)
 			rest = after
 		}
 		have = copy(l.buf, rest)
@@ -164,8 +164,8 @@ func (l *looker) mapped(dir int) error {
 
 // mapping is one line of the list: its place in memory, how, and which file.
 type mapping struct {
-	span, mode, dev, path []byte
-	ino                   uint64
+	addressRange, mode, dev, path []byte
+	ino                           uint64
 }
 
 func parseMapping(line []byte) (m mapping, ok bool) {
@@ -184,37 +184,37 @@ func parseMapping(line []byte) (m mapping, ok bool) {
 		}
 		m.ino = m.ino*10 + uint64(c-'0')
 	}
-	m.span, m.mode, m.dev, m.path = at[0], at[1], at[3], bytes.TrimLeft(line, " ")
+	m.addressRange, m.mode, m.dev, m.path = at[0], at[1], at[3], bytes.TrimLeft(line, " ")
 	return m, m.ino != 0 && len(m.mode) == 4
 }
 
-func (l *looker) line(dir int, line []byte) {
+func (l *procScanner) scanMappingLine(dir int, line []byte) {
 	m, ok := parseMapping(line)
-	if !ok || !l.inos[m.ino] {
+	if !ok || !l.wantInos[m.ino] {
 		return
 	}
-	if in, ok := l.confirm(dir, m); ok {
-		l.holds = append(l.holds, Holder{Inode: in, Writes: m.mode[1] == 'w' && m.mode[3] == 's'})
+	if in, ok := l.confirmMapping(dir, m); ok {
+		l.current = append(l.current, FileUser{Inode: in, Writes: m.mode[1] == 'w' && m.mode[3] == 's'})
 	}
 }
 
-// confirm finds the file of a mapping whose number is wanted. Some file systems
+// confirmMapping finds the file of a mapping whose number is wanted. Some file systems
 // give their files another device than the list tells; then the file itself is
 // asked, or what lies at its path. What cannot be confirmed accuses nobody.
-func (l *looker) confirm(dir int, m mapping) (Inode, bool) {
+func (l *procScanner) confirmMapping(dir int, m mapping) (Inode, bool) {
 	major, minor, _ := strings.Cut(string(m.dev), ":")
 	ma, err1 := strconv.ParseUint(major, 16, 32)
 	mi, err2 := strconv.ParseUint(minor, 16, 32)
 	if in := (Inode{unix.Mkdev(uint32(ma), uint32(mi)), m.ino}); err1 == nil && err2 == nil && l.want[in] {
 		return in, true
 	}
-	from, to, _ := strings.Cut(string(m.span), "-")
-	if in, err := l.look(dir, "map_files/"+strings.TrimLeft(from, "0")+"-"+strings.TrimLeft(to, "0")); err == nil {
+	from, to, _ := strings.Cut(string(m.addressRange), "-")
+	if in, err := l.statLink(dir, "map_files/"+strings.TrimLeft(from, "0")+"-"+strings.TrimLeft(to, "0")); err == nil {
 		return in, l.want[in]
 	}
 	path := strings.ReplaceAll(string(m.path), `\012`, "\n")
 	for _, at := range []string{"root" + path, path} {
-		if in, err := l.look(dir, at); err == nil && in.Ino == m.ino && l.want[in] {
+		if in, err := l.statLink(dir, at); err == nil && in.Ino == m.ino && l.want[in] {
 			return in, true
 		}
 	}

@@ -14,116 +14,118 @@ import (
 	"time"
 )
 
-// Inside is a program that runs in one directory and sees it at the path of
+// MountedCommand is a program that runs in one directory and sees it at the path of
 // another.
-type Inside struct {
-	Args []string // the program and what it is given
-	Dir  string   // the real directory, absolute
-	Over string   // the absolute path where it shall appear; empty: nowhere else
-	Cwd  string   // where to stand, below Over or relative to it; empty: there
-	Env  []string // all that it sees, beside PWD
-	In   io.Reader
-	Out  io.Writer
-	Err  io.Writer
+type MountedCommand struct {
+	Args      []string // the program and what it is given
+	Dir       string   // the real directory, absolute
+	MountPath string   // the absolute path where it shall appear; empty: nowhere else
+	Cwd       string   // where to stand, below Over or relative to it; empty: there
+	Env       []string // all that it sees, beside PWD
+	In        io.Reader
+	Out       io.Writer
+	Err       io.Writer
 }
 
 // ErrElsewhere means that the program did not see its directory at the path that
 // was asked for.
-var ErrElsewhere = errors.New("ran at its own path")
+var ErrNotMounted = errors.New("ran at its own path")
 
 // Exit codes as shells give them.
 const (
-	exitRefused  = 126 // there, and cannot be run
-	exitNotFound = 127
-	exitSignal   = 128 // and the number of the signal
+	exitNotRunnable = 126 // there, and cannot be run
+	exitNotFound    = 127
+	exitSignalBase  = 128 // and the number of the signal
 )
 
 // grace is how long a program has to end by itself, and how long what it left
 // behind may keep its output open.
-const grace = 5 * time.Second
+const defaultWaitDelay = 5 * time.Second
 
-// stand checks the request and answers where to stand, relative to the directory.
-func (p Inside) stand() (string, error) {
+// relativeWorkDir checks the request and answers where to stand, relative to the directory.
+func (p MountedCommand) relativeWorkDir() (string, error) {
 	if len(p.Args) == 0 || p.Args[0] == "" {
 		return "", errors.New("run a program: none is named")
 	}
-	if !filepath.IsAbs(p.Dir) || p.Over != "" && !filepath.IsAbs(p.Over) {
+	if !filepath.IsAbs(p.Dir) || p.MountPath != "" && !filepath.IsAbs(p.MountPath) {
 		return "", fmt.Errorf("run %s: directories must be absolute", p.Args[0])
 	}
 	rel := p.Cwd
 	if filepath.IsAbs(rel) {
 		var err error
-		if rel, err = filepath.Rel(p.shown(), rel); err != nil {
+		if rel, err = filepath.Rel(p.visiblePath(), rel); err != nil {
 			return "", fmt.Errorf("run %s: %w", p.Args[0], err)
 		}
 	}
 	if rel = filepath.Clean(rel); !filepath.IsLocal(rel) {
-		return "", fmt.Errorf("run %s: %s is not below %s", p.Args[0], p.Cwd, p.shown())
+		return "", fmt.Errorf("run %s: %s is not below %s", p.Args[0], p.Cwd, p.visiblePath())
 	}
 	return rel, nil
 }
 
-// shown is where the program is meant to see its directory.
-func (p Inside) shown() string {
-	if p.Over == "" {
+// visiblePath is where the program is meant to see its directory.
+func (p MountedCommand) visiblePath() string {
+	if p.MountPath == "" {
 		return p.Dir
 	}
-	return p.Over
+	return p.MountPath
 }
 
-// moves: the path that is asked for is not that of the directory.
-func (p Inside) moves() bool { return filepath.Clean(p.shown()) != filepath.Clean(p.Dir) }
+// needsMount: the path that is asked for is not that of the directory.
+func (p MountedCommand) needsMount() bool {
+	return filepath.Clean(p.visiblePath()) != filepath.Clean(p.Dir)
+}
 
-// envAt is the environment of a program that stands in cwd. Of two values the
+// environAt is the environment of a program that stands in cwd. Of two values the
 // last one counts.
-func (p Inside) envAt(cwd string) []string {
+func (p MountedCommand) environAt(cwd string) []string {
 	env := append(append([]string{}, p.Env...), "PWD="+cwd)
 	return (&exec.Cmd{Env: env}).Environ()
 }
 
-// plain runs the program in its own directory.
-func (p Inside) plain(ctx context.Context, rel string) (int, error) {
+// runUnmounted runs the program in its own directory.
+func (p MountedCommand) runUnmounted(ctx context.Context, rel string) (int, error) {
 	cwd := filepath.Join(p.Dir, rel)
 	if i, err := os.Stat(cwd); err != nil {
 		return -1, fmt.Errorf("run %s: %w", p.Args[0], err)
 	} else if !i.IsDir() {
 		return -1, fmt.Errorf("run %s: %s is no directory", p.Args[0], cwd)
 	}
-	env := p.envAt(cwd)
-	path, err := find(p.Args[0], cwd, env)
+	env := p.environAt(cwd)
+	path, err := findProgram(p.Args[0], cwd, env)
 	if err != nil {
-		return p.refuse(err), nil
+		return p.reportNotRunnable(err), nil
 	}
-	cmd, feed, err := p.command(ctx, path, p.Args...)
+	cmd, feed, err := p.prepareCommand(ctx, path, p.Args...)
 	if err != nil {
 		return -1, fmt.Errorf("run %s: %w", p.Args[0], err)
 	}
 	cmd.Dir, cmd.Env = cwd, env
-	if err := keepDescriptors(); err != nil {
+	if err := markDescriptorsCloseOnExec(); err != nil {
 		return -1, fmt.Errorf("keep descriptors: %w", err)
 	}
-	defer withstand()()
+	defer catchTerminalSignals()()
 	if err := cmd.Start(); err != nil {
-		if notRunnable(err) {
-			return p.refuse(&exec.Error{Name: p.Args[0], Err: errors.Unwrap(err)}), nil
+		if isNotRunnable(err) {
+			return p.reportNotRunnable(&exec.Error{Name: p.Args[0], Err: errors.Unwrap(err)}), nil
 		}
 		return -1, fmt.Errorf("run %s: %w", p.Args[0], err)
 	}
 	feed()
-	return finish(ctx, cmd)
+	return waitCommand(ctx, cmd)
 }
 
-// refuse tells why a program is not run, and answers the code for it.
-func (p Inside) refuse(err error) int {
-	text, code := refusal(err)
+// reportNotRunnable tells why a program is not run, and answers the code for it.
+func (p MountedCommand) reportNotRunnable(err error) int {
+	text, code := notRunnableMessage(err)
 	if p.Err != nil {
 		fmt.Fprint(p.Err, text)
 	}
 	return code
 }
 
-// refusal is what a shell would say.
-func refusal(err error) (text string, code int) {
+// notRunnableMessage is what a shell would say.
+func notRunnableMessage(err error) (text string, code int) {
 	why, name := err, ""
 	var e *exec.Error
 	if errors.As(err, &e) {
@@ -132,11 +134,11 @@ func refusal(err error) (text string, code int) {
 	if errors.Is(err, exec.ErrNotFound) {
 		return "retake: " + name + "not found\n", exitNotFound
 	}
-	return "retake: " + name + why.Error() + "\n", exitRefused
+	return "retake: " + name + why.Error() + "\n", exitNotRunnable
 }
 
-// notRunnable: it is the program's fault, and not that of the machine.
-func notRunnable(err error) bool {
+// isNotRunnable: it is the program's fault, and not that of the machine.
+func isNotRunnable(err error) bool {
 	var pe *os.PathError
 	if !errors.As(err, &pe) || pe.Op != "fork/exec" {
 		return false
@@ -144,14 +146,14 @@ func notRunnable(err error) bool {
 	return !errors.Is(err, syscall.EAGAIN) && !errors.Is(err, syscall.ENOMEM) && !errors.Is(err, syscall.EMFILE) && !errors.Is(err, syscall.ENFILE)
 }
 
-// command prepares a process that is asked to end when ctx ends, and then ended.
+// prepareCommand prepares a process that is asked to end when ctx ends, and then ended.
 // Input that is no file flows only after feed: a start that comes to nothing
 // takes none of it.
-func (p Inside) command(ctx context.Context, path string, args ...string) (cmd *exec.Cmd, feed func(), err error) {
+func (p MountedCommand) prepareCommand(ctx context.Context, path string, args ...string) (cmd *exec.Cmd, feed func(), err error) {
 	cmd = exec.CommandContext(ctx, path)
 	cmd.Args = args
 	cmd.Stdout, cmd.Stderr = p.Out, p.Err
-	cmd.WaitDelay = grace
+	cmd.WaitDelay = defaultWaitDelay
 	cmd.Cancel = func() error {
 		err := cmd.Process.Signal(syscall.SIGTERM)
 		if err != nil && !errors.Is(err, os.ErrProcessDone) {
@@ -178,10 +180,10 @@ func (p Inside) command(ctx context.Context, path string, args ...string) (cmd *
 	}, nil
 }
 
-// withstand keeps the keys of a terminal from ending us before the program, which
+// catchTerminalSignals keeps the keys of a terminal from ending us before the program, which
 // gets them too and may think otherwise. It catches and does not ignore, because
 // the program would inherit that.
-func withstand() (restore func()) {
+func catchTerminalSignals() (restore func()) {
 	keys := make(chan os.Signal, 1)
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGQUIT} {
 		if !signal.Ignored(s) {
@@ -191,13 +193,13 @@ func withstand() (restore func()) {
 	return func() { signal.Stop(keys) }
 }
 
-// finish waits for the end.
-func finish(ctx context.Context, cmd *exec.Cmd) (int, error) {
+// waitCommand waits for the end.
+func waitCommand(ctx context.Context, cmd *exec.Cmd) (int, error) {
 	err := cmd.Wait()
 	if cmd.ProcessState == nil {
 		return -1, fmt.Errorf("wait for %s: %w", cmd.Path, err)
 	}
-	exit := exitOf(cmd.ProcessState)
+	exit := exitCodeOf(cmd.ProcessState)
 	var ended *exec.ExitError
 	if err == nil || ctx.Err() != nil || errors.As(err, &ended) || errors.Is(err, exec.ErrWaitDelay) {
 		return exit, nil
@@ -205,16 +207,16 @@ func finish(ctx context.Context, cmd *exec.Cmd) (int, error) {
 	return exit, fmt.Errorf("pass on its output: %w", err)
 }
 
-func exitOf(s *os.ProcessState) int {
+func exitCodeOf(s *os.ProcessState) int {
 	if ws, ok := s.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		return exitSignal + int(ws.Signal())
+		return exitSignalBase + int(ws.Signal())
 	}
 	return s.ExitCode()
 }
 
-// find looks a program up as a shell in cwd does. Without a search path there is
+// findProgram looks a program up as a shell in cwd does. Without a search path there is
 // nothing but paths.
-func find(name, cwd string, env []string) (string, error) {
+func findProgram(name, cwd string, env []string) (string, error) {
 	from := func(path string) string {
 		if filepath.IsAbs(path) {
 			return path
@@ -222,11 +224,11 @@ func find(name, cwd string, env []string) (string, error) {
 		return cwd + string(filepath.Separator) + path // not cleaned: a link may be on the way
 	}
 	if filepath.Base(name) != name {
-		return runnable(name, from(name))
+		return checkRunnable(name, from(name))
 	}
 	refused := error(&exec.Error{Name: name, Err: exec.ErrNotFound})
-	for _, dir := range filepath.SplitList(lookUp(env, "PATH")) {
-		path, err := runnable(name, from(filepath.Join(dir, name)))
+	for _, dir := range filepath.SplitList(lookupEnv(env, "PATH")) {
+		path, err := checkRunnable(name, from(filepath.Join(dir, name)))
 		if err == nil {
 			return path, nil
 		}
@@ -237,7 +239,7 @@ func find(name, cwd string, env []string) (string, error) {
 	return "", refused
 }
 
-func runnable(name, path string) (string, error) {
+func checkRunnable(name, path string) (string, error) {
 	got, err := exec.LookPath(path)
 	if err == nil {
 		return got, nil
@@ -252,7 +254,7 @@ func runnable(name, path string) (string, error) {
 	return "", &exec.Error{Name: name, Err: err}
 }
 
-func lookUp(env []string, name string) string {
+func lookupEnv(env []string, name string) string {
 	for _, pair := range env {
 		if value, ok := strings.CutPrefix(pair, name+"="); ok {
 			return value

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// RunInside runs a program in a mount namespace of its own, in which Dir is bound
+// RunMounted runs a program in a mount namespace of its own, in which Dir is bound
 // over Over, and answers its exit code. Who is not root gets a user namespace as
 // well, as the same user and group and with no more rights than before; there the
 // files of others seem to be nobody's. Where that is impossible the program runs
@@ -24,78 +24,78 @@ import (
 //
 // The program shares our terminal and gets its keys. When ctx ends it is asked to
 // end, and soon ended; its own children are left to it.
-func RunInside(ctx context.Context, p Inside) (exit int, err error) {
-	rel, err := p.stand()
+func RunMounted(ctx context.Context, p MountedCommand) (exit int, err error) {
+	rel, err := p.relativeWorkDir()
 	if err != nil {
 		return -1, err
 	}
-	if !p.moves() {
-		return p.plain(ctx, rel)
+	if !p.needsMount() {
+		return p.runUnmounted(ctx, rel)
 	}
-	exit, why, err := p.inside(ctx, rel)
+	exit, why, err := p.runInNamespace(ctx, rel)
 	if why == nil || err != nil {
 		return exit, err
 	}
 	if err := ctx.Err(); err != nil {
 		return -1, fmt.Errorf("run %s: %w", p.Args[0], err)
 	}
-	exit, err = p.plain(ctx, rel)
+	exit, err = p.runUnmounted(ctx, rel)
 	if err == nil {
-		err = fmt.Errorf("%w: %w", ErrElsewhere, why)
+		err = fmt.Errorf("%w: %w", ErrNotMounted, why)
 	}
 	return exit, err
 }
 
 // innerWord is the argument by which our own program knows that it is the inner
 // side.
-const innerWord = "_inside"
+const insideArg = "_inside"
 
 // Where the inner side finds its pipes. Both close when the program begins.
 const (
-	orderFD = 3 // what to do
-	wordFD  = 4 // whether it works
+	requestFD = 3 // what to do
+	replyFD   = 4 // whether it works
 )
 
 // ready is the word of an inner side that has set up everything.
-const ready = "ready"
+const readyReply = "ready"
 
-// order is all that the inner side is told.
-type order struct {
-	Args, Env      []string
-	Dir, Over, Cwd string
-	Raised         bool // it has a right that the program must not have
+// helperRequest is all that the inner side is told.
+type helperRequest struct {
+	Args, Env           []string
+	Dir, MountPath, Cwd string
+	DropCapabilities    bool // it has a right that the program must not have
 }
 
-// inside starts the inner side. A why means that nothing was run.
-func (p Inside) inside(ctx context.Context, rel string) (exit int, why, err error) {
-	if err := keepDescriptors(); err != nil {
+// runInNamespace starts the inner side. A why means that nothing was run.
+func (p MountedCommand) runInNamespace(ctx context.Context, rel string) (exit int, why, err error) {
+	if err := markDescriptorsCloseOnExec(); err != nil {
 		return -1, nil, fmt.Errorf("keep descriptors: %w", err)
 	}
-	cmd, feed, err := p.command(ctx, "/proc/self/exe", "retake", innerWord)
+	cmd, feed, err := p.prepareCommand(ctx, "/proc/self/exe", "retake", insideArg)
 	if err != nil {
 		return -1, nil, fmt.Errorf("run %s: %w", p.Args[0], err)
 	}
 	raised := os.Geteuid() != 0
 	cmd.Dir, cmd.Env = "/", []string{}
-	cmd.SysProcAttr = namespaces(raised)
-	cwd := filepath.Join(p.Over, rel)
-	defer withstand()()
-	word, why := confer(cmd, order{Args: p.Args, Env: p.envAt(cwd), Dir: p.Dir, Over: p.Over, Cwd: cwd, Raised: raised})
+	cmd.SysProcAttr = namespaceAttr(raised)
+	cwd := filepath.Join(p.MountPath, rel)
+	defer catchTerminalSignals()()
+	word, why := startHelper(cmd, helperRequest{Args: p.Args, Env: p.environAt(cwd), Dir: p.Dir, MountPath: p.MountPath, Cwd: cwd, DropCapabilities: raised})
 	if cmd.Process == nil {
 		return -1, why, nil
 	}
-	if word == ready {
+	if word == readyReply {
 		feed()
-		exit, err = finish(ctx, cmd)
+		exit, err = waitCommand(ctx, cmd)
 		return exit, nil, err
 	}
-	exit, err = finish(ctx, cmd)
-	return exit, unready(word, exit, why), err
+	exit, err = waitCommand(ctx, cmd)
+	return exit, helperFailure(word, exit, why), err
 }
 
-// confer starts the inner side, tells it what to do, and waits for its word: until
+// startHelper starts the inner side, tells it what to do, and waits for its word: until
 // the program begins, or never will.
-func confer(cmd *exec.Cmd, o order) (word string, err error) {
+func startHelper(cmd *exec.Cmd, o helperRequest) (word string, err error) {
 	orderR, orderW, err := os.Pipe()
 	if err != nil {
 		return "", fmt.Errorf("make a pipe: %w", err)
@@ -117,17 +117,17 @@ func confer(cmd *exec.Cmd, o order) (word string, err error) {
 		err = fmt.Errorf("tell the inner side: %w", err)
 	}
 	_ = orderW.Close()
-	said, _ := io.ReadAll(io.LimitReader(wordR, maxWord)) // what was lost of it is no word
+	said, _ := io.ReadAll(io.LimitReader(wordR, maxReplyLength)) // what was lost of it is no word
 	return string(said), err
 }
 
-// unready says why nothing was run; nil when somebody ended it meanwhile. Its
+// helperFailure says why nothing was run; nil when somebody ended it meanwhile. Its
 // own mistakes and a kernel that forbids a call are no such end.
-func unready(word string, exit int, sent error) error {
+func helperFailure(word string, exit int, sent error) error {
 	switch {
 	case word != "":
 		return errors.New(strings.TrimSpace(word))
-	case exit > exitSignal && exit != exitSignal+int(unix.SIGSYS):
+	case exit > exitSignalBase && exit != exitSignalBase+int(unix.SIGSYS):
 		return nil
 	case sent != nil:
 		return sent
@@ -135,9 +135,9 @@ func unready(word string, exit int, sent error) error {
 	return fmt.Errorf("the inner side ended without a word, code %d", exit)
 }
 
-// namespaces are those of the inner side. The right to mount would be lost at its
+// namespaceAttr are those of the inner side. The right to mount would be lost at its
 // start; ambient, it lasts until the inner side gives it up.
-func namespaces(user bool) *syscall.SysProcAttr {
+func namespaceAttr(user bool) *syscall.SysProcAttr {
 	if !user {
 		return &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNS}
 	}

@@ -18,39 +18,39 @@ import (
 	"github.com/retake-dev/retake/internal/platform/proc"
 )
 
-func init() { programs["inside"] = inside }
+func init() { programs["inside"] = runMountRequest }
 
-// asked is a request that can be written down.
-type asked struct {
+// mountRequest is a request that can be written down.
+type mountRequest struct {
 	Args, Env      []string
 	Dir, Over, Cwd string
 }
 
-// told is what came of it.
-type told struct {
+// mountResult is what came of it.
+type mountResult struct {
 	Exit      int
 	Elsewhere bool
 	Err       string
 }
 
-// inside makes one request with its own streams, and tells of it in a file.
-func inside(args []string) {
-	var a asked
+// runMountRequest makes one request with its own streams, and tells of it in a file.
+func runMountRequest(args []string) {
+	var a mountRequest
 	if err := json.Unmarshal([]byte(args[0]), &a); err != nil {
 		os.Exit(1)
 	}
-	exit, err := proc.RunInside(context.Background(), proc.Inside{
-		Args: a.Args, Env: a.Env, Dir: a.Dir, Over: a.Over, Cwd: a.Cwd, In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+	exit, err := proc.RunMounted(context.Background(), proc.MountedCommand{
+		Args: a.Args, Env: a.Env, Dir: a.Dir, MountPath: a.Over, Cwd: a.Cwd, In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 	})
-	w := told{Exit: exit, Elsewhere: errors.Is(err, proc.ErrElsewhere)}
+	w := mountResult{Exit: exit, Elsewhere: errors.Is(err, proc.ErrNotMounted)}
 	if err != nil {
 		w.Err = err.Error()
 	}
 	_ = json.NewEncoder(os.NewFile(3, "told")).Encode(w)
 }
 
-// insider starts a process that makes a request as somebody.
-func insider(t *testing.T, uid int, a asked) (cmd *exec.Cmd, tell *os.File) {
+// mountRequestCommand starts a process that makes a request as somebody.
+func mountRequestCommand(t *testing.T, uid int, a mountRequest) (cmd *exec.Cmd, tell *os.File) {
 	t.Helper()
 	b, err := json.Marshal(a)
 	if err != nil {
@@ -62,9 +62,9 @@ func insider(t *testing.T, uid int, a asked) (cmd *exec.Cmd, tell *os.File) {
 	return cmd, r
 }
 
-func (a asked) run(t *testing.T, uid int, in string) (w told, out, errs string) {
+func (a mountRequest) run(t *testing.T, uid int, in string) (w mountResult, out, errs string) {
 	t.Helper()
-	cmd, r := insider(t, uid, a)
+	cmd, r := mountRequestCommand(t, uid, a)
 	var o, e bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(in), &o, &e
 	if err := cmd.Run(); err != nil {
@@ -84,9 +84,9 @@ func users() map[string]int {
 	return map[string]int{"us": os.Getuid()}
 }
 
-// places makes a directory and another one that it shall hide, both with a file
+// makeMountDirs makes a directory and another one that it shall hide, both with a file
 // that tells them apart.
-func places(t *testing.T, uid int) (dir, over string) {
+func makeMountDirs(t *testing.T, uid int) (dir, over string) {
 	t.Helper()
 	base := t.TempDir()
 	if err := os.Chmod(filepath.Dir(base), 0o755); err != nil {
@@ -110,8 +110,8 @@ const searchPath = "PATH=/usr/local/bin:/usr/bin:/bin"
 
 func sh(script string) []string { return []string{"sh", "-c", script} }
 
-// mountable asks another program whether this user can do it on this machine.
-func mountable(t *testing.T, uid int, dir, over string) bool {
+// canMount asks another program whether this user can do it on this machine.
+func canMount(t *testing.T, uid int, dir, over string) bool {
 	t.Helper()
 	flags := "-m"
 	if uid != 0 {
@@ -134,9 +134,9 @@ func TestProgramSeesItsDirectoryAtAnothersPath(t *testing.T) {
 	for name, uid := range users() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir, over := places(t, uid)
-			works := mountable(t, uid, dir, over)
-			w, out, errs := asked{
+			dir, over := makeMountDirs(t, uid)
+			works := canMount(t, uid, dir, over)
+			w, out, errs := mountRequest{
 				Args: sh(`cat "$0/which"; pwd; echo new > made; cat; id -u; id -g; grep '^Cap[IPEA]' /proc/self/status; exit 3`), Env: []string{searchPath, "PWD=/wrong"},
 				Dir: dir, Over: over,
 			}.withArg(over).run(t, uid, "input\n")
@@ -167,7 +167,7 @@ func TestProgramSeesItsDirectoryAtAnothersPath(t *testing.T) {
 	}
 }
 
-func (a asked) withArg(arg string) asked {
+func (a mountRequest) withArg(arg string) mountRequest {
 	a.Args = append(slices.Clone(a.Args), arg)
 	return a
 }
@@ -184,7 +184,7 @@ func script(t *testing.T, dir, name, text string, mode os.FileMode) {
 // Where it runs makes no difference to the code.
 func TestExitCodes(t *testing.T) {
 	t.Parallel()
-	dir, over := places(t, os.Getuid())
+	dir, over := makeMountDirs(t, os.Getuid())
 	bin := filepath.Join(dir, "sub")
 	script(t, dir, "good", "#!/bin/sh\nexit $1\n", 0o755)
 	script(t, dir, "plain", "text\n", 0o644)
@@ -218,10 +218,10 @@ func TestExitCodes(t *testing.T) {
 			t.Run(name+" "+where, func(t *testing.T) {
 				t.Parallel()
 				var out, errs bytes.Buffer
-				exit, err := proc.RunInside(t.Context(), proc.Inside{
-					Args: c.args, Dir: dir, Over: at, Cwd: c.cwd, Env: []string{searchPath + ":" + bin}, Out: &out, Err: &errs,
+				exit, err := proc.RunMounted(t.Context(), proc.MountedCommand{
+					Args: c.args, Dir: dir, MountPath: at, Cwd: c.cwd, Env: []string{searchPath + ":" + bin}, Out: &out, Err: &errs,
 				})
-				if where == "elsewhere" && !errors.Is(err, proc.ErrElsewhere) || where != "elsewhere" && err != nil && !cannot(t, dir, over, err) {
+				if where == "elsewhere" && !errors.Is(err, proc.ErrNotMounted) || where != "elsewhere" && err != nil && !cannot(t, dir, over, err) {
 					t.Errorf("error %v", err)
 				}
 				if exit != c.exit || errs.String() != c.says || out.Len() > 0 {
@@ -235,38 +235,38 @@ func TestExitCodes(t *testing.T) {
 // cannot: this machine does not let us, so elsewhere is right.
 func cannot(t *testing.T, dir, over string, err error) bool {
 	t.Helper()
-	return errors.Is(err, proc.ErrElsewhere) && !mountable(t, os.Getuid(), dir, over)
+	return errors.Is(err, proc.ErrNotMounted) && !canMount(t, os.Getuid(), dir, over)
 }
 
 func TestProgramStandsWhereItIsTold(t *testing.T) {
 	t.Parallel()
-	dir, over := places(t, os.Getuid())
-	works := mountable(t, os.Getuid(), dir, over)
+	dir, over := makeMountDirs(t, os.Getuid())
+	works := canMount(t, os.Getuid(), dir, over)
 	for cwd, want := range map[string]string{"": "", "sub": "/sub", over + "/sub": "/sub", over: "", "sub/..": ""} {
 		var out bytes.Buffer
-		exit, err := proc.RunInside(t.Context(), proc.Inside{Args: []string{"env"}, Dir: dir, Over: over, Cwd: cwd, Env: []string{"A=1", searchPath, "A=2"}, Out: &out})
+		exit, err := proc.RunMounted(t.Context(), proc.MountedCommand{Args: []string{"env"}, Dir: dir, MountPath: over, Cwd: cwd, Env: []string{"A=1", searchPath, "A=2"}, Out: &out})
 		at := over
 		if !works {
 			at = dir
 		}
 		got := strings.Split(strings.TrimSpace(out.String()), "\n")
 		slices.Sort(got)
-		if exit != 0 || errors.Is(err, proc.ErrElsewhere) == works || !slices.Equal(got, []string{"A=2", searchPath, "PWD=" + at + want}) {
+		if exit != 0 || errors.Is(err, proc.ErrNotMounted) == works || !slices.Equal(got, []string{"A=2", searchPath, "PWD=" + at + want}) {
 			t.Errorf("%q: code %d (%v), it sees %q", cwd, exit, err, got)
 		}
 	}
-	for name, p := range map[string]proc.Inside{
-		"outside":          {Args: sh(""), Dir: dir, Over: over, Cwd: "../real"},
-		"another path":     {Args: sh(""), Dir: dir, Over: over, Cwd: dir},
-		"not there":        {Args: sh(""), Dir: dir, Over: over, Cwd: "gone"},
-		"a file":           {Args: sh(""), Dir: dir, Over: over, Cwd: "which"},
+	for name, p := range map[string]proc.MountedCommand{
+		"outside":          {Args: sh(""), Dir: dir, MountPath: over, Cwd: "../real"},
+		"another path":     {Args: sh(""), Dir: dir, MountPath: over, Cwd: dir},
+		"not there":        {Args: sh(""), Dir: dir, MountPath: over, Cwd: "gone"},
+		"a file":           {Args: sh(""), Dir: dir, MountPath: over, Cwd: "which"},
 		"relative":         {Args: sh(""), Dir: "real"},
-		"relative over":    {Args: sh(""), Dir: dir, Over: "shown"},
-		"no program":       {Dir: dir, Over: over},
+		"relative over":    {Args: sh(""), Dir: dir, MountPath: "shown"},
+		"no program":       {Dir: dir, MountPath: over},
 		"nameless program": {Args: []string{""}, Dir: dir},
 	} {
 		p.Env = []string{searchPath}
-		if exit, err := proc.RunInside(t.Context(), p); err == nil || errors.Is(err, proc.ErrElsewhere) || exit != -1 {
+		if exit, err := proc.RunMounted(t.Context(), p); err == nil || errors.Is(err, proc.ErrNotMounted) || exit != -1 {
 			t.Errorf("%s: code %d (%v)", name, exit, err)
 		}
 	}
@@ -275,18 +275,18 @@ func TestProgramStandsWhereItIsTold(t *testing.T) {
 // Input that is no file is read once, wherever the program runs.
 func TestInputIsNotLostElsewhere(t *testing.T) {
 	t.Parallel()
-	dir, over := places(t, os.Getuid())
+	dir, over := makeMountDirs(t, os.Getuid())
 	long := strings.Repeat("line\n", 100_000)
 	for _, at := range []string{over, over + "/gone", ""} {
 		var out bytes.Buffer
-		exit, err := proc.RunInside(t.Context(), proc.Inside{Args: []string{"cat"}, Dir: dir, Over: at, Env: []string{searchPath}, In: strings.NewReader(long), Out: &out})
-		if exit != 0 || out.String() != long || err != nil && !errors.Is(err, proc.ErrElsewhere) {
+		exit, err := proc.RunMounted(t.Context(), proc.MountedCommand{Args: []string{"cat"}, Dir: dir, MountPath: at, Env: []string{searchPath}, In: strings.NewReader(long), Out: &out})
+		if exit != 0 || out.String() != long || err != nil && !errors.Is(err, proc.ErrNotMounted) {
 			t.Errorf("%q: code %d (%v), %d bytes of %d", at, exit, err, out.Len(), len(long))
 		}
 	}
 	r, w := io.Pipe() // never ends
 	defer w.Close()
-	if exit, err := proc.RunInside(t.Context(), proc.Inside{Args: []string{"true"}, Dir: dir, Env: []string{searchPath}, In: r}); exit != 0 || err != nil {
+	if exit, err := proc.RunMounted(t.Context(), proc.MountedCommand{Args: []string{"true"}, Dir: dir, Env: []string{searchPath}, In: r}); exit != 0 || err != nil {
 		t.Errorf("input that nobody reads: code %d (%v)", exit, err)
 	}
 }

@@ -4,19 +4,19 @@ package proc
 
 import "context"
 
-// RunInside runs a program in Dir and answers its exit code, with ErrElsewhere
+// RunMounted runs a program in Dir and answers its exit code, with ErrElsewhere
 // when it was asked for another path.
-func RunInside(ctx context.Context, p Inside) (exit int, err error) {
-	rel, err := p.stand()
+func RunMounted(ctx context.Context, p MountedCommand) (exit int, err error) {
+	rel, err := p.relativeWorkDir()
 	if err != nil {
 		return -1, err
 	}
-	exit, err = p.plain(ctx, rel)
-	if err == nil && p.moves() {
-		err = ErrElsewhere
+	exit, err = p.runUnmounted(ctx, rel)
+	if err == nil && p.needsMount() {
+		err = ErrNotMounted
 	}
 	return exit, err
 }
 
-// Inner is no part of this system.
-func Inner([]string) (handled bool, exit int) { return false, 0 }
+// RunHelper is no part of this system.
+func RunHelper([]string) (handled bool, exit int) { return false, 0 }

@@ -31,7 +31,7 @@ func up(t *testing.T, r io.Reader) {
 
 func TestProgramEndsWhenNobodyWaits(t *testing.T) {
 	t.Parallel()
-	dir, over := places(t, os.Getuid())
+	dir, over := makeMountDirs(t, os.Getuid())
 	for name, c := range map[string]struct {
 		script string
 		exit   int
@@ -52,8 +52,8 @@ func TestProgramEndsWhenNobodyWaits(t *testing.T) {
 					up(t, r)
 					cancel()
 				}()
-				exit, err := proc.RunInside(ctx, proc.Inside{Args: sh(c.script), Dir: dir, Over: at, Env: []string{searchPath}, Out: w})
-				if exit != c.exit || err != nil && !errors.Is(err, proc.ErrElsewhere) {
+				exit, err := proc.RunMounted(ctx, proc.MountedCommand{Args: sh(c.script), Dir: dir, MountPath: at, Env: []string{searchPath}, Out: w})
+				if exit != c.exit || err != nil && !errors.Is(err, proc.ErrNotMounted) {
 					t.Errorf("code %d (%v), want %d", exit, err, c.exit)
 				}
 			})
@@ -62,7 +62,7 @@ func TestProgramEndsWhenNobodyWaits(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, at := range []string{over, ""} {
-		if exit, err := proc.RunInside(ended, proc.Inside{Args: sh("echo ran > ran"), Dir: dir, Over: at, Env: []string{searchPath}}); !errors.Is(err, context.Canceled) || exit != -1 {
+		if exit, err := proc.RunMounted(ended, proc.MountedCommand{Args: sh("echo ran > ran"), Dir: dir, MountPath: at, Env: []string{searchPath}}); !errors.Is(err, context.Canceled) || exit != -1 {
 			t.Errorf("code %d (%v)", exit, err)
 		}
 	}
@@ -75,9 +75,9 @@ func TestProgramEndsWhenNobodyWaits(t *testing.T) {
 func TestKeysAreForTheProgram(t *testing.T) {
 	t.Parallel()
 	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGQUIT} {
-		dir, over := places(t, os.Getuid())
+		dir, over := makeMountDirs(t, os.Getuid())
 		for _, at := range []string{over, ""} {
-			cmd, tell := insider(t, os.Getuid(), asked{Args: sh("trap 'exit 7' INT QUIT; echo up; while :; do sleep 0.01; done"), Env: []string{searchPath}, Dir: dir, Over: at})
+			cmd, tell := mountRequestCommand(t, os.Getuid(), mountRequest{Args: sh("trap 'exit 7' INT QUIT; echo up; while :; do sleep 0.01; done"), Env: []string{searchPath}, Dir: dir, Over: at})
 			out, outW := pipe(t)
 			cmd.Stdout = outW
 			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -92,7 +92,7 @@ func TestKeysAreForTheProgram(t *testing.T) {
 			if err := cmd.Wait(); err != nil {
 				t.Fatalf("we ended before it: %v", err)
 			}
-			var w told
+			var w mountResult
 			if err := json.NewDecoder(tell).Decode(&w); err != nil || w.Exit != 7 {
 				t.Errorf("%v at %q: %+v (%v)", s, at, w, err)
 			}
@@ -102,9 +102,9 @@ func TestKeysAreForTheProgram(t *testing.T) {
 
 func TestProgramInheritsThreeStreams(t *testing.T) {
 	t.Parallel()
-	dir, over := places(t, os.Getuid())
+	dir, over := makeMountDirs(t, os.Getuid())
 	for _, at := range []string{over, ""} {
-		cmd, tell := insider(t, os.Getuid(), asked{Args: []string{"ls", "/proc/self/fd"}, Env: []string{searchPath}, Dir: dir, Over: at})
+		cmd, tell := mountRequestCommand(t, os.Getuid(), mountRequest{Args: []string{"ls", "/proc/self/fd"}, Env: []string{searchPath}, Dir: dir, Over: at})
 		_, w := pipe(t)
 		cmd.ExtraFiles = append(cmd.ExtraFiles, w, w, w)
 		var out bytes.Buffer
@@ -112,7 +112,7 @@ func TestProgramInheritsThreeStreams(t *testing.T) {
 		if err := cmd.Run(); err != nil {
 			t.Fatal(err)
 		}
-		var said told
+		var said mountResult
 		if err := json.NewDecoder(tell).Decode(&said); err != nil || said.Exit != 0 {
 			t.Errorf("%+v (%v)", said, err)
 		}
@@ -125,13 +125,13 @@ func TestProgramInheritsThreeStreams(t *testing.T) {
 // A program that leaves something behind is not waited for for ever.
 func TestOutputThatStaysOpenIsLeft(t *testing.T) {
 	t.Parallel()
-	dir, over := places(t, os.Getuid())
+	dir, over := makeMountDirs(t, os.Getuid())
 	var out, left bytes.Buffer
-	exit, err := proc.RunInside(t.Context(), proc.Inside{Args: sh("echo word; sleep 60 2>/dev/null & echo $! >&2; exit 6"), Dir: dir, Over: over, Env: []string{searchPath}, Out: &out, Err: &left})
+	exit, err := proc.RunMounted(t.Context(), proc.MountedCommand{Args: sh("echo word; sleep 60 2>/dev/null & echo $! >&2; exit 6"), Dir: dir, MountPath: over, Env: []string{searchPath}, Out: &out, Err: &left})
 	if pid, err := strconv.Atoi(strings.TrimSpace(left.String())); err != nil || proc.Terminate(pid) != nil {
 		t.Errorf("nothing was left behind: %q", left.String())
 	}
-	if exit != 6 || out.String() != "word\n" || err != nil && !errors.Is(err, proc.ErrElsewhere) {
+	if exit != 6 || out.String() != "word\n" || err != nil && !errors.Is(err, proc.ErrNotMounted) {
 		t.Errorf("code %d (%v), it says %q", exit, err, out.String())
 	}
 }
@@ -142,8 +142,8 @@ func (broken) Write([]byte) (int, error) { return 0, os.ErrClosed }
 
 func TestOutputThatIsNotTakenIsAnError(t *testing.T) {
 	t.Parallel()
-	dir, over := places(t, os.Getuid())
-	if _, err := proc.RunInside(t.Context(), proc.Inside{Args: sh("echo word"), Dir: dir, Over: over, Env: []string{searchPath}, Out: broken{}}); !errors.Is(err, os.ErrClosed) {
+	dir, over := makeMountDirs(t, os.Getuid())
+	if _, err := proc.RunMounted(t.Context(), proc.MountedCommand{Args: sh("echo word"), Dir: dir, MountPath: over, Env: []string{searchPath}, Out: broken{}}); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -151,7 +151,7 @@ func TestOutputThatIsNotTakenIsAnError(t *testing.T) {
 func TestOnlyTheInnerSideIsInner(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{nil, {"save"}, {"_inside", "more"}} {
-		if handled, _ := proc.Inner(args); handled {
+		if handled, _ := proc.RunHelper(args); handled {
 			t.Errorf("%q is taken for it", args)
 		}
 	}

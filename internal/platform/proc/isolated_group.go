@@ -8,53 +8,53 @@ import (
 	"sync/atomic"
 )
 
-// group runs the program in a process group of its own, and ends the group with it.
-func (a Isolated) group(ctx context.Context) (Ended, error) {
-	p := a.inside()
-	env := p.envAt(a.Dir)
-	path, err := find(a.Args[0], a.Dir, env)
+// runInGroup runs the program in a process group of its own, and ends the group with it.
+func (a IsolatedCommand) runInGroup(ctx context.Context) (ExitStatus, error) {
+	p := a.asMounted()
+	env := p.environAt(a.Dir)
+	path, err := findProgram(a.Args[0], a.Dir, env)
 	if err != nil {
-		return a.ended(p.refuse(err), 0), nil
+		return a.exitStatus(p.reportNotRunnable(err), 0), nil
 	}
-	if err := keepDescriptors(); err != nil {
-		return Ended{}, fmt.Errorf("keep descriptors: %w", err)
+	if err := markDescriptorsCloseOnExec(); err != nil {
+		return ExitStatus{}, fmt.Errorf("keep descriptors: %w", err)
 	}
-	s, err := a.streams()
+	s, err := a.openStreams()
 	if err != nil {
-		return Ended{}, err
+		return ExitStatus{}, err
 	}
 	cmd := exec.CommandContext(ctx, path)
 	cmd.Args, cmd.Dir, cmd.Env = a.Args, a.Dir, env
-	s.give(cmd)
-	cmd.SysProcAttr = ownSession()
+	s.attachTo(cmd)
+	cmd.SysProcAttr = newSessionAttr()
 	cmd.WaitDelay = a.Grace
 	var ours atomic.Bool
 	cmd.Cancel = func() error {
 		ours.Store(true)
-		return askGroup(cmd.Process)
+		return terminateGroup(cmd.Process)
 	}
 	err = cmd.Start()
-	s.given(err == nil)
+	s.closeChildEnds(err == nil)
 	if err != nil {
-		s.end(0)
-		if notRunnable(err) {
-			return a.ended(p.refuse(&exec.Error{Name: a.Args[0], Err: errors.Unwrap(err)}), 0), nil
+		s.wait(0)
+		if isNotRunnable(err) {
+			return a.exitStatus(p.reportNotRunnable(&exec.Error{Name: a.Args[0], Err: errors.Unwrap(err)}), 0), nil
 		}
-		return Ended{}, fmt.Errorf("run %s: %w", a.Args[0], err)
+		return ExitStatus{}, fmt.Errorf("run %s: %w", a.Args[0], err)
 	}
-	slowGroup(cmd.Process.Pid, a.Nice)
+	lowerGroupPriority(cmd.Process.Pid, a.Nice)
 	werr := cmd.Wait()
-	endGroup(cmd.Process.Pid, a.Grace)
-	s.end(lag)
+	stopGroup(cmd.Process.Pid, a.Grace)
+	s.wait(exitLag)
 	switch {
 	case ours.Load():
-		return Ended{}, fmt.Errorf("run %s: %w", a.Args[0], ctx.Err())
+		return ExitStatus{}, fmt.Errorf("run %s: %w", a.Args[0], ctx.Err())
 	case cmd.ProcessState == nil:
-		return Ended{}, fmt.Errorf("wait for %s: %w", a.Args[0], werr)
+		return ExitStatus{}, fmt.Errorf("wait for %s: %w", a.Args[0], werr)
 	}
-	return a.ended(exitOf(cmd.ProcessState), signalOf(cmd.ProcessState)), nil
+	return a.exitStatus(exitCodeOf(cmd.ProcessState), terminatingSignal(cmd.ProcessState)), nil
 }
 
-func (a Isolated) ended(exit, sig int) Ended {
-	return Ended{Exit: exit, Signal: sig, Elsewhere: a.inside().moves()}
+func (a IsolatedCommand) exitStatus(exit, sig int) ExitStatus {
+	return ExitStatus{Exit: exit, Signal: sig, NotMounted: a.asMounted().needsMount()}
 }

@@ -13,104 +13,104 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// charge is all that a keeper is told.
-type charge struct {
-	Order order
-	Nice  int
-	Grace time.Duration
+// supervisorRequest is all that a keeper is told.
+type supervisorRequest struct {
+	Program helperRequest
+	Nice    int
+	Grace   time.Duration
 }
 
-// begun is the first word of a keeper: why nothing runs, or what does.
-type begun struct {
+// startReport is the first word of a keeper: why nothing runs, or what does.
+type startReport struct {
 	Why string
 	PID int
 }
 
-var errKeeper = errors.New("its keeper ended before it")
+var errSupervisorDied = errors.New("its keeper ended before it")
 
-// over is its last word.
-type over struct {
+// exitReport is its last word.
+type exitReport struct {
 	Exit, Signal int
-	Ours         bool // it was asked to end before it did
+	Cancelled    bool // it was asked to end before it did
 }
 
-func (a Isolated) run(ctx context.Context) (Ended, error) {
-	if !understood.Load() {
-		return a.group(ctx)
+func (a IsolatedCommand) run(ctx context.Context) (ExitStatus, error) {
+	if !helperAvailable.Load() {
+		return a.runInGroup(ctx)
 	}
-	if !a.inside().moves() {
-		e, why, err := a.kept(ctx, "")
+	if !a.asMounted().needsMount() {
+		e, why, err := a.runSupervised(ctx, "")
 		if why != nil {
 			err = fmt.Errorf("run %s: %w", a.Args[0], why)
 		}
 		return e, err
 	}
-	e, why, err := a.kept(ctx, a.Over)
+	e, why, err := a.runSupervised(ctx, a.MountPath)
 	if why == nil || err != nil {
 		return e, err
 	}
 	if err := ctx.Err(); err != nil {
-		return Ended{}, fmt.Errorf("run %s: %w", a.Args[0], err)
+		return ExitStatus{}, fmt.Errorf("run %s: %w", a.Args[0], err)
 	}
-	if e, why, err = a.kept(ctx, ""); why != nil {
+	if e, why, err = a.runSupervised(ctx, ""); why != nil {
 		err = fmt.Errorf("run %s: %w", a.Args[0], why)
 	}
-	e.Elsewhere = true
+	e.NotMounted = true
 	return e, err
 }
 
-// kept starts a keeper and waits for its last word. A why means that nothing was run.
-func (a Isolated) kept(ctx context.Context, at string) (e Ended, why, err error) {
-	if err := keepDescriptors(); err != nil {
-		return Ended{}, nil, fmt.Errorf("keep descriptors: %w", err)
+// runSupervised starts a keeper and waits for its last word. A why means that nothing was run.
+func (a IsolatedCommand) runSupervised(ctx context.Context, at string) (e ExitStatus, why, err error) {
+	if err := markDescriptorsCloseOnExec(); err != nil {
+		return ExitStatus{}, nil, fmt.Errorf("keep descriptors: %w", err)
 	}
-	s, err := a.streams()
+	s, err := a.openStreams()
 	if err != nil {
-		return Ended{}, nil, err
+		return ExitStatus{}, nil, err
 	}
-	k := keeper{grace: a.Grace}
-	why = k.start(s, a.charge(at))
-	s.given(why == nil)
+	k := supervisor{grace: a.Grace}
+	why = k.start(s, a.newSupervisorRequest(at))
+	s.closeChildEnds(why == nil)
 	if why != nil {
-		s.end(0)
-		return Ended{}, why, nil
+		s.wait(0)
+		return ExitStatus{}, why, nil
 	}
 	defer k.close()
-	stop := context.AfterFunc(ctx, func() { _ = k.order.Close() }) // the keeper hears it
+	stop := context.AfterFunc(ctx, func() { _ = k.requestPipe.Close() }) // the keeper hears it
 	defer stop()
-	o, why, err := k.hear(ctx)
-	s.end(lag)
+	o, why, err := k.awaitReports(ctx)
+	s.wait(exitLag)
 	switch {
 	case why != nil:
-		return Ended{}, why, nil
+		return ExitStatus{}, why, nil
 	case err != nil:
-		return Ended{}, nil, fmt.Errorf("run %s: %w", a.Args[0], err)
-	case o.Ours:
-		return Ended{}, nil, fmt.Errorf("run %s: %w", a.Args[0], ctx.Err())
+		return ExitStatus{}, nil, fmt.Errorf("run %s: %w", a.Args[0], err)
+	case o.Cancelled:
+		return ExitStatus{}, nil, fmt.Errorf("run %s: %w", a.Args[0], ctx.Err())
 	}
-	return Ended{Exit: o.Exit, Signal: o.Signal}, nil, nil
+	return ExitStatus{Exit: o.Exit, Signal: o.Signal}, nil, nil
 }
 
-func (a Isolated) charge(at string) charge {
+func (a IsolatedCommand) newSupervisorRequest(at string) supervisorRequest {
 	cwd := a.Dir
 	if at != "" {
 		cwd = at
 	}
-	return charge{
-		Order: order{Args: a.Args, Env: a.inside().envAt(cwd), Dir: a.Dir, Over: at, Cwd: cwd, Raised: at != "" && os.Geteuid() != 0},
-		Nice:  a.Nice, Grace: a.Grace,
+	return supervisorRequest{
+		Program: helperRequest{Args: a.Args, Env: a.asMounted().environAt(cwd), Dir: a.Dir, MountPath: at, Cwd: cwd, DropCapabilities: at != "" && os.Geteuid() != 0},
+		Nice:    a.Nice, Grace: a.Grace,
 	}
 }
 
-// keeper is our side of the process that keeps a program.
-type keeper struct {
-	grace       time.Duration
-	cmd         *exec.Cmd
-	order, word *os.File
+// supervisor is our side of the process that keeps a program.
+type supervisor struct {
+	grace                  time.Duration
+	cmd                    *exec.Cmd
+	requestPipe, replyPipe *os.File
 }
 
 // start starts the keeper and tells it its charge.
-func (k *keeper) start(s *streams, c charge) error {
+func (k *supervisor) start(s *processStreams, c supervisorRequest) error {
 	orderR, orderW, err := os.Pipe()
 	if err != nil {
 		return fmt.Errorf("make a pipe: %w", err)
@@ -120,15 +120,15 @@ func (k *keeper) start(s *streams, c charge) error {
 		_, _ = orderR.Close(), orderW.Close()
 		return fmt.Errorf("make a pipe: %w", err)
 	}
-	k.order, k.word = orderW, wordR
+	k.requestPipe, k.replyPipe = orderW, wordR
 	k.cmd = exec.Command("/proc/self/exe")
-	k.cmd.Args = []string{"retake", keepWord}
+	k.cmd.Args = []string{"retake", supervisorArg}
 	k.cmd.Dir, k.cmd.Env = "/", []string{}
-	s.give(k.cmd)
+	s.attachTo(k.cmd)
 	k.cmd.ExtraFiles = []*os.File{orderR, wordW}
 	k.cmd.SysProcAttr = &syscall.SysProcAttr{}
-	if c.Order.Over != "" {
-		k.cmd.SysProcAttr = namespaces(c.Order.Raised)
+	if c.Program.MountPath != "" {
+		k.cmd.SysProcAttr = namespaceAttr(c.Program.DropCapabilities)
 	}
 	k.cmd.SysProcAttr.Setsid = true
 	err = k.cmd.Start()
@@ -141,22 +141,22 @@ func (k *keeper) start(s *streams, c charge) error {
 	return nil
 }
 
-func (k *keeper) close() { _, _ = k.order.Close(), k.word.Close() }
+func (k *supervisor) close() { _, _ = k.requestPipe.Close(), k.replyPipe.Close() }
 
-// hear waits for both words of the keeper, and for its end. One that says nothing for
+// awaitReports waits for both words of the keeper, and for its end. One that says nothing for
 // too long after ctx ended is ended itself.
-func (k *keeper) hear(ctx context.Context) (o over, why, err error) {
+func (k *supervisor) awaitReports(ctx context.Context) (o exitReport, why, err error) {
 	heard := make(chan struct{})
 	defer close(heard)
 	defer context.AfterFunc(ctx, func() {
 		select {
-		case <-time.After(k.grace + lag):
-			_ = k.word.SetReadDeadline(time.Unix(1, 0)) // wakes the read
+		case <-time.After(k.grace + exitLag):
+			_ = k.replyPipe.SetReadDeadline(time.Unix(1, 0)) // wakes the read
 		case <-heard:
 		}
 	})()
-	words := gob.NewDecoder(k.word)
-	var b begun
+	words := gob.NewDecoder(k.replyPipe)
+	var b startReport
 	err = words.Decode(&b)
 	if err == nil && b.Why == "" {
 		err = words.Decode(&o)
@@ -170,9 +170,9 @@ func (k *keeper) hear(ctx context.Context) (o over, why, err error) {
 	_ = k.cmd.Wait()
 	switch {
 	case err != nil:
-		return over{}, nil, errors.Join(errKeeper, ctx.Err())
+		return exitReport{}, nil, errors.Join(errSupervisorDied, ctx.Err())
 	case b.Why != "":
-		return over{}, errors.New(b.Why), nil
+		return exitReport{}, errors.New(b.Why), nil
 	}
 	return o, nil, nil
 }

@@ -4,4 +4,4 @@ package proc
 
 import "context"
 
-func (a Isolated) run(ctx context.Context) (Ended, error) { return a.group(ctx) }
+func (a IsolatedCommand) run(ctx context.Context) (ExitStatus, error) { return a.runInGroup(ctx) }

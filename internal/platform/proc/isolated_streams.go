@@ -8,78 +8,78 @@ import (
 	"time"
 )
 
-// streams are the ends of the pipes to a program that runs alone.
-type streams struct {
-	in, feeder *os.File // theirs, ours; nil without input
-	out, err   *os.File // theirs; the same when errors go with the output
-	feed       func(io.Writer)
-	fed        chan struct{}
-	waits      []func(time.Duration)
+// processStreams are the ends of the pipes to a program that runs alone.
+type processStreams struct {
+	in, inputWriter *os.File // theirs, ours; nil without input
+	out, err        *os.File // theirs; the same when errors go with the output
+	feed            func(io.Writer)
+	inputDone       chan struct{}
+	outputWaits     []func(time.Duration)
 }
 
-func (a Isolated) streams() (*streams, error) {
-	s := &streams{feed: a.Feed, fed: make(chan struct{})}
-	wait, out, err := hearing(a.Out)
+func (a IsolatedCommand) openStreams() (*processStreams, error) {
+	s := &processStreams{feed: a.Feed, inputDone: make(chan struct{})}
+	wait, out, err := startOutputPipe(a.Out)
 	if err != nil {
 		return nil, err
 	}
-	s.out, s.err, s.waits = out, out, append(s.waits, wait)
+	s.out, s.err, s.outputWaits = out, out, append(s.outputWaits, wait)
 	if a.Err != nil {
-		if wait, s.err, err = hearing(a.Err); err == nil {
-			s.waits = append(s.waits, wait)
+		if wait, s.err, err = startOutputPipe(a.Err); err == nil {
+			s.outputWaits = append(s.outputWaits, wait)
 		}
 	}
 	if err == nil && a.Feed != nil {
-		s.in, s.feeder, err = os.Pipe()
+		s.in, s.inputWriter, err = os.Pipe()
 	}
 	if err != nil {
-		s.given(false)
-		s.end(0)
+		s.closeChildEnds(false)
+		s.wait(0)
 		return nil, fmt.Errorf("make a pipe: %w", err)
 	}
 	return s, nil
 }
 
-// give lets a program that is not started yet have its ends.
-func (s *streams) give(cmd *exec.Cmd) {
+// attachTo lets a program that is not started yet have its ends.
+func (s *processStreams) attachTo(cmd *exec.Cmd) {
 	if s.in != nil {
 		cmd.Stdin = s.in
 	}
 	cmd.Stdout, cmd.Stderr = s.out, s.err
 }
 
-// given closes our copies of what is theirs now, and begins to feed what was started.
-func (s *streams) given(started bool) {
+// closeChildEnds closes our copies of what is theirs now, and begins to feed what was started.
+func (s *processStreams) closeChildEnds(started bool) {
 	for _, f := range []*os.File{s.in, s.out, s.err} {
 		if f != nil {
 			_ = f.Close() // or it was there twice
 		}
 	}
-	if s.feeder == nil || !started {
-		close(s.fed)
+	if s.inputWriter == nil || !started {
+		close(s.inputDone)
 		return
 	}
 	go func() {
-		defer close(s.fed)
-		s.feed(s.feeder)
-		_ = s.feeder.Close() // nobody may read it any more
+		defer close(s.inputDone)
+		s.feed(s.inputWriter)
+		_ = s.inputWriter.Close() // nobody may read it any more
 	}()
 }
 
-// end waits for what was said, and for who feeds: with nobody to read, that soon ends.
-func (s *streams) end(d time.Duration) {
-	for _, wait := range s.waits {
+// wait waits for what was said, and for who feeds: with nobody to read, that soon ends.
+func (s *processStreams) wait(d time.Duration) {
+	for _, wait := range s.outputWaits {
 		wait(d)
 	}
-	<-s.fed
-	if s.feeder != nil {
-		_ = s.feeder.Close() // when it was never fed
+	<-s.inputDone
+	if s.inputWriter != nil {
+		_ = s.inputWriter.Close() // when it was never fed
 	}
 }
 
-// hearing makes a pipe whose other end goes to w. The wait for its end is bounded:
+// startOutputPipe makes a pipe whose other end goes to w. The wait for its end is bounded:
 // somebody may keep it open for ever.
-func hearing(w io.Writer) (wait func(time.Duration), in *os.File, err error) {
+func startOutputPipe(w io.Writer) (wait func(time.Duration), in *os.File, err error) {
 	if w == nil {
 		w = io.Discard
 	}

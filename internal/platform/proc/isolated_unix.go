@@ -12,18 +12,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ownSession: a new session is also a new group, with the number of its first process.
-func ownSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+// newSessionAttr: a new session is also a new group, with the number of its first process.
+func newSessionAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// slowGroup makes a group less urgent, if it can.
-func slowGroup(pid, nice int) {
+// lowerGroupPriority makes a group less urgent, if it can.
+func lowerGroupPriority(pid, nice int) {
 	if nice > 0 {
-		_ = unix.Setpriority(unix.PRIO_PGRP, pid, slower(nice)) // it only takes longer for others
+		_ = unix.Setpriority(unix.PRIO_PGRP, pid, reducedPriority(nice)) // it only takes longer for others
 	}
 }
 
-// slower is that much below our own urgency.
-func slower(nice int) int {
+// reducedPriority is that much below our own urgency.
+func reducedPriority(nice int) int {
 	const lowest = 19
 	own, err := unix.Getpriority(unix.PRIO_PROCESS, 0)
 	if err != nil {
@@ -34,8 +34,8 @@ func slower(nice int) int {
 	return min(lowest, own+nice)
 }
 
-// askGroup asks all of a group to end.
-func askGroup(p *os.Process) error {
+// terminateGroup asks all of a group to end.
+func terminateGroup(p *os.Process) error {
 	err := unix.Kill(-p.Pid, unix.SIGTERM)
 	if errors.Is(err, unix.ESRCH) {
 		return os.ErrProcessDone
@@ -43,12 +43,12 @@ func askGroup(p *os.Process) error {
 	return err
 }
 
-// endGroup ends what is left of a group: it is asked, and after the grace ended.
-func endGroup(pid int, grace time.Duration) {
+// stopGroup ends what is left of a group: it is asked, and after the grace ended.
+func stopGroup(pid int, grace time.Duration) {
 	if unix.Kill(-pid, unix.SIGTERM) != nil {
 		return // nobody is left
 	}
-	t := time.NewTicker(goneEvery)
+	t := time.NewTicker(fastPollInterval)
 	defer t.Stop()
 	over := time.After(grace)
 	for unix.Kill(-pid, 0) == nil {
@@ -61,7 +61,7 @@ func endGroup(pid int, grace time.Duration) {
 	}
 }
 
-func signalOf(s *os.ProcessState) int {
+func terminatingSignal(s *os.ProcessState) int {
 	if ws, ok := s.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
 		return int(ws.Signal())
 	}

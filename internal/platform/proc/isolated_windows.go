@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// ownSession has nothing to ask for.
-func ownSession() *syscall.SysProcAttr { return nil }
+// newSessionAttr has nothing to ask for.
+func newSessionAttr() *syscall.SysProcAttr { return nil }
 
-// slowGroup cannot.
-func slowGroup(int, int) {}
+// lowerGroupPriority cannot.
+func lowerGroupPriority(int, int) {}
 
-// askGroup ends the first process: nobody can be asked here.
-func askGroup(p *os.Process) error { return p.Kill() }
+// terminateGroup ends the first process: nobody can be asked here.
+func terminateGroup(p *os.Process) error { return p.Kill() }
 
-// endGroup knows nobody else.
-func endGroup(int, time.Duration) {}
+// stopGroup knows nobody else.
+func stopGroup(int, time.Duration) {}
 
-func signalOf(*os.ProcessState) int { return 0 }
+func terminatingSignal(*os.ProcessState) int { return 0 }

@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// Launch starts a detached process that says nothing, and does not wait for it.
-func Launch(d Detached) error {
-	if err := keepDescriptors(); err != nil {
+// SpawnNoWait starts a detached process that says nothing, and does not wait for it.
+func SpawnNoWait(d Detached) error {
+	if err := markDescriptorsCloseOnExec(); err != nil {
 		return fmt.Errorf("keep descriptors: %w", err)
 	}
 	cmd := exec.Command(d.Path, d.Args...)

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Page shows text in a program that reads it on standard input and has our terminal, and
+// RunPager shows text in a program that reads it on standard input and has our terminal, and
 // returns when the program has ended. An error means that it did not start.
-func Page(args, env []string, text string) error {
+func RunPager(args, env []string, text string) error {
 	if len(args) == 0 {
 		return errors.New("start pager: none is named")
 	}

@@ -41,13 +41,13 @@ const UnitPrefix = "retake"
 const StarterFD = 3
 
 // maxWord is far above any line that is said.
-const maxWord = 64 << 10
+const maxReplyLength = 64 << 10
 
-// firstLine reads what the new process says first.
-func firstLine(ctx context.Context, r *os.File) (string, error) {
+// readFirstLine reads what the new process says first.
+func readFirstLine(ctx context.Context, r *os.File) (string, error) {
 	stop := context.AfterFunc(ctx, func() { _ = r.SetReadDeadline(time.Unix(1, 0)) }) // wakes the read
 	defer stop()
-	line, err := bufio.NewReader(io.LimitReader(r, maxWord)).ReadString('\n')
+	line, err := bufio.NewReader(io.LimitReader(r, maxReplyLength)).ReadString('\n')
 	if err != nil && ctx.Err() != nil {
 		return "", fmt.Errorf("wait for its word: %w", ctx.Err())
 	}
@@ -57,17 +57,17 @@ func firstLine(ctx context.Context, r *os.File) (string, error) {
 	return strings.TrimSuffix(line, "\n"), nil
 }
 
-// Starter is the pipe of a detached process to whoever started it.
-type Starter struct{ f *os.File }
+// StarterPipe is the pipe of a detached process to whoever started it.
+type StarterPipe struct{ file *os.File }
 
-// Say says one line, and hangs up. Nobody may be listening any more.
-func (s *Starter) Say(line string) error {
-	if s == nil || s.f == nil {
+// SendLine says one line, and hangs up. Nobody may be listening any more.
+func (s *StarterPipe) SendLine(line string) error {
+	if s == nil || s.file == nil {
 		return nil
 	}
-	_, err := s.f.WriteString(strings.ReplaceAll(line, "\n", " ") + "\n")
-	err = errors.Join(err, s.f.Close())
-	s.f = nil
+	_, err := s.file.WriteString(strings.ReplaceAll(line, "\n", " ") + "\n")
+	err = errors.Join(err, s.file.Close())
+	s.file = nil
 	if err != nil {
 		return fmt.Errorf("tell the starter: %w", err)
 	}
@@ -75,13 +75,13 @@ func (s *Starter) Say(line string) error {
 }
 
 // goneEvery is how often a process that is not our child is looked at.
-const goneEvery = 5 * time.Millisecond
+const fastPollInterval = 5 * time.Millisecond
 
 // WaitGone waits until there is no such process.
 func WaitGone(ctx context.Context, pid int) error {
-	t := time.NewTicker(goneEvery)
+	t := time.NewTicker(fastPollInterval)
 	defer t.Stop()
-	for Alive(pid) {
+	for IsAlive(pid) {
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("wait for process %d: %w", pid, ctx.Err())

@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func keepDescriptors() error { return keepListed("/dev/fd") }
+func markDescriptorsCloseOnExec() error { return markListedCloseOnExec("/dev/fd") }
 
-func zombie(int) bool { return false }
+func isZombie(int) bool { return false }
 
 // PeerUID asks the kernel who is at the other end.
 func PeerUID(c *net.UnixConn) (int, error) {

@@ -12,16 +12,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// keepDescriptors keeps what this process inherited from the next one it starts.
-func keepDescriptors() error {
+// markDescriptorsCloseOnExec keeps what this process inherited from the next one it starts.
+func markDescriptorsCloseOnExec() error {
 	err := unix.CloseRange(StarterFD, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC)
 	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL) || errors.Is(err, unix.EPERM) { // an old kernel, or one that hides the call
-		return keepListed("/proc/self/fd")
+		return markListedCloseOnExec("/proc/self/fd")
 	}
 	return err
 }
 
-func zombie(pid int) bool {
+func isZombie(pid int) bool {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return false

@@ -34,7 +34,7 @@ var programs = map[string]func(args []string){
 
 // The test program is also the programs that it starts.
 func TestMain(m *testing.M) {
-	if handled, exit := proc.Inner(os.Args[1:]); handled {
+	if handled, exit := proc.RunHelper(os.Args[1:]); handled {
 		os.Exit(exit)
 	}
 	args := os.Args[1:]
@@ -70,7 +70,7 @@ func child(how string) {
 		f.Files = append(f.Files, name)
 	}
 	word, _ := json.Marshal(f)
-	_ = proc.ToStarter(proc.StarterFD).Say(string(word))
+	_ = proc.OpenStarterPipe(proc.StarterFD).SendLine(string(word))
 	if how == "stay" {
 		<-time.After(time.Minute)
 	}
@@ -197,7 +197,7 @@ func TestPipesOfTheStarterCloseAtOnce(t *testing.T) {
 			t.Errorf("%s stays open: %v", name, err)
 		}
 	}
-	if !proc.Alive(child) {
+	if !proc.IsAlive(child) {
 		t.Error("the child ended, so nothing was tried")
 	}
 }
@@ -209,10 +209,10 @@ func TestChildOutlivesTheGroupOfItsStarter(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // it was killed
-	if proc.Alive(cmd.Process.Pid) {
+	if proc.IsAlive(cmd.Process.Pid) {
 		t.Error("the starter lives")
 	}
-	if !proc.Alive(child) {
+	if !proc.IsAlive(child) {
 		t.Error("the child ended with the group of its starter")
 	}
 }
@@ -247,17 +247,17 @@ func TestOnlyAPipeIsAStarter(t *testing.T) {
 	}
 	defer f.Close()
 	for _, fd := range []int{-1, 0, int(f.Fd()), 1 << 20} {
-		if s := proc.ToStarter(fd); s != nil {
+		if s := proc.OpenStarterPipe(fd); s != nil {
 			t.Errorf("descriptor %d is taken for a pipe", fd)
 		}
 	}
-	if err := (*proc.Starter)(nil).Say("ready"); err != nil {
+	if err := (*proc.StarterPipe)(nil).SendLine("ready"); err != nil {
 		t.Errorf("nobody to tell: %v", err)
 	}
 	if err := proc.Terminate(0); err == nil {
 		t.Error("a signal went to our own group")
 	}
-	if proc.Alive(0) || !proc.Alive(os.Getpid()) {
+	if proc.IsAlive(0) || !proc.IsAlive(os.Getpid()) {
 		t.Error("who is alive is not known")
 	}
 }

@@ -12,20 +12,20 @@ const CanDetach = false
 // Spawn is for systems on which the other end of a socket can be asked who it is.
 func Spawn(context.Context, Detached) (string, error) { return "", ErrUnsupported }
 
-// keepDescriptors has nothing to do: only what is named is inherited.
-func keepDescriptors() error { return nil }
+// markDescriptorsCloseOnExec has nothing to do: only what is named is inherited.
+func markDescriptorsCloseOnExec() error { return nil }
 
-// Launch is not done here.
-func Launch(Detached) error { return ErrUnsupported }
+// SpawnNoWait is not done here.
+func SpawnNoWait(Detached) error { return ErrUnsupported }
 
-// ToStarter finds no pipe.
-func ToStarter(int) *Starter { return nil }
+// OpenStarterPipe finds no pipe.
+func OpenStarterPipe(int) *StarterPipe { return nil }
 
-// Settle has nothing to set.
-func Settle() {}
+// ResetUmask has nothing to set.
+func ResetUmask() {}
 
-// Alive reports whether there is such a process.
-func Alive(pid int) bool {
+// IsAlive reports whether there is such a process.
+func IsAlive(pid int) bool {
 	p, err := os.FindProcess(pid)
 	if err != nil {
 		return false

@@ -20,7 +20,7 @@ const CanDetach = true
 // Spawn starts a detached process and waits for the line it says first. A
 // process that ends without a word is an error. When ctx ends it goes on alone.
 func Spawn(ctx context.Context, d Detached) (string, error) {
-	if err := keepDescriptors(); err != nil {
+	if err := markDescriptorsCloseOnExec(); err != nil {
 		return "", fmt.Errorf("keep descriptors: %w", err)
 	}
 	r, w, err := os.Pipe()
@@ -40,43 +40,43 @@ func Spawn(ctx context.Context, d Detached) (string, error) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }() // a starter that lives on leaves no zombie
-	word, err := firstLine(ctx, r)
+	word, err := readFirstLine(ctx, r)
 	if errors.Is(err, io.EOF) {
-		return "", fmt.Errorf("start %s: it ended without a word: %w", d.Path, orEOF(<-ended))
+		return "", fmt.Errorf("start %s: it ended without a word: %w", d.Path, errOrEOF(<-ended))
 	}
 	return word, err
 }
 
-func orEOF(err error) error {
+func errOrEOF(err error) error {
 	if err == nil {
 		return io.EOF
 	}
 	return err
 }
 
-// ToStarter gives the pipe behind fd; nil when it is not one.
-func ToStarter(fd int) *Starter {
+// OpenStarterPipe gives the pipe behind fd; nil when it is not one.
+func OpenStarterPipe(fd int) *StarterPipe {
 	var st unix.Stat_t
 	if fd < StarterFD || unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFIFO {
 		return nil
 	}
 	unix.CloseOnExec(fd)
-	return &Starter{os.NewFile(uintptr(fd), "starter")}
+	return &StarterPipe{os.NewFile(uintptr(fd), "starter")}
 }
 
-// Settle makes a new process independent of what its starter had set.
-func Settle() { syscall.Umask(0o022) }
+// ResetUmask makes a new process independent of what its starter had set.
+func ResetUmask() { syscall.Umask(0o022) }
 
-// Alive reports whether there is such a process. One that ended and was not
+// IsAlive reports whether there is such a process. One that ended and was not
 // collected yet is not.
-func Alive(pid int) bool {
+func IsAlive(pid int) bool {
 	if pid <= 0 {
 		return false
 	}
 	if err := unix.Kill(pid, 0); err != nil && !errors.Is(err, unix.EPERM) {
 		return false
 	}
-	return !zombie(pid)
+	return !isZombie(pid)
 }
 
 // Terminate asks a process to end.

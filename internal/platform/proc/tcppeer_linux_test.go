@@ -32,7 +32,7 @@ func TestOwnerOfTheOtherEnd(t *testing.T) {
 	}
 	c.Close()
 	// What was closed belongs to nobody, or the kernel has forgotten it, or it still tells whose it was.
-	if uid, err := proc.TCPPeerUID(here); err == nil && uid != -1 && uid != os.Getuid() || err != nil && !errors.Is(err, proc.ErrNotHere) {
+	if uid, err := proc.TCPPeerUID(here); err == nil && uid != -1 && uid != os.Getuid() || err != nil && !errors.Is(err, proc.ErrPeerNotLocal) {
 		t.Errorf("after its end: %d %v", uid, err)
 	}
 }

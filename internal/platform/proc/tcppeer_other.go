@@ -8,7 +8,7 @@ import (
 )
 
 // ErrNotHere means that the kernel of this machine knows no such other end.
-var ErrNotHere = errors.New("the other end is not on this machine")
+var ErrPeerNotLocal = errors.New("the other end is not on this machine")
 
 // TCPPeerUID cannot be asked for here.
 func TCPPeerUID(net.Conn) (int, error) { return -1, ErrUnsupported }

@@ -14,13 +14,13 @@ var ErrNoManager = errors.New("no service manager of this user")
 
 // runners is where the program that asks the manager may be; a search path could
 // lead anywhere.
-var runners = []string{"/usr/bin/systemd-run", "/bin/systemd-run"}
+var systemdRunPaths = []string{"/usr/bin/systemd-run", "/bin/systemd-run"}
 
 // SpawnUnit lets the service manager of the user start the process, so that it
 // belongs to nobody's session. runtime is the directory of that manager. It
 // returns when the manager has started it; there is no pipe.
 func SpawnUnit(ctx context.Context, runtime, unit string, d Detached) error {
-	runner, err := manager(runtime)
+	runner, err := findSystemdRun(runtime)
 	if err != nil {
 		return err
 	}
@@ -40,14 +40,14 @@ func SpawnUnit(ctx context.Context, runtime, unit string, d Detached) error {
 	return nil
 }
 
-func manager(runtime string) (string, error) {
+func findSystemdRun(runtime string) (string, error) {
 	if !filepath.IsAbs(runtime) {
 		return "", ErrNoManager
 	}
 	if i, err := os.Stat(filepath.Join(runtime, "systemd", "private")); err != nil || i.Mode()&os.ModeSocket == 0 {
 		return "", ErrNoManager
 	}
-	for _, r := range runners {
+	for _, r := range systemdRunPaths {
 		if _, err := os.Stat(r); err == nil {
 			return r, nil
 		}
@@ -55,8 +55,8 @@ func manager(runtime string) (string, error) {
 	return "", ErrNoManager
 }
 
-// EnableUnits lets the manager of the user read its units again and starts one.
-func EnableUnits(ctx context.Context, env []string, unit string) error {
+// EnableUnit lets the manager of the user read its units again and starts one.
+func EnableUnit(ctx context.Context, env []string, unit string) error {
 	for _, args := range [][]string{{"--user", "daemon-reload"}, {"--user", "enable", "--now", unit}} {
 		cmd := exec.CommandContext(ctx, "/usr/bin/systemctl", args...)
 		cmd.Dir, cmd.Env = "/", append([]string{}, env...)

@@ -13,5 +13,5 @@ var ErrNoManager = errors.New("no service manager of this user")
 // SpawnUnit finds no manager here.
 func SpawnUnit(context.Context, string, string, Detached) error { return ErrNoManager }
 
-// EnableUnits finds no manager here.
-func EnableUnits(context.Context, []string, string) error { return ErrUnsupported }
+// EnableUnit finds no manager here.
+func EnableUnit(context.Context, []string, string) error { return ErrUnsupported }

@@ -18,10 +18,10 @@ func benchEach(b *testing.B, run func(b *testing.B, mode retake.TrackingMode)) {
 	}
 }
 
-// large makes 100,000 files in 10,000 directories.
-func large(b *testing.B) area {
+// newLargeTree makes 100,000 files in 10,000 directories.
+func newLargeTree(b *testing.B) testDir {
 	b.Helper()
-	a := newArea(b)
+	a := newTestDir(b)
 	for i := range 100 {
 		for k := range 100 {
 			dir := itoa(i) + "/" + itoa(k)
@@ -35,25 +35,25 @@ func large(b *testing.B) area {
 }
 
 func BenchmarkDrain(b *testing.B) {
-	a := large(b)
+	a := newLargeTree(b)
 	b.Run("idle", func(b *testing.B) {
 		benchEach(b, func(b *testing.B, mode retake.TrackingMode) {
-			w := start(b, a.dir, only(mode))
+			w := start(b, a.dir, onlyMode(mode))
 			for b.Loop() {
-				sure(b, w)
+				drainPaths(b, w)
 			}
 		})
 	})
 	b.Run("10 edits", func(b *testing.B) {
 		benchEach(b, func(b *testing.B, mode retake.TrackingMode) {
-			w := start(b, a.dir, only(mode))
+			w := start(b, a.dir, onlyMode(mode))
 			for b.Loop() {
 				b.StopTimer()
 				for i := range 10 {
 					a.write(itoa(i*9)+"/"+itoa(i*7)+"/5", "x")
 				}
 				b.StartTimer()
-				if got := sure(b, w); len(got) < 10 {
+				if got := drainPaths(b, w); len(got) < 10 {
 					b.Fatal(got)
 				}
 			}
@@ -61,7 +61,7 @@ func BenchmarkDrain(b *testing.B) {
 	})
 	b.Run("watch", func(b *testing.B) {
 		benchEach(b, func(b *testing.B, mode retake.TrackingMode) {
-			tr := track.New(only(mode))
+			tr := track.New(onlyMode(mode))
 			for b.Loop() {
 				w, err := tr.Watch(a.dir)
 				must(b, err)
@@ -73,7 +73,7 @@ func BenchmarkDrain(b *testing.B) {
 
 // The look at processes is most of an idle drain.
 func BenchmarkLook(b *testing.B) {
-	a := newArea(b)
+	a := newTestDir(b)
 	for range 200 {
 		c := exec.Command("sleep", "3600")
 		must(b, c.Start())
@@ -84,7 +84,7 @@ func BenchmarkLook(b *testing.B) {
 	for name, plain := range map[string]bool{"asked": false, "read": true} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := track.Look(a.dir, plain); err != nil {
+				if _, err := track.ScanProcesses(a.dir, plain); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -15,110 +15,110 @@ import (
 
 type marks = map[string]track.Mark
 
-const whole = track.Name | track.Deep
+const markAll = track.MarkName | track.MarkTree
 
 // change is one kind of change. The root is "root" in the area; "out" lies
 // beside it.
 type change struct {
 	name   string
-	before func(a area)
-	do     func(a area)
+	before func(a testDir)
+	do     func(a testDir)
 	want   marks
 }
 
-func file(a area) { a.write("root/f", strings.Repeat("x", 4096)) }
+func writeTestFile(a testDir) { a.write("root/f", strings.Repeat("x", 4096)) }
 
 var kindsOfChange = []change{
-	{"create", nil, func(a area) { a.write("root/f", "") }, marks{"f": track.Name}},
-	{"write", file, func(a area) { a.write("root/f", "y") }, marks{"f": track.Name}},
-	{"write by a file that stays open", file, func(a area) {
+	{"create", nil, func(a testDir) { a.write("root/f", "") }, marks{"f": track.MarkName}},
+	{"write", writeTestFile, func(a testDir) { a.write("root/f", "y") }, marks{"f": track.MarkName}},
+	{"write by a file that stays open", writeTestFile, func(a testDir) {
 		_, err := a.open("root/f", os.O_RDWR).WriteAt([]byte("y"), 0)
 		must(a, err)
-	}, marks{"f": track.Name}},
-	{"truncate", file, func(a area) { must(a, os.Truncate(a.at("root/f"), 1)) }, marks{"f": track.Name}},
-	{"allocate", file, func(a area) {
+	}, marks{"f": track.MarkName}},
+	{"truncate", writeTestFile, func(a testDir) { must(a, os.Truncate(a.at("root/f"), 1)) }, marks{"f": track.MarkName}},
+	{"allocate", writeTestFile, func(a testDir) {
 		must(a, unix.Fallocate(int(a.open("root/f", os.O_RDWR).Fd()), 0, 0, 1<<16))
-	}, marks{"f": track.Name}},
-	{"chmod", file, func(a area) { must(a, os.Chmod(a.at("root/f"), 0o600)) }, marks{"f": track.Name}},
-	{"chmod of a directory", func(a area) { a.mkdir("root/d") },
-		func(a area) { must(a, os.Chmod(a.at("root/d"), 0o700)) }, marks{"d": track.Name}},
-	{"chmod of the root", nil, func(a area) { must(a, os.Chmod(a.at("root"), 0o700)) }, marks{"": track.Name}},
-	{"chown", file, func(a area) { must(a, os.Chown(a.at("root/f"), os.Getuid(), os.Getgid())) }, marks{"f": track.Name}},
-	{"xattr", file, func(a area) { must(a, unix.Setxattr(a.at("root/f"), "user.k", []byte("v"), 0)) }, marks{"f": track.Name}},
-	{"times", file, func(a area) { must(a, os.Chtimes(a.at("root/f"), time.Unix(1, 0), time.Unix(2, 0))) }, marks{"f": track.Name}},
-	{"modification time alone", file, func(a area) {
+	}, marks{"f": track.MarkName}},
+	{"chmod", writeTestFile, func(a testDir) { must(a, os.Chmod(a.at("root/f"), 0o600)) }, marks{"f": track.MarkName}},
+	{"chmod of a directory", func(a testDir) { a.mkdir("root/d") },
+		func(a testDir) { must(a, os.Chmod(a.at("root/d"), 0o700)) }, marks{"d": track.MarkName}},
+	{"chmod of the root", nil, func(a testDir) { must(a, os.Chmod(a.at("root"), 0o700)) }, marks{"": track.MarkName}},
+	{"chown", writeTestFile, func(a testDir) { must(a, os.Chown(a.at("root/f"), os.Getuid(), os.Getgid())) }, marks{"f": track.MarkName}},
+	{"xattr", writeTestFile, func(a testDir) { must(a, unix.Setxattr(a.at("root/f"), "user.k", []byte("v"), 0)) }, marks{"f": track.MarkName}},
+	{"times", writeTestFile, func(a testDir) { must(a, os.Chtimes(a.at("root/f"), time.Unix(1, 0), time.Unix(2, 0))) }, marks{"f": track.MarkName}},
+	{"modification time alone", writeTestFile, func(a testDir) {
 		ts := []unix.Timespec{{Nsec: unix.UTIME_OMIT}, {Sec: 2}}
 		must(a, unix.UtimesNanoAt(unix.AT_FDCWD, a.at("root/f"), ts, 0))
-	}, marks{"f": track.Name}},
-	{"unlink", file, func(a area) { a.remove("root/f") }, marks{"f": track.Name}},
-	{"rename", file, func(a area) { a.move("root/f", "root/g") }, marks{"f": track.Name, "g": track.Name}},
-	{"rename over", func(a area) { file(a); a.write("root/g", "") },
-		func(a area) { a.move("root/f", "root/g") }, marks{"f": track.Name, "g": track.Name}},
-	{"exchange", func(a area) { file(a); a.mkdir("root/d/e") }, func(a area) {
+	}, marks{"f": track.MarkName}},
+	{"unlink", writeTestFile, func(a testDir) { a.remove("root/f") }, marks{"f": track.MarkName}},
+	{"rename", writeTestFile, func(a testDir) { a.move("root/f", "root/g") }, marks{"f": track.MarkName, "g": track.MarkName}},
+	{"rename over", func(a testDir) { writeTestFile(a); a.write("root/g", "") },
+		func(a testDir) { a.move("root/f", "root/g") }, marks{"f": track.MarkName, "g": track.MarkName}},
+	{"exchange", func(a testDir) { writeTestFile(a); a.mkdir("root/d/e") }, func(a testDir) {
 		must(a, unix.Renameat2(unix.AT_FDCWD, a.at("root/f"), unix.AT_FDCWD, a.at("root/d"), unix.RENAME_EXCHANGE))
-	}, marks{"f": whole, "d": track.Name}},
-	{"rename into", func(a area) { a.write("out/f", "") }, func(a area) { a.move("out/f", "root/f") }, marks{"f": track.Name}},
-	{"rename out", file, func(a area) { a.move("root/f", "out/f") }, marks{"f": track.Name}},
-	{"directory into", func(a area) { a.mkdir("out/d/e") }, func(a area) {
+	}, marks{"f": markAll, "d": track.MarkName}},
+	{"rename into", func(a testDir) { a.write("out/f", "") }, func(a testDir) { a.move("out/f", "root/f") }, marks{"f": track.MarkName}},
+	{"rename out", writeTestFile, func(a testDir) { a.move("root/f", "out/f") }, marks{"f": track.MarkName}},
+	{"directory into", func(a testDir) { a.mkdir("out/d/e") }, func(a testDir) {
 		a.move("out/d", "root/d")
 		a.write("root/d/e/f", "")
-	}, marks{"d": whole}},
-	{"directory out", func(a area) { a.mkdir("root/d/e") }, func(a area) { a.move("root/d", "out/d") }, marks{"d": track.Name}},
-	{"directory out, written, and back", func(a area) { a.mkdir("root/d/e") }, func(a area) {
+	}, marks{"d": markAll}},
+	{"directory out", func(a testDir) { a.mkdir("root/d/e") }, func(a testDir) { a.move("root/d", "out/d") }, marks{"d": track.MarkName}},
+	{"directory out, written, and back", func(a testDir) { a.mkdir("root/d/e") }, func(a testDir) {
 		a.move("root/d", "out/d")
 		a.write("out/d/e/f", "")
 		a.move("out/d", "root/d")
-	}, marks{"d": whole}},
-	{"deep directories and a file at once", nil, func(a area) {
+	}, marks{"d": markAll}},
+	{"deep directories and a file at once", nil, func(a testDir) {
 		a.mkdir("root/a/b/c/d")
 		a.write("root/a/b/c/d/f", "")
-	}, marks{"a": whole}},
-	{"directory renamed twice, written between", func(a area) { a.mkdir("root/one/in") }, func(a area) {
+	}, marks{"a": markAll}},
+	{"directory renamed twice, written between", func(a testDir) { a.mkdir("root/one/in") }, func(a testDir) {
 		a.write("root/one/in/f1", "")
 		a.move("root/one", "root/two")
 		a.write("root/two/in/f2", "")
 		a.move("root/two", "root/three")
 		a.write("root/three/in/f3", "")
-	}, marks{"one": track.Name, "two": track.Name, "three": whole}},
-	{"directory removed with all below", func(a area) { a.mkdir("root/d/e/f") }, func(a area) { a.remove("root/d") },
-		marks{"d": track.Name}},
-	{"directory removed and made again", func(a area) { a.mkdir("root/d/e") }, func(a area) {
+	}, marks{"one": track.MarkName, "two": track.MarkName, "three": markAll}},
+	{"directory removed with all below", func(a testDir) { a.mkdir("root/d/e/f") }, func(a testDir) { a.remove("root/d") },
+		marks{"d": track.MarkName}},
+	{"directory removed and made again", func(a testDir) { a.mkdir("root/d/e") }, func(a testDir) {
 		a.remove("root/d")
 		a.mkdir("root/d/e")
 		a.write("root/d/e/f", "")
-	}, marks{"d": whole}},
-	{"hard link", file, func(a area) { must(a, os.Link(a.at("root/f"), a.at("root/g"))) }, marks{"g": track.Name}},
-	{"edit through a hard link", func(a area) { file(a); must(a, os.Link(a.at("root/f"), a.at("root/g"))) },
-		func(a area) { a.write("root/g", "y") }, marks{"g": track.Name}},
-	{"symlink", nil, func(a area) { must(a, os.Symlink("nowhere", a.at("root/l"))) }, marks{"l": track.Name}},
-	{"fifo", nil, func(a area) { must(a, unix.Mkfifo(a.at("root/p"), 0o600)) }, marks{"p": track.Name}},
-	{"temporary file that gets a name", nil, func(a area) {
+	}, marks{"d": markAll}},
+	{"hard link", writeTestFile, func(a testDir) { must(a, os.Link(a.at("root/f"), a.at("root/g"))) }, marks{"g": track.MarkName}},
+	{"edit through a hard link", func(a testDir) { writeTestFile(a); must(a, os.Link(a.at("root/f"), a.at("root/g"))) },
+		func(a testDir) { a.write("root/g", "y") }, marks{"g": track.MarkName}},
+	{"symlink", nil, func(a testDir) { must(a, os.Symlink("nowhere", a.at("root/l"))) }, marks{"l": track.MarkName}},
+	{"fifo", nil, func(a testDir) { must(a, unix.Mkfifo(a.at("root/p"), 0o600)) }, marks{"p": track.MarkName}},
+	{"temporary file that gets a name", nil, func(a testDir) {
 		f, err := os.OpenFile(a.at("root"), unix.O_TMPFILE|os.O_RDWR, 0o600)
 		must(a, err)
 		defer f.Close()
 		_, err = f.WriteString("x")
 		must(a, err)
 		must(a, unix.Linkat(unix.AT_FDCWD, "/proc/self/fd/"+itoa(int(f.Fd())), unix.AT_FDCWD, a.at("root/f"), unix.AT_SYMLINK_FOLLOW))
-	}, marks{"f": track.Name}},
-	{"names that are no text", nil, func(a area) { a.write("root/a\nb \xff (deleted)", "") },
-		marks{"a\nb \xff (deleted)": track.Name}},
-	{"mapping that went with its descriptor", file, func(a area) {
+	}, marks{"f": track.MarkName}},
+	{"names that are no text", nil, func(a testDir) { a.write("root/a\nb \xff (deleted)", "") },
+		marks{"a\nb \xff (deleted)": track.MarkName}},
+	{"mapping that went with its descriptor", writeTestFile, func(a testDir) {
 		f := a.open("root/f", os.O_RDWR)
 		b := a.mapped(f, unix.PROT_READ|unix.PROT_WRITE)
 		f.Close()
 		b[0] = 'y'
 		must(a, unix.Munmap(b))
-	}, marks{"f": track.Name}},
-	{"mapping that went before its descriptor", file, func(a area) {
+	}, marks{"f": track.MarkName}},
+	{"mapping that went before its descriptor", writeTestFile, func(a testDir) {
 		b := a.mapped(a.open("root/f", os.O_RDWR), unix.PROT_READ|unix.PROT_WRITE)
 		b[0] = 'y'
 		must(a, unix.Munmap(b))
-	}, marks{"f": track.Name}},
-	{"writing through another mount", func(a area) {
+	}, marks{"f": track.MarkName}},
+	{"writing through another mount", func(a testDir) {
 		needsMounts(a)
 		a.mkdir("root/d")
 		mount(a, a.at("root/d"), a.at("out/view"), "", unix.MS_BIND, "")
-	}, func(a area) { a.write("out/view/f", "") }, marks{"d/f": track.Name}},
+	}, func(a testDir) { a.write("out/view/f", "") }, marks{"d/f": track.MarkName}},
 }
 
 // What a system call changed is in the answer of the next Drain, at once. It is
@@ -127,17 +127,17 @@ func TestEveryChangeIsTold(t *testing.T) {
 	inEach(t, func(t *testing.T, mode retake.TrackingMode) {
 		for _, c := range kindsOfChange {
 			t.Run(c.name, func(t *testing.T) {
-				a := newArea(t)
+				a := newTestDir(t)
 				a.mkdir("root")
 				a.mkdir("out")
 				a.write("root/bystander", "")
 				if c.before != nil {
 					c.before(a)
 				}
-				w := start(t, a.at("root"), only(mode))
+				w := start(t, a.at("root"), onlyMode(mode))
 				c.do(a)
-				got := sure(t, w)
-				told(t, got, c.want)
+				got := drainPaths(t, w)
+				wantMarks(t, got, c.want)
 				if _, ok := got["bystander"]; ok {
 					t.Errorf("what did not change is told: %v", got)
 				}
@@ -150,7 +150,7 @@ func TestEveryChangeIsTold(t *testing.T) {
 func TestDeepPathsAreTold(t *testing.T) {
 	t.Parallel()
 	inEach(t, func(t *testing.T, mode retake.TrackingMode) {
-		a := newArea(t)
+		a := newTestDir(t)
 		name := strings.Repeat("n", 200)
 		fd, err := unix.Open(a.dir, unix.O_RDONLY|unix.O_DIRECTORY, 0)
 		must(t, err)
@@ -162,12 +162,12 @@ func TestDeepPathsAreTold(t *testing.T) {
 			fd = next
 		}
 		defer unix.Close(fd)
-		w := start(t, a.dir, only(mode))
+		w := start(t, a.dir, onlyMode(mode))
 		f, err := unix.Openat(fd, "f", unix.O_CREAT|unix.O_WRONLY, 0o600)
 		must(t, err)
 		must(t, unix.Close(f))
 		deepest := strings.TrimPrefix(strings.Repeat("/"+name, 40), "/")
-		if got := sure(t, w); !covers(got, deepest+"/f") {
+		if got := drainPaths(t, w); !covers(got, deepest+"/f") {
 			t.Errorf("not told, but %d others", len(got))
 		}
 	})
@@ -175,49 +175,49 @@ func TestDeepPathsAreTold(t *testing.T) {
 
 // covers says whether the marks make somebody look at the path.
 func covers(got marks, path string) bool {
-	if got[path]&track.Name != 0 {
+	if got[path]&track.MarkName != 0 {
 		return true
 	}
 	for up := path; up != "."; up = filepath.Dir(up) {
-		if got[up]&track.Deep != 0 {
+		if got[up]&track.MarkTree != 0 {
 			return true
 		}
 	}
-	return got[""]&track.Deep != 0
+	return got[""]&track.MarkTree != 0
 }
 
 // Looking tells nothing.
 func TestReadingTellsNothing(t *testing.T) {
 	t.Parallel()
 	inEach(t, func(t *testing.T, mode retake.TrackingMode) {
-		a := newArea(t)
+		a := newTestDir(t)
 		a.mkdir("d/e")
 		for _, name := range []string{"a", "d/b", "d/e/c"} {
 			a.write(name, strings.Repeat("x", 5000))
 		}
 		must(t, os.Symlink("d/e/c", a.at("l")))
-		w := start(t, a.dir, only(mode))
-		before := w.Events()
+		w := start(t, a.dir, onlyMode(mode))
+		before := w.EventCount()
 		looked := 0
 		must(t, filepath.WalkDir(a.dir, func(path string, e os.DirEntry, err error) error {
 			must(t, err)
-			lookAt(t, path)
+			readWithoutChange(t, path)
 			looked++
 			return nil
 		}))
-		if got := sure(t, w); len(got) > 0 || w.Events() != before {
-			t.Errorf("%d looks told %v, %d events", looked, got, w.Events()-before)
+		if got := drainPaths(t, w); len(got) > 0 || w.EventCount() != before {
+			t.Errorf("%d looks told %v, %d events", looked, got, w.EventCount()-before)
 		}
 		a.write("a", "y") // the same watch does hear
-		told(t, sure(t, w), marks{"a": track.Name})
-		if w.Events() == before {
+		wantMarks(t, drainPaths(t, w), marks{"a": track.MarkName})
+		if w.EventCount() == before {
 			t.Error("a change made no event")
 		}
 	})
 }
 
-// lookAt does all that looks at a file and changes nothing.
-func lookAt(t *testing.T, path string) {
+// readWithoutChange does all that looks at a file and changes nothing.
+func readWithoutChange(t *testing.T, path string) {
 	t.Helper()
 	info, err := os.Lstat(path)
 	must(t, err)

@@ -15,57 +15,57 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// doubtful drains and fails without a doubt; the watch is whole again then.
-func doubtful(t *testing.T, w *track.Watch, part string) {
+// wantRescan drains and fails without a doubt; the watch is whole again then.
+func wantRescan(t *testing.T, w *track.Watch, part string) {
 	t.Helper()
-	if d := w.Drain(); !strings.Contains(d.Doubt, part) || d.Doubt == "" {
-		t.Fatalf("doubt %q, want %q; paths %d", d.Doubt, part, len(d.Paths))
+	if d := w.Drain(); !strings.Contains(d.RescanReason, part) || d.RescanReason == "" {
+		t.Fatalf("doubt %q, want %q; paths %d", d.RescanReason, part, len(d.Paths))
 	}
 }
 
-// hears fails unless the watch tells of a new file in the root.
-func hears(t *testing.T, w *track.Watch, root, name string) {
+// wantNewFile fails unless the watch tells of a new file in the root.
+func wantNewFile(t *testing.T, w *track.Watch, root, name string) {
 	t.Helper()
 	must(t, os.WriteFile(root+"/"+name, nil, 0o600))
-	told(t, sure(t, w), marks{name: track.Name})
+	wantMarks(t, drainPaths(t, w), marks{name: track.MarkName})
 }
 
 // The queue of inotify holds 16,384 events; that of fanotify has no end.
 func TestManyChangesAtOnce(t *testing.T) {
 	const files = 7_000 // three events each
 	inEach(t, func(t *testing.T, mode retake.TrackingMode) {
-		a := newArea(t)
+		a := newTestDir(t)
 		a.mkdir("d")
-		w := start(t, a.dir, only(mode))
-		release := track.Hold(w)
+		w := start(t, a.dir, onlyMode(mode))
+		release := track.LockQueue(w)
 		for i := range files {
 			a.write("d/"+itoa(i), "x")
 		}
 		release()
 		if mode == retake.TrackingInotify {
-			doubtful(t, w, "more changes at once than the kernel keeps")
-		} else if got := sure(t, w); len(got) < files {
+			wantRescan(t, w, "more changes at once than the kernel keeps")
+		} else if got := drainPaths(t, w); len(got) < files {
 			t.Errorf("%d told of %d", len(got), files)
 		}
-		hears(t, w, a.dir, "after")
+		wantNewFile(t, w, a.dir, "after")
 		a.mkdir("d/new")
 		a.write("d/new/f", "")
-		told(t, sure(t, w), marks{"d/new": whole})
+		wantMarks(t, drainPaths(t, w), marks{"d/new": markAll})
 	})
 }
 
 func TestTooManyPathsAreADoubt(t *testing.T) {
 	t.Parallel()
 	inEach(t, func(t *testing.T, mode retake.TrackingMode) {
-		a := newArea(t)
-		o := only(mode)
-		o.Limit = 10
+		a := newTestDir(t)
+		o := onlyMode(mode)
+		o.MaxPaths = 10
 		w := start(t, a.dir, o)
 		for i := range 11 {
 			a.write(itoa(i), "")
 		}
-		doubtful(t, w, "more changes than are kept")
-		hears(t, w, a.dir, "after")
+		wantRescan(t, w, "more changes than are kept")
+		wantNewFile(t, w, a.dir, "after")
 	})
 }
 
@@ -73,16 +73,16 @@ func TestMountsBelowTheRoot(t *testing.T) {
 	needsMounts(t)
 	t.Parallel()
 	inEach(t, func(t *testing.T, mode retake.TrackingMode) {
-		a := newArea(t)
+		a := newTestDir(t)
 		a.mkdir("d/with blank")
-		w := start(t, a.dir, only(mode))
+		w := start(t, a.dir, onlyMode(mode))
 		mount(t, "none", a.at("d/with blank"), "tmpfs", 0, "")
-		doubtful(t, w, "mounted or unmounted below")
-		hears(t, w, a.dir, "after mount")
+		wantRescan(t, w, "mounted or unmounted below")
+		wantNewFile(t, w, a.dir, "after mount")
 		must(t, unix.Unmount(a.at("d/with blank"), 0))
-		doubtful(t, w, "mounted or unmounted below")
+		wantRescan(t, w, "mounted or unmounted below")
 		a.write("d/with blank/f", "")
-		told(t, sure(t, w), marks{"d/with blank/f": track.Name})
+		wantMarks(t, drainPaths(t, w), marks{"d/with blank/f": track.MarkName})
 	})
 }
 
@@ -91,75 +91,75 @@ func TestUnmountOfTheRoot(t *testing.T) {
 	needsMounts(t)
 	t.Parallel()
 	inEach(t, func(t *testing.T, mode retake.TrackingMode) {
-		a := newArea(t)
+		a := newTestDir(t)
 		a.mkdir("m")
 		mount(t, "none", a.at("m"), "tmpfs", 0, "")
-		w := start(t, a.at("m"), only(mode))
-		hears(t, w, a.at("m"), "f")
+		w := start(t, a.at("m"), onlyMode(mode))
+		wantNewFile(t, w, a.at("m"), "f")
 		must(t, unix.Unmount(a.at("m"), 0))
 		mount(t, "none", a.at("m"), "tmpfs", 0, "")
-		if d := w.Drain(); d.Doubt == "" {
+		if d := w.Drain(); d.RescanReason == "" {
 			t.Fatal("another file system stands at the root, and nobody says so")
 		}
-		hears(t, w, a.at("m"), "f")
+		wantNewFile(t, w, a.at("m"), "f")
 		must(t, unix.Unmount(a.at("m"), 0))
-		if d := w.Drain(); d.Doubt == "" {
+		if d := w.Drain(); d.RescanReason == "" {
 			t.Fatal("the file system is gone, and nobody says so")
 		}
-		hears(t, w, a.at("m"), "f")
+		wantNewFile(t, w, a.at("m"), "f")
 	})
 }
 
 func TestAnotherDirectoryAtTheRoot(t *testing.T) {
 	t.Parallel()
 	inEach(t, func(t *testing.T, mode retake.TrackingMode) {
-		a := newArea(t)
+		a := newTestDir(t)
 		a.mkdir("up/root/d")
 		root := a.at("up/root")
-		w := start(t, root, only(mode))
+		w := start(t, root, onlyMode(mode))
 
 		a.remove("up/root") // the inode number may be the same
 		a.mkdir("up/root")
-		doubtful(t, w, "")
-		hears(t, w, root, "f1")
+		wantRescan(t, w, "")
+		wantNewFile(t, w, root, "f1")
 
 		a.move("up/root", "up/old")
-		doubtful(t, w, "the root is gone")
-		doubtful(t, w, "the root is gone")
+		wantRescan(t, w, "the root is gone")
+		wantRescan(t, w, "the root is gone")
 		a.move("up/old", "up/root")
-		doubtful(t, w, "")
-		hears(t, w, root, "f2")
+		wantRescan(t, w, "")
+		wantNewFile(t, w, root, "f2")
 
 		a.move("up", "elsewhere")
 		a.write("elsewhere/root/f3", "")
 		a.move("elsewhere", "up")
-		if d := w.Drain(); d.Doubt == "" && d.Paths["f3"] == 0 {
+		if d := w.Drain(); d.RescanReason == "" && d.Paths["f3"] == 0 {
 			t.Errorf("a change while the root was away is lost: %v", d)
 		}
-		hears(t, w, root, "f4")
+		wantNewFile(t, w, root, "f4")
 	})
 }
 
 func TestRootsInEachOther(t *testing.T) {
 	t.Parallel()
 	inEach(t, func(t *testing.T, mode retake.TrackingMode) {
-		a := newArea(t)
+		a := newTestDir(t)
 		a.mkdir("outer/inner")
 		a.mkdir("outer/innerish")
-		tr := track.New(only(mode))
+		tr := track.New(onlyMode(mode))
 		outer := startWith(t, tr, a.at("outer"))
 		inner := startWith(t, tr, a.at("outer/inner"))
 		a.write("outer/inner/f", "")
 		a.write("outer/innerish/g", "")
-		told(t, sure(t, outer), marks{"inner/f": track.Name, "innerish/g": track.Name})
-		got := sure(t, inner)
-		told(t, got, marks{"f": track.Name})
+		wantMarks(t, drainPaths(t, outer), marks{"inner/f": track.MarkName, "innerish/g": track.MarkName})
+		got := drainPaths(t, inner)
+		wantMarks(t, got, marks{"f": track.MarkName})
 		if len(got) != 1 {
 			t.Errorf("told of others: %v", got)
 		}
 		must(t, inner.Close())
-		hears(t, outer, a.at("outer"), "after")
-		if d := inner.Drain(); d.Doubt == "" {
+		wantNewFile(t, outer, a.at("outer"), "after")
+		if d := inner.Drain(); d.RescanReason == "" {
 			t.Error("a closed watch is sure")
 		}
 	})
@@ -169,18 +169,18 @@ func TestRootsInEachOther(t *testing.T) {
 func TestToldWakes(t *testing.T) {
 	t.Parallel()
 	inEach(t, func(t *testing.T, mode retake.TrackingMode) {
-		a := newArea(t)
-		w := start(t, a.dir, only(mode))
+		a := newTestDir(t)
+		w := start(t, a.dir, onlyMode(mode))
 		a.write("f", "")
 		select {
-		case <-w.Told():
+		case <-w.Notify():
 		case <-time.After(time.Minute):
 			t.Fatal("nobody is told")
 		}
-		if w.Events() == 0 {
+		if w.EventCount() == 0 {
 			t.Error("woken without an event")
 		}
-		told(t, sure(t, w), marks{"f": track.Name})
+		wantMarks(t, drainPaths(t, w), marks{"f": track.MarkName})
 	})
 }
 
@@ -192,7 +192,7 @@ func TestFileSystemsThatDoNotTell(t *testing.T) {
 			t.Errorf("%s: %v", root, err)
 		}
 	}
-	a := newArea(t)
+	a := newTestDir(t)
 	a.write("f", "")
 	must(t, os.Symlink(".", a.at("l")))
 	for _, bad := range []string{a.at("f"), a.at("l"), a.at("none")} {
@@ -200,7 +200,7 @@ func TestFileSystemsThatDoNotTell(t *testing.T) {
 			t.Errorf("%s is followed", bad)
 		}
 	}
-	if _, err := track.New(track.Options{Only: retake.TrackingScan}).Watch(a.dir); err == nil {
+	if _, err := track.New(track.Options{Mode: retake.TrackingScan}).Watch(a.dir); err == nil {
 		t.Error("there is a tracker that scans")
 	}
 }

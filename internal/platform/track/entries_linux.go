@@ -7,17 +7,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// listFD calls each for the names in an open directory, without . and ..
-func listFD(fd int, buf []byte, each func(name []byte)) error {
-	return entries(fd, buf, func(_ byte, name []byte) { each(name) })
+// listNames calls each for the names in an open directory, without . and ..
+func listNames(fd int, buf []byte, each func(name []byte)) error {
+	return readDirents(fd, buf, func(_ byte, name []byte) { each(name) })
 }
 
-// entries reads what getdents64 writes. The buffer is in use while each runs.
-func entries(fd int, buf []byte, each func(kind byte, name []byte)) error {
+// readDirents reads what getdents64 writes. The buffer is in use while each runs.
+func readDirents(fd int, buf []byte, each func(kind byte, name []byte)) error {
 	const lengthAt, typeAt, nameAt = 16, 18, 19
 	for {
 		var n int
-		err := again(func() (err error) {
+		err := retryEINTR(func() (err error) {
 			n, err = unix.Getdents(fd, buf)
 			return err
 		})

@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// NewDeaf makes a tracker that does not ask for some kinds of change.
-func NewDeaf(o Options, kinds uint64) *Tracker {
+// NewWithoutEvents makes a tracker that does not ask for some kinds of change.
+func NewWithoutEvents(o Options, kinds uint64) *Tracker {
 	t := New(o)
 	t.mask &^= kinds
 	return t
 }
 
-// Hold keeps the background from reading until the answer is called.
-func Hold(w *Watch) (release func()) {
-	mu := w.armed.engine.(interface{ lock() locker }).lock()
+// LockQueue keeps the background from reading until the answer is called.
+func LockQueue(w *Watch) (release func()) {
+	mu := w.listening.source.(interface{ lock() locker }).lock()
 	mu.Lock()
 	return mu.Unlock
 }
@@ -24,38 +24,38 @@ type locker interface {
 	Unlock()
 }
 
-func (f *fanWatch) lock() locker { return &f.g.mu }
-func (i *inoWatch) lock() locker { return &i.mu }
+func (f *fanotifyWatch) lock() locker { return &f.group.mu }
+func (i *inotifyWatch) lock() locker  { return &i.mu }
 
 // Mappings lists the shared mappings of a process, asked for or read as text.
 func Mappings(root string, pid int, plain bool) ([]string, error) {
-	fd, at, err := openPlace(root)
+	fd, at, err := openRootInfo(root)
 	if err != nil {
 		return nil, err
 	}
 	defer closeFD(fd)
 	var all []string
-	l := newLook(&at, &Dirt{Paths: map[string]Mark{}})
-	l.plain = plain
-	l.found = func(_ string, m *mapping) {
-		all = append(all, fmt.Sprintf("%x-%x %v %x %d %q", m.start, m.end, m.writes, m.dev, m.ino, m.name))
+	l := newProcessScan(&at, &DirtySet{Paths: map[string]Mark{}})
+	l.textMaps = plain
+	l.onMapping = func(_ string, m *mapping) {
+		all = append(all, fmt.Sprintf("%x-%x %v %x %d %q", m.start, m.end, m.writable, m.dev, m.ino, m.name))
 	}
-	_, err = l.maps(fmt.Sprintf("/proc/%d", pid))
+	_, err = l.scanMappings(fmt.Sprintf("/proc/%d", pid))
 	slices.Sort(all)
-	if l.plain != plain {
+	if l.textMaps != plain {
 		return nil, fmt.Errorf("this kernel cannot be asked")
 	}
 	return all, err
 }
 
-// Look looks at all processes once.
-func Look(root string, plain bool) (Dirt, error) {
-	fd, at, err := openPlace(root)
+// ScanProcesses looks at all processes once.
+func ScanProcesses(root string, plain bool) (DirtySet, error) {
+	fd, at, err := openRootInfo(root)
 	if err != nil {
-		return Dirt{}, err
+		return DirtySet{}, err
 	}
 	defer closeFD(fd)
-	d := Dirt{Paths: map[string]Mark{}}
-	lookAtAll(&at, &d, plain)
+	d := DirtySet{Paths: map[string]Mark{}}
+	scanAllProcesses(&at, &d, plain)
 	return d, nil
 }

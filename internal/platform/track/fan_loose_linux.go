@@ -13,49 +13,49 @@ import (
 // of files are kept that were changed by a name, and when that name is lost before it
 // is drained, the file itself is asked where it is.
 
-// trail is what was seen of the files of one root since the last drain.
-type trail map[string]map[string]*footing // by the handle of a directory, and name
+// fileTrail is what was seen of the files of one root since the last drain.
+type fileTrail map[string]map[string]*nameHistory // by the handle of a directory, and name
 
-// footing is one name: the files that were changed by it, and whether it went or was
+// nameHistory is one name: the files that were changed by it, and whether it went or was
 // replaced.
-type footing struct {
+type nameHistory struct {
 	files []string
 	lost  bool
 }
 
-func (t trail) at(dir, name string) *footing {
+func (t fileTrail) entryFor(dir, name string) *nameHistory {
 	if t[dir] == nil {
-		t[dir] = map[string]*footing{}
+		t[dir] = map[string]*nameHistory{}
 	}
 	if t[dir][name] == nil {
-		t[dir][name] = &footing{}
+		t[dir][name] = &nameHistory{}
 	}
 	return t[dir][name]
 }
 
 // maxByOneName bounds the files that are remembered by one name. One that is
 // replaced more often between two drains is a doubt.
-const maxByOneName = 64
+const maxFilesPerName = 64
 
-func (f *fanWatch) follow(mask uint64, dir, file []byte, name string) {
-	if f.doubt != "" || mask&unix.FAN_ONDIR != 0 {
+func (f *fanotifyWatch) trackFile(mask uint64, dir, file []byte, name string) {
+	if f.rescanReason != "" || mask&unix.FAN_ONDIR != 0 {
 		return
 	}
 	const writes = unix.FAN_MODIFY | unix.FAN_CLOSE_WRITE | unix.FAN_ATTRIB
 	const losses = unix.FAN_DELETE | unix.FAN_MOVED_FROM | unix.FAN_MOVED_TO
-	at := f.trail.at(string(dir), name)
+	at := f.trail.entryFor(string(dir), name)
 	at.lost = at.lost || mask&losses != 0
 	if mask&writes == 0 || file == nil || slices.Contains(at.files, string(file)) {
 		return
 	}
-	if at.files = append(at.files, string(file)); len(at.files) > maxByOneName {
-		f.doubts("a name was replaced too often")
+	if at.files = append(at.files, string(file)); len(at.files) > maxFilesPerName {
+		f.requireRescan("a name was replaced too often")
 	}
 }
 
-// loose answers the files whose name was lost, by itself or with a directory that is
+// lostFiles answers the files whose name was lost, by itself or with a directory that is
 // not below the root any more.
-func (t trail) loose(away func(dir string) bool) []string {
+func (t fileTrail) lostFiles(away func(dir string) bool) []string {
 	var out []string
 	for dir, names := range t {
 		all := away(dir)
@@ -68,41 +68,41 @@ func (t trail) loose(away func(dir string) bool) []string {
 	return out
 }
 
-// find tells where a file is that was changed by a name that is lost. One that has no
+// resolveLostFile tells where a file is that was changed by a name that is lost. One that has no
 // name any more is gone with its bytes.
-func (f *fanWatch) find(file string, root int, at *place, d *Dirt) {
-	path, exact, err := resolveKey(root, file)
+func (f *fanotifyWatch) resolveLostFile(file string, root int, at *rootInfo, d *DirtySet) {
+	path, exact, err := resolveHandleKey(root, file)
 	if errors.Is(err, errGone) {
 		return
 	}
 	if err == nil && exact {
-		rel, inside := beneath(at.real, path)
-		alone, there := isAt(file, path)
+		rel, inside := relativePath(at.path, path)
+		alone, there := verifyFilePath(file, path)
 		switch {
 		case there && inside:
-			d.Paths[rel] |= Name
+			d.Paths[rel] |= MarkName
 			return
 		case there && alone:
 			return
 		}
 	}
-	d.doubt(lostName)
+	d.requireRescan(reasonLostName)
 }
 
-// search finds the files of a trail that lost their names. away are the directories
+// resolveLostFiles finds the files of a trail that lost their names. away are the directories
 // that are not below the root any more.
-func (f *fanWatch) search(t trail, away map[string]bool, root int, at *place, d *Dirt) {
-	for _, file := range t.loose(func(dir string) bool { return away[dir] }) {
-		f.find(file, root, at, d)
+func (f *fanotifyWatch) resolveLostFiles(t fileTrail, away map[string]bool, root int, at *rootInfo, d *DirtySet) {
+	for _, file := range t.lostFiles(func(dir string) bool { return away[dir] }) {
+		f.resolveLostFile(file, root, at, d)
 	}
 }
 
-// isAt makes sure that a file is where the kernel says, and tells whether it has no
+// verifyFilePath makes sure that a file is where the kernel says, and tells whether it has no
 // other name. Of a file that it knows no name of, or only one that is gone, the kernel
 // answers nonsense.
-func isAt(file, path string) (alone, there bool) {
+func verifyFilePath(file, path string) (alone, there bool) {
 	h, _, err := unix.NameToHandleAt(unix.AT_FDCWD, path, 0)
-	if err != nil || key(h) != file {
+	if err != nil || handleKey(h) != file {
 		return false, false
 	}
 	var st unix.Stat_t
@@ -110,28 +110,28 @@ func isAt(file, path string) (alone, there bool) {
 	return st.Nlink == 1, err == nil
 }
 
-// relinked keeps the number of a file that may or may not be ours: no news yet.
-func (f *fanWatch) relinked(ino uint64) {
-	if f.links[ino] = true; len(f.links) > f.w.notes.limit {
-		f.doubts("more files with other names than are kept")
+// noteLinkChange keeps the number of a file that may or may not be ours: no news yet.
+func (f *fanotifyWatch) noteLinkChange(ino uint64) {
+	if f.linkedInodes[ino] = true; len(f.linkedInodes) > f.watch.notifier.maxPaths {
+		f.requireRescan("more files with other names than are kept")
 	}
 }
 
-// tellLinks answers the files whose number of names changed.
-func (f *fanWatch) tellLinks(d *Dirt) {
-	for path, m := range f.found {
+// reportLinkChanges answers the files whose number of names changed.
+func (f *fanotifyWatch) reportLinkChanges(d *DirtySet) {
+	for path, m := range f.relinkedPaths {
 		d.Paths[path] |= m
 	}
-	for ino := range f.links {
+	for ino := range f.linkedInodes {
 		d.Inodes = append(d.Inodes, ino)
 	}
-	f.found, f.links = map[string]Mark{}, map[uint64]bool{}
+	f.relinkedPaths, f.linkedInodes = map[string]Mark{}, map[uint64]bool{}
 }
 
-// locate answers a name of a file, not always one that is true, and its number.
-func locate(mount int, file string) (path string, ino uint64, err error) {
-	kind := int32(binary.NativeEndian.Uint32([]byte(file[4:handleHead])))
-	fd, err := openHandle(mount, unix.NewFileHandle(kind, []byte(file[handleHead:])))
+// locateFile answers a name of a file, not always one that is true, and its number.
+func locateFile(mount int, file string) (path string, ino uint64, err error) {
+	kind := int32(binary.NativeEndian.Uint32([]byte(file[4:handleHeaderSize])))
+	fd, err := openByHandle(mount, unix.NewFileHandle(kind, []byte(file[handleHeaderSize:])))
 	switch {
 	case errors.Is(err, unix.ESTALE), errors.Is(err, unix.ENOENT):
 		return "", 0, errGone
@@ -146,7 +146,7 @@ func locate(mount int, file string) (path string, ino uint64, err error) {
 	if st.Nlink == 0 {
 		return "", 0, errGone
 	}
-	path, err = pathOf(fd)
+	path, err = fdPath(fd)
 	if errors.Is(err, unix.ENAMETOOLONG) {
 		path, err = "", nil
 	}

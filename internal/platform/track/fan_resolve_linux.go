@@ -10,16 +10,16 @@ import (
 
 var errGone = errors.New("the directory is gone")
 
-// resolveKey looks up a handle as it stands in an event: length, kind, bytes.
-func resolveKey(mount int, key string) (path string, exact bool, err error) {
-	kind := int32(binary.NativeEndian.Uint32([]byte(key[4:handleHead])))
-	return resolve(mount, kind, []byte(key[handleHead:]))
+// resolveHandleKey looks up a handle as it stands in an event: length, kind, bytes.
+func resolveHandleKey(mount int, key string) (path string, exact bool, err error) {
+	kind := int32(binary.NativeEndian.Uint32([]byte(key[4:handleHeaderSize])))
+	return resolveHandle(mount, kind, []byte(key[handleHeaderSize:]))
 }
 
-// resolve answers where a directory is now. A path that is too long for the
+// resolveHandle answers where a directory is now. A path that is too long for the
 // kernel becomes that of the nearest directory above, and is not exact.
-func resolve(mount int, kind int32, handle []byte) (path string, exact bool, err error) {
-	fd, err := openHandle(mount, unix.NewFileHandle(kind, handle))
+func resolveHandle(mount int, kind int32, handle []byte) (path string, exact bool, err error) {
+	fd, err := openByHandle(mount, unix.NewFileHandle(kind, handle))
 	switch {
 	case errors.Is(err, unix.ESTALE), errors.Is(err, unix.ENOENT):
 		return "", false, errGone
@@ -35,7 +35,7 @@ func resolve(mount int, kind int32, handle []byte) (path string, exact bool, err
 	if st.Nlink == 0 {
 		return "", false, errGone
 	}
-	path, err = pathOf(fd)
+	path, err = fdPath(fd)
 	exact = err == nil
 	for errors.Is(err, unix.ENAMETOOLONG) {
 		up, openErr := unix.Openat(fd, "..", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
@@ -44,17 +44,17 @@ func resolve(mount int, kind int32, handle []byte) (path string, exact bool, err
 		}
 		closeFD(fd)
 		fd = up
-		path, err = pathOf(fd)
+		path, err = fdPath(fd)
 	}
 	return path, exact, err
 }
 
-// openHandle waits a little for a directory that is being removed right now:
+// openByHandle waits a little for a directory that is being removed right now:
 // ext4 answers ENOMEM until it is gone.
-func openHandle(mount int, handle unix.FileHandle) (fd int, err error) {
+func openByHandle(mount int, handle unix.FileHandle) (fd int, err error) {
 	const tries, wait = 50, time.Millisecond
 	for range tries {
-		err = again(func() (err error) {
+		err = retryEINTR(func() (err error) {
 			fd, err = unix.OpenByHandleAt(mount, handle, unix.O_PATH|unix.O_CLOEXEC)
 			return err
 		})
@@ -66,8 +66,8 @@ func openHandle(mount int, handle unix.FileHandle) (fd int, err error) {
 	return -1, err
 }
 
-// key is a handle as it stands in an event.
-func key(h unix.FileHandle) string {
+// handleKey is a handle as it stands in an event.
+func handleKey(h unix.FileHandle) string {
 	b := binary.NativeEndian.AppendUint32(nil, uint32(h.Size()))
 	b = binary.NativeEndian.AppendUint32(b, uint32(h.Type()))
 	return string(append(b, h.Bytes()...))

@@ -8,7 +8,7 @@ import (
 
 // tellsAll are the file systems on which every change is made through this
 // kernel, which tells of it.
-var tellsAll = map[int64]bool{
+var reportsAllChanges = map[int64]bool{
 	unix.EXT4_SUPER_MAGIC:      true, // ext2 and ext3 too
 	unix.XFS_SUPER_MAGIC:       true,
 	unix.BTRFS_SUPER_MAGIC:     true,
@@ -21,7 +21,7 @@ var tellsAll = map[int64]bool{
 const zfsMagic = 0x2fc12fc1
 
 // silent names others that are met often, so that people read a reason.
-var silent = map[int64]string{
+var untrackedReasons = map[int64]string{
 	unix.NFS_SUPER_MAGIC:  "nfs does not report changes by other machines",
 	unix.CIFS_SUPER_MAGIC: "cifs does not report changes by other machines",
 	unix.SMB2_SUPER_MAGIC: "smb does not report changes by other machines",
@@ -33,11 +33,11 @@ var silent = map[int64]string{
 	zfsMagic:              "zfs goes back to a snapshot without telling",
 }
 
-// refusal says why a kind of file system cannot be followed; "" when it can.
-func refusal(kind int64) string {
+// untrackableReason says why a kind of file system cannot be followed; "" when it can.
+func untrackableReason(kind int64) string {
 	kind = int64(uint32(kind)) // a signed word on some machines
-	switch why := silent[kind]; {
-	case tellsAll[kind]:
+	switch why := untrackedReasons[kind]; {
+	case reportsAllChanges[kind]:
 		return ""
 	case why != "":
 		return why

@@ -11,164 +11,164 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-const inoMask = unix.IN_ONLYDIR
+const inotifyExtraMask = unix.IN_ONLYDIR
 
-// inoWatch is one instance of inotify with a watch on every directory below the
+// inotifyWatch is one instance of inotify with a watch on every directory below the
 // root. Names become paths when their event is read: a directory that is moved
 // afterwards has an event later in the queue, which marks its old name, and its
 // new place with everything below it.
-type inoWatch struct {
-	w    *Watch
-	at   identity
-	mask uint32
-	file *os.File
-	fd   int
-	done chan struct{}
-	buf  []byte
+type inotifyWatch struct {
+	watch        *Watch
+	rootIdentity dirIdentity
+	mask         uint32
+	file         *os.File
+	fd           int
+	done         chan struct{}
+	buf          []byte
 
-	mu     sync.Mutex
-	closed bool           // guarded by mu, as all below
-	space  [16 << 10]byte // for lists; events are read while directories are
-	byWD   map[int32]*dir //
-	root   *dir
-	blind  map[*dir]bool // directories that nobody lets us watch: told each time
-	paths  map[string]Mark
-	brief  brief
-	doubt  string
-	broken bool   // the watches do not fit the tree any more
-	dead   string // why it is of no use to try again
+	mu           sync.Mutex
+	closed       bool                  // guarded by mu, as all below
+	listBuf      [16 << 10]byte        // for lists; events are read while directories are
+	dirsByWD     map[int32]*watchedDir //
+	root         *watchedDir
+	unwatchable  map[*watchedDir]bool // directories that nobody lets us watch: told each time
+	paths        map[string]Mark
+	activity     nameActivity
+	rescanReason string
+	broken       bool   // the watches do not fit the tree any more
+	fatalReason  string // why it is of no use to try again
 }
 
-// dir is a directory that is watched. Its path is the names up to the root.
-type dir struct {
-	up   *dir
-	name string
-	kids map[string]*dir
-	wd   int32 // -1: not watched
+// watchedDir is a directory that is watched. Its path is the names up to the root.
+type watchedDir struct {
+	parent   *watchedDir
+	name     string
+	children map[string]*watchedDir
+	wd       int32 // -1: not watched
 }
 
-func (d *dir) path() string {
-	if d.up == nil {
+func (d *watchedDir) path() string {
+	if d.parent == nil {
 		return ""
 	}
-	return join(d.up.path(), d.name)
+	return joinPath(d.parent.path(), d.name)
 }
 
 var (
-	errWatches   = errors.New("too few inotify watches: raise fs.inotify.max_user_watches")
-	errInstances = errors.New("too few inotify instances: raise fs.inotify.max_user_instances")
+	errTooFewWatches   = errors.New("too few inotify watches: raise fs.inotify.max_user_watches")
+	errTooFewInstances = errors.New("too few inotify instances: raise fs.inotify.max_user_instances")
 )
 
-const inoBuffer = 64 << 10
+const inotifyBufferSize = 64 << 10
 
-func openInotify(w *Watch, root int, at *place) (engine, error) {
+func openInotify(w *Watch, root int, at *rootInfo) (eventSource, error) {
 	fd, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
 	if errors.Is(err, unix.EMFILE) {
-		return nil, errInstances
+		return nil, errTooFewInstances
 	}
 	if err != nil {
 		return nil, fmt.Errorf("start inotify: %w", err)
 	}
-	i := &inoWatch{
-		w: w, at: at.identity, mask: uint32(w.t.mask) | inoMask, fd: fd, file: os.NewFile(uintptr(fd), "inotify"),
-		done: make(chan struct{}), buf: make([]byte, inoBuffer),
-		byWD: map[int32]*dir{}, blind: map[*dir]bool{}, paths: map[string]Mark{}, brief: newBrief(),
+	i := &inotifyWatch{
+		watch: w, rootIdentity: at.dirIdentity, mask: uint32(w.tracker.mask) | inotifyExtraMask, fd: fd, file: os.NewFile(uintptr(fd), "inotify"),
+		done: make(chan struct{}), buf: make([]byte, inotifyBufferSize),
+		dirsByWD: map[int32]*watchedDir{}, unwatchable: map[*watchedDir]bool{}, paths: map[string]Mark{}, activity: newNameActivity(),
 	}
-	i.root = &dir{wd: -1}
-	if err := i.grow(root, i.root); err != nil {
+	i.root = &watchedDir{wd: -1}
+	if err := i.watchTree(root, i.root); err != nil {
 		return nil, errors.Join(err, i.close())
 	}
 	if i.root.wd < 0 {
 		return nil, errors.Join(errors.New("the root may not be watched"), i.close())
 	}
-	go follow(i.file, i.done, i.catchUp)
+	go pollEvents(i.file, i.done, i.readInBackground)
 	return i, nil
 }
 
-func (i *inoWatch) mode() retake.TrackingMode { return retake.TrackingInotify }
+func (i *inotifyWatch) mode() retake.TrackingMode { return retake.TrackingInotify }
 
-func (i *inoWatch) close() error {
+func (i *inotifyWatch) close() error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return i.end()
+	return i.closeLocked()
 }
 
-func (i *inoWatch) end() error {
+func (i *inotifyWatch) closeLocked() error {
 	if i.closed {
 		return nil
 	}
 	i.closed = true
 	close(i.done)
-	i.byWD, i.blind, i.root = nil, nil, nil
+	i.dirsByWD, i.unwatchable, i.root = nil, nil, nil
 	if err := i.file.Close(); err != nil {
 		return fmt.Errorf("close inotify: %w", err)
 	}
 	return nil
 }
 
-// breaks gives the instance up: its watches say nothing for sure any more, and
+// markBroken gives the instance up: its watches say nothing for sure any more, and
 // a new one is made by the next drain.
-func (i *inoWatch) breaks(why string) {
-	i.doubts(why)
+func (i *inotifyWatch) markBroken(why string) {
+	i.requireRescan(why)
 	i.broken = true
-	_ = i.end()
+	_ = i.closeLocked()
 }
 
-func (i *inoWatch) doubts(why string) {
-	if i.doubt == "" {
-		i.doubt = why
-		i.w.notes.wake()
+func (i *inotifyWatch) requireRescan(why string) {
+	if i.rescanReason == "" {
+		i.rescanReason = why
+		i.watch.notifier.wake()
 	}
 	clear(i.paths)
 }
 
-// fails takes an error of adding watches.
-func (i *inoWatch) fails(err error) {
-	i.breaks(err.Error())
-	if errors.Is(err, errWatches) {
-		i.dead = err.Error()
+// handleWatchError takes an error of adding watches.
+func (i *inotifyWatch) handleWatchError(err error) {
+	i.markBroken(err.Error())
+	if errors.Is(err, errTooFewWatches) {
+		i.fatalReason = err.Error()
 	}
 }
 
-func (i *inoWatch) note(path string, m Mark) {
-	i.w.notes.tell()
-	if i.doubt != "" {
+func (i *inotifyWatch) noteChange(path string, m Mark) {
+	i.watch.notifier.recordEvent()
+	if i.rescanReason != "" {
 		return
 	}
 	i.paths[path] |= m
-	if len(i.paths) > i.w.notes.limit {
-		i.doubts("more changes than are kept")
+	if len(i.paths) > i.watch.notifier.maxPaths {
+		i.requireRescan("more changes than are kept")
 	}
 }
 
-func (i *inoWatch) catchUp() bool {
+func (i *inotifyWatch) readInBackground() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.read(-1)
+	i.readQueue(-1)
 	return !i.closed
 }
 
-func (i *inoWatch) drain(root int, _ *place, d *Dirt) (broken bool) {
+func (i *inotifyWatch) drain(root int, _ *rootInfo, d *DirtySet) (broken bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.read(root)
-	if i.dead != "" {
-		d.doubt(i.dead)
+	i.readQueue(root)
+	if i.fatalReason != "" {
+		d.requireRescan(i.fatalReason)
 		return false
 	}
 	for path, m := range i.paths {
 		d.Paths[path] |= m
 	}
-	for b := range i.blind {
-		d.Paths[b.path()] |= Name | Deep
+	for b := range i.unwatchable {
+		d.Paths[b.path()] |= MarkName | MarkTree
 	}
-	if i.brief.adrift() {
-		i.doubts(lostName)
+	if i.activity.hasOpenMoves() {
+		i.requireRescan(reasonLostName)
 	}
-	d.Inodes = i.brief.linked(root)
-	if i.doubt != "" {
-		d.doubt(i.doubt)
+	d.Inodes = i.activity.linkedInodes(root)
+	if i.rescanReason != "" {
+		d.requireRescan(i.rescanReason)
 	}
-	i.paths, i.doubt, i.brief = map[string]Mark{}, "", newBrief()
+	i.paths, i.rescanReason, i.activity = map[string]Mark{}, "", newNameActivity()
 	return i.broken
 }

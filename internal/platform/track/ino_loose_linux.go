@@ -10,64 +10,66 @@ import (
 // have been a link to a file that lives on by another name, which nobody tells of:
 // that is a doubt. A file that is moved to a place we watch is told there.
 
-// brief is what was seen of the names of one root since the last drain.
-type brief struct {
-	born   map[string]bool // names that appeared, true when they were written too
-	moving map[uint32]bool // moves of such a file whose end was not seen
+// nameActivity is what was seen of the names of one root since the last drain.
+type nameActivity struct {
+	created   map[string]bool // names that appeared, true when they were written too
+	openMoves map[uint32]bool // moves of such a file whose end was not seen
 }
 
-func newBrief() brief { return brief{born: map[string]bool{}, moving: map[uint32]bool{}} }
+func newNameActivity() nameActivity {
+	return nameActivity{created: map[string]bool{}, openMoves: map[uint32]bool{}}
+}
 
-func (i *inoWatch) follow(mask, cookie uint32, path string) {
-	if i.doubt != "" {
+func (i *inotifyWatch) trackName(mask, cookie uint32, path string) {
+	if i.rescanReason != "" {
 		return
 	}
 	const writes = unix.IN_MODIFY | unix.IN_CLOSE_WRITE | unix.IN_ATTRIB
-	wrote, born := i.brief.born[path]
+	wrote, born := i.activity.created[path]
 	switch {
 	case mask&unix.IN_CREATE != 0:
-		i.brief.born[path] = wrote
+		i.activity.created[path] = wrote
 	case mask&writes != 0 && born:
-		i.brief.born[path] = true
+		i.activity.created[path] = true
 	case mask&unix.IN_MOVED_FROM != 0:
 		if wrote {
-			i.brief.moving[cookie] = true
+			i.activity.openMoves[cookie] = true
 		}
-		delete(i.brief.born, path)
+		delete(i.activity.created, path)
 	case mask&(unix.IN_DELETE|unix.IN_MOVED_TO) != 0:
-		delete(i.brief.moving, cookie)
-		delete(i.brief.born, path)
+		delete(i.activity.openMoves, cookie)
+		delete(i.activity.created, path)
 		if wrote {
-			i.doubts(lostName)
+			i.requireRescan(reasonLostName)
 		}
 	}
 }
 
-// followDir does so for a directory that is moved: what was made and written in it goes
+// trackMovedDir does so for a directory that is moved: what was made and written in it goes
 // along. One that is removed was empty, and told of its names before.
-func (i *inoWatch) followDir(mask, cookie uint32, dir string) {
+func (i *inotifyWatch) trackMovedDir(mask, cookie uint32, dir string) {
 	switch {
 	case mask&unix.IN_MOVED_TO != 0:
-		delete(i.brief.moving, cookie)
+		delete(i.activity.openMoves, cookie)
 	case mask&unix.IN_MOVED_FROM != 0:
-		for path, wrote := range i.brief.born {
+		for path, wrote := range i.activity.created {
 			if strings.HasPrefix(path, dir+"/") {
-				delete(i.brief.born, path)
+				delete(i.activity.created, path)
 				if wrote {
-					i.brief.moving[cookie] = true
+					i.activity.openMoves[cookie] = true
 				}
 			}
 		}
 	}
 }
 
-const lostName = "a file was changed by a name that is gone"
+const reasonLostName = "a file was changed by a name that is gone"
 
-// linked answers the files that appeared and have other names: whoever is told of one
+// linkedInodes answers the files that appeared and have other names: whoever is told of one
 // now may find that name lost by the next time.
-func (b brief) linked(root int) []uint64 {
+func (b nameActivity) linkedInodes(root int) []uint64 {
 	var out []uint64
-	for path := range b.born {
+	for path := range b.created {
 		var st unix.Stat_t
 		if unix.Fstatat(root, path, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Nlink > 1 {
 			out = append(out, st.Ino)
@@ -76,5 +78,5 @@ func (b brief) linked(root int) []uint64 {
 	return out
 }
 
-// adrift reports whether a file that was made and written was moved away.
-func (b brief) adrift() bool { return len(b.moving) > 0 }
+// hasOpenMoves reports whether a file that was made and written was moved away.
+func (b nameActivity) hasOpenMoves() bool { return len(b.openMoves) > 0 }

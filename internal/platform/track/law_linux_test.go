@@ -31,8 +31,8 @@ type state struct {
 
 func (s state) isDir() bool { return s.mode&unix.S_IFMT == unix.S_IFDIR }
 
-// survey looks at everything below a root that stands still.
-func survey(t *testing.T, root string) map[string]state {
+// snapshotTree looks at everything below a root that stands still.
+func snapshotTree(t *testing.T, root string) map[string]state {
 	t.Helper()
 	all := map[string]state{}
 	must(t, filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
@@ -64,12 +64,12 @@ func survey(t *testing.T, root string) map[string]state {
 	return all
 }
 
-// missed lists what differs and nobody was told of.
-func missed(before, after map[string]state, got marks) (lost []string) {
+// missedChanges lists what differs and nobody was told of.
+func missedChanges(before, after map[string]state, got marks) (lost []string) {
 	twins := map[uint64]bool{} // files with several names, one of which was told
 	for path, m := range got {
 		for _, at := range []map[string]state{before, after} {
-			if s, ok := at[path]; ok && m&track.Name != 0 && s.links > 0 {
+			if s, ok := at[path]; ok && m&track.MarkName != 0 && s.links > 0 {
 				twins[s.ino] = true
 			}
 		}
@@ -83,7 +83,7 @@ func missed(before, after map[string]state, got marks) (lost []string) {
 				continue
 			}
 			seen[path] = true
-			if !toldOf(path, was, is, after, got, twins) {
+			if !isReported(path, was, is, after, got, twins) {
 				lost = append(lost, fmt.Sprintf("%q was %+v, is %+v", path, was, is))
 			}
 		}
@@ -91,7 +91,7 @@ func missed(before, after map[string]state, got marks) (lost []string) {
 	return lost
 }
 
-func toldOf(path string, was, is state, after map[string]state, got marks, twins map[uint64]bool) bool {
+func isReported(path string, was, is state, after map[string]state, got marks, twins map[uint64]bool) bool {
 	if covers(got, path) {
 		return true
 	}
@@ -102,7 +102,7 @@ func toldOf(path string, was, is state, after map[string]state, got marks, twins
 	// A directory that is gone takes along what was below it.
 	for up := path; up != "" && up != "."; up = filepath.Dir(up) {
 		if s, ok := after[up]; !ok || !s.isDir() {
-			if got[up]&track.Name != 0 {
+			if got[up]&track.MarkName != 0 {
 				return true
 			}
 		}
@@ -176,12 +176,12 @@ func (s scene) act() {
 	}
 }
 
-// play lets two act at once while a third drains, and answers what was missed:
+// runScene lets two act at once while a third drains, and answers what was missed:
 // first a wild time, in which they meet, then calm ones, in which one event has
 // to tell of one change and the watch has to know where everything went.
-func play(t *testing.T, tr *track.Tracker, seed uint64) (lost []string, doubts int) {
+func runScene(t *testing.T, tr *track.Tracker, seed uint64) (lost []string, doubts int) {
 	t.Helper()
-	a := newArea(t)
+	a := newTestDir(t)
 	a.mkdir("root")
 	a.mkdir("out")
 	s := scene{a.at("root"), a.at("out"), rand.New(rand.NewPCG(seed, 0))}
@@ -192,7 +192,7 @@ func play(t *testing.T, tr *track.Tracker, seed uint64) (lost []string, doubts i
 	must(t, err)
 	defer w.Close()
 	for phase, acts := range []int{150, 7, 7, 7, 7, 7, 7} {
-		before := survey(t, s.root)
+		before := snapshotTree(t, s.root)
 		got, d := drainWhile(w, func(i int) {
 			actor := scene{s.root, s.out, rand.New(rand.NewPCG(seed, uint64(10*phase+i+1)))}
 			for range acts {
@@ -200,7 +200,7 @@ func play(t *testing.T, tr *track.Tracker, seed uint64) (lost []string, doubts i
 			}
 		})
 		doubts += d
-		lost = append(lost, missed(before, survey(t, s.root), got)...)
+		lost = append(lost, missedChanges(before, snapshotTree(t, s.root), got)...)
 	}
 	return lost, doubts
 }
@@ -221,9 +221,9 @@ func drainWhile(w *track.Watch, act func(i int)) (got marks, doubts int) {
 		default:
 		}
 		d := w.Drain()
-		if d.Doubt != "" {
+		if d.RescanReason != "" {
 			doubts++
-			got[""] |= whole
+			got[""] |= markAll
 		}
 		for path, m := range d.Paths {
 			got[path] |= m
@@ -237,11 +237,11 @@ const rounds = 80
 // K1, for anything that can happen to a tree.
 func TestNothingIsMissed(t *testing.T) {
 	inEach(t, func(t *testing.T, mode retake.TrackingMode) {
-		tr := track.New(only(mode))
+		tr := track.New(onlyMode(mode))
 		defer tr.Close()
 		doubtful := 0
 		for seed := range uint64(rounds) {
-			lost, doubts := play(t, tr, seed)
+			lost, doubts := runScene(t, tr, seed)
 			if len(lost) > 0 {
 				t.Errorf("seed %d missed %s", seed, strings.Join(lost, "\n"))
 			}
@@ -269,10 +269,10 @@ func TestDeafTrackersAreFound(t *testing.T) {
 	inEach(t, func(t *testing.T, mode retake.TrackingMode) {
 		for name, kind := range kinds {
 			t.Run(name, func(t *testing.T) {
-				tr := track.NewDeaf(only(mode), kind)
+				tr := track.NewWithoutEvents(onlyMode(mode), kind)
 				defer tr.Close()
 				for seed := range uint64(rounds) {
-					if lost, _ := play(t, tr, seed); len(lost) > 0 {
+					if lost, _ := runScene(t, tr, seed); len(lost) > 0 {
 						return
 					}
 				}

@@ -23,86 +23,86 @@ import (
 //     and writes by io_submit: the times tell, and the file is open for writing;
 //   - writes of a loop device to the file behind it.
 
-// look is one look at processes, for one root.
-type look struct {
-	at     *place
-	d      *Dirt
-	plain  bool // read the maps as text
-	unread int  // processes that we may not look into
-	gone   bool // a process ended before it was looked at
-	found  func(base string, m *mapping)
+// processScan is one look at processes, for one root.
+type processScan struct {
+	root          *rootInfo
+	dirty         *DirtySet
+	textMaps      bool // read the maps as text
+	unreadable    int  // processes that we may not look into
+	missedProcess bool // a process ended before it was looked at
+	onMapping     func(base string, m *mapping)
 
-	name [unix.PathMax + 16]byte
-	was  []byte // the name before it was read again
-	dirs [8 << 10]byte
+	nameBuf   [unix.PathMax + 16]byte
+	prevName  []byte // the name before it was read again
+	direntBuf [8 << 10]byte
 }
 
-func newLook(at *place, d *Dirt) *look {
-	l := &look{at: at, d: d}
-	l.found = l.judge
+func newProcessScan(at *rootInfo, d *DirtySet) *processScan {
+	l := &processScan{root: at, dirty: d}
+	l.onMapping = l.handleMapping
 	return l
 }
 
-func (w *Watch) lookAround(at *place, d *Dirt) {
-	unread := lookAtAll(at, d, false)
-	w.unseen.Store(int64(unread))
-	w.remember(d)
-	lookAtLoops(at, d)
+func (w *Watch) scanProcesses(at *rootInfo, d *DirtySet) {
+	unread := scanAllProcesses(at, d, false)
+	w.unreadable.Store(int64(unread))
+	w.reportPreviousMappings(d)
+	scanLoopDevices(at, d)
 	switch {
-	case w.t.o.TrustOthers:
+	case w.tracker.options.TrustUnreadable:
 	case unread > 0:
-		d.doubt(fmt.Sprintf("the maps of %d processes cannot be read", unread))
-	case at.hides:
-		d.doubt("the processes of others are hidden")
+		d.requireRescan(fmt.Sprintf("the maps of %d processes cannot be read", unread))
+	case at.processesHidden:
+		d.requireRescan("the processes of others are hidden")
 	}
 }
 
-// remember tells what was mapped at the last look once more: the end of a mapping
+// reportPreviousMappings tells what was mapped at the last look once more: the end of a mapping
 // makes no event on overlay, which maps the file behind its own.
-func (w *Watch) remember(d *Dirt) {
+func (w *Watch) reportPreviousMappings(d *DirtySet) {
 	now := map[string]bool{}
 	for path, m := range d.Paths {
-		if m&Mapped != 0 {
+		if m&MarkMapped != 0 {
 			now[path] = true
 		}
 	}
-	for path := range w.armed.mapped {
-		d.Paths[path] |= Name | Mapped
+	for path := range w.listening.lastMapped {
+		d.Paths[path] |= MarkName | MarkMapped
 	}
-	w.armed.mapped = now
+	w.listening.lastMapped = now
 }
 
 const (
-	maxRounds = 4  // of searching for processes that were born while we looked
-	share     = 32 // processes that are worth a goroutine
-	maxLooks  = 4  // at once
+	maxScanRounds      = 4  // of searching for processes that were born while we looked
+	processesPerWorker = 32 // processes that are worth a goroutine
+	maxScanWorkers     = 4  // at once
 )
 
-// lookAtAll looks at each process once. A process that ended may have left its
+// scanAllProcesses looks at each process once. A process that ended may have left its
 // mappings to a child that the list did not have yet, so the list is read again.
-func lookAtAll(at *place, d *Dirt, plain bool) (unread int) {
+func scanAllProcesses(at *rootInfo, d *DirtySet, plain bool) (unread int) {
 	seen := map[int]bool{}
-	for range maxRounds {
+	for range maxScanRounds {
 		var fresh []int
-		err := list("/proc", func(name []byte) {
-			if pid, ok := number(name); ok && !seen[pid] {
+		err := listDir("/proc", func(name []byte) {
+			if pid, ok := parsePID(name); ok && !seen[pid] {
 				seen[pid] = true
 				fresh = append(fresh, pid)
 			}
 		})
 		if err != nil {
-			d.doubt("the processes cannot be listed")
+			d.requireRescan("the processes cannot be listed")
 			return unread
 		}
 		gone := false
-		for _, l := range lookAt(fresh, at, plain) {
-			unread += l.unread
-			gone = gone || l.gone
-			for path, m := range l.d.Paths {
+		for _, l := range scanInParallel(fresh, at, plain) {
+			unread += l.unreadable
+			gone = gone || l.missedProcess
+			for path, m := range l.dirty.Paths {
 				d.Paths[path] |= m
 			}
-			if l.d.Doubt != "" {
-				d.doubt(l.d.Doubt)
+			if l.dirty.RescanReason != "" {
+				d.requireRescan(l.dirty.RescanReason)
 			}
 		}
 		if !gone {
@@ -112,18 +112,18 @@ func lookAtAll(at *place, d *Dirt, plain bool) (unread int) {
 	return unread
 }
 
-// lookAt divides the processes, because each costs a dozen calls.
-func lookAt(pids []int, at *place, plain bool) []*look {
-	n := min(maxLooks, runtime.GOMAXPROCS(0), 1+len(pids)/share)
-	looks := make([]*look, n)
+// scanInParallel divides the processes, because each costs a dozen calls.
+func scanInParallel(pids []int, at *rootInfo, plain bool) []*processScan {
+	n := min(maxScanWorkers, runtime.GOMAXPROCS(0), 1+len(pids)/processesPerWorker)
+	looks := make([]*processScan, n)
 	var wg sync.WaitGroup
 	for i := range looks {
-		l := newLook(at, &Dirt{Paths: map[string]Mark{}})
-		l.plain = plain
+		l := newProcessScan(at, &DirtySet{Paths: map[string]Mark{}})
+		l.textMaps = plain
 		looks[i] = l
 		wg.Go(func() {
 			for k := i; k < len(pids); k += n {
-				l.process(pids[k])
+				l.scanProcess(pids[k])
 			}
 		})
 	}
@@ -131,91 +131,91 @@ func lookAt(pids []int, at *place, plain bool) []*look {
 	return looks
 }
 
-func (l *look) process(pid int) {
+func (l *processScan) scanProcess(pid int) {
 	base := "/proc/" + strconv.Itoa(pid)
-	found, err := l.maps(base)
+	found, err := l.scanMappings(base)
 	switch {
 	case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):
-		l.unread++
+		l.unreadable++
 		return
 	case errors.Is(err, unix.ENOENT):
-		l.gone = true
+		l.missedProcess = true
 		return
 	case err != nil && !errors.Is(err, unix.ESRCH): // ESRCH: no memory of its own
-		l.d.doubt("the maps of a process cannot be read")
+		l.dirty.requireRescan("the maps of a process cannot be read")
 		return
 	}
-	if !found && !l.threads(base) {
+	if !found && !l.scanThreads(base) {
 		return // it belongs to the kernel, or is a zombie
 	}
-	if err := l.files(base + "/fd"); err != nil && !isNoProcess(err) {
-		l.unread++
+	if err := l.scanOpenFiles(base + "/fd"); err != nil && !isProcessGone(err) {
+		l.unreadable++
 	}
 }
 
-func isNoProcess(err error) bool {
+func isProcessGone(err error) bool {
 	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ESRCH)
 }
 
-// threads looks at a process whose first thread has ended: the maps are those
+// scanThreads looks at a process whose first thread has ended: the maps are those
 // of the others.
-func (l *look) threads(base string) (found bool) {
+func (l *processScan) scanThreads(base string) (found bool) {
 	var st unix.Stat_t
 	if err := unix.Stat(base+"/task", &st); err != nil || st.Nlink <= 3 {
 		return false
 	}
-	_ = list(base+"/task", func(name []byte) {
-		if _, ok := number(name); ok && !found {
+	_ = listDir(base+"/task", func(name []byte) {
+		if _, ok := parsePID(name); ok && !found {
 			task := base + "/task/" + string(name)
-			if found, _ = l.maps(task); found {
-				_ = l.files(task + "/fd")
+			if found, _ = l.scanMappings(task); found {
+				_ = l.scanOpenFiles(task + "/fd")
 			}
 		}
 	})
 	return found
 }
 
-// files tells the files below the root that are open for writing.
-func (l *look) files(path string) error {
+// scanOpenFiles tells the files below the root that are open for writing.
+func (l *processScan) scanOpenFiles(path string) error {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err
 	}
 	defer closeFD(fd)
-	return listFD(fd, l.dirs[:], func(entry []byte) {
+	return listNames(fd, l.direntBuf[:], func(entry []byte) {
 		for range 4 { // whoever closes a file opens the next one under its number
-			target := readlink(fd, entry, l.name[:])
-			if !l.file(fd, entry, target) {
+			target := readlinkRaw(fd, entry, l.nameBuf[:])
+			if !l.checkOpenFile(fd, entry, target) {
 				return
 			}
-			if l.was = append(l.was[:0], target...); !bytes.Equal(l.was, readlink(fd, entry, l.name[:])) {
+			if l.prevName = append(l.prevName[:0], target...); !bytes.Equal(l.prevName, readlinkRaw(fd, entry, l.nameBuf[:])) {
 				continue
 			}
-			l.d.doubt("an open file has lost its name")
+			l.dirty.requireRescan("an open file has lost its name")
 			return
 		}
 	})
 }
 
-// file tells an open file of the root. It answers true for one that lost its name, and has
+// checkOpenFile tells an open file of the root. It answers true for one that lost its name, and has
 // another.
-func (l *look) file(fd int, entry, target []byte) bool {
+func (l *processScan) checkOpenFile(fd int, entry, target []byte) bool {
 	if len(target) == 0 || target[0] != '/' {
 		return false
 	}
-	if bytes.HasSuffix(target, deleted) {
-		return l.renamed(fd, string(entry))
+	if bytes.HasSuffix(target, deletedSuffix) {
+		return l.hasOtherName(fd, string(entry))
 	}
-	rel, ok := beneathBytes(l.at.real, target)
-	if ok && writable(fd, string(entry)) {
-		l.d.Paths[rel] |= Name
+	rel, ok := relativePathBytes(l.root.path, target)
+	if ok && isOpenForWriting(fd, string(entry)) {
+		l.dirty.Paths[rel] |= MarkName
 	}
 	return false
 }
 
-// readlink takes an entry where getdents put it, with the zero behind it: this
+// readlinkRaw takes an entry where getdents put it, with the zero behind it: this
 // is called for every open file of the machine.
-func readlink(fd int, entry, buf []byte) []byte {
+func readlinkRaw(fd int, entry, buf []byte) []byte {
 	n, _, errno := unix.Syscall6(unix.SYS_READLINKAT, uintptr(fd), uintptr(unsafe.Pointer(&entry[0])),
 		uintptr(unsafe.Pointer(&buf[0])), uintptr(len(buf)), 0, 0)
 	if errno != 0 {
@@ -224,28 +224,28 @@ func readlink(fd int, entry, buf []byte) []byte {
 	return buf[:n]
 }
 
-// writable tells by the link to an open file how the file was opened.
-func writable(fd int, name string) bool {
+// isOpenForWriting tells by the link to an open file how the file was opened.
+func isOpenForWriting(fd int, name string) bool {
 	var st unix.Stat_t
 	err := unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)
 	return err == nil && st.Mode&unix.S_IWUSR != 0
 }
 
-var deleted = []byte(" (deleted)")
+var deletedSuffix = []byte(" (deleted)")
 
-// renamed reports whether a file whose name was removed has another one: that name is told
+// hasOtherName reports whether a file whose name was removed has another one: that name is told
 // nothing of what is written here.
-func (l *look) renamed(fd int, name string) bool {
+func (l *processScan) hasOtherName(fd int, name string) bool {
 	var st unix.Stat_t
 	if err := unix.Fstatat(fd, name, &st, 0); err != nil {
 		return false // closed
 	}
-	return st.Nlink > 0 && l.at.mayHold(uint64(st.Dev)) && st.Mode&unix.S_IFMT == unix.S_IFREG && writable(fd, name)
+	return st.Nlink > 0 && l.root.mayContainDevice(uint64(st.Dev)) && st.Mode&unix.S_IFMT == unix.S_IFREG && isOpenForWriting(fd, name)
 }
 
-// lookAtLoops tells the files behind loop devices.
-func lookAtLoops(at *place, d *Dirt) {
-	_ = list("/sys/block", func(name []byte) {
+// scanLoopDevices tells the files behind loop devices.
+func scanLoopDevices(at *rootInfo, d *DirtySet) {
+	_ = listDir("/sys/block", func(name []byte) {
 		if !bytes.HasPrefix(name, []byte("loop")) {
 			return
 		}
@@ -253,23 +253,23 @@ func lookAtLoops(at *place, d *Dirt) {
 		if err != nil {
 			return // it has none
 		}
-		if rel, ok := beneath(at.real, strings.TrimSuffix(string(path), "\n")); ok {
-			d.Paths[rel] |= Name
+		if rel, ok := relativePath(at.path, strings.TrimSuffix(string(path), "\n")); ok {
+			d.Paths[rel] |= MarkName
 		}
 	})
 }
 
-func list(path string, each func(name []byte)) error {
+func listDir(path string, each func(name []byte)) error {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err
 	}
 	defer closeFD(fd)
 	var buf [16 << 10]byte
-	return listFD(fd, buf[:], each)
+	return listNames(fd, buf[:], each)
 }
 
-func number(name []byte) (int, bool) {
+func parsePID(name []byte) (int, bool) {
 	n := 0
 	for _, c := range name {
 		if c < '0' || c > '9' {
@@ -280,9 +280,9 @@ func number(name []byte) (int, bool) {
 	return n, len(name) > 0
 }
 
-func beneathBytes(root string, path []byte) (string, bool) {
+func relativePathBytes(root string, path []byte) (string, bool) {
 	if len(path) < len(root) || string(path[:len(root)]) != root {
 		return "", false
 	}
-	return beneath(root, string(path))
+	return relativePath(root, string(path))
 }

@@ -14,17 +14,17 @@ import (
 // knows files tells where it is; who knows names only doubts.
 func TestFileWrittenByALostName(t *testing.T) {
 	t.Parallel()
-	ways := map[string]func(a area){
-		"removed":   func(a area) { a.remove("root/link") },
-		"replaced":  func(a area) { a.write("root/new", ""); a.move("root/new", "root/link") },
-		"moved out": func(a area) { a.move("root/link", "out/link"); a.remove("out/link") },
-		"gone with its directory": func(a area) {
+	ways := map[string]func(a testDir){
+		"removed":   func(a testDir) { a.remove("root/link") },
+		"replaced":  func(a testDir) { a.write("root/new", ""); a.move("root/new", "root/link") },
+		"moved out": func(a testDir) { a.move("root/link", "out/link"); a.remove("out/link") },
+		"gone with its directory": func(a testDir) {
 			a.mkdir("root/d")
 			a.move("root/link", "root/d/link")
 			a.write("root/d/link", "2")
 			must(a, os.RemoveAll(a.at("root/d")))
 		},
-		"moved out with everything": func(a area) {
+		"moved out with everything": func(a testDir) {
 			a.mkdir("root/d")
 			a.move("root/link", "root/d/link")
 			a.write("root/d/link", "2")
@@ -34,23 +34,23 @@ func TestFileWrittenByALostName(t *testing.T) {
 	inEach(t, func(t *testing.T, mode retake.TrackingMode) {
 		for name, lose := range ways {
 			t.Run(name, func(t *testing.T) {
-				a := newArea(t)
+				a := newTestDir(t)
 				a.mkdir("root")
 				a.mkdir("out")
 				a.write("root/f", "1")
-				w := start(t, a.at("root"), only(mode))
+				w := start(t, a.at("root"), onlyMode(mode))
 				must(t, os.Link(a.at("root/f"), a.at("root/link")))
 				a.write("root/link", "other")
 				lose(a)
 				d := w.Drain()
-				if d.Doubt == "" && d.Paths["f"]&track.Name == 0 {
+				if d.RescanReason == "" && d.Paths["f"]&track.MarkName == 0 {
 					t.Errorf("neither told nor doubted: %v", d.Paths)
 				}
-				if mode == retake.TrackingFanotify && d.Doubt != "" && name == "removed" {
-					t.Errorf("in doubt, though the file can be found: %s", d.Doubt)
+				if mode == retake.TrackingFanotify && d.RescanReason != "" && name == "removed" {
+					t.Errorf("in doubt, though the file can be found: %s", d.RescanReason)
 				}
-				if d := w.Drain(); d.Doubt != "" {
-					t.Errorf("the doubt stays: %s", d.Doubt)
+				if d := w.Drain(); d.RescanReason != "" {
+					t.Errorf("the doubt stays: %s", d.RescanReason)
 				}
 			})
 		}
@@ -61,15 +61,15 @@ func TestFileWrittenByALostName(t *testing.T) {
 func TestWrittenAsideAndMovedIsNoDoubt(t *testing.T) {
 	t.Parallel()
 	inEach(t, func(t *testing.T, mode retake.TrackingMode) {
-		a := newArea(t)
+		a := newTestDir(t)
 		a.mkdir("root")
 		a.write("root/f", "1")
-		w := start(t, a.at("root"), only(mode))
+		w := start(t, a.at("root"), onlyMode(mode))
 		for range 20 {
 			a.write("root/f.tmp", "2")
 			a.move("root/f.tmp", "root/f")
 		}
-		told(t, sure(t, w), marks{"f": track.Name, "f.tmp": track.Name})
+		wantMarks(t, drainPaths(t, w), marks{"f": track.MarkName, "f.tmp": track.MarkName})
 	})
 }
 
@@ -80,21 +80,21 @@ func TestLinkOutsideIsTold(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("fanotify needs root")
 	}
-	a := newArea(t)
+	a := newTestDir(t)
 	a.mkdir("root")
 	a.mkdir("out")
 	a.write("root/f", "1")
-	w := start(t, a.at("root"), only(retake.TrackingFanotify))
+	w := start(t, a.at("root"), onlyMode(retake.TrackingFanotify))
 	must(t, os.Link(a.at("root/f"), a.at("out/f")))
 	i, err := os.Stat(a.at("root/f"))
 	must(t, err)
 	ino := i.Sys().(*syscall.Stat_t).Ino
-	if d := w.Drain(); d.Doubt != "" || !slices.Contains(d.Inodes, ino) {
+	if d := w.Drain(); d.RescanReason != "" || !slices.Contains(d.Inodes, ino) {
 		t.Fatalf("the link: %+v", d)
 	}
 	a.write("out/f", "2")
 	a.remove("out/f")
-	if d := w.Drain(); d.Doubt != "" || d.Paths["f"] == 0 {
+	if d := w.Drain(); d.RescanReason != "" || d.Paths["f"] == 0 {
 		t.Errorf("written by a name outside that is gone: %+v", d)
 	}
 }

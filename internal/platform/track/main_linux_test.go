@@ -45,7 +45,7 @@ func needs(t testing.TB, mode retake.TrackingMode) {
 	if mode != retake.TrackingFanotify {
 		return
 	}
-	w, err := track.New(only(mode)).Watch(t.TempDir())
+	w, err := track.New(onlyMode(mode)).Watch(t.TempDir())
 	if err != nil {
 		t.Skipf("a mark on a file system needs root, and handles: %v", err)
 	}
@@ -89,22 +89,22 @@ func startWith(t testing.TB, tr *track.Tracker, root string) *track.Watch {
 	return w
 }
 
-func only(mode retake.TrackingMode) track.Options {
-	return track.Options{Only: mode, TrustOthers: true}
+func onlyMode(mode retake.TrackingMode) track.Options {
+	return track.Options{Mode: mode, TrustUnreadable: true}
 }
 
-// sure drains and fails on a doubt.
-func sure(t testing.TB, w *track.Watch) map[string]track.Mark {
+// drainPaths drains and fails on a doubt.
+func drainPaths(t testing.TB, w *track.Watch) map[string]track.Mark {
 	t.Helper()
 	d := w.Drain()
-	if d.Doubt != "" {
-		t.Fatalf("in doubt: %s", d.Doubt)
+	if d.RescanReason != "" {
+		t.Fatalf("in doubt: %s", d.RescanReason)
 	}
 	return d.Paths
 }
 
-// told fails unless the paths carry these marks at least.
-func told(t testing.TB, got, want map[string]track.Mark) {
+// wantMarks fails unless the paths carry these marks at least.
+func wantMarks(t testing.TB, got, want map[string]track.Mark) {
 	t.Helper()
 	for path, m := range want {
 		if got[path]&m != m {
@@ -113,40 +113,40 @@ func told(t testing.TB, got, want map[string]track.Mark) {
 	}
 }
 
-// area is a directory with short calls that end the test when they fail.
-type area struct {
+// testDir is a directory with short calls that end the test when they fail.
+type testDir struct {
 	testing.TB
 	dir string
 }
 
-func newArea(t testing.TB) area {
+func newTestDir(t testing.TB) testDir {
 	t.Helper()
-	return area{t, t.TempDir()}
+	return testDir{t, t.TempDir()}
 }
 
-func (a area) at(rel string) string { return filepath.Join(a.dir, rel) }
+func (a testDir) at(rel string) string { return filepath.Join(a.dir, rel) }
 
-func (a area) write(rel, content string) {
+func (a testDir) write(rel, content string) {
 	a.Helper()
 	must(a, os.WriteFile(a.at(rel), []byte(content), 0o644))
 }
 
-func (a area) mkdir(rel string) {
+func (a testDir) mkdir(rel string) {
 	a.Helper()
 	must(a, os.MkdirAll(a.at(rel), 0o755))
 }
 
-func (a area) move(from, to string) {
+func (a testDir) move(from, to string) {
 	a.Helper()
 	must(a, os.Rename(a.at(from), a.at(to)))
 }
 
-func (a area) remove(rel string) {
+func (a testDir) remove(rel string) {
 	a.Helper()
 	must(a, os.RemoveAll(a.at(rel)))
 }
 
-func (a area) open(rel string, flags int) *os.File {
+func (a testDir) open(rel string, flags int) *os.File {
 	a.Helper()
 	f, err := os.OpenFile(a.at(rel), flags, 0o644)
 	must(a, err)
@@ -155,7 +155,7 @@ func (a area) open(rel string, flags int) *os.File {
 }
 
 // mapped maps the first page of an open file.
-func (a area) mapped(f *os.File, prot int) []byte {
+func (a testDir) mapped(f *os.File, prot int) []byte {
 	a.Helper()
 	b, err := unix.Mmap(int(f.Fd()), 0, 4096, prot, unix.MAP_SHARED)
 	must(a, err)

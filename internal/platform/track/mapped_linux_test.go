@@ -22,11 +22,11 @@ const both = unix.PROT_READ | unix.PROT_WRITE
 
 func TestMappedFilesAreTold(t *testing.T) {
 	inEach(t, func(t *testing.T, mode retake.TrackingMode) {
-		a := newArea(t)
+		a := newTestDir(t)
 		for _, name := range []string{"live", "sealed", "private", "read", "odd\nname (deleted)"} {
 			a.write(name, strings.Repeat("x", 4096))
 		}
-		w := start(t, a.dir, only(mode))
+		w := start(t, a.dir, onlyMode(mode))
 		maps := func(name string, flags, prot int) []byte {
 			f := a.open(name, flags)
 			defer f.Close()
@@ -42,11 +42,11 @@ func TestMappedFilesAreTold(t *testing.T) {
 		sealed[0] = 'y'
 		must(t, unix.Mprotect(sealed, unix.PROT_READ))
 
-		const m = track.Name | track.Mapped
+		const m = track.MarkName | track.MarkMapped
 		for range 2 { // as long as they are mapped
 			live[0]++
-			got := sure(t, w)
-			told(t, got, marks{"live": m, "sealed": m, "odd\nname (deleted)": m})
+			got := drainPaths(t, w)
+			wantMarks(t, got, marks{"live": m, "sealed": m, "odd\nname (deleted)": m})
 			if len(got) != 3 {
 				t.Errorf("told of others: %v", got)
 			}
@@ -54,8 +54,8 @@ func TestMappedFilesAreTold(t *testing.T) {
 		for _, b := range [][]byte{live, sealed, odd, read, private} {
 			must(t, unix.Munmap(b))
 		}
-		told(t, sure(t, w), marks{"live": track.Name, "sealed": track.Name})
-		if got := sure(t, w); len(got) > 0 {
+		wantMarks(t, drainPaths(t, w), marks{"live": track.MarkName, "sealed": track.MarkName})
+		if got := drainPaths(t, w); len(got) > 0 {
 			t.Errorf("told without a mapping: %v", got)
 		}
 	})
@@ -65,17 +65,17 @@ func TestMappedFilesAreTold(t *testing.T) {
 // unless it has no name at all.
 func TestFilesWithoutAName(t *testing.T) {
 	inEach(t, func(t *testing.T, mode retake.TrackingMode) {
-		a := newArea(t)
+		a := newTestDir(t)
 		for _, name := range []string{"gone", "mapped", "open"} {
 			a.write(name, strings.Repeat("x", 4096))
 		}
-		w := start(t, a.dir, only(mode))
+		w := start(t, a.dir, onlyMode(mode))
 
 		if os.Geteuid() == 0 { // others may not ask how many names it has
 			b := a.mapped(a.open("gone", os.O_RDWR), both)
 			a.remove("gone")
-			told(t, sure(t, w), marks{"gone": track.Name})
-			sure(t, w)
+			wantMarks(t, drainPaths(t, w), marks{"gone": track.MarkName})
+			drainPaths(t, w)
 			must(t, unix.Munmap(b))
 		}
 
@@ -84,17 +84,17 @@ func TestFilesWithoutAName(t *testing.T) {
 		f.Close()
 		must(t, os.Link(a.at("mapped"), a.at("link of mapped")))
 		a.remove("mapped")
-		doubtful(t, w, "a mapped file has lost its name")
+		wantRescan(t, w, "a mapped file has lost its name")
 		must(t, unix.Munmap(b))
-		sure(t, w)
+		drainPaths(t, w)
 
 		f = a.open("open", os.O_RDWR)
 		must(t, os.Link(a.at("open"), a.at("link of open")))
 		a.remove("open")
-		doubtful(t, w, "an open file has lost its name")
+		wantRescan(t, w, "an open file has lost its name")
 		f.Close()
-		sure(t, w)
-		hears(t, w, a.dir, "after")
+		drainPaths(t, w)
+		wantNewFile(t, w, a.dir, "after")
 	})
 }
 
@@ -102,8 +102,8 @@ func TestFilesWithoutAName(t *testing.T) {
 // whichever of their steps we look: databases do so whenever they are closed.
 func TestOthersMayRemoveWhatTheyUse(t *testing.T) {
 	needs(t, retake.TrackingFanotify) // others may not ask how many names a file has
-	a, elsewhere := newArea(t), newArea(t)
-	w := start(t, a.dir, only(retake.TrackingFanotify))
+	a, elsewhere := newTestDir(t), newTestDir(t)
+	w := start(t, a.dir, onlyMode(retake.TrackingFanotify))
 	stop := make(chan struct{})
 	var other sync.WaitGroup
 	other.Go(func() {
@@ -125,8 +125,8 @@ func TestOthersMayRemoveWhatTheyUse(t *testing.T) {
 		}
 	})
 	for range 400 {
-		if d := w.Drain(); d.Doubt != "" {
-			t.Errorf("in doubt: %s", d.Doubt)
+		if d := w.Drain(); d.RescanReason != "" {
+			t.Errorf("in doubt: %s", d.RescanReason)
 			break
 		}
 	}
@@ -149,11 +149,11 @@ type request struct {
 // files is what tells it.
 func TestWritesByIOSubmit(t *testing.T) {
 	inEach(t, func(t *testing.T, mode retake.TrackingMode) {
-		a := newArea(t)
+		a := newTestDir(t)
 		a.write("f", strings.Repeat("x", 4096))
 		f := a.open("f", os.O_RDWR)
-		w := start(t, a.dir, only(mode))
-		before := w.Events()
+		w := start(t, a.dir, onlyMode(mode))
+		before := w.EventCount()
 
 		var ctx uintptr
 		if _, _, errno := unix.Syscall(unix.SYS_IO_SETUP, 1, uintptr(unsafe.Pointer(&ctx)), 0); errno != 0 {
@@ -175,14 +175,14 @@ func TestWritesByIOSubmit(t *testing.T) {
 		if !strings.HasPrefix(string(now), "written") {
 			t.Fatal("nothing was written")
 		}
-		told(t, sure(t, w), marks{"f": track.Name})
-		t.Logf("%d events", w.Events()-before)
+		wantMarks(t, drainPaths(t, w), marks{"f": track.MarkName})
+		t.Logf("%d events", w.EventCount()-before)
 	})
 }
 
 // Asking the kernel and reading its text find the same.
 func TestMapsAskedAndRead(t *testing.T) {
-	a := newArea(t)
+	a := newTestDir(t)
 	var all [][]byte
 	for _, name := range []string{"plain", "two\nlines", "with blanks  in it", "x (deleted)", "removed", "\xff\xfe"} {
 		a.write(name, strings.Repeat("x", 8192))
@@ -214,9 +214,9 @@ func TestMapsAskedAndRead(t *testing.T) {
 	if len(asked) < len(all) || !slices.Equal(asked, read) {
 		t.Errorf("asked:\n%s\nread:\n%s", strings.Join(asked, "\n"), strings.Join(read, "\n"))
 	}
-	one, err := track.Look(a.dir, false)
+	one, err := track.ScanProcesses(a.dir, false)
 	must(t, err)
-	two, err := track.Look(a.dir, true)
+	two, err := track.ScanProcesses(a.dir, true)
 	must(t, err)
 	if len(one.Paths) != 5 {
 		t.Errorf("found %v", one)
@@ -237,9 +237,9 @@ func TestThreadsWithoutTheirFirst(t *testing.T) {
 	if err != nil {
 		t.Skip("needs a program that ends its first thread")
 	}
-	a := newArea(t)
+	a := newTestDir(t)
 	a.write("f", strings.Repeat("x", 4096))
-	w := start(t, a.dir, only(""))
+	w := start(t, a.dir, onlyMode(""))
 	const program = `
 import mmap, os, sys, threading, ctypes
 f = open(sys.argv[1], "r+b")
@@ -267,8 +267,8 @@ ctypes.CDLL(None).syscall(60, 0)
 	if _, err := out.Read(line[:]); err != nil {
 		t.Skipf("the program does not run here: %v", err)
 	}
-	sure(t, w)
-	told(t, sure(t, w), marks{"f": track.Name | track.Mapped})
+	drainPaths(t, w)
+	wantMarks(t, drainPaths(t, w), marks{"f": track.MarkName | track.MarkMapped})
 	must(t, in.Close())
 	_ = c.Wait()
 }
@@ -276,10 +276,10 @@ ctypes.CDLL(None).syscall(60, 0)
 func TestLoopDevices(t *testing.T) {
 	needsMounts(t)
 	a, point := loopDisk(t)
-	w := start(t, a.dir, only(""))
+	w := start(t, a.dir, onlyMode(""))
 	must(t, os.WriteFile(point+"/f", []byte(strings.Repeat("x", 1<<16)), 0o600))
 	unix.Sync()
-	told(t, sure(t, w), marks{"disk": track.Name})
+	wantMarks(t, drainPaths(t, w), marks{"disk": track.MarkName})
 }
 
 // A file that is opened by its handle may have no name that the kernel knows.
@@ -290,7 +290,7 @@ func TestChangesByHandle(t *testing.T) {
 	h, _, err := unix.NameToHandleAt(unix.AT_FDCWD, point+"/f", 0)
 	must(t, err)
 	remount(t, point)
-	w := start(t, point, only(retake.TrackingFanotify))
+	w := start(t, point, onlyMode(retake.TrackingFanotify))
 
 	root, err := unix.Open(point, unix.O_RDONLY, 0)
 	must(t, err)
@@ -300,8 +300,8 @@ func TestChangesByHandle(t *testing.T) {
 	defer unix.Close(fd)
 	_, err = unix.Write(fd, []byte("y"))
 	must(t, err)
-	doubtful(t, w, "without a name")
-	sure(t, w)
+	wantRescan(t, w, "without a name")
+	drainPaths(t, w)
 }
 
 // A file system that was away for a moment was not heard.
@@ -309,20 +309,20 @@ func TestRemountIsNoticed(t *testing.T) {
 	needsMounts(t)
 	inEach(t, func(t *testing.T, mode retake.TrackingMode) {
 		_, point := loopDisk(t)
-		w := start(t, point, only(mode))
+		w := start(t, point, onlyMode(mode))
 		remount(t, point)
 		must(t, os.WriteFile(point+"/f", []byte("x"), 0o600))
-		if d := w.Drain(); d.Doubt == "" {
+		if d := w.Drain(); d.RescanReason == "" {
 			t.Errorf("no doubt, but %v", d.Paths)
 		}
-		hears(t, w, point, "g")
+		wantNewFile(t, w, point, "g")
 	})
 }
 
 // loopDisk mounts a new file system from the file "disk" of an area.
-func loopDisk(t *testing.T) (a area, point string) {
+func loopDisk(t *testing.T) (a testDir, point string) {
 	t.Helper()
-	a = newArea(t)
+	a = newTestDir(t)
 	f := a.open("disk", os.O_CREATE|os.O_RDWR)
 	must(t, f.Truncate(16<<20))
 	f.Close()

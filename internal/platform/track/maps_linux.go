@@ -15,7 +15,7 @@ import (
 // mapping is a part of a process that is shared with a file.
 type mapping struct {
 	start, end uint64
-	writes     bool // at this moment; it may have before, and may again
+	writable   bool // at this moment; it may have before, and may again
 	dev, ino   uint64
 	name       []byte
 }
@@ -24,14 +24,14 @@ type mapping struct {
 const (
 	procmapQuery = 0xc0686611 // _IOWR('f', 17, 104 bytes)
 
-	vmaWritable    = 0x02
-	vmaShared      = 0x08
-	vmaOrNext      = 0x10
-	vmaFileBacked  = 0x20
-	queryQuestions = vmaShared | vmaOrNext | vmaFileBacked
+	vmaWritable   = 0x02
+	vmaShared     = 0x08
+	vmaOrNext     = 0x10
+	vmaFileBacked = 0x20
+	queryFlags    = vmaShared | vmaOrNext | vmaFileBacked
 )
 
-type query struct {
+type procmapArgs struct {
 	size, flags, addr      uint64
 	start, end, vmaFlags   uint64
 	pageSize, offset       uint64
@@ -41,30 +41,30 @@ type query struct {
 	nameAddr, buildIDsAddr uint64
 }
 
-// maps judges every shared mapping of a process. It answers false when there is
+// scanMappings judges every shared mapping of a process. It answers false when there is
 // nothing mapped at all.
-func (l *look) maps(base string) (found bool, err error) {
+func (l *processScan) scanMappings(base string) (found bool, err error) {
 	fd, err := unix.Open(base+"/maps", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return false, err
 	}
 	defer closeFD(fd)
-	if !l.plain {
-		found, err := l.query(base, fd)
+	if !l.textMaps {
+		found, err := l.queryMappings(base, fd)
 		if !errors.Is(err, unix.ENOTTY) {
 			return found, err
 		}
-		l.plain = true
+		l.textMaps = true
 	}
-	return l.read(base, fd)
+	return l.readMapsText(base, fd)
 }
 
-// query asks from address to address.
-func (l *look) query(base string, fd int) (found bool, err error) {
+// queryMappings asks from address to address.
+func (l *processScan) queryMappings(base string, fd int) (found bool, err error) {
 	for addr := uint64(0); ; {
-		q := query{
-			size: uint64(unsafe.Sizeof(query{})), flags: queryQuestions, addr: addr,
-			nameSize: uint32(unix.PathMax), nameAddr: uint64(uintptr(unsafe.Pointer(&l.name[0]))),
+		q := procmapArgs{
+			size: uint64(unsafe.Sizeof(procmapArgs{})), flags: queryFlags, addr: addr,
+			nameSize: uint32(unix.PathMax), nameAddr: uint64(uintptr(unsafe.Pointer(&l.nameBuf[0]))),
 		}
 		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), procmapQuery, uintptr(unsafe.Pointer(&q)))
 		runtime.KeepAlive(l) // the kernel wrote into it by a number that the collector does not see
@@ -76,22 +76,22 @@ func (l *look) query(base string, fd int) (found bool, err error) {
 		case errno == unix.ESRCH && addr == 0:
 			return false, nil
 		case errno == unix.ENAMETOOLONG:
-			l.d.doubt("the path of a mapped file is too long")
+			l.dirty.requireRescan("the path of a mapped file is too long")
 			return true, nil
 		case errno != 0:
 			return false, errno
 		}
 		m := mapping{
-			start: q.start, end: q.end, writes: q.vmaFlags&vmaWritable != 0,
-			dev: unix.Mkdev(q.devMajor, q.devMinor), ino: q.inode, name: l.name[:max(1, q.nameSize)-1],
+			start: q.start, end: q.end, writable: q.vmaFlags&vmaWritable != 0,
+			dev: unix.Mkdev(q.devMajor, q.devMinor), ino: q.inode, name: l.nameBuf[:max(1, q.nameSize)-1],
 		}
-		l.found(base, &m)
+		l.onMapping(base, &m)
 		addr = q.end
 	}
 }
 
-// read is for kernels that cannot be asked.
-func (l *look) read(base string, fd int) (found bool, err error) {
+// readMapsText is for kernels that cannot be asked.
+func (l *processScan) readMapsText(base string, fd int) (found bool, err error) {
 	var rest []byte
 	buf := make([]byte, 64<<10)
 	for {
@@ -113,7 +113,7 @@ func (l *look) read(base string, fd int) (found bool, err error) {
 			}
 			found = true
 			if m, ok := parseMapping(string(line)); ok {
-				l.found(base, &m)
+				l.onMapping(base, &m)
 			}
 			rest = after
 		}
@@ -132,46 +132,46 @@ func parseMapping(line string) (m mapping, ok bool) {
 	m.end, err2 = strconv.ParseUint(to, 16, 64)
 	m.ino, err3 = strconv.ParseUint(f[4], 10, 64)
 	m.dev, ok = parseDevice(f[3], 16)
-	m.writes = f[1][1] == 'w'
+	m.writable = f[1][1] == 'w'
 	m.name = []byte(strings.ReplaceAll(strings.TrimLeft(f[5], " "), `\012`, "\n"))
 	return m, ok && errors.Join(err1, err2, err3) == nil
 }
 
-// judge says what a mapping means for the root. A mapping that may not be
+// handleMapping says what a mapping means for the root. A mapping that may not be
 // written now counts when its file was opened for writing: mprotect makes no
 // event. Memory without a file has a device of its own.
-func (l *look) judge(base string, m *mapping) {
-	if _, below := beneathBytes(l.at.real, m.name); !below && m.dev != l.at.super {
+func (l *processScan) handleMapping(base string, m *mapping) {
+	if _, below := relativePathBytes(l.root.path, m.name); !below && m.dev != l.root.superDev {
 		return
 	}
 	link := base + "/map_files/" + strconv.FormatUint(m.start, 16) + "-" + strconv.FormatUint(m.end, 16)
-	if !m.writes && !opensForWriting(link) {
+	if !m.writable && !isLinkWritable(link) {
 		return
 	}
-	why := l.weigh(link, m)
+	why := l.reportMapping(link, m)
 	for range 3 { // what is mapped there may be another file by now
-		if why == "" || !reread(link, m) {
+		if why == "" || !reloadMapping(link, m) {
 			break
 		}
-		why = l.weigh(link, m)
+		why = l.reportMapping(link, m)
 	}
 	if why != "" {
-		l.d.doubt(why)
+		l.dirty.requireRescan(why)
 	}
 }
 
-// weigh notes a mapping of a file of the root. It answers a doubt when the file may be one
+// reportMapping notes a mapping of a file of the root. It answers a doubt when the file may be one
 // under another name.
-func (l *look) weigh(link string, m *mapping) string {
-	rel, below := beneathBytes(l.at.real, m.name)
-	lost := bytes.HasSuffix(m.name, deleted)
+func (l *processScan) reportMapping(link string, m *mapping) string {
+	rel, below := relativePathBytes(l.root.path, m.name)
+	lost := bytes.HasSuffix(m.name, deletedSuffix)
 	switch {
-	case below && !lost, l.stands(m):
+	case below && !lost, l.isAtMappedPath(m):
 		if below {
-			l.d.Paths[rel] |= Name | Mapped
+			l.dirty.Paths[rel] |= MarkName | MarkMapped
 		}
 		return ""
-	case nameless(link):
+	case isUnlinked(link):
 		return ""
 	case lost:
 		return "a mapped file has lost its name"
@@ -179,8 +179,8 @@ func (l *look) weigh(link string, m *mapping) string {
 	return "a mapped file cannot be found"
 }
 
-// reread takes what is mapped now, and reports whether that is something else.
-func reread(link string, m *mapping) bool {
+// reloadMapping takes what is mapped now, and reports whether that is something else.
+func reloadMapping(link string, m *mapping) bool {
 	var st unix.Stat_t
 	name, err := os.Readlink(link)
 	if err != nil || unix.Stat(link, &st) != nil {
@@ -193,22 +193,22 @@ func reread(link string, m *mapping) bool {
 	return true
 }
 
-// stands looks whether the file is at the path that the mapping has. In another
+// isAtMappedPath looks whether the file is at the path that the mapping has. In another
 // table of mounts the same path leads elsewhere.
-func (l *look) stands(m *mapping) bool {
+func (l *processScan) isAtMappedPath(m *mapping) bool {
 	var st unix.Stat_t
-	return unix.Lstat(string(m.name), &st) == nil && uint64(st.Ino) == m.ino && l.at.mayHold(uint64(st.Dev))
+	return unix.Lstat(string(m.name), &st) == nil && uint64(st.Ino) == m.ino && l.root.mayContainDevice(uint64(st.Dev))
 }
 
-// nameless reports whether a mapped file has no name left, and so is no part of a tree.
+// isUnlinked reports whether a mapped file has no name left, and so is no part of a tree.
 // When the mapping ended meanwhile its file was closed with it, which is an event.
-func nameless(link string) bool {
+func isUnlinked(link string) bool {
 	var st unix.Stat_t
 	err := unix.Stat(link, &st)
 	return err == nil && st.Nlink == 0 || errors.Is(err, unix.ENOENT)
 }
 
-func opensForWriting(link string) bool {
+func isLinkWritable(link string) bool {
 	var st unix.Stat_t
 	err := unix.Lstat(link, &st)
 	return err != nil && !errors.Is(err, unix.ENOENT) || err == nil && st.Mode&unix.S_IWUSR != 0

@@ -8,16 +8,16 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-const changes = 0
+const eventMask = 0
 
-type host struct{}
+type groupRegistry struct{}
 
-type armed struct{}
+type listenState struct{}
 
-func (w *Watch) arm() error { return errors.New("this system has no tracker yet") }
+func (w *Watch) startListening() error { return errors.New("this system has no tracker yet") }
 
 func (w *Watch) mode() retake.TrackingMode { return retake.TrackingScan }
 
-func (w *Watch) drain(d *Dirt) { d.doubt("this system has no tracker yet") }
+func (w *Watch) drainChanges(d *DirtySet) { d.requireRescan("this system has no tracker yet") }
 
-func (w *Watch) disarm() error { return nil }
+func (w *Watch) stopListening() error { return nil }

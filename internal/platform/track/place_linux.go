@@ -11,43 +11,43 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const flagsRoot = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC | unix.O_NONBLOCK
+const openRootFlags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC | unix.O_NONBLOCK
 
-// identity tells one directory from another. An inode number alone does not: it
+// dirIdentity tells one directory from another. An inode number alone does not: it
 // is given again as soon as its directory is gone.
-type identity struct {
+type dirIdentity struct {
 	dev, ino, mount uint64
-	born            unix.StatxTimestamp
+	btime           unix.StatxTimestamp
 }
 
-// place is what stands at the root.
-type place struct {
-	identity
-	kind   int64  // of the file system, as statfs tells it
-	super  uint64 // its device as mountinfo and maps tell it; stat may tell another
-	real   string // the path without links
-	mounts string // the mounts at or below the root
-	hides  bool   // /proc does not show the processes of others
+// rootInfo is what stands at the root.
+type rootInfo struct {
+	dirIdentity
+	fsType          int64  // of the file system, as statfs tells it
+	superDev        uint64 // its device as mountinfo and maps tell it; stat may tell another
+	path            string // the path without links
+	mounts          string // the mounts at or below the root
+	processesHidden bool   // /proc does not show the processes of others
 }
 
-// openPlace opens the root for a short time: an open descriptor keeps a file
+// openRootInfo opens the root for a short time: an open descriptor keeps a file
 // system from being unmounted.
-func openPlace(root string) (int, place, error) {
+func openRootInfo(root string) (int, rootInfo, error) {
 	fd, who, err := openRoot(root)
 	if err != nil {
-		return -1, place{}, err
+		return -1, rootInfo{}, err
 	}
-	at := place{identity: who}
-	if err := at.fill(fd); err != nil {
+	at := rootInfo{dirIdentity: who}
+	if err := at.load(fd); err != nil {
 		closeFD(fd)
-		return -1, place{}, err
+		return -1, rootInfo{}, err
 	}
 	return fd, at, nil
 }
 
-func openRoot(root string) (fd int, who identity, err error) {
-	err = again(func() (err error) {
-		fd, err = unix.Open(filepath.Clean(root), flagsRoot, 0)
+func openRoot(root string) (fd int, who dirIdentity, err error) {
+	err = retryEINTR(func() (err error) {
+		fd, err = unix.Open(filepath.Clean(root), openRootFlags, 0)
 		return err
 	})
 	switch {
@@ -56,38 +56,38 @@ func openRoot(root string) (fd int, who identity, err error) {
 	case err != nil:
 		return -1, who, fmt.Errorf("open root: %w", err)
 	}
-	if who, err = identify(fd); err != nil {
+	if who, err = readIdentity(fd); err != nil {
 		closeFD(fd)
 		return -1, who, err
 	}
 	return fd, who, nil
 }
 
-func identify(fd int) (identity, error) {
+func readIdentity(fd int) (dirIdentity, error) {
 	// Numbers of mounts are given again; newer kernels have some that are not.
 	const either = unix.STATX_MNT_ID | unix.STATX_MNT_ID_UNIQUE
 	st, err := statx(fd, unix.STATX_INO|unix.STATX_BTIME|either)
 	if err != nil {
-		return identity{}, fmt.Errorf("stat root: %w", err)
+		return dirIdentity{}, fmt.Errorf("stat root: %w", err)
 	}
 	if st.Mask&either == 0 {
-		return identity{}, errors.New("this kernel is too old to tell mounts apart")
+		return dirIdentity{}, errors.New("this kernel is too old to tell mounts apart")
 	}
-	return identity{dev: unix.Mkdev(st.Dev_major, st.Dev_minor), ino: st.Ino, mount: st.Mnt_id, born: st.Btime}, nil
+	return dirIdentity{dev: unix.Mkdev(st.Dev_major, st.Dev_minor), ino: st.Ino, mount: st.Mnt_id, btime: st.Btime}, nil
 }
 
 func statx(fd int, mask int) (st unix.Statx_t, err error) {
-	err = again(func() error { return unix.Statx(fd, "", unix.AT_EMPTY_PATH, mask, &st) })
+	err = retryEINTR(func() error { return unix.Statx(fd, "", unix.AT_EMPTY_PATH, mask, &st) })
 	return st, err
 }
 
-func (p *place) fill(fd int) (err error) {
+func (p *rootInfo) load(fd int) (err error) {
 	var st unix.Statfs_t
-	if err := again(func() error { return unix.Fstatfs(fd, &st) }); err != nil {
+	if err := retryEINTR(func() error { return unix.Fstatfs(fd, &st) }); err != nil {
 		return fmt.Errorf("stat file system: %w", err)
 	}
-	p.kind = int64(st.Type)
-	if p.real, err = pathOf(fd); err != nil {
+	p.fsType = int64(st.Type)
+	if p.path, err = fdPath(fd); err != nil {
 		return fmt.Errorf("find path of root: %w", err)
 	}
 	table, err := os.ReadFile("/proc/self/mountinfo")
@@ -98,14 +98,14 @@ func (p *place) fill(fd int) (err error) {
 	if err != nil {
 		return fmt.Errorf("stat root: %w", err)
 	}
-	if !p.readMounts(string(table), listed.Mnt_id) {
+	if !p.parseMounts(string(table), listed.Mnt_id) {
 		return errors.New("the mount of the root is not listed")
 	}
 	return nil
 }
 
-// readMounts finds the mount of the root and those at or below it.
-func (p *place) readMounts(table string, id uint64) (found bool) {
+// parseMounts finds the mount of the root and those at or below it.
+func (p *rootInfo) parseMounts(table string, id uint64) (found bool) {
 	var below strings.Builder
 	own := strconv.FormatUint(id, 10)
 	for line := range strings.Lines(table) {
@@ -114,23 +114,23 @@ func (p *place) readMounts(table string, id uint64) (found bool) {
 			continue
 		}
 		if f[0] == own {
-			p.super, found = parseDevice(f[2], 10)
+			p.superDev, found = parseDevice(f[2], 10)
 		}
-		point := unescape(f[4])
-		if _, ok := beneath(p.real, point); ok {
+		point := unescapeMountPath(f[4])
+		if _, ok := relativePath(p.path, point); ok {
 			below.WriteString(strings.Join(f[:5], " "))
 			below.WriteByte('\n')
 		}
 		if point == "/proc" {
-			p.hides = hidesOthers(f)
+			p.processesHidden = hidesProcesses(f)
 		}
 	}
 	p.mounts = below.String()
 	return found
 }
 
-// hidesOthers reads the options of a mount of /proc.
-func hidesOthers(fields []string) bool {
+// hidesProcesses reads the options of a mount of /proc.
+func hidesProcesses(fields []string) bool {
 	for opt := range strings.SplitSeq(fields[len(fields)-1], ",") {
 		switch opt {
 		case "hidepid=2", "hidepid=invisible", "hidepid=4", "hidepid=ptraceable":
@@ -140,10 +140,10 @@ func hidesOthers(fields []string) bool {
 	return false
 }
 
-// differs says why the tree at the root is not the one that was followed.
-func (p *place) differs(now *place) string {
+// changeReason says why the tree at the root is not the one that was followed.
+func (p *rootInfo) changeReason(now *rootInfo) string {
 	switch {
-	case p.identity != now.identity || p.super != now.super:
+	case p.dirIdentity != now.dirIdentity || p.superDev != now.superDev:
 		return "the root is another directory"
 	case p.mounts != now.mounts:
 		return "something was mounted or unmounted below the root"
@@ -151,10 +151,10 @@ func (p *place) differs(now *place) string {
 	return ""
 }
 
-// mayHold says whether a file with this device, as stat tells it, may be in the
+// mayContainDevice says whether a file with this device, as stat tells it, may be in the
 // file system of the root. Some have several.
-func (p *place) mayHold(dev uint64) bool {
-	return dev == p.dev || p.kind == unix.BTRFS_SUPER_MAGIC || p.kind == unix.OVERLAYFS_SUPER_MAGIC
+func (p *rootInfo) mayContainDevice(dev uint64) bool {
+	return dev == p.dev || p.fsType == unix.BTRFS_SUPER_MAGIC || p.fsType == unix.OVERLAYFS_SUPER_MAGIC
 }
 
 // parseDevice reads "major:minor".
@@ -165,8 +165,8 @@ func parseDevice(s string, base int) (uint64, bool) {
 	return unix.Mkdev(uint32(major), uint32(minor)), ok && err1 == nil && err2 == nil
 }
 
-// unescape undoes what the kernel does to blanks and line ends in its tables.
-func unescape(s string) string {
+// unescapeMountPath undoes what the kernel does to blanks and line ends in its tables.
+func unescapeMountPath(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s
 	}
@@ -184,8 +184,8 @@ func unescape(s string) string {
 	return b.String()
 }
 
-// beneath answers a path relative to the root, if it is the root or below it.
-func beneath(root, path string) (string, bool) {
+// relativePath answers a path relative to the root, if it is the root or below it.
+func relativePath(root, path string) (string, bool) {
 	if path == root {
 		return "", true
 	}
@@ -199,7 +199,7 @@ func beneath(root, path string) (string, bool) {
 	return rest[1:], true
 }
 
-func join(dir, name string) string {
+func joinPath(dir, name string) string {
 	switch {
 	case dir == "":
 		return name
@@ -209,11 +209,11 @@ func join(dir, name string) string {
 	return dir + "/" + name
 }
 
-// pathOf answers the path at which an open file is now. The kernel knows no
+// fdPath answers the path at which an open file is now. The kernel knows no
 // path longer than a page.
-func pathOf(fd int) (string, error) {
+func fdPath(fd int) (string, error) {
 	var buf [unix.PathMax]byte
-	n, err := unix.Readlink(descriptor(fd), buf[:])
+	n, err := unix.Readlink(procFDPath(fd), buf[:])
 	if err != nil {
 		return "", err
 	}
@@ -223,4 +223,4 @@ func pathOf(fd int) (string, error) {
 	return string(buf[:n]), nil
 }
 
-func descriptor(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
+func procFDPath(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }

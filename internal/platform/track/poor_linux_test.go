@@ -13,10 +13,10 @@ import (
 
 const poorRole = "TRACK_TEST_POOR"
 
-// poorly runs the test once more as a user without rights over others, in a
+// runUnprivileged runs the test once more as a user without rights over others, in a
 // user namespace of its own, where limits can be set without hurting anybody.
 // It answers true in there.
-func poorly(t *testing.T) bool {
+func runUnprivileged(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(poorRole) != "" {
 		return true
@@ -50,69 +50,69 @@ func limit(t *testing.T, name, value string) {
 
 func TestWithoutRights(t *testing.T) {
 	t.Parallel()
-	if !poorly(t) {
+	if !runUnprivileged(t) {
 		return
 	}
-	a := newArea(t)
-	if _, err := track.New(only(retake.TrackingFanotify)).Watch(a.dir); err == nil {
+	a := newTestDir(t)
+	if _, err := track.New(onlyMode(retake.TrackingFanotify)).Watch(a.dir); err == nil {
 		t.Error("a mark on a file system without rights")
 	}
-	w := start(t, a.dir, track.Options{TrustOthers: true})
+	w := start(t, a.dir, track.Options{TrustUnreadable: true})
 	if w.Mode() != retake.TrackingInotify {
 		t.Errorf("mode %q", w.Mode())
 	}
-	hears(t, w, a.dir, "f")
+	wantNewFile(t, w, a.dir, "f")
 	// The processes outside are not ours.
 	strict := start(t, a.dir, track.Options{})
 	for range 2 {
 		d := strict.Drain()
-		if !strings.HasPrefix(d.Doubt, "the maps of ") || !strings.HasSuffix(d.Doubt, " processes cannot be read") {
-			t.Errorf("doubt %q", d.Doubt)
+		if !strings.HasPrefix(d.RescanReason, "the maps of ") || !strings.HasSuffix(d.RescanReason, " processes cannot be read") {
+			t.Errorf("doubt %q", d.RescanReason)
 		}
 	}
 }
 
 func TestTooFewWatches(t *testing.T) {
 	t.Parallel()
-	if !poorly(t) {
+	if !runUnprivileged(t) {
 		return
 	}
 	limit(t, "max_inotify_watches", "8")
-	a := newArea(t)
+	a := newTestDir(t)
 	for i := range 6 {
 		a.mkdir("d" + itoa(i))
 	}
-	w := start(t, a.dir, only(retake.TrackingInotify))
+	w := start(t, a.dir, onlyMode(retake.TrackingInotify))
 	a.mkdir("new") // the last one
-	told(t, sure(t, w), marks{"new": whole})
+	wantMarks(t, drainPaths(t, w), marks{"new": markAll})
 	a.mkdir("one/too/many")
 	for range 2 {
-		doubtful(t, w, "fs.inotify.max_user_watches")
+		wantRescan(t, w, "fs.inotify.max_user_watches")
 	}
 	must(t, w.Close())
-	_, err := track.New(only(retake.TrackingInotify)).Watch(a.dir)
+	_, err := track.New(onlyMode(retake.TrackingInotify)).Watch(a.dir)
 	if err == nil || !strings.Contains(err.Error(), "fs.inotify.max_user_watches") {
 		t.Errorf("watched by 8 watches: %v", err)
 	}
 	a.remove("one")
-	if _, err := track.New(only("")).Watch(a.dir); err != nil {
+	if _, err := track.New(onlyMode("")).Watch(a.dir); err != nil {
 		t.Errorf("the watches were not given back: %v", err)
 	}
 }
 
 func TestTooFewInstances(t *testing.T) {
 	t.Parallel()
-	if !poorly(t) {
+	if !runUnprivileged(t) {
 		return
 	}
 	limit(t, "max_inotify_instances", "1")
-	a := newArea(t)
-	w := start(t, a.dir, only(retake.TrackingInotify))
-	_, err := track.New(only(retake.TrackingInotify)).Watch(a.dir)
+	a := newTestDir(t)
+	w := start(t, a.dir, onlyMode(retake.TrackingInotify))
+	_, err := track.New(onlyMode(retake.TrackingInotify)).Watch(a.dir)
 	if err == nil || !strings.Contains(err.Error(), "fs.inotify.max_user_instances") {
 		t.Errorf("two instances: %v", err)
 	}
-	hears(t, w, a.dir, "f")
+	wantNewFile(t, w, a.dir, "f")
 }
 
 // A directory that may not be opened is told each time, until it may be.
@@ -121,18 +121,18 @@ func TestDirectoriesWithoutRights(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("root may open everything")
 	}
-	a := newArea(t)
+	a := newTestDir(t)
 	a.mkdir("d/e")
 	must(t, os.Chmod(a.at("d"), 0))
 	t.Cleanup(func() { _ = os.Chmod(a.at("d"), 0o700) })
-	w := start(t, a.dir, only(retake.TrackingInotify))
-	told(t, sure(t, w), marks{"d": whole})
+	w := start(t, a.dir, onlyMode(retake.TrackingInotify))
+	wantMarks(t, drainPaths(t, w), marks{"d": markAll})
 	must(t, os.Chmod(a.at("d"), 0o700))
-	told(t, sure(t, w), marks{"d": whole})
+	wantMarks(t, drainPaths(t, w), marks{"d": markAll})
 	a.write("d/e/f", "")
-	got := sure(t, w)
-	told(t, got, marks{"d/e/f": track.Name})
-	if got["d"]&track.Deep != 0 {
+	got := drainPaths(t, w)
+	wantMarks(t, got, marks{"d/e/f": track.MarkName})
+	if got["d"]&track.MarkTree != 0 {
 		t.Errorf("still told each time: %v", got)
 	}
 }

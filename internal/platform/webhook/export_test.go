@@ -6,7 +6,7 @@ import (
 )
 
 // ErrBarred is the filter's word.
-var ErrBarred = errBarred
+var ErrNotPublic = errNotPublic
 
 // Dial is the filter behind the check of the URL.
 func (s *Sender) Dial(ctx context.Context, address string) (net.Conn, error) {

@@ -24,20 +24,20 @@ import (
 	"github.com/retake-dev/retake/internal/platform/webhook/ssrftest"
 )
 
-// vault is an inside listener that counts who gets to it.
-type vault struct {
+// insideListener is an inside listener that counts who gets to it.
+type insideListener struct {
 	port int
 	hits atomic.Int64
 }
 
-func newVault(t *testing.T) *vault {
+func newInsideListener(t *testing.T) *insideListener {
 	t.Helper()
 	l, err := net.Listen("tcp", ":0") // every address of this machine, of both kinds
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = l.Close() })
-	v := &vault{port: l.Addr().(*net.TCPAddr).Port}
+	v := &insideListener{port: l.Addr().(*net.TCPAddr).Port}
 	go func() {
 		for {
 			c, err := l.Accept()
@@ -51,9 +51,9 @@ func newVault(t *testing.T) *vault {
 	return v
 }
 
-// settled answers the count when all that came before was accepted: connections are
+// hitCount answers the count when all that came before was accepted: connections are
 // accepted in the order in which they came.
-func (v *vault) settled(t *testing.T) int64 {
+func (v *insideListener) hitCount(t *testing.T) int64 {
 	t.Helper()
 	before := v.hits.Load()
 	c, err := net.Dial("tcp", netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), uint16(v.port)).String())
@@ -68,13 +68,13 @@ func (v *vault) settled(t *testing.T) int64 {
 	return v.hits.Load() - 1
 }
 
-// public is a receiver that stands for the public address, with a certificate for it.
-type public struct {
+// publicServer is a receiver that stands for the public address, with a certificate for it.
+type publicServer struct {
 	*httptest.Server
 	roots *x509.CertPool
 }
 
-func newPublic(t *testing.T, h http.Handler) *public {
+func newPublicServer(t *testing.T, h http.Handler) *publicServer {
 	t.Helper()
 	pub, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -93,7 +93,7 @@ func newPublic(t *testing.T, h http.Handler) *public {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &public{Server: httptest.NewUnstartedServer(h), roots: x509.NewCertPool()}
+	p := &publicServer{Server: httptest.NewUnstartedServer(h), roots: x509.NewCertPool()}
 	p.roots.AddCert(parsed)
 	p.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
 	p.Config.ErrorLog = log.New(io.Discard, "", 0) // clients that hang up are the point of some tests
@@ -104,15 +104,15 @@ func newPublic(t *testing.T, h http.Handler) *public {
 
 var errNoTraffic = errors.New("this address is not connected to in tests")
 
-// wire is a dial that records: the public address leads to a receiver, this machine is
+// recordingDialer is a dial that records: the public address leads to a receiver, this machine is
 // really connected to, and all else leads nowhere.
-type wire struct {
+type recordingDialer struct {
 	to    string // of the receiver
 	mu    sync.Mutex
 	dials []netip.Addr // guarded by mu
 }
 
-func (w *wire) dial(ctx context.Context, network, address string) (net.Conn, error) {
+func (w *recordingDialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	ap, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ func (w *wire) dial(ctx context.Context, network, address string) (net.Conn, err
 	return nil, errNoTraffic
 }
 
-func (w *wire) seen() []netip.Addr {
+func (w *recordingDialer) addresses() []netip.Addr {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.dials)

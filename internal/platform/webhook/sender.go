@@ -38,7 +38,7 @@ type SenderOptions struct {
 
 // Sender posts messages. It may be used by many at once.
 type Sender struct {
-	form      form
+	policy    urlPolicy
 	timeout   time.Duration
 	clock     clock.Clock
 	resolve   func(ctx context.Context, host string) ([]netip.Addr, error)
@@ -59,7 +59,7 @@ type Outcome struct {
 // NewSender makes a sender.
 func NewSender(o SenderOptions) *Sender {
 	s := &Sender{
-		form:    form{plain: o.Lenient, loops: o.Lenient, inside: len(o.Allow) > 0, allow: o.Allow},
+		policy:  urlPolicy{allowHTTP: o.Lenient, allowLoopback: o.Lenient, allowInternalNames: len(o.Allow) > 0, allowedPrefixes: o.Allow},
 		timeout: o.Timeout, clock: o.Clock, resolve: o.Resolve, connect: o.Dial,
 	}
 	if s.timeout <= 0 {
@@ -74,7 +74,7 @@ func NewSender(o SenderOptions) *Sender {
 		}
 	}
 	if s.connect == nil {
-		s.connect = (&net.Dialer{Control: s.control}).DialContext
+		s.connect = (&net.Dialer{Control: s.checkDialAddress}).DialContext
 	}
 	s.transport = &http.Transport{
 		Proxy:       nil, // one from the environment would connect for us, unfiltered
@@ -90,21 +90,21 @@ func NewSender(o SenderOptions) *Sender {
 	return s
 }
 
-// Check is CheckURL with what this sender allows.
-func (s *Sender) Check(raw string) error {
-	_, err := s.form.check(raw)
+// CheckURL is CheckURL with what this sender allows.
+func (s *Sender) CheckURL(raw string) error {
+	_, err := s.policy.checkURL(raw)
 	return err
 }
 
 // Post sends one message and waits for the answer.
 func (s *Sender) Post(ctx context.Context, raw string, header map[string]string, body []byte) Outcome {
-	u, err := s.form.check(raw)
+	u, err := s.policy.checkURL(raw)
 	if err != nil {
 		return Outcome{Refused: true, Err: err}
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(context.WithValue(ctx, postKey{}, ctx), http.MethodPost, u.String(), bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(context.WithValue(ctx, postContextKey{}, ctx), http.MethodPost, u.String(), bytes.NewReader(body))
 	if err != nil {
 		return Outcome{Err: fmt.Errorf("make request: %w", err)}
 	}
@@ -119,10 +119,10 @@ func (s *Sender) Post(ctx context.Context, raw string, header map[string]string,
 		if ctx.Err() != nil { // then the connection was closed under it, and says only that
 			err = ctx.Err()
 		}
-		return Outcome{Refused: errors.Is(err, errBarred), Err: fmt.Errorf("post message: %w", err)}
+		return Outcome{Refused: errors.Is(err, errNotPublic), Err: fmt.Errorf("post message: %w", err)}
 	}
 	defer func() { _ = resp.Body.Close() }()
 	// An answer counts when its head is there; the body is read only to be polite.
 	_, _ = io.CopyN(io.Discard, resp.Body, maxAnswer)
-	return s.judge(resp)
+	return s.interpretResponse(resp)
 }

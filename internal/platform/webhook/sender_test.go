@@ -21,15 +21,15 @@ import (
 	"github.com/retake-dev/retake/internal/platform/webhook/ssrftest"
 )
 
-const hook = "https://" + ssrftest.PublicHost + "/in?a=b"
+const hookURL = "https://" + ssrftest.PublicHost + "/in?a=b"
 
-// sender posts to a receiver that stands behind the public name.
-func sender(t *testing.T, h http.HandlerFunc) *webhook.Sender {
+// newTestSender posts to a receiver that stands behind the public name.
+func newTestSender(t *testing.T, h http.HandlerFunc) *webhook.Sender {
 	t.Helper()
-	p := newPublic(t, h)
-	w := &wire{to: p.Listener.Addr().String()}
+	p := newPublicServer(t, h)
+	w := &recordingDialer{to: p.Listener.Addr().String()}
 	return webhook.NewSender(webhook.SenderOptions{
-		Resolve: resolves(ssrftest.PublicAddress.String()), Dial: w.dial, RootCAs: p.roots, Clock: clock.NewHeld(noon),
+		Resolve: resolves(ssrftest.PublicAddress.String()), Dial: w.dial, RootCAs: p.roots, Clock: clock.NewManual(noon),
 	})
 }
 
@@ -38,7 +38,7 @@ func TestPost(t *testing.T) {
 	private, shown, _ := webhook.NewSecret(retake.SchemeShared)
 	body := []byte(`{"type":"checkpoint.created"}`)
 	got := make(chan error, 1)
-	s := sender(t, func(w http.ResponseWriter, r *http.Request) {
+	s := newTestSender(t, func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
 		err := webhook.Verify(shown, r.Header, b, noon)
 		if want := "POST hooks.example.com /in?a=b application/json HTTP/1.1"; err == nil {
@@ -51,7 +51,7 @@ func TestPost(t *testing.T) {
 		w.WriteHeader(http.StatusAccepted)
 	})
 	for range 2 {
-		o := s.Post(t.Context(), hook, webhook.Header("msg_1", noon, webhook.Sign(retake.SchemeShared, private, "msg_1", noon, body)), body)
+		o := s.Post(t.Context(), hookURL, webhook.Header("msg_1", noon, webhook.Sign(retake.SchemeShared, private, "msg_1", noon, body)), body)
 		if o != (webhook.Outcome{Status: http.StatusAccepted}) {
 			t.Errorf("outcome %+v", o)
 		}
@@ -64,12 +64,12 @@ func TestPost(t *testing.T) {
 func TestNoCookieComesBack(t *testing.T) {
 	t.Parallel()
 	cookies := make(chan string, 2)
-	s := sender(t, func(w http.ResponseWriter, r *http.Request) {
+	s := newTestSender(t, func(w http.ResponseWriter, r *http.Request) {
 		cookies <- r.Header.Get("Cookie")
 		w.Header().Set("Set-Cookie", "a=b")
 	})
 	for range 2 {
-		if o := s.Post(t.Context(), hook, nil, nil); o.Err != nil {
+		if o := s.Post(t.Context(), hookURL, nil, nil); o.Err != nil {
 			t.Fatal(o.Err)
 		}
 		if c := <-cookies; c != "" {
@@ -114,13 +114,13 @@ func TestAnswers(t *testing.T) {
 		{503, "Sun, 06 Nov 9999 08:49:37 GMT", webhook.Outcome{RetryAfter: 24 * time.Hour}, true},
 		{500, "", webhook.Outcome{}, true},
 	} {
-		s := sender(t, func(w http.ResponseWriter, _ *http.Request) {
+		s := newTestSender(t, func(w http.ResponseWriter, _ *http.Request) {
 			if c.after != "" {
 				w.Header().Set("Retry-After", c.after)
 			}
 			w.WriteHeader(c.status)
 		})
-		o := s.Post(t.Context(), hook, nil, nil)
+		o := s.Post(t.Context(), hookURL, nil, nil)
 		failed := o.Err != nil
 		o.Err, c.want.Status = nil, c.status
 		if o != c.want || failed != c.failed {
@@ -133,7 +133,7 @@ func TestAnswers(t *testing.T) {
 func TestEndlessAnswer(t *testing.T) {
 	t.Parallel()
 	written := make(chan int, 1)
-	s := sender(t, func(w http.ResponseWriter, _ *http.Request) {
+	s := newTestSender(t, func(w http.ResponseWriter, _ *http.Request) {
 		n, chunk := 0, make([]byte, 4096)
 		for {
 			m, err := w.Write(chunk)
@@ -143,7 +143,7 @@ func TestEndlessAnswer(t *testing.T) {
 			}
 		}
 	})
-	if o := s.Post(t.Context(), hook, nil, nil); o.Err != nil || o.Status != http.StatusOK {
+	if o := s.Post(t.Context(), hookURL, nil, nil); o.Err != nil || o.Status != http.StatusOK {
 		t.Errorf("%+v", o)
 	}
 	if n := <-written; n > 64<<20 { // what lies in the buffers of the kernel counts too
@@ -153,21 +153,21 @@ func TestEndlessAnswer(t *testing.T) {
 
 func TestEndlessHeader(t *testing.T) {
 	t.Parallel()
-	s := sender(t, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("A", strings.Repeat("a", 1<<20)) })
-	if o := s.Post(t.Context(), hook, nil, nil); o.Err == nil || o.Status != 0 || o.Refused {
+	s := newTestSender(t, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("A", strings.Repeat("a", 1<<20)) })
+	if o := s.Post(t.Context(), hookURL, nil, nil); o.Err == nil || o.Status != 0 || o.Refused {
 		t.Errorf("%+v", o)
 	}
 }
 
 func TestCertificatesAreChecked(t *testing.T) {
 	t.Parallel()
-	p := newPublic(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a message arrived") }))
-	w := &wire{to: p.Listener.Addr().String()}
+	p := newPublicServer(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a message arrived") }))
+	w := &recordingDialer{to: p.Listener.Addr().String()}
 	resolve := resolves(ssrftest.PublicAddress.String())
 	strangers := webhook.NewSender(webhook.SenderOptions{Resolve: resolve, Dial: w.dial})
 	known := webhook.NewSender(webhook.SenderOptions{Resolve: resolve, Dial: w.dial, RootCAs: p.roots})
 	for name, o := range map[string]webhook.Outcome{
-		"unknown issuer": strangers.Post(t.Context(), hook, nil, nil),
+		"unknown issuer": strangers.Post(t.Context(), hookURL, nil, nil),
 		"other name":     known.Post(t.Context(), "https://example.org/", nil, nil),
 		"address":        known.Post(t.Context(), "https://"+ssrftest.PublicAddress.String()+"/", nil, nil),
 	} {
@@ -204,10 +204,10 @@ func TestLenient(t *testing.T) {
 
 func TestAllow(t *testing.T) {
 	t.Parallel()
-	w := &wire{}
+	w := &recordingDialer{}
 	s := webhook.NewSender(webhook.SenderOptions{Allow: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")}, Resolve: resolves("10.2.0.1", "10.1.0.7"), Dial: w.dial})
 	for _, u := range []string{"https://10.1.2.3/", "https://hooks.corp/", "https://hooks.example.com/"} {
-		if err := s.Check(u); err != nil {
+		if err := s.CheckURL(u); err != nil {
 			t.Errorf("%s: %v", u, err)
 		}
 		if o := s.Post(t.Context(), u, nil, nil); o.Refused {
@@ -215,12 +215,12 @@ func TestAllow(t *testing.T) {
 		}
 	}
 	for _, u := range []string{"https://10.2.0.1/", "https://127.0.0.1/", "https://[::ffff:10.1.2.3]/", "http://10.1.2.3/"} {
-		if o := s.Post(t.Context(), u, nil, nil); !o.Refused || s.Check(u) == nil {
+		if o := s.Post(t.Context(), u, nil, nil); !o.Refused || s.CheckURL(u) == nil {
 			t.Errorf("%s: %+v", u, o)
 		}
 	}
 	want := []netip.Addr{netip.MustParseAddr("10.1.2.3"), netip.MustParseAddr("10.1.0.7"), netip.MustParseAddr("10.1.0.7")}
-	if got := w.seen(); !slices.Equal(got, want) {
+	if got := w.addresses(); !slices.Equal(got, want) {
 		t.Errorf("dialed %v, want %v", got, want)
 	}
 }
@@ -228,16 +228,16 @@ func TestAllow(t *testing.T) {
 // Addresses are tried in the order in which they come, and those of the inside never.
 func TestAddressesInOrder(t *testing.T) {
 	t.Parallel()
-	p := newPublic(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	w := &wire{to: p.Listener.Addr().String()}
+	p := newPublicServer(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	w := &recordingDialer{to: p.Listener.Addr().String()}
 	s := webhook.NewSender(webhook.SenderOptions{
 		Resolve: resolves("127.0.0.1", "1.1.1.1", "10.0.0.1", "2606:4700::1", "64:ff9b::1.1.1.1", ssrftest.PublicAddress.String(), "8.8.8.8"), Dial: w.dial, RootCAs: p.roots,
 	})
-	if o := s.Post(t.Context(), hook, nil, nil); o.Err != nil {
+	if o := s.Post(t.Context(), hookURL, nil, nil); o.Err != nil {
 		t.Fatal(o.Err)
 	}
 	want := []netip.Addr{netip.MustParseAddr("1.1.1.1"), netip.MustParseAddr("2606:4700::1"), ssrftest.PublicAddress}
-	if got := w.seen(); !slices.Equal(got, want) {
+	if got := w.addresses(); !slices.Equal(got, want) {
 		t.Errorf("dialed %v, want %v", got, want)
 	}
 }
@@ -248,10 +248,10 @@ func TestManyAddresses(t *testing.T) {
 	for i := range 200 {
 		list = append(list, fmt.Sprintf("1.1.1.%d", i))
 	}
-	w := &wire{}
+	w := &recordingDialer{}
 	s := webhook.NewSender(webhook.SenderOptions{Resolve: resolves(list...), Dial: w.dial})
-	if o := s.Post(t.Context(), hook, nil, nil); !errors.Is(o.Err, errNoTraffic) || len(w.seen()) != 16 {
-		t.Errorf("%+v, dialed %d", o, len(w.seen()))
+	if o := s.Post(t.Context(), hookURL, nil, nil); !errors.Is(o.Err, errNoTraffic) || len(w.addresses()) != 16 {
+		t.Errorf("%+v, dialed %d", o, len(w.addresses()))
 	}
 }
 
@@ -271,7 +271,7 @@ func TestErrorsKeepTheInside(t *testing.T) {
 			return nil, &net.DNSError{Err: "server misbehaving", Server: "10.11.12.13:53"}
 		},
 	} {
-		o := webhook.NewSender(webhook.SenderOptions{Resolve: resolve}).Post(t.Context(), hook, nil, nil)
+		o := webhook.NewSender(webhook.SenderOptions{Resolve: resolve}).Post(t.Context(), hookURL, nil, nil)
 		if o.Err == nil || strings.Contains(o.Err.Error(), "10.11.12.13") || o.Refused != (name == "inside") {
 			t.Errorf("%s: %+v", name, o)
 		}

@@ -61,12 +61,12 @@ func NewSecret(scheme retake.Scheme) (private []byte, shown, public string) {
 // Sign answers one signature for the header. An id holds no full stop: it is what parts
 // it from the time. With a key that does not fit the scheme there is none.
 func Sign(scheme retake.Scheme, private []byte, id string, at time.Time, body []byte) string {
-	text := content(id, strconv.FormatInt(at.Unix(), 10), body)
+	text := signedContent(id, strconv.FormatInt(at.Unix(), 10), body)
 	switch {
 	case strings.Contains(id, "."):
 		return ""
 	case scheme == retake.SchemeShared && len(private) >= minShared && len(private) <= maxShared:
-		return "v1," + base64.StdEncoding.EncodeToString(tag(private, text))
+		return "v1," + base64.StdEncoding.EncodeToString(hmacTag(private, text))
 	case scheme == retake.SchemePair && len(private) == ed25519.SeedSize:
 		return "v1a," + base64.StdEncoding.EncodeToString(ed25519.Sign(ed25519.NewKeyFromSeed(private), text))
 	}
@@ -82,7 +82,7 @@ func Header(id string, at time.Time, signatures ...string) map[string]string {
 
 // Verify checks a message as its receiver does, with what NewSecret has shown.
 func Verify(shown string, header http.Header, body []byte, now time.Time) error {
-	fits, err := checker(shown)
+	fits, err := signatureChecker(shown)
 	if err != nil {
 		return fmt.Errorf("verify message: %w", err)
 	}
@@ -95,7 +95,7 @@ func Verify(shown string, header http.Header, body []byte, now time.Time) error 
 	if edge := int64(tolerance / time.Second); seconds < now.Unix()-edge || seconds > now.Unix()+edge {
 		return fmt.Errorf("verify message: %w", ErrTime)
 	}
-	text := content(id, stamp, body)
+	text := signedContent(id, stamp, body)
 	for i, s := range strings.Fields(list) {
 		if i == maxSignatures {
 			break
@@ -108,15 +108,15 @@ func Verify(shown string, header http.Header, body []byte, now time.Time) error 
 	return fmt.Errorf("verify message: %w", ErrSignature)
 }
 
-// checker answers how signatures are checked with a secret: its prefix says the scheme.
-func checker(shown string) (func(version string, text, sig []byte) bool, error) {
+// signatureChecker answers how signatures are checked with a secret: its prefix says the scheme.
+func signatureChecker(shown string) (func(version string, text, sig []byte) bool, error) {
 	if encoded, ok := strings.CutPrefix(shown, sharedPrefix); ok {
 		key, err := base64.StdEncoding.DecodeString(encoded)
 		if err != nil || len(key) < minShared || len(key) > maxShared {
 			return nil, ErrSecret
 		}
 		return func(version string, text, sig []byte) bool {
-			return version == string(retake.SchemeShared) && hmac.Equal(sig, tag(key, text))
+			return version == string(retake.SchemeShared) && hmac.Equal(sig, hmacTag(key, text))
 		}, nil
 	}
 	encoded, ok := strings.CutPrefix(shown, publicPrefix)
@@ -129,11 +129,11 @@ func checker(shown string) (func(version string, text, sig []byte) bool, error) 
 	}, nil
 }
 
-func content(id, stamp string, body []byte) []byte {
+func signedContent(id, stamp string, body []byte) []byte {
 	return append([]byte(id+"."+stamp+"."), body...)
 }
 
-func tag(key, text []byte) []byte {
+func hmacTag(key, text []byte) []byte {
 	h := hmac.New(sha256.New, key)
 	h.Write(text)
 	return h.Sum(nil)

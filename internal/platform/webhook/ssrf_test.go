@@ -19,14 +19,14 @@ import (
 	"github.com/retake-dev/retake/internal/platform/webhook/ssrftest"
 )
 
-const enough = 300
+const minCases = 300
 
 // redirects answers as the case says that is told by its number in the path.
 func redirects(cases []ssrftest.Case, port int) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var i int
 		if _, err := fmt.Sscanf(r.URL.Path, "/%d", &i); err == nil && cases[i].Status != 0 {
-			w.Header().Set("Location", cases[i].To(port))
+			w.Header().Set("Location", cases[i].LocationWithPort(port))
 			w.WriteHeader(cases[i].Status)
 		}
 	}
@@ -34,22 +34,22 @@ func redirects(cases []ssrftest.Case, port int) http.HandlerFunc {
 
 func addressed(c ssrftest.Case, i, port int) string {
 	if c.Status != 0 {
-		return fmt.Sprintf("%s%d", c.At(port), i)
+		return fmt.Sprintf("%s%d", c.URLWithPort(port), i)
 	}
-	return c.At(port)
+	return c.URLWithPort(port)
 }
 
 func TestNothingReachesTheInside(t *testing.T) {
 	t.Parallel()
 	cases := ssrftest.Cases()
-	if len(cases) < enough {
-		t.Fatalf("%d cases, want %d", len(cases), enough)
+	if len(cases) < minCases {
+		t.Fatalf("%d cases, want %d", len(cases), minCases)
 	}
-	v := newVault(t)
-	p := newPublic(t, redirects(cases, v.port))
+	v := newInsideListener(t)
+	p := newPublicServer(t, redirects(cases, v.port))
 	refused, followed := 0, 0
 	for i, c := range cases {
-		w := &wire{to: p.Listener.Addr().String()}
+		w := &recordingDialer{to: p.Listener.Addr().String()}
 		s := webhook.NewSender(webhook.SenderOptions{Resolve: c.Resolver(), Dial: w.dial, RootCAs: p.roots, Timeout: 10 * time.Second})
 		o := s.Post(t.Context(), addressed(c, i, v.port), nil, []byte("{}"))
 		if c.Rebinds() {
@@ -66,14 +66,14 @@ func TestNothingReachesTheInside(t *testing.T) {
 		default:
 			t.Errorf("%s (%s, %s): %+v", c.URL, c.Class, c.Why, o)
 		}
-		for _, a := range w.seen() {
+		for _, a := range w.addresses() {
 			if a != ssrftest.PublicAddress {
 				followed++
 				t.Errorf("%s (%s, %s): dialed %s", c.URL, c.Class, c.Why, a)
 			}
 		}
 	}
-	hits := v.settled(t)
+	hits := v.hitCount(t)
 	if hits != 0 {
 		t.Errorf("%d connections reached the inside", hits)
 	}
@@ -84,7 +84,7 @@ func TestNothingReachesTheInside(t *testing.T) {
 // lead to this machine: if the walls fall, nothing may go out to a network.
 func TestNothingReachesTheInsideThroughTheSystem(t *testing.T) {
 	t.Parallel()
-	v := newVault(t)
+	v := newInsideListener(t)
 	n := 0
 	for _, c := range ssrftest.Cases() {
 		if !c.Reaches || c.Status != 0 || c.Rebinds() { // the last two are public at first
@@ -92,11 +92,11 @@ func TestNothingReachesTheInsideThroughTheSystem(t *testing.T) {
 		}
 		n++
 		s := webhook.NewSender(webhook.SenderOptions{Resolve: c.Resolver()})
-		if o := s.Post(t.Context(), c.At(v.port), nil, nil); !o.Refused || o.Status != 0 {
+		if o := s.Post(t.Context(), c.URLWithPort(v.port), nil, nil); !o.Refused || o.Status != 0 {
 			t.Errorf("%s (%s, %s): %+v", c.URL, c.Class, c.Why, o)
 		}
 	}
-	hits := v.settled(t)
+	hits := v.hitCount(t)
 	if hits != 0 || n < 100 {
 		t.Errorf("%d cases, %d connections reached the inside", n, hits)
 	}
@@ -110,8 +110,8 @@ func TestACarelessClientReachesTheInside(t *testing.T) {
 		t.Skip("other kernels do not take all of these addresses for this machine")
 	}
 	cases := ssrftest.Cases()
-	v := newVault(t)
-	p := newPublic(t, redirects(cases, v.port))
+	v := newInsideListener(t)
+	p := newPublicServer(t, redirects(cases, v.port))
 	six := hasSix(v.port)
 	reached, skipped := 0, 0
 	for i, c := range cases {
@@ -123,7 +123,7 @@ func TestACarelessClientReachesTheInside(t *testing.T) {
 			continue
 		}
 		before := v.hits.Load()
-		careless(t, c, p, addressed(c, i, v.port))
+		postCarelessly(t, c, p, addressed(c, i, v.port))
 		if v.hits.Load() == before {
 			t.Errorf("%s (%s): a careless client does not reach the listener", c.URL, c.Class)
 			continue
@@ -144,14 +144,14 @@ func hasSix(port int) bool {
 	return err == nil
 }
 
-// careless checks a name once, as if that meant something, and then lets a plain client go.
-func careless(t *testing.T, c ssrftest.Case, p *public, address string) {
+// postCarelessly checks a name once, as if that meant something, and then lets a plain client go.
+func postCarelessly(t *testing.T, c ssrftest.Case, p *publicServer, address string) {
 	t.Helper()
 	resolve := c.Resolver()
 	if c.Rebinds() {
 		_, _ = resolve(t.Context(), "")
 	}
-	w := &wire{to: p.Listener.Addr().String()}
+	w := &recordingDialer{to: p.Listener.Addr().String()}
 	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -181,7 +181,7 @@ func TestTheURLAlone(t *testing.T) {
 	t.Parallel()
 	n := 0
 	for _, c := range ssrftest.Cases() {
-		err := webhook.CheckURL(c.At(4443), false)
+		err := webhook.CheckURL(c.URLWithPort(4443), false)
 		if c.Late {
 			if err != nil {
 				t.Errorf("%s is said to be fine, but %v", c.URL, err)
@@ -193,7 +193,7 @@ func TestTheURLAlone(t *testing.T) {
 			t.Errorf("%s (%s, %s): %v", c.URL, c.Class, c.Why, err)
 		}
 	}
-	if n < enough {
+	if n < minCases {
 		t.Errorf("only %d cases", n)
 	}
 }
@@ -201,15 +201,15 @@ func TestTheURLAlone(t *testing.T) {
 // The dial alone refuses every host that can be read at all, as if the check had a hole.
 func TestTheDialAlone(t *testing.T) {
 	t.Parallel()
-	v := newVault(t)
+	v := newInsideListener(t)
 	n := 0
 	for _, c := range ssrftest.Cases() {
-		u, err := url.Parse(c.At(v.port))
+		u, err := url.Parse(c.URLWithPort(v.port))
 		if err != nil || u.Hostname() == "" || c.Status != 0 {
 			continue
 		}
 		n++
-		w := &wire{}
+		w := &recordingDialer{}
 		s := webhook.NewSender(webhook.SenderOptions{Resolve: c.Resolver(), Dial: w.dial})
 		address := net.JoinHostPort(u.Hostname(), fmt.Sprint(v.port))
 		if c.Rebinds() {
@@ -219,11 +219,11 @@ func TestTheDialAlone(t *testing.T) {
 		if conn != nil {
 			_ = conn.Close()
 		}
-		if !errors.Is(err, webhook.ErrBarred) {
+		if !errors.Is(err, webhook.ErrNotPublic) {
 			t.Errorf("%s (%s, %s): %v", c.URL, c.Class, c.Why, err)
 		}
 	}
-	if hits := v.settled(t); hits != 0 || n < enough {
+	if hits := v.hitCount(t); hits != 0 || n < minCases {
 		t.Errorf("%d cases, %d connections reached the inside", n, hits)
 	}
 }
@@ -231,18 +231,18 @@ func TestTheDialAlone(t *testing.T) {
 // The control alone refuses, as if check and dial had a hole.
 func TestTheControlAlone(t *testing.T) {
 	t.Parallel()
-	v := newVault(t)
+	v := newInsideListener(t)
 	s := webhook.NewSender(webhook.SenderOptions{})
 	for _, host := range []string{"127.0.0.1", "127.0.0.2", "::1", "0.0.0.0", "::", "::ffff:127.0.0.1", "localhost"} {
 		conn, err := s.Connect(t.Context(), net.JoinHostPort(host, fmt.Sprint(v.port)))
 		if conn != nil {
 			_ = conn.Close()
 		}
-		if !errors.Is(err, webhook.ErrBarred) {
+		if !errors.Is(err, webhook.ErrNotPublic) {
 			t.Errorf("%s: %v", host, err)
 		}
 	}
-	if hits := v.settled(t); hits != 0 {
+	if hits := v.hitCount(t); hits != 0 {
 		t.Errorf("%d connections reached the inside", hits)
 	}
 }
@@ -253,10 +253,10 @@ func TestPublicIsAllowed(t *testing.T) {
 		if err := webhook.CheckURL(u, false); err != nil {
 			t.Errorf("%s: %v", u, err)
 		}
-		w := &wire{}
+		w := &recordingDialer{}
 		s := webhook.NewSender(webhook.SenderOptions{Resolve: resolves(ssrftest.PublicAddress.String()), Dial: w.dial})
-		if o := s.Post(t.Context(), u, nil, nil); o.Refused || !errors.Is(o.Err, errNoTraffic) || len(w.seen()) != 1 {
-			t.Errorf("%s: %+v, dialed %v", u, o, w.seen())
+		if o := s.Post(t.Context(), u, nil, nil); o.Refused || !errors.Is(o.Err, errNoTraffic) || len(w.addresses()) != 1 {
+			t.Errorf("%s: %+v, dialed %v", u, o, w.addresses())
 		}
 	}
 }
@@ -277,20 +277,20 @@ func TestCasesDiffer(t *testing.T) {
 
 func FuzzCheckURL(f *testing.F) {
 	for _, c := range ssrftest.Cases() {
-		f.Add(c.At(443))
+		f.Add(c.URLWithPort(443))
 	}
 	for _, u := range ssrftest.Public() {
 		f.Add(u)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
-		w := &wire{}
+		w := &recordingDialer{}
 		s := webhook.NewSender(webhook.SenderOptions{Resolve: resolves("127.0.0.1", "10.0.0.1", "fd00::1", "::ffff:127.0.0.1"), Dial: w.dial})
 		err := webhook.CheckURL(raw, false)
 		o := s.Post(t.Context(), raw, nil, nil)
 		if err != nil && !o.Refused || o.Err == nil {
 			t.Errorf("%q: the check says %v, the sender %+v", raw, err, o)
 		}
-		for _, a := range w.seen() { // only a public address in the URL itself
+		for _, a := range w.addresses() { // only a public address in the URL itself
 			if a.IsLoopback() || a.IsPrivate() || a.IsLinkLocalUnicast() || a.IsMulticast() || a.IsUnspecified() || a.Is4In6() || a.Zone() != "" {
 				t.Errorf("%q leads to %s", raw, a)
 			}

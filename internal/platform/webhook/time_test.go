@@ -16,8 +16,8 @@ import (
 	"github.com/retake-dev/retake/internal/platform/webhook"
 )
 
-// piped is a dial whose addresses are pipes: one that is served answers, others hang.
-func piped(serve string, mu *sync.Mutex, dials *[]string) func(ctx context.Context, network, address string) (net.Conn, error) {
+// pipeDialer is a dial whose addresses are pipes: one that is served answers, others hang.
+func pipeDialer(serve string, mu *sync.Mutex, dials *[]string) func(ctx context.Context, network, address string) (net.Conn, error) {
 	return func(ctx context.Context, _, address string) (net.Conn, error) {
 		mu.Lock()
 		*dials = append(*dials, address)
@@ -42,7 +42,7 @@ func TestOneDeadAddressDoesNotTakeAllTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		var dials []string
-		s := webhook.NewSender(webhook.SenderOptions{Lenient: true, Resolve: resolves("1.1.1.1", "8.8.8.8"), Dial: piped("8.8.8.8:80", &mu, &dials)})
+		s := webhook.NewSender(webhook.SenderOptions{Lenient: true, Resolve: resolves("1.1.1.1", "8.8.8.8"), Dial: pipeDialer("8.8.8.8:80", &mu, &dials)})
 		begin := clock.Wall.Now()
 		o := s.Post(t.Context(), "http://hooks.example.com/", nil, nil)
 		if took := clock.Wall.Now().Sub(begin); o.Err != nil || took != 10*time.Second || len(dials) != 2 {
@@ -56,7 +56,7 @@ func TestTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		var dials []string
-		s := webhook.NewSender(webhook.SenderOptions{Lenient: true, Resolve: resolves("1.1.1.1"), Dial: piped("", &mu, &dials)})
+		s := webhook.NewSender(webhook.SenderOptions{Lenient: true, Resolve: resolves("1.1.1.1"), Dial: pipeDialer("", &mu, &dials)})
 		begin := clock.Wall.Now()
 		o := s.Post(t.Context(), "http://hooks.example.com/", nil, nil)
 		if took := clock.Wall.Now().Sub(begin); !errors.Is(o.Err, context.DeadlineExceeded) || o.Refused || took != 20*time.Second {

@@ -18,47 +18,47 @@ const (
 )
 
 // insideNames are the ends of names that never lead to a public machine.
-var insideNames = []string{
+var internalSuffixes = []string{
 	"localhost", "local", "localdomain", "internal", "intranet", "private", "corp", "home", "lan", "home.arpa",
 	"default", "svc", "onion", "alt", "invalid",
 }
 
-// form is how much of a URL is let pass.
-type form struct {
-	plain  bool           // http too
-	loops  bool           // this machine too
-	inside bool           // names of the inside too; their addresses are filtered later
-	allow  []netip.Prefix // addresses of the inside that are let pass
+// urlPolicy is how much of a URL is let pass.
+type urlPolicy struct {
+	allowHTTP          bool           // http too
+	allowLoopback      bool           // this machine too
+	allowInternalNames bool           // names of the inside too; their addresses are filtered later
+	allowedPrefixes    []netip.Prefix // addresses of the inside that are let pass
 }
 
 // CheckURL refuses a URL that no message is sent to. That it passes does not mean that its
 // name resolves to a public address: that is only known when a message is sent. Lenient
 // lets http and this machine pass, for development.
 func CheckURL(raw string, lenient bool) error {
-	_, err := form{plain: lenient, loops: lenient}.check(raw)
+	_, err := urlPolicy{allowHTTP: lenient, allowLoopback: lenient}.checkURL(raw)
 	return err
 }
 
-func (f form) check(raw string) (*url.URL, error) {
+func (f urlPolicy) checkURL(raw string) (*url.URL, error) {
 	if len(raw) > maxURL {
-		return nil, refuse("it is longer than %d characters", maxURL)
+		return nil, refuseURL("it is longer than %d characters", maxURL)
 	}
 	// Whoever reads a URL otherwise than we do must not be led elsewhere.
 	if strings.ContainsFunc(raw, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '\\' }) {
-		return nil, refuse("it has a character that must be encoded")
+		return nil, refuseURL("it has a character that must be encoded")
 	}
 	if strings.Contains(raw, "#") {
-		return nil, refuse("it has a fragment")
+		return nil, refuseURL("it has a fragment")
 	}
 	u, err := url.Parse(raw)
 	if err != nil {
-		return nil, refuse("it cannot be read")
+		return nil, refuseURL("it cannot be read")
 	}
-	if u.Scheme != "https" && (!f.plain || u.Scheme != "http") {
-		return nil, refuse("it does not begin with https")
+	if u.Scheme != "https" && (!f.allowHTTP || u.Scheme != "http") {
+		return nil, refuseURL("it does not begin with https")
 	}
 	if u.User != nil {
-		return nil, refuse("it has a name or a password before the host")
+		return nil, refuseURL("it has a name or a password before the host")
 	}
 	if err := checkPort(u); err != nil {
 		return nil, err
@@ -68,22 +68,22 @@ func (f form) check(raw string) (*url.URL, error) {
 
 func checkPort(u *url.URL) error {
 	if u.Opaque != "" || u.Hostname() == "" || strings.HasSuffix(u.Host, ":") {
-		return refuse("it has no host, or a colon without a port")
+		return refuseURL("it has no host, or a colon without a port")
 	}
 	if p := u.Port(); p != "" {
 		if n, err := strconv.ParseUint(p, 10, 16); err != nil || n == 0 || strconv.FormatUint(n, 10) != p {
-			return refuse("its port is no port")
+			return refuseURL("its port is no port")
 		}
 	}
 	return nil
 }
 
-func (f form) checkHost(u *url.URL) error {
+func (f urlPolicy) checkHost(u *url.URL) error {
 	host := strings.ToLower(u.Hostname())
 	if strings.HasPrefix(u.Host, "[") {
 		a, err := netip.ParseAddr(host)
 		if err != nil || !a.Is6() {
-			return refuse("its address is no address")
+			return refuseURL("its address is no address")
 		}
 		return f.checkAddress(a)
 	}
@@ -93,45 +93,45 @@ func (f form) checkHost(u *url.URL) error {
 	return f.checkName(host)
 }
 
-func (f form) checkAddress(a netip.Addr) error {
-	if why := f.bars(a); why != "" {
-		return refuse("its address is not public but %s", why)
+func (f urlPolicy) checkAddress(a netip.Addr) error {
+	if why := f.blockReason(a); why != "" {
+		return refuseURL("its address is not public but %s", why)
 	}
 	return nil
 }
 
-// bars answers what keeps a message from an address under this form.
-func (f form) bars(a netip.Addr) string {
-	why := barred(a)
+// blockReason answers what keeps a message from an address under this form.
+func (f urlPolicy) blockReason(a netip.Addr) string {
+	why := nonPublicReason(a)
 	switch {
-	case why == "", f.loops && a.IsLoopback() && !a.Is4In6():
+	case why == "", f.allowLoopback && a.IsLoopback() && !a.Is4In6():
 		return ""
-	case slices.ContainsFunc(f.allow, func(p netip.Prefix) bool { return p.Contains(a) }):
+	case slices.ContainsFunc(f.allowedPrefixes, func(p netip.Prefix) bool { return p.Contains(a) }):
 		return ""
 	}
 	return why
 }
 
-func (f form) checkName(host string) error {
+func (f urlPolicy) checkName(host string) error {
 	labels := strings.Split(host, ".")
 	for _, l := range labels {
 		if !isLabel(l) {
-			return refuse("its host is no name")
+			return refuseURL("its host is no name")
 		}
 	}
 	// A last part that is a number makes an address of it, for many: 127.1, 0x7f000001.
 	if last := labels[len(labels)-1]; len(host) > maxName || isNumber(last) {
-		return refuse("its host is no name")
+		return refuseURL("its host is no name")
 	}
-	if f.inside || f.loops && (host == "localhost" || strings.HasSuffix(host, ".localhost")) {
+	if f.allowInternalNames || f.allowLoopback && (host == "localhost" || strings.HasSuffix(host, ".localhost")) {
 		return nil
 	}
 	if len(labels) == 1 {
-		return refuse("its host is a name of the inside")
+		return refuseURL("its host is a name of the inside")
 	}
-	for _, end := range insideNames {
+	for _, end := range internalSuffixes {
 		if strings.HasSuffix("."+host, "."+end) {
-			return refuse("its host is a name of the inside")
+			return refuseURL("its host is a name of the inside")
 		}
 	}
 	return nil
@@ -154,7 +154,7 @@ func isNumber(l string) bool {
 	return !strings.ContainsFunc(l, func(r rune) bool { return r < '0' || r > '9' })
 }
 
-func refuse(format string, args ...any) error {
+func refuseURL(format string, args ...any) error {
 	return &retake.Error{
 		Kind: retake.Invalid, What: "no message is sent to this URL: " + fmt.Sprintf(format, args...), Safe: "Nothing was sent.",
 		Hint: "Give an https URL of a public host, such as https://hooks.example.com/retake.",

@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	maxBody = 20_000 // the specification wants less than 20 kB
-	maxWord = 1000   // characters that a text keeps when a body is too long
+	maxBody       = 20_000 // the specification wants less than 20 kB
+	maxTextLength = 1000   // characters that a text keeps when a body is too long
 )
 
 type message struct {
@@ -31,7 +31,7 @@ type message struct {
 // Body makes the body of a message about an event, under the name that its receiver asked
 // for. When it is too long its words are cut, and at last only ids are left.
 func Body(e retake.Event, name retake.EventType) []byte {
-	for _, data := range [...]func(json.RawMessage) any{whole, shortened, named} {
+	for _, data := range [...]func(json.RawMessage) any{fullData, shortenedData, idsOnlyData} {
 		b, err := json.Marshal(message{Type: name, Timestamp: e.Time.UTC(), Data: data(e.Data)})
 		if err == nil && len(b) < maxBody {
 			return b
@@ -41,25 +41,25 @@ func Body(e retake.Event, name retake.EventType) []byte {
 	return b
 }
 
-func whole(raw json.RawMessage) any {
+func fullData(raw json.RawMessage) any {
 	if len(raw) == 0 {
 		return struct{}{}
 	}
 	return raw
 }
 
-func shortened(raw json.RawMessage) any {
+func shortenedData(raw json.RawMessage) any {
 	var d retake.EventData
 	_ = json.Unmarshal(raw, &d) // what cannot be read is not told
 	for _, s := range []*string{&d.Intent, &d.Answer, &d.Name, &d.Why, &d.Address} {
-		if r := []rune(*s); len(r) > maxWord {
-			*s = string(r[:maxWord]) + "…"
+		if r := []rune(*s); len(r) > maxTextLength {
+			*s = string(r[:maxTextLength]) + "…"
 		}
 	}
 	return d
 }
 
-func named(raw json.RawMessage) any {
+func idsOnlyData(raw json.RawMessage) any {
 	var d retake.EventData
 	_ = json.Unmarshal(raw, &d)
 	return retake.EventData{
@@ -73,17 +73,17 @@ var Delays = []time.Duration{
 	5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
 }
 
-const spread = 0.2 // of a delay is left to chance, so that messages that failed together part
+const delayJitter = 0.2 // of a delay is left to chance, so that messages that failed together part
 
-// Wait answers the pause before the next try of a message that was tried so many times;
+// NextDelay answers the pause before the next try of a message that was tried so many times;
 // false: there is none. rnd answers numbers from 0 up to 1; nil: there is no chance.
-func Wait(tried int, rnd func() float64) (time.Duration, bool) {
+func NextDelay(tried int, rnd func() float64) (time.Duration, bool) {
 	if tried < 0 || tried >= len(Delays) {
 		return 0, false
 	}
 	d := Delays[tried]
 	if rnd != nil {
-		d += time.Duration(float64(d) * spread * min(max(rnd(), 0), 1))
+		d += time.Duration(float64(d) * delayJitter * min(max(rnd(), 0), 1))
 	}
 	return d, true
 }

@@ -92,7 +92,7 @@ func TestWait(t *testing.T) {
 	since := []string{"0s", "5s", "5m5s", "35m5s", "2h35m5s", "7h35m5s", "17h35m5s", "31h35m5s", "51h35m5s", "75h35m5s"}
 	var got []string
 	for tried := 0; ; tried++ {
-		d, ok := webhook.Wait(tried, nil)
+		d, ok := webhook.NextDelay(tried, nil)
 		if !ok {
 			break
 		}
@@ -103,20 +103,20 @@ func TestWait(t *testing.T) {
 		t.Errorf("tries at %v, want %v", got, since)
 	}
 	for _, tried := range []int{-1, 10, 1 << 40} {
-		if d, ok := webhook.Wait(tried, nil); ok || d != 0 {
+		if d, ok := webhook.NextDelay(tried, nil); ok || d != 0 {
 			t.Errorf("after %d tries there is another in %v", tried, d)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		tried := rapid.IntRange(0, 9).Draw(t, "tried")
 		r := rapid.Float64Range(-1, 2).Draw(t, "chance")
-		d, _ := webhook.Wait(tried, func() float64 { return r })
+		d, _ := webhook.NextDelay(tried, func() float64 { return r })
 		if least := webhook.Delays[tried]; d < least || d > least+least/5+time.Nanosecond {
 			t.Fatalf("try %d waits %v, by the table %v", tried, d, least)
 		}
 	})
-	a, _ := webhook.Wait(3, func() float64 { return 0.1 })
-	b, _ := webhook.Wait(3, func() float64 { return 0.9 })
+	a, _ := webhook.NextDelay(3, func() float64 { return 0.1 })
+	b, _ := webhook.NextDelay(3, func() float64 { return 0.9 })
 	if a == b {
 		t.Error("chance changes nothing")
 	}

@@ -64,14 +64,14 @@ type Search struct {
 func New(points []Point, known map[retake.ContentID]retake.Verdict) *Search {
 	s := &Search{points: points, known: make(map[retake.ContentID]state, len(known))}
 	for content, v := range known {
-		if st := stateOf(v); st != skipped {
+		if st := verdictState(v); st != skipped {
 			s.known[content] = st
 		}
 	}
 	return s
 }
 
-func stateOf(v retake.Verdict) state {
+func verdictState(v retake.Verdict) state {
 	switch v {
 	case retake.Passed:
 		return passes
@@ -82,65 +82,65 @@ func stateOf(v retake.Verdict) state {
 	}
 }
 
-// Tell gives the answer of one point. A verdict that is not about the files means that
+// SetVerdict gives the answer of one point. A verdict that is not about the files means that
 // the point is passed over.
-func (s *Search) Tell(i int, v retake.Verdict) {
+func (s *Search) SetVerdict(i int, v retake.Verdict) {
 	if i >= 0 && i < len(s.points) {
-		s.known[s.points[i].Content] = stateOf(v)
+		s.known[s.points[i].Content] = verdictState(v)
 	}
 }
 
-func (s *Search) at(i int) state { return s.known[s.points[i].Content] }
+func (s *Search) stateAt(i int) state { return s.known[s.points[i].Content] }
 
 // none is a point that is not known.
-const none = -1
+const noPoint = -1
 
-// view is all that the answers of now say.
-type view struct {
-	top  int   // the newest point that was not passed over
-	low  int   // the oldest one below top
-	good int   // the newest below top that passes, when top fails
-	bad  int   // the oldest after good that fails; without good, the oldest of all
-	open []int // what may be asked between good and bad
+// searchView is all that the answers of now say.
+type searchView struct {
+	newest   int   // the newest point that was not passed over
+	oldest   int   // the oldest one below top
+	good     int   // the newest below top that passes, when top fails
+	bad      int   // the oldest after good that fails; without good, the oldest of all
+	untested []int // what may be asked between good and bad
 }
 
-func (s *Search) look() view {
-	v := view{top: none, low: none, good: none, bad: none}
+func (s *Search) analyze() searchView {
+	v := searchView{newest: noPoint, oldest: noPoint, good: noPoint, bad: noPoint}
 	for i := range s.points {
-		if s.at(i) == skipped {
+		if s.stateAt(i) == skipped {
 			continue
 		}
-		if v.low == none {
-			v.low = i
+		if v.oldest == noPoint {
+			v.oldest = i
 		}
-		v.top = i
+		v.newest = i
 	}
-	if v.top == none || v.low == v.top {
-		v.low = none
+	if v.newest == noPoint || v.oldest == v.newest {
+		v.oldest = noPoint
 	}
-	if v.top == none || s.at(v.top) == passes {
-		v.good = v.top
+	if v.newest == noPoint || s.stateAt(v.newest) == passes {
+		v.good = v.newest
 		return v
 	}
-	for i := range v.top {
-		if s.at(i) == passes {
+	for i := range v.newest {
+		if s.stateAt(i) == passes {
 			v.good = i
 		}
 	}
-	s.between(&v)
+	s.findUntested(&v)
 	return v
 }
 
-// between finds the first that fails after good, and what is open before it.
-func (s *Search) between(v *view) {
-	for i := v.good + 1; i <= v.top; i++ {
-		switch s.at(i) {
+// findUntested finds the first that fails after good, and what is open before it.
+func (s *Search) findUntested(v *searchView) {
+	for i := v.good + 1; i <= v.newest; i++ {
+		switch s.stateAt(i) {
 		case fails:
 			v.bad = i
 			return
 		case unknown:
-			if i < v.top {
-				v.open = append(v.open, i)
+			if i < v.newest {
+				v.untested = append(v.untested, i)
 			}
 		case passes, skipped:
 		}
@@ -151,34 +151,34 @@ func (s *Search) between(v *view) {
 // newest, then the oldest, then halves what is between; next to a point that could not
 // be run come its neighbours, the farthest from the middle last.
 func (s *Search) Next() (i int, ok bool) {
-	v := s.look()
+	v := s.analyze()
 	switch {
-	case v.top == none || s.at(v.top) == passes:
-		return none, false
-	case s.at(v.top) == unknown:
-		return v.top, true
-	case v.good == none && v.low != none && s.at(v.low) == unknown:
-		return v.low, true
-	case v.good == none || len(v.open) == 0:
-		return none, false
+	case v.newest == noPoint || s.stateAt(v.newest) == passes:
+		return noPoint, false
+	case s.stateAt(v.newest) == unknown:
+		return v.newest, true
+	case v.good == noPoint && v.oldest != noPoint && s.stateAt(v.oldest) == unknown:
+		return v.oldest, true
+	case v.good == noPoint || len(v.untested) == 0:
+		return noPoint, false
 	}
-	return v.open[len(v.open)/2], true
+	return v.untested[len(v.untested)/2], true
 }
 
-// Most is how many runs there are at most from here, when every point can be run and
+// MaxRuns is how many runs there are at most from here, when every point can be run and
 // no content that comes again leads to a border nearer the newest checkpoint.
-func (s *Search) Most() int {
-	v := s.look()
-	if v.top == none || s.at(v.top) == passes {
+func (s *Search) MaxRuns() int {
+	v := s.analyze()
+	if v.newest == noPoint || s.stateAt(v.newest) == passes {
 		return 0
 	}
 	runs := 0
-	if s.at(v.top) == unknown {
+	if s.stateAt(v.newest) == unknown {
 		runs++
 	}
-	between := len(v.open)
-	if v.good == none {
-		if v.low == none || s.at(v.low) == fails {
+	between := len(v.untested)
+	if v.good == noPoint {
+		if v.oldest == noPoint || s.stateAt(v.oldest) == fails {
 			return runs
 		}
 		runs++

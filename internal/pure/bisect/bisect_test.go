@@ -12,8 +12,8 @@ import (
 	"github.com/retake-dev/retake/internal/pure/bisect"
 )
 
-// line makes checkpoints from 1 on, one for each content.
-func line(contents ...string) []retake.Checkpoint {
+// newLine makes checkpoints from 1 on, one for each content.
+func newLine(contents ...string) []retake.Checkpoint {
 	var out []retake.Checkpoint
 	for i, c := range contents {
 		out = append(out, retake.Checkpoint{Number: int64(i + 1), Content: retake.ContentID(c)})
@@ -23,7 +23,7 @@ func line(contents ...string) []retake.Checkpoint {
 
 func TestPoints(t *testing.T) {
 	t.Parallel()
-	cps := line("a", "a", "b", "c", "c", "a")
+	cps := newLine("a", "a", "b", "c", "c", "a")
 	slices.Reverse(cps)
 	want := []bisect.Point{{Numbers: []int64{1, 2}, Content: "a"}, {Numbers: []int64{3}, Content: "b"}, {Numbers: []int64{4, 5}, Content: "c"}, {Numbers: []int64{6}, Content: "a"}}
 	if diff := cmp.Diff(want, bisect.Points(cps)); diff != "" {
@@ -34,8 +34,8 @@ func TestPoints(t *testing.T) {
 	}
 }
 
-// world answers as the checkpoints of a history do: "P" passes, "F" fails, "-" cannot be run.
-type world struct {
+// testHistory answers as the checkpoints of a history do: "P" passes, "F" fails, "-" cannot be run.
+type testHistory struct {
 	points []bisect.Point
 	says   map[retake.ContentID]retake.Verdict
 	runs   int
@@ -43,9 +43,9 @@ type world struct {
 
 var verdicts = map[byte]retake.Verdict{'P': retake.Passed, 'F': retake.Failed, '-': retake.CouldNotRun}
 
-// history makes a world of checkpoints with contents of their own.
-func history(says string) *world {
-	w := &world{says: map[retake.ContentID]retake.Verdict{}}
+// newTestHistory makes a world of checkpoints with contents of their own.
+func newTestHistory(says string) *testHistory {
+	w := &testHistory{says: map[retake.ContentID]retake.Verdict{}}
 	for i := range len(says) {
 		p := bisect.Point{Numbers: []int64{int64(i + 1)}, Content: retake.ContentID(fmt.Sprint("c", i))}
 		w.points = append(w.points, p)
@@ -54,7 +54,7 @@ func history(says string) *world {
 	return w
 }
 
-func (w *world) search(t interface{ Fatalf(string, ...any) }, known map[retake.ContentID]retake.Verdict) (bisect.Result, *bisect.Search) {
+func (w *testHistory) search(t interface{ Fatalf(string, ...any) }, known map[retake.ContentID]retake.Verdict) (bisect.Result, *bisect.Search) {
 	s := bisect.New(w.points, known)
 	asked := map[retake.ContentID]bool{}
 	for {
@@ -71,7 +71,7 @@ func (w *world) search(t interface{ Fatalf(string, ...any) }, known map[retake.C
 		}
 		asked[c] = true
 		w.runs++
-		s.Tell(i, w.says[c])
+		s.SetVerdict(i, w.says[c])
 	}
 }
 
@@ -95,11 +95,11 @@ func TestResults(t *testing.T) {
 		"P--F":     {Good: 0, Bad: 3, Skipped: []int{1, 2}, Why: "between 1 and 4 nothing could be run"},
 		"P-PFF":    {Good: 2, Bad: 3},
 	} {
-		got, s := history(says).search(t, nil)
+		got, s := newTestHistory(says).search(t, nil)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%q: %s", says, diff)
 		}
-		if n := s.Most(); n != 0 {
+		if n := s.MaxRuns(); n != 0 {
 			t.Errorf("%q: %d runs are left at the end", says, n)
 		}
 	}
@@ -107,25 +107,25 @@ func TestResults(t *testing.T) {
 
 func TestNewestThenOldestThenTheMiddle(t *testing.T) {
 	t.Parallel()
-	w := history("PPPPPPPPF")
+	w := newTestHistory("PPPPPPPPF")
 	s := bisect.New(w.points, nil)
 	for at, want := range []int{8, 0, 4, 6} {
 		i, ok := s.Next()
 		if !ok || i != want {
 			t.Fatalf("run %d is at %d, want %d", at, i, want)
 		}
-		s.Tell(i, w.says[w.points[i].Content])
+		s.SetVerdict(i, w.says[w.points[i].Content])
 	}
 }
 
 func TestBesideWhatCannotRunComeItsNeighbours(t *testing.T) {
 	t.Parallel()
-	w := history("P-------F")
+	w := newTestHistory("P-------F")
 	s := bisect.New(w.points, nil)
 	var asked []int
 	for i, ok := s.Next(); ok; i, ok = s.Next() {
 		asked = append(asked, i)
-		s.Tell(i, w.says[w.points[i].Content])
+		s.SetVerdict(i, w.says[w.points[i].Content])
 	}
 	if want := []int{8, 0, 4, 5, 3, 6, 2, 7, 1}; !slices.Equal(asked, want) {
 		t.Errorf("asked %v, want %v", asked, want)
@@ -142,15 +142,15 @@ func TestAThousandCheckpointsTakeTwelveRuns(t *testing.T) {
 				says[i] = 'F'
 			}
 		}
-		w := history(string(says))
-		if most := bisect.New(w.points, nil).Most(); most > 12 {
+		w := newTestHistory(string(says))
+		if most := bisect.New(w.points, nil).MaxRuns(); most > 12 {
 			t.Fatalf("it may take %d runs", most)
 		}
 		r, _ := w.search(t, nil)
 		if r.Good != border-1 || r.Bad != border || r.Why != "" || w.runs > 12 {
 			t.Fatalf("border %d: %+v after %d runs", border, r, w.runs)
 		}
-		again := &world{points: w.points}
+		again := &testHistory{points: w.points}
 		if stored, _ := again.search(t, w.says); stored.Good != r.Good || stored.Bad != r.Bad || again.runs != 0 {
 			t.Fatalf("with everything stored: %+v after %d runs", stored, again.runs)
 		}
@@ -160,8 +160,8 @@ func TestAThousandCheckpointsTakeTwelveRuns(t *testing.T) {
 // A return to a checkpoint that passes, and what broke after it: the old break does not count.
 func TestContentThatCameAgainSharesItsAnswer(t *testing.T) {
 	t.Parallel()
-	points := bisect.Points(line("p1", "p2", "p3", "f1", "f2", "p3", "p4", "f3", "f4"))
-	w := &world{points: points, says: map[retake.ContentID]retake.Verdict{}}
+	points := bisect.Points(newLine("p1", "p2", "p3", "f1", "f2", "p3", "p4", "f3", "f4"))
+	w := &testHistory{points: points, says: map[retake.ContentID]retake.Verdict{}}
 	for _, p := range points {
 		w.says[p.Content] = verdicts[map[byte]byte{'p': 'P', 'f': 'F'}[p.Content[0]]]
 	}
@@ -176,7 +176,7 @@ func TestContentThatCameAgainSharesItsAnswer(t *testing.T) {
 
 func TestWhatCouldNotRunOnceIsTriedAgain(t *testing.T) {
 	t.Parallel()
-	w := history("PPF")
+	w := newTestHistory("PPF")
 	r, _ := w.search(t, map[retake.ContentID]retake.Verdict{"c2": retake.CouldNotRun, "c1": retake.RanOnOther})
 	if r.Good != 1 || r.Bad != 2 || w.runs != 3 {
 		t.Errorf("%+v after %d runs", r, w.runs)
@@ -185,17 +185,17 @@ func TestWhatCouldNotRunOnceIsTriedAgain(t *testing.T) {
 
 func TestAnswersOfNoPointChangeNothing(t *testing.T) {
 	t.Parallel()
-	w := history("PF")
+	w := newTestHistory("PF")
 	s := bisect.New(w.points, nil)
-	s.Tell(-1, retake.Passed)
-	s.Tell(2, retake.Failed)
+	s.SetVerdict(-1, retake.Passed)
+	s.SetVerdict(2, retake.Failed)
 	if i, ok := s.Next(); !ok || i != 1 {
 		t.Errorf("next is %d, %v", i, ok)
 	}
 }
 
 // isBorder looks at every point, as somebody would who has all the time.
-func isBorder(w *world, r bisect.Result) bool {
+func isBorder(w *testHistory, r bisect.Result) bool {
 	if r.Good < 0 || r.Bad <= r.Good || w.says[w.points[r.Good].Content] != retake.Passed || w.says[w.points[r.Bad].Content] != retake.Failed {
 		return false
 	}
@@ -208,7 +208,7 @@ func isBorder(w *world, r bisect.Result) bool {
 }
 
 // ends are what a walk over all points sees first from either side.
-func (w *world) ends() (oldest, newest retake.Verdict) {
+func (w *testHistory) ends() (oldest, newest retake.Verdict) {
 	for _, p := range w.points {
 		if v := w.says[p.Content]; v != retake.CouldNotRun {
 			newest = v
@@ -225,7 +225,7 @@ func TestSearchAgreesWithAWalk(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		kinds := rapid.SampledFrom([]string{"PF", "PF-", "PPF", "PFF", "P-F---"}).Draw(t, "kinds")
 		contents := rapid.SliceOfN(rapid.IntRange(0, 40), 1, 60).Draw(t, "contents")
-		w := &world{says: map[retake.ContentID]retake.Verdict{}}
+		w := &testHistory{says: map[retake.ContentID]retake.Verdict{}}
 		var names []string
 		for _, c := range contents {
 			id := retake.ContentID(fmt.Sprint("c", c))
@@ -234,7 +234,7 @@ func TestSearchAgreesWithAWalk(t *testing.T) {
 				w.says[id] = verdicts[rapid.SampledFrom([]byte(kinds)).Draw(t, "says")]
 			}
 		}
-		w.points = bisect.Points(line(names...))
+		w.points = bisect.Points(newLine(names...))
 		known := map[retake.ContentID]retake.Verdict{}
 		for id, v := range w.says {
 			if rapid.IntRange(0, 3).Draw(t, "stored") == 0 {
@@ -277,7 +277,7 @@ func TestMostIsKept(t *testing.T) {
 		for i := range says {
 			says[i] = rapid.SampledFrom([]byte("PF")).Draw(t, "says")
 		}
-		w := history(string(says))
+		w := newTestHistory(string(says))
 		known := map[retake.ContentID]retake.Verdict{}
 		for i, p := range w.points {
 			if rapid.IntRange(0, 9).Draw(t, "stored") == 0 {
@@ -286,7 +286,7 @@ func TestMostIsKept(t *testing.T) {
 		}
 		s := bisect.New(w.points, known)
 		for {
-			most := s.Most()
+			most := s.MaxRuns()
 			i, ok := s.Next()
 			if !ok {
 				if most != 0 {
@@ -294,8 +294,8 @@ func TestMostIsKept(t *testing.T) {
 				}
 				return
 			}
-			s.Tell(i, w.says[w.points[i].Content])
-			if now := s.Most(); now >= most {
+			s.SetVerdict(i, w.says[w.points[i].Content])
+			if now := s.MaxRuns(); now >= most {
 				t.Fatalf("from %d runs to %d", most, now)
 			}
 		}

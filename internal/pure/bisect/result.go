@@ -12,42 +12,42 @@ type Result struct {
 
 // Result is what is known now. It is final when Next names no point.
 func (s *Search) Result() Result {
-	v := s.look()
+	v := s.analyze()
 	r := Result{Good: v.good, Bad: v.bad}
 	for i := range s.points {
-		if s.at(i) == skipped {
+		if s.stateAt(i) == skipped {
 			r.Skipped = append(r.Skipped, i)
 		}
 	}
 	if _, more := s.Next(); !more {
-		r.Why = s.why(v)
+		r.Why = s.noBorderReason(v)
 	}
 	return r
 }
 
-func (s *Search) why(v view) string {
+func (s *Search) noBorderReason(v searchView) string {
 	newest, first := len(s.points)-1, 0
 	switch {
 	case len(s.points) == 0:
 		return "there is no checkpoint"
-	case v.top == none:
+	case v.newest == noPoint:
 		return "nothing could be run"
-	case s.at(v.top) == passes && v.top == newest:
+	case s.stateAt(v.newest) == passes && v.newest == newest:
 		return "it passes at the newest checkpoint"
-	case s.at(v.top) == passes:
-		return fmt.Sprintf("it passes at %d, and nothing after it could be run", s.last(v.top))
-	case v.good == none && s.at(first) == fails:
+	case s.stateAt(v.newest) == passes:
+		return fmt.Sprintf("it passes at %d, and nothing after it could be run", s.newestNumber(v.newest))
+	case v.good == noPoint && s.stateAt(first) == fails:
 		return "it fails already at the first"
-	case v.good == none:
+	case v.good == noPoint:
 		return fmt.Sprintf("it fails at %d, and nothing before it could be run", s.points[v.bad].Numbers[0])
 	case v.bad-v.good > 1:
-		return fmt.Sprintf("between %d and %d nothing could be run", s.last(v.good), s.points[v.bad].Numbers[0])
+		return fmt.Sprintf("between %d and %d nothing could be run", s.newestNumber(v.good), s.points[v.bad].Numbers[0])
 	}
 	return ""
 }
 
-// last is the newest checkpoint of a point.
-func (s *Search) last(i int) int64 {
+// newestNumber is the newest checkpoint of a point.
+func (s *Search) newestNumber(i int) int64 {
 	n := s.points[i].Numbers
 	return n[len(n)-1]
 }

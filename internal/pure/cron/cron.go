@@ -19,49 +19,49 @@ import (
 )
 
 const (
-	fieldCount = 5
-	maxText    = 256
-	allowed    = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ*,-/ \t"
+	fieldCount    = 5
+	maxTextLength = 256
+	allowedChars  = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ*,-/ \t"
 	// The library gives up after five years; the 29th of February may be eight away.
-	horizon    = 5
-	maxAttempt = 3
+	searchYears = 5
+	maxSearches = 3
 )
 
 var parser = cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow)
 
-// Cadence is when something is due. The zero value never comes.
-type Cadence struct {
-	text string
-	when cron.Schedule
+// Schedule is when something is due. The zero value never comes.
+type Schedule struct {
+	text     string
+	schedule cron.Schedule
 }
 
 // Parse reads five fields: minute, hour, day of month, month, day of week.
-func Parse(text string) (Cadence, error) {
-	if len(text) > maxText {
-		return Cadence{}, wrong("it is too long")
+func Parse(text string) (Schedule, error) {
+	if len(text) > maxTextLength {
+		return Schedule{}, invalidError("it is too long")
 	}
 	// Also keeps out zones, names that begin with @, and seconds, of which the library
 	// knows more than we want; some of them it reads beyond their end.
-	if i := strings.IndexFunc(text, func(r rune) bool { return !strings.ContainsRune(allowed, r) }); i >= 0 {
-		return Cadence{}, wrong(fmt.Sprintf("%q has no meaning in it", []rune(text[i:])[0]))
+	if i := strings.IndexFunc(text, func(r rune) bool { return !strings.ContainsRune(allowedChars, r) }); i >= 0 {
+		return Schedule{}, invalidError(fmt.Sprintf("%q has no meaning in it", []rune(text[i:])[0]))
 	}
 	fields := strings.Fields(text)
 	if len(fields) != fieldCount {
-		return Cadence{}, wrong(fmt.Sprintf("it has %d fields, not %d", len(fields), fieldCount))
+		return Schedule{}, invalidError(fmt.Sprintf("it has %d fields, not %d", len(fields), fieldCount))
 	}
 	for _, f := range fields {
 		if err := checkField(f); err != nil {
-			return Cadence{}, err
+			return Schedule{}, err
 		}
 	}
-	c := Cadence{text: strings.Join(fields, " ")}
+	c := Schedule{text: strings.Join(fields, " ")}
 	when, err := parser.Parse(c.text)
 	if err != nil {
-		return Cadence{}, wrong(blame(fields))
+		return Schedule{}, invalidError(findBadField(fields))
 	}
-	c.when = when
+	c.schedule = when
 	if c.Next(time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)).IsZero() {
-		return Cadence{}, wrong("no such day ever comes")
+		return Schedule{}, invalidError("no such day ever comes")
 	}
 	return c, nil
 }
@@ -72,9 +72,9 @@ func checkField(field string) error {
 		base, _, _ := strings.Cut(item, "/")
 		switch {
 		case item == "":
-			return wrong(fmt.Sprintf("%q has an empty item", field))
+			return invalidError(fmt.Sprintf("%q has an empty item", field))
 		case strings.Contains(base, "*") && base != "*":
-			return wrong(fmt.Sprintf("%q has a star where a number belongs", field))
+			return invalidError(fmt.Sprintf("%q has a star where a number belongs", field))
 		}
 	}
 	return nil
@@ -82,8 +82,8 @@ func checkField(field string) error {
 
 var fieldNames = [fieldCount]string{"minute", "hour", "day of month", "month", "day of week"}
 
-// blame answers which field is wrong. The library tells it in words that are not for users.
-func blame(fields []string) string {
+// findBadField answers which field is wrong. The library tells it in words that are not for users.
+func findBadField(fields []string) string {
 	for i, f := range fields {
 		alone := [fieldCount]string{"*", "*", "*", "*", "*"}
 		alone[i] = f
@@ -95,26 +95,26 @@ func blame(fields []string) string {
 }
 
 // String answers the five fields, with one space between them.
-func (c Cadence) String() string { return c.text }
+func (c Schedule) String() string { return c.text }
 
 // Next answers the first time after a time, in UTC.
-func (c Cadence) Next(after time.Time) time.Time {
-	if c.when == nil {
+func (c Schedule) Next(after time.Time) time.Time {
+	if c.schedule == nil {
 		return time.Time{}
 	}
 	after = after.UTC()
-	for range maxAttempt {
-		if next := c.when.Next(after); !next.IsZero() {
+	for range maxSearches {
+		if next := c.schedule.Next(after); !next.IsZero() {
 			return next
 		}
-		after = after.AddDate(horizon, 0, 0)
+		after = after.AddDate(searchYears, 0, 0)
 	}
 	return time.Time{}
 }
 
-// Between answers how many times lie after from and not after to. It counts no further
+// CountBetween answers how many times lie after from and not after to. It counts no further
 // than the limit.
-func (c Cadence) Between(from, to time.Time, limit int) int {
+func (c Schedule) CountBetween(from, to time.Time, limit int) int {
 	n := 0
 	for at := c.Next(from); n < limit && !at.IsZero() && !at.After(to); at = c.Next(at) {
 		n++
@@ -133,7 +133,7 @@ func Jitter(id string, at time.Time, maximum time.Duration) time.Duration {
 	return time.Duration(binary.BigEndian.Uint64(sum[:8]) % uint64(maximum))
 }
 
-func wrong(why string) error {
+func invalidError(why string) error {
 	return &retake.Error{
 		Kind: retake.Invalid, What: "the cadence makes no sense: " + why, Safe: "Nothing was changed.",
 		Hint: "Write five fields in UTC: minute, hour, day of month, month, day of week; 0 3 * * * is every night at three.",

@@ -79,8 +79,8 @@ func TestErrorsNameTheField(t *testing.T) {
 
 func TestZero(t *testing.T) {
 	t.Parallel()
-	var c cron.Cadence
-	if now := at("2026-01-01 00:00:00"); !c.Next(now).IsZero() || c.Between(now, now.AddDate(1, 0, 0), 10) != 0 || c.String() != "" {
+	var c cron.Schedule
+	if now := at("2026-01-01 00:00:00"); !c.Next(now).IsZero() || c.CountBetween(now, now.AddDate(1, 0, 0), 10) != 0 || c.String() != "" {
 		t.Error("a cadence that nobody parsed comes")
 	}
 }
@@ -147,7 +147,7 @@ func TestMinuteByMinute(t *testing.T) {
 				want = append(want, m)
 			}
 		}
-		if n := c.Between(begin, end, 1<<20); n != len(want) {
+		if n := c.CountBetween(begin, end, 1<<20); n != len(want) {
 			t.Fatalf("%s: %d times after %v, want %d", c, n, begin, len(want))
 		}
 		next := begin
@@ -181,7 +181,7 @@ func TestBetween(t *testing.T) {
 		{from, from.AddDate(1000, 0, 0), 500, 500}, // years of minutes, and no more work than the limit
 		{time.Time{}, from, 500, 500},
 	} {
-		if got := every.Between(c.from, c.to, c.limit); got != c.want {
+		if got := every.CountBetween(c.from, c.to, c.limit); got != c.want {
 			t.Errorf("from %v to %v with limit %d: %d, want %d", c.from, c.to, c.limit, got, c.want)
 		}
 	}
@@ -246,7 +246,7 @@ func FuzzParse(f *testing.F) {
 		if again, err := cron.Parse(c.String()); err != nil || !again.Next(now).Equal(next) {
 			t.Errorf("%q is read again as %q: %v", text, again, err)
 		}
-		if n := c.Between(now, now.AddDate(20, 0, 0), 100); n < 1 || n > 100 {
+		if n := c.CountBetween(now, now.AddDate(20, 0, 0), 100); n < 1 || n > 100 {
 			t.Errorf("%q comes %d times in twenty years", text, n)
 		}
 	})

@@ -32,7 +32,7 @@ var (
 
 // Excludes are the patterns of the policy, in the form of git's ignore files.
 type Excludes struct {
-	rules *layer // nil: nothing is left out
+	layer *patternLayer // nil: nothing is left out
 }
 
 // NewExcludes reads patterns, one each, relative to the root of the workspace. A
@@ -41,84 +41,84 @@ func NewExcludes(patterns []string) (*Excludes, error) {
 	if len(patterns) > MaxPatterns {
 		return nil, fmt.Errorf("read %d patterns: %w", len(patterns), ErrTooMany)
 	}
-	l := &layer{}
+	l := &patternLayer{}
 	for _, text := range patterns {
 		if len(text) > MaxLine {
 			return nil, fmt.Errorf("read pattern %.60q: %w", text, ErrTooLong)
 		}
-		p, ok := parse(text)
+		p, ok := parsePattern(text)
 		if !ok || strings.Contains(text, "\n") {
 			return nil, fmt.Errorf("read pattern %q: %w", text, ErrNothing)
 		}
-		if !l.add(p) {
+		if !l.addPattern(p) {
 			return nil, fmt.Errorf("read %d patterns: %w", len(patterns), ErrTooMany)
 		}
 	}
-	return &Excludes{rules: l}, nil
+	return &Excludes{layer: l}, nil
 }
 
 // Match reports whether the policy leaves path out, itself or with a directory
 // above it. A nil Excludes leaves nothing out.
 func (x *Excludes) Match(path string, isDir bool) bool {
-	return x != nil && hidden(x.rules, path, isDir, false)
+	return x != nil && isHidden(x.layer, path, isDir, false)
 }
 
 // Rules are git's rules as they were met on the way down a tree. They do not
 // change: With answers new ones that share the old.
 type Rules struct {
-	last *layer
+	layer *patternLayer
 }
 
-// Root has no rules yet.
-func Root() Rules { return Rules{} }
+// EmptyRules has no rules yet.
+func EmptyRules() Rules { return Rules{} }
 
-// With adds the ignore file of a directory; "" is the root. Files are added from
+// WithFile adds the ignore file of a directory; "" is the root. Files are added from
 // the top down. Lines over the limits do not count; when one of them would bring
 // something back, nothing below dir is hidden any more.
-func (r Rules) With(dir string, content []byte) Rules {
-	l := &layer{up: r.last, dir: strings.Trim(dir, "/")}
+func (r Rules) WithFile(dir string, content []byte) Rules {
+	l := &patternLayer{parent: r.layer, dir: strings.Trim(dir, "/")}
 	if l.dir == "." {
 		l.dir = ""
 	}
-	if r.last != nil {
-		l.count, l.bytes = r.last.count, r.last.bytes
+	if r.layer != nil {
+		l.count, l.bytes = r.layer.count, r.layer.bytes
 	}
 	for line := range strings.Lines(strings.TrimPrefix(string(content), "\ufeff")) {
 		line = strings.TrimSuffix(line, "\n")
-		l.open = l.open || !l.read(strings.TrimSuffix(line, "\r")) && line[0] == '!'
+		l.hidesNothing = l.hidesNothing || !l.addLine(strings.TrimSuffix(line, "\r")) && line[0] == '!'
 	}
-	if len(l.patterns) == 0 && !l.open {
+	if len(l.patterns) == 0 && !l.hidesNothing {
 		return r
 	}
-	return Rules{last: l}
+	return Rules{layer: l}
 }
 
 // Ignored reports whether git would ignore path, itself or with a directory
 // above it, when nothing of it is tracked.
 func (r Rules) Ignored(path string, isDir bool) bool {
-	return hidden(r.last, path, isDir, true)
+	return isHidden(r.layer, path, isDir, true)
 }
 
-// layer is one ignore file; up is the one before it.
-type layer struct {
-	up       *layer
-	dir      string
-	patterns []pattern
-	open     bool // nothing below dir is hidden
-	count    int  // of this layer and all above
-	bytes    int
+// patternLayer is one ignore file; up is the one before it.
+type patternLayer struct {
+	parent       *patternLayer
+	dir          string
+	patterns     []pattern
+	hidesNothing bool // nothing below dir is hidden
+	count        int  // of this layer and all above
+	bytes        int
 }
 
-// read reports whether the line is within the limits.
-func (l *layer) read(line string) bool {
+// addLine reports whether the line is within the limits.
+func (l *patternLayer) addLine(line string) bool {
 	if len(line) > MaxLine {
 		return false
 	}
-	p, ok := parse(line)
-	return !ok || l.add(p)
+	p, ok := parsePattern(line)
+	return !ok || l.addPattern(p)
 }
 
-func (l *layer) add(p pattern) bool {
+func (l *patternLayer) addPattern(p pattern) bool {
 	if l.count == MaxPatterns || l.bytes+len(p.text) > MaxBytes {
 		return false
 	}
@@ -128,8 +128,8 @@ func (l *layer) add(p pattern) bool {
 	return true
 }
 
-// hidden asks for every directory on the way to path, from the top down.
-func hidden(l *layer, path string, isDir, git bool) bool {
+// isHidden asks for every directory on the way to path, from the top down.
+func isHidden(l *patternLayer, path string, isDir, git bool) bool {
 	if l == nil {
 		return false
 	}
@@ -142,15 +142,15 @@ func hidden(l *layer, path string, isDir, git bool) bool {
 		if git && name == ".git" {
 			return false
 		}
-		if name != "" && name != "." && decide(l, path[:end], name, isDir || end < len(path)) {
+		if name != "" && name != "." && isHiddenByLayers(l, path[:end], name, isDir || end < len(path)) {
 			return true
 		}
 	}
 	return false
 }
 
-func decide(l *layer, path, name string, isDir bool) bool {
-	for ; l != nil; l = l.up {
+func isHiddenByLayers(l *patternLayer, path, name string, isDir bool) bool {
+	for ; l != nil; l = l.parent {
 		rel := path
 		if l.dir != "" {
 			below, ok := strings.CutPrefix(path, l.dir)
@@ -159,7 +159,7 @@ func decide(l *layer, path, name string, isDir bool) bool {
 			}
 			rel = below[1:]
 		}
-		if l.open {
+		if l.hidesNothing {
 			return false
 		}
 		for i := len(l.patterns) - 1; i >= 0; i-- {

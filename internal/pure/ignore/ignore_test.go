@@ -71,7 +71,7 @@ func TestExcludesRefuse(t *testing.T) {
 
 func TestRulesNeverHideGit(t *testing.T) {
 	t.Parallel()
-	r := ignore.Root().With("", []byte("*\n.git\n.git/\n/vendor/\n!d/\n"))
+	r := ignore.EmptyRules().WithFile("", []byte("*\n.git\n.git/\n/vendor/\n!d/\n"))
 	for _, path := range []string{".git", ".git/config", ".git/a/b", "d/.git", "d/.git/HEAD"} {
 		if r.Ignored(path, false) || r.Ignored(path, true) {
 			t.Errorf("%q is hidden", path)
@@ -86,9 +86,9 @@ func TestRulesNeverHideGit(t *testing.T) {
 
 func TestRulesDoNotChange(t *testing.T) {
 	t.Parallel()
-	top := ignore.Root().With("", []byte("*.o\n"))
-	a := top.With("a", []byte("!x.o\nhere\n"))
-	b := top.With("b", []byte("there\n"))
+	top := ignore.EmptyRules().WithFile("", []byte("*.o\n"))
+	a := top.WithFile("a", []byte("!x.o\nhere\n"))
+	b := top.WithFile("b", []byte("there\n"))
 	tests := []struct {
 		r    ignore.Rules
 		path string
@@ -96,7 +96,7 @@ func TestRulesDoNotChange(t *testing.T) {
 	}{
 		{top, "a/x.o", true}, {a, "a/x.o", false}, {a, "a/y.o", true}, {a, "x.o", true}, {a, "ab/x.o", true},
 		{b, "a/x.o", true}, {a, "a/here", true}, {a, "here", false}, {b, "a/here", false}, {b, "b/c/there", true},
-		{ignore.Root(), "x.o", false},
+		{ignore.EmptyRules(), "x.o", false},
 	}
 	for _, tt := range tests {
 		if got := tt.r.Ignored(tt.path, false); got != tt.want {
@@ -108,7 +108,7 @@ func TestRulesDoNotChange(t *testing.T) {
 func TestRulesKeepTheLimits(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("a", ignore.MaxLine+1)
-	r := ignore.Root().With("", []byte(long+"\nb\n"))
+	r := ignore.EmptyRules().WithFile("", []byte(long+"\nb\n"))
 	if r.Ignored(long, false) || !r.Ignored("b", false) {
 		t.Error("a line over the limit counts, or hides the next one")
 	}
@@ -116,14 +116,14 @@ func TestRulesKeepTheLimits(t *testing.T) {
 	for i := range ignore.MaxPatterns {
 		fmt.Fprintf(&many, "f%d\n", i)
 	}
-	r = ignore.Root().With("", many.Bytes()).With("d", []byte("late\n"))
+	r = ignore.EmptyRules().WithFile("", many.Bytes()).WithFile("d", []byte("late\n"))
 	if !r.Ignored("f0", false) || !r.Ignored(fmt.Sprintf("f%d", ignore.MaxPatterns-1), false) {
 		t.Error("a pattern within the limit does not count")
 	}
 	if r.Ignored("d/late", false) || !r.Ignored("d/f0", false) {
 		t.Error("a pattern over the limit counts, or takes those within it away")
 	}
-	r = r.With("e", []byte("!f0\n"))
+	r = r.WithFile("e", []byte("!f0\n"))
 	if r.Ignored("e/f1", false) || !r.Ignored("d/f1", false) {
 		t.Error("a lost line that brings something back does not open its directory, or opens more")
 	}
@@ -154,14 +154,14 @@ func TestRulesAgainstGit(t *testing.T) {
 		for range rapid.IntRange(1, 12).Draw(rt, "paths") {
 			addPath(rt, dirs, files)
 		}
-		rules := ignore.Root()
+		rules := ignore.EmptyRules()
 		for _, dir := range sorted(dirs) {
 			check(t, os.MkdirAll(filepath.Join(root, dir), 0o755))
 			if dir == "" || rapid.Bool().Draw(rt, "has rules") {
 				chosen := rapid.SliceOfN(rapid.SampledFrom(lines), 1, 5).Draw(rt, "lines of "+dir)
 				text := []byte(strings.Join(chosen, "\n"))
 				check(t, os.WriteFile(filepath.Join(root, dir, ".gitignore"), text, 0o644))
-				rules = rules.With(dir, text)
+				rules = rules.WithFile(dir, text)
 			}
 		}
 		for path := range files {
@@ -240,7 +240,7 @@ func FuzzRules(f *testing.F) {
 	}
 	f.Add([]byte("*a*a*a*a*a*a*a*a*b"), strings.Repeat("a", 255))
 	f.Fuzz(func(t *testing.T, content []byte, path string) {
-		r := ignore.Root().With("", content).With("a", content)
+		r := ignore.EmptyRules().WithFile("", content).WithFile("a", content)
 		hidden := r.Ignored(path, true)
 		if hidden && !strings.HasSuffix(path, "/") && !r.Ignored(path+"/below", false) {
 			t.Errorf("%q is hidden and what lies below is not", path)

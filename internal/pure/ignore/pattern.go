@@ -13,47 +13,47 @@ type pattern struct {
 	negate  bool
 	dirOnly bool
 	anyDir  bool // holds no slash: matched against the name alone
-	form    form
+	form    patternForm
 	glob    *gitignore.Matcher
 }
 
-type form int
+type patternForm int
 
 const (
-	formGlob form = iota
+	formGlob patternForm = iota
 	formPlain
-	formEnding // a * and then plain text
+	formSuffix // a * and then plain text
 )
 
-const wild = `*?[\`
+const globChars = `*?[\`
 
-// parse reads one line; false when it matches nothing.
-func parse(line string) (pattern, bool) {
+// parsePattern reads one line; false when it matches nothing.
+func parsePattern(line string) (pattern, bool) {
 	var p pattern
 	line, _, _ = strings.Cut(line, "\x00") // where git's own strings end
 	if strings.HasPrefix(line, "#") {
 		return p, false
 	}
-	line = trimSpaces(line)
+	line = trimTrailingSpaces(line)
 	line, p.negate = strings.CutPrefix(line, "!")
-	line = bareSlashes(line)
+	line = unescapeSlashes(line)
 	line, p.dirOnly = strings.CutSuffix(line, "/")
 	p.anyDir = !strings.Contains(line, "/")
-	p.text = stars(strings.TrimPrefix(line, "/"), p.anyDir)
-	if p.text == "" || loneBackslash(p.text) {
+	p.text = normalizeStars(strings.TrimPrefix(line, "/"), p.anyDir)
+	if p.text == "" || endsInBackslash(p.text) {
 		return p, false
 	}
 	switch {
-	case !strings.ContainsAny(p.text, wild):
+	case !strings.ContainsAny(p.text, globChars):
 		p.form = formPlain
-	case p.anyDir && p.text[0] == '*' && !strings.ContainsAny(p.text[1:], wild):
-		p.form = formEnding
+	case p.anyDir && p.text[0] == '*' && !strings.ContainsAny(p.text[1:], globChars):
+		p.form = formSuffix
 		p.text = p.text[1:]
 	default:
 		// A pattern for directories tells the path it matches from the paths
 		// below it; any other one does not.
 		p.glob = gitignore.New("")
-		p.glob.AddPatterns([]byte("/"+guardStars(p.text)+"/"), "")
+		p.glob.AddPatterns([]byte("/"+protectSetStars(p.text)+"/"), "")
 		return p, len(p.glob.Errors()) == 0
 	}
 	return p, true
@@ -69,7 +69,7 @@ func (p *pattern) match(path, name string, isDir bool) bool {
 	switch p.form {
 	case formPlain:
 		return path == p.text
-	case formEnding:
+	case formSuffix:
 		return strings.HasSuffix(path, p.text)
 	default:
 		// As a file, the path itself is refused and what lies below is not.
@@ -77,8 +77,8 @@ func (p *pattern) match(path, name string, isDir bool) bool {
 	}
 }
 
-// trimSpaces removes the spaces at the end that no backslash holds.
-func trimSpaces(s string) string {
+// trimTrailingSpaces removes the spaces at the end that no backslash holds.
+func trimTrailingSpaces(s string) string {
 	end := 0
 	for i := 0; i < len(s); i++ {
 		if s[i] == ' ' {
@@ -92,8 +92,8 @@ func trimSpaces(s string) string {
 	return s[:end]
 }
 
-// bareSlashes writes an escaped slash, which means a slash, as one.
-func bareSlashes(s string) string {
+// unescapeSlashes writes an escaped slash, which means a slash, as one.
+func unescapeSlashes(s string) string {
 	if !strings.Contains(s, `\/`) {
 		return s
 	}
@@ -110,9 +110,9 @@ func bareSlashes(s string) string {
 	return b.String()
 }
 
-// stars writes every form of "any directories" as **. At the end it stands for
+// normalizeStars writes every form of "any directories" as **. At the end it stands for
 // what lies below, and never for the directory itself.
-func stars(text string, anyDir bool) string {
+func normalizeStars(text string, anyDir bool) string {
 	names := strings.Split(text, "/")
 	for i, n := range names {
 		if len(n) > 1 && strings.Trim(n, "*") == "" {
@@ -128,15 +128,15 @@ func stars(text string, anyDir bool) string {
 	return strings.Join(names, "/")
 }
 
-// loneBackslash reports whether the last character is a backslash that holds nothing.
-func loneBackslash(s string) bool {
+// endsInBackslash reports whether the last character is a backslash that holds nothing.
+func endsInBackslash(s string) bool {
 	return (len(s)-len(strings.TrimRight(s, `\`)))%2 == 1
 }
 
-// guardStars adds a character that no name holds to every set with a * in it:
+// protectSetStars adds a character that no name holds to every set with a * in it:
 // the matcher takes such a * for a wildcard when the set ends in plain text, and
 // refuses what the set allows.
-func guardStars(s string) string {
+func protectSetStars(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {
 		end := i + 1
@@ -144,7 +144,7 @@ func guardStars(s string) string {
 		case '\\':
 			end = min(i+2, len(s))
 		case '[':
-			end = setEnd(s, i)
+			end = findSetEnd(s, i)
 		}
 		part := s[i:end]
 		if len(part) > 1 && part[0] == '[' && strings.Contains(part, "*") {
@@ -156,8 +156,8 @@ func guardStars(s string) string {
 	return b.String()
 }
 
-// setEnd answers where the set that begins at i is over, or i+1 when it is none.
-func setEnd(s string, i int) int {
+// findSetEnd answers where the set that begins at i is over, or i+1 when it is none.
+func findSetEnd(s string, i int) int {
 	j := i + 1
 	if j < len(s) && (s[j] == '!' || s[j] == '^') {
 		j++

@@ -17,37 +17,37 @@ const (
 	exactLines = 1 << 13
 )
 
-func steps(base, side int) int { return (base + side) * min(base+side, exactLines) }
+func estimateSteps(base, side int) int { return (base + side) * min(base+side, exactLines) }
 
-// changes compares carefully as long as there are steps left, and gives each change
+// findChanges compares carefully as long as there are steps left, and gives each change
 // one place.
-func changes(base, side []int32) []change {
-	return settle(within(maxSteps, base, side), base, side)
+func findChanges(base, side []int32) []change {
+	return normalizeChanges(diffBounded(maxSteps, base, side), base, side)
 }
 
-// within compares carefully as long as there are steps left. Texts that are too long
+// diffBounded compares carefully as long as there are steps left. Texts that are too long
 // for it are cut first at the lines that each holds once; a part that is still too
 // long stays one change.
-func within(left int, base, side []int32) []change {
-	if steps(len(base), len(side)) <= left {
-		return compare(base, side)
+func diffBounded(left int, base, side []int32) []change {
+	if estimateSteps(len(base), len(side)) <= left {
+		return diffLines(base, side)
 	}
 	var list []change
-	for _, c := range compare(base, side, diff.Fast()) {
-		n := steps(c.to-c.from, c.sideTo-c.sideFrom)
+	for _, c := range diffLines(base, side, diff.Fast()) {
+		n := estimateSteps(c.to-c.from, c.sideTo-c.sideFrom)
 		if n > left {
 			list = append(list, c)
 			continue
 		}
 		left -= n
-		for _, d := range compare(base[c.from:c.to], side[c.sideFrom:c.sideTo]) {
+		for _, d := range diffLines(base[c.from:c.to], side[c.sideFrom:c.sideTo]) {
 			list = append(list, change{c.from + d.from, c.from + d.to, c.sideFrom + d.sideFrom, c.sideFrom + d.sideTo})
 		}
 	}
 	return list
 }
 
-func compare(base, side []int32, how ...diff.Option) []change {
+func diffLines(base, side []int32, how ...diff.Option) []change {
 	hunks := diff.Hunks(base, side, append(how, diff.Context(0))...)
 	list := make([]change, len(hunks))
 	for i, h := range hunks {
@@ -56,22 +56,22 @@ func compare(base, side []int32, how ...diff.Option) []change {
 	return list
 }
 
-// settle gives each change one place where several would tell the same. Lines that
+// normalizeChanges gives each change one place where several would tell the same. Lines that
 // were only added, or only taken away, go down as far as equal lines let them, to
 // the next change, or else up to the one before, when they reach it: added and taken
 // away at one place is more often what somebody did than either alone. What meets
 // becomes one change.
-func settle(list []change, base, side []int32) []change {
+func normalizeChanges(list []change, base, side []int32) []change {
 	var out []change
 	for i, c := range list {
 		end, next := len(base), i+1 < len(list)
 		if next {
 			end = list[i+1].from
 		}
-		moved := c.down(base, side, end)
+		moved := c.shiftDown(base, side, end)
 		if n := len(out); n > 0 && (!next || moved.to < end) {
-			if last, up := out[n-1], c.up(base, side, out[n-1].to); up.from == last.to {
-				moved = change{last.from, up.to, last.sideFrom, up.sideTo}.down(base, side, end)
+			if last, up := out[n-1], c.shiftUp(base, side, out[n-1].to); up.from == last.to {
+				moved = change{last.from, up.to, last.sideFrom, up.sideTo}.shiftDown(base, side, end)
 				out = out[:n-1]
 			}
 		}
@@ -84,8 +84,8 @@ func settle(list []change, base, side []int32) []change {
 	return out
 }
 
-// down moves c over equal lines, not beyond line end of the base.
-func (c change) down(base, side []int32, end int) change {
+// shiftDown moves c over equal lines, not beyond line end of the base.
+func (c change) shiftDown(base, side []int32, end int) change {
 	grew, shrank := c.from == c.to, c.sideFrom == c.sideTo
 	for c.to < end && (grew && side[c.sideFrom] == side[c.sideTo] || shrank && base[c.from] == base[c.to]) {
 		c.from, c.to, c.sideFrom, c.sideTo = c.from+1, c.to+1, c.sideFrom+1, c.sideTo+1
@@ -93,8 +93,8 @@ func (c change) down(base, side []int32, end int) change {
 	return c
 }
 
-// up moves c over equal lines, not above line end of the base.
-func (c change) up(base, side []int32, end int) change {
+// shiftUp moves c over equal lines, not above line end of the base.
+func (c change) shiftUp(base, side []int32, end int) change {
 	grew, shrank := c.from == c.to, c.sideFrom == c.sideTo
 	for c.from > end && (grew && side[c.sideFrom-1] == side[c.sideTo-1] || shrank && base[c.from-1] == base[c.to-1]) {
 		c.from, c.to, c.sideFrom, c.sideTo = c.from-1, c.to-1, c.sideFrom-1, c.sideTo-1

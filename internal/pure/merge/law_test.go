@@ -49,7 +49,7 @@ func TestLawOneSide(t *testing.T) {
 			if (rep.Yours > 0) != (who == "yours" && !bytes.Equal(base, x)) || (rep.Theirs > 0) != (who == "theirs" && !bytes.Equal(base, x)) {
 				t.Fatalf("%s: %+v", who, rep)
 			}
-			if (rep.First > 0) != (rep.Yours > 0) {
+			if (rep.FirstLine > 0) != (rep.Yours > 0) {
 				t.Fatalf("%s: %+v", who, rep)
 			}
 		}
@@ -148,7 +148,7 @@ func TestLawApartIsClean(t *testing.T) {
 			}
 		}
 		out, rep, ok := merge.Lines([]byte(base.String()), []byte(x.String()), []byte(y.String()))
-		rep.First = 0
+		rep.FirstLine = 0
 		if !ok || string(out) != want.String() || rep != counts {
 			t.Fatalf("%v %+v, want %+v: %q, want %q", ok, rep, counts, out, want.String())
 		}
@@ -169,7 +169,7 @@ func FuzzLines(f *testing.F) {
 	f.Fuzz(func(t *testing.T, base, x, y []byte) {
 		out, rep, ok := merge.Lines(base, x, y)
 		if !ok {
-			if out != nil || rep.Conflicts == 0 && merge.Text(base) && merge.Text(x) && merge.Text(y) {
+			if out != nil || rep.Conflicts == 0 && merge.IsText(base) && merge.IsText(x) && merge.IsText(y) {
 				t.Fatalf("not ok, with %q and %+v", out, rep)
 			}
 			return

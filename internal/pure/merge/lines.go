@@ -7,18 +7,18 @@ import (
 
 var newline = []byte{'\n'}
 
-// text is a text in lines. Equal lines of all texts of one merge have equal names.
-type text struct {
-	bytes []byte
-	ends  []int   // where line i ends is ends[i+1]; ends[0] is 0
-	names []int32 // one for each line
+// lineText is a text in lines. Equal lines of all texts of one merge have equal names.
+type lineText struct {
+	bytes   []byte
+	ends    []int   // where line i ends is ends[i+1]; ends[0] is 0
+	lineIDs []int32 // one for each line
 }
 
-// naming gives a short name to each different line.
-type naming map[string]int32
+// lineInterner gives a short name to each different line.
+type lineInterner map[string]int32
 
-func (n naming) split(b []byte) text {
-	t := text{bytes: b, ends: []int{0}}
+func (n lineInterner) splitLines(b []byte) lineText {
+	t := lineText{bytes: b, ends: []int{0}}
 	for at := 0; at < len(b); {
 		end := len(b)
 		if i := bytes.IndexByte(b[at:], '\n'); i >= 0 {
@@ -29,51 +29,51 @@ func (n naming) split(b []byte) text {
 			name = int32(len(n))
 			n[string(b[at:end])] = name
 		}
-		t.names, t.ends = append(t.names, name), append(t.ends, end)
+		t.lineIDs, t.ends = append(t.lineIDs, name), append(t.ends, end)
 		at = end
 	}
 	return t
 }
 
-// side is one of the two changed texts, with what changed since the base.
-type side struct {
-	text
-	list []change
-	at   int // of the next change in list
-	gap  int // lines that this side is ahead of the base, before that change
+// mergeSide is one of the two changed texts, with what changed since the base.
+type mergeSide struct {
+	lineText
+	changes    []change
+	index      int // of the next change in list
+	lineOffset int // lines that this side is ahead of the base, before that change
 }
 
-func (t text) since(base text) side {
-	return side{text: t, list: changes(base.names, t.names)}
+func (t lineText) diffFrom(base lineText) mergeSide {
+	return mergeSide{lineText: t, changes: findChanges(base.lineIDs, t.lineIDs)}
 }
 
-func (s *side) done() bool { return s.at == len(s.list) }
+func (s *mergeSide) isDone() bool { return s.index == len(s.changes) }
 
-// next is the line of the base at which the next change begins.
-func (s *side) next() int {
-	if s.done() {
+// nextLine is the line of the base at which the next change begins.
+func (s *mergeSide) nextLine() int {
+	if s.isDone() {
 		return math.MaxInt
 	}
-	return s.list[s.at].from
+	return s.changes[s.index].from
 }
 
-// span is what a place of the base became on one side.
-type span struct {
+// sideRange is what a place of the base became on one side.
+type sideRange struct {
 	from, to int // lines of the side
 	changes  int
 }
 
-func (s span) still() bool { return s.changes == 0 }
+func (s sideRange) isUnchanged() bool { return s.changes == 0 }
 
-// take passes the changes in a place of the base. No change may cross its bounds.
-func (s *side) take(from, to int) span {
-	got := span{from: from + s.gap}
-	for !s.done() && s.list[s.at].from <= to {
-		c := s.list[s.at]
-		s.gap = c.sideTo - c.to
-		s.at++
+// consumeRange passes the changes in a place of the base. No change may cross its bounds.
+func (s *mergeSide) consumeRange(from, to int) sideRange {
+	got := sideRange{from: from + s.lineOffset}
+	for !s.isDone() && s.changes[s.index].from <= to {
+		c := s.changes[s.index]
+		s.lineOffset = c.sideTo - c.to
+		s.index++
 		got.changes++
 	}
-	got.to = to + s.gap
+	got.to = to + s.lineOffset
 	return got
 }

@@ -28,12 +28,12 @@ type Report struct {
 	Theirs    int // places that only theirs changed
 	Yours     int // places that only yours changed
 	Conflicts int
-	First     int // first line, from 1, of the result that is yours; where yours took lines away, the one after; 0 for none
+	FirstLine int // first line, from 1, of the result that is yours; where yours took lines away, the one after; 0 for none
 }
 
-// Text reports whether b can be merged by lines: it holds no NUL, and is no longer
+// IsText reports whether b can be merged by lines: it holds no NUL, and is no longer
 // than 4 MiB and 262,144 lines. The encoding does not matter.
-func Text(b []byte) bool {
+func IsText(b []byte) bool {
 	return len(b) <= maxBytes && bytes.IndexByte(b, 0) < 0 && bytes.Count(b, newline) < maxLines
 }
 
@@ -41,66 +41,66 @@ func Text(b []byte) bool {
 // changed the same or touching lines differently, or when one of the three is no
 // Text; then out is nil.
 func Lines(base, yours, theirs []byte) (out []byte, rep Report, ok bool) {
-	if !Text(base) || !Text(yours) || !Text(theirs) {
+	if !IsText(base) || !IsText(yours) || !IsText(theirs) {
 		return nil, Report{}, false
 	}
-	names := make(naming)
-	b, y, t := names.split(base), names.split(yours), names.split(theirs)
-	m := merger{base: b, yours: y.since(b), theirs: t.since(b)}
+	names := make(lineInterner)
+	b, y, t := names.splitLines(base), names.splitLines(yours), names.splitLines(theirs)
+	m := merger{base: b, yours: y.diffFrom(b), theirs: t.diffFrom(b)}
 	m.run()
-	if m.rep.Conflicts > 0 {
-		m.rep.First = 0
-		return nil, m.rep, false
+	if m.report.Conflicts > 0 {
+		m.report.FirstLine = 0
+		return nil, m.report, false
 	}
-	return slices.Concat(m.out...), m.rep, true
+	return slices.Concat(m.out...), m.report, true
 }
 
 // merger walks the base from its begin to its end. What it passed is in out.
 type merger struct {
-	base          text
-	yours, theirs side
+	base          lineText
+	yours, theirs mergeSide
 	at            int // line of the base
 	lines         int // in out
 	out           [][]byte
-	rep           Report
+	report        Report
 }
 
 func (m *merger) run() {
-	for !m.yours.done() || !m.theirs.done() {
-		from, to := m.place()
-		m.put(m.base, m.at, from)
-		y, t := m.yours.take(from, to), m.theirs.take(from, to)
+	for !m.yours.isDone() || !m.theirs.isDone() {
+		from, to := m.nextRegion()
+		m.appendLines(m.base, m.at, from)
+		y, t := m.yours.consumeRange(from, to), m.theirs.consumeRange(from, to)
 		m.at = to
 		switch {
-		case t.still():
-			m.mark()
-			m.rep.Yours++
-			m.put(m.yours.text, y.from, y.to)
-		case y.still():
-			m.rep.Theirs++
-			m.put(m.theirs.text, t.from, t.to)
-		case slices.Equal(m.yours.names[y.from:y.to], m.theirs.names[t.from:t.to]):
-			m.put(m.yours.text, y.from, y.to)
+		case t.isUnchanged():
+			m.markFirstLine()
+			m.report.Yours++
+			m.appendLines(m.yours.lineText, y.from, y.to)
+		case y.isUnchanged():
+			m.report.Theirs++
+			m.appendLines(m.theirs.lineText, t.from, t.to)
+		case slices.Equal(m.yours.lineIDs[y.from:y.to], m.theirs.lineIDs[t.from:t.to]):
+			m.appendLines(m.yours.lineText, y.from, y.to)
 		default:
-			m.rep.Conflicts++
+			m.report.Conflicts++
 		}
 	}
-	m.put(m.base, m.at, len(m.base.names))
+	m.appendLines(m.base, m.at, len(m.base.lineIDs))
 }
 
-// place is the next range of the base that was changed. Changes that overlap or
+// nextRegion is the next range of the base that was changed. Changes that overlap or
 // touch are one place.
-func (m *merger) place() (from, to int) {
-	from = min(m.yours.next(), m.theirs.next())
+func (m *merger) nextRegion() (from, to int) {
+	from = min(m.yours.nextLine(), m.theirs.nextLine())
 	to = from
-	i, j := m.yours.at, m.theirs.at
+	i, j := m.yours.index, m.theirs.index
 	for {
 		switch {
-		case i < len(m.yours.list) && m.yours.list[i].from <= to:
-			to = max(to, m.yours.list[i].to)
+		case i < len(m.yours.changes) && m.yours.changes[i].from <= to:
+			to = max(to, m.yours.changes[i].to)
 			i++
-		case j < len(m.theirs.list) && m.theirs.list[j].from <= to:
-			to = max(to, m.theirs.list[j].to)
+		case j < len(m.theirs.changes) && m.theirs.changes[j].from <= to:
+			to = max(to, m.theirs.changes[j].to)
 			j++
 		default:
 			return from, to
@@ -108,14 +108,14 @@ func (m *merger) place() (from, to int) {
 	}
 }
 
-func (m *merger) put(t text, from, to int) {
+func (m *merger) appendLines(t lineText, from, to int) {
 	m.out = append(m.out, t.bytes[t.ends[from]:t.ends[to]])
 	m.lines += to - from
 }
 
-// mark remembers the first line of yours.
-func (m *merger) mark() {
-	if m.rep.First == 0 {
-		m.rep.First = m.lines + 1
+// markFirstLine remembers the first line of yours.
+func (m *merger) markFirstLine() {
+	if m.report.FirstLine == 0 {
+		m.report.FirstLine = m.lines + 1
 	}
 }

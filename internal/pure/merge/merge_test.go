@@ -13,7 +13,7 @@ import (
 func TestLines(t *testing.T) {
 	t.Parallel()
 	clean := func(theirs, yours, first int) merge.Report {
-		return merge.Report{Theirs: theirs, Yours: yours, First: first}
+		return merge.Report{Theirs: theirs, Yours: yours, FirstLine: first}
 	}
 	for _, c := range []struct {
 		name                string
@@ -82,7 +82,7 @@ func TestText(t *testing.T) {
 		"262,143 lines": {bytes.Repeat([]byte("\n"), 1<<18-1), true},
 		"more lines":    {bytes.Repeat([]byte("\n"), 1<<18), false},
 	} {
-		if got := merge.Text(c.b); got != c.want {
+		if got := merge.IsText(c.b); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -130,7 +130,7 @@ func TestLongText(t *testing.T) {
 		}
 	}
 	out, rep, ok := merge.Lines([]byte(b.String()), []byte(y.String()), []byte(u.String()))
-	if !ok || string(out) != want.String() || rep != (merge.Report{Theirs: 60, Yours: 60, First: 501}) {
+	if !ok || string(out) != want.String() || rep != (merge.Report{Theirs: 60, Yours: 60, FirstLine: 501}) {
 		t.Errorf("%v %+v, %d bytes", ok, rep, len(out))
 	}
 }

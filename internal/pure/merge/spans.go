@@ -9,7 +9,7 @@ const spanSteps = 1 << 24
 // Span is a range of lines, counted from 0, that went from one text and the range
 // that came in its place. One of the two may be empty; between two spans lies at
 // least one line that is equal.
-type Span struct{ Before, Gone, After, Came int }
+type Span struct{ Before, Removed, After, Added int }
 
 // Spans tells what leads from before to after, in order. Any bytes will do. Texts that
 // are no Text, or too different for the time there is, have fewer and longer spans;
@@ -18,15 +18,15 @@ func Spans(before, after []byte) []Span {
 	if bytes.Equal(before, after) {
 		return nil
 	}
-	head := sameHead(before, after)
+	head := commonPrefixSize(before, after)
 	skipped := bytes.Count(before[:head], newline)
 	before, after = before[head:], after[head:]
-	tail := sameTail(before, after)
+	tail := commonSuffixSize(before, after)
 	before, after = before[:len(before)-tail], after[:len(after)-tail]
 	var list []change
-	if len(before) > 0 && len(after) > 0 && sized(before) && sized(after) {
-		names := make(naming)
-		list = within(spanSteps, names.split(before).names, names.split(after).names)
+	if len(before) > 0 && len(after) > 0 && isWithinLimits(before) && isWithinLimits(after) {
+		names := make(lineInterner)
+		list = diffBounded(spanSteps, names.splitLines(before).lineIDs, names.splitLines(after).lineIDs)
 	} else {
 		list = []change{{0, countLines(before), 0, countLines(after)}}
 	}
@@ -40,32 +40,32 @@ func Spans(before, after []byte) []Span {
 // Revert takes some spans of the way from before to after back: it is after with the lines
 // of before in their place. It answers false when they overlap, are not in order or do not fit.
 func Revert(before, after []byte, spans []Span) ([]byte, bool) {
-	if !Text(before) || !Text(after) {
+	if !IsText(before) || !IsText(after) {
 		return nil, false
 	}
-	names := make(naming)
-	b, a := names.split(before), names.split(after)
+	names := make(lineInterner)
+	b, a := names.splitLines(before), names.splitLines(after)
 	var out []byte
 	at := 0 // line of after
-	put := func(t text, from, to int) {
+	put := func(t lineText, from, to int) {
 		if n := len(out); from < to && n > 0 && out[n-1] != '\n' { // it was the last line, and is not any more
 			out = append(out, '\n')
 		}
 		out = append(out, t.bytes[t.ends[from]:t.ends[to]]...)
 	}
 	for _, s := range spans {
-		if s.Gone < 0 || s.Came < 0 || s.Before < 0 || s.After < at || s.Gone > len(b.names)-s.Before || s.Came > len(a.names)-s.After {
+		if s.Removed < 0 || s.Added < 0 || s.Before < 0 || s.After < at || s.Removed > len(b.lineIDs)-s.Before || s.Added > len(a.lineIDs)-s.After {
 			return nil, false
 		}
 		put(a, at, s.After)
-		put(b, s.Before, s.Before+s.Gone)
-		at = s.After + s.Came
+		put(b, s.Before, s.Before+s.Removed)
+		at = s.After + s.Added
 	}
-	put(a, at, len(a.names))
+	put(a, at, len(a.lineIDs))
 	return out, true
 }
 
-func sized(b []byte) bool { return len(b) <= maxBytes && bytes.Count(b, newline) < maxLines }
+func isWithinLimits(b []byte) bool { return len(b) <= maxBytes && bytes.Count(b, newline) < maxLines }
 
 func countLines(b []byte) int {
 	n := bytes.Count(b, newline)
@@ -75,8 +75,8 @@ func countLines(b []byte) int {
 	return n
 }
 
-// sameHead is the length of the whole lines that both begin with.
-func sameHead(a, b []byte) int {
+// commonPrefixSize is the length of the whole lines that both begin with.
+func commonPrefixSize(a, b []byte) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
 		n++
@@ -84,9 +84,9 @@ func sameHead(a, b []byte) int {
 	return bytes.LastIndexByte(a[:n], '\n') + 1
 }
 
-// sameTail is the length of the whole lines that both end with. A line is whole when
+// commonSuffixSize is the length of the whole lines that both end with. A line is whole when
 // the text begins with it, or a newline stands before it, in both.
-func sameTail(a, b []byte) int {
+func commonSuffixSize(a, b []byte) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[len(a)-1-n] == b[len(b)-1-n] {
 		n++

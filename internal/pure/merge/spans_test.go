@@ -19,12 +19,12 @@ func apply(before, after []byte, spans []merge.Span) []byte {
 	b, a := bytes.SplitAfter(before, []byte("\n")), bytes.SplitAfter(after, []byte("\n"))
 	out, at := [][]byte{{}}, 0
 	for i, s := range spans {
-		if s.Before < at || i > 0 && s.Before == at || s.Gone < 0 || s.Came < 0 || s.Gone+s.Came == 0 {
+		if s.Before < at || i > 0 && s.Before == at || s.Removed < 0 || s.Added < 0 || s.Removed+s.Added == 0 {
 			return nil
 		}
 		out = append(out, b[at:s.Before]...)
-		out = append(out, a[s.After:s.After+s.Came]...)
-		at = s.Before + s.Gone
+		out = append(out, a[s.After:s.After+s.Added]...)
+		at = s.Before + s.Removed
 	}
 	return bytes.Join(append(out, b[at:]...), nil)
 }
@@ -142,14 +142,14 @@ func TestRevert(t *testing.T) {
 		}
 		wild := rapid.Custom(func(t *rapid.T) merge.Span {
 			n := rapid.OneOf(rapid.IntRange(-2, 15), rapid.SampledFrom([]int{math.MaxInt, math.MinInt}))
-			return merge.Span{Before: n.Draw(t, "a"), Gone: n.Draw(t, "b"), After: n.Draw(t, "c"), Came: n.Draw(t, "d")}
+			return merge.Span{Before: n.Draw(t, "a"), Removed: n.Draw(t, "b"), After: n.Draw(t, "c"), Added: n.Draw(t, "d")}
 		})
 		merge.Revert(before, after, rapid.SliceOfN(wild, 0, 3).Draw(t, "wild")) // must not panic
 	})
-	if got, ok := merge.Revert([]byte("a\nb"), []byte("a\nB\nc\n"), []merge.Span{{Before: 1, Gone: 1, After: 1, Came: 1}}); !ok || string(got) != "a\nb\nc\n" {
+	if got, ok := merge.Revert([]byte("a\nb"), []byte("a\nB\nc\n"), []merge.Span{{Before: 1, Removed: 1, After: 1, Added: 1}}); !ok || string(got) != "a\nb\nc\n" {
 		t.Errorf("a last line without a newline gives %q", got)
 	}
-	if _, ok := merge.Revert([]byte("a\n"), []byte("b\n"), []merge.Span{{Gone: 2, Came: 1}}); ok {
+	if _, ok := merge.Revert([]byte("a\n"), []byte("b\n"), []merge.Span{{Removed: 2, Added: 1}}); ok {
 		t.Error("lines that are not there were taken")
 	}
 }

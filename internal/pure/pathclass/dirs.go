@@ -5,30 +5,30 @@ import (
 	"sync"
 )
 
-// walk goes down a path, and remembers what the directories say of what lies in them.
-type walk struct {
+// pathWalk goes down a path, and remembers what the directories say of what lies in them.
+type pathWalk struct {
 	path        string
 	handwritten bool // people write files with such a name
-	last        string
+	parent      string
 
 	code, config, docs, tests, data bool
 }
 
-// dir answers the class that a directory gives to all below it, or nothing.
-func (w *walk) dir(name string, at int) Class {
-	parent := w.last
-	w.last = name
-	if c := w.strong(parent, name, at); c != "" {
+// classifyDir answers the class that a directory gives to all below it, or nothing.
+func (w *pathWalk) classifyDir(name string, at int) Class {
+	parent := w.parent
+	w.parent = name
+	if c := w.strongClass(parent, name, at); c != "" {
 		return c
 	}
-	if c, ok := weak()[name]; ok && !w.spares(c) {
+	if c, ok := weakDirs()[name]; ok && !w.ignoresWeakName(c) {
 		return c
 	}
-	w.note(name, at)
+	w.noteDir(name, at)
 	return ""
 }
 
-func (w *walk) strong(parent, name string, at int) Class {
+func (w *pathWalk) strongClass(parent, name string, at int) Class {
 	if name == ".git" && strings.HasPrefix(w.path[at:], ".git/hooks/") && !strings.HasSuffix(w.path, ".sample") {
 		w.config = true // programs that git runs are nothing that it keeps for itself
 		return ""
@@ -36,10 +36,10 @@ func (w *walk) strong(parent, name string, at int) Class {
 	if parent == ".git" {
 		return ""
 	}
-	if c, ok := strong()[name]; ok {
+	if c, ok := strongDirs()[name]; ok {
 		return c
 	}
-	if c, ok := pairs[pair{parent, name}]; ok {
+	if c, ok := dirPairs[dirPair{parent, name}]; ok {
 		return c
 	}
 	switch {
@@ -47,23 +47,23 @@ func (w *walk) strong(parent, name string, at int) Class {
 		return Dependency
 	case strings.HasSuffix(name, ".egg-info"), strings.HasPrefix(name, "cmake-build-"), strings.HasPrefix(name, "bazel-"), strings.HasSuffix(name, ".xcarchive"):
 		return Build
-	case strings.HasSuffix(name, ".git") && gitKeeps(w.path[at+len(name)+1:]):
+	case strings.HasSuffix(name, ".git") && isGitInternal(w.path[at+len(name)+1:]):
 		return Git
-	case parent == "base" && digits(name):
+	case parent == "base" && isDigits(name):
 		return Database
 	}
 	return ""
 }
 
-// spares reports whether a weak name does not decide: people name packages "cache", "log"
+// ignoresWeakName reports whether a weak name does not decide: people name packages "cache", "log"
 // and "build" too, and then write programs in them.
-func (w *walk) spares(c Class) bool {
+func (w *pathWalk) ignoresWeakName(c Class) bool {
 	return w.handwritten && (w.code || c != Build)
 }
 
-// note remembers what the names of directories say of the files in them.
-func (w *walk) note(name string, at int) {
-	switch kinds()[name] {
+// noteDir remembers what the names of directories say of the files in them.
+func (w *pathWalk) noteDir(name string, at int) {
+	switch dirKinds()[name] {
 	case inCode:
 		w.code = true
 	case inConfig:
@@ -81,8 +81,8 @@ func (w *walk) note(name string, at int) {
 	}
 }
 
-// folder is the class of a directory that decides nothing.
-func (w *walk) folder() Class {
+// dirClass is the class of a directory that decides nothing.
+func (w *pathWalk) dirClass() Class {
 	switch {
 	case w.tests:
 		return Test
@@ -94,7 +94,7 @@ func (w *walk) folder() Class {
 	return Source
 }
 
-func gitKeeps(rest string) bool {
+func isGitInternal(rest string) bool {
 	for _, d := range []string{"objects/", "refs/", "HEAD", "packed-refs", "config", "hooks/", "logs/", "index"} {
 		if strings.HasPrefix(rest, d) {
 			return true
@@ -103,11 +103,11 @@ func gitKeeps(rest string) bool {
 	return false
 }
 
-func digits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
-// system knows the places of a whole system, for a root that is one.
-func system(path string) (Class, int) {
-	for _, p := range places {
+// systemClass knows the places of a whole system, for a root that is one.
+func systemClass(path string) (Class, int) {
+	for _, p := range systemPaths {
 		if strings.HasPrefix(path, p.prefix) {
 			return p.class, len(p.prefix)
 		}
@@ -115,7 +115,7 @@ func system(path string) (Class, int) {
 	return "", 0
 }
 
-var places = []struct {
+var systemPaths = []struct {
 	prefix string
 	class  Class
 }{
@@ -128,7 +128,7 @@ var places = []struct {
 }
 
 // strong names of directories decide wherever they stand.
-var strong = index(map[Class]string{
+var strongDirs = indexNames(map[Class]string{
 	Git: ".git .hg .svn .jj .bzr CVS .sl",
 	Dependency: `node_modules bower_components jspm_packages web_modules .pnpm
 		site-packages dist-packages __pypackages__ .venv venv .virtualenv virtualenv .tox .nox .eggs conda-meta
@@ -143,11 +143,11 @@ var strong = index(map[Class]string{
 	Database: "pgdata pg_wal pg_xact mysql-data postgres-data pg_data",
 })
 
-// pair is a directory and the one in which it stands.
-type pair struct{ parent, name string }
+// dirPair is a directory and the one in which it stands.
+type dirPair struct{ parent, name string }
 
 // pairs decide only together.
-var pairs = map[pair]Class{
+var dirPairs = map[dirPair]Class{
 	{".yarn", "cache"}: Dependency, {".yarn", "unplugged"}: Dependency, {".yarn", "releases"}: Dependency,
 	{".cargo", "registry"}: Dependency, {".cargo", "git"}: Dependency, {".cargo", "bin"}: Dependency,
 	{".m2", "repository"}: Dependency, {"pkg", "mod"}: Dependency, {".rustup", "toolchains"}: Dependency, {".nvm", "versions"}: Dependency,
@@ -161,17 +161,17 @@ var pairs = map[pair]Class{
 }
 
 // weak names decide, but not for what people write.
-var weak = index(map[Class]string{
+var weakDirs = indexNames(map[Class]string{
 	Build:      "build out target obj coverage Debug Release playwright-report test-results blob-report allure-results allure-report",
 	Cache:      "cache caches tmp temp",
 	Log:        "log logs",
 	Dependency: "deps",
 })
 
-type inside int
+type dirKind int
 
 const (
-	inNothing inside = iota
+	inNothing dirKind = iota
 	inCode
 	inConfig
 	inDocs
@@ -180,7 +180,7 @@ const (
 )
 
 // kinds of directories say what their files are, when nothing else does.
-var kinds = index(map[inside]string{
+var dirKinds = indexNames(map[dirKind]string{
 	inCode:   "src internal lib pkg cmd Sources components pages source crates include scripts",
 	inConfig: "config configs conf conf.d settings .config .github .gitlab .circleci .buildkite .woodpecker k8s kubernetes helm charts deploy deployment deployments infra ansible manifests systemd cron.d cron.daily cron.hourly cron.weekly cron.monthly sites-available sites-enabled nginx supervisor profile.d sudoers.d environments group_vars host_vars kustomize overlays",
 	inDocs:   "docs doc documentation wiki man javadoc godoc",
@@ -188,10 +188,10 @@ var kinds = index(map[inside]string{
 	inData:   "locales locale i18n l10n lang langs languages translations messages data _data content posts assets static public templates schemas schema seeds seed migrations migrate examples",
 })
 
-// index turns lists of names into what each name means. A name in two lists would mean
+// indexNames turns lists of names into what each name means. A name in two lists would mean
 // one thing today and another tomorrow. The tables are made when they are first used: most
 // starts of the program need none.
-func index[T comparable](lists map[T]string) func() map[string]T {
+func indexNames[T comparable](lists map[T]string) func() map[string]T {
 	return sync.OnceValue(func() map[string]T {
 		all := map[string]T{}
 		for what, names := range lists {

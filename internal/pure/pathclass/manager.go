@@ -6,7 +6,7 @@ import "strings"
 // URLs: "npm" for what lies in node_modules, "golang" for go.mod. It is empty when the
 // path is of none, or of one that cannot be told.
 func Manager(path string) string {
-	for _, p := range managed {
+	for _, p := range systemManagers {
 		if strings.HasPrefix(path, p.prefix) {
 			return p.manager
 		}
@@ -20,22 +20,22 @@ func Manager(path string) string {
 		}
 		dir := path[at : at+n]
 		at += n + 1
-		if m := managerOf(parent, dir, path[at:]); m != "" {
+		if m := managerOfDir(parent, dir, path[at:]); m != "" {
 			return m
 		}
 		parent = dir
 	}
-	if m, ok := managerNames()[name]; ok {
+	if m, ok := managerFiles()[name]; ok {
 		return m
 	}
-	if strings.HasPrefix(name, "requirements") && named(name) == Manifest {
+	if strings.HasPrefix(name, "requirements") && nameClass(name) == Manifest {
 		return "pypi"
 	}
 	return managerSuffixes()[suffix(name)]
 }
 
-// managerOf knows the directories that managers fill.
-func managerOf(parent, dir, rest string) string {
+// managerOfDir knows the directories that managers fill.
+func managerOfDir(parent, dir, rest string) string {
 	if m, ok := managerDirs()[dir]; ok {
 		return m
 	}
@@ -43,8 +43,8 @@ func managerOf(parent, dir, rest string) string {
 	case strings.HasSuffix(dir, ".dist-info"), strings.HasSuffix(dir, ".egg-info"):
 		return "pypi"
 	case dir == "vendor":
-		return vendored(rest)
-	case parent == ".yarn" && pairs[pair{parent, dir}] == Dependency:
+		return vendorManager(rest)
+	case parent == ".yarn" && dirPairs[dirPair{parent, dir}] == Dependency:
 		return "npm"
 	case parent == ".cargo" && (dir == "registry" || dir == "git"):
 		return "cargo"
@@ -52,14 +52,14 @@ func managerOf(parent, dir, rest string) string {
 		return "maven"
 	case parent == "pkg" && dir == "mod":
 		return "golang"
-	case parent == "env" && pairs[pair{parent, dir}] == Dependency:
+	case parent == "env" && dirPairs[dirPair{parent, dir}] == Dependency:
 		return "pypi"
 	}
 	return ""
 }
 
-// vendored tells whose a directory "vendor" is: several managers use that name.
-func vendored(rest string) string {
+// vendorManager tells whose a directory "vendor" is: several managers use that name.
+func vendorManager(rest string) string {
 	first, _, _ := strings.Cut(rest, "/")
 	switch {
 	case first == "bundle" || first == "cache":
@@ -70,11 +70,11 @@ func vendored(rest string) string {
 	return "golang"
 }
 
-var managed = []struct{ prefix, manager string }{
+var systemManagers = []struct{ prefix, manager string }{
 	{"var/lib/dpkg/", "deb"}, {"var/lib/rpm/", "rpm"}, {"usr/lib/sysimage/rpm/", "rpm"}, {"lib/apk/", "apk"}, {"usr/lib/apk/", "apk"}, {"var/lib/pacman/", "alpm"},
 }
 
-var managerDirs = index(map[string]string{
+var managerDirs = indexNames(map[string]string{
 	"npm":       "node_modules bower_components jspm_packages web_modules .pnpm",
 	"pypi":      "site-packages dist-packages __pypackages__ .venv venv .virtualenv virtualenv .tox .nox .eggs",
 	"conda":     "conda-meta",
@@ -87,7 +87,7 @@ var managerDirs = index(map[string]string{
 	"terraform": ".terraform",
 })
 
-var managerNames = index(map[string]string{
+var managerFiles = indexNames(map[string]string{
 	"npm":       "package.json package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml pnpm-workspace.yaml bun.lock bun.lockb bower.json .pnp.cjs .pnp.js .pnp.loader.mjs lerna.json",
 	"jsr":       "deno.json deno.jsonc deno.lock jsr.json",
 	"pypi":      "pyproject.toml setup.py setup.cfg Pipfile Pipfile.lock poetry.lock uv.lock pdm.lock pylock.toml constraints.txt pyvenv.cfg",
@@ -114,7 +114,7 @@ var managerNames = index(map[string]string{
 	"brew":      "Brewfile",
 })
 
-var managerSuffixes = index(map[string]string{
+var managerSuffixes = indexNames(map[string]string{
 	"nuget":    ".csproj .fsproj .vbproj .nuspec",
 	"gem":      ".gemspec",
 	"hackage":  ".cabal",

@@ -2,60 +2,60 @@ package pathclass
 
 import "strings"
 
-// file is the class of a file by its own name, and then by what its directories say.
-func (w *walk) file(name string) Class {
-	if c := named(name); c != "" {
+// classifyFile is the class of a file by its own name, and then by what its directories say.
+func (w *pathWalk) classifyFile(name string) Class {
+	if c := nameClass(name); c != "" {
 		return c
 	}
-	if db := companion(name); db != "" && named(db) == Database {
+	if db := companionOf(name); db != "" && nameClass(db) == Database {
 		return Database
 	}
 	ext := suffix(name)
 	switch {
-	case w.tests || test(name):
+	case w.tests || isTestFile(name):
 		return Test
-	case w.docs || prose()[ext] || page(name):
+	case w.docs || proseSuffixes()[ext] || isDocsPage(name):
 		return Docs
-	case w.settings(name, ext):
+	case w.isSettings(name, ext):
 		return Settings
-	case pictures()[ext]:
+	case binarySuffixes()[ext]:
 		return Asset
 	}
 	return Source
 }
 
-// named is the class that a name has in every directory.
-func named(name string) Class {
-	if c, ok := names()[name]; ok {
+// nameClass is the class that a name has in every directory.
+func nameClass(name string) Class {
+	if c, ok := fileNames()[name]; ok {
 		return c
 	}
 	ext := suffix(name)
 	switch {
-	case env(name):
+	case isEnvFile(name):
 		return Env
-	case scratch(name):
+	case isScratchFile(name):
 		return Cache
-	case strings.HasSuffix(name, ".log"), strings.Contains(name, ".log.") && !written()[ext], history(name):
+	case strings.HasSuffix(name, ".log"), strings.Contains(name, ".log.") && !sourceSuffixes()[ext], isHistoryFile(name):
 		return Log
 	case strings.HasSuffix(name, ".min.js"), strings.HasSuffix(name, ".min.css"):
 		return Build
 	case strings.HasPrefix(name, "requirements") && (ext == ".txt" || ext == ".in"):
 		return Manifest
-	case documents(name):
+	case isDocsConfig(name):
 		return Docs
 	}
-	return suffixes()[ext]
+	return fileSuffixes()[ext]
 }
 
-func env(name string) bool {
+func isEnvFile(name string) bool {
 	if strings.HasSuffix(name, ".ts") || strings.HasSuffix(name, ".js") {
 		return false
 	}
 	return strings.HasPrefix(name, ".env.") || strings.HasSuffix(name, ".env")
 }
 
-// scratch are files that programs write beside others for a moment.
-func scratch(name string) bool {
+// isScratchFile are files that programs write beside others for a moment.
+func isScratchFile(name string) bool {
 	switch {
 	case strings.HasSuffix(name, "~"), strings.HasPrefix(name, ".#"), strings.HasPrefix(name, "._"):
 		return true
@@ -63,18 +63,18 @@ func scratch(name string) bool {
 		return true
 	case strings.HasPrefix(name, ".goutputstream-"), strings.HasPrefix(name, ".nfs0"), strings.HasPrefix(name, ".~lock."), strings.HasPrefix(name, ".fuse_hidden"):
 		return true
-	case strings.HasPrefix(name, "core.") && digits(name[len("core."):]):
+	case strings.HasPrefix(name, "core.") && isDigits(name[len("core."):]):
 		return true
 	}
 	// Of vim: .name.swp, .name.swo and so on.
 	return len(name) > 5 && name[0] == '.' && len(suffix(name)) == 4 && strings.HasPrefix(suffix(name), ".sw")
 }
 
-func history(name string) bool {
+func isHistoryFile(name string) bool {
 	return name[0] == '.' && (strings.HasSuffix(name, "_history") || name == ".lesshst" || name == ".viminfo" || name == ".wget-hsts") || name == "nohup.out"
 }
 
-func test(name string) bool {
+func isTestFile(name string) bool {
 	stem := stem(name)
 	for _, end := range []string{"_test", ".test", ".spec", "_spec", "-test", ".cy", ".e2e", ".stories"} {
 		if strings.HasSuffix(stem, end) && stem != end {
@@ -82,15 +82,15 @@ func test(name string) bool {
 		}
 	}
 	for _, end := range []string{"Test", "Tests", "Spec", "IT"} {
-		if strings.HasSuffix(stem, end) && jvm()[suffix(name)] {
+		if strings.HasSuffix(stem, end) && classTestSuffixes()[suffix(name)] {
 			return true
 		}
 	}
-	return strings.HasPrefix(name, "test_") && written()[suffix(name)] || name == "conftest.py"
+	return strings.HasPrefix(name, "test_") && sourceSuffixes()[suffix(name)] || name == "conftest.py"
 }
 
-// documents are pages that are settings of nothing, and of the programs that make pages.
-func documents(name string) bool {
+// isDocsConfig are pages that are settings of nothing, and of the programs that make pages.
+func isDocsConfig(name string) bool {
 	for _, begin := range []string{"mkdocs.", ".readthedocs.", "docusaurus.config.", "sidebars.", "typedoc.", ".markdownlint", ".vale.", "Doxyfile", "openapi.", "swagger.", "_config.y", "book.toml", "antora"} {
 		if strings.HasPrefix(name, begin) {
 			return true
@@ -99,42 +99,42 @@ func documents(name string) bool {
 	return false
 }
 
-// page knows documents that have no suffix, or one that says little.
-func page(name string) bool {
-	return pages()[stem(name)] && !written()[suffix(name)]
+// isDocsPage knows documents that have no suffix, or one that says little.
+func isDocsPage(name string) bool {
+	return docsPageNames()[stem(name)] && !sourceSuffixes()[suffix(name)]
 }
 
-// settings knows configuration by its name and its place.
-func (w *walk) settings(name, ext string) bool {
+// isSettings knows configuration by its name and its place.
+func (w *pathWalk) isSettings(name, ext string) bool {
 	switch {
-	case configured(name, ext):
+	case isConfigName(name, ext):
 		return true
-	case forms()[ext] && w.data && !w.config:
+	case configSuffixes()[ext] && w.data && !w.config:
 		return false
-	case forms()[ext]:
+	case configSuffixes()[ext]:
 		return true
 	case ext == ".json" || ext == ".xml" || ext == ".json5" || ext == ".jsonc":
-		return w.config || w.last == ""
+		return w.config || w.parent == ""
 	}
-	if written()[ext] {
-		return strings.HasPrefix(w.path, "etc/") || w.config && w.configures(ext)
+	if sourceSuffixes()[ext] {
+		return strings.HasPrefix(w.path, "etc/") || w.config && w.isConfigScript(ext)
 	}
 	return w.config
 }
 
-// configures reports whether a program in a directory of settings is one itself: in the
+// isConfigScript reports whether a program in a directory of settings is one itself: in the
 // first directory, in one that begins with a point, and in those that cron and shells run.
-func (w *walk) configures(ext string) bool {
+func (w *pathWalk) isConfigScript(ext string) bool {
 	switch {
-	case w.last[0] == '.', strings.HasPrefix(w.last, "cron."), w.last == "profile.d":
+	case w.parent[0] == '.', strings.HasPrefix(w.parent, "cron."), w.parent == "profile.d":
 		return true
 	}
-	return strings.HasPrefix(w.path, "config/") && loose()[ext]
+	return strings.HasPrefix(w.path, "config/") && configScriptSuffixes()[ext]
 }
 
-// configured reports whether the name itself says that it configures something.
-func configured(name, ext string) bool {
-	if name[0] == '.' && !written()[ext] {
+// isConfigName reports whether the name itself says that it configures something.
+func isConfigName(name, ext string) bool {
+	if name[0] == '.' && !sourceSuffixes()[ext] {
 		return true
 	}
 	stem := strings.ToLower(stem(name))
@@ -146,5 +146,5 @@ func configured(name, ext string) bool {
 	case strings.HasPrefix(stem, "tsconfig"), strings.HasPrefix(stem, "jsconfig"), strings.HasPrefix(stem, "appsettings"), strings.HasPrefix(stem, "docker-compose"):
 		return true
 	}
-	return (stem == "config" || stem == "settings") && !written()[ext] || name == "settings.py"
+	return (stem == "config" || stem == "settings") && !sourceSuffixes()[ext] || name == "settings.py"
 }

@@ -61,32 +61,32 @@ func (c Class) Theme() retake.Theme {
 
 // Of is the class of a path below the root. A path that ends in "/" is a directory.
 func Of(path string) Class {
-	c, _ := look(path)
+	c, _ := classify(path)
 	return c
 }
 
-// Top is the directory, with "/" at its end, that decides for a path and all else below
+// DecidingDir is the directory, with "/" at its end, that decides for a path and all else below
 // it: "web/node_modules/", "dist/". It is empty when the name of the file does.
-func Top(path string) string {
-	_, end := look(path)
+func DecidingDir(path string) string {
+	_, end := classify(path)
 	return path[:end]
 }
 
-// Moving reports whether a path is, by its name, one that always moves: logs, caches,
+// IsVolatile reports whether a path is, by its name, one that always moves: logs, caches,
 // pids, what SQLite keeps beside a database. A database does not: what is in it matters.
-func Moving(path string) bool {
+func IsVolatile(path string) bool {
 	switch Of(path) {
 	case Cache, Log:
 		return true
 	case Database:
-		return companion(path) != ""
+		return companionOf(path) != ""
 	default:
 		return false
 	}
 }
 
-// companion is the database that the path is kept beside, or empty.
-func companion(path string) string {
+// companionOf is the database that the path is kept beside, or empty.
+func companionOf(path string) string {
 	for _, suffix := range retake.Companions {
 		if db, ok := strings.CutSuffix(path, suffix); ok {
 			return db
@@ -95,27 +95,27 @@ func companion(path string) string {
 	return ""
 }
 
-// look answers the class, and the length of the directory that decided.
-func look(path string) (Class, int) {
-	if c, end := system(path); c != "" {
+// classify answers the class, and the length of the directory that decided.
+func classify(path string) (Class, int) {
+	if c, end := systemClass(path); c != "" {
 		return c, end
 	}
 	name := path[strings.LastIndexByte(path, '/')+1:]
-	w := walk{path: path, handwritten: written()[suffix(name)]}
+	w := pathWalk{path: path, handwritten: sourceSuffixes()[suffix(name)]}
 	for at := 0; at < len(path); {
 		n := strings.IndexByte(path[at:], '/')
 		if n < 0 {
 			break
 		}
-		if c := w.dir(path[at:at+n], at); c != "" {
+		if c := w.classifyDir(path[at:at+n], at); c != "" {
 			return c, at + n + 1
 		}
 		at += n + 1
 	}
 	if name == "" {
-		return w.folder(), 0
+		return w.dirClass(), 0
 	}
-	return w.file(name), 0
+	return w.classifyFile(name), 0
 }
 
 // suffix is the end of a name from its last point on, in lower case. A name that only

@@ -85,12 +85,12 @@ func TestThemes(t *testing.T) {
 func TestMoving(t *testing.T) {
 	t.Parallel()
 	for path := range strings.FieldsSeq("logs/a.txt app.log tmp/x.json app.pid a.sock dev.db-wal dev.db-shm x.sqlite-journal .cache/a __pycache__/a.pyc .a.swp var/log/syslog .idea/workspace.xml") {
-		if !pathclass.Moving(path) {
+		if !pathclass.IsVolatile(path) {
 			t.Errorf("%s does not move", path)
 		}
 	}
 	for path := range strings.FieldsSeq("dev.db data/app.sqlite src/log/logger.go dist/a.js node_modules/a.js .env .git/HEAD notes-wal README.md package-lock.json") {
-		if pathclass.Moving(path) {
+		if pathclass.IsVolatile(path) {
 			t.Errorf("%s moves", path)
 		}
 	}
@@ -102,7 +102,7 @@ func TestTop(t *testing.T) {
 		"node_modules/a/dist/b.js": "node_modules/", "web/node_modules/a": "web/node_modules/", "dist/a/b.js": "dist/", "src/a.ts": "", "a.log": "",
 		".git/objects/a": ".git/", "bin/Debug/a.dll": "bin/Debug/", "logs/x": "logs/", "usr/lib/a/b": "usr/lib/", "dist/": "dist/", "": "",
 	} {
-		if got := pathclass.Top(path); got != want {
+		if got := pathclass.DecidingDir(path); got != want {
 			t.Errorf("top of %q is %q, want %q", path, got, want)
 		}
 	}
@@ -146,11 +146,11 @@ func TestLawEveryPath(t *testing.T) {
 		if !slices.Contains(retake.Themes, c.Theme()) {
 			t.Fatalf("%q has no theme", path)
 		}
-		top := pathclass.Top(path)
+		top := pathclass.DecidingDir(path)
 		if !strings.HasPrefix(path, top) || top != "" && !strings.HasSuffix(top, "/") {
 			t.Fatalf("%q lies below %q", path, top)
 		}
-		if pathclass.Moving(path) && c != pathclass.Cache && c != pathclass.Log && c != pathclass.Database {
+		if pathclass.IsVolatile(path) && c != pathclass.Cache && c != pathclass.Log && c != pathclass.Database {
 			t.Fatalf("%q moves as %s", path, c)
 		}
 		pathclass.Manager(path)

@@ -3,7 +3,7 @@ package pathclass
 import "strings"
 
 // names of files that mean one thing in every directory.
-var names = index(map[Class]string{
+var fileNames = indexNames(map[Class]string{
 	Lock: `package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb deno.lock
 		poetry.lock Pipfile.lock uv.lock pdm.lock pylock.toml conda-lock.yml pixi.lock requirements.lock
 		go.sum go.work.sum Cargo.lock Gemfile.lock gems.locked composer.lock symfony.lock
@@ -30,7 +30,7 @@ var names = index(map[Class]string{
 })
 
 // suffixes that mean one thing in every directory.
-var suffixes = index(map[Class]string{
+var fileSuffixes = indexNames(map[Class]string{
 	Database: ".db .sqlite .sqlite3 .db3 .s3db .sl3 .mdb .ldb .duckdb .realm .frm .ibd .myd .myi .accdb .lmdb .bolt",
 	Cache:    ".pid .sock .tmp .temp .swp .swo .swx .pyc .pyo .part .crdownload .stackdump .bbcache",
 	Build:    ".tsbuildinfo .o .obj .a .lo .la .so .dylib .dll .exe .pdb .ilk .class .beam .hi .elc .gcda .gcno .gcov .profraw .profdata .wasm .map .whl .egg .rlib .rmeta .nupkg .apk .aab .ipa .cmi .cmo .cmx .cmxa",
@@ -40,42 +40,42 @@ var suffixes = index(map[Class]string{
 })
 
 // written are the suffixes of what people write by hand.
-var written = set(`.go .rs .c .h .cc .cpp .cxx .hh .hpp .hxx .m .mm .swift .kt .kts .java .scala .sc .groovy .clj .cljs .cljc .edn .cs .fs .fsx .vb .razor .cshtml
+var sourceSuffixes = indexSet(`.go .rs .c .h .cc .cpp .cxx .hh .hpp .hxx .m .mm .swift .kt .kts .java .scala .sc .groovy .clj .cljs .cljc .edn .cs .fs .fsx .vb .razor .cshtml
 	.py .pyi .pyx .ipynb .rb .erb .rake .php .phtml .pl .pm .lua .tcl .r .jl .dart .ex .exs .eex .heex .leex .erl .hrl .hs .lhs .ml .mli .elm .nim .zig .v .vhd .sv .d .pas .f90 .f .cob .asm .s .cr .gleam .odin .purs .rkt .scm .lisp .el .vim .fish
 	.js .mjs .cjs .jsx .ts .mts .cts .tsx .vue .svelte .astro .html .htm .css .scss .sass .less .styl .pug .hbs .ejs .liquid .mustache .twig .njk .jinja .jinja2 .j2 .haml .slim
 	.sql .prisma .graphql .gql .proto .thrift .avsc .sh .bash .zsh .ps1 .bat .cmd .tf .hcl .nix .sol .move .cairo .wgsl .glsl .vert .frag .metal .cu .cuh .po .pot .strings .xliff .xlf .arb .ftl .svg .feature .cmake .mk .bzl .star .dhall .cue .rego .xaml .storyboard .xib .qml .gd .tscn .shader`)
 
 // loose are the suffixes of programs that people also configure with.
-var loose = set(".php .js .mjs .cjs .ts .rb .py .exs .sh")
+var configScriptSuffixes = indexSet(".php .js .mjs .cjs .ts .rb .py .exs .sh")
 
 // forms are the suffixes of files that mostly configure.
-var forms = set(".toml .ini .cfg .conf .config .properties .yaml .yml .props .targets .cnf .rules .reg .prefs")
+var configSuffixes = indexSet(".toml .ini .cfg .conf .config .properties .yaml .yml .props .targets .cnf .rules .reg .prefs")
 
-var prose = set(".md .mdx .markdown .rst .adoc .asciidoc .txt .org .tex .bib .rtf .pod .mdc .textile .man .qmd .rmd")
+var proseSuffixes = indexSet(".md .mdx .markdown .rst .adoc .asciidoc .txt .org .tex .bib .rtf .pod .mdc .textile .man .qmd .rmd")
 
-var jvm = set(".java .kt .scala .groovy .cs .swift .fs .php")
+var classTestSuffixes = indexSet(".java .kt .scala .groovy .cs .swift .fs .php")
 
-var pages = set("README Readme readme CHANGELOG Changelog CHANGES HISTORY LICENSE LICENCE License COPYING AUTHORS CONTRIBUTORS CONTRIBUTING MAINTAINERS NOTICE SECURITY CODE_OF_CONDUCT TODO INSTALL NEWS THANKS VERSIONING CODEOWNERS CITATION PATENTS")
+var docsPageNames = indexSet("README Readme readme CHANGELOG Changelog CHANGES HISTORY LICENSE LICENCE License COPYING AUTHORS CONTRIBUTORS CONTRIBUTING MAINTAINERS NOTICE SECURITY CODE_OF_CONDUCT TODO INSTALL NEWS THANKS VERSIONING CODEOWNERS CITATION PATENTS")
 
 // pictures are the suffixes of what is no text: nobody reads its lines.
-var pictures = set(`.png .jpg .jpeg .gif .webp .avif .ico .icns .bmp .tif .tiff .heic .psd .ai .sketch .fig .xcf .blend .fbx .glb .gltf .stl .3ds .dae .ktx .dds .exr .hdr
+var binarySuffixes = indexSet(`.png .jpg .jpeg .gif .webp .avif .ico .icns .bmp .tif .tiff .heic .psd .ai .sketch .fig .xcf .blend .fbx .glb .gltf .stl .3ds .dae .ktx .dds .exr .hdr
 	.woff .woff2 .ttf .otf .eot .mp3 .wav .ogg .flac .m4a .aac .opus .mp4 .mov .avi .mkv .webm .m4v
 	.pdf .doc .docx .xls .xlsx .ppt .pptx .odt .ods .odp .epub .zip .tar .gz .tgz .bz2 .xz .zst .7z .rar .jar .war .ear .iso .img .dmg .deb .rpm .bin .dat .pickle .pkl .npy .npz .parquet .arrow .feather .h5 .hdf5 .onnx .pt .pth .safetensors .gguf .ckpt .tflite .pb .mo .gpg .kdbx .age .sig`)
 
-// Binary reports whether a path is, by its name, no text.
-func Binary(path string) bool {
+// IsBinary reports whether a path is, by its name, no text.
+func IsBinary(path string) bool {
 	name := path[strings.LastIndexByte(path, '/')+1:]
-	return pictures()[suffix(name)]
+	return binarySuffixes()[suffix(name)]
 }
 
-var sqlite = set(".db .sqlite .sqlite3 .db3 .s3db .sl3")
+var sqliteSuffixes = indexSet(".db .sqlite .sqlite3 .db3 .s3db .sl3")
 
-// SQLite reports whether a path is, by its name, a database whose tables can be read.
-func SQLite(path string) bool {
+// IsSQLite reports whether a path is, by its name, a database whose tables can be read.
+func IsSQLite(path string) bool {
 	name := path[strings.LastIndexByte(path, '/')+1:]
-	return sqlite()[suffix(name)]
+	return sqliteSuffixes()[suffix(name)]
 }
 
-func set(list string) func() map[string]bool {
-	return index(map[bool]string{true: list})
+func indexSet(list string) func() map[string]bool {
+	return indexNames(map[bool]string{true: list})
 }

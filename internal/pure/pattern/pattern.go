@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// Late compiles a text at the first call. A text that is none panics then, as
+// Lazy compiles a text at the first call. A text that is none panics then, as
 // regexp.MustCompile does at the start.
-func Late(text string) func() *regexp.Regexp {
+func Lazy(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }

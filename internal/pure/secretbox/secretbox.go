@@ -33,9 +33,9 @@ type Keeper interface {
 }
 
 const (
-	version  = 1
-	idSize   = 8
-	headSize = 1 + idSize // version and key id; nonce, text and tag follow
+	version    = 1
+	idSize     = 8
+	headerSize = 1 + idSize // version and key id; nonce, text and tag follow
 )
 
 // LocalKeeper seals with keys that it holds.
@@ -46,8 +46,8 @@ type localKey struct {
 	aead cipher.AEAD // puts a random nonce in front by itself
 }
 
-// Local makes a keeper of keys of 32 bytes: the first seals, all open.
-func Local(keys ...[]byte) (*LocalKeeper, error) {
+// NewLocalKeeper makes a keeper of keys of 32 bytes: the first seals, all open.
+func NewLocalKeeper(keys ...[]byte) (*LocalKeeper, error) {
 	if len(keys) == 0 {
 		return nil, errors.New("make keeper: there is no key")
 	}
@@ -82,10 +82,10 @@ func (k *LocalKeeper) Seal(ctx context.Context, purpose string, plain []byte) ([
 		return nil, err
 	}
 	key := k.keys[0]
-	head := make([]byte, headSize, headSize+key.aead.Overhead()+len(plain))
+	head := make([]byte, headerSize, headerSize+key.aead.Overhead()+len(plain))
 	head[0] = version
 	copy(head[1:], key.id[:])
-	return key.aead.Seal(head, nil, plain, bound(head, purpose)), nil
+	return key.aead.Seal(head, nil, plain, additionalData(head, purpose)), nil
 }
 
 // Open decrypts with the key that is named in it.
@@ -93,18 +93,18 @@ func (k *LocalKeeper) Open(ctx context.Context, purpose string, sealed []byte) (
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if len(sealed) < headSize {
+	if len(sealed) < headerSize {
 		return nil, fmt.Errorf("open sealed: %w", ErrDamaged)
 	}
 	if sealed[0] != version {
 		return nil, fmt.Errorf("open sealed: version %d is unknown: %w", sealed[0], ErrKey)
 	}
-	head, rest := sealed[:headSize], sealed[headSize:]
+	head, rest := sealed[:headerSize], sealed[headerSize:]
 	for _, key := range k.keys {
 		if [idSize]byte(head[1:]) != key.id {
 			continue
 		}
-		plain, err := key.aead.Open(nil, nil, rest, bound(head, purpose))
+		plain, err := key.aead.Open(nil, nil, rest, additionalData(head, purpose))
 		if err != nil {
 			return nil, fmt.Errorf("open sealed: %w", ErrDamaged) // the cause says nothing more
 		}
@@ -113,8 +113,8 @@ func (k *LocalKeeper) Open(ctx context.Context, purpose string, sealed []byte) (
 	return nil, fmt.Errorf("open sealed: %w", ErrKey)
 }
 
-// bound is what is not encrypted and still cannot be changed. The head has a fixed size:
+// additionalData is what is not encrypted and still cannot be changed. The head has a fixed size:
 // no byte can move from it to the purpose.
-func bound(head []byte, purpose string) []byte {
-	return append(append(make([]byte, 0, len(head)+len(purpose)), head[:headSize]...), purpose...)
+func additionalData(head []byte, purpose string) []byte {
+	return append(append(make([]byte, 0, len(head)+len(purpose)), head[:headerSize]...), purpose...)
 }

@@ -16,7 +16,7 @@ import (
 )
 
 func keeper(t interface{ Fatal(...any) }, keys ...[]byte) secretbox.Keeper {
-	k, err := secretbox.Local(keys...)
+	k, err := secretbox.NewLocalKeeper(keys...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestLocalRefuses(t *testing.T) {
 	for name, keys := range map[string][][]byte{
 		"none": nil, "empty": {nil}, "short": {make([]byte, 16)}, "long": {make([]byte, 33)}, "short second": {secretbox.NewKey(), make([]byte, 24)},
 	} {
-		if k, err := secretbox.Local(keys...); err == nil || k != nil {
+		if k, err := secretbox.NewLocalKeeper(keys...); err == nil || k != nil {
 			t.Errorf("%s: a keeper was made", name)
 		}
 	}

@@ -20,69 +20,69 @@ var keyTails = []string{
 func assignTriggers() []trigger {
 	var list []trigger
 	for _, w := range keyWords {
-		list = append(list, trigger{text: w, fold: true, match: func(s string, i int) (hit, bool) { return assigned(s, i, w) }})
+		list = append(list, trigger{text: w, fold: true, match: func(s string, i int) (secretMatch, bool) { return matchAssignment(s, i, w) }})
 	}
 	return list
 }
 
-// assigned takes KEY=value, "key": "value" also inside a string of JSON, and
+// matchAssignment takes KEY=value, "key": "value" also inside a string of JSON, and
 // --key value.
-func assigned(s string, i int, word string) (hit, bool) {
-	end := run(s, i+len(word), 24, dashed)
-	from, tight, ok := separator(s, i, end)
-	if !ok || !tailIs(s[i+len(word):end]) {
-		return hit{}, false
+func matchAssignment(s string, i int, word string) (secretMatch, bool) {
+	end := scanWhile(s, i+len(word), 24, isWordOrDash)
+	from, tight, ok := findSeparator(s, i, end)
+	if !ok || !isKeyTail(s[i+len(word):end]) {
+		return secretMatch{}, false
 	}
 	quote := byte(0)
-	if n := run(s, from, 6, func(c byte) bool { return c == '\\' }); n < len(s) && strings.IndexByte("\"'`", s[n]) >= 0 {
+	if n := scanWhile(s, from, 6, func(c byte) bool { return c == '\\' }); n < len(s) && strings.IndexByte("\"'`", s[n]) >= 0 {
 		quote, from = s[n], n+1
 	}
-	in := unquoted
+	in := isUnquoted
 	if quote != 0 {
 		in = func(c byte) bool { return c > ' ' && c != quote && c != '\\' && c != 0x7f }
 	}
-	to := run(s, from, lookahead, in)
-	if !plausible(s[from:to], quote != 0, tight && strings.HasPrefix(word, "pass")) {
-		return hit{}, false
+	to := scanWhile(s, from, lookahead, in)
+	if !isPlausible(s[from:to], quote != 0, tight && strings.HasPrefix(word, "pass")) {
+		return secretMatch{}, false
 	}
-	to = run(s, to, 0, in)
+	to = scanWhile(s, to, 0, in)
 	if quote != 0 && to < len(s) && s[to] == ' ' {
-		return hit{}, false // a sentence
+		return secretMatch{}, false // a sentence
 	}
-	return hit{from, to, kindOf(s, i, word)}, true
+	return secretMatch{from, to, assignmentKind(s, i, word)}, true
 }
 
-// tailIs looks for the tail of a key, without its signs and digits.
-func tailIs(tail string) bool {
+// isKeyTail looks for the tail of a key, without its signs and digits.
+func isKeyTail(tail string) bool {
 	var b [24]byte
 	n := 0
 	for k := range min(len(tail), len(b)) {
-		if letter(tail[k]) {
+		if isLetter(tail[k]) {
 			b[n] = tail[k] | 0x20
 			n++
 		}
 	}
-	return among(keyTails, string(b[:n]))
+	return containsString(keyTails, string(b[:n]))
 }
 
 // ends are the bytes that end a value without quotes.
-var ends = [256]bool{
+var valueEnds = [256]bool{
 	',': true, ';': true, ')': true, '}': true, ']': true, '<': true, '>': true, '&': true, '|': true, '\\': true, '"': true, '\'': true, '`': true, 0x7f: true,
 }
 
-func unquoted(c byte) bool { return c > ' ' && !ends[c] }
+func isUnquoted(c byte) bool { return c > ' ' && !valueEnds[c] }
 
-// separator is where a value begins after a key; tight without spaces around.
-func separator(s string, i, end int) (from int, tight, ok bool) {
-	at := run(s, end, 6, func(c byte) bool { return c == '\\' || c == '"' || c == '\'' || c == ']' })
-	sep := run(s, at, 4, func(c byte) bool { return c == ' ' })
+// findSeparator is where a value begins after a key; tight without spaces around.
+func findSeparator(s string, i, end int) (from int, tight, ok bool) {
+	at := scanWhile(s, end, 6, func(c byte) bool { return c == '\\' || c == '"' || c == '\'' || c == ']' })
+	sep := scanWhile(s, at, 4, func(c byte) bool { return c == ' ' })
 	if sep >= len(s) {
 		return 0, false, false
 	}
-	to := run(s, sep, 3, func(c byte) bool { return c == '=' || c == ':' || c == '>' })
+	to := scanWhile(s, sep, 3, func(c byte) bool { return c == '=' || c == ':' || c == '>' })
 	switch s[sep:to] {
 	case "=", ":", "=>", ":=":
-		from = run(s, to, 4, func(c byte) bool { return c == ' ' })
+		from = scanWhile(s, to, 4, func(c byte) bool { return c == ' ' })
 		return from, from == to && sep == end, true
 	case "":
 		return sep, false, sep > at && at == end && sep < len(s) && s[sep] != '-' && isFlag(s, i)
@@ -92,13 +92,13 @@ func separator(s string, i, end int) (from int, tight, ok bool) {
 
 // isFlag reports whether the key that holds i begins with two dashes.
 func isFlag(s string, i int) bool {
-	for low := max(0, i-32); i > low && dashed(s[i-1]); {
+	for low := max(0, i-32); i > low && isWordOrDash(s[i-1]); {
 		i--
 	}
 	return strings.HasPrefix(s[i:], "--")
 }
 
-func kindOf(s string, i int, word string) string {
+func assignmentKind(s string, i int, word string) string {
 	key := strings.ToLower(s[max(0, i-16):min(len(s), i+24)])
 	switch {
 	case strings.HasPrefix(word, "pass") || word == "pwd":
@@ -113,7 +113,7 @@ func kindOf(s string, i int, word string) string {
 	return "secret"
 }
 
-func among(list []string, s string) bool {
+func containsString(list []string, s string) bool {
 	for _, l := range list {
 		if l == s {
 			return true
@@ -122,20 +122,20 @@ func among(list []string, s string) bool {
 	return false
 }
 
-// variable reports that a value is looked up elsewhere.
-func variable(v string) bool {
+// isVariable reports that a value is looked up elsewhere.
+func isVariable(v string) bool {
 	return v == "" || strings.IndexByte("$%{<[(*", v[0]) >= 0 || strings.Contains(v, "${") || strings.Contains(v, "{{")
 }
 
 // stand are parts of values that stand for a secret and are none.
-var stand = []string{
+var placeholderParts = []string{
 	"xxx", "changeme", "change_me", "change-me", "example", "placeholder", "your", "dummy", "redacted", "masked", "process.env",
 	"os.environ", "getenv", "import.meta", "***", "...", "…", "replace", "sample", "<", "$(", "${",
 }
 
-func placeholder(v string) bool {
+func isPlaceholder(v string) bool {
 	low := strings.ToLower(v)
-	for _, p := range stand {
+	for _, p := range placeholderParts {
 		if strings.Contains(low, p) {
 			return true
 		}
@@ -143,35 +143,35 @@ func placeholder(v string) bool {
 	return false
 }
 
-// plausible reports whether a value looks as if nobody could guess it. Weak is
+// isPlausible reports whether a value looks as if nobody could guess it. Weak is
 // for passwords in a shell, which people make up.
-func plausible(v string, quoted, weak bool) bool {
+func isPlausible(v string, quoted, weak bool) bool {
 	least := 8
 	if weak {
 		least = 6
 	}
-	if len(v) < least || variable(v) || path(v) {
+	if len(v) < least || isVariable(v) || isPath(v) {
 		return false
 	}
-	if !mixed(v) && (len(v) < 32 || entropy(v) <= 4.2) {
+	if !isMixed(v) && (len(v) < 32 || entropy(v) <= 4.2) {
 		return false
 	}
-	return (weak || entropy(v) >= 2.7) && (quoted || !code(v)) && !placeholder(v)
+	return (weak || entropy(v) >= 2.7) && (quoted || !isExpression(v)) && !isPlaceholder(v)
 }
 
-// path reports a place instead of a value. Keys of 40 letters may begin as a path does.
-func path(v string) bool {
+// isPath reports a place instead of a value. Keys of 40 letters may begin as a path does.
+func isPath(v string) bool {
 	return (v[0] == '/' || v[0] == '.' || v[0] == '~') && len(v) != 40 || strings.Contains(v, "://")
 }
 
-// mixed reports letters with digits, or letters of both cases with signs.
-func mixed(v string) bool {
+// isMixed reports letters with digits, or letters of both cases with signs.
+func isMixed(v string) bool {
 	var digits, letters, signs int
 	for i := range len(v) {
 		switch c := v[i]; {
-		case digit(c):
+		case isDigit(c):
 			digits++
-		case letter(c):
+		case isLetter(c):
 			letters++
 		case strings.IndexByte("-_.:", c) < 0:
 			signs++
@@ -180,9 +180,9 @@ func mixed(v string) bool {
 	return letters > 0 && (digits > 0 || signs > 0 && strings.ToLower(v) != v)
 }
 
-// code reports that an unquoted value is an expression: a call, or names with
+// isExpression reports that an unquoted value is an expression: a call, or names with
 // dots between.
-func code(v string) bool {
+func isExpression(v string) bool {
 	if strings.ContainsAny(v, "([") || strings.Contains(v, "::") {
 		return true
 	}
@@ -191,7 +191,7 @@ func code(v string) bool {
 		return false
 	}
 	for _, p := range parts {
-		if p == "" || !letter(p[0]) || len(p) > 24 {
+		if p == "" || !isLetter(p[0]) || len(p) > 24 {
 			return false
 		}
 	}

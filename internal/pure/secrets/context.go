@@ -6,11 +6,11 @@ import "strings"
 // flag of a program.
 func contextTriggers() []trigger {
 	list := []trigger{
-		{text: "://", match: urlPassword},
-		{text: "authorization", fold: true, match: authorization},
-		{text: "bearer ", fold: true, match: bearer},
+		{text: "://", match: matchURLPassword},
+		{text: "authorization", fold: true, match: matchAuthorization},
+		{text: "bearer ", fold: true, match: matchBearer},
 	}
-	for _, f := range []flagged{
+	for _, f := range []passwordFlag{
 		{"-u", []string{"curl"}, true},
 		{"--user", []string{"curl"}, true},
 		{"-p", []string{"mysql", "mariadb", "sshpass", "docker login"}, false},
@@ -22,73 +22,73 @@ func contextTriggers() []trigger {
 	return list
 }
 
-// urlPassword covers the password of scheme://name:password@host.
-func urlPassword(s string, i int) (hit, bool) {
+// matchURLPassword covers the password of scheme://name:password@host.
+func matchURLPassword(s string, i int) (secretMatch, bool) {
 	in := func(c byte) bool {
 		return c > ' ' && c < 0x7f && strings.IndexByte("/@\"'`<>\\[]", c) < 0
 	}
-	end := run(s, i+3, lookahead, in)
+	end := scanWhile(s, i+3, lookahead, in)
 	if end >= len(s) || s[end] != '@' {
-		return hit{}, false
+		return secretMatch{}, false
 	}
 	_, password, ok := strings.Cut(s[i+3:end], ":")
-	if !ok || password == "" || variable(password) || placeholder(password) {
-		return hit{}, false
+	if !ok || password == "" || isVariable(password) || isPlaceholder(password) {
+		return secretMatch{}, false
 	}
-	return hit{end - len(password), end, "url password"}, true
+	return secretMatch{end - len(password), end, "url password"}, true
 }
 
-// token68 are the bytes of a credential in a header.
-func token68(c byte) bool { return dashed(c) || strings.IndexByte(".~+/=", c) >= 0 }
+// isToken68 are the bytes of a credential in a header.
+func isToken68(c byte) bool { return isWordOrDash(c) || strings.IndexByte(".~+/=", c) >= 0 }
 
-func authorization(s string, i int) (hit, bool) {
-	at := run(s, i+len("authorization"), 16, func(c byte) bool {
-		return space(c) || strings.IndexByte("\"'\\:=,[(>", c) >= 0
+func matchAuthorization(s string, i int) (secretMatch, bool) {
+	at := scanWhile(s, i+len("authorization"), 16, func(c byte) bool {
+		return isSpace(c) || strings.IndexByte("\"'\\:=,[(>", c) >= 0
 	})
 	if at == i+len("authorization") {
-		return hit{}, false
+		return secretMatch{}, false
 	}
 	for _, scheme := range []string{"bearer ", "basic ", "token ", "apikey ", "digest "} {
 		if len(s)-at > len(scheme) && strings.EqualFold(s[at:at+len(scheme)], scheme) {
-			return credential(s, run(s, at+len(scheme), 8, space), 6, "authorization")
+			return matchCredential(s, scanWhile(s, at+len(scheme), 8, isSpace), 6, "authorization")
 		}
 	}
-	return hit{}, false
+	return secretMatch{}, false
 }
 
-// bearer takes the word anywhere, so the value must look like a credential.
-func bearer(s string, i int) (hit, bool) {
+// matchBearer takes the word anywhere, so the value must look like a credential.
+func matchBearer(s string, i int) (secretMatch, bool) {
 	from := i + len("bearer ")
-	to := run(s, from, lookahead, token68)
-	if !free(s, i) || to-from < 16 || !strings.ContainsAny(s[from:to], "0123456789") {
-		return hit{}, false
+	to := scanWhile(s, from, lookahead, isToken68)
+	if !isWordStart(s, i) || to-from < 16 || !strings.ContainsAny(s[from:to], "0123456789") {
+		return secretMatch{}, false
 	}
-	return credential(s, from, 16, "bearer token")
+	return matchCredential(s, from, 16, "bearer token")
 }
 
-func credential(s string, from, least int, kind string) (hit, bool) {
-	to := run(s, from, lookahead, token68)
-	if to-from < least || placeholder(s[from:to]) {
-		return hit{}, false
+func matchCredential(s string, from, least int, kind string) (secretMatch, bool) {
+	to := scanWhile(s, from, lookahead, isToken68)
+	if to-from < least || isPlaceholder(s[from:to]) {
+		return secretMatch{}, false
 	}
-	return hit{from, run(s, to, 0, token68), kind}, true
+	return secretMatch{from, scanWhile(s, to, 0, isToken68), kind}, true
 }
 
-// flagged is a flag that carries a password in some programs.
-type flagged struct {
-	flag     string
-	programs []string
-	named    bool // name:password
+// passwordFlag is a flag that carries a password in some programs.
+type passwordFlag struct {
+	flag        string
+	programs    []string
+	hasUserName bool // name:password
 }
 
 // before is how far from a flag its program may stand.
-const before = 160
+const maxFlagDistance = 160
 
-func (f flagged) match(s string, i int) (hit, bool) {
+func (f passwordFlag) match(s string, i int) (secretMatch, bool) {
 	if i == 0 || s[i-1] != ' ' {
-		return hit{}, false
+		return secretMatch{}, false
 	}
-	line := s[max(0, i-before):i]
+	line := s[max(0, i-maxFlagDistance):i]
 	line = line[strings.LastIndexByte(line, '\n')+1:]
 	program := ""
 	for _, p := range f.programs {
@@ -98,31 +98,31 @@ func (f flagged) match(s string, i int) (hit, bool) {
 	}
 	at := i + len(f.flag)
 	if program == "" || at >= len(s) {
-		return hit{}, false
+		return secretMatch{}, false
 	}
 	apart := s[at] == ' ' || s[at] == '='
 	if apart && (program == "mysql" || program == "mariadb") {
-		return hit{}, false // there it asks for the password
+		return secretMatch{}, false // there it asks for the password
 	}
 	if !apart && f.flag[1] == '-' {
-		return hit{}, false // a longer flag
+		return secretMatch{}, false // a longer flag
 	}
-	return f.value(s, run(s, at, 2, func(c byte) bool { return c == ' ' || c == '=' }))
+	return f.matchValue(s, scanWhile(s, at, 2, func(c byte) bool { return c == ' ' || c == '=' }))
 }
 
-func (f flagged) value(s string, from int) (hit, bool) {
-	from = run(s, from, 2, func(c byte) bool { return c == '"' || c == '\'' || c == '\\' })
-	to := run(s, from, lookahead, func(c byte) bool { return c > ' ' && strings.IndexByte("\"'\\;&|", c) < 0 })
+func (f passwordFlag) matchValue(s string, from int) (secretMatch, bool) {
+	from = scanWhile(s, from, 2, func(c byte) bool { return c == '"' || c == '\'' || c == '\\' })
+	to := scanWhile(s, from, lookahead, func(c byte) bool { return c > ' ' && strings.IndexByte("\"'\\;&|", c) < 0 })
 	v := s[from:to]
-	if f.named {
+	if f.hasUserName {
 		_, password, ok := strings.Cut(v, ":")
 		if !ok {
-			return hit{}, false
+			return secretMatch{}, false
 		}
 		from, v = to-len(password), password
 	}
-	if len(v) < 3 || v[0] == '-' || variable(v) || placeholder(v) {
-		return hit{}, false
+	if len(v) < 3 || v[0] == '-' || isVariable(v) || isPlaceholder(v) {
+		return secretMatch{}, false
 	}
-	return hit{from, to, "password"}, true
+	return secretMatch{from, to, "password"}, true
 }

@@ -3,7 +3,7 @@ package secrets
 // Values are the secrets that a first look finds.
 func Values(s string) []string {
 	var list []string
-	for _, h := range scan(s) {
+	for _, h := range findSecrets(s) {
 		list = append(list, s[h.from:h.to])
 	}
 	return list

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// hit is one secret: the bytes from and to, and what they are.
-type hit struct {
+// secretMatch is one secret: the bytes from and to, and what they are.
+type secretMatch struct {
 	from, to int
 	kind     string
 }
@@ -16,11 +16,11 @@ type hit struct {
 type trigger struct {
 	text  string
 	fold  bool // letters of either case
-	match func(s string, at int) (hit, bool)
+	match func(s string, at int) (secretMatch, bool)
 }
 
-// at reports whether the trigger stands there.
-func (t *trigger) at(s string, i int) bool {
+// matchesAt reports whether the trigger stands there.
+func (t *trigger) matchesAt(s string, i int) bool {
 	if len(s)-i < len(t.text) {
 		return false
 	}
@@ -28,22 +28,22 @@ func (t *trigger) at(s string, i int) bool {
 		return s[i:i+len(t.text)] == t.text
 	}
 	for k := range len(t.text) {
-		if c := s[i+k]; c != t.text[k] && (c|0x20 != t.text[k] || !letter(c)) {
+		if c := s[i+k]; c != t.text[k] && (c|0x20 != t.text[k] || !isLetter(c)) {
 			return false
 		}
 	}
 	return true
 }
 
-// table finds the triggers that begin with two bytes; group 0 is none.
-type table struct {
+// triggerTable finds the triggers that begin with two bytes; group 0 is none.
+type triggerTable struct {
 	pairs  [1 << 16]uint8
 	groups [][]trigger
 }
 
 // triggers are put together at the first use, not when a program starts.
-var triggers = sync.OnceValue(func() *table {
-	t := &table{groups: make([][]trigger, 1)}
+var triggers = sync.OnceValue(func() *triggerTable {
+	t := &triggerTable{groups: make([][]trigger, 1)}
 	for _, group := range [][]trigger{tokenTriggers(), contextTriggers(), assignTriggers()} {
 		for _, g := range group {
 			t.add(g)
@@ -52,9 +52,9 @@ var triggers = sync.OnceValue(func() *table {
 	return t
 })
 
-func (t *table) add(g trigger) {
-	for _, a := range cases(g.text[0], g.fold) {
-		for _, b := range cases(g.text[1], g.fold) {
+func (t *triggerTable) add(g trigger) {
+	for _, a := range caseVariants(g.text[0], g.fold) {
+		for _, b := range caseVariants(g.text[1], g.fold) {
 			n := uint(a)<<8 | uint(b)
 			if t.pairs[n] == 0 {
 				t.groups = append(t.groups, nil)
@@ -65,29 +65,29 @@ func (t *table) add(g trigger) {
 	}
 }
 
-func cases(c byte, fold bool) []byte {
-	if !fold || !letter(c) {
+func caseVariants(c byte, fold bool) []byte {
+	if !fold || !isLetter(c) {
 		return []byte{c}
 	}
 	return []byte{c | 0x20, c &^ 0x20}
 }
 
-// scan finds secrets from left to right; they do not overlap.
-func scan(s string) []hit {
+// findSecrets finds secrets from left to right; they do not overlap.
+func findSecrets(s string) []secretMatch {
 	t := triggers()
-	var hits []hit
+	var hits []secretMatch
 	for i := 0; i+1 < len(s); {
 		if t.pairs[uint(s[i])<<8|uint(s[i+1])] == 0 {
 			i++
 			continue
 		}
-		h, ok := t.look(s, i)
-		if !ok || inMarks(s[h.from:h.to]) {
+		h, ok := t.matchAt(s, i)
+		if !ok || isPartOfMark(s[h.from:h.to]) {
 			i++
 			continue
 		}
 		// What a value is by itself says more than the key before it.
-		if same, ok := t.look(s, h.from); ok && same.from == h.from && same.to >= h.to {
+		if same, ok := t.matchAt(s, h.from); ok && same.from == h.from && same.to >= h.to {
 			h = same
 		}
 		hits = append(hits, h)
@@ -96,26 +96,26 @@ func scan(s string) []hit {
 	return hits
 }
 
-func (t *table) look(s string, i int) (hit, bool) {
+func (t *triggerTable) matchAt(s string, i int) (secretMatch, bool) {
 	if i+1 >= len(s) {
-		return hit{}, false
+		return secretMatch{}, false
 	}
 	group := t.groups[t.pairs[uint(s[i])<<8|uint(s[i+1])]]
 	for k := range group {
 		g := &group[k]
-		if !g.at(s, i) {
+		if !g.matchesAt(s, i) {
 			continue
 		}
 		if h, ok := g.match(s, i); ok && h.to > h.from {
 			return h, true
 		}
 	}
-	return hit{}, false
+	return secretMatch{}, false
 }
 
-// inMarks reports whether a value is a part of a mark. Such a value is a word
+// isPartOfMark reports whether a value is a part of a mark. Such a value is a word
 // like "password", and covering it would never end.
-func inMarks(v string) bool { return len(v) <= len(allMarks) && strings.Contains(allMarks, v) }
+func isPartOfMark(v string) bool { return len(v) <= len(allMarks) && strings.Contains(allMarks, v) }
 
 const allMarks = "[masked: github token] [masked: gitlab token] [masked: slack token] [masked: slack webhook] " +
 	"[masked: stripe key] [masked: openai key] [masked: anthropic key] [masked: google key] [masked: google token] " +
@@ -124,19 +124,19 @@ const allMarks = "[masked: github token] [masked: gitlab token] [masked: slack t
 	"[masked: aws secret key] [masked: jwt] [masked: private key] [masked: url password] [masked: authorization] " +
 	"[masked: bearer token] [masked: password] [masked: secret] [masked: token] [masked: api key] [masked: text]"
 
-func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
-func digit(c byte) bool  { return c >= '0' && c <= '9' }
-func alnum(c byte) bool  { return letter(c) || digit(c) }
-func wordy(c byte) bool  { return alnum(c) || c == '_' }
-func dashed(c byte) bool { return wordy(c) || c == '-' }
-func upper(c byte) bool  { return c >= 'A' && c <= 'Z' || digit(c) }
-func hex(c byte) bool    { return digit(c) || c >= 'a' && c <= 'f' }
-func space(c byte) bool  { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+func isLetter(c byte) bool       { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+func isDigit(c byte) bool        { return c >= '0' && c <= '9' }
+func isAlnum(c byte) bool        { return isLetter(c) || isDigit(c) }
+func isWordByte(c byte) bool     { return isAlnum(c) || c == '_' }
+func isWordOrDash(c byte) bool   { return isWordByte(c) || c == '-' }
+func isUpperOrDigit(c byte) bool { return c >= 'A' && c <= 'Z' || isDigit(c) }
+func isLowerHex(c byte) bool     { return isDigit(c) || c >= 'a' && c <= 'f' }
+func isSpace(c byte) bool        { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// free reports whether a word may begin there: after the start, after a byte
+// isWordStart reports whether a word may begin there: after the start, after a byte
 // that no word holds, after an escape as JSON writes it, after %XX of a URL.
-func free(s string, i int) bool {
-	if i == 0 || !wordy(s[i-1]) {
+func isWordStart(s string, i int) bool {
+	if i == 0 || !isWordByte(s[i-1]) {
 		return true
 	}
 	if i >= 2 && s[i-2] == '\\' && strings.IndexByte("nrt", s[i-1]) >= 0 {
@@ -149,9 +149,9 @@ func free(s string, i int) bool {
 // then the rest of it is read, and never again, so time stays linear.
 const lookahead = 128
 
-// run is the end of the bytes from i on that in takes, at most limit of them;
+// scanWhile is the end of the bytes from i on that in takes, at most limit of them;
 // no limit when it is 0.
-func run(s string, i, limit int, in func(byte) bool) int {
+func scanWhile(s string, i, limit int, in func(byte) bool) int {
 	end := len(s)
 	if limit > 0 && limit < end-i {
 		end = i + limit

@@ -20,14 +20,14 @@ import (
 // Spread is the length from which a secret is covered wherever else it stands.
 // Shorter ones are covered where they were found: a password "app" would
 // otherwise cover half of a text.
-const Spread = 6
+const MinSpreadLength = 6
 
 // rounds bounds how often covered text is looked at again. A second look is
 // needed because a mark is a new neighbour for the text beside it.
-const rounds = 4
+const maxRounds = 4
 
 // unsafeKind is the mark of a text that could not be covered piece by piece.
-const unsafeKind = "text"
+const wholeTextKind = "text"
 
 // Mask covers likely secrets with marks such as "[masked: github token]". The
 // kinds are sorted, each once; without any the text is the same.
@@ -35,30 +35,30 @@ func Mask(s string) (masked string, kinds []string) {
 	all := map[string]bool{}
 	text := s
 	var spread *strings.Replacer
-	for range rounds {
-		hits := scan(text)
+	for range maxRounds {
+		hits := findSecrets(text)
 		if len(hits) == 0 {
 			break
 		}
 		for _, h := range hits {
 			all[h.kind] = true
 		}
-		spread = replacer(text, hits)
-		text = cover(text, hits, spread)
+		spread = newReplacer(text, hits)
+		text = coverMatches(text, hits, spread)
 	}
 	if len(all) == 0 {
 		return s, nil
 	}
-	if len(scan(text)) > 0 || spread.Replace(text) != text {
-		text = mark(unsafeKind)
+	if len(findSecrets(text)) > 0 || spread.Replace(text) != text {
+		text = maskText(wholeTextKind)
 	}
 	return text, slices.Sorted(maps.Keys(all))
 }
 
-// Find tells which kinds of secrets the text likely holds: sorted, each once.
-func Find(b []byte) []string {
+// FindKinds tells which kinds of secrets the text likely holds: sorted, each once.
+func FindKinds(b []byte) []string {
 	all := map[string]bool{}
-	for _, h := range scan(string(b)) {
+	for _, h := range findSecrets(string(b)) {
 		all[h.kind] = true
 	}
 	if len(all) == 0 {
@@ -67,29 +67,29 @@ func Find(b []byte) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-func mark(kind string) string { return "[masked: " + kind + "]" }
+func maskText(kind string) string { return "[masked: " + kind + "]" }
 
-// replacer covers the secrets of the hits wherever they stand.
-func replacer(s string, hits []hit) *strings.Replacer {
+// newReplacer covers the secrets of the hits wherever they stand.
+func newReplacer(s string, hits []secretMatch) *strings.Replacer {
 	seen := map[string]bool{}
 	var pairs []string
 	for _, h := range hits {
-		if v := s[h.from:h.to]; len(v) >= Spread && !seen[v] {
+		if v := s[h.from:h.to]; len(v) >= MinSpreadLength && !seen[v] {
 			seen[v] = true
-			pairs = append(pairs, v, mark(h.kind))
+			pairs = append(pairs, v, maskText(h.kind))
 		}
 	}
 	return strings.NewReplacer(pairs...)
 }
 
-// cover puts a mark in the place of each hit. Marks are never looked into.
-func cover(s string, hits []hit, spread *strings.Replacer) string {
+// coverMatches puts a mark in the place of each hit. Marks are never looked into.
+func coverMatches(s string, hits []secretMatch, spread *strings.Replacer) string {
 	var b strings.Builder
 	b.Grow(len(s))
 	at := 0
 	for _, h := range hits {
 		b.WriteString(spread.Replace(s[at:h.from]))
-		b.WriteString(mark(h.kind))
+		b.WriteString(maskText(h.kind))
 		at = h.to
 	}
 	b.WriteString(spread.Replace(s[at:]))

@@ -18,8 +18,8 @@ const (
 	lower32 = "a83d93ef1502abcd7e45f1e60b4c0da9"
 )
 
-// cases are texts with the secret between « and », and its kind.
-func cases() map[string]string {
+// secretSamples are texts with the secret between « and », and its kind.
+func secretSamples() map[string]string {
 	return map[string]string{
 		"export GITHUB_TOKEN=«" + join("gh", "p_", mixed40[:36]) + "»":                         "github token",
 		"fine: «" + join("github", "_pat_", mixed40) + "»":                                     "github token",
@@ -61,7 +61,7 @@ func cases() map[string]string {
 
 func TestSecretsAreCovered(t *testing.T) {
 	t.Parallel()
-	for text, kind := range cases() {
+	for text, kind := range secretSamples() {
 		head, rest, _ := strings.Cut(text, "«")
 		value, tail, _ := strings.Cut(rest, "»")
 		masked, kinds := secrets.Mask(head + value + tail)
@@ -71,7 +71,7 @@ func TestSecretsAreCovered(t *testing.T) {
 		if d := cmp.Diff([]string{kind}, kinds); d != "" {
 			t.Errorf("%s: %s", text, d)
 		}
-		if d := cmp.Diff([]string{kind}, secrets.Find([]byte(head+value+tail))); d != "" {
+		if d := cmp.Diff([]string{kind}, secrets.FindKinds([]byte(head+value+tail))); d != "" {
 			t.Errorf("%s: Find: %s", text, d)
 		}
 		if !strings.Contains(secrets.Marks, "[masked: "+kind+"]") {
@@ -96,7 +96,7 @@ func TestOrdinaryTextStays(t *testing.T) {
 		if masked, kinds := secrets.Mask(text); masked != text || kinds != nil {
 			t.Errorf("%q became %q (%v)", text, masked, kinds)
 		}
-		if kinds := secrets.Find([]byte(text)); kinds != nil {
+		if kinds := secrets.FindKinds([]byte(text)); kinds != nil {
 			t.Errorf("%q: %v", text, kinds)
 		}
 	}
@@ -132,7 +132,7 @@ func TestMarkHasOneLength(t *testing.T) {
 }
 
 func FuzzMask(f *testing.F) {
-	for text := range cases() {
+	for text := range secretSamples() {
 		f.Add(strings.NewReplacer("«", "", "»", "").Replace(text))
 	}
 	f.Add(secrets.Marks)
@@ -144,7 +144,7 @@ func FuzzMask(f *testing.F) {
 			t.Fatalf("%d values, kinds %v", len(values), kinds)
 		}
 		for _, v := range values {
-			if len(v) >= secrets.Spread && strings.Contains(masked, v) {
+			if len(v) >= secrets.MinSpreadLength && strings.Contains(masked, v) {
 				t.Errorf("%q is still in %q", v, masked)
 			}
 		}

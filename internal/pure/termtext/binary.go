@@ -2,9 +2,9 @@ package termtext
 
 import "strings"
 
-// Binary reports whether text would not be read by anybody: it holds a NUL, or
+// IsBinary reports whether text would not be read by anybody: it holds a NUL, or
 // more than a few of the controls that text has no use for.
-func Binary(s string) bool {
+func IsBinary(s string) bool {
 	odd := 0
 	for i := range len(s) {
 		switch c := s[i]; {

@@ -15,11 +15,11 @@ const (
 	enclosingKey = '\u20e3'
 )
 
-// binds reports whether the character at i, which alone would be hidden, is a part of an
+// isEmojiPart reports whether the character at i, which alone would be hidden, is a part of an
 // emoji that s shows there: a joiner between two of them, or the sign that chooses how one
 // is drawn. Anywhere else the same characters can hide text or tell two names apart that
 // look the same, and are escaped.
-func binds(s string, i int, r rune) bool {
+func isEmojiPart(s string, i int, r rune) bool {
 	before, _ := utf8.DecodeLastRuneInString(s[:i])
 	after, _ := utf8.DecodeRuneInString(s[i+utf8.RuneLen(r):])
 	switch r {

@@ -45,11 +45,11 @@ func Bytes(n int64) string {
 	return fmt.Sprintf("%s%.0f %s", sign, v, units[0])
 }
 
-// Clock writes t as briefly as now allows: 10:27 today, Sat 17:05 in the six
+// ShortTime writes t as briefly as now allows: 10:27 today, Sat 17:05 in the six
 // days before, 9 Oct in the same year, else 9 Oct 2025. The zone is that of now.
-func Clock(t, now time.Time) string {
+func ShortTime(t, now time.Time) string {
 	t = t.In(now.Location())
-	switch days := day(now) - day(t); {
+	switch days := dayNumber(now) - dayNumber(t); {
 	case days == 0:
 		return t.Format("15:04")
 	case days > 0 && days < 7:
@@ -60,8 +60,8 @@ func Clock(t, now time.Time) string {
 	return t.Format("2 Jan 2006")
 }
 
-// day numbers the days of the calendar, whatever the length of each.
-func day(t time.Time) int64 {
+// dayNumber numbers the days of the calendar, whatever the length of each.
+func dayNumber(t time.Time) int64 {
 	const seconds = 24 * 60 * 60
 	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC).Unix() / seconds
 }
@@ -80,8 +80,8 @@ func Ago(d time.Duration) string {
 	return Count(int64(d/dayLength)) + " d ago"
 }
 
-// Took writes how long something lasted: 7 ms, 0.2 s, 38 s, 2 min 41 s, 1 h 5 min.
-func Took(d time.Duration) string {
+// Duration writes how long something lasted: 7 ms, 0.2 s, 38 s, 2 min 41 s, 1 h 5 min.
+func Duration(d time.Duration) string {
 	d = max(d, 0)
 	if ms := d.Round(time.Millisecond); ms < 100*time.Millisecond {
 		return fmt.Sprintf("%d ms", ms.Milliseconds())

@@ -56,12 +56,12 @@ func TestClock(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := termtext.Clock(at, now); got != want {
+		if got := termtext.ShortTime(at, now); got != want {
 			t.Errorf("Clock(%s) = %q, want %q", in, got, want)
 		}
 	}
 	newYear := time.Date(2027, 1, 2, 8, 0, 0, 0, zone)
-	if got := termtext.Clock(newYear.AddDate(0, 0, -3), newYear); got != "Wed 08:00" {
+	if got := termtext.ShortTime(newYear.AddDate(0, 0, -3), newYear); got != "Wed 08:00" {
 		t.Errorf("three days before, in the other year: %q", got)
 	}
 }
@@ -82,7 +82,7 @@ func TestAgoAndTook(t *testing.T) {
 		200 * time.Millisecond: "0.2 s", 9_940 * time.Millisecond: "9.9 s", 9_960 * time.Millisecond: "10 s", 38 * time.Second: "38 s",
 		59_600 * time.Millisecond: "1 min 0 s", 161 * time.Second: "2 min 41 s", time.Hour + 5*time.Minute + 9*time.Second: "1 h 5 min",
 	} {
-		if got := termtext.Took(d); got != want {
+		if got := termtext.Duration(d); got != want {
 			t.Errorf("Took(%v) = %q, want %q", d, got, want)
 		}
 	}

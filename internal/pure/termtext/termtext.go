@@ -25,7 +25,7 @@ import (
 // A backslash stays single, so that paths stay readable, unless what follows it
 // would make it look like one of these forms; then it is doubled.
 func Escape(s string) string {
-	if plain(s) {
+	if isPlainASCII(s) {
 		return s
 	}
 	var b strings.Builder
@@ -40,17 +40,17 @@ func Escape(s string) string {
 			if looksEscaped(s[i+1:]) {
 				b.WriteByte('\\')
 			}
-		case visible(r) || binds(s, i, r):
+		case isVisible(r) || isEmojiPart(s, i, r):
 			b.WriteString(s[i : i+size])
 		default:
-			writeForm(&b, r)
+			writeEscape(&b, r)
 		}
 		i += size
 	}
 	return b.String()
 }
 
-func plain(s string) bool {
+func isPlainASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' || s[i] == '\\' {
 			return false
@@ -65,15 +65,15 @@ func looksEscaped(rest string) bool {
 		return false
 	}
 	r, size := utf8.DecodeRuneInString(rest)
-	return r == utf8.RuneError && size == 1 || !visible(r) || strings.ContainsRune(`\abfnrtvxuU`, r)
+	return r == utf8.RuneError && size == 1 || !isVisible(r) || strings.ContainsRune(`\abfnrtvxuU`, r)
 }
 
-func visible(r rune) bool {
-	return unicode.IsGraphic(r) && !unicode.Is(blank, r) && !unicode.Is(unicode.Variation_Selector, r)
+func isVisible(r rune) bool {
+	return unicode.IsGraphic(r) && !unicode.Is(blankLetters, r) && !unicode.Is(unicode.Variation_Selector, r)
 }
 
 // blank are the letters that look like nothing.
-var blank = &unicode.RangeTable{R16: []unicode.Range16{
+var blankLetters = &unicode.RangeTable{R16: []unicode.Range16{
 	{Lo: 0x034f, Hi: 0x034f, Stride: 1}, // grapheme joiner
 	{Lo: 0x115f, Hi: 0x1160, Stride: 1}, // Hangul fillers
 	{Lo: 0x17b4, Hi: 0x17b5, Stride: 1}, // Khmer inherent vowels
@@ -82,10 +82,10 @@ var blank = &unicode.RangeTable{R16: []unicode.Range16{
 	{Lo: 0xffa0, Hi: 0xffa0, Stride: 1},
 }}
 
-var short = map[rune]string{'\a': `\a`, '\b': `\b`, '\f': `\f`, '\n': `\n`, '\r': `\r`, '\t': `\t`, '\v': `\v`}
+var shortEscapes = map[rune]string{'\a': `\a`, '\b': `\b`, '\f': `\f`, '\n': `\n`, '\r': `\r`, '\t': `\t`, '\v': `\v`}
 
-func writeForm(b *strings.Builder, r rune) {
-	switch form, ok := short[r]; {
+func writeEscape(b *strings.Builder, r rune) {
+	switch form, ok := shortEscapes[r]; {
 	case ok:
 		b.WriteString(form)
 	case r < utf8.RuneSelf:

@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	macSize   = 16
-	maxCursor = 4096
-	cursorUse = "retake cursor 1" // no other text is signed with this beginning
+	macSize     = 16
+	maxCursor   = 4096
+	cursorLabel = "retake cursor 1" // no other text is signed with this beginning
 )
 
 // Cursors makes and opens the cursors of lists. It may be used by many at once.
@@ -43,15 +43,15 @@ func (c *Cursors) Seal(filter, at string) string {
 func (c *Cursors) Open(filter, cursor string) (string, error) {
 	// The decoder skips line ends, and each cursor has one spelling.
 	if len(cursor) > maxCursor || strings.ContainsAny(cursor, "\r\n") {
-		return "", strange()
+		return "", invalidCursor()
 	}
 	b, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
 	if err != nil || len(b) < macSize {
-		return "", strange()
+		return "", invalidCursor()
 	}
 	at := string(b[macSize:])
 	if !hmac.Equal(b[:macSize], c.mac(filter, at)) {
-		return "", strange()
+		return "", invalidCursor()
 	}
 	return at, nil
 }
@@ -60,7 +60,7 @@ func (c *Cursors) Open(filter, cursor string) (string, error) {
 func (c *Cursors) mac(filter, at string) []byte {
 	h := hmac.New(sha256.New, c.key)
 	var size [8]byte
-	for _, part := range []string{cursorUse, filter, at} {
+	for _, part := range []string{cursorLabel, filter, at} {
 		binary.BigEndian.PutUint64(size[:], uint64(len(part)))
 		h.Write(size[:])
 		h.Write([]byte(part))
@@ -68,7 +68,7 @@ func (c *Cursors) mac(filter, at string) []byte {
 	return h.Sum(nil)[:macSize]
 }
 
-func strange() error {
+func invalidCursor() error {
 	return &retake.Error{
 		Kind: retake.Invalid, What: "the cursor does not belong to this list", Safe: "Nothing was changed.",
 		Hint: "Ask for the list again without a cursor, and keep the filter while you page.",

@@ -21,20 +21,20 @@ import (
 )
 
 const (
-	prefix   = "rtk_"
-	symbols  = "abcdefghijklmnopqrstuvwxyz234567"
-	digits   = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-	randoms  = 26
-	checks   = 6 // 62^6 > 2^32
-	tailSize = 4
+	prefix           = "rtk_"
+	randomAlphabet   = "abcdefghijklmnopqrstuvwxyz234567"
+	checksumAlphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	randomLength     = 26
+	checksumLength   = 6 // 62^6 > 2^32
+	tailSize         = 4
 )
 
 // New makes a key. The secret is for its owner alone.
 func New(kind retake.KeyKind) (secret string, digest [sha256.Size]byte, tail string) {
-	var b [randoms]byte
+	var b [randomLength]byte
 	_, _ = rand.Read(b[:]) // it never fails: the process ends instead
 	for i := range b {
-		b[i] = symbols[b[i]%byte(len(symbols))] // 256 is a multiple of 32: no symbol is likelier
+		b[i] = randomAlphabet[b[i]%byte(len(randomAlphabet))] // 256 is a multiple of 32: no symbol is likelier
 	}
 	text := prefix + string(kind) + "_" + string(b[:])
 	secret = text + checksum(text)
@@ -44,16 +44,16 @@ func New(kind retake.KeyKind) (secret string, digest [sha256.Size]byte, tail str
 // Parse reads a key. That it is well formed says nothing of whether anybody made it:
 // look the digest up.
 func Parse(secret string) (kind retake.KeyKind, digest [sha256.Size]byte, ok bool) {
-	kind, size := match(secret)
+	kind, size := matchKey(secret)
 	if size == 0 || size != len(secret) {
 		return "", digest, false
 	}
 	return kind, sha256.Sum256([]byte(secret)), true
 }
 
-// Count answers how many well formed keys stand in a text, so that places where none may
+// CountKeys answers how many well formed keys stand in a text, so that places where none may
 // ever stand can be searched.
-func Count(text []byte) int {
+func CountKeys(text []byte) int {
 	s, n := string(text), 0
 	for {
 		i := strings.Index(s, prefix)
@@ -61,7 +61,7 @@ func Count(text []byte) int {
 			return n
 		}
 		s = s[i:]
-		if _, size := match(s); size > 0 {
+		if _, size := matchKey(s); size > 0 {
 			n++
 			s = s[size:]
 			continue
@@ -70,18 +70,18 @@ func Count(text []byte) int {
 	}
 }
 
-// match answers the kind and the length of the key that a text begins with; 0: it does not.
-func match(s string) (retake.KeyKind, int) {
+// matchKey answers the kind and the length of the key that a text begins with; 0: it does not.
+func matchKey(s string) (retake.KeyKind, int) {
 	for _, kind := range retake.KeyKinds {
 		head := prefix + string(kind) + "_"
 		if !strings.HasPrefix(s, head) {
 			continue
 		}
-		size := len(head) + randoms + checks
-		if len(s) < size || !made(s[len(head):len(head)+randoms]) {
+		size := len(head) + randomLength + checksumLength
+		if len(s) < size || !isRandomPart(s[len(head):len(head)+randomLength]) {
 			return "", 0
 		}
-		body, check := s[:size-checks], s[size-checks:size]
+		body, check := s[:size-checksumLength], s[size-checksumLength:size]
 		if subtle.ConstantTimeCompare([]byte(checksum(body)), []byte(check)) != 1 {
 			return "", 0
 		}
@@ -90,9 +90,9 @@ func match(s string) (retake.KeyKind, int) {
 	return "", 0
 }
 
-// made reports whether all characters are ours. It looks at all of them in any case, and
+// isRandomPart reports whether all characters are ours. It looks at all of them in any case, and
 // at none through a table, so that its time tells nothing of the secret.
-func made(s string) bool {
+func isRandomPart(s string) bool {
 	bad := 0
 	for i := range len(s) {
 		c := int(s[i])
@@ -105,10 +105,10 @@ func made(s string) bool {
 
 func checksum(s string) string {
 	sum := crc32.ChecksumIEEE([]byte(s))
-	var out [checks]byte
-	for i := checks - 1; i >= 0; i-- {
-		out[i] = digits[sum%uint32(len(digits))]
-		sum /= uint32(len(digits))
+	var out [checksumLength]byte
+	for i := checksumLength - 1; i >= 0; i-- {
+		out[i] = checksumAlphabet[sum%uint32(len(checksumAlphabet))]
+		sum /= uint32(len(checksumAlphabet))
 	}
 	return string(out[:])
 }

@@ -138,7 +138,7 @@ func TestCount(t *testing.T) {
 		a + "\x00" + a + "\n" + a:      3,
 		strings.ToUpper(a):             0,
 	} {
-		if got := token.Count([]byte(text)); got != want {
+		if got := token.CountKeys([]byte(text)); got != want {
 			t.Errorf("%q holds %d, want %d", text, got, want)
 		}
 	}
@@ -152,7 +152,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("rtk_agent_")
 	f.Fuzz(func(t *testing.T, s string) {
 		kind, digest, ok := token.Parse(s)
-		n := token.Count([]byte(s))
+		n := token.CountKeys([]byte(s))
 		if !ok {
 			if kind != "" || digest != [32]byte{} {
 				t.Errorf("%q is refused and read", s)

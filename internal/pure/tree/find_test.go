@@ -17,15 +17,15 @@ import (
 func TestFindAndWalk(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		var s shelf
+		var s memoryLister
 		n := anyTree(3).Draw(t, "tree")
-		root := *s.put("", n)
+		root := *s.storeNode("", n)
 		got := map[string]retake.Entry{tree.Root: root}
 		err := tree.Walk(context.Background(), &s, root, func(path string, e retake.Entry) error {
 			got[path] = e
 			return nil
 		})
-		if d := cmp.Diff(flat(n), got); d != "" || err != nil {
+		if d := cmp.Diff(flatten(n), got); d != "" || err != nil {
 			t.Fatalf("Walk: %v (-want +got):\n%s", err, d)
 		}
 		for path, want := range got {
@@ -43,22 +43,22 @@ func TestFindAndWalk(t *testing.T) {
 
 func TestFindErrors(t *testing.T) {
 	t.Parallel()
-	var s shelf
-	root := *s.put("", dir(map[string]*node{"d": dir(nil), "f": file("")}))
+	var s memoryLister
+	root := *s.storeNode("", dir(map[string]*node{"d": dir(nil), "f": file("")}))
 	for _, path := range []string{"..", "d/..", "f/x", "D", "dd", "c", "d/\xff"} {
 		if _, err := tree.Find(t.Context(), &s, root, path); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("Find %q: %v, want ErrNotExist", path, err)
 		}
 	}
-	if _, err := tree.Find(t.Context(), &shelf{}, root, "d"); !errors.Is(err, errMissing) {
+	if _, err := tree.Find(t.Context(), &memoryLister{}, root, "d"); !errors.Is(err, errMissing) {
 		t.Errorf("Find in an empty shelf: %v", err)
 	}
 }
 
 func TestWalkSkips(t *testing.T) {
 	t.Parallel()
-	var s shelf
-	root := *s.put("", dir(map[string]*node{"a": dir(map[string]*node{"x": file("")}), "b": dir(map[string]*node{"y": file("")})}))
+	var s memoryLister
+	root := *s.storeNode("", dir(map[string]*node{"a": dir(map[string]*node{"x": file("")}), "b": dir(map[string]*node{"y": file("")})}))
 	var got []string
 	err := tree.Walk(t.Context(), &s, root, func(path string, _ retake.Entry) error {
 		got = append(got, path)

@@ -13,21 +13,21 @@ import (
 // Finder finds many paths of one tree. It keeps the listings of the last path, because
 // neighbours come one after the other. It is for one goroutine.
 type Finder struct {
-	l     Lister
-	root  retake.Entry
-	names []string
-	at    []retake.Entry   // the directories of names, the root first
-	lists [][]retake.Entry // what lies in each of them
+	lister Lister
+	root   retake.Entry
+	names  []string
+	dirs   []retake.Entry   // the directories of names, the root first
+	lists  [][]retake.Entry // what lies in each of them
 }
 
 // NewFinder finds paths below root.
 func NewFinder(l Lister, root retake.Entry) *Finder {
-	return &Finder{l: l, root: root, at: []retake.Entry{root}, lists: [][]retake.Entry{nil}}
+	return &Finder{lister: l, root: root, dirs: []retake.Entry{root}, lists: [][]retake.Entry{nil}}
 }
 
 // Find answers what the function Find answers.
 func (f *Finder) Find(ctx context.Context, path string) (retake.Entry, error) {
-	names := split(path)
+	names := splitPath(path)
 	if len(names) == 0 {
 		return f.root, nil
 	}
@@ -36,26 +36,26 @@ func (f *Finder) Find(ctx context.Context, path string) (retake.Entry, error) {
 	for same < last && same < len(f.names) && names[same] == f.names[same] {
 		same++
 	}
-	f.names, f.at, f.lists = f.names[:same], f.at[:same+1], f.lists[:same+1]
+	f.names, f.dirs, f.lists = f.names[:same], f.dirs[:same+1], f.lists[:same+1]
 	for i := same; ; i++ {
-		e, err := f.in(ctx, i, names[i])
+		e, err := f.lookup(ctx, i, names[i])
 		if err != nil {
 			return e, fmt.Errorf("find %q: %w", path, err)
 		}
 		if i == last {
 			return e, nil
 		}
-		f.names, f.at, f.lists = append(f.names, names[i]), append(f.at, e), append(f.lists, nil)
+		f.names, f.dirs, f.lists = append(f.names, names[i]), append(f.dirs, e), append(f.lists, nil)
 	}
 }
 
-// in looks a name up in directory i of the way.
-func (f *Finder) in(ctx context.Context, i int, name string) (retake.Entry, error) {
-	if f.at[i].Kind != retake.KindDir {
+// lookup looks a name up in directory i of the way.
+func (f *Finder) lookup(ctx context.Context, i int, name string) (retake.Entry, error) {
+	if f.dirs[i].Kind != retake.KindDir {
 		return retake.Entry{}, fs.ErrNotExist
 	}
 	if f.lists[i] == nil {
-		list, err := f.l.Dir(ctx, f.at[i].Object)
+		list, err := f.lister.Dir(ctx, f.dirs[i].Object)
 		if err != nil {
 			return retake.Entry{}, err
 		}

@@ -16,11 +16,11 @@ import (
 func TestFinderIsFind(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		var s shelf
+		var s memoryLister
 		n := anyTree(3).Draw(t, "tree")
-		root := *s.put("", n)
+		root := *s.storeNode("", n)
 		paths := []string{"", ".", "a/a/a", "none"}
-		for path := range flat(n) {
+		for path := range flatten(n) {
 			paths = append(paths, path, path+"/a", path+"/none")
 		}
 		f := tree.NewFinder(&s, root)

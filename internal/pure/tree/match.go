@@ -14,14 +14,14 @@ func Match(paths []string, path string) bool {
 	if len(paths) == 0 {
 		return true
 	}
-	names := split(path)
+	names := splitPath(path)
 	return slices.ContainsFunc(paths, func(p string) bool {
-		pattern := split(p)
+		pattern := splitPath(p)
 		return hasPrefix(names, pattern) || strings.ContainsAny(p, "*?") && matchNames(pattern, names)
 	})
 }
 
-func split(path string) []string {
+func splitPath(path string) []string {
 	names := strings.Split(path, "/")
 	return slices.DeleteFunc(names, func(n string) bool { return n == "" || n == "." })
 }
@@ -35,7 +35,7 @@ func hasPrefix(names, prefix []string) bool {
 func matchNames(pattern, names []string) bool {
 	at := make([]bool, len(pattern)+1)
 	at[0] = true
-	spread(pattern, at)
+	skipDoubleStars(pattern, at)
 	for _, name := range names {
 		if at[len(pattern)] {
 			return true
@@ -50,15 +50,15 @@ func matchNames(pattern, names []string) bool {
 				next[i+1] = true
 			}
 		}
-		spread(pattern, next)
+		skipDoubleStars(pattern, next)
 		at = next
 	}
 	return at[len(pattern)]
 }
 
-// spread lets every ** that was reached stand for nothing, but for one at the
+// skipDoubleStars lets every ** that was reached stand for nothing, but for one at the
 // end: "a/**" is what lies below a, and not a.
-func spread(pattern []string, at []bool) {
+func skipDoubleStars(pattern []string, at []bool) {
 	for i, p := range pattern {
 		if at[i] && p == "**" && i < len(pattern)-1 {
 			at[i+1] = true

@@ -12,9 +12,9 @@ import (
 	"github.com/retake-dev/retake/internal/pure/tree"
 )
 
-// forest makes directories of names that sort before and after the slash: by their bytes,
+// drawForest makes directories of names that sort before and after the slash: by their bytes,
 // paths of them come in another order than the directories that they lie in.
-func forest(t *rapid.T, depth int) *node {
+func drawForest(t *rapid.T, depth int) *node {
 	below := map[string]*node{}
 	for _, name := range []string{"a", "a-", "a.b", "a\x01", "a0", "\xff"} {
 		switch rapid.IntRange(0, 2).Draw(t, "kind") {
@@ -22,7 +22,7 @@ func forest(t *rapid.T, depth int) *node {
 			below[name] = file(name)
 		case 2:
 			if depth > 0 {
-				below[name] = forest(t, depth-1)
+				below[name] = drawForest(t, depth-1)
 			}
 		}
 	}
@@ -33,9 +33,9 @@ func forest(t *rapid.T, depth int) *node {
 func TestSortIsTheOrderOfCompare(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		var s shelf
+		var s memoryLister
 		var want []retake.Change
-		err := tree.Compare(t.Context(), &s, nil, &s, s.put("", forest(rt, 2)), func(c retake.Change) error {
+		err := tree.Compare(t.Context(), &s, nil, &s, s.storeNode("", drawForest(rt, 2)), func(c retake.Change) error {
 			want = append(want, c)
 			return nil
 		})
@@ -59,8 +59,8 @@ func TestSortIsTheOrderOfCompare(t *testing.T) {
 func TestPartsMakeTheWhole(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		var s shelf
-		from, to := s.put("", forest(rt, 2)), s.put("", forest(rt, 2))
+		var s memoryLister
+		from, to := s.storeNode("", drawForest(rt, 2)), s.storeNode("", drawForest(rt, 2))
 		from.Mode ^= 0o1 // the root differs too
 		after := func(path string) (out []retake.Change) {
 			err := tree.CompareAfter(t.Context(), &s, from, &s, to, path, func(c retake.Change) error {
@@ -79,7 +79,7 @@ func TestPartsMakeTheWhole(t *testing.T) {
 			}
 		}
 		for _, absent := range []string{"a-/zz", "a!", "\xff\xff"} {
-			want := slices.DeleteFunc(slices.Clone(whole), func(c retake.Change) bool { return !tree.Behind(c.Path, absent) })
+			want := slices.DeleteFunc(slices.Clone(whole), func(c retake.Change) bool { return !tree.IsAfter(c.Path, absent) })
 			if d := cmp.Diff(want, after(absent), cmpopts.EquateEmpty()); d != "" {
 				rt.Fatalf("behind %q (-want +got)\n%s", absent, d)
 			}

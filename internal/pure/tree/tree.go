@@ -59,23 +59,23 @@ func Walk(ctx context.Context, l Lister, root retake.Entry, f func(path string, 
 	if root.Kind != retake.KindDir {
 		return nil
 	}
-	return walk(ctx, l, "", root.Object, f)
+	return walkDir(ctx, l, "", root.Object, f)
 }
 
-func walk(ctx context.Context, l Lister, dir string, id retake.ObjectID, f func(string, retake.Entry) error) error {
-	entries, err := list(ctx, l, dir, id)
+func walkDir(ctx context.Context, l Lister, dir string, id retake.ObjectID, f func(string, retake.Entry) error) error {
+	entries, err := listDir(ctx, l, dir, id)
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
-		path := join(dir, e.Name)
+		path := joinPath(dir, e.Name)
 		err := f(path, e)
 		if e.Kind == retake.KindDir {
 			if errors.Is(err, fs.SkipDir) {
 				continue
 			}
 			if err == nil {
-				err = walk(ctx, l, path, e.Object, f)
+				err = walkDir(ctx, l, path, e.Object, f)
 			}
 		}
 		if err != nil {
@@ -85,25 +85,25 @@ func walk(ctx context.Context, l Lister, dir string, id retake.ObjectID, f func(
 	return nil
 }
 
-func list(ctx context.Context, l Lister, path string, id retake.ObjectID) ([]retake.Entry, error) {
+func listDir(ctx context.Context, l Lister, path string, id retake.ObjectID) ([]retake.Entry, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	entries, err := l.Dir(ctx, id)
 	if err != nil {
-		return nil, fmt.Errorf("list %q: %w", show(path), err)
+		return nil, fmt.Errorf("list %q: %w", displayPath(path), err)
 	}
 	return entries, nil
 }
 
-func join(dir, name string) string {
+func joinPath(dir, name string) string {
 	if dir == "" {
 		return name
 	}
 	return dir + "/" + name
 }
 
-func show(path string) string {
+func displayPath(path string) string {
 	if path == "" {
 		return Root
 	}

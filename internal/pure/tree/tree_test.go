@@ -34,15 +34,15 @@ func file(content string) *node {
 	return &node{kind: retake.KindFile, mode: 0o644, time: 1, content: content}
 }
 
-// shelf holds directories by address and counts how often it is asked.
-type shelf struct {
+// memoryLister holds directories by address and counts how often it is asked.
+type memoryLister struct {
 	dirs  map[retake.ObjectID][]retake.Entry
 	calls int
 }
 
 var errMissing = errors.New("not on the shelf")
 
-func (s *shelf) Dir(_ context.Context, id retake.ObjectID) ([]retake.Entry, error) {
+func (s *memoryLister) Dir(_ context.Context, id retake.ObjectID) ([]retake.Entry, error) {
 	s.calls++
 	entries, ok := s.dirs[id]
 	if !ok {
@@ -51,8 +51,8 @@ func (s *shelf) Dir(_ context.Context, id retake.ObjectID) ([]retake.Entry, erro
 	return entries, nil
 }
 
-// put stores a tree and answers its root; nil is the empty tree.
-func (s *shelf) put(name string, n *node) *retake.Entry {
+// storeNode stores a tree and answers its root; nil is the empty tree.
+func (s *memoryLister) storeNode(name string, n *node) *retake.Entry {
 	if n == nil {
 		return nil
 	}
@@ -64,7 +64,7 @@ func (s *shelf) put(name string, n *node) *retake.Entry {
 	var entries []retake.Entry
 	var text strings.Builder
 	for child, c := range n.below {
-		entries = append(entries, *s.put(child, c))
+		entries = append(entries, *s.storeNode(child, c))
 	}
 	slices.SortFunc(entries, func(a, b retake.Entry) int { return strings.Compare(a.Name, b.Name) })
 	for _, c := range entries {
@@ -78,13 +78,13 @@ func (s *shelf) put(name string, n *node) *retake.Entry {
 	return e
 }
 
-// flat lists every path of the model, and the root as ".".
-func flat(n *node) map[string]retake.Entry {
+// flatten lists every path of the model, and the root as ".".
+func flatten(n *node) map[string]retake.Entry {
 	all := map[string]retake.Entry{}
-	var s shelf
+	var s memoryLister
 	var add func(path, name string, n *node)
 	add = func(path, name string, n *node) {
-		all[path] = *s.put(name, n)
+		all[path] = *s.storeNode(name, n)
 		for child, c := range n.below {
 			below := child
 			if path != tree.Root {
@@ -100,9 +100,9 @@ func flat(n *node) map[string]retake.Entry {
 }
 
 func compare(t interface{ Fatalf(string, ...any) }, a, b *node) []retake.Change {
-	var s shelf
+	var s memoryLister
 	var changes []retake.Change
-	err := tree.Compare(context.Background(), &s, s.put("", a), &s, s.put("", b), func(c retake.Change) error {
+	err := tree.Compare(context.Background(), &s, s.storeNode("", a), &s, s.storeNode("", b), func(c retake.Change) error {
 		changes = append(changes, c)
 		return nil
 	})
@@ -161,8 +161,8 @@ func TestCompareWithItself(t *testing.T) {
 func TestCompareApplied(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		a, b := maybe(t, "a"), maybe(t, "b")
-		before, after := flat(a), flat(b)
+		a, b := drawMaybe(t, "a"), drawMaybe(t, "b")
+		before, after := flatten(a), flatten(b)
 		got := apply(t, before, compare(t, a, b))
 		if a == nil || b == nil {
 			delete(got, tree.Root) // the root is neither added nor deleted
@@ -181,7 +181,7 @@ func TestCompareApplied(t *testing.T) {
 	})
 }
 
-func maybe(t *rapid.T, label string) *node {
+func drawMaybe(t *rapid.T, label string) *node {
 	if rapid.IntRange(0, 9).Draw(t, label+" empty") == 0 {
 		return nil
 	}
@@ -220,7 +220,7 @@ func TestCompareInverse(t *testing.T) {
 	t.Parallel()
 	opposite := map[retake.Difference]retake.Difference{retake.Added: retake.Deleted, retake.Deleted: retake.Added}
 	rapid.Check(t, func(t *rapid.T) {
-		a, b := maybe(t, "a"), maybe(t, "b")
+		a, b := drawMaybe(t, "a"), drawMaybe(t, "b")
 		want := compare(t, a, b)
 		for i, c := range want {
 			want[i].Before, want[i].After = c.After, c.Before
@@ -267,14 +267,14 @@ func TestCompareKinds(t *testing.T) {
 			t.Parallel()
 			b := base()
 			tt.change(b)
-			if got := words(compare(t, dir(base()), dir(b))); got != tt.want {
+			if got := describeChanges(compare(t, dir(base()), dir(b))); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
 	}
 }
 
-func words(changes []retake.Change) string {
+func describeChanges(changes []retake.Change) string {
 	var all []string
 	for _, c := range changes {
 		all = append(all, fmt.Sprintf("%s %s", c.What, c.Path))
@@ -286,13 +286,13 @@ func TestCompareRoot(t *testing.T) {
 	t.Parallel()
 	a, b := dir(nil), dir(nil)
 	b.mode = 0o700
-	if got := words(compare(t, a, b)); got != "moded ." {
+	if got := describeChanges(compare(t, a, b)); got != "moded ." {
 		t.Errorf("a root with another mode: %q", got)
 	}
-	if got := words(compare(t, nil, b)); got != "" {
+	if got := describeChanges(compare(t, nil, b)); got != "" {
 		t.Errorf("an empty root that is new: %q", got)
 	}
-	if got := words(compare(t, nil, nil)); got != "" {
+	if got := describeChanges(compare(t, nil, nil)); got != "" {
 		t.Errorf("nothing and nothing: %q", got)
 	}
 }
@@ -307,8 +307,8 @@ func TestCompareListsOnlyChanges(t *testing.T) {
 		top["7"].below["d"].below["f"].content = content
 		return dir(top)
 	}
-	var s shelf
-	a, b := s.put("", build("old")), s.put("", build("new"))
+	var s memoryLister
+	a, b := s.storeNode("", build("old")), s.storeNode("", build("new"))
 	err := tree.Compare(t.Context(), &s, a, &s, b, func(retake.Change) error { return nil })
 	if err != nil || s.calls != 6 { // three directories on each side
 		t.Errorf("Compare lists %d directories, want 6; %v", s.calls, err)
@@ -322,15 +322,15 @@ func TestCompareListsOnlyChanges(t *testing.T) {
 
 func TestCompareErrors(t *testing.T) {
 	t.Parallel()
-	var s shelf
-	a, b := s.put("", dir(nil)), s.put("", dir(map[string]*node{"f": file(""), "g": file("")}))
+	var s memoryLister
+	a, b := s.storeNode("", dir(nil)), s.storeNode("", dir(map[string]*node{"f": file(""), "g": file("")}))
 	calls := 0
 	err := tree.Compare(t.Context(), &s, a, &s, b, func(retake.Change) error { calls++; return errMissing })
 	if !errors.Is(err, errMissing) || calls != 1 {
 		t.Errorf("the error of f: %v after %d calls", err, calls)
 	}
 	none := func(retake.Change) error { return nil }
-	if err := tree.Compare(t.Context(), &s, a, &shelf{}, b, none); !errors.Is(err, errMissing) {
+	if err := tree.Compare(t.Context(), &s, a, &memoryLister{}, b, none); !errors.Is(err, errMissing) {
 		t.Errorf("the error of the lister: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -24,38 +24,38 @@ import (
 
 // Options are what an office stands on.
 type Options struct {
-	Namespace retake.NamespaceID
-	Ledger    serverdb.Ledger
-	Service   retake.Service
-	Seal      secretbox.Keeper
-	Clock     clock.Clock
-	Space     func() retake.Namespace // the row, at most a few seconds old
+	Namespace        retake.NamespaceID
+	Ledger           serverdb.Ledger
+	Service          retake.Service
+	Sealer           secretbox.Keeper
+	Clock            clock.Clock
+	CurrentNamespace func() retake.Namespace // the row, at most a few seconds old
 
-	Hosted  func(name string) (dir string, drop func(), err error) // makes an empty directory for a workspace
-	Hold    func(ctx context.Context, ws retake.WorkspaceID, ref, name string) (retake.Pin, error)
-	Release func(ctx context.Context, ws retake.WorkspaceID, name string) error // takes off a pin that is a hold
-	Lenient bool                                                                // webhooks may be plain HTTP and at home, for development
-	Public  string                                                              // the key that anchors are signed with
-	Verify  func(serverdb.Anchor) error
-	Plan    func(retake.ScheduleRequest, time.Time) (retake.Schedule, error)
-	Replay  func(ctx context.Context, ns retake.NamespaceID, id string) (retake.Delivery, error)
-	Stir    func() // something became due
-	Ceiling retake.Limits
-	Room    func() (int64, error) // bytes that may be written to the disk of the workspaces before its floor is reached
+	MakeHostedDir         func(name string) (dir string, drop func(), err error) // makes an empty directory for a workspace
+	PinHold               func(ctx context.Context, ws retake.WorkspaceID, ref, name string) (retake.Pin, error)
+	UnpinHold             func(ctx context.Context, ws retake.WorkspaceID, name string) error // takes off a pin that is a hold
+	AllowInsecureWebhooks bool                                                                // webhooks may be plain HTTP and at home, for development
+	AnchorPublicKey       string                                                              // the key that anchors are signed with
+	VerifyAnchor          func(serverdb.Anchor) error
+	PlanSchedule          func(retake.ScheduleRequest, time.Time) (retake.Schedule, error)
+	ReplayDelivery        func(ctx context.Context, ns retake.NamespaceID, id string) (retake.Delivery, error)
+	WakeDelivery          func() // something became due
+	MaxLimits             retake.Limits
+	AvailableBytes        func() (int64, error) // bytes that may be written to the disk of the workspaces before its floor is reached
 }
 
 // Office is retake.Office.
 type Office struct {
 	Options
-	book      serverdb.Book
-	importing chan struct{} // one import at a time
+	book       serverdb.Book
+	importSlot chan struct{} // one import at a time
 }
 
 var _ retake.Office = (*Office)(nil)
 
 // New makes the office of a namespace.
 func New(o Options) *Office {
-	return &Office{Options: o, book: o.Ledger.Book(o.Namespace), importing: make(chan struct{}, 1)}
+	return &Office{Options: o, book: o.Ledger.Book(o.Namespace), importSlot: make(chan struct{}, 1)}
 }
 
 const unchanged = "Nothing was changed."
@@ -68,27 +68,27 @@ func newID(prefix string) (string, error) {
 	return prefix + u.String(), nil
 }
 
-// missing puts a row that is not there into words.
-func missing(what string, err error) error {
+// notFoundError puts a row that is not there into words.
+func notFoundError(what string, err error) error {
 	if errors.Is(err, serverdb.ErrNotFound) {
 		return &retake.Error{Kind: retake.NotFound, What: "there is no such " + what, Safe: unchanged}
 	}
 	return err
 }
 
-func invalid(format string, args ...any) error {
+func invalidError(format string, args ...any) error {
 	return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf(format, args...), Safe: unchanged}
 }
 
 // Namespace answers the row.
 func (o *Office) Namespace(ctx context.Context) (retake.Namespace, error) {
 	ns, err := o.Ledger.Namespace(ctx, o.Options.Namespace)
-	return ns, missing("namespace", err)
+	return ns, notFoundError("namespace", err)
 }
 
 // Usage counts what the namespace takes.
 func (o *Office) Usage(ctx context.Context) (retake.Usage, error) {
-	u := retake.Usage{Namespace: o.Options.Namespace, Limits: o.Space().Limits}
+	u := retake.Usage{Namespace: o.Options.Namespace, Limits: o.CurrentNamespace().Limits}
 	all, err := o.Service.Workspaces(ctx)
 	if err != nil {
 		return u, err
@@ -106,7 +106,7 @@ func (o *Office) Usage(ctx context.Context) (retake.Usage, error) {
 
 // SetLimits changes the limits, up to the server's own.
 func (o *Office) SetLimits(ctx context.Context, l retake.Limits) (retake.Namespace, error) {
-	c := o.Ceiling
+	c := o.MaxLimits
 	for _, f := range []struct {
 		name      string
 		want, top int64

@@ -12,12 +12,12 @@ import (
 	"github.com/retake-dev/retake/internal/storage/serverdb"
 )
 
-const mostHooks = 20
+const maxWebhooks = 20
 
-func checkTypes(types []retake.EventType) error {
+func checkEventTypes(types []retake.EventType) error {
 	for _, t := range types {
 		if !slices.Contains(retake.EventTypes, t) {
-			return invalid("%q is not an event type", t)
+			return invalidError("%q is not an event type", t)
 		}
 	}
 	return nil
@@ -29,16 +29,16 @@ func (o *Office) MakeWebhook(ctx context.Context, req retake.WebhookRequest) (re
 		req.Scheme = retake.SchemeShared
 	}
 	if req.Scheme != retake.SchemeShared && req.Scheme != retake.SchemePair {
-		return retake.NewWebhook{}, invalid("%q is no scheme", req.Scheme)
+		return retake.NewWebhook{}, invalidError("%q is no scheme", req.Scheme)
 	}
-	if err := o.checkHook(req.URL, req.Types); err != nil {
+	if err := o.checkWebhook(req.URL, req.Types); err != nil {
 		return retake.NewWebhook{}, err
 	}
 	all, err := o.book.Hooks(ctx)
 	if err != nil {
 		return retake.NewWebhook{}, err
 	}
-	if len(all) >= mostHooks {
+	if len(all) >= maxWebhooks {
 		return retake.NewWebhook{}, &retake.Error{Kind: retake.Limit, What: "the namespace has as many webhooks as it may", Safe: unchanged, Hint: "drop one first"}
 	}
 	id, err := newID("wh_")
@@ -49,13 +49,13 @@ func (o *Office) MakeWebhook(ctx context.Context, req retake.WebhookRequest) (re
 	if h.Types == nil {
 		h.Types = []retake.EventType{}
 	}
-	return o.giveSecret(ctx, h)
+	return o.storeNewSecret(ctx, h)
 }
 
-// giveSecret makes a secret for a webhook and keeps it sealed.
-func (o *Office) giveSecret(ctx context.Context, h serverdb.Hook) (retake.NewWebhook, error) {
+// storeNewSecret makes a secret for a webhook and keeps it sealed.
+func (o *Office) storeNewSecret(ctx context.Context, h serverdb.Hook) (retake.NewWebhook, error) {
 	private, shown, public := webhook.NewSecret(h.Scheme)
-	sealed, err := o.Seal.Seal(ctx, webhooks.SecretPurpose(o.Options.Namespace, h.ID), private)
+	sealed, err := o.Sealer.Seal(ctx, webhooks.SecretPurpose(o.Options.Namespace, h.ID), private)
 	if err != nil {
 		return retake.NewWebhook{}, err
 	}
@@ -66,11 +66,11 @@ func (o *Office) giveSecret(ctx context.Context, h serverdb.Hook) (retake.NewWeb
 	return retake.NewWebhook{Webhook: h.Webhook, Secret: shown}, nil
 }
 
-func (o *Office) checkHook(url string, types []retake.EventType) error {
-	if err := checkTypes(types); err != nil {
+func (o *Office) checkWebhook(url string, types []retake.EventType) error {
+	if err := checkEventTypes(types); err != nil {
 		return err
 	}
-	return webhook.CheckURL(url, o.Lenient)
+	return webhook.CheckURL(url, o.AllowInsecureWebhooks)
 }
 
 // Webhooks lists all.
@@ -85,12 +85,12 @@ func (o *Office) Webhooks(ctx context.Context) ([]retake.Webhook, error) {
 
 // ChangeWebhook replaces address and types, and enables or disables.
 func (o *Office) ChangeWebhook(ctx context.Context, w retake.Webhook) (retake.Webhook, error) {
-	if err := o.checkHook(w.URL, w.Types); err != nil {
+	if err := o.checkWebhook(w.URL, w.Types); err != nil {
 		return retake.Webhook{}, err
 	}
 	h, err := o.book.Hook(ctx, w.ID)
 	if err != nil {
-		return retake.Webhook{}, missing("webhook", err)
+		return retake.Webhook{}, notFoundError("webhook", err)
 	}
 	h.URL, h.Types = w.URL, append([]retake.EventType{}, w.Types...)
 	switch {
@@ -105,18 +105,18 @@ func (o *Office) ChangeWebhook(ctx context.Context, w retake.Webhook) (retake.We
 
 // DropWebhook removes a webhook; what waits for it is dead.
 func (o *Office) DropWebhook(ctx context.Context, id retake.WebhookID) error {
-	return missing("webhook", o.book.DropHook(ctx, id))
+	return notFoundError("webhook", o.book.DropHook(ctx, id))
 }
 
 // RotateWebhook makes a new secret and lets the old one sign beside it for a day.
 func (o *Office) RotateWebhook(ctx context.Context, id retake.WebhookID) (retake.NewWebhook, error) {
 	h, err := o.book.Hook(ctx, id)
 	if err != nil {
-		return retake.NewWebhook{}, missing("webhook", err)
+		return retake.NewWebhook{}, notFoundError("webhook", err)
 	}
 	now := o.Clock.Now()
 	h.Old, h.Rotated = h.Secret, &now
-	return o.giveSecret(ctx, h)
+	return o.storeNewSecret(ctx, h)
 }
 
 // Deliveries lists messages, newest first.
@@ -127,7 +127,7 @@ func (o *Office) Deliveries(ctx context.Context, q retake.DeliveryQuery) ([]reta
 // Delivery answers one message with its body.
 func (o *Office) Delivery(ctx context.Context, id string) (retake.Delivery, error) {
 	d, err := o.book.Delivery(ctx, id)
-	return d, missing("message", err)
+	return d, notFoundError("message", err)
 }
 
 // Replay sends a message again.
@@ -135,27 +135,27 @@ func (o *Office) Replay(ctx context.Context, id string) (retake.Delivery, error)
 	if _, err := o.Delivery(ctx, id); err != nil {
 		return retake.Delivery{}, err
 	}
-	d, err := o.Options.Replay(ctx, o.Options.Namespace, id)
+	d, err := o.Options.ReplayDelivery(ctx, o.Options.Namespace, id)
 	if err == nil {
-		o.Stir()
+		o.WakeDelivery()
 	}
 	return d, err
 }
 
 // eventPoll is how often a waiter looks again: events may come from another server.
-const eventPoll = 250 * time.Millisecond
+const eventPollInterval = 250 * time.Millisecond
 
 // Events lists events after one. It waits for the first.
 func (o *Office) Events(ctx context.Context, q retake.EventQuery) ([]retake.Event, error) {
 	if q.Newest {
-		return o.newest(ctx)
+		return o.newestEvent(ctx)
 	}
 	if q.Limit <= 0 || q.Limit > 1000 {
 		q.Limit = 100
 	}
 	enough := time.NewTimer(q.Wait)
 	defer enough.Stop()
-	again := time.NewTicker(eventPoll)
+	again := time.NewTicker(eventPollInterval)
 	defer again.Stop()
 	for {
 		got, err := o.book.Events(ctx, q.After, q.Limit)
@@ -172,7 +172,7 @@ func (o *Office) Events(ctx context.Context, q retake.EventQuery) ([]retake.Even
 	}
 }
 
-func (o *Office) newest(ctx context.Context) ([]retake.Event, error) {
+func (o *Office) newestEvent(ctx context.Context) ([]retake.Event, error) {
 	e, err := o.book.NewestEvent(ctx)
 	if errors.Is(err, serverdb.ErrNotFound) {
 		return nil, nil

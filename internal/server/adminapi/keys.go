@@ -11,14 +11,14 @@ import (
 // MakeKey makes a key and tells its secret.
 func (o *Office) MakeKey(ctx context.Context, req retake.KeyRequest) (retake.NewKey, error) {
 	if !slices.Contains(retake.KeyKinds, req.Kind) {
-		return retake.NewKey{}, invalid("%q is not a key role", req.Kind)
+		return retake.NewKey{}, invalidError("%q is not a key role", req.Kind)
 	}
 	now := o.Clock.Now()
 	if req.Expires != nil && !req.Expires.After(now) {
-		return retake.NewKey{}, invalid("the key would be expired already")
+		return retake.NewKey{}, invalidError("the key would be expired already")
 	}
 	if len(req.Name) > 200 {
-		return retake.NewKey{}, invalid("the name is longer than 200 bytes")
+		return retake.NewKey{}, invalidError("the name is longer than 200 bytes")
 	}
 	for _, ws := range req.Workspaces {
 		if _, err := o.Service.Log(ctx, retake.LogQuery{Workspace: retake.WorkspaceID(ws), Limit: 1}); err != nil {
@@ -61,5 +61,5 @@ func (o *Office) RevokeKey(ctx context.Context, id retake.KeyID) (retake.Key, er
 		return retake.Key{}, &retake.Error{Kind: retake.Denied, What: "this is the last key that can make others", Safe: unchanged, Hint: "make another admin key first"}
 	}
 	k, err := o.book.RevokeKey(ctx, id, now)
-	return k, missing("key", err)
+	return k, notFoundError("key", err)
 }

@@ -17,13 +17,13 @@ import (
 func (o *Office) MakeSchedule(ctx context.Context, req retake.ScheduleRequest) (retake.Schedule, error) {
 	if req.Work == retake.WorkSave {
 		if req.Workspace == "" {
-			req.Workspace = o.Space().Default
+			req.Workspace = o.CurrentNamespace().Default
 		}
 		if _, err := o.Service.Log(ctx, retake.LogQuery{Workspace: req.Workspace, Limit: 1}); err != nil {
 			return retake.Schedule{}, err
 		}
 	}
-	s, err := o.Plan(req, o.Clock.Now())
+	s, err := o.PlanSchedule(req, o.Clock.Now())
 	if err != nil {
 		return s, err
 	}
@@ -43,7 +43,7 @@ func (o *Office) Schedules(ctx context.Context) ([]retake.Schedule, error) {
 
 // DropSchedule removes one; a run that has begun goes on.
 func (o *Office) DropSchedule(ctx context.Context, id string) error {
-	return missing("schedule", o.book.DropSchedule(ctx, id))
+	return notFoundError("schedule", o.book.DropSchedule(ctx, id))
 }
 
 // Audit lists entries, newest first.
@@ -53,8 +53,8 @@ func (o *Office) Audit(ctx context.Context, q retake.AuditQuery) ([]retake.Audit
 
 // CheckAudit reads the whole chain.
 func (o *Office) CheckAudit(ctx context.Context) (retake.AuditProof, error) {
-	p, err := sqldb.Check(ctx, o.Options.Namespace, o.book, o.Verify)
-	p.Public = o.Public
+	p, err := sqldb.Check(ctx, o.Options.Namespace, o.book, o.VerifyAnchor)
+	p.Public = o.AnchorPublicKey
 	return p, err
 }
 
@@ -62,10 +62,10 @@ func (o *Office) CheckAudit(ctx context.Context) (retake.AuditProof, error) {
 // found out again then.
 func (o *Office) RequestDeletion(ctx context.Context, req retake.DeletionRequest) (retake.Deletion, error) {
 	if len(req.Refs) == 0 {
-		return retake.Deletion{}, invalid("no checkpoint is named")
+		return retake.Deletion{}, invalidError("no checkpoint is named")
 	}
 	now := o.Clock.Now()
-	d := retake.Deletion{Workspace: req.Workspace, Why: req.Why, State: retake.DeletionWaiting, Asked: now, Due: now.Add(o.Space().Limits.Grace)}
+	d := retake.Deletion{Workspace: req.Workspace, Why: req.Why, State: retake.DeletionWaiting, Asked: now, Due: now.Add(o.CurrentNamespace().Limits.Grace)}
 	for _, ref := range req.Refs {
 		cp, err := o.Service.Find(ctx, req.Workspace, ref)
 		if err != nil {
@@ -92,7 +92,7 @@ func (o *Office) Deletions(ctx context.Context) ([]retake.Deletion, error) {
 func (o *Office) CancelDeletion(ctx context.Context, id string) (retake.Deletion, error) {
 	d, err := o.book.Deletion(ctx, id)
 	if err != nil {
-		return d, missing("request to delete", err)
+		return d, notFoundError("request to delete", err)
 	}
 	if d.State != retake.DeletionWaiting {
 		return d, &retake.Error{Kind: retake.Moved, What: fmt.Sprintf("the request is %s", d.State), Safe: unchanged}
@@ -103,7 +103,7 @@ func (o *Office) CancelDeletion(ctx context.Context, id string) (retake.Deletion
 
 // Hold pins a checkpoint under a name that unpin does not take off.
 func (o *Office) Hold(ctx context.Context, ws retake.WorkspaceID, ref, name string) (retake.Pin, error) {
-	p, err := o.Options.Hold(ctx, ws, ref, retake.HoldPrefix+strings.TrimPrefix(name, retake.HoldPrefix))
+	p, err := o.Options.PinHold(ctx, ws, ref, retake.HoldPrefix+strings.TrimPrefix(name, retake.HoldPrefix))
 	if err == nil {
 		err = o.book.Note(ctx, "hold", string(p.Checkpoint))
 	}
@@ -113,7 +113,7 @@ func (o *Office) Hold(ctx context.Context, ws retake.WorkspaceID, ref, name stri
 // Release ends a hold.
 func (o *Office) Release(ctx context.Context, ws retake.WorkspaceID, name string) error {
 	name = retake.HoldPrefix + strings.TrimPrefix(name, retake.HoldPrefix)
-	if err := o.Options.Release(ctx, ws, name); err != nil {
+	if err := o.Options.UnpinHold(ctx, ws, name); err != nil {
 		return err
 	}
 	return o.book.Note(ctx, "release hold", name)
@@ -123,12 +123,12 @@ func (o *Office) Release(ctx context.Context, ws retake.WorkspaceID, name string
 // an empty directory at most, which goes again.
 func (o *Office) Import(ctx context.Context, req retake.ImportRequest, r io.Reader) (retake.SaveResult, error) {
 	select { // the others wait: together they would fill a disk that each of them fits on
-	case o.importing <- struct{}{}:
-		defer func() { <-o.importing }()
+	case o.importSlot <- struct{}{}:
+		defer func() { <-o.importSlot }()
 	case <-ctx.Done():
 		return retake.SaveResult{}, ctx.Err()
 	}
-	dir, drop, err := o.Hosted(req.Name)
+	dir, drop, err := o.MakeHostedDir(req.Name)
 	if err != nil {
 		return retake.SaveResult{}, err
 	}
@@ -138,7 +138,7 @@ func (o *Office) Import(ctx context.Context, req retake.ImportRequest, r io.Read
 		return retake.SaveResult{}, fmt.Errorf("open a new directory: %w", err)
 	}
 	defer root.Close() //nolint:errcheck // synced by then
-	report, err := archive.Extract(ctx, r, root, archive.Limits{Bytes: o.Space().Limits.Checkpoint, Ratio: importRatio, Room: o.Room})
+	report, err := archive.Extract(ctx, r, root, archive.Limits{Bytes: o.CurrentNamespace().Limits.Checkpoint, Ratio: maxImportRatio, Room: o.AvailableBytes})
 	if err != nil {
 		drop()
 		return retake.SaveResult{}, err
@@ -147,16 +147,16 @@ func (o *Office) Import(ctx context.Context, req retake.ImportRequest, r io.Read
 	if err == nil && req.Intent != "" {
 		res, err = o.Service.Save(ctx, retake.SaveRequest{Workspace: res.Workspace.ID, Trigger: retake.TriggerManual, Intent: req.Intent})
 	}
-	res.Warnings = append(res.Warnings, leftOut(report)...)
+	res.Warnings = append(res.Warnings, importWarnings(report)...)
 	return res, err
 }
 
 // importRatio is how many bytes of files one byte of an archive may bring. What people
 // pack is far below it.
-const importRatio = 200
+const maxImportRatio = 200
 
-// leftOut tells what of an archive is not in the workspace as it was sent.
-func leftOut(r archive.Report) []retake.Warning {
+// importWarnings tells what of an archive is not in the workspace as it was sent.
+func importWarnings(r archive.Report) []retake.Warning {
 	var out []retake.Warning
 	for _, l := range []struct {
 		code, text string

@@ -31,7 +31,7 @@ func newForwarder() *forwarder {
 	}}
 }
 
-func (f *forwarder) send(w http.ResponseWriter, r *http.Request, socket string) {
+func (f *forwarder) forward(w http.ResponseWriter, r *http.Request, socket string) {
 	away := func(w http.ResponseWriter, r *http.Request, err error) {
 		httpapi.WriteProblem(w, r, &retake.Error{Kind: retake.Busy, What: "the namespace is moving between servers", Safe: "It is not known whether the request was done.", Hint: "ask again with the same idempotency key", Err: err}, 0)
 	}
@@ -44,10 +44,10 @@ func (f *forwarder) send(w http.ResponseWriter, r *http.Request, socket string) 
 			p.SetURL(&url.URL{Scheme: "http", Host: "server"})
 			p.Out.Host = p.In.Host
 			p.Out.Header.Set(hopHeader, "1")
-			p.Out.Header.Set(idHeader, w.Header().Get(idHeader))
+			p.Out.Header.Set(requestIDHeader, w.Header().Get(requestIDHeader))
 		},
 		ModifyResponse: func(res *http.Response) error {
-			for _, name := range []string{idHeader, "X-Content-Type-Options", "Cache-Control"} {
+			for _, name := range []string{requestIDHeader, "X-Content-Type-Options", "Cache-Control"} {
 				res.Header.Del(name) // ours are there
 			}
 			return nil

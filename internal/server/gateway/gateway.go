@@ -37,108 +37,108 @@ import (
 
 // Options are what a front stands on.
 type Options struct {
-	Ledger serverdb.Ledger
-	Seal   secretbox.Keeper // of answers that are kept
-	Pool   *tenant.Pool
-	Clock  clock.Clock
-	Log    *slog.Logger
-	Meter  *metrics.Meter
-	Trace  *tracing.Tracer // nil: nobody is told
-	Ready  func(ctx context.Context) map[string]error
-	Stir   func()       // something may have been written that must be told
-	Tools  http.Handler // for agents, below ToolsPath; who asks has a good key
-	Public string       // our address as others know it; "": whatever they ask
+	Ledger         serverdb.Ledger
+	Sealer         secretbox.Keeper // of answers that are kept
+	Pool           *tenant.Pool
+	Clock          clock.Clock
+	Log            *slog.Logger
+	Metrics        *metrics.Meter
+	Tracer         *tracing.Tracer // nil: nobody is told
+	CheckReadiness func(ctx context.Context) map[string]error
+	WakeOutbox     func()       // something may have been written that must be told
+	Tools          http.Handler // for agents, below ToolsPath; who asks has a good key
+	PublicURL      string       // our address as others know it; "": whatever they ask
 }
 
-// Front answers requests.
-type Front struct {
-	o       Options
-	keys    *keyring
-	rates   *rates
-	forward *forwarder
-	flight  flight
-	pages   *web.Pages
-	wrong   wrongKeys
+// Gateway answers requests.
+type Gateway struct {
+	opts          Options
+	keys          *keyCache
+	rateLimiter   *rateLimiter
+	forwarder     *forwarder
+	inFlight      inFlightKeys
+	pages         *web.Pages
+	failedSignIns failedSignIns
 }
 
 // New makes a front.
-func New(o Options) *Front {
-	return &Front{
-		o: o, keys: newKeyring(o), rates: newRates(o.Clock), forward: newForwarder(), flight: flight{keys: map[string]bool{}},
-		pages: web.NewPages(), wrong: wrongKeys{held: map[string]*rate.Limiter{}},
+func New(o Options) *Gateway {
+	return &Gateway{
+		opts: o, keys: newKeyCache(o), rateLimiter: newRateLimiter(o.Clock), forwarder: newForwarder(), inFlight: inFlightKeys{keys: map[string]bool{}},
+		pages: web.NewPages(), failedSignIns: failedSignIns{limiters: map[string]*rate.Limiter{}},
 	}
 }
 
 const (
-	idHeader  = "X-Request-Id"
-	hopHeader = "Retake-Hop"
+	requestIDHeader = "X-Request-Id"
+	hopHeader       = "Retake-Hop"
 )
 
 // ServeHTTP answers one request.
-func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (f *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/livez":
 		writeText(w, http.StatusOK, "alive\n")
 		return
 	case "/readyz":
-		f.ready(w, r)
+		f.serveReadiness(w, r)
 		return
 	}
-	if f.console(w, r) || f.tools(w, r) {
+	if f.serveConsole(w, r) || f.serveTools(w, r) {
 		return
 	}
-	id := requestID(r.Header.Get(idHeader))
-	w.Header().Set(idHeader, id)
+	id := chooseRequestID(r.Header.Get(requestIDHeader))
+	w.Header().Set(requestIDHeader, id)
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Cache-Control", "no-store")
-	a := wanted(r)
+	a := lookUpRoute(r)
 	operation := a.operation
-	ctx, ended := f.o.Trace.Request(r, operation)
+	ctx, ended := f.opts.Tracer.StartRequest(r, operation)
 	r = r.WithContext(httpapi.WithRequestID(ctx, id))
-	done, begun := f.o.Meter.Begin(), f.o.Clock.Now()
-	seen := &status{ResponseWriter: w, code: http.StatusOK}
+	done, begun := f.opts.Metrics.StartRequest(), f.opts.Clock.Now()
+	seen := &statusRecorder{ResponseWriter: w, code: http.StatusOK}
 	defer func() {
-		took := f.o.Clock.Now().Sub(begun)
+		took := f.opts.Clock.Now().Sub(begun)
 		done(operation, seen.code, took)
 		ended(seen.code)
-		f.o.Log.Debug("request", "id", id, "operation", operation, "code", seen.code, "ms", took.Milliseconds())
+		f.opts.Log.Debug("request", "id", id, "operation", operation, "code", seen.code, "ms", took.Milliseconds())
 	}()
-	if r, ok := f.borrowed(seen, r); ok {
-		f.admit(seen, r, a)
+	if r, ok := f.applySession(seen, r); ok {
+		f.authorizeAndServe(seen, r, a)
 	}
 }
 
-// ask is what a request wants.
-type ask struct {
-	power     retake.Power
-	operation string
-	known     bool
+// routeInfo is what a request wants.
+type routeInfo struct {
+	permission retake.Power
+	operation  string
+	known      bool
 }
 
-// wanted finds out what a request wants, by its address alone.
-func wanted(r *http.Request) ask {
+// lookUpRoute finds out what a request wants, by its address alone.
+func lookUpRoute(r *http.Request) routeInfo {
 	if strings.HasPrefix(r.URL.Path, web.ContentPrefix) {
-		return ask{power: retake.PowerSee, operation: "content", known: true}
+		return routeInfo{permission: retake.PowerSee, operation: "content", known: true}
 	}
-	power, operation, known := httpapi.PowerOf(r)
+	power, operation, known := httpapi.PermissionOf(r)
 	if !known {
 		operation = "none"
 	}
-	return ask{power: power, operation: operation, known: known}
+	return routeInfo{permission: power, operation: operation, known: known}
 }
 
-// admit lets a request in, step by step.
-func (f *Front) admit(w http.ResponseWriter, r *http.Request, a ask) {
-	who, err := f.keys.find(r)
+// authorizeAndServe lets a request in, step by step.
+func (f *Gateway) authorizeAndServe(w http.ResponseWriter, r *http.Request, a routeInfo) {
+	who, err := f.keys.authenticate(r)
 	if err != nil {
-		f.o.Meter.Refused("key")
-		refuseKey(w, r, err)
+		f.opts.Metrics.CountRefused("key")
+		writeUnauthorized(w, r, err)
 		return
 	}
-	t, release, err := f.o.Pool.Open(r.Context(), who.ns)
+	t, release, err := f.opts.Pool.Open(r.Context(), who.ns)
 	var elsewhere *tenant.ElsewhereError
 	if errors.As(err, &elsewhere) {
-		f.forward.send(w, r, elsewhere.Address)
+		f.forwarder.forward(w, r, elsewhere.Address)
 		return
 	}
 	if err != nil {
@@ -146,34 +146,34 @@ func (f *Front) admit(w http.ResponseWriter, r *http.Request, a ask) {
 		return
 	}
 	defer release()
-	if err := mayAsk(who.key, r, a); err != nil {
-		f.o.Meter.Refused("power")
+	if err := checkPermission(who.key, r, a); err != nil {
+		f.opts.Metrics.CountRefused("power")
 		httpapi.WriteProblem(w, r, err, 0)
 		return
 	}
-	if wait := f.rates.take(who.key, t.Space().Limits, a); wait > 0 {
-		f.o.Meter.Refused("rate")
-		tooOften(w, r, wait)
+	if wait := f.rateLimiter.reserve(who.key, t.Namespace().Limits, a); wait > 0 {
+		f.opts.Metrics.CountRefused("rate")
+		writeRateLimited(w, r, wait)
 		return
 	}
 	ctx := retake.WithActor(r.Context(), retake.Actor{Kind: who.key.Kind, Key: who.key.ID, Name: who.key.Name, Scope: who.key.Scope()})
 	r = r.WithContext(httpapi.WithKey(ctx, who.key))
-	f.once(w, r, who, t.Hang.(http.Handler))
+	f.serveIdempotent(w, r, who, t.Attachment.(http.Handler))
 	if r.Method != http.MethodGet {
-		f.o.Stir()
+		f.opts.WakeOutbox()
 	}
 }
 
-// mayAsk decides by the kind of the key and by the workspace that the address names. What
+// checkPermission decides by the kind of the key and by the workspace that the address names. What
 // the rest of a request names is decided where it is loaded, see retake.MayLoad.
-func mayAsk(k retake.Key, r *http.Request, a ask) error {
+func checkPermission(k retake.Key, r *http.Request, a routeInfo) error {
 	if !a.known {
 		return nil // there is nothing at that address; the namespace says so
 	}
-	if !k.Kind.Has(a.power) {
-		return &retake.Error{Kind: retake.Denied, What: "an API key with the role " + string(k.Kind) + " may not do this", Safe: unchanged, Hint: "this needs an API key with the role " + kindsWith(a.power)}
+	if !k.Kind.Has(a.permission) {
+		return &retake.Error{Kind: retake.Denied, What: "an API key with the role " + string(k.Kind) + " may not do this", Safe: unchanged, Hint: "this needs an API key with the role " + rolesWith(a.permission)}
 	}
-	if len(k.Workspaces) == 0 || a.power == retake.PowerNone {
+	if len(k.Workspaces) == 0 || a.permission == retake.PowerNone {
 		return nil
 	}
 	for _, below := range []string{"/v1/workspaces/", web.ContentPrefix} {
@@ -186,7 +186,7 @@ func mayAsk(k retake.Key, r *http.Request, a ask) error {
 	return &retake.Error{Kind: retake.Denied, What: "this key is for some workspaces only", Safe: unchanged, Hint: "ask below /v1/workspaces/" + k.Workspaces[0]}
 }
 
-func kindsWith(p retake.Power) string {
+func rolesWith(p retake.Power) string {
 	var out []string
 	for _, k := range retake.KeyKinds {
 		if k.Has(p) {
@@ -198,8 +198,8 @@ func kindsWith(p retake.Power) string {
 
 const unchanged = "Nothing was changed."
 
-// requestID takes the asker's own when it is harmless.
-func requestID(given string) string {
+// chooseRequestID takes the asker's own when it is harmless.
+func chooseRequestID(given string) string {
 	const harmless = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
 	if len(given) > 0 && len(given) <= 128 && !strings.ContainsFunc(given, func(c rune) bool { return !strings.ContainsRune(harmless, c) }) {
 		return given
@@ -207,16 +207,16 @@ func requestID(given string) string {
 	return "req_" + uuid.NewString()
 }
 
-// ready tells whether the parts below answer. Without verbose it tells no more than that.
-func (f *Front) ready(w http.ResponseWriter, r *http.Request) {
+// serveReadiness tells whether the parts below answer. Without verbose it tells no more than that.
+func (f *Gateway) serveReadiness(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
 	defer cancel()
 	code, text := http.StatusOK, ""
-	for part, err := range f.o.Ready(ctx) {
+	for part, err := range f.opts.CheckReadiness(ctx) {
 		word := "ok"
 		if err != nil {
 			code, word = http.StatusServiceUnavailable, "away"
-			f.o.Log.Warn("not ready", "part", part, "err", err)
+			f.opts.Log.Warn("not ready", "part", part, "err", err)
 		}
 		text += part + " " + word + "\n"
 	}
@@ -232,16 +232,16 @@ func writeText(w http.ResponseWriter, code int, text string) {
 	_, _ = w.Write([]byte(text)) // the asker may be gone
 }
 
-// status remembers the code of an answer.
-type status struct {
+// statusRecorder remembers the code of an answer.
+type statusRecorder struct {
 	http.ResponseWriter
 	code int
 }
 
-func (s *status) WriteHeader(code int) {
+func (s *statusRecorder) WriteHeader(code int) {
 	s.code = code
 	s.ResponseWriter.WriteHeader(code)
 }
 
 // Unwrap lets streams flush.
-func (s *status) Unwrap() http.ResponseWriter { return s.ResponseWriter }
+func (s *statusRecorder) Unwrap() http.ResponseWriter { return s.ResponseWriter }

@@ -14,94 +14,94 @@ import (
 )
 
 const (
-	keyAge    = 2 * time.Second // a key that was revoked is refused after that, on every server
-	usedEvery = time.Minute
-	mostKeys  = 10_000
+	keyCacheAge     = 2 * time.Second // a key that was revoked is refused after that, on every server
+	keyUseInterval  = time.Minute
+	maxCacheEntries = 10_000
 )
 
-// visitor is who asks.
-type visitor struct {
+// caller is who asks.
+type caller struct {
 	ns  retake.NamespaceID
 	key retake.Key
 }
 
-// keyring remembers keys for a moment, so that not every request asks the ledger.
-type keyring struct {
-	o    Options
-	mu   sync.Mutex
-	held map[[32]byte]heldKey // guarded by mu
+// keyCache remembers keys for a moment, so that not every request asks the ledger.
+type keyCache struct {
+	opts    Options
+	mu      sync.Mutex
+	entries map[[32]byte]cachedKey // guarded by mu
 }
 
-type heldKey struct {
-	visitor
-	at   time.Time
-	used time.Time
+type cachedKey struct {
+	caller
+	readAt     time.Time
+	useNotedAt time.Time
 }
 
-func newKeyring(o Options) *keyring { return &keyring{o: o, held: map[[32]byte]heldKey{}} }
+func newKeyCache(o Options) *keyCache { return &keyCache{opts: o, entries: map[[32]byte]cachedKey{}} }
 
-var errNoKey = &retake.Error{Kind: retake.Denied, What: "missing or invalid API key", Safe: unchanged, Hint: "send Authorization: Bearer rtk_…"}
+var errInvalidKey = &retake.Error{Kind: retake.Denied, What: "missing or invalid API key", Safe: unchanged, Hint: "send Authorization: Bearer rtk_…"}
 
-// find answers who asks. Whatever is wrong with a key, the answer is the same.
-func (k *keyring) find(r *http.Request) (visitor, error) {
+// authenticate answers who asks. Whatever is wrong with a key, the answer is the same.
+func (k *keyCache) authenticate(r *http.Request) (caller, error) {
 	secret, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !ok {
-		return visitor{}, errNoKey
+		return caller{}, errInvalidKey
 	}
-	return k.whose(r.Context(), strings.TrimSpace(secret))
+	return k.callerOf(r.Context(), strings.TrimSpace(secret))
 }
 
-// whose answers who has a key.
-func (k *keyring) whose(ctx context.Context, secret string) (visitor, error) {
+// callerOf answers who has a key.
+func (k *keyCache) callerOf(ctx context.Context, secret string) (caller, error) {
 	kind, digest, ok := token.Parse(secret)
 	if !ok {
-		return visitor{}, errNoKey
+		return caller{}, errInvalidKey
 	}
-	h, err := k.known(ctx, digest)
+	h, err := k.lookUpDigest(ctx, digest)
 	if errors.Is(err, serverdb.ErrNotFound) {
-		return visitor{}, errNoKey
+		return caller{}, errInvalidKey
 	}
 	if err != nil {
-		return visitor{}, &retake.Error{Kind: retake.Away, What: "the keys cannot be read", Safe: unchanged, Hint: "try again", Err: err}
+		return caller{}, &retake.Error{Kind: retake.Away, What: "the keys cannot be read", Safe: unchanged, Hint: "try again", Err: err}
 	}
-	if h.key.Kind != kind || !h.key.Live(k.o.Clock.Now()) {
-		return visitor{}, errNoKey
+	if h.key.Kind != kind || !h.key.Live(k.opts.Clock.Now()) {
+		return caller{}, errInvalidKey
 	}
-	return h.visitor, nil
+	return h.caller, nil
 }
 
-func (k *keyring) known(ctx context.Context, digest [32]byte) (heldKey, error) {
-	now := k.o.Clock.Now()
+func (k *keyCache) lookUpDigest(ctx context.Context, digest [32]byte) (cachedKey, error) {
+	now := k.opts.Clock.Now()
 	k.mu.Lock()
-	h, ok := k.held[digest]
+	h, ok := k.entries[digest]
 	k.mu.Unlock()
-	if ok && now.Sub(h.at) < keyAge {
+	if ok && now.Sub(h.readAt) < keyCacheAge {
 		return h, nil
 	}
-	ns, key, err := k.o.Ledger.KeyByDigest(ctx, digest)
+	ns, key, err := k.opts.Ledger.KeyByDigest(ctx, digest)
 	if err != nil {
-		k.drop(digest)
+		k.remove(digest)
 		return h, err
 	}
-	used := h.used
-	if now.Sub(used) > usedEvery {
+	used := h.useNotedAt
+	if now.Sub(used) > keyUseInterval {
 		used = now
-		if err := k.o.Ledger.Book(ns).UsedKey(ctx, key.ID, now); err != nil {
-			k.o.Log.Warn("note the use of a key", "err", err)
+		if err := k.opts.Ledger.Book(ns).UsedKey(ctx, key.ID, now); err != nil {
+			k.opts.Log.Warn("note the use of a key", "err", err)
 		}
 	}
-	h = heldKey{visitor{ns, key}, now, used}
+	h = cachedKey{caller{ns, key}, now, used}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if len(k.held) >= mostKeys {
-		clear(k.held)
+	if len(k.entries) >= maxCacheEntries {
+		clear(k.entries)
 	}
-	k.held[digest] = h
+	k.entries[digest] = h
 	return h, nil
 }
 
-func (k *keyring) drop(digest [32]byte) {
+func (k *keyCache) remove(digest [32]byte) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	delete(k.held, digest)
+	delete(k.entries, digest)
 }

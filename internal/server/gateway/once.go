@@ -20,15 +20,15 @@ import (
 )
 
 const (
-	onceHeader = "Idempotency-Key"
-	onceLease  = 10 * time.Minute // longer than any request
-	onceKept   = 24 * time.Hour
-	onceBody   = 1 << 20
+	idempotencyHeader = "Idempotency-Key"
+	idempotencyLease  = 10 * time.Minute // longer than any request
+	replyRetention    = 24 * time.Hour
+	maxReplayBody     = 1 << 20
 )
 
-// once gives a request that carries a key of its own the answer of the first with that key.
-func (f *Front) once(w http.ResponseWriter, r *http.Request, who visitor, next http.Handler) {
-	key := r.Header.Get(onceHeader)
+// serveIdempotent gives a request that carries a key of its own the answer of the first with that key.
+func (f *Gateway) serveIdempotent(w http.ResponseWriter, r *http.Request, who caller, next http.Handler) {
+	key := r.Header.Get(idempotencyHeader)
 	streams := strings.Contains(r.Header.Get("Accept"), "text/event-stream") || r.URL.Path == "/v1/import"
 	if key == "" || r.Method != http.MethodPost || streams {
 		next.ServeHTTP(w, r)
@@ -38,27 +38,27 @@ func (f *Front) once(w http.ResponseWriter, r *http.Request, who visitor, next h
 		httpapi.WriteProblem(w, r, &retake.Error{Kind: retake.Invalid, What: "the idempotency key is longer than 255 bytes", Safe: unchanged}, 0)
 		return
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, onceBody))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxReplayBody))
 	if err != nil {
 		httpapi.WriteProblem(w, r, &retake.Error{Kind: retake.Limit, What: "the request is longer than 1 MiB", Safe: unchanged, Err: err}, http.StatusRequestEntityTooLarge)
 		return
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	book, name := f.o.Ledger.Book(who.ns), string(who.key.ID)+" "+key
+	book, name := f.opts.Ledger.Book(who.ns), string(who.key.ID)+" "+key
 	digest := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%s", r.Method, r.URL.RequestURI(), body))
-	if !f.flight.enter(name) {
-		httpapi.WriteProblem(w, r, errUnderWay, http.StatusConflict)
+	if !f.inFlight.tryAdd(name) {
+		httpapi.WriteProblem(w, r, errInProgress, http.StatusConflict)
 		return
 	}
-	defer f.flight.leave(name)
-	reply, state, err := f.begin(r.Context(), book, name, digest)
+	defer f.inFlight.remove(name)
+	reply, state, err := f.claimReply(r.Context(), book, name, digest)
 	if err != nil {
 		httpapi.WriteProblem(w, r, &retake.Error{Kind: retake.Away, What: "the answers to earlier requests cannot be read", Safe: unchanged, Hint: "try again", Err: err}, 0)
 		return
 	}
 	switch state {
 	case serverdb.ReplyKnown:
-		if reply.Body, err = f.o.Seal.Open(r.Context(), replyPurpose(who.ns, name), reply.Body); err != nil {
+		if reply.Body, err = f.opts.Sealer.Open(r.Context(), replyPurpose(who.ns, name), reply.Body); err != nil {
 			httpapi.WriteProblem(w, r, fmt.Errorf("read the answer to an earlier request: %w", err), 0)
 			return
 		}
@@ -67,28 +67,28 @@ func (f *Front) once(w http.ResponseWriter, r *http.Request, who visitor, next h
 		w.WriteHeader(reply.Status)
 		_, _ = w.Write(reply.Body) // the asker may be gone
 	case serverdb.ReplyHeld:
-		httpapi.WriteProblem(w, r, errUnderWay, http.StatusConflict)
+		httpapi.WriteProblem(w, r, errInProgress, http.StatusConflict)
 	case serverdb.ReplyOther:
 		httpapi.WriteProblem(w, r, &retake.Error{Kind: retake.Invalid, What: "this idempotency key was used for another request", Safe: unchanged, Hint: "use a new key for a new request"}, http.StatusUnprocessableEntity)
 	case serverdb.ReplyFresh:
-		r = r.WithContext(httpapi.WithCheckpoint(r.Context(), checkpointOf(who.ns, name)))
-		f.first(w, r, claim{who.ns, book, name, reply.Stamp}, next)
+		r = r.WithContext(httpapi.WithCheckpoint(r.Context(), idempotentCheckpointID(who.ns, name)))
+		f.serveAndRecord(w, r, replyClaim{who.ns, book, name, reply.Stamp}, next)
 	}
 }
 
-var errUnderWay = &retake.Error{Kind: retake.Busy, What: "a request with this idempotency key is under way", Safe: unchanged, Hint: "try again"}
+var errInProgress = &retake.Error{Kind: retake.Busy, What: "a request with this idempotency key is under way", Safe: unchanged, Hint: "try again"}
 
-// begin claims a key. All requests of a namespace come to the server that has it open, so
+// claimReply claims a key. All requests of a namespace come to the server that has it open, so
 // a claim that nobody here is at was left by one that is gone.
-func (f *Front) begin(ctx context.Context, book serverdb.Book, name string, digest [32]byte) (serverdb.Reply, serverdb.ReplyState, error) {
-	reply, state, err := book.BeginReply(ctx, name, digest, f.o.Clock.Now(), onceLease)
+func (f *Gateway) claimReply(ctx context.Context, book serverdb.Book, name string, digest [32]byte) (serverdb.Reply, serverdb.ReplyState, error) {
+	reply, state, err := book.BeginReply(ctx, name, digest, f.opts.Clock.Now(), idempotencyLease)
 	if err != nil || state != serverdb.ReplyHeld {
 		return reply, state, err
 	}
 	if err := book.DropReply(ctx, name); err != nil && !errors.Is(err, serverdb.ErrNotFound) {
 		return reply, state, err
 	}
-	return book.BeginReply(ctx, name, digest, f.o.Clock.Now(), onceLease)
+	return book.BeginReply(ctx, name, digest, f.opts.Clock.Now(), idempotencyLease)
 }
 
 // replyPurpose binds a kept answer, which may hold a secret, to the request it answers.
@@ -96,19 +96,19 @@ func replyPurpose(ns retake.NamespaceID, name string) string {
 	return "reply " + string(ns) + " " + name
 }
 
-// checkpointOf makes the id of the checkpoint that a request makes from the key it carries.
-func checkpointOf(ns retake.NamespaceID, name string) retake.CheckpointID {
+// idempotentCheckpointID makes the id of the checkpoint that a request makes from the key it carries.
+func idempotentCheckpointID(ns retake.NamespaceID, name string) retake.CheckpointID {
 	sum := sha256.Sum256([]byte("moment\n" + string(ns) + "\n" + name))
 	return retake.CheckpointID(retake.CheckpointPrefix + uuid.NewHash(sha256.New(), uuid.Nil, sum[:], 8).String())
 }
 
-// flight is which keys are being answered.
-type flight struct {
+// inFlightKeys is which keys are being answered.
+type inFlightKeys struct {
 	mu   sync.Mutex
 	keys map[string]bool // guarded by mu
 }
 
-func (f *flight) enter(name string) bool {
+func (f *inFlightKeys) tryAdd(name string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.keys[name] {
@@ -118,23 +118,23 @@ func (f *flight) enter(name string) bool {
 	return true
 }
 
-func (f *flight) leave(name string) {
+func (f *inFlightKeys) remove(name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.keys, name)
 }
 
-// claim is a key that is ours while we answer.
-type claim struct {
+// replyClaim is a key that is ours while we answer.
+type replyClaim struct {
 	ns    retake.NamespaceID
 	book  serverdb.Book
 	name  string
 	stamp int64
 }
 
-// first answers and remembers the answer, unless it says that the request may work later.
-func (f *Front) first(w http.ResponseWriter, r *http.Request, c claim, next http.Handler) {
-	rec := &recorder{ResponseWriter: w, code: http.StatusOK}
+// serveAndRecord answers and remembers the answer, unless it says that the request may work later.
+func (f *Gateway) serveAndRecord(w http.ResponseWriter, r *http.Request, c replyClaim, next http.Handler) {
+	rec := &responseRecorder{ResponseWriter: w, code: http.StatusOK}
 	kept := false
 	defer func() {
 		if kept {
@@ -144,44 +144,44 @@ func (f *Front) first(w http.ResponseWriter, r *http.Request, c claim, next http
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), 5*time.Second)
 		defer cancel()
 		if err := c.book.DropReply(ctx, c.name); err != nil && !errors.Is(err, serverdb.ErrNotFound) {
-			f.o.Log.Warn("give an idempotency key back", "err", err)
+			f.opts.Log.Warn("give an idempotency key back", "err", err)
 		}
 	}()
 	next.ServeHTTP(rec, r)
-	if rec.code >= http.StatusInternalServerError || rec.long {
+	if rec.code >= http.StatusInternalServerError || rec.tooLong {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), 5*time.Second)
 	defer cancel()
-	body, err := f.o.Seal.Seal(ctx, replyPurpose(c.ns, c.name), rec.body.Bytes())
+	body, err := f.opts.Sealer.Seal(ctx, replyPurpose(c.ns, c.name), rec.body.Bytes())
 	if err != nil {
-		f.o.Log.Warn("seal an answer", "err", err)
+		f.opts.Log.Warn("seal an answer", "err", err)
 		return
 	}
 	reply := serverdb.Reply{Status: rec.code, Type: rec.Header().Get("Content-Type"), Body: body, Stamp: c.stamp}
-	if err := c.book.EndReply(ctx, c.name, reply, f.o.Clock.Now().Add(onceKept)); err != nil {
-		f.o.Log.Warn("keep an answer", "err", err)
+	if err := c.book.EndReply(ctx, c.name, reply, f.opts.Clock.Now().Add(replyRetention)); err != nil {
+		f.opts.Log.Warn("keep an answer", "err", err)
 		return
 	}
 	kept = true
 }
 
-// recorder keeps a copy of an answer.
-type recorder struct {
+// responseRecorder keeps a copy of an answer.
+type responseRecorder struct {
 	http.ResponseWriter
-	code int
-	body bytes.Buffer
-	long bool // too long to be kept
+	code    int
+	body    bytes.Buffer
+	tooLong bool // too long to be kept
 }
 
-func (c *recorder) WriteHeader(code int) {
+func (c *responseRecorder) WriteHeader(code int) {
 	c.code = code
 	c.ResponseWriter.WriteHeader(code)
 }
 
-func (c *recorder) Write(b []byte) (int, error) {
-	if c.body.Len()+len(b) > onceBody {
-		c.long = true
+func (c *responseRecorder) Write(b []byte) (int, error) {
+	if c.body.Len()+len(b) > maxReplayBody {
+		c.tooLong = true
 	} else {
 		c.body.Write(b)
 	}
@@ -189,4 +189,4 @@ func (c *recorder) Write(b []byte) (int, error) {
 }
 
 // Unwrap lets streams flush.
-func (c *recorder) Unwrap() http.ResponseWriter { return c.ResponseWriter }
+func (c *responseRecorder) Unwrap() http.ResponseWriter { return c.ResponseWriter }

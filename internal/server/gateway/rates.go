@@ -15,60 +15,62 @@ import (
 	"github.com/retake-dev/retake/internal/ui/httpapi"
 )
 
-// rates hold each key to its limits: requests in a second, and for agents restores in an
+// rateLimiter hold each key to its limits: requests in a second, and for agents restores in an
 // hour. They are this server's: a key that comes to three servers has three times as much.
-type rates struct {
+type rateLimiter struct {
 	clock clock.Clock
 	mu    sync.Mutex
-	held  map[retake.KeyID]*pace // guarded by mu
+	byKey map[retake.KeyID]*keyLimiters // guarded by mu
 }
 
-type pace struct {
+type keyLimiters struct {
 	requests *rate.Limiter
 	restores *rate.Limiter
 	limits   retake.Limits
 }
 
-func newRates(c clock.Clock) *rates { return &rates{clock: c, held: map[retake.KeyID]*pace{}} }
+func newRateLimiter(c clock.Clock) *rateLimiter {
+	return &rateLimiter{clock: c, byKey: map[retake.KeyID]*keyLimiters{}}
+}
 
 // restoring are the operations that change files.
-var restoring = map[string]bool{"apply-restore": true, "restore": true, "restore-snapshot": true, "fork": true}
+var restoreOperations = map[string]bool{"apply-restore": true, "restore": true, "restore-snapshot": true, "fork": true}
 
-// take answers how long to wait; 0: go on.
-func (r *rates) take(k retake.Key, l retake.Limits, a ask) time.Duration {
+// reserve answers how long to wait; 0: go on.
+func (r *rateLimiter) reserve(k retake.Key, l retake.Limits, a routeInfo) time.Duration {
 	now := r.clock.Now()
-	p := r.of(k.ID, l)
-	if w := wait(p.requests, now); w > 0 {
+	p := r.limitersFor(k.ID, l)
+	if w := takeToken(p.requests, now); w > 0 {
 		return w
 	}
-	if k.Kind == retake.KeyAgent && restoring[a.operation] {
-		return wait(p.restores, now)
+	if k.Kind == retake.KeyAgent && restoreOperations[a.operation] {
+		return takeToken(p.restores, now)
 	}
 	return 0
 }
 
-func (r *rates) of(id retake.KeyID, l retake.Limits) *pace {
+func (r *rateLimiter) limitersFor(id retake.KeyID, l retake.Limits) *keyLimiters {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	p := r.held[id]
+	p := r.byKey[id]
 	if p == nil || p.limits != l {
-		if len(r.held) >= mostKeys {
-			clear(r.held)
+		if len(r.byKey) >= maxCacheEntries {
+			clear(r.byKey)
 		}
-		p = &pace{requests: limiter(float64(l.PerSecond), 2*l.PerSecond), restores: limiter(float64(l.RestoreHour)/3600, l.RestoreHour), limits: l}
-		r.held[id] = p
+		p = &keyLimiters{requests: newLimiter(float64(l.PerSecond), 2*l.PerSecond), restores: newLimiter(float64(l.RestoreHour)/3600, l.RestoreHour), limits: l}
+		r.byKey[id] = p
 	}
 	return p
 }
 
-func limiter(perSecond float64, burst int64) *rate.Limiter {
+func newLimiter(perSecond float64, burst int64) *rate.Limiter {
 	if burst <= 0 {
 		return nil
 	}
 	return rate.NewLimiter(rate.Limit(perSecond), int(burst))
 }
 
-func wait(l *rate.Limiter, now time.Time) time.Duration {
+func takeToken(l *rate.Limiter, now time.Time) time.Duration {
 	if l == nil {
 		return 0
 	}
@@ -80,7 +82,7 @@ func wait(l *rate.Limiter, now time.Time) time.Duration {
 	return d
 }
 
-func tooOften(w http.ResponseWriter, r *http.Request, wait time.Duration) {
+func writeRateLimited(w http.ResponseWriter, r *http.Request, wait time.Duration) {
 	seconds := int64(math.Ceil(wait.Seconds()))
 	w.Header().Set("Retry-After", strconv.FormatInt(seconds, 10))
 	httpapi.WriteProblem(w, r, &retake.Error{Kind: retake.Busy, What: "this key asks more often than it may", Safe: unchanged,

@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// hold is the lease of one piece of long work.
-type hold struct {
-	r            *Round
+// workLease is the lease of one piece of long work.
+type workLease struct {
+	worker       *Worker
 	name, holder string
 }
 
-func (h *hold) lease(ctx context.Context, ttl time.Duration) (bool, error) {
-	return h.r.o.Leases.Lease(ctx, h.name, h.holder, h.r.o.Clock.Now(), ttl)
+func (h *workLease) renew(ctx context.Context, ttl time.Duration) (bool, error) {
+	return h.worker.opts.Leases.Lease(ctx, h.name, h.holder, h.worker.opts.Clock.Now(), ttl)
 }
 
-// keep renews the lease until the work ends, and ends the work when the lease is lost.
-func (h *hold) keep(ctx context.Context, lost func()) (stop func()) {
+// keepAlive renews the lease until the work ends, and ends the work when the lease is lost.
+func (h *workLease) keepAlive(ctx context.Context, lost func()) (stop func()) {
 	beating, cancel := context.WithCancel(ctx)
 	var beat sync.WaitGroup
 	beat.Go(func() {
-		tick := time.NewTicker(h.r.o.Lease / 3)
+		tick := time.NewTicker(h.worker.opts.Lease / 3)
 		defer tick.Stop()
 		for {
 			select {
@@ -29,7 +29,7 @@ func (h *hold) keep(ctx context.Context, lost func()) (stop func()) {
 				return
 			case <-tick.C:
 			}
-			ours, err := h.lease(beating, h.r.o.Lease)
+			ours, err := h.renew(beating, h.worker.opts.Lease)
 			if err == nil && !ours {
 				lost()
 				return
@@ -39,8 +39,8 @@ func (h *hold) keep(ctx context.Context, lost func()) (stop func()) {
 	return func() {
 		cancel()
 		beat.Wait()
-		ctx, done := context.WithTimeout(context.WithoutCancel(ctx), settling)
+		ctx, done := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
 		defer done()
-		_, _ = h.lease(ctx, 0) // else it ends by itself
+		_, _ = h.renew(ctx, 0) // else it ends by itself
 	}
 }

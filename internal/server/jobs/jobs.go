@@ -27,23 +27,23 @@ import (
 
 // Options say how one queue is looked after.
 type Options struct {
-	Queue  string
-	Ledger serverdb.Queue
-	Clock  clock.Clock
-	Log    *slog.Logger
-	Lease  time.Duration // of a claim
-	Limit  time.Duration // of the work on one item
-	Hands  int           // items at once
-	Each   int           // items of one lane at once
+	Queue           string
+	Ledger          serverdb.Queue
+	Clock           clock.Clock
+	Log             *slog.Logger
+	Lease           time.Duration // of a claim
+	Timeout         time.Duration // of the work on one item
+	Concurrency     int           // items at once
+	LaneConcurrency int           // items of one lane at once
 	// Lane says which items may hold each other up; nil: those of a namespace.
-	Lane func(ctx context.Context, d serverdb.Due) (string, error)
+	LaneOf func(ctx context.Context, d serverdb.Due) (string, error)
 	// Do does the work. Nil and no time: it is done. A time: it is due again then. An
 	// error: it is due again soon.
-	Do func(ctx context.Context, d serverdb.Due) (again time.Time, err error)
+	Handle func(ctx context.Context, d serverdb.Due) (again time.Time, err error)
 	// Rand answers numbers from 0 up to 1; nil: any.
 	Rand func() float64
 	// Elsewhere says of an error that another server has what is needed; nil: none does.
-	Elsewhere func(error) bool
+	IsElsewhere func(error) bool
 	// Leases hold work that may take longer than a claim. Such work can be begun again
 	// after it was done, and must see that. nil: Limit is shorter than Lease.
 	Leases serverdb.Leases
@@ -51,143 +51,143 @@ type Options struct {
 }
 
 const (
-	poll      = time.Second      // how often we ask when nobody stirs us
-	settling  = 10 * time.Second // how long the end of work may take
-	afterFail = 30 * time.Second // when work that came to an error is tried again
-	elsewhere = time.Second      // when another server should have found it
+	pollInterval   = time.Second      // how often we ask when nobody stirs us
+	finishTimeout  = 10 * time.Second // how long the end of work may take
+	retryDelay     = 30 * time.Second // when work that came to an error is tried again
+	elsewhereDelay = time.Second      // when another server should have found it
 )
 
-// Round looks after one queue.
-type Round struct {
-	o     Options
-	stir  chan struct{}
-	hands chan struct{} // holds one for each item at work
-	work  sync.WaitGroup
-	lanes lanes
+// Worker looks after one queue.
+type Worker struct {
+	opts    Options
+	wake    chan struct{}
+	slots   chan struct{} // holds one for each item at work
+	running sync.WaitGroup
+	lanes   laneLimiter
 }
 
 // New makes a round.
-func New(o Options) *Round {
+func New(o Options) *Worker {
 	if o.Rand == nil {
 		o.Rand = rand.Float64
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if o.Lane == nil {
-		o.Lane = func(_ context.Context, d serverdb.Due) (string, error) { return string(d.Namespace), nil }
+	if o.LaneOf == nil {
+		o.LaneOf = func(_ context.Context, d serverdb.Due) (string, error) { return string(d.Namespace), nil }
 	}
-	o.Hands, o.Each = max(o.Hands, 1), max(o.Each, 1)
-	return &Round{
-		o: o, stir: make(chan struct{}, 1), hands: make(chan struct{}, o.Hands),
-		lanes: lanes{each: o.Each, by: map[string]*lane{}},
+	o.Concurrency, o.LaneConcurrency = max(o.Concurrency, 1), max(o.LaneConcurrency, 1)
+	return &Worker{
+		opts: o, wake: make(chan struct{}, 1), slots: make(chan struct{}, o.Concurrency),
+		lanes: laneLimiter{perLane: o.LaneConcurrency, byName: map[string]*laneState{}},
 	}
 }
 
-// Stir lets the round look at once.
-func (r *Round) Stir() {
+// Wake lets the round look at once.
+func (r *Worker) Wake() {
 	select {
-	case r.stir <- struct{}{}:
+	case r.wake <- struct{}{}:
 	default: // it is stirred already
 	}
 }
 
 // Run looks after the queue until ctx ends, and waits for what is at work.
-func (r *Round) Run(ctx context.Context) {
-	defer r.work.Wait()
+func (r *Worker) Run(ctx context.Context) {
+	defer r.running.Wait()
 	for ctx.Err() == nil {
-		n, err := r.claim(ctx)
+		n, err := r.claimItems(ctx)
 		if err != nil && ctx.Err() == nil {
-			r.o.Log.ErrorContext(ctx, "claim work", "queue", r.o.Queue, "err", err)
+			r.opts.Log.ErrorContext(ctx, "claim work", "queue", r.opts.Queue, "err", err)
 		}
 		if n == 0 {
-			r.rest(ctx)
+			r.waitForWork(ctx)
 		}
 	}
 }
 
-// Once does what is due now, and answers how many items were claimed.
-func (r *Round) Once(ctx context.Context) (int, error) {
-	n, err := r.claim(ctx)
-	r.work.Wait()
+// RunOnce does what is due now, and answers how many items were claimed.
+func (r *Worker) RunOnce(ctx context.Context) (int, error) {
+	n, err := r.claimItems(ctx)
+	r.running.Wait()
 	return n, err
 }
 
-// rest waits until somebody stirs us or it is time to look.
-func (r *Round) rest(ctx context.Context) {
-	look := time.NewTimer(poll/2 + time.Duration(r.o.Rand()*float64(poll)))
+// waitForWork waits until somebody stirs us or it is time to look.
+func (r *Worker) waitForWork(ctx context.Context) {
+	look := time.NewTimer(pollInterval/2 + time.Duration(r.opts.Rand()*float64(pollInterval)))
 	defer look.Stop()
 	select {
 	case <-ctx.Done():
-	case <-r.stir:
+	case <-r.wake:
 	case <-look.C:
 	}
 }
 
-// claim takes as many items as there are free hands, and begins each.
-func (r *Round) claim(ctx context.Context) (int, error) {
-	free := r.reach(ctx)
+// claimItems takes as many items as there are free hands, and begins each.
+func (r *Worker) claimItems(ctx context.Context) (int, error) {
+	free := r.acquireSlots(ctx)
 	if free == 0 {
 		return 0, ctx.Err()
 	}
 	var items []serverdb.Due
-	err := contain(func() (err error) {
-		items, err = r.o.Ledger.Claim(ctx, r.o.Queue, r.o.Clock.Now(), r.o.Lease, free)
+	err := recoverPanic(func() (err error) {
+		items, err = r.opts.Ledger.Claim(ctx, r.opts.Queue, r.opts.Clock.Now(), r.opts.Lease, free)
 		return err
 	})
 	for range free - len(items) {
-		<-r.hands
+		<-r.slots
 	}
 	for _, d := range items {
-		r.work.Go(func() {
-			defer func() { <-r.hands }()
-			if err := contain(func() error { return r.one(ctx, d) }); err != nil { // the claim ends by itself
-				r.o.Log.WarnContext(ctx, "end claim", "queue", d.Queue, "namespace", d.Namespace, "id", d.ID, "err", err)
+		r.running.Go(func() {
+			defer func() { <-r.slots }()
+			if err := recoverPanic(func() error { return r.processItem(ctx, d) }); err != nil { // the claim ends by itself
+				r.opts.Log.WarnContext(ctx, "end claim", "queue", d.Queue, "namespace", d.Namespace, "id", d.ID, "err", err)
 			}
 		})
 	}
 	return len(items), err
 }
 
-// reach waits for a free hand, and takes all that are free.
-func (r *Round) reach(ctx context.Context) int {
+// acquireSlots waits for a free hand, and takes all that are free.
+func (r *Worker) acquireSlots(ctx context.Context) int {
 	select {
-	case r.hands <- struct{}{}:
+	case r.slots <- struct{}{}:
 	case <-ctx.Done():
 		return 0
 	}
 	for n := 1; ; n++ {
 		select {
-		case r.hands <- struct{}{}:
+		case r.slots <- struct{}{}:
 		default:
 			return n
 		}
 	}
 }
 
-// one does one item, unless its lane is full: then it waits its turn in the queue.
-func (r *Round) one(ctx context.Context, d serverdb.Due) error {
-	name, err := r.o.Lane(ctx, d)
+// processItem does one item, unless its lane is full: then it waits its turn in the queue.
+func (r *Worker) processItem(ctx context.Context, d serverdb.Due) error {
+	name, err := r.opts.LaneOf(ctx, d)
 	if err != nil {
-		return r.settle(ctx, d, time.Time{}, err)
+		return r.finishItem(ctx, d, time.Time{}, err)
 	}
-	wait, in := r.lanes.enter(name)
+	wait, in := r.lanes.tryEnter(name)
 	if !in {
-		return r.settle(ctx, d, r.o.Clock.Now().Add(wait), nil)
+		return r.finishItem(ctx, d, r.opts.Clock.Now().Add(wait), nil)
 	}
-	defer r.Stir()            // who waited for this lane may come
+	defer r.Wake()            // who waited for this lane may come
 	began := clock.Wall.Now() // how slow a lane is has nothing to do with the time of day
 	var again time.Time
-	err = contain(func() (err error) {
-		again, err = r.do(ctx, d)
+	err = recoverPanic(func() (err error) {
+		again, err = r.handleItem(ctx, d)
 		return err
 	})
 	r.lanes.leave(name, clock.Wall.Now().Sub(began))
-	return r.settle(ctx, d, again, err)
+	return r.finishItem(ctx, d, again, err)
 }
 
-// contain makes an error of a panic.
-func contain(f func() error) (err error) {
+// recoverPanic makes an error of a panic.
+func recoverPanic(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
@@ -196,42 +196,42 @@ func contain(f func() error) (err error) {
 	return f()
 }
 
-// do does the work in bounded time.
-func (r *Round) do(ctx context.Context, d serverdb.Due) (time.Time, error) {
-	ctx, cancel := context.WithTimeout(ctx, r.o.Limit)
+// handleItem does the work in bounded time.
+func (r *Worker) handleItem(ctx context.Context, d serverdb.Due) (time.Time, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.opts.Timeout)
 	defer cancel()
-	if r.o.Leases == nil {
-		return r.o.Do(ctx, d)
+	if r.opts.Leases == nil {
+		return r.opts.Handle(ctx, d)
 	}
-	h := &hold{r: r, name: "work/" + d.Queue + "/" + string(d.Namespace) + "/" + d.ID, holder: r.o.Holder + "/" + strconv.FormatInt(d.Stamp, 10)}
-	ours, err := h.lease(ctx, r.o.Lease)
+	h := &workLease{worker: r, name: "work/" + d.Queue + "/" + string(d.Namespace) + "/" + d.ID, holder: r.opts.Holder + "/" + strconv.FormatInt(d.Stamp, 10)}
+	ours, err := h.renew(ctx, r.opts.Lease)
 	if err != nil {
 		return time.Time{}, err
 	}
 	if !ours {
-		return r.o.Clock.Now().Add(r.o.Lease / 2), nil
+		return r.opts.Clock.Now().Add(r.opts.Lease / 2), nil
 	}
-	defer h.keep(ctx, cancel)()
-	return r.o.Do(ctx, d)
+	defer h.keepAlive(ctx, cancel)()
+	return r.opts.Handle(ctx, d)
 }
 
-// settle says what becomes of an item. Who is told to end gives it back at once.
-func (r *Round) settle(ctx context.Context, d serverdb.Due, again time.Time, err error) error {
+// finishItem says what becomes of an item. Who is told to end gives it back at once.
+func (r *Worker) finishItem(ctx context.Context, d serverdb.Due, again time.Time, err error) error {
 	ended := ctx.Err() != nil
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settling)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
 	defer cancel()
-	now := r.o.Clock.Now()
+	now := r.opts.Clock.Now()
 	switch {
 	case err != nil && ended:
 		again = now
-	case err != nil && r.o.Elsewhere != nil && r.o.Elsewhere(err):
-		again = now.Add(elsewhere + time.Duration(r.o.Rand()*2*float64(elsewhere)))
+	case err != nil && r.opts.IsElsewhere != nil && r.opts.IsElsewhere(err):
+		again = now.Add(elsewhereDelay + time.Duration(r.opts.Rand()*2*float64(elsewhereDelay)))
 	case err != nil:
-		r.o.Log.ErrorContext(ctx, "do work", "queue", d.Queue, "namespace", d.Namespace, "id", d.ID, "err", err)
-		again = now.Add(afterFail + time.Duration(r.o.Rand()*float64(afterFail)))
+		r.opts.Log.ErrorContext(ctx, "do work", "queue", d.Queue, "namespace", d.Namespace, "id", d.ID, "err", err)
+		again = now.Add(retryDelay + time.Duration(r.opts.Rand()*float64(retryDelay)))
 	}
 	if again.IsZero() {
-		return r.o.Ledger.Finish(ctx, d)
+		return r.opts.Ledger.Finish(ctx, d)
 	}
-	return r.o.Ledger.Postpone(ctx, d, again)
+	return r.opts.Ledger.Postpone(ctx, d, again)
 }

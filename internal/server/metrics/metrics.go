@@ -19,7 +19,7 @@ type Meter struct {
 	registry  *prometheus.Registry
 	requests  *prometheus.CounterVec
 	durations *prometheus.HistogramVec
-	flight    prometheus.Gauge
+	inFlight  prometheus.Gauge
 	refused   *prometheus.CounterVec
 }
 
@@ -31,10 +31,10 @@ func New(open func() float64, queues []string, depth func(queue string) float64)
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "retake_requests_total", Help: "Requests answered."}, []string{"operation", "code"}),
 		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "retake_request_duration_seconds", Help: "How long requests took.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}}, []string{"operation"}),
-		flight:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "retake_requests_in_flight", Help: "Requests under way."}),
-		refused: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "retake_refused_total", Help: "Requests refused before they reached a namespace."}, []string{"why"}),
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "retake_requests_in_flight", Help: "Requests under way."}),
+		refused:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "retake_refused_total", Help: "Requests refused before they reached a namespace."}, []string{"why"}),
 	}
-	m.registry.MustRegister(m.requests, m.durations, m.flight, m.refused,
+	m.registry.MustRegister(m.requests, m.durations, m.inFlight, m.refused,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "retake_namespaces_open", Help: "Namespaces that this server has open."}, open))
 	for _, q := range queues {
@@ -45,18 +45,18 @@ func New(open func() float64, queues []string, depth func(queue string) float64)
 	return m
 }
 
-// Begin notes that a request is under way; what it answers notes its end.
-func (m *Meter) Begin() func(operation string, code int, took time.Duration) {
-	m.flight.Inc()
+// StartRequest notes that a request is under way; what it answers notes its end.
+func (m *Meter) StartRequest() func(operation string, code int, took time.Duration) {
+	m.inFlight.Inc()
 	return func(operation string, code int, took time.Duration) {
-		m.flight.Dec()
+		m.inFlight.Dec()
 		m.requests.WithLabelValues(operation, strconv.Itoa(code)).Inc()
 		m.durations.WithLabelValues(operation).Observe(took.Seconds())
 	}
 }
 
-// Refused notes a request that did not get in.
-func (m *Meter) Refused(why string) { m.refused.WithLabelValues(why).Inc() }
+// CountRefused notes a request that did not get in.
+func (m *Meter) CountRefused(why string) { m.refused.WithLabelValues(why).Inc() }
 
 // Handler answers the numbers.
 func (m *Meter) Handler() http.Handler {

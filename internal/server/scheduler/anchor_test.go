@@ -13,7 +13,7 @@ import (
 	"github.com/retake-dev/retake/internal/storage/serverdb/sqldb"
 )
 
-func (h *house) check(public ed25519.PublicKey) retake.AuditProof {
+func (h *fixture) checkAudit(public ed25519.PublicKey) retake.AuditProof {
 	h.Helper()
 	p, err := sqldb.Check(h.Context(), acme, h.book, func(a serverdb.Anchor) error {
 		if !ed25519.Verify(public, scheduler.AnchorText(acme, a), a.Signature) {
@@ -25,7 +25,7 @@ func (h *house) check(public ed25519.PublicKey) retake.AuditProof {
 	return p
 }
 
-func (h *house) anchors() []serverdb.Anchor {
+func (h *fixture) anchors() []serverdb.Anchor {
 	h.Helper()
 	all, err := h.book.Anchors(h.Context())
 	h.must(err)
@@ -35,15 +35,15 @@ func (h *house) anchors() []serverdb.Anchor {
 // A log is anchored while it grows, every few minutes, and not otherwise.
 func TestAnchors(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	tt := h.table()
-	h.must(tt.Enroll(t.Context(), acme))
+	h := newFixture(t)
+	tt := h.newScheduler()
+	h.must(tt.EnrollNamespace(t.Context(), acme))
 	for i := range 5 {
 		if i != 3 { // nothing happens
 			h.must(h.book.Note(t.Context(), "test.act", "it"))
 		}
-		h.clock.Move(6 * time.Minute)
-		h.once(tt, serverdb.QueueAnchor)
+		h.clock.Advance(6 * time.Minute)
+		h.runDue(tt, serverdb.QueueAnchor)
 	}
 	all := h.anchors()
 	if len(all) != 4 {
@@ -57,20 +57,20 @@ func TestAnchors(t *testing.T) {
 			t.Error("an anchor fits another namespace")
 		}
 	}
-	p := h.check(h.public)
+	p := h.checkAudit(h.public)
 	if p.Broken != 0 || p.Anchors != 4 || p.Entries <= all[3].Seq {
 		t.Errorf("%+v", p)
 	}
 	stranger, _, err := ed25519.GenerateKey(nil)
 	h.must(err)
-	if p := h.check(stranger); p.Broken != all[0].Seq {
+	if p := h.checkAudit(stranger); p.Broken != all[0].Seq {
 		t.Errorf("anchors that another signed are taken: %+v", p)
 	}
 }
 
-// rewrite changes an entry and all hashes after it, and the head: a chain that fits in
+// rewriteEntry changes an entry and all hashes after it, and the head: a chain that fits in
 // itself.
-func (h *house) rewrite(seq int64) {
+func (h *fixture) rewriteEntry(seq int64) {
 	h.Helper()
 	var all []retake.AuditEntry
 	h.must(h.book.Walk(h.Context(), func(e retake.AuditEntry) error {
@@ -98,19 +98,19 @@ func (h *house) rewrite(seq int64) {
 func TestAnchorsFindARewrittenChain(t *testing.T) {
 	t.Parallel()
 	for _, anchored := range []bool{true, false} {
-		h := newHouse(t)
-		h.saves(3, time.Minute)
-		tt := h.table()
-		h.must(tt.Enroll(t.Context(), acme))
+		h := newFixture(t)
+		h.saveCheckpoints(3, time.Minute)
+		tt := h.newScheduler()
+		h.must(tt.EnrollNamespace(t.Context(), acme))
 		if anchored {
-			h.clock.Move(5 * time.Minute)
-			h.once(tt, serverdb.QueueAnchor)
+			h.clock.Advance(5 * time.Minute)
+			h.runDue(tt, serverdb.QueueAnchor)
 		}
-		if p := h.check(h.public); p.Broken != 0 || (p.Anchors == 1) != anchored {
+		if p := h.checkAudit(h.public); p.Broken != 0 || (p.Anchors == 1) != anchored {
 			t.Fatalf("%+v", p)
 		}
-		h.rewrite(2)
-		if p := h.check(h.public); (p.Broken != 0) != anchored {
+		h.rewriteEntry(2)
+		if p := h.checkAudit(h.public); (p.Broken != 0) != anchored {
 			t.Errorf("anchored %v: %+v", anchored, p)
 		}
 	}
@@ -119,13 +119,13 @@ func TestAnchorsFindARewrittenChain(t *testing.T) {
 // A server that keeps no key keeps no anchors, and leaves no work behind.
 func TestNoAnchorsWithoutKey(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	o := h.options()
-	o.Sign = nil
+	o.SignAnchor = nil
 	tt := scheduler.New(o)
-	h.must(tt.Enroll(t.Context(), acme))
-	h.clock.Move(time.Hour)
-	h.once(tt, serverdb.QueueAnchor)
+	h.must(tt.EnrollNamespace(t.Context(), acme))
+	h.clock.Advance(time.Hour)
+	h.runDue(tt, serverdb.QueueAnchor)
 	if n, _, err := h.ledger.Depth(t.Context(), serverdb.QueueAnchor); n != 0 || err != nil || len(h.anchors()) != 0 {
 		t.Errorf("%d due, %d anchors, %v", n, len(h.anchors()), err)
 	}

@@ -11,30 +11,30 @@ import (
 	"github.com/retake-dev/retake/internal/storage/serverdb"
 )
 
-// deletion does a request whose grace is over. The bytes are left to the next tidy-up.
-func (t *Timetable) deletion(ctx context.Context, due serverdb.Due) (time.Time, error) {
-	book := t.o.Ledger.Book(due.Namespace)
+// runDueDeletion does a request whose grace is over. The bytes are left to the next tidy-up.
+func (t *Scheduler) runDueDeletion(ctx context.Context, due serverdb.Due) (time.Time, error) {
+	book := t.opts.Ledger.Book(due.Namespace)
 	d, err := book.Deletion(ctx, due.ID)
 	switch {
 	case errors.Is(err, serverdb.ErrNotFound) || err == nil && d.State != retake.DeletionWaiting:
 		return time.Time{}, nil
 	case err != nil:
 		return time.Time{}, fmt.Errorf("find deletion: %w", err)
-	case d.Due.After(t.o.Clock.Now()):
+	case d.Due.After(t.opts.Clock.Now()):
 		return d.Due, nil
 	}
-	svc, release, err := t.o.Open(ctx, due.Namespace)
+	svc, release, err := t.opts.OpenService(ctx, due.Namespace)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("open namespace: %w", err)
 	}
 	defer release()
-	d.State, d.Note, err = erase(as(ctx, retake.KeyMaintainer, "deletion "+d.ID), svc, d)
+	d.State, d.Note, err = forgetCheckpoints(withActor(ctx, retake.KeyMaintainer, "deletion "+d.ID), svc, d)
 	if err != nil {
 		return time.Time{}, err
 	}
-	now := t.o.Clock.Now().UTC()
+	now := t.opts.Clock.Now().UTC()
 	d.Done = &now
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lease)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimLease)
 	defer cancel()
 	if err := book.PutDeletion(ctx, d); err != nil {
 		return time.Time{}, fmt.Errorf("write down deletion: %w", err)
@@ -42,8 +42,8 @@ func (t *Timetable) deletion(ctx context.Context, due serverdb.Due) (time.Time, 
 	return time.Time{}, nil
 }
 
-// erase forgets what is left of a request, all of it or nothing.
-func erase(ctx context.Context, svc retake.Service, d retake.Deletion) (retake.DeletionState, string, error) {
+// forgetCheckpoints forgets what is left of a request, all of it or nothing.
+func forgetCheckpoints(ctx context.Context, svc retake.Service, d retake.Deletion) (retake.DeletionState, string, error) {
 	var refs []string
 	for _, id := range d.Checkpoints {
 		_, err := svc.Find(ctx, d.Workspace, string(id))
@@ -61,7 +61,7 @@ func erase(ctx context.Context, svc retake.Service, d retake.Deletion) (retake.D
 	}
 	stones, err := svc.Forget(ctx, d.Workspace, refs)
 	if retake.IsKind(err, retake.Denied) {
-		return retake.DeletionRefused, refusal(ctx, svc, d, err), nil
+		return retake.DeletionRefused, describeRefusal(ctx, svc, d, err), nil
 	}
 	if err != nil {
 		return "", "", err
@@ -73,8 +73,8 @@ func erase(ctx context.Context, svc retake.Service, d retake.Deletion) (retake.D
 	return retake.DeletionDone, note, nil
 }
 
-// refusal names what keeps the checkpoints of a request.
-func refusal(ctx context.Context, svc retake.Service, d retake.Deletion, cause error) string {
+// describeRefusal names what keeps the checkpoints of a request.
+func describeRefusal(ctx context.Context, svc retake.Service, d retake.Deletion, cause error) string {
 	line, err := svc.Log(ctx, retake.LogQuery{Workspace: d.Workspace, Limit: 1})
 	if err != nil {
 		return retake.AsError(cause).What

@@ -30,42 +30,42 @@ const (
 	day  = 24 * time.Hour
 )
 
-var began = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+var startTime = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 
-// house is a server with one namespace: a ledger, and a service beside real files.
-type house struct {
+// fixture is a server with one namespace: a ledger, and a service beside real files.
+type fixture struct {
 	*testing.T
-	clock   *clock.Held
-	db      *sql.DB
-	ledger  *sqldb.Ledger
-	book    serverdb.Book
-	svc     *service.Service
-	st      *memory.Store
-	root    string
-	ws      retake.WorkspaceID
-	private ed25519.PrivateKey
-	public  ed25519.PublicKey
-	courier *webhooks.Courier
-	opens   func(ns retake.NamespaceID) error // called when a namespace is opened; nil: nothing
-	n       int
+	clock      *clock.Manual
+	db         *sql.DB
+	ledger     *sqldb.Ledger
+	book       serverdb.Book
+	svc        *service.Service
+	store      *memory.Store
+	root       string
+	ws         retake.WorkspaceID
+	private    ed25519.PrivateKey
+	public     ed25519.PublicKey
+	dispatcher *webhooks.Dispatcher
+	onOpen     func(ns retake.NamespaceID) error // called when a namespace is opened; nil: nothing
+	writes     int
 }
 
-func newHouse(t *testing.T) *house {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	h := &house{T: t, clock: clock.NewHeld(began), st: memory.New(), root: filepath.Join(t.TempDir(), "shop")}
+	h := &fixture{T: t, clock: clock.NewManual(startTime), store: memory.New(), root: filepath.Join(t.TempDir(), "shop")}
 	var err error
-	h.db, err = sqlite.DB(t.Context(), sqlite.Memory, sqlite.Options{})
+	h.db, err = sqlite.OpenDB(t.Context(), sqlite.Memory, sqlite.Options{})
 	h.must(err)
 	t.Cleanup(func() { h.db.Close() })
 	h.ledger, err = sqldb.New(t.Context(), h.db, sqldb.Options{Clock: h.clock})
 	h.must(err)
-	h.must(h.ledger.AddNamespace(t.Context(), retake.Namespace{ID: acme, Created: began}, []byte("sealed")))
+	h.must(h.ledger.AddNamespace(t.Context(), retake.Namespace{ID: acme, Created: startTime}, []byte("sealed")))
 	h.book = h.ledger.Book(acme)
 	h.public, h.private, err = ed25519.GenerateKey(nil)
 	h.must(err)
-	h.serve()
+	h.startService()
 	h.must(os.Mkdir(h.root, 0o755))
-	h.write()
+	h.changeFile()
 	res, err := h.svc.Init(t.Context(), retake.InitRequest{Dir: h.root})
 	h.must(err)
 	h.ws = res.Workspace.ID
@@ -73,17 +73,17 @@ func newHouse(t *testing.T) *house {
 	return h
 }
 
-func (h *house) serve() {
+func (h *fixture) startService() {
 	h.Helper()
 	home := h.TempDir()
 	for _, dir := range []string{"index", "returns"} {
 		h.must(os.Mkdir(filepath.Join(home, dir), 0o700))
 	}
-	cat, err := sqlcatalog.New(h.Context(), h.db, string(acme), sqlcatalog.Options{Within: h.ledger.Within(acme)})
+	cat, err := sqlcatalog.New(h.Context(), h.db, string(acme), sqlcatalog.Options{OnChange: h.ledger.OnChange(acme)})
 	h.must(err)
 	h.svc = service.New(service.Parts{
 		Catalog:   cat,
-		OpenStore: func(context.Context, bool) (store.Store, error) { return h.st, nil },
+		OpenStore: func(context.Context, bool) (store.Store, error) { return h.store, nil },
 		FS:        fsx.OS(), Indexes: filepath.Join(home, "index"), Data: home,
 		Returns: filepath.Join(home, "returns"), Locks: fsx.NewMemoryLocks(),
 		Clock: h.clock, Boot: "this run", Home: "/nobody", Wait: time.Minute,
@@ -92,26 +92,28 @@ func (h *house) serve() {
 		Within: func(retake.WorkspaceID) time.Duration { return 30 * day },
 	})
 	h.Cleanup(func() { _ = h.svc.Close() })
-	h.courier = webhooks.New(webhooks.Options{
+	h.dispatcher = webhooks.New(webhooks.Options{
 		Ledger: h.ledger, Clock: h.clock,
-		Outbox: func(context.Context, retake.NamespaceID) (webhooks.Rows, func(), error) { return cat, func() {}, nil },
+		OpenOutbox: func(context.Context, retake.NamespaceID) (webhooks.CatalogReader, func(), error) {
+			return cat, func() {}, nil
+		},
 	})
 }
 
-func (h *house) must(err error) {
+func (h *fixture) must(err error) {
 	h.Helper()
 	if err != nil {
 		h.Fatal(err)
 	}
 }
 
-func (h *house) options() scheduler.Options {
+func (h *fixture) options() scheduler.Options {
 	return scheduler.Options{
-		Ledger: h.ledger, Clock: h.clock, Publish: h.courier.Publish,
-		Sign: func(text []byte) []byte { return ed25519.Sign(h.private, text) },
-		Open: func(_ context.Context, ns retake.NamespaceID) (retake.Service, func(), error) {
-			if h.opens != nil {
-				if err := h.opens(ns); err != nil {
+		Ledger: h.ledger, Clock: h.clock, Publish: h.dispatcher.Publish,
+		SignAnchor: func(text []byte) []byte { return ed25519.Sign(h.private, text) },
+		OpenService: func(_ context.Context, ns retake.NamespaceID) (retake.Service, func(), error) {
+			if h.onOpen != nil {
+				if err := h.onOpen(ns); err != nil {
 					return nil, nil, err
 				}
 			}
@@ -120,13 +122,13 @@ func (h *house) options() scheduler.Options {
 	}
 }
 
-func (h *house) table() *scheduler.Timetable { return scheduler.New(h.options()) }
+func (h *fixture) newScheduler() *scheduler.Scheduler { return scheduler.New(h.options()) }
 
-// once does what is due now in a queue, also what that made due.
-func (h *house) once(tt *scheduler.Timetable, queue string) {
+// runDue does what is due now in a queue, also what that made due.
+func (h *fixture) runDue(tt *scheduler.Scheduler, queue string) {
 	h.Helper()
 	for {
-		n, err := tt.Once(h.Context(), queue)
+		n, err := tt.RunOnce(h.Context(), queue)
 		h.must(err)
 		if n == 0 {
 			return
@@ -134,57 +136,57 @@ func (h *house) once(tt *scheduler.Timetable, queue string) {
 	}
 }
 
-// write changes a file.
-func (h *house) write() {
+// changeFile changes a file.
+func (h *fixture) changeFile() {
 	h.Helper()
-	h.n++
-	h.must(os.WriteFile(filepath.Join(h.root, "a"), fmt.Appendf(nil, "text %d", h.n), 0o644))
+	h.writes++
+	h.must(os.WriteFile(filepath.Join(h.root, "a"), fmt.Appendf(nil, "text %d", h.writes), 0o644))
 }
 
-// saves takes n checkpoints, each that long after the one before.
-func (h *house) saves(n int, step time.Duration) {
+// saveCheckpoints takes n checkpoints, each that long after the one before.
+func (h *fixture) saveCheckpoints(n int, step time.Duration) {
 	h.Helper()
 	for range n {
-		h.clock.Move(step)
-		h.write()
+		h.clock.Advance(step)
+		h.changeFile()
 		_, err := h.svc.Save(h.Context(), retake.SaveRequest{Workspace: h.ws, Trigger: retake.TriggerQuiet})
 		h.must(err)
 	}
 }
 
-func (h *house) line() retake.Timeline {
+func (h *fixture) timeline() retake.Timeline {
 	h.Helper()
 	line, err := h.svc.Log(h.Context(), retake.LogQuery{Workspace: h.ws})
 	h.must(err)
 	return line
 }
 
-func (h *house) checkpoint(ref string) retake.Checkpoint {
+func (h *fixture) checkpoint(ref string) retake.Checkpoint {
 	h.Helper()
 	cp, err := h.svc.Find(h.Context(), h.ws, ref)
 	h.must(err)
 	return cp
 }
 
-// plan adds a schedule as an office does.
-func (h *house) plan(work retake.ScheduleWork, cron string) retake.Schedule {
+// addSchedule adds a schedule as an office does.
+func (h *fixture) addSchedule(work retake.ScheduleWork, cron string) retake.Schedule {
 	h.Helper()
-	s, err := scheduler.Plan(retake.ScheduleRequest{Work: work, Cron: cron}, h.clock.Now())
+	s, err := scheduler.PlanSchedule(retake.ScheduleRequest{Work: work, Cron: cron}, h.clock.Now())
 	h.must(err)
 	h.must(h.book.PutSchedule(h.Context(), s))
 	h.must(h.ledger.Put(h.Context(), serverdb.Due{Queue: serverdb.QueueSchedule, Namespace: acme, ID: s.ID, At: s.Next}))
 	return s
 }
 
-func (h *house) schedule(id string) retake.Schedule {
+func (h *fixture) schedule(id string) retake.Schedule {
 	h.Helper()
 	s, err := h.book.Schedule(h.Context(), id)
 	h.must(err)
 	return s
 }
 
-// told answers what the events of a type say.
-func (h *house) told(kind retake.EventType) []retake.EventData {
+// eventsOfType answers what the events of a type say.
+func (h *fixture) eventsOfType(kind retake.EventType) []retake.EventData {
 	h.Helper()
 	all, err := h.book.Events(h.Context(), 0, 0)
 	h.must(err)

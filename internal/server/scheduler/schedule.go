@@ -16,15 +16,15 @@ import (
 )
 
 const (
-	day            = 24 * time.Hour
-	schedulePrefix = "sch_"
-	countedMissed  = 100_000 // more than a minute's cadence misses in two months
-	drillShare     = 0.02    // of all file bytes, each time
-	unchanged      = "Nothing was changed."
+	day              = 24 * time.Hour
+	schedulePrefix   = "sch_"
+	maxCountedMissed = 100_000 // more than a minute's cadence misses in two months
+	drillShare       = 0.02    // of all file bytes, each time
+	unchanged        = "Nothing was changed."
 )
 
-// Plan makes the schedule that a request asks for, with the time of its first run.
-func Plan(req retake.ScheduleRequest, now time.Time) (retake.Schedule, error) {
+// PlanSchedule makes the schedule that a request asks for, with the time of its first run.
+func PlanSchedule(req retake.ScheduleRequest, now time.Time) (retake.Schedule, error) {
 	switch req.Work {
 	case retake.WorkSave, retake.WorkRetain, retake.WorkDrill:
 	default:
@@ -43,19 +43,19 @@ func Plan(req retake.ScheduleRequest, now time.Time) (retake.Schedule, error) {
 		return retake.Schedule{}, fmt.Errorf("make id: %w", err)
 	}
 	s := retake.Schedule{ID: schedulePrefix + id.String(), Work: req.Work, Workspace: req.Workspace, Cron: c.String(), Jitter: req.Jitter, Created: now.UTC()}
-	s.Next = next(s, c, now)
+	s.Next = nextRun(s, c, now)
 	return s, nil
 }
 
-// next is the first run after a time, with its jitter.
-func next(s retake.Schedule, c cron.Cadence, after time.Time) time.Time {
+// nextRun is the first run after a time, with its jitter.
+func nextRun(s retake.Schedule, c cron.Schedule, after time.Time) time.Time {
 	at := c.Next(after)
 	return at.Add(cron.Jitter(s.ID, at, s.Jitter))
 }
 
-// schedule does a run that is due.
-func (t *Timetable) schedule(ctx context.Context, d serverdb.Due) (time.Time, error) {
-	book := t.o.Ledger.Book(d.Namespace)
+// runDueSchedule does a run that is due.
+func (t *Scheduler) runDueSchedule(ctx context.Context, d serverdb.Due) (time.Time, error) {
+	book := t.opts.Ledger.Book(d.Namespace)
 	s, err := book.Schedule(ctx, d.ID)
 	if errors.Is(err, serverdb.ErrNotFound) {
 		return time.Time{}, nil
@@ -63,7 +63,7 @@ func (t *Timetable) schedule(ctx context.Context, d serverdb.Due) (time.Time, er
 	if err != nil {
 		return time.Time{}, fmt.Errorf("find schedule: %w", err)
 	}
-	now := t.o.Clock.Now()
+	now := t.opts.Clock.Now()
 	if s.Next.After(now) { // it was done, and who did it could not say so
 		return s.Next, nil
 	}
@@ -71,20 +71,20 @@ func (t *Timetable) schedule(ctx context.Context, d serverdb.Due) (time.Time, er
 	if err != nil {
 		return time.Time{}, fmt.Errorf("read schedule: %w", err)
 	}
-	missed := int64(c.Between(s.Next, now, countedMissed))
-	if err := t.tellMissed(ctx, d.Namespace, s, now, missed); err != nil {
+	missed := int64(c.CountBetween(s.Next, now, maxCountedMissed))
+	if err := t.publishMissed(ctx, d.Namespace, s, now, missed); err != nil {
 		return time.Time{}, err
 	}
-	run, err := t.run(ctx, d.Namespace, s)
+	run, err := t.runSchedule(ctx, d.Namespace, s)
 	if err != nil {
 		return time.Time{}, err
 	}
-	return t.ran(ctx, book, s, c, run, missed)
+	return t.recordRun(ctx, book, s, c, run, missed)
 }
 
-// ran writes down a run, unless the schedule was dropped meanwhile.
-func (t *Timetable) ran(ctx context.Context, book serverdb.Book, was retake.Schedule, c cron.Cadence, run retake.Run, missed int64) (time.Time, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lease)
+// recordRun writes down a run, unless the schedule was dropped meanwhile.
+func (t *Scheduler) recordRun(ctx context.Context, book serverdb.Book, was retake.Schedule, c cron.Schedule, run retake.Run, missed int64) (time.Time, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimLease)
 	defer cancel()
 	s, err := book.Schedule(ctx, was.ID)
 	if errors.Is(err, serverdb.ErrNotFound) {
@@ -93,76 +93,76 @@ func (t *Timetable) ran(ctx context.Context, book serverdb.Book, was retake.Sche
 	if err != nil {
 		return time.Time{}, fmt.Errorf("find schedule: %w", err)
 	}
-	s.Last, s.Missed, s.Next = &run, s.Missed+missed, next(s, c, t.o.Clock.Now())
+	s.Last, s.Missed, s.Next = &run, s.Missed+missed, nextRun(s, c, t.opts.Clock.Now())
 	if err := book.PutSchedule(ctx, s); err != nil {
 		return time.Time{}, fmt.Errorf("write down run: %w", err)
 	}
 	return s.Next, nil
 }
 
-func (t *Timetable) tellMissed(ctx context.Context, ns retake.NamespaceID, s retake.Schedule, now time.Time, missed int64) error {
+func (t *Scheduler) publishMissed(ctx context.Context, ns retake.NamespaceID, s retake.Schedule, now time.Time, missed int64) error {
 	if missed == 0 {
 		return nil
 	}
-	e, err := webhooks.Compose(retake.EventMissed, now, retake.EventData{
+	e, err := webhooks.NewEvent(retake.EventMissed, now, retake.EventData{
 		Namespace: ns, Workspace: s.Workspace, Name: s.ID, Count: missed,
 		Why: "no server was there since " + s.Next.UTC().Format(time.RFC3339),
 	}, s.ID, s.Next.UTC().Format(time.RFC3339Nano))
 	if err != nil {
 		return err
 	}
-	return t.o.Publish(ctx, ns, e)
+	return t.opts.Publish(ctx, ns, e)
 }
 
-// run does the work of a schedule. What goes wrong with it is told in the run; an error
+// runSchedule does the work of a schedule. What goes wrong with it is told in the run; an error
 // means that it was not begun, or that we were told to end.
-func (t *Timetable) run(ctx context.Context, ns retake.NamespaceID, s retake.Schedule) (retake.Run, error) {
-	run := retake.Run{At: t.o.Clock.Now().UTC()}
+func (t *Scheduler) runSchedule(ctx context.Context, ns retake.NamespaceID, s retake.Schedule) (retake.Run, error) {
+	run := retake.Run{At: t.opts.Clock.Now().UTC()}
 	began := clock.Wall.Now()
-	what, err := t.work(ctx, ns, s)
-	if err != nil && (errors.Is(ctx.Err(), context.Canceled) || t.o.Elsewhere != nil && t.o.Elsewhere(err)) {
+	what, err := t.doWork(ctx, ns, s)
+	if err != nil && (errors.Is(ctx.Err(), context.Canceled) || t.opts.IsElsewhere != nil && t.opts.IsElsewhere(err)) {
 		return run, err
 	}
 	run.What, run.Took = what, clock.Wall.Now().Sub(began)
 	if err != nil {
 		run.Err = err.Error()
-		t.o.Log.WarnContext(ctx, "run schedule", "namespace", ns, "schedule", s.ID, "work", s.Work, "err", err)
+		t.opts.Log.WarnContext(ctx, "run schedule", "namespace", ns, "schedule", s.ID, "work", s.Work, "err", err)
 	}
 	return run, nil
 }
 
-// work does it, and makes an error of a panic: the next run has its chance.
-func (t *Timetable) work(ctx context.Context, ns retake.NamespaceID, s retake.Schedule) (what string, err error) {
+// doWork does it, and makes an error of a panic: the next run has its chance.
+func (t *Scheduler) doWork(ctx context.Context, ns retake.NamespaceID, s retake.Schedule) (what string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v", p)
 		}
 	}()
-	svc, release, err := t.o.Open(ctx, ns)
+	svc, release, err := t.opts.OpenService(ctx, ns)
 	if err != nil {
 		return "", fmt.Errorf("open namespace: %w", err)
 	}
 	defer release()
 	switch s.Work {
 	case retake.WorkSave:
-		return t.save(as(ctx, retake.KeyOperator, "schedule "+s.ID), svc, ns, s)
+		return t.saveCheckpoint(withActor(ctx, retake.KeyOperator, "schedule "+s.ID), svc, ns, s)
 	case retake.WorkRetain:
-		n, what, err := thin(as(ctx, retake.KeyMaintainer, "schedule "+s.ID), svc)
+		n, what, err := thinHistory(withActor(ctx, retake.KeyMaintainer, "schedule "+s.ID), svc)
 		if err == nil {
-			err = t.tellRetention(ctx, ns, n, what, s.ID, s.Next.UTC().Format(time.RFC3339Nano))
+			err = t.publishRetention(ctx, ns, n, what, s.ID, s.Next.UTC().Format(time.RFC3339Nano))
 		}
 		return what, err
 	case retake.WorkDrill:
-		return drill(as(ctx, retake.KeyMaintainer, "schedule "+s.ID), svc)
+		return readBackShare(withActor(ctx, retake.KeyMaintainer, "schedule "+s.ID), svc)
 	default:
 		return "", fmt.Errorf("this version does not know the work %q", s.Work)
 	}
 }
 
-func (t *Timetable) save(ctx context.Context, svc retake.Service, ns retake.NamespaceID, s retake.Schedule) (string, error) {
+func (t *Scheduler) saveCheckpoint(ctx context.Context, svc retake.Service, ns retake.NamespaceID, s retake.Schedule) (string, error) {
 	ws := s.Workspace
 	if ws == "" {
-		row, err := t.o.Ledger.Namespace(ctx, ns)
+		row, err := t.opts.Ledger.Namespace(ctx, ns)
 		if err != nil {
 			return "", fmt.Errorf("find namespace: %w", err)
 		}
@@ -179,8 +179,8 @@ func (t *Timetable) save(ctx context.Context, svc retake.Service, ns retake.Name
 	}
 }
 
-// drill reads a share of the stored bytes back.
-func drill(ctx context.Context, svc retake.Service) (string, error) {
+// readBackShare reads a share of the stored bytes back.
+func readBackShare(ctx context.Context, svc retake.Service) (string, error) {
 	rep, err := svc.Scrub(ctx, retake.ScrubQuery{Share: drillShare})
 	if err != nil {
 		return "", err

@@ -14,15 +14,15 @@ import (
 
 func TestPlan(t *testing.T) {
 	t.Parallel()
-	s, err := scheduler.Plan(retake.ScheduleRequest{Work: retake.WorkSave, Cron: " 0  3 * * * ", Jitter: time.Hour}, began)
+	s, err := scheduler.PlanSchedule(retake.ScheduleRequest{Work: retake.WorkSave, Cron: " 0  3 * * * ", Jitter: time.Hour}, startTime)
 	if err != nil {
 		t.Fatal(err)
 	}
 	three := time.Date(2026, 3, 3, 3, 0, 0, 0, time.UTC)
-	if s.Cron != "0 3 * * *" || s.Next.Before(three) || !s.Next.Before(three.Add(time.Hour)) || s.ID == "" || !s.Created.Equal(began) {
+	if s.Cron != "0 3 * * *" || s.Next.Before(three) || !s.Next.Before(three.Add(time.Hour)) || s.ID == "" || !s.Created.Equal(startTime) {
 		t.Errorf("%+v", s)
 	}
-	other, err := scheduler.Plan(retake.ScheduleRequest{Work: retake.WorkSave, Cron: "0 3 * * *", Jitter: time.Hour}, began)
+	other, err := scheduler.PlanSchedule(retake.ScheduleRequest{Work: retake.WorkSave, Cron: "0 3 * * *", Jitter: time.Hour}, startTime)
 	if err != nil || other.ID == s.ID || other.Next.Equal(s.Next) {
 		t.Errorf("two schedules begin at the same time: %+v %v", other, err)
 	}
@@ -30,7 +30,7 @@ func TestPlan(t *testing.T) {
 		{Work: "dance", Cron: "0 3 * * *"}, {Work: retake.WorkSave, Cron: "@daily"}, {Work: retake.WorkSave, Cron: "61 * * * *"},
 		{Work: retake.WorkSave, Cron: "0 3 * * *", Jitter: -1}, {Work: retake.WorkSave, Cron: "* * * * *", Jitter: 2 * time.Minute},
 	} {
-		if _, err := scheduler.Plan(req, began); !retake.IsKind(err, retake.Invalid) {
+		if _, err := scheduler.PlanSchedule(req, startTime); !retake.IsKind(err, retake.Invalid) {
 			t.Errorf("%+v: %v", req, err)
 		}
 	}
@@ -39,34 +39,34 @@ func TestPlan(t *testing.T) {
 // A schedule takes checkpoints when files changed, each at its time.
 func TestScheduledSave(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	s := h.plan(retake.WorkSave, "*/10 * * * *")
-	tt := h.table()
-	h.write()
-	h.clock.Move(10*time.Minute - time.Second)
+	h := newFixture(t)
+	s := h.addSchedule(retake.WorkSave, "*/10 * * * *")
+	tt := h.newScheduler()
+	h.changeFile()
+	h.clock.Advance(10*time.Minute - time.Second)
 	h.must(h.ledger.Put(t.Context(), serverdb.Due{Queue: serverdb.QueueSchedule, Namespace: acme, ID: s.ID, At: h.clock.Now()})) // too early
-	h.once(tt, serverdb.QueueSchedule)
-	if n := len(h.line().Checkpoints); n != 1 {
+	h.runDue(tt, serverdb.QueueSchedule)
+	if n := len(h.timeline().Checkpoints); n != 1 {
 		t.Fatalf("%d checkpoints before its time", n)
 	}
-	h.clock.Move(time.Second)
-	h.once(tt, serverdb.QueueSchedule)
-	line := h.line().Checkpoints
+	h.clock.Advance(time.Second)
+	h.runDue(tt, serverdb.QueueSchedule)
+	line := h.timeline().Checkpoints
 	if len(line) != 2 || line[0].Intent != "on schedule: */10 * * * *" {
 		t.Fatalf("%+v", line)
 	}
 	got := h.schedule(s.ID)
-	if got.Last == nil || got.Last.What != "checkpoint 2" || got.Last.Err != "" || !got.Next.Equal(began.Add(20*time.Minute)) || got.Missed != 0 {
+	if got.Last == nil || got.Last.What != "checkpoint 2" || got.Last.Err != "" || !got.Next.Equal(startTime.Add(20*time.Minute)) || got.Missed != 0 {
 		t.Errorf("%+v %+v", got, got.Last)
 	}
-	h.clock.Move(10 * time.Minute)
-	h.once(tt, serverdb.QueueSchedule)
-	if got := h.schedule(s.ID); len(h.line().Checkpoints) != 2 || !strings.Contains(got.Last.What, "nothing changed") || got.Missed != 0 {
+	h.clock.Advance(10 * time.Minute)
+	h.runDue(tt, serverdb.QueueSchedule)
+	if got := h.schedule(s.ID); len(h.timeline().Checkpoints) != 2 || !strings.Contains(got.Last.What, "nothing changed") || got.Missed != 0 {
 		t.Errorf("%+v", got.Last)
 	}
 	h.must(h.book.DropSchedule(t.Context(), s.ID))
-	h.clock.Move(10 * time.Minute)
-	h.once(tt, serverdb.QueueSchedule)
+	h.clock.Advance(10 * time.Minute)
+	h.runDue(tt, serverdb.QueueSchedule)
 	if n, _, err := h.ledger.Depth(t.Context(), serverdb.QueueSchedule); n != 0 || err != nil {
 		t.Errorf("a dropped schedule is due: %d %v", n, err)
 	}
@@ -76,74 +76,76 @@ func TestScheduledSave(t *testing.T) {
 // one is made up, also when the first who tries is killed before he could write it down.
 func TestMissedRuns(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	s := h.plan(retake.WorkSave, "0 3 * * *")
-	h.write()
-	h.clock.Move(3*day + 20*time.Hour) // the 6th, at five in the morning
+	h := newFixture(t)
+	s := h.addSchedule(retake.WorkSave, "0 3 * * *")
+	h.changeFile()
+	h.clock.Advance(3*day + 20*time.Hour) // the 6th, at five in the morning
 	o := h.options()
-	o.Ledger = killed{h.ledger}
-	h.once(scheduler.New(o), serverdb.QueueSchedule)
+	o.Ledger = failingLedger{h.ledger}
+	h.runDue(scheduler.New(o), serverdb.QueueSchedule)
 	if got := h.schedule(s.ID); got.Missed != 0 || got.Last != nil {
 		t.Fatalf("it was written down: %+v", got)
 	}
-	h.clock.Move(2 * time.Minute)
-	tt := h.table()
-	h.once(tt, serverdb.QueueSchedule)
+	h.clock.Advance(2 * time.Minute)
+	tt := h.newScheduler()
+	h.runDue(tt, serverdb.QueueSchedule)
 	got := h.schedule(s.ID)
 	if got.Missed != 3 || got.Last == nil || !got.Next.Equal(time.Date(2026, 3, 7, 3, 0, 0, 0, time.UTC)) {
 		t.Errorf("%+v", got)
 	}
-	if told := h.told(retake.EventMissed); len(told) != 1 || told[0].Count != 3 || told[0].Name != s.ID {
+	if told := h.eventsOfType(retake.EventMissed); len(told) != 1 || told[0].Count != 3 || told[0].Name != s.ID {
 		t.Errorf("%+v", told)
 	}
-	if n := len(h.line().Checkpoints); n != 2 {
+	if n := len(h.timeline().Checkpoints); n != 2 {
 		t.Errorf("%d checkpoints", n)
 	}
-	h.clock.Move(day)
-	h.once(tt, serverdb.QueueSchedule)
+	h.clock.Advance(day)
+	h.runDue(tt, serverdb.QueueSchedule)
 	if got := h.schedule(s.ID); got.Missed != 3 {
 		t.Errorf("%d missed after a run at its time", got.Missed)
 	}
 }
 
-// killed is the ledger of a process that dies before a run is written down.
-type killed struct{ serverdb.Ledger }
+// failingLedger is the ledger of a process that dies before a run is written down.
+type failingLedger struct{ serverdb.Ledger }
 
-type killedBook struct{ serverdb.Book }
+type failingBook struct{ serverdb.Book }
 
 var errKilled = errors.New("the process is no more")
 
-func (k killed) Book(ns retake.NamespaceID) serverdb.Book { return killedBook{k.Ledger.Book(ns)} }
+func (k failingLedger) Book(ns retake.NamespaceID) serverdb.Book {
+	return failingBook{k.Ledger.Book(ns)}
+}
 
-func (k killed) Postpone(context.Context, serverdb.Due, time.Time) error { return errKilled }
+func (k failingLedger) Postpone(context.Context, serverdb.Due, time.Time) error { return errKilled }
 
-func (k killedBook) PutSchedule(context.Context, retake.Schedule) error { return errKilled }
+func (k failingBook) PutSchedule(context.Context, retake.Schedule) error { return errKilled }
 
 // What goes wrong is told in the schedule, and the next run has its chance. A panic or an
 // error in one namespace is the trouble of no other.
 func TestRunsThatFail(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	s := h.plan(retake.WorkSave, "0 * * * *")
-	ours := h.plan(retake.WorkDrill, "0 * * * *")
+	h := newFixture(t)
+	s := h.addSchedule(retake.WorkSave, "0 * * * *")
+	ours := h.addSchedule(retake.WorkDrill, "0 * * * *")
 	h.must(h.ledger.AddNamespace(t.Context(), retake.Namespace{ID: "other"}, nil))
 	bad := s
 	bad.ID = "sch_bad"
 	h.must(h.ledger.Book("other").PutSchedule(t.Context(), bad))
 	h.must(h.ledger.Put(t.Context(), serverdb.Due{Queue: serverdb.QueueSchedule, Namespace: "other", ID: bad.ID, At: bad.Next}))
-	h.opens = func(ns retake.NamespaceID) error {
+	h.onOpen = func(ns retake.NamespaceID) error {
 		if ns == "other" {
 			panic("as planned")
 		}
 		return nil
 	}
 	h.must(h.ledger.PutNamespace(t.Context(), retake.Namespace{ID: acme, Default: "ws_00000000-0000-4000-8000-000000000009"}))
-	tt := h.table()
-	h.clock.Move(time.Hour)
-	h.once(tt, serverdb.QueueSchedule)
-	h.clock.Move(10 * time.Second) // what waited for its lane
-	h.once(tt, serverdb.QueueSchedule)
-	if got := h.schedule(s.ID); got.Last == nil || got.Last.Err == "" || got.Last.What != "" || !got.Next.Equal(began.Add(2*time.Hour)) {
+	tt := h.newScheduler()
+	h.clock.Advance(time.Hour)
+	h.runDue(tt, serverdb.QueueSchedule)
+	h.clock.Advance(10 * time.Second) // what waited for its lane
+	h.runDue(tt, serverdb.QueueSchedule)
+	if got := h.schedule(s.ID); got.Last == nil || got.Last.Err == "" || got.Last.What != "" || !got.Next.Equal(startTime.Add(2*time.Hour)) {
 		t.Errorf("%+v", got)
 	}
 	if got := h.schedule(ours.ID); got.Last == nil || got.Last.Err != "" || !strings.Contains(got.Last.What, "1 checkpoints") {
@@ -155,9 +157,9 @@ func TestRunsThatFail(t *testing.T) {
 		t.Errorf("%+v", other)
 	}
 	h.must(h.ledger.PutNamespace(t.Context(), retake.Namespace{ID: acme, Default: h.ws}))
-	h.write()
-	h.clock.Move(time.Hour)
-	h.once(tt, serverdb.QueueSchedule)
+	h.changeFile()
+	h.clock.Advance(time.Hour)
+	h.runDue(tt, serverdb.QueueSchedule)
 	if got := h.schedule(s.ID); got.Last.Err != "" || got.Last.What != "checkpoint 2" {
 		t.Errorf("%+v", got.Last)
 	}
@@ -167,43 +169,43 @@ func TestRunsThatFail(t *testing.T) {
 // left to it.
 func TestRunsOfOthers(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	s := h.plan(retake.WorkSave, "0 * * * *")
-	h.write()
+	h := newFixture(t)
+	s := h.addSchedule(retake.WorkSave, "0 * * * *")
+	h.changeFile()
 	errElsewhere, away := errors.New("another server has it"), true
 	o := h.options()
-	o.Elsewhere = func(err error) bool { return errors.Is(err, errElsewhere) }
-	h.opens = func(retake.NamespaceID) error {
+	o.IsElsewhere = func(err error) bool { return errors.Is(err, errElsewhere) }
+	h.onOpen = func(retake.NamespaceID) error {
 		if away {
 			return errElsewhere
 		}
 		return nil
 	}
 	tt := scheduler.New(o)
-	h.clock.Move(time.Hour)
-	h.once(tt, serverdb.QueueSchedule)
+	h.clock.Advance(time.Hour)
+	h.runDue(tt, serverdb.QueueSchedule)
 	if got := h.schedule(s.ID); got.Last != nil {
 		t.Errorf("%+v", got.Last)
 	}
 	away = false
-	h.clock.Move(5 * time.Second)
-	h.once(tt, serverdb.QueueSchedule)
+	h.clock.Advance(5 * time.Second)
+	h.runDue(tt, serverdb.QueueSchedule)
 	if got := h.schedule(s.ID); got.Last == nil || got.Last.What != "checkpoint 2" {
 		t.Errorf("%+v", got)
 	}
-	h.clock.Move(time.Hour)
+	h.clock.Advance(time.Hour)
 	ctx, cancel := context.WithCancel(t.Context())
-	h.opens = func(retake.NamespaceID) error {
+	h.onOpen = func(retake.NamespaceID) error {
 		cancel()
 		return nil
 	}
-	_, _ = tt.Once(ctx, serverdb.QueueSchedule)
+	_, _ = tt.RunOnce(ctx, serverdb.QueueSchedule)
 	if got := h.schedule(s.ID); got.Last.What != "checkpoint 2" {
 		t.Errorf("%+v", got.Last)
 	}
-	h.opens = nil
-	h.write()
-	h.once(tt, serverdb.QueueSchedule)
+	h.onOpen = nil
+	h.changeFile()
+	h.runDue(tt, serverdb.QueueSchedule)
 	if got := h.schedule(s.ID); got.Last.What != "checkpoint 3" {
 		t.Errorf("it was not given back: %+v", got.Last)
 	}
@@ -212,11 +214,11 @@ func TestRunsOfOthers(t *testing.T) {
 // A schedule that is dropped while it runs stays dropped.
 func TestDroppedWhileItRuns(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	s := h.plan(retake.WorkSave, "0 * * * *")
-	h.opens = func(retake.NamespaceID) error { return h.book.DropSchedule(t.Context(), s.ID) }
-	h.clock.Move(time.Hour)
-	h.once(h.table(), serverdb.QueueSchedule)
+	h := newFixture(t)
+	s := h.addSchedule(retake.WorkSave, "0 * * * *")
+	h.onOpen = func(retake.NamespaceID) error { return h.book.DropSchedule(t.Context(), s.ID) }
+	h.clock.Advance(time.Hour)
+	h.runDue(h.newScheduler(), serverdb.QueueSchedule)
 	if all, err := h.book.Schedules(t.Context()); len(all) != 0 || err != nil {
 		t.Errorf("%+v %v", all, err)
 	}
@@ -225,11 +227,11 @@ func TestDroppedWhileItRuns(t *testing.T) {
 // A drill that finds damage says so.
 func TestDrillFindsDamage(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	s := h.plan(retake.WorkDrill, "0 * * * *")
-	h.st.Damage(h.checkpoint("1").Tree)
-	h.clock.Move(time.Hour)
-	h.once(h.table(), serverdb.QueueSchedule)
+	h := newFixture(t)
+	s := h.addSchedule(retake.WorkDrill, "0 * * * *")
+	h.store.Damage(h.checkpoint("1").Tree)
+	h.clock.Advance(time.Hour)
+	h.runDue(h.newScheduler(), serverdb.QueueSchedule)
 	if got := h.schedule(s.ID); got.Last == nil || !strings.Contains(got.Last.Err, "cannot be read") {
 		t.Errorf("%+v", got.Last)
 	}

@@ -15,15 +15,15 @@ import (
 // Once a day what is too old goes, and is told; a schedule does the same.
 func TestRetention(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	h.saves(60, day/2)
-	before := len(h.line().Checkpoints)
-	tt := h.table()
-	h.must(tt.Enroll(t.Context(), acme))
-	h.clock.Move(day)
-	h.once(tt, serverdb.QueueRetention)
-	went := before - len(h.line().Checkpoints)
-	told := h.told(retake.EventRetention)
+	h := newFixture(t)
+	h.saveCheckpoints(60, day/2)
+	before := len(h.timeline().Checkpoints)
+	tt := h.newScheduler()
+	h.must(tt.EnrollNamespace(t.Context(), acme))
+	h.clock.Advance(day)
+	h.runDue(tt, serverdb.QueueRetention)
+	went := before - len(h.timeline().Checkpoints)
+	told := h.eventsOfType(retake.EventRetention)
 	if went < 5 || len(told) != 1 || told[0].Count != int64(went) {
 		t.Fatalf("%d went, told %+v", went, told)
 	}
@@ -38,20 +38,20 @@ func TestRetention(t *testing.T) {
 	if by != went {
 		t.Errorf("%d entries about %d checkpoints", by, went)
 	}
-	h.clock.Move(day - time.Second)
-	h.once(tt, serverdb.QueueRetention)
-	if n := len(h.told(retake.EventRetention)); n != 1 {
+	h.clock.Advance(day - time.Second)
+	h.runDue(tt, serverdb.QueueRetention)
+	if n := len(h.eventsOfType(retake.EventRetention)); n != 1 {
 		t.Errorf("%d in one day", n)
 	}
-	h.clock.Move(time.Hour + time.Second)
-	h.once(tt, serverdb.QueueRetention)
-	if n := len(h.told(retake.EventRetention)); n != 2 {
+	h.clock.Advance(time.Hour + time.Second)
+	h.runDue(tt, serverdb.QueueRetention)
+	if n := len(h.eventsOfType(retake.EventRetention)); n != 2 {
 		t.Errorf("%d in two days", n)
 	}
-	s := h.plan(retake.WorkRetain, "0 * * * *")
-	h.clock.Move(time.Hour)
-	h.once(tt, serverdb.QueueSchedule)
-	if got := h.schedule(s.ID); got.Last == nil || got.Last.Err != "" || !strings.Contains(got.Last.What, "checkpoints went") || len(h.told(retake.EventRetention)) != 3 {
+	s := h.addSchedule(retake.WorkRetain, "0 * * * *")
+	h.clock.Advance(time.Hour)
+	h.runDue(tt, serverdb.QueueSchedule)
+	if got := h.schedule(s.ID); got.Last == nil || got.Last.Err != "" || !strings.Contains(got.Last.What, "checkpoints went") || len(h.eventsOfType(retake.EventRetention)) != 3 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -59,20 +59,20 @@ func TestRetention(t *testing.T) {
 // Who ended has no more turns.
 func TestRetentionOfWhoEnded(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	tt := h.table()
-	h.must(tt.Enroll(t.Context(), acme))
+	h := newFixture(t)
+	tt := h.newScheduler()
+	h.must(tt.EnrollNamespace(t.Context(), acme))
 	ended := h.clock.Now()
 	h.must(h.ledger.PutNamespace(t.Context(), retake.Namespace{ID: acme, Ended: &ended}))
-	h.clock.Move(day)
-	h.once(tt, serverdb.QueueRetention)
-	if n, _, err := h.ledger.Depth(t.Context(), serverdb.QueueRetention); n != 0 || err != nil || len(h.told(retake.EventRetention)) != 0 {
+	h.clock.Advance(day)
+	h.runDue(tt, serverdb.QueueRetention)
+	if n, _, err := h.ledger.Depth(t.Context(), serverdb.QueueRetention); n != 0 || err != nil || len(h.eventsOfType(retake.EventRetention)) != 0 {
 		t.Errorf("%d %v", n, err)
 	}
 }
 
-// ask adds a request to delete as an office does.
-func (h *house) ask(id string, refs ...string) retake.Deletion {
+// addDeletion adds a request to delete as an office does.
+func (h *fixture) addDeletion(id string, refs ...string) retake.Deletion {
 	h.Helper()
 	d := retake.Deletion{ID: id, Workspace: h.ws, State: retake.DeletionWaiting, Asked: h.clock.Now(), Due: h.clock.Now().Add(7 * day)}
 	for _, r := range refs {
@@ -83,42 +83,42 @@ func (h *house) ask(id string, refs ...string) retake.Deletion {
 	return d
 }
 
-func (h *house) deletion(id string) retake.Deletion {
+func (h *fixture) deletion(id string) retake.Deletion {
 	h.Helper()
 	d, err := h.book.Deletion(h.Context(), id)
 	h.must(err)
 	return d
 }
 
-// deletions does what is due, also what waits for its lane.
-func (h *house) deletions(tt *scheduler.Timetable) {
+// runDeletions does what is due, also what waits for its lane.
+func (h *fixture) runDeletions(tt *scheduler.Scheduler) {
 	h.Helper()
 	for range 10 {
-		h.once(tt, serverdb.QueueDeletion)
-		h.clock.Move(time.Second)
+		h.runDue(tt, serverdb.QueueDeletion)
+		h.clock.Advance(time.Second)
 	}
 }
 
 // What was asked for is deleted when its grace is over and not before, by the maintainer.
 func TestDeletion(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	h.saves(5, time.Minute)
-	h.ask("del_1", "2", "3")
-	tt := h.table()
-	h.clock.Move(7*day - time.Second)
+	h := newFixture(t)
+	h.saveCheckpoints(5, time.Minute)
+	h.addDeletion("del_1", "2", "3")
+	tt := h.newScheduler()
+	h.clock.Advance(7*day - time.Second)
 	h.must(h.ledger.Put(t.Context(), serverdb.Due{Queue: serverdb.QueueDeletion, Namespace: acme, ID: "del_1", At: h.clock.Now()})) // too early
-	h.once(tt, serverdb.QueueDeletion)
-	if d := h.deletion("del_1"); d.State != retake.DeletionWaiting || len(h.line().Checkpoints) != 6 {
+	h.runDue(tt, serverdb.QueueDeletion)
+	if d := h.deletion("del_1"); d.State != retake.DeletionWaiting || len(h.timeline().Checkpoints) != 6 {
 		t.Fatalf("before its grace is over: %+v", d)
 	}
 	_, err := h.svc.Forget(t.Context(), h.ws, []string{"3"}) // somebody was earlier
 	h.must(err)
-	h.clock.Move(time.Second)
-	h.once(tt, serverdb.QueueDeletion)
+	h.clock.Advance(time.Second)
+	h.runDue(tt, serverdb.QueueDeletion)
 	d := h.deletion("del_1")
-	if d.State != retake.DeletionDone || d.Done == nil || len(h.line().Checkpoints) != 4 || !strings.Contains(d.Note, "1 checkpoints were forgotten, 1") {
-		t.Errorf("%+v, %d left", d, len(h.line().Checkpoints))
+	if d.State != retake.DeletionDone || d.Done == nil || len(h.timeline().Checkpoints) != 4 || !strings.Contains(d.Note, "1 checkpoints were forgotten, 1") {
+		t.Errorf("%+v, %d left", d, len(h.timeline().Checkpoints))
 	}
 	entries, err := h.book.Audit(t.Context(), retake.AuditQuery{})
 	h.must(err)
@@ -130,7 +130,7 @@ func TestDeletion(t *testing.T) {
 		t.Error("no entry says who deleted")
 	}
 	h.must(h.ledger.Put(t.Context(), serverdb.Due{Queue: serverdb.QueueDeletion, Namespace: acme, ID: "del_1", At: h.clock.Now()}))
-	h.once(tt, serverdb.QueueDeletion)
+	h.runDue(tt, serverdb.QueueDeletion)
 	if again := h.deletion("del_1"); !again.Done.Equal(*d.Done) {
 		t.Error("it was done again")
 	}
@@ -139,16 +139,16 @@ func TestDeletion(t *testing.T) {
 // What was taken back is not done.
 func TestCanceledDeletion(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	h.saves(3, time.Minute)
-	d := h.ask("del_1", "2")
-	h.clock.Move(6 * day)
+	h := newFixture(t)
+	h.saveCheckpoints(3, time.Minute)
+	d := h.addDeletion("del_1", "2")
+	h.clock.Advance(6 * day)
 	d.State = retake.DeletionCanceled
 	h.must(h.book.PutDeletion(t.Context(), d))
-	h.clock.Move(2 * day)
-	h.once(h.table(), serverdb.QueueDeletion)
-	if got := h.deletion("del_1"); got.State != retake.DeletionCanceled || len(h.line().Checkpoints) != 4 {
-		t.Errorf("%+v, %d left", got, len(h.line().Checkpoints))
+	h.clock.Advance(2 * day)
+	h.runDue(h.newScheduler(), serverdb.QueueDeletion)
+	if got := h.deletion("del_1"); got.State != retake.DeletionCanceled || len(h.timeline().Checkpoints) != 4 {
+		t.Errorf("%+v, %d left", got, len(h.timeline().Checkpoints))
 	}
 }
 
@@ -156,18 +156,18 @@ func TestCanceledDeletion(t *testing.T) {
 // request says why.
 func TestRefusedDeletion(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	h.saves(5, time.Minute)
+	h := newFixture(t)
+	h.saveCheckpoints(5, time.Minute)
 	_, err := h.svc.Pin(t.Context(), h.ws, "2", retake.HoldPrefix+"case-7")
 	h.must(err)
 	_, err = h.svc.Pin(t.Context(), h.ws, "3", "release")
 	h.must(err)
-	h.ask("del_held", "2", "4")
-	h.ask("del_pinned", "3")
-	h.ask("del_newest", "6")
-	h.ask("del_fine", "5")
-	h.clock.Move(7 * day)
-	h.deletions(h.table())
+	h.addDeletion("del_held", "2", "4")
+	h.addDeletion("del_pinned", "3")
+	h.addDeletion("del_newest", "6")
+	h.addDeletion("del_fine", "5")
+	h.clock.Advance(7 * day)
+	h.runDeletions(h.newScheduler())
 	for id, words := range map[string]string{
 		"del_held": "checkpoint 2 is held as case-7", "del_pinned": "checkpoint 3 is pinned as release", "del_newest": "checkpoint 6 is the newest",
 	} {
@@ -175,27 +175,27 @@ func TestRefusedDeletion(t *testing.T) {
 			t.Errorf("%+v", d)
 		}
 	}
-	if d := h.deletion("del_fine"); d.State != retake.DeletionDone || len(h.line().Checkpoints) != 5 {
-		t.Errorf("%+v, %d left", d, len(h.line().Checkpoints))
+	if d := h.deletion("del_fine"); d.State != retake.DeletionDone || len(h.timeline().Checkpoints) != 5 {
+		t.Errorf("%+v, %d left", d, len(h.timeline().Checkpoints))
 	}
 }
 
 // Who runs looks after every queue, and gives namespaces their turns that have none.
 func TestRun(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	s := h.plan(retake.WorkSave, "0 * * * *")
-	h.saves(1, time.Minute)
-	h.ask("del_1", "1")
-	h.write()
-	h.clock.Move(8 * day)
+	h := newFixture(t)
+	s := h.addSchedule(retake.WorkSave, "0 * * * *")
+	h.saveCheckpoints(1, time.Minute)
+	h.addDeletion("del_1", "1")
+	h.changeFile()
+	h.clock.Advance(8 * day)
 	ctx, cancel := context.WithCancel(t.Context())
-	tt := h.table()
+	tt := h.newScheduler()
 	ended := make(chan error)
 	go func() { ended <- tt.Run(ctx) }()
 	for h.schedule(s.ID).Last == nil || h.deletion("del_1").State == retake.DeletionWaiting {
-		tt.Stir(serverdb.QueueSchedule)
-		tt.Stir(serverdb.QueueDeletion)
+		tt.Wake(serverdb.QueueSchedule)
+		tt.Wake(serverdb.QueueDeletion)
 		<-time.After(5 * time.Millisecond)
 	}
 	for _, q := range []string{serverdb.QueueRetention, serverdb.QueueAnchor} {

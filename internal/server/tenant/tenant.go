@@ -35,81 +35,81 @@ import (
 
 // Options are what a pool stands on.
 type Options struct {
-	Data    string // the server's directory
+	DataDir string // the server's directory
 	Address string // where other servers of this data directory find this one
 	Ledger  serverdb.Ledger
-	Seal    secretbox.Keeper
+	Sealer  secretbox.Keeper
 	Clock   clock.Clock
 	Log     *slog.Logger
-	Most    int // namespaces that are open at once; more wait for one that nobody uses
+	MaxOpen int // namespaces that are open at once; more wait for one that nobody uses
 
-	Catalog func(ctx context.Context, ns retake.NamespaceID) (catalog.Catalog, error)
-	Store   func(ctx context.Context, ns retake.NamespaceID, own Place, password string, create bool) (store.Store, error)
-	Readers func(keyFile string) *xray.Pool // nil: nothing is read for its meaning
-	Floor   func(total int64) int64
-	Boot    string
-	Backup  func(ns retake.NamespaceID, dir string, locks fsx.Locks) *backup.Worker
-	Backed  func(ns retake.NamespaceID, b retake.Backup, err error) // how a backup ended
-	Grow    func(t *Tenant)                                         // adds what stands on the service: office and handler
+	OpenCatalog func(ctx context.Context, ns retake.NamespaceID) (catalog.Catalog, error)
+	OpenStore   func(ctx context.Context, ns retake.NamespaceID, own Dirs, password string, create bool) (store.Store, error)
+	Readers     func(keyFile string) *xray.Pool // nil: nothing is read for its meaning
+	Floor       func(total int64) int64
+	Boot        string
+	NewBackup   func(ns retake.NamespaceID, dir string, locks fsx.Locks) *backup.Worker
+	OnBackupEnd func(ns retake.NamespaceID, b retake.Backup, err error) // how a backup ended
+	OnOpen      func(t *Tenant)                                         // adds what stands on the service: office and handler
 }
 
-// Place is the directory of a namespace.
-type Place struct {
-	Own   string // store, indexes, locks, journals: nobody else's
-	Store string
-	Locks string
-	Files string // workspaces of the namespace, one directory each
+// Dirs is the directory of a namespace.
+type Dirs struct {
+	Private string // store, indexes, locks, journals: nobody else's
+	Store   string
+	Locks   string
+	Files   string // workspaces of the namespace, one directory each
 }
 
 // Tenant is a namespace that is open.
 type Tenant struct {
-	ID      retake.NamespaceID
-	Service retake.Service
-	Place   Place
-	Hang    any // what Grow made
+	ID         retake.NamespaceID
+	Service    retake.Service
+	Dirs       Dirs
+	Attachment any // what Grow made
 
-	walls *walled
-	space func() retake.Namespace
+	confined         *confinedService
+	currentNamespace func() retake.Namespace
 }
 
-// Space is the namespace as it was last read.
-func (t *Tenant) Space() retake.Namespace { return t.space() }
+// Namespace is the namespace as it was last read.
+func (t *Tenant) Namespace() retake.Namespace { return t.currentNamespace() }
 
 // Pool holds the namespaces that are open.
 type Pool struct {
-	o     Options
+	opts  Options
 	locks fsx.Locks
 
 	mu     sync.Mutex
-	rooms  map[retake.NamespaceID]*room // guarded by mu
-	closed bool                         // guarded by mu
+	slots  map[retake.NamespaceID]*namespaceSlot // guarded by mu
+	closed bool                                  // guarded by mu
 }
 
-// room is one namespace. Its own lock is held while it opens or closes.
-type room struct {
-	mu     sync.Mutex
-	tenant *Tenant // guarded by mu; nil: shut
-	inner  *service.Service
-	free   func()           // gives the lock back
-	users  int              // guarded by Pool.mu
-	used   time.Time        // guarded by Pool.mu
-	row    retake.Namespace // guarded by rowMu
-	rowAt  time.Time
-	rowMu  sync.Mutex
+// namespaceSlot is one namespace. Its own lock is held while it opens or closes.
+type namespaceSlot struct {
+	mu              sync.Mutex
+	tenant          *Tenant // guarded by mu; nil: shut
+	service         *service.Service
+	releaseLock     func()           // gives the lock back
+	users           int              // guarded by Pool.mu
+	lastUsed        time.Time        // guarded by Pool.mu
+	namespace       retake.Namespace // guarded by rowMu
+	namespaceReadAt time.Time
+	namespaceMu     sync.Mutex
 }
 
 // New makes a pool. It opens nothing.
 func New(o Options) (*Pool, error) {
-	locks := filepath.Join(o.Data, "held")
-	for _, d := range []string{o.Data, locks, filepath.Join(o.Data, "ns")} {
+	locks := filepath.Join(o.DataDir, "held")
+	for _, d := range []string{o.DataDir, locks, filepath.Join(o.DataDir, "ns")} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return nil, fmt.Errorf("make the server's directory: %w", err)
 		}
 	}
-	if o.Most <= 0 {
-		o.Most = 64
+	if o.MaxOpen <= 0 {
+		o.MaxOpen = 64
 	}
-	return &Pool{o: o, locks: fsx.NewLocks(locks), rooms: map[retake.NamespaceID]*room{}}, nil
+	return &Pool{opts: o, locks: fsx.NewLocks(locks), slots: map[retake.NamespaceID]*namespaceSlot{}}, nil
 }
 
 // ElsewhereError says that another server has the namespace.
@@ -117,11 +117,11 @@ type ElsewhereError struct{ Address string }
 
 func (e *ElsewhereError) Error() string { return "another server has the namespace: " + e.Address }
 
-var nameForm = pattern.Late(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+var namespacePattern = pattern.Lazy(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
-// CheckName says whether a namespace may be called so.
-func CheckName(ns retake.NamespaceID) error {
-	if nameForm().MatchString(string(ns)) {
+// CheckNamespaceName says whether a namespace may be called so.
+func CheckNamespaceName(ns retake.NamespaceID) error {
+	if namespacePattern().MatchString(string(ns)) {
 		return nil
 	}
 	return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("%q is not a valid namespace name", ns), Safe: unchanged,
@@ -130,25 +130,25 @@ func CheckName(ns retake.NamespaceID) error {
 
 const unchanged = "Nothing was changed."
 
-// placeOf answers where a namespace lies.
-func (p *Pool) placeOf(ns retake.NamespaceID) Place {
-	home := filepath.Join(p.o.Data, "ns", string(ns))
+// namespaceDirs answers where a namespace lies.
+func (p *Pool) namespaceDirs(ns retake.NamespaceID) Dirs {
+	home := filepath.Join(p.opts.DataDir, "ns", string(ns))
 	own := filepath.Join(home, "own")
-	return Place{Own: own, Store: filepath.Join(own, "store"), Locks: filepath.Join(own, "locks"), Files: filepath.Join(home, "files")}
+	return Dirs{Private: own, Store: filepath.Join(own, "store"), Locks: filepath.Join(own, "locks"), Files: filepath.Join(home, "files")}
 }
 
 // Open answers a namespace for the length of one request; release it afterwards. Who
 // comes first opens it, others wait. ElsewhereError: another server has it.
 func (p *Pool) Open(ctx context.Context, ns retake.NamespaceID) (*Tenant, func(), error) {
-	r, err := p.enter(ns)
+	r, err := p.acquireSlot(ns)
 	if err != nil {
 		return nil, nil, err
 	}
-	release := sync.OnceFunc(func() { p.leave(r) })
+	release := sync.OnceFunc(func() { p.releaseSlot(r) })
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.tenant == nil {
-		if err := p.open(ctx, ns, r); err != nil {
+		if err := p.openNamespace(ctx, ns, r); err != nil {
 			release()
 			return nil, nil, err
 		}
@@ -156,93 +156,93 @@ func (p *Pool) Open(ctx context.Context, ns retake.NamespaceID) (*Tenant, func()
 	return r.tenant, release, nil
 }
 
-func (p *Pool) enter(ns retake.NamespaceID) (*room, error) {
+func (p *Pool) acquireSlot(ns retake.NamespaceID) (*namespaceSlot, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
 		return nil, &retake.Error{Kind: retake.Away, What: "the server is leaving", Safe: unchanged}
 	}
-	r := p.rooms[ns]
+	r := p.slots[ns]
 	if r == nil {
-		r = &room{}
-		p.rooms[ns] = r
+		r = &namespaceSlot{}
+		p.slots[ns] = r
 	}
 	r.users++
-	r.used = p.o.Clock.Now()
+	r.lastUsed = p.opts.Clock.Now()
 	return r, nil
 }
 
-func (p *Pool) leave(r *room) {
+func (p *Pool) releaseSlot(r *namespaceSlot) {
 	p.mu.Lock()
 	r.users--
-	r.used = p.o.Clock.Now()
-	spare := p.spare()
+	r.lastUsed = p.opts.Clock.Now()
+	spare := p.takeIdleSlots()
 	p.mu.Unlock()
 	for _, r := range spare {
-		go p.shut(r)
+		go p.closeSlot(r)
 	}
 }
 
-// spare answers the rooms to shut: the longest unused beyond the most. Under mu.
-func (p *Pool) spare() []*room {
-	over := len(p.rooms) - p.o.Most
-	var out []*room
+// takeIdleSlots answers the rooms to shut: the longest unused beyond the most. Under mu.
+func (p *Pool) takeIdleSlots() []*namespaceSlot {
+	over := len(p.slots) - p.opts.MaxOpen
+	var out []*namespaceSlot
 	for ; over > 0; over-- {
-		var oldest *room
+		var oldest *namespaceSlot
 		var name retake.NamespaceID
-		for ns, r := range p.rooms {
-			if r.users == 0 && (oldest == nil || r.used.Before(oldest.used)) {
+		for ns, r := range p.slots {
+			if r.users == 0 && (oldest == nil || r.lastUsed.Before(oldest.lastUsed)) {
 				oldest, name = r, ns
 			}
 		}
 		if oldest == nil {
 			break
 		}
-		delete(p.rooms, name)
+		delete(p.slots, name)
 		out = append(out, oldest)
 	}
 	return out
 }
 
-// shut closes a room that nobody can enter any more, and gives its lock back last.
-func (p *Pool) shut(r *room) {
+// closeSlot closes a room that nobody can enter any more, and gives its lock back last.
+func (p *Pool) closeSlot(r *namespaceSlot) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.tenant == nil {
 		return
 	}
-	if err := r.inner.Close(); err != nil {
-		p.o.Log.Error("close namespace", "ns", r.tenant.ID, "err", err)
+	if err := r.service.Close(); err != nil {
+		p.opts.Log.Error("close namespace", "ns", r.tenant.ID, "err", err)
 	}
-	r.free()
-	r.tenant, r.inner, r.free = nil, nil, nil
+	r.releaseLock()
+	r.tenant, r.service, r.releaseLock = nil, nil, nil
 }
 
 // Close shuts all rooms.
 func (p *Pool) Close() error {
 	p.mu.Lock()
 	p.closed = true
-	rooms := p.rooms
-	p.rooms = map[retake.NamespaceID]*room{}
+	rooms := p.slots
+	p.slots = map[retake.NamespaceID]*namespaceSlot{}
 	p.mu.Unlock()
 	var wg sync.WaitGroup
 	for _, r := range rooms {
-		wg.Go(func() { p.shut(r) })
+		wg.Go(func() { p.closeSlot(r) })
 	}
 	wg.Wait()
 	return nil
 }
 
-// Held lists the namespaces that this server has open.
-func (p *Pool) Held() int {
+// OpenCount lists the namespaces that this server has open.
+func (p *Pool) OpenCount() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.rooms)
+	return len(p.slots)
 }
 
-// claim takes the namespace for this server, or answers who has it. A holder that is
+// lockNamespace takes the namespace for this server, or answers who has it. A holder that is
 // just leaving is waited for.
-func (p *Pool) claim(ctx context.Context, ns retake.NamespaceID) (func(), error) {
+func (p *Pool) lockNamespace(ctx context.Context, ns retake.NamespaceID) (func(), error) {
 	try, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
 	defer cancel()
 	free, err := p.locks.Lock(try, string(ns), true)
@@ -256,7 +256,7 @@ func (p *Pool) claim(ctx context.Context, ns retake.NamespaceID) (func(), error)
 	if err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(p.holderFile(ns), []byte(p.o.Address+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(p.holderFile(ns), []byte(p.opts.Address+"\n"), 0o600); err != nil {
 		free()
 		return nil, fmt.Errorf("say who has the namespace: %w", err)
 	}
@@ -264,5 +264,5 @@ func (p *Pool) claim(ctx context.Context, ns retake.NamespaceID) (func(), error)
 }
 
 func (p *Pool) holderFile(ns retake.NamespaceID) string {
-	return filepath.Join(p.o.Data, "held", string(ns)+".at")
+	return filepath.Join(p.opts.DataDir, "held", string(ns)+".at")
 }

@@ -20,31 +20,31 @@ import (
 	"github.com/retake-dev/retake/internal/service"
 )
 
-// walled is a service that keeps inside the directories of its namespace: a path from
+// confinedService is a service that keeps inside the directories of its namespace: a path from
 // outside is looked at before anybody else sees it.
-type walled struct {
+type confinedService struct {
 	*service.Service
-	fsys  fsx.FS
-	place Place
-	space func() retake.Namespace
-	clock clock.Clock
+	fsys             fsx.FS
+	dirs             Dirs
+	currentNamespace func() retake.Namespace
+	clock            clock.Clock
 
-	sizeMu sync.Mutex
-	size   int64        // guarded by sizeMu; of the store when it was measured
-	sizeAt time.Time    // guarded by sizeMu
-	grown  atomic.Int64 // since
+	storeSizeMu sync.Mutex
+	storeSize   int64        // guarded by sizeMu; of the store when it was measured
+	storeSizeAt time.Time    // guarded by sizeMu
+	savedSince  atomic.Int64 // since
 }
 
-var _ retake.Service = (*walled)(nil)
+var _ retake.Service = (*confinedService)(nil)
 
-// inside answers the real path of a directory that is the namespace's. What lies
+// resolveDir answers the real path of a directory that is the namespace's. What lies
 // elsewhere is not told from what is not there.
-func (w *walled) inside(dir string) (string, error) {
+func (w *confinedService) resolveDir(dir string) (string, error) {
 	real, err := filepath.EvalSymlinks(dir)
 	if err == nil {
-		for _, root := range append([]string{w.place.Files}, w.space().Roots...) {
+		for _, root := range append([]string{w.dirs.Files}, w.currentNamespace().Roots...) {
 			root, err := filepath.EvalSymlinks(root)
-			if err == nil && under(real, root) {
+			if err == nil && isWithin(real, root) {
 				return real, nil
 			}
 		}
@@ -53,19 +53,19 @@ func (w *walled) inside(dir string) (string, error) {
 		Hint: "leave dir out: the server makes one by name"}
 }
 
-func under(path, root string) bool {
+func isWithin(path, root string) bool {
 	return path == root || strings.HasPrefix(path, strings.TrimSuffix(root, "/")+"/")
 }
 
-var workspaceForm = pattern.Late(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+var workspacePattern = pattern.Lazy(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 
-// hosted makes a directory for a workspace of that name, below the namespace's own files.
-func (w *walled) hosted(name string) (string, error) {
-	if !workspaceForm().MatchString(name) {
+// makeHostedDir makes a directory for a workspace of that name, below the namespace's own files.
+func (w *confinedService) makeHostedDir(name string) (string, error) {
+	if !workspacePattern().MatchString(name) {
 		return "", &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("%q is not a valid workspace name", name), Safe: unchanged,
 			Hint: "letters, digits, dots, dashes and underscores, at most 100, a letter or digit first"}
 	}
-	files, err := w.fsys.OpenRoot(w.place.Files)
+	files, err := w.fsys.OpenRoot(w.dirs.Files)
 	if err != nil {
 		return "", fmt.Errorf("open the files of a namespace: %w", err)
 	}
@@ -75,11 +75,11 @@ func (w *walled) hosted(name string) (string, error) {
 	} else if err != nil {
 		return "", fmt.Errorf("make the directory of a workspace: %w", err)
 	}
-	return filepath.Join(w.place.Files, name), nil
+	return filepath.Join(w.dirs.Files, name), nil
 }
 
-// unhost takes a directory away again that nothing came into.
-func (w *walled) unhost(dir string) error {
+// removeHostedDir takes a directory away again that nothing came into.
+func (w *confinedService) removeHostedDir(dir string) error {
 	files, err := w.fsys.OpenRoot(filepath.Dir(dir))
 	if err != nil {
 		return err
@@ -88,9 +88,9 @@ func (w *walled) unhost(dir string) error {
 	return files.Remove(filepath.Base(dir))
 }
 
-// room refuses one workspace more than the limit.
-func (w *walled) room(ctx context.Context) error {
-	most := w.space().Limits.Workspaces
+// checkWorkspaceLimit refuses one workspace more than the limit.
+func (w *confinedService) checkWorkspaceLimit(ctx context.Context) error {
+	most := w.currentNamespace().Limits.Workspaces
 	if most <= 0 {
 		return nil
 	}
@@ -110,16 +110,16 @@ func (w *walled) room(ctx context.Context) error {
 	return &retake.Error{Kind: retake.Limit, What: fmt.Sprintf("the namespace has %d workspaces, its limit", live), Safe: unchanged, Hint: "end one, or ask for a higher limit"}
 }
 
-func (w *walled) Init(ctx context.Context, req retake.InitRequest) (retake.SaveResult, error) {
-	if err := w.room(ctx); err != nil {
+func (w *confinedService) Init(ctx context.Context, req retake.InitRequest) (retake.SaveResult, error) {
+	if err := w.checkWorkspaceLimit(ctx); err != nil {
 		return retake.SaveResult{}, err
 	}
 	made := req.Dir == ""
 	var err error
 	if made {
-		req.Dir, err = w.hosted(req.Name)
+		req.Dir, err = w.makeHostedDir(req.Name)
 	} else {
-		req.Dir, err = w.inside(req.Dir)
+		req.Dir, err = w.resolveDir(req.Dir)
 	}
 	if err != nil {
 		return retake.SaveResult{}, err
@@ -127,33 +127,33 @@ func (w *walled) Init(ctx context.Context, req retake.InitRequest) (retake.SaveR
 	req.Env = nil // nothing of a workspace is run here
 	res, err := w.Service.Init(ctx, req)
 	if err != nil && made {
-		err = errors.Join(err, w.unhost(req.Dir))
+		err = errors.Join(err, w.removeHostedDir(req.Dir))
 	}
 	return res, err
 }
 
 // Save pins for those who may decide what stays, and refuses one checkpoint more when the
 // namespace has used up its room.
-func (w *walled) Save(ctx context.Context, req retake.SaveRequest) (retake.SaveResult, error) {
+func (w *confinedService) Save(ctx context.Context, req retake.SaveRequest) (retake.SaveResult, error) {
 	if req.Pin != "" {
-		if err := w.mayPin(ctx, req.Pin); err != nil {
+		if err := w.checkMayPin(ctx, req.Pin); err != nil {
 			return retake.SaveResult{}, err
 		}
 	}
-	if err := w.full(ctx); err != nil {
+	if err := w.checkStoreLimit(ctx); err != nil {
 		return retake.SaveResult{}, err
 	}
 	res, err := w.Service.Save(ctx, req)
 	if err != nil {
 		return res, err
 	}
-	w.grown.Add(res.Checkpoint.NewBytes)
-	return res, listed(res.Warnings)
+	w.savedSince.Add(res.Checkpoint.NewBytes)
+	return res, checkListed(res.Warnings)
 }
 
-// listed: what is acknowledged here is also in the rows, or nobody would be told of it.
+// checkListed: what is acknowledged here is also in the rows, or nobody would be told of it.
 // The checkpoint is stored all the same; the same request again finds it and lists it.
-func listed(warnings []retake.Warning) error {
+func checkListed(warnings []retake.Warning) error {
 	for _, w := range warnings {
 		if w.Code == "unlisted" {
 			return &retake.Error{Kind: retake.Away, What: "the checkpoint is stored, and its row cannot be written: " + w.Text,
@@ -163,14 +163,14 @@ func listed(warnings []retake.Warning) error {
 	return nil
 }
 
-func (w *walled) Pin(ctx context.Context, ws retake.WorkspaceID, ref, name string) (retake.Pin, error) {
-	if err := w.mayPin(ctx, name); err != nil {
+func (w *confinedService) Pin(ctx context.Context, ws retake.WorkspaceID, ref, name string) (retake.Pin, error) {
+	if err := w.checkMayPin(ctx, name); err != nil {
 		return retake.Pin{}, err
 	}
 	return w.Service.Pin(ctx, ws, ref, name)
 }
 
-func (w *walled) mayPin(ctx context.Context, name string) error {
+func (w *confinedService) checkMayPin(ctx context.Context, name string) error {
 	if a, ok := retake.ActorOf(ctx); ok && !a.Kind.Has(retake.PowerDecide) {
 		return &retake.Error{Kind: retake.Denied, What: "an API key with the role " + string(a.Kind) + " may not pin", Safe: unchanged, Hint: "this needs an API key with the role operator"}
 	}
@@ -181,41 +181,41 @@ func (w *walled) mayPin(ctx context.Context, name string) error {
 }
 
 // sizeAge is how long a measured size is good for; what was saved since is added to it.
-const sizeAge = time.Minute
+const storeSizeMaxAge = time.Minute
 
-// full refuses when the store has reached its limit. What is there stays.
-func (w *walled) full(ctx context.Context) error {
-	most := w.space().Limits.Store
+// checkStoreLimit refuses when the store has reached its limit. What is there stays.
+func (w *confinedService) checkStoreLimit(ctx context.Context) error {
+	most := w.currentNamespace().Limits.Store
 	if most <= 0 {
 		return nil
 	}
-	w.sizeMu.Lock()
-	defer w.sizeMu.Unlock()
-	if now := w.clock.Now(); now.Sub(w.sizeAt) > sizeAge {
+	w.storeSizeMu.Lock()
+	defer w.storeSizeMu.Unlock()
+	if now := w.clock.Now(); now.Sub(w.storeSizeAt) > storeSizeMaxAge {
 		st, err := w.Space(ctx)
 		if err == nil { // else the last one serves: not to know is no reason to refuse
-			w.size = st.Bytes
-			w.grown.Store(0)
+			w.storeSize = st.Bytes
+			w.savedSince.Store(0)
 		}
-		w.sizeAt = now
+		w.storeSizeAt = now
 	}
-	if w.size+w.grown.Load() < most {
+	if w.storeSize+w.savedSince.Load() < most {
 		return nil
 	}
 	return &retake.Error{Kind: retake.Limit, What: fmt.Sprintf("not saved: the history takes %d MB, the limit of the namespace", most/1e6), Safe: unchanged,
 		Hint: "keep checkpoints for a shorter time, ask for deletions, or ask for a higher limit"}
 }
 
-func (w *walled) Estimate(ctx context.Context, dir string) (retake.Estimate, error) {
-	real, err := w.inside(dir)
+func (w *confinedService) Estimate(ctx context.Context, dir string) (retake.Estimate, error) {
+	real, err := w.resolveDir(dir)
 	if err != nil {
 		return retake.Estimate{}, err
 	}
 	return w.Service.Estimate(ctx, real)
 }
 
-func (w *walled) Locate(ctx context.Context, dir string) (retake.Workspace, error) {
-	real, err := w.inside(dir)
+func (w *confinedService) Locate(ctx context.Context, dir string) (retake.Workspace, error) {
+	real, err := w.resolveDir(dir)
 	if err != nil {
 		return retake.Workspace{}, err
 	}
@@ -223,23 +223,23 @@ func (w *walled) Locate(ctx context.Context, dir string) (retake.Workspace, erro
 }
 
 // Workspaces lists those that the key is good for.
-func (w *walled) Workspaces(ctx context.Context) ([]retake.WorkspaceState, error) {
+func (w *confinedService) Workspaces(ctx context.Context) ([]retake.WorkspaceState, error) {
 	all, err := w.Service.Workspaces(ctx)
-	return allowed(ctx, all), err
+	return filterAllowed(ctx, all), err
 }
 
 // Forks lists those that the key is good for.
-func (w *walled) Forks(ctx context.Context, ws retake.WorkspaceID) ([]retake.WorkspaceState, error) {
+func (w *confinedService) Forks(ctx context.Context, ws retake.WorkspaceID) ([]retake.WorkspaceState, error) {
 	all, err := w.Service.Forks(ctx, ws)
-	return allowed(ctx, all), err
+	return filterAllowed(ctx, all), err
 }
 
-func allowed(ctx context.Context, all []retake.WorkspaceState) []retake.WorkspaceState {
+func filterAllowed(ctx context.Context, all []retake.WorkspaceState) []retake.WorkspaceState {
 	return slices.DeleteFunc(all, func(w retake.WorkspaceState) bool { return !retake.MayLoad(ctx, w.ID) })
 }
 
-func (w *walled) Fork(ctx context.Context, req retake.ForkRequest) (retake.ForkResult, error) {
-	if err := w.room(ctx); err != nil {
+func (w *confinedService) Fork(ctx context.Context, req retake.ForkRequest) (retake.ForkResult, error) {
+	if err := w.checkWorkspaceLimit(ctx); err != nil {
 		return retake.ForkResult{}, err
 	}
 	if a, ok := retake.ActorOf(ctx); ok && a.Kind == retake.KeyAgent && req.Dir != "" {
@@ -248,10 +248,10 @@ func (w *walled) Fork(ctx context.Context, req retake.ForkRequest) (retake.ForkR
 	made := req.Dir == ""
 	var err error
 	if made {
-		req.Dir, err = w.hosted(req.Name)
+		req.Dir, err = w.makeHostedDir(req.Name)
 	} else {
 		var parent string
-		parent, err = w.inside(filepath.Dir(req.Dir))
+		parent, err = w.resolveDir(filepath.Dir(req.Dir))
 		req.Dir = filepath.Join(parent, filepath.Base(req.Dir))
 	}
 	if err != nil {
@@ -259,15 +259,15 @@ func (w *walled) Fork(ctx context.Context, req retake.ForkRequest) (retake.ForkR
 	}
 	res, err := w.Service.Fork(ctx, req)
 	if err != nil && made {
-		_ = w.unhost(req.Dir) // not empty: somebody else's by now
+		_ = w.removeHostedDir(req.Dir) // not empty: somebody else's by now
 	}
 	return res, err
 }
 
 // Observe hears signals about directories of the namespace. Conversations lie with the
 // agent, on another machine: what is said of their place here is not followed.
-func (w *walled) Observe(ctx context.Context, s retake.Signal) (retake.Reaction, error) {
-	real, err := w.inside(s.Dir)
+func (w *confinedService) Observe(ctx context.Context, s retake.Signal) (retake.Reaction, error) {
+	real, err := w.resolveDir(s.Dir)
 	if err != nil {
 		return retake.Reaction{}, err
 	}
@@ -277,13 +277,13 @@ func (w *walled) Observe(ctx context.Context, s retake.Signal) (retake.Reaction,
 }
 
 // Resume writes into the home of an agent, which is not here.
-func (w *walled) Resume(context.Context, retake.ResumeRequest) (retake.Resumption, error) {
+func (w *confinedService) Resume(context.Context, retake.ResumeRequest) (retake.Resumption, error) {
 	return retake.Resumption{}, &retake.Error{Kind: retake.Denied, What: "conversations continue on the agent's machine", Safe: unchanged,
 		Hint: "read it here, and resume it there"}
 }
 
 // Unpin leaves holds alone: they end by Release.
-func (w *walled) Unpin(ctx context.Context, ws retake.WorkspaceID, name string) error {
+func (w *confinedService) Unpin(ctx context.Context, ws retake.WorkspaceID, name string) error {
 	if strings.HasPrefix(name, retake.HoldPrefix) {
 		return &retake.Error{Kind: retake.Denied, What: fmt.Sprintf("%s is a hold", name), Safe: unchanged, Hint: "release it: DELETE /v1/workspaces/{ws}/holds?name=NAME"}
 	}
@@ -291,27 +291,27 @@ func (w *walled) Unpin(ctx context.Context, ws retake.WorkspaceID, name string) 
 }
 
 // Forget is the end of a deletion whose grace is over, and nobody else's.
-func (w *walled) Forget(ctx context.Context, ws retake.WorkspaceID, refs []string) ([]retake.Tombstone, error) {
+func (w *confinedService) Forget(ctx context.Context, ws retake.WorkspaceID, refs []string) ([]retake.Tombstone, error) {
 	if a, ok := retake.ActorOf(ctx); ok && a.Kind != retake.KeyMaintainer {
 		return nil, &retake.Error{Kind: retake.Denied, What: "nothing is deleted at once here", Safe: unchanged, Hint: "ask for it: POST /v1/deletions"}
 	}
 	return w.Service.Forget(ctx, ws, refs)
 }
 
-// Hosted makes an empty directory for a workspace of that name, and says how to take it
+// MakeHostedDir makes an empty directory for a workspace of that name, and says how to take it
 // away again with all that was put there.
-func (t *Tenant) Hosted(name string) (string, func(), error) {
-	w := t.walls
-	dir, err := w.hosted(name)
+func (t *Tenant) MakeHostedDir(name string) (string, func(), error) {
+	w := t.confined
+	dir, err := w.makeHostedDir(name)
 	return dir, func() { _ = os.RemoveAll(dir) }, err // what is left is never looked at
 }
 
 // Hold pins a checkpoint under the name of a hold.
 func (t *Tenant) Hold(ctx context.Context, ws retake.WorkspaceID, ref, name string) (retake.Pin, error) {
-	return t.walls.Service.Pin(ctx, ws, ref, name)
+	return t.confined.Service.Pin(ctx, ws, ref, name)
 }
 
 // Release takes off a pin that is a hold.
 func (t *Tenant) Release(ctx context.Context, ws retake.WorkspaceID, name string) error {
-	return t.walls.Service.Unpin(ctx, ws, name)
+	return t.confined.Service.Unpin(ctx, ws, name)
 }

@@ -35,9 +35,9 @@ func New(ctx context.Context, address, version string) (*Tracer, error) {
 	return &Tracer{provider: p, tracer: p.Tracer("github.com/retake-dev/retake")}, nil
 }
 
-// Request begins the span of a request, below the one of the asker if it named one. What
+// StartRequest begins the span of a request, below the one of the asker if it named one. What
 // it answers ends it.
-func (t *Tracer) Request(r *http.Request, operation string) (context.Context, func(code int)) {
+func (t *Tracer) StartRequest(r *http.Request, operation string) (context.Context, func(code int)) {
 	if t == nil {
 		return r.Context(), func(int) {}
 	}

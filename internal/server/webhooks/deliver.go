@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	bothSign  = 24 * time.Hour // how long the old secret signs after a rotation
-	mostWait  = 24 * time.Hour // however long a receiver wants to be left alone
-	keptTries = 100            // of one message; it may be replayed without end
-	agent     = "Retake-Webhooks/1"
-	recording = 10 * time.Second // how long it may take to write down what came of a try
+	oldSecretGrace   = 24 * time.Hour // how long the old secret signs after a rotation
+	maxRetryAfter    = 24 * time.Hour // however long a receiver wants to be left alone
+	maxRecordedTries = 100            // of one message; it may be replayed without end
+	userAgent        = "Retake-Webhooks/1"
+	recordTimeout    = 10 * time.Second // how long it may take to write down what came of a try
 )
 
 // SecretPurpose is what the secret of a webhook is sealed for.
@@ -25,9 +25,9 @@ func SecretPurpose(ns retake.NamespaceID, id retake.WebhookID) string {
 	return "webhook/" + string(ns) + "/" + string(id)
 }
 
-// endpoint is the lane of a message.
-func (c *Courier) endpoint(ctx context.Context, due serverdb.Due) (string, error) {
-	d, err := c.o.Ledger.Book(due.Namespace).Delivery(ctx, due.ID)
+// endpointLane is the lane of a message.
+func (c *Dispatcher) endpointLane(ctx context.Context, due serverdb.Due) (string, error) {
+	d, err := c.opts.Ledger.Book(due.Namespace).Delivery(ctx, due.ID)
 	if errors.Is(err, serverdb.ErrNotFound) {
 		return string(due.Namespace), nil
 	}
@@ -36,8 +36,8 @@ func (c *Courier) endpoint(ctx context.Context, due serverdb.Due) (string, error
 
 // Deliver tries to deliver a message that is due. It answers when it is due again; no
 // time: the message came to its end.
-func (c *Courier) Deliver(ctx context.Context, due serverdb.Due) (time.Time, error) {
-	book := c.o.Ledger.Book(due.Namespace)
+func (c *Dispatcher) Deliver(ctx context.Context, due serverdb.Due) (time.Time, error) {
+	book := c.opts.Ledger.Book(due.Namespace)
 	d, err := book.Delivery(ctx, due.ID)
 	if errors.Is(err, serverdb.ErrNotFound) {
 		return time.Time{}, nil
@@ -45,7 +45,7 @@ func (c *Courier) Deliver(ctx context.Context, due serverdb.Due) (time.Time, err
 	if err != nil {
 		return time.Time{}, fmt.Errorf("find message: %w", err)
 	}
-	now := c.o.Clock.Now()
+	now := c.opts.Clock.Now()
 	switch {
 	case d.State != retake.DeliveryWaiting: // who did it was killed before he could say so
 		return time.Time{}, nil
@@ -55,35 +55,35 @@ func (c *Courier) Deliver(ctx context.Context, due serverdb.Due) (time.Time, err
 	h, err := book.Hook(ctx, d.Webhook)
 	switch {
 	case errors.Is(err, serverdb.ErrNotFound):
-		return time.Time{}, c.bury(ctx, book, d, retake.Try{At: now, Why: "the webhook is gone"})
+		return time.Time{}, c.markDead(ctx, book, d, retake.Try{At: now, Why: "the webhook is gone"})
 	case err != nil:
 		return time.Time{}, fmt.Errorf("find webhook: %w", err)
 	case h.Disabled != nil:
-		return time.Time{}, c.bury(ctx, book, d, retake.Try{At: now, Why: "the webhook is disabled: " + h.Why})
+		return time.Time{}, c.markDead(ctx, book, d, retake.Try{At: now, Why: "the webhook is disabled: " + h.Why})
 	}
-	header, err := c.sign(ctx, due.Namespace, h, d, now)
+	header, err := c.signHeaders(ctx, due.Namespace, h, d, now)
 	if err != nil {
 		return time.Time{}, err
 	}
 	began := clock.Wall.Now()
-	out := c.o.Sender.Post(ctx, h.URL, header, d.Body)
+	out := c.opts.Sender.Post(ctx, h.URL, header, d.Body)
 	if out.Err != nil && errors.Is(ctx.Err(), context.Canceled) { // we were told to end: whether it arrived is not known
 		return time.Time{}, ctx.Err()
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recording)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
-	return c.record(ctx, book, d, h, out, clock.Wall.Now().Sub(began))
+	return c.recordAttempt(ctx, book, d, h, out, clock.Wall.Now().Sub(began))
 }
 
-// sign makes the header of a message. Within a day of a rotation both secrets sign.
-func (c *Courier) sign(ctx context.Context, ns retake.NamespaceID, h serverdb.Hook, d retake.Delivery, now time.Time) (map[string]string, error) {
+// signHeaders makes the header of a message. Within a day of a rotation both secrets sign.
+func (c *Dispatcher) signHeaders(ctx context.Context, ns retake.NamespaceID, h serverdb.Hook, d retake.Delivery, now time.Time) (map[string]string, error) {
 	secrets := [][]byte{h.Secret}
-	if len(h.Old) > 0 && h.Rotated != nil && now.Before(h.Rotated.Add(bothSign)) {
+	if len(h.Old) > 0 && h.Rotated != nil && now.Before(h.Rotated.Add(oldSecretGrace)) {
 		secrets = append(secrets, h.Old)
 	}
 	var signatures []string
 	for _, sealed := range secrets {
-		private, err := c.o.Seal.Open(ctx, SecretPurpose(ns, h.ID), sealed)
+		private, err := c.opts.Sealer.Open(ctx, SecretPurpose(ns, h.ID), sealed)
 		if err != nil {
 			return nil, fmt.Errorf("open secret of webhook: %w", err)
 		}
@@ -95,43 +95,43 @@ func (c *Courier) sign(ctx context.Context, ns retake.NamespaceID, h serverdb.Ho
 		signatures = append(signatures, signature)
 	}
 	header := webhook.Header(d.ID, now, signatures...)
-	header["user-agent"], header["content-type"] = agent, "application/json"
+	header["user-agent"], header["content-type"] = userAgent, "application/json"
 	return header, nil
 }
 
-// record writes down how a try went, and when the next one is.
-func (c *Courier) record(ctx context.Context, book serverdb.Book, d retake.Delivery, h serverdb.Hook, out webhook.Outcome, took time.Duration) (time.Time, error) {
-	now := c.o.Clock.Now()
+// recordAttempt writes down how a try went, and when the next one is.
+func (c *Dispatcher) recordAttempt(ctx context.Context, book serverdb.Book, d retake.Delivery, h serverdb.Hook, out webhook.Outcome, took time.Duration) (time.Time, error) {
+	now := c.opts.Clock.Now()
 	try := retake.Try{At: now, Status: out.Status, Took: took}
 	if out.Err == nil {
 		d.State, d.Next = retake.DeliveryDelivered, nil
-		return time.Time{}, c.put(ctx, book, d, try)
+		return time.Time{}, c.putAttempt(ctx, book, d, try)
 	}
-	try.Why = cut(out.Err.Error())
+	try.Why = truncateText(out.Err.Error())
 	if out.Gone {
-		if err := c.disable(ctx, book, h, now); err != nil {
+		if err := c.disableWebhook(ctx, book, h, now); err != nil {
 			return time.Time{}, err
 		}
-		return time.Time{}, c.bury(ctx, book, d, try)
+		return time.Time{}, c.markDead(ctx, book, d, try)
 	}
-	wait, more := webhook.Wait(len(d.Tries)+1, c.o.Rand)
+	wait, more := webhook.NextDelay(len(d.Tries)+1, c.opts.Rand)
 	if !more {
-		return time.Time{}, c.bury(ctx, book, d, try)
+		return time.Time{}, c.markDead(ctx, book, d, try)
 	}
-	next := now.Add(max(wait, min(out.RetryAfter, mostWait)))
+	next := now.Add(max(wait, min(out.RetryAfter, maxRetryAfter)))
 	d.Next = &next
-	return next, c.put(ctx, book, d, try)
+	return next, c.putAttempt(ctx, book, d, try)
 }
 
-// bury makes a message a dead letter.
-func (c *Courier) bury(ctx context.Context, book serverdb.Book, d retake.Delivery, try retake.Try) error {
+// markDead makes a message a dead letter.
+func (c *Dispatcher) markDead(ctx context.Context, book serverdb.Book, d retake.Delivery, try retake.Try) error {
 	d.State, d.Next = retake.DeliveryDead, nil
-	return c.put(ctx, book, d, try)
+	return c.putAttempt(ctx, book, d, try)
 }
 
-func (c *Courier) put(ctx context.Context, book serverdb.Book, d retake.Delivery, try retake.Try) error {
+func (c *Dispatcher) putAttempt(ctx context.Context, book serverdb.Book, d retake.Delivery, try retake.Try) error {
 	d.Tries = append(d.Tries, try)
-	if n := len(d.Tries) - keptTries; n > 0 {
+	if n := len(d.Tries) - maxRecordedTries; n > 0 {
 		d.Tries = d.Tries[n:]
 	}
 	if err := book.PutDelivery(ctx, d); err != nil {
@@ -140,8 +140,8 @@ func (c *Courier) put(ctx context.Context, book serverdb.Book, d retake.Delivery
 	return nil
 }
 
-// disable ends a webhook whose receiver wants no more, unless it has another address now.
-func (c *Courier) disable(ctx context.Context, book serverdb.Book, was serverdb.Hook, now time.Time) error {
+// disableWebhook ends a webhook whose receiver wants no more, unless it has another address now.
+func (c *Dispatcher) disableWebhook(ctx context.Context, book serverdb.Book, was serverdb.Hook, now time.Time) error {
 	h, err := book.Hook(ctx, was.ID)
 	if errors.Is(err, serverdb.ErrNotFound) {
 		return nil
@@ -161,8 +161,8 @@ func (c *Courier) disable(ctx context.Context, book serverdb.Book, was serverdb.
 
 // Replay makes a message due again, whatever became of it: the same id and body, signed
 // anew. Its tries go on.
-func (c *Courier) Replay(ctx context.Context, ns retake.NamespaceID, id string) (retake.Delivery, error) {
-	book := c.o.Ledger.Book(ns)
+func (c *Dispatcher) Replay(ctx context.Context, ns retake.NamespaceID, id string) (retake.Delivery, error) {
+	book := c.opts.Ledger.Book(ns)
 	d, err := book.Delivery(ctx, id)
 	if errors.Is(err, serverdb.ErrNotFound) {
 		return d, &retake.Error{Kind: retake.NotFound, What: "there is no such message", Safe: "Nothing was sent.", Err: err}
@@ -170,14 +170,14 @@ func (c *Courier) Replay(ctx context.Context, ns retake.NamespaceID, id string) 
 	if err != nil {
 		return d, fmt.Errorf("find message: %w", err)
 	}
-	now := c.o.Clock.Now()
+	now := c.opts.Clock.Now()
 	d.State, d.Next = retake.DeliveryWaiting, &now
 	if err := book.PutDelivery(ctx, d); err != nil {
 		return d, fmt.Errorf("replay message: %w", err)
 	}
-	if err := c.o.Ledger.Put(ctx, serverdb.Due{Queue: serverdb.QueueDelivery, Namespace: ns, ID: id, At: now}); err != nil {
+	if err := c.opts.Ledger.Put(ctx, serverdb.Due{Queue: serverdb.QueueDelivery, Namespace: ns, ID: id, At: now}); err != nil {
 		return d, fmt.Errorf("replay message: %w", err)
 	}
-	c.send.Stir()
+	c.deliveryWorker.Wake()
 	return d, nil
 }

@@ -19,11 +19,11 @@ func TestArrivesSigned(t *testing.T) {
 	for _, scheme := range []retake.Scheme{retake.SchemeShared, retake.SchemePair} {
 		t.Run(string(scheme), func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t)
-			in := newInbox(t, nil)
-			shown := d.hook("wh_1", in.url, scheme)
-			d.save(nil)
-			d.once(d.courier())
+			d := newFixture(t)
+			in := newReceiver(t, nil)
+			shown := d.addWebhook("wh_1", in.url, scheme)
+			d.saveCheckpoint(nil)
+			d.runDue(d.newDispatcher())
 			got := in.messages()
 			if len(got) != 1 {
 				t.Fatalf("%d messages arrived", len(got))
@@ -47,7 +47,7 @@ func TestArrivesSigned(t *testing.T) {
 			if body.Type != retake.EventCreated || body.Data.Checkpoint != checkpointID(1) || body.Data.Address != "/v1/"+string(checkpointID(1)) || body.Data.Head == "" {
 				t.Errorf("%+v", body)
 			}
-			v := d.only()
+			v := d.onlyDelivery()
 			if v.ID != m.id || v.State != retake.DeliveryDelivered || v.Next != nil || len(v.Tries) != 1 || v.Tries[0].Status != 204 {
 				t.Errorf("%+v", v)
 			}
@@ -58,11 +58,11 @@ func TestArrivesSigned(t *testing.T) {
 // Who asks for the other name of a type gets it under that name; who asks for both, both.
 func TestOtherNames(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	in := newInbox(t, nil)
-	d.hook("wh_1", in.url, retake.SchemeShared, retake.EventCreated, retake.EventSnapshotCreated)
-	d.save(nil)
-	d.once(d.courier())
+	d := newFixture(t)
+	in := newReceiver(t, nil)
+	d.addWebhook("wh_1", in.url, retake.SchemeShared, retake.EventCreated, retake.EventSnapshotCreated)
+	d.saveCheckpoint(nil)
+	d.runDue(d.newDispatcher())
 	names := map[string]bool{}
 	ids := map[string]bool{}
 	for _, m := range in.messages() {
@@ -78,23 +78,23 @@ func TestOtherNames(t *testing.T) {
 // For a day after a rotation either secret fits, then only the new one.
 func TestRotation(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	in := newInbox(t, nil)
-	was := d.hook("wh_1", in.url, retake.SchemeShared)
+	d := newFixture(t)
+	in := newReceiver(t, nil)
+	was := d.addWebhook("wh_1", in.url, retake.SchemeShared)
 	h, err := d.book.Hook(t.Context(), "wh_1")
 	d.must(err)
 	private, shown, _ := webhook.NewSecret(retake.SchemeShared)
 	at := d.clock.Now()
-	h.Old, h.Secret, h.Rotated = h.Secret, d.sealed("wh_1", private), &at
+	h.Old, h.Secret, h.Rotated = h.Secret, d.sealSecret("wh_1", private), &at
 	d.must(d.book.PutHook(t.Context(), h))
-	c := d.courier()
+	c := d.newDispatcher()
 	for _, step := range []struct {
 		move time.Duration
 		both bool
 	}{{0, true}, {24*time.Hour - time.Second, true}, {time.Second, false}} {
-		d.held.Move(step.move)
-		d.save(nil)
-		d.once(c)
+		d.heldClock.Advance(step.move)
+		d.saveCheckpoint(nil)
+		d.runDue(c)
 		all := in.messages()
 		m := all[len(all)-1]
 		if err := webhook.Verify(shown, m.header, m.body, d.clock.Now()); err != nil {
@@ -109,18 +109,18 @@ func TestRotation(t *testing.T) {
 // Who answers 410 is left alone: the webhook is disabled, and what waited for it is dead.
 func TestGone(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	in := newInbox(t, status(http.StatusGone))
-	d.hook("wh_1", in.url, retake.SchemeShared)
+	d := newFixture(t)
+	in := newReceiver(t, respondWith(http.StatusGone))
+	d.addWebhook("wh_1", in.url, retake.SchemeShared)
 	o := d.options()
-	o.Workers = 1 // the second message is not under way with the first
+	o.Concurrency = 1 // the second message is not under way with the first
 	c := webhooks.New(o)
-	d.save(nil)
-	d.save(nil)
-	d.once(c)
+	d.saveCheckpoint(nil)
+	d.saveCheckpoint(nil)
+	d.runDue(c)
 	for range 10 { // what waits for its lane
-		d.held.Move(time.Second)
-		d.once(c)
+		d.heldClock.Advance(time.Second)
+		d.runDue(c)
 	}
 	if n := len(in.messages()); n != 1 {
 		t.Errorf("%d messages arrived", n)
@@ -141,8 +141,8 @@ func TestGone(t *testing.T) {
 	if second := dead[0].Tries[0]; second.Status != 0 || !strings.Contains(second.Why, "disabled") {
 		t.Errorf("%+v", second)
 	}
-	d.save(nil)
-	d.once(c)
+	d.saveCheckpoint(nil)
+	d.runDue(c)
 	if n := len(in.messages()); n != 1 {
 		t.Error("a disabled webhook was told")
 	}
@@ -151,14 +151,14 @@ func TestGone(t *testing.T) {
 // What is for a webhook that was dropped is a dead letter and no trouble.
 func TestDroppedWebhook(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	d.hook("wh_1", "http://127.0.0.1:1/", retake.SchemeShared)
-	d.save(nil)
-	c := d.courier()
-	d.must(c.Drain(t.Context(), acme))
+	d := newFixture(t)
+	d.addWebhook("wh_1", "http://127.0.0.1:1/", retake.SchemeShared)
+	d.saveCheckpoint(nil)
+	c := d.newDispatcher()
+	d.must(c.DrainOutbox(t.Context(), acme))
 	d.must(d.book.DropHook(t.Context(), "wh_1"))
-	d.once(c)
-	if v := d.only(); v.State != retake.DeliveryDead || !strings.Contains(v.Tries[0].Why, "gone") {
+	d.runDue(c)
+	if v := d.onlyDelivery(); v.State != retake.DeliveryDead || !strings.Contains(v.Tries[0].Why, "gone") {
 		t.Errorf("%+v", v)
 	}
 }
@@ -166,25 +166,25 @@ func TestDroppedWebhook(t *testing.T) {
 // A receiver with too much to do is left alone as long as it says.
 func TestRetryAfter(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	in := newInbox(t, func(n int, w http.ResponseWriter) {
+	d := newFixture(t)
+	in := newReceiver(t, func(n int, w http.ResponseWriter) {
 		if n == 1 {
 			w.Header().Set("Retry-After", "7200")
 			w.WriteHeader(http.StatusTooManyRequests)
 		}
 	})
-	d.hook("wh_1", in.url, retake.SchemeShared)
-	d.save(nil)
-	c := d.courier()
-	d.once(c)
-	d.held.Move(2*time.Hour - time.Second)
-	d.once(c)
+	d.addWebhook("wh_1", in.url, retake.SchemeShared)
+	d.saveCheckpoint(nil)
+	c := d.newDispatcher()
+	d.runDue(c)
+	d.heldClock.Advance(2*time.Hour - time.Second)
+	d.runDue(c)
 	if n := len(in.messages()); n != 1 {
 		t.Fatalf("%d tries before its time", n)
 	}
-	d.held.Move(time.Second)
-	d.once(c)
-	if v := d.only(); len(in.messages()) != 2 || v.State != retake.DeliveryDelivered {
+	d.heldClock.Advance(time.Second)
+	d.runDue(c)
+	if v := d.onlyDelivery(); len(in.messages()) != 2 || v.State != retake.DeliveryDelivered {
 		t.Errorf("%d tries, %+v", len(in.messages()), v)
 	}
 }
@@ -192,18 +192,18 @@ func TestRetryAfter(t *testing.T) {
 // Ten tries at the pauses of the table, then a dead letter, which can be sent again.
 func TestTableThenDeadThenReplay(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	in := newInbox(t, func(n int, w http.ResponseWriter) {
+	d := newFixture(t)
+	in := newReceiver(t, func(n int, w http.ResponseWriter) {
 		if n <= 10 {
 			w.WriteHeader(http.StatusInternalServerError)
 		}
 	})
-	shown := d.hook("wh_1", in.url, retake.SchemeShared)
-	d.save(nil)
-	c := d.courier()
+	shown := d.addWebhook("wh_1", in.url, retake.SchemeShared)
+	d.saveCheckpoint(nil)
+	c := d.newDispatcher()
 	for try := 1; ; try++ {
-		d.once(c)
-		v := d.only()
+		d.runDue(c)
+		v := d.onlyDelivery()
 		if n := len(in.messages()); n != try || len(v.Tries) != try {
 			t.Fatalf("%d arrived and %d are written down, want %d", n, len(v.Tries), try)
 		}
@@ -214,19 +214,19 @@ func TestTableThenDeadThenReplay(t *testing.T) {
 		if low := webhook.Delays[try]; pause < low || pause > low+low/5 {
 			t.Errorf("pause %d is %v, the table says %v", try, pause, low)
 		}
-		d.held.Move(pause - time.Second)
-		d.once(c)
+		d.heldClock.Advance(pause - time.Second)
+		d.runDue(c)
 		if len(in.messages()) != try {
 			t.Errorf("try %d came before its time", try+1)
 		}
-		d.held.Move(time.Second)
+		d.heldClock.Advance(time.Second)
 	}
-	v := d.only()
+	v := d.onlyDelivery()
 	if len(v.Tries) != len(webhook.Delays) || v.State != retake.DeliveryDead {
 		t.Fatalf("%d tries, then %s", len(v.Tries), v.State)
 	}
-	d.held.Move(time.Hour)
-	d.once(c)
+	d.heldClock.Advance(time.Hour)
+	d.runDue(c)
 	if n := len(in.messages()); n != 10 {
 		t.Fatalf("a dead letter was sent: %d", n)
 	}
@@ -235,7 +235,7 @@ func TestTableThenDeadThenReplay(t *testing.T) {
 	if again.State != retake.DeliveryWaiting {
 		t.Errorf("%+v", again)
 	}
-	d.once(c)
+	d.runDue(c)
 	all := in.messages()
 	first, last := all[0], all[len(all)-1]
 	if len(all) != 11 || last.id != first.id || !bytes.Equal(last.body, first.body) {
@@ -244,7 +244,7 @@ func TestTableThenDeadThenReplay(t *testing.T) {
 	if webhook.Verify(shown, last.header, last.body, d.clock.Now()) != nil || webhook.Verify(shown, first.header, first.body, d.clock.Now()) == nil {
 		t.Error("the replay is not signed anew")
 	}
-	if v := d.only(); v.State != retake.DeliveryDelivered || len(v.Tries) != 11 {
+	if v := d.onlyDelivery(); v.State != retake.DeliveryDelivered || len(v.Tries) != 11 {
 		t.Errorf("%s after %d tries", v.State, len(v.Tries))
 	}
 	if _, err := c.Replay(t.Context(), acme, "msg_none"); !retake.IsKind(err, retake.NotFound) {
@@ -255,25 +255,25 @@ func TestTableThenDeadThenReplay(t *testing.T) {
 // A secret that cannot be opened costs no try: the trouble is ours.
 func TestSealedByAnother(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	in := newInbox(t, nil)
-	d.hook("wh_2", in.url, retake.SchemeShared)
+	d := newFixture(t)
+	in := newReceiver(t, nil)
+	d.addWebhook("wh_2", in.url, retake.SchemeShared)
 	h, err := d.book.Hook(t.Context(), "wh_2")
 	d.must(err)
 	h.ID = "wh_1" // what was sealed for one webhook opens for no other
 	d.must(d.book.PutHook(t.Context(), h))
 	d.must(d.book.DropHook(t.Context(), "wh_2"))
-	d.save(nil)
-	c := d.courier()
-	d.once(c)
-	if v := d.only(); len(in.messages()) != 0 || len(v.Tries) != 0 || v.State != retake.DeliveryWaiting {
+	d.saveCheckpoint(nil)
+	c := d.newDispatcher()
+	d.runDue(c)
+	if v := d.onlyDelivery(); len(in.messages()) != 0 || len(v.Tries) != 0 || v.State != retake.DeliveryWaiting {
 		t.Fatalf("%d arrived, %+v", len(in.messages()), v)
 	}
 	private, _, _ := webhook.NewSecret(retake.SchemeShared)
-	h.Secret = d.sealed("wh_1", private)
+	h.Secret = d.sealSecret("wh_1", private)
 	d.must(d.book.PutHook(t.Context(), h))
-	d.held.Move(2 * time.Minute)
-	d.once(c)
+	d.heldClock.Advance(2 * time.Minute)
+	d.runDue(c)
 	if len(in.messages()) != 1 {
 		t.Error("it is not tried again")
 	}

@@ -23,76 +23,76 @@ import (
 )
 
 const (
-	acme  = retake.NamespaceID("acme")
-	space = retake.WorkspaceID("ws_00000000-0000-4000-8000-000000000001")
+	acme        = retake.NamespaceID("acme")
+	workspaceID = retake.WorkspaceID("ws_00000000-0000-4000-8000-000000000001")
 )
 
-var began = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+var startTime = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 
-// desk is a server's ledger and one catalog in one database, as they are in the field.
-type desk struct {
+// fixture is a server's ledger and one catalog in one database, as they are in the field.
+type fixture struct {
 	*testing.T
-	clock  clock.Clock
-	held   *clock.Held // the same, when it is held
-	ledger *sqldb.Ledger
-	book   serverdb.Book
-	cat    *sqlcatalog.Catalog
-	keeper secretbox.Keeper
-	number int64
+	clock      clock.Clock
+	heldClock  *clock.Manual // the same, when it is held
+	ledger     *sqldb.Ledger
+	book       serverdb.Book
+	catalog    *sqlcatalog.Catalog
+	sealer     secretbox.Keeper
+	lastNumber int64
 }
 
-func newDesk(t *testing.T) *desk {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	held := clock.NewHeld(began)
-	d := newDeskAt(t, held)
-	d.held = held
+	held := clock.NewManual(startTime)
+	d := newFixtureWithClock(t, held)
+	d.heldClock = held
 	return d
 }
 
-func newDeskAt(t *testing.T, c clock.Clock) *desk {
+func newFixtureWithClock(t *testing.T, c clock.Clock) *fixture {
 	t.Helper()
-	d := &desk{T: t, clock: c}
-	db, err := sqlite.DB(t.Context(), sqlite.Memory, sqlite.Options{})
+	d := &fixture{T: t, clock: c}
+	db, err := sqlite.OpenDB(t.Context(), sqlite.Memory, sqlite.Options{})
 	d.must(err)
 	t.Cleanup(func() { db.Close() })
 	d.ledger, err = sqldb.New(t.Context(), db, sqldb.Options{Clock: c})
 	d.must(err)
 	d.must(d.ledger.AddNamespace(t.Context(), retake.Namespace{ID: acme, Created: c.Now()}, []byte("sealed")))
 	d.book = d.ledger.Book(acme)
-	d.cat, err = sqlcatalog.New(t.Context(), db, string(acme), sqlcatalog.Options{Within: d.ledger.Within(acme)})
+	d.catalog, err = sqlcatalog.New(t.Context(), db, string(acme), sqlcatalog.Options{OnChange: d.ledger.OnChange(acme)})
 	d.must(err)
-	d.keeper, err = secretbox.Local(secretbox.NewKey())
+	d.sealer, err = secretbox.NewLocalKeeper(secretbox.NewKey())
 	d.must(err)
 	return d
 }
 
-func (d *desk) must(err error) {
+func (d *fixture) must(err error) {
 	d.Helper()
 	if err != nil {
 		d.Fatal(err)
 	}
 }
 
-func (d *desk) options() webhooks.Options {
+func (d *fixture) options() webhooks.Options {
 	return webhooks.Options{
-		Ledger: d.ledger, Seal: d.keeper, Clock: d.clock,
+		Ledger: d.ledger, Sealer: d.sealer, Clock: d.clock,
 		Sender: webhook.NewSender(webhook.SenderOptions{Lenient: true, Clock: d.clock}),
-		Address: func(ns retake.NamespaceID, ws retake.WorkspaceID, cp retake.CheckpointID) string {
+		CheckpointURL: func(ns retake.NamespaceID, ws retake.WorkspaceID, cp retake.CheckpointID) string {
 			return "/v1/" + string(cp)
 		},
-		Outbox: func(context.Context, retake.NamespaceID) (webhooks.Rows, func(), error) {
-			return d.cat, func() {}, nil
+		OpenOutbox: func(context.Context, retake.NamespaceID) (webhooks.CatalogReader, func(), error) {
+			return d.catalog, func() {}, nil
 		},
 	}
 }
 
-func (d *desk) courier() *webhooks.Courier { return webhooks.New(d.options()) }
+func (d *fixture) newDispatcher() *webhooks.Dispatcher { return webhooks.New(d.options()) }
 
-// once does what is due now, also what that made due.
-func (d *desk) once(c *webhooks.Courier) {
+// runDue does what is due now, also what that made due.
+func (d *fixture) runDue(c *webhooks.Dispatcher) {
 	d.Helper()
 	for {
-		n, err := c.Once(d.Context())
+		n, err := c.RunOnce(d.Context())
 		d.must(err)
 		if n == 0 {
 			return
@@ -104,47 +104,47 @@ func checkpointID(n int64) retake.CheckpointID {
 	return retake.CheckpointID(fmt.Sprintf("cp_00000000-0000-4000-8000-%012d", n))
 }
 
-// save appends the next checkpoint, after change looked at it.
-func (d *desk) save(change func(*retake.Checkpoint)) retake.Checkpoint {
+// saveCheckpoint appends the next checkpoint, after change looked at it.
+func (d *fixture) saveCheckpoint(change func(*retake.Checkpoint)) retake.Checkpoint {
 	d.Helper()
-	d.number++
+	d.lastNumber++
 	cp := retake.Checkpoint{
-		ID: checkpointID(d.number), Workspace: space, Number: d.number, Time: d.clock.Now(), Trigger: retake.TriggerManual,
-		Intent: fmt.Sprintf("work %d", d.number), Tree: "ktree", Content: retake.ContentID(fmt.Sprintf("content %d", d.number)),
-		Bytes: 1000 + d.number, Coverage: retake.Coverage{Grade: retake.Complete},
+		ID: checkpointID(d.lastNumber), Workspace: workspaceID, Number: d.lastNumber, Time: d.clock.Now(), Trigger: retake.TriggerManual,
+		Intent: fmt.Sprintf("work %d", d.lastNumber), Tree: "ktree", Content: retake.ContentID(fmt.Sprintf("content %d", d.lastNumber)),
+		Bytes: 1000 + d.lastNumber, Coverage: retake.Coverage{Grade: retake.Complete},
 	}
 	if change != nil {
 		change(&cp)
 	}
-	d.must(d.cat.Append(d.Context(), cp))
+	d.must(d.catalog.Append(d.Context(), cp))
 	return cp
 }
 
-func (d *desk) forget(numbers ...int64) {
+func (d *fixture) forgetCheckpoints(numbers ...int64) {
 	d.Helper()
 	var stones []retake.Tombstone
 	for _, n := range numbers {
-		stones = append(stones, retake.Tombstone{Number: n, ID: checkpointID(n), Time: began, At: d.clock.Now()})
+		stones = append(stones, retake.Tombstone{Number: n, ID: checkpointID(n), Time: startTime, At: d.clock.Now()})
 	}
-	d.must(d.cat.Bury(d.Context(), space, stones))
+	d.must(d.catalog.Bury(d.Context(), workspaceID, stones))
 }
 
-func (d *desk) events() []retake.Event {
+func (d *fixture) events() []retake.Event {
 	d.Helper()
 	all, err := d.book.Events(d.Context(), 0, 0)
 	d.must(err)
 	return all
 }
 
-func (d *desk) delivery(id string) retake.Delivery {
+func (d *fixture) delivery(id string) retake.Delivery {
 	d.Helper()
 	v, err := d.book.Delivery(d.Context(), id)
 	d.must(err)
 	return v
 }
 
-// only answers the one message that there is.
-func (d *desk) only() retake.Delivery {
+// onlyDelivery answers the one message that there is.
+func (d *fixture) onlyDelivery() retake.Delivery {
 	d.Helper()
 	all, err := d.book.Deliveries(d.Context(), retake.DeliveryQuery{})
 	d.must(err)
@@ -154,20 +154,20 @@ func (d *desk) only() retake.Delivery {
 	return d.delivery(all[0].ID)
 }
 
-// hook adds a webhook, and answers what its receiver checks with.
-func (d *desk) hook(id retake.WebhookID, url string, scheme retake.Scheme, types ...retake.EventType) (shown string) {
+// addWebhook adds a webhook, and answers what its receiver checks with.
+func (d *fixture) addWebhook(id retake.WebhookID, url string, scheme retake.Scheme, types ...retake.EventType) (shown string) {
 	d.Helper()
 	private, shown, public := webhook.NewSecret(scheme)
 	d.must(d.book.PutHook(d.Context(), serverdb.Hook{
 		Webhook: retake.Webhook{ID: id, URL: url, Types: types, Scheme: scheme, Public: public, Created: d.clock.Now()},
-		Secret:  d.sealed(id, private),
+		Secret:  d.sealSecret(id, private),
 	}))
 	return shown
 }
 
-func (d *desk) sealed(id retake.WebhookID, private []byte) []byte {
+func (d *fixture) sealSecret(id retake.WebhookID, private []byte) []byte {
 	d.Helper()
-	b, err := d.keeper.Seal(d.Context(), webhooks.SecretPurpose(acme, id), private)
+	b, err := d.sealer.Seal(d.Context(), webhooks.SecretPurpose(acme, id), private)
 	d.must(err)
 	return b
 }
@@ -179,49 +179,49 @@ type message struct {
 	body   []byte
 }
 
-// inbox is a receiver.
-type inbox struct {
-	url    string
-	answer func(n int, w http.ResponseWriter) // n counts from 1; nil: 204
+// receiver is a receiver.
+type receiver struct {
+	url     string
+	respond func(n int, w http.ResponseWriter) // n counts from 1; nil: 204
 
-	mu  sync.Mutex
-	all []message // guarded by mu
+	mu       sync.Mutex
+	received []message // guarded by mu
 }
 
-func newInbox(t *testing.T, answer func(n int, w http.ResponseWriter)) *inbox {
+func newReceiver(t *testing.T, answer func(n int, w http.ResponseWriter)) *receiver {
 	t.Helper()
-	in := &inbox{answer: answer}
+	in := &receiver{respond: answer}
 	s := httptest.NewServer(in)
 	t.Cleanup(s.Close)
 	in.url = s.URL
 	return in
 }
 
-func (in *inbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (in *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return // whoever sends will send again
 	}
 	in.mu.Lock()
-	in.all = append(in.all, message{id: r.Header.Get(webhook.HeaderID), header: r.Header.Clone(), body: body})
-	n := len(in.all)
+	in.received = append(in.received, message{id: r.Header.Get(webhook.HeaderID), header: r.Header.Clone(), body: body})
+	n := len(in.received)
 	in.mu.Unlock()
-	if in.answer == nil {
+	if in.respond == nil {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
-	in.answer(n, w)
+	in.respond(n, w)
 }
 
-func (in *inbox) messages() []message {
+func (in *receiver) messages() []message {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return append([]message(nil), in.all...)
+	return append([]message(nil), in.received...)
 }
 
-// status answers the same to everybody.
-func status(code int) func(int, http.ResponseWriter) {
+// respondWith answers the same to everybody.
+func respondWith(code int) func(int, http.ResponseWriter) {
 	return func(_ int, w http.ResponseWriter) { w.WriteHeader(code) }
 }
 
-var _ webhooks.Rows = (catalog.Catalog)(nil)
+var _ webhooks.CatalogReader = (catalog.Catalog)(nil)

@@ -16,14 +16,14 @@ import (
 	"github.com/retake-dev/retake/internal/storage/serverdb"
 )
 
-func (d *desk) data(e retake.Event) retake.EventData {
+func (d *fixture) decodeData(e retake.Event) retake.EventData {
 	d.Helper()
 	var v retake.EventData
 	d.must(json.Unmarshal(e.Data, &v))
 	return v
 }
 
-func types(events []retake.Event) []retake.EventType {
+func eventTypes(events []retake.Event) []retake.EventType {
 	var out []retake.EventType
 	for _, e := range events {
 		out = append(out, e.Type)
@@ -34,31 +34,31 @@ func types(events []retake.Event) []retake.EventType {
 // Each notice becomes the events that it stands for, in order, and none comes twice.
 func TestWhatNoticesTell(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	d.save(nil)
-	d.save(func(cp *retake.Checkpoint) { cp.Trigger = retake.TriggerReturn })
-	d.save(func(cp *retake.Checkpoint) { cp.Trigger = retake.TriggerFork })
-	cp := d.save(func(cp *retake.Checkpoint) { cp.Effects = make([]retake.Effect, 3) })
-	d.must(d.cat.PutVerification(t.Context(), retake.Verification{
-		ID: "vf_1", Workspace: space, Checkpoint: cp.ID, Number: cp.Number, Content: cp.Content, Name: "test", Verdict: retake.Failed, Started: began.Add(time.Minute),
+	d := newFixture(t)
+	d.saveCheckpoint(nil)
+	d.saveCheckpoint(func(cp *retake.Checkpoint) { cp.Trigger = retake.TriggerReturn })
+	d.saveCheckpoint(func(cp *retake.Checkpoint) { cp.Trigger = retake.TriggerFork })
+	cp := d.saveCheckpoint(func(cp *retake.Checkpoint) { cp.Effects = make([]retake.Effect, 3) })
+	d.must(d.catalog.PutVerification(t.Context(), retake.Verification{
+		ID: "vf_1", Workspace: workspaceID, Checkpoint: cp.ID, Number: cp.Number, Content: cp.Content, Name: "test", Verdict: retake.Failed, Started: startTime.Add(time.Minute),
 	}))
-	d.must(d.cat.PutVerification(t.Context(), retake.Verification{
-		ID: "vf_2", Workspace: space, Checkpoint: cp.ID, Number: cp.Number, Content: cp.Content, Name: "lint", Verdict: retake.Passed, Started: began.Add(2 * time.Minute),
+	d.must(d.catalog.PutVerification(t.Context(), retake.Verification{
+		ID: "vf_2", Workspace: workspaceID, Checkpoint: cp.ID, Number: cp.Number, Content: cp.Content, Name: "lint", Verdict: retake.Passed, Started: startTime.Add(2 * time.Minute),
 	}))
-	c := d.courier()
-	d.once(c)
-	d.forget(1)
-	d.once(c)
+	c := d.newDispatcher()
+	d.runDue(c)
+	d.forgetCheckpoints(1)
+	d.runDue(c)
 	events := d.events()
 	want := []retake.EventType{
 		retake.EventCreated, retake.EventCreated, retake.EventRestored, retake.EventCreated, retake.EventForked,
 		retake.EventCreated, retake.EventEffect, retake.EventVerified, retake.EventVerified, retake.EventExpired,
 	}
-	if diff := cmp.Diff(want, types(events)); diff != "" {
+	if diff := cmp.Diff(want, eventTypes(events)); diff != "" {
 		t.Fatalf("events (-want +got):\n%s", diff)
 	}
-	created, effect, failed, passed, expired := d.data(events[5]), d.data(events[6]), d.data(events[7]), d.data(events[8]), d.data(events[9])
-	if created.Number != 4 || created.Intent != "work 4" || created.Bytes != 1004 || created.Coverage != retake.Complete || created.Namespace != acme || created.Workspace != space {
+	created, effect, failed, passed, expired := d.decodeData(events[5]), d.decodeData(events[6]), d.decodeData(events[7]), d.decodeData(events[8]), d.decodeData(events[9])
+	if created.Number != 4 || created.Intent != "work 4" || created.Bytes != 1004 || created.Coverage != retake.Complete || created.Namespace != acme || created.Workspace != workspaceID {
 		t.Errorf("%+v", created)
 	}
 	if effect.Count != 3 || failed.Answer != "failed" || failed.Name != "test" || passed.Answer != "passed" || passed.Name != "lint" {
@@ -67,52 +67,52 @@ func TestWhatNoticesTell(t *testing.T) {
 	if expired.Number != 1 || expired.Checkpoint != checkpointID(1) {
 		t.Errorf("%+v", expired)
 	}
-	if left, err := d.cat.Pending(t.Context(), 0); err != nil || len(left) != 0 {
+	if left, err := d.catalog.Pending(t.Context(), 0); err != nil || len(left) != 0 {
 		t.Errorf("%d notices are left: %v", len(left), err)
 	}
-	d.madeAgain(c, cp)
+	d.rebuildCatalog(c, cp)
 	if n := len(d.events()); n != len(want) {
 		t.Errorf("a catalog that was made again told %d events more", n-len(want))
 	}
 }
 
-// madeAgain tells the catalog again what it knew.
-func (d *desk) madeAgain(c *webhooks.Courier, last retake.Checkpoint) {
+// rebuildCatalog tells the catalog again what it knew.
+func (d *fixture) rebuildCatalog(c *webhooks.Dispatcher, last retake.Checkpoint) {
 	d.Helper()
 	var all []retake.Checkpoint
-	for n := int64(2); n <= d.number; n++ {
-		cp, err := d.cat.Checkpoint(d.Context(), checkpointID(n))
+	for n := int64(2); n <= d.lastNumber; n++ {
+		cp, err := d.catalog.Checkpoint(d.Context(), checkpointID(n))
 		d.must(err)
 		all = append(all, cp)
 	}
-	d.must(d.cat.Reset(d.Context()))
+	d.must(d.catalog.Reset(d.Context()))
 	for _, cp := range all {
-		d.must(d.cat.Append(d.Context(), cp))
+		d.must(d.catalog.Append(d.Context(), cp))
 	}
-	d.must(d.cat.PutVerification(d.Context(), retake.Verification{
-		ID: "vf_1", Workspace: space, Checkpoint: last.ID, Number: last.Number, Content: last.Content, Name: "test", Verdict: retake.Failed, Started: began.Add(time.Minute),
+	d.must(d.catalog.PutVerification(d.Context(), retake.Verification{
+		ID: "vf_1", Workspace: workspaceID, Checkpoint: last.ID, Number: last.Number, Content: last.Content, Name: "test", Verdict: retake.Failed, Started: startTime.Add(time.Minute),
 	}))
-	if left, err := d.cat.Pending(d.Context(), 0); err != nil || len(left) != len(all)+1 {
+	if left, err := d.catalog.Pending(d.Context(), 0); err != nil || len(left) != len(all)+1 {
 		d.Fatalf("%d notices: %v", len(left), err)
 	}
-	d.once(c)
+	d.runDue(c)
 }
 
 // What was forgotten before anybody could tell of it is told as far as it is known.
 func TestForgottenMeanwhile(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	cp := d.save(nil)
-	d.must(d.cat.PutVerification(t.Context(), retake.Verification{ID: "vf_1", Workspace: space, Checkpoint: cp.ID, Content: cp.Content, Verdict: retake.Passed, Started: began}))
-	d.save(nil)
-	d.forget(1)
-	d.once(d.courier())
+	d := newFixture(t)
+	cp := d.saveCheckpoint(nil)
+	d.must(d.catalog.PutVerification(t.Context(), retake.Verification{ID: "vf_1", Workspace: workspaceID, Checkpoint: cp.ID, Content: cp.Content, Verdict: retake.Passed, Started: startTime}))
+	d.saveCheckpoint(nil)
+	d.forgetCheckpoints(1)
+	d.runDue(d.newDispatcher())
 	events := d.events()
-	if diff := cmp.Diff([]retake.EventType{retake.EventCreated, retake.EventCreated, retake.EventExpired}, types(events)); diff != "" {
+	if diff := cmp.Diff([]retake.EventType{retake.EventCreated, retake.EventCreated, retake.EventExpired}, eventTypes(events)); diff != "" {
 		t.Fatalf("events (-want +got):\n%s", diff)
 	}
-	gone := d.data(events[0])
-	if gone.Checkpoint != checkpointID(1) || gone.Number != 1 || gone.Workspace != space || gone.Why == "" || !events[0].Time.Equal(began) {
+	gone := d.decodeData(events[0])
+	if gone.Checkpoint != checkpointID(1) || gone.Number != 1 || gone.Workspace != workspaceID || gone.Why == "" || !events[0].Time.Equal(startTime) {
 		t.Errorf("%+v", gone)
 	}
 }
@@ -120,18 +120,18 @@ func TestForgottenMeanwhile(t *testing.T) {
 // More notices than one step takes are told in their order.
 func TestManyNotices(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	const n = 250
 	for range n {
-		d.save(nil)
+		d.saveCheckpoint(nil)
 	}
-	d.must(d.courier().Drain(t.Context(), acme))
+	d.must(d.newDispatcher().DrainOutbox(t.Context(), acme))
 	events := d.events()
 	if len(events) != n {
 		t.Fatalf("%d events", len(events))
 	}
 	for i, e := range events {
-		if v := d.data(e); v.Number != int64(i+1) || e.Seq != int64(i+1) {
+		if v := d.decodeData(e); v.Number != int64(i+1) || e.Seq != int64(i+1) {
 			t.Fatalf("event %d, number %d, in place %d", e.Seq, v.Number, i+1)
 		}
 	}
@@ -140,15 +140,15 @@ func TestManyNotices(t *testing.T) {
 // Words that people wrote are cut between characters, and broken ones are made whole.
 func TestLongWords(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	in := newInbox(t, nil)
-	d.hook("wh_1", in.url, retake.SchemeShared)
-	d.save(func(cp *retake.Checkpoint) { cp.Intent = "x" + strings.Repeat("ä", 60_000) })
-	d.save(func(cp *retake.Checkpoint) { cp.Intent = "bad \xff byte" })
-	d.save(func(cp *retake.Checkpoint) { cp.Intent = strings.Repeat("\x80", 5000) })
-	d.once(d.courier())
+	d := newFixture(t)
+	in := newReceiver(t, nil)
+	d.addWebhook("wh_1", in.url, retake.SchemeShared)
+	d.saveCheckpoint(func(cp *retake.Checkpoint) { cp.Intent = "x" + strings.Repeat("ä", 60_000) })
+	d.saveCheckpoint(func(cp *retake.Checkpoint) { cp.Intent = "bad \xff byte" })
+	d.saveCheckpoint(func(cp *retake.Checkpoint) { cp.Intent = strings.Repeat("\x80", 5000) })
+	d.runDue(d.newDispatcher())
 	for _, e := range d.events() {
-		if v := d.data(e); !utf8.ValidString(v.Intent) || len(v.Intent) > 1100 || strings.Contains(strings.TrimSuffix(v.Intent, "…"), "\uFFFD") && v.Number == 1 {
+		if v := d.decodeData(e); !utf8.ValidString(v.Intent) || len(v.Intent) > 1100 || strings.Contains(strings.TrimSuffix(v.Intent, "…"), "\uFFFD") && v.Number == 1 {
 			t.Errorf("%d bytes: %.40q", len(v.Intent), v.Intent)
 		}
 	}
@@ -165,15 +165,15 @@ func TestLongWords(t *testing.T) {
 // One namespace that cannot be opened, or brings a panic, is the trouble of no other.
 func TestTroubleStaysInItsNamespace(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	d.save(nil)
+	d := newFixture(t)
+	d.saveCheckpoint(nil)
 	for _, ns := range []retake.NamespaceID{"panics", "fails", "elsewhere"} {
-		d.must(d.ledger.Put(t.Context(), serverdb.Due{Queue: serverdb.QueueOutbox, Namespace: ns, At: began.Add(-time.Hour)}))
+		d.must(d.ledger.Put(t.Context(), serverdb.Due{Queue: serverdb.QueueOutbox, Namespace: ns, At: startTime.Add(-time.Hour)}))
 	}
 	errAway, tries := errors.New("away"), map[retake.NamespaceID]int{}
 	o := d.options()
-	fine := o.Outbox
-	o.Outbox = func(ctx context.Context, ns retake.NamespaceID) (webhooks.Rows, func(), error) {
+	fine := o.OpenOutbox
+	o.OpenOutbox = func(ctx context.Context, ns retake.NamespaceID) (webhooks.CatalogReader, func(), error) {
 		if tries[ns]++; ns == "panics" {
 			panic("as planned")
 		}
@@ -185,28 +185,28 @@ func TestTroubleStaysInItsNamespace(t *testing.T) {
 	c := webhooks.New(o)
 	for range 5 {
 		for _, ns := range []retake.NamespaceID{acme, "panics", "fails"} {
-			err := contained(func() error { return c.Drain(t.Context(), ns) })
+			err := recoverPanic(func() error { return c.DrainOutbox(t.Context(), ns) })
 			if (err == nil) != (ns == acme) {
 				t.Errorf("%s: %v", ns, err)
 			}
 		}
 	}
 	clear(tries)
-	d.once(webhooks.New(one(o)))
+	d.runDue(webhooks.New(oneAtATime(o)))
 	if len(d.events()) != 1 || tries["panics"] != 1 || tries["fails"] != 1 {
 		t.Errorf("%d events, %v", len(d.events()), tries)
 	}
-	d.held.Move(2 * time.Minute)
-	d.once(webhooks.New(one(o)))
+	d.heldClock.Advance(2 * time.Minute)
+	d.runDue(webhooks.New(oneAtATime(o)))
 	if tries["panics"] != 2 || tries["fails"] != 2 {
 		t.Errorf("they are not tried again: %v", tries)
 	}
 }
 
-// one lets a courier do one thing at a time.
-func one(o webhooks.Options) webhooks.Options {
-	inner, turn := o.Outbox, make(chan struct{}, 1)
-	o.Outbox = func(ctx context.Context, ns retake.NamespaceID) (webhooks.Rows, func(), error) {
+// oneAtATime lets a courier do one thing at a time.
+func oneAtATime(o webhooks.Options) webhooks.Options {
+	inner, turn := o.OpenOutbox, make(chan struct{}, 1)
+	o.OpenOutbox = func(ctx context.Context, ns retake.NamespaceID) (webhooks.CatalogReader, func(), error) {
 		turn <- struct{}{}
 		defer func() { <-turn }()
 		return inner(ctx, ns)
@@ -214,7 +214,7 @@ func one(o webhooks.Options) webhooks.Options {
 	return o
 }
 
-func contained(f func() error) (err error) {
+func recoverPanic(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = errors.New("panic")
@@ -226,23 +226,23 @@ func contained(f func() error) (err error) {
 // What another server has is looked for again soon, and is no trouble.
 func TestElsewhere(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	d.save(nil)
+	d := newFixture(t)
+	d.saveCheckpoint(nil)
 	errElsewhere, away := errors.New("another server has it"), true
 	o := d.options()
-	fine := o.Outbox
-	o.Elsewhere = func(err error) bool { return errors.Is(err, errElsewhere) }
-	o.Outbox = func(ctx context.Context, ns retake.NamespaceID) (webhooks.Rows, func(), error) {
+	fine := o.OpenOutbox
+	o.IsElsewhere = func(err error) bool { return errors.Is(err, errElsewhere) }
+	o.OpenOutbox = func(ctx context.Context, ns retake.NamespaceID) (webhooks.CatalogReader, func(), error) {
 		if away {
 			return nil, nil, errElsewhere
 		}
 		return fine(ctx, ns)
 	}
 	c := webhooks.New(o)
-	d.once(c)
+	d.runDue(c)
 	away = false
-	d.held.Move(3 * time.Second)
-	d.once(c)
+	d.heldClock.Advance(3 * time.Second)
+	d.runDue(c)
 	if len(d.events()) != 1 {
 		t.Error("it was not looked for again")
 	}
@@ -251,7 +251,7 @@ func TestElsewhere(t *testing.T) {
 // Bytes that are no text do not keep an event from being made.
 func TestComposeOfNoText(t *testing.T) {
 	t.Parallel()
-	e, err := webhooks.Compose(retake.EventMissed, began, retake.EventData{Namespace: acme, Why: strings.Repeat("\x80", 5000)}, "key")
+	e, err := webhooks.NewEvent(retake.EventMissed, startTime, retake.EventData{Namespace: acme, Why: strings.Repeat("\x80", 5000)}, "key")
 	if err != nil || !json.Valid(e.Data) || len(e.Data) > 5000 {
 		t.Errorf("%d bytes: %v", len(e.Data), err)
 	}

@@ -19,12 +19,12 @@ const (
 	messagePrefix = "msg_"
 )
 
-const maxWords = 1000 // bytes of a text that people wrote; a message stays small
+const maxTextBytes = 1000 // bytes of a text that people wrote; a message stays small
 
-// Compose makes an event. Its id is made of the namespace, the type and the key, which
+// NewEvent makes an event. Its id is made of the namespace, the type and the key, which
 // says what happened so that to say it twice is to say it once.
-func Compose(t retake.EventType, at time.Time, data retake.EventData, key ...string) (retake.Event, error) {
-	data.Intent, data.Name, data.Why = cut(data.Intent), cut(data.Name), cut(data.Why)
+func NewEvent(t retake.EventType, at time.Time, data retake.EventData, key ...string) (retake.Event, error) {
+	data.Intent, data.Name, data.Why = truncateText(data.Intent), truncateText(data.Name), truncateText(data.Why)
 	raw, err := json.Marshal(data)
 	if err != nil {
 		return retake.Event{}, fmt.Errorf("encode event: %w", err)
@@ -34,11 +34,11 @@ func Compose(t retake.EventType, at time.Time, data retake.EventData, key ...str
 
 // EventID makes the id of an event of what tells it from every other.
 func EventID(ns retake.NamespaceID, t retake.EventType, key ...string) string {
-	return eventPrefix + digest(append([]string{string(ns), string(t)}, key...)...)
+	return eventPrefix + hashParts(append([]string{string(ns), string(t)}, key...)...)
 }
 
-// digest tells lists of texts apart, also those that read the same when joined.
-func digest(parts ...string) string {
+// hashParts tells lists of texts apart, also those that read the same when joined.
+func hashParts(parts ...string) string {
 	h := sha256.New()
 	for _, p := range parts {
 		_, _ = h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(p)))) // a hash takes everything
@@ -47,13 +47,13 @@ func digest(parts ...string) string {
 	return strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(h.Sum(nil)[:20]))
 }
 
-// cut shortens a text between two characters.
-func cut(s string) string {
+// truncateText shortens a text between two characters.
+func truncateText(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
-	if len(s) <= maxWords {
+	if len(s) <= maxTextBytes {
 		return s
 	}
-	end := maxWords
+	end := maxTextBytes
 	for !utf8.RuneStart(s[end]) {
 		end--
 	}

@@ -19,22 +19,22 @@ import (
 
 var errKilled = errors.New("the process is no more")
 
-// life is one process. It ends at one call: before that is done, after it was done and
+// process is one process. It ends at one call: before that is done, after it was done and
 // before anybody could hear of it, or in a panic. From then on nothing works.
-type life struct {
-	mu    sync.Mutex
-	left  int // guarded by mu
-	after bool
-	panic bool
+type process struct {
+	mu            sync.Mutex
+	callsLeft     int // guarded by mu
+	failAfterCall bool
+	panics        bool
 }
 
-func (l *life) call(f func() error) error {
+func (l *process) call(f func() error) error {
 	l.mu.Lock()
-	l.left--
-	left := l.left
+	l.callsLeft--
+	left := l.callsLeft
 	l.mu.Unlock()
 	switch {
-	case left > 0 || left == 0 && l.after:
+	case left > 0 || left == 0 && l.failAfterCall:
 		err := f()
 		if left > 0 {
 			return err
@@ -42,41 +42,41 @@ func (l *life) call(f func() error) error {
 	case left < 0:
 		return errKilled
 	}
-	if l.panic {
+	if l.panics {
 		panic("killed here")
 	}
 	return errKilled
 }
 
-func (l *life) over() bool {
+func (l *process) hasEnded() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.left <= 0
+	return l.callsLeft <= 0
 }
 
 // The parts of a courier that die with its process.
 type (
-	mortalLedger struct {
+	killableLedger struct {
 		serverdb.Ledger
-		*life
+		*process
 		forgetful bool // the control: a claim is no claim, the item is gone at once
 	}
-	mortalBook struct {
+	killableBook struct {
 		serverdb.Book
-		*life
+		*process
 	}
-	mortalRows struct {
-		webhooks.Rows
-		*life
+	killableCatalog struct {
+		webhooks.CatalogReader
+		*process
 		forgetful bool // the control: notices are taken when they are read
 	}
-	mortalSender struct {
+	killableSender struct {
 		webhooks.Sender
-		*life
+		*process
 	}
 )
 
-func (m mortalLedger) Claim(ctx context.Context, queue string, now time.Time, lease time.Duration, limit int) (items []serverdb.Due, err error) {
+func (m killableLedger) Claim(ctx context.Context, queue string, now time.Time, lease time.Duration, limit int) (items []serverdb.Due, err error) {
 	err = m.call(func() (err error) {
 		items, err = m.Ledger.Claim(ctx, queue, now, lease, limit)
 		return err
@@ -92,27 +92,27 @@ func (m mortalLedger) Claim(ctx context.Context, queue string, now time.Time, le
 	return items, err
 }
 
-func (m mortalLedger) Finish(ctx context.Context, d serverdb.Due) error {
+func (m killableLedger) Finish(ctx context.Context, d serverdb.Due) error {
 	return m.call(func() error { return m.Ledger.Finish(ctx, d) })
 }
 
-func (m mortalLedger) Postpone(ctx context.Context, d serverdb.Due, at time.Time) error {
+func (m killableLedger) Postpone(ctx context.Context, d serverdb.Due, at time.Time) error {
 	return m.call(func() error { return m.Ledger.Postpone(ctx, d, at) })
 }
 
-func (m mortalLedger) Book(ns retake.NamespaceID) serverdb.Book {
-	return mortalBook{m.Ledger.Book(ns), m.life}
+func (m killableLedger) Book(ns retake.NamespaceID) serverdb.Book {
+	return killableBook{m.Ledger.Book(ns), m.process}
 }
 
-func (m mortalBook) Publish(ctx context.Context, events []retake.Event, message func(retake.Event, serverdb.Hook, retake.EventType) (string, []byte)) error {
+func (m killableBook) Publish(ctx context.Context, events []retake.Event, message func(retake.Event, serverdb.Hook, retake.EventType) (string, []byte)) error {
 	return m.call(func() error { return m.Book.Publish(ctx, events, message) })
 }
 
-func (m mortalBook) PutDelivery(ctx context.Context, d retake.Delivery) error {
+func (m killableBook) PutDelivery(ctx context.Context, d retake.Delivery) error {
 	return m.call(func() error { return m.Book.PutDelivery(ctx, d) })
 }
 
-func (m mortalBook) Hook(ctx context.Context, id retake.WebhookID) (h serverdb.Hook, err error) {
+func (m killableBook) Hook(ctx context.Context, id retake.WebhookID) (h serverdb.Hook, err error) {
 	err = m.call(func() (err error) {
 		h, err = m.Book.Hook(ctx, id)
 		return err
@@ -120,9 +120,9 @@ func (m mortalBook) Hook(ctx context.Context, id retake.WebhookID) (h serverdb.H
 	return h, err
 }
 
-func (m mortalRows) Pending(ctx context.Context, limit int) (all []catalog.Notice, err error) {
+func (m killableCatalog) Pending(ctx context.Context, limit int) (all []catalog.Notice, err error) {
 	err = m.call(func() (err error) {
-		all, err = m.Rows.Pending(ctx, limit)
+		all, err = m.CatalogReader.Pending(ctx, limit)
 		return err
 	})
 	if err != nil || !m.forgetful {
@@ -135,11 +135,11 @@ func (m mortalRows) Pending(ctx context.Context, limit int) (all []catalog.Notic
 	return all, m.Take(ctx, ids)
 }
 
-func (m mortalRows) Take(ctx context.Context, ids []int64) error {
-	return m.call(func() error { return m.Rows.Take(ctx, ids) })
+func (m killableCatalog) Take(ctx context.Context, ids []int64) error {
+	return m.call(func() error { return m.CatalogReader.Take(ctx, ids) })
 }
 
-func (m mortalSender) Post(ctx context.Context, url string, header map[string]string, body []byte) (out webhook.Outcome) {
+func (m killableSender) Post(ctx context.Context, url string, header map[string]string, body []byte) (out webhook.Outcome) {
 	err := m.call(func() error {
 		out = m.Sender.Post(ctx, url, header, body)
 		return nil
@@ -150,56 +150,56 @@ func (m mortalSender) Post(ctx context.Context, url string, header map[string]st
 	return out
 }
 
-// ordeal kills couriers until all is told, and answers what became of the checkpoints.
-type ordeal struct {
-	saved, told, arrived, twice, kills int
-	disordered, other                  int // events out of order, messages with another body
+// killResult kills couriers until all is told, and answers what became of the checkpoints.
+type killResult struct {
+	saved, published, arrived, duplicates, kills int
+	outOfOrder, changedBodies                    int // events out of order, messages with another body
 }
 
-func kill(t *testing.T, seed uint64, noOutbox, noLeases bool) ordeal {
+func runWithKills(t *testing.T, seed uint64, noOutbox, noLeases bool) killResult {
 	t.Helper()
-	d := newDesk(t)
+	d := newFixture(t)
 	rnd := rand.New(rand.NewPCG(seed, 1))
-	in := newInbox(t, func(n int, w http.ResponseWriter) {
+	in := newReceiver(t, func(n int, w http.ResponseWriter) {
 		if n%7 == 0 {
 			w.WriteHeader(http.StatusServiceUnavailable)
 		}
 	})
-	d.hook("wh_1", in.url, retake.SchemeShared)
-	var o ordeal
+	d.addWebhook("wh_1", in.url, retake.SchemeShared)
+	var o killResult
 	for o.saved < 80 {
 		for range 1 + rnd.IntN(3) {
-			d.save(nil)
+			d.saveCheckpoint(nil)
 			o.saved++
 		}
 		long := []int{6, 30}[rnd.IntN(2)] // many die while they read notices
-		l := &life{left: 1 + rnd.IntN(long), after: rnd.IntN(2) == 0, panic: rnd.IntN(3) == 0}
-		d.live(l, noOutbox, noLeases)
-		if l.over() {
+		l := &process{callsLeft: 1 + rnd.IntN(long), failAfterCall: rnd.IntN(2) == 0, panics: rnd.IntN(3) == 0}
+		d.runProcess(l, noOutbox, noLeases)
+		if l.hasEnded() {
 			o.kills++
 		}
 		if rnd.IntN(2) == 0 {
-			d.held.Move(time.Duration(rnd.IntN(90)) * time.Second)
+			d.heldClock.Advance(time.Duration(rnd.IntN(90)) * time.Second)
 		}
 	}
-	d.finish(&life{left: 1 << 30}, noOutbox, noLeases)
-	o.judge(d, in)
+	d.runUntilDone(&process{callsLeft: 1 << 30}, noOutbox, noLeases)
+	o.countDeliveries(d, in)
 	return o
 }
 
-// live lets one process work until it ends or has nothing to do.
-func (d *desk) live(l *life, noOutbox, noLeases bool) {
+// runProcess lets one process work until it ends or has nothing to do.
+func (d *fixture) runProcess(l *process, noOutbox, noLeases bool) {
 	d.Helper()
 	opts := d.options()
-	opts.Ledger = mortalLedger{d.ledger, l, noLeases}
-	opts.Sender = mortalSender{opts.Sender, l}
-	opts.Outbox = func(context.Context, retake.NamespaceID) (webhooks.Rows, func(), error) {
-		return mortalRows{d.cat, l, noOutbox}, func() {}, nil
+	opts.Ledger = killableLedger{d.ledger, l, noLeases}
+	opts.Sender = killableSender{opts.Sender, l}
+	opts.OpenOutbox = func(context.Context, retake.NamespaceID) (webhooks.CatalogReader, func(), error) {
+		return killableCatalog{d.catalog, l, noOutbox}, func() {}, nil
 	}
 	c := webhooks.New(opts)
-	for !l.over() {
-		n, err := c.Once(d.Context())
-		if err != nil && !l.over() {
+	for !l.hasEnded() {
+		n, err := c.RunOnce(d.Context())
+		if err != nil && !l.hasEnded() {
 			d.Fatal(err)
 		}
 		if n == 0 {
@@ -208,11 +208,11 @@ func (d *desk) live(l *life, noOutbox, noLeases bool) {
 	}
 }
 
-// finish lets time pass until nothing is due any more.
-func (d *desk) finish(l *life, noOutbox, noLeases bool) {
+// runUntilDone lets time pass until nothing is due any more.
+func (d *fixture) runUntilDone(l *process, noOutbox, noLeases bool) {
 	d.Helper()
 	for range 5000 {
-		d.live(l, noOutbox, noLeases)
+		d.runProcess(l, noOutbox, noLeases)
 		var left int64
 		for _, q := range []string{serverdb.QueueOutbox, serverdb.QueueDelivery} {
 			n, _, err := d.ledger.Depth(d.Context(), q)
@@ -222,19 +222,19 @@ func (d *desk) finish(l *life, noOutbox, noLeases bool) {
 		if left == 0 {
 			return
 		}
-		d.held.Move(30 * time.Second)
+		d.heldClock.Advance(30 * time.Second)
 	}
 	d.Fatal("it never ends")
 }
 
-func (o *ordeal) judge(d *desk, in *inbox) {
+func (o *killResult) countDeliveries(d *fixture, in *receiver) {
 	d.Helper()
 	last := int64(0)
 	for _, e := range d.events() {
-		o.told++
-		n := d.data(e).Number
+		o.published++
+		n := d.decodeData(e).Number
 		if n <= last {
-			o.disordered++
+			o.outOfOrder++
 		}
 		last = n
 	}
@@ -242,7 +242,7 @@ func (o *ordeal) judge(d *desk, in *inbox) {
 	good := map[string]int{}
 	for _, m := range in.messages() {
 		if was, ok := bodies[m.id]; ok && !bytes.Equal(was, m.body) {
-			o.other++
+			o.changedBodies++
 		}
 		bodies[m.id] = m.body
 		good[m.id]++
@@ -254,7 +254,7 @@ func (o *ordeal) judge(d *desk, in *inbox) {
 			o.arrived++
 		}
 		if good[v.ID] > 1 {
-			o.twice++
+			o.duplicates++
 		}
 	}
 }
@@ -269,22 +269,22 @@ func TestKilledAnywhere(t *testing.T) {
 	}{{name: "whole"}, {name: "control: no outbox", noOutbox: true}, {name: "control: no leases", noLeases: true}} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			var sum ordeal
+			var sum killResult
 			for seed := range uint64(3) {
-				o := kill(t, seed, c.noOutbox, c.noLeases)
-				sum.saved, sum.told, sum.arrived = sum.saved+o.saved, sum.told+o.told, sum.arrived+o.arrived
-				sum.twice, sum.kills = sum.twice+o.twice, sum.kills+o.kills
-				sum.disordered, sum.other = sum.disordered+o.disordered, sum.other+o.other
+				o := runWithKills(t, seed, c.noOutbox, c.noLeases)
+				sum.saved, sum.published, sum.arrived = sum.saved+o.saved, sum.published+o.published, sum.arrived+o.arrived
+				sum.duplicates, sum.kills = sum.duplicates+o.duplicates, sum.kills+o.kills
+				sum.outOfOrder, sum.changedBodies = sum.outOfOrder+o.outOfOrder, sum.changedBodies+o.changedBodies
 			}
-			t.Logf("%d saved, %d told, %d arrived (%d more than once), %d kills", sum.saved, sum.told, sum.arrived, sum.twice, sum.kills)
+			t.Logf("%d saved, %d told, %d arrived (%d more than once), %d kills", sum.saved, sum.published, sum.arrived, sum.duplicates, sum.kills)
 			lost := sum.saved - sum.arrived
 			if control := c.noOutbox || c.noLeases; control != (lost > 0) {
 				t.Errorf("%d lost", lost)
 			}
-			if sum.told > sum.saved || sum.other > 0 || sum.disordered > 0 {
-				t.Errorf("%d events for %d checkpoints, %d out of order, %d bodies changed", sum.told, sum.saved, sum.disordered, sum.other)
+			if sum.published > sum.saved || sum.changedBodies > 0 || sum.outOfOrder > 0 {
+				t.Errorf("%d events for %d checkpoints, %d out of order, %d bodies changed", sum.published, sum.saved, sum.outOfOrder, sum.changedBodies)
 			}
-			if !c.noLeases && sum.twice == 0 {
+			if !c.noLeases && sum.duplicates == 0 {
 				t.Error("nobody died between a message and its record: the ordeal is too mild")
 			}
 		})

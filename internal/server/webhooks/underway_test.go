@@ -15,29 +15,29 @@ import (
 // Who is told to end gives back what is under way at once, and counts no try.
 func TestEndGivesBack(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	arrived, leave := make(chan struct{}), make(chan struct{})
-	in := newInbox(t, func(n int, w http.ResponseWriter) {
+	in := newReceiver(t, func(n int, w http.ResponseWriter) {
 		if n == 1 {
 			close(arrived)
 			<-leave
 		}
 	})
-	d.hook("wh_1", in.url, retake.SchemeShared)
-	d.save(nil)
-	d.must(d.courier().Drain(t.Context(), acme))
+	d.addWebhook("wh_1", in.url, retake.SchemeShared)
+	d.saveCheckpoint(nil)
+	d.must(d.newDispatcher().DrainOutbox(t.Context(), acme))
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
-	go func() { ended <- d.courier().Run(ctx) }()
+	go func() { ended <- d.newDispatcher().Run(ctx) }()
 	<-arrived
 	cancel()
 	<-ended
 	close(leave)
-	if v := d.only(); len(v.Tries) != 0 || v.State != retake.DeliveryWaiting {
+	if v := d.onlyDelivery(); len(v.Tries) != 0 || v.State != retake.DeliveryWaiting {
 		t.Errorf("%+v", v)
 	}
-	d.once(d.courier()) // the clock stands still: the claim did not run out
-	if v := d.only(); len(in.messages()) != 2 || v.State != retake.DeliveryDelivered {
+	d.runDue(d.newDispatcher()) // the clock stands still: the claim did not run out
+	if v := d.onlyDelivery(); len(in.messages()) != 2 || v.State != retake.DeliveryDelivered {
 		t.Errorf("%d arrived, %+v", len(in.messages()), v)
 	}
 }
@@ -46,24 +46,24 @@ func TestEndGivesBack(t *testing.T) {
 func TestSlowEndpoint(t *testing.T) {
 	t.Parallel()
 	const n = 40
-	d := newDeskAt(t, clock.Wall)
+	d := newFixtureWithClock(t, clock.Wall)
 	leave := make(chan struct{})
-	slow := newInbox(t, func(int, http.ResponseWriter) { <-leave })
+	slow := newReceiver(t, func(int, http.ResponseWriter) { <-leave })
 	all := make(chan struct{})
-	fast := newInbox(t, func(got int, w http.ResponseWriter) {
+	fast := newReceiver(t, func(got int, w http.ResponseWriter) {
 		if got == n {
 			close(all)
 		}
 	})
-	d.hook("wh_slow", slow.url, retake.SchemeShared)
-	d.hook("wh_fast", fast.url, retake.SchemeShared)
+	d.addWebhook("wh_slow", slow.url, retake.SchemeShared)
+	d.addWebhook("wh_fast", fast.url, retake.SchemeShared)
 	for range n {
-		d.save(nil)
+		d.saveCheckpoint(nil)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	o := d.options()
-	o.Workers = 8
+	o.Concurrency = 8
 	c := webhooks.New(o)
 	ended := make(chan error)
 	go func() { ended <- c.Run(ctx) }()
@@ -83,19 +83,19 @@ func TestSlowEndpoint(t *testing.T) {
 // A killed process that had written down the next try does not make it come earlier.
 func TestNextIsKept(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	in := newInbox(t, status(http.StatusBadRequest))
-	d.hook("wh_1", in.url, retake.SchemeShared)
-	d.save(nil)
-	c := d.courier()
-	d.once(c)
-	d.must(d.ledger.Put(t.Context(), serverdb.Due{Queue: serverdb.QueueDelivery, Namespace: acme, ID: d.only().ID, At: d.clock.Now()}))
-	d.once(c)
+	d := newFixture(t)
+	in := newReceiver(t, respondWith(http.StatusBadRequest))
+	d.addWebhook("wh_1", in.url, retake.SchemeShared)
+	d.saveCheckpoint(nil)
+	c := d.newDispatcher()
+	d.runDue(c)
+	d.must(d.ledger.Put(t.Context(), serverdb.Due{Queue: serverdb.QueueDelivery, Namespace: acme, ID: d.onlyDelivery().ID, At: d.clock.Now()}))
+	d.runDue(c)
 	if n := len(in.messages()); n != 1 {
 		t.Fatalf("%d tries", n)
 	}
-	d.held.Move(6 * time.Second)
-	d.once(c)
+	d.heldClock.Advance(6 * time.Second)
+	d.runDue(c)
 	if n := len(in.messages()); n != 2 {
 		t.Errorf("%d tries after the pause", n)
 	}

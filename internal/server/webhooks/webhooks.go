@@ -28,8 +28,8 @@ import (
 	"github.com/retake-dev/retake/internal/storage/serverdb"
 )
 
-// Rows are what a courier reads of a namespace's catalog.
-type Rows interface {
+// CatalogReader are what a courier reads of a namespace's catalog.
+type CatalogReader interface {
 	catalog.Outbox
 	Checkpoint(ctx context.Context, id retake.CheckpointID) (retake.Checkpoint, error)
 	Tombstones(ctx context.Context, ws retake.WorkspaceID) ([]retake.Tombstone, error)
@@ -44,106 +44,106 @@ type Sender interface {
 // Options are what a courier is made of.
 type Options struct {
 	Ledger serverdb.Ledger
-	Seal   secretbox.Keeper
+	Sealer secretbox.Keeper
 	Sender Sender
 	Clock  clock.Clock
 	// Address is where a checkpoint can be asked for; nil: nothing is told.
-	Address func(retake.NamespaceID, retake.WorkspaceID, retake.CheckpointID) string
+	CheckpointURL func(retake.NamespaceID, retake.WorkspaceID, retake.CheckpointID) string
 	// Outbox opens the catalog of a namespace until release.
-	Outbox  func(ctx context.Context, ns retake.NamespaceID) (rows Rows, release func(), err error)
-	Log     *slog.Logger
-	Rand    func() float64 // from 0 up to 1, for jitter; nil: any
-	Workers int            // messages under way at once; 0: 32
+	OpenOutbox  func(ctx context.Context, ns retake.NamespaceID) (rows CatalogReader, release func(), err error)
+	Log         *slog.Logger
+	Rand        func() float64 // from 0 up to 1, for jitter; nil: any
+	Concurrency int            // messages under way at once; 0: 32
 	// Elsewhere says of an error of Outbox that another server has the namespace.
-	Elsewhere func(error) bool
+	IsElsewhere func(error) bool
 }
 
 const (
-	lease       = time.Minute // longer than a sender waits
-	drainLimit  = 45 * time.Second
-	sendLimit   = 45 * time.Second
-	drainHands  = 8
-	sendHands   = 32
-	perEndpoint = 4
+	claimLease       = time.Minute // longer than a sender waits
+	drainTimeout     = 45 * time.Second
+	sendTimeout      = 45 * time.Second
+	drainConcurrency = 8
+	sendConcurrency  = 32
+	perEndpoint      = 4
 )
 
-// Courier carries what happened to who wants to know.
-type Courier struct {
-	o      Options
-	outbox *jobs.Round
-	send   *jobs.Round
+// Dispatcher carries what happened to who wants to know.
+type Dispatcher struct {
+	opts           Options
+	outboxWorker   *jobs.Worker
+	deliveryWorker *jobs.Worker
 }
 
 // New makes a courier. It does nothing until Run.
-func New(o Options) *Courier {
+func New(o Options) *Dispatcher {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Rand == nil {
 		o.Rand = rand.Float64
 	}
-	if o.Workers <= 0 {
-		o.Workers = sendHands
+	if o.Concurrency <= 0 {
+		o.Concurrency = sendConcurrency
 	}
-	c := &Courier{o: o}
-	c.outbox = jobs.New(jobs.Options{
+	c := &Dispatcher{opts: o}
+	c.outboxWorker = jobs.New(jobs.Options{
 		Queue: serverdb.QueueOutbox, Ledger: o.Ledger, Clock: o.Clock, Log: o.Log, Rand: o.Rand,
-		Lease: lease, Limit: drainLimit, Hands: drainHands, Each: 1, Do: c.drainDue, Elsewhere: o.Elsewhere,
+		Lease: claimLease, Timeout: drainTimeout, Concurrency: drainConcurrency, LaneConcurrency: 1, Handle: c.drainDue, IsElsewhere: o.IsElsewhere,
 	})
-	c.send = jobs.New(jobs.Options{
+	c.deliveryWorker = jobs.New(jobs.Options{
 		Queue: serverdb.QueueDelivery, Ledger: o.Ledger, Clock: o.Clock, Log: o.Log, Rand: o.Rand,
-		Lease: lease, Limit: sendLimit, Hands: o.Workers, Each: min(perEndpoint, o.Workers), Lane: c.endpoint, Do: c.Deliver,
+		Lease: claimLease, Timeout: sendTimeout, Concurrency: o.Concurrency, LaneConcurrency: min(perEndpoint, o.Concurrency), LaneOf: c.endpointLane, Handle: c.Deliver,
 	})
 	return c
 }
 
 // Run carries until ctx ends.
-func (c *Courier) Run(ctx context.Context) error {
+func (c *Dispatcher) Run(ctx context.Context) error {
 	var both sync.WaitGroup
-	both.Go(func() { c.outbox.Run(ctx) })
-	both.Go(func() { c.send.Run(ctx) })
+	both.Go(func() { c.outboxWorker.Run(ctx) })
+	both.Go(func() { c.deliveryWorker.Run(ctx) })
 	both.Wait()
 	return ctx.Err()
 }
 
-// Once does what is due now, notices first, and answers how many items were claimed.
-func (c *Courier) Once(ctx context.Context) (int, error) {
-	n, err := c.outbox.Once(ctx)
+// RunOnce does what is due now, notices first, and answers how many items were claimed.
+func (c *Dispatcher) RunOnce(ctx context.Context) (int, error) {
+	n, err := c.outboxWorker.RunOnce(ctx)
 	if err != nil {
 		return n, err
 	}
-	m, err := c.send.Once(ctx)
+	m, err := c.deliveryWorker.RunOnce(ctx)
 	return n + m, err
 }
 
-// Stir lets the courier look at a queue at once, after this process put something there.
-func (c *Courier) Stir(queue string) {
+// Wake lets the courier look at a queue at once, after this process put something there.
+func (c *Dispatcher) Wake(queue string) {
 	switch queue {
 	case serverdb.QueueOutbox:
-		c.outbox.Stir()
+		c.outboxWorker.Wake()
 	case serverdb.QueueDelivery:
-		c.send.Stir()
+		c.deliveryWorker.Wake()
 	}
 }
 
 // Publish adds events of a namespace, and their messages. An event without an id gets one
 // of what it says.
-func (c *Courier) Publish(ctx context.Context, ns retake.NamespaceID, events ...retake.Event) error {
+func (c *Dispatcher) Publish(ctx context.Context, ns retake.NamespaceID, events ...retake.Event) error {
 	for i, e := range events {
 		if e.ID == "" {
 			events[i].ID = EventID(ns, e.Type, e.Time.UTC().Format(time.RFC3339Nano), string(e.Data))
 		}
 	}
-	if err := c.o.Ledger.Book(ns).Publish(ctx, events, c.message(ns)); err != nil {
+	if err := c.opts.Ledger.Book(ns).Publish(ctx, events, c.messageBuilder(ns)); err != nil {
 		return err
 	}
-	c.send.Stir()
+	c.deliveryWorker.Wake()
 	return nil
 }
 
-// message makes what one webhook is sent of an event.
-func (c *Courier) message(ns retake.NamespaceID) func(retake.Event, serverdb.Hook, retake.EventType) (string, []byte) {
+// messageBuilder makes what one webhook is sent of an event.
+func (c *Dispatcher) messageBuilder(ns retake.NamespaceID) func(retake.Event, serverdb.Hook, retake.EventType) (string, []byte) {
 	return func(e retake.Event, h serverdb.Hook, name retake.EventType) (string, []byte) {
-		return messagePrefix + digest(string(ns), e.ID, string(h.ID), string(name)), webhook.Body(e, name)
+		return messagePrefix + hashParts(string(ns), e.ID, string(h.ID), string(name)), webhook.Body(e, name)
 	}
 }

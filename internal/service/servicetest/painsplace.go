@@ -223,7 +223,7 @@ func (b *bench) tag(name, value string) {
 	b.Helper()
 	i := b.stat(name)
 	b.inside(name, func(f fsx.File) error {
-		return f.Dress(fsx.Dressing{Mode: uint32(i.Mode().Perm()), Mtime: i.ModTime().UnixNano(), Xattrs: map[string][]byte{tagName: []byte(value)}})
+		return f.SetMetadata(fsx.Metadata{Mode: uint32(i.Mode().Perm()), Mtime: i.ModTime().UnixNano(), Xattrs: map[string][]byte{tagName: []byte(value)}})
 	})
 }
 

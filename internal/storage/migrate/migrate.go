@@ -22,20 +22,20 @@ var (
 )
 
 // byteOrder is true where text is ordered by its bytes; prefixes of ids are found by range.
-const byteOrder = `SELECT 'Z' < 'a'`
+const sqlByteOrder = `SELECT 'Z' < 'a'`
 
-// Up runs the steps that are missing. The table is a plain name.
-func Up(ctx context.Context, db *sql.DB, table string, steps [][]string) error {
+// Apply runs the steps that are missing. The table is a plain name.
+func Apply(ctx context.Context, db *sql.DB, table string, steps [][]string) error {
 	// Most opens find all in place and need no lock. An error here means that there is
 	// no table yet, or comes again below.
-	if v, err := version(ctx, db, table); err == nil && v >= len(steps) {
-		return notNewer(v, len(steps))
+	if v, err := readVersion(ctx, db, table); err == nil && v >= len(steps) {
+		return checkNotNewer(v, len(steps))
 	}
-	if err := Tx(ctx, db, nil, func(tx *sql.Tx) error { return begin(ctx, tx, table) }); err != nil {
+	if err := Tx(ctx, db, nil, func(tx *sql.Tx) error { return createVersionTable(ctx, tx, table) }); err != nil {
 		return fmt.Errorf("make version table: %w", err)
 	}
 	for i := range steps {
-		err := Tx(ctx, db, nil, func(tx *sql.Tx) error { return step(ctx, tx, table, steps, i+1) })
+		err := Tx(ctx, db, nil, func(tx *sql.Tx) error { return runStep(ctx, tx, table, steps, i+1) })
 		if err != nil {
 			return fmt.Errorf("migrate to version %d: %w", i+1, err)
 		}
@@ -43,9 +43,9 @@ func Up(ctx context.Context, db *sql.DB, table string, steps [][]string) error {
 	return nil
 }
 
-func begin(ctx context.Context, tx *sql.Tx, table string) error {
+func createVersionTable(ctx context.Context, tx *sql.Tx, table string) error {
 	var ordered bool
-	if err := tx.QueryRowContext(ctx, byteOrder).Scan(&ordered); err != nil {
+	if err := tx.QueryRowContext(ctx, sqlByteOrder).Scan(&ordered); err != nil {
 		return err
 	}
 	if !ordered {
@@ -55,10 +55,10 @@ func begin(ctx context.Context, tx *sql.Tx, table string) error {
 	return err
 }
 
-func step(ctx context.Context, tx *sql.Tx, table string, steps [][]string, to int) error {
-	v, err := version(ctx, tx, table)
+func runStep(ctx context.Context, tx *sql.Tx, table string, steps [][]string, to int) error {
+	v, err := readVersion(ctx, tx, table)
 	if err != nil || v >= to {
-		return errors.Join(err, notNewer(v, len(steps)))
+		return errors.Join(err, checkNotNewer(v, len(steps)))
 	}
 	for _, text := range steps[to-1] {
 		if _, err := tx.ExecContext(ctx, text); err != nil {
@@ -69,7 +69,7 @@ func step(ctx context.Context, tx *sql.Tx, table string, steps [][]string, to in
 	return err
 }
 
-func version(ctx context.Context, q interface {
+func readVersion(ctx context.Context, q interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }, table string) (int, error) {
 	var v int
@@ -77,7 +77,7 @@ func version(ctx context.Context, q interface {
 	return v, err
 }
 
-func notNewer(v, ours int) error {
+func checkNotNewer(v, ours int) error {
 	if v > ours {
 		return fmt.Errorf("%w: its version is %d, ours is %d", ErrNewer, v, ours)
 	}

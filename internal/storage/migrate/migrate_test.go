@@ -17,38 +17,38 @@ import (
 
 func open(t *testing.T, path string) *sql.DB {
 	t.Helper()
-	db, err := sqlite.DB(t.Context(), path, sqlite.Options{})
-	ok(t, err)
-	t.Cleanup(func() { ok(t, db.Close()) })
+	db, err := sqlite.OpenDB(t.Context(), path, sqlite.Options{})
+	wantNoError(t, err)
+	t.Cleanup(func() { wantNoError(t, db.Close()) })
 	return db
 }
 
-func ok(t *testing.T, err error) {
+func wantNoError(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-// see answers the column of a query.
-func see(t *testing.T, db *sql.DB, query string) string {
+// queryText answers the column of a query.
+func queryText(t *testing.T, db *sql.DB, query string) string {
 	t.Helper()
 	rows, err := db.QueryContext(t.Context(), query)
-	ok(t, err)
+	wantNoError(t, err)
 	defer rows.Close()
 	var all []string
 	for rows.Next() {
 		var s string
-		ok(t, rows.Scan(&s))
+		wantNoError(t, rows.Scan(&s))
 		all = append(all, s)
 	}
-	ok(t, rows.Err())
+	wantNoError(t, rows.Err())
 	return strings.Join(all, " ")
 }
 
 func versions(t *testing.T, db *sql.DB) string {
 	t.Helper()
-	return see(t, db, "SELECT version FROM v ORDER BY version")
+	return queryText(t, db, "SELECT version FROM v ORDER BY version")
 }
 
 // steps make a table and count in it how often each of them ran.
@@ -67,13 +67,13 @@ func TestUp(t *testing.T) {
 	db := open(t, sqlite.Memory)
 	for n, want := range []string{"", "1", "1", "1 2 3 4"} {
 		if n == 0 {
-			ok(t, migrate.Up(t.Context(), db, "v", nil))
+			wantNoError(t, migrate.Apply(t.Context(), db, "v", nil))
 			continue
 		}
 		for range 2 { // the second time there is nothing to do
-			ok(t, migrate.Up(t.Context(), db, "v", steps([]int{0, 1, 1, 4}[n])))
+			wantNoError(t, migrate.Apply(t.Context(), db, "v", steps([]int{0, 1, 1, 4}[n])))
 		}
-		if got := see(t, db, ran); got != want || versions(t, db) != want {
+		if got := queryText(t, db, ran); got != want || versions(t, db) != want {
 			t.Errorf("steps %q ran, versions are %q, want %q", got, versions(t, db), want)
 		}
 	}
@@ -83,9 +83,9 @@ func TestUp(t *testing.T) {
 func TestTwoTables(t *testing.T) {
 	t.Parallel()
 	db := open(t, sqlite.Memory)
-	ok(t, migrate.Up(t.Context(), db, "v", steps(3)))
-	ok(t, migrate.Up(t.Context(), db, "other", [][]string{{"INSERT INTO ran VALUES (9)"}}))
-	if got := see(t, db, ran); got != "1 2 3 9" {
+	wantNoError(t, migrate.Apply(t.Context(), db, "v", steps(3)))
+	wantNoError(t, migrate.Apply(t.Context(), db, "other", [][]string{{"INSERT INTO ran VALUES (9)"}}))
+	if got := queryText(t, db, ran); got != "1 2 3 9" {
 		t.Errorf("steps %q ran", got)
 	}
 }
@@ -95,15 +95,15 @@ func TestBrokenStep(t *testing.T) {
 	t.Parallel()
 	db := open(t, sqlite.Memory)
 	broken := append(steps(2), []string{"INSERT INTO ran VALUES (3)", "INSERT INTO nowhere VALUES (1)"})
-	err := migrate.Up(t.Context(), db, "v", broken)
+	err := migrate.Apply(t.Context(), db, "v", broken)
 	if err == nil || !strings.Contains(err.Error(), "migrate to version 3") {
 		t.Fatalf("got error %v", err)
 	}
-	if got := see(t, db, ran); got != "1 2" || versions(t, db) != "1 2" {
+	if got := queryText(t, db, ran); got != "1 2" || versions(t, db) != "1 2" {
 		t.Errorf("steps %q ran, versions are %q", got, versions(t, db))
 	}
-	ok(t, migrate.Up(t.Context(), db, "v", steps(3)))
-	if got := see(t, db, ran); got != "1 2 3" {
+	wantNoError(t, migrate.Apply(t.Context(), db, "v", steps(3)))
+	if got := queryText(t, db, ran); got != "1 2 3" {
 		t.Errorf("steps %q ran", got)
 	}
 }
@@ -111,12 +111,12 @@ func TestBrokenStep(t *testing.T) {
 func TestNewer(t *testing.T) {
 	t.Parallel()
 	db := open(t, sqlite.Memory)
-	ok(t, migrate.Up(t.Context(), db, "v", steps(3)))
-	err := migrate.Up(t.Context(), db, "v", steps(2))
+	wantNoError(t, migrate.Apply(t.Context(), db, "v", steps(3)))
+	err := migrate.Apply(t.Context(), db, "v", steps(2))
 	if !errors.Is(err, migrate.ErrNewer) || !strings.Contains(err.Error(), "its version is 3, ours is 2") {
 		t.Fatalf("got error %v", err)
 	}
-	if got := see(t, db, ran); got != "1 2 3" {
+	if got := queryText(t, db, ran); got != "1 2 3" {
 		t.Errorf("steps %q ran", got)
 	}
 }
@@ -129,10 +129,10 @@ func TestTogether(t *testing.T) {
 	var g errgroup.Group
 	for range 6 {
 		db := open(t, path)
-		g.Go(func() error { return migrate.Up(t.Context(), db, "v", steps(5)) })
+		g.Go(func() error { return migrate.Apply(t.Context(), db, "v", steps(5)) })
 	}
-	ok(t, g.Wait())
-	if got := see(t, open(t, path), ran); got != "1 2 3 4 5" {
+	wantNoError(t, g.Wait())
+	if got := queryText(t, open(t, path), ran); got != "1 2 3 4 5" {
 		t.Errorf("steps %q ran", got)
 	}
 }
@@ -140,7 +140,7 @@ func TestTogether(t *testing.T) {
 func TestTx(t *testing.T) {
 	t.Parallel()
 	db := open(t, sqlite.Memory)
-	ok(t, migrate.Up(t.Context(), db, "v", steps(1)))
+	wantNoError(t, migrate.Apply(t.Context(), db, "v", steps(1)))
 	add := func(err error) func(tx *sql.Tx) error {
 		return func(tx *sql.Tx) error {
 			_, failed := tx.ExecContext(t.Context(), "INSERT INTO ran VALUES (2)")
@@ -156,11 +156,11 @@ func TestTx(t *testing.T) {
 	if err := migrate.Tx(gone, db, nil, add(nil)); !errors.Is(err, context.Canceled) {
 		t.Errorf("got error %v", err)
 	}
-	if got := see(t, db, ran); got != "1" {
+	if got := queryText(t, db, ran); got != "1" {
 		t.Errorf("a transaction that ended left %q", got)
 	}
-	ok(t, migrate.Tx(t.Context(), db, nil, add(nil)))
-	if got := see(t, db, ran); got != "1 2" {
+	wantNoError(t, migrate.Tx(t.Context(), db, nil, add(nil)))
+	if got := queryText(t, db, ran); got != "1 2" {
 		t.Errorf("a transaction left %q", got)
 	}
 }

@@ -12,7 +12,7 @@ func SameBytes(a, b io.Reader) (bool, error) {
 	for {
 		n, err1 := io.ReadFull(a, x)
 		m, err2 := io.ReadFull(b, y)
-		end1, end2 := over(err1), over(err2)
+		end1, end2 := isEOF(err1), isEOF(err2)
 		switch {
 		case !bytes.Equal(x[:n], y[:m]):
 			return false, nil
@@ -26,6 +26,6 @@ func SameBytes(a, b io.Reader) (bool, error) {
 	}
 }
 
-func over(err error) bool {
+func isEOF(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }

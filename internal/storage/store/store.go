@@ -28,15 +28,15 @@ var (
 	ErrDamaged  = errors.New("stored bytes do not match")
 	ErrBusy     = errors.New("the line is being written")
 	ErrSealed   = errors.New("the writer is closed")
-	ErrHeld     = errors.New("a checkpoint that is needed cannot be forgotten")
+	ErrRequired = errors.New("a checkpoint that is needed cannot be forgotten")
 	ErrInDoubt  = errors.New("written, but the disk refused to make it durable")
 )
 
 // Store keeps the bytes of one tenant. Its methods may be called from several goroutines.
 type Store interface {
 	Trees
-	Lines
-	Upkeep
+	Histories
+	Maintenance
 	io.Closer
 }
 
@@ -48,8 +48,8 @@ type Trees interface {
 	File(ctx context.Context, id retake.ObjectID) (io.ReadSeekCloser, error)
 }
 
-// Lines reads and writes the histories.
-type Lines interface {
+// Histories reads and writes the histories.
+type Histories interface {
 	// Begin opens the line of a workspace for writing and makes it when it is
 	// new. It waits for another writer of the same line as long as ctx allows,
 	// then answers ErrBusy.
@@ -59,10 +59,10 @@ type Lines interface {
 	// Head answers one line. ErrNotFound when there is none.
 	Head(ctx context.Context, ws retake.WorkspaceID) (Head, error)
 	// Leaf answers one checkpoint of a line.
-	Leaf(ctx context.Context, ws retake.WorkspaceID, number int64) (Leaf, error)
+	Record(ctx context.Context, ws retake.WorkspaceID, number int64) (Record, error)
 	// Leaves calls f for every checkpoint and every tombstone with a number
 	// above after, in rising order; one of the two is nil.
-	Leaves(ctx context.Context, ws retake.WorkspaceID, after int64, f func(*Leaf, *retake.Tombstone) error) error
+	Records(ctx context.Context, ws retake.WorkspaceID, after int64, f func(*Record, *retake.Tombstone) error) error
 	// Erase removes a whole line. Its bytes go with the next sweep. Durable.
 	Erase(ctx context.Context, ws retake.WorkspaceID) error
 }
@@ -75,8 +75,8 @@ type Head struct {
 	Pins      []retake.Pin // by name
 }
 
-// Leaf is one sealed checkpoint.
-type Leaf struct {
+// Record is one sealed checkpoint.
+type Record struct {
 	Card  retake.Card
 	Files retake.Entry // the root of the tree
 	State []retake.Entry
@@ -96,7 +96,7 @@ type Writer interface {
 	// Head().Latest+1 or higher; card.Checkpoint.Tree must be files.Object. After
 	// an error there is no new checkpoint, but for ErrInDoubt: then it may be
 	// there, whole.
-	Seal(ctx context.Context, s Sealing) error
+	Seal(ctx context.Context, s SealRequest) error
 	// Annotate adds entries to the state of a checkpoint, or replaces those of the
 	// same name. Their bytes were written before by this writer, or are reached by
 	// a checkpoint of this line. ErrNotFound; then nothing was changed. Durable.
@@ -109,28 +109,28 @@ type Writer interface {
 	// Revise replaces what checkpoints hold; numbers and ids stay. The bytes of files
 	// and state were written before, by any writer. ErrNotFound; then nothing was
 	// changed. Durable.
-	Revise(ctx context.Context, leaves []Leaf) error
+	Revise(ctx context.Context, leaves []Record) error
 	// Close gives the line back. What was written and not sealed is garbage.
 	Close() error
 }
 
-// Sealing is what a Seal makes durable in one step.
-type Sealing struct {
-	Card  retake.Card
-	Files retake.Entry
-	State map[string][]byte // name to bytes; nil when there is none
-	Held  []retake.Entry    // more of the state, whose bytes are stored already
+// SealRequest is what a Seal makes durable in one step.
+type SealRequest struct {
+	Card        retake.Card
+	Files       retake.Entry
+	State       map[string][]byte // name to bytes; nil when there is none
+	StoredState []retake.Entry    // more of the state, whose bytes are stored already
 }
 
-// Upkeep looks after the bytes.
-type Upkeep interface {
+// Maintenance looks after the bytes.
+type Maintenance interface {
 	// Sweep removes what no line reaches. It looks while others write; then it waits
 	// for writers and keeps new ones waiting.
 	Sweep(ctx context.Context, opts SweepOptions) (retake.SweepReport, error)
 	// Scrub reads the structure of every checkpoint and a share of the bytes.
 	Scrub(ctx context.Context, q retake.ScrubQuery) (retake.ScrubReport, error)
 	// Tend does the upkeep that is due, between writers; nothing when none is.
-	Tend(ctx context.Context) error
+	Maintain(ctx context.Context) error
 	// Size answers the bytes the store takes.
 	Size(ctx context.Context) (int64, error)
 	// Contents calls f with every piece of stored bytes that can still be read, in the

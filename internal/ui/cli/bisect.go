@@ -196,7 +196,7 @@ func (b *bisection) prepare(all []retake.Verification) {
 
 // hear takes an answer: equal content has the same one, wherever it stands.
 func (b *bisection) hear(i int, v retake.Verification) {
-	b.search.Tell(i, v.Verdict)
+	b.search.SetVerdict(i, v.Verdict)
 	b.Runs = append(b.Runs, v)
 	for j := range b.Points {
 		if b.Points[j].Content == b.Points[i].Content {

@@ -37,7 +37,7 @@ func (p *person) six() {
 		if n >= 4 {
 			word = "broken"
 		}
-		p.clock.Move(time.Minute)
+		p.clock.Advance(time.Minute)
 		p.write("a.txt", fmt.Sprintf("%s %d\n", word, n))
 		p.types("", "save", fmt.Sprintf("step %d", n)).want(p.t, 0, "", "")
 	}

@@ -47,7 +47,7 @@ func bisectAnswer(l term.Look, b *bisection) string {
 	}
 	right := termtext.Escape(term.OrWord(b.Name, b.Command)) + ", " + term.Number(int64(len(b.Runs)), "run", "runs")
 	if len(b.Runs) > 0 {
-		right += ", " + termtext.Took(took)
+		right += ", " + termtext.Duration(took)
 	}
 	text = strings.ToUpper(text[:1]) + text[1:]
 	width := termtext.Width(l.Glyphs.No) + 1 + termtext.Width(text)

@@ -41,7 +41,7 @@ func bisectHead(l term.Look, b *bisection) string {
 	var s strings.Builder
 	head := fmt.Sprintf("%s on this line %s %s. %s", term.Checkpoints(int64(len(b.line))), verb(len(b.line), "holds", "hold"), term.Number(int64(len(contents)), "tree", "different trees"), stored)
 	fmt.Fprintln(&s, strings.Join(term.Wrap(head, l.Width), "\n"))
-	if most := b.search.Most() + len(b.Runs); most > 0 {
+	if most := b.search.MaxRuns() + len(b.Runs); most > 0 {
 		each := "each in a fork"
 		if most == 1 {
 			each = "in a fork"
@@ -64,13 +64,13 @@ func verb(n int, one, many string) string {
 func bisectRuns(l term.Look, b *bisection) []string {
 	num, took := 2, 6
 	for _, v := range b.Runs {
-		num, took = max(num, len(term.Numeral(v.Number))), max(took, termtext.Width(termtext.Took(v.Took))+1)
+		num, took = max(num, len(term.Numeral(v.Number))), max(took, termtext.Width(termtext.Duration(v.Took))+1)
 	}
 	count := len(term.Numeral(int64(len(b.Runs) + 1)))
 	row := func(i int, n int64, verdict retake.Verdict, text string, d time.Duration, remark string) string {
 		sign, color := attestedSign(l, verdict)
 		head := fmt.Sprintf("  run %s   %s   ", termtext.Pad(term.Numeral(int64(i)), count), termtext.PadLeft(term.Numeral(n), num))
-		body := termtext.Pad(text, 15) + termtext.PadLeft(termtext.Took(d), took)
+		body := termtext.Pad(text, 15) + termtext.PadLeft(termtext.Duration(d), took)
 		room := l.Width - termtext.Width(head) - termtext.Width(sign) - 1 - termtext.Width(body) - 3
 		return strings.TrimRight(head+color(sign)+" "+body+"   "+l.Dim(l.Glyphs.Cut(remark, room)), " ") + "\n"
 	}
@@ -121,7 +121,7 @@ func remaining(b *bisection, d time.Duration) string {
 		sum += v.Took
 	}
 	if n := len(b.Runs); n > 0 && sum/time.Duration(n)-d >= time.Second {
-		return "about " + termtext.Took((sum/time.Duration(n) - d).Round(time.Second)) + " left"
+		return "about " + termtext.Duration((sum/time.Duration(n) - d).Round(time.Second)) + " left"
 	}
 	return ""
 }

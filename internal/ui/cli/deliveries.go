@@ -143,7 +143,7 @@ func deliveryText(l term.Look, d retake.Delivery) string {
 	}
 	switch {
 	case d.State == retake.DeliveryDelivered:
-		return l.Facts(text, termtext.Took(last.Took), tries)
+		return l.Facts(text, termtext.Duration(last.Took), tries)
 	case d.State == retake.DeliveryDead:
 		return l.Facts(text, "given up")
 	case d.Next != nil:
@@ -192,7 +192,7 @@ func renderDelivery(l term.Look, d retake.Delivery) string {
 		if t.Status != 0 {
 			status = fmt.Sprint(t.Status)
 		}
-		text := l.Facts(l.Clock(t.At), status, termtext.Took(t.Took), l.Words(t.Why))
+		text := l.Facts(l.Clock(t.At), status, termtext.Duration(t.Took), l.Words(t.Why))
 		fmt.Fprintf(&b, "  %s%s\n", l.Dim(termtext.Pad(word, 9)), l.Glyphs.Cut(text, max(l.Width-11, 20)))
 	}
 	if len(d.Body) > 0 {

@@ -187,7 +187,7 @@ func tries(root *cobra.Command, res demo.Result) []demoTry {
 // renderMade says what was made, above its timeline.
 func renderMade(l term.Look, a demoAnswer) string {
 	made := fmt.Sprintf("A small shop, and %s of two agents on it", term.Number(int64(a.Turns), "turn", "turns"))
-	took := termtext.Took(a.Took)
+	took := termtext.Duration(a.Took)
 	head := l.Green(l.Glyphs.Yes) + " " + l.Bold(made)
 	return l.Ends(head, l.Dim(took), termtext.Width(l.Glyphs.Yes)+1+termtext.Width(made), termtext.Width(took)) + "\n" +
 		"  Files, checks, plans and times are real; it all happened just now.\n" +

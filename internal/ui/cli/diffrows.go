@@ -29,12 +29,12 @@ type rowsAnswer struct {
 func databases(q retake.DiffQuery, changes []retake.Change) []string {
 	var out []string
 	for _, c := range changes {
-		if pathclass.SQLite(c.Path) && !c.IsDir() && (c.What == retake.Edited || c.What == retake.Added || c.What == retake.Deleted) {
+		if pathclass.IsSQLite(c.Path) && !c.IsDir() && (c.What == retake.Edited || c.What == retake.Added || c.What == retake.Deleted) {
 			out = append(out, c.Path)
 		}
 	}
 	for _, p := range q.Paths {
-		if pathclass.SQLite(p) && !slices.Contains(out, p) {
+		if pathclass.IsSQLite(p) && !slices.Contains(out, p) {
 			out = append(out, p)
 		}
 	}
@@ -124,7 +124,7 @@ const walSuffix = "-wal"
 // bytes that nobody reads.
 func (c *diffCmd) countedRows(ctx context.Context, s retake.Service, ch retake.Change, told map[string]bool) string {
 	name := strings.TrimSuffix(ch.Path, walSuffix)
-	if ch.What != retake.Edited && name == ch.Path || !pathclass.SQLite(name) || told[name] || len(told) >= mostTables {
+	if ch.What != retake.Edited && name == ch.Path || !pathclass.IsSQLite(name) || told[name] || len(told) >= mostTables {
 		return ""
 	}
 	d, err := s.Rows(ctx, retake.RowsQuery{Workspace: c.q.Workspace, From: c.q.From, To: c.q.To, Path: name})

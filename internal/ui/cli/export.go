@@ -146,7 +146,7 @@ func renderExport(l term.Look, path string, n int64, cp retake.Checkpoint, took 
 	text, _ := l.Titled(cp, l.Goals)
 	head := fmt.Sprintf("%s %s  ", l.Green(l.Glyphs.Yes), l.Bold(l.Path(path)))
 	return head + termtext.Bytes(n) + "\n  " +
-		l.Facts(fmt.Sprintf("checkpoint %d, %s  %s", cp.Number, l.Clock(cp.Time), l.Glyphs.Cut(text, max(l.Width-50, 20))), term.Files(cp.Files), "in "+termtext.Took(took)) + "\n"
+		l.Facts(fmt.Sprintf("checkpoint %d, %s  %s", cp.Number, l.Clock(cp.Time), l.Glyphs.Cut(text, max(l.Width-50, 20))), term.Files(cp.Files), "in "+termtext.Duration(took)) + "\n"
 }
 
 // pack writes the archive and answers how many bytes it has.

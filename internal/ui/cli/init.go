@@ -123,7 +123,7 @@ func renderCaptured(l term.Look, c retake.Checkpoint, took time.Duration) string
 	var b strings.Builder
 	text, _ := l.Titled(c, l.Goals)
 	fmt.Fprintf(&b, "  %s %scheckpoint %d, %s%s%s, %s in %s, %s\n", l.Green(l.Glyphs.Yes), termtext.Pad("captured", 13), c.Number, text, l.Sep(),
-		term.Grade(l, c.Coverage.Grade), term.Files(c.Files), termtext.Took(took), termtext.Bytes(c.NewBytes))
+		term.Grade(l, c.Coverage.Grade), term.Files(c.Files), termtext.Duration(took), termtext.Bytes(c.NewBytes))
 	b.WriteString(term.GapLines(l, c.Coverage.Gaps, strings.Repeat(" ", 16+termtext.Width(l.Glyphs.Yes))))
 	fmt.Fprintf(&b, "\n%s %s\n", l.Green(l.Glyphs.Point), l.Bold("Protected."))
 	return b.String()

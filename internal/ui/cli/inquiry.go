@@ -146,7 +146,7 @@ func (f *face) put(ctx context.Context, q inquiry, c Command, where retake.Where
 	case errors.Is(err, ErrElsewhere):
 		a.Where = retake.Elsewhere
 	case err != nil && end.Err() != nil:
-		a.Verdict, a.Why = retake.CouldNotRun, "ended after "+termtext.Took(limit)
+		a.Verdict, a.Why = retake.CouldNotRun, "ended after "+termtext.Duration(limit)
 	case err != nil:
 		a.Verdict, a.Why = retake.CouldNotRun, err.Error()
 	}
@@ -188,9 +188,9 @@ func renderAttested(l term.Look, v retake.Verification) string {
 	text := ""
 	switch v.Verdict {
 	case retake.Passed:
-		text = l.Dim(l.Facts(termtext.Escape(v.Score), termtext.Took(v.Took)))
+		text = l.Dim(l.Facts(termtext.Escape(v.Score), termtext.Duration(v.Took)))
 	case retake.Failed:
-		text = l.Facts(termtext.Escape(v.Score), fmt.Sprintf("exit %d", v.Exit), termtext.Took(v.Took))
+		text = l.Facts(termtext.Escape(v.Score), fmt.Sprintf("exit %d", v.Exit), termtext.Duration(v.Took))
 	case retake.RanOnOther:
 		text = term.OrWord(termtext.Escape(v.Why), "the files changed while it ran")
 	case retake.CouldNotRun, retake.Running:

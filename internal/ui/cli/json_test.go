@@ -151,7 +151,7 @@ func TestJSONOfCommandsIsAsThePageSays(t *testing.T) {
 		"purge --plan -- a.txt", "purge --yes -- a.txt", "forget 1 --yes", "forget 1", "version", "help", "deinit --yes",
 		"nonsense", "log --no-such-flag",
 	} {
-		p.clock.Move(time.Minute)
+		p.clock.Advance(time.Minute)
 		p.write("a.txt", line+"\n")
 		args := typed(line)
 		at := len(args)

@@ -71,7 +71,7 @@ func (c *listening) run(ctx context.Context) error {
 	secret := ""
 	if c.forward != "" {
 		c.sender = webhook.NewSender(webhook.SenderOptions{Lenient: true, Clock: c.Clock})
-		if err := c.sender.Check(c.forward); err != nil {
+		if err := c.sender.CheckURL(c.forward); err != nil {
 			return err
 		}
 		c.private, secret, _ = webhook.NewSecret(retake.SchemeShared)
@@ -227,7 +227,7 @@ func renderHeard(l term.Look, e retake.Event, about heard, out *forwardAnswer) s
 func forwarded(l term.Look, out *forwardAnswer) (sign, text string) {
 	switch {
 	case out.Why == "":
-		return l.Green(l.Glyphs.Yes), fmt.Sprintf("%d %s", out.Status, termtext.Took(out.Took))
+		return l.Green(l.Glyphs.Yes), fmt.Sprintf("%d %s", out.Status, termtext.Duration(out.Took))
 	case out.Status != 0:
 		return l.Red(l.Glyphs.No), fmt.Sprint(out.Status)
 	}

@@ -106,7 +106,7 @@ func TestKeysText(t *testing.T) {
 		`   id        kind   name  key    made   used       ends`,
 		`●  ac4b90e4  agent  ci    …x7Qa  09:41  3 min ago  in 30 d`,
 		`   only for ws_1`,
-		`○  key_2     admin  ann   …mca3  09:41  never      revoked `+termtext.Clock(used, now),
+		`○  key_2     admin  ann   …mca3  09:41  never      revoked `+termtext.ShortTime(used, now),
 	)
 	if got := cli.RenderKeys(cli.NewLook(120, now, false, false), all); !strings.Contains(got, "●  "+longID+"  agent") {
 		t.Errorf("a wide screen has no whole id:\n%s", got)

@@ -291,11 +291,11 @@ func TestProgress(t *testing.T) {
 func TestProgressRewritesOneLineNotTooOften(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	held := clock.NewHeld(now)
+	held := clock.NewManual(now)
 	tell, done := cli.NewProgress(cli.Deps{Err: &out, ErrTTY: true, ASCII: true, Clock: held}, "capture")
 	for i := range int64(10) {
 		tell(retake.Progress{Files: i})
-		held.Move(30 * time.Millisecond)
+		held.Advance(30 * time.Millisecond)
 	}
 	done()
 	done()

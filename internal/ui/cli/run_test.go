@@ -20,7 +20,7 @@ import (
 type person struct {
 	t     *testing.T
 	dir   string
-	clock *clock.Held
+	clock *clock.Manual
 	home  string // of the person
 	data  string
 	opens int
@@ -38,7 +38,7 @@ type person struct {
 
 func newPerson(t *testing.T) *person {
 	t.Helper()
-	p := &person{t: t, dir: t.TempDir(), clock: clock.NewHeld(now), home: "/nobody", data: t.TempDir()}
+	p := &person{t: t, dir: t.TempDir(), clock: clock.NewManual(now), home: "/nobody", data: t.TempDir()}
 	p.write("a.txt", "hello\n")
 	return p
 }
@@ -75,7 +75,7 @@ func (p *person) run(ctx context.Context, answers string, args ...string) said {
 		Open: func(ctx context.Context, solo bool) (retake.Service, error) {
 			p.opens++
 			p.solo = solo
-			s, err := assemble.OpenService(ctx, config.Config{Data: filepath.Join(p.data, "data"), Home: p.home, Boot: "this run"}, set, assemble.Options{Clock: p.clock})
+			s, err := assemble.OpenService(ctx, config.Config{DataDir: filepath.Join(p.data, "data"), Home: p.home, BootID: "this run"}, set, assemble.Options{Clock: p.clock})
 			if err != nil || p.wrap == nil {
 				return s, err
 			}
@@ -151,9 +151,9 @@ func TestTimesAreRefs(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t)
 	p.types("", "init").want(t, 0, "", "") // 11:42
-	p.clock.Move(20 * time.Minute)
+	p.clock.Advance(20 * time.Minute)
 	p.types("", "save", "noon").want(t, 0, "12:02", "")
-	p.clock.Move(26 * time.Hour)
+	p.clock.Advance(26 * time.Hour)
 	p.types("", "save", "next day").want(t, 0, "", "")
 	for ref, want := range map[string]string{
 		"yesterday 11:42": "start", "2026-11-03 12:01": "start", "yesterday 12:02": "noon", "25h": "noon", "2026-11-03": "noon", "14:02": "next day",

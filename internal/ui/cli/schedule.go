@@ -154,7 +154,7 @@ func plainSpan(d time.Duration) string {
 	case d >= time.Minute && d%time.Minute == 0:
 		return fmt.Sprintf("%d min", d/time.Minute)
 	}
-	return termtext.Took(d)
+	return termtext.Duration(d)
 }
 
 func (f *face) scheduleRemove() *cobra.Command {

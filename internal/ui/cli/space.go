@@ -74,7 +74,7 @@ func (c *spaceCmd) thin(ctx context.Context, s retake.Service) error {
 func renderThin(l term.Look, r retake.ThinReport) string {
 	w := r.Sweep
 	out := fmt.Sprintf("%s Freed %s in %s. The store uses %s.\n  It used at most %s more meanwhile.\n", l.Green(l.Glyphs.Yes),
-		termtext.Bytes(max(w.Before-w.After, 0)), termtext.Took(w.Took), termtext.Bytes(w.After), termtext.Bytes(w.Peak))
+		termtext.Bytes(max(w.Before-w.After, 0)), termtext.Duration(w.Took), termtext.Bytes(w.After), termtext.Bytes(w.Peak))
 	if r.Forgotten > 0 {
 		out += fmt.Sprintf("  Dropped %s.\n", term.Checkpoints(r.Forgotten))
 	}

@@ -158,7 +158,7 @@ func renderKeeping(l term.Look, p *retake.SpacePlan) string {
 		say("named ones among them", fmt.Sprintf("%s: pin what you need, or raise the storage limit", termtext.Count(named)))
 	}
 	if p.Last != nil {
-		say("last cleanup", fmt.Sprintf("%s freed %s in %s", l.Clock(p.Last.At), termtext.Bytes(p.Last.Gave), termtext.Took(p.Last.Took)))
+		say("last cleanup", fmt.Sprintf("%s freed %s in %s", l.Clock(p.Last.At), termtext.Bytes(p.Last.Gave), termtext.Duration(p.Last.Took)))
 	}
 	say("garbage", "about "+termtext.Bytes(p.Garbage))
 	say("minimum free space", termtext.Bytes(p.Store.Floor)+": below that nothing is saved")

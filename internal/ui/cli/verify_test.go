@@ -23,7 +23,7 @@ func (p *person) looksFor(word string) {
 		if err != nil {
 			return 0, err
 		}
-		p.clock.Move(38 * time.Second)
+		p.clock.Advance(38 * time.Second)
 		fmt.Fprintf(c.Watch, "a.txt is %s", strings.TrimSpace(string(b)))
 		if !strings.Contains(string(b), word) {
 			return 1, nil

@@ -21,7 +21,7 @@ import (
 // The test program is also the child that reads what files mean.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == "xray" {
-		proc.Confine(xray.Cage)
+		proc.EnterSandbox(xray.Cage)
 		if xray.Serve(os.Stdin, os.Stdout) != nil {
 			os.Exit(1)
 		}
@@ -46,7 +46,7 @@ func openService(t *testing.T) retake.Service {
 	must(t, set.Set("floor", "1KB"))
 	self, err := os.Executable()
 	must(t, err)
-	c := config.Config{Data: filepath.Join(home, "data"), Home: "/nobody", Boot: "this run", Self: self}
+	c := config.Config{DataDir: filepath.Join(home, "data"), Home: "/nobody", BootID: "this run", Executable: self}
 	s, err := assemble.OpenService(t.Context(), c, set, assemble.Options{Exclusive: true, Derivation: derivation})
 	must(t, err)
 	t.Cleanup(func() { _ = s.Close() })

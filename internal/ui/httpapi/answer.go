@@ -20,10 +20,10 @@ const (
 
 type body[T any] struct{ Body T }
 
-// answer adds a route that answers with the JSON of what f gives.
-func answer[I, O any](a *api, op huma.Operation, f func(context.Context, *I) (O, error)) {
+// handleJSON adds a route that answers with the JSON of what f gives.
+func handleJSON[I, O any](a *api, op huma.Operation, f func(context.Context, *I) (O, error)) {
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*body[O], error) {
-		out, err := guarded(a, func() (O, error) { return f(ctx, in) })
+		out, err := recoverPanic(a, func() (O, error) { return f(ctx, in) })
 		if err != nil {
 			return nil, problemOf(err)
 		}
@@ -31,10 +31,10 @@ func answer[I, O any](a *api, op huma.Operation, f func(context.Context, *I) (O,
 	})
 }
 
-// obey adds a route that has nothing to say when it worked.
-func obey[I any](a *api, op huma.Operation, f func(context.Context, *I) error) {
+// handleEmpty adds a route that has nothing to say when it worked.
+func handleEmpty[I any](a *api, op huma.Operation, f func(context.Context, *I) error) {
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*struct{}, error) {
-		_, err := guarded(a, func() (struct{}, error) { return struct{}{}, f(ctx, in) })
+		_, err := recoverPanic(a, func() (struct{}, error) { return struct{}{}, f(ctx, in) })
 		if err != nil {
 			return nil, problemOf(err)
 		}
@@ -42,14 +42,14 @@ func obey[I any](a *api, op huma.Operation, f func(context.Context, *I) error) {
 	})
 }
 
-// progressive adds a route that tells how far it is when it is asked for events.
-func progressive[I, O any](a *api, op huma.Operation, f func(context.Context, *I, func(retake.Progress)) (O, error)) {
+// handleProgress adds a route that tells how far it is when it is asked for events.
+func handleProgress[I, O any](a *api, op huma.Operation, f func(context.Context, *I, func(retake.Progress)) (O, error)) {
 	schemas := a.huma.OpenAPI().Components.Schemas
 	op.Responses = map[string]*huma.Response{"200": {
 		Description: http.StatusText(http.StatusOK),
 		Content: map[string]*huma.MediaType{
 			jsonType:  {Schema: schemas.Schema(reflect.TypeFor[O](), true, "")},
-			eventType: {Schema: &huma.Schema{Type: huma.TypeString, Description: eventsText}},
+			eventType: {Schema: &huma.Schema{Type: huma.TypeString, Description: progressStreamText}},
 		},
 	}}
 	schemas.Schema(reflect.TypeFor[progress](), true, "") // the events speak of it
@@ -57,10 +57,10 @@ func progressive[I, O any](a *api, op huma.Operation, f func(context.Context, *I
 		return &huma.StreamResponse{Body: func(hc huma.Context) {
 			r, w := humago.Unwrap(hc)
 			if strings.Contains(r.Header.Get("Accept"), eventType) {
-				events(a, r.Context(), w, func(tell func(retake.Progress)) (O, error) { return f(ctx, in, tell) })
+				streamProgress(a, r.Context(), w, func(tell func(retake.Progress)) (O, error) { return f(ctx, in, tell) })
 				return
 			}
-			out, err := guarded(a, func() (O, error) { return f(ctx, in, nil) })
+			out, err := recoverPanic(a, func() (O, error) { return f(ctx, in, nil) })
 			if err != nil {
 				writeProblem(w, r, problemOf(err))
 				return
@@ -70,12 +70,12 @@ func progressive[I, O any](a *api, op huma.Operation, f func(context.Context, *I
 	})
 }
 
-// guarded makes a problem of a panic: the next request must find us whole.
-func guarded[O any](a *api, f func() (O, error)) (out O, err error) {
+// recoverPanic makes a problem of a panic: the next request must find us whole.
+func recoverPanic[O any](a *api, f func() (O, error)) (out O, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			if a.o.Log != nil {
-				a.o.Log.Error("panic in a request", "value", v, "stack", string(debug.Stack()))
+			if a.opts.Log != nil {
+				a.opts.Log.Error("panic in a request", "value", v, "stack", string(debug.Stack()))
 			}
 			err = &retake.Error{Kind: retake.Internal, What: "the work stopped in the middle by a fault of ours", Safe: "It is not certain what was done; earlier checkpoints are intact."}
 		}

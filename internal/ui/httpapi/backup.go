@@ -21,25 +21,25 @@ type backupBody struct {
 	Host string `json:"host,omitempty" doc:"The host key or its fingerprint. Without it nothing is set, and the response contains the key that the host presented."`
 }
 
-func (a *api) backing() {
+func (a *api) registerBackup() {
 	const path = "/v1/workspaces/{ws}/backup"
-	answer(a, op(http.MethodPut, path, "set-backup", "Set the backup remote"), func(ctx context.Context, in *backupInput) (retake.Backup, error) {
-		return leftFilled(a.SetBackup(ctx, retake.BackupRequest{Workspace: in.Workspace, URL: in.Body.URL, Host: in.Body.Host}))
+	handleJSON(a, newOperation(http.MethodPut, path, "set-backup", "Set the backup remote"), func(ctx context.Context, in *backupInput) (retake.Backup, error) {
+		return fillBackup(a.SetBackup(ctx, retake.BackupRequest{Workspace: in.Workspace, URL: in.Body.URL, Host: in.Body.Host}))
 	})
-	answer(a, op(http.MethodGet, path, "backup", "Get the backup status"), func(ctx context.Context, in *backupPath) (retake.Backup, error) {
-		return leftFilled(a.Backup(ctx, in.Workspace))
+	handleJSON(a, newOperation(http.MethodGet, path, "backup", "Get the backup status"), func(ctx context.Context, in *backupPath) (retake.Backup, error) {
+		return fillBackup(a.Backup(ctx, in.Workspace))
 	})
-	answer(a, op(http.MethodPost, path, "back-up", "Push the backup now"), func(ctx context.Context, in *backupPath) (retake.Backup, error) {
-		ctx, cancel := a.carried(ctx)
+	handleJSON(a, newOperation(http.MethodPost, path, "back-up", "Push the backup now"), func(ctx context.Context, in *backupPath) (retake.Backup, error) {
+		ctx, cancel := a.workContext(ctx)
 		defer cancel()
-		return leftFilled(a.PushBackup(ctx, in.Workspace))
+		return fillBackup(a.PushBackup(ctx, in.Workspace))
 	})
-	answer(a, op(http.MethodDelete, path, "drop-backup", "Turn the backup off"), func(ctx context.Context, in *backupPath) (retake.Backup, error) {
-		return leftFilled(a.DropBackup(ctx, in.Workspace))
+	handleJSON(a, newOperation(http.MethodDelete, path, "drop-backup", "Turn the backup off"), func(ctx context.Context, in *backupPath) (retake.Backup, error) {
+		return fillBackup(a.DropBackup(ctx, in.Workspace))
 	})
 }
 
-func leftFilled(b retake.Backup, err error) (retake.Backup, error) {
-	b.Left = filled(b.Left)
+func fillBackup(b retake.Backup, err error) (retake.Backup, error) {
+	b.Left = nonNil(b.Left)
 	return b, err
 }

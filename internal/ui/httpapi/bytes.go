@@ -18,28 +18,28 @@ const (
 	bytesType   = "application/octet-stream"
 	entryHeader = "Retake-Entry"
 	endTrailer  = "Retake-End"
-	goodEnd     = "ok"
+	endOK       = "ok"
 
-	pieceSize = 64 << 10
-	maxHeader = 6 << 10 // what stands between takes eight thousand bytes of headers
+	chunkSize     = 64 << 10
+	maxHeaderText = 6 << 10 // what stands between takes eight thousand bytes of headers
 )
 
-// sending is bytes on their way. An entry, if there is one, goes ahead.
-type sending struct {
-	src       io.ReadCloser
-	mediaType string
-	entry     *retake.Entry
-	span      *span // nil: all of it
-	parts     bool  // parts can be asked for
+// outgoingBytes is bytes on their way. An entry, if there is one, goes ahead.
+type outgoingBytes struct {
+	src           io.ReadCloser
+	mediaType     string
+	entry         *retake.Entry
+	part          *byteRange // nil: all of it
+	acceptsRanges bool       // parts can be asked for
 }
 
-// copied is the answer whose body is src.
-func copied(x sending) *huma.StreamResponse {
+// streamBytes is the answer whose body is src.
+func streamBytes(x outgoingBytes) *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(hc huma.Context) {
 		defer x.src.Close() //nolint:errcheck // nothing was written
 		r, w := humago.Unwrap(hc)
-		c := &copying{src: x.src, w: w, piece: make([]byte, pieceSize)}
-		if c.read(); c.err != nil { // nothing is sent yet
+		c := &bodyCopier{src: x.src, w: w, buf: make([]byte, chunkSize)}
+		if c.fillBuffer(); c.err != nil { // nothing is sent yet
 			writeProblem(w, r, problemOf(c.err))
 			return
 		}
@@ -48,93 +48,93 @@ func copied(x sending) *huma.StreamResponse {
 		if told {
 			w.Header().Set("Trailer", endTrailer)
 		}
-		w.WriteHeader(x.head(w.Header()))
-		err := c.rest()
+		w.WriteHeader(x.setHeaders(w.Header()))
+		err := c.copyRest()
 		switch {
 		case err != nil && !told:
 			panic(http.ErrAbortHandler)
 		case err != nil:
-			w.Header().Set(endTrailer, problemText(r, err))
+			w.Header().Set(endTrailer, encodeProblem(r, err))
 		case told:
-			w.Header().Set(endTrailer, goodEnd)
+			w.Header().Set(endTrailer, endOK)
 		}
 	}}
 }
 
-// head says what comes, and answers the status.
-func (x *sending) head(h http.Header) int {
+// setHeaders says what comes, and answers the status.
+func (x *outgoingBytes) setHeaders(h http.Header) int {
 	if x.entry != nil {
-		h.Set(entryHeader, entryText(*x.entry))
+		h.Set(entryHeader, encodeEntry(*x.entry))
 	}
 	h.Set("Content-Type", x.mediaType)
-	if x.parts {
+	if x.acceptsRanges {
 		h.Set("Accept-Ranges", "bytes")
 	}
-	if x.span == nil {
+	if x.part == nil {
 		return http.StatusOK
 	}
-	h.Set("Content-Range", x.span.String())
+	h.Set("Content-Range", x.part.String())
 	return http.StatusPartialContent
 }
 
-// copying is a piece that was read and not written yet.
-type copying struct {
+// bodyCopier is a piece that was read and not written yet.
+type bodyCopier struct {
 	src   io.Reader
 	w     io.Writer
-	piece []byte
+	buf   []byte
 	n     int
-	ended bool
+	atEOF bool
 	err   error // of src, other than its end
 }
 
-func (c *copying) read() {
+func (c *bodyCopier) fillBuffer() {
 	c.n = 0
-	for c.n < len(c.piece) && !c.ended && c.err == nil {
-		m, err := c.src.Read(c.piece[c.n:])
+	for c.n < len(c.buf) && !c.atEOF && c.err == nil {
+		m, err := c.src.Read(c.buf[c.n:])
 		c.n += m
 		// A source that breaks off may say "unexpected EOF", which is no end.
 		if err == io.EOF {
-			c.ended = true
+			c.atEOF = true
 		} else if err != nil {
 			c.err = err
 		}
 	}
 }
 
-// rest writes all from here on, and what was read before a failure.
-func (c *copying) rest() error {
+// copyRest writes all from here on, and what was read before a failure.
+func (c *bodyCopier) copyRest() error {
 	for {
-		if _, err := c.w.Write(c.piece[:c.n]); err != nil {
+		if _, err := c.w.Write(c.buf[:c.n]); err != nil {
 			return fmt.Errorf("send bytes: %w", err)
 		}
-		if c.ended || c.err != nil {
+		if c.atEOF || c.err != nil {
 			return c.err
 		}
-		c.read()
+		c.fillBuffer()
 	}
 }
 
-// entryText is the entry for a header. What few entries have is left out when it
+// encodeEntry is the entry for a header. What few entries have is left out when it
 // is too long for one; the listing of the directory has it.
-func entryText(e retake.Entry) string {
-	text := headerText(e)
-	if len(text) > maxHeader {
+func encodeEntry(e retake.Entry) string {
+	text := encodeHeader(e)
+	if len(text) > maxHeaderText {
 		e.Extra = nil
-		text = headerText(e)
+		text = encodeHeader(e)
 	}
 	return text
 }
 
-func problemText(r *http.Request, err error) string {
-	p := problemOf(err).of(r.Context())
-	if text := headerText(p); len(text) <= maxHeader {
+func encodeProblem(r *http.Request, err error) string {
+	p := problemOf(err).withRequestID(r.Context())
+	if text := encodeHeader(p); len(text) <= maxHeaderText {
 		return text
 	}
 	p.Cause, p.CauseRaw, p.Detail = "", nil, ""
-	return headerText(p)
+	return encodeHeader(p)
 }
 
-func headerText(v any) string {
+func encodeHeader(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
 		panic(fmt.Errorf("encode a header: %w", err)) // our own types always encode

@@ -15,34 +15,34 @@ const (
 	cpID = retake.CheckpointID("cp_0197a1de-0000-7000-8000-000000000002")
 )
 
-// asking is one call of a method: what the service must be asked, and how.
-type asking struct {
-	name  string
-	asked []any
-	call  func(context.Context, *client.Client) (any, error)
+// apiCall is one call of a method: what the service must be asked, and how.
+type apiCall struct {
+	name     string
+	wantArgs []any
+	call     func(context.Context, *client.Client) (any, error)
 }
 
 // calls is one of every method.
-var calls = slices.Concat(firstCalls, returnCalls, agentCalls, spaceCalls, purgeCalls, storyCalls, officeCalls)
+var allCalls = slices.Concat(firstCalls, returnCalls, agentCalls, spaceCalls, purgeCalls, storyCalls, officeCalls)
 
 // firstCalls are those that the first client knows.
-var firstCalls = []asking{
-	{"estimate", []any{"/" + odd}, func(ctx context.Context, c *client.Client) (any, error) { return c.Estimate(ctx, "/"+odd) }},
+var firstCalls = []apiCall{
+	{"estimate", []any{"/" + oddName}, func(ctx context.Context, c *client.Client) (any, error) { return c.Estimate(ctx, "/"+oddName) }},
 	{"init", []any{initRequest}, func(ctx context.Context, c *client.Client) (any, error) { return c.Init(ctx, initRequest) }},
 	{"init with progress", []any{initRequest}, func(ctx context.Context, c *client.Client) (any, error) {
 		q := initRequest
-		return followed(func(tell func(retake.Progress)) (retake.SaveResult, error) {
+		return withProgress(func(tell func(retake.Progress)) (retake.SaveResult, error) {
 			q.Progress = tell
 			return c.Init(ctx, q)
 		})
 	}},
-	{"locate", []any{"/" + odd}, func(ctx context.Context, c *client.Client) (any, error) { return c.Locate(ctx, "/"+odd) }},
+	{"locate", []any{"/" + oddName}, func(ctx context.Context, c *client.Client) (any, error) { return c.Locate(ctx, "/"+oddName) }},
 	{"workspaces", nil, func(ctx context.Context, c *client.Client) (any, error) { return c.Workspaces(ctx) }},
 	{"deinit", []any{wsID}, func(ctx context.Context, c *client.Client) (any, error) { return c.Deinit(ctx, wsID) }},
 	{"save", []any{saveRequest}, func(ctx context.Context, c *client.Client) (any, error) { return c.Save(ctx, saveRequest) }},
 	{"save with progress", []any{saveRequest}, func(ctx context.Context, c *client.Client) (any, error) {
 		q := saveRequest
-		return followed(func(tell func(retake.Progress)) (retake.SaveResult, error) {
+		return withProgress(func(tell func(retake.Progress)) (retake.SaveResult, error) {
 			q.Progress = tell
 			return c.Save(ctx, q)
 		})
@@ -51,22 +51,24 @@ var firstCalls = []asking{
 	{"log of all", []any{retake.LogQuery{Workspace: wsID}}, func(ctx context.Context, c *client.Client) (any, error) {
 		return c.Log(ctx, retake.LogQuery{Workspace: wsID})
 	}},
-	{"find", []any{wsID, odd}, func(ctx context.Context, c *client.Client) (any, error) { return c.Find(ctx, wsID, odd) }},
+	{"find", []any{wsID, oddName}, func(ctx context.Context, c *client.Client) (any, error) { return c.Find(ctx, wsID, oddName) }},
 	{"diff", []any{diffQuery}, func(ctx context.Context, c *client.Client) (any, error) { return c.Diff(ctx, diffQuery) }},
 	{"diff of all", []any{retake.DiffQuery{Workspace: wsID}}, func(ctx context.Context, c *client.Client) (any, error) {
 		return c.Diff(ctx, retake.DiffQuery{Workspace: wsID})
 	}},
-	{"list", []any{wsID, "14", odd}, func(ctx context.Context, c *client.Client) (any, error) { return c.List(ctx, wsID, "14", odd) }},
-	{"file", []any{wsID, "14", odd}, func(ctx context.Context, c *client.Client) (any, error) { return entryOf(c.Open(ctx, wsID, "14", odd)) }},
-	{"object", []any{retake.ObjectID("k/.." + odd)}, func(ctx context.Context, c *client.Client) (any, error) {
-		r, err := c.Bytes(ctx, "k/.."+odd)
+	{"list", []any{wsID, "14", oddName}, func(ctx context.Context, c *client.Client) (any, error) { return c.List(ctx, wsID, "14", oddName) }},
+	{"file", []any{wsID, "14", oddName}, func(ctx context.Context, c *client.Client) (any, error) {
+		return entryOf(c.Open(ctx, wsID, "14", oddName))
+	}},
+	{"object", []any{retake.ObjectID("k/.." + oddName)}, func(ctx context.Context, c *client.Client) (any, error) {
+		r, err := c.Bytes(ctx, "k/.."+oddName)
 		_, err = entryOf(r, retake.Entry{}, err)
-		return full[retake.Entry](), err
+		return filledValue[retake.Entry](), err
 	}},
 	{"status", []any{wsID}, func(ctx context.Context, c *client.Client) (any, error) { return c.Status(ctx, wsID) }},
-	{"pin", []any{wsID, "14", odd}, func(ctx context.Context, c *client.Client) (any, error) { return c.Pin(ctx, wsID, "14", odd) }},
+	{"pin", []any{wsID, "14", oddName}, func(ctx context.Context, c *client.Client) (any, error) { return c.Pin(ctx, wsID, "14", oddName) }},
 	{"unpin", []any{wsID, ".."}, func(ctx context.Context, c *client.Client) (any, error) {
-		return full[retake.Pin](), c.Unpin(ctx, wsID, "..")
+		return filledValue[retake.Pin](), c.Unpin(ctx, wsID, "..")
 	}},
 	{"forget", []any{wsID, []string{"3", "5"}}, func(ctx context.Context, c *client.Client) (any, error) {
 		return c.Forget(ctx, wsID, []string{"3", "5"})
@@ -75,7 +77,7 @@ var firstCalls = []asking{
 		return c.Scrub(ctx, retake.ScrubQuery{Share: 0.25})
 	}},
 	{"scrub with progress", []any{retake.ScrubQuery{Share: 1}}, func(ctx context.Context, c *client.Client) (any, error) {
-		return followed(func(tell func(retake.Progress)) (retake.ScrubReport, error) {
+		return withProgress(func(tell func(retake.Progress)) (retake.ScrubReport, error) {
 			return c.Scrub(ctx, retake.ScrubQuery{Share: 1, Progress: tell})
 		})
 	}},
@@ -86,10 +88,10 @@ var firstCalls = []asking{
 }
 
 var (
-	initRequest = retake.InitRequest{Dir: "/" + odd, Name: odd, Accept: []string{"home", "giant"}, Mark: retake.MarkCopy}
+	initRequest = retake.InitRequest{Dir: "/" + oddName, Name: oddName, Accept: []string{"home", "giant"}, Mark: retake.MarkCopy}
 	saveRequest = retake.SaveRequest{Workspace: wsID, ID: cpID, Intent: "why", Trigger: retake.TriggerManual, Pin: "good", Budget: 3 * time.Second, IfChanged: true}
 	logQuery    = retake.LogQuery{Workspace: wsID, Since: time.Date(2026, 11, 3, 10, 27, 1, 5, time.UTC), Before: 9, Limit: 3}
-	diffQuery   = retake.DiffQuery{Workspace: wsID, From: "start", To: "2", Paths: []string{"", odd, "a,b"}}
+	diffQuery   = retake.DiffQuery{Workspace: wsID, From: "start", To: "2", Paths: []string{"", oddName, "a,b"}}
 )
 
 // entryOf is the entry, when the bytes are as they should be.
@@ -105,11 +107,11 @@ func entryOf(r io.ReadCloser, e retake.Entry, err error) (retake.Entry, error) {
 	return e, err
 }
 
-// followed fails when the progress is not what the service told.
-func followed[T any](f func(func(retake.Progress)) (T, error)) (any, error) {
+// withProgress fails when the progress is not what the service told.
+func withProgress[T any](f func(func(retake.Progress)) (T, error)) (any, error) {
 	var got []retake.Progress
 	out, err := f(func(p retake.Progress) { got = append(got, p) })
-	if err == nil && (len(got) != 1 || got[0] != full[retake.Progress]()) {
+	if err == nil && (len(got) != 1 || got[0] != filledValue[retake.Progress]()) {
 		return got, nil
 	}
 	return out, err

@@ -40,13 +40,13 @@ type exchange struct {
 func TestClientOneIsUnderstood(t *testing.T) {
 	t.Parallel()
 	if *record {
-		write(t)
+		writeRecording(t)
 	}
-	all := read(t)
+	all := readRecording(t)
 	if len(all) < len(firstCalls) {
 		t.Fatalf("%d exchanges for %d calls", len(all), len(firstCalls))
 	}
-	h := httpapi.New(&fixed{}, httpapi.Options{})
+	h := httpapi.New(&fakeService{}, httpapi.Options{})
 	for _, x := range all {
 		r := httptest.NewRequest(x.method, x.target, strings.NewReader(x.body))
 		r.Header = x.header
@@ -60,7 +60,7 @@ func TestClientOneIsUnderstood(t *testing.T) {
 			continue
 		}
 		for i, was := range x.answer[1:] {
-			compare(t, x.method+" "+x.target, was, got[i+1])
+			compareLine(t, x.method+" "+x.target, was, got[i+1])
 		}
 	}
 }
@@ -86,20 +86,20 @@ func reply(h http.Handler, r *http.Request) []string {
 	return out
 }
 
-// judge is who is told of what is wrong.
-type judge interface {
+// errorReporter is who is told of what is wrong.
+type errorReporter interface {
 	Helper()
 	Errorf(format string, args ...any)
 }
 
-type counting int
+type errorCounter int
 
-func (*counting) Helper()                 {}
-func (c *counting) Errorf(string, ...any) { *c++ }
+func (*errorCounter) Helper()                 {}
+func (c *errorCounter) Errorf(string, ...any) { *c++ }
 
-// compare fails when something that was in an answer is not there, or is of
+// compareLine fails when something that was in an answer is not there, or is of
 // another type. What was added is fine.
-func compare(t judge, at, was, is string) {
+func compareLine(t errorReporter, at, was, is string) {
 	t.Helper()
 	var a, b any
 	old, fresh := strings.TrimPrefix(was, "data: "), strings.TrimPrefix(is, "data: ")
@@ -113,10 +113,10 @@ func compare(t judge, at, was, is string) {
 		t.Errorf("%s: %v in %q", at, err, is)
 		return
 	}
-	same(t, at, a, b)
+	compareValue(t, at, a, b)
 }
 
-func same(t judge, at string, was, is any) {
+func compareValue(t errorReporter, at string, was, is any) {
 	t.Helper()
 	switch was := was.(type) {
 	case map[string]any:
@@ -130,7 +130,7 @@ func same(t judge, at string, was, is any) {
 				t.Errorf("%s.%s is gone", at, k)
 				continue
 			}
-			same(t, at+"."+k, v, is[k])
+			compareValue(t, at+"."+k, v, is[k])
 		}
 	case []any:
 		is, ok := is.([]any)
@@ -139,7 +139,7 @@ func same(t judge, at string, was, is any) {
 			return
 		}
 		for i := range was {
-			same(t, at+"[]", was[i], is[i])
+			compareValue(t, at+"[]", was[i], is[i])
 		}
 	default:
 		if fmt.Sprintf("%T", was) != fmt.Sprintf("%T", is) {
@@ -161,22 +161,22 @@ func TestBrokenShapesAreFound(t *testing.T) {
 		`{"a":{"b":[]},"d":"x"}`:             false,
 		`{"a":[],"d":"x"}`:                   false,
 	} {
-		var found counting
-		compare(&found, "", was, is)
+		var found errorCounter
+		compareLine(&found, "", was, is)
 		if (found == 0) != good {
 			t.Errorf("%s: %d complaints", is, found)
 		}
 	}
 }
 
-func write(t *testing.T) {
+func writeRecording(t *testing.T) {
 	t.Helper()
 	if _, err := os.Stat(recording); err == nil {
 		t.Fatal("there is a recording; a new client gets a file of its own")
 	}
 	var out bytes.Buffer
 	var mu sync.Mutex
-	h := httpapi.New(&fixed{}, httpapi.Options{})
+	h := httpapi.New(&fakeService{}, httpapi.Options{})
 	c := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -204,7 +204,7 @@ func write(t *testing.T) {
 		h.ServeHTTP(w, again())
 	}))
 	_, err := c.About(t.Context())
-	for _, x := range calls {
+	for _, x := range allCalls {
 		if err == nil {
 			_, err = x.call(t.Context(), c)
 		}
@@ -220,7 +220,7 @@ func write(t *testing.T) {
 	}
 }
 
-func read(t *testing.T) []exchange {
+func readRecording(t *testing.T) []exchange {
 	t.Helper()
 	text, err := os.ReadFile(recording)
 	if err != nil {

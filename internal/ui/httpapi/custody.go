@@ -15,32 +15,32 @@ type scrubBody struct {
 	Share float64 `json:"share,omitempty" doc:"The share of all file content to read, from 0 (structure only) to 1."`
 }
 
-func (a *api) looking() {
-	progressive(a, op(http.MethodPost, "/v1/scrub", "scrub", "Verify stored data"), func(ctx context.Context, in *scrubInput, tell func(retake.Progress)) (retake.ScrubReport, error) {
+func (a *api) registerStorage() {
+	handleProgress(a, newOperation(http.MethodPost, "/v1/scrub", "scrub", "Verify stored data"), func(ctx context.Context, in *scrubInput, tell func(retake.Progress)) (retake.ScrubReport, error) {
 		q := retake.ScrubQuery{Progress: tell}
 		if in.Body != nil {
 			q.Share = in.Body.Share
 		}
 		return a.Scrub(ctx, q)
 	})
-	answer(a, op(http.MethodGet, "/v1/space", "space", "Get the disk space"), func(ctx context.Context, _ *struct{}) (retake.StoreState, error) {
+	handleJSON(a, newOperation(http.MethodGet, "/v1/space", "space", "Get the disk space"), func(ctx context.Context, _ *struct{}) (retake.StoreState, error) {
 		return a.Space(ctx)
 	})
-	answer(a, op(http.MethodPost, "/v1/sweep", "sweep", "Free unused disk space"), func(ctx context.Context, _ *struct{}) (retake.SweepReport, error) {
+	handleJSON(a, newOperation(http.MethodPost, "/v1/sweep", "sweep", "Free unused disk space"), func(ctx context.Context, _ *struct{}) (retake.SweepReport, error) {
 		return a.Sweep(ctx)
 	})
-	answer(a, op(http.MethodGet, "/v1/space/plan", "space-plan", "Preview the next cleanup"), func(ctx context.Context, _ *struct{}) (retake.SpacePlan, error) {
+	handleJSON(a, newOperation(http.MethodGet, "/v1/space/plan", "space-plan", "Preview the next cleanup"), func(ctx context.Context, _ *struct{}) (retake.SpacePlan, error) {
 		p, err := a.SpacePlan(ctx)
-		p.Workspaces, p.Drops = filled(p.Workspaces), filled(p.Drops)
+		p.Workspaces, p.Drops = nonNil(p.Workspaces), nonNil(p.Drops)
 		return p, err
 	})
-	progressive(a, op(http.MethodPost, "/v1/thin", "thin", "Run the cleanup"), func(ctx context.Context, _ *struct{}, tell func(retake.Progress)) (retake.ThinReport, error) {
+	handleProgress(a, newOperation(http.MethodPost, "/v1/thin", "thin", "Run the cleanup"), func(ctx context.Context, _ *struct{}, tell func(retake.Progress)) (retake.ThinReport, error) {
 		return a.Thin(ctx, retake.ThinRequest{Progress: tell})
 	})
-	answer(a, op(http.MethodPost, "/v1/rebuild", "rebuild", "Rebuild the catalog"), func(ctx context.Context, _ *struct{}) (retake.RebuildReport, error) {
+	handleJSON(a, newOperation(http.MethodPost, "/v1/rebuild", "rebuild", "Rebuild the catalog"), func(ctx context.Context, _ *struct{}) (retake.RebuildReport, error) {
 		return a.Rebuild(ctx)
 	})
-	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/proof", "proof", "Compare with the stock engine"), func(ctx context.Context, in *refQuery) (retake.Proof, error) {
+	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/proof", "proof", "Compare with the stock engine"), func(ctx context.Context, in *refQuery) (retake.Proof, error) {
 		return a.Prove(ctx, in.Workspace, in.Ref)
 	})
 }

@@ -13,10 +13,10 @@ import (
 
 // errorResponse is an error that many operations share in the description.
 type errorResponse struct {
-	name    string
-	status  int // 0: every other one
-	says    string
-	example *retake.Error
+	name        string
+	status      int // 0: every other one
+	description string
+	example     *retake.Error
 }
 
 func errorResponses() []errorResponse {
@@ -47,16 +47,16 @@ func addErrors(o *huma.OpenAPI) {
 			p.Status = e.status
 			content.Examples = map[string]*huma.Example{e.name: {Value: p}}
 		}
-		o.Components.Responses[e.name] = &huma.Response{Description: e.says, Content: map[string]*huma.MediaType{problemType: content}}
+		o.Components.Responses[e.name] = &huma.Response{Description: e.description, Content: map[string]*huma.MediaType{problemType: content}}
 	}
 	for _, item := range o.Paths {
-		for _, op := range operations(item) {
+		for _, op := range operationsByMethod(item) {
 			for _, e := range errorResponses() {
 				status := "default"
 				if e.status != 0 {
 					status = strconv.Itoa(e.status)
 				}
-				if mayFail(op, e.name) {
+				if canFail(op, e.name) {
 					op.Responses[status] = &huma.Response{Ref: "#/components/responses/" + e.name}
 				}
 			}
@@ -74,12 +74,12 @@ func isServerTag(tag string) bool {
 	}
 }
 
-// mayFail reports whether an operation can return an error with this name.
-func mayFail(o *huma.Operation, name string) bool {
+// canFail reports whether an operation can return an error with this name.
+func canFail(o *huma.Operation, name string) bool {
 	is := func(ids ...string) bool { return slices.Contains(ids, o.OperationID) }
 	switch name {
 	case "Forbidden":
-		return needs[o.OperationID] != retake.PowerNone
+		return requiredPermissions[o.OperationID] != retake.PowerNone
 	case "NotFound":
 		return strings.Contains(o.Path, "{") || slices.ContainsFunc(o.Tags, isServerTag) || is("estimate", "locate", "import")
 	case "NeedsConfirmation":

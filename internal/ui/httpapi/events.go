@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	progressEvery = 100 * time.Millisecond
-	quietFor      = 15 * time.Second // then a sign of life, for what stands between
+	progressInterval  = 100 * time.Millisecond
+	keepAliveInterval = 15 * time.Second // then a sign of life, for what stands between
 
-	eventsText = "Any number of `progress` events, each with a Progress. Then one `result` event with the body of the JSON response, or one `problem` event with a Problem."
+	progressStreamText = "Any number of `progress` events, each with a Progress. Then one `result` event with the body of the JSON response, or one `problem` event with a Problem."
 )
 
 // progress is retake.Progress on the wire.
@@ -24,70 +24,70 @@ type progress struct {
 	Bytes int64 `json:"bytes" doc:"The number of bytes so far."`
 }
 
-// latest keeps the newest progress. Work is never held up by who looks on.
-type latest struct {
-	mu    sync.Mutex
-	p     progress      // guarded by mu
-	fresh bool          // guarded by mu
-	first chan struct{} // closed by the first
-	once  sync.Once
+// latestProgress keeps the newest progress. Work is never held up by who looks on.
+type latestProgress struct {
+	mu       sync.Mutex
+	value    progress      // guarded by mu
+	fresh    bool          // guarded by mu
+	firstSet chan struct{} // closed by the first
+	once     sync.Once
 }
 
-func (l *latest) tell(p retake.Progress) {
+func (l *latestProgress) set(p retake.Progress) {
 	l.mu.Lock()
-	l.p, l.fresh = progress{Files: p.Files, Total: p.Total, Bytes: p.Bytes}, true
+	l.value, l.fresh = progress{Files: p.Files, Total: p.Total, Bytes: p.Bytes}, true
 	l.mu.Unlock()
-	l.once.Do(func() { close(l.first) })
+	l.once.Do(func() { close(l.firstSet) })
 }
 
-func (l *latest) take() (progress, bool) {
+func (l *latestProgress) takeFresh() (progress, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	fresh := l.fresh
 	l.fresh = false
-	return l.p, fresh
+	return l.value, fresh
 }
 
-// events runs f and tells how far it is, then how it ended. It returns when f has
+// streamProgress runs f and tells how far it is, then how it ended. It returns when f has
 // ended, also when the asker is long gone: who stops us waits for requests.
-func events[O any](a *api, asker context.Context, w http.ResponseWriter, f func(func(retake.Progress)) (O, error)) {
-	s := &stream{w: w, flush: http.NewResponseController(w).Flush}
+func streamProgress[O any](a *api, asker context.Context, w http.ResponseWriter, f func(func(retake.Progress)) (O, error)) {
+	s := &eventStream{w: w, flush: http.NewResponseController(w).Flush}
 	w.Header().Set("Content-Type", eventType)
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusOK)
-	s.pulse()
-	news := &latest{first: make(chan struct{})}
+	s.sendKeepAlive()
+	news := &latestProgress{firstSet: make(chan struct{})}
 	var out O
 	var err error
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		out, err = guarded(a, func() (O, error) { return f(news.tell) })
+		out, err = recoverPanic(a, func() (O, error) { return f(news.set) })
 	}()
-	s.watch(news, asker.Done(), done)
+	s.sendProgress(news, asker.Done(), done)
 	<-done
 	if err != nil {
-		s.send("problem", problemOf(err).of(asker))
+		s.sendEvent("problem", problemOf(err).withRequestID(asker))
 		return
 	}
-	s.send("result", out)
+	s.sendEvent("result", out)
 }
 
-type stream struct {
+type eventStream struct {
 	w     http.ResponseWriter
 	flush func() error
 }
 
-// watch tells the news until the work is done or nobody listens.
-func (s *stream) watch(news *latest, gone, done <-chan struct{}) {
-	ticks := time.NewTicker(progressEvery)
+// sendProgress tells the news until the work is done or nobody listens.
+func (s *eventStream) sendProgress(news *latestProgress, gone, done <-chan struct{}) {
+	ticks := time.NewTicker(progressInterval)
 	defer ticks.Stop()
-	first, quiet := news.first, time.Duration(0)
+	first, quiet := news.firstSet, time.Duration(0)
 	for {
 		select {
 		case <-done:
-			if p, fresh := news.take(); fresh { // the only word, when all went fast
-				s.send("progress", p)
+			if p, fresh := news.takeFresh(); fresh { // the only word, when all went fast
+				s.sendEvent("progress", p)
 			}
 			return
 		case <-gone:
@@ -95,20 +95,20 @@ func (s *stream) watch(news *latest, gone, done <-chan struct{}) {
 		case <-first:
 			first = nil
 		case <-ticks.C:
-			quiet += progressEvery
+			quiet += progressInterval
 		}
-		if p, fresh := news.take(); fresh {
-			s.send("progress", p)
+		if p, fresh := news.takeFresh(); fresh {
+			s.sendEvent("progress", p)
 			quiet = 0
-		} else if quiet >= quietFor {
-			s.pulse()
+		} else if quiet >= keepAliveInterval {
+			s.sendKeepAlive()
 			quiet = 0
 		}
 	}
 }
 
-// send writes one event. JSON has no line breaks. Who is gone reads nothing.
-func (s *stream) send(event string, v any) {
+// sendEvent writes one event. JSON has no line breaks. Who is gone reads nothing.
+func (s *eventStream) sendEvent(event string, v any) {
 	data, err := json.Marshal(v)
 	if err != nil {
 		panic(http.ErrAbortHandler) // never looks like a good end
@@ -117,7 +117,7 @@ func (s *stream) send(event string, v any) {
 	_ = s.flush()
 }
 
-func (s *stream) pulse() {
+func (s *eventStream) sendKeepAlive() {
 	_, _ = s.w.Write([]byte(":\n\n"))
 	_ = s.flush()
 }

@@ -26,8 +26,10 @@ const (
 	exampleFollow     = "id: 41\nevent: checkpoint.created\ndata: {\"seq\":41,\"id\":\"evt_41\",\"type\":\"checkpoint.created\"}"
 )
 
-// at is a time of day in the examples.
-func at(hour, minute int) time.Time { return time.Date(2026, 11, 3, hour, minute, 0, 0, time.UTC) }
+// exampleTime is a time of day in the examples.
+func exampleTime(hour, minute int) time.Time {
+	return time.Date(2026, 11, 3, hour, minute, 0, 0, time.UTC)
+}
 
 // addExamples gives each JSON body the example of its schema.
 func addExamples(o *huma.OpenAPI) error {
@@ -39,8 +41,8 @@ func addExamples(o *huma.OpenAPI) error {
 	}
 	o.Components.Examples = map[string]*huma.Example{}
 	for _, item := range o.Paths {
-		for _, op := range operations(item) {
-			for _, content := range contents(op) {
+		for _, op := range operationsByMethod(item) {
+			for _, content := range bodyContents(op) {
 				if err := addExample(o, content, all); err != nil {
 					return fmt.Errorf("%s: %w", op.OperationID, err)
 				}
@@ -50,8 +52,8 @@ func addExamples(o *huma.OpenAPI) error {
 	return nil
 }
 
-// contents are the bodies of an operation: that of the request, and those of good responses.
-func contents(op *huma.Operation) []map[string]*huma.MediaType {
+// bodyContents are the bodies of an operation: that of the request, and those of good responses.
+func bodyContents(op *huma.Operation) []map[string]*huma.MediaType {
 	var out []map[string]*huma.MediaType
 	if op.RequestBody != nil {
 		out = append(out, op.RequestBody.Content)
@@ -67,7 +69,7 @@ func contents(op *huma.Operation) []map[string]*huma.MediaType {
 func addExample(o *huma.OpenAPI, content map[string]*huma.MediaType, all map[string]any) error {
 	if m := content[eventType]; m != nil {
 		m.Example = exampleEvents
-		if m.Schema.Description == followText {
+		if m.Schema.Description == eventStreamText {
 			m.Example = exampleFollow
 		}
 	}
@@ -86,7 +88,7 @@ func addExample(o *huma.OpenAPI, content map[string]*huma.MediaType, all map[str
 }
 
 func workspaceExample() retake.Workspace {
-	return retake.Workspace{ID: exampleWorkspace, Name: "shop", Root: "/home/me/shop", Dev: 65024, Ino: 11158705, Created: at(9, 0)}
+	return retake.Workspace{ID: exampleWorkspace, Name: "shop", Root: "/home/me/shop", Dev: 65024, Ino: 11158705, Created: exampleTime(9, 0)}
 }
 
 func stateExample() retake.WorkspaceState {
@@ -95,7 +97,7 @@ func stateExample() retake.WorkspaceState {
 
 func forkExample() retake.Workspace {
 	return retake.Workspace{
-		ID: exampleFork, Name: "try", Root: "/home/me/try", Dev: 65024, Ino: 11158054, Created: at(10, 40),
+		ID: exampleFork, Name: "try", Root: "/home/me/try", Dev: 65024, Ino: 11158054, Created: exampleTime(10, 40),
 		Origin: &retake.Origin{Workspace: exampleWorkspace, Checkpoint: exampleCheckpoint, Number: 14},
 	}
 }
@@ -103,20 +105,20 @@ func forkExample() retake.Workspace {
 // checkpointExample is number 14, after a turn.
 func checkpointExample() retake.Checkpoint {
 	cp := bareExample(exampleCheckpoint, 14, retake.TriggerTurn, "fix the failing login test")
-	cp.Turn = &retake.Turn{Agent: "claude-code", Session: exampleSession, Prompt: cp.Intent, Calls: 4, Began: at(10, 25), Paths: []string{"src/login.ts"}}
+	cp.Turn = &retake.Turn{Agent: "claude-code", Session: exampleSession, Prompt: cp.Intent, Calls: 4, Began: exampleTime(10, 25), Paths: []string{"src/login.ts"}}
 	return cp
 }
 
 // beforeExample is number 13, the parent of 14.
 func beforeExample() retake.Checkpoint {
 	cp := bareExample(exampleBefore, 13, retake.TriggerManual, "before the upgrade")
-	cp.Time, cp.Parent = at(10, 20), "cp_01a1e799-6c51-786c-8483-a7dfd0bf522a"
+	cp.Time, cp.Parent = exampleTime(10, 20), "cp_01a1e799-6c51-786c-8483-a7dfd0bf522a"
 	return cp
 }
 
 func bareExample(id retake.CheckpointID, number int64, trigger retake.Trigger, intent string) retake.Checkpoint {
 	return retake.Checkpoint{
-		ID: id, Workspace: exampleWorkspace, Number: number, Parent: exampleBefore, Time: at(10, 27), Trigger: trigger, Intent: intent,
+		ID: id, Workspace: exampleWorkspace, Number: number, Parent: exampleBefore, Time: exampleTime(10, 27), Trigger: trigger, Intent: intent,
 		Tree: "k2590de818e64c08d671c448dda1ffe65", Content: "5356b641b5ad2c51f9dac0b0b255cb7d0773647754823a89113c3031672ad5c2",
 		Coverage: retake.Coverage{Grade: retake.Complete}, Files: 171, Dirs: 48, Bytes: 77033, NewBytes: 250, Changed: retake.Counts{Edited: 1},
 	}
@@ -125,12 +127,12 @@ func bareExample(id retake.CheckpointID, number int64, trigger retake.Trigger, i
 // safetyExample is number 17, from before a restore.
 func safetyExample() retake.Checkpoint {
 	cp := bareExample(exampleSafety, 17, retake.TriggerSafety, "")
-	cp.Time, cp.Parent = at(11, 4), "cp_01a1e799-a38e-75c9-a136-47c8eb61ca43"
+	cp.Time, cp.Parent = exampleTime(11, 4), "cp_01a1e799-a38e-75c9-a136-47c8eb61ca43"
 	return cp
 }
 
 func entryExample(size int64) *retake.Entry {
-	return &retake.Entry{Name: "login.ts", Kind: retake.KindFile, Mode: 0o644, UID: 1000, GID: 1000, Size: size, ModTime: at(10, 26).UnixNano(), Object: "f7a27a463e63f9a420e41a9be8b479c2"}
+	return &retake.Entry{Name: "login.ts", Kind: retake.KindFile, Mode: 0o644, UID: 1000, GID: 1000, Size: size, ModTime: exampleTime(10, 26).UnixNano(), Object: "f7a27a463e63f9a420e41a9be8b479c2"}
 }
 
 func ptr[T any](v T) *T { return &v }
@@ -139,7 +141,7 @@ func historyExamples() map[string]any {
 	cp, ws := checkpointExample(), workspaceExample()
 	finding := retake.Finding{Answers: []retake.Answer{{Name: "test", Verdict: retake.Passed}}, Good: true, Changed: 1}
 	return map[string]any{
-		"About":         retake.About{Version: "1.0.0", API: retake.APIVersion, Stamp: at(8, 0).UnixNano(), PID: 2817, Started: at(9, 0), Home: "/home/me/.local/share/retake"},
+		"About":         retake.About{Version: "1.0.0", API: retake.APIVersion, Stamp: exampleTime(8, 0).UnixNano(), PID: 2817, Started: exampleTime(9, 0), Home: "/home/me/.local/share/retake"},
 		"Workspace":     ws,
 		"WorkspaceList": workspaceList{[]retake.WorkspaceState{stateExample()}},
 		"Checkpoint":    cp,
@@ -149,7 +151,7 @@ func historyExamples() map[string]any {
 			Findings: map[retake.CheckpointID]retake.Finding{cp.ID: finding}, Good: &cp,
 		},
 		"Pin":           pinExample(),
-		"TombstoneList": tombstoneList{[]retake.Tombstone{{Number: 12, ID: exampleBefore, Time: at(9, 30), At: at(11, 0)}}},
+		"TombstoneList": tombstoneList{[]retake.Tombstone{{Number: 12, ID: exampleBefore, Time: exampleTime(9, 30), At: exampleTime(11, 0)}}},
 		"EntryList":     entryList{[]retake.Entry{*entryExample(131)}},
 		"Comparison": retake.Comparison{From: ptr(beforeExample()), To: &cp, Changes: []retake.Change{
 			{Path: "src/login.ts", What: retake.Edited, Before: entryExample(101), After: entryExample(131)},
@@ -163,7 +165,7 @@ func historyExamples() map[string]any {
 }
 
 func pinExample() retake.Pin {
-	return retake.Pin{Name: "before-upgrade", Checkpoint: exampleCheckpoint, Number: 14, Time: at(11, 0)}
+	return retake.Pin{Name: "before-upgrade", Checkpoint: exampleCheckpoint, Number: 14, Time: exampleTime(11, 0)}
 }
 
 func spaceExample() retake.StoreState {

@@ -15,7 +15,7 @@ func requestExamples() map[string]any {
 		"ApplyBody":           applyBody{Ref: "14", Accept: []string{retake.ObstacleChanged}},
 		"ForkBody":            forkBody{Ref: "14", Dir: "/home/me/try"},
 		"ResumeBody":          resumeBody{Ref: "14"},
-		"AttestBody":          attestBody{Name: "test", Command: "npm test", Started: at(10, 28), Took: 964 * time.Millisecond},
+		"AttestBody":          attestBody{Name: "test", Command: "npm test", Started: exampleTime(10, 28), Took: 964 * time.Millisecond},
 		"PinBody":             pinBody{Ref: "14"},
 		"ForgetBody":          forgetBody{Refs: []string{"12"}},
 		"PurgeBody":           purgeBody{Paths: []string{".env"}},
@@ -34,35 +34,35 @@ func requestExamples() map[string]any {
 }
 
 func namespaceExample() retake.Namespace {
-	return retake.Namespace{ID: "acme", Created: at(8, 0), Default: exampleWorkspace, Limits: retake.DefaultLimits(), Roots: []string{}}
+	return retake.Namespace{ID: "acme", Created: exampleTime(8, 0), Default: exampleWorkspace, Limits: retake.DefaultLimits(), Roots: []string{}}
 }
 
 func keyExample() retake.Key {
-	return retake.Key{ID: "key_01a1e799-6c51-786c-8483-a7dfd0bf522a", Kind: retake.KeyAgent, Name: "ci", Tail: "w4h9", Workspaces: []string{}, Created: at(8, 30)}
+	return retake.Key{ID: "key_01a1e799-6c51-786c-8483-a7dfd0bf522a", Kind: retake.KeyAgent, Name: "ci", Tail: "w4h9", Workspaces: []string{}, Created: exampleTime(8, 30)}
 }
 
 func webhookExample() retake.Webhook {
-	return retake.Webhook{ID: "wh_01a1e799-8736-7c66-8754-2e8ad995775f", URL: "https://example.com/hook", Types: []retake.EventType{retake.EventCreated}, Scheme: retake.SchemeShared, Created: at(8, 30)}
+	return retake.Webhook{ID: "wh_01a1e799-8736-7c66-8754-2e8ad995775f", URL: "https://example.com/hook", Types: []retake.EventType{retake.EventCreated}, Scheme: retake.SchemeShared, Created: exampleTime(8, 30)}
 }
 
 func deliveryExample() retake.Delivery {
 	return retake.Delivery{
-		ID: "msg_41", Webhook: webhookExample().ID, Event: 41, Type: retake.EventCreated, State: retake.DeliveryDelivered, Created: at(10, 27),
-		Tries: []retake.Try{{At: at(10, 27), Status: 204, Took: 80 * time.Millisecond}},
+		ID: "msg_41", Webhook: webhookExample().ID, Event: 41, Type: retake.EventCreated, State: retake.DeliveryDelivered, Created: exampleTime(10, 27),
+		Tries: []retake.Try{{At: exampleTime(10, 27), Status: 204, Took: 80 * time.Millisecond}},
 	}
 }
 
 func scheduleExample() retake.Schedule {
 	return retake.Schedule{
-		ID: "sch_01a1e799-8861-79ad-ba0f-3de80b4a4bc4", Work: retake.WorkSave, Workspace: exampleWorkspace, Cron: "0 * * * *", Created: at(8, 30), Next: at(11, 0),
-		Last: &retake.Run{At: at(10, 0), Took: 30 * time.Millisecond, What: "checkpoint 13"},
+		ID: "sch_01a1e799-8861-79ad-ba0f-3de80b4a4bc4", Work: retake.WorkSave, Workspace: exampleWorkspace, Cron: "0 * * * *", Created: exampleTime(8, 30), Next: exampleTime(11, 0),
+		Last: &retake.Run{At: exampleTime(10, 0), Took: 30 * time.Millisecond, What: "checkpoint 13"},
 	}
 }
 
 func deletionExample() retake.Deletion {
 	return retake.Deletion{
 		ID: "del_01a1e799-88a0-757f-9e5e-7779983c49ea", Workspace: exampleWorkspace, Checkpoints: []retake.CheckpointID{exampleBefore},
-		Why: "contains a password", State: retake.DeletionWaiting, Asked: at(11, 0), Due: at(11, 0).AddDate(0, 0, 7),
+		Why: "contains a password", State: retake.DeletionWaiting, Asked: exampleTime(11, 0), Due: exampleTime(11, 0).AddDate(0, 0, 7),
 	}
 }
 
@@ -87,7 +87,7 @@ func serverExamples() map[string]any {
 func pageExamples() map[string]any {
 	cp := checkpointExample()
 	entry := retake.AuditEntry{
-		Seq: 87, Time: at(11, 0), Actor: retake.Actor{Kind: retake.KeyOperator, Key: keyExample().ID, Name: "me"}, Verb: "hold", Subject: string(cp.ID),
+		Seq: 87, Time: exampleTime(11, 0), Actor: retake.Actor{Kind: retake.KeyOperator, Key: keyExample().ID, Name: "me"}, Verb: "hold", Subject: string(cp.ID),
 		Prev: exampleDigest, Hash: "7662fced98af12387fbe4321f816f653fb8f7bfcc0dc8bcd4ac1e7ef50ebc78c",
 	}
 	return map[string]any{

@@ -13,7 +13,7 @@ func changeExamples() map[string]any {
 	facts := []retake.Fact{{Kind: retake.FactPackage, What: retake.Edited, Group: "npm", Name: "express", Before: "4.18.2", After: "4.19.0", Path: "package.json", Direct: true}}
 	check := retake.Verification{
 		ID: "vf_01a1e799-afb6-7cb5-b705-f8222226c301", Workspace: exampleWorkspace, Checkpoint: cp.ID, Number: cp.Number, Content: cp.Content,
-		Name: "test", Command: "npm test", By: "retake", Where: retake.OnLive, Verdict: retake.Passed, Started: at(10, 28), Took: 964 * time.Millisecond,
+		Name: "test", Command: "npm test", By: "retake", Where: retake.OnLive, Verdict: retake.Passed, Started: exampleTime(10, 28), Took: 964 * time.Millisecond,
 	}
 	return map[string]any{
 		"Story": retake.Story{From: ptr(beforeExample()), To: &cp, Counts: counts, Facts: facts, Unread: []retake.Unread{}, Flags: []retake.Flag{}, Gist: gist, Groups: []retake.Group{{
@@ -36,14 +36,14 @@ func agentExamples() map[string]any {
 	cp := checkpointExample()
 	tasks := []retake.Task{{ID: "1", Title: "fix the failing login test", Status: retake.TaskCompleted}, {ID: "2", Title: "update the docs", Status: retake.TaskPending}}
 	effects := []retake.Effect{{
-		ID: "e1", Time: at(10, 26), Text: "git push origin main", Kind: "push", Target: "origin main", Agent: "claude-code", Session: exampleSession, Outcome: retake.OutcomeDone,
+		ID: "e1", Time: exampleTime(10, 26), Text: "git push origin main", Kind: "push", Target: "origin main", Agent: "claude-code", Session: exampleSession, Outcome: retake.OutcomeDone,
 	}}
 	talk := retake.Conversation{
 		Agent: "claude-code", Session: exampleSession, Path: "/home/me/.claude/projects/shop/" + exampleSession + ".jsonl",
 		Bytes: 3630, Segments: []retake.Segment{{Object: "4684bc374cb028294d14531c9fbb3ff3", Bytes: 3630}}, Complete: true,
 	}
 	return map[string]any{
-		"Signal":     retake.Signal{ID: "sg_01a1e799-8808-76cb-80c6-570c6775cc0a", Kind: retake.SignalPrompt, Time: at(10, 25), Agent: "claude-code", Session: exampleSession, Dir: "/home/me/shop", Prompt: cp.Intent},
+		"Signal":     retake.Signal{ID: "sg_01a1e799-8808-76cb-80c6-570c6775cc0a", Kind: retake.SignalPrompt, Time: exampleTime(10, 25), Agent: "claude-code", Session: exampleSession, Dir: "/home/me/shop", Prompt: cp.Intent},
 		"Reaction":   retake.Reaction{Workspace: exampleWorkspace, Checkpoint: &cp},
 		"EffectList": effectList{effects},
 		"TaskList":   taskList{tasks},
@@ -61,11 +61,11 @@ func agentExamples() map[string]any {
 
 func restoreExamples() map[string]any {
 	target, now := checkpointExample(), bareExample("cp_01a1e799-a761-731e-ba03-3925c0aa7ea7", 18, retake.TriggerReturn, "")
-	now.Time, now.Parent = at(11, 4), exampleSafety
+	now.Time, now.Parent = exampleTime(11, 4), exampleSafety
 	forked := bareExample("cp_01a1e799-8c50-7998-be9a-7ba7ac8ef9a7", 1, retake.TriggerFork, "")
-	forked.Workspace, forked.Parent, forked.Time = exampleFork, target.ID, at(10, 40)
+	forked.Workspace, forked.Parent, forked.Time = exampleFork, target.ID, exampleTime(10, 40)
 	now.Return = &retake.Return{Course: retake.CourseRestore, Target: target.ID, Before: exampleSafety, Written: 1}
-	plan := filledPlan(retake.Plan{
+	plan := fillPlan(retake.Plan{
 		Digest: exampleDigest, Course: retake.CourseRestore, Workspace: exampleWorkspace, Target: &target, Files: 171, Bytes: 131,
 		Writes:    []retake.Step{{Path: "src/login.ts", What: retake.Edited, Now: entryExample(101), Then: entryExample(131)}},
 		Obstacles: []retake.Obstacle{{Class: retake.ObstacleChanged, Text: "src/login.ts has unsaved edits that would be overwritten", Paths: []string{"src/login.ts"}}},
@@ -101,8 +101,8 @@ func storageExamples() map[string]any {
 		"PurgePlan":     purge,
 		"PurgeReport":   retake.PurgeReport{Plan: purge, Searched: 412, Bytes: 635826, Left: []string{}, Sweep: sweep},
 		"Backup": retake.Backup{
-			Workspace: exampleWorkspace, URL: "git@example.com:me/backup.git", Branch: "retake/shop-f2b26ee7", Set: true, Created: at(9, 0), Left: []retake.LeftOut{},
-			Pushed: &retake.BackupPoint{Number: 14, Checkpoint: exampleCheckpoint, Commit: "4f1c2d7e9b0a63c85d21f70e8b94a6c3d5e2f108", At: at(10, 28)},
+			Workspace: exampleWorkspace, URL: "git@example.com:me/backup.git", Branch: "retake/shop-f2b26ee7", Set: true, Created: exampleTime(9, 0), Left: []retake.LeftOut{},
+			Pushed: &retake.BackupPoint{Number: 14, Checkpoint: exampleCheckpoint, Commit: "4f1c2d7e9b0a63c85d21f70e8b94a6c3d5e2f108", At: exampleTime(10, 28)},
 		},
 	}
 }

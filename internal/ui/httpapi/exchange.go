@@ -47,24 +47,24 @@ type applyBody struct {
 	ID       retake.CheckpointID `json:"id,omitempty" doc:"Your own ID for the new checkpoint, cp_ and a UUID, so that you can retry safely. Empty means that Retake creates one."`
 }
 
-func (a *api) exchanging() {
-	bytesOf(a, op(http.MethodGet, "/v1/workspaces/{ws}/checkpoints/{ref}/archive", "archive", "Export a checkpoint as a tar archive"), tarType, a.archive)
-	progressive(a, op(http.MethodPost, "/v1/workspaces/{ws}/restore", "apply-restore", "Restore in one request"), a.apply)
-	a.importing()
+func (a *api) registerArchives() {
+	handleBytes(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/checkpoints/{ref}/archive", "archive", "Export a checkpoint as a tar archive"), tarType, a.openArchive)
+	handleProgress(a, newOperation(http.MethodPost, "/v1/workspaces/{ws}/restore", "apply-restore", "Restore in one request"), a.restoreInOneRequest)
+	a.registerImport()
 }
 
-// archive resolves the ref once: all of an archive is of one checkpoint.
-func (a *api) archive(ctx context.Context, in *archivePath) (io.ReadCloser, error) {
+// openArchive resolves the ref once: all of an archive is of one checkpoint.
+func (a *api) openArchive(ctx context.Context, in *archivePath) (io.ReadCloser, error) {
 	cp, err := a.Find(ctx, in.Workspace, in.Ref)
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	r, w := io.Pipe()
-	p := &piped{PipeReader: r, cancel: cancel, done: make(chan struct{})}
+	p := &pipeReader{PipeReader: r, cancel: cancel, done: make(chan struct{})}
 	go func() {
 		defer close(p.done)
-		_, err := guarded(a, func() (struct{}, error) {
+		_, err := recoverPanic(a, func() (struct{}, error) {
 			return struct{}{}, archive.Write(ctx, a.Service, in.Workspace, string(cp.ID), w)
 		})
 		_ = w.CloseWithError(err) // never fails
@@ -72,15 +72,15 @@ func (a *api) archive(ctx context.Context, in *archivePath) (io.ReadCloser, erro
 	return p, nil
 }
 
-// piped is what another goroutine writes. It ends with its reader.
-type piped struct {
+// pipeReader is what another goroutine writes. It ends with its reader.
+type pipeReader struct {
 	*io.PipeReader
 	cancel context.CancelFunc
 	done   chan struct{}
 }
 
 // Close waits until nobody writes any more.
-func (p *piped) Close() error {
+func (p *pipeReader) Close() error {
 	p.cancel()
 	err := p.PipeReader.Close()
 	<-p.done
@@ -88,11 +88,11 @@ func (p *piped) Close() error {
 }
 
 // maxRest bounds what is read of an archive that is refused already.
-const maxRest = 64 << 20
+const maxDrain = 64 << 20
 
-// importing adds the one route whose body is a stream: the router would hold it.
-func (a *api) importing() {
-	o := op(http.MethodPost, "/v1/import", "import", "Import a tar archive")
+// registerImport adds the one route whose body is a stream: the router would hold it.
+func (a *api) registerImport() {
+	o := newOperation(http.MethodPost, "/v1/import", "import", "Import a tar archive")
 	o.RequestBody = &huma.RequestBody{
 		Description: "A tar archive, plain or compressed with gzip or zstd.",
 		Required:    true,
@@ -105,59 +105,59 @@ func (a *api) importing() {
 		Content:     map[string]*huma.MediaType{jsonType: {Schema: schemas.Schema(reflect.TypeFor[retake.SaveResult](), true, "")}},
 	}}
 	huma.Register(a.huma, o, func(ctx context.Context, in *importQuery) (*huma.StreamResponse, error) {
-		if a.o.Office == nil {
-			return nil, problemOf(errNoOffice())
+		if a.opts.Office == nil {
+			return nil, problemOf(errServerOnly())
 		}
 		return &huma.StreamResponse{Body: func(hc huma.Context) {
 			r, w := humago.Unwrap(hc)
 			_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // an archive may be long; who stands before us bounds it
-			out, err := guarded(a, func() (retake.SaveResult, error) {
-				return a.o.Office.Import(ctx, retake.ImportRequest{Name: in.Name, Intent: in.Intent}, r.Body)
+			out, err := recoverPanic(a, func() (retake.SaveResult, error) {
+				return a.opts.Office.Import(ctx, retake.ImportRequest{Name: in.Name, Intent: in.Intent}, r.Body)
 			})
 			if err != nil {
-				_, _ = io.CopyN(io.Discard, r.Body, maxRest) // who still sends would not hear us
+				_, _ = io.CopyN(io.Discard, r.Body, maxDrain) // who still sends would not hear us
 				writeProblem(w, r, problemOf(err))
 				return
 			}
-			out.Warnings = filled(out.Warnings)
+			out.Warnings = nonNil(out.Warnings)
 			writeJSON(w, http.StatusCreated, jsonType, out)
 		}}, nil
 	})
 }
 
-// obstructed is a restore that was refused, with the plan that says why.
-type obstructed struct {
+// obstructedError is a restore that was refused, with the plan that says why.
+type obstructedError struct {
 	err  error
 	plan retake.Plan
 }
 
-func (o *obstructed) Error() string { return o.err.Error() }
-func (o *obstructed) Unwrap() error { return o.err }
+func (o *obstructedError) Error() string { return o.err.Error() }
+func (o *obstructedError) Unwrap() error { return o.err }
 
 // maxMoved is how often a plan is made anew when files changed under it.
-const maxMoved = 3
+const maxPlanTries = 3
 
-// apply plans and restores. Whether the consent is enough is decided where the plan is
+// restoreInOneRequest plans and restores. Whether the consent is enough is decided where the plan is
 // done; an id that is known is answered there too.
-func (a *api) apply(ctx context.Context, in *applyInput, tell func(retake.Progress)) (retake.RestoreResult, error) {
+func (a *api) restoreInOneRequest(ctx context.Context, in *applyInput, tell func(retake.Progress)) (retake.RestoreResult, error) {
 	b := in.Body
 	if b.Course == "" {
 		b.Course = retake.CourseRestore
 	}
-	req := retake.PlanRequest{Workspace: in.Workspace, Course: b.Course, Ref: b.Ref, Paths: wholes(b.Paths, b.PathsRaw), Git: b.Git, Fork: b.Fork, Edits: b.Edits, Session: b.Session}
-	return a.applied(ctx, retake.ApplyRequest{PlanRequest: req, Accept: b.Accept, ID: checkpoint(ctx, b.ID), Progress: tell}, askFirst)
+	req := retake.PlanRequest{Workspace: in.Workspace, Course: b.Course, Ref: b.Ref, Paths: textsOrRaw(b.Paths, b.PathsRaw), Git: b.Git, Fork: b.Fork, Edits: b.Edits, Session: b.Session}
+	return a.planAndApply(ctx, retake.ApplyRequest{PlanRequest: req, Accept: b.Accept, ID: checkpointIDFor(ctx, b.ID), Progress: tell}, confirmAlways)
 }
 
 // confirmation is what a restore in one request does about obstacles that nobody accepted.
 type confirmation bool
 
 const (
-	askFirst  confirmation = true  // refuse, and tell the plan
-	askIfLost confirmation = false // the same, but for what the safety checkpoint holds whole
+	confirmAlways confirmation = true  // refuse, and tell the plan
+	confirmIfLost confirmation = false // the same, but for what the safety checkpoint holds whole
 )
 
-func (a *api) applied(ctx context.Context, req retake.ApplyRequest, ask confirmation) (retake.RestoreResult, error) {
-	ctx, end := a.carried(ctx)
+func (a *api) planAndApply(ctx context.Context, req retake.ApplyRequest, ask confirmation) (retake.RestoreResult, error) {
+	ctx, end := a.workContext(ctx)
 	defer end()
 	said := req.Accept
 	for try := 1; ; try++ {
@@ -167,29 +167,29 @@ func (a *api) applied(ctx context.Context, req retake.ApplyRequest, ask confirma
 		}
 		req.Digest, req.Accept = p.Digest, slices.Clone(said)
 		for i := range p.Obstacles {
-			if ask == askIfLost && p.Obstacles[i].CanBeTakenBack() {
+			if ask == confirmIfLost && p.Obstacles[i].CanBeTakenBack() {
 				req.Accept = append(req.Accept, p.Obstacles[i].Class)
 			}
 		}
 		res, err := a.ApplyRestore(ctx, req)
-		if retake.IsKind(err, retake.Moved) && try < maxMoved {
+		if retake.IsKind(err, retake.Moved) && try < maxPlanTries {
 			continue
 		}
-		if retake.IsKind(err, retake.Denied) && !consented(&p, req.Accept) {
-			err = &obstructed{err: err, plan: filledPlan(p)}
+		if retake.IsKind(err, retake.Denied) && !allAccepted(&p, req.Accept) {
+			err = &obstructedError{err: err, plan: fillPlan(p)}
 		}
-		res.Failed, res.Warnings = filled(res.Failed), filled(res.Warnings)
+		res.Failed, res.Warnings = nonNil(res.Failed), nonNil(res.Warnings)
 		return res, err
 	}
 }
 
-func consented(p *retake.Plan, accept []string) bool {
+func allAccepted(p *retake.Plan, accept []string) bool {
 	return !slices.ContainsFunc(p.Obstacles, func(o retake.Obstacle) bool { return !slices.Contains(accept, o.Class) })
 }
 
-// planOf is the plan that a refused restore tells.
-func planOf(err error) *retake.Plan {
-	var o *obstructed
+// obstructedPlan is the plan that a refused restore tells.
+func obstructedPlan(err error) *retake.Plan {
+	var o *obstructedError
 	if errors.As(err, &o) {
 		return &o.plan
 	}

@@ -18,13 +18,13 @@ import (
 	"github.com/retake-dev/retake/internal/ui/httpapi"
 )
 
-// small is a service whose checkpoints hold a directory with two files.
-type small struct {
-	*fixed
+// smallTree is a service whose checkpoints hold a directory with two files.
+type smallTree struct {
+	*fakeService
 	fail string // the path that cannot be read to its end
 }
 
-func (small) List(_ context.Context, _ retake.WorkspaceID, _, dir string) ([]retake.Entry, error) {
+func (smallTree) List(_ context.Context, _ retake.WorkspaceID, _, dir string) ([]retake.Entry, error) {
 	if dir == "" {
 		return []retake.Entry{{Name: "d", Kind: retake.KindDir, Mode: 0o755}}, nil
 	}
@@ -34,8 +34,8 @@ func (small) List(_ context.Context, _ retake.WorkspaceID, _, dir string) ([]ret
 	}, nil
 }
 
-func (s small) Open(_ context.Context, ws retake.WorkspaceID, ref, path string) (io.ReadCloser, retake.Entry, error) {
-	s.ask(ws, ref, path)
+func (s smallTree) Open(_ context.Context, ws retake.WorkspaceID, ref, path string) (io.ReadCloser, retake.Entry, error) {
+	s.recordCall(ws, ref, path)
 	text := "abc"
 	if path == "d/b" {
 		text = strings.Repeat("x", 200<<10)
@@ -55,7 +55,7 @@ func (errReader) Read([]byte) (int, error) {
 // An archive is of the checkpoint that the ref named when it was asked for.
 func TestArchive(t *testing.T) {
 	t.Parallel()
-	s := small{fixed: &fixed{}}
+	s := smallTree{fakeService: &fakeService{}}
 	r, err := serve(t, httpapi.New(s, httpapi.Options{})).Archive(t.Context(), wsID, "git/é:1")
 	if err != nil {
 		t.Fatal(err)
@@ -78,8 +78,8 @@ func TestArchive(t *testing.T) {
 	if _, err := io.Copy(io.Discard, r); err != nil {
 		t.Error(err)
 	}
-	id := string(full[retake.Checkpoint]().ID)
-	if d := cmp.Diff([]any{wsID, "git/é:1", wsID, id, "d/a\xff", wsID, id, "d/b"}, s.take()); d != "" {
+	id := string(filledValue[retake.Checkpoint]().ID)
+	if d := cmp.Diff([]any{wsID, "git/é:1", wsID, id, "d/a\xff", wsID, id, "d/b"}, s.takeCalls()); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 }
@@ -88,7 +88,7 @@ func TestArchive(t *testing.T) {
 func TestArchiveThatBreaksOff(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"d/a\xff", "d/b"} {
-		h := httpapi.New(small{&fixed{}, path}, httpapi.Options{})
+		h := httpapi.New(smallTree{&fakeService{}, path}, httpapi.Options{})
 		r, err := serve(t, h).Archive(t.Context(), wsID, "1")
 		if err == nil {
 			_, err = io.Copy(io.Discard, r)
@@ -117,7 +117,7 @@ func TestArchiveThatBreaksOff(t *testing.T) {
 func TestArchiveEndsWithItsReader(t *testing.T) {
 	t.Parallel()
 	ended := make(chan struct{})
-	h := httpapi.New(small{fixed: &fixed{}}, httpapi.Options{})
+	h := httpapi.New(smallTree{fakeService: &fakeService{}}, httpapi.Options{})
 	c := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer close(ended)
 		h.ServeHTTP(w, r)
@@ -132,11 +132,11 @@ func TestArchiveEndsWithItsReader(t *testing.T) {
 	<-ended
 }
 
-// obstacles refuses until both classes are accepted.
-func obstacles() *fixed {
-	f := &fixed{}
-	f.back = func(_ context.Context, q retake.ApplyRequest) (retake.RestoreResult, error) {
-		f.ask(q)
+// newObstructedService refuses until both classes are accepted.
+func newObstructedService() *fakeService {
+	f := &fakeService{}
+	f.restore = func(_ context.Context, q retake.ApplyRequest) (retake.RestoreResult, error) {
+		f.recordCall(q)
 		return retake.RestoreResult{}, &retake.Error{Kind: retake.Denied, What: "not without consent", Hint: "look: retake restore 12 --plan"}
 	}
 	return f
@@ -145,7 +145,7 @@ func obstacles() *fixed {
 // With obstacles that nobody accepted nothing is done, and the plan comes with the refusal.
 func TestRestoreWithObstacles(t *testing.T) {
 	t.Parallel()
-	class := full[retake.Plan]().Obstacles[0].Class
+	class := filledValue[retake.Plan]().Obstacles[0].Class
 	for name, call := range map[string]func(*client.Client, []string) error{
 		"workspace": func(c *client.Client, accept []string) error {
 			_, err := c.Restore(t.Context(), retake.ApplyRequest{PlanRequest: planRequest, Accept: accept})
@@ -160,21 +160,21 @@ func TestRestoreWithObstacles(t *testing.T) {
 			return err
 		},
 	} {
-		err := call(over(t, obstacles()), []string{retake.ObstacleHeld})
+		err := call(serveFake(t, newObstructedService()), []string{retake.ObstacleHeld})
 		var o *client.Obstructed
 		if !errors.As(err, &o) || !retake.IsKind(err, retake.Denied) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if d := cmp.Diff(full[retake.Plan](), o.Plan); d != "" {
+		if d := cmp.Diff(filledValue[retake.Plan](), o.Plan); d != "" {
 			t.Errorf("%s (-want +got):\n%s", name, d)
 		}
 		// Denied for another reason: the plan is no answer to that.
-		if err := call(over(t, obstacles()), []string{class}); errors.As(err, &o) || !retake.IsKind(err, retake.Denied) {
+		if err := call(serveFake(t, newObstructedService()), []string{class}); errors.As(err, &o) || !retake.IsKind(err, retake.Denied) {
 			t.Errorf("%s, accepted: %v", name, err)
 		}
 	}
-	f := obstacles()
+	f := newObstructedService()
 	w := httptest.NewRecorder()
 	httpapi.New(f, httpapi.Options{}).ServeHTTP(w, httptest.NewRequest("POST", "/v1/workspaces/a/restore", strings.NewReader(`{"ref":"12"}`)))
 	var p struct {
@@ -188,7 +188,7 @@ func TestRestoreWithObstacles(t *testing.T) {
 	if d := cmp.Diff([]string{"retake restore 12 --plan"}, p.Steps); d != "" {
 		t.Errorf("next steps (-want +got):\n%s", d)
 	}
-	if plan := f.take()[0].(retake.PlanRequest); plan.Course != retake.CourseRestore || plan.Ref != "12" {
+	if plan := f.takeCalls()[0].(retake.PlanRequest); plan.Course != retake.CourseRestore || plan.Ref != "12" {
 		t.Errorf("%+v", plan)
 	}
 }
@@ -198,13 +198,13 @@ func TestRestoreOfWhatMoves(t *testing.T) {
 	t.Parallel()
 	for moves, good := range map[int]bool{0: true, 1: true, 2: true, 3: false, 9: false} {
 		n := 0
-		f := &fixed{back: func(context.Context, retake.ApplyRequest) (retake.RestoreResult, error) {
+		f := &fakeService{restore: func(context.Context, retake.ApplyRequest) (retake.RestoreResult, error) {
 			if n++; n <= moves {
 				return retake.RestoreResult{}, &retake.Error{Kind: retake.Moved, What: "moved"}
 			}
 			return retake.RestoreResult{Written: 1}, nil
 		}}
-		_, err := over(t, f).Restore(t.Context(), retake.ApplyRequest{PlanRequest: planRequest})
+		_, err := serveFake(t, f).Restore(t.Context(), retake.ApplyRequest{PlanRequest: planRequest})
 		if (err == nil) != good || !good && !retake.IsKind(err, retake.Moved) {
 			t.Errorf("%d moves: %v", moves, err)
 		}
@@ -214,16 +214,16 @@ func TestRestoreOfWhatMoves(t *testing.T) {
 // An archive that is refused early is refused in words, however much of it is still to come.
 func TestRefusedImportIsHeard(t *testing.T) {
 	t.Parallel()
-	f := &refusing{&fixed{}}
+	f := &refusingOffice{&fakeService{}}
 	c := serve(t, httpapi.New(f, httpapi.Options{Office: f}))
-	_, err := c.Import(t.Context(), retake.ImportRequest{}, io.LimitReader(zero{}, 32<<20))
+	_, err := c.Import(t.Context(), retake.ImportRequest{}, io.LimitReader(zeroReader{}, 32<<20))
 	if !retake.IsKind(err, retake.Invalid) {
 		t.Errorf("%v", err)
 	}
 }
 
-type refusing struct{ *fixed }
+type refusingOffice struct{ *fakeService }
 
-func (*refusing) Import(context.Context, retake.ImportRequest, io.Reader) (retake.SaveResult, error) {
+func (*refusingOffice) Import(context.Context, retake.ImportRequest, io.Reader) (retake.SaveResult, error) {
 	return retake.SaveResult{}, &retake.Error{Kind: retake.Invalid, What: "no"}
 }

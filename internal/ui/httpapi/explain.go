@@ -18,10 +18,10 @@ var describeFiles embed.FS
 // schemaFiles have lines "Schema: text", and below each "  property: text".
 var schemaFiles = []string{"history", "changes", "agents", "restore", "storage", "server"}
 
-// explain adds the texts, tags, servers, error responses and examples.
-func explain(o *huma.OpenAPI) error {
+// addDescriptions adds the texts, tags, servers, error responses and examples.
+func addDescriptions(o *huma.OpenAPI) error {
 	for _, name := range schemaFiles {
-		if err := explainSchemas(o.Components.Schemas.Map(), describeText(name)); err != nil {
+		if err := describeSchemas(o.Components.Schemas.Map(), describeText(name)); err != nil {
 			return fmt.Errorf("describe/%s.txt: %w", name, err)
 		}
 	}
@@ -35,7 +35,7 @@ func explain(o *huma.OpenAPI) error {
 		}},
 		{URL: "http://retake", Description: "The daemon, on its Unix socket. `retake daemon status` shows the path. The host name is ignored."},
 	}
-	if err := explainOperations(o, describeText("operations")); err != nil {
+	if err := describeOperations(o, describeText("operations")); err != nil {
 		return fmt.Errorf("describe/operations.txt: %w", err)
 	}
 	addErrors(o)
@@ -50,7 +50,7 @@ func describeText(name string) string {
 	return string(text)
 }
 
-func explainSchemas(schemas map[string]*huma.Schema, text string) error {
+func describeSchemas(schemas map[string]*huma.Schema, text string) error {
 	var of *huma.Schema
 	for line := range strings.Lines(text) {
 		name, says, ok := strings.Cut(strings.TrimSpace(line), ": ")
@@ -69,11 +69,11 @@ func explainSchemas(schemas map[string]*huma.Schema, text string) error {
 	return nil
 }
 
-// explainOperations reads "[id] tag" and the description below it.
-func explainOperations(o *huma.OpenAPI, text string) error {
+// describeOperations reads "[id] tag" and the description below it.
+func describeOperations(o *huma.OpenAPI, text string) error {
 	byID := map[string]*huma.Operation{}
 	for _, item := range o.Paths {
-		for _, op := range operations(item) {
+		for _, op := range operationsByMethod(item) {
 			byID[op.OperationID] = op
 		}
 	}

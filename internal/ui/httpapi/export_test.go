@@ -8,9 +8,9 @@ import (
 
 // WatchDone streams the news of work that has told p and ended before anybody looked.
 func WatchDone(w http.ResponseWriter, p retake.Progress) {
-	news := &latest{first: make(chan struct{})}
-	news.tell(p)
+	news := &latestProgress{firstSet: make(chan struct{})}
+	news.set(p)
 	done := make(chan struct{})
 	close(done)
-	(&stream{w: w, flush: func() error { return nil }}).watch(news, nil, done)
+	(&eventStream{w: w, flush: func() error { return nil }}).sendProgress(news, nil, done)
 }

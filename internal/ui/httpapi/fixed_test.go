@@ -20,159 +20,161 @@ import (
 	"github.com/retake-dev/retake/internal/ui/httpapi"
 )
 
-// fixed is a service that answers with values in which every field is set, or
+// fakeService is a service that answers with values in which every field is set, or
 // with an error, and remembers what it was asked. It stands for the wire only;
 // what a service does is in servicetest.
-type fixed struct {
-	err  error
-	body func() io.ReadCloser
-	save func(context.Context, retake.SaveRequest) (retake.SaveResult, error)
-	back func(context.Context, retake.ApplyRequest) (retake.RestoreResult, error)
-	news func(context.Context, retake.EventQuery) ([]retake.Event, error)
+type fakeService struct {
+	err     error
+	body    func() io.ReadCloser
+	save    func(context.Context, retake.SaveRequest) (retake.SaveResult, error)
+	restore func(context.Context, retake.ApplyRequest) (retake.RestoreResult, error)
+	events  func(context.Context, retake.EventQuery) ([]retake.Event, error)
 
 	mu    sync.Mutex
-	asked []any // guarded by mu
+	calls []any // guarded by mu
 }
 
 // Names as they come: no text, and with what addresses and JSON treat apart.
-const odd = "n\xff \"<&+=%2F?#;\n\x00\u2028é"
+const oddName = "n\xff \"<&+=%2F?#;\n\x00\u2028é"
 
-func (f *fixed) ask(what ...any) {
+func (f *fakeService) recordCall(what ...any) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.asked = append(f.asked, what...)
+	f.calls = append(f.calls, what...)
 }
 
-func (f *fixed) take() []any {
+func (f *fakeService) takeCalls() []any {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	out := f.asked
-	f.asked = nil
+	out := f.calls
+	f.calls = nil
 	return out
 }
 
-// give is the answer to everything: a full value, or the error.
-func give[T any](f *fixed, what ...any) (T, error) {
-	f.ask(what...)
+// answerWith is the answer to everything: a full value, or the error.
+func answerWith[T any](f *fakeService, what ...any) (T, error) {
+	f.recordCall(what...)
 	if f.err != nil {
 		var none T
 		return none, f.err
 	}
-	return full[T](), nil
+	return filledValue[T](), nil
 }
 
-func (f *fixed) Estimate(_ context.Context, dir string) (retake.Estimate, error) {
-	return give[retake.Estimate](f, dir)
+func (f *fakeService) Estimate(_ context.Context, dir string) (retake.Estimate, error) {
+	return answerWith[retake.Estimate](f, dir)
 }
 
-func (f *fixed) Init(_ context.Context, q retake.InitRequest) (retake.SaveResult, error) {
+func (f *fakeService) Init(_ context.Context, q retake.InitRequest) (retake.SaveResult, error) {
 	if q.Progress != nil {
-		q.Progress(full[retake.Progress]())
+		q.Progress(filledValue[retake.Progress]())
 	}
 	q.Progress = nil
-	return give[retake.SaveResult](f, q)
+	return answerWith[retake.SaveResult](f, q)
 }
 
-func (f *fixed) Locate(_ context.Context, dir string) (retake.Workspace, error) {
-	return give[retake.Workspace](f, dir)
+func (f *fakeService) Locate(_ context.Context, dir string) (retake.Workspace, error) {
+	return answerWith[retake.Workspace](f, dir)
 }
 
-func (f *fixed) Workspaces(context.Context) ([]retake.WorkspaceState, error) {
-	return give[[]retake.WorkspaceState](f)
+func (f *fakeService) Workspaces(context.Context) ([]retake.WorkspaceState, error) {
+	return answerWith[[]retake.WorkspaceState](f)
 }
 
-func (f *fixed) Deinit(_ context.Context, ws retake.WorkspaceID) (retake.Workspace, error) {
-	return give[retake.Workspace](f, ws)
+func (f *fakeService) Deinit(_ context.Context, ws retake.WorkspaceID) (retake.Workspace, error) {
+	return answerWith[retake.Workspace](f, ws)
 }
 
-func (f *fixed) Save(ctx context.Context, q retake.SaveRequest) (retake.SaveResult, error) {
+func (f *fakeService) Save(ctx context.Context, q retake.SaveRequest) (retake.SaveResult, error) {
 	if f.save != nil {
 		return f.save(ctx, q)
 	}
 	if q.Progress != nil {
-		q.Progress(full[retake.Progress]())
+		q.Progress(filledValue[retake.Progress]())
 	}
 	q.Progress = nil
-	return give[retake.SaveResult](f, q)
+	return answerWith[retake.SaveResult](f, q)
 }
 
-func (f *fixed) Log(_ context.Context, q retake.LogQuery) (retake.Timeline, error) {
-	return give[retake.Timeline](f, q)
+func (f *fakeService) Log(_ context.Context, q retake.LogQuery) (retake.Timeline, error) {
+	return answerWith[retake.Timeline](f, q)
 }
 
-func (f *fixed) Find(_ context.Context, ws retake.WorkspaceID, ref string) (retake.Checkpoint, error) {
-	return give[retake.Checkpoint](f, ws, ref)
+func (f *fakeService) Find(_ context.Context, ws retake.WorkspaceID, ref string) (retake.Checkpoint, error) {
+	return answerWith[retake.Checkpoint](f, ws, ref)
 }
 
-func (f *fixed) Diff(_ context.Context, q retake.DiffQuery) (retake.Comparison, error) {
-	return give[retake.Comparison](f, q)
+func (f *fakeService) Diff(_ context.Context, q retake.DiffQuery) (retake.Comparison, error) {
+	return answerWith[retake.Comparison](f, q)
 }
 
-func (f *fixed) List(_ context.Context, ws retake.WorkspaceID, ref, dir string) ([]retake.Entry, error) {
-	return give[[]retake.Entry](f, ws, ref, dir)
+func (f *fakeService) List(_ context.Context, ws retake.WorkspaceID, ref, dir string) ([]retake.Entry, error) {
+	return answerWith[[]retake.Entry](f, ws, ref, dir)
 }
 
-func (f *fixed) Open(_ context.Context, ws retake.WorkspaceID, ref, path string) (io.ReadCloser, retake.Entry, error) {
-	e, err := give[retake.Entry](f, ws, ref, path)
-	return f.bytes(), e, err
+func (f *fakeService) Open(_ context.Context, ws retake.WorkspaceID, ref, path string) (io.ReadCloser, retake.Entry, error) {
+	e, err := answerWith[retake.Entry](f, ws, ref, path)
+	return f.openBody(), e, err
 }
 
-func (f *fixed) Bytes(_ context.Context, id retake.ObjectID) (io.ReadCloser, error) {
-	_, err := give[retake.Entry](f, id)
-	return f.bytes(), err
+func (f *fakeService) Bytes(_ context.Context, id retake.ObjectID) (io.ReadCloser, error) {
+	_, err := answerWith[retake.Entry](f, id)
+	return f.openBody(), err
 }
 
-func (f *fixed) bytes() io.ReadCloser {
+func (f *fakeService) openBody() io.ReadCloser {
 	if f.body != nil {
 		return f.body()
 	}
 	return io.NopCloser(strings.NewReader("bytes of a file\n"))
 }
 
-func (f *fixed) Status(_ context.Context, ws retake.WorkspaceID) (retake.Status, error) {
-	return give[retake.Status](f, ws)
+func (f *fakeService) Status(_ context.Context, ws retake.WorkspaceID) (retake.Status, error) {
+	return answerWith[retake.Status](f, ws)
 }
 
-func (f *fixed) Pin(_ context.Context, ws retake.WorkspaceID, ref, name string) (retake.Pin, error) {
-	return give[retake.Pin](f, ws, ref, name)
+func (f *fakeService) Pin(_ context.Context, ws retake.WorkspaceID, ref, name string) (retake.Pin, error) {
+	return answerWith[retake.Pin](f, ws, ref, name)
 }
 
-func (f *fixed) Unpin(_ context.Context, ws retake.WorkspaceID, name string) error {
-	_, err := give[retake.Pin](f, ws, name)
+func (f *fakeService) Unpin(_ context.Context, ws retake.WorkspaceID, name string) error {
+	_, err := answerWith[retake.Pin](f, ws, name)
 	return err
 }
 
-func (f *fixed) Forget(_ context.Context, ws retake.WorkspaceID, refs []string) ([]retake.Tombstone, error) {
-	return give[[]retake.Tombstone](f, ws, refs)
+func (f *fakeService) Forget(_ context.Context, ws retake.WorkspaceID, refs []string) ([]retake.Tombstone, error) {
+	return answerWith[[]retake.Tombstone](f, ws, refs)
 }
 
-func (f *fixed) Scrub(_ context.Context, q retake.ScrubQuery) (retake.ScrubReport, error) {
+func (f *fakeService) Scrub(_ context.Context, q retake.ScrubQuery) (retake.ScrubReport, error) {
 	if q.Progress != nil {
-		q.Progress(full[retake.Progress]())
+		q.Progress(filledValue[retake.Progress]())
 	}
 	q.Progress = nil
-	return give[retake.ScrubReport](f, q)
+	return answerWith[retake.ScrubReport](f, q)
 }
 
-func (f *fixed) Space(context.Context) (retake.StoreState, error) { return give[retake.StoreState](f) }
-
-func (f *fixed) Sweep(context.Context) (retake.SweepReport, error) {
-	return give[retake.SweepReport](f)
+func (f *fakeService) Space(context.Context) (retake.StoreState, error) {
+	return answerWith[retake.StoreState](f)
 }
 
-func (f *fixed) Rebuild(context.Context) (retake.RebuildReport, error) {
-	return give[retake.RebuildReport](f)
+func (f *fakeService) Sweep(context.Context) (retake.SweepReport, error) {
+	return answerWith[retake.SweepReport](f)
 }
 
-func (f *fixed) Prove(_ context.Context, ws retake.WorkspaceID, ref string) (retake.Proof, error) {
-	return give[retake.Proof](f, ws, ref)
+func (f *fakeService) Rebuild(context.Context) (retake.RebuildReport, error) {
+	return answerWith[retake.RebuildReport](f)
 }
 
-func (f *fixed) Close() error { return nil }
+func (f *fakeService) Prove(_ context.Context, ws retake.WorkspaceID, ref string) (retake.Proof, error) {
+	return answerWith[retake.Proof](f, ws, ref)
+}
 
-// full is a value with no zero in it, the same each time. What may be no text is
+func (f *fakeService) Close() error { return nil }
+
+// filledValue is a value with no zero in it, the same each time. What may be no text is
 // none.
-func full[T any]() T {
+func filledValue[T any]() T {
 	var v T
 	n := 0
 	fillIn(reflect.ValueOf(&v).Elem(), "", &n)
@@ -194,7 +196,7 @@ func fillIn(v reflect.Value, field string, n *int) {
 		v.SetString(fmt.Sprintf("%s %d", field, *n))
 		switch field {
 		case "Root", "Path", "Paths", "Heaviest", "Side", "Unit", "Command":
-			v.SetString(v.String() + odd)
+			v.SetString(v.String() + oddName)
 		}
 	case reflect.Bool:
 		v.SetBool(true)
@@ -214,7 +216,7 @@ func fillIn(v reflect.Value, field string, n *int) {
 		value := reflect.New(v.Type().Elem()).Elem()
 		fillIn(value, field, n)
 		v.Set(reflect.MakeMap(v.Type()))
-		key := reflect.ValueOf(field + odd)
+		key := reflect.ValueOf(field + oddName)
 		if v.Type().Key() != key.Type() {
 			key = reflect.ValueOf(field).Convert(v.Type().Key()) // an id is text
 		}
@@ -261,7 +263,7 @@ func serve(t *testing.T, h http.Handler) *client.Client {
 	return c
 }
 
-func over(t *testing.T, f *fixed) *client.Client {
+func serveFake(t *testing.T, f *fakeService) *client.Client {
 	t.Helper()
 	return serve(t, httpapi.New(f, httpapi.Options{Office: f}))
 }

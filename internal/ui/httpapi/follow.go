@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	retryText = "retry: 2000\n\n" // who lost us comes back so soon
-	maxWait   = time.Minute
-	batch     = 100
+	retryLine      = "retry: 2000\n\n" // who lost us comes back so soon
+	maxEventWait   = time.Minute
+	eventBatchSize = 100
 
-	followText = "Events as they happen: `id` is the seq, `event` the type, `data` an Event. To continue a stream, send Last-Event-ID or `after`."
+	eventStreamText = "Events as they happen: `id` is the seq, `event` the type, `data` an Event. To continue a stream, send Last-Event-ID or `after`."
 )
 
 type eventsQuery struct {
@@ -32,27 +32,27 @@ type eventsQuery struct {
 	Last   string `header:"Last-Event-ID" doc:"The seq of the last event of a stream that was interrupted."`
 }
 
-func (a *api) following() {
-	o := op(http.MethodGet, "/v1/events", "events", "List or stream events")
+func (a *api) registerEvents() {
+	o := newOperation(http.MethodGet, "/v1/events", "events", "List or stream events")
 	schemas := a.huma.OpenAPI().Components.Schemas
 	o.Responses = map[string]*huma.Response{"200": {
 		Description: http.StatusText(http.StatusOK),
 		Content: map[string]*huma.MediaType{
 			jsonType:  {Schema: schemas.Schema(reflect.TypeFor[page[retake.Event]](), true, "")},
-			eventType: {Schema: &huma.Schema{Type: huma.TypeString, Description: followText}},
+			eventType: {Schema: &huma.Schema{Type: huma.TypeString, Description: eventStreamText}},
 		},
 	}}
 	huma.Register(a.huma, o, func(ctx context.Context, in *eventsQuery) (*huma.StreamResponse, error) {
-		if a.news == nil {
-			return nil, problemOf(errNoOffice())
+		if a.eventSource == nil {
+			return nil, problemOf(errServerOnly())
 		}
 		return &huma.StreamResponse{Body: func(hc huma.Context) {
 			r, w := humago.Unwrap(hc)
 			if strings.Contains(r.Header.Get("Accept"), eventType) {
-				a.follow(ctx, w, r, in)
+				a.streamEvents(ctx, w, r, in)
 				return
 			}
-			out, err := guarded(a, func() (page[retake.Event], error) { return a.events(ctx, in) })
+			out, err := recoverPanic(a, func() (page[retake.Event], error) { return a.listEvents(ctx, in) })
 			if err != nil {
 				writeProblem(w, r, problemOf(err))
 				return
@@ -62,12 +62,12 @@ func (a *api) following() {
 	})
 }
 
-func (a *api) events(ctx context.Context, in *eventsQuery) (page[retake.Event], error) {
+func (a *api) listEvents(ctx context.Context, in *eventsQuery) (page[retake.Event], error) {
 	if in.Newest {
-		got, err := a.news.Events(ctx, retake.EventQuery{Newest: true})
-		return page[retake.Event]{Data: filled(got)}, err
+		got, err := a.eventSource.Events(ctx, retake.EventQuery{Newest: true})
+		return page[retake.Event]{Data: nonNil(got)}, err
 	}
-	after, err := a.behind(ctx, in)
+	after, err := a.listStart(ctx, in)
 	if err != nil {
 		return page[retake.Event]{}, err
 	}
@@ -77,65 +77,65 @@ func (a *api) events(ctx context.Context, in *eventsQuery) (page[retake.Event], 
 			return page[retake.Event]{}, &retake.Error{Kind: retake.Invalid, What: "wait is no time such as 20s", Safe: unchanged, Err: err}
 		}
 	}
-	limit := (&pageQuery{Limit: in.Limit}).limit()
-	got, err := a.news.Events(ctx, retake.EventQuery{After: after, Limit: limit, Wait: min(wait, maxWait)})
+	limit := (&pageQuery{Limit: in.Limit}).pageLimit()
+	got, err := a.eventSource.Events(ctx, retake.EventQuery{After: after, Limit: limit, Wait: min(wait, maxEventWait)})
 	if err != nil {
 		return page[retake.Event]{}, err
 	}
-	out := page[retake.Event]{Data: filled(got)}
+	out := page[retake.Event]{Data: nonNil(got)}
 	if len(got) >= limit { // there may be more, and asking costs little
 		out.NextCursor = a.cursors.Seal("events", strconv.FormatInt(got[len(got)-1].Seq, 10))
 	}
 	return out, nil
 }
 
-// follow tells events until the asker goes, or we are stopped. What cannot be read at the
+// streamEvents tells events until the asker goes, or we are stopped. What cannot be read at the
 // beginning is a problem; later it is an event, and the asker comes back.
-func (a *api) follow(ctx context.Context, w http.ResponseWriter, r *http.Request, in *eventsQuery) {
+func (a *api) streamEvents(ctx context.Context, w http.ResponseWriter, r *http.Request, in *eventsQuery) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	for _, end := range []context.Context{a.o.Stop, a.o.Leaving} {
+	for _, end := range []context.Context{a.opts.WorkContext, a.opts.StreamContext} {
 		if end != nil {
 			defer context.AfterFunc(end, cancel)()
 		}
 	}
-	after, err := a.resumed(ctx, in)
+	after, err := a.streamStart(ctx, in)
 	var got []retake.Event
 	if err == nil {
-		got, err = a.happened(ctx, after, 0)
+		got, err = a.nextEvents(ctx, after, 0)
 	}
 	if err != nil {
 		writeProblem(w, r, problemOf(err))
 		return
 	}
-	s := &stream{w: w, flush: http.NewResponseController(w).Flush}
+	s := &eventStream{w: w, flush: http.NewResponseController(w).Flush}
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // it lasts as long as the asker does
 	w.Header().Set("Content-Type", eventType)
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusOK)
-	_, _ = w.Write([]byte(retryText)) // who is gone reads nothing
-	s.pulse()
+	_, _ = w.Write([]byte(retryLine)) // who is gone reads nothing
+	s.sendKeepAlive()
 	for ctx.Err() == nil {
 		for i := range got {
 			after = got[i].Seq
-			s.event(&got[i])
+			s.sendNumbered(&got[i])
 		}
-		if got, err = a.happened(ctx, after, quietFor); err != nil {
+		if got, err = a.nextEvents(ctx, after, keepAliveInterval); err != nil {
 			if ctx.Err() == nil {
-				s.send("problem", problemOf(err).of(r.Context()))
+				s.sendEvent("problem", problemOf(err).withRequestID(r.Context()))
 			}
 			return
 		}
 		if len(got) == 0 {
-			s.pulse()
+			s.sendKeepAlive()
 		}
 	}
 }
 
-// resumed is where a stream goes on. What a stream that broke off says is newer than its address.
-func (a *api) resumed(ctx context.Context, in *eventsQuery) (int64, error) {
+// streamStart is where a stream goes on. What a stream that broke off says is newer than its address.
+func (a *api) streamStart(ctx context.Context, in *eventsQuery) (int64, error) {
 	if in.Last == "" {
-		return a.behind(ctx, in)
+		return a.listStart(ctx, in)
 	}
 	n, err := strconv.ParseInt(in.Last, 10, 64)
 	if err != nil {
@@ -145,18 +145,18 @@ func (a *api) resumed(ctx context.Context, in *eventsQuery) (int64, error) {
 }
 
 // fromNow is the word for the place behind the newest event.
-const fromNow = "latest"
+const afterLatest = "latest"
 
-// behind is the event that a list or a stream begins after.
-func (a *api) behind(ctx context.Context, in *eventsQuery) (int64, error) {
+// listStart is the event that a list or a stream begins after.
+func (a *api) listStart(ctx context.Context, in *eventsQuery) (int64, error) {
 	switch {
 	case in.Cursor != "":
-		return a.more("events", in.Cursor, 0)
+		return a.cursorNumber("events", in.Cursor, 0)
 	case in.After == "":
 		return 0, nil
-	case in.After == fromNow:
-		got, err := guarded(a, func() ([]retake.Event, error) {
-			return a.news.Events(ctx, retake.EventQuery{Newest: true})
+	case in.After == afterLatest:
+		got, err := recoverPanic(a, func() ([]retake.Event, error) {
+			return a.eventSource.Events(ctx, retake.EventQuery{Newest: true})
 		})
 		if err != nil || len(got) == 0 {
 			return 0, err
@@ -170,14 +170,14 @@ func (a *api) behind(ctx context.Context, in *eventsQuery) (int64, error) {
 	return n, nil
 }
 
-func (a *api) happened(ctx context.Context, after int64, wait time.Duration) ([]retake.Event, error) {
-	return guarded(a, func() ([]retake.Event, error) {
-		return a.news.Events(ctx, retake.EventQuery{After: after, Limit: batch, Wait: wait})
+func (a *api) nextEvents(ctx context.Context, after int64, wait time.Duration) ([]retake.Event, error) {
+	return recoverPanic(a, func() ([]retake.Event, error) {
+		return a.eventSource.Events(ctx, retake.EventQuery{After: after, Limit: eventBatchSize, Wait: wait})
 	})
 }
 
-// event writes one with its number, which a stream goes on from.
-func (s *stream) event(e *retake.Event) {
+// sendNumbered writes one with its number, which a stream goes on from.
+func (s *eventStream) sendNumbered(e *retake.Event) {
 	data, err := json.Marshal(e)
 	if err != nil {
 		panic(http.ErrAbortHandler) // never looks like there was nothing

@@ -17,17 +17,17 @@ import (
 	"github.com/retake-dev/retake/internal/ui/httpapi"
 )
 
-// wire is an office whose events come when the test says so.
-type wire struct {
+// eventLog is an office whose events come when the test says so.
+type eventLog struct {
 	mu    sync.Mutex
 	last  int64         // guarded by mu
 	grown chan struct{} // guarded by mu; closed when there is more
 	asked []retake.EventQuery
 }
 
-func newWire(n int64) *wire { return &wire{last: n, grown: make(chan struct{})} }
+func newEventLog(n int64) *eventLog { return &eventLog{last: n, grown: make(chan struct{})} }
 
-func (w *wire) grow(n int64) {
+func (w *eventLog) addEvents(n int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.last += n
@@ -36,7 +36,7 @@ func (w *wire) grow(n int64) {
 }
 
 // events waits for the first as long as the asker stays, if it is asked to wait.
-func (w *wire) events(ctx context.Context, q retake.EventQuery) ([]retake.Event, error) {
+func (w *eventLog) events(ctx context.Context, q retake.EventQuery) ([]retake.Event, error) {
 	for {
 		w.mu.Lock()
 		last, grown := w.last, w.grown
@@ -60,8 +60,8 @@ func (w *wire) events(ctx context.Context, q retake.EventQuery) ([]retake.Event,
 	}
 }
 
-// streaming opens the stream and gives its lines.
-func streaming(t *testing.T, h http.Handler, target, last string) (*bufio.Reader, context.CancelFunc) {
+// openStream opens the stream and gives its lines.
+func openStream(t *testing.T, h http.Handler, target, last string) (*bufio.Reader, context.CancelFunc) {
 	t.Helper()
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)
@@ -86,8 +86,8 @@ func streaming(t *testing.T, h http.Handler, target, last string) (*bufio.Reader
 	return bufio.NewReader(resp.Body), cancel
 }
 
-// numbers reads n events and answers their ids; other lines must be what a stream has.
-func numbers(t *testing.T, r *bufio.Reader, n int) (ids []string) {
+// readIDs reads n events and answers their ids; other lines must be what a stream has.
+func readIDs(t *testing.T, r *bufio.Reader, n int) (ids []string) {
 	t.Helper()
 	for len(ids) < n {
 		line, err := r.ReadString('\n')
@@ -121,20 +121,20 @@ func TestStreamOfEvents(t *testing.T) {
 		"from now, then broke":    {"/v1/events?after=latest", "2", "3"},
 		"what broke off is newer": {"/v1/events?after=1", "4", "5"},
 	} {
-		w := newWire(4)
-		f := &fixed{news: w.events}
-		r, _ := streaming(t, httpapi.New(f, httpapi.Options{Office: f}), x.target, x.last)
+		w := newEventLog(4)
+		f := &fakeService{events: w.events}
+		r, _ := openStream(t, httpapi.New(f, httpapi.Options{Office: f}), x.target, x.last)
 		if line, err := r.ReadString('\n'); err != nil || line != "retry: 2000\n" {
 			t.Errorf("%s begins with %q %v", name, line, err)
 		}
-		w.grow(1)
-		if got := numbers(t, r, 1); got[0] != x.first {
+		w.addEvents(1)
+		if got := readIDs(t, r, 1); got[0] != x.first {
 			t.Errorf("%s: %v, not %s", name, got, x.first)
 		}
 		for range 3 {
-			w.grow(100)
+			w.addEvents(100)
 		}
-		got := numbers(t, r, 300)
+		got := readIDs(t, r, 300)
 		if slices.Contains(got, x.first) || len(slices.Compact(slices.Clone(got))) != 300 {
 			t.Errorf("%s: events came twice or not at all: %v", name, got)
 		}
@@ -145,7 +145,7 @@ func TestStreamOfEvents(t *testing.T) {
 func TestQuietStreamLives(t *testing.T) {
 	t.Parallel()
 	waits := make(chan time.Duration, 1)
-	f := &fixed{news: func(ctx context.Context, q retake.EventQuery) ([]retake.Event, error) {
+	f := &fakeService{events: func(ctx context.Context, q retake.EventQuery) ([]retake.Event, error) {
 		if q.Wait == 0 {
 			return nil, nil
 		}
@@ -156,7 +156,7 @@ func TestQuietStreamLives(t *testing.T) {
 			return nil, ctx.Err()
 		}
 	}}
-	r, _ := streaming(t, httpapi.New(f, httpapi.Options{Office: f}), "/v1/events", "")
+	r, _ := openStream(t, httpapi.New(f, httpapi.Options{Office: f}), "/v1/events", "")
 	for signs := 0; signs < 5; {
 		line, err := r.ReadString('\n')
 		if err != nil {
@@ -176,23 +176,23 @@ func TestQuietStreamLives(t *testing.T) {
 func TestStreamEnds(t *testing.T) {
 	t.Parallel()
 	for _, why := range []string{"asker", "stop", "leaving"} {
-		w := newWire(1)
-		f := &fixed{news: w.events}
+		w := newEventLog(1)
+		f := &fakeService{events: w.events}
 		stop, halt := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		o := httpapi.Options{Office: f}
 		switch why {
 		case "stop":
-			o.Stop = stop
+			o.WorkContext = stop
 		case "leaving":
-			o.Leaving = stop
+			o.StreamContext = stop
 		}
 		h := httpapi.New(f, o)
-		r, leave := streaming(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r, leave := openStream(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			defer close(ended)
 			h.ServeHTTP(w, r)
 		}), "/v1/events", "")
-		numbers(t, r, 1)
+		readIDs(t, r, 1)
 		if why == "asker" {
 			leave()
 		} else {
@@ -207,7 +207,7 @@ func TestStreamEnds(t *testing.T) {
 func TestTroubleOfAStream(t *testing.T) {
 	t.Parallel()
 	away := &retake.Error{Kind: retake.Away, What: "no rows"}
-	f := &fixed{news: func(context.Context, retake.EventQuery) ([]retake.Event, error) { return nil, away }}
+	f := &fakeService{events: func(context.Context, retake.EventQuery) ([]retake.Event, error) { return nil, away }}
 	for _, x := range [][2]string{{"/v1/events", "503"}, {"/v1/events?wait=x", "503"}, {"/v1/events?cursor=x", "422"}} {
 		r := httptest.NewRequest("GET", x[0], nil)
 		r.Header.Set("Accept", "text/event-stream")
@@ -217,7 +217,7 @@ func TestTroubleOfAStream(t *testing.T) {
 			t.Errorf("%s: %d %s", x[0], w.Code, w.Body)
 		}
 	}
-	f.news = func(_ context.Context, q retake.EventQuery) ([]retake.Event, error) {
+	f.events = func(_ context.Context, q retake.EventQuery) ([]retake.Event, error) {
 		if q.Wait == 0 {
 			return nil, nil
 		}
@@ -235,8 +235,8 @@ func TestTroubleOfAStream(t *testing.T) {
 // The client takes a stream up again behind what it got: nothing twice, nothing missing.
 func TestFollowGoesOn(t *testing.T) {
 	t.Parallel()
-	w := newWire(0)
-	f := &fixed{news: w.events}
+	w := newEventLog(0)
+	f := &fakeService{events: w.events}
 	h := httpapi.New(f, httpapi.Options{Office: f})
 	var mu sync.Mutex
 	streams := 0
@@ -246,10 +246,10 @@ func TestFollowGoesOn(t *testing.T) {
 		mu.Unlock()
 		ctx, cancel := context.WithCancel(r.Context())
 		defer cancel()
-		h.ServeHTTP(&cutting{ResponseWriter: rw, left: 7, cut: cancel}, r.WithContext(ctx))
+		h.ServeHTTP(&cuttingWriter{ResponseWriter: rw, left: 7, cut: cancel}, r.WithContext(ctx))
 		panic(http.ErrAbortHandler)
 	}))
-	w.grow(40)
+	w.addEvents(40)
 	enough := errors.New("enough")
 	var got []int64
 	err := c.Follow(t.Context(), 2, func(e retake.Event) error {
@@ -273,16 +273,16 @@ func TestFollowGoesOn(t *testing.T) {
 	}
 }
 
-// cutting breaks a stream off after some events.
-type cutting struct {
+// cuttingWriter breaks a stream off after some events.
+type cuttingWriter struct {
 	http.ResponseWriter
 	left int
 	cut  func()
 }
 
-func (c *cutting) Unwrap() http.ResponseWriter { return c.ResponseWriter }
+func (c *cuttingWriter) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
-func (c *cutting) Write(p []byte) (int, error) {
+func (c *cuttingWriter) Write(p []byte) (int, error) {
 	if c.left <= 0 {
 		return len(p), nil
 	}
@@ -297,16 +297,16 @@ func (c *cutting) Write(p []byte) (int, error) {
 // Who is refused hears why, and is not asked for ever.
 func TestFollowIsRefused(t *testing.T) {
 	t.Parallel()
-	f := &fixed{news: func(context.Context, retake.EventQuery) ([]retake.Event, error) {
+	f := &fakeService{events: func(context.Context, retake.EventQuery) ([]retake.Event, error) {
 		return nil, &retake.Error{Kind: retake.Denied, What: "no"}
 	}}
-	if err := over(t, f).Follow(t.Context(), 0, func(retake.Event) error { return nil }); !retake.IsKind(err, retake.Denied) {
+	if err := serveFake(t, f).Follow(t.Context(), 0, func(retake.Event) error { return nil }); !retake.IsKind(err, retake.Denied) {
 		t.Errorf("%v", err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	w := newWire(1)
-	f.news = w.events
-	err := over(t, f).Follow(ctx, 0, func(retake.Event) error { stop(); return nil })
+	w := newEventLog(1)
+	f.events = w.events
+	err := serveFake(t, f).Follow(ctx, 0, func(retake.Event) error { stop(); return nil })
 	if !retake.IsKind(err, retake.Canceled) {
 		t.Errorf("%v", err)
 	}

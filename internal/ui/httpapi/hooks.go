@@ -41,63 +41,63 @@ type deliveryPath struct {
 	Delivery string `path:"delivery" doc:"The message's ID."`
 }
 
-func (a *api) notifying() {
-	offered(a, made(op(http.MethodPost, "/v1/webhooks", "make-webhook", "Create a webhook")), func(ctx context.Context, o retake.Office, in *body[hookBody]) (retake.NewWebhook, error) {
+func (a *api) registerWebhooks() {
+	handleOffice(a, withStatusCreated(newOperation(http.MethodPost, "/v1/webhooks", "make-webhook", "Create a webhook")), func(ctx context.Context, o retake.Office, in *body[hookBody]) (retake.NewWebhook, error) {
 		b := in.Body
 		if b.Scheme == "" {
 			b.Scheme = retake.SchemeShared
 		}
 		w, err := o.MakeWebhook(ctx, retake.WebhookRequest{URL: b.URL, Types: b.Types, Scheme: b.Scheme})
-		w.Webhook.Types = filled(w.Webhook.Types)
+		w.Webhook.Types = nonNil(w.Webhook.Types)
 		return w, err
 	})
-	offered(a, op(http.MethodGet, "/v1/webhooks", "list-webhooks", "List webhooks"), func(ctx context.Context, o retake.Office, in *pageQuery) (page[retake.Webhook], error) {
+	handleOffice(a, newOperation(http.MethodGet, "/v1/webhooks", "list-webhooks", "List webhooks"), func(ctx context.Context, o retake.Office, in *pageQuery) (page[retake.Webhook], error) {
 		all, err := o.Webhooks(ctx)
 		for i := range all {
-			all[i].Types = filled(all[i].Types)
+			all[i].Types = nonNil(all[i].Types)
 		}
-		return paged(a, "webhooks", in, all, err, func(w *retake.Webhook) string { return string(w.ID) })
+		return pageFromList(a, "webhooks", in, all, err, func(w *retake.Webhook) string { return string(w.ID) })
 	})
-	offered(a, op(http.MethodPut, "/v1/webhooks/{hook}", "change-webhook", "Change a webhook"), func(ctx context.Context, o retake.Office, in *changeHookInput) (retake.Webhook, error) {
+	handleOffice(a, newOperation(http.MethodPut, "/v1/webhooks/{hook}", "change-webhook", "Change a webhook"), func(ctx context.Context, o retake.Office, in *changeHookInput) (retake.Webhook, error) {
 		w, err := o.ChangeWebhook(ctx, retake.Webhook{ID: in.Hook, URL: in.Body.URL, Types: in.Body.Types, Disabled: in.Body.Disabled})
-		w.Types = filled(w.Types)
+		w.Types = nonNil(w.Types)
 		return w, err
 	})
-	ordered(a, op(http.MethodDelete, "/v1/webhooks/{hook}", "drop-webhook", "Delete a webhook"), func(ctx context.Context, o retake.Office, in *hookPath) error {
+	handleOfficeEmpty(a, newOperation(http.MethodDelete, "/v1/webhooks/{hook}", "drop-webhook", "Delete a webhook"), func(ctx context.Context, o retake.Office, in *hookPath) error {
 		return o.DropWebhook(ctx, in.Hook)
 	})
-	offered(a, op(http.MethodPost, "/v1/webhooks/{hook}/rotate", "rotate-webhook", "Rotate a webhook's secret"), func(ctx context.Context, o retake.Office, in *hookPath) (retake.NewWebhook, error) {
+	handleOffice(a, newOperation(http.MethodPost, "/v1/webhooks/{hook}/rotate", "rotate-webhook", "Rotate a webhook's secret"), func(ctx context.Context, o retake.Office, in *hookPath) (retake.NewWebhook, error) {
 		w, err := o.RotateWebhook(ctx, in.Hook)
-		w.Webhook.Types = filled(w.Webhook.Types)
+		w.Webhook.Types = nonNil(w.Webhook.Types)
 		return w, err
 	})
-	offered(a, op(http.MethodGet, "/v1/deliveries", "list-deliveries", "List deliveries"), a.deliveries)
-	offered(a, op(http.MethodGet, "/v1/deliveries/{delivery}", "delivery", "Get a delivery"), func(ctx context.Context, o retake.Office, in *deliveryPath) (retake.Delivery, error) {
-		return tried(o.Delivery(ctx, in.Delivery))
+	handleOffice(a, newOperation(http.MethodGet, "/v1/deliveries", "list-deliveries", "List deliveries"), a.listDeliveries)
+	handleOffice(a, newOperation(http.MethodGet, "/v1/deliveries/{delivery}", "delivery", "Get a delivery"), func(ctx context.Context, o retake.Office, in *deliveryPath) (retake.Delivery, error) {
+		return fillDelivery(o.Delivery(ctx, in.Delivery))
 	})
-	offered(a, op(http.MethodPost, "/v1/deliveries/{delivery}/replay", "replay", "Send a delivery again"), func(ctx context.Context, o retake.Office, in *deliveryPath) (retake.Delivery, error) {
-		return tried(o.Replay(ctx, in.Delivery))
+	handleOffice(a, newOperation(http.MethodPost, "/v1/deliveries/{delivery}/replay", "replay", "Send a delivery again"), func(ctx context.Context, o retake.Office, in *deliveryPath) (retake.Delivery, error) {
+		return fillDelivery(o.Replay(ctx, in.Delivery))
 	})
 }
 
-func tried(d retake.Delivery, err error) (retake.Delivery, error) {
-	d.Tries = filled(d.Tries)
+func fillDelivery(d retake.Delivery, err error) (retake.Delivery, error) {
+	d.Tries = nonNil(d.Tries)
 	return d, err
 }
 
-func (a *api) deliveries(ctx context.Context, o retake.Office, in *deliveryQuery) (page[retake.Delivery], error) {
+func (a *api) listDeliveries(ctx context.Context, o retake.Office, in *deliveryQuery) (page[retake.Delivery], error) {
 	filter := "deliveries " + string(in.Webhook) + " " + string(in.State)
-	before, err := a.below(filter, in.Cursor, in.Before)
+	before, err := a.cursorText(filter, in.Cursor, in.Before)
 	if err != nil {
 		return page[retake.Delivery]{}, err
 	}
-	limit := (&pageQuery{Limit: in.Limit}).limit()
+	limit := (&pageQuery{Limit: in.Limit}).pageLimit()
 	got, err := o.Deliveries(ctx, retake.DeliveryQuery{Webhook: in.Webhook, State: in.State, Before: before, Limit: limit + 1})
 	if err != nil {
 		return page[retake.Delivery]{}, err
 	}
 	for i := range got {
-		got[i].Tries = filled(got[i].Tries)
+		got[i].Tries = nonNil(got[i].Tries)
 	}
 	return part(a, filter, limit, got, func(d *retake.Delivery) string { return d.ID }), nil
 }

@@ -35,40 +35,40 @@ type Options struct {
 	About func() retake.About
 	// Carry lets a save or a restore that has begun go on to its end when the asker
 	// goes away.
-	Carry bool
+	DetachWork bool
 	// Stop ends what is carried; nil: it always goes to its end.
-	Stop context.Context
+	WorkContext context.Context
 	// Leaving ends streams of events, which have no end of their own; nil: they last as
 	// long as their askers and Stop let them.
-	Leaving context.Context
+	StreamContext context.Context
 	// Log is told of panics; nil: nobody is.
 	Log *slog.Logger
 	// Office is what a server has beside workspaces; nil: its routes answer not-found.
 	Office retake.Office
 	// News tells what happened; nil: the office does, if there is one.
-	News News
+	Events EventSource
 	// Cursors seal the places of lists; nil: good as long as this handler lives.
 	Cursors Cursors
 }
 
-// News tells events, as an office does.
-type News interface {
+// EventSource tells events, as an office does.
+type EventSource interface {
 	Events(ctx context.Context, q retake.EventQuery) ([]retake.Event, error)
 }
 
-const describeRoute = "GET /v1/openapi.json"
+const descriptionRoute = "GET /v1/openapi.json"
 
 // New makes the handler. It belongs to one tenant, as the service does.
 func New(s retake.Service, o Options) http.Handler {
-	mux, _ := build(s, o)
+	mux, _ := buildRoutes(s, o)
 	description := sync.OnceValues(func() ([]byte, error) { // few ask for it
-		o, err := describeAll()
+		o, err := buildDescription()
 		if err != nil {
 			return nil, err
 		}
 		return json.Marshal(o)
 	})
-	mux.HandleFunc(describeRoute, func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc(descriptionRoute, func(w http.ResponseWriter, r *http.Request) {
 		text, err := description()
 		if err != nil {
 			writeProblem(w, r, problemOf(err))
@@ -77,75 +77,75 @@ func New(s retake.Service, o Options) http.Handler {
 		w.Header().Set("Content-Type", "application/openapi+json")
 		_, _ = w.Write(text) // the asker may be gone
 	})
-	return front{mux}
+	return handler{mux}
 }
 
 // api is what the routes share.
 type api struct {
 	retake.Service
-	o       Options
-	cursors Cursors
-	news    News // nil: nobody tells
-	huma    huma.API
+	opts        Options
+	cursors     Cursors
+	eventSource EventSource // nil: nobody tells
+	huma        huma.API
 }
 
-func build(s retake.Service, o Options) (*http.ServeMux, huma.API) {
+func buildRoutes(s retake.Service, o Options) (*http.ServeMux, huma.API) {
 	mux := http.NewServeMux()
-	a := &api{Service: s, o: o, cursors: o.Cursors, huma: describe(mux)}
-	if a.news = o.News; a.news == nil && o.Office != nil {
-		a.news = o.Office
+	a := &api{Service: s, opts: o, cursors: o.Cursors, huma: newHumaAPI(mux)}
+	if a.eventSource = o.Events; a.eventSource == nil && o.Office != nil {
+		a.eventSource = o.Office
 	}
 	if a.cursors == nil {
 		a.cursors = token.NewCursors(nil)
 	}
-	a.protecting()
-	a.recording()
-	a.reading()
-	a.returning()
-	a.observing()
-	a.telling()
-	a.keeping()
-	a.purging()
-	a.backing()
-	a.looking()
-	a.exchanging()
-	a.tenancy()
-	a.notifying()
-	a.following()
-	a.scheduling()
-	a.auditing()
-	a.erasing()
-	a.snapshots()
-	embellish(a.huma.OpenAPI())
-	embellishServer(a.huma.OpenAPI())
+	a.registerWorkspaces()
+	a.registerCheckpoints()
+	a.registerReads()
+	a.registerRestores()
+	a.registerAgents()
+	a.registerStories()
+	a.registerPins()
+	a.registerPurge()
+	a.registerBackup()
+	a.registerStorage()
+	a.registerArchives()
+	a.registerNamespace()
+	a.registerWebhooks()
+	a.registerEvents()
+	a.registerSchedules()
+	a.registerAudit()
+	a.registerDeletions()
+	a.registerSnapshots()
+	adjustSchemas(a.huma.OpenAPI())
+	adjustServerSchemas(a.huma.OpenAPI())
 	return mux, a.huma
 }
 
-// front stands before the routes: what fits none is a problem too.
-type front struct{ mux *http.ServeMux }
+// handler stands before the routes: what fits none is a problem too.
+type handler struct{ mux *http.ServeMux }
 
-func (f front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (f handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer func() {
 		if recover() != nil { // half an answer; its cause is told where it happened
 			panic(http.ErrAbortHandler)
 		}
 	}()
-	tidied, err := tidy(r)
+	tidied, err := normalizeQuery(r)
 	if err != nil {
-		writeProblem(w, r, refused(http.StatusBadRequest, "the query is not percent-encoded"))
+		writeProblem(w, r, requestProblem(http.StatusBadRequest, "the query is not percent-encoded"))
 		return
 	}
 	r = tidied
 	if _, pattern := f.mux.Handler(r); pattern == "" {
-		f.stray(w, r)
+		f.writeNoRoute(w, r)
 		return
 	}
 	f.mux.ServeHTTP(w, r)
 }
 
-// tidy writes the query anew. The router takes a parameter that it cannot decode
+// normalizeQuery writes the query anew. The router takes a parameter that it cannot decode
 // for one that is not there, and one without a value for the word true.
-func tidy(r *http.Request) (*http.Request, error) {
+func normalizeQuery(r *http.Request) (*http.Request, error) {
 	if r.URL.RawQuery == "" {
 		return r, nil
 	}
@@ -159,7 +159,7 @@ func tidy(r *http.Request) (*http.Request, error) {
 	return &out, nil
 }
 
-func (f front) stray(w http.ResponseWriter, r *http.Request) {
+func (f handler) writeNoRoute(w http.ResponseWriter, r *http.Request) {
 	var allow []string
 	for _, m := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete} {
 		other := *r
@@ -169,22 +169,22 @@ func (f front) stray(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if allow == nil {
-		writeProblem(w, r, refused(http.StatusNotFound, "there is nothing at this address"))
+		writeProblem(w, r, requestProblem(http.StatusNotFound, "there is nothing at this address"))
 		return
 	}
 	w.Header().Set("Allow", strings.Join(allow, ", "))
-	writeProblem(w, r, refused(http.StatusMethodNotAllowed, "this address does not take "+r.Method))
+	writeProblem(w, r, requestProblem(http.StatusMethodNotAllowed, "this address does not take "+r.Method))
 }
 
-// carried is the context of a save or a restore that has begun: the asker may go.
-func (a *api) carried(ctx context.Context) (context.Context, context.CancelFunc) {
-	if !a.o.Carry {
+// workContext is the context of a save or a restore that has begun: the asker may go.
+func (a *api) workContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	if !a.opts.DetachWork {
 		return context.WithCancel(ctx)
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	if a.o.Stop == nil {
+	if a.opts.WorkContext == nil {
 		return ctx, cancel
 	}
-	free := context.AfterFunc(a.o.Stop, cancel)
+	free := context.AfterFunc(a.opts.WorkContext, cancel)
 	return ctx, func() { free(); cancel() }
 }

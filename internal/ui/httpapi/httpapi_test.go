@@ -22,15 +22,15 @@ import (
 // every field, every byte.
 func TestEveryCallArrives(t *testing.T) {
 	t.Parallel()
-	f := &fixed{}
-	c := over(t, f)
-	for _, x := range calls {
+	f := &fakeService{}
+	c := serveFake(t, f)
+	for _, x := range allCalls {
 		got, err := x.call(t.Context(), c)
 		if err != nil {
 			t.Errorf("%s: %v", x.name, err)
 			continue
 		}
-		if d := cmp.Diff(x.asked, f.take()); d != "" {
+		if d := cmp.Diff(x.wantArgs, f.takeCalls()); d != "" {
 			t.Errorf("%s asks otherwise (-want +got):\n%s", x.name, d)
 		}
 		want := reflect.New(reflect.TypeOf(got)).Elem()
@@ -42,7 +42,7 @@ func TestEveryCallArrives(t *testing.T) {
 	}
 }
 
-var kinds = []retake.ErrorKind{
+var errorKinds = []retake.ErrorKind{
 	retake.Internal, retake.Invalid, retake.NotFound, retake.Exists, retake.Moved, retake.Denied,
 	retake.Limit, retake.Damaged, retake.Away, retake.Busy, retake.Partly, retake.Canceled,
 }
@@ -50,28 +50,28 @@ var kinds = []retake.ErrorKind{
 // Every kind comes back from every method with all that a face can say of it.
 func TestEveryErrorComesBack(t *testing.T) {
 	t.Parallel()
-	for _, k := range append([]retake.ErrorKind{"of-tomorrow"}, kinds...) {
+	for _, k := range append([]retake.ErrorKind{"of-tomorrow"}, errorKinds...) {
 		t.Run(string(k), func(t *testing.T) {
 			t.Parallel()
-			want := &retake.Error{Kind: k, What: "what " + odd, Safe: "Safe.", Hint: "do: this\nor: " + odd, Err: errors.Join(errors.New("one "+odd), errors.New("two"))}
-			f := &fixed{err: want}
-			c := over(t, f)
-			for _, x := range calls {
+			want := &retake.Error{Kind: k, What: "what " + oddName, Safe: "Safe.", Hint: "do: this\nor: " + oddName, Err: errors.Join(errors.New("one "+oddName), errors.New("two"))}
+			f := &fakeService{err: want}
+			c := serveFake(t, f)
+			for _, x := range allCalls {
 				_, err := x.call(t.Context(), c)
-				if d := cmp.Diff(spoken(want), spoken(err)); d != "" {
+				if d := cmp.Diff(errorTexts(want), errorTexts(err)); d != "" {
 					t.Errorf("%s (-want +got):\n%s", x.name, d)
 				}
 			}
 			f.err = &retake.Error{Kind: k, What: "bare"}
 			_, err := c.Space(t.Context())
-			if d := cmp.Diff(spoken(f.err), spoken(err)); d != "" {
+			if d := cmp.Diff(errorTexts(f.err), errorTexts(err)); d != "" {
 				t.Errorf("bare (-want +got):\n%s", d)
 			}
 		})
 	}
 }
 
-func spoken(err error) map[string]string {
+func errorTexts(err error) map[string]string {
 	var e *retake.Error
 	if !errors.As(err, &e) {
 		return map[string]string{"no error of ours": errors.Join(err).Error()}
@@ -85,8 +85,8 @@ func spoken(err error) map[string]string {
 
 func TestAboutTellsWhoAnswers(t *testing.T) {
 	t.Parallel()
-	want := full[retake.About]()
-	got, err := serve(t, httpapi.New(&fixed{}, httpapi.Options{About: full[retake.About]})).About(t.Context())
+	want := filledValue[retake.About]()
+	got, err := serve(t, httpapi.New(&fakeService{}, httpapi.Options{About: filledValue[retake.About]})).About(t.Context())
 	want.API = retake.APIVersion
 	if d := cmp.Diff(want, got); d != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, d)
@@ -131,7 +131,7 @@ func TestWhatDoesNotFitIsRefused(t *testing.T) {
 		"too large":       {"POST", "/v1/workspaces/a/checkpoints", "application/json", big, 413, retake.Limit, "too large"},
 		"too long to say": {"POST", "/v1/workspaces/a/checkpoints", "", big, 413, retake.Limit, "too large"},
 	} {
-		f := &fixed{}
+		f := &fakeService{}
 		r := httptest.NewRequest(x.method, x.target, strings.NewReader(x.body))
 		if x.contentType != "" {
 			r.Header.Set("Content-Type", x.contentType)
@@ -153,7 +153,7 @@ func TestWhatDoesNotFitIsRefused(t *testing.T) {
 		if ct := w.Header().Get("Content-Type"); ct != "application/problem+json" {
 			t.Errorf("%s: Content-Type %s", name, ct)
 		}
-		if asked := f.take(); len(asked) > 0 {
+		if asked := f.takeCalls(); len(asked) > 0 {
 			t.Errorf("%s reached the service: %v", name, asked)
 		}
 	}
@@ -176,13 +176,13 @@ func TestUnknownIsIgnored(t *testing.T) {
 		r.Host = "elsewhere.example:1"
 		r.Header.Set("Origin", "https://elsewhere.example")
 		w := httptest.NewRecorder()
-		f := &fixed{}
+		f := &fakeService{}
 		httpapi.New(f, httpapi.Options{}).ServeHTTP(w, r)
 		if w.Code != http.StatusOK {
 			t.Errorf("%v: %d %s", x, w.Code, w.Body)
 		}
 		if x[0] == "GET" {
-			if d := cmp.Diff([]any{retake.WorkspaceID("a"), "", "b"}, f.take()); d != "" {
+			if d := cmp.Diff([]any{retake.WorkspaceID("a"), "", "b"}, f.takeCalls()); d != "" {
 				t.Errorf("%v (-want +got):\n%s", x, d)
 			}
 		}
@@ -198,7 +198,7 @@ func TestUnknownIsIgnored(t *testing.T) {
 func TestPanicIsAProblem(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
-	f := &fixed{save: func(context.Context, retake.SaveRequest) (retake.SaveResult, error) { panic("oh") }}
+	f := &fakeService{save: func(context.Context, retake.SaveRequest) (retake.SaveResult, error) { panic("oh") }}
 	c := serve(t, httpapi.New(f, httpapi.Options{Log: slog.New(slog.NewTextHandler(&log, nil))}))
 	for _, tell := range []func(retake.Progress){nil, func(retake.Progress) {}} {
 		_, err := c.Save(t.Context(), retake.SaveRequest{Workspace: wsID, Progress: tell})
@@ -218,10 +218,10 @@ func TestPanicIsAProblem(t *testing.T) {
 func TestRefuse(t *testing.T) {
 	t.Parallel()
 	want := &retake.Error{Kind: retake.Away, What: "no disk", Safe: "Nothing was changed.", Hint: "mount it", Err: errors.New("oh")}
-	c := serve(t, httpapi.Refuse(want))
-	for _, x := range calls {
+	c := serve(t, httpapi.RefuseAll(want))
+	for _, x := range allCalls {
 		_, err := x.call(t.Context(), c)
-		if d := cmp.Diff(spoken(want), spoken(err)); d != "" {
+		if d := cmp.Diff(errorTexts(want), errorTexts(err)); d != "" {
 			t.Errorf("%s (-want +got):\n%s", x.name, d)
 		}
 	}
@@ -231,7 +231,7 @@ func TestRefuse(t *testing.T) {
 func TestDescriptionIsServed(t *testing.T) {
 	t.Parallel()
 	w := httptest.NewRecorder()
-	httpapi.New(&fixed{}, httpapi.Options{}).ServeHTTP(w, httptest.NewRequest("GET", "/v1/openapi.json", nil))
+	httpapi.New(&fakeService{}, httpapi.Options{}).ServeHTTP(w, httptest.NewRequest("GET", "/v1/openapi.json", nil))
 	var got struct {
 		OpenAPI string
 		Paths   map[string]any
@@ -254,7 +254,7 @@ func FuzzRequests(f *testing.F) {
 	f.Add("GET", "/v1/workspaces/a/file?path=%00&ref==&&=", "")
 	f.Add("DELETE", "/v1/workspaces//pins/../x", "")
 	f.Add("GET", "*", "")
-	h := httpapi.New(&fixed{}, httpapi.Options{})
+	h := httpapi.New(&fakeService{}, httpapi.Options{})
 	f.Fuzz(func(t *testing.T, method, target, body string) {
 		r, err := http.NewRequest(method, target, strings.NewReader(body))
 		if err != nil {

@@ -35,15 +35,15 @@ type tombstoneList struct {
 	Tombstones []retake.Tombstone `json:"tombstones" nullable:"false" doc:"A tombstone for each deleted checkpoint."`
 }
 
-func (a *api) keeping() {
-	answer(a, op(http.MethodPut, "/v1/workspaces/{ws}/pins/{name}", "pin", "Pin a checkpoint"), func(ctx context.Context, in *pinInput) (retake.Pin, error) {
+func (a *api) registerPins() {
+	handleJSON(a, newOperation(http.MethodPut, "/v1/workspaces/{ws}/pins/{name}", "pin", "Pin a checkpoint"), func(ctx context.Context, in *pinInput) (retake.Pin, error) {
 		return a.Pin(ctx, in.Workspace, in.Body.Ref, in.Name)
 	})
-	obey(a, op(http.MethodDelete, "/v1/workspaces/{ws}/pins/{name}", "unpin", "Remove a pin"), func(ctx context.Context, in *pinPath) error {
+	handleEmpty(a, newOperation(http.MethodDelete, "/v1/workspaces/{ws}/pins/{name}", "unpin", "Remove a pin"), func(ctx context.Context, in *pinPath) error {
 		return a.Unpin(ctx, in.Workspace, in.Name)
 	})
-	answer(a, op(http.MethodPost, "/v1/workspaces/{ws}/forget", "forget", "Delete checkpoints"), func(ctx context.Context, in *forgetInput) (tombstoneList, error) {
+	handleJSON(a, newOperation(http.MethodPost, "/v1/workspaces/{ws}/forget", "forget", "Delete checkpoints"), func(ctx context.Context, in *forgetInput) (tombstoneList, error) {
 		stones, err := a.Forget(ctx, in.Workspace, in.Body.Refs)
-		return tombstoneList{filled(stones)}, err
+		return tombstoneList{nonNil(stones)}, err
 	})
 }

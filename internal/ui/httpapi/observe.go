@@ -41,59 +41,59 @@ type resumeBody struct {
 	Look   bool   `json:"look,omitempty" doc:"If true, nothing is written: a preview."`
 }
 
-func (a *api) observing() {
-	answer(a, op(http.MethodPost, "/v1/signals", "observe", "Report an agent event"), a.observe)
-	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/effects", "effects", "List external actions"), func(ctx context.Context, in *sinceQuery) (effectList, error) {
+func (a *api) registerAgents() {
+	handleJSON(a, newOperation(http.MethodPost, "/v1/signals", "observe", "Report an agent event"), a.reportSignal)
+	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/effects", "effects", "List external actions"), func(ctx context.Context, in *sinceQuery) (effectList, error) {
 		all, err := a.Effects(ctx, in.Workspace, in.Since)
-		return effectList{filled(all)}, err
+		return effectList{nonNil(all)}, err
 	})
-	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/tasks", "tasks", "Get the to-do list"), func(ctx context.Context, in *inWorkspace) (taskList, error) {
+	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/tasks", "tasks", "Get the to-do list"), func(ctx context.Context, in *workspacePath) (taskList, error) {
 		all, err := a.Tasks(ctx, in.Workspace)
-		return taskList{filled(all)}, err
+		return taskList{nonNil(all)}, err
 	})
-	answer(a, op(http.MethodPut, "/v1/workspaces/{ws}/tasks", "set-tasks", "Replace the to-do list"), func(ctx context.Context, in *tasksInput) (retake.Reaction, error) {
+	handleJSON(a, newOperation(http.MethodPut, "/v1/workspaces/{ws}/tasks", "set-tasks", "Replace the to-do list"), func(ctx context.Context, in *tasksInput) (retake.Reaction, error) {
 		return a.SetTasks(ctx, in.Workspace, in.Body.Tasks)
 	})
-	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/state", "state", "Get the agent's state at a checkpoint"), a.state)
-	bytesOf(a, op(http.MethodGet, "/v1/workspaces/{ws}/conversation", "conversation", "Download a conversation"), bytesType, func(ctx context.Context, in *refQuery) (io.ReadCloser, error) {
+	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/state", "state", "Get the agent's state at a checkpoint"), a.agentState)
+	handleBytes(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/conversation", "conversation", "Download a conversation"), bytesType, func(ctx context.Context, in *refQuery) (io.ReadCloser, error) {
 		src, _, err := a.Conversation(ctx, in.Workspace, in.Ref)
 		return src, err
 	})
-	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/spoken", "spoken", "Read a conversation"), a.spoken)
-	answer(a, op(http.MethodPost, "/v1/workspaces/{ws}/resume", "resume", "Resume a conversation"), a.resume)
+	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/spoken", "spoken", "Read a conversation"), a.readConversation)
+	handleJSON(a, newOperation(http.MethodPost, "/v1/workspaces/{ws}/resume", "resume", "Resume a conversation"), a.resumeConversation)
 }
 
-// observe goes to its end when the asker goes away: a hook has little time.
-func (a *api) observe(ctx context.Context, in *signalInput) (retake.Reaction, error) {
+// reportSignal goes to its end when the asker goes away: a hook has little time.
+func (a *api) reportSignal(ctx context.Context, in *signalInput) (retake.Reaction, error) {
 	return a.Observe(ctx, in.Body)
 }
 
-func (a *api) state(ctx context.Context, in *refQuery) (retake.State, error) {
+func (a *api) agentState(ctx context.Context, in *refQuery) (retake.State, error) {
 	s, err := a.State(ctx, in.Workspace, in.Ref)
-	s.Tasks, s.Calls = filled(s.Tasks), filled(s.Calls)
+	s.Tasks, s.Calls = nonNil(s.Tasks), nonNil(s.Calls)
 	if s.Conversation != nil {
-		s.Conversation.Segments = filled(s.Conversation.Segments)
+		s.Conversation.Segments = nonNil(s.Conversation.Segments)
 	}
 	return s, err
 }
 
-func (a *api) spoken(ctx context.Context, in *refQuery) (retake.Spoken, error) {
+func (a *api) readConversation(ctx context.Context, in *refQuery) (retake.Spoken, error) {
 	src, c, err := a.Conversation(ctx, in.Workspace, in.Ref)
 	if err != nil {
 		return retake.Spoken{}, err
 	}
 	defer src.Close() //nolint:errcheck // only read
-	c.Segments = filled(c.Segments)
-	lines, err := transcript.Spoken(c.Agent, src)
-	return retake.Spoken{Conversation: c, Lines: filled(lines)}, err
+	c.Segments = nonNil(c.Segments)
+	lines, err := transcript.ReadMasked(c.Agent, src)
+	return retake.Spoken{Conversation: c, Lines: nonNil(lines)}, err
 }
 
-func (a *api) resume(ctx context.Context, in *resumeInput) (retake.Resumption, error) {
+func (a *api) resumeConversation(ctx context.Context, in *resumeInput) (retake.Resumption, error) {
 	var b resumeBody
 	if in.Body != nil {
 		b = *in.Body
 	}
-	r, err := a.Resume(ctx, retake.ResumeRequest{Workspace: in.Workspace, Ref: b.Ref, Dir: whole(b.Dir, b.DirRaw), Look: b.Look})
-	r.Command, r.Tasks, r.Effects = filled(r.Command), filled(r.Tasks), filled(r.Effects)
+	r, err := a.Resume(ctx, retake.ResumeRequest{Workspace: in.Workspace, Ref: b.Ref, Dir: textOrRaw(b.Dir, b.DirRaw), Look: b.Look})
+	r.Command, r.Tasks, r.Effects = nonNil(r.Command), nonNil(r.Tasks), nonNil(r.Effects)
 	return r, err
 }

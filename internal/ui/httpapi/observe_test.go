@@ -10,33 +10,33 @@ import (
 	"github.com/retake-dev/retake/client"
 )
 
-func (f *fixed) Observe(_ context.Context, s retake.Signal) (retake.Reaction, error) {
-	return give[retake.Reaction](f, s)
+func (f *fakeService) Observe(_ context.Context, s retake.Signal) (retake.Reaction, error) {
+	return answerWith[retake.Reaction](f, s)
 }
 
-func (f *fixed) Effects(_ context.Context, ws retake.WorkspaceID, since string) ([]retake.Effect, error) {
-	return give[[]retake.Effect](f, ws, since)
+func (f *fakeService) Effects(_ context.Context, ws retake.WorkspaceID, since string) ([]retake.Effect, error) {
+	return answerWith[[]retake.Effect](f, ws, since)
 }
 
-func (f *fixed) Tasks(_ context.Context, ws retake.WorkspaceID) ([]retake.Task, error) {
-	return give[[]retake.Task](f, ws)
+func (f *fakeService) Tasks(_ context.Context, ws retake.WorkspaceID) ([]retake.Task, error) {
+	return answerWith[[]retake.Task](f, ws)
 }
 
-func (f *fixed) SetTasks(_ context.Context, ws retake.WorkspaceID, tasks []retake.Task) (retake.Reaction, error) {
-	return give[retake.Reaction](f, ws, tasks)
+func (f *fakeService) SetTasks(_ context.Context, ws retake.WorkspaceID, tasks []retake.Task) (retake.Reaction, error) {
+	return answerWith[retake.Reaction](f, ws, tasks)
 }
 
-func (f *fixed) State(_ context.Context, ws retake.WorkspaceID, ref string) (retake.State, error) {
-	return give[retake.State](f, ws, ref)
+func (f *fakeService) State(_ context.Context, ws retake.WorkspaceID, ref string) (retake.State, error) {
+	return answerWith[retake.State](f, ws, ref)
 }
 
-func (f *fixed) Conversation(_ context.Context, ws retake.WorkspaceID, ref string) (io.ReadCloser, retake.Conversation, error) {
-	c, err := give[retake.Conversation](f, ws, ref)
-	return f.bytes(), c, err
+func (f *fakeService) Conversation(_ context.Context, ws retake.WorkspaceID, ref string) (io.ReadCloser, retake.Conversation, error) {
+	c, err := answerWith[retake.Conversation](f, ws, ref)
+	return f.openBody(), c, err
 }
 
-func (f *fixed) Resume(_ context.Context, q retake.ResumeRequest) (retake.Resumption, error) {
-	return give[retake.Resumption](f, q)
+func (f *fakeService) Resume(_ context.Context, q retake.ResumeRequest) (retake.Resumption, error) {
+	return answerWith[retake.Resumption](f, q)
 }
 
 var (
@@ -47,14 +47,14 @@ var (
 		Tasks: []retake.Task{{ID: "1", Title: "é", Status: retake.TaskActive}}, Reason: "startup", Failed: "no",
 		Call: &retake.Call{ID: "c", Tool: "Bash", Kind: retake.CallShell, Command: "rm -rf x", Paths: []string{"a"}, Server: "s", Input: json.RawMessage(`{"a":1}`), Output: "o", Failed: true, ReadOnly: &yes, Destructive: &yes, OpenWorld: &yes},
 	}
-	resumeRequest = retake.ResumeRequest{Workspace: wsID, Ref: "14", Dir: "/" + odd, Look: true}
+	resumeRequest = retake.ResumeRequest{Workspace: wsID, Ref: "14", Dir: "/" + oddName, Look: true}
 	someTasks     = []retake.Task{{ID: "1", Title: "write it", Status: retake.TaskCompleted}}
 )
 
 // agentCalls are those of the agents' side.
-var agentCalls = []asking{
+var agentCalls = []apiCall{
 	{"observe", []any{signal}, func(ctx context.Context, c *client.Client) (any, error) { return c.Observe(ctx, signal) }},
-	{"effects", []any{wsID, odd}, func(ctx context.Context, c *client.Client) (any, error) { return c.Effects(ctx, wsID, odd) }},
+	{"effects", []any{wsID, oddName}, func(ctx context.Context, c *client.Client) (any, error) { return c.Effects(ctx, wsID, oddName) }},
 	{"effects of all", []any{wsID, ""}, func(ctx context.Context, c *client.Client) (any, error) { return c.Effects(ctx, wsID, "") }},
 	{"tasks", []any{wsID}, func(ctx context.Context, c *client.Client) (any, error) { return c.Tasks(ctx, wsID) }},
 	{"set tasks", []any{wsID, someTasks}, func(ctx context.Context, c *client.Client) (any, error) { return c.SetTasks(ctx, wsID, someTasks) }},

@@ -10,34 +10,34 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// errNoOffice: one machine has no tenants.
-func errNoOffice() error {
+// errServerOnly: one machine has no tenants.
+func errServerOnly() error {
 	return &retake.Error{Kind: retake.NotFound, What: "only a server has this", Safe: unchanged, Hint: "start one: retake serve"}
 }
 
-// offered adds a route that asks the office.
-func offered[I, O any](a *api, op huma.Operation, f func(context.Context, retake.Office, *I) (O, error)) {
-	answer(a, op, func(ctx context.Context, in *I) (O, error) {
-		if a.o.Office == nil {
+// handleOffice adds a route that asks the office.
+func handleOffice[I, O any](a *api, op huma.Operation, f func(context.Context, retake.Office, *I) (O, error)) {
+	handleJSON(a, op, func(ctx context.Context, in *I) (O, error) {
+		if a.opts.Office == nil {
 			var none O
-			return none, errNoOffice()
+			return none, errServerOnly()
 		}
-		return f(ctx, a.o.Office, in)
+		return f(ctx, a.opts.Office, in)
 	})
 }
 
-// ordered is offered for what has nothing to say when it worked.
-func ordered[I any](a *api, op huma.Operation, f func(context.Context, retake.Office, *I) error) {
-	obey(a, op, func(ctx context.Context, in *I) error {
-		if a.o.Office == nil {
-			return errNoOffice()
+// handleOfficeEmpty is offered for what has nothing to say when it worked.
+func handleOfficeEmpty[I any](a *api, op huma.Operation, f func(context.Context, retake.Office, *I) error) {
+	handleEmpty(a, op, func(ctx context.Context, in *I) error {
+		if a.opts.Office == nil {
+			return errServerOnly()
 		}
-		return f(ctx, a.o.Office, in)
+		return f(ctx, a.opts.Office, in)
 	})
 }
 
-// made is the description of a route that makes something.
-func made(o huma.Operation) huma.Operation {
+// withStatusCreated is the description of a route that makes something.
+func withStatusCreated(o huma.Operation) huma.Operation {
 	o.DefaultStatus = http.StatusCreated
 	return o
 }
@@ -53,20 +53,20 @@ type limitsBody struct {
 	Grace       *time.Duration `json:"grace,omitempty" doc:"The grace period between a request to delete and the deletion, in nanoseconds."`
 }
 
-// over are the limits with what the body says.
-func (b *limitsBody) over(l retake.Limits) retake.Limits {
-	take(&l.Within, b.Within)
-	take(&l.GoneAfter, b.GoneAfter)
-	take(&l.Checkpoint, b.Checkpoint)
-	take(&l.Store, b.Store)
-	take(&l.Workspaces, b.Workspaces)
-	take(&l.PerSecond, b.PerSecond)
-	take(&l.RestoreHour, b.RestoreHour)
-	take(&l.Grace, b.Grace)
+// applyTo are the limits with what the body says.
+func (b *limitsBody) applyTo(l retake.Limits) retake.Limits {
+	setIfPresent(&l.Within, b.Within)
+	setIfPresent(&l.GoneAfter, b.GoneAfter)
+	setIfPresent(&l.Checkpoint, b.Checkpoint)
+	setIfPresent(&l.Store, b.Store)
+	setIfPresent(&l.Workspaces, b.Workspaces)
+	setIfPresent(&l.PerSecond, b.PerSecond)
+	setIfPresent(&l.RestoreHour, b.RestoreHour)
+	setIfPresent(&l.Grace, b.Grace)
 	return l
 }
 
-func take[T any](to, from *T) {
+func setIfPresent[T any](to, from *T) {
 	if from != nil {
 		*to = *from
 	}
@@ -83,41 +83,41 @@ type keyPath struct {
 	Key retake.KeyID `path:"key" doc:"The API key's ID."`
 }
 
-func (a *api) tenancy() {
-	offered(a, op(http.MethodGet, "/v1/namespace", "namespace", "Get the namespace"), func(ctx context.Context, o retake.Office, _ *struct{}) (retake.Namespace, error) {
-		return space(o.Namespace(ctx))
+func (a *api) registerNamespace() {
+	handleOffice(a, newOperation(http.MethodGet, "/v1/namespace", "namespace", "Get the namespace"), func(ctx context.Context, o retake.Office, _ *struct{}) (retake.Namespace, error) {
+		return fillNamespace(o.Namespace(ctx))
 	})
-	offered(a, op(http.MethodGet, "/v1/usage", "usage", "Get the usage"), func(ctx context.Context, o retake.Office, _ *struct{}) (retake.Usage, error) {
+	handleOffice(a, newOperation(http.MethodGet, "/v1/usage", "usage", "Get the usage"), func(ctx context.Context, o retake.Office, _ *struct{}) (retake.Usage, error) {
 		return o.Usage(ctx)
 	})
-	offered(a, op(http.MethodPut, "/v1/namespace/limits", "set-limits", "Change the limits"), func(ctx context.Context, o retake.Office, in *body[limitsBody]) (retake.Namespace, error) {
+	handleOffice(a, newOperation(http.MethodPut, "/v1/namespace/limits", "set-limits", "Change the limits"), func(ctx context.Context, o retake.Office, in *body[limitsBody]) (retake.Namespace, error) {
 		ns, err := o.Namespace(ctx)
 		if err != nil {
 			return ns, err
 		}
-		return space(o.SetLimits(ctx, in.Body.over(ns.Limits)))
+		return fillNamespace(o.SetLimits(ctx, in.Body.applyTo(ns.Limits)))
 	})
-	offered(a, made(op(http.MethodPost, "/v1/keys", "make-key", "Create an API key")), func(ctx context.Context, o retake.Office, in *body[keyBody]) (retake.NewKey, error) {
+	handleOffice(a, withStatusCreated(newOperation(http.MethodPost, "/v1/keys", "make-key", "Create an API key")), func(ctx context.Context, o retake.Office, in *body[keyBody]) (retake.NewKey, error) {
 		b := in.Body
 		k, err := o.MakeKey(ctx, retake.KeyRequest{Kind: b.Kind, Name: b.Name, Workspaces: b.Workspaces, Expires: b.Expires})
-		k.Key.Workspaces = filled(k.Key.Workspaces)
+		k.Key.Workspaces = nonNil(k.Key.Workspaces)
 		return k, err
 	})
-	offered(a, op(http.MethodGet, "/v1/keys", "list-keys", "List API keys"), func(ctx context.Context, o retake.Office, in *pageQuery) (page[retake.Key], error) {
+	handleOffice(a, newOperation(http.MethodGet, "/v1/keys", "list-keys", "List API keys"), func(ctx context.Context, o retake.Office, in *pageQuery) (page[retake.Key], error) {
 		all, err := o.Keys(ctx)
 		for i := range all {
-			all[i].Workspaces = filled(all[i].Workspaces)
+			all[i].Workspaces = nonNil(all[i].Workspaces)
 		}
-		return paged(a, "keys", in, all, err, func(k *retake.Key) string { return string(k.ID) })
+		return pageFromList(a, "keys", in, all, err, func(k *retake.Key) string { return string(k.ID) })
 	})
-	offered(a, op(http.MethodDelete, "/v1/keys/{key}", "revoke-key", "Revoke an API key"), func(ctx context.Context, o retake.Office, in *keyPath) (retake.Key, error) {
+	handleOffice(a, newOperation(http.MethodDelete, "/v1/keys/{key}", "revoke-key", "Revoke an API key"), func(ctx context.Context, o retake.Office, in *keyPath) (retake.Key, error) {
 		k, err := o.RevokeKey(ctx, in.Key)
-		k.Workspaces = filled(k.Workspaces)
+		k.Workspaces = nonNil(k.Workspaces)
 		return k, err
 	})
 }
 
-func space(ns retake.Namespace, err error) (retake.Namespace, error) {
-	ns.Roots = filled(ns.Roots)
+func fillNamespace(ns retake.Namespace, err error) (retake.Namespace, error) {
+	ns.Roots = nonNil(ns.Roots)
 	return ns, err
 }

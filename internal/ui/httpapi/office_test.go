@@ -17,73 +17,75 @@ import (
 	"github.com/retake-dev/retake/internal/ui/httpapi"
 )
 
-func (f *fixed) Namespace(context.Context) (retake.Namespace, error) {
-	return give[retake.Namespace](f)
+func (f *fakeService) Namespace(context.Context) (retake.Namespace, error) {
+	return answerWith[retake.Namespace](f)
 }
 
-func (f *fixed) Usage(context.Context) (retake.Usage, error) { return give[retake.Usage](f) }
-
-func (f *fixed) SetLimits(_ context.Context, l retake.Limits) (retake.Namespace, error) {
-	return give[retake.Namespace](f, l)
+func (f *fakeService) Usage(context.Context) (retake.Usage, error) {
+	return answerWith[retake.Usage](f)
 }
 
-func (f *fixed) Import(_ context.Context, req retake.ImportRequest, archive io.Reader) (retake.SaveResult, error) {
+func (f *fakeService) SetLimits(_ context.Context, l retake.Limits) (retake.Namespace, error) {
+	return answerWith[retake.Namespace](f, l)
+}
+
+func (f *fakeService) Import(_ context.Context, req retake.ImportRequest, archive io.Reader) (retake.SaveResult, error) {
 	b, err := io.ReadAll(archive)
 	if err != nil {
 		return retake.SaveResult{}, err
 	}
-	return give[retake.SaveResult](f, req, string(b))
+	return answerWith[retake.SaveResult](f, req, string(b))
 }
 
-func (f *fixed) MakeKey(_ context.Context, req retake.KeyRequest) (retake.NewKey, error) {
-	return give[retake.NewKey](f, req)
+func (f *fakeService) MakeKey(_ context.Context, req retake.KeyRequest) (retake.NewKey, error) {
+	return answerWith[retake.NewKey](f, req)
 }
 
-func (f *fixed) Keys(context.Context) ([]retake.Key, error) { return give[[]retake.Key](f) }
+func (f *fakeService) Keys(context.Context) ([]retake.Key, error) { return answerWith[[]retake.Key](f) }
 
-func (f *fixed) RevokeKey(_ context.Context, id retake.KeyID) (retake.Key, error) {
-	return give[retake.Key](f, id)
+func (f *fakeService) RevokeKey(_ context.Context, id retake.KeyID) (retake.Key, error) {
+	return answerWith[retake.Key](f, id)
 }
 
-func (f *fixed) MakeSchedule(_ context.Context, req retake.ScheduleRequest) (retake.Schedule, error) {
-	return give[retake.Schedule](f, req)
+func (f *fakeService) MakeSchedule(_ context.Context, req retake.ScheduleRequest) (retake.Schedule, error) {
+	return answerWith[retake.Schedule](f, req)
 }
 
-func (f *fixed) Schedules(context.Context) ([]retake.Schedule, error) {
-	return give[[]retake.Schedule](f)
+func (f *fakeService) Schedules(context.Context) ([]retake.Schedule, error) {
+	return answerWith[[]retake.Schedule](f)
 }
 
-func (f *fixed) DropSchedule(_ context.Context, id string) error {
-	_, err := give[retake.Pin](f, id)
+func (f *fakeService) DropSchedule(_ context.Context, id string) error {
+	_, err := answerWith[retake.Pin](f, id)
 	return err
 }
 
-func (f *fixed) Audit(_ context.Context, q retake.AuditQuery) ([]retake.AuditEntry, error) {
-	return give[[]retake.AuditEntry](f, q)
+func (f *fakeService) Audit(_ context.Context, q retake.AuditQuery) ([]retake.AuditEntry, error) {
+	return answerWith[[]retake.AuditEntry](f, q)
 }
 
-func (f *fixed) CheckAudit(context.Context) (retake.AuditProof, error) {
-	return give[retake.AuditProof](f)
+func (f *fakeService) CheckAudit(context.Context) (retake.AuditProof, error) {
+	return answerWith[retake.AuditProof](f)
 }
 
-func (f *fixed) RequestDeletion(_ context.Context, req retake.DeletionRequest) (retake.Deletion, error) {
-	return give[retake.Deletion](f, req)
+func (f *fakeService) RequestDeletion(_ context.Context, req retake.DeletionRequest) (retake.Deletion, error) {
+	return answerWith[retake.Deletion](f, req)
 }
 
-func (f *fixed) Deletions(context.Context) ([]retake.Deletion, error) {
-	return give[[]retake.Deletion](f)
+func (f *fakeService) Deletions(context.Context) ([]retake.Deletion, error) {
+	return answerWith[[]retake.Deletion](f)
 }
 
-func (f *fixed) CancelDeletion(_ context.Context, id string) (retake.Deletion, error) {
-	return give[retake.Deletion](f, id)
+func (f *fakeService) CancelDeletion(_ context.Context, id string) (retake.Deletion, error) {
+	return answerWith[retake.Deletion](f, id)
 }
 
-func (f *fixed) Hold(_ context.Context, ws retake.WorkspaceID, ref, name string) (retake.Pin, error) {
-	return give[retake.Pin](f, ws, ref, name)
+func (f *fakeService) Hold(_ context.Context, ws retake.WorkspaceID, ref, name string) (retake.Pin, error) {
+	return answerWith[retake.Pin](f, ws, ref, name)
 }
 
-func (f *fixed) Release(_ context.Context, ws retake.WorkspaceID, name string) error {
-	_, err := give[retake.Pin](f, ws, name)
+func (f *fakeService) Release(_ context.Context, ws retake.WorkspaceID, name string) error {
+	_, err := answerWith[retake.Pin](f, ws, name)
 	return err
 }
 
@@ -91,16 +93,16 @@ var (
 	soon         = time.Date(2027, 1, 2, 3, 4, 5, 6, time.UTC)
 	keyRequest   = retake.KeyRequest{Kind: retake.KeyAgent, Name: "é “x”", Workspaces: []string{string(wsID)}, Expires: &soon}
 	planRequest2 = retake.ScheduleRequest{Work: retake.WorkSave, Workspace: wsID, Cron: "*/5 * * * *", Jitter: 3 * time.Second}
-	goRequest    = retake.DeletionRequest{Workspace: wsID, Refs: []string{"3", odd[:1]}, Why: "asked for"}
-	someLimits   = full[retake.Limits]()
-	applied      = retake.ApplyRequest{PlanRequest: planRequest, Digest: full[retake.Plan]().Digest, Accept: []string{retake.ObstacleHeld}, ID: cpID}
+	goRequest    = retake.DeletionRequest{Workspace: wsID, Refs: []string{"3", oddName[:1]}, Why: "asked for"}
+	someLimits   = filledValue[retake.Limits]()
+	applied      = retake.ApplyRequest{PlanRequest: planRequest, Digest: filledValue[retake.Plan]().Digest, Accept: []string{retake.ObstacleHeld}, ID: cpID}
 )
 
-// none is the answer of what has nothing to say.
-func none(err error) (any, error) { return full[retake.Pin](), err }
+// emptyResult is the answer of what has nothing to say.
+func emptyResult(err error) (any, error) { return filledValue[retake.Pin](), err }
 
 // officeCalls are those that only a server answers, and the restore in one call.
-var officeCalls = []asking{
+var officeCalls = []apiCall{
 	{"namespace", nil, func(ctx context.Context, c *client.Client) (any, error) { return c.Namespace(ctx) }},
 	{"usage", nil, func(ctx context.Context, c *client.Client) (any, error) { return c.Usage(ctx) }},
 	{"set limits", []any{someLimits}, func(ctx context.Context, c *client.Client) (any, error) { return c.SetLimits(ctx, someLimits) }},
@@ -113,7 +115,7 @@ var officeCalls = []asking{
 	{"make webhook", []any{hookRequest}, func(ctx context.Context, c *client.Client) (any, error) { return c.MakeWebhook(ctx, hookRequest) }},
 	{"webhooks", nil, func(ctx context.Context, c *client.Client) (any, error) { return c.Webhooks(ctx) }},
 	{"change webhook", []any{changedHook}, func(ctx context.Context, c *client.Client) (any, error) { return c.ChangeWebhook(ctx, changedHook) }},
-	{"drop webhook", []any{retake.WebhookID("wh")}, func(ctx context.Context, c *client.Client) (any, error) { return none(c.DropWebhook(ctx, "wh")) }},
+	{"drop webhook", []any{retake.WebhookID("wh")}, func(ctx context.Context, c *client.Client) (any, error) { return emptyResult(c.DropWebhook(ctx, "wh")) }},
 	{"rotate webhook", []any{retake.WebhookID("wh")}, func(ctx context.Context, c *client.Client) (any, error) { return c.RotateWebhook(ctx, "wh") }},
 	{"deliveries", []any{retake.DeliveryQuery{Webhook: "wh", State: retake.DeliveryDead, Before: "msg_2", Limit: 8}}, func(ctx context.Context, c *client.Client) (any, error) {
 		return c.Deliveries(ctx, retake.DeliveryQuery{Webhook: "wh", State: retake.DeliveryDead, Before: "msg_2", Limit: 7})
@@ -125,7 +127,9 @@ var officeCalls = []asking{
 	}},
 	{"make schedule", []any{planRequest2}, func(ctx context.Context, c *client.Client) (any, error) { return c.MakeSchedule(ctx, planRequest2) }},
 	{"schedules", nil, func(ctx context.Context, c *client.Client) (any, error) { return c.Schedules(ctx) }},
-	{"drop schedule", []any{"sch"}, func(ctx context.Context, c *client.Client) (any, error) { return none(c.DropSchedule(ctx, "sch")) }},
+	{"drop schedule", []any{"sch"}, func(ctx context.Context, c *client.Client) (any, error) {
+		return emptyResult(c.DropSchedule(ctx, "sch"))
+	}},
 	{"audit", []any{retake.AuditQuery{Before: 9, Limit: 4}}, func(ctx context.Context, c *client.Client) (any, error) {
 		return c.Audit(ctx, retake.AuditQuery{Before: 9, Limit: 3})
 	}},
@@ -134,11 +138,13 @@ var officeCalls = []asking{
 	{"deletions", nil, func(ctx context.Context, c *client.Client) (any, error) { return c.Deletions(ctx) }},
 	{"cancel deletion", []any{"del"}, func(ctx context.Context, c *client.Client) (any, error) { return c.CancelDeletion(ctx, "del") }},
 	{"hold", []any{wsID, "14", "case 7"}, func(ctx context.Context, c *client.Client) (any, error) { return c.Hold(ctx, wsID, "14", "case 7") }},
-	{"release", []any{wsID, odd}, func(ctx context.Context, c *client.Client) (any, error) { return none(c.Release(ctx, wsID, odd)) }},
+	{"release", []any{wsID, oddName}, func(ctx context.Context, c *client.Client) (any, error) {
+		return emptyResult(c.Release(ctx, wsID, oddName))
+	}},
 	{"restore in one call", []any{planRequest, applied}, func(ctx context.Context, c *client.Client) (any, error) { return c.Restore(ctx, applied) }},
 	{"restore in one call with progress", []any{planRequest, applied}, func(ctx context.Context, c *client.Client) (any, error) {
 		q := applied
-		return followed(func(tell func(retake.Progress)) (retake.RestoreResult, error) {
+		return withProgress(func(tell func(retake.Progress)) (retake.RestoreResult, error) {
 			q.Progress = tell
 			return c.Restore(ctx, q)
 		})
@@ -148,7 +154,7 @@ var officeCalls = []asking{
 // On a machine without a server every such route says so, and reaches nobody.
 func TestWithoutAnOffice(t *testing.T) {
 	t.Parallel()
-	f := &fixed{}
+	f := &fakeService{}
 	c := serve(t, httpapi.New(f, httpapi.Options{}))
 	asked := map[string]func() error{
 		"make snapshot": func() error { _, err := c.MakeSnapshot(t.Context(), "", "x"); return err },
@@ -167,7 +173,7 @@ func TestWithoutAnOffice(t *testing.T) {
 		if e := retake.AsError(call()); e.Kind != retake.NotFound || e.What != "only a server has this" {
 			t.Errorf("%s: %+v", name, e)
 		}
-		if asked := f.take(); len(asked) > 0 {
+		if asked := f.takeCalls(); len(asked) > 0 {
 			t.Errorf("%s reached the service: %v", name, asked)
 		}
 	}
@@ -176,12 +182,12 @@ func TestWithoutAnOffice(t *testing.T) {
 // Limits that a change does not name stay.
 func TestLimitsThatAreNotNamedStay(t *testing.T) {
 	t.Parallel()
-	f := &fixed{}
+	f := &fakeService{}
 	w := httptest.NewRecorder()
 	httpapi.New(f, httpapi.Options{Office: f}).ServeHTTP(w, httptest.NewRequest("PUT", "/v1/namespace/limits", strings.NewReader(`{"store":0,"grace":5}`)))
-	want := full[retake.Namespace]().Limits
+	want := filledValue[retake.Namespace]().Limits
 	want.Store, want.Grace = 0, 5
-	if d := cmp.Diff([]any{want}, f.take()); d != "" || w.Code != http.StatusOK {
+	if d := cmp.Diff([]any{want}, f.takeCalls()); d != "" || w.Code != http.StatusOK {
 		t.Errorf("%d %s (-want +got):\n%s", w.Code, w.Body, d)
 	}
 }
@@ -189,7 +195,7 @@ func TestLimitsThatAreNotNamedStay(t *testing.T) {
 // The status says what came of it, for who reads nothing else.
 func TestStatusOfDeeds(t *testing.T) {
 	t.Parallel()
-	f := &fixed{}
+	f := &fakeService{}
 	h := httpapi.New(f, httpapi.Options{Office: f})
 	for _, x := range []struct {
 		method, target, body string
@@ -215,16 +221,16 @@ func TestStatusOfDeeds(t *testing.T) {
 	}
 }
 
-// many is an office with n keys, of which some may go.
-type many struct {
-	*fixed
+// manyKeysOffice is an office with n keys, of which some may go.
+type manyKeysOffice struct {
+	*fakeService
 	keys []retake.Key
 }
 
-func (m *many) Keys(context.Context) ([]retake.Key, error) { return m.keys, nil }
+func (m *manyKeysOffice) Keys(context.Context) ([]retake.Key, error) { return m.keys, nil }
 
-func manyKeys(n int) *many {
-	m := &many{fixed: &fixed{}}
+func manyKeys(n int) *manyKeysOffice {
+	m := &manyKeysOffice{fakeService: &fakeService{}}
 	for i := range n {
 		m.keys = append(m.keys, retake.Key{ID: retake.KeyID(fmt.Sprintf("key_%04d", i)), Workspaces: []string{}})
 	}

@@ -15,8 +15,8 @@ type Cursors interface {
 }
 
 const (
-	usualLimit = 50
-	maxLimit   = 1000
+	defaultLimit = 50
+	maxLimit     = 1000
 )
 
 // pageQuery chooses a part of a list.
@@ -25,9 +25,9 @@ type pageQuery struct {
 	Cursor string `query:"cursor" doc:"The next_cursor of the page before."`
 }
 
-func (q *pageQuery) limit() int {
+func (q *pageQuery) pageLimit() int {
 	if q.Limit <= 0 {
-		return usualLimit
+		return defaultLimit
 	}
 	return min(q.Limit, maxLimit)
 }
@@ -38,9 +38,9 @@ type page[T any] struct {
 	NextCursor string `json:"next_cursor" doc:"Pass it as cursor to get the next page. Empty on the last page."`
 }
 
-// paged cuts one part from a whole list. The place is the id of the last element, and its
+// pageFromList cuts one part from a whole list. The place is the id of the last element, and its
 // position for when that is gone.
-func paged[T any](a *api, filter string, q *pageQuery, all []T, err error, id func(*T) string) (page[T], error) {
+func pageFromList[T any](a *api, filter string, q *pageQuery, all []T, err error, id func(*T) string) (page[T], error) {
 	if err != nil {
 		return page[T]{}, err
 	}
@@ -50,17 +50,17 @@ func paged[T any](a *api, filter string, q *pageQuery, all []T, err error, id fu
 		if err != nil {
 			return page[T]{}, err
 		}
-		from = after(at, all, id)
+		from = indexAfter(at, all, id)
 	}
-	end := min(from+q.limit(), len(all))
-	out := page[T]{Data: filled(all[from:end])}
+	end := min(from+q.pageLimit(), len(all))
+	out := page[T]{Data: nonNil(all[from:end])}
 	if end < len(all) {
 		out.NextCursor = a.cursors.Seal(filter, strconv.Itoa(end-1)+" "+id(&all[end-1]))
 	}
 	return out, nil
 }
 
-func after[T any](at string, all []T, id func(*T) string) int {
+func indexAfter[T any](at string, all []T, id func(*T) string) int {
 	place, last, _ := strings.Cut(at, " ")
 	for i := range all {
 		if id(&all[i]) == last {
@@ -74,16 +74,16 @@ func after[T any](at string, all []T, id func(*T) string) int {
 	return min(n, len(all))
 }
 
-// below answers the place that a cursor stands for; without one, the place asked for.
-func (a *api) below(filter, cursor, asked string) (string, error) {
+// cursorText answers the place that a cursor stands for; without one, the place asked for.
+func (a *api) cursorText(filter, cursor, asked string) (string, error) {
 	if cursor == "" {
 		return asked, nil
 	}
 	return a.cursors.Open(filter, cursor)
 }
 
-// more is below for numbers.
-func (a *api) more(filter, cursor string, asked int64) (int64, error) {
+// cursorNumber is below for numbers.
+func (a *api) cursorNumber(filter, cursor string, asked int64) (int64, error) {
 	if cursor == "" {
 		return asked, nil
 	}
@@ -100,7 +100,7 @@ func (a *api) more(filter, cursor string, asked int64) (int64, error) {
 
 // part is a list of which one element more than asked for was fetched.
 func part[T any](a *api, filter string, limit int, got []T, at func(*T) string) page[T] {
-	out := page[T]{Data: filled(got)}
+	out := page[T]{Data: nonNil(got)}
 	if len(got) > limit {
 		out.Data = got[:limit]
 		out.NextCursor = a.cursors.Seal(filter, at(&got[limit-1]))

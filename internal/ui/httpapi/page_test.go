@@ -18,8 +18,8 @@ import (
 	"github.com/retake-dev/retake/internal/ui/httpapi"
 )
 
-// listed is a part of a list as it is on the wire.
-type listed struct {
+// listPage is a part of a list as it is on the wire.
+type listPage struct {
 	Data []struct {
 		ID     string
 		Seq    int64
@@ -28,11 +28,11 @@ type listed struct {
 	Next string `json:"next_cursor"`
 }
 
-func ask(t *testing.T, h http.Handler, target string) (listed, int) {
+func getPage(t *testing.T, h http.Handler, target string) (listPage, int) {
 	t.Helper()
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest("GET", target, nil))
-	var out listed
+	var out listPage
 	if err := json.Unmarshal(w.Body.Bytes(), &out); err != nil {
 		t.Fatalf("%s: %v in %s", target, err, w.Body)
 	}
@@ -47,7 +47,7 @@ func TestPagesAreWhole(t *testing.T) {
 		h := httpapi.New(m, httpapi.Options{Office: m})
 		var got []string
 		for cursor := ""; ; {
-			p, code := ask(t, h, "/v1/keys?limit=5&cursor="+url.QueryEscape(cursor))
+			p, code := getPage(t, h, "/v1/keys?limit=5&cursor="+url.QueryEscape(cursor))
 			if code != http.StatusOK || len(p.Data) > 5 {
 				t.Fatalf("%d: %+v", code, p)
 			}
@@ -81,10 +81,10 @@ func TestAllPagesAreGathered(t *testing.T) {
 	}
 }
 
-// long has long lists of what is asked for by number or id.
-type long struct{ *fixed }
+// longLists has long lists of what is asked for by number or id.
+type longLists struct{ *fakeService }
 
-func (long) Audit(_ context.Context, q retake.AuditQuery) (out []retake.AuditEntry, err error) {
+func (longLists) Audit(_ context.Context, q retake.AuditQuery) (out []retake.AuditEntry, err error) {
 	for n := int64(100); n > 0 && len(out) < q.Limit; n-- {
 		if q.Before == 0 || n < q.Before {
 			out = append(out, retake.AuditEntry{Seq: n})
@@ -93,7 +93,7 @@ func (long) Audit(_ context.Context, q retake.AuditQuery) (out []retake.AuditEnt
 	return out, nil
 }
 
-func (long) Deliveries(_ context.Context, q retake.DeliveryQuery) (out []retake.Delivery, err error) {
+func (longLists) Deliveries(_ context.Context, q retake.DeliveryQuery) (out []retake.Delivery, err error) {
 	for n := 100; n > 0 && len(out) < q.Limit; n-- {
 		if id := fmt.Sprintf("%s%s%03d", q.Webhook, q.State, n); q.Before == "" || id < q.Before {
 			out = append(out, retake.Delivery{ID: id})
@@ -102,7 +102,7 @@ func (long) Deliveries(_ context.Context, q retake.DeliveryQuery) (out []retake.
 	return out, nil
 }
 
-func (long) Log(_ context.Context, q retake.LogQuery) (tl retake.Timeline, err error) {
+func (longLists) Log(_ context.Context, q retake.LogQuery) (tl retake.Timeline, err error) {
 	for n := int64(100); n > 0 && len(tl.Checkpoints) < q.Limit; n-- {
 		if q.Before == 0 || n < q.Before {
 			tl.Checkpoints = append(tl.Checkpoints, retake.Checkpoint{Number: n, Workspace: q.Workspace})
@@ -111,25 +111,25 @@ func (long) Log(_ context.Context, q retake.LogQuery) (tl retake.Timeline, err e
 	return tl, nil
 }
 
-func (long) Events(_ context.Context, q retake.EventQuery) (out []retake.Event, err error) {
+func (longLists) Events(_ context.Context, q retake.EventQuery) (out []retake.Event, err error) {
 	for n := q.After + 1; n <= 100 && len(out) < q.Limit; n++ {
 		out = append(out, retake.Event{Seq: n, Type: retake.EventCreated, Data: json.RawMessage("{}")})
 	}
 	return out, nil
 }
 
-var lists = []string{"/v1/audit?", "/v1/deliveries?", "/v1/deliveries?webhook=a&", "/v1/deliveries?webhook=a&state=dead&", "/v1/snapshots?", "/v1/snapshots?workspace_id=a&", "/v1/events?"}
+var pagedTargets = []string{"/v1/audit?", "/v1/deliveries?", "/v1/deliveries?webhook=a&", "/v1/deliveries?webhook=a&state=dead&", "/v1/snapshots?", "/v1/snapshots?workspace_id=a&", "/v1/events?"}
 
 // Every list is whole, part by part, with any size of a part.
 func TestLongListsAreWhole(t *testing.T) {
 	t.Parallel()
-	l := long{&fixed{}}
+	l := longLists{&fakeService{}}
 	h := httpapi.New(l, httpapi.Options{Office: l, Cursors: token.NewCursors([]byte("one"))})
-	for _, at := range lists {
+	for _, at := range pagedTargets {
 		for _, limit := range []int{1, 7, 50, 99, 100, 101, 5000} {
 			seen, parts := map[string]int{}, 0
 			for cursor := ""; ; parts++ {
-				p, code := ask(t, h, fmt.Sprintf("%slimit=%d&cursor=%s", at, limit, url.QueryEscape(cursor)))
+				p, code := getPage(t, h, fmt.Sprintf("%slimit=%d&cursor=%s", at, limit, url.QueryEscape(cursor)))
 				if code != http.StatusOK || len(p.Data) > limit || parts > 101 {
 					t.Fatalf("%s by %d: %d, part %d with %d", at, limit, code, parts, len(p.Data))
 				}
@@ -156,16 +156,16 @@ func TestLongListsAreWhole(t *testing.T) {
 // secret, and for nothing else.
 func TestCursorsAreBoundToTheirList(t *testing.T) {
 	t.Parallel()
-	l := long{&fixed{}}
+	l := longLists{&fakeService{}}
 	h := httpapi.New(l, httpapi.Options{Office: l, Cursors: token.NewCursors([]byte("one"))})
 	twin := httpapi.New(l, httpapi.Options{Office: l, Cursors: token.NewCursors([]byte("one"))})
 	other := httpapi.New(l, httpapi.Options{Office: l, Cursors: token.NewCursors([]byte("two"))})
-	for _, from := range lists {
-		p, _ := ask(t, h, from+"limit=3")
+	for _, from := range pagedTargets {
+		p, _ := getPage(t, h, from+"limit=3")
 		if p.Next == "" {
 			t.Fatalf("%s: no cursor", from)
 		}
-		for _, at := range append([]string{"/v1/keys?", "/v1/webhooks?", "/v1/schedules?", "/v1/deletions?"}, lists...) {
+		for _, at := range append([]string{"/v1/keys?", "/v1/webhooks?", "/v1/schedules?", "/v1/deletions?"}, pagedTargets...) {
 			for name, x := range map[string]struct {
 				h      http.Handler
 				cursor string
@@ -174,12 +174,12 @@ func TestCursorsAreBoundToTheirList(t *testing.T) {
 				"it":           {h, p.Next, at == from},
 				"a twin":       {twin, p.Next, at == from},
 				"another":      {other, p.Next, false},
-				"a bit":        {h, flipped(p.Next), false},
+				"a bit":        {h, flipLastChar(p.Next), false},
 				"no cursor":    {h, "17", false},
 				"a long one":   {h, strings.Repeat("A", 5000), false},
 				"other letter": {h, p.Next + "=", false},
 			} {
-				_, code := ask(t, x.h, at+"cursor="+url.QueryEscape(x.cursor))
+				_, code := getPage(t, x.h, at+"cursor="+url.QueryEscape(x.cursor))
 				if (code == http.StatusOK) != x.good || !x.good && code != http.StatusUnprocessableEntity {
 					t.Errorf("a cursor of %s at %s, %s: %d", from, at, name, code)
 				}
@@ -188,7 +188,7 @@ func TestCursorsAreBoundToTheirList(t *testing.T) {
 	}
 }
 
-func flipped(s string) string {
+func flipLastChar(s string) string {
 	b := []byte(s)
 	b[0] ^= 1
 	return string(b)

@@ -20,10 +20,10 @@ import (
 const (
 	// maxMasked is how much of a file is looked through for secrets; of a longer one the
 	// beginning can be asked for.
-	maxMasked = 8 << 20
+	maxMaskedSize = 8 << 20
 	// maskEdge is left out at the end of a beginning: a secret that was cut there is none
 	// that anybody would know.
-	maskEdge = 64 << 10
+	maskMargin = 64 << 10
 )
 
 type fileQuery struct {
@@ -34,31 +34,31 @@ type fileQuery struct {
 	Range     string             `header:"Range" doc:"The part to return, such as bytes=0-65535. With masked it counts the masked text. Several parts or other units are ignored."`
 }
 
-// piece is a file, or a part of it, as it is sent.
-type piece struct {
+// filePart is a file, or a part of it, as it is sent.
+type filePart struct {
 	io.ReadCloser
-	entry retake.Entry
-	span  *span // nil: all of it
+	entry     retake.Entry
+	byteRange *byteRange // nil: all of it
 }
 
-// span is a part of bytes, both ends inside. Whole is -1 when it is not known.
-type span struct{ from, to, whole int64 }
+// byteRange is a part of bytes, both ends inside. Whole is -1 when it is not known.
+type byteRange struct{ from, to, total int64 }
 
-func (s *span) String() string {
+func (s *byteRange) String() string {
 	whole := "*"
-	if s.whole >= 0 {
-		whole = strconv.FormatInt(s.whole, 10)
+	if s.total >= 0 {
+		whole = strconv.FormatInt(s.total, 10)
 	}
 	return fmt.Sprintf("bytes %d-%d/%s", s.from, s.to, whole)
 }
 
-// outside is a part that is not there.
-type outside struct{ whole int64 }
+// rangeError is a part that is not there.
+type rangeError struct{ total int64 }
 
-func (o *outside) Error() string { return "the range is past the end of the file" }
+func (o *rangeError) Error() string { return "the range is past the end of the file" }
 
-func (a *api) files() {
-	o := op(http.MethodGet, "/v1/workspaces/{ws}/file", "file", "Read a file of a checkpoint")
+func (a *api) registerFile() {
+	o := newOperation(http.MethodGet, "/v1/workspaces/{ws}/file", "file", "Read a file of a checkpoint")
 	whole := bytesResponse(bytesType, true)
 	part := bytesResponse(bytesType, true)
 	part.Description = "The part that you asked for. " + part.Description
@@ -68,88 +68,88 @@ func (a *api) files() {
 	}}
 	o.Responses = map[string]*huma.Response{"200": whole, "206": part, "default": trouble}
 	huma.Register(a.huma, o, func(ctx context.Context, in *fileQuery) (*huma.StreamResponse, error) {
-		p, err := guarded(a, func() (piece, error) { return a.piece(ctx, in) })
-		var out *outside
+		p, err := recoverPanic(a, func() (filePart, error) { return a.openFilePart(ctx, in) })
+		var out *rangeError
 		if errors.As(err, &out) {
-			return beyond(out.whole), nil
+			return rangeNotSatisfiable(out.total), nil
 		}
 		if err != nil {
 			return nil, problemOf(err)
 		}
-		return copied(sending{src: p.ReadCloser, mediaType: bytesType, entry: &p.entry, span: p.span, parts: true}), nil
+		return streamBytes(outgoingBytes{src: p.ReadCloser, mediaType: bytesType, entry: &p.entry, part: p.byteRange, acceptsRanges: true}), nil
 	})
 }
 
-// beyond refuses a part that is not there, and tells how much is.
-func beyond(whole int64) *huma.StreamResponse {
+// rangeNotSatisfiable refuses a part that is not there, and tells how much is.
+func rangeNotSatisfiable(whole int64) *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(hc huma.Context) {
 		r, w := humago.Unwrap(hc)
 		w.Header().Set("Content-Range", "bytes */"+strconv.FormatInt(whole, 10))
-		writeProblem(w, r, refused(http.StatusRequestedRangeNotSatisfiable, "the range is past the end of the file"))
+		writeProblem(w, r, requestProblem(http.StatusRequestedRangeNotSatisfiable, "the range is past the end of the file"))
 	}}
 }
 
-func (a *api) piece(ctx context.Context, in *fileQuery) (piece, error) {
+func (a *api) openFilePart(ctx context.Context, in *fileQuery) (filePart, error) {
 	src, e, err := a.Open(ctx, in.Workspace, in.Ref, in.Path)
 	if err != nil {
-		return piece{}, err
+		return filePart{}, err
 	}
-	p, err := cutOut(src, e, in)
+	p, err := selectPart(src, e, in)
 	if err != nil {
 		_ = src.Close() // only read
 	}
 	return p, err
 }
 
-func cutOut(src io.ReadCloser, e retake.Entry, in *fileQuery) (piece, error) {
+func selectPart(src io.ReadCloser, e retake.Entry, in *fileQuery) (filePart, error) {
 	if in.Masked {
-		return masked(src, e, in.Range)
+		return maskedPart(src, e, in.Range)
 	}
-	s, err := spanOf(in.Range, e.Size)
+	s, err := parseRange(in.Range, e.Size)
 	if err != nil || s == nil {
-		return piece{ReadCloser: src, entry: e}, err
+		return filePart{ReadCloser: src, entry: e}, err
 	}
-	if err := skip(src, s.from); err != nil {
-		return piece{}, err
+	if err := skipBytes(src, s.from); err != nil {
+		return filePart{}, err
 	}
-	return piece{ReadCloser: &exactly{src, s.to - s.from + 1}, entry: e, span: s}, nil
+	return filePart{ReadCloser: &exactReader{src, s.to - s.from + 1}, entry: e, byteRange: s}, nil
 }
 
-// masked reads a file, or the beginning of a long one, and covers what is likely secret.
+// maskedPart reads a file, or the beginning of a long one, and covers what is likely secret.
 // The same file gives the same text each time, so that parts of it fit together.
-func masked(src io.ReadCloser, e retake.Entry, asked string) (piece, error) {
-	b, err := io.ReadAll(io.LimitReader(src, maxMasked+1))
+func maskedPart(src io.ReadCloser, e retake.Entry, asked string) (filePart, error) {
+	b, err := io.ReadAll(io.LimitReader(src, maxMaskedSize+1))
 	if err != nil {
-		return piece{}, err
+		return filePart{}, err
 	}
-	cut := len(b) > maxMasked
+	cut := len(b) > maxMaskedSize
 	text, _ := secrets.Mask(string(b))
 	if cut {
-		text = text[:max(len(text)-maskEdge, 0)]
+		text = text[:max(len(text)-maskMargin, 0)]
 	}
-	s, err := spanOf(asked, int64(len(text)))
+	s, err := parseRange(asked, int64(len(text)))
 	switch {
 	case err != nil:
-		return piece{}, err
+		return filePart{}, err
 	case s == nil && cut:
-		return piece{}, &retake.Error{Kind: retake.Limit, What: "the file is too long to be looked through for secrets", Safe: unchanged, Hint: "ask for a part of its beginning, or for the bytes as they are"}
+		return filePart{}, &retake.Error{Kind: retake.Limit, What: "the file is too long to be looked through for secrets", Safe: unchanged, Hint: "ask for a part of its beginning, or for the bytes as they are"}
 	case s == nil:
-		return piece{ReadCloser: closing{strings.NewReader(text), src}, entry: e}, nil
+		return filePart{ReadCloser: readAndClose{strings.NewReader(text), src}, entry: e}, nil
 	case cut:
-		s.whole = -1
+		s.total = -1
 	}
-	return piece{ReadCloser: closing{strings.NewReader(text[s.from : s.to+1]), src}, entry: e, span: s}, nil
+	return filePart{ReadCloser: readAndClose{strings.NewReader(text[s.from : s.to+1]), src}, entry: e, byteRange: s}, nil
 }
 
-// closing reads one thing and closes another.
-type closing struct {
+// readAndClose reads one thing and closes another.
+type readAndClose struct {
 	io.Reader
 	io.Closer
 }
 
-// spanOf reads a Range; nil: all is wanted, or what is asked for is nothing that we know,
+// parseRange reads a Range; nil: all is wanted, or what is asked for is nothing that we know,
 // which is no fault (RFC 9110, 14.2).
-func spanOf(asked string, whole int64) (*span, error) {
+func parseRange(asked string, whole int64) (*byteRange, error) {
 	text, ok := strings.CutPrefix(asked, "bytes=")
 	first, last, dash := strings.Cut(strings.TrimSpace(text), "-")
 	if !ok || !dash || whole == 0 { // of nothing all is sent
@@ -157,7 +157,7 @@ func spanOf(asked string, whole int64) (*span, error) {
 	}
 	from, ferr := strconv.ParseUint(first, 10, 62)
 	to, terr := strconv.ParseUint(last, 10, 62)
-	s := &span{int64(from), whole - 1, whole}
+	s := &byteRange{int64(from), whole - 1, whole}
 	switch {
 	case first == "" && terr == nil && to > 0: // so many at the end
 		s.from = max(whole-int64(to), 0)
@@ -167,12 +167,12 @@ func spanOf(asked string, whole int64) (*span, error) {
 		s.to = min(int64(to), whole-1)
 	}
 	if s.from >= whole {
-		return nil, &outside{whole}
+		return nil, &rangeError{whole}
 	}
 	return s, nil
 }
 
-func skip(src io.Reader, n int64) error {
+func skipBytes(src io.Reader, n int64) error {
 	if at, ok := src.(io.Seeker); ok {
 		_, err := at.Seek(n, io.SeekStart)
 		return err
@@ -184,22 +184,22 @@ func skip(src io.Reader, n int64) error {
 	return err
 }
 
-// exactly is so many bytes: fewer is no end, because more were promised.
-type exactly struct {
+// exactReader is so many bytes: fewer is no end, because more were promised.
+type exactReader struct {
 	io.ReadCloser
-	left int64
+	remaining int64
 }
 
-func (e *exactly) Read(p []byte) (int, error) {
-	if e.left <= 0 {
+func (e *exactReader) Read(p []byte) (int, error) {
+	if e.remaining <= 0 {
 		return 0, io.EOF
 	}
-	if int64(len(p)) > e.left {
-		p = p[:e.left]
+	if int64(len(p)) > e.remaining {
+		p = p[:e.remaining]
 	}
 	n, err := e.ReadCloser.Read(p)
-	e.left -= int64(n)
-	if err == io.EOF && e.left > 0 {
+	e.remaining -= int64(n)
+	if err == io.EOF && e.remaining > 0 {
 		err = io.ErrUnexpectedEOF
 	}
 	return n, err

@@ -18,14 +18,14 @@ import (
 	"github.com/retake-dev/retake/internal/ui/httpapi"
 )
 
-// one is a service with one file.
-type one struct {
-	fixed
+// oneFile is a service with one file.
+type oneFile struct {
+	fakeService
 	text string
 	size int64 // as the entry says
 }
 
-func (o *one) Open(context.Context, retake.WorkspaceID, string, string) (io.ReadCloser, retake.Entry, error) {
+func (o *oneFile) Open(context.Context, retake.WorkspaceID, string, string) (io.ReadCloser, retake.Entry, error) {
 	size := o.size
 	if size == 0 {
 		size = int64(len(o.text))
@@ -33,7 +33,7 @@ func (o *one) Open(context.Context, retake.WorkspaceID, string, string) (io.Read
 	return io.NopCloser(strings.NewReader(o.text)), retake.Entry{Name: "a", Kind: retake.KindFile, Size: size}, nil
 }
 
-func part(o *one, query, span string) *httptest.ResponseRecorder {
+func part(o *oneFile, query, span string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest("GET", "/v1/workspaces/ws_1/file?ref=1&path=a"+query, nil)
 	if span != "" {
 		r.Header.Set("Range", span)
@@ -64,7 +64,7 @@ func TestPartsOfAFile(t *testing.T) {
 		"items=0-1":                    {"200", "", text},
 		"bytes=0-99999999999999999999": {"200", "", text},
 	} {
-		w := part(&one{text: text}, "", span)
+		w := part(&oneFile{text: text}, "", span)
 		got := [3]string{fmt.Sprint(w.Code), w.Header().Get("Content-Range"), w.Body.String()}
 		if w.Code == 416 {
 			got[2] = ""
@@ -75,7 +75,7 @@ func TestPartsOfAFile(t *testing.T) {
 			t.Errorf("%s: %v, not %v", span, got, want)
 		}
 	}
-	if w := part(&one{}, "", "bytes=0-9"); w.Code != http.StatusOK || w.Body.Len() != 0 {
+	if w := part(&oneFile{}, "", "bytes=0-9"); w.Code != http.StatusOK || w.Body.Len() != 0 {
 		t.Errorf("a part of nothing: %d", w.Code)
 	}
 }
@@ -83,7 +83,7 @@ func TestPartsOfAFile(t *testing.T) {
 // A part that is shorter than was promised never looks whole.
 func TestPartThatEndsEarly(t *testing.T) {
 	t.Parallel()
-	srv := httptest.NewServer(httpapi.New(&one{text: strings.Repeat("x", 200_000), size: 300_000}, httpapi.Options{}))
+	srv := httptest.NewServer(httpapi.New(&oneFile{text: strings.Repeat("x", 200_000), size: 300_000}, httpapi.Options{}))
 	defer srv.Close()
 	r, err := http.NewRequest("GET", srv.URL+"/v1/workspaces/ws_1/file?ref=1&path=a", nil)
 	if err != nil {
@@ -100,24 +100,24 @@ func TestPartThatEndsEarly(t *testing.T) {
 	}
 }
 
-const likely = "ghp_0123456789abcdefghijABCDEFGHIJ0123456789"
+const likelySecret = "ghp_0123456789abcdefghijABCDEFGHIJ0123456789"
 
 func TestMaskedFile(t *testing.T) {
 	t.Parallel()
-	text := "token " + likely + "\nend\n"
-	whole := part(&one{text: text}, "&masked=true", "")
-	if whole.Code != http.StatusOK || strings.Contains(whole.Body.String(), likely) || !strings.HasSuffix(whole.Body.String(), "\nend\n") {
+	text := "token " + likelySecret + "\nend\n"
+	whole := part(&oneFile{text: text}, "&masked=true", "")
+	if whole.Code != http.StatusOK || strings.Contains(whole.Body.String(), likelySecret) || !strings.HasSuffix(whole.Body.String(), "\nend\n") {
 		t.Fatalf("%d %s", whole.Code, whole.Body)
 	}
 	masked := whole.Body.String()
-	w := part(&one{text: text}, "&masked=true", "bytes=6-11")
+	w := part(&oneFile{text: text}, "&masked=true", "bytes=6-11")
 	if want := fmt.Sprintf("bytes 6-11/%d", len(masked)); w.Code != http.StatusPartialContent || w.Body.String() != masked[6:12] || w.Header().Get("Content-Range") != want {
 		t.Errorf("%d %q %q", w.Code, w.Body, w.Header().Get("Content-Range"))
 	}
-	if w := part(&one{text: text}, "", "bytes=6-49"); w.Body.String() != likely {
+	if w := part(&oneFile{text: text}, "", "bytes=6-49"); w.Body.String() != likelySecret {
 		t.Errorf("without masks the bytes are others: %q", w.Body)
 	}
-	if w := part(&one{text: text}, "&masked=true", fmt.Sprintf("bytes=%d-", len(masked))); w.Code != http.StatusRequestedRangeNotSatisfiable {
+	if w := part(&oneFile{text: text}, "&masked=true", fmt.Sprintf("bytes=%d-", len(masked))); w.Code != http.StatusRequestedRangeNotSatisfiable {
 		t.Errorf("behind the masked end: %d", w.Code)
 	}
 }
@@ -125,22 +125,22 @@ func TestMaskedFile(t *testing.T) {
 // Of a long file the beginning can be had, and the size of the masked whole is not made up.
 func TestMaskedBeginningOfALongFile(t *testing.T) {
 	t.Parallel()
-	text := likely + "\n" + strings.Repeat("a line of text\n", 9<<20/15)
-	if w := part(&one{text: text}, "&masked=true", ""); w.Code != http.StatusInsufficientStorage {
+	text := likelySecret + "\n" + strings.Repeat("a line of text\n", 9<<20/15)
+	if w := part(&oneFile{text: text}, "&masked=true", ""); w.Code != http.StatusInsufficientStorage {
 		t.Errorf("all of it: %d", w.Code)
 	}
-	w := part(&one{text: text}, "&masked=true", "bytes=0-999")
-	if w.Code != http.StatusPartialContent || w.Header().Get("Content-Range") != "bytes 0-999/*" || w.Body.Len() != 1000 || strings.Contains(w.Body.String(), likely) {
+	w := part(&oneFile{text: text}, "&masked=true", "bytes=0-999")
+	if w.Code != http.StatusPartialContent || w.Header().Get("Content-Range") != "bytes 0-999/*" || w.Body.Len() != 1000 || strings.Contains(w.Body.String(), likelySecret) {
 		t.Errorf("%d %q, %d bytes", w.Code, w.Header().Get("Content-Range"), w.Body.Len())
 	}
-	if w := part(&one{text: text}, "&masked=true", "bytes=9000000-9000009"); w.Code != http.StatusRequestedRangeNotSatisfiable {
+	if w := part(&oneFile{text: text}, "&masked=true", "bytes=9000000-9000009"); w.Code != http.StatusRequestedRangeNotSatisfiable {
 		t.Errorf("what was not looked through: %d", w.Code)
 	}
 }
 
 func TestClientAsksForParts(t *testing.T) {
 	t.Parallel()
-	c := serve(t, httpapi.New(&one{text: "0123456789"}, httpapi.Options{}))
+	c := serve(t, httpapi.New(&oneFile{text: "0123456789"}, httpapi.Options{}))
 	for want, q := range map[string]client.PartQuery{
 		"0123456789": {}, "345": {From: 3, Most: 3}, "789": {From: 7}, "01": {Most: 2, Masked: true},
 	} {
@@ -160,22 +160,22 @@ func TestClientAsksForParts(t *testing.T) {
 	}
 }
 
-// talker has one conversation.
-type talker struct {
-	fixed
-	said string
+// fakeConversation has one conversation.
+type fakeConversation struct {
+	fakeService
+	transcript string
 }
 
-func (k *talker) Conversation(_ context.Context, ws retake.WorkspaceID, ref string) (io.ReadCloser, retake.Conversation, error) {
+func (k *fakeConversation) Conversation(_ context.Context, ws retake.WorkspaceID, ref string) (io.ReadCloser, retake.Conversation, error) {
 	if ref != "14" || ws != wsID {
 		return nil, retake.Conversation{}, errors.New("another was asked for")
 	}
-	return io.NopCloser(strings.NewReader(k.said)), retake.Conversation{Agent: "claude-code", Session: "s"}, nil
+	return io.NopCloser(strings.NewReader(k.transcript)), retake.Conversation{Agent: "claude-code", Session: "s"}, nil
 }
 
 func TestSpoken(t *testing.T) {
 	t.Parallel()
-	k := &talker{said: `{"type":"user","sessionId":"s","uuid":"1","message":{"role":"user","content":"use ` + likely + `"}}
+	k := &fakeConversation{transcript: `{"type":"user","sessionId":"s","uuid":"1","message":{"role":"user","content":"use ` + likelySecret + `"}}
 {"type":"assistant","sessionId":"s","uuid":"2","message":{"role":"assistant","content":[{"type":"text","text":"done"}]}}
 `}
 	got, err := serve(t, httpapi.New(k, httpapi.Options{})).Spoken(t.Context(), wsID, "14")
@@ -191,7 +191,7 @@ func TestSpoken(t *testing.T) {
 // Who asks with a key is told what it is good for; who asks without one is told nothing.
 func TestAboutTellsOfTheKey(t *testing.T) {
 	t.Parallel()
-	h := httpapi.New(&fixed{}, httpapi.Options{About: func() retake.About { return retake.About{Version: "1", Namespace: "main"} }})
+	h := httpapi.New(&fakeService{}, httpapi.Options{About: func() retake.About { return retake.About{Version: "1", Namespace: "main"} }})
 	ask := func(ctx context.Context) (a retake.About, raw string) {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest("GET", "/v1/about", nil).WithContext(ctx))
@@ -214,8 +214,8 @@ func TestAboutTellsOfTheKey(t *testing.T) {
 // A laptop has no office and still tells what happens.
 func TestNewsWithoutAnOffice(t *testing.T) {
 	t.Parallel()
-	w := newWire(4)
-	h := httpapi.New(&fixed{}, httpapi.Options{News: &fixed{news: w.events}})
+	w := newEventLog(4)
+	h := httpapi.New(&fakeService{}, httpapi.Options{Events: &fakeService{events: w.events}})
 	c := serve(t, h)
 	got, err := c.Events(t.Context(), retake.EventQuery{After: 2, Limit: 5})
 	if err != nil || len(got) != 2 || got[0].Seq != 3 {

@@ -8,15 +8,15 @@ import (
 )
 
 // powerKey is where an operation of the description says which power it needs.
-const powerKey = "x-power"
+const permissionExtension = "x-power"
 
 // describeID is the operation that gives the description; it is not in it.
-const describeID = "openapi"
+const descriptionID = "openapi"
 
 // needs says which power each operation needs. One that is not here is closed to all keys,
 // and a test fails.
-var needs = map[string]retake.Power{
-	describeID: retake.PowerNone, "about": retake.PowerNone,
+var requiredPermissions = map[string]retake.Power{
+	descriptionID: retake.PowerNone, "about": retake.PowerNone,
 
 	"estimate": retake.PowerSee, "locate": retake.PowerSee, "list-workspaces": retake.PowerSee, "status": retake.PowerSee, "log": retake.PowerSee,
 	"find": retake.PowerSee, "diff": retake.PowerSee, "list": retake.PowerSee, "file": retake.PowerSee, "object": retake.PowerSee, "story": retake.PowerSee,
@@ -50,32 +50,32 @@ var needs = map[string]retake.Power{
 
 // doors are the patterns of all routes with their operations. The router is one of its
 // own with the same patterns, so that no request means two routes.
-var doors = sync.OnceValue(func() *routes {
-	mux, a := build(nil, Options{})
-	mux.HandleFunc(describeRoute, func(http.ResponseWriter, *http.Request) {})
-	out := &routes{mux: mux, ids: map[string]string{describeRoute: describeID}}
+var loadRoutes = sync.OnceValue(func() *routeIndex {
+	mux, a := buildRoutes(nil, Options{})
+	mux.HandleFunc(descriptionRoute, func(http.ResponseWriter, *http.Request) {})
+	out := &routeIndex{mux: mux, ids: map[string]string{descriptionRoute: descriptionID}}
 	for path, item := range a.OpenAPI().Paths {
-		for method, o := range operations(item) {
+		for method, o := range operationsByMethod(item) {
 			out.ids[method+" "+path] = o.OperationID
 		}
 	}
 	return out
 })
 
-type routes struct {
+type routeIndex struct {
 	mux *http.ServeMux
 	ids map[string]string // by pattern
 }
 
-// PowerOf answers the power that a request needs, and the id of its operation; false:
+// PermissionOf answers the power that a request needs, and the id of its operation; false:
 // there is nothing at this address, or nobody said who may go there.
-func PowerOf(r *http.Request) (retake.Power, string, bool) {
-	d := doors()
+func PermissionOf(r *http.Request) (retake.Power, string, bool) {
+	d := loadRoutes()
 	_, pattern := d.mux.Handler(r)
 	id, ok := d.ids[pattern]
 	if !ok {
 		return "", "", false
 	}
-	p, ok := needs[id]
+	p, ok := requiredPermissions[id]
 	return p, id, ok
 }

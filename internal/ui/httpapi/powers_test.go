@@ -12,24 +12,24 @@ import (
 	"github.com/retake-dev/retake/internal/ui/httpapi"
 )
 
-type powered struct {
+type permissionSpec struct {
 	Paths map[string]map[string]struct {
 		OperationID string
 		Power       retake.Power `json:"x-power"`
 	}
 }
 
-var inBraces = regexp.MustCompile(`\{[a-z]+\}`)
+var pathParam = regexp.MustCompile(`\{[a-z]+\}`)
 
-var allPowers = []retake.Power{
+var allPermissions = []retake.Power{
 	retake.PowerNone, retake.PowerSee, retake.PowerRecord, retake.PowerReturn, retake.PowerDecide, retake.PowerAdminister, retake.PowerErase, retake.PowerMaintain,
 }
 
-func described(t *testing.T) powered {
+func loadPermissionSpec(t *testing.T) permissionSpec {
 	t.Helper()
 	w := httptest.NewRecorder()
-	httpapi.New(&fixed{}, httpapi.Options{}).ServeHTTP(w, httptest.NewRequest("GET", "/v1/openapi.json", nil))
-	var spec powered
+	httpapi.New(&fakeService{}, httpapi.Options{}).ServeHTTP(w, httptest.NewRequest("GET", "/v1/openapi.json", nil))
+	var spec permissionSpec
 	if err := json.Unmarshal(w.Body.Bytes(), &spec); err != nil {
 		t.Fatal(err)
 	}
@@ -40,12 +40,12 @@ func described(t *testing.T) powered {
 func TestEveryOperationHasAPower(t *testing.T) {
 	t.Parallel()
 	n := 0
-	for path, methods := range described(t).Paths {
+	for path, methods := range loadPermissionSpec(t).Paths {
 		for method, o := range methods {
 			n++
-			target := inBraces.ReplaceAllString(path, "a%2Fb")
-			p, id, ok := httpapi.PowerOf(httptest.NewRequest(strings.ToUpper(method), target, nil))
-			if !ok || id != o.OperationID || p != o.Power || !slices.Contains(allPowers, p) {
+			target := pathParam.ReplaceAllString(path, "a%2Fb")
+			p, id, ok := httpapi.PermissionOf(httptest.NewRequest(strings.ToUpper(method), target, nil))
+			if !ok || id != o.OperationID || p != o.Power || !slices.Contains(allPermissions, p) {
 				t.Errorf("%s %s is %s %q, found as %s %q %v", method, path, o.OperationID, o.Power, id, p, ok)
 			}
 			if !slices.ContainsFunc(retake.KeyKinds, func(k retake.KeyKind) bool { return k.Has(p) }) {
@@ -93,13 +93,13 @@ func TestPowersByExample(t *testing.T) {
 		"POST /v1/workspaces/a/checkpoints?ref=/v1/ns": retake.PowerRecord,
 	} {
 		method, target, _ := strings.Cut(at, " ")
-		if p, _, ok := httpapi.PowerOf(httptest.NewRequest(method, target, nil)); !ok || p != want {
+		if p, _, ok := httpapi.PermissionOf(httptest.NewRequest(method, target, nil)); !ok || p != want {
 			t.Errorf("%s: %q %v, not %q", at, p, ok, want)
 		}
 	}
 	for _, at := range []string{"GET /", "GET /v2/about", "PATCH /v1/workspaces", "GET /v1/workspaces/a/b/c/d", "POST /v1/openapi.json"} {
 		method, target, _ := strings.Cut(at, " ")
-		if p, id, ok := httpapi.PowerOf(httptest.NewRequest(method, target, nil)); ok {
+		if p, id, ok := httpapi.PermissionOf(httptest.NewRequest(method, target, nil)); ok {
 			t.Errorf("%s: %q %s", at, p, id)
 		}
 	}

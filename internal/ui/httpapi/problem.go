@@ -42,20 +42,20 @@ func (p *problem) GetStatus() int { return p.Status }
 func (p *problem) ContentType(string) string { return problemType }
 
 const (
-	problemType = "application/problem+json"
-	explained   = "https://github.com/retake-dev/retake/blob/main/docs/API.md#"
-	unchanged   = "Nothing was changed."
+	problemType  = "application/problem+json"
+	errorDocsURL = "https://github.com/retake-dev/retake/blob/main/docs/API.md#"
+	unchanged    = "Nothing was changed."
 
 	statusCanceled = 499 // nobody is there to read it; a log may
 )
 
-// meaning of a kind for those who know HTTP only.
-type meaning struct {
+// httpMeaning of a kind for those who know HTTP only.
+type httpMeaning struct {
 	status int
 	title  string
 }
 
-var meanings = map[retake.ErrorKind]meaning{
+var httpMeanings = map[retake.ErrorKind]httpMeaning{
 	retake.Internal: {http.StatusInternalServerError, "A fault of ours"},
 	retake.Invalid:  {http.StatusUnprocessableEntity, "Invalid request"},
 	retake.NotFound: {http.StatusNotFound, "Not found"},
@@ -73,35 +73,35 @@ var meanings = map[retake.ErrorKind]meaning{
 // problemOf puts an error of the service on the wire.
 func problemOf(err error) *problem {
 	e := retake.AsError(err)
-	m, ok := meanings[e.Kind]
+	m, ok := httpMeanings[e.Kind]
 	if !ok {
-		m = meanings[retake.Internal]
+		m = httpMeanings[retake.Internal]
 	}
 	p := &problem{
-		Type: explained + string(e.Kind), Title: m.title, Status: m.status, Detail: e.Error(), Code: e.Kind,
-		What: e.What, WhatRaw: twin(e.What), Safe: e.Safe, Hint: e.Hint, HintRaw: twin(e.Hint),
-		Retryable: e.Kind == retake.Away || e.Kind == retake.Busy, NextSteps: steps(e),
+		Type: errorDocsURL + string(e.Kind), Title: m.title, Status: m.status, Detail: e.Error(), Code: e.Kind,
+		What: e.What, WhatRaw: rawBytes(e.What), Safe: e.Safe, Hint: e.Hint, HintRaw: rawBytes(e.Hint),
+		Retryable: e.Kind == retake.Away || e.Kind == retake.Busy, NextSteps: nextSteps(e),
 	}
-	if p.Plan = planOf(err); p.Plan != nil {
+	if p.Plan = obstructedPlan(err); p.Plan != nil {
 		p.Status = http.StatusConflict
 	}
 	if e.Err != nil {
 		p.Cause = e.Err.Error()
-		p.CauseRaw = twin(p.Cause)
+		p.CauseRaw = rawBytes(p.Cause)
 	}
 	return p
 }
 
-// twin is nil for text that JSON can hold.
-func twin(s string) []byte {
+// rawBytes is nil for text that JSON can hold.
+func rawBytes(s string) []byte {
 	if utf8.ValidString(s) {
 		return nil
 	}
 	return []byte(s)
 }
 
-// refused is a request that never reached the service.
-func refused(status int, why string) *problem {
+// requestProblem is a request that never reached the service.
+func requestProblem(status int, why string) *problem {
 	kind := retake.Invalid
 	switch status {
 	case http.StatusRequestEntityTooLarge:
@@ -114,10 +114,10 @@ func refused(status int, why string) *problem {
 	return p
 }
 
-// ours turns what the router itself refuses into a problem, and tells which request it was.
-func ours(hc huma.Context, _ string, v any) (any, error) {
+// transformError turns what the router itself refuses into a problem, and tells which request it was.
+func transformError(hc huma.Context, _ string, v any) (any, error) {
 	if p, ok := v.(*problem); ok {
-		return p.of(hc.Context()), nil
+		return p.withRequestID(hc.Context()), nil
 	}
 	m, ok := v.(*huma.ErrorModel)
 	if !ok {
@@ -130,11 +130,11 @@ func ours(hc huma.Context, _ string, v any) (any, error) {
 	if len(why) == 0 {
 		why = append(why, m.Detail)
 	}
-	return refused(m.Status, strings.Join(why, "; ")).of(hc.Context()), nil
+	return requestProblem(m.Status, strings.Join(why, "; ")).withRequestID(hc.Context()), nil
 }
 
 func writeProblem(w http.ResponseWriter, r *http.Request, p *problem) {
-	writeJSON(w, p.Status, problemType, p.of(r.Context()))
+	writeJSON(w, p.Status, problemType, p.withRequestID(r.Context()))
 }
 
 func writeJSON(w http.ResponseWriter, status int, contentType string, v any) {

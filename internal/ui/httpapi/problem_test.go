@@ -24,7 +24,7 @@ type wireProblem struct {
 // Every problem tells which request it was of, wherever it was made.
 func TestProblemsTellTheRequest(t *testing.T) {
 	t.Parallel()
-	f := &fixed{err: &retake.Error{Kind: retake.Busy, What: "no"}}
+	f := &fakeService{err: &retake.Error{Kind: retake.Busy, What: "no"}}
 	h := httpapi.New(f, httpapi.Options{Office: f})
 	for _, x := range [][3]string{
 		{"GET", "/v1/space", ""},

@@ -13,7 +13,7 @@ type dirQuery struct {
 	Dir string `query:"dir" doc:"An absolute path on the machine that answers." required:"true"`
 }
 
-type inWorkspace struct {
+type workspacePath struct {
 	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
 }
 
@@ -31,80 +31,80 @@ type workspaceList struct {
 	Workspaces []retake.WorkspaceState `json:"workspaces" nullable:"false" doc:"The workspaces."`
 }
 
-func (a *api) protecting() {
-	answer(a, op(http.MethodGet, "/v1/about", "about", "Get the version and your permissions"), func(ctx context.Context, _ *struct{}) (retake.About, error) {
+func (a *api) registerWorkspaces() {
+	handleJSON(a, newOperation(http.MethodGet, "/v1/about", "about", "Get the version and your permissions"), func(ctx context.Context, _ *struct{}) (retake.About, error) {
 		return a.about(ctx), nil
 	})
-	answer(a, op(http.MethodGet, "/v1/estimate", "estimate", "Count what a directory contains"), func(ctx context.Context, in *dirQuery) (retake.Estimate, error) {
-		if err := fromRoot(in.Dir); err != nil {
+	handleJSON(a, newOperation(http.MethodGet, "/v1/estimate", "estimate", "Count what a directory contains"), func(ctx context.Context, in *dirQuery) (retake.Estimate, error) {
+		if err := checkAbsolute(in.Dir); err != nil {
 			return retake.Estimate{}, err
 		}
 		return a.Estimate(ctx, in.Dir)
 	})
-	answer(a, op(http.MethodGet, "/v1/locate", "locate", "Find a directory's workspace"), func(ctx context.Context, in *dirQuery) (retake.Workspace, error) {
-		if err := fromRoot(in.Dir); err != nil {
+	handleJSON(a, newOperation(http.MethodGet, "/v1/locate", "locate", "Find a directory's workspace"), func(ctx context.Context, in *dirQuery) (retake.Workspace, error) {
+		if err := checkAbsolute(in.Dir); err != nil {
 			return retake.Workspace{}, err
 		}
 		return a.Locate(ctx, in.Dir)
 	})
-	answer(a, op(http.MethodGet, "/v1/workspaces", "list-workspaces", "List workspaces"), func(ctx context.Context, _ *struct{}) (workspaceList, error) {
+	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces", "list-workspaces", "List workspaces"), func(ctx context.Context, _ *struct{}) (workspaceList, error) {
 		all, err := a.Workspaces(ctx)
-		return workspaceList{filled(all)}, err
+		return workspaceList{nonNil(all)}, err
 	})
-	progressive(a, op(http.MethodPost, "/v1/workspaces", "init", "Protect a directory"), a.init)
-	answer(a, op(http.MethodDelete, "/v1/workspaces/{ws}", "deinit", "Stop protecting a directory"), func(ctx context.Context, in *inWorkspace) (retake.Workspace, error) {
+	handleProgress(a, newOperation(http.MethodPost, "/v1/workspaces", "init", "Protect a directory"), a.initWorkspace)
+	handleJSON(a, newOperation(http.MethodDelete, "/v1/workspaces/{ws}", "deinit", "Stop protecting a directory"), func(ctx context.Context, in *workspacePath) (retake.Workspace, error) {
 		return a.Deinit(ctx, in.Workspace)
 	})
 }
 
 func (a *api) about(ctx context.Context) retake.About {
 	about := retake.About{}
-	if a.o.About != nil {
-		about = a.o.About()
+	if a.opts.About != nil {
+		about = a.opts.About()
 	}
 	about.API = retake.APIVersion
 	if k, ok := ctx.Value(bearerKey{}).(retake.Key); ok {
-		about.Key = &retake.AboutKey{Kind: k.Kind, Name: k.Name, Workspaces: filled(k.Workspaces)}
+		about.Key = &retake.AboutKey{Kind: k.Kind, Name: k.Name, Workspaces: nonNil(k.Workspaces)}
 		about.Powers = k.Kind.Powers()
 	}
 	return about
 }
 
-func (a *api) init(ctx context.Context, in *body[initBody], tell func(retake.Progress)) (retake.SaveResult, error) {
+func (a *api) initWorkspace(ctx context.Context, in *body[initBody], tell func(retake.Progress)) (retake.SaveResult, error) {
 	b := in.Body
-	dir := whole(b.Dir, b.DirRaw)
-	if err := a.place(dir); err != nil {
+	dir := textOrRaw(b.Dir, b.DirRaw)
+	if err := a.checkWorkspaceDir(dir); err != nil {
 		return retake.SaveResult{}, err
 	}
-	return a.Init(ctx, retake.InitRequest{Dir: dir, Name: whole(b.Name, b.NameRaw), Accept: b.Accept, Mark: b.Mark, Env: b.Env, Progress: tell})
+	return a.Init(ctx, retake.InitRequest{Dir: dir, Name: textOrRaw(b.Name, b.NameRaw), Accept: b.Accept, Mark: b.Mark, Env: b.Env, Progress: tell})
 }
 
-// whole is the text, or its bytes when they came beside it.
-func whole(text string, raw []byte) string {
+// textOrRaw is the text, or its bytes when they came beside it.
+func textOrRaw(text string, raw []byte) string {
 	if raw != nil {
 		return string(raw)
 	}
 	return text
 }
 
-// fromRoot: who asks stands in another directory than who answers.
-func fromRoot(dir string) error {
+// checkAbsolute: who asks stands in another directory than who answers.
+func checkAbsolute(dir string) error {
 	if filepath.IsAbs(dir) {
 		return nil
 	}
 	return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("%q is not the path of a directory from the root", dir), Safe: unchanged}
 }
 
-// place is where a new workspace goes: a server makes its directory when none is named.
-func (a *api) place(dir string) error {
-	if dir == "" && a.o.Office != nil {
+// checkWorkspaceDir is where a new workspace goes: a server makes its directory when none is named.
+func (a *api) checkWorkspaceDir(dir string) error {
+	if dir == "" && a.opts.Office != nil {
 		return nil
 	}
-	return fromRoot(dir)
+	return checkAbsolute(dir)
 }
 
-// filled is never null on the wire.
-func filled[T any](all []T) []T {
+// nonNil is never null on the wire.
+func nonNil[T any](all []T) []T {
 	if all == nil {
 		return []T{}
 	}

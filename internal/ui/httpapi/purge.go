@@ -17,32 +17,32 @@ type purgeBody struct {
 	Contents [][]byte `json:"contents,omitempty" nullable:"false" doc:"Bytes to remove, each in base64. Every stored file that contains one of them is removed. Don't send it together with paths."`
 }
 
-func (b purgeBody) of(ws retake.WorkspaceID) retake.PurgeRequest {
+func (b purgeBody) request(ws retake.WorkspaceID) retake.PurgeRequest {
 	return retake.PurgeRequest{Workspace: ws, Paths: b.Paths, Contents: b.Contents}
 }
 
-func (a *api) purging() {
-	progressive(a, op(http.MethodPost, "/v1/workspaces/{ws}/purge/plan", "plan-purge", "Preview a purge"), func(ctx context.Context, in *purgeInput, tell func(retake.Progress)) (retake.PurgePlan, error) {
-		req := in.Body.of(in.Workspace)
+func (a *api) registerPurge() {
+	handleProgress(a, newOperation(http.MethodPost, "/v1/workspaces/{ws}/purge/plan", "plan-purge", "Preview a purge"), func(ctx context.Context, in *purgeInput, tell func(retake.Progress)) (retake.PurgePlan, error) {
+		req := in.Body.request(in.Workspace)
 		req.Progress = tell
 		p, err := a.PlanPurge(ctx, req)
-		return filledPurge(p), err
+		return fillPurge(p), err
 	})
-	progressive(a, op(http.MethodPost, "/v1/workspaces/{ws}/purge", "purge", "Purge a path or content"), func(ctx context.Context, in *purgeInput, tell func(retake.Progress)) (retake.PurgeReport, error) {
-		req := in.Body.of(in.Workspace)
+	handleProgress(a, newOperation(http.MethodPost, "/v1/workspaces/{ws}/purge", "purge", "Purge a path or content"), func(ctx context.Context, in *purgeInput, tell func(retake.Progress)) (retake.PurgeReport, error) {
+		req := in.Body.request(in.Workspace)
 		req.Progress = tell
 		r, err := a.Purge(ctx, req)
-		r.Plan, r.Left = filledPurge(r.Plan), filled(r.Left)
+		r.Plan, r.Left = fillPurge(r.Plan), nonNil(r.Left)
 		return r, err
 	})
-	answer(a, op(http.MethodPost, "/v1/workspaces/{ws}/erase", "erase", "Erase the whole history"), func(ctx context.Context, in *inWorkspace) (retake.PurgeReport, error) {
+	handleJSON(a, newOperation(http.MethodPost, "/v1/workspaces/{ws}/erase", "erase", "Erase the whole history"), func(ctx context.Context, in *workspacePath) (retake.PurgeReport, error) {
 		r, err := a.Erase(ctx, in.Workspace)
-		r.Plan, r.Left = filledPurge(r.Plan), filled(r.Left)
+		r.Plan, r.Left = fillPurge(r.Plan), nonNil(r.Left)
 		return r, err
 	})
 }
 
-func filledPurge(p retake.PurgePlan) retake.PurgePlan {
-	p.Workspaces, p.Gaps, p.Live, p.Beyond = filled(p.Workspaces), filled(p.Gaps), filled(p.Live), filled(p.Beyond)
+func fillPurge(p retake.PurgePlan) retake.PurgePlan {
+	p.Workspaces, p.Gaps, p.Live, p.Beyond = nonNil(p.Workspaces), nonNil(p.Gaps), nonNil(p.Live), nonNil(p.Beyond)
 	return p
 }

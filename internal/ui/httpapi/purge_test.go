@@ -7,18 +7,18 @@ import (
 	"github.com/retake-dev/retake/client"
 )
 
-func (f *fixed) PlanPurge(_ context.Context, req retake.PurgeRequest) (retake.PurgePlan, error) {
+func (f *fakeService) PlanPurge(_ context.Context, req retake.PurgeRequest) (retake.PurgePlan, error) {
 	req.Progress = nil
-	return give[retake.PurgePlan](f, req)
+	return answerWith[retake.PurgePlan](f, req)
 }
 
-func (f *fixed) Purge(_ context.Context, req retake.PurgeRequest) (retake.PurgeReport, error) {
+func (f *fakeService) Purge(_ context.Context, req retake.PurgeRequest) (retake.PurgeReport, error) {
 	req.Progress = nil
-	return give[retake.PurgeReport](f, req)
+	return answerWith[retake.PurgeReport](f, req)
 }
 
-func (f *fixed) Erase(_ context.Context, ws retake.WorkspaceID) (retake.PurgeReport, error) {
-	return give[retake.PurgeReport](f, ws)
+func (f *fakeService) Erase(_ context.Context, ws retake.WorkspaceID) (retake.PurgeReport, error) {
+	return answerWith[retake.PurgeReport](f, ws)
 }
 
 var (
@@ -27,7 +27,7 @@ var (
 )
 
 // purgeCalls are those that remove content for good.
-var purgeCalls = []asking{
+var purgeCalls = []apiCall{
 	{"plan purge", []any{purgePaths}, func(ctx context.Context, c *client.Client) (any, error) { return c.PlanPurge(ctx, purgePaths) }},
 	{"purge", []any{purgeContents}, func(ctx context.Context, c *client.Client) (any, error) { return c.Purge(ctx, purgeContents) }},
 	{"erase", []any{wsID}, func(ctx context.Context, c *client.Client) (any, error) { return c.Erase(ctx, wsID) }},

@@ -45,32 +45,32 @@ type entryList struct {
 	Entries []retake.Entry `json:"entries" nullable:"false" doc:"The entries, by name."`
 }
 
-func (a *api) reading() {
-	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/diff", "diff", "Compare two checkpoints"), func(ctx context.Context, in *diffPartQuery) (retake.Comparison, error) {
+func (a *api) registerReads() {
+	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/diff", "diff", "Compare two checkpoints"), func(ctx context.Context, in *diffPartQuery) (retake.Comparison, error) {
 		return a.Diff(ctx, retake.DiffQuery{Workspace: in.Workspace, From: in.From, To: in.To, Paths: in.Paths, After: in.After, Limit: in.Limit})
 	})
-	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/list", "list", "List a directory of a checkpoint"), func(ctx context.Context, in *listQuery) (entryList, error) {
+	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/list", "list", "List a directory of a checkpoint"), func(ctx context.Context, in *listQuery) (entryList, error) {
 		entries, err := a.List(ctx, in.Workspace, in.Ref, in.Dir)
-		return entryList{filled(entries)}, err
+		return entryList{nonNil(entries)}, err
 	})
-	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/status", "status", "Get a workspace's status"), func(ctx context.Context, in *inWorkspace) (retake.Status, error) {
+	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/status", "status", "Get a workspace's status"), func(ctx context.Context, in *workspacePath) (retake.Status, error) {
 		return a.Status(ctx, in.Workspace)
 	})
-	a.files()
-	bytesOf(a, op(http.MethodGet, "/v1/objects/{id}", "object", "Read a stored object"), bytesType, func(ctx context.Context, in *objectQuery) (io.ReadCloser, error) {
+	a.registerFile()
+	handleBytes(a, newOperation(http.MethodGet, "/v1/objects/{id}", "object", "Read a stored object"), bytesType, func(ctx context.Context, in *objectQuery) (io.ReadCloser, error) {
 		return a.Bytes(ctx, in.ID)
 	})
 }
 
-// bytesOf adds a route that answers with bytes.
-func bytesOf[I any](a *api, o huma.Operation, mediaType string, f func(context.Context, *I) (io.ReadCloser, error)) {
+// handleBytes adds a route that answers with bytes.
+func handleBytes[I any](a *api, o huma.Operation, mediaType string, f func(context.Context, *I) (io.ReadCloser, error)) {
 	o.Responses = map[string]*huma.Response{"200": bytesResponse(mediaType, false)}
 	huma.Register(a.huma, o, func(ctx context.Context, in *I) (*huma.StreamResponse, error) {
-		src, err := guarded(a, func() (io.ReadCloser, error) { return f(ctx, in) })
+		src, err := recoverPanic(a, func() (io.ReadCloser, error) { return f(ctx, in) })
 		if err != nil {
 			return nil, problemOf(err)
 		}
-		return copied(sending{src: src, mediaType: mediaType}), nil
+		return streamBytes(outgoingBytes{src: src, mediaType: mediaType}), nil
 	})
 }
 

@@ -37,9 +37,9 @@ type refQuery struct {
 	Ref       string             `query:"ref" doc:"Which checkpoint: a number such as 14, a time such as 10:27 or 2h, latest, start, good, an ID, or a pin."`
 }
 
-func (a *api) recording() {
-	progressive(a, op(http.MethodPost, "/v1/workspaces/{ws}/checkpoints", "save", "Create a checkpoint"), a.save)
-	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/checkpoints", "log", "List checkpoints"), func(ctx context.Context, in *logQuery) (retake.Timeline, error) {
+func (a *api) registerCheckpoints() {
+	handleProgress(a, newOperation(http.MethodPost, "/v1/workspaces/{ws}/checkpoints", "save", "Create a checkpoint"), a.saveCheckpoint)
+	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/checkpoints", "log", "List checkpoints"), func(ctx context.Context, in *logQuery) (retake.Timeline, error) {
 		t, err := a.Log(ctx, retake.LogQuery{
 			Workspace: in.Workspace, Since: in.Since, Before: in.Before, Limit: in.Limit, Good: in.Good, Path: in.Path, Session: in.Session,
 		})
@@ -48,20 +48,20 @@ func (a *api) recording() {
 		}
 		return t, err
 	})
-	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/find", "find", "Find a checkpoint"), func(ctx context.Context, in *refQuery) (retake.Checkpoint, error) {
+	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/find", "find", "Find a checkpoint"), func(ctx context.Context, in *refQuery) (retake.Checkpoint, error) {
 		return a.Find(ctx, in.Workspace, in.Ref)
 	})
 }
 
-func (a *api) save(ctx context.Context, in *saveInput, tell func(retake.Progress)) (retake.SaveResult, error) {
-	ctx, end := a.carried(ctx)
+func (a *api) saveCheckpoint(ctx context.Context, in *saveInput, tell func(retake.Progress)) (retake.SaveResult, error) {
+	ctx, end := a.workContext(ctx)
 	defer end()
 	var b saveBody
 	if in.Body != nil {
 		b = *in.Body
 	}
 	return a.Save(ctx, retake.SaveRequest{
-		Workspace: in.Workspace, ID: checkpoint(ctx, b.ID), Intent: b.Intent, Trigger: b.Trigger, Pin: b.Pin,
+		Workspace: in.Workspace, ID: checkpointIDFor(ctx, b.ID), Intent: b.Intent, Trigger: b.Trigger, Pin: b.Pin,
 		Budget: b.Budget, IfChanged: b.IfChanged, Progress: tell,
 	})
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// Refuse answers every request with the problem that err is: for a service that
+// RefuseAll answers every request with the problem that err is: for a service that
 // could not be opened.
-func Refuse(err error) http.Handler {
+func RefuseAll(err error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { writeProblem(w, r, problemOf(err)) })
 }
 
@@ -24,11 +24,11 @@ func WriteProblem(w http.ResponseWriter, r *http.Request, err error, status int)
 	writeProblem(w, r, p)
 }
 
-type requestKey struct{}
+type requestIDKey struct{}
 
 // WithRequestID names a request; every problem tells the name.
 func WithRequestID(ctx context.Context, id string) context.Context {
-	return context.WithValue(ctx, requestKey{}, id)
+	return context.WithValue(ctx, requestIDKey{}, id)
 }
 
 type bearerKey struct{}
@@ -46,28 +46,28 @@ func WithCheckpoint(ctx context.Context, id retake.CheckpointID) context.Context
 	return context.WithValue(ctx, checkpointKey{}, id)
 }
 
-// checkpoint is the id for a checkpoint: what the request names, else what its key gives.
-func checkpoint(ctx context.Context, named retake.CheckpointID) retake.CheckpointID {
+// checkpointIDFor is the id for a checkpoint: what the request names, else what its key gives.
+func checkpointIDFor(ctx context.Context, named retake.CheckpointID) retake.CheckpointID {
 	if named == "" {
 		named, _ = ctx.Value(checkpointKey{}).(retake.CheckpointID)
 	}
 	return named
 }
 
-// of tells which request a problem is of.
-func (p *problem) of(ctx context.Context) *problem {
-	if id, ok := ctx.Value(requestKey{}).(string); ok {
+// withRequestID tells which request a problem is of.
+func (p *problem) withRequestID(ctx context.Context) *problem {
+	if id, ok := ctx.Value(requestIDKey{}).(string); ok {
 		p.RequestID = id
 	}
 	return p
 }
 
 // anotherKey begins the hint of who came with a key that is not for this.
-const anotherKey = "this needs an API key with the role "
+const otherKeyHint = "this needs an API key with the role "
 
-// steps are the commands that a hint holds, one a line, each behind a colon or alone; or
+// nextSteps are the commands that a hint holds, one a line, each behind a colon or alone; or
 // which key to come with.
-func steps(e *retake.Error) []string {
+func nextSteps(e *retake.Error) []string {
 	var out []string
 	for line := range strings.SplitSeq(e.Hint, "\n") {
 		line = strings.TrimSpace(line)
@@ -77,8 +77,8 @@ func steps(e *retake.Error) []string {
 			out = append(out, line)
 		case strings.HasPrefix(command, "retake "):
 			out = append(out, command)
-		case e.Kind == retake.Denied && strings.HasPrefix(line, anotherKey):
-			out = append(out, "use an API key with the role "+strings.TrimPrefix(line, anotherKey))
+		case e.Kind == retake.Denied && strings.HasPrefix(line, otherKeyHint):
+			out = append(out, "use an API key with the role "+strings.TrimPrefix(line, otherKeyHint))
 		}
 	}
 	return out

@@ -68,60 +68,60 @@ type forkList struct {
 	Forks []retake.WorkspaceState `json:"forks" nullable:"false" doc:"The forks."`
 }
 
-func (a *api) returning() {
-	answer(a, op(http.MethodPost, "/v1/workspaces/{ws}/plans", "plan", "Preview a restore"), a.plan)
-	progressive(a, op(http.MethodPost, "/v1/workspaces/{ws}/restores", "restore", "Apply a plan"), a.restore)
-	progressive(a, op(http.MethodPost, "/v1/workspaces/{ws}/forks", "fork", "Create a fork"), a.fork)
-	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/forks", "list-forks", "List forks"), func(ctx context.Context, in *inWorkspace) (forkList, error) {
+func (a *api) registerRestores() {
+	handleJSON(a, newOperation(http.MethodPost, "/v1/workspaces/{ws}/plans", "plan", "Preview a restore"), a.planRestore)
+	handleProgress(a, newOperation(http.MethodPost, "/v1/workspaces/{ws}/restores", "restore", "Apply a plan"), a.applyPlan)
+	handleProgress(a, newOperation(http.MethodPost, "/v1/workspaces/{ws}/forks", "fork", "Create a fork"), a.createFork)
+	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/forks", "list-forks", "List forks"), func(ctx context.Context, in *workspacePath) (forkList, error) {
 		all, err := a.Forks(ctx, in.Workspace)
-		return forkList{filled(all)}, err
+		return forkList{nonNil(all)}, err
 	})
 }
 
-func (a *api) plan(ctx context.Context, in *planInput) (retake.Plan, error) {
+func (a *api) planRestore(ctx context.Context, in *planInput) (retake.Plan, error) {
 	p, err := a.PlanRestore(ctx, in.Body.request(in.Workspace))
-	return filledPlan(p), err
+	return fillPlan(p), err
 }
 
-func filledPlan(p retake.Plan) retake.Plan {
-	p.Writes, p.Deletes, p.Merges, p.Times = filled(p.Writes), filled(p.Deletes), filled(p.Merges), filled(p.Times)
-	p.Keeps, p.Obstacles, p.Holders, p.Effects = filled(p.Keeps), filled(p.Obstacles), filled(p.Holders), filled(p.Effects)
+func fillPlan(p retake.Plan) retake.Plan {
+	p.Writes, p.Deletes, p.Merges, p.Times = nonNil(p.Writes), nonNil(p.Deletes), nonNil(p.Merges), nonNil(p.Times)
+	p.Keeps, p.Obstacles, p.Holders, p.Effects = nonNil(p.Keeps), nonNil(p.Obstacles), nonNil(p.Holders), nonNil(p.Effects)
 	return p
 }
 
 func (b *planBody) request(ws retake.WorkspaceID) retake.PlanRequest {
-	return retake.PlanRequest{Workspace: ws, Course: b.Course, Ref: b.Ref, Paths: wholes(b.Paths, b.PathsRaw), Git: b.Git, Fork: b.Fork, Edits: b.Edits, Session: b.Session, Hunks: b.Hunks, From: b.From, Asker: b.Asker}
+	return retake.PlanRequest{Workspace: ws, Course: b.Course, Ref: b.Ref, Paths: textsOrRaw(b.Paths, b.PathsRaw), Git: b.Git, Fork: b.Fork, Edits: b.Edits, Session: b.Session, Hunks: b.Hunks, From: b.From, Asker: b.Asker}
 }
 
-// restore goes to its end when the asker goes away: files that are half old and
+// applyPlan goes to its end when the asker goes away: files that are half old and
 // half new are worse than either.
-func (a *api) restore(ctx context.Context, in *restoreInput, tell func(retake.Progress)) (retake.RestoreResult, error) {
-	ctx, end := a.carried(ctx)
+func (a *api) applyPlan(ctx context.Context, in *restoreInput, tell func(retake.Progress)) (retake.RestoreResult, error) {
+	ctx, end := a.workContext(ctx)
 	defer end()
 	b := in.Body
 	plan := planBody{Course: b.Course, Ref: b.Ref, Paths: b.Paths, PathsRaw: b.PathsRaw, Git: b.Git, Fork: b.Fork, Edits: b.Edits, Session: b.Session, Hunks: b.Hunks, From: b.From, Asker: b.Asker}
 	res, err := a.ApplyRestore(ctx, retake.ApplyRequest{
-		PlanRequest: plan.request(in.Workspace), Digest: b.Digest, Accept: b.Accept, ID: checkpoint(ctx, b.ID), Progress: tell,
+		PlanRequest: plan.request(in.Workspace), Digest: b.Digest, Accept: b.Accept, ID: checkpointIDFor(ctx, b.ID), Progress: tell,
 	})
-	res.Failed, res.Warnings = filled(res.Failed), filled(res.Warnings)
+	res.Failed, res.Warnings = nonNil(res.Failed), nonNil(res.Warnings)
 	return res, err
 }
 
-func (a *api) fork(ctx context.Context, in *forkInput, tell func(retake.Progress)) (retake.ForkResult, error) {
+func (a *api) createFork(ctx context.Context, in *forkInput, tell func(retake.Progress)) (retake.ForkResult, error) {
 	b := in.Body
-	dir := whole(b.Dir, b.DirRaw)
-	if err := a.place(dir); err != nil {
+	dir := textOrRaw(b.Dir, b.DirRaw)
+	if err := a.checkWorkspaceDir(dir); err != nil {
 		return retake.ForkResult{}, err
 	}
 	res, err := a.Fork(ctx, retake.ForkRequest{
-		Workspace: in.Workspace, Ref: b.Ref, Dir: dir, Name: whole(b.Name, b.NameRaw), Throwaway: b.Throwaway, Progress: tell,
+		Workspace: in.Workspace, Ref: b.Ref, Dir: dir, Name: textOrRaw(b.Name, b.NameRaw), Throwaway: b.Throwaway, Progress: tell,
 	})
-	res.Warnings = filled(res.Warnings)
+	res.Warnings = nonNil(res.Warnings)
 	return res, err
 }
 
-// wholes are the texts, or their bytes when they came beside them.
-func wholes(texts []string, raw [][]byte) []string {
+// textsOrRaw are the texts, or their bytes when they came beside them.
+func textsOrRaw(texts []string, raw [][]byte) []string {
 	if raw == nil {
 		return texts
 	}

@@ -15,43 +15,43 @@ import (
 	"github.com/retake-dev/retake/internal/ui/httpapi"
 )
 
-func (f *fixed) PlanRestore(_ context.Context, q retake.PlanRequest) (retake.Plan, error) {
-	return give[retake.Plan](f, q)
+func (f *fakeService) PlanRestore(_ context.Context, q retake.PlanRequest) (retake.Plan, error) {
+	return answerWith[retake.Plan](f, q)
 }
 
-func (f *fixed) ApplyRestore(ctx context.Context, q retake.ApplyRequest) (retake.RestoreResult, error) {
-	if f.back != nil {
-		return f.back(ctx, q)
+func (f *fakeService) ApplyRestore(ctx context.Context, q retake.ApplyRequest) (retake.RestoreResult, error) {
+	if f.restore != nil {
+		return f.restore(ctx, q)
 	}
 	if q.Progress != nil {
-		q.Progress(full[retake.Progress]())
+		q.Progress(filledValue[retake.Progress]())
 	}
 	q.Progress = nil
-	return give[retake.RestoreResult](f, q)
+	return answerWith[retake.RestoreResult](f, q)
 }
 
-func (f *fixed) Fork(_ context.Context, q retake.ForkRequest) (retake.ForkResult, error) {
+func (f *fakeService) Fork(_ context.Context, q retake.ForkRequest) (retake.ForkResult, error) {
 	if q.Progress != nil {
-		q.Progress(full[retake.Progress]())
+		q.Progress(filledValue[retake.Progress]())
 	}
 	q.Progress = nil
-	return give[retake.ForkResult](f, q)
+	return answerWith[retake.ForkResult](f, q)
 }
 
-func (f *fixed) Forks(_ context.Context, ws retake.WorkspaceID) ([]retake.WorkspaceState, error) {
-	return give[[]retake.WorkspaceState](f, ws)
+func (f *fakeService) Forks(_ context.Context, ws retake.WorkspaceID) ([]retake.WorkspaceState, error) {
+	return answerWith[[]retake.WorkspaceState](f, ws)
 }
 
 var (
 	planRequest = retake.PlanRequest{
-		Workspace: wsID, Course: retake.CourseAdopt, Ref: "14", Paths: []string{"a b", "", odd}, Git: true,
+		Workspace: wsID, Course: retake.CourseAdopt, Ref: "14", Paths: []string{"a b", "", oddName}, Git: true,
 		Fork: "ws_0197a1de-0000-7000-8000-000000000003",
 	}
 	applyRequest = retake.ApplyRequest{PlanRequest: planRequest, Digest: "7f3a-91c0", Accept: []string{retake.ObstacleHeld, retake.ObstacleSpace}, ID: cpID}
-	forkRequest  = retake.ForkRequest{Workspace: wsID, Ref: "14", Dir: "/" + odd, Name: odd, Throwaway: true}
+	forkRequest  = retake.ForkRequest{Workspace: wsID, Ref: "14", Dir: "/" + oddName, Name: oddName, Throwaway: true}
 )
 
-var returnCalls = []asking{
+var returnCalls = []apiCall{
 	{"plan", []any{planRequest}, func(ctx context.Context, c *client.Client) (any, error) { return c.PlanRestore(ctx, planRequest) }},
 	{"plan of all", []any{retake.PlanRequest{Workspace: wsID, Course: retake.CourseUndo}}, func(ctx context.Context, c *client.Client) (any, error) {
 		return c.PlanRestore(ctx, retake.PlanRequest{Workspace: wsID, Course: retake.CourseUndo})
@@ -62,7 +62,7 @@ var returnCalls = []asking{
 	{"restore", []any{applyRequest}, func(ctx context.Context, c *client.Client) (any, error) { return c.ApplyRestore(ctx, applyRequest) }},
 	{"restore with progress", []any{applyRequest}, func(ctx context.Context, c *client.Client) (any, error) {
 		q := applyRequest
-		return followed(func(tell func(retake.Progress)) (retake.RestoreResult, error) {
+		return withProgress(func(tell func(retake.Progress)) (retake.RestoreResult, error) {
 			q.Progress = tell
 			return c.ApplyRestore(ctx, q)
 		})
@@ -70,7 +70,7 @@ var returnCalls = []asking{
 	{"fork", []any{forkRequest}, func(ctx context.Context, c *client.Client) (any, error) { return c.Fork(ctx, forkRequest) }},
 	{"fork with progress", []any{forkRequest}, func(ctx context.Context, c *client.Client) (any, error) {
 		q := forkRequest
-		return followed(func(tell func(retake.Progress)) (retake.ForkResult, error) {
+		return withProgress(func(tell func(retake.Progress)) (retake.ForkResult, error) {
 			q.Progress = tell
 			return c.Fork(ctx, q)
 		})
@@ -78,29 +78,29 @@ var returnCalls = []asking{
 	{"forks", []any{wsID}, func(ctx context.Context, c *client.Client) (any, error) { return c.Forks(ctx, wsID) }},
 }
 
-// bare answers with what has nothing in it.
-type bare struct{ *fixed }
+// emptyService answers with what has nothing in it.
+type emptyService struct{ *fakeService }
 
-func (bare) PlanRestore(context.Context, retake.PlanRequest) (retake.Plan, error) {
+func (emptyService) PlanRestore(context.Context, retake.PlanRequest) (retake.Plan, error) {
 	return retake.Plan{}, nil
 }
 
-func (bare) ApplyRestore(context.Context, retake.ApplyRequest) (retake.RestoreResult, error) {
+func (emptyService) ApplyRestore(context.Context, retake.ApplyRequest) (retake.RestoreResult, error) {
 	return retake.RestoreResult{}, nil
 }
 
-func (bare) Fork(context.Context, retake.ForkRequest) (retake.ForkResult, error) {
+func (emptyService) Fork(context.Context, retake.ForkRequest) (retake.ForkResult, error) {
 	return retake.ForkResult{}, nil
 }
 
-func (bare) Forks(context.Context, retake.WorkspaceID) ([]retake.WorkspaceState, error) {
+func (emptyService) Forks(context.Context, retake.WorkspaceID) ([]retake.WorkspaceState, error) {
 	return nil, nil
 }
 
 // A list with nothing in it is a list. Only a target may be null.
 func TestEmptyListsAreLists(t *testing.T) {
 	t.Parallel()
-	h := httpapi.New(bare{&fixed{}}, httpapi.Options{})
+	h := httpapi.New(emptyService{&fakeService{}}, httpapi.Options{})
 	for _, x := range []struct {
 		method, at, body string
 		lists            []string
@@ -138,7 +138,7 @@ func TestEmptyListsAreLists(t *testing.T) {
 // Bytes that come beside paths count, and only they.
 func TestPathsByTheirBytes(t *testing.T) {
 	t.Parallel()
-	f := &fixed{}
+	f := &fakeService{}
 	h := httpapi.New(f, httpapi.Options{})
 	const sent = `{"course":"restore","digest":"1","paths":["a","n\ufffd"],"paths_raw":["YQ==","bv8="]}`
 	for _, at := range []string{"plans", "restores"} {
@@ -149,7 +149,7 @@ func TestPathsByTheirBytes(t *testing.T) {
 		if at == "restores" {
 			asked = retake.ApplyRequest{PlanRequest: want, Digest: "1"}
 		}
-		if d := cmp.Diff([]any{asked}, f.take()); d != "" || w.Code != http.StatusOK {
+		if d := cmp.Diff([]any{asked}, f.takeCalls()); d != "" || w.Code != http.StatusOK {
 			t.Errorf("%s: %d (-want +got):\n%s", at, w.Code, d)
 		}
 	}
@@ -158,12 +158,12 @@ func TestPathsByTheirBytes(t *testing.T) {
 // A restore that was done in part is a good answer that names what was left.
 func TestDoneInPartIsAnAnswer(t *testing.T) {
 	t.Parallel()
-	left := []retake.Failure{{Path: odd, Why: "it changed meanwhile"}}
-	f := &fixed{back: func(context.Context, retake.ApplyRequest) (retake.RestoreResult, error) {
+	left := []retake.Failure{{Path: oddName, Why: "it changed meanwhile"}}
+	f := &fakeService{restore: func(context.Context, retake.ApplyRequest) (retake.RestoreResult, error) {
 		return retake.RestoreResult{Written: 3, Failed: left}, nil
 	}}
 	for _, tell := range []func(retake.Progress){nil, func(retake.Progress) {}} {
-		got, err := over(t, f).ApplyRestore(t.Context(), retake.ApplyRequest{PlanRequest: retake.PlanRequest{Workspace: wsID}, Progress: tell})
+		got, err := serveFake(t, f).ApplyRestore(t.Context(), retake.ApplyRequest{PlanRequest: retake.PlanRequest{Workspace: wsID}, Progress: tell})
 		if d := cmp.Diff(left, got.Failed); d != "" || err != nil || got.Written != 3 {
 			t.Errorf("%+v %v (-want +got):\n%s", got, err, d)
 		}

@@ -17,13 +17,13 @@ type rowsInput struct {
 	Limit     int                `query:"limit" doc:"The largest number of rows to list, up to 1,000. 0 means 100."`
 }
 
-func (a *api) rows(ctx context.Context, in *rowsInput) (retake.RowsDiff, error) {
+func (a *api) compareRows(ctx context.Context, in *rowsInput) (retake.RowsDiff, error) {
 	d, err := a.Rows(ctx, retake.RowsQuery{
 		Workspace: in.Workspace, From: in.From, To: in.To, Path: in.Path, Table: in.Table, What: in.What, Skip: in.Skip, Limit: in.Limit,
 	})
-	d.Tables = filled(d.Tables)
+	d.Tables = nonNil(d.Tables)
 	for i := range d.Tables {
-		d.Tables[i].Columns, d.Tables[i].Rows = filled(d.Tables[i].Columns), filled(d.Tables[i].Rows)
+		d.Tables[i].Columns, d.Tables[i].Rows = nonNil(d.Tables[i].Columns), nonNil(d.Tables[i].Rows)
 	}
 	return d, err
 }

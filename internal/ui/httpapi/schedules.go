@@ -22,16 +22,16 @@ type schedulePath struct {
 	Schedule string `path:"schedule" doc:"The schedule's ID."`
 }
 
-func (a *api) scheduling() {
-	offered(a, made(op(http.MethodPost, "/v1/schedules", "make-schedule", "Create a schedule")), func(ctx context.Context, o retake.Office, in *body[scheduleBody]) (retake.Schedule, error) {
+func (a *api) registerSchedules() {
+	handleOffice(a, withStatusCreated(newOperation(http.MethodPost, "/v1/schedules", "make-schedule", "Create a schedule")), func(ctx context.Context, o retake.Office, in *body[scheduleBody]) (retake.Schedule, error) {
 		b := in.Body
 		return o.MakeSchedule(ctx, retake.ScheduleRequest{Work: b.Work, Workspace: b.Workspace, Cron: b.Cron, Jitter: b.Jitter})
 	})
-	offered(a, op(http.MethodGet, "/v1/schedules", "list-schedules", "List schedules"), func(ctx context.Context, o retake.Office, in *pageQuery) (page[retake.Schedule], error) {
+	handleOffice(a, newOperation(http.MethodGet, "/v1/schedules", "list-schedules", "List schedules"), func(ctx context.Context, o retake.Office, in *pageQuery) (page[retake.Schedule], error) {
 		all, err := o.Schedules(ctx)
-		return paged(a, "schedules", in, all, err, func(s *retake.Schedule) string { return s.ID })
+		return pageFromList(a, "schedules", in, all, err, func(s *retake.Schedule) string { return s.ID })
 	})
-	ordered(a, op(http.MethodDelete, "/v1/schedules/{schedule}", "drop-schedule", "Delete a schedule"), func(ctx context.Context, o retake.Office, in *schedulePath) error {
+	handleOfficeEmpty(a, newOperation(http.MethodDelete, "/v1/schedules/{schedule}", "drop-schedule", "Delete a schedule"), func(ctx context.Context, o retake.Office, in *schedulePath) error {
 		return o.DropSchedule(ctx, in.Schedule)
 	})
 }
@@ -42,20 +42,20 @@ type auditQuery struct {
 	Cursor string `query:"cursor" doc:"The next_cursor of the page before."`
 }
 
-func (a *api) auditing() {
-	offered(a, op(http.MethodGet, "/v1/audit", "audit", "List audit log entries"), func(ctx context.Context, o retake.Office, in *auditQuery) (page[retake.AuditEntry], error) {
-		before, err := a.more("audit", in.Cursor, in.Before)
+func (a *api) registerAudit() {
+	handleOffice(a, newOperation(http.MethodGet, "/v1/audit", "audit", "List audit log entries"), func(ctx context.Context, o retake.Office, in *auditQuery) (page[retake.AuditEntry], error) {
+		before, err := a.cursorNumber("audit", in.Cursor, in.Before)
 		if err != nil {
 			return page[retake.AuditEntry]{}, err
 		}
-		limit := (&pageQuery{Limit: in.Limit}).limit()
+		limit := (&pageQuery{Limit: in.Limit}).pageLimit()
 		got, err := o.Audit(ctx, retake.AuditQuery{Before: before, Limit: limit + 1})
 		if err != nil {
 			return page[retake.AuditEntry]{}, err
 		}
 		return part(a, "audit", limit, got, func(e *retake.AuditEntry) string { return strconv.FormatInt(e.Seq, 10) }), nil
 	})
-	offered(a, op(http.MethodGet, "/v1/audit/check", "check-audit", "Verify the audit log"), func(ctx context.Context, o retake.Office, _ *struct{}) (retake.AuditProof, error) {
+	handleOffice(a, newOperation(http.MethodGet, "/v1/audit/check", "check-audit", "Verify the audit log"), func(ctx context.Context, o retake.Office, _ *struct{}) (retake.AuditProof, error) {
 		return o.CheckAudit(ctx)
 	})
 }
@@ -85,35 +85,35 @@ type releaseQuery struct {
 	Name      string             `query:"name" required:"true" doc:"The hold's name."`
 }
 
-func (a *api) erasing() {
-	offered(a, accepted(op(http.MethodPost, "/v1/deletions", "request-deletion", "Request a deletion")), func(ctx context.Context, o retake.Office, in *body[deletionBody]) (retake.Deletion, error) {
-		return gone(o.RequestDeletion(ctx, retake.DeletionRequest{Workspace: in.Body.Workspace, Refs: in.Body.Refs, Why: in.Body.Why}))
+func (a *api) registerDeletions() {
+	handleOffice(a, withStatusAccepted(newOperation(http.MethodPost, "/v1/deletions", "request-deletion", "Request a deletion")), func(ctx context.Context, o retake.Office, in *body[deletionBody]) (retake.Deletion, error) {
+		return fillDeletion(o.RequestDeletion(ctx, retake.DeletionRequest{Workspace: in.Body.Workspace, Refs: in.Body.Refs, Why: in.Body.Why}))
 	})
-	offered(a, op(http.MethodGet, "/v1/deletions", "list-deletions", "List deletion requests"), func(ctx context.Context, o retake.Office, in *pageQuery) (page[retake.Deletion], error) {
+	handleOffice(a, newOperation(http.MethodGet, "/v1/deletions", "list-deletions", "List deletion requests"), func(ctx context.Context, o retake.Office, in *pageQuery) (page[retake.Deletion], error) {
 		all, err := o.Deletions(ctx)
 		for i := range all {
-			all[i].Checkpoints = filled(all[i].Checkpoints)
+			all[i].Checkpoints = nonNil(all[i].Checkpoints)
 		}
-		return paged(a, "deletions", in, all, err, func(d *retake.Deletion) string { return d.ID })
+		return pageFromList(a, "deletions", in, all, err, func(d *retake.Deletion) string { return d.ID })
 	})
-	offered(a, op(http.MethodDelete, "/v1/deletions/{deletion}", "cancel-deletion", "Cancel a deletion request"), func(ctx context.Context, o retake.Office, in *deletionPath) (retake.Deletion, error) {
-		return gone(o.CancelDeletion(ctx, in.Deletion))
+	handleOffice(a, newOperation(http.MethodDelete, "/v1/deletions/{deletion}", "cancel-deletion", "Cancel a deletion request"), func(ctx context.Context, o retake.Office, in *deletionPath) (retake.Deletion, error) {
+		return fillDeletion(o.CancelDeletion(ctx, in.Deletion))
 	})
-	offered(a, op(http.MethodPost, "/v1/workspaces/{ws}/holds", "hold", "Put a legal hold on a checkpoint"), func(ctx context.Context, o retake.Office, in *holdInput) (retake.Pin, error) {
+	handleOffice(a, newOperation(http.MethodPost, "/v1/workspaces/{ws}/holds", "hold", "Put a legal hold on a checkpoint"), func(ctx context.Context, o retake.Office, in *holdInput) (retake.Pin, error) {
 		return o.Hold(ctx, in.Workspace, in.Body.Ref, in.Body.Name)
 	})
-	ordered(a, op(http.MethodDelete, "/v1/workspaces/{ws}/holds", "release", "Release a legal hold"), func(ctx context.Context, o retake.Office, in *releaseQuery) error {
+	handleOfficeEmpty(a, newOperation(http.MethodDelete, "/v1/workspaces/{ws}/holds", "release", "Release a legal hold"), func(ctx context.Context, o retake.Office, in *releaseQuery) error {
 		return o.Release(ctx, in.Workspace, in.Name)
 	})
 }
 
-// accepted is the description of a route that begins something.
-func accepted(o huma.Operation) huma.Operation {
+// withStatusAccepted is the description of a route that begins something.
+func withStatusAccepted(o huma.Operation) huma.Operation {
 	o.DefaultStatus = http.StatusAccepted
 	return o
 }
 
-func gone(d retake.Deletion, err error) (retake.Deletion, error) {
-	d.Checkpoints = filled(d.Checkpoints)
+func fillDeletion(d retake.Deletion, err error) (retake.Deletion, error) {
+	d.Checkpoints = nonNil(d.Checkpoints)
 	return d, err
 }

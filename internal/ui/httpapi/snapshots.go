@@ -75,25 +75,25 @@ type restored struct {
 	Now      retake.CheckpointID `json:"current_snapshot_id" doc:"The ID of the snapshot after the restore."`
 }
 
-func (a *api) snapshots() {
-	offered(a, made(op(http.MethodPost, "/v1/snapshots", "make-snapshot", "Create a snapshot")), a.makeSnapshot)
-	offered(a, op(http.MethodGet, "/v1/snapshots", "list-snapshots", "List snapshots"), a.listSnapshots)
-	offered(a, op(http.MethodGet, "/v1/snapshots/{snapshot}", "snapshot", "Get a snapshot"), func(ctx context.Context, o retake.Office, in *snapshotPath) (snapshot, error) {
-		cp, err := a.sought(ctx, o, in.Workspace, in.ID)
+func (a *api) registerSnapshots() {
+	handleOffice(a, withStatusCreated(newOperation(http.MethodPost, "/v1/snapshots", "make-snapshot", "Create a snapshot")), a.makeSnapshot)
+	handleOffice(a, newOperation(http.MethodGet, "/v1/snapshots", "list-snapshots", "List snapshots"), a.listSnapshots)
+	handleOffice(a, newOperation(http.MethodGet, "/v1/snapshots/{snapshot}", "snapshot", "Get a snapshot"), func(ctx context.Context, o retake.Office, in *snapshotPath) (snapshot, error) {
+		cp, err := a.findSnapshot(ctx, o, in.Workspace, in.ID)
 		return snapshotOf(&cp), err
 	})
-	offered(a, accepted(op(http.MethodDelete, "/v1/snapshots/{snapshot}", "drop-snapshot", "Request deletion of a snapshot")), func(ctx context.Context, o retake.Office, in *dropSnapshotInput) (retake.Deletion, error) {
-		cp, err := a.sought(ctx, o, in.Workspace, in.ID)
+	handleOffice(a, withStatusAccepted(newOperation(http.MethodDelete, "/v1/snapshots/{snapshot}", "drop-snapshot", "Request deletion of a snapshot")), func(ctx context.Context, o retake.Office, in *dropSnapshotInput) (retake.Deletion, error) {
+		cp, err := a.findSnapshot(ctx, o, in.Workspace, in.ID)
 		if err != nil {
 			return retake.Deletion{}, err
 		}
-		return gone(o.RequestDeletion(ctx, retake.DeletionRequest{Workspace: cp.Workspace, Refs: []string{string(cp.ID)}, Why: in.Why}))
+		return fillDeletion(o.RequestDeletion(ctx, retake.DeletionRequest{Workspace: cp.Workspace, Refs: []string{string(cp.ID)}, Why: in.Why}))
 	})
-	offered(a, op(http.MethodPost, "/v1/snapshots/{snapshot}/restore", "restore-snapshot", "Restore a snapshot"), a.restoreSnapshot)
+	handleOffice(a, newOperation(http.MethodPost, "/v1/snapshots/{snapshot}/restore", "restore-snapshot", "Restore a snapshot"), a.restoreSnapshot)
 }
 
-// where is the workspace asked for, or the default one.
-func where(ctx context.Context, o retake.Office, ws retake.WorkspaceID) (retake.WorkspaceID, error) {
+// workspaceOrDefault is the workspace asked for, or the default one.
+func workspaceOrDefault(ctx context.Context, o retake.Office, ws retake.WorkspaceID) (retake.WorkspaceID, error) {
 	if ws != "" {
 		return ws, nil
 	}
@@ -106,27 +106,27 @@ func (a *api) makeSnapshot(ctx context.Context, o retake.Office, in *makeSnapsho
 	if in.Body != nil {
 		b = *in.Body
 	}
-	ws, err := where(ctx, o, b.Workspace)
+	ws, err := workspaceOrDefault(ctx, o, b.Workspace)
 	if err != nil {
 		return snapshot{}, err
 	}
-	ctx, end := a.carried(ctx)
+	ctx, end := a.workContext(ctx)
 	defer end()
-	res, err := a.Save(ctx, retake.SaveRequest{Workspace: ws, ID: checkpoint(ctx, b.ID), Intent: b.Label, Trigger: retake.TriggerManual})
+	res, err := a.Save(ctx, retake.SaveRequest{Workspace: ws, ID: checkpointIDFor(ctx, b.ID), Intent: b.Label, Trigger: retake.TriggerManual})
 	return snapshotOf(&res.Checkpoint), err
 }
 
 func (a *api) listSnapshots(ctx context.Context, o retake.Office, in *snapshotsQuery) (page[snapshot], error) {
-	ws, err := where(ctx, o, in.Workspace)
+	ws, err := workspaceOrDefault(ctx, o, in.Workspace)
 	if err != nil {
 		return page[snapshot]{}, err
 	}
 	filter := "snapshots " + string(ws)
-	before, err := a.more(filter, in.Cursor, 0)
+	before, err := a.cursorNumber(filter, in.Cursor, 0)
 	if err != nil {
 		return page[snapshot]{}, err
 	}
-	limit := (&pageQuery{Limit: in.Limit}).limit()
+	limit := (&pageQuery{Limit: in.Limit}).pageLimit()
 	tl, err := a.Log(ctx, retake.LogQuery{Workspace: ws, Before: before, Limit: limit + 1})
 	if err != nil {
 		return page[snapshot]{}, err
@@ -138,12 +138,12 @@ func (a *api) listSnapshots(ctx context.Context, o retake.Office, in *snapshotsQ
 	return part(a, filter, limit, all, func(s *snapshot) string { return strconv.FormatInt(s.Number, 10) }), nil
 }
 
-// sought finds a snapshot by its id alone: in the default workspace first, then in all.
-func (a *api) sought(ctx context.Context, o retake.Office, ws retake.WorkspaceID, id retake.CheckpointID) (retake.Checkpoint, error) {
+// findSnapshot finds a snapshot by its id alone: in the default workspace first, then in all.
+func (a *api) findSnapshot(ctx context.Context, o retake.Office, ws retake.WorkspaceID, id retake.CheckpointID) (retake.Checkpoint, error) {
 	if _, err := retake.ParseCheckpointID(string(id)); err != nil {
 		return retake.Checkpoint{}, &retake.Error{Kind: retake.NotFound, What: "there is no such snapshot", Safe: unchanged, Err: err}
 	}
-	first, err := where(ctx, o, ws)
+	first, err := workspaceOrDefault(ctx, o, ws)
 	if err != nil {
 		return retake.Checkpoint{}, err
 	}
@@ -171,14 +171,14 @@ func (a *api) restoreSnapshot(ctx context.Context, o retake.Office, in *restoreS
 	if in.Body != nil {
 		b = *in.Body
 	}
-	cp, err := a.sought(ctx, o, in.Workspace, in.ID)
+	cp, err := a.findSnapshot(ctx, o, in.Workspace, in.ID)
 	if err != nil {
 		return restored{}, err
 	}
-	res, err := a.applied(ctx, retake.ApplyRequest{
+	res, err := a.planAndApply(ctx, retake.ApplyRequest{
 		PlanRequest: retake.PlanRequest{Workspace: cp.Workspace, Course: retake.CourseRestore, Ref: string(cp.ID), Paths: b.Paths},
-		Accept:      b.Accept, ID: checkpoint(ctx, b.ID),
-	}, askIfLost)
+		Accept:      b.Accept, ID: checkpointIDFor(ctx, b.ID),
+	}, confirmIfLost)
 	return restored{
 		Restored: res.Written + res.Merged, Deleted: res.Deleted, Left: len(res.Failed), ID: cp.ID, Safety: res.Safety.ID, Now: res.Checkpoint.ID,
 	}, err

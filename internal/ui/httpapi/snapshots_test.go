@@ -26,19 +26,19 @@ func snapshotOf(cp retake.Checkpoint) client.Snapshot {
 // default one.
 func TestSnapshots(t *testing.T) {
 	t.Parallel()
-	f := &fixed{}
-	c := over(t, f)
-	home := full[retake.Namespace]().Default
+	f := &fakeService{}
+	c := serveFake(t, f)
+	home := filledValue[retake.Namespace]().Default
 	for _, ws := range []retake.WorkspaceID{"", wsID} {
 		in := ws
 		if ws == "" {
 			in = home
 		}
 		got, err := c.MakeSnapshot(t.Context(), ws, "before é\n")
-		if d := cmp.Diff(snapshotOf(full[retake.SaveResult]().Checkpoint), got); d != "" || err != nil {
+		if d := cmp.Diff(snapshotOf(filledValue[retake.SaveResult]().Checkpoint), got); d != "" || err != nil {
 			t.Errorf("%v (-want +got):\n%s", err, d)
 		}
-		asked := f.take()[0].(retake.SaveRequest)
+		asked := f.takeCalls()[0].(retake.SaveRequest)
 		if _, err := retake.ParseCheckpointID(string(asked.ID)); err != nil {
 			t.Error(err)
 		}
@@ -47,27 +47,27 @@ func TestSnapshots(t *testing.T) {
 			t.Errorf("make (-want +got):\n%s", d)
 		}
 		list, next, err := c.Snapshots(t.Context(), ws, "", 7)
-		want := []client.Snapshot{snapshotOf(full[retake.Timeline]().Checkpoints[0])}
+		want := []client.Snapshot{snapshotOf(filledValue[retake.Timeline]().Checkpoints[0])}
 		if d := cmp.Diff(want, list); d != "" || err != nil || next != "" {
 			t.Errorf("%v %q (-want +got):\n%s", err, next, d)
 		}
-		if d := cmp.Diff([]any{retake.LogQuery{Workspace: in, Limit: 8}}, f.take()); d != "" {
+		if d := cmp.Diff([]any{retake.LogQuery{Workspace: in, Limit: 8}}, f.takeCalls()); d != "" {
 			t.Errorf("list (-want +got):\n%s", d)
 		}
 	}
-	cp := full[retake.Checkpoint]()
+	cp := filledValue[retake.Checkpoint]()
 	got, err := c.Snapshot(t.Context(), cpID)
 	if d := cmp.Diff(snapshotOf(cp), got); d != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, d)
 	}
-	if d := cmp.Diff([]any{home, string(cpID)}, f.take()); d != "" {
+	if d := cmp.Diff([]any{home, string(cpID)}, f.takeCalls()); d != "" {
 		t.Errorf("one (-want +got):\n%s", d)
 	}
 	gone, err := c.DropSnapshot(t.Context(), cpID, "law")
-	if d := cmp.Diff(full[retake.Deletion](), gone); d != "" || err != nil {
+	if d := cmp.Diff(filledValue[retake.Deletion](), gone); d != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, d)
 	}
-	if d := cmp.Diff([]any{home, string(cpID), retake.DeletionRequest{Workspace: cp.Workspace, Refs: []string{string(cp.ID)}, Why: "law"}}, f.take()); d != "" {
+	if d := cmp.Diff([]any{home, string(cpID), retake.DeletionRequest{Workspace: cp.Workspace, Refs: []string{string(cp.ID)}, Why: "law"}}, f.takeCalls()); d != "" {
 		t.Errorf("drop (-want +got):\n%s", d)
 	}
 }
@@ -75,16 +75,16 @@ func TestSnapshots(t *testing.T) {
 // Going back to a snapshot plans and restores.
 func TestRestoreOfASnapshot(t *testing.T) {
 	t.Parallel()
-	f := &fixed{}
-	cp, res := full[retake.Checkpoint](), full[retake.RestoreResult]()
-	got, err := over(t, f).RestoreSnapshot(t.Context(), cpID, []string{"a"}, []string{retake.ObstacleHeld})
+	f := &fakeService{}
+	cp, res := filledValue[retake.Checkpoint](), filledValue[retake.RestoreResult]()
+	got, err := serveFake(t, f).RestoreSnapshot(t.Context(), cpID, []string{"a"}, []string{retake.ObstacleHeld})
 	want := client.Restored{
 		Files: res.Written + res.Merged, Deleted: res.Deleted, Left: 1, ID: cp.ID, Safety: res.Safety.ID, Now: res.Checkpoint.ID,
 	}
 	if d := cmp.Diff(want, got); d != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, d)
 	}
-	asked := f.take()
+	asked := f.takeCalls()
 	plan := retake.PlanRequest{Workspace: cp.Workspace, Course: retake.CourseRestore, Ref: string(cp.ID), Paths: []string{"a"}}
 	apply, ok := asked[len(asked)-1].(retake.ApplyRequest)
 	if !ok {
@@ -94,7 +94,7 @@ func TestRestoreOfASnapshot(t *testing.T) {
 		t.Error(err)
 	}
 	apply.ID = ""
-	if d := cmp.Diff([]any{plan, retake.ApplyRequest{PlanRequest: plan, Digest: full[retake.Plan]().Digest, Accept: []string{retake.ObstacleHeld}}}, []any{asked[2], apply}); d != "" {
+	if d := cmp.Diff([]any{plan, retake.ApplyRequest{PlanRequest: plan, Digest: filledValue[retake.Plan]().Digest, Accept: []string{retake.ObstacleHeld}}}, []any{asked[2], apply}); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 }
@@ -102,7 +102,7 @@ func TestRestoreOfASnapshot(t *testing.T) {
 // The names on the wire are those that others rely on.
 func TestSnapshotsOnTheWire(t *testing.T) {
 	t.Parallel()
-	f := &fixed{}
+	f := &fakeService{}
 	h := httpapi.New(f, httpapi.Options{Office: f})
 	for _, x := range []struct {
 		method, target, body string
@@ -128,18 +128,18 @@ func TestSnapshotsOnTheWire(t *testing.T) {
 	}
 }
 
-// places is a service with three workspaces and one checkpoint in one of them.
-type places struct {
-	*fixed
-	in retake.WorkspaceID
+// spreadService is a service with three workspaces and one checkpoint in one of them.
+type spreadService struct {
+	*fakeService
+	foundIn retake.WorkspaceID
 }
 
-func (p places) Workspaces(context.Context) ([]retake.WorkspaceState, error) {
+func (p spreadService) Workspaces(context.Context) ([]retake.WorkspaceState, error) {
 	return []retake.WorkspaceState{{Workspace: retake.Workspace{ID: "a"}}, {Workspace: retake.Workspace{ID: "b"}}, {Workspace: retake.Workspace{ID: "c"}}}, nil
 }
 
-func (p places) Find(_ context.Context, ws retake.WorkspaceID, ref string) (retake.Checkpoint, error) {
-	if ws != p.in || ref != string(cpID) {
+func (p spreadService) Find(_ context.Context, ws retake.WorkspaceID, ref string) (retake.Checkpoint, error) {
+	if ws != p.foundIn || ref != string(cpID) {
 		return retake.Checkpoint{}, &retake.Error{Kind: retake.NotFound, What: "not in " + string(ws)}
 	}
 	return retake.Checkpoint{ID: cpID, Workspace: ws}, nil
@@ -148,8 +148,8 @@ func (p places) Find(_ context.Context, ws retake.WorkspaceID, ref string) (reta
 // A snapshot is found by its id alone, wherever it is; a workspace that is named is not left.
 func TestSnapshotIsFound(t *testing.T) {
 	t.Parallel()
-	for _, in := range []retake.WorkspaceID{"a", "b", "c", full[retake.Namespace]().Default} {
-		p := places{&fixed{}, in}
+	for _, in := range []retake.WorkspaceID{"a", "b", "c", filledValue[retake.Namespace]().Default} {
+		p := spreadService{&fakeService{}, in}
 		h := httpapi.New(p, httpapi.Options{Office: p})
 		s, err := serve(t, h).Snapshot(t.Context(), cpID)
 		if err != nil || s.Workspace != in {
@@ -174,8 +174,8 @@ func TestSnapshotIsFound(t *testing.T) {
 // The errors of what lies below come back from every one of these routes.
 func TestSnapshotErrorsComeBack(t *testing.T) {
 	t.Parallel()
-	want := &retake.Error{Kind: retake.Damaged, What: "what " + odd, Safe: "Safe.", Hint: "do: this"}
-	c := over(t, &fixed{err: want})
+	want := &retake.Error{Kind: retake.Damaged, What: "what " + oddName, Safe: "Safe.", Hint: "do: this"}
+	c := serveFake(t, &fakeService{err: want})
 	for name, call := range map[string]func() error{
 		"make":    func() error { _, err := c.MakeSnapshot(t.Context(), wsID, ""); return err },
 		"list":    func() error { _, _, err := c.Snapshots(t.Context(), wsID, "", 0); return err },
@@ -185,7 +185,7 @@ func TestSnapshotErrorsComeBack(t *testing.T) {
 		"restore": func() error { _, err := c.RestoreSnapshot(t.Context(), cpID, nil, nil); return err },
 		"archive": func() error { _, err := c.Archive(t.Context(), wsID, "1"); return err },
 	} {
-		if d := cmp.Diff(spoken(want), spoken(call())); d != "" {
+		if d := cmp.Diff(errorTexts(want), errorTexts(call())); d != "" {
 			t.Errorf("%s (-want +got):\n%s", name, d)
 		}
 	}

@@ -7,23 +7,23 @@ import (
 	"github.com/retake-dev/retake/client"
 )
 
-func (f *fixed) SpacePlan(context.Context) (retake.SpacePlan, error) {
-	return give[retake.SpacePlan](f)
+func (f *fakeService) SpacePlan(context.Context) (retake.SpacePlan, error) {
+	return answerWith[retake.SpacePlan](f)
 }
 
-func (f *fixed) Thin(_ context.Context, req retake.ThinRequest) (retake.ThinReport, error) {
+func (f *fakeService) Thin(_ context.Context, req retake.ThinRequest) (retake.ThinReport, error) {
 	if req.Progress != nil {
-		req.Progress(full[retake.Progress]())
+		req.Progress(filledValue[retake.Progress]())
 	}
-	return give[retake.ThinReport](f)
+	return answerWith[retake.ThinReport](f)
 }
 
 // spaceCalls are those about the room that checkpoints take.
-var spaceCalls = []asking{
+var spaceCalls = []apiCall{
 	{"space plan", nil, func(ctx context.Context, c *client.Client) (any, error) { return c.SpacePlan(ctx) }},
 	{"thin", nil, func(ctx context.Context, c *client.Client) (any, error) { return c.Thin(ctx, retake.ThinRequest{}) }},
 	{"thin with progress", nil, func(ctx context.Context, c *client.Client) (any, error) {
-		return followed(func(tell func(retake.Progress)) (retake.ThinReport, error) {
+		return withProgress(func(tell func(retake.Progress)) (retake.ThinReport, error) {
 			return c.Thin(ctx, retake.ThinRequest{Progress: tell})
 		})
 	}},

@@ -15,7 +15,7 @@ import (
 
 // Spec is the description of the API, OpenAPI 3.1 in YAML.
 func Spec() ([]byte, error) {
-	o, err := describeAll()
+	o, err := buildDescription()
 	if err != nil {
 		return nil, err
 	}
@@ -26,14 +26,14 @@ func Spec() ([]byte, error) {
 	return text, nil
 }
 
-// describeAll builds the routes once more, with the texts and examples that only readers
+// buildDescription builds the routes once more, with the texts and examples that only readers
 // of the description need. A handler that serves requests does without them.
-func describeAll() (*huma.OpenAPI, error) {
-	_, a := build(nil, Options{})
-	return a.OpenAPI(), explain(a.OpenAPI())
+func buildDescription() (*huma.OpenAPI, error) {
+	_, a := buildRoutes(nil, Options{})
+	return a.OpenAPI(), addDescriptions(a.OpenAPI())
 }
 
-const aboutText = `Undo and history for AI agents. Retake takes a checkpoint of the whole project after every agent
+const apiDescription = `Undo and history for AI agents. Retake takes a checkpoint of the whole project after every agent
 turn, shows what changed, and restores any of them.
 
 The daemon on your machine serves this API on a Unix socket and needs no API key. A server (` + "`retake serve`" + `) serves it
@@ -51,16 +51,16 @@ const (
 	keyText   = "An API key of a server. It begins with rtk_ and its role, such as rtk_agent_. The daemon needs none."
 )
 
-// describe makes the router. It changes nothing that other routers see.
-func describe(mux *http.ServeMux) huma.API {
+// newHumaAPI makes the router. It changes nothing that other routers see.
+func newHumaAPI(mux *http.ServeMux) huma.API {
 	c := huma.DefaultConfig("Retake", strconv.Itoa(retake.APIVersion))
-	c.Info.Description = aboutText
+	c.Info.Description = apiDescription
 	c.Info.License = &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"}
 	c.AllowAdditionalPropertiesByDefault = true
 	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "", "", ""
 	c.CreateHooks = nil // links to schemas in every answer
 	c.Formats = map[string]huma.Format{jsonType: huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat}
-	c.Transformers = []huma.Transformer{ours}
+	c.Transformers = []huma.Transformer{transformError}
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{keyScheme: {Type: "http", Scheme: "bearer", Description: keyText}}
 	c.Security = []map[string][]string{{}, {keyScheme: {}}}
 	c.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[huma.ErrorModel](), reflect.TypeFor[problem]())
@@ -68,32 +68,32 @@ func describe(mux *http.ServeMux) huma.API {
 }
 
 // twins are fields of the vocabulary with a second one that holds the bytes.
-var twins = map[string][]string{
+var rawFields = map[string][]string{
 	"Change": {"path"}, "Entry": {"name"}, "Estimate": {"root", "heaviest"}, "Gap": {"path"},
 	"Workspace": {"root", "name"}, "WorkspaceState": {"root", "name"},
 	"Failure": {"path"}, "Holder": {"command", "path"}, "Keep": {"path", "side"}, "Step": {"path", "unit"},
 }
 
 // listTwins are lists of which one element may need its bytes; then all have them.
-var listTwins = map[string][]string{"Obstacle": {"paths"}, "Plan": {"paths"}, "Return": {"paths"}}
+var rawListFields = map[string][]string{"Obstacle": {"paths"}, "Plan": {"paths"}, "Return": {"paths"}}
 
 // filledTypes have lists that are never null: their routes see to it.
-var filledTypes = []string{"About", "AboutKey", "Backup", "ForkResult", "Plan", "RestoreResult", "RowsDiff", "Spoken", "TableRows"}
+var nonNullTypes = []string{"About", "AboutKey", "Backup", "ForkResult", "Plan", "RestoreResult", "RowsDiff", "Spoken", "TableRows"}
 
-func embellish(o *huma.OpenAPI) {
+func adjustSchemas(o *huma.OpenAPI) {
 	schemas := o.Components.Schemas.Map()
-	each(twins, func(name, f string) {
+	forEachField(rawFields, func(name, f string) {
 		schemas[name].Properties[f+"_raw"] = &huma.Schema{
 			Type: huma.TypeString, ContentEncoding: "base64", Description: "The exact bytes of `" + f + "`, if they are not valid UTF-8.",
 		}
 	})
-	each(listTwins, func(name, f string) {
+	forEachField(rawListFields, func(name, f string) {
 		schemas[name].Properties[f+"_raw"] = &huma.Schema{
 			Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString, ContentEncoding: "base64"},
 			Description: "The exact bytes of all `" + f + "`, if one of them is not valid UTF-8.",
 		}
 	})
-	for _, name := range filledTypes {
+	for _, name := range nonNullTypes {
 		for _, p := range schemas[name].Properties {
 			p.Nullable = p.Nullable && p.Type != huma.TypeArray
 		}
@@ -104,7 +104,7 @@ func embellish(o *huma.OpenAPI) {
 	}
 }
 
-func each(all map[string][]string, f func(name, field string)) {
+func forEachField(all map[string][]string, f func(name, field string)) {
 	for name, fields := range all {
 		for _, field := range fields {
 			f(name, field)
@@ -112,17 +112,17 @@ func each(all map[string][]string, f func(name, field string)) {
 	}
 }
 
-// op begins the description of a route.
-func op(method, path, id, summary string) huma.Operation {
+// newOperation begins the description of a route.
+func newOperation(method, path, id, summary string) huma.Operation {
 	o := huma.Operation{Method: method, Path: path, OperationID: id, Summary: summary, MaxBodyBytes: maxBody}
-	if p, ok := needs[id]; ok {
-		o.Extensions = map[string]any{powerKey: string(p)}
+	if p, ok := requiredPermissions[id]; ok {
+		o.Extensions = map[string]any{permissionExtension: string(p)}
 	}
 	return o
 }
 
-// operations are those of one path, by method.
-func operations(item *huma.PathItem) map[string]*huma.Operation {
+// operationsByMethod are those of one path, by method.
+func operationsByMethod(item *huma.PathItem) map[string]*huma.Operation {
 	out := map[string]*huma.Operation{
 		http.MethodGet: item.Get, http.MethodPost: item.Post, http.MethodPut: item.Put, http.MethodDelete: item.Delete,
 	}

@@ -95,7 +95,7 @@ var demands = []string{
 
 func TestRequestsDemandNoMore(t *testing.T) {
 	t.Parallel()
-	spec := served(t)
+	spec := servedSpec(t)
 	var got []string
 	for path, methods := range spec.Paths {
 		for method, o := range methods {
@@ -156,10 +156,10 @@ type schema struct {
 	AdditionalProperties bool
 }
 
-func served(t *testing.T) (spec description) {
+func servedSpec(t *testing.T) (spec description) {
 	t.Helper()
 	w := httptest.NewRecorder()
-	httpapi.New(&fixed{}, httpapi.Options{}).ServeHTTP(w, httptest.NewRequest("GET", "/v1/openapi.json", nil))
+	httpapi.New(&fakeService{}, httpapi.Options{}).ServeHTTP(w, httptest.NewRequest("GET", "/v1/openapi.json", nil))
 	if err := json.Unmarshal(w.Body.Bytes(), &spec); err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func served(t *testing.T) (spec description) {
 // The texts are in describe/*.txt, in the doc tags of the bodies, and in the calls of op.
 func TestSpecDescribesEverySchema(t *testing.T) {
 	t.Parallel()
-	spec := served(t)
+	spec := servedSpec(t)
 	if spec.Info.Description == "" || spec.Info.License.Name == "" || len(spec.Servers) == 0 || len(spec.Components.Schemas) < 100 {
 		t.Errorf("info %+v, servers %v, %d schemas", spec.Info, spec.Servers, len(spec.Components.Schemas))
 	}
@@ -183,7 +183,7 @@ func TestSpecDescribesEverySchema(t *testing.T) {
 
 func TestSpecDescribesEveryOperation(t *testing.T) {
 	t.Parallel()
-	spec, tags := served(t), map[string]int{}
+	spec, tags := servedSpec(t), map[string]int{}
 	for _, tag := range spec.Tags {
 		checkSentence(t, "tag "+tag.Name, tag.Description)
 		tags[tag.Name] = 0
@@ -305,9 +305,9 @@ func TestPageExplainsEveryKind(t *testing.T) {
 		}
 	}
 	sent := map[string]string{}
-	for _, k := range kinds {
+	for _, k := range errorKinds {
 		w := httptest.NewRecorder()
-		httpapi.Refuse(&retake.Error{Kind: k}).ServeHTTP(w, httptest.NewRequest("GET", "/v1/about", nil))
+		httpapi.RefuseAll(&retake.Error{Kind: k}).ServeHTTP(w, httptest.NewRequest("GET", "/v1/about", nil))
 		var p struct {
 			Type   string
 			Status json.Number
@@ -335,6 +335,6 @@ func lines(t *testing.T, file string) func(func(string) bool) {
 // A daemon is started on first use: making the handler is part of the wait.
 func BenchmarkNew(b *testing.B) {
 	for b.Loop() {
-		httpapi.New(&fixed{}, httpapi.Options{})
+		httpapi.New(&fakeService{}, httpapi.Options{})
 	}
 }

@@ -9,14 +9,14 @@ import (
 )
 
 // serverFilled are filledTypes of a server.
-var serverFilled = []string{"Deletion", "Delivery", "Key", "Namespace", "Webhook"}
+var serverNonNullTypes = []string{"Deletion", "Delivery", "Key", "Namespace", "Webhook"}
 
-// embellishServer does what embellish does for what only a server has.
-func embellishServer(o *huma.OpenAPI) {
+// adjustServerSchemas does what embellish does for what only a server has.
+func adjustServerSchemas(o *huma.OpenAPI) {
 	data := o.Components.Schemas.Schema(reflect.TypeFor[retake.EventData](), true, "")
 	schemas := o.Components.Schemas.Map()
 	schemas["Event"].Properties["data"] = data
-	for _, name := range serverFilled {
+	for _, name := range serverNonNullTypes {
 		for _, p := range schemas[name].Properties {
 			p.Nullable = p.Nullable && p.Type != huma.TypeArray
 		}

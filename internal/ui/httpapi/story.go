@@ -72,33 +72,33 @@ type standingList struct {
 	Standing []retake.Standing `json:"standing" nullable:"false" doc:"The checks."`
 }
 
-func (a *api) telling() {
-	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/story", "story", "Explain what changed"), a.story)
-	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/rows", "rows", "Compare database rows"), a.rows)
-	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/search", "search", "Search checkpoints"), func(ctx context.Context, in *searchInput) (hitList, error) {
+func (a *api) registerStories() {
+	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/story", "story", "Explain what changed"), a.explainChanges)
+	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/rows", "rows", "Compare database rows"), a.compareRows)
+	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/search", "search", "Search checkpoints"), func(ctx context.Context, in *searchInput) (hitList, error) {
 		hits, err := a.Search(ctx, retake.SearchQuery{Workspace: in.Workspace, Text: in.Text, Limit: in.Limit})
-		return hitList{filled(hits)}, err
+		return hitList{nonNil(hits)}, err
 	})
-	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/blame", "blame", "Blame a file"), func(ctx context.Context, in *blameInput) (retake.Blame, error) {
+	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/blame", "blame", "Blame a file"), func(ctx context.Context, in *blameInput) (retake.Blame, error) {
 		b, err := a.Blame(ctx, retake.BlameQuery{Workspace: in.Workspace, Ref: in.Ref, Path: in.Path})
-		b.Lines, b.Checkpoints = filled(b.Lines), filled(b.Checkpoints)
+		b.Lines, b.Checkpoints = nonNil(b.Lines), nonNil(b.Checkpoints)
 		return b, err
 	})
-	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/chronicle", "chronicle", "List the history of a fact"), func(ctx context.Context, in *chronicleInput) (mentionList, error) {
+	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/chronicle", "chronicle", "List the history of a fact"), func(ctx context.Context, in *chronicleInput) (mentionList, error) {
 		list, err := a.Chronicle(ctx, retake.ChronicleQuery{Workspace: in.Workspace, Kind: in.Kind, Name: in.Name, Limit: in.Limit})
 		for i := range list {
-			list[i].Facts = filled(list[i].Facts)
+			list[i].Facts = nonNil(list[i].Facts)
 		}
-		return mentionList{filled(list)}, err
+		return mentionList{nonNil(list)}, err
 	})
-	answer(a, op(http.MethodPost, "/v1/workspaces/{ws}/verifications", "attest", "Record a check result"), a.attest)
-	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/verifications", "verifications", "List check results"), func(ctx context.Context, in *verificationsInput) (verificationList, error) {
+	handleJSON(a, newOperation(http.MethodPost, "/v1/workspaces/{ws}/verifications", "attest", "Record a check result"), a.recordCheck)
+	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/verifications", "verifications", "List check results"), func(ctx context.Context, in *verificationsInput) (verificationList, error) {
 		list, err := a.Verifications(ctx, retake.VerificationQuery{Workspace: in.Workspace, Ref: in.Ref, Name: in.Name, Command: in.Command, Limit: in.Limit})
-		return verificationList{filled(list)}, err
+		return verificationList{nonNil(list)}, err
 	})
-	answer(a, op(http.MethodGet, "/v1/workspaces/{ws}/standing", "standing", "List configured checks"), func(ctx context.Context, in *inWorkspace) (standingList, error) {
+	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/standing", "standing", "List configured checks"), func(ctx context.Context, in *workspacePath) (standingList, error) {
 		list, err := a.Standing(ctx, in.Workspace)
-		return standingList{filled(list)}, err
+		return standingList{nonNil(list)}, err
 	})
 }
 
@@ -107,17 +107,17 @@ type storyInput struct {
 	Machine bool `query:"machine" doc:"If true, include what other programs changed on the machine: ports, packages, services."`
 }
 
-func (a *api) story(ctx context.Context, in *storyInput) (retake.Story, error) {
+func (a *api) explainChanges(ctx context.Context, in *storyInput) (retake.Story, error) {
 	st, err := a.Story(ctx, retake.DiffQuery{Workspace: in.Workspace, From: in.From, To: in.To, Paths: in.Paths, Machine: in.Machine})
-	st.Groups, st.Facts, st.Unread, st.Flags = filled(st.Groups), filled(st.Facts), filled(st.Unread), filled(st.Flags)
-	st.Gist.Points = filled(st.Gist.Points)
+	st.Groups, st.Facts, st.Unread, st.Flags = nonNil(st.Groups), nonNil(st.Facts), nonNil(st.Unread), nonNil(st.Flags)
+	st.Gist.Points = nonNil(st.Gist.Points)
 	for i := range st.Groups {
-		st.Groups[i].Items = filled(st.Groups[i].Items)
+		st.Groups[i].Items = nonNil(st.Groups[i].Items)
 	}
 	return st, err
 }
 
-func (a *api) attest(ctx context.Context, in *attestInput) (retake.Verification, error) {
+func (a *api) recordCheck(ctx context.Context, in *attestInput) (retake.Verification, error) {
 	b := in.Body
 	return a.Attest(ctx, retake.Attestation{
 		Workspace: in.Workspace, Ref: b.Ref, Name: b.Name, Command: b.Command, Where: b.Where, By: b.By, Claim: b.Claim, Bisect: b.Bisect,

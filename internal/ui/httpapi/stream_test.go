@@ -20,17 +20,17 @@ import (
 
 // zeros are n bytes, then the error.
 func zeros(n int64, end error) io.ReadCloser {
-	return io.NopCloser(io.MultiReader(io.LimitReader(zero{}, n), iotest.ErrReader(end)))
+	return io.NopCloser(io.MultiReader(io.LimitReader(zeroReader{}, n), iotest.ErrReader(end)))
 }
 
-type zero struct{}
+type zeroReader struct{}
 
-func (zero) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+func (zeroReader) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
 // A large file passes through in pieces. Not parallel: it counts all allocations.
 func TestLargeFileIsNotHeld(t *testing.T) {
 	const size = 64 << 20
-	c := over(t, &fixed{body: func() io.ReadCloser { return zeros(size, io.EOF) }})
+	c := serveFake(t, &fakeService{body: func() io.ReadCloser { return zeros(size, io.EOF) }})
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	r, _, err := c.Open(t.Context(), wsID, "1", "big")
@@ -59,8 +59,8 @@ func TestErrorInTheMiddleIsSeen(t *testing.T) {
 		"unexpected": io.ErrUnexpectedEOF,
 	} {
 		for _, n := range []int64{0, 10, 64 << 10, 1 << 20} {
-			f := &fixed{body: func() io.ReadCloser { return zeros(n, end) }}
-			c := over(t, f)
+			f := &fakeService{body: func() io.ReadCloser { return zeros(n, end) }}
+			c := serveFake(t, f)
 			r, err := c.Bytes(t.Context(), "k1")
 			var got int64
 			if err == nil {
@@ -96,19 +96,19 @@ func TestErrorInTheMiddleIsSeen(t *testing.T) {
 // Extra that does not fit in a header is left out; all else stays.
 func TestEntryFitsInAHeader(t *testing.T) {
 	t.Parallel()
-	f := &fixed{}
-	h := httpapi.New(large{f}, httpapi.Options{})
+	f := &fakeService{}
+	h := httpapi.New(largeFile{f}, httpapi.Options{})
 	_, e, err := serve(t, h).Open(t.Context(), wsID, "1", "x")
-	want := full[retake.Entry]()
+	want := filledValue[retake.Entry]()
 	if err != nil || e.Extra != nil || e.Name != want.Name || e.Size != want.Size {
 		t.Errorf("%v: %+v", err, e)
 	}
 }
 
-type large struct{ *fixed }
+type largeFile struct{ *fakeService }
 
-func (l large) Open(ctx context.Context, ws retake.WorkspaceID, ref, path string) (io.ReadCloser, retake.Entry, error) {
-	r, e, err := l.fixed.Open(ctx, ws, ref, path)
+func (l largeFile) Open(ctx context.Context, ws retake.WorkspaceID, ref, path string) (io.ReadCloser, retake.Entry, error) {
+	r, e, err := l.fakeService.Open(ctx, ws, ref, path)
 	e.Extra.Holes = make([]retake.Hole, 10000)
 	return r, e, err
 }
@@ -117,7 +117,7 @@ func (l large) Open(ctx context.Context, ws retake.WorkspaceID, ref, path string
 // parallel: a slow machine would hide what is too fast.
 func TestProgressIsRare(t *testing.T) {
 	enough := make(chan struct{})
-	f := &fixed{save: func(ctx context.Context, q retake.SaveRequest) (retake.SaveResult, error) {
+	f := &fakeService{save: func(ctx context.Context, q retake.SaveRequest) (retake.SaveResult, error) {
 		for n := int64(1); ; n++ {
 			select {
 			case <-enough:
@@ -129,7 +129,7 @@ func TestProgressIsRare(t *testing.T) {
 			}
 		}
 	}}
-	c := over(t, f)
+	c := serveFake(t, f)
 	began, seen := clock.Wall.Now(), []int64{}
 	_, err := c.Save(t.Context(), retake.SaveRequest{Workspace: wsID, Progress: func(p retake.Progress) {
 		if seen = append(seen, p.Files); len(seen) == 4 {
@@ -150,16 +150,16 @@ func TestProgressIsRare(t *testing.T) {
 	}
 }
 
-// begun is a save or a restore that waits, and what its context says.
-type begun struct {
+// pendingWork is a save or a restore that waits, and what its context says.
+type pendingWork struct {
 	ctx     context.Context
 	release chan struct{}
 }
 
-func waiting() (*fixed, chan begun) {
-	deeds := make(chan begun, 1)
+func newBlockingService() (*fakeService, chan pendingWork) {
+	deeds := make(chan pendingWork, 1)
 	wait := func(ctx context.Context) error {
-		b := begun{ctx, make(chan struct{})}
+		b := pendingWork{ctx, make(chan struct{})}
 		deeds <- b
 		select {
 		case <-ctx.Done():
@@ -168,12 +168,12 @@ func waiting() (*fixed, chan begun) {
 			return nil
 		}
 	}
-	return &fixed{
+	return &fakeService{
 		save: func(ctx context.Context, _ retake.SaveRequest) (retake.SaveResult, error) {
-			return full[retake.SaveResult](), wait(ctx)
+			return filledValue[retake.SaveResult](), wait(ctx)
 		},
-		back: func(ctx context.Context, _ retake.ApplyRequest) (retake.RestoreResult, error) {
-			return full[retake.RestoreResult](), wait(ctx)
+		restore: func(ctx context.Context, _ retake.ApplyRequest) (retake.RestoreResult, error) {
+			return filledValue[retake.RestoreResult](), wait(ctx)
 		},
 	}, deeds
 }
@@ -199,10 +199,10 @@ func TestCarry(t *testing.T) {
 		"save": save(nil), "save with events": save(quiet), "restore": back(nil), "restore with events": back(quiet),
 	} {
 		for _, carry := range []bool{true, false} {
-			f, deeds := waiting()
+			f, deeds := newBlockingService()
 			stop, halt := context.WithCancel(context.Background())
 			gone, ended := make(chan struct{}), make(chan struct{})
-			h := httpapi.New(f, httpapi.Options{Carry: carry, Stop: stop})
+			h := httpapi.New(f, httpapi.Options{DetachWork: carry, WorkContext: stop})
 			c := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				context.AfterFunc(r.Context(), func() { close(gone) })
 				defer close(ended)
@@ -241,9 +241,9 @@ func TestCarry(t *testing.T) {
 // Without a stop the save goes to its end, also when nobody listens any more.
 func TestCarriedToItsEnd(t *testing.T) {
 	t.Parallel()
-	f, saves := waiting()
+	f, saves := newBlockingService()
 	ended := make(chan struct{})
-	h := httpapi.New(f, httpapi.Options{Carry: true})
+	h := httpapi.New(f, httpapi.Options{DetachWork: true})
 	c := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer close(ended)
 		h.ServeHTTP(w, r)

@@ -74,7 +74,7 @@ func (l Look) answerFacts(a retake.Answer, vs []retake.Verification) (score stri
 			out = append(out, fmt.Sprintf("exit %d", v.Exit))
 		}
 		if v.Took > 0 {
-			out = append(out, termtext.Took(v.Took))
+			out = append(out, termtext.Duration(v.Took))
 		}
 		out = append(out, ranBy(v))
 	}

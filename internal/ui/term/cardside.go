@@ -42,7 +42,7 @@ func (l Look) beside(c Card, width int) []string {
 // outputTail is the end of what a run printed, and how much there is before it.
 func (l Look) outputTail(c Card, v retake.Verification, width int) []string {
 	title := "The end of the failing run  "
-	about := l.Facts(termtext.Escape(v.Command), l.Clock(v.Started), termtext.Took(v.Took))
+	about := l.Facts(termtext.Escape(v.Command), l.Clock(v.Started), termtext.Duration(v.Took))
 	out := []string{l.Bold(title) + l.Dim(l.Glyphs.Cut(about, max(width-len(title), 0))), ""}
 	lines := SplitLines(strings.TrimRight(v.Output, "\n"))
 	if more := len(lines) - tailLines; more > 0 {

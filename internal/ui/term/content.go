@@ -34,7 +34,7 @@ type Sides struct {
 func (s Sides) Covered() Sides {
 	s.covered = true
 	const manyLines = "private key"
-	if s.why == "" && (slices.Contains(secrets.Find([]byte(s.before)), manyLines) || slices.Contains(secrets.Find([]byte(s.after)), manyLines)) {
+	if s.why == "" && (slices.Contains(secrets.FindKinds([]byte(s.before)), manyLines) || slices.Contains(secrets.FindKinds([]byte(s.after)), manyLines)) {
 		s.before, s.after, s.why = "", "", "contains a private key, not shown"
 	}
 	return s
@@ -65,7 +65,7 @@ func (r Content) Read(ctx context.Context, c retake.Change) (Sides, error) {
 	switch {
 	case len(s.before) > TextLimit || len(s.after) > TextLimit:
 		s.why = "grew while we looked"
-	case termtext.Binary(s.before) || termtext.Binary(s.after):
+	case termtext.IsBinary(s.before) || termtext.IsBinary(s.after):
 		s.why = "binary"
 	}
 	return s, nil

@@ -27,7 +27,7 @@ func ReadConversation(ctx context.Context, s retake.Service, ws retake.Workspace
 	}
 	defer r.Close() //nolint:errcheck // only read
 	a.Conversation = c
-	a.Lines, err = transcript.Spoken(c.Agent, r)
+	a.Lines, err = transcript.ReadMasked(c.Agent, r)
 	return a, err
 }
 

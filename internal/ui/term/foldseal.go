@@ -28,7 +28,7 @@ func (n *branch) seal() {
 // what people write.
 func (n *branch) filled(top string) bool {
 	if len(n.kids) == 0 {
-		return n.change != nil && (n.change.IsDir() || made(n.change.Path) && pathclass.Top(n.change.Path) == top)
+		return n.change != nil && (n.change.IsDir() || made(n.change.Path) && pathclass.DecidingDir(n.change.Path) == top)
 	}
 	for _, k := range n.kids {
 		if !k.filled(top) {

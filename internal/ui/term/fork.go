@@ -15,7 +15,7 @@ func RenderFork(l Look, res retake.ForkResult, took time.Duration) string {
 	o := res.Origin
 	text, _ := l.Titled(o, l.Goals)
 	what := fmt.Sprintf("Forked %d", o.Number)
-	right := termtext.Took(took)
+	right := termtext.Duration(took)
 	room := l.Width - termtext.Width(l.Glyphs.Yes) - 1 - termtext.Width(what) - termtext.Width(right) - 4
 	about := l.Glyphs.Cut(l.Clock(o.Time)+"  "+text, max(room, 0))
 	width := termtext.Width(l.Glyphs.Yes) + 1 + termtext.Width(what) + 2 + termtext.Width(about)

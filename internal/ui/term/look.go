@@ -71,7 +71,7 @@ func (l Look) Word(p string) string {
 }
 
 // Clock is a time as briefly as now allows.
-func (l Look) Clock(t time.Time) string { return termtext.Clock(t, l.Now) }
+func (l Look) Clock(t time.Time) string { return termtext.ShortTime(t, l.Now) }
 
 // Ago never goes below zero: the clock may stand behind what was recorded.
 func (l Look) Ago(t time.Time) string { return termtext.Ago(max(l.Now.Sub(t), 0)) }

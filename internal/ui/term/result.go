@@ -96,7 +96,7 @@ func resultHead(l Look, p *retake.Plan, res retake.RestoreResult, took time.Dura
 		sign = l.Yellow(termtext.Pad("!", termtext.Width(l.Glyphs.Yes)))
 	}
 	what := wordsOf(p.Course).done + " " + termtext.Escape(goal(p))
-	right := termtext.Took(took)
+	right := termtext.Duration(took)
 	room := l.Width - termtext.Width(l.Glyphs.Yes) - 1 - termtext.Width(what) - termtext.Width(right) - 4
 	about := l.Glyphs.Cut(aboutGoal(l, p), max(room, 0))
 	head := sign + " " + l.Bold(what)

@@ -64,7 +64,7 @@ func (l Look) turnFlags(t *retake.Turn) []flag {
 		out = append(out, flag{"interrupted", l.Yellow, termtext.Escape(t.Failed)})
 	}
 	if t.Late > 0 {
-		out = append(out, flag{"late", l.Cyan, "the files were read " + termtext.Took(t.Late) + " after the signal"})
+		out = append(out, flag{"late", l.Cyan, "the files were read " + termtext.Duration(t.Late) + " after the signal"})
 	}
 	return out
 }

@@ -37,7 +37,7 @@ func (l Look) runHead(v retake.Verification) string {
 	if v.Number != 0 {
 		as = fmt.Sprintf("on %d", v.Number)
 	}
-	facts := l.Facts(l.Glyphs.Cut(termtext.Escape(v.Command), 60), exit, l.Clock(v.Started), termtext.Took(v.Took), as, ranBy(v))
+	facts := l.Facts(l.Glyphs.Cut(termtext.Escape(v.Command), 60), exit, l.Clock(v.Started), termtext.Duration(v.Took), as, ranBy(v))
 	return color(sign) + " " + l.Bold(termtext.Escape(v.Name)) + "  " + l.Dim(facts)
 }
 

@@ -114,7 +114,7 @@ func TestASlowServiceHoldsNothingUp(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	s.hold["Log"] = make(chan struct{})
-	held := clock.NewHeld(termtest.Now)
+	held := clock.NewManual(termtest.Now)
 	o := s.options()
 	o.Clock = held
 	d := tui.NewDesk(t.Context(), o, 80, 24)
@@ -123,7 +123,7 @@ func TestASlowServiceHoldsNothingUp(t *testing.T) {
 	d.Touch("?")
 	has(t, d, "No key applies anything")
 	d.Touch("esc")
-	held.Move(7 * time.Second)
+	held.Advance(7 * time.Second)
 	has(t, d, "the service has not answered for 7 s")
 	close(s.hold["Log"])
 	d.Settle()

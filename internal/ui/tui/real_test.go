@@ -52,8 +52,8 @@ func TestOnTheRealService(t *testing.T) {
 	if err := set.Set("floor", "1KB"); err != nil {
 		t.Fatal(err)
 	}
-	held := clock.NewHeld(termtest.Now)
-	s, err := assemble.OpenService(ctx, config.Config{Data: filepath.Join(data, "data"), Home: "/nobody", Boot: "this run"}, set, assemble.Options{Clock: held})
+	held := clock.NewManual(termtest.Now)
+	s, err := assemble.OpenService(ctx, config.Config{DataDir: filepath.Join(data, "data"), Home: "/nobody", BootID: "this run"}, set, assemble.Options{Clock: held})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -81,7 +81,7 @@ func (s *stage) checkpoint(n int64) retake.Checkpoint {
 
 func (s *stage) options() tui.Options {
 	return tui.Options{
-		Service: s, Workspace: s.view.Workspace, Clock: clock.NewHeld(termtest.Now), Home: "/home/ann",
+		Service: s, Workspace: s.view.Workspace, Clock: clock.NewManual(termtest.Now), Home: "/home/ann",
 		ForkTo: func() string { return "/home/ann/code/shopfront-fork" }, At: func(typed string) string { return typed },
 	}
 }

@@ -22,8 +22,8 @@ const (
 	// themselves, and may load nothing.
 	sandboxed = "sandbox; default-src 'none'"
 
-	maxPicture = 20 << 20
-	headSize   = 64 // bytes that tell a format
+	maxImageSize = 20 << 20
+	sniffSize    = 64 // bytes that tell a format
 
 	unchanged = "Nothing was changed."
 )
@@ -33,22 +33,22 @@ type Opener interface {
 	Open(ctx context.Context, ws retake.WorkspaceID, ref, path string) (io.ReadCloser, retake.Entry, error)
 }
 
-// Problem answers a request with the problem that err is; a status other than 0 replaces
+// ProblemWriter answers a request with the problem that err is; a status other than 0 replaces
 // the one of its kind.
-type Problem func(w http.ResponseWriter, r *http.Request, err error, status int)
+type ProblemWriter func(w http.ResponseWriter, r *http.Request, err error, status int)
 
-// Content serves pictures of a workspace, and leaves what is no address of one to next. Who
+// ContentHandler serves pictures of a workspace, and leaves what is no address of one to next. Who
 // asks was let in before.
-func Content(next http.Handler, s Opener, problem Problem) http.Handler {
+func ContentHandler(next http.Handler, s Opener, problem ProblemWriter) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasPrefix(r.URL.Path, ContentPrefix) {
 			next.ServeHTTP(w, r)
 			return
 		}
-		harden(w.Header(), sandboxed)
+		setSecurityHeaders(w.Header(), sandboxed)
 		w.Header().Set("Cache-Control", "no-store")
-		if err := content(s, w, r); err != nil {
-			var no *refusal
+		if err := serveImage(s, w, r); err != nil {
+			var no *statusError
 			if errors.As(err, &no) {
 				problem(w, r, no.err, no.status)
 				return
@@ -58,72 +58,72 @@ func Content(next http.Handler, s Opener, problem Problem) http.Handler {
 	})
 }
 
-// refusal is an error with a status of its own.
-type refusal struct {
+// statusError is an error with a status of its own.
+type statusError struct {
 	status int
 	err    error
 }
 
-func (r *refusal) Error() string { return r.err.Error() }
+func (r *statusError) Error() string { return r.err.Error() }
 
-func refuse(status int, kind retake.ErrorKind, what, hint string) error {
-	return &refusal{status, &retake.Error{Kind: kind, What: what, Safe: unchanged, Hint: hint}}
+func newStatusError(status int, kind retake.ErrorKind, what, hint string) error {
+	return &statusError{status, &retake.Error{Kind: kind, What: what, Safe: unchanged, Hint: hint}}
 }
 
-// content answers an error as long as nothing was sent.
-func content(s Opener, w http.ResponseWriter, r *http.Request) error {
+// serveImage answers an error as long as nothing was sent.
+func serveImage(s Opener, w http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
-		return refuse(http.StatusMethodNotAllowed, retake.Invalid, "pictures are only looked at", "")
+		return newStatusError(http.StatusMethodNotAllowed, retake.Invalid, "pictures are only looked at", "")
 	}
-	if !seen(r.Header.Get("Sec-Fetch-Dest")) {
-		return refuse(http.StatusForbidden, retake.Denied, "a file of a workspace is shown as a picture and used for nothing else", "")
+	if !isAllowedUse(r.Header.Get("Sec-Fetch-Dest")) {
+		return newStatusError(http.StatusForbidden, retake.Denied, "a file of a workspace is shown as a picture and used for nothing else", "")
 	}
-	ws, ref, path, ok := place(r.URL)
+	ws, ref, path, ok := parseContentPath(r.URL)
 	if !ok {
-		return refuse(http.StatusNotFound, retake.NotFound, "there is nothing at this address", "")
+		return newStatusError(http.StatusNotFound, retake.NotFound, "there is nothing at this address", "")
 	}
 	src, e, err := s.Open(r.Context(), ws, ref, path)
 	if err != nil {
 		return err
 	}
 	defer src.Close() //nolint:errcheck // only read
-	if e.Size > maxPicture {
-		return refuse(http.StatusRequestEntityTooLarge, retake.Limit, fmt.Sprintf("the picture has more than %d MiB", maxPicture>>20), "read it as a file")
+	if e.Size > maxImageSize {
+		return newStatusError(http.StatusRequestEntityTooLarge, retake.Limit, fmt.Sprintf("the picture has more than %d MiB", maxImageSize>>20), "read it as a file")
 	}
-	head, err := io.ReadAll(io.LimitReader(src, headSize))
+	head, err := io.ReadAll(io.LimitReader(src, sniffSize))
 	if err != nil {
 		return err
 	}
-	kind := rasterOf(head)
+	kind := imageType(head)
 	if e.Kind != retake.KindFile || kind == "" {
-		return refuse(http.StatusUnsupportedMediaType, retake.Invalid, "this is no picture that is shown here", "png, jpeg, gif, webp and avif are; anything else is read as text")
+		return newStatusError(http.StatusUnsupportedMediaType, retake.Invalid, "this is no picture that is shown here", "png, jpeg, gif, webp and avif are; anything else is read as text")
 	}
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Content-Disposition", "inline")
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	send(w, head, src)
+	copyImage(w, head, src)
 	return nil
 }
 
-// send copies a picture. One that breaks off, or grew while it was read, never looks whole.
-func send(w http.ResponseWriter, head []byte, rest io.Reader) {
-	n, err := io.Copy(w, io.MultiReader(bytes.NewReader(head), io.LimitReader(rest, maxPicture-int64(len(head))+1)))
-	if err != nil || n > maxPicture {
+// copyImage copies a picture. One that breaks off, or grew while it was read, never looks whole.
+func copyImage(w http.ResponseWriter, head []byte, rest io.Reader) {
+	n, err := io.Copy(w, io.MultiReader(bytes.NewReader(head), io.LimitReader(rest, maxImageSize-int64(len(head))+1)))
+	if err != nil || n > maxImageSize {
 		panic(http.ErrAbortHandler)
 	}
 }
 
-// seen are the uses that a browser may tell: as a picture, by itself, or read by the page.
+// isAllowedUse are the uses that a browser may tell: as a picture, by itself, or read by the page.
 // A file that is a picture and a script at once must not be run.
-func seen(use string) bool {
+func isAllowedUse(use string) bool {
 	return slices.Contains([]string{"", "image", "document", "empty"}, use)
 }
 
-// place reads an address. Parts keep their bytes: each is percent-encoded by itself.
-func place(u *url.URL) (retake.WorkspaceID, string, string, bool) {
+// parseContentPath reads an address. Parts keep their bytes: each is percent-encoded by itself.
+func parseContentPath(u *url.URL) (retake.WorkspaceID, string, string, bool) {
 	rest, ok := strings.CutPrefix(u.EscapedPath(), ContentPrefix)
 	parts := strings.SplitN(rest, "/", 3)
 	if !ok || len(parts) != 3 {
@@ -139,9 +139,9 @@ func place(u *url.URL) (retake.WorkspaceID, string, string, bool) {
 	return retake.WorkspaceID(parts[0]), parts[1], parts[2], true
 }
 
-// rasterOf answers the media type of a picture by its first bytes; "" when it is none
+// imageType answers the media type of a picture by its first bytes; "" when it is none
 // that is shown.
-func rasterOf(head []byte) string {
+func imageType(head []byte) string {
 	at := func(i int, text string) bool {
 		return len(head) >= i+len(text) && string(head[i:i+len(text)]) == text
 	}

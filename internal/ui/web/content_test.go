@@ -13,27 +13,27 @@ import (
 	"github.com/retake-dev/retake/internal/ui/web"
 )
 
-const picture = "/console/content/ws_1/14/a.png"
+const imagePath = "/console/content/ws_1/14/a.png"
 
-// shelf is one file, and remembers how it was asked for.
-type shelf struct {
+// fakeOpener is one file, and remembers how it was asked for.
+type fakeOpener struct {
 	body  io.Reader
 	entry retake.Entry
 	err   error
 	asked []string
 }
 
-func (s *shelf) Open(_ context.Context, ws retake.WorkspaceID, ref, path string) (io.ReadCloser, retake.Entry, error) {
+func (s *fakeOpener) Open(_ context.Context, ws retake.WorkspaceID, ref, path string) (io.ReadCloser, retake.Entry, error) {
 	s.asked = []string{string(ws), ref, path}
 	return io.NopCloser(s.body), s.entry, s.err
 }
 
-func fileOf(body string) *shelf {
-	return &shelf{body: strings.NewReader(body), entry: retake.Entry{Kind: retake.KindFile, Size: int64(len(body))}}
+func newFakeOpener(body string) *fakeOpener {
+	return &fakeOpener{body: strings.NewReader(body), entry: retake.Entry{Kind: retake.KindFile, Size: int64(len(body))}}
 }
 
-func handler(s *shelf) http.Handler {
-	return web.Content(http.NotFoundHandler(), s, func(w http.ResponseWriter, _ *http.Request, err error, status int) {
+func handler(s *fakeOpener) http.Handler {
+	return web.ContentHandler(http.NotFoundHandler(), s, func(w http.ResponseWriter, _ *http.Request, err error, status int) {
 		if status == 0 {
 			status = http.StatusTeapot // the kind would say
 		}
@@ -44,7 +44,7 @@ func handler(s *shelf) http.Handler {
 // sandboxed fails when bytes of a workspace could have an origin.
 func sandboxed(t *testing.T, h http.Header) {
 	t.Helper()
-	hardened(t, h)
+	checkSecurityHeaders(t, h)
 	if got := h.Get("Content-Security-Policy"); got != "sandbox; default-src 'none'" {
 		t.Errorf("the policy is %q", got)
 	}
@@ -62,12 +62,12 @@ func TestPicturesAreShown(t *testing.T) {
 		"image/webp": "RIFF\x24\x00\x00\x00WEBPVP8 ",
 		"image/avif": "\x00\x00\x00\x20ftypavif\x00\x00",
 	} {
-		w := ask(handler(fileOf(body)), "GET", picture, map[string]string{"Sec-Fetch-Dest": "image"})
+		w := sendRequest(handler(newFakeOpener(body)), "GET", imagePath, map[string]string{"Sec-Fetch-Dest": "image"})
 		if w.Code != http.StatusOK || w.Header().Get("Content-Type") != want || w.Body.String() != body || w.Header().Get("Content-Disposition") != "inline" {
 			t.Errorf("%s: %d %q, %d bytes", want, w.Code, w.Header().Get("Content-Type"), w.Body.Len())
 		}
 		sandboxed(t, w.Header())
-		if w := ask(handler(fileOf(body)), "HEAD", picture, nil); w.Code != http.StatusOK || w.Body.Len() != 0 {
+		if w := sendRequest(handler(newFakeOpener(body)), "HEAD", imagePath, nil); w.Code != http.StatusOK || w.Body.Len() != 0 {
 			t.Errorf("the head of %s: %d, %d bytes", want, w.Code, w.Body.Len())
 		}
 	}
@@ -91,15 +91,15 @@ func TestOtherBytesAreRefused(t *testing.T) {
 		"a script":                   "alert(1)//GIF89a",
 		"nothing":                    "",
 	} {
-		w := ask(handler(fileOf(body)), "GET", picture, nil)
+		w := sendRequest(handler(newFakeOpener(body)), "GET", imagePath, nil)
 		if w.Code != http.StatusUnsupportedMediaType || strings.Contains(w.Body.String(), "alert") {
 			t.Errorf("%s: %d %s", name, w.Code, w.Body)
 		}
 		sandboxed(t, w.Header())
 	}
-	link := fileOf("GIF89a")
+	link := newFakeOpener("GIF89a")
 	link.entry.Kind = retake.KindSymlink
-	if w := ask(handler(link), "GET", picture, nil); w.Code != http.StatusUnsupportedMediaType {
+	if w := sendRequest(handler(link), "GET", imagePath, nil); w.Code != http.StatusUnsupportedMediaType {
 		t.Errorf("the text of a link: %d", w.Code)
 	}
 }
@@ -109,13 +109,13 @@ func TestOtherBytesAreRefused(t *testing.T) {
 func TestPictureThatIsAScriptToo(t *testing.T) {
 	t.Parallel()
 	both := "GIF89a/*" + strings.Repeat("x", 100) + "*/=alert(1);"
-	if w := ask(handler(fileOf(both)), "GET", picture, map[string]string{"Sec-Fetch-Dest": "image"}); w.Code != http.StatusOK || w.Header().Get("Content-Type") != "image/gif" {
+	if w := sendRequest(handler(newFakeOpener(both)), "GET", imagePath, map[string]string{"Sec-Fetch-Dest": "image"}); w.Code != http.StatusOK || w.Header().Get("Content-Type") != "image/gif" {
 		t.Errorf("as a picture: %d %s", w.Code, w.Header().Get("Content-Type"))
 	} else {
 		sandboxed(t, w.Header())
 	}
 	for _, use := range []string{"script", "style", "worker", "sharedworker", "serviceworker", "iframe", "frame", "object", "embed", "font", "manifest", "xslt"} {
-		if w := ask(handler(fileOf(both)), "GET", picture, map[string]string{"Sec-Fetch-Dest": use}); w.Code != http.StatusForbidden {
+		if w := sendRequest(handler(newFakeOpener(both)), "GET", imagePath, map[string]string{"Sec-Fetch-Dest": use}); w.Code != http.StatusForbidden {
 			t.Errorf("as %s: %d", use, w.Code)
 		}
 	}
@@ -131,29 +131,29 @@ func TestPlacesOfPictures(t *testing.T) {
 		"/console/content/ws_1//a.png":                "",
 		"/console/content/":                           "",
 	} {
-		s := fileOf("GIF89a")
-		w := ask(handler(s), "GET", target, nil)
+		s := newFakeOpener("GIF89a")
+		w := sendRequest(handler(s), "GET", target, nil)
 		if got := strings.Join(s.asked, "|"); got != want || (w.Code == http.StatusOK) != (want != "") {
 			t.Errorf("%s: %d %q", target, w.Code, got)
 		}
 	}
-	if w := ask(handler(fileOf("GIF89a")), "POST", picture, nil); w.Code != http.StatusMethodNotAllowed {
+	if w := sendRequest(handler(newFakeOpener("GIF89a")), "POST", imagePath, nil); w.Code != http.StatusMethodNotAllowed {
 		t.Errorf("post: %d", w.Code)
 	}
-	if w := ask(handler(fileOf("GIF89a")), "GET", "/v1/about", nil); w.Code != http.StatusNotFound {
+	if w := sendRequest(handler(newFakeOpener("GIF89a")), "GET", "/v1/about", nil); w.Code != http.StatusNotFound {
 		t.Errorf("what is no picture is not left to the next: %d", w.Code)
 	}
-	away := fileOf("GIF89a")
+	away := newFakeOpener("GIF89a")
 	away.err = errors.New("gone")
-	if w := ask(handler(away), "GET", picture, nil); w.Code != http.StatusTeapot {
+	if w := sendRequest(handler(away), "GET", imagePath, nil); w.Code != http.StatusTeapot {
 		t.Errorf("trouble of the service: %d", w.Code)
 	}
 }
 
-// breaks reads well and then does not.
-type breaks struct{ io.Reader }
+// breakingReader reads well and then does not.
+type breakingReader struct{ io.Reader }
 
-func (b breaks) Read(p []byte) (int, error) {
+func (b breakingReader) Read(p []byte) (int, error) {
 	n, err := b.Reader.Read(p)
 	if errors.Is(err, io.EOF) {
 		err = errors.New("the disk is gone")
@@ -163,17 +163,17 @@ func (b breaks) Read(p []byte) (int, error) {
 
 func TestPictureThatIsNotWhole(t *testing.T) {
 	t.Parallel()
-	large := fileOf("GIF89a")
+	large := newFakeOpener("GIF89a")
 	large.entry.Size = 20<<20 + 1
-	if w := ask(handler(large), "GET", picture, nil); w.Code != http.StatusRequestEntityTooLarge {
+	if w := sendRequest(handler(large), "GET", imagePath, nil); w.Code != http.StatusRequestEntityTooLarge {
 		t.Errorf("too large: %d", w.Code)
 	}
-	for name, s := range map[string]*shelf{
-		"broken": {body: breaks{strings.NewReader("GIF89a" + strings.Repeat("x", 100_000))}, entry: retake.Entry{Kind: retake.KindFile}},
-		"grown":  {body: io.MultiReader(strings.NewReader("GIF89a"), io.LimitReader(endless{}, 21<<20)), entry: retake.Entry{Kind: retake.KindFile, Size: 6}},
+	for name, s := range map[string]*fakeOpener{
+		"broken": {body: breakingReader{strings.NewReader("GIF89a" + strings.Repeat("x", 100_000))}, entry: retake.Entry{Kind: retake.KindFile}},
+		"grown":  {body: io.MultiReader(strings.NewReader("GIF89a"), io.LimitReader(endlessReader{}, 21<<20)), entry: retake.Entry{Kind: retake.KindFile, Size: 6}},
 	} {
 		srv := httptest.NewServer(handler(s))
-		resp, err := http.Get(srv.URL + picture)
+		resp, err := http.Get(srv.URL + imagePath)
 		if err == nil {
 			_, err = io.Copy(io.Discard, resp.Body)
 			resp.Body.Close()
@@ -185,6 +185,6 @@ func TestPictureThatIsNotWhole(t *testing.T) {
 	}
 }
 
-type endless struct{}
+type endlessReader struct{}
 
-func (endless) Read(p []byte) (int, error) { return len(p), nil }
+func (endlessReader) Read(p []byte) (int, error) { return len(p), nil }

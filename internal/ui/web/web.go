@@ -28,21 +28,21 @@ import (
 )
 
 //go:embed all:dist
-var built embed.FS
+var distFiles embed.FS
 
 const (
-	dist      = "dist"
+	distDir   = "dist"
 	indexName = "index.html"
 
-	policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; font-src 'self'; " +
+	pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; font-src 'self'; " +
 		"base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
 
-	keepForEver = "public, max-age=31536000, immutable" // the name changes with the bytes
-	askAgain    = "no-cache"
+	cacheForever    = "public, max-age=31536000, immutable" // the name changes with the bytes
+	cacheRevalidate = "no-cache"
 )
 
-// harden sets what every answer for a browser carries.
-func harden(h http.Header, csp string) {
+// setSecurityHeaders sets what every answer for a browser carries.
+func setSecurityHeaders(h http.Header, csp string) {
 	h.Set("Content-Security-Policy", csp)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
@@ -51,34 +51,34 @@ func harden(h http.Header, csp string) {
 	h.Set("X-Frame-Options", "DENY")
 }
 
-// Harden sets the headers that every answer for a browser carries, for who answers beside
+// SetSecurityHeaders sets the headers that every answer for a browser carries, for who answers beside
 // us under the same address.
-func Harden(h http.Header) { harden(h, policy) }
+func SetSecurityHeaders(h http.Header) { setSecurityHeaders(h, pagePolicy) }
 
 // Pages serves the files of the console.
 type Pages struct {
-	tree fs.FS
-	mu   sync.Mutex
-	read map[string]*file // guarded by mu; by name in the tree
+	files fs.FS
+	mu    sync.Mutex
+	cache map[string]*cachedFile // guarded by mu; by name in the tree
 }
 
-// file is one file as it is sent.
-type file struct {
-	plain, packed []byte // packed is nil when it is not worth it
-	tag           string
+// cachedFile is one file as it is sent.
+type cachedFile struct {
+	body, gzipped []byte // packed is nil when it is not worth it
+	etag          string
 }
 
 // NewPages serves what was built into the program.
 func NewPages() *Pages {
-	tree, err := fs.Sub(built, dist)
+	tree, err := fs.Sub(distFiles, distDir)
 	if err != nil {
 		panic(err) // the name is ours and valid
 	}
-	return PagesOf(tree)
+	return NewPagesFrom(tree)
 }
 
-// PagesOf serves another tree.
-func PagesOf(tree fs.FS) *Pages { return &Pages{tree: tree, read: map[string]*file{}} }
+// NewPagesFrom serves another tree.
+func NewPagesFrom(tree fs.FS) *Pages { return &Pages{files: tree, cache: map[string]*cachedFile{}} }
 
 // Serves reports whether a request is for a page: a file of the console, or an address
 // that a person opens and the console itself reads. Everything else is the API's.
@@ -86,14 +86,14 @@ func (p *Pages) Serves(r *http.Request) bool {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return false
 	}
-	if reserved(r.URL.Path) {
+	if isReservedPath(r.URL.Path) {
 		return false
 	}
-	return r.URL.Path == "/" || p.has(name(r)) || strings.Contains(r.Header.Get("Accept"), "text/html")
+	return r.URL.Path == "/" || p.hasFile(fileName(r)) || strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
-// reserved are addresses that no page has.
-func reserved(at string) bool {
+// isReservedPath are addresses that no page has.
+func isReservedPath(at string) bool {
 	switch at {
 	case "/livez", "/readyz", "/metrics", "/v1", "/console":
 		return true
@@ -101,47 +101,47 @@ func reserved(at string) bool {
 	return strings.HasPrefix(at, "/v1/") || strings.HasPrefix(at, "/console/") || strings.HasPrefix(at, "/daemon/")
 }
 
-func name(r *http.Request) string { return strings.TrimPrefix(path.Clean("/"+r.URL.Path), "/") }
+func fileName(r *http.Request) string { return strings.TrimPrefix(path.Clean("/"+r.URL.Path), "/") }
 
-func (p *Pages) has(name string) bool {
-	i, err := fs.Stat(p.tree, name)
+func (p *Pages) hasFile(name string) bool {
+	i, err := fs.Stat(p.files, name)
 	return err == nil && i.Mode().IsRegular()
 }
 
 // ServeHTTP sends a file, or the first page for an address that the console reads. A
 // hashed file that is not there is not found: a page in its place would be kept for ever.
 func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	Harden(w.Header())
-	name, keep := name(r), askAgain
+	SetSecurityHeaders(w.Header())
+	name, keep := fileName(r), cacheRevalidate
 	switch hashed := strings.HasPrefix(name, "assets/"); {
-	case hashed && p.has(name):
-		keep = keepForEver
+	case hashed && p.hasFile(name):
+		keep = cacheForever
 	case hashed:
 		http.Error(w, "there is no such file", http.StatusNotFound)
 		return
-	case !p.has(name):
+	case !p.hasFile(name):
 		name = indexName
 	}
-	f, err := p.file(name)
+	f, err := p.loadFile(name)
 	if err != nil {
 		http.Error(w, "the console is not part of this build", http.StatusNotFound)
 		return
 	}
 	h := w.Header()
-	h.Set("Content-Type", typeOf(name))
+	h.Set("Content-Type", contentTypeOf(name))
 	h.Set("Cache-Control", keep)
 	h.Set("Vary", "Accept-Encoding")
-	body, tag := f.plain, f.tag
-	if f.packed != nil && takesGzip(r) {
-		body, tag = f.packed, f.tag+"-gz"
+	body, tag := f.body, f.etag
+	if f.gzipped != nil && acceptsGzip(r) {
+		body, tag = f.gzipped, f.etag+"-gz"
 		h.Set("Content-Encoding", "gzip")
 	}
 	h.Set("Etag", `"`+tag+`"`)
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
 }
 
-// takesGzip is false in doubt: plain bytes are always right.
-func takesGzip(r *http.Request) bool {
+// acceptsGzip is false in doubt: plain bytes are always right.
+func acceptsGzip(r *http.Request) bool {
 	for part := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
 		coding, q, weighed := strings.Cut(strings.ReplaceAll(part, " ", ""), ";q=")
 		weight, err := strconv.ParseFloat(q, 64)
@@ -152,28 +152,28 @@ func takesGzip(r *http.Request) bool {
 	return false
 }
 
-// file reads and packs a file once.
-func (p *Pages) file(name string) (*file, error) {
+// loadFile reads and packs a file once.
+func (p *Pages) loadFile(name string) (*cachedFile, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if f, ok := p.read[name]; ok {
+	if f, ok := p.cache[name]; ok {
 		return f, nil
 	}
-	b, err := fs.ReadFile(p.tree, name)
+	b, err := fs.ReadFile(p.files, name)
 	if err != nil {
 		return nil, err
 	}
 	sum := sha256.Sum256(b)
-	f := &file{plain: b, packed: packed(name, b), tag: hex.EncodeToString(sum[:12])}
-	p.read[name] = f
+	f := &cachedFile{body: b, gzipped: gzipFile(name, b), etag: hex.EncodeToString(sum[:12])}
+	p.cache[name] = f
 	return f, nil
 }
 
 // leastPacked is what one packet of the network holds anyway.
-const leastPacked = 1200
+const minGzipSize = 1200
 
-func packed(name string, b []byte) []byte {
-	if len(b) < leastPacked || !isText(name) {
+func gzipFile(name string, b []byte) []byte {
+	if len(b) < minGzipSize || !isText(name) {
 		return nil
 	}
 	var out bytes.Buffer
@@ -186,9 +186,9 @@ func packed(name string, b []byte) []byte {
 	return out.Bytes()
 }
 
-// typeOf knows the files that a build has. What the machine's own table says differs between
+// contentTypeOf knows the files that a build has. What the machine's own table says differs between
 // machines.
-func typeOf(name string) string {
+func contentTypeOf(name string) string {
 	switch path.Ext(name) {
 	case ".html":
 		return "text/html; charset=utf-8"
@@ -211,6 +211,6 @@ func typeOf(name string) string {
 }
 
 func isText(name string) bool {
-	t := typeOf(name)
+	t := contentTypeOf(name)
 	return strings.HasPrefix(t, "text/") || strings.HasPrefix(t, "application/json") || t == "image/svg+xml"
 }

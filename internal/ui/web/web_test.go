@@ -19,15 +19,15 @@ const (
 	script = "assets/index-BiUL_EF_.js"
 )
 
-func site() *web.Pages {
-	return web.PagesOf(fstest.MapFS{
+func testPages() *web.Pages {
+	return web.NewPagesFrom(fstest.MapFS{
 		"index.html": {Data: []byte("<!doctype html><title>console</title>")},
 		script:       {Data: []byte(strings.Repeat("console.log(1);\n", 500))},
 		"mark.svg":   {Data: []byte("<svg/>")},
 	})
 }
 
-func ask(h http.Handler, method, target string, header map[string]string) *httptest.ResponseRecorder {
+func sendRequest(h http.Handler, method, target string, header map[string]string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, target, nil)
 	for k, v := range header {
 		r.Header.Set(k, v)
@@ -37,8 +37,8 @@ func ask(h http.Handler, method, target string, header map[string]string) *httpt
 	return w
 }
 
-// hardened fails when an answer lacks what every answer for a browser has.
-func hardened(t *testing.T, h http.Header) {
+// checkSecurityHeaders fails when an answer lacks what every answer for a browser has.
+func checkSecurityHeaders(t *testing.T, h http.Header) {
 	t.Helper()
 	for name, want := range map[string]string{
 		"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cross-Origin-Opener-Policy": "same-origin",
@@ -69,20 +69,20 @@ func TestFilesAndAddresses(t *testing.T) {
 		"/assets/index-older.js":   {"*/*", "", "text/plain; charset=utf-8", 404}, // of a build before: a page in its place would be kept for ever
 		"/assets/../../etc/passwd": {html, "no-cache", "text/html; charset=utf-8", 200},
 	} {
-		w := ask(site(), "GET", target, map[string]string{"Accept": x.accept})
+		w := sendRequest(testPages(), "GET", target, map[string]string{"Accept": x.accept})
 		if w.Code != x.status || w.Header().Get("Content-Type") != x.kind || w.Header().Get("Cache-Control") != x.keep {
 			t.Errorf("%s: %d %q %q", target, w.Code, w.Header().Get("Content-Type"), w.Header().Get("Cache-Control"))
 		}
 		if strings.Contains(w.Body.String(), "root:") {
 			t.Errorf("%s leads out of the tree", target)
 		}
-		hardened(t, w.Header())
+		checkSecurityHeaders(t, w.Header())
 	}
 }
 
 func TestWhatIsNoPage(t *testing.T) {
 	t.Parallel()
-	p := site()
+	p := testPages()
 	for at, want := range map[string]bool{
 		"GET /": true, "HEAD /": true, "GET /" + script: true, "GET /w/ws_1": true,
 		"POST /": false, "PUT /w/ws_1": false, "GET /v1/about": false, "GET /v1": false, "GET /console/enter": false,
@@ -103,10 +103,10 @@ func TestWhatIsNoPage(t *testing.T) {
 
 func TestPackedOnce(t *testing.T) {
 	t.Parallel()
-	p := site()
-	plain := ask(p, "GET", "/"+script, nil)
+	p := testPages()
+	plain := sendRequest(p, "GET", "/"+script, nil)
 	for range 2 {
-		w := ask(p, "GET", "/"+script, map[string]string{"Accept-Encoding": "br, gzip;q=0.8"})
+		w := sendRequest(p, "GET", "/"+script, map[string]string{"Accept-Encoding": "br, gzip;q=0.8"})
 		if w.Header().Get("Content-Encoding") != "gzip" || w.Body.Len() >= plain.Body.Len() {
 			t.Fatalf("%q, %d bytes", w.Header().Get("Content-Encoding"), w.Body.Len())
 		}
@@ -118,13 +118,13 @@ func TestPackedOnce(t *testing.T) {
 		if err != nil || !bytes.Equal(got, plain.Body.Bytes()) {
 			t.Errorf("%d other bytes, %v", len(got), err)
 		}
-		again := ask(p, "GET", "/"+script, map[string]string{"Accept-Encoding": "gzip", "If-None-Match": w.Header().Get("Etag")})
+		again := sendRequest(p, "GET", "/"+script, map[string]string{"Accept-Encoding": "gzip", "If-None-Match": w.Header().Get("Etag")})
 		if again.Code != http.StatusNotModified {
 			t.Errorf("what is known is sent again: %d", again.Code)
 		}
 	}
 	for _, no := range []string{"", "br", "gzip;q=0", "gzip; q=0"} {
-		if w := ask(p, "GET", "/"+script, map[string]string{"Accept-Encoding": no}); w.Header().Get("Content-Encoding") != "" {
+		if w := sendRequest(p, "GET", "/"+script, map[string]string{"Accept-Encoding": no}); w.Header().Get("Content-Encoding") != "" {
 			t.Errorf("%q gets it packed", no)
 		}
 	}
@@ -132,7 +132,7 @@ func TestPackedOnce(t *testing.T) {
 
 func TestWithoutABuild(t *testing.T) {
 	t.Parallel()
-	if w := ask(web.PagesOf(fstest.MapFS{}), "GET", "/", nil); w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), "not part of this build") {
+	if w := sendRequest(web.NewPagesFrom(fstest.MapFS{}), "GET", "/", nil); w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), "not part of this build") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }
@@ -146,7 +146,7 @@ var (
 func TestBuiltPageKeepsToThePolicy(t *testing.T) {
 	t.Parallel()
 	p := web.NewPages()
-	page := ask(p, "GET", "/", nil)
+	page := sendRequest(p, "GET", "/", nil)
 	if page.Code != http.StatusOK {
 		t.Fatalf("the console is not built: %d", page.Code)
 	}
@@ -155,7 +155,7 @@ func TestBuiltPageKeepsToThePolicy(t *testing.T) {
 	}
 	all := reference.FindAllStringSubmatch(page.Body.String(), -1)
 	for _, m := range all {
-		w := ask(p, "GET", m[1], nil)
+		w := sendRequest(p, "GET", m[1], nil)
 		if !strings.HasPrefix(m[1], "/") || w.Code != http.StatusOK || strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") {
 			t.Errorf("%s: %d %s", m[1], w.Code, w.Header().Get("Content-Type"))
 		}

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// junks are no payloads of anybody.
-func junks() []string {
+// junkPayloads are no payloads of anybody.
+func junkPayloads() []string {
 	return []string{
 		"", " ", "null", "true", "1e999", `"text"`, "[]", "[{}]", "{}", "{", "}", `{"a"}`, "\x00", "\xff\xfe{\x00}\x00", "\xef\xbb\xbf{}",
 		"not json", `{"hook_event_name":"Stop"}{"hook_event_name":"Stop"}`, `{"session_id":"` + strings.Repeat("a", 1<<16),
@@ -15,8 +15,8 @@ func junks() []string {
 	}
 }
 
-// wrong are values that no field of a payload has.
-func wrong() map[string]any {
+// wrongValues are values that no field of a payload has.
+func wrongValues() map[string]any {
 	return map[string]any{
 		"null": nil, "number": 1e308, "false": false, "list": []any{1, "x", nil}, "object": map[string]any{"a": map[string]any{}},
 		"climbing": "../../../etc/passwd", "lines": "a\nb\r\x00\x1b[31m", "invalid": "\xff\xfe\xed\xa0\x80", "dots": "..",
@@ -24,9 +24,9 @@ func wrong() map[string]any {
 	}
 }
 
-// breakAll makes payloads of one that have something wrong: cut off, one field of
+// brokenPayloads makes payloads of one that have something wrong: cut off, one field of
 // another type or shape, all texts too long.
-func breakAll(payload []byte) map[string][]byte {
+func brokenPayloads(payload []byte) map[string][]byte {
 	out := make(map[string][]byte)
 	for _, part := range []int{2, 3, 10} {
 		out[fmt.Sprintf("cut at 1/%d", part)] = payload[:len(payload)/part]
@@ -35,33 +35,33 @@ func breakAll(payload []byte) map[string][]byte {
 	if json.Unmarshal(payload, &o) != nil {
 		return out
 	}
-	for what, v := range wrong() {
-		swap(o, v, func(name string) { out[name+" is "+what] = encoded(o) })
+	for what, v := range wrongValues() {
+		replaceEach(o, v, func(name string) { out[name+" is "+what] = encodeJSON(o) })
 	}
-	out["all long"] = encoded(grown(o, strings.Repeat(`long "text" `, 6<<10)))
-	out["all empty"] = encoded(grown(o, ""))
+	out["all long"] = encodeJSON(replaceTexts(o, strings.Repeat(`long "text" `, 6<<10)))
+	out["all empty"] = encodeJSON(replaceTexts(o, ""))
 	return out
 }
 
-// swap puts v in the place of each field, one after the other, and calls back.
-func swap(o map[string]any, v any, call func(name string)) {
+// replaceEach puts v in the place of each field, one after the other, and calls back.
+func replaceEach(o map[string]any, v any, call func(name string)) {
 	for name, old := range o {
 		o[name] = v
 		call(name)
 		o[name] = old
 		if inner, ok := old.(map[string]any); ok {
-			swap(inner, v, func(below string) { call(name + "." + below) })
+			replaceEach(inner, v, func(below string) { call(name + "." + below) })
 		}
 	}
 }
 
-// grown gives every text but the name of the event and the ids another value.
-func grown(o map[string]any, text string) map[string]any {
+// replaceTexts gives every text but the name of the event and the ids another value.
+func replaceTexts(o map[string]any, text string) map[string]any {
 	out := make(map[string]any)
 	for name, v := range o {
 		switch old := v.(type) {
 		case map[string]any:
-			out[name] = grown(old, text)
+			out[name] = replaceTexts(old, text)
 		case string:
 			out[name] = text
 			if keep := strings.ToLower(name); strings.HasSuffix(keep, "id") || strings.HasPrefix(keep, "hook") || keep == "tool_name" || keep == "toolname" {
@@ -74,8 +74,8 @@ func grown(o map[string]any, text string) map[string]any {
 	return out
 }
 
-// encoded is JSON in which bytes that are not UTF-8 stay what they are.
-func encoded(o map[string]any) []byte {
+// encodeJSON is JSON in which bytes that are not UTF-8 stay what they are.
+func encodeJSON(o map[string]any) []byte {
 	raw, err := json.Marshal(o)
 	if err != nil {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// bound is one text of a signal and how long it may be.
-type bound struct {
+// textBound is one text of a signal and how long it may be.
+type textBound struct {
 	what string
 	text string
 	most int
@@ -27,25 +27,25 @@ func checkSignal(facts Facts, s *retake.Signal) error {
 		return fmt.Errorf("agent %q, want %q", s.Agent, facts.Agent)
 	case !strings.HasPrefix(string(s.ID), retake.SignalPrefix) || s.Time.IsZero():
 		return fmt.Errorf("id %q, time %v", s.ID, s.Time)
-	case !cleanID(s.Session) || strings.Trim(s.Session, ".") == "":
+	case !isCleanID(s.Session) || strings.Trim(s.Session, ".") == "":
 		return fmt.Errorf("session %q", s.Session)
-	case !cleanID(s.Turn) || !cleanID(s.Subagent) || !cleanID(s.Version):
+	case !isCleanID(s.Turn) || !isCleanID(s.Subagent) || !isCleanID(s.Version):
 		return fmt.Errorf("turn %q, subagent %q, version %q", s.Turn, s.Subagent, s.Version)
-	case !straight(s.Dir) || s.Transcript != "" && !straight(s.Transcript):
+	case !isCleanAbs(s.Dir) || s.Transcript != "" && !isCleanAbs(s.Transcript):
 		return fmt.Errorf("directory %q, transcript %q", s.Dir, s.Transcript)
 	case s.Running < 0:
 		return fmt.Errorf("running %d", s.Running)
 	}
-	return errors.Join(checkTasks(s.Tasks), checkCall(s), checkTexts([]bound{
+	return errors.Join(checkTasks(s.Tasks), checkCall(s), checkTexts([]textBound{
 		{"prompt", s.Prompt, 64 << 10}, {"message", s.Message, 256 << 10}, {"reason", s.Reason, 256}, {"failed", s.Failed, 4 << 10},
 		{"directory", s.Dir, 4 << 10}, {"transcript", s.Transcript, 4 << 10},
 	}))
 }
 
-// straight reports whether a path is absolute and has no detours.
-func straight(path string) bool { return filepath.IsAbs(path) && filepath.Clean(path) == path }
+// isCleanAbs reports whether a path is absolute and has no detours.
+func isCleanAbs(path string) bool { return filepath.IsAbs(path) && filepath.Clean(path) == path }
 
-func checkTexts(texts []bound) error {
+func checkTexts(texts []textBound) error {
 	for _, b := range texts {
 		if len(b.text) > b.most || !utf8.ValidString(b.text) {
 			return fmt.Errorf("%s of %d bytes, valid %v; at most %d", b.what, len(b.text), utf8.ValidString(b.text), b.most)
@@ -62,7 +62,7 @@ func checkCall(s *retake.Signal) error {
 	if c == nil {
 		return nil
 	}
-	if !cleanID(c.ID) || c.Tool == "" {
+	if !isCleanID(c.ID) || c.Tool == "" {
 		return fmt.Errorf("call %q of %q", c.ID, c.Tool)
 	}
 	if len(c.Input) > 0 && !json.Valid(c.Input) {
@@ -71,7 +71,7 @@ func checkCall(s *retake.Signal) error {
 	if len(c.Paths) > 256 {
 		return fmt.Errorf("%d paths", len(c.Paths))
 	}
-	texts := []bound{
+	texts := []textBound{
 		{"tool", c.Tool, 256}, {"server", c.Server, 256}, {"command", c.Command, 64 << 10}, {"output", c.Output, 64 << 10},
 		{"input", string(c.Input), 64 << 10},
 	}
@@ -79,7 +79,7 @@ func checkCall(s *retake.Signal) error {
 		if p == "" || strings.ContainsRune(p, 0) {
 			return fmt.Errorf("path %q", p)
 		}
-		texts = append(texts, bound{"path", p, 4 << 10})
+		texts = append(texts, textBound{"path", p, 4 << 10})
 	}
 	return checkTexts(texts)
 }
@@ -90,20 +90,20 @@ func checkTasks(tasks []retake.Task) error {
 	}
 	seen := make(map[string]bool)
 	for _, t := range tasks {
-		if t.ID == "" || !cleanID(t.ID) || seen[t.ID] || !slices.Contains(retake.TaskStatuses, t.Status) {
+		if t.ID == "" || !isCleanID(t.ID) || seen[t.ID] || !slices.Contains(retake.TaskStatuses, t.Status) {
 			return fmt.Errorf("task %+v", t)
 		}
 		seen[t.ID] = true
-		if err := checkTexts([]bound{{"title", t.Title, 1 << 10}}); err != nil {
+		if err := checkTexts([]textBound{{"title", t.Title, 1 << 10}}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// cleanID reports whether an id holds nothing that a path, a terminal or a shell
+// isCleanID reports whether an id holds nothing that a path, a terminal or a shell
 // would make more of.
-func cleanID(s string) bool {
+func isCleanID(s string) bool {
 	for _, c := range s {
 		if !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:-", c) {
 			return false

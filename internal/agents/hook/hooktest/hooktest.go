@@ -20,9 +20,9 @@ import (
 	"github.com/retake-dev/retake/internal/agents/hook"
 )
 
-// Hear is an adapter: what it makes of a payload, and what it answers to the agent
+// Adapter is an adapter: what it makes of a payload, and what it answers to the agent
 // when the service reacts so.
-type Hear func(payload []byte, w hook.World, r retake.Reaction) (hook.Heard, []byte, error)
+type Adapter func(payload []byte, w hook.EventContext, r retake.Reaction) (hook.ParsedEvent, []byte, error)
 
 // Facts are what the suite must know of an adapter.
 type Facts struct {
@@ -31,10 +31,10 @@ type Facts struct {
 	SilenceBlocks bool              // the agent takes no answer for a no
 }
 
-// World gives ids that count, so that two runs can be compared.
-func World() hook.World {
+// NewEventContext gives ids that count, so that two runs can be compared.
+func NewEventContext() hook.EventContext {
 	n := 0
-	return hook.World{
+	return hook.EventContext{
 		Dir: "/home/dev/work", Now: time.Date(2026, 11, 14, 9, 0, 0, 0, time.UTC),
 		NewID: func() retake.SignalID {
 			n++
@@ -44,12 +44,12 @@ func World() hook.World {
 }
 
 // Run holds an adapter to what all of them must be.
-func Run(t *testing.T, hear Hear, facts Facts) {
+func Run(t *testing.T, hear Adapter, facts Facts) {
 	t.Helper()
 	t.Run("says something", func(t *testing.T) {
 		kinds := make(map[retake.SignalKind]int)
 		for name, payload := range facts.Payloads {
-			heard := try(t, name, hear, facts, payload)
+			heard := callAdapter(t, name, hear, facts, payload)
 			for _, s := range heard.Signals {
 				kinds[s.Kind]++
 			}
@@ -60,14 +60,14 @@ func Run(t *testing.T, hear Hear, facts Facts) {
 	})
 	t.Run("the same again", func(t *testing.T) {
 		for name, payload := range facts.Payloads {
-			if diff := cmp.Diff(try(t, name, hear, facts, payload), try(t, name, hear, facts, payload)); diff != "" {
+			if diff := cmp.Diff(callAdapter(t, name, hear, facts, payload), callAdapter(t, name, hear, facts, payload)); diff != "" {
 				t.Errorf("%s: two times, two meanings\n%s", name, diff)
 			}
 		}
 	})
 	t.Run("junk", func(t *testing.T) {
-		for _, junk := range junks() {
-			heard := try(t, fmt.Sprintf("%.20q", junk), hear, facts, []byte(junk))
+		for _, junk := range junkPayloads() {
+			heard := callAdapter(t, fmt.Sprintf("%.20q", junk), hear, facts, []byte(junk))
 			if len(heard.Signals) > 0 {
 				t.Errorf("%.20q: %d signals", junk, len(heard.Signals))
 			}
@@ -75,8 +75,8 @@ func Run(t *testing.T, hear Hear, facts Facts) {
 	})
 	t.Run("broken payloads", func(t *testing.T) {
 		for name, payload := range facts.Payloads {
-			for what, broken := range breakAll(payload) {
-				heard, answer, _ := hear(broken, World(), retake.Reaction{}) // it may be refused
+			for what, broken := range brokenPayloads(payload) {
+				heard, answer, _ := hear(broken, NewEventContext(), retake.Reaction{}) // it may be refused
 				if err := Check(facts, heard, answer); err != nil {
 					t.Errorf("%s, %s: %v", name, what, err)
 				}
@@ -85,12 +85,12 @@ func Run(t *testing.T, hear Hear, facts Facts) {
 	})
 }
 
-// try calls the adapter with and without a note, and looks at what comes back.
-func try(t *testing.T, name string, hear Hear, facts Facts, payload []byte) hook.Heard {
+// callAdapter calls the adapter with and without a note, and looks at what comes back.
+func callAdapter(t *testing.T, name string, hear Adapter, facts Facts, payload []byte) hook.ParsedEvent {
 	t.Helper()
 	long := strings.Repeat("note\n\x00\xff", 4<<10)
-	_, noted, _ := hear(payload, World(), retake.Reaction{Note: long}) // the error is the same as below
-	heard, answer, err := hear(payload, World(), retake.Reaction{})
+	_, noted, _ := hear(payload, NewEventContext(), retake.Reaction{Note: long}) // the error is the same as below
+	heard, answer, err := hear(payload, NewEventContext(), retake.Reaction{})
 	if err != nil && !strings.Contains(err.Error(), facts.Agent) {
 		t.Errorf("%s: the error does not name the agent: %v", name, err)
 	}
@@ -103,13 +103,13 @@ func try(t *testing.T, name string, hear Hear, facts Facts, payload []byte) hook
 }
 
 // Check is what must hold for everything that an adapter says.
-func Check(facts Facts, heard hook.Heard, answer []byte) error {
+func Check(facts Facts, heard hook.ParsedEvent, answer []byte) error {
 	for i := range heard.Signals {
 		if err := checkSignal(facts, &heard.Signals[i]); err != nil {
 			return fmt.Errorf("signal %d: %w", i, err)
 		}
 	}
-	if w := heard.Worktree; w != nil && (!straight(w.Dir) || strings.ContainsAny(w.Name, "/\n\x00")) {
+	if w := heard.Worktree; w != nil && (!isCleanAbs(w.Dir) || strings.ContainsAny(w.Name, "/\n\x00")) {
 		return fmt.Errorf("worktree %+v", *w)
 	}
 	if len(answer) == 0 {

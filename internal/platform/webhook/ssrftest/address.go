@@ -38,7 +38,7 @@ var targets6 = []target{
 
 type octets [4]byte
 
-func (o octets) whole() uint32 {
+func (o octets) asUint32() uint32 {
 	return uint32(o[0])<<24 | uint32(o[1])<<16 | uint32(o[2])<<8 | uint32(o[3])
 }
 
@@ -48,20 +48,20 @@ var spellings = []struct {
 	host  func(o octets) string
 }{
 	{"dotted", func(o octets) string { return fmt.Sprintf("%d.%d.%d.%d", o[0], o[1], o[2], o[3]) }},
-	{"decimal", func(o octets) string { return fmt.Sprintf("%d", o.whole()) }},
-	{"hex", func(o octets) string { return fmt.Sprintf("0x%08x", o.whole()) }},
-	{"hex in capitals", func(o octets) string { return fmt.Sprintf("0X%08X", o.whole()) }},
-	{"octal", func(o octets) string { return fmt.Sprintf("0%o", o.whole()) }},
+	{"decimal", func(o octets) string { return fmt.Sprintf("%d", o.asUint32()) }},
+	{"hex", func(o octets) string { return fmt.Sprintf("0x%08x", o.asUint32()) }},
+	{"hex in capitals", func(o octets) string { return fmt.Sprintf("0X%08X", o.asUint32()) }},
+	{"octal", func(o octets) string { return fmt.Sprintf("0%o", o.asUint32()) }},
 	{"dotted hex", func(o octets) string { return fmt.Sprintf("0x%x.0x%x.0x%x.0x%x", o[0], o[1], o[2], o[3]) }},
 	{"dotted octal", func(o octets) string { return fmt.Sprintf("0%o.0%o.0%o.0%o", o[0], o[1], o[2], o[3]) }},
-	{"two parts", func(o octets) string { return fmt.Sprintf("%d.%d", o[0], o.whole()&0xffffff) }},
-	{"three parts", func(o octets) string { return fmt.Sprintf("%d.%d.%d", o[0], o[1], o.whole()&0xffff) }},
+	{"two parts", func(o octets) string { return fmt.Sprintf("%d.%d", o[0], o.asUint32()&0xffffff) }},
+	{"three parts", func(o octets) string { return fmt.Sprintf("%d.%d.%d", o[0], o[1], o.asUint32()&0xffff) }},
 	{"mixed", func(o octets) string { return fmt.Sprintf("0%o.%d.0x%x.%d", o[0], o[1], o[2], o[3]) }},
 	{"padded", func(o octets) string { return fmt.Sprintf("%03d.%03d.%03d.%03d", o[0], o[1], o[2], o[3]) }},
 	{"trailing dot", func(o octets) string { return fmt.Sprintf("%d.%d.%d.%d.", o[0], o[1], o[2], o[3]) }},
 }
 
-func spelled() []Case {
+func ipv4SpellingCases() []Case {
 	var out []Case
 	for _, t := range targets4 {
 		a := netip.MustParseAddr(t.addr)
@@ -71,15 +71,15 @@ func spelled() []Case {
 				continue // padded or not, it is the same
 			}
 			out = append(out, Case{
-				URL: "https://" + host + ":" + Port + "/", Why: t.why, Class: "IPv4, " + s.class, Answers: once(a), Reaches: looped(a),
+				URL: "https://" + host + ":" + Port + "/", Why: t.why, Class: "IPv4, " + s.class, Answers: singleAnswer(a), Reaches: isLocalAddress(a),
 			})
 		}
 	}
 	return out
 }
 
-// looped reports whether the kernel takes an address for this machine.
-func looped(a netip.Addr) bool { return a.IsLoopback() || a.IsUnspecified() }
+// isLocalAddress reports whether the kernel takes an address for this machine.
+func isLocalAddress(a netip.Addr) bool { return a.IsLoopback() || a.IsUnspecified() }
 
 // carriers are IPv6 addresses that carry an IPv4 one.
 var carriers = []struct {
@@ -106,26 +106,26 @@ var carriers = []struct {
 	{"ISATAP", func(o octets) string { return fmt.Sprintf("fe80::5efe:%02x%02x:%02x%02x", o[0], o[1], o[2], o[3]) }, false},
 }
 
-func embedded() []Case {
+func embeddedIPv4Cases() []Case {
 	var out []Case
 	for _, t := range targets4 {
 		a := netip.MustParseAddr(t.addr)
 		for _, c := range carriers {
 			out = append(out, Case{
-				URL: "https://[" + c.host(a.As4()) + "]:" + Port + "/", Why: t.why, Class: "IPv6 with IPv4, " + c.class, Reaches: c.same && looped(a),
+				URL: "https://[" + c.host(a.As4()) + "]:" + Port + "/", Why: t.why, Class: "IPv6 with IPv4, " + c.class, Reaches: c.same && isLocalAddress(a),
 			})
 		}
 	}
 	return out
 }
 
-func inside6() []Case {
+func ipv6Cases() []Case {
 	var out []Case
 	for _, t := range targets6 {
 		a := netip.MustParseAddr(t.addr)
-		out = append(out, Case{URL: "https://[" + t.addr + "]:" + Port + "/", Why: t.why, Class: "IPv6", Reaches: looped(a)})
+		out = append(out, Case{URL: "https://[" + t.addr + "]:" + Port + "/", Why: t.why, Class: "IPv6", Reaches: isLocalAddress(a)})
 		if a.String() == t.addr { // of several spellings of one address, once
-			out = append(out, Case{URL: "https://[" + strings.ToUpper(a.StringExpanded()) + "]:" + Port + "/", Why: t.why, Class: "IPv6, long", Reaches: looped(a)})
+			out = append(out, Case{URL: "https://[" + strings.ToUpper(a.StringExpanded()) + "]:" + Port + "/", Why: t.why, Class: "IPv6, long", Reaches: isLocalAddress(a)})
 		}
 	}
 	return out

@@ -44,11 +44,15 @@ type Case struct {
 	Reaches  bool
 }
 
-// At answers the URL with a port.
-func (c Case) At(port int) string { return strings.ReplaceAll(c.URL, Port, strconv.Itoa(port)) }
+// URLWithPort answers the URL with a port.
+func (c Case) URLWithPort(port int) string {
+	return strings.ReplaceAll(c.URL, Port, strconv.Itoa(port))
+}
 
-// To answers where the redirect of a case leads.
-func (c Case) To(port int) string { return strings.ReplaceAll(c.Location, Port, strconv.Itoa(port)) }
+// LocationWithPort answers where the redirect of a case leads.
+func (c Case) LocationWithPort(port int) string {
+	return strings.ReplaceAll(c.Location, Port, strconv.Itoa(port))
+}
 
 // Rebinds reports whether a name changes its address between two lookups.
 func (c Case) Rebinds() bool { return len(c.Answers) > 1 }
@@ -73,12 +77,12 @@ func (c Case) Resolver() func(ctx context.Context, host string) ([]netip.Addr, e
 func Cases() []Case {
 	var out []Case
 	for _, make := range []func() []Case{
-		spelled, embedded, inside6, resolved, rebound, named, schemed, disguised, encoded, zoned, ported, redirected,
+		ipv4SpellingCases, embeddedIPv4Cases, ipv6Cases, resolvedNameCases, rebindingCases, internalNameCases, schemeCases, ambiguousHostCases, encodedHostCases, zoneCases, portCases, redirectCases,
 	} {
 		out = append(out, make()...)
 	}
 	return out
 }
 
-// once is a resolver's only answer.
-func once(list ...netip.Addr) [][]netip.Addr { return [][]netip.Addr{list} }
+// singleAnswer is a resolver's only answer.
+func singleAnswer(list ...netip.Addr) [][]netip.Addr { return [][]netip.Addr{list} }

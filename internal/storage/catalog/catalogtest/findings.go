@@ -8,8 +8,8 @@ import (
 	"github.com/retake-dev/retake/internal/storage/catalog"
 )
 
-// noted is what is known of a checkpoint, with something in every field.
-func noted(cp retake.Checkpoint) catalog.Notes {
+// notesFor is what is known of a checkpoint, with something in every field.
+func notesFor(cp retake.Checkpoint) catalog.Notes {
 	return catalog.Notes{
 		Workspace: cp.Workspace, Checkpoint: cp.ID,
 		Gist: retake.Gist{
@@ -34,125 +34,125 @@ type known struct {
 	Answers  []retake.Verification
 }
 
-func know(t *testing.T, c catalog.Catalog) known {
+func readKnown(t *testing.T, c catalog.Catalog) known {
 	t.Helper()
 	ctx, ws := t.Context(), workspaceID(1)
 	var k known
 	var err error
 	k.Gists, err = c.Gists(ctx, ws, []retake.CheckpointID{checkpointID(1001), checkpointID(1002), checkpointID(1003), checkpointID(7)})
-	ok(t, err)
+	wantNoError(t, err)
 	k.Found, err = c.Search(ctx, retake.SearchQuery{Workspace: ws, Text: "login"})
-	ok(t, err)
+	wantNoError(t, err)
 	k.Mentions, err = c.Mentions(ctx, retake.ChronicleQuery{Workspace: ws, Name: "lodash"})
-	ok(t, err)
+	wantNoError(t, err)
 	k.Answers, err = c.Verifications(ctx, catalog.VerificationQuery{Workspace: ws, Output: true})
-	ok(t, err)
+	wantNoError(t, err)
 	return k
 }
 
-// knownOf is what know must answer when only these have notes and answers.
-func knownOf(all ...retake.Checkpoint) known {
+// expectKnown is what know must answer when only these have notes and answers.
+func expectKnown(all ...retake.Checkpoint) known {
 	k := known{Gists: map[retake.CheckpointID]retake.Gist{}}
 	for _, cp := range all {
-		n := noted(cp)
+		n := notesFor(cp)
 		k.Gists[cp.ID] = n.Gist
 		k.Found = append(k.Found, catalog.Found{Checkpoint: cp, Place: n.Words[0]})
 		k.Mentions = append(k.Mentions, retake.Mention{Checkpoint: cp, Facts: n.Facts})
-		k.Answers = append(k.Answers, answer(cp, 1))
+		k.Answers = append(k.Answers, newVerification(cp, 1))
 	}
 	return k
 }
 
-func putNotes(t *testing.T, open Opener) {
-	c := filled(t, open, 3)
+func testPutNotes(t *testing.T, open Opener) {
+	c := openFilled(t, open, 3)
 	ctx, ws := t.Context(), workspaceID(1)
-	held := topics(t, c)
+	held := pendingTopics(t, c)
 	cp := checkpoint(1, 2)
-	old := noted(cp)
+	old := notesFor(cp)
 	old.Gist.Lead, old.Words[0].Text, old.Facts[0].Name = "old", "logout", "left-pad"
 	old.Facts = append(old.Facts, old.Facts[0])
-	ok(t, c.PutNotes(ctx, old))
-	ok(t, c.PutNotes(ctx, noted(cp)))
-	ok(t, c.PutNotes(ctx, noted(cp)))
-	ok(t, c.PutVerification(ctx, answer(cp, 1)))
-	same(t, "known", know(t, c), knownOf(cp))
+	wantNoError(t, c.PutNotes(ctx, old))
+	wantNoError(t, c.PutNotes(ctx, notesFor(cp)))
+	wantNoError(t, c.PutNotes(ctx, notesFor(cp)))
+	wantNoError(t, c.PutVerification(ctx, newVerification(cp, 1)))
+	wantEqual(t, "known", readKnown(t, c), expectKnown(cp))
 	left, err := c.Mentions(ctx, retake.ChronicleQuery{Workspace: ws, Name: "left-pad"})
-	ok(t, err)
-	same(t, "facts that were replaced", left, nil)
+	wantNoError(t, err)
+	wantEqual(t, "facts that were replaced", left, nil)
 	words, err := c.Search(ctx, retake.SearchQuery{Workspace: ws, Text: "logout"})
-	ok(t, err)
-	same(t, "words that were replaced", words, nil)
+	wantNoError(t, err)
+	wantEqual(t, "words that were replaced", words, nil)
 
 	elsewhere, err := c.Gists(ctx, workspaceID(2), []retake.CheckpointID{cp.ID})
-	ok(t, err)
-	same(t, "gists of another workspace", elsewhere, nil)
+	wantNoError(t, err)
+	wantEqual(t, "gists of another workspace", elsewhere, nil)
 	none, err := c.Gists(ctx, ws, nil)
-	ok(t, err)
-	same(t, "gists of nothing", none, nil)
-	same(t, "notices", topics(t, c), append(held, verifiedNotice(1002)))
+	wantNoError(t, err)
+	wantEqual(t, "gists of nothing", none, nil)
+	wantEqual(t, "notices", pendingTopics(t, c), append(held, verifiedNotice(1002)))
 	got, err := c.Checkpoint(ctx, cp.ID)
-	ok(t, err)
-	same(t, "checkpoint", got, cp)
+	wantNoError(t, err)
+	wantEqual(t, "checkpoint", got, cp)
 
-	ok(t, c.PutNotes(ctx, catalog.Notes{Workspace: ws, Checkpoint: cp.ID}))
-	bare := knownOf(cp)
+	wantNoError(t, c.PutNotes(ctx, catalog.Notes{Workspace: ws, Checkpoint: cp.ID}))
+	bare := expectKnown(cp)
 	bare.Gists[cp.ID], bare.Found, bare.Mentions = retake.Gist{}, nil, nil
-	same(t, "empty notes", know(t, c), bare)
+	wantEqual(t, "empty notes", readKnown(t, c), bare)
 }
 
-// notesOfNobody: notes are kept for what lives, where it lives.
-func notesOfNobody(t *testing.T, open Opener) {
-	c := filled(t, open, 1)
+// testNotesOfNobody: notes are kept for what lives, where it lives.
+func testNotesOfNobody(t *testing.T, open Opener) {
+	c := openFilled(t, open, 1)
 	ctx := t.Context()
 	dead, unborn, misled := checkpoint(1, 2), checkpoint(1, 3), checkpoint(1, 1)
 	misled.Workspace = workspaceID(2)
-	ok(t, c.Append(ctx, dead))
-	ok(t, c.Bury(ctx, dead.Workspace, []retake.Tombstone{stone(dead)}))
+	wantNoError(t, c.Append(ctx, dead))
+	wantNoError(t, c.Bury(ctx, dead.Workspace, []retake.Tombstone{newTombstone(dead)}))
 	for _, cp := range []retake.Checkpoint{dead, unborn, misled} {
-		ok(t, c.PutNotes(ctx, noted(cp)))
+		wantNoError(t, c.PutNotes(ctx, notesFor(cp)))
 	}
-	ok(t, c.Append(ctx, unborn))
-	same(t, "known", know(t, c), known{})
+	wantNoError(t, c.Append(ctx, unborn))
+	wantEqual(t, "known", readKnown(t, c), known{})
 	all, err := c.Search(ctx, retake.SearchQuery{Workspace: misled.Workspace, Text: "login"})
-	ok(t, err)
-	same(t, "found elsewhere", all, nil)
+	wantNoError(t, err)
+	wantEqual(t, "found elsewhere", all, nil)
 }
 
-func buryDropsNotes(t *testing.T, open Opener) {
-	c := filled(t, open, 2)
+func testBuryDropsNotes(t *testing.T, open Opener) {
+	c := openFilled(t, open, 2)
 	ctx, ws := t.Context(), workspaceID(1)
 	one, two := checkpoint(1, 1), checkpoint(1, 2)
 	for _, cp := range []retake.Checkpoint{one, two} {
-		ok(t, c.PutNotes(ctx, noted(cp)))
-		ok(t, c.PutVerification(ctx, answer(cp, 1)))
+		wantNoError(t, c.PutNotes(ctx, notesFor(cp)))
+		wantNoError(t, c.PutVerification(ctx, newVerification(cp, 1)))
 	}
-	same(t, "known", know(t, c), knownOf(two, one))
-	wrong := stone(two)
+	wantEqual(t, "known", readKnown(t, c), expectKnown(two, one))
+	wrong := newTombstone(two)
 	wrong.Number = 77
-	isErr(t, c.Bury(ctx, ws, []retake.Tombstone{stone(one), wrong}), catalog.ErrExists)
-	same(t, "known after no burial", know(t, c), knownOf(two, one))
+	wantError(t, c.Bury(ctx, ws, []retake.Tombstone{newTombstone(one), wrong}), catalog.ErrExists)
+	wantEqual(t, "known after no burial", readKnown(t, c), expectKnown(two, one))
 
-	ok(t, c.Bury(ctx, ws, []retake.Tombstone{stone(one)}))
-	same(t, "known", know(t, c), knownOf(two))
-	ok(t, c.PutNotes(ctx, noted(one)))
-	ok(t, c.PutVerification(ctx, answer(one, 1)))
-	ok(t, c.Append(ctx, one))
-	same(t, "known of the dead", know(t, c), knownOf(two))
+	wantNoError(t, c.Bury(ctx, ws, []retake.Tombstone{newTombstone(one)}))
+	wantEqual(t, "known", readKnown(t, c), expectKnown(two))
+	wantNoError(t, c.PutNotes(ctx, notesFor(one)))
+	wantNoError(t, c.PutVerification(ctx, newVerification(one, 1)))
+	wantNoError(t, c.Append(ctx, one))
+	wantEqual(t, "known of the dead", readKnown(t, c), expectKnown(two))
 	_, err := c.ByHead(ctx, ws, "abc")
-	ok(t, err)
-	ok(t, c.Bury(ctx, ws, []retake.Tombstone{stone(two)}))
+	wantNoError(t, err)
+	wantNoError(t, c.Bury(ctx, ws, []retake.Tombstone{newTombstone(two)}))
 	_, err = c.ByHead(ctx, ws, "abc")
-	isErr(t, err, catalog.ErrNotFound)
-	same(t, "known", know(t, c), known{})
+	wantError(t, err, catalog.ErrNotFound)
+	wantEqual(t, "known", readKnown(t, c), known{})
 }
 
-func bare(t *testing.T, open Opener) {
-	c := filled(t, open, 5)
+func testBare(t *testing.T, open Opener) {
+	c := openFilled(t, open, 5)
 	ctx, ws := t.Context(), workspaceID(1)
 	for n, v := range map[int]int{1: 1, 2: 2, 4: 3} {
-		ok(t, c.PutNotes(ctx, catalog.Notes{Workspace: ws, Checkpoint: checkpoint(1, n).ID, Gist: retake.Gist{V: v}}))
+		wantNoError(t, c.PutNotes(ctx, catalog.Notes{Workspace: ws, Checkpoint: checkpoint(1, n).ID, Gist: retake.Gist{V: v}}))
 	}
-	ok(t, c.Append(ctx, checkpoint(2, 9)))
+	wantNoError(t, c.Append(ctx, checkpoint(2, 9)))
 	for _, x := range []struct {
 		v, limit int
 		want     []int64
@@ -160,37 +160,37 @@ func bare(t *testing.T, open Opener) {
 		{0, 0, []int64{5, 3}}, {1, 0, []int64{5, 3}}, {2, 0, []int64{5, 3, 1}}, {3, 3, []int64{5, 3, 2}}, {4, -1, []int64{5, 4, 3, 2, 1}},
 	} {
 		got, err := c.Bare(ctx, ws, x.v, x.limit)
-		ok(t, err)
-		same(t, "without a gist", numbers(got), x.want)
+		wantNoError(t, err)
+		wantEqual(t, "without a gist", checkpointNumbers(got), x.want)
 	}
-	ok(t, c.Bury(ctx, ws, []retake.Tombstone{stone(checkpoint(1, 5))}))
+	wantNoError(t, c.Bury(ctx, ws, []retake.Tombstone{newTombstone(checkpoint(1, 5))}))
 	got, err := c.Bare(ctx, ws, 1, 0)
-	ok(t, err)
-	same(t, "without a gist", got, []retake.Checkpoint{checkpoint(1, 3)})
+	wantNoError(t, err)
+	wantEqual(t, "without a gist", got, []retake.Checkpoint{checkpoint(1, 3)})
 }
 
-func byHead(t *testing.T, open Opener) {
-	c := filled(t, open, 6)
+func testByHead(t *testing.T, open Opener) {
+	c := openFilled(t, open, 6)
 	ctx, ws := t.Context(), workspaceID(1)
 	long := strings.Repeat("f", 64)
 	for n, head := range map[int]string{1: "", 2: "abd0", 3: "abc1", 4: "abc0", 5: long, 6: strings.Repeat("a%", 5000)} {
-		ok(t, c.PutNotes(ctx, catalog.Notes{Workspace: ws, Checkpoint: checkpoint(1, n).ID, Gist: retake.Gist{Head: head}}))
+		wantNoError(t, c.PutNotes(ctx, catalog.Notes{Workspace: ws, Checkpoint: checkpoint(1, n).ID, Gist: retake.Gist{Head: head}}))
 	}
 	for sha, want := range map[string]int64{"abc": 3, "abc0": 4, "ab": 2, "abd0": 2, long: 5, "f": 5} {
 		got, err := c.ByHead(ctx, ws, sha)
-		ok(t, err)
-		same(t, "head "+sha, got, checkpoint(1, int(want)))
+		wantNoError(t, err)
+		wantEqual(t, "head "+sha, got, checkpoint(1, int(want)))
 	}
 	for _, sha := range []string{"", "abc00", "ab_0", "%", "ABC", "abc\xff", "abc\x00", long + "f", "c", "\U0010FFFF"} {
 		_, err := c.ByHead(ctx, ws, sha)
-		isErr(t, err, catalog.ErrNotFound)
+		wantError(t, err, catalog.ErrNotFound)
 	}
 	_, err := c.ByHead(ctx, workspaceID(2), "abc")
-	isErr(t, err, catalog.ErrNotFound)
+	wantError(t, err, catalog.ErrNotFound)
 }
 
-func mentions(t *testing.T, open Opener) {
-	c := filled(t, open, 4)
+func testMentions(t *testing.T, open Opener) {
+	c := openFilled(t, open, 4)
 	ctx, ws := t.Context(), workspaceID(1)
 	long := strings.Repeat("deep.", 2000)
 	fact := func(kind retake.FactKind, name, after string) retake.Fact {
@@ -203,7 +203,7 @@ func mentions(t *testing.T, open Opener) {
 		4: {fact(retake.FactSetting, long+"b", "\x00"), env, fact(retake.FactEnv, "n\x00l é", "")},
 	}
 	for n, all := range facts {
-		ok(t, c.PutNotes(ctx, catalog.Notes{Workspace: ws, Checkpoint: checkpoint(1, n).ID, Facts: all}))
+		wantNoError(t, c.PutNotes(ctx, catalog.Notes{Workspace: ws, Checkpoint: checkpoint(1, n).ID, Facts: all}))
 	}
 	at := func(n int, all ...retake.Fact) retake.Mention {
 		return retake.Mention{Checkpoint: checkpoint(1, n), Facts: all}
@@ -224,7 +224,7 @@ func mentions(t *testing.T, open Opener) {
 		{retake.FactCron, "x", 0, nil}, {"", "", 0, nil}, {"", "%", 0, nil}, {"", long, 0, nil}, {"a\x00\xff", "x", 0, nil},
 	} {
 		got, err := c.Mentions(ctx, retake.ChronicleQuery{Workspace: ws, Kind: x.kind, Name: x.name, Limit: x.limit})
-		ok(t, err)
-		same(t, "mentions", got, x.want)
+		wantNoError(t, err)
+		wantEqual(t, "mentions", got, x.want)
 	}
 }

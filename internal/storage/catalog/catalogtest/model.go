@@ -18,21 +18,21 @@ import (
 // model says in plain maps what a catalog must hold.
 type model struct {
 	live    map[retake.CheckpointID]retake.Checkpoint
-	buried  map[retake.CheckpointID]grave
+	buried  map[retake.CheckpointID]burial
 	pins    map[retake.WorkspaceID][]retake.Pin
 	notes   map[retake.CheckpointID]catalog.Notes
 	answers map[retake.VerificationID]retake.Verification
 	topics  []string
 }
 
-type grave struct {
+type burial struct {
 	ws    retake.WorkspaceID
 	stone retake.Tombstone
 }
 
 func newModel() *model {
 	return &model{
-		live: map[retake.CheckpointID]retake.Checkpoint{}, buried: map[retake.CheckpointID]grave{},
+		live: map[retake.CheckpointID]retake.Checkpoint{}, buried: map[retake.CheckpointID]burial{},
 		pins: map[retake.WorkspaceID][]retake.Pin{}, notes: map[retake.CheckpointID]catalog.Notes{},
 		answers: map[retake.VerificationID]retake.Verification{},
 	}
@@ -45,8 +45,8 @@ func (m *model) clone() *model {
 	}
 }
 
-// holder is the id that has or had a number.
-func (m *model) holder(ws retake.WorkspaceID, number int64) retake.CheckpointID {
+// numberHolder is the id that has or had a number.
+func (m *model) numberHolder(ws retake.WorkspaceID, number int64) retake.CheckpointID {
 	for id, cp := range m.live {
 		if cp.Workspace == ws && cp.Number == number {
 			return id
@@ -66,7 +66,7 @@ func (m *model) append(cp retake.Checkpoint) error {
 	if lives || buried {
 		return nil
 	}
-	if m.holder(cp.Workspace, cp.Number) != "" {
+	if m.numberHolder(cp.Workspace, cp.Number) != "" {
 		return catalog.ErrExists
 	}
 	m.live[cp.ID] = cp
@@ -81,14 +81,14 @@ func (m *model) bury(ws retake.WorkspaceID, stones []retake.Tombstone) error {
 			continue
 		}
 		cp, lives := next.live[s.ID]
-		holder := next.holder(ws, s.Number)
+		holder := next.numberHolder(ws, s.Number)
 		if holder != "" && holder != s.ID || lives && (cp.Workspace != ws || cp.Number != s.Number) {
 			return catalog.ErrExists
 		}
 		delete(next.live, s.ID)
 		delete(next.notes, s.ID)
 		maps.DeleteFunc(next.answers, func(_ retake.VerificationID, v retake.Verification) bool { return v.Checkpoint == s.ID })
-		next.buried[s.ID] = grave{ws, s}
+		next.buried[s.ID] = burial{ws, s}
 		next.topics = append(next.topics, "checkpoint.forgotten "+string(s.ID))
 	}
 	*m = *next
@@ -107,7 +107,7 @@ func (m *model) timeline(ws retake.WorkspaceID) []retake.Checkpoint {
 	return all
 }
 
-func (m *model) stones(ws retake.WorkspaceID) []retake.Tombstone {
+func (m *model) tombstones(ws retake.WorkspaceID) []retake.Tombstone {
 	var all []retake.Tombstone
 	for _, g := range m.buried {
 		if g.ws == ws {
@@ -118,15 +118,15 @@ func (m *model) stones(ws retake.WorkspaceID) []retake.Tombstone {
 	return all
 }
 
-// likeModel runs made-up lives of a catalog. Few ids and few numbers make many
+// testLikeModel runs made-up lives of a catalog. Few ids and few numbers make many
 // of them meet.
-func likeModel(t *testing.T, open Opener) {
+func testLikeModel(t *testing.T, open Opener) {
 	c := open(t, "a")
 	rapid.Check(t, func(rt *rapid.T) {
 		if err := c.Reset(t.Context()); err != nil {
 			rt.Fatal(err)
 		}
-		w := &world{ctx: t.Context(), c: c, m: newModel()}
+		w := &modelTest{ctx: t.Context(), c: c, m: newModel()}
 		rt.Repeat(map[string]func(*rapid.T){
 			"append":           w.append,
 			"bury":             w.bury,
@@ -137,7 +137,7 @@ func likeModel(t *testing.T, open Opener) {
 			"put verification": w.putVerification,
 			"":                 w.counts,
 		})
-		for _, ws := range spaces {
+		for _, ws := range workspaces {
 			w.compare(rt, ws)
 			w.compareNotes(rt, ws)
 			w.compareSearch(rt, ws)
@@ -146,20 +146,22 @@ func likeModel(t *testing.T, open Opener) {
 	})
 }
 
-var spaces = []retake.WorkspaceID{workspaceID(1), workspaceID(2)}
+var workspaces = []retake.WorkspaceID{workspaceID(1), workspaceID(2)}
 
-// world holds a catalog beside its model.
-type world struct {
+// modelTest holds a catalog beside its model.
+type modelTest struct {
 	ctx context.Context //nolint:containedctx // one test long
 	c   catalog.Catalog
 	m   *model
 }
 
-func drawSpace(t *rapid.T) retake.WorkspaceID { return rapid.SampledFrom(spaces).Draw(t, "workspace") }
+func drawWorkspace(t *rapid.T) retake.WorkspaceID {
+	return rapid.SampledFrom(workspaces).Draw(t, "workspace")
+}
 
 func drawCheckpoint(t *rapid.T) retake.Checkpoint {
-	cp := rich(1, rapid.IntRange(1, 12).Draw(t, "id"))
-	cp.Workspace = drawSpace(t)
+	cp := richCheckpoint(1, rapid.IntRange(1, 12).Draw(t, "id"))
+	cp.Workspace = drawWorkspace(t)
 	cp.Number = rapid.Int64Range(1, 10).Draw(t, "number")
 	cp.Time = drawTime(t)
 	cp.Intent = rapid.String().Draw(t, "intent")
@@ -175,53 +177,53 @@ func drawTime(t *rapid.T) time.Time {
 	return noon.Add(time.Duration(rapid.IntRange(0, 8).Draw(t, "minute")) * time.Minute)
 }
 
-func agree(t *rapid.T, got, want error) {
+func wantSameError(t *rapid.T, got, want error) {
 	t.Helper()
 	if (got == nil) != (want == nil) || want != nil && !errors.Is(got, want) {
 		t.Fatalf("got error %v, want %v", got, want)
 	}
 }
 
-func (w *world) append(t *rapid.T) {
+func (w *modelTest) append(t *rapid.T) {
 	cp := drawCheckpoint(t)
-	agree(t, w.c.Append(w.ctx, cp), w.m.append(cp))
+	wantSameError(t, w.c.Append(w.ctx, cp), w.m.append(cp))
 }
 
-func (w *world) bury(t *rapid.T) {
-	ws := drawSpace(t)
+func (w *modelTest) bury(t *rapid.T) {
+	ws := drawWorkspace(t)
 	var stones []retake.Tombstone
 	for range rapid.IntRange(1, 2).Draw(t, "stones") {
-		stones = append(stones, stone(drawCheckpoint(t)))
+		stones = append(stones, newTombstone(drawCheckpoint(t)))
 	}
-	agree(t, w.c.Bury(w.ctx, ws, stones), w.m.bury(ws, stones))
+	wantSameError(t, w.c.Bury(w.ctx, ws, stones), w.m.bury(ws, stones))
 }
 
-func (w *world) buryLiving(t *rapid.T) {
-	ws := drawSpace(t)
+func (w *modelTest) buryLiving(t *rapid.T) {
+	ws := drawWorkspace(t)
 	all := w.m.timeline(ws)
 	if len(all) == 0 {
 		t.Skip("nothing lives")
 	}
-	stones := []retake.Tombstone{stone(rapid.SampledFrom(all).Draw(t, "living"))}
-	agree(t, w.c.Bury(w.ctx, ws, stones), w.m.bury(ws, stones))
+	stones := []retake.Tombstone{newTombstone(rapid.SampledFrom(all).Draw(t, "living"))}
+	wantSameError(t, w.c.Bury(w.ctx, ws, stones), w.m.bury(ws, stones))
 }
 
-func (w *world) pin(t *rapid.T) {
-	ws := drawSpace(t)
+func (w *modelTest) pin(t *rapid.T) {
+	ws := drawWorkspace(t)
 	names := rapid.SliceOfDistinct(rapid.SampledFrom([]string{"a", "b", "c'"}), rapid.ID[string]).Draw(t, "names")
 	pins := []retake.Pin{}
 	for _, name := range names {
 		pins = append(pins, retake.Pin{Name: name, Checkpoint: checkpointID(1), Number: 1, Time: drawTime(t)})
 	}
-	agree(t, w.c.SetPins(w.ctx, ws, pins), nil)
+	wantSameError(t, w.c.SetPins(w.ctx, ws, pins), nil)
 	slices.SortFunc(pins, func(a, b retake.Pin) int { return cmp.Compare(a.Name, b.Name) })
 	w.m.pins[ws] = pins
 }
 
-func (w *world) take(t *rapid.T) {
+func (w *modelTest) take(t *rapid.T) {
 	n := rapid.IntRange(1, 3).Draw(t, "notices")
 	oldest, err := w.c.Pending(w.ctx, n)
-	agree(t, err, nil)
+	wantSameError(t, err, nil)
 	var ids []int64
 	var topics []string
 	for _, o := range oldest {
@@ -229,14 +231,14 @@ func (w *world) take(t *rapid.T) {
 		topics = append(topics, o.Topic+" "+string(o.Checkpoint))
 	}
 	n = min(n, len(w.m.topics))
-	same(t, "oldest notices", topics, w.m.topics[:n])
-	agree(t, w.c.Take(w.ctx, ids), nil)
+	wantEqual(t, "oldest notices", topics, w.m.topics[:n])
+	wantSameError(t, w.c.Take(w.ctx, ids), nil)
 	w.m.topics = w.m.topics[n:]
 }
 
-func (w *world) counts(t *rapid.T) {
-	for _, ws := range spaces {
-		all, stones := w.m.timeline(ws), w.m.stones(ws)
+func (w *modelTest) counts(t *rapid.T) {
+	for _, ws := range workspaces {
+		all, stones := w.m.timeline(ws), w.m.tombstones(ws)
 		want := []int64{int64(len(all)), 0}
 		if len(all) > 0 {
 			want[1] = all[0].Number
@@ -245,23 +247,23 @@ func (w *world) counts(t *rapid.T) {
 			want[1] = max(want[1], stones[len(stones)-1].Number)
 		}
 		live, last, err := w.c.Counts(w.ctx, ws)
-		agree(t, err, nil)
-		same(t, "counts", []int64{live, last}, want)
+		wantSameError(t, err, nil)
+		wantEqual(t, "counts", []int64{live, last}, want)
 	}
 }
 
 // compare holds every answer about a workspace against the model.
-func (w *world) compare(t *rapid.T, ws retake.WorkspaceID) {
+func (w *modelTest) compare(t *rapid.T, ws retake.WorkspaceID) {
 	all := w.m.timeline(ws)
 	got, err := w.c.Page(w.ctx, retake.LogQuery{Workspace: ws})
-	agree(t, err, nil)
-	same(t, "timeline", got, all)
+	wantSameError(t, err, nil)
+	wantEqual(t, "timeline", got, all)
 	stones, err := w.c.Tombstones(w.ctx, ws)
-	agree(t, err, nil)
-	same(t, "tombstones", stones, w.m.stones(ws))
+	wantSameError(t, err, nil)
+	wantEqual(t, "tombstones", stones, w.m.tombstones(ws))
 	pins, err := w.c.Pins(w.ctx, ws)
-	agree(t, err, nil)
-	same(t, "pins", pins, w.m.pins[ws])
+	wantSameError(t, err, nil)
+	wantEqual(t, "pins", pins, w.m.pins[ws])
 
 	q := retake.LogQuery{Workspace: ws, Since: drawTime(t), Before: rapid.Int64Range(1, 11).Draw(t, "before"), Limit: rapid.IntRange(1, 4).Draw(t, "limit")}
 	q.Session = rapid.SampledFrom([]string{"", "s1"}).Draw(t, "session")
@@ -270,8 +272,8 @@ func (w *world) compare(t *rapid.T, ws retake.WorkspaceID) {
 		return cp.Time.Before(q.Since) || cp.Number >= q.Before || other
 	})
 	got, err = w.c.Page(w.ctx, q)
-	agree(t, err, nil)
-	same(t, "page", got, want[:min(q.Limit, len(want))])
+	wantSameError(t, err, nil)
+	wantEqual(t, "page", got, want[:min(q.Limit, len(want))])
 
 	at := drawTime(t)
 	w.first(t, "before", all, func(a, b retake.Checkpoint) int {
@@ -282,21 +284,21 @@ func (w *world) compare(t *rapid.T, ws retake.WorkspaceID) {
 		func() (retake.Checkpoint, error) { return w.c.Start(w.ctx, ws) })
 	for back, cp := range all {
 		got, err := w.c.Latest(w.ctx, ws, int64(back))
-		agree(t, err, nil)
-		same(t, "latest", got, cp)
+		wantSameError(t, err, nil)
+		wantEqual(t, "latest", got, cp)
 	}
 }
 
 // first asks for the first that fits in an order, or for ErrNotFound.
-func (w *world) first(t *rapid.T, what string, all []retake.Checkpoint, order func(a, b retake.Checkpoint) int, fits func(retake.Checkpoint) bool, ask func() (retake.Checkpoint, error)) {
+func (w *modelTest) first(t *rapid.T, what string, all []retake.Checkpoint, order func(a, b retake.Checkpoint) int, fits func(retake.Checkpoint) bool, ask func() (retake.Checkpoint, error)) {
 	t.Helper()
 	all = slices.SortedFunc(slices.Values(all), order)
 	i := slices.IndexFunc(all, fits)
 	got, err := ask()
 	if i < 0 {
-		agree(t, err, catalog.ErrNotFound)
+		wantSameError(t, err, catalog.ErrNotFound)
 		return
 	}
-	agree(t, err, nil)
-	same(t, what, got, all[i])
+	wantSameError(t, err, nil)
+	wantEqual(t, what, got, all[i])
 }

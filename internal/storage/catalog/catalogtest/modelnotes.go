@@ -26,8 +26,8 @@ func drawText(t *rapid.T, least, most int) string {
 	return strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), least, most).Draw(t, "text"), "")
 }
 
-func (w *world) putNotes(t *rapid.T) {
-	n := catalog.Notes{Workspace: drawSpace(t), Checkpoint: checkpointID(1000 + rapid.IntRange(1, 12).Draw(t, "id"))}
+func (w *modelTest) putNotes(t *rapid.T) {
+	n := catalog.Notes{Workspace: drawWorkspace(t), Checkpoint: checkpointID(1000 + rapid.IntRange(1, 12).Draw(t, "id"))}
 	n.Gist = retake.Gist{
 		V: rapid.IntRange(0, 3).Draw(t, "version"), Head: rapid.SampledFrom(heads).Draw(t, "head"),
 		Lead: rapid.String().Draw(t, "lead"),
@@ -40,19 +40,19 @@ func (w *world) putNotes(t *rapid.T) {
 	for range rapid.IntRange(0, 3).Draw(t, "places") {
 		n.Words = append(n.Words, catalog.Place{Where: rapid.SampledFrom([]string{"path", "fact"}).Draw(t, "where"), Text: drawText(t, 0, 8)})
 	}
-	agree(t, w.c.PutNotes(w.ctx, n), nil)
+	wantSameError(t, w.c.PutNotes(w.ctx, n), nil)
 	if cp, lives := w.m.live[n.Checkpoint]; lives && cp.Workspace == n.Workspace {
 		w.m.notes[n.Checkpoint] = n
 	}
 }
 
-func (w *world) putVerification(t *rapid.T) {
+func (w *modelTest) putVerification(t *rapid.T) {
 	cp := drawCheckpoint(t)
-	v := answer(cp, 1)
+	v := newVerification(cp, 1)
 	v.ID = verificationID(rapid.IntRange(1, 6).Draw(t, "answer"))
 	v.Name, v.Command = rapid.SampledFrom(names).Draw(t, "name"), rapid.SampledFrom(names).Draw(t, "command")
 	v.Started, v.Output = drawTime(t), drawText(t, 0, 8)
-	agree(t, w.c.PutVerification(w.ctx, v), nil)
+	wantSameError(t, w.c.PutVerification(w.ctx, v), nil)
 	if _, buried := w.m.buried[v.Checkpoint]; buried || reflect.DeepEqual(w.m.answers[v.ID], v) {
 		return
 	}
@@ -61,7 +61,7 @@ func (w *world) putVerification(t *rapid.T) {
 }
 
 // compareNotes holds all that goes by gists and facts against the model.
-func (w *world) compareNotes(t *rapid.T, ws retake.WorkspaceID) {
+func (w *modelTest) compareNotes(t *rapid.T, ws retake.WorkspaceID) {
 	all := w.m.timeline(ws)
 	v := rapid.IntRange(0, 4).Draw(t, "version")
 	sha := rapid.SampledFrom([]string{"a", "abc", "abc2", "abd", "x"}).Draw(t, "sha")
@@ -86,34 +86,34 @@ func (w *world) compareNotes(t *rapid.T, ws retake.WorkspaceID) {
 		}
 	}
 	got, err := w.c.Gists(w.ctx, ws, append(ids, checkpointID(5)))
-	agree(t, err, nil)
-	same(t, "gists", got, gists)
+	wantSameError(t, err, nil)
+	wantEqual(t, "gists", got, gists)
 	gotBare, err := w.c.Bare(w.ctx, ws, v, 0)
-	agree(t, err, nil)
-	same(t, "without a gist", gotBare, bare)
+	wantSameError(t, err, nil)
+	wantEqual(t, "without a gist", gotBare, bare)
 	gotMentions, err := w.c.Mentions(w.ctx, q)
-	agree(t, err, nil)
-	same(t, "mentions", gotMentions, mentions)
+	wantSameError(t, err, nil)
+	wantEqual(t, "mentions", gotMentions, mentions)
 	w.first(t, "by head", all, func(a, b retake.Checkpoint) int { return cmp.Compare(a.Number, b.Number) },
 		func(cp retake.Checkpoint) bool { return strings.HasPrefix(w.m.notes[cp.ID].Gist.Head, sha) },
 		func() (retake.Checkpoint, error) { return w.c.ByHead(w.ctx, ws, sha) })
 }
 
-// alike makes texts alike that a search may not tell apart: in case, and in what
+// foldedText makes texts alike that a search may not tell apart: in case, and in what
 // not every database takes.
-func alike(s string) string {
+func foldedText(s string) string {
 	return strings.ReplaceAll(string([]rune(strings.ToLower(s))), "\x00", "\uFFFD")
 }
 
-func (w *world) compareSearch(t *rapid.T, ws retake.WorkspaceID) {
+func (w *modelTest) compareSearch(t *rapid.T, ws retake.WorkspaceID) {
 	for range 3 {
 		q := retake.SearchQuery{Workspace: ws, Text: drawText(t, 1, 4), Limit: rapid.IntRange(0, 2).Draw(t, "limit")}
-		words := strings.Fields(alike(q.Text))
+		words := strings.Fields(foldedText(q.Text))
 		var want []catalog.Found
 		for _, cp := range w.m.timeline(ws) {
 			places := w.m.notes[cp.ID].Words
 			holder := func(word string) int {
-				return slices.IndexFunc(places, func(p catalog.Place) bool { return strings.Contains(alike(p.Text), word) })
+				return slices.IndexFunc(places, func(p catalog.Place) bool { return strings.Contains(foldedText(p.Text), word) })
 			}
 			lacks := slices.ContainsFunc(words, func(word string) bool { return holder(word) < 0 })
 			if len(words) > 0 && !lacks && (q.Limit == 0 || len(want) < q.Limit) {
@@ -121,12 +121,12 @@ func (w *world) compareSearch(t *rapid.T, ws retake.WorkspaceID) {
 			}
 		}
 		got, err := w.c.Search(w.ctx, q)
-		agree(t, err, nil)
-		same(t, "search", got, want)
+		wantSameError(t, err, nil)
+		wantEqual(t, "search", got, want)
 	}
 }
 
-func (w *world) compareAnswers(t *rapid.T, ws retake.WorkspaceID) {
+func (w *modelTest) compareAnswers(t *rapid.T, ws retake.WorkspaceID) {
 	q := catalog.VerificationQuery{
 		Workspace: ws, Name: rapid.SampledFrom(names).Draw(t, "name"), Command: rapid.SampledFrom([]string{"", "a"}).Draw(t, "command"),
 		Contents: rapid.SliceOfN(rapid.SampledFrom(contents), 0, 2).Draw(t, "contents"),
@@ -151,12 +151,12 @@ func (w *world) compareAnswers(t *rapid.T, ws retake.WorkspaceID) {
 		want = want[:min(q.Limit, len(want))]
 	}
 	got, err := w.c.Verifications(w.ctx, q)
-	agree(t, err, nil)
-	same(t, "answers", got, want)
+	wantSameError(t, err, nil)
+	wantEqual(t, "answers", got, want)
 
 	content := rapid.SampledFrom(contents).Draw(t, "content")
 	equal := slices.DeleteFunc(w.m.timeline(ws), func(cp retake.Checkpoint) bool { return cp.Content != content })
 	gotEqual, err := w.c.WithContent(w.ctx, ws, content)
-	agree(t, err, nil)
-	same(t, "equal", gotEqual, equal)
+	wantSameError(t, err, nil)
+	wantEqual(t, "equal", gotEqual, equal)
 }

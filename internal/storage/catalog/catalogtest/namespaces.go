@@ -23,29 +23,29 @@ type snapshot struct {
 
 var someReading = catalog.ReadingKey{Object: "k0ffee", Reader: "npm/1"}
 
-func everything(t *testing.T, c catalog.Catalog) snapshot {
+func readEverything(t *testing.T, c catalog.Catalog) snapshot {
 	t.Helper()
 	ctx, ws := t.Context(), workspaceID(1)
 	var s snapshot
 	var err error
 	s.Workspaces, err = c.Workspaces(ctx)
-	ok(t, err)
+	wantNoError(t, err)
 	s.Page, err = c.Page(ctx, retake.LogQuery{Workspace: ws})
-	ok(t, err)
+	wantNoError(t, err)
 	s.Stones, err = c.Tombstones(ctx, ws)
-	ok(t, err)
+	wantNoError(t, err)
 	s.Pins, err = c.Pins(ctx, ws)
-	ok(t, err)
+	wantNoError(t, err)
 	s.Mark, err = c.Mark(ctx, "m")
-	ok(t, err)
+	wantNoError(t, err)
 	s.Live, s.Last, err = c.Counts(ctx, ws)
-	ok(t, err)
-	s.Topics = topics(t, c)
-	s.Known = know(t, c)
+	wantNoError(t, err)
+	s.Topics = pendingTopics(t, c)
+	s.Known = readKnown(t, c)
 	s.Equal, err = c.WithContent(ctx, ws, "c0ffee")
-	ok(t, err)
+	wantNoError(t, err)
 	s.Readings, err = c.Readings(ctx, []catalog.ReadingKey{someReading})
-	ok(t, err)
+	wantNoError(t, err)
 	return s
 }
 
@@ -53,78 +53,78 @@ func everything(t *testing.T, c catalog.Catalog) snapshot {
 func populate(t *testing.T, c catalog.Catalog) {
 	t.Helper()
 	ctx, ws := t.Context(), workspaceID(1)
-	ok(t, c.PutWorkspace(ctx, workspace(1)))
-	ok(t, c.Append(ctx, checkpoint(1, 1)))
-	ok(t, c.Append(ctx, rich(1, 2)))
-	ok(t, c.Bury(ctx, ws, []retake.Tombstone{stone(checkpoint(1, 1))}))
-	ok(t, c.SetPins(ctx, ws, []retake.Pin{{Name: "p", Checkpoint: checkpointID(1002), Number: 2, Time: noon}}))
-	ok(t, c.SetMark(ctx, "m", "v"))
-	ok(t, c.PutNotes(ctx, noted(rich(1, 2))))
-	ok(t, c.PutVerification(ctx, answer(rich(1, 2), 1)))
-	ok(t, c.PutReadings(ctx, map[catalog.ReadingKey][]byte{someReading: []byte("read")}))
+	wantNoError(t, c.PutWorkspace(ctx, workspace(1)))
+	wantNoError(t, c.Append(ctx, checkpoint(1, 1)))
+	wantNoError(t, c.Append(ctx, richCheckpoint(1, 2)))
+	wantNoError(t, c.Bury(ctx, ws, []retake.Tombstone{newTombstone(checkpoint(1, 1))}))
+	wantNoError(t, c.SetPins(ctx, ws, []retake.Pin{{Name: "p", Checkpoint: checkpointID(1002), Number: 2, Time: noon}}))
+	wantNoError(t, c.SetMark(ctx, "m", "v"))
+	wantNoError(t, c.PutNotes(ctx, notesFor(richCheckpoint(1, 2))))
+	wantNoError(t, c.PutVerification(ctx, newVerification(richCheckpoint(1, 2), 1)))
+	wantNoError(t, c.PutReadings(ctx, map[catalog.ReadingKey][]byte{someReading: []byte("read")}))
 }
 
-// namespacesApart: nothing that is done in one namespace shows in another, not
+// testNamespacesApart: nothing that is done in one namespace shows in another, not
 // for the same ids either.
-func namespacesApart(t *testing.T, open Opener) {
+func testNamespacesApart(t *testing.T, open Opener) {
 	a, b := open(t, "a"), open(t, "b")
 	ctx, ws := t.Context(), workspaceID(1)
 	populate(t, a)
-	full := everything(t, a)
-	same(t, "the other namespace", everything(t, b), snapshot{})
+	full := readEverything(t, a)
+	wantEqual(t, "the other namespace", readEverything(t, b), snapshot{})
 	_, err := b.Checkpoint(ctx, checkpointID(1002))
-	isErr(t, err, catalog.ErrNotFound)
+	wantError(t, err, catalog.ErrNotFound)
 	_, err = b.Workspace(ctx, ws)
-	isErr(t, err, catalog.ErrNotFound)
+	wantError(t, err, catalog.ErrNotFound)
 	all, err := b.ByPrefix(ctx, ws, "cp_")
-	ok(t, err)
-	same(t, "by prefix", all, nil)
+	wantNoError(t, err)
+	wantEqual(t, "by prefix", all, nil)
 
 	// The same ids, in another order of life and death.
 	mine := checkpoint(1, 1)
 	mine.Intent = "mine"
-	ok(t, b.Append(ctx, mine))
-	ok(t, b.Bury(ctx, ws, []retake.Tombstone{stone(checkpoint(1, 2))}))
+	wantNoError(t, b.Append(ctx, mine))
+	wantNoError(t, b.Bury(ctx, ws, []retake.Tombstone{newTombstone(checkpoint(1, 2))}))
 	got, err := b.Checkpoint(ctx, mine.ID)
-	ok(t, err)
-	same(t, "same id", got, mine)
-	ok(t, b.PutNotes(ctx, catalog.Notes{Workspace: ws, Checkpoint: mine.ID, Gist: retake.Gist{Head: "abc1"}}))
-	ok(t, b.PutVerification(ctx, answer(mine, 101))) // the id of the other
-	ok(t, b.PutReadings(ctx, map[catalog.ReadingKey][]byte{someReading: []byte("mine")}))
+	wantNoError(t, err)
+	wantEqual(t, "same id", got, mine)
+	wantNoError(t, b.PutNotes(ctx, catalog.Notes{Workspace: ws, Checkpoint: mine.ID, Gist: retake.Gist{Head: "abc1"}}))
+	wantNoError(t, b.PutVerification(ctx, newVerification(mine, 101))) // the id of the other
+	wantNoError(t, b.PutReadings(ctx, map[catalog.ReadingKey][]byte{someReading: []byte("mine")}))
 	bare, err := a.Bare(ctx, ws, 0, 0)
-	ok(t, err)
-	same(t, "without a gist", bare, nil)
+	wantNoError(t, err)
+	wantEqual(t, "without a gist", bare, nil)
 	head, err := a.ByHead(ctx, ws, "abc1")
-	ok(t, err)
-	same(t, "by head", head.Number, 2)
-	ok(t, b.SetPins(ctx, ws, nil))
-	ok(t, b.SetMark(ctx, "m", "w"))
+	wantNoError(t, err)
+	wantEqual(t, "by head", head.Number, 2)
+	wantNoError(t, b.SetPins(ctx, ws, nil))
+	wantNoError(t, b.SetMark(ctx, "m", "w"))
 	notices, err := a.Pending(ctx, 0)
-	ok(t, err)
+	wantNoError(t, err)
 	for _, n := range notices {
-		ok(t, b.Take(ctx, []int64{n.ID}))
+		wantNoError(t, b.Take(ctx, []int64{n.ID}))
 	}
-	same(t, "the first namespace", everything(t, a), full)
+	wantEqual(t, "the first namespace", readEverything(t, a), full)
 }
 
-func resetOne(t *testing.T, open Opener) {
+func testResetOne(t *testing.T, open Opener) {
 	a, b := open(t, "a"), open(t, "b")
 	populate(t, a)
 	populate(t, b)
-	full := everything(t, a)
+	full := readEverything(t, a)
 	if len(full.Known.Gists)*len(full.Known.Found)*len(full.Known.Mentions)*len(full.Known.Answers)*len(full.Readings) == 0 {
 		t.Fatalf("rows are missing: %+v", full)
 	}
-	ok(t, b.Reset(t.Context()))
-	same(t, "the first namespace", everything(t, a), full)
-	same(t, "the one that was reset", everything(t, b), snapshot{})
+	wantNoError(t, b.Reset(t.Context()))
+	wantEqual(t, "the first namespace", readEverything(t, a), full)
+	wantEqual(t, "the one that was reset", readEverything(t, b), snapshot{})
 }
 
-// twoHandles: two catalogs of one namespace are one.
-func twoHandles(t *testing.T, open Opener) {
+// testTwoHandles: two catalogs of one namespace are one.
+func testTwoHandles(t *testing.T, open Opener) {
 	one, two := open(t, "a"), open(t, "a")
 	populate(t, one)
-	same(t, "the other handle", everything(t, two), everything(t, one))
-	ok(t, two.Append(t.Context(), checkpoint(1, 3)))
-	same(t, "the first handle", everything(t, one), everything(t, two))
+	wantEqual(t, "the other handle", readEverything(t, two), readEverything(t, one))
+	wantNoError(t, two.Append(t.Context(), checkpoint(1, 3)))
+	wantEqual(t, "the first handle", readEverything(t, one), readEverything(t, two))
 }

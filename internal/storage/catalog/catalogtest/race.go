@@ -16,8 +16,8 @@ const (
 	perWrite = 12
 )
 
-// writersSideBySide: everything arrives, once, and every notice has its number.
-func writersSideBySide(t *testing.T, open Opener) {
+// testWritersSideBySide: everything arrives, once, and every notice has its number.
+func testWritersSideBySide(t *testing.T, open Opener) {
 	c := open(t, "a")
 	var g errgroup.Group
 	for w := range writers {
@@ -30,23 +30,23 @@ func writersSideBySide(t *testing.T, open Opener) {
 					return errors.Join(err, errors.New("a writer does not see its own row"))
 				}
 			}
-			return c.Bury(t.Context(), workspaceID(w), []retake.Tombstone{stone(checkpoint(w, 1))})
+			return c.Bury(t.Context(), workspaceID(w), []retake.Tombstone{newTombstone(checkpoint(w, 1))})
 		})
 	}
-	ok(t, g.Wait())
+	wantNoError(t, g.Wait())
 	for w := range writers {
 		live, last, err := c.Counts(t.Context(), workspaceID(w))
-		ok(t, err)
-		same(t, "counts", []int64{live, last}, []int64{perWrite - 1, perWrite})
+		wantNoError(t, err)
+		wantEqual(t, "counts", []int64{live, last}, []int64{perWrite - 1, perWrite})
 	}
 	all, err := c.Pending(t.Context(), 0)
-	ok(t, err)
-	rising(t, all)
-	same(t, "number of notices", len(all), writers*(perWrite+1))
+	wantNoError(t, err)
+	wantRising(t, all)
+	wantEqual(t, "number of notices", len(all), writers*(perWrite+1))
 }
 
-// raceForNumber: of several ids for one number, one wins.
-func raceForNumber(t *testing.T, open Opener) {
+// testRaceForNumber: of several ids for one number, one wins.
+func testRaceForNumber(t *testing.T, open Opener) {
 	c := open(t, "a")
 	var won, lost atomic.Int64
 	var g errgroup.Group
@@ -66,56 +66,56 @@ func raceForNumber(t *testing.T, open Opener) {
 			return nil
 		})
 	}
-	ok(t, g.Wait())
-	same(t, "won and lost", []int64{won.Load(), lost.Load()}, []int64{1, writers - 1})
-	same(t, "number of notices", len(topics(t, c)), 1)
+	wantNoError(t, g.Wait())
+	wantEqual(t, "won and lost", []int64{won.Load(), lost.Load()}, []int64{1, writers - 1})
+	wantEqual(t, "number of notices", len(pendingTopics(t, c)), 1)
 }
 
-// raceToBury: append and bury of one checkpoint at once leave it buried.
-func raceToBury(t *testing.T, open Opener) {
+// testRaceToBury: append and bury of one checkpoint at once leave it buried.
+func testRaceToBury(t *testing.T, open Opener) {
 	c := open(t, "a")
 	cp := checkpoint(1, 1)
 	var g errgroup.Group
 	for range writers / 2 {
 		g.Go(func() error { return c.Append(t.Context(), cp) })
-		g.Go(func() error { return c.Bury(t.Context(), cp.Workspace, []retake.Tombstone{stone(cp)}) })
+		g.Go(func() error { return c.Bury(t.Context(), cp.Workspace, []retake.Tombstone{newTombstone(cp)}) })
 	}
-	ok(t, g.Wait())
+	wantNoError(t, g.Wait())
 	live, last, err := c.Counts(t.Context(), cp.Workspace)
-	ok(t, err)
-	same(t, "counts", []int64{live, last}, []int64{0, 1})
+	wantNoError(t, err)
+	wantEqual(t, "counts", []int64{live, last}, []int64{0, 1})
 	buried := 0
-	for _, topic := range topics(t, c) {
+	for _, topic := range pendingTopics(t, c) {
 		if topic == forgottenNotice(1001) {
 			buried++
 		}
 	}
-	same(t, "notices of the burial", buried, 1)
+	wantEqual(t, "notices of the burial", buried, 1)
 }
 
-// raceOfNotes: notes that come while their checkpoint is buried leave nothing,
+// testRaceOfNotes: notes that come while their checkpoint is buried leave nothing,
 // and of several notes one stays whole.
-func raceOfNotes(t *testing.T, open Opener) {
-	c := filled(t, open, 2)
+func testRaceOfNotes(t *testing.T, open Opener) {
+	c := openFilled(t, open, 2)
 	dead, lives := checkpoint(1, 1), checkpoint(1, 2)
 	var g errgroup.Group
 	for range writers / 2 {
 		for _, cp := range []retake.Checkpoint{dead, lives} {
-			g.Go(func() error { return c.PutNotes(t.Context(), noted(cp)) })
-			g.Go(func() error { return c.PutVerification(t.Context(), answer(cp, 1)) })
+			g.Go(func() error { return c.PutNotes(t.Context(), notesFor(cp)) })
+			g.Go(func() error { return c.PutVerification(t.Context(), newVerification(cp, 1)) })
 		}
-		g.Go(func() error { return c.Bury(t.Context(), dead.Workspace, []retake.Tombstone{stone(dead)}) })
+		g.Go(func() error { return c.Bury(t.Context(), dead.Workspace, []retake.Tombstone{newTombstone(dead)}) })
 		g.Go(func() error {
 			_, err := c.Search(t.Context(), retake.SearchQuery{Workspace: lives.Workspace, Text: "login"})
 			return err
 		})
 	}
-	ok(t, g.Wait())
-	same(t, "known", know(t, c), knownOf(lives))
+	wantNoError(t, g.Wait())
+	wantEqual(t, "known", readKnown(t, c), expectKnown(lives))
 }
 
-// raceOfReadings: everybody's readings arrive, and one of those for the same key.
-func raceOfReadings(t *testing.T, open Opener) {
+// testRaceOfReadings: everybody's readings arrive, and one of those for the same key.
+func testRaceOfReadings(t *testing.T, open Opener) {
 	c := open(t, "a")
 	keys := []catalog.ReadingKey{someReading}
 	want := map[catalog.ReadingKey][]byte{someReading: []byte("shared")}
@@ -127,8 +127,8 @@ func raceOfReadings(t *testing.T, open Opener) {
 			return c.PutReadings(t.Context(), map[catalog.ReadingKey][]byte{mine: {byte(w)}, someReading: []byte("shared")})
 		})
 	}
-	ok(t, g.Wait())
+	wantNoError(t, g.Wait())
 	got, err := c.Readings(t.Context(), keys)
-	ok(t, err)
-	same(t, "readings", got, want)
+	wantNoError(t, err)
+	wantEqual(t, "readings", got, want)
 }

@@ -9,34 +9,34 @@ import (
 	"github.com/retake-dev/retake/internal/storage/catalog"
 )
 
-// findable appends one checkpoint to workspace 1 for each list of texts.
-func findable(t *testing.T, open Opener, texts ...[]string) catalog.Catalog {
+// openSearchable appends one checkpoint to workspace 1 for each list of texts.
+func openSearchable(t *testing.T, open Opener, texts ...[]string) catalog.Catalog {
 	t.Helper()
-	c := filled(t, open, len(texts))
+	c := openFilled(t, open, len(texts))
 	for i, all := range texts {
 		n := catalog.Notes{Workspace: workspaceID(1), Checkpoint: checkpoint(1, i+1).ID}
 		for seq, text := range all {
 			n.Words = append(n.Words, catalog.Place{Where: fmt.Sprintf("place %d", seq), Text: text})
 		}
-		ok(t, c.PutNotes(t.Context(), n))
+		wantNoError(t, c.PutNotes(t.Context(), n))
 	}
 	return c
 }
 
-func search(t *testing.T, c catalog.Catalog, text string, limit int) []string {
+func searchNumbers(t *testing.T, c catalog.Catalog, text string, limit int) []string {
 	t.Helper()
 	all, err := c.Search(t.Context(), retake.SearchQuery{Workspace: workspaceID(1), Text: text, Limit: limit})
-	ok(t, err)
+	wantNoError(t, err)
 	out := []string{}
 	for _, f := range all {
-		same(t, "checkpoint", f.Checkpoint, checkpoint(1, int(f.Checkpoint.Number)))
+		wantEqual(t, "checkpoint", f.Checkpoint, checkpoint(1, int(f.Checkpoint.Number)))
 		out = append(out, fmt.Sprintf("%d %s: %s", f.Checkpoint.Number, f.Place.Where, f.Place.Text))
 	}
 	return out
 }
 
-func searchWords(t *testing.T, open Opener) {
-	c := findable(t, open,
+func testSearchWords(t *testing.T, open Opener) {
+	c := openSearchable(t, open,
 		[]string{"Fix the login", "src/auth.ts"},
 		[]string{"tests", "src/login/Auth.ts", "LOGIN login"},
 		[]string{},
@@ -57,15 +57,15 @@ func searchWords(t *testing.T, open Opener) {
 		"":              nil,
 		" \n":           nil,
 	} {
-		same(t, "search "+text, search(t, c, text, 0), want)
+		wantEqual(t, "search "+text, searchNumbers(t, c, text, 0), want)
 	}
 	elsewhere, err := c.Search(t.Context(), retake.SearchQuery{Workspace: workspaceID(2), Text: "login"})
-	ok(t, err)
-	same(t, "another workspace", elsewhere, nil)
+	wantNoError(t, err)
+	wantEqual(t, "another workspace", elsewhere, nil)
 }
 
-// searchSigns: every sign means itself, and texts come back as they were given.
-func searchSigns(t *testing.T, open Opener) {
+// testSearchSigns: every sign means itself, and texts come back as they were given.
+func testSearchSigns(t *testing.T, open Opener) {
 	signs := []string{
 		`100% sure`, `1000 sure`, `snake_case`, `snake-case`, `C:\temp\x`, `C:/temp/x`, `it's; DROP TABLE place --`,
 		"caf\xe9 \xff\xfe", "n\x00l", "ÜBER straße", "🚀 $1 ?", `\`, `\\%`,
@@ -74,7 +74,7 @@ func searchSigns(t *testing.T, open Opener) {
 	for i, s := range signs {
 		texts[i] = []string{"other", s}
 	}
-	c := findable(t, open, texts...)
+	c := openSearchable(t, open, texts...)
 	at := func(all ...int) []string {
 		out := []string{}
 		for _, n := range all {
@@ -87,18 +87,18 @@ func searchSigns(t *testing.T, open Opener) {
 		"it's; drop": at(7), "caf\xe9": at(8), "\xff\xfe": at(8), "n\x00l": at(9), "über": at(10), "STRASSE": at(), "STRAßE": at(10),
 		"🚀": at(11), "$1 ?": at(11), `\\`: at(13), `\%`: at(13), "%": at(13, 1), "_": at(3), "'": at(7),
 	} {
-		same(t, "search "+text, search(t, c, text, 0), want)
+		wantEqual(t, "search "+text, searchNumbers(t, c, text, 0), want)
 	}
 }
 
-func searchLong(t *testing.T, open Opener) {
+func testSearchLong(t *testing.T, open Opener) {
 	long, tail := strings.Repeat("é%", 40_000), strings.Repeat("word ", 40_000)
 	var many []string
 	for i := range 3000 {
 		many = append(many, fmt.Sprintf("w%04d", i))
 	}
 	all := strings.Join(many, " ")
-	c := findable(t, open, []string{long + "a", tail}, []string{long + "b", all}, []string{tail + "needle"}, many[:1000])
+	c := openSearchable(t, open, []string{long + "a", tail}, []string{long + "b", all}, []string{tail + "needle"}, many[:1000])
 	for _, x := range []struct {
 		name, text string
 		limit      int
@@ -113,13 +113,13 @@ func searchLong(t *testing.T, open Opener) {
 		{"one too many", all + " w3000", 0, nil},
 		{"the same word many times", strings.Repeat("NEEDLE ", 3000), 0, []string{"3 place 0: " + tail + "needle"}},
 	} {
-		same(t, x.name, search(t, c, x.text, x.limit), x.want)
+		wantEqual(t, x.name, searchNumbers(t, c, x.text, x.limit), x.want)
 	}
 }
 
-// longTimeline: answers are right when there is more than one query can ask for
+// testLongTimeline: answers are right when there is more than one query can ask for
 // or one page can hold.
-func longTimeline(t *testing.T, open Opener) {
+func testLongTimeline(t *testing.T, open Opener) {
 	const length, rare = 600, 100
 	texts := make([][]string, length)
 	for i := range texts {
@@ -128,24 +128,24 @@ func longTimeline(t *testing.T, open Opener) {
 			texts[i] = append(texts[i], "rare")
 		}
 	}
-	c := findable(t, open, texts...)
-	common := search(t, c, "common", 0)
-	same(t, "number of hits without a limit", len(common), 50)
-	same(t, "newest", common[0], fmt.Sprintf("%d place 1: common", length))
-	same(t, "number of hits", len(search(t, c, "ommo src", length*2)), length)
-	few := search(t, c, "common rare", 3)
-	same(t, "rare hits", few, []string{"600 place 1: common", "500 place 1: common", "400 place 1: common"})
-	same(t, "no hit", search(t, c, "page7.ts rare common", 0), []string{})
-	same(t, "one hit", search(t, c, "page200.ts rare common", 0), []string{"200 place 0: src/page200.ts"})
+	c := openSearchable(t, open, texts...)
+	common := searchNumbers(t, c, "common", 0)
+	wantEqual(t, "number of hits without a limit", len(common), 50)
+	wantEqual(t, "newest", common[0], fmt.Sprintf("%d place 1: common", length))
+	wantEqual(t, "number of hits", len(searchNumbers(t, c, "ommo src", length*2)), length)
+	few := searchNumbers(t, c, "common rare", 3)
+	wantEqual(t, "rare hits", few, []string{"600 place 1: common", "500 place 1: common", "400 place 1: common"})
+	wantEqual(t, "no hit", searchNumbers(t, c, "page7.ts rare common", 0), []string{})
+	wantEqual(t, "one hit", searchNumbers(t, c, "page200.ts rare common", 0), []string{"200 place 0: src/page200.ts"})
 
 	var ids []retake.CheckpointID
 	for i := range length {
 		ids = append(ids, checkpoint(1, i+1).ID)
 	}
 	gists, err := c.Gists(t.Context(), workspaceID(1), append(ids, ids...))
-	ok(t, err)
-	same(t, "number of gists", len(gists), length)
+	wantNoError(t, err)
+	wantEqual(t, "number of gists", len(gists), length)
 	left, err := c.Bare(t.Context(), workspaceID(1), 0, 0)
-	ok(t, err)
-	same(t, "without a gist", left, nil)
+	wantNoError(t, err)
+	wantEqual(t, "without a gist", left, nil)
 }

@@ -26,58 +26,58 @@ import (
 type Opener func(t *testing.T, ns string) catalog.Catalog
 
 var tests = map[string]func(*testing.T, Opener){
-	"put workspace":            putWorkspace,
-	"root is bytes":            rootIsBytes,
-	"list workspaces":          listWorkspaces,
-	"append":                   appendOne,
-	"append again":             appendAgain,
-	"append taken number":      appendTaken,
-	"append canceled":          appendCanceled,
-	"without workspace":        withoutWorkspace,
-	"by prefix":                byPrefix,
-	"before":                   before,
-	"latest":                   latest,
-	"start":                    start,
-	"page":                     page,
-	"page since":               pageSince,
-	"page of a session":        pageSession,
-	"bury":                     bury,
-	"bury again":               buryAgain,
-	"bury unknown":             buryUnknown,
-	"bury keeps numbers":       buryKeepsNumbers,
-	"bury all or none":         buryAllOrNone,
-	"pins":                     pins,
-	"puts again":               putsAgain,
-	"outbox":                   outbox,
-	"marks":                    marks,
-	"put notes":                putNotes,
-	"notes of nobody":          notesOfNobody,
-	"bury drops notes":         buryDropsNotes,
-	"bare":                     bare,
-	"by head":                  byHead,
-	"mentions":                 mentions,
-	"search words":             searchWords,
-	"search signs":             searchSigns,
-	"search long":              searchLong,
-	"long timeline":            longTimeline,
-	"put verification":         putVerification,
-	"list verifications":       listVerifications,
-	"verification first":       verificationFirst,
-	"verification notices":     verificationNotices,
-	"many contents":            manyContents,
-	"with content":             withContent,
-	"readings":                 readings,
-	"many readings":            manyReadings,
-	"reset":                    reset,
-	"namespaces are apart":     namespacesApart,
-	"reset of one namespace":   resetOne,
-	"like a model":             likeModel,
-	"writers side by side":     writersSideBySide,
-	"race for one number":      raceForNumber,
-	"race to bury":             raceToBury,
-	"race of notes":            raceOfNotes,
-	"race of readings":         raceOfReadings,
-	"two handles, one outcome": twoHandles,
+	"put workspace":            testPutWorkspace,
+	"root is bytes":            testRootIsBytes,
+	"list workspaces":          testListWorkspaces,
+	"append":                   testAppendOne,
+	"append again":             testAppendAgain,
+	"append taken number":      testAppendTaken,
+	"append canceled":          testAppendCanceled,
+	"without workspace":        testWithoutWorkspace,
+	"by prefix":                testByPrefix,
+	"before":                   testBefore,
+	"latest":                   testLatest,
+	"start":                    testStart,
+	"page":                     testPage,
+	"page since":               testPageSince,
+	"page of a session":        testPageSession,
+	"bury":                     testBury,
+	"bury again":               testBuryAgain,
+	"bury unknown":             testBuryUnknown,
+	"bury keeps numbers":       testBuryKeepsNumbers,
+	"bury all or none":         testBuryAllOrNone,
+	"pins":                     testPins,
+	"puts again":               testPutsAgain,
+	"outbox":                   testOutbox,
+	"marks":                    testMarks,
+	"put notes":                testPutNotes,
+	"notes of nobody":          testNotesOfNobody,
+	"bury drops notes":         testBuryDropsNotes,
+	"bare":                     testBare,
+	"by head":                  testByHead,
+	"mentions":                 testMentions,
+	"search words":             testSearchWords,
+	"search signs":             testSearchSigns,
+	"search long":              testSearchLong,
+	"long timeline":            testLongTimeline,
+	"put verification":         testPutVerification,
+	"list verifications":       testListVerifications,
+	"verification first":       testVerificationFirst,
+	"verification notices":     testVerificationNotices,
+	"many contents":            testManyContents,
+	"with content":             testWithContent,
+	"readings":                 testReadings,
+	"many readings":            testManyReadings,
+	"reset":                    testReset,
+	"namespaces are apart":     testNamespacesApart,
+	"reset of one namespace":   testResetOne,
+	"like a model":             testLikeModel,
+	"writers side by side":     testWritersSideBySide,
+	"race for one number":      testRaceForNumber,
+	"race to bury":             testRaceToBury,
+	"race of notes":            testRaceOfNotes,
+	"race of readings":         testRaceOfReadings,
+	"two handles, one outcome": testTwoHandles,
 }
 
 // Run runs the suite. Every test has namespaces of its own and closes what it opened.
@@ -89,7 +89,7 @@ func Run(t *testing.T, open func(t *testing.T, ns string) catalog.Catalog) {
 			test(t, func(t *testing.T, ns string) catalog.Catalog {
 				t.Helper()
 				c := open(t, name+"/"+ns)
-				t.Cleanup(func() { ok(t, c.Close()) })
+				t.Cleanup(func() { wantNoError(t, c.Close()) })
 				return c
 			})
 		})
@@ -125,8 +125,8 @@ func checkpoint(ws, n int) retake.Checkpoint {
 	}
 }
 
-// rich is a checkpoint with something in every field.
-func rich(ws, n int) retake.Checkpoint {
+// richCheckpoint is a checkpoint with something in every field.
+func richCheckpoint(ws, n int) retake.Checkpoint {
 	cp := checkpoint(ws, n)
 	cp.Parent = checkpointID(ws*1000 + n - 1)
 	cp.Time = cp.Time.In(time.FixedZone("", 5400))
@@ -141,18 +141,18 @@ func rich(ws, n int) retake.Checkpoint {
 	return cp
 }
 
-func stone(cp retake.Checkpoint) retake.Tombstone {
+func newTombstone(cp retake.Checkpoint) retake.Tombstone {
 	return retake.Tombstone{Number: cp.Number, ID: cp.ID, Parent: cp.Parent, Time: cp.Time, At: cp.Time.Add(time.Hour)}
 }
 
-func ok(t *testing.T, err error) {
+func wantNoError(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-func isErr(t *testing.T, err, want error) {
+func wantError(t *testing.T, err, want error) {
 	t.Helper()
 	if !errors.Is(err, want) {
 		t.Fatalf("got error %v, want %v", err, want)
@@ -165,15 +165,15 @@ type tb interface {
 	Fatalf(format string, args ...any)
 }
 
-func same[T any](t tb, what string, got, want T) {
+func wantEqual[T any](t tb, what string, got, want T) {
 	t.Helper()
 	if d := cmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
 		t.Fatalf("%s (-want +got):\n%s", what, d)
 	}
 }
 
-// numbers are what most tests of a timeline look at.
-func numbers(all []retake.Checkpoint) []int64 {
+// checkpointNumbers are what most tests of a timeline look at.
+func checkpointNumbers(all []retake.Checkpoint) []int64 {
 	out := []int64{}
 	for _, cp := range all {
 		out = append(out, cp.Number)
@@ -181,21 +181,21 @@ func numbers(all []retake.Checkpoint) []int64 {
 	return out
 }
 
-// filled is a catalog in which workspace 1 has the numbers from 1 to n.
-func filled(t *testing.T, open Opener, n int) catalog.Catalog {
+// openFilled is a catalog in which workspace 1 has the numbers from 1 to n.
+func openFilled(t *testing.T, open Opener, n int) catalog.Catalog {
 	t.Helper()
 	c := open(t, "a")
 	for i := 1; i <= n; i++ {
-		ok(t, c.Append(t.Context(), checkpoint(1, i)))
+		wantNoError(t, c.Append(t.Context(), checkpoint(1, i)))
 	}
 	return c
 }
 
-// topics are the notices that wait, without their numbers and times.
-func topics(t *testing.T, c catalog.Catalog) []string {
+// pendingTopics are the notices that wait, without their numbers and times.
+func pendingTopics(t *testing.T, c catalog.Catalog) []string {
 	t.Helper()
 	all, err := c.Pending(t.Context(), 0)
-	ok(t, err)
+	wantNoError(t, err)
 	out := []string{}
 	for _, n := range all {
 		out = append(out, n.Topic+" "+string(n.Checkpoint))

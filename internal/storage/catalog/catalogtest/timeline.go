@@ -9,118 +9,118 @@ import (
 	"github.com/retake-dev/retake/internal/storage/catalog"
 )
 
-func appendOne(t *testing.T, open Opener) {
+func testAppendOne(t *testing.T, open Opener) {
 	c := open(t, "a")
 	ctx := t.Context()
-	cp := rich(1, 7)
-	ok(t, c.Append(ctx, cp))
+	cp := richCheckpoint(1, 7)
+	wantNoError(t, c.Append(ctx, cp))
 	got, err := c.Checkpoint(ctx, cp.ID)
-	ok(t, err)
-	same(t, "by id", got, cp)
+	wantNoError(t, err)
+	wantEqual(t, "by id", got, cp)
 	got, err = c.ByNumber(ctx, cp.Workspace, 7)
-	ok(t, err)
-	same(t, "by number", got, cp)
+	wantNoError(t, err)
+	wantEqual(t, "by number", got, cp)
 
 	_, err = c.Checkpoint(ctx, checkpointID(5))
-	isErr(t, err, catalog.ErrNotFound)
+	wantError(t, err, catalog.ErrNotFound)
 	_, err = c.ByNumber(ctx, cp.Workspace, 6)
-	isErr(t, err, catalog.ErrNotFound)
+	wantError(t, err, catalog.ErrNotFound)
 	_, err = c.ByNumber(ctx, workspaceID(2), 7)
-	isErr(t, err, catalog.ErrNotFound)
+	wantError(t, err, catalog.ErrNotFound)
 }
 
-func appendAgain(t *testing.T, open Opener) {
-	c := filled(t, open, 1)
-	again := rich(1, 1)
+func testAppendAgain(t *testing.T, open Opener) {
+	c := openFilled(t, open, 1)
+	again := richCheckpoint(1, 1)
 	again.Number = 5
-	ok(t, c.Append(t.Context(), again))
+	wantNoError(t, c.Append(t.Context(), again))
 	got, err := c.Checkpoint(t.Context(), again.ID)
-	ok(t, err)
-	same(t, "checkpoint", got, checkpoint(1, 1))
-	same(t, "notices", topics(t, c), []string{createdNotice(1001)})
+	wantNoError(t, err)
+	wantEqual(t, "checkpoint", got, checkpoint(1, 1))
+	wantEqual(t, "notices", pendingTopics(t, c), []string{createdNotice(1001)})
 }
 
-func appendTaken(t *testing.T, open Opener) {
-	c := filled(t, open, 1)
+func testAppendTaken(t *testing.T, open Opener) {
+	c := openFilled(t, open, 1)
 	other := checkpoint(1, 2)
 	other.Number = 1
-	isErr(t, c.Append(t.Context(), other), catalog.ErrExists)
-	same(t, "notices", topics(t, c), []string{createdNotice(1001)})
+	wantError(t, c.Append(t.Context(), other), catalog.ErrExists)
+	wantEqual(t, "notices", pendingTopics(t, c), []string{createdNotice(1001)})
 	_, err := c.Checkpoint(t.Context(), other.ID)
-	isErr(t, err, catalog.ErrNotFound)
+	wantError(t, err, catalog.ErrNotFound)
 
 	other.Workspace = workspaceID(2)
-	ok(t, c.Append(t.Context(), other))
+	wantNoError(t, c.Append(t.Context(), other))
 }
 
-func appendCanceled(t *testing.T, open Opener) {
+func testAppendCanceled(t *testing.T, open Opener) {
 	c := open(t, "a")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	isErr(t, c.Append(ctx, checkpoint(1, 1)), context.Canceled)
-	same(t, "notices", topics(t, c), nil)
+	wantError(t, c.Append(ctx, checkpoint(1, 1)), context.Canceled)
+	wantEqual(t, "notices", pendingTopics(t, c), nil)
 	_, err := c.Checkpoint(t.Context(), checkpoint(1, 1).ID)
-	isErr(t, err, catalog.ErrNotFound)
-	ok(t, c.Append(t.Context(), checkpoint(1, 1)))
+	wantError(t, err, catalog.ErrNotFound)
+	wantNoError(t, c.Append(t.Context(), checkpoint(1, 1)))
 }
 
-// withoutWorkspace: rows may come in any order when a catalog is made again.
-func withoutWorkspace(t *testing.T, open Opener) {
+// testWithoutWorkspace: rows may come in any order when a catalog is made again.
+func testWithoutWorkspace(t *testing.T, open Opener) {
 	c := open(t, "a")
 	ctx, ws := t.Context(), workspaceID(1)
 	_, err := c.Latest(ctx, ws, 0)
-	isErr(t, err, catalog.ErrNotFound)
+	wantError(t, err, catalog.ErrNotFound)
 	_, err = c.Start(ctx, ws)
-	isErr(t, err, catalog.ErrNotFound)
+	wantError(t, err, catalog.ErrNotFound)
 	_, err = c.Before(ctx, ws, noon)
-	isErr(t, err, catalog.ErrNotFound)
+	wantError(t, err, catalog.ErrNotFound)
 	live, last, err := c.Counts(ctx, ws)
-	ok(t, err)
-	same(t, "counts", []int64{live, last}, []int64{0, 0})
+	wantNoError(t, err)
+	wantEqual(t, "counts", []int64{live, last}, []int64{0, 0})
 	all, err := c.Page(ctx, retake.LogQuery{Workspace: ws})
-	ok(t, err)
-	same(t, "page", all, nil)
+	wantNoError(t, err)
+	wantEqual(t, "page", all, nil)
 	stones, err := c.Tombstones(ctx, ws)
-	ok(t, err)
-	same(t, "tombstones", stones, nil)
+	wantNoError(t, err)
+	wantEqual(t, "tombstones", stones, nil)
 
-	ok(t, c.Append(ctx, checkpoint(1, 3)))
+	wantNoError(t, c.Append(ctx, checkpoint(1, 3)))
 	live, last, err = c.Counts(ctx, ws)
-	ok(t, err)
-	same(t, "counts", []int64{live, last}, []int64{1, 3})
+	wantNoError(t, err)
+	wantEqual(t, "counts", []int64{live, last}, []int64{1, 3})
 }
 
-func byPrefix(t *testing.T, open Opener) {
+func testByPrefix(t *testing.T, open Opener) {
 	c := open(t, "a")
 	ids := map[int]retake.CheckpointID{1: "cp_0aa", 2: "cp_0ab", 3: "cp_0b%", 4: "cp_0ba", 5: "cp_0bz", 6: "cpx0b_"}
 	for n, id := range ids {
 		cp := checkpoint(1, n)
 		cp.ID = id
-		ok(t, c.Append(t.Context(), cp))
+		wantNoError(t, c.Append(t.Context(), cp))
 	}
 	elsewhere := checkpoint(2, 1)
 	elsewhere.ID = "cp_0ac"
-	ok(t, c.Append(t.Context(), elsewhere))
+	wantNoError(t, c.Append(t.Context(), elsewhere))
 
 	for prefix, want := range map[string][]int64{
 		"cp_0aa": {1}, "cp_0a": {1, 2}, "cp_0b": {3, 4}, "cp_0b%": {3}, "cp_0bz": {5}, "cp_0c": {}, "cp_0aaa": {},
 		"": {1, 2}, "cp%": {}, "cp_0b_": {}, "CP_0AA": {}, "cp_0a\xff": {}, "cp_\x00": {}, "cp_0aa' OR '1'='1": {}, "\U0010FFFF": {},
 	} {
 		all, err := c.ByPrefix(t.Context(), workspaceID(1), prefix)
-		ok(t, err)
-		same(t, "prefix "+prefix, numbers(all), want)
+		wantNoError(t, err)
+		wantEqual(t, "prefix "+prefix, checkpointNumbers(all), want)
 	}
 }
 
-func before(t *testing.T, open Opener) {
-	c := filled(t, open, 3)
+func testBefore(t *testing.T, open Opener) {
+	c := openFilled(t, open, 3)
 	at := func(n int) time.Time { return checkpoint(1, n).Time }
 	twin := checkpoint(1, 4) // as old as 2
 	twin.Time = at(2)
-	ok(t, c.Append(t.Context(), twin))
+	wantNoError(t, c.Append(t.Context(), twin))
 	old := checkpoint(1, 5) // before 1970
 	old.Time = time.Date(1969, 1, 1, 0, 0, 0, 0, time.UTC)
-	ok(t, c.Append(t.Context(), old))
+	wantNoError(t, c.Append(t.Context(), old))
 
 	for _, x := range []struct {
 		at   time.Time
@@ -130,55 +130,55 @@ func before(t *testing.T, open Opener) {
 		{at(2).Add(-time.Microsecond), 1}, {at(1).In(time.FixedZone("", -7200)), 1}, {at(1).Add(-time.Minute), 5},
 	} {
 		got, err := c.Before(t.Context(), workspaceID(1), x.at)
-		ok(t, err)
-		same(t, "before "+x.at.String(), got.Number, x.want)
+		wantNoError(t, err)
+		wantEqual(t, "before "+x.at.String(), got.Number, x.want)
 	}
 	_, err := c.Before(t.Context(), workspaceID(1), old.Time.Add(-time.Microsecond))
-	isErr(t, err, catalog.ErrNotFound)
+	wantError(t, err, catalog.ErrNotFound)
 }
 
-// latest goes by number: clocks may go back.
-func latest(t *testing.T, open Opener) {
-	c := filled(t, open, 3)
+// testLatest goes by number: clocks may go back.
+func testLatest(t *testing.T, open Opener) {
+	c := openFilled(t, open, 3)
 	early := checkpoint(1, 4)
 	early.Time = noon.Add(-time.Hour)
-	ok(t, c.Append(t.Context(), early))
-	ok(t, c.Append(t.Context(), checkpoint(2, 9)))
-	ok(t, c.Bury(t.Context(), workspaceID(1), []retake.Tombstone{stone(checkpoint(1, 2))}))
+	wantNoError(t, c.Append(t.Context(), early))
+	wantNoError(t, c.Append(t.Context(), checkpoint(2, 9)))
+	wantNoError(t, c.Bury(t.Context(), workspaceID(1), []retake.Tombstone{newTombstone(checkpoint(1, 2))}))
 	for back, want := range []int64{4, 3, 1} {
 		got, err := c.Latest(t.Context(), workspaceID(1), int64(back))
-		ok(t, err)
-		same(t, "latest", got.Number, want)
+		wantNoError(t, err)
+		wantEqual(t, "latest", got.Number, want)
 	}
 	for _, back := range []int64{3, 1 << 62, -1} {
 		_, err := c.Latest(t.Context(), workspaceID(1), back)
-		isErr(t, err, catalog.ErrNotFound)
+		wantError(t, err, catalog.ErrNotFound)
 	}
 }
 
-func start(t *testing.T, open Opener) {
+func testStart(t *testing.T, open Opener) {
 	c := open(t, "a")
 	ctx, ws := t.Context(), workspaceID(1)
 	partial := checkpoint(1, 1)
 	partial.Coverage = retake.Cover([]retake.Gap{{Path: "x", Reason: retake.ReasonBudget}})
-	ok(t, c.Append(ctx, partial))
+	wantNoError(t, c.Append(ctx, partial))
 	_, err := c.Start(ctx, ws)
-	isErr(t, err, catalog.ErrNotFound)
-	ok(t, c.Append(ctx, checkpoint(1, 3)))
-	ok(t, c.Append(ctx, checkpoint(1, 2)))
+	wantError(t, err, catalog.ErrNotFound)
+	wantNoError(t, c.Append(ctx, checkpoint(1, 3)))
+	wantNoError(t, c.Append(ctx, checkpoint(1, 2)))
 	got, err := c.Start(ctx, ws)
-	ok(t, err)
-	same(t, "start", got, checkpoint(1, 2))
-	ok(t, c.Bury(ctx, ws, []retake.Tombstone{stone(checkpoint(1, 2))}))
+	wantNoError(t, err)
+	wantEqual(t, "start", got, checkpoint(1, 2))
+	wantNoError(t, c.Bury(ctx, ws, []retake.Tombstone{newTombstone(checkpoint(1, 2))}))
 	got, err = c.Start(ctx, ws)
-	ok(t, err)
-	same(t, "start after burying", got, checkpoint(1, 3))
+	wantNoError(t, err)
+	wantEqual(t, "start after burying", got, checkpoint(1, 3))
 }
 
-func page(t *testing.T, open Opener) {
-	c := filled(t, open, 5)
-	ok(t, c.Append(t.Context(), checkpoint(2, 9)))
-	ok(t, c.Bury(t.Context(), workspaceID(1), []retake.Tombstone{stone(checkpoint(1, 4))}))
+func testPage(t *testing.T, open Opener) {
+	c := openFilled(t, open, 5)
+	wantNoError(t, c.Append(t.Context(), checkpoint(2, 9)))
+	wantNoError(t, c.Bury(t.Context(), workspaceID(1), []retake.Tombstone{newTombstone(checkpoint(1, 4))}))
 	for _, x := range []struct {
 		before int64
 		limit  int
@@ -188,17 +188,17 @@ func page(t *testing.T, open Opener) {
 		{100, -1, []int64{5, 3, 2, 1}}, {1, 0, nil}, {-1, 0, nil},
 	} {
 		got, err := c.Page(t.Context(), retake.LogQuery{Workspace: workspaceID(1), Before: x.before, Limit: x.limit})
-		ok(t, err)
-		same(t, "page", numbers(got), x.want)
+		wantNoError(t, err)
+		wantEqual(t, "page", checkpointNumbers(got), x.want)
 	}
 }
 
-func pageSince(t *testing.T, open Opener) {
-	c := filled(t, open, 5)
+func testPageSince(t *testing.T, open Opener) {
+	c := openFilled(t, open, 5)
 	since := checkpoint(1, 3).Time
 	late := checkpoint(1, 1000)
 	late.Number, late.Time = 6, noon // a clock that went back
-	ok(t, c.Append(t.Context(), late))
+	wantNoError(t, c.Append(t.Context(), late))
 	for _, x := range []struct {
 		since  time.Time
 		before int64
@@ -210,31 +210,31 @@ func pageSince(t *testing.T, open Opener) {
 	} {
 		q := retake.LogQuery{Workspace: workspaceID(1), Since: x.since, Before: x.before, Limit: x.limit}
 		got, err := c.Page(t.Context(), q)
-		ok(t, err)
-		same(t, "page", numbers(got), x.want)
+		wantNoError(t, err)
+		wantEqual(t, "page", checkpointNumbers(got), x.want)
 	}
 }
 
-// pageSession: a session is named by the beginning of its id, as it is written, or by the
+// testPageSession: a session is named by the beginning of its id, as it is written, or by the
 // name of its agent.
-func pageSession(t *testing.T, open Opener) {
+func testPageSession(t *testing.T, open Opener) {
 	c := open(t, "a")
 	ids := []string{"0f3a", "0f3b", "0F3A", "", "0f3a-2", "a\"<é\x00>", "0f3%", "0f3a"}
 	for i, id := range ids {
 		cp := checkpoint(1, i+1)
 		cp.Intent = `{"session":"0f3a"}` // words are no session
 		cp.Turn = &retake.Turn{Agent: "codex", Session: id, ID: "0f3a", Prompt: `"session":"0f3a"`}
-		ok(t, c.Append(t.Context(), cp))
+		wantNoError(t, c.Append(t.Context(), cp))
 	}
 	nobodys, others := checkpoint(1, 9), checkpoint(1, 10)
 	nobodys.Effects = []retake.Effect{{ID: "e1", Session: "0f3a"}}
 	others.Turn, others.Effects = &retake.Turn{Agent: "claude-code", Session: "b"}, nobodys.Effects
-	ok(t, c.Append(t.Context(), nobodys))
-	ok(t, c.Append(t.Context(), others))
+	wantNoError(t, c.Append(t.Context(), nobodys))
+	wantNoError(t, c.Append(t.Context(), others))
 	elsewhere := checkpoint(2, 1)
 	elsewhere.Turn = &retake.Turn{Session: "0f3a"}
-	ok(t, c.Append(t.Context(), elsewhere))
-	ok(t, c.Bury(t.Context(), workspaceID(1), []retake.Tombstone{stone(checkpoint(1, 8))}))
+	wantNoError(t, c.Append(t.Context(), elsewhere))
+	wantNoError(t, c.Bury(t.Context(), workspaceID(1), []retake.Tombstone{newTombstone(checkpoint(1, 8))}))
 	since := checkpoint(1, 2).Time
 	for _, x := range []struct {
 		q    retake.LogQuery
@@ -250,7 +250,7 @@ func pageSession(t *testing.T, open Opener) {
 	} {
 		x.q.Workspace = workspaceID(1)
 		got, err := c.Page(t.Context(), x.q)
-		ok(t, err)
-		same(t, "session "+x.q.Session, numbers(got), x.want)
+		wantNoError(t, err)
+		wantEqual(t, "session "+x.q.Session, checkpointNumbers(got), x.want)
 	}
 }

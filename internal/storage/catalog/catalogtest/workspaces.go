@@ -8,68 +8,68 @@ import (
 	"github.com/retake-dev/retake/internal/storage/catalog"
 )
 
-func putWorkspace(t *testing.T, open Opener) {
+func testPutWorkspace(t *testing.T, open Opener) {
 	c := open(t, "a")
 	ctx := t.Context()
 	_, err := c.Workspace(ctx, workspaceID(1))
-	isErr(t, err, catalog.ErrNotFound)
+	wantError(t, err, catalog.ErrNotFound)
 
 	ws := workspace(1)
-	ok(t, c.PutWorkspace(ctx, ws))
+	wantNoError(t, c.PutWorkspace(ctx, ws))
 	got, err := c.Workspace(ctx, ws.ID)
-	ok(t, err)
-	same(t, "workspace", got, ws)
+	wantNoError(t, err)
+	wantEqual(t, "workspace", got, ws)
 
 	ended := noon.Add(48 * time.Hour)
 	changed := retake.Workspace{ID: ws.ID, Name: "new", Root: "/new", Dev: 1, Ino: 2, Created: noon.Add(time.Hour), Ended: &ended}
-	ok(t, c.PutWorkspace(ctx, changed))
+	wantNoError(t, c.PutWorkspace(ctx, changed))
 	got, err = c.Workspace(ctx, ws.ID)
-	ok(t, err)
+	wantNoError(t, err)
 	changed.Created = ws.Created // the one thing that does not change
-	same(t, "changed workspace", got, changed)
+	wantEqual(t, "changed workspace", got, changed)
 
 	changed.Ended = nil
-	ok(t, c.PutWorkspace(ctx, changed))
+	wantNoError(t, c.PutWorkspace(ctx, changed))
 	got, err = c.Workspace(ctx, ws.ID)
-	ok(t, err)
-	same(t, "reopened workspace", got, changed)
+	wantNoError(t, err)
+	wantEqual(t, "reopened workspace", got, changed)
 }
 
-func rootIsBytes(t *testing.T, open Opener) {
+func testRootIsBytes(t *testing.T, open Opener) {
 	c := open(t, "a")
 	ws := workspace(1)
 	ws.Root = "/home/caf\xe9/\n\x1b[31m"
-	ok(t, c.PutWorkspace(t.Context(), ws))
+	wantNoError(t, c.PutWorkspace(t.Context(), ws))
 	got, err := c.Workspace(t.Context(), ws.ID)
-	ok(t, err)
-	same(t, "root", []byte(got.Root), []byte(ws.Root))
+	wantNoError(t, err)
+	wantEqual(t, "root", []byte(got.Root), []byte(ws.Root))
 	all, err := c.Workspaces(t.Context())
-	ok(t, err)
-	same(t, "root in the list", []byte(all[0].Root), []byte(ws.Root))
+	wantNoError(t, err)
+	wantEqual(t, "root in the list", []byte(all[0].Root), []byte(ws.Root))
 }
 
-func listWorkspaces(t *testing.T, open Opener) {
+func testListWorkspaces(t *testing.T, open Opener) {
 	c := open(t, "a")
 	ctx := t.Context()
 	all, err := c.Workspaces(ctx)
-	ok(t, err)
-	same(t, "workspaces of an empty catalog", all, nil)
+	wantNoError(t, err)
+	wantEqual(t, "workspaces of an empty catalog", all, nil)
 
 	for n := range 4 {
-		ok(t, c.PutWorkspace(ctx, workspace(n)))
+		wantNoError(t, c.PutWorkspace(ctx, workspace(n)))
 	}
 	// 1 was used last, then 2; 3 was made after 0. A lower number with a later
 	// time must not count as the newest.
 	late := checkpoint(1, 1)
 	late.Time = noon.Add(1000 * time.Minute)
 	for _, cp := range []retake.Checkpoint{late, checkpoint(1, 30), checkpoint(2, 20), checkpoint(2, 10), checkpoint(2, 21)} {
-		ok(t, c.Append(ctx, cp))
+		wantNoError(t, c.Append(ctx, cp))
 	}
-	ok(t, c.Bury(ctx, workspaceID(2), []retake.Tombstone{stone(checkpoint(2, 21))}))
+	wantNoError(t, c.Bury(ctx, workspaceID(2), []retake.Tombstone{newTombstone(checkpoint(2, 21))}))
 	all, err = c.Workspaces(ctx)
-	ok(t, err)
+	wantNoError(t, err)
 	one, two := checkpoint(1, 30), checkpoint(2, 20)
-	same(t, "workspaces", all, []retake.WorkspaceState{
+	wantEqual(t, "workspaces", all, []retake.WorkspaceState{
 		{Workspace: workspace(1), Latest: &one, Count: 2},
 		{Workspace: workspace(2), Latest: &two, Count: 2},
 		{Workspace: workspace(3)},

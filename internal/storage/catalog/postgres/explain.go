@@ -35,14 +35,14 @@ const (
 	classOperator   = "57" // it ends, or is not up yet
 )
 
-// Again reports whether a transaction came to nothing because of another one.
-func Again(err error) bool {
-	c := code(err)
+// IsRetryable reports whether a transaction came to nothing because of another one.
+func IsRetryable(err error) bool {
+	c := errorCode(err)
 	return c == serializationFailure || c == deadlockDetected
 }
 
-// code is the server's code for err; "" when it said nothing.
-func code(err error) string {
+// errorCode is the server's code for err; "" when it said nothing.
+func errorCode(err error) string {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {
 		return e.Code
@@ -56,17 +56,17 @@ func Explain(err error) error {
 	if err == nil || errors.As(err, &known) {
 		return err
 	}
-	if e := explained(err); e != nil {
+	if e := explainServerError(err); e != nil {
 		e.Err = err
 		return e
 	}
 	return err
 }
 
-func explained(err error) *retake.Error {
-	c := code(err)
+func explainServerError(err error) *retake.Error {
+	c := errorCode(err)
 	if c == "" {
-		return unreached(err)
+		return explainConnectionError(err)
 	}
 	switch c {
 	case serializationFailure, deadlockDetected, lockNotAvailable, queryCanceled, tooManyConnections:
@@ -76,11 +76,11 @@ func explained(err error) *retake.Error {
 	case dataCorrupted, indexCorrupted:
 		return &retake.Error{Kind: retake.Damaged, What: "the database is damaged", Safe: "The stores hold every checkpoint."}
 	case idleInTransaction:
-		return away()
+		return awayError()
 	}
 	switch c[:2] {
 	case classConnection, classOperator:
-		return away()
+		return awayError()
 	case classAccess, classDatabase:
 		return &retake.Error{Kind: retake.Away, What: "the database does not let us in", Safe: "Nothing was changed.", Hint: "Look at the address, the user and the password."}
 	case classResources:
@@ -91,9 +91,9 @@ func explained(err error) *retake.Error {
 	return nil
 }
 
-// unreached is for what came without the server: it is away, unless the caller gave up.
+// explainConnectionError is for what came without the server: it is away, unless the caller gave up.
 // A commit whose answer was lost may have happened, so nothing is said of safety.
-func unreached(err error) *retake.Error {
+func explainConnectionError(err error) *retake.Error {
 	var dial *pgconn.ConnectError
 	if errors.As(err, &dial) && !errors.Is(err, context.Canceled) {
 		return &retake.Error{Kind: retake.Away, What: "the database cannot be reached", Safe: "Nothing was changed.", Hint: "Look whether it runs."}
@@ -104,15 +104,15 @@ func unreached(err error) *retake.Error {
 	var network net.Error
 	for _, gone := range []error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, driver.ErrBadConn, pgconn.ErrConnClosed} {
 		if errors.Is(err, gone) {
-			return away()
+			return awayError()
 		}
 	}
 	if errors.As(err, &network) {
-		return away()
+		return awayError()
 	}
 	return nil
 }
 
-func away() *retake.Error {
+func awayError() *retake.Error {
 	return &retake.Error{Kind: retake.Away, What: "the connection to the database was lost", Hint: "Safe to retry."}
 }

@@ -13,7 +13,7 @@ import (
 
 // whose is the body of retake_ns(). A setting that was local to a transaction is empty
 // after it, and not gone: an empty one is nobody's too.
-const whose = `
+const namespaceFunctionBody = `
 DECLARE ns text := pg_catalog.current_setting('retake.ns', true);
 BEGIN
 	IF ns IS NULL OR ns OPERATOR(pg_catalog.=) '' THEN
@@ -23,9 +23,9 @@ BEGIN
 END`
 
 const (
-	policy = "retake_ns"
+	policyName = "retake_ns"
 
-	sqlWhose = `CREATE OR REPLACE FUNCTION retake_ns() RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE AS $retake$` + whose + `$retake$`
+	sqlNamespaceFunction = `CREATE OR REPLACE FUNCTION retake_ns() RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE AS $retake$` + namespaceFunctionBody + `$retake$`
 
 	// sqlGuards answers what stands around a table: policies, and rights as text.
 	sqlGuards = `SELECT c.relrowsecurity AND c.relforcerowsecurity,
@@ -42,9 +42,9 @@ const (
 	policyText = `retake_ns*true{0} (ns = retake_ns()) (ns = retake_ns())`
 )
 
-// guard puts around every table what is missing. It touches only those: to change a
+// guardTables puts around every table what is missing. It touches only those: to change a
 // table waits for everybody who uses it.
-func guard(ctx context.Context, tx *sql.Tx, tables []migrate.Table) error {
+func guardTables(ctx context.Context, tx *sql.Tx, tables []migrate.Table) error {
 	if err := guardSchema(ctx, tx); err != nil {
 		return err
 	}
@@ -59,21 +59,21 @@ func guard(ctx context.Context, tx *sql.Tx, tables []migrate.Table) error {
 func guardSchema(ctx context.Context, tx *sql.Tx) error {
 	var known, used bool
 	var schema string
-	if err := tx.QueryRowContext(ctx, sqlGuarded, whose).Scan(&known, &used, &schema); err != nil {
+	if err := tx.QueryRowContext(ctx, sqlGuarded, namespaceFunctionBody).Scan(&known, &used, &schema); err != nil {
 		return fmt.Errorf("look at guards: %w", err)
 	}
 	var texts []string
 	if !known {
-		texts = append(texts, sqlWhose, "GRANT EXECUTE ON FUNCTION retake_ns() TO "+roleAPI+", "+roleMaint)
+		texts = append(texts, sqlNamespaceFunction, "GRANT EXECUTE ON FUNCTION retake_ns() TO "+roleAPI+", "+roleMaint)
 	}
 	if !used {
 		texts = append(texts, "GRANT USAGE ON SCHEMA "+schema+" TO "+roleAPI+", "+roleMaint)
 	}
-	return run(ctx, tx, texts)
+	return execAll(ctx, tx, texts)
 }
 
-// rights are what a role may do with a table.
-func rights(t migrate.Table, role string) []string {
+// tableRights are what a role may do with a table.
+func tableRights(t migrate.Table, role string) []string {
 	all := []string{"INSERT", "SELECT"}
 	switch {
 	case t.Sealed:
@@ -101,7 +101,7 @@ func guardTable(ctx context.Context, tx *sql.Tx, t migrate.Table) error {
 	}
 	var texts, wanted []string
 	for _, role := range []string{roleAPI, roleMaint} {
-		may := rights(t, role)
+		may := tableRights(t, role)
 		for _, r := range may {
 			wanted = append(wanted, role+" "+r)
 		}
@@ -112,26 +112,26 @@ func guardTable(ctx context.Context, tx *sql.Tx, t migrate.Table) error {
 	} else {
 		texts = append([]string{"REVOKE ALL ON TABLE " + t.Name + " FROM PUBLIC, " + roleAPI + ", " + roleMaint}, texts...)
 	}
-	if err := run(ctx, tx, texts); err != nil || !t.Tenant || rows && policies == policyText {
+	if err := execAll(ctx, tx, texts); err != nil || !t.Tenant || rows && policies == policyText {
 		return err
 	}
-	return guardRows(ctx, tx, t.Name)
+	return setRowPolicy(ctx, tx, t.Name)
 }
 
-// guardRows leaves no other policy: one that allows more would be enough.
-func guardRows(ctx context.Context, tx *sql.Tx, table string) error {
+// setRowPolicy leaves no other policy: one that allows more would be enough.
+func setRowPolicy(ctx context.Context, tx *sql.Tx, table string) error {
 	var drop string
 	if err := tx.QueryRowContext(ctx, sqlDropPolicies, table).Scan(&drop); err != nil {
 		return err
 	}
-	return run(ctx, tx, []string{
+	return execAll(ctx, tx, []string{
 		"ALTER TABLE " + table + " ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY",
 		drop,
-		"CREATE POLICY " + policy + " ON " + table + " USING (ns = retake_ns()) WITH CHECK (ns = retake_ns())",
+		"CREATE POLICY " + policyName + " ON " + table + " USING (ns = retake_ns()) WITH CHECK (ns = retake_ns())",
 	})
 }
 
-func run(ctx context.Context, tx *sql.Tx, texts []string) error {
+func execAll(ctx context.Context, tx *sql.Tx, texts []string) error {
 	for _, text := range texts {
 		if _, err := tx.ExecContext(ctx, text); err != nil {
 			return err

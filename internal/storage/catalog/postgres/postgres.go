@@ -30,14 +30,14 @@ import (
 )
 
 const (
-	patience = 10 * time.Second // how long a writer waits for the others
-	silence  = time.Minute      // how long a transaction may do nothing, before it is taken from who holds it
-	idle     = 5 * time.Minute  // how long a connection waits for work
-	lifetime = time.Hour        // of a connection, so that servers that move are found again
+	lockTimeout   = 10 * time.Second // how long a writer waits for the others
+	idleTxTimeout = time.Minute      // how long a transaction may do nothing, before it is taken from who holds it
+	connIdleTime  = 5 * time.Minute  // how long a connection waits for work
+	connLifetime  = time.Hour        // of a connection, so that servers that move are found again
 
-	fewConns    = 2 // one holds the lock of Prepare, one works
-	manyConns   = 16
-	dialTimeout = 10 * time.Second
+	minConns        = 2 // one holds the lock of Prepare, one works
+	defaultMaxConns = 16
+	dialTimeout     = 10 * time.Second
 )
 
 // Options choose how much of the database one process takes.
@@ -45,8 +45,8 @@ type Options struct {
 	MaxConns int // 0: some
 }
 
-// DB opens a database and asks whether it is there.
-func DB(ctx context.Context, dsn string, opts Options) (*sql.DB, error) {
+// OpenDB opens a database and asks whether it is there.
+func OpenDB(ctx context.Context, dsn string, opts Options) (*sql.DB, error) {
 	config, err := pgx.ParseConfig(dsn)
 	if err != nil {
 		return nil, &retake.Error{Kind: retake.Invalid, What: "not a valid database URL", Hint: "Write postgres://user@host/database.", Err: err}
@@ -54,30 +54,30 @@ func DB(ctx context.Context, dsn string, opts Options) (*sql.DB, error) {
 	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = dialTimeout
 	}
-	settle(config.RuntimeParams)
+	setDefaultParams(config.RuntimeParams)
 	db := sql.OpenDB(connector{stdlib.GetConnector(*config)})
 	conns := opts.MaxConns
 	if conns == 0 {
-		conns = manyConns
+		conns = defaultMaxConns
 	}
-	conns = max(conns, fewConns)
+	conns = max(conns, minConns)
 	db.SetMaxOpenConns(conns)
 	db.SetMaxIdleConns(conns)
-	db.SetConnMaxIdleTime(idle)
-	db.SetConnMaxLifetime(lifetime)
+	db.SetConnMaxIdleTime(connIdleTime)
+	db.SetConnMaxLifetime(connLifetime)
 	if err := db.PingContext(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open database: %w", Explain(err)), db.Close())
 	}
 	return db, nil
 }
 
-// settle says what must hold in every session, unless the address says otherwise.
-func settle(params map[string]string) {
+// setDefaultParams says what must hold in every session, unless the address says otherwise.
+func setDefaultParams(params map[string]string) {
 	for name, value := range map[string]string{
 		"application_name":                    "retake",
 		"default_transaction_isolation":       "read committed", // who waited for the writer row must see what was written meanwhile
-		"lock_timeout":                        millis(patience),
-		"idle_in_transaction_session_timeout": millis(silence),
+		"lock_timeout":                        millis(lockTimeout),
+		"idle_in_transaction_session_timeout": millis(idleTxTimeout),
 		"jit":                                 "off", // questions are short: to compile one takes longer than to answer it
 	} {
 		if _, said := params[name]; !said {
@@ -91,21 +91,21 @@ func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(),
 // Open answers the catalog of a namespace in a database that was prepared. What opts
 // leave out is that of Postgres. Close leaves the database open.
 func Open(db *sql.DB, ns string, opts sqlcatalog.Options) catalog.Catalog {
-	if opts.Enter == nil {
-		opts.Enter = Enter(ns)
+	if opts.EnterTx == nil {
+		opts.EnterTx = EnterNamespace(ns)
 	}
 	if opts.Explain == nil {
 		opts.Explain = Explain
 	}
-	if opts.Again == nil {
-		opts.Again = Again
+	if opts.IsRetryable == nil {
+		opts.IsRetryable = IsRetryable
 	}
-	return sqlcatalog.Of(db, ns, opts)
+	return sqlcatalog.ForNamespace(db, ns, opts)
 }
 
-// Enter begins a transaction for a namespace: as maintenance when a maintainer asks,
+// EnterNamespace begins a transaction for a namespace: as maintenance when a maintainer asks,
 // otherwise as who cannot delete history.
-func Enter(ns string) func(context.Context, *sql.Tx) error {
+func EnterNamespace(ns string) func(context.Context, *sql.Tx) error {
 	return func(ctx context.Context, tx *sql.Tx) error {
 		role := roleAPI
 		if who, said := retake.ActorOf(ctx); said && who.Kind == retake.KeyMaintainer {

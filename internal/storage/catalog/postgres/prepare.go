@@ -25,7 +25,7 @@ const lockKey = 0x726574616b65
 // mends what is missing. Several servers may prepare at once. Who logs in must own the
 // database, and make roles or be a member of those that are there.
 func Prepare(ctx context.Context, db *sql.DB, tables []migrate.Table, more ...func(context.Context, *sql.DB) error) error {
-	err := alone(ctx, db, func() error {
+	err := withPrepareLock(ctx, db, func() error {
 		for _, up := range append([]func(context.Context, *sql.DB) error{sqlcatalog.Migrate}, more...) {
 			if err := up(ctx, db); err != nil {
 				return err
@@ -35,7 +35,7 @@ func Prepare(ctx context.Context, db *sql.DB, tables []migrate.Table, more ...fu
 			return err
 		}
 		return migrate.Tx(ctx, db, nil, func(tx *sql.Tx) error {
-			return guard(ctx, tx, slices.Concat(sqlcatalog.Tables(), tables))
+			return guardTables(ctx, tx, slices.Concat(sqlcatalog.Tables(), tables))
 		})
 	})
 	if err != nil {
@@ -44,9 +44,9 @@ func Prepare(ctx context.Context, db *sql.DB, tables []migrate.Table, more ...fu
 	return nil
 }
 
-// alone runs f while no other does so in this database. The lock goes with its
+// withPrepareLock runs f while no other does so in this database. The lock goes with its
 // transaction, and so with a process that dies.
-func alone(ctx context.Context, db *sql.DB, f func() error) error {
+func withPrepareLock(ctx context.Context, db *sql.DB, f func() error) error {
 	return migrate.Tx(ctx, db, nil, func(tx *sql.Tx) error {
 		// Migrations may take long, and others wait for them as long as they like.
 		for _, text := range []string{"SET LOCAL lock_timeout = 0", "SET LOCAL idle_in_transaction_session_timeout = 0"} {
@@ -74,11 +74,11 @@ func makeRoles(ctx context.Context, db *sql.DB) error {
 			}
 			return nil
 		})
-		if !slices.Contains([]string{duplicateObject, uniqueViolation, internalError}, code(err)) {
+		if !slices.Contains([]string{duplicateObject, uniqueViolation, internalError}, errorCode(err)) {
 			break
 		}
 	}
-	if code(err) == insufficientRights {
+	if errorCode(err) == insufficientRights {
 		return &retake.Error{
 			Kind: retake.Denied,
 			What: "the database does not let us make the roles " + roleAPI + " and " + roleMaint,

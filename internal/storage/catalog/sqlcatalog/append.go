@@ -19,26 +19,26 @@ func (c *Catalog) Append(ctx context.Context, cp retake.Checkpoint) error {
 	if err != nil {
 		return fmt.Errorf("encode checkpoint: %w", err)
 	}
-	return c.act(ctx, "append checkpoint", func(tx *sql.Tx) ([]string, error) {
+	return c.inAuditedTx(ctx, "append checkpoint", func(tx *sql.Tx) ([]string, error) {
 		for _, known := range []string{sqlLives, sqlBuried} {
-			if yes, err := has(ctx, tx, known, c.ns, string(cp.ID)); err != nil || yes {
+			if yes, err := rowExists(ctx, tx, known, c.ns, string(cp.ID)); err != nil || yes {
 				return nil, err
 			}
 		}
-		if err := c.free(ctx, tx, cp.Workspace, cp.Number, cp.ID); err != nil {
+		if err := c.checkNumberFree(ctx, tx, cp.Workspace, cp.Number, cp.ID); err != nil {
 			return nil, err
 		}
 		_, err := tx.ExecContext(ctx, sqlAppend, c.ns, string(cp.ID), string(cp.Workspace), cp.Number, string(cp.Parent),
-			cp.Time.UnixMicro(), plain(string(cp.Trigger)), plain(cp.Intent), string(cp.Tree), string(cp.Content),
+			cp.Time.UnixMicro(), sanitizeText(string(cp.Trigger)), sanitizeText(cp.Intent), string(cp.Tree), string(cp.Content),
 			string(cp.Coverage.Grade), cp.Files, cp.Dirs, cp.Bytes, cp.NewBytes,
 			cp.Changed.Added, cp.Changed.Deleted, cp.Changed.Edited, raw)
 		if err == nil {
-			_, err = tx.ExecContext(ctx, sqlOneMore, c.ns, string(cp.Workspace))
+			_, err = tx.ExecContext(ctx, sqlIncrementTally, c.ns, string(cp.Workspace))
 		}
 		if err != nil {
 			return nil, err
 		}
-		return []string{string(cp.ID)}, c.notify(ctx, tx, catalog.Notice{Topic: created, Workspace: cp.Workspace, Checkpoint: cp.ID, Time: cp.Time})
+		return []string{string(cp.ID)}, c.addNotice(ctx, tx, catalog.Notice{Topic: topicCreated, Workspace: cp.Workspace, Checkpoint: cp.ID, Time: cp.Time})
 	})
 }
 
@@ -48,12 +48,12 @@ func (c *Catalog) Bury(ctx context.Context, ws retake.WorkspaceID, stones []reta
 	if len(stones) == 0 {
 		return nil
 	}
-	return c.act(ctx, "bury checkpoint", func(tx *sql.Tx) ([]string, error) {
+	return c.inAuditedTx(ctx, "bury checkpoint", func(tx *sql.Tx) ([]string, error) {
 		var done []string
 		for _, s := range stones {
-			buried, err := has(ctx, tx, sqlBuried, c.ns, string(s.ID))
+			buried, err := rowExists(ctx, tx, sqlBuried, c.ns, string(s.ID))
 			if err == nil && !buried {
-				done, err = append(done, string(s.ID)), c.bury(ctx, tx, ws, s)
+				done, err = append(done, string(s.ID)), c.buryOne(ctx, tx, ws, s)
 			}
 			if err != nil {
 				return nil, fmt.Errorf("number %d: %w", s.Number, err)
@@ -63,18 +63,18 @@ func (c *Catalog) Bury(ctx context.Context, ws retake.WorkspaceID, stones []reta
 	})
 }
 
-func (c *Catalog) bury(ctx context.Context, tx *sql.Tx, ws retake.WorkspaceID, s retake.Tombstone) error {
-	if err := c.stands(ctx, tx, ws, s); err != nil {
+func (c *Catalog) buryOne(ctx context.Context, tx *sql.Tx, ws retake.WorkspaceID, s retake.Tombstone) error {
+	if err := c.checkTombstone(ctx, tx, ws, s); err != nil {
 		return err
 	}
 	raw, err := json.Marshal(s)
 	if err != nil {
 		return fmt.Errorf("encode tombstone: %w", err)
 	}
-	if err := c.remove(ctx, tx, ws, s.ID); err != nil {
+	if err := c.removeCheckpoint(ctx, tx, ws, s.ID); err != nil {
 		return err
 	}
-	if err := c.dropNotes(ctx, tx, s.ID); err != nil {
+	if err := c.deleteNotes(ctx, tx, s.ID); err != nil {
 		return err
 	}
 	if _, err := tx.ExecContext(ctx, sqlDropAnswers, c.ns, string(s.ID)); err != nil {
@@ -83,35 +83,35 @@ func (c *Catalog) bury(ctx context.Context, tx *sql.Tx, ws retake.WorkspaceID, s
 	if _, err := tx.ExecContext(ctx, sqlBury, c.ns, string(s.ID), string(ws), s.Number, raw); err != nil {
 		return err
 	}
-	return c.notify(ctx, tx, catalog.Notice{Topic: forgotten, Workspace: ws, Checkpoint: s.ID, Time: s.At})
+	return c.addNotice(ctx, tx, catalog.Notice{Topic: topicForgotten, Workspace: ws, Checkpoint: s.ID, Time: s.At})
 }
 
-// remove takes a checkpoint out of the timeline, if it lives, and out of the tally.
-func (c *Catalog) remove(ctx context.Context, tx *sql.Tx, ws retake.WorkspaceID, id retake.CheckpointID) error {
+// removeCheckpoint takes a checkpoint out of the timeline, if it lives, and out of the tally.
+func (c *Catalog) removeCheckpoint(ctx context.Context, tx *sql.Tx, ws retake.WorkspaceID, id retake.CheckpointID) error {
 	gone, err := tx.ExecContext(ctx, sqlRemove, c.ns, string(id))
 	if err != nil {
 		return err
 	}
 	n, err := gone.RowsAffected()
 	if err == nil && n > 0 {
-		_, err = tx.ExecContext(ctx, sqlOneLess, c.ns, string(ws), n)
+		_, err = tx.ExecContext(ctx, sqlDecrementTally, c.ns, string(ws), n)
 	}
 	return err
 }
 
-// stands checks that a stone names the checkpoint it replaces by id and number,
+// checkTombstone checks that a stone names the checkpoint it replaces by id and number,
 // or names none that lives.
-func (c *Catalog) stands(ctx context.Context, tx *sql.Tx, ws retake.WorkspaceID, s retake.Tombstone) error {
+func (c *Catalog) checkTombstone(ctx context.Context, tx *sql.Tx, ws retake.WorkspaceID, s retake.Tombstone) error {
 	var raw []byte
 	err := tx.QueryRowContext(ctx, sqlCheckpoint, c.ns, string(s.ID)).Scan(&raw)
 	if errors.Is(err, sql.ErrNoRows) {
-		return c.free(ctx, tx, ws, s.Number, s.ID)
+		return c.checkNumberFree(ctx, tx, ws, s.Number, s.ID)
 	}
 	if err != nil {
 		return err
 	}
 	var cp retake.Checkpoint
-	if err := decode(raw, &cp); err != nil {
+	if err := decodeJSON(raw, &cp); err != nil {
 		return err
 	}
 	if cp.Workspace != ws || cp.Number != s.Number {
@@ -120,10 +120,10 @@ func (c *Catalog) stands(ctx context.Context, tx *sql.Tx, ws retake.WorkspaceID,
 	return nil
 }
 
-// free checks that no other checkpoint has, or had, the number.
-func (c *Catalog) free(ctx context.Context, tx *sql.Tx, ws retake.WorkspaceID, number int64, id retake.CheckpointID) error {
+// checkNumberFree checks that no other checkpoint has, or had, the number.
+func (c *Catalog) checkNumberFree(ctx context.Context, tx *sql.Tx, ws retake.WorkspaceID, number int64, id retake.CheckpointID) error {
 	var holder retake.CheckpointID
-	err := tx.QueryRowContext(ctx, sqlHolder, c.ns, string(ws), number).Scan(&holder)
+	err := tx.QueryRowContext(ctx, sqlNumberHolder, c.ns, string(ws), number).Scan(&holder)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
@@ -133,8 +133,8 @@ func (c *Catalog) free(ctx context.Context, tx *sql.Tx, ws retake.WorkspaceID, n
 	return fmt.Errorf("number %d is %s, not %s: %w", number, holder, id, catalog.ErrExists)
 }
 
-// plain makes words fit a TEXT column: not every database takes NUL or invalid
+// sanitizeText makes words fit a TEXT column: not every database takes NUL or invalid
 // UTF-8 there. The body keeps them as they were given.
-func plain(s string) string {
+func sanitizeText(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }

@@ -6,39 +6,39 @@ import (
 )
 
 // portion is how many ids one query asks for: databases bound their arguments.
-const portion = 500
+const idsPerQuery = 500
 
-// ask is a text that grows with what is asked for, and its arguments.
-type ask struct {
+// queryBuilder is a text that grows with what is asked for, and its arguments.
+type queryBuilder struct {
 	text strings.Builder
 	args []any
 }
 
-// newAsk begins with a text that has its placeholders.
-func newAsk(text string, args ...any) *ask {
-	a := &ask{args: args}
-	return a.say(text)
+// newQuery begins with a text that has its placeholders.
+func newQuery(text string, args ...any) *queryBuilder {
+	a := &queryBuilder{args: args}
+	return a.addText(text)
 }
 
-func (a *ask) say(text string) *ask {
+func (a *queryBuilder) addText(text string) *queryBuilder {
 	a.text.WriteString(text)
 	return a
 }
 
-// arg writes the next placeholder.
-func (a *ask) arg(v any) *ask {
+// addArg writes the next placeholder.
+func (a *queryBuilder) addArg(v any) *queryBuilder {
 	a.args = append(a.args, v)
-	return a.say("$" + strconv.Itoa(len(a.args)))
+	return a.addText("$" + strconv.Itoa(len(a.args)))
 }
 
-// in wants a column to be one of the ids.
-func in[T ~string](a *ask, column string, ids []T) {
-	a.say(" AND " + column + " IN (")
+// addIn wants a column to be one of the ids.
+func addIn[T ~string](a *queryBuilder, column string, ids []T) {
+	a.addText(" AND " + column + " IN (")
 	for i, id := range ids {
 		if i > 0 {
-			a.say(", ")
+			a.addText(", ")
 		}
-		a.arg(string(id))
+		a.addArg(string(id))
 	}
-	a.say(")")
+	a.addText(")")
 }

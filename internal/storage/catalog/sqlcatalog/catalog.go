@@ -38,29 +38,29 @@ type Options struct {
 	Explain func(error) error
 	// Enter runs first in every transaction, and makes every read one: it says to the
 	// database who asks, and for which namespace.
-	Enter func(ctx context.Context, tx *sql.Tx) error
+	EnterTx func(ctx context.Context, tx *sql.Tx) error
 	// Within runs last in a transaction that changed what only the caller could know:
 	// once for each workspace, checkpoint or verification, by its id. What is found out
 	// about them, marks and notices that were taken are no acts.
-	Within func(ctx context.Context, tx *sql.Tx, verb, subject string) error
+	OnChange func(ctx context.Context, tx *sql.Tx, verb, subject string) error
 	// Again reports that a writing transaction came to nothing because of another one,
 	// and may be tried again.
-	Again func(error) bool
+	IsRetryable func(error) bool
 }
 
 // New brings the tables of db up to date and answers the catalog of a namespace.
 // Several may share a db. Transactions of db must be able to write from their
 // beginning: in SQLite they must be immediate.
 func New(ctx context.Context, db *sql.DB, ns string, opts Options) (*Catalog, error) {
-	c := Of(db, ns, opts)
+	c := ForNamespace(db, ns, opts)
 	if err := Migrate(ctx, db); err != nil {
-		return nil, c.wrong("open catalog", err)
+		return nil, c.wrapError("open catalog", err)
 	}
 	return c, nil
 }
 
-// Of answers the catalog of a namespace in a database whose tables are up to date.
-func Of(db *sql.DB, ns string, opts Options) *Catalog {
+// ForNamespace answers the catalog of a namespace in a database whose tables are up to date.
+func ForNamespace(db *sql.DB, ns string, opts Options) *Catalog {
 	return &Catalog{db: db, ns: ns, opts: opts}
 }
 
@@ -70,8 +70,8 @@ func (c *Catalog) Wipe(context.Context) error { return nil }
 // Close leaves the database open: it belongs to whoever gave it.
 func (c *Catalog) Close() error { return nil }
 
-// wrong says what was being done when err came; nil stays nil.
-func (c *Catalog) wrong(doing string, err error) error {
+// wrapError says what was being done when err came; nil stays nil.
+func (c *Catalog) wrapError(doing string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -82,11 +82,11 @@ func (c *Catalog) wrong(doing string, err error) error {
 }
 
 // tries bounds how often a transaction is run that others were in the way of.
-const tries = 5
+const maxTries = 5
 
-// write runs f in one transaction that has the namespace to itself for writing. f may
+// inWriteTx runs f in one transaction that has the namespace to itself for writing. f may
 // run several times.
-func (c *Catalog) write(ctx context.Context, doing string, f func(tx *sql.Tx) error) error {
+func (c *Catalog) inWriteTx(ctx context.Context, doing string, f func(tx *sql.Tx) error) error {
 	once := func() error {
 		return c.inTx(ctx, nil, func(tx *sql.Tx) error {
 			if _, err := tx.ExecContext(ctx, sqlLock, c.ns); err != nil {
@@ -96,22 +96,22 @@ func (c *Catalog) write(ctx context.Context, doing string, f func(tx *sql.Tx) er
 		})
 	}
 	err := once()
-	for try := 1; err != nil && try < tries && c.opts.Again != nil && c.opts.Again(err); try++ {
+	for try := 1; err != nil && try < maxTries && c.opts.IsRetryable != nil && c.opts.IsRetryable(err); try++ {
 		err = once()
 	}
-	return c.wrong(doing, err)
+	return c.wrapError(doing, err)
 }
 
-// act is a write that others must be able to hear of. f answers the ids of what it
+// inAuditedTx is a write that others must be able to hear of. f answers the ids of what it
 // changed.
-func (c *Catalog) act(ctx context.Context, verb string, f func(tx *sql.Tx) (subjects []string, err error)) error {
-	return c.write(ctx, verb, func(tx *sql.Tx) error {
+func (c *Catalog) inAuditedTx(ctx context.Context, verb string, f func(tx *sql.Tx) (subjects []string, err error)) error {
+	return c.inWriteTx(ctx, verb, func(tx *sql.Tx) error {
 		subjects, err := f(tx)
-		if err != nil || c.opts.Within == nil {
+		if err != nil || c.opts.OnChange == nil {
 			return err
 		}
 		for _, s := range subjects {
-			if err := c.opts.Within(ctx, tx, verb, s); err != nil {
+			if err := c.opts.OnChange(ctx, tx, verb, s); err != nil {
 				return err
 			}
 		}
@@ -119,16 +119,16 @@ func (c *Catalog) act(ctx context.Context, verb string, f func(tx *sql.Tx) (subj
 	})
 }
 
-// read runs f in one transaction that sees one checkpoint and waits for no writer.
-func (c *Catalog) read(ctx context.Context, doing string, f func(tx *sql.Tx) error) error {
+// inReadTx runs f in one transaction that sees one checkpoint and waits for no writer.
+func (c *Catalog) inReadTx(ctx context.Context, doing string, f func(tx *sql.Tx) error) error {
 	checkpoint := &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
-	return c.wrong(doing, c.inTx(ctx, checkpoint, f))
+	return c.wrapError(doing, c.inTx(ctx, checkpoint, f))
 }
 
 func (c *Catalog) inTx(ctx context.Context, opts *sql.TxOptions, f func(tx *sql.Tx) error) error {
 	return migrate.Tx(ctx, c.db, opts, func(tx *sql.Tx) error {
-		if c.opts.Enter != nil {
-			if err := c.opts.Enter(ctx, tx); err != nil {
+		if c.opts.EnterTx != nil {
+			if err := c.opts.EnterTx(ctx, tx); err != nil {
 				return fmt.Errorf("enter namespace: %w", err)
 			}
 		}
@@ -141,26 +141,26 @@ type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// look runs a single query. That is one checkpoint by itself, and a transaction around it
+// queryRows runs a single query. That is one checkpoint by itself, and a transaction around it
 // only costs, unless somebody must enter first.
-func (c *Catalog) look(ctx context.Context, doing string, f func(*sql.Rows) (more bool, err error), query string, args ...any) error {
-	if c.opts.Enter == nil {
-		return c.wrong(doing, each(ctx, c.db, f, query, args...))
+func (c *Catalog) queryRows(ctx context.Context, doing string, f func(*sql.Rows) (more bool, err error), query string, args ...any) error {
+	if c.opts.EnterTx == nil {
+		return c.wrapError(doing, eachRow(ctx, c.db, f, query, args...))
 	}
-	return c.read(ctx, doing, func(tx *sql.Tx) error { return each(ctx, tx, f, query, args...) })
+	return c.inReadTx(ctx, doing, func(tx *sql.Tx) error { return eachRow(ctx, tx, f, query, args...) })
 }
 
-// row reads the only row of a query; false: there is none.
-func (c *Catalog) row(ctx context.Context, doing string, scan func(*sql.Rows) error, query string, args ...any) (found bool, err error) {
-	err = c.look(ctx, doing, func(rows *sql.Rows) (bool, error) {
+// queryRow reads the only row of a query; false: there is none.
+func (c *Catalog) queryRow(ctx context.Context, doing string, scan func(*sql.Rows) error, query string, args ...any) (found bool, err error) {
+	err = c.queryRows(ctx, doing, func(rows *sql.Rows) (bool, error) {
 		found = true
 		return false, scan(rows)
 	}, query, args...)
 	return found, err
 }
 
-// each reads the rows of a query until f has enough.
-func each(ctx context.Context, q querier, f func(*sql.Rows) (more bool, err error), query string, args ...any) error {
+// eachRow reads the rows of a query until f has enough.
+func eachRow(ctx context.Context, q querier, f func(*sql.Rows) (more bool, err error), query string, args ...any) error {
 	rows, err := q.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err
@@ -174,10 +174,10 @@ func each(ctx context.Context, q querier, f func(*sql.Rows) (more bool, err erro
 	return rows.Err()
 }
 
-// list reads all rows of a query.
-func list[T any](ctx context.Context, c *Catalog, doing string, scan func(*sql.Rows) (T, error), query string, args ...any) ([]T, error) {
+// queryList reads all rows of a query.
+func queryList[T any](ctx context.Context, c *Catalog, doing string, scan func(*sql.Rows) (T, error), query string, args ...any) ([]T, error) {
 	all := []T{}
-	err := c.look(ctx, doing, func(rows *sql.Rows) (bool, error) {
+	err := c.queryRows(ctx, doing, func(rows *sql.Rows) (bool, error) {
 		v, err := scan(rows)
 		all = append(all, v)
 		return true, err
@@ -188,25 +188,25 @@ func list[T any](ctx context.Context, c *Catalog, doing string, scan func(*sql.R
 	return all, nil
 }
 
-// body reads a row that is one JSON value.
-func body[T any](rows *sql.Rows) (T, error) {
+// scanJSON reads a row that is one JSON value.
+func scanJSON[T any](rows *sql.Rows) (T, error) {
 	var v T
 	var raw []byte
 	if err := rows.Scan(&raw); err != nil {
 		return v, err
 	}
-	return v, decode(raw, &v)
+	return v, decodeJSON(raw, &v)
 }
 
-func decode(raw []byte, v any) error {
+func decodeJSON(raw []byte, v any) error {
 	if err := json.Unmarshal(raw, v); err != nil {
 		return fmt.Errorf("decode row: %w", err)
 	}
 	return nil
 }
 
-// has reports whether a query has a row.
-func has(ctx context.Context, tx *sql.Tx, query string, args ...any) (bool, error) {
+// rowExists reports whether a query has a row.
+func rowExists(ctx context.Context, tx *sql.Tx, query string, args ...any) (bool, error) {
 	var n int64
 	err := tx.QueryRowContext(ctx, query, args...).Scan(&n)
 	return n > 0, err

@@ -22,18 +22,18 @@ var Queries = map[string]string{
 	"Pending":    sqlPending,
 	"lives":      sqlLives,
 	"buried":     sqlBuried,
-	"holder":     sqlHolder,
+	"holder":     sqlNumberHolder,
 
 	"number":                    sqlNumber,
-	"Gists":                     textOf(newAsk(sqlGists, "a"), "checkpoint"),
+	"Gists":                     textOf(newQuery(sqlGists, "a"), "checkpoint"),
 	"Bare":                      sqlBare,
 	"ByHead":                    sqlByHead,
 	"Mentions":                  sqlMentions + sqlMentionsOrder,
-	"Search":                    new(Catalog).searchFor("w", []string{"one", "two"}, 1).text.String(),
+	"Search":                    new(Catalog).searchQuery("w", []string{"one", "two"}, 1).text.String(),
 	"Verifications":             answersText(catalog.VerificationQuery{Name: "n"}, nil),
 	"Verifications of contents": answersText(catalog.VerificationQuery{Output: true}, []retake.ContentID{"a", "b"}),
 	"WithContent":               sqlWithContent,
-	"Readings":                  textOf(newAsk(sqlReadings, "a", "r"), "object"),
+	"Readings":                  textOf(newQuery(sqlReadings, "a", "r"), "object"),
 	"last reading":              sqlLastReading,
 	"trim readings":             sqlTrimReadings,
 	"drop finding":              sqlDropNotes[0],
@@ -43,13 +43,13 @@ var Queries = map[string]string{
 	"drop answers":              sqlDropAnswers,
 }
 
-func textOf(a *ask, column string) string {
-	in(a, column, []string{"x", "y"})
+func textOf(a *queryBuilder, column string) string {
+	addIn(a, column, []string{"x", "y"})
 	return a.text.String()
 }
 
 func answersText(q catalog.VerificationQuery, contents []retake.ContentID) string {
-	return new(Catalog).verificationsOf(q, contents).text.String()
+	return new(Catalog).verificationsQuery(q, contents).text.String()
 }
 
 // MaxReadings is how many a namespace keeps.

@@ -20,7 +20,7 @@ func (c *Catalog) PutNotes(ctx context.Context, n catalog.Notes) error {
 	if err != nil {
 		return err
 	}
-	return c.write(ctx, "put notes", func(tx *sql.Tx) error {
+	return c.inWriteTx(ctx, "put notes", func(tx *sql.Tx) error {
 		err := tx.QueryRowContext(ctx, sqlNumber, c.ns, string(n.Checkpoint), string(n.Workspace)).Scan(&e.number)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
@@ -28,22 +28,22 @@ func (c *Catalog) PutNotes(ctx context.Context, n catalog.Notes) error {
 		if err != nil {
 			return err
 		}
-		if err := c.dropNotes(ctx, tx, n.Checkpoint); err != nil {
+		if err := c.deleteNotes(ctx, tx, n.Checkpoint); err != nil {
 			return err
 		}
-		return c.putNotes(ctx, tx, n, e)
+		return c.insertNotes(ctx, tx, n, e)
 	})
 }
 
-// notes are the bodies of what is known of a checkpoint.
-type notes struct {
+// encodedNotes are the bodies of what is known of a checkpoint.
+type encodedNotes struct {
 	number       int64
 	gist, places []byte
 	facts        [][]byte
 }
 
 // encodeNotes runs before the namespace is locked: notes may be long.
-func encodeNotes(n catalog.Notes) (e notes, err error) {
+func encodeNotes(n catalog.Notes) (e encodedNotes, err error) {
 	if e.gist, err = json.Marshal(n.Gist); err != nil {
 		return e, fmt.Errorf("encode gist: %w", err)
 	}
@@ -58,7 +58,7 @@ func encodeNotes(n catalog.Notes) (e notes, err error) {
 	return e, err
 }
 
-func (c *Catalog) dropNotes(ctx context.Context, tx *sql.Tx, id retake.CheckpointID) error {
+func (c *Catalog) deleteNotes(ctx context.Context, tx *sql.Tx, id retake.CheckpointID) error {
 	for _, text := range sqlDropNotes {
 		if _, err := tx.ExecContext(ctx, text, c.ns, string(id)); err != nil {
 			return err
@@ -67,14 +67,14 @@ func (c *Catalog) dropNotes(ctx context.Context, tx *sql.Tx, id retake.Checkpoin
 	return nil
 }
 
-func (c *Catalog) putNotes(ctx context.Context, tx *sql.Tx, n catalog.Notes, e notes) error {
+func (c *Catalog) insertNotes(ctx context.Context, tx *sql.Tx, n catalog.Notes, e encodedNotes) error {
 	id, ws := string(n.Checkpoint), string(n.Workspace)
-	_, err := tx.ExecContext(ctx, sqlPutFinding, c.ns, id, ws, e.number, n.Gist.V, commit(n.Gist.Head), e.gist)
+	_, err := tx.ExecContext(ctx, sqlPutFinding, c.ns, id, ws, e.number, n.Gist.V, commitKey(n.Gist.Head), e.gist)
 	if err != nil {
 		return err
 	}
 	if len(n.Words) > 0 {
-		if _, err := tx.ExecContext(ctx, sqlPutPlace, c.ns, id, ws, e.number, foldAll(n.Words), e.places); err != nil {
+		if _, err := tx.ExecContext(ctx, sqlPutPlace, c.ns, id, ws, e.number, foldPlaces(n.Words), e.places); err != nil {
 			return err
 		}
 	}
@@ -87,7 +87,7 @@ func (c *Catalog) putNotes(ctx context.Context, tx *sql.Tx, n catalog.Notes, e n
 	}
 	defer func() { _ = put.Close() }() // it goes with the transaction too
 	for i, f := range n.Facts {
-		if _, err := put.ExecContext(ctx, c.ns, id, i, ws, e.number, plain(string(f.Kind)), key(f.Name), e.facts[i]); err != nil {
+		if _, err := put.ExecContext(ctx, c.ns, id, i, ws, e.number, sanitizeText(string(f.Kind)), nameKey(f.Name), e.facts[i]); err != nil {
 			return err
 		}
 	}
@@ -95,27 +95,27 @@ func (c *Catalog) putNotes(ctx context.Context, tx *sql.Tx, n catalog.Notes, e n
 }
 
 // longestCommit is the length of the longest name of a commit.
-const longestCommit = 64
+const maxCommitLen = 64
 
-// commit is a head as it can be asked for; what is longer is no commit, and not
+// commitKey is a head as it can be asked for; what is longer is no commit, and not
 // every database could index it.
-func commit(head string) string {
-	if len(head) > longestCommit {
+func commitKey(head string) string {
+	if len(head) > maxCommitLen {
 		return ""
 	}
-	return plain(head)
+	return sanitizeText(head)
 }
 
-// said is a text as its body says it: JSON has a sign for what is no UTF-8.
-func said(s string) string { return string([]rune(s)) }
+// validUTF8 is a text as its body says it: JSON has a sign for what is no UTF-8.
+func validUTF8(s string) string { return string([]rune(s)) }
 
 // longestKey bounds names: not every database indexes long ones.
-const longestKey = 512
+const maxKeyLen = 512
 
-// key is a name as it is looked up.
-func key(name string) []byte {
-	raw := []byte(said(name))
-	if len(raw) <= longestKey {
+// nameKey is a name as it is looked up.
+func nameKey(name string) []byte {
+	raw := []byte(validUTF8(name))
+	if len(raw) <= maxKeyLen {
 		return raw
 	}
 	sum := sha256.Sum256(raw)
@@ -133,15 +133,15 @@ func (c *Catalog) Gists(ctx context.Context, ws retake.WorkspaceID, ids []retake
 		if err := rows.Scan(&id, &in, &raw); err != nil || in != ws {
 			return true, err
 		}
-		err := decode(raw, &g)
+		err := decodeJSON(raw, &g)
 		all[id] = g
 		return true, err
 	}
-	return all, c.read(ctx, "list gists", func(tx *sql.Tx) error {
-		for some := range slices.Chunk(ids, portion) {
-			a := newAsk(sqlGists, c.ns)
-			in(a, "checkpoint", some)
-			if err := each(ctx, tx, scan, a.text.String(), a.args...); err != nil {
+	return all, c.inReadTx(ctx, "list gists", func(tx *sql.Tx) error {
+		for some := range slices.Chunk(ids, idsPerQuery) {
+			a := newQuery(sqlGists, c.ns)
+			addIn(a, "checkpoint", some)
+			if err := eachRow(ctx, tx, scan, a.text.String(), a.args...); err != nil {
 				return err
 			}
 		}
@@ -152,16 +152,16 @@ func (c *Catalog) Gists(ctx context.Context, ws retake.WorkspaceID, ids []retake
 // Bare lists what lives without a gist of version v or above, the highest number
 // first.
 func (c *Catalog) Bare(ctx context.Context, ws retake.WorkspaceID, v, limit int) ([]retake.Checkpoint, error) {
-	return list(ctx, c, "list checkpoints without a gist", body[retake.Checkpoint], sqlBare, c.ns, string(ws), v, bound(limit))
+	return queryList(ctx, c, "list checkpoints without a gist", scanJSON[retake.Checkpoint], sqlBare, c.ns, string(ws), v, limitOrMax(limit))
 }
 
 // ByHead answers the lowest number that lives whose commit begins so.
 func (c *Catalog) ByHead(ctx context.Context, ws retake.WorkspaceID, sha string) (retake.Checkpoint, error) {
 	doing := fmt.Sprintf("find commit %.60q", sha)
-	if sha == "" || plain(sha) != sha {
+	if sha == "" || sanitizeText(sha) != sha {
 		return retake.Checkpoint{}, fmt.Errorf("%s: %w", doing, catalog.ErrNotFound)
 	}
-	return c.one(ctx, doing, sqlByHead, c.ns, string(ws), sha, sha+lastRune)
+	return c.findOne(ctx, doing, sqlByHead, c.ns, string(ws), sha, sha+lastRune)
 }
 
 // Mentions lists the checkpoints with a fact of that name, the highest number
@@ -169,26 +169,26 @@ func (c *Catalog) ByHead(ctx context.Context, ws retake.WorkspaceID, sha string)
 // limit it lists all.
 func (c *Catalog) Mentions(ctx context.Context, q retake.ChronicleQuery) ([]retake.Mention, error) {
 	all := []retake.Mention{}
-	a := newAsk(sqlMentions, c.ns, string(q.Workspace), key(q.Name))
+	a := newQuery(sqlMentions, c.ns, string(q.Workspace), nameKey(q.Name))
 	if q.Kind != "" {
-		a.say(" AND f.kind = ").arg(plain(string(q.Kind)))
+		a.addText(" AND f.kind = ").addArg(sanitizeText(string(q.Kind)))
 	}
-	a.say(sqlMentionsOrder)
-	err := c.look(ctx, "list mentions", func(rows *sql.Rows) (bool, error) {
+	a.addText(sqlMentionsOrder)
+	err := c.queryRows(ctx, "list mentions", func(rows *sql.Rows) (bool, error) {
 		var fact, raw []byte
 		var f retake.Fact
 		var cp retake.Checkpoint
 		if err := rows.Scan(&fact, &raw); err != nil {
 			return false, err
 		}
-		if err := errors.Join(decode(fact, &f), decode(raw, &cp)); err != nil {
+		if err := errors.Join(decodeJSON(fact, &f), decodeJSON(raw, &cp)); err != nil {
 			return false, err
 		}
 		if n := len(all); n > 0 && all[n-1].Checkpoint.ID == cp.ID {
 			all[n-1].Facts = append(all[n-1].Facts, f)
 			return true, nil
 		}
-		if int64(len(all)) >= bound(q.Limit) {
+		if int64(len(all)) >= limitOrMax(q.Limit) {
 			return false, nil
 		}
 		all = append(all, retake.Mention{Checkpoint: cp, Facts: []retake.Fact{f}})

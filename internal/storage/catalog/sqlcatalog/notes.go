@@ -15,22 +15,22 @@ import (
 
 // Topics of notices.
 const (
-	created   = "checkpoint.created"
-	forgotten = "checkpoint.forgotten"
-	verified  = "checkpoint.verified"
+	topicCreated   = "checkpoint.created"
+	topicForgotten = "checkpoint.forgotten"
+	topicVerified  = "checkpoint.verified"
 )
 
 // SetPins makes the pins of a workspace exactly these. A name twice is ErrExists.
 func (c *Catalog) SetPins(ctx context.Context, ws retake.WorkspaceID, pins []retake.Pin) error {
-	return c.act(ctx, "set pins", func(tx *sql.Tx) ([]string, error) {
-		if same, err := c.pinned(ctx, tx, ws, pins); err != nil || same {
+	return c.inAuditedTx(ctx, "set pins", func(tx *sql.Tx) ([]string, error) {
+		if same, err := c.hasPins(ctx, tx, ws, pins); err != nil || same {
 			return nil, err
 		}
 		if _, err := tx.ExecContext(ctx, sqlUnpin, c.ns, string(ws)); err != nil {
 			return nil, err
 		}
 		for _, p := range pins {
-			if err := c.pin(ctx, tx, ws, p); err != nil {
+			if err := c.insertPin(ctx, tx, ws, p); err != nil {
 				return nil, fmt.Errorf("pin %q: %w", p.Name, err)
 			}
 		}
@@ -38,8 +38,8 @@ func (c *Catalog) SetPins(ctx context.Context, ws retake.WorkspaceID, pins []ret
 	})
 }
 
-// pinned reports whether the pins of a workspace are exactly these, in any order.
-func (c *Catalog) pinned(ctx context.Context, tx *sql.Tx, ws retake.WorkspaceID, pins []retake.Pin) (bool, error) {
+// hasPins reports whether the pins of a workspace are exactly these, in any order.
+func (c *Catalog) hasPins(ctx context.Context, tx *sql.Tx, ws retake.WorkspaceID, pins []retake.Pin) (bool, error) {
 	left := map[string]int{}
 	for _, p := range pins {
 		raw, err := json.Marshal(p)
@@ -49,7 +49,7 @@ func (c *Catalog) pinned(ctx context.Context, tx *sql.Tx, ws retake.WorkspaceID,
 		left[string(raw)]++
 	}
 	all := 0
-	err := each(ctx, tx, func(rows *sql.Rows) (bool, error) {
+	err := eachRow(ctx, tx, func(rows *sql.Rows) (bool, error) {
 		var raw []byte
 		err := rows.Scan(&raw)
 		left[string(raw)]--
@@ -60,7 +60,7 @@ func (c *Catalog) pinned(ctx context.Context, tx *sql.Tx, ws retake.WorkspaceID,
 	return all == len(pins) && !slices.ContainsFunc(slices.Collect(maps.Values(left)), differs), err
 }
 
-func (c *Catalog) pin(ctx context.Context, tx *sql.Tx, ws retake.WorkspaceID, p retake.Pin) error {
+func (c *Catalog) insertPin(ctx context.Context, tx *sql.Tx, ws retake.WorkspaceID, p retake.Pin) error {
 	raw, err := json.Marshal(p)
 	if err != nil {
 		return fmt.Errorf("encode pin: %w", err)
@@ -77,12 +77,12 @@ func (c *Catalog) pin(ctx context.Context, tx *sql.Tx, ws retake.WorkspaceID, p 
 
 // Pins lists the pins of a workspace, by name.
 func (c *Catalog) Pins(ctx context.Context, ws retake.WorkspaceID) ([]retake.Pin, error) {
-	return list(ctx, c, "list pins", body[retake.Pin], sqlPins, c.ns, string(ws))
+	return queryList(ctx, c, "list pins", scanJSON[retake.Pin], sqlPins, c.ns, string(ws))
 }
 
-// notify puts a notice into the outbox. The transaction holds the writer row, so
+// addNotice puts a notice into the outbox. The transaction holds the writer row, so
 // that nobody sees a number before all lower ones are there.
-func (c *Catalog) notify(ctx context.Context, tx *sql.Tx, n catalog.Notice) error {
+func (c *Catalog) addNotice(ctx context.Context, tx *sql.Tx, n catalog.Notice) error {
 	if err := tx.QueryRowContext(ctx, sqlNextNotice, c.ns).Scan(&n.ID); err != nil {
 		return fmt.Errorf("number notice: %w", err)
 	}
@@ -100,7 +100,7 @@ func (c *Catalog) Pending(ctx context.Context, limit int) ([]catalog.Notice, err
 		n.Time = time.UnixMicro(us).UTC()
 		return n, err
 	}
-	return list(ctx, c, "list notices", scan, sqlPending, c.ns, bound(limit))
+	return queryList(ctx, c, "list notices", scan, sqlPending, c.ns, limitOrMax(limit))
 }
 
 // Take removes notices; one that is not there is no error.
@@ -108,7 +108,7 @@ func (c *Catalog) Take(ctx context.Context, ids []int64) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	return c.write(ctx, "take notices", func(tx *sql.Tx) error {
+	return c.inWriteTx(ctx, "take notices", func(tx *sql.Tx) error {
 		for _, id := range ids {
 			if _, err := tx.ExecContext(ctx, sqlTake, c.ns, id); err != nil {
 				return err
@@ -120,7 +120,7 @@ func (c *Catalog) Take(ctx context.Context, ids []int64) error {
 
 // SetMark sets or changes a mark.
 func (c *Catalog) SetMark(ctx context.Context, key, value string) error {
-	return c.write(ctx, "set mark", func(tx *sql.Tx) error {
+	return c.inWriteTx(ctx, "set mark", func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, sqlSetMark, c.ns, key, value)
 		return err
 	})
@@ -130,13 +130,13 @@ func (c *Catalog) SetMark(ctx context.Context, key, value string) error {
 func (c *Catalog) Mark(ctx context.Context, key string) (string, error) {
 	var value string
 	scan := func(rows *sql.Rows) error { return rows.Scan(&value) }
-	_, err := c.row(ctx, "find mark", scan, sqlMark, c.ns, key)
+	_, err := c.queryRow(ctx, "find mark", scan, sqlMark, c.ns, key)
 	return value, err
 }
 
 // Reset removes every row of the namespace; numbers of notices rise on.
 func (c *Catalog) Reset(ctx context.Context) error {
-	return c.act(ctx, "reset catalog", func(tx *sql.Tx) ([]string, error) {
+	return c.inAuditedTx(ctx, "reset catalog", func(tx *sql.Tx) ([]string, error) {
 		var gone int64
 		for _, text := range sqlReset {
 			res, err := tx.ExecContext(ctx, text, c.ns)

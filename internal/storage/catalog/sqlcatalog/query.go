@@ -15,15 +15,15 @@ const (
 	sqlAppend = `INSERT INTO checkpoint (ns, id, workspace, number, parent, time_us, trigger, intent, tree, content,
 		grade, files, dirs, bytes, new_bytes, added, deleted, edited, body)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`
-	sqlOneMore = `INSERT INTO tally (ns, workspace, live) VALUES ($1, $2, 1)
+	sqlIncrementTally = `INSERT INTO tally (ns, workspace, live) VALUES ($1, $2, 1)
 		ON CONFLICT (ns, workspace) DO UPDATE SET live = tally.live + 1`
-	sqlOneLess = `UPDATE tally SET live = live - $3 WHERE ns = $1 AND workspace = $2`
-	sqlRemove  = `DELETE FROM checkpoint WHERE ns = $1 AND id = $2`
-	sqlBury    = `INSERT INTO tombstone (ns, id, workspace, number, body) VALUES ($1, $2, $3, $4, $5)`
-	sqlLives   = `SELECT COUNT(*) FROM checkpoint WHERE ns = $1 AND id = $2`
-	sqlBuried  = `SELECT COUNT(*) FROM tombstone WHERE ns = $1 AND id = $2`
+	sqlDecrementTally = `UPDATE tally SET live = live - $3 WHERE ns = $1 AND workspace = $2`
+	sqlRemove         = `DELETE FROM checkpoint WHERE ns = $1 AND id = $2`
+	sqlBury           = `INSERT INTO tombstone (ns, id, workspace, number, body) VALUES ($1, $2, $3, $4, $5)`
+	sqlLives          = `SELECT COUNT(*) FROM checkpoint WHERE ns = $1 AND id = $2`
+	sqlBuried         = `SELECT COUNT(*) FROM tombstone WHERE ns = $1 AND id = $2`
 	// sqlHolder answers at most one row: a number is given once.
-	sqlHolder = `SELECT id FROM checkpoint WHERE ns = $1 AND workspace = $2 AND number = $3
+	sqlNumberHolder = `SELECT id FROM checkpoint WHERE ns = $1 AND workspace = $2 AND number = $3
 		UNION ALL SELECT id FROM tombstone WHERE ns = $1 AND workspace = $2 AND number = $3`
 
 	sqlCheckpoint = `SELECT body FROM checkpoint WHERE ns = $1 AND id = $2`

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	maxReadings = 20_000  // of one namespace
-	maxReading  = 1 << 20 // bytes; what is longer is read again
+	maxReadings     = 20_000  // of one namespace
+	maxReadingBytes = 1 << 20 // bytes; what is longer is read again
 )
 
 // Readings answers those that are there.
@@ -24,7 +24,7 @@ func (c *Catalog) Readings(ctx context.Context, keys []catalog.ReadingKey) (map[
 		objects[k.Reader] = append(objects[k.Reader], k.Object)
 	}
 	all := map[catalog.ReadingKey][]byte{}
-	return all, c.read(ctx, "list readings", func(tx *sql.Tx) error {
+	return all, c.inReadTx(ctx, "list readings", func(tx *sql.Tx) error {
 		for reader, ids := range objects {
 			scan := func(rows *sql.Rows) (bool, error) {
 				k := catalog.ReadingKey{Reader: reader}
@@ -33,10 +33,10 @@ func (c *Catalog) Readings(ctx context.Context, keys []catalog.ReadingKey) (map[
 				all[k] = raw
 				return true, err
 			}
-			for some := range slices.Chunk(ids, portion) {
-				a := newAsk(sqlReadings, c.ns, reader)
-				in(a, "object", some)
-				if err := each(ctx, tx, scan, a.text.String(), a.args...); err != nil {
+			for some := range slices.Chunk(ids, idsPerQuery) {
+				a := newQuery(sqlReadings, c.ns, reader)
+				addIn(a, "object", some)
+				if err := eachRow(ctx, tx, scan, a.text.String(), a.args...); err != nil {
 					return err
 				}
 			}
@@ -51,12 +51,12 @@ func (c *Catalog) PutReadings(ctx context.Context, readings map[catalog.ReadingK
 	keys := slices.SortedFunc(maps.Keys(readings), func(a, b catalog.ReadingKey) int {
 		return cmp.Or(cmp.Compare(a.Reader, b.Reader), cmp.Compare(a.Object, b.Object))
 	})
-	keys = slices.DeleteFunc(keys, func(k catalog.ReadingKey) bool { return len(readings[k]) > maxReading })
+	keys = slices.DeleteFunc(keys, func(k catalog.ReadingKey) bool { return len(readings[k]) > maxReadingBytes })
 	if len(keys) == 0 {
 		return nil
 	}
-	return c.write(ctx, "put readings", func(tx *sql.Tx) error {
-		if err := c.putReadings(ctx, tx, keys, readings); err != nil {
+	return c.inWriteTx(ctx, "put readings", func(tx *sql.Tx) error {
+		if err := c.insertReadings(ctx, tx, keys, readings); err != nil {
 			return err
 		}
 		if _, err := tx.ExecContext(ctx, sqlTrimReadings, c.ns, maxReadings); err != nil {
@@ -66,7 +66,7 @@ func (c *Catalog) PutReadings(ctx context.Context, readings map[catalog.ReadingK
 	})
 }
 
-func (c *Catalog) putReadings(ctx context.Context, tx *sql.Tx, keys []catalog.ReadingKey, readings map[catalog.ReadingKey][]byte) error {
+func (c *Catalog) insertReadings(ctx context.Context, tx *sql.Tx, keys []catalog.ReadingKey, readings map[catalog.ReadingKey][]byte) error {
 	var last int64
 	if err := tx.QueryRowContext(ctx, sqlLastReading, c.ns).Scan(&last); err != nil {
 		return err

@@ -13,14 +13,14 @@ import (
 	"github.com/retake-dev/retake/internal/storage/catalog/sqlcatalog"
 )
 
-func ok(t *testing.T, err error) {
+func wantNoError(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-func same[T any](t *testing.T, what string, got, want T) {
+func wantEqual[T any](t *testing.T, what string, got, want T) {
 	t.Helper()
 	if d := cmp.Diff(want, got); d != "" {
 		t.Fatalf("%s (-want +got):\n%s", what, d)
@@ -37,11 +37,11 @@ func TestUpgrade(t *testing.T) {
 		Turn: &retake.Turn{Session: "0f3a"}, Coverage: retake.Coverage{Grade: retake.Complete},
 	}
 	raw, err := json.Marshal(cp)
-	ok(t, err)
+	wantNoError(t, err)
 	run := func(text string, args ...any) {
 		t.Helper()
 		_, err := db.ExecContext(t.Context(), text, args...)
-		ok(t, err)
+		wantNoError(t, err)
 	}
 	run("CREATE TABLE catalog_version (version BIGINT NOT NULL, PRIMARY KEY (version))")
 	for _, text := range sqlcatalog.Migrations[0] {
@@ -61,13 +61,13 @@ func TestUpgrade(t *testing.T) {
 		"content": func() ([]retake.Checkpoint, error) { return c.WithContent(t.Context(), "w", "c0ffee") },
 	} {
 		got, err := ask()
-		ok(t, err)
-		same(t, name, got, []retake.Checkpoint{cp})
+		wantNoError(t, err)
+		wantEqual(t, name, got, []retake.Checkpoint{cp})
 	}
-	ok(t, c.PutNotes(t.Context(), catalog.Notes{Workspace: "w", Checkpoint: cp.ID, Words: []catalog.Place{{Where: "intent", Text: "Old"}}}))
+	wantNoError(t, c.PutNotes(t.Context(), catalog.Notes{Workspace: "w", Checkpoint: cp.ID, Words: []catalog.Place{{Where: "intent", Text: "Old"}}}))
 	found, err := c.Search(t.Context(), retake.SearchQuery{Workspace: "w", Text: "old"})
-	ok(t, err)
-	same(t, "search", found, []catalog.Found{{Checkpoint: cp, Place: catalog.Place{Where: "intent", Text: "Old"}}})
+	wantNoError(t, err)
+	wantEqual(t, "search", found, []catalog.Found{{Checkpoint: cp, Place: catalog.Place{Where: "intent", Text: "Old"}}})
 }
 
 // TestNothingStays: no row speaks of a checkpoint that is buried (Q5), whether it
@@ -81,21 +81,21 @@ func TestNothingStays(t *testing.T) {
 		id := retake.CheckpointID(fmt.Sprintf("cp_%d", n))
 		know := func() {
 			t.Helper()
-			ok(t, c.PutNotes(t.Context(), catalog.Notes{
+			wantNoError(t, c.PutNotes(t.Context(), catalog.Notes{
 				Workspace: "w", Checkpoint: id, Facts: []retake.Fact{{Name: "x"}}, Words: []catalog.Place{{Where: "path", Text: "x"}},
 			}))
-			ok(t, c.PutVerification(t.Context(), retake.Verification{ID: "vf_1", Workspace: "w", Checkpoint: id}))
+			wantNoError(t, c.PutVerification(t.Context(), retake.Verification{ID: "vf_1", Workspace: "w", Checkpoint: id}))
 		}
 		see := func(want string) {
 			t.Helper()
 			for _, table := range tables {
-				same(t, table, rows(t, db, "SELECT COUNT(*) FROM "+table), [][]string{{want}})
+				wantEqual(t, table, rows(t, db, "SELECT COUNT(*) FROM "+table), [][]string{{want}})
 			}
 		}
-		ok(t, c.Append(t.Context(), retake.Checkpoint{ID: id, Workspace: "w", Number: int64(n)}))
+		wantNoError(t, c.Append(t.Context(), retake.Checkpoint{ID: id, Workspace: "w", Number: int64(n)}))
 		know()
 		see("1")
-		ok(t, c.Bury(t.Context(), "w", []retake.Tombstone{{ID: id, Number: int64(n)}}))
+		wantNoError(t, c.Bury(t.Context(), "w", []retake.Tombstone{{ID: id, Number: int64(n)}}))
 		see("0")
 		know()
 		see("0")
@@ -117,7 +117,7 @@ func TestTooManyReadings(t *testing.T) {
 		for i := from; i < to; i++ {
 			all[key(i)] = []byte{1}
 		}
-		ok(t, c.PutReadings(t.Context(), all))
+		wantNoError(t, c.PutReadings(t.Context(), all))
 	}
 	kept := func(c *sqlcatalog.Catalog, keys ...int) []int {
 		t.Helper()
@@ -126,7 +126,7 @@ func TestTooManyReadings(t *testing.T) {
 			asked = append(asked, key(i))
 		}
 		got, err := c.Readings(t.Context(), asked)
-		ok(t, err)
+		wantNoError(t, err)
 		left := []int{}
 		for _, i := range keys {
 			if got[key(i)] != nil {
@@ -138,12 +138,12 @@ func TestTooManyReadings(t *testing.T) {
 	const most = sqlcatalog.MaxReadings
 	put(other, 0, 1)
 	put(c, 0, most)
-	same(t, "all there is room for", kept(c, 0, 1, 2, 3, most-1), []int{0, 1, 2, 3, most - 1})
+	wantEqual(t, "all there is room for", kept(c, 0, 1, 2, 3, most-1), []int{0, 1, 2, 3, most - 1})
 	put(c, 0, 2) // again: they are young now
 	put(c, most, most+1)
-	same(t, "after one more", kept(c, 0, 1, 2, 3, most), []int{0, 1, 3, most})
+	wantEqual(t, "after one more", kept(c, 0, 1, 2, 3, most), []int{0, 1, 3, most})
 	put(c, most+1, most+500)
-	same(t, "after many more", kept(c, 0, 1, 3, 501, 502, most+499), []int{0, 1, 502, most + 499})
-	same(t, "another namespace", kept(other, 0), []int{0})
-	same(t, "rows", rows(t, db, "SELECT ns, COUNT(*) FROM reading GROUP BY ns ORDER BY ns"), [][]string{{"a", fmt.Sprint(most)}, {"b", "1"}})
+	wantEqual(t, "after many more", kept(c, 0, 1, 3, 501, 502, most+499), []int{0, 1, 502, most + 499})
+	wantEqual(t, "another namespace", kept(other, 0), []int{0})
+	wantEqual(t, "rows", rows(t, db, "SELECT ns, COUNT(*) FROM reading GROUP BY ns ORDER BY ns"), [][]string{{"a", fmt.Sprint(most)}, {"b", "1"}})
 }

@@ -82,7 +82,7 @@ const versionTable = "catalog_version"
 
 // Migrate brings the tables of db up to date.
 func Migrate(ctx context.Context, db *sql.DB) error {
-	return migrate.Up(ctx, db, versionTable, migrations)
+	return migrate.Apply(ctx, db, versionTable, migrations)
 }
 
 // Tables are all that migrations make, but the one of versions.

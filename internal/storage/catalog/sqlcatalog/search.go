@@ -14,22 +14,22 @@ import (
 )
 
 const (
-	fewHits     = 50  // when nobody says how many
-	maxPatterns = 16  // words that the database looks for; the others are looked for here
-	maxPattern  = 500 // bytes of such a word: databases bound their patterns
+	defaultHits     = 50  // when nobody says how many
+	maxPatterns     = 16  // words that the database looks for; the others are looked for here
+	maxPatternBytes = 500 // bytes of such a word: databases bound their patterns
 )
 
-// fold makes texts alike that differ in case only. Databases do not agree on it
+// foldCase makes texts alike that differ in case only. Databases do not agree on it
 // beyond ASCII.
-func fold(s string) string { return plain(strings.ToLower(s)) }
+func foldCase(s string) string { return sanitizeText(strings.ToLower(s)) }
 
-// foldAll is all that a checkpoint can be found by, each word once: words are
+// foldPlaces is all that a checkpoint can be found by, each word once: words are
 // looked for one by one, and what is short is searched quickly.
-func foldAll(places []catalog.Place) string {
+func foldPlaces(places []catalog.Place) string {
 	known := map[string]bool{}
 	var all strings.Builder
 	for _, p := range places {
-		for word := range strings.FieldsSeq(fold(p.Text)) {
+		for word := range strings.FieldsSeq(foldCase(p.Text)) {
 			if !known[word] {
 				known[word] = true
 				all.WriteString(word + "\n")
@@ -39,16 +39,16 @@ func foldAll(places []catalog.Place) string {
 	return all.String()
 }
 
-// placed is a place as a body keeps it: texts are bytes, and JSON holds only text.
-type placed struct {
+// storedPlace is a place as a body keeps it: texts are bytes, and JSON holds only text.
+type storedPlace struct {
 	Where string `json:"where"`
 	Text  []byte `json:"text"`
 }
 
 func encodePlaces(words []catalog.Place) ([]byte, error) {
-	all := make([]placed, len(words))
+	all := make([]storedPlace, len(words))
 	for i, w := range words {
-		all[i] = placed{Where: w.Where, Text: []byte(w.Text)}
+		all[i] = storedPlace{Where: w.Where, Text: []byte(w.Text)}
 	}
 	raw, err := json.Marshal(all)
 	if err != nil {
@@ -61,16 +61,16 @@ func encodePlaces(words []catalog.Place) ([]byte, error) {
 // without words finds nothing.
 func (c *Catalog) Search(ctx context.Context, q retake.SearchQuery) ([]catalog.Found, error) {
 	all := []catalog.Found{}
-	words := strings.Fields(fold(q.Text))
+	words := strings.Fields(foldCase(q.Text))
 	if len(words) == 0 {
 		return all, nil
 	}
 	limit := q.Limit
 	if limit <= 0 {
-		limit = fewHits
+		limit = defaultHits
 	}
-	a := c.searchFor(q.Workspace, words, limit)
-	err := c.look(ctx, "search checkpoints", func(rows *sql.Rows) (bool, error) {
+	a := c.searchQuery(q.Workspace, words, limit)
+	err := c.queryRows(ctx, "search checkpoints", func(rows *sql.Rows) (bool, error) {
 		f, err := scanFound(rows, words)
 		if err != nil {
 			return false, err
@@ -86,26 +86,26 @@ func (c *Catalog) Search(ctx context.Context, q retake.SearchQuery) ([]catalog.F
 	return all, nil
 }
 
-// searchFor lets the database look for the words as far as it can: what it finds
+// searchQuery lets the database look for the words as far as it can: what it finds
 // may lack a word only when there are many, or long ones, and then it has no limit.
-func (c *Catalog) searchFor(ws retake.WorkspaceID, words []string, limit int) *ask {
-	a := newAsk(sqlSearch, c.ns, string(ws))
+func (c *Catalog) searchQuery(ws retake.WorkspaceID, words []string, limit int) *queryBuilder {
+	a := newQuery(sqlSearch, c.ns, string(ws))
 	whole := len(words) <= maxPatterns
 	for _, w := range words[:min(len(words), maxPatterns)] {
-		if len(w) > maxPattern {
-			w, whole = strings.ToValidUTF8(w[:maxPattern], ""), false
+		if len(w) > maxPatternBytes {
+			w, whole = strings.ToValidUTF8(w[:maxPatternBytes], ""), false
 		}
-		a.say(" AND p.folded LIKE ").arg("%" + escape.Replace(w) + "%").say(` ESCAPE '\'`)
+		a.addText(" AND p.folded LIKE ").addArg("%" + patternEscaper.Replace(w) + "%").addText(` ESCAPE '\'`)
 	}
 	most := int64(math.MaxInt64)
 	if whole {
 		most = int64(limit)
 	}
-	return a.say(sqlSearchOrder).arg(most)
+	return a.addText(sqlSearchOrder).addArg(most)
 }
 
 // escape lets the signs of patterns mean themselves.
-var escape = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+var patternEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
 // scanFound answers nil when a word is missing.
 func scanFound(rows *sql.Rows, words []string) (*catalog.Found, error) {
@@ -118,16 +118,16 @@ func scanFound(rows *sql.Rows, words []string) (*catalog.Found, error) {
 	if slices.ContainsFunc(words, lacks) {
 		return nil, nil
 	}
-	var all []placed
+	var all []storedPlace
 	var f catalog.Found
-	if err := decode(places, &all); err != nil {
+	if err := decodeJSON(places, &all); err != nil {
 		return nil, err
 	}
-	if err := decode(raw, &f.Checkpoint); err != nil {
+	if err := decodeJSON(raw, &f.Checkpoint); err != nil {
 		return nil, err
 	}
 	for _, p := range all {
-		if strings.Contains(fold(string(p.Text)), words[0]) {
+		if strings.Contains(foldCase(string(p.Text)), words[0]) {
 			f.Place = catalog.Place{Where: p.Where, Text: string(p.Text)}
 			break
 		}

@@ -16,7 +16,7 @@ import (
 
 func memory(t *testing.T) *sql.DB {
 	t.Helper()
-	db, err := sqlite.DB(t.Context(), sqlite.Memory, sqlite.Options{})
+	db, err := sqlite.OpenDB(t.Context(), sqlite.Memory, sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +178,7 @@ func TestTables(t *testing.T) {
 	}
 	slices.SortFunc(names, slices.Compare)
 	slices.SortFunc(tables, slices.Compare)
-	same(t, "tables that are told", names, tables)
+	wantEqual(t, "tables that are told", names, tables)
 	for _, table := range tables {
 		for _, col := range rows(t, db, "SELECT name, type, \"notnull\", pk FROM pragma_table_info($1)", table[0]) {
 			name, kind, notNull, key := col[0], col[1], col[2], col[3]

@@ -14,9 +14,9 @@ import (
 	"github.com/retake-dev/retake/internal/storage/catalog"
 )
 
-// one answers the only row of a query, or ErrNotFound.
-func (c *Catalog) one(ctx context.Context, doing, query string, args ...any) (retake.Checkpoint, error) {
-	all, err := list(ctx, c, doing, body[retake.Checkpoint], query, args...)
+// findOne answers the only row of a query, or ErrNotFound.
+func (c *Catalog) findOne(ctx context.Context, doing, query string, args ...any) (retake.Checkpoint, error) {
+	all, err := queryList(ctx, c, doing, scanJSON[retake.Checkpoint], query, args...)
 	if err != nil {
 		return retake.Checkpoint{}, err
 	}
@@ -28,12 +28,12 @@ func (c *Catalog) one(ctx context.Context, doing, query string, args ...any) (re
 
 // Checkpoint answers one that lives, by id.
 func (c *Catalog) Checkpoint(ctx context.Context, id retake.CheckpointID) (retake.Checkpoint, error) {
-	return c.one(ctx, fmt.Sprintf("find checkpoint %s", id), sqlCheckpoint, c.ns, string(id))
+	return c.findOne(ctx, fmt.Sprintf("find checkpoint %s", id), sqlCheckpoint, c.ns, string(id))
 }
 
 // ByNumber answers one that lives, by number.
 func (c *Catalog) ByNumber(ctx context.Context, ws retake.WorkspaceID, number int64) (retake.Checkpoint, error) {
-	return c.one(ctx, fmt.Sprintf("find checkpoint %d", number), sqlByNumber, c.ns, string(ws), number)
+	return c.findOne(ctx, fmt.Sprintf("find checkpoint %d", number), sqlByNumber, c.ns, string(ws), number)
 }
 
 // lastRune ends the range of a prefix: no id holds it.
@@ -41,16 +41,16 @@ const lastRune = "\U0010FFFF"
 
 // ByPrefix answers those that live whose id begins with the prefix, by id, at most two.
 func (c *Catalog) ByPrefix(ctx context.Context, ws retake.WorkspaceID, prefix string) ([]retake.Checkpoint, error) {
-	if plain(prefix) != prefix {
+	if sanitizeText(prefix) != prefix {
 		return []retake.Checkpoint{}, nil // no id begins so, and not every database takes it as text
 	}
-	return list(ctx, c, fmt.Sprintf("find checkpoint %.60q", prefix), body[retake.Checkpoint],
+	return queryList(ctx, c, fmt.Sprintf("find checkpoint %.60q", prefix), scanJSON[retake.Checkpoint],
 		sqlByPrefix, c.ns, string(ws), prefix, prefix+lastRune)
 }
 
 // Before answers the newest that lives with a time not after t.
 func (c *Catalog) Before(ctx context.Context, ws retake.WorkspaceID, t time.Time) (retake.Checkpoint, error) {
-	return c.one(ctx, "find checkpoint by time", sqlBefore, c.ns, string(ws), t.UnixMicro())
+	return c.findOne(ctx, "find checkpoint by time", sqlBefore, c.ns, string(ws), t.UnixMicro())
 }
 
 // Latest answers the one with the highest number that lives, back steps before it.
@@ -59,12 +59,12 @@ func (c *Catalog) Latest(ctx context.Context, ws retake.WorkspaceID, back int64)
 	if back < 0 {
 		return retake.Checkpoint{}, fmt.Errorf("%s: %w", doing, catalog.ErrNotFound)
 	}
-	return c.one(ctx, doing, sqlLatest, c.ns, string(ws), back)
+	return c.findOne(ctx, doing, sqlLatest, c.ns, string(ws), back)
 }
 
 // Start answers the first complete one that lives.
 func (c *Catalog) Start(ctx context.Context, ws retake.WorkspaceID) (retake.Checkpoint, error) {
-	return c.one(ctx, "find first complete checkpoint", sqlStart, c.ns, string(ws), string(retake.Complete))
+	return c.findOne(ctx, "find first complete checkpoint", sqlStart, c.ns, string(ws), string(retake.Complete))
 }
 
 // Page lists those that live, the highest number first. Without a limit, or with
@@ -74,7 +74,7 @@ func (c *Catalog) Page(ctx context.Context, q retake.LogQuery) ([]retake.Checkpo
 	if q.Before != 0 {
 		top = q.Before - 1
 	}
-	limit := bound(q.Limit)
+	limit := limitOrMax(q.Limit)
 	if q.Session != "" {
 		limit = math.MaxInt64 // the session is in the body: most rows may be of others
 	}
@@ -83,15 +83,15 @@ func (c *Catalog) Page(ctx context.Context, q retake.LogQuery) ([]retake.Checkpo
 		query, args = sqlPageSince, []any{c.ns, string(q.Workspace), q.Since.UnixMicro(), top, limit}
 	}
 	if q.Session != "" {
-		return c.ofSession(ctx, q.Session, bound(q.Limit), query, args...)
+		return c.filterSession(ctx, q.Session, limitOrMax(q.Limit), query, args...)
 	}
-	return list(ctx, c, "list checkpoints", body[retake.Checkpoint], query, args...)
+	return queryList(ctx, c, "list checkpoints", scanJSON[retake.Checkpoint], query, args...)
 }
 
-// ofSession picks the checkpoints of a session, by the beginning of its id or the name of
+// filterSession picks the checkpoints of a session, by the beginning of its id or the name of
 // its agent. Rows are read until there are enough, and only those are decoded whose text
 // holds one of them.
-func (c *Catalog) ofSession(ctx context.Context, session string, limit int64, query string, args ...any) ([]retake.Checkpoint, error) {
+func (c *Catalog) filterSession(ctx context.Context, session string, limit int64, query string, args ...any) ([]retake.Checkpoint, error) {
 	all := []retake.Checkpoint{}
 	if !utf8.ValidString(session) {
 		return all, nil // no id begins so
@@ -104,13 +104,13 @@ func (c *Catalog) ofSession(ctx context.Context, session string, limit int64, qu
 		}
 		signs[i] = sign[1 : len(sign)-len(`"}`)] // the word may go on
 	}
-	err := c.look(ctx, "list checkpoints", func(rows *sql.Rows) (bool, error) {
+	err := c.queryRows(ctx, "list checkpoints", func(rows *sql.Rows) (bool, error) {
 		var raw sql.RawBytes
 		if err := rows.Scan(&raw); err != nil || !bytes.Contains(raw, signs[0]) && !bytes.Contains(raw, signs[1]) {
 			return true, err
 		}
 		var cp retake.Checkpoint
-		if err := decode(raw, &cp); err != nil {
+		if err := decodeJSON(raw, &cp); err != nil {
 			return false, err
 		}
 		if cp.Turn != nil && cp.Turn.Of(session) {
@@ -124,8 +124,8 @@ func (c *Catalog) ofSession(ctx context.Context, session string, limit int64, qu
 	return all, nil
 }
 
-// bound is a limit that every database takes: not all know a negative one.
-func bound(limit int) int64 {
+// limitOrMax is a limit that every database takes: not all know a negative one.
+func limitOrMax(limit int) int64 {
 	if limit <= 0 {
 		return math.MaxInt64
 	}
@@ -134,13 +134,13 @@ func bound(limit int) int64 {
 
 // Tombstones lists what was forgotten, by number.
 func (c *Catalog) Tombstones(ctx context.Context, ws retake.WorkspaceID) ([]retake.Tombstone, error) {
-	return list(ctx, c, "list tombstones", body[retake.Tombstone], sqlTombstones, c.ns, string(ws))
+	return queryList(ctx, c, "list tombstones", scanJSON[retake.Tombstone], sqlTombstones, c.ns, string(ws))
 }
 
 // Counts answers how many live, and the highest number that was ever given.
 func (c *Catalog) Counts(ctx context.Context, ws retake.WorkspaceID) (live, last int64, err error) {
 	var top, buried int64
 	scan := func(rows *sql.Rows) error { return rows.Scan(&live, &top, &buried) }
-	_, err = c.row(ctx, "count checkpoints", scan, sqlCounts, c.ns, string(ws))
+	_, err = c.queryRow(ctx, "count checkpoints", scan, sqlCounts, c.ns, string(ws))
 	return live, max(top, buried), err
 }

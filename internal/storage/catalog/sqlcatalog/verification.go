@@ -22,20 +22,20 @@ func (c *Catalog) PutVerification(ctx context.Context, v retake.Verification) er
 	if err != nil {
 		return fmt.Errorf("encode verification: %w", err)
 	}
-	return c.act(ctx, "put verification", func(tx *sql.Tx) ([]string, error) {
-		if yes, err := has(ctx, tx, sqlBuried, c.ns, string(v.Checkpoint)); err != nil || yes {
+	return c.inAuditedTx(ctx, "put verification", func(tx *sql.Tx) ([]string, error) {
+		if yes, err := rowExists(ctx, tx, sqlBuried, c.ns, string(v.Checkpoint)); err != nil || yes {
 			return nil, err
 		}
-		if yes, err := has(ctx, tx, sqlAnswered, c.ns, string(v.ID), raw, output); err != nil || yes {
+		if yes, err := rowExists(ctx, tx, sqlAnswered, c.ns, string(v.ID), raw, output); err != nil || yes {
 			return nil, err
 		}
 		_, err := tx.ExecContext(ctx, sqlPutVerification, c.ns, string(v.ID), string(v.Workspace), string(v.Checkpoint), v.Number,
-			string(v.Content), []byte(said(v.Name)), []byte(said(v.Command)), v.Started.UnixMicro(), raw, output)
+			string(v.Content), []byte(validUTF8(v.Name)), []byte(validUTF8(v.Command)), v.Started.UnixMicro(), raw, output)
 		if err != nil || v.Verdict == retake.Running {
 			return []string{string(v.ID)}, err
 		}
-		n := catalog.Notice{Topic: verified, Workspace: v.Workspace, Checkpoint: v.Checkpoint, Time: v.Started}
-		return []string{string(v.ID)}, c.notify(ctx, tx, n)
+		n := catalog.Notice{Topic: topicVerified, Workspace: v.Workspace, Checkpoint: v.Checkpoint, Time: v.Started}
+		return []string{string(v.ID)}, c.addNotice(ctx, tx, n)
 	})
 }
 
@@ -43,15 +43,15 @@ func (c *Catalog) PutVerification(ctx context.Context, v retake.Verification) er
 // started first. Without a limit it lists all.
 func (c *Catalog) Verifications(ctx context.Context, q catalog.VerificationQuery) ([]retake.Verification, error) {
 	contents := slices.Compact(slices.Sorted(slices.Values(q.Contents)))
-	portions := slices.Collect(slices.Chunk(contents, portion))
+	portions := slices.Collect(slices.Chunk(contents, idsPerQuery))
 	if len(portions) == 0 {
 		portions = [][]retake.ContentID{nil}
 	}
 	all := []retake.Verification{}
-	err := c.read(ctx, "list verifications", func(tx *sql.Tx) error {
+	err := c.inReadTx(ctx, "list verifications", func(tx *sql.Tx) error {
 		for _, some := range portions {
-			a := c.verificationsOf(q, some)
-			err := each(ctx, tx, func(rows *sql.Rows) (bool, error) {
+			a := c.verificationsQuery(q, some)
+			err := eachRow(ctx, tx, func(rows *sql.Rows) (bool, error) {
 				v, err := scanVerification(rows, q.Output)
 				all = append(all, v)
 				return true, err
@@ -68,26 +68,26 @@ func (c *Catalog) Verifications(ctx context.Context, q catalog.VerificationQuery
 	slices.SortFunc(all, func(a, b retake.Verification) int {
 		return cmp.Or(cmp.Compare(b.Started.UnixMicro(), a.Started.UnixMicro()), cmp.Compare(b.ID, a.ID))
 	})
-	return all[:min(int64(len(all)), bound(q.Limit))], nil
+	return all[:min(int64(len(all)), limitOrMax(q.Limit))], nil
 }
 
-func (c *Catalog) verificationsOf(q catalog.VerificationQuery, contents []retake.ContentID) *ask {
+func (c *Catalog) verificationsQuery(q catalog.VerificationQuery, contents []retake.ContentID) *queryBuilder {
 	text, order := sqlVerifications, sqlVerificationsOrder
 	if q.Output {
 		text = sqlVerificationsFull
 	}
-	a := newAsk(text+sqlVerificationsWhere, c.ns, string(q.Workspace))
+	a := newQuery(text+sqlVerificationsWhere, c.ns, string(q.Workspace))
 	if len(contents) > 0 {
-		in(a, "v.content", contents)
+		addIn(a, "v.content", contents)
 		order = sqlVerificationsSort
 	}
 	if q.Name != "" {
-		a.say(" AND v.name = ").arg([]byte(said(q.Name)))
+		a.addText(" AND v.name = ").addArg([]byte(validUTF8(q.Name)))
 	}
 	if q.Command != "" {
-		a.say(" AND v.command = ").arg([]byte(said(q.Command)))
+		a.addText(" AND v.command = ").addArg([]byte(validUTF8(q.Command)))
 	}
-	return a.say(order).arg(bound(q.Limit))
+	return a.addText(order).addArg(limitOrMax(q.Limit))
 }
 
 func scanVerification(rows *sql.Rows, full bool) (retake.Verification, error) {
@@ -100,12 +100,12 @@ func scanVerification(rows *sql.Rows, full bool) (retake.Verification, error) {
 	if err := rows.Scan(into...); err != nil {
 		return v, err
 	}
-	err := decode(raw, &v)
+	err := decodeJSON(raw, &v)
 	v.Output = string(output)
 	return v, err
 }
 
 // WithContent lists what lives and has this content, the highest number first.
 func (c *Catalog) WithContent(ctx context.Context, ws retake.WorkspaceID, content retake.ContentID) ([]retake.Checkpoint, error) {
-	return list(ctx, c, "list equal checkpoints", body[retake.Checkpoint], sqlWithContent, c.ns, string(ws), string(content))
+	return queryList(ctx, c, "list equal checkpoints", scanJSON[retake.Checkpoint], sqlWithContent, c.ns, string(ws), string(content))
 }

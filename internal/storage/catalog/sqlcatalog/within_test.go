@@ -16,8 +16,8 @@ import (
 	"github.com/retake-dev/retake/internal/storage/catalog/sqlcatalog"
 )
 
-// record keeps what a catalog tells, in the order of the calls.
-type record struct {
+// changeLog keeps what a catalog tells, in the order of the calls.
+type changeLog struct {
 	sync.Mutex
 	entered map[*sql.Tx]bool
 	acts    []string
@@ -25,16 +25,16 @@ type record struct {
 	fail    error
 }
 
-func (r *record) options() sqlcatalog.Options {
+func (r *changeLog) options() sqlcatalog.Options {
 	r.entered = map[*sql.Tx]bool{}
 	return sqlcatalog.Options{
-		Enter: func(_ context.Context, tx *sql.Tx) error {
+		EnterTx: func(_ context.Context, tx *sql.Tx) error {
 			r.Lock()
 			defer r.Unlock()
 			r.entered[tx] = true
 			return nil
 		},
-		Within: func(_ context.Context, tx *sql.Tx, verb, subject string) error {
+		OnChange: func(_ context.Context, tx *sql.Tx, verb, subject string) error {
 			r.Lock()
 			defer r.Unlock()
 			if !r.entered[tx] {
@@ -46,8 +46,8 @@ func (r *record) options() sqlcatalog.Options {
 	}
 }
 
-// told answers the acts and the number of transactions since the last call.
-func (r *record) told() ([]string, int) {
+// calls answers the acts and the number of transactions since the last call.
+func (r *changeLog) calls() ([]string, int) {
 	r.Lock()
 	defer r.Unlock()
 	acts, entered := r.acts, len(r.entered)
@@ -59,17 +59,17 @@ func (r *record) told() ([]string, int) {
 func TestSuiteWithin(t *testing.T) {
 	t.Parallel()
 	db := memory(t)
-	ok(t, sqlcatalog.Migrate(t.Context(), db))
-	r := &record{}
+	wantNoError(t, sqlcatalog.Migrate(t.Context(), db))
+	r := &changeLog{}
 	opts := r.options()
 	t.Cleanup(func() {
-		if acts, entered := r.told(); len(acts) == 0 || entered == 0 || r.strays > 0 {
+		if acts, entered := r.calls(); len(acts) == 0 || entered == 0 || r.strays > 0 {
 			t.Errorf("%d acts, %d entries, %d acts outside", len(acts), entered, r.strays)
 		}
 	})
 	catalogtest.Run(t, func(t *testing.T, ns string) catalog.Catalog {
 		t.Helper()
-		return sqlcatalog.Of(db, ns, opts)
+		return sqlcatalog.ForNamespace(db, ns, opts)
 	})
 }
 
@@ -78,18 +78,18 @@ func TestSuiteWithin(t *testing.T) {
 func TestEveryTransactionEnters(t *testing.T) {
 	t.Parallel()
 	db := memory(t)
-	ok(t, sqlcatalog.Migrate(t.Context(), db))
-	r := &record{}
-	c := sqlcatalog.Of(db, "a", r.options())
+	wantNoError(t, sqlcatalog.Migrate(t.Context(), db))
+	r := &changeLog{}
+	c := sqlcatalog.ForNamespace(db, "a", r.options())
 	for _, s := range steps(t.Context(), c) {
-		ok(t, s.do())
-		acts, entered := r.told()
+		wantNoError(t, s.do())
+		acts, entered := r.calls()
 		if entered != 1 || !slices.Equal(acts, s.acts) {
 			t.Errorf("%s: %d entries, acts %q, want %q", s.name, entered, acts, s.acts)
 		}
 	}
-	ok(t, errors.Join(c.Bury(t.Context(), "w", nil), c.Take(t.Context(), nil), c.PutReadings(t.Context(), nil)))
-	if acts, entered := r.told(); entered != 0 || len(acts) != 0 {
+	wantNoError(t, errors.Join(c.Bury(t.Context(), "w", nil), c.Take(t.Context(), nil), c.PutReadings(t.Context(), nil)))
+	if acts, entered := r.calls(); entered != 0 || len(acts) != 0 {
 		t.Errorf("nothing to do: %d entries, acts %q", entered, acts)
 	}
 }
@@ -172,18 +172,18 @@ func reads(ctx context.Context, c *sqlcatalog.Catalog) []step {
 func TestWithinFails(t *testing.T) {
 	t.Parallel()
 	db := memory(t)
-	ok(t, sqlcatalog.Migrate(t.Context(), db))
-	r := &record{fail: errors.New("no room")}
-	c := sqlcatalog.Of(db, "a", r.options())
+	wantNoError(t, sqlcatalog.Migrate(t.Context(), db))
+	r := &changeLog{fail: errors.New("no room")}
+	c := sqlcatalog.ForNamespace(db, "a", r.options())
 	cp := retake.Checkpoint{ID: "cp_1", Workspace: "w", Number: 1}
 	if err := c.Append(t.Context(), cp); !errors.Is(err, r.fail) {
 		t.Errorf("append: %v", err)
 	}
 	for _, table := range []string{"checkpoint", "outbox", "writer"} {
-		same(t, table, rows(t, db, "SELECT COUNT(*) FROM "+table), [][]string{{"0"}})
+		wantEqual(t, table, rows(t, db, "SELECT COUNT(*) FROM "+table), [][]string{{"0"}})
 	}
 	refused := errors.New("not you")
-	c = sqlcatalog.Of(db, "a", sqlcatalog.Options{Enter: func(context.Context, *sql.Tx) error { return refused }})
+	c = sqlcatalog.ForNamespace(db, "a", sqlcatalog.Options{EnterTx: func(context.Context, *sql.Tx) error { return refused }})
 	if err := c.Append(t.Context(), cp); !errors.Is(err, refused) {
 		t.Errorf("append: %v", err)
 	}
@@ -197,14 +197,14 @@ func TestWithinFails(t *testing.T) {
 func TestAgain(t *testing.T) {
 	t.Parallel()
 	db := memory(t)
-	ok(t, sqlcatalog.Migrate(t.Context(), db))
+	wantNoError(t, sqlcatalog.Migrate(t.Context(), db))
 	inTheWay := errors.New("in the way")
 	for times, want := range map[int]error{0: nil, 3: nil, 100: inTheWay} {
 		runs := 0
 		ns := fmt.Sprint(times)
-		c := sqlcatalog.Of(db, ns, sqlcatalog.Options{
-			Again: func(err error) bool { return errors.Is(err, inTheWay) },
-			Within: func(context.Context, *sql.Tx, string, string) error {
+		c := sqlcatalog.ForNamespace(db, ns, sqlcatalog.Options{
+			IsRetryable: func(err error) bool { return errors.Is(err, inTheWay) },
+			OnChange: func(context.Context, *sql.Tx, string, string) error {
 				if runs++; runs <= times {
 					return inTheWay
 				}
@@ -219,6 +219,6 @@ func TestAgain(t *testing.T) {
 		if want != nil {
 			there = "0"
 		}
-		same(t, "rows", rows(t, db, "SELECT COUNT(*) FROM outbox WHERE ns = $1", ns), [][]string{{there}})
+		wantEqual(t, "rows", rows(t, db, "SELECT COUNT(*) FROM outbox WHERE ns = $1", ns), [][]string{{there}})
 	}
 }

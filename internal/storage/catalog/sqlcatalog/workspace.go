@@ -17,7 +17,7 @@ import (
 
 // PutWorkspace adds a workspace, or changes it; the time it was created at stays.
 func (c *Catalog) PutWorkspace(ctx context.Context, ws retake.Workspace) error {
-	return c.act(ctx, "put workspace", func(tx *sql.Tx) ([]string, error) {
+	return c.inAuditedTx(ctx, "put workspace", func(tx *sql.Tx) ([]string, error) {
 		old, err := scanWorkspace(tx.QueryRowContext(ctx, sqlWorkspace, c.ns, string(ws.ID)))
 		known := err == nil
 		if known {
@@ -32,7 +32,7 @@ func (c *Catalog) PutWorkspace(ctx context.Context, ws retake.Workspace) error {
 		if was, err := json.Marshal(old); known && err == nil && old.Root == ws.Root && bytes.Equal(was, raw) {
 			return nil, nil
 		}
-		_, err = tx.ExecContext(ctx, sqlPutWorkspace, c.ns, string(ws.ID), plain(ws.Name), []byte(ws.Root), raw)
+		_, err = tx.ExecContext(ctx, sqlPutWorkspace, c.ns, string(ws.ID), sanitizeText(ws.Name), []byte(ws.Root), raw)
 		return []string{string(ws.ID)}, err
 	})
 }
@@ -41,7 +41,7 @@ func (c *Catalog) PutWorkspace(ctx context.Context, ws retake.Workspace) error {
 func (c *Catalog) Workspace(ctx context.Context, id retake.WorkspaceID) (retake.Workspace, error) {
 	doing := fmt.Sprintf("find workspace %s", id)
 	var ws retake.Workspace
-	found, err := c.row(ctx, doing, func(rows *sql.Rows) (err error) {
+	found, err := c.queryRow(ctx, doing, func(rows *sql.Rows) (err error) {
 		ws, err = scanWorkspace(rows)
 		return err
 	}, sqlWorkspace, c.ns, string(id))
@@ -59,7 +59,7 @@ func scanWorkspace(row interface{ Scan(...any) error }, more ...any) (retake.Wor
 	if err := row.Scan(append([]any{&root, &raw}, more...)...); err != nil {
 		return ws, err
 	}
-	if err := decode(raw, &ws); err != nil {
+	if err := decodeJSON(raw, &ws); err != nil {
 		return ws, err
 	}
 	ws.Root = string(root)
@@ -69,12 +69,12 @@ func scanWorkspace(row interface{ Scan(...any) error }, more ...any) (retake.Wor
 // Workspaces lists all, ordered by the time of the newest checkpoint, or of creation if
 // there is none.
 func (c *Catalog) Workspaces(ctx context.Context) ([]retake.WorkspaceState, error) {
-	all, err := list(ctx, c, "list workspaces", scanState, sqlWorkspaces, c.ns)
+	all, err := queryList(ctx, c, "list workspaces", scanState, sqlWorkspaces, c.ns)
 	if err != nil {
 		return nil, err
 	}
 	slices.SortFunc(all, func(a, b retake.WorkspaceState) int {
-		return cmp.Or(used(b).Compare(used(a)), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(lastUsed(b).Compare(lastUsed(a)), cmp.Compare(a.ID, b.ID))
 	})
 	return all, nil
 }
@@ -87,10 +87,10 @@ func scanState(rows *sql.Rows) (retake.WorkspaceState, error) {
 		return s, err
 	}
 	s.Latest = &retake.Checkpoint{}
-	return s, decode(latest, s.Latest)
+	return s, decodeJSON(latest, s.Latest)
 }
 
-func used(s retake.WorkspaceState) time.Time {
+func lastUsed(s retake.WorkspaceState) time.Time {
 	if s.Latest != nil {
 		return s.Latest.Time
 	}

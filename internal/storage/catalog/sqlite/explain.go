@@ -29,7 +29,7 @@ func Explain(path string) func(error) error {
 		case isUnwritable(err):
 			return &retake.Error{
 				Kind: retake.Limit,
-				What: fmt.Sprintf("the catalog file %s cannot be written: %s", path, whyUnwritable(path, err)),
+				What: fmt.Sprintf("the catalog file %s cannot be written: %s", path, explainUnwritable(path, err)),
 				Safe: "Nothing was changed.",
 				Hint: "free some space on that disk, and try again",
 				Err:  errors.Join(catalog.ErrUnwritable, err),
@@ -37,7 +37,7 @@ func Explain(path string) func(error) error {
 		case isBusy(err):
 			return &retake.Error{
 				Kind: retake.Busy,
-				What: fmt.Sprintf("the catalog file %s is in use for more than %s", path, patience),
+				What: fmt.Sprintf("the catalog file %s is in use for more than %s", path, busyTimeout),
 				Safe: "Nothing was changed.",
 				Hint: "Try again.",
 				Err:  err,
@@ -48,16 +48,16 @@ func Explain(path string) func(error) error {
 }
 
 // leastLog is about what the log needs to be opened, and one change with it.
-const leastLog = 256 << 10
+const minLogBytes = 256 << 10
 
-// whyUnwritable names the disk and what is free on it.
-func whyUnwritable(path string, err error) string {
+// explainUnwritable names the disk and what is free on it.
+func explainUnwritable(path string, err error) string {
 	dir := filepath.Dir(path)
-	free, _, ferr := fsx.OS().Free(dir)
+	free, _, ferr := fsx.OS().FreeSpace(dir)
 	switch {
 	case ferr != nil:
 		return "its disk is full or read-only"
-	case code(err)&0xff == lib.SQLITE_READONLY && free > leastLog: // a full disk is opened as one that is read-only
+	case errorCode(err)&0xff == lib.SQLITE_READONLY && free > minLogBytes: // a full disk is opened as one that is read-only
 		return "its disk is read-only"
 	}
 	return fmt.Sprintf("the disk of %s has %d kB free", dir, free/1000)
@@ -66,7 +66,7 @@ func whyUnwritable(path string, err error) string {
 // isUnwritable: the disk is full, or read-only. SQLite cannot always tell a full disk
 // from one that fails to write, or from a log that it cannot make.
 func isUnwritable(err error) bool {
-	c := code(err)
+	c := errorCode(err)
 	switch c & 0xff {
 	case lib.SQLITE_FULL, lib.SQLITE_READONLY, lib.SQLITE_CANTOPEN:
 		return true
@@ -74,8 +74,8 @@ func isUnwritable(err error) bool {
 	return c == lib.SQLITE_IOERR_WRITE || c == lib.SQLITE_IOERR_SHMSIZE || c == lib.SQLITE_IOERR_SHMOPEN || c == lib.SQLITE_IOERR_TRUNCATE || c == lib.SQLITE_IOERR_FSYNC
 }
 
-// code is the driver's code for err; the low byte is its class.
-func code(err error) int {
+// errorCode is the driver's code for err; the low byte is its class.
+func errorCode(err error) int {
 	var e *driver.Error
 	if errors.As(err, &e) {
 		return e.Code()
@@ -84,9 +84,9 @@ func code(err error) int {
 }
 
 func isDamage(err error) bool {
-	c := code(err)
+	c := errorCode(err)
 	class := c & 0xff
 	return class == lib.SQLITE_CORRUPT || class == lib.SQLITE_NOTADB || c == lib.SQLITE_IOERR_SHORT_READ
 }
 
-func isBusy(err error) bool { return code(err)&0xff == lib.SQLITE_BUSY }
+func isBusy(err error) bool { return errorCode(err)&0xff == lib.SQLITE_BUSY }

@@ -31,8 +31,8 @@ import (
 const Memory = ":memory:"
 
 const (
-	patience = 10 * time.Second // how long a writer waits for the others
-	handles  = 4                // connections per database; more would only wait inside SQLite
+	busyTimeout = 10 * time.Second // how long a writer waits for the others
+	maxConns    = 4                // connections per database; more would only wait inside SQLite
 )
 
 // Options choose how safe a commit is.
@@ -49,7 +49,7 @@ type Options struct {
 // Open opens the catalog of a namespace and makes the file when there is none.
 // Its directory must be there.
 func Open(ctx context.Context, path, ns string, opts Options) (catalog.Catalog, error) {
-	db, err := DB(ctx, path, opts)
+	db, err := OpenDB(ctx, path, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -57,18 +57,18 @@ func Open(ctx context.Context, path, ns string, opts Options) (catalog.Catalog, 
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &file{Catalog: rows, db: db, oneShot: opts.OneShot}, nil
+	return &fileCatalog{Catalog: rows, db: db, oneShot: opts.OneShot}, nil
 }
 
-// file is a catalog that owns its database.
-type file struct {
+// fileCatalog is a catalog that owns its database.
+type fileCatalog struct {
 	*sqlcatalog.Catalog
 	db      *sql.DB
 	oneShot bool
 }
 
 // Wipe writes the file anew: deleted rows stay in free pages and in the log otherwise.
-func (f *file) Wipe(ctx context.Context) error {
+func (f *fileCatalog) Wipe(ctx context.Context) error {
 	for _, text := range []string{"PRAGMA wal_checkpoint(TRUNCATE)", "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"} {
 		if _, err := f.db.ExecContext(ctx, text); err != nil {
 			return fmt.Errorf("wipe catalog: %w", err)
@@ -78,7 +78,7 @@ func (f *file) Wipe(ctx context.Context) error {
 }
 
 // Close closes the database.
-func (f *file) Close() error {
+func (f *fileCatalog) Close() error {
 	if f.oneShot {
 		return nil
 	}
@@ -88,28 +88,28 @@ func (f *file) Close() error {
 	return nil
 }
 
-// DB opens the database alone, for several namespaces in one process.
-func DB(ctx context.Context, path string, opts Options) (*sql.DB, error) {
+// OpenDB opens the database alone, for several namespaces in one process.
+func OpenDB(ctx context.Context, path string, opts Options) (*sql.DB, error) {
 	name, conns := Memory, 1 // each connection to memory would be a database of its own
 	if path != Memory {
 		abs, err := filepath.Abs(path)
 		if err != nil {
 			return nil, fmt.Errorf("open catalog: %w", err)
 		}
-		if err := create(abs); err != nil {
+		if err := createFile(abs); err != nil {
 			return nil, err
 		}
-		name, conns = fileURI(abs), handles
+		name, conns = fileURI(abs), maxConns
 	}
-	db, err := sql.Open("sqlite", name+"?"+settings(opts))
+	db, err := sql.Open("sqlite", name+"?"+connSettings(opts))
 	if err != nil {
 		return nil, fmt.Errorf("open catalog: %w", err)
 	}
 	db.SetMaxOpenConns(conns)
 	db.SetMaxIdleConns(conns)
-	err = useLog(ctx, db)
+	err = enableWAL(ctx, db)
 	if isUnwritable(err) && path != Memory {
-		if still, serr := openStill(ctx, name); serr == nil {
+		if still, serr := openReadOnly(ctx, name); serr == nil {
 			return still, db.Close()
 		}
 	}
@@ -119,9 +119,9 @@ func DB(ctx context.Context, path string, opts Options) (*sql.DB, error) {
 	return db, nil
 }
 
-// openStill opens a file that cannot be written, as it is: rows can be read, and every
+// openReadOnly opens a file that cannot be written, as it is: rows can be read, and every
 // change is refused. What is in a log beside it that could not be opened is not seen.
-func openStill(ctx context.Context, name string) (*sql.DB, error) {
+func openReadOnly(ctx context.Context, name string) (*sql.DB, error) {
 	db, err := sql.Open("sqlite", name+"?mode=ro&immutable=1&_error_rc=1")
 	if err != nil {
 		return nil, err
@@ -135,13 +135,13 @@ func openStill(ctx context.Context, name string) (*sql.DB, error) {
 
 // creating keeps every other open of this process away while a new file has a
 // descriptor that is not the driver's (L3).
-var creating sync.Mutex
+var createMu sync.Mutex
 
-// create makes the file with its mode before the driver can make it with another;
+// createFile makes the file with its mode before the driver can make it with another;
 // the neighbours take the mode of the file.
-func create(path string) error {
-	creating.Lock()
-	defer creating.Unlock()
+func createFile(path string) error {
+	createMu.Lock()
+	defer createMu.Unlock()
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return nil
@@ -161,13 +161,13 @@ func fileURI(abs string) string {
 	return "file:" + (&url.URL{Path: slashed}).EscapedPath()
 }
 
-func settings(opts Options) string {
+func connSettings(opts Options) string {
 	sync := "NORMAL"
 	if opts.Durable {
 		sync = "FULL"
 	}
 	return url.Values{
-		"_busy_timeout": {strconv.FormatInt(patience.Milliseconds(), 10)},
+		"_busy_timeout": {strconv.FormatInt(busyTimeout.Milliseconds(), 10)},
 		"_txlock":       {"immediate"}, // a transaction that reads first and writes later could not wait
 		"_foreign_keys": {"0"},
 		"_synchronous":  {sync},
@@ -175,10 +175,10 @@ func settings(opts Options) string {
 	}.Encode()
 }
 
-// useLog switches the file to a write-ahead log, which it then keeps. SQLite does
+// enableWAL switches the file to a write-ahead log, which it then keeps. SQLite does
 // not wait for another that writes or switches a file without a log, so we do.
-func useLog(ctx context.Context, db *sql.DB) error {
-	enough := time.NewTimer(patience)
+func enableWAL(ctx context.Context, db *sql.DB) error {
+	enough := time.NewTimer(busyTimeout)
 	defer enough.Stop()
 	again := time.NewTicker(5 * time.Millisecond)
 	defer again.Stop()

@@ -29,7 +29,7 @@ func open(t *testing.T, path, ns string) catalog.Catalog {
 	return c
 }
 
-func ok(t *testing.T, err error) {
+func wantNoError(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -47,13 +47,13 @@ func TestSuiteOnFile(t *testing.T) {
 
 func TestSuiteInMemory(t *testing.T) {
 	t.Parallel()
-	db, err := sqlite.DB(t.Context(), sqlite.Memory, sqlite.Options{Durable: true})
-	ok(t, err)
-	t.Cleanup(func() { ok(t, db.Close()) })
+	db, err := sqlite.OpenDB(t.Context(), sqlite.Memory, sqlite.Options{Durable: true})
+	wantNoError(t, err)
+	t.Cleanup(func() { wantNoError(t, db.Close()) })
 	catalogtest.Run(t, func(t *testing.T, ns string) catalog.Catalog {
 		t.Helper()
 		c, err := sqlcatalog.New(t.Context(), db, ns, sqlcatalog.Options{Explain: sqlite.Explain(sqlite.Memory)})
-		ok(t, err)
+		wantNoError(t, err)
 		return c
 	})
 }
@@ -71,14 +71,14 @@ func checkpoint(ws string, n int) retake.Checkpoint {
 func TestInMemoryAlone(t *testing.T) {
 	t.Parallel()
 	one, two := open(t, sqlite.Memory, "a"), open(t, sqlite.Memory, "a")
-	ok(t, one.Append(t.Context(), checkpoint("w", 1)))
+	wantNoError(t, one.Append(t.Context(), checkpoint("w", 1)))
 	for c, want := range map[catalog.Catalog]int64{one: 1, two: 0} {
 		live, _, err := c.Counts(t.Context(), "w")
-		ok(t, err)
+		wantNoError(t, err)
 		if live != want {
 			t.Errorf("%d live, want %d", live, want)
 		}
-		ok(t, c.Close())
+		wantNoError(t, c.Close())
 	}
 }
 
@@ -89,42 +89,42 @@ func TestReopen(t *testing.T) {
 	ws := retake.Workspace{ID: "w", Name: "n", Root: "/r", Created: time.Date(2026, 1, 1, 0, 0, 0, 7, time.UTC)}
 	pins := []retake.Pin{{Name: "p", Checkpoint: "c", Number: 2}}
 	c := open(t, path, "a")
-	ok(t, c.PutWorkspace(t.Context(), ws))
-	ok(t, c.Append(t.Context(), checkpoint("w", 1)))
-	ok(t, c.Append(t.Context(), checkpoint("w", 2)))
-	ok(t, c.Bury(t.Context(), "w", []retake.Tombstone{{Number: 1, ID: checkpoint("w", 1).ID}}))
-	ok(t, c.SetPins(t.Context(), "w", pins))
-	ok(t, c.SetMark(t.Context(), "k", "v"))
-	before := everything(t, c)
-	ok(t, c.Close())
+	wantNoError(t, c.PutWorkspace(t.Context(), ws))
+	wantNoError(t, c.Append(t.Context(), checkpoint("w", 1)))
+	wantNoError(t, c.Append(t.Context(), checkpoint("w", 2)))
+	wantNoError(t, c.Bury(t.Context(), "w", []retake.Tombstone{{Number: 1, ID: checkpoint("w", 1).ID}}))
+	wantNoError(t, c.SetPins(t.Context(), "w", pins))
+	wantNoError(t, c.SetMark(t.Context(), "k", "v"))
+	before := readEverything(t, c)
+	wantNoError(t, c.Close())
 	if _, err := os.Stat(path); err != nil {
 		t.Errorf("the file has another name: %v", err)
 	}
 
 	c = open(t, path, "a")
-	if d := cmp.Diff(before, everything(t, c)); d != "" {
+	if d := cmp.Diff(before, readEverything(t, c)); d != "" {
 		t.Errorf("after opening again (-want +got):\n%s", d)
 	}
-	ok(t, c.Close())
+	wantNoError(t, c.Close())
 	if len(before) != 6 {
 		t.Errorf("looked at %d kinds of rows", len(before))
 	}
 }
 
-func everything(t *testing.T, c catalog.Catalog) map[string]any {
+func readEverything(t *testing.T, c catalog.Catalog) map[string]any {
 	t.Helper()
 	all, err := c.Workspaces(t.Context())
-	ok(t, err)
+	wantNoError(t, err)
 	page, err := c.Page(t.Context(), retake.LogQuery{Workspace: "w"})
-	ok(t, err)
+	wantNoError(t, err)
 	stones, err := c.Tombstones(t.Context(), "w")
-	ok(t, err)
+	wantNoError(t, err)
 	pins, err := c.Pins(t.Context(), "w")
-	ok(t, err)
+	wantNoError(t, err)
 	notices, err := c.Pending(t.Context(), 0)
-	ok(t, err)
+	wantNoError(t, err)
 	mark, err := c.Mark(t.Context(), "k")
-	ok(t, err)
+	wantNoError(t, err)
 	if len(all) != 1 || len(page) != 1 || len(stones) != 1 || len(pins) != 1 || len(notices) != 3 || mark != "v" {
 		t.Fatalf("rows are missing: %v %v %v %v %v %q", all, page, stones, pins, notices, mark)
 	}
@@ -134,16 +134,16 @@ func everything(t *testing.T, c catalog.Catalog) map[string]any {
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	for durable, level := range map[bool]string{true: "2", false: "1"} {
-		db, err := sqlite.DB(t.Context(), filepath.Join(t.TempDir(), "c.db"), sqlite.Options{Durable: durable})
-		ok(t, err)
+		db, err := sqlite.OpenDB(t.Context(), filepath.Join(t.TempDir(), "c.db"), sqlite.Options{Durable: durable})
+		wantNoError(t, err)
 		for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": level, "busy_timeout": "10000", "foreign_keys": "0"} {
 			var got string
-			ok(t, db.QueryRowContext(t.Context(), "PRAGMA "+pragma).Scan(&got))
+			wantNoError(t, db.QueryRowContext(t.Context(), "PRAGMA "+pragma).Scan(&got))
 			if got != want {
 				t.Errorf("durable %v: %s is %s, want %s", durable, pragma, got, want)
 			}
 		}
-		ok(t, db.Close())
+		wantNoError(t, db.Close())
 	}
 }
 
@@ -163,8 +163,8 @@ func TestChild(t *testing.T) {
 	for n := 1; n <= childAppends; n++ {
 		// A handle per row: processes are short, and opening is where locks meet.
 		c := open(t, *childPath, "a")
-		ok(t, c.Append(t.Context(), checkpoint(*childSpace, n)))
-		ok(t, c.Close())
+		wantNoError(t, c.Append(t.Context(), checkpoint(*childSpace, n)))
+		wantNoError(t, c.Close())
 	}
 }
 
@@ -172,7 +172,7 @@ func TestProcesses(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "catalog.db")
 	self, err := os.Executable()
-	ok(t, err)
+	wantNoError(t, err)
 	const processes = 8
 	var g errgroup.Group
 	for p := range processes {
@@ -184,17 +184,17 @@ func TestProcesses(t *testing.T) {
 			return nil
 		})
 	}
-	ok(t, g.Wait())
+	wantNoError(t, g.Wait())
 	c := open(t, path, "a")
 	for p := range processes {
 		live, last, err := c.Counts(t.Context(), retake.WorkspaceID(fmt.Sprintf("w%d", p)))
-		ok(t, err)
+		wantNoError(t, err)
 		if live != childAppends || last != childAppends {
 			t.Errorf("process %d: %d live, last %d", p, live, last)
 		}
 	}
 	notices, err := c.Pending(t.Context(), 0)
-	ok(t, err)
+	wantNoError(t, err)
 	for i, n := range notices {
 		if n.ID != int64(i+1) {
 			t.Fatalf("notice %d has number %d", i, n.ID)
@@ -203,7 +203,7 @@ func TestProcesses(t *testing.T) {
 	if len(notices) != processes*childAppends {
 		t.Errorf("%d notices", len(notices))
 	}
-	ok(t, c.Close())
+	wantNoError(t, c.Close())
 }
 
 // TestOpenTogether: handles that make one new file at once all succeed.
@@ -224,14 +224,14 @@ func TestOpenTogether(t *testing.T) {
 				return c.Close()
 			})
 		}
-		ok(t, g.Wait())
+		wantNoError(t, g.Wait())
 		c := open(t, path, "a")
 		notices, err := c.Pending(t.Context(), 0)
-		ok(t, err)
+		wantNoError(t, err)
 		if len(notices) != 8 {
 			t.Fatalf("%d of 8 handles wrote", len(notices))
 		}
-		ok(t, c.Close())
+		wantNoError(t, c.Close())
 	}
 }
 
@@ -240,14 +240,14 @@ func TestReadWhileWriting(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "catalog.db")
 	c := open(t, path, "a")
-	ok(t, c.Append(t.Context(), checkpoint("w", 1)))
-	db, err := sqlite.DB(t.Context(), path, sqlite.Options{})
-	ok(t, err)
+	wantNoError(t, c.Append(t.Context(), checkpoint("w", 1)))
+	db, err := sqlite.OpenDB(t.Context(), path, sqlite.Options{})
+	wantNoError(t, err)
 	var tx *sql.Tx
 	tx, err = db.BeginTx(t.Context(), nil)
-	ok(t, err)
+	wantNoError(t, err)
 	_, err = tx.ExecContext(t.Context(), "DELETE FROM checkpoint")
-	ok(t, err)
+	wantNoError(t, err)
 
 	// The writer holds on until the read is over: waiting would be for ever.
 	if _, err := c.Latest(t.Context(), "w", 0); err != nil {
@@ -257,8 +257,8 @@ func TestReadWhileWriting(t *testing.T) {
 	if _, err := other.Checkpoint(t.Context(), checkpoint("w", 1).ID); err != nil {
 		t.Error(err)
 	}
-	ok(t, other.Close())
-	ok(t, tx.Rollback())
-	ok(t, db.Close())
-	ok(t, c.Close())
+	wantNoError(t, other.Close())
+	wantNoError(t, tx.Rollback())
+	wantNoError(t, db.Close())
+	wantNoError(t, c.Close())
 }

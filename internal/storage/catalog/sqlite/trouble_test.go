@@ -24,15 +24,15 @@ func TestMode(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "catalog.db")
 	c := open(t, path, "a")
-	ok(t, c.Append(t.Context(), checkpoint("w", 1)))
+	wantNoError(t, c.Append(t.Context(), checkpoint("w", 1)))
 	for _, name := range []string{path, path + "-wal", path + "-shm"} {
 		info, err := os.Stat(name)
-		ok(t, err)
+		wantNoError(t, err)
 		if info.Mode().Perm() != 0o600 {
 			t.Errorf("%s has mode %v", filepath.Base(name), info.Mode())
 		}
 	}
-	ok(t, c.Close())
+	wantNoError(t, c.Close())
 }
 
 func TestNoDirectory(t *testing.T) {
@@ -43,7 +43,7 @@ func TestNoDirectory(t *testing.T) {
 	}
 }
 
-func isDamage(t *testing.T, path string, err error) {
+func wantDamage(t *testing.T, path string, err error) {
 	t.Helper()
 	if !retake.IsKind(err, retake.Damaged) || !strings.Contains(err.Error(), "the catalog file "+path+" is damaged") {
 		t.Fatalf("got error %v", err)
@@ -54,11 +54,11 @@ func TestDamagedHead(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "catalog.db")
 	junk := bytes.Repeat([]byte("not a database. "), 1024)
-	ok(t, os.WriteFile(path, junk, 0o600))
+	wantNoError(t, os.WriteFile(path, junk, 0o600))
 	_, err := sqlite.Open(t.Context(), path, "a", sqlite.Options{})
-	isDamage(t, path, err)
+	wantDamage(t, path, err)
 	left, err := os.ReadFile(path)
-	ok(t, err)
+	wantNoError(t, err)
 	if !bytes.Equal(left, junk) {
 		t.Error("the damaged file was changed")
 	}
@@ -70,11 +70,11 @@ func TestDamagedPages(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "catalog.db")
 	c := open(t, path, "a")
 	for n := range 50 {
-		ok(t, c.Append(t.Context(), checkpoint("w", n+1)))
+		wantNoError(t, c.Append(t.Context(), checkpoint("w", n+1)))
 	}
-	ok(t, c.Close())
+	wantNoError(t, c.Close())
 	raw, err := os.ReadFile(path)
-	ok(t, err)
+	wantNoError(t, err)
 	const page = 4096
 	if len(raw) < 4*page {
 		t.Fatalf("the file has only %d bytes", len(raw))
@@ -82,13 +82,13 @@ func TestDamagedPages(t *testing.T) {
 	for i := page; i < len(raw); i++ {
 		raw[i] = 0xA5
 	}
-	ok(t, os.WriteFile(path, raw, 0o600))
+	wantNoError(t, os.WriteFile(path, raw, 0o600))
 	c, err = sqlite.Open(t.Context(), path, "a", sqlite.Options{})
 	if err == nil {
 		_, err = c.Page(t.Context(), retake.LogQuery{Workspace: "w"})
-		ok(t, c.Close())
+		wantNoError(t, c.Close())
 	}
-	isDamage(t, path, err)
+	wantDamage(t, path, err)
 }
 
 // TestWaitEnds: who waits for a writer gives up when its context does.
@@ -96,19 +96,19 @@ func TestWaitEnds(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "catalog.db")
 	c := open(t, path, "a")
-	db, err := sqlite.DB(t.Context(), path, sqlite.Options{})
-	ok(t, err)
+	db, err := sqlite.OpenDB(t.Context(), path, sqlite.Options{})
+	wantNoError(t, err)
 	tx, err := db.BeginTx(t.Context(), nil)
-	ok(t, err)
+	wantNoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if err := c.Append(ctx, checkpoint("w", 1)); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got error %v", err)
 	}
-	ok(t, tx.Rollback())
-	ok(t, c.Append(t.Context(), checkpoint("w", 1)))
-	ok(t, db.Close())
-	ok(t, c.Close())
+	wantNoError(t, tx.Rollback())
+	wantNoError(t, c.Append(t.Context(), checkpoint("w", 1)))
+	wantNoError(t, db.Close())
+	wantNoError(t, c.Close())
 }
 
 // TestSwitchWaits: a new file that another process writes before it has a log is
@@ -117,21 +117,21 @@ func TestSwitchWaits(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "catalog.db")
 	db, err := sql.Open("sqlite", path)
-	ok(t, err)
+	wantNoError(t, err)
 	conn, err := db.Conn(t.Context())
-	ok(t, err)
+	wantNoError(t, err)
 	_, err = conn.ExecContext(t.Context(), "BEGIN IMMEDIATE")
-	ok(t, err)
+	wantNoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if _, err := sqlite.Open(ctx, path, "a", sqlite.Options{}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got error %v", err)
 	}
 	_, err = conn.ExecContext(t.Context(), "ROLLBACK")
-	ok(t, err)
+	wantNoError(t, err)
 	c := open(t, path, "a")
-	ok(t, c.Append(t.Context(), checkpoint("w", 1)))
-	ok(t, c.Close())
-	ok(t, conn.Close())
-	ok(t, db.Close())
+	wantNoError(t, c.Append(t.Context(), checkpoint("w", 1)))
+	wantNoError(t, c.Close())
+	wantNoError(t, conn.Close())
+	wantNoError(t, db.Close())
 }

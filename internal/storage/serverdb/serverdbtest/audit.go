@@ -12,22 +12,22 @@ import (
 	"github.com/retake-dev/retake/internal/storage/serverdb"
 )
 
-// verbs lists what the audit log says, oldest first.
-func verbs(t *testing.T, b serverdb.Book) []string {
+// auditVerbs lists what the audit log says, oldest first.
+func auditVerbs(t *testing.T, b serverdb.Book) []string {
 	t.Helper()
 	var all []string
-	for _, e := range walked(t, b) {
+	for _, e := range walkAudit(t, b) {
 		all = append(all, e.Verb+" "+e.Subject)
 	}
 	return all
 }
 
-// walked lists the audit log, oldest first, and holds its links together.
-func walked(t *testing.T, b serverdb.Book) []retake.AuditEntry {
+// walkAudit lists the audit log, oldest first, and holds its links together.
+func walkAudit(t *testing.T, b serverdb.Book) []retake.AuditEntry {
 	t.Helper()
 	var all []retake.AuditEntry
 	prev := ""
-	ok(t, b.Walk(t.Context(), func(e retake.AuditEntry) error {
+	wantNoError(t, b.Walk(t.Context(), func(e retake.AuditEntry) error {
 		if e.Seq != int64(len(all)+1) || e.Prev != prev || len(e.Hash) != 64 || e.Hash == prev || e.Time.IsZero() {
 			return fmt.Errorf("entry %d does not follow: %v", len(all)+1, e)
 		}
@@ -38,20 +38,20 @@ func walked(t *testing.T, b serverdb.Book) []retake.AuditEntry {
 	return all
 }
 
-// actsEntered: every method that changes something enters one act, every other none.
-func actsEntered(t *testing.T, open Opener) {
+// testActsEntered: every method that changes something enters one act, every other none.
+func testActsEntered(t *testing.T, open Opener) {
 	l := open(t)
-	ns := newNamespace(unique("ns"))
+	ns := newNamespace(uniqueName("ns"))
 	b := l.Book(ns.ID)
-	digest := digestOf(unique("secret"))
+	digest := digestOf(uniqueName("secret"))
 	hook, hooked := newHook("wh_1"), newHook("wh_1")
 	hooked.URL = "https://example.com/other"
 	ran := newSchedule("sc_1")
-	ran.Next, ran.Missed = after(24*time.Hour), 2
+	ran.Next, ran.Missed = afterStart(24*time.Hour), 2
 	changed := ns
 	changed.Limits.Store++
 	anchor := func(ctx context.Context) error {
-		last := must[[]retake.AuditEntry](t)(b.Audit(ctx, retake.AuditQuery{Limit: 1}))[0]
+		last := mustValue[[]retake.AuditEntry](t)(b.Audit(ctx, retake.AuditQuery{Limit: 1}))[0]
 		return b.PutAnchor(ctx, serverdb.Anchor{Seq: last.Seq, Hash: last.Hash})
 	}
 	for i, step := range []struct {
@@ -63,9 +63,9 @@ func actsEntered(t *testing.T, open Opener) {
 		{"", func(ctx context.Context) error { return l.PutNamespace(ctx, changed) }},
 		{"put password", func(ctx context.Context) error { return l.PutPassword(ctx, ns.ID, []byte("y")) }},
 		{"add key", func(ctx context.Context) error { return b.AddKey(ctx, newKey("key_1"), digest) }},
-		{"", func(ctx context.Context) error { return b.UsedKey(ctx, "key_1", after(0)) }},
-		{"revoke key", func(ctx context.Context) error { _, err := b.RevokeKey(ctx, "key_1", after(0)); return err }},
-		{"", func(ctx context.Context) error { _, err := b.RevokeKey(ctx, "key_1", after(0)); return err }},
+		{"", func(ctx context.Context) error { return b.UsedKey(ctx, "key_1", afterStart(0)) }},
+		{"revoke key", func(ctx context.Context) error { _, err := b.RevokeKey(ctx, "key_1", afterStart(0)); return err }},
+		{"", func(ctx context.Context) error { _, err := b.RevokeKey(ctx, "key_1", afterStart(0)); return err }},
 		{"add webhook", func(ctx context.Context) error { return b.PutHook(ctx, hook) }},
 		{"", func(ctx context.Context) error { return b.PutHook(ctx, hook) }},
 		{"change webhook", func(ctx context.Context) error { return b.PutHook(ctx, hooked) }},
@@ -83,20 +83,20 @@ func actsEntered(t *testing.T, open Opener) {
 		{"send greetings", func(ctx context.Context) error { return b.Note(ctx, "send greetings", "all") }},
 		{"put anchor", anchor},
 		{"", func(ctx context.Context) error {
-			_, _, err := b.BeginReply(ctx, "k", digest, after(0), time.Minute)
+			_, _, err := b.BeginReply(ctx, "k", digest, afterStart(0), time.Minute)
 			return err
 		}},
 		{"", func(ctx context.Context) error {
-			return b.EndReply(ctx, "k", serverdb.Reply{Status: 200}, after(time.Hour))
+			return b.EndReply(ctx, "k", serverdb.Reply{Status: 200}, afterStart(time.Hour))
 		}},
 		{"", func(ctx context.Context) error { return b.DropReply(ctx, "k2") }},
 		{"", func(ctx context.Context) error {
-			return l.Put(ctx, serverdb.Due{Queue: unique("queue"), Namespace: ns.ID})
+			return l.Put(ctx, serverdb.Due{Queue: uniqueName("queue"), Namespace: ns.ID})
 		}},
 	} {
-		before := walked(t, b)
-		ok(t, step.do(t.Context()))
-		now := walked(t, b)
+		before := walkAudit(t, b)
+		wantNoError(t, step.do(t.Context()))
+		now := walkAudit(t, b)
 		switch {
 		case step.verb == "" && len(now) != len(before):
 			t.Errorf("step %d is no act, and entered %v", i, now[len(before):])
@@ -106,38 +106,38 @@ func actsEntered(t *testing.T, open Opener) {
 	}
 }
 
-func failedActs(t *testing.T, open Opener) {
+func testFailedActs(t *testing.T, open Opener) {
 	l := open(t)
 	b := newBook(t, open)
 	other := newBook(t, open)
 	ctx := t.Context()
-	digest := digestOf(unique("secret"))
-	ok(t, b.AddKey(ctx, newKey("key_1"), digest))
-	isErr(t, b.AddKey(ctx, newKey("key_1"), digestOf(unique("secret"))), serverdb.ErrExists)
-	isErr(t, b.AddKey(ctx, newKey("key_2"), digest), serverdb.ErrExists)
-	isErr(t, other.AddKey(ctx, newKey("key_1"), digest), serverdb.ErrExists)
-	isErr(t, l.PutNamespace(ctx, newNamespace(unique("ns"))), serverdb.ErrNotFound)
-	isErr(t, b.DropSchedule(ctx, "sc_1"), serverdb.ErrNotFound)
-	same(t, "entries", verbs(t, b), []string{"add key key_1"})
-	same(t, "entries of the other", verbs(t, other), nil)
+	digest := digestOf(uniqueName("secret"))
+	wantNoError(t, b.AddKey(ctx, newKey("key_1"), digest))
+	wantError(t, b.AddKey(ctx, newKey("key_1"), digestOf(uniqueName("secret"))), serverdb.ErrExists)
+	wantError(t, b.AddKey(ctx, newKey("key_2"), digest), serverdb.ErrExists)
+	wantError(t, other.AddKey(ctx, newKey("key_1"), digest), serverdb.ErrExists)
+	wantError(t, l.PutNamespace(ctx, newNamespace(uniqueName("ns"))), serverdb.ErrNotFound)
+	wantError(t, b.DropSchedule(ctx, "sc_1"), serverdb.ErrNotFound)
+	wantEqual(t, "entries", auditVerbs(t, b), []string{"add key key_1"})
+	wantEqual(t, "entries of the other", auditVerbs(t, other), nil)
 }
 
-func whoActed(t *testing.T, open Opener) {
+func testWhoActed(t *testing.T, open Opener) {
 	b := newBook(t, open)
 	who := retake.Actor{Kind: retake.KeyAdmin, Key: "key_1", Name: "An\x00n \xff"}
-	ok(t, b.Note(retake.WithActor(t.Context(), who), "do", "sub\x00ject \xfe"))
-	ok(t, b.Note(t.Context(), "do", ""))
-	all := walked(t, b)
+	wantNoError(t, b.Note(retake.WithActor(t.Context(), who), "do", "sub\x00ject \xfe"))
+	wantNoError(t, b.Note(t.Context(), "do", ""))
+	all := walkAudit(t, b)
 	who.Name = "An\uFFFDn \uFFFD"
-	same(t, "who asked", all[0].Actor, who)
-	same(t, "subject", all[0].Subject, "sub\uFFFDject \uFFFD")
-	same(t, "nobody said who", all[1].Actor, retake.Actor{Name: "server"})
+	wantEqual(t, "who asked", all[0].Actor, who)
+	wantEqual(t, "subject", all[0].Subject, "sub\uFFFDject \uFFFD")
+	wantEqual(t, "nobody said who", all[1].Actor, retake.Actor{Name: "server"})
 }
 
-func listAudit(t *testing.T, open Opener) {
+func testListAudit(t *testing.T, open Opener) {
 	b := newBook(t, open)
 	for n := range 5 {
-		ok(t, b.Note(t.Context(), "do", fmt.Sprint(n+1)))
+		wantNoError(t, b.Note(t.Context(), "do", fmt.Sprint(n+1)))
 	}
 	for what, q := range map[string]struct {
 		retake.AuditQuery
@@ -149,22 +149,22 @@ func listAudit(t *testing.T, open Opener) {
 		"first": {retake.AuditQuery{Before: 1}, nil},
 	} {
 		var got []int64
-		for _, e := range must[[]retake.AuditEntry](t)(b.Audit(t.Context(), q.AuditQuery)) {
+		for _, e := range mustValue[[]retake.AuditEntry](t)(b.Audit(t.Context(), q.AuditQuery)) {
 			got = append(got, e.Seq)
 		}
-		same(t, what, got, q.want)
+		wantEqual(t, what, got, q.want)
 	}
 }
 
-// longChain: a walk passes through more than it reads at once, and f may ask meanwhile.
-func longChain(t *testing.T, open Opener) {
+// testLongChain: a walk passes through more than it reads at once, and f may ask meanwhile.
+func testLongChain(t *testing.T, open Opener) {
 	b := newBook(t, open)
 	const entries = 507
 	for range entries {
-		ok(t, b.Note(t.Context(), "do", "x"))
+		wantNoError(t, b.Note(t.Context(), "do", "x"))
 	}
 	n := 0
-	ok(t, b.Walk(t.Context(), func(e retake.AuditEntry) error {
+	wantNoError(t, b.Walk(t.Context(), func(e retake.AuditEntry) error {
 		n++
 		if n%100 != 0 {
 			return nil
@@ -172,11 +172,11 @@ func longChain(t *testing.T, open Opener) {
 		_, err := b.Audit(t.Context(), retake.AuditQuery{Limit: 1})
 		return err
 	}))
-	same(t, "walked", n, entries)
+	wantEqual(t, "walked", n, entries)
 }
 
-func raceOfActs(t *testing.T, open Opener) {
-	ns := retake.NamespaceID(unique("ns"))
+func testRaceOfActs(t *testing.T, open Opener) {
+	ns := retake.NamespaceID(uniqueName("ns"))
 	ledgers := []serverdb.Ledger{open(t), open(t)}
 	const writers, each = 8, 10
 	var g errgroup.Group
@@ -197,26 +197,26 @@ func raceOfActs(t *testing.T, open Opener) {
 			return nil
 		})
 	}
-	ok(t, g.Wait())
-	same(t, "entries", len(walked(t, ledgers[0].Book(ns))), writers*each)
+	wantNoError(t, g.Wait())
+	wantEqual(t, "entries", len(walkAudit(t, ledgers[0].Book(ns))), writers*each)
 }
 
-func anchors(t *testing.T, open Opener) {
+func testAnchors(t *testing.T, open Opener) {
 	b := newBook(t, open)
 	ctx := t.Context()
-	isErr(t, b.PutAnchor(ctx, serverdb.Anchor{Seq: 1, Hash: "x"}), serverdb.ErrNotFound)
+	wantError(t, b.PutAnchor(ctx, serverdb.Anchor{Seq: 1, Hash: "x"}), serverdb.ErrNotFound)
 	for range 3 {
-		ok(t, b.Note(ctx, "do", "x"))
+		wantNoError(t, b.Note(ctx, "do", "x"))
 	}
-	all := walked(t, b)
-	isErr(t, b.PutAnchor(ctx, serverdb.Anchor{Seq: 3, Hash: all[1].Hash}), serverdb.ErrNotFound)
-	late := serverdb.Anchor{Seq: 3, Hash: all[2].Hash, Time: after(time.Minute), Signature: []byte{0, 255}}
-	early := serverdb.Anchor{Seq: 1, Hash: all[0].Hash, Time: after(0), Signature: []byte("s")}
-	ok(t, b.PutAnchor(ctx, late))
-	ok(t, b.PutAnchor(ctx, early))
+	all := walkAudit(t, b)
+	wantError(t, b.PutAnchor(ctx, serverdb.Anchor{Seq: 3, Hash: all[1].Hash}), serverdb.ErrNotFound)
+	late := serverdb.Anchor{Seq: 3, Hash: all[2].Hash, Time: afterStart(time.Minute), Signature: []byte{0, 255}}
+	early := serverdb.Anchor{Seq: 1, Hash: all[0].Hash, Time: afterStart(0), Signature: []byte("s")}
+	wantNoError(t, b.PutAnchor(ctx, late))
+	wantNoError(t, b.PutAnchor(ctx, early))
 	again := late
 	again.Signature = []byte("other")
-	ok(t, b.PutAnchor(ctx, again))
-	same(t, "anchors", must[[]serverdb.Anchor](t)(b.Anchors(ctx)), []serverdb.Anchor{early, late})
-	same(t, "entries", verbs(t, b)[3:], []string{"put anchor 3 " + late.Hash, "put anchor 1 " + early.Hash})
+	wantNoError(t, b.PutAnchor(ctx, again))
+	wantEqual(t, "anchors", mustValue[[]serverdb.Anchor](t)(b.Anchors(ctx)), []serverdb.Anchor{early, late})
+	wantEqual(t, "entries", auditVerbs(t, b)[3:], []string{"put anchor 3 " + late.Hash, "put anchor 1 " + early.Hash})
 }

@@ -11,48 +11,48 @@ import (
 
 // Bench measures what every request and every job pays.
 func Bench(b *testing.B, l serverdb.Ledger) {
-	book := l.Book(retake.NamespaceID(unique("ns")))
-	digest := digestOf(unique("secret"))
-	ok(b, book.AddKey(b.Context(), newKey("key_1"), digest))
+	book := l.Book(retake.NamespaceID(uniqueName("ns")))
+	digest := digestOf(uniqueName("secret"))
+	wantNoError(b, book.AddKey(b.Context(), newKey("key_1"), digest))
 	b.Run("key by digest", func(b *testing.B) {
 		for b.Loop() {
 			_, _, err := l.KeyByDigest(b.Context(), digest)
-			ok(b, err)
+			wantNoError(b, err)
 		}
 	})
 	b.Run("reply", func(b *testing.B) {
-		book, n := l.Book(retake.NamespaceID(unique("ns"))), 0
+		book, n := l.Book(retake.NamespaceID(uniqueName("ns"))), 0
 		for b.Loop() {
 			n++
 			key := strconv.Itoa(n)
 			// One that was kept gets old for each that comes.
-			now := after(time.Duration(n) * time.Second)
+			now := afterStart(time.Duration(n) * time.Second)
 			r, _, err := book.BeginReply(b.Context(), key, digest, now, time.Minute)
-			ok(b, err)
+			wantNoError(b, err)
 			r.Status, r.Body = 200, []byte("{}")
-			ok(b, book.EndReply(b.Context(), key, r, now.Add(time.Minute)))
+			wantNoError(b, book.EndReply(b.Context(), key, r, now.Add(time.Minute)))
 		}
 	})
 	b.Run("claim and finish", func(b *testing.B) {
-		queue := unique("queue")
+		queue := uniqueName("queue")
 		for b.Loop() {
 			b.StopTimer()
-			ok(b, l.Put(b.Context(), serverdb.Due{Queue: queue, Namespace: "ns", ID: "x", At: start}))
+			wantNoError(b, l.Put(b.Context(), serverdb.Due{Queue: queue, Namespace: "ns", ID: "x", At: start}))
 			b.StartTimer()
 			got, err := l.Claim(b.Context(), queue, start, time.Minute, 10)
-			ok(b, err)
-			ok(b, l.Finish(b.Context(), got[0]))
+			wantNoError(b, err)
+			wantNoError(b, l.Finish(b.Context(), got[0]))
 		}
 	})
 	b.Run("claim nothing", func(b *testing.B) {
 		for b.Loop() {
 			_, err := l.Claim(b.Context(), "nothing", start, time.Minute, 10)
-			ok(b, err)
+			wantNoError(b, err)
 		}
 	})
 	b.Run("audit entry", func(b *testing.B) {
 		for b.Loop() {
-			ok(b, book.Note(b.Context(), "do", "x"))
+			wantNoError(b, book.Note(b.Context(), "do", "x"))
 		}
 	})
 }

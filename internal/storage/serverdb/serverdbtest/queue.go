@@ -8,40 +8,40 @@ import (
 	"github.com/retake-dev/retake/internal/storage/serverdb"
 )
 
-// desk is one queue that nobody else has.
-type desk struct {
+// queueTest is one queue that nobody else has.
+type queueTest struct {
 	t     *testing.T
 	l     serverdb.Ledger
 	queue string
 }
 
-func newDesk(t *testing.T, open Opener) *desk {
-	return &desk{t: t, l: open(t), queue: unique("queue")}
+func newQueueTest(t *testing.T, open Opener) *queueTest {
+	return &queueTest{t: t, l: open(t), queue: uniqueName("queue")}
 }
 
-func (d *desk) due(id string, at time.Time) serverdb.Due {
+func (d *queueTest) newDue(id string, at time.Time) serverdb.Due {
 	return serverdb.Due{Queue: d.queue, Namespace: "ns", ID: id, At: at}
 }
 
-func (d *desk) put(id string, at time.Time) {
+func (d *queueTest) put(id string, at time.Time) {
 	d.t.Helper()
-	ok(d.t, d.l.Put(d.t.Context(), d.due(id, at)))
+	wantNoError(d.t, d.l.Put(d.t.Context(), d.newDue(id, at)))
 }
 
-func (d *desk) claim(now time.Time, lease time.Duration, limit int) []serverdb.Due {
+func (d *queueTest) claim(now time.Time, lease time.Duration, limit int) []serverdb.Due {
 	d.t.Helper()
-	return must[[]serverdb.Due](d.t)(d.l.Claim(d.t.Context(), d.queue, now, lease, limit))
+	return mustValue[[]serverdb.Due](d.t)(d.l.Claim(d.t.Context(), d.queue, now, lease, limit))
 }
 
-// claims wants exactly these items, in this order.
-func (d *desk) claims(now time.Time, lease time.Duration, limit int, want ...serverdb.Due) []serverdb.Due {
+// wantClaims wants exactly these items, in this order.
+func (d *queueTest) wantClaims(now time.Time, lease time.Duration, limit int, want ...serverdb.Due) []serverdb.Due {
 	d.t.Helper()
 	got := d.claim(now, lease, limit)
-	same(d.t, "claimed", unstamped(got), want)
+	wantEqual(d.t, "claimed", withoutStamps(got), want)
 	return got
 }
 
-func unstamped(all []serverdb.Due) []serverdb.Due {
+func withoutStamps(all []serverdb.Due) []serverdb.Due {
 	out := make([]serverdb.Due, len(all))
 	for i, d := range all {
 		d.Stamp = 0
@@ -50,108 +50,108 @@ func unstamped(all []serverdb.Due) []serverdb.Due {
 	return out
 }
 
-func putEarlierWins(t *testing.T, open Opener) {
-	d := newDesk(t, open)
-	d.put("a", after(time.Hour))
-	d.put("a", after(2*time.Hour))
-	d.claims(after(time.Hour-time.Microsecond), time.Minute, 9)
-	d.put("a", after(time.Minute))
-	d.put("a", after(time.Hour))
-	d.claims(after(time.Minute), time.Minute, 9, d.due("a", after(time.Minute)))
+func testPutEarlierWins(t *testing.T, open Opener) {
+	d := newQueueTest(t, open)
+	d.put("a", afterStart(time.Hour))
+	d.put("a", afterStart(2*time.Hour))
+	d.wantClaims(afterStart(time.Hour-time.Microsecond), time.Minute, 9)
+	d.put("a", afterStart(time.Minute))
+	d.put("a", afterStart(time.Hour))
+	d.wantClaims(afterStart(time.Minute), time.Minute, 9, d.newDue("a", afterStart(time.Minute)))
 }
 
-func claimOldestFirst(t *testing.T, open Opener) {
-	d := newDesk(t, open)
-	other := newDesk(t, open)
+func testClaimOldestFirst(t *testing.T, open Opener) {
+	d := newQueueTest(t, open)
+	other := newQueueTest(t, open)
 	for id, at := range map[string]time.Duration{"c": 3, "a": 1, "b": 2, "e": 2, "d": 4} {
-		d.put(id, after(at*time.Second))
+		d.put(id, afterStart(at*time.Second))
 	}
-	other.put("a", after(0))
-	ok(t, d.l.Put(t.Context(), serverdb.Due{Queue: d.queue, Namespace: "aa", ID: "z", At: after(2 * time.Second)}))
-	d.claims(after(3*time.Second), time.Minute, 0)
-	d.claims(after(3*time.Second), time.Minute, 2, d.due("a", after(time.Second)),
-		serverdb.Due{Queue: d.queue, Namespace: "aa", ID: "z", At: after(2 * time.Second)})
-	d.claims(after(3*time.Second), time.Minute, 9, d.due("b", after(2*time.Second)), d.due("e", after(2*time.Second)), d.due("c", after(3*time.Second)))
-	d.claims(after(3*time.Second), time.Minute, 9)
-	d.claims(after(4*time.Second), time.Minute, 9, d.due("d", after(4*time.Second)))
+	other.put("a", afterStart(0))
+	wantNoError(t, d.l.Put(t.Context(), serverdb.Due{Queue: d.queue, Namespace: "aa", ID: "z", At: afterStart(2 * time.Second)}))
+	d.wantClaims(afterStart(3*time.Second), time.Minute, 0)
+	d.wantClaims(afterStart(3*time.Second), time.Minute, 2, d.newDue("a", afterStart(time.Second)),
+		serverdb.Due{Queue: d.queue, Namespace: "aa", ID: "z", At: afterStart(2 * time.Second)})
+	d.wantClaims(afterStart(3*time.Second), time.Minute, 9, d.newDue("b", afterStart(2*time.Second)), d.newDue("e", afterStart(2*time.Second)), d.newDue("c", afterStart(3*time.Second)))
+	d.wantClaims(afterStart(3*time.Second), time.Minute, 9)
+	d.wantClaims(afterStart(4*time.Second), time.Minute, 9, d.newDue("d", afterStart(4*time.Second)))
 }
 
-func claimComesBack(t *testing.T, open Opener) {
-	d := newDesk(t, open)
-	d.put("a", after(0))
-	first := d.claims(after(0), time.Minute, 1, d.due("a", after(0)))
-	d.claims(after(time.Minute-time.Microsecond), time.Minute, 1)
-	second := d.claims(after(time.Minute), time.Minute, 1, d.due("a", after(0)))
+func testClaimComesBack(t *testing.T, open Opener) {
+	d := newQueueTest(t, open)
+	d.put("a", afterStart(0))
+	first := d.wantClaims(afterStart(0), time.Minute, 1, d.newDue("a", afterStart(0)))
+	d.wantClaims(afterStart(time.Minute-time.Microsecond), time.Minute, 1)
+	second := d.wantClaims(afterStart(time.Minute), time.Minute, 1, d.newDue("a", afterStart(0)))
 	// Whoever was first is late: the item is another's.
-	ok(t, d.l.Finish(t.Context(), first[0]))
-	ok(t, d.l.Postpone(t.Context(), first[0], after(time.Hour)))
-	d.claims(after(time.Minute), time.Minute, 1)
-	third := d.claims(after(2*time.Minute), time.Minute, 1, d.due("a", after(0)))
-	ok(t, d.l.Finish(t.Context(), second[0]))
-	ok(t, d.l.Finish(t.Context(), third[0]))
-	d.claims(late, time.Minute, 1)
+	wantNoError(t, d.l.Finish(t.Context(), first[0]))
+	wantNoError(t, d.l.Postpone(t.Context(), first[0], afterStart(time.Hour)))
+	d.wantClaims(afterStart(time.Minute), time.Minute, 1)
+	third := d.wantClaims(afterStart(2*time.Minute), time.Minute, 1, d.newDue("a", afterStart(0)))
+	wantNoError(t, d.l.Finish(t.Context(), second[0]))
+	wantNoError(t, d.l.Finish(t.Context(), third[0]))
+	d.wantClaims(late, time.Minute, 1)
 }
 
-func putEndsClaim(t *testing.T, open Opener) {
-	d := newDesk(t, open)
-	d.put("a", after(0))
-	first := d.claims(after(0), time.Hour, 1, d.due("a", after(0)))
-	d.put("a", after(time.Second))
-	ok(t, d.l.Finish(t.Context(), first[0]))
-	ok(t, d.l.Postpone(t.Context(), first[0], after(time.Hour)))
-	second := d.claims(after(time.Second), time.Hour, 1, d.due("a", after(0)))
-	ok(t, d.l.Finish(t.Context(), second[0]))
-	d.claims(late, time.Hour, 1)
+func testPutEndsClaim(t *testing.T, open Opener) {
+	d := newQueueTest(t, open)
+	d.put("a", afterStart(0))
+	first := d.wantClaims(afterStart(0), time.Hour, 1, d.newDue("a", afterStart(0)))
+	d.put("a", afterStart(time.Second))
+	wantNoError(t, d.l.Finish(t.Context(), first[0]))
+	wantNoError(t, d.l.Postpone(t.Context(), first[0], afterStart(time.Hour)))
+	second := d.wantClaims(afterStart(time.Second), time.Hour, 1, d.newDue("a", afterStart(0)))
+	wantNoError(t, d.l.Finish(t.Context(), second[0]))
+	d.wantClaims(late, time.Hour, 1)
 }
 
-func postpone(t *testing.T, open Opener) {
-	d := newDesk(t, open)
-	d.put("a", after(0))
-	first := d.claim(after(0), time.Hour, 1)
-	ok(t, d.l.Postpone(t.Context(), first[0], after(time.Minute)))
-	ok(t, d.l.Finish(t.Context(), first[0])) // the claim has ended
-	d.claims(after(time.Second), time.Hour, 1)
-	d.claims(after(time.Minute), time.Hour, 1, d.due("a", after(time.Minute)))
+func testPostpone(t *testing.T, open Opener) {
+	d := newQueueTest(t, open)
+	d.put("a", afterStart(0))
+	first := d.claim(afterStart(0), time.Hour, 1)
+	wantNoError(t, d.l.Postpone(t.Context(), first[0], afterStart(time.Minute)))
+	wantNoError(t, d.l.Finish(t.Context(), first[0])) // the claim has ended
+	d.wantClaims(afterStart(time.Second), time.Hour, 1)
+	d.wantClaims(afterStart(time.Minute), time.Hour, 1, d.newDue("a", afterStart(time.Minute)))
 }
 
-// oldClaims: what was finished and put again has nothing to do with claims from before.
-func oldClaims(t *testing.T, open Opener) {
-	d := newDesk(t, open)
+// testOldClaims: what was finished and put again has nothing to do with claims from before.
+func testOldClaims(t *testing.T, open Opener) {
+	d := newQueueTest(t, open)
 	var old []serverdb.Due
 	for range 20 {
-		d.put("a", after(0))
-		claimed := d.claim(after(0), time.Hour, 1)
+		d.put("a", afterStart(0))
+		claimed := d.claim(afterStart(0), time.Hour, 1)
 		for _, o := range old {
-			ok(t, d.l.Finish(t.Context(), o))
+			wantNoError(t, d.l.Finish(t.Context(), o))
 		}
 		if n, _, err := d.l.Depth(t.Context(), d.queue); err != nil || n != 1 {
 			t.Fatalf("an old claim finished a new item: %d, %v", n, err)
 		}
-		ok(t, d.l.Finish(t.Context(), claimed[0]))
+		wantNoError(t, d.l.Finish(t.Context(), claimed[0]))
 		old = append(old, claimed...)
 	}
 }
 
-func depth(t *testing.T, open Opener) {
-	d := newDesk(t, open)
+func testDepth(t *testing.T, open Opener) {
+	d := newQueueTest(t, open)
 	for want, id := range []string{"", "b", "a", "c"} {
 		if id != "" {
-			d.put(id, after(map[string]time.Duration{"a": 1, "b": 2, "c": 3}[id]*time.Second))
+			d.put(id, afterStart(map[string]time.Duration{"a": 1, "b": 2, "c": 3}[id]*time.Second))
 		}
 		n, oldest, err := d.l.Depth(t.Context(), d.queue)
-		ok(t, err)
-		same(t, "depth", n, int64(want))
-		same(t, "oldest", oldest, []time.Time{{}, after(2 * time.Second), after(time.Second), after(time.Second)}[want])
+		wantNoError(t, err)
+		wantEqual(t, "depth", n, int64(want))
+		wantEqual(t, "oldest", oldest, []time.Time{{}, afterStart(2 * time.Second), afterStart(time.Second), afterStart(time.Second)}[want])
 	}
-	d.claim(after(time.Second), time.Hour, 1)
+	d.claim(afterStart(time.Second), time.Hour, 1)
 	n, oldest, err := d.l.Depth(t.Context(), d.queue)
-	ok(t, err)
-	same(t, "depth with a claim", n, int64(3))
-	same(t, "oldest with a claim", oldest, after(time.Second))
+	wantNoError(t, err)
+	wantEqual(t, "depth with a claim", n, int64(3))
+	wantEqual(t, "oldest with a claim", oldest, afterStart(time.Second))
 }
 
-func lease(t *testing.T, open Opener) {
-	l, name := open(t), unique("lease")
+func testLease(t *testing.T, open Opener) {
+	l, name := open(t), uniqueName("lease")
 	for i, step := range []struct {
 		holder string
 		at     time.Duration
@@ -159,30 +159,30 @@ func lease(t *testing.T, open Opener) {
 	}{
 		{"a", 0, true}, {"b", 0, false}, {"a", 30, true}, {"b", 60, false}, {"b", 89, false}, {"b", 90, true}, {"a", 91, false}, {"a", 150, true},
 	} {
-		got, err := l.Lease(t.Context(), name, step.holder, after(step.at*time.Second), time.Minute)
-		ok(t, err)
+		got, err := l.Lease(t.Context(), name, step.holder, afterStart(step.at*time.Second), time.Minute)
+		wantNoError(t, err)
 		if got != step.want {
 			t.Errorf("step %d: %s at %d s: %v", i, step.holder, step.at, got)
 		}
 	}
 	// Who holds it can give it back.
-	if got, err := l.Lease(t.Context(), name, "a", after(151*time.Second), 0); err != nil || !got {
+	if got, err := l.Lease(t.Context(), name, "a", afterStart(151*time.Second), 0); err != nil || !got {
 		t.Errorf("give back: %v, %v", got, err)
 	}
-	if got, err := l.Lease(t.Context(), name, "b", after(151*time.Second), time.Minute); err != nil || !got {
+	if got, err := l.Lease(t.Context(), name, "b", afterStart(151*time.Second), time.Minute); err != nil || !got {
 		t.Errorf("after it was given back: %v, %v", got, err)
 	}
 }
 
-// canceled: a call whose caller is gone does nothing.
-func canceled(t *testing.T, open Opener) {
+// testCanceled: a call whose caller is gone does nothing.
+func testCanceled(t *testing.T, open Opener) {
 	l := open(t)
-	b := l.Book(retake.NamespaceID(unique("ns")))
+	b := l.Book(retake.NamespaceID(uniqueName("ns")))
 	ctx, cancel := withCancel(t)
 	cancel()
 	if err := b.PutHook(ctx, newHook("wh_1")); err == nil {
 		t.Error("a canceled act went well")
 	}
-	same(t, "entries", verbs(t, b), nil)
-	same(t, "webhooks", must[[]serverdb.Hook](t)(b.Hooks(t.Context())), nil)
+	wantEqual(t, "entries", auditVerbs(t, b), nil)
+	wantEqual(t, "webhooks", mustValue[[]serverdb.Hook](t)(b.Hooks(t.Context())), nil)
 }

@@ -19,7 +19,7 @@ type item struct {
 
 // queueModel says in a plain map what a queue must do.
 type queueModel struct {
-	d      *desk
+	d      *queueTest
 	items  map[string]item
 	now    time.Time
 	number int
@@ -32,23 +32,23 @@ type claimed struct {
 	number int
 }
 
-func (m *queueModel) next() int { m.number++; return m.number }
+func (m *queueModel) nextNumber() int { m.number++; return m.number }
 
 func (m *queueModel) put(t *rapid.T) {
 	id := rapid.SampledFrom([]string{"a", "b", "c", "d", "e"}).Draw(t, "id")
 	at := m.now.Add(time.Duration(rapid.IntRange(-5, 5).Draw(t, "at")) * time.Second)
-	check(t, m.d.l.Put(t.Context(), m.d.due(id, at)))
+	fatalIf(t, m.d.l.Put(t.Context(), m.d.newDue(id, at)))
 	if old, there := m.items[id]; there && old.at.Before(at) {
 		at = old.at
 	}
-	m.items[id] = item{at: at, claim: m.next()}
+	m.items[id] = item{at: at, claim: m.nextNumber()}
 }
 
 func (m *queueModel) claim(t *rapid.T) {
 	limit := rapid.IntRange(0, 3).Draw(t, "limit")
 	lease := time.Duration(rapid.IntRange(1, 5).Draw(t, "lease")) * time.Second
 	got, err := m.d.l.Claim(t.Context(), m.d.queue, m.now, lease, limit)
-	check(t, err)
+	fatalIf(t, err)
 	var want []string
 	for id, it := range m.items {
 		if !it.at.After(m.now) && !it.until.After(m.now) {
@@ -65,14 +65,14 @@ func (m *queueModel) claim(t *rapid.T) {
 		if got[i].ID != id || !got[i].At.Equal(it.at) || got[i].Queue != m.d.queue || got[i].Namespace != "ns" {
 			t.Fatalf("claim %d is %v, want %s at %v", i, got[i], id, it.at)
 		}
-		it.until, it.claim = m.now.Add(lease), m.next()
+		it.until, it.claim = m.now.Add(lease), m.nextNumber()
 		m.items[id] = it
 		m.held = append(m.held, claimed{got[i], it.claim})
 	}
 }
 
-// end draws a claim, and whether it is good.
-func (m *queueModel) end(t *rapid.T) (claimed, bool) {
+// takeHeld draws a claim, and whether it is good.
+func (m *queueModel) takeHeld(t *rapid.T) (claimed, bool) {
 	if len(m.held) == 0 {
 		t.Skip("no claims")
 	}
@@ -82,29 +82,29 @@ func (m *queueModel) end(t *rapid.T) (claimed, bool) {
 }
 
 func (m *queueModel) finish(t *rapid.T) {
-	c, good := m.end(t)
-	check(t, m.d.l.Finish(t.Context(), c.due))
+	c, good := m.takeHeld(t)
+	fatalIf(t, m.d.l.Finish(t.Context(), c.due))
 	if good {
 		delete(m.items, c.due.ID)
 	}
 }
 
 func (m *queueModel) postpone(t *rapid.T) {
-	c, good := m.end(t)
+	c, good := m.takeHeld(t)
 	at := m.now.Add(time.Duration(rapid.IntRange(0, 5).Draw(t, "at")) * time.Second)
-	check(t, m.d.l.Postpone(t.Context(), c.due, at))
+	fatalIf(t, m.d.l.Postpone(t.Context(), c.due, at))
 	if good {
-		m.items[c.due.ID] = item{at: at, claim: m.next()}
+		m.items[c.due.ID] = item{at: at, claim: m.nextNumber()}
 	}
 }
 
-func (m *queueModel) pass(t *rapid.T) {
+func (m *queueModel) passTime(t *rapid.T) {
 	m.now = m.now.Add(time.Duration(rapid.IntRange(1, 4).Draw(t, "seconds")) * time.Second)
 }
 
 func (m *queueModel) compare(t *rapid.T) {
 	n, oldest, err := m.d.l.Depth(t.Context(), m.d.queue)
-	check(t, err)
+	fatalIf(t, err)
 	var want time.Time
 	for _, it := range m.items {
 		if want.IsZero() || it.at.Before(want) {
@@ -116,18 +116,18 @@ func (m *queueModel) compare(t *rapid.T) {
 	}
 }
 
-func check(t *rapid.T, err error) {
+func fatalIf(t *rapid.T, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-func queueLikeModel(t *testing.T, open Opener) {
+func testQueueLikeModel(t *testing.T, open Opener) {
 	l := open(t)
 	rapid.Check(t, func(rt *rapid.T) {
-		m := &queueModel{d: &desk{t: t, l: l, queue: unique("queue")}, items: map[string]item{}, now: start}
+		m := &queueModel{d: &queueTest{t: t, l: l, queue: uniqueName("queue")}, items: map[string]item{}, now: start}
 		rt.Repeat(map[string]func(*rapid.T){
-			"put": m.put, "put again": m.put, "claim": m.claim, "claim again": m.claim, "finish": m.finish, "postpone": m.postpone, "pass": m.pass,
+			"put": m.put, "put again": m.put, "claim": m.claim, "claim again": m.claim, "finish": m.finish, "postpone": m.postpone, "pass": m.passTime,
 			"": m.compare,
 		})
 	})

@@ -13,13 +13,13 @@ import (
 	"github.com/retake-dev/retake/internal/storage/serverdb"
 )
 
-// raceOfClaims: of several that claim by two handles, nobody gets what another has.
-func raceOfClaims(t *testing.T, open Opener) {
+// testRaceOfClaims: of several that claim by two handles, nobody gets what another has.
+func testRaceOfClaims(t *testing.T, open Opener) {
 	ledgers := []serverdb.Ledger{open(t), open(t)}
-	queue := unique("queue")
+	queue := uniqueName("queue")
 	const items, workers, batch = 120, 4, 7
 	for n := range items {
-		ok(t, ledgers[0].Put(t.Context(), serverdb.Due{Queue: queue, Namespace: retake.NamespaceID(fmt.Sprint(n % 3)), ID: fmt.Sprint(n), At: start}))
+		wantNoError(t, ledgers[0].Put(t.Context(), serverdb.Due{Queue: queue, Namespace: retake.NamespaceID(fmt.Sprint(n % 3)), ID: fmt.Sprint(n), At: start}))
 	}
 	var mu sync.Mutex
 	given := map[string]int{}
@@ -49,22 +49,22 @@ func raceOfClaims(t *testing.T, open Opener) {
 	for w := range workers {
 		g.Go(func() error { return work(ledgers[w%2]) })
 	}
-	ok(t, g.Wait())
+	wantNoError(t, g.Wait())
 	for id, n := range given {
 		if n != 1 {
 			t.Errorf("item %s was claimed %d times", id, n)
 		}
 	}
-	same(t, "claimed", len(given), items)
+	wantEqual(t, "claimed", len(given), items)
 	n, _, err := ledgers[1].Depth(t.Context(), queue)
-	ok(t, err)
-	same(t, "left", n, int64(0))
+	wantNoError(t, err)
+	wantEqual(t, "left", n, int64(0))
 }
 
-// raceOfPutAndFinish: what is put while it is worked on is worked on again.
-func raceOfPutAndFinish(t *testing.T, open Opener) {
+// testRaceOfPutAndFinish: what is put while it is worked on is worked on again.
+func testRaceOfPutAndFinish(t *testing.T, open Opener) {
 	ledgers := []serverdb.Ledger{open(t), open(t)}
-	queue := unique("queue")
+	queue := uniqueName("queue")
 	const puts = 40
 	var asked, heard atomic.Int64
 	var over atomic.Bool
@@ -94,32 +94,32 @@ func raceOfPutAndFinish(t *testing.T, open Opener) {
 			}
 		}
 	})
-	ok(t, g.Wait())
-	same(t, "heard", heard.Load(), int64(puts))
+	wantNoError(t, g.Wait())
+	wantEqual(t, "heard", heard.Load(), int64(puts))
 }
 
-func raceForLease(t *testing.T, open Opener) {
+func testRaceForLease(t *testing.T, open Opener) {
 	ledgers := []serverdb.Ledger{open(t), open(t)}
-	name := unique("lease")
+	name := uniqueName("lease")
 	for round := range 5 {
 		var won atomic.Int64
 		var g errgroup.Group
 		for h := range 8 {
 			g.Go(func() error {
-				got, err := ledgers[h%2].Lease(t.Context(), name, fmt.Sprint(h), after(time.Duration(round)*time.Minute), time.Minute)
+				got, err := ledgers[h%2].Lease(t.Context(), name, fmt.Sprint(h), afterStart(time.Duration(round)*time.Minute), time.Minute)
 				if got {
 					won.Add(1)
 				}
 				return err
 			})
 		}
-		ok(t, g.Wait())
-		same(t, "holders", won.Load(), int64(1))
+		wantNoError(t, g.Wait())
+		wantEqual(t, "holders", won.Load(), int64(1))
 	}
 }
 
-func raceOfReplies(t *testing.T, open Opener) {
-	ns := retake.NamespaceID(unique("ns"))
+func testRaceOfReplies(t *testing.T, open Opener) {
+	ns := retake.NamespaceID(uniqueName("ns"))
 	ledgers := []serverdb.Ledger{open(t), open(t)}
 	for round := range 5 {
 		var fresh, held atomic.Int64
@@ -127,7 +127,7 @@ func raceOfReplies(t *testing.T, open Opener) {
 		for c := range 8 {
 			b := ledgers[c%2].Book(ns)
 			g.Go(func() error {
-				_, state, err := b.BeginReply(t.Context(), "k", digestOf("one"), after(time.Duration(round)*time.Minute), time.Minute)
+				_, state, err := b.BeginReply(t.Context(), "k", digestOf("one"), afterStart(time.Duration(round)*time.Minute), time.Minute)
 				switch state {
 				case serverdb.ReplyFresh:
 					fresh.Add(1)
@@ -138,15 +138,15 @@ func raceOfReplies(t *testing.T, open Opener) {
 				return err
 			})
 		}
-		ok(t, g.Wait())
-		same(t, "fresh and held", []int64{fresh.Load(), held.Load()}, []int64{1, 7})
+		wantNoError(t, g.Wait())
+		wantEqual(t, "fresh and held", []int64{fresh.Load(), held.Load()}, []int64{1, 7})
 	}
 }
 
-// raceOfOldReplies: those that come remove those that are old, and nobody is in the way
+// testRaceOfOldReplies: those that come remove those that are old, and nobody is in the way
 // of another.
-func raceOfOldReplies(t *testing.T, open Opener) {
-	ns := retake.NamespaceID(unique("ns"))
+func testRaceOfOldReplies(t *testing.T, open Opener) {
+	ns := retake.NamespaceID(uniqueName("ns"))
 	ledgers := []serverdb.Ledger{open(t), open(t)}
 	const clients, each, keys = 8, 15, 11
 	var g errgroup.Group
@@ -156,24 +156,24 @@ func raceOfOldReplies(t *testing.T, open Opener) {
 			for n := range each {
 				// Every claim is over when the next one comes, and keys come again.
 				key := fmt.Sprint((c*7 + n*5) % keys)
-				if _, _, err := b.BeginReply(t.Context(), key, digestOf(key), after(time.Duration(n)*time.Second), time.Second); err != nil {
+				if _, _, err := b.BeginReply(t.Context(), key, digestOf(key), afterStart(time.Duration(n)*time.Second), time.Second); err != nil {
 					return err
 				}
 			}
 			return nil
 		})
 	}
-	ok(t, g.Wait())
+	wantNoError(t, g.Wait())
 }
 
-// twoHandles: what one does, the other sees.
-func twoHandles(t *testing.T, open Opener) {
-	ns := retake.NamespaceID(unique("ns"))
+// testTwoHandles: what one does, the other sees.
+func testTwoHandles(t *testing.T, open Opener) {
+	ns := retake.NamespaceID(uniqueName("ns"))
 	one, two := open(t).Book(ns), open(t).Book(ns)
-	ok(t, one.PutHook(t.Context(), newHook("wh_1")))
-	same(t, "webhook", must[serverdb.Hook](t)(two.Hook(t.Context(), "wh_1")), newHook("wh_1"))
-	ok(t, two.DropHook(t.Context(), "wh_1"))
+	wantNoError(t, one.PutHook(t.Context(), newHook("wh_1")))
+	wantEqual(t, "webhook", mustValue[serverdb.Hook](t)(two.Hook(t.Context(), "wh_1")), newHook("wh_1"))
+	wantNoError(t, two.DropHook(t.Context(), "wh_1"))
 	_, err := one.Hook(t.Context(), "wh_1")
-	isErr(t, err, serverdb.ErrNotFound)
-	same(t, "entries", verbs(t, one), []string{"add webhook wh_1", "drop webhook wh_1"})
+	wantError(t, err, serverdb.ErrNotFound)
+	wantEqual(t, "entries", auditVerbs(t, one), []string{"add webhook wh_1", "drop webhook wh_1"})
 }

@@ -9,116 +9,116 @@ import (
 	"github.com/retake-dev/retake/internal/storage/serverdb"
 )
 
-func namespaces(t *testing.T, open Opener) {
+func testNamespaces(t *testing.T, open Opener) {
 	l := open(t)
-	a, b := newNamespace(unique("ns-a")), newNamespace(unique("ns-b"))
+	a, b := newNamespace(uniqueName("ns-a")), newNamespace(uniqueName("ns-b"))
 	_, err := l.Namespace(t.Context(), a.ID)
-	isErr(t, err, serverdb.ErrNotFound)
-	ok(t, l.AddNamespace(t.Context(), b, []byte("b")))
-	ok(t, l.AddNamespace(t.Context(), a, []byte("a")))
-	isErr(t, l.AddNamespace(t.Context(), a, []byte("other")), serverdb.ErrExists)
-	same(t, "namespace", must[retake.Namespace](t)(l.Namespace(t.Context(), a.ID)), a)
-	same(t, "password", must[[]byte](t)(l.Password(t.Context(), a.ID)), []byte("a"))
+	wantError(t, err, serverdb.ErrNotFound)
+	wantNoError(t, l.AddNamespace(t.Context(), b, []byte("b")))
+	wantNoError(t, l.AddNamespace(t.Context(), a, []byte("a")))
+	wantError(t, l.AddNamespace(t.Context(), a, []byte("other")), serverdb.ErrExists)
+	wantEqual(t, "namespace", mustValue[retake.Namespace](t)(l.Namespace(t.Context(), a.ID)), a)
+	wantEqual(t, "password", mustValue[[]byte](t)(l.Password(t.Context(), a.ID)), []byte("a"))
 
-	all := must[[]retake.Namespace](t)(l.Namespaces(t.Context()))
+	all := mustValue[[]retake.Namespace](t)(l.Namespaces(t.Context()))
 	ours := slices.DeleteFunc(all, func(ns retake.Namespace) bool { return ns.ID != a.ID && ns.ID != b.ID })
-	same(t, "ours among all", ours, []retake.Namespace{a, b})
+	wantEqual(t, "ours among all", ours, []retake.Namespace{a, b})
 }
 
-func namespaceTerms(t *testing.T, open Opener) {
+func testNamespaceTerms(t *testing.T, open Opener) {
 	l := open(t)
-	ns := newNamespace(unique("ns"))
-	isErr(t, l.PutNamespace(t.Context(), ns), serverdb.ErrNotFound)
-	ok(t, l.AddNamespace(t.Context(), ns, []byte("x")))
-	end := after(time.Hour)
+	ns := newNamespace(uniqueName("ns"))
+	wantError(t, l.PutNamespace(t.Context(), ns), serverdb.ErrNotFound)
+	wantNoError(t, l.AddNamespace(t.Context(), ns, []byte("x")))
+	end := afterStart(time.Hour)
 	want := ns
 	want.Limits.Store, want.Roots, want.Default, want.Ended = 7, nil, "ws_2", &end
 	put := want
-	put.Created = after(24 * time.Hour)
-	ok(t, l.PutNamespace(t.Context(), put))
-	same(t, "namespace", must[retake.Namespace](t)(l.Namespace(t.Context(), ns.ID)), want)
-	ok(t, l.PutNamespace(t.Context(), want))
-	same(t, "entries", verbs(t, l.Book(ns.ID)), []string{"add namespace " + string(ns.ID), "change namespace " + string(ns.ID)})
+	put.Created = afterStart(24 * time.Hour)
+	wantNoError(t, l.PutNamespace(t.Context(), put))
+	wantEqual(t, "namespace", mustValue[retake.Namespace](t)(l.Namespace(t.Context(), ns.ID)), want)
+	wantNoError(t, l.PutNamespace(t.Context(), want))
+	wantEqual(t, "entries", auditVerbs(t, l.Book(ns.ID)), []string{"add namespace " + string(ns.ID), "change namespace " + string(ns.ID)})
 }
 
-func passwords(t *testing.T, open Opener) {
+func testPasswords(t *testing.T, open Opener) {
 	l := open(t)
-	ns := newNamespace(unique("ns"))
+	ns := newNamespace(uniqueName("ns"))
 	_, err := l.Password(t.Context(), ns.ID)
-	isErr(t, err, serverdb.ErrNotFound)
-	isErr(t, l.PutPassword(t.Context(), ns.ID, []byte("x")), serverdb.ErrNotFound)
+	wantError(t, err, serverdb.ErrNotFound)
+	wantError(t, l.PutPassword(t.Context(), ns.ID, []byte("x")), serverdb.ErrNotFound)
 	sealed := []byte{0, 255, 1, 254}
-	ok(t, l.AddNamespace(t.Context(), ns, sealed))
-	same(t, "sealed", must[[]byte](t)(l.Password(t.Context(), ns.ID)), sealed)
-	ok(t, l.PutPassword(t.Context(), ns.ID, []byte("again")))
-	same(t, "sealed again", must[[]byte](t)(l.Password(t.Context(), ns.ID)), []byte("again"))
+	wantNoError(t, l.AddNamespace(t.Context(), ns, sealed))
+	wantEqual(t, "sealed", mustValue[[]byte](t)(l.Password(t.Context(), ns.ID)), sealed)
+	wantNoError(t, l.PutPassword(t.Context(), ns.ID, []byte("again")))
+	wantEqual(t, "sealed again", mustValue[[]byte](t)(l.Password(t.Context(), ns.ID)), []byte("again"))
 }
 
-func keyByDigest(t *testing.T, open Opener) {
+func testKeyByDigest(t *testing.T, open Opener) {
 	l := open(t)
-	secret := unique("secret")
+	secret := uniqueName("secret")
 	_, _, err := l.KeyByDigest(t.Context(), digestOf(secret))
-	isErr(t, err, serverdb.ErrNotFound)
+	wantError(t, err, serverdb.ErrNotFound)
 	// Two namespaces may call their keys alike.
-	for _, name := range []string{unique("ns"), unique("ns")} {
+	for _, name := range []string{uniqueName("ns"), uniqueName("ns")} {
 		ns := retake.NamespaceID(name)
 		k := newKey("key_1")
 		k.Name = name
-		ok(t, l.Book(ns).AddKey(t.Context(), k, digestOf(secret+name)))
+		wantNoError(t, l.Book(ns).AddKey(t.Context(), k, digestOf(secret+name)))
 		whose, got, err := l.KeyByDigest(t.Context(), digestOf(secret+name))
-		ok(t, err)
-		same(t, "whose", whose, ns)
-		same(t, "key", got, k)
+		wantNoError(t, err)
+		wantEqual(t, "whose", whose, ns)
+		wantEqual(t, "key", got, k)
 	}
 }
 
-func addKeyAgain(t *testing.T, open Opener) {
+func testAddKeyAgain(t *testing.T, open Opener) {
 	l := open(t)
-	ns, other := retake.NamespaceID(unique("ns")), retake.NamespaceID(unique("ns"))
-	one, two := digestOf(unique("secret")), digestOf(unique("secret"))
-	ok(t, l.Book(ns).AddKey(t.Context(), newKey("key_1"), one))
-	isErr(t, l.Book(ns).AddKey(t.Context(), newKey("key_1"), two), serverdb.ErrExists)
+	ns, other := retake.NamespaceID(uniqueName("ns")), retake.NamespaceID(uniqueName("ns"))
+	one, two := digestOf(uniqueName("secret")), digestOf(uniqueName("secret"))
+	wantNoError(t, l.Book(ns).AddKey(t.Context(), newKey("key_1"), one))
+	wantError(t, l.Book(ns).AddKey(t.Context(), newKey("key_1"), two), serverdb.ErrExists)
 	// A digest is one key's, in all namespaces, and a key that was not added leaves nothing.
-	isErr(t, l.Book(other).AddKey(t.Context(), newKey("key_2"), one), serverdb.ErrExists)
+	wantError(t, l.Book(other).AddKey(t.Context(), newKey("key_2"), one), serverdb.ErrExists)
 	_, _, err := l.KeyByDigest(t.Context(), two)
-	isErr(t, err, serverdb.ErrNotFound)
-	same(t, "keys of the other", must[[]retake.Key](t)(l.Book(other).Keys(t.Context())), nil)
+	wantError(t, err, serverdb.ErrNotFound)
+	wantEqual(t, "keys of the other", mustValue[[]retake.Key](t)(l.Book(other).Keys(t.Context())), nil)
 	whose, _, err := l.KeyByDigest(t.Context(), one)
-	ok(t, err)
-	same(t, "whose", whose, ns)
+	wantNoError(t, err)
+	wantEqual(t, "whose", whose, ns)
 }
 
-func revokeKey(t *testing.T, open Opener) {
+func testRevokeKey(t *testing.T, open Opener) {
 	l := open(t)
-	ns := retake.NamespaceID(unique("ns"))
+	ns := retake.NamespaceID(uniqueName("ns"))
 	b := l.Book(ns)
-	_, err := b.RevokeKey(t.Context(), "key_1", after(0))
-	isErr(t, err, serverdb.ErrNotFound)
-	digest := digestOf(unique("secret"))
+	_, err := b.RevokeKey(t.Context(), "key_1", afterStart(0))
+	wantError(t, err, serverdb.ErrNotFound)
+	digest := digestOf(uniqueName("secret"))
 	k := newKey("key_1")
-	ok(t, b.AddKey(t.Context(), k, digest))
-	ok(t, b.UsedKey(t.Context(), k.ID, after(time.Second)))
-	used, first := after(time.Second), after(time.Minute)
+	wantNoError(t, b.AddKey(t.Context(), k, digest))
+	wantNoError(t, b.UsedKey(t.Context(), k.ID, afterStart(time.Second)))
+	used, first := afterStart(time.Second), afterStart(time.Minute)
 	k.Used, k.Revoked = &used, &first
-	same(t, "revoked", must[retake.Key](t)(b.RevokeKey(t.Context(), k.ID, first)), k)
-	same(t, "revoked again", must[retake.Key](t)(b.RevokeKey(t.Context(), k.ID, after(time.Hour))), k)
+	wantEqual(t, "revoked", mustValue[retake.Key](t)(b.RevokeKey(t.Context(), k.ID, first)), k)
+	wantEqual(t, "revoked again", mustValue[retake.Key](t)(b.RevokeKey(t.Context(), k.ID, afterStart(time.Hour))), k)
 	_, got, err := l.KeyByDigest(t.Context(), digest)
-	ok(t, err)
-	same(t, "by digest", got, k)
-	same(t, "entries", verbs(t, b), []string{"add key key_1", "revoke key key_1"})
+	wantNoError(t, err)
+	wantEqual(t, "by digest", got, k)
+	wantEqual(t, "entries", auditVerbs(t, b), []string{"add key key_1", "revoke key key_1"})
 }
 
-func usedKey(t *testing.T, open Opener) {
+func testUsedKey(t *testing.T, open Opener) {
 	b := newBook(t, open)
-	isErr(t, b.UsedKey(t.Context(), "key_1", after(0)), serverdb.ErrNotFound)
+	wantError(t, b.UsedKey(t.Context(), "key_1", afterStart(0)), serverdb.ErrNotFound)
 	one, two := newKey("key_1"), newKey("key_2")
-	two.Created = after(-time.Hour)
-	ok(t, b.AddKey(t.Context(), one, digestOf(unique("secret"))))
-	ok(t, b.AddKey(t.Context(), two, digestOf(unique("secret"))))
-	ok(t, b.UsedKey(t.Context(), "key_1", after(2*time.Minute)))
-	ok(t, b.UsedKey(t.Context(), "key_1", after(time.Minute))) // it came late
-	used := after(2 * time.Minute)
+	two.Created = afterStart(-time.Hour)
+	wantNoError(t, b.AddKey(t.Context(), one, digestOf(uniqueName("secret"))))
+	wantNoError(t, b.AddKey(t.Context(), two, digestOf(uniqueName("secret"))))
+	wantNoError(t, b.UsedKey(t.Context(), "key_1", afterStart(2*time.Minute)))
+	wantNoError(t, b.UsedKey(t.Context(), "key_1", afterStart(time.Minute))) // it came late
+	used := afterStart(2 * time.Minute)
 	one.Used = &used
-	same(t, "keys", must[[]retake.Key](t)(b.Keys(t.Context())), []retake.Key{two, one})
-	same(t, "entries", verbs(t, b), []string{"add key key_1", "add key key_2"})
+	wantEqual(t, "keys", mustValue[[]retake.Key](t)(b.Keys(t.Context())), []retake.Key{two, one})
+	wantEqual(t, "entries", auditVerbs(t, b), []string{"add key key_1", "add key key_2"})
 }

@@ -12,23 +12,23 @@ import (
 // PutAnchor keeps a signed head, and enters that in the chain. A head that is not an
 // entry is ErrNotFound; one that has an anchor keeps it.
 func (b *Book) PutAnchor(ctx context.Context, a serverdb.Anchor) error {
-	raw, err := encode(a)
+	raw, err := encodeJSON(a)
 	if err != nil {
 		return err
 	}
-	return b.l.act(ctx, b.ns, fmt.Sprintf("put anchor at %d", a.Seq), func(tx *sql.Tx) (deed, error) {
-		e, err := one(ctx, tx, scanEntry, sqlEntry, string(b.ns), a.Seq)
+	return b.l.inAuditedTx(ctx, b.ns, fmt.Sprintf("put anchor at %d", a.Seq), func(tx *sql.Tx) (auditAct, error) {
+		e, err := queryOne(ctx, tx, scanEntry, sqlEntry, string(b.ns), a.Seq)
 		if err == nil && e.Hash != a.Hash {
 			err = fmt.Errorf("with hash %.70q: %w", a.Hash, serverdb.ErrNotFound)
 		}
 		if err != nil {
-			return none, err
+			return noAct, err
 		}
-		isNew, err := changed(ctx, tx, sqlAddAnchor, string(b.ns), a.Seq, raw)
+		isNew, err := execChanged(ctx, tx, sqlAddAnchor, string(b.ns), a.Seq, raw)
 		if err != nil || !isNew {
-			return none, err
+			return noAct, err
 		}
-		return deed{VerbAnchor, anchorSubject(a.Seq, a.Hash)}, nil
+		return auditAct{VerbAnchor, anchorSubject(a.Seq, a.Hash)}, nil
 	})
 }
 
@@ -36,7 +36,7 @@ func anchorSubject(seq int64, hash string) string { return fmt.Sprintf("%d %s", 
 
 // Anchors lists them, oldest first.
 func (b *Book) Anchors(ctx context.Context) ([]serverdb.Anchor, error) {
-	return findAll(ctx, b.l, b.ns, "list anchors", body[serverdb.Anchor], sqlAnchors, string(b.ns))
+	return findRows(ctx, b.l, b.ns, "list anchors", scanJSON[serverdb.Anchor], sqlAnchors, string(b.ns))
 }
 
 // Unanchored answers the newest entry of a chain; false: there is nothing since the last

@@ -20,21 +20,21 @@ import (
 // that is gone is missed.
 const VerbAnchor = "put anchor"
 
-// deed is what an entry says; one without a verb is not entered.
-type deed struct{ verb, subject string }
+// auditAct is what an entry says; one without a verb is not entered.
+type auditAct struct{ verb, subject string }
 
-var none deed
+var noAct auditAct
 
-// head is the last entry of a chain.
-type head struct {
+// chainHead is the last entry of a chain.
+type chainHead struct {
 	seq  int64
 	hash string
 }
 
-// act runs f in one transaction that has the audit log of a namespace to itself, and
+// inAuditedTx runs f in one transaction that has the audit log of a namespace to itself, and
 // enters what f did.
-func (l *Ledger) act(ctx context.Context, ns retake.NamespaceID, doing string, f func(tx *sql.Tx) (deed, error)) error {
-	return l.write(ctx, ns, doing, func(tx *sql.Tx) error {
+func (l *Ledger) inAuditedTx(ctx context.Context, ns retake.NamespaceID, doing string, f func(tx *sql.Tx) (auditAct, error)) error {
+	return l.inWriteTx(ctx, ns, doing, func(tx *sql.Tx) error {
 		h, err := lockAudit(ctx, tx, ns)
 		if err != nil {
 			return err
@@ -43,11 +43,11 @@ func (l *Ledger) act(ctx context.Context, ns retake.NamespaceID, doing string, f
 		if err != nil || d.verb == "" {
 			return err
 		}
-		return l.append(ctx, tx, ns, h, d)
+		return l.appendEntry(ctx, tx, ns, h, d)
 	})
 }
 
-func lockAudit(ctx context.Context, tx *sql.Tx, ns retake.NamespaceID) (head, error) {
+func lockAudit(ctx context.Context, tx *sql.Tx, ns retake.NamespaceID) (chainHead, error) {
 	h, err := scanHead(tx.QueryRowContext(ctx, sqlLockAudit, string(ns)))
 	if err != nil {
 		return h, fmt.Errorf("lock audit log: %w", err)
@@ -55,20 +55,20 @@ func lockAudit(ctx context.Context, tx *sql.Tx, ns retake.NamespaceID) (head, er
 	return h, nil
 }
 
-func scanHead(row scanner) (head, error) {
-	var h head
+func scanHead(row scanner) (chainHead, error) {
+	var h chainHead
 	err := row.Scan(&h.seq, &h.hash)
 	return h, err
 }
 
-// append adds an entry after the head, which must be locked.
-func (l *Ledger) append(ctx context.Context, tx *sql.Tx, ns retake.NamespaceID, h head, d deed) error {
+// appendEntry adds an entry after the head, which must be locked.
+func (l *Ledger) appendEntry(ctx context.Context, tx *sql.Tx, ns retake.NamespaceID, h chainHead, d auditAct) error {
 	e := retake.AuditEntry{
-		Seq: h.seq + 1, Time: l.clock.Now().UTC().Truncate(time.Microsecond), Actor: actorOf(ctx),
-		Verb: plain(d.verb), Subject: plain(d.subject), Prev: h.hash,
+		Seq: h.seq + 1, Time: l.clock.Now().UTC().Truncate(time.Microsecond), Actor: currentActor(ctx),
+		Verb: sanitizeText(d.verb), Subject: sanitizeText(d.subject), Prev: h.hash,
 	}
 	e.Hash = Hash(ns, e)
-	raw, err := encode(e)
+	raw, err := encodeJSON(e)
 	if err != nil {
 		return err
 	}
@@ -79,13 +79,13 @@ func (l *Ledger) append(ctx context.Context, tx *sql.Tx, ns retake.NamespaceID, 
 	return err
 }
 
-// actorOf answers who acts, in words that are the same after they were stored.
-func actorOf(ctx context.Context) retake.Actor {
+// currentActor answers who acts, in words that are the same after they were stored.
+func currentActor(ctx context.Context) retake.Actor {
 	a, ok := retake.ActorOf(ctx)
 	if !ok {
 		return retake.Actor{Name: "server"}
 	}
-	return retake.Actor{Kind: retake.KeyKind(plain(string(a.Kind))), Key: retake.KeyID(plain(string(a.Key))), Name: plain(a.Name)}
+	return retake.Actor{Kind: retake.KeyKind(sanitizeText(string(a.Kind))), Key: retake.KeyID(sanitizeText(string(a.Key))), Name: sanitizeText(a.Name)}
 }
 
 // Hash is the hash of an entry: over the hash before it, its namespace, its number and all
@@ -102,25 +102,25 @@ func Hash(ns retake.NamespaceID, e retake.AuditEntry) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Within answers what a catalog calls last in a transaction that changed something: it
+// OnChange answers what a catalog calls last in a transaction that changed something: it
 // enters the act, and makes the catalog's outbox due. The catalog has locked its own rows
 // by then; nothing may be locked after it.
-func (l *Ledger) Within(ns retake.NamespaceID) func(ctx context.Context, tx *sql.Tx, verb, subject string) error {
+func (l *Ledger) OnChange(ns retake.NamespaceID) func(ctx context.Context, tx *sql.Tx, verb, subject string) error {
 	return func(ctx context.Context, tx *sql.Tx, verb, subject string) error {
 		h, err := lockAudit(ctx, tx, ns)
 		if err != nil {
 			return err
 		}
-		if err := l.append(ctx, tx, ns, h, deed{verb, subject}); err != nil {
+		if err := l.appendEntry(ctx, tx, ns, h, auditAct{verb, subject}); err != nil {
 			return err
 		}
-		return putDue(ctx, tx, l.dueNow(serverdb.QueueOutbox, ns, ""))
+		return putDue(ctx, tx, l.newDueNow(serverdb.QueueOutbox, ns, ""))
 	}
 }
 
 // Note adds an entry about an act that has no row of its own.
 func (b *Book) Note(ctx context.Context, verb, subject string) error {
-	return b.l.act(ctx, b.ns, "note act", func(*sql.Tx) (deed, error) { return deed{verb, subject}, nil })
+	return b.l.inAuditedTx(ctx, b.ns, "note act", func(*sql.Tx) (auditAct, error) { return auditAct{verb, subject}, nil })
 }
 
 // Audit lists entries, newest first. Without a limit it lists all.
@@ -129,19 +129,19 @@ func (b *Book) Audit(ctx context.Context, q retake.AuditQuery) ([]retake.AuditEn
 	if q.Before > 0 {
 		top = q.Before
 	}
-	return findAll(ctx, b.l, b.ns, "list audit log", scanEntry, sqlAudit, string(b.ns), top, bound(q.Limit))
+	return findRows(ctx, b.l, b.ns, "list audit log", scanEntry, sqlAudit, string(b.ns), top, limitOrMax(q.Limit))
 }
 
-// step is an entry at the place where it stands, which may not be where it says.
-type step struct {
+// chainEntry is an entry at the place where it stands, which may not be where it says.
+type chainEntry struct {
 	seq   int64
 	entry retake.AuditEntry
 }
 
-// scanStep reads an entry. One that cannot be read any more comes with its number alone:
+// scanChainEntry reads an entry. One that cannot be read any more comes with its number alone:
 // who checks the chain can say which it is, and the others can still be listed.
-func scanStep(row scanner) (step, error) {
-	var s step
+func scanChainEntry(row scanner) (chainEntry, error) {
+	var s chainEntry
 	var raw []byte
 	if err := row.Scan(&s.seq, &raw); err != nil {
 		return s, err
@@ -153,17 +153,17 @@ func scanStep(row scanner) (step, error) {
 }
 
 func scanEntry(row scanner) (retake.AuditEntry, error) {
-	s, err := scanStep(row)
+	s, err := scanChainEntry(row)
 	return s.entry, err
 }
 
 // walkStep is how many entries Walk reads at once.
-const walkStep = 500
+const walkBatch = 500
 
 // Walk calls f for every entry, oldest first. No transaction is open while f runs.
 func (b *Book) Walk(ctx context.Context, f func(retake.AuditEntry) error) error {
 	for last := int64(0); ; {
-		page, err := findAll(ctx, b.l, b.ns, "walk audit log", scanStep, sqlAuditUp, string(b.ns), last, walkStep)
+		page, err := findRows(ctx, b.l, b.ns, "walk audit log", scanChainEntry, sqlAuditUp, string(b.ns), last, walkBatch)
 		if err != nil {
 			return err
 		}
@@ -173,7 +173,7 @@ func (b *Book) Walk(ctx context.Context, f func(retake.AuditEntry) error) error 
 			}
 			last = s.seq
 		}
-		if len(page) < walkStep {
+		if len(page) < walkBatch {
 			return nil
 		}
 	}

@@ -13,9 +13,9 @@ import (
 func BenchmarkSQLite(b *testing.B) {
 	for _, durable := range []bool{false, true} {
 		b.Run("durable="+strconv.FormatBool(durable), func(b *testing.B) {
-			db, err := sqlite.DB(b.Context(), filepath.Join(b.TempDir(), "server.db"), sqlite.Options{Durable: durable})
-			ok(b, err)
-			b.Cleanup(func() { ok(b, db.Close()) })
+			db, err := sqlite.OpenDB(b.Context(), filepath.Join(b.TempDir(), "server.db"), sqlite.Options{Durable: durable})
+			wantNoError(b, err)
+			b.Cleanup(func() { wantNoError(b, db.Close()) })
 			serverdbtest.Bench(b, open(b, db, sqldb.Options{}))
 		})
 	}

@@ -17,10 +17,10 @@ func Check(ctx context.Context, ns retake.NamespaceID, book serverdb.Book, verif
 	if verify == nil {
 		verify = func(serverdb.Anchor) error { return nil }
 	}
-	c := &chain{ns: ns, verify: verify, anchors: map[int64]serverdb.Anchor{}, named: map[int64]bool{}}
+	c := &chainCheck{ns: ns, verify: verify, anchors: map[int64]serverdb.Anchor{}, named: map[int64]bool{}}
 	var err error
 	// The order matters: what an earlier answer knows, a later one must know too.
-	if c.before, err = headOf(ctx, book); err != nil {
+	if c.before, err = storedHead(ctx, book); err != nil {
 		return c.proof, err
 	}
 	all, err := book.Anchors(ctx)
@@ -31,54 +31,54 @@ func Check(ctx context.Context, ns retake.NamespaceID, book serverdb.Book, verif
 		c.anchors[a.Seq] = a
 	}
 	c.proof.Anchors = int64(len(all))
-	if err := book.Walk(ctx, c.step); err != nil {
+	if err := book.Walk(ctx, c.checkEntry); err != nil {
 		return c.proof, err
 	}
-	after, err := headOf(ctx, book)
+	after, err := storedHead(ctx, book)
 	if err != nil {
 		return c.proof, err
 	}
-	c.end(all, after)
+	c.checkEnd(all, after)
 	c.proof.Head = c.last.hash
 	return c.proof, nil
 }
 
-// headOf answers the head that is kept beside the chain; of a book that is not ours the
+// storedHead answers the head that is kept beside the chain; of a book that is not ours the
 // newest entry.
-func headOf(ctx context.Context, book serverdb.Book) (head, error) {
+func storedHead(ctx context.Context, book serverdb.Book) (chainHead, error) {
 	if b, ours := book.(*Book); ours {
-		h, err := find(ctx, b.l, b.ns, "find audit head", scanHead, sqlAuditHead, string(b.ns))
+		h, err := findRow(ctx, b.l, b.ns, "find audit head", scanHead, sqlAuditHead, string(b.ns))
 		if errors.Is(err, serverdb.ErrNotFound) {
-			return head{}, nil
+			return chainHead{}, nil
 		}
 		return h, err
 	}
 	newest, err := book.Audit(ctx, retake.AuditQuery{Limit: 1})
 	if err != nil || len(newest) == 0 {
-		return head{}, err
+		return chainHead{}, err
 	}
-	return head{newest[0].Seq, newest[0].Hash}, nil
+	return chainHead{newest[0].Seq, newest[0].Hash}, nil
 }
 
-// chain is a check under way.
-type chain struct {
+// chainCheck is a check under way.
+type chainCheck struct {
 	ns      retake.NamespaceID
 	verify  func(serverdb.Anchor) error
 	anchors map[int64]serverdb.Anchor
 	named   map[int64]bool // anchors that an entry names
-	before  head           // before the walk
-	last    head           // of what fits
+	before  chainHead      // before the walk
+	last    chainHead      // of what fits
 	proof   retake.AuditProof
 }
 
-// breaks notes the first entry that does not fit; what follows it proves nothing.
-func (c *chain) breaks(seq int64, format string, args ...any) {
+// recordBreak notes the first entry that does not fit; what follows it proves nothing.
+func (c *chainCheck) recordBreak(seq int64, format string, args ...any) {
 	if c.proof.Broken == 0 {
 		c.proof.Broken, c.proof.Why = seq, fmt.Sprintf(format, args...)
 	}
 }
 
-func (c *chain) step(e retake.AuditEntry) error {
+func (c *chainCheck) checkEntry(e retake.AuditEntry) error {
 	c.proof.Entries++
 	if c.proof.Broken != 0 {
 		return nil
@@ -86,31 +86,31 @@ func (c *chain) step(e retake.AuditEntry) error {
 	want := c.last.seq + 1
 	switch {
 	case e.Seq != want:
-		c.breaks(want, "entry %d is missing: entry %d is in its place", want, e.Seq)
+		c.recordBreak(want, "entry %d is missing: entry %d is in its place", want, e.Seq)
 	case e.Prev != c.last.hash:
-		c.breaks(want, "entry %d does not follow the one before it", want)
+		c.recordBreak(want, "entry %d does not follow the one before it", want)
 	case e.Hash != Hash(c.ns, e):
-		c.breaks(want, "entry %d was changed: its hash is another", want)
+		c.recordBreak(want, "entry %d was changed: its hash is another", want)
 	default:
-		c.outside(e)
+		c.checkAgainstAnchors(e)
 	}
 	if c.proof.Broken == 0 {
-		c.last = head{e.Seq, e.Hash}
+		c.last = chainHead{e.Seq, e.Hash}
 	}
 	return nil
 }
 
-// outside holds an entry that fits the chain against what is known beside it: a chain that
+// checkAgainstAnchors holds an entry that fits the chain against what is known beside it: a chain that
 // was written again from some entry on fits in itself.
-func (c *chain) outside(e retake.AuditEntry) {
+func (c *chainCheck) checkAgainstAnchors(e retake.AuditEntry) {
 	if e.Seq == c.before.seq && e.Hash != c.before.hash {
-		c.breaks(e.Seq, "entry %d is not the head that was kept", e.Seq)
+		c.recordBreak(e.Seq, "entry %d is not the head that was kept", e.Seq)
 	}
 	if a, ok := c.anchors[e.Seq]; ok {
 		if a.Hash != e.Hash {
-			c.breaks(e.Seq, "entry %d is not the one that was anchored", e.Seq)
+			c.recordBreak(e.Seq, "entry %d is not the one that was anchored", e.Seq)
 		} else if err := c.verify(a); err != nil {
-			c.breaks(e.Seq, "the anchor at entry %d is not good: %v", e.Seq, err)
+			c.recordBreak(e.Seq, "the anchor at entry %d is not good: %v", e.Seq, err)
 		}
 	}
 	if e.Verb != VerbAnchor {
@@ -119,31 +119,31 @@ func (c *chain) outside(e retake.AuditEntry) {
 	var seq int64
 	var hash string
 	if _, err := fmt.Sscanf(e.Subject, "%d %s", &seq, &hash); err != nil {
-		c.breaks(e.Seq, "entry %d names no anchor", e.Seq)
+		c.recordBreak(e.Seq, "entry %d names no anchor", e.Seq)
 		return
 	}
 	c.named[seq] = true
 	// An anchor that came after they were listed is not missing.
 	if a, ok := c.anchors[seq]; !ok && e.Seq <= c.before.seq || ok && a.Hash != hash {
-		c.breaks(e.Seq, "entry %d names an anchor at entry %d that is not there", e.Seq, seq)
+		c.recordBreak(e.Seq, "entry %d names an anchor at entry %d that is not there", e.Seq, seq)
 	}
 }
 
-// end looks for what should have come.
-func (c *chain) end(anchors []serverdb.Anchor, after head) {
+// checkEnd looks for what should have come.
+func (c *chainCheck) checkEnd(anchors []serverdb.Anchor, after chainHead) {
 	next := c.last.seq + 1
 	if c.before.seq > c.last.seq {
-		c.breaks(next, "entry %d is missing: the head is entry %d", next, c.before.seq)
+		c.recordBreak(next, "entry %d is missing: the head is entry %d", next, c.before.seq)
 	}
 	if after.seq < c.last.seq {
-		c.breaks(after.seq+1, "entry %d is past the head, which is entry %d", after.seq+1, after.seq)
+		c.recordBreak(after.seq+1, "entry %d is past the head, which is entry %d", after.seq+1, after.seq)
 	}
 	for _, a := range anchors {
 		switch {
 		case a.Seq > c.last.seq:
-			c.breaks(next, "entry %d is missing: there is an anchor at entry %d", next, a.Seq)
+			c.recordBreak(next, "entry %d is missing: there is an anchor at entry %d", next, a.Seq)
 		case !c.named[a.Seq]:
-			c.breaks(next, "no entry names the anchor at entry %d", a.Seq)
+			c.recordBreak(next, "no entry names the anchor at entry %d", a.Seq)
 		}
 	}
 }

@@ -23,18 +23,18 @@ import (
 
 var begun = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// forger changes rows behind the back of a ledger. The chain of namespace "a" has 15
+// chainForger changes rows behind the back of a ledger. The chain of namespace "a" has 15
 // entries; 6 and 11 are about anchors at 5 and 10.
-type forger struct {
+type chainForger struct {
 	t  *testing.T
 	db *sql.DB
 	b  serverdb.Book
 }
 
-func newForger(t *testing.T) *forger {
+func newChainForger(t *testing.T) *chainForger {
 	t.Helper()
-	f := &forger{t: t, db: database(t, sqlite.Memory)}
-	l := open(t, f.db, sqldb.Options{Clock: clock.NewHeld(begun)})
+	f := &chainForger{t: t, db: database(t, sqlite.Memory)}
+	l := open(t, f.db, sqldb.Options{Clock: clock.NewManual(begun)})
 	f.b = l.Book("a")
 	ctx := retake.WithActor(t.Context(), retake.Actor{Kind: retake.KeyAdmin, Key: "key_1", Name: "Ann"})
 	for seq := 1; seq <= 15; seq++ {
@@ -42,47 +42,47 @@ func newForger(t *testing.T) *forger {
 			f.anchor()
 			continue
 		}
-		ok(t, f.b.Note(ctx, "do", fmt.Sprintf("thing %d", seq)))
-		ok(t, l.Book("b").Note(ctx, "do", fmt.Sprintf("thing %d", seq)))
+		wantNoError(t, f.b.Note(ctx, "do", fmt.Sprintf("thing %d", seq)))
+		wantNoError(t, l.Book("b").Note(ctx, "do", fmt.Sprintf("thing %d", seq)))
 	}
 	return f
 }
 
-func (f *forger) anchor() {
+func (f *chainForger) anchor() {
 	f.t.Helper()
 	e, fresh, err := sqldb.Unanchored(f.t.Context(), f.b)
-	ok(f.t, err)
+	wantNoError(f.t, err)
 	if !fresh {
 		f.t.Fatal("there is nothing to anchor")
 	}
-	ok(f.t, f.b.PutAnchor(f.t.Context(), serverdb.Anchor{Seq: e.Seq, Hash: e.Hash, Time: begun, Signature: []byte("signed " + e.Hash)}))
+	wantNoError(f.t, f.b.PutAnchor(f.t.Context(), serverdb.Anchor{Seq: e.Seq, Hash: e.Hash, Time: begun, Signature: []byte("signed " + e.Hash)}))
 }
 
-func (f *forger) exec(text string, args ...any) {
+func (f *chainForger) exec(text string, args ...any) {
 	f.t.Helper()
 	done, err := f.db.ExecContext(f.t.Context(), text, args...)
-	ok(f.t, err)
+	wantNoError(f.t, err)
 	if n, err := done.RowsAffected(); err != nil || n == 0 {
 		f.t.Fatalf("%s changed nothing: %v", text, err)
 	}
 }
 
-func (f *forger) entries() []retake.AuditEntry {
+func (f *chainForger) entries() []retake.AuditEntry {
 	f.t.Helper()
 	var all []retake.AuditEntry
-	ok(f.t, f.b.Walk(f.t.Context(), func(e retake.AuditEntry) error { all = append(all, e); return nil }))
+	wantNoError(f.t, f.b.Walk(f.t.Context(), func(e retake.AuditEntry) error { all = append(all, e); return nil }))
 	return all
 }
 
-func (f *forger) put(e retake.AuditEntry) {
+func (f *chainForger) put(e retake.AuditEntry) {
 	f.t.Helper()
 	raw, err := json.Marshal(e)
-	ok(f.t, err)
+	wantNoError(f.t, err)
 	f.exec(`UPDATE audit SET body = $1 WHERE ns = 'a' AND seq = $2`, raw, e.Seq)
 }
 
 // edit changes one entry and leaves its hash.
-func (f *forger) edit(seq int64, change func(e *retake.AuditEntry)) {
+func (f *chainForger) edit(seq int64, change func(e *retake.AuditEntry)) {
 	f.t.Helper()
 	e := f.entries()[seq-1]
 	change(&e)
@@ -90,7 +90,7 @@ func (f *forger) edit(seq int64, change func(e *retake.AuditEntry)) {
 }
 
 // rewrite changes one entry and makes the chain fit again up to another.
-func (f *forger) rewrite(from, to int64) {
+func (f *chainForger) rewrite(from, to int64) {
 	f.t.Helper()
 	all := f.entries()
 	all[from-1].Subject = "another thing"
@@ -104,7 +104,7 @@ func (f *forger) rewrite(from, to int64) {
 }
 
 // cut removes what is after an entry, and makes it the head.
-func (f *forger) cut(seq int64) {
+func (f *chainForger) cut(seq int64) {
 	f.t.Helper()
 	hash := f.entries()[seq-1].Hash
 	f.exec(`DELETE FROM audit WHERE ns = 'a' AND seq > $1`, seq)
@@ -119,68 +119,68 @@ func verify(a serverdb.Anchor) error {
 }
 
 var forgeries = map[string]struct {
-	do     func(f *forger)
+	do     func(f *chainForger)
 	broken int64
 	why    string
 }{
-	"nothing": {func(*forger) {}, 0, ""},
-	"verb":    {func(f *forger) { f.edit(3, func(e *retake.AuditEntry) { e.Verb = "undo" }) }, 3, "changed"},
-	"subject": {func(f *forger) { f.edit(1, func(e *retake.AuditEntry) { e.Subject = "" }) }, 1, "changed"},
-	"time":    {func(f *forger) { f.edit(15, func(e *retake.AuditEntry) { e.Time = e.Time.Add(time.Microsecond) }) }, 15, "changed"},
-	"kind":    {func(f *forger) { f.edit(7, func(e *retake.AuditEntry) { e.Actor.Kind = retake.KeyAgent }) }, 7, "changed"},
-	"key":     {func(f *forger) { f.edit(7, func(e *retake.AuditEntry) { e.Actor.Key = "key_2" }) }, 7, "changed"},
-	"name":    {func(f *forger) { f.edit(7, func(e *retake.AuditEntry) { e.Actor.Name = "Bob" }) }, 7, "changed"},
-	"words between fields": {func(f *forger) {
+	"nothing": {func(*chainForger) {}, 0, ""},
+	"verb":    {func(f *chainForger) { f.edit(3, func(e *retake.AuditEntry) { e.Verb = "undo" }) }, 3, "changed"},
+	"subject": {func(f *chainForger) { f.edit(1, func(e *retake.AuditEntry) { e.Subject = "" }) }, 1, "changed"},
+	"time":    {func(f *chainForger) { f.edit(15, func(e *retake.AuditEntry) { e.Time = e.Time.Add(time.Microsecond) }) }, 15, "changed"},
+	"kind":    {func(f *chainForger) { f.edit(7, func(e *retake.AuditEntry) { e.Actor.Kind = retake.KeyAgent }) }, 7, "changed"},
+	"key":     {func(f *chainForger) { f.edit(7, func(e *retake.AuditEntry) { e.Actor.Key = "key_2" }) }, 7, "changed"},
+	"name":    {func(f *chainForger) { f.edit(7, func(e *retake.AuditEntry) { e.Actor.Name = "Bob" }) }, 7, "changed"},
+	"words between fields": {func(f *chainForger) {
 		f.edit(7, func(e *retake.AuditEntry) { e.Verb, e.Subject = "dothing", " 7" })
 	}, 7, "changed"},
-	"number":  {func(f *forger) { f.exec(`UPDATE audit SET seq = 99 WHERE ns = 'a' AND seq = 8`) }, 8, "missing"},
-	"garbage": {func(f *forger) { f.exec(`UPDATE audit SET body = $1 WHERE ns = 'a' AND seq = 9`, []byte("{")) }, 9, "not follow"},
-	"exchange": {func(f *forger) {
+	"number":  {func(f *chainForger) { f.exec(`UPDATE audit SET seq = 99 WHERE ns = 'a' AND seq = 8`) }, 8, "missing"},
+	"garbage": {func(f *chainForger) { f.exec(`UPDATE audit SET body = $1 WHERE ns = 'a' AND seq = 9`, []byte("{")) }, 9, "not follow"},
+	"exchange": {func(f *chainForger) {
 		all := f.entries()
 		all[6].Seq, all[7].Seq = 8, 7
 		f.put(all[6])
 		f.put(all[7])
 	}, 7, "not follow"},
-	"of another namespace": {func(f *forger) {
+	"of another namespace": {func(f *chainForger) {
 		f.exec(`UPDATE audit SET body = (SELECT o.body FROM audit o WHERE o.ns = 'b' AND o.seq = 1) WHERE ns = 'a' AND seq = 1`)
 	}, 1, "changed"},
-	"one entry and its hash":          {func(f *forger) { f.rewrite(3, 3) }, 4, "not follow"},
-	"the chain up to an anchor":       {func(f *forger) { f.rewrite(3, 15) }, 5, "anchored"},
-	"the chain after the last anchor": {func(f *forger) { f.rewrite(12, 15) }, 15, "head that was kept"},
-	"the first entry gone":            {func(f *forger) { f.exec(`DELETE FROM audit WHERE ns = 'a' AND seq = 1`) }, 1, "missing"},
-	"an entry gone":                   {func(f *forger) { f.exec(`DELETE FROM audit WHERE ns = 'a' AND seq = 7`) }, 7, "missing"},
-	"the last entry gone":             {func(f *forger) { f.exec(`DELETE FROM audit WHERE ns = 'a' AND seq = 15`) }, 15, "missing"},
-	"all gone":                        {func(f *forger) { f.exec(`DELETE FROM audit WHERE ns = 'a'`) }, 1, "missing"},
-	"cut before an anchor":            {func(f *forger) { f.cut(8) }, 9, "there is an anchor"},
-	"cut at an anchor":                {func(f *forger) { f.cut(10) }, 11, "no entry names"},
-	"the head gone":                   {func(f *forger) { f.exec(`DELETE FROM audit_head WHERE ns = 'a'`) }, 1, "past the head"},
-	"the head back":                   {func(f *forger) { f.exec(`UPDATE audit_head SET seq = 12 WHERE ns = 'a'`) }, 12, "head that was kept"},
-	"an anchor gone":                  {func(f *forger) { f.exec(`DELETE FROM anchor WHERE ns = 'a' AND seq = 5`) }, 6, "not there"},
-	"the last anchor gone":            {func(f *forger) { f.exec(`DELETE FROM anchor WHERE ns = 'a' AND seq = 10`) }, 11, "not there"},
-	"all anchors gone":                {func(f *forger) { f.exec(`DELETE FROM anchor WHERE ns = 'a'`) }, 6, "not there"},
-	"an anchor of another hash":       {func(f *forger) { f.swap(5, `"hash":"`, `"hash":"00`) }, 5, "anchored"},
-	"an anchor that nobody signed":    {func(f *forger) { f.swap(10, `"signature":"`, `"signature":"AAAA`) }, 10, "not good"},
-	"an anchor of which nobody told":  {func(f *forger) { f.forgeAnchor(3) }, 16, "no entry names"},
-	"the entry about an anchor":       {func(f *forger) { f.edit(6, func(e *retake.AuditEntry) { e.Subject = "4 x" }) }, 6, "changed"},
-	"the chain and all anchors of it": {func(f *forger) { f.rewrite(3, 15); f.exec(`DELETE FROM anchor WHERE ns = 'a'`) }, 6, "not there"},
-	"an entry that is there once again": {func(f *forger) {
+	"one entry and its hash":          {func(f *chainForger) { f.rewrite(3, 3) }, 4, "not follow"},
+	"the chain up to an anchor":       {func(f *chainForger) { f.rewrite(3, 15) }, 5, "anchored"},
+	"the chain after the last anchor": {func(f *chainForger) { f.rewrite(12, 15) }, 15, "head that was kept"},
+	"the first entry gone":            {func(f *chainForger) { f.exec(`DELETE FROM audit WHERE ns = 'a' AND seq = 1`) }, 1, "missing"},
+	"an entry gone":                   {func(f *chainForger) { f.exec(`DELETE FROM audit WHERE ns = 'a' AND seq = 7`) }, 7, "missing"},
+	"the last entry gone":             {func(f *chainForger) { f.exec(`DELETE FROM audit WHERE ns = 'a' AND seq = 15`) }, 15, "missing"},
+	"all gone":                        {func(f *chainForger) { f.exec(`DELETE FROM audit WHERE ns = 'a'`) }, 1, "missing"},
+	"cut before an anchor":            {func(f *chainForger) { f.cut(8) }, 9, "there is an anchor"},
+	"cut at an anchor":                {func(f *chainForger) { f.cut(10) }, 11, "no entry names"},
+	"the head gone":                   {func(f *chainForger) { f.exec(`DELETE FROM audit_head WHERE ns = 'a'`) }, 1, "past the head"},
+	"the head back":                   {func(f *chainForger) { f.exec(`UPDATE audit_head SET seq = 12 WHERE ns = 'a'`) }, 12, "head that was kept"},
+	"an anchor gone":                  {func(f *chainForger) { f.exec(`DELETE FROM anchor WHERE ns = 'a' AND seq = 5`) }, 6, "not there"},
+	"the last anchor gone":            {func(f *chainForger) { f.exec(`DELETE FROM anchor WHERE ns = 'a' AND seq = 10`) }, 11, "not there"},
+	"all anchors gone":                {func(f *chainForger) { f.exec(`DELETE FROM anchor WHERE ns = 'a'`) }, 6, "not there"},
+	"an anchor of another hash":       {func(f *chainForger) { f.swap(5, `"hash":"`, `"hash":"00`) }, 5, "anchored"},
+	"an anchor that nobody signed":    {func(f *chainForger) { f.swap(10, `"signature":"`, `"signature":"AAAA`) }, 10, "not good"},
+	"an anchor of which nobody told":  {func(f *chainForger) { f.forgeAnchor(3) }, 16, "no entry names"},
+	"the entry about an anchor":       {func(f *chainForger) { f.edit(6, func(e *retake.AuditEntry) { e.Subject = "4 x" }) }, 6, "changed"},
+	"the chain and all anchors of it": {func(f *chainForger) { f.rewrite(3, 15); f.exec(`DELETE FROM anchor WHERE ns = 'a'`) }, 6, "not there"},
+	"an entry that is there once again": {func(f *chainForger) {
 		f.exec(`INSERT INTO audit SELECT ns, 16, body FROM audit WHERE ns = 'a' AND seq = 15`)
 	}, 16, "missing"},
 }
 
 // swap replaces text in the row of an anchor.
-func (f *forger) swap(seq int64, old, with string) {
+func (f *chainForger) swap(seq int64, old, with string) {
 	f.t.Helper()
 	var raw []byte
-	ok(f.t, f.db.QueryRowContext(f.t.Context(), `SELECT body FROM anchor WHERE ns = 'a' AND seq = $1`, seq).Scan(&raw))
+	wantNoError(f.t, f.db.QueryRowContext(f.t.Context(), `SELECT body FROM anchor WHERE ns = 'a' AND seq = $1`, seq).Scan(&raw))
 	f.exec(`UPDATE anchor SET body = $1 WHERE ns = 'a' AND seq = $2`, bytes.Replace(raw, []byte(old), []byte(with), 1), seq)
 }
 
-func (f *forger) forgeAnchor(seq int64) {
+func (f *chainForger) forgeAnchor(seq int64) {
 	f.t.Helper()
 	hash := f.entries()[seq-1].Hash
 	raw, err := json.Marshal(serverdb.Anchor{Seq: seq, Hash: hash, Time: begun, Signature: []byte("signed " + hash)})
-	ok(f.t, err)
+	wantNoError(f.t, err)
 	f.exec(`INSERT INTO anchor (ns, seq, body) VALUES ('a', $1, $2)`, seq, raw)
 }
 
@@ -190,11 +190,11 @@ func TestForgeries(t *testing.T) {
 	for name, c := range forgeries {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newForger(t)
+			f := newChainForger(t)
 			whole := f.entries()
 			c.do(f)
 			proof, err := sqldb.Check(t.Context(), "a", f.b, verify)
-			ok(t, err)
+			wantNoError(t, err)
 			if proof.Broken != c.broken || !strings.Contains(proof.Why, c.why) || (c.why == "") != (proof.Why == "") {
 				t.Fatalf("broken at %d (%s), want %d (%s)", proof.Broken, proof.Why, c.broken, c.why)
 			}
@@ -202,7 +202,7 @@ func TestForgeries(t *testing.T) {
 				t.Errorf("proof %+v", proof)
 			}
 			other, err := sqldb.Check(t.Context(), "b", open(t, f.db, sqldb.Options{}).Book("b"), nil)
-			ok(t, err)
+			wantNoError(t, err)
 			if other.Broken != 0 || other.Entries != 13 {
 				t.Errorf("the chain of another namespace: %+v", other)
 			}
@@ -214,7 +214,7 @@ func TestForgeries(t *testing.T) {
 func TestUnanchored(t *testing.T) {
 	t.Parallel()
 	l := open(t, database(t, sqlite.Memory), sqldb.Options{})
-	f := &forger{t: t, b: l.Book("a")}
+	f := &chainForger{t: t, b: l.Book("a")}
 	is := func(want bool) {
 		t.Helper()
 		if _, got, err := sqldb.Unanchored(t.Context(), f.b); err != nil || got != want {
@@ -222,12 +222,12 @@ func TestUnanchored(t *testing.T) {
 		}
 	}
 	is(false)
-	ok(t, f.b.Note(t.Context(), "do", "x"))
+	wantNoError(t, f.b.Note(t.Context(), "do", "x"))
 	is(true)
 	head, _, err := sqldb.Unanchored(t.Context(), f.b)
-	ok(t, err)
-	ok(t, f.b.Note(t.Context(), "do", "y")) // it comes between
-	ok(t, f.b.PutAnchor(t.Context(), serverdb.Anchor{Seq: head.Seq, Hash: head.Hash}))
+	wantNoError(t, err)
+	wantNoError(t, f.b.Note(t.Context(), "do", "y")) // it comes between
+	wantNoError(t, f.b.PutAnchor(t.Context(), serverdb.Anchor{Seq: head.Seq, Hash: head.Hash}))
 	is(true)
 	f.anchor()
 	is(false)
@@ -263,12 +263,12 @@ func TestCheckWhileWriting(t *testing.T) {
 	for checks, over := 0, false; !over; checks++ {
 		select {
 		case err := <-done:
-			ok(t, err)
+			wantNoError(t, err)
 			over = true
 		default:
 		}
 		proof, err := sqldb.Check(t.Context(), "a", b, verify)
-		ok(t, err)
+		wantNoError(t, err)
 		if proof.Broken != 0 {
 			t.Fatalf("check %d: broken at %d: %s", checks, proof.Broken, proof.Why)
 		}
@@ -293,9 +293,9 @@ func (b lateBook) Anchors(ctx context.Context) ([]serverdb.Anchor, error) {
 // TestAnchoredMeanwhile: an anchor that came after they were listed is not missing.
 func TestAnchoredMeanwhile(t *testing.T) {
 	t.Parallel()
-	f := newForger(t)
+	f := newChainForger(t)
 	proof, err := sqldb.Check(t.Context(), "a", lateBook{f.b, f.anchor}, verify)
-	ok(t, err)
+	wantNoError(t, err)
 	if proof.Broken != 0 || proof.Entries != 16 || proof.Anchors != 2 {
 		t.Errorf("proof %+v", proof)
 	}

@@ -29,17 +29,17 @@ func (b *Book) Publish(ctx context.Context, events []retake.Event, message func(
 	if len(events) == 0 {
 		return nil
 	}
-	return b.l.write(ctx, b.ns, "publish events", func(tx *sql.Tx) error {
+	return b.l.inWriteTx(ctx, b.ns, "publish events", func(tx *sql.Tx) error {
 		p := &publication{b: b, tx: tx, message: message}
 		if err := tx.QueryRowContext(ctx, sqlEventHead, string(b.ns)).Scan(&p.events, &p.messages); err != nil {
 			return fmt.Errorf("lock events: %w", err)
 		}
 		var err error
-		if p.hooks, err = list(ctx, tx, body[serverdb.Hook], hooks.all, string(b.ns)); err != nil {
+		if p.hooks, err = queryList(ctx, tx, scanJSON[serverdb.Hook], hooks.all, string(b.ns)); err != nil {
 			return err
 		}
 		for _, e := range events {
-			if err := p.add(ctx, e); err != nil {
+			if err := p.addEvent(ctx, e); err != nil {
 				return fmt.Errorf("event %s: %w", e.ID, err)
 			}
 		}
@@ -48,15 +48,15 @@ func (b *Book) Publish(ctx context.Context, events []retake.Event, message func(
 	})
 }
 
-func (p *publication) add(ctx context.Context, e retake.Event) error {
+func (p *publication) addEvent(ctx context.Context, e retake.Event) error {
 	e.Seq = p.events + 1
 	kept := e
 	kept.Data = nil // it stands beside the body, as it was given
-	raw, err := encode(kept)
+	raw, err := encodeJSON(kept)
 	if err != nil {
 		return err
 	}
-	isNew, err := changed(ctx, p.tx, sqlAddEvent, string(p.b.ns), e.Seq, e.ID, raw, some(e.Data))
+	isNew, err := execChanged(ctx, p.tx, sqlAddEvent, string(p.b.ns), e.Seq, e.ID, raw, notNil(e.Data))
 	if err != nil || !isNew {
 		return err
 	}
@@ -66,7 +66,7 @@ func (p *publication) add(ctx context.Context, e retake.Event) error {
 			continue
 		}
 		for _, name := range h.Wants(e.Type) {
-			if err := p.send(ctx, e, h, name); err != nil {
+			if err := p.addDelivery(ctx, e, h, name); err != nil {
 				return err
 			}
 		}
@@ -74,19 +74,19 @@ func (p *publication) add(ctx context.Context, e retake.Event) error {
 	return nil
 }
 
-// send adds one message, and makes it due.
-func (p *publication) send(ctx context.Context, e retake.Event, h serverdb.Hook, name retake.EventType) error {
+// addDelivery adds one message, and makes it due.
+func (p *publication) addDelivery(ctx context.Context, e retake.Event, h serverdb.Hook, name retake.EventType) error {
 	id, text := p.message(e, h, name)
-	due := p.b.l.dueNow(serverdb.QueueDelivery, p.b.ns, id)
+	due := p.b.l.newDueNow(serverdb.QueueDelivery, p.b.ns, id)
 	d := retake.Delivery{
 		ID: id, Webhook: h.ID, Event: e.Seq, Type: name, State: retake.DeliveryWaiting,
 		Tries: []retake.Try{}, Created: due.At.UTC(), Next: new(due.At.UTC()),
 	}
-	raw, err := encode(d)
+	raw, err := encodeJSON(d)
 	if err != nil {
 		return err
 	}
-	isNew, err := changed(ctx, p.tx, sqlAddDelivery, string(p.b.ns), id, p.messages+1, string(h.ID), string(d.State), raw, some(text))
+	isNew, err := execChanged(ctx, p.tx, sqlAddDelivery, string(p.b.ns), id, p.messages+1, string(h.ID), string(d.State), raw, notNil(text))
 	if err != nil || !isNew {
 		return err
 	}
@@ -96,12 +96,12 @@ func (p *publication) send(ctx context.Context, e retake.Event, h serverdb.Hook,
 
 // Events lists those after a number, oldest first. Without a limit it lists all.
 func (b *Book) Events(ctx context.Context, after int64, limit int) ([]retake.Event, error) {
-	return findAll(ctx, b.l, b.ns, "list events", scanEvent, sqlEvents, string(b.ns), after, bound(limit))
+	return findRows(ctx, b.l, b.ns, "list events", scanEvent, sqlEvents, string(b.ns), after, limitOrMax(limit))
 }
 
 // NewestEvent answers the one with the highest number. ErrNotFound.
 func (b *Book) NewestEvent(ctx context.Context) (retake.Event, error) {
-	return find(ctx, b.l, b.ns, "find the newest event", scanEvent, sqlNewestEvent, string(b.ns))
+	return findRow(ctx, b.l, b.ns, "find the newest event", scanEvent, sqlNewestEvent, string(b.ns))
 }
 
 func scanEvent(row scanner) (retake.Event, error) {
@@ -110,7 +110,7 @@ func scanEvent(row scanner) (retake.Event, error) {
 	if err := row.Scan(&raw, &data); err != nil {
 		return e, err
 	}
-	if err := decode(raw, &e); err != nil {
+	if err := decodeJSON(raw, &e); err != nil {
 		return e, err
 	}
 	e.Data = nil
@@ -122,7 +122,7 @@ func scanEvent(row scanner) (retake.Event, error) {
 
 // Delivery answers one with its body. ErrNotFound.
 func (b *Book) Delivery(ctx context.Context, id string) (retake.Delivery, error) {
-	return find(ctx, b.l, b.ns, fmt.Sprintf("find delivery %s", id), scanDelivery, sqlDelivery, string(b.ns), id)
+	return findRow(ctx, b.l, b.ns, fmt.Sprintf("find delivery %s", id), scanDelivery, sqlDelivery, string(b.ns), id)
 }
 
 func scanDelivery(row scanner) (retake.Delivery, error) {
@@ -131,20 +131,20 @@ func scanDelivery(row scanner) (retake.Delivery, error) {
 	if err := row.Scan(&raw, &text); err != nil {
 		return d, err
 	}
-	err := decode(raw, &d)
+	err := decodeJSON(raw, &d)
 	d.Body = text
 	return d, err
 }
 
 // PutDelivery replaces state, tries and next. ErrNotFound.
 func (b *Book) PutDelivery(ctx context.Context, d retake.Delivery) error {
-	return b.l.write(ctx, b.ns, fmt.Sprintf("put delivery %s", d.ID), func(tx *sql.Tx) error {
-		kept, err := one(ctx, tx, scanDelivery, sqlDelivery, string(b.ns), d.ID)
+	return b.l.inWriteTx(ctx, b.ns, fmt.Sprintf("put delivery %s", d.ID), func(tx *sql.Tx) error {
+		kept, err := queryOne(ctx, tx, scanDelivery, sqlDelivery, string(b.ns), d.ID)
 		if err != nil {
 			return err
 		}
 		kept.State, kept.Tries, kept.Next, kept.Body = d.State, d.Tries, d.Next, nil
-		raw, err := encode(kept)
+		raw, err := encodeJSON(kept)
 		if err != nil {
 			return err
 		}
@@ -157,11 +157,11 @@ func (b *Book) PutDelivery(ctx context.Context, d retake.Delivery) error {
 // all. A query that goes on below an unknown one is ErrNotFound.
 func (b *Book) Deliveries(ctx context.Context, q retake.DeliveryQuery) ([]retake.Delivery, error) {
 	var all []retake.Delivery
-	err := b.l.read(ctx, b.ns, "list deliveries", func(tx *sql.Tx) error {
+	err := b.l.inReadTx(ctx, b.ns, "list deliveries", func(tx *sql.Tx) error {
 		top := int64(math.MaxInt64)
 		if q.Before != "" {
 			var err error
-			if top, err = one(ctx, tx, number, sqlDeliverySeq, string(b.ns), q.Before); err != nil {
+			if top, err = queryOne(ctx, tx, scanInt64, sqlDeliverySeq, string(b.ns), q.Before); err != nil {
 				return err
 			}
 		}
@@ -171,14 +171,14 @@ func (b *Book) Deliveries(ctx context.Context, q retake.DeliveryQuery) ([]retake
 			text += words + "$" + strconv.Itoa(len(args))
 		}
 		if q.Webhook != "" {
-			arg(sqlOfHook, plain(string(q.Webhook)))
+			arg(sqlOfHook, sanitizeText(string(q.Webhook)))
 		}
 		if q.State != "" {
-			arg(sqlOfState, plain(string(q.State)))
+			arg(sqlOfState, sanitizeText(string(q.State)))
 		}
-		arg(sqlNewestFirst, bound(q.Limit))
+		arg(sqlNewestFirst, limitOrMax(q.Limit))
 		var err error
-		all, err = list(ctx, tx, body[retake.Delivery], text, args...)
+		all, err = queryList(ctx, tx, scanJSON[retake.Delivery], text, args...)
 		return err
 	})
 	if err != nil {
@@ -187,7 +187,7 @@ func (b *Book) Deliveries(ctx context.Context, q retake.DeliveryQuery) ([]retake
 	return all, nil
 }
 
-func number(row scanner) (int64, error) {
+func scanInt64(row scanner) (int64, error) {
 	var n int64
 	err := row.Scan(&n)
 	return n, err

@@ -19,15 +19,15 @@ func (b *Book) AddKey(ctx context.Context, k retake.Key, digest [32]byte) error 
 		used = k.Used.UnixMicro()
 	}
 	k.Used = nil // it has a column of its own
-	raw, err := encode(k)
+	raw, err := encodeJSON(k)
 	if err != nil {
 		return err
 	}
-	return b.l.act(ctx, b.ns, fmt.Sprintf("add key %s", k.ID), func(tx *sql.Tx) (deed, error) {
-		if err := must(ctx, tx, serverdb.ErrExists, sqlAddKey, string(b.ns), string(k.ID), used, raw); err != nil {
-			return none, err
+	return b.l.inAuditedTx(ctx, b.ns, fmt.Sprintf("add key %s", k.ID), func(tx *sql.Tx) (auditAct, error) {
+		if err := execRequired(ctx, tx, serverdb.ErrExists, sqlAddKey, string(b.ns), string(k.ID), used, raw); err != nil {
+			return noAct, err
 		}
-		return deed{"add key", string(k.ID)}, must(ctx, tx, serverdb.ErrExists, sqlAddDigest, digest[:], string(b.ns), string(k.ID))
+		return auditAct{"add key", string(k.ID)}, execRequired(ctx, tx, serverdb.ErrExists, sqlAddDigest, digest[:], string(b.ns), string(k.ID))
 	})
 }
 
@@ -40,7 +40,7 @@ func scanKey(row scanner) (retake.Key, error) {
 	if err := row.Scan(&used, &raw); err != nil {
 		return k, err
 	}
-	if err := decode(raw, &k); err != nil {
+	if err := decodeJSON(raw, &k); err != nil {
 		return k, err
 	}
 	if used != 0 {
@@ -52,7 +52,7 @@ func scanKey(row scanner) (retake.Key, error) {
 
 // Keys lists all, oldest first.
 func (b *Book) Keys(ctx context.Context) ([]retake.Key, error) {
-	all, err := findAll(ctx, b.l, b.ns, "list keys", scanKey, sqlKeys, string(b.ns))
+	all, err := findRows(ctx, b.l, b.ns, "list keys", scanKey, sqlKeys, string(b.ns))
 	slices.SortFunc(all, func(a, b retake.Key) int { return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID)) })
 	return all, err
 }
@@ -60,20 +60,20 @@ func (b *Book) Keys(ctx context.Context) ([]retake.Key, error) {
 // RevokeKey ends a key; one that is revoked stays so. ErrNotFound.
 func (b *Book) RevokeKey(ctx context.Context, id retake.KeyID, at time.Time) (retake.Key, error) {
 	var k retake.Key
-	err := b.l.act(ctx, b.ns, fmt.Sprintf("revoke key %s", id), func(tx *sql.Tx) (deed, error) {
+	err := b.l.inAuditedTx(ctx, b.ns, fmt.Sprintf("revoke key %s", id), func(tx *sql.Tx) (auditAct, error) {
 		var err error
-		if k, err = one(ctx, tx, scanKey, sqlKey, string(b.ns), string(id)); err != nil || k.Revoked != nil {
-			return none, err
+		if k, err = queryOne(ctx, tx, scanKey, sqlKey, string(b.ns), string(id)); err != nil || k.Revoked != nil {
+			return noAct, err
 		}
 		k.Revoked = &at
 		kept := k
 		kept.Used = nil
-		raw, err := encode(kept)
+		raw, err := encodeJSON(kept)
 		if err != nil {
-			return none, err
+			return noAct, err
 		}
 		_, err = tx.ExecContext(ctx, sqlPutKey, raw, string(b.ns), string(id))
-		return deed{"revoke key", string(id)}, err
+		return auditAct{"revoke key", string(id)}, err
 	})
 	if err != nil {
 		return retake.Key{}, err
@@ -83,7 +83,7 @@ func (b *Book) RevokeKey(ctx context.Context, id retake.KeyID, at time.Time) (re
 
 // UsedKey notes that a key let somebody in; the latest time stays. ErrNotFound.
 func (b *Book) UsedKey(ctx context.Context, id retake.KeyID, at time.Time) error {
-	return b.l.write(ctx, b.ns, fmt.Sprintf("note use of key %s", id), func(tx *sql.Tx) error {
-		return must(ctx, tx, serverdb.ErrNotFound, sqlUsedKey, at.UnixMicro(), string(b.ns), string(id))
+	return b.l.inWriteTx(ctx, b.ns, fmt.Sprintf("note use of key %s", id), func(tx *sql.Tx) error {
+		return execRequired(ctx, tx, serverdb.ErrNotFound, sqlUsedKey, at.UnixMicro(), string(b.ns), string(id))
 	})
 }

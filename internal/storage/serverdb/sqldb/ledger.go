@@ -58,7 +58,7 @@ func New(ctx context.Context, db *sql.DB, opts Options) (*Ledger, error) {
 		l.explain = func(err error) error { return err }
 	}
 	if err := Migrate(ctx, db); err != nil {
-		return nil, l.wrong("open ledger", err)
+		return nil, l.wrapError("open ledger", err)
 	}
 	return l, nil
 }
@@ -66,7 +66,7 @@ func New(ctx context.Context, db *sql.DB, opts Options) (*Ledger, error) {
 // Migrate brings the tables up to date and does nothing else: for the owner of a
 // database whose users may not make tables.
 func Migrate(ctx context.Context, db *sql.DB) error {
-	return migrate.Up(ctx, db, VersionTable, migrations)
+	return migrate.Apply(ctx, db, VersionTable, migrations)
 }
 
 // Close leaves the database open: it belongs to whoever gave it.
@@ -83,8 +83,8 @@ type Book struct {
 
 var _ serverdb.Book = (*Book)(nil)
 
-// wrong says what was being done when err came; nil stays nil.
-func (l *Ledger) wrong(doing string, err error) error {
+// wrapError says what was being done when err came; nil stays nil.
+func (l *Ledger) wrapError(doing string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -92,20 +92,20 @@ func (l *Ledger) wrong(doing string, err error) error {
 }
 
 // across is the namespace of what crosses them.
-const across retake.NamespaceID = ""
+const allNamespaces retake.NamespaceID = ""
 
-// write runs f in one transaction.
-func (l *Ledger) write(ctx context.Context, ns retake.NamespaceID, doing string, f func(tx *sql.Tx) error) error {
-	return l.wrong(doing, migrate.Tx(ctx, l.db, nil, l.entered(ctx, ns, f)))
+// inWriteTx runs f in one transaction.
+func (l *Ledger) inWriteTx(ctx context.Context, ns retake.NamespaceID, doing string, f func(tx *sql.Tx) error) error {
+	return l.wrapError(doing, migrate.Tx(ctx, l.db, nil, l.withNamespace(ctx, ns, f)))
 }
 
-// read runs f in one transaction that sees one checkpoint and waits for no writer.
-func (l *Ledger) read(ctx context.Context, ns retake.NamespaceID, doing string, f func(tx *sql.Tx) error) error {
+// inReadTx runs f in one transaction that sees one checkpoint and waits for no writer.
+func (l *Ledger) inReadTx(ctx context.Context, ns retake.NamespaceID, doing string, f func(tx *sql.Tx) error) error {
 	checkpoint := &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
-	return l.wrong(doing, migrate.Tx(ctx, l.db, checkpoint, l.entered(ctx, ns, f)))
+	return l.wrapError(doing, migrate.Tx(ctx, l.db, checkpoint, l.withNamespace(ctx, ns, f)))
 }
 
-func (l *Ledger) entered(ctx context.Context, ns retake.NamespaceID, f func(tx *sql.Tx) error) func(tx *sql.Tx) error {
+func (l *Ledger) withNamespace(ctx context.Context, ns retake.NamespaceID, f func(tx *sql.Tx) error) func(tx *sql.Tx) error {
 	return func(tx *sql.Tx) error {
 		if err := l.enter(ctx, tx, ns); err != nil {
 			return fmt.Errorf("enter namespace: %w", err)
@@ -114,7 +114,7 @@ func (l *Ledger) entered(ctx context.Context, ns retake.NamespaceID, f func(tx *
 	}
 }
 
-// plain makes words fit a TEXT column: not every database takes NUL or invalid UTF-8 there.
-func plain(s string) string {
+// sanitizeText makes words fit a TEXT column: not every database takes NUL or invalid UTF-8 there.
+func sanitizeText(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }

@@ -11,9 +11,9 @@ import (
 // ownerLease is a lease without an end: of the data directory whose servers may write.
 const ownerLease = "data directory"
 
-// Owner answers whose a PostgreSQL database is: the data directory whose servers write to
+// ReadOwner answers whose a PostgreSQL database is: the data directory whose servers write to
 // it. "": nobody's yet. It changes nothing, and needs no tables.
-func Owner(ctx context.Context, db *sql.DB) (string, error) {
+func ReadOwner(ctx context.Context, db *sql.DB) (string, error) {
 	var there bool
 	if err := db.QueryRowContext(ctx, `SELECT to_regclass('lease') IS NOT NULL`).Scan(&there); err != nil || !there {
 		return "", err
@@ -26,9 +26,9 @@ func Owner(ctx context.Context, db *sql.DB) (string, error) {
 	return owner, err
 }
 
-// Own makes a database somebody's, unless it is another's already, and answers whose it is
+// ClaimOwner makes a database somebody's, unless it is another's already, and answers whose it is
 // then. With force it is taken over.
-func Own(ctx context.Context, db *sql.DB, owner string, force bool) (string, error) {
+func ClaimOwner(ctx context.Context, db *sql.DB, owner string, force bool) (string, error) {
 	text := `INSERT INTO lease (name, holder, until_us) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING`
 	if force {
 		text = `INSERT INTO lease (name, holder, until_us) VALUES ($1, $2, $3) ON CONFLICT (name) DO UPDATE SET holder = excluded.holder`
@@ -36,5 +36,5 @@ func Own(ctx context.Context, db *sql.DB, owner string, force bool) (string, err
 	if _, err := db.ExecContext(ctx, text, ownerLease, owner, int64(math.MaxInt64)); err != nil {
 		return "", fmt.Errorf("own the database: %w", err)
 	}
-	return Owner(ctx, db)
+	return ReadOwner(ctx, db)
 }

@@ -77,11 +77,11 @@ const (
 	sqlSweepReply = `DELETE FROM reply WHERE ns = $1 AND key = $2 AND until_us <= $3`
 )
 
-// shelf is a kind of rows that are one JSON value by id.
-type shelf struct{ one, all, put, drop string }
+// jsonTable is a kind of rows that are one JSON value by id.
+type jsonTable struct{ one, all, put, drop string }
 
-func shelfOf(table string) shelf {
-	return shelf{
+func newJSONTable(table string) jsonTable {
+	return jsonTable{
 		one: `SELECT body FROM ` + table + ` WHERE ns = $1 AND id = $2`,
 		all: `SELECT body FROM ` + table + ` WHERE ns = $1 ORDER BY id`,
 		put: `INSERT INTO ` + table + ` (ns, id, body) VALUES ($1, $2, $3)
@@ -90,4 +90,4 @@ func shelfOf(table string) shelf {
 	}
 }
 
-var hooks, schedules, deletions = shelfOf("hook"), shelfOf("schedule"), shelfOf("deletion")
+var hooks, schedules, deletions = newJSONTable("hook"), newJSONTable("schedule"), newJSONTable("deletion")

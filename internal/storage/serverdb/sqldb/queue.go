@@ -15,7 +15,7 @@ import (
 // Put makes an item due; one that is there becomes due at the earlier of the two times,
 // and a claim on it ends.
 func (l *Ledger) Put(ctx context.Context, d serverdb.Due) error {
-	return l.write(ctx, across, "put due", func(tx *sql.Tx) error { return putDue(ctx, tx, d) })
+	return l.inWriteTx(ctx, allNamespaces, "put due", func(tx *sql.Tx) error { return putDue(ctx, tx, d) })
 }
 
 func putDue(ctx context.Context, tx *sql.Tx, d serverdb.Due) error {
@@ -38,7 +38,7 @@ const (
 func (l *Ledger) Claim(ctx context.Context, queue string, now time.Time, lease time.Duration, limit int) ([]serverdb.Due, error) {
 	mine, ahead := []serverdb.Due{}, 0
 	for round := 0; round < claimRounds && len(mine) < limit; round++ {
-		seen, got, err := l.claimSome(ctx, serverdb.Due{Queue: queue, At: now}, now.Add(lease), limit-len(mine), ahead)
+		seen, got, err := l.claimBatch(ctx, serverdb.Due{Queue: queue, At: now}, now.Add(lease), limit-len(mine), ahead)
 		if err != nil && len(mine) == 0 {
 			return nil, err
 		}
@@ -55,21 +55,21 @@ func (l *Ledger) Claim(ctx context.Context, queue string, now time.Time, lease t
 			round = claimRounds // nobody was faster: there are no more
 		}
 	}
-	slices.SortFunc(mine, func(a, b serverdb.Due) int { return cmp.Or(a.At.Compare(b.At), byKey(a, b)) })
+	slices.SortFunc(mine, func(a, b serverdb.Due) int { return cmp.Or(a.At.Compare(b.At), compareKeys(a, b)) })
 	return mine, nil
 }
 
-// claimSome answers how many items it saw, and those that it got.
-func (l *Ledger) claimSome(ctx context.Context, by serverdb.Due, until time.Time, limit, ahead int) (int, []serverdb.Due, error) {
-	ready, err := findAll(ctx, l, across, "list due", scanDue(by.Queue), sqlReady, by.Queue, by.At.UnixMicro(), limit, ahead)
+// claimBatch answers how many items it saw, and those that it got.
+func (l *Ledger) claimBatch(ctx context.Context, by serverdb.Due, until time.Time, limit, ahead int) (int, []serverdb.Due, error) {
+	ready, err := findRows(ctx, l, allNamespaces, "list due", scanDue(by.Queue), sqlReady, by.Queue, by.At.UnixMicro(), limit, ahead)
 	if err != nil || len(ready) == 0 {
 		return 0, nil, err
 	}
-	slices.SortFunc(ready, byKey)
+	slices.SortFunc(ready, compareKeys)
 	got := make([]serverdb.Due, 0, len(ready))
-	err = l.write(ctx, across, "claim due", func(tx *sql.Tx) error {
+	err = l.inWriteTx(ctx, allNamespaces, "claim due", func(tx *sql.Tx) error {
 		for _, d := range ready {
-			ok, err := changed(ctx, tx, sqlClaim, until.UnixMicro(), d.Queue, string(d.Namespace), d.ID, d.Stamp)
+			ok, err := execChanged(ctx, tx, sqlClaim, until.UnixMicro(), d.Queue, string(d.Namespace), d.ID, d.Stamp)
 			if err != nil {
 				return err
 			}
@@ -86,7 +86,7 @@ func (l *Ledger) claimSome(ctx context.Context, by serverdb.Due, until time.Time
 	return len(ready), got, nil
 }
 
-func byKey(a, b serverdb.Due) int {
+func compareKeys(a, b serverdb.Due) int {
 	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.ID, b.ID))
 }
 
@@ -102,7 +102,7 @@ func scanDue(queue string) func(scanner) (serverdb.Due, error) {
 
 // Finish removes an item that was claimed, unless it was put or claimed again since.
 func (l *Ledger) Finish(ctx context.Context, d serverdb.Due) error {
-	return l.write(ctx, across, "finish due", func(tx *sql.Tx) error {
+	return l.inWriteTx(ctx, allNamespaces, "finish due", func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, sqlFinish, d.Queue, string(d.Namespace), d.ID, d.Stamp)
 		return err
 	})
@@ -110,7 +110,7 @@ func (l *Ledger) Finish(ctx context.Context, d serverdb.Due) error {
 
 // Postpone ends a claim and makes the item due later, unless it was put or claimed again since.
 func (l *Ledger) Postpone(ctx context.Context, d serverdb.Due, at time.Time) error {
-	return l.write(ctx, across, "postpone due", func(tx *sql.Tx) error {
+	return l.inWriteTx(ctx, allNamespaces, "postpone due", func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, sqlPostpone, at.UnixMicro(), d.Queue, string(d.Namespace), d.ID, d.Stamp)
 		return err
 	})
@@ -119,7 +119,7 @@ func (l *Ledger) Postpone(ctx context.Context, d serverdb.Due, at time.Time) err
 // Depth answers how many items there are, also those whose time has not come, and the
 // earliest of their times.
 func (l *Ledger) Depth(ctx context.Context, queue string) (n int64, oldest time.Time, err error) {
-	err = l.read(ctx, across, "count due", func(tx *sql.Tx) error {
+	err = l.inReadTx(ctx, allNamespaces, "count due", func(tx *sql.Tx) error {
 		var at int64
 		if err := tx.QueryRowContext(ctx, sqlDepth, queue).Scan(&n, &at); err != nil || n == 0 {
 			return err
@@ -133,14 +133,14 @@ func (l *Ledger) Depth(ctx context.Context, queue string) (n int64, oldest time.
 // Lease takes or renews a name; false: another holds it.
 func (l *Ledger) Lease(ctx context.Context, name, holder string, now time.Time, ttl time.Duration) (bool, error) {
 	var ours bool
-	err := l.write(ctx, across, "lease "+name, func(tx *sql.Tx) (err error) {
-		ours, err = changed(ctx, tx, sqlLease, name, holder, now.Add(ttl).UnixMicro(), now.UnixMicro())
+	err := l.inWriteTx(ctx, allNamespaces, "lease "+name, func(tx *sql.Tx) (err error) {
+		ours, err = execChanged(ctx, tx, sqlLease, name, holder, now.Add(ttl).UnixMicro(), now.UnixMicro())
 		return err
 	})
 	return ours && err == nil, err
 }
 
-// dueNow is an item that is due at once.
-func (l *Ledger) dueNow(queue string, ns retake.NamespaceID, id string) serverdb.Due {
+// newDueNow is an item that is due at once.
+func (l *Ledger) newDueNow(queue string, ns retake.NamespaceID, id string) serverdb.Due {
 	return serverdb.Due{Queue: queue, Namespace: ns, ID: id, At: l.clock.Now()}
 }

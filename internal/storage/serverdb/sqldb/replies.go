@@ -12,15 +12,15 @@ import (
 
 // sweepStep is how many old replies go with a new one: more than come, so that they
 // cannot pile up.
-const sweepStep = 4
+const oldRepliesPerBegin = 4
 
 // BeginReply claims a key until the lease ends. A claim whose lease is over and a reply
 // that is kept no longer are as if they had never been; some of them are removed on the way.
 func (b *Book) BeginReply(ctx context.Context, key string, digest [32]byte, now time.Time, lease time.Duration) (serverdb.Reply, serverdb.ReplyState, error) {
 	var r serverdb.Reply
 	state := serverdb.ReplyFresh
-	err := b.l.write(ctx, b.ns, "begin reply", func(tx *sql.Tx) error {
-		old, err := list(ctx, tx, whole, sqlOldReplies, string(b.ns), now.UnixMicro(), sweepStep)
+	err := b.l.inWriteTx(ctx, b.ns, "begin reply", func(tx *sql.Tx) error {
+		old, err := queryList(ctx, tx, scanBytes, sqlOldReplies, string(b.ns), now.UnixMicro(), oldRepliesPerBegin)
 		if err != nil {
 			return err
 		}
@@ -29,18 +29,18 @@ func (b *Book) BeginReply(ctx context.Context, key string, digest [32]byte, now 
 		after, _ := slices.BinarySearchFunc(old, []byte(key), bytes.Compare)
 		// Ours has its place among the others: two that sweep the same must not wait for
 		// each other.
-		if err := b.sweep(ctx, tx, old[:after], now); err != nil {
+		if err := b.deleteOldReplies(ctx, tx, old[:after], now); err != nil {
 			return err
 		}
-		if r, state, err = b.begin(ctx, tx, key, digest, now, lease); err != nil {
+		if r, state, err = b.claimReply(ctx, tx, key, digest, now, lease); err != nil {
 			return err
 		}
-		return b.sweep(ctx, tx, old[after:], now)
+		return b.deleteOldReplies(ctx, tx, old[after:], now)
 	})
 	return r, state, err
 }
 
-func (b *Book) sweep(ctx context.Context, tx *sql.Tx, keys [][]byte, now time.Time) error {
+func (b *Book) deleteOldReplies(ctx context.Context, tx *sql.Tx, keys [][]byte, now time.Time) error {
 	for _, k := range keys {
 		if _, err := tx.ExecContext(ctx, sqlSweepReply, string(b.ns), k, now.UnixMicro()); err != nil {
 			return err
@@ -49,9 +49,9 @@ func (b *Book) sweep(ctx context.Context, tx *sql.Tx, keys [][]byte, now time.Ti
 	return nil
 }
 
-func (b *Book) begin(ctx context.Context, tx *sql.Tx, key string, digest [32]byte, now time.Time, lease time.Duration) (serverdb.Reply, serverdb.ReplyState, error) {
+func (b *Book) claimReply(ctx context.Context, tx *sql.Tx, key string, digest [32]byte, now time.Time, lease time.Duration) (serverdb.Reply, serverdb.ReplyState, error) {
 	stamp := freshStamp()
-	ours, err := changed(ctx, tx, sqlBeginReply, string(b.ns), []byte(key), digest[:], stamp, now.Add(lease).UnixMicro(), []byte{}, now.UnixMicro())
+	ours, err := execChanged(ctx, tx, sqlBeginReply, string(b.ns), []byte(key), digest[:], stamp, now.Add(lease).UnixMicro(), []byte{}, now.UnixMicro())
 	if err != nil || ours {
 		return serverdb.Reply{Stamp: stamp}, serverdb.ReplyFresh, err
 	}
@@ -73,15 +73,15 @@ func (b *Book) begin(ctx context.Context, tx *sql.Tx, key string, digest [32]byt
 // EndReply keeps the reply to a claim. ErrNotFound: the claim is over, and another may
 // have the key; the reply of who ended first stays.
 func (b *Book) EndReply(ctx context.Context, key string, r serverdb.Reply, keep time.Time) error {
-	return b.l.write(ctx, b.ns, "end reply", func(tx *sql.Tx) error {
-		return must(ctx, tx, serverdb.ErrNotFound, sqlEndReply,
-			keep.UnixMicro(), r.Status, plain(r.Type), some(r.Body), string(b.ns), []byte(key), r.Stamp)
+	return b.l.inWriteTx(ctx, b.ns, "end reply", func(tx *sql.Tx) error {
+		return execRequired(ctx, tx, serverdb.ErrNotFound, sqlEndReply,
+			keep.UnixMicro(), r.Status, sanitizeText(r.Type), notNil(r.Body), string(b.ns), []byte(key), r.Stamp)
 	})
 }
 
 // DropReply gives a key back after a request that came to nothing. A reply that is kept stays.
 func (b *Book) DropReply(ctx context.Context, key string) error {
-	return b.l.write(ctx, b.ns, "drop reply", func(tx *sql.Tx) error {
+	return b.l.inWriteTx(ctx, b.ns, "drop reply", func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, sqlDropReply, string(b.ns), []byte(key))
 		return err
 	})

@@ -89,14 +89,14 @@ func TestEnterAgain(t *testing.T) {
 		entered = append(entered, ns)
 		return nil
 	}})
-	ok(t, l.AddNamespace(t.Context(), retake.Namespace{ID: "b"}, nil))
-	ok(t, l.AddNamespace(t.Context(), retake.Namespace{ID: "a"}, nil))
-	ok(t, l.Book("b").AddKey(t.Context(), retake.Key{ID: "k"}, [32]byte{1}))
+	wantNoError(t, l.AddNamespace(t.Context(), retake.Namespace{ID: "b"}, nil))
+	wantNoError(t, l.AddNamespace(t.Context(), retake.Namespace{ID: "a"}, nil))
+	wantNoError(t, l.Book("b").AddKey(t.Context(), retake.Key{ID: "k"}, [32]byte{1}))
 	entered = nil
 	_, _, err := l.KeyByDigest(t.Context(), [32]byte{1})
-	ok(t, err)
+	wantNoError(t, err)
 	_, err = l.Namespaces(t.Context())
-	ok(t, err)
+	wantNoError(t, err)
 	if d := cmp.Diff([]retake.NamespaceID{"", "b", "", "a", "b"}, entered); d != "" {
 		t.Errorf("entered (-want +got):\n%s", d)
 	}
@@ -106,27 +106,27 @@ func TestEnterAgain(t *testing.T) {
 func TestTables(t *testing.T) {
 	t.Parallel()
 	db := database(t, sqlite.Memory)
-	ok(t, sqldb.Migrate(t.Context(), db))
-	ok(t, sqldb.Migrate(t.Context(), db))
+	wantNoError(t, sqldb.Migrate(t.Context(), db))
+	wantNoError(t, sqldb.Migrate(t.Context(), db))
 	listed := []string{sqldb.VersionTable}
 	for _, table := range sqldb.Tables() {
 		listed = append(listed, table.Name)
 		var n int
-		ok(t, db.QueryRowContext(t.Context(), `SELECT COUNT(*) FROM pragma_table_info($1) WHERE name = 'ns'`, table.Name).Scan(&n))
+		wantNoError(t, db.QueryRowContext(t.Context(), `SELECT COUNT(*) FROM pragma_table_info($1) WHERE name = 'ns'`, table.Name).Scan(&n))
 		if table.Tenant && n != 1 {
 			t.Errorf("%s has no column ns", table.Name)
 		}
 	}
 	rows, err := db.QueryContext(t.Context(), `SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name`)
-	ok(t, err)
+	wantNoError(t, err)
 	defer rows.Close()
 	var there []string
 	for rows.Next() {
 		var name string
-		ok(t, rows.Scan(&name))
+		wantNoError(t, rows.Scan(&name))
 		there = append(there, name)
 	}
-	ok(t, rows.Err())
+	wantNoError(t, rows.Err())
 	slices.Sort(listed)
 	if d := cmp.Diff(there, listed); d != "" {
 		t.Errorf("tables (-there +listed):\n%s", d)
@@ -140,17 +140,17 @@ func TestSweep(t *testing.T) {
 	b := open(t, db, sqldb.Options{}).Book("a")
 	count := func() (n int) {
 		t.Helper()
-		ok(t, db.QueryRowContext(t.Context(), `SELECT COUNT(*) FROM reply`).Scan(&n))
+		wantNoError(t, db.QueryRowContext(t.Context(), `SELECT COUNT(*) FROM reply`).Scan(&n))
 		return n
 	}
 	begin := func(key string, at time.Duration) {
 		t.Helper()
 		_, _, err := b.BeginReply(t.Context(), key, [32]byte{}, begun.Add(at), time.Minute)
-		ok(t, err)
+		wantNoError(t, err)
 	}
 	for n := range 20 {
 		begin(fmt.Sprint(n), 0)
-		ok(t, b.EndReply(t.Context(), fmt.Sprint(n), serverdb.Reply{Status: 200}, begun.Add(time.Hour)))
+		wantNoError(t, b.EndReply(t.Context(), fmt.Sprint(n), serverdb.Reply{Status: 200}, begun.Add(time.Hour)))
 	}
 	begin("one", 59*time.Minute)
 	if count() != 21 {
@@ -172,14 +172,14 @@ func TestSweep(t *testing.T) {
 func TestWithin(t *testing.T) {
 	t.Parallel()
 	db := database(t, filepath.Join(t.TempDir(), "server.db"))
-	now := clock.NewHeld(begun)
+	now := clock.NewManual(begun)
 	l := open(t, db, sqldb.Options{Clock: now})
 	var fail error
-	within := l.Within("a")
-	c, err := sqlcatalog.New(t.Context(), db, "a", sqlcatalog.Options{Within: func(ctx context.Context, tx *sql.Tx, verb, subject string) error {
+	within := l.OnChange("a")
+	c, err := sqlcatalog.New(t.Context(), db, "a", sqlcatalog.Options{OnChange: func(ctx context.Context, tx *sql.Tx, verb, subject string) error {
 		return errors.Join(within(ctx, tx, verb, subject), fail)
 	}})
-	ok(t, err)
+	wantNoError(t, err)
 	who := retake.Actor{Kind: retake.KeyAgent, Key: "key_1"}
 	ctx := retake.WithActor(t.Context(), who)
 	cp := retake.Checkpoint{ID: "cp_1", Workspace: "ws_1", Number: 1, Time: begun}
@@ -191,24 +191,24 @@ func TestWithin(t *testing.T) {
 		t.Errorf("%d due after nothing happened, %v", n, err)
 	}
 	fail = nil
-	ok(t, c.Append(ctx, cp))
-	ok(t, c.Append(ctx, cp)) // it is there
-	now.Move(time.Hour)
+	wantNoError(t, c.Append(ctx, cp))
+	wantNoError(t, c.Append(ctx, cp)) // it is there
+	now.Advance(time.Hour)
 	cp.ID, cp.Number = "cp_2", 2
-	ok(t, c.Append(ctx, cp))
+	wantNoError(t, c.Append(ctx, cp))
 
 	all, err := l.Book("a").Audit(ctx, retake.AuditQuery{})
-	ok(t, err)
+	wantNoError(t, err)
 	if len(all) != 2 || all[1].Subject != "cp_1" || all[0].Subject != "cp_2" || all[0].Actor != who || !all[0].Time.Equal(begun.Add(time.Hour)) {
 		t.Errorf("entries %v", all)
 	}
 	due, err := l.Claim(ctx, serverdb.QueueOutbox, begun, time.Minute, 9)
-	ok(t, err)
+	wantNoError(t, err)
 	if len(due) != 1 || due[0].Namespace != "a" || due[0].ID != "" || !due[0].At.Equal(begun) {
 		t.Errorf("due %v", due)
 	}
 	proof, err := sqldb.Check(ctx, "a", l.Book("a"), nil)
-	ok(t, err)
+	wantNoError(t, err)
 	if proof.Broken != 0 || proof.Entries != 2 {
 		t.Errorf("proof %+v", proof)
 	}
@@ -225,8 +225,8 @@ func TestWithinTogether(t *testing.T) {
 		db := database(t, path)
 		l := open(t, db, sqldb.Options{})
 		ns := retake.NamespaceID(fmt.Sprint("n", w%2))
-		c, err := sqlcatalog.New(t.Context(), db, string(ns), sqlcatalog.Options{Within: l.Within(ns)})
-		ok(t, err)
+		c, err := sqlcatalog.New(t.Context(), db, string(ns), sqlcatalog.Options{OnChange: l.OnChange(ns)})
+		wantNoError(t, err)
 		g.Go(func() error {
 			for n := range each {
 				id := fmt.Sprintf("cp_%d_%d", w, n)
@@ -253,11 +253,11 @@ func TestWithinTogether(t *testing.T) {
 			return nil
 		})
 	}
-	ok(t, g.Wait())
+	wantNoError(t, g.Wait())
 	l := open(t, database(t, path), sqldb.Options{})
 	for _, ns := range []retake.NamespaceID{"n0", "n1"} {
 		proof, err := sqldb.Check(t.Context(), ns, l.Book(ns), nil)
-		ok(t, err)
+		wantNoError(t, err)
 		if proof.Broken != 0 || proof.Entries != 2*2*each {
 			t.Errorf("%s: %+v", ns, proof)
 		}

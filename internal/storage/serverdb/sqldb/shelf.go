@@ -12,44 +12,44 @@ import (
 	"github.com/retake-dev/retake/internal/storage/serverdb"
 )
 
-// put adds or replaces the value of an id. The verb says what act it is, given what was
+// putValue adds or replaces the value of an id. The verb says what act it is, given what was
 // there; an empty one is none. A value that is there already changes nothing.
-func put[T any](ctx context.Context, b *Book, s shelf, what, id string, v T, verb func(was *T) string) error {
-	raw, err := encode(v)
+func putValue[T any](ctx context.Context, b *Book, s jsonTable, what, id string, v T, verb func(was *T) string) error {
+	raw, err := encodeJSON(v)
 	if err != nil {
 		return err
 	}
-	return b.l.act(ctx, b.ns, fmt.Sprintf("put %s %s", what, id), func(tx *sql.Tx) (deed, error) {
-		was, old, err := lookUp[T](ctx, tx, s, string(b.ns), id)
+	return b.l.inAuditedTx(ctx, b.ns, fmt.Sprintf("put %s %s", what, id), func(tx *sql.Tx) (auditAct, error) {
+		was, old, err := findValue[T](ctx, tx, s, string(b.ns), id)
 		if err != nil || bytes.Equal(raw, old) {
-			return none, err
+			return noAct, err
 		}
 		_, err = tx.ExecContext(ctx, s.put, string(b.ns), id, raw)
-		return deed{verb(was), id}, err
+		return auditAct{verb(was), id}, err
 	})
 }
 
-// lookUp answers the value of an id and its bytes, or nothing.
-func lookUp[T any](ctx context.Context, tx *sql.Tx, s shelf, ns, id string) (*T, []byte, error) {
-	rows, err := list(ctx, tx, whole, s.one, ns, id)
+// findValue answers the value of an id and its bytes, or nothing.
+func findValue[T any](ctx context.Context, tx *sql.Tx, s jsonTable, ns, id string) (*T, []byte, error) {
+	rows, err := queryList(ctx, tx, scanBytes, s.one, ns, id)
 	if err != nil || len(rows) == 0 {
 		return nil, nil, err
 	}
 	v := new(T)
-	return v, rows[0], decode(rows[0], v)
+	return v, rows[0], decodeJSON(rows[0], v)
 }
 
-func drop(ctx context.Context, b *Book, s shelf, what, id string) error {
-	return b.l.act(ctx, b.ns, fmt.Sprintf("drop %s %s", what, id), func(tx *sql.Tx) (deed, error) {
-		if plain(id) != id {
-			return none, serverdb.ErrNotFound
+func deleteValue(ctx context.Context, b *Book, s jsonTable, what, id string) error {
+	return b.l.inAuditedTx(ctx, b.ns, fmt.Sprintf("drop %s %s", what, id), func(tx *sql.Tx) (auditAct, error) {
+		if sanitizeText(id) != id {
+			return noAct, serverdb.ErrNotFound
 		}
-		return deed{"drop " + what, id}, must(ctx, tx, serverdb.ErrNotFound, s.drop, string(b.ns), id)
+		return auditAct{"drop " + what, id}, execRequired(ctx, tx, serverdb.ErrNotFound, s.drop, string(b.ns), id)
 	})
 }
 
-// addOrChange is the verb of rows that people make and change.
-func addOrChange[T any](what string) func(was *T) string {
+// addOrChangeVerb is the verb of rows that people make and change.
+func addOrChangeVerb[T any](what string) func(was *T) string {
 	return func(was *T) string {
 		if was == nil {
 			return "add " + what
@@ -60,49 +60,49 @@ func addOrChange[T any](what string) func(was *T) string {
 
 // PutHook adds or replaces a webhook.
 func (b *Book) PutHook(ctx context.Context, h serverdb.Hook) error {
-	return put(ctx, b, hooks, "webhook", string(h.ID), h, addOrChange[serverdb.Hook]("webhook"))
+	return putValue(ctx, b, hooks, "webhook", string(h.ID), h, addOrChangeVerb[serverdb.Hook]("webhook"))
 }
 
 // Hook answers one. ErrNotFound.
 func (b *Book) Hook(ctx context.Context, id retake.WebhookID) (serverdb.Hook, error) {
-	return find(ctx, b.l, b.ns, fmt.Sprintf("find webhook %s", id), body[serverdb.Hook], hooks.one, string(b.ns), string(id))
+	return findRow(ctx, b.l, b.ns, fmt.Sprintf("find webhook %s", id), scanJSON[serverdb.Hook], hooks.one, string(b.ns), string(id))
 }
 
 // Hooks lists all, oldest first.
 func (b *Book) Hooks(ctx context.Context) ([]serverdb.Hook, error) {
-	all, err := findAll(ctx, b.l, b.ns, "list webhooks", body[serverdb.Hook], hooks.all, string(b.ns))
+	all, err := findRows(ctx, b.l, b.ns, "list webhooks", scanJSON[serverdb.Hook], hooks.all, string(b.ns))
 	slices.SortFunc(all, func(a, b serverdb.Hook) int { return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID)) })
 	return all, err
 }
 
 // DropHook removes one; its messages stay. ErrNotFound.
 func (b *Book) DropHook(ctx context.Context, id retake.WebhookID) error {
-	return drop(ctx, b, hooks, "webhook", string(id))
+	return deleteValue(ctx, b, hooks, "webhook", string(id))
 }
 
 // PutSchedule adds or replaces a schedule. That it ran is no act, that it is another is.
 func (b *Book) PutSchedule(ctx context.Context, s retake.Schedule) error {
-	return put(ctx, b, schedules, "schedule", s.ID, s, func(was *retake.Schedule) string {
-		if was != nil && sameOrder(*was, s) {
+	return putValue(ctx, b, schedules, "schedule", s.ID, s, func(was *retake.Schedule) string {
+		if was != nil && isSameSchedule(*was, s) {
 			return ""
 		}
-		return addOrChange[retake.Schedule]("schedule")(was)
+		return addOrChangeVerb[retake.Schedule]("schedule")(was)
 	})
 }
 
-// sameOrder reports whether two schedules ask for the same, whatever came of it.
-func sameOrder(a, b retake.Schedule) bool {
+// isSameSchedule reports whether two schedules ask for the same, whatever came of it.
+func isSameSchedule(a, b retake.Schedule) bool {
 	return a.Work == b.Work && a.Workspace == b.Workspace && a.Cron == b.Cron && a.Jitter == b.Jitter && a.Created.Equal(b.Created)
 }
 
 // Schedule answers one. ErrNotFound.
 func (b *Book) Schedule(ctx context.Context, id string) (retake.Schedule, error) {
-	return find(ctx, b.l, b.ns, fmt.Sprintf("find schedule %s", id), body[retake.Schedule], schedules.one, string(b.ns), id)
+	return findRow(ctx, b.l, b.ns, fmt.Sprintf("find schedule %s", id), scanJSON[retake.Schedule], schedules.one, string(b.ns), id)
 }
 
 // Schedules lists all, oldest first.
 func (b *Book) Schedules(ctx context.Context) ([]retake.Schedule, error) {
-	all, err := findAll(ctx, b.l, b.ns, "list schedules", body[retake.Schedule], schedules.all, string(b.ns))
+	all, err := findRows(ctx, b.l, b.ns, "list schedules", scanJSON[retake.Schedule], schedules.all, string(b.ns))
 	slices.SortFunc(all, func(a, b retake.Schedule) int {
 		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
 	})
@@ -111,12 +111,12 @@ func (b *Book) Schedules(ctx context.Context) ([]retake.Schedule, error) {
 
 // DropSchedule removes one. ErrNotFound.
 func (b *Book) DropSchedule(ctx context.Context, id string) error {
-	return drop(ctx, b, schedules, "schedule", id)
+	return deleteValue(ctx, b, schedules, "schedule", id)
 }
 
 // PutDeletion adds or replaces a request to delete; its state is the act.
 func (b *Book) PutDeletion(ctx context.Context, d retake.Deletion) error {
-	return put(ctx, b, deletions, "deletion", d.ID, d, func(*retake.Deletion) string {
+	return putValue(ctx, b, deletions, "deletion", d.ID, d, func(*retake.Deletion) string {
 		switch d.State {
 		case retake.DeletionWaiting:
 			return "ask for deletion"
@@ -133,12 +133,12 @@ func (b *Book) PutDeletion(ctx context.Context, d retake.Deletion) error {
 
 // Deletion answers one. ErrNotFound.
 func (b *Book) Deletion(ctx context.Context, id string) (retake.Deletion, error) {
-	return find(ctx, b.l, b.ns, fmt.Sprintf("find deletion %s", id), body[retake.Deletion], deletions.one, string(b.ns), id)
+	return findRow(ctx, b.l, b.ns, fmt.Sprintf("find deletion %s", id), scanJSON[retake.Deletion], deletions.one, string(b.ns), id)
 }
 
 // Deletions lists all, oldest first.
 func (b *Book) Deletions(ctx context.Context) ([]retake.Deletion, error) {
-	all, err := findAll(ctx, b.l, b.ns, "list deletions", body[retake.Deletion], deletions.all, string(b.ns))
+	all, err := findRows(ctx, b.l, b.ns, "list deletions", scanJSON[retake.Deletion], deletions.all, string(b.ns))
 	slices.SortFunc(all, func(a, b retake.Deletion) int { return cmp.Or(a.Asked.Compare(b.Asked), cmp.Compare(a.ID, b.ID)) })
 	return all, err
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/retake-dev/retake/internal/storage/serverdb/sqldb"
 )
 
-func ok(t testing.TB, err error) {
+func wantNoError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -20,8 +20,8 @@ func ok(t testing.TB, err error) {
 
 func database(t testing.TB, path string) *sql.DB {
 	t.Helper()
-	db, err := sqlite.DB(t.Context(), path, sqlite.Options{})
-	ok(t, err)
+	db, err := sqlite.OpenDB(t.Context(), path, sqlite.Options{})
+	wantNoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }
@@ -29,7 +29,7 @@ func database(t testing.TB, path string) *sql.DB {
 func open(t testing.TB, db *sql.DB, opts sqldb.Options) *sqldb.Ledger {
 	t.Helper()
 	l, err := sqldb.New(t.Context(), db, opts)
-	ok(t, err)
+	wantNoError(t, err)
 	return l
 }
 
@@ -44,9 +44,9 @@ func TestSuiteOnFile(t *testing.T) {
 
 func TestSuiteInMemory(t *testing.T) {
 	t.Parallel()
-	db, err := sqlite.DB(t.Context(), sqlite.Memory, sqlite.Options{})
-	ok(t, err)
-	t.Cleanup(func() { ok(t, db.Close()) })
+	db, err := sqlite.OpenDB(t.Context(), sqlite.Memory, sqlite.Options{})
+	wantNoError(t, err)
+	t.Cleanup(func() { wantNoError(t, db.Close()) })
 	serverdbtest.Run(t, func(t *testing.T) serverdb.Ledger {
 		t.Helper()
 		return open(t, db, sqldb.Options{})

@@ -8,39 +8,39 @@ import (
 	"github.com/kopia/kopia/repo/format"
 )
 
-// blobs is the place where the blobs of one repository lie: a directory or a bucket.
+// blobStore is the place where the blobs of one repository lie: a directory or a bucket.
 // Beside what the engine asks of a storage it answers what the store must know.
 //
 // Every place keeps B1, tells the engine about index blobs from a listing, and refuses
 // to publish an index while that listing is out of date.
-type blobs interface {
+type blobStore interface {
 	blob.Storage
 
 	// find lists the blobs whose names begin so, by name; index blobs from the listing.
-	find(ctx context.Context, prefix blob.ID) ([]blob.Metadata, error)
+	findBlobs(ctx context.Context, prefix blob.ID) ([]blob.Metadata, error)
 	// renew reads the listing again. After an error it is as it was.
-	renew(ctx context.Context) error
+	reloadListing(ctx context.Context) error
 	// prepare removes what an interrupted Create left. It refuses when files of
 	// somebody may be among it.
-	prepare(ctx context.Context) error
+	removePartial(ctx context.Context) error
 	// whole answers why nothing is published any more, or nil.
-	whole() error
+	publishError() error
 	// mend begins again after that; nobody may have packs under way.
-	mend(ctx context.Context) error
+	resetAfterError(ctx context.Context) error
 	// keepMark makes sure that nobody's clock begins below t again, whose directory is
 	// another or was lost.
-	keepMark(ctx context.Context, t time.Time) error
+	saveClockMark(ctx context.Context, t time.Time) error
 	// sweepTemps removes what writers left half-written, when it is older than age.
-	sweepTemps(age time.Duration) error
+	removeOldTemps(age time.Duration) error
 	// strangers reads the index blobs and answers those that somebody else put there since
 	// they were last read. Only where no lock keeps others away there may be some.
-	strangers(ctx context.Context) ([]blob.ID, error)
+	foreignIndexes(ctx context.Context) ([]blob.ID, error)
 	// room answers the bytes that are free.
-	room() (int64, error)
+	freeSpace() (int64, error)
 	// cool forgets bytes that are kept in memory: the next reads are true ones.
-	cool()
+	dropCache()
 	// release gives back what the place holds open, after Close.
-	release() error
+	releaseHandles() error
 }
 
 func isPack(id blob.ID) bool { return id[0] == 'p' || id[0] == 'q' }
@@ -51,18 +51,18 @@ func isIndex(id blob.ID) bool { return id != "" && id[0] == 'x' }
 // would find a lost marker no worse than a session that never wrote one.
 func isMarker(id blob.ID) bool { return id[0] == 's' }
 
-// made reports whether a whole repository lies there. Create writes the format first
+// repositoryExists reports whether a whole repository lies there. Create writes the format first
 // and the index of the rules last: without either it was interrupted.
-func made(ctx context.Context, b blobs) (bool, error) {
-	indexes, err := b.find(ctx, "x")
+func repositoryExists(ctx context.Context, b blobStore) (bool, error) {
+	indexes, err := b.findBlobs(ctx, "x")
 	if err != nil || len(indexes) == 0 {
 		return false, err
 	}
-	formats, err := b.find(ctx, format.KopiaRepositoryBlobID)
+	formats, err := b.findBlobs(ctx, format.KopiaRepositoryBlobID)
 	return len(formats) > 0, err
 }
 
-func total(found []blob.Metadata) int64 {
+func totalSize(found []blob.Metadata) int64 {
 	var n int64
 	for _, m := range found {
 		n += m.Length

@@ -26,11 +26,11 @@ type Bucket struct {
 	Prefix    string // of the names of all blobs; a "/" is added when it does not end so
 	AccessKey string
 	SecretKey string
-	Plain     bool // http
+	Insecure  bool // http
 }
 
-// check refuses what the client would fill in from somewhere else.
-func (b *Bucket) check(password string) error {
+// validate refuses what the client would fill in from somewhere else.
+func (b *Bucket) validate(password string) error {
 	for _, x := range []struct{ what, is string }{
 		{"an endpoint", b.Endpoint}, {"a name", b.Name}, {"an access key", b.AccessKey}, {"a secret key", b.SecretKey}, {"a password of the store", password},
 	} {
@@ -57,16 +57,16 @@ func (b *Bucket) check(password string) error {
 // day anyway.
 type bucket struct {
 	blob.DefaultProviderImplementation
-	st   blob.Storage // the engine's own client, which repeats what goes wrong
-	now  func() time.Time
-	near nearby
-	list listing
+	client  blob.Storage // the engine's own client, which repeats what goes wrong
+	now     func() time.Time
+	cache   blobCache
+	listing blobListing
 
-	patience time.Duration
-	silent   atomic.Bool // the last request had no answer
+	timeout      time.Duration
+	unresponsive atomic.Bool // the last request had no answer
 }
 
-var _ blobs = (*bucket)(nil)
+var _ blobStore = (*bucket)(nil)
 
 const defaultRegion = "us-east-1" // the client would ask for it before everything else
 
@@ -78,15 +78,15 @@ func newBucket(ctx context.Context, opts Options, now func() time.Time) (*bucket
 	if o.Region == "" {
 		o.Region = defaultRegion
 	}
-	b := &bucket{now: now, patience: patience}
-	if opts.patience > 0 {
-		b.patience = opts.patience
+	b := &bucket{now: now, timeout: responseTimeout}
+	if opts.timeout > 0 {
+		b.timeout = opts.timeout
 	}
-	b.list.now, b.list.sole, b.list.rest, b.list.want = opts.Clock.Now, opts.Exclusive, listingAge, isIndex
-	b.list.read = func(ctx context.Context) ([]blob.Metadata, error) { return b.read(ctx, "x") }
-	err := b.within(ctx, small, func(ctx context.Context) (err error) {
-		b.st, err = s3.New(ctx, &s3.Options{
-			BucketName: o.Name, Prefix: o.Prefix, Endpoint: o.Endpoint, Region: o.Region, DoNotUseTLS: o.Plain,
+	b.listing.now, b.listing.exclusive, b.listing.retryDelay, b.listing.want = opts.Clock.Now, opts.Exclusive, maxListingAge, isIndex
+	b.listing.read = func(ctx context.Context) ([]blob.Metadata, error) { return b.listBucket(ctx, "x") }
+	err := b.doRequest(ctx, smallRequest, func(ctx context.Context) (err error) {
+		b.client, err = s3.New(ctx, &s3.Options{
+			BucketName: o.Name, Prefix: o.Prefix, Endpoint: o.Endpoint, Region: o.Region, DoNotUseTLS: o.Insecure,
 			AccessKeyID: o.AccessKey, SecretAccessKey: o.SecretKey,
 		}, false)
 		return err
@@ -106,11 +106,11 @@ func (b *bucket) PutBlob(ctx context.Context, id blob.ID, data blob.Bytes, opts 
 	}
 	stamp := b.now()
 	if !isMarker(id) {
-		if err := b.put(ctx, id, data); err != nil {
+		if err := b.putBlob(ctx, id, data); err != nil {
 			return fmt.Errorf("put blob %s: %w", id, err)
 		}
-		stamp = b.list.guess()
-		b.list.put(blob.Metadata{BlobID: id, Length: int64(data.Length()), Timestamp: stamp})
+		stamp = b.listing.estimateTime()
+		b.listing.add(blob.Metadata{BlobID: id, Length: int64(data.Length()), Timestamp: stamp})
 	}
 	if opts.GetModTime != nil { // to ask for it would be one more request
 		*opts.GetModTime = stamp
@@ -118,29 +118,29 @@ func (b *bucket) PutBlob(ctx context.Context, id blob.ID, data blob.Bytes, opts 
 	return nil
 }
 
-func (b *bucket) put(ctx context.Context, id blob.ID, data blob.Bytes) error {
+func (b *bucket) putBlob(ctx context.Context, id blob.ID, data blob.Bytes) error {
 	if isIndex(id) {
-		if err := b.list.trouble(); err != nil {
+		if err := b.listing.staleError(); err != nil {
 			return err
 		}
 	}
-	err := b.within(ctx, sized(int64(data.Length())), func(ctx context.Context) error {
-		return b.st.PutBlob(ctx, id, data, blob.PutOptions{})
+	err := b.doRequest(ctx, requestSizeOf(int64(data.Length())), func(ctx context.Context) error {
+		return b.client.PutBlob(ctx, id, data, blob.PutOptions{})
 	})
 	if err != nil && isIndex(id) {
-		b.list.suspect()
+		b.listing.markInDoubt()
 		return errors.Join(store.ErrInDoubt, err)
 	}
 	if err == nil {
-		b.near.keep(id, data)
+		b.cache.putBlob(id, data)
 	}
 	return err
 }
 
 func (b *bucket) GetBlob(ctx context.Context, id blob.ID, offset, length int64, out blob.OutputBuffer) error {
-	err := b.near.get(id, offset, length, out, func(offset, length int64, out blob.OutputBuffer) error {
-		return b.within(ctx, sized(length), func(ctx context.Context) error {
-			return b.st.GetBlob(ctx, id, offset, length, out)
+	err := b.cache.read(id, offset, length, out, func(offset, length int64, out blob.OutputBuffer) error {
+		return b.doRequest(ctx, requestSizeOf(length), func(ctx context.Context) error {
+			return b.client.GetBlob(ctx, id, offset, length, out)
 		})
 	})
 	if errors.Is(err, blob.ErrBlobNotFound) && isIndex(id) {
@@ -150,8 +150,8 @@ func (b *bucket) GetBlob(ctx context.Context, id blob.ID, offset, length int64, 
 }
 
 func (b *bucket) GetMetadata(ctx context.Context, id blob.ID) (m blob.Metadata, err error) {
-	err = b.within(ctx, small, func(ctx context.Context) error {
-		m, err = b.st.GetMetadata(ctx, id)
+	err = b.doRequest(ctx, smallRequest, func(ctx context.Context) error {
+		m, err = b.client.GetMetadata(ctx, id)
 		return err
 	})
 	return m, err
@@ -161,17 +161,17 @@ func (b *bucket) DeleteBlob(ctx context.Context, id blob.ID) error {
 	if isMarker(id) {
 		return nil
 	}
-	b.near.drop(id)
-	err := b.within(ctx, small, func(ctx context.Context) error { return b.st.DeleteBlob(ctx, id) })
+	b.cache.removeBlob(id)
+	err := b.doRequest(ctx, smallRequest, func(ctx context.Context) error { return b.client.DeleteBlob(ctx, id) })
 	if err != nil {
 		return fmt.Errorf("delete blob %s: %w", id, err)
 	}
-	b.list.drop(id)
+	b.listing.remove(id)
 	return nil
 }
 
 func (b *bucket) ListBlobs(ctx context.Context, prefix blob.ID, cb func(blob.Metadata) error) error {
-	found, err := b.find(ctx, prefix)
+	found, err := b.findBlobs(ctx, prefix)
 	if err != nil {
 		return fmt.Errorf("list blobs %s*: %w", prefix, err)
 	}
@@ -183,27 +183,27 @@ func (b *bucket) ListBlobs(ctx context.Context, prefix blob.ID, cb func(blob.Met
 	return nil
 }
 
-func (b *bucket) find(ctx context.Context, prefix blob.ID) ([]blob.Metadata, error) {
+func (b *bucket) findBlobs(ctx context.Context, prefix blob.ID) ([]blob.Metadata, error) {
 	if isIndex(prefix) {
-		return b.list.find(ctx, prefix)
+		return b.listing.findBlobs(ctx, prefix)
 	}
-	return b.read(ctx, prefix)
+	return b.listBucket(ctx, prefix)
 }
 
-func (b *bucket) renew(ctx context.Context) error { return b.list.renew(ctx) }
+func (b *bucket) reloadListing(ctx context.Context) error { return b.listing.reload(ctx) }
 
-func (b *bucket) FlushCaches(ctx context.Context) error { return b.renew(ctx) }
+func (b *bucket) FlushCaches(ctx context.Context) error { return b.reloadListing(ctx) }
 
-// read lists the bucket itself.
-func (b *bucket) read(ctx context.Context, prefix blob.ID) ([]blob.Metadata, error) {
-	much := large
+// listBucket lists the bucket itself.
+func (b *bucket) listBucket(ctx context.Context, prefix blob.ID) ([]blob.Metadata, error) {
+	much := largeRequest
 	if isIndex(prefix) {
-		much = small
+		much = smallRequest
 	}
 	var found []blob.Metadata
-	err := b.within(ctx, much, func(ctx context.Context) error {
+	err := b.doRequest(ctx, much, func(ctx context.Context) error {
 		found = nil
-		return b.st.ListBlobs(ctx, prefix, func(m blob.Metadata) error {
+		return b.client.ListBlobs(ctx, prefix, func(m blob.Metadata) error {
 			if !strings.Contains(string(m.BlobID), "/") { // the place of another store
 				found = append(found, m)
 			}
@@ -217,8 +217,8 @@ func (b *bucket) read(ctx context.Context, prefix blob.ID) ([]blob.Metadata, err
 	return found, nil
 }
 
-func (b *bucket) prepare(ctx context.Context) error {
-	all, err := b.read(ctx, "")
+func (b *bucket) removePartial(ctx context.Context) error {
+	all, err := b.listBucket(ctx, "")
 	if err != nil {
 		return err
 	}
@@ -232,27 +232,27 @@ func (b *bucket) prepare(ctx context.Context) error {
 			return fmt.Errorf("clear a half-made store: %w", err)
 		}
 	}
-	return b.renew(ctx)
+	return b.reloadListing(ctx)
 }
 
-// whole: after a put that went wrong the next one may go well.
-func (b *bucket) whole() error { return nil }
+// publishError: after a put that went wrong the next one may go well.
+func (b *bucket) publishError() error { return nil }
 
-func (b *bucket) mend(ctx context.Context) error { return b.renew(ctx) }
+func (b *bucket) resetAfterError(ctx context.Context) error { return b.reloadListing(ctx) }
 
-// keepMark puts the mark before it removes those it replaces.
-func (b *bucket) keepMark(ctx context.Context, t time.Time) error {
-	old, err := b.find(ctx, markPrefix)
+// saveClockMark puts the mark before it removes those it replaces.
+func (b *bucket) saveClockMark(ctx context.Context, t time.Time) error {
+	old, err := b.findBlobs(ctx, clockMarkPrefix)
 	if err != nil {
 		return err
 	}
-	id := markID(t)
+	id := clockMarkID(t)
 	for _, m := range old {
-		if at, ok := markOf(m.BlobID); ok && !at.Before(t) {
+		if at, ok := parseClockMark(m.BlobID); ok && !at.Before(t) {
 			return nil
 		}
 	}
-	if err := b.PutBlob(ctx, id, text("clock\n"), blob.PutOptions{}); err != nil {
+	if err := b.PutBlob(ctx, id, textBlob("clock\n"), blob.PutOptions{}); err != nil {
 		return err
 	}
 	for _, m := range old {
@@ -263,18 +263,20 @@ func (b *bucket) keepMark(ctx context.Context, t time.Time) error {
 	return nil
 }
 
-func (b *bucket) sweepTemps(time.Duration) error { return nil } // a put is whole or absent
+func (b *bucket) removeOldTemps(time.Duration) error { return nil } // a put is whole or absent
 
-func (b *bucket) strangers(ctx context.Context) ([]blob.ID, error) { return b.list.strangers(ctx) }
+func (b *bucket) foreignIndexes(ctx context.Context) ([]blob.ID, error) {
+	return b.listing.foreignBlobs(ctx)
+}
 
-func (b *bucket) room() (int64, error) { return math.MaxInt64, nil }
+func (b *bucket) freeSpace() (int64, error) { return math.MaxInt64, nil }
 
-func (b *bucket) cool() { b.near.clear() }
+func (b *bucket) dropCache() { b.cache.clearAll() }
 
-func (b *bucket) release() error { return nil }
+func (b *bucket) releaseHandles() error { return nil }
 
 func (b *bucket) ConnectionInfo() blob.ConnectionInfo {
-	return blob.ConnectionInfo{Type: storageType, Config: &mountOptions{}}
+	return blob.ConnectionInfo{Type: storageType, Config: &storageOptions{}}
 }
 
 func (b *bucket) DisplayName() string { return "retake" }

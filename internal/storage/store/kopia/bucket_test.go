@@ -38,9 +38,9 @@ func createIn(t *testing.T, o kopia.Options) *kopia.Store {
 	return s
 }
 
-func bucketYard(t *testing.T, o kopia.Options) *yard {
+func newBucketSweepTest(t *testing.T, o kopia.Options) *sweepTest {
 	t.Helper()
-	y := &yard{T: t, dir: o.Dir, s: createIn(t, o)}
+	y := &sweepTest{T: t, dir: o.Dir, s: createIn(t, o)}
 	y.ws = retake.Workspace{ID: retake.WorkspaceID(retake.WorkspacePrefix + uuid.NewString()), Name: "yard", Created: time.Unix(1e9, 0).UTC()}
 	return y
 }
@@ -86,15 +86,15 @@ func TestRequestsOfASave(t *testing.T) {
 		list int
 	}{{false, 1}, {true, 0}} {
 		f := newFakeS3(t)
-		y := bucketYard(t, inBucket(t, f, x.sole))
-		create := f.taken()
+		y := newBucketSweepTest(t, inBucket(t, f, x.sole))
+		create := f.requestCounts()
 		for i := range 5 {
 			var files [][]byte
 			for n := range 10 {
-				files = append(files, noise(uint64(10*i+n), 2000))
+				files = append(files, randomBytes(uint64(10*i+n), 2000))
 			}
 			y.seal(files...)
-			got := f.taken()
+			got := f.requestCounts()
 			t.Logf("sole %v: create %v, save %d: %v", x.sole, create, i+1, got)
 			if i > 1 && (got["PUT"] != 3 || got["LIST"] != x.list || got["GET"]+got["HEAD"]+got["DELETE"] > 0) {
 				t.Errorf("sole %v: save %d takes %v", x.sole, i+1, got)
@@ -103,7 +103,7 @@ func TestRequestsOfASave(t *testing.T) {
 		if _, err := y.s.Head(t.Context(), y.ws.ID); err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("sole %v: head %v", x.sole, f.taken())
+		t.Logf("sole %v: head %v", x.sole, f.requestCounts())
 	}
 }
 
@@ -112,21 +112,21 @@ func TestRequestsAfterAnother(t *testing.T) {
 	t.Parallel()
 	f := newFakeS3(t)
 	o := inBucket(t, f, false)
-	y := bucketYard(t, o)
+	y := newBucketSweepTest(t, o)
 	other := *y
 	other.s = createIn(t, o)
-	y.seal(noise(1, 2000))
+	y.seal(randomBytes(1, 2000))
 	for i := range 4 {
 		other.next = y.next
-		f.taken()
-		other.seal(noise(uint64(2+i), 2000))
-		got := f.taken()
+		f.requestCounts()
+		other.seal(randomBytes(uint64(2+i), 2000))
+		got := f.requestCounts()
 		t.Logf("after another: %v", got)
 		if got["GET"] > 4 || got["PUT"] != 3 || got["LIST"] != 1 {
 			t.Errorf("a save after another's takes %v", got)
 		}
 		y.next = other.next
-		y.seal(noise(uint64(20+i), 2000))
+		y.seal(randomBytes(uint64(20+i), 2000))
 	}
 }
 
@@ -141,8 +141,8 @@ func TestPasswordStaysOutside(t *testing.T) {
 	if _, err := kopia.Open(t.Context(), o); !errors.Is(err, store.ErrNotFound) {
 		t.Fatalf("open before: %v", err)
 	}
-	y := bucketYard(t, o)
-	y.seal(noise(1, 3000))
+	y := newBucketSweepTest(t, o)
+	y.seal(randomBytes(1, 3000))
 	if there, err := kopia.Exists(t.Context(), o); !there || err != nil {
 		t.Errorf("after: %v, %v", there, err)
 	}
@@ -178,7 +178,7 @@ func TestPasswordOfADisk(t *testing.T) {
 	if there, err := kopia.Exists(t.Context(), o); there || err != nil {
 		t.Fatalf("before: %v, %v", there, err)
 	}
-	y := bucketYard(t, o)
+	y := newBucketSweepTest(t, o)
 	cp := y.seal([]byte("one"))
 	if err := y.s.Close(); err != nil {
 		t.Fatal(err)
@@ -192,7 +192,7 @@ func TestPasswordOfADisk(t *testing.T) {
 		t.Errorf("open without a password: %v", err)
 	}
 	y.s = createIn(t, o)
-	y.holds(cp, []byte("one"))
+	y.wantFiles(cp, []byte("one"))
 }
 
 // What an interrupted Create left is made again; where files of somebody may lie nothing is removed.
@@ -222,8 +222,8 @@ func TestHalfMadeBucket(t *testing.T) {
 			t.Errorf("%q: open answers %v", keep, err)
 		}
 	}
-	y := bucketYard(t, o)
-	y.holds(y.seal([]byte("one")), []byte("one"))
+	y := newBucketSweepTest(t, o)
+	y.wantFiles(y.seal([]byte("one")), []byte("one"))
 	for _, k := range f.keys("ns/one/x") {
 		f.change(k, func([]byte) []byte { return nil })
 	}
@@ -252,7 +252,7 @@ func TestBucketNeedsAll(t *testing.T) {
 			t.Errorf("%+v: %v", o.Bucket, err)
 		}
 	}
-	if n := f.taken(); len(n) > 0 {
+	if n := f.requestCounts(); len(n) > 0 {
 		t.Errorf("requests were made: %v", n)
 	}
 }

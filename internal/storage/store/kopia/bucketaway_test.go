@@ -17,8 +17,8 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store/kopia"
 )
 
-// silence makes the bucket hang, until the test ends or it is lifted.
-func (f *fakeS3) silence(t *testing.T) (lift func()) {
+// stopAnswering makes the bucket hang, until the test ends or it is lifted.
+func (f *fakeS3) stopAnswering(t *testing.T) (lift func()) {
 	gone := make(chan struct{})
 	f.intercept(func(_ http.ResponseWriter, r *http.Request, _ string, _ []byte) bool {
 		select {
@@ -32,8 +32,8 @@ func (f *fakeS3) silence(t *testing.T) (lift func()) {
 	return lift
 }
 
-// awake begins as soon as the bucket is heard again: after a silence it must answer quickly.
-func (y *yard) awake() store.Writer {
+// waitForWriter begins as soon as the bucket is heard again: after a silence it must answer quickly.
+func (y *sweepTest) waitForWriter() store.Writer {
 	y.Helper()
 	for end := time.Now().Add(time.Minute); ; {
 		w, err := y.s.Begin(y.Context(), y.ws)
@@ -56,8 +56,8 @@ func TestSilentBucketIsAway(t *testing.T) {
 	for _, sole := range []bool{false, true} {
 		f := newFakeS3(t)
 		o := kopia.Impatient(inBucket(t, f, sole), impatience)
-		y := bucketYard(t, o)
-		big := noise(7, 3<<20)
+		y := newBucketSweepTest(t, o)
+		big := randomBytes(7, 3<<20)
 		cp := y.seal(big)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
@@ -66,13 +66,13 @@ func TestSilentBucketIsAway(t *testing.T) {
 			t.Fatal(err)
 		}
 		first := y.entries(cp)[0].Object
-		lift := f.silence(t)
+		lift := f.stopAnswering(t)
 		id, sum, err := w.WriteDir(ctx, nil, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		next := retake.Checkpoint{ID: retake.CheckpointID(retake.CheckpointPrefix + uuid.NewString()), Workspace: y.ws.ID, Number: 2, Tree: id}
-		err = w.Seal(ctx, store.Sealing{Card: retake.Card{V: 1, Checkpoint: next}, Files: retake.Entry{Kind: retake.KindDir, Object: id, Sum: sum}})
+		err = w.Seal(ctx, store.SealRequest{Card: retake.Card{V: 1, Checkpoint: next}, Files: retake.Entry{Kind: retake.KindDir, Object: id, Sum: sum}})
 		if !retake.IsKind(err, retake.Away) {
 			t.Errorf("sole %v: seal answers %v", sole, err)
 		}
@@ -102,8 +102,8 @@ func TestSilentBucketIsAway(t *testing.T) {
 		lift()
 		for retake.IsKind(read(), retake.Away) && ctx.Err() == nil { // after a silence it must answer soon to be heard
 		}
-		y.holds(y.seal([]byte("later")), []byte("later"))
-		y.holds(cp, big)
+		y.wantFiles(y.seal([]byte("later")), []byte("later"))
+		y.wantFiles(cp, big)
 	}
 }
 
@@ -113,7 +113,7 @@ func TestLostAnswerIsInDoubt(t *testing.T) {
 	t.Parallel()
 	for _, sole := range []bool{false, true} {
 		f := newFakeS3(t)
-		y := bucketYard(t, kopia.Impatient(inBucket(t, f, sole), impatience))
+		y := newBucketSweepTest(t, kopia.Impatient(inBucket(t, f, sole), impatience))
 		y.seal([]byte("one"))
 		f.intercept(func(_ http.ResponseWriter, r *http.Request, key string, body []byte) bool {
 			if r.Method != http.MethodPut || !strings.Contains(key, "/xn") {
@@ -126,7 +126,7 @@ func TestLostAnswerIsInDoubt(t *testing.T) {
 			t.Errorf("sole %v: %v", sole, err)
 		}
 		f.intercept(nil)
-		w := y.awake()
+		w := y.waitForWriter()
 		if n := w.Head().Latest; n != 2 {
 			t.Errorf("sole %v: the next writer begins after %d", sole, n)
 		}
@@ -138,7 +138,7 @@ func TestLostAnswerIsInDoubt(t *testing.T) {
 func TestLateIndexIsNotTheHead(t *testing.T) {
 	t.Parallel()
 	f := newFakeS3(t)
-	y := bucketYard(t, kopia.Impatient(inBucket(t, f, false), impatience))
+	y := newBucketSweepTest(t, kopia.Impatient(inBucket(t, f, false), impatience))
 	y.seal([]byte("one"))
 	var late []byte
 	var name string
@@ -153,10 +153,10 @@ func TestLateIndexIsNotTheHead(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.intercept(nil)
-	y.awake().Close()
+	y.waitForWriter().Close()
 	cp := y.seal([]byte("two"))
 	f.put(name, late)
-	leaf, err := y.s.Leaf(t.Context(), y.ws.ID, 2)
+	leaf, err := y.s.Record(t.Context(), y.ws.ID, 2)
 	if err != nil || leaf.Card.Checkpoint.ID != cp.ID {
 		t.Errorf("checkpoint 2 is %s, %v; acknowledged was %s", leaf.Card.Checkpoint.ID, err, cp.ID)
 	}
@@ -168,26 +168,26 @@ func TestMarkIsInTheBucket(t *testing.T) {
 	t.Parallel()
 	f := newFakeS3(t)
 	start := clock.Wall.Now()
-	ahead := clock.NewHeld(start.Add(time.Hour))
+	ahead := clock.NewManual(start.Add(time.Hour))
 	o := inBucket(t, f, false)
 	o.Clock = ahead
-	y := bucketYard(t, o)
-	comes := noise(9, 300<<10)
+	y := newBucketSweepTest(t, o)
+	comes := randomBytes(9, 300<<10)
 	gone := y.seal(comes)
 	y.seal([]byte("stays"))
 	y.forget(gone)
 	for range 2 {
-		ahead.Move(time.Minute)
+		ahead.Advance(time.Minute)
 		y.sweep(store.SweepOptions{})
 	}
 	if err := y.s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	o.Dir, o.Clock = t.TempDir(), clock.NewHeld(start)
+	o.Dir, o.Clock = t.TempDir(), clock.NewManual(start)
 	y.s = createIn(t, o)
 	back := y.seal(comes)
 	y.s = createIn(t, o)
-	y.holds(back, comes)
+	y.wantFiles(back, comes)
 	if marks := f.keys("ns/one/xc"); len(marks) != 1 {
 		t.Errorf("marks: %v", marks)
 	}

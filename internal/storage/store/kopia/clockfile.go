@@ -26,16 +26,16 @@ import (
 // sweep also writes the mark as the name of a blob: the list of the index shows it to
 // everybody, also to who has lost the file.
 const (
-	clockFile  = "clock"
-	markPrefix = "xc" // the engine knows xe, xn, xr, xs and xw
+	clockFile       = "clock"
+	clockMarkPrefix = "xc" // the engine knows xe, xn, xr, xs and xw
 )
 
-func markID(t time.Time) blob.ID {
-	return markPrefix + blob.ID(strconv.FormatInt(t.UnixNano(), 10))
+func clockMarkID(t time.Time) blob.ID {
+	return clockMarkPrefix + blob.ID(strconv.FormatInt(t.UnixNano(), 10))
 }
 
-func markOf(id blob.ID) (time.Time, bool) {
-	text, ok := strings.CutPrefix(string(id), markPrefix)
+func parseClockMark(id blob.ID) (time.Time, bool) {
+	text, ok := strings.CutPrefix(string(id), clockMarkPrefix)
 	if !ok {
 		return time.Time{}, false
 	}
@@ -43,7 +43,7 @@ func markOf(id blob.ID) (time.Time, bool) {
 	return time.Unix(0, ns), err == nil
 }
 
-func readMark(dir fsx.Dir) (time.Time, error) {
+func readClockMark(dir fsx.Dir) (time.Time, error) {
 	f, err := dir.OpenFile(clockFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return time.Time{}, nil
@@ -63,8 +63,8 @@ func readMark(dir fsx.Dir) (time.Time, error) {
 	return time.Unix(0, ns), nil
 }
 
-// writeMark makes the mark durable.
-func writeMark(dir fsx.Dir, t time.Time) error {
+// writeClockMark makes the mark durable.
+func writeClockMark(dir fsx.Dir, t time.Time) error {
 	const tmp = clockFile + ".new"
 	if err := dir.Remove(tmp); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("write clock mark: %w", err)
@@ -89,18 +89,18 @@ func writeMark(dir fsx.Dir, t time.Time) error {
 	return nil
 }
 
-// newestBlob is the newest time among index blobs, which this clock stamped. A
+// newestIndexTime is the newest time among index blobs, which this clock stamped. A
 // stamp far ahead of the wall clock came from another writer's wrong clock; we
 // follow it all the same, because the engine compares with it.
-func newestBlob(ctx context.Context, b blobs) (time.Time, error) {
-	found, err := b.find(ctx, "x")
+func newestIndexTime(ctx context.Context, b blobStore) (time.Time, error) {
+	found, err := b.findBlobs(ctx, "x")
 	if err != nil {
 		return time.Time{}, fmt.Errorf("list index blobs: %w", err)
 	}
 	var t time.Time
 	for _, m := range found {
 		at := m.Timestamp
-		if mark, ok := markOf(m.BlobID); ok {
+		if mark, ok := parseClockMark(m.BlobID); ok {
 			at = mark
 		}
 		if at.After(t) {
@@ -111,16 +111,16 @@ func newestBlob(ctx context.Context, b blobs) (time.Time, error) {
 }
 
 // startClock raises the clock to every mark there is.
-func startClock(ctx context.Context, c *clock.Monotone, home fsx.Dir, b blobs) error {
-	mark, err := readMark(home)
+func startClock(ctx context.Context, c *clock.Monotonic, home fsx.Dir, b blobStore) error {
+	mark, err := readClockMark(home)
 	if err != nil {
 		return err
 	}
-	newest, err := newestBlob(ctx, b)
+	newest, err := newestIndexTime(ctx, b)
 	if err != nil {
 		return err
 	}
-	c.Raise(mark)
-	c.Raise(newest)
+	c.RaiseTo(mark)
+	c.RaiseTo(newest)
 	return nil
 }

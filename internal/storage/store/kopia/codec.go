@@ -25,8 +25,8 @@ const (
 	dirPrefix  = "k"
 )
 
-// extension is the one field we add, and only to entries that need it.
-type extension struct {
+// entryExtension is the one field we add, and only to entries that need it.
+type entryExtension struct {
 	Raw   []byte        `json:"raw,omitempty"`  // the name, when it is not UTF-8
 	Kind  retake.Kind   `json:"kind,omitempty"` // fifo, socket
 	Extra *retake.Extra `json:"extra,omitempty"`
@@ -61,7 +61,7 @@ func encodeDir(entries []retake.Entry, modTime int64, bare bool) ([]byte, retake
 			return nil, sum, err
 		}
 	}
-	if err := unique(entries); err != nil {
+	if err := checkUnique(entries); err != nil {
 		return nil, sum, err
 	}
 	if len(entries) == 0 { // stock has no list then, and the directory's own time
@@ -73,7 +73,7 @@ func encodeDir(entries []retake.Entry, modTime int64, bare bool) ([]byte, retake
 	return append(appendSummary(buf, &sum), '}', '\n'), sum, nil
 }
 
-func unique(entries []retake.Entry) error {
+func checkUnique(entries []retake.Entry) error {
 	names := make([]string, len(entries))
 	for i := range entries {
 		names[i] = entries[i].Name
@@ -100,7 +100,7 @@ func appendEntry(b []byte, name string, e *retake.Entry, bare bool) ([]byte, err
 	default:
 		return nil, fmt.Errorf("encode %q: kind %q is not kept", e.Name, e.Kind)
 	}
-	if m := stockMode(e.Mode); m != 0 {
+	if m := toStockMode(e.Mode); m != 0 {
 		b = append(b, `,"mode":"0`...)
 		b = strconv.AppendUint(b, m, 8)
 		b = append(b, '"')
@@ -126,7 +126,7 @@ func appendEntry(b []byte, name string, e *retake.Entry, bare bool) ([]byte, err
 }
 
 func appendExtension(b []byte, name string, e *retake.Entry) ([]byte, error) {
-	var x extension
+	var x entryExtension
 	special := false
 	if name != e.Name {
 		x.Raw, special = []byte(e.Name), true
@@ -190,7 +190,7 @@ const (
 	goSticky = 1 << 20
 )
 
-func stockMode(m uint32) uint64 {
+func toStockMode(m uint32) uint64 {
 	out := uint64(m & 0o777)
 	if m&0o4000 != 0 {
 		out |= goSetuid
@@ -204,7 +204,7 @@ func stockMode(m uint32) uint64 {
 	return out
 }
 
-func ourMode(m uint64) uint32 {
+func fromStockMode(m uint64) uint32 {
 	out := uint32(m & 0o777)
 	if m&goSetuid != 0 {
 		out |= 0o4000

@@ -22,55 +22,55 @@ func newReader(b []byte) io.Reader { return bytes.NewReader(b) }
 
 // staleStep is how many heads are left behind before they are deleted together:
 // deleting makes the engine read all manifests again.
-const staleStep = 64
+const staleHeadBatch = 64
 
-// insert puts a leaf into its shelf and rewrites the way up to the root.
-func (w *writer) insert(ctx context.Context, number int64, leaf retake.Entry) error {
-	top, mid := shelves(number)
-	if err := w.loadPath(ctx, top, mid); err != nil {
+// insertRecord puts a leaf into its shelf and rewrites the way up to the root.
+func (w *writer) insertRecord(ctx context.Context, number int64, leaf retake.Entry) error {
+	top, mid := groupNames(number)
+	if err := w.loadGroup(ctx, top, mid); err != nil {
 		return err
 	}
-	w.mid.entries = withEntry(w.mid.entries, leaf)
-	return w.writePath(ctx, leaf.ModTime)
+	w.midDir.entries = replaceEntry(w.midDir.entries, leaf)
+	return w.writeGroup(ctx, leaf.ModTime)
 }
 
-// loadPath makes w.top and w.mid the directories of a shelf, new ones if need be.
-func (w *writer) loadPath(ctx context.Context, top, mid string) error {
-	if w.top.name != top {
-		entries, err := w.childEntries(ctx, w.l.root, top)
+// loadGroup makes w.top and w.mid the directories of a shelf, new ones if need be.
+func (w *writer) loadGroup(ctx context.Context, top, mid string) error {
+	if w.topDir.name != top {
+		entries, err := w.childEntries(ctx, w.history.root, top)
 		if err != nil {
 			return err
 		}
-		w.top, w.mid = cachedDir{top, entries}, cachedDir{}
+		w.topDir, w.midDir = cachedDir{top, entries}, cachedDir{}
 	}
-	if w.mid.name != mid {
-		entries, err := w.childEntries(ctx, w.top.entries, mid)
+	if w.midDir.name != mid {
+		entries, err := w.childEntries(ctx, w.topDir.entries, mid)
 		if err != nil {
 			return err
 		}
-		w.mid = cachedDir{mid, entries}
+		w.midDir = cachedDir{mid, entries}
 	}
 	return nil
 }
 
 func (w *writer) childEntries(ctx context.Context, parent []retake.Entry, name string) ([]retake.Entry, error) {
-	e, ok := entryNamed(parent, name)
+	e, ok := findEntry(parent, name)
 	if !ok {
 		return nil, nil
 	}
-	return readDir(ctx, w.v, e.Object)
+	return readDir(ctx, w.session, e.Object)
 }
 
-func (w *writer) writePath(ctx context.Context, t int64) error {
-	id, _, err := w.writeDir(ctx, w.mid.entries, t, true)
+func (w *writer) writeGroup(ctx context.Context, t int64) error {
+	id, _, err := w.writeDir(ctx, w.midDir.entries, t, true)
 	if err != nil {
 		return err
 	}
-	w.top.entries = withEntry(w.top.entries, lineDir(w.mid.name, id, t))
-	if id, _, err = w.writeDir(ctx, w.top.entries, t, true); err != nil {
+	w.topDir.entries = replaceEntry(w.topDir.entries, dirEntry(w.midDir.name, id, t))
+	if id, _, err = w.writeDir(ctx, w.topDir.entries, t, true); err != nil {
 		return err
 	}
-	w.l.root = withEntry(w.l.root, lineDir(w.top.name, id, t))
+	w.history.root = replaceEntry(w.history.root, dirEntry(w.topDir.name, id, t))
 	return nil
 }
 
@@ -79,27 +79,27 @@ func (w *writer) writePath(ctx context.Context, t int64) error {
 // what a stock engine shows for the line: the newest tree's.
 func (w *writer) commit(ctx context.Context, sum retake.Summary) error {
 	now := w.s.clock.Now().UnixNano()
-	id, own, err := w.writeDir(ctx, w.l.root, now, true)
+	id, own, err := w.writeDir(ctx, w.history.root, now, true)
 	if err != nil {
 		return err
 	}
 	if sum == (retake.Summary{}) {
 		sum = own
 	}
-	m, err := w.manifest(id, sum, now)
+	m, err := w.newManifest(id, sum, now)
 	if err != nil {
 		return err
 	}
-	mid, err := snapshot.SaveSnapshot(ctx, w.v, m)
+	mid, err := snapshot.SaveSnapshot(ctx, w.session, m)
 	if err != nil {
 		return fmt.Errorf("write head: %w", err)
 	}
-	if w.l.id != "" {
-		w.l.stale = append(w.l.stale, w.l.id)
+	if w.history.id != "" {
+		w.history.stale = append(w.history.stale, w.history.id)
 	}
-	w.l.id, w.l.seq = mid, w.l.seq+1
-	if len(w.l.stale) >= staleStep && !w.s.opts.Exclusive {
-		if err := w.dropStale(ctx); err != nil {
+	w.history.id, w.history.seq = mid, w.history.seq+1
+	if len(w.history.stale) >= staleHeadBatch && !w.s.opts.Exclusive {
+		if err := w.deleteStaleHeads(ctx); err != nil {
 			return err
 		}
 	}
@@ -107,15 +107,15 @@ func (w *writer) commit(ctx context.Context, sum retake.Summary) error {
 		return err
 	}
 	// From here on it is done or not done; to stop half way would leave us not knowing.
-	if err := w.v.Flush(context.WithoutCancel(ctx)); err != nil {
+	if err := w.session.Flush(context.WithoutCancel(ctx)); err != nil {
 		return fmt.Errorf("flush: %w", err)
 	}
 	return nil
 }
 
-// doubt marks the session as broken by err: what it holds in memory may not be
+// markBroken marks the session as broken by err: what it holds in memory may not be
 // what a later change should build on. Only Close is left.
-func (w *writer) doubt(what string, err error) error {
+func (w *writer) markBroken(what string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -123,14 +123,14 @@ func (w *writer) doubt(what string, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-func (w *writer) manifest(id retake.ObjectID, sum retake.Summary, now int64) (*snapshot.Manifest, error) {
+func (w *writer) newManifest(id retake.ObjectID, sum retake.Summary, now int64) (*snapshot.Manifest, error) {
 	oid, err := object.ParseID(string(id))
 	if err != nil {
 		return nil, fmt.Errorf("write head: %w", err)
 	}
 	return &snapshot.Manifest{
-		Source:      lineSource(w.l.ws),
-		Description: w.l.record.Workspace.Name,
+		Source:      historySource(w.history.ws),
+		Description: w.history.info.Workspace.Name,
 		StartTime:   fs.UTCTimestamp(now),
 		EndTime:     fs.UTCTimestamp(now),
 		RootEntry: &snapshot.DirEntry{
@@ -141,47 +141,47 @@ func (w *writer) manifest(id retake.ObjectID, sum retake.Summary, now int64) (*s
 				TotalDirCount: sum.Dirs, MaxModTime: fs.UTCTimestamp(sum.MaxTime),
 			},
 		},
-		Tags: map[string]string{seqTag: strconv.FormatInt(w.l.seq+1, 10), latestTag: strconv.FormatInt(w.l.latest, 10)},
-		Pins: []string{identity},
+		Tags: map[string]string{seqTag: strconv.FormatInt(w.history.seq+1, 10), latestTag: strconv.FormatInt(w.history.latest, 10)},
+		Pins: []string{sessionIdentity},
 	}, nil
 }
 
-func (w *writer) dropStale(ctx context.Context) error {
-	for _, id := range w.l.stale {
-		if err := w.v.DeleteManifest(ctx, id); err != nil {
+func (w *writer) deleteStaleHeads(ctx context.Context) error {
+	for _, id := range w.history.stale {
+		if err := w.session.DeleteManifest(ctx, id); err != nil {
 			return fmt.Errorf("delete old head: %w", err)
 		}
 	}
-	w.l.stale = nil
+	w.history.stale = nil
 	return nil
 }
 
 // Annotate adds to the state of a checkpoint.
 func (w *writer) Annotate(ctx context.Context, number int64, state []retake.Entry) error {
-	if err := w.usable(); err != nil {
+	if err := w.checkUsable(); err != nil {
 		return err
 	}
-	top, mid := shelves(number)
-	if err := w.loadPath(ctx, top, mid); err != nil {
+	top, mid := groupNames(number)
+	if err := w.loadGroup(ctx, top, mid); err != nil {
 		return fmt.Errorf("annotate: %w", err)
 	}
-	old, ok := entryNamed(w.mid.entries, strconv.FormatInt(number, 10))
+	old, ok := findEntry(w.midDir.entries, strconv.FormatInt(number, 10))
 	if !ok {
 		return fmt.Errorf("annotate %d: %w", number, store.ErrNotFound)
 	}
-	leaf, err := w.annotated(ctx, old, state)
+	leaf, err := w.rewriteWithState(ctx, old, state)
 	if err == nil {
-		err = w.insert(ctx, number, leaf)
+		err = w.insertRecord(ctx, number, leaf)
 	}
 	if err == nil {
 		err = w.commit(ctx, retake.Summary{})
 	}
-	return w.doubt("annotate", err)
+	return w.markBroken("annotate", err)
 }
 
-// annotated writes a leaf again, with more state.
-func (w *writer) annotated(ctx context.Context, old retake.Entry, state []retake.Entry) (retake.Entry, error) {
-	entries, err := readDir(ctx, w.v, old.Object)
+// rewriteWithState writes a leaf again, with more state.
+func (w *writer) rewriteWithState(ctx context.Context, old retake.Entry, state []retake.Entry) (retake.Entry, error) {
+	entries, err := readDir(ctx, w.session, old.Object)
 	if err != nil {
 		return old, err
 	}
@@ -190,87 +190,87 @@ func (w *writer) annotated(ctx context.Context, old retake.Entry, state []retake
 		return old, err
 	}
 	for _, e := range state {
-		all = withEntry(all, e)
+		all = replaceEntry(all, e)
 	}
 	id, sum, err := w.writeDir(ctx, all, old.ModTime, false)
 	if err != nil {
 		return old, err
 	}
-	dir := lineDir(stateDir, id, old.ModTime)
+	dir := dirEntry(stateDir, id, old.ModTime)
 	dir.Sum = sum
-	id, _, err = w.writeDir(ctx, withEntry(entries, dir), old.ModTime, false)
-	return lineDir(old.Name, id, old.ModTime), err
+	id, _, err = w.writeDir(ctx, replaceEntry(entries, dir), old.ModTime, false)
+	return dirEntry(old.Name, id, old.ModTime), err
 }
 
 // Amend changes the workspace and the pins of the line.
 func (w *writer) Amend(ctx context.Context, ws retake.Workspace, pins []retake.Pin) error {
-	if err := w.usable(); err != nil {
+	if err := w.checkUsable(); err != nil {
 		return err
 	}
-	if ws.ID != w.l.ws {
+	if ws.ID != w.history.ws {
 		return fmt.Errorf("amend: workspace %s is not of this line", ws.ID)
 	}
-	w.l.record.Workspace, w.l.record.Pins = ws, slices.Clone(pins)
-	slices.SortFunc(w.l.record.Pins, func(a, b retake.Pin) int { return strings.Compare(a.Name, b.Name) })
-	err := w.writeRecord(ctx)
+	w.history.info.Workspace, w.history.info.Pins = ws, slices.Clone(pins)
+	slices.SortFunc(w.history.info.Pins, func(a, b retake.Pin) int { return strings.Compare(a.Name, b.Name) })
+	err := w.writeInfo(ctx)
 	if err == nil {
 		err = w.commit(ctx, retake.Summary{})
 	}
-	return w.doubt("amend", err)
+	return w.markBroken("amend", err)
 }
 
 // Forget replaces checkpoints by tombstones.
 func (w *writer) Forget(ctx context.Context, stones []retake.Tombstone) error {
-	if err := w.usable(); err != nil {
+	if err := w.checkUsable(); err != nil {
 		return err
 	}
 	for _, t := range stones {
-		pinned := slices.ContainsFunc(w.l.record.Pins, func(p retake.Pin) bool { return p.Checkpoint == t.ID })
-		if t.Number >= w.l.latest || pinned {
-			return fmt.Errorf("forget %d: %w", t.Number, store.ErrHeld)
+		pinned := slices.ContainsFunc(w.history.info.Pins, func(p retake.Pin) bool { return p.Checkpoint == t.ID })
+		if t.Number >= w.history.latest || pinned {
+			return fmt.Errorf("forget %d: %w", t.Number, store.ErrRequired)
 		}
 	}
 	stones = slices.Clone(stones)
 	slices.SortFunc(stones, func(a, b retake.Tombstone) int { return int(a.Number - b.Number) })
 	for len(stones) > 0 {
 		n := 1
-		for n < len(stones) && stones[n].Number/fanOut == stones[0].Number/fanOut {
+		for n < len(stones) && stones[n].Number/groupSize == stones[0].Number/groupSize {
 			n++
 		}
-		if err := w.bury(ctx, stones[:n]); err != nil {
-			return w.doubt("forget", err)
+		if err := w.writeTombstones(ctx, stones[:n]); err != nil {
+			return w.markBroken("forget", err)
 		}
 		stones = stones[n:]
 	}
-	return w.doubt("forget", w.commit(ctx, retake.Summary{}))
+	return w.markBroken("forget", w.commit(ctx, retake.Summary{}))
 }
 
-// bury puts tombstones of one shelf in place.
-func (w *writer) bury(ctx context.Context, stones []retake.Tombstone) error {
-	top, mid := shelves(stones[0].Number)
-	if err := w.loadPath(ctx, top, mid); err != nil {
+// writeTombstones puts tombstones of one shelf in place.
+func (w *writer) writeTombstones(ctx context.Context, stones []retake.Tombstone) error {
+	top, mid := groupNames(stones[0].Number)
+	if err := w.loadGroup(ctx, top, mid); err != nil {
 		return err
 	}
 	var gone []retake.Tombstone
-	if e, ok := entryNamed(w.mid.entries, goneFile); ok {
-		if err := readJSON(ctx, w.v, e.Object, &gone); err != nil {
+	if e, ok := findEntry(w.midDir.entries, tombstonesFile); ok {
+		if err := readJSON(ctx, w.session, e.Object, &gone); err != nil {
 			return err
 		}
 	}
 	for _, t := range stones {
 		name := strconv.FormatInt(t.Number, 10)
-		if _, ok := entryNamed(w.mid.entries, name); !ok {
+		if _, ok := findEntry(w.midDir.entries, name); !ok {
 			return errors.Join(store.ErrNotFound, fmt.Errorf("checkpoint %d", t.Number))
 		}
-		w.mid.entries = slices.DeleteFunc(w.mid.entries, func(e retake.Entry) bool { return e.Name == name })
+		w.midDir.entries = slices.DeleteFunc(w.midDir.entries, func(e retake.Entry) bool { return e.Name == name })
 		gone = append(gone, t)
 	}
 	slices.SortFunc(gone, func(a, b retake.Tombstone) int { return int(a.Number - b.Number) })
 	at := stones[0].At.UnixNano()
-	e, err := w.writeJSON(ctx, goneFile, gone, at)
+	e, err := w.writeJSON(ctx, tombstonesFile, gone, at)
 	if err != nil {
 		return err
 	}
-	w.mid.entries = withEntry(w.mid.entries, e)
-	return w.writePath(ctx, at)
+	w.midDir.entries = replaceEntry(w.midDir.entries, e)
+	return w.writeGroup(ctx, at)
 }

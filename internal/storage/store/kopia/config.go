@@ -22,43 +22,43 @@ import (
 // storage by type. Ours is registered once; the file holds only a key into mounts.
 const storageType = "retake"
 
-type mountOptions struct {
+type storageOptions struct {
 	Key string `json:"key"`
 }
 
-var mounts sync.Map // key to blobs, while a repository is being opened
+var openingStorages sync.Map // key to blobs, while a repository is being opened
 
 func init() {
-	blob.AddSupportedStorage(storageType, mountOptions{}, func(_ context.Context, o *mountOptions, _ bool) (blob.Storage, error) {
-		b, ok := mounts.Load(o.Key)
+	blob.AddSupportedStorage(storageType, storageOptions{}, func(_ context.Context, o *storageOptions, _ bool) (blob.Storage, error) {
+		b, ok := openingStorages.Load(o.Key)
 		if !ok {
 			return nil, fmt.Errorf("no storage is mounted as %q", o.Key)
 		}
-		return b.(blobs), nil
+		return b.(blobStore), nil
 	})
 }
 
 // identity is the user and host of our sessions, the same on every machine: a
 // session marker with it is one of ours.
-const identity = "retake"
+const sessionIdentity = "retake"
 
 // openEngine opens the repository on b. No cache of its own: the disk is near, the
 // bucket keeps what is asked for again and again, and a cache would be listed at every flush. OnFatalError must be set, or the engine would
 // end the process.
-func openEngine(ctx context.Context, b blobs, now func() time.Time, password string) (repo.DirectRepository, error) {
+func openEngine(ctx context.Context, b blobStore, now func() time.Time, password string) (repo.DirectRepository, error) {
 	dir, err := os.MkdirTemp("", "retake-engine-")
 	if err != nil {
 		return nil, fmt.Errorf("make engine configuration: %w", err)
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // a stray file of a few bytes
-	mounts.Store(dir, b)
-	defer mounts.Delete(dir)
+	openingStorages.Store(dir, b)
+	defer openingStorages.Delete(dir)
 	conf, err := json.Marshal(repo.LocalConfig{
-		Storage: &blob.ConnectionInfo{Type: storageType, Config: &mountOptions{Key: dir}},
+		Storage: &blob.ConnectionInfo{Type: storageType, Config: &storageOptions{Key: dir}},
 		Caching: &content.CachingOptions{},
 		// Readers hold no lock, and a view that may write would pack manifests as it
 		// reads them. Sessions write to the blobs themselves.
-		ClientOptions: repo.ClientOptions{ReadOnly: true, Hostname: identity, Username: identity, FormatBlobCacheDuration: format.DefaultRepositoryBlobCacheDuration},
+		ClientOptions: repo.ClientOptions{ReadOnly: true, Hostname: sessionIdentity, Username: sessionIdentity, FormatBlobCacheDuration: format.DefaultRepositoryBlobCacheDuration},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("encode engine configuration: %w", err)
@@ -68,7 +68,7 @@ func openEngine(ctx context.Context, b blobs, now func() time.Time, password str
 		return nil, fmt.Errorf("write engine configuration: %w", err)
 	}
 	var r repo.Repository
-	for range listTries {
+	for range maxListTries {
 		r, err = repo.Open(ctx, file, password, &repo.Options{
 			TimeNowFunc:          now,
 			DisableRepositoryLog: true,
@@ -78,7 +78,7 @@ func openEngine(ctx context.Context, b blobs, now func() time.Time, password str
 		if !errors.Is(err, errIndexGone) {
 			break
 		}
-		if err = b.renew(ctx); err != nil {
+		if err = b.reloadListing(ctx); err != nil {
 			break
 		}
 	}

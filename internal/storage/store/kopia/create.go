@@ -14,7 +14,7 @@ import (
 
 // initialize writes the repository into an empty or half-made place.
 func (s *Store) initialize(ctx context.Context, password string) error {
-	if err := s.blobs.prepare(ctx); err != nil {
+	if err := s.blobs.removePartial(ctx); err != nil {
 		return err
 	}
 	kdf := s.opts.Derivation
@@ -25,23 +25,23 @@ func (s *Store) initialize(ctx context.Context, password string) error {
 	if err := repo.Initialize(ctx, s.blobs, opt, password); err != nil {
 		return fmt.Errorf("initialize repository: %w", err)
 	}
-	if err := s.tuneEpochs(ctx, password); err != nil {
+	if err := s.setEpochParameters(ctx, password); err != nil {
 		return err
 	}
 	var err error
 	if s.rep, err = openEngine(ctx, s.blobs, s.clock.Now, password); err != nil {
 		return err
 	}
-	return s.writeRules(ctx)
+	return s.writePolicy(ctx)
 }
 
 // epochAge is how long an index epoch lasts; the stock day lets the index grow
 // by one blob for every save.
 const epochAge = time.Hour
 
-// tuneEpochs changes the format before the repository is opened for the first
+// setEpochParameters changes the format before the repository is opened for the first
 // time: one that is open goes on with what it has read.
-func (s *Store) tuneEpochs(ctx context.Context, password string) error {
+func (s *Store) setEpochParameters(ctx context.Context, password string) error {
 	fm, err := format.NewManager(ctx, s.blobs, "", format.DefaultRepositoryBlobCacheDuration, password, s.clock.Now)
 	if err != nil {
 		return fmt.Errorf("read format: %w", err)
@@ -63,15 +63,15 @@ func (s *Store) tuneEpochs(ctx context.Context, password string) error {
 	return nil
 }
 
-// writeRules writes the policy and the maintenance owner, so that a stock engine
+// writePolicy writes the policy and the maintenance owner, so that a stock engine
 // that meets this repository neither expires snapshots nor runs maintenance.
-func (s *Store) writeRules(ctx context.Context) error {
-	v, err := s.ownSession(ctx)
+func (s *Store) writePolicy(ctx context.Context) error {
+	v, err := s.newOwnSession(ctx)
 	if err != nil {
 		return err
 	}
 	p := maintenance.DefaultParams()
-	p.Owner = identity + "@" + identity
+	p.Owner = sessionIdentity + "@" + sessionIdentity
 	p.QuickCycle.Enabled, p.FullCycle.Enabled = false, false
 	if err = policy.SetPolicy(ctx, v, policy.GlobalPolicySourceInfo, stockPolicy()); err == nil {
 		err = maintenance.SetParams(ctx, v, &p)

@@ -12,8 +12,8 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// stored is one entry as it is read back.
-type stored struct {
+// jsonEntry is one entry as it is read back.
+type jsonEntry struct {
 	Name   string    `json:"name"`
 	Type   string    `json:"type"`
 	Mode   string    `json:"mode"`
@@ -29,22 +29,22 @@ type stored struct {
 		Dirs     int64     `json:"dirs"`
 		MaxTime  time.Time `json:"maxTime"`
 	} `json:"summ"`
-	Ext *extension `json:"retake"`
+	Ext *entryExtension `json:"retake"`
 }
 
 // decodeDir reads a directory stream, sorted by the bytes of the names.
 func decodeDir(b []byte) ([]retake.Entry, error) {
-	if out, ok := swiftDir(b); ok {
+	if out, ok := decodeDirFast(b); ok {
 		return out, nil
 	}
-	return slowDir(b)
+	return decodeDirJSON(b)
 }
 
-// slowDir reads whatever encoding/json reads.
-func slowDir(b []byte) ([]retake.Entry, error) {
+// decodeDirJSON reads whatever encoding/json reads.
+func decodeDirJSON(b []byte) ([]retake.Entry, error) {
 	var dir struct {
-		Stream  string   `json:"stream"`
-		Entries []stored `json:"entries"`
+		Stream  string      `json:"stream"`
+		Entries []jsonEntry `json:"entries"`
 	}
 	if err := json.NewDecoder(bytes.NewReader(b)).Decode(&dir); err != nil {
 		return nil, fmt.Errorf("decode directory: %w", err)
@@ -54,19 +54,19 @@ func slowDir(b []byte) ([]retake.Entry, error) {
 	}
 	out := make([]retake.Entry, len(dir.Entries))
 	for i := range dir.Entries {
-		if err := dir.Entries[i].entry(&out[i]); err != nil {
+		if err := dir.Entries[i].toEntry(&out[i]); err != nil {
 			return nil, err
 		}
 	}
-	slices.SortStableFunc(out, byName)
+	slices.SortStableFunc(out, compareNames)
 	return out, nil
 }
 
-func byName(a, b retake.Entry) int { return strings.Compare(a.Name, b.Name) }
+func compareNames(a, b retake.Entry) int { return strings.Compare(a.Name, b.Name) }
 
 var storedKinds = map[string]retake.Kind{"f": retake.KindFile, "d": retake.KindDir, "s": retake.KindSymlink}
 
-func (s *stored) entry(e *retake.Entry) error {
+func (s *jsonEntry) toEntry(e *retake.Entry) error {
 	kind, ok := storedKinds[s.Type]
 	if !ok {
 		return fmt.Errorf("decode %q: type %.20q", s.Name, s.Type)
@@ -77,7 +77,7 @@ func (s *stored) entry(e *retake.Entry) error {
 		if err != nil {
 			return fmt.Errorf("decode mode of %q: %w", s.Name, err)
 		}
-		e.Mode = ourMode(m)
+		e.Mode = fromStockMode(m)
 	}
 	if !s.Mtime.IsZero() {
 		e.ModTime = s.Mtime.UnixNano()
@@ -86,12 +86,12 @@ func (s *stored) entry(e *retake.Entry) error {
 		e.Sum = retake.Summary{Files: s.Sum.Files, Dirs: s.Sum.Dirs, Symlinks: s.Sum.Symlinks, Bytes: s.Sum.Bytes, MaxTime: s.Sum.MaxTime.UnixNano()}
 	}
 	if s.Ext != nil {
-		s.Ext.apply(e)
+		s.Ext.applyTo(e)
 	}
 	return nil
 }
 
-func (x *extension) apply(e *retake.Entry) {
+func (x *entryExtension) applyTo(e *retake.Entry) {
 	if x.Raw != nil {
 		e.Name = string(x.Raw)
 	}

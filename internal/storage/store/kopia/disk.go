@@ -21,9 +21,9 @@ import (
 // suffix and shardsFile are the stock disk layout; with these parameters all
 // blobs lie in one directory, so that one sync makes all their names durable.
 const (
-	suffix     = ".f"
-	shardsFile = ".shards"
-	shards     = `{"default":[],"maxNonShardedLength":20}` + "\n"
+	blobSuffix   = ".f"
+	shardsFile   = ".shards"
+	shardsConfig = `{"default":[],"maxNonShardedLength":20}` + "\n"
 )
 
 // A long capture writes many packs before its index; they are synced in rounds
@@ -39,35 +39,35 @@ const maxUnsynced = 32
 // kernel may have dropped the pages, so nothing is published any more.
 type disk struct {
 	blob.DefaultProviderImplementation
-	dir  fsx.Dir
-	free func() (free, total int64, err error)
-	now  func() time.Time
+	dir       fsx.Dir
+	diskSpace func() (free, total int64, err error)
+	now       func() time.Time
 
-	mu       sync.Mutex // held while syncing: a publisher waits for packs that another publisher took
-	unsynced []fsx.File // guarded by mu
-	broken   error      // guarded by mu
+	mu        sync.Mutex // held while syncing: a publisher waits for packs that another publisher took
+	unsynced  []fsx.File // guarded by mu
+	syncError error      // guarded by mu
 
-	list listing
+	listing blobListing
 }
 
-var _ blobs = (*disk)(nil)
+var _ blobStore = (*disk)(nil)
 
 // newDisk is the disk in a directory. now stamps its blobs; wall says how old a list is.
 func newDisk(dir fsx.Dir, free func() (int64, int64, error), now, wall func() time.Time, sole bool) *disk {
-	d := &disk{dir: dir, free: free, now: now}
-	d.list.now, d.list.sole, d.list.want = wall, sole, remembered
-	d.list.read = func(context.Context) ([]blob.Metadata, error) { return readBlobs(dir, remembered) }
+	d := &disk{dir: dir, diskSpace: free, now: now}
+	d.listing.now, d.listing.exclusive, d.listing.want = wall, sole, isListed
+	d.listing.read = func(context.Context) ([]blob.Metadata, error) { return readBlobs(dir, isListed) }
 	return d
 }
 
-func remembered(id blob.ID) bool { return id != "" && (id[0] == 'x' || id[0] == 's') }
+func isListed(id blob.ID) bool { return id != "" && (id[0] == 'x' || id[0] == 's') }
 
 // errIndexGone: an index blob that was listed is not there any more, because a sweep
 // has put another in its place. The engine would ask for it again for a minute; we
 // list anew instead.
 var errIndexGone = errors.New("replaced since it was listed")
 
-const listTries = 5
+const maxListTries = 5
 
 func (d *disk) PutBlob(_ context.Context, id blob.ID, data blob.Bytes, opts blob.PutOptions) error {
 	if opts.HasRetentionOptions() || opts.DoNotRecreate {
@@ -80,12 +80,12 @@ func (d *disk) PutBlob(_ context.Context, id blob.ID, data blob.Bytes, opts blob
 	tmp := string(id) + ".tmp." + rand.Text()[:12]
 	f, err := d.writeTemp(tmp, data, stamp)
 	if err != nil {
-		return d.dropTemp(tmp, fmt.Errorf("write blob %s: %w", id, err))
+		return d.removeTemp(tmp, fmt.Errorf("write blob %s: %w", id, err))
 	}
-	if err := d.publish(id, tmp, f); err != nil {
-		return d.dropTemp(tmp, fmt.Errorf("publish blob %s: %w", id, err))
+	if err := d.publishBlob(id, tmp, f); err != nil {
+		return d.removeTemp(tmp, fmt.Errorf("publish blob %s: %w", id, err))
 	}
-	d.list.put(blob.Metadata{BlobID: id, Length: int64(data.Length()), Timestamp: stamp})
+	d.listing.add(blob.Metadata{BlobID: id, Length: int64(data.Length()), Timestamp: stamp})
 	if opts.GetModTime != nil {
 		*opts.GetModTime = stamp
 	}
@@ -106,29 +106,29 @@ func (d *disk) writeTemp(tmp string, data blob.Bytes, stamp time.Time) (fsx.File
 	return f, nil
 }
 
-// dropTemp removes what is left of an unsuccessful write; the sweep finds what it cannot.
-func (d *disk) dropTemp(tmp string, cause error) error {
+// removeTemp removes what is left of an unsuccessful write; the sweep finds what it cannot.
+func (d *disk) removeTemp(tmp string, cause error) error {
 	if err := d.dir.Remove(tmp); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return errors.Join(cause, err)
 	}
 	return cause
 }
 
-func (d *disk) publish(id blob.ID, tmp string, f fsx.File) error {
-	name := string(id) + suffix
+func (d *disk) publishBlob(id blob.ID, tmp string, f fsx.File) error {
+	name := string(id) + blobSuffix
 	switch {
 	case isPack(id):
 		if err := d.dir.Rename(tmp, d.dir, name); err != nil {
 			return errors.Join(err, f.Close())
 		}
-		return d.keepUnsynced(f)
+		return d.addUnsynced(f)
 	case isMarker(id):
 		return errors.Join(f.Close(), d.dir.Rename(tmp, d.dir, name))
 	}
-	if err := d.list.trouble(); err != nil {
+	if err := d.listing.staleError(); err != nil {
 		return errors.Join(err, f.Close())
 	}
-	if err := d.syncWith(f); err != nil {
+	if err := d.syncPacksAnd(f); err != nil {
 		return err
 	}
 	if err := d.dir.Rename(tmp, d.dir, name); err != nil {
@@ -137,12 +137,12 @@ func (d *disk) publish(id blob.ID, tmp string, f fsx.File) error {
 	// The name stays when its sync is refused: others may lean on it already. The
 	// seal is then in doubt: not acknowledged, and perhaps there, whole.
 	if err := d.dir.Sync(); err != nil {
-		return d.breakDown(err)
+		return d.markBroken(err)
 	}
 	return nil
 }
 
-func (d *disk) keepUnsynced(f fsx.File) error {
+func (d *disk) addUnsynced(f fsx.File) error {
 	d.mu.Lock()
 	d.unsynced = append(d.unsynced, f)
 	n := len(d.unsynced)
@@ -150,11 +150,11 @@ func (d *disk) keepUnsynced(f fsx.File) error {
 	if n < maxUnsynced {
 		return nil
 	}
-	return d.syncWith(nil)
+	return d.syncPacksAnd(nil)
 }
 
-// syncWith syncs all packs so far and f beside them, and closes them.
-func (d *disk) syncWith(f fsx.File) error {
+// syncPacksAnd syncs all packs so far and f beside them, and closes them.
+func (d *disk) syncPacksAnd(f fsx.File) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	files := d.unsynced
@@ -168,27 +168,27 @@ func (d *disk) syncWith(f fsx.File) error {
 			return errors.Join(f.Sync(), f.Close())
 		})
 	}
-	if err := g.Wait(); err != nil && d.broken == nil {
-		d.broken = fmt.Errorf("sync: %w", err)
+	if err := g.Wait(); err != nil && d.syncError == nil {
+		d.syncError = fmt.Errorf("sync: %w", err)
 	}
-	return d.broken
+	return d.syncError
 }
 
-// whole answers why nothing is published any more, or nil.
-func (d *disk) whole() error {
+// publishError answers why nothing is published any more, or nil.
+func (d *disk) publishError() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.broken
+	return d.syncError
 }
 
-// mend begins again after a sync that was refused. Nobody may have packs under way:
+// resetAfterError begins again after a sync that was refused. Nobody may have packs under way:
 // those were closed with the writers that no index came from. What the disk holds now
 // is read anew, because a name may be there that was not acknowledged.
-func (d *disk) mend(ctx context.Context) error {
+func (d *disk) resetAfterError(ctx context.Context) error {
 	if err := d.dir.Sync(); err != nil {
 		return fmt.Errorf("sync directory: %w", err)
 	}
-	if err := d.renew(ctx); err != nil {
+	if err := d.reloadListing(ctx); err != nil {
 		return err
 	}
 	d.mu.Lock()
@@ -196,22 +196,22 @@ func (d *disk) mend(ctx context.Context) error {
 	for _, f := range d.unsynced {
 		_ = f.Close() // named by no index
 	}
-	d.unsynced, d.broken = nil, nil
+	d.unsynced, d.syncError = nil, nil
 	return nil
 }
 
-func (d *disk) breakDown(err error) error {
+func (d *disk) markBroken(err error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.broken == nil {
-		d.broken = fmt.Errorf("sync directory: %w", errors.Join(store.ErrInDoubt, err))
+	if d.syncError == nil {
+		d.syncError = fmt.Errorf("sync directory: %w", errors.Join(store.ErrInDoubt, err))
 	}
-	return d.broken
+	return d.syncError
 }
 
 func (d *disk) GetBlob(_ context.Context, id blob.ID, offset, length int64, out blob.OutputBuffer) error {
 	out.Reset()
-	f, err := d.dir.OpenFile(string(id) + suffix)
+	f, err := d.dir.OpenFile(string(id) + blobSuffix)
 	if errors.Is(err, fs.ErrNotExist) && id[0] == 'x' {
 		return fmt.Errorf("open blob %s: %w", id, errIndexGone)
 	}
@@ -234,7 +234,7 @@ func (d *disk) GetBlob(_ context.Context, id blob.ID, offset, length int64, out 
 }
 
 func (d *disk) GetMetadata(_ context.Context, id blob.ID) (blob.Metadata, error) {
-	i, err := d.dir.Lstat(string(id) + suffix)
+	i, err := d.dir.Lstat(string(id) + blobSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
 		return blob.Metadata{}, blob.ErrBlobNotFound
 	}
@@ -244,17 +244,17 @@ func (d *disk) GetMetadata(_ context.Context, id blob.ID) (blob.Metadata, error)
 	return blob.Metadata{BlobID: id, Length: i.Size, Timestamp: time.Unix(0, i.Mtime)}, nil
 }
 
-func (d *disk) find(ctx context.Context, prefix blob.ID) ([]blob.Metadata, error) {
-	if remembered(prefix) {
-		return d.list.find(ctx, prefix)
+func (d *disk) findBlobs(ctx context.Context, prefix blob.ID) ([]blob.Metadata, error) {
+	if isListed(prefix) {
+		return d.listing.findBlobs(ctx, prefix)
 	}
 	return readBlobs(d.dir, func(id blob.ID) bool { return strings.HasPrefix(string(id), string(prefix)) })
 }
 
-func (d *disk) renew(ctx context.Context) error { return d.list.renew(ctx) }
+func (d *disk) reloadListing(ctx context.Context) error { return d.listing.reload(ctx) }
 
 func (d *disk) ListBlobs(ctx context.Context, prefix blob.ID, cb func(blob.Metadata) error) error {
-	found, err := d.find(ctx, prefix)
+	found, err := d.findBlobs(ctx, prefix)
 	if err != nil {
 		return fmt.Errorf("list blobs %s*: %w", prefix, err)
 	}
@@ -268,17 +268,17 @@ func (d *disk) ListBlobs(ctx context.Context, prefix blob.ID, cb func(blob.Metad
 
 // FlushCaches is asked for when a listed index blob is not there any more: another
 // process replaced it since.
-func (d *disk) FlushCaches(ctx context.Context) error { return d.renew(ctx) }
+func (d *disk) FlushCaches(ctx context.Context) error { return d.reloadListing(ctx) }
 
 // DeleteBlob removes a blob. The engine takes a marker away when its index is
 // published already: a marker that stays is the next sweep's, and no reason to
 // call a seal undone.
 func (d *disk) DeleteBlob(_ context.Context, id blob.ID) error {
-	err := d.dir.Remove(string(id) + suffix)
+	err := d.dir.Remove(string(id) + blobSuffix)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !isMarker(id) {
 		return fmt.Errorf("delete blob %s: %w", id, err)
 	}
-	d.list.drop(id)
+	d.listing.remove(id)
 	return nil
 }
 
@@ -294,7 +294,7 @@ func (d *disk) Close(context.Context) error {
 }
 
 func (d *disk) GetCapacity(context.Context) (blob.Capacity, error) {
-	free, total, err := d.free()
+	free, total, err := d.diskSpace()
 	if err != nil {
 		return blob.Capacity{}, fmt.Errorf("ask for room: %w", err)
 	}
@@ -302,7 +302,7 @@ func (d *disk) GetCapacity(context.Context) (blob.Capacity, error) {
 }
 
 func (d *disk) ConnectionInfo() blob.ConnectionInfo {
-	return blob.ConnectionInfo{Type: storageType, Config: &mountOptions{}}
+	return blob.ConnectionInfo{Type: storageType, Config: &storageOptions{}}
 }
 
 func (d *disk) DisplayName() string { return "retake" }

@@ -22,7 +22,7 @@ func readBlobs(dir fsx.Dir, want func(blob.ID) bool) ([]blob.Metadata, error) {
 	}
 	var out []blob.Metadata
 	for _, n := range names {
-		id, ok := strings.CutSuffix(n, suffix)
+		id, ok := strings.CutSuffix(n, blobSuffix)
 		if !ok || id == "" || !want(blob.ID(id)) {
 			continue
 		}
@@ -39,8 +39,8 @@ func readBlobs(dir fsx.Dir, want func(blob.ID) bool) ([]blob.Metadata, error) {
 	return out, nil
 }
 
-// prepare removes what an interrupted Create left; without a password nothing can be in it.
-func (d *disk) prepare(ctx context.Context) error {
+// removePartial removes what an interrupted Create left; without a password nothing can be in it.
+func (d *disk) removePartial(ctx context.Context) error {
 	names, err := d.dir.Names()
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ func (d *disk) prepare(ctx context.Context) error {
 			return fmt.Errorf("clear a half-made store: %w", err)
 		}
 	}
-	if err := d.renew(ctx); err != nil {
+	if err := d.reloadListing(ctx); err != nil {
 		return err
 	}
 	return d.writeShards()
@@ -66,7 +66,7 @@ func (d *disk) writeShards() error {
 	if err != nil {
 		return fmt.Errorf("write layout: %w", err)
 	}
-	if _, err = f.Write([]byte(shards)); err == nil {
+	if _, err = f.Write([]byte(shardsConfig)); err == nil {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
@@ -78,23 +78,23 @@ func (d *disk) writeShards() error {
 	return nil
 }
 
-// keepMark has nothing to do: the directory holds the mark beside the blobs.
-func (d *disk) keepMark(context.Context, time.Time) error { return nil }
+// saveClockMark has nothing to do: the directory holds the mark beside the blobs.
+func (d *disk) saveClockMark(context.Context, time.Time) error { return nil }
 
-func (d *disk) room() (int64, error) {
-	free, _, err := d.free()
+func (d *disk) freeSpace() (int64, error) {
+	free, _, err := d.diskSpace()
 	return free, err
 }
 
-func (d *disk) cool() {} // the system's cache is not ours
+func (d *disk) dropCache() {} // the system's cache is not ours
 
-func (d *disk) release() error { return d.dir.Close() }
+func (d *disk) releaseHandles() error { return d.dir.Close() }
 
-// strangers: a lock keeps all others away from a directory.
-func (d *disk) strangers(context.Context) ([]blob.ID, error) { return nil, nil }
+// foreignIndexes: a lock keeps all others away from a directory.
+func (d *disk) foreignIndexes(context.Context) ([]blob.ID, error) { return nil, nil }
 
-// sweepTemps removes files that writers left behind, when they are older than age.
-func (d *disk) sweepTemps(age time.Duration) error {
+// removeOldTemps removes files that writers left behind, when they are older than age.
+func (d *disk) removeOldTemps(age time.Duration) error {
 	names, err := d.dir.Names()
 	if err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 	"github.com/kopia/kopia/repo/object"
 )
 
-func rising(n []int64) []int64 {
+func sortNumbers(n []int64) []int64 {
 	slices.Sort(n)
 	return n
 }
@@ -21,20 +21,20 @@ func rising(n []int64) []int64 {
 // view of the index.
 type session struct {
 	repo.DirectRepositoryWriter // of the store; what is not overridden below needs no view
-	blobs                       blobs
+	blobs                       blobStore
 	shared                      *content.SharedManager
 	contents                    *content.WriteManager
 	objects                     *object.Manager
 	manifests                   *manifest.Manager
-	done                        func(context.Context) error // gives the view back; nil: nothing to give
+	release                     func(context.Context) error // gives the view back; nil: nothing to give
 }
 
 // Close drops what was not flushed.
 func (v *session) Close(ctx context.Context) error {
-	if v.done == nil {
+	if v.release == nil {
 		return nil
 	}
-	return v.done(ctx)
+	return v.release(ctx)
 }
 
 func (v *session) BlobStorage() blob.Storage             { return v.blobs }

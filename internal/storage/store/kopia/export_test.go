@@ -18,7 +18,7 @@ func (s *Store) Place(ctx context.Context, id retake.ObjectID) (name string, off
 	if err != nil {
 		return "", 0, err
 	}
-	r, release, err := s.reading(ctx)
+	r, release, err := s.acquireReader(ctx)
 	if err != nil {
 		return "", 0, err
 	}
@@ -31,25 +31,25 @@ func (s *Store) Place(ctx context.Context, id retake.ObjectID) (name string, off
 	if err != nil {
 		return "", 0, err
 	}
-	return string(i.PackBlobID) + suffix, int64(i.PackOffset) + int64(i.PackedLength)/2, nil
+	return string(i.PackBlobID) + blobSuffix, int64(i.PackOffset) + int64(i.PackedLength)/2, nil
 }
 
 // Retire makes the next session begin on a new view.
-func (s *Store) Retire(ctx context.Context) error { return s.retire(ctx) }
+func (s *Store) Retire(ctx context.Context) error { return s.retireView(ctx) }
 
 // Impatient makes a bucket be away after so long.
 func Impatient(o Options, d time.Duration) Options {
-	o.patience = d
+	o.timeout = d
 	return o
 }
 
 // Nearby reads blobs of a bucket through what is kept in memory, and answers how many
 // bytes that holds.
 func Nearby(blobs map[string][]byte) (read func(id string, offset, length int64) ([]byte, error), held func() int64) {
-	var c nearby
+	var c blobCache
 	return func(id string, offset, length int64) ([]byte, error) {
-			var out sheet
-			err := c.get(blob.ID(id), offset, length, &out, func(offset, length int64, out blob.OutputBuffer) error {
+			var out readBuffer
+			err := c.read(blob.ID(id), offset, length, &out, func(offset, length int64, out blob.OutputBuffer) error {
 				b := blobs[id]
 				if b == nil {
 					return blob.ErrBlobNotFound
@@ -67,7 +67,7 @@ func Nearby(blobs map[string][]byte) (read func(id string, offset, length int64)
 		}, func() int64 {
 			var n int64
 			for _, e := range c.pages {
-				n += int64(len(e.Value.(*page).data))
+				n += int64(len(e.Value.(*cachePage).data))
 			}
 			if n != c.bytes || len(c.pages) != c.order.Len() {
 				return -1

@@ -48,7 +48,7 @@ func newFakeS3(t *testing.T) *fakeS3 {
 }
 
 func (f *fakeS3) bucket(prefix string) *kopia.Bucket {
-	return &kopia.Bucket{Endpoint: f.Listener.Addr().String(), Name: "yard", Prefix: prefix, AccessKey: "some", SecretKey: "secret", Plain: true}
+	return &kopia.Bucket{Endpoint: f.Listener.Addr().String(), Name: "yard", Prefix: prefix, AccessKey: "some", SecretKey: "secret", Insecure: true}
 }
 
 // intercept sets who sees a request first; nil: nobody.
@@ -58,8 +58,8 @@ func (f *fakeS3) intercept(h func(w http.ResponseWriter, r *http.Request, key st
 	f.before = h
 }
 
-// taken answers the requests so far, and counts anew.
-func (f *fakeS3) taken() map[string]int {
+// requestCounts answers the requests so far, and counts anew.
+func (f *fakeS3) requestCounts() map[string]int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	old := f.counts

@@ -17,52 +17,52 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store/kopia"
 )
 
-// ailing is a disk on which listing, or removing a session marker, can begin to fail.
-type ailing struct {
+// failingFS is a disk on which listing, or removing a session marker, can begin to fail.
+type failingFS struct {
 	fsx.FS
 	list, remove atomic.Bool
 }
 
-type ailingDir struct {
+type failingDir struct {
 	fsx.Dir
-	a *ailing
+	a *failingFS
 }
 
-func (a *ailing) OpenRoot(path string) (fsx.Dir, error) {
+func (a *failingFS) OpenRoot(path string) (fsx.Dir, error) {
 	d, err := a.FS.OpenRoot(path)
-	return &ailingDir{d, a}, err
+	return &failingDir{d, a}, err
 }
 
-func (d *ailingDir) OpenDir(name string) (fsx.Dir, error) {
+func (d *failingDir) OpenDir(name string) (fsx.Dir, error) {
 	sub, err := d.Dir.OpenDir(name)
-	return &ailingDir{sub, d.a}, err
+	return &failingDir{sub, d.a}, err
 }
 
-func (d *ailingDir) Rename(name string, to fsx.Dir, newName string) error {
-	return d.Dir.Rename(name, to.(*ailingDir).Dir, newName)
+func (d *failingDir) Rename(name string, to fsx.Dir, newName string) error {
+	return d.Dir.Rename(name, to.(*failingDir).Dir, newName)
 }
 
-func (d *ailingDir) Names() ([]string, error) {
+func (d *failingDir) Names() ([]string, error) {
 	if d.a.list.Load() {
 		return nil, syscall.EIO
 	}
 	return d.Dir.Names()
 }
 
-func (d *ailingDir) Remove(name string) error {
+func (d *failingDir) Remove(name string) error {
 	if d.a.remove.Load() && strings.HasPrefix(name, "s") {
 		return syscall.EIO
 	}
 	return d.Dir.Remove(name)
 }
 
-func newAiling(t *testing.T) (*kopia.Store, *ailing, retake.Workspace) {
+func newFailingStore(t *testing.T) (*kopia.Store, *failingFS, retake.Workspace) {
 	t.Helper()
 	m := fsx.NewMemory()
 	if err := m.MkdirAll("/store", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	a := &ailing{FS: m}
+	a := &failingFS{FS: m}
 	s, err := kopia.Create(t.Context(), kopia.Options{Dir: "/store", FS: a, Locks: fsx.NewMemoryLocks(), Clock: clock.Wall, Derivation: derivation})
 	if err != nil {
 		t.Fatal(err)
@@ -82,13 +82,13 @@ func sealEmpty(ctx context.Context, s store.Store, ws retake.Workspace) error {
 		return err
 	}
 	cp := retake.Checkpoint{ID: retake.CheckpointID(retake.CheckpointPrefix + uuid.NewString()), Workspace: ws.ID, Number: w.Head().Latest + 1, Tree: id}
-	return w.Seal(ctx, store.Sealing{Card: retake.Card{V: retake.CardVersion, Checkpoint: cp}, Files: retake.Entry{Kind: retake.KindDir, Object: id, Sum: sum}})
+	return w.Seal(ctx, store.SealRequest{Card: retake.Card{V: retake.CardVersion, Checkpoint: cp}, Files: retake.Entry{Kind: retake.KindDir, Object: id, Sum: sum}})
 }
 
 // The engine repeats an unsuccessful listing for ever; a save must end all the same.
 func TestDiskThatCannotBeListedIsAnError(t *testing.T) {
 	t.Parallel()
-	s, a, ws := newAiling(t)
+	s, a, ws := newFailingStore(t)
 	if err := sealEmpty(t.Context(), s, ws); err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestDiskThatCannotBeListedIsAnError(t *testing.T) {
 // The marker goes after the index is published: the checkpoint is there by then.
 func TestMarkerThatStaysIsNoUnsuccessfulSeal(t *testing.T) {
 	t.Parallel()
-	s, a, ws := newAiling(t)
+	s, a, ws := newFailingStore(t)
 	a.remove.Store(true)
 	if err := sealEmpty(t.Context(), s, ws); err != nil {
 		t.Error(err)

@@ -29,20 +29,20 @@ import (
 //
 // Readers find a leaf by its full number, so that the fan-out may change later.
 const (
-	fanOut   = 32
-	lineFile = "line.json"
-	goneFile = "gone.json"
-	cardFile = "card.json"
-	filesDir = "files"
-	stateDir = "state"
+	groupSize      = 32
+	infoFile       = "line.json"
+	tombstonesFile = "gone.json"
+	cardFile       = "card.json"
+	filesDir       = "files"
+	stateDir       = "state"
 )
 
-func shelves(number int64) (top, mid string) {
-	return strconv.FormatInt(number/(fanOut*fanOut), 10), strconv.FormatInt(number/fanOut%fanOut, 10)
+func groupNames(number int64) (top, mid string) {
+	return strconv.FormatInt(number/(groupSize*groupSize), 10), strconv.FormatInt(number/groupSize%groupSize, 10)
 }
 
-// lineRecord is line.json.
-type lineRecord struct {
+// historyInfo is line.json.
+type historyInfo struct {
 	V         int              `json:"v"`
 	Workspace retake.Workspace `json:"workspace"`
 	Pins      []retake.Pin     `json:"pins,omitempty"`
@@ -51,18 +51,18 @@ type lineRecord struct {
 // Labels of a line's manifests. The head is the one with the highest sequence
 // number; older ones are removed lazily.
 const (
-	lineHost  = "retake"
-	linePath  = "/line"
-	seqTag    = "tag:seq"
-	latestTag = "tag:latest"
+	historyHost = "retake"
+	historyPath = "/line"
+	seqTag      = "tag:seq"
+	latestTag   = "tag:latest"
 )
 
-func lineSource(ws retake.WorkspaceID) snapshot.SourceInfo {
-	return snapshot.SourceInfo{Host: lineHost, UserName: string(ws), Path: linePath}
+func historySource(ws retake.WorkspaceID) snapshot.SourceInfo {
+	return snapshot.SourceInfo{Host: historyHost, UserName: string(ws), Path: historyPath}
 }
 
-// found is one manifest of a line.
-type found struct {
+// historyHead is one manifest of a line.
+type historyHead struct {
 	id     manifest.ID
 	ws     retake.WorkspaceID
 	seq    int64
@@ -70,9 +70,9 @@ type found struct {
 	at     time.Time
 }
 
-// findLines lists the manifests of lines, or of one line.
-func findLines(ctx context.Context, r repo.Repository, ws retake.WorkspaceID) ([]found, error) {
-	labels := map[string]string{manifest.TypeLabelKey: snapshot.ManifestType, snapshot.HostnameLabel: lineHost, snapshot.PathLabel: linePath}
+// findHistories lists the manifests of lines, or of one line.
+func findHistories(ctx context.Context, r repo.Repository, ws retake.WorkspaceID) ([]historyHead, error) {
+	labels := map[string]string{manifest.TypeLabelKey: snapshot.ManifestType, snapshot.HostnameLabel: historyHost, snapshot.PathLabel: historyPath}
 	if ws != "" {
 		labels[snapshot.UsernameLabel] = string(ws)
 	}
@@ -80,17 +80,17 @@ func findLines(ctx context.Context, r repo.Repository, ws retake.WorkspaceID) ([
 	if err != nil {
 		return nil, fmt.Errorf("find lines: %w", err)
 	}
-	out := make([]found, 0, len(entries))
+	out := make([]historyHead, 0, len(entries))
 	for _, e := range entries {
 		seq, err1 := strconv.ParseInt(e.Labels[seqTag], 10, 64)
 		latest, err2 := strconv.ParseInt(e.Labels[latestTag], 10, 64)
 		if err := errors.Join(err1, err2); err != nil {
 			return nil, fmt.Errorf("read labels of line %s: %w", e.Labels[snapshot.UsernameLabel], err)
 		}
-		out = append(out, found{e.ID, retake.WorkspaceID(e.Labels[snapshot.UsernameLabel]), seq, latest, e.ModTime})
+		out = append(out, historyHead{e.ID, retake.WorkspaceID(e.Labels[snapshot.UsernameLabel]), seq, latest, e.ModTime})
 	}
 	// Two with one number: the older was given up as not answered for, and came after all.
-	slices.SortFunc(out, func(a, b found) int {
+	slices.SortFunc(out, func(a, b historyHead) int {
 		if a.seq != b.seq {
 			return int(b.seq - a.seq)
 		}
@@ -99,24 +99,24 @@ func findLines(ctx context.Context, r repo.Repository, ws retake.WorkspaceID) ([
 	return out, nil
 }
 
-// openLine is a line as it is read: its head and the entries of its root.
-type openLine struct {
-	found
-	record lineRecord
-	root   []retake.Entry
-	stale  []manifest.ID // manifests of the same line that the head replaces
+// openHistory is a line as it is read: its head and the entries of its root.
+type openHistory struct {
+	historyHead
+	info  historyInfo
+	root  []retake.Entry
+	stale []manifest.ID // manifests of the same line that the head replaces
 }
 
-// readLine reads the newest state of a line. store.ErrNotFound.
-func readLine(ctx context.Context, r repo.Repository, ws retake.WorkspaceID) (*openLine, error) {
-	all, err := findLines(ctx, r, ws)
+// readHistory reads the newest state of a line. store.ErrNotFound.
+func readHistory(ctx context.Context, r repo.Repository, ws retake.WorkspaceID) (*openHistory, error) {
+	all, err := findHistories(ctx, r, ws)
 	if err != nil {
 		return nil, err
 	}
 	if len(all) == 0 {
 		return nil, fmt.Errorf("line %s: %w", ws, store.ErrNotFound)
 	}
-	l := &openLine{found: all[0]}
+	l := &openHistory{historyHead: all[0]}
 	for _, f := range all[1:] {
 		l.stale = append(l.stale, f.id)
 	}
@@ -125,48 +125,48 @@ func readLine(ctx context.Context, r repo.Repository, ws retake.WorkspaceID) (*o
 		return nil, fmt.Errorf("read line %s: %w", ws, err)
 	}
 	if l.root, err = readDir(ctx, r, retake.ObjectID(m.RootObjectID().String())); err != nil {
-		return nil, fmt.Errorf("read line %s: %w", ws, gone(err))
+		return nil, fmt.Errorf("read line %s: %w", ws, asDamaged(err))
 	}
-	e, ok := entryNamed(l.root, lineFile)
+	e, ok := findEntry(l.root, infoFile)
 	if !ok {
-		return nil, fmt.Errorf("read line %s: no %s: %w", ws, lineFile, store.ErrDamaged)
+		return nil, fmt.Errorf("read line %s: no %s: %w", ws, infoFile, store.ErrDamaged)
 	}
-	if err := readJSON(ctx, r, e.Object, &l.record); err != nil {
-		return nil, fmt.Errorf("read line %s: %w", ws, gone(err))
+	if err := readJSON(ctx, r, e.Object, &l.info); err != nil {
+		return nil, fmt.Errorf("read line %s: %w", ws, asDamaged(err))
 	}
 	return l, nil
 }
 
-// gone: a part of a line that has a head and is not found is damage. To take such a
+// asDamaged: a part of a line that has a head and is not found is damage. To take such a
 // line for a new one would begin it again from nothing.
-func gone(err error) error {
+func asDamaged(err error) error {
 	if errors.Is(err, store.ErrNotFound) {
 		return fmt.Errorf("%w: %v", store.ErrDamaged, err) //nolint:errorlint // not found is just what it is not
 	}
 	return err
 }
 
-func (l *openLine) head() store.Head {
-	return store.Head{Workspace: l.record.Workspace, Seq: l.seq, Latest: l.latest, Pins: l.record.Pins}
+func (l *openHistory) currentHead() store.Head {
+	return store.Head{Workspace: l.info.Workspace, Seq: l.seq, Latest: l.latest, Pins: l.info.Pins}
 }
 
-// readLeaf reads a leaf directory.
-func readLeaf(ctx context.Context, r repo.Repository, e retake.Entry) (*store.Leaf, error) {
+// readRecord reads a leaf directory.
+func readRecord(ctx context.Context, r repo.Repository, e retake.Entry) (*store.Record, error) {
 	entries, err := readDir(ctx, r, e.Object)
 	if err != nil {
 		return nil, err
 	}
-	files, ok1 := entryNamed(entries, filesDir)
-	card, ok2 := entryNamed(entries, cardFile)
+	files, ok1 := findEntry(entries, filesDir)
+	card, ok2 := findEntry(entries, cardFile)
 	if !ok1 || !ok2 {
 		return nil, fmt.Errorf("checkpoint %s is not whole: %w", e.Name, store.ErrDamaged)
 	}
-	leaf := &store.Leaf{Files: files}
+	leaf := &store.Record{Files: files}
 	leaf.Files.Name = ""
 	if err := readJSON(ctx, r, card.Object, &leaf.Card); err != nil {
 		return nil, err
 	}
-	if state, ok := entryNamed(entries, stateDir); ok {
+	if state, ok := findEntry(entries, stateDir); ok {
 		if leaf.State, err = readDir(ctx, r, state.Object); err != nil {
 			return nil, err
 		}
@@ -174,21 +174,21 @@ func readLeaf(ctx context.Context, r repo.Repository, e retake.Entry) (*store.Le
 	return leaf, nil
 }
 
-// shelf is one mid-level directory: leaves by number, and tombstones.
-type shelf struct {
-	leaves map[int64]retake.Entry
-	gone   []retake.Tombstone
+// recordGroup is one mid-level directory: leaves by number, and tombstones.
+type recordGroup struct {
+	records    map[int64]retake.Entry
+	tombstones []retake.Tombstone
 }
 
-func readShelf(ctx context.Context, r repo.Repository, id retake.ObjectID) (*shelf, error) {
+func readGroup(ctx context.Context, r repo.Repository, id retake.ObjectID) (*recordGroup, error) {
 	entries, err := readDir(ctx, r, id)
 	if err != nil {
 		return nil, err
 	}
-	b := &shelf{leaves: map[int64]retake.Entry{}}
+	b := &recordGroup{records: map[int64]retake.Entry{}}
 	for _, e := range entries {
-		if e.Name == goneFile {
-			if err := readJSON(ctx, r, e.Object, &b.gone); err != nil {
+		if e.Name == tombstonesFile {
+			if err := readJSON(ctx, r, e.Object, &b.tombstones); err != nil {
 				return nil, err
 			}
 			continue
@@ -197,26 +197,26 @@ func readShelf(ctx context.Context, r repo.Repository, id retake.ObjectID) (*she
 		if err != nil {
 			return nil, fmt.Errorf("leaf %.40q: %w", e.Name, store.ErrDamaged)
 		}
-		b.leaves[n] = e
+		b.records[n] = e
 	}
 	return b, nil
 }
 
-// eachShelf calls f for every shelf that may hold a number above after, in rising order.
-func (l *openLine) eachShelf(ctx context.Context, r repo.Repository, after int64, f func(*shelf) error) error {
-	for _, top := range numbered(l.root) {
-		if (top.n+1)*fanOut*fanOut <= after {
+// eachGroup calls f for every shelf that may hold a number above after, in rising order.
+func (l *openHistory) eachGroup(ctx context.Context, r repo.Repository, after int64, f func(*recordGroup) error) error {
+	for _, top := range numberedEntries(l.root) {
+		if (top.n+1)*groupSize*groupSize <= after {
 			continue
 		}
 		mids, err := readDir(ctx, r, top.entry.Object)
 		if err != nil {
 			return err
 		}
-		for _, mid := range numbered(mids) {
-			if (top.n*fanOut+mid.n+1)*fanOut <= after {
+		for _, mid := range numberedEntries(mids) {
+			if (top.n*groupSize+mid.n+1)*groupSize <= after {
 				continue
 			}
-			b, err := readShelf(ctx, r, mid.entry.Object)
+			b, err := readGroup(ctx, r, mid.entry.Object)
 			if err != nil {
 				return err
 			}
@@ -233,8 +233,8 @@ type numberedEntry struct {
 	entry retake.Entry
 }
 
-// numbered gives the entries whose names are numbers, in rising order.
-func numbered(entries []retake.Entry) []numberedEntry {
+// numberedEntries gives the entries whose names are numbers, in rising order.
+func numberedEntries(entries []retake.Entry) []numberedEntry {
 	var out []numberedEntry
 	for _, e := range entries {
 		if n, err := strconv.ParseInt(e.Name, 10, 64); err == nil && e.Kind == retake.KindDir {
@@ -245,7 +245,7 @@ func numbered(entries []retake.Entry) []numberedEntry {
 	return out
 }
 
-func entryNamed(entries []retake.Entry, name string) (retake.Entry, bool) {
+func findEntry(entries []retake.Entry, name string) (retake.Entry, bool) {
 	i := slices.IndexFunc(entries, func(e retake.Entry) bool { return e.Name == name })
 	if i < 0 {
 		return retake.Entry{}, false
@@ -253,26 +253,26 @@ func entryNamed(entries []retake.Entry, name string) (retake.Entry, bool) {
 	return entries[i], true
 }
 
-// leafAt finds one leaf. store.ErrNotFound.
-func (l *openLine) leafAt(ctx context.Context, r repo.Repository, number int64) (*store.Leaf, error) {
-	top, mid := shelves(number)
-	id, err := descend(ctx, r, l.root, top, mid)
+// findRecord finds one leaf. store.ErrNotFound.
+func (l *openHistory) findRecord(ctx context.Context, r repo.Repository, number int64) (*store.Record, error) {
+	top, mid := groupNames(number)
+	id, err := findGroup(ctx, r, l.root, top, mid)
 	if err != nil {
 		return nil, fmt.Errorf("checkpoint %d: %w", number, err)
 	}
-	b, err := readShelf(ctx, r, id)
+	b, err := readGroup(ctx, r, id)
 	if err != nil {
 		return nil, fmt.Errorf("checkpoint %d: %w", number, err)
 	}
-	e, ok := b.leaves[number]
+	e, ok := b.records[number]
 	if !ok {
 		return nil, fmt.Errorf("checkpoint %d: %w", number, store.ErrNotFound)
 	}
-	return readLeaf(ctx, r, e)
+	return readRecord(ctx, r, e)
 }
 
-func descend(ctx context.Context, r repo.Repository, root []retake.Entry, top, mid string) (retake.ObjectID, error) {
-	t, ok := entryNamed(root, top)
+func findGroup(ctx context.Context, r repo.Repository, root []retake.Entry, top, mid string) (retake.ObjectID, error) {
+	t, ok := findEntry(root, top)
 	if !ok {
 		return "", store.ErrNotFound
 	}
@@ -280,7 +280,7 @@ func descend(ctx context.Context, r repo.Repository, root []retake.Entry, top, m
 	if err != nil {
 		return "", err
 	}
-	m, ok := entryNamed(mids, mid)
+	m, ok := findEntry(mids, mid)
 	if !ok {
 		return "", store.ErrNotFound
 	}

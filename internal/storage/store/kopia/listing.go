@@ -11,7 +11,7 @@ import (
 	"github.com/kopia/kopia/repo/blob"
 )
 
-// listing remembers the index blobs of a place, and for a disk the session markers.
+// blobListing remembers the index blobs of a place, and for a disk the session markers.
 // The engine asks for them six times in each flush. Between two readings it knows the
 // place as it was then, and our own changes since.
 //
@@ -23,33 +23,33 @@ import (
 // The engine repeats a listing that did not work for ever. Therefore begin, refresh
 // and sweep read it by renew, whose error we see; one that cannot be read again
 // serves on, and no index is published by it.
-type listing struct {
-	now  func() time.Time // of the wall: a clock that is held back would let it grow old
-	sole bool             // nobody else adds or removes: what was read once is kept
-	rest time.Duration    // after a reading that did not work; 0: the next question reads again
-	want func(blob.ID) bool
-	read func(context.Context) ([]blob.Metadata, error) // all that is wanted
+type blobListing struct {
+	now        func() time.Time // of the wall: a clock that is held back would let it grow old
+	exclusive  bool             // nobody else adds or removes: what was read once is kept
+	retryDelay time.Duration    // after a reading that did not work; 0: the next question reads again
+	want       func(blob.ID) bool
+	read       func(context.Context) ([]blob.Metadata, error) // all that is wanted
 
-	mu     sync.Mutex
-	at     time.Time                 // guarded by mu; when it was read
-	tried  time.Time                 // guarded by mu; when it was last to be read
-	newest time.Time                 // guarded by mu; among what was read
-	stale  error                     // guarded by mu; why it could not be read again
-	doubt  bool                      // guarded by mu; something of ours may be there and not in it
-	known  map[blob.ID]blob.Metadata // guarded by mu; nil: not read yet
-	order  []blob.ID                 // guarded by mu; known, sorted; nil: not sorted yet
+	mu      sync.Mutex
+	readAt  time.Time                 // guarded by mu; when it was read
+	triedAt time.Time                 // guarded by mu; when it was last to be read
+	newest  time.Time                 // guarded by mu; among what was read
+	stale   error                     // guarded by mu; why it could not be read again
+	inDoubt bool                      // guarded by mu; something of ours may be there and not in it
+	known   map[blob.ID]blob.Metadata // guarded by mu; nil: not read yet
+	order   []blob.ID                 // guarded by mu; known, sorted; nil: not sorted yet
 }
 
-const listingAge = 5 * time.Second
+const maxListingAge = 5 * time.Second
 
-// trouble answers why the listing is out of date, if it is.
-func (l *listing) trouble() error {
+// staleError answers why the listing is out of date, if it is.
+func (l *blobListing) staleError() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.stale
 }
 
-func (l *listing) put(m blob.Metadata) {
+func (l *blobListing) add(m blob.Metadata) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.known == nil || !l.want(m.BlobID) {
@@ -61,7 +61,7 @@ func (l *listing) put(m blob.Metadata) {
 	l.known[m.BlobID] = m
 }
 
-func (l *listing) drop(id blob.ID) {
+func (l *blobListing) remove(id blob.ID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if _, ok := l.known[id]; ok {
@@ -70,41 +70,41 @@ func (l *listing) drop(id blob.ID) {
 	}
 }
 
-// suspect makes the next question read again, of a sole owner too.
-func (l *listing) suspect() {
+// markInDoubt makes the next question read again, of a sole owner too.
+func (l *blobListing) markInDoubt() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.doubt, l.tried = true, time.Time{}
+	l.inDoubt, l.triedAt = true, time.Time{}
 }
 
-// guess answers the time of a blob that is put now, by the clock that stamps what is
+// estimateTime answers the time of a blob that is put now, by the clock that stamps what is
 // read. It may be behind that clock and is not ahead of it: among the times of others
 // an epoch then looks shorter than it is, never longer.
-func (l *listing) guess() time.Time {
+func (l *blobListing) estimateTime() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
-	if l.newest.IsZero() || now.Before(l.at) {
+	if l.newest.IsZero() || now.Before(l.readAt) {
 		return now
 	}
-	return l.newest.Add(now.Sub(l.at))
+	return l.newest.Add(now.Sub(l.readAt))
 }
 
-// renew reads the place. After an error the listing is as it was.
-func (l *listing) renew(ctx context.Context) error {
+// reload reads the place. After an error the listing is as it was.
+func (l *blobListing) reload(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.reread(ctx)
+	return l.reloadLocked(ctx)
 }
 
-func (l *listing) reread(ctx context.Context) error {
+func (l *blobListing) reloadLocked(ctx context.Context) error {
 	at := l.now()
 	all, err := l.read(ctx)
-	l.tried = l.now()
+	l.triedAt = l.now()
 	if err != nil {
 		return fmt.Errorf("list blobs: %w", err)
 	}
-	l.known, l.order, l.at, l.newest, l.stale, l.doubt = make(map[blob.ID]blob.Metadata, len(all)), nil, at, time.Time{}, nil, false
+	l.known, l.order, l.readAt, l.newest, l.stale, l.inDoubt = make(map[blob.ID]blob.Metadata, len(all)), nil, at, time.Time{}, nil, false
 	for _, m := range all {
 		l.known[m.BlobID] = m
 		if m.Timestamp.After(l.newest) {
@@ -114,14 +114,14 @@ func (l *listing) reread(ctx context.Context) error {
 	return nil
 }
 
-// strangers reads the place, and answers what is there that was neither there before nor
+// foreignBlobs reads the place, and answers what is there that was neither there before nor
 // put by us. A stranger is told again the next time. While something of ours is in doubt
 // nobody can be told from us.
-func (l *listing) strangers(ctx context.Context) ([]blob.ID, error) {
+func (l *blobListing) foreignBlobs(ctx context.Context) ([]blob.ID, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	before, sure := l.known, l.sole && l.known != nil && !l.doubt
-	if err := l.reread(ctx); err != nil || !sure {
+	before, sure := l.known, l.exclusive && l.known != nil && !l.inDoubt
+	if err := l.reloadLocked(ctx); err != nil || !sure {
 		return nil, err
 	}
 	var found []blob.ID
@@ -137,26 +137,26 @@ func (l *listing) strangers(ctx context.Context) ([]blob.ID, error) {
 	return found, nil
 }
 
-// due reports whether it must be read again before it answers.
-func (l *listing) due() bool {
+// isDue reports whether it must be read again before it answers.
+func (l *blobListing) isDue() bool {
 	if l.known == nil {
 		return true
 	}
 	now := l.now()
-	if l.stale != nil && now.Sub(l.tried) < l.rest && !now.Before(l.tried) {
+	if l.stale != nil && now.Sub(l.triedAt) < l.retryDelay && !now.Before(l.triedAt) {
 		return false
 	}
-	age := now.Sub(l.at)
-	return l.doubt || !l.sole && (age > listingAge || age < 0)
+	age := now.Sub(l.readAt)
+	return l.inDoubt || !l.exclusive && (age > maxListingAge || age < 0)
 }
 
-// find answers what is known, with the prefix, by name.
-func (l *listing) find(ctx context.Context, prefix blob.ID) ([]blob.Metadata, error) {
+// findBlobs answers what is known, with the prefix, by name.
+func (l *blobListing) findBlobs(ctx context.Context, prefix blob.ID) ([]blob.Metadata, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.due() {
+	if l.isDue() {
 		// Who goes away meanwhile must not leave the others with a list that is stale.
-		err := l.reread(context.WithoutCancel(ctx))
+		err := l.reloadLocked(context.WithoutCancel(ctx))
 		if err != nil && l.known == nil {
 			return nil, err
 		}

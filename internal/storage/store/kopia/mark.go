@@ -16,25 +16,25 @@ import (
 	"github.com/kopia/kopia/snapshot/snapshotfs"
 )
 
-// mark is what the lines reach. It begins beside writers and is brought up to date
+// reachableSet is what the lines reach. It begins beside writers and is brought up to date
 // when nobody writes: a directory that was gone through once holds the same for ever,
 // so only what came since is gone through again. What was reached in the beginning
 // and is not any more stays until the next sweep.
-type mark struct {
+type reachableSet struct {
 	walker *snapshotfs.TreeWalker
 	rep    repo.Repository // that objects are read from; changed only between two walks
 	seed   maphash.Seed
 
-	mu   sync.Mutex
-	used map[uint64]struct{} // guarded by mu; two contents with one sum are kept both
+	mu            sync.Mutex
+	contentHashes map[uint64]struct{} // guarded by mu; two contents with one sum are kept both
 }
 
 // markers is how many go through trees at once, beside who is at work.
-const markers = 2
+const markWorkers = 2
 
-// mark goes through the newest heads as they are now. It keeps nobody waiting but
+// markReachable goes through the newest heads as they are now. It keeps nobody waiting but
 // another sweep. A part that cannot be read is an error: what lies below is not known.
-func (s *Store) mark(ctx context.Context) (*mark, error) {
+func (s *Store) markReachable(ctx context.Context) (*reachableSet, error) {
 	release, err := s.lockShared(ctx)
 	if err != nil {
 		return nil, err
@@ -44,12 +44,12 @@ func (s *Store) mark(ctx context.Context) (*mark, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &mark{rep: v, seed: maphash.MakeSeed(), used: map[uint64]struct{}{}}
-	m.walker, err = snapshotfs.NewTreeWalker(ctx, snapshotfs.TreeWalkerOptions{EntryCallback: m.reach, Parallelism: markers})
+	m := &reachableSet{rep: v, seed: maphash.MakeSeed(), contentHashes: map[uint64]struct{}{}}
+	m.walker, err = snapshotfs.NewTreeWalker(ctx, snapshotfs.TreeWalkerOptions{EntryCallback: m.addObject, Parallelism: markWorkers})
 	if err != nil {
 		return nil, errors.Join(err, v.Close(ctx))
 	}
-	err = m.newest(ctx, v)
+	err = m.addNewestHeads(ctx, v)
 	if err = errors.Join(err, v.Close(context.WithoutCancel(ctx))); err != nil {
 		m.close(ctx)
 		return nil, err
@@ -57,11 +57,11 @@ func (s *Store) mark(ctx context.Context) (*mark, error) {
 	return m, nil
 }
 
-func (m *mark) close(ctx context.Context) { m.walker.Close(context.WithoutCancel(ctx)) }
+func (m *reachableSet) close(ctx context.Context) { m.walker.Close(context.WithoutCancel(ctx)) }
 
-// newest walks the newest head of every line: what older ones alone reach may go.
-func (m *mark) newest(ctx context.Context, v *session) error {
-	all, err := findLines(ctx, v, "")
+// addNewestHeads walks the newest head of every line: what older ones alone reach may go.
+func (m *reachableSet) addNewestHeads(ctx context.Context, v *session) error {
+	all, err := findHistories(ctx, v, "")
 	if err != nil {
 		return err
 	}
@@ -73,11 +73,11 @@ func (m *mark) newest(ctx context.Context, v *session) error {
 		}
 		seen[string(f.ws)] = true
 	}
-	return m.walk(ctx, v, ids)
+	return m.walkManifests(ctx, v, ids)
 }
 
-// walk goes through what manifests hold and was not gone through yet.
-func (m *mark) walk(ctx context.Context, v *session, ids []manifest.ID) error {
+// walkManifests goes through what manifests hold and was not gone through yet.
+func (m *reachableSet) walkManifests(ctx context.Context, v *session, ids []manifest.ID) error {
 	m.rep = v
 	all, err := snapshot.LoadSnapshots(ctx, v, ids)
 	if err != nil {
@@ -98,8 +98,8 @@ func (m *mark) walk(ctx context.Context, v *session, ids []manifest.ID) error {
 	return ctx.Err()
 }
 
-// reach notes the contents of one object.
-func (m *mark) reach(ctx context.Context, _ fs.Entry, id object.ID, _ string) error {
+// addObject notes the contents of one object.
+func (m *reachableSet) addObject(ctx context.Context, _ fs.Entry, id object.ID, _ string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -110,42 +110,42 @@ func (m *mark) reach(ctx context.Context, _ fs.Entry, id object.ID, _ string) er
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, c := range contents {
-		m.used[maphash.Comparable(m.seed, c)] = struct{}{}
+		m.contentHashes[maphash.Comparable(m.seed, c)] = struct{}{}
 	}
 	return nil
 }
 
-func (m *mark) reached(id content.ID) bool {
+func (m *reachableSet) isReachable(id content.ID) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	_, ok := m.used[maphash.Comparable(m.seed, id)]
+	_, ok := m.contentHashes[maphash.Comparable(m.seed, id)]
 	return ok
 }
 
-// dropUnreached brings the mark up to date, with every manifest there is now, also
+// deleteUnreachable brings the mark up to date, with every manifest there is now, also
 // those of another engine, and deletes the contents that none of them reaches. One
 // that was deleted and is reached comes back.
-func (c *sweep) dropUnreached(ctx context.Context) error {
-	ids, err := snapshot.ListSnapshotManifests(ctx, c.v, nil, nil)
+func (c *sweeper) deleteUnreachable(ctx context.Context) error {
+	ids, err := snapshot.ListSnapshotManifests(ctx, c.session, nil, nil)
 	if err != nil {
 		return fmt.Errorf("list heads: %w", err)
 	}
-	if err := c.mark.walk(ctx, c.v, ids); err != nil {
+	if err := c.reachable.walkManifests(ctx, c.session, ids); err != nil {
 		return err
 	}
-	err = c.v.contents.IterateContents(ctx, content.IterateOptions{IncludeDeleted: true}, func(i content.Info) error {
-		switch used := c.mark.reached(i.ContentID); {
+	err = c.session.contents.IterateContents(ctx, content.IterateOptions{IncludeDeleted: true}, func(i content.Info) error {
+		switch used := c.reachable.isReachable(i.ContentID); {
 		case i.ContentID.Prefix() == manifest.ContentPrefix:
 			return nil
 		case used && i.Deleted:
-			return c.v.contents.UndeleteContent(ctx, i.ContentID)
+			return c.session.contents.UndeleteContent(ctx, i.ContentID)
 		case !used && !i.Deleted:
-			return c.v.contents.DeleteContent(ctx, i.ContentID)
+			return c.session.contents.DeleteContent(ctx, i.ContentID)
 		}
 		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("drop contents: %w", err)
 	}
-	return c.v.Flush(ctx)
+	return c.session.Flush(ctx)
 }

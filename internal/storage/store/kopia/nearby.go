@@ -10,95 +10,95 @@ import (
 	"github.com/kopia/kopia/repo/blob"
 )
 
-// nearby keeps in memory what is asked of a bucket again and again: index blobs, whole,
+// blobCache keeps in memory what is asked of a bucket again and again: index blobs, whole,
 // which every new view reads all of, the packs of directories and manifests, in pages,
 // and small pieces of the other packs: cards, and what a line says of itself. Names of blobs are made from what they hold, or at random once, so what was
 // read stays true; the engine checks every byte it decrypts.
-type nearby struct {
+type blobCache struct {
 	mu    sync.Mutex
-	order list.List                // guarded by mu; of *page, the last used first
-	pages map[pageAt]*list.Element // guarded by mu
-	bytes int64                    // guarded by mu
+	order list.List                 // guarded by mu; of *page, the last used first
+	pages map[pageKey]*list.Element // guarded by mu
+	bytes int64                     // guarded by mu
 }
 
-type pageAt struct {
-	id blob.ID
-	n  int64 // whole: all of the blob; piece and below: some bytes of it
+type pageKey struct {
+	id     blob.ID
+	number int64 // whole: all of the blob; piece and below: some bytes of it
 }
 
-type page struct {
-	at   pageAt
+type cachePage struct {
+	key  pageKey
 	data []byte
 }
 
 const (
-	whole     = -1
-	piece     = -2 // minus its offset
-	maxPiece  = 8 << 10
-	pageSize  = 256 << 10
-	maxPages  = 4 // of one reading; larger pieces pass by
-	maxNearby = 32 << 20
+	wholeBlob     = -1
+	pieceBase     = -2 // minus its offset
+	maxPiece      = 8 << 10
+	pageSize      = 256 << 10
+	maxPages      = 4 // of one reading; larger pieces pass by
+	maxCacheBytes = 32 << 20
 )
 
-type fetch func(offset, length int64, out blob.OutputBuffer) error
+type fetchFunc func(offset, length int64, out blob.OutputBuffer) error
 
-// get answers from memory, or by one fetch.
-func (c *nearby) get(id blob.ID, offset, length int64, out blob.OutputBuffer, f fetch) error {
+// read answers from memory, or by one fetch.
+func (c *blobCache) read(id blob.ID, offset, length int64, out blob.OutputBuffer, f fetchFunc) error {
 	out.Reset()
 	switch {
 	case isIndex(id) && offset == 0 && length < 0:
-		return c.getWhole(id, out, f)
+		return c.readWhole(id, out, f)
 	case id[0] == 'q' && length > 0 && length <= (maxPages-1)*pageSize:
-		if c.serve(id, offset, length, out) {
+		if c.serveCached(id, offset, length, out) {
 			return nil
 		}
 		if err := c.fetchPages(id, offset, length, f); err != nil {
 			return err
 		}
-		if c.serve(id, offset, length, out) {
+		if c.serveCached(id, offset, length, out) {
 			return nil
 		}
 		out.Reset()
 	case id[0] == 'p' && length > 0 && length <= maxPiece:
-		return c.getPiece(id, offset, length, out, f)
+		return c.readPiece(id, offset, length, out, f)
 	}
 	return f(offset, length, out)
 }
 
-func (c *nearby) getPiece(id blob.ID, offset, length int64, out blob.OutputBuffer, f fetch) error {
-	at := pageAt{id, piece - offset}
-	if b, ok := c.page(at); ok && int64(len(b)) == length {
+func (c *blobCache) readPiece(id blob.ID, offset, length int64, out blob.OutputBuffer, f fetchFunc) error {
+	at := pageKey{id, pieceBase - offset}
+	if b, ok := c.lookup(at); ok && int64(len(b)) == length {
 		_, err := out.Write(b)
 		return err
 	}
-	var got sheet
+	var got readBuffer
 	if err := f(offset, length, &got); err != nil {
 		return err
 	}
-	c.add(at, got.Bytes())
+	c.addPage(at, got.Bytes())
 	_, err := out.Write(got.Bytes())
 	return err
 }
 
-func (c *nearby) getWhole(id blob.ID, out blob.OutputBuffer, f fetch) error {
-	if b, ok := c.page(pageAt{id, whole}); ok {
+func (c *blobCache) readWhole(id blob.ID, out blob.OutputBuffer, f fetchFunc) error {
+	if b, ok := c.lookup(pageKey{id, wholeBlob}); ok {
 		_, err := out.Write(b)
 		return err
 	}
-	var got sheet
+	var got readBuffer
 	if err := f(0, -1, &got); err != nil {
 		return err
 	}
-	c.add(pageAt{id, whole}, got.Bytes())
+	c.addPage(pageKey{id, wholeBlob}, got.Bytes())
 	_, err := out.Write(got.Bytes())
 	return err
 }
 
-// serve writes a range when all its pages are there.
-func (c *nearby) serve(id blob.ID, offset, length int64, out blob.OutputBuffer) bool {
+// serveCached writes a range when all its pages are there.
+func (c *blobCache) serveCached(id blob.ID, offset, length int64, out blob.OutputBuffer) bool {
 	var parts [][]byte
 	for left := length; left > 0; {
-		b, ok := c.page(pageAt{id, offset / pageSize})
+		b, ok := c.lookup(pageKey{id, offset / pageSize})
 		at := offset % pageSize
 		if !ok || at >= int64(len(b)) {
 			return false
@@ -120,22 +120,22 @@ func (c *nearby) serve(id blob.ID, offset, length int64, out blob.OutputBuffer) 
 
 // fetchPages reads the pages that a range touches. The last may be short: a client that
 // is answered with less than it asked for calls that an invalid range, and has the rest.
-func (c *nearby) fetchPages(id blob.ID, offset, length int64, f fetch) error {
+func (c *blobCache) fetchPages(id blob.ID, offset, length int64, f fetchFunc) error {
 	first := offset / pageSize
 	last := (offset + length - 1) / pageSize
-	var got sheet
+	var got readBuffer
 	err := f(first*pageSize, (last-first+1)*pageSize, &got)
 	if err != nil && (got.Len() == 0 || !errors.Is(err, blob.ErrInvalidRange)) {
 		return err
 	}
 	for n := first; n <= last && got.Len() > 0; n++ {
-		c.add(pageAt{id, n}, got.Next(pageSize))
+		c.addPage(pageKey{id, n}, got.Next(pageSize))
 	}
 	return nil
 }
 
-// keep remembers a blob that was put, when it is a small one.
-func (c *nearby) keep(id blob.ID, data blob.Bytes) {
+// putBlob remembers a blob that was put, when it is a small one.
+func (c *blobCache) putBlob(id blob.ID, data blob.Bytes) {
 	if n := data.Length(); n > pageSize || id[0] != 'q' && !isIndex(id) {
 		return
 	}
@@ -143,14 +143,14 @@ func (c *nearby) keep(id blob.ID, data blob.Bytes) {
 	if _, err := data.WriteTo(&b); err != nil {
 		return
 	}
-	at := pageAt{id, 0}
+	at := pageKey{id, 0}
 	if isIndex(id) {
-		at.n = whole
+		at.number = wholeBlob
 	}
-	c.add(at, b.Bytes())
+	c.addPage(at, b.Bytes())
 }
 
-func (c *nearby) page(at pageAt) ([]byte, bool) {
+func (c *blobCache) lookup(at pageKey) ([]byte, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e, ok := c.pages[at]
@@ -158,67 +158,67 @@ func (c *nearby) page(at pageAt) ([]byte, bool) {
 		return nil, false
 	}
 	c.order.MoveToFront(e)
-	return e.Value.(*page).data, true
+	return e.Value.(*cachePage).data, true
 }
 
-func (c *nearby) add(at pageAt, data []byte) {
+func (c *blobCache) addPage(at pageKey, data []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(data) > maxNearby/4 {
+	if len(data) > maxCacheBytes/4 {
 		return
 	}
 	if c.pages == nil {
-		c.pages = map[pageAt]*list.Element{}
+		c.pages = map[pageKey]*list.Element{}
 	}
 	if e, ok := c.pages[at]; ok {
-		c.remove(e)
+		c.evict(e)
 	}
-	c.pages[at] = c.order.PushFront(&page{at, bytes.Clone(data)})
-	for c.bytes += int64(len(data)); c.bytes > maxNearby; {
-		c.remove(c.order.Back())
+	c.pages[at] = c.order.PushFront(&cachePage{at, bytes.Clone(data)})
+	for c.bytes += int64(len(data)); c.bytes > maxCacheBytes; {
+		c.evict(c.order.Back())
 	}
 }
 
-func (c *nearby) remove(e *list.Element) {
-	p := c.order.Remove(e).(*page)
-	delete(c.pages, p.at)
+func (c *blobCache) evict(e *list.Element) {
+	p := c.order.Remove(e).(*cachePage)
+	delete(c.pages, p.key)
 	c.bytes -= int64(len(p.data))
 }
 
-// drop forgets a blob; of a larger one the rest goes by itself, its name never comes again.
-func (c *nearby) drop(id blob.ID) {
+// removeBlob forgets a blob; of a larger one the rest goes by itself, its name never comes again.
+func (c *blobCache) removeBlob(id blob.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, n := range []int64{whole, 0} {
-		if e, ok := c.pages[pageAt{id, n}]; ok {
-			c.remove(e)
+	for _, n := range []int64{wholeBlob, 0} {
+		if e, ok := c.pages[pageKey{id, n}]; ok {
+			c.evict(e)
 		}
 	}
 }
 
-func (c *nearby) clear() {
+func (c *blobCache) clearAll() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.order.Init()
 	c.pages, c.bytes = nil, 0
 }
 
-// sheet is a buffer that blobs are read into.
-type sheet struct{ bytes.Buffer }
+// readBuffer is a buffer that blobs are read into.
+type readBuffer struct{ bytes.Buffer }
 
-func (s *sheet) Length() int { return s.Len() }
+func (s *readBuffer) Length() int { return s.Len() }
 
-// text is a blob that is written from memory.
-type text string
+// textBlob is a blob that is written from memory.
+type textBlob string
 
-func (t text) Length() int { return len(t) }
+func (t textBlob) Length() int { return len(t) }
 
-func (t text) WriteTo(w io.Writer) (int64, error) {
+func (t textBlob) WriteTo(w io.Writer) (int64, error) {
 	n, err := io.WriteString(w, string(t))
 	return int64(n), err
 }
 
-func (t text) Reader() io.ReadSeekCloser { return textReader{bytes.NewReader([]byte(t))} }
+func (t textBlob) Reader() io.ReadSeekCloser { return textReader{bytes.NewReader([]byte(t))} }
 
 type textReader struct{ *bytes.Reader }
 

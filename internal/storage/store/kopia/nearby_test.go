@@ -23,7 +23,7 @@ func TestNearbyIsTrue(t *testing.T) {
 	var ids []string
 	for i := range 90 {
 		id := fmt.Sprintf("%c%d", "qpx"[i%3], i)
-		blobs[id] = noise(uint64(i), []int{1, 5000, 256 << 10, 1<<20 + 7, 3 << 20}[r.IntN(5)])
+		blobs[id] = randomBytes(uint64(i), []int{1, 5000, 256 << 10, 1<<20 + 7, 3 << 20}[r.IntN(5)])
 		ids = append(ids, id)
 	}
 	read, held := kopia.Nearby(blobs)
@@ -62,7 +62,7 @@ func TestDirectoriesAreReadInPages(t *testing.T) {
 	t.Parallel()
 	f := newFakeS3(t)
 	o := inBucket(t, f, false)
-	y := bucketYard(t, o)
+	y := newBucketSweepTest(t, o)
 	ctx := t.Context()
 	w, err := y.s.Begin(ctx, y.ws)
 	if err != nil {
@@ -86,18 +86,18 @@ func TestDirectoriesAreReadInPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	cp := retake.Checkpoint{ID: retake.CheckpointID(retake.CheckpointPrefix + uuid.NewString()), Workspace: y.ws.ID, Number: 1, Tree: id}
-	if err := w.Seal(ctx, store.Sealing{Card: retake.Card{V: 1, Checkpoint: cp}, Files: retake.Entry{Kind: retake.KindDir, Object: id, Sum: sum}}); err != nil {
+	if err := w.Seal(ctx, store.SealRequest{Card: retake.Card{V: 1, Checkpoint: cp}, Files: retake.Entry{Kind: retake.KindDir, Object: id, Sum: sum}}); err != nil {
 		t.Fatal(err)
 	}
 	w.Close()
 	s := createIn(t, o)
-	f.taken()
+	f.requestCounts()
 	for _, d := range dirs {
 		if entries, err := s.Dir(ctx, d.Object); err != nil || len(entries) != 400 {
 			t.Fatalf("%d entries, %v", len(entries), err)
 		}
 	}
-	got := f.taken()
+	got := f.requestCounts()
 	t.Logf("50 directories: %v", got)
 	if n := got["GET"]; n > 20 || n == 0 {
 		t.Errorf("50 directories take %v", got)

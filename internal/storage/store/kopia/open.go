@@ -50,11 +50,11 @@ type Options struct {
 
 	// Spare is how old a pack in a bucket must be before a sweep deletes it. Two that
 	// should not write to one bucket at once then have this long to find out.
-	Spare time.Duration
+	MinPackAge time.Duration
 	// Still is asked before every sweep whether the place is still ours; nil: it is.
-	Still func(ctx context.Context) error
+	StillOwned func(ctx context.Context) error
 
-	patience time.Duration // with a bucket; 0 is ours
+	timeout time.Duration // with a bucket; 0 is ours
 }
 
 // The password is 256 random bits, so a slow derivation protects nothing; of the
@@ -64,22 +64,22 @@ const keyDerivation = "pbkdf2-sha256-600000"
 
 // Store is a store.Store on a Kopia repository.
 type Store struct {
-	opts  Options
-	home  fsx.Dir
-	blobs blobs
-	clock *clock.Monotone
-	rep   repo.DirectRepository
+	opts    Options
+	homeDir fsx.Dir
+	blobs   blobStore
+	clock   *clock.Monotonic
+	rep     repo.DirectRepository
 
-	reads   sync.RWMutex // of a sole owner: shared by who reads, held alone while packs move
-	waiting atomic.Int32 // for reads
+	readLock       sync.RWMutex // of a sole owner: shared by who reads, held alone while packs move
+	waitingReaders atomic.Int32 // for reads
 
-	mu      sync.Mutex // guards refreshes of rep's view, and all below
-	closed  bool
-	view    *view // of a sole owner; nil: to be made
-	lines   map[retake.WorkspaceID]kept
-	seals   int // since the last Tend
-	writers int // of a sole owner
-	tended  int // Tends on this view
+	mu              sync.Mutex // guards refreshes of rep's view, and all below
+	closed          bool
+	view            *indexView // of a sole owner; nil: to be made
+	cachedHistories map[retake.WorkspaceID]cachedHistory
+	sealCount       int // since the last Tend
+	writerCount     int // of a sole owner
+	maintainCount   int // Tends on this view
 }
 
 var _ store.Store = (*Store)(nil)
@@ -90,14 +90,14 @@ func Exists(ctx context.Context, o Options) (bool, error) {
 	if o.Password == "" && o.Bucket == nil {
 		return hasPassword(o.FS, o.Dir)
 	}
-	s, err := mount(ctx, o, false)
+	s, err := openStorage(ctx, o, false)
 	if errors.Is(err, store.ErrNotFound) {
 		return false, nil
 	}
 	if err != nil {
 		return false, fmt.Errorf("look for a store: %w", err)
 	}
-	there, err := made(ctx, s.blobs)
+	there, err := repositoryExists(ctx, s.blobs)
 	if err = errors.Join(err, s.Close()); err != nil {
 		return false, fmt.Errorf("look for a store: %w", err)
 	}
@@ -121,26 +121,26 @@ func Create(ctx context.Context, o Options) (*Store, error) {
 			return Open(ctx, o)
 		}
 	}
-	s, err := mount(ctx, o, true)
+	s, err := openStorage(ctx, o, true)
 	if err != nil {
 		return nil, fmt.Errorf("create store: %w", err)
 	}
-	if err := s.create(ctx); err != nil {
+	if err := s.createRepository(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("create store: %w", err), s.Close())
 	}
 	return s, nil
 }
 
-func (s *Store) create(ctx context.Context) error {
+func (s *Store) createRepository(ctx context.Context) error {
 	password := s.opts.Password
 	if password == "" {
 		password = newPassword()
 		if err := s.initialize(ctx, password); err != nil {
 			return err
 		}
-		return writePassword(s.home, password)
+		return writePassword(s.homeDir, password)
 	}
-	there, err := made(ctx, s.blobs)
+	there, err := repositoryExists(ctx, s.blobs)
 	if err != nil {
 		return err
 	}
@@ -153,24 +153,24 @@ func (s *Store) create(ctx context.Context) error {
 
 // Open opens a store. store.ErrNotFound when there is none.
 func Open(ctx context.Context, o Options) (*Store, error) {
-	s, err := mount(ctx, o, false)
+	s, err := openStorage(ctx, o, false)
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
-	if err := s.open(ctx); err != nil {
+	if err := s.openRepository(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open store: %w", err), s.Close())
 	}
 	return s, nil
 }
 
-func (s *Store) open(ctx context.Context) error {
+func (s *Store) openRepository(ctx context.Context) error {
 	password := s.opts.Password
 	if password == "" {
 		var err error
-		if password, err = readPassword(s.home); err != nil {
+		if password, err = readPassword(s.homeDir); err != nil {
 			return err
 		}
-	} else if there, err := made(ctx, s.blobs); err != nil || !there {
+	} else if there, err := repositoryExists(ctx, s.blobs); err != nil || !there {
 		return errors.Join(err, store.ErrNotFound)
 	}
 	var err error
@@ -178,10 +178,10 @@ func (s *Store) open(ctx context.Context) error {
 	return err
 }
 
-// mount opens the places and starts the clock.
-func mount(ctx context.Context, o Options, create bool) (*Store, error) {
+// openStorage opens the places and starts the clock.
+func openStorage(ctx context.Context, o Options, create bool) (*Store, error) {
 	if o.Bucket != nil {
-		if err := o.Bucket.check(o.Password); err != nil {
+		if err := o.Bucket.validate(o.Password); err != nil {
 			return nil, err
 		}
 	}
@@ -192,11 +192,11 @@ func mount(ctx context.Context, o Options, create bool) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{opts: o, home: home, clock: clock.NewMonotone(o.Clock, time.Time{})}
+	s := &Store{opts: o, homeDir: home, clock: clock.NewMonotonic(o.Clock, time.Time{})}
 	if o.Bucket != nil {
 		s.blobs, err = newBucket(ctx, o, s.clock.Now)
 	} else {
-		s.blobs, err = s.mountDisk(create)
+		s.blobs, err = s.openDisk(create)
 	}
 	if err != nil {
 		return nil, errors.Join(err, home.Close())
@@ -207,23 +207,23 @@ func mount(ctx context.Context, o Options, create bool) (*Store, error) {
 	return s, nil
 }
 
-func (s *Store) mountDisk(create bool) (blobs, error) {
+func (s *Store) openDisk(create bool) (blobStore, error) {
 	if create {
-		err := s.home.Mkdir(blobsDir, 0o700)
+		err := s.homeDir.Mkdir(blobsDir, 0o700)
 		if err == nil || errors.Is(err, fs.ErrExist) {
-			err = s.home.Sync() // the directory is there before the password that says so
+			err = s.homeDir.Sync() // the directory is there before the password that says so
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	dir, err := s.home.OpenDir(blobsDir)
+	dir, err := s.homeDir.OpenDir(blobsDir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, store.ErrNotFound
 	}
 	if err != nil {
 		return nil, err
 	}
-	free := func() (int64, int64, error) { return s.opts.FS.Free(filepath.Join(s.opts.Dir, blobsDir)) }
+	free := func() (int64, int64, error) { return s.opts.FS.FreeSpace(filepath.Join(s.opts.Dir, blobsDir)) }
 	return newDisk(dir, free, s.clock.Now, s.opts.Clock.Now, s.opts.Exclusive), nil
 }

@@ -19,23 +19,23 @@ const (
 
 // Owner answers whose the stores in a bucket are; "": nobody's yet.
 func (b *Bucket) Owner(ctx context.Context) (string, error) {
-	c, err := b.client()
+	c, err := b.newClient()
 	if err != nil {
 		return "", err
 	}
-	return b.owner(ctx, c)
+	return b.readOwner(ctx, c)
 }
 
 // Claim makes the stores in a bucket somebody's, unless they are another's already, and
 // answers whose they are then. The object store itself decides between two that come at
 // once. With force they are taken over.
 func (b *Bucket) Claim(ctx context.Context, owner string, force bool) (string, error) {
-	c, err := b.client()
+	c, err := b.newClient()
 	if err != nil {
 		return "", err
 	}
 	if !force { // an object store that knows no conditions must not replace what is there
-		if is, err := b.owner(ctx, c); err != nil || is != "" {
+		if is, err := b.readOwner(ctx, c); err != nil || is != "" {
 			return is, err
 		}
 	}
@@ -44,20 +44,20 @@ func (b *Bucket) Claim(ctx context.Context, owner string, force bool) (string, e
 		opts.SetMatchETagExcept("*")
 	}
 	_, err = c.PutObject(ctx, b.Name, b.ownerPath(), strings.NewReader(owner), int64(len(owner)), opts)
-	if err != nil && statusOf(err) != http.StatusPreconditionFailed {
+	if err != nil && httpStatus(err) != http.StatusPreconditionFailed {
 		return "", fmt.Errorf("put the owner of bucket %s: %w", b.Name, err)
 	}
-	return b.owner(ctx, c)
+	return b.readOwner(ctx, c)
 }
 
-func (b *Bucket) owner(ctx context.Context, c *minio.Client) (string, error) {
+func (b *Bucket) readOwner(ctx context.Context, c *minio.Client) (string, error) {
 	o, err := c.GetObject(ctx, b.Name, b.ownerPath(), minio.GetObjectOptions{})
 	if err != nil {
 		return "", fmt.Errorf("read the owner of bucket %s: %w", b.Name, err)
 	}
 	defer o.Close() //nolint:errcheck // only read
 	text, err := io.ReadAll(io.LimitReader(o, maxOwner))
-	if err != nil && statusOf(err) == http.StatusNotFound {
+	if err != nil && httpStatus(err) == http.StatusNotFound {
 		return "", nil
 	}
 	if err != nil {
@@ -73,20 +73,20 @@ func (b *Bucket) ownerPath() string {
 	return b.Prefix + "/" + ownerName
 }
 
-// client is the engine's own, asked for what the engine has no words for.
-func (b *Bucket) client() (*minio.Client, error) {
+// newClient is the engine's own, asked for what the engine has no words for.
+func (b *Bucket) newClient() (*minio.Client, error) {
 	region := b.Region
 	if region == "" {
 		region = defaultRegion
 	}
-	c, err := minio.New(b.Endpoint, &minio.Options{Creds: credentials.NewStaticV4(b.AccessKey, b.SecretKey, ""), Secure: !b.Plain, Region: region})
+	c, err := minio.New(b.Endpoint, &minio.Options{Creds: credentials.NewStaticV4(b.AccessKey, b.SecretKey, ""), Secure: !b.Insecure, Region: region})
 	if err != nil {
 		return nil, fmt.Errorf("open bucket %s: %w", b.Name, err)
 	}
 	return c, nil
 }
 
-func statusOf(err error) int {
+func httpStatus(err error) int {
 	var r minio.ErrorResponse
 	if errors.As(err, &r) {
 		return r.StatusCode

@@ -15,52 +15,52 @@ import (
 // or more; it is stopped after patience. Large transfers may take longer, as long as the
 // bucket answers a small question meanwhile, in a third of it, but not for ever.
 const (
-	patience = 15 * time.Second
-	maxWaits = 40 // times patience, for one transfer
+	responseTimeout = 15 * time.Second
+	maxWaits        = 40 // times patience, for one transfer
 )
 
-// size is how much a request carries.
-type size bool
+// requestSize is how much a request carries.
+type requestSize bool
 
 const (
-	small size = false
-	large size = true
+	smallRequest requestSize = false
+	largeRequest requestSize = true
 )
 
-func sized(bytes int64) size { return size(bytes < 0 || bytes > 1<<20) }
+func requestSizeOf(bytes int64) requestSize { return requestSize(bytes < 0 || bytes > 1<<20) }
 
-var errSilent = errors.New("it does not answer")
+var errNoResponse = errors.New("it does not answer")
 
-// within does one request, and makes of what the bucket did not answer retake.Away. The
+// doRequest does one request, and makes of what the bucket did not answer retake.Away. The
 // engine tries again what a save could not put, several times over, so after a silence
 // only a bucket that answers a small question is asked for more.
-func (b *bucket) within(ctx context.Context, much size, do func(context.Context) error) error {
-	if b.silent.Load() && !b.answers(ctx, b.patience/10) && ctx.Err() == nil {
-		return away(errSilent)
+func (b *bucket) doRequest(ctx context.Context, much requestSize, do func(context.Context) error) error {
+	if b.unresponsive.Load() && !b.isResponding(ctx, b.timeout/10) && ctx.Err() == nil {
+		return awayError(errNoResponse)
 	}
 	inner, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	go b.watch(inner, stop, much)
+	go b.watchRequest(inner, stop, much)
 	err := do(inner)
 	switch {
-	case err == nil || answered(err):
-		b.silent.Store(false)
+	case err == nil || isAnswer(err):
+		b.unresponsive.Store(false)
 		return err
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.Is(context.Cause(inner), errSilent):
-		b.silent.Store(true)
-		return away(errSilent)
+	case errors.Is(context.Cause(inner), errNoResponse):
+		b.unresponsive.Store(true)
+		return awayError(errNoResponse)
 	}
-	return away(err)
+	return awayError(err)
 }
 
-func away(err error) error {
+func awayError(err error) error {
 	return &retake.Error{Kind: retake.Away, What: "the bucket cannot be reached", Hint: "look at its endpoint, its name and its keys", Err: err}
 }
 
-func (b *bucket) watch(ctx context.Context, stop context.CancelCauseFunc, much size) {
-	t := time.NewTicker(b.patience)
+func (b *bucket) watchRequest(ctx context.Context, stop context.CancelCauseFunc, much requestSize) {
+	t := time.NewTicker(b.timeout)
 	defer t.Stop()
 	for n := 0; ; n++ {
 		select {
@@ -68,22 +68,22 @@ func (b *bucket) watch(ctx context.Context, stop context.CancelCauseFunc, much s
 			return
 		case <-t.C:
 		}
-		if much == small || n >= maxWaits || !b.answers(ctx, b.patience/3) {
-			stop(errSilent)
+		if much == smallRequest || n >= maxWaits || !b.isResponding(ctx, b.timeout/3) {
+			stop(errNoResponse)
 			return
 		}
 	}
 }
 
-// answers asks for a blob that is always there.
-func (b *bucket) answers(ctx context.Context, in time.Duration) bool {
+// isResponding asks for a blob that is always there.
+func (b *bucket) isResponding(ctx context.Context, in time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, in)
 	defer cancel()
-	_, err := b.st.GetMetadata(ctx, format.KopiaRepositoryBlobID)
-	return err == nil || answered(err)
+	_, err := b.client.GetMetadata(ctx, format.KopiaRepositoryBlobID)
+	return err == nil || isAnswer(err)
 }
 
-// answered: the bucket spoke, and what it said is not trouble of its own.
-func answered(err error) bool {
+// isAnswer: the bucket spoke, and what it said is not trouble of its own.
+func isAnswer(err error) bool {
 	return errors.Is(err, blob.ErrBlobNotFound) || errors.Is(err, blob.ErrInvalidRange)
 }

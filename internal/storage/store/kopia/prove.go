@@ -27,14 +27,14 @@ func (s *Store) Prove(ctx context.Context, files retake.Entry) (retake.ObjectID,
 		return "", "", err
 	}
 	defer unlock()
-	v, err := s.ownSession(ctx)
+	v, err := s.newOwnSession(ctx)
 	if err != nil {
 		return "", "", fmt.Errorf("prove: %w", err)
 	}
 	defer v.Close(ctx) //nolint:errcheck // nothing of it is kept
 	tree := policy.BuildTree(map[string]*policy.Policy{".": stockPolicy()}, policy.DefaultPolicy)
 	root := &storedDir{storedEntry{s, files}}
-	m, err := upload.NewUploader(v).Upload(ctx, root, tree, lineSource("ws_prove"))
+	m, err := upload.NewUploader(v).Upload(ctx, root, tree, historySource("ws_prove"))
 	if err != nil {
 		return "", "", fmt.Errorf("prove: %w", err)
 	}
@@ -59,7 +59,7 @@ func (x *storedEntry) LocalFilesystemPath() string { return "" }
 func (x *storedEntry) Close()                      {}
 
 func (x *storedEntry) Mode() os.FileMode {
-	m := os.FileMode(stockMode(x.e.Mode))
+	m := os.FileMode(toStockMode(x.e.Mode))
 	switch x.e.Kind {
 	case retake.KindDir:
 		m |= os.ModeDir
@@ -122,7 +122,7 @@ func (l *storedLink) Resolve(context.Context) (fs.Entry, error) {
 }
 
 func (l *storedLink) Readlink(ctx context.Context) (string, error) {
-	return fresh(ctx, l.s, func(r repo.Repository) (string, error) {
+	return withFreshView(ctx, l.s, func(r repo.Repository) (string, error) {
 		b, err := readAll(ctx, r, l.e.Object)
 		return string(b), err
 	})

@@ -29,7 +29,7 @@ func TestProveEqualsOurs(t *testing.T) {
 	for special, equal := range map[bool]bool{false: true, true: false} {
 		files := plainTree(t, w, special)
 		card := retake.Card{V: 1, Checkpoint: retake.Checkpoint{Number: w.Head().Latest + 1, Tree: files.Object}}
-		if err := w.Seal(t.Context(), store.Sealing{Card: card, Files: files}); err != nil {
+		if err := w.Seal(t.Context(), store.SealRequest{Card: card, Files: files}); err != nil {
 			t.Fatal(err)
 		}
 		got, by, err := s.Prove(t.Context(), files)

@@ -28,12 +28,12 @@ func openObject(ctx context.Context, r repo.Repository, id retake.ObjectID) (obj
 	}
 	rd, err := r.OpenObject(ctx, oid)
 	if err != nil {
-		return nil, translate(id, err)
+		return nil, translateError(id, err)
 	}
 	return rd, nil
 }
 
-func translate(id retake.ObjectID, err error) error {
+func translateError(id retake.ObjectID, err error) error {
 	switch {
 	case errors.Is(err, object.ErrObjectNotFound), errors.Is(err, content.ErrContentNotFound):
 		return fmt.Errorf("open %s: %w", id, errors.Join(store.ErrNotFound, err))
@@ -55,7 +55,7 @@ func readAll(ctx context.Context, r repo.Repository, id retake.ObjectID) ([]byte
 	defer rd.Close() //nolint:errcheck // nothing was written
 	b, err := io.ReadAll(rd)
 	if err != nil {
-		return nil, translate(id, err)
+		return nil, translateError(id, err)
 	}
 	return b, nil
 }
@@ -72,11 +72,11 @@ func readDir(ctx context.Context, r repo.Repository, id retake.ObjectID) ([]reta
 	return entries, nil
 }
 
-// fresh runs f on the store's view and, when something is not found there, once
+// withFreshView runs f on the store's view and, when something is not found there, once
 // more on a new one: another process, or a writer of ours, may have added it.
-func fresh[T any](ctx context.Context, s *Store, f func(repo.Repository) (T, error)) (T, error) {
+func withFreshView[T any](ctx context.Context, s *Store, f func(repo.Repository) (T, error)) (T, error) {
 	if s.opts.Exclusive {
-		r, release, err := s.reading(ctx)
+		r, release, err := s.acquireReader(ctx)
 		if err != nil {
 			var none T
 			return none, err
@@ -103,8 +103,8 @@ func (s *Store) refresh(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var err error
-	for range listTries {
-		if err = s.blobs.renew(ctx); err == nil {
+	for range maxListTries {
+		if err = s.blobs.reloadListing(ctx); err == nil {
 			err = s.rep.Refresh(ctx)
 		}
 		if !errors.Is(err, errIndexGone) {
@@ -119,13 +119,13 @@ func (s *Store) refresh(ctx context.Context) error {
 
 // Dir lists a directory.
 func (s *Store) Dir(ctx context.Context, id retake.ObjectID) ([]retake.Entry, error) {
-	return fresh(ctx, s, func(r repo.Repository) ([]retake.Entry, error) { return readDir(ctx, r, id) })
+	return withFreshView(ctx, s, func(r repo.Repository) ([]retake.Entry, error) { return readDir(ctx, r, id) })
 }
 
 // File opens the bytes of a file.
 func (s *Store) File(ctx context.Context, id retake.ObjectID) (io.ReadSeekCloser, error) {
 	if s.opts.Exclusive {
-		r, release, err := s.reading(ctx)
+		r, release, err := s.acquireReader(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -134,31 +134,31 @@ func (s *Store) File(ctx context.Context, id retake.ObjectID) (io.ReadSeekCloser
 			release()
 			return nil, err
 		}
-		return &file{rd, id, sync.OnceFunc(release)}, nil
+		return &objectFile{rd, id, sync.OnceFunc(release)}, nil
 	}
-	rd, err := fresh(ctx, s, func(r repo.Repository) (object.Reader, error) { return openObject(ctx, r, id) })
+	rd, err := withFreshView(ctx, s, func(r repo.Repository) (object.Reader, error) { return openObject(ctx, r, id) })
 	if err != nil {
 		return nil, err
 	}
-	return &file{rd, id, func() {}}, nil
+	return &objectFile{rd, id, func() {}}, nil
 }
 
-// file gives read errors our names, and holds the view that it reads through.
-type file struct {
+// objectFile gives read errors our names, and holds the view that it reads through.
+type objectFile struct {
 	object.Reader
 	id      retake.ObjectID
 	release func()
 }
 
-func (f *file) Close() error {
+func (f *objectFile) Close() error {
 	defer f.release()
 	return f.Reader.Close()
 }
 
-func (f *file) Read(p []byte) (int, error) {
+func (f *objectFile) Read(p []byte) (int, error) {
 	n, err := f.Reader.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
-		err = translate(f.id, err)
+		err = translateError(f.id, err)
 	}
 	return n, err
 }
@@ -168,12 +168,12 @@ func (s *Store) Heads(ctx context.Context) ([]store.Head, error) {
 	if err := s.refresh(ctx); err != nil {
 		return nil, err
 	}
-	r, release, err := s.reading(ctx)
+	r, release, err := s.acquireReader(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	all, err := findLines(ctx, r, "")
+	all, err := findHistories(ctx, r, "")
 	if err != nil {
 		return nil, err
 	}
@@ -185,76 +185,76 @@ func (s *Store) Heads(ctx context.Context) ([]store.Head, error) {
 			continue
 		}
 		seen[f.ws] = true
-		l, err := readLine(ctx, r, f.ws)
+		l, err := readHistory(ctx, r, f.ws)
 		if err != nil { // the others are whole
 			bad = append(bad, err)
 			continue
 		}
-		out = append(out, l.head())
+		out = append(out, l.currentHead())
 	}
 	return out, errors.Join(bad...)
 }
 
 // Head answers one line.
 func (s *Store) Head(ctx context.Context, ws retake.WorkspaceID) (store.Head, error) {
-	l, err := s.line(ctx, ws)
+	l, err := s.readHistory(ctx, ws)
 	if err != nil {
 		return store.Head{}, err
 	}
-	return l.head(), nil
+	return l.currentHead(), nil
 }
 
-// line reads a line; the manifests of other processes show only after a refresh.
-func (s *Store) line(ctx context.Context, ws retake.WorkspaceID) (*openLine, error) {
+// readHistory reads a line; the manifests of other processes show only after a refresh.
+func (s *Store) readHistory(ctx context.Context, ws retake.WorkspaceID) (*openHistory, error) {
 	if err := s.refresh(ctx); err != nil {
 		return nil, err
 	}
-	r, release, err := s.reading(ctx)
+	r, release, err := s.acquireReader(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	return readLine(ctx, r, ws)
+	return readHistory(ctx, r, ws)
 }
 
-// Leaf answers one checkpoint.
-func (s *Store) Leaf(ctx context.Context, ws retake.WorkspaceID, number int64) (store.Leaf, error) {
-	l, err := s.line(ctx, ws)
+// Record answers one checkpoint.
+func (s *Store) Record(ctx context.Context, ws retake.WorkspaceID, number int64) (store.Record, error) {
+	l, err := s.readHistory(ctx, ws)
 	if err != nil {
-		return store.Leaf{}, err
+		return store.Record{}, err
 	}
-	leaf, err := fresh(ctx, s, func(r repo.Repository) (*store.Leaf, error) { return l.leafAt(ctx, r, number) })
+	leaf, err := withFreshView(ctx, s, func(r repo.Repository) (*store.Record, error) { return l.findRecord(ctx, r, number) })
 	if err != nil {
-		return store.Leaf{}, err
+		return store.Record{}, err
 	}
 	return *leaf, nil
 }
 
-// Leaves calls f for every checkpoint and tombstone above after.
-func (s *Store) Leaves(ctx context.Context, ws retake.WorkspaceID, after int64, f func(*store.Leaf, *retake.Tombstone) error) error {
-	l, err := s.line(ctx, ws)
+// Records calls f for every checkpoint and tombstone above after.
+func (s *Store) Records(ctx context.Context, ws retake.WorkspaceID, after int64, f func(*store.Record, *retake.Tombstone) error) error {
+	l, err := s.readHistory(ctx, ws)
 	if err != nil {
 		return err
 	}
-	r, release, err := s.reading(ctx)
+	r, release, err := s.acquireReader(ctx)
 	if err != nil {
 		return err
 	}
 	defer release()
-	return l.eachShelf(ctx, r, after, func(b *shelf) error { return b.each(ctx, r, after, f) })
+	return l.eachGroup(ctx, r, after, func(b *recordGroup) error { return b.forEach(ctx, r, after, f) })
 }
 
-func (b *shelf) each(ctx context.Context, r repo.Repository, after int64, f func(*store.Leaf, *retake.Tombstone) error) error {
+func (b *recordGroup) forEach(ctx context.Context, r repo.Repository, after int64, f func(*store.Record, *retake.Tombstone) error) error {
 	stones := map[int64]*retake.Tombstone{}
 	var numbers []int64
-	for i := range b.gone {
-		stones[b.gone[i].Number] = &b.gone[i]
-		numbers = append(numbers, b.gone[i].Number)
+	for i := range b.tombstones {
+		stones[b.tombstones[i].Number] = &b.tombstones[i]
+		numbers = append(numbers, b.tombstones[i].Number)
 	}
-	for n := range b.leaves {
+	for n := range b.records {
 		numbers = append(numbers, n)
 	}
-	for _, n := range rising(numbers) {
+	for _, n := range sortNumbers(numbers) {
 		if n <= after {
 			continue
 		}
@@ -264,7 +264,7 @@ func (b *shelf) each(ctx context.Context, r repo.Repository, after int64, f func
 			}
 			continue
 		}
-		leaf, err := readLeaf(ctx, r, b.leaves[n])
+		leaf, err := readRecord(ctx, r, b.records[n])
 		if err != nil {
 			return err
 		}

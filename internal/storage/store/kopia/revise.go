@@ -13,60 +13,60 @@ import (
 )
 
 // Revise replaces what checkpoints hold, shelf by shelf, in one commit.
-func (w *writer) Revise(ctx context.Context, leaves []store.Leaf) error {
-	if err := w.usable(); err != nil {
+func (w *writer) Revise(ctx context.Context, leaves []store.Record) error {
+	if err := w.checkUsable(); err != nil {
 		return err
 	}
 	leaves = slices.Clone(leaves)
-	slices.SortFunc(leaves, func(a, b store.Leaf) int { return int(a.Card.Checkpoint.Number - b.Card.Checkpoint.Number) })
+	slices.SortFunc(leaves, func(a, b store.Record) int { return int(a.Card.Checkpoint.Number - b.Card.Checkpoint.Number) })
 	for _, l := range leaves { // before anything is changed
-		if _, err := w.l.leafAt(ctx, w.v, l.Card.Checkpoint.Number); err != nil {
+		if _, err := w.history.findRecord(ctx, w.session, l.Card.Checkpoint.Number); err != nil {
 			return fmt.Errorf("revise: %w", err)
 		}
 	}
 	for i, l := range leaves {
-		last := i == len(leaves)-1 || leaves[i+1].Card.Checkpoint.Number/fanOut != l.Card.Checkpoint.Number/fanOut
-		if err := w.reviseLeaf(ctx, l, last); err != nil {
-			return w.doubt("revise", err)
+		last := i == len(leaves)-1 || leaves[i+1].Card.Checkpoint.Number/groupSize != l.Card.Checkpoint.Number/groupSize
+		if err := w.reviseRecord(ctx, l, last); err != nil {
+			return w.markBroken("revise", err)
 		}
 	}
-	return w.doubt("revise", w.commit(ctx, retake.Summary{}))
+	return w.markBroken("revise", w.commit(ctx, retake.Summary{}))
 }
 
-// reviseLeaf puts a leaf in the place of the one of its number; the way up to the root
+// reviseRecord puts a leaf in the place of the one of its number; the way up to the root
 // is written with the last of a shelf.
-func (w *writer) reviseLeaf(ctx context.Context, l store.Leaf, last bool) error {
+func (w *writer) reviseRecord(ctx context.Context, l store.Record, last bool) error {
 	number := l.Card.Checkpoint.Number
-	top, mid := shelves(number)
-	if err := w.loadPath(ctx, top, mid); err != nil {
+	top, mid := groupNames(number)
+	if err := w.loadGroup(ctx, top, mid); err != nil {
 		return err
 	}
-	if _, ok := entryNamed(w.mid.entries, strconv.FormatInt(number, 10)); !ok {
+	if _, ok := findEntry(w.midDir.entries, strconv.FormatInt(number, 10)); !ok {
 		return fmt.Errorf("checkpoint %d: %w", number, store.ErrNotFound)
 	}
-	leaf, err := w.writeLeaf(ctx, store.Sealing{Card: l.Card, Files: l.Files, Held: l.State})
+	leaf, err := w.writeRecord(ctx, store.SealRequest{Card: l.Card, Files: l.Files, StoredState: l.State})
 	if err != nil {
 		return err
 	}
-	w.mid.entries = withEntry(w.mid.entries, leaf)
+	w.midDir.entries = replaceEntry(w.midDir.entries, leaf)
 	if !last {
 		return nil
 	}
-	return w.writePath(ctx, leaf.ModTime)
+	return w.writeGroup(ctx, leaf.ModTime)
 }
 
 // Erase removes all heads of a line. What they alone reach goes with the next sweep.
 func (s *Store) Erase(ctx context.Context, ws retake.WorkspaceID) error {
 	w := &writer{s: s}
 	defer w.unlock()
-	if err := w.lock(ctx, ws); err != nil {
+	if err := w.lockHistory(ctx, ws); err != nil {
 		return fmt.Errorf("erase line: %w", err)
 	}
-	v, err := s.ownSession(ctx)
+	v, err := s.newOwnSession(ctx)
 	if err != nil {
 		return fmt.Errorf("erase line: %w", err)
 	}
-	all, err := findLines(ctx, v, ws)
+	all, err := findHistories(ctx, v, ws)
 	for _, f := range all {
 		if err == nil {
 			err = v.DeleteManifest(ctx, f.id)
@@ -76,11 +76,11 @@ func (s *Store) Erase(ctx context.Context, ws retake.WorkspaceID) error {
 	if err == nil {
 		err = v.Flush(ctx)
 	}
-	s.takeLine(ws) // what is kept of it in memory
+	s.takeCachedHistory(ws) // what is kept of it in memory
 	if cerr := v.Close(ctx); err == nil {
 		err = cerr
 	}
-	if rerr := s.retire(ctx); err == nil {
+	if rerr := s.retireView(ctx); err == nil {
 		err = rerr
 	}
 	if err != nil {
@@ -96,7 +96,7 @@ func (s *Store) Contents(ctx context.Context, f func([]byte) error) error {
 		return err
 	}
 	defer unlock()
-	v, err := s.ownSession(ctx)
+	v, err := s.newOwnSession(ctx)
 	if err != nil {
 		return err
 	}
@@ -110,10 +110,10 @@ func (s *Store) Contents(ctx context.Context, f func([]byte) error) error {
 	})
 }
 
-// unclean reports whether a pack holds bytes that the index does not name any more. The
+// hasUnnamedBytes reports whether a pack holds bytes that the index does not name any more. The
 // pack itself says what was put into it; one that does not say so is not trusted.
-func (c *sweep) unclean(ctx context.Context, p *sparsePack) bool {
-	all, err := c.v.contents.RecoverIndexFromPackBlob(ctx, p.id, p.size, false)
+func (c *sweeper) hasUnnamedBytes(ctx context.Context, p *sparsePack) bool {
+	all, err := c.session.contents.RecoverIndexFromPackBlob(ctx, p.id, p.size, false)
 	if err != nil {
 		return true
 	}

@@ -13,11 +13,11 @@ import (
 // A pack is rewritten when less than liveShare of it is live, or when it is one of
 // many small ones: every save leaves two.
 const (
-	liveShare = 0.8
-	smallPack = 12 << 20
-	manySmall = 16
-	minBatch  = 16 << 20
-	maxBatch  = 256 << 20
+	minLiveShare  = 0.8
+	smallPackSize = 12 << 20
+	minSmallPacks = 16
+	minBatch      = 16 << 20
+	maxBatch      = 256 << 20
 )
 
 type sparsePack struct {
@@ -27,25 +27,25 @@ type sparsePack struct {
 	contents []content.ID
 }
 
-func (p *sparsePack) sparse() bool { return float64(p.live) < liveShare*float64(p.size) }
+func (p *sparsePack) isSparse() bool { return float64(p.live) < minLiveShare*float64(p.size) }
 
 // rewriteSparse copies the live contents out of sparse packs, most garbage per
 // byte first, and deletes the packs of each batch by name as soon as the copies
 // are durable. Who reads through an older view would look for them in vain: nobody
 // reads meanwhile, and beside somebody who does it is left for the next sweep.
-func (c *sweep) rewriteSparse(ctx context.Context) error {
-	if c.enough() || !c.hush() {
+func (c *sweeper) rewriteSparse(ctx context.Context) error {
+	if c.shouldStop() || !c.blockReaders() {
 		return nil
 	}
-	packs, err := c.sparsePacks(ctx)
+	packs, err := c.findSparsePacks(ctx)
 	if err != nil {
 		return err
 	}
-	if full := slices.IndexFunc(packs, func(p sparsePack) bool { return !p.sparse() }); !c.wipe && full >= 0 && len(packs)-full < manySmall {
+	if full := slices.IndexFunc(packs, func(p sparsePack) bool { return !p.isSparse() }); !c.wipe && full >= 0 && len(packs)-full < minSmallPacks {
 		packs = packs[:full] // a few small ones, full of live bytes, are as good as one
 	}
-	limit := c.batch()
-	for first := true; len(packs) > 0 && (first || !c.enough()); first = false {
+	limit := c.batchSize()
+	for first := true; len(packs) > 0 && (first || !c.shouldStop()); first = false {
 		var ids []content.ID
 		var n int
 		var bytes int64
@@ -62,37 +62,37 @@ func (c *sweep) rewriteSparse(ctx context.Context) error {
 	return nil
 }
 
-// hush keeps the readers of a sole owner waiting until the sweep ends. It answers
+// blockReaders keeps the readers of a sole owner waiting until the sweep ends. It answers
 // false when one is there.
-func (c *sweep) hush() bool {
+func (c *sweeper) blockReaders() bool {
 	switch {
-	case !c.s.opts.Exclusive || c.quiet:
+	case !c.s.opts.Exclusive || c.readersBlocked:
 		return true
 	case c.wipe: // it must be done, so it waits for who reads
-		c.s.reads.Lock()
-		c.quiet = true
+		c.s.readLock.Lock()
+		c.readersBlocked = true
 	default:
-		c.quiet = c.s.reads.TryLock()
+		c.readersBlocked = c.s.readLock.TryLock()
 	}
-	return c.quiet
+	return c.readersBlocked
 }
 
-func (c *sweep) letRead() {
-	if c.quiet {
-		c.quiet = false
-		c.s.reads.Unlock()
+func (c *sweeper) unblockReaders() {
+	if c.readersBlocked {
+		c.readersBlocked = false
+		c.s.readLock.Unlock()
 	}
 }
 
-func (c *sweep) rewriteBatch(ctx context.Context, packs []sparsePack, ids []content.ID, bytes int64) error {
-	if _, err := maintenance.RewriteContents(ctx, c.v, &maintenance.RewriteContentsOptions{ContentIDs: ids, Parallel: 2}, exclusive); err != nil {
+func (c *sweeper) rewriteBatch(ctx context.Context, packs []sparsePack, ids []content.ID, bytes int64) error {
+	if _, err := maintenance.RewriteContents(ctx, c.session, &maintenance.RewriteContentsOptions{ContentIDs: ids, Parallel: 2}, exclusiveSafety); err != nil {
 		return err
 	}
-	if err := c.v.Flush(ctx); err != nil {
+	if err := c.session.Flush(ctx); err != nil {
 		return err
 	}
-	c.grew(bytes)
-	moved, err := c.referenced(ctx, ids)
+	c.recordGrowth(bytes)
+	moved, err := c.packsOf(ctx, ids)
 	if err != nil {
 		return err
 	}
@@ -100,22 +100,22 @@ func (c *sweep) rewriteBatch(ctx context.Context, packs []sparsePack, ids []cont
 		if moved[p.id] {
 			return fmt.Errorf("pack %s still holds live contents after its rewrite", p.id)
 		}
-		if c.s.opts.Spare > 0 {
+		if c.s.opts.MinPackAge > 0 {
 			continue // nothing names it any more: a later sweep deletes it when it is old enough
 		}
 		if err := c.s.blobs.DeleteBlob(ctx, p.id); err != nil {
 			return err
 		}
-		c.grew(-p.size)
+		c.recordGrowth(-p.size)
 	}
 	return nil
 }
 
-// referenced answers the packs that the contents lie in now.
-func (c *sweep) referenced(ctx context.Context, ids []content.ID) (map[blob.ID]bool, error) {
+// packsOf answers the packs that the contents lie in now.
+func (c *sweeper) packsOf(ctx context.Context, ids []content.ID) (map[blob.ID]bool, error) {
 	in := map[blob.ID]bool{}
 	for _, id := range ids {
-		i, err := c.v.contents.ContentInfo(ctx, id)
+		i, err := c.session.contents.ContentInfo(ctx, id)
 		if err != nil {
 			return nil, fmt.Errorf("look up %s: %w", id, err)
 		}
@@ -124,21 +124,21 @@ func (c *sweep) referenced(ctx context.Context, ids []content.ID) (map[blob.ID]b
 	return in, nil
 }
 
-func (c *sweep) batch() int64 {
+func (c *sweeper) batchSize() int64 {
 	if c.room > 0 {
 		return c.room
 	}
-	free, err := c.s.blobs.room()
+	free, err := c.s.blobs.freeSpace()
 	if err != nil {
 		return minBatch
 	}
 	return min(max(free/4, minBatch), maxBatch)
 }
 
-func (c *sweep) sparsePacks(ctx context.Context) ([]sparsePack, error) {
+func (c *sweeper) findSparsePacks(ctx context.Context) ([]sparsePack, error) {
 	sizes := map[blob.ID]int64{}
 	for _, p := range content.PackBlobIDPrefixes {
-		found, err := c.s.blobs.find(ctx, p)
+		found, err := c.s.blobs.findBlobs(ctx, p)
 		if err != nil {
 			return nil, err
 		}
@@ -147,19 +147,19 @@ func (c *sweep) sparsePacks(ctx context.Context) ([]sparsePack, error) {
 		}
 	}
 	var packs []sparsePack
-	err := c.v.contents.IteratePacks(ctx, content.IteratePackOptions{IncludeContentInfos: true}, func(p content.PackInfo) error {
+	err := c.session.contents.IteratePacks(ctx, content.IteratePackOptions{IncludeContentInfos: true}, func(p content.PackInfo) error {
 		size, ok := sizes[p.PackID]
 		if !ok {
 			return fmt.Errorf("pack %s is named by the index and not there", p.PackID)
 		}
 		sp := sparsePack{id: p.PackID, size: size, live: p.TotalSize}
-		if !c.wipe && !sp.sparse() && size >= smallPack {
+		if !c.wipe && !sp.isSparse() && size >= smallPackSize {
 			return nil
 		}
 		for _, i := range p.ContentInfos {
 			sp.contents = append(sp.contents, i.ContentID)
 		}
-		if c.wipe && !c.unclean(ctx, &sp) {
+		if c.wipe && !c.hasUnnamedBytes(ctx, &sp) {
 			return nil
 		}
 		packs = append(packs, sp)

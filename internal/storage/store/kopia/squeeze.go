@@ -12,11 +12,11 @@ import (
 	"github.com/kopia/kopia/repo/content/indexblob"
 )
 
-// squeeze replaces the index of all settled epochs by one range that holds live
+// compactIndex replaces the index of all settled epochs by one range that holds live
 // entries only: the engine itself never drops a deleted entry and never removes
 // a superseded compaction. The range is published, and adopted by the engine,
 // before anything it supersedes is deleted; a crash leaves extra blobs only.
-func squeeze(ctx context.Context, s *Store, v *session) error {
+func compactIndex(ctx context.Context, s *Store, v *session) error {
 	em, ok, err := v.contents.EpochManager(ctx)
 	if err != nil || !ok {
 		return err
@@ -52,7 +52,7 @@ func squeeze(ctx context.Context, s *Store, v *session) error {
 	for _, m := range sets[0].Blobs {
 		keep[m.BlobID] = true
 	}
-	if err := dropSuperseded(ctx, s.blobs, settled, keep, temps); err != nil {
+	if err := deleteSuperseded(ctx, s.blobs, settled, keep, temps); err != nil {
 		return err
 	}
 	em.Invalidate()
@@ -94,14 +94,14 @@ func writeRange(ctx context.Context, s *Store, v *session, settled int) ([]blob.
 	return ids, m.CompactEpoch(ctx, ids, blob.ID(fmt.Sprintf("xr0_%d_", settled)))
 }
 
-func dropSuperseded(ctx context.Context, b blobs, settled int, keep map[blob.ID]bool, temps []blob.ID) error {
-	found, err := b.find(ctx, "x")
+func deleteSuperseded(ctx context.Context, b blobStore, settled int, keep map[blob.ID]bool, temps []blob.ID) error {
+	found, err := b.findBlobs(ctx, "x")
 	if err != nil {
 		return err
 	}
 	gone := temps
 	for _, m := range found {
-		if superseded(string(m.BlobID), settled) && !keep[m.BlobID] {
+		if isSuperseded(string(m.BlobID), settled) && !keep[m.BlobID] {
 			gone = append(gone, m.BlobID)
 		}
 	}
@@ -116,9 +116,9 @@ func dropSuperseded(ctx context.Context, b blobs, settled int, keep map[blob.ID]
 	return nil
 }
 
-// superseded reports whether an index blob is covered by the range 0..settled:
+// isSuperseded reports whether an index blob is covered by the range 0..settled:
 // single blobs xn<epoch>_, compactions xs<epoch>_ and ranges xr<from>_<to>_.
-func superseded(id string, settled int) bool {
+func isSuperseded(id string, settled int) bool {
 	if len(id) < 3 {
 		return false
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store/storetest"
 )
 
-// spoil flips one byte of a file.
-func spoil(t *testing.T, path string, offset int64) {
+// flipByte flips one byte of a file.
+func flipByte(t *testing.T, path string, offset int64) {
 	t.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -29,16 +29,16 @@ func spoil(t *testing.T, path string, offset int64) {
 
 func TestStore(t *testing.T) {
 	t.Parallel()
-	suite(t, false)
+	runSuite(t, false)
 }
 
 // A sole owner keeps lists, lines and the index in memory; what it does is the same.
 func TestSoleStore(t *testing.T) {
 	t.Parallel()
-	suite(t, true)
+	runSuite(t, true)
 }
 
-func suite(t *testing.T, sole bool) {
+func runSuite(t *testing.T, sole bool) {
 	storetest.Run(t, func(t *testing.T) storetest.Harness {
 		o := kopia.Options{Dir: t.TempDir(), FS: fsx.OS(), Locks: fsx.NewLocks(t.TempDir()), Clock: clock.Wall, Exclusive: sole, Derivation: derivation}
 		s, err := kopia.Create(context.Background(), o)
@@ -61,7 +61,7 @@ func suite(t *testing.T, sole bool) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			spoil(t, filepath.Join(o.Dir, "blobs", name), offset)
+			flipByte(t, filepath.Join(o.Dir, "blobs", name), offset)
 		}}
 	})
 }

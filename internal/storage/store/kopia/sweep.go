@@ -17,10 +17,10 @@ import (
 
 // exclusive is safe because a sweep is alone: no writer of ours holds the use
 // lock, no foreign session is there, and the clock does not go back.
-var exclusive = maintenance.SafetyParameters{DisableEventualConsistencySafety: true}
+var exclusiveSafety = maintenance.SafetyParameters{DisableEventualConsistencySafety: true}
 
 // foreignTemps is the age at which a half-written file of another engine counts as abandoned.
-const foreignTemps = time.Hour
+const foreignTempAge = time.Hour
 
 // Sweep gives back what no line reaches. What is reached is found while others go on
 // writing; alone it looks only at what came since. The order matters: unreachable
@@ -30,12 +30,12 @@ const foreignTemps = time.Hour
 func (s *Store) Sweep(ctx context.Context, o store.SweepOptions) (retake.SweepReport, error) {
 	started := s.opts.Clock.Now()
 	var rep retake.SweepReport
-	m, err := s.mark(ctx)
+	m, err := s.markReachable(ctx)
 	if err != nil {
 		return rep, fmt.Errorf("sweep: mark: %w", err)
 	}
 	defer m.close(ctx)
-	unlock, err := s.lockAlone(ctx, o.Wait)
+	unlock, err := s.lockExclusive(ctx, o.Wait)
 	if err != nil {
 		return rep, err
 	}
@@ -43,15 +43,15 @@ func (s *Store) Sweep(ctx context.Context, o store.SweepOptions) (retake.SweepRe
 	if rep.Before, err = s.Size(ctx); err != nil {
 		return rep, err
 	}
-	v, err := s.ownSession(ctx)
+	v, err := s.newOwnSession(ctx)
 	if err != nil {
 		return rep, fmt.Errorf("sweep: %w", err)
 	}
-	c := &sweep{s: s, v: v, mark: m, room: o.Room, stop: o.Stop, wipe: o.Wipe, begun: s.clock.Now()}
-	defer c.letRead()
+	c := &sweeper{s: s, session: v, reachable: m, room: o.Room, stop: o.Stop, wipe: o.Wipe, started: s.clock.Now()}
+	defer c.unblockReaders()
 	err = c.run(ctx)
 	ctx = context.WithoutCancel(ctx) // what was begun must be left in order
-	err = errors.Join(err, v.Close(ctx), s.retire(ctx), s.refresh(ctx))
+	err = errors.Join(err, v.Close(ctx), s.retireView(ctx), s.refresh(ctx))
 	rep.Peak = c.peak.Load()
 	if err != nil {
 		return rep, fmt.Errorf("sweep: %w", err)
@@ -61,9 +61,9 @@ func (s *Store) Sweep(ctx context.Context, o store.SweepOptions) (retake.SweepRe
 	return rep, err
 }
 
-// lockAlone keeps new writers waiting, then waits for those that are there, at most
+// lockExclusive keeps new writers waiting, then waits for those that are there, at most
 // for so long; 0 is as long as ctx allows.
-func (s *Store) lockAlone(ctx context.Context, wait time.Duration) (func(), error) {
+func (s *Store) lockExclusive(ctx context.Context, wait time.Duration) (func(), error) {
 	if wait > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, wait)
@@ -71,12 +71,12 @@ func (s *Store) lockAlone(ctx context.Context, wait time.Duration) (func(), erro
 	}
 	gate, err := s.opts.Locks.Lock(ctx, gateLock, true)
 	if err != nil {
-		return nil, busy(err)
+		return nil, asBusy(err)
 	}
 	use, err := s.opts.Locks.Lock(ctx, useLock, true)
 	if err != nil {
 		gate()
-		return nil, busy(err)
+		return nil, asBusy(err)
 	}
 	return func() { use(); gate() }, nil
 }
@@ -85,50 +85,50 @@ func (s *Store) lockAlone(ctx context.Context, wait time.Duration) (func(), erro
 func (s *Store) lockShared(ctx context.Context) (func(), error) {
 	gate, err := s.opts.Locks.Lock(ctx, gateLock, false)
 	if err != nil {
-		return nil, busy(err)
+		return nil, asBusy(err)
 	}
 	defer gate()
 	use, err := s.opts.Locks.Lock(ctx, useLock, false)
 	if err != nil {
-		return nil, busy(err)
+		return nil, asBusy(err)
 	}
 	return use, nil
 }
 
-type sweep struct {
-	s     *Store
-	v     *session
-	mark  *mark
-	begun time.Time
-	room  int64       // bytes a batch may copy; 0: chosen from the free space
-	stop  func() bool // nil: to the end
-	wipe  bool        // no unreached bytes stay
-	quiet bool        // readers are kept waiting
-	extra atomic.Int64
-	peak  atomic.Int64
+type sweeper struct {
+	s              *Store
+	session        *session
+	reachable      *reachableSet
+	started        time.Time
+	room           int64       // bytes a batch may copy; 0: chosen from the free space
+	stop           func() bool // nil: to the end
+	wipe           bool        // no unreached bytes stay
+	readersBlocked bool        // readers are kept waiting
+	extra          atomic.Int64
+	peak           atomic.Int64
 }
 
-// grew notes that copies now take n more bytes than at the start.
-func (c *sweep) grew(n int64) {
+// recordGrowth notes that copies now take n more bytes than at the start.
+func (c *sweeper) recordGrowth(n int64) {
 	e := c.extra.Add(n)
 	if e > c.peak.Load() {
 		c.peak.Store(e)
 	}
 }
 
-func (c *sweep) run(ctx context.Context) error {
+func (c *sweeper) run(ctx context.Context) error {
 	steps := []struct {
 		name string
 		do   func(context.Context) error
 	}{
-		{"look for other writers", c.refuseForeign},
-		{"drop old heads", c.dropOldHeads},
-		{"mark", c.dropUnreached},
-		{"drop", c.dropDeleted},
-		{"free packs", c.freePacks},
+		{"look for other writers", c.refuseForeignSessions},
+		{"drop old heads", c.deleteOldHeads},
+		{"mark", c.deleteUnreachable},
+		{"drop", c.purgeDeleted},
+		{"free packs", c.deleteUnusedPacks},
 		{"rewrite sparse packs", c.rewriteSparse},
-		{"squeeze index", c.squeezeIndex},
-		{"remove leftovers", func(context.Context) error { return c.s.blobs.sweepTemps(foreignTemps) }},
+		{"squeeze index", c.shortenIndex},
+		{"remove leftovers", func(context.Context) error { return c.s.blobs.removeOldTemps(foreignTempAge) }},
 	}
 	for _, st := range steps {
 		if err := st.do(ctx); err != nil {
@@ -138,29 +138,31 @@ func (c *sweep) run(ctx context.Context) error {
 	return nil
 }
 
-// enough reports whether the rest is for the next sweep. Who may be stopped also stops
+// shouldStop reports whether the rest is for the next sweep. Who may be stopped also stops
 // for readers that wait.
-func (c *sweep) enough() bool { return c.stop != nil && (c.stop() || c.s.waiting.Load() > 0) }
-
-func (c *sweep) squeezeIndex(ctx context.Context) error {
-	if c.enough() {
-		return nil
-	}
-	return squeeze(ctx, c.s, c.v)
+func (c *sweeper) shouldStop() bool {
+	return c.stop != nil && (c.stop() || c.s.waitingReaders.Load() > 0)
 }
 
-// refuseForeign answers store.ErrBusy when a session of another engine is open.
+func (c *sweeper) shortenIndex(ctx context.Context) error {
+	if c.shouldStop() {
+		return nil
+	}
+	return compactIndex(ctx, c.s, c.session)
+}
+
+// refuseForeignSessions answers store.ErrBusy when a session of another engine is open.
 // Sessions of ours are dead: their writers would hold the use lock.
-func (c *sweep) refuseForeign(ctx context.Context) error {
-	if err := c.refuseStrangers(ctx); err != nil {
+func (c *sweeper) refuseForeignSessions(ctx context.Context) error {
+	if err := c.refuseForeignWriters(ctx); err != nil {
 		return err
 	}
-	sessions, err := c.v.contents.ListActiveSessions(ctx)
+	sessions, err := c.session.contents.ListActiveSessions(ctx)
 	if err != nil {
 		return err
 	}
 	for _, i := range sessions {
-		if i.User != identity || i.Host != identity {
+		if i.User != sessionIdentity || i.Host != sessionIdentity {
 			return fmt.Errorf("%s@%s is writing: %w", i.User, i.Host, store.ErrBusy)
 		}
 	}
@@ -169,15 +171,15 @@ func (c *sweep) refuseForeign(ctx context.Context) error {
 	})
 }
 
-// refuseStrangers stops where somebody else writes whom no lock of ours holds back: what
+// refuseForeignWriters stops where somebody else writes whom no lock of ours holds back: what
 // he stored is named by an index that we do not know, and would be taken for garbage.
-func (c *sweep) refuseStrangers(ctx context.Context) error {
-	if c.s.opts.Still != nil {
-		if err := c.s.opts.Still(ctx); err != nil {
+func (c *sweeper) refuseForeignWriters(ctx context.Context) error {
+	if c.s.opts.StillOwned != nil {
+		if err := c.s.opts.StillOwned(ctx); err != nil {
 			return err
 		}
 	}
-	found, err := c.s.blobs.strangers(ctx)
+	found, err := c.s.blobs.foreignIndexes(ctx)
 	if err != nil || len(found) == 0 {
 		return err
 	}
@@ -187,68 +189,68 @@ func (c *sweep) refuseStrangers(ctx context.Context) error {
 	}
 }
 
-func (c *sweep) dropOldHeads(ctx context.Context) error {
-	all, err := findLines(ctx, c.v, "")
+func (c *sweeper) deleteOldHeads(ctx context.Context) error {
+	all, err := findHistories(ctx, c.session, "")
 	if err != nil {
 		return err
 	}
 	seen := map[retake.WorkspaceID]bool{}
 	for _, f := range all {
 		if !seen[f.ws] { // an older head is all there is when the newest cannot be read
-			if err := c.readable(ctx, f.ws); err != nil {
+			if err := c.checkReadable(ctx, f.ws); err != nil {
 				return err
 			}
-		} else if err := c.v.DeleteManifest(ctx, f.id); err != nil {
+		} else if err := c.session.DeleteManifest(ctx, f.id); err != nil {
 			return err
 		}
 		seen[f.ws] = true
 	}
-	return c.v.Flush(ctx)
+	return c.session.Flush(ctx)
 }
 
-// readable reads the structure of a line down to its leaves.
-func (c *sweep) readable(ctx context.Context, ws retake.WorkspaceID) error {
-	l, err := readLine(ctx, c.v, ws)
+// checkReadable reads the structure of a line down to its leaves.
+func (c *sweeper) checkReadable(ctx context.Context, ws retake.WorkspaceID) error {
+	l, err := readHistory(ctx, c.session, ws)
 	if err != nil {
 		return err
 	}
-	return l.eachShelf(ctx, c.v, 0, func(*shelf) error { return nil })
+	return l.eachGroup(ctx, c.session, 0, func(*recordGroup) error { return nil })
 }
 
-// dropDeleted hides the deleted contents for good. The watermark counts whole
+// purgeDeleted hides the deleted contents for good. The watermark counts whole
 // seconds and hides what is not after it, so the clock moves on to the next one
 // before, and again after: bytes that come back are then younger than it. The
 // mark is durable first, or a clock that steps back would hide them again.
-func (c *sweep) dropDeleted(ctx context.Context) error {
-	if err := c.v.Flush(ctx); err != nil {
+func (c *sweeper) purgeDeleted(ctx context.Context) error {
+	if err := c.session.Flush(ctx); err != nil {
 		return err
 	}
 	before := c.nextSecond()
 	mark := before.Add(3 * time.Second)
-	if err := errors.Join(writeMark(c.s.home, mark), c.s.blobs.keepMark(ctx, mark)); err != nil {
+	if err := errors.Join(writeClockMark(c.s.homeDir, mark), c.s.blobs.saveClockMark(ctx, mark)); err != nil {
 		return err
 	}
-	_, err := c.v.contents.CompactIndexes(ctx, indexblob.CompactOptions{
+	_, err := c.session.contents.CompactIndexes(ctx, indexblob.CompactOptions{
 		AllIndexes: true, DropDeletedBefore: before, DisableEventualConsistencySafety: true,
 	})
 	if err != nil {
 		return err
 	}
 	c.nextSecond()
-	return c.v.Refresh(ctx)
+	return c.session.Refresh(ctx)
 }
 
-func (c *sweep) nextSecond() time.Time {
+func (c *sweeper) nextSecond() time.Time {
 	t := c.s.clock.Now().Truncate(time.Second).Add(time.Second + time.Millisecond)
-	c.s.clock.Raise(t)
+	c.s.clock.RaiseTo(t)
 	return t
 }
 
-func (c *sweep) freePacks(ctx context.Context) error {
-	st, err := maintenance.DeleteUnreferencedPacks(ctx, c.v, maintenance.DeleteUnreferencedPacksOptions{Parallel: 2, NotAfterTime: c.begun.Add(-c.s.opts.Spare)}, exclusive)
+func (c *sweeper) deleteUnusedPacks(ctx context.Context) error {
+	st, err := maintenance.DeleteUnreferencedPacks(ctx, c.session, maintenance.DeleteUnreferencedPacksOptions{Parallel: 2, NotAfterTime: c.started.Add(-c.s.opts.MinPackAge)}, exclusiveSafety)
 	if err != nil {
 		return err
 	}
-	c.grew(-int64(st.DeletedTotalSize))
+	c.recordGrowth(-int64(st.DeletedTotalSize))
 	return nil
 }

@@ -35,8 +35,8 @@ func (g *gateHook) Lock(ctx context.Context, name string, exclusive bool) (func(
 	return g.Locks.Lock(ctx, name, exclusive)
 }
 
-// yard is a store with one line.
-type yard struct {
+// sweepTest is a store with one line.
+type sweepTest struct {
 	*testing.T
 	s    *kopia.Store
 	dir  string
@@ -45,9 +45,9 @@ type yard struct {
 	next int64
 }
 
-func newYard(t *testing.T, sole bool) *yard {
+func newSweepTest(t *testing.T, sole bool) *sweepTest {
 	t.Helper()
-	y := &yard{T: t, dir: t.TempDir(), hook: &gateHook{Locks: fsx.NewLocks(t.TempDir())}}
+	y := &sweepTest{T: t, dir: t.TempDir(), hook: &gateHook{Locks: fsx.NewLocks(t.TempDir())}}
 	y.ws = retake.Workspace{ID: retake.WorkspaceID(retake.WorkspacePrefix + uuid.NewString()), Name: "yard", Created: time.Unix(1e9, 0).UTC()}
 	s, err := kopia.Create(t.Context(), kopia.Options{Dir: y.dir, FS: fsx.OS(), Locks: y.hook, Clock: clock.Wall, Exclusive: sole, Derivation: derivation})
 	if err != nil {
@@ -58,7 +58,7 @@ func newYard(t *testing.T, sole bool) *yard {
 	return y
 }
 
-func noise(seed uint64, n int) []byte {
+func randomBytes(seed uint64, n int) []byte {
 	b := make([]byte, n)
 	r := rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)})
 	_, _ = r.Read(b) // never fails
@@ -66,7 +66,7 @@ func noise(seed uint64, n int) []byte {
 }
 
 // seal adds a checkpoint with these files.
-func (y *yard) seal(files ...[]byte) retake.Checkpoint {
+func (y *sweepTest) seal(files ...[]byte) retake.Checkpoint {
 	y.Helper()
 	ctx := y.Context()
 	w, err := y.s.Begin(ctx, y.ws)
@@ -93,13 +93,13 @@ func (y *yard) seal(files ...[]byte) retake.Checkpoint {
 	y.next++
 	root := retake.Entry{Kind: retake.KindDir, Mode: 0o700, Object: id, Sum: sum}
 	cp := retake.Checkpoint{ID: retake.CheckpointID(retake.CheckpointPrefix + uuid.NewString()), Workspace: y.ws.ID, Number: y.next, Time: time.Unix(1e9+y.next, 0).UTC(), Tree: id}
-	if err := w.Seal(ctx, store.Sealing{Card: retake.Card{V: 1, Checkpoint: cp}, Files: root}); err != nil {
+	if err := w.Seal(ctx, store.SealRequest{Card: retake.Card{V: 1, Checkpoint: cp}, Files: root}); err != nil {
 		y.Fatal(err)
 	}
 	return cp
 }
 
-func (y *yard) forget(cps ...retake.Checkpoint) {
+func (y *sweepTest) forget(cps ...retake.Checkpoint) {
 	y.Helper()
 	w, err := y.s.Begin(y.Context(), y.ws)
 	if err != nil {
@@ -113,7 +113,7 @@ func (y *yard) forget(cps ...retake.Checkpoint) {
 	}
 }
 
-func (y *yard) entries(cp retake.Checkpoint) []retake.Entry {
+func (y *sweepTest) entries(cp retake.Checkpoint) []retake.Entry {
 	y.Helper()
 	entries, err := y.s.Dir(y.Context(), cp.Tree)
 	if err != nil {
@@ -122,7 +122,7 @@ func (y *yard) entries(cp retake.Checkpoint) []retake.Entry {
 	return entries
 }
 
-func (y *yard) open(cp retake.Checkpoint, i int) io.ReadSeekCloser {
+func (y *sweepTest) open(cp retake.Checkpoint, i int) io.ReadSeekCloser {
 	y.Helper()
 	f, err := y.s.File(y.Context(), y.entries(cp)[i].Object)
 	if err != nil {
@@ -131,7 +131,7 @@ func (y *yard) open(cp retake.Checkpoint, i int) io.ReadSeekCloser {
 	return f
 }
 
-func (y *yard) holds(cp retake.Checkpoint, files ...[]byte) {
+func (y *sweepTest) wantFiles(cp retake.Checkpoint, files ...[]byte) {
 	y.Helper()
 	for i, want := range files {
 		f := y.open(cp, i)
@@ -143,7 +143,7 @@ func (y *yard) holds(cp retake.Checkpoint, files ...[]byte) {
 	}
 }
 
-func (y *yard) sweep(o store.SweepOptions) retake.SweepReport {
+func (y *sweepTest) sweep(o store.SweepOptions) retake.SweepReport {
 	y.Helper()
 	rep, err := y.s.Sweep(y.Context(), o)
 	if err != nil {
@@ -157,8 +157,8 @@ func (y *yard) sweep(o store.SweepOptions) retake.SweepReport {
 func TestWhatComesBackDuringAMarkStays(t *testing.T) {
 	t.Parallel()
 	for _, sole := range []bool{false, true} {
-		y := newYard(t, sole)
-		a, b, old := noise(1, 300<<10), noise(2, 300<<10), noise(3, 900<<10)
+		y := newSweepTest(t, sole)
+		a, b, old := randomBytes(1, 300<<10), randomBytes(2, 300<<10), randomBytes(3, 900<<10)
 		y.seal(a)
 		gone := y.seal(old, b)
 		y.seal(a)
@@ -166,13 +166,13 @@ func TestWhatComesBackDuringAMarkStays(t *testing.T) {
 		var again, later retake.Checkpoint
 		y.hook.alone = func() {
 			again = y.seal(old, a)
-			later = y.seal(noise(4, 300<<10))
+			later = y.seal(randomBytes(4, 300<<10))
 		}
 		before := y.sweep(store.SweepOptions{})
-		y.holds(again, old, a)
-		y.holds(later, noise(4, 300<<10))
+		y.wantFiles(again, old, a)
+		y.wantFiles(later, randomBytes(4, 300<<10))
 		after := y.sweep(store.SweepOptions{})
-		y.holds(again, old, a)
+		y.wantFiles(again, old, a)
 		if after.After > before.Before { // b went, old did not
 			t.Errorf("sole %v: %+v, then %+v", sole, before, after)
 		}
@@ -188,10 +188,10 @@ func TestWhatComesBackDuringAMarkStays(t *testing.T) {
 // in the way for ever.
 func TestReadersOutliveASweep(t *testing.T) {
 	t.Parallel()
-	y := newYard(t, true)
-	big := noise(5, 40<<20) // several pieces, read one by one
-	small := noise(6, 300<<10)
-	chaff := y.seal(noise(100, 40<<20), big)
+	y := newSweepTest(t, true)
+	big := randomBytes(5, 40<<20) // several pieces, read one by one
+	small := randomBytes(6, 300<<10)
+	chaff := y.seal(randomBytes(100, 40<<20), big)
 	keep := y.seal(big, small)
 	y.seal(small)
 	y.forget(chaff)
@@ -213,11 +213,11 @@ func TestReadersOutliveASweep(t *testing.T) {
 	if now := y.packs(); now == packs {
 		t.Error("no pack was rewritten when the reader was gone: this test sees nothing")
 	}
-	y.holds(keep, big, small)
+	y.wantFiles(keep, big, small)
 }
 
 // packs names all packs.
-func (y *yard) packs() string {
+func (y *sweepTest) packs() string {
 	y.Helper()
 	found, err := filepath.Glob(filepath.Join(y.dir, "blobs", "p*"))
 	if err != nil {
@@ -229,11 +229,11 @@ func (y *yard) packs() string {
 // A sweep needs the room of what it copies at once, not of what there is.
 func TestASweepKeepsToItsRoom(t *testing.T) {
 	t.Parallel()
-	y := newYard(t, true)
+	y := newSweepTest(t, true)
 	var chaff, keep []retake.Checkpoint
 	for i := range 12 {
-		chaff = append(chaff, y.seal(noise(uint64(i), 3<<20), noise(uint64(50+i), 1<<20)))
-		keep = append(keep, y.seal(noise(uint64(50+i), 1<<20)))
+		chaff = append(chaff, y.seal(randomBytes(uint64(i), 3<<20), randomBytes(uint64(50+i), 1<<20)))
+		keep = append(keep, y.seal(randomBytes(uint64(50+i), 1<<20)))
 	}
 	y.seal([]byte("newest"))
 	y.forget(chaff...)
@@ -242,6 +242,6 @@ func TestASweepKeepsToItsRoom(t *testing.T) {
 		t.Errorf("%+v", rep)
 	}
 	for i, cp := range keep {
-		y.holds(cp, noise(uint64(50+i), 1<<20))
+		y.wantFiles(cp, randomBytes(uint64(50+i), 1<<20))
 	}
 }

@@ -9,20 +9,20 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// swiftDir reads a directory stream as it is written, by us and by stock Kopia: keys in
+// decodeDirFast reads a directory stream as it is written, by us and by stock Kopia: keys in
 // their order, no space between them. It answers false for anything else, and reflection
 // decides; where it answers, it answers the same: TestSwiftIsSlow holds it.
-func swiftDir(b []byte) ([]retake.Entry, bool) {
-	c := cursor{b: b}
-	if !c.eat(streamHead) {
+func decodeDirFast(b []byte) ([]retake.Entry, bool) {
+	c := streamCursor{b: b}
+	if !c.skipLiteral(streamHead) {
 		return nil, false
 	}
-	out := make([]retake.Entry, 0, len(b)/shortEntry+1)
+	out := make([]retake.Entry, 0, len(b)/minEntryBytes+1)
 	dirs := 0 // they stand first
-	for more := true; more; more = c.eat(",") {
+	for more := true; more; more = c.skipLiteral(",") {
 		out = append(out, retake.Entry{})
 		e := &out[len(out)-1]
-		if !c.entry(e) {
+		if !c.parseEntry(e) {
 			return nil, false
 		}
 		if e.Kind == retake.KindDir && dirs == len(out)-1 {
@@ -30,25 +30,25 @@ func swiftDir(b []byte) ([]retake.Entry, bool) {
 		}
 	}
 	var sum retake.Summary
-	if !c.eat(summaryKey) || !c.summary(&sum) || !c.eat("}") {
+	if !c.skipLiteral(summaryKey) || !c.parseSummary(&sum) || !c.skipLiteral("}") {
 		return nil, false
 	}
-	return merged(out, dirs), true
+	return mergeRuns(out, dirs), true
 }
 
 // shortEntry is about the least that an entry takes.
-const shortEntry = 150
+const minEntryBytes = 150
 
-// merged puts two sorted runs in one order.
-func merged(all []retake.Entry, n int) []retake.Entry {
+// mergeRuns puts two sorted runs in one order.
+func mergeRuns(all []retake.Entry, n int) []retake.Entry {
 	a, b := all[:n], all[n:]
-	if !slices.IsSortedFunc(a, byName) || !slices.IsSortedFunc(b, byName) { // names that are not UTF-8 stand where their stand-in does
-		slices.SortStableFunc(all, byName)
+	if !slices.IsSortedFunc(a, compareNames) || !slices.IsSortedFunc(b, compareNames) { // names that are not UTF-8 stand where their stand-in does
+		slices.SortStableFunc(all, compareNames)
 		return all
 	}
 	out := make([]retake.Entry, 0, len(all))
 	for len(a) > 0 && len(b) > 0 {
-		if byName(a[0], b[0]) <= 0 {
+		if compareNames(a[0], b[0]) <= 0 {
 			out, a = append(out, a[0]), a[1:]
 		} else {
 			out, b = append(out, b[0]), b[1:]
@@ -57,13 +57,13 @@ func merged(all []retake.Entry, n int) []retake.Entry {
 	return append(append(out, a...), b...)
 }
 
-// cursor goes through a stream. Whatever answers false leaves it anywhere.
-type cursor struct {
+// streamCursor goes through a stream. Whatever answers false leaves it anywhere.
+type streamCursor struct {
 	b []byte
 	i int
 }
 
-func (c *cursor) eat(text string) bool {
+func (c *streamCursor) skipLiteral(text string) bool {
 	if len(c.b)-c.i < len(text) || string(c.b[c.i:c.i+len(text)]) != text {
 		return false
 	}
@@ -71,41 +71,41 @@ func (c *cursor) eat(text string) bool {
 	return true
 }
 
-func (c *cursor) entry(e *retake.Entry) bool {
-	if !c.eat(`{"name":`) || !c.text(&e.Name) || !c.kind(e) || !c.mode(e) || !c.numbers(e) {
+func (c *streamCursor) parseEntry(e *retake.Entry) bool {
+	if !c.skipLiteral(`{"name":`) || !c.parseString(&e.Name) || !c.parseKind(e) || !c.parseMode(e) || !c.parseNumbers(e) {
 		return false
 	}
-	if !c.eat(`,"obj":`) || !c.text((*string)(&e.Object)) {
+	if !c.skipLiteral(`,"obj":`) || !c.parseString((*string)(&e.Object)) {
 		return false
 	}
-	if c.eat(`,"summ":`) && !c.summary(&e.Sum) || c.eat(`,"retake":`) && !c.extension(e) {
+	if c.skipLiteral(`,"summ":`) && !c.parseSummary(&e.Sum) || c.skipLiteral(`,"retake":`) && !c.parseExtension(e) {
 		return false
 	}
-	return c.eat("}")
+	return c.skipLiteral("}")
 }
 
-// numbers are those that an entry may have between its mode and its object.
-func (c *cursor) numbers(e *retake.Entry) bool {
+// parseNumbers are those that an entry may have between its mode and its object.
+func (c *streamCursor) parseNumbers(e *retake.Entry) bool {
 	var uid, gid int64
-	if c.eat(`,"size":`) && !c.number(&e.Size) || c.eat(`,"mtime":`) && !c.time(&e.ModTime) {
+	if c.skipLiteral(`,"size":`) && !c.parseNumber(&e.Size) || c.skipLiteral(`,"mtime":`) && !c.parseTime(&e.ModTime) {
 		return false
 	}
-	if c.eat(`,"uid":`) && !c.number(&uid) || c.eat(`,"gid":`) && !c.number(&gid) {
+	if c.skipLiteral(`,"uid":`) && !c.parseNumber(&uid) || c.skipLiteral(`,"gid":`) && !c.parseNumber(&gid) {
 		return false
 	}
 	e.UID, e.GID = uint32(uid), uint32(gid)
-	return uid <= mostID && gid <= mostID
+	return uid <= maxID && gid <= maxID
 }
 
-const mostID = 1<<32 - 1
+const maxID = 1<<32 - 1
 
-func (c *cursor) kind(e *retake.Entry) bool {
+func (c *streamCursor) parseKind(e *retake.Entry) bool {
 	switch {
-	case c.eat(`,"type":"f"`):
+	case c.skipLiteral(`,"type":"f"`):
 		e.Kind = retake.KindFile
-	case c.eat(`,"type":"d"`):
+	case c.skipLiteral(`,"type":"d"`):
 		e.Kind = retake.KindDir
-	case c.eat(`,"type":"s"`):
+	case c.skipLiteral(`,"type":"s"`):
 		e.Kind = retake.KindSymlink
 	default:
 		return false
@@ -113,8 +113,8 @@ func (c *cursor) kind(e *retake.Entry) bool {
 	return true
 }
 
-func (c *cursor) mode(e *retake.Entry) bool {
-	if !c.eat(`,"mode":"0`) {
+func (c *streamCursor) parseMode(e *retake.Entry) bool {
+	if !c.skipLiteral(`,"mode":"0`) {
 		return true
 	}
 	var m uint64
@@ -122,13 +122,13 @@ func (c *cursor) mode(e *retake.Entry) bool {
 	for ; c.i < len(c.b) && c.b[c.i]-'0' < 8; c.i++ {
 		m = m<<3 | uint64(c.b[c.i]-'0')
 	}
-	e.Mode = ourMode(m)
+	e.Mode = fromStockMode(m)
 	n := c.i - start
-	return n > 0 && n <= 10 && c.eat(`"`) // ten digits of three bits are less than 32
+	return n > 0 && n <= 10 && c.skipLiteral(`"`) // ten digits of three bits are less than 32
 }
 
-// number reads one that is whole and not negative.
-func (c *cursor) number(to *int64) bool {
+// parseNumber reads one that is whole and not negative.
+func (c *streamCursor) parseNumber(to *int64) bool {
 	var v int64
 	start := c.i
 	for ; c.i < len(c.b) && c.b[c.i]-'0' < 10; c.i++ {
@@ -139,10 +139,10 @@ func (c *cursor) number(to *int64) bool {
 	return n == 1 || n > 1 && n <= 18 && c.b[start] != '0'
 }
 
-// text reads a string. One with an escape is left to encoding/json, and so is the whole
+// parseString reads a string. One with an escape is left to encoding/json, and so is the whole
 // stream when one is not UTF-8: it mends them.
-func (c *cursor) text(to *string) bool {
-	if !c.eat(`"`) {
+func (c *streamCursor) parseString(to *string) bool {
+	if !c.skipLiteral(`"`) {
 		return false
 	}
 	start, plain := c.i, true
@@ -151,32 +151,32 @@ func (c *cursor) text(to *string) bool {
 		case ch < 0x20:
 			return false
 		case ch == '\\':
-			return c.escaped(start-1, to)
+			return c.parseEscaped(start-1, to)
 		case ch >= utf8.RuneSelf:
 			plain = false
 		}
 	}
 	text := c.b[start:c.i]
 	*to = string(text)
-	return c.eat(`"`) && (plain || utf8.Valid(text))
+	return c.skipLiteral(`"`) && (plain || utf8.Valid(text))
 }
 
-func (c *cursor) escaped(start int, to *string) bool {
+func (c *streamCursor) parseEscaped(start int, to *string) bool {
 	for ; c.i < len(c.b) && c.b[c.i] != '"'; c.i++ {
 		if c.b[c.i] == '\\' {
 			c.i++
 		}
 	}
-	return c.eat(`"`) && utf8.Valid(c.b[start:c.i]) && json.Unmarshal(c.b[start:c.i], to) == nil
+	return c.skipLiteral(`"`) && utf8.Valid(c.b[start:c.i]) && json.Unmarshal(c.b[start:c.i], to) == nil
 }
 
-func (c *cursor) summary(s *retake.Summary) bool {
-	return c.eat(`{"size":`) && c.number(&s.Bytes) && c.eat(`,"files":`) && c.number(&s.Files) && c.eat(`,"symlinks":`) && c.number(&s.Symlinks) &&
-		c.eat(`,"dirs":`) && c.number(&s.Dirs) && c.eat(`,"maxTime":`) && c.time(&s.MaxTime) && c.eat(`,"numFailed":0}`)
+func (c *streamCursor) parseSummary(s *retake.Summary) bool {
+	return c.skipLiteral(`{"size":`) && c.parseNumber(&s.Bytes) && c.skipLiteral(`,"files":`) && c.parseNumber(&s.Files) && c.skipLiteral(`,"symlinks":`) && c.parseNumber(&s.Symlinks) &&
+		c.skipLiteral(`,"dirs":`) && c.parseNumber(&s.Dirs) && c.skipLiteral(`,"maxTime":`) && c.parseTime(&s.MaxTime) && c.skipLiteral(`,"numFailed":0}`)
 }
 
-// extension finds its end by the brackets; what is between is read by encoding/json.
-func (c *cursor) extension(e *retake.Entry) bool {
+// parseExtension finds its end by the brackets; what is between is read by encoding/json.
+func (c *streamCursor) parseExtension(e *retake.Entry) bool {
 	start, depth, quoted := c.i, 0, false
 	for ; c.i < len(c.b); c.i++ {
 		switch ch := c.b[c.i]; {
@@ -197,16 +197,16 @@ func (c *cursor) extension(e *retake.Entry) bool {
 		return false
 	}
 	c.i++
-	var x *extension
+	var x *entryExtension
 	if json.Unmarshal(c.b[start:c.i], &x) != nil || x == nil {
 		return false
 	}
-	x.apply(e)
+	x.applyTo(e)
 	return true
 }
 
-// time reads one of UTC whose nanoseconds fit: from 1679 to 2261.
-func (c *cursor) time(to *int64) bool {
+// parseTime reads one of UTC whose nanoseconds fit: from 1679 to 2261.
+func (c *streamCursor) parseTime(to *int64) bool {
 	const form = `"0000-00-00T00:00:00`
 	if len(c.b)-c.i < len(form)+len(`Z"`) {
 		return false
@@ -215,19 +215,19 @@ func (c *cursor) time(to *int64) bool {
 	if t[0] != '"' || t[5] != '-' || t[8] != '-' || t[11] != 'T' || t[14] != ':' || t[17] != ':' {
 		return false
 	}
-	p := [6]int{digits(t[1:5]), digits(t[6:8]), digits(t[9:11]), digits(t[12:14]), digits(t[15:17]), digits(t[18:20])}
+	p := [6]int{parseDigits(t[1:5]), parseDigits(t[6:8]), parseDigits(t[9:11]), parseDigits(t[12:14]), parseDigits(t[15:17]), parseDigits(t[18:20])}
 	c.i += len(form)
-	ns, ok := c.fraction()
+	ns, ok := c.parseFraction()
 	at := time.Date(p[0], time.Month(p[1]), p[2], p[3], p[4], p[5], ns, time.UTC)
 	*to = at.UnixNano()
 	// What the calendar does not have, such as a 31 June, becomes another time.
 	same := p == [6]int{at.Year(), int(at.Month()), at.Day(), at.Hour(), at.Minute(), at.Second()}
-	return ok && same && p[0] >= 1679 && p[0] <= 2261 && c.eat(`Z"`)
+	return ok && same && p[0] >= 1679 && p[0] <= 2261 && c.skipLiteral(`Z"`)
 }
 
-// fraction reads nanoseconds, if there are any.
-func (c *cursor) fraction() (int, bool) {
-	if !c.eat(".") {
+// parseFraction reads nanoseconds, if there are any.
+func (c *streamCursor) parseFraction() (int, bool) {
+	if !c.skipLiteral(".") {
 		return 0, true
 	}
 	ns, n := 0, 0
@@ -244,8 +244,8 @@ func (c *cursor) fraction() (int, bool) {
 	return ns, true
 }
 
-// digits answers a negative number when there is something else.
-func digits(b []byte) int {
+// parseDigits answers a negative number when there is something else.
+func parseDigits(b []byte) int {
 	v := 0
 	for _, ch := range b {
 		if ch-'0' > 9 {

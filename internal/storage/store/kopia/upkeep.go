@@ -9,7 +9,7 @@ import (
 )
 
 // epochStep is how many changes of a line pass between two looks at the index.
-const epochStep = 64
+const epochCheckInterval = 64
 
 // afterSeal keeps the index short. Nothing in here can undo a seal: what does not
 // work out is told by Close and tried again later.
@@ -18,27 +18,27 @@ func (w *writer) afterSeal(ctx context.Context) {
 	if w.s.opts.Exclusive {
 		w.s.mu.Lock()
 		defer w.s.mu.Unlock()
-		w.s.seals++
+		w.s.sealCount++
 		return
 	}
-	if w.seals%epochStep == 0 {
-		w.upkeep = stepEpoch(ctx, w.v)
+	if w.seals%epochCheckInterval == 0 {
+		w.upkeepErr = advanceEpochs(ctx, w.session)
 	}
 	if w.seals%sealsPerSession != 0 {
 		return
 	}
 	next, err := w.s.newSession(ctx)
 	if err != nil {
-		w.upkeep = err
+		w.upkeepErr = err
 		return
 	}
-	w.upkeep = errors.Join(w.upkeep, w.v.Close(ctx))
-	w.v = next
+	w.upkeepErr = errors.Join(w.upkeepErr, w.session.Close(ctx))
+	w.session = next
 }
 
-// stepEpoch lets the engine compact, advance and clean its index epochs: what its
+// advanceEpochs lets the engine compact, advance and clean its index epochs: what its
 // own maintenance would do, without the rest of it.
-func stepEpoch(ctx context.Context, v *session) error {
+func advanceEpochs(ctx context.Context, v *session) error {
 	em, ok, err := v.contents.EpochManager(ctx)
 	if err != nil || !ok {
 		return errors.Join(err, ctx.Err())
@@ -55,22 +55,22 @@ func stepEpoch(ctx context.Context, v *session) error {
 }
 
 // viewAge is how many Tends a view of the index lives for.
-const viewAge = 3
+const maxViewAge = 3
 
-// Tend removes old heads, steps the epochs of the index, and now and then gives the
+// Maintain removes old heads, steps the epochs of the index, and now and then gives the
 // next writers a new, short view. A store that is shared does this as it writes.
-func (s *Store) Tend(ctx context.Context) error {
+func (s *Store) Maintain(ctx context.Context) error {
 	s.mu.Lock()
-	due := s.opts.Exclusive && s.seals >= epochStep
+	due := s.opts.Exclusive && s.sealCount >= epochCheckInterval
 	if due {
-		s.seals = 0
-		s.tended++
+		s.sealCount = 0
+		s.maintainCount++
 	}
-	old := due && s.tended%viewAge == 0
+	old := due && s.maintainCount%maxViewAge == 0
 	var lines []retake.Workspace
-	for _, k := range s.lines {
-		if due && len(k.l.stale) >= staleStep/2 {
-			lines = append(lines, k.l.record.Workspace)
+	for _, k := range s.cachedHistories {
+		if due && len(k.history.stale) >= staleHeadBatch/2 {
+			lines = append(lines, k.history.info.Workspace)
 		}
 	}
 	s.mu.Unlock()
@@ -79,11 +79,11 @@ func (s *Store) Tend(ctx context.Context) error {
 	}
 	var errs []error
 	for _, ws := range lines {
-		errs = append(errs, s.trim(ctx, ws))
+		errs = append(errs, s.deleteStaleHeads(ctx, ws))
 	}
-	errs = append(errs, s.step(ctx))
+	errs = append(errs, s.maintainIndex(ctx))
 	if old {
-		errs = append(errs, s.retire(ctx))
+		errs = append(errs, s.retireView(ctx))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("tend: %w", err)
@@ -91,21 +91,21 @@ func (s *Store) Tend(ctx context.Context) error {
 	return nil
 }
 
-// trim deletes the heads that a line has left behind.
-func (s *Store) trim(ctx context.Context, ws retake.Workspace) error {
+// deleteStaleHeads deletes the heads that a line has left behind.
+func (s *Store) deleteStaleHeads(ctx context.Context, ws retake.Workspace) error {
 	sw, err := s.Begin(ctx, ws)
 	if err != nil {
 		return err
 	}
 	w := sw.(*writer)
-	err = w.dropStale(ctx)
+	err = w.deleteStaleHeads(ctx)
 	if err == nil {
-		err = w.v.Flush(context.WithoutCancel(ctx))
+		err = w.session.Flush(context.WithoutCancel(ctx))
 	}
-	return errors.Join(w.doubt("drop old heads", err), w.Close())
+	return errors.Join(w.markBroken("drop old heads", err), w.Close())
 }
 
-func (s *Store) step(ctx context.Context) error {
+func (s *Store) maintainIndex(ctx context.Context) error {
 	release, err := s.lockShared(ctx)
 	if err != nil {
 		return err
@@ -115,7 +115,7 @@ func (s *Store) step(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(stepEpoch(ctx, v), v.Close(ctx))
+	return errors.Join(advanceEpochs(ctx, v), v.Close(ctx))
 }
 
 // Close closes the store. Writers must be closed before.
@@ -134,15 +134,15 @@ func (s *Store) Close() error {
 	if s.rep != nil {
 		errs = append(errs, s.rep.Close(ctx))
 	}
-	errs = append(errs, s.blobs.Close(ctx), s.blobs.release(), s.home.Close())
+	errs = append(errs, s.blobs.Close(ctx), s.blobs.releaseHandles(), s.homeDir.Close())
 	return errors.Join(errs...)
 }
 
 // Size answers the bytes of all blobs.
 func (s *Store) Size(ctx context.Context) (int64, error) {
-	all, err := s.blobs.find(ctx, "")
+	all, err := s.blobs.findBlobs(ctx, "")
 	if err != nil {
 		return 0, fmt.Errorf("measure store: %w", err)
 	}
-	return total(all), nil
+	return totalSize(all), nil
 }

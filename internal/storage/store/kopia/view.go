@@ -14,11 +14,11 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// view is the index as it was read from where the blobs are, and what was committed through
+// indexView is the index as it was read from where the blobs are, and what was committed through
 // it since. It is made without deriving the key again. A store that shares its
 // directory makes one for every writer; a sole owner keeps one for many, and takes
 // a new, short one from time to time.
-type view struct {
+type indexView struct {
 	base    repo.DirectRepositoryWriter
 	shared  *content.SharedManager
 	reader  *session // of a sole owner; it never writes
@@ -27,15 +27,15 @@ type view struct {
 }
 
 // newView reads the index as it is now.
-func (s *Store) newView(ctx context.Context) (*view, error) {
+func (s *Store) newView(ctx context.Context) (*indexView, error) {
 	_, base, err := s.rep.NewDirectWriter(ctx, repo.WriteSessionOptions{Purpose: "base"})
 	if err != nil {
 		return nil, fmt.Errorf("begin session: %w", err)
 	}
 	if !s.opts.Exclusive {
-		err = s.blobs.renew(ctx)
+		err = s.blobs.reloadListing(ctx)
 		if err == nil { // another process may have swept, with a clock ahead of ours
-			err = startClock(ctx, s.clock, s.home, s.blobs)
+			err = startClock(ctx, s.clock, s.homeDir, s.blobs)
 		}
 	}
 	if err != nil {
@@ -47,9 +47,9 @@ func (s *Store) newView(ctx context.Context) (*view, error) {
 	if err != nil {
 		return nil, fmt.Errorf("begin session: %w", errors.Join(err, base.Close(ctx)))
 	}
-	vw := &view{base: base, shared: shared}
+	vw := &indexView{base: base, shared: shared}
 	if s.opts.Exclusive {
-		vw.reader, err = s.sessionOn(ctx, vw, neverPack, nil)
+		vw.reader, err = s.newSessionOn(ctx, vw, neverPack, nil)
 	}
 	if err != nil {
 		return nil, errors.Join(err, vw.close(ctx))
@@ -57,7 +57,7 @@ func (s *Store) newView(ctx context.Context) (*view, error) {
 	return vw, nil
 }
 
-func (v *view) close(ctx context.Context) error {
+func (v *indexView) close(ctx context.Context) error {
 	return errors.Join(v.shared.CloseShared(ctx), v.base.Close(ctx))
 }
 
@@ -65,10 +65,10 @@ func (v *view) close(ctx context.Context) error {
 // own choice. A session that only reads must not write.
 const neverPack = math.MaxInt
 
-// sessionOn opens a session on the view; done is called when it ends.
-func (s *Store) sessionOn(ctx context.Context, vw *view, pack int, done func(context.Context) error) (*session, error) {
-	v := &session{DirectRepositoryWriter: vw.base, blobs: s.blobs, shared: vw.shared, done: done}
-	v.contents = content.NewWriteManager(ctx, vw.shared, content.SessionOptions{SessionUser: identity, SessionHost: identity}, "line")
+// newSessionOn opens a session on the view; done is called when it ends.
+func (s *Store) newSessionOn(ctx context.Context, vw *indexView, pack int, done func(context.Context) error) (*session, error) {
+	v := &session{DirectRepositoryWriter: vw.base, blobs: s.blobs, shared: vw.shared, release: done}
+	v.contents = content.NewWriteManager(ctx, vw.shared, content.SessionOptions{SessionUser: sessionIdentity, SessionHost: sessionIdentity}, "line")
 	var err error
 	v.objects, err = object.NewObjectManager(ctx, v.contents, vw.base.FormatManager().ObjectFormat(), nil)
 	if err == nil {
@@ -84,25 +84,25 @@ func (s *Store) sessionOn(ctx context.Context, vw *view, pack int, done func(con
 // one that is kept.
 func (s *Store) newSession(ctx context.Context) (*session, error) {
 	if s.opts.Exclusive {
-		vw, err := s.borrow(ctx)
+		vw, err := s.acquireView(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return s.sessionOn(ctx, vw, 0, func(ctx context.Context) error { return s.leave(ctx, vw) })
+		return s.newSessionOn(ctx, vw, 0, func(ctx context.Context) error { return s.endSession(ctx, vw) })
 	}
-	return s.ownSession(ctx)
+	return s.newOwnSession(ctx)
 }
 
-// ownSession begins a session on a new view, whatever else is open.
-func (s *Store) ownSession(ctx context.Context) (*session, error) {
+// newOwnSession begins a session on a new view, whatever else is open.
+func (s *Store) newOwnSession(ctx context.Context) (*session, error) {
 	vw, err := s.newView(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return s.sessionOn(ctx, vw, 0, vw.close)
+	return s.newSessionOn(ctx, vw, 0, vw.close)
 }
 
-func (s *Store) borrow(ctx context.Context) (*view, error) {
+func (s *Store) acquireView(ctx context.Context) (*indexView, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.view == nil {
@@ -116,20 +116,20 @@ func (s *Store) borrow(ctx context.Context) (*view, error) {
 	return s.view, nil
 }
 
-// leave ends a session that may have written. When its view was retired meanwhile, a view
+// endSession ends a session that may have written. When its view was retired meanwhile, a view
 // that somebody read from the disk since may not hold what it wrote: then that one is
 // retired too, before the line is given back.
-func (s *Store) leave(ctx context.Context, vw *view) error {
+func (s *Store) endSession(ctx context.Context, vw *indexView) error {
 	s.mu.Lock()
 	var err error
 	if vw.retired && s.view != nil && s.view != vw {
-		err = s.retireLocked(ctx)
+		err = s.retireViewLocked(ctx)
 	}
 	s.mu.Unlock()
-	return errors.Join(err, s.giveBack(ctx, vw))
+	return errors.Join(err, s.releaseView(ctx, vw))
 }
 
-func (s *Store) giveBack(ctx context.Context, vw *view) error {
+func (s *Store) releaseView(ctx context.Context, vw *indexView) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if vw.users--; vw.retired && vw.users == 0 {
@@ -138,17 +138,17 @@ func (s *Store) giveBack(ctx context.Context, vw *view) error {
 	return nil
 }
 
-// retire makes the next session begin on a new view. The old one goes with its
+// retireView makes the next session begin on a new view. The old one goes with its
 // last user.
-func (s *Store) retire(ctx context.Context) error {
+func (s *Store) retireView(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.retireLocked(ctx)
+	return s.retireViewLocked(ctx)
 }
 
-func (s *Store) retireLocked(ctx context.Context) error {
+func (s *Store) retireViewLocked(ctx context.Context) error {
 	vw := s.view
-	s.view, s.lines = nil, nil
+	s.view, s.cachedHistories = nil, nil
 	if vw == nil {
 		return nil
 	}
@@ -158,51 +158,51 @@ func (s *Store) retireLocked(ctx context.Context) error {
 	return vw.close(ctx)
 }
 
-// reading answers what to read with, and how to give it back. A sole owner reads
+// acquireReader answers what to read with, and how to give it back. A sole owner reads
 // through the view that its writers commit to, and so is never behind them.
-func (s *Store) reading(ctx context.Context) (repo.Repository, func(), error) {
+func (s *Store) acquireReader(ctx context.Context) (repo.Repository, func(), error) {
 	if !s.opts.Exclusive {
 		return s.rep, func() {}, nil
 	}
-	s.waiting.Add(1)
-	s.reads.RLock()
-	s.waiting.Add(-1)
-	vw, err := s.borrow(ctx)
+	s.waitingReaders.Add(1)
+	s.readLock.RLock()
+	s.waitingReaders.Add(-1)
+	vw, err := s.acquireView(ctx)
 	if err != nil {
-		s.reads.RUnlock()
+		s.readLock.RUnlock()
 		return nil, nil, err
 	}
 	return vw.reader, func() {
-		_ = s.giveBack(ctx, vw) // closing a view that was only read
-		s.reads.RUnlock()
+		_ = s.releaseView(ctx, vw) // closing a view that was only read
+		s.readLock.RUnlock()
 	}, nil
 }
 
-// kept is a line between two writers of a sole owner.
-type kept struct {
-	l        *openLine
-	top, mid cachedDir
+// cachedHistory is a line between two writers of a sole owner.
+type cachedHistory struct {
+	history        *openHistory
+	topDir, midDir cachedDir
 }
 
-// takeLine takes the line that the last writer left, if it is known.
-func (s *Store) takeLine(ws retake.WorkspaceID) (kept, bool) {
+// takeCachedHistory takes the line that the last writer left, if it is known.
+func (s *Store) takeCachedHistory(ws retake.WorkspaceID) (cachedHistory, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	k, ok := s.lines[ws]
-	delete(s.lines, ws)
+	k, ok := s.cachedHistories[ws]
+	delete(s.cachedHistories, ws)
 	return k, ok
 }
 
-// keepLine keeps it for the next, unless the view that it was written through is
+// cacheHistory keeps it for the next, unless the view that it was written through is
 // not the newest any more.
-func (s *Store) keepLine(v *session, k kept) {
+func (s *Store) cacheHistory(v *session, k cachedHistory) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.view == nil || s.view.shared != v.shared {
 		return
 	}
-	if s.lines == nil {
-		s.lines = map[retake.WorkspaceID]kept{}
+	if s.cachedHistories == nil {
+		s.cachedHistories = map[retake.WorkspaceID]cachedHistory{}
 	}
-	s.lines[k.l.ws] = k
+	s.cachedHistories[k.history.ws] = k
 }

@@ -39,13 +39,13 @@ func TestNextWriterKnowsTheOneBefore(t *testing.T) {
 		dir, sum, err := w.WriteDir(ctx, []retake.Entry{{Name: "a", Kind: retake.KindFile, Size: size, Object: id}}, 1)
 		must(err)
 		cp := retake.Checkpoint{ID: retake.CheckpointID(retake.CheckpointPrefix + uuid.Must(uuid.NewV7()).String()), Workspace: ws.ID, Number: n, Tree: dir}
-		must(w.Seal(ctx, store.Sealing{Card: retake.Card{Checkpoint: cp}, Files: retake.Entry{Kind: retake.KindDir, Object: dir, Sum: sum}}))
+		must(w.Seal(ctx, store.SealRequest{Card: retake.Card{Checkpoint: cp}, Files: retake.Entry{Kind: retake.KindDir, Object: dir, Sum: sum}}))
 		must(w.Close())
 	}
 	seal(begin(), 1)
 	at := begin()
 	must(s.Retire(ctx)) // as the upkeep does now and then
-	_, err = s.Leaf(ctx, ws.ID, 1)
+	_, err = s.Record(ctx, ws.ID, 1)
 	must(err)
 	seal(at, 2)
 	next := begin()
@@ -54,7 +54,7 @@ func TestNextWriterKnowsTheOneBefore(t *testing.T) {
 	}
 	seal(next, 3)
 	for n := range int64(3) {
-		if _, err := s.Leaf(ctx, ws.ID, n+1); err != nil {
+		if _, err := s.Record(ctx, ws.ID, n+1); err != nil {
 			t.Errorf("checkpoint %d: %v", n+1, err)
 		}
 	}

@@ -21,9 +21,9 @@ import (
 // Names of locks. A sweep asks for the gate first, so that a stream of writers
 // cannot keep it waiting for ever.
 const (
-	gateLock = "gate"
-	useLock  = "use"
-	lineLock = "line-"
+	gateLock    = "gate"
+	useLock     = "use"
+	historyLock = "line-"
 )
 
 // Long sessions read an ever longer index; after this many seals a new view is made.
@@ -31,15 +31,15 @@ const sealsPerSession = 200
 
 // writer is the one writer of a line.
 type writer struct {
-	s       *Store
-	v       *session
-	l       *openLine
-	release []func()
-	seals   int
-	broken  error // after an unsuccessful flush the session is in doubt; only Close is left
-	upkeep  error // index upkeep that did not work out; tried again by a later writer
-	top     cachedDir
-	mid     cachedDir
+	s         *Store
+	session   *session
+	history   *openHistory
+	unlocks   []func()
+	seals     int
+	broken    error // after an unsuccessful flush the session is in doubt; only Close is left
+	upkeepErr error // index upkeep that did not work out; tried again by a later writer
+	topDir    cachedDir
+	midDir    cachedDir
 }
 
 // cachedDir is the directory of the line that the last seal wrote.
@@ -54,14 +54,14 @@ func (s *Store) Begin(ctx context.Context, ws retake.Workspace) (store.Writer, e
 		return nil, err
 	}
 	w := &writer{s: s}
-	if err := w.lock(ctx, ws.ID); err != nil {
+	if err := w.lockHistory(ctx, ws.ID); err != nil {
 		w.unlock()
 		return nil, err
 	}
-	err := s.enter(ctx)
+	err := s.addWriter(ctx)
 	if err == nil {
-		if err = w.open(ctx, ws); err != nil {
-			s.exit()
+		if err = w.openHistory(ctx, ws); err != nil {
+			s.removeWriter()
 		}
 	}
 	if err != nil {
@@ -71,46 +71,46 @@ func (s *Store) Begin(ctx context.Context, ws retake.Workspace) (store.Writer, e
 	return w, nil
 }
 
-// enter counts a writer of a sole owner. The first after a sync that was refused begins
+// addWriter counts a writer of a sole owner. The first after a sync that was refused begins
 // with what the disk holds; beside others that wrote before it there is nothing to begin.
-func (s *Store) enter(ctx context.Context) error {
+func (s *Store) addWriter(ctx context.Context) error {
 	if !s.opts.Exclusive {
 		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.writers == 0 && s.blobs.whole() != nil {
-		if err := errors.Join(s.retireLocked(ctx), s.blobs.mend(ctx)); err != nil {
+	if s.writerCount == 0 && s.blobs.publishError() != nil {
+		if err := errors.Join(s.retireViewLocked(ctx), s.blobs.resetAfterError(ctx)); err != nil {
 			return err
 		}
 	}
-	s.writers++
+	s.writerCount++
 	return nil
 }
 
-func (s *Store) exit() {
+func (s *Store) removeWriter() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.opts.Exclusive {
-		s.writers--
+		s.writerCount--
 	}
 }
 
-func (w *writer) lock(ctx context.Context, ws retake.WorkspaceID) error {
+func (w *writer) lockHistory(ctx context.Context, ws retake.WorkspaceID) error {
 	gate, err := w.s.opts.Locks.Lock(ctx, gateLock, false)
 	if err != nil {
-		return busy(err)
+		return asBusy(err)
 	}
 	defer gate()
 	for _, l := range []struct {
 		name      string
 		exclusive bool
-	}{{useLock, false}, {lineLock + string(ws), true}} {
+	}{{useLock, false}, {historyLock + string(ws), true}} {
 		release, err := w.s.opts.Locks.Lock(ctx, l.name, l.exclusive)
 		if err != nil {
-			return busy(err)
+			return asBusy(err)
 		}
-		w.release = append(w.release, release)
+		w.unlocks = append(w.unlocks, release)
 		if l.name == useLock {
 			gate() // the sweep waits for the use lock from here on, not for the gate
 		}
@@ -118,7 +118,7 @@ func (w *writer) lock(ctx context.Context, ws retake.WorkspaceID) error {
 	return nil
 }
 
-func busy(err error) error {
+func asBusy(err error) error {
 	if errors.Is(err, fsx.ErrLocked) {
 		return errors.Join(store.ErrBusy, err)
 	}
@@ -126,41 +126,41 @@ func busy(err error) error {
 }
 
 func (w *writer) unlock() {
-	for _, f := range slices.Backward(w.release) {
+	for _, f := range slices.Backward(w.unlocks) {
 		f()
 	}
-	w.release = nil
+	w.unlocks = nil
 }
 
-func (w *writer) open(ctx context.Context, ws retake.Workspace) error {
+func (w *writer) openHistory(ctx context.Context, ws retake.Workspace) error {
 	var err error
-	if w.v, err = w.s.newSession(ctx); err != nil {
+	if w.session, err = w.s.newSession(ctx); err != nil {
 		return err
 	}
-	if k, ok := w.s.takeLine(ws.ID); ok {
-		w.l, w.top, w.mid = k.l, k.top, k.mid
+	if k, ok := w.s.takeCachedHistory(ws.ID); ok {
+		w.history, w.topDir, w.midDir = k.history, k.topDir, k.midDir
 		return nil
 	}
-	w.l, err = readLine(ctx, w.v, ws.ID)
+	w.history, err = readHistory(ctx, w.session, ws.ID)
 	if errors.Is(err, store.ErrNotFound) {
-		w.l = &openLine{found: found{ws: ws.ID}, record: lineRecord{V: 1, Workspace: ws}}
-		err = w.writeRecord(ctx)
+		w.history = &openHistory{historyHead: historyHead{ws: ws.ID}, info: historyInfo{V: 1, Workspace: ws}}
+		err = w.writeInfo(ctx)
 	}
 	if err != nil {
-		return errors.Join(err, w.v.Close(ctx))
+		return errors.Join(err, w.session.Close(ctx))
 	}
 	return nil
 }
 
-func (w *writer) Head() store.Head { return w.l.head() }
+func (w *writer) Head() store.Head { return w.history.currentHead() }
 
 var copyBuffers = sync.Pool{New: func() any { b := make([]byte, 256<<10); return &b }}
 
 func (w *writer) WriteFile(ctx context.Context, name string, r io.Reader) (retake.ObjectID, int64, error) {
-	if err := w.usable(); err != nil {
+	if err := w.checkUsable(); err != nil {
 		return "", 0, err
 	}
-	o := w.v.NewObjectWriter(ctx, object.WriterOptions{
+	o := w.session.NewObjectWriter(ctx, object.WriterOptions{
 		Description: "FILE:" + name, Compressor: compressor, MetadataCompressor: compressor,
 		AsyncWrites: 1, // one piece is stored while the next is read
 	})
@@ -179,7 +179,7 @@ func (w *writer) WriteFile(ctx context.Context, name string, r io.Reader) (retak
 }
 
 func (w *writer) WriteDir(ctx context.Context, entries []retake.Entry, modTime int64) (retake.ObjectID, retake.Summary, error) {
-	if err := w.usable(); err != nil {
+	if err := w.checkUsable(); err != nil {
 		return "", retake.Summary{}, err
 	}
 	return w.writeDir(ctx, entries, modTime, false)
@@ -190,7 +190,7 @@ func (w *writer) writeDir(ctx context.Context, entries []retake.Entry, modTime i
 	if err != nil {
 		return "", sum, fmt.Errorf("write directory: %w", err)
 	}
-	o := w.v.NewObjectWriter(ctx, object.WriterOptions{Description: "DIR", Prefix: dirPrefix, Compressor: compressor, MetadataCompressor: compressor})
+	o := w.session.NewObjectWriter(ctx, object.WriterOptions{Description: "DIR", Prefix: dirPrefix, Compressor: compressor, MetadataCompressor: compressor})
 	defer o.Close() //nolint:errcheck // Result tells
 	if _, err := o.Write(b); err != nil {
 		return "", sum, fmt.Errorf("write directory: %w", err)
@@ -203,43 +203,43 @@ func (w *writer) writeDir(ctx context.Context, entries []retake.Entry, modTime i
 }
 
 // Seal appends a checkpoint.
-func (w *writer) Seal(ctx context.Context, s store.Sealing) error {
-	if err := w.usable(); err != nil {
+func (w *writer) Seal(ctx context.Context, s store.SealRequest) error {
+	if err := w.checkUsable(); err != nil {
 		return err
 	}
 	cp := s.Card.Checkpoint
-	if cp.Number <= w.l.latest {
-		return fmt.Errorf("seal: number %d is not after %d", cp.Number, w.l.latest)
+	if cp.Number <= w.history.latest {
+		return fmt.Errorf("seal: number %d is not after %d", cp.Number, w.history.latest)
 	}
 	if cp.Tree != s.Files.Object {
 		return fmt.Errorf("seal: the card names tree %s, the files are %s", cp.Tree, s.Files.Object)
 	}
-	leaf, err := w.writeLeaf(ctx, s)
+	leaf, err := w.writeRecord(ctx, s)
 	if err == nil {
-		err = w.insert(ctx, cp.Number, leaf)
+		err = w.insertRecord(ctx, cp.Number, leaf)
 	}
 	if err == nil {
-		w.l.latest = cp.Number
+		w.history.latest = cp.Number
 		err = w.commit(ctx, s.Files.Sum)
 	}
 	if err != nil {
-		return w.doubt("seal", err)
+		return w.markBroken("seal", err)
 	}
 	w.afterSeal(context.WithoutCancel(ctx))
 	return nil
 }
 
-func (w *writer) usable() error {
+func (w *writer) checkUsable() error {
 	if w.broken != nil {
 		return fmt.Errorf("the session is broken: %w", w.broken)
 	}
-	if w.release == nil {
+	if w.unlocks == nil {
 		return store.ErrSealed
 	}
 	return nil
 }
 
-func (w *writer) writeLeaf(ctx context.Context, s store.Sealing) (retake.Entry, error) {
+func (w *writer) writeRecord(ctx context.Context, s store.SealRequest) (retake.Entry, error) {
 	t := s.Card.Checkpoint.Time.UnixNano()
 	card, err := w.writeJSON(ctx, cardFile, s.Card, t)
 	if err != nil {
@@ -248,7 +248,7 @@ func (w *writer) writeLeaf(ctx context.Context, s store.Sealing) (retake.Entry, 
 	files := s.Files
 	files.Name, files.Kind = filesDir, retake.KindDir
 	entries := []retake.Entry{card, files}
-	if len(s.State)+len(s.Held) > 0 {
+	if len(s.State)+len(s.StoredState) > 0 {
 		state, err := w.writeState(ctx, s, t)
 		if err != nil {
 			return retake.Entry{}, err
@@ -256,11 +256,11 @@ func (w *writer) writeLeaf(ctx context.Context, s store.Sealing) (retake.Entry, 
 		entries = append(entries, state)
 	}
 	id, _, err := w.writeDir(ctx, entries, t, false)
-	return lineDir(strconv.FormatInt(s.Card.Checkpoint.Number, 10), id, t), err
+	return dirEntry(strconv.FormatInt(s.Card.Checkpoint.Number, 10), id, t), err
 }
 
-func (w *writer) writeState(ctx context.Context, s store.Sealing, t int64) (retake.Entry, error) {
-	entries := slices.Clone(s.Held)
+func (w *writer) writeState(ctx context.Context, s store.SealRequest, t int64) (retake.Entry, error) {
+	entries := slices.Clone(s.StoredState)
 	for _, name := range slices.Sorted(maps.Keys(s.State)) {
 		e, err := w.writeBytes(ctx, name, s.State[name], t)
 		if err != nil {
@@ -269,7 +269,7 @@ func (w *writer) writeState(ctx context.Context, s store.Sealing, t int64) (reta
 		entries = append(entries, e)
 	}
 	id, sum, err := w.writeDir(ctx, entries, t, false)
-	e := lineDir(stateDir, id, t)
+	e := dirEntry(stateDir, id, t)
 	e.Sum = sum
 	return e, err
 }
@@ -287,20 +287,20 @@ func (w *writer) writeBytes(ctx context.Context, name string, b []byte, t int64)
 	return retake.Entry{Name: name, Kind: retake.KindFile, Mode: 0o600, Size: n, ModTime: t, Object: id}, err
 }
 
-func lineDir(name string, id retake.ObjectID, t int64) retake.Entry {
+func dirEntry(name string, id retake.ObjectID, t int64) retake.Entry {
 	return retake.Entry{Name: name, Kind: retake.KindDir, Mode: 0o700, ModTime: t, Object: id}
 }
 
-func (w *writer) writeRecord(ctx context.Context) error {
-	e, err := w.writeJSON(ctx, lineFile, w.l.record, w.l.record.Workspace.Created.UnixNano())
+func (w *writer) writeInfo(ctx context.Context) error {
+	e, err := w.writeJSON(ctx, infoFile, w.history.info, w.history.info.Workspace.Created.UnixNano())
 	if err != nil {
 		return err
 	}
-	w.l.root = withEntry(w.l.root, e)
+	w.history.root = replaceEntry(w.history.root, e)
 	return nil
 }
 
-func withEntry(entries []retake.Entry, e retake.Entry) []retake.Entry {
+func replaceEntry(entries []retake.Entry, e retake.Entry) []retake.Entry {
 	i := slices.IndexFunc(entries, func(x retake.Entry) bool { return x.Name == e.Name })
 	if i < 0 {
 		return append(entries, e)
@@ -311,20 +311,20 @@ func withEntry(entries []retake.Entry, e retake.Entry) []retake.Entry {
 
 // Close gives the line back.
 func (w *writer) Close() error {
-	if w.release == nil {
+	if w.unlocks == nil {
 		return nil
 	}
 	defer w.unlock()
-	defer w.s.exit()
+	defer w.s.removeWriter()
 	ctx := context.Background() // a cancelled save must still give its locks back
-	err := w.upkeep
+	err := w.upkeepErr
 	switch {
 	case w.s.opts.Exclusive && w.broken != nil:
-		err = errors.Join(err, w.s.retire(ctx)) // what it left in memory is in doubt
-	case w.s.opts.Exclusive && w.l.seq > 0:
-		w.s.keepLine(w.v, kept{w.l, w.top, w.mid})
-	case w.broken == nil && w.seals > 0 && w.l.seq%epochStep == 0:
-		err = errors.Join(err, stepEpoch(ctx, w.v))
+		err = errors.Join(err, w.s.retireView(ctx)) // what it left in memory is in doubt
+	case w.s.opts.Exclusive && w.history.seq > 0:
+		w.s.cacheHistory(w.session, cachedHistory{w.history, w.topDir, w.midDir})
+	case w.broken == nil && w.seals > 0 && w.history.seq%epochCheckInterval == 0:
+		err = errors.Join(err, advanceEpochs(ctx, w.session))
 	}
-	return errors.Join(err, w.v.Close(ctx))
+	return errors.Join(err, w.session.Close(ctx))
 }

@@ -19,22 +19,22 @@ const (
 	cardPrefix = "c"
 )
 
-func address(prefix string, b []byte) retake.ObjectID {
+func objectID(prefix string, b []byte) retake.ObjectID {
 	sum := sha256.Sum256(b)
 	return retake.ObjectID(prefix + hex.EncodeToString(sum[:]))
 }
 
 func hasPrefix(id retake.ObjectID, prefix string) bool { return strings.HasPrefix(string(id), prefix) }
 
-// record is an entry in JSON. JSON text cannot hold the bytes of every name, so
+// entryJSON is an entry in JSON. JSON text cannot hold the bytes of every name, so
 // names, groups and attributes are written as bytes.
-type record struct {
+type entryJSON struct {
 	Name  []byte
 	Entry retake.Entry
-	Extra *extraRecord
+	Extra *extraJSON
 }
 
-type extraRecord struct {
+type extraJSON struct {
 	Group  []byte
 	Xattrs []xattr
 	Holes  []retake.Hole
@@ -43,9 +43,9 @@ type extraRecord struct {
 type xattr struct{ Name, Value []byte }
 
 func encodeDir(entries []retake.Entry) ([]byte, error) {
-	records := make([]record, len(entries))
+	records := make([]entryJSON, len(entries))
 	for i, e := range entries {
-		records[i] = toRecord(e)
+		records[i] = newEntryJSON(e)
 	}
 	b, err := json.Marshal(records)
 	if err != nil {
@@ -54,13 +54,13 @@ func encodeDir(entries []retake.Entry) ([]byte, error) {
 	return b, nil
 }
 
-func toRecord(e retake.Entry) record {
-	r := record{Name: []byte(e.Name), Entry: e}
+func newEntryJSON(e retake.Entry) entryJSON {
+	r := entryJSON{Name: []byte(e.Name), Entry: e}
 	r.Entry.Name, r.Entry.Extra = "", nil
 	if e.Extra == nil {
 		return r
 	}
-	r.Extra = &extraRecord{Group: []byte(e.Extra.Group), Holes: e.Extra.Holes}
+	r.Extra = &extraJSON{Group: []byte(e.Extra.Group), Holes: e.Extra.Holes}
 	for name, value := range e.Extra.Xattrs {
 		r.Extra.Xattrs = append(r.Extra.Xattrs, xattr{[]byte(name), value})
 	}
@@ -69,18 +69,18 @@ func toRecord(e retake.Entry) record {
 }
 
 func decodeDir(b []byte) ([]retake.Entry, error) {
-	var records []record
+	var records []entryJSON
 	if err := json.Unmarshal(b, &records); err != nil {
 		return nil, fmt.Errorf("decode directory: %w", err)
 	}
 	entries := make([]retake.Entry, len(records))
 	for i, r := range records {
-		entries[i] = r.entry()
+		entries[i] = r.toEntry()
 	}
 	return entries, nil
 }
 
-func (r record) entry() retake.Entry {
+func (r entryJSON) toEntry() retake.Entry {
 	e := r.Entry
 	e.Name = string(r.Name)
 	if r.Extra == nil {

@@ -26,25 +26,25 @@ import (
 // Store is a store.Store in memory. Close keeps the bytes, so that the same
 // value serves as the reopened store.
 type Store struct {
-	mu      sync.Mutex
-	objects map[retake.ObjectID][]byte
-	lines   map[retake.WorkspaceID]*line
-	held    map[retake.WorkspaceID]bool // lines that a writer holds
-	sweep   bool                        // a sweep waits or runs
-	moved   chan struct{}               // closed and replaced when held or sweep changes
+	mu           sync.Mutex
+	objects      map[retake.ObjectID][]byte
+	histories    map[retake.WorkspaceID]*history
+	writing      map[retake.WorkspaceID]bool // lines that a writer holds
+	sweeping     bool                        // a sweep waits or runs
+	stateChanged chan struct{}               // closed and replaced when held or sweep changes
 }
 
 var _ store.Store = (*Store)(nil)
 
-// line is the history of one workspace.
-type line struct {
-	head   store.Head
-	leaves map[int64]leaf
-	stones map[int64]retake.Tombstone
+// history is the history of one workspace.
+type history struct {
+	head       store.Head
+	records    map[int64]checkpointRecord
+	tombstones map[int64]retake.Tombstone
 }
 
-// leaf holds addresses only, so that a sweep marks what it finds here and below.
-type leaf struct {
+// checkpointRecord holds addresses only, so that a sweep marks what it finds here and below.
+type checkpointRecord struct {
 	card  retake.ObjectID
 	files []byte // the root entry, encoded
 	state []byte // the state entries, encoded
@@ -53,10 +53,10 @@ type leaf struct {
 // New makes an empty store.
 func New() *Store {
 	return &Store{
-		objects: map[retake.ObjectID][]byte{},
-		lines:   map[retake.WorkspaceID]*line{},
-		held:    map[retake.WorkspaceID]bool{},
-		moved:   make(chan struct{}),
+		objects:      map[retake.ObjectID][]byte{},
+		histories:    map[retake.WorkspaceID]*history{},
+		writing:      map[retake.WorkspaceID]bool{},
+		stateChanged: make(chan struct{}),
 	}
 }
 
@@ -65,7 +65,7 @@ func (s *Store) Close() error { return nil }
 
 // Dir lists a directory, sorted by name.
 func (s *Store) Dir(ctx context.Context, id retake.ObjectID) ([]retake.Entry, error) {
-	b, err := s.read(ctx, id, dirPrefix)
+	b, err := s.readObject(ctx, id, dirPrefix)
 	if err != nil {
 		return nil, fmt.Errorf("read directory %q: %w", id, err)
 	}
@@ -74,7 +74,7 @@ func (s *Store) Dir(ctx context.Context, id retake.ObjectID) ([]retake.Entry, er
 
 // File opens the bytes of a file or the text of a link.
 func (s *Store) File(ctx context.Context, id retake.ObjectID) (io.ReadSeekCloser, error) {
-	b, err := s.read(ctx, id, filePrefix)
+	b, err := s.readObject(ctx, id, filePrefix)
 	if err != nil {
 		return nil, fmt.Errorf("open file %q: %w", id, err)
 	}
@@ -85,9 +85,9 @@ type reader struct{ *bytes.Reader }
 
 func (reader) Close() error { return nil }
 
-// read answers bytes that match their address. Stored bytes are replaced and
+// readObject answers bytes that match their address. Stored bytes are replaced and
 // never written to, so they can be read without the lock.
-func (s *Store) read(ctx context.Context, id retake.ObjectID, prefix string) ([]byte, error) {
+func (s *Store) readObject(ctx context.Context, id retake.ObjectID, prefix string) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -97,14 +97,14 @@ func (s *Store) read(ctx context.Context, id retake.ObjectID, prefix string) ([]
 	if !ok || !hasPrefix(id, prefix) {
 		return nil, store.ErrNotFound
 	}
-	if address(prefix, b) != id {
+	if objectID(prefix, b) != id {
 		return nil, store.ErrDamaged
 	}
 	return b, nil
 }
 
-func (s *Store) put(prefix string, b []byte) retake.ObjectID {
-	id := address(prefix, b)
+func (s *Store) putObject(prefix string, b []byte) retake.ObjectID {
+	id := objectID(prefix, b)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.objects[id] = b
@@ -119,21 +119,21 @@ func (s *Store) Heads(ctx context.Context) ([]store.Head, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	heads := []store.Head{}
-	for _, id := range slices.Sorted(maps.Keys(s.lines)) {
-		heads = append(heads, copyHead(s.lines[id].head))
+	for _, id := range slices.Sorted(maps.Keys(s.histories)) {
+		heads = append(heads, copyHead(s.histories[id].head))
 	}
 	return heads, nil
 }
 
 // Erase removes a line.
 func (s *Store) Erase(ctx context.Context, ws retake.WorkspaceID) error {
-	err := s.wait(ctx, func() bool { return !s.held[ws] })
+	err := s.waitUntil(ctx, func() bool { return !s.writing[ws] })
 	if err != nil {
 		return fmt.Errorf("erase line %q: %w: %w", ws, store.ErrBusy, err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.lines, ws)
+	delete(s.histories, ws)
 	return nil
 }
 
@@ -144,57 +144,57 @@ func (s *Store) Head(ctx context.Context, ws retake.WorkspaceID) (store.Head, er
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l, ok := s.lines[ws]
+	l, ok := s.histories[ws]
 	if !ok {
 		return store.Head{}, fmt.Errorf("read head of %q: %w", ws, store.ErrNotFound)
 	}
 	return copyHead(l.head), nil
 }
 
-// Leaf answers one checkpoint of a line.
-func (s *Store) Leaf(ctx context.Context, ws retake.WorkspaceID, number int64) (store.Leaf, error) {
+// Record answers one checkpoint of a line.
+func (s *Store) Record(ctx context.Context, ws retake.WorkspaceID, number int64) (store.Record, error) {
 	s.mu.Lock()
-	l, ok := s.lines[ws]
-	var lf leaf
+	l, ok := s.histories[ws]
+	var lf checkpointRecord
 	if ok {
-		lf, ok = l.leaves[number]
+		lf, ok = l.records[number]
 	}
 	s.mu.Unlock()
 	if !ok {
-		return store.Leaf{}, fmt.Errorf("read checkpoint %d of %q: %w", number, ws, store.ErrNotFound)
+		return store.Record{}, fmt.Errorf("read checkpoint %d of %q: %w", number, ws, store.ErrNotFound)
 	}
-	return s.open(ctx, lf)
+	return s.openRecord(ctx, lf)
 }
 
-func (s *Store) open(ctx context.Context, lf leaf) (store.Leaf, error) {
-	b, err := s.read(ctx, lf.card, cardPrefix)
+func (s *Store) openRecord(ctx context.Context, lf checkpointRecord) (store.Record, error) {
+	b, err := s.readObject(ctx, lf.card, cardPrefix)
 	if err != nil {
-		return store.Leaf{}, fmt.Errorf("read card %q: %w", lf.card, err)
+		return store.Record{}, fmt.Errorf("read card %q: %w", lf.card, err)
 	}
 	card, err := decodeCard(b)
 	if err != nil {
-		return store.Leaf{}, err
+		return store.Record{}, err
 	}
 	files, err := decodeDir(lf.files)
 	if err != nil {
-		return store.Leaf{}, err
+		return store.Record{}, err
 	}
 	state, err := decodeDir(lf.state)
 	if err != nil {
-		return store.Leaf{}, err
+		return store.Record{}, err
 	}
-	return store.Leaf{Card: card, Files: files[0], State: state}, nil
+	return store.Record{Card: card, Files: files[0], State: state}, nil
 }
 
-// Leaves calls f for every checkpoint and tombstone above after, in rising order.
-func (s *Store) Leaves(ctx context.Context, ws retake.WorkspaceID, after int64, f func(*store.Leaf, *retake.Tombstone) error) error {
+// Records calls f for every checkpoint and tombstone above after, in rising order.
+func (s *Store) Records(ctx context.Context, ws retake.WorkspaceID, after int64, f func(*store.Record, *retake.Tombstone) error) error {
 	s.mu.Lock()
-	l, ok := s.lines[ws]
+	l, ok := s.histories[ws]
 	if !ok {
 		s.mu.Unlock()
 		return fmt.Errorf("read line %q: %w", ws, store.ErrNotFound)
 	}
-	leaves, stones := maps.Clone(l.leaves), maps.Clone(l.stones)
+	leaves, stones := maps.Clone(l.records), maps.Clone(l.tombstones)
 	s.mu.Unlock()
 
 	numbers := slices.AppendSeq(slices.Collect(maps.Keys(leaves)), maps.Keys(stones))
@@ -203,18 +203,18 @@ func (s *Store) Leaves(ctx context.Context, ws retake.WorkspaceID, after int64, 
 		if n <= after {
 			continue
 		}
-		if err := s.visit(ctx, leaves, stones, n, f); err != nil {
+		if err := s.visitNumber(ctx, leaves, stones, n, f); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Store) visit(ctx context.Context, leaves map[int64]leaf, stones map[int64]retake.Tombstone, n int64, f func(*store.Leaf, *retake.Tombstone) error) error {
+func (s *Store) visitNumber(ctx context.Context, leaves map[int64]checkpointRecord, stones map[int64]retake.Tombstone, n int64, f func(*store.Record, *retake.Tombstone) error) error {
 	if stone, ok := stones[n]; ok {
 		return f(nil, &stone)
 	}
-	lf, err := s.open(ctx, leaves[n])
+	lf, err := s.openRecord(ctx, leaves[n])
 	if err != nil {
 		return err
 	}

@@ -67,7 +67,7 @@ func TestSweepRemovesWhatNobodyReaches(t *testing.T) {
 			t.Fatal(err)
 		}
 		card := retake.Card{Checkpoint: retake.Checkpoint{Number: int64(n + 1), Tree: dir}}
-		err = w.Seal(t.Context(), store.Sealing{Card: card, Files: retake.Entry{Kind: retake.KindDir, Object: dir}})
+		err = w.Seal(t.Context(), store.SealRequest{Card: card, Files: retake.Entry{Kind: retake.KindDir, Object: dir}})
 		if err != nil {
 			t.Fatal(err)
 		}

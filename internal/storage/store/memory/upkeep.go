@@ -24,17 +24,17 @@ func (s *Store) Sweep(ctx context.Context, o store.SweepOptions) (retake.SweepRe
 	}
 	defer cancel()
 	mine := false
-	err := s.wait(waiting, func() bool {
-		mine = mine || !s.sweep
-		s.sweep = true
-		return mine && len(s.held) == 0
+	err := s.waitUntil(waiting, func() bool {
+		mine = mine || !s.sweeping
+		s.sweeping = true
+		return mine && len(s.writing) == 0
 	})
 	if mine {
 		defer func() {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			s.sweep = false
-			s.wake()
+			s.sweeping = false
+			s.notifyWaiters()
 		}()
 	}
 	if err != nil {
@@ -42,25 +42,25 @@ func (s *Store) Sweep(ctx context.Context, o store.SweepOptions) (retake.SweepRe
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	report := retake.SweepReport{Before: s.size()}
-	live, err := s.mark(ctx)
+	report := retake.SweepReport{Before: s.totalSize()}
+	live, err := s.markReachable(ctx)
 	if err != nil {
 		return retake.SweepReport{}, fmt.Errorf("sweep: %w", err)
 	}
 	maps.DeleteFunc(s.objects, func(id retake.ObjectID, _ []byte) bool { return !live[id] })
-	report.After = s.size()
+	report.After = s.totalSize()
 	report.Took = clock.Wall.Now().Sub(start)
 	return report, nil
 }
 
-// mark answers what the lines reach. A directory that cannot be read stops it:
+// markReachable answers what the lines reach. A directory that cannot be read stops it:
 // what lies below is not known, and nothing may be removed. It is called with mu
 // held.
-func (s *Store) mark(ctx context.Context) (map[retake.ObjectID]bool, error) {
+func (s *Store) markReachable(ctx context.Context) (map[retake.ObjectID]bool, error) {
 	live := map[retake.ObjectID]bool{}
 	var todo []retake.Entry
-	for _, l := range s.lines {
-		for _, lf := range l.leaves {
+	for _, l := range s.histories {
+		for _, lf := range l.records {
 			live[lf.card] = true
 			for _, b := range [][]byte{lf.files, lf.state} {
 				entries, err := decodeDir(b)
@@ -85,7 +85,7 @@ func (s *Store) mark(ctx context.Context) (map[retake.ObjectID]bool, error) {
 			return nil, err
 		}
 		b := s.objects[e.Object]
-		if address(dirPrefix, b) != e.Object {
+		if objectID(dirPrefix, b) != e.Object {
 			return nil, fmt.Errorf("mark directory %q: %w", e.Object, store.ErrDamaged)
 		}
 		entries, err := decodeDir(b)
@@ -113,8 +113,8 @@ func (s *Store) Contents(ctx context.Context, f func([]byte) error) error {
 	return nil
 }
 
-// Tend has nothing to do.
-func (s *Store) Tend(ctx context.Context) error { return ctx.Err() }
+// Maintain has nothing to do.
+func (s *Store) Maintain(ctx context.Context) error { return ctx.Err() }
 
 // Size answers the bytes of all objects.
 func (s *Store) Size(ctx context.Context) (int64, error) {
@@ -123,10 +123,10 @@ func (s *Store) Size(ctx context.Context) (int64, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.size(), nil
+	return s.totalSize(), nil
 }
 
-func (s *Store) size() int64 {
+func (s *Store) totalSize() int64 {
 	var n int64
 	for _, b := range s.objects {
 		n += int64(len(b))
@@ -158,45 +158,45 @@ func (s *Store) Damage(id retake.ObjectID) {
 // Scrub reads the card and the directories of every checkpoint and a share of
 // the file bytes, each object once.
 func (s *Store) Scrub(ctx context.Context, q retake.ScrubQuery) (retake.ScrubReport, error) {
-	c := scrub{s: s, q: q, seen: map[retake.ObjectID]bool{}, report: retake.ScrubReport{Failed: []string{}}}
+	c := scrubber{s: s, q: q, seen: map[retake.ObjectID]bool{}, report: retake.ScrubReport{Failed: []string{}}}
 	s.mu.Lock()
-	var leaves []leaf
-	for _, id := range slices.Sorted(maps.Keys(s.lines)) {
-		l := s.lines[id]
-		for _, n := range slices.Sorted(maps.Keys(l.leaves)) {
-			leaves = append(leaves, l.leaves[n])
+	var leaves []checkpointRecord
+	for _, id := range slices.Sorted(maps.Keys(s.histories)) {
+		l := s.histories[id]
+		for _, n := range slices.Sorted(maps.Keys(l.records)) {
+			leaves = append(leaves, l.records[n])
 		}
 	}
 	s.mu.Unlock()
 	for _, lf := range leaves {
 		c.report.Checkpoints++
-		if err := c.leaf(ctx, lf); err != nil {
+		if err := c.scrubRecord(ctx, lf); err != nil {
 			return c.report, fmt.Errorf("scrub: %w", err)
 		}
 	}
 	return c.report, nil
 }
 
-type scrub struct {
+type scrubber struct {
 	s      *Store
 	q      retake.ScrubQuery
 	seen   map[retake.ObjectID]bool
 	report retake.ScrubReport
 }
 
-func (c *scrub) leaf(ctx context.Context, lf leaf) error {
-	if _, err := c.read(ctx, lf.card, cardPrefix); err != nil {
+func (c *scrubber) scrubRecord(ctx context.Context, lf checkpointRecord) error {
+	if _, err := c.readObject(ctx, lf.card, cardPrefix); err != nil {
 		return err
 	}
 	for _, b := range [][]byte{lf.files, lf.state} {
-		if err := c.entries(ctx, b); err != nil {
+		if err := c.scrubEntries(ctx, b); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *scrub) entries(ctx context.Context, b []byte) error {
+func (c *scrubber) scrubEntries(ctx context.Context, b []byte) error {
 	entries, err := decodeDir(b)
 	if err != nil {
 		return err
@@ -205,15 +205,15 @@ func (c *scrub) entries(ctx context.Context, b []byte) error {
 		switch {
 		case e.Object == "" || c.seen[e.Object]:
 		case e.Kind == retake.KindDir:
-			b, err := c.read(ctx, e.Object, dirPrefix)
+			b, err := c.readObject(ctx, e.Object, dirPrefix)
 			if err == nil && b != nil {
-				err = c.entries(ctx, b)
+				err = c.scrubEntries(ctx, b)
 			}
 			if err != nil {
 				return err
 			}
 		default:
-			if err := c.file(ctx, e.Object); err != nil {
+			if err := c.scrubFile(ctx, e.Object); err != nil {
 				return err
 			}
 		}
@@ -221,12 +221,12 @@ func (c *scrub) entries(ctx context.Context, b []byte) error {
 	return nil
 }
 
-// file reads the share; of the rest it asks only whether they are there.
-func (c *scrub) file(ctx context.Context, id retake.ObjectID) error {
+// scrubFile reads the share; of the rest it asks only whether they are there.
+func (c *scrubber) scrubFile(ctx context.Context, id retake.ObjectID) error {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(id))
 	if float64(h.Sum32()) < c.q.Share*(1<<32) {
-		_, err := c.read(ctx, id, filePrefix)
+		_, err := c.readObject(ctx, id, filePrefix)
 		return err
 	}
 	c.s.mu.Lock()
@@ -238,11 +238,11 @@ func (c *scrub) file(ctx context.Context, id retake.ObjectID) error {
 	return nil
 }
 
-// read counts an object. Its trouble goes to the report, not to the caller, who
+// readObject counts an object. Its trouble goes to the report, not to the caller, who
 // gets nil bytes then.
-func (c *scrub) read(ctx context.Context, id retake.ObjectID, prefix string) ([]byte, error) {
+func (c *scrubber) readObject(ctx context.Context, id retake.ObjectID, prefix string) ([]byte, error) {
 	c.seen[id] = true
-	b, err := c.s.read(ctx, id, prefix)
+	b, err := c.s.readObject(ctx, id, prefix)
 	c.report.Objects++
 	c.report.Bytes += int64(len(b))
 	switch {

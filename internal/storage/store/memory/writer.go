@@ -14,20 +14,20 @@ import (
 )
 
 var (
-	errNumber = errors.New("the number is not above the newest")
-	errTree   = errors.New("the card names another tree")
-	errLine   = errors.New("the workspace is another one")
-	errTwice  = errors.New("a name is there twice")
-	errName   = errors.New("not a name")
+	errNumberTooLow   = errors.New("the number is not above the newest")
+	errOtherTree      = errors.New("the card names another tree")
+	errOtherWorkspace = errors.New("the workspace is another one")
+	errDuplicateName  = errors.New("a name is there twice")
+	errBadName        = errors.New("not a name")
 )
 
 // Begin opens a line for writing. It waits for the other writer and for a sweep.
 func (s *Store) Begin(ctx context.Context, ws retake.Workspace) (store.Writer, error) {
-	err := s.wait(ctx, func() bool {
-		if s.sweep || s.held[ws.ID] {
+	err := s.waitUntil(ctx, func() bool {
+		if s.sweeping || s.writing[ws.ID] {
 			return false
 		}
-		s.held[ws.ID] = true
+		s.writing[ws.ID] = true
 		return true
 	})
 	if err != nil {
@@ -36,8 +36,8 @@ func (s *Store) Begin(ctx context.Context, ws retake.Workspace) (store.Writer, e
 	return &writer{s: s, ws: copyWorkspace(ws)}, nil
 }
 
-// wait calls take, with mu held, until it answers true or ctx is done.
-func (s *Store) wait(ctx context.Context, take func() bool) error {
+// waitUntil calls take, with mu held, until it answers true or ctx is done.
+func (s *Store) waitUntil(ctx context.Context, take func() bool) error {
 	for {
 		s.mu.Lock()
 		if err := ctx.Err(); err != nil {
@@ -48,7 +48,7 @@ func (s *Store) wait(ctx context.Context, take func() bool) error {
 			s.mu.Unlock()
 			return nil
 		}
-		moved := s.moved
+		moved := s.stateChanged
 		s.mu.Unlock()
 		select {
 		case <-moved:
@@ -57,10 +57,10 @@ func (s *Store) wait(ctx context.Context, take func() bool) error {
 	}
 }
 
-// wake lets the waiting look again. It is called with mu held.
-func (s *Store) wake() {
-	close(s.moved)
-	s.moved = make(chan struct{})
+// notifyWaiters lets the waiting look again. It is called with mu held.
+func (s *Store) notifyWaiters() {
+	close(s.stateChanged)
+	s.stateChanged = make(chan struct{})
 }
 
 // writer adds to one line. Its own fields are guarded by the store's mu.
@@ -74,23 +74,23 @@ type writer struct {
 func (w *writer) Head() store.Head {
 	w.s.mu.Lock()
 	defer w.s.mu.Unlock()
-	return copyHead(w.line().head)
+	return copyHead(w.history().head)
 }
 
-// line answers the line, or what it will be once there is something to keep.
+// history answers the line, or what it will be once there is something to keep.
 // It is called with mu held.
-func (w *writer) line() *line {
-	if l, ok := w.s.lines[w.ws.ID]; ok {
+func (w *writer) history() *history {
+	if l, ok := w.s.histories[w.ws.ID]; ok {
 		return l
 	}
-	return &line{
-		head:   store.Head{Workspace: w.ws},
-		leaves: map[int64]leaf{},
-		stones: map[int64]retake.Tombstone{},
+	return &history{
+		head:       store.Head{Workspace: w.ws},
+		records:    map[int64]checkpointRecord{},
+		tombstones: map[int64]retake.Tombstone{},
 	}
 }
 
-func (w *writer) check(ctx context.Context) error {
+func (w *writer) checkOpen(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (w *writer) check(ctx context.Context) error {
 
 // WriteFile stores the bytes of r.
 func (w *writer) WriteFile(ctx context.Context, name string, r io.Reader) (retake.ObjectID, int64, error) {
-	if err := w.check(ctx); err != nil {
+	if err := w.checkOpen(ctx); err != nil {
 		return "", 0, fmt.Errorf("write file %q: %w", name, err)
 	}
 	b, err := io.ReadAll(r)
@@ -112,15 +112,15 @@ func (w *writer) WriteFile(ctx context.Context, name string, r io.Reader) (retak
 		return "", 0, fmt.Errorf("write file %q: %w", name, err)
 	}
 	// The line may have been given back while r was read.
-	if err := w.check(ctx); err != nil {
+	if err := w.checkOpen(ctx); err != nil {
 		return "", 0, fmt.Errorf("write file %q: %w", name, err)
 	}
-	return w.s.put(filePrefix, b), int64(len(b)), nil
+	return w.s.putObject(filePrefix, b), int64(len(b)), nil
 }
 
 // WriteDir stores a directory. Names must be names, each once.
 func (w *writer) WriteDir(ctx context.Context, entries []retake.Entry, modTime int64) (retake.ObjectID, retake.Summary, error) {
-	if err := w.check(ctx); err != nil {
+	if err := w.checkOpen(ctx); err != nil {
 		return "", retake.Summary{}, fmt.Errorf("write directory: %w", err)
 	}
 	sorted := slices.Clone(entries)
@@ -128,10 +128,10 @@ func (w *writer) WriteDir(ctx context.Context, entries []retake.Entry, modTime i
 	sum := retake.Summary{Dirs: 1}
 	for i, e := range sorted {
 		if e.Name == "" || e.Name == "." || e.Name == ".." || strings.ContainsAny(e.Name, "/\x00") {
-			return "", retake.Summary{}, fmt.Errorf("write directory: %q: %w", e.Name, errName)
+			return "", retake.Summary{}, fmt.Errorf("write directory: %q: %w", e.Name, errBadName)
 		}
 		if i > 0 && sorted[i-1].Name == e.Name {
-			return "", retake.Summary{}, fmt.Errorf("write directory: %q: %w", e.Name, errTwice)
+			return "", retake.Summary{}, fmt.Errorf("write directory: %q: %w", e.Name, errDuplicateName)
 		}
 		sum.Add(&e)
 	}
@@ -142,65 +142,65 @@ func (w *writer) WriteDir(ctx context.Context, entries []retake.Entry, modTime i
 	if err != nil {
 		return "", retake.Summary{}, err
 	}
-	return w.s.put(dirPrefix, b), sum, nil
+	return w.s.putObject(dirPrefix, b), sum, nil
 }
 
 // Seal appends a checkpoint.
-func (w *writer) Seal(ctx context.Context, sl store.Sealing) error {
+func (w *writer) Seal(ctx context.Context, sl store.SealRequest) error {
 	if err := w.seal(ctx, sl); err != nil {
 		return fmt.Errorf("seal checkpoint %d: %w", sl.Card.Checkpoint.Number, err)
 	}
 	return nil
 }
 
-func (w *writer) seal(ctx context.Context, sl store.Sealing) error {
+func (w *writer) seal(ctx context.Context, sl store.SealRequest) error {
 	number := sl.Card.Checkpoint.Number
 	switch {
 	case sl.Card.Checkpoint.Tree != sl.Files.Object:
-		return errTree
+		return errOtherTree
 	case number <= w.Head().Latest:
-		return errNumber
+		return errNumberTooLow
 	}
-	lf, err := w.leaf(ctx, sl)
+	lf, err := w.newRecord(ctx, sl)
 	if err != nil {
 		return err
 	}
-	return w.change(ctx, func(l *line) error {
-		l.leaves[number] = lf
+	return w.changeHistory(ctx, func(l *history) error {
+		l.records[number] = lf
 		l.head.Latest = number
 		return nil
 	})
 }
 
-func (w *writer) leaf(ctx context.Context, sl store.Sealing) (leaf, error) {
-	state := slices.Clone(sl.Held)
+func (w *writer) newRecord(ctx context.Context, sl store.SealRequest) (checkpointRecord, error) {
+	state := slices.Clone(sl.StoredState)
 	for _, name := range slices.Sorted(maps.Keys(sl.State)) {
 		id, size, err := w.WriteFile(ctx, name, strings.NewReader(string(sl.State[name])))
 		if err != nil {
-			return leaf{}, err
+			return checkpointRecord{}, err
 		}
 		state = append(state, retake.Entry{Name: name, Kind: retake.KindFile, Mode: 0o600, Size: size, Object: id})
 	}
 	slices.SortFunc(state, func(a, b retake.Entry) int { return strings.Compare(a.Name, b.Name) })
 	card, err := encodeCard(sl.Card)
 	if err != nil {
-		return leaf{}, err
+		return checkpointRecord{}, err
 	}
 	files, err := encodeDir([]retake.Entry{sl.Files})
 	if err != nil {
-		return leaf{}, err
+		return checkpointRecord{}, err
 	}
 	names, err := encodeDir(state)
 	if err != nil {
-		return leaf{}, err
+		return checkpointRecord{}, err
 	}
-	return leaf{card: w.s.put(cardPrefix, card), files: files, state: names}, nil
+	return checkpointRecord{card: w.s.putObject(cardPrefix, card), files: files, state: names}, nil
 }
 
 // Annotate adds to the state of a checkpoint.
 func (w *writer) Annotate(ctx context.Context, number int64, state []retake.Entry) error {
-	err := w.change(ctx, func(l *line) error {
-		lf, ok := l.leaves[number]
+	err := w.changeHistory(ctx, func(l *history) error {
+		lf, ok := l.records[number]
 		if !ok {
 			return store.ErrNotFound
 		}
@@ -216,7 +216,7 @@ func (w *writer) Annotate(ctx context.Context, number int64, state []retake.Entr
 		if lf.state, err = encodeDir(all); err != nil {
 			return err
 		}
-		l.leaves[number] = lf
+		l.records[number] = lf
 		return nil
 	})
 	if err != nil {
@@ -227,9 +227,9 @@ func (w *writer) Annotate(ctx context.Context, number int64, state []retake.Entr
 
 // Amend changes what the line says of itself.
 func (w *writer) Amend(ctx context.Context, ws retake.Workspace, pins []retake.Pin) error {
-	err := w.change(ctx, func(l *line) error {
+	err := w.changeHistory(ctx, func(l *history) error {
 		if ws.ID != w.ws.ID {
-			return errLine
+			return errOtherWorkspace
 		}
 		l.head.Workspace = copyWorkspace(ws)
 		l.head.Pins = slices.Clone(pins)
@@ -244,19 +244,19 @@ func (w *writer) Amend(ctx context.Context, ws retake.Workspace, pins []retake.P
 
 // Forget replaces checkpoints by tombstones: all of them, or none.
 func (w *writer) Forget(ctx context.Context, stones []retake.Tombstone) error {
-	err := w.change(ctx, func(l *line) error {
+	err := w.changeHistory(ctx, func(l *history) error {
 		for _, st := range stones {
-			if _, ok := l.leaves[st.Number]; !ok {
+			if _, ok := l.records[st.Number]; !ok {
 				return fmt.Errorf("checkpoint %d: %w", st.Number, store.ErrNotFound)
 			}
 			pinned := slices.ContainsFunc(l.head.Pins, func(p retake.Pin) bool { return p.Number == st.Number })
 			if pinned || st.Number == l.head.Latest {
-				return fmt.Errorf("checkpoint %d: %w", st.Number, store.ErrHeld)
+				return fmt.Errorf("checkpoint %d: %w", st.Number, store.ErrRequired)
 			}
 		}
 		for _, st := range stones {
-			delete(l.leaves, st.Number)
-			l.stones[st.Number] = st
+			delete(l.records, st.Number)
+			l.tombstones[st.Number] = st
 		}
 		return nil
 	})
@@ -267,22 +267,22 @@ func (w *writer) Forget(ctx context.Context, stones []retake.Tombstone) error {
 }
 
 // Revise replaces what checkpoints hold: all of them, or none.
-func (w *writer) Revise(ctx context.Context, leaves []store.Leaf) error {
-	made := map[int64]leaf{}
+func (w *writer) Revise(ctx context.Context, leaves []store.Record) error {
+	made := map[int64]checkpointRecord{}
 	for _, l := range leaves {
-		lf, err := w.leaf(ctx, store.Sealing{Card: l.Card, Files: l.Files, Held: l.State})
+		lf, err := w.newRecord(ctx, store.SealRequest{Card: l.Card, Files: l.Files, StoredState: l.State})
 		if err != nil {
 			return fmt.Errorf("revise: %w", err)
 		}
 		made[l.Card.Checkpoint.Number] = lf
 	}
-	err := w.change(ctx, func(l *line) error {
+	err := w.changeHistory(ctx, func(l *history) error {
 		for n := range made {
-			if _, ok := l.leaves[n]; !ok {
+			if _, ok := l.records[n]; !ok {
 				return fmt.Errorf("checkpoint %d: %w", n, store.ErrNotFound)
 			}
 		}
-		maps.Copy(l.leaves, made)
+		maps.Copy(l.records, made)
 		return nil
 	})
 	if err != nil {
@@ -291,9 +291,9 @@ func (w *writer) Revise(ctx context.Context, leaves []store.Leaf) error {
 	return nil
 }
 
-// change lets f change the line and counts it. When f answers an error it must
+// changeHistory lets f change the line and counts it. When f answers an error it must
 // have changed nothing.
-func (w *writer) change(ctx context.Context, f func(*line) error) error {
+func (w *writer) changeHistory(ctx context.Context, f func(*history) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -302,12 +302,12 @@ func (w *writer) change(ctx context.Context, f func(*line) error) error {
 	if w.closed {
 		return store.ErrSealed
 	}
-	l := w.line()
+	l := w.history()
 	if err := f(l); err != nil {
 		return err
 	}
 	l.head.Seq++
-	w.s.lines[w.ws.ID] = l
+	w.s.histories[w.ws.ID] = l
 	return nil
 }
 
@@ -319,7 +319,7 @@ func (w *writer) Close() error {
 		return nil
 	}
 	w.closed = true
-	delete(w.s.held, w.ws.ID)
-	w.s.wake()
+	delete(w.s.writing, w.ws.ID)
+	w.s.notifyWaiters()
 	return nil
 }

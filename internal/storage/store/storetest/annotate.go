@@ -8,17 +8,17 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// annotate: what the agent held may come later than the files, and changes nothing
+// testAnnotate: what the agent held may come later than the files, and changes nothing
 // else of the checkpoint. It is reached by that checkpoint alone.
-func annotate(t *testing.T, h Harness) {
-	w := begin(t, h.Store, newWorkspace())
-	root := w.dir("", w.file("a", []byte("one")))
+func testAnnotate(t *testing.T, h Harness) {
+	w := beginWriter(t, h.Store, newWorkspace())
+	root := w.writeDir("", w.writeFile("a", []byte("one")))
 	first := w.sealTree(1, root, map[string][]byte{"tasks.json": []byte("[]"), "calls": []byte("old")})
-	second := w.seal(2, []byte("two"))
+	second := w.sealFile(2, []byte("two"))
 	before := w.Head().Seq
-	part := w.file("000001", []byte("said"))
-	talk := w.dir("conversation", part)
-	if err := w.Annotate(t.Context(), 1, []retake.Entry{talk, w.file("calls", []byte("new"))}); err != nil {
+	part := w.writeFile("000001", []byte("said"))
+	talk := w.writeDir("conversation", part)
+	if err := w.Annotate(t.Context(), 1, []retake.Entry{talk, w.writeFile("calls", []byte("new"))}); err != nil {
 		t.Fatalf("Annotate: %v", err)
 	}
 	if at := w.Head(); at.Seq <= before || at.Latest != 2 {
@@ -27,9 +27,9 @@ func annotate(t *testing.T, h Harness) {
 	if err := w.Annotate(t.Context(), 7, nil); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("Annotate of a number that is not there: %v, want ErrNotFound", err)
 	}
-	third := w.seal(3, []byte("three")) // the line goes on after both
+	third := w.sealFile(3, []byte("three")) // the line goes on after both
 	fourth := newCard(w.ws, 4, root)
-	if err := w.Seal(t.Context(), store.Sealing{Card: fourth, Files: root, State: map[string][]byte{"z": []byte("z")}, Held: []retake.Entry{talk}}); err != nil {
+	if err := w.Seal(t.Context(), store.SealRequest{Card: fourth, Files: root, State: map[string][]byte{"z": []byte("z")}, StoredState: []retake.Entry{talk}}); err != nil {
 		t.Fatalf("Seal with what is stored already: %v", err)
 	}
 	w.close()
@@ -42,7 +42,7 @@ func annotate(t *testing.T, h Harness) {
 		card retake.Card
 		text string
 	}{{first, "one"}, {second, "two"}, {third, "three"}} {
-		wantLeaf(t, s, c.card, []byte(c.text))
+		wantRecord(t, s, c.card, []byte(c.text))
 	}
 	got := stateOf(t, s, w.ws, 1)
 	if len(got) != 3 || got["conversation"].Kind != retake.KindDir {
@@ -60,7 +60,7 @@ func annotate(t *testing.T, h Harness) {
 
 func stateOf(t *testing.T, s store.Store, ws retake.Workspace, number int64) map[string]retake.Entry {
 	t.Helper()
-	leaf, err := s.Leaf(t.Context(), ws.ID, number)
+	leaf, err := s.Record(t.Context(), ws.ID, number)
 	if err != nil {
 		t.Fatalf("Leaf %d: %v", number, err)
 	}

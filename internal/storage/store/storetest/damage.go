@@ -14,12 +14,12 @@ import (
 
 // unknown asks a store for what another one holds.
 func unknown(t *testing.T, s, other store.Store) {
-	w := begin(t, other, newWorkspace())
-	file, dir := w.file("a", []byte("only in the other")), w.dir("", w.file("b", []byte("and this")))
+	w := beginWriter(t, other, newWorkspace())
+	file, dir := w.writeFile("a", []byte("only in the other")), w.writeDir("", w.writeFile("b", []byte("and this")))
 	w.sealTree(1, dir, nil)
 	w.close()
 	for _, id := range []retake.ObjectID{file.Object, "", "nonsense", "../../etc/passwd", "\xff\n"} {
-		if _, err := read(t.Context(), s, id); !errors.Is(err, store.ErrNotFound) {
+		if _, err := readAll(t.Context(), s, id); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("File %q: %v, want ErrNotFound", id, err)
 		}
 	}
@@ -31,21 +31,21 @@ func unknown(t *testing.T, s, other store.Store) {
 	if _, err := s.Head(t.Context(), w.ws.ID); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("Head of an unknown line: %v, want ErrNotFound", err)
 	}
-	if _, err := s.Leaf(t.Context(), w.ws.ID, 1); !errors.Is(err, store.ErrNotFound) {
+	if _, err := s.Record(t.Context(), w.ws.ID, 1); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("Leaf of an unknown line: %v, want ErrNotFound", err)
 	}
 	if heads, err := s.Heads(t.Context()); err != nil || len(heads) != 0 {
 		t.Errorf("Heads of an empty store: %v, %v", heads, err)
 	}
 	for _, n := range []int64{-1, 0, 2} {
-		if _, err := other.Leaf(t.Context(), w.ws.ID, n); !errors.Is(err, store.ErrNotFound) {
+		if _, err := other.Record(t.Context(), w.ws.ID, n); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("Leaf %d: %v, want ErrNotFound", n, err)
 		}
 	}
 }
 
-func scrub(t *testing.T, h Harness) {
-	kept(t, h.Store)
+func testScrub(t *testing.T, h Harness) {
+	fillAndForget(t, h.Store)
 	s := reopen(t, h)
 	var last retake.ScrubReport
 	for _, share := range []float64{0, 1} {
@@ -67,18 +67,18 @@ func scrub(t *testing.T, h Harness) {
 	}
 }
 
-func damagedFile(t *testing.T, h Harness) {
+func testDamagedFile(t *testing.T, h Harness) {
 	if h.Damage == nil {
 		t.Skip("this store cannot be damaged from outside")
 	}
-	content := noise(30, 1<<20)
-	w := begin(t, h.Store, newWorkspace())
-	file := w.file("a", content)
-	w.sealTree(1, w.dir("", file), nil)
+	content := randomBytes(30, 1<<20)
+	w := beginWriter(t, h.Store, newWorkspace())
+	file := w.writeFile("a", content)
+	w.sealTree(1, w.writeDir("", file), nil)
 	w.close()
 	h.Damage(t, file.Object)
 	s := reopen(t, h)
-	got, err := read(t.Context(), s, file.Object)
+	got, err := readAll(t.Context(), s, file.Object)
 	switch {
 	case err != nil && !errors.Is(err, store.ErrDamaged):
 		t.Errorf("File of damaged bytes: %v, want ErrDamaged", err)
@@ -88,13 +88,13 @@ func damagedFile(t *testing.T, h Harness) {
 	wantFailed(t, s)
 }
 
-func damagedDir(t *testing.T, h Harness) {
+func testDamagedDir(t *testing.T, h Harness) {
 	if h.Damage == nil {
 		t.Skip("this store cannot be damaged from outside")
 	}
-	w := begin(t, h.Store, newWorkspace())
-	file := w.file("a", []byte("a"))
-	root := w.dir("", file)
+	w := beginWriter(t, h.Store, newWorkspace())
+	file := w.writeFile("a", []byte("a"))
+	root := w.writeDir("", file)
 	w.sealTree(1, root, nil)
 	w.close()
 	h.Damage(t, root.Object)

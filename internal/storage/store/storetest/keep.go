@@ -11,13 +11,13 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-func forget(t *testing.T, h Harness) {
-	w := begin(t, h.Store, newWorkspace())
+func testForget(t *testing.T, h Harness) {
+	w := beginWriter(t, h.Store, newWorkspace())
 	var cards []retake.Card
 	for n := range int64(5) {
-		cards = append(cards, w.seal(n+1, []byte{byte(n)}))
+		cards = append(cards, w.sealFile(n+1, []byte{byte(n)}))
 	}
-	want := []retake.Tombstone{stone(cards[1]), stone(cards[3])}
+	want := []retake.Tombstone{newTombstone(cards[1]), newTombstone(cards[3])}
 	if err := w.Forget(t.Context(), want); err != nil {
 		t.Fatalf("Forget: %v", err)
 	}
@@ -26,7 +26,7 @@ func forget(t *testing.T, h Harness) {
 	s := reopen(t, h)
 	wantNumbers(t, s, w.ws, 0, 1, -2, 3, -4, 5)
 	var got []retake.Tombstone
-	err := s.Leaves(t.Context(), w.ws.ID, 0, func(_ *store.Leaf, st *retake.Tombstone) error {
+	err := s.Records(t.Context(), w.ws.ID, 0, func(_ *store.Record, st *retake.Tombstone) error {
 		if st != nil {
 			got = append(got, *st)
 		}
@@ -35,33 +35,33 @@ func forget(t *testing.T, h Harness) {
 	if d := cmp.Diff(want, got); d != "" || err != nil {
 		t.Errorf("tombstones: %v (-want +got):\n%s", err, d)
 	}
-	if _, err := s.Leaf(t.Context(), w.ws.ID, 2); !errors.Is(err, store.ErrNotFound) {
+	if _, err := s.Record(t.Context(), w.ws.ID, 2); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("Leaf of a forgotten checkpoint: %v, want ErrNotFound", err)
 	}
 	for _, i := range []int{0, 2, 4} {
-		wantLeaf(t, s, cards[i], []byte{byte(i)})
+		wantRecord(t, s, cards[i], []byte{byte(i)})
 	}
-	w = begin(t, s, w.ws)
-	w.seal(6, []byte("six"))
+	w = beginWriter(t, s, w.ws)
+	w.sealFile(6, []byte("six"))
 	w.close()
 	wantNumbers(t, s, w.ws, 0, 1, -2, 3, -4, 5, 6)
 }
 
-func held(t *testing.T, h Harness) {
-	w := begin(t, h.Store, newWorkspace())
-	one, two, three := w.seal(1, []byte("1")), w.seal(2, []byte("2")), w.seal(3, []byte("3"))
+func testForgetRequired(t *testing.T, h Harness) {
+	w := beginWriter(t, h.Store, newWorkspace())
+	one, two, three := w.sealFile(1, []byte("1")), w.sealFile(2, []byte("2")), w.sealFile(3, []byte("3"))
 	pin := retake.Pin{Name: "keep", Checkpoint: two.Checkpoint.ID, Number: 2, Time: epoch}
 	if err := w.Amend(t.Context(), w.ws, []retake.Pin{pin}); err != nil {
 		t.Fatalf("Amend: %v", err)
 	}
-	before := head(t, h.Store, w.ws)
+	before := readHead(t, h.Store, w.ws)
 	for name, card := range map[string]retake.Card{"the newest": three, "a pinned one": two} {
-		err := w.Forget(t.Context(), []retake.Tombstone{stone(one), stone(card)})
-		if !errors.Is(err, store.ErrHeld) {
+		err := w.Forget(t.Context(), []retake.Tombstone{newTombstone(one), newTombstone(card)})
+		if !errors.Is(err, store.ErrRequired) {
 			t.Errorf("Forget of %s: %v, want ErrHeld", name, err)
 		}
 		wantNumbers(t, h.Store, w.ws, 0, 1, 2, 3)
-		if d := cmp.Diff(before, head(t, h.Store, w.ws)); d != "" {
+		if d := cmp.Diff(before, readHead(t, h.Store, w.ws)); d != "" {
 			t.Errorf("head after a refused Forget (-want +got):\n%s", d)
 		}
 	}
@@ -69,51 +69,51 @@ func held(t *testing.T, h Harness) {
 	if err := w.Amend(t.Context(), w.ws, nil); err != nil {
 		t.Fatalf("Amend: %v", err)
 	}
-	if err := w.Forget(t.Context(), []retake.Tombstone{stone(two)}); err != nil {
+	if err := w.Forget(t.Context(), []retake.Tombstone{newTombstone(two)}); err != nil {
 		t.Errorf("Forget after the pin is gone: %v", err)
 	}
 	w.close()
 	s := reopen(t, h)
 	wantNumbers(t, s, w.ws, 0, 1, -2, 3)
-	wantLeaf(t, s, one, []byte("1"))
+	wantRecord(t, s, one, []byte("1"))
 }
 
-// kept fills two lines, forgets two checkpoints of the first and answers a check
+// fillAndForget fills two lines, forgets two checkpoints of the first and answers a check
 // that all the rest still reads.
-func kept(t *testing.T, s store.Store) func(store.Store) {
+func fillAndForget(t *testing.T, s store.Store) func(store.Store) {
 	t.Helper()
-	shared, state := noise(10, 300<<10), map[string][]byte{"s": []byte("kept state")}
-	w := begin(t, s, newWorkspace())
-	one := w.seal(1, noise(11, 2<<20))
-	two := w.seal(2, shared)
-	three := w.seal(3, noise(12, 2<<20))
-	inner := w.dir("deep", w.dir("er", w.file("b", noise(13, 100<<10))))
-	w.sealTree(4, w.dir("", inner, w.file("a", shared)), state)
-	if err := w.Forget(t.Context(), []retake.Tombstone{stone(one), stone(three)}); err != nil {
+	shared, state := randomBytes(10, 300<<10), map[string][]byte{"s": []byte("kept state")}
+	w := beginWriter(t, s, newWorkspace())
+	one := w.sealFile(1, randomBytes(11, 2<<20))
+	two := w.sealFile(2, shared)
+	three := w.sealFile(3, randomBytes(12, 2<<20))
+	inner := w.writeDir("deep", w.writeDir("er", w.writeFile("b", randomBytes(13, 100<<10))))
+	w.sealTree(4, w.writeDir("", inner, w.writeFile("a", shared)), state)
+	if err := w.Forget(t.Context(), []retake.Tombstone{newTombstone(one), newTombstone(three)}); err != nil {
 		t.Fatalf("Forget: %v", err)
 	}
-	w.dir("", w.file("never sealed", noise(14, 1<<20)))
+	w.writeDir("", w.writeFile("never sealed", randomBytes(14, 1<<20)))
 	w.close()
-	other := begin(t, s, newWorkspace())
-	theirs := other.seal(1, noise(15, 100<<10))
+	other := beginWriter(t, s, newWorkspace())
+	theirs := other.sealFile(1, randomBytes(15, 100<<10))
 	other.close()
 
 	return func(s store.Store) {
 		t.Helper()
 		wantNumbers(t, s, w.ws, 0, -1, 2, -3, 4)
-		wantLeaf(t, s, two, shared)
-		wantLeaf(t, s, theirs, noise(15, 100<<10))
+		wantRecord(t, s, two, shared)
+		wantRecord(t, s, theirs, randomBytes(15, 100<<10))
 		wantState(t, s, w.ws, 4, state)
-		leaf, err := s.Leaf(t.Context(), w.ws.ID, 4)
+		leaf, err := s.Record(t.Context(), w.ws.ID, 4)
 		if err != nil {
 			t.Fatalf("Leaf: %v", err)
 		}
-		wantBytes(t, s, walk(t, s, leaf.Files, "deep", "er", "b"), noise(13, 100<<10))
-		wantBytes(t, s, walk(t, s, leaf.Files, "a"), shared)
+		wantBytes(t, s, findObject(t, s, leaf.Files, "deep", "er", "b"), randomBytes(13, 100<<10))
+		wantBytes(t, s, findObject(t, s, leaf.Files, "a"), shared)
 	}
 }
 
-func walk(t *testing.T, s store.Store, at retake.Entry, names ...string) retake.ObjectID {
+func findObject(t *testing.T, s store.Store, at retake.Entry, names ...string) retake.ObjectID {
 	t.Helper()
 	for _, name := range names {
 		entries, err := s.Dir(t.Context(), at.Object)
@@ -133,10 +133,10 @@ func walk(t *testing.T, s store.Store, at retake.Entry, names ...string) retake.
 	return at.Object
 }
 
-func sweep(t *testing.T, h Harness) {
-	check := kept(t, h.Store)
+func testSweep(t *testing.T, h Harness) {
+	check := fillAndForget(t, h.Store)
 	check(h.Store)
-	before := size(t, h.Store)
+	before := storeSize(t, h.Store)
 	for range 2 {
 		report := runSweep(t, h.Store)
 		// A sweep may note that it ran.
@@ -147,12 +147,12 @@ func sweep(t *testing.T, h Harness) {
 	}
 	s := reopen(t, h)
 	check(s)
-	if after := size(t, s); after >= before {
+	if after := storeSize(t, s); after >= before {
 		t.Logf("size after two sweeps: %d, before: %d; this store frees later", after, before)
 	}
 }
 
-func size(t *testing.T, s store.Store) int64 {
+func storeSize(t *testing.T, s store.Store) int64 {
 	t.Helper()
 	n, err := s.Size(t.Context())
 	if err != nil {
@@ -166,7 +166,7 @@ func size(t *testing.T, s store.Store) int64 {
 
 func runSweep(t *testing.T, s store.Store) retake.SweepReport {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	report, err := s.Sweep(ctx, store.SweepOptions{})
 	if err != nil {
@@ -175,19 +175,19 @@ func runSweep(t *testing.T, s store.Store) retake.SweepReport {
 	return report
 }
 
-// writeAgain writes the bytes that a sweep removed: a store that remembers
+// testWriteAgain writes the bytes that a sweep removed: a store that remembers
 // having them would lose them.
-func writeAgain(t *testing.T, h Harness) {
-	check := kept(t, h.Store)
+func testWriteAgain(t *testing.T, h Harness) {
+	check := fillAndForget(t, h.Store)
 	runSweep(t, h.Store)
-	w := begin(t, h.Store, newWorkspace())
-	first := w.seal(1, noise(11, 2<<20))
-	second := w.seal(2, noise(14, 1<<20))
+	w := beginWriter(t, h.Store, newWorkspace())
+	first := w.sealFile(1, randomBytes(11, 2<<20))
+	second := w.sealFile(2, randomBytes(14, 1<<20))
 	w.close()
-	wantLeaf(t, h.Store, first, noise(11, 2<<20))
+	wantRecord(t, h.Store, first, randomBytes(11, 2<<20))
 	runSweep(t, h.Store)
 	s := reopen(t, h)
-	wantLeaf(t, s, first, noise(11, 2<<20))
-	wantLeaf(t, s, second, noise(14, 1<<20))
+	wantRecord(t, s, first, randomBytes(11, 2<<20))
+	wantRecord(t, s, second, randomBytes(14, 1<<20))
 	check(s)
 }

@@ -9,29 +9,29 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// revise: a checkpoint that loses something keeps its number and id, the others are as
+// testRevise: a checkpoint that loses something keeps its number and id, the others are as
 // they were, and after a sweep that wipes nothing of it can be read.
-func revise(t *testing.T, h Harness) {
+func testRevise(t *testing.T, h Harness) {
 	const secret = "a secret of the line"
-	w := begin(t, h.Store, newWorkspace())
+	w := beginWriter(t, h.Store, newWorkspace())
 	for n := int64(1); n <= 40; n++ { // more than a shelf
-		w.seal(n, []byte("text"))
+		w.sealFile(n, []byte("text"))
 	}
-	root := w.dir("", w.file("a", []byte("stays")), w.file("b", []byte(secret)))
+	root := w.writeDir("", w.writeFile("a", []byte("stays")), w.writeFile("b", []byte(secret)))
 	card := w.sealTree(41, root, map[string][]byte{"said": []byte(secret)})
-	last := w.seal(42, []byte("the newest"))
-	if !readable(t, h.Store, secret) {
+	last := w.sealFile(42, []byte("the newest"))
+	if !storedBytesContain(t, h.Store, secret) {
 		t.Fatal("the control: the secret is not among the contents")
 	}
-	clean := w.dir("", w.file("a", []byte("stays")))
+	clean := w.writeDir("", w.writeFile("a", []byte("stays")))
 	card.Checkpoint.Tree = clean.Object
-	state := []retake.Entry{w.file("said", []byte("masked"))}
-	if err := w.Revise(t.Context(), []store.Leaf{{Card: card, Files: clean, State: state}}); err != nil {
+	state := []retake.Entry{w.writeFile("said", []byte("masked"))}
+	if err := w.Revise(t.Context(), []store.Record{{Card: card, Files: clean, State: state}}); err != nil {
 		t.Fatalf("Revise: %v", err)
 	}
 	absent := card
 	absent.Checkpoint.Number = 77
-	if err := w.Revise(t.Context(), []store.Leaf{{Card: absent, Files: clean}}); !errors.Is(err, store.ErrNotFound) {
+	if err := w.Revise(t.Context(), []store.Record{{Card: absent, Files: clean}}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("Revise of a number that is not there: %v, want ErrNotFound", err)
 	}
 	w.close()
@@ -39,24 +39,24 @@ func revise(t *testing.T, h Harness) {
 	if _, err := s.Sweep(t.Context(), store.SweepOptions{Wipe: true}); err != nil {
 		t.Fatalf("Sweep: %v", err)
 	}
-	leaf, err := s.Leaf(t.Context(), w.ws.ID, 41)
+	leaf, err := s.Record(t.Context(), w.ws.ID, 41)
 	if err != nil || leaf.Card.Checkpoint.ID != card.Checkpoint.ID || leaf.Files.Object != clean.Object || len(leaf.State) != 1 {
 		t.Errorf("leaf 41 is %+v, %v", leaf, err)
 	}
-	wantLeaf(t, s, last, []byte("the newest"))
-	if readable(t, s, secret) {
+	wantRecord(t, s, last, []byte("the newest"))
+	if storedBytesContain(t, s, secret) {
 		t.Error("what was revised away can be read after a sweep that wipes")
 	}
 }
 
-// erase: a line is gone with all of its bytes, and another is whole.
-func erase(t *testing.T, h Harness) {
+// testErase: a line is gone with all of its bytes, and another is whole.
+func testErase(t *testing.T, h Harness) {
 	const secret = "all of it goes"
-	one := begin(t, h.Store, newWorkspace())
-	one.seal(1, []byte(secret))
+	one := beginWriter(t, h.Store, newWorkspace())
+	one.sealFile(1, []byte(secret))
 	one.close()
-	two := begin(t, h.Store, newWorkspace())
-	card := two.seal(1, []byte("stays"))
+	two := beginWriter(t, h.Store, newWorkspace())
+	card := two.sealFile(1, []byte("stays"))
 	two.close()
 	if err := h.Store.Erase(t.Context(), one.ws.ID); err != nil {
 		t.Fatalf("Erase: %v", err)
@@ -68,14 +68,14 @@ func erase(t *testing.T, h Harness) {
 	if _, err := s.Head(t.Context(), one.ws.ID); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("the head of an erased line: %v, want ErrNotFound", err)
 	}
-	if readable(t, s, secret) {
+	if storedBytesContain(t, s, secret) {
 		t.Error("bytes of an erased line can be read")
 	}
-	wantLeaf(t, s, card, []byte("stays"))
+	wantRecord(t, s, card, []byte("stays"))
 }
 
-// readable reports whether some stored bytes hold a text.
-func readable(t *testing.T, s store.Store, text string) bool {
+// storedBytesContain reports whether some stored bytes hold a text.
+func storedBytesContain(t *testing.T, s store.Store, text string) bool {
 	t.Helper()
 	found := false
 	err := s.Contents(t.Context(), func(b []byte) error {

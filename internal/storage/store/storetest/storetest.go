@@ -38,13 +38,13 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 		name string
 		run  func(*testing.T, Harness)
 	}{
-		{"Files", files}, {"Links", links}, {"Dirs", dirs}, {"WideDir", wideDir},
-		{"Summary", summary}, {"Metadata", metadata}, {"ManyWriters", manyWriters},
-		{"Seal", seal}, {"Numbers", numbers}, {"Unsealed", unsealed}, {"Closed", closed},
-		{"Sequence", sequence}, {"Leaves", leaves}, {"Long", long}, {"Amend", amend}, {"Annotate", annotate}, {"Revise", revise}, {"Erase", erase},
-		{"Forget", forget}, {"Held", held}, {"Sweep", sweep}, {"WriteAgain", writeAgain},
-		{"SweepWaits", sweepWaits}, {"SweepYields", sweepYields}, {"Busy", busy}, {"TwoLines", twoLines},
-		{"Scrub", scrub}, {"DamagedFile", damagedFile}, {"DamagedDir", damagedDir},
+		{"Files", testFiles}, {"Links", testLinks}, {"Dirs", testDirs}, {"WideDir", testWideDir},
+		{"Summary", testSummary}, {"Metadata", testMetadata}, {"ManyWriters", testManyWriters},
+		{"Seal", testSeal}, {"Numbers", testNumbers}, {"Unsealed", testUnsealed}, {"Closed", testClosed},
+		{"Sequence", testSequence}, {"Leaves", testRecords}, {"Long", testLong}, {"Amend", testAmend}, {"Annotate", testAnnotate}, {"Revise", testRevise}, {"Erase", testErase},
+		{"Forget", testForget}, {"Held", testForgetRequired}, {"Sweep", testSweep}, {"WriteAgain", testWriteAgain},
+		{"SweepWaits", testSweepWaits}, {"SweepYields", testSweepYields}, {"Busy", testBusy}, {"TwoLines", testTwoHistories},
+		{"Scrub", testScrub}, {"DamagedFile", testDamagedFile}, {"DamagedDir", testDamagedDir},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -59,7 +59,7 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 }
 
 // patience ends a test that waits for something that never comes.
-const patience = 30 * time.Second
+const testTimeout = 30 * time.Second
 
 var epoch = time.Date(2026, 3, 14, 15, 9, 26, 535897932, time.UTC)
 
@@ -68,32 +68,32 @@ func newWorkspace() retake.Workspace {
 	return retake.Workspace{ID: id, Name: "trial", Root: "/trial", Dev: 7, Ino: 1 << 60, Created: epoch}
 }
 
-// pen is a writer whose errors end the test.
-type pen struct {
+// testWriter is a writer whose errors end the test.
+type testWriter struct {
 	t  *testing.T
 	ws retake.Workspace
 	store.Writer
 }
 
-func begin(t *testing.T, s store.Store, ws retake.Workspace) pen {
+func beginWriter(t *testing.T, s store.Store, ws retake.Workspace) testWriter {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	w, err := s.Begin(ctx, ws)
 	if err != nil {
 		t.Fatalf("Begin: %v", err)
 	}
-	return pen{t, ws, w}
+	return testWriter{t, ws, w}
 }
 
-func (p pen) close() {
+func (p testWriter) close() {
 	p.t.Helper()
 	if err := p.Close(); err != nil {
 		p.t.Fatalf("Close: %v", err)
 	}
 }
 
-func (p pen) file(name string, b []byte) retake.Entry {
+func (p testWriter) writeFile(name string, b []byte) retake.Entry {
 	p.t.Helper()
 	id, n, err := p.WriteFile(p.t.Context(), name, bytes.NewReader(b))
 	if err != nil {
@@ -105,7 +105,7 @@ func (p pen) file(name string, b []byte) retake.Entry {
 	return retake.Entry{Name: name, Kind: retake.KindFile, Mode: 0o644, UID: 1000, GID: 1000, Size: n, ModTime: epoch.UnixNano(), Object: id}
 }
 
-func (p pen) dir(name string, entries ...retake.Entry) retake.Entry {
+func (p testWriter) writeDir(name string, entries ...retake.Entry) retake.Entry {
 	p.t.Helper()
 	id, sum, err := p.WriteDir(p.t.Context(), entries, epoch.UnixNano())
 	if err != nil {
@@ -114,16 +114,16 @@ func (p pen) dir(name string, entries ...retake.Entry) retake.Entry {
 	return retake.Entry{Name: name, Kind: retake.KindDir, Mode: 0o755, UID: 1000, GID: 1000, ModTime: epoch.UnixNano(), Object: id, Sum: sum}
 }
 
-// seal seals a tree that holds one file with the given bytes.
-func (p pen) seal(number int64, content []byte) retake.Card {
+// sealFile seals a tree that holds one file with the given bytes.
+func (p testWriter) sealFile(number int64, content []byte) retake.Card {
 	p.t.Helper()
-	return p.sealTree(number, p.dir("", p.file("a", content)), nil)
+	return p.sealTree(number, p.writeDir("", p.writeFile("a", content)), nil)
 }
 
-func (p pen) sealTree(number int64, root retake.Entry, state map[string][]byte) retake.Card {
+func (p testWriter) sealTree(number int64, root retake.Entry, state map[string][]byte) retake.Card {
 	p.t.Helper()
 	card := newCard(p.ws, number, root)
-	if err := p.Seal(p.t.Context(), store.Sealing{Card: card, Files: root, State: state}); err != nil {
+	if err := p.Seal(p.t.Context(), store.SealRequest{Card: card, Files: root, State: state}); err != nil {
 		p.t.Fatalf("Seal %d: %v", number, err)
 	}
 	return card
@@ -149,7 +149,7 @@ func newCard(ws retake.Workspace, number int64, root retake.Entry) retake.Card {
 	}}
 }
 
-func stone(card retake.Card) retake.Tombstone {
+func newTombstone(card retake.Card) retake.Tombstone {
 	c := card.Checkpoint
 	return retake.Tombstone{Number: c.Number, ID: c.ID, Parent: c.Parent, Time: c.Time, At: epoch}
 }
@@ -162,7 +162,7 @@ func reopen(t *testing.T, h Harness) store.Store {
 	return h.Reopen(t)
 }
 
-func head(t *testing.T, s store.Store, ws retake.Workspace) store.Head {
+func readHead(t *testing.T, s store.Store, ws retake.Workspace) store.Head {
 	t.Helper()
 	h, err := s.Head(t.Context(), ws.ID)
 	if err != nil {
@@ -171,7 +171,7 @@ func head(t *testing.T, s store.Store, ws retake.Workspace) store.Head {
 	return h
 }
 
-func read(ctx context.Context, s store.Store, id retake.ObjectID) (_ []byte, err error) {
+func readAll(ctx context.Context, s store.Store, id retake.ObjectID) (_ []byte, err error) {
 	r, err := s.File(ctx, id)
 	if err != nil {
 		return nil, err
@@ -186,7 +186,7 @@ func read(ctx context.Context, s store.Store, id retake.ObjectID) (_ []byte, err
 
 func wantBytes(t *testing.T, s store.Store, id retake.ObjectID, want []byte) {
 	t.Helper()
-	got, err := read(t.Context(), s, id)
+	got, err := readAll(t.Context(), s, id)
 	if err != nil {
 		t.Fatalf("read %q: %v", id, err)
 	}
@@ -206,10 +206,10 @@ func wantDir(t *testing.T, s store.Store, id retake.ObjectID, want []retake.Entr
 	}
 }
 
-// wantLeaf reads the one-file tree of a checkpoint that pen.seal made.
-func wantLeaf(t *testing.T, s store.Store, card retake.Card, content []byte) {
+// wantRecord reads the one-file tree of a checkpoint that pen.seal made.
+func wantRecord(t *testing.T, s store.Store, card retake.Card, content []byte) {
 	t.Helper()
-	leaf, err := s.Leaf(t.Context(), card.Checkpoint.Workspace, card.Checkpoint.Number)
+	leaf, err := s.Record(t.Context(), card.Checkpoint.Workspace, card.Checkpoint.Number)
 	if err != nil {
 		t.Fatalf("Leaf %d: %v", card.Checkpoint.Number, err)
 	}
@@ -223,8 +223,8 @@ func wantLeaf(t *testing.T, s store.Store, card retake.Card, content []byte) {
 	wantBytes(t, s, entries[0].Object, content)
 }
 
-// noise is n bytes that do not compress, the same for the same seed.
-func noise(seed byte, n int) []byte {
+// randomBytes is n bytes that do not compress, the same for the same seed.
+func randomBytes(seed byte, n int) []byte {
 	b := make([]byte, n)
 	_, _ = rand.NewChaCha8([32]byte{seed}).Read(b)
 	return b

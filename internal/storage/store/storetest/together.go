@@ -14,11 +14,11 @@ import (
 )
 
 // brief is how long a test lets something wait that has to give up.
-const brief = 150 * time.Millisecond
+const shortWait = 150 * time.Millisecond
 
-func busy(t *testing.T, h Harness) {
-	w := begin(t, h.Store, newWorkspace())
-	ctx, cancel := context.WithTimeout(t.Context(), brief)
+func testBusy(t *testing.T, h Harness) {
+	w := beginWriter(t, h.Store, newWorkspace())
+	ctx, cancel := context.WithTimeout(t.Context(), shortWait)
 	defer cancel()
 	if other, err := h.Store.Begin(ctx, w.ws); !errors.Is(err, store.ErrBusy) {
 		t.Fatalf("Begin of a line that is written: %v, %v, want ErrBusy", other, err)
@@ -29,7 +29,7 @@ func busy(t *testing.T, h Harness) {
 
 	next := make(chan store.Writer, 1)
 	go func() {
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 		defer cancel()
 		w, err := h.Store.Begin(ctx, w.ws)
 		if err != nil {
@@ -37,7 +37,7 @@ func busy(t *testing.T, h Harness) {
 		}
 		next <- w
 	}()
-	card := w.seal(1, []byte("first"))
+	card := w.sealFile(1, []byte("first"))
 	select {
 	case <-next:
 		t.Fatal("two writers hold one line")
@@ -54,14 +54,14 @@ func busy(t *testing.T, h Harness) {
 	if err := second.Close(); err != nil {
 		t.Errorf("Close: %v", err)
 	}
-	wantLeaf(t, h.Store, card, []byte("first"))
+	wantRecord(t, h.Store, card, []byte("first"))
 }
 
-func twoLines(t *testing.T, h Harness) {
+func testTwoHistories(t *testing.T, h Harness) {
 	const lines, n = 2, 10
-	var pens [lines]pen
+	var pens [lines]testWriter
 	for i := range pens {
-		pens[i] = begin(t, h.Store, newWorkspace()) // all are open at once
+		pens[i] = beginWriter(t, h.Store, newWorkspace()) // all are open at once
 	}
 	var cards [lines][n]retake.Card
 	var wg sync.WaitGroup
@@ -73,7 +73,7 @@ func twoLines(t *testing.T, h Harness) {
 				}
 			}()
 			for j := range n {
-				card, err := sealQuietly(t.Context(), w, int64(j+1), fmt.Appendf(nil, "%d %d", i, j))
+				card, err := sealNoFatal(t.Context(), w, int64(j+1), fmt.Appendf(nil, "%d %d", i, j))
 				if err != nil {
 					t.Errorf("line %d: %v", i, err)
 					return
@@ -92,17 +92,17 @@ func twoLines(t *testing.T, h Harness) {
 		t.Fatalf("Heads: %v, %v, want %d", heads, err, lines)
 	}
 	for i, w := range pens {
-		if at := head(t, s, w.ws); at.Latest != n || at.Workspace.ID != w.ws.ID {
+		if at := readHead(t, s, w.ws); at.Latest != n || at.Workspace.ID != w.ws.ID {
 			t.Errorf("head: %+v", at)
 		}
 		for j, card := range cards[i] {
-			wantLeaf(t, s, card, fmt.Appendf(nil, "%d %d", i, j))
+			wantRecord(t, s, card, fmt.Appendf(nil, "%d %d", i, j))
 		}
 	}
 }
 
-// sealQuietly is for goroutines, which must not end the test.
-func sealQuietly(ctx context.Context, w pen, number int64, content []byte) (retake.Card, error) {
+// sealNoFatal is for goroutines, which must not end the test.
+func sealNoFatal(ctx context.Context, w testWriter, number int64, content []byte) (retake.Card, error) {
 	id, size, err := w.WriteFile(ctx, "a", bytes.NewReader(content))
 	if err != nil {
 		return retake.Card{}, err
@@ -114,15 +114,15 @@ func sealQuietly(ctx context.Context, w pen, number int64, content []byte) (reta
 	}
 	root := retake.Entry{Kind: retake.KindDir, Mode: 0o700, Object: dir, Sum: sum}
 	card := newCard(w.ws, number, root)
-	return card, w.Seal(ctx, store.Sealing{Card: card, Files: root})
+	return card, w.Seal(ctx, store.SealRequest{Card: card, Files: root})
 }
 
-// sweepWaits sweeps between a write and its seal.
-func sweepWaits(t *testing.T, h Harness) {
-	content := noise(20, 1<<20)
-	w := begin(t, h.Store, newWorkspace())
-	root := w.dir("", w.file("a", content))
-	ctx, cancel := context.WithTimeout(t.Context(), brief)
+// testSweepWaits sweeps between a write and its seal.
+func testSweepWaits(t *testing.T, h Harness) {
+	content := randomBytes(20, 1<<20)
+	w := beginWriter(t, h.Store, newWorkspace())
+	root := w.writeDir("", w.writeFile("a", content))
+	ctx, cancel := context.WithTimeout(t.Context(), shortWait)
 	defer cancel()
 	if _, err := h.Store.Sweep(ctx, store.SweepOptions{}); err == nil {
 		t.Error("Sweep runs while a writer is open")
@@ -130,7 +130,7 @@ func sweepWaits(t *testing.T, h Harness) {
 
 	swept := make(chan error, 1)
 	go func() {
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 		defer cancel()
 		_, err := h.Store.Sweep(ctx, store.SweepOptions{})
 		swept <- err
@@ -147,9 +147,9 @@ func sweepWaits(t *testing.T, h Harness) {
 		t.Errorf("Sweep after the writer is closed: %v", err)
 	}
 	s := reopen(t, h)
-	wantLeaf(t, s, card, content)
-	w = begin(t, s, w.ws) // the sweep gave the store back
-	w.seal(2, []byte("after"))
+	wantRecord(t, s, card, content)
+	w = beginWriter(t, s, w.ws) // the sweep gave the store back
+	w.sealFile(2, []byte("after"))
 	w.close()
 	wantNumbers(t, s, w.ws, 0, 1, 2)
 }

@@ -16,21 +16,21 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-func files(t *testing.T, h Harness) {
+func testFiles(t *testing.T, h Harness) {
 	contents := map[string][]byte{
-		"none": {}, "one": {0}, "random": noise(1, 5<<20),
-		"repeated": bytes.Repeat(noise(2, 1<<20), 12), "zeros": make([]byte, 1<<20),
+		"none": {}, "one": {0}, "random": randomBytes(1, 5<<20),
+		"repeated": bytes.Repeat(randomBytes(2, 1<<20), 12), "zeros": make([]byte, 1<<20),
 	}
-	w := begin(t, h.Store, newWorkspace())
+	w := beginWriter(t, h.Store, newWorkspace())
 	var entries []retake.Entry
 	for name, b := range contents {
-		e := w.file(name, b)
-		if again := w.file("other "+name, b); again.Object != e.Object {
+		e := w.writeFile(name, b)
+		if again := w.writeFile("other "+name, b); again.Object != e.Object {
 			t.Errorf("%s: the same bytes have the addresses %q and %q", name, e.Object, again.Object)
 		}
 		entries = append(entries, e)
 	}
-	w.sealTree(1, w.dir("", entries...), nil)
+	w.sealTree(1, w.writeDir("", entries...), nil)
 	w.close()
 
 	s := reopen(t, h)
@@ -68,16 +68,16 @@ func wantSeek(t *testing.T, s store.Store, id retake.ObjectID, want []byte) {
 	}
 }
 
-func links(t *testing.T, h Harness) {
+func testLinks(t *testing.T, h Harness) {
 	texts := []string{"../else where", "/abs\n\x1b", "\xff\xfe", strings.Repeat("x", 4095)}
-	w := begin(t, h.Store, newWorkspace())
+	w := beginWriter(t, h.Store, newWorkspace())
 	var entries []retake.Entry
 	for i, text := range texts {
-		e := w.file(fmt.Sprintf("link%d", i), []byte(text))
+		e := w.writeFile(fmt.Sprintf("link%d", i), []byte(text))
 		e.Kind, e.Mode = retake.KindSymlink, 0o777
 		entries = append(entries, e)
 	}
-	root := w.dir("", entries...)
+	root := w.writeDir("", entries...)
 	w.sealTree(1, root, nil)
 	w.close()
 	s := reopen(t, h)
@@ -89,7 +89,7 @@ func links(t *testing.T, h Harness) {
 
 // names are bytes that stores of text like to lose, and names that look like
 // what other names may be turned into.
-var names = []string{
+var oddNames = []string{
 	"a", "A", "a.b", "a-", "a b", " ", "  ", "...", "-rf", "~", "#", "\\", `\\`, "\"", "'", "%", "%%",
 	"line\nbreak", `line\nbreak`, `line\\nbreak`, "line%0Abreak", "tab\t", "\r", "\x01", "\x7f",
 	"\x1b[31mred", `\x1b[31mred`, `\u001b[31mred`, "%1B[31mred",
@@ -100,18 +100,18 @@ var names = []string{
 	"card.json", "files", "state", "head", "null", "nil", "true", "0",
 }
 
-func dirs(t *testing.T, h Harness) {
-	w := begin(t, h.Store, newWorkspace())
+func testDirs(t *testing.T, h Harness) {
+	w := beginWriter(t, h.Store, newWorkspace())
 	var want []retake.Entry
-	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
-		want = append(want, w.file(name, []byte(name)))
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(oddNames))) {
+		want = append(want, w.writeFile(name, []byte(name)))
 	}
-	empty := w.dir("")
-	inner := w.dir("", want...)
+	empty := w.writeDir("")
+	inner := w.writeDir("", want...)
 
 	mixed := slices.Clone(want)
 	slices.Reverse(mixed)
-	if again := w.dir("", mixed...); again.Object != inner.Object {
+	if again := w.writeDir("", mixed...); again.Object != inner.Object {
 		t.Errorf("the order of entries changes the address: %q and %q", inner.Object, again.Object)
 	}
 	// The same names as directories.
@@ -124,7 +124,7 @@ func dirs(t *testing.T, h Harness) {
 		d.Name = e.Name
 		nested = append(nested, d)
 	}
-	outer := w.dir("", nested...)
+	outer := w.writeDir("", nested...)
 	w.sealTree(1, outer, nil)
 	w.close()
 
@@ -137,46 +137,46 @@ func dirs(t *testing.T, h Harness) {
 	}
 }
 
-func wideDir(t *testing.T, h Harness) {
-	w := begin(t, h.Store, newWorkspace())
-	e := w.file("", []byte("all the same"))
+func testWideDir(t *testing.T, h Harness) {
+	w := beginWriter(t, h.Store, newWorkspace())
+	e := w.writeFile("", []byte("all the same"))
 	var want []retake.Entry
 	for i := range 3000 {
 		e.Name = fmt.Sprintf("%x", i*7919%65536)
 		e.ModTime++
 		want = append(want, e)
 	}
-	root := w.dir("", want...)
+	root := w.writeDir("", want...)
 	w.sealTree(1, root, nil)
 	w.close()
 	slices.SortFunc(want, func(a, b retake.Entry) int { return strings.Compare(a.Name, b.Name) })
 	wantDir(t, reopen(t, h), root.Object, want)
 }
 
-func summary(t *testing.T, h Harness) {
-	w := begin(t, h.Store, newWorkspace())
+func testSummary(t *testing.T, h Harness) {
+	w := beginWriter(t, h.Store, newWorkspace())
 	defer w.close()
-	empty := w.dir("empty")
+	empty := w.writeDir("empty")
 	if want := (retake.Summary{Dirs: 1, MaxTime: epoch.UnixNano()}); empty.Sum != want {
 		t.Errorf("summary of an empty directory: %+v, want %+v", empty.Sum, want)
 	}
-	link := w.file("link", []byte("12345"))
+	link := w.writeFile("link", []byte("12345"))
 	link.Kind = retake.KindSymlink
-	late := w.file("late", make([]byte, 100))
+	late := w.writeFile("late", make([]byte, 100))
 	late.ModTime += 99
 	pipe := retake.Entry{Name: "pipe", Kind: retake.KindFIFO, Mode: 0o600, ModTime: epoch.UnixNano()}
-	inner := w.dir("inner", link, late, pipe)
-	outer := w.dir("", inner, empty, w.file("a", make([]byte, 11)))
+	inner := w.writeDir("inner", link, late, pipe)
+	outer := w.writeDir("", inner, empty, w.writeFile("a", make([]byte, 11)))
 	want := retake.Summary{Files: 3, Dirs: 3, Symlinks: 1, Bytes: 111, MaxTime: epoch.UnixNano() + 99}
 	if outer.Sum != want {
 		t.Errorf("summary: %+v, want %+v", outer.Sum, want)
 	}
 }
 
-func metadata(t *testing.T, h Harness) {
-	w := begin(t, h.Store, newWorkspace())
-	want := special(w)
-	root := w.dir("", want...)
+func testMetadata(t *testing.T, h Harness) {
+	w := beginWriter(t, h.Store, newWorkspace())
+	want := specialEntries(w)
+	root := w.writeDir("", want...)
 	root.Mode, root.UID = 0o1770, 12
 	root.Extra = &retake.Extra{Xattrs: map[string][]byte{"user.root": []byte("yes")}}
 	w.sealTree(1, root, nil)
@@ -185,7 +185,7 @@ func metadata(t *testing.T, h Harness) {
 	s := reopen(t, h)
 	slices.SortFunc(want, func(a, b retake.Entry) int { return strings.Compare(a.Name, b.Name) })
 	wantDir(t, s, root.Object, want)
-	leaf, err := s.Leaf(t.Context(), w.ws.ID, 1)
+	leaf, err := s.Record(t.Context(), w.ws.ID, 1)
 	if err != nil {
 		t.Fatalf("Leaf: %v", err)
 	}
@@ -195,26 +195,26 @@ func metadata(t *testing.T, h Harness) {
 	}
 }
 
-// special makes entries of every kind with everything an entry can say.
-func special(w pen) []retake.Entry {
-	sparse := w.file("sparse", make([]byte, 1<<16))
+// specialEntries makes entries of every kind with everything an entry can say.
+func specialEntries(w testWriter) []retake.Entry {
+	sparse := w.writeFile("sparse", make([]byte, 1<<16))
 	sparse.Extra = &retake.Extra{Holes: []retake.Hole{{Offset: 0, Length: 4096}, {Offset: 8192, Length: 1<<16 - 8192}}}
-	one := w.file("one", []byte("shared"))
+	one := w.writeFile("one", []byte("shared"))
 	one.Extra = &retake.Extra{Group: "g1", Xattrs: map[string][]byte{"user.x": {0, 0xff, '\n'}}}
 	two := one
 	two.Name = "two"
-	attrs := w.file("attrs", nil)
-	attrs.Extra = &retake.Extra{Xattrs: map[string][]byte{"user.empty": {}, "user.\xff\n": []byte("odd name"), "user.long": noise(3, 4096)}}
-	suid := w.file("suid", []byte("#!"))
+	attrs := w.writeFile("attrs", nil)
+	attrs.Extra = &retake.Extra{Xattrs: map[string][]byte{"user.empty": {}, "user.\xff\n": []byte("odd name"), "user.long": randomBytes(3, 4096)}}
+	suid := w.writeFile("suid", []byte("#!"))
 	suid.Mode, suid.UID, suid.GID = 0o7777, 0, 1<<32-2
-	early := w.file("early", []byte("1969"))
+	early := w.writeFile("early", []byte("1969"))
 	early.ModTime = -1
-	bare := w.file("bare", []byte("no rights"))
+	bare := w.writeFile("bare", []byte("no rights"))
 	bare.Mode = 0
-	link := w.file("link", []byte("one"))
+	link := w.writeFile("link", []byte("one"))
 	link.Kind, link.Mode = retake.KindSymlink, 0o777
 	link.Extra = &retake.Extra{Group: "g2"}
-	dir := w.dir("dir", bare)
+	dir := w.writeDir("dir", bare)
 	dir.Mode, dir.ModTime = 0o2755, epoch.UnixNano()+1
 	dir.Extra = &retake.Extra{Xattrs: map[string][]byte{"user.d": []byte("dir")}}
 	fifo := retake.Entry{Name: "fifo", Kind: retake.KindFIFO, Mode: 0o640, UID: 3, GID: 4, ModTime: 5}
@@ -222,14 +222,14 @@ func special(w pen) []retake.Entry {
 	return []retake.Entry{two, sparse, one, attrs, suid, early, bare, link, dir, fifo, socket}
 }
 
-func manyWriters(t *testing.T, h Harness) {
-	w := begin(t, h.Store, newWorkspace())
+func testManyWriters(t *testing.T, h Harness) {
+	w := beginWriter(t, h.Store, newWorkspace())
 	entries := make([]retake.Entry, 64)
 	var wg sync.WaitGroup
 	for worker := range 4 {
 		wg.Go(func() {
 			for i := worker; i < len(entries); i += 4 {
-				b := noise(byte(i/2), 1000) // every two are the same
+				b := randomBytes(byte(i/2), 1000) // every two are the same
 				id, n, err := w.WriteFile(t.Context(), "f", bytes.NewReader(b))
 				if err != nil {
 					t.Errorf("WriteFile: %v", err)
@@ -239,12 +239,12 @@ func manyWriters(t *testing.T, h Harness) {
 		})
 	}
 	wg.Wait()
-	root := w.dir("", entries...)
+	root := w.writeDir("", entries...)
 	w.sealTree(1, root, nil)
 	w.close()
 	s := reopen(t, h)
 	wantDir(t, s, root.Object, entries)
 	for i, e := range entries {
-		wantBytes(t, s, e.Object, noise(byte(i/2), 1000))
+		wantBytes(t, s, e.Object, randomBytes(byte(i/2), 1000))
 	}
 }
