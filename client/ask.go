@@ -15,37 +15,37 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// maxAgain is how often one request is sent again.
+// maxRetries is how often a request is sent again.
 const maxRetries = 5
 
-// apiRequest is one request, sent once or more often.
+// apiRequest is a request, which may be sent several times.
 type apiRequest struct {
 	method      string
-	path        string // escaped, or empty with an err
+	path        string // escaped; not valid if err is set
 	err         error
 	query       url.Values
 	body        any
-	stream      io.Reader // the body, when it is no JSON
-	idempotent  bool      // asking twice is asking once
-	readOnly    bool      // nothing is changed by asking
-	wantsBytes  bool      // the answer is not JSON
-	wantsEvents bool      // the answer is a stream of them
+	stream      io.Reader // the body, if it is not JSON
+	idempotent  bool      // sending it twice has the effect of sending it once
+	readOnly    bool      // it changes nothing
+	wantsBytes  bool      // the response is not JSON
+	wantsEvents bool      // the response is a stream of events
 	lastEventID string
-	byteRange   string // of the bytes
+	byteRange   string // value of the Range header
 	onProgress  func(retake.Progress)
 
-	idempotencyKey string // the key under which a server remembers its answer
-	mayHaveArrived bool   // a sending before this one may have arrived
+	idempotencyKey string // under which a server stores its response
+	mayHaveArrived bool   // an earlier attempt may have reached the service
 }
 
-// newGet asks for something; the parts become the path.
+// newGet returns a GET request. The parts are the segments of the path.
 func newGet(query url.Values, parts ...string) *apiRequest {
 	a := newRequest(http.MethodGet, nil, parts...)
 	a.query, a.idempotent, a.readOnly = query, true, true
 	return a
 }
 
-// newRequest asks for a deed.
+// newRequest returns a request with a JSON body. The parts are the segments of the path.
 func newRequest(method string, body any, parts ...string) *apiRequest {
 	a := &apiRequest{method: method, body: body}
 	var path strings.Builder
@@ -54,7 +54,7 @@ func newRequest(method string, body any, parts ...string) *apiRequest {
 		switch p {
 		case "":
 			a.err = &retake.Error{Kind: retake.Invalid, What: "a name or an id is empty", Safe: unchanged}
-		case ".", "..": // would be taken for a way through the address
+		case ".", "..": // would be resolved as part of the path
 			p = strings.ReplaceAll(p, ".", "%2E")
 		default:
 			p = url.PathEscape(p)
@@ -65,16 +65,16 @@ func newRequest(method string, body any, parts ...string) *apiRequest {
 	return a
 }
 
-// connError is a connection that gave no complete answer.
+// connError is a connection that failed before the response was complete.
 type connError struct {
-	mayHaveArrived bool // the request may have arrived
+	mayHaveArrived bool // the request may have reached the service
 	err            error
 }
 
 func (b *connError) Error() string { return b.err.Error() }
 func (b *connError) Unwrap() error { return b.err }
 
-// callJSON asks for JSON.
+// callJSON sends a request and decodes its JSON response.
 func callJSON[T any](ctx context.Context, c *Client, a *apiRequest) (T, error) {
 	var out T
 	err := c.send(ctx, a, func(r *http.Response) error {
@@ -91,7 +91,7 @@ func callJSON[T any](ctx context.Context, c *Client, a *apiRequest) (T, error) {
 	return out, err
 }
 
-// send sends the request until it is answered, or may not be sent again.
+// send sends a request, again if that is safe, and passes the response to take.
 func (c *Client) send(ctx context.Context, a *apiRequest, take func(*http.Response) error) error {
 	if a.err != nil {
 		return a.err
@@ -109,7 +109,7 @@ func (c *Client) send(ctx context.Context, a *apiRequest, take func(*http.Respon
 	return c.sendToDaemon(ctx, a, body, take)
 }
 
-// sendToDaemon asks the daemon, which is brought back when it is not there.
+// sendToDaemon sends a request to the daemon, and starts the daemon again if it is gone.
 func (c *Client) sendToDaemon(ctx context.Context, a *apiRequest, body []byte, take func(*http.Response) error) error {
 	for try := 0; ; try++ {
 		err := c.sendOnce(ctx, a, body, take)
@@ -132,6 +132,7 @@ func (c *Client) sendToDaemon(ctx context.Context, a *apiRequest, body []byte, t
 	}
 }
 
+// sendOnce makes one attempt. The error is a connError if the connection failed.
 func (c *Client) sendOnce(ctx context.Context, a *apiRequest, body []byte, take func(*http.Response) error) error {
 	req, err := c.buildRequest(ctx, a, body)
 	if err != nil {
@@ -155,6 +156,7 @@ func (c *Client) sendOnce(ctx context.Context, a *apiRequest, body []byte, take 
 	return take(r)
 }
 
+// buildRequest builds the HTTP request of one attempt.
 func (c *Client) buildRequest(ctx context.Context, a *apiRequest, body []byte) (*http.Request, error) {
 	address := c.baseURL + a.path
 	if len(a.query) > 0 {
@@ -177,7 +179,7 @@ func (c *Client) buildRequest(ctx context.Context, a *apiRequest, body []byte) (
 		req.Header.Set("Content-Type", jsonType)
 	case a.stream != nil:
 		req.Header.Set("Content-Type", tarType)
-		req.Header.Set("Expect", "100-continue") // who is not let in sends nothing
+		req.Header.Set("Expect", "100-continue") // a request that is refused does not send its body
 	}
 	c.setIdentity(req, a)
 	switch {

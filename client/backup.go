@@ -12,28 +12,28 @@ type backupBody struct {
 	Host string `json:"host,omitempty"`
 }
 
-// SetBackup says where the checkpoints of a workspace also go.
+// SetBackup sets the remote that the checkpoints of a workspace are pushed to.
 func (c *Client) SetBackup(ctx context.Context, req retake.BackupRequest) (retake.Backup, error) {
 	a := newRequest(http.MethodPut, backupBody{req.URL, req.Host}, "workspaces", string(req.Workspace), "backup")
 	a.idempotent = true
 	return callJSON[retake.Backup](ctx, c, a)
 }
 
-// Backup tells how far a backup is.
+// Backup returns the status of a backup.
 func (c *Client) Backup(ctx context.Context, ws retake.WorkspaceID) (retake.Backup, error) {
 	return callJSON[retake.Backup](ctx, c, newGet(nil, "workspaces", string(ws), "backup"))
 }
 
-// PushBackup sends what is not there yet. What was sent before is not sent again, so it may be
-// asked twice.
+// PushBackup pushes what the remote does not have yet. It may be retried, because nothing is
+// pushed twice.
 func (c *Client) PushBackup(ctx context.Context, ws retake.WorkspaceID) (retake.Backup, error) {
 	a := newRequest(http.MethodPost, nil, "workspaces", string(ws), "backup")
 	a.idempotent = true
 	return callJSON[retake.Backup](ctx, c, a)
 }
 
-// DropBackup ends a backup. When an answer was lost on the way it may be ended already;
-// then nothing more is known of it.
+// DropBackup turns a backup off. If a response was lost, it may be off already; then only the
+// workspace is returned.
 func (c *Client) DropBackup(ctx context.Context, ws retake.WorkspaceID) (retake.Backup, error) {
 	a := newRequest(http.MethodDelete, nil, "workspaces", string(ws), "backup")
 	a.idempotent = true

@@ -19,13 +19,13 @@ const (
 	endOK       = "ok"
 )
 
-// Open gives the bytes of a file as they arrive.
+// Open streams a file of a checkpoint.
 func (c *Client) Open(ctx context.Context, ws retake.WorkspaceID, ref, path string) (io.ReadCloser, retake.Entry, error) {
 	return c.OpenPart(ctx, PartQuery{Workspace: ws, Ref: ref, Path: path})
 }
 
-// PartQuery chooses a part of a file: what begins at From, and at most Most bytes of it, if
-// that is not 0. Masked covers likely secrets; From and Most then count what is sent.
+// PartQuery selects a part of a file: it begins at From and has at most Most bytes, if that is
+// not 0. Masked masks likely secrets; From and Most then count in the masked text.
 type PartQuery struct {
 	Workspace  retake.WorkspaceID
 	Ref, Path  string
@@ -33,7 +33,7 @@ type PartQuery struct {
 	Masked     bool
 }
 
-// rangeHeader is the Range that says so; "": all is wanted.
+// rangeHeader returns the Range header, or "" for the whole file.
 func (q *PartQuery) rangeHeader() string {
 	switch {
 	case q.Most > 0:
@@ -44,7 +44,7 @@ func (q *PartQuery) rangeHeader() string {
 	return ""
 }
 
-// OpenPart gives a part of a file as it arrives. A part behind the end is an Invalid error.
+// OpenPart streams a part of a file. A part beyond the end is an Invalid error.
 func (c *Client) OpenPart(ctx context.Context, q PartQuery) (io.ReadCloser, retake.Entry, error) {
 	var e retake.Entry
 	v := url.Values{"ref": {q.Ref}, "path": {q.Path}}
@@ -68,7 +68,7 @@ func (c *Client) OpenPart(ctx context.Context, q PartQuery) (io.ReadCloser, reta
 	return b, e, nil
 }
 
-// Bytes gives stored bytes as they arrive.
+// Bytes streams a stored object.
 func (c *Client) Bytes(ctx context.Context, id retake.ObjectID) (io.ReadCloser, error) {
 	b, err := c.openBytes(ctx, newGet(nil, "objects", string(id)))
 	if err != nil {
@@ -77,7 +77,7 @@ func (c *Client) Bytes(ctx context.Context, id retake.ObjectID) (io.ReadCloser, 
 	return b, nil
 }
 
-// openBytes gives the answer with its body not read.
+// openBytes sends a request and returns the response with its body not read.
 func (c *Client) openBytes(ctx context.Context, a *apiRequest) (*responseBody, error) {
 	a.wantsBytes = true
 	b := &responseBody{ctx: ctx}
@@ -88,7 +88,7 @@ func (c *Client) openBytes(ctx context.Context, a *apiRequest) (*responseBody, e
 	return b, err
 }
 
-// responseBody is a body. Its end counts only when the other end says that it is one.
+// responseBody is a body that counts as complete only if the trailer says so.
 type responseBody struct {
 	ctx      context.Context
 	response *http.Response
@@ -109,6 +109,7 @@ func (b *responseBody) Read(p []byte) (int, error) {
 
 func (b *responseBody) Close() error { return b.response.Body.Close() }
 
+// checkEnd returns io.EOF if the body is complete, or why it is not.
 func (b *responseBody) checkEnd() error {
 	_, promised := b.response.Trailer[endTrailer]
 	switch text := b.response.Trailer.Get(endTrailer); {
@@ -125,8 +126,8 @@ func (b *responseBody) checkEnd() error {
 	}
 }
 
-// stripInternalKind: what had no kind where it happened gets none on the way, so that who
-// reads may say what was being read.
+// stripInternalKind returns an error that had no kind at the service without one, so that the
+// caller can add what it was reading.
 func stripInternalKind(err error) error {
 	var e *retake.Error
 	if errors.As(err, &e) && e.Kind == retake.Internal && e.Safe == "" && e.Hint == "" && e.Err == nil {

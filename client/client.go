@@ -1,15 +1,14 @@
-// Package client is retake.Service and retake.Office over HTTP, on a unix socket or an
-// address.
+// Package client is retake.Service and retake.Office over HTTP, on a Unix socket or at a URL.
 //
-// It dials on the first call, keeps no state but idle connections, reads neither
-// the environment nor any file, and starts nothing: Revive does that, if given.
+// It dials on the first call, keeps no state but idle connections, reads neither the
+// environment nor any file, and starts nothing: Revive does that, if given.
 //
-//	K1  Errors come back with the kind, the texts and the cause that the service gave.
+//	K1  Errors have the kind, the texts and the cause that the service returned.
 //	K2  Names and paths keep their bytes.
-//	K3  What may be asked twice is asked again after a broken connection; the rest
-//	    only when the request was never sent.
-//	K4  Bytes that end early end with an error.
-//	K5  The key goes to the address that it is for, and nowhere else.
+//	K3  An idempotent request is sent again after a broken connection; any other request
+//	    only if it was never sent.
+//	K4  A body that is cut short ends with an error.
+//	K5  The key is sent to the configured address and nowhere else.
 package client
 
 import (
@@ -23,25 +22,25 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// Options say whom to ask.
+// Options configure a client.
 type Options struct {
-	Socket  string // path of a unix socket, or
-	URL     string // base address, http or https
-	Version string // of the caller, sent as Retake-Version
-	// Revive is called when nobody answers; it brings the other end back. After it
-	// the request is sent again. nil: the error is given.
+	Socket  string // path of a Unix socket, or
+	URL     string // base URL, http or https
+	Version string // version of the caller, sent as Retake-Version
+	// Revive is called if nothing listens on the socket; it starts the daemon again. Then the
+	// request is sent again. nil: the call fails.
 	Revive func(ctx context.Context) error
 	// Trace is called before each request, and what it returns with how it ended: a status, or
 	// 0 and an error. nil: nobody looks.
 	Trace func(method, path string) (done func(status int, err error))
 
-	// What follows is for an address.
-	Key     string      // rtk_…; sent as it is, so the address is https, or of a network that is trusted
-	TLS     *tls.Config // nil: as the system has it
-	Retries int         // how often a request is sent again, ever later; 0: five times; below: never
+	// The following options are for a URL.
+	Key     string      // rtk_…; sent in clear, so use https, or a network that you trust
+	TLS     *tls.Config // nil: the system's default
+	Retries int         // how often a request is retried, with growing delays; 0: five times; negative: never
 }
 
-// Client asks another process. It may be used by several goroutines.
+// Client calls the API of another process. It is safe for concurrent use.
 type Client struct {
 	opts      Options
 	baseURL   string
@@ -53,7 +52,7 @@ var (
 	_ retake.Office  = (*Client)(nil)
 )
 
-// New never dials.
+// New creates a client. It does not dial.
 func New(o Options) *Client {
 	t := &http.Transport{DisableCompression: true, Protocols: new(http.Protocols), TLSClientConfig: o.TLS, ExpectContinueTimeout: time.Second}
 	t.Protocols.SetHTTP1(true)
@@ -68,13 +67,13 @@ func New(o Options) *Client {
 	return c
 }
 
-// Close gives idle connections back. The other end goes on.
+// Close closes idle connections. The other process continues.
 func (c *Client) Close() error {
 	c.transport.CloseIdleConnections()
 	return nil
 }
 
-// About asks who answers.
+// About describes the process that serves the API.
 func (c *Client) About(ctx context.Context) (retake.About, error) {
 	return callJSON[retake.About](ctx, c, newGet(nil, "about"))
 }

@@ -48,7 +48,7 @@ func TestReviveBringsItBack(t *testing.T) {
 	if err != nil || !cmp.Equal(got, want) {
 		t.Errorf("%+v %v", got, err)
 	}
-	// Nothing was sent, so a deed is sent again too.
+	// Nothing was sent, so even a request that is not idempotent is sent again.
 	f = newFakeDaemon(t)
 	if _, err := f.newClient(respondJSON(retake.SaveResult{})).Init(t.Context(), retake.InitRequest{Dir: "/x"}); err != nil {
 		t.Error(err)
@@ -75,8 +75,8 @@ func TestReviveThatDoesNotWork(t *testing.T) {
 	}
 }
 
-// A body that ends early ends with an error, whether the connection broke or the
-// end that was promised is missing.
+// A body that is cut short ends with an error, whether the connection broke or the announced
+// trailer is missing.
 func TestBodyThatEndsEarly(t *testing.T) {
 	t.Parallel()
 	for name, h := range map[string]http.HandlerFunc{
@@ -104,7 +104,7 @@ func TestBodyThatEndsEarly(t *testing.T) {
 	}
 }
 
-// The caller stops in the middle of a body.
+// The caller stops while it reads a body.
 func TestStoppedBody(t *testing.T) {
 	t.Parallel()
 	f := newFakeDaemon(t)
@@ -138,7 +138,7 @@ func TestStoppedBeforeItBegan(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	}
-	// Whoever revives is stopped too.
+	// Revive is stopped, too.
 	ctx, stop = context.WithCancel(t.Context())
 	c := client.New(client.Options{Socket: f.socket, Revive: func(ctx context.Context) error {
 		stop()
@@ -149,7 +149,7 @@ func TestStoppedBeforeItBegan(t *testing.T) {
 	}
 }
 
-// Whatever answers there, it is an error with a kind.
+// Whatever is at the other end, its response is an error with a kind.
 func TestAnswersThatAreNotOurs(t *testing.T) {
 	t.Parallel()
 	for name, x := range map[string]struct {
@@ -174,7 +174,7 @@ func TestAnswersThatAreNotOurs(t *testing.T) {
 	}
 }
 
-// Empty names would lead to another address; nothing is sent.
+// Empty names would result in another URL; nothing is sent.
 func TestEmptyNamesAreNotSent(t *testing.T) {
 	t.Parallel()
 	f := newFakeDaemon(t)
@@ -195,7 +195,7 @@ func TestEmptyNamesAreNotSent(t *testing.T) {
 	}
 }
 
-// One connection serves one call after the other.
+// One connection serves several calls.
 func TestOneConnection(t *testing.T) {
 	t.Parallel()
 	f := newFakeDaemon(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// readResult is the JSON of the answer, which may come at the end of events.
+// readResult returns the JSON of a response, which may be the last event of a stream.
 func (a *apiRequest) readResult(r *http.Response) ([]byte, error) {
 	if contentType(r) == eventType {
 		return a.readOutcome(r.Body)
@@ -23,7 +23,7 @@ func (a *apiRequest) readResult(r *http.Response) ([]byte, error) {
 	return data, nil
 }
 
-// readOutcome reads until the event that ends them. Without one they broke off.
+// readOutcome reads events until the result or a problem. A stream without either was cut short.
 func (a *apiRequest) readOutcome(r io.Reader) ([]byte, error) {
 	lines := bufio.NewReader(r)
 	for {
@@ -48,7 +48,8 @@ type streamEvent struct {
 	data      []byte
 }
 
-// nextEvent reads one event; what ends in the middle of one, or behind one, broke off.
+// nextEvent reads one event. The end of the stream is an error, because a stream that is
+// complete is not read further.
 func nextEvent(lines *bufio.Reader) (streamEvent, error) {
 	var e streamEvent
 	for {
@@ -80,6 +81,7 @@ func nextEvent(lines *bufio.Reader) (streamEvent, error) {
 	}
 }
 
+// reportProgress passes a progress event to the caller.
 func (a *apiRequest) reportProgress(data []byte) {
 	var p struct{ Files, Total, Bytes int64 }
 	if a.onProgress != nil && json.Unmarshal(data, &p) == nil {

@@ -17,20 +17,20 @@ const (
 
 	minRetryDelay = 100 * time.Millisecond
 	maxRetryDelay = 5 * time.Second
-	maxRetryAfter = time.Minute // however long a server asks us to wait
+	maxRetryAfter = time.Minute // upper bound for the Retry-After of a server
 )
 
-// retryableError is an answer that says that the same request may work then.
+// retryableError is a response after which the same request may succeed later.
 type retryableError struct {
 	err        error
-	retryAfter time.Duration // as the server asked; 0: it did not
-	refused    bool          // it was not looked at
+	retryAfter time.Duration // from the Retry-After header; 0: there was none
+	refused    bool          // the service did not see the request
 }
 
 func (l *retryableError) Error() string { return l.err.Error() }
 func (l *retryableError) Unwrap() error { return l.err }
 
-// unwrapRetryable is the error as the caller gets it.
+// unwrapRetryable returns the error that the caller gets.
 func unwrapRetryable(err error) error {
 	var l *retryableError
 	if errors.As(err, &l) {
@@ -47,7 +47,7 @@ func retryAfter(r *http.Response) time.Duration {
 	return min(time.Duration(n)*time.Second, maxRetryAfter)
 }
 
-// setIdentity adds who asks, and for a deed the key under which a server does it once.
+// setIdentity adds the key of the caller and the idempotency key of the request.
 func (c *Client) setIdentity(req *http.Request, a *apiRequest) {
 	if c.opts.Key != "" {
 		req.Header.Set("Authorization", "Bearer "+c.opts.Key)
@@ -60,8 +60,8 @@ func (c *Client) setIdentity(req *http.Request, a *apiRequest) {
 	}
 }
 
-// sendToServer asks a server. A deed carries a key of its own, so that asking twice is asking
-// once; of streams a server cannot remember the answer.
+// sendToServer sends a request to a server. A POST gets an idempotency key, so that it can be
+// sent again, unless it is a stream, whose response a server cannot store.
 func (c *Client) sendToServer(ctx context.Context, a *apiRequest, body []byte, take func(*http.Response) error) error {
 	if a.method == http.MethodPost && a.stream == nil && a.onProgress == nil {
 		a.idempotencyKey, a.idempotent = uuid.NewString(), true
@@ -100,7 +100,7 @@ func (c *Client) retries() int {
 // mayRetry reports whether a request may be sent again after an error.
 func (a *apiRequest) mayRetry(err error) bool {
 	if a.stream != nil {
-		return false // what was read of it is gone
+		return false // the body cannot be read again
 	}
 	var b *connError
 	if errors.As(err, &b) {
@@ -110,7 +110,8 @@ func (a *apiRequest) mayRetry(err error) bool {
 	return errors.As(err, &l) && (a.idempotent || l.refused)
 }
 
-// retryDelay grows with every try, and differs between askers that were turned away together.
+// retryDelay grows with each attempt, and is random so that clients which were refused together
+// do not return together.
 func retryDelay(try int, err error) time.Duration {
 	var l *retryableError
 	if errors.As(err, &l) && l.retryAfter > 0 {
@@ -120,7 +121,7 @@ func retryDelay(try int, err error) time.Duration {
 	return d/2 + rand.N(d/2+1)
 }
 
-// sleep answers false when the caller does not wait any longer.
+// sleep waits, and returns false if ctx ends first.
 func sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -15,13 +15,13 @@ import (
 	"github.com/retake-dev/retake/client"
 )
 
-// fakeDaemon is the other end: a socket at which handlers serve one after the other.
+// fakeDaemon is a socket that several handlers serve, one after the other.
 type fakeDaemon struct {
 	t      *testing.T
 	socket string
 
 	mu       sync.Mutex
-	server   *http.Server // guarded by mu; nil while nobody is there
+	server   *http.Server // guarded by mu; nil while it is stopped
 	requests []string     // guarded by mu: method, path and body
 	revived  int          // guarded by mu
 }
@@ -75,7 +75,7 @@ func (f *fakeDaemon) requestLog() []string {
 	return f.requests
 }
 
-// newClient revives with one handler after the other; then nothing comes back.
+// newClient returns a client whose Revive starts one handler after the other, and then none.
 func (f *fakeDaemon) newClient(next ...http.HandlerFunc) *client.Client {
 	c := client.New(client.Options{Socket: f.socket, Revive: func(context.Context) error {
 		f.stop()
@@ -95,13 +95,13 @@ func (f *fakeDaemon) newClient(next ...http.HandlerFunc) *client.Client {
 func respondJSON(v any) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(v) // the asker is there
+		_ = json.NewEncoder(w).Encode(v) // the client is waiting
 	}
 }
 
 func abortConnection(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
-// respondPartly sends a part of an answer and breaks off.
+// respondPartly sends a part of a response and aborts the connection.
 func respondPartly(contentType, part string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", contentType)
@@ -114,7 +114,7 @@ func respondPartly(contentType, part string) http.HandlerFunc {
 func respondProblem(k retake.ErrorKind) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/problem+json")
-		w.WriteHeader(http.StatusTeapot) // the status says nothing to us
+		w.WriteHeader(http.StatusTeapot) // the client ignores the status
 		_ = json.NewEncoder(w).Encode(map[string]string{"code": string(k), "what": "no", "of": "tomorrow"})
 	}
 }

@@ -19,7 +19,7 @@ type hookBody struct {
 	Scheme retake.Scheme      `json:"scheme,omitempty"`
 }
 
-// MakeWebhook tells an address of events.
+// MakeWebhook adds a webhook and returns its secret.
 func (c *Client) MakeWebhook(ctx context.Context, req retake.WebhookRequest) (retake.NewWebhook, error) {
 	return callJSON[retake.NewWebhook](ctx, c, newRequest(http.MethodPost, hookBody(req), "webhooks"))
 }
@@ -35,19 +35,19 @@ type changeHookBody struct {
 	Disabled *time.Time         `json:"disabled,omitempty"`
 }
 
-// ChangeWebhook replaces address and types, and enables or disables.
+// ChangeWebhook replaces the URL and the event types, and enables or disables a webhook.
 func (c *Client) ChangeWebhook(ctx context.Context, w retake.Webhook) (retake.Webhook, error) {
 	a := newRequest(http.MethodPut, changeHookBody{w.URL, w.Types, w.Disabled}, "webhooks", string(w.ID))
 	a.idempotent = true
 	return callJSON[retake.Webhook](ctx, c, a)
 }
 
-// DropWebhook tells an address no more.
+// DropWebhook deletes a webhook.
 func (c *Client) DropWebhook(ctx context.Context, id retake.WebhookID) error {
 	return c.sendDelete(ctx, newRequest(http.MethodDelete, nil, "webhooks", string(id)))
 }
 
-// RotateWebhook makes a new secret.
+// RotateWebhook creates a new secret.
 func (c *Client) RotateWebhook(ctx context.Context, id retake.WebhookID) (retake.NewWebhook, error) {
 	return callJSON[retake.NewWebhook](ctx, c, newRequest(http.MethodPost, nil, "webhooks", string(id), "rotate"))
 }
@@ -59,7 +59,7 @@ func (c *Client) Deliveries(ctx context.Context, q retake.DeliveryQuery) ([]reta
 	return p.Data, err
 }
 
-// Delivery answers one message with its body.
+// Delivery returns one message with its body.
 func (c *Client) Delivery(ctx context.Context, id string) (retake.Delivery, error) {
 	return callJSON[retake.Delivery](ctx, c, newGet(nil, "deliveries", id))
 }
@@ -69,7 +69,7 @@ func (c *Client) Replay(ctx context.Context, id string) (retake.Delivery, error)
 	return callJSON[retake.Delivery](ctx, c, newRequest(http.MethodPost, nil, "deliveries", id, "replay"))
 }
 
-// Events lists events after one, oldest first. A server waits a minute at most.
+// Events lists events after a given one, oldest first. A server waits a minute at most.
 func (c *Client) Events(ctx context.Context, q retake.EventQuery) ([]retake.Event, error) {
 	v := withLimit(url.Values{}, q.Limit)
 	if q.After != 0 {
@@ -85,8 +85,8 @@ func (c *Client) Events(ctx context.Context, q retake.EventQuery) ([]retake.Even
 	return p.Data, err
 }
 
-// Follow calls f for every event after one, as they happen, until f or ctx ends it. A
-// stream that breaks off is taken up again behind the last event that f got.
+// Follow calls f for every event after a given one, as they happen, until f returns an error or
+// ctx ends. A stream that breaks off is continued after the last event that f got.
 func (c *Client) Follow(ctx context.Context, after int64, f func(retake.Event) error) error {
 	for idle := 0; ; idle++ {
 		a := newGet(nil, "events")
@@ -113,12 +113,12 @@ func (c *Client) Follow(ctx context.Context, after int64, f func(retake.Event) e
 
 var errStreamEnded = errors.New("the stream broke off")
 
-// eventReader is one stream, and how far it came.
+// eventReader reads one stream of events and passes them on.
 type eventReader struct {
 	handle     func(retake.Event) error
 	lastSeq    int64
 	received   bool
-	handlerErr error // f wants no more
+	handlerErr error // returned by handle, which ends the stream
 }
 
 func (s *eventReader) readEvents(r *http.Response) error {

@@ -12,8 +12,8 @@ import (
 	"github.com/retake-dev/retake/client"
 )
 
-// What may be asked twice is asked again after the answer was lost; the rest is
-// sent once, and the error does not say that nothing was changed.
+// An idempotent request is sent again after its response was lost. Any other request is sent once,
+// and the error does not say that nothing was changed.
 func TestLostAnswers(t *testing.T) {
 	t.Parallel()
 	for name, x := range map[string]struct {
@@ -88,7 +88,7 @@ func TestLostAnswers(t *testing.T) {
 	}
 }
 
-// A save and a restore have an id before they are sent; the one of the caller stays.
+// A save and a restore get an ID before they are sent; that of the caller is kept.
 func TestCheckpointsHaveAnID(t *testing.T) {
 	t.Parallel()
 	const ours = retake.CheckpointID("cp_0197a1de-0000-7000-8000-000000000002")
@@ -127,7 +127,7 @@ func TestCheckpointsHaveAnID(t *testing.T) {
 	}
 }
 
-// What only looks has changed nothing, also when its answer is lost for good.
+// A read-only request has changed nothing, even if its response is lost for good.
 func TestLookingChangesNothing(t *testing.T) {
 	t.Parallel()
 	for name, x := range map[string]struct {
@@ -161,7 +161,7 @@ func TestLookingChangesNothing(t *testing.T) {
 	}
 }
 
-// The other end stands in another directory.
+// The daemon has another working directory.
 func TestForkGoesFromTheRoot(t *testing.T) {
 	t.Parallel()
 	dir, err := filepath.Abs("there")
@@ -178,7 +178,7 @@ func TestForkGoesFromTheRoot(t *testing.T) {
 	}
 }
 
-// The first answer was lost, and the second says that it is done already.
+// The first response was lost, and the second says that it is done already.
 func TestPinsThatWereLost(t *testing.T) {
 	t.Parallel()
 	pins := func(pinned retake.CheckpointID) http.HandlerFunc {

@@ -9,14 +9,14 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// Observe tells a signal. It has an id, so it may be told again.
+// Observe reports a signal. It has an ID, so it may be sent again.
 func (c *Client) Observe(ctx context.Context, s retake.Signal) (retake.Reaction, error) {
 	a := newRequest(http.MethodPost, s, "signals")
 	a.idempotent = true
 	return callJSON[retake.Reaction](ctx, c, a)
 }
 
-// Effects lists what was done outside.
+// Effects lists the external actions of agents.
 func (c *Client) Effects(ctx context.Context, ws retake.WorkspaceID, since string) ([]retake.Effect, error) {
 	q := url.Values{}
 	if since != "" {
@@ -30,7 +30,7 @@ type taskList struct {
 	Tasks []retake.Task `json:"tasks"`
 }
 
-// Tasks answers the newest to-do list.
+// Tasks returns the newest to-do list.
 func (c *Client) Tasks(ctx context.Context, ws retake.WorkspaceID) ([]retake.Task, error) {
 	out, err := callJSON[taskList](ctx, c, newGet(nil, "workspaces", string(ws), "tasks"))
 	return out.Tasks, err
@@ -44,12 +44,12 @@ func (c *Client) SetTasks(ctx context.Context, ws retake.WorkspaceID, tasks []re
 	return callJSON[retake.Reaction](ctx, c, newRequest(http.MethodPut, taskList{tasks}, "workspaces", string(ws), "tasks"))
 }
 
-// State answers what the agent held at a checkpoint.
+// State returns the state of the agent at a checkpoint.
 func (c *Client) State(ctx context.Context, ws retake.WorkspaceID, ref string) (retake.State, error) {
 	return callJSON[retake.State](ctx, c, newGet(url.Values{"ref": {ref}}, "workspaces", string(ws), "state"))
 }
 
-// Conversation gives the bytes of a conversation as they arrive.
+// Conversation streams a conversation.
 func (c *Client) Conversation(ctx context.Context, ws retake.WorkspaceID, ref string) (io.ReadCloser, retake.Conversation, error) {
 	state, err := c.State(ctx, ws, ref)
 	if err != nil {
@@ -59,13 +59,13 @@ func (c *Client) Conversation(ctx context.Context, ws retake.WorkspaceID, ref st
 	if err != nil {
 		return nil, retake.Conversation{}, err
 	}
-	if state.Conversation == nil { // it came between the two questions
+	if state.Conversation == nil { // it was added between the two requests
 		state.Conversation = &retake.Conversation{}
 	}
 	return b, *state.Conversation, nil
 }
 
-// Spoken answers what was said up to a checkpoint, with likely secrets masked.
+// Spoken returns what was said up to a checkpoint, with likely secrets masked.
 func (c *Client) Spoken(ctx context.Context, ws retake.WorkspaceID, ref string) (retake.Spoken, error) {
 	return callJSON[retake.Spoken](ctx, c, newGet(url.Values{"ref": {ref}}, "workspaces", string(ws), "spoken"))
 }
@@ -77,7 +77,7 @@ type resumeBody struct {
 	Look   bool   `json:"look,omitempty"`
 }
 
-// Resume makes a fork of a conversation.
+// Resume forks a conversation, so that an agent can continue it.
 func (c *Client) Resume(ctx context.Context, req retake.ResumeRequest) (retake.Resumption, error) {
 	body := resumeBody{Ref: req.Ref, Dir: req.Dir, DirRaw: rawBytes(req.Dir), Look: req.Look}
 	return callJSON[retake.Resumption](ctx, c, newRequest(http.MethodPost, body, "workspaces", string(req.Workspace), "resume"))

@@ -11,12 +11,12 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// Namespace tells of the namespace that the key is of.
+// Namespace returns the namespace of the key.
 func (c *Client) Namespace(ctx context.Context) (retake.Namespace, error) {
 	return callJSON[retake.Namespace](ctx, c, newGet(nil, "namespace"))
 }
 
-// Usage tells what the namespace takes.
+// Usage returns what the namespace uses of its limits.
 func (c *Client) Usage(ctx context.Context) (retake.Usage, error) {
 	return callJSON[retake.Usage](ctx, c, newGet(nil, "usage"))
 }
@@ -28,15 +28,16 @@ func (c *Client) SetLimits(ctx context.Context, l retake.Limits) (retake.Namespa
 	return callJSON[retake.Namespace](ctx, c, a)
 }
 
-// Import makes a workspace of an archive. It is sent once: what was read of it is gone.
+// Import creates a workspace from an archive. It is sent only once, because the archive cannot
+// be read again.
 func (c *Client) Import(ctx context.Context, req retake.ImportRequest, archive io.Reader) (retake.SaveResult, error) {
 	a := newRequest(http.MethodPost, nil, "import")
 	a.query = setNonEmpty(url.Values{}, "name", req.Name, "intent", req.Intent)
-	a.stream = io.NopCloser(archive) // it is the caller's to close
+	a.stream = io.NopCloser(archive) // the caller closes it
 	return callJSON[retake.SaveResult](ctx, c, a)
 }
 
-// setNonEmpty adds pairs whose value is not empty.
+// setNonEmpty adds the pairs whose value is not empty.
 func setNonEmpty(v url.Values, pairs ...string) url.Values {
 	for i := 0; i < len(pairs); i += 2 {
 		if pairs[i+1] != "" {
@@ -46,16 +47,16 @@ func setNonEmpty(v url.Values, pairs ...string) url.Values {
 	return v
 }
 
-// page is a part of a list.
+// page is one page of a list.
 type page[T any] struct {
 	Data []T    `json:"data"`
 	Next string `json:"next_cursor"`
 }
 
-// pageSize is the most that a server gives at once.
+// pageSize is the largest page that a server returns.
 const pageSize = 1000
 
-// listAll gathers the parts of a list.
+// listAll returns all pages of a list.
 func listAll[T any](ctx context.Context, c *Client, parts ...string) ([]T, error) {
 	var out []T
 	v := url.Values{"limit": {strconv.Itoa(pageSize)}}
@@ -78,17 +79,17 @@ type keyBody struct {
 	Expires    *time.Time     `json:"expires,omitempty"`
 }
 
-// MakeKey makes a key. Its secret is told once.
+// MakeKey creates a key. Its secret is returned only once.
 func (c *Client) MakeKey(ctx context.Context, req retake.KeyRequest) (retake.NewKey, error) {
 	return callJSON[retake.NewKey](ctx, c, newRequest(http.MethodPost, keyBody(req), "keys"))
 }
 
-// Keys lists all keys, also those that ended.
+// Keys lists all keys, including expired and revoked ones.
 func (c *Client) Keys(ctx context.Context) ([]retake.Key, error) {
 	return listAll[retake.Key](ctx, c, "keys")
 }
 
-// RevokeKey ends a key at once.
+// RevokeKey revokes a key at once.
 func (c *Client) RevokeKey(ctx context.Context, id retake.KeyID) (retake.Key, error) {
 	a := newRequest(http.MethodDelete, nil, "keys", string(id))
 	a.idempotent = true
@@ -102,7 +103,7 @@ type scheduleBody struct {
 	Jitter    time.Duration       `json:"jitter,omitempty"`
 }
 
-// MakeSchedule does something on a cadence.
+// MakeSchedule adds a schedule.
 func (c *Client) MakeSchedule(ctx context.Context, req retake.ScheduleRequest) (retake.Schedule, error) {
 	return callJSON[retake.Schedule](ctx, c, newRequest(http.MethodPost, scheduleBody(req), "schedules"))
 }
@@ -112,12 +113,12 @@ func (c *Client) Schedules(ctx context.Context) ([]retake.Schedule, error) {
 	return listAll[retake.Schedule](ctx, c, "schedules")
 }
 
-// DropSchedule ends a schedule.
+// DropSchedule deletes a schedule.
 func (c *Client) DropSchedule(ctx context.Context, id string) error {
 	return c.sendDelete(ctx, newRequest(http.MethodDelete, nil, "schedules", id))
 }
 
-// sendDelete asks for the end of something. Not found after a lost answer: it said that it is gone.
+// sendDelete deletes something. If a response was lost, not found means that it was deleted.
 func (c *Client) sendDelete(ctx context.Context, a *apiRequest) error {
 	a.idempotent = true
 	err := c.send(ctx, a, func(r *http.Response) error { return r.Body.Close() })
@@ -127,7 +128,7 @@ func (c *Client) sendDelete(ctx context.Context, a *apiRequest) error {
 	return err
 }
 
-// Audit lists who did what, newest first.
+// Audit lists audit log entries, newest first.
 func (c *Client) Audit(ctx context.Context, q retake.AuditQuery) ([]retake.AuditEntry, error) {
 	v := withLimit(url.Values{}, q.Limit)
 	if q.Before != 0 {
@@ -137,7 +138,7 @@ func (c *Client) Audit(ctx context.Context, q retake.AuditQuery) ([]retake.Audit
 	return p.Data, err
 }
 
-// CheckAudit reads the whole audit log.
+// CheckAudit verifies the whole audit log.
 func (c *Client) CheckAudit(ctx context.Context) (retake.AuditProof, error) {
 	return callJSON[retake.AuditProof](ctx, c, newGet(nil, "audit", "check"))
 }
@@ -148,18 +149,18 @@ type deletionBody struct {
 	Why       string             `json:"why,omitempty"`
 }
 
-// RequestDeletion asks for deletion. It is done when the grace ends.
+// RequestDeletion requests a deletion, which takes place when the grace period ends.
 func (c *Client) RequestDeletion(ctx context.Context, req retake.DeletionRequest) (retake.Deletion, error) {
 	req.Refs = append([]string{}, req.Refs...)
 	return callJSON[retake.Deletion](ctx, c, newRequest(http.MethodPost, deletionBody(req), "deletions"))
 }
 
-// Deletions lists all requests to delete.
+// Deletions lists all deletion requests.
 func (c *Client) Deletions(ctx context.Context) ([]retake.Deletion, error) {
 	return listAll[retake.Deletion](ctx, c, "deletions")
 }
 
-// CancelDeletion takes a request to delete back.
+// CancelDeletion cancels a deletion request.
 func (c *Client) CancelDeletion(ctx context.Context, id string) (retake.Deletion, error) {
 	return callJSON[retake.Deletion](ctx, c, newRequest(http.MethodDelete, nil, "deletions", id))
 }
@@ -169,12 +170,12 @@ type holdBody struct {
 	Name string `json:"name"`
 }
 
-// Hold keeps a checkpoint by law.
+// Hold puts a legal hold on a checkpoint.
 func (c *Client) Hold(ctx context.Context, ws retake.WorkspaceID, ref, name string) (retake.Pin, error) {
 	return callJSON[retake.Pin](ctx, c, newRequest(http.MethodPost, holdBody{ref, name}, "workspaces", string(ws), "holds"))
 }
 
-// Release ends a hold.
+// Release removes a legal hold.
 func (c *Client) Release(ctx context.Context, ws retake.WorkspaceID, name string) error {
 	a := newRequest(http.MethodDelete, nil, "workspaces", string(ws), "holds")
 	a.query = url.Values{"name": {name}}

@@ -12,7 +12,7 @@ type purgeBody struct {
 	Contents [][]byte `json:"contents,omitempty"`
 }
 
-// PlanPurge finds what a purge would remove.
+// PlanPurge returns what a purge would remove.
 func (c *Client) PlanPurge(ctx context.Context, req retake.PurgeRequest) (retake.PurgePlan, error) {
 	a := newRequest(http.MethodPost, purgeBody{req.Paths, req.Contents}, "workspaces", string(req.Workspace), "purge", "plan")
 	a.onProgress = req.Progress
@@ -26,7 +26,7 @@ func (c *Client) Purge(ctx context.Context, req retake.PurgeRequest) (retake.Pur
 	return callJSON[retake.PurgeReport](ctx, c, a)
 }
 
-// Erase ends a workspace and removes its whole history.
+// Erase ends the protection of a workspace and removes its whole history.
 func (c *Client) Erase(ctx context.Context, ws retake.WorkspaceID) (retake.PurgeReport, error) {
 	return callJSON[retake.PurgeReport](ctx, c, newRequest(http.MethodPost, nil, "workspaces", string(ws), "erase"))
 }

@@ -27,8 +27,7 @@ func newPlanBody(q *retake.PlanRequest) planBody {
 	return planBody{Course: q.Course, Ref: q.Ref, Paths: q.Paths, PathsRaw: rawTexts(q.Paths), Git: q.Git, Fork: q.Fork, Edits: q.Edits, Session: q.Session, Hunks: q.Hunks, From: q.From, Asker: q.Asker}
 }
 
-// PlanRestore says what would be done. It touches nothing, so it may be asked
-// again.
+// PlanRestore returns what a restore would do. It changes nothing, so it may be retried.
 func (c *Client) PlanRestore(ctx context.Context, req retake.PlanRequest) (retake.Plan, error) {
 	a := newRequest(http.MethodPost, newPlanBody(&req), "workspaces", string(req.Workspace), "plans")
 	a.idempotent, a.readOnly = true, true
@@ -42,8 +41,8 @@ type restoreBody struct {
 	ID     retake.CheckpointID `json:"id,omitempty"`
 }
 
-// ApplyRestore does a plan. Its checkpoint has an id before it is asked for, and
-// an id that is known is answered with what was done under it.
+// ApplyRestore applies a plan. The new checkpoint gets its ID here, and the service returns the
+// earlier result for an ID that it knows, so it may be retried.
 func (c *Client) ApplyRestore(ctx context.Context, req retake.ApplyRequest) (retake.RestoreResult, error) {
 	id, err := checkpointID(req.ID)
 	if err != nil {
@@ -63,7 +62,7 @@ type forkBody struct {
 	Throwaway bool   `json:"throwaway,omitempty"`
 }
 
-// Fork grows a new workspace from a checkpoint.
+// Fork creates a new workspace from a checkpoint.
 func (c *Client) Fork(ctx context.Context, req retake.ForkRequest) (retake.ForkResult, error) {
 	dir, err := c.resolveDir(req.Dir)
 	if err != nil {
@@ -76,13 +75,13 @@ func (c *Client) Fork(ctx context.Context, req retake.ForkRequest) (retake.ForkR
 	return callJSON[retake.ForkResult](ctx, c, a)
 }
 
-// Forks lists the forks that grew from a workspace.
+// Forks lists the forks of a workspace.
 func (c *Client) Forks(ctx context.Context, ws retake.WorkspaceID) ([]retake.WorkspaceState, error) {
 	out, err := callJSON[struct{ Forks []retake.WorkspaceState }](ctx, c, newGet(nil, "workspaces", string(ws), "forks"))
 	return out.Forks, err
 }
 
-// rawTexts hold the bytes of all texts, when one of them is not UTF-8.
+// rawTexts returns the bytes of all texts if one of them is not valid UTF-8, otherwise nil.
 func rawTexts(all []string) [][]byte {
 	if !slices.ContainsFunc(all, func(s string) bool { return !utf8.ValidString(s) }) {
 		return nil

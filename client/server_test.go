@@ -21,8 +21,7 @@ import (
 
 const key = "rtk_agent_x"
 
-// fakeServer is a server at an address that answers with one handler after the other; the
-// last stays.
+// fakeServer is a server that responds with one handler after the other; the last one stays.
 type fakeServer struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -63,7 +62,7 @@ func (r *fakeServer) newClient(t *testing.T, retries int) *client.Client {
 	return c
 }
 
-// retryableError is a problem of which the server says that the same request may work later.
+// retryableError responds with a problem after which the same request may succeed later.
 func retryableError(status int, kind retake.ErrorKind, after string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/problem+json")
@@ -79,7 +78,7 @@ func respondBadGateway(w http.ResponseWriter, _ *http.Request) {
 	http.Error(w, "<html>", http.StatusBadGateway)
 }
 
-// deeds are calls of every manner, and whether each may be sent again when it may have arrived.
+// retryCases are calls of every kind, and whether each may be sent again if it may have arrived.
 var retryCases = map[string]struct {
 	again bool
 	call  func(context.Context, *client.Client) error
@@ -113,7 +112,7 @@ func saveCheckpoint(ctx context.Context, c *client.Client, tell func(retake.Prog
 	return err
 }
 
-// What may be sent again is, with the same key of its own, after all that may pass.
+// A request that may be sent again is, with the same idempotency key, after any kind of failure.
 func TestServerIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	for how, trouble := range map[string]http.HandlerFunc{
@@ -144,8 +143,7 @@ func TestServerIsAskedAgain(t *testing.T) {
 	}
 }
 
-// Every deed has a key of its own; what is remembered by nobody has none, and neither has
-// what is asked of a daemon.
+// Every POST has its own idempotency key, except streams and requests to a daemon.
 func TestDeedsHaveAKeyOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	r := newFakeServer(t, respondJSON(map[string]any{}))
@@ -185,8 +183,8 @@ func TestDeedsHaveAKeyOfTheirOwn(t *testing.T) {
 	}
 }
 
-// Who asks too often waits as long as the server says, also with what may not be repeated
-// otherwise: it was not looked at.
+// A client that is rate-limited waits as long as the server says, even with a request that may
+// otherwise not be repeated, because the service did not see it.
 func TestTooOften(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"post", "deinit"} {
@@ -201,7 +199,7 @@ func TestTooOften(t *testing.T) {
 	}
 }
 
-// It ends: after some tries, at once when it is not wanted, and when the caller stops.
+// Retries end: after some attempts, at once if they are disabled, and when the caller stops.
 func TestAskingAgainEnds(t *testing.T) {
 	t.Parallel()
 	for retries, want := range map[int]int{-1: 1, 2: 3} {
@@ -224,7 +222,7 @@ func TestAskingAgainEnds(t *testing.T) {
 	}
 }
 
-// What is refused for good is asked once.
+// A request that is refused for good is sent once.
 func TestRefusedForGood(t *testing.T) {
 	t.Parallel()
 	for _, k := range []retake.ErrorKind{retake.Invalid, retake.NotFound, retake.Denied, retake.Internal, retake.Limit, retake.Moved} {
@@ -235,8 +233,8 @@ func TestRefusedForGood(t *testing.T) {
 	}
 }
 
-// The key goes nowhere else: redirects are not followed, and a server that cannot prove
-// who it is gets nothing.
+// The key is sent nowhere else: redirects are not followed, and a server without a valid
+// certificate gets nothing.
 func TestKeyStaysWhereItBelongs(t *testing.T) {
 	t.Parallel()
 	thief := newFakeServer(t, respondJSON(map[string]any{}))
@@ -256,7 +254,7 @@ func TestKeyStaysWhereItBelongs(t *testing.T) {
 	}
 }
 
-// What was dropped in a request whose answer was lost is dropped.
+// What was deleted by a request whose response was lost is deleted.
 func TestDropsThatWereLost(t *testing.T) {
 	t.Parallel()
 	for name, call := range map[string]func(*client.Client) error{
@@ -275,7 +273,7 @@ func TestDropsThatWereLost(t *testing.T) {
 	}
 }
 
-// An import that is not let in sends nothing of the archive.
+// An import that is refused sends nothing of the archive.
 func TestImportWaitsToBeLetIn(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { respondProblem(retake.Denied)(w, r) }))
@@ -291,7 +289,7 @@ type countingReader struct{ n int }
 
 func (c *countingReader) Read(p []byte) (int, error) { c.n += len(p); return len(p), nil }
 
-// A list that comes in parts is gathered, each part by the cursor of the one before.
+// All pages of a list are fetched, each with the cursor of the one before.
 func TestListsAreGathered(t *testing.T) {
 	t.Parallel()
 	part := func(n int) http.HandlerFunc {

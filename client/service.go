@@ -14,18 +14,19 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// Estimate looks at a directory without touching it.
+// Estimate counts what a directory contains.
 func (c *Client) Estimate(ctx context.Context, dir string) (retake.Estimate, error) {
 	return callJSON[retake.Estimate](ctx, c, c.newDirRequest(dir, "estimate"))
 }
 
-// Locate finds the workspace that dir lies in.
+// Locate finds the workspace that contains dir.
 func (c *Client) Locate(ctx context.Context, dir string) (retake.Workspace, error) {
 	return callJSON[retake.Workspace](ctx, c, c.newDirRequest(dir, "locate"))
 }
 
-// resolveDir is a directory as the other end may understand it: on this machine it stands
-// elsewhere; a server has directories of its own, and makes one when none is named.
+// resolveDir returns a directory as the service understands it. The daemon has another working
+// directory, so it gets an absolute path. A server has its own directories, and creates one if
+// the path is empty.
 func (c *Client) resolveDir(path string) (string, error) {
 	if c.opts.Key != "" {
 		return path, nil
@@ -33,7 +34,7 @@ func (c *Client) resolveDir(path string) (string, error) {
 	return filepath.Abs(path)
 }
 
-// newDirRequest asks about a directory.
+// newDirRequest returns a request about a directory.
 func (c *Client) newDirRequest(dir, what string) *apiRequest {
 	abs, err := c.resolveDir(dir)
 	a := newGet(url.Values{"dir": {abs}}, what)
@@ -70,7 +71,7 @@ func (c *Client) Init(ctx context.Context, req retake.InitRequest) (retake.SaveR
 	return callJSON[retake.SaveResult](ctx, c, a)
 }
 
-// rawBytes holds the bytes of text that is not UTF-8.
+// rawBytes returns the bytes of a text that is not valid UTF-8, or nil.
 func rawBytes(s string) []byte {
 	if utf8.ValidString(s) {
 		return nil
@@ -78,13 +79,13 @@ func rawBytes(s string) []byte {
 	return []byte(s)
 }
 
-// Workspaces lists all, the most recently used first.
+// Workspaces lists all workspaces, the most recently used first.
 func (c *Client) Workspaces(ctx context.Context) ([]retake.WorkspaceState, error) {
 	out, err := callJSON[struct{ Workspaces []retake.WorkspaceState }](ctx, c, newGet(nil, "workspaces"))
 	return out.Workspaces, err
 }
 
-// Deinit ends the protection.
+// Deinit stops protecting a workspace.
 func (c *Client) Deinit(ctx context.Context, ws retake.WorkspaceID) (retake.Workspace, error) {
 	return callJSON[retake.Workspace](ctx, c, newRequest(http.MethodDelete, nil, "workspaces", string(ws)))
 }
@@ -98,8 +99,7 @@ type saveBody struct {
 	IfChanged bool                `json:"if_changed,omitempty"`
 }
 
-// Save takes a checkpoint. It has an id before it is asked for, so that asking
-// again adds nothing.
+// Save takes a checkpoint. The checkpoint gets its ID here, so that a retry adds nothing.
 func (c *Client) Save(ctx context.Context, req retake.SaveRequest) (retake.SaveResult, error) {
 	id, err := checkpointID(req.ID)
 	if err != nil {
@@ -112,7 +112,7 @@ func (c *Client) Save(ctx context.Context, req retake.SaveRequest) (retake.SaveR
 	return callJSON[retake.SaveResult](ctx, c, a)
 }
 
-// checkpointID is the one of the caller, or a new one.
+// checkpointID returns id, or a new ID if it is empty.
 func checkpointID(id retake.CheckpointID) (retake.CheckpointID, error) {
 	if id != "" {
 		return id, nil
@@ -124,7 +124,7 @@ func checkpointID(id retake.CheckpointID) (retake.CheckpointID, error) {
 	return retake.CheckpointID(retake.CheckpointPrefix + u.String()), nil
 }
 
-// Log reads a part of the timeline.
+// Log returns a part of the timeline.
 func (c *Client) Log(ctx context.Context, q retake.LogQuery) (retake.Timeline, error) {
 	v := url.Values{}
 	if !q.Since.IsZero() {
@@ -165,14 +165,14 @@ func (c *Client) Diff(ctx context.Context, q retake.DiffQuery) (retake.Compariso
 	return callJSON[retake.Comparison](ctx, c, newGet(v, "workspaces", string(q.Workspace), "diff"))
 }
 
-// List gives the entries of a directory.
+// List returns the entries of a directory.
 func (c *Client) List(ctx context.Context, ws retake.WorkspaceID, ref, dir string) ([]retake.Entry, error) {
 	v := url.Values{"ref": {ref}, "dir": {dir}}
 	out, err := callJSON[struct{ Entries []retake.Entry }](ctx, c, newGet(v, "workspaces", string(ws), "list"))
 	return out.Entries, err
 }
 
-// Status asks how well a workspace is protected.
+// Status returns how well a workspace is protected.
 func (c *Client) Status(ctx context.Context, ws retake.WorkspaceID) (retake.Status, error) {
 	return callJSON[retake.Status](ctx, c, newGet(nil, "workspaces", string(ws), "status"))
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// Archive gives a checkpoint as a tar archive, as it arrives.
+// Archive streams a checkpoint as a tar archive.
 func (c *Client) Archive(ctx context.Context, ws retake.WorkspaceID, ref string) (io.ReadCloser, error) {
 	b, err := c.openBytes(ctx, newGet(nil, "workspaces", string(ws), "checkpoints", ref, "archive"))
 	if err != nil {
@@ -25,8 +25,8 @@ type applyBody struct {
 	ID     retake.CheckpointID `json:"id,omitempty"`
 }
 
-// Restore plans and restores in one call; the digest is not looked at. With obstacles
-// that were not accepted nothing is done, and the error is an Obstructed.
+// Restore plans and restores in one call; the digest is ignored. If there are obstacles that
+// were not accepted, nothing is changed and the error is an Obstructed.
 func (c *Client) Restore(ctx context.Context, req retake.ApplyRequest) (retake.RestoreResult, error) {
 	id, err := checkpointID(req.ID)
 	if err != nil {
@@ -37,7 +37,7 @@ func (c *Client) Restore(ctx context.Context, req retake.ApplyRequest) (retake.R
 	return callJSON[retake.RestoreResult](ctx, c, a)
 }
 
-// Snapshot is a checkpoint in the words of those who know snapshots only.
+// Snapshot is a checkpoint in the terms of the snapshot API.
 type Snapshot struct {
 	ID        retake.CheckpointID `json:"snapshot_id"`
 	Workspace retake.WorkspaceID  `json:"workspace_id"`
@@ -49,7 +49,7 @@ type Snapshot struct {
 	Created   time.Time           `json:"created_at"`
 }
 
-// Restored is what going back to a snapshot did.
+// Restored is the result of restoring a snapshot.
 type Restored struct {
 	Files   int                 `json:"files_restored"`
 	Deleted int                 `json:"files_deleted"`
@@ -65,7 +65,7 @@ type snapshotBody struct {
 	ID        retake.CheckpointID `json:"snapshot_id,omitempty"`
 }
 
-// MakeSnapshot takes a snapshot; an empty workspace is the default one.
+// MakeSnapshot takes a snapshot. An empty workspace means the default one.
 func (c *Client) MakeSnapshot(ctx context.Context, ws retake.WorkspaceID, label string) (Snapshot, error) {
 	id, err := checkpointID("")
 	if err != nil {
@@ -76,20 +76,20 @@ func (c *Client) MakeSnapshot(ctx context.Context, ws retake.WorkspaceID, label 
 	return callJSON[Snapshot](ctx, c, a)
 }
 
-// Snapshots lists a part of those of a workspace, newest first, and where the list goes
-// on; "" is its beginning, and its end.
+// Snapshots lists a page of a workspace's snapshots, newest first, and returns the cursor of the
+// next page. An empty cursor is the first page, and is returned with the last one.
 func (c *Client) Snapshots(ctx context.Context, ws retake.WorkspaceID, cursor string, limit int) ([]Snapshot, string, error) {
 	v := setNonEmpty(withLimit(url.Values{}, limit), "workspace_id", string(ws), "cursor", cursor)
 	p, err := callJSON[page[Snapshot]](ctx, c, newGet(v, "snapshots"))
 	return p.Data, p.Next, err
 }
 
-// Snapshot answers one.
+// Snapshot returns one snapshot.
 func (c *Client) Snapshot(ctx context.Context, id retake.CheckpointID) (Snapshot, error) {
 	return callJSON[Snapshot](ctx, c, newGet(nil, "snapshots", string(id)))
 }
 
-// DropSnapshot asks for the deletion of one.
+// DropSnapshot requests the deletion of a snapshot.
 func (c *Client) DropSnapshot(ctx context.Context, id retake.CheckpointID, why string) (retake.Deletion, error) {
 	a := newRequest(http.MethodDelete, nil, "snapshots", string(id))
 	a.query = setNonEmpty(url.Values{}, "why", why)
@@ -102,7 +102,7 @@ type restoreSnapshotBody struct {
 	ID     retake.CheckpointID `json:"id,omitempty"`
 }
 
-// RestoreSnapshot goes back to one; no path is everything.
+// RestoreSnapshot restores a snapshot. No paths means everything.
 func (c *Client) RestoreSnapshot(ctx context.Context, id retake.CheckpointID, paths, accept []string) (Restored, error) {
 	made, err := checkpointID("")
 	if err != nil {

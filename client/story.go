@@ -10,7 +10,7 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// Story tells what really changed between two checkpoints.
+// Story explains what changed between two checkpoints.
 func (c *Client) Story(ctx context.Context, q retake.DiffQuery) (retake.Story, error) {
 	v := url.Values{"from": {q.From}, "to": {q.To}, "path": q.Paths}
 	if q.Machine {
@@ -34,7 +34,7 @@ func (c *Client) Search(ctx context.Context, q retake.SearchQuery) ([]retake.Hit
 	return out.Hits, err
 }
 
-// Blame tells which checkpoint wrote each line of a file.
+// Blame returns the checkpoint that wrote each line of a file.
 func (c *Client) Blame(ctx context.Context, q retake.BlameQuery) (retake.Blame, error) {
 	v := url.Values{"ref": {q.Ref}, "path": {q.Path}}
 	return callJSON[retake.Blame](ctx, c, newGet(v, "workspaces", string(q.Workspace), "blame"))
@@ -54,7 +54,7 @@ func withLimit(v url.Values, limit int) url.Values {
 	return v
 }
 
-// attestBody is an attestation without what the address says.
+// attestBody is an attestation without what the URL contains.
 type attestBody struct {
 	Ref     string         `json:"ref,omitempty"`
 	Name    string         `json:"name,omitempty"`
@@ -71,20 +71,20 @@ type attestBody struct {
 	Output  string         `json:"output,omitempty"`
 }
 
-// Attest records what a command answered.
+// Attest records the result of a check.
 func (c *Client) Attest(ctx context.Context, a retake.Attestation) (retake.Verification, error) {
 	body := attestBody{a.Ref, a.Name, a.Command, a.Where, a.By, a.Claim, a.Bisect, a.Verdict, a.Why, a.Exit, a.Started, a.Took, a.Output}
 	return callJSON[retake.Verification](ctx, c, newRequest(http.MethodPost, body, "workspaces", string(a.Workspace), "verifications"))
 }
 
-// Verifications lists answers, newest first.
+// Verifications lists check results, newest first.
 func (c *Client) Verifications(ctx context.Context, q retake.VerificationQuery) ([]retake.Verification, error) {
 	v := withLimit(url.Values{"ref": {q.Ref}, "name": {q.Name}, "command": {q.Command}}, q.Limit)
 	out, err := callJSON[struct{ Verifications []retake.Verification }](ctx, c, newGet(v, "workspaces", string(q.Workspace), "verifications"))
 	return out.Verifications, err
 }
 
-// Standing lists the verifications that the user wants of every checkpoint.
+// Standing lists the checks that are configured for every checkpoint.
 func (c *Client) Standing(ctx context.Context, ws retake.WorkspaceID) ([]retake.Standing, error) {
 	out, err := callJSON[struct{ Standing []retake.Standing }](ctx, c, newGet(nil, "workspaces", string(ws), "standing"))
 	return out.Standing, err

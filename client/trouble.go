@@ -21,7 +21,7 @@ const (
 	uncertain = "It is not certain whether it was done; earlier checkpoints are intact."
 )
 
-// problem is a retake.Error on the wire.
+// problem is the JSON form of a retake.Error.
 type problem struct {
 	Code     retake.ErrorKind `json:"code"`
 	What     string           `json:"what"`
@@ -36,8 +36,8 @@ type problem struct {
 	Plan      *retake.Plan `json:"plan"`
 }
 
-// Obstructed is a restore in one call that has obstacles: nothing was done. The plan says
-// what it would do; its error is Denied.
+// Obstructed is the error of a restore in one call that has obstacles. Nothing was changed. Plan
+// is what the restore would do, and Err is Denied.
 type Obstructed struct {
 	Plan retake.Plan
 	Err  error
@@ -45,10 +45,10 @@ type Obstructed struct {
 
 func (o *Obstructed) Error() string { return o.Err.Error() }
 
-// Unwrap gives the error.
+// Unwrap returns Err.
 func (o *Obstructed) Unwrap() error { return o.Err }
 
-// parseProblem gives the error as the service gave it.
+// parseProblem returns the error that the service returned.
 func parseProblem(data []byte) error {
 	_, err := readProblem(data)
 	return err
@@ -76,7 +76,8 @@ func textOrRaw(text string, raw []byte) string {
 	return text
 }
 
-// responseError is the error of an answer that is none of ours, or a problem.
+// responseError returns the error of a response: that of a problem, or one that says that the
+// response is not from Retake, such as that of a proxy.
 func responseError(r *http.Response) error {
 	data, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -110,7 +111,7 @@ func badResponse(err error) *retake.Error {
 	return &retake.Error{Kind: retake.Internal, What: "the answer is not understood", Safe: uncertain, Err: err}
 }
 
-// unreachableError: nobody is there, or the connection broke.
+// unreachableError says that nothing answers, or that the connection failed.
 func (c *Client) unreachableError(a *apiRequest, err error) error {
 	e := &retake.Error{Kind: retake.Away, What: "the daemon does not answer", Safe: a.safeText(), Hint: "check it: retake daemon status", Err: err}
 	if c.opts.Socket == "" {
@@ -119,6 +120,7 @@ func (c *Client) unreachableError(a *apiRequest, err error) error {
 	return e
 }
 
+// reviveError returns the error of a request for which Revive failed.
 func (c *Client) reviveError(ctx context.Context, a *apiRequest, err error) error {
 	var e *retake.Error
 	switch {
@@ -130,12 +132,13 @@ func (c *Client) reviveError(ctx context.Context, a *apiRequest, err error) erro
 	return c.unreachableError(a, err)
 }
 
-// canceledError: the caller did not wait. What had arrived may go on without him.
+// canceledError says that the caller did not wait. The service may still complete the request.
 func (a *apiRequest) canceledError(ctx context.Context) error {
 	a.mayHaveArrived = true
 	return &retake.Error{Kind: retake.Canceled, What: "stopped", Safe: a.safeText(), Err: ctx.Err()}
 }
 
+// safeText says whether anything may have been changed.
 func (a *apiRequest) safeText() string {
 	if a.mayHaveArrived && !a.readOnly {
 		return uncertain

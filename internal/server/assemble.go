@@ -34,7 +34,7 @@ import (
 
 var queueNames = []string{serverdb.QueueOutbox, serverdb.QueueDelivery, serverdb.QueueSchedule, serverdb.QueueDeletion, serverdb.QueueRetention, serverdb.QueueAnchor}
 
-// assembleParts puts namespaces, jobs and front on the rows.
+// assembleParts creates the namespace pool, the background jobs and the gateway.
 func (s *Server) assembleParts(ctx context.Context) error {
 	s.peerSocket = filepath.Join(s.opts.DataDir, "run", strconv.Itoa(os.Getpid())+"-"+rand.Text()[:6]+".sock")
 	sender := webhook.NewSender(webhook.SenderOptions{Lenient: s.opts.AllowInsecureWebhooks})
@@ -78,7 +78,7 @@ func (s *Server) assembleParts(ctx context.Context) error {
 	return nil
 }
 
-// attachHandlers gives a namespace its office and its handler.
+// attachHandlers gives an open namespace its office and its HTTP handler.
 func (s *Server) attachHandlers(t *tenant.Tenant) {
 	o := adminapi.New(adminapi.Options{
 		Namespace: t.ID, Ledger: s.ledger, Service: t.Service, Sealer: s.sealer, Clock: s.opts.Clock, CurrentNamespace: t.Namespace,
@@ -94,7 +94,8 @@ func (s *Server) attachHandlers(t *tenant.Tenant) {
 	t.Attachment = &namespaceHandler{o, web.ContentHandler(api, t.Service, httpapi.WriteProblem)}
 }
 
-// availableBytes is how much may be written at a path before the floor of its disk is reached.
+// availableBytes returns how many bytes may be written at a path before its disk reaches the
+// floor.
 func (s *Server) availableBytes(path string) (int64, error) {
 	free, total, err := fsx.OS().FreeSpace(path)
 	if err != nil {
@@ -106,19 +107,21 @@ func (s *Server) availableBytes(path string) (int64, error) {
 	return max(free, 0), nil
 }
 
-// namespaceHandler is what stands on a namespace that is open.
+// namespaceHandler is what an open namespace carries for the gateway and for the operator.
 type namespaceHandler struct {
 	office *adminapi.Office
 	http.Handler
 }
 
-// maxTenantLimits is what a tenant may set for itself at most.
+// maxTenantLimits returns the largest limits that a tenant may set for itself. 0 means that
+// the server sets no bound.
 func maxTenantLimits() retake.Limits {
 	l := retake.DefaultLimits()
 	l.Within, l.Store, l.Workspaces, l.PerSecond, l.RestoreHour = 0, 0, 0, 0, 0
 	return l
 }
 
+// verifyAnchor checks that this server's key signed an anchor.
 func (s *Server) verifyAnchor(ns retake.NamespaceID, a serverdb.Anchor) error {
 	if ed25519.Verify(s.anchorKey.Public().(ed25519.PublicKey), scheduler.AnchorText(ns, a), a.Signature) {
 		return nil
@@ -126,9 +129,10 @@ func (s *Server) verifyAnchor(ns retake.NamespaceID, a serverdb.Anchor) error {
 	return errors.New("the signature of the anchor is not ours")
 }
 
-// sparedPacks is how old a pack in a bucket is before a clean-up deletes it.
+// packMinAge is the age below which a cleanup does not delete a pack in a bucket.
 const packMinAge = 24 * time.Hour
 
+// openStore opens or creates the store of a namespace, on disk or in the bucket.
 func (s *Server) openStore(ctx context.Context, ns retake.NamespaceID, at tenant.Dirs, password string, create bool) (store.Store, error) {
 	o := kopia.Options{
 		Dir: at.Store, FS: fsx.OS(), Locks: fsx.NewLocks(at.Locks), Clock: s.opts.Clock, Exclusive: true,
@@ -149,13 +153,12 @@ func (s *Server) openStore(ctx context.Context, ns retake.NamespaceID, at tenant
 	return st, err
 }
 
-// checkpointURL is where a checkpoint can be asked for; without a public address of ours it
-// begins at the root of whatever address the asker knows.
+// checkpointURL returns the URL of a checkpoint. Without a public URL it is only a path.
 func (s *Server) checkpointURL(_ retake.NamespaceID, ws retake.WorkspaceID, cp retake.CheckpointID) string {
 	return strings.TrimSuffix(s.opts.PublicURL, "/") + "/v1/workspaces/" + string(ws) + "/find?ref=" + string(cp)
 }
 
-// reportBackupFailure tells the world that a backup did not work.
+// reportBackupFailure publishes an event if a backup failed.
 func (s *Server) reportBackupFailure(ns retake.NamespaceID, b retake.Backup, err error) {
 	if err == nil {
 		return
@@ -170,20 +173,22 @@ func (s *Server) reportBackupFailure(ns retake.NamespaceID, b retake.Backup, err
 	}
 }
 
+// isElsewhere reports whether another server has the namespace open.
 func isElsewhere(err error) bool {
 	var e *tenant.ElsewhereError
 	return errors.As(err, &e)
 }
 
-// openOutbox opens the rows of a namespace that need no store.
+// openOutbox opens the catalog of a namespace without its store.
 func (s *Server) openOutbox(ctx context.Context, ns retake.NamespaceID) (webhooks.CatalogReader, func(), error) {
 	c, err := s.openCatalog(ctx, ns)
 	if err != nil {
 		return nil, nil, err
 	}
-	return c, func() { _ = c.Close() }, nil // the database stays open
+	return c, func() { _ = c.Close() }, nil // only the catalog is closed, not the database
 }
 
+// queueDepth returns the number of items in a queue, or -1 if it cannot be read.
 func (s *Server) queueDepth(queue string) float64 {
 	n, _, err := s.ledger.Depth(context.Background(), queue)
 	if err != nil {
@@ -192,11 +197,12 @@ func (s *Server) queueDepth(queue string) float64 {
 	return float64(n)
 }
 
-// checkReadiness asks the parts below.
+// checkReadiness checks the parts that this server depends on, by name.
 func (s *Server) checkReadiness(ctx context.Context) map[string]error {
 	return map[string]error{"database": s.checkDatabaseOwner(ctx), "disk": s.checkDataDir()}
 }
 
+// checkDataDir checks that the data directory can be written to.
 func (s *Server) checkDataDir() error {
 	b, err := json.Marshal(s.started)
 	if err != nil {

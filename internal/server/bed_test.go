@@ -49,7 +49,7 @@ func newTestServer(t testing.TB, webhook string, change func(*server.Options)) *
 	return b
 }
 
-// shortDir: the path of a socket has room for a hundred bytes.
+// shortDir returns a directory with a short path: that of a socket has about a hundred bytes.
 func shortDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "rt")
@@ -58,7 +58,7 @@ func shortDir(t testing.TB) string {
 	return dir
 }
 
-// start opens a server on the bed's directory, beside those that are there.
+// start opens a server on the same data directory, in addition to those that run already.
 func (b *testServer) start(webhook string, change func(*server.Options)) {
 	b.t.Helper()
 	o := testOptions(b.data)
@@ -127,7 +127,7 @@ func (b *testServer) saveCheckpoint(intent string) retake.Checkpoint {
 	return res.Checkpoint
 }
 
-// sendRequest sends a plain request.
+// sendRequest sends a request without the client.
 func (b *testServer) sendRequest(method, path, secret, body string, header map[string]string) (response, string) {
 	b.t.Helper()
 	req, err := http.NewRequestWithContext(b.t.Context(), method, b.url+path, http.NoBody)
@@ -155,7 +155,7 @@ type response struct {
 	Header     http.Header
 }
 
-// receiver takes messages.
+// receiver is an endpoint for webhooks.
 type receiver struct {
 	*httptest.Server
 	messages chan message

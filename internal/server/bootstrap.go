@@ -9,17 +9,18 @@ import (
 	"github.com/retake-dev/retake/internal/storage/serverdb"
 )
 
-// FirstNamespace is the one that a new server begins with.
+// FirstNamespace is the namespace that Bootstrap creates.
 const FirstNamespace retake.NamespaceID = "main"
 
-// NewNamespace is what a new namespace begins with. The secrets are told this once.
+// NewNamespace is a namespace that was just created, with its keys and its webhook. Their
+// secrets are returned only this once.
 type NewNamespace struct {
 	Namespace retake.Namespace   `json:"namespace"`
 	Keys      []retake.NewKey    `json:"keys"`
 	Webhook   *retake.NewWebhook `json:"webhook,omitempty"`
 }
 
-// Bootstrap makes the first namespace of a server that has none; nil: it has one.
+// Bootstrap creates the first namespace of a server. It returns nil if the server has one.
 func (s *Server) Bootstrap(ctx context.Context, webhook string) (*NewNamespace, error) {
 	all, err := s.ledger.Namespaces(ctx)
 	if err != nil || len(all) > 0 {
@@ -32,7 +33,7 @@ func (s *Server) Bootstrap(ctx context.Context, webhook string) (*NewNamespace, 
 	return &b, err
 }
 
-// AddNamespace makes a namespace, one key of each kind, and a webhook when an address is
+// AddNamespace creates a namespace with one key of each role, and a webhook if an address is
 // given.
 func (s *Server) AddNamespace(ctx context.Context, row retake.Namespace, webhook string) (NewNamespace, error) {
 	ctx = retake.WithActor(ctx, retake.Actor{Name: "server"})
@@ -63,7 +64,7 @@ func (s *Server) AddNamespace(ctx context.Context, row retake.Namespace, webhook
 	return b, s.scheduler.EnrollNamespace(ctx, ns.ID)
 }
 
-// openOffice opens the office of a namespace for the operator of the machine.
+// openOffice opens the office of a namespace on behalf of the machine's operator.
 func (s *Server) openOffice(ctx context.Context, ns retake.NamespaceID) (*adminapi.Office, func(), error) {
 	t, release, err := s.pool.Open(ctx, ns)
 	if err != nil {
@@ -72,9 +73,10 @@ func (s *Server) openOffice(ctx context.Context, ns retake.NamespaceID) (*admina
 	return t.Attachment.(*namespaceHandler).office, release, nil
 }
 
-// AddKey makes a key of a namespace.
+// AddKey creates a key of a namespace. A key for all workspaces needs no open namespace, so
+// that it can be created while another server has the namespace open.
 func (s *Server) AddKey(ctx context.Context, ns retake.NamespaceID, req retake.KeyRequest) (retake.NewKey, error) {
-	if len(req.Workspaces) == 0 { // another server may have the namespace open
+	if len(req.Workspaces) == 0 { // there is no workspace to look up
 		if _, err := s.ledger.Namespace(ctx, ns); err != nil {
 			return retake.NewKey{}, &retake.Error{Kind: retake.NotFound, What: "there is no such namespace", Safe: "Nothing was changed.", Err: err}
 		}
@@ -88,12 +90,12 @@ func (s *Server) AddKey(ctx context.Context, ns retake.NamespaceID, req retake.K
 	return o.MakeKey(ctx, req)
 }
 
-// Namespaces lists all.
+// Namespaces lists all namespaces.
 func (s *Server) Namespaces(ctx context.Context) ([]retake.Namespace, error) {
 	return s.ledger.Namespaces(ctx)
 }
 
-// SetRoots says which directories of this machine a namespace may have workspaces in.
+// SetRoots sets the directories of this machine in which a namespace may have workspaces.
 func (s *Server) SetRoots(ctx context.Context, ns retake.NamespaceID, roots []string) (retake.Namespace, error) {
 	row, err := s.ledger.Namespace(ctx, ns)
 	if errors.Is(err, serverdb.ErrNotFound) {
@@ -106,7 +108,7 @@ func (s *Server) SetRoots(ctx context.Context, ns retake.NamespaceID, roots []st
 	return row, s.ledger.PutNamespace(ctx, row)
 }
 
-// SetLimits changes the limits of a namespace, as far as the operator of the machine wants.
+// SetLimits changes the limits of a namespace. The operator is not bound by maxTenantLimits.
 func (s *Server) SetLimits(ctx context.Context, ns retake.NamespaceID, change func(*retake.Limits)) (retake.Namespace, error) {
 	row, err := s.ledger.Namespace(ctx, ns)
 	if err != nil {

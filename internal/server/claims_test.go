@@ -6,8 +6,8 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// What an agent's key reports of itself is a claim: it is told, and it makes nothing good.
-// A person vouches by the name of an operator's key, and that does.
+// What an agent's key reports about itself is a claim: it is recorded, but makes no checkpoint
+// good. A report with an operator's key does.
 func TestV1_AgentKeyReportsClaims(t *testing.T) {
 	t.Parallel()
 	b := newTestServer(t, "", nil)
@@ -40,7 +40,7 @@ func TestV1_AgentKeyReportsClaims(t *testing.T) {
 	}
 }
 
-// Receivers of messages are told whose word an answer is.
+// Receivers of messages learn who reported a result.
 func TestV1_MessagesTellClaims(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)

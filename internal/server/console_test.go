@@ -19,12 +19,12 @@ import (
 
 type headers = map[string]string
 
-// consoleHeaders is what the console sends beside its cookie.
+// consoleHeaders returns the headers that the console sends besides its cookie.
 func (b *testServer) consoleHeaders() headers {
 	return headers{"X-Retake-Console": "1", "Origin": b.url, "Sec-Fetch-Site": "same-origin"}
 }
 
-// signIn takes a key for a cookie, as the console does.
+// signIn exchanges a key for a cookie, as the console does.
 func (b *testServer) signIn(secret string, change headers) (response, *http.Cookie) {
 	b.t.Helper()
 	h := b.consoleHeaders()
@@ -41,7 +41,7 @@ func (b *testServer) signIn(secret string, change headers) (response, *http.Cook
 	return res, nil
 }
 
-// fetchAsConsole asks as a page with that cookie.
+// fetchAsConsole sends a request as a page with a cookie.
 func (b *testServer) fetchAsConsole(method, path string, c *http.Cookie, change headers) (response, string) {
 	b.t.Helper()
 	h := b.consoleHeaders()
@@ -90,7 +90,7 @@ func TestConsoleOfAServer(t *testing.T) {
 	}
 }
 
-// A cookie is what the key is: the same powers, the same name in the audit log.
+// A cookie is equivalent to its key: the same permissions, the same name in the audit log.
 func TestCookieIsItsKey(t *testing.T) {
 	t.Parallel()
 	b := newTestServer(t, "", nil)
@@ -125,7 +125,7 @@ func TestCookieIsItsKey(t *testing.T) {
 	}
 }
 
-// Each is what the page asks but for one thing, and must be refused for that.
+// Each request differs in one thing from one of the page, and must be refused for that.
 func TestCookieAloneIsNotEnough(t *testing.T) {
 	t.Parallel()
 	b := newTestServer(t, "", nil)
@@ -163,7 +163,7 @@ func flipChar(c byte) string {
 	return "A"
 }
 
-// A cookie ends with its time and with its key, and is good at every server that can open it.
+// A cookie expires with its time and with its key, and is valid at every server that can open it.
 func TestEndOfACookie(t *testing.T) {
 	t.Parallel()
 	held := clock.NewManual(time.Date(2026, 11, 3, 10, 0, 0, 0, time.UTC))
@@ -191,7 +191,7 @@ func TestEndOfACookie(t *testing.T) {
 	}
 	_, err = admin.RevokeKey(t.Context(), k.Key.ID)
 	must(t, err)
-	held.Advance(2 * time.Second) // as long as any key is remembered
+	held.Advance(2 * time.Second) // as long as a key is cached
 	if got := status(); got != http.StatusUnauthorized {
 		t.Errorf("of a key that was revoked: %d", got)
 	}
@@ -250,7 +250,8 @@ func TestEnterIsForOurPageAndSlow(t *testing.T) {
 	}
 }
 
-// A page asks any server of the data directory; the one that has the namespace open answers.
+// A page may send its request to any server of the data directory; the one that has the namespace
+// open handles it.
 func TestCookieAtAnotherServer(t *testing.T) {
 	t.Parallel()
 	b := newTestServer(t, "", nil)

@@ -12,7 +12,7 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// apiDescription is the part of a description that requests are made from.
+// apiDescription is the part of the API's description that requests are generated from.
 type apiDescription struct {
 	Paths map[string]map[string]struct {
 		ID     string `json:"operationId"`
@@ -41,8 +41,8 @@ type schemaField struct {
 
 type request struct{ method, path, body string }
 
-// requestsNaming makes requests below one workspace in which each text of a query or a body, in
-// its turn, is an id of another one.
+// requestsNaming generates requests to one workspace in which each text of a query or a body, one
+// at a time, is an ID of another workspace.
 func (b *testServer) requestsNaming(home string, ids []string) []request {
 	b.t.Helper()
 	_, text := b.sendRequest(http.MethodGet, "/v1/openapi.json", b.keySecret(retake.KeyReader), "", nil)
@@ -74,7 +74,7 @@ func (b *testServer) requestsNaming(home string, ids []string) []request {
 	return out
 }
 
-// courses are the ways of going back; a fork in a body is looked at in one of them.
+// courses are the kinds of restore. Only one of them uses the fork in a body.
 var courses = []retake.Course{retake.CourseRestore, retake.CourseUndo, retake.CourseRedo, retake.CourseAdopt}
 
 func (d *apiDescription) requestBodies(method, path string, f schemaField, id string) []request {

@@ -28,7 +28,7 @@ func makeTar(t testing.TB, files map[string]string) []byte {
 	return out.Bytes()
 }
 
-// An import leaves the disk its floor.
+// An import does not use the space below the disk's floor.
 func TestT2_ImportKeepsTheFloor(t *testing.T) {
 	t.Parallel()
 	var full atomic.Bool
@@ -47,7 +47,7 @@ func TestT2_ImportKeepsTheFloor(t *testing.T) {
 	}
 }
 
-// One import of a namespace is under way at a time: another one waits for it.
+// A namespace runs one import at a time: another one waits.
 func TestT2_OneImportAtATime(t *testing.T) {
 	t.Parallel()
 	b := newTestServer(t, "", nil)
@@ -58,7 +58,7 @@ func TestT2_OneImportAtATime(t *testing.T) {
 		_, err := operator.Import(t.Context(), retake.ImportRequest{Name: "first"}, body)
 		first <- err
 	}()
-	_, err := feed.Write(text[:len(text)/2]) // it is being read: the first is under way
+	_, err := feed.Write(text[:len(text)/2]) // it is being read: the first import has started
 	must(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
@@ -71,7 +71,7 @@ func TestT2_OneImportAtATime(t *testing.T) {
 	must(t, err)
 }
 
-// What an import leaves out is told, and what it takes is captured.
+// An import reports what it leaves out, and captures the rest.
 func TestT3_ImportTellsWhatItLeavesOut(t *testing.T) {
 	t.Parallel()
 	b := newTestServer(t, "", nil)

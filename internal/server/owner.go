@@ -12,22 +12,23 @@ import (
 	"github.com/retake-dev/retake/internal/storage/serverdb/sqldb"
 )
 
-// A data directory has an id, and the database and the bucket say which directory's they
-// are. The locks that keep two servers from one namespace are in the directory: a server of
-// another one does not see them, and each would take the other's packs for garbage.
+// A data directory has an ID, and the database and the bucket store the ID of the directory
+// that owns them. The locks that keep two servers out of one namespace are in the data
+// directory. A server with another data directory does not see these locks, and each of the
+// two would delete the other's packs as garbage.
 
-// ownerPatience is how long the bucket may take to say whose it is.
+// ownerTimeout limits how long the bucket may take to return its owner.
 const ownerTimeout = 30 * time.Second
 
-// readOwnerID reads the id of the data directory, or makes one; servers that share the
-// directory share it.
+// readOwnerID reads the ID of the data directory, and creates it first if there is none.
+// Servers that share the directory share the ID.
 func (s *Server) readOwnerID() error {
 	text, err := readOrCreateSecret(filepath.Join(s.opts.DataDir, "owner"), uuid.NewString)
 	s.ownerID = strings.TrimSpace(text)
 	return err
 }
 
-// checkBucket refuses a bucket that is another's before anything is written anywhere.
+// checkBucket refuses a bucket with another owner before anything is written.
 func (s *Server) checkBucket(ctx context.Context) error {
 	if s.opts.Bucket == nil || s.opts.TakeOver {
 		return nil
@@ -35,7 +36,7 @@ func (s *Server) checkBucket(ctx context.Context) error {
 	return s.checkBucketOwner(ctx)
 }
 
-// checkBucketOwner answers whose the bucket is, when it is not ours or nobody's.
+// checkBucketOwner returns an error if another data directory owns the bucket.
 func (s *Server) checkBucketOwner(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, ownerTimeout)
 	defer cancel()
@@ -46,7 +47,7 @@ func (s *Server) checkBucketOwner(ctx context.Context) error {
 	return s.checkOwner("the bucket "+s.opts.Bucket.Name, is)
 }
 
-// claimBucket makes the bucket ours.
+// claimBucket makes this data directory the owner of the bucket.
 func (s *Server) claimBucket(ctx context.Context) error {
 	if s.opts.Bucket == nil {
 		return nil
@@ -64,8 +65,8 @@ func bucketUnreachable(err error) error {
 	return &retake.Error{Kind: retake.Away, What: "the bucket cannot be reached", Safe: "Nothing was changed.", Err: err}
 }
 
-// claimDatabase makes the database ours. Its tables are brought up to date only when it is
-// nobody else's.
+// claimDatabase makes this data directory the owner of the database. The tables are migrated
+// only if no other data directory owns them.
 func (s *Server) claimDatabase(ctx context.Context, migrate func() error) error {
 	if !s.opts.TakeOver {
 		if err := s.checkDatabaseOwner(ctx); err != nil {
@@ -82,8 +83,8 @@ func (s *Server) claimDatabase(ctx context.Context, migrate func() error) error 
 	return s.checkOwner("the database", is)
 }
 
-// checkDatabaseOwner answers whose the database is, when it is not ours or nobody's, and that it
-// cannot be reached.
+// checkDatabaseOwner returns an error if the database cannot be reached, or if another data
+// directory owns it. A SQLite database is in the data directory and needs no owner.
 func (s *Server) checkDatabaseOwner(ctx context.Context) error {
 	if err := s.db.PingContext(ctx); err != nil || s.opts.Postgres == "" {
 		return err
@@ -95,7 +96,7 @@ func (s *Server) checkDatabaseOwner(ctx context.Context) error {
 	return s.checkOwner("the database", is)
 }
 
-// checkOwner explains that something is another data directory's.
+// checkOwner returns an error if the owner of a resource is another data directory.
 func (s *Server) checkOwner(what, is string) error {
 	if is == "" || is == s.ownerID {
 		return nil

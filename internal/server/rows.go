@@ -17,7 +17,7 @@ import (
 // catalogOpener opens the catalog of a namespace in the server's database.
 type catalogOpener func(ctx context.Context, ns retake.NamespaceID) (catalog.Catalog, error)
 
-// openDatabase opens the database, brings its tables up to date, and opens the ledger.
+// openDatabase opens the database, migrates its tables and opens the ledger.
 func (s *Server) openDatabase(ctx context.Context) error {
 	var err error
 	if s.opts.Postgres != "" {

@@ -19,15 +19,16 @@ const (
 	shutdownTimeout   = 30 * time.Second
 )
 
-// Serve answers until ctx ends, then leaves in order: no new requests, those under way
-// to their end, the namespaces shut. begin is called when nothing can go wrong with the
-// addresses any more: what it makes is told by ready, with the address.
+// Serve serves requests until ctx ends. Then it stops in order: it takes no new requests,
+// finishes the ones in progress and ends the jobs. begin is called once all addresses are
+// bound, so that it does not create anything for a server that cannot start; ready is called
+// after it, with the address of the API.
 func (s *Server) Serve(ctx context.Context, begin func() error, ready func(address string)) error {
 	api, err := net.Listen("tcp", s.opts.ListenAddress)
 	if err != nil {
 		return &retake.Error{Kind: retake.Away, What: "the address cannot be listened to", Safe: "Nothing was changed.", Hint: "how to choose another: retake help serve", Err: err}
 	}
-	_ = os.Remove(s.peerSocket) // of a process that had our number once
+	_ = os.Remove(s.peerSocket) // left by an earlier process with the same process ID
 	peers, err := net.Listen("unix", s.peerSocket)
 	if err == nil {
 		err = os.Chmod(s.peerSocket, 0o600)
@@ -38,7 +39,7 @@ func (s *Server) Serve(ctx context.Context, begin func() error, ready func(addre
 	if err := begin(); err != nil {
 		return errors.Join(err, api.Close(), peers.Close())
 	}
-	ready(api.Addr().String()) // who asks from here on is answered in a moment
+	ready(api.Addr().String()) // the listener queues requests from here on
 	servers := []*http.Server{s.newHTTPServer(s.gateway), s.newHTTPServer(s.gateway)}
 	ended := make(chan error, 3)
 	go func() {
@@ -74,6 +75,7 @@ func (s *Server) Serve(ctx context.Context, begin func() error, ready func(addre
 	return err
 }
 
+// newHTTPServer returns an HTTP server with the timeouts and limits of this process.
 func (s *Server) newHTTPServer(h http.Handler) *http.Server {
 	return &http.Server{
 		Handler: h, ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: 64 << 10,
@@ -81,7 +83,7 @@ func (s *Server) newHTTPServer(h http.Handler) *http.Server {
 	}
 }
 
-// shutDownHTTP waits for requests; those that go beyond all patience are stopped.
+// shutDownHTTP waits for requests in progress, and aborts them after shutdownTimeout.
 func (s *Server) shutDownHTTP(h *http.Server) error {
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
 	defer cancel()
@@ -93,6 +95,7 @@ func (s *Server) shutDownHTTP(h *http.Server) error {
 	return err
 }
 
+// adminRoutes serves the metrics and the health checks.
 func (s *Server) adminRoutes() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", s.metrics.Handler())

@@ -1,13 +1,13 @@
-// Package server is the shared process for tenants: it puts database, stores, namespaces,
-// front and jobs together, and answers until it is told to leave.
+// Package server is the shared process for tenants. It connects the database, the stores, the
+// namespaces, the gateway and the background jobs, and serves requests until it is stopped.
 //
 // It owns one data directory. Several servers may share it, with one database and one
-// bucket; each may be killed at any time, and what it had claimed comes back.
+// bucket. Each may be killed at any time: its claims expire, and another server takes them.
 //
 //	V1  Nothing is lost with a server: rows are in the database, bytes in the store, and
-//	    what must follow is a row before it is acknowledged.
-//	V2  No port is opened without a key, but for the two that tell whether we live and the
-//	    files of the console, which are the same for everybody and hold nothing.
+//	    follow-up work is queued before a request is acknowledged.
+//	V2  Every request needs a key, except the two health checks and the files of the
+//	    console, which are the same for everybody and contain no data.
 package server
 
 import (
@@ -42,34 +42,34 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store/kopia"
 )
 
-// Options say what a server stands on.
+// Options configure a server.
 type Options struct {
 	DataDir               string
-	ListenAddress         string // address of the API
-	PublicURL             string // address of the API as others know it, for messages
-	MetricsAddress        string // address of the metrics; "": they are not told
-	CertFile              string // files of a certificate and its key; "": plain HTTP
+	ListenAddress         string // address that the API listens on
+	PublicURL             string // URL of the API as clients know it, for messages
+	MetricsAddress        string // address that metrics are served on; "": they are not served
+	CertFile              string // TLS certificate and key; "": plain HTTP
 	CertKeyFile           string
 	Postgres              string        // "": SQLite in the data directory
-	Bucket                *kopia.Bucket // nil: the disk
-	EncryptionKeys        [][]byte      // key-encryption keys, the first seals; none: a file in the data directory
-	TakeOver              bool          // make the database and the bucket ours, whoever had them
-	AllowInsecureWebhooks bool          // webhooks may be plain HTTP and at home, for development
-	TraceEndpoint         string        // address of a collector; "": nobody is told
+	Bucket                *kopia.Bucket // nil: stores are on disk
+	EncryptionKeys        [][]byte      // key-encryption keys, the first one seals; none: a key file in the data directory
+	TakeOver              bool          // claim the database and the bucket even if another data directory owns them
+	AllowInsecureWebhooks bool          // webhooks may use plain HTTP and local addresses, for development
+	TraceEndpoint         string        // URL of an OpenTelemetry collector; "": no tracing
 	Version               string
-	MaxOpen               int // namespaces open at once
+	MaxOpen               int // namespaces that may be open at once
 
 	Clock      clock.Clock
 	Log        *slog.Logger
 	Readers    func(keyFile string) *xray.Pool
 	Floor      func(total int64) int64
 	Boot       string
-	SearchPath string // where git and ssh are looked for
+	SearchPath string // PATH in which git and ssh are found
 
-	Derivation string // see kopia.Options; for harnesses
+	Derivation string // see kopia.Options; for tests
 }
 
-// Server is one that is open.
+// Server is an open server.
 type Server struct {
 	opts          Options
 	sealer        secretbox.Keeper
@@ -84,16 +84,16 @@ type Server struct {
 	gateway       *gateway.Gateway
 	cursors       *token.Cursors
 	anchorKey     ed25519.PrivateKey
-	ownerID       string // id of the data directory
+	ownerID       string // ID of the data directory
 	peerSocket    string
 	started       time.Time
-	cancelWork    context.CancelFunc // ends what askers left behind
+	cancelWork    context.CancelFunc // ends work whose client is gone
 	workCtx       context.Context
-	cancelStreams context.CancelFunc // ends streams, which have no end of their own
+	cancelStreams context.CancelFunc // ends event streams, which never end by themselves
 	streamCtx     context.Context
 }
 
-// Open puts a server together. It listens to nobody yet.
+// Open creates a server from its options. It does not listen yet.
 func Open(ctx context.Context, o Options) (*Server, error) {
 	s := &Server{opts: o, started: o.Clock.Now()}
 	s.workCtx, s.cancelWork = context.WithCancel(context.Background())
@@ -122,7 +122,7 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 	return s, nil
 }
 
-// loadKeys reads the keys, and makes those that are not there.
+// loadKeys reads the server's keys, and creates those that do not exist.
 func (s *Server) loadKeys() error {
 	keys := s.opts.EncryptionKeys
 	if len(keys) == 0 {
@@ -152,7 +152,7 @@ func (s *Server) loadKeys() error {
 	derive := func(what string) []byte {
 		b, err := hkdf.Key(sha256.New, own, nil, what, 32)
 		if err != nil {
-			panic(err) // 32 bytes are never too many
+			panic(err) // HKDF fails only for longer keys
 		}
 		return b
 	}
@@ -161,7 +161,8 @@ func (s *Server) loadKeys() error {
 	return nil
 }
 
-// readOrCreateSecret reads a secret of the server, or makes it; of two that try at once one does.
+// readOrCreateSecret returns the secret in a file, and creates it first if there is none.
+// Several servers may call it at once: all of them return the secret of the one that wins.
 func readOrCreateSecret(path string, make func() string) (string, error) {
 	b, err := os.ReadFile(path)
 	if err == nil {
@@ -180,7 +181,7 @@ func readOrCreateSecret(path string, make func() string) (string, error) {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Link(tmp, path) // never over one that is there
+		err = os.Link(tmp, path) // fails if another server has created it meanwhile
 	}
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", fmt.Errorf("make %s: %w", filepath.Base(path), err)
@@ -189,12 +190,12 @@ func readOrCreateSecret(path string, make func() string) (string, error) {
 	return string(b), err
 }
 
-// anchorPublicKey is the key that anchors are checked with.
+// anchorPublicKey returns the key that anchors are verified with.
 func (s *Server) anchorPublicKey() string {
 	return base64.StdEncoding.EncodeToString(s.anchorKey.Public().(ed25519.PublicKey))
 }
 
-// Close shuts everything, the namespaces first.
+// Close closes everything, the namespaces first.
 func (s *Server) Close() error {
 	s.cancelWork()
 	var errs []error
@@ -215,7 +216,7 @@ func (s *Server) Close() error {
 	return errors.Join(errs...)
 }
 
-// runJobs runs what is due until ctx ends.
+// runJobs runs the background jobs until ctx ends.
 func (s *Server) runJobs(ctx context.Context) {
 	var wg sync.WaitGroup
 	for name, run := range map[string]func(context.Context) error{"courier": s.dispatcher.Run, "timetable": s.scheduler.Run} {

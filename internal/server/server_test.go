@@ -19,7 +19,7 @@ import (
 
 func readerOf(s string) io.Reader { return strings.NewReader(s) }
 
-// From nothing to the first signed message: one server, one request.
+// From an empty directory to the first signed message: one server, one request.
 func TestFirstMessage(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
@@ -51,7 +51,7 @@ func decodeEvent(t testing.TB, body []byte) webhookEvent {
 	return e
 }
 
-// A save and a restore through the other names that the API has for them.
+// A save and a restore through the snapshot API.
 func TestSnapshots(t *testing.T) {
 	t.Parallel()
 	b := newTestServer(t, "", nil)
@@ -69,8 +69,8 @@ func TestSnapshots(t *testing.T) {
 	}
 }
 
-// A rollback in one request works after the agent changed, added and deleted files: all
-// that is in the way is in the safety snapshot, and comes back from there.
+// A restore in one request works after the agent changed, added and deleted files: all that it
+// overwrites is in the safety snapshot and can be restored from there.
 func TestS1_RollbackInOneRequest(t *testing.T) {
 	t.Parallel()
 	b := newTestServer(t, "", nil)
@@ -110,7 +110,7 @@ func TestS1_RollbackInOneRequest(t *testing.T) {
 	}
 }
 
-// What is no question of the safety snapshot is still asked about, and nothing is changed.
+// Obstacles that the safety snapshot cannot undo still need a confirmation, and nothing is changed.
 func TestS1_WhatCannotBeTakenBackIsAsked(t *testing.T) {
 	t.Parallel()
 	b := newTestServer(t, "", nil)
@@ -155,7 +155,7 @@ func TestRevokedKey(t *testing.T) {
 	}
 	_, err = admin.RevokeKey(t.Context(), k.Key.ID)
 	must(t, err)
-	for range 200 { // a key is remembered for two seconds
+	for range 200 { // a key is cached for two seconds
 		if _, err = b.clientWithKey(k.Secret).Usage(t.Context()); err != nil {
 			break
 		}
@@ -178,7 +178,7 @@ func TestRevokedKey(t *testing.T) {
 	}
 }
 
-// The same request with the same key of its own is done once.
+// A request that is repeated with the same idempotency key is executed once.
 func TestOnce(t *testing.T) {
 	t.Parallel()
 	b := newTestServer(t, "", nil)
@@ -200,7 +200,7 @@ func TestOnce(t *testing.T) {
 	}
 	log, err := b.clientAs(retake.KeyReader).Log(t.Context(), retake.LogQuery{Workspace: b.initial.Namespace.Default})
 	must(t, err)
-	if log.Total != 3 { // the first of all, a, and a with another key
+	if log.Total != 3 { // the initial one, a, and a with another key
 		t.Errorf("%d checkpoints", log.Total)
 	}
 }
@@ -247,7 +247,7 @@ func TestScopedKey(t *testing.T) {
 	}
 }
 
-// The wrong key-encryption key opens no store, and says so.
+// The wrong key-encryption key opens no store, and the error says so.
 func TestAnotherKEK(t *testing.T) {
 	t.Parallel()
 	b := newTestServer(t, "", nil)

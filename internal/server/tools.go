@@ -12,9 +12,9 @@ import (
 	"github.com/retake-dev/retake/internal/server/gateway"
 )
 
-// serveTools answers one request of an agent. What its tools do is asked of our own socket with
-// the agent's key: so it can no more than the key, counts like any request, and is written
-// down.
+// serveTools serves one MCP request of an agent. Its tools call the API through this server's
+// own socket with the agent's key, so that they have the permissions of the key, count against
+// its rate limit and are recorded in the audit log.
 func (s *Server) serveTools(w http.ResponseWriter, r *http.Request) {
 	key, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	c := client.New(client.Options{Socket: s.peerSocket, Key: strings.TrimSpace(key), Version: s.opts.Version})
@@ -26,8 +26,8 @@ func (s *Server) serveTools(w http.ResponseWriter, r *http.Request) {
 	}).ServeHTTP(w, r)
 }
 
-// findWorkspace finds a workspace by its id or its name; without either it is the first one of
-// the namespace. An id is enough for a key that is good for that workspace only.
+// findWorkspace finds a workspace by its ID or its name. Without either it returns the
+// namespace's default workspace. Finding it by ID needs access to that workspace only.
 func findWorkspace(ctx context.Context, c *client.Client, name string) (retake.Workspace, error) {
 	if name == "" {
 		ns, err := c.Namespace(ctx)

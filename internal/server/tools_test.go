@@ -11,7 +11,7 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// toolResult is what a tool answers, as far as these tests look.
+// toolResult is the part of a tool's result that these tests read.
 type toolResult struct {
 	Result struct {
 		IsError bool `json:"isError"`
@@ -21,7 +21,7 @@ type toolResult struct {
 	} `json:"result"`
 }
 
-// findMatch is what a pattern marks in the answer.
+// findMatch returns the first group of a pattern in the result.
 func (c toolResult) findMatch(pattern string) string {
 	if m := regexp.MustCompile(pattern).FindStringSubmatch(c.text()); m != nil {
 		return m[1]
@@ -44,7 +44,7 @@ func (c toolResult) text() string {
 
 var toolHeaders = headers{"Accept": "application/json, text/event-stream"}
 
-// callTool calls one as an agent does.
+// callTool calls a tool as an agent does.
 func (b *testServer) callTool(at, secret, name, arguments string) toolResult {
 	b.t.Helper()
 	res, text := b.sendRequest(http.MethodPost, at, secret, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, name, arguments), toolHeaders)
@@ -56,8 +56,7 @@ func (b *testServer) callTool(at, secret, name, arguments string) toolResult {
 	return out
 }
 
-// An agent that has a key has the tools of the workspace that its address names, and can do
-// with them what the key can.
+// An agent with a key has the tools of the workspace in its URL, with the permissions of the key.
 func TestToolsOfAServer(t *testing.T) {
 	t.Parallel()
 	b := newTestServer(t, "", nil)
@@ -94,8 +93,8 @@ func TestToolsOfAServer(t *testing.T) {
 	}
 }
 
-// A key that may only look changes nothing by a tool, one for other workspaces sees nothing,
-// and without a good key there is not even a list of tools.
+// A read-only key changes nothing through a tool, a key for other workspaces sees nothing, and
+// without a valid key there is not even a list of tools.
 func TestToolsNeedAKey(t *testing.T) {
 	t.Parallel()
 	b := newTestServer(t, "", nil)

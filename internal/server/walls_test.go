@@ -49,7 +49,7 @@ func TestPathsStayInside(t *testing.T) {
 	must(t, err)
 }
 
-// Nothing is forgotten at once, whoever asks.
+// No role may delete checkpoints at once.
 func TestNothingIsDeletedAtOnce(t *testing.T) {
 	t.Parallel()
 	b := newTestServer(t, "", nil)
@@ -79,7 +79,7 @@ func TestNothingIsDeletedAtOnce(t *testing.T) {
 	}
 }
 
-// A hold is no pin that anybody can take off.
+// A hold cannot be removed like a pin.
 func TestHold(t *testing.T) {
 	t.Parallel()
 	b := newTestServer(t, "", nil)
@@ -94,8 +94,8 @@ func TestHold(t *testing.T) {
 	must(t, operator.Release(t.Context(), ws, "case-7"))
 }
 
-// Two servers of one directory are one: the second hands over what the first has, and
-// takes it when the first leaves.
+// Two servers with one data directory act as one: the second forwards requests for a namespace
+// that the first has open, and opens it when the first stops.
 func TestHandOver(t *testing.T) {
 	t.Parallel()
 	b := newTestServer(t, "", nil)
@@ -137,7 +137,7 @@ func TestManyNamespaces(t *testing.T) {
 			must(t, err)
 		}
 	}
-	for _, ns := range names { // and none sees another's
+	for _, ns := range names { // and none sees the files of another
 		begun := keys[ns]
 		u, err := b.clientWithKey(begun.Keys[1].Secret).Usage(t.Context())
 		must(t, err)
@@ -150,8 +150,8 @@ func TestManyNamespaces(t *testing.T) {
 	}
 }
 
-// A key for one workspace has nothing of another, whichever field of a request names it.
-// The fields come from the description of the API, so that a new one is tried, too.
+// A key for one workspace has no access to another, whichever field of a request names it. The
+// fields come from the description of the API, so that new ones are tested, too.
 func TestT1_FieldsNameNoOtherWorkspace(t *testing.T) {
 	t.Parallel()
 	b := newTestServer(t, "", nil)
@@ -172,7 +172,7 @@ func TestT1_FieldsNameNoOtherWorkspace(t *testing.T) {
 		for _, q := range b.requestsNaming(string(home), ids) {
 			res, body := b.sendRequest(q.method, q.path, k.Secret, q.body, nil)
 			for _, word := range hidden {
-				if strings.Contains(body, word) && !strings.Contains(q.path, word) { // what was asked for is told again
+				if strings.Contains(body, word) && !strings.Contains(q.path, word) { // it is not only an echo of the request
 					t.Errorf("%s %s %s with an API key with the role %s: %d tells %q", q.method, q.path, q.body, kind, res.StatusCode, word)
 				}
 			}
@@ -191,7 +191,7 @@ func TestT1_FieldsNameNoOtherWorkspace(t *testing.T) {
 	}
 }
 
-// With the fork granted, the same key adopts it: what is refused above is the key's reach.
+// With access to the fork the same key adopts it: the refusals above are due to the key's scope.
 func TestT1_GrantedForkIsAdopted(t *testing.T) {
 	t.Parallel()
 	b := newTestServer(t, "", nil)
@@ -214,8 +214,8 @@ func TestT1_GrantedForkIsAdopted(t *testing.T) {
 	}
 }
 
-// A key for a fork has nothing of the workspace that the fork grew from, although the first
-// checkpoint of the fork has its parent there.
+// A key for a fork has no access to the workspace that it was forked from, although the fork's
+// first checkpoint has its parent there.
 func TestT1_ForkTellsNothingOfItsOrigin(t *testing.T) {
 	t.Parallel()
 	b := newTestServer(t, "", nil)

@@ -8,9 +8,9 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// FormatAnswer is what goes to stdout for an event: nil, or exactly one JSON object in
-// the dialect of the agent. Nothing is ever permitted by it; Cursor alone takes
-// silence for a no, and hears that nothing stands in the way.
+// FormatAnswer returns what is written to stdout for an event: nil, or exactly one JSON
+// object in the format of the agent. It never grants permission; only Cursor, which blocks
+// without an answer, is told to go on.
 func FormatAnswer(agent, event string, r retake.Reaction) []byte {
 	note := ""
 	if acceptsNote(agent, event) {
@@ -39,12 +39,12 @@ func FormatAnswer(agent, event string, r retake.Reaction) []byte {
 	}
 }
 
-// acceptsNote reports whether the agent puts what we say at an event before its model.
+// acceptsNote reports whether the agent passes a note at an event on to its model.
 func acceptsNote(agent, event string) bool { return slices.Contains(noteEvents[agent], event) }
 
-// noteEvents are those at which an agent listens, by agent. The tools among them are how a
-// note reaches an agent in the middle of a turn; Claude Code waits for PreToolUse only, and
-// the others listen after a tool has run. Agents without such an event hear at the next
+// noteEvents are the events at which an agent accepts a note. The tool events among them
+// deliver a note in the middle of a turn; Claude Code waits only for PreToolUse, the others
+// accept notes after a tool has run. Agents without such an event get the note at the next
 // prompt.
 var noteEvents = map[string][]string{
 	claudeCode:  {"UserPromptSubmit", "SessionStart", "PreToolUse"},
@@ -58,8 +58,8 @@ var noteEvents = map[string][]string{
 	cline:       {"UserPromptSubmit", "TaskStart", "TaskResume", "PreToolUse", "PostToolUse"},
 }
 
-// cursorAnswer lets Cursor go on. When the event is not known, the answer is right
-// for each of those that wait for one.
+// cursorAnswer lets Cursor go on. If the event is not known, the answer fits all events
+// that expect one.
 func cursorAnswer(event string) []byte {
 	switch {
 	case event == "":

@@ -14,7 +14,7 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// Bounds of what an agent may tell, in bytes or entries.
+// Limits on what an agent may send, in bytes or entries.
 const (
 	maxPayload = 16 << 20
 	maxID      = 128
@@ -34,7 +34,7 @@ const (
 	maxRunning = 1 << 16
 )
 
-// cutMark ends what was cut; it is part of the bound.
+// truncationMark ends a truncated text; it counts towards the limit.
 const truncationMark = "\n[cut]"
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
@@ -46,8 +46,8 @@ var (
 	errCall    = errors.New("call is missing, has no tool, or belongs to another kind")
 )
 
-// admitSignal is the gate of J4: it makes a signal fit for the service, or refuses it.
-// Signals of our adapters and of external ones pass it alike.
+// admitSignal enforces J4: it makes a signal fit for the service, or refuses it. Signals of
+// built-in and of external adapters pass it alike.
 func admitSignal(s *retake.Signal, w EventContext) error {
 	if !slices.Contains(retake.SignalKinds, s.Kind) {
 		return fmt.Errorf("%w: %.40q", errKind, s.Kind)
@@ -94,8 +94,8 @@ func boundCall(c retake.Call) *retake.Call {
 	return &c
 }
 
-// boundInput keeps the input as it is, without blanks; one that is too large
-// becomes a JSON text of its beginning.
+// boundInput keeps the input without white space. One that is too large becomes a JSON
+// string of its beginning.
 func boundInput(raw json.RawMessage) json.RawMessage {
 	var b bytes.Buffer
 	if len(raw) == 0 || json.Compact(&b, raw) != nil {
@@ -115,7 +115,7 @@ func boundInput(raw json.RawMessage) json.RawMessage {
 	return bytes.TrimSpace(b.Bytes())
 }
 
-// truncate makes a text valid and no longer than n, with a mark where it ends early.
+// truncate makes a text valid and no longer than n bytes, with a mark if it was cut.
 func truncate(s string, n int) string {
 	long := len(s) > n
 	s = strings.ToValidUTF8(s[:min(len(s), n)], "\uFFFD")
@@ -129,8 +129,8 @@ func truncate(s string, n int) string {
 	return s[:end] + truncationMark
 }
 
-// isSessionID reports whether an id may name a session: [A-Za-z0-9._:-]{1,128}, and
-// not only dots.
+// isSessionID reports whether an id may name a session: [A-Za-z0-9._:-]{1,128}, and not
+// only dots.
 func isSessionID(s string) bool {
 	return len(s) <= maxID && strings.Trim(s, ".") != "" && cleanID(s) == s
 }
@@ -139,8 +139,8 @@ func isIDByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '.' || c == '_' || c == ':' || c == '-'
 }
 
-// cleanID makes an id of what an agent calls one. Long ones keep their beginning
-// and a sum of the whole, so that two stay two.
+// cleanID makes a valid id of what an agent sends as one. A long one keeps its beginning
+// and a hash of the whole, so that different ids stay different.
 func cleanID(s string) string {
 	end := ""
 	if len(s) > maxID {
@@ -158,8 +158,8 @@ func cleanID(s string) string {
 	return string(clean) + end
 }
 
-// cleanDir is a directory by an absolute path, or nothing. A path with the sign for
-// bytes that are not UTF-8 is not the one that the agent works in.
+// cleanDir returns an absolute directory, or "". A path with the replacement character for
+// invalid UTF-8 is not the one that the agent works in.
 func cleanDir(dir string) string {
 	if len(dir) > maxPath || !filepath.IsAbs(dir) || !utf8.ValidString(dir) || strings.ContainsRune(dir, 0) || strings.ContainsRune(dir, utf8.RuneError) {
 		return ""
@@ -167,7 +167,7 @@ func cleanDir(dir string) string {
 	return filepath.Clean(dir)
 }
 
-// cleanFilePath is an absolute path without detours, or nothing.
+// cleanFilePath returns an absolute path that is already clean, or "".
 func cleanFilePath(path string) string {
 	if p := cleanDir(path); p == path {
 		return p
@@ -175,8 +175,8 @@ func cleanFilePath(path string) string {
 	return ""
 }
 
-// admit is the gate for worktrees: a name that can be the name of a directory, or
-// an absolute path.
+// admit validates a request for a worktree: a name that can be the name of a directory, or
+// an absolute path. It returns nil for anything else.
 func (t *WorktreeRequest) admit(w EventContext) *WorktreeRequest {
 	if t == nil {
 		return nil

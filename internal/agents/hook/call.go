@@ -8,8 +8,8 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// newCall says what a tool does, as far as its name and its input tell. Paths are
-// as the agent names them: relative ones begin where it works.
+// newCall returns what a tool does, as far as its name and its input tell. Paths are as the
+// agent names them: relative ones begin where it works.
 func newCall(tool, id string, input json.RawMessage) *retake.Call {
 	input = unwrapJSON(input)
 	c := &retake.Call{ID: id, Tool: tool, Kind: callKind(tool), Input: input}
@@ -35,6 +35,7 @@ func newCall(tool, id string, input json.RawMessage) *retake.Call {
 	return c
 }
 
+// callKind classifies a tool by its name, as all known agents spell it.
 func callKind(tool string) retake.CallKind {
 	name := strings.ToLower(tool)
 	switch name {
@@ -61,8 +62,8 @@ func callKind(tool string) retake.CallKind {
 	return retake.CallOther
 }
 
-// mcpServerName is the server in the name of a tool: mcp__server__tool, or
-// mcp_server_tool where neither part is marked off.
+// mcpServerName returns the server in the name of a tool: mcp__server__tool, or
+// mcp_server_tool, where the parts are not clearly separated.
 func mcpServerName(tool string) string {
 	if rest, ok := strings.CutPrefix(tool, "mcp__"); ok {
 		server, _, _ := strings.Cut(rest, "__")
@@ -84,7 +85,7 @@ func setServer(c *retake.Call, server string) {
 	}
 }
 
-// commandLine is a line for a shell: a text, or the words of a program.
+// commandLine returns a shell command: a string, or the words of a program joined.
 func commandLine(raw json.RawMessage) string {
 	if s := jsonString(raw); s != "" {
 		return s
@@ -111,7 +112,7 @@ func isShell(program string) bool {
 	return false
 }
 
-// shellQuote makes one word of a shell of a text.
+// shellQuote quotes a text as one word of a shell.
 func shellQuote(word string) string {
 	plain := word != ""
 	for _, c := range []byte(word) {
@@ -125,7 +126,7 @@ func shellQuote(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// inputPaths are the files that an input names.
+// inputPaths returns the files that an input names.
 func inputPaths(in jsonFields) []string {
 	out := fieldPaths(in)
 	for _, name := range []string{"files", "edits", "replacements", "paths"} {
@@ -159,8 +160,8 @@ func isPatchTool(tool string) bool {
 	return false
 }
 
-// patchText is the patch in the input of a tool: the input itself, a field, or
-// the last word of a command.
+// patchText returns the patch in the input of a tool: the input itself, a field, or the
+// last word of a command.
 func patchText(in jsonFields, input json.RawMessage) string {
 	if s := jsonString(input); s != "" {
 		return s

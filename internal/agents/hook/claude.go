@@ -6,15 +6,15 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// readClaudeEvent reads the dialect that Claude Code began: also Codex, Droid, Copilot
-// with event names in PascalCase, and our own extension for pi speak it.
+// readClaudeEvent reads the format of Claude Code, which Codex, Droid, Copilot with event
+// names in PascalCase, and our extension for pi use too.
 //
-// Cursor runs the hooks of Claude Code too and says its version; it has hooks of
-// its own, so those payloads say nothing here.
+// Cursor also runs the hooks of Claude Code and sends its version; it has hooks of its own,
+// so those payloads are ignored here.
 func readClaudeEvent(h *eventReader) {
 	f := h.fields
 	h.event = f.text("hook_event_name")
-	camel := h.agent == copilot || h.agent == droid // others that write so run hooks that are not theirs
+	camel := h.agent == copilot || h.agent == droid // other agents with camel case run hooks of somebody else
 	if camel && h.event == "" {
 		h.event = f.text("hookEventName")
 	}
@@ -47,7 +47,7 @@ func readClaudeEvent(h *eventReader) {
 	}
 }
 
-// readClaudeTurn reads what is not about tools.
+// readClaudeTurn reads the events that are not about tools.
 func readClaudeTurn(h *eventReader) {
 	f := h.fields
 	switch h.event {
@@ -83,7 +83,7 @@ func withReason(word string) func(*retake.Signal) {
 	return func(s *retake.Signal) { s.Reason = word }
 }
 
-// withStartReason is why a session began; one that is new has one word for all agents.
+// withStartReason sets why a session began; a new one has the same word for all agents.
 func withStartReason(source string) func(*retake.Signal) {
 	if source == "new" {
 		source = "startup"
@@ -91,7 +91,7 @@ func withStartReason(source string) func(*retake.Signal) {
 	return withReason(source)
 }
 
-// withTurnEnd is the end of a turn: the last words, and what still runs.
+// withTurnEnd sets the final message of a turn, and how many tasks are still running.
 func withTurnEnd(f jsonFields) func(*retake.Signal) {
 	return func(s *retake.Signal) {
 		s.Message = f.text("last_assistant_message")
@@ -100,7 +100,7 @@ func withTurnEnd(f jsonFields) func(*retake.Signal) {
 	}
 }
 
-// failureText is why a turn was ended, in the words of the agent.
+// failureText returns why a turn failed, in the words of the agent.
 func failureText(f jsonFields) string {
 	what := f.text("error", "error_type")
 	o := f.object("error")
@@ -116,7 +116,7 @@ func failureText(f jsonFields) string {
 	return what
 }
 
-// nameSubagent gives a subagent a name when the agent gives it no id.
+// nameSubagent names a subagent that has no id.
 func nameSubagent(h *eventReader) {
 	if h.base.Subagent == "" {
 		h.base.Subagent = h.fields.text("subagent_id", "agent_name", "agent_type", "subagent_type")
@@ -126,7 +126,7 @@ func nameSubagent(h *eventReader) {
 	}
 }
 
-// isMachineSource reports whether a prompt comes from a clock or a program.
+// isMachineSource reports whether a prompt comes from a timer or a program.
 func isMachineSource(source string) bool {
 	switch source {
 	case "system", "loop_wakeup", "schedule_wakeup", "poll_event":

@@ -2,8 +2,8 @@ package hook
 
 import "github.com/retake-dev/retake"
 
-// readClineEvent reads Cline: a task is a session, and what an event says stands in an
-// object of its own, named after the event.
+// readClineEvent reads Cline: a task is a session, and the content of an event is in an
+// object named after the event.
 func readClineEvent(h *eventReader) {
 	f := h.fields
 	h.event = f.text("hookName")

@@ -7,9 +7,9 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// readCursorEvent reads Cursor. What it reads itself says nothing to us, so contents of
-// files are never taken over. The general and the special events of one call may
-// both come; each is a signal of its own.
+// readCursorEvent reads Cursor. Events about files that it reads are ignored, so contents
+// of files are never taken over. The general and the special events of one call may both
+// come; each is a signal of its own.
 func readCursorEvent(h *eventReader) {
 	f := h.fields
 	h.event = f.text("hook_event_name")
@@ -37,6 +37,7 @@ func readCursorEvent(h *eventReader) {
 	}
 }
 
+// readCursorTurn reads the events that are not about tools.
 func readCursorTurn(h *eventReader) {
 	f := h.fields
 	switch h.event {
@@ -70,7 +71,7 @@ func readCursorTurn(h *eventReader) {
 	}
 }
 
-// cursorCall makes a call of the special events, which name no tool of their own.
+// cursorCall returns the call of the special events, which name no tool.
 func cursorCall(h *eventReader) *retake.Call {
 	f := h.fields
 	switch h.event {
@@ -85,8 +86,8 @@ func cursorCall(h *eventReader) *retake.Call {
 	}
 }
 
-// cursorServer is a name for an MCP server that has none: its host, or its
-// program. The rest of an address or of a command line may be a secret.
+// cursorServer returns a name for an MCP server that has none: its host, or its program.
+// The rest of a URL or of a command line may contain a secret.
 func cursorServer(f jsonFields) string {
 	if name := f.text("server_name", "server"); name != "" {
 		return name
@@ -102,7 +103,7 @@ func cursorServer(f jsonFields) string {
 	return ""
 }
 
-// cursorDir is the root that the agent works in: a command may run elsewhere, and
+// cursorDir returns the root that the agent works in: a command may run elsewhere, and
 // hooks of the user run in Cursor's own directory.
 func cursorDir(f jsonFields) string {
 	items, _ := f.list("workspace_roots")
@@ -118,7 +119,7 @@ func cursorDir(f jsonFields) string {
 	return cwd
 }
 
-// cursorWaits reports whether Cursor waits for leave to go on.
+// cursorWaits reports whether Cursor waits for permission to go on.
 func cursorWaits(event string) bool {
 	return event == "preToolUse" || event == "subagentStart" || strings.HasPrefix(event, "before")
 }

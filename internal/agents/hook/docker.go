@@ -2,10 +2,10 @@ package hook
 
 import "github.com/retake-dev/retake"
 
-// readDockerEvent reads docker-agent. Its "turn" is one call of the model, so the turns
-// of a person are user_prompt_submit and stop. A turn that is broken off has no
-// stop: then turn_end says why, and ends it. Other reasons of turn_end say that
-// the work goes on, or that a stop comes.
+// readDockerEvent reads docker-agent. Its "turn" is one call of the model, so the turns of
+// a person are user_prompt_submit and stop. A turn that is aborted has no stop: then
+// turn_end has the reason, and ends it. With other reasons of turn_end the work goes on, or
+// a stop follows.
 func readDockerEvent(h *eventReader) {
 	f := h.fields
 	h.event = f.text("hook_event_name")

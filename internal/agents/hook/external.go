@@ -17,21 +17,21 @@ var (
 	errAnswer  = errors.New("answer is no JSON object, too large, or gives permission")
 )
 
-// ReadExternal reads what an external adapter said of a payload.
+// ReadExternal reads the output of an external adapter for a payload.
 //
 // The program retake-agent-NAME gets the payload of the agent on stdin, and
-// answers on stdout, within the budget, with one JSON object:
+// writes one JSON object to stdout, within the budget:
 //
 //	{"v": 1, "signals": [SIGNAL, ...], "answer": OBJECT or null}
 //
-// A SIGNAL has the fields of retake.Signal. Its id, its time and its agent are
-// given by us, whatever it says. Each passes the gate that our own adapters pass:
-// one without a clean session is dropped, long texts are cut, paths that are not
-// absolute are dropped; the others are still heard. At most 64 count. The answer
-// is written to the agent as it is, unless it is no object, larger than 64 KiB, or
-// gives permission to anything; then nothing is written. A note for the model
-// cannot be told that way. An adapter that says nothing, or anything else, is not
-// heard, and the agent gets no answer.
+// A SIGNAL has the fields of retake.Signal. Its id, time and agent are always set
+// by Retake. Each signal passes admitSignal like those of built-in adapters: one
+// without a valid session is dropped, long texts are truncated, paths that are not
+// absolute are dropped; the other signals still count, up to 64. The answer is
+// written to the agent as it is, unless it is not an object, is larger than 64 KiB,
+// or grants permission to anything; then nothing is written. A note for the model
+// cannot be delivered this way. If an adapter writes nothing, or anything else, its
+// output is ignored and the agent gets no answer.
 func ReadExternal(name string, said []byte, w EventContext) (ParsedEvent, []byte, error) {
 	var reply struct {
 		V       int               `json:"v"`
@@ -69,6 +69,7 @@ func ReadExternal(name string, said []byte, w EventContext) (ParsedEvent, []byte
 	return heard, answer, errors.Join(errs...)
 }
 
+// checkExternalAnswer validates the answer of an external adapter and re-encodes it.
 func checkExternalAnswer(raw json.RawMessage) ([]byte, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil, nil
@@ -82,7 +83,7 @@ func checkExternalAnswer(raw json.RawMessage) ([]byte, error) {
 	return encodeObject(v), nil
 }
 
-// givesPermission reports whether an answer says yes to something, in any dialect.
+// givesPermission reports whether an answer grants something, in any agent's format.
 func givesPermission(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:

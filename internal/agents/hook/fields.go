@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// jsonFields is a JSON object of which nothing is trusted: a field of another type
-// than expected is a field that is not there.
+// jsonFields is an untrusted JSON object: a field of an unexpected type is treated as
+// missing.
 type jsonFields map[string]json.RawMessage
 
 func parseFields(raw []byte) (jsonFields, bool) {
@@ -18,7 +18,7 @@ func parseFields(raw []byte) (jsonFields, bool) {
 	return f, true
 }
 
-// text is the first of the named fields that is a text and not empty.
+// text returns the first of the named fields that is a non-empty string.
 func (f jsonFields) text(names ...string) string {
 	for _, name := range names {
 		if s := jsonString(f[name]); s != "" {
@@ -28,7 +28,7 @@ func (f jsonFields) text(names ...string) string {
 	return ""
 }
 
-// raw is the first of the named fields that is there and not null.
+// raw returns the first of the named fields that is present and not null.
 func (f jsonFields) raw(names ...string) json.RawMessage {
 	for _, name := range names {
 		if v := bytes.TrimSpace(f[name]); len(v) > 0 && !bytes.Equal(v, []byte("null")) {
@@ -43,7 +43,7 @@ func (f jsonFields) object(names ...string) jsonFields {
 	return o
 }
 
-// list is a field that is an array; ok tells an empty one from none.
+// list returns a field that is an array; ok distinguishes an empty one from none.
 func (f jsonFields) list(names ...string) (items []json.RawMessage, ok bool) {
 	v := f.raw(names...)
 	if len(v) == 0 || v[0] != '[' {
@@ -60,7 +60,7 @@ func (f jsonFields) isFalse(name string) bool {
 	return bytes.Equal(bytes.TrimSpace(f[name]), []byte("false"))
 }
 
-// jsonString is a JSON string, or nothing.
+// jsonString returns a JSON string, or "".
 func jsonString(raw json.RawMessage) string {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) < 2 || raw[0] != '"' {
@@ -73,7 +73,7 @@ func jsonString(raw json.RawMessage) string {
 	return s
 }
 
-// jsonStrings are the texts of an array.
+// jsonStrings returns the non-empty strings of an array.
 func jsonStrings(items []json.RawMessage) []string {
 	var out []string
 	for _, item := range items {
@@ -84,7 +84,7 @@ func jsonStrings(items []json.RawMessage) []string {
 	return out
 }
 
-// unwrapJSON is a value that may come as a text that holds JSON.
+// unwrapJSON returns the JSON in a string that contains JSON, else raw itself.
 func unwrapJSON(raw json.RawMessage) json.RawMessage {
 	s := strings.TrimSpace(jsonString(raw))
 	if s == "" || s[0] != '{' && s[0] != '[' || !json.Valid([]byte(s)) {

@@ -24,7 +24,7 @@ func readGeminiEvent(h *eventReader) {
 		h.addSignal(retake.SignalTurnEnd, func(s *retake.Signal) { s.Message = f.text("prompt_response") })
 	case "PreCompress":
 		if f.text("trigger") == "auto" {
-			return // told before every question to the model, also when nothing is forgotten
+			return // sent before every request to the model, even if nothing is compressed
 		}
 		h.addSignal(retake.SignalCompact, withReason(f.text("trigger")))
 	case "SessionEnd":

@@ -9,7 +9,7 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// The agents with an adapter of ours.
+// The agents with a built-in adapter.
 const (
 	claudeCode  = "claude-code"
 	codex       = "codex"
@@ -23,19 +23,19 @@ const (
 	droid       = "droid"
 )
 
-// Agents lists the names that have an adapter of ours.
+// Agents returns the names of the agents with a built-in adapter.
 func Agents() []string {
 	return []string{claudeCode, codex, gemini, opencode, dockerAgent, cursor, copilot, cline, pi, droid}
 }
 
-// EventContext is what a payload does not say.
+// EventContext is what a payload does not contain.
 type EventContext struct {
 	Dir   string // working directory of the process, for payloads that name none
 	Now   time.Time
 	NewID func() retake.SignalID
 }
 
-// ParsedEvent is what one payload says.
+// ParsedEvent is the content of one payload.
 type ParsedEvent struct {
 	Event    string // the agent's own name of it
 	Signals  []retake.Signal
@@ -55,7 +55,7 @@ var (
 	errTooLarge  = errors.New("payload is too large")
 )
 
-// eventReader is one payload on its way to signals.
+// eventReader translates one payload into signals.
 type eventReader struct {
 	agent    string
 	fields   jsonFields
@@ -65,8 +65,8 @@ type eventReader struct {
 	worktree *WorktreeRequest
 }
 
-// addSignal adds a signal. What a subagent begins and ends are not the turns and the
-// sessions of its agent.
+// addSignal adds a signal. The turns and sessions of a subagent are not those of its agent,
+// so their kinds are changed.
 func (h *eventReader) addSignal(kind retake.SignalKind, edit func(*retake.Signal)) {
 	s := h.base
 	s.Kind = kind
@@ -79,6 +79,7 @@ func (h *eventReader) addSignal(kind retake.SignalKind, edit func(*retake.Signal
 	h.signals = append(h.signals, s)
 }
 
+// subagentKind returns the kind of a signal if a subagent sent it.
 func subagentKind(kind retake.SignalKind) retake.SignalKind {
 	switch kind {
 	case retake.SignalPrompt, retake.SignalSessionStart:
@@ -90,8 +91,8 @@ func subagentKind(kind retake.SignalKind) retake.SignalKind {
 	}
 }
 
-// Translate reads one payload. No signal and no error: an event that says nothing
-// to us.
+// Translate translates one payload. An event that has no meaning for Retake yields neither
+// a signal nor an error.
 func Translate(agent string, payload []byte, w EventContext) (ParsedEvent, error) {
 	hear := adapterFor(agent)
 	if hear == nil {
@@ -117,6 +118,7 @@ func Translate(agent string, payload []byte, w EventContext) (ParsedEvent, error
 	return heard, nil
 }
 
+// adapterFor returns the adapter of an agent, or nil.
 func adapterFor(agent string) func(*eventReader) {
 	switch agent {
 	case claudeCode, codex, copilot, droid, pi:
@@ -136,9 +138,9 @@ func adapterFor(agent string) func(*eventReader) {
 	}
 }
 
-// partialEvent is what can be said of a payload that is no JSON, or too much of it: the
-// event, when its name can be seen. Cursor blocks what is not answered, so a name
-// that asks for nothing is not believed there.
+// partialEvent returns what is known of a payload that is not JSON or is too large: the
+// event, if its name can be found. Cursor blocks if an event is not answered, so there a
+// name that expects no answer is not trusted.
 func partialEvent(agent string, payload []byte) ParsedEvent {
 	event := guessEventName(payload)
 	if agent == cursor && !cursorWaits(event) {
@@ -147,7 +149,7 @@ func partialEvent(agent string, payload []byte) ParsedEvent {
 	return ParsedEvent{Event: event}
 }
 
-// guessEventName finds the name of the event without reading the payload as JSON.
+// guessEventName finds the name of the event without parsing the payload.
 func guessEventName(payload []byte) string {
 	for _, key := range []string{`"hook_event_name"`, `"hookName"`} {
 		_, rest, ok := bytes.Cut(payload, []byte(key))

@@ -14,9 +14,9 @@ import "github.com/retake-dev/retake"
 //	last_assistant_message                     of session.idle
 //	error                                      of session.error
 //
-// A session with a parent is a subagent: it is told under the session of the
-// parent. Its messages are written by a model and its list is not the session's,
-// so they say nothing.
+// A session with a parent is a subagent: it is reported under the session of the
+// parent. Its messages are written by a model and its task list is not the
+// session's, so both are ignored.
 func readOpencodeEvent(h *eventReader) {
 	f := h.fields
 	h.event = f.text("hook_event_name")
@@ -29,13 +29,14 @@ func readOpencodeEvent(h *eventReader) {
 		if h.event == "chat.message" || h.event == "session.deleted" {
 			return
 		}
-		if h.base.Subagent == "" { // nobody to tell it of
+		if h.base.Subagent == "" { // the subagent is unknown, so the signal is refused
 			h.base.Session = ""
 		}
 	}
 	readOpencodeTurn(h)
 }
 
+// readOpencodeTurn reads one event, whose session is already determined.
 func readOpencodeTurn(h *eventReader) {
 	f := h.fields
 	switch h.event {

@@ -8,7 +8,7 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// withResponse puts what a tool answered into its call.
+// withResponse adds the response of a tool to its call.
 func withResponse(c *retake.Call, response json.RawMessage) *retake.Call {
 	c.Output = responseText(response)
 	c.Failed = c.Failed || isFailedResponse(response)
@@ -16,8 +16,8 @@ func withResponse(c *retake.Call, response json.RawMessage) *retake.Call {
 	return c
 }
 
-// responseText is what a tool answered, as text: the parts that are text when it is one
-// of the known shapes, else all of it.
+// responseText returns the response of a tool as text: the text parts if it has a known
+// form, else all of it.
 func responseText(response json.RawMessage) string {
 	response = unwrapJSON(response)
 	if len(response) == 0 || response[0] == '"' {
@@ -44,8 +44,8 @@ func responseText(response json.RawMessage) string {
 	return blocksText(nil, response)
 }
 
-// blocksText are the texts of a list of parts, as MCP tools answer; without any it is
-// all that was answered.
+// blocksText joins the texts of a list of parts, as MCP tools return them. If there are
+// none, it returns the whole response.
 func blocksText(items []json.RawMessage, all json.RawMessage) string {
 	var texts []string
 	for _, item := range items {
@@ -73,15 +73,15 @@ func joinNonEmpty(texts ...string) string {
 	return strings.Join(kept, "\n")
 }
 
-// isUnfinished reports whether a call was cut short, or was sent to the background: its
-// answer does not tell how it ends.
+// isUnfinished reports whether a call was interrupted or runs in the background: its
+// response does not tell how it ends.
 func isUnfinished(input, response json.RawMessage) bool {
 	in, _ := parseFields(input)
 	out, _ := parseFields(unwrapJSON(response))
 	return in.isTrue("run_in_background") || in.isTrue("is_background") || out.isTrue("interrupted") || out.text("backgroundTaskId") != ""
 }
 
-// isFailedResponse reports whether a tool's answer says that it did not work.
+// isFailedResponse reports whether the response of a tool says that it failed.
 func isFailedResponse(response json.RawMessage) bool {
 	o, ok := parseFields(unwrapJSON(response))
 	if !ok {

@@ -2,7 +2,7 @@ package hook
 
 import "strings"
 
-// machineTags are what programs put around and beside the words of a person.
+// machineTags are the tags that programs put around text of their own in a prompt.
 func machineTags() []string {
 	return []string{
 		"system-reminder", "ide_opened_file", "ide_selection", "ide_diagnostics", "ide_context",
@@ -12,11 +12,11 @@ func machineTags() []string {
 	}
 }
 
-// personTags hold the words of a person: they are taken off, what is inside stays.
+// personTags enclose what a person wrote: the tags are removed, the content stays.
 func personTags() []string { return []string{"user_query", "user_message", "task", "feedback"} }
 
-// personWords is what a person said in a prompt. A prompt of wrappers alone is the
-// work of a machine.
+// personWords returns what a person wrote in a prompt. A prompt that consists of machine
+// text only is marked as such.
 func personWords(prompt string) (words string, machine bool) {
 	words = prompt
 	if strings.ContainsRune(words, '<') {
@@ -31,8 +31,8 @@ func personWords(prompt string) (words string, machine bool) {
 	return words, words == "" && strings.TrimSpace(prompt) != ""
 }
 
-// removeTag takes every <tag>...</tag> out; one that is not closed stays, since a
-// person may have typed it.
+// removeTag removes every <tag>...</tag>. One that is not closed stays, since a person may
+// have typed it.
 func removeTag(s, tag string) string {
 	opening, closing := "<"+tag, "</"+tag+">"
 	var b strings.Builder
@@ -57,7 +57,7 @@ func removeTag(s, tag string) string {
 	return b.String() + s
 }
 
-// unwrapTag takes off one <tag> and its </tag> that hold all the rest.
+// unwrapTag removes one <tag> and its </tag> that enclose the whole text.
 func unwrapTag(s, tag string) string {
 	t := strings.TrimSpace(s)
 	inner, ok := strings.CutPrefix(t, "<"+tag+">")

@@ -13,7 +13,7 @@ import (
 	"github.com/retake-dev/retake/internal/platform/clock"
 )
 
-// Deps is all that a hook touches. External, Worktree and Trouble may be nil.
+// Deps is everything a hook uses. External, Worktree and LogError may be nil.
 type Deps struct {
 	In        io.Reader
 	Out       io.Writer
@@ -22,9 +22,9 @@ type Deps struct {
 	Protected func(dir string) bool // asks no daemon, and is fast
 	Observe   func(ctx context.Context, s retake.Signal) (retake.Reaction, error)
 	Spool     func(s retake.Signal) error // durable, for later; also starts the daemon
-	// Worktree makes or removes one, and gives the path of a new one. The user has
-	// asked for it when it is not nil, so it must answer a path in every directory:
-	// an agent whose hook names none has no worktrees at all.
+	// Worktree creates or removes a worktree, and returns the path of a new one. If it is
+	// not nil, the user asked for it, so it must return a path in every directory: an
+	// agent whose hook prints none has no worktrees at all.
 	Worktree func(ctx context.Context, w WorktreeRequest) (path string, err error)
 	External func(ctx context.Context, name string, payload []byte) ([]byte, error) // runs retake-agent-NAME
 	LogError func(string)                                                           // a log, as well as it can
@@ -32,7 +32,7 @@ type Deps struct {
 	budgets *budgets // nil: the usual ones
 }
 
-// budgets are how long an agent is kept waiting by each part.
+// budgets are how long each part may keep the agent waiting.
 type budgets struct {
 	read, protected, prompt, call, end, other, spool, external, worktree time.Duration
 }
@@ -69,8 +69,8 @@ func (b *budgets) forKind(kind retake.SignalKind) time.Duration {
 	}
 }
 
-// Run is the whole life of a hook process. The exit code is 0 also for junk, in a
-// panic and when time is up: an agent must never be stopped by its history.
+// Run is the whole life of a hook process. The exit code is 0 even for invalid input, after
+// a panic and when time is up: Retake must never stop an agent.
 func Run(ctx context.Context, agent string, d Deps) int {
 	r := &hookRun{agent: agent, deps: d, budgets: d.budgets}
 	if r.budgets == nil {
@@ -86,16 +86,16 @@ func Run(ctx context.Context, agent string, d Deps) int {
 	return 0
 }
 
-// hookRun is one run. What it holds as the answer is what is written at its end,
-// however that comes.
+// hookRun is one run. Whatever answer it holds at its end is written, however it ends.
 type hookRun struct {
 	agent   string
 	deps    Deps
 	budgets *budgets
 	answer  []byte
-	late    bool // the daemon did not hear one signal in time: it is not asked again
+	late    bool // the daemon missed a deadline: it is not asked again
 }
 
+// run reads the payload, sends the signals and sets the answer.
 func (r *hookRun) run(ctx context.Context) {
 	r.answer = FormatAnswer(r.agent, "", retake.Reaction{})
 	payload, err := withBudget(ctx, r.budgets.read, func(context.Context) ([]byte, error) { return readPayload(r.deps.In) })
@@ -122,14 +122,15 @@ func (r *hookRun) run(ctx context.Context) {
 	r.setAnswer(FormatAnswer(r.agent, heard.Event, retake.Reaction{Note: note}))
 }
 
-// setAnswer replaces the answer, unless a worktree was answered.
+// setAnswer replaces the answer. A nil answer keeps the path of a worktree.
 func (r *hookRun) setAnswer(b []byte) {
 	if b != nil {
 		r.answer = b
 	}
 }
 
-// sendSignals gives the signals to the service, and answers the first note.
+// sendSignals sends the signals to the service, and returns the first note. Signals that it
+// does not receive are spooled.
 func (r *hookRun) sendSignals(ctx context.Context, signals []retake.Signal) (note string) {
 	for _, s := range signals {
 		if !r.isProtected(ctx, s.Dir) {
@@ -159,7 +160,7 @@ func (r *hookRun) observe(ctx context.Context, s retake.Signal) (retake.Reaction
 	return reaction, err
 }
 
-// spool keeps a signal also when the agent has given up waiting.
+// spool stores a signal even if the agent has stopped waiting.
 func (r *hookRun) spool(ctx context.Context, s retake.Signal) {
 	_, err := withBudget(context.WithoutCancel(ctx), r.budgets.spool, func(context.Context) (struct{}, error) { return struct{}{}, r.deps.Spool(s) })
 	if err != nil {
@@ -175,7 +176,8 @@ func (r *hookRun) isProtected(ctx context.Context, dir string) bool {
 	return err == nil && yes
 }
 
-// answerWorktree is asked in every directory, also in one that is not protected.
+// answerWorktree handles a worktree request. It runs in every directory, also in one that
+// is not protected.
 func (r *hookRun) answerWorktree(ctx context.Context, w WorktreeRequest) {
 	if r.deps.Worktree == nil {
 		return
@@ -206,7 +208,7 @@ func (r *hookRun) runExternal(ctx context.Context, payload []byte, w EventContex
 	r.sendSignals(ctx, heard.Signals)
 }
 
-// logError logs, and lives with a log that does not work.
+// logError logs an error, and survives a log that does not work.
 func (r *hookRun) logError(err error) {
 	if err == nil || r.deps.LogError == nil {
 		return
@@ -215,7 +217,8 @@ func (r *hookRun) logError(err error) {
 	r.deps.LogError(err.Error())
 }
 
-// writeAnswer is the only place that writes. Nobody hears of an error here.
+// writeAnswer is the only place that writes to the agent. Errors are ignored: nobody could
+// be told.
 func (r *hookRun) writeAnswer() {
 	if len(r.answer) == 0 {
 		return

@@ -10,10 +10,9 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// addCalled tells that a tool has run, and the list of tasks when the tool is one
-// that holds all of it. Claude Code's TaskCreate and TaskUpdate, and its event
-// TaskCompleted, name one task: they make no list, TaskList does. The list of a
-// subagent is not the one of its session.
+// addCalled reports that a tool has run, and the list of tasks if the tool has all of it.
+// Claude Code's TaskCreate and TaskUpdate, and its event TaskCompleted, name a single task:
+// they yield no list, TaskList does. The list of a subagent is not that of its session.
 func (h *eventReader) addCalled(c *retake.Call, response json.RawMessage) {
 	c = withResponse(c, response)
 	h.addSignal(retake.SignalCalled, func(s *retake.Signal) { s.Call = c })
@@ -32,7 +31,7 @@ func (h *eventReader) addTasks(list []retake.Task) {
 	}
 }
 
-// taskList is the whole list that a call wrote or read.
+// taskList returns the whole list that a call wrote or read.
 func taskList(tool string, in jsonFields, response json.RawMessage) ([]retake.Task, bool) {
 	answer, _ := parseFields(unwrapJSON(response))
 	switch strings.ToLower(tool) {
@@ -56,7 +55,7 @@ func taskList(tool string, in jsonFields, response json.RawMessage) ([]retake.Ta
 	return parseChecklist(in.text("task_progress"))
 }
 
-// parseTaskList reads an array of tasks, or a text that is a list of boxes.
+// parseTaskList parses an array of tasks, or a text with check boxes.
 func parseTaskList(raw json.RawMessage) ([]retake.Task, bool) {
 	raw = unwrapJSON(raw)
 	if s := jsonString(raw); s != "" {
@@ -82,7 +81,7 @@ func parseTaskList(raw json.RawMessage) ([]retake.Task, bool) {
 	return tasks, true
 }
 
-// parseChecklist reads lines such as "- [x] done". A text without any is no list.
+// parseChecklist parses lines such as "- [x] done". A text without any is not a list.
 func parseChecklist(text string) ([]retake.Task, bool) {
 	var tasks []retake.Task
 	for line := range strings.Lines(text) {
@@ -112,7 +111,7 @@ func boxStatus(c byte) retake.TaskStatus {
 	}
 }
 
-// parseTaskStatus knows the words of the agents. What is unknown is still to be done.
+// parseTaskStatus knows the words of the agents. Unknown ones mean pending.
 func parseTaskStatus(word string) retake.TaskStatus {
 	switch strings.ReplaceAll(strings.ToLower(word), "_", "-") {
 	case "in-progress", "inprogress", "active", "doing", "started":
@@ -128,8 +127,8 @@ func parseTaskStatus(word string) retake.TaskStatus {
 	}
 }
 
-// boundTasks bounds a list. A task without an id is named by its title, so that it
-// keeps its name when the list around it changes; no two have the same name.
+// boundTasks bounds a list and makes ids unique. A task without an id gets one from its
+// title, so that it keeps it when the list around it changes.
 func boundTasks(tasks []retake.Task) []retake.Task {
 	var out []retake.Task
 	seen := make(map[string]bool)

@@ -13,8 +13,9 @@ import (
 
 var errEnded = errors.New("ended without an answer")
 
-// withBudget gives f a budget, and goes on without it when that is spent. A panic in f
-// is an error. The process is about to end, so what f still does is left to it.
+// withBudget runs f with a time limit and returns when the limit is reached, even if f has
+// not returned. A panic in f becomes an error. The process is about to end, so f is left
+// running.
 func withBudget[T any](ctx context.Context, budget time.Duration, f func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
@@ -47,9 +48,9 @@ func withBudget[T any](ctx context.Context, budget time.Duration, f func(context
 	}
 }
 
-// readPayload takes one JSON value, and does not wait for an end of file behind it. Of a
-// payload that is refused it gives what is there, and takes the rest from the
-// pipe, so that the agent does not stumble over writing it.
+// readPayload reads one JSON value and does not wait for the end of the input after it. If
+// the payload is refused, it returns what was read and drains the rest, so that the agent's
+// write does not fail.
 func readPayload(in io.Reader) ([]byte, error) {
 	limited := &io.LimitedReader{R: in, N: maxPayload + 1}
 	buffered := bufio.NewReader(limited)

@@ -16,9 +16,9 @@ const (
 	scriptMode fs.FileMode = 0o755
 )
 
-// Apply makes the change, as a whole or not at all. A link is followed: the file
-// behind it is replaced. Of several files, those that are done stay done when one
-// is refused, and the error says so.
+// Apply makes the change completely or not at all. A link is followed: the file behind it
+// is replaced. Of several files, those that were changed stay changed if a later one is
+// refused, and the error says so.
 func (c Change) Apply() error {
 	for i, m := range c.files {
 		if err := m.Apply(); err != nil {
@@ -56,7 +56,7 @@ func (c Change) Apply() error {
 	return nil
 }
 
-// checkUnchanged refuses when the file is not what the plan saw.
+// checkUnchanged refuses if the file is not what the plan saw.
 func (c Change) checkUnchanged(real string) error {
 	text, there, err := settingsFile{path: c.File, realPath: real}.read()
 	if err != nil {
@@ -68,8 +68,8 @@ func (c Change) checkUnchanged(real string) error {
 	return &retake.Error{Kind: retake.Moved, What: c.File + " was changed since the plan", Safe: nothingChanged, Hint: "plan again"}
 }
 
-// replaceFile puts the new bytes in place in one step: whoever reads sees the old file
-// or the new one, also after a crash.
+// replaceFile replaces the file in one step: a reader sees the old file or the new one,
+// also after a crash.
 func (c Change) replaceFile(real string) error {
 	dir := filepath.Dir(real)
 	if err := checkWritable(dir, true); err != nil {
@@ -90,7 +90,7 @@ func (c Change) replaceFile(real string) error {
 	if err != nil {
 		return c.deniedError(dir, err)
 	}
-	defer os.Remove(temp) //nolint:errcheck // it is gone when all went well
+	defer os.Remove(temp) //nolint:errcheck // already renamed if all went well
 	if err := c.checkUnchanged(real); err != nil {
 		return err
 	}
@@ -100,8 +100,8 @@ func (c Change) replaceFile(real string) error {
 	return syncDir(dir)
 }
 
-// stageFile writes the new bytes beside the file, with the mode and the owner of the
-// old one.
+// stageFile writes the new bytes to a temporary file beside the old one, with its mode and
+// owner.
 func (c Change) stageFile(dir string, old fs.FileInfo) (name string, err error) {
 	f, err := os.CreateTemp(dir, ".retake-*")
 	if err != nil {
@@ -110,7 +110,7 @@ func (c Change) stageFile(dir string, old fs.FileInfo) (name string, err error) 
 	defer func() {
 		err = errors.Join(err, f.Close())
 		if err != nil {
-			_ = os.Remove(f.Name()) // nobody knows it
+			_ = os.Remove(f.Name()) // a leftover of ours
 		}
 	}()
 	if _, err := f.Write(c.After); err != nil {
@@ -132,8 +132,8 @@ func (c Change) stageFile(dir string, old fs.FileInfo) (name string, err error) 
 	return f.Name(), nil
 }
 
-// commitStaged gives the staged file its name. A file that came up where there was none
-// is not replaced.
+// commitStaged gives the staged file its name. A file that appeared since the plan is not
+// replaced.
 func (c Change) commitStaged(temp, real string) error {
 	if !c.Existed {
 		err := os.Link(temp, real)
@@ -150,8 +150,8 @@ func (c Change) commitStaged(temp, real string) error {
 	return nil
 }
 
-// removeFile removes the file that we made, and the directories above it that hold
-// nothing any more.
+// removeFile removes a file that Retake created, and the directories above it that are
+// empty then.
 func (c Change) removeFile(real string) error {
 	for path, dir := range map[string]bool{filepath.Dir(real): true, real: false} {
 		if err := checkWritable(path, dir); err != nil {
@@ -173,8 +173,8 @@ func (c Change) removeFile(real string) error {
 	return nil
 }
 
-// checkWritable tells whether somebody closed a file or a directory to changes. The
-// mode counts also for a user who could ignore it: it was set on purpose.
+// checkWritable returns an error if a file or a directory is write-protected. The mode
+// counts even for a user who could ignore it: it was set on purpose.
 func checkWritable(path string, dir bool) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -193,8 +193,8 @@ func checkWritable(path string, dir bool) error {
 	return f.Close()
 }
 
-// makeDirs makes what is missing of a path, and tells what it made, the deepest
-// first.
+// makeDirs creates the missing directories of a path and returns those it created, the
+// deepest first.
 func makeDirs(dir string) (made []string, err error) {
 	if _, err := os.Stat(dir); err == nil {
 		return nil, nil
@@ -223,6 +223,7 @@ func syncDir(dir string) error {
 	return nil
 }
 
+// deniedError says that a path cannot be changed, and hints at how to do it by hand.
 func (c Change) deniedError(path string, err error) error {
 	e := &retake.Error{Kind: retake.Denied, What: path + " cannot be changed", Safe: nothingChanged, Err: err}
 	if errors.Is(err, fs.ErrPermission) || isReadOnlyFS(err) {

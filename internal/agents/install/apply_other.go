@@ -7,10 +7,11 @@ import (
 	"os"
 )
 
-// keepOwner does nothing: who replaces a file here owns it as before.
+// keepOwner does nothing: on these systems a replaced file keeps its owner.
 func keepOwner(*os.File, fs.FileInfo) error { return nil }
 
 func isReadOnlyFS(error) bool { return false }
 
-// isSyncUnsupported reports whether a file system cannot sync a directory: none here can.
+// isSyncUnsupported reports whether an error means that the file system cannot sync a
+// directory.
 func isSyncUnsupported(error) bool { return true }

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// keepOwner gives a file the owner of another one. Nothing is asked of the system
-// when it is the same.
+// keepOwner gives a file the owner of another one. It makes no system call if both are the
+// same.
 func keepOwner(f *os.File, old fs.FileInfo) error {
 	info, err := f.Stat()
 	if err != nil {
@@ -26,7 +26,8 @@ func keepOwner(f *os.File, old fs.FileInfo) error {
 
 func isReadOnlyFS(err error) bool { return errors.Is(err, syscall.EROFS) }
 
-// isSyncUnsupported reports whether a file system cannot sync a directory.
+// isSyncUnsupported reports whether an error means that the file system cannot sync a
+// directory.
 func isSyncUnsupported(err error) bool {
 	return errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP)
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Change is what an install or a remove would do. After is nil when the file goes,
-// or was not there and does not come.
+// Change is what an install or a removal would do. After is nil if the file is removed, or
+// did not exist and is not created.
 type Change struct {
 	Agent   string
 	Scope   Scope
@@ -34,8 +34,8 @@ func (c Change) Empty() bool {
 	return c.Existed == (c.After != nil) && bytes.Equal(c.Before, c.After)
 }
 
-// Lines are the lines that come and go, with + and - before them. Several files
-// are told apart by their paths.
+// Lines returns the added and removed lines, with + and - before them. If there are several
+// files, each is preceded by its path.
 func (c Change) Lines() []string {
 	if c.files == nil {
 		return diffLines(splitLines(c.Before), splitLines(c.After))
@@ -60,8 +60,8 @@ func splitLines(text []byte) []string {
 	return lines
 }
 
-// diffLines is the shortest list of lines that go and come. Its cost grows with
-// what differs, not with what there is.
+// diffLines returns the shortest list of removed and added lines, by Myers' algorithm. Its
+// cost grows with the difference, not with the size.
 func diffLines(a, b []string) []string {
 	trail, at := []map[int]int{}, map[int]int{1: 0}
 	for n := 0; ; n++ {
@@ -82,7 +82,7 @@ func diffLines(a, b []string) []string {
 	}
 }
 
-// backtrack walks from the end of both texts to their beginning.
+// backtrack collects the edits from the end of both texts to their beginning.
 func backtrack(a, b []string, trail []map[int]int) []string {
 	x, y := len(a), len(b)
 	var out []string

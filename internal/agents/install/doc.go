@@ -1,5 +1,5 @@
-// Package install knows where each agent keeps its settings, and puts the hooks
-// of Retake there and takes them away again.
+// Package install knows where each agent keeps its settings, adds the hooks of
+// Retake there and removes them again.
 //
 // It plans first and touches nothing; a Change is applied as a whole or not at
 // all. It may read and write the settings of agents, below the places that it is

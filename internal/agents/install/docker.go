@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// dockerDriver is the driver of Docker Agent. It reads a directory of files with hooks for
-// every agent of the user, so ours is a file of its own. What belongs to one agent stands
-// in the document of that agent, which is the user's: we show the lines, and change nothing.
+// dockerDriver is the driver of Docker Agent. It reads a directory of hook files for all
+// agents of the user, so ours is a file of its own. Hooks of one agent are in that agent's
+// document, which belongs to the user: it is never changed, only the lines are shown.
 type dockerDriver struct{ extensionDriver }
 
 var dockerHooksDriver = dockerDriver{extensionDriver{
@@ -18,7 +18,7 @@ var dockerHooksDriver = dockerDriver{extensionDriver{
 	},
 }}
 
-// dockerConfig is where Docker Agent keeps what belongs to the user.
+// dockerConfig returns the directory of Docker Agent's user configuration.
 func dockerConfig(p Places) string {
 	for _, key := range []string{"DOCKER_AGENT_CONFIG_DIR", "CAGENT_CONFIG_DIR"} {
 		if dir := p.absEnv(key); dir != "" {
@@ -60,8 +60,8 @@ func (x dockerDriver) remove(at agentSite) (Change, error) {
 	return x.extensionDriver.remove(at)
 }
 
-// agentLines are what a user puts below an agent in its document: the commands, the tools, and
-// the hooks for a version that reads no directory of them.
+// agentLines returns what a user adds to an agent in its document: the commands, the tools,
+// and the hooks for versions that read no hook directory.
 func (x dockerDriver) agentLines(at agentSite) string {
 	var b strings.Builder
 	b.Write(embeddedFile("docker-agent-commands.yaml"))

@@ -20,6 +20,7 @@ type spanItem struct {
 	comma      int // after it; -1 when there is none
 }
 
+// newContainerSpan returns the offsets of a container and its items.
 func newContainerSpan(v *hujson.Value) containerSpan {
 	s := containerSpan{open: v.StartOffset, close: v.EndOffset - 1}
 	before := s.open + 1
@@ -44,12 +45,13 @@ func newContainerSpan(v *hujson.Value) containerSpan {
 	return s
 }
 
-// textPatch is bytes that come to an offset, in place of some that go.
+// textPatch replaces some bytes at an offset.
 type textPatch struct {
 	at, remove int
 	insert     string
 }
 
+// applyPatches returns the text with the patches applied, in the order of their offsets.
 func (d *jsonDoc) applyPatches(patches ...textPatch) []byte {
 	slices.SortStableFunc(patches, func(a, b textPatch) int { return a.at - b.at })
 	out, done := slices.Clone(d.byteOrderMark), 0
@@ -60,12 +62,12 @@ func (d *jsonDoc) applyPatches(patches ...textPatch) []byte {
 	return append(out, d.text[done:]...)
 }
 
-// blank is white space.
+// whitespace is the white space of JSON.
 const whitespace = " \t\r\n"
 
-// appendItem puts a new last item into a container. What it adds is found again by its
-// form alone, because nothing else remembers it: an empty container that was
-// there before begins with a blank line, one that we made does not.
+// appendItem adds a last item to a container. What it adds is recognized later by its form
+// alone, because nothing else is stored: an empty container that existed before begins with
+// a blank line, one that we created does not.
 func (d *jsonDoc) appendItem(v *hujson.Value, write func(s jsonStyle, indent string) string) []byte {
 	s, st := newContainerSpan(v), d.style
 	if len(s.items) == 0 {
@@ -99,7 +101,7 @@ func (d *jsonDoc) appendItem(v *hujson.Value, write func(s jsonStyle, indent str
 	return d.applyPatches(textPatch{at: last.end, insert: ","}, put)
 }
 
-// replaceValue puts another value where one is.
+// replaceValue replaces a value in place.
 func (d *jsonDoc) replaceValue(v *hujson.Value, value string) []byte {
 	return d.applyPatches(textPatch{at: v.StartOffset, remove: v.EndOffset - v.StartOffset, insert: value})
 }
@@ -110,8 +112,8 @@ type pathStep struct {
 	index     int
 }
 
-// removeItem takes the innermost item away, and with it each container that we made
-// for it and that holds nothing else. gone means that not even the root stays.
+// removeItem removes the innermost item, and each container around it that we created and
+// that holds nothing else. gone means that not even the root is left.
 func (d *jsonDoc) removeItem(chain []pathStep) (text []byte, gone bool) {
 	for _, l := range slices.Backward(chain) {
 		s := newContainerSpan(l.container)
@@ -125,7 +127,8 @@ func (d *jsonDoc) removeItem(chain []pathStep) (text []byte, gone bool) {
 	return nil, true
 }
 
-// cutItem takes an item out of a container with its comma and the white space before.
+// cutItem returns the patches that remove an item with its comma and the white space before
+// it.
 func (d *jsonDoc) cutItem(s containerSpan, i int) []textPatch {
 	it := s.items[i]
 	before := d.text[it.before:it.start]
@@ -150,7 +153,7 @@ func (d *jsonDoc) cutItem(s containerSpan, i int) []textPatch {
 	return append(patches, textPatch{at: from, remove: it.end - from, insert: put})
 }
 
-// hasComments reports whether a container holds comments beside its only item.
+// hasComments reports whether a container has comments beside its only item.
 func (d *jsonDoc) hasComments(s containerSpan) bool {
 	it := s.items[0]
 	after := d.text[it.end:s.close]
@@ -160,8 +163,8 @@ func (d *jsonDoc) hasComments(s containerSpan) bool {
 	return len(bytes.Trim(d.text[it.before:it.start], whitespace)) > 0 || len(bytes.Trim(after, whitespace)) > 0
 }
 
-// emptyContainer gives the patches that empty a container which was there before us;
-// nil when we made it, or when it holds more.
+// emptyContainer returns the patches that empty a container which existed before us. It
+// returns nil if we created it, or if it holds more than one item.
 func (d *jsonDoc) emptyContainer(s containerSpan) []textPatch {
 	it, st := s.items[0], d.style
 	before := string(d.text[it.before:it.start])
@@ -185,8 +188,7 @@ func (d *jsonDoc) emptyContainer(s containerSpan) []textPatch {
 	return append(patches, textPatch{at: it.before, remove: end - it.before})
 }
 
-// endsInLineComment reports whether white space and comments end inside a comment that
-// only the end of the line ends.
+// endsInLineComment reports whether white space and comments end inside a // comment.
 func endsInLineComment(extra []byte) bool {
 	for i := 0; i < len(extra); i++ {
 		if extra[i] != '/' {

@@ -8,7 +8,7 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// originals are the files that are written as they stand; plugin/ holds the same.
+// embeddedFiles are written as they are; plugin/ has the same files.
 //
 //go:embed files
 var embeddedFiles embed.FS
@@ -21,7 +21,7 @@ func embeddedFile(name string) []byte {
 	return text
 }
 
-// ownMark marks a file of ours: it is in its first lines.
+// ownMark returns the mark in the first lines of a file of ours.
 func ownMark(agent string) string { return "Written by: retake agents install " + agent }
 
 // extensionDriver is the driver of agents that run a file of ours in their own process.
@@ -34,7 +34,7 @@ type extensionDriver struct {
 	withProgram func(whole []byte, program string) []byte // puts another path of the program in; nil: into a constant
 }
 
-// content is the file with the command in it.
+// content returns the file with the path of the program in it.
 func (x extensionDriver) content(at agentSite) []byte {
 	whole := embeddedFile(x.source)
 	if at.program() == "retake" {
@@ -46,6 +46,7 @@ func (x extensionDriver) content(at agentSite) []byte {
 	return bytes.Replace(whole, []byte(`const RETAKE = "retake"`), []byte(`const RETAKE = `+quoteJSON(at.program())), 1)
 }
 
+// status compares the file with the one we would write.
 func (x extensionDriver) status(at agentSite) Status {
 	pl, err := x.file(at)
 	if err != nil {
@@ -65,6 +66,7 @@ func (x extensionDriver) status(at agentSite) Status {
 	return at.newStatus(pl.path, Unknown, 0, "the file is not ours")
 }
 
+// install plans to write our file. A file without our mark is refused.
 func (x extensionDriver) install(at agentSite, _ Options) (Change, error) {
 	pl, err := x.file(at)
 	if err != nil {
@@ -104,7 +106,7 @@ func (x extensionDriver) remove(at agentSite) (Change, error) {
 	return c, nil
 }
 
-// isOurs reports whether a file carries our mark in its first lines.
+// isOurs reports whether a file has our mark in its first lines.
 func isOurs(file []byte, agent string) bool {
 	head := file[:min(len(file), 400)]
 	return bytes.Contains(head, []byte(ownMark(agent)))
@@ -117,7 +119,7 @@ func foreignFileError(file string) error {
 	}
 }
 
-// scriptDriver is the driver of an agent that runs programs named like its events.
+// scriptDriver is the driver of an agent that runs programs named after its events.
 type scriptDriver struct {
 	dir    func(agentSite) (settingsFile, error)
 	source string
@@ -133,7 +135,7 @@ func (x scriptDriver) content(at agentSite) []byte {
 	return bytes.Replace(whole, []byte("\nRETAKE=retake\n"), []byte("\nRETAKE="+shellQuote(at.program())+"\n"), 1)
 }
 
-// fileChange makes the change of one event's file.
+// fileChange begins the change of one event's file.
 func (x scriptDriver) fileChange(at agentSite, event string) (Change, error) {
 	dir, err := x.dir(at)
 	if err != nil {
@@ -148,6 +150,7 @@ func (x scriptDriver) fileChange(at agentSite, event string) (Change, error) {
 	return c, err
 }
 
+// status compares the scripts of all events with those we would write.
 func (x scriptDriver) status(at agentSite) Status {
 	dir, err := x.dir(at)
 	if err != nil {
@@ -163,7 +166,7 @@ func (x scriptDriver) status(at agentSite) Status {
 			ours++
 		}
 		if bytes.Equal(c.Before, x.content(at)) || c.Existed && !isOurs(c.Before, at.agent) {
-			same++ // a script of somebody else is not ours to miss
+			same++ // a script of somebody else is not missing
 		}
 	}
 	switch {
@@ -202,7 +205,8 @@ func (x scriptDriver) remove(at agentSite) (Change, error) {
 	})
 }
 
-// planEvents makes one change of the changes of all events.
+// planEvents combines the changes of all events. Scripts of others are left alone; if all
+// are, it refuses.
 func (x scriptDriver) planEvents(at agentSite, one func(*Change, string, Change) (Change, error)) (Change, error) {
 	dir, err := x.dir(at)
 	if err != nil {

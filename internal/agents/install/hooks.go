@@ -2,12 +2,12 @@ package install
 
 import "github.com/tailscale/hujson"
 
-// commandHandler is a handler of the form that most agents share.
+// commandHandler returns a handler in the form that most agents share.
 func commandHandler(line string, timeout int, more ...jsonMember) jsonObject {
 	return append(jsonObject{{"type", "command"}, {"command", line}, {"timeout", timeout}}, more...)
 }
 
-// groupHook is an entry of an event: a matcher, if any, and one handler, which stands
+// groupHook returns an entry of an event: a matcher, if any, and one handler, which is
 // last.
 func groupHook(event, matcher string, handler jsonObject) hookEntry {
 	entry := jsonObject{}
@@ -17,11 +17,11 @@ func groupHook(event, matcher string, handler jsonObject) hookEntry {
 	return hookEntry{event: event, value: append(entry, jsonMember{"hooks", []any{handler}})}
 }
 
-// claudeHooks: Claude Code waits for what takes part in a turn, not for what only
-// reports. Stop takes part: "claude -p" exits right after it and ends the hooks that
-// it does not wait for, and whoever edits next must find the turn closed. A hook that
-// fails is passed over. Worktrees are opt-in: a hook that prints no path would break
-// them.
+// claudeHooks returns the hooks of Claude Code. It waits for hooks that take part in a
+// turn, not for those that only report. Stop takes part: "claude -p" exits right after it
+// and kills the hooks that it does not wait for, and the next one to edit must find the
+// turn closed. A hook that fails is ignored. Worktrees are opt-in: a hook that prints no
+// path would break them.
 func claudeHooks(program string) []hookEntry {
 	run := hookCommand(program, claudeCode)
 	wait, tell := commandHandler(run, 10), commandHandler(run, 60, jsonMember{"async", true})
@@ -47,8 +47,8 @@ func claudeHooks(program string) []hookEntry {
 	}
 }
 
-// codexHooks: "async" would make older versions skip the hook, and three seconds
-// is all that the end of a session gets.
+// codexHooks returns the hooks of Codex. "async" would make older versions skip a hook, and
+// the end of a session gets only three seconds.
 func codexHooks(program string) []hookEntry {
 	run := hookCommand(program, "codex")
 	wait := commandHandler(run, 10)
@@ -66,7 +66,7 @@ func codexHooks(program string) []hookEntry {
 	}
 }
 
-// geminiHooks: time-outs are in milliseconds.
+// geminiHooks returns the hooks of Gemini CLI, whose timeouts are in milliseconds.
 func geminiHooks(program string) []hookEntry {
 	run := commandHandler(hookCommand(program, "gemini"), 10000)
 	run = append(jsonObject{{"name", "retake"}}, run...)
@@ -82,7 +82,8 @@ func geminiHooks(program string) []hookEntry {
 	}
 }
 
-// droidHooks: names of tools changed between versions, so both are there.
+// droidHooks returns the hooks of Droid. Names of tools differ between versions, so both
+// are listed.
 func droidHooks(program string) []hookEntry {
 	run := commandHandler(hookCommand(program, "droid"), 10)
 	const changes = "Bash|Execute|Write|Create|Edit|MultiEdit|ApplyPatch|mcp__.*"
@@ -98,8 +99,8 @@ func droidHooks(program string) []hookEntry {
 	}
 }
 
-// cursorHooks: a hook that fails is passed over; names that a version does not
-// know are too.
+// cursorHooks returns the hooks of Cursor, which ignores hooks that fail and events that a
+// version does not know.
 func cursorHooks(program string) []hookEntry {
 	run := jsonObject{{"command", hookCommand(program, "cursor")}, {"timeout", 10}}
 	var out []hookEntry
@@ -112,9 +113,9 @@ func cursorHooks(program string) []hookEntry {
 	return out
 }
 
-// Copilot denies a tool when the hook before it fails, and it fails for everybody
-// who has the project and not the program: so the line always ends well. Names in
-// this spelling give the payload that other agents have too.
+// Copilot denies a tool if the hook before it fails, and it fails for everybody who has the
+// project but not the program: so the command always succeeds. Event names in this spelling
+// get the payload that other agents have too.
 const (
 	alwaysSucceed        = " || true"
 	alwaysSucceedWindows = "; exit 0"

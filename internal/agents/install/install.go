@@ -8,7 +8,7 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// Scope is whose settings: those of the user, or those of one project.
+// Scope says whose settings are meant: those of the user, or those of one project.
 type Scope string
 
 // The scopes.
@@ -17,7 +17,7 @@ const (
 	Project Scope = "project"
 )
 
-// Places is where things are. The environment is read through Env only.
+// Places is where things are. The environment is read only through Env.
 type Places struct {
 	Home     string
 	Project  string
@@ -26,12 +26,12 @@ type Places struct {
 	Retake   string                                      // the command to write: "retake", or an absolute path when it is not found by its name
 }
 
-// Options are what a user may ask for beyond the usual set.
+// Options are what a user may ask for beyond the default.
 type Options struct {
 	Worktree bool // let Claude Code make its worktrees with us; in a project only
 }
 
-// Agent is one agent whose settings we can change.
+// Agent is an agent whose settings can be changed.
 type Agent struct {
 	Name  string // "claude-code"
 	Title string // "Claude Code"
@@ -41,7 +41,7 @@ type Agent struct {
 	driver     driver
 }
 
-// Condition is how the settings of an agent stand to ours.
+// Condition is how the settings of an agent compare with ours.
 type Condition string
 
 // The conditions.
@@ -62,21 +62,21 @@ type Status struct {
 	Detail    string    `json:"detail,omitempty"`
 }
 
-// driver is one way in which agents take hooks.
+// driver is one way in which agents accept hooks.
 type driver interface {
 	status(at agentSite) Status
 	install(at agentSite, o Options) (Change, error)
 	remove(at agentSite) (Change, error)
 }
 
-// agentSite is one agent's settings in one scope.
+// agentSite is the settings of one agent in one scope.
 type agentSite struct {
 	agent string
 	scope Scope
 	Places
 }
 
-// All are the agents, the most used first.
+// All returns the agents, the most used first.
 func All() []Agent { return slices.Clone(knownAgents) }
 
 // ByName finds an agent.
@@ -89,7 +89,7 @@ func ByName(name string) (Agent, bool) {
 	return Agent{}, false
 }
 
-// Installed reports whether the program is found or its directory is there.
+// Installed reports whether the program is found or its directory exists.
 func (a Agent) Installed(p Places) bool {
 	for _, name := range a.programs {
 		if p.LookPath == nil {
@@ -105,7 +105,7 @@ func (a Agent) Installed(p Places) bool {
 	})
 }
 
-// Status looks and touches nothing.
+// Status returns the state of the settings. It changes nothing.
 func (a Agent) Status(s Scope, p Places) Status {
 	at := agentSite{agent: a.Name, scope: s, Places: p}
 	if err := at.validate(); err != nil {
@@ -114,7 +114,7 @@ func (a Agent) Status(s Scope, p Places) Status {
 	return a.driver.status(at)
 }
 
-// PlanInstall makes the change that puts our hooks there; it touches nothing.
+// PlanInstall returns the change that adds our hooks. It changes nothing itself.
 func (a Agent) PlanInstall(s Scope, p Places, o Options) (Change, error) {
 	at := agentSite{agent: a.Name, scope: s, Places: p}
 	if err := at.validate(); err != nil {
@@ -129,7 +129,7 @@ func (a Agent) PlanInstall(s Scope, p Places, o Options) (Change, error) {
 	return a.driver.install(at, o)
 }
 
-// PlanRemove makes the change that takes our hooks away; it touches nothing.
+// PlanRemove returns the change that removes our hooks. It changes nothing itself.
 func (a Agent) PlanRemove(s Scope, p Places) (Change, error) {
 	at := agentSite{agent: a.Name, scope: s, Places: p}
 	if err := at.validate(); err != nil {
@@ -138,6 +138,7 @@ func (a Agent) PlanRemove(s Scope, p Places) (Change, error) {
 	return a.driver.remove(at)
 }
 
+// validate checks the scope, the root of it and the program.
 func (at agentSite) validate() error {
 	root := map[Scope]string{User: at.Home, Project: at.Project}[at.scope]
 	if at.scope != User && at.scope != Project {
@@ -149,7 +150,7 @@ func (at agentSite) validate() error {
 	return checkProgram(at.program())
 }
 
-// program is the command that is written.
+// program returns the command that is written.
 func (at agentSite) program() string {
 	if at.Retake == "" {
 		return "retake"
@@ -157,6 +158,8 @@ func (at agentSite) program() string {
 	return at.Retake
 }
 
+// absEnv returns a variable that is an absolute path, else "". A relative path would mean
+// another place in each directory.
 func (p Places) absEnv(key string) string {
 	if p.Env == nil {
 		return ""

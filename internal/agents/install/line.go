@@ -9,14 +9,13 @@ import (
 
 const nothingChanged = "Nothing was changed."
 
-// hookCommand is the command of a hook. It is one string and not a program with
-// arguments: versions and other agents that read the same file know no
-// arguments, and would run the program alone.
+// hookCommand returns the command of a hook. It is one string and not a program with
+// arguments: some versions, and other agents that read the same file, do not know arguments
+// and would run the program alone.
 func hookCommand(program, agent string) string { return shellQuote(program) + " hook " + agent }
 
 // isHookCommand reports whether a command is ours: one word that names the program,
-// and nothing else before "hook NAME". A longer command that mentions us is
-// somebody else's.
+// followed by "hook NAME". A longer command that mentions us belongs to somebody else.
 func isHookCommand(command, agent string) bool {
 	word, ok := strings.CutSuffix(command, " hook "+agent)
 	return ok && isRetakeWord(word)
@@ -37,11 +36,11 @@ func isRetakeWord(word string) bool {
 	case !isPlainWord(word):
 		return false
 	}
-	return named(word)
+	return isRetakePath(word)
 }
 
-// named reports whether a path ends with the name of our program.
-func named(path string) bool {
+// isRetakePath reports whether a path ends with the name of our program.
+func isRetakePath(path string) bool {
 	base := path[strings.LastIndexAny(path, `/\`)+1:]
 	return base == "retake" || strings.EqualFold(base, "retake.exe")
 }
@@ -53,7 +52,7 @@ func shellQuote(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// isPlainWord reports whether a shell takes a word as it stands.
+// isPlainWord reports whether a shell takes a word literally without quotes.
 func isPlainWord(word string) bool {
 	for _, r := range word {
 		ok := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("/._-+@%:,=", r)
@@ -64,10 +63,10 @@ func isPlainWord(word string) bool {
 	return word != ""
 }
 
-// checkProgram refuses what we would not know again.
+// checkProgram refuses a program that isHookCommand would not recognize.
 func checkProgram(program string) error {
 	broken := strings.ContainsFunc(program, func(r rune) bool { return r < ' ' || r == 0x7f })
-	if program == "retake" || !broken && named(program) && filepath.IsAbs(program) {
+	if program == "retake" || !broken && isRetakePath(program) && filepath.IsAbs(program) {
 		return nil
 	}
 	return &retake.Error{

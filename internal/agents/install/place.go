@@ -12,15 +12,16 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// settingsFile is where a file of settings is.
+// settingsFile is the location of a settings file.
 type settingsFile struct {
 	path     string
-	baseDir  string    // a directory that is not ours to make or to take away
+	baseDir  string    // a directory that is never created or removed
 	realPath string    // the file behind the links
 	events   eventPath // where the events are in it
 }
 
-// locateFile makes a place out of a directory that stays and a path below it.
+// locateFile returns the file at a path below a directory that Retake neither creates nor
+// removes.
 func (at agentSite) locateFile(base string, below ...string) (settingsFile, error) {
 	pl := settingsFile{path: filepath.Join(append([]string{base}, below...)...), baseDir: base, events: hooksPath}
 	real, err := resolveLinks(pl.path)
@@ -34,8 +35,8 @@ func (at agentSite) locateFile(base string, below ...string) (settingsFile, erro
 	return pl, nil
 }
 
-// checkInProject refuses a link that leads out of the project: what lies in a project is
-// written by others, and their links do not choose what we change.
+// checkInProject refuses a link that leads out of the project: the content of a project is
+// untrusted, and its links do not decide what is changed.
 func (at agentSite) checkInProject(pl settingsFile) error {
 	root, err := filepath.EvalSymlinks(at.Project)
 	if err != nil {
@@ -50,8 +51,8 @@ func (at agentSite) checkInProject(pl settingsFile) error {
 	}
 }
 
-// resolveLinks gives the path behind all links. The end of the path may be missing; a
-// link may not lead to nothing.
+// resolveLinks returns the path behind all links. The last elements may be missing; a
+// dangling link is an error.
 func resolveLinks(path string) (string, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err == nil {
@@ -76,7 +77,8 @@ func resolveLinks(path string) (string, error) {
 	return filepath.Join(real, filepath.Base(path)), nil
 }
 
-// read gives the bytes of the file, and whether it is there.
+// read returns the bytes of the file, and whether it exists. It refuses anything but
+// regular files, since reading a pipe could block for ever.
 func (pl settingsFile) read() ([]byte, bool, error) {
 	info, err := os.Stat(pl.realPath)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -104,7 +106,7 @@ func (pl settingsFile) read() ([]byte, bool, error) {
 	return text, true, nil
 }
 
-// newChange begins a change of a file.
+// newChange returns a change of a file that so far changes nothing.
 func (at agentSite) newChange(pl settingsFile) (Change, error) {
 	text, there, err := pl.read()
 	if err != nil {
@@ -116,7 +118,7 @@ func (at agentSite) newChange(pl settingsFile) (Change, error) {
 	}, nil
 }
 
-// configDir is a directory of the user, moved by a variable when that is set.
+// configDir returns a directory of the user, or the one that a variable names.
 func (p Places) configDir(key string, below ...string) string {
 	if dir := p.absEnv(key); dir != "" {
 		return dir
@@ -124,8 +126,8 @@ func (p Places) configDir(key string, below ...string) string {
 	return filepath.Join(append([]string{p.Home}, below...)...)
 }
 
-// fileInAgentDir makes the place of a file in the directory of an agent: below the home of
-// the user, where a variable says, or below the project.
+// fileInAgentDir locates a file in the directory of an agent: below the home of the user,
+// where a variable says, or below the project.
 func fileInAgentDir(key, dir string, below ...string) func(agentSite) (settingsFile, error) {
 	parts := append(strings.Split(dir, "/"), below...)
 	return func(at agentSite) (settingsFile, error) {

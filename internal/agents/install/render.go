@@ -14,7 +14,7 @@ type jsonMember struct {
 	value any // object, []any, string, int or bool
 }
 
-// jsonStyle is how a file is written.
+// jsonStyle is how a file is formatted.
 type jsonStyle struct {
 	newline   string // "\n" or "\r\n"
 	unit      string // one step of indentation
@@ -22,8 +22,8 @@ type jsonStyle struct {
 	tight     bool   // no space after a comma and a colon
 }
 
-// format writes a value as it stands at an indentation. A list takes one line: so a
-// hook is one line to read, to show and to take away.
+// format returns a value as text. A list takes one line, so that a hook is one line to
+// read, to show and to remove.
 func (s jsonStyle) format(v any, indent string) string {
 	switch v := v.(type) {
 	case jsonObject:
@@ -68,7 +68,7 @@ func (s jsonStyle) separator() string {
 	return " "
 }
 
-// quoteJSON is a string as JSON, with no letter escaped that needs none.
+// quoteJSON returns a string as JSON, without unnecessary escapes.
 func quoteJSON(s string) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)

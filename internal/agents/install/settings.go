@@ -18,7 +18,7 @@ type hookEntry struct {
 	optional bool       // stays when it is there, comes when it is asked for
 }
 
-// format writes the entry on one line.
+// format returns the entry on one line.
 func (h hookEntry) format(s jsonStyle) string {
 	s.multiline = false
 	return s.format(h.value, "")
@@ -34,12 +34,12 @@ type settingsDriver struct {
 	notes      func(agentSite) []string
 }
 
-// foundEntry is one entry of ours that was found.
+// foundEntry is one entry of ours that was found in a file.
 type foundEntry struct {
 	event    string
 	chain    []pathStep
 	value    *hujson.Value
-	onlyOurs bool // it is all ours; else our command stands among others
+	onlyOurs bool // else our command is among others
 }
 
 var errUnknownForm = errors.New("the hooks are not in the form that the agent reads")
@@ -49,6 +49,7 @@ type eventPath []string
 
 var hooksPath = eventPath{"hooks"}
 
+// status compares our entries in the file with those we would write.
 func (s settingsDriver) status(at agentSite) Status {
 	pl, err := s.file(at)
 	if err != nil {
@@ -77,7 +78,7 @@ func (s settingsDriver) status(at agentSite) Status {
 	return at.newStatus(pl.path, c, len(found), s.disabledDetail(d, len(found)))
 }
 
-// disabledDetail tells what keeps hooks from running though they are there.
+// disabledDetail says what keeps installed hooks from running, or "".
 func (s settingsDriver) disabledDetail(d *jsonDoc, n int) string {
 	if n == 0 || d.root == nil {
 		return ""
@@ -88,7 +89,7 @@ func (s settingsDriver) disabledDetail(d *jsonDoc, n int) string {
 	return ""
 }
 
-// findEntries finds ours, in the order of the file.
+// findEntries returns our entries, in the order of the file.
 func (s settingsDriver) findEntries(d *jsonDoc, at eventPath) ([]foundEntry, error) {
 	if d.root == nil {
 		return nil, nil
@@ -112,7 +113,7 @@ func (s settingsDriver) findEntries(d *jsonDoc, at eventPath) ([]foundEntry, err
 	return found, nil
 }
 
-// findInEvent finds ours in one entry of an event.
+// findInEvent returns our entries in one element of an event's list.
 func (s settingsDriver) findInEvent(event string, chain []pathStep, v *hujson.Value) []foundEntry {
 	if s.flatEvents {
 		if s.isOurs(v) {
@@ -140,7 +141,7 @@ func (s settingsDriver) findInEvent(event string, chain []pathStep, v *hujson.Va
 	return some
 }
 
-// resolve gives the object of events, nil when it is not there, and the way to it.
+// resolve returns the object of events, or nil if it does not exist, and the steps to it.
 func (l eventPath) resolve(root *hujson.Value) (*hujson.Value, []pathStep, error) {
 	v, chain := root, []pathStep(nil)
 	for _, key := range l {
@@ -156,8 +157,8 @@ func (l eventPath) resolve(root *hujson.Value) (*hujson.Value, []pathStep, error
 	return v, chain, nil
 }
 
-// compareHooks tells which hooks are missing, and which entries are of an older set. A
-// hook that takes the place of an older entry is missing too.
+// compareHooks returns which hooks are missing, and which entries belong to an older set. A
+// hook that replaces an older entry counts as missing too.
 func (s settingsDriver) compareHooks(d *jsonDoc, found []foundEntry, want []hookEntry, all bool) (missing []hookEntry, extra []foundEntry) {
 	done := make([]bool, len(found))
 	for _, h := range want {
@@ -179,8 +180,8 @@ func (s settingsDriver) compareHooks(d *jsonDoc, found []foundEntry, want []hook
 	return missing, extra
 }
 
-// isSame reports whether an entry says what it should. One that a user put among
-// their own commands keeps the matcher of the user.
+// isSame reports whether an entry has the wanted content. An entry that a user put among
+// their own commands keeps the user's matcher.
 func (s settingsDriver) isSame(d *jsonDoc, e foundEntry, h hookEntry) bool {
 	var want any = h.value
 	if !e.onlyOurs {

@@ -8,6 +8,7 @@ import (
 	"github.com/tailscale/hujson"
 )
 
+// install plans to add every hook once, and to replace older entries.
 func (s settingsDriver) install(at agentSite, o Options) (Change, error) {
 	pl, err := s.file(at)
 	if err != nil {
@@ -32,7 +33,8 @@ func (s settingsDriver) install(at agentSite, o Options) (Change, error) {
 	return c, nil
 }
 
-// putHooks makes the text that holds every hook once.
+// putHooks returns the text that has every hook once. It changes one entry at a time and
+// parses the result again, until nothing is missing.
 func (s settingsDriver) putHooks(text []byte, at eventPath, want []hookEntry, all bool, c *Change) ([]byte, error) {
 	d, err := parseDoc(text)
 	if err != nil {
@@ -47,7 +49,7 @@ func (s settingsDriver) putHooks(text []byte, at eventPath, want []hookEntry, al
 	}
 	missing, extra := s.compareHooks(d, found, want, all)
 	c.Added, c.Removed = len(missing), len(extra)
-	written := d.style // as it was, not as it looks with the first of ours in it
+	written := d.style // of the original file, without our first entry
 	for steps := 2 * (len(want) + len(found)); len(missing) > 0 || len(extra) > 0; steps-- {
 		if steps == 0 {
 			return nil, errUnknownForm // it does not come to an end
@@ -67,9 +69,8 @@ func (s settingsDriver) putHooks(text []byte, at eventPath, want []hookEntry, al
 	return text, nil
 }
 
-// applyStep does one thing on the way: an older entry is replaced where it stands, one
-// that is missing comes, and only then what has no place in the set goes, so that
-// the containers stay.
+// applyStep makes one change: an older entry is replaced in place, a missing one is added,
+// and only then superfluous ones are removed, so that the containers stay.
 func (s settingsDriver) applyStep(d *jsonDoc, at eventPath, missing []hookEntry, extra []foundEntry) ([]byte, error) {
 	if len(missing) == 0 {
 		return d.removeEntry(extra[len(extra)-1].chain), nil
@@ -85,7 +86,7 @@ func (s settingsDriver) applyStep(d *jsonDoc, at eventPath, missing []hookEntry,
 	return d.removeEntry(extra[i].chain), nil
 }
 
-// newFileText is the text of a file that held nothing.
+// newFileText returns the text of a file that was empty.
 func (s settingsDriver) newFileText(d *jsonDoc, at eventPath, want []hookEntry, all bool, c *Change) []byte {
 	var events jsonObject
 	for _, h := range want {
@@ -105,7 +106,7 @@ func (s settingsDriver) newFileText(d *jsonDoc, at eventPath, want []hookEntry, 
 	return slices.Concat(d.byteOrderMark, d.text, []byte(d.style.format(root, "")))
 }
 
-// insertHook adds one hook, and the containers for it that are not there.
+// insertHook adds one hook, and the containers that are missing for it.
 func (s settingsDriver) insertHook(d *jsonDoc, at eventPath, h hookEntry) ([]byte, error) {
 	in, path := d.root, slices.Concat(at, eventPath{h.event})
 	for i, key := range path {
@@ -126,7 +127,7 @@ func (s settingsDriver) insertHook(d *jsonDoc, at eventPath, h hookEntry) ([]byt
 	return d.appendItem(in, func(st jsonStyle, _ string) string { return h.format(st) }), nil
 }
 
-// wrapInContainers is an entry inside the containers that are named.
+// wrapInContainers returns an entry inside the named containers.
 func wrapInContainers(path []string, v jsonObject) any {
 	var out any = []any{v}
 	for _, key := range slices.Backward(path) {
@@ -143,6 +144,7 @@ func addVersion(text []byte) ([]byte, error) {
 	return d.appendItem(d.root, func(st jsonStyle, indent string) string { return st.formatMember(jsonMember{"version", 1}, indent) }), nil
 }
 
+// remove plans the removal of all our entries, the last one first.
 func (s settingsDriver) remove(at agentSite) (Change, error) {
 	pl, err := s.file(at)
 	if err != nil {
@@ -167,7 +169,7 @@ func (s settingsDriver) remove(at agentSite) (Change, error) {
 			return c, nil
 		}
 		c.Removed = max(c.Removed, len(found))
-		// The last one first: the first one tells what was there before.
+		// The last one first: the form of the first one shows what was there before.
 		if text = s.removeHook(d, pl.events, found[len(found)-1]); text == nil {
 			c.After = nil
 			return c, nil
@@ -175,8 +177,8 @@ func (s settingsDriver) remove(at agentSite) (Change, error) {
 	}
 }
 
-// removeHook takes one entry away. The number of the form goes with the last of ours
-// when it came with the first.
+// removeHook removes one entry. The version member is removed with the last of our entries
+// if it was added with the first.
 func (s settingsDriver) removeHook(d *jsonDoc, at eventPath, e foundEntry) []byte {
 	text := d.removeEntry(e.chain)
 	if !s.hasVersion || !slices.Equal(rootKeys(text), []string{"version"}) || !slices.Equal(rootKeys(d.text), []string{"hooks", "version"}) {
@@ -201,7 +203,7 @@ func isNumberOne(v *hujson.Value) bool {
 	return ok && string(l) == "1"
 }
 
-// rootKeys are the members of the root.
+// rootKeys returns the keys of the root object.
 func rootKeys(text []byte) (out []string) {
 	d, err := parseDoc(text)
 	if err != nil || d.root == nil {
@@ -213,9 +215,9 @@ func rootKeys(text []byte) (out []string) {
 	return out
 }
 
-// removeEntry is drop, and what is left of the file when the root goes: nil when we made
-// the file, which ends with a line; else the white space that it was, or the
-// comments that somebody wrote around.
+// removeEntry removes an item, and handles a root that becomes empty: it returns nil if we
+// created the file, which then ends with a newline; else the white space that was there
+// before, or an empty object between comments that somebody wrote.
 func (d *jsonDoc) removeEntry(chain []pathStep) []byte {
 	text, gone := d.removeItem(chain)
 	switch {
@@ -229,6 +231,7 @@ func (d *jsonDoc) removeEntry(chain []pathStep) []byte {
 	return append(append([]byte{}, d.byteOrderMark...), d.text[:d.root.StartOffset]...)
 }
 
+// unreadableError says that a file is not understood and was left unchanged.
 func unreadableError(file string, err error) error {
 	return &retake.Error{
 		Kind: retake.Denied, What: file + " cannot be understood", Safe: nothingChanged,

@@ -12,8 +12,8 @@ const claudeCode = "claude-code"
 
 const noteNextSession = "takes effect in its next session"
 
-// agents is the table. What each agent understands, and what it does when a hook
-// fails, is written beside its hooks.
+// knownAgents is the table of agents. What each agent understands, and what it does if a
+// hook fails, is documented at its hooks.
 var knownAgents = []Agent{
 	{Name: claudeCode, Title: "Claude Code", programs: []string{"claude"},
 		configDirs: func(p Places) []string { return []string{p.configDir("CLAUDE_CONFIG_DIR", ".claude")} },
@@ -62,7 +62,7 @@ func claudeNotes(at agentSite) []string {
 	return []string{noteNextSession}
 }
 
-// isCommandOf knows our command in the field "command".
+// isCommandOf returns a function that recognizes our command in the field "command".
 func isCommandOf(agent string) func(*hujson.Value) bool {
 	return func(v *hujson.Value) bool { return isHookCommand(stringMember(v, "command"), agent) }
 }
@@ -112,8 +112,8 @@ func piFile(at agentSite) (settingsFile, error) {
 	return fileInAgentDir("PI_CODING_AGENT_DIR", ".pi/agent", "extensions", "retake.ts")(at)
 }
 
-// droidFile is hooks.json when it is there, because then Droid reads nothing else;
-// making it would turn off the hooks that a user has in settings.json.
+// droidFile returns hooks.json if it exists, because then Droid reads nothing else.
+// Creating it would disable the hooks that a user has in settings.json.
 func droidFile(at agentSite) (settingsFile, error) {
 	alone, err := fileInAgentDir("", ".factory", "hooks.json")(at)
 	if err != nil {
@@ -136,7 +136,7 @@ func droidFile(at agentSite) (settingsFile, error) {
 		}
 		for _, m := range d.root.Value.(*hujson.Object).Members {
 			if m.Value.Value.Kind() == '[' {
-				alone.events = nil // the events stand in the root
+				alone.events = nil // the events are in the root
 				return alone, nil
 			}
 		}

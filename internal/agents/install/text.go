@@ -16,8 +16,8 @@ const (
 
 var bom = []byte("\xef\xbb\xbf")
 
-// jsonDoc is a file with its syntax tree. The tree is used for its offsets only:
-// what is written back is the text, cut and pasted.
+// jsonDoc is a file with its syntax tree. The tree is used for its offsets only: what is
+// written back is the original text with patches.
 type jsonDoc struct {
 	byteOrderMark []byte // byte order mark
 	text          []byte // without it
@@ -32,7 +32,7 @@ var (
 	errDuplicate = errors.New("a key is there twice")
 )
 
-// parseDoc reads a file. One with nothing but white space has no root.
+// parseDoc parses a file. One that has only white space has no root.
 func parseDoc(file []byte) (*jsonDoc, error) {
 	if len(file) > maxFileSize {
 		return nil, errTooLarge
@@ -64,7 +64,8 @@ func parseDoc(file []byte) (*jsonDoc, error) {
 	return d, nil
 }
 
-// isTooDeep reports whether brackets are nested more than the parser should follow.
+// isTooDeep reports whether brackets are nested deeper than the recursive parser should
+// follow.
 func isTooDeep(text []byte) bool {
 	depth := 0
 	for i := 0; i < len(text); i++ {
@@ -88,8 +89,8 @@ func isTooDeep(text []byte) bool {
 	return false
 }
 
-// commentLen is how many bytes after the first belong to the comment that
-// begins here; 0 when none does.
+// commentLen returns how many bytes after the first belong to the comment that begins here,
+// or 0 if none does.
 func commentLen(text []byte) int {
 	end := ""
 	switch {
@@ -120,7 +121,7 @@ func hasDuplicateKey(o *hujson.Object) bool {
 
 func memberKey(m hujson.ObjectMember) string { return m.Name.Value.(hujson.Literal).String() }
 
-// detectStyle guesses how the file is written.
+// detectStyle guesses how the file is formatted.
 func detectStyle(text []byte, root *hujson.Value) jsonStyle {
 	s := jsonStyle{newline: "\n", unit: "  ", tight: true}
 	if i := bytes.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
@@ -147,7 +148,8 @@ func detectStyle(text []byte, root *hujson.Value) jsonStyle {
 	return s
 }
 
-// indentAfterNewline is the indentation that white space before a value gives it.
+// indentAfterNewline returns the indentation in the white space before a value, and whether
+// it contains a newline.
 func indentAfterNewline(extra string) (string, bool) {
 	i := strings.LastIndexByte(extra, '\n')
 	if i < 0 {
@@ -157,13 +159,13 @@ func indentAfterNewline(extra string) (string, bool) {
 	return rest[:len(rest)-len(strings.TrimLeft(rest, " \t"))], true
 }
 
-// indentAt is the indentation of the line at an offset.
+// indentAt returns the indentation of the line at an offset.
 func indentAt(text []byte, at int) string {
 	line := text[bytes.LastIndexByte(text[:at], '\n')+1 : at]
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
-// findMember gives a member of an object, and its index; -1 when there is none.
+// findMember returns a member of an object, and its index, or nil and -1.
 func findMember(v *hujson.Value, key string) (*hujson.Value, int) {
 	o, ok := v.Value.(*hujson.Object)
 	if !ok {

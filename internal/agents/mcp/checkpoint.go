@@ -42,7 +42,7 @@ type checkpointOut struct {
 	answerNote
 }
 
-// changeCounts are the paths that differ from the checkpoint before.
+// changeCounts counts the paths that differ from the checkpoint before.
 type changeCounts struct {
 	Added   int64 `json:"added"`
 	Deleted int64 `json:"deleted"`
@@ -106,7 +106,7 @@ func (f *toolServer) handleCheckpoint(ctx context.Context, ws retake.Workspace, 
 	return out, nil
 }
 
-// pinWarning says that the checkpoint is there and its name is not.
+// pinWarning is the code of the warning that the checkpoint was made but not pinned.
 const pinWarning = "pin"
 
 func (o checkpointOut) text(*toolServer) string {

@@ -8,19 +8,19 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// personal are the obstacles that a person decides about: what they cover is gone for
-// many, is in no checkpoint, gives rights, or breaks a program that is running. All others
-// are covered by the safety checkpoint.
+// personOnlyClasses are the obstacles that only a person may accept: they delete much, lose
+// what no checkpoint has, grant rights, or break a running program. The safety checkpoint
+// covers all others.
 var personOnlyClasses = []string{retake.ObstacleMassDelete, retake.ObstacleUncaptured, retake.ObstacleSetuid, retake.ObstacleDatabase}
 
-// agentClasses are the obstacles that an agent may accept.
+// agentClasses returns the obstacles that an agent may accept.
 func agentClasses() []string {
 	return slices.DeleteFunc(slices.Clone(retake.ObstacleClasses), needsPerson)
 }
 
 func needsPerson(class string) bool { return slices.Contains(personOnlyClasses, class) }
 
-// checkAgentConsent refuses consent that is not an agent's to give.
+// checkAgentConsent refuses consent that an agent may not give.
 func checkAgentConsent(req retake.PlanRequest, accept []string) error {
 	var mine []string
 	for _, class := range accept {
@@ -41,7 +41,8 @@ func personRequiredError(req retake.PlanRequest, open, accept []string) error {
 	}
 }
 
-// explainRefusal says what an agent can do now; the service speaks to people.
+// explainRefusal changes the hint of an error to what an agent can do; the hints of the
+// service are for people.
 func (f *toolServer) explainRefusal(ctx context.Context, req retake.PlanRequest, accept []string, err error) error {
 	e := *retake.AsError(err)
 	switch e.Kind {
@@ -62,7 +63,8 @@ func (f *toolServer) explainRefusal(ctx context.Context, req retake.PlanRequest,
 	return &e
 }
 
-// unacceptedClasses are the obstacles that nobody accepted, and those of them for a person.
+// unacceptedClasses returns the obstacles that were not accepted, and those of them that
+// need a person.
 func unacceptedClasses(p *retake.Plan, accept []string) (open, mine []string) {
 	for _, o := range p.Obstacles {
 		if slices.Contains(accept, o.Class) || slices.Contains(open, o.Class) {
@@ -76,8 +78,8 @@ func unacceptedClasses(p *retake.Plan, accept []string) (open, mine []string) {
 	return open, mine
 }
 
-// personCommand is what a person types to do what the agent asked for. It shows the plan and
-// asks, so no digest is named.
+// personCommand returns what a person types to do what the agent asked for. The command
+// shows the plan and asks, so it needs no digest.
 func personCommand(req retake.PlanRequest, accept []string) string {
 	words := []string{"retake", string(req.Course)}
 	if req.Ref != "" {

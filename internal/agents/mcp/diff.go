@@ -60,9 +60,11 @@ type changeRow struct {
 	Size int64             `json:"size"`
 }
 
-// ranks is the order in which changes are listed: what is gone matters most.
+// changeOrder is the order in which changes are listed: deletions matter most.
 var changeOrder = []retake.Difference{retake.Deleted, retake.Retyped, retake.Edited, retake.Added, retake.Moded}
 
+// handleDiff lists the changes between two checkpoints, and the changed lines if it is a
+// single file.
 func (f *toolServer) handleDiff(ctx context.Context, ws retake.Workspace, in diffIn) (diffOut, error) {
 	q := retake.DiffQuery{Workspace: ws.ID, From: in.From, To: in.To}
 	if q.To == refNow {
@@ -93,8 +95,8 @@ func (f *toolServer) handleDiff(ctx context.Context, ws retake.Workspace, in dif
 
 const refNow = "now"
 
-// countChanges counts the changes and gives those to be listed, in their order: what is listed
-// adds up to what is counted. A directory is listed only where no change below it says it.
+// countChanges counts the changes and returns those to be listed, in order; the listed ones
+// add up to the counts. A directory is listed only if no change below it is.
 func (o *diffOut) countChanges(all []retake.Change) []retake.Change {
 	var shown []retake.Change
 	said := changedParents(all)
@@ -127,7 +129,7 @@ func (o *diffOut) countChanges(all []retake.Change) []retake.Change {
 	return shown
 }
 
-// changedParents are the directories with a change of something else below them.
+// changedParents returns the directories that contain a changed file.
 func changedParents(all []retake.Change) map[string]bool {
 	out := map[string]bool{}
 	for _, c := range all {
@@ -153,7 +155,8 @@ func newChangeRow(c retake.Change) changeRow {
 	return row
 }
 
-// diffLines compares the two sides of one change. What moved on while we looked is no error.
+// diffLines compares the two sides of one change. A file that changes meanwhile is not an
+// error.
 func (f *toolServer) diffLines(ctx context.Context, ws retake.WorkspaceID, live bool, c retake.Change, out *diffOut) error {
 	if out.Why = noLinesReason(c); out.Why != "" {
 		return nil
@@ -189,8 +192,8 @@ func (f *toolServer) diffLines(ctx context.Context, ws retake.WorkspaceID, live 
 	return nil
 }
 
-// showLines shows the lines. Secrets are masked in the whole texts before: some take
-// several lines.
+// showLines compares two texts line by line. Secrets are masked in the whole texts before,
+// because some span several lines.
 func (o *diffOut) showLines(before, after string) {
 	o.Lines, o.Left = formatHunks(compareLines(splitLines(before), splitLines(after), 0), maxLinesBytes)
 	if o.Lines == "" && o.Changed.Edited > 0 {
@@ -198,7 +201,7 @@ func (o *diffOut) showLines(before, after string) {
 	}
 }
 
-// noLinesReason tells why a change has no lines; empty when it may have.
+// noLinesReason returns why a change has no lines to compare, or "".
 func noLinesReason(c retake.Change) string {
 	for _, e := range []*retake.Entry{c.Before, c.After} {
 		switch {
@@ -212,7 +215,7 @@ func noLinesReason(c retake.Change) string {
 	return ""
 }
 
-// readLimited reads one byte more than is compared, so that what grew is seen.
+// readLimited reads one byte more than is compared, so that a file that grew is noticed.
 func readLimited(r io.ReadCloser, err error) (string, error) {
 	if err != nil {
 		return "", err

@@ -21,7 +21,7 @@ import (
 
 var update = flag.Bool("update", false, "write the table and the example of docs/use/mcp.md anew")
 
-const fitPage = "../../../docs/use/mcp.md"
+const docPage = "../../../docs/use/mcp.md"
 
 var tools = []string{"checkpoint", "diff", "fork", "pin", "restore", "resume", "show_file", "tasks", "timeline"}
 
@@ -104,12 +104,12 @@ func (d *desk) told() []*sdk.Tool {
 func TestPage(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	src, err := os.ReadFile(fitPage)
+	src, err := os.ReadFile(docPage)
 	must(t, err)
 	made := between(t, string(src), "tools", table(t, d.told()))
 	made = between(t, made, "example", "```\n"+d.transcript()+"```\n")
 	if *update {
-		must(t, os.WriteFile(fitPage, []byte(made), 0o644))
+		must(t, os.WriteFile(docPage, []byte(made), 0o644))
 		return
 	}
 	if d := cmp.Diff(string(src), made); d != "" {

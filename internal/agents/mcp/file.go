@@ -49,6 +49,7 @@ type showFileOut struct {
 	answerNote
 }
 
+// handleShowFile returns a page of a file, masked and escaped.
 func (f *toolServer) handleShowFile(ctx context.Context, ws retake.Workspace, in showFileIn) (showFileOut, error) {
 	path, err := workspacePath(ws, in.Path)
 	if err != nil {
@@ -99,8 +100,8 @@ func readWindow(r io.Reader, offset int64, limit int) (string, error) {
 	return b.String(), nil
 }
 
-// fitPage is as much of a window as fits in its safe form. It ends with a line where it
-// can: the next page begins with one, and what is masked is rarely cut in two.
+// fitPage returns as much of a window as fits in its escaped form. It ends at a line if
+// possible, so that the next page begins with one, and a secret is rarely cut in two.
 func fitPage(raw string, limit int) string {
 	for full := len(raw) == limit; ; full = true {
 		if full {
@@ -120,7 +121,7 @@ func cutAtLine(s string) string {
 	return trimPartialRune(s)
 }
 
-// trimPartialRune leaves out the beginning of a character at the end.
+// trimPartialRune drops an incomplete character at the end.
 func trimPartialRune(s string) string {
 	for i := len(s) - 1; i > 0 && i >= len(s)-utf8.UTFMax; i-- {
 		if utf8.RuneStart(s[i]) {

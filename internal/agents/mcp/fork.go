@@ -35,6 +35,7 @@ type forkOut struct {
 	answerNote
 }
 
+// handleFork forks a checkpoint into a new directory, by default beside the workspace.
 func (f *toolServer) handleFork(ctx context.Context, ws retake.Workspace, in forkIn) (forkOut, error) {
 	dir := in.Dir
 	switch {
@@ -53,7 +54,7 @@ func (f *toolServer) handleFork(ctx context.Context, ws retake.Workspace, in for
 	return f.runFork(ctx, retake.ForkRequest{Workspace: ws.ID, Ref: in.Ref, Dir: dir})
 }
 
-// forkRemote lets a server choose the directory; what is asked for is the name of the fork.
+// forkRemote lets a server choose the directory; the request names the fork.
 func (f *toolServer) forkRemote(ctx context.Context, ws retake.Workspace, in forkIn) (forkOut, error) {
 	req := retake.ForkRequest{Workspace: ws.ID, Ref: in.Ref, Name: in.Dir}
 	if in.Dir != "" {

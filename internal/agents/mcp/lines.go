@@ -12,20 +12,20 @@ type lineEdit struct {
 	line string
 }
 
-// splitLines keeps the newline with each line: a last line without one is another line.
+// splitLines keeps the newline with each line: a last line without one is different.
 func splitLines(s string) []string {
 	lines := strings.SplitAfter(s, "\n")
 	return slices.DeleteFunc(lines, func(l string) bool { return l == "" })
 }
 
-// deepest bounds how often parts of parts are compared: texts can be made so that each
-// round finds a single line.
+// maxCompareDepth bounds the recursion: texts can be made so that each round finds a single
+// line.
 const maxCompareDepth = 48
 
-// compareLines answers edits that turn a into b: kept and removed lines are a, kept and
-// inserted ones are b. Lines that both have exactly once, in the same order, hold the
-// two together, then those that are so in the parts between them. What is left is
-// removed and inserted as a whole, which is true, but not always the shortest.
+// compareLines returns edits that turn a into b: kept and removed lines are a, kept and
+// inserted ones are b. Lines that occur exactly once in both, in the same order, anchor the
+// comparison; the parts between them are compared recursively. The rest is removed and
+// inserted as a whole, which is correct but not always shortest.
 func compareLines(a, b []string, depth int) []lineEdit {
 	var out []lineEdit
 	head := 0
@@ -68,10 +68,11 @@ func appendEdits(out []lineEdit, op byte, lines []string) []lineEdit {
 	return out
 }
 
-// lineAnchor is one line that both texts have, by its place in each.
+// lineAnchor is one line that both texts have, by its index in each.
 type lineAnchor struct{ x, y int }
 
-// findAnchors are the longest run of spots that go forward in both texts.
+// findAnchors returns the longest sequence of unique common lines that increases in both
+// texts.
 func findAnchors(a, b []string) []lineAnchor {
 	inB := uniqueLines(b)
 	var all []lineAnchor
@@ -108,7 +109,7 @@ func lastOf(ends []int) int {
 	return ends[len(ends)-1]
 }
 
-// uniqueLines gives the lines that a text has exactly one time, with their places.
+// uniqueLines returns the lines that occur exactly once, with their indexes.
 func uniqueLines(lines []string) map[string]int {
 	at, more := make(map[string]int, len(lines)), map[string]bool{}
 	for i, l := range lines {
@@ -125,8 +126,8 @@ func uniqueLines(lines []string) map[string]int {
 
 const contextLines = 3 // kept lines beside a change
 
-// formatHunks writes the edits in the form that programs know, without kept lines that are
-// far from any change. With no more room than most bytes, the rest is counted.
+// formatHunks writes the edits as unified hunks, with few kept lines around each change.
+// What exceeds most bytes is counted.
 func formatHunks(edits []lineEdit, most int) (text string, left int) {
 	var b strings.Builder
 	x, y := 1, 1
@@ -168,7 +169,7 @@ func countChanged(edits []lineEdit) int {
 	return n
 }
 
-// countLines are how many lines of the two texts a part covers.
+// countLines returns how many lines of the two texts a part covers.
 func countLines(part []lineEdit) (before, after int) {
 	for _, e := range part {
 		if e.op != '+' {

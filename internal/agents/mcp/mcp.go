@@ -1,7 +1,7 @@
 // Package mcp is the face for agents: the service as tools of the Model Context
 // Protocol, over standard input and output or as an HTTP handler without state.
 //
-// It finds the workspace anew at each call, makes the call, and answers briefly.
+// It looks up the workspace at each call, calls the service, and returns a short answer.
 // It may look for a free name beside a workspace; every other file is the
 // service's. It never decides a use case, and holds nothing between two calls.
 //
@@ -25,14 +25,14 @@ import (
 	"github.com/retake-dev/retake/internal/platform/clock"
 )
 
-// Options say for whom the tools work.
+// Options say for which workspace the tools work.
 type Options struct {
 	Dir     string      // where the agent works
 	Version string      // of this program
 	Clock   clock.Clock // nil: the one on the wall
 
 	// Place finds the workspace, when the agent does not work in it: its files are on a
-	// server. nil: the one that Dir lies in.
+	// server. nil: the one that contains Dir.
 	FindWorkspace func(ctx context.Context) (retake.Workspace, error)
 
 	// Data adds the data of each answer as structured content, for programs. An agent
@@ -40,10 +40,10 @@ type Options struct {
 	Data bool
 }
 
-// isRemote reports whether the files are not where the agent works.
+// isRemote reports whether the files are not on the agent's machine.
 func (o Options) isRemote() bool { return o.FindWorkspace != nil }
 
-// maxMessage bounds what one message of a client may hold; no tool needs a tenth.
+// maxMessage is the largest message a client may send; no tool needs a tenth of it.
 const maxMessage = 1 << 20
 
 const instructions = "Retake records the files of this workspace as numbered checkpoints and can go back to them. " +
@@ -51,7 +51,7 @@ const instructions = "Retake records the files of this workspace as numbered che
 	"restore shows a plan first; call it again with the digest of that plan to apply it. " +
 	"Paths begin at the root of the workspace, or are absolute. Nothing here removes history. " + dataNotice
 
-// Serve answers one client until it goes away or ctx ends. Both streams are closed then.
+// Serve serves one client until it disconnects or ctx ends. Both streams are closed then.
 func Serve(ctx context.Context, s retake.Service, in io.ReadCloser, out io.WriteCloser, o Options) error {
 	err := newServer(s, o).Run(ctx, &sdk.IOTransport{Reader: in, Writer: out, MaxLineLength: maxMessage})
 	if err != nil {
@@ -60,8 +60,9 @@ func Serve(ctx context.Context, s retake.Service, in io.ReadCloser, out io.Write
 	return nil
 }
 
-// Handler answers any number of clients and keeps nothing between two requests.
-// Pages of other origins are refused: a browser would ask for them with our rights.
+// Handler serves any number of clients and keeps nothing between two requests. Requests
+// from pages of other origins are refused: a browser would send them with the user's
+// rights.
 func Handler(s retake.Service, o Options) http.Handler {
 	srv := newServer(s, o)
 	h := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return srv }, &sdk.StreamableHTTPOptions{
@@ -77,6 +78,7 @@ type toolServer struct {
 	opts Options
 }
 
+// newServer returns a server with all tools registered.
 func newServer(s retake.Service, o Options) *sdk.Server {
 	if o.Clock == nil {
 		o.Clock = clock.Wall

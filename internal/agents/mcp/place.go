@@ -27,8 +27,8 @@ func workspacePath(ws retake.Workspace, path string) (string, error) {
 	return filepath.ToSlash(rel), nil
 }
 
-// relativeTo is where full lies below root, or "..". The way to it may have links in it;
-// its last name may be a link that is meant itself.
+// relativeTo returns where full is below root, or "..". Links in its directory are
+// resolved; its last element may be a link that is meant itself.
 func relativeTo(root, full string) string {
 	ways := []string{full}
 	if dir, err := filepath.EvalSymlinks(filepath.Dir(full)); err == nil {
@@ -42,7 +42,8 @@ func relativeTo(root, full string) string {
 	return ".."
 }
 
-// workspacePaths does so for several; the root among them means everything, as none does.
+// workspacePaths converts several paths. The root among them means everything, as does an
+// empty list.
 func workspacePaths(ws retake.Workspace, paths []string) ([]string, error) {
 	var out []string
 	for _, p := range paths {
@@ -60,8 +61,8 @@ func workspacePaths(ws retake.Workspace, paths []string) ([]string, error) {
 
 const maxSiblings = 1000
 
-// freeSiblingDir is the first name beside root that is not taken. Whoever takes it in
-// between makes the fork fail, and nothing else.
+// freeSiblingDir returns the first free name beside root. If somebody takes it meanwhile,
+// only the fork fails.
 func freeSiblingDir(root string) (string, error) {
 	first := filepath.Clean(root) + "-fork"
 	dir := first
@@ -74,7 +75,7 @@ func freeSiblingDir(root string) (string, error) {
 	return "", &retake.Error{Kind: retake.Limit, What: "there is no free name next to the workspace", Safe: nothingChanged, Hint: "name a directory: dir"}
 }
 
-// shellWord is a word as a person can type it.
+// shellWord quotes a word so that a person can type it.
 func shellWord(s string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:,@%="
 	if s != "" && strings.Trim(s, plain) == "" {

@@ -71,6 +71,7 @@ type effectRow struct {
 
 func (e effectRow) outcomeText() string { return retake.Effect{Outcome: e.Outcome}.Word() }
 
+// newPlanOut shortens a plan to what fits an answer.
 func newPlanOut(p *retake.Plan, req retake.PlanRequest) *planOut {
 	out := &planOut{Digest: p.Digest, Course: p.Course, Idle: isIdle(p), Bytes: p.Bytes, Safety: p.Safety.Number, There: p.Safety.There}
 	if p.Target != nil {
@@ -91,7 +92,7 @@ func newPlanOut(p *retake.Plan, req retake.PlanRequest) *planOut {
 	return out
 }
 
-// isIdle reports whether applying would do nothing that anybody sees.
+// isIdle reports whether applying the plan would change nothing.
 func isIdle(p *retake.Plan) bool {
 	for _, k := range p.Keeps {
 		if k.Side != "" {
@@ -101,7 +102,7 @@ func isIdle(p *retake.Plan) bool {
 	return p.Total() == 0 && p.Lost == nil
 }
 
-// splitWrites parts what a plan writes into what is not there now and what is.
+// splitWrites splits what a plan writes into new and existing paths.
 func splitWrites(p *retake.Plan) (brought, changed []retake.Step) {
 	for _, s := range p.Writes {
 		if s.What == retake.Added {
@@ -113,7 +114,7 @@ func splitWrites(p *retake.Plan) (brought, changed []retake.Step) {
 	return brought, changed
 }
 
-// newPathList takes half of the room that is left, so that every list has some.
+// newPathList uses half of the budget that is left, so that every list gets some.
 func newPathList(r *byteBudget, steps []retake.Step) pathList {
 	half := &byteBudget{r.left / 2}
 	paths, _ := fillRows(half, maxPlanRows, len(steps), func(i int) string { return safeWord(steps[i].Path, maxName) })
@@ -133,7 +134,7 @@ func newKeepList(r *byteBudget, keeps []retake.Keep) keepList {
 	return keepList{Count: len(keeps), Rows: rows}
 }
 
-// newObstacleRows names every class, however little room is left for its words.
+// newObstacleRows lists every class, however little room is left for its text.
 func newObstacleRows(all []retake.Obstacle) []obstacleRow {
 	r := &byteBudget{obstacleBytes}
 	out := []obstacleRow{}
@@ -189,7 +190,7 @@ func (p *planOut) text(*toolServer) string {
 	return b.String()
 }
 
-// writeNextSteps says what is safe, and how an agent goes on if it may.
+// writeNextSteps says what is safe, and how an agent continues if it may.
 func (p *planOut) writeNextSteps(b *strings.Builder) {
 	holds := "checkpoint %d has everything there is now"
 	if !p.There {

@@ -61,6 +61,7 @@ type skippedRow struct {
 
 const failedBytes = 2000
 
+// handleRestore returns a plan, or applies the plan with the given digest.
 func (f *toolServer) handleRestore(ctx context.Context, ws retake.Workspace, in restoreIn) (restoreOut, error) {
 	req, err := newPlanRequest(ws, in)
 	if err != nil {
@@ -84,6 +85,7 @@ func (f *toolServer) handleRestore(ctx context.Context, ws retake.Workspace, in 
 	return restoreOut{Applied: true, Result: newResultOut(res)}, nil
 }
 
+// newPlanRequest checks the input and returns the request for the service.
 func newPlanRequest(ws retake.Workspace, in restoreIn) (retake.PlanRequest, error) {
 	req := retake.PlanRequest{Workspace: ws.ID, Course: in.Course, Ref: in.Ref, Asker: os.Getpid()}
 	switch {
@@ -99,6 +101,7 @@ func newPlanRequest(ws retake.Workspace, in restoreIn) (retake.PlanRequest, erro
 	return req, err
 }
 
+// newResultOut shortens the result of a restore to what fits an answer.
 func newResultOut(res retake.RestoreResult) *resultOut {
 	out := &resultOut{
 		Number: res.Checkpoint.Number, ID: string(res.Checkpoint.ID), Safety: res.Safety.Number,
@@ -117,7 +120,7 @@ func newResultOut(res retake.RestoreResult) *resultOut {
 	return out
 }
 
-// partly reports that some paths were left: the agent has to look.
+// partly reports whether some paths were skipped: the agent has to look.
 func (o restoreOut) partly() bool { return o.Result != nil && len(o.Result.Failed)+o.Result.More > 0 }
 
 func (o restoreOut) text(f *toolServer) string {

@@ -43,6 +43,8 @@ type resumeOut struct {
 	answerNote
 }
 
+// handleResume describes how a conversation continues from a checkpoint. It changes
+// nothing.
 func (f *toolServer) handleResume(ctx context.Context, ws retake.Workspace, in resumeIn) (resumeOut, error) {
 	r, err := f.Resume(ctx, retake.ResumeRequest{Workspace: ws.ID, Ref: in.Ref, Look: true})
 	if err != nil {
@@ -53,7 +55,7 @@ func (f *toolServer) handleResume(ctx context.Context, ws retake.Workspace, in r
 		Exact: r.Exact, Why: safeWord(r.Why, maxTitle), Effects: newEffectList(r.Effects), Told: truncate(safeBlock(limitRaw(r.Note)), maxNoteBytes),
 	}
 	if len(r.Command) > 0 && !f.opts.isRemote() {
-		// The command of the agent needs a session that nobody has made yet; ours makes it.
+		// The agent's own command needs a session that does not exist yet; retake resume creates it.
 		out.Command = []string{"retake", "resume", strconv.FormatInt(r.Checkpoint.Number, 10)}
 	}
 	if r.Next != nil {

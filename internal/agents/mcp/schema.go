@@ -18,7 +18,7 @@ func objectSchema(required []string, props schemaFields) map[string]any {
 	return s
 }
 
-// withDescription adds a description where there is one: what a name says is not said again.
+// withDescription adds a description, unless it is empty because the name says enough.
 func withDescription(words string, s map[string]any) map[string]any {
 	if words != "" {
 		s["description"] = words
@@ -49,7 +49,7 @@ const (
 	maxPaths  = 100
 )
 
-// refWords are the ways to name a checkpoint.
+// refDescription lists the ways to name a checkpoint.
 const refDescription = "number, 10:27, latest, start or pin"
 
 func refField(words string) map[string]any { return stringSchema(words, maxRef) }

@@ -47,6 +47,7 @@ type tasksOut struct {
 	answerNote
 }
 
+// handleTasks replaces the list if one is given, and returns the current list.
 func (f *toolServer) handleTasks(ctx context.Context, ws retake.Workspace, in tasksIn) (tasksOut, error) {
 	var out tasksOut
 	if in.Tasks != nil {
@@ -71,7 +72,7 @@ func (f *toolServer) handleTasks(ctx context.Context, ws retake.Workspace, in ta
 	return out, nil
 }
 
-// assignTaskIDs gives ids to those without one; two with the same could not be told apart.
+// assignTaskIDs gives ids to tasks without one, and refuses duplicates.
 func assignTaskIDs(rows []taskRow) ([]retake.Task, error) {
 	out := make([]retake.Task, len(rows))
 	seen := map[string]bool{}

@@ -52,6 +52,7 @@ type checkpointRow struct {
 	Mismatch string         `json:"mismatch,omitempty" jsonschema:"where the words and what changed disagree"`
 }
 
+// handleTimeline lists checkpoints, newest first, with what was found out about them.
 func (f *toolServer) handleTimeline(ctx context.Context, ws retake.Workspace, in timelineIn) (timelineOut, error) {
 	// One more than is shown tells whether there are older ones.
 	tl, err := f.Log(ctx, retake.LogQuery{Workspace: ws.ID, Before: in.Before, Limit: in.Limit + 1})
@@ -82,7 +83,7 @@ func (f *toolServer) handleTimeline(ctx context.Context, ws retake.Workspace, in
 
 const maxPinsShown = 3
 
-// Bounds of what a row says of its checkpoint.
+// Limits on what a row says about its checkpoint.
 const (
 	maxWhatBytes = 200
 	maxAnswers   = 6
@@ -111,7 +112,7 @@ func (r *checkpointRow) addFinding(f retake.Finding) {
 	}
 }
 
-// checkpointTitle says what a checkpoint is of.
+// checkpointTitle returns the intent of a checkpoint, else its prompt or command.
 func checkpointTitle(cp retake.Checkpoint) string {
 	text := cp.Intent
 	if t := cp.Turn; t != nil && text == "" {

@@ -15,31 +15,30 @@ import (
 
 const nothingChanged = "Nothing was changed."
 
-// toolSpec is what is told of a tool before it is called.
+// toolSpec describes a tool to clients.
 type toolSpec struct {
 	name, description string
 	input             map[string]any
 	hints             toolHints
 }
 
-// toolHints are what a client may think of a tool. No tool of ours reaches the world
-// outside of this machine.
+// toolHints are the annotations of a tool. No tool reaches beyond this machine.
 type toolHints struct{ readOnly, destructive, idempotent bool }
 
-// toolAnswer is what a tool says: a few lines, and the data that they are made of.
+// toolAnswer is the result of a tool: a few lines of text, and the data they are made of.
 type toolAnswer interface {
 	text(f *toolServer) string
 }
 
-// answerNote is what every answer may say besides.
+// answerNote is a note that any answer may carry.
 type answerNote struct {
 	Note string `json:"note,omitempty" jsonschema:"read this first"`
 }
 
-func (a *answerNote) say(note string) { a.Note = note }
+func (a *answerNote) setNote(note string) { a.Note = note }
 
-// annotations say no more than the protocol assumes otherwise: an agent pays for every
-// word of the list at each of its requests.
+// annotations returns only what differs from the protocol's defaults: an agent pays for
+// every word of the tool list in each of its requests.
 func (h toolHints) annotations() *sdk.ToolAnnotations {
 	no := false
 	a := &sdk.ToolAnnotations{ReadOnlyHint: h.readOnly, OpenWorldHint: &no}
@@ -49,7 +48,7 @@ func (h toolHints) annotations() *sdk.ToolAnnotations {
 	return a
 }
 
-// addTool gives a tool to the server. The workspace is found before each call. Tools have no
+// addTool registers a tool. The workspace is looked up before each call. Tools have no
 // output schema: answers are text, unless the options ask for data.
 func addTool[In any, Out toolAnswer](f *toolServer, srv *sdk.Server, t toolSpec, do func(context.Context, retake.Workspace, In) (Out, error)) {
 	def := &sdk.Tool{
@@ -69,9 +68,9 @@ func addTool[In any, Out toolAnswer](f *toolServer, srv *sdk.Server, t toolSpec,
 			res.IsError = p.partly()
 		}
 		lines := out.text(f)
-		if a, ok := any(&out).(interface{ say(string) }); ok && ws.Interrupted != nil {
+		if a, ok := any(&out).(interface{ setNote(string) }); ok && ws.Interrupted != nil {
 			note := interruptedNote(ws.Interrupted)
-			a.say(note)
+			a.setNote(note)
 			lines = note + "\n" + lines
 		}
 		res.Content = []sdk.Content{&sdk.TextContent{Text: strings.TrimRight(lines, "\n")}}
@@ -82,7 +81,7 @@ func addTool[In any, Out toolAnswer](f *toolServer, srv *sdk.Server, t toolSpec,
 	})
 }
 
-// findWorkspace finds the workspace that a call is about.
+// findWorkspace returns the workspace that a call is about.
 func (f *toolServer) findWorkspace(ctx context.Context) (retake.Workspace, error) {
 	if f.opts.isRemote() {
 		return f.opts.FindWorkspace(ctx)
@@ -90,13 +89,13 @@ func (f *toolServer) findWorkspace(ctx context.Context) (retake.Workspace, error
 	return f.Locate(ctx, f.opts.Dir)
 }
 
-// interruptedNote tells of a restore that stopped on its way: an agent has to know that the files
-// are half of one point in time and half of another.
+// interruptedNote describes a restore that stopped halfway: an agent has to know that the
+// files mix two points in time.
 func interruptedNote(i *retake.Interruption) string {
 	return fmt.Sprintf("The restore to checkpoint %d was interrupted after %d of %d files. A person runs: retake restore --finish, or retake restore --undo.", i.Target, i.Done, i.Total)
 }
 
-// guardTool gives every trouble of a tool the same form. A panic is the trouble of one
+// guardTool gives every error of a tool the same form. A panic becomes an error of that
 // call: the handler also runs in a process that serves others.
 func guardTool(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (res sdk.Result, err error) {
@@ -116,7 +115,7 @@ func guardTool(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// errorReport is how trouble is told.
+// errorReport is how an error is reported.
 type errorReport struct {
 	Kind retake.ErrorKind `json:"kind"`
 	What string           `json:"what"`
@@ -124,7 +123,7 @@ type errorReport struct {
 	Hint string           `json:"hint,omitempty"`
 }
 
-// errorResult is the answer of a tool that did not do it. What has no kind of ours did not fit
+// errorResult returns the result of a tool that failed. An error without a kind did not fit
 // the schema, and never reached the service.
 func errorResult(err error) *sdk.CallToolResult {
 	var e *retake.Error

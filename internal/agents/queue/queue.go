@@ -1,8 +1,8 @@
-// Package queue keeps signals that nobody could hear yet: one small file each, in
-// the order they were told.
+// Package queue stores signals that the daemon has not received yet: one small file
+// each, in the order in which they came.
 //
 // A hook writes here when the daemon does not answer, and the daemon writes here
-// what it does after it answered. It touches one directory and nothing else.
+// what it handles after it has responded. It touches one directory and nothing else.
 //
 //	P1  When Put returns nil the signal survives a power cut.
 //	P2  A file is whole or not listed.
@@ -26,7 +26,7 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// Most is how many signals are kept.
+// MaxSignals is how many signals are kept.
 const MaxSignals = 4000
 
 const (
@@ -35,10 +35,10 @@ const (
 	maxSize       = 4 << 20
 )
 
-// ErrFull says that too much waits.
+// ErrFull means that too many signals are waiting.
 var ErrFull = errors.New("too many signals wait")
 
-// Put keeps a signal. The same one again replaces it.
+// Put stores a signal durably. The same signal again replaces it.
 func Put(dir string, s retake.Signal) error {
 	if err := CheckID(s.ID); err != nil {
 		return err
@@ -66,7 +66,7 @@ func Put(dir string, s retake.Signal) error {
 	return nil
 }
 
-// trimSignal is a signal without what only tells more.
+// trimSignal drops everything that no checkpoint needs.
 func trimSignal(s retake.Signal) retake.Signal {
 	if s.Call != nil {
 		c := *s.Call
@@ -78,8 +78,9 @@ func trimSignal(s retake.Signal) retake.Signal {
 	return s
 }
 
-// fileName sorts after all that wait: in the order they came, whatever the clock says. One
-// that waits already keeps its place.
+// fileName returns a name that sorts after all waiting signals, so that they keep the order
+// in which they came, whatever the clock says. A signal that is already waiting keeps its
+// name.
 func fileName(s retake.Signal, waiting []string) string {
 	for _, n := range waiting {
 		if strings.HasSuffix(n, string(s.ID)+fileSuffix) {
@@ -96,7 +97,8 @@ func fileName(s retake.Signal, waiting []string) string {
 	return fmt.Sprintf("%020d-%s%s", at, s.ID, fileSuffix)
 }
 
-// CheckID accepts an id as we make it, and nothing else: it becomes part of a name.
+// CheckID accepts only ids in the form NewID returns, because they become part of a file
+// name.
 func CheckID(id retake.SignalID) error {
 	rest, ok := strings.CutPrefix(string(id), retake.SignalPrefix)
 	if !ok || len(rest) != 36 || strings.Trim(rest, "0123456789abcdef-") != "" {
@@ -105,7 +107,7 @@ func CheckID(id retake.SignalID) error {
 	return nil
 }
 
-// NewID makes an id.
+// NewID returns a new id.
 func NewID() retake.SignalID {
 	u, err := uuid.NewV7()
 	if err != nil {
@@ -114,6 +116,8 @@ func NewID() retake.SignalID {
 	return retake.SignalID(retake.SignalPrefix + u.String())
 }
 
+// writeFile writes a file by way of a temporary one, and syncs the file and the directory:
+// after a crash the file is complete or not there.
 func writeFile(dir, name string, b []byte) error {
 	f, err := os.CreateTemp(dir, tempPrefix)
 	if err != nil {
@@ -125,7 +129,7 @@ func writeFile(dir, name string, b []byte) error {
 		err = os.Rename(f.Name(), filepath.Join(dir, name))
 	}
 	if err != nil {
-		_ = os.Remove(f.Name()) // it was not taken
+		_ = os.Remove(f.Name()) // a leftover
 		return err
 	}
 	d, err := os.Open(dir)
@@ -135,9 +139,9 @@ func writeFile(dir, name string, b []byte) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// ForEach gives what waits to f, in the order it came and one at a time, until f answers
-// false; done takes it away. A file that cannot be read is put aside. At most so many
-// files are looked at; 0 is all.
+// ForEach calls f for each waiting signal, in order, until f returns false; done removes
+// the signal. A file that cannot be read is renamed and skipped from then on. At most most
+// files are read; 0 means all.
 func ForEach(dir string, most int, f func(s retake.Signal, done func()) bool) error {
 	names, err := listSignals(dir)
 	if err != nil {
@@ -156,16 +160,17 @@ func ForEach(dir string, most int, f func(s retake.Signal, done func()) bool) er
 			_ = os.Rename(path, strings.TrimSuffix(path, fileSuffix)+"."+uuid.NewString()+unreadableSuffix) // the next look passes it
 			continue
 		}
-		if !f(sig, func() { _ = os.Remove(path) }) { // again, it is heard and changes nothing
+		if !f(sig, func() { _ = os.Remove(path) }) { // a repeated signal changes nothing
 			return nil
 		}
 	}
 	return nil
 }
 
-// aside ends the names of files that could not be read.
+// unreadableSuffix ends the names of files that could not be read.
 const unreadableSuffix = ".unreadable"
 
+// readSignal reads one stored signal. Only regular files of a bounded size are read.
 func readSignal(path string) (retake.Signal, error) {
 	var sig retake.Signal
 	i, err := os.Lstat(path)
@@ -202,7 +207,7 @@ func listSignals(dir string) ([]string, error) {
 	return out, nil
 }
 
-// RemoveStale removes what broken writers left behind before a time.
+// RemoveStale removes temporary files that crashed writers left behind before a time.
 func RemoveStale(dir string, before time.Time) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -215,10 +220,10 @@ func RemoveStale(dir string, before time.Time) {
 	}
 }
 
-// half begins the names of files that are being written.
+// tempPrefix begins the names of files that are being written.
 const tempPrefix = "new-"
 
-// Remove removes a signal that was done. One that is not there is no error.
+// Remove removes a signal that was handled. A missing one is not an error.
 func Remove(dir string, s retake.Signal) error {
 	if err := CheckID(s.ID); err != nil {
 		return err
@@ -238,7 +243,7 @@ func Remove(dir string, s retake.Signal) error {
 	return nil
 }
 
-// IsEmpty reports quickly whether nothing lies there at all.
+// IsEmpty reports quickly whether the directory is empty or missing.
 func IsEmpty(dir string) bool {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -249,7 +254,7 @@ func IsEmpty(dir string) bool {
 	return err != nil || len(names) == 0
 }
 
-// Count is how many wait.
+// Count returns how many signals are waiting.
 func Count(dir string) int {
 	names, err := listSignals(dir)
 	if err != nil {

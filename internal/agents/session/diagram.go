@@ -7,7 +7,7 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// Diagram draws the table, for the docs: phases, signals, and the checkpoints they make.
+// Diagram draws the table for the docs: phases, signals, and the checkpoints they make.
 func Diagram() string {
 	var b strings.Builder
 	b.WriteString("stateDiagram-v2\n    [*] --> away\n")
@@ -26,6 +26,7 @@ func Diagram() string {
 	return b.String()
 }
 
+// arrowLabel returns the label of a rule's arrow.
 func arrowLabel(r rule) string {
 	text := string(r.signal)
 	if r.save == "" {

@@ -9,10 +9,9 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// Some agents tell of one task at a time. What they tell is folded into the list here,
-// where the list is known; an adapter sees one event only.
-
-// applyTaskCall is the list after a call, and whether the call was about it.
+// applyTaskCall returns the task list after a call, and whether the call was about it. Some
+// agents report one task at a time; an adapter sees a single event, so the list is updated
+// here, where it is known.
 func applyTaskCall(list []retake.Task, c *retake.Call) ([]retake.Task, bool) {
 	if c == nil || c.Failed {
 		return nil, false
@@ -52,8 +51,8 @@ func applyTaskCall(list []retake.Task, c *retake.Call) ([]retake.Task, bool) {
 	return list, true
 }
 
-// createdTaskID is the number that the answer gives a new task, "Task #3 created", else the
-// next one.
+// createdTaskID returns the number that the output gives a new task, "Task #3 created",
+// else the next number.
 func createdTaskID(output string, known int) string {
 	if _, rest, ok := strings.Cut(output, "#"); ok {
 		end := strings.IndexFunc(rest, func(r rune) bool { return r < '0' || r > '9' })

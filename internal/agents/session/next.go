@@ -10,8 +10,8 @@ import (
 	"github.com/retake-dev/retake/internal/explain/risk"
 )
 
-// Next is what a signal makes of the state, and what it asks for. Dir is where the
-// agent works, below the root.
+// Next returns the state after a signal, and what has to be done. Dir is where the agent
+// works, below the root.
 func Next(st State, sig retake.Signal, dir string, h retake.Habits) (State, Act) {
 	if slices.Contains(st.Seen, sig.ID) {
 		return st, repeatAct(&st, &sig)
@@ -32,7 +32,8 @@ func Next(st State, sig retake.Signal, dir string, h retake.Habits) (State, Act)
 	return st, n.act
 }
 
-// repeatAct is the answer to a signal that was heard before: the same note, and nothing more.
+// repeatAct returns the act for a signal that was seen before: the same note, and nothing
+// more.
 func repeatAct(st *State, sig *retake.Signal) Act {
 	key := sig.Agent + " " + sig.Session
 	if x := st.Find(key); x != nil && x.Noted.By == sig.ID {
@@ -41,7 +42,7 @@ func repeatAct(st *State, sig *retake.Signal) Act {
 	return Act{Session: key}
 }
 
-// transition is one step on its way.
+// transition is the handling of one signal.
 type transition struct {
 	state   *State
 	session *Session
@@ -50,7 +51,7 @@ type transition struct {
 	act     Act
 }
 
-// handleOwn follows a signal of the agent itself.
+// handleOwn handles a signal of the agent itself.
 func (n *transition) handleOwn() {
 	r, ok := findRule(n.session.Phase, n.signal.Kind)
 	if !ok {
@@ -62,7 +63,7 @@ func (n *transition) handleOwn() {
 	if n.isLate() {
 		r.to = n.session.Phase
 		n.refineRule(r)
-		return // what came since stands
+		return // later signals have already been handled
 	}
 	if n.signal.Kind == retake.SignalTasks && n.session.Phase != Working || n.signal.Kind == retake.SignalCompact {
 		r.to = n.session.Phase // a list may also be given by hand
@@ -79,10 +80,10 @@ func (n *transition) handleOwn() {
 	}
 }
 
-// isIgnorable are signals that change nothing: a reminder in the middle of a turn is no turn;
-// the end of a turn that gave way to another ends nothing; a prompt that began a turn is
-// told again when nobody knows whether it was heard, or by a second hook; an agent that
-// left ends no turn.
+// isIgnorable reports whether a signal changes nothing: a reminder in the middle of a turn
+// is not a turn; the end of a turn that another one replaced ends nothing; a prompt may be
+// repeated if nobody knows whether it was received, or by a second hook; an agent that left
+// ends no turn.
 func (n *transition) isIgnorable() bool {
 	named := n.signal.Turn != "" && n.session.Turn.ID != "" && !strings.HasPrefix(n.session.Turn.ID, retake.SignalPrefix)
 	same := named && n.signal.Turn == n.session.Turn.ID
@@ -96,8 +97,8 @@ func (n *transition) isIgnorable() bool {
 	}
 }
 
-// isLate reports whether a call is told after the end of its turn: some agents do
-// not wait for what they tell.
+// isLate reports whether a call is reported after the end of its turn: some agents do not
+// wait for their hooks.
 func (n *transition) isLate() bool {
 	switch n.signal.Kind {
 	case retake.SignalCall, retake.SignalCalled, retake.SignalTasks:
@@ -109,7 +110,7 @@ func (n *transition) isLate() bool {
 	}
 }
 
-// beginTurn notes a session or a turn that was not heard of.
+// beginTurn records a session or a turn whose beginning was not reported.
 func (n *transition) beginTurn(r rule) {
 	if n.signal.Kind == retake.SignalSessionStart && n.session.Since.Equal(n.signal.Time) { // else we know since when it is there
 		n.session.Resumed = n.signal.Reason == "resume" || n.signal.Reason == "fork"
@@ -117,12 +118,12 @@ func (n *transition) beginTurn(r rule) {
 	if n.session.Phase == Working || n.signal.Kind == retake.SignalPrompt {
 		return
 	}
-	if r.to == Working || n.signal.Kind == retake.SignalTurnEnd && n.session.Turn.End != n.signal.ID { // a turn whose prompt nobody told
+	if r.to == Working || n.signal.Kind == retake.SignalTurnEnd && n.session.Turn.End != n.signal.ID { // a turn whose prompt was not reported
 		n.session.Turn = Turn{ID: n.turnID(), Since: n.signal.Time}
 	}
 }
 
-// turnID names a turn: as the agent does, else by the signal it began with.
+// turnID names a turn as the agent does, else by the signal it began with.
 func (n *transition) turnID() string {
 	if n.signal.Turn != "" {
 		return n.signal.Turn
@@ -130,7 +131,7 @@ func (n *transition) turnID() string {
 	return string(n.signal.ID)
 }
 
-// refineRule looks at what the signal holds.
+// refineRule adjusts the rule to the content of the signal.
 func (n *transition) refineRule(r rule) rule {
 	switch n.signal.Kind {
 	case retake.SignalCall:
@@ -153,19 +154,21 @@ func (n *transition) refineRule(r rule) rule {
 	return r
 }
 
+// withSave returns r with the checkpoint of another rule.
 func withSave(r, more rule) rule {
 	r.save, r.ifChanged, r.wait, r.keepTranscript, r.label = more.save, more.ifChanged, more.wait, more.keepTranscript, more.label
 	return r
 }
 
-// judgeCall judges a call that is about to run.
+// judgeCall judges a call that is about to run. It records external effects, and orders a
+// checkpoint if the call may destroy something.
 func (n *transition) judgeCall(r rule, c *retake.Call) rule {
 	if c == nil {
 		return r
 	}
 	once := truncate(c.ID+" "+c.Command, maxTitle)
 	if c.ID != "" && slices.Contains(n.session.Judged, once) {
-		return r // a second hook tells of the same call
+		return r // a second hook reports the same call
 	}
 	n.session.Judged = append(slices.Clone(n.session.Judged), once)
 	if over := len(n.session.Judged) - maxPrompts; over > 0 {
@@ -197,7 +200,7 @@ func (n *transition) judgeCall(r rule, c *retake.Call) rule {
 // mayChangeFiles reports whether a call may have changed files.
 func mayChangeFiles(c *retake.Call) bool { return c != nil && c.Kind != retake.CallRead }
 
-// rememberCall keeps a call for the state of the next checkpoint.
+// rememberCall keeps a call for the next checkpoint.
 func (n *transition) rememberCall(c *retake.Call) {
 	if c == nil {
 		return
@@ -214,7 +217,8 @@ func (n *transition) rememberCall(c *retake.Call) {
 	}
 }
 
-// updateTasks takes a new list and reports whether one of them came to its end.
+// updateTasks replaces the list and reports whether one of the tasks was completed or
+// failed.
 func (n *transition) updateTasks(list []retake.Task) bool {
 	list = slices.Clone(list[:min(len(list), maxTasks)])
 	ended := false
@@ -232,7 +236,7 @@ func (n *transition) updateTasks(list []retake.Task) bool {
 	return ended
 }
 
-// orderSave writes the order for a checkpoint.
+// orderSave fills in the checkpoint that the rule asks for.
 func (n *transition) orderSave(r rule) {
 	if r.save == "" {
 		return
@@ -248,7 +252,7 @@ func (n *transition) orderSave(r rule) {
 	s.Intent = intentText(r.save, s.Turn, n.session.Tasks)
 	s.Tasks, s.Calls = n.session.Tasks, n.session.Calls
 	if r.save == retake.TriggerTurn && s.Turn.Prompt == "" {
-		s.IfChanged = true // nothing was asked, so there is nothing to say when nothing was done
+		s.IfChanged = true // without a prompt there is nothing to record unless files changed
 	}
 	if r.save == retake.TriggerTurn || r.save == retake.TriggerSession {
 		n.session.Calls = nil
@@ -256,7 +260,7 @@ func (n *transition) orderSave(r rule) {
 	n.act.Save, n.act.KeepTranscript = &s, r.keepTranscript
 }
 
-// checkpointTurn is what the checkpoint says of the agent.
+// checkpointTurn returns what the checkpoint records about the agent.
 func (n *transition) checkpointTurn(r rule) retake.Turn {
 	t := retake.Turn{
 		Agent: n.session.Agent, Version: n.session.Version, Session: n.session.ID, Dir: n.session.Dir,
@@ -279,7 +283,7 @@ func (n *transition) checkpointTurn(r rule) retake.Turn {
 	return t
 }
 
-// enterPhase goes on to the next phase.
+// enterPhase moves the session to the phase of the rule.
 func (n *transition) enterPhase(r rule) {
 	if n.session.Phase == Working && r.to != Working {
 		n.session.Rested, n.session.Turn.End = n.signal.Time, n.signal.ID
@@ -296,8 +300,7 @@ func (n *transition) enterPhase(r rule) {
 	}
 }
 
-// handleSubagent follows a signal of an agent of the agent: its calls count, its turns
-// do not.
+// handleSubagent handles a signal of a subagent: its calls count, its turns do not.
 func (n *transition) handleSubagent() {
 	switch n.signal.Kind {
 	case retake.SignalSubagentStart:
@@ -307,7 +310,7 @@ func (n *transition) handleSubagent() {
 		n.handleOwn()
 	case retake.SignalSubagentEnd:
 		n.session.Subagents = max(n.session.Subagents-1, 0)
-		n.session.noteSubagent(n.signal) // one whose start nobody reported
+		n.session.noteSubagent(n.signal) // its start may not have been reported
 	default:
 	}
 }

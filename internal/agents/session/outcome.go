@@ -8,7 +8,7 @@ import (
 	"github.com/retake-dev/retake/internal/explain/risk"
 )
 
-// recordOutcomes notes how the effects of a call ended, as far as its answer tells.
+// recordOutcomes records how the effects of a call ended, as far as its result tells.
 func (n *transition) recordOutcomes(c *retake.Call) {
 	if c == nil {
 		return
@@ -25,8 +25,8 @@ func (n *transition) recordOutcomes(c *retake.Call) {
 	}
 }
 
-// effectOutcome is how one part of a call ended. A call that failed says nothing of a part
-// that may have run before the one that did.
+// effectOutcome returns how one part of a call ended. A failed call says nothing about a
+// part that may have run before the one that failed.
 func effectOutcome(c *retake.Call, e risk.ExternalEffect) retake.Outcome {
 	switch {
 	case c.Unfinished:
@@ -39,9 +39,9 @@ func effectOutcome(c *retake.Call, e risk.ExternalEffect) retake.Outcome {
 	return retake.OutcomeUnknown
 }
 
-// EndedEffects are the effects that a checkpoint takes along: those that were answered, and those
-// of turns that are over, which nobody will answer any more. What is still being done
-// belongs to the checkpoint after it, not to one that was taken before or meanwhile.
+// EndedEffects returns the effects that a checkpoint takes along: those with a result, and
+// those of turns that are over, which will get none. An effect that is still going on
+// belongs to the next checkpoint.
 func (s *State) EndedEffects(at time.Time) []retake.Effect {
 	var out []retake.Effect
 	for _, e := range s.Effects {
@@ -53,7 +53,7 @@ func (s *State) EndedEffects(at time.Time) []retake.Effect {
 	return out
 }
 
-// PendingEffects are all effects since the newest checkpoint.
+// PendingEffects returns all effects since the newest checkpoint.
 func (s *State) PendingEffects() []retake.Effect {
 	out := []retake.Effect{}
 	for _, e := range s.Effects {
@@ -69,7 +69,7 @@ func withOutcome(e retake.Effect) retake.Effect {
 	return e
 }
 
-// isAwaited reports whether the answer to an effect may still come.
+// isAwaited reports whether the result of an effect may still arrive.
 func (s *State) isAwaited(e retake.Effect, at time.Time) bool {
 	x := s.Find(e.Agent + " " + e.Session)
 	return x != nil && x.Phase == Working && !e.Time.Before(x.Turn.Since) && at.Sub(x.Last) < staleAfter

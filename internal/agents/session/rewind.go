@@ -7,13 +7,13 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// Bounds of what agents are told of.
+// Limits on what agents are told.
 const (
 	maxRewinds = 8
 	maxNote    = 8 << 10
 )
 
-// AddRewind makes every session that knew the files before hear of it.
+// AddRewind records a rewind, so that every session that knew the files before is told.
 func (s *State) AddRewind(w Rewind) {
 	s.Rewinds = append(slices.Clone(s.allRewinds()), w)
 	if over := len(s.Rewinds) - maxRewinds; over > 0 {
@@ -29,26 +29,26 @@ func (s *State) allRewinds() []Rewind {
 	return s.Rewinds
 }
 
-// RewindsUnknownTo are the rewinds that a conversation which ends at a checkpoint does not know
-// of, although it knows what they took back.
+// RewindsUnknownTo returns the rewinds that a conversation ending at a checkpoint does not
+// know of, although it knows what they undid.
 func (s *State) RewindsUnknownTo(number int64) []Rewind {
 	return slices.DeleteFunc(slices.Clone(s.allRewinds()), func(w Rewind) bool { return number < w.From || number >= w.Number })
 }
 
-// unheardRewinds are the rewinds that a session must hear of: those since the last one that it
-// was told of, if it saw the files before them.
+// unheardRewinds returns the rewinds that a session must be told: those since the last one
+// it was told, if it saw the files before them.
 func (s *State) unheardRewinds(x *Session) []Rewind {
 	all := s.allRewinds()
 	told := slices.IndexFunc(all, func(w Rewind) bool { return w.ID == x.Told })
 	return slices.DeleteFunc(slices.Clone(all[told+1:]), func(w Rewind) bool { return !x.knewFilesBefore(&w) })
 }
 
-// knewFilesBefore reports whether a session knows the files as they were before a rewind: it was
-// there, or it began later with a memory from before we heard of it.
+// knewFilesBefore reports whether a session knows the files as they were before a rewind:
+// it existed then, or it was resumed and remembers an earlier session.
 func (x *Session) knewFilesBefore(w *Rewind) bool { return x.Resumed || !x.Since.After(w.At) }
 
-// canHearNow reports whether what is answered now reaches the agent in the middle of its turn.
-// The calls of a subagent are answered to the subagent.
+// canHearNow reports whether a note reaches the agent in the middle of its turn. The
+// response to a subagent's call goes to the subagent.
 func (n *transition) canHearNow() bool {
 	called := n.signal.Kind == retake.SignalCall || n.signal.Kind == retake.SignalCalled
 	return called && n.signal.Hears && n.signal.Subagent == ""

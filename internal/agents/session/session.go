@@ -1,13 +1,13 @@
 // Package session decides what a signal means: when to save, what to record and
 // what to answer. It is one pure function over a table.
 //
-// It knows no file, no clock and no store; the service keeps the state and does
+// It uses no file, no clock and no store; the service keeps the state and performs
 // the acts. The diagram in docs/start/agents.md is made of the same table.
 //
 //	N1  The same signal again changes nothing and asks for nothing.
 //	N2  A turn that had a prompt becomes a checkpoint, whatever ends it.
 //	N3  A call that may destroy something here is preceded by a checkpoint.
-//	N4  Nothing grows without a bound, whatever is told.
+//	N4  Nothing grows without a bound, whatever signals come.
 package session
 
 import (
@@ -19,17 +19,17 @@ import (
 	"github.com/retake-dev/retake/internal/explain/risk"
 )
 
-// Phase is where a session is.
+// Phase is the state of a session.
 type Phase string
 
 // The phases of a session.
 const (
-	Away    Phase = "away"    // not heard of, or ended
+	Away    Phase = "away"    // unknown, or ended
 	Resting Phase = "resting" // between two turns
 	Working Phase = "working" // in a turn
 )
 
-// Bounds of what is kept.
+// Limits on what is kept.
 const (
 	maxSessions = 32
 	maxSeen     = 256
@@ -40,10 +40,10 @@ const (
 	maxTasks    = 200
 	maxWrote    = 500
 	maxTitle    = 300
-	staleAfter  = 30 * time.Minute // of a turn that nobody told anything of
+	staleAfter  = 30 * time.Minute // after the last signal of a turn
 )
 
-// State is what is known of the agents in one workspace.
+// State is what is known about the agents in one workspace.
 type State struct {
 	V        int               `json:"v"`
 	Sessions []Session         `json:"sessions"`          // the most recently heard last
@@ -96,8 +96,8 @@ type Turn struct {
 	End retake.SignalID `json:"end,omitempty"` // the signal that ended it
 }
 
-// DeliveredNote is the last note that was given, and for which signal: who asks again did not
-// hear it.
+// DeliveredNote is the last note that was delivered, and for which signal. If that signal
+// is repeated, the note was not received.
 type DeliveredNote struct {
 	By   retake.SignalID `json:"by"`
 	Text string          `json:"text"`
@@ -105,7 +105,7 @@ type DeliveredNote struct {
 	Note string          `json:"note,omitempty"` // the part that was meant for this session alone
 }
 
-// Talk is how much of the conversation is kept.
+// Talk is how much of the conversation is stored.
 type Talk struct {
 	Path     string           `json:"path,omitempty"`
 	Segments []retake.Segment `json:"segments,omitempty"`
@@ -114,7 +114,7 @@ type Talk struct {
 	Number   int64            `json:"number,omitempty"` // of the newest checkpoint that reaches the segments
 }
 
-// Rewind is what agents must hear of that knew the files before.
+// Rewind is a restore that agents which knew the files before must be told.
 type Rewind struct {
 	ID    string    `json:"id"` // the checkpoint that it made
 	At    time.Time `json:"at"`
@@ -125,7 +125,7 @@ type Rewind struct {
 	From   int64 `json:"from,omitempty"`   // a conversation up to this checkpoint, or a later one, knows the files before
 }
 
-// Act is what a signal asks for.
+// Act is what a signal asks the service to do.
 type Act struct {
 	Save           *Save
 	Effects        []retake.Effect
@@ -147,8 +147,8 @@ type Save struct {
 	judged risk.Judgement // of a call that it is taken before
 }
 
-// StillRisky looks again at a call that a save is taken before, with what is known of the
-// files: what would only make new ones needs no checkpoint.
+// StillRisky judges the call that a checkpoint is taken before once more, with knowledge of
+// the files: a call that only creates files needs no checkpoint.
 func (s *Save) StillRisky(exists func(place string) bool) bool {
 	if s.Trigger != retake.TriggerRisk {
 		return true
@@ -158,15 +158,15 @@ func (s *Save) StillRisky(exists func(place string) bool) bool {
 	return s.judged.Destructive
 }
 
-// MustComeFirst reports whether the checkpoint is worth nothing once the agent goes on.
+// MustComeFirst reports whether the checkpoint is useless once the agent goes on.
 func (s *Save) MustComeFirst() bool {
 	return s.Trigger == retake.TriggerPrompt || s.Trigger == retake.TriggerRisk
 }
 
-// Key names a session among those of all agents.
+// Key identifies a session among those of all agents.
 func (s *Session) Key() string { return s.Agent + " " + s.ID }
 
-// Find gives a session by its key.
+// Find returns a session by its key, or nil.
 func (s *State) Find(key string) *Session {
 	if i := s.index(key); i >= 0 {
 		return &s.Sessions[i]
@@ -178,7 +178,7 @@ func (s *State) index(key string) int {
 	return slices.IndexFunc(s.Sessions, func(x Session) bool { return x.Key() == key })
 }
 
-// Newest is the session that was heard last.
+// Newest returns the session that was heard last, or nil.
 func (s *State) Newest() *Session {
 	if len(s.Sessions) == 0 {
 		return nil
@@ -194,7 +194,7 @@ func (s State) clone() State {
 	return s
 }
 
-// enterSession makes the session of a signal the newest one, and gives its place.
+// enterSession makes the session of a signal the newest one, and returns it.
 func (s *State) enterSession(sig *retake.Signal, dir string) *Session {
 	key := sig.Agent + " " + sig.Session
 	at := s.index(key)
@@ -223,7 +223,7 @@ func (s *State) enterSession(sig *retake.Signal, dir string) *Session {
 }
 
 // mayArriveLate reports whether a signal may arrive after its agent is gone: hooks that the
-// agent does not wait for can be the last to speak.
+// agent does not wait for may run last.
 func mayArriveLate(kind retake.SignalKind) bool {
 	switch kind {
 	case retake.SignalCalled, retake.SignalTasks, retake.SignalTurnEnd, retake.SignalSubagentEnd:
@@ -233,8 +233,8 @@ func mayArriveLate(kind retake.SignalKind) bool {
 	}
 }
 
-// Add makes a session the newest one. When there are too many, the oldest that rests
-// goes; one that works stays.
+// Add makes a session the newest one. If there are too many, the oldest idle one is dropped
+// before one that is working.
 func (s *State) Add(x Session) *Session {
 	for len(s.Sessions) >= maxSessions {
 		gone := 0
@@ -250,7 +250,7 @@ func (s *State) Add(x Session) *Session {
 	return s.Newest()
 }
 
-// TakeBackNote takes a note back that nobody heard.
+// TakeBackNote restores a note that was not received.
 func (s *State) TakeBackNote(key string, by retake.SignalID) {
 	x := s.Find(key)
 	if x == nil || x.Noted.By != by {
@@ -260,7 +260,7 @@ func (s *State) TakeBackNote(key string, by retake.SignalID) {
 	x.Noted = DeliveredNote{}
 }
 
-// DeadSessions are the sessions that are in a turn and whose agent is there no more.
+// DeadSessions returns the sessions that are in a turn and whose process is gone.
 func (s *State) DeadSessions(alive func(pid int) bool) []Session {
 	var out []Session
 	for _, x := range s.Sessions {
@@ -271,15 +271,15 @@ func (s *State) DeadSessions(alive func(pid int) bool) []Session {
 	return out
 }
 
-// MarkLeft marks a session whose process ended: what is still heard of it is late news,
-// not a new turn.
+// MarkLeft marks a session whose process ended: later signals of it are late, and begin no
+// new turn.
 func (s *State) MarkLeft(key string) {
 	if x := s.Find(key); x != nil {
 		x.Left = true
 	}
 }
 
-// contestedBy names the other sessions that were at work since the turn of x began.
+// contestedBy names the other sessions that were working since the turn of x began.
 func (s *State) contestedBy(x *Session, now time.Time) []string {
 	var out []string
 	for i := range s.Sessions {
@@ -301,8 +301,8 @@ func truncate(s string, n int) string {
 	return strings.ToValidUTF8(s[:n], "")
 }
 
-// OngoingTurn is the turn of a session while it goes on, for a checkpoint that somebody else
-// asked for.
+// OngoingTurn returns the current turn of a session, for a checkpoint that somebody else
+// asked for, or nil.
 func (s *State) OngoingTurn(i int, at time.Time) *retake.Turn {
 	x := &s.Sessions[i]
 	if x.Phase != Working || at.Sub(x.Last) > staleAfter {
@@ -314,8 +314,8 @@ func (s *State) OngoingTurn(i int, at time.Time) *retake.Turn {
 	}
 }
 
-// AddWrittenPaths notes the paths below the root that a file tool of a session wrote. One that failed
-// wrote nothing.
+// AddWrittenPaths records the paths below the root that a file tool of a session wrote. A
+// failed call wrote nothing.
 func (s *State) AddWrittenPaths(key string, paths []string, failed bool) {
 	x := s.Find(key)
 	if x == nil || len(paths) == 0 {

@@ -9,18 +9,18 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// maxStarted bounds the subagents that a turn lists.
+// maxListedSubagents bounds the subagents that a turn lists.
 const maxListedSubagents = 50
 
-// StartedSubagent is a subagent of a turn. Two signals may report the same one: the call that
-// starts it says what for, and its own start says who it is.
+// StartedSubagent is a subagent of a turn. Two signals may report the same one: the call
+// that starts it has the task, its own start has the id.
 type StartedSubagent struct {
 	ID   string `json:"id,omitempty"` // as the agent names it; empty until it began
 	Name string `json:"name,omitempty"`
 	Task string `json:"task,omitempty"`
 }
 
-// noteDelegation notes a call that starts a subagent.
+// noteDelegation records a call that starts a subagent.
 func (x *Session) noteDelegation(c *retake.Call) {
 	switch strings.ToLower(c.Tool) {
 	case "task", "agent", "transfer_task", "delegate_to_agent", "spawn_agent", "new_task":
@@ -45,8 +45,8 @@ func (x *Session) noteDelegation(c *retake.Call) {
 	}
 }
 
-// noteSubagent notes a subagent that reported itself: it is the one that was called for, when one
-// of its kind is awaited.
+// noteSubagent records a subagent that reported itself, and matches it with a call that
+// started one of its kind.
 func (x *Session) noteSubagent(sig *retake.Signal) {
 	if slices.ContainsFunc(x.Started, func(s StartedSubagent) bool { return s.ID == sig.Subagent }) {
 		return
@@ -75,7 +75,7 @@ func (x *Session) addSubagent(s StartedSubagent) {
 	}
 }
 
-// turnSubagents are those of the turn, for its checkpoint.
+// turnSubagents returns the subagents of the turn for its checkpoint.
 func (x *Session) turnSubagents() []retake.Subagent {
 	var out []retake.Subagent
 	for _, s := range x.Started {

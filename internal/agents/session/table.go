@@ -6,8 +6,8 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// rule is one arrow of the diagram: in these phases this signal leads there, and a
-// checkpoint is taken or not.
+// rule is one arrow of the diagram: in these phases this signal leads there, with or
+// without a checkpoint.
 type rule struct {
 	phases         []Phase
 	signal         retake.SignalKind
@@ -16,13 +16,13 @@ type rule struct {
 	ifChanged      bool           // only when files changed
 	wait           bool           // the agent waits for the save
 	keepTranscript bool           // the conversation is kept with it
-	deliversNote   bool           // it is told what it must know
+	deliversNote   bool           // the agent gets pending notes
 	label          string         // for people
 }
 
 var anyPhase = []Phase{Away, Resting, Working}
 
-// table is all there is. Signals that fit no row are only remembered.
+// transitions is the whole table. Signals that match no row are only remembered.
 var transitions = []rule{
 	{phases: []Phase{Away, Resting}, signal: retake.SignalSessionStart, to: Resting, label: "it is there"},
 	{phases: []Phase{Working}, signal: retake.SignalSessionStart, to: Working, label: "the session restarts during a turn"},
@@ -38,8 +38,8 @@ var transitions = []rule{
 	{phases: []Phase{Away, Resting}, signal: retake.SignalSessionEnd, to: Away, save: retake.TriggerSession, ifChanged: true, label: "what came after the last turn"},
 }
 
-// more are checkpoints that depend on what a signal holds; they replace the save of
-// the row above.
+// Checkpoints that depend on the content of a signal. They replace the checkpoint of the
+// matching row.
 var (
 	riskRule = rule{signal: retake.SignalCall, save: retake.TriggerRisk, wait: true, keepTranscript: true, label: "it may destroy something here"}
 	callRule = rule{signal: retake.SignalCalled, save: retake.TriggerCall, ifChanged: true, label: "granularity = call"}

@@ -14,16 +14,17 @@ const (
 	maxIntent = 200
 )
 
-// maskAndTruncate covers likely secrets, and then cuts: half of one is one too.
+// maskAndTruncate masks likely secrets, and then cuts: half a secret would not be
+// recognized.
 func maskAndTruncate(s string, most int) string {
 	out, _ := secrets.Mask(s)
 	return truncate(out, most)
 }
 
-// promptText is what a card says of a prompt.
+// promptText returns a prompt as a checkpoint records it.
 func promptText(s string) string { return maskAndTruncate(strings.TrimSpace(s), maxPrompt) }
 
-// callText are a call in one line.
+// callText returns a call as one line.
 func callText(c *retake.Call) string {
 	text := c.Command
 	if text == "" {
@@ -32,7 +33,7 @@ func callText(c *retake.Call) string {
 	return firstLine(maskAndTruncate(text, maxPrompt))
 }
 
-// firstLine is the first line of a text, cut to what a row can show.
+// firstLine returns the first line of a text, cut to what a row can show.
 func firstLine(s string) string {
 	first, rest, _ := strings.Cut(strings.TrimSpace(s), "\n")
 	first = strings.TrimSpace(first)
@@ -45,7 +46,7 @@ func firstLine(s string) string {
 	return first
 }
 
-// intentText is what a checkpoint says of itself.
+// intentText returns the intent of a checkpoint.
 func intentText(t retake.Trigger, turn retake.Turn, tasks []retake.Task) string {
 	said := firstLine(turn.Prompt)
 	switch t {
@@ -67,7 +68,7 @@ func intentText(t retake.Trigger, turn retake.Turn, tasks []retake.Task) string 
 	}
 }
 
-// endedTaskText says which task came to its end: the last one in the list that did.
+// endedTaskText names the last task in the list that was completed or failed.
 func endedTaskText(tasks []retake.Task) string {
 	for i, t := range slices.Backward(tasks) {
 		if t.Status == retake.TaskCompleted || t.Status == retake.TaskFailed {
@@ -77,6 +78,7 @@ func endedTaskText(tasks []retake.Task) string {
 	return "a task"
 }
 
+// countTasks counts the tasks by their state, or returns nil if there are none.
 func countTasks(tasks []retake.Task) *retake.TaskCount {
 	if len(tasks) == 0 {
 		return nil

@@ -4,9 +4,9 @@ import (
 	"time"
 )
 
-// TurnEnded reports whether the newest turn of a transcript came to its end, and what the
-// agent said last. It counts only what is dated after since: what is older belongs to
-// earlier turns. In doubt the turn did not end.
+// TurnEnded reports whether the newest turn of a transcript ended, and what the agent said
+// last. Only records after since count: older ones belong to earlier turns. When in doubt
+// the turn did not end.
 func TurnEnded(agent string, tail []byte, since time.Time) (last string, ended bool) {
 	switch agent {
 	case claudeCode:
@@ -21,7 +21,7 @@ func TurnEnded(agent string, tail []byte, since time.Time) (last string, ended b
 	return turnEndedOwn(tail, since)
 }
 
-// turnEndedClaude looks at the last message: the model says why it stopped.
+// turnEndedClaude checks the last message: the model says why it stopped.
 func turnEndedClaude(tail []byte, since time.Time) (last string, ended bool) {
 	for raw := range jsonRecords(tail) {
 		r := decode[claudeRecord](raw)
@@ -58,7 +58,7 @@ func turnEndedCodex(tail []byte, since time.Time) (last string, ended bool) {
 	return last, ended
 }
 
-// turnEndedGemini looks at the last message: one that calls no tool is the answer.
+// turnEndedGemini checks the last message: one that calls no tool ends the turn.
 func turnEndedGemini(tail []byte, since time.Time) (string, bool) {
 	t := geminiSession{index: map[string]int{}}
 	for raw := range jsonRecords(tail) {
@@ -72,7 +72,7 @@ func turnEndedGemini(tail []byte, since time.Time) (string, bool) {
 	return last, r.Type == "gemini" && len(r.Calls) == 0 && last != "" && parseTime(r.Timestamp).After(since)
 }
 
-// turnEndedOpencode looks at the last message: one that ends with words is the answer.
+// turnEndedOpencode checks the last message: one that ends with text ends the turn.
 func turnEndedOpencode(tail []byte, since time.Time) (last string, ended bool) {
 	for raw := range jsonRecords(tail) {
 		r := decode[opencodeRecord](raw)

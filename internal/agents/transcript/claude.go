@@ -8,8 +8,8 @@ import (
 	"unicode/utf16"
 )
 
-// claudeRecord is one line of Claude Code. A message of the model is several
-// records, one a block.
+// claudeRecord is one line of Claude Code. A message of the model is split into several
+// records, one for each block.
 type claudeRecord struct {
 	Type      string `json:"type"`
 	Sidechain bool   `json:"isSidechain"` // of a subagent
@@ -36,6 +36,7 @@ type claudeBlock struct {
 	Content json.RawMessage `json:"content"`
 }
 
+// readClaude reads a transcript of Claude Code, without subagents and program messages.
 func readClaude(data []byte) []Line {
 	var out lineList
 	tools := map[string]string{}
@@ -70,6 +71,8 @@ func readClaude(data []byte) []Line {
 	return out
 }
 
+// forkClaude writes the conversation up to the turn under a new session id, in the folder
+// of the directory where it continues.
 func forkClaude(r ForkRequest) Branch {
 	again := []string{"claude", "--resume", r.Session, "--fork-session"}
 	if why := forkObstacle(r, "projects", "*"); why != "" {
@@ -91,8 +94,8 @@ func forkClaude(r ForkRequest) Branch {
 	}
 }
 
-// claudeForkData is the transcript under its new name, up to the end of the turn, and
-// the directory that it began in.
+// claudeForkData returns the transcript with the new session id, up to the end of the turn,
+// and the directory that it began in.
 func claudeForkData(r ForkRequest) (data []byte, dir string, ok bool) {
 	reached := false
 	for raw := range jsonRecords(r.Data) {
@@ -112,9 +115,9 @@ func claudeForkData(r ForkRequest) (data []byte, dir string, ok bool) {
 
 const maxClaudeFolder = 200
 
-// claudeFolder is the name under which Claude Code keeps the conversations of a
-// directory: every character that is no letter or digit of ASCII becomes a dash. A
-// long name is cut, and a sum of the path is added. Characters are those of UTF-16.
+// claudeFolder returns the name under which Claude Code keeps the conversations of a
+// directory: every character that is not an ASCII letter or digit becomes a dash. A long
+// name is cut, and a hash of the path is added. Characters are UTF-16 code units.
 func claudeFolder(dir string) string {
 	var b strings.Builder
 	var sum int32

@@ -29,9 +29,9 @@ type codexItem struct {
 	} `json:"internal_chat_message_metadata_passthrough"`
 }
 
-// Codex writes what was said as items for the model, and again as events for the
-// screen; only the items are read. What the program tells the model stands among
-// them in messages of a developer, and of a user in angle brackets.
+// readCodex reads a rollout of Codex. Codex writes what was said as items for the model,
+// and again as events for the screen; only the items are read. Text from the program is in
+// messages of a developer, or in angle brackets in messages of a user.
 func readCodex(data []byte) []Line {
 	var out lineList
 	tools := map[string]string{}
@@ -79,6 +79,7 @@ func isTagged(s string) bool {
 	return false
 }
 
+// forkCodex writes the rollout up to the turn as a new thread beside the old one.
 func forkCodex(r ForkRequest) Branch {
 	again := []string{"codex", "fork", r.Session}
 	if why := forkObstacle(r, "sessions", "*", "*", "*"); why != "" {
@@ -97,9 +98,9 @@ func forkCodex(r ForkRequest) Branch {
 	}
 }
 
-// codexForkData is the rollout of a new thread, up to the end of the turn. The first
-// record names the thread; its directory is where the thread goes on, else Codex
-// asks for it.
+// codexForkData returns the rollout of a new thread, up to the end of the turn. The first
+// record has the id of the thread and the directory where it continues; without it Codex
+// would ask for the directory.
 func codexForkData(r ForkRequest) (data []byte, ok bool) {
 	reached, named := false, false
 	for raw := range jsonRecords(r.Data) {

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// cutMark ends a message that was too long for the one who told it.
+// truncationMark ends a message that was too long for the hook that reported it.
 const truncationMark = "[cut]"
 
-// EndsWith reports whether a transcript ends with the agent's last words. The message
-// may be cut, or hold all that was said in the turn; blanks do not count. Without a
-// message it is enough that the last record is whole.
+// EndsWith reports whether a transcript ends with the agent's final message. The message
+// may be truncated, or contain everything said in the turn; white space does not count.
+// Without a message it is enough that the last record is complete.
 func EndsWith(agent string, tail []byte, message string) bool {
 	last := lastRecord(tail)
 	if last == nil {
@@ -38,7 +38,7 @@ func EndsWith(agent string, tail []byte, message string) bool {
 	return false
 }
 
-// lastRecord is the record at the end, when it is whole.
+// lastRecord returns the record at the end, or nil if it is not complete.
 func lastRecord(tail []byte) []byte {
 	tail = bytes.TrimSpace(tail)
 	if isDocument(tail) && json.Valid(tail) {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// ForkRequest asks for a conversation that goes on at a turn.
+// ForkRequest asks for a conversation that continues at a turn.
 type ForkRequest struct {
 	Agent      string
 	Session    string // the one that is forked, as the agent names it
@@ -17,21 +17,20 @@ type ForkRequest struct {
 	Path       string // of the transcript, as recorded
 	Data       []byte // the transcript up to the turn
 	NewSession string // UUID of the new session
-	Dir        string // where it goes on; empty: where it was
+	Dir        string // where it continues; empty: where it was
 	Now        time.Time
 }
 
-// Branch is a forked conversation: files to be written, each new, and the command
-// that goes on with it.
+// Branch is a forked conversation: new files to write, and the command that continues it.
 type Branch struct {
 	Session string   // the new one; the old one when it is not forked
 	Files   []File   // none when it is not forked
-	Command []string // none when the agent cannot go on
-	Exact   bool     // it goes on at that turn; else with everything that was said
-	Why     string   // it is not exact, or there is no command
+	Command []string // nil if the agent cannot continue
+	Exact   bool     // it continues at that turn; else with everything that was said
+	Why     string   // why it is not exact, or there is no command
 }
 
-// File is a file to be written, for its owner only. Nothing is there yet.
+// File is a file to be written, readable by its owner only. It must not exist yet.
 type File struct {
 	Path string // absolute
 	Data []byte
@@ -42,8 +41,8 @@ var (
 	errPath       = errors.New("path of the transcript is not absolute")
 )
 
-// Fork makes a branch of a conversation. An error means that the request makes no
-// sense; a conversation that is not understood is a branch that is not exact.
+// Fork forks a conversation. An error means that the request makes no sense; a conversation
+// that is not understood yields a branch that is not exact.
 func Fork(r ForkRequest) (Branch, error) {
 	if !isUUID(r.NewSession) {
 		return Branch{}, fmt.Errorf("fork conversation: %w: %.40q", errNewSession, r.NewSession)
@@ -66,7 +65,7 @@ func Fork(r ForkRequest) (Branch, error) {
 	return Branch{Session: r.Session, Why: "Retake can't continue conversations of this agent"}, nil
 }
 
-// wholeBranch is the branch that goes on with everything that was said.
+// wholeBranch returns the branch that continues with everything that was said.
 func wholeBranch(r ForkRequest, why string, command ...string) Branch {
 	if !isSafeArg(r.Session) {
 		return Branch{Session: r.Session, Why: why}
@@ -81,8 +80,8 @@ const (
 	reasonPlace   = "the conversation does not lie where the agent keeps its own"
 )
 
-// isInDirs reports whether a path ends in these directories and a file. An agent tells
-// its path, so it may be any; a file is made only where agents look for one.
+// isInDirs reports whether a path ends in these directories and a file. The path comes from
+// the agent and is not trusted: files are created only where agents look for them.
 func isInDirs(path string, dirs ...string) bool {
 	for _, want := range slices.Backward(dirs) {
 		path = filepath.Dir(path)
@@ -93,8 +92,7 @@ func isInDirs(path string, dirs ...string) bool {
 	return true
 }
 
-// forkObstacle is why a conversation cannot be forked before a look into it; empty when
-// it can.
+// forkObstacle returns why a conversation cannot be forked, before looking into it, or "".
 func forkObstacle(r ForkRequest, dirs ...string) string {
 	switch {
 	case len(r.Data) == 0 || r.Path == "":
@@ -105,8 +103,8 @@ func forkObstacle(r ForkRequest, dirs ...string) string {
 	return ""
 }
 
-// isSafeArg reports whether an id of an agent can stand in a command: it is none of
-// its flags.
+// isSafeArg reports whether an agent's id can be an argument of a command: it is not taken
+// for a flag.
 func isSafeArg(s string) bool { return s != "" && s[0] != '-' && !strings.ContainsRune(s, 0) }
 
 func isUUID(s string) bool {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// geminiRecord is one line of Gemini CLI: the head of the session, a message, a
-// newer form of a message, or a change of everything so far.
+// geminiRecord is one line of Gemini CLI: the header of the session, a message, a newer
+// version of a message, or a change of everything so far.
 type geminiRecord struct {
 	ID        string          `json:"id"`
 	Session   string          `json:"sessionId"`
@@ -32,12 +32,13 @@ type geminiRecord struct {
 	} `json:"$set"`
 }
 
-// geminiSession is what a session holds after some records.
+// geminiSession is what a session contains after some records.
 type geminiSession struct {
 	messages []geminiRecord
-	index    map[string]int // where a message stands in the list
+	index    map[string]int // of a message, by id
 }
 
+// applyRecord applies one record to the session.
 func (t *geminiSession) applyRecord(raw []byte) {
 	switch r := decode[geminiRecord](raw); {
 	case r.Rewind != "":
@@ -76,7 +77,7 @@ func (t *geminiSession) putMessage(r geminiRecord) {
 	t.messages = append(t.messages, r)
 }
 
-// geminiRecords are the lines of a session, or the one document of older ones.
+// geminiRecords returns the lines of a session, or the single document of older versions.
 func geminiRecords(data []byte) [][]byte {
 	if isDocument(data) && json.Valid(data) {
 		return [][]byte{data}
@@ -84,6 +85,7 @@ func geminiRecords(data []byte) [][]byte {
 	return slices.Collect(jsonRecords(data))
 }
 
+// readGemini replays the records of a session and returns what is left of it.
 func readGemini(data []byte) []Line {
 	t := geminiSession{index: map[string]int{}}
 	for _, raw := range geminiRecords(data) {
@@ -110,7 +112,7 @@ func readGemini(data []byte) []Line {
 	return out
 }
 
-// geminiToolOutput is what a tool answered the model.
+// geminiToolOutput returns what a tool returned to the model.
 func geminiToolOutput(raw json.RawMessage) string {
 	var all []string
 	for _, p := range decode[[]json.RawMessage](raw) {
@@ -128,13 +130,13 @@ func geminiToolOutput(raw json.RawMessage) string {
 	return strings.Join(all, "\n")
 }
 
-// forkGemini names the new session when it stays in its directory. Elsewhere
-// Gemini CLI looks in another folder, whose name only it knows; then it loads the
-// file, and gives the session a name of its own.
+// forkGemini forks a session of Gemini CLI. In the same directory it is resumed by its id.
+// For another directory Gemini CLI looks in a folder whose name only it knows; then it
+// loads the file, and gives the session an id of its own.
 //
-// The file ends with the whole id, where those of Gemini CLI end with a part of it:
-// it deletes all files with the part of a session that holds no message, and makes
-// such a session each time it resumes one.
+// The file name ends with the whole id, where Gemini CLI uses only a part of it: Gemini CLI
+// creates an empty session each time it resumes one, and deletes all files with that part
+// of the id of an empty session.
 func forkGemini(r ForkRequest) Branch {
 	again := []string{"gemini", "--resume", r.Session}
 	if why := forkObstacle(r, "chats"); why != "" {
@@ -156,8 +158,8 @@ func forkGemini(r ForkRequest) Branch {
 	return b
 }
 
-// geminiForkData is the session under its new name, and the sum of its directory. It
-// begins now: of two files of one session Gemini CLI takes the younger.
+// geminiForkData returns the session with its new id, and the hash of its directory. Its
+// start time is now: of two files of one session Gemini CLI takes the newer.
 func geminiForkData(r ForkRequest) (data []byte, project string, ok bool) {
 	for i, raw := range geminiRecords(r.Data) {
 		rec := decode[geminiRecord](raw)

@@ -12,9 +12,9 @@ import (
 	"github.com/retake-dev/retake/internal/pure/pattern"
 )
 
-// opencode keeps its sessions in a database. Our plugin writes a transcript beside
-// it, line by line as the others do: first the session, then each message with its
-// parts when its turn is over, all as "opencode export" has them.
+// opencodeRecord is one line of opencode's transcript. opencode keeps its sessions in a
+// database; our plugin writes a transcript beside it, line by line: first the session, then
+// each message with its parts when its turn is over, all as "opencode export" has them.
 type opencodeRecord struct {
 	Info  json.RawMessage   `json:"info"`
 	Parts []json.RawMessage `json:"parts"`
@@ -41,6 +41,7 @@ type opencodePart struct {
 	} `json:"state"`
 }
 
+// readOpencode reads the transcript that our plugin for opencode writes.
 func readOpencode(data []byte) []Line {
 	var out lineList
 	for raw := range jsonRecords(data) {
@@ -64,10 +65,11 @@ func readOpencode(data []byte) []Line {
 	return out
 }
 
-// opencodeScript imports a session and goes on with it: opencode has no one
-// command for both. The names come as arguments, so no word of them is run.
+// opencodeScript imports a session and continues it: opencode has no single command for
+// both. The names are passed as arguments, so nothing in them is executed.
 const opencodeScript = `opencode import "$1" && exec opencode --session "$2"`
 
+// forkOpencode writes a document that opencode imports as a new session.
 func forkOpencode(r ForkRequest) Branch {
 	again := []string{"opencode", "--session", r.Session, "--fork"}
 	if why := forkObstacle(r, "retake"); why != "" {
@@ -87,9 +89,9 @@ func forkOpencode(r ForkRequest) Branch {
 	}
 }
 
-// opencodeExport is a document for "opencode import": the session under its new
-// name, with its messages up to the end of the turn. Messages and parts get new
-// names too, for one that exists is left where it is.
+// opencodeExport returns a document for "opencode import": the session with its new id,
+// with its messages up to the end of the turn. Messages and parts get new ids too, because
+// opencode skips those that exist.
 func opencodeExport(r ForkRequest, session string) (data []byte, ok bool) {
 	var info json.RawMessage
 	var messages [][]byte
@@ -124,8 +126,8 @@ func quoteBytes(s string) []byte { return []byte(`"` + s + `"`) }
 
 var opencodeIDPattern = pattern.Lazy(`"(?:msg|prt)_[0-9a-f]{12}[0-9A-Za-z]{14}"`)
 
-// renameOpencodeIDs gives new names to messages and parts. A name begins with its
-// time, which keeps the order; the rest is made of the old name and the new session.
+// renameOpencodeIDs gives messages and parts new ids. An id begins with its time, which
+// keeps the order; the rest is derived from the old id and the new session.
 func renameOpencodeIDs(data []byte, session string) []byte {
 	return opencodeIDPattern().ReplaceAllFunc(data, func(id []byte) []byte {
 		sum := sha256.Sum256(append([]byte(session), id...))

@@ -6,10 +6,9 @@ import (
 	"time"
 )
 
-// Some agents keep their conversations where nobody else can read them, in a database or
-// in memory. What their hooks report is written down by us, in this form.
-
-// ownRecord is one line that we wrote.
+// ownRecord is one line of a transcript that Retake writes. Some agents keep their
+// conversations in a database or in memory; for these, what their hooks report is written
+// down in this form.
 type ownRecord struct {
 	Who  string    `json:"who"`
 	Tool string    `json:"tool,omitempty"`
@@ -17,13 +16,13 @@ type ownRecord struct {
 	Time time.Time `json:"time"`
 }
 
-// OwnDir is the directory of the transcripts that we write.
+// OwnDir is the directory of the transcripts that Retake writes.
 const OwnDir = "talks"
 
-// IsOwn reports whether a transcript is one that we wrote.
+// IsOwn reports whether Retake wrote a transcript.
 func IsOwn(path string) bool { return filepath.Base(filepath.Dir(path)) == OwnDir }
 
-// FormatLine is a line of a transcript that we write.
+// FormatLine encodes a line of a transcript that Retake writes.
 func FormatLine(l Line) []byte {
 	b, err := json.Marshal(ownRecord(l))
 	if err != nil {
@@ -47,7 +46,7 @@ func readOwn(data []byte) []Line {
 	return out
 }
 
-// turnEndedOwn looks at the last line: the end of a turn is what the agent said.
+// turnEndedOwn checks the last line: a turn ends with what the agent said.
 func turnEndedOwn(tail []byte, since time.Time) (string, bool) {
 	said := readOwn(tail)
 	if len(said) == 0 {
@@ -57,8 +56,8 @@ func turnEndedOwn(tail []byte, since time.Time) (string, bool) {
 	return l.Text, l.Who == Agent && l.Tool == "" && l.Time.After(since)
 }
 
-// forkDocker continues a session of docker-agent. It keeps sessions in a database of its
-// own and has no way to begin one with what was said up to a turn.
+// forkDocker continues a session of docker-agent. It keeps its sessions in a database and
+// cannot begin one with what was said up to a turn.
 func forkDocker(r ForkRequest) Branch {
 	return wholeBranch(r, "docker-agent continues a session with everything that was said; name the file of your agent after run, if it has one",
 		"docker-agent", "run", "--session", r.Session)

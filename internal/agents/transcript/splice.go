@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 )
 
-// replaceString puts another text in the place of the string at a path of keys, and
-// leaves every other byte as it is. A record without such a string stays itself.
+// replaceString replaces the string at a path of keys and leaves every other byte as it is.
+// A record without such a string is returned unchanged.
 func replaceString(record []byte, to string, keys ...string) []byte {
 	from, end, ok := findValue(record, keys)
 	if !ok || record[from] != '"' {
@@ -22,7 +22,7 @@ func replaceString(record []byte, to string, keys ...string) []byte {
 	return append(out, record[end:]...)
 }
 
-// findValue finds the bytes of the value at a path of keys.
+// findValue returns the byte range of the value at a path of keys.
 func findValue(record []byte, keys []string) (from, end int, ok bool) {
 	d := json.NewDecoder(bytes.NewReader(record))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {

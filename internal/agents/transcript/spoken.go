@@ -11,8 +11,7 @@ import (
 // maxConversation is far above what agents write in one session.
 const maxConversation = 512 << 20
 
-// ReadMasked reads what was said in a conversation, with likely secrets masked: for people,
-// and for programs that show it to them.
+// ReadMasked reads what was said in a conversation, with likely secrets masked.
 func ReadMasked(agent string, r io.Reader) ([]retake.SpokenLine, error) {
 	b, err := io.ReadAll(io.LimitReader(r, maxConversation))
 	if err != nil {

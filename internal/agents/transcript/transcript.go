@@ -17,12 +17,12 @@ const (
 	dockerAgent = "docker-agent"
 )
 
-// Who speaks in a line.
+// The speaker of a line.
 const (
 	You   = "you"
 	Agent = "agent" // with Tool: it calls one
-	Tool  = "tool"  // it answers
-	Note  = "note"  // neither said it: a summary, an interruption
+	Tool  = "tool"  // the result of a call
+	Note  = "note"  // from the program: a summary, an interruption
 )
 
 // Line is one thing that was said, for people.
@@ -33,9 +33,8 @@ type Line struct {
 	Time time.Time
 }
 
-// Read answers what was said, oldest first. It knows what it knows: records of
-// other kinds are skipped. Agents whose form is not known have a transcript of ours, or
-// one that says nothing here.
+// Read returns what was said, oldest first. Records of unknown kinds are skipped. For
+// agents whose format is not known it reads the transcript that Retake writes itself.
 func Read(agent string, data []byte) []Line {
 	switch agent {
 	case claudeCode:
@@ -50,8 +49,8 @@ func Read(agent string, data []byte) []Line {
 	return readOwn(data)
 }
 
-// jsonRecords answers the lines of a transcript that are whole JSON objects. A last
-// line without its end is still being written; it counts when it is whole.
+// jsonRecords returns the lines of a transcript that are complete JSON objects. A last line
+// without a newline may still be being written; it counts if it is complete.
 func jsonRecords(data []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for line := range bytes.Lines(data) {
@@ -63,19 +62,19 @@ func jsonRecords(data []byte) iter.Seq[[]byte] {
 	}
 }
 
-// decode reads what fits. A record with one field of another type than expected
-// still gives the others.
+// decode unmarshals what fits. A record with one field of an unexpected type still yields
+// the others.
 func decode[T any](raw []byte) T {
 	var v T
 	_ = json.Unmarshal(raw, &v) // what does not fit stays empty
 	return v
 }
 
-// jsonString is the text of a JSON string, or nothing.
+// jsonString returns the text of a JSON string, or "".
 func jsonString(raw json.RawMessage) string { return decode[string](raw) }
 
-// toolInputText says in one line what a tool was called with: its command or its file
-// when it has one, else all of it.
+// toolInputText returns in one line what a tool was called with: its command or its file if
+// it has one, else the whole input.
 func toolInputText(input json.RawMessage) string {
 	if s := jsonString(input); s != "" {
 		if inner := []byte(s); json.Valid(inner) && strings.HasPrefix(s, "{") {
@@ -95,7 +94,7 @@ func toolInputText(input json.RawMessage) string {
 	return string(input)
 }
 
-// lineList collects what was said; empty texts say nothing.
+// lineList collects lines; empty texts are skipped.
 type lineList []Line
 
 func (l *lineList) addText(who, words string, at time.Time) {
@@ -120,7 +119,7 @@ func parseTime(s string) time.Time {
 	return t
 }
 
-// joinTexts joins the texts of a list of parts, or is the text that stands in its place.
+// joinTexts joins the texts of a list of parts, or returns the string in its place.
 func joinTexts(raw json.RawMessage) string {
 	if s := jsonString(raw); s != "" {
 		return s

@@ -20,14 +20,14 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// Limits bound what an archive may hold. 0 is the bound of DefaultLimits.
+// Limits bound what an archive may contain. 0 means the value of DefaultLimits.
 type Limits struct {
 	Entries int64 // names, with the directories that lead to them
 	Bytes   int64 // of all files, inflated
 	Depth   int   // names in one path
 	Name    int   // bytes of one path, and of the text of a link
 
-	Ratio int64                 // bytes of files for each byte that comes in, beyond the first ratioFree; 0: any
+	Ratio int64                 // bytes of files for each byte that comes in, beyond the first ratioExempt; 0: any
 	Room  func() (int64, error) // bytes that may still be written to the disk; nil: nobody asks
 }
 
@@ -36,7 +36,7 @@ const (
 	roomCheckStep = 16 << 20 // bytes that are written before room is asked for again
 )
 
-// DefaultLimits are far above what a project has.
+// DefaultLimits are far above the size of any project.
 func DefaultLimits() Limits {
 	return Limits{Entries: 1 << 20, Bytes: 32 << 30, Depth: 200, Name: 4096}
 }
@@ -58,7 +58,7 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// Report tells what was extracted.
+// Report is what was extracted.
 type Report struct {
 	Files    int64    `json:"files"`
 	Dirs     int64    `json:"dirs"`
@@ -88,7 +88,7 @@ func invalidArchive(format string, args ...any) error {
 	}
 }
 
-// unixNanos is the time in nanoseconds; one that does not fit is the beginning.
+// unixNanos returns the time in nanoseconds, or 0 if it does not fit.
 func unixNanos(t time.Time) int64 {
 	if t.Before(time.Unix(0, math.MinInt64)) || t.After(time.Unix(0, math.MaxInt64)) {
 		return 0

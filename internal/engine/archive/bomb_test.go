@@ -303,8 +303,8 @@ func TestT2_RoomIsAskedFor(t *testing.T) {
 	}
 }
 
-// Links that take long to follow are not followed for ever: a few thousand make hundreds
-// of millions of steps.
+// Links that take long to follow are not followed forever: a few thousand make hundreds of
+// millions of steps.
 func TestTangledLinksAreBounded(t *testing.T) {
 	t.Parallel()
 	items := []item{dir("d"), sym("x", strings.Repeat("./", 2000))}

@@ -14,9 +14,9 @@ import (
 	"github.com/retake-dev/retake/internal/platform/marker"
 )
 
-// Extract makes what an archive holds below dir, which must be empty: tar, plain or
-// packed by gzip or zstd. An archive that would do anything else, or that is not whole,
-// is refused with an Invalid error, and dir is empty again.
+// Extract unpacks a tar archive, plain or compressed with gzip or zstd, into dir, which must
+// be empty. An archive that is incomplete or would write anywhere else is refused with an
+// Invalid error, and dir is empty again.
 func Extract(ctx context.Context, r io.Reader, dir fsx.Dir, l Limits) (Report, error) {
 	names, err := dir.Names()
 	if err != nil {
@@ -52,6 +52,8 @@ type extractor struct {
 
 const chunkSize = 64 << 10
 
+// extractAll extracts every entry, checks that no link leads outside, and then sets the
+// metadata of directories. The caller clears the directory after an error.
 func (x *extractor) extractAll(r io.Reader) (err error) {
 	if x.src, err = newSource(x.ctx, r, x.limits.Bytes); err != nil {
 		return err
@@ -80,9 +82,10 @@ func (x *extractor) extractAll(r io.Reader) (err error) {
 	return x.setDirsMetadata(x.root, "")
 }
 
-// maxSteps bounds the work of following links.
+// maxLinkSteps bounds the work of following links.
 const maxLinkSteps = 1 << 22
 
+// extractEntry validates one header and extracts its entry.
 func (x *extractor) extractEntry(h *tar.Header) error {
 	if err := x.countEntry(); err != nil {
 		return err
@@ -126,9 +129,9 @@ func (x *extractor) countEntry() error {
 	return wrapCreateError(nil, x.reserveRoom(overheadPerEntry)) // a name takes room, too
 }
 
-// skipForeignMarker settles what may be of another workspace's mark, or of what its restores kept
-// for a day: a copy of a workspace is another workspace. Anything else in that directory
-// is a file like others.
+// skipForeignMarker handles entries of the marker directory: the marker of another workspace
+// and the trash of its restores are skipped, since a copy of a workspace is another workspace.
+// Any other file there is extracted.
 func (x *extractor) skipForeignMarker(h *tar.Header, names []string) (bool, error) {
 	if len(names) < 2 || names[0] != marker.Dir {
 		return false, nil
@@ -150,14 +153,15 @@ func (x *extractor) skipForeignMarker(h *tar.Header, names []string) (bool, erro
 	return true, x.extractBuffered(h, names, text)
 }
 
-// skipEntry leaves an entry out, and tells.
+// skipEntry skips an entry and lists it in the report.
 func (x *extractor) skipEntry(h *tar.Header) error {
 	x.report.Skipped = append(x.report.Skipped, h.Name)
 	_, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, &entryReader{x, h.Name}, x.buf)
 	return wrapCreateError([]string{h.Name}, err)
 }
 
-// openParent answers the open directory for the last of names, made if need be, and its node.
+// openParent opens the directory of the last name, creating missing directories, and returns
+// its node.
 func (x *extractor) openParent(names []string) (fsx.Dir, *treeNode, error) {
 	n := x.root
 	for i, name := range names[:len(names)-1] {
@@ -183,7 +187,7 @@ func (x *extractor) openParent(names []string) (fsx.Dir, *treeNode, error) {
 	return d, n, err
 }
 
-// openFreeName is parent for a name that must be free.
+// openFreeName is openParent for a name that must not exist yet.
 func (x *extractor) openFreeName(names []string) (d fsx.Dir, n *treeNode, last string, err error) {
 	last = names[len(names)-1]
 	d, n, err = x.openParent(names)
@@ -202,7 +206,7 @@ func (x *extractor) makeDir(names []string) error {
 	return explainCreateError(names, d.Mkdir(names[len(names)-1], 0o700))
 }
 
-// explainCreateError explains why a name could not be made.
+// explainCreateError explains why a name could not be created.
 func explainCreateError(names []string, err error) error {
 	path := strings.Join(names, "/")
 	switch {

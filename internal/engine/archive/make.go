@@ -14,6 +14,7 @@ import (
 	"github.com/retake-dev/retake/internal/platform/marker"
 )
 
+// extractDir creates a directory. Its metadata is set at the end.
 func (x *extractor) extractDir(h *tar.Header, names []string) error {
 	_, n, err := x.openParent(names)
 	if err != nil {
@@ -45,7 +46,7 @@ func (x *extractor) extractFile(h *tar.Header, names []string) error {
 	})
 }
 
-// extractBuffered is file for bytes that were read already.
+// extractBuffered is extractFile for bytes that were read already.
 func (x *extractor) extractBuffered(h *tar.Header, names []string, text []byte) error {
 	return x.createFile(h, names, func(f fsx.File) error {
 		_, err := f.Write(text)
@@ -53,7 +54,7 @@ func (x *extractor) extractBuffered(h *tar.Header, names []string, text []byte) 
 	})
 }
 
-// createFile makes a file and lets it be filled.
+// createFile creates a regular file, lets fill write it and sets its metadata.
 func (x *extractor) createFile(h *tar.Header, names []string, fill func(fsx.File) error) (err error) {
 	d, n, last, err := x.openFreeName(names)
 	if err != nil {
@@ -76,8 +77,8 @@ func (x *extractor) createFile(h *tar.Header, names []string, fill func(fsx.File
 	return x.applyMetadata(h.Name, metadataOf(h, x.safeMode(h)), f.SetMetadata)
 }
 
-// writeContent writes the bytes of an entry. Pieces of zeros stay holes: what an archive does not
-// bring takes no room.
+// writeContent writes the bytes of an entry. Chunks of zeros become holes, so that an archive
+// cannot fill the disk with data it does not contain.
 func (x *extractor) writeContent(f fsx.File, h *tar.Header) (int64, error) {
 	var size, end int64
 	for {
@@ -105,11 +106,11 @@ func (x *extractor) writeContent(f fsx.File, h *tar.Header) (int64, error) {
 	}
 }
 
-// zeros is a piece of a hole.
+// zeroChunk is a chunk of a hole.
 var zeroChunk [chunkSize]byte
 
-// reserveRoom asks for room before it is used: a disk that is shared must not be filled by
-// an archive that says little of its size.
+// reserveRoom checks the free space before it is used, so that an archive that says little
+// about its size does not fill a shared disk.
 func (x *extractor) reserveRoom(n int64) error {
 	if x.limits.Room == nil {
 		return nil
@@ -129,7 +130,7 @@ func (x *extractor) reserveRoom(n int64) error {
 	return nil
 }
 
-// wrapCreateError leaves what the archive is to blame for as it is.
+// wrapCreateError explains an error unless the archive caused it.
 func wrapCreateError(names []string, err error) error {
 	var b *archiveError
 	if errors.As(err, &b) {
@@ -138,13 +139,13 @@ func wrapCreateError(names []string, err error) error {
 	return explainCreateError(names, err)
 }
 
-// archiveError is an error of the archive, or of the way that it came.
+// archiveError is an error of the archive or of reading it.
 type archiveError struct{ err error }
 
 func (b *archiveError) Error() string { return b.err.Error() }
 func (b *archiveError) Unwrap() error { return b.err }
 
-// entryReader is the bytes of the present entry, counted as they come.
+// entryReader reads the current entry and counts its bytes against the limits.
 type entryReader struct {
 	x    *extractor
 	name string
@@ -164,6 +165,8 @@ func (b *entryReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// extractSymlink creates a symbolic link. Absolute links are refused; where others lead is
+// checked at the end, when the whole tree is known.
 func (x *extractor) extractSymlink(h *tar.Header, names []string) error {
 	switch text := h.Linkname; {
 	case text == "" || strings.ContainsRune(text, 0):
@@ -185,7 +188,8 @@ func (x *extractor) extractSymlink(h *tar.Header, names []string) error {
 	return x.setNameMetadata(d, last, h, 0o777)
 }
 
-// extractHardLink gives a file of this archive another name. The file must be there already.
+// extractHardLink adds another name to a file of this archive, which must have been extracted
+// already.
 func (x *extractor) extractHardLink(h *tar.Header, names []string) error {
 	target, err := x.limits.splitPath(h.Linkname)
 	if err != nil {
@@ -234,7 +238,8 @@ func (x *extractor) setNameMetadata(d fsx.Dir, name string, h *tar.Header, mode 
 	return explainCreateError([]string{h.Name}, d.SetMetadata(name, is.Ino, fsx.Metadata{Mode: mode, Mtime: unixNanos(h.ModTime)}))
 }
 
-// safeMode is the mode without the bits that lend rights.
+// safeMode returns the mode without setuid and setgid, and lists the file in the report if it
+// had them.
 func (x *extractor) safeMode(h *tar.Header) uint32 {
 	m := uint32(h.Mode) & modeBits
 	if m&setidBits != 0 {
@@ -247,7 +252,8 @@ func metadataOf(h *tar.Header, mode uint32) fsx.Metadata {
 	return fsx.Metadata{Mode: mode, Xattrs: userXattrs(h), Mtime: unixNanos(h.ModTime)}
 }
 
-// applyMetadata dresses; where there are no attributes, it goes without, and that is told.
+// applyMetadata sets metadata. If the file system does not support extended attributes, it
+// sets the rest and lists the file in the report.
 func (x *extractor) applyMetadata(name string, d fsx.Metadata, dress func(fsx.Metadata) error) error {
 	err := dress(d)
 	if errors.Is(err, errors.ErrUnsupported) && d.Xattrs != nil {
@@ -258,7 +264,8 @@ func (x *extractor) applyMetadata(name string, d fsx.Metadata, dress func(fsx.Me
 	return explainCreateError([]string{name}, err)
 }
 
-// userXattrs are those of users; our own mark is not taken from others.
+// userXattrs returns the extended attributes of users. Our own marker is not taken from
+// others.
 func userXattrs(h *tar.Header) map[string][]byte {
 	var out map[string][]byte
 	for key, value := range h.PAXRecords {
@@ -290,8 +297,8 @@ func parseLibarchiveXattr(key, value string) (string, string, bool) {
 	return name, string(b), err == nil
 }
 
-// setDirsMetadata gives directories what they wear, the deepest first: what is made in one
-// changes its time, and its mode may close it.
+// setDirsMetadata sets the metadata of directories, the deepest first: creating files changes
+// the time of a directory, and its mode may make it inaccessible.
 func (x *extractor) setDirsMetadata(n *treeNode, path string) error {
 	for name, kid := range n.children {
 		if kid.typ != fsx.Directory {
@@ -314,7 +321,8 @@ func (x *extractor) setDirsMetadata(n *treeNode, path string) error {
 	return x.applyMetadata(path, fsx.Metadata{Mode: n.mode, Xattrs: n.xattrs, Mtime: n.mtime}, d.SetOwnMetadata)
 }
 
-// setImpliedDirMetadata dresses a directory that was made on the way: its time stays.
+// setImpliedDirMetadata sets the mode of a directory that the archive does not list; its time
+// stays.
 func (x *extractor) setImpliedDirMetadata(d fsx.Dir, path string) error {
 	is, err := d.Stat()
 	if err != nil {

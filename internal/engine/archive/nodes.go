@@ -6,8 +6,8 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
-// treeNode is one name that was made. Names of one directory are kept once each, so that
-// long paths cost what their names do.
+// treeNode is a name that was created. The names of a directory are stored once each, so that
+// long paths cost only their own names.
 type treeNode struct {
 	typ      fsx.Type
 	children map[string]*treeNode // of a directory
@@ -22,7 +22,8 @@ func newDirNode() *treeNode {
 	return &treeNode{typ: fsx.Directory, children: map[string]*treeNode{}, mode: 0o755}
 }
 
-// splitPath are the parts of a path of the archive. No part is the directory itself.
+// splitPath splits a path of the archive into names. It refuses paths that are absolute, too
+// long or too deep, or contain ".." or invalid names. Empty and "." names are dropped.
 func (l Limits) splitPath(path string) ([]string, error) {
 	if len(path) > l.Name {
 		return nil, invalidArchive("the name %.80q… has %d bytes", path, len(path))
@@ -50,7 +51,7 @@ func (l Limits) splitPath(path string) ([]string, error) {
 
 const maxNameLen = 255
 
-// find answers the node at a path, without following links.
+// find returns the node at a path without following links, or nil.
 func (n *treeNode) find(names []string) *treeNode {
 	for _, name := range names {
 		if n = n.children[name]; n == nil {
@@ -60,7 +61,7 @@ func (n *treeNode) find(names []string) *treeNode {
 	return n
 }
 
-// linkChecker follows the links of an archive as the kernel would once all of it is there.
+// linkChecker follows the links of an archive as the kernel would once all of it is extracted.
 type linkChecker struct {
 	root      *treeNode
 	stepsLeft int64 // left
@@ -69,7 +70,7 @@ type linkChecker struct {
 // maxHops is where the kernel gives up; such a link leads nowhere.
 const maxHops = 40
 
-// checkDir looks at every link below a directory; stack is the way to it.
+// checkDir checks every link below a directory; stack is the path to it.
 func (c *linkChecker) checkDir(stack []*treeNode, path string) error {
 	for name, kid := range stack[len(stack)-1].children {
 		at := strings.TrimPrefix(path+"/"+name, "/")
@@ -88,8 +89,8 @@ func (c *linkChecker) checkDir(stack []*treeNode, path string) error {
 	return nil
 }
 
-// followLink walks the text of a link. What is not there counts as a directory: it may
-// come to be one.
+// followLink follows the text of a link. A missing name counts as a directory, because it may
+// become one.
 func (c *linkChecker) followLink(stack []*treeNode, at, text string) error {
 	way := append([]*treeNode{}, stack...)
 	todo := []string{text}

@@ -8,14 +8,14 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
-// dirOpener holds the way from the root to one directory open.
+// dirOpener keeps the directories from the root to one directory open.
 type dirOpener struct {
 	root      fsx.Dir
 	openNames []string
 	openDirs  []fsx.Dir
 }
 
-// openDir opens the directory at names. It stays open until another is asked for.
+// openDir opens the directory at names. The handle is valid until the next call.
 func (r *dirOpener) openDir(names []string) (fsx.Dir, error) {
 	same := 0
 	for same < len(names) && same < len(r.openNames) && names[same] == r.openNames[same] {
@@ -48,7 +48,7 @@ func (r *dirOpener) closeFrom(n int) {
 
 func (r *dirOpener) closeAll() { r.closeFrom(0) }
 
-// clearDir removes all below a directory that was empty.
+// clearDir removes everything below a directory that was empty before.
 func clearDir(d fsx.Dir) error {
 	names, err := d.Names()
 	if err != nil {
@@ -77,7 +77,7 @@ func removeEntry(d fsx.Dir, name string) error {
 	return nil
 }
 
-// clearSubdir clears a directory, whatever its mode.
+// clearSubdir clears a directory whatever its mode.
 func clearSubdir(d fsx.Dir, name string, is fsx.Info) error {
 	if err := d.SetMetadata(name, is.Ino, fsx.Metadata{Mode: 0o700, Mtime: is.Mtime}); err != nil {
 		return fmt.Errorf("clear %q: %w", name, err)

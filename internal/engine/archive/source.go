@@ -11,8 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// inflatedSource is the bytes of a tar archive: inflated, counted, and never more than they
-// may be.
+// inflatedSource reads a decompressed tar stream and limits its length.
 type inflatedSource struct {
 	ctx         context.Context
 	raw         *rawReader
@@ -23,13 +22,13 @@ type inflatedSource struct {
 	ended       bool  // somebody asked for more than there is
 }
 
-// What an inflated archive may hold beside the bytes of its files: headers and padding
+// What an inflated archive may contain besides the bytes of its files: headers and padding
 // of each entry, and attributes of a few.
 const (
 	overheadPerEntry = 4 << 10
 	overheadBase     = 1 << 20
 
-	maxInflateMemory = 64 << 20 // what an archive may make us hold to inflate it
+	maxInflateMemory = 64 << 20 // memory that inflating an archive may take
 )
 
 var errInflatesTooFar = errors.New("it inflates to more than it may")
@@ -39,6 +38,7 @@ var (
 	zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 )
 
+// newSource detects the compression of r by its first bytes.
 func newSource(ctx context.Context, r io.Reader, most int64) (*inflatedSource, error) {
 	raw := &rawReader{r: r}
 	s := &inflatedSource{ctx: ctx, raw: raw, limit: most + overheadBase, closeReader: func() {}}
@@ -66,8 +66,8 @@ func newSource(ctx context.Context, r io.Reader, most int64) (*inflatedSource, e
 	return s, nil
 }
 
-// Read gives what there is, and tells the end only to who asks for more: the archive
-// must have said before that it is over.
+// Read returns io.EOF only to a caller that asks for more than there is: a complete archive
+// has said before that it ends.
 func (s *inflatedSource) Read(p []byte) (int, error) {
 	if err := s.ctx.Err(); err != nil {
 		return 0, err
@@ -86,7 +86,7 @@ func (s *inflatedSource) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// rawReader remembers that the archive could not be read, as opposed to understood.
+// rawReader remembers whether the input failed, as opposed to being malformed.
 type rawReader struct {
 	r         io.Reader
 	bytesRead int64 // bytes that came
@@ -102,7 +102,7 @@ func (w *rawReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// classifyError tells trouble of the way from trouble of the archive.
+// classifyError separates errors of the input from errors of the archive.
 func (w *rawReader) classifyError(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:

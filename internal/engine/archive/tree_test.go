@@ -181,7 +181,7 @@ func sortedAttrs(x map[string][]byte) (out []string) {
 	return out
 }
 
-// readTree is what lies below a directory, in the words of wanted.
+// readTree is what is below a directory, in the words of wanted.
 func readTree(t testing.TB, root fsx.Dir) map[string]string {
 	t.Helper()
 	out := map[string]string{}

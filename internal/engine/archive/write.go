@@ -15,9 +15,9 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// Write writes a checkpoint as a tar archive: PAX, in the order of names, every entry
-// with its mode, owner, time and attributes. Sockets have no form in tar and are left
-// out. A ref that may come to mean another checkpoint is the caller's care.
+// Write writes a checkpoint as a tar archive in PAX format, sorted by name, with the mode,
+// owner, time and attributes of every entry. Tar has no sockets; they are left out. The caller
+// must pass a ref that does not come to mean another checkpoint meanwhile.
 func Write(ctx context.Context, r retake.Reader, ws retake.WorkspaceID, ref string, w io.Writer) error {
 	t := &tarWriter{ctx: ctx, r: r, ws: ws, ref: ref, tw: tar.NewWriter(w), groups: map[string]string{}}
 	if err := t.writeDir(""); err != nil {
@@ -38,6 +38,7 @@ type tarWriter struct {
 	groups map[string]string // a group of hard links, by the first path of it
 }
 
+// writeDir writes the entries of a directory in the order of their names.
 func (t *tarWriter) writeDir(path string) error {
 	entries, err := t.r.List(t.ctx, t.ws, t.ref, path)
 	if err != nil {
@@ -58,6 +59,7 @@ func (t *tarWriter) writeDir(path string) error {
 	return nil
 }
 
+// writeEntry writes one entry and, for a directory, everything below it.
 func (t *tarWriter) writeEntry(path string, e *retake.Entry) error {
 	if err := t.ctx.Err(); err != nil {
 		return err
@@ -94,8 +96,8 @@ func (t *tarWriter) writeEntry(path string, e *retake.Entry) error {
 	}
 }
 
-// firstLink answers the first path of the group that a file is in, and makes this path
-// the first when there is none.
+// firstLink returns the first path of a file's link group. If there is none yet, this path
+// becomes it.
 func (t *tarWriter) firstLink(path string, e *retake.Entry) (string, bool) {
 	if e.Extra == nil || e.Extra.Group == "" {
 		return "", false
@@ -107,6 +109,7 @@ func (t *tarWriter) firstLink(path string, e *retake.Entry) (string, bool) {
 	return first, ok
 }
 
+// entryHeader returns the tar header of an entry.
 func entryHeader(path string, e *retake.Entry) *tar.Header {
 	h := &tar.Header{
 		Name: path, Mode: int64(e.Mode & modeBits), Uid: int(e.UID), Gid: int(e.GID),
@@ -133,6 +136,7 @@ func (t *tarWriter) writeHeader(h *tar.Header) error {
 	return nil
 }
 
+// writeFile writes the header and the bytes of a file, which must have the recorded size.
 func (t *tarWriter) writeFile(path string, h *tar.Header) (err error) {
 	src, _, err := t.r.Open(t.ctx, t.ws, t.ref, path)
 	if err != nil {
@@ -152,7 +156,7 @@ func (t *tarWriter) writeFile(path string, h *tar.Header) (err error) {
 	return nil
 }
 
-// maxText is more than any system takes for the text of a link.
+// maxLinkText is more than any system allows for the text of a link.
 const maxLinkText = 64 << 10
 
 func (t *tarWriter) readLinkText(path string) (string, error) {

@@ -35,38 +35,39 @@ var (
 	ErrState     = errors.New("what is kept for the backup cannot be used")
 )
 
-// Options say where and by which means.
+// Options say where backups are kept and how they are sent.
 type Options struct {
 	Dir   string // ours alone; made on first need
 	Path  string // where programs are looked for, as in PATH
-	Seal  Sealer // nil: private keys lie in Dir as they are, for nobody else to read
+	Seal  Sealer // nil: private keys are in Dir as they are, for nobody else to read
 	Locks fsx.Locks
 	Clock clock.Clock
-	// Address answers where a host is, or why it may not be spoken to. Nil: ssh asks by itself.
+	// ResolveHost returns where a host is, or why it may not be spoken to. Nil: ssh asks by
+	// itself.
 	ResolveHost func(ctx context.Context, host string) (string, error)
 	AllowPaths  bool          // also directories are remotes
 	Stall       time.Duration // how long nothing may move before a try is given up; 0 is five minutes
 	Timeout     time.Duration // how long one try may take in all; 0 is an hour
 }
 
-// Sealer keeps private keys unreadable on the disk.
+// Sealer encrypts private keys on disk.
 type Sealer interface {
 	Seal(ctx context.Context, purpose string, plain []byte) ([]byte, error)
 	Open(ctx context.Context, purpose string, sealed []byte) ([]byte, error)
 }
 
-// Source is what a workspace's history can be asked for.
+// Source reads the history of a workspace.
 type Source interface {
 	Dir(ctx context.Context, id retake.ObjectID) ([]retake.Entry, error)
 	File(ctx context.Context, id retake.ObjectID) (io.ReadSeekCloser, error)
-	// After calls f for the checkpoints that live with a number above n, in rising order, until
-	// f answers an error; then After answers it.
+	// After calls f for the checkpoints that live with a number above n, in rising order,
+	// until f returns an error; then After returns it.
 	After(ctx context.Context, n int64, f func(Checkpoint) error) error
-	// Known answers the id of a number; "" when that is forgotten.
+	// Known returns the id of a number; "" when that is forgotten.
 	Known(ctx context.Context, n int64) (retake.CheckpointID, error)
 }
 
-// Checkpoint is a checkpoint and what is known of it.
+// Checkpoint is a checkpoint and what is known about it.
 type Checkpoint struct {
 	Checkpoint retake.Checkpoint
 	Gist       string
@@ -84,7 +85,7 @@ const (
 	defaultTimeout = time.Hour
 )
 
-// New makes a worker; it touches nothing yet.
+// New returns a worker; it does nothing yet.
 func New(o Options) *Worker {
 	if o.Clock == nil {
 		o.Clock = clock.Wall
@@ -101,10 +102,11 @@ func New(o Options) *Worker {
 	return &Worker{opts: o, contents: newContentCache()}
 }
 
-// unchanged is true of every trouble here: a backup only adds, and the checkpoints are in the store.
+// nothingChanged is true of every error here: a backup only adds, and the checkpoints are in
+// the store.
 const nothingChanged = "Nothing of the history was changed."
 
-// fault is trouble with what it is for callers; people read the error alone.
+// fault is an error with a cause for callers; people read only the error.
 type fault struct {
 	err   *retake.Error
 	cause error
@@ -113,7 +115,7 @@ type fault struct {
 func (f *fault) Error() string   { return f.err.Error() }
 func (f *fault) Unwrap() []error { return []error{f.err, f.cause} }
 
-// newFault gives an error its kind. Said is what else there is to tell; nil: nothing.
+// newFault returns an error of a kind with its cause. said adds detail, if there is any.
 func newFault(kind retake.ErrorKind, is error, said error, what, hint string) error {
 	return &fault{err: &retake.Error{Kind: kind, What: what, Safe: nothingChanged, Hint: hint, Err: said}, cause: is}
 }

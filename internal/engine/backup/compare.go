@@ -10,16 +10,16 @@ import (
 	"github.com/retake-dev/retake/internal/pure/ignore"
 )
 
-// changeStream is where the difference of two checkpoints goes.
+// changeStream receives the difference of two checkpoints.
 type changeStream interface {
-	// put writes a file or a link.
+	// putFile writes a file or a link.
 	putFile(path string, e *retake.Entry, b []byte) error
-	// drop removes a path and all below it; one that is not there is none.
+	// dropPath removes a path and everything below it, if it exists.
 	dropPath(path string) error
 }
 
-// treeSender compares two trees as they are sent. The work grows with what changed: a
-// directory that is the same, below rules that are the same, is not listed.
+// treeSender compares two trees as they are sent. The work is proportional to the changes: an
+// equal directory below equal rules is not listed.
 type treeSender struct {
 	src      Source
 	contents *contentCache
@@ -27,20 +27,21 @@ type treeSender struct {
 	excluded *exclusionLog
 }
 
-// side is one tree at one place. A nil dir has nothing there.
+// side is one of the two trees at one path. If dir is nil, there is nothing.
 type side struct {
 	dir   *retake.Entry
 	rules ignore.Rules
 	list  []retake.Entry
 }
 
-// sendTrees sends what differs; from nil is the empty tree.
+// sendTrees sends the difference; a nil from is the empty tree.
 func (s *treeSender) sendTrees(ctx context.Context, from, to *retake.Entry) error {
 	return s.compareDirs(ctx, "", side{dir: from, rules: ignore.EmptyRules()}, side{dir: to, rules: ignore.EmptyRules()}, false, false)
 }
 
-// compareDirs compares two directories at one path. Fresh: the rules above differ, so that equal
-// directories may be sent differently. Gone: a drop of a path above removed all of was.
+// compareDirs compares two directories at one path. fresh means that the rules above differ,
+// so that equal directories may be sent differently; gone means that a removal of a path above
+// already covers was.
 func (s *treeSender) compareDirs(ctx context.Context, path string, was, is side, fresh, gone bool) error {
 	if was.dir != nil && is.dir != nil && was.dir.Object == is.dir.Object && !fresh {
 		return nil
@@ -71,7 +72,8 @@ func (s *treeSender) compareDirs(ctx context.Context, path string, was, is side,
 	return nil
 }
 
-// openSide lists a directory and adds its ignore file to the rules; it answers which that is.
+// openSide lists a directory and adds its ignore file to the rules. It returns the object of
+// that file.
 func (s *treeSender) openSide(ctx context.Context, path string, d *side) (retake.ObjectID, error) {
 	if d.dir == nil {
 		return "", nil
@@ -96,7 +98,7 @@ func (s *treeSender) openSide(ctx context.Context, path string, d *side) (retake
 	return list[i].Object, nil
 }
 
-// nextPair takes the first name of either list, from both when both have it.
+// nextPair removes the first name from the lists, from both if both have it.
 func nextPair(a, b *[]retake.Entry) (x, y *retake.Entry) {
 	if len(*b) == 0 || len(*a) > 0 && (*a)[0].Name <= (*b)[0].Name {
 		x = &(*a)[0]
@@ -113,7 +115,7 @@ func nextPair(a, b *[]retake.Entry) (x, y *retake.Entry) {
 	return x, y
 }
 
-// comparePair compares one name.
+// comparePair compares the two versions of one name.
 func (s *treeSender) comparePair(ctx context.Context, path string, was, is side, o, n *retake.Entry, fresh, gone bool) error {
 	why, whyNow := was.reason(path, o), is.reason(path, n)
 	entered, enters := hasOwnContents(o, why), hasOwnContents(n, whyNow)
@@ -134,7 +136,7 @@ func (s *treeSender) comparePair(ctx context.Context, path string, was, is side,
 	return s.addEntry(ctx, path, is, n, whyNow)
 }
 
-// reason is why rules leave an entry of this side out; "" also when there is none.
+// reason returns the rule that excludes an entry of this side, or "" if there is none.
 func (d side) reason(path string, e *retake.Entry) retake.LeaveReason {
 	if e == nil {
 		return ""
@@ -142,17 +144,17 @@ func (d side) reason(path string, e *retake.Entry) retake.LeaveReason {
 	return ruleReason(d.rules, path, e, !strings.Contains(path, "/"))
 }
 
-// hasOwnContents reports whether what lies below an entry counts by itself.
+// hasOwnContents reports whether the contents of an entry are counted by themselves.
 func hasOwnContents(e *retake.Entry, why retake.LeaveReason) bool {
 	return e != nil && e.Kind == retake.KindDir && why == ""
 }
 
-// isSentAlike reports whether two entries are sent alike.
+// isSentAlike reports whether two entries are sent as the same file.
 func isSentAlike(o, n *retake.Entry) bool {
 	return o.Kind == n.Kind && o.Object == n.Object && o.Size == n.Size && (o.Kind != retake.KindFile || gitMode(o) == gitMode(n))
 }
 
-// removeEntry takes back what an entry was: it was sent, or counted.
+// removeEntry undoes what the old version of an entry was: sent, or counted as excluded.
 func (s *treeSender) removeEntry(ctx context.Context, path string, was side, o *retake.Entry, why retake.LeaveReason, gone bool) error {
 	if why == "" && o.Kind != retake.KindDir {
 		var err error
@@ -175,7 +177,7 @@ func (s *treeSender) removeEntry(ctx context.Context, path string, was side, o *
 	return s.compareDirs(ctx, path, side{dir: o, rules: was.rules}, side{rules: ignore.EmptyRules()}, true, true)
 }
 
-// addEntry sends what an entry is, or counts it.
+// addEntry sends the new version of an entry, or counts it as excluded.
 func (s *treeSender) addEntry(ctx context.Context, path string, is side, n *retake.Entry, why retake.LeaveReason) error {
 	if why != "" {
 		s.excluded.add(why, path)
@@ -195,7 +197,7 @@ func (s *treeSender) addEntry(ctx context.Context, path string, is side, n *reta
 	return s.out.putFile(path, n, b)
 }
 
-// exclusionReason tells why a file or a link is left out for what it holds, or for its path.
+// exclusionReason returns why a file or link is excluded by its content or its path.
 func exclusionReason(path string, e *retake.Entry, b []byte, secret bool) retake.LeaveReason {
 	switch {
 	case secret, textHasSecret([]byte(path)):
@@ -206,7 +208,8 @@ func exclusionReason(path string, e *retake.Entry, b []byte, secret bool) retake
 	return ""
 }
 
-// contentReason tells the same of what was sent or left out before, and reads it when it has to.
+// contentReason returns the same for an earlier version, which it reads only if the answer is
+// not cached.
 func (s *treeSender) contentReason(ctx context.Context, path string, e *retake.Entry) (retake.LeaveReason, error) {
 	var b []byte
 	is, err := s.contents.containsSecret(ctx, s.src, e)

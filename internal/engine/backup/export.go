@@ -17,10 +17,10 @@ const (
 	batchBytes       = 1 << 30
 )
 
-// errFull ends a batch.
+// errBatchFull ends a batch.
 var errBatchFull = errors.New("the batch is full")
 
-// batchResult is what a batch came to.
+// batchResult is the result of exporting a batch.
 type batchResult struct {
 	checkpoints int64
 	last        commitInfo
@@ -28,8 +28,8 @@ type batchResult struct {
 	more        bool // there are checkpoints behind it
 }
 
-// export makes commits of the checkpoints behind the tip. With a base it writes what differs
-// from it; without one everything, in the place of all there was.
+// export makes commits of the checkpoints after the tip. With a base it writes the differences
+// from it; without one it writes everything anew.
 func (r *repo) export(ctx context.Context, src Source, ws retake.WorkspaceID, tip *commitInfo, base bool, left []retake.LeftOut) (batchResult, error) {
 	x := &exporter{src: src, contents: r.w.contents, ref: r.ref, ws: ws, excluded: newExclusionLog(nil)}
 	if tip != nil {
@@ -59,7 +59,7 @@ func rootEntry(tree retake.ObjectID) *retake.Entry {
 	return &retake.Entry{Kind: retake.KindDir, Object: tree}
 }
 
-// exporter writes the stream that git reads.
+// exporter writes the stream for git fast-import.
 type exporter struct {
 	src         Source
 	contents    *contentCache
@@ -69,7 +69,7 @@ type exporter struct {
 	last        commitInfo
 	excluded    *exclusionLog
 	w           *bufio.Writer
-	body        bytes.Buffer // of the commit; its message comes first, and tells how much is left out
+	body        bytes.Buffer // of the commit; its message comes first and says how much is left out
 	mark        int64        // of the last blob
 	bytes       int64
 	checkpoints int64
@@ -92,8 +92,8 @@ func (x *exporter) writeStream(ctx context.Context, w io.Writer) error {
 	return x.w.Flush()
 }
 
-// writeCommit writes one commit. Its parent is the one before on the branch, whatever the
-// checkpoint came from: a branch that only grows is never refused.
+// writeCommit writes one commit. Its parent is the previous commit of the branch, whatever the
+// checkpoint's own parent is: a branch that only grows is never refused.
 func (x *exporter) writeCommit(ctx context.Context, m Checkpoint) error {
 	cp := m.Checkpoint
 	x.body.Reset()
@@ -120,7 +120,7 @@ func (x *exporter) writeCommit(ctx context.Context, m Checkpoint) error {
 	return nil
 }
 
-// putFile writes the bytes of a file or a link now, and its path into the commit that follows.
+// putFile writes the bytes of a file or link now, and its path into the commit that follows.
 func (x *exporter) putFile(path string, e *retake.Entry, b []byte) error {
 	x.mark++
 	x.bytes += int64(len(b))

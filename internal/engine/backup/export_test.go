@@ -20,14 +20,14 @@ var (
 	BranchName      = branchName
 )
 
-// ParseRemote answers the host of an address.
+// ParseRemote returns the host of an address.
 func ParseRemote(text string, paths bool) (host string, port int, err error) {
 	r, err := parseRemote(text, paths)
 	return r.host, r.port, err
 }
 
-// Compare tells put and drop what differs between two trees as they are sent, and answers
-// what is left out of the second when left is of the first.
+// Compare tells put and drop what differs between two trees as they are sent, and returns what
+// is left out of the second when left is of the first.
 func Compare(ctx context.Context, src Source, from, to retake.ObjectID, left []retake.LeftOut, put func(path, mode string, b []byte), drop func(path string)) ([]retake.LeftOut, error) {
 	l := newExclusionLog(left)
 	s := treeSender{src: src, contents: newContentCache(), out: calls{put, drop}, excluded: l}

@@ -18,11 +18,11 @@ import (
 	"github.com/retake-dev/retake/internal/pure/secrets"
 )
 
-// alias is the name of every host in the file of known ones: that file holds one key.
+// hostAlias is the name of every host in the known_hosts file, which contains one key.
 const hostAlias = "retake-backup"
 
-// sshCommand uses what lies beside the repository, and nothing of the user's. Paths are
-// relative: git and ssh run in the directory of the workspace's backup.
+// sshCommand uses the files beside the repository and nothing of the user's. Paths are
+// relative: git and ssh run in the backup directory of the workspace.
 const sshCommand = "ssh -F /dev/null -a -x -T" +
 	" -o BatchMode=yes -o IdentitiesOnly=yes -o IdentityAgent=none -o PreferredAuthentications=publickey" +
 	" -o StrictHostKeyChecking=yes -o UserKnownHostsFile=" + hostsFile + " -o GlobalKnownHostsFile=/dev/null" +
@@ -30,7 +30,7 @@ const sshCommand = "ssh -F /dev/null -a -x -T" +
 	" -o ControlMaster=no -o ControlPath=none -o ClearAllForwardings=yes -o PermitLocalCommand=no -o ProxyCommand=none -o CanonicalizeHostname=no" +
 	" -o ConnectTimeout=20 -o ServerAliveInterval=15 -o ServerAliveCountMax=4 -o LogLevel=ERROR"
 
-// settings are all that git knows beside what is in the repository that it made itself.
+// gitSettings are all settings of git besides those of the repository that it created itself.
 var gitSettings = []string{
 	"core.hooksPath=/dev/null", "core.fsmonitor=false", "core.attributesFile=/dev/null", "core.excludesFile=/dev/null", "core.quotePath=true",
 	"gc.auto=0", "maintenance.auto=false", "gc.autoDetach=false", "credential.helper=", "push.followTags=false", "push.recurseSubmodules=no",
@@ -38,7 +38,7 @@ var gitSettings = []string{
 	"transfer.credentialsInUrl=die", "protocol.version=2", "fetch.fsckObjects=true",
 }
 
-// repo is the repository of one workspace, ready to be used.
+// repo is the opened repository of one workspace.
 type repo struct {
 	w       *Worker
 	dir     string
@@ -48,7 +48,7 @@ type repo struct {
 	cleanup func()
 }
 
-// openRepo makes what is missing, and the files that ssh reads.
+// openRepo creates what is missing, and the files that ssh reads.
 func (w *Worker) openRepo(ctx context.Context, s *state) (*repo, error) {
 	to, err := parseRemote(s.Backup.URL, w.opts.AllowPaths)
 	if err != nil {
@@ -83,7 +83,7 @@ func (w *Worker) openRepo(ctx context.Context, s *state) (*repo, error) {
 	return r, nil
 }
 
-// commandEnv is all that git and ssh see.
+// commandEnv returns the complete environment of git and ssh.
 func (w *Worker) commandEnv(dir string, to remoteAddr, ssh string) []string {
 	protocol := "ssh"
 	if to.host == "" {
@@ -98,7 +98,7 @@ func (w *Worker) commandEnv(dir string, to remoteAddr, ssh string) []string {
 	}
 }
 
-// ensureRepo makes the repository: bare, and without anything of a template.
+// ensureRepo creates a bare repository without a template.
 func (r *repo) ensureRepo(ctx context.Context) error {
 	if err := os.MkdirAll(filepath.Join(r.dir, homeDir), 0o700); err != nil {
 		return fmt.Errorf("make backup: %w", err)
@@ -115,7 +115,7 @@ func (r *repo) ensureRepo(ctx context.Context) error {
 	return err
 }
 
-// gitError is a git that ended badly.
+// gitError is a git command that failed.
 type gitError struct {
 	verb   string
 	exit   int
@@ -130,14 +130,14 @@ func (f *gitError) Error() string {
 	return f.stderr
 }
 
-// runGit runs one command and answers what it said.
+// runGit runs one command and returns its output.
 func (r *repo) runGit(ctx context.Context, args ...string) (string, error) {
 	var out bytes.Buffer
 	err := r.runCommand(ctx, nil, &boundedBuffer{b: &out}, args...)
 	return out.String(), err
 }
 
-// runCommand runs git until its end, or until nothing moves for too long.
+// runCommand runs git until it ends or makes no progress for too long.
 func (r *repo) runCommand(ctx context.Context, feed func(io.Writer), out io.Writer, args ...string) error {
 	ctx, moved, stop := r.w.watchProgress(ctx)
 	defer stop()
@@ -171,7 +171,7 @@ func (r *repo) runCommand(ctx context.Context, feed func(io.Writer), out io.Writ
 
 var errStalled = errors.New("nothing moves")
 
-// watchProgress bounds a step: in all, and by how long nothing moves.
+// watchProgress limits a step, in total and by how long nothing happens.
 func (w *Worker) watchProgress(ctx context.Context) (_ context.Context, moved, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	still := time.AfterFunc(w.opts.Stall, func() { cancel(errStalled) })
@@ -183,7 +183,7 @@ func (w *Worker) watchProgress(ctx context.Context) (_ context.Context, moved, s
 	}
 }
 
-// progressWriter tells of every write.
+// progressWriter reports every write.
 type progressWriter struct {
 	io.Writer
 	moved func()
@@ -194,7 +194,7 @@ func (t progressWriter) Write(b []byte) (int, error) {
 	return t.Writer.Write(b)
 }
 
-// boundedBuffer keeps the beginning.
+// boundedBuffer keeps only the beginning of what is written.
 type boundedBuffer struct {
 	mu sync.Mutex
 	b  *bytes.Buffer
@@ -209,10 +209,11 @@ func (l *boundedBuffer) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// idle is what programs say though nobody asked.
+// noisePattern matches output that explains nothing.
 var noisePattern = pattern.Lazy(`^(@@@|(Enumerating|Counting|Compressing|Writing) objects|Delta compression|Total [0-9]|Could not read from remote repository|Please make sure you have the correct access|and the repository exists|failed to push some refs)`)
 
-// summarizeErrors makes one short line of what a program complained of: no progress, no secrets.
+// summarizeErrors returns the error output of a program as one short line without progress and
+// secrets.
 func summarizeErrors(said string) string {
 	var lines []string
 	for line := range strings.FieldsFuncSeq(said, func(c rune) bool { return c == '\n' || c == '\r' }) {

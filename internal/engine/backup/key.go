@@ -16,8 +16,8 @@ import (
 
 const ed25519Kind = "ssh-ed25519"
 
-// newKeyPair makes a pair for one remote: the private part as ssh reads it, and the line that
-// the remote is given.
+// newKeyPair makes a key pair for one remote: the private key as ssh reads it, and the line to
+// give to the remote.
 func newKeyPair(comment string) (private []byte, public string, err error) {
 	pub, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -39,7 +39,7 @@ func newKeyPair(comment string) (private []byte, public string, err error) {
 	return private, ed25519Kind + " " + base64.StdEncoding.EncodeToString(blob) + " " + comment, nil
 }
 
-// appendSSHStrings appends byte strings with their lengths.
+// appendSSHStrings appends byte strings, each with its length.
 func appendSSHStrings(to []byte, parts ...[]byte) []byte {
 	for _, p := range parts {
 		to = append(binary.BigEndian.AppendUint32(to, uint32(len(p))), p...)
@@ -47,10 +47,11 @@ func appendSSHStrings(to []byte, parts ...[]byte) []byte {
 	return to
 }
 
-// hostKinds are the keys of hosts that are taken, the best first.
+// hostKeyTypes are the accepted types of host keys, the best first.
 var hostKeyTypes = []string{ed25519Kind, "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521", "ssh-rsa"}
 
-// parseHostKey reads a key as ssh tells it, also with a name before it and a comment behind.
+// parseHostKey parses a key as ssh prints it, with or without a name before it and a comment
+// after it.
 func parseHostKey(line string) (retake.HostKey, bool) {
 	words := strings.Fields(line)
 	i := slices.IndexFunc(words, func(w string) bool { return slices.Contains(hostKeyTypes, w) })

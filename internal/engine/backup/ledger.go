@@ -7,14 +7,14 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// exclusionLog counts what is left out of the checkpoint that was last compared, and names the first
-// of it where that is not plain from the rules.
+// exclusionLog counts what is left out of the last compared checkpoint, and names the first
+// files where the rules do not make it obvious.
 type exclusionLog struct {
 	count map[retake.LeaveReason]int64
 	paths map[retake.LeaveReason]map[string]bool
 }
 
-// maxNamed bounds the names of one reason.
+// maxNamedPaths bounds the names of one reason.
 const maxNamedPaths = 50
 
 func newExclusionLog(left []retake.LeftOut) *exclusionLog {
@@ -47,7 +47,7 @@ func (l *exclusionLog) remove(why retake.LeaveReason, path string) {
 	delete(l.paths[why], displayPath(path))
 }
 
-// total counts all.
+// total returns the sum of all counts.
 func (l *exclusionLog) total() int64 {
 	var n int64
 	for _, c := range l.count {
@@ -56,7 +56,7 @@ func (l *exclusionLog) total() int64 {
 	return n
 }
 
-// list is what people read, and what the next run begins with.
+// list returns the counts for people to read and for the next run to start with.
 func (l *exclusionLog) list() []retake.LeftOut {
 	out := []retake.LeftOut{}
 	for _, why := range retake.LeaveReasons {

@@ -24,7 +24,7 @@ const (
 	maxTrail   = 300
 )
 
-// commitMessage tells of a checkpoint what its card tells, likely secrets masked.
+// commitMessage returns the message for a checkpoint, with likely secrets masked.
 func commitMessage(m Checkpoint, left int64) string {
 	cp := m.Checkpoint
 	var b strings.Builder
@@ -50,12 +50,12 @@ func commitMessage(m Checkpoint, left int64) string {
 	}
 	say("Retake-Verified", strings.Join(answers, ", "))
 	say("Retake-Left-Out", strconv.FormatInt(left, 10))
-	// Last, so that no words above can stand for them.
+	// Last, so that no text above can be taken for them.
 	fmt.Fprintf(&b, "%s: %s\n%s: %d\n%s: %s\n", trailCheckpoint, cp.ID, trailNumber, cp.Number, trailTree, cp.Tree)
 	return b.String()
 }
 
-// commitSubject is why the checkpoint was worth recording, or what it is.
+// commitSubject returns the intent of the checkpoint, or what it is.
 func commitSubject(m Checkpoint) string {
 	for _, text := range []string{m.Checkpoint.Intent, m.Gist} {
 		text, _ = secrets.Mask(strings.TrimSpace(cleanText(text)))
@@ -69,7 +69,7 @@ func commitSubject(m Checkpoint) string {
 	return fmt.Sprintf("Checkpoint %d (%s)", m.Checkpoint.Number, m.Checkpoint.Trigger)
 }
 
-// cleanText keeps text as a commit may hold it.
+// cleanText makes text fit for a commit message.
 func cleanText(s string) string {
 	return strings.Map(func(c rune) rune {
 		if c < ' ' && c != '\n' && c != '\t' || c == 0x7f {
@@ -87,7 +87,7 @@ func oneLine(s string, limit int) string {
 	return s
 }
 
-// commitInfo is what a commit of ours says of itself.
+// commitInfo is what the trailers of one of our commits say.
 type commitInfo struct {
 	commit     string
 	workspace  retake.WorkspaceID
@@ -98,7 +98,7 @@ type commitInfo struct {
 
 var trailerPattern = pattern.Lazy(`(?m)^(Retake-[A-Za-z-]+): (.+)$`)
 
-// parseCommitInfo reads the trailers; of several with one name the last one counts.
+// parseCommitInfo parses the trailers; of several with one name the last one counts.
 func parseCommitInfo(commit, text string) (commitInfo, bool) {
 	p := commitInfo{commit: commit}
 	for _, m := range trailerPattern().FindAllStringSubmatch(text, -1) {

@@ -7,8 +7,7 @@ import (
 	"github.com/retake-dev/retake/internal/pure/pattern"
 )
 
-// isGitName reports whether some file system, or git's own care for one, takes a name for
-// one that git keeps for itself.
+// isGitName reports whether git, or some file system, treats a name as one that git reserves.
 func isGitName(name string) bool {
 	bare := strings.ToLower(stripIgnorable(name))
 	if bare == ".git" {
@@ -18,24 +17,24 @@ func isGitName(name string) bool {
 	if lower == "git~1" {
 		return true
 	}
-	// Windows drops spaces and dots at the end, and what stands behind a colon.
+	// Windows drops spaces and dots at the end, and what follows a colon.
 	lower, _, _ = strings.Cut(lower, ":")
 	return strings.TrimRight(lower, " .") == ".git"
 }
 
-// isModulesName reports whether a name is, for some file system, that of git's list of modules.
-// Remotes refuse it as anything but a file.
+// isModulesName reports whether some file system treats a name as .gitmodules, which remotes
+// accept only as a regular file.
 func isModulesName(name string) bool {
 	bare, _, _ := strings.Cut(strings.ToLower(stripIgnorable(name)), ":")
 	bare = strings.TrimRight(bare, " .")
 	return bare == ".gitmodules" || strings.HasPrefix(bare, "gitmod~") || strings.HasPrefix(bare, "gi7eba~")
 }
 
-// badModules is a list of modules that remotes refuse, and with it all that is sent.
+// badModulesPattern matches .gitmodules files that make remotes refuse the whole push.
 var badModulesPattern = pattern.Lazy(`(?i)(?m)^\s*\[[^\]]*\.\.|=\s*"?(\.{1,2}/)*[-!:]|%0a|%00`)
 
-// stripIgnorable drops the characters that one file system ignores in names. What is not UTF-8
-// ends a name, as git sees it for that file system.
+// stripIgnorable removes characters that HFS+ ignores in names. Like git, it ends a name at
+// the first byte that is not UTF-8.
 func stripIgnorable(name string) string {
 	for i, c := range name {
 		if c == utf8.RuneError && !strings.HasPrefix(name[i:], string(utf8.RuneError)) {
@@ -52,13 +51,13 @@ func stripIgnorable(name string) string {
 	}, name)
 }
 
-// isBadName reports whether git, or a checkout on another system, refuses a name: a
-// backslash there is a way up.
+// isBadName reports whether git, or a checkout on another system, refuses a name; a backslash
+// separates directories there.
 func isBadName(name string) bool {
 	return name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00\\") || len(name) > 4000
 }
 
-// quotePath writes a path as git reads it: in quotes, with everything escaped that is no text.
+// quotePath quotes a path for git and escapes everything that is not text.
 func quotePath(path string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -80,7 +79,7 @@ func quotePath(path string) string {
 	return b.String()
 }
 
-// displayPath is a path for people: as it is when it is plain text.
+// displayPath returns a path for people, unquoted if it is plain text.
 func displayPath(path string) string {
 	if !utf8.ValidString(path) || strings.ContainsFunc(path, func(c rune) bool { return c < ' ' || c == 0x7f || c == '"' || c == '\\' }) {
 		return quotePath(path)
@@ -88,8 +87,8 @@ func displayPath(path string) string {
 	return path
 }
 
-// secretNames are files that hold nothing else, by convention. What stands behind ".env."
-// is told by secretFile.
+// secretNames are files that contain only secrets, by convention. isSecretFile handles the
+// suffixes of ".env".
 var secretNames = map[string]bool{
 	".netrc": true, "_netrc": true, ".pgpass": true, ".my.cnf": true, ".htpasswd": true, ".git-credentials": true,
 	"id_rsa": true, "id_dsa": true, "id_ecdsa": true, "id_ed25519": true, ".vault-token": true, ".dockercfg": true,
@@ -100,7 +99,7 @@ var secretEndings = []string{".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".kdb
 // secretDirs hold keys of people and machines.
 var secretDirs = map[string]bool{".ssh": true, ".gnupg": true, ".aws": true}
 
-// isSecretFile reports whether a file is a place for secrets by its name.
+// isSecretFile reports whether a file usually contains secrets, by its name.
 func isSecretFile(name string) bool {
 	name = strings.ToLower(name)
 	if secretNames[name] || name == ".env" {

@@ -12,7 +12,7 @@ import (
 
 var commitPattern = pattern.Lazy(`^[0-9a-f]{40}$`)
 
-// localTip reads our side of the branch; nil when there is none.
+// localTip returns the local tip of the branch, or nil if there is none.
 func (r *repo) localTip(ctx context.Context) (*commitInfo, error) {
 	out, err := r.runGit(ctx, "for-each-ref", "--format=%(objectname)", r.ref)
 	if err != nil {
@@ -25,7 +25,7 @@ func (r *repo) localTip(ctx context.Context) (*commitInfo, error) {
 	return r.readCommit(ctx, commit)
 }
 
-// readCommit reads what a commit says of itself.
+// readCommit returns what the trailers of a commit say.
 func (r *repo) readCommit(ctx context.Context, commit string) (*commitInfo, error) {
 	text, err := r.runGit(ctx, "cat-file", "commit", commit)
 	if err != nil {
@@ -39,7 +39,7 @@ func (r *repo) readCommit(ctx context.Context, commit string) (*commitInfo, erro
 	return &p, nil
 }
 
-// remoteTip asks the remote where the branch is; "" when it has none.
+// remoteTip returns the commit of the branch at the remote, or "" if there is none.
 func (r *repo) remoteTip(ctx context.Context) (string, error) {
 	out, err := r.runGit(ctx, "ls-remote", "--quiet", "--", r.remote.text, r.ref)
 	if err != nil {
@@ -54,8 +54,8 @@ func (r *repo) remoteTip(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// reconcileRemote decides whether the remote is as we left it. What it has may be fetched when our
-// side is lost; it is never replaced.
+// reconcileRemote checks that the remote is as we left it. If the local repository was lost,
+// the remote's branch may be fetched; it is never replaced.
 func (r *repo) reconcileRemote(ctx context.Context, there string, tip *commitInfo, s *state, src Source) (*commitInfo, error) {
 	pushed := ""
 	if s.Backup.Pushed != nil {
@@ -81,13 +81,13 @@ func rewrittenError(what string) error {
 	return newFault(retake.Moved, ErrRewritten, nil, what+"; nothing of it was replaced", "to begin anew: take the branch away there, then retake help backup set")
 }
 
-// isAncestor reports whether we have both commits, and the one is the other or leads to it.
+// isAncestor reports whether we have both commits and old is young or an ancestor of it.
 func (r *repo) isAncestor(ctx context.Context, old, young string) bool {
 	_, err := r.runGit(ctx, "merge-base", "--is-ancestor", old, young)
 	return err == nil
 }
 
-// adoptRemote takes over what the remote has, when our side is lost and it is ours.
+// adoptRemote fetches the remote's branch if the local one is lost and the remote's is ours.
 func (r *repo) adoptRemote(ctx context.Context, there, pushed string, s *state, src Source) (*commitInfo, error) {
 	const aside = "refs/retake/there"
 	if _, err := r.runGit(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--progress", "--", r.remote.text, "+"+r.ref+":"+aside); err != nil {
@@ -110,7 +110,7 @@ func (r *repo) adoptRemote(ctx context.Context, there, pushed string, s *state, 
 	return p, nil
 }
 
-// pushBranch sends the branch, never by force, and reads it back.
+// pushBranch pushes the branch, never by force, and reads it back.
 func (r *repo) pushBranch(ctx context.Context, commit string) error {
 	_, err := r.runGit(ctx, "push", "--porcelain", "--progress", "--no-verify", "--no-follow-tags", "--", r.remote.text, commit+":"+r.ref)
 	if err != nil {
@@ -126,7 +126,7 @@ func (r *repo) pushBranch(ctx context.Context, commit string) error {
 	return nil
 }
 
-// signs tell what a program means by its words.
+// errorPatterns map the output of programs to errors.
 var errorPatterns = []struct {
 	says       []string
 	kind       retake.ErrorKind
@@ -145,7 +145,7 @@ var errorPatterns = []struct {
 		"there is no repository at that address, or the key may not see it", "make one there, empty, and give it the key: retake backup status"},
 }
 
-// explainError gives trouble with a remote its kind.
+// explainError turns an error of a remote into a fault.
 func (r *repo) explainError(err error) error {
 	var f *gitError
 	if !errors.As(err, &f) {

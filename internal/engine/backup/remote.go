@@ -11,7 +11,7 @@ import (
 	"github.com/retake-dev/retake/internal/pure/pattern"
 )
 
-// remoteAddr is an address that was read. Git is given the text; the rest is for us.
+// remoteAddr is a parsed address. Git gets the text; the rest is for us.
 type remoteAddr struct {
 	text string
 	host string // "" for a directory
@@ -25,8 +25,8 @@ var (
 	hostPattern = pattern.Lazy(`^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$`)
 )
 
-// parseRemote takes ssh://user@host[:port]/path and user@host:path, and nothing that a
-// program could take for an option or for another way to reach it.
+// parseRemote accepts ssh://user@host[:port]/path and user@host:path, and nothing that a
+// program could take for an option or another transport.
 func parseRemote(text string, paths bool) (remoteAddr, error) {
 	if paths && filepath.IsAbs(text) && isPlainText(text) {
 		return remoteAddr{text: text}, nil
@@ -68,7 +68,7 @@ func parseSCP(text string) (remoteAddr, bool) {
 	return remoteAddr{text: text, host: host, port: sshPort}, true
 }
 
-// splitHost cuts at the colon before the path, which is not one of an address in brackets.
+// splitHost splits at the colon before the path, which is not one inside a bracketed address.
 func splitHost(text string) (at, path string, ok bool) {
 	if end := strings.Index(text, "]:"); end >= 0 && strings.Contains(text[:end], "[") {
 		return text[:end+1], text[end+2:], true
@@ -85,7 +85,8 @@ func isValidHost(h string) bool {
 	return err == nil && a.Zone() == ""
 }
 
-// isPlainText holds no spaces and nothing that a terminal or a shell would take for more.
+// isPlainText reports whether s has no spaces and nothing that a terminal or shell would
+// interpret.
 func isPlainText(s string) bool {
 	for _, c := range []byte(s) {
 		if c <= ' ' || c >= 0x7f {
@@ -95,7 +96,7 @@ func isPlainText(s string) bool {
 	return len(s) > 0 && len(s) <= 1000
 }
 
-// branchName is the name under which a workspace goes to a remote that it may share.
+// branchName returns the branch of a workspace at a remote that it may share.
 func branchName(ws retake.Workspace) string {
 	var b strings.Builder
 	for _, c := range strings.ToLower(ws.Name) {

@@ -8,9 +8,8 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// Run sends every checkpoint that the remote does not have; it waits for another run of the
-// same workspace. What went wrong is written down
-// beside the error; what was sent until then counts.
+// Run sends every checkpoint that the remote does not have. It waits for another run of the
+// same workspace. An error is also stored in the state; what was sent before it counts.
 func (w *Worker) Run(ctx context.Context, ws retake.WorkspaceID, src Source) (retake.Backup, error) {
 	release, err := w.lockWorkspace(ctx, ws)
 	if err != nil {
@@ -22,14 +21,14 @@ func (w *Worker) Run(ctx context.Context, ws retake.WorkspaceID, src Source) (re
 		return retake.Backup{}, err
 	}
 	err = w.sendAll(ctx, s, src)
-	if ctx.Err() != nil { // whoever asked went away; that says nothing of the remote
+	if ctx.Err() != nil { // the caller gave up; that says nothing about the remote
 		return s.Backup, errors.Join(err, ctx.Err())
 	}
 	s.recordResult(w.opts.Clock.Now().UTC(), err)
 	return s.Backup, errors.Join(err, w.saveState(s))
 }
 
-// sendAll asks the remote, then makes commits and pushes them, batch by batch.
+// sendAll asks the remote where it is, then commits and pushes batch by batch.
 func (w *Worker) sendAll(ctx context.Context, s *state, src Source) error {
 	r, err := w.openRepo(ctx, s)
 	if err != nil {
@@ -69,8 +68,8 @@ func (w *Worker) sendAll(ctx context.Context, s *state, src Source) error {
 	return nil
 }
 
-// exportBatch exports behind the tip. The tree of the tip may be forgotten by now; then, or when
-// it is not known what was left out of it, all is written anew.
+// exportBatch exports checkpoints after the tip. If the tree of the tip is forgotten by now,
+// or what was left out of it is unknown, everything is written anew.
 func (r *repo) exportBatch(ctx context.Context, s *state, src Source, tip *commitInfo) (*commitInfo, bool, error) {
 	base := tip != nil && s.Counted == tip.checkpoint
 	x, err := r.export(ctx, src, s.Backup.Workspace, tip, base, s.Backup.Left)
@@ -91,7 +90,7 @@ func (r *repo) exportBatch(ctx context.Context, s *state, src Source, tip *commi
 	return now, x.more, nil
 }
 
-// packRepo lets git put its files together when there are many.
+// packRepo lets git pack its objects if there are many.
 func (r *repo) packRepo(ctx context.Context) {
 	_, _ = r.runGit(ctx, "-c", "gc.auto=6700", "-c", "gc.autoPackLimit=20", "gc", "--auto", "--quiet") // the next run does it
 }

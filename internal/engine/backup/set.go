@@ -17,8 +17,9 @@ import (
 // keyPurpose binds a sealed key to its workspace.
 const keyPurpose = "backup key "
 
-// Set says where the checkpoints of a workspace go, and makes the key for it. Where a host is
-// between and req does not name it, nothing is set: the answer tells what the host says.
+// Set sets the remote of a workspace and makes a key for it. If a host is involved and req
+// does not name its key, nothing is set, and the result contains the key that the host
+// presents.
 func (w *Worker) Set(ctx context.Context, ws retake.Workspace, req retake.BackupRequest) (retake.Backup, error) {
 	to, err := parseRemote(req.URL, w.opts.AllowPaths)
 	if err != nil {
@@ -55,7 +56,7 @@ func (w *Worker) Set(ctx context.Context, ws retake.Workspace, req retake.Backup
 	return s.Backup, w.saveState(s)
 }
 
-// makeKey makes a key of its own for every remote: hosts let one key in at one place only.
+// makeKey makes a separate key for every remote: hosts accept one key at one place only.
 func (w *Worker) makeKey(ctx context.Context, ws retake.Workspace) (public string, err error) {
 	private, public, err := newKeyPair(strings.ReplaceAll(branchName(ws), "/", "-"))
 	if err == nil && w.opts.Seal != nil {
@@ -70,7 +71,7 @@ func (w *Worker) makeKey(ctx context.Context, ws retake.Workspace) (public strin
 	return public, nil
 }
 
-// openKeyFile answers the name of the file that ssh reads the key from.
+// openKeyFile returns the name of the file that ssh reads the key from.
 func (r *repo) openKeyFile(ctx context.Context, ws retake.WorkspaceID) (string, error) {
 	if r.w.opts.Seal == nil {
 		return keyFile, nil
@@ -91,7 +92,8 @@ func (r *repo) openKeyFile(ctx context.Context, ws retake.WorkspaceID) (string, 
 	return plainKeyFile, nil
 }
 
-// chooseHostKey decides which key a host is known by: the one that is named, or what it says.
+// chooseHostKey returns the key to accept for a host: the named key, the one with the named
+// fingerprint, or, if nothing is named, the best one that the host presents.
 func (w *Worker) chooseHostKey(ctx context.Context, to remoteAddr, named string) (retake.HostKey, error) {
 	if k, ok := parseHostKey(named); ok {
 		return k, nil
@@ -113,7 +115,8 @@ func (w *Worker) chooseHostKey(ctx context.Context, to remoteAddr, named string)
 	return keys[i], nil
 }
 
-// scanHostKeys asks a host for its keys, the best first. Nothing proves them; a person does.
+// scanHostKeys asks a host for its keys, the best first. They are not authenticated; a person
+// confirms them.
 func (w *Worker) scanHostKeys(ctx context.Context, to remoteAddr) ([]retake.HostKey, error) {
 	at := to.host
 	if w.opts.ResolveHost != nil {

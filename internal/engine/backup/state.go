@@ -25,7 +25,7 @@ const (
 
 const stateVersion = 1
 
-// state is what is written down between runs.
+// state is what is stored between runs.
 type state struct {
 	V      int           `json:"v"`
 	Backup retake.Backup `json:"backup"`
@@ -38,7 +38,7 @@ func (w *Worker) workspaceDir(ws retake.WorkspaceID) string {
 	return filepath.Join(w.opts.Dir, string(ws))
 }
 
-// lockWorkspace keeps others away from one workspace's directory, also other processes.
+// lockWorkspace locks the directory of one workspace, also against other processes.
 func (w *Worker) lockWorkspace(ctx context.Context, ws retake.WorkspaceID) (func(), error) {
 	if _, err := retake.ParseWorkspaceID(string(ws)); err != nil {
 		return nil, newFault(retake.Invalid, ErrNone, err, "not a valid workspace ID", "")
@@ -50,6 +50,7 @@ func (w *Worker) lockWorkspace(ctx context.Context, ws retake.WorkspaceID) (func
 	return release, nil
 }
 
+// loadState reads the state of a workspace. It returns ErrNone if no backup is set.
 func (w *Worker) loadState(ws retake.WorkspaceID) (*state, error) {
 	b, err := os.ReadFile(filepath.Join(w.workspaceDir(ws), stateFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -80,7 +81,7 @@ func (w *Worker) saveState(s *state) error {
 	return nil
 }
 
-// replaceFile puts a file in the place of another in one step, for us alone to read.
+// replaceFile replaces a file atomically, readable only by us.
 func replaceFile(path string, b []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // 0600
 	if err != nil {
@@ -102,7 +103,7 @@ func replaceFile(path string, b []byte) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// State tells what is known of a backup.
+// State returns the state of a backup.
 func (w *Worker) State(ws retake.WorkspaceID) (retake.Backup, error) {
 	if _, err := retake.ParseWorkspaceID(string(ws)); err != nil {
 		return retake.Backup{}, notSetError()
@@ -114,7 +115,7 @@ func (w *Worker) State(ws retake.WorkspaceID) (retake.Backup, error) {
 	return s.Backup, nil
 }
 
-// All lists the workspaces that have one.
+// All lists the workspaces that have a backup.
 func (w *Worker) All() ([]retake.WorkspaceID, error) {
 	names, err := os.ReadDir(w.opts.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -134,7 +135,7 @@ func (w *Worker) All() ([]retake.WorkspaceID, error) {
 	return out, nil
 }
 
-// Drop ends a backup and removes what is kept for it here. The remote keeps what it has.
+// Drop ends a backup and removes its local files. The remote keeps what it has.
 func (w *Worker) Drop(ctx context.Context, ws retake.WorkspaceID) (retake.Backup, error) {
 	release, err := w.lockWorkspace(ctx, ws)
 	if err != nil {
@@ -156,8 +157,8 @@ func (w *Worker) Drop(ctx context.Context, ws retake.WorkspaceID) (retake.Backup
 	return out, nil
 }
 
-// Forget removes the local copy of what a backup sends. What was pushed stays at the
-// remote, and would come back from there: then the backup ends, until it is set again.
+// Forget removes the local copy of what a backup sends. What was pushed stays at the remote
+// and would be fetched from there again, so the backup ends until it is set again.
 func (w *Worker) Forget(ctx context.Context, ws retake.WorkspaceID) error {
 	b, err := w.State(ws)
 	if errors.Is(err, ErrNone) {
@@ -185,7 +186,7 @@ const (
 	maxRetryWait = time.Hour
 )
 
-// recordResult writes down how a run ended.
+// recordResult records how a run ended and when to try again.
 func (s *state) recordResult(now time.Time, err error) {
 	b := &s.Backup
 	if err == nil {

@@ -19,12 +19,12 @@ import (
 const (
 	maxFileBytes = 50_000_000
 	scanWindow   = 1 << 20 // of text that is looked at in one piece
-	scanOverlap  = 8 << 10 // so that nothing lies on an edge
-	sniffLen     = 8000    // bytes that tell text from the rest, as git does
+	scanOverlap  = 8 << 10 // so that a secret is never cut by an edge
+	sniffLen     = 8000    // bytes by which text is recognized, as git does
 	maxIgnore    = 1 << 20
 )
 
-// contentCache remember what is known of stored bytes: they never change.
+// contentCache remembers facts about stored objects, which never change.
 type contentCache struct {
 	mu     sync.Mutex
 	secret map[retake.ObjectID]bool   // guarded by mu
@@ -40,7 +40,7 @@ func newContentCache() *contentCache {
 	return &contentCache{secret: map[retake.ObjectID]bool{}, rules: map[retake.ObjectID][]byte{}}
 }
 
-// ruleReason tells why an entry is left out whatever it holds; "" when it is not.
+// ruleReason returns why an entry is excluded whatever it contains, or "".
 func ruleReason(rules ignore.Rules, path string, e *retake.Entry, top bool) retake.LeaveReason {
 	dir := e.Kind == retake.KindDir
 	switch {
@@ -62,7 +62,7 @@ func ruleReason(rules ignore.Rules, path string, e *retake.Entry, top bool) reta
 	return ""
 }
 
-// readContent reads a file or a link that no rule leaves out, and tells whether it holds a
+// readContent reads a file or link that no rule excludes, and reports whether it contains a
 // likely secret.
 func (t *contentCache) readContent(ctx context.Context, src Source, e *retake.Entry) ([]byte, bool, error) {
 	b, err := readObject(ctx, src, e.Object, maxFileBytes)
@@ -79,7 +79,8 @@ func (t *contentCache) readContent(ctx context.Context, src Source, e *retake.En
 	return b, is, nil
 }
 
-// containsSecret tells the same without the bytes, and reads them only when it does not know.
+// containsSecret reports the same without returning the bytes, and reads them only if the
+// result is not cached.
 func (t *contentCache) containsSecret(ctx context.Context, src Source, e *retake.Entry) (bool, error) {
 	t.mu.Lock()
 	is, known := t.secret[e.Object]
@@ -100,7 +101,7 @@ func (t *contentCache) putSecret(id retake.ObjectID, is bool) {
 	t.secret[id] = is
 }
 
-// readIgnoreFile reads an ignore file.
+// readIgnoreFile reads an ignore file, from the cache if possible.
 func (t *contentCache) readIgnoreFile(ctx context.Context, src Source, e *retake.Entry) ([]byte, error) {
 	t.mu.Lock()
 	b, ok := t.rules[e.Object]
@@ -137,7 +138,7 @@ func readObject(ctx context.Context, src Source, id retake.ObjectID, limit int64
 	return b, nil
 }
 
-// textHasSecret looks at text, in pieces. What is no text is not looked at.
+// textHasSecret searches text in overlapping windows. Binary content is not searched.
 func textHasSecret(b []byte) bool {
 	b = decodeUTF16(b)
 	if bytes.IndexByte(b[:min(len(b), sniffLen)], 0) >= 0 {
@@ -152,10 +153,10 @@ func textHasSecret(b []byte) bool {
 	return hasSecret(b)
 }
 
-// hasSecret text holds a likely secret, or a key to a server of ours.
+// hasSecret reports whether text contains a likely secret or one of our own API keys.
 func hasSecret(b []byte) bool { return secrets.FindKinds(b) != nil || token.CountKeys(b) > 0 }
 
-// decodeUTF16 turns the other form of text that editors write into ours.
+// decodeUTF16 converts UTF-16, which some editors write, to UTF-8.
 func decodeUTF16(b []byte) []byte {
 	if len(b) < 2 || len(b) > 4*scanWindow {
 		return b

@@ -18,37 +18,36 @@ import (
 	"github.com/retake-dev/retake/internal/pure/ignore"
 )
 
-// Sink takes the bytes. A store's writer is one.
+// Sink stores the captured bytes. The writer of a store is one.
 type Sink interface {
 	WriteFile(ctx context.Context, name string, r io.Reader) (retake.ObjectID, int64, error)
 	WriteDir(ctx context.Context, entries []retake.Entry, modTime int64) (retake.ObjectID, retake.Summary, error)
 }
 
-// Options shape a capture.
+// Options configure a capture.
 type Options struct {
 	Clock     clock.Clock
 	Policy    retake.Policy
 	Budget    time.Duration      // 0: as long as it takes
 	Skip      []DirID            // directories that are ours: the store
-	Marker    bool               // the root may hold our mark, which is never captured
+	Marker    bool               // the root may contain our marker, which is never captured
 	Workspace retake.WorkspaceID // that the mark names
 	Xattr     string             // the attribute of our mark on the root, never captured
 	Workers   int                // 0: twice the processors
 	FineTimes bool               // times show every change that follows a look at them
 	Progress  func(retake.Progress)
 
-	// Only names the places that may have changed since the index was made, by this
-	// process, with everything looked at; nil: look at everything. Gaps are those of
-	// that capture.
+	// Dirty names the places that may have changed since the index was made, by this process,
+	// with everything looked at; nil: look at everything. Gaps are those of that capture.
 	Dirty  map[string]track.Mark
 	Inodes map[uint64]bool // files that got or lost a name, by number
 	Gaps   []retake.Gap
 }
 
-// DirID is a directory by identity.
+// DirID identifies a directory.
 type DirID struct{ Dev, Ino uint64 }
 
-// Limits that hold always.
+// Limits that always apply.
 const (
 	maxDepth     = 1000     // directory levels below the root
 	maxHoles     = 64 << 30 // bytes of holes that are read as zeros
@@ -70,8 +69,8 @@ type Result struct {
 	Draft    *Draft
 }
 
-// Draft is what the capture learned for the next one. It may be saved only under
-// the seal that holds the bytes.
+// Draft is what a capture learned for the next one. It may be saved only under the seal that
+// contains its bytes.
 type Draft struct {
 	index    *Index
 	records  []string
@@ -79,15 +78,16 @@ type Draft struct {
 	onAccept func() // what the index learns besides
 }
 
-// Accept makes what the capture learned the truth: the seal holds the bytes.
+// Accept commits the draft to the index, after the seal has made the bytes durable.
 func (d *Draft) Accept(seal Seal) {
 	d.index.undoRecords, d.index.seal = nil, seal
 	d.onAccept()
 }
 
-// Discard forgets the capture: its bytes were not sealed.
+// Discard rolls the index back: the bytes were not sealed.
 func (d *Draft) Discard() { d.index.rollback() }
 
+// writeRecords writes the records that this capture changed.
 func (d *Draft) writeRecords(w *frameWriter) {
 	for _, p := range d.records {
 		w.addRecord(frameRecords, p, d.index.dirs[p])
@@ -97,13 +97,13 @@ func (d *Draft) writeRecords(w *frameWriter) {
 	}
 }
 
-// Read captures the tree below root into sink. It takes x over until its draft is
-// accepted or discarded; after an error x is as it was. An error means that there is
-// no snapshot; what could not be read is a gap, not an error.
+// Read captures the tree below root into sink. It owns x until its draft is accepted or
+// discarded; after an error x is unchanged. An error means that there is no snapshot; a file
+// that could not be read is a gap and not an error.
 func Read(ctx context.Context, root fsx.Dir, x *Index, sink Sink, o Options) (*Result, error) {
 	o.Dirty = x.dirtyPaths(o)
 	defer func() {
-		if p := recover(); p != nil { // whoever catches it must not find rows that nobody sealed
+		if p := recover(); p != nil { // a caller that recovers must not find unsealed rows
 			x.rollback()
 			panic(p)
 		}
@@ -124,7 +124,7 @@ func Read(ctx context.Context, root fsx.Dir, x *Index, sink Sink, o Options) (*R
 	return res, nil
 }
 
-// capturePass makes one pass.
+// capturePass makes one pass over the workspace.
 func capturePass(ctx context.Context, root fsx.Dir, x *Index, sink Sink, o Options) (*walker, *dirNode, error) {
 	x.beginCapture()
 	w, err := newWalker(ctx, root, x, o)
@@ -137,8 +137,8 @@ func capturePass(ctx context.Context, root fsx.Dir, x *Index, sink Sink, o Optio
 	return w, n, err
 }
 
-// walker is one pass over a workspace. With a sink it captures; with emit and
-// equal it only tells what differs from the index.
+// walker makes one pass over a workspace. With a sink it captures; with emit and equal it only
+// reports differences from the index.
 type walker struct {
 	opts            Options
 	index           *Index
@@ -147,7 +147,7 @@ type walker struct {
 	equal           func(ctx context.Context, id retake.ObjectID, r io.Reader) (bool, error)
 	dev             uint64
 	started         int64
-	timesUnreliable bool // times tell nothing about bytes here: every file is read, and twice
+	timesUnreliable bool // times do not show changes of bytes here: every file is read twice
 	deadline        time.Time
 	excludes        *ignore.Excludes
 	tokens          chan struct{} // one for each extra goroutine
@@ -171,6 +171,9 @@ type walker struct {
 	linksUnknown  bool
 }
 
+// newWalker prepares a pass. It drops the inode numbers of an index from another device and
+// syncs the file system, so that later writes through a mapping change the times of their
+// files.
 func newWalker(ctx context.Context, root fsx.Dir, x *Index, o Options) (*walker, error) {
 	w := &walker{opts: o, index: x, links: map[uint64][]linkRef{}, visited: map[string]bool{}, inodes: map[uint64]linkedInode{}}
 	var err error
@@ -228,8 +231,8 @@ func (r *dirRecord) forgetInodes() {
 	*r = *newDirRecord(r.head, rows)
 }
 
-// walkTree visits everything and finishes the directories that had to wait for the
-// whole picture of hard links.
+// walkTree visits the tree, then finishes the directories that had to wait until all hard
+// links were known.
 func (w *walker) walkTree(ctx context.Context, root fsx.Dir) (*dirNode, error) {
 	n := &dirNode{record: w.findRecord(""), scanAll: w.opts.Dirty == nil}
 	if w.opts.Dirty != nil {
@@ -259,7 +262,7 @@ func (w *walker) walkTree(ctx context.Context, root fsx.Dir) (*dirNode, error) {
 	return n, nil
 }
 
-// updateIndex keeps what only this process knows.
+// updateIndex stores what only this process knows in the index.
 func (w *walker) updateIndex() {
 	w.saveLinks()
 	if w.opts.Dirty == nil {
@@ -293,14 +296,14 @@ func (w *walker) isPastDeadline() bool {
 	return !w.deadline.IsZero() && w.opts.Clock.Now().After(w.deadline)
 }
 
-// reportProgress tells progress now and then.
+// reportProgress reports progress from time to time.
 func (w *walker) reportProgress() {
 	if n := w.fileCount.Add(1); w.opts.Progress != nil && n%256 == 0 {
 		w.opts.Progress(retake.Progress{Files: n, Bytes: w.byteCount.Load()})
 	}
 }
 
-// runParallel runs f beside us when a token is free, else in place. The first error
+// runParallel runs f in another goroutine if one is free, otherwise in place. The first error
 // ends the walk.
 func (w *walker) runParallel(wg *sync.WaitGroup, f func() error) {
 	run := func() {

@@ -12,12 +12,13 @@ import (
 
 func stringReader(s string) io.Reader { return strings.NewReader(s) }
 
-// sharedMemory is captured, but says nothing about stillness: readers write it.
+// shmSuffix is the suffix of shared-memory files. They are captured, but do not count when a
+// group is checked for changes: readers write to them.
 const shmSuffix = "-shm"
 
-// findDatabases finds the groups in a listing: each member's name maps to the
-// indexes of all, in rising order. A name belongs to one group at most: one that is
-// a companion founds no group of its own.
+// findDatabases finds the database groups of a listing: it maps each member's name to the
+// indexes of all members, in rising order. A name belongs to at most one group: a companion
+// does not start its own.
 func findDatabases(names []string) map[string][]int {
 	var groups map[string][]int
 	companion := map[string]bool{}
@@ -41,7 +42,7 @@ func findDatabases(names []string) map[string][]int {
 	return groups
 }
 
-// databaseIndex answers the index of the database that a name is a companion of, or -1.
+// databaseIndex returns the index of the database that a name is a companion of, or -1.
 func databaseIndex(names []string, name string) int {
 	for _, c := range retake.Companions {
 		if base, ok := strings.CutSuffix(name, c); ok && base != "" {
@@ -53,13 +54,13 @@ func databaseIndex(names []string, name string) int {
 	return -1
 }
 
-// sqliteMagic is how a database of SQLite begins.
+// sqliteMagic is the beginning of every SQLite database.
 const sqliteMagic = "SQLite format 3\x00"
 
 // hasNewCompanion reports whether a database got a companion after its directory was listed: a
-// transaction is under way, and without its journal these bytes are of no single point in time.
-// Whoever asks looks at the file once more afterwards: a transaction that ended by then
-// has written to it.
+// transaction is in progress, and without its journal the bytes belong to no single point in
+// time. The caller must stat the file again afterwards: a transaction that ended by then has
+// written to it.
 func (v *visitor) hasNewCompanion(f fsx.File, name string) bool {
 	var magic [len(sqliteMagic)]byte
 	if n, _ := f.ReadAt(magic[:], 0); n < len(magic) || string(magic[:]) != sqliteMagic {
@@ -79,9 +80,9 @@ func (v *visitor) hasNewCompanion(f fsx.File, name string) bool {
 	return false
 }
 
-// captureGroup takes the files of one database as a unit: all are looked at, read,
-// and looked at again; when one moved meanwhile the whole unit is read again, and
-// at last all of it is torn.
+// captureGroup captures the files of one database as a unit: it stats all, reads them and
+// stats them again. If one changed, the whole group is read again; after the last try all of
+// it is marked torn.
 func (v *visitor) captureGroup(ctx context.Context, names []string, members []int) error {
 	for try := 1; ; try++ {
 		still, err := v.captureGroupOnce(ctx, names, members, try == maxReadTries)
@@ -92,6 +93,8 @@ func (v *visitor) captureGroup(ctx context.Context, names []string, members []in
 	}
 }
 
+// captureGroupOnce reads the members of a group once and reports whether none of them changed
+// meanwhile. On the last try it keeps them as torn.
 func (v *visitor) captureGroupOnce(ctx context.Context, names []string, members []int, last bool) (bool, error) {
 	before := make([]fsx.Info, len(members))
 	there := make([]bool, len(members))
@@ -116,14 +119,14 @@ func (v *visitor) captureGroupOnce(ctx context.Context, names []string, members 
 	return still, nil
 }
 
-// isGroupStable looks at the members again.
+// isGroupStable stats the members again and compares them with what they were before.
 func (v *visitor) isGroupStable(names []string, members []int, before []fsx.Info, there []bool) bool {
 	for k, i := range members {
 		if !there[k] || strings.HasSuffix(names[i], shmSuffix) {
 			continue
 		}
 		b := &before[k]
-		if b.Type == fsx.Directory { // its own listing tells
+		if b.Type == fsx.Directory { // its own listing shows changes
 			continue
 		}
 		st, err := v.lstat(names[i])

@@ -11,11 +11,11 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
-// tick of the coarsest clock that stamps files on kernels in use. Within one tick
-// a write leaves no trace in the times.
+// timestampTick is the tick of the coarsest clock that kernels in use stamp files with. Two
+// writes within one tick leave the same times.
 const timestampTick = 12 * time.Millisecond
 
-// captureEntry settles a name that is not known, or not as it is now.
+// captureEntry captures a name that the index does not know, or not in its current state.
 func (v *visitor) captureEntry(ctx context.Context, i int, name, path string, st fsx.Info) error {
 	if v.isRefused(name, path, &st) {
 		return nil
@@ -24,7 +24,7 @@ func (v *visitor) captureEntry(ctx context.Context, i int, name, path string, st
 	return v.recordRead(i, path, r, torn, err)
 }
 
-// isRefused names what is not read at all.
+// isRefused reports whether a file is never read, and records the gap.
 func (v *visitor) isRefused(name, path string, st *fsx.Info) bool {
 	limit := v.opts.Policy.MaxNewFile
 	switch {
@@ -40,12 +40,12 @@ func (v *visitor) isRefused(name, path string, st *fsx.Info) bool {
 	return true
 }
 
-// recordRead notes how reading ended.
+// recordRead records the result of reading a file: a row, a torn row, or a gap.
 func (v *visitor) recordRead(i int, path string, r row, torn bool, err error) error {
 	var s *sinkError
 	switch {
 	case errors.As(err, &s), errors.Is(err, context.DeadlineExceeded):
-		return err // whatever the store met, it is no news of the file
+		return err // a failure of the store says nothing about the file
 	case errors.Is(err, fs.ErrNotExist):
 		v.states[i] = stateVanished
 		return nil
@@ -70,16 +70,16 @@ func (v *visitor) recordRead(i int, path string, r row, torn bool, err error) er
 	return nil
 }
 
-// errRefused: what was opened is not what was looked at, and is not read at all.
+// errRefused means that the opened file is not the one that was examined; it is not read.
 var errRefused = errors.New("refused")
 
-// sinkError is trouble of the store, not of the file.
+// sinkError is an error of the store, not of the file.
 type sinkError struct{ err error }
 
 func (e *sinkError) Error() string { return e.err.Error() }
 func (e *sinkError) Unwrap() error { return e.err }
 
-// readStable reads one name until two looks agree, at most a few times.
+// readStable reads a file until it did not change while it was read, at most a few times.
 func (v *visitor) readStable(ctx context.Context, name, path string, st fsx.Info) (r row, torn bool, err error) {
 	for try := 1; ; try++ {
 		var still bool
@@ -97,8 +97,8 @@ func (v *visitor) readStable(ctx context.Context, name, path string, st fsx.Info
 	return r, torn, err
 }
 
-// isRecent: the last change is too near to our scan to be sure that a later one
-// would leave other times.
+// isRecent reports whether the last change is so close to our scan that another one might
+// leave the same times.
 func (v *visitor) isRecent(r *row) bool {
 	return v.timesUnreliable && r.entry.Kind == retake.KindFile || max(r.ctime, r.entry.ModTime) > v.started-racyWindow
 }
@@ -123,6 +123,8 @@ func newRow(name string, i *fsx.Info) row {
 	return row{entry: entryOf(name, i), ino: i.Ino, nlink: i.Nlink, ctime: i.Ctime}
 }
 
+// readLink reads the text of a symbolic link and reports whether the link did not change
+// meanwhile.
 func (v *visitor) readLink(ctx context.Context, name, path string, st fsx.Info) (row, bool, error) {
 	text, err := v.dir.Readlink(name)
 	if err != nil {
@@ -141,9 +143,9 @@ func (v *visitor) readLink(ctx context.Context, name, path string, st fsx.Info) 
 	return r, st.Ino == after.Ino && st.Ctime == after.Ctime, err
 }
 
-// readFile reads as many bytes as the file had when it was opened, so that one
-// that grows for ever ends. It is still when nothing moved while we read; one that may
-// hide a store through a mapping is read twice.
+// readFile reads as many bytes as the file had when it was opened, so that a file that grows
+// forever ends. The file is stable if nothing changed while we read; one that may hide writes
+// through a mapping is read twice.
 func (v *visitor) readFile(ctx context.Context, name, path string) (row, bool, error) {
 	f, err := v.dir.OpenFile(name)
 	if err != nil {
@@ -187,8 +189,9 @@ func (v *visitor) readFile(ctx context.Context, name, path string) (row, bool, e
 	return r, still && isUnmodified(&before, &after), err
 }
 
-// mayHideWrites: somebody may write to the file without moving its times while we read. A
-// tracker knows which files are mapped; without one, those that change now may be.
+// mayHideWrites reports whether somebody may write to the file without changing its times
+// while we read. A tracker knows which files are mapped; without one, any file that changed
+// recently may be.
 func (v *visitor) mayHideWrites(name string, i *fsx.Info) bool {
 	switch {
 	case v.sink == nil:
@@ -199,15 +202,16 @@ func (v *visitor) mayHideWrites(name string, i *fsx.Info) bool {
 	return v.timesUnreliable || i.Ctime >= v.started-int64(timestampTick)
 }
 
-// isUnmodified: the bytes are those of one point in time. Losing a name changes the change time
-// and no byte: a file that others replace by renaming is whole, and no longer there.
+// isUnmodified reports whether the bytes belong to one point in time. Losing a link changes
+// the change time but no byte: a file that is replaced by renaming is complete, although it is
+// no longer there.
 func isUnmodified(before, after *fsx.Info) bool {
 	return after.Size == before.Size && after.Mtime == before.Mtime &&
 		(after.Ctime == before.Ctime || after.Nlink < before.Nlink)
 }
 
-// waitTimestampTick lets the clock of the file system move on from the last change, so
-// that the next one shows.
+// waitTimestampTick waits until the clock of the file system has moved on from the last
+// change, so that the next one is visible.
 func (v *visitor) waitTimestampTick(ctx context.Context, i *fsx.Info) error {
 	age := v.opts.Clock.Now().Sub(time.Unix(0, i.Ctime))
 	if age < 0 || age > timestampTick {
@@ -223,6 +227,7 @@ func (v *visitor) waitTimestampTick(ctx context.Context, i *fsx.Info) error {
 	}
 }
 
+// readExtra reads the extended attributes and holes of a file.
 func readExtra(f fsx.File, i *fsx.Info) (*retake.Extra, error) {
 	var x retake.Extra
 	var err error
@@ -244,8 +249,8 @@ func readExtra(f fsx.File, i *fsx.Info) (*retake.Extra, error) {
 	return &x, nil
 }
 
-// storeBytes hands bytes to the sink. When we only look, it compares them with what the
-// index knows and answers that address, or none when they differ.
+// storeBytes writes bytes to the sink. If nothing is stored, it compares them with those the
+// index knows and returns their address, or none if they differ.
 func (v *visitor) storeBytes(ctx context.Context, name, path string, r io.Reader) (retake.ObjectID, int64, error) {
 	c := &sourceReader{r: r}
 	if v.sink == nil {
@@ -273,7 +278,7 @@ func (v *visitor) storeBytes(ctx context.Context, name, path string, r io.Reader
 	return id, n, err
 }
 
-// sourceReader tells errors of the source from errors of the sink.
+// sourceReader separates errors of the source from errors of the sink.
 type sourceReader struct {
 	r   io.Reader
 	n   int64

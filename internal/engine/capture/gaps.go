@@ -17,7 +17,7 @@ func (w *walker) sortedGaps() []retake.Gap {
 	return slices.CompactFunc(w.gaps, func(a, b retake.Gap) bool { return a.Path == b.Path && a.Reason == b.Reason })
 }
 
-// removeGaps takes back the gaps of a group that will be read again.
+// removeGaps removes the gaps of a group that will be read again.
 func (v *visitor) removeGaps(names []string, members []int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -42,8 +42,8 @@ const (
 	maxIgnoreBytes = 1 << 20
 )
 
-// readIgnoreFile adds the rules of a directory's ignore file, when the user's policy
-// follows git's rules. What cannot be read has no rules.
+// readIgnoreFile adds the rules of a directory's ignore file, if the policy follows git's
+// rules. An unreadable file has no rules.
 func (w *walker) readIgnoreFile(dir fsx.Dir, n *dirNode, names []string) ignore.Rules {
 	if _, ok := slices.BinarySearch(names, ignoreFile); !ok {
 		return n.rules

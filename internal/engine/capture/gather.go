@@ -8,8 +8,8 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// collectRows keeps the rows that made it into the tree, and those that were not in
-// question, in the order of their names.
+// collectRows keeps the rows that are part of the tree and those that were not scanned, sorted
+// by name.
 func (v *visitor) collectRows() {
 	v.node.children = map[string]*dirNode{}
 	if v.node.scanned != nil {
@@ -35,10 +35,10 @@ func (v *visitor) collectRows() {
 	}
 }
 
-// isCarriedOver: the row is as the index had it, and was not looked at.
+// isCarriedOver reports whether a row is taken from the index because it was not scanned.
 func (n *dirNode) isCarriedOver(name string) bool { return n.scanned != nil && !n.scanned[name] }
 
-// subdirHead is the head of a sub-directory: as captured now, or as the index knows it.
+// subdirHead returns the head of a subdirectory, as captured now or as the index knows it.
 func (w *walker) subdirHead(n *dirNode, name string) (dirHead, error) {
 	if k := n.children[name]; k != nil {
 		return k.head, nil
@@ -49,8 +49,8 @@ func (w *walker) subdirHead(n *dirNode, name string) (dirHead, error) {
 	return dirHead{}, errIndexDamaged
 }
 
-// finishDir writes a directory whose children are all written. One that holds hard
-// links, and with it those above it, waits for the end of the walk.
+// finishDir writes a directory whose children are all written. A directory that contains hard
+// links, and all above it, waits for the end of the walk.
 func (w *walker) finishDir(ctx context.Context, n *dirNode, old []row) error {
 	if n.awaitsLinks {
 		return nil
@@ -63,7 +63,7 @@ func (w *walker) finishDir(ctx context.Context, n *dirNode, old []row) error {
 	return w.commitDir(ctx, n, old)
 }
 
-// finishDeferred finishes what waited, from the leaves up.
+// finishDeferred finishes the directories that waited, the deepest first.
 func (w *walker) finishDeferred(ctx context.Context, n *dirNode) error {
 	if n.done {
 		return nil
@@ -83,8 +83,8 @@ func (w *walker) finishDeferred(ctx context.Context, n *dirNode) error {
 	return w.commitDir(ctx, n, old)
 }
 
-// commitDir gives a directory its head: the one it had when nothing in it differs,
-// else a new one from the sink.
+// commitDir gives a directory its head: the previous one if nothing in it differs, otherwise a
+// new one from the sink.
 func (w *walker) commitDir(ctx context.Context, n *dirNode, old []row) error {
 	rowsSame, treeSame := n.compareRows(old)
 	if treeSame {
@@ -119,7 +119,7 @@ func (w *walker) commitDir(ctx context.Context, n *dirNode, old []row) error {
 	return nil
 }
 
-// forgetDeletedDirs lets the index forget directories that are gone. Under w.mu.
+// forgetDeletedDirs removes deleted directories from the index. The caller holds w.mu.
 func (w *walker) forgetDeletedDirs(n *dirNode, old []row) error {
 	for i := range old {
 		if old[i].entry.Kind != retake.KindDir || n.isCarriedOver(old[i].entry.Name) {
@@ -134,8 +134,8 @@ func (w *walker) forgetDeletedDirs(n *dirNode, old []row) error {
 	return nil
 }
 
-// compareRows tells whether the rows are those of the index, private facts included,
-// and whether the tree below is.
+// compareRows reports whether the rows equal those of the index including private fields, and
+// whether the tree below is equal.
 func (n *dirNode) compareRows(old []row) (rowsSame, treeSame bool) {
 	if n.record == nil || len(old) != len(n.rows) {
 		return false, false
@@ -160,7 +160,8 @@ func (n *dirNode) compareRows(old []row) (rowsSame, treeSame bool) {
 	return rowsSame, treeSame
 }
 
-// dirEntries are the rows with the heads of sub-directories, and the content id of all.
+// dirEntries returns the rows as entries with the heads of subdirectories, and the content id
+// of all of them.
 func (w *walker) dirEntries(n *dirNode) ([]retake.Entry, [32]byte, error) {
 	out := make([]retake.Entry, len(n.rows))
 	contents := map[string][32]byte{}
@@ -179,7 +180,7 @@ func (w *walker) dirEntries(n *dirNode) ([]retake.Entry, [32]byte, error) {
 	return out, contentDigest(n.rows, func(name string) [32]byte { return contents[name] }), nil
 }
 
-// contentDigest is the content id of a directory: names, kinds, modes and bytes.
+// contentDigest returns the content id of a directory: names, kinds, modes and bytes.
 func contentDigest(rows []row, kid func(name string) [32]byte) [32]byte {
 	h := sha256.New()
 	var b []byte

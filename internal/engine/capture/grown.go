@@ -7,10 +7,10 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
-// IndexOfNewTree is the index of a directory that was just made from a stored tree, so that
-// the first capture of it need not read every file again. wrote is what stat told of
-// each path after its last touch; root is the directory. What does not look like its
-// entry will be read.
+// IndexOfNewTree returns the index of a directory that was just created from a stored tree, so
+// that its first capture need not read every file. wrote is what stat returned for each path
+// after it was last changed, root is the directory. A file that does not match its entry will
+// be read.
 func IndexOfNewTree(ctx context.Context, l Lister, files retake.Entry, root fsx.Info, wrote map[string]fsx.Info, fine bool, seal Seal) (*Draft, error) {
 	x, err := IndexOfTree(ctx, l, files, seal)
 	if err != nil {
@@ -37,5 +37,5 @@ func IndexOfNewTree(ctx context.Context, l Lister, files retake.Entry, root fsx.
 	return &Draft{index: x, onAccept: func() {}}, nil
 }
 
-// Index gives the index that the draft is of.
+// Index returns the index that the draft belongs to.
 func (d *Draft) Index() *Index { return d.index }

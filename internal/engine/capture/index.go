@@ -7,9 +7,9 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// Index is what we know of a workspace from its last capture: for every directory
-// the rows and the head. Rows stay encoded until their directory is visited, so
-// that a million files cost bytes, not objects.
+// Index is what the last capture learned about a workspace: the rows and the head of every
+// directory. Rows stay encoded until their directory is visited, so that a million files cost
+// bytes and not objects.
 type Index struct {
 	dirs        map[string]*dirRecord
 	seal        Seal
@@ -19,37 +19,37 @@ type Index struct {
 
 	// What only a capture in this process knows: it is not in the file.
 	complete        bool                // everything below was looked at by this process
-	timesUnreliable bool                // times tell nothing about bytes here
+	timesUnreliable bool                // times do not show changes of bytes here
 	links           map[uint64][]string // inodes with several names to those that we know
 	externalInodes  map[uint64]bool     // inodes that have names elsewhere too
 
 	undoRecords map[string]*dirRecord // how directories were before the capture that is under way; nil: none is
 }
 
-// dirRecord is one directory.
+// dirRecord is one directory of the index.
 type dirRecord struct {
 	head  dirHead
 	rows  []byte
 	count int
 }
 
-// NewIndex is the index of a workspace that was never captured.
+// NewIndex returns the index of a workspace that was never captured.
 func NewIndex() *Index { return &Index{dirs: map[string]*dirRecord{}} }
 
-// Seal is the checkpoint that holds what an index vouches for.
+// Seal identifies the checkpoint that contains what an index describes.
 type Seal struct {
 	Checkpoint retake.CheckpointID `json:"checkpoint"`
 	Number     int64               `json:"number"`
 	Tree       retake.ObjectID     `json:"tree"`
 }
 
-// Seal answers the checkpoint that the index was made with; zero for a new one.
+// Seal returns the checkpoint that the index was made with; it is zero for a new index.
 func (x *Index) Seal() Seal { return x.seal }
 
-// beginCapture starts a capture; until it is accepted everything can be put back.
+// beginCapture starts a capture. Until it is accepted, rollback undoes its changes.
 func (x *Index) beginCapture() { x.undoRecords = map[string]*dirRecord{} }
 
-// rollback puts the index back to the last accepted capture.
+// rollback resets the index to the last accepted capture.
 func (x *Index) rollback() {
 	before := x.undoRecords
 	x.undoRecords = nil
@@ -88,7 +88,7 @@ func (x *Index) putDir(path string, r *dirRecord) {
 	x.dirs[path] = r
 }
 
-// dropTree forgets a directory that is gone, and all below it.
+// dropTree removes a deleted directory and everything below it.
 func (x *Index) dropTree(path string) error {
 	r := x.dirs[path]
 	if r == nil {
@@ -109,7 +109,7 @@ func (x *Index) dropTree(path string) error {
 	return nil
 }
 
-// decodeRows gives the rows of a record.
+// decodeRows returns the rows of a record.
 func (r *dirRecord) decodeRows() ([]row, error) {
 	rows := make([]row, r.count)
 	d := decoder{b: r.rows, arena: make([]byte, 0, 32*r.count)}
@@ -150,13 +150,13 @@ func (d *decoder) decodeRecord() (string, *dirRecord, error) {
 	return path, r, d.err
 }
 
-// Lister reads directories of a stored tree.
+// Lister reads the directories of a stored tree.
 type Lister interface {
 	Dir(ctx context.Context, id retake.ObjectID) ([]retake.Entry, error)
 }
 
-// IndexOfTree makes an index from a stored tree alone. It knows names and
-// entries, so changes can be told, but no inodes: every file will be read.
+// IndexOfTree makes an index from a stored tree alone. It knows names and entries, so that
+// changes can be reported, but no inodes: every file will be read.
 func IndexOfTree(ctx context.Context, l Lister, root retake.Entry, seal Seal) (*Index, error) {
 	x := NewIndex()
 	x.seal = seal
@@ -166,6 +166,7 @@ func IndexOfTree(ctx context.Context, l Lister, root retake.Entry, seal Seal) (*
 	return x, nil
 }
 
+// addTree adds a stored directory and all below it to the index.
 func (x *Index) addTree(ctx context.Context, l Lister, path string, e retake.Entry) (dirHead, error) {
 	entries, err := l.Dir(ctx, e.Object)
 	if err != nil {

@@ -33,9 +33,8 @@ type sealFrame struct {
 	Dev uint64 `json:"dev"`
 }
 
-// LoadIndex reads an index and keeps what the last seal that known accepts vouches
-// for. A missing, foreign or damaged file gives a new index, never an error: the
-// index only saves time.
+// LoadIndex reads an index up to the last seal that known accepts. A missing, foreign or
+// damaged file gives a new index and never an error: the index only saves time.
 func LoadIndex(dir fsx.Dir, name string, known func(Seal) bool) (*Index, error) {
 	f, err := dir.OpenFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -62,7 +61,7 @@ type frame struct {
 	end     int
 }
 
-// parseFrames reads frames up to the first that is cut off or damaged.
+// parseFrames returns the frames before the first one that is truncated or damaged.
 func parseFrames(b []byte) []frame {
 	if len(b) < len(indexMagic) || string(b[:len(indexMagic)]) != indexMagic {
 		return nil
@@ -84,6 +83,8 @@ func parseFrames(b []byte) []frame {
 	return out
 }
 
+// parseIndex applies the frames up to the last seal that known accepts. It returns a new index
+// if there is none or if a frame cannot be decoded.
 func parseIndex(b []byte, known func(Seal) bool) *Index {
 	all := parseFrames(b)
 	last, seal := -1, sealFrame{}
@@ -112,6 +113,7 @@ func parseIndex(b []byte, known func(Seal) bool) *Index {
 	return x
 }
 
+// applyFrame applies one frame of records or heads.
 func (x *Index) applyFrame(f frame) error {
 	d := decoder{b: f.payload}
 	for f.kind != frameSeal && len(d.b) > 0 {
@@ -131,8 +133,8 @@ func (x *Index) applyFrame(f frame) error {
 	return nil
 }
 
-// Save writes what an accepted capture learned, under the seal that holds it. A
-// small change is appended; a file in which most is out of date is written anew.
+// Save writes what an accepted capture learned under its seal. A small change is appended; a
+// file that is mostly out of date is rewritten.
 func (d *Draft) Save(dir fsx.Dir, name string) error {
 	fresh := d.index.fileSize == 0 || d.index.fileSize > 4*d.index.encodedSize+4*frameLimit
 	n, err := d.writeFile(dir, name, fresh)
@@ -147,6 +149,8 @@ func (d *Draft) Save(dir fsx.Dir, name string) error {
 	return nil
 }
 
+// writeFile appends to the index file, or writes a new one and renames it into place, and
+// returns its size.
 func (d *Draft) writeFile(dir fsx.Dir, name string, fresh bool) (int64, error) {
 	tmp := name + ".new"
 	var f fsx.File
@@ -178,8 +182,8 @@ func (d *Draft) writeFile(dir fsx.Dir, name string, fresh bool) (int64, error) {
 	return w.written, dir.Rename(tmp, dir, name)
 }
 
-// writeAllRecords writes every directory that can be reached from the root: records of
-// directories that went away are left behind here.
+// writeAllRecords writes every directory that is reachable from the root; records of deleted
+// directories are dropped here.
 func (x *Index) writeAllRecords(w *frameWriter) {
 	var visit func(path string)
 	visit = func(path string) {
@@ -202,7 +206,7 @@ func (x *Index) writeAllRecords(w *frameWriter) {
 	visit("")
 }
 
-// frameWriter gathers records of one kind into frames.
+// frameWriter collects records of one kind into frames.
 type frameWriter struct {
 	w       io.Writer
 	kind    byte

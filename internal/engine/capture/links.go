@@ -11,15 +11,16 @@ import (
 	"github.com/retake-dev/retake/internal/platform/track"
 )
 
-// Files with several names. A group is told in the tree by a name made of its
-// smallest path. A capture that looks only at some places keeps the groups right by
-// looking at every name of an inode when it looks at one; when it meets an inode
-// whose names it does not all know, it gives up, and everything is looked at.
+// Files with several names. In the tree, a group is named after its smallest path. A capture
+// of dirty paths keeps the groups correct by scanning every name of an inode if it scans one;
+// if it finds an inode of which it does not know all names, it gives up, and everything is
+// scanned.
 
-// errUnclear ends a capture of some places: only a look at everything can tell.
+// errUnknownLinks ends a capture of dirty paths: only a full scan finds the other names of a
+// file.
 var errUnknownLinks = errors.New("a file has names that are not known")
 
-// linkRef is one name of an inode that has several.
+// linkRef is one name of an inode with several links.
 type linkRef struct {
 	node  *dirNode
 	index int
@@ -30,8 +31,8 @@ func (r linkRef) path() string { return joinPath(r.node.path, r.row().entry.Name
 
 func hasLinks(r *row) bool { return r != nil && r.nlink > 1 && r.entry.Kind == retake.KindFile }
 
-// recordLinks notes the rows of a directory that have other names, and holds the
-// directory back until the group is known.
+// recordLinks records the rows of a directory that have other links, and defers the directory
+// until their groups are known.
 func (w *walker) recordLinks(n *dirNode) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -45,8 +46,8 @@ func (w *walker) recordLinks(n *dirNode) {
 	}
 }
 
-// recordLostLink notes that a name which had others is gone or replaced; below: it was not
-// in question by itself, so its other names were not either.
+// recordLostLink records that a name with other links is gone or replaced. below means that
+// the name was not scanned for its own sake, so its other names were not scanned either.
 func (w *walker) recordLostLink(path string, old *row, below bool) {
 	if w.opts.Dirty == nil || !hasLinks(old) {
 		return
@@ -62,7 +63,7 @@ type lostLink struct {
 	path string
 }
 
-// addInodeTargets adds the files that are known by their numbers alone.
+// addInodeTargets adds the files that are known by their inode numbers alone.
 func (w *walker) addInodeTargets(s *scanTarget) error {
 	if len(w.opts.Inodes) == 0 {
 		return nil
@@ -81,7 +82,7 @@ func (w *walker) addInodeTargets(s *scanTarget) error {
 	return nil
 }
 
-// addLinkTargets adds all names of every inode of which one name is in question.
+// addLinkTargets adds all names of every inode of which one name is scanned.
 func (w *walker) addLinkTargets(s *scanTarget) error {
 	if len(w.index.links) == 0 {
 		return nil
@@ -109,9 +110,9 @@ func (w *walker) addLinkTargets(s *scanTarget) error {
 	return nil
 }
 
-// resolveLinks names the groups. A group is named by its smallest path, so that
-// equal trees get equal ids; an inode whose other names lie outside the root is
-// an ordinary file.
+// resolveLinks names the hard-link groups. A group is named by its smallest path, so that
+// equal trees get equal ids; an inode whose other names are outside the root is an ordinary
+// file.
 func (w *walker) resolveLinks() error {
 	if w.opts.Dirty != nil && !w.allLinksKnown() {
 		return errUnknownLinks
@@ -136,7 +137,7 @@ func (w *walker) resolveLinks() error {
 	return nil
 }
 
-// linkedInode is one that has several names: those that we met, and how many it has.
+// linkedInode is an inode with several names: those that were found, and their number.
 type linkedInode struct {
 	paths []string
 	nlink uint64
@@ -154,8 +155,8 @@ func newLinkedInode(refs []linkRef) linkedInode {
 	return out
 }
 
-// unseenLinksAreExternal reports whether the names that were not met lie elsewhere: a link that was
-// made while we looked may be a name that we had passed already.
+// unseenLinksAreExternal reports whether names that were not found are outside the workspace.
+// A link that was made during the scan may be a name that we had already passed.
 func (w *walker) unseenLinksAreExternal() bool {
 	for _, i := range w.inodes {
 		if i.nlink != uint64(len(i.paths)) && i.ctime >= w.started-int64(timestampTick) {
@@ -165,8 +166,8 @@ func (w *walker) unseenLinksAreExternal() bool {
 	return true
 }
 
-// allLinksKnown reports whether every inode that was met is known by all its names,
-// or is one that was known to have names elsewhere and has them still.
+// allLinksKnown reports whether all names of every inode that was found are known, or the
+// inode was known to have names outside and still has them.
 func (w *walker) allLinksKnown() bool {
 	if w.linksUnknown {
 		return false
@@ -181,7 +182,7 @@ func (w *walker) allLinksKnown() bool {
 	return true
 }
 
-// saveLinks remembers the names of inodes for the next capture of some places.
+// saveLinks stores the names of inodes for the next capture of dirty paths.
 func (w *walker) saveLinks() {
 	x := w.index
 	if w.opts.Dirty == nil {
@@ -202,13 +203,13 @@ func (w *walker) saveLinks() {
 	}
 }
 
-// pendingGroup is a file that differs in nothing, unless its group of links does.
+// pendingGroup is a file that is unchanged unless its link group changed.
 type pendingGroup struct {
 	path     string
 	old, now retake.Entry
 }
 
-// deferGroupChange keeps for the end what cannot be told before all links are known.
+// deferGroupChange keeps a file until all links are known and its group can be compared.
 func (w *walker) deferGroupChange(path string, old, now *row) {
 	if w.emit == nil || !hasLinks(now) && linkGroup(&old.entry) == "" {
 		return
@@ -225,8 +226,8 @@ func linkGroup(e *retake.Entry) string {
 	return e.Extra.Group
 }
 
-// resolveGroupChanges gives changed files the groups that they are in now, and tells of those
-// whose group alone changed.
+// resolveGroupChanges sets the link groups of changed files and adds the files of which only
+// the group changed.
 func (w *walker) resolveGroupChanges(out []retake.Change) []retake.Change {
 	groups := map[string]string{}
 	for _, refs := range w.links {

@@ -5,10 +5,10 @@ import (
 	"github.com/retake-dev/retake/internal/platform/marker"
 )
 
-// isOwnMarker reports whether a name is of our mark and therefore no part of the workspace: the
-// marker directory when nothing but ours is in it, and in any other one the file that
-// names this workspace. All else that lies there is captured. What a restore put aside is
-// named in coverage: nobody can tell it from what somebody else hides under such a name.
+// isOwnMarker reports whether a name is our marker and therefore not part of the workspace:
+// the marker directory if it contains nothing else, otherwise the file that names this
+// workspace. Everything else there is captured. The trash of restores is listed as a gap,
+// since it cannot be distinguished from files that somebody hides under such a name.
 func (v *visitor) isOwnMarker(name string) bool {
 	switch {
 	case !v.opts.Marker:

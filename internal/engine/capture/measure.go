@@ -11,7 +11,7 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
-// Measurement counts what a capture would read, without reading it.
+// Measurement is what a capture would read, without reading it.
 type Measurement struct {
 	Files, Dirs, Bytes int64
 	Gaps               []retake.Gap
@@ -19,8 +19,8 @@ type Measurement struct {
 	HeaviestFiles      int64
 }
 
-// MeasureTree measures the tree below root. It ends early, with what it has, when stop
-// says so.
+// MeasureTree measures the tree below root. It ends early, with what it has, if stop returns
+// true.
 func MeasureTree(ctx context.Context, root fsx.Dir, skip []DirID, stop func(Measurement) bool) (Measurement, error) {
 	i, err := root.Stat()
 	if err != nil {
@@ -41,6 +41,7 @@ type treeMeter struct {
 	done  bool
 }
 
+// measureDir measures a directory and everything below it.
 func (w *treeMeter) measureDir(ctx context.Context, d fsx.Dir, path string, depth int) error {
 	names, err := d.Names()
 	if err != nil {
@@ -62,6 +63,7 @@ func (w *treeMeter) measureDir(ctx context.Context, d fsx.Dir, path string, dept
 	return nil
 }
 
+// measureName counts one name and what is below it.
 func (w *treeMeter) measureName(ctx context.Context, d fsx.Dir, name, path string, depth int) error {
 	st, err := d.Lstat(name)
 	switch {

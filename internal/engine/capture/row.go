@@ -12,8 +12,8 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
-// row is one name in a directory: what the tree says of it, and the private facts
-// by which we know it again. Rows of a directory are sorted by name.
+// row is one name in a directory: its tree entry, and the private fields by which the file is
+// recognized. The rows of a directory are sorted by name.
 type row struct {
 	entry      retake.Entry // Object and Sum stay empty for directories: their own head has them
 	ino        uint64
@@ -22,15 +22,16 @@ type row struct {
 	mustReread bool // must be read again next time: changed too recently, or torn
 }
 
-// matches reports whether the file is, by all stat can tell, the one the row was made of.
+// matches reports whether the file is, as far as stat shows, the one that the row was made
+// from.
 func (r *row) matches(i *fsx.Info) bool {
 	return !r.mustReread && r.ino != 0 && r.ino == i.Ino && r.ctime == i.Ctime && r.nlink == i.Nlink &&
 		r.entry.Size == i.Size && r.entry.ModTime == i.Mtime && r.entry.Mode == i.Mode &&
 		r.entry.UID == i.UID && r.entry.GID == i.GID && r.entry.Kind == kindOf(i.Type)
 }
 
-// sameEntry reports whether two rows give the same entry of the tree; for
-// directories, apart from what their heads say.
+// sameEntry reports whether two rows have the same tree entry; for directories, apart from
+// their heads.
 func sameEntry(a, b *retake.Entry) bool {
 	return a.Kind == b.Kind && a.Mode == b.Mode && a.UID == b.UID && a.GID == b.GID && a.Size == b.Size &&
 		a.ModTime == b.ModTime && a.Object == b.Object && sameExtra(a.Extra, b.Extra)
@@ -70,7 +71,7 @@ func entryOf(name string, i *fsx.Info) retake.Entry {
 	return e
 }
 
-// dirHead is what a directory's own record says of it.
+// dirHead is what the record of a directory says about the directory itself.
 type dirHead struct {
 	object  retake.ObjectID
 	sum     retake.Summary
@@ -87,6 +88,7 @@ const (
 
 var kindCodes = []retake.Kind{"", retake.KindFile, retake.KindDir, retake.KindSymlink, retake.KindFIFO, retake.KindSocket}
 
+// appendTo appends the encoded row; decodeRow reads it back.
 func (r *row) appendTo(b []byte) []byte {
 	var flags byte
 	var extra []byte
@@ -140,8 +142,8 @@ func appendBytes(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-// decoder reads what the appends wrote. The index is ours, but a disk may lie:
-// every length is checked.
+// decoder reads what the appends wrote. The index is ours, but a disk may return anything: every length is
+// checked.
 //
 // Names and addresses of rows are not copied one by one: names are views of the
 // buffer, which nobody changes, and addresses of one directory share one array.
@@ -153,7 +155,7 @@ type decoder struct {
 
 func unsafeString(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// objectID gives 16 bytes as text.
+// objectID decodes an address of 16 bytes as text.
 func (d *decoder) objectID() retake.ObjectID {
 	raw := d.next(16)
 	if raw == nil {
@@ -209,6 +211,7 @@ func (d *decoder) u64() int64 {
 	return int64(binary.LittleEndian.Uint64(v))
 }
 
+// decodeRow decodes what row.appendTo wrote.
 func (d *decoder) decodeRow(r *row) error {
 	kf := d.next(2)
 	if kf == nil || int(kf[0]) >= len(kindCodes) {

@@ -7,17 +7,17 @@ import (
 	"github.com/retake-dev/retake/internal/pure/tree"
 )
 
-// maxSince bounds what a capture hands over: of more than that, the trees tell.
+// maxSince limits the changes of a Delta; for more, the trees are compared.
 const maxSince = 2000
 
-// Delta is what a capture found to differ from the checkpoint that its index was made with:
-// what tree.Compare of the two trees tells below the root, without reading one of them.
+// Delta lists the differences from the checkpoint that the index was made with, below the
+// root: what tree.Compare of both trees returns, without reading the trees.
 type Delta struct {
 	Checkpoint retake.CheckpointID
 	Changes    []retake.Change
 }
 
-// deltaCollector collects it while directories are finished.
+// deltaCollector collects a Delta while directories are finished.
 type deltaCollector struct {
 	base    retake.CheckpointID // "": nothing is collected, or there was too much
 	changes []retake.Change
@@ -31,7 +31,7 @@ func (s *deltaCollector) result() *Delta {
 	return &Delta{Checkpoint: s.base, Changes: s.changes}
 }
 
-// giveUp gives up: a list that is not whole says nothing.
+// giveUp discards the list: an incomplete one is useless.
 func (s *deltaCollector) giveUp() { s.base, s.changes = "", nil }
 
 func (s *deltaCollector) add(path string, what retake.Difference, before, after *retake.Entry) {
@@ -45,7 +45,7 @@ func (s *deltaCollector) add(path string, what retake.Difference, before, after 
 	s.changes = append(s.changes, retake.Change{Path: path, What: what, Before: detachEntry(path, before), After: detachEntry(path, after)})
 }
 
-// detachEntry is an entry without the memory of the rows that it lies in: it lives longer.
+// detachEntry copies an entry out of the buffer of its rows, so that it can outlive them.
 func detachEntry(path string, e *retake.Entry) *retake.Entry {
 	if e == nil {
 		return nil
@@ -56,8 +56,8 @@ func detachEntry(path string, e *retake.Entry) *retake.Entry {
 	return &out
 }
 
-// addDirDelta adds those of a directory whose children are finished. Under w.mu, before
-// the index forgets what is gone.
+// addDirDelta adds the differences of a directory whose children are finished. The caller
+// holds w.mu, and the index still knows what was deleted.
 func (w *walker) addDirDelta(n *dirNode, old []row) {
 	now := n.rows
 	for w.delta.base != "" && (len(old) > 0 || len(now) > 0) {
@@ -75,7 +75,7 @@ func (w *walker) addDirDelta(n *dirNode, old []row) {
 	}
 }
 
-// addCreated adds what is new. What lies below a new directory was added when that was finished.
+// addCreated adds a new name. The contents of a new directory were added when it was finished.
 func (w *walker) addCreated(n *dirNode, r *row) {
 	e := r.entry
 	if k := n.children[e.Name]; k != nil {
@@ -84,7 +84,7 @@ func (w *walker) addCreated(n *dirNode, r *row) {
 	w.delta.add(joinPath(n.path, e.Name), retake.Added, nil, &e)
 }
 
-// addModified adds a name that is there before and after, when it differs.
+// addModified adds a name that exists before and after, if it differs.
 func (w *walker) addModified(n *dirNode, old, now *row) {
 	if n.isCarriedOver(now.entry.Name) {
 		return
@@ -112,7 +112,7 @@ func (w *walker) addModified(n *dirNode, old, now *row) {
 	w.delta.add(path, tree.DifferenceOf(&x, &y), &x, &y)
 }
 
-// addDeleted adds what was there before, and all that the index has below it.
+// addDeleted adds a deleted name and everything that the index has below it.
 func (w *walker) addDeleted(dir string, r *row) {
 	path, e := joinPath(dir, r.entry.Name), r.entry
 	if e.Kind != retake.KindDir {
@@ -139,7 +139,7 @@ func (w *walker) addDeletedBelow(path string) {
 	}
 }
 
-// applyHead gives a directory of the index what its head says.
+// applyHead sets the object and summary of a directory from its record in the index.
 func (w *walker) applyHead(path string, e *retake.Entry) bool {
 	r := w.index.dirs[path]
 	if r == nil {

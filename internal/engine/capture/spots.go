@@ -9,9 +9,9 @@ import (
 	"github.com/retake-dev/retake/internal/platform/track"
 )
 
-// scanTarget is a place that may have changed, and the way to it from the root. A
-// directory with a spot is visited; of its names only those with spots are looked
-// at, unless all below it is in question.
+// scanTarget is a path that may have changed, or leads to one. A directory with a target is
+// visited; only its names with targets are examined, unless everything below it may have
+// changed.
 type scanTarget struct {
 	mark     track.Mark
 	children map[string]*scanTarget
@@ -25,7 +25,7 @@ func newScanTargets(paths map[string]track.Mark) *scanTarget {
 	return root
 }
 
-// ensurePath gives the spot of a path and makes it when there is none.
+// ensurePath returns the target at a path and creates it if there is none.
 func (s *scanTarget) ensurePath(path string) *scanTarget {
 	if path == "" {
 		return s
@@ -53,7 +53,7 @@ func (s *scanTarget) child(name string) *scanTarget {
 
 func (s *scanTarget) isMapped() bool { return s != nil && s.mark&track.MarkMapped != 0 }
 
-// namesToScan answers the names to look at in a directory that we know; false: all.
+// namesToScan returns the names to examine in a known directory, or false for all.
 func (n *dirNode) namesToScan(old []row) ([]string, bool) {
 	if n.scanAll || n.record == nil || n.target != nil && n.target.mark&track.MarkTree != 0 {
 		return nil, false
@@ -65,7 +65,7 @@ func (n *dirNode) namesToScan(old []row) ([]string, bool) {
 	return withCompanions(names, old), true
 }
 
-// withCompanions adds the other files of each database, because they are one unit.
+// withCompanions adds the other files of each database, since they are captured as one unit.
 func withCompanions(names []string, old []row) []string {
 	var more []string
 	for _, name := range names {
@@ -97,24 +97,24 @@ func findRow(rows []row, name string) *row {
 	return &rows[i]
 }
 
-// NeedsNoScan reports whether nothing needs a look when nothing is told: everything was
-// looked at once by this process, and no file has names elsewhere.
+// NeedsNoScan reports whether a workspace without reported changes is unchanged: this process
+// has scanned everything, and no file has names outside.
 func (x *Index) NeedsNoScan() bool { return x.complete && len(x.externalInodes) == 0 }
 
-// HasTransientGaps reports whether one of the gaps may be gone without anybody telling.
+// HasTransientGaps reports whether one of the gaps may disappear without an event.
 func HasTransientGaps(gaps []retake.Gap) bool {
 	return slices.ContainsFunc(gaps, func(g retake.Gap) bool { return isTransient(g.Reason) })
 }
 
-// isTransient gaps may be gone by now without anybody telling; the others stay until
-// their path is looked at again.
+// isTransient reports whether a gap may disappear without an event; other gaps stay until
+// their path is scanned again.
 func isTransient(r retake.Reason) bool {
 	return r == retake.ReasonTorn || r == retake.ReasonMoving || r == retake.ReasonBudget || r == retake.ReasonUnreadable
 }
 
-// dirtyPaths answers the places that the caller names when they can be trusted to be all:
-// the index must be of a look at everything, and no file of rules may have changed
-// what is to be left out elsewhere.
+// dirtyPaths returns the paths that the caller reports as changed, if they can be trusted to
+// be all: the index must come from a full scan, and no ignore file may have changed what is
+// excluded elsewhere.
 func (x *Index) dirtyPaths(o Options) map[string]track.Mark {
 	if !x.complete || o.Policy.GitIgnore {
 		return nil
@@ -122,8 +122,8 @@ func (x *Index) dirtyPaths(o Options) map[string]track.Mark {
 	return o.Dirty
 }
 
-// scanTargets are the paths in question: those the caller names, those that were not
-// taken last time, and the other names of their inodes.
+// scanTargets returns the paths to scan: those the caller names, those that were not captured
+// last time, and the other names of their inodes.
 func (w *walker) scanTargets() (*scanTarget, error) {
 	s := newScanTargets(w.opts.Dirty)
 	for _, g := range w.opts.Gaps {
@@ -147,7 +147,7 @@ func (w *walker) scanTargets() (*scanTarget, error) {
 	return s, w.addLinkTargets(s)
 }
 
-// markVisited notes that everything at and below a path was looked at, or the name alone.
+// markVisited records that a name was scanned, or everything at and below it.
 func (w *walker) markVisited(path string, below bool) {
 	if w.opts.Dirty == nil {
 		return
@@ -168,6 +168,7 @@ func (w *walker) carryOverGaps() {
 	}
 }
 
+// wasVisited reports whether a path was scanned, itself or with a directory above it.
 func (w *walker) wasVisited(path string) bool {
 	if _, ok := w.visited[path]; ok {
 		return true

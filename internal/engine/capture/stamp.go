@@ -8,16 +8,17 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
-// Stamp is what stat told of a path when it was captured.
+// Stamp is what stat returned for a path when it was captured.
 type Stamp struct {
-	Ino   uint64 // as Number gives it
+	Ino   uint64 // as InodeNumber returns it
 	Nlink uint64
 	Size  int64
 	Mtime int64
 	Ctime int64
 }
 
-// Stamps looks paths up in an index; neighbours come one after the other.
+// Stamps looks up paths in an index. It keeps the last directory decoded, since neighbouring
+// paths follow each other.
 type Stamps struct {
 	index  *Index
 	dir    string
@@ -25,14 +26,13 @@ type Stamps struct {
 	loaded bool // rows are of dir
 }
 
-// Snapshot gives what the index knows now, for somebody who looks things up while captures
-// go on.
+// Snapshot returns a copy of the index for lookups while captures continue.
 func (x *Index) Snapshot() *Index { return &Index{dirs: maps.Clone(x.dirs), dev: x.dev, seal: x.seal} }
 
-// Stamps answers what paths looked like to the capture that the index is of.
+// Stamps returns a lookup of what paths looked like to the capture of this index.
 func (x *Index) Stamps() *Stamps { return &Stamps{index: x} }
 
-// Of answers the stamp of one path.
+// Of returns the stamp of a path.
 func (s *Stamps) Of(path string) (Stamp, bool) {
 	r := s.findRow(path)
 	if r == nil || r.ino == 0 {
@@ -41,7 +41,7 @@ func (s *Stamps) Of(path string) (Stamp, bool) {
 	return stampOf(r), true
 }
 
-// File answers the bytes that a file was captured with, and what it looked like then.
+// File returns the object of a captured file and its stamp.
 func (s *Stamps) File(path string) (retake.ObjectID, Stamp, bool) {
 	r := s.findRow(path)
 	if r == nil || r.ino == 0 || r.mustReread || r.entry.Kind != retake.KindFile {
@@ -68,7 +68,7 @@ func (s *Stamps) findRow(path string) *row {
 	return findRow(s.rows, name)
 }
 
-// InodeNumber answers the inode number of a file as stamps have it: an overlay shows those
+// InodeNumber returns the inode number of a file as stamps have it: an overlay shows the files
 // of several devices as one set.
 func (x *Index) InodeNumber(i fsx.Info) uint64 {
 	w := walker{dev: x.dev}

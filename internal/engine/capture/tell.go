@@ -13,8 +13,8 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
-// reportChanges compares the rows of a directory with the index: it counts files, and
-// emits changes when somebody listens. A name with a gap says nothing.
+// reportChanges compares the rows of a directory with the index, counts the changes and emits
+// them. A name with a gap is skipped.
 func (v *visitor) reportChanges() error {
 	j := 0 // old rows and names are both sorted
 	for i, name := range v.names {
@@ -56,6 +56,7 @@ func (v *visitor) reportName(i int, old *row) error {
 	return nil
 }
 
+// reportRow reports a name that is new or differs from the index.
 func (v *visitor) reportRow(old, now *row) error {
 	path := joinPath(v.node.path, now.entry.Name)
 	isDir := now.entry.Kind == retake.KindDir
@@ -93,8 +94,8 @@ func (v *visitor) reportRetyped(path string, old, now *row) error {
 	return nil
 }
 
-// classifyDifference names how two entries of one kind differ; "" when they do not. A
-// directory's content is told by what lies in it.
+// classifyDifference returns how two entries of one kind differ, or "" if they do not.
+// Directories are compared without their contents.
 func classifyDifference(a, b *retake.Entry) retake.Difference {
 	switch {
 	case hasBytes(a.Kind) && (a.Object != b.Object || a.Size != b.Size):
@@ -107,12 +108,12 @@ func classifyDifference(a, b *retake.Entry) retake.Difference {
 	return ""
 }
 
-// hasBytes: the object of a FIFO or a socket is that of no bytes, and unknown while
-// nothing is stored.
+// hasBytes reports whether entries of a kind have content. The object of a FIFO or socket is
+// the empty one, and unknown while nothing is stored.
 func hasBytes(k retake.Kind) bool { return k == retake.KindFile || k == retake.KindSymlink }
 
-// extraWithoutGroup leaves the group of hard links out: while rows are told it is not
-// known yet.
+// extraWithoutGroup returns the extra fields without the link group, which is not known yet
+// while rows are compared.
 func extraWithoutGroup(e *retake.Entry) *retake.Extra {
 	if e.Extra == nil || e.Extra.Group == "" {
 		return e.Extra
@@ -133,7 +134,7 @@ func (v *visitor) reportDeleted(dir string, r *row, below bool) error {
 	return v.reportDeletedBelow(path)
 }
 
-// reportDeletedBelow tells everything that the index had below a directory as deleted.
+// reportDeletedBelow reports everything that the index has below a directory as deleted.
 func (v *visitor) reportDeletedBelow(path string) error {
 	rec := v.findRecord(path)
 	if rec == nil {
@@ -169,9 +170,8 @@ func (v *visitor) emitChange(c retake.Change) error {
 	return v.emit(c)
 }
 
-// Diff tells what differs between the index and the workspace as it is now, by
-// path, without storing anything. equal compares the live bytes of a file with
-// stored ones.
+// Diff returns the differences between the index and the workspace as it is now, by path,
+// without storing anything. equal compares the live bytes of a file with stored ones.
 func Diff(ctx context.Context, root fsx.Dir, x *Index, o Options, equal func(context.Context, retake.ObjectID, io.Reader) (bool, error)) ([]retake.Change, retake.Coverage, error) {
 	o.Dirty = x.dirtyPaths(o)
 	out, cov, err := diffPass(ctx, root, x, o, equal)
@@ -185,6 +185,7 @@ func Diff(ctx context.Context, root fsx.Dir, x *Index, o Options, equal func(con
 	return out, cov, nil
 }
 
+// diffPass makes one pass that stores nothing.
 func diffPass(ctx context.Context, root fsx.Dir, x *Index, o Options, equal func(context.Context, retake.ObjectID, io.Reader) (bool, error)) ([]retake.Change, retake.Coverage, error) {
 	w, err := newWalker(ctx, root, x, o)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/retake-dev/retake/internal/pure/ignore"
 )
 
-// dirNode is one directory while it is being captured.
+// dirNode is a directory while it is captured.
 type dirNode struct {
 	path        string
 	depth       int
@@ -32,7 +32,7 @@ type dirNode struct {
 	awaitsLinks bool // a row has other links: the group is known only at the end
 }
 
-// visitDir lists a directory, then settles every name in it.
+// visitDir lists a directory and captures every name in it.
 func (w *walker) visitDir(ctx context.Context, dir fsx.Dir, n *dirNode) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -72,7 +72,7 @@ func (w *walker) visitDir(ctx context.Context, dir fsx.Dir, n *dirNode) error {
 	return w.finishDir(ctx, n, old)
 }
 
-// listingError is about one directory; the capture goes on without it.
+// listingError is an error of one directory; the capture continues without it.
 type listingError struct {
 	path string
 	err  error
@@ -81,7 +81,7 @@ type listingError struct {
 func (e *listingError) Error() string { return "list: " + e.err.Error() }
 func (e *listingError) Unwrap() error { return e.err }
 
-// namesToVisit are all names of a directory, or those in question.
+// namesToVisit returns all names of a directory, or those to scan.
 func (w *walker) namesToVisit(dir fsx.Dir, n *dirNode, old []row) ([]string, error) {
 	some, ok := n.namesToScan(old)
 	var err error
@@ -106,7 +106,7 @@ func (w *walker) namesToVisit(dir fsx.Dir, n *dirNode, old []row) ([]string, err
 	return some, nil
 }
 
-// listStable gives the names, sorted, and retries while the directory changes.
+// listStable returns the sorted names and retries while the directory changes.
 func (w *walker) listStable(dir fsx.Dir, n *dirNode) ([]string, error) {
 	for try := 1; ; try++ {
 		names, still, err := listOnce(dir, n)
@@ -138,7 +138,7 @@ func listOnce(dir fsx.Dir, n *dirNode) (names []string, still bool, err error) {
 	return names, before.Ctime == n.info.Ctime && before.Mtime == n.info.Mtime, err
 }
 
-// nameState says how a name ended.
+// nameState is the result of capturing a name.
 type nameState uint8
 
 const (
@@ -147,7 +147,7 @@ const (
 	stateGap                       // there, and not in the tree; a gap says why
 )
 
-// visitor settles the names of one directory.
+// visitor captures the names of one directory.
 type visitor struct {
 	*walker
 	dir      fsx.Dir
@@ -159,7 +159,7 @@ type visitor struct {
 	states   []nameState
 }
 
-// captureNames goes through the names; files of one database are settled together.
+// captureNames captures all names; the files of a database are captured together.
 func (v *visitor) captureNames(ctx context.Context, names []string) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -181,7 +181,7 @@ func (v *visitor) captureNames(ctx context.Context, names []string) {
 	}
 }
 
-// captureName takes one name that is in no group.
+// captureName captures one name that belongs to no group.
 func (v *visitor) captureName(ctx context.Context, wg *sync.WaitGroup, i int, name string) error {
 	st, ok, err := v.statName(i, name)
 	if err != nil || !ok {
@@ -201,7 +201,7 @@ func (v *visitor) captureName(ctx context.Context, wg *sync.WaitGroup, i int, na
 	return nil
 }
 
-// statName stats a name and sorts out what is never captured.
+// statName stats a name and filters out what is never captured.
 func (v *visitor) statName(i int, name string) (fsx.Info, bool, error) {
 	path := joinPath(v.node.path, name)
 	if v.isOwnMarker(name) {
@@ -239,8 +239,8 @@ func (v *visitor) statName(i int, name string) (fsx.Info, bool, error) {
 	return st, false, nil
 }
 
-// syncMapped writes a mapped file back, so that the next store to it moves its times.
-// One that cannot be opened or synced has its say when it is read.
+// syncMapped writes a mapped file back, so that the next write to it changes its times. Errors
+// are ignored here: they show when the file is read.
 func (v *visitor) syncMapped(name string) {
 	if f, err := v.dir.OpenFile(name); err == nil {
 		_ = f.Sync()
@@ -248,10 +248,10 @@ func (v *visitor) syncMapped(name string) {
 	}
 }
 
-// isOtherMount tells a mount from an overlay whose layers are different file systems:
-// there, all that are not directories have the device of their layer. Opening
-// tells them apart; a regular file is opened anyway when it is read, links are
-// never mounts, and a FIFO is not opened, for it would wake who waits at it.
+// isOtherMount distinguishes a mount from an overlay whose layers are different file systems,
+// where everything but directories has the device of its layer. Opening the file decides.
+// Regular files are opened anyway when they are read, links are never mounts, and a FIFO is
+// not opened, because that would wake a process that waits for it.
 func (v *visitor) isOtherMount(name string, st *fsx.Info) bool {
 	switch st.Type {
 	case fsx.Directory, fsx.Device:
@@ -273,7 +273,7 @@ func (v *visitor) lstat(name string) (fsx.Info, error) {
 	return st, err
 }
 
-// normalizeInode makes inode numbers of several devices, as an overlay shows them, one set.
+// normalizeInode makes the inode numbers of several devices, as an overlay shows them, unique.
 func (w *walker) normalizeInode(i *fsx.Info) {
 	if i.Dev != w.dev {
 		i.Ino ^= bits.RotateLeft64(i.Dev, 40)
@@ -299,7 +299,7 @@ func (v *visitor) gapFromError(path string, err error) error {
 
 func (v *visitor) previousRow(name string) *row { return findRow(v.old, name) }
 
-// captureSubdir captures a sub-directory.
+// captureSubdir captures a subdirectory.
 func (v *visitor) captureSubdir(ctx context.Context, i int, name, path string) error {
 	switch {
 	case v.node.depth+1 > maxDepth:

@@ -7,8 +7,8 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
-// ClearDir removes everything below a directory that was made for a fork and did not
-// become one. It follows no link and enters no other file system.
+// ClearDir removes everything below a directory that was made for a fork that failed. It
+// follows no link and enters no other file system.
 func ClearDir(d fsx.Dir) error {
 	i, err := d.Stat()
 	if err == nil && i.Mode&0o700 != 0o700 {
@@ -29,6 +29,7 @@ func ClearDir(d fsx.Dir) error {
 	return nil
 }
 
+// removeEntry removes a name with everything below it, whatever its mode.
 func removeEntry(d fsx.Dir, name string) error {
 	i, err := d.Lstat(name)
 	if err != nil {

@@ -10,16 +10,17 @@ import (
 	"github.com/retake-dev/retake/internal/platform/marker"
 )
 
-// foreign are the setuid and setgid bits: they run a program with the rights of its owner or group.
+// setidBits are the setuid and setgid bits: they run a program with the rights of its owner or
+// group.
 const setidBits = 0o6000
 
-// applyMetadata gives an entry's attributes. Only root can give files away: for others they
-// stay ours, and lend our rights to nobody.
+// applyMetadata sets the metadata of an entry. Only root can change owners: otherwise files
+// stay ours and lose setuid and setgid.
 func (g *builder) applyMetadata(e *retake.Entry, give func(fsx.Metadata) error) error {
 	d := fsx.Metadata{SetOwner: true, UID: e.UID, GID: e.GID, Mode: e.Mode, Mtime: e.ModTime}
 	if e.Extra != nil && len(e.Extra.Xattrs) > 0 { // what is new has none to lose
 		d.Xattrs = e.Extra.Xattrs
-		if d.Xattrs[marker.Xattr] != nil { // a workspace that lies in this one stays where it is
+		if d.Xattrs[marker.Xattr] != nil { // a workspace that is in this one stays where it is
 			d.Xattrs = maps.Clone(d.Xattrs)
 			delete(d.Xattrs, marker.Xattr)
 		}

@@ -32,8 +32,8 @@ func smallTree(p *testPlace) fileSet {
 	return p.adaptTree(g)
 }
 
-// TestEveryOperationFailsOnce: whichever it is, Grow says so or does without it; the
-// live files and what lies beside are untouched, and no handle stays open.
+// TestEveryOperationFailsOnce: whichever it is, Grow says so or does without it; the live
+// files and what is beside are untouched, and no handle stays open.
 func TestEveryOperationFailsOnce(t *testing.T) {
 	t.Parallel()
 	for name, kind := range map[string]fsx.FaultKind{
@@ -111,7 +111,7 @@ func failAt(t *testing.T, plan fsx.FaultPlan, copies bool) (refused bool, seen i
 	return false, faulty.OpCount()
 }
 
-// tops is what stat tells of the names in a directory and of those one level down.
+// tops is what stat returns of the names in a directory and of those one level down.
 func tops(t *testing.T, d fsx.Dir) map[string]fsx.Info {
 	t.Helper()
 	all := map[string]fsx.Info{}

@@ -12,16 +12,15 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
-// liveSource is a path, and what the live file there looked like when its bytes were those
-// of the entry.
+// liveSource is a live file and what it looked like when it had the bytes of the entry.
 type liveSource struct {
 	path  string
 	stamp Stamp
 	same  bool
 }
 
-// buildFiles grows files of one directory. It asks for all of them first: who answers finds
-// neighbours quickly when they come one after the other.
+// buildFiles creates files of one directory. It looks all of them up first, since lookups of
+// neighbours are fast when they follow each other.
 func (g *builder) buildFiles(ctx context.Context, p *pendingDir, files []retake.Entry) error {
 	from := make([]liveSource, len(files))
 	for i := range files {
@@ -45,6 +44,7 @@ func (g *builder) buildFiles(ctx context.Context, p *pendingDir, files []retake.
 	return nil
 }
 
+// buildEntry creates one file, link or special file.
 func (g *builder) buildEntry(ctx context.Context, p *pendingDir, e *retake.Entry, from *liveSource) error {
 	switch e.Kind {
 	case retake.KindFile:
@@ -67,7 +67,7 @@ func (g *builder) buildEntry(ctx context.Context, p *pendingDir, e *retake.Entry
 	return fmt.Errorf("unknown kind %q", e.Kind)
 }
 
-// setNamedMetadata dresses what has no handle.
+// setNamedMetadata sets the metadata of something that is created without a handle.
 func (g *builder) setNamedMetadata(err error, p *pendingDir, path string, e *retake.Entry) error {
 	if err != nil {
 		return err
@@ -102,7 +102,7 @@ func checkLength(want, have int64) error {
 	return nil
 }
 
-// buildFile is made with its own mode: most need no other one after that.
+// buildFile creates a regular file with its final mode, so that most need no second call.
 func (g *builder) buildFile(ctx context.Context, p *pendingDir, e *retake.Entry, from *liveSource) error {
 	f, err := p.dir.Create(e.Name, fs.FileMode(e.Mode&0o777))
 	if err != nil {
@@ -112,12 +112,13 @@ func (g *builder) buildFile(ctx context.Context, p *pendingDir, e *retake.Entry,
 	if err == nil {
 		err = g.applyMetadata(e, f.SetMetadata)
 	}
-	if err == nil && linkGroup(e) == "" { // a link that is to come changes what stat tells
+	if err == nil && linkGroup(e) == "" { // a link that is to come changes what stat returns
 		err = g.notifyWritten(from.path, f.Stat)
 	}
 	return errors.Join(err, f.Close())
 }
 
+// writeContent fills a file from the live file if that is unchanged, otherwise from the store.
 func (g *builder) writeContent(ctx context.Context, f fsx.File, live fsx.Dir, e *retake.Entry, from *liveSource) error {
 	if e.Size == 0 {
 		return nil
@@ -138,9 +139,9 @@ func (g *builder) writeContent(ctx context.Context, f fsx.File, live fsx.Dir, e 
 	return copySparse(f, src, e)
 }
 
-// copyFromLive gets the bytes from the live file. The look at it comes after: had it changed
-// before, it would not look the same then. Whatever is wrong with it, the store has the
-// bytes too; the error is about f.
+// copyFromLive clones or copies the live file and then checks that it is unchanged: a change
+// before or during the copy would show. Problems with the live file are not errors, since the
+// store has the bytes too; an error is about f.
 func (g *builder) copyFromLive(f fsx.File, live fsx.Dir, e *retake.Entry, want Stamp) (bool, error) {
 	src, err := live.OpenFile(e.Name)
 	if err != nil {
@@ -174,8 +175,9 @@ func (g *builder) matchesStamp(f fsx.File, want Stamp) bool {
 	return ino == want.Ino && i.Size == want.Size && i.Mtime == want.Mtime && i.Ctime == want.Ctime
 }
 
-// enough refusals without one success, and the file system cannot clone. One alone may
-// be about its file: swap space, or storage that is never shared.
+// maxRefusedClones is how many clones may be refused without one success before cloning is
+// given up. A single refusal may be about its file: swap space, or storage that is never
+// shared.
 const maxRefusedClones = 8
 
 func (g *builder) cloneFile(f, src fsx.File) error {

@@ -1,16 +1,16 @@
-// Package fork grows a stored tree into an empty directory by the cheapest means the
+// Package fork builds a stored tree in an empty directory by the cheapest means the
 // file system has: it shares the storage of live files, copies them, or takes the
 // bytes from the store.
 //
 // It may write below the directory it is given, and nowhere else; live files it only
-// reads. It goes by handles and single names, follows no link, and after an error it
+// reads. It works with handles and single names, follows no link, and after an error it
 // leaves what it has to its caller, who removes the directory.
 //
 //	G1  A file gets the bytes of its entry. Those of a live file count only when it
 //	    looks as it did at its capture after they were taken.
 //	G2  Until all below it is done, a directory is open to its owner alone; its own
 //	    mode, owner and time come last.
-//	G3  When Grow answers no error, what lies in the directory survives a power cut.
+//	G3  When Build returns no error, what is in the directory survives a power cut.
 package fork
 
 import (
@@ -28,14 +28,14 @@ import (
 
 // Stamp is what a live file looked like when it was captured.
 type Stamp struct {
-	Ino   uint64 // as Number gives it
+	Ino   uint64 // as InodeNumber returns it
 	Nlink uint64
 	Size  int64
 	Mtime int64
 	Ctime int64
 }
 
-// Job is one tree to grow. Same and Wrote may be called from several goroutines,
+// Job is a tree to build. FindUnchanged and OnWritten may be called from several goroutines,
 // Progress by one at a time.
 type Job struct {
 	Trees         store.Trees
@@ -46,12 +46,12 @@ type Job struct {
 	InodeNumber   func(fsx.Info) uint64 // the inode number as stamps have it; nil: as it is
 	Workers       int                   // 0: one for each processor
 	Progress      func(retake.Progress)
-	// Wrote hears what stat told of each path after its last touch; the root is "".
+	// OnWritten hears what stat returned for each path after its last touch; the root is "".
 	// Blocks may still change when the file system gives room.
 	OnWritten func(path string, i fsx.Info)
 }
 
-// Report is what grew.
+// Report is what was built.
 type Report struct {
 	Files    int64 // names that are not directories
 	Dirs     int64 // the root included
@@ -63,7 +63,7 @@ type Report struct {
 
 var errNotTree = errors.New("the root of a tree is a directory")
 
-// Build makes the tree. The caller removes the directory after an error.
+// Build creates the tree. After an error the caller removes the directory.
 func Build(ctx context.Context, j Job) (Report, error) {
 	g := &builder{Job: j, linkTargets: map[linkKey]string{}}
 	g.tasks.cond.L = &g.tasks.mu
@@ -80,7 +80,7 @@ func Build(ctx context.Context, j Job) (Report, error) {
 	return g.report(), nil
 }
 
-// builder is one job at work.
+// builder builds one job.
 type builder struct {
 	Job
 	tasks   taskStack
@@ -97,6 +97,8 @@ type builder struct {
 	refused                            atomic.Int64 // clones that were not supported
 }
 
+// run starts the workers, waits for them, creates the hard links that were deferred and makes
+// everything durable.
 func (g *builder) run(ctx context.Context) error {
 	if g.Want.Kind != retake.KindDir {
 		return errNotTree
@@ -134,7 +136,7 @@ func (g *builder) run(ctx context.Context) error {
 	return err
 }
 
-// setError keeps the first error; the others follow from it.
+// setError keeps the first error; later ones are its consequences.
 func (g *builder) setError(err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -144,7 +146,7 @@ func (g *builder) setError(err error) {
 	g.stopped.Store(true)
 }
 
-// addWarning says a thing once.
+// addWarning adds a warning once.
 func (g *builder) addWarning(code, text string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

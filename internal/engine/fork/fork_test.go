@@ -53,7 +53,7 @@ func TestLiveFilesAreTaken(t *testing.T) {
 	})
 }
 
-// TestNumberOfTheStamps: stamps may have other numbers than stat tells.
+// TestNumberOfTheStamps: stamps may have other numbers than stat returns.
 func TestNumberOfTheStamps(t *testing.T) {
 	t.Parallel()
 	p := newMemoryPlace(t)

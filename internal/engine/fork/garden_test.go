@@ -60,7 +60,7 @@ func check(t tester, err error) {
 	}
 }
 
-// storeTree stores a tree and answers its root.
+// storeTree stores a tree and returns its root.
 func storeTree(t tester, st store.Store, g fileSet) retake.Entry {
 	t.Helper()
 	w, err := st.Begin(context.Background(), retake.Workspace{ID: "w"})
@@ -123,7 +123,7 @@ func joinPath(dir, name string) string {
 	return dir + "/" + name
 }
 
-// readTree reads a directory back, with what stat told of each path. Modes that keep us
+// readTree reads a directory back, with what stat returned for each path. Modes that keep us
 // out are lifted, each after it was read.
 func readTree(t tester, d fsx.Dir) (fileSet, map[string]fsx.Info) {
 	t.Helper()

@@ -15,8 +15,8 @@ import (
 // made when all files are there, and only then do the directories on the way to them
 // get their own modes, which may let nobody in.
 
-// linkKey tells files with several names apart. Bytes count more than a group: names
-// that were captured with different bytes become different files.
+// linkKey identifies a file with several names. Names that were captured with different bytes
+// become different files, even in one group.
 type linkKey struct {
 	group  string
 	object retake.ObjectID
@@ -32,7 +32,8 @@ func linkGroup(e *retake.Entry) string {
 	return e.Extra.Group
 }
 
-// deferLink notes a file with several names, and reports whether another name has its bytes.
+// deferLink records a file with several names and reports whether another name already has its
+// bytes.
 func (g *builder) deferLink(p *pendingDir, path string, e *retake.Entry) bool {
 	if linkGroup(e) == "" {
 		return false
@@ -52,6 +53,7 @@ func (g *builder) deferLink(p *pendingDir, path string, e *retake.Entry) bool {
 	return true
 }
 
+// createLinks creates the deferred hard links.
 func (g *builder) createLinks(ctx context.Context) error {
 	slices.SortFunc(g.links, func(a, b pendingLink) int { return cmp.Compare(a.path, b.path) })
 	old, made := &dirOpener{root: g.To}, &dirOpener{root: g.To}
@@ -76,7 +78,7 @@ func (g *builder) createLinks(ctx context.Context) error {
 	return nil
 }
 
-// finishDeferred dresses what waited for links, the deepest first.
+// finishDeferred sets the metadata of directories that waited for links, the deepest first.
 func (g *builder) finishDeferred(ctx context.Context, d fsx.Dir, p *pendingDir) error {
 	for _, below := range p.deferred {
 		if err := ctx.Err(); err != nil {
@@ -99,14 +101,15 @@ func (g *builder) finishDeferred(ctx context.Context, d fsx.Dir, p *pendingDir) 
 	return g.applyDirMetadata(d, p)
 }
 
-// dirOpener keeps the directories of the last path open: neighbours come one after the other.
+// dirOpener keeps the directories of the last path open, since neighbouring paths follow each
+// other.
 type dirOpener struct {
 	root      fsx.Dir
 	openNames []string
 	openDirs  []fsx.Dir
 }
 
-// openParent opens the directory that a path lies in. The handle stays the way's own.
+// openParent opens the parent directory of a path. The opener owns the handle.
 func (w *dirOpener) openParent(path string) (fsx.Dir, string, error) {
 	names := strings.Split(path, "/")
 	last := len(names) - 1
@@ -132,7 +135,7 @@ func (w *dirOpener) deepest() fsx.Dir {
 	return w.openDirs[len(w.openDirs)-1]
 }
 
-// closeFrom closes all but the first n.
+// closeFrom closes all but the first n directories.
 func (w *dirOpener) closeFrom(n int) {
 	for _, d := range w.openDirs[n:] {
 		_ = d.Close() // a directory handle: nothing waits in it

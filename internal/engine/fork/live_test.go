@@ -15,7 +15,7 @@ import (
 
 const stored = "as it was stored"
 
-// buildLive grows a tree into the live directory and answers the stamps.
+// buildLive grows a tree into the live directory and returns the stamps.
 func buildLive(t testing.TB, p *testPlace, st store.Store, g fileSet) (retake.Entry, *writtenLog) {
 	t.Helper()
 	root := storeTree(t, st, g)

@@ -12,8 +12,8 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
-// pendingDir is a directory while it grows. Its handles stay open until all below it is
-// done, so that nothing is reached by a path.
+// pendingDir is a directory that is being built. Its handles stay open until everything below
+// it is done, so that nothing is reached by a path.
 type pendingDir struct {
 	parent       *pendingDir // nil: the root
 	entry        retake.Entry
@@ -27,14 +27,14 @@ type pendingDir struct {
 	deferred    []*pendingDir // sub-directories that wait for links
 }
 
-// task is a directory to begin, or some of its files.
+// task is a directory to start, or some of its files to create.
 type task struct {
 	dir   *pendingDir
 	files []retake.Entry
 }
 
-// taskStack gives the newest task first: what was begun is ended before more is begun, so
-// that few directories are open at a time.
+// taskStack returns the newest task first: started directories are finished before others are
+// started, so that few are open at a time.
 type taskStack struct {
 	mu     sync.Mutex
 	cond   sync.Cond
@@ -49,7 +49,7 @@ func (s *taskStack) push(ts ...task) {
 	s.cond.Broadcast()
 }
 
-// next waits for a task; false: there will be none.
+// next waits for a task. It returns false if there will be none.
 func (s *taskStack) next() (task, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,8 +73,8 @@ func (s *taskStack) close() {
 	s.cond.Broadcast()
 }
 
-// runWorker does tasks until the root is done. After an error the rest is taken off the
-// pile and not done, for the handles to be closed.
+// runWorker runs tasks until the root is done. After an error the remaining tasks are only
+// removed, so that their handles are closed.
 func (g *builder) runWorker(ctx context.Context) {
 	for {
 		t, ok := g.tasks.next()
@@ -98,8 +98,8 @@ func (g *builder) runWorker(ctx context.Context) {
 	}
 }
 
-// runTask runs f unless something failed already. In a process that serves others, one
-// fork may not end them all.
+// runTask runs f unless something failed already. It recovers from panics: in a process that
+// serves others, one fork must not end them all.
 func (g *builder) runTask(f func() error) {
 	if g.stopped.Load() {
 		return
@@ -114,10 +114,11 @@ func (g *builder) runTask(f func() error) {
 	}
 }
 
-// fewFiles are grown by one goroutine; more of one directory, by several.
+// filesPerTask is the number of files of one directory that one task creates.
 const filesPerTask = 128
 
-// buildDir makes a directory and what lies in it but for its sub-directories.
+// buildDir creates a directory and some of its files, and queues tasks for its subdirectories
+// and the other files.
 func (g *builder) buildDir(ctx context.Context, p *pendingDir) error {
 	if err := p.openDirs(); err != nil {
 		return wrapPath(p.path, err)
@@ -137,7 +138,7 @@ func (g *builder) buildDir(ctx context.Context, p *pendingDir) error {
 		below.pendingTasks.Store(1)
 		tasks = append(tasks, task{dir: below})
 	}
-	slices.Reverse(tasks) // the pile turns them round again
+	slices.Reverse(tasks) // the stack reverses them again
 	mine := files[:min(filesPerTask, len(files))]
 	for rest := range slices.Chunk(files[len(mine):], filesPerTask) {
 		tasks = append(tasks, task{dir: p, files: rest})
@@ -147,8 +148,8 @@ func (g *builder) buildDir(ctx context.Context, p *pendingDir) error {
 	return g.buildFiles(ctx, p, mine)
 }
 
-// openDirs makes the directory and opens both sides. Where the live side is not a
-// directory any more, all below comes from the store.
+// openDirs creates the directory and opens both sides. If the live side is no longer a
+// directory, everything below comes from the store.
 func (p *pendingDir) openDirs() error {
 	if p.parent == nil {
 		return nil
@@ -170,7 +171,7 @@ func (p *pendingDir) openDirs() error {
 	return nil
 }
 
-// closeDirs leaves the handles of the root to the caller, whose they are.
+// closeDirs closes both handles, except those of the root, which belong to the caller.
 func (p *pendingDir) closeDirs() {
 	for _, d := range []fsx.Dir{p.dir, p.live} {
 		if d != nil && p.parent != nil {
@@ -180,14 +181,14 @@ func (p *pendingDir) closeDirs() {
 	p.dir, p.live = nil, nil
 }
 
-// awaitsLinks reports whether links are to come in p or below.
+// awaitsLinks reports whether links will be created in p or below it.
 func (p *pendingDir) awaitsLinks() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.linkedNames)+len(p.deferred) > 0
 }
 
-// finishDir dresses a directory below which all is done, or keeps it for later.
+// finishDir sets the metadata of a directory whose contents are complete, or defers it.
 func (g *builder) finishDir(p *pendingDir) error {
 	if !p.awaitsLinks() {
 		return g.applyDirMetadata(p.dir, p)
@@ -224,7 +225,7 @@ func joinPath(dir, name string) string {
 	return dir + "/" + name
 }
 
-// wrapPath names the path in an error, once, and leaves a stop bare.
+// wrapPath adds the path to an error, once, and leaves cancellation as it is.
 func wrapPath(path string, err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err

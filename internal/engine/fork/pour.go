@@ -12,8 +12,8 @@ import (
 
 var errHoles = errors.New("the holes do not fit the file")
 
-// copySparse writes the bytes of src, which must be as many as the entry says, and leaves
-// holes holes. It goes by offset: a clone or a copy that was dropped moved the position.
+// copySparse writes the bytes of src, which must be as many as the entry says, and keeps
+// holes. It writes by offset, because an abandoned clone or copy has moved the position.
 func copySparse(f fsx.File, src io.ReadSeeker, e *retake.Entry) error {
 	size, err := src.Seek(0, io.SeekEnd)
 	if err == nil {
@@ -51,7 +51,7 @@ const bufferSize = 256 << 10
 
 var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
 
-// copyRange writes what lies between two offsets.
+// copyRange writes the bytes between two offsets.
 func copyRange(f fsx.File, src io.ReadSeeker, from, end int64) error {
 	if from == end {
 		return nil

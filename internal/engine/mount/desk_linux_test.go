@@ -125,7 +125,7 @@ func (d *mountTest) mount(o mount.Options) {
 	}
 }
 
-// waitEnd ends the mount, and answers what Serve did.
+// waitEnd ends the mount, and returns what Serve did.
 func (d *mountTest) waitEnd() error {
 	d.cancel()
 	<-d.ended

@@ -8,8 +8,8 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// readOnlyNode refuses everything that writes. The mount is read-only already; this holds
-// when somebody mounts it again without that.
+// readOnlyNode refuses all writes. The mount is read-only already; this holds if somebody
+// remounts it writable.
 type readOnlyNode struct{ fs.Inode }
 
 func (*readOnlyNode) Setattr(context.Context, fs.FileHandle, *fuse.SetAttrIn, *fuse.AttrOut) syscall.Errno {
@@ -50,7 +50,7 @@ func (*readOnlyNode) Rename(context.Context, string, fs.InodeEmbedder, string, u
 	return syscall.EROFS
 }
 
-// Statfs has no room to tell of.
+// Statfs reports no free space.
 func (*readOnlyNode) Statfs(_ context.Context, out *fuse.StatfsOut) syscall.Errno {
 	out.Bsize, out.NameLen = blockSize, maxNameLen
 	return 0

@@ -9,20 +9,21 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// maxWhole is the longest file that is read into memory as one.
+// maxBufferedFile is the size up to which a file is read into memory.
 const maxBufferedFile = 8 << 20
 
-// fileHandle is one open file. It asks for bytes when somebody reads, not before: what
-// the kernel still knows is not asked for again.
+// fileHandle is an open file. It opens the stored bytes on the first read: what the kernel has
+// cached is not asked for again.
 type fileHandle struct {
 	node *treeNode
 
 	mu     sync.Mutex
 	data   []byte        // guarded by mu: all of a short file
 	reader io.ReadCloser // guarded by mu: of a long file
-	offset int64         // guarded by mu: where r stands
+	offset int64         // guarded by mu: position of reader
 }
 
+// Read serves a read of the kernel, from memory for small files and from a stream for others.
 func (h *fileHandle) Read(_ context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -53,7 +54,7 @@ func (h *fileHandle) readSmall(dest []byte, off int64) error {
 	return nil
 }
 
-// readStream goes on where the last read ended, and begins again when it must go back.
+// readStream continues where the last read ended, and reopens the file to go back.
 func (h *fileHandle) readStream(dest []byte, off int64) error {
 	err := h.seekTo(off)
 	if err == nil {
@@ -67,6 +68,8 @@ func (h *fileHandle) readStream(dest []byte, off int64) error {
 	return err
 }
 
+// seekTo moves the stream to an offset. A stream that cannot seek skips bytes, or is reopened
+// to go back.
 func (h *fileHandle) seekTo(off int64) error {
 	if s, ok := h.reader.(io.Seeker); ok && off != h.offset {
 		at, err := s.Seek(off, io.SeekStart)

@@ -8,7 +8,7 @@
 //	O3  The folder of a checkpoint keeps its name as long as the mount is there.
 //	O4  No bit that gives rights to others (setuid, setgid) is shown, and no device.
 //	O5  A mount ends with its context. While somebody is inside, only root can take it
-//	    away; for others it gives no more bytes, and Serve answers Busy.
+//	    away; for others it gives no more bytes, and Serve returns Busy.
 package mount
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/retake-dev/retake/internal/platform/clock"
 )
 
-// Options say what is shown.
+// Options say what to mount.
 type Options struct {
 	Workspace retake.Workspace
 	Service   retake.Service
@@ -31,9 +31,9 @@ type Options struct {
 
 const nothingChanged = "Nothing was changed."
 
-// mountPoint answers where a mount at dir goes: an empty directory outside of the
-// workspace. A mount hides what lies below it, and one inside would be a gap in
-// every later checkpoint.
+// mountPoint returns the absolute path to mount at: an empty directory outside the workspace.
+// A mount hides what is below it, and inside the workspace it would be a gap in every later
+// checkpoint.
 func mountPoint(dir string, ws retake.Workspace) (string, error) {
 	refuse := func(k retake.ErrorKind, what, hint string, err error) error {
 		return &retake.Error{Kind: k, What: fmt.Sprintf("%s %s", dir, what), Safe: nothingChanged, Hint: hint, Err: err}

@@ -10,14 +10,14 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// latest names the link to the newest checkpoint.
+// latestName names the link to the newest checkpoint.
 const latestName = "latest"
 
-// maxIntent is how many bytes of an intent go into a name.
+// maxIntentBytes is how many bytes of an intent go into a name.
 const maxIntentBytes = 60
 
-// Label is the name of a folder: the number, the time in the zone of now, with its
-// day when that is another one, and the intent, or what the checkpoint is of.
+// Label returns the name of a folder: the number, the time in the zone of now, with its date
+// if that is another day, and the intent or what the checkpoint is.
 func Label(cp retake.Checkpoint, now time.Time) string {
 	t, form := cp.Time.In(now.Location()), "15.04"
 	if t.Format(time.DateOnly) != now.Format(time.DateOnly) {
@@ -38,8 +38,8 @@ func labelText(cp retake.Checkpoint) string {
 	return ""
 }
 
-// safeName makes a part of a file name of foreign text, at most n bytes long. It may be
-// empty, and is never "." or "..".
+// safeName makes untrusted text a part of a file name, at most n bytes long. It may be empty
+// and is never "." or "..".
 func safeName(s string, n int) string {
 	s = strings.Map(func(r rune) rune {
 		switch {

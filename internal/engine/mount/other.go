@@ -9,7 +9,8 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// Serve cannot mount here.
+// Serve mounts at dir and serves until ctx ends or somebody unmounts it. It calls ready once
+// files can be seen. dir must be empty and outside the workspace.
 func Serve(context.Context, string, Options, func()) error {
 	return &retake.Error{
 		Kind: retake.Invalid, What: "mounting needs Linux", Safe: nothingChanged,

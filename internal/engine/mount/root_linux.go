@@ -19,8 +19,8 @@ const (
 	blockSize  = 4096
 )
 
-// mountFS is one mount. Requests end when the mount does and not before: programs get
-// signals all the time, and few expect that a read of a file is cut off by one.
+// mountFS is one mount. Requests end only with the mount: programs get signals all the time,
+// and few expect a read of a file to be interrupted.
 type mountFS struct {
 	ctx      context.Context
 	opts     Options
@@ -29,17 +29,17 @@ type mountFS struct {
 	seed     maphash.Seed
 }
 
-// inodeNumber gives a path of a checkpoint the same inode number each time it is looked
-// up. The seed is the mount's own, so nobody can choose paths that share a number.
+// inodeNumber gives a path of a checkpoint the same inode number each time it is looked up.
+// The seed is different for every mount, so that nobody can choose paths that collide.
 func (s *mountFS) inodeNumber(id retake.CheckpointID, path string) uint64 {
-	const above = 1 << 62 // the numbers that the library keeps for itself lie elsewhere
+	const above = 1 << 62 // the numbers that the library keeps for itself are elsewhere
 	var h maphash.Hash
 	h.SetSeed(s.seed)
 	_, _ = h.WriteString(string(id) + "\x00" + path)
 	return h.Sum64()%above + above
 }
 
-// rootDir lists the folders, and the links to them.
+// rootDir lists the folders and the links to them.
 type rootDir struct {
 	readOnlyNode
 	mount *mountFS
@@ -70,6 +70,7 @@ func (r *rootDir) Readdir(context.Context) (fs.DirStream, syscall.Errno) {
 	return fs.NewListDirStream(list), 0
 }
 
+// Lookup finds a folder or a link by its name.
 func (r *rootDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	v, err := r.mount.timeline.current(r.mount.ctx)
 	if err != nil {
@@ -90,7 +91,7 @@ func (r *rootDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (
 	return nil, syscall.ENOENT
 }
 
-// checkpointLink leads to a folder: another one when time has gone on.
+// checkpointLink is a link to a folder, which changes over time.
 type checkpointLink struct {
 	readOnlyNode
 	mount *mountFS
@@ -123,7 +124,7 @@ func (l *checkpointLink) Readlink(context.Context) ([]byte, syscall.Errno) {
 	return []byte(to), no
 }
 
-// setOwnAttr are the attributes of what no snapshot holds.
+// setOwnAttr sets the attributes of nodes that are in no snapshot.
 func setOwnAttr(a *fuse.Attr, mode uint32, t time.Time) {
 	a.Mode, a.Nlink = mode, 1
 	a.Uid, a.Gid = uint32(os.Getuid()), uint32(os.Getgid())

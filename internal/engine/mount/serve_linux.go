@@ -62,14 +62,14 @@ func Serve(ctx context.Context, dir string, o Options, ready func()) error {
 	return nil
 }
 
-// fuseMount is a mount at a directory.
+// fuseMount is a mounted directory.
 type fuseMount struct {
 	dir    string
 	direct bool
 	server *fuse.Server
 }
 
-// mountFUSE mounts. Whoever may, does it alone; the others ask fusermount3.
+// mountFUSE mounts directly if the process may, otherwise with fusermount3.
 func mountFUSE(dir string, r *rootDir) (*fuseMount, error) {
 	m := &fuseMount{dir: dir, direct: os.Geteuid() == 0}
 	quiet := log.New(io.Discard, "", 0)
@@ -105,10 +105,10 @@ const (
 	setSize  = 1024                  // files that select can wait for
 )
 
-// refusePolls makes the kernel ask once whether files can be waited for, and learn
-// that they cannot. It would ask at the first file that a Go program opens; if that
-// is this program, it would wait for itself. The library does it for mounts of its
-// own making only.
+// refusePolls makes the kernel ask once whether files can be polled and learn that they
+// cannot. Otherwise it would ask when a Go program opens the first file; if that is this
+// program, it would wait for itself. The library does this only for mounts that it made
+// itself.
 func refusePolls(dir string) error {
 	fd, err := syscall.Open(filepath.Join(dir, pollName), syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
 	if err != nil {
@@ -127,9 +127,9 @@ func refusePolls(dir string) error {
 	return nil
 }
 
-// mountDirectly answers the handle that the kernel's requests come from. No child may
-// inherit it: a mount whose handle lives on in a process that does not read it hangs
-// everybody who looks.
+// mountDirectly returns the descriptor that the kernel's requests come from. No child may
+// inherit it: a mount whose descriptor lives on in a process that does not read it hangs
+// everybody who uses it.
 func mountDirectly(dir string) (int, error) {
 	fd, err := syscall.Open("/dev/fuse", syscall.O_RDWR|syscall.O_CLOEXEC, 0)
 	if err != nil {
@@ -143,8 +143,8 @@ func mountDirectly(dir string) (int, error) {
 	return fd, nil
 }
 
-// unmount unmounts. Where it is still in use, it vanishes from sight at once, and ends
-// when the last one has left.
+// unmount unmounts. If the mount is in use, it disappears at once and ends when the last user
+// has left.
 func (m *fuseMount) unmount(gone <-chan struct{}) error {
 	if !m.direct {
 		return m.server.Unmount()

@@ -14,7 +14,7 @@ const (
 	maxNameLen      = 255
 )
 
-// checkpointList knows which folders and links there are.
+// checkpointList knows which folders and links exist.
 type checkpointList struct {
 	opts Options
 
@@ -26,7 +26,7 @@ type checkpointList struct {
 	listing     *rootListing                   // guarded by mu; nil before the first look
 }
 
-// rootListing is what the root shows. It is never changed.
+// rootListing is what the root shows. It is immutable.
 type rootListing struct {
 	folders map[string]retake.Checkpoint
 	links   map[string]string // to the name of a folder
@@ -38,7 +38,7 @@ func newCheckpointList(o Options) *checkpointList {
 	return &checkpointList{opts: o, names: map[retake.CheckpointID]string{}, usedNames: map[string]bool{latestName: true}}
 }
 
-// current answers the root as it is now, or was a moment ago.
+// current returns the listing, refreshed if it is older than refreshInterval.
 func (t *checkpointList) current(ctx context.Context) (*rootListing, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -54,7 +54,7 @@ func (t *checkpointList) current(ctx context.Context) (*rootListing, error) {
 	return t.listing, nil
 }
 
-// update brings cps up to date. One page is enough when nothing but new ones came.
+// update brings checkpoints up to date. One page is enough if there are only new ones.
 func (t *checkpointList) update(ctx context.Context) ([]retake.Pin, error) {
 	tl, err := t.fetchPage(ctx, 0)
 	if err != nil {
@@ -88,6 +88,8 @@ func (t *checkpointList) fetchPage(ctx context.Context, before int64) (retake.Ti
 	return t.opts.Service.Log(ctx, retake.LogQuery{Workspace: t.opts.Workspace.ID, Before: before, Limit: pageSize})
 }
 
+// buildListing builds the listing of all folders and of the links for pins and the newest
+// checkpoint.
 func (t *checkpointList) buildListing(pins []retake.Pin, now time.Time) *rootListing {
 	v := &rootListing{folders: map[string]retake.Checkpoint{}, links: map[string]string{}}
 	for i := len(t.checkpoints) - 1; i >= 0; i-- {
@@ -107,7 +109,7 @@ func (t *checkpointList) buildListing(pins []retake.Pin, now time.Time) *rootLis
 	return v
 }
 
-// addLink adds a link to a folder that is there, unless the name is in use.
+// addLink adds a link to an existing folder, unless the name is in use.
 func (v *rootListing) addLink(name, to string) {
 	_, there := v.folders[to]
 	_, folder := v.folders[name]
@@ -118,7 +120,7 @@ func (v *rootListing) addLink(name, to string) {
 	}
 }
 
-// folderName answers the name that a checkpoint has got, or gives it one.
+// folderName returns the name of a checkpoint's folder, which never changes once given.
 func (t *checkpointList) folderName(cp retake.Checkpoint, now time.Time) string {
 	if name, ok := t.names[cp.ID]; ok {
 		return name

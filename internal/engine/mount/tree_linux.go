@@ -17,13 +17,13 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// forEver is how long the kernel may keep what it knows of a snapshot.
+// attrTimeout is how long the kernel may cache what it knows of a snapshot.
 const attrTimeout = 24 * time.Hour
 
-// maxLink is the longest text of a link that the kernel takes.
+// maxLinkText is the longest link text that the kernel accepts.
 const maxLinkText = 4095
 
-// treeNode is an entry of a snapshot, or the root of one.
+// treeNode is an entry of a snapshot, or its root.
 type treeNode struct {
 	readOnlyNode
 	mount *mountFS
@@ -33,7 +33,7 @@ type treeNode struct {
 	entry retake.Entry
 }
 
-// kinds of entries as the kernel names them. There are no devices.
+// kindModes are the file types of the kernel. There are no devices.
 var kindModes = map[retake.Kind]uint32{
 	retake.KindFile: syscall.S_IFREG, retake.KindDir: syscall.S_IFDIR, retake.KindSymlink: syscall.S_IFLNK,
 	retake.KindFIFO: syscall.S_IFIFO, retake.KindSocket: syscall.S_IFSOCK,
@@ -99,7 +99,8 @@ func (n *treeNode) listDir() ([]retake.Entry, error) {
 	return list, nil
 }
 
-// isValidName tells names from what the kernel would take the whole directory amiss for.
+// isValidName reports whether the kernel accepts a name; a bad one would make it reject the
+// whole directory.
 func isValidName(name string) bool {
 	return name != "" && name != "." && name != ".." && len(name) <= maxNameLen && !strings.ContainsAny(name, "/\x00")
 }
@@ -112,7 +113,7 @@ func (n *treeNode) Readlink(context.Context) ([]byte, syscall.Errno) {
 	return b, 0
 }
 
-// readContent reads all bytes of an entry that holds at most limit.
+// readContent reads all bytes of an entry, which must be at most limit.
 func (n *treeNode) readContent(limit int64) ([]byte, error) {
 	if n.entry.Size > limit {
 		return nil, syscall.EFBIG
@@ -167,17 +168,17 @@ func copyXattr(dest, b []byte) (uint32, syscall.Errno) {
 	return uint32(copy(dest, b)), 0
 }
 
-// dirKey is a directory of a snapshot.
+// dirKey identifies a directory of a snapshot.
 type dirKey struct {
 	id   retake.CheckpointID
 	path string
 }
 
-// maxShelf is how many entries are kept in memory.
+// maxCachedEntries is the number of entries kept in memory.
 const maxCachedEntries = 1 << 18
 
-// listingCache keeps listings, which never change. A full one is emptied: what is still in
-// use comes back at the next look.
+// listingCache caches listings, which never change. When it is full it is cleared: what is
+// still in use is read again.
 type listingCache struct {
 	mu    sync.Mutex
 	lists map[dirKey][]retake.Entry // guarded by mu

@@ -9,10 +9,10 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
-// errMoved: a path is not as the plan expects.
+// errMoved means that a path is not in the state that the plan expects.
 var errMoved = errors.New("changed meanwhile")
 
-// failureReason says why a path was left.
+// failureReason explains to the user why a path was left unchanged.
 func failureReason(err error) string {
 	switch {
 	case errors.Is(err, errMoved), errors.Is(err, fsx.ErrUnexpectedFile), errors.Is(err, fs.ErrNotExist), errors.Is(err, fsx.ErrNotDir), errors.Is(err, fsx.ErrOtherMount):
@@ -25,7 +25,9 @@ func failureReason(err error) string {
 	return fsx.CauseText(err)
 }
 
-// applyOp does one op. An error means that this path is as it was.
+// applyOp applies one operation. If it returns an error, the path is unchanged. An operation
+// that is refused only because of a directory's mode is retried with that directory made
+// writable.
 func (r *applier) applyOp(i int, o *op) error {
 	dir, name, err := r.openKnownParent(o.path)
 	if err != nil {
@@ -57,8 +59,8 @@ func (r *applier) applyOp(i int, o *op) error {
 	return err
 }
 
-// markUnused marks a staged file that did not come to its place. What is in the hold under
-// its name may be somebody's instead: that stays.
+// markUnused renames a staged file that was not put in place. If its name in the trash now
+// belongs to a file of the workspace, that file is kept.
 func (r *applier) markUnused(i int) {
 	staged := strconv.Itoa(i)
 	mine := r.stagedInfo[i]
@@ -67,8 +69,8 @@ func (r *applier) markUnused(i int) {
 	}
 }
 
-// makeWritableFor makes writable what stands against an op by its mode alone: the directory of
-// its name, and a directory that is moved away itself.
+// makeWritableFor makes writable the directories whose mode alone prevents an operation: the
+// parent, and the directory that is moved itself.
 func (r *applier) makeWritableFor(dir fsx.Dir, where string, o *op) bool {
 	done := r.makeWritable(dir, where)
 	if isDir(o.step.Now) {
@@ -92,7 +94,8 @@ func (r *applier) countOp(o *op) {
 	}
 }
 
-// openKnownParent opens the directory that a path lies in, if it is the one that the plan knows.
+// openKnownParent opens the parent directory of a path and verifies that it is the one the
+// plan knows.
 func (r *applier) openKnownParent(path string) (fsx.Dir, string, error) {
 	where, name := splitPath(path)
 	d, err := r.opener.openDir(where)
@@ -102,6 +105,8 @@ func (r *applier) openKnownParent(path string) (fsx.Dir, string, error) {
 	return d, name, r.verifyDir(d, where)
 }
 
+// verifyDir returns errMoved unless d is the directory that the safety checkpoint saw at path,
+// or one that we created.
 func (r *applier) verifyDir(d fsx.Dir, path string) error {
 	if path == "" {
 		return nil
@@ -128,8 +133,8 @@ func (r *applier) verifyDir(d fsx.Dir, path string) error {
 	return nil
 }
 
-// makeWritable makes a directory writable that only its mode protects; it gets its mode
-// back at the end.
+// makeWritable adds write permission to a directory whose mode lacks it; the mode is restored
+// at the end.
 func (r *applier) makeWritable(d fsx.Dir, path string) bool {
 	i, err := d.Stat()
 	if err != nil || i.Mode&0o300 == 0o300 {
@@ -145,9 +150,9 @@ func (r *applier) makeWritable(d fsx.Dir, path string) bool {
 	return true
 }
 
-// verifyStamp compares a name with its stamp. Renaming gives a file another change time,
-// so that counts only before, and not for a file with several names: we may have renamed
-// another of them.
+// verifyStamp compares a file with the stamp of the safety checkpoint. Renaming changes the
+// change time, so it is compared only before the rename, and not for files with several links:
+// we may have renamed another link.
 func (r *applier) verifyStamp(path string, i fsx.Info, before bool) error {
 	want, ok := r.Stamp(path)
 	if !ok || want.Ino != r.InodeNumber(i) {
@@ -162,7 +167,7 @@ func (r *applier) verifyStamp(path string, i fsx.Info, before bool) error {
 	return nil
 }
 
-// putStaged brings the staged file to its name.
+// putStaged moves a staged file to its place.
 func (r *applier) putStaged(dir fsx.Dir, name string, i int, o *op) error {
 	staged := strconv.Itoa(i)
 	mine, err := r.trash.Lstat(staged)
@@ -188,7 +193,8 @@ func (r *applier) putStaged(dir fsx.Dir, name string, i int, o *op) error {
 	return nil
 }
 
-// wrapOtherMount tells a hold on another file system from other trouble.
+// wrapOtherMount turns a cross-device error into errTrashElsewhere as long as nothing was
+// changed.
 func (r *applier) wrapOtherMount(err error) error {
 	if errors.Is(err, fsx.ErrOtherMount) && r.done == 0 {
 		return errTrashElsewhere
@@ -196,8 +202,8 @@ func (r *applier) wrapOtherMount(err error) error {
 	return err
 }
 
-// replaceFile swaps the staged file with what is there, and looks at what came out. If
-// that is not what the plan expects, they are swapped back.
+// replaceFile exchanges the staged file with the existing one and verifies the file that came
+// out. If it is not the expected one, they are exchanged back (R1, R2).
 func (r *applier) replaceFile(dir fsx.Dir, name, staged string, mine uint64, o *op) error {
 	i, err := dir.Lstat(name)
 	if err != nil {
@@ -219,9 +225,9 @@ func (r *applier) replaceFile(dir fsx.Dir, name, staged string, mine uint64, o *
 	return nil
 }
 
-// swapBack gives a name back what it had. If ours is not what comes out, somebody took
-// the name meanwhile: what he put there goes back to it, and what it had before stays in
-// the hold. If the name went, it stays there as well.
+// swapBack undoes an exchange. If the file that comes out is not ours, somebody replaced the
+// name meanwhile: their file is put back and the earlier one stays in the trash. If the name
+// is gone, the earlier file stays in the trash too.
 func (r *applier) swapBack(dir fsx.Dir, name, staged string, mine uint64) error {
 	err := r.trash.Exchange(staged, dir, name)
 	if err == nil {
@@ -235,7 +241,8 @@ func (r *applier) swapBack(dir fsx.Dir, name, staged string, mine uint64) error 
 	return err
 }
 
-// verifyDisplaced looks at what is in the hold now. A directory must be empty, and is not kept.
+// verifyDisplaced checks the file that was moved to the trash. A directory must be empty and
+// is removed.
 func (r *applier) verifyDisplaced(held string, o *op) error {
 	i, err := r.trash.Lstat(held)
 	if err == nil {
@@ -250,10 +257,11 @@ func (r *applier) verifyDisplaced(held string, o *op) error {
 	return err
 }
 
-// wasThere marks what had the name, where names cannot be swapped.
+// replacedSuffix marks a replaced file in the trash where names cannot be exchanged.
 const replacedSuffix = ".was"
 
-// replaceWithoutExchange is for file systems that cannot swap: for a moment nothing has the name.
+// replaceWithoutExchange replaces a file on file systems that cannot exchange names. For a
+// moment nothing has the name; the journal records that.
 func (r *applier) replaceWithoutExchange(dir fsx.Dir, name, staged string, o *op) error {
 	old := staged + replacedSuffix
 	r.journal.markSplit()
@@ -270,8 +278,8 @@ func (r *applier) replaceWithoutExchange(dir fsx.Dir, name, staged string, o *op
 	return nil
 }
 
-// moveBack puts something to the name it had. If the name was taken meanwhile, it stays in
-// the hold.
+// moveBack moves a file from the trash back to its name. If the name was taken meanwhile, the
+// file stays in the trash.
 func (r *applier) moveBack(held string, dir fsx.Dir, name string) error {
 	err := r.trash.RenameNoReplace(held, dir, name)
 	if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
@@ -280,8 +288,8 @@ func (r *applier) moveBack(held string, dir fsx.Dir, name string) error {
 	return err
 }
 
-// setFileMetadata changes what a file wears, and nothing else. A file with several names may be
-// somebody else's too.
+// setFileMetadata changes only the metadata of a file. It is refused for files with several
+// links, since another link may belong to somebody else.
 func (r *applier) setFileMetadata(dir fsx.Dir, name string, o *op) error {
 	i, err := dir.Lstat(name)
 	if err != nil {
@@ -297,6 +305,8 @@ func (r *applier) setFileMetadata(dir fsx.Dir, name string, o *op) error {
 	})
 }
 
+// moveToTrash moves a file to the trash, verifies it there, and moves it back if it is not the
+// expected one.
 func (r *applier) moveToTrash(dir fsx.Dir, name string, i int, o *op) error {
 	info, err := dir.Lstat(name)
 	if err != nil {
@@ -315,6 +325,7 @@ func (r *applier) moveToTrash(dir fsx.Dir, name string, i int, o *op) error {
 	return nil
 }
 
+// removeEmptyDir removes a directory, which must be empty.
 func (r *applier) removeEmptyDir(dir fsx.Dir, name string, o *op) error {
 	i, err := dir.Lstat(name)
 	if err != nil {

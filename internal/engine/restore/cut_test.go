@@ -13,8 +13,8 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
-// rehearse goes to the first checkpoint and back to the second, and answers how many operations
-// the way there took.
+// rehearse goes to the first checkpoint and back to the second, and returns how many
+// operations the way there took.
 func (b *restoreTest) rehearse(t fataler, seam fsx.FS, before string) int64 {
 	counted, counter := fsx.NewCountingFS(seam)
 	s := b.openService(t, counted)

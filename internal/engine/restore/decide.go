@@ -10,8 +10,8 @@ import (
 	"github.com/retake-dev/retake/internal/pure/merge"
 )
 
-// decidePath decides what becomes of one path, three-way: what want changed of base is
-// brought into what is there now.
+// decidePath decides what happens to one path, three-way: the change from base to want is
+// applied to what is there now.
 func (p *planner) decidePath(ctx context.Context, path string, s sides, kin map[string]string) error {
 	if len(p.Hunks) > 0 {
 		return p.revertHunks(ctx, path, s)
@@ -44,7 +44,7 @@ func (p *planner) decidePath(ctx context.Context, path string, s sides, kin map[
 	return p.mergePath(ctx, path, s, kin)
 }
 
-// noteUnrequested notes a path that somebody changed and of which nothing is asked.
+// noteUnrequested records a path that somebody changed and that the request does not concern.
 func (p *planner) noteUnrequested(path string, s sides, kin map[string]string) {
 	if s.now != nil {
 		p.remaining = append(p.remaining, path)
@@ -56,8 +56,8 @@ func (p *planner) noteUnrequested(path string, s sides, kin map[string]string) {
 
 func isFile(e *retake.Entry) bool { return e != nil && e.Kind == retake.KindFile }
 
-// keepGenerated leaves a log or something built that a program wrote on. One that was deleted comes
-// back, and a database goes back, like everything else.
+// keepGenerated keeps a log or build output that a program continued to write. A deleted one
+// is restored, and databases are restored like everything else.
 func (p *planner) keepGenerated(ctx context.Context, path string, s sides) error {
 	same, err := p.isSame(ctx, s.now, s.want)
 	if err == nil && !same {
@@ -66,7 +66,8 @@ func (p *planner) keepGenerated(ctx context.Context, path string, s sides) error
 	return err
 }
 
-// decideUnwanted is something that came with the change and was changed again since.
+// decideUnwanted decides about something that the undone change created and that was changed
+// again since.
 func (p *planner) decideUnwanted(path string, s sides) error {
 	if isDir(s.now) { // it goes if nothing in it stays
 		p.plan.Deletes = append(p.plan.Deletes, retake.Step{Path: path, What: retake.Deleted, Now: s.now})
@@ -76,6 +77,7 @@ func (p *planner) decideUnwanted(path string, s sides) error {
 	return nil
 }
 
+// keepChanged keeps a path that changed since, or that is always changing.
 func (p *planner) keepChanged(path string, s sides, detail string) {
 	if p.IsVolatile(path) && s.now != nil {
 		p.addKeep(path, s, retake.KeepVolatile, volatileDetail)
@@ -86,7 +88,8 @@ func (p *planner) keepChanged(path string, s sides, detail string) {
 
 const volatileDetail = "always moving"
 
-// mergePath is a path that changed on both sides: attribute by attribute, then by lines.
+// mergePath decides about a path that changed on both sides: it merges metadata attribute by
+// attribute, and content by lines.
 func (p *planner) mergePath(ctx context.Context, path string, s sides, kin map[string]string) error {
 	alike, err := p.isAlike(ctx, s.now, s.want)
 	if alike && p.NoMerge && extraOf(s.now).Group != extraOf(s.want).Group { // it came, but not its other names
@@ -120,7 +123,7 @@ func (p *planner) mergePath(ctx context.Context, path string, s sides, kin map[s
 	return p.addStep(ctx, path, s.now, &then, kin)
 }
 
-// copyContent gives e the bytes and the time of from.
+// copyContent gives e the content and time of from.
 func copyContent(e, from *retake.Entry) {
 	e.Object, e.Size, e.ModTime, e.Sum = from.Object, from.Size, from.ModTime, from.Sum
 	x := extraOf(e)
@@ -131,7 +134,8 @@ func copyContent(e, from *retake.Entry) {
 	}
 }
 
-// mergeMetadata is what is there now, with what want changed of mode, owner and attributes.
+// mergeMetadata returns the current entry with the changes that want made to mode, owner and
+// attributes.
 func mergeMetadata(s sides) retake.Entry {
 	then := *s.now
 	if s.want.Mode != s.base.Mode {
@@ -168,7 +172,7 @@ func (p *planner) mergeLines(ctx context.Context, path string, s sides, then ret
 	return nil
 }
 
-// addMergeStep writes a merged text.
+// addMergeStep adds a step that writes merged text; the plan holds its digest, not its bytes.
 func (p *planner) addMergeStep(path string, s sides, then retake.Entry, text []byte, rep merge.Report) {
 	sum := sha256.Sum256(text)
 	then.Object, then.Size, then.ModTime = "", int64(len(text)), 0
@@ -181,6 +185,8 @@ func (p *planner) addMergeStep(path string, s sides, then retake.Entry, text []b
 	p.plan.Bytes += then.Size
 }
 
+// mergeSides merges the three versions by lines. It returns false if one is not text or if
+// they conflict.
 func (p *planner) mergeSides(ctx context.Context, s sides) ([]byte, merge.Report, bool, error) {
 	var texts [3][]byte
 	for i, e := range []*retake.Entry{s.base, s.now, s.want} {
@@ -194,10 +200,10 @@ func (p *planner) mergeSides(ctx context.Context, s sides) ([]byte, merge.Report
 	return out, rep, ok, nil
 }
 
-// maxText is the longest file that is merged by lines.
+// maxTextBytes is the longest file that is merged by lines.
 const maxTextBytes = 4 << 20
 
-// readText answers false for what is no text.
+// readText reads a file of text. It returns false if the file is too long or not text.
 func readText(ctx context.Context, t fileOpener, e *retake.Entry) ([]byte, bool, error) {
 	if e.Size > maxTextBytes {
 		return nil, false, nil
@@ -215,8 +221,8 @@ type fileOpener interface {
 	File(ctx context.Context, id retake.ObjectID) (io.ReadSeekCloser, error)
 }
 
-// keepConflict leaves what is there, and puts the other version beside it; not in a repository,
-// where a copy of a branch would be another branch.
+// keepConflict keeps the current file and puts the other version beside it. In a repository it
+// does not: a copy of a branch file would be another branch.
 func (p *planner) keepConflict(_ context.Context, path string, s sides) error {
 	if p.IsVolatile(path) || p.NoMerge || s.want.Kind == retake.KindDir || InRepository(path) {
 		p.keepChanged(path, s, "changed since")
@@ -229,8 +235,8 @@ func (p *planner) keepConflict(_ context.Context, path string, s sides) error {
 	return nil
 }
 
-// wantedEntry is what is wanted, but for the time of a directory that got another since:
-// somebody works in it.
+// wantedEntry returns the entry to restore. A directory whose time changed since keeps its
+// time: somebody works in it.
 func wantedEntry(s sides) *retake.Entry {
 	if !isDir(s.now) || !isDir(s.want) || s.now.ModTime == s.base.ModTime {
 		return s.want
@@ -240,8 +246,8 @@ func wantedEntry(s sides) *retake.Entry {
 	return &then
 }
 
-// isAlike reports whether two entries are the same but for what lies in them, and for
-// their times: touching a file changes nothing of it.
+// isAlike reports whether two entries are equal apart from the contents of directories and
+// from times.
 func (p *planner) isAlike(ctx context.Context, a, b *retake.Entry) (bool, error) {
 	if a == nil || b == nil {
 		return a == b, nil
@@ -253,8 +259,8 @@ func (p *planner) isAlike(ctx context.Context, a, b *retake.Entry) (bool, error)
 	return same && sameMetadata(a, b), err
 }
 
-// relaxEntry is b with what a restore that was cut off may not have given a: its owner, if
-// it was not root, and its other names.
+// relaxEntry returns b with what an interrupted restore may not have set on a: the owner,
+// which only root can change, and other links.
 func relaxEntry(a, b *retake.Entry) *retake.Entry {
 	out, x := *b, extraOf(b)
 	out.UID, out.GID = a.UID, a.GID
@@ -263,13 +269,13 @@ func relaxEntry(a, b *retake.Entry) *retake.Entry {
 	return &out
 }
 
-// isSame is alike, times and other names included.
+// isSame is isAlike, including times and links.
 func (p *planner) isSame(ctx context.Context, a, b *retake.Entry) (bool, error) {
 	same, err := p.isAlike(ctx, a, b)
 	return same && (a == nil || a.ModTime == b.ModTime && extraOf(a).Group == extraOf(b).Group), err
 }
 
-// addStep notes that a path becomes another.
+// addStep adds the step that turns now into then, if they differ.
 func (p *planner) addStep(ctx context.Context, path string, now, then *retake.Entry, kin map[string]string) error {
 	same, err := p.sameBytes(ctx, now, then)
 	if err != nil {

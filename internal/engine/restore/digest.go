@@ -11,11 +11,10 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// planDigest is of everything that a plan would do, and of what it would do it to. The
-// bytes that are there now do not count, only what they look like: a plan must give
-// the same digest before and after they were stored. What logs and build output look
-// like does not count either: the safety checkpoint holds what is there by then, and what
-// is written after that is left in its place.
+// planDigest returns the digest of everything that a plan does and of the files it does it to.
+// The current bytes do not count, only what stat returns: the digest must be the same before
+// and after they are stored. The state of logs and build output does not count either: the
+// safety checkpoint contains it, and what is written after that is left in place.
 func planDigest(p *retake.Plan) string {
 	d := digester{sha256.New()}
 	d.writeString(string(p.Course))
@@ -54,7 +53,7 @@ func (d digester) writeString(s string) {
 	_, _ = d.Write([]byte(s))
 }
 
-// writeCurrent is what a step is done to.
+// writeCurrent adds the entry that a step changes.
 func (d digester) writeCurrent(s retake.Step) {
 	if s.Now != nil && s.Now.Kind == retake.KindFile && s.Merge == nil && isGenerated(s.Path) {
 		d.writeString(string(s.Now.Kind))
@@ -63,6 +62,7 @@ func (d digester) writeCurrent(s retake.Step) {
 	d.writeEntry(s.Now, false)
 }
 
+// writeEntry adds the metadata of an entry and, with bytes, its content.
 func (d digester) writeEntry(e *retake.Entry, bytes bool) {
 	if e == nil {
 		d.writeInt(-1)
@@ -72,7 +72,7 @@ func (d digester) writeEntry(e *retake.Entry, bytes bool) {
 	for _, n := range []int64{int64(e.Mode), int64(e.UID), int64(e.GID)} {
 		d.writeInt(n)
 	}
-	if e.Kind == retake.KindDir { // what lies in it is told path by path, and its time moves with that
+	if e.Kind == retake.KindDir { // its contents are compared path by path, and change its time
 		return
 	}
 	d.writeInt(e.Size)

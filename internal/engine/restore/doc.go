@@ -1,11 +1,11 @@
 // Package restore takes a live workspace to another checkpoint: it makes the plan,
 // and does it.
 //
-// Planning reads and touches nothing. Applying changes only the paths of its plan,
-// through handles, below the root it is given; what it replaces or deletes it
-// moves into a hold, where it stays for a while. It never follows a link, never
-// opens an existing file for writing, never removes a directory that is not empty,
-// and never repairs anything by itself.
+// Planning reads and touches nothing. Applying changes only the paths of its plan, through
+// handles, below the root it is given; what it replaces or deletes it moves into a trash
+// directory, where it stays for a while. It never follows a link, never opens an existing file
+// for writing, never removes a directory that is not empty, and never repairs anything by
+// itself.
 //
 //	R1  What is not in the safety checkpoint is not deleted and not overwritten.
 //	R2  A path that is not as the plan expects is left, and named.

@@ -11,24 +11,24 @@ import (
 	"github.com/retake-dev/retake/internal/pure/tree"
 )
 
-// setDirsMetadata gives directories what they wear, those below first. A directory in which
-// we changed names gets its time back.
+// setDirsMetadata sets the metadata of directories, the deepest first, and resets the times of
+// those in which names changed.
 func (r *applier) setDirsMetadata() error {
-	wear := map[string]*retake.Entry{}
+	metadata := map[string]*retake.Entry{}
 	for _, s := range slices.Concat(r.Plan.Writes, r.Plan.Times) {
 		if isDir(s.Then) {
-			wear[trimRoot(s.Path)] = s.Then
+			metadata[trimRoot(s.Path)] = s.Then
 		}
 	}
-	paths := sortedKeys(wear)
+	paths := sortedKeys(metadata)
 	for p := range r.loosenedDirs {
-		if wear[p] == nil {
+		if metadata[p] == nil {
 			paths = append(paths, p)
 		}
 	}
 	slices.SortFunc(paths, func(a, b string) int { return comparePaths(b, a) })
 	for _, path := range paths {
-		if err := r.setDirMetadata(path, wear[path]); err != nil {
+		if err := r.setDirMetadata(path, metadata[path]); err != nil {
 			if errors.Is(err, fsx.ErrCrashed) {
 				return err
 			}
@@ -38,6 +38,7 @@ func (r *applier) setDirsMetadata() error {
 	return nil
 }
 
+// displayPath returns the name of the root for "" and any other path unchanged.
 func displayPath(path string) string {
 	if path == "" {
 		return tree.Root
@@ -45,6 +46,8 @@ func displayPath(path string) string {
 	return path
 }
 
+// setDirMetadata sets the metadata of one directory, or resets the mode of one that was only
+// made writable.
 func (r *applier) setDirMetadata(path string, e *retake.Entry) error {
 	d, err := r.opener.openDir(path)
 	if err != nil {
@@ -68,8 +71,9 @@ func (r *applier) setDirMetadata(path string, e *retake.Entry) error {
 	return r.applyMetadata(e, d.SetOwnMetadata)
 }
 
-// preserveMarker leaves a directory that was there the mark by which we know it, and gives it
-// none: a workspace may lie in another one. A directory that comes back brings its own.
+// preserveMarker returns e with the workspace marker that the directory has now, or without
+// one: a workspace may be inside another one. A directory that is created again has the marker
+// of its entry.
 func preserveMarker(d fsx.Dir, e *retake.Entry) (*retake.Entry, error) {
 	has, err := d.Xattrs()
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// sameBytes reports whether two entries hold the same: kind, and bytes or text.
-// What lies in a directory does not count.
+// sameBytes reports whether two entries have the same kind and the same bytes or link text.
+// Live content is read and compared once. The contents of directories do not count.
 func (p *planner) sameBytes(ctx context.Context, a, b *retake.Entry) (bool, error) {
 	switch {
 	case a == nil || b == nil:
@@ -49,15 +49,15 @@ func equalObjects(ctx context.Context, t store.Trees, a, b retake.ObjectID) (boo
 	return store.SameBytes(x, y)
 }
 
-// sameMetadata reports whether mode, owner, attributes, links and holes are the same.
+// sameMetadata reports whether mode, owner, attributes, links and holes are equal.
 func sameMetadata(a, b *retake.Entry) bool {
 	x, y := extraOf(a), extraOf(b)
 	return a.Mode == b.Mode && a.UID == b.UID && a.GID == b.GID && x.Group == y.Group &&
 		slices.Equal(x.Holes, y.Holes) && sameXattrs(a, b)
 }
 
-// sameXattrs: whether a directory that stays is a workspace, below the root too, is
-// nothing that a restore decides.
+// sameXattrs compares extended attributes. The workspace marker of a directory that stays is
+// ignored: a restore does not decide what is a workspace.
 func sameXattrs(a, b *retake.Entry) bool {
 	x, y := extraOf(a).Xattrs, extraOf(b).Xattrs
 	if isDir(a) && isDir(b) {
@@ -82,7 +82,7 @@ func extraOf(e *retake.Entry) retake.Extra {
 	return *e.Extra
 }
 
-// classifyDifference names what a step does.
+// classifyDifference returns what a step does, or "" for nothing.
 func classifyDifference(now, then *retake.Entry, sameBytes bool) retake.Difference {
 	switch {
 	case now == nil && then == nil:

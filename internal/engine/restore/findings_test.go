@@ -134,7 +134,7 @@ func (r *serviceTest) interrupt(req retake.PlanRequest) {
 	}
 }
 
-// keepAt tells why a path stays by a plan; empty: it does not.
+// keepAt reports why a path stays by a plan; empty: it does not.
 func keepAt(p retake.Plan, path string) retake.Keep {
 	for _, k := range p.Keeps {
 		if k.Path == path {
@@ -274,7 +274,7 @@ func TestUndoPassesOverTheHalfOfACut(t *testing.T) {
 	}
 }
 
-// Fault: a journal that nobody can read shut the workspace for ever.
+// Fault: a journal that nobody can read shut the workspace forever.
 func TestDamagedJournalIsSetAside(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "{garbage", "{}\n{"} {

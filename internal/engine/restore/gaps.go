@@ -6,15 +6,15 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// gapIndex are the places that a checkpoint does not hold.
+// gapIndex finds paths that a checkpoint does not contain.
 type gapIndex struct {
 	reasons   map[string]retake.Reason // paths and directories, without the slash
 	ancestors map[string]bool          // directories with a gap somewhere below
 	torn      map[string]bool          // held, with bytes that may mix two points in time
 }
 
-// newGapIndex takes the gaps of a checkpoint apart. With names, a directory that moved while
-// it was listed counts as well: names may be missing in it.
+// newGapIndex indexes the gaps of a checkpoint. With names, a directory that changed while it
+// was listed counts as well: names may be missing.
 func newGapIndex(list []retake.Gap, names bool) gapIndex {
 	g := gapIndex{reasons: map[string]retake.Reason{}, ancestors: map[string]bool{}, torn: map[string]bool{}}
 	for _, x := range list {
@@ -36,9 +36,10 @@ func newGapIndex(list []retake.Gap, names bool) gapIndex {
 	return g
 }
 
-// covers reports whether a path is a gap, or lies below one.
+// covers reports whether a path is a gap or below one.
 func (g gapIndex) covers(path string) bool { return g.reason(path) != "" }
 
+// reason returns why a path is missing, or "" if it is not.
 func (g gapIndex) reason(path string) string {
 	if len(g.reasons) == 0 {
 		return ""

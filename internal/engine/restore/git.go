@@ -11,8 +11,7 @@ import (
 	"github.com/retake-dev/retake/internal/pure/tree"
 )
 
-// InRepository reports whether a path lies in a repository; the repository itself does
-// not.
+// InRepository reports whether a path is inside a .git directory; the directory itself is not.
 func InRepository(path string) bool {
 	dir, _ := splitPath(path)
 	for name := range strings.SplitSeq(dir, "/") {
@@ -23,8 +22,8 @@ func InRepository(path string) bool {
 	return false
 }
 
-// keepRepository keeps a repository, and notes when it is elsewhere in the checkpoint gone to. It
-// reads files and runs nothing.
+// keepRepository keeps a repository and notes if its HEAD differs in the target checkpoint. It
+// only reads files and runs no program.
 func (p *planner) keepRepository(ctx context.Context, path string, s sides) error {
 	if s.base != nil && s.want != nil && s.base.Kind == s.want.Kind && s.base.Object == s.want.Object {
 		return nil // nothing is asked of it
@@ -48,9 +47,8 @@ func (p *planner) keepRepository(ctx context.Context, path string, s sides) erro
 	return nil
 }
 
-// checkGit: an item that changed nothing but git takes commits and branches back. Else git
-// stays, and files of one commit on the branch of another are committed wrongly before
-// anybody notices.
+// checkGit adds an obstacle if git itself goes back, or if files go back while git stays:
+// files of one commit on the branch of another are easily committed by mistake.
 func (p *planner) checkGit() {
 	moves := p.OnlyGit && slices.ContainsFunc(p.changingSteps(), func(s retake.Step) bool { return InRepository(s.Path) })
 	switch {
@@ -80,7 +78,7 @@ const (
 	headsPrefix        = "refs/heads/"
 )
 
-// readGitHead tells the branch and the commit that HEAD leads to, as far as they can be read.
+// readGitHead returns the branch and the commit of HEAD, as far as they can be read.
 func (p *planner) readGitHead(ctx context.Context, git *retake.Entry) (retake.GitHead, error) {
 	var h retake.GitHead
 	if !isDir(git) {
@@ -110,7 +108,7 @@ func (p *planner) readGitHead(ctx context.Context, git *retake.Entry) (retake.Gi
 	return h, err
 }
 
-// shortCommit gives the short form of a commit id; "" when it is none.
+// shortCommit returns the short form of a commit id, or "" if it is not one.
 func shortCommit(id string) string {
 	if len(id) < shortCommitLen || strings.Trim(id, "0123456789abcdef") != "" {
 		return ""
@@ -118,7 +116,7 @@ func shortCommit(id string) string {
 	return id[:shortCommitLen]
 }
 
-// readSmallFile reads a short text of the repository; "" when there is none.
+// readSmallFile reads a short file of the repository, or returns "" if there is none.
 func (p *planner) readSmallFile(ctx context.Context, git retake.Entry, path string, limit int64) (string, error) {
 	e, err := entryOrNil(tree.Find(ctx, p.Trees, git, path))
 	if err != nil || e == nil || e.Kind != retake.KindFile || e.Size > limit {

@@ -11,12 +11,12 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
-// holdList is the name of the list in a hold: what each file in it looked like when a
-// checkpoint held it. A file that looks otherwise was written to since, and is in no
+// trashManifest is the name of the list in a trash directory: the size and time of each file
+// when a checkpoint captured it. A file that differs was written to since and is in no
 // checkpoint.
 const trashManifest = "list"
 
-// trashEntry is one name that may be found in a hold.
+// trashEntry is one file that may be in a trash directory.
 type trashEntry struct {
 	Name     string        `json:"name"`
 	Path     []byte        `json:"path"`
@@ -28,7 +28,7 @@ type fileVersion struct {
 	Mtime int64 `json:"mtime"`
 }
 
-// writeTrashManifest says what the hold will have in it, before anything is.
+// writeTrashManifest lists what the trash may contain, before anything is moved there.
 func (r *applier) writeTrashManifest() error {
 	f, err := r.trash.Create(trashManifest, 0o600)
 	if err != nil {
@@ -54,8 +54,8 @@ func (r *applier) writeTrashManifest() error {
 	return joinClose(w.Flush(), f)
 }
 
-// EmptyTrash removes from a hold what a checkpoint holds as well. What was written to
-// since it was displaced stays, and the hold with it.
+// EmptyTrash removes files that a checkpoint contains from a trash directory. Files that were
+// written to after they were displaced stay, and the directory with them.
 func EmptyTrash(parent fsx.Dir, id string) error {
 	d, err := parent.OpenDir(id)
 	if err != nil {
@@ -84,6 +84,8 @@ func EmptyTrash(parent fsx.Dir, id string) error {
 	return nil
 }
 
+// removeTrashed removes one file of the trash if it is unchanged, and reports whether the name
+// is free.
 func removeTrashed(d fsx.Dir, name string, h trashEntry) (gone bool) {
 	i, err := d.Lstat(name)
 	if err != nil {
@@ -100,6 +102,8 @@ func removeTrashed(d fsx.Dir, name string, h trashEntry) (gone bool) {
 	return false
 }
 
+// readTrashManifest reads the manifest as far as it was written. Files that it does not list
+// are not removed.
 func readTrashManifest(d fsx.Dir) ([]trashEntry, error) {
 	f, err := d.OpenFile(trashManifest)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -7,8 +7,8 @@ import (
 	"github.com/retake-dev/retake/internal/pure/merge"
 )
 
-// revertHunks takes some hunks of one file back and leaves the rest of it as it is: its other
-// lines, its mode and its owner.
+// revertHunks reverts some hunks of one file and leaves its other lines, its mode and its
+// owner.
 func (p *planner) revertHunks(ctx context.Context, path string, s sides) error {
 	if isDir(s.now) || isDir(s.base) || isDir(s.want) {
 		return nil

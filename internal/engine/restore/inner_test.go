@@ -10,8 +10,8 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// A workspace that lies in another one is known by a mark on its directory. Going back to
-// a checkpoint before it was protected must not end its protection.
+// A workspace that is in another one is known by a mark on its directory. Going back to a
+// checkpoint before it was protected must not end its protection.
 func TestAWorkspaceInsideStaysOne(t *testing.T) {
 	r := newServiceTest(t, "out", "1\n", "in/file", "1\n")
 	inner, err := r.s.Init(t.Context(), retake.InitRequest{Dir: r.filePath("in"), Accept: []string{retake.DangerNested}})

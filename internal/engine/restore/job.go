@@ -22,8 +22,8 @@ type Stamp struct {
 	Ctime int64
 }
 
-// Job is a plan that is to be done. Its plan was made against the safety checkpoint,
-// and the stamps are those of that capture.
+// Job is a plan to apply. The plan was made against the safety checkpoint, and Stamp returns
+// what that capture saw.
 type Job struct {
 	ID          string
 	Plan        retake.Plan
@@ -32,7 +32,7 @@ type Job struct {
 	Stamp       func(path string) (Stamp, bool)
 	InodeNumber func(fsx.Info) uint64       // the inode number as stamps have it
 	LinkGroup   func(group string) []Member // files that are there and have several names
-	TrashDirs   []func() (fsx.Dir, error)   // directories in which a hold may be made, the best first
+	TrashDirs   []func() (fsx.Dir, error)   // parents in which the trash may be created, the best first
 	JournalDir  fsx.Dir
 	JournalName string // the name of the journal there
 	Header      Header
@@ -42,31 +42,32 @@ type Job struct {
 	Progress    func(done, total int)
 }
 
-// Member is one name of a file with several.
+// Member is one name of a file that has several hard links.
 type Member struct {
 	Path  string
 	Entry retake.Entry
 }
 
-// Outcome is what was done.
+// Outcome is what a restore did.
 type Outcome struct {
 	Written, Deleted, Merged int
 	Failed                   []retake.Failure
 	Warnings                 []retake.Warning
-	Displaced                []Displaced // what was replaced and deleted; it stays in the hold
+	Displaced                []Displaced // what was replaced and deleted; it stays in the trash
 }
 
-// Displaced is one file that had a name in the workspace.
+// Displaced is a file that was replaced or deleted. It is in the trash now.
 type Displaced struct {
 	Path string
 	Info fsx.Info
 }
 
-// errElsewhere: the hold cannot take names of the workspace.
+// errTrashElsewhere means that files cannot be renamed from the workspace into this trash
+// directory.
 var errTrashElsewhere = errors.New("the hold is on another file system")
 
-// Apply does a plan. After an error nothing was changed, or the journal tells how far
-// it came.
+// Apply applies a plan. If it returns an error, either nothing was changed or the journal says
+// how far it got.
 func Apply(ctx context.Context, j Job) (Outcome, error) {
 	r := &applier{Job: j, opener: newDirOpener(j.Root), createdDirs: map[string]uint64{}, knownDirs: map[string]uint64{}, stagedInfo: map[int]fsx.Info{}, ops: orderOps(&j.Plan), touchedDirs: map[string]bool{}, plannedPaths: map[string]bool{}}
 	r.prepareOps()
@@ -92,8 +93,9 @@ func Apply(ctx context.Context, j Job) (Outcome, error) {
 	return r.outcome, nil
 }
 
-// prepareOps looks at the ops once more. A file with several names is not dressed in its
-// place but replaced: one of the names may be somebody else's.
+// prepareOps adjusts the operations to what is on disk. A file with several hard links is
+// replaced instead of being changed in place, because another link may belong to somebody
+// else.
 func (r *applier) prepareOps() {
 	for i := range r.ops {
 		o := &r.ops[i]
@@ -107,18 +109,18 @@ func (r *applier) prepareOps() {
 	}
 }
 
-// applier is one job at work.
+// applier applies one job.
 type applier struct {
 	Job
 	ops             []op
 	opener          *dirOpener
 	trash           fsx.Dir
-	trashParent     fsx.Dir // of the hold
+	trashParent     fsx.Dir // of the trash
 	journal         *journal
 	createdDirs     map[string]uint64 // directories that we made, by path
 	knownDirs       map[string]uint64 // directories that were there, by path; 0: not known
 	putCount        int               // ops that bring something
-	metadataChanged bool              // a file was dressed in its place
+	metadataChanged bool              // the metadata of a file was changed in place
 	stagedInfo      map[int]fsx.Info  // what was staged, by op
 	plannedPaths    map[string]bool   // the paths of the ops
 	touchedDirs     map[string]bool   // directories in which names were changed
@@ -127,6 +129,8 @@ type applier struct {
 	outcome         Outcome
 }
 
+// startJournal makes the journal durable before the first change (R3). A resumed restore
+// already has one.
 func (r *applier) startJournal() error {
 	if r.Resumes {
 		r.journal = &journal{}
@@ -138,8 +142,8 @@ func (r *applier) startJournal() error {
 	return err
 }
 
-// abort ends a job that did not get through. If nothing was changed there is nothing to
-// finish or to unwind.
+// abort ends a job after an error. If nothing was changed, it also removes the trash and the
+// journal: there is nothing to finish or to undo.
 func (r *applier) abort(err error) error {
 	if r.done > 0 || r.outcome.Written+r.outcome.Deleted+r.outcome.Merged > 0 {
 		return errors.Join(&InterruptedError{Done: r.done, Total: len(r.ops), Err: err}, r.journal.close(), r.trash.Close(), r.trashParent.Close())
@@ -151,7 +155,7 @@ func (r *applier) abort(err error) error {
 	return errors.Join(err, r.journal.close(), RemoveJournal(r.JournalDir, r.JournalName))
 }
 
-// InterruptedError is a restore that stopped on its way.
+// InterruptedError is returned by a restore that stopped after it had changed something.
 type InterruptedError struct {
 	Done, Total int
 	Err         error
@@ -162,6 +166,8 @@ func (e *InterruptedError) Error() string {
 }
 func (e *InterruptedError) Unwrap() error { return e.Err }
 
+// openTrash creates the trash directory of this restore and writes its manifest. It fails with
+// errTrashElsewhere if the directory is on another file system than the workspace.
 func (r *applier) openTrash(open func() (fsx.Dir, error)) error {
 	at, err := open()
 	if err != nil {
@@ -181,11 +187,11 @@ func (r *applier) openTrash(open func() (fsx.Dir, error)) error {
 	if err != nil {
 		return joinClose(err, at)
 	}
-	hold, err := at.OpenDir(r.ID)
+	trash, err := at.OpenDir(r.ID)
 	if err != nil {
 		return joinClose(err, at)
 	}
-	r.trashParent, r.trash = at, hold
+	r.trashParent, r.trash = at, trash
 	if err := r.writeTrashManifest(); err != nil {
 		r.removeTrash()
 		return err
@@ -193,7 +199,7 @@ func (r *applier) openTrash(open func() (fsx.Dir, error)) error {
 	return nil
 }
 
-// removeTrash removes a hold in which nothing but our own new files are.
+// removeTrash removes a trash directory that contains only our own staged files.
 func (r *applier) removeTrash() {
 	if r.trash == nil {
 		return
@@ -208,8 +214,8 @@ func (r *applier) removeTrash() {
 	r.trash, r.trashParent = nil, nil
 }
 
-// removeUnusedStaged removes the new files that did not come to their place. What was replaced
-// and deleted stays in the hold.
+// removeUnusedStaged removes staged files that were not put in place. Replaced and deleted
+// files stay in the trash.
 func (r *applier) removeUnusedStaged() {
 	for i, o := range r.ops {
 		if o.kind == opPut {
@@ -224,9 +230,10 @@ func (r *applier) removeUnusedStaged() {
 	_ = r.trashParent.Close()
 }
 
-// unused marks a new file whose place was taken.
+// unusedSuffix marks a staged file that was not put in place.
 const unusedSuffix = ".new"
 
+// execute stages all new files, applies the operations and makes the result durable.
 func (r *applier) execute(ctx context.Context) error {
 	if err := r.stageAll(ctx); err != nil {
 		return err
@@ -242,7 +249,9 @@ func (r *applier) execute(ctx context.Context) error {
 	return r.syncChanges()
 }
 
-// applyOps does the ops, then dresses the directories.
+// applyOps applies the operations in order, then sets the metadata of directories. A failed
+// operation is recorded and the others go on; only a trash directory on another file system
+// ends it, and only before anything was changed.
 func (r *applier) applyOps(ctx context.Context) error {
 	for i := range r.ops {
 		if err := ctx.Err(); err != nil {
@@ -271,9 +280,11 @@ func (r *applier) recordFailure(path string, err error) {
 	r.outcome.Failed = append(r.outcome.Failed, retake.Failure{Path: path, Why: failureReason(err)})
 }
 
-// syncChanges makes what was changed durable.
+// syncChanges makes the changes durable: directory by directory if there are few, otherwise
+// with one sync of the file system. Syncing a directory does not sync the metadata of its
+// files.
 func (r *applier) syncChanges() error {
-	if len(r.touchedDirs) > maxSingleSyncs || r.metadataChanged { // the sync of a directory says nothing of what its files wear
+	if len(r.touchedDirs) > maxSingleSyncs || r.metadataChanged { // the sync of a directory says nothing of the metadata of its files
 		err := r.Root.SyncFS()
 		if errors.Is(err, fsx.ErrNoWriteback) || errors.Is(err, errors.ErrUnsupported) {
 			return nil
@@ -292,9 +303,11 @@ func (r *applier) syncChanges() error {
 	return r.trash.Sync()
 }
 
-// fewDirs are synced one by one; more, all at once.
+// maxSingleSyncs is the number of directories or files that are synced one by one; more are
+// synced at once.
 const maxSingleSyncs = 64
 
+// trimRoot returns "" for the root and any other path unchanged; displayPath is the inverse.
 func trimRoot(path string) string {
 	if path == tree.Root {
 		return ""

@@ -14,7 +14,7 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
-// Header is what a journal says first.
+// Header is the first line of a journal.
 type Header struct {
 	V      int               `json:"v"`
 	ID     string            `json:"id"`
@@ -27,11 +27,13 @@ type Header struct {
 
 const journalVersion = 1
 
-// journal tells how far a restore came: a header, the plan, and a dot for each op
-// that is done. The dots are not synced; a power cut may lose some, never the plan.
-// Without a file it is silent.
+// journal records the progress of a restore: a header, the plan, and one mark for each
+// operation that is done. Marks are not synced: a power cut may lose some, but never the plan.
+// A journal without a file writes nothing.
 type journal struct{ f fsx.File }
 
+// createJournal writes header and plan to a temporary file, syncs it and renames it into
+// place, so that a journal is complete or absent.
 func createJournal(dir fsx.Dir, name string, h Header, p *retake.Plan) (*journal, error) {
 	fresh := name + ".new"
 	if err := dir.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -63,11 +65,12 @@ func createJournal(dir fsx.Dir, name string, h Header, p *retake.Plan) (*journal
 	return &journal{f: f}, nil
 }
 
-// markDone notes that one more op is done. It is for people: what is really done is seen
-// at the files.
+// markDone records that one more operation is done. The count is only informative: recovery
+// looks at the files.
 func (j *journal) markDone() { j.writeMark(doneMark) }
 
-// markSplit notes that names are not swapped here but taken away and given again.
+// markSplit records that a file is replaced in two steps, because names cannot be exchanged
+// here.
 func (j *journal) markSplit() { j.writeMark(splitMark) }
 
 func (j *journal) writeMark(c byte) {
@@ -85,7 +88,7 @@ func (j *journal) close() error {
 	return j.f.Close()
 }
 
-// RemoveJournal says that nothing is left to be done.
+// RemoveJournal records that nothing is left to do. Durable.
 func RemoveJournal(dir fsx.Dir, name string) error {
 	err := dir.Remove(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -97,7 +100,7 @@ func RemoveJournal(dir fsx.Dir, name string) error {
 	return dir.Sync()
 }
 
-// InterruptedRestore is a restore that was cut off, with its plan.
+// InterruptedRestore is a restore that did not finish, with its plan.
 type InterruptedRestore struct {
 	Header
 	Plan     retake.Plan
@@ -105,7 +108,7 @@ type InterruptedRestore struct {
 	HasSplit bool // a name may have been taken away and not given again
 }
 
-// ReadJournal answers what was cut off; nil when nothing was.
+// ReadJournal returns the interrupted restore of a journal, or nil if there is no journal.
 func ReadJournal(dir fsx.Dir, name string) (*InterruptedRestore, error) {
 	f, err := dir.OpenFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -126,8 +129,8 @@ func ReadJournal(dir fsx.Dir, name string) (*InterruptedRestore, error) {
 	return &c, err
 }
 
-// ErrJournal is a journal that cannot be read. It was durable before anything was
-// changed, so this is damage, not a cut.
+// ErrJournalDamaged is returned for a journal that cannot be read. The journal was durable
+// before the first change, so this is damage and not an interruption.
 var ErrJournalDamaged = errors.New("the journal is damaged")
 
 func decodeLine(r *bufio.Reader, v any) error {

@@ -11,9 +11,8 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// LiveTree is the workspace as it is now, seen as a tree: a stored one, with what
-// changed since laid over it. What was not stored yet has an address that only
-// Live knows.
+// LiveTree is the workspace as it is now, presented as a tree: a stored tree overlaid with the
+// changes since. Content that is not stored yet has an address that only LiveTree understands.
 type LiveTree struct {
 	stored         store.Trees
 	root           fsx.Dir
@@ -24,14 +23,14 @@ type LiveTree struct {
 
 const livePrefix = "live:"
 
-// NewLiveTree lays changes over the stored tree at base, and answers the root of the
-// whole. self is the root as it is now.
+// NewLiveTree overlays changes on the stored tree at base and returns the tree and its root.
+// self is the root directory as it is now.
 func NewLiveTree(stored store.Trees, root fsx.Dir, base, self retake.Entry, changes []retake.Change, gaps []retake.Gap) (*LiveTree, retake.Entry) {
 	l := &LiveTree{stored: stored, root: root, changedEntries: map[string]map[string]*retake.Entry{}, changedDirs: map[string]bool{}, storedDirs: map[string]retake.ObjectID{"": base.Object}}
 	for _, c := range changes {
 		l.overlay(c.Path, l.addressChange(c))
 	}
-	for _, g := range gaps { // no capture of now would hold it, whatever the last one did
+	for _, g := range gaps { // a capture would not contain it now, even if the last one did
 		if path := strings.TrimSuffix(g.Path, "/"); !g.Reason.Held() && path != "" {
 			l.overlay(path, nil)
 		}
@@ -43,7 +42,7 @@ func NewLiveTree(stored store.Trees, root fsx.Dir, base, self retake.Entry, chan
 	return l, self
 }
 
-// overlay puts what is there now over the stored tree.
+// overlay records what is at a path now; nil means that nothing is.
 func (l *LiveTree) overlay(path string, e *retake.Entry) {
 	dir, name := splitPath(path)
 	if l.changedEntries[dir] == nil {
@@ -58,7 +57,8 @@ func (l *LiveTree) overlay(path string, e *retake.Entry) {
 	}
 }
 
-// addressChange gives what is there now an address of its own, unless its bytes are known.
+// addressChange returns the new entry of a change, with a live address unless its bytes are
+// already stored.
 func (l *LiveTree) addressChange(c retake.Change) *retake.Entry {
 	if c.After == nil {
 		return nil
@@ -67,7 +67,7 @@ func (l *LiveTree) addressChange(c retake.Change) *retake.Entry {
 	_, e.Name = splitPath(c.Path)
 	switch {
 	case e.Kind == retake.KindDir:
-		if c.Before == nil || c.Before.Kind != retake.KindDir { // else what lies in it decides
+		if c.Before == nil || c.Before.Kind != retake.KindDir { // otherwise its contents decide
 			l.changedDirs[c.Path] = true
 		}
 	case e.Object == "" || c.What == retake.Edited || c.What == retake.Retyped:
@@ -114,7 +114,7 @@ func (l *LiveTree) Dir(ctx context.Context, id retake.ObjectID) ([]retake.Entry,
 	return out, nil
 }
 
-// addressDir gives a directory with changes below it an address of ours.
+// addressDir gives a directory with changes below it a live address.
 func (l *LiveTree) addressDir(dir string, e retake.Entry) retake.Entry {
 	path := joinPath(dir, e.Name)
 	if e.Kind == retake.KindDir && (l.changedDirs[path] || e.Object == "") {
@@ -124,7 +124,7 @@ func (l *LiveTree) addressDir(dir string, e retake.Entry) retake.Entry {
 	return e
 }
 
-// File opens bytes, of the live file or stored.
+// File opens the bytes of a live or a stored file.
 func (l *LiveTree) File(ctx context.Context, id retake.ObjectID) (io.ReadSeekCloser, error) {
 	path, ok := strings.CutPrefix(string(id), livePrefix)
 	if !ok {
@@ -159,10 +159,10 @@ type liveFile struct {
 	io.Closer
 }
 
-// IsUnstored reports whether an address is of a live file whose bytes are not stored.
+// IsUnstored reports whether an address belongs to a live file whose bytes are not stored.
 func IsUnstored(id retake.ObjectID) bool { return id == "" || isLiveID(id) }
 
-// isLiveID reports whether only the live file holds these bytes.
+// isLiveID reports whether only the live file has these bytes.
 func isLiveID(id retake.ObjectID) bool { return strings.HasPrefix(string(id), livePrefix) }
 
 func splitPath(path string) (dir, name string) {

@@ -16,10 +16,11 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
-// What somebody writes while we swap comes into the hold under the name of the staged file,
+// What somebody writes while we swap comes into the trash under the name of the staged file,
 // and must not be taken for it.
 
-// racingDir is a hold beside which somebody works: before is called before each exchange.
+// racingDir is a trash directory beside which somebody works: before is called before each
+// exchange.
 type racingDir struct {
 	fsx.Dir
 	before func(n int)

@@ -20,7 +20,7 @@ const (
 	minMassDelete  = 10 // fewer are never many, however few files there are
 )
 
-// findObstacles finds the reasons to ask before the plan is applied.
+// findObstacles finds the reasons to ask for confirmation before the plan is applied.
 func (p *planner) findObstacles(ctx context.Context) error {
 	p.checkUncaptured()
 	p.checkUnsaved()
@@ -38,9 +38,11 @@ func (p *planner) findObstacles(ctx context.Context) error {
 	return p.checkEnvironment(ctx)
 }
 
-// fewNames are told by name; more are counted.
+// maxListedNames is the number of paths that an obstacle names; more are counted.
 const maxListedNames = 2
 
+// addObstacle adds an obstacle about paths. one is the text for one path, more the text for
+// several.
 func (p *planner) addObstacle(class string, paths []string, one, more string) {
 	if len(paths) == 0 {
 		return
@@ -57,7 +59,8 @@ func (p *planner) addObstacle(class string, paths []string, one, more string) {
 	p.plan.Obstacles = append(p.plan.Obstacles, retake.Obstacle{Class: class, Text: text, Paths: paths})
 }
 
-// checkUncaptured: what no checkpoint holds cannot be given back.
+// checkUncaptured reports files that no checkpoint contains, or not reliably: they could not
+// be brought back.
 func (p *planner) checkUncaptured() {
 	var torn []string
 	for _, s := range p.changingSteps() {
@@ -72,8 +75,8 @@ func (p *planner) checkUncaptured() {
 	p.addObstacle(retake.ObstacleUncaptured, torn, "%s changes each time it is read, and is kept only as it is caught", "%s change each time they are read, and are kept only as they are caught")
 }
 
-// checkUnsaved: what changed since the last checkpoint is somebody's work that no
-// checkpoint shows yet.
+// checkUnsaved reports files that changed since the last checkpoint, which are somebody's work
+// that no checkpoint shows yet.
 func (p *planner) checkUnsaved() {
 	if p.Base != nil {
 		return
@@ -98,8 +101,8 @@ func (p *planner) changingSteps() []retake.Step {
 	return slices.Concat(p.plan.Deletes, p.plan.Writes, p.plan.Merges)
 }
 
-// checkPartial: bytes of the checkpoint gone to may mix two others, or it does not hold
-// what is there now.
+// checkPartial reports files that the target checkpoint contains only in part, or does not
+// contain at all.
 func (p *planner) checkPartial() {
 	var paths []string
 	for _, s := range p.plan.Writes {
@@ -115,6 +118,7 @@ func (p *planner) checkPartial() {
 	p.addObstacle(retake.ObstaclePartial, paths, "%s is incomplete in that checkpoint", "%s are incomplete in that checkpoint")
 }
 
+// checkMassDelete reports deletions above the limits.
 func (p *planner) checkMassDelete() {
 	var n int
 	for _, s := range p.plan.Deletes {
@@ -130,8 +134,8 @@ func (p *planner) checkMassDelete() {
 	}
 }
 
-// checkOverlap: what cannot be told apart from the work of others stays, so the item is not
-// taken back as a whole.
+// checkOverlap reports files that stay because they cannot be separated from the work of
+// others, so that the item is not undone completely.
 func (p *planner) checkOverlap() {
 	var paths []string
 	for _, k := range p.plan.Keeps {
@@ -147,7 +151,7 @@ const (
 	setgid = 0o2000
 )
 
-// checkSetuid: a file that runs with the rights of its owner is a way to more rights.
+// checkSetuid reports files that would run with the rights of their owners.
 func (p *planner) checkSetuid() {
 	var paths []string
 	for _, s := range p.plan.Writes {
@@ -158,8 +162,8 @@ func (p *planner) checkSetuid() {
 	p.addObstacle(retake.ObstacleSetuid, paths, "%s would run with the rights of its owner", "%s would run with the rights of their owners")
 }
 
-// checkEnvironment asks what only the machine knows: who holds files, and which names are
-// one here.
+// checkEnvironment reports what only the machine knows: which files are open, and which names
+// are the same on this file system.
 func (p *planner) checkEnvironment(ctx context.Context) error {
 	w := newDirOpener(p.Environment.Root)
 	defer w.closeAll()
@@ -195,6 +199,7 @@ func (p *planner) checkEnvironment(ctx context.Context) error {
 	return nil
 }
 
+// checkOpenFiles reports files that a process has open, databases first.
 func (p *planner) checkOpenFiles(held []OpenFile, steps []retake.Step) {
 	texts, paths := map[string][]string{}, map[string][]string{}
 	for _, h := range held {
@@ -225,7 +230,7 @@ func (p *planner) checkOpenFiles(held []OpenFile, steps []retake.Step) {
 	}
 }
 
-// isDatabase reports whether a file is one by its name, or lies in a cluster of Postgres.
+// isDatabase reports whether a path is a database by its name, or part of a Postgres cluster.
 func isDatabase(path string) bool {
 	dir, name := splitPath(path)
 	for _, suffix := range []string{".db", ".sqlite", ".sqlite3", ".db3", ".mdb", ".ldb"} {

@@ -8,7 +8,7 @@ import (
 	"github.com/retake-dev/retake/internal/pure/tree"
 )
 
-// opKind is what an op does.
+// opKind is the kind of change that an operation makes.
 type opKind uint8
 
 const (
@@ -18,16 +18,16 @@ const (
 	opRemoveDir                     // an empty directory goes
 )
 
-// op is one change of one name, in the order in which they are made.
+// op is the change of one name.
 type op struct {
 	kind opKind
 	path string
 	step retake.Step
 }
 
-// orderOps turns a plan into ops: first what must make way for something of another
-// kind, then what comes, at last what goes. A directory comes before what lies in
-// it and goes after it; the files of a database are together.
+// orderOps turns a plan into operations: first deletions that make room for something of
+// another kind, then everything that is written, then the other deletions. A directory is
+// created before its contents and deleted after them; the files of a database stay together.
 func orderOps(p *retake.Plan) []op {
 	var out []op
 	retyped := map[string]bool{}
@@ -71,8 +71,8 @@ func orderOps(p *retake.Plan) []op {
 	return out
 }
 
-// writeOps lists what is brought, changed and put aside, by path. Directories that are
-// only dressed have no op: that is done at the end.
+// writeOps returns the operations that write something, by path: writes, merges and side
+// copies. Directories that only get other metadata have none, because that is done at the end.
 func writeOps(p *retake.Plan) []op {
 	var out []op
 	for _, s := range slices.Concat(p.Writes, p.Merges) {
@@ -93,7 +93,7 @@ func writeOps(p *retake.Plan) []op {
 	return out
 }
 
-// changesOnlyMetadata: other links or other holes need another file.
+// changesOnlyMetadata reports whether a step needs no new file. Other links or other holes do.
 func changesOnlyMetadata(s retake.Step) bool {
 	x, y := extraOf(s.Now), extraOf(s.Then)
 	return x.Group == y.Group && slices.Equal(x.Holes, y.Holes)
@@ -112,7 +112,7 @@ func deepestFirst(steps []retake.Step) []retake.Step {
 	return out
 }
 
-// hasAncestorIn reports whether one of the directories above a path is in the set.
+// hasAncestorIn reports whether a directory above path is in the set.
 func hasAncestorIn(set map[string]bool, path string) bool {
 	if len(set) == 0 {
 		return false

@@ -11,7 +11,7 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// Request is what a plan is made of. Trees reads all three trees.
+// Request is the input of a plan. Trees reads all three trees.
 type Request struct {
 	Course        retake.Course
 	Target        *retake.Checkpoint
@@ -35,13 +35,14 @@ type Request struct {
 	Environment   Environment
 }
 
-// Protection is why a path is left: it is not, or not only, the work that is taken back.
+// Protection is the reason why a path is left: it is not, or not only, part of the work that
+// is undone.
 type Protection struct {
 	Why    retake.KeepReason
 	Detail string
 }
 
-// MakePlan makes the plan. It touches nothing.
+// MakePlan makes the plan. It changes nothing.
 func MakePlan(ctx context.Context, r Request) (retake.Plan, error) {
 	p := newPlanner(r)
 	top := sides{now: &p.Now, base: r.Base, want: &p.Want}
@@ -79,7 +80,7 @@ func newPlanner(r Request) *planner {
 	return p
 }
 
-// finishPlan asks what stands in the way, and gives the plan its digest.
+// finishPlan finds the obstacles and gives the plan its digest.
 func (p *planner) finishPlan(ctx context.Context) error {
 	if err := p.findObstacles(ctx); err != nil {
 		return err
@@ -101,7 +102,7 @@ type planner struct {
 	remaining         []string        // what is there now and is in nobody's way
 }
 
-// Environment is what a plan asks of the machine.
+// Environment is what a plan needs to know about the machine.
 type Environment struct {
 	Root    fsx.Dir
 	Free    int64                                                           // bytes on the disk of the workspace
@@ -115,7 +116,7 @@ type OpenFile struct {
 	Command string
 }
 
-// visitPath decides about one path, and whether to go below it.
+// visitPath decides about one path and reports whether to visit what is below it.
 func (p *planner) visitPath(ctx context.Context, path string, s sides, kin map[string]string) (bool, error) {
 	if isDir(s.now) {
 		p.currentDirs[path] = s.now
@@ -136,7 +137,7 @@ func (p *planner) visitPath(ctx context.Context, path string, s sides, kin map[s
 	return !p.isBlocked(path, s), nil
 }
 
-// keepSubtree leaves a path with all that lies below it.
+// keepSubtree reports whether a path stays with everything below it, and records why.
 func (p *planner) keepSubtree(ctx context.Context, path string, s sides) (bool, error) {
 	switch {
 	case s.now == nil && s.want != nil && p.nowGaps.covers(path):
@@ -150,7 +151,7 @@ func (p *planner) keepSubtree(ctx context.Context, path string, s sides) (bool, 
 		if err := p.keepRepository(ctx, path, s); err != nil {
 			return false, err
 		}
-	case isDir(s.base) && isDir(s.want) && s.now == nil && s.base.Object != s.want.Object: // it went meanwhile
+	case isDir(s.base) && isDir(s.want) && s.now == nil && s.base.Object != s.want.Object: // it was deleted meanwhile
 		p.addKeep(path, s, retake.KeepChanged, "is gone since")
 	default:
 		return false, nil
@@ -158,7 +159,8 @@ func (p *planner) keepSubtree(ctx context.Context, path string, s sides) (bool, 
 	return true, nil
 }
 
-// isRequested reports whether a path is asked for. With a database come its companions.
+// isRequested reports whether a path is part of the request. A database includes its companion
+// files.
 func (p *planner) isRequested(path string, kin map[string]string) bool {
 	if tree.Match(p.Paths, path) {
 		return true
@@ -170,18 +172,19 @@ func (p *planner) isRequested(path string, kin map[string]string) bool {
 	return tree.Match(p.Paths, unit) || slices.ContainsFunc(retake.Companions, func(c string) bool { return tree.Match(p.Paths, unit+c) })
 }
 
-// isBlocked reports whether nothing below can be reached: something that stays is not a
-// directory.
+// isBlocked reports whether nothing below a path can be restored because something that is not
+// a directory stays there.
 func (p *planner) isBlocked(path string, s sides) bool {
 	return s.now != nil && !isDir(s.now) && isDir(s.want) && !p.isLastWrite(path)
 }
 
-// isLastWrite reports whether the newest write is of this path.
+// isLastWrite reports whether the most recent write of the plan is of this path.
 func (p *planner) isLastWrite(path string) bool {
 	n := len(p.plan.Writes)
 	return n > 0 && p.plan.Writes[n-1].Path == path
 }
 
+// addKeep records that a path is left as it is.
 func (p *planner) addKeep(path string, s sides, why retake.KeepReason, detail string) {
 	if isDir(s.now) || s.now == nil && isDir(s.want) {
 		path += "/"
@@ -189,8 +192,8 @@ func (p *planner) addKeep(path string, s sides, why retake.KeepReason, detail st
 	p.plan.Keeps = append(p.plan.Keeps, retake.Keep{Path: path, Why: why, Detail: detail})
 }
 
-// isKeptRepository: a repository that is there stays, unless the directory it lies in goes, or it is
-// asked for by name.
+// isKeptRepository reports whether a repository stays. It does, unless its parent directory is
+// deleted or the request names it.
 func (p *planner) isKeptRepository(path string, s sides) bool {
 	dir, name := splitPath(path)
 	if name != gitDir || p.Git || s.now == nil || s.base == s.want || p.isRequestedByName(path) {
@@ -218,7 +221,7 @@ func (p *planner) isRequestedByName(path string) bool {
 	return false
 }
 
-// mayMatchBelow reports whether a path of the request may lie below this one.
+// mayMatchBelow reports whether a path of the request may be below this one.
 func (p *planner) mayMatchBelow(path string) bool {
 	for _, q := range p.Paths {
 		if q = strings.Trim(q, "/"); strings.HasPrefix(q, path+"/") || strings.ContainsAny(q, "*?") {
@@ -228,7 +231,7 @@ func (p *planner) mayMatchBelow(path string) bool {
 	return false
 }
 
-// isDirRemoved reports whether a directory is deleted, or becomes something else.
+// isDirRemoved reports whether a directory is deleted or replaced by something else.
 func (p *planner) isDirRemoved(dir string) bool {
 	for _, steps := range [][]retake.Step{p.plan.Deletes, p.plan.Writes} {
 		for i := len(steps) - 1; i >= 0; i-- {

@@ -10,9 +10,9 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// PlanRecovery makes the plan that ends a restore which was cut off: by doing the rest of it,
-// or by taking back what was done. It touches only paths that look as the restore left
-// them; the others are kept, and named.
+// PlanRecovery makes the plan that ends an interrupted restore, by finishing it or by undoing
+// what was done. It changes only paths that are in a state that the restore can have left them
+// in; all others are kept and listed.
 func PlanRecovery(ctx context.Context, r Request, cut *InterruptedRestore) (retake.Plan, error) {
 	r.NoMerge, r.Base = true, &retake.Entry{} // three-way, whatever the base
 	p := newPlanner(r)
@@ -44,8 +44,8 @@ func PlanRecovery(ctx context.Context, r Request, cut *InterruptedRestore) (reta
 	return p.plan, p.finishPlan(ctx)
 }
 
-// findRemaining looks into the directories that would go: what is in them and not in the
-// plan stays, and they with it.
+// findRemaining finds files in directories that would be deleted which the plan does not
+// delete. They stay, and so do the directories.
 func (p *planner) findRemaining(ctx context.Context) error {
 	going := map[string]bool{}
 	for _, s := range p.plan.Deletes {
@@ -68,7 +68,7 @@ func (p *planner) findRemaining(ctx context.Context) error {
 	return nil
 }
 
-// findNewCompanions leaves databases that got a companion since: it belongs to the bytes
+// findNewCompanions keeps databases that got a companion file since: it belongs to the bytes
 // that are there now.
 func (p *planner) findNewCompanions(ctx context.Context, cut *retake.Plan) error {
 	known := map[string]bool{}
@@ -92,8 +92,8 @@ func (p *planner) findNewCompanions(ctx context.Context, cut *retake.Plan) error
 	return nil
 }
 
-// recoverPath decides about one path of the plan that was cut off. Where names cannot be
-// swapped, open says that this one may have been taken away and not given again.
+// recoverPath decides about one path of the interrupted plan. open means that the file may
+// have been moved away without a replacement, because names could not be exchanged.
 func (p *planner) recoverPath(ctx context.Context, s retake.Step, finish, open bool) error {
 	now, err := entryOrNil(p.nowFinder.Find(ctx, trimRoot(s.Path)))
 	if err != nil {
@@ -110,7 +110,7 @@ func (p *planner) recoverPath(ctx context.Context, s retake.Step, finish, open b
 	if !finish {
 		three.base, three.want = s.Then, s.Now
 	}
-	if isDir(now) && isDir(three.base) { // it is dressed last of all
+	if isDir(now) && isDir(three.base) { // its metadata is set last of all
 		three.base = now
 	}
 	if isDir(now) && isDir(three.want) {
@@ -126,7 +126,8 @@ func (p *planner) recoverPath(ctx context.Context, s retake.Step, finish, open b
 	return p.decidePath(ctx, s.Path, three, stepUnits(s))
 }
 
-// isHalfDone reports whether a path is as only a cut in the middle of one step leaves it.
+// isHalfDone reports whether a path is in a state that only an interruption within one step
+// leaves.
 func (p *planner) isHalfDone(ctx context.Context, now *retake.Entry, s retake.Step, open bool) (bool, error) {
 	if open && now == nil && s.Now != nil && s.Then != nil {
 		return true, nil
@@ -134,8 +135,8 @@ func (p *planner) isHalfDone(ctx context.Context, now *retake.Entry, s retake.St
 	return p.hasPartialMetadata(ctx, now, s)
 }
 
-// hasPartialMetadata reports whether a file that was only to be dressed has some of what it
-// wore, some of what it should wear, and nothing else.
+// hasPartialMetadata reports whether a file whose metadata alone was to change has a mixture
+// of the old and the new metadata.
 func (p *planner) hasPartialMetadata(ctx context.Context, now *retake.Entry, s retake.Step) (bool, error) {
 	if now == nil || s.Now == nil || s.Then == nil || s.What != retake.Moded || isDir(now) {
 		return false, nil
@@ -144,8 +145,8 @@ func (p *planner) hasPartialMetadata(ctx context.Context, now *retake.Entry, s r
 	return same && (now.Mode == s.Now.Mode || now.Mode == s.Then.Mode) && (sameXattrs(now, s.Now) || sameXattrs(now, s.Then)), err
 }
 
-// recoverDir gives a directory what it wears. Its time is put back whatever it is now: we
-// may change names in it.
+// recoverDir sets the metadata of a directory. Its time is always reset, since we may change
+// names in it.
 func (p *planner) recoverDir(ctx context.Context, s retake.Step, now, want *retake.Entry) error {
 	before := len(p.plan.Writes) + len(p.plan.Times)
 	if err := p.addStep(ctx, s.Path, now, want, nil); err != nil {
@@ -164,7 +165,8 @@ func stepUnits(s retake.Step) map[string]string {
 	return map[string]string{s.Path: s.Unit}
 }
 
-// recoverMerge: the merged text has no address; it is known by its digest.
+// recoverMerge decides about a merged file. Merged text is not stored, so it is recognized by
+// its digest.
 func (p *planner) recoverMerge(ctx context.Context, s retake.Step, now *retake.Entry, finish bool) error {
 	before, err := p.isAlike(ctx, now, s.Now)
 	if err != nil {

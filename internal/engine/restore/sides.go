@@ -9,20 +9,19 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// sides are the three entries at one path: what is there now, what it was when the
-// change began that is taken back or brought, and what is wanted. A nil is nothing.
+// sides are the three versions of one path: now is on disk, base is where the change that is
+// undone or brought started, want is the result. A nil entry means that there is nothing.
 type sides struct{ now, base, want *retake.Entry }
 
-// treeWalker goes down where want differs from base, and calls f for every pair, a
-// directory before what lies in it. Below a directory for which f answers false it
-// does not go.
+// treeWalker visits the paths where want differs from base, a directory before its contents.
+// It does not descend if visit returns false.
 type treeWalker struct {
 	trees  store.Trees
 	twoWay bool // base is what is there now
 	visit  func(path string, s sides, kin map[string]string) (deeper bool, err error)
 }
 
-// walkDir compares what lies in the directories of s.
+// walkDir compares the contents of the directories of s.
 func (w *treeWalker) walkDir(ctx context.Context, path string, s sides) error {
 	if isDir(s.base) && isDir(s.want) && s.base.Object == s.want.Object {
 		return nil
@@ -53,7 +52,7 @@ func (w *treeWalker) walkDir(ctx context.Context, path string, s sides) error {
 	return nil
 }
 
-// walkName has one name decided, and goes below it.
+// walkName visits one name and what is below it.
 func (w *treeWalker) walkName(ctx context.Context, path string, s sides, kin map[string]string) error {
 	deeper, err := w.visit(path, s, kin)
 	if err != nil || !deeper || !isDir(s.now) && !isDir(s.base) && !isDir(s.want) {
@@ -92,8 +91,8 @@ func popEntry(l []retake.Entry, name string) (*retake.Entry, []retake.Entry) {
 
 func isDir(e *retake.Entry) bool { return e != nil && e.Kind == retake.KindDir }
 
-// databaseUnits finds the databases of a directory: the path of each member maps to the
-// path of the database it belongs to.
+// databaseUnits finds the databases of a directory: it maps the path of each member to the
+// path of its database.
 func databaseUnits(dir string, lists ...[]retake.Entry) map[string]string {
 	there, dirs := map[string]bool{}, map[string]bool{}
 	var beside []string

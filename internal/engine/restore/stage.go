@@ -16,8 +16,8 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
-// stageAll writes everything that will come, into the hold: if the store cannot give it
-// or the disk cannot take it, nothing was changed yet.
+// stageAll writes all new files into the trash before anything is changed. If the store cannot
+// supply them or the disk is full, the workspace is untouched.
 func (r *applier) stageAll(ctx context.Context) error {
 	staged := map[string]int{} // group of links to the op that has its first name
 	for i, o := range r.ops {
@@ -40,6 +40,8 @@ func (r *applier) stageAll(ctx context.Context) error {
 	return r.trash.Sync()
 }
 
+// stageEntry creates operation i's new file, directory, link or special file in the trash,
+// named by its index, with its final metadata.
 func (r *applier) stageEntry(ctx context.Context, i int, s retake.Step, staged map[string]int) error {
 	name, e := strconv.Itoa(i), s.Then
 	switch e.Kind {
@@ -73,6 +75,7 @@ func (r *applier) stageEntry(ctx context.Context, i int, s retake.Step, staged m
 	return r.applyMetadata(e, func(d fsx.Metadata) error { return r.trash.SetMetadata(name, info.Ino, d) })
 }
 
+// readObject reads a stored object as text.
 func (r *applier) readObject(ctx context.Context, id retake.ObjectID) (string, error) {
 	f, err := r.Trees.File(ctx, id)
 	if err != nil {
@@ -84,6 +87,8 @@ func (r *applier) readObject(ctx context.Context, id retake.ObjectID) (string, e
 	return b.String(), err
 }
 
+// stageFile writes a regular file into the trash. Names of one hard-link group become links of
+// one file, if possible of the file that is already in the workspace.
 func (r *applier) stageFile(ctx context.Context, name string, s retake.Step, staged map[string]int, i int) error {
 	group := extraOf(s.Then).Group
 	if first, ok := staged[group]; ok && group != "" {
@@ -116,7 +121,8 @@ func (r *applier) stageFile(ctx context.Context, name string, s retake.Step, sta
 	return joinClose(err, f)
 }
 
-// linkExisting takes another name of a file that is there already, as it should be.
+// linkExisting links a file of the same group that is in the workspace, unchanged and not part
+// of the plan. It returns false if there is none.
 func (r *applier) linkExisting(group string, s retake.Step, name string) bool {
 	if r.LinkGroup == nil {
 		return false
@@ -138,7 +144,7 @@ func (r *applier) linkExisting(group string, s retake.Step, name string) bool {
 	return false
 }
 
-// writeContent writes the bytes: stored, or merged.
+// writeContent writes the stored or merged bytes of a step to f.
 func (r *applier) writeContent(ctx context.Context, f fsx.File, s retake.Step) error {
 	if s.Merge != nil {
 		text, err := r.mergeContent(ctx, s)
@@ -159,6 +165,8 @@ func (r *applier) writeContent(ctx context.Context, f fsx.File, s retake.Step) e
 	return err
 }
 
+// mergeContent repeats the merge that the plan computed. A different result means that one of
+// the texts has changed since.
 func (r *applier) mergeContent(ctx context.Context, s retake.Step) ([]byte, error) {
 	var texts [3][]byte
 	for i, id := range []retake.ObjectID{s.Merge.Base, s.Now.Object, s.Merge.Want} {
@@ -175,7 +183,7 @@ func (r *applier) mergeContent(ctx context.Context, s retake.Step) ([]byte, erro
 	return out, nil
 }
 
-// copySparse copies src, and leaves its holes holes.
+// copySparse copies src and keeps its holes as holes.
 func copySparse(f fsx.File, src io.ReadSeeker, holes []retake.Hole) (int64, error) {
 	if len(holes) == 0 {
 		return io.Copy(onlyWriter{f}, src)
@@ -215,8 +223,9 @@ func (w *offsetWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// applyMetadata gives an entry's attributes. Who is not root cannot give files away: then
-// they stay ours, and run with nobody's rights.
+// applyMetadata sets the owner, mode, time and extended attributes of an entry. Without the
+// right to change owners, files stay ours and lose setuid and setgid; attributes that the file
+// system does not support are dropped. Both cause a warning.
 func (r *applier) applyMetadata(e *retake.Entry, give func(fsx.Metadata) error) error {
 	d := fsx.Metadata{SetOwner: true, UID: e.UID, GID: e.GID, Mode: e.Mode, Mtime: e.ModTime, Xattrs: extraOf(e).Xattrs}
 	if d.Xattrs == nil {
@@ -239,6 +248,7 @@ func (r *applier) applyMetadata(e *retake.Entry, give func(fsx.Metadata) error) 
 	return err
 }
 
+// addWarning adds a warning unless one with the same code exists.
 func (r *applier) addWarning(code, text string) {
 	for _, w := range r.outcome.Warnings {
 		if w.Code == code {

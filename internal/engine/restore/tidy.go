@@ -13,7 +13,7 @@ import (
 	"github.com/retake-dev/retake/internal/pure/tree"
 )
 
-// reconcile makes the decisions about single paths fit together.
+// reconcile makes the decisions about single paths consistent with each other.
 func (p *planner) reconcile(ctx context.Context) error {
 	p.keepWholeUnits()
 	p.keepOccupiedDirs()
@@ -27,9 +27,8 @@ func (p *planner) reconcile(ctx context.Context) error {
 	return nil
 }
 
-// addDirTimes puts the times of directories back in which names are changed. One in which
-// names come or go by a change that others share keeps the new time: who watches it
-// must see that.
+// addDirTimes resets the times of directories in which names change. In a three-way plan a
+// directory that gains or loses names keeps its new time, so that programs watching it notice.
 func (p *planner) addDirTimes() {
 	timed, renamed := map[string]bool{}, map[string]bool{}
 	for _, s := range slices.Concat(p.plan.Times, p.plan.Writes) {
@@ -64,8 +63,8 @@ func sortSteps(steps []retake.Step) {
 	slices.SortFunc(steps, func(a, b retake.Step) int { return comparePaths(a.Path, b.Path) })
 }
 
-// keepWholeUnits leaves all files of a database when one of them is left: half of it is
-// worse than either.
+// keepWholeUnits keeps all files of a database if one of them is kept: half of a database is
+// worse than either version.
 func (p *planner) keepWholeUnits() {
 	stays := map[string]retake.KeepReason{}
 	for _, k := range p.plan.Keeps {
@@ -92,8 +91,8 @@ func (p *planner) keepWholeUnits() {
 	p.plan.Deletes = slices.DeleteFunc(p.plan.Deletes, drop)
 }
 
-// keepOccupiedDirs leaves directories in which something stays. What should stand in
-// their place cannot come.
+// keepOccupiedDirs keeps directories that contain something that stays, even if something else
+// should take their place.
 func (p *planner) keepOccupiedDirs() {
 	stays := map[string]bool{}
 	note := func(path string) {
@@ -122,7 +121,7 @@ func (p *planner) keepOccupiedDirs() {
 	p.keepRepositories()
 }
 
-// keepRepositories leaves the repository of a directory that should go and stays after
+// keepRepositories keeps the repository of a directory that was to be deleted and stays after
 // all.
 func (p *planner) keepRepositories() {
 	if p.Git {
@@ -134,22 +133,22 @@ func (p *planner) keepRepositories() {
 			kept[repo] = true
 		}
 	}
-	told := map[string]bool{}
+	affected := map[string]bool{}
 	p.plan.Deletes = slices.DeleteFunc(p.plan.Deletes, func(s retake.Step) bool {
 		for at := s.Path; at != ""; at, _ = splitPath(at) {
 			if kept[at] {
-				told[at] = true
+				affected[at] = true
 				return true
 			}
 		}
 		return false
 	})
-	for _, repo := range sortedKeys(told) {
+	for _, repo := range sortedKeys(affected) {
 		p.plan.Keeps = append(p.plan.Keeps, retake.Keep{Path: repo + "/", Why: retake.KeepGit, Detail: "its directory stays"})
 	}
 }
 
-// addMissingParents brings the directories that a chosen path needs.
+// addMissingParents adds the parent directories that a requested path needs.
 func (p *planner) addMissingParents(ctx context.Context) error {
 	if len(p.Paths) == 0 && p.Base == nil {
 		return nil
@@ -186,7 +185,7 @@ func (p *planner) addMissingParents(ctx context.Context) error {
 	return nil
 }
 
-// entryOrNil makes a nil of what is not there.
+// entryOrNil turns a not-found error into a nil entry.
 func entryOrNil(e retake.Entry, err error) (*retake.Entry, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -194,7 +193,7 @@ func entryOrNil(e retake.Entry, err error) (*retake.Entry, error) {
 	return &e, err
 }
 
-// comparePaths orders a directory before what lies in it, names by their bytes.
+// comparePaths sorts a directory before its contents and names by their bytes.
 func comparePaths(a, b string) int {
 	for {
 		i, j := strings.IndexByte(a, '/'), strings.IndexByte(b, '/')
@@ -215,10 +214,10 @@ func comparePaths(a, b string) int {
 	}
 }
 
-// maxName is how long a name may be everywhere; room is left for a counter.
+// maxNameLen is the longest name that is allowed everywhere, less the room for a counter.
 const maxNameLen = 255 - len("-99")
 
-// fitSuffix puts a suffix to the last name of a path, and cuts the name where both do not
+// fitSuffix appends a suffix to the last name of a path and shortens the name if both do not
 // fit.
 func fitSuffix(path, suffix string) string {
 	dir, name := splitPath(path)

@@ -8,17 +8,17 @@ import (
 	"github.com/retake-dev/retake/internal/pure/pathclass"
 )
 
-// outputs are directories that programs fill and people do not write in.
+// outputDirs are directories that programs fill and people do not edit.
 var outputDirs = []string{"node_modules", "dist", "build", "out", "target", ".next", ".nuxt", ".svelte-kit", ".turbo", ".cache", ".parcel-cache", ".vite", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", "coverage", "logs", "log", "tmp", ".gradle", ".idea"}
 
-// IsVolatile reports whether a path is, by its name, one that programs write all the
-// time: databases, logs, what is built. One that changed again after the change that
-// is taken back is left as it is; it is nobody's edit.
+// IsVolatile reports whether a path is, by its name, one that programs write all the time: a
+// database, a log, build output. If it changed again after the change that is undone, it is
+// left as it is, since nobody edited it.
 func IsVolatile(path string) bool { return isDatabaseMember(path) || hasGeneratedName(path) }
 
-// isGenerated reports whether a path is a log or something built, and no database. A program
-// that goes on writing there must not stop everything else from going back; a database
-// goes back whole or not at all.
+// isGenerated reports whether a path is a log or build output and not a database. A program
+// that goes on writing there must not prevent the rest of a restore; a database is restored
+// completely or not at all.
 func isGenerated(path string) bool { return hasGeneratedName(path) && !isDatabaseMember(path) }
 
 func isDatabaseMember(path string) bool {

@@ -8,8 +8,9 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
-// dirOpener opens directories by walking down from the root, one name at a time, and
-// keeps those of the last path open: neighbours come one after the other.
+// dirOpener opens directories by walking down from the root one name at a time, never
+// following links. It keeps the directories of the last path open, since neighbouring paths
+// follow each other.
 type dirOpener struct {
 	root      fsx.Dir
 	openNames []string
@@ -18,7 +19,7 @@ type dirOpener struct {
 
 func newDirOpener(root fsx.Dir) *dirOpener { return &dirOpener{root: root} }
 
-// openDir opens the directory at a path; "" is the root. The handle is the way's.
+// openDir opens the directory at path; "" is the root. The opener owns the handle.
 func (w *dirOpener) openDir(path string) (fsx.Dir, error) {
 	var names []string
 	if path != "" {
@@ -39,7 +40,7 @@ func (w *dirOpener) openDir(path string) (fsx.Dir, error) {
 	return w.deepest(), nil
 }
 
-// openParent opens the directory that a path lies in, and answers its last name.
+// openParent opens the parent directory of a path and returns it with the last name.
 func (w *dirOpener) openParent(path string) (fsx.Dir, string, error) {
 	dir, name := splitPath(path)
 	d, err := w.openDir(dir)
@@ -60,7 +61,7 @@ func (w *dirOpener) closeFrom(n int) {
 	w.openNames, w.openDirs = w.openNames[:n], w.openDirs[:n]
 }
 
-// invalidate drops handles at and below a path: another directory may be there now.
+// invalidate closes the handles at and below a path, where another directory may be now.
 func (w *dirOpener) invalidate(path string) {
 	names := strings.Split(path, "/")
 	for i := range w.openNames {
@@ -76,4 +77,5 @@ func (w *dirOpener) invalidate(path string) {
 
 func (w *dirOpener) closeAll() { w.closeFrom(0) }
 
+// joinClose closes c and joins its error with err.
 func joinClose(err error, c io.Closer) error { return errors.Join(err, c.Close()) }

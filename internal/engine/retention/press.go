@@ -7,23 +7,23 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// History is the verdicts of one workspace.
+// History is the evaluated checkpoints of one workspace.
 type History struct {
 	Workspace retake.WorkspaceID
 	Verdicts  []Verdict
 }
 
-// Drop is one checkpoint that goes.
+// Drop is a checkpoint to delete.
 type Drop struct {
 	Workspace retake.WorkspaceID
 	Verdict
 }
 
-// Expired is what goes by its age, of all lines, the oldest first.
+// Expired returns the checkpoints of all histories that expired by age, the oldest first.
 func Expired(lines []History) []Drop { return selectUpTo(lines, Loose) }
 
-// SelectToFree is what goes, the oldest first, until about that many bytes are given back.
-// Nothing with a grip above the need is among it.
+// SelectToFree returns checkpoints to delete, the oldest first, until about that many bytes
+// are freed. None has a level above need.
 func SelectToFree(lines []History, bytes int64, need KeepLevel) []Drop {
 	all := selectUpTo(lines, min(need, Firm))
 	var sum int64

@@ -2,7 +2,7 @@ package retention
 
 import "github.com/retake-dev/retake"
 
-// applyPurposes finds what is kept on purpose. The first reason that is found stands.
+// applyPurposes finds the checkpoints that are kept on purpose. The first reason found counts.
 func (t *timeline) applyPurposes() {
 	t.purposes = map[int]Why{}
 	if len(t.rows) == 0 {
@@ -37,7 +37,7 @@ func (t *timeline) keepFor(i int, why Why) {
 	}
 }
 
-// firstComplete is the first complete one; when there is none, the first.
+// firstComplete returns the index of the first complete checkpoint, or 0 if there is none.
 func (t *timeline) firstComplete() int {
 	for i, r := range t.rows {
 		if !r.Partial {
@@ -47,9 +47,9 @@ func (t *timeline) firstComplete() int {
 	return 0
 }
 
-// keepSafetyPoints keeps what was there before a restore, for a day, and all that taking
-// back and bringing again of the last restores needs: the checkpoint itself, what was
-// there before it, where it led, and the one before that.
+// keepSafetyPoints keeps the state from before a restore for a day, and everything that
+// undoing and redoing the last restores needs: the checkpoint itself, the state before it, its
+// target, and the one before that.
 func (t *timeline) keepSafetyPoints() {
 	at := make(map[retake.CheckpointID]int, len(t.rows))
 	numbers := make(map[int64]int, len(t.rows))

@@ -19,8 +19,7 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// The zones of age. Days and hours are those of UTC, so that they are the same
-// whoever asks.
+// The zones of age. Days and hours are in UTC, so that they do not depend on the caller.
 const (
 	KeepAllFor     = 24 * time.Hour     // everything stays
 	KeepHourlyFor  = 7 * 24 * time.Hour // one of each hour stays
@@ -33,7 +32,7 @@ const (
 	restoreDepth  = 10             // newest restores that can be taken back, however old they are
 )
 
-// Row is one checkpoint as the rules see it.
+// Row is a checkpoint as the rules see it.
 type Row struct {
 	ID      retake.CheckpointID
 	Number  int64
@@ -47,12 +46,12 @@ type Row struct {
 	Pinned        bool
 	Good          bool // it was verified; the newest one of these stays
 	ResultChanged bool // the result of a check became another one here
-	Base          bool // a fork that lives grew from it
+	Base          bool // a live fork is based on it
 	InUse         bool // something under way needs it
 }
 
-// isAutomatic reports whether a program took the checkpoint without being asked for
-// that state: only these are thinned. Triggers that are not known here are kept.
+// isAutomatic reports whether a program made the checkpoint without being asked for that
+// state: only these are thinned out. Unknown triggers are kept.
 func (r Row) isAutomatic() bool {
 	switch r.Trigger {
 	case retake.TriggerPrompt, retake.TriggerRisk, retake.TriggerCall, retake.TriggerQuiet, retake.TriggerSafety, retake.TriggerSession:
@@ -62,15 +61,15 @@ func (r Row) isAutomatic() bool {
 	}
 }
 
-// Policy is how long the user keeps checkpoints: at least Within, counted in days of
-// work, and nothing from before GoneBefore. Within 0 is for ever: then nothing goes by
-// its age. A zero GoneBefore sets no last day.
+// Policy is how long the user keeps checkpoints: at least Within, counted in days with
+// activity, and nothing from before GoneBefore. Within 0 means forever: nothing expires by
+// age. A zero GoneBefore sets no limit.
 type Policy struct {
 	Within     time.Duration
 	GoneBefore time.Time
 }
 
-// Why is the reason for which a checkpoint stays.
+// Why is the reason why a checkpoint stays.
 type Why string
 
 // The reasons, the strongest first.
@@ -106,16 +105,15 @@ const (
 	Always                  // it stays
 )
 
-// Verdict is one checkpoint, and why it stays or goes.
+// Verdict is a checkpoint and why it stays or goes.
 type Verdict struct {
 	Row
 	Why   Why
 	Level KeepLevel
 }
 
-// Evaluate decides about all checkpoints of one timeline, and answers them by number.
-// It must be given all that live: the newest, the start and what undo needs are
-// found among them.
+// Evaluate decides about all checkpoints of one timeline and returns them by number. It needs
+// all live checkpoints: the newest, the start and what undo needs are found among them.
 func Evaluate(rows []Row, p Policy, now time.Time) []Verdict {
 	rows = slices.Clone(rows)
 	slices.SortFunc(rows, func(a, b Row) int { return compareNumbers(a.Number, b.Number) })
@@ -140,9 +138,9 @@ func compareNumbers(a, b int64) int {
 	return 0
 }
 
-// activeAges counts for each row the time until now in which something was done: a gap
-// counts for a day at most, and a clock that went back for nothing. So a wrong clock
-// or a long pause ages everything by a day, once.
+// activeAges returns for each row the active time since then: a gap counts for a day at most,
+// and a clock that went back for nothing. A wrong clock or a long pause thus ages everything
+// by one day at most.
 func activeAges(rows []Row, now time.Time) []time.Duration {
 	out := make([]time.Duration, len(rows))
 	var age time.Duration
@@ -154,9 +152,9 @@ func activeAges(rows []Row, now time.Time) []time.Duration {
 	return out
 }
 
-// correctedTimes is when each row was taken, as far as the rows around it can tell. A clock
-// that went back dates a row before the one above it, and one that ran ahead dates it
-// in the future; the last day of such a row must come neither early nor never.
+// correctedTimes returns when each row was taken, corrected by the rows around it. A clock
+// that went back dates a row before its predecessor, one that ran ahead dates it in the
+// future; neither may make a row expire too early or never.
 func correctedTimes(rows []Row, now time.Time) []time.Time {
 	out := make([]time.Time, len(rows))
 	var high time.Time
@@ -186,7 +184,7 @@ type timeline struct {
 	days     map[time.Time]int
 }
 
-// indexPeriods finds the last of each hour and each day, in the order of the line.
+// indexPeriods finds the last checkpoint of each hour and each day.
 func (t *timeline) indexPeriods() {
 	t.hours, t.days = map[time.Time]int{}, map[time.Time]int{}
 	for i, r := range t.rows {
@@ -197,8 +195,8 @@ func (t *timeline) indexPeriods() {
 func hourOf(at time.Time) time.Time { return at.UTC().Truncate(time.Hour) }
 func dayOf(at time.Time) time.Time  { return at.UTC().Truncate(24 * time.Hour) }
 
-// isPastLimit reports whether the last day of a row has passed. What nobody may take is not
-// over: pins and legal holds, the newest, what forks were made from, what is in use.
+// isPastLimit reports whether a row is older than the user allows. Pins and legal holds, the
+// newest, fork bases and what is in use are never past the limit.
 func (t *timeline) isPastLimit(i int) bool {
 	r := t.rows[i]
 	if r.Pinned || r.Base || r.InUse || i == len(t.rows)-1 {
@@ -207,6 +205,7 @@ func (t *timeline) isPastLimit(i int) bool {
 	return t.times[i].Before(t.policy.GoneBefore)
 }
 
+// evaluate decides about one row: purposes first, then the zones of age.
 func (t *timeline) evaluate(i int) Verdict {
 	age, r := t.ages[i], t.rows[i]
 	if t.isPastLimit(i) {

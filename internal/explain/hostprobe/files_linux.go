@@ -14,8 +14,8 @@ import (
 	"syscall"
 )
 
-// Files lists the files of all named places that are there: at most 4,000, sorted. nil
-// means that the time was over.
+// Files lists the files of all known places that exist: at most 4,000, sorted. It returns
+// nil if the time is up.
 func Files(ctx context.Context, o Options) []File {
 	ctx, cancel := context.WithTimeout(ctx, o.limit())
 	defer cancel()
@@ -38,6 +38,7 @@ func Files(ctx context.Context, o Options) []File {
 	return nil
 }
 
+// fileWalker collects the files of the places.
 type fileWalker struct {
 	ctx   context.Context
 	opts  Options
@@ -47,13 +48,14 @@ type fileWalker struct {
 
 func (w *fileWalker) isDone() bool { return w.ctx.Err() != nil || len(w.files) >= maxFiles }
 
-// openPlace is an open place: links below it cannot lead out of it.
+// openPlace is an opened place: links below it cannot lead out of it.
 type openPlace struct {
 	root     *os.Root
 	realPath string // where it is
 	name     string // where the machine has it
 }
 
+// walkPlace walks all patterns of one place, if it exists and is outside the workspace.
 func (w *fileWalker) walkPlace(p probePlace) {
 	name := p.dir
 	if p.inHome {
@@ -68,7 +70,7 @@ func (w *fileWalker) walkPlace(p probePlace) {
 	real := filepath.Join(w.opts.Root, name)
 	root, err := os.OpenRoot(real)
 	if err != nil {
-		return // it is not there, or not ours to see
+		return // missing, or not permitted
 	}
 	defer root.Close() //nolint:errcheck // only read
 	s := openPlace{root: root, realPath: real, name: name}
@@ -77,7 +79,7 @@ func (w *fileWalker) walkPlace(p probePlace) {
 	}
 }
 
-// walkPattern walks one pattern, part by part.
+// walkPattern walks one pattern, element by element.
 func (w *fileWalker) walkPattern(s openPlace, dir string, parts []string) {
 	part, last := parts[0], len(parts) == 1
 	switch {
@@ -102,7 +104,7 @@ func (w *fileWalker) walkPattern(s openPlace, dir string, parts []string) {
 	}
 }
 
-// maxDepth is further down than any of these places go.
+// maxDepth is deeper than any of the places.
 const maxDepth = 6
 
 func (w *fileWalker) walkTree(s openPlace, dir string, depth int) {
@@ -116,7 +118,7 @@ func (w *fileWalker) walkTree(s openPlace, dir string, depth int) {
 	}
 }
 
-// readDir reads a directory, sorted, so that what a limit cuts off is always the same.
+// readDir reads a directory and sorts it, so that a limit always cuts off the same entries.
 func (w *fileWalker) readDir(s openPlace, dir string) []fs.DirEntry {
 	if w.isDone() {
 		return nil
@@ -141,7 +143,7 @@ func (w *fileWalker) readDir(s openPlace, dir string) []fs.DirEntry {
 	return out
 }
 
-// addFile adds a regular file; a link counts when it stays in its place.
+// addFile adds a regular file. A link counts if it stays inside its place.
 func (w *fileWalker) addFile(s openPlace, rel string) {
 	name := path.Join(s.name, rel)
 	if w.isDone() || w.seen[name] || w.opts.isInWorkspace(name) {
@@ -158,7 +160,8 @@ func (w *fileWalker) addFile(s openPlace, rel string) {
 	})
 }
 
-// openFile opens a file of a place again; it may have become something else meanwhile.
+// openFile opens a file of a place again. It may have become something else meanwhile, so
+// it is checked again, and opened without blocking.
 func openFile(place, rel string) (io.ReadCloser, error) {
 	root, err := os.OpenRoot(place)
 	if err != nil {

@@ -5,8 +5,8 @@
 // never waits for a pipe or a device, and follows no link that leads out of the place
 // it was told to look at. Nothing it reads is ever restored.
 //
-//	Q1  What it answers is all there is, within the limits that are named. When the time
-//	    is over it answers nil: nothing is known, and nothing may be concluded.
+//	Q1  A result is complete, within the named limits. When the time is up the result is
+//	    nil: nothing is known, and nothing may be concluded.
 //	Q2  Files come sorted by path, ports by name, so that equal machines answer equally.
 //	Q3  Of a profile nothing leaves this package but a digest.
 package hostprobe
@@ -24,17 +24,17 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// Options say where to look. Home and Skip are paths as the machine has them, also when
-// Root is not "/".
+// Options say where to look. Home and WorkspaceRoot are paths as the machine has them, also
+// if Root is not "/".
 type Options struct {
-	Root          string        // "/", or where a machine lies in a test
+	Root          string        // "/", or the root of a simulated machine in a test
 	Home          string        // of the user; empty: no place of a user is read
-	WorkspaceRoot string        // the root of the workspace: what lies there is not outside
+	WorkspaceRoot string        // what is below it is not outside
 	AgentPIDs     []int         // processes whose children belong to the workspace: its agents
 	Limit         time.Duration // of one call; 0 is half of 300 ms, for two calls make a probe
 }
 
-// defaultLimit is that of one of the two calls of a probe.
+// defaultLimit is the time limit of one of the two calls of a probe.
 const defaultLimit = 150 * time.Millisecond
 
 func (o Options) limit() time.Duration {
@@ -53,15 +53,15 @@ type File struct {
 }
 
 const (
-	maxFiles    = 4000     // that are answered
+	maxFiles    = 4000     // that are returned
 	maxFileSize = 64 << 20 // that are read of a file
 	maxDirNames = 20_000   // that are read of a directory
 )
 
-// errTooBig is for files that nobody should read while somebody waits.
+// errTooBig is returned for files that take too long to read while somebody waits.
 var errTooBig = errors.New("too big to read")
 
-// isInWorkspace: the path lies in the workspace.
+// isInWorkspace reports whether a path is in the workspace.
 func (o Options) isInWorkspace(name string) bool {
 	if o.WorkspaceRoot == "" {
 		return false
@@ -70,11 +70,10 @@ func (o Options) isInWorkspace(name string) bool {
 	return name == skip || skip == "/" || strings.HasPrefix(name, skip+"/")
 }
 
-// digestLength is enough to see a change.
+// digestLength is enough to notice a change.
 const digestLength = 12
 
-// Profiles tells of the shell profiles among the files which bytes they have, as a
-// digest.
+// Profiles returns a digest of each shell profile among the files.
 func Profiles(files []File) []retake.Trait {
 	var out []retake.Trait
 	for _, f := range files {
@@ -85,7 +84,7 @@ func Profiles(files []File) []retake.Trait {
 	return out
 }
 
-// unreadable stands for the digest of a file that is there and cannot be read.
+// unreadableDigest stands for the digest of a file that exists and cannot be read.
 const unreadableDigest = "unreadable"
 
 func fileDigest(f File) string {

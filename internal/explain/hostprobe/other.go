@@ -8,8 +8,8 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// Files knows no place here.
+// Files returns nil: on this system no places are known.
 func Files(context.Context, Options) []File { return nil }
 
-// Ports knows no table here.
+// Ports returns nil: on this system the ports are not read.
 func Ports(context.Context, Options) []retake.Trait { return nil }

@@ -6,11 +6,11 @@ var (
 	homeProfiles   = []string{".bashrc", ".zshrc", ".profile", ".bash_profile", ".bash_login", ".zprofile", ".zshenv", ".config/fish/config.fish"}
 )
 
-// probePlace is a directory and what is read in it: paths below it, in which a part may be a
-// pattern, and a last part "**" is every file further down.
+// probePlace is a directory and what is read in it: paths below it, whose elements may be
+// patterns. A last element "**" matches every file further down.
 type probePlace struct {
 	dir      string
-	inHome   bool // dir lies below the home of the user
+	inHome   bool // dir is below the home of the user
 	patterns []string
 }
 
@@ -28,7 +28,7 @@ func prefixPaths(dir string, names []string) []string {
 	return out
 }
 
-// probePlaces are all that a probe looks at.
+// probePlaces returns everything that a probe looks at.
 func probePlaces() []probePlace {
 	return []probePlace{
 		{dir: "/var/lib/dpkg", patterns: []string{"status"}},

@@ -22,11 +22,11 @@ const (
 	maxProgramName = 60      // bytes of a name
 )
 
-// Ports tells who listens: one trait for each protocol and port, whatever the address,
-// with the names of the programs that hold it, as far as we may see them. Direct are those
-// of programs that work in the workspace, lie in it, or were started by one of its agents.
-// Of UDP only ports below those that the kernel hands out count: the others come and go.
-// nil means that the time was over.
+// Ports returns one trait for each protocol and port that is listened on, whatever the
+// address, with the names of the programs as far as they are visible. Direct marks those of
+// programs that run in the workspace, are in it, or were started by one of its agents. UDP
+// ports of the ephemeral range are left out: they come and go. It returns nil if the time
+// is up.
 func Ports(ctx context.Context, o Options) []retake.Trait {
 	ctx, cancel := context.WithTimeout(ctx, o.limit())
 	defer cancel()
@@ -46,6 +46,7 @@ func Ports(ctx context.Context, o Options) []retake.Trait {
 	return nil
 }
 
+// portScanner finds listening sockets and the processes that own them.
 type portScanner struct {
 	ctx     context.Context
 	opts    Options
@@ -53,12 +54,13 @@ type portScanner struct {
 	ports   map[uint64]string // by the inode of the socket: "tcp 3000"
 }
 
-// What the kernel says of a socket that waits for anybody.
+// Socket states in the kernel's tables.
 const (
 	tcpListenState = "0A"
 	udpOpenState   = "07"
 )
 
+// readSocketTables reads the listening ports from the kernel's tables.
 func (l portScanner) readSocketTables() {
 	handedOut := l.firstEphemeralPort()
 	for _, t := range []struct{ file, proto, state string }{
@@ -79,7 +81,7 @@ func (l portScanner) readSocketTables() {
 	}
 }
 
-// firstEphemeralPort is the lowest port that a program gets that asks for none.
+// firstEphemeralPort returns the lowest port that the kernel assigns by itself.
 func (l portScanner) firstEphemeralPort() uint64 {
 	const usual = 32768
 	b, err := os.ReadFile(filepath.Join(l.procDir, "sys/net/ipv4/ip_local_port_range"))
@@ -91,8 +93,8 @@ func (l portScanner) firstEphemeralPort() uint64 {
 	return usual
 }
 
-// parseSocketLine reads one line: number, local address, remote address, state … and as the
-// tenth word the inode.
+// parseSocketLine parses one line of a table: number, local address, remote address, state
+// … and as the tenth field the inode.
 func parseSocketLine(line, state string) (port, inode uint64, ok bool) {
 	f := strings.Fields(line)
 	if len(f) < 10 || f[3] != state {
@@ -113,7 +115,7 @@ type socketOwner struct {
 	inWorkspace bool // it belongs to the workspace
 }
 
-// socketOwners are who holds the sockets, by inode.
+// socketOwners returns the processes that own the sockets, by inode.
 func (l portScanner) socketOwners() map[uint64][]socketOwner {
 	held := map[uint64][]socketOwner{}
 	if len(l.ports) == 0 {
@@ -142,7 +144,8 @@ func (l portScanner) socketOwners() map[uint64][]socketOwner {
 	return held
 }
 
-// belongsToWorkspace reports whether a process belongs to the workspace. What we may not see does not.
+// belongsToWorkspace reports whether a process belongs to the workspace. A process that may
+// not be inspected does not.
 func (l portScanner) belongsToWorkspace(pid string) bool {
 	if l.opts.WorkspaceRoot == "" {
 		return false
@@ -165,11 +168,11 @@ func (l portScanner) belongsToWorkspace(pid string) bool {
 	return false
 }
 
-// maxParents bounds the way from a process to the one that began it all.
+// maxParents bounds the chain of parent processes.
 const maxParents = 64
 
-// parentPID is the process that started another one. Its name may hold anything, also spaces
-// and brackets; what follows the last bracket is the state, and then the parent.
+// parentPID returns the parent of a process, or "". The name of a process may contain
+// spaces and brackets; after the last bracket come the state and the parent.
 func (l portScanner) parentPID(pid string) string {
 	b, err := os.ReadFile(filepath.Join(l.procDir, pid, "stat"))
 	if err != nil {
@@ -182,7 +185,7 @@ func (l portScanner) parentPID(pid string) string {
 	return words[1]
 }
 
-// readDirNames lists a directory; what we may not list is empty.
+// readDirNames lists a directory, or returns nil if that is not permitted.
 func readDirNames(dir string) []string {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -202,7 +205,7 @@ func socketInode(link string) (uint64, bool) {
 	return n, err == nil
 }
 
-// processName is the name of a process as it gives it to itself; it may hold anything.
+// processName returns the name a process gives itself, which may be anything.
 func (l portScanner) processName(pid string) string {
 	f, err := os.Open(filepath.Join(l.procDir, pid, "comm"))
 	if err != nil {
@@ -213,7 +216,7 @@ func (l portScanner) processName(pid string) string {
 	return strings.ToValidUTF8(strings.TrimSuffix(string(b), "\n"), "\uFFFD")
 }
 
-// portTraits makes one of each port.
+// portTraits returns one trait for each port.
 func (l portScanner) portTraits(held map[uint64][]socketOwner) []retake.Trait {
 	by, own := map[string][]string{}, map[string]bool{}
 	for inode, port := range l.ports {
@@ -232,7 +235,7 @@ func (l portScanner) portTraits(held map[uint64][]socketOwner) []retake.Trait {
 	return out
 }
 
-// comparePorts sorts by protocol, then by number.
+// comparePorts orders by protocol, then by number.
 func comparePorts(a, b string) int {
 	ap, an, _ := strings.Cut(a, " ")
 	bp, bn, _ := strings.Cut(b, " ")

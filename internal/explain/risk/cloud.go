@@ -2,7 +2,7 @@ package risk
 
 import "strings"
 
-// judgeGH: rows name what writes; only its api needs a closer look.
+// judgeGH judges gh api; everything else of gh is in the table.
 func (j *callJudge) judgeGH(c *command) {
 	list := c.operands("-X --method -f -F -H --field --raw-field --header --input -q --jq -t --template -R --repo --hostname -p --cache")
 	if firstOr(list, "") != "api" || c.hasFlag("--help") {
@@ -25,6 +25,7 @@ func (j *callJudge) judgeGH(c *command) {
 	}
 }
 
+// judgeDocker judges pushes of images, and deletions of containers and volumes.
 func (j *callJudge) judgeDocker(c *command) {
 	list := c.operands("-H --context --host --config -f -p --file --project-name --profile -t --tag --platform --build-arg --target")
 	if len(list) == 0 || c.isDryRun() {
@@ -70,7 +71,8 @@ func (j *callJudge) judgeComposeArgs(c *command, list []string) {
 
 const kubeValueFlags = "-n --namespace --context --cluster --kubeconfig -l --selector -f --filename -o --output -c --container --as -p --patch --type -k --replicas --token --user"
 
-// judgeKubectl: what is run in a pod counts unless it plainly only looks.
+// judgeKubectl judges changes of a cluster. A command run in a pod counts unless it clearly
+// only reads.
 func (j *callJudge) judgeKubectl(c *command) {
 	list := c.operands(kubeValueFlags)
 	if len(list) == 0 || c.isDryRun() {
@@ -103,10 +105,11 @@ func kubeTarget(c *command, rest []string) string {
 	return strings.TrimSpace(t)
 }
 
-// awsReads begin the names of operations that change nothing.
+// awsReadVerbs begin the names of operations that change nothing.
 var awsReadVerbs = []string{"list", "describe", "get", "head", "ls", "help", "search", "lookup", "wait", "scan", "query", "batch-get", "filter", "estimate",
 	"validate", "simulate", "test", "check", "tail", "presign", "select", "view", "transact-get", "generate-presigned", "decode", "assume-role", "detect", "preview"}
 
+// judgeAWS judges every operation that is not known to only read.
 func (j *callJudge) judgeAWS(c *command) {
 	list := c.operands("--profile --region --output --endpoint-url --query --cli-input-json --color")
 	if len(list) < 2 || c.isDryRun() || containsWord("configure sso sts help", list[0]) {
@@ -128,7 +131,7 @@ func (j *callJudge) judgeAWS(c *command) {
 	j.addEffect("cloud", findBucket(list, "s3://", service+" "+verb), c)
 }
 
-// judgeBucketCopy: a copy to a bucket counts, a copy from it does not.
+// judgeBucketCopy records a copy to a bucket; a copy from one does not count.
 func (j *callJudge) judgeBucketCopy(c *command, scheme string, ends []string, verb string) {
 	if len(ends) == 0 {
 		return
@@ -156,11 +159,12 @@ func findBucket(list []string, scheme, none string) string {
 	return none
 }
 
-// cloudWrites are verbs of gcloud and az that change something there.
+// cloudWriteVerbs are verbs of gcloud and az that change something.
 const cloudWriteVerbs = "create delete update deploy set add remove patch import submit apply start stop reset restart enable disable promote rollback resize attach " +
 	"detach execute publish purge up upload cancel move set-iam-policy add-iam-policy-binding remove-iam-policy-binding ssh scp rm mv invoke deallocate redeploy " +
 	"undelete suspend resume failover swap regenerate assign set-traffic update-traffic call clone restore"
 
+// judgeCloud judges gcloud and az by their verbs.
 func (j *callJudge) judgeCloud(c *command) {
 	list := c.operands("--project --zone --region --account -g --resource-group -n --name --subscription -o --output --format --location -l")
 	if len(list) < 2 || c.isDryRun() || containsWord("config auth login logout info version components account configure init topic help", list[0]) {
@@ -200,7 +204,7 @@ func (j *callJudge) judgeAnsible(c *command) {
 	}
 }
 
-// judgeVercel deploys when no verb is given.
+// judgeVercel judges vercel, which deploys if no verb is given.
 func (j *callJudge) judgeVercel(c *command) {
 	verb := firstOr(c.operands("-t --token --scope -S --cwd -A -b -e -m"), "deploy")
 	if c.isDryRun() || containsWord("ls list logs dev build pull inspect whoami login logout link help init teams switch project", verb) {

@@ -2,7 +2,7 @@ package risk
 
 import "strings"
 
-// judgePython also runs modules that are programs of their own.
+// judgePython judges python, including modules that are programs of their own.
 func (j *callJudge) judgePython(c *command) {
 	for i, w := range c.words {
 		if w.text == "-m" && i+1 < len(c.words) {
@@ -25,7 +25,7 @@ func (j *callJudge) judgeDjangoAdmin(c *command) {
 	j.judgeDjango(c, append([]string{c.name()}, c.operands("--settings")...))
 }
 
-// judgeDjango is the program of a Django project.
+// judgeDjango judges the management program of a Django project.
 func (j *callJudge) judgeDjango(c *command, args []string) {
 	verb := ""
 	if len(args) > 1 {
@@ -44,8 +44,7 @@ func (j *callJudge) judgeDjango(c *command, args []string) {
 	}
 }
 
-// judgeCode looks at a program that is written in the call itself. A program in a
-// file is not read.
+// judgeCode judges code that is part of the call itself. Code in a file is not read.
 func (j *callJudge) judgeCode(c *command) {
 	var parts []string
 	switch c.name() {
@@ -70,7 +69,7 @@ func (j *callJudge) judgeCode(c *command) {
 	j.judgeInlineCode(strings.Join(parts, "\n"), c)
 }
 
-// Words in code. Each names a call, so that prose does not match.
+// Words in code. Each is a call, so that prose does not match.
 var (
 	codeDeleteCalls = []string{
 		"rmtree(", "os.remove(", "os.unlink(", ".unlink(", "unlink(", "unlink ", "os.removedirs(", "rmsync(", "rmdirsync(", "unlinksync(", "fs.rm(",
@@ -86,6 +85,7 @@ var (
 	codeMailCalls = []string{"smtplib", "sendmail(", "nodemailer"}
 )
 
+// judgeInlineCode looks for calls that delete, send or change something elsewhere.
 func (j *callJudge) judgeInlineCode(text string, c *command) {
 	if text == "" {
 		return
@@ -121,7 +121,7 @@ func codeSendsRequest(low string) bool {
 		strings.Contains(low, "urlopen(") && containsAny(low, "data=", "method='", "method=\"")
 }
 
-// firstURLHost is the host of the first address in a text.
+// firstURLHost returns the host of the first URL in a text, or "".
 func firstURLHost(text string) string {
 	at := strings.Index(text, "://")
 	if at < 0 {

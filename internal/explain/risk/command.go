@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// command is one simple command: its words without quotes, and what is known of
-// what it reads.
+// command is one simple command: its words without quotes, and what is known of its input.
 type command struct {
 	words         []word
 	env           []string // NAME=value before it
@@ -18,8 +17,8 @@ type command struct {
 	wrapDepth     int      // programs before it that run it
 }
 
-// word is one word. Text that the shell would only know when it runs stays as
-// written: $DIR, $(date).
+// word is one word. Text that only a running shell could expand stays as written: $DIR,
+// $(date).
 type word struct {
 	text    string
 	hasGlob bool
@@ -43,8 +42,8 @@ func (c *command) args() []word {
 	return c.words[1:]
 }
 
-// hasFlag reports whether one of the flags is there, alone, with =value, or as a
-// letter among others. What follows "--" is no flag.
+// hasFlag reports whether one of the flags is present: alone, with =value, or as a letter
+// in a group. Words after "--" are not flags.
 func (c *command) hasFlag(flags ...string) bool {
 	for _, w := range c.args() {
 		if w.text == "--" {
@@ -78,7 +77,7 @@ func isLetters(s string) bool {
 	return s != ""
 }
 
-// flagValue is what follows one of the flags: -x v, -xv, --long v, --long=v.
+// flagValue returns the value of one of the flags: -x v, -xv, --long v, --long=v.
 func (c *command) flagValue(flags ...string) (string, bool) {
 	all := c.flagValues(flags...)
 	if len(all) == 0 {
@@ -87,6 +86,7 @@ func (c *command) flagValue(flags ...string) (string, bool) {
 	return all[0], true
 }
 
+// flagValues returns the values of all occurrences of the flags.
 func (c *command) flagValues(flags ...string) []string {
 	var list []string
 	args := c.args()
@@ -110,9 +110,9 @@ func (c *command) flagValues(flags ...string) []string {
 	return list
 }
 
-// operands are the words that are no flags and no values of flags. Values names
-// the flags that take one.
-func (c *command) operands(values string) []string {
+// operands returns the words that are neither flags nor values of flags. valueFlags lists
+// the flags that take a value.
+func (c *command) operands(valueFlags string) []string {
 	var list []string
 	args := c.args()
 	for i := 0; i < len(args); i++ {
@@ -124,7 +124,7 @@ func (c *command) operands(values string) []string {
 			break
 		}
 		if len(t) > 1 && t[0] == '-' {
-			if containsWord(values, t) {
+			if containsWord(valueFlags, t) {
 				i++
 			}
 			continue
@@ -134,7 +134,7 @@ func (c *command) operands(values string) []string {
 	return list
 }
 
-// containsWord reports whether a word stands in a list of words with blanks between.
+// containsWord reports whether a space-separated list contains a word.
 func containsWord(list, w string) bool {
 	if w == "" || strings.Contains(w, " ") {
 		return false
@@ -149,7 +149,7 @@ func containsWord(list, w string) bool {
 	return false
 }
 
-// isDryRun reports that a command only tells what it would do.
+// isDryRun reports whether a command only says what it would do.
 func (c *command) isDryRun() bool {
 	for _, w := range c.args() {
 		switch w.text {
@@ -163,14 +163,14 @@ func (c *command) isDryRun() bool {
 	return len(args) == 1 && containsWord("--version -V -h help version", args[0].text)
 }
 
-// commandFrom is the command made of the words from n on: what a program is asked to run.
+// commandFrom returns the command that begins at word n: what a wrapper program runs.
 func (c *command) commandFrom(n int) *command {
 	inner := *c
 	inner.words, inner.wrapDepth = c.words[min(n, len(c.words)):], c.wrapDepth+1
 	return &inner
 }
 
-// envValue is the value of NAME=value before the command.
+// envValue returns the value of NAME=value before the command, or "".
 func (c *command) envValue(name string) string {
 	for _, e := range c.env {
 		if v, ok := strings.CutPrefix(e, name+"="); ok {
@@ -180,7 +180,7 @@ func (c *command) envValue(name string) string {
 	return ""
 }
 
-// firstOr is the first of a list, or the word that stands for none.
+// firstOr returns the first element of a list, or none if the list is empty.
 func firstOr(list []string, none string) string {
 	if len(list) == 0 {
 		return none

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Bounds of one judgement.
+// Limits of one judgement.
 const (
 	maxDangers = 32
 	maxTargets = 64
@@ -22,14 +22,14 @@ type Danger struct {
 	targets []overwriteTarget // what it writes over; without one the danger is there whatever exists
 }
 
-// overwriteTarget is a file that is written over, if it is there.
+// overwriteTarget is a file that is overwritten if it exists.
 type overwriteTarget struct {
 	name  string   // as written
-	paths []string // where it may be: absolute, or as seen from where the call begins; none: only the shell knows
+	paths []string // where it may be: absolute, or relative to where the call begins; nil: only a shell can tell
 }
 
-// recordDanger records a danger. Equal ones are one, and files that are written over in the
-// same way are told together.
+// recordDanger records a danger. Equal ones are merged, and so are files that are
+// overwritten in the same way.
 func (j *callJudge) recordDanger(d Danger) {
 	for i := range j.result.Dangers {
 		have := &j.result.Dangers[i]
@@ -46,7 +46,7 @@ func (j *callJudge) recordDanger(d Danger) {
 	}
 }
 
-// addOverwrite records that files are written over, if they are there.
+// addOverwrite records that files are overwritten if they exist.
 func (j *callJudge) addOverwrite(verb string, paths []string) {
 	if len(j.result.Dangers) >= maxDangers {
 		return
@@ -66,7 +66,7 @@ func newOverwrite(verb string, over []overwriteTarget) Danger {
 	return Danger{Rule: "overwrite-files", Why: cleanText(joinNames(verb, list), 120), verb: verb, targets: over}
 }
 
-// possiblePaths are where a path may lead.
+// possiblePaths returns where a path may point, or nil if only a shell could tell.
 func (j *callJudge) possiblePaths(p string) []string {
 	if j.baseUnknown || strings.ContainsAny(p, "$`*?[{~\\") {
 		return nil
@@ -81,8 +81,8 @@ func (j *callJudge) possiblePaths(p string) []string {
 	return out
 }
 
-// judgeCd notes where relative paths may begin from now on. A cd may fail, or be undone
-// at the end of a subshell, so that where it was before stays possible.
+// judgeCd records where relative paths may begin from now on. A cd may fail, or end with
+// its subshell, so the earlier directories stay possible.
 func (j *callJudge) judgeCd(c *command) {
 	to := c.operands("")
 	if len(to) != 1 || len(j.baseDirs) >= maxBases || strings.ContainsAny(to[0], "$`*?[{~\\") || to[0] == "-" {
@@ -100,7 +100,7 @@ func (j *callJudge) judgeCd(c *command) {
 	}
 }
 
-// sortDangers puts the worst danger first.
+// sortDangers puts the worst danger first and sets the fields that are derived from it.
 func sortDangers(out Judgement) Judgement {
 	slices.SortStableFunc(out.Dangers, func(a, b Danger) int { return b.severity() - a.severity() })
 	out.Destructive, out.Rule, out.Why = false, "", ""
@@ -110,8 +110,8 @@ func sortDangers(out Judgement) Judgement {
 	return out
 }
 
-// severity orders dangers: what takes everything, then what takes data, then files, then what
-// can be made again.
+// severity orders dangers: deleting everything, then data, then files, then what can be
+// rebuilt.
 func (d Danger) severity() int {
 	switch d.Rule {
 	case "delete-files", "take-away":
@@ -134,7 +134,8 @@ func (d Danger) severity() int {
 	}
 }
 
-// deletesEverything reports whether a deletion names the home, the root, or all that is here.
+// deletesEverything reports whether a deletion names the home directory, the root, or
+// everything in the current directory.
 func deletesEverything(why string) bool {
 	for _, w := range strings.Fields(strings.ReplaceAll(why, ",", " ")) {
 		switch strings.TrimSuffix(w, "/") {
@@ -145,8 +146,8 @@ func deletesEverything(why string) bool {
 	return false
 }
 
-// WithoutMissing leaves out what would be written over and is not there: to make a file destroys
-// nothing. Exists is asked for absolute paths, and for paths as seen from where the call
+// WithoutMissing drops overwrites of files that do not exist: creating a file destroys
+// nothing. exists is called with absolute paths, and with paths relative to where the call
 // begins.
 func (j Judgement) WithoutMissing(exists func(place string) bool) Judgement {
 	var kept []Danger
@@ -166,7 +167,7 @@ func (j Judgement) WithoutMissing(exists func(place string) bool) Judgement {
 	return sortDangers(j)
 }
 
-// AllReasons says all dangers in one line, the worst first.
+// AllReasons returns all dangers in one line, the worst first.
 func (j Judgement) AllReasons() string {
 	list := make([]string, len(j.Dangers))
 	for i, d := range j.Dangers {

@@ -2,24 +2,25 @@ package risk
 
 import "mvdan.cc/sh/v3/syntax"
 
-// exitMeaning is what the exit of a whole call says of one part of it.
+// exitMeaning is what the exit status of a whole call says about one part of it.
 type exitMeaning struct {
 	doneIfPassed bool // a call that succeeds means that the part succeeded
 	notIfFailed  bool // a call that fails means that the part did not succeed
 }
 
-// certain is the ending of a call that is nothing but this part.
+// exitCertain is the meaning for a call that consists of this part only.
 var exitCertain = exitMeaning{doneIfPassed: true, notIfFailed: true}
 
-// markExits notes the endings of statements that run one after the other: the last one gives
-// its exit to all of them. Parts of conditions, loops and functions have none, because
-// nobody knows whether they ran.
+// markExits records the exit meaning of statements in sequence: the last one determines the
+// status. Parts of conditions, loops and functions have none, because they may not have
+// run.
 func (w *shellWalker) markExits(list []*syntax.Stmt, e exitMeaning) {
 	if len(list) > 0 {
 		w.markExit(list[len(list)-1], e)
 	}
 }
 
+// markExit records the exit meaning of one statement, and of those it consists of.
 func (w *shellWalker) markExit(s *syntax.Stmt, e exitMeaning) {
 	if s == nil || s.Background || s.Negated || s.Coprocess || len(w.exits) > MaxNodes {
 		return

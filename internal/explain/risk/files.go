@@ -2,13 +2,12 @@ package risk
 
 import "strings"
 
-// asksHelp reports that help is the first thing asked. Further on it may be the
-// name of a file.
+// asksHelp reports whether help is the first argument. Later it may be a file name.
 func asksHelp(c *command) bool {
 	return len(c.words) > 1 && containsWord("--help --version", c.words[1].text)
 }
 
-// judgeRemove: every deletion counts, wherever it is: the rules do not know where the
+// judgeRemove records every deletion, wherever it is: the rules do not know where the
 // workspace begins.
 func (j *callJudge) judgeRemove(c *command) {
 	if asksHelp(c) {
@@ -23,7 +22,7 @@ func (j *callJudge) judgeRemove(c *command) {
 	}
 }
 
-// isScratchPath paths are written anew all the time.
+// isScratchPath reports whether a path is for temporary files or devices.
 func isScratchPath(p string) bool {
 	for _, s := range []string{"/dev/", "/tmp/", "/var/tmp/", "/proc/", "$TMPDIR", "${TMPDIR", "$(mktemp"} {
 		if strings.HasPrefix(p, s) {
@@ -33,7 +32,7 @@ func isScratchPath(p string) bool {
 	return false
 }
 
-// addTruncate: a redirect empties what was there.
+// addTruncate records that a file is truncated, as by a redirect.
 func (j *callJudge) addTruncate(p string) {
 	if p == "" || p == "-" || strings.Trim(p, "0123456789-") == "" || isScratchPath(p) || strings.HasPrefix(p, ">(") {
 		return
@@ -74,9 +73,8 @@ func (j *callJudge) judgeSort(c *command) {
 	}
 }
 
-// judgeMv: a rename loses nothing, and what it may write over is held by the
-// checkpoint of the turn. Counted are forced moves, and moves to where no
-// checkpoint looks.
+// judgeMv judges moves. A rename loses nothing, and the turn's checkpoint has what it may
+// overwrite. Forced moves count, and moves to where no checkpoint looks.
 func (j *callJudge) judgeMv(c *command) {
 	targets := c.operands("-t -S --target-directory --suffix")
 	if len(targets) == 0 || asksHelp(c) || c.hasFlag("-n", "--no-clobber", "-b", "--backup") {
@@ -96,7 +94,7 @@ func (j *callJudge) judgeMv(c *command) {
 	}
 }
 
-// judgeCp: a copy writes as an editor does; forced ones count.
+// judgeCp judges copies. A copy writes like an editor does; only forced ones count.
 func (j *callJudge) judgeCp(c *command) {
 	targets := c.operands("-t -S --target-directory --suffix")
 	if len(targets) < 2 || asksHelp(c) || !c.hasFlag("-f", "--force", "--remove-destination") || isScratchPath(targets[len(targets)-1]) {
@@ -111,8 +109,8 @@ func (j *callJudge) judgeLn(c *command) {
 	}
 }
 
-// judgeInPlaceEdit: an edit of one file is what a write tool does; an edit of many is not
-// easily looked through.
+// judgeInPlaceEdit judges sed -i and perl -i. Editing one file is what a write tool does;
+// an edit of many is hard to review.
 func (j *callJudge) judgeInPlaceEdit(c *command) {
 	edits, wide := false, c.generatedArgs
 	for _, w := range c.args() {
@@ -137,12 +135,13 @@ func (j *callJudge) judgeInPlaceEdit(c *command) {
 	}
 }
 
-// isInPlaceFlag knows -i, -i.bak, and -i among other letters, as in -pi.
+// isInPlaceFlag recognizes -i, -i.bak, and -i in a group of letters such as -pi.
 func isInPlaceFlag(t string) bool {
 	return strings.HasPrefix(t, "-i") || strings.HasPrefix(t, "--in-place") ||
 		len(t) < 6 && len(t) > 2 && t[0] == '-' && isLetters(t[1:]) && strings.Contains(t, "i") && t[1] != 'f'
 }
 
+// judgeRsync judges copies to other hosts, and copies that delete at their target.
 func (j *callJudge) judgeRsync(c *command) {
 	if c.hasFlag("-n", "--dry-run", "--list-only", "--help") {
 		return
@@ -169,6 +168,8 @@ func (j *callJudge) judgeTar(c *command) {
 	}
 }
 
+// judgeUnzip judges unpacking over existing files, for unzip, 7z and the single-file
+// compressors.
 func (j *callJudge) judgeUnzip(c *command) {
 	if strings.Contains(c.name(), "z") && !strings.HasPrefix(c.name(), "7") && c.name() != "unzip" {
 		if c.hasFlag("-f", "--force") && !c.hasFlag("-c", "-l", "-t") {

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// judgeGit: what git refuses when something would be lost is left to it.
+// judgeGit judges git. Operations that git refuses when something would be lost are left to
+// git.
 func (j *callJudge) judgeGit(c *command) {
 	sub := gitSubcommand(c)
 	if sub == nil || sub.isDryRun() {
@@ -16,7 +17,7 @@ func (j *callJudge) judgeGit(c *command) {
 	}
 }
 
-// gitSubcommand is the command from its verb on: reset --hard.
+// gitSubcommand returns the command from its verb on: reset --hard.
 func gitSubcommand(c *command) *command {
 	for i := 1; i < len(c.words); i++ {
 		t := c.words[i].text
@@ -152,8 +153,8 @@ func (j *callJudge) judgeGitAbort(c *command) {
 	}
 }
 
-// judgeGitCheckout: a branch is safe, because git refuses to lose changes; a path is
-// written over without a word.
+// judgeGitCheckout judges git checkout. A branch is safe, because git refuses to lose
+// changes; a path is overwritten without a question.
 func (j *callJudge) judgeGitCheckout(c *command) {
 	list := c.operands("-b -B --orphan --conflict --pathspec-from-file")
 	paths := list
@@ -174,7 +175,7 @@ func (j *callJudge) judgeGitCheckout(c *command) {
 	}
 }
 
-// dashDashIndex is where "--" stands, or -1.
+// dashDashIndex returns the index of "--", or -1.
 func dashDashIndex(c *command) int {
 	for i, w := range c.words {
 		if w.text == "--" {
@@ -184,14 +185,15 @@ func dashDashIndex(c *command) int {
 	return -1
 }
 
-// looksLikePath reports that a word is a path and not a branch: it has an ending, or
-// dots and slashes as branches have not.
+// looksLikePath reports whether a word is a path and not a branch: it has an extension, or
+// dots and slashes that branches do not have.
 func looksLikePath(s string) bool {
 	ext := path.Ext(s)
 	return s == "." || s == ".." || strings.HasPrefix(s, "./") || strings.HasPrefix(s, "../") || strings.HasSuffix(s, "/") ||
 		strings.ContainsAny(s, "*") || len(ext) > 1 && len(ext) < 6 && isLetters(ext[1:])
 }
 
+// judgeGitPush records a push, and whether it is forced.
 func (j *callJudge) judgeGitPush(c *command) {
 	if c.hasFlag("-n", "--dry-run") {
 		return

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// judgeGlobalInstall: packages for the whole machine. What is installed into the project is
-// no matter of risk.
+// judgeGlobalInstall judges packages that are installed for the whole machine. Packages of
+// the project are no risk.
 func (j *callJudge) judgeGlobalInstall(c *command) {
 	if c.isDryRun() {
 		return
@@ -36,8 +36,8 @@ func (j *callJudge) judgeCrontab(c *command) {
 	j.addEffect("machine", "crontab", c)
 }
 
-// judgeByName judges scripts by their names: make clean, npm run deploy, ./wipe.sh.
-// Nobody reads what they do; people name them after it.
+// judgeByName judges scripts by their names: make clean, npm run deploy, ./wipe.sh. Their
+// content is not read; people name them after what they do.
 func (j *callJudge) judgeByName(c *command) {
 	script, ok := scriptNames(c)
 	if !ok || c.isDryRun() || c.hasFlag("-n", "--just-print", "--recon") && containsWord("make gmake", c.name()) {
@@ -60,7 +60,7 @@ func (j *callJudge) judgeByName(c *command) {
 	}
 }
 
-// scriptNames are the tasks that a command runs, or the script that it is.
+// scriptNames returns the tasks that a command runs, or the script that it is.
 func scriptNames(c *command) ([]string, bool) {
 	list := c.operands("-C -f -j --directory --file --prefix --filter -F -w --workspace --cwd -p")
 	switch name := c.name(); {
@@ -76,12 +76,12 @@ func scriptNames(c *command) ([]string, bool) {
 	return []string{c.words[0].text}, isOwnScript(c.words[0].text)
 }
 
-// isOwnScript reports that a program is named by a path, and not one of the system.
+// isOwnScript reports whether a program is named by a path, and is not one of the system.
 func isOwnScript(p string) bool {
 	return strings.HasSuffix(p, ".sh") || strings.Contains(p, "/") && !strings.HasPrefix(p, "/usr/") && !strings.HasPrefix(p, "/bin/")
 }
 
-// splitScriptName are the words of the last part of a path, without its ending.
+// splitScriptName returns the words of the last element of a path, without its extension.
 func splitScriptName(s string) []string {
 	s = s[strings.LastIndexByte(s, '/')+1:]
 	for _, end := range []string{".sh", ".py", ".js", ".ts", ".mjs", ".rb", ".php", ".bash"} {

@@ -7,7 +7,7 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// Words in the names of tools, for servers that say nothing of them.
+// Words in the names of tools, for servers that give no annotations.
 const (
 	mcpReadWords = "get list search read fetch find query describe show view check count lookup browse inspect status download resolve explain analyze " +
 		"summarize preview validate help info ping"
@@ -17,8 +17,8 @@ const (
 	localServers = "filesystem fs files file memory editor git serena ide"
 )
 
-// judgeMCP judges a tool of an MCP server by what the server says of it, and by the
-// words of its name where the server says nothing.
+// judgeMCP judges a tool of an MCP server by its annotations, and by the words of its name
+// where there are none.
 func (j *callJudge) judgeMCP(c retake.Call) {
 	if c.ReadOnly != nil && *c.ReadOnly {
 		return
@@ -44,7 +44,7 @@ func (j *callJudge) judgeMCP(c retake.Call) {
 	}
 }
 
-// mcpServerAndTool takes mcp__server__tool apart.
+// mcpServerAndTool splits mcp__server__tool.
 func mcpServerAndTool(c retake.Call) (server, tool string) {
 	server, tool = c.Server, c.Tool
 	rest, ok := strings.CutPrefix(tool, "mcp__")
@@ -60,7 +60,7 @@ func mcpServerAndTool(c retake.Call) (server, tool string) {
 	return server, rest
 }
 
-// splitToolName are the words of create_issue, create-issue and createIssue.
+// splitToolName returns the words of create_issue, create-issue or createIssue.
 func splitToolName(s string) []string {
 	var b strings.Builder
 	for i, r := range s[:min(len(s), 256)] {

@@ -2,8 +2,8 @@ package risk
 
 import "strings"
 
-// hostFromURL is the host of an address, with or without a scheme; what the shell
-// would only know when it runs stays as written.
+// hostFromURL returns the host of a URL, with or without a scheme. What only a shell could
+// expand stays as written.
 func hostFromURL(u string) string {
 	if _, rest, ok := strings.Cut(u, "://"); ok {
 		u = rest
@@ -29,7 +29,7 @@ func hostFromURL(u string) string {
 	return host
 }
 
-// isLoopback reports that a host is this machine.
+// isLoopback reports whether a host is this machine.
 func isLoopback(h string) bool {
 	h = strings.ToLower(h)
 	return h == "localhost" || h == "::1" || h == "0.0.0.0" || strings.HasPrefix(h, "127.") || strings.HasSuffix(h, ".localhost") ||
@@ -40,6 +40,7 @@ const curlValueFlags = "-X --request -H --header -d --data --data-raw --data-bin
 	"--user-agent -b --cookie -c --cookie-jar -e --referer -m --max-time --connect-timeout -x --proxy -w --write-out --retry --retry-delay --cacert -E --cert " +
 	"--key -K --config --resolve --url --oauth2-bearer -r --range -C --continue-at --limit-rate --unix-socket --form-string --data-ascii"
 
+// judgeCurl judges curl by its method, or by the presence of a body.
 func (j *callJudge) judgeCurl(c *command) {
 	if asksHelp(c) {
 		return
@@ -59,7 +60,7 @@ func (j *callJudge) judgeCurl(c *command) {
 	j.addRequest(c, method, append(c.flagValues("--url"), c.operands(curlValueFlags)...))
 }
 
-// hasAttachedValue reports a flag that carries its value in the same word: -da=b.
+// hasAttachedValue reports whether a flag carries its value in the same word: -da=b.
 func hasAttachedValue(c *command, flags ...string) bool {
 	for _, w := range c.args() {
 		for _, f := range flags {
@@ -71,7 +72,7 @@ func hasAttachedValue(c *command, flags ...string) bool {
 	return false
 }
 
-// groupedFlagValue is the value of a letter that ends a group of them: -sX POST.
+// groupedFlagValue returns the value of a letter that ends a group of flags: -sX POST.
 func groupedFlagValue(c *command, letter string) string {
 	args := c.args()
 	for i, w := range args {
@@ -82,7 +83,7 @@ func groupedFlagValue(c *command, letter string) string {
 	return ""
 }
 
-// addRequest records a request that writes, once for each host that is not here.
+// addRequest records a request that writes, once for each host other than this machine.
 func (j *callJudge) addRequest(c *command, method string, urls []string) {
 	if method == "" || containsWord("GET HEAD OPTIONS TRACE", method) {
 		return
@@ -105,7 +106,7 @@ func (j *callJudge) judgeWget(c *command) {
 	j.addRequest(c, method, c.operands("-O -o -P --output-document --header --post-data --post-file --method --body-data --body-file -U -e -t -T --user --password"))
 }
 
-// judgeHTTPie: a method may stand first; fields make it a POST.
+// judgeHTTPie judges httpie: the first operand may be a method, and fields make it a POST.
 func (j *callJudge) judgeHTTPie(c *command) {
 	list := c.operands("-a --auth -o --output -s --style --session --timeout -A --auth-type -p --print")
 	method := ""
@@ -129,11 +130,11 @@ func (j *callJudge) judgeHTTPie(c *command) {
 
 const sshValueFlags = "-p -i -l -o -F -J -L -R -D -W -b -c -E -e -m -O -Q -S -w -B -I"
 
-// sshReads are programs that only look.
+// sshReadPrograms are programs that only read.
 const sshReadPrograms = "ls cat head tail less grep rg find uptime df du free ps top whoami id hostname uname date pwd echo stat wc which env printenv " +
 	"journalctl dmesg ss netstat lsof file md5sum sha256sum test true last w who"
 
-// judgeSSH: a command on another machine counts, unless it plainly only looks.
+// judgeSSH judges a command on another machine. It counts unless it clearly only reads.
 func (j *callJudge) judgeSSH(c *command) {
 	list := c.operands(sshValueFlags)
 	if len(list) == 0 || c.hasFlag("-V", "-Q", "-G") {
@@ -150,7 +151,7 @@ func (j *callJudge) judgeSSH(c *command) {
 	j.addEffect("ssh", host, c)
 }
 
-// isReadOnlyCommand reports that each command of a text is one that looks.
+// isReadOnlyCommand reports whether every command of a text only reads.
 func isReadOnlyCommand(text string) bool {
 	parts := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("\n;&|", r) })
 	for _, p := range parts {
@@ -179,7 +180,7 @@ func (j *callJudge) judgeSCP(c *command) {
 	}
 }
 
-// remoteHost is the host of user@host:path, or nothing when the path is here.
+// remoteHost returns the host of user@host:path, or "" if the path is local.
 func remoteHost(p string) string {
 	if rest, ok := strings.CutPrefix(p, "rsync://"); ok {
 		return hostFromURL(rest)
@@ -197,7 +198,7 @@ func remoteHost(p string) string {
 	return host
 }
 
-// judgeMail sends when somebody is named; without, it reads.
+// judgeMail records mail that is sent; without a recipient the program only reads mail.
 func (j *callJudge) judgeMail(c *command) {
 	to := c.operands("-s -a -c -b -r -S -u -i -e -F --subject --attach")
 	for _, t := range to {

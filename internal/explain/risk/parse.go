@@ -6,11 +6,10 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxOpen bounds what may nest in a text that is parsed: the parser calls
-// itself for each.
+// maxNesting bounds the nesting of a text that is parsed: the parser is recursive.
 const maxNesting = 2000
 
-// judgeShell judges every simple command of a text.
+// judgeShell judges every simple command of a shell text.
 func (j *callJudge) judgeShell(text string, depth int) {
 	if strings.TrimSpace(text) == "" {
 		return
@@ -20,7 +19,7 @@ func (j *callJudge) judgeShell(text string, depth int) {
 		return
 	}
 	j.parseBudget -= len(text)
-	text = strings.ToValidUTF8(text, "?") // the parser is slow with bytes that are no text
+	text = strings.ToValidUTF8(text, "?") // the parser is slow with invalid UTF-8
 	file := parseShell(text)
 	if file == nil {
 		j.scanText(text)
@@ -39,7 +38,7 @@ func (j *callJudge) judgeShell(text string, depth int) {
 	}
 }
 
-// parseShell reads bash, or else what every shell has; nil when it is neither.
+// parseShell parses a text as bash, else as POSIX shell; it returns nil if it is neither.
 func parseShell(text string) *syntax.File {
 	if countOpeners(text) > maxNesting {
 		return nil
@@ -53,7 +52,7 @@ func parseShell(text string) *syntax.File {
 	return nil
 }
 
-// countOpeners counts what may begin a part inside of a part.
+// countOpeners counts the characters and keywords that may begin a nested part.
 func countOpeners(text string) int {
 	n, sums := 0, strings.Contains(text, "((")
 	for i := range len(text) {
@@ -61,7 +60,7 @@ func countOpeners(text string) int {
 		case '(', '{', '`', '[':
 			n++
 		case '-', '+', '!', '~', '?', '=', '*':
-			// Signs nest in arithmetic alone, where they stand close together.
+			// Operators nest in arithmetic only, where they are adjacent.
 			if i > 0 && strings.IndexByte("-+!~ ", text[i-1]) >= 0 && sums {
 				n++
 			}
@@ -73,12 +72,13 @@ func countOpeners(text string) int {
 	return n
 }
 
-// pipeInput is what stands before a command in a pipeline.
+// pipeInput is what the command before passes on in a pipeline.
 type pipeInput struct {
-	text        string // when echo or printf says it
+	text        string // of echo or printf
 	fromNetwork bool   // comes from the network
 }
 
+// shellWalker judges the commands in one parsed shell text.
 type shellWalker struct {
 	*callJudge
 	text       string
@@ -87,7 +87,7 @@ type shellWalker struct {
 	exits      map[*syntax.Stmt]exitMeaning // of those that say something
 }
 
-// visitNode sees every part once, in the order of the text.
+// visitNode visits every node once, in the order of the text, up to MaxNodes.
 func (w *shellWalker) visitNode(n syntax.Node) bool {
 	if n == nil {
 		return true
@@ -106,6 +106,7 @@ func (w *shellWalker) visitNode(n syntax.Node) bool {
 	return true
 }
 
+// recordPipe records what the left side of a pipe passes to the right side.
 func (w *shellWalker) recordPipe(b *syntax.BinaryCmd) {
 	if b.Op != syntax.Pipe && b.Op != syntax.PipeAll {
 		return
@@ -133,7 +134,7 @@ func (w *shellWalker) recordPipe(b *syntax.BinaryCmd) {
 	w.pipeInputs[to] = w.pipeOutput(call)
 }
 
-// pipeOutput is what a command hands to the next one.
+// pipeOutput returns what a command passes to the next one.
 func (w *shellWalker) pipeOutput(call *syntax.CallExpr) pipeInput {
 	c := command{words: w.commandWords(call)}
 	switch c.name() {
@@ -149,7 +150,7 @@ func (w *shellWalker) pipeOutput(call *syntax.CallExpr) pipeInput {
 	return pipeInput{}
 }
 
-// recordAssign remembers what a variable is, when the text says it.
+// recordAssign remembers the value of a variable that the text itself sets.
 func (w *shellWalker) recordAssign(a *syntax.Assign) {
 	const longest = 256
 	if a.Name == nil || a.Value == nil || a.Append || len(w.vars) > 1000 {
@@ -160,7 +161,7 @@ func (w *shellWalker) recordAssign(a *syntax.Assign) {
 	}
 }
 
-// judgeStmt judges one statement: where it writes, and what it runs.
+// judgeStmt judges one statement: its redirects and the command it runs.
 func (w *shellWalker) judgeStmt(s *syntax.Stmt) {
 	c := &command{depth: w.depth}
 	w.exit = w.exits[s]
@@ -184,6 +185,7 @@ func (w *shellWalker) judgeStmt(s *syntax.Stmt) {
 	w.judgeSimple(c)
 }
 
+// judgeRedirect judges where a statement writes, and records its input.
 func (w *shellWalker) judgeRedirect(r *syntax.Redirect, c *command) {
 	switch r.Op {
 	case syntax.RdrOut, syntax.ClbOut, syntax.RdrAll, syntax.DplOut:
@@ -205,7 +207,7 @@ func (w *shellWalker) judgeRedirect(r *syntax.Redirect, c *command) {
 	}
 }
 
-// sourceText is the text of a part as written.
+// sourceText returns the text of a node as written.
 func (w *shellWalker) sourceText(n syntax.Node) string {
 	from, to := int(n.Pos().Offset()), int(n.End().Offset())
 	if from < 0 || to > len(w.text) || from > to {
@@ -214,8 +216,8 @@ func (w *shellWalker) sourceText(n syntax.Node) string {
 	return w.text[from:to]
 }
 
-// scanText judges a text that is no shell: it is cut at every sign that could part
-// commands, quotes are dropped, and what remains is judged as it stands.
+// scanText judges a text that cannot be parsed: it is split at every character that could
+// separate commands, quotes are dropped, and the rest is judged as it is.
 func (j *callJudge) scanText(text string) {
 	if len(text) > maxScanBytes {
 		j.addUnread() // so a checkpoint is taken, whatever the rest holds

@@ -5,14 +5,14 @@ import (
 	"sync"
 )
 
-// known holds the programs that are judged by a function of their own; the others
-// are judged by the rows. It is made at the first use.
+// programCache holds the programs that have a judge of their own; all others are judged by
+// the table. It is built on first use.
 var programCache struct {
 	once sync.Once
 	all  map[string]programJudge
 }
 
-// programJudge is how one program is judged.
+// programJudge judges the calls of one program.
 type programJudge = func(*callJudge, *command)
 
 func programJudges() map[string]programJudge {
@@ -29,7 +29,7 @@ func programJudges() map[string]programJudge {
 	return programCache.all
 }
 
-// combineJudges lets a program be judged by two functions.
+// combineJudges judges a program by two functions.
 func combineJudges(a, b programJudge) programJudge {
 	if a == nil {
 		return b
@@ -40,6 +40,7 @@ func combineJudges(a, b programJudge) programJudge {
 	}
 }
 
+// filePrograms are the programs that change files of the workspace.
 func filePrograms() map[string]programJudge {
 	return map[string]programJudge{
 		"rm unlink rimraf del-cli trash trash-put remove-item del erase rd shred srm": (*callJudge).judgeRemove,
@@ -62,6 +63,7 @@ func filePrograms() map[string]programJudge {
 	}
 }
 
+// dataPrograms are the programs that change databases or run code.
 func dataPrograms() map[string]programJudge {
 	return map[string]programJudge{
 		"psql mysql mariadb sqlite3 sqlite duckdb usql sqlcmd clickhouse-client clickhouse cockroach mycli pgcli cqlsh": (*callJudge).judgeSQLClient,
@@ -75,6 +77,7 @@ func dataPrograms() map[string]programJudge {
 	}
 }
 
+// remotePrograms are the programs that change something outside the workspace.
 func remotePrograms() map[string]programJudge {
 	return map[string]programJudge{
 		"curl":                       (*callJudge).judgeCurl,

@@ -20,7 +20,7 @@ import (
 	"github.com/retake-dev/retake/internal/pure/secrets"
 )
 
-// Bounds of one judgement.
+// Limits of one judgement.
 const (
 	MaxText      = 64 << 10 // bytes of a command that are read
 	maxScanBytes = 8 << 10  // bytes that are searched for words, of one that is longer or cannot be parsed
@@ -29,29 +29,29 @@ const (
 	MaxEffects   = 32
 )
 
-// Judgement is what the rules say of a call.
+// Judgement is what the rules say about a call.
 type Judgement struct {
 	Destructive bool             // may destroy something in the workspace: a checkpoint is taken first
 	Why         string           // the worst of it, for a card: "deletes dist, node_modules"
-	Rule        string           // that says so
+	Rule        string           // the rule that applies
 	Dangers     []Danger         // all of it, the worst first
 	Effects     []ExternalEffect // done outside
 }
 
-// ExternalEffect is one thing done outside the workspace; no restore takes it back.
+// ExternalEffect is one thing a call does outside the workspace, which no restore undoes.
 type ExternalEffect struct {
 	Kind   string
 	Target string // where it goes: "origin auth-sessions", "api.example.com"
 	Text   string // the simple command as run, secrets masked
 	Rule   string
 
-	// What the end of the whole call says of this part. Of "git push; make" neither is
+	// What the exit status of the whole call says about this part. Of "git push; make" neither is
 	// true; of "make && git push" both are.
 	DoneIfPassed bool // the call succeeds only when this was done
 	NotIfFailed  bool // the call fails only when this was not done
 }
 
-// Judge says what the rules say of a call. It never panics, whatever the call.
+// Judge applies the rules to a call. It never panics, whatever the call holds.
 func Judge(c retake.Call) Judgement {
 	j := &callJudge{parseBudget: 4 * MaxText, expansionBudget: MaxText, vars: map[string]string{}, baseDirs: []string{""}}
 	switch c.Kind {
@@ -68,7 +68,7 @@ func Judge(c retake.Call) Judgement {
 	return sortDangers(j.result)
 }
 
-// callJudge is one judgement on its way.
+// callJudge is the state of one judgement.
 type callJudge struct {
 	result          Judgement
 	nodesVisited    int               // looked at
@@ -77,13 +77,14 @@ type callJudge struct {
 	vars            map[string]string // set in the text itself
 
 	baseDirs    []string // where relative paths may begin, because of cd; "" is where the call begins
-	baseUnknown bool     // a cd leads to where only the shell knows
+	baseUnknown bool     // a cd leads to where only a shell can tell
 
-	exit exitMeaning // what the end of the call says of the part that is looked at
+	exit exitMeaning // what the exit status says about the current part
 
 	effectCommand, effectText string // the last command of an effect, and how it is shown
 }
 
+// judgeText judges a command line; one that is too long is only scanned.
 func (j *callJudge) judgeText(text string) {
 	if len(text) > MaxText {
 		j.scanText(text)
@@ -92,18 +93,19 @@ func (j *callJudge) judgeText(text string) {
 	j.judgeShell(text, 0)
 }
 
-// addUnread says that a part was not looked at. That is not proof of harm; a
-// checkpoint costs little.
+// addUnread records that a part was not examined. That proves no harm, but a checkpoint
+// costs little.
 func (j *callJudge) addUnread() { j.addDanger("unread", "is too long or too deep to be read whole") }
 
-// addDanger records a reason. When enough are known, a hostile text costs no more.
+// addDanger records a danger. Beyond maxDangers it does nothing, so that hostile text costs
+// no more work.
 func (j *callJudge) addDanger(rule, why string) {
 	if len(j.result.Dangers) < maxDangers {
 		j.recordDanger(Danger{Rule: rule, Why: cleanText(why, 120)})
 	}
 }
 
-// addEffect records an effect. Equal ones are one.
+// addEffect records an external effect. Equal ones are merged.
 func (j *callJudge) addEffect(rule, target string, c *command) {
 	if len(j.result.Effects) >= MaxEffects {
 		return
@@ -121,7 +123,8 @@ func (j *callJudge) addEffect(rule, target string, c *command) {
 	j.result.Effects = append(j.result.Effects, e)
 }
 
-// addFinding takes a rule as found in a table: it destroys, or is done outside.
+// addFinding records the match of a rule: as a danger, or as an effect if the rule has a
+// kind.
 func (j *callJudge) addFinding(rule, detail string, c *command) {
 	if ruleKind(rule) == "" {
 		j.addDanger(rule, rulePhrase(rule)+detail)
@@ -130,8 +133,8 @@ func (j *callJudge) addFinding(rule, detail string, c *command) {
 	j.addEffect(rule, detail, c)
 }
 
-// cleanText makes text of a call fit for a card: one line, masked, and not long. It is
-// cut last, because half a secret is not known for one.
+// cleanText makes text of a call fit for display: one line, with secrets masked, and
+// bounded. It masks before it cuts, because half a secret is not recognized.
 func cleanText(s string, limit int) string {
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "?")), " ")
 	s, _ = secrets.Mask(s)
@@ -145,7 +148,7 @@ func cleanText(s string, limit int) string {
 	return s[:cut] + "…"
 }
 
-// joinNames lists operands for a card, cut and counted.
+// joinNames lists operands after a verb; only the first are named, the rest is counted.
 func joinNames(verb string, list []string) string {
 	const shown = 3
 	var b strings.Builder

@@ -192,7 +192,7 @@ func TestRulesAreComplete(t *testing.T) {
 		t.Fatal(err)
 	}
 	used := map[string]bool{}
-	name := regexp.MustCompile(`(?:destroys|outside|says|phraseOf|kindOf)\("([a-z-]+)"|Danger\{Rule: "([a-z-]+)"|^\t\{"([a-z-]+)", "`)
+	name := regexp.MustCompile(`(?:addDanger|addEffect|addFinding|rulePhrase|ruleKind)\("([a-z-]+)"|Danger\{Rule: "([a-z-]+)"|^\t\{"([a-z-]+)", "`)
 	for _, f := range files {
 		if strings.HasSuffix(f, "_test.go") {
 			continue

@@ -10,7 +10,7 @@ type programRule struct {
 	rule          string
 	programs      string // programs
 	verbs         string // one list of words each, with commas between; none: any use
-	valueFlags    string // flags that take a value and may stand before the verb
+	valueFlags    string // flags that take a value and may precede the verb
 	harmlessFlags string // flags that make it harmless
 }
 
@@ -145,7 +145,7 @@ var programRules = []programRule{
 	{"clean", "cmake", "clean", "--build -B -S", ""},
 }
 
-// byProgram finds rows by the name of a program. It is made at the first use.
+// rulesByProgram indexes the table by the name of the program. It is built on first use.
 var rulesByProgram = sync.OnceValue(func() map[string][]*programRule {
 	all := map[string][]*programRule{}
 	for i := range programRules {
@@ -173,8 +173,8 @@ func (j *callJudge) judgeByTable(c *command) {
 	}
 }
 
-// matchVerb finds a verb among the first operands. Builders take several verbs in one
-// call, and tools have flags with values that nobody listed here.
+// matchVerb finds a verb among the first operands. Build tools take several verbs in one
+// call, and tools have flags with values that are not listed here.
 func (r *programRule) matchVerb(ops []string) (verb string, rest []string, ok bool) {
 	if r.verbs == "" {
 		return "", ops, true

@@ -1,6 +1,6 @@
 package risk
 
-// Rule is one rule as docs/use/risky-commands.md shows it.
+// Rule is one rule as docs/use/risky-commands.md lists it.
 type Rule struct {
 	Name    string
 	Kind    string // of the effect; empty: something in the workspace may be destroyed
@@ -8,7 +8,7 @@ type Rule struct {
 	Example string
 }
 
-// Rules are all of them, in the order of the document.
+// Rules returns all rules, in the order of the document.
 func Rules() []Rule {
 	list := make([]Rule, len(allRules))
 	for i, r := range allRules {
@@ -17,6 +17,7 @@ func Rules() []Rule {
 	return list
 }
 
+// rule is a Rule with the phrase that begins its reason.
 type rule struct {
 	Rule
 	phrase string // begins the reason on a card
@@ -69,6 +70,8 @@ func ruleKind(name string) string { return findRule(name).Kind }
 
 func rulePhrase(name string) string { return findRule(name).phrase }
 
+// findRule returns the rule with a name. A test checks that every name used in this package
+// is listed.
 func findRule(name string) rule {
 	for _, r := range allRules {
 		if r.Name == name {

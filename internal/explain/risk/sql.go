@@ -2,14 +2,14 @@ package risk
 
 import "strings"
 
-// sqlEffect is what SQL text does.
+// sqlEffect is what a SQL text does.
 type sqlEffect struct {
 	destroys string // the first words that destroy: "DROP TABLE"
 	writes   bool
 }
 
-// parseSQL looks at each statement. Strings, names in quotes and comments say
-// nothing.
+// parseSQL classifies each statement of a text. Strings, quoted names and comments are
+// skipped.
 func parseSQL(text string) sqlEffect {
 	var out sqlEffect
 	var words []string
@@ -51,7 +51,7 @@ func isNameByte(c byte) bool {
 	return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c >= '0' && c <= '9'
 }
 
-// indexAfter is the place behind the next end, or the end of the text.
+// indexAfter returns the index after the next occurrence of end, or the length of the text.
 func indexAfter(text string, i int, end string) int {
 	if at := strings.Index(text[i:], end); at >= 0 {
 		return i + at + len(end)
@@ -61,6 +61,7 @@ func indexAfter(text string, i int, end string) int {
 
 const sqlWriteVerbs = "INSERT UPDATE DELETE DROP TRUNCATE ALTER CREATE GRANT REVOKE MERGE REPLACE REINDEX VACUUM CALL DO COMMENT RENAME LOAD IMPORT RESTORE UPSERT"
 
+// classifyStatement classifies the words of one statement.
 func classifyStatement(words []string) sqlEffect {
 	if len(words) == 0 {
 		return sqlEffect{}
@@ -81,7 +82,7 @@ func classifyStatement(words []string) sqlEffect {
 	return out
 }
 
-// sqlVerb is the first word, or the one that does the work behind WITH.
+// sqlVerb returns the first word of a statement, or the verb after WITH.
 func sqlVerb(words []string) string {
 	verb := words[0]
 	if verb == "WITH" || verb == "EXPLAIN" && containsString(words, "ANALYZE") {
@@ -103,8 +104,8 @@ func containsString(list []string, w string) bool {
 	return false
 }
 
-// judgeSQLClient: on this machine what destroys counts, far away every statement that
-// writes. When a variable holds the address, both.
+// judgeSQLClient judges SQL clients: on this machine destructive statements count, on
+// another one every statement that writes. If a variable holds the address, both apply.
 func (j *callJudge) judgeSQLClient(c *command) {
 	if c.isDryRun() {
 		return
@@ -124,7 +125,7 @@ func (j *callJudge) judgeSQLClient(c *command) {
 	}
 }
 
-// sqlText is the SQL of a call, and whether more of it comes from a file.
+// sqlText returns the SQL in a call, and whether more of it comes from a file.
 func sqlText(c *command) (text string, script bool) {
 	parts := c.flagValues("-c", "--command", "-e", "--execute", "--query", "-Q", "-q", "-cmd")
 	if containsWord("sqlite3 sqlite duckdb", c.name()) {
@@ -143,7 +144,7 @@ func sqlText(c *command) (text string, script bool) {
 
 const databaseValueFlags = "-c --command -e --execute -f --file -U --username -u --user -p --port -P -d --dbname -D --database -v --set -o -F -R -h --host -S --query -q -Q"
 
-// databaseHost is where a client connects, and whether that is another machine.
+// databaseHost returns where a client connects, and whether that is another machine.
 func databaseHost(c *command) (host string, far bool) {
 	if containsWord("sqlite3 sqlite duckdb", c.name()) {
 		return "", false
@@ -160,7 +161,7 @@ func databaseHost(c *command) (host string, far bool) {
 	return "", false
 }
 
-// hostFromArg is the host of a URL, of host=… or of a value that is nothing else.
+// hostFromArg returns the host in a URL or in host=…; with alone the whole value is a host.
 func hostFromArg(s string, alone bool) string {
 	if strings.Contains(s, "://") {
 		return hostFromURL(s)
@@ -176,6 +177,7 @@ func hostFromArg(s string, alone bool) string {
 	return ""
 }
 
+// judgeRedis judges the first command sent to redis, by where it is sent.
 func (j *callJudge) judgeRedis(c *command) {
 	list := c.operands("-h -p -s -a -u -n -r -i --user --pass")
 	verb := strings.ToUpper(firstOr(list, ""))
@@ -197,6 +199,7 @@ func (j *callJudge) judgeRedis(c *command) {
 	}
 }
 
+// judgeMongo judges the script of a mongo shell by the calls in it.
 func (j *callJudge) judgeMongo(c *command) {
 	text := strings.ToLower(strings.Join(append(c.flagValues("--eval"), c.stdin), ";"))
 	destroys := containsAny(text, "dropdatabase(", ".drop(", "deletemany({})", "remove({})", "dropcollection")

@@ -6,8 +6,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// commandWords are the words of a command. A variable in the first place may hold
-// the name of a program and its flags.
+// commandWords returns the words of a command. A variable in the first place may expand to
+// a program and its flags.
 func (w *shellWalker) commandWords(call *syntax.CallExpr) []word {
 	var list []word
 	for i, a := range call.Args {
@@ -23,7 +23,7 @@ func (w *shellWalker) commandWords(call *syntax.CallExpr) []word {
 	return list
 }
 
-// isBareVariable reports that a word is one variable without quotes: the shell splits it.
+// isBareVariable reports whether a word is one unquoted variable, which the shell splits.
 func isBareVariable(w *syntax.Word) bool {
 	if len(w.Parts) != 1 {
 		return false
@@ -42,7 +42,7 @@ func (w *shellWalker) expandWord(sw *syntax.Word) word {
 	return out
 }
 
-// expandPart adds the text of a part, and reports whether it holds a pattern.
+// expandPart appends the text of a part, and reports whether it contains a glob pattern.
 func (w *shellWalker) expandPart(b *strings.Builder, p syntax.WordPart) bool {
 	switch p := p.(type) {
 	case *syntax.Lit:
@@ -68,7 +68,7 @@ func (w *shellWalker) expandPart(b *strings.Builder, p syntax.WordPart) bool {
 	return false
 }
 
-// expandVariable adds what the text itself said of a variable, or its name.
+// expandVariable appends the value that the text itself gave a variable, else its name.
 func (w *shellWalker) expandVariable(b *strings.Builder, p *syntax.ParamExp) {
 	plainName := p.Param != nil && p.Exp == nil && p.Repl == nil && p.Slice == nil && p.Index == nil && !p.Length && !p.Excl
 	if plainName {
@@ -81,8 +81,7 @@ func (w *shellWalker) expandVariable(b *strings.Builder, p *syntax.ParamExp) {
 	b.WriteString(w.sourceText(p))
 }
 
-// unescape drops backslashes as the shell does, and reports a pattern that was
-// not escaped.
+// unescape removes backslashes as the shell does, and reports an unescaped glob pattern.
 func unescape(b *strings.Builder, s string, quoted bool) (glob bool) {
 	for i := 0; i < len(s); i++ {
 		c := s[i]

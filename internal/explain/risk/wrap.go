@@ -2,7 +2,7 @@ package risk
 
 import "strings"
 
-// maxChain bounds programs that run programs: sudo env nice timeout …
+// maxWrapDepth bounds chains of programs that run programs: sudo env nice timeout …
 const maxWrapDepth = 16
 
 // judgeSimple judges one simple command.
@@ -71,8 +71,7 @@ var wrappers = []wrapper{
 	{programs: "docker-compose", verb: "run", valueFlags: "-e -u -w -v -p --env --user --workdir --name --entrypoint -f --file", skipOperands: 1},
 }
 
-// judgeWrapped judges what a command runs instead of the command, and reports whether
-// it did.
+// judgeWrapped judges the command that a wrapper runs, and reports whether there was one.
 func (j *callJudge) judgeWrapped(c *command) bool {
 	if j.judgeTextArgs(c) || j.judgeGenerated(c) {
 		return true
@@ -93,7 +92,7 @@ func (j *callJudge) judgeWrapped(c *command) bool {
 	return false
 }
 
-// innerIndex is where the inner command begins.
+// innerIndex returns the index at which the inner command begins.
 func (w *wrapper) innerIndex(words []word) (int, bool) {
 	verbs, skip := strings.Fields(w.verb), w.skipOperands
 	for i := 1; i < len(words); i++ {
@@ -136,7 +135,7 @@ func isShell(c *command) bool {
 	return containsWord("sh bash zsh dash ksh fish ash", c.name())
 }
 
-// judgeTextArgs judges commands that are handed a command as text.
+// judgeTextArgs judges commands that take a command line as text.
 func (j *callJudge) judgeTextArgs(c *command) bool {
 	switch name := c.name(); {
 	case name == "eval":
@@ -161,8 +160,8 @@ func (j *callJudge) judgeTextArgs(c *command) bool {
 	return true
 }
 
-// judgeShellProgram judges bash -c TEXT, and a here-document or a text that is piped in.
-// A script in a file is not read.
+// judgeShellProgram judges bash -c TEXT, and text from a here-document or a pipe. A script
+// in a file is not read.
 func (j *callJudge) judgeShellProgram(c *command) {
 	args := c.args()
 	for i, w := range args {
@@ -189,7 +188,7 @@ func (j *callJudge) judgeShellProgram(c *command) {
 	j.judgeShell(c.stdin, c.depth+1)
 }
 
-// addForeignScript is a script from the network that is run unseen.
+// addForeignScript records a script from the network that is run without being read.
 func (j *callJudge) addForeignScript(c *command) {
 	j.addDanger("foreign-script", rulePhrase("foreign-script"))
 	j.addEffect("foreign-machine", "this machine", c)
@@ -240,6 +239,7 @@ func (j *callJudge) judgeGeneratedArgs(c *command, n int) {
 	j.judgeSimple(inner)
 }
 
+// judgeFind judges the commands that find or fd runs, and find -delete.
 func (j *callJudge) judgeFind(c *command, runs string) {
 	start := 0
 	for i, w := range c.words {

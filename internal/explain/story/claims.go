@@ -21,10 +21,10 @@ var (
 	repairPattern  = pattern.Lazy(`\b(?:fix\w*|resolv\w*|no longer|was|were|had|previous\w*|before|used to|repair\w*|address\w*|the failing)\b`)
 )
 
-// generic are the words before "tests" that leave it all of them.
+// genericTestWords are words before "tests" that do not narrow them down.
 var genericTestWords = newWordSet("the all our my your every full whole entire existing and now that both these those with are test complete")
 
-// claimTopic is what a claim is about.
+// claimTopic is what a claim of success is about.
 type claimTopic int
 
 const (
@@ -34,7 +34,7 @@ const (
 	claimAnything
 )
 
-// passesRule is the rule for words that say green where an answer says red.
+// passesRule flags a claim of success where a verification failed.
 func passesRule(q *mismatchCheck) string {
 	failed := map[claimTopic]string{}
 	for _, a := range q.answers {
@@ -64,7 +64,7 @@ func passesRule(q *mismatchCheck) string {
 	return ""
 }
 
-// claimTopicOf is what a verification looks at, by its name.
+// claimTopicOf returns what a verification checks, judging by its name.
 func claimTopicOf(name string) claimTopic {
 	name = strings.ToLower(name)
 	for _, k := range []struct {
@@ -80,7 +80,8 @@ func claimTopicOf(name string) claimTopic {
 	return claimTests
 }
 
-// parseClaim is what a part of a sentence says is green, and the words for it.
+// parseClaim returns what a part of a sentence claims is passing, and the words for it; ""
+// if it claims nothing.
 func parseClaim(part string) (claimTopic, string) {
 	if doubtPattern().MatchString(part) {
 		return 0, ""
@@ -114,7 +115,8 @@ func parseClaim(part string) (claimTopic, string) {
 	return 0, ""
 }
 
-// claimsAllTests reports whether a part says that tests pass, and not only some of them.
+// claimsAllTests reports whether a part says that tests pass, and does not mean only some
+// of them.
 func claimsAllTests(part string) bool {
 	m := testsOK().FindStringSubmatchIndex(part)
 	if m == nil || partialScope().MatchString(part[m[1]:]) {
@@ -127,7 +129,7 @@ func claimsAllTests(part string) bool {
 	return genericTestWords()[which] || strings.Trim(which, "0123456789") == "" && strings.HasSuffix(part[:m[2]], "all ")
 }
 
-// admitsFailure reports whether the words tell of something that still fails.
+// admitsFailure reports whether the statement mentions something that still fails.
 func (s statement) admitsFailure() bool {
 	for _, sentence := range s.sentences {
 		for _, part := range splitAfter(noFailures().ReplaceAllString(sentence, ""), ",;") {

@@ -7,15 +7,15 @@ import (
 	"github.com/retake-dev/retake/internal/pure/pattern"
 )
 
-// columnSizes are what stands behind a type: DECIMAL(10,2).
+// columnSizes matches what follows a type: the (10,2) of DECIMAL(10,2).
 var columnSizes = pattern.Lazy(`\([^()]*\)`)
 
-// columnShape is a name and a type that databases have: note TEXT.
+// columnShape matches a column name with an optional type that databases have: note TEXT.
 var columnShape = pattern.Lazy(`(?i)^[\pL_][\pL\d_]*( (unsigned |double |native |varying |big )*(int|integer|tinyint|smallint|mediumint|bigint|int2|int8|text|clob|char|character|varchar|nchar|nvarchar|blob|real|double|float|precision|numeric|decimal|boolean|bool|date|datetime|time|timestamp|json|jsonb|uuid|any)( (int|precision|varying|unsigned))?)?$`)
 
-// lostColumns compares two lists of columns by their names. A column at the same place and
-// of the same type that only has another name is not lost. Where a list is cut, or has a
-// column that cannot be told from its type, nothing is said.
+// lostColumns compares two column lists by name and returns the columns that were lost. A
+// column at the same position and of the same type that only has another name was renamed.
+// If a list is cut, or a column cannot be told from its type, it returns nil.
 func lostColumns(before, after string) []string {
 	was, ok := parseColumns(before)
 	is, sure := parseColumns(after)
@@ -38,7 +38,8 @@ func hasColumn(list []column, name string) bool {
 	return slices.ContainsFunc(list, func(c column) bool { return strings.EqualFold(c.name, name) })
 }
 
-// parseColumns reads a list: all of them have a type, or none.
+// parseColumns parses a column list. It reports false unless all columns have a type, or
+// none has.
 func parseColumns(list string) (out []column, ok bool) {
 	typed := 0
 	for _, c := range strings.Split(columnSizes().ReplaceAllString(list, ""), ", ") {

@@ -7,20 +7,21 @@ import (
 	"github.com/retake-dev/retake/internal/pure/pathclass"
 )
 
-// changeSummary are what a story shows, as the rules about words need it.
+// changeSummary is what a story contains, in the form the mismatch rules need.
 type changeSummary struct {
 	hasUserChanges   bool // something changed that people or managers of packages keep
 	items            []*gistItem
 	code             []*gistItem // programs that people write, and what they ask managers for
 	settings         []*gistItem
-	deleted          []*gistItem // files of people that went
-	codeFilesDeleted int64       // programs that went
+	deleted          []*gistItem // user files
+	codeFilesDeleted int64       // files of code
 	userFilesAdded   int64
 	codeLines        int64 // of programs
 	facts            []retake.Fact
 }
 
-// notableChange is a deed that words may have to tell of.
+// notableChange is a change that the statements about a checkpoint may be expected to
+// mention.
 type notableChange struct {
 	text     string
 	topic    changeTopic
@@ -28,7 +29,7 @@ type notableChange struct {
 	isLoss   bool
 }
 
-// changeTopic is what an offence is about.
+// changeTopic is what a notable change is about.
 type changeTopic int
 
 const (
@@ -40,16 +41,17 @@ const (
 	topicLoss
 )
 
-// changeFilter says what counts as an offence. Net: only what nothing came for.
+// changeFilter selects the changes that count as notable. The Net variants select only
+// losses that no addition makes up for.
 type changeFilter struct {
 	settings, values, keys, keysNet, packages, tables, tablesNet, code, lost, lostNet bool
 
 	skipSiteCode bool // the code of a site that shows documents is a document
-	includeDocs  bool // documents that went are an offence too
+	includeDocs  bool // deleted documents count too
 }
 
-// summarizeChanges reads the deeds in a story. What agents and editors keep for themselves is nobody's
-// deed.
+// summarizeChanges extracts the changes of a story that statements can be checked against.
+// Files that agents and editors keep for themselves are left out.
 func summarizeChanges(st retake.Story) changeSummary {
 	d := changeSummary{}
 	for _, g := range st.Groups {
@@ -74,6 +76,7 @@ func summarizeChanges(st retake.Story) changeSummary {
 	return d
 }
 
+// addItem sorts one item into the lists of the summary.
 func (d *changeSummary) addItem(t *gistItem) {
 	if t.theme == retake.ThemeDeleted {
 		d.deleted = append(d.deleted, t)
@@ -94,8 +97,8 @@ func (d *changeSummary) addItem(t *gistItem) {
 	}
 }
 
-// isToolPath are the paths that agents and editors write for themselves, and that checks of
-// documents read.
+// isToolPath reports whether agents, editors or document checkers keep a path for
+// themselves.
 func isToolPath(path string) bool {
 	first, _, _ := strings.Cut(path, "/")
 	for _, begin := range []string{".claude", ".codex", ".cursor", ".gemini", ".opencode", ".aider", ".vscode", ".idea", ".retake", ".specstory", ".windsurf", ".zed", ".continue", ".mcp"} {
@@ -112,7 +115,7 @@ func isToolPath(path string) bool {
 	return false
 }
 
-// userFileCount counts the files of code and settings that changed.
+// userFileCount counts the changed files of code and settings.
 func (d *changeSummary) userFileCount() int64 {
 	n := int64(0)
 	for _, t := range d.items {
@@ -123,7 +126,8 @@ func (d *changeSummary) userFileCount() int64 {
 	return n
 }
 
-// allUserChanges are all files of people that came, went or changed.
+// allUserChanges returns every user file that was added, deleted or changed, as at most two
+// changes.
 func (d *changeSummary) allUserChanges() []notableChange {
 	var lost, changed []*gistItem
 	for _, t := range d.items {
@@ -150,7 +154,8 @@ func (d *changeSummary) allUserChanges() []notableChange {
 	return list
 }
 
-// notableChanges are the deeds in sight, in the order in which they are told.
+// notableChanges returns the changes that the filter selects, in the order in which they
+// are reported.
 func (d *changeSummary) notableChanges(s changeFilter) []notableChange {
 	var list []notableChange
 	if s.lost || s.lostNet {
@@ -177,10 +182,11 @@ func (d *changeSummary) notableChanges(s changeFilter) []notableChange {
 	return list
 }
 
-// codeChanges are files of code, those of a site left out when it shows documents.
-func (d *changeSummary) codeChanges(beside bool) []notableChange {
+// codeChanges returns the changed code as one change. With skipSite the code of a
+// documentation site is left out.
+func (d *changeSummary) codeChanges(skipSite bool) []notableChange {
 	code := d.code
-	if beside {
+	if skipSite {
 		code = withoutSiteCode(code)
 	}
 	if len(code) == 0 {
@@ -189,7 +195,8 @@ func (d *changeSummary) codeChanges(beside bool) []notableChange {
 	return []notableChange{changeOfItems(code, "code", topicCode)}
 }
 
-// settingValueChanges are settings that another form of the same file does not explain.
+// settingValueChanges returns the settings whose values changed, one change per file. A
+// file that was only reformatted has none.
 func (d *changeSummary) settingValueChanges() []notableChange {
 	var list []notableChange
 	for _, f := range groupFacts(factsOfKind(d.facts, retake.FactSetting), factPath) {
@@ -200,8 +207,8 @@ func (d *changeSummary) settingValueChanges() []notableChange {
 	return list
 }
 
-// deletedFileChanges are the files of people that went. A document that went is no offence to words about
-// documents.
+// deletedFileChanges returns the deleted user files as one change. Deleted documents count
+// only if the filter includes them.
 func (d *changeSummary) deletedFileChanges(s changeFilter) []notableChange {
 	var code []*gistItem
 	for _, t := range d.deleted {
@@ -217,7 +224,8 @@ func (d *changeSummary) deletedFileChanges(s changeFilter) []notableChange {
 	return []notableChange{o}
 }
 
-// significantLosses are what should be spoken of when it goes: many files, a key, a table.
+// significantLosses returns losses that a statement should mention: many files, an
+// environment key, a table.
 func (d *changeSummary) significantLosses() []notableChange {
 	var list []notableChange
 	if n := countFiles(d.deleted); n >= manyLost && n-d.userFilesAdded >= manyLost {
@@ -228,7 +236,8 @@ func (d *changeSummary) significantLosses() []notableChange {
 	return append(append(list, d.envKeyChanges(true)...), d.tableChanges(true)...)
 }
 
-// envKeyChanges are those of .env files. Net, only files that lost more than they won.
+// envKeyChanges returns the changed keys of .env files, one change per file. With net it
+// returns only files that lost more keys than they gained.
 func (d *changeSummary) envKeyChanges(net bool) []notableChange {
 	var list []notableChange
 	for _, f := range groupFacts(factsOfKind(d.facts, retake.FactEnv), factPath) {
@@ -244,8 +253,9 @@ func (d *changeSummary) envKeyChanges(net bool) []notableChange {
 	return list
 }
 
-// tableChanges that went, came or changed. Net, only databases that lost more than they won. Those
-// of databases that tests make come and go.
+// tableChanges returns the changed tables, one change per database. With net it returns
+// only databases that lost more tables than they gained. Test databases are skipped: their
+// tables come and go.
 func (d *changeSummary) tableChanges(net bool) []notableChange {
 	var list []notableChange
 	for _, f := range groupFacts(factsOfKind(d.facts, retake.FactTable), factPath) {
@@ -261,7 +271,8 @@ func (d *changeSummary) tableChanges(net bool) []notableChange {
 	return list
 }
 
-// packageChanges are those that somebody asked for by name; what is only installed is no offence.
+// packageChanges returns the changed packages that a project requests by name. Packages
+// that are merely installed do not count.
 func (d *changeSummary) packageChanges() []notableChange {
 	var asked []retake.Fact
 	for _, f := range factsOfKind(d.facts, retake.FactPackage) {
@@ -276,6 +287,7 @@ func (d *changeSummary) packageChanges() []notableChange {
 	return list
 }
 
+// splitDeletedAdded returns the facts about what was deleted and about what was added.
 func splitDeletedAdded(list []retake.Fact) (went, came []retake.Fact) {
 	for _, f := range list {
 		switch f.What {

@@ -11,8 +11,8 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// addPackages tells what each manager brought and took, and the files of those that nobody
-// could read.
+// addPackages adds a point for each package manager, then points for package files that no
+// fact describes.
 func (d *gistBuilder) addPackages() {
 	d.startSection(retake.ThemePackages)
 	brought := map[string][]*gistItem{}
@@ -37,8 +37,8 @@ func (d *gistBuilder) addPackages() {
 	}
 }
 
-// addSettings tells keys, units, crontabs and likely secrets, then the files that no fact
-// speaks of.
+// addSettings adds points for keys, units, crontabs and likely secrets, then for settings
+// files that no fact describes.
 func (d *gistBuilder) addSettings() {
 	d.startSection(retake.ThemeSettings)
 	for _, list := range groupFacts(d.factsInExistingFiles(factsOfKind(d.facts, retake.FactEnv)), factPath) {
@@ -73,7 +73,8 @@ func (d *gistBuilder) addSettings() {
 
 func factPath(f retake.Fact) string { return f.Path }
 
-// factsInExistingFiles leaves out what is in a file that was deleted: that the file is gone says it.
+// factsInExistingFiles drops facts about deleted files: that the file is gone already says
+// it.
 func (d *gistBuilder) factsInExistingFiles(list []retake.Fact) []retake.Fact {
 	var out []retake.Fact
 	for _, f := range list {
@@ -84,7 +85,8 @@ func (d *gistBuilder) factsInExistingFiles(list []retake.Fact) []retake.Fact {
 	return out
 }
 
-// uncoveredItem is the item of a path, when it is told under that theme and not yet told.
+// uncoveredItem returns the item at path if it belongs to the theme and no point covers it
+// yet, else nil.
 func (d *gistBuilder) uncoveredItem(path string, th retake.Theme) *gistItem {
 	if t := d.itemByPath[path]; t != nil && t.theme == th && !t.covered {
 		return t
@@ -92,7 +94,7 @@ func (d *gistBuilder) uncoveredItem(path string, th retake.Theme) *gistItem {
 	return nil
 }
 
-// addDatabases tells tables before rows, and rows before the rest.
+// addDatabases adds a point for each database: tables before rows, rows before the rest.
 func (d *gistBuilder) addDatabases() {
 	d.startSection(retake.ThemeDatabase)
 	list := d.factsInExistingFiles(factsOfKind(d.facts, retake.FactTable, retake.FactRows, retake.FactIndex))
@@ -108,8 +110,8 @@ func (d *gistBuilder) addDatabases() {
 	}
 }
 
-// databaseText is the most that can be said of one database in a few words: rows that went
-// before everything else.
+// databaseText describes the changes of one database in a few words; lost rows come before
+// everything else.
 func databaseText(list []retake.Fact) string {
 	name := baseName(list[0].Path)
 	by := map[retake.FactKind][]retake.Fact{}
@@ -131,7 +133,7 @@ func databaseText(list []retake.Fact) string {
 	return name + " " + schemaChangeText(rest, "index")
 }
 
-// changedRowsText names one table or two, and counts more.
+// changedRowsText names up to two tables with changed rows, and counts more.
 func changedRowsText(rows []retake.Fact) string {
 	switch len(rows) {
 	case 0:
@@ -148,8 +150,8 @@ func isDeleted(f retake.Fact) bool { return f.What == retake.Deleted }
 
 func anyDeleted(list []retake.Fact) bool { return slices.ContainsFunc(list, isDeleted) }
 
-// lostIndexesText are those that went without a table: a table that is made anew to change it
-// loses them, and nobody means that.
+// lostIndexesText describes indexes that were dropped without a table. Recreating a table
+// to change it drops its indexes too; that is not worth a point.
 func lostIndexesText(indexes, tables []retake.Fact) string {
 	lost := slices.DeleteFunc(slices.Clone(indexes), func(f retake.Fact) bool { return !isDeleted(f) })
 	if len(lost) == 0 || anyDeleted(tables) {
@@ -162,8 +164,8 @@ func rowsText(f retake.Fact) string {
 	return f.Name + " " + cmp.Or(f.Before, "0") + arrow + cmp.Or(f.After, "0") + " rows"
 }
 
-// lostRowsText names the table that lost most rows and counts the others, then tells the tables
-// of which that does not speak. Empty: no row went.
+// lostRowsText names the table that lost most rows and counts the others, then adds the
+// schema changes that this does not cover. It returns "" if no rows were lost.
 func lostRowsText(rows, tables []retake.Fact) string {
 	var lost []retake.Fact
 	for _, f := range rows {
@@ -191,7 +193,7 @@ func lostRowsText(rows, tables []retake.Fact) string {
 	return text
 }
 
-// rowsLost is how many rows a table lost; counts that are none say nothing.
+// rowsLost returns how many rows a table lost, or 0 if the counts cannot be read.
 func rowsLost(f retake.Fact) int64 {
 	before, _ := parseRowCount(f.Before)
 	after, ok := parseRowCount(cmp.Or(f.After, "0"))
@@ -201,13 +203,15 @@ func rowsLost(f retake.Fact) int64 {
 	return before - after
 }
 
-// parseRowCount reads a count; of one that is only a bound, the bound.
+// parseRowCount parses a row count. For a count that is only a lower bound it returns the
+// bound.
 func parseRowCount(text string) (int64, bool) {
 	n, err := strconv.ParseInt(strings.ReplaceAll(strings.TrimPrefix(text, "more than "), ",", ""), 10, 64)
 	return n, err == nil
 }
 
-// schemaChangeText tells tables or indexes that went, came or changed; those that went first.
+// schemaChangeText describes deleted, added and changed tables or indexes, deleted ones
+// first.
 func schemaChangeText(list []retake.Fact, noun string) string {
 	nouns := map[string]string{"table": "tables", "index": "indexes"}[noun]
 	var parts []string
@@ -238,7 +242,8 @@ func schemaChangeText(list []retake.Fact, noun string) string {
 	return strings.Join(parts, " ")
 }
 
-// columnChangeText says of one table which columns it lost, and else that it changed.
+// columnChangeText names the columns that a single table lost, else it says that the tables
+// changed.
 func columnChangeText(list []retake.Fact) string {
 	var lost []string
 	if len(list) == 1 {
@@ -253,7 +258,7 @@ func columnChangeText(list []retake.Fact) string {
 	return " " + minusSign + termtext.Count(int64(len(lost))) + " columns"
 }
 
-// addMachine tells what was seen outside the root.
+// addMachine adds points for what was observed outside the root.
 func (d *gistBuilder) addMachine() {
 	d.startSection(retake.ThemeMachine)
 	for _, text := range groupMachineFacts(d.facts) {
@@ -261,8 +266,8 @@ func (d *gistBuilder) addMachine() {
 	}
 }
 
-// machineItems are the items of what was seen outside the root; packages of one manager are one
-// item, unless everything is told.
+// machineItems returns the items for what was observed outside the root. Unless the story
+// is full, the packages of one manager are one item.
 func machineItems(facts []retake.Fact, full bool) []retake.Item {
 	if !full {
 		return groupMachineFacts(facts)
@@ -276,6 +281,8 @@ func machineItems(facts []retake.Fact, full bool) []retake.Item {
 	return out
 }
 
+// groupMachineFacts groups the facts from outside the root into items: one for each package
+// manager, one for each other fact.
 func groupMachineFacts(facts []retake.Fact) []retake.Item {
 	var list []retake.Fact
 	for _, f := range facts {

@@ -10,16 +10,16 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// minus is the sign for what went; a hyphen would read as part of a name.
+// minusSign marks what was removed; a hyphen would read as part of a name.
 const minusSign = "−"
 
-// maxValue is the most columns of a value that a point shows.
+// maxValueColumns is the most columns of a value that a point shows.
 const maxValueColumns = 24
 
-// isOutsideRoot reports whether a fact is about the machine.
+// isOutsideRoot reports whether a fact is about the machine and not about the workspace.
 func isOutsideRoot(f retake.Fact) bool { return strings.HasPrefix(f.Path, "/") }
 
-// groupFacts gathers facts by a key, in the order of first sight.
+// groupFacts groups facts by a key, in the order in which the keys first appear.
 func groupFacts(facts []retake.Fact, key func(retake.Fact) string) [][]retake.Fact {
 	at := map[string]int{}
 	var out [][]retake.Fact
@@ -36,7 +36,7 @@ func groupFacts(facts []retake.Fact, key func(retake.Fact) string) [][]retake.Fa
 	return out
 }
 
-// factsOfKind are the facts below the root with one of the kinds.
+// factsOfKind returns the facts of the given kinds that are below the root.
 func factsOfKind(facts []retake.Fact, kinds ...retake.FactKind) []retake.Fact {
 	var list []retake.Fact
 	for _, f := range facts {
@@ -47,8 +47,8 @@ func factsOfKind(facts []retake.Fact, kinds ...retake.FactKind) []retake.Fact {
 	return list
 }
 
-// packageText is what happened to the packages of one manager. A package that several
-// files name is one.
+// packageText describes the changes to the packages of one manager. A package that several
+// files mention counts once.
 func packageText(list []retake.Fact) string {
 	by := map[retake.Difference][]retake.Fact{}
 	at := map[string]int{}
@@ -69,11 +69,11 @@ func packageText(list []retake.Fact) string {
 	return group + packageCountsText(len(came), len(went), len(changed)) + requestedPackagesText(went, changed, came)
 }
 
-// maxWanted is how many packages a count names.
+// maxNamedPackages is how many packages are named beside a count.
 const maxNamedPackages = 2
 
-// requestedPackagesText names packages that somebody asked for by name, of the gravest kind that has any: the
-// rest came or went with them.
+// requestedPackagesText names packages that were requested directly, taken from the first
+// of the given lists that has any. The others came or went with them.
 func requestedPackagesText(kinds ...[]retake.Fact) string {
 	for _, list := range kinds {
 		var names []string
@@ -92,7 +92,8 @@ func requestedPackagesText(kinds ...[]retake.Fact) string {
 	return ""
 }
 
-// packageNameText has no version of what came: the count says that it is new.
+// packageNameText names a package beside a count. An added package has no version there:
+// the count already says it is new.
 func packageNameText(f retake.Fact) string {
 	if f.What == retake.Added {
 		return "+" + shortValue(f.Name)
@@ -100,11 +101,13 @@ func packageNameText(f retake.Fact) string {
 	return packageChangeText(f)
 }
 
-// isExactVersion versions begin with a digit; ranges do not.
+// isExactVersion reports whether a version is exact and not a range: it begins with a
+// digit.
 func isExactVersion(version string) bool {
 	return version != "" && version[0] >= '0' && version[0] <= '9'
 }
 
+// packageChangeText describes the change of a single package.
 func packageChangeText(f retake.Fact) string {
 	if f.What == retake.Added {
 		return strings.TrimRight("+"+f.Name+" "+shortValue(f.After), " ")
@@ -112,6 +115,7 @@ func packageChangeText(f retake.Fact) string {
 	return keyChangeText(f)
 }
 
+// packageCountsText counts the packages that were deleted, added and changed.
 func packageCountsText(came, went, changed int) string {
 	s := ""
 	if went > 0 {
@@ -133,8 +137,8 @@ func packageCountsText(came, went, changed int) string {
 	return s + noun + ", " + termtext.Count(int64(changed)) + " changed"
 }
 
-// valueChangeText is a value before and after. Of long ones that begin alike, the beginning is left
-// out: it is the rest that differs.
+// valueChangeText shows a value before and after. Long values that begin alike are shown
+// from where they differ.
 func valueChangeText(f retake.Fact) string {
 	before, after := cmp.Or(f.Before, `""`), cmp.Or(f.After, `""`)
 	if shortValue(before) == shortValue(after) {
@@ -148,7 +152,8 @@ func valueChangeText(f retake.Fact) string {
 	return shortValue(before) + arrow + shortValue(after)
 }
 
-// shortValue cuts a value. What is foreign is escaped where it is shown.
+// shortValue cuts a value to its first line and to maxValueColumns. It does not escape it;
+// that is done where it is shown.
 func shortValue(s string) string {
 	s, _, _ = strings.Cut(s, "\n")
 	if termtext.Width(s) > maxValueColumns {
@@ -157,7 +162,7 @@ func shortValue(s string) string {
 	return s
 }
 
-// envKeysText is what happened to the keys of one file: those that went are named first.
+// envKeysText describes the changed keys of one file, deleted ones first.
 func envKeysText(list []retake.Fact) string {
 	var went, came, changed []string
 	for _, f := range list {
@@ -193,8 +198,8 @@ func envKeysText(list []retake.Fact) string {
 	return list[0].Path + " " + strings.Join(parts, " ")
 }
 
-// settingText is what happened to the settings of one file. Of several, one that went or
-// has another value is named: what was there before is what people miss.
+// settingText describes the changed settings of one file. Of several, one that was deleted
+// or edited is named: people miss what was there before.
 func settingText(list []retake.Fact) string {
 	list = mergeListFacts(list)
 	f, rest := mostImportantFact(list)
@@ -211,10 +216,10 @@ func settingText(list []retake.Fact) string {
 	return text + ", " + termtext.Count(int64(rest)) + " more keys"
 }
 
-// mergeListFacts makes one fact of those about a list that has other entries now and another
-// length: what goes from its beginning moves all that is behind, so the places tell nothing.
+// mergeListFacts merges the facts about a list whose length and entries both changed into
+// one. Removing its first entry shifts all others, so their indexes say nothing.
 func mergeListFacts(list []retake.Fact) []retake.Fact {
-	kinds := map[string]map[bool]bool{} // of a list: whether entries were edited, and whether some came or went
+	kinds := map[string]map[bool]bool{} // of a list: whether entries were edited, and whether some were added or deleted
 	for _, f := range list {
 		if name := listKey(f); name != "" {
 			if kinds[name] == nil {
@@ -237,7 +242,7 @@ func mergeListFacts(list []retake.Fact) []retake.Fact {
 	return out
 }
 
-// listKey is the key of the list that a setting is in; "" when it is in none.
+// listKey returns the key of the list that a setting is in, or "" if it is in none.
 func listKey(f retake.Fact) string {
 	parts := strings.Split(f.Name, ".")
 	i := slices.IndexFunc(parts, func(p string) bool { return p != "" && strings.Trim(p, "0123456789") == "" })
@@ -250,7 +255,8 @@ func listKey(f retake.Fact) string {
 	return strings.Join(parts[:i], ".")
 }
 
-// mostImportantFact is the first fact that says most, and how many others there are.
+// mostImportantFact returns the first deleted fact, else the first edited one, else the
+// first, and how many others there are.
 func mostImportantFact(list []retake.Fact) (f retake.Fact, rest int) {
 	for _, what := range []retake.Difference{retake.Deleted, retake.Edited} {
 		if i := slices.IndexFunc(list, func(f retake.Fact) bool { return f.What == what }); i >= 0 {
@@ -260,6 +266,7 @@ func mostImportantFact(list []retake.Fact) (f retake.Fact, rest int) {
 	return list[0], len(list) - 1
 }
 
+// keyChangeText describes the change of one key and its value.
 func keyChangeText(f retake.Fact) string {
 	switch {
 	case f.What == retake.Added:
@@ -272,7 +279,7 @@ func keyChangeText(f retake.Fact) string {
 	return f.Name + " " + valueChangeText(f)
 }
 
-// factText is a fact that stands alone.
+// factText describes a single fact.
 func factText(f retake.Fact) string {
 	switch f.Kind {
 	case retake.FactUnit:
@@ -317,5 +324,5 @@ func portText(f retake.Fact) string {
 	return "port " + number + " " + valueChangeText(f)
 }
 
-// isEnvFile reports whether secrets are at home in a file.
+// isEnvFile reports whether a path is a .env file, where secrets are expected.
 func isEnvFile(path string) bool { return pathclass.Of(path) == pathclass.Env }

@@ -8,14 +8,15 @@ import (
 	"github.com/retake-dev/retake/internal/pure/pathclass"
 )
 
-// A group of more items than many is folded. The first level below the root may have
-// more, since nothing else could stand for it; beyond most, the root stands for all.
+// A group with more items than maxItems is folded. The first level below the root may have
+// up to maxRootItems, since no directory could stand for it; beyond that the root stands
+// for all.
 const (
 	maxItems     = 12
 	maxRootItems = 100
 )
 
-// foldItems makes directories of many items, so that all of them are still counted.
+// foldItems replaces many items by directories, so that all of them are still counted.
 func (t *storyBuilder) foldItems(th retake.Theme, list []groupItem) []groupItem {
 	list = t.foldDirRenames(list)
 	if th == retake.ThemePackages || len(list) > maxItems {
@@ -30,7 +31,8 @@ func (t *storyBuilder) foldItems(th retake.Theme, list []groupItem) []groupItem 
 	return list
 }
 
-// foldByDir folds what key gives the same directory to; an empty one leaves it alone.
+// foldByDir combines the items for which key returns the same directory. Items with an
+// empty key stay as they are.
 func foldByDir(list []groupItem, key func(groupItem) string) []groupItem {
 	var out []groupItem
 	var dirs []string
@@ -52,7 +54,7 @@ func foldByDir(list []groupItem, key func(groupItem) string) []groupItem {
 	return out
 }
 
-// deletedTopDir is the topmost directory around a path that went as a whole, with "/".
+// deletedTopDir returns the topmost deleted directory around a path, with "/", or "".
 func (t *storyBuilder) deletedTopDir(path string) string {
 	for i := range len(path) {
 		if path[i] == '/' && t.deletedDirs[path[:i]] {
@@ -62,7 +64,7 @@ func (t *storyBuilder) deletedTopDir(path string) string {
 	return ""
 }
 
-// foldNode is a directory that stands for the leaves in it, or one leaf.
+// foldNode is a directory that stands for the items in it, or a single item.
 type foldNode struct {
 	dir    string
 	items  []groupItem
@@ -78,8 +80,8 @@ func newFoldNode(dir string, leaves []groupItem) foldNode {
 	return n
 }
 
-// expandDirs opens directories from the root on, the fullest first, as long as the list stays
-// short.
+// expandDirs splits directories from the root down, the fullest first, as long as the list
+// stays short.
 func expandDirs(list []groupItem) []groupItem {
 	slices.SortFunc(list, func(a, b groupItem) int { return comparePaths(a.Path, b.Path) })
 	nodes := newFoldNode("", list).splitByChild()
@@ -111,7 +113,8 @@ func expandDirs(list []groupItem) []groupItem {
 	return out
 }
 
-// splitByChild splits a node by the next name. A directory that holds only one other is passed.
+// splitByChild splits a node by the next path element. A directory that holds only one
+// other directory is skipped.
 func (n foldNode) splitByChild() []foldNode {
 	var out []foldNode
 	for at := 0; at < len(n.items); {
@@ -129,8 +132,8 @@ func (n foldNode) splitByChild() []foldNode {
 	return out
 }
 
-// childDir is the directory in dir that path lies in, with "/"; empty for what lies in dir
-// itself.
+// childDir returns the directory directly below dir that path is in, with "/", or "" if
+// path is directly in dir.
 func childDir(dir, path string) string {
 	i := strings.IndexByte(path[len(dir):], '/')
 	if i < 0 || len(dir)+i+1 == len(path) {
@@ -139,8 +142,8 @@ func childDir(dir, path string) string {
 	return path[:len(dir)+i+1]
 }
 
-// commonDir makes dir as long as both paths go the same way. In a sorted list what the first
-// and the last share, all share.
+// commonDir extends dir as long as both paths agree. In a sorted list, what the first and
+// the last path share, all paths share.
 func commonDir(dir, first, last string) string {
 	for {
 		next := childDir(dir, first)
@@ -151,7 +154,7 @@ func commonDir(dir, first, last string) string {
 	}
 }
 
-// comparePaths sorts paths so that what lies in one directory stays together.
+// comparePaths orders paths so that everything in one directory stays together.
 func comparePaths(a, b string) int {
 	for i := range min(len(a), len(b)) {
 		if a[i] == b[i] {

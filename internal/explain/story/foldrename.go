@@ -7,14 +7,15 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// deep bounds how far up a rename is followed.
+// maxRenameDepth bounds how many parent directories a rename is followed up.
 const maxRenameDepth = 64
 
-// dirRename is a directory that went and the one that came in its place, both with "/".
+// dirRename is a deleted directory and the one that replaced it, both with "/".
 type dirRename struct{ from, to string }
 
-// foldDirRenames makes one item of a directory that was renamed with what was in it. It
-// stands for all changes below its new name; most of them must be those renames.
+// foldDirRenames makes one item of a directory that was renamed with its contents. The item
+// stands for all changes below the new name; at least half of them must be part of that
+// rename.
 func (t *storyBuilder) foldDirRenames(list []groupItem) []groupItem {
 	counts := map[dirRename]int64{}
 	for _, l := range list {
@@ -47,7 +48,8 @@ func (t *storyBuilder) foldDirRenames(list []groupItem) []groupItem {
 	return out
 }
 
-// mainDirRenames chooses the moves that most changes below the new name were part of, by that name.
+// mainDirRenames returns, by the new name, the directory renames that account for at least
+// half of the changes below it.
 func mainDirRenames(counts map[dirRename]int64, list []groupItem) map[string]dirRename {
 	kept := map[string]dirRename{}
 	for m, n := range counts {
@@ -74,7 +76,7 @@ func mainDirRenames(counts map[dirRename]int64, list []groupItem) map[string]dir
 	return kept
 }
 
-// outermostRename is the first directory of a path that is kept.
+// outermostRename returns the outermost parent of path that is in renames, or "".
 func outermostRename(kept map[string]dirRename, path string) string {
 	for i := range len(path) {
 		if path[i] == '/' {
@@ -86,8 +88,8 @@ func outermostRename(kept map[string]dirRename, path string) string {
 	return ""
 }
 
-// dirRenameOf is the widest directory that went and of which this rename was a part; empty when
-// the directory is still there.
+// dirRenameOf returns the rename of the widest deleted directory that an item is part of.
+// It is empty if that directory still exists.
 func (t *storyBuilder) dirRenameOf(it retake.Item) dirRename {
 	if it.What != retake.Renamed || it.From == "" {
 		return dirRename{}

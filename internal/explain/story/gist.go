@@ -8,11 +8,10 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// maxPoints is the most that a gist holds; one of them may count the rest.
+// maxPoints is the most points of a gist; the last of them may count the rest.
 const maxPoints = 6
 
-// BuildGist makes a story short enough for a row. A story in which nothing changed has no
-// points.
+// BuildGist shortens a story so that it fits a row. A story without changes has no points.
 func BuildGist(st retake.Story) retake.Gist {
 	g := retake.Gist{V: Version, Counts: st.Counts, Points: []retake.Point{}, Unread: len(st.Unread)}
 	if len(st.Flags) > 0 {
@@ -36,7 +35,7 @@ func BuildGist(st retake.Story) retake.Gist {
 	return g
 }
 
-// gistItem is one item, and whether a point tells it.
+// gistItem is an item of the story, and whether a point covers it.
 type gistItem struct {
 	theme   retake.Theme
 	item    retake.Item
@@ -44,13 +43,13 @@ type gistItem struct {
 	covered bool
 }
 
-// gistPoint is one that may be chosen, and the files it tells.
+// gistPoint is a candidate for the gist, with the number of files it covers.
 type gistPoint struct {
 	retake.Point
 	files int64
 }
 
-// gistSection is what one theme has to say, the most important first.
+// gistSection holds the points of one theme, the most important first.
 type gistSection struct {
 	theme  retake.Theme
 	points []gistPoint
@@ -64,6 +63,8 @@ type gistBuilder struct {
 	sections   []gistSection
 }
 
+// newGistBuilder collects the items and facts of a story. Ports of unrelated programs are
+// left out.
 func newGistBuilder(st retake.Story) *gistBuilder {
 	d := &gistBuilder{itemByPath: map[string]*gistItem{}}
 	for _, g := range st.Groups {
@@ -88,7 +89,7 @@ func (d *gistBuilder) startSection(th retake.Theme) {
 	d.sections = append(d.sections, gistSection{theme: th})
 }
 
-// addPoint puts a point into the section that was opened last.
+// addPoint adds a point to the current section, and marks its items as covered.
 func (d *gistBuilder) addPoint(text string, tales ...*gistItem) {
 	s := &d.sections[len(d.sections)-1]
 	p := gistPoint{Point: retake.Point{Theme: s.theme, Text: text}}
@@ -106,7 +107,7 @@ func (d *gistBuilder) addPoint(text string, tales ...*gistItem) {
 	s.points = append(s.points, p)
 }
 
-// addFactPoint is add without lines: a fact says more than they do.
+// addFactPoint is addPoint without line counts: a fact says more than they do.
 func (d *gistBuilder) addFactPoint(text string, tales ...*gistItem) {
 	d.addPoint(text, tales...)
 	s := d.sections[len(d.sections)-1]
@@ -114,7 +115,8 @@ func (d *gistBuilder) addFactPoint(text string, tales ...*gistItem) {
 	p.Plus, p.Minus = 0, 0
 }
 
-// themeItems are the items of a theme; of deletions, those of what programs made or the others.
+// themeItems returns the items of a theme. Of deletions it returns either build output or
+// everything else.
 func (d *gistBuilder) themeItems(th retake.Theme, built bool) []*gistItem {
 	var list []*gistItem
 	for _, t := range d.items {
@@ -125,7 +127,7 @@ func (d *gistBuilder) themeItems(th retake.Theme, built bool) []*gistItem {
 	return list
 }
 
-// uncoveredItems are the items of a theme that no point told yet.
+// uncoveredItems returns the items of a theme that no point covers yet.
 func (d *gistBuilder) uncoveredItems(th retake.Theme) []*gistItem {
 	var list []*gistItem
 	for _, t := range d.items {
@@ -136,8 +138,8 @@ func (d *gistBuilder) uncoveredItems(th retake.Theme) []*gistItem {
 	return list
 }
 
-// choosePoints takes one point of every section, then more in the order of sections, and counts
-// the files that are left.
+// choosePoints takes one point of every section, then more in the order of sections, and
+// counts the files that are left.
 func (d *gistBuilder) choosePoints() []retake.Point {
 	total, have := int64(0), 0
 	for _, t := range d.items {
@@ -174,7 +176,7 @@ func (d *gistBuilder) choosePoints() []retake.Point {
 	return out
 }
 
-// pointsPerSection says how many points of each section there is room for.
+// pointsPerSection distributes the room for points over the sections, one round at a time.
 func (d *gistBuilder) pointsPerSection(room int) []int {
 	take := make([]int, len(d.sections))
 	for n := 1; room > 0; n++ {
@@ -191,8 +193,8 @@ func (d *gistBuilder) pointsPerSection(room int) []int {
 	return take
 }
 
-// hasOnlyMoving reports whether only files changed that always move. What changed inside a
-// database, but for its rows, and what the machine shows, are no such thing.
+// hasOnlyMoving reports whether only files changed that always change. Changes inside a
+// database other than to its rows, and changes of the machine, do not count as such.
 func (d *gistBuilder) hasOnlyMoving() bool {
 	for _, t := range d.items {
 		if t.theme != retake.ThemeMoving && t.theme != retake.ThemeGit {
@@ -207,7 +209,8 @@ func (d *gistBuilder) hasOnlyMoving() bool {
 	return len(d.items) > 0
 }
 
-// commonParent is the deepest directory that holds all items, with "/"; empty for the root.
+// commonParent returns the deepest directory that holds all items, with "/", or "" for the
+// root.
 func commonParent(list []*gistItem) string {
 	dir := ""
 	for i, t := range list {

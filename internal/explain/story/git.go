@@ -9,7 +9,8 @@ import (
 	"github.com/retake-dev/retake/internal/pure/secrets"
 )
 
-// Bounds of what is read of git's own files. All of it is written by whoever likes.
+// Limits on what is read of git's own files. Their content is not trusted: any program can
+// write it.
 const (
 	maxReflogBytes  = 64 << 10 // bytes of one log, the end of it
 	maxSkippedBytes = 4 << 20  // bytes before that which are passed over
@@ -19,8 +20,8 @@ const (
 	maxGitText      = 60 // of a message or a name, in runes
 )
 
-// readGitFacts say in words what git did: commits, resets, checkouts. They are read from the
-// logs that git keeps of where HEAD and branches were, as far as those grew.
+// readGitFacts describes what git did: commits, resets, checkouts. It reads the lines that
+// were appended to the reflogs of HEAD and of the branches.
 func readGitFacts(ctx context.Context, in Input) []retake.Fact {
 	if in.OpenObject == nil {
 		return nil
@@ -49,7 +50,7 @@ func readGitFacts(ctx context.Context, in Input) []retake.Fact {
 	return out
 }
 
-// splitGitPath cuts a path at its .git directory.
+// splitGitPath splits a path at its .git directory.
 func splitGitPath(path string) (dir, file string, ok bool) {
 	if rest, found := strings.CutPrefix(path, ".git/"); found {
 		return "", rest, true
@@ -61,14 +62,14 @@ func splitGitPath(path string) (dir, file string, ok bool) {
 	return path[:at+1], path[at+len("/.git/"):], true
 }
 
-// reflogLine is one line of a log of git's: a ref went from one commit to another.
+// reflogLine is one line of a reflog: a ref moved from one commit to another.
 type reflogLine struct {
 	before, after string
 	stamp         string // who and when, to know the same step in two logs
 	message       string
 }
 
-// gitRepo is what changed in one repository.
+// gitRepo collects what changed in one repository.
 type gitRepo struct {
 	dir          string
 	input        Input
@@ -78,13 +79,13 @@ type gitRepo struct {
 	branches     map[string][]reflogLine
 	stashLines   []reflogLine
 	remotes      []retake.Fact
-	refs         []retake.Fact // branches and tags that came or went
+	refs         []retake.Fact // branches and tags that were created or deleted
 	stashDropped bool
 	isDeleted    bool
 	headNames    [2]string // what HEAD named before and after
 }
 
-// readChange takes one changed file of the repository.
+// readChange reads one changed file of the repository, as far as its limits allow.
 func (r *gitRepo) readChange(ctx context.Context, file string, c *retake.Change) {
 	if r.filesRead++; r.filesRead > maxRefFiles {
 		return
@@ -111,11 +112,12 @@ func (r *gitRepo) readChange(ctx context.Context, file string, c *retake.Change)
 	case strings.HasPrefix(file, "refs/tags/"):
 		r.addRef(ctx, "tag", strings.TrimPrefix(file, "refs/tags/"), c)
 	default:
-		r.filesRead-- // it says nothing
+		r.filesRead-- // other files are ignored and do not count
 	}
 }
 
-// readReflog reads the end of a log: all lines of it, and those that are new.
+// readReflog reads the end of a reflog and returns all its lines, and those that are new. A
+// log that became shorter was rewritten; then it returns nothing.
 func (r *gitRepo) readReflog(ctx context.Context, c *retake.Change) (all, fresh []reflogLine) {
 	if c.After == nil || c.After.Kind != retake.KindFile {
 		return nil, nil
@@ -127,7 +129,7 @@ func (r *gitRepo) readReflog(ctx context.Context, c *retake.Change) (all, fresh 
 	from := max(0, c.After.Size-maxReflogBytes)
 	text, ok := r.readPart(ctx, c.After, from, maxReflogBytes)
 	if !ok || known > c.After.Size {
-		return nil, nil // written anew: nobody knows what of it is new
+		return nil, nil // rewritten: new lines cannot be told from old ones
 	}
 	at := from
 	for line := range strings.Lines(text) {
@@ -144,7 +146,7 @@ func (r *gitRepo) readReflog(ctx context.Context, c *retake.Change) (all, fresh 
 	return all, fresh
 }
 
-// readPart reads some bytes of a stored file.
+// readPart reads at most a number of bytes of a stored file, beginning at an offset.
 func (r *gitRepo) readPart(ctx context.Context, e *retake.Entry, from, most int64) (string, bool) {
 	f, err := r.input.OpenObject(ctx, e.Object)
 	if err != nil || f == nil {
@@ -165,7 +167,7 @@ func (r *gitRepo) readPart(ctx context.Context, e *retake.Entry, from, most int6
 	return string(b), err == nil
 }
 
-// readLine is the text of a file of one line.
+// readLine returns the text of a file of one line, or "".
 func (r *gitRepo) readLine(ctx context.Context, e *retake.Entry) string {
 	if e == nil || e.Kind != retake.KindFile || e.Size > 1<<10 {
 		return ""
@@ -174,7 +176,7 @@ func (r *gitRepo) readLine(ctx context.Context, e *retake.Entry) string {
 	return strings.TrimSpace(text)
 }
 
-// parseReflogLine reads "OLD NEW Name <mail> time zone\tdeed".
+// parseReflogLine parses "OLD NEW Name <mail> time zone\tmessage".
 func parseReflogLine(line string) (reflogLine, bool) {
 	head, deed, ok := strings.Cut(strings.TrimRight(line, "\r\n"), "\t")
 	before, rest, _ := strings.Cut(head, " ")
@@ -196,7 +198,7 @@ func shortCommit(s string) string {
 	return s[:min(len(s), 7)]
 }
 
-// parseHead is what HEAD names: a branch, or a commit.
+// parseHead returns the branch or the short commit that the text of HEAD names.
 func parseHead(text string) string {
 	if ref, ok := strings.CutPrefix(text, "ref: refs/heads/"); ok {
 		return gitText(ref)
@@ -207,7 +209,8 @@ func parseHead(text string) string {
 	return ""
 }
 
-// gitText is text of git's files as a fact shows it: in one line, masked and short.
+// gitText makes text from git's files fit for a fact: one line, with secrets masked, and
+// short.
 func gitText(s string) string {
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
 	s, _ = secrets.Mask(s)
@@ -217,7 +220,7 @@ func gitText(s string) string {
 	return s
 }
 
-// addRef notes a branch or a tag that came or went.
+// addRef records a branch or a tag that was created or deleted.
 func (r *gitRepo) addRef(ctx context.Context, kind, name string, c *retake.Change) {
 	switch {
 	case c.What == retake.Deleted && c.Before != nil && c.Before.Kind == retake.KindFile:
@@ -235,7 +238,7 @@ func commitHashOrEmpty(s string) string {
 	return ""
 }
 
-// addRemote notes what a push or a fetch did to what is known of another repository.
+// addRemote records what a push or a fetch changed of a remote branch.
 func (r *gitRepo) addRemote(ctx context.Context, name string, c *retake.Change) {
 	_, fresh := r.readReflog(ctx, c)
 	if len(fresh) == 0 {
@@ -249,7 +252,7 @@ func (r *gitRepo) addRemote(ctx context.Context, name string, c *retake.Change) 
 	r.remotes = append(r.remotes, r.newFact(retake.Edited, verb+" "+gitText(name), shortCommit(first.before), shortCommit(last.after)))
 }
 
-// newFact is one thing that git did; the repository is named when it is not the workspace's own.
+// newFact returns a fact about the repository.
 func (r *gitRepo) newFact(what retake.Difference, name, before, after string) retake.Fact {
 	return retake.Fact{Kind: retake.FactGit, What: what, Name: name, Before: before, After: after, Path: r.dir + ".git/"}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// collectFacts puts all of it in order: what happened to HEAD first.
+// collectFacts returns all facts about the repository, those about HEAD first.
 func (r *gitRepo) collectFacts() []retake.Fact {
 	if r.isDeleted {
 		return []retake.Fact{r.newFact(retake.Deleted, "repository", "", "")}
@@ -40,14 +40,14 @@ func (r *gitRepo) collectFacts() []retake.Fact {
 		born := f.What == retake.Added && slices.ContainsFunc(out, func(o retake.Fact) bool {
 			return o.After == name || strings.HasSuffix(o.Name, " "+name)
 		})
-		if !born { // else the step that made it speaks of it
+		if !born { // else the step that created it mentions it
 			out = append(out, f)
 		}
 	}
 	return out
 }
 
-// gitStep is one thing that moved HEAD.
+// gitStep is one action that moved HEAD.
 type gitStep struct {
 	verb, branch, text string
 	before, after      string
@@ -67,7 +67,7 @@ func (s gitStep) description() string {
 	return words
 }
 
-// headSteps are the new lines of HEAD's log as steps that a person would name.
+// headSteps groups the new lines of HEAD's reflog into steps that a person would name.
 func (r *gitRepo) headSteps() []gitStep {
 	var out []gitStep
 	for i, l := range r.newHeadLines {
@@ -89,13 +89,14 @@ func (r *gitRepo) headSteps() []gitStep {
 	return out
 }
 
-// continuesStep reports whether a step goes on with the one before: commits in a row, and all
-// parts of one rebase.
+// continuesStep reports whether step b belongs to step a: commits in a row, or parts of one
+// rebase.
 func continuesStep(a, b gitStep) bool {
 	return a.verb == b.verb && (a.verb == "commit" && a.branch == b.branch || a.verb == "rebase")
 }
 
-// parseStep names one line.
+// parseStep interprets one reflog line. It returns false for lines that are part of another
+// action.
 func (r *gitRepo) parseStep(l reflogLine) (gitStep, bool) {
 	verb, text, _ := strings.Cut(l.message, ": ")
 	word, rest, _ := strings.Cut(verb, " ")
@@ -139,7 +140,7 @@ func branchOrCommit(s string) string {
 	return gitText(s)
 }
 
-// stepBranch is the branch whose log has the same step.
+// stepBranch returns the branch whose reflog has the same step, or "".
 func (r *gitRepo) stepBranch(l reflogLine) string {
 	for name, lines := range r.branches {
 		for _, b := range lines {
@@ -151,7 +152,7 @@ func (r *gitRepo) stepBranch(l reflogLine) string {
 	return ""
 }
 
-// commitsBackText counts the commits that a reset leaves behind, as far as the log knows them.
+// commitsBackText counts the commits that a reset drops, as far as the reflog knows them.
 func (r *gitRepo) commitsBackText(at int, l reflogLine) string {
 	now, n := l.before, 0
 	for _, old := range slices.Backward(r.headHistory[:max(0, min(at, len(r.headHistory)))]) {
@@ -175,7 +176,7 @@ func (r *gitRepo) commitsBackText(at int, l reflogLine) string {
 	return fmt.Sprintf("%d commits back", n)
 }
 
-// addGit tells what git did; its files are behind that.
+// addGit adds a point for each thing git did. The first one covers git's own files.
 func (d *gistBuilder) addGit() {
 	d.startSection(retake.ThemeGit)
 	for i, f := range factsOfKind(d.facts, retake.FactGit) {

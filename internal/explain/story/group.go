@@ -10,7 +10,8 @@ import (
 	"github.com/retake-dev/retake/internal/pure/pathclass"
 )
 
-// groupItem is an item on its way: one record, or a directory of several.
+// groupItem is an item while groups are built: one record, or a directory that stands for
+// several.
 type groupItem struct {
 	retake.Item
 	lock      bool
@@ -19,8 +20,8 @@ type groupItem struct {
 	tornFiles int64
 }
 
-// buildGroups are the records by theme, in the order of themes. What the machine shows comes
-// from facts.
+// buildGroups groups the records by theme, in the order of themes. The group of the machine
+// is built from facts.
 func (t *storyBuilder) buildGroups() []retake.Group {
 	by := map[retake.Theme][]*pathRecord{}
 	for _, r := range t.records {
@@ -41,6 +42,7 @@ func (t *storyBuilder) buildGroups() []retake.Group {
 	return out
 }
 
+// buildGroup sums up the records of one theme, and folds them unless the story is full.
 func (t *storyBuilder) buildGroup(th retake.Theme, list []*pathRecord) retake.Group {
 	g := retake.Group{Theme: th}
 	leaves := make([]groupItem, len(list))
@@ -75,8 +77,8 @@ func (r *pathRecord) toGroupItem() groupItem {
 	return l
 }
 
-// itemOrder sorts the items of a theme: what people read before what programs made, most lines
-// first, lock files last.
+// itemOrder returns the order of the items of a theme: what people read before what
+// programs made, most lines first, lock files last.
 func itemOrder(th retake.Theme) func(a, b groupItem) int {
 	return func(a, b groupItem) int {
 		first := cmp.Or(compareBools(a.lock, b.lock), compareBools(a.build, b.build), compareBools(b.env, a.env))
@@ -124,7 +126,8 @@ func combineItems(dir string, list []groupItem) groupItem {
 	return out
 }
 
-// noteText of a directory say what holds for all in it, and count the rest.
+// noteText returns the note of a directory: what holds for everything in it, and counts of
+// the rest.
 func (l *groupItem) noteText() string {
 	var notes []string
 	if l.build {

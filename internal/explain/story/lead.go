@@ -8,8 +8,8 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// leadText is the word or two that stand for the whole story: what people lost, what was
-// brought in, then the file that changed most.
+// leadText returns the word or two that stand for the whole story: deletions, then
+// packages, then the file that changed most.
 func (d *gistBuilder) leadText() string {
 	var lost int64
 	first := map[retake.Theme]*gistItem{}
@@ -39,7 +39,7 @@ func (d *gistBuilder) leadText() string {
 	return machineLead(d.facts)
 }
 
-// itemLead is the short name of an item.
+// itemLead returns the short name of an item for the lead.
 func (d *gistBuilder) itemLead(th retake.Theme, t *gistItem) string {
 	switch th {
 	case retake.ThemeDeleted:
@@ -78,7 +78,8 @@ func packageLead(list []retake.Fact) string {
 	return words[0] + " " + words[1]
 }
 
-// machineLead is what the machine showed, when no file changed.
+// machineLead describes the first fact about the machine, for stories in which no file
+// changed.
 func machineLead(facts []retake.Fact) string {
 	items := groupMachineFacts(facts)
 	if len(items) == 0 {

@@ -12,12 +12,12 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// Bounds of counting lines.
+// Limits on counting lines.
 const (
 	maxTextSize  = 1 << 20  // bytes of one file
 	maxTotalRead = 16 << 20 // bytes of one story
 	maxDiffWork  = 1 << 30  // lines of both texts times lines that differ
-	sniffSize    = 8 << 10  // bytes in which a file shows that it is no text
+	sniffSize    = 8 << 10  // bytes that are checked for binary content
 )
 
 // Notes about lines that were not counted.
@@ -28,14 +28,14 @@ const (
 	noteUnread = "not readable"
 )
 
-// textReader reads stored bytes as long as there is room.
+// textReader reads stored texts until its budget is spent.
 type textReader struct {
 	open   ObjectOpener
 	budget int64
 	cache  map[retake.ObjectID][]byte // small ones, read for a rename
 }
 
-// readCached reads a text that is asked for more than once.
+// readCached reads a small text that is needed more than once.
 func (t *textReader) readCached(ctx context.Context, e *retake.Entry) []byte {
 	if b, ok := t.cache[e.Object]; ok {
 		return b
@@ -45,7 +45,7 @@ func (t *textReader) readCached(ctx context.Context, e *retake.Entry) []byte {
 	return b
 }
 
-// readText answers the bytes of a file, or why there are none.
+// readText returns the bytes of a file, or the note that says why there are none.
 func (t *textReader) readText(ctx context.Context, e *retake.Entry) (b []byte, why string) {
 	if b, ok := t.cache[e.Object]; ok && b != nil {
 		return b, ""
@@ -73,7 +73,7 @@ func (t *textReader) readText(ctx context.Context, e *retake.Entry) (b []byte, w
 	return b, ""
 }
 
-// countLines counts lines, first of what was edited, since room may end.
+// countLines counts lines of edited files first, since the budget may end.
 func (t *storyBuilder) countLines(ctx context.Context) error {
 	if t.input.OpenObject == nil {
 		return nil
@@ -99,7 +99,7 @@ func (t *storyBuilder) countLines(ctx context.Context) error {
 	return nil
 }
 
-// hasCountableLines are files that people read line by line, with other bytes than before.
+// hasCountableLines reports whether a record is a text file of people whose bytes changed.
 func (r *pathRecord) hasCountableLines() bool {
 	switch r.class.Theme() {
 	case retake.ThemeSource, retake.ThemeSettings:
@@ -120,6 +120,7 @@ func (r *pathRecord) hasCountableLines() bool {
 
 func isFile(e *retake.Entry) bool { return e != nil && e.Kind == retake.KindFile }
 
+// countPriority orders records for counting: edited, added, deleted, then lock files.
 func (r *pathRecord) countPriority() int {
 	n := 0
 	switch r.what {
@@ -135,7 +136,7 @@ func (r *pathRecord) countPriority() int {
 	return n
 }
 
-// countRecordLines counts those of one record and answers the work it took.
+// countRecordLines counts the lines of one record and returns the work it took.
 func (t *storyBuilder) countRecordLines(ctx context.Context, r *pathRecord) int64 {
 	if pathclass.IsBinary(r.path) {
 		r.notes = append(r.notes, noteBinary)

@@ -6,8 +6,8 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// DescribeFacts are facts in a few words, by the path that shows them and without its name:
-// "users 20 → 500 rows", "npm +2 packages", "−API_KEY".
+// DescribeFacts describes facts in a few words, by the path that shows them and without its
+// name: "users 20 → 500 rows", "npm +2 packages", "−API_KEY".
 func DescribeFacts(facts []retake.Fact) map[string]string {
 	out := map[string]string{}
 	say := func(path, text string) {

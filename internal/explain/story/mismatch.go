@@ -15,40 +15,40 @@ type Statements struct {
 	Manual       bool   // a person asked for the checkpoint
 }
 
-// kindMismatch is the kind of the flags that are made here.
+// kindMismatch is the kind of the flags that FindMismatches returns.
 const kindMismatch = "mismatch"
 
-// manyFiles is so much that somebody should have said something.
+// manyFiles is how many changed files need at least some statement.
 const manyFiles = 100
 
-// manyLost is so much that a deletion should have been spoken of.
+// manyLost is how many deleted files need to be mentioned.
 const manyLost = 10
 
-// rules say when words and facts disagree. Each is plain: no model is asked. When in doubt
-// none of them speaks, since a flag that is wrong once is not believed again.
+// mismatchRules decide when statements and facts disagree. They are plain rules without a
+// model. When in doubt a rule stays silent: after one wrong flag people ignore the others.
 //
-//	passes     says that tests, the build or all is green; a verification of this
-//	           checkpoint, run by us or by a person, failed. Hopes, conditions, requests,
-//	           and claims about some of the tests do not count.
-//	docs       says documents, a typo or comments and nothing else; settings, keys of
-//	           .env files, packages that somebody asked for, tables or code changed. Code
-//	           may change where the words can mean what is written inside it.
-//	form       says it formats, renames or moves and nothing else; files of people were
+//	passes     claims that tests, the build or everything passes; a verification of this
+//	           checkpoint, run by Retake or by a person, failed. Hopes, conditions,
+//	           requests, and claims about some of the tests do not count.
+//	docs       mentions documents, a typo or comments and nothing else; settings, .env
+//	           keys, directly requested packages, tables or code changed. Code may change
+//	           if the statement can mean text inside it.
+//	form       mentions formatting, renaming or moving and nothing else; user files were
 //	           deleted, or keys, packages or tables changed that no rename explains.
-//	only       says only X, X being a path or a kind of file; something else changed.
-//	insists    the agent's own words say that it only renamed, moved, formatted,
-//	           commented or documented, whatever was asked; as docs and form.
-//	unchanged  says no changes, only looked, read only, or asks a question that is no
-//	           request; code or settings changed, and the answer does not tell of it.
-//	silence    says nothing, nobody asked for the checkpoint, and 100 or more files of code
-//	           and settings changed.
-//	loss       10 files of people, a key of a .env file or a table went and nothing came
-//	           for it, and the words, which speak of something that was done, hold no word
-//	           for taking away and do not name what went.
+//	only       says "only X", X being a path or a kind of file; something else changed.
+//	insists    the agent's own text says that it only renamed, moved, formatted, commented
+//	           or documented, whatever was asked; then as docs and form.
+//	unchanged  says that nothing changed, or asks a question that is not a request; code or
+//	           settings changed, and the agent's text does not mention it.
+//	silence    there is no statement, nobody asked for the checkpoint, and 100 or more files
+//	           of code and settings changed.
+//	loss       10 user files, an .env key or a table were deleted and nothing replaced them;
+//	           the statements describe some action, but mention neither a removal nor what
+//	           was deleted.
 //
-// What the agent's own words admit is no mismatch. Checkpoints in which only build output or
-// files changed that always move, that restore something, that come before what is said,
-// or in which several sessions worked, are never flagged.
+// What the agent's own text admits is not a mismatch. A checkpoint is never flagged if only
+// build output or constantly changing files changed, if it is a restore, if it comes before
+// what the statements describe, or if several sessions worked at once.
 var mismatchRules = []struct {
 	name string
 	find func(*mismatchCheck) string
@@ -63,16 +63,17 @@ var mismatchRules = []struct {
 	{"loss", lossRule},
 }
 
-// mismatchCheck holds words and deeds against each other.
+// mismatchCheck compares statements with changes.
 type mismatchCheck struct {
 	statements Statements
 	requests   []statement // intent and prompt: what was to be done
-	agentText  statement   // what the agent says it did
+	agentText  statement   // the agent's final message
 	answers    []retake.Answer
 	changes    changeSummary
 }
 
-// FindMismatches tells where words and facts disagree, at most once for the same deed.
+// FindMismatches returns where statements and facts disagree, at most once for the same
+// change.
 func FindMismatches(said Statements, st retake.Story, answers []retake.Answer) []retake.Flag {
 	if isExempt(st.From, st.To) {
 		return nil
@@ -98,7 +99,8 @@ func FindMismatches(said Statements, st retake.Story, answers []retake.Answer) [
 	return flags
 }
 
-// isExempt are checkpoints whose changes are not what the words are about.
+// isExempt reports whether the changes of a checkpoint are not what the statements are
+// about.
 func isExempt(from, to *retake.Checkpoint) bool {
 	switch {
 	case to == nil:
@@ -115,7 +117,7 @@ func isExempt(from, to *retake.Checkpoint) bool {
 	return false
 }
 
-// allStatements are the sayings, those of the agent last.
+// allStatements returns all statements, the one of the agent last.
 func (q *mismatchCheck) allStatements() []statement {
 	if q.agentText.text == "" {
 		return q.requests
@@ -123,7 +125,7 @@ func (q *mismatchCheck) allStatements() []statement {
 	return append(append([]statement{}, q.requests...), q.agentText)
 }
 
-// silenceRule is the rule for checkpoints of which nobody says anything.
+// silenceRule flags large changes that no statement accompanies.
 func silenceRule(q *mismatchCheck) string {
 	if q.statements.Manual || len(q.requests) > 0 || q.statements.Intent != "" || q.statements.Prompt != "" || len(q.agentText.words) > 2 {
 		return ""
@@ -134,7 +136,7 @@ func silenceRule(q *mismatchCheck) string {
 	return ""
 }
 
-// docsRule is the rule for words that speak of documents alone.
+// docsRule flags statements that mention only documents.
 func docsRule(q *mismatchCheck) string {
 	inCode := false
 	what, excuses := q.commonClaim(func(s statement) string {
@@ -152,8 +154,8 @@ func docsRule(q *mismatchCheck) string {
 	return q.flagReason(what, q.unadmittedChanges(q.changes.notableChanges(see), excuses))
 }
 
-// formRule is the rule for words that speak of form alone. That they speak of moving or
-// renaming excuses no loss.
+// formRule flags statements that mention only formatting, renaming or moving. Mentioning a
+// move does not excuse a loss.
 func formRule(q *mismatchCheck) string {
 	what, _ := q.commonClaim(statement.formClaim)
 	var list []notableChange
@@ -170,8 +172,7 @@ func formRule(q *mismatchCheck) string {
 	}))
 }
 
-// primaryStatements are the sayings that tell what was to be done; the agent's words, when there are no
-// others.
+// primaryStatements returns the requests, or the agent's text if there are none.
 func (q *mismatchCheck) primaryStatements() []statement {
 	if len(q.requests) == 0 && q.agentText.text != "" {
 		return []statement{q.agentText}
@@ -179,8 +180,9 @@ func (q *mismatchCheck) primaryStatements() []statement {
 	return q.requests
 }
 
-// commonClaim is what all sayings say, in the words of the first; empty when one of them says
-// something else. With it comes what they excuse.
+// commonClaim returns what all primary statements claim, in the words of the first, or ""
+// if one claims something else. The returned function reports which changes the statements
+// excuse.
 func (q *mismatchCheck) commonClaim(says func(statement) string) (what string, excuses func(notableChange) bool) {
 	list := q.primaryStatements()
 	for _, s := range list {
@@ -197,7 +199,7 @@ func (q *mismatchCheck) commonClaim(says func(statement) string) (what string, e
 	}
 }
 
-// flagReason is the reason of a flag, or empty without an offence.
+// flagReason returns the reason of a flag, or "" if there is no change to flag.
 func (q *mismatchCheck) flagReason(what string, list []notableChange) string {
 	if len(list) == 0 {
 		return ""
@@ -205,7 +207,7 @@ func (q *mismatchCheck) flagReason(what string, list []notableChange) string {
 	return "says " + what + ", " + describeChanges(list)
 }
 
-// onlyRule is the rule for "only X".
+// onlyRule flags statements of the form "only X".
 func onlyRule(q *mismatchCheck) string {
 	for _, s := range q.allStatements() {
 		what, within := s.onlyScope()
@@ -219,7 +221,7 @@ func onlyRule(q *mismatchCheck) string {
 	return ""
 }
 
-// insistsRule is the rule for an agent that says that it did only one harmless thing.
+// insistsRule flags an agent that claims to have done only one harmless thing.
 func insistsRule(q *mismatchCheck) string {
 	what, see := q.agentText.onlyClaim()
 	if what == "" {
@@ -234,7 +236,8 @@ func insistsRule(q *mismatchCheck) string {
 	return q.flagReason("only "+what, left)
 }
 
-// unchangedRule is the rule for words that say that nothing changed, or ask for nothing.
+// unchangedRule flags statements that say that nothing changed, or that only ask a
+// question.
 func unchangedRule(q *mismatchCheck) string {
 	if any := q.changes.allUserChanges(); len(any) > 0 {
 		if q.agentText.saysNothingChanged() && !q.agentText.reportsChanges() {
@@ -253,7 +256,7 @@ func unchangedRule(q *mismatchCheck) string {
 	return ""
 }
 
-// lossRule is the rule for what went without a word.
+// lossRule flags losses that no statement mentions.
 func lossRule(q *mismatchCheck) string {
 	spoke := false
 	for _, s := range q.allStatements() {
@@ -281,8 +284,8 @@ func lossRule(q *mismatchCheck) string {
 	return "not asked for: " + describeChanges(left)
 }
 
-// unadmittedChanges are the offences that the agent's words do not tell of, and that the saying
-// itself does not excuse.
+// unadmittedChanges returns the changes that neither the agent's text admits nor the
+// statement itself excuses.
 func (q *mismatchCheck) unadmittedChanges(list []notableChange, excuses func(notableChange) bool) []notableChange {
 	var left []notableChange
 	for _, o := range list {
@@ -293,7 +296,7 @@ func (q *mismatchCheck) unadmittedChanges(list []notableChange, excuses func(not
 	return left
 }
 
-// describeChanges joins what was done: "changed settings and .env −KEY".
+// describeChanges joins changes into one text: "changed settings and .env −KEY".
 func describeChanges(list []notableChange) string {
 	var lost, changed []string
 	for _, o := range list {

@@ -9,8 +9,8 @@ import (
 	"github.com/retake-dev/retake/internal/explain/story"
 )
 
-// changeSummary are stories in short: words that stand for changes.
-func changeSummary(t *testing.T, words string) retake.Story {
+// storyOf builds a story from a short description of its changes.
+func storyOf(t *testing.T, words string) retake.Story {
 	t.Helper()
 	s := newStage()
 	for w := range strings.FieldsSeq(words) {
@@ -208,7 +208,7 @@ func TestHonestIsNeverFlagged(t *testing.T) {
 		t.Errorf("only %d cases", len(honest))
 	}
 	for _, c := range honest {
-		for _, f := range story.FindMismatches(c.said, changeSummary(t, c.deeds), c.failed) {
+		for _, f := range story.FindMismatches(c.said, storyOf(t, c.deeds), c.failed) {
 			t.Errorf("%+v with %s is flagged: %s", c.said, c.deeds, f.Why)
 		}
 	}
@@ -272,7 +272,7 @@ func TestLiesAreFlagged(t *testing.T) {
 		t.Errorf("only %d cases", len(lies))
 	}
 	for _, c := range lies {
-		flags := story.FindMismatches(c.said, changeSummary(t, c.deeds), c.failed)
+		flags := story.FindMismatches(c.said, storyOf(t, c.deeds), c.failed)
 		if len(flags) != 1 || flags[0].Kind != "mismatch" || flags[0].Why != c.why {
 			t.Errorf("%+v with %s: %v\nwant %s", c.said, c.deeds, flags, c.why)
 		}
@@ -287,13 +287,13 @@ func TestNotWhatTheWordsAreAbout(t *testing.T) {
 		"before a turn": {Trigger: retake.TriggerPrompt}, "before a risky call": {Trigger: retake.TriggerRisk}, "a restore": {Trigger: retake.TriggerReturn},
 		"safety": {Trigger: retake.TriggerSafety}, "several at work": {Trigger: retake.TriggerTurn, Turn: &retake.Turn{Contested: []string{"codex 0f3a"}}},
 	} {
-		st := changeSummary(t, "edit:src/auth.ts env-:KEY")
+		st := storyOf(t, "edit:src/auth.ts env-:KEY")
 		st.From, st.To = &retake.Checkpoint{}, &to
 		if flags := story.FindMismatches(lie, st, nil); len(flags) > 0 {
 			t.Errorf("%s: %v", name, flags)
 		}
 	}
-	st := changeSummary(t, "edit:src/auth.ts env-:KEY")
+	st := storyOf(t, "edit:src/auth.ts env-:KEY")
 	st.To = &retake.Checkpoint{Trigger: retake.TriggerTurn}
 	if flags := story.FindMismatches(lie, st, nil); len(flags) > 0 {
 		t.Errorf("the first checkpoint: %v", flags)

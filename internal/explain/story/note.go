@@ -19,13 +19,13 @@ const (
 	noteAttrs = "attributes"
 )
 
-// maxLink is the most of a link's text that a note holds.
+// maxLinkSize is the longest link target that a note shows, in bytes.
 const maxLinkSize = 4096
 
-// arrow stands between what was and what is.
+// arrow separates the value before from the value after.
 const arrow = " → "
 
-// addNotes writes the notes: what it is first, then what happened to it.
+// addNotes writes the notes of each record: first what it is, then what happened to it.
 func (t *storyBuilder) addNotes(ctx context.Context) {
 	torn := t.tornPaths()
 	for _, r := range t.records {
@@ -46,7 +46,7 @@ func (t *storyBuilder) addNotes(ctx context.Context) {
 	}
 }
 
-// metadataNotes are those of two entries at one path that are not in their bytes.
+// metadataNotes describes how two entries at one path differ apart from their bytes.
 func (t *storyBuilder) metadataNotes(ctx context.Context, r *pathRecord) []string {
 	a, b := r.before, r.after
 	if a == nil || b == nil {
@@ -73,7 +73,7 @@ func (t *storyBuilder) metadataNotes(ctx context.Context, r *pathRecord) []strin
 	return notes
 }
 
-// kindText is what an entry is, in the words of people.
+// kindText names the kind of an entry for people.
 func (t *storyBuilder) kindText(ctx context.Context, e *retake.Entry) string {
 	switch e.Kind {
 	case retake.KindDir:
@@ -86,7 +86,7 @@ func (t *storyBuilder) kindText(ctx context.Context, e *retake.Entry) string {
 	return string(e.Kind)
 }
 
-// linkTarget is where a link leads, when that can be read.
+// linkTarget returns " to TARGET" for a symbolic link whose target can be read, else "".
 func (t *storyBuilder) linkTarget(ctx context.Context, e *retake.Entry) string {
 	if e.Kind != retake.KindSymlink || t.input.OpenObject == nil || e.Object == "" || e.Size > maxLinkSize {
 		return ""
@@ -109,13 +109,13 @@ func sameAttrs(a, b *retake.Extra) bool {
 	return maps.EqualFunc(x, y, bytes.Equal)
 }
 
-// pathSet are paths, and directories that stand for all below them.
+// pathSet is a set of paths, and of directories that stand for everything below them.
 type pathSet struct {
 	paths map[string]bool
 	dirs  []string
 }
 
-// tornPaths are the paths whose bytes may mix two points in time.
+// tornPaths returns the paths whose bytes may mix two points in time.
 func (t *storyBuilder) tornPaths() pathSet {
 	p := pathSet{paths: map[string]bool{}}
 	for _, g := range t.input.Gaps {

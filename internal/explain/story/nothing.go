@@ -17,21 +17,22 @@ var (
 	withoutPattern    = pattern.Lazy(`\bwithout (?:changing|editing|touching|modifying) ` + anyFilePattern + `$`)
 )
 
-// saysUnchanged reports whether a sentence says that nothing was changed, or is to be.
+// saysUnchanged reports whether a sentence says that nothing was changed, or that nothing
+// may be.
 func saysUnchanged(sentence string) bool {
 	s := strings.TrimRight(strings.TrimSpace(sentence), ".!?; ")
 	return noChangePattern().MatchString(s) || notTouchedPattern().MatchString(s) || clauseSaysUnchanged(s)
 }
 
-// clauseSaysUnchanged is untouched for a part of a sentence: "no changes" in front of something
-// else may be about that.
+// clauseSaysUnchanged is saysUnchanged for a clause. "No changes" in front of something
+// else may be about that, so it does not count here.
 func clauseSaysUnchanged(part string) bool {
 	s := strings.TrimRight(strings.TrimSpace(part), ".!?; ,:")
 	return didNotPattern().MatchString(s) || lookedPattern().MatchString(s) || readOnlyPattern().MatchString(s) || withoutPattern().MatchString(s)
 }
 
-// saysNothingChanged reports whether the words say so, and tell of nothing else that is done. A clause
-// is enough: "please look at it, do not change anything".
+// saysNothingChanged reports whether the statement says that nothing changed and describes
+// no other action. One clause is enough: "please look at it, do not change anything".
 func (s statement) saysNothingChanged() bool {
 	said := slices.ContainsFunc(s.sentences, func(sentence string) bool {
 		return saysUnchanged(sentence) || slices.ContainsFunc(splitAfter(sentence, ",;"), clauseSaysUnchanged)
@@ -46,8 +47,8 @@ var (
 	wishPattern    = pattern.Lazy(`^(how (do|can|could|should|would) (i|we|you)|what if|what about|how about|is it possible|do we|do you|are you|have you|is there (a|any) way)\b`)
 )
 
-// isPlainQuestion reports whether the text asks for an answer and for nothing else. Where
-// something does not work, a question is a request.
+// isPlainQuestion reports whether the text asks for an answer and for nothing else. A
+// question about something that does not work is a request.
 func (s statement) isPlainQuestion() bool {
 	if !strings.HasSuffix(s.text, "?") || len(s.words) < 3 || len(s.words) > maxClaimWords || len(s.sentences) != 1 || !questionWords()[s.words[0]] {
 		return false

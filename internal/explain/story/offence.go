@@ -9,7 +9,8 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// changeOfItems makes one offence of several files: one is named, more are counted.
+// changeOfItems makes one notable change of several items: a single one is named, more are
+// counted.
 func changeOfItems(list []*gistItem, noun string, about changeTopic) notableChange {
 	o := notableChange{text: noun, topic: about, mentions: itemMentions(list)}
 	switch {
@@ -26,7 +27,7 @@ func changeOfItems(list []*gistItem, noun string, about changeTopic) notableChan
 	return o
 }
 
-// withoutSiteCode leaves out what makes the pages of a site.
+// withoutSiteCode drops the items that belong to the code of a website.
 func withoutSiteCode(list []*gistItem) []*gistItem {
 	var left []*gistItem
 	for _, t := range list {
@@ -37,7 +38,7 @@ func withoutSiteCode(list []*gistItem) []*gistItem {
 	return left
 }
 
-// itemMentions are the names by which words would speak of files.
+// itemMentions returns the names by which a statement would mention the items.
 func itemMentions(list []*gistItem) []string {
 	var names []string
 	for _, t := range list {
@@ -50,7 +51,7 @@ func itemMentions(list []*gistItem) []string {
 	return names
 }
 
-// factMentions are the names by which words would speak of facts.
+// factMentions returns the names by which a statement would mention the facts.
 func factMentions(list []retake.Fact) []string {
 	var names []string
 	for _, f := range list {
@@ -59,7 +60,7 @@ func factMentions(list []retake.Fact) []string {
 	return names
 }
 
-// withoutEnvFacts leaves out .env files whose keys are told.
+// withoutEnvFacts drops .env files whose keys are reported by facts.
 func withoutEnvFacts(list []*gistItem, facts []retake.Fact) []*gistItem {
 	told := map[string]bool{}
 	for _, f := range facts {
@@ -76,7 +77,7 @@ func withoutEnvFacts(list []*gistItem, facts []retake.Fact) []*gistItem {
 	return left
 }
 
-// withoutFormatters leaves out the packages and settings of programs that format.
+// withoutFormatters drops packages and settings of formatters and linters.
 func withoutFormatters(list []notableChange) []notableChange {
 	var left []notableChange
 	for _, o := range list {
@@ -91,14 +92,14 @@ func withoutFormatters(list []notableChange) []notableChange {
 	return left
 }
 
-// allowedScope says which paths "only X" allows.
+// allowedScope is what "only X" allows to change: a path, or a class of files.
 type allowedScope struct {
 	path  string
 	class pathclass.Class
 }
 
-// allows reports whether a change is within. What managers of packages write is never
-// beyond; documents and tests are not beyond a path.
+// allows reports whether a change is in scope. Files that package managers write are always
+// in scope; documents and tests are in the scope of any path.
 func (w allowedScope) allows(t *gistItem) bool {
 	if t.class == pathclass.Lock || t.class == pathclass.Dependency {
 		return true
@@ -111,7 +112,7 @@ func (w allowedScope) allows(t *gistItem) bool {
 	case t.class == pathclass.Docs || t.class == pathclass.Test, fileStem(p) == fileStem(want):
 		return true
 	case strings.HasSuffix(p, "/") && strings.HasPrefix(want, p):
-		return true // a directory that stands for what is in it may hold what is allowed
+		return true // a folded directory may contain what is allowed
 	}
 	return strings.HasSuffix("/"+p, "/"+want) || strings.Contains("/"+p, "/"+want+"/")
 }
@@ -134,8 +135,8 @@ func fileStem(path string) string {
 	return s
 }
 
-// changesOutside are the deeds that "only X" does not allow. A bare name that no changed file has
-// may be no file at all.
+// changesOutside returns the changes that "only X" does not allow. A bare name that no
+// changed file has may not be a file name at all; then it returns nil.
 func (d *changeSummary) changesOutside(w allowedScope) []notableChange {
 	if w.path != "" && !strings.Contains(w.path, "/") && !slices.ContainsFunc(d.items, func(t *gistItem) bool { return strings.ToLower(baseName(t.item.Path)) == w.path }) {
 		return nil

@@ -10,14 +10,14 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// Where few files are told by name and many by their directory.
+// Up to fewFiles files are named one by one; more are grouped by directory.
 const (
 	fewFiles  = 4
 	mainShare = 40 // per cent of the lines make a file the one to name
 	topFiles  = 3
 )
 
-// addDeleted tells what people kept before what programs made.
+// addDeleted adds points for deletions: files of people before build output.
 func (d *gistBuilder) addDeleted() {
 	d.startSection(retake.ThemeDeleted)
 	var kept, built []*gistItem
@@ -32,6 +32,8 @@ func (d *gistBuilder) addDeleted() {
 	d.addDeletedItems(built)
 }
 
+// addDeletedItems adds one point for deleted items that share a directory or are many, else
+// one for each.
 func (d *gistBuilder) addDeletedItems(list []*gistItem) {
 	dir := commonParent(list)
 	switch {
@@ -48,7 +50,7 @@ func (d *gistBuilder) addDeletedItems(list []*gistItem) {
 	}
 }
 
-// itemText names an item; a directory says how much it stands for.
+// itemText names an item. A directory also says how many files it stands for.
 func itemText(it retake.Item) string {
 	if strings.HasSuffix(it.Path, "/") && it.Files > 1 {
 		return termtext.Count(it.Files) + " in " + it.Path
@@ -56,8 +58,8 @@ func itemText(it retake.Item) string {
 	return it.Path
 }
 
-// addSource names the files with most lines, and counts the rest by directory when no file
-// stands out.
+// addSource names the files with most lines, and counts the rest by directory if no file
+// dominates.
 func (d *gistBuilder) addSource() {
 	d.startSection(retake.ThemeSource)
 	d.addModes(retake.ThemeSource)
@@ -83,8 +85,8 @@ func (d *gistBuilder) addSource() {
 	}
 }
 
-// firstDominates reports whether the first file has so many of the lines that the others are
-// beside it.
+// firstDominates reports whether the first file has so many of the changed lines that it is
+// the one to name.
 func firstDominates(list []*gistItem) bool {
 	lines := int64(0)
 	for _, t := range list {
@@ -94,8 +96,8 @@ func firstDominates(list []*gistItem) bool {
 	return lines > 0 && !strings.HasSuffix(first.Path, "/") && 100*(first.Plus+first.Minus) >= mainShare*lines
 }
 
-// addCrowdedDirs tells directories that hold three or more of the files as one point each, and
-// answers what is left.
+// addCrowdedDirs adds one point for each directory that holds three or more of the files,
+// and returns the items that are left.
 func (d *gistBuilder) addCrowdedDirs(list []*gistItem) []*gistItem {
 	for _, in := range groupByFirstDir(list) {
 		if countFiles(in) >= 3 {
@@ -105,8 +107,8 @@ func (d *gistBuilder) addCrowdedDirs(list []*gistItem) []*gistItem {
 	return slices.DeleteFunc(list, func(t *gistItem) bool { return t.covered })
 }
 
-// groupByFirstDir are the items by their first directory, the fullest first. A directory that was
-// renamed speaks for itself.
+// groupByFirstDir groups items by their first directory, the fullest first. Renamed
+// directories are left out: they have their own text.
 func groupByFirstDir(list []*gistItem) [][]*gistItem {
 	at := map[string]int{}
 	var out [][]*gistItem
@@ -127,7 +129,8 @@ func groupByFirstDir(list []*gistItem) [][]*gistItem {
 	return out
 }
 
-// changeText is an item in a point: a path, and what happened when that is no edit.
+// changeText describes an item in a point: its path, and what happened to it if it was not
+// simply edited.
 func changeText(it retake.Item) string {
 	switch {
 	case it.What == retake.Renamed && it.From != "":
@@ -142,8 +145,8 @@ func changeText(it retake.Item) string {
 	return itemText(it)
 }
 
-// addModes tells permissions that changed, as facts know them; what was already told by its
-// path is not told again.
+// addModes adds points for changed permissions that facts report. Items that are already
+// covered are skipped.
 func (d *gistBuilder) addModes(th retake.Theme) {
 	for _, f := range d.facts {
 		t := d.itemByPath[f.Path]
@@ -154,7 +157,7 @@ func (d *gistBuilder) addModes(th retake.Theme) {
 	}
 }
 
-// addBuildOutput tells what was built as one point for each directory.
+// addBuildOutput adds one point for each directory of build output.
 func (d *gistBuilder) addBuildOutput() {
 	d.startSection(retake.ThemeBuild)
 	for _, in := range groupByTopDir(d.uncoveredItems(retake.ThemeBuild)) {
@@ -169,7 +172,8 @@ func (d *gistBuilder) addBuildOutput() {
 	}
 }
 
-// groupByTopDir gathers items by the directory that decides for them, the fullest first.
+// groupByTopDir groups items by the directory that determines their class, the fullest
+// first.
 func groupByTopDir(list []*gistItem) [][]*gistItem {
 	under := map[string][]*gistItem{}
 	var tops []string
@@ -195,7 +199,7 @@ func allChanged(list []*gistItem, what retake.Difference) bool {
 	return !slices.ContainsFunc(list, func(t *gistItem) bool { return t.item.What != what })
 }
 
-// addQuiet counts the files of a theme that nobody reads one by one; a few are named.
+// addQuiet counts the files of a theme that nobody reads one by one; very few are named.
 func (d *gistBuilder) addQuiet(th retake.Theme, words string) {
 	d.startSection(th)
 	list := d.uncoveredItems(th)

@@ -8,19 +8,20 @@ import (
 	"github.com/retake-dev/retake/internal/pure/pathclass"
 )
 
-// tiny files are often equal by chance: where several are, only a name proves a rename.
+// tinySize is the size in bytes up to which files are often equal by chance. If several
+// such files are equal, only an equal name proves a rename.
 const tinySize = 64
 
-// contentKey is what two paths must share to be one that was renamed.
+// contentKey is what two paths must have in common to be one renamed path.
 type contentKey struct {
 	object retake.ObjectID
 	kind   retake.Kind
 }
 
-// renameCandidates are the paths that went and those that came with the same bytes.
+// renameCandidates are the deleted and the added paths with the same bytes.
 type renameCandidates struct{ deleted, added []*pathRecord }
 
-// findExactRenames finds what was renamed, by equal bytes alone.
+// findExactRenames pairs deleted and added paths that have equal bytes.
 func (t *storyBuilder) findExactRenames() {
 	groups := map[contentKey]*renameCandidates{}
 	for _, r := range t.records {
@@ -54,8 +55,8 @@ func (t *storyBuilder) findExactRenames() {
 	t.dropAbsorbed()
 }
 
-// renamableEntry is the entry of a file or link that can be found again by its bytes. What
-// programs fill is left out: there, equal files say nothing.
+// renamableEntry returns the entry of a file or link that can be recognized by its bytes,
+// else nil. Files that programs generate are left out: equal bytes prove nothing there.
 func (r *pathRecord) renamableEntry() *retake.Entry {
 	e := r.after
 	if r.what == retake.Deleted {
@@ -67,7 +68,7 @@ func (r *pathRecord) renamableEntry() *retake.Entry {
 	return e
 }
 
-// isUserContent are the classes of what people, and not programs, keep.
+// isUserContent reports whether people, and not programs, keep files of a class.
 func isUserContent(c pathclass.Class) bool {
 	switch c.Theme() {
 	case retake.ThemeSource, retake.ThemeSettings, retake.ThemeDatabase:
@@ -77,7 +78,7 @@ func isUserContent(c pathclass.Class) bool {
 	}
 }
 
-// pairByName pairs by the nearest name first: the same name in a directory of the same name,
+// pairByName pairs the nearest names first: the same name in a directory of the same name,
 // the same name, the same directory, then in order.
 func (g *renameCandidates) pairByName() {
 	common := len(g.deleted) > 1 || len(g.added) > 1
@@ -91,7 +92,7 @@ func (g *renameCandidates) pairByName() {
 	g.pairByKey(func(*pathRecord) string { return "" })
 }
 
-// pairByKey pairs those that are still alone and have the same key, in order.
+// pairByKey pairs those that are still unpaired and have the same key, in order.
 func (g *renameCandidates) pairByKey(key func(*pathRecord) string) {
 	if len(g.deleted) == 0 || len(g.added) == 0 {
 		return
@@ -112,13 +113,13 @@ func (g *renameCandidates) pairByKey(key func(*pathRecord) string) {
 	g.deleted = slices.DeleteFunc(g.deleted, func(w *pathRecord) bool { return w.absorbed })
 }
 
-// markRenamedFrom makes r the rename of what went.
+// markRenamedFrom makes r the rename of a deleted record, which it absorbs.
 func (r *pathRecord) markRenamedFrom(went *pathRecord) {
 	r.what, r.oldPath, r.before = retake.Renamed, went.path, went.before
 	went.absorbed = true
 }
 
-// dropAbsorbed drops the records that became one with another.
+// dropAbsorbed removes the records that became part of a rename.
 func (t *storyBuilder) dropAbsorbed() {
 	t.records = slices.DeleteFunc(t.records, func(r *pathRecord) bool { return r.absorbed })
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/retake-dev/retake/internal/pure/pattern"
 )
 
-// What words can say, as it is told in a flag.
+// What a statement can claim, as flags show it.
 const (
 	claimedDocs     = "docs"
 	claimedTypo     = "a typo"
@@ -19,10 +19,10 @@ const (
 	claimedMove     = "a move"
 )
 
-// typoLines is as much as the repair of a typo may change.
+// maxTypoLines is how many lines the repair of a typo may change.
 const maxTypoLines = 60
 
-// longest is the most words of a text that says one thing and nothing else.
+// maxClaimWords is the most words of a statement that claims one thing and nothing else.
 const maxClaimWords = 40
 
 var (
@@ -36,8 +36,8 @@ var (
 	commentsPattern  = pattern.Lazy(`\b(code|inline|doc) comments?\b|\bcomments? only\b|\bonly (the )?comments?\b|\bcomment typos?\b|\btypos? in (a|the|some|code)? ?comments?\b`)
 )
 
-// docsClaim reports whether the words speak of documents alone, and whether those may be
-// written inside code.
+// docsClaim returns the claim of a statement that mentions documents and nothing else, else
+// "". inCode reports whether these may be written inside code.
 func (s statement) docsClaim() (what string, inCode bool) {
 	if len(s.words) == 0 || len(s.words) > maxClaimWords {
 		return "", false
@@ -66,9 +66,9 @@ func (s statement) docsClaim() (what string, inCode bool) {
 	return what, inCode
 }
 
-// isDocsClause knows a verb and the documents it is done to: "update the login docs". Where a
-// word such as "in" or "as" stands between the two, the documents are only where something
-// is told.
+// isDocsClause recognizes a verb and the documents it applies to: "update the login docs".
+// If a word such as "in" or "as" separates the two, the documents are only where something
+// is described.
 func isDocsClause(c []string) bool {
 	if !docVerbs()[c[0]] {
 		return false
@@ -85,6 +85,7 @@ func isDocsClause(c []string) bool {
 	return false
 }
 
+// isTypoClause recognizes a clause about fixing a typo.
 func isTypoClause(c []string) bool {
 	if c[0] != "fix" && c[0] != "fixes" && c[0] != "fixed" && c[0] != "correct" && c[0] != "corrected" && c[0] != "typo" && c[0] != "typos" {
 		return false
@@ -106,7 +107,7 @@ var (
 	movePattern   = pattern.Lazy(`^(please )?(just |only )?mov(e|ed|es) (the )?\S*[./]\S* (to|into|under) (the )?\S*[./]\S*$`)
 )
 
-// insistence is what agents say of a harmless turn, in any sentence of their last words.
+// onlyClaims is what agents say of a harmless turn, in any sentence of their final message.
 var onlyClaims = []struct {
 	what string
 	text func() *regexp.Regexp
@@ -119,11 +120,11 @@ var onlyClaims = []struct {
 	{claimedFormat, pattern.Lazy(`\b(only|just|merely) (re)?format(ted|ting)\b|\bformatting only\b`), changeFilter{values: true, keys: true, packages: true, tables: true, lost: true}},
 }
 
-// ending are the words that admit a loss beside the one harmless thing: renaming and
-// moving do not.
+// removalVerbs admit a loss beside the one harmless thing; renaming and moving do not.
 var removalVerbs = newVerbSet("remove delete drop clean prune purge discard uninstall erase wipe clear")
 
-// onlyClaim reports what the words say was the only thing that was done.
+// onlyClaim returns the one thing that the statement claims was done, and the changes that
+// contradict it.
 func (s statement) onlyClaim() (what string, see changeFilter) {
 	if len(s.words) > maxClaimWords {
 		return "", changeFilter{}
@@ -136,7 +137,8 @@ func (s statement) onlyClaim() (what string, see changeFilter) {
 	return "", changeFilter{}
 }
 
-// formClaim reports whether the words speak of nothing but form.
+// formClaim returns the claim of a statement that mentions only formatting, renaming or
+// moving, else "".
 func (s statement) formClaim() string {
 	if len(s.words) == 0 || len(s.words) > maxClaimWords || len(s.sentences) != 1 {
 		return ""
@@ -164,8 +166,8 @@ var (
 	additionWords    = newWordSet("also then plus additionally too afterwards besides not unless except")
 )
 
-// onlyScope is what "only X" allows: a path, or a kind of file. Words that go on to something
-// else say no such thing.
+// onlyScope returns what "only X" allows: a path, or a class of files. A statement that
+// goes on to something else makes no such claim.
 func (s statement) onlyScope() (what string, w allowedScope) {
 	if len(s.words) > maxClaimWords || s.containsAny(additionWords) {
 		return "", allowedScope{}
@@ -190,7 +192,7 @@ func (s statement) onlyScope() (what string, w allowedScope) {
 	return "", allowedScope{}
 }
 
-// namesOtherPath reports whether the text names a path beside x.
+// namesOtherPath reports whether the text names a path other than x.
 func (s statement) namesOtherPath(x string) bool {
 	return slices.ContainsFunc(s.words, func(w string) bool {
 		return w != strings.TrimRight(x, "/") && w != x && pathPattern().MatchString(w)

@@ -10,7 +10,7 @@ import (
 	"github.com/retake-dev/retake/internal/pure/pathclass"
 )
 
-// Bounds of looking for what was renamed and edited at once.
+// Limits on looking for files that were renamed and edited at once.
 const (
 	maxSimilarSize            = 64 << 10 // bytes of a file
 	maxSimilarPairs           = 300      // pairs that are compared
@@ -19,14 +19,15 @@ const (
 	minSimilarPercentSameName = 50       // when the name is the same
 )
 
-// similarPair is a path that went and one that came, and how many of their lines are equal.
+// similarPair is a deleted and an added path, and the percentage of their lines that are
+// equal.
 type similarPair struct {
 	deleted, added *pathRecord
 	percent        int
 }
 
-// findSimilarRenames finds what was renamed and edited: small texts of which most lines are equal.
-// Those that are most alike are paired first.
+// findSimilarRenames finds files that were renamed and edited: small texts most of whose
+// lines are equal. The most similar ones are paired first.
 func (t *storyBuilder) findSimilarRenames(ctx context.Context) error {
 	if t.input.OpenObject == nil {
 		return nil
@@ -56,8 +57,8 @@ func (t *storyBuilder) findSimilarRenames(ctx context.Context) error {
 	return nil
 }
 
-// similarPairs are pairs worth reading: the same name, then the same suffix; never more
-// than a few hundred.
+// similarPairs returns the pairs worth comparing: equal names first, then equal suffixes,
+// at most maxSimilarPairs.
 func (t *storyBuilder) similarPairs() []similarPair {
 	byName, bySuffix := map[string][]*pathRecord{}, map[string][]*pathRecord{}
 	for _, r := range t.records {
@@ -94,15 +95,16 @@ func (t *storyBuilder) similarPairs() []similarPair {
 	return list
 }
 
+// canBeSimilar reports whether an entry is a small text file of people.
 func (r *pathRecord) canBeSimilar(e *retake.Entry) bool {
 	return e != nil && e.Kind == retake.KindFile && e.Object != "" && e.Size > 0 && e.Size <= maxSimilarSize && isUserContent(r.class) && r.class != pathclass.Asset && r.class != pathclass.Lock && !pathclass.IsBinary(r.path)
 }
 
-// isSimilarSize sizes are those that a text with mostly equal lines can have.
+// isSimilarSize reports whether two texts of these sizes can have mostly equal lines.
 func isSimilarSize(a, b int64) bool { return 2*min(a, b) >= max(a, b)*minSimilarPercentSameName/100 }
 
-// equalLinePercent is the share of lines, those that are empty left out, that two texts have in
-// common; 0 for what is too short or no text.
+// equalLinePercent returns the percentage of non-empty lines that two texts have in common,
+// or 0 if one of them is too short or is not a text.
 func equalLinePercent(a, b []byte) int {
 	if isBinary(a) || isBinary(b) {
 		return 0

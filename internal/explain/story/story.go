@@ -1,13 +1,13 @@
-// Package story says what the changes between two trees mean.
+// Package story explains what the changes between two trees mean.
 //
-// It works on what it is handed: changes, facts, and a way to open stored bytes. It
-// opens no store, no file and no clock, and calls nobody else.
+// It works on its input alone: changes, facts, and a way to open stored bytes. It uses no
+// store, no file, no clock and no other package that does.
 //
 // Invariants:
 //  1. Nothing is cut: the files of the groups add up to the counts, and the files of
-//     the items to their group. A path is told once.
-//  2. A rename takes one path that went and one that came, and no other rename has them.
-//  3. What cannot be read is said; it is never a reason to fail.
+//     the items to their group. A path is reported once.
+//  2. A rename consists of one deleted and one added path, which belong to no other rename.
+//  3. What cannot be read is reported; it is never a reason to fail.
 //  4. Work grows with the changes; the bytes read and the lines compared are bounded.
 //  5. Words that people read are made of paths and facts, and never hold a value of a
 //     .env file.
@@ -22,14 +22,15 @@ import (
 	"github.com/retake-dev/retake/internal/pure/pathclass"
 )
 
-// Version is that of the rules that make a gist. Other rules, another version: gists
-// that are stored say by which they were made.
+// Version is the version of the rules that build a gist. It changes with the rules: a
+// stored gist records the version that built it.
 const Version = 4
 
-// ObjectOpener opens what the store keeps at an address. A nil reader cannot be read.
+// ObjectOpener opens the stored bytes of an object. A nil reader means that the object
+// cannot be read.
 type ObjectOpener func(ctx context.Context, id retake.ObjectID) (io.ReadCloser, error)
 
-// Input is what a story is made of.
+// Input is everything a story is built from.
 type Input struct {
 	From, To   *retake.Checkpoint // may be nil
 	Changes    []retake.Change    // of tree.Compare, in path order
@@ -41,7 +42,8 @@ type Input struct {
 	Full       bool                   // every path is an item; else directories are folded
 }
 
-// Build makes the story. The error is that of ctx, or nil.
+// Build makes the story of the changes in the input. The only error it returns is that of
+// ctx.
 func Build(ctx context.Context, in Input) (retake.Story, error) {
 	t := newStoryBuilder(in)
 	t.findExactRenames()
@@ -62,7 +64,7 @@ func Build(ctx context.Context, in Input) (retake.Story, error) {
 	return st, ctx.Err()
 }
 
-// pathRecord is one path that counts, with what was found out about it.
+// pathRecord is one changed path that counts, with everything found out about it.
 type pathRecord struct {
 	path          string
 	oldPath       string // of what was renamed
@@ -77,17 +79,17 @@ type pathRecord struct {
 	absorbed      bool // it became one with a record that was renamed
 }
 
-// storyBuilder holds the records of one story.
+// storyBuilder holds the records of one story while it is built.
 type storyBuilder struct {
 	input       Input
 	records     []*pathRecord
 	timeOnly    int64
-	deletedDirs map[string]bool // directories that went
+	deletedDirs map[string]bool // deleted directories
 	texts       textReader
 }
 
-// newStoryBuilder keeps the changes that count. A directory counts by itself when it is empty,
-// or when its own mode changed.
+// newStoryBuilder collects the changes that count. A directory counts by itself only if it
+// is empty or its own mode changed.
 func newStoryBuilder(in Input) *storyBuilder {
 	t := &storyBuilder{input: in, deletedDirs: map[string]bool{}, texts: textReader{open: in.OpenObject, budget: maxTotalRead, cache: map[retake.ObjectID][]byte{}}}
 	full := changedParents(in.Changes)
@@ -117,7 +119,8 @@ func newStoryBuilder(in Input) *storyBuilder {
 	return t
 }
 
-// pathWithSlash is the path as theme wants it.
+// pathWithSlash returns the path of a record in the form pathclass expects: directories end
+// in "/".
 func pathWithSlash(r *pathRecord) string {
 	if r.isDir && r.path != "" && r.path[len(r.path)-1] != '/' {
 		return r.path + "/"
@@ -125,7 +128,8 @@ func pathWithSlash(r *pathRecord) string {
 	return r.path
 }
 
-// knownDifference keeps a difference that this version does not know from being lost.
+// knownDifference maps differences that this version does not know to Edited, so that none
+// is lost.
 func knownDifference(d retake.Difference) retake.Difference {
 	switch d {
 	case retake.Added, retake.Deleted, retake.Edited, retake.Retyped, retake.Moded, retake.Timed:
@@ -135,6 +139,7 @@ func knownDifference(d retake.Difference) retake.Difference {
 	}
 }
 
+// isDir reports whether a change is about a directory on both sides.
 func isDir(ch *retake.Change) bool {
 	switch {
 	case ch.What == retake.Retyped:
@@ -145,7 +150,7 @@ func isDir(ch *retake.Change) bool {
 	return ch.Before != nil && ch.Before.Kind == retake.KindDir
 }
 
-// changedParents are the directories in which something changed, at any depth.
+// changedParents returns all directories, at any depth, in which something changed.
 func changedParents(changes []retake.Change) map[string]bool {
 	all := map[string]bool{}
 	last := ""
@@ -165,9 +170,9 @@ func changedParents(changes []retake.Change) map[string]bool {
 	return all
 }
 
-// assignThemes gives each record its theme. Deletions are told first, but for packages, for what
-// git keeps, and for what always moves; that a file changes outside turns is no reason to
-// hide that it is gone.
+// assignThemes gives each record its theme. Deletions come first, except those of packages,
+// of git's own files and of files that always change. A file that also changes outside
+// turns is still reported when it is deleted.
 func (t *storyBuilder) assignThemes() {
 	for _, r := range t.records {
 		r.theme = r.class.Theme()
@@ -182,7 +187,7 @@ func (t *storyBuilder) assignThemes() {
 	}
 }
 
-// countChanges counts the records. Lines of lock files are in no sum.
+// countChanges counts the records by kind. Lines of lock files are not counted.
 func (t *storyBuilder) countChanges() retake.StoryCounts {
 	c := retake.StoryCounts{Timed: t.timeOnly}
 	for _, r := range t.records {
@@ -208,7 +213,7 @@ func (t *storyBuilder) countChanges() retake.StoryCounts {
 	return c
 }
 
-// sizeDelta are those that came, less those that went.
+// sizeDelta returns the bytes that were added, minus those that were removed.
 func (r *pathRecord) sizeDelta() int64 {
 	var n int64
 	if r.after != nil && r.what != retake.Deleted {

@@ -7,10 +7,10 @@ import (
 	"unicode"
 )
 
-// maxHeard is as much of a text as is listened to.
+// maxStatementBytes is how much of a statement is examined.
 const maxStatementBytes = 4 << 10
 
-// statement is a text taken apart. All of it is in lower case.
+// statement is a text split into sentences, clauses and words, all in lower case.
 type statement struct {
 	text      string
 	sentences []string
@@ -18,8 +18,8 @@ type statement struct {
 	words     []string
 }
 
-// parseStatement takes a text apart. Quotes and the word "after" around a prompt are ours, and no
-// part of it.
+// parseStatement splits a text. Quotes and the word "after" around a prompt are added by
+// Retake and are dropped.
 func parseStatement(s string) statement {
 	if len(s) > maxStatementBytes {
 		s = s[:maxStatementBytes]
@@ -37,7 +37,7 @@ func parseStatement(s string) statement {
 	return h
 }
 
-// splitAfter splits at the signs that end a part: those before a space or the end.
+// splitAfter splits a text after punctuation that is followed by a space or the end.
 func splitAfter(s, signs string) []string {
 	var out []string
 	from := 0
@@ -51,7 +51,7 @@ func splitAfter(s, signs string) []string {
 	return slices.DeleteFunc(out, func(p string) bool { return len(splitWords(p)) == 0 && !strings.ContainsAny(p, "✔✅✓") })
 }
 
-// splitClauses splits a sentence at commas, colons and the words that join.
+// splitClauses splits a sentence at commas, colons and conjunctions.
 func splitClauses(sentence string) [][]string {
 	var out [][]string
 	for _, part := range splitAfter(sentence, ",:;") {
@@ -74,8 +74,8 @@ func splitClauses(sentence string) [][]string {
 	return out
 }
 
-// splitWords are the words of a text without the signs around them; the point of ".env" is a
-// part of it.
+// splitWords returns the words of a text without surrounding punctuation. The dot of ".env"
+// is part of the word.
 func splitWords(s string) []string {
 	var out []string
 	for w := range strings.FieldsSeq(s) {
@@ -91,10 +91,10 @@ func splitWords(s string) []string {
 	return out
 }
 
-// isAboutFuture reports whether the text speaks of what comes after the checkpoint.
+// isAboutFuture reports whether the text describes what comes after the checkpoint.
 func (s statement) isAboutFuture() bool { return len(s.words) > 0 && s.words[0] == "before" }
 
-// containsAny reports whether one of the words is in a lexicon; no lexicon holds none.
+// containsAny reports whether one of the words is in the set. A nil set contains none.
 func (s statement) containsAny(l wordSet) bool {
 	if l == nil {
 		return false
@@ -103,11 +103,11 @@ func (s statement) containsAny(l wordSet) bool {
 	return slices.ContainsFunc(s.words, func(w string) bool { return set[w] })
 }
 
-// wordSet is a set of words. It is made when it is first asked: every event of an agent
-// starts the program, and few of them tell a story.
+// wordSet is a set of words, built on first use: the program starts for every event of an
+// agent, and few of them need a story.
 type wordSet func() map[string]bool
 
-// newWordSet makes a set of words.
+// newWordSet returns the set of the given words.
 func newWordSet(words string) wordSet {
 	return sync.OnceValue(func() map[string]bool { return parseWords(words) })
 }
@@ -120,7 +120,7 @@ func parseWords(words string) map[string]bool {
 	return set
 }
 
-// newVerbSet makes a set of verbs in the forms that people use.
+// newVerbSet returns the set of the given verbs in their common forms.
 func newVerbSet(verbs string) wordSet {
 	return sync.OnceValue(func() map[string]bool { return verbForms(verbs) })
 }
@@ -141,10 +141,10 @@ func verbForms(verbs string) map[string]bool {
 	return set
 }
 
-// fillers stand before a verb and say nothing.
+// fillerWords may precede a verb and carry no meaning.
 var fillerWords = newWordSet("please can could would you i we i've we've let's now just only have has had finally ok okay hey hi quickly carefully the a an to will i'll we'll it go ahead next first")
 
-// trimFillers leaves out what stands before the verb.
+// trimFillers drops filler words at the beginning of a clause.
 func trimFillers(clause []string) []string {
 	for len(clause) > 0 && fillerWords()[clause[0]] {
 		clause = clause[1:]
@@ -152,7 +152,7 @@ func trimFillers(clause []string) []string {
 	return clause
 }
 
-// speaks are the words by which a saying speaks of a topic.
+// topicWords are the words by which a statement mentions a topic.
 var topicWords = map[changeTopic]wordSet{
 	topicCode:     newWordSet("code codebase function functions method methods class classes api endpoint endpoints implementation implement implemented docstring docstrings jsdoc godoc javadoc tsdoc rustdoc comment comments inline openapi swagger types source example examples script scripts snippet snippets sdk cli annotate bug logic refactor refactored component components"),
 	topicSettings: newWordSet("config configs configuration configure configured settings setting option options yaml json toml ci workflow workflows pipeline docker dockerfile compose nginx deploy deployment tsconfig lint eslint .env env environment"),
@@ -161,16 +161,17 @@ var topicWords = map[changeTopic]wordSet{
 	topicTables:   newWordSet("database databases db table tables schema schemas migration migrations migrate migrated sql column columns model models"),
 }
 
-// mentionsTopic reports whether the words touch a topic at all.
+// mentionsTopic reports whether the statement mentions a topic at all.
 func (s statement) mentionsTopic(t changeTopic) bool { return s.containsAny(topicWords[t]) }
 
-// excuses reports whether the words name an offence, or speak of taking away when it is a
-// loss.
+// excuses reports whether the statement mentions a change, or, for a loss, mentions any
+// removal.
 func (s statement) excuses(o notableChange) bool {
 	return o.topic == topicLoss && s.mentionsRemoval() || s.mentionsChange(o)
 }
 
-// mentionsChange reports whether the words name what an offence is about.
+// mentionsChange reports whether the statement mentions the topic or one of the names of a
+// change.
 func (s statement) mentionsChange(o notableChange) bool {
 	if s.mentionsTopic(o.topic) {
 		return true
@@ -178,14 +179,15 @@ func (s statement) mentionsChange(o notableChange) bool {
 	return slices.ContainsFunc(o.mentions, func(n string) bool { return len(n) > 2 && strings.Contains(s.text, n) })
 }
 
-// admits is names for the words of the agent; that it fixed something admits code.
+// admits is excuses for the agent's own text; mentioning a fix admits a change of code.
 func (s statement) admits(o notableChange) bool {
 	return s.text != "" && (s.excuses(o) || o.topic == topicCode && s.containsAny(repairVerbs))
 }
 
 var repairVerbs = newVerbSet("fix implement refactor patch rewrite")
 
-// taking are the words for taking away, and those for work in which things go by nature.
+// removalWords are words for removing something, and for work that usually removes
+// something.
 var removalWords wordSet = sync.OnceValue(func() map[string]bool {
 	set := verbForms(`remove delete drop clean cleanup reset prune purge replace rewrite move rename migrate refactor uninstall undo revert restore rollback discard strip trim
 		simplify consolidate merge split reorganize reorganise restructure tidy cut kill wipe eliminate deprecate retire switch swap convert upgrade clear empty rebase pull stash extract
@@ -197,12 +199,12 @@ var removalWords wordSet = sync.OnceValue(func() map[string]bool {
 	return set
 })
 
-// mentionsRemoval reports whether the words speak of taking away at all.
+// mentionsRemoval reports whether the statement mentions removing anything.
 func (s statement) mentionsRemoval() bool {
 	return s.containsAny(removalWords) || strings.Contains(s.text, "no longer") || strings.Contains(s.text, "check out") || strings.ContainsAny(s.text, "删移削삭除")
 }
 
-// acting are the verbs of doing something to files.
+// actionVerbs are verbs of changing files.
 var actionVerbs wordSet = sync.OnceValue(func() map[string]bool {
 	set := verbForms(`add fix update implement create change edit make build set use install bump introduce support allow enable show hide handle wire connect style polish document extend adjust tweak optimize optimise
 		integrate configure translate redesign improve modify patch correct write generate apply format include expose log validate cache render test cover complete finish refine publish`)
@@ -212,7 +214,7 @@ var actionVerbs wordSet = sync.OnceValue(func() map[string]bool {
 	return set
 })
 
-// describesAction reports whether a clause tells of something that is done.
+// describesAction reports whether a clause describes a change that is made.
 func (s statement) describesAction() bool {
 	return slices.ContainsFunc(s.clauses, func(c []string) bool {
 		c = trimFillers(c)
@@ -223,7 +225,7 @@ func (s statement) describesAction() bool {
 var pastVerbs = newWordSet(`changed fixed added updated edited removed deleted implemented refactored renamed moved created wrote modified replaced patched introduced adjusted corrected switched rewrote bumped upgraded installed
 	formatted applied cleaned dropped migrated extended improved converted simplified extracted`)
 
-// reportsChanges reports whether the words tell of changes that were made.
+// reportsChanges reports whether the statement says that changes were made.
 func (s statement) reportsChanges() bool {
 	return slices.ContainsFunc(s.sentences, func(sentence string) bool {
 		return !saysUnchanged(sentence) && slices.ContainsFunc(splitWords(sentence), func(w string) bool { return pastVerbs()[w] })

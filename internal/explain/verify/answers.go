@@ -8,12 +8,13 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// answerWeight orders verifications of one name: a heavier one answers, whatever is newer.
+// answerWeight orders verifications of one name: the heavier one counts, whichever is
+// newer.
 type answerWeight int
 
 const (
 	weightNone      answerWeight = iota // it did not run to its end, or on other files
-	weightClaim                         // an agent says so
+	weightClaim                         // an agent claims it
 	weightBisect                        // a bisect asked, with whatever command it was given
 	weightElsewhere                     // it ran, at another path
 	weightProper                        // it ran on these files where they belong
@@ -33,7 +34,8 @@ func weightOf(v retake.Verification) answerWeight {
 	return weightProper
 }
 
-// isNewer: the later start; ids decide between equals, so that the order is one.
+// isNewer reports whether a started later; ids decide between equals, so that the order is
+// total.
 func isNewer(a, b retake.Verification) bool {
 	if !a.Started.Equal(b.Started) {
 		return a.Started.After(b.Started)
@@ -41,10 +43,9 @@ func isNewer(a, b retake.Verification) bool {
 	return a.ID > b.ID
 }
 
-// outranks reports whether v stands before old at a checkpoint. What was run at the
-// checkpoint itself stays there: a later run on equal files, at another checkpoint, met
-// another world around the files and rewrites nothing. Then the heavier one stands, then
-// the newer.
+// outranks reports whether v counts at a checkpoint instead of old. A run at the checkpoint
+// itself stays there: a later run on equal files, at another checkpoint, had another
+// environment and changes nothing. Then the heavier one counts, then the newer.
 func outranks(cp retake.Checkpoint, v, old retake.Verification) bool {
 	if own, was := ranAtCheckpoint(cp, v), ranAtCheckpoint(cp, old); own != was {
 		return own
@@ -55,13 +56,13 @@ func outranks(cp retake.Checkpoint, v, old retake.Verification) bool {
 	return isNewer(v, old)
 }
 
-// ranAtCheckpoint reports whether a command was run at this very checkpoint and answered. A claim, a
-// bisect, or a run that came to no answer, leaves the checkpoint as one that was never asked.
+// ranAtCheckpoint reports whether a command was run at this very checkpoint and gave a
+// result. A claim, a bisect or a run without a result does not count.
 func ranAtCheckpoint(cp retake.Checkpoint, v retake.Verification) bool {
 	return v.Checkpoint == cp.ID && weightOf(v) > weightBisect
 }
 
-// standingByName finds, by name, the verification that stands at a checkpoint.
+// standingByName returns, by name, the verification that counts at a checkpoint.
 func standingByName(cp retake.Checkpoint, all []retake.Verification) map[string]retake.Verification {
 	best := map[string]retake.Verification{}
 	if cp.Content == "" {
@@ -78,11 +79,10 @@ func standingByName(cp retake.Checkpoint, all []retake.Verification) map[string]
 	return best
 }
 
-// Answers tells, by name, what stands at a checkpoint: its own newest answer, and where it
-// was never asked, the newest answer about equal content. What ran where it belongs is
-// heavier than what ran at another path, that is heavier than an answer to a bisect, then
-// an agent's claim, then a command that could not run. Was is what was seen at the checkpoint before, when that
-// is another verdict.
+// Answers returns, by name, the results that count at a checkpoint: its own newest result,
+// or, if it has none, the newest result for equal content. A run in the proper place
+// outweighs one at another path, then come a bisect, an agent's claim and a command that
+// could not run. Was is the verdict at the checkpoint before, if it differs.
 func Answers(cp retake.Checkpoint, before *retake.Checkpoint, all []retake.Verification) []retake.Answer {
 	now := standingByName(cp, all)
 	was := map[string]retake.Verification{}
@@ -105,8 +105,8 @@ func Answers(cp retake.Checkpoint, before *retake.Checkpoint, all []retake.Verif
 }
 
 // IsGood reports whether a checkpoint is good: it is complete, and every standing
-// verification passed when it was last asked here, or, where it never was, on equal
-// content. Without standing ones something passed, and nothing failed.
+// verification passed when it was last run here, or, if it never was, on equal content.
+// Without standing ones something must have passed and nothing failed.
 func IsGood(cp retake.Checkpoint, all []retake.Verification, wanted []retake.Standing) bool {
 	if cp.Coverage.Grade != retake.Complete || cp.Content == "" {
 		return false
@@ -128,8 +128,8 @@ func IsGood(cp retake.Checkpoint, all []retake.Verification, wanted []retake.Sta
 	return true
 }
 
-// passedProperly reports whether a name passed where it belongs, and its own row does not say that
-// it failed at another path.
+// passedProperly reports whether a name passed in the proper place, and the result that is
+// shown is not a failure at another path.
 func passedProperly(cp retake.Checkpoint, name string, all []retake.Verification) bool {
 	proof, shown := standingByName(cp, onlyProper(all))[name], standingByName(cp, all)[name]
 	return proof.Verdict == retake.Passed && shown.Verdict == retake.Passed

@@ -8,11 +8,11 @@ import (
 	"github.com/retake-dev/retake/internal/pure/pattern"
 )
 
-// FindClaim tells whether an agent says that tests pass, or that a build succeeds, and the
-// name of the verification that it speaks of. The rule: the text is cut into sentences
-// and parts of them; of the parts that speak of tests (or a build) and of how they end,
-// the last one decides. A part with a condition, a wish, a doubt, a failure or a share
-// that is not all of them is no claim. When in doubt there is none.
+// FindClaim reports whether an agent claims that tests pass or that a build succeeds, and
+// returns the name of the verification it means. The text is split into sentences and
+// clauses; of those that mention tests (or a build) and an outcome, the last one decides. A
+// clause with a condition, a wish, a doubt, a failure or a partial count is no claim. When
+// in doubt there is none.
 func FindClaim(words string) (name string, ok bool) {
 	words = words[max(0, len(words)-maxClaimBytes):]
 	tests, build := false, false
@@ -37,9 +37,10 @@ func FindClaim(words string) (name string, ok bool) {
 	return "", false
 }
 
-// maxWords is more than an agent says at the end of a turn.
+// maxClaimBytes is more than an agent says at the end of a turn.
 const maxClaimBytes = 64 << 10
 
+// claimState is what one clause says about an outcome.
 type claimState int
 
 const (
@@ -48,7 +49,7 @@ const (
 	claimNo
 )
 
-// readClaim says what one part says.
+// readClaim returns what one clause claims.
 func readClaim(part string, works []func() *regexp.Regexp) claimState {
 	claimed := slices.ContainsFunc(works, func(w func() *regexp.Regexp) bool { return w().MatchString(part) })
 	part = noFailurePattern().ReplaceAllString(part, " ")
@@ -61,7 +62,7 @@ func readClaim(part string, works []func() *regexp.Regexp) claimState {
 	return claimUnsaid
 }
 
-// isPartialCount: "198 of 212", "198/212".
+// isPartialCount recognizes "198 of 212" and "198/212".
 func isPartialCount(part string) bool {
 	for _, m := range sharePattern().FindAllStringSubmatch(part, -1) {
 		if m[1] != m[2] {
@@ -71,8 +72,8 @@ func isPartialCount(part string) bool {
 	return false
 }
 
-// splitParts cuts at the ends of sentences, at lines, and before what may take back what was
-// said. A dot inside a word or a number ends nothing.
+// splitParts splits at the ends of sentences, at lines, and before words that may retract
+// what was said. A dot inside a word or a number ends nothing.
 func splitParts(words string) []string {
 	words = strings.NewReplacer("’", "'", "**", "", "`", "", "*", "", "✅", " ", "✔", " ", "\t", " ").Replace(words)
 	return partSeparators().Split(words, -1)
@@ -81,7 +82,7 @@ func splitParts(words string) []string {
 var partSeparators = pattern.Lazy(`[!;\n]+|\.(?:\s|$)|\s[—–-]\s|(?i:,?\s+but\s+)|(?i:,\s+(?:so|and now|and you)\s+)`)
 
 const (
-	// beyond is what may follow a word that says how it ends: nothing, or no object.
+	// afterVerb is what may follow a verb of success: nothing, or no object.
 	afterVerb = `(?:\s*$|\s*[,.:()\[\]]|\s+(?:now|again|locally|cleanly|successfully|fine|too|as well|in|on|with|without|after|and|for|across|under|including|at|here|together|overall|end to end)\b)`
 	fewWords  = `(?:[\s:]+\S+){0,8}?[\s:]+` // a few words between
 )

@@ -9,15 +9,15 @@ import (
 	"github.com/retake-dev/retake/internal/pure/pattern"
 )
 
-// Exit codes as shells give them.
+// Exit codes of shells.
 const (
 	exitRefused  = 126 // there, and cannot be run
 	exitNotFound = 127
 	exitSignal   = 128 // and the number of the signal
 )
 
-// Signals that come from outside: from a person, or from a kernel without memory. The
-// others are what the command did to itself.
+// Signals that come from outside: from a person, or from a kernel that is out of memory.
+// All others are the command's own fault.
 const (
 	signalHangup    = 1
 	signalInterrupt = 2
@@ -25,7 +25,8 @@ const (
 	signalTerminate = 15
 )
 
-// judgeExit says what an exit means. A shell passes on as a code what ended its child.
+// judgeExit returns what an exit status means. A shell passes on the signal that ended its
+// child as an exit code.
 func judgeExit(end proc.ExitStatus, output string) (retake.Verdict, string) {
 	switch end.Exit {
 	case 0:
@@ -55,10 +56,11 @@ func cannotRunReason(output string) string {
 	return withName("cannot be run", notExecutablePattern(), output)
 }
 
-// maxNamed is enough to know a program by.
+// maxProgramName is enough to recognize a program.
 const maxProgramName = 60
 
-// withName adds what the last such line names. Foreign text: only its plain part is told.
+// withName adds the program that the last matching line names. The output is untrusted, so
+// only printable ASCII is kept.
 func withName(what string, at *regexp.Regexp, output string) string {
 	all := at.FindAllStringSubmatch(output, -1)
 	if len(all) == 0 {

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// maxName is how many columns a name may take.
+// maxNameLength is the longest name, in columns.
 const maxNameLength = 24
 
-// noName stands for a command that says nothing of itself.
+// fallbackName is used for a command that no name can be made of.
 const fallbackName = "command"
 
-// depth bounds how often a command runs another one.
+// maxNesting bounds how often a command runs another one.
 const maxNesting = 8
 
 // Name makes the short name of a verification of its command. The rule:
@@ -42,6 +42,7 @@ func nameCommandLine(command string, left int) string {
 	return name
 }
 
+// nameCommand names one command. It unwraps wrapper programs, at most left times.
 func nameCommand(words []string, left int) string {
 	for ; left > 0; left-- {
 		words = stripRedirects(words)
@@ -64,7 +65,7 @@ func nameCommand(words []string, left int) string {
 	return ""
 }
 
-// isShellTest reports whether words are the question of a shell: test -f x, or [ -f x ].
+// isShellTest reports whether words are a test of the shell: test -f x, or [ -f x ].
 func isShellTest(words []string) bool {
 	return len(words) > 1 && (words[0] == "test" || words[0] == "[")
 }
@@ -79,7 +80,7 @@ func shellTestName(words []string) string {
 	return name
 }
 
-// unwrapCommand answers what a program runs that only runs another one.
+// unwrapCommand returns what a wrapper program runs.
 func unwrapCommand(program string, args []string) (rest []string, ok bool) {
 	for _, w := range wrappers {
 		if w.program != program {
@@ -100,7 +101,7 @@ func unwrapCommand(program string, args []string) (rest []string, ok bool) {
 	return nil, false
 }
 
-// skipOptions drops the options that lead, with the values of those that take one.
+// skipOptions drops leading options, with the values of those that take one.
 func skipOptions(args, values []string) []string {
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
 		n := 1
@@ -116,7 +117,7 @@ func skipOptions(args, values []string) []string {
 	return args
 }
 
-// shellName: the text of -c, or the script.
+// shellName names the text of -c, or the script.
 func shellName(program string, args []string, left int) string {
 	for i, a := range args {
 		switch {
@@ -129,6 +130,7 @@ func shellName(program string, args []string, left int) string {
 	return program
 }
 
+// programName names a program by its subcommand, script or module, else by itself.
 func programName(program string, args []string) string {
 	if r, ok := runtimes[strings.TrimRight(program, "0123456789.")]; ok {
 		return scriptName(program, r, args)
@@ -158,7 +160,7 @@ func programName(program string, args []string) string {
 	return words[0]
 }
 
-// operands are the words of a command that are no options, up to "--".
+// operands returns the words that are not options, up to "--".
 func operands(args, values []string) []string {
 	var out []string
 	for len(args) > 0 && args[0] != "--" {
@@ -177,7 +179,7 @@ func operands(args, values []string) []string {
 	return out
 }
 
-// scriptName: a module, a mode, or the script; some scripts do many things.
+// scriptName names a module, a mode, or the script; some scripts have subcommands.
 func scriptName(program string, r scriptRuntime, args []string) string {
 	for i := 0; i < len(args); i++ {
 		a := args[i]

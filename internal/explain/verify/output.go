@@ -10,12 +10,12 @@ import (
 
 const (
 	keptOutput = 64 << 10 // bytes of output that are kept
-	// margin is what is masked and then dropped when a beginning is lost: a secret that
-	// was cut in two is not known as one, so its second half must not be kept.
+	// maskMargin is masked and then dropped if the beginning is lost: a secret that was cut
+	// in two is not recognized, so its second half must not be kept.
 	maskMargin = 8 << 10
 )
 
-// outputTail keeps the end of what is written to it.
+// outputTail keeps the end of what is written to it. It is safe for concurrent use.
 type outputTail struct {
 	mu        sync.Mutex
 	ring      []byte // guarded by mu; the oldest byte is at next once it is full
@@ -44,7 +44,7 @@ func (t *outputTail) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// text is what is kept of the output.
+// text returns the kept output as valid text with secrets masked.
 func (t *outputTail) text() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -58,7 +58,8 @@ func (t *outputTail) text() string {
 	return cutAtLine(text, drop)
 }
 
-// cutAtLine drops at least that much, and the rest of the line if there is another one.
+// cutAtLine drops at least that many bytes, and the rest of the line if another one
+// follows.
 func cutAtLine(text string, drop int) string {
 	if drop == 0 {
 		return text

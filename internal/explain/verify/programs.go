@@ -1,6 +1,6 @@
 package verify
 
-// preparing are commands that only prepare or print.
+// preparingCommands only prepare something or print.
 var preparingCommands = []string{
 	"cd", "pushd", "popd", "export", "set", "unset", "source", ".", "eval", "trap", "ulimit", "umask", "alias", "echo", "printf", "true", ":", "exit",
 	"mkdir", "rm", "cp", "sleep", "wait", "nvm", "if", "then", "fi", "do", "done",
@@ -8,8 +8,8 @@ var preparingCommands = []string{
 
 var shellNames = []string{"sh", "bash", "dash", "zsh", "ash", "ksh", "fish"}
 
-// wrapper is a program that only runs another one, maybe after a verb. Values are those
-// of its options that take the next word; operands are its own words before the program.
+// wrapper is a program that only runs another one, possibly after a verb. valueOptions are
+// its options that take the next word; operands are its own words before the program.
 type wrapper struct {
 	program      string
 	verb         string
@@ -37,14 +37,14 @@ var wrappers = []wrapper{
 	{program: "nix", verb: "develop"}, {program: "mise", verb: "exec"}, {program: "direnv", verb: "exec", operands: 1},
 }
 
-// runner is a program that does many things, and is named by which. Values are those of
-// its options that take the next word, verbs are words that say nothing of what runs.
+// runner is a program with subcommands and is named by them. valueOptions are its options
+// that take the next word; skippedVerbs say nothing about what runs.
 type runner struct {
 	valueOptions    []string
 	skippedVerbs    []string
 	aliases         map[string]string
 	takesGoals      bool // a list of them; the last one is what it is for
-	hasWorkspaceArg bool // "workspace NAME" stands before the rest
+	hasWorkspaceArg bool // "workspace NAME" precedes the rest
 }
 
 var nodeAliases = map[string]string{"t": "test", "tst": "test"}
@@ -88,8 +88,8 @@ var runners = map[string]runner{
 	"terraform": {},
 }
 
-// scriptRuntime is a program that runs a script. Module is the option that names one instead,
-// text are options that give the program itself, values those that take the next word.
+// scriptRuntime is a program that runs a script. moduleOption names a module instead,
+// codeOptions give the program text, valueOptions take the next word.
 type scriptRuntime struct {
 	moduleOption string
 	codeOptions  []string
@@ -100,7 +100,7 @@ var pythonRuntime = scriptRuntime{moduleOption: "-m", codeOptions: []string{"-c"
 
 var javascriptRuntime = scriptRuntime{codeOptions: []string{"-e", "--eval", "-p"}, valueOptions: []string{"-r", "--require", "--import", "--loader", "--experimental-loader"}}
 
-// runtimes by their names without versions.
+// runtimes are found by their names without versions.
 var runtimes = map[string]scriptRuntime{
 	"python": pythonRuntime, "pypy": pythonRuntime, "py": pythonRuntime,
 	"node": javascriptRuntime, "tsx": javascriptRuntime, "ts-node": javascriptRuntime,

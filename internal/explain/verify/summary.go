@@ -9,17 +9,17 @@ import (
 	"github.com/retake-dev/retake/internal/pure/pattern"
 )
 
-// testCount is what a runner says of its tests; those that were skipped do not count.
+// testCount is what a test runner reports; skipped tests do not count.
 type testCount struct{ passed, failed int64 }
 
 func (c testCount) add(o testCount) testCount {
 	return testCount{c.passed + o.passed, c.failed + o.failed}
 }
 
-// Summary says in a few words what the end of an output says: "14 of 212 failed", or
-// "212 passed". It knows jest, vitest, pytest, unittest, go test, cargo test, mocha,
-// rspec and TAP. It says nothing when it is not sure: no runner is known, two of them
-// are, or a part of the counts may be lost.
+// Summary returns in a few words what the end of an output reports: "14 of 212 failed", or
+// "212 passed". It knows jest, vitest, pytest, unittest, go test, cargo test, mocha, rspec
+// and TAP. It returns "" if it is not sure: no runner is recognized, two of them disagree,
+// or some counts may be lost.
 func Summary(output string) string {
 	text := strings.ReplaceAll(colorCodes().ReplaceAllString(output, ""), "\r", "")
 	found := ""
@@ -48,8 +48,8 @@ func (c testCount) text(what string) string {
 	return fmt.Sprintf("%d of %d%s failed", c.failed, c.passed+c.failed, what)
 }
 
-// sumLines adds up the lines of a runner; when it ran several times and some of that may be
-// lost, nothing is sure.
+// sumLines adds up the summary lines of a runner. If there are several and some may be
+// lost, it returns "".
 func sumLines(lines []string, whole bool, read func(line string) testCount) string {
 	if len(lines) == 0 || len(lines) > 1 && !whole {
 		return ""
@@ -61,7 +61,7 @@ func sumLines(lines []string, whole bool, read func(line string) testCount) stri
 	return c.text("")
 }
 
-// countBefore finds "14 failed" and the like; without it there are none.
+// countBefore returns the number in "14 failed" and the like, or 0.
 func countBefore(line, pattern string) int64 {
 	m := regexp.MustCompile(`(\d+)\s+` + pattern).FindStringSubmatch(line)
 	if m == nil {
@@ -70,7 +70,8 @@ func countBefore(line, pattern string) int64 {
 	return parseCount(m[1])
 }
 
-// parseCount reads a number; one that nobody can have counted makes any sum unsure.
+// parseCount parses a number. An absurd one makes any sum negative, so that nothing is
+// reported.
 func parseCount(s string) int64 {
 	const absurd = -1 << 40
 	n, err := strconv.ParseInt(s, 10, 32)
@@ -130,7 +131,7 @@ func countOfKey(text, key string) int64 {
 	return parseCount(m[1])
 }
 
-// goSummary counts tests when all are named, and packages otherwise.
+// goSummary counts tests if they are listed, else packages.
 func goSummary(text string, whole bool) string {
 	packages := goLine().FindAllStringSubmatch(text, -1)
 	if len(packages) == 0 || !whole {
@@ -180,7 +181,7 @@ func rspecSummary(text string, whole bool) string {
 	})
 }
 
-// tapSummary goes by the counts at the end, or by a plan with all of its points.
+// tapSummary uses the counts at the end, or a plan with all of its points.
 func tapSummary(text string, whole bool) string {
 	said := map[string]int64{}
 	for _, m := range tapCounts().FindAllStringSubmatch(text, -1) {

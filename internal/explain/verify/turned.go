@@ -7,9 +7,9 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// TurningPoints are the checkpoints at which the result of a check became another one: the
-// first that passed, the first that failed after it, and so on. Both directions count,
-// because without the failures between them two passes look like one.
+// TurningPoints returns the checkpoints at which the result of a check changed: the first
+// that passed, the first that failed after it, and so on. Both directions count, because
+// without the failures between them two passes look like one.
 func TurningPoints(all []retake.Verification) []retake.CheckpointID {
 	all = slices.DeleteFunc(slices.Clone(all), func(v retake.Verification) bool {
 		return v.Claim || v.Where == retake.Elsewhere || v.Verdict != retake.Passed && v.Verdict != retake.Failed

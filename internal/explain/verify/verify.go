@@ -1,11 +1,11 @@
-// Package verify runs the commands that tell whether a checkpoint works, and says what
-// their answers mean.
+// Package verify runs the commands that check whether a checkpoint works, and interprets
+// their results.
 //
 // It starts programs through internal/platform/proc, and reads nothing but whether their
-// directory is there. It knows no store, no row and no configuration, and it changes
-// no file itself.
+// directory exists. It uses no store, no database and no configuration, and changes no
+// file itself.
 //
-//	V1  Nothing that a command started is left when Run answers, as far as the system
+//	V1  Nothing that a command started is left when Run returns, as far as the system
 //	    can tell (internal/platform/proc says how far).
 //	V2  Only passed and failed are about the files. What could not run is never failed.
 //	V3  What is kept of the output is bounded, is valid text, and has likely secrets
@@ -35,18 +35,18 @@ type Job struct {
 	Clock   clock.Clock   // nil: the clock on the wall
 }
 
-// Outcome is what a command answered.
+// Outcome is the result of a command.
 type Outcome struct {
 	Verdict retake.Verdict
 	Why     string // it could not run
-	Exit    int    // 0 as well when nothing was run; the verdict tells
+	Exit    int    // also 0 if nothing was run; see Verdict
 	Started time.Time
 	Took    time.Duration
 	Output  string // the end of both streams
 	Where   retake.Where
 }
 
-// DefaultLimit is how long a command may take.
+// DefaultLimit is how long a command may run.
 const DefaultLimit = 10 * time.Minute
 
 const (
@@ -54,8 +54,8 @@ const (
 	niceLevel = 10 // a verification is never urgent
 )
 
-// Run runs one command and tells what it answered. A command that could not run, or
-// was not let run to its end, has an outcome too.
+// Run runs one command and returns its outcome. A command that could not run, or was
+// stopped, has an outcome too.
 func Run(ctx context.Context, j Job) Outcome {
 	if j.Clock == nil {
 		j.Clock = clock.Wall
@@ -86,7 +86,8 @@ func Run(ctx context.Context, j Job) Outcome {
 	return o
 }
 
-// location: a job that asks for no other path runs on what is there.
+// location returns where a job ran. A job that asks for no other path runs on the live
+// files.
 func (j Job) location(elsewhere bool) retake.Where {
 	switch {
 	case j.Over == "":
@@ -97,7 +98,7 @@ func (j Job) location(elsewhere bool) retake.Where {
 	return retake.InFork
 }
 
-// unrunnableReason says why there is nothing to run.
+// unrunnableReason returns why a job cannot run, or "".
 func (j Job) unrunnableReason(ctx context.Context) string {
 	if ctx.Err() != nil {
 		return cancelled
@@ -119,7 +120,7 @@ func (j Job) unrunnableReason(ctx context.Context) string {
 
 const cancelled = "cancelled"
 
-// endReason says why a command has no end of its own.
+// endReason returns why a command was stopped.
 func (j Job) endReason(ctx context.Context, err error) string {
 	switch {
 	case ctx.Err() != nil:
@@ -130,7 +131,7 @@ func (j Job) endReason(ctx context.Context, err error) string {
 	return err.Error()
 }
 
-// durationText is a duration as people say it.
+// durationText formats a duration for people.
 func durationText(d time.Duration) string {
 	switch {
 	case d >= time.Hour && d%time.Hour == 0:

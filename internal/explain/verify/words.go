@@ -5,10 +5,9 @@ import (
 	"strings"
 )
 
-// splitCommands splits a line for a shell into its commands, each a list of words without
-// quotes. Only what a name needs is understood: quotes, escapes, comments, and what
-// stands between commands. Of a pipeline the first command counts, and of what follows
-// "||" nothing.
+// splitCommands splits a shell line into its commands, each a list of words without quotes.
+// It understands only what a name needs: quotes, escapes, comments and separators. Of a
+// pipeline only the first command counts, and what follows "||" does not.
 func splitCommands(line string) [][]string {
 	s := commandSplitter{rest: line}
 	for s.next() {
@@ -17,6 +16,7 @@ func splitCommands(line string) [][]string {
 	return s.commands
 }
 
+// commandSplitter is the state of splitCommands.
 type commandSplitter struct {
 	rest     string
 	word     strings.Builder
@@ -26,6 +26,7 @@ type commandSplitter struct {
 	commands [][]string
 }
 
+// next consumes one token, and reports false at the end.
 func (s *commandSplitter) next() bool {
 	if s.rest == "" {
 		return false
@@ -65,7 +66,7 @@ func (s *commandSplitter) readQuoted(q byte) {
 	s.appendText(text, min(end+2, len(s.rest)))
 }
 
-// readSeparator ends a command. Redirections such as 2>&1 end none.
+// readSeparator ends a command. Redirections such as 2>&1 do not.
 func (s *commandSplitter) readSeparator() {
 	w := s.word.String()
 	if s.rest[0] == '&' && (strings.HasSuffix(w, ">") || strings.HasSuffix(w, "<") || strings.HasPrefix(s.rest, "&>")) {
@@ -97,7 +98,7 @@ func (s *commandSplitter) endCommand() {
 	s.words = nil
 }
 
-// stripRedirects drops redirections and what is set before a command.
+// stripRedirects drops redirections and assignments before a command.
 func stripRedirects(words []string) []string {
 	words = slices.DeleteFunc(slices.Clone(words), func(w string) bool {
 		return strings.HasPrefix(strings.TrimLeft(w, "0123456789&"), ">") || strings.HasPrefix(w, "<")
@@ -108,7 +109,7 @@ func stripRedirects(words []string) []string {
 	return words
 }
 
-// isAssignment: NAME=value.
+// isAssignment recognizes NAME=value.
 func isAssignment(w string) bool {
 	name, _, ok := strings.Cut(w, "=")
 	if !ok || name == "" || name[0] >= '0' && name[0] <= '9' {

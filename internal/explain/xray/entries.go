@@ -22,8 +22,8 @@ func readMode(path string, e retake.Entry) []retake.Trait {
 // pathDirs are the directories of PATH, in the root.
 var pathDirs = []string{"bin", "sbin", "usr/bin", "usr/sbin", "usr/local/bin", "usr/local/sbin"}
 
-// isProgram knows the programs that can be started by their name: those of the root, and
-// those of any home.
+// isProgram reports whether a file can be started by its name: it is in a directory of PATH
+// below the root, or in .local/bin of a home.
 func isProgram(p fileLocation) bool {
 	return p.entry.Kind == retake.KindFile && p.entry.Mode&0o111 != 0 && (slices.Contains(pathDirs, p.dir) || p.inDir(".local/bin") && p.isWorkspaceFile())
 }

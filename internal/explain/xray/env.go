@@ -7,7 +7,7 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// programs are what files end in that only look like .env files.
+// nonEnvExtensions are the extensions of files that only look like .env files.
 var nonEnvExtensions = []string{".ts", ".js", ".mjs", ".cjs", ".py", ".rb", ".go", ".sh", ".md", ".json", ".yaml", ".yml", ".toml", ".swp", ".gpg", ".age", ".enc"}
 
 func isEnv(p fileLocation) bool {
@@ -17,7 +17,7 @@ func isEnv(p fileLocation) bool {
 	return p.isWorkspaceFile() && !strings.HasSuffix(p.name, "~") && !slices.Contains(nonEnvExtensions, p.ext)
 }
 
-// readEnv takes the keys, and of the values only what tells them apart.
+// readEnv returns the keys, and of the values only a digest that tells them apart.
 func readEnv(in input) ([]retake.Trait, error) {
 	l := newTraitList(in)
 	rest := strings.TrimPrefix(strings.ReplaceAll(string(in.data), "\r\n", "\n"), "\ufeff")
@@ -36,7 +36,7 @@ func readEnv(in input) ([]retake.Trait, error) {
 	return l.traits, nil
 }
 
-// isEnvKey takes the names of variables, and the points and dashes that some programs allow.
+// isEnvKey accepts names of variables, and the dots and dashes that some programs allow.
 func isEnvKey(s string) bool {
 	for i := range len(s) {
 		c := s[i]
@@ -50,8 +50,8 @@ func isEnvKey(s string) bool {
 	return s != ""
 }
 
-// parseEnvValue takes the quotes off, and goes on over lines until they end. Without quotes a
-// comment ends it.
+// parseEnvValue removes the quotes around a value, which may span lines. Without quotes a
+// comment ends the value.
 func parseEnvValue(v, rest string) (value, after string) {
 	if v == "" || !strings.ContainsRune("\"'`", rune(v[0])) {
 		v, _, _ = strings.Cut(v, " #")

@@ -9,7 +9,7 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// SidedReading is what one reader read in one file, at one of two checkpoints.
+// SidedReading is what one reader found in one file, at one of two checkpoints.
 type SidedReading struct {
 	Path    string
 	Entry   retake.Entry
@@ -17,9 +17,10 @@ type SidedReading struct {
 	Reading Reading
 }
 
-// CompareReadings are what differs between the traits of two checkpoints: sorted, each once. Sides that
-// are equal have none, and swapping them swaps added and deleted; of secrets and programs
-// it is told only that they came. What could not be read on one side is not compared.
+// CompareReadings returns the facts that differ between the readings of two checkpoints,
+// sorted and without duplicates. Equal sides have none, and swapping them swaps added and
+// deleted; secrets and programs are reported only when they appear. A file that could not
+// be read on one side is not compared.
 func CompareReadings(before, after []SidedReading) []retake.Fact {
 	before, after = comparableReadings(before, after), comparableReadings(after, before)
 	facts := comparePackages(before, after)
@@ -37,10 +38,10 @@ func CompareReadings(before, after []SidedReading) []retake.Fact {
 	return slices.Compact(facts)
 }
 
-// readingKey is a file and who read it.
+// readingKey identifies a file and the reader that read it.
 type readingKey struct{ path, reader string }
 
-// comparableReadings leaves out what could not be read, here or on the other side.
+// comparableReadings drops readings that failed here or on the other side.
 func comparableReadings(side, other []SidedReading) []SidedReading {
 	bad := map[readingKey]bool{}
 	for _, s := range slices.Concat(side, other) {
@@ -51,19 +52,21 @@ func comparableReadings(side, other []SidedReading) []SidedReading {
 	return slices.DeleteFunc(slices.Clone(side), func(s SidedReading) bool { return bad[readingKey{s.Path, s.Reader}] })
 }
 
-// traitKey is one thing that a file may say, once or several times.
+// traitKey identifies one trait of a file. It may have several values.
 type traitKey struct {
 	path string
 	kind retake.FactKind
 	name string
 }
 
-// traitValues is what it says of it, and what was there to say it.
+// traitValues are the values of a trait, and the kind of entry that has them.
 type traitValues struct {
 	values    []string
 	entryKind retake.Kind
 }
 
+// indexTraits groups the values of all traits by key. Packages are left out: they are
+// compared separately.
 func indexTraits(side []SidedReading) map[traitKey]*traitValues {
 	all := map[traitKey]*traitValues{}
 	for _, s := range side {
@@ -85,8 +88,8 @@ func indexTraits(side []SidedReading) map[traitKey]*traitValues {
 	return all
 }
 
-// diffTrait are the facts of one thing. A name that comes several times, as a command in
-// a crontab may, has one for each of its values that differs.
+// diffTrait returns the facts about one trait. A name with several values, such as a
+// command in a crontab, has one fact for each value that differs.
 func diffTrait(k traitKey, old, now *traitValues) []retake.Fact {
 	var was, is []string
 	if old != nil {
@@ -120,8 +123,8 @@ func diffTrait(k traitKey, old, now *traitValues) []retake.Fact {
 	return facts
 }
 
-// isReportable holds what is told of some kinds only: a mode when there were two files, rows when
-// there were any, a secret or a program when it came.
+// isReportable filters kinds that are reported only in some cases: a mode if both sides are
+// files, rows if there were any, a secret or a program when it appears.
 func isReportable(k traitKey, old, now *traitValues, was, is []string) bool {
 	switch k.kind {
 	case retake.FactMode:
@@ -135,7 +138,7 @@ func isReportable(k traitKey, old, now *traitValues, was, is []string) bool {
 	}
 }
 
-// hideValues leaves of the values what people may see.
+// hideValues reduces the values of a fact to what people may see.
 func hideValues(f retake.Fact) retake.Fact {
 	f.Before, f.After = shownValue(f.Before), shownValue(f.After)
 	if f.Kind == retake.FactEnv {
@@ -144,7 +147,7 @@ func hideValues(f retake.Fact) retake.Fact {
 	return f
 }
 
-// mergeSecretFacts makes one fact of all kinds of secrets that came to one file.
+// mergeSecretFacts merges the facts about all kinds of secrets that appeared in one file.
 func mergeSecretFacts(facts []retake.Fact) []retake.Fact {
 	names := map[string][]string{}
 	rest := slices.DeleteFunc(facts, func(f retake.Fact) bool {
@@ -160,7 +163,8 @@ func mergeSecretFacts(facts []retake.Fact) []retake.Fact {
 	return rest
 }
 
-// diffValues takes away what both have, as often as both have it, and sorts the rest.
+// diffValues removes the values that both lists have, as often as both have them, and sorts
+// the rest.
 func diffValues(was, is []string) (onlyWas, onlyIs []string) {
 	slices.Sort(was)
 	slices.Sort(is)
@@ -177,7 +181,7 @@ func diffValues(was, is []string) (onlyWas, onlyIs []string) {
 	return append(onlyWas, was...), append(onlyIs, is...)
 }
 
-// kinds are the kinds of facts in the order in which people are told.
+// factOrder lists the kinds of facts in the order in which they are reported.
 var factOrder = []retake.FactKind{
 	retake.FactPackage, retake.FactEnv, retake.FactSetting, retake.FactTable, retake.FactRows, retake.FactIndex,
 	retake.FactUnit, retake.FactCron, retake.FactExecutable, retake.FactMode, retake.FactSecret,
@@ -191,7 +195,7 @@ func compareFacts(a, b retake.Fact) int {
 	)
 }
 
-// sortPath is the file that a fact is told with; packages are told by their names.
+// sortPath returns the path that a fact is sorted by; packages are sorted by name.
 func sortPath(f retake.Fact) string {
 	if f.Kind == retake.FactPackage {
 		return ""

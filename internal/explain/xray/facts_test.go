@@ -31,7 +31,7 @@ func line(f retake.Fact) string {
 	return s
 }
 
-func forEachLine(facts []retake.Fact) []string {
+func factLines(facts []retake.Fact) []string {
 	list := []string{}
 	for _, f := range facts {
 		list = append(list, line(f))
@@ -87,7 +87,7 @@ func TestPackagesAreToldOnce(t *testing.T) {
 			[]string{"added a >1 node_modules/a/package.json"},
 		},
 	} {
-		if d := gocmp.Diff(c.want, forEachLine(xray.CompareReadings(c.before, c.after))); d != "" {
+		if d := gocmp.Diff(c.want, factLines(xray.CompareReadings(c.before, c.after))); d != "" {
 			t.Errorf("%s:\n%s", name, d)
 		}
 	}
@@ -134,7 +134,7 @@ func TestFactsOfEntries(t *testing.T) {
 		"setuid":                  {entry("a", mode(0o755)), entry("a", mode(0o4755)), []string{"edited a 0755>4755 a"}},
 		"a file became a symlink": {entry("a", mode(0o755)), entry("a", retake.Entry{Kind: retake.KindSymlink, Mode: 0o777}), []string{}},
 	} {
-		if d := gocmp.Diff(c.want, forEachLine(xray.CompareReadings(c.before, c.after))); d != "" {
+		if d := gocmp.Diff(c.want, factLines(xray.CompareReadings(c.before, c.after))); d != "" {
 			t.Errorf("%s:\n%s", name, d)
 		}
 	}
@@ -165,11 +165,11 @@ func TestRowsUnitsAndCron(t *testing.T) {
 	unit := func(start string) []xray.SidedReading {
 		return side("etc/systemd/system/api.service", "unit@1", "[Service]\nRestart=always\nExecStart="+start+"\n")
 	}
-	if d := gocmp.Diff([]string{"edited api.service a>b etc/systemd/system/api.service"}, forEachLine(xray.CompareReadings(unit("a"), unit("b")))); d != "" {
+	if d := gocmp.Diff([]string{"edited api.service a>b etc/systemd/system/api.service"}, factLines(xray.CompareReadings(unit("a"), unit("b")))); d != "" {
 		t.Error(d)
 	}
 	was, is := side("crontab", "crontab@1", "1 * * * * a\n2 * * * * a\n"), side("crontab", "crontab@1", "1 * * * * a\n3 * * * * a\n4 * * * * b\n")
-	if d := gocmp.Diff([]string{"edited a 2 * * * *>3 * * * * crontab", "added b >4 * * * * crontab"}, forEachLine(xray.CompareReadings(was, is))); d != "" {
+	if d := gocmp.Diff([]string{"edited a 2 * * * *>3 * * * * crontab", "added b >4 * * * * crontab"}, factLines(xray.CompareReadings(was, is))); d != "" {
 		t.Error(d)
 	}
 }
@@ -237,12 +237,12 @@ func TestLawsOfFacts(t *testing.T) {
 		if d := gocmp.Diff(there, xray.CompareReadings(a, shuffled)); d != "" {
 			t.Fatalf("another order: %s", d)
 		}
-		if !slices.IsSortedFunc(there, func(a, b retake.Fact) int { return cmp.Compare(evidenceRank(a), evidenceRank(b)) }) || len(slices.Compact(slices.Clone(there))) != len(there) {
+		if !slices.IsSortedFunc(there, func(a, b retake.Fact) int { return cmp.Compare(kindRank(a), kindRank(b)) }) || len(slices.Compact(slices.Clone(there))) != len(there) {
 			t.Fatalf("not sorted, or twice: %v", there)
 		}
 	})
 }
 
-func evidenceRank(f retake.Fact) int {
+func kindRank(f retake.Fact) int {
 	return slices.Index([]retake.FactKind{retake.FactPackage, retake.FactEnv, retake.FactSetting, retake.FactTable, retake.FactRows, retake.FactIndex, retake.FactCron}, f.Kind)
 }

@@ -9,21 +9,22 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// packageID is a package by its name.
+// packageID names a package.
 type packageID struct{ group, name string }
 
-// evidence is a file that shows a version.
+// evidence is a file that proves a version of a package.
 type evidence struct {
 	path string
 	rank evidenceRank
 }
 
-// isBetterThan reports whether e shows a package better: as what it is, and near the root.
+// isBetterThan reports whether e is the better proof: a better rank, then nearer to the
+// root.
 func (e evidence) isBetterThan(o evidence) bool {
 	return cmp.Or(cmp.Compare(e.rank, o.rank), cmp.Compare(strings.Count(e.path, "/"), strings.Count(o.path, "/")), cmp.Compare(e.path, o.path)) < 0
 }
 
-// versionSet is what shows the versions of packages.
+// versionSet holds the best evidence for each version of each package.
 type versionSet map[packageID]map[string]evidence
 
 func (s versionSet) add(p packageID, version string, e evidence) {
@@ -35,15 +36,15 @@ func (s versionSet) add(p packageID, version string, e evidence) {
 	}
 }
 
-// packageSet is what one side holds. What is installed and what is locked are compared apart: a
-// package is told when either changed.
+// packageSet is what one side holds. Installed and locked packages are compared separately:
+// a package is reported if either changed.
 type packageSet struct {
 	installed, locked versionSet
-	direct            map[packageID]bool // somebody asks for it by name
+	direct            map[packageID]bool // requested by name
 }
 
-// comparePackages compares versions as sets: a package may be there in several, and one
-// version at several places. One fact stands for all files that show it.
+// comparePackages compares versions as sets: a package may be present in several versions,
+// and a version at several places. One fact stands for all files that show it.
 func comparePackages(before, after []SidedReading) []retake.Fact {
 	known := installedGroups(before, after)
 	b, a := collectPackages(before, known), collectPackages(after, known)
@@ -64,7 +65,7 @@ func comparePackages(before, after []SidedReading) []retake.Fact {
 	return facts
 }
 
-// installedGroups are those of which something tells what is installed.
+// installedGroups returns the package groups for which some file tells what is installed.
 func installedGroups(before, after []SidedReading) map[string]bool {
 	known := map[string]bool{}
 	for _, s := range slices.Concat(before, after) {
@@ -80,8 +81,9 @@ func installedGroups(before, after []SidedReading) map[string]bool {
 	return known
 }
 
-// collectPackages sorts the packages of one side, and notes those that somebody asks for. What a
-// lock file holds for some machines counts only when nothing tells what is installed.
+// collectPackages collects the packages of one side and marks those that are requested
+// directly. Platform-specific packages of a lock file count only if nothing tells what is
+// installed.
 func collectPackages(side []SidedReading, known map[string]bool) packageSet {
 	st := packageSet{versionSet{}, versionSet{}, map[packageID]bool{}}
 	for _, s := range side {
@@ -105,7 +107,7 @@ func collectPackages(side []SidedReading, known map[string]bool) packageSet {
 	return st
 }
 
-// addMissing puts what is in a and not in b.
+// addMissing adds to the set to what is in a and not in b.
 func addMissing(a, b, to versionSet) {
 	for p, versions := range a {
 		for v, e := range versions {
@@ -116,8 +118,9 @@ func addMissing(a, b, to versionSet) {
 	}
 }
 
-// packageChanges are the facts of one package: one when one version went and one came, otherwise
-// one for each. What went at one place and came at another only moved.
+// packageChanges returns the facts about one package: a single one if one version replaced
+// another, else one for each version. A version that only moved to another file is not
+// reported.
 func packageChanges(p packageID, went, came map[string]evidence) []retake.Fact {
 	was, is := diffValues(slices.Collect(maps.Keys(went)), slices.Collect(maps.Keys(came)))
 	fact := retake.Fact{Kind: retake.FactPackage, What: retake.Edited, Group: p.group, Name: p.name}

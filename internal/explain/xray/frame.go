@@ -10,7 +10,7 @@ import (
 
 // Both sides talk in frames: a length of four bytes, then that many bytes. The parent
 // begins with its key. For each file it sends the name of the reader, the bytes in chunks
-// and an empty frame, and the same for the log; the child answers one reading. For a
+// and an empty frame, and the same for the log; the child returns one reading. For a
 // comparison of rows it sends its name, the question, and the bytes and the log of each
 // side that is there.
 
@@ -19,7 +19,7 @@ const (
 	maxAnswerSize = 16 * mega
 )
 
-// gone is sent instead of a chunk when the rest of a file will not come.
+// abortMark replaces the length of a chunk if the rest of a file will not come.
 const abortMark = ^uint32(0)
 
 var errFrameTooLong = errors.New("a frame is too long")
@@ -37,8 +37,8 @@ func writeAbort(w io.Writer) error {
 	return err
 }
 
-// readFrame reads one frame. For a long one it allocates as bytes come, not as they are
-// promised.
+// readFrame reads one frame. It allocates for bytes that arrived, not for a length that was
+// only announced. whole is false if the sender aborted.
 func readFrame(r io.Reader, limit int) (b []byte, whole bool, err error) {
 	var head [4]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -63,14 +63,15 @@ func readFrame(r io.Reader, limit int) (b []byte, whole bool, err error) {
 	return b, true, err
 }
 
-// childAnswer is what the child says of one file.
+// childAnswer is what the child returns for one request.
 type childAnswer struct {
 	Reading
 	Rows *RowsResult `json:"rows,omitempty"` // instead of the reading
 	Last bool        `json:"last,omitempty"` // it ends itself
 }
 
-// send writes an answer, and ends the child if it was its last.
+// send writes an answer. It returns an error after the last answer, so that the child
+// exits.
 func (a childAnswer) send(w io.Writer) error {
 	if err := a.write(w); err != nil {
 		return err

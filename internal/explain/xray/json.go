@@ -20,7 +20,7 @@ func readJSON(in input) ([]retake.Trait, error) {
 
 const reasonNotJSON failReason = "is not JSON"
 
-// parseJSON reads token by token, so that depth costs nothing that was not asked for.
+// parseJSON reads token by token, so that deep nesting cannot exhaust the stack.
 func (f *settingCollector) parseJSON(data []byte) error {
 	d := json.NewDecoder(bytes.NewReader(stripJSONExtras(data)))
 	d.UseNumber()
@@ -33,7 +33,7 @@ func (f *settingCollector) parseJSON(data []byte) error {
 	return nil
 }
 
-// asReason keeps what is said for people, and says instead of anything else.
+// asReason returns the failReason in err, or instead if there is none.
 func asReason(err error, instead failReason) error {
 	var w failReason
 	if errors.As(err, &w) {
@@ -57,6 +57,7 @@ func (f *settingCollector) parseJSONValue(d *json.Decoder) error {
 	}
 }
 
+// parseJSONContainer reads the rest of an object or an array, up to its closing bracket.
 func (f *settingCollector) parseJSONContainer(d *json.Decoder, object bool) error {
 	for i := 0; d.More(); i++ {
 		key := strconv.Itoa(i)
@@ -83,8 +84,8 @@ func (f *settingCollector) parseJSONContainer(d *json.Decoder, object bool) erro
 	return err
 }
 
-// stripJSONExtras blanks what people add to JSON: a mark of bytes, comments, commas before an
-// end. Text inside of strings stays, and so does the length.
+// stripJSONExtras replaces what people add to JSON by blanks: a byte order mark, comments,
+// trailing commas. Strings stay as they are, and so does the length.
 func stripJSONExtras(data []byte) []byte {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	if json.Valid(data) {
@@ -112,7 +113,7 @@ func stripJSONExtras(data []byte) []byte {
 	return out
 }
 
-// stringEnd is behind the string that begins at i.
+// stringEnd returns the index after the string that begins at i.
 func stringEnd(b []byte, i int) int {
 	for i++; i < len(b); i++ {
 		switch b[i] {
@@ -125,7 +126,7 @@ func stringEnd(b []byte, i int) int {
 	return len(b)
 }
 
-// commentEnd is behind the comment that begins at i.
+// commentEnd returns the index after the comment that begins at i.
 func commentEnd(b []byte, i int) int {
 	end, more := "\n", 0
 	if b[i+1] == '*' {

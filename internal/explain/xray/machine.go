@@ -25,8 +25,8 @@ var machineReaders = []reader{
 	}},
 }
 
-// isSQLite takes every file that may be a database by its name or by its size, which is a
-// number of pages. Only its first bytes can tell, and they do.
+// isSQLite accepts every file that may be a database by its name, or by its size, which is
+// a multiple of the page size. Its first bytes decide.
 func isSQLite(p fileLocation) bool {
 	switch p.class {
 	case pathclass.Dependency, pathclass.Git, pathclass.Cache, pathclass.Build:
@@ -38,7 +38,7 @@ func isSQLite(p fileLocation) bool {
 
 func isSystemCrontab(p fileLocation) bool { return p.hasSuffix("etc/crontab") || p.inDir("etc/cron.d") }
 
-// readSecrets tells which kinds of secrets a text likely holds.
+// readSecrets returns which kinds of secrets a text likely holds.
 func readSecrets(in input) ([]retake.Trait, error) {
 	text := string(in.data)
 	if termtext.IsBinary(text) {
@@ -51,15 +51,15 @@ func readSecrets(in input) ([]retake.Trait, error) {
 	return traits, nil
 }
 
-// starts are the keys of a unit that say what it starts, or when, or for whom; the first
-// that is there counts.
+// unitKeys are the keys of a unit that say what it starts, or when, or where it listens.
+// The first one present counts.
 var unitKeys = map[string][]string{
 	"Service": {"ExecStart"},
 	"Timer":   {"OnCalendar", "OnBootSec", "OnStartupSec", "OnActiveSec", "OnUnitActiveSec"},
 	"Socket":  {"ListenStream", "ListenDatagram", "ListenSequentialPacket", "ListenFIFO", "ListenNetlink"},
 }
 
-// readUnit reads a unit. Its name is that of the file, which Facts knows.
+// readUnit reads a systemd unit. Its name is that of the file, which CompareReadings knows.
 func readUnit(in input) ([]retake.Trait, error) {
 	text := strings.NewReplacer("\r\n", "\n", "\\\n", " ").Replace(string(in.data))
 	section, isUnit := "", false
@@ -98,7 +98,8 @@ func readUnit(in input) ([]retake.Trait, error) {
 func readCrontab(in input) ([]retake.Trait, error)       { return in.parseCrontab(false), nil }
 func readSystemCrontab(in input) ([]retake.Trait, error) { return in.parseCrontab(true), nil }
 
-// parseCrontab reads lines of times and a command; those of the system name a user between them.
+// parseCrontab reads lines of a schedule and a command. In system crontabs a user is
+// between them.
 func (in input) parseCrontab(user bool) []retake.Trait {
 	l := newTraitList(in)
 	forEachLine(in.data, func(b []byte) bool {
@@ -126,7 +127,8 @@ func (in input) parseCrontab(user bool) []retake.Trait {
 	return l.traits
 }
 
-// isCronSchedule tells times from a variable that is set. Names of months and days are times.
+// isCronSchedule distinguishes a schedule from a variable assignment. Names of months and
+// days are allowed.
 func isCronSchedule(fields []string) bool {
 	if len(fields) == 1 {
 		return true // @daily

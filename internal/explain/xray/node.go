@@ -25,8 +25,8 @@ var nodeReaders = []reader{
 
 const nodeModules = "node_modules/"
 
-// isPackageRoot reports that a directory is a package and no part of one: it stands directly
-// in node_modules, or in a scope there.
+// isPackageRoot reports whether a directory is a package and not a part of one: it is
+// directly in node_modules, or in a scope there.
 func isPackageRoot(dir string) bool {
 	dir = "/" + dir
 	i := strings.LastIndex(dir, "/"+nodeModules)
@@ -55,7 +55,7 @@ func readInstalledNode(in input) ([]retake.Trait, error) {
 	return l.traits, nil
 }
 
-// nodeDependencies are the packages that a project asks for by name.
+// nodeDependencies are the packages that a project requests by name.
 type nodeDependencies struct {
 	Dependencies         map[string]json.RawMessage `json:"dependencies"`
 	DevDependencies      map[string]json.RawMessage `json:"devDependencies"`

@@ -27,16 +27,16 @@ type lockedDependency struct {
 	Dependencies map[string]lockedDependency `json:"dependencies"`
 }
 
-// addNodePackage adds a package of npm. Where an address stands for a version, the lock file does not
-// tell it; what is installed does.
+// addNodePackage adds an npm package. If the lock file has a URL instead of a version, it
+// is skipped; what is installed tells the version.
 func (l *traitList) addNodePackage(kind retake.FactKind, name, version string) {
 	if v := strings.TrimPrefix(version, "v"); v != "" && v[0] >= '0' && v[0] <= '9' {
 		l.addPackageAs(kind, "npm", name, version, false)
 	}
 }
 
-// readListedNode reads the list that npm keeps of what it installed: nothing in it is there
-// for other machines.
+// readListedNode reads the list that npm keeps of what it installed. Nothing in it is for
+// other platforms.
 func readListedNode(in input) ([]retake.Trait, error) {
 	traits, err := readPackageLock(in)
 	for i := range traits {
@@ -47,6 +47,8 @@ func readListedNode(in input) ([]retake.Trait, error) {
 	return traits, err
 }
 
+// readPackageLock reads package-lock.json. Packages of the project itself only list what
+// they request.
 func readPackageLock(in input) ([]retake.Trait, error) {
 	var f packageLock
 	if json.Unmarshal(in.data, &f) != nil {
@@ -77,7 +79,7 @@ func readPackageLock(in input) ([]retake.Trait, error) {
 	return l.traits, nil
 }
 
-// addOldDependencies reads the first version, in which packages stand inside of others.
+// addOldDependencies reads the first version of the format, in which packages are nested.
 func (f packageLock) addOldDependencies(l *traitList) {
 	todo := []map[string]lockedDependency{f.Dependencies}
 	for len(todo) > 0 {
@@ -96,7 +98,8 @@ func (f packageLock) addOldDependencies(l *traitList) {
 	}
 }
 
-// readYarn reads both forms: a head of specifiers, then fields with two spaces before them.
+// readYarn reads both versions of yarn.lock: a line of specifiers, then fields indented by
+// two spaces.
 func readYarn(in input) ([]retake.Trait, error) {
 	l := newTraitList(in)
 	name, version := "", ""
@@ -131,7 +134,7 @@ func readYarn(in input) ([]retake.Trait, error) {
 	return l.traits, nil
 }
 
-// yarnName is the name of a package, and for an alias the one behind it.
+// yarnName returns the name of a package; for an alias, the name of the package behind it.
 func yarnName(spec string) string {
 	name, rest := splitSpecifier(spec)
 	if name == "" && spec != "__metadata" {
@@ -145,7 +148,7 @@ func yarnName(spec string) string {
 	return name
 }
 
-// splitSpecifier takes name@rest apart; a scope begins with another "@".
+// splitSpecifier splits name@rest. A scope begins with another "@".
 func splitSpecifier(s string) (name, rest string) {
 	if i := strings.IndexByte(s[min(1, len(s)):], '@'); i >= 0 {
 		return s[:i+1], s[i+2:]
@@ -153,7 +156,7 @@ func splitSpecifier(s string) (name, rest string) {
 	return "", ""
 }
 
-// readPNPM reads by lines: the form is written by one program, and a general reader would
+// readPNPM reads line by line: only pnpm writes this file, and a general YAML parser would
 // take seconds.
 func readPNPM(in input) ([]retake.Trait, error) {
 	p := pnpmParser{list: newTraitList(in)}
@@ -171,18 +174,19 @@ func readPNPM(in input) ([]retake.Trait, error) {
 	return p.list.traits, nil
 }
 
-// pnpmParser remembers where it is in a file.
+// pnpmParser keeps the position in a pnpm lock file.
 type pnpmParser struct {
 	list             *traitList
-	slashVersions    bool // versions stand behind a slash
+	slashVersions    bool // versions follow a slash
 	section, block   string
 	name, version    string
 	platformSpecific bool // for some machines
 }
 
-// wished are the blocks of a project that name packages.
+// nodeDependencyFields are the fields of a project that list packages.
 var nodeDependencyFields = []string{"dependencies", "devDependencies", "optionalDependencies"}
 
+// parseLine reads one line by its indentation.
 func (p *pnpmParser) parseLine(indent int, key, value string) {
 	switch {
 	case indent == 0:
@@ -204,7 +208,7 @@ func (p *pnpmParser) parseLine(indent int, key, value string) {
 	}
 }
 
-// parseField reads what is said of one package; what comes from elsewhere has its name and its
+// parseField reads a field of one package. Packages from other sources have their name and
 // version there.
 func (p *pnpmParser) parseField(key, value string) {
 	switch key {
@@ -226,7 +230,7 @@ func (p *pnpmParser) finishPackage() {
 	p.name, p.version, p.platformSpecific = "", "", false
 }
 
-// parsePNPMKey takes a key apart: /name/1.0.0_peer@1, /name@1.0.0(peer@1), name@1.0.0.
+// parsePNPMKey splits a key: /name/1.0.0_peer@1, /name@1.0.0(peer@1), name@1.0.0.
 func parsePNPMKey(key string, old bool) (name, version string) {
 	key, _, _ = strings.Cut(strings.TrimPrefix(key, "/"), "(")
 	if !old {
@@ -248,7 +252,7 @@ func cutLast(s, sep string) (before, after string, ok bool) {
 	return s[:i], s[i+len(sep):], true
 }
 
-// readBun reads the text form: JSON with commas at ends.
+// readBun reads the text format: JSON with trailing commas.
 func readBun(in input) ([]retake.Trait, error) {
 	var f struct {
 		Workspaces map[string]nodeDependencies  `json:"workspaces"`

@@ -7,7 +7,7 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// systemReaders read what the package managers of whole systems keep.
+// systemReaders read the databases of system package managers.
 var systemReaders = []reader{
 	{name: "dpkg@1", limit: maxStatus, rank: rankListed, read: readDpkg, wants: func(p fileLocation) bool {
 		return p.hasSuffix("var/lib/dpkg/status") || p.inDir("var/lib/dpkg/status.d") && p.ext != ".md5sums"
@@ -21,7 +21,8 @@ var systemReaders = []reader{
 
 func isRPMDir(p fileLocation) bool { return p.inDir("var/lib/rpm") || p.inDir("usr/lib/sysimage/rpm") }
 
-// forEachLine calls f for each line, without its end, until f says no. No line is copied.
+// forEachLine calls f for each line, without its end, until f returns false. Lines are not
+// copied.
 func forEachLine(data []byte, f func(line []byte) bool) {
 	for len(data) > 0 {
 		line, rest, _ := bytes.Cut(data, []byte("\n"))
@@ -32,8 +33,8 @@ func forEachLine(data []byte, f func(line []byte) bool) {
 	}
 }
 
-// readDpkg reads paragraphs of fields. A package may be known and not be there: its files
-// went and its settings stayed, or it is half installed.
+// readDpkg reads paragraphs of fields. A package may be listed and not be installed: only
+// its configuration is left, or it is half installed.
 func readDpkg(in input) ([]retake.Trait, error) {
 	l := newTraitList(in)
 	var name, version, state string
@@ -66,6 +67,7 @@ func readDpkg(in input) ([]retake.Trait, error) {
 	return l.traits, nil
 }
 
+// readApk reads the installed packages of Alpine: paragraphs of fields named by a letter.
 func readApk(in input) ([]retake.Trait, error) {
 	l := newTraitList(in)
 	var name, version string

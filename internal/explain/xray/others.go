@@ -43,8 +43,8 @@ func readGoMod(in input) ([]retake.Trait, error) {
 	return l.traits, nil
 }
 
-// readCargo leaves out what has no source: the parts of the project, which say what they
-// ask for.
+// readCargo skips packages without a source: these are parts of the project, and list what
+// it requests.
 func readCargo(in input) ([]retake.Trait, error) {
 	var f struct {
 		Package []struct {
@@ -75,7 +75,8 @@ var gemFieldPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\s*\w+\.(name|version)\s*=\s*(?:Gem::Version\.new\s*\(?\s*)?["']([^"']+)["']`)
 })
 
-// readGemspec reads what rubygems writes when it installs. It is a program, and is not run.
+// readGemspec reads the file that rubygems writes when it installs a gem. The file is Ruby
+// code and is not executed.
 func readGemspec(in input) ([]retake.Trait, error) {
 	fields := map[string]string{}
 	forEachLine(in.data, func(line []byte) bool {
@@ -92,8 +93,8 @@ func readGemspec(in input) ([]retake.Trait, error) {
 	return l.traits, nil
 }
 
-// readGemfile reads sections by their indentation. What lies in the project itself stands
-// under PATH. A platform behind the version is none of it.
+// readGemfile reads sections by their indentation. Gems of the project itself are under
+// PATH. A platform suffix is not part of the version.
 func readGemfile(in input) ([]retake.Trait, error) {
 	l := newTraitList(in)
 	section := ""
@@ -117,7 +118,8 @@ func readGemfile(in input) ([]retake.Trait, error) {
 	return l.traits, nil
 }
 
-// readComposer reads the lock file and the list of what is installed, which look alike.
+// readComposer reads the lock file and the list of installed packages, which have the same
+// form.
 func readComposer(in input) ([]retake.Trait, error) {
 	type pack struct{ Name, Version string }
 	var f struct {
@@ -179,8 +181,8 @@ func readGradle(in input) ([]retake.Trait, error) {
 	return l.traits, nil
 }
 
-// readPOM takes what a project asks for with a version of its own or one of its
-// properties. What comes from elsewhere is not known here.
+// readPOM reads dependencies whose version is given directly or by a property of the same
+// file. Versions from elsewhere are not known.
 func readPOM(in input) ([]retake.Trait, error) {
 	var f struct {
 		Version    string `xml:"version"`

@@ -9,7 +9,7 @@ import (
 	"github.com/retake-dev/retake/internal/pure/pathclass"
 )
 
-// fileLocation is where a file lies, taken apart once for all readers.
+// fileLocation is the location of a file, split once for all readers.
 type fileLocation struct {
 	path  string
 	dir   string
@@ -26,17 +26,17 @@ func newFileLocation(full string, e retake.Entry) fileLocation {
 	return p
 }
 
-// hasSuffix reports whether the path is that one, below any directory.
+// hasSuffix reports whether the path is tail, possibly below other directories.
 func (p fileLocation) hasSuffix(tail string) bool {
 	return p.path == tail || strings.HasSuffix(p.path, "/"+tail)
 }
 
-// inDir reports whether the file lies directly in such a directory, below any other.
+// inDir reports whether the file is directly in dir, possibly below other directories.
 func (p fileLocation) inDir(dir string) bool {
 	return p.dir == dir || strings.HasSuffix(p.dir, "/"+dir)
 }
 
-// hasParent reports whether a directory on the way has one of the names.
+// hasParent reports whether one of the parent directories has one of the names.
 func (p fileLocation) hasParent(names ...string) bool {
 	for part := range strings.SplitSeq(p.dir, "/") {
 		if slices.Contains(names, part) {
@@ -46,7 +46,7 @@ func (p fileLocation) hasParent(names ...string) bool {
 	return false
 }
 
-// isWorkspaceFile reports that people of this workspace wrote the file, or might have.
+// isWorkspaceFile reports whether people of this workspace may have written the file.
 func (p fileLocation) isWorkspaceFile() bool {
 	switch p.class {
 	case pathclass.Dependency, pathclass.Build, pathclass.Cache, pathclass.Git:
@@ -56,8 +56,8 @@ func (p fileLocation) isWorkspaceFile() bool {
 	}
 }
 
-// isProjectLock reports that a lock file may stand for this workspace: those of packages and of
-// test data stand for nobody.
+// isProjectLock reports whether a lock file may belong to this workspace, and not to a
+// dependency or to test data.
 func (p fileLocation) isProjectLock() bool {
 	return p.isWorkspaceFile() && !p.hasParent("testdata", "fixtures", "__fixtures__", "test-fixtures")
 }

@@ -13,30 +13,30 @@ import (
 	"github.com/retake-dev/retake/internal/platform/proc"
 )
 
-// Child is a process that serves, with its two pipes. Close ends it at once and wakes
-// whoever waits for it; its error tells how it ended.
+// Child is a running reader process with its two pipes. Close ends it at once and unblocks
+// pending reads and writes; its error says how the process ended.
 type Child interface {
 	io.Reader
 	io.Writer
 	Close() error
 }
 
-// How long things may take.
+// Default time limits.
 const (
 	defaultFileTimeout  = 2 * time.Second
 	defaultBatchTimeout = 20 * time.Second
 	defaultIdleTimeout  = 10 * time.Second
 )
 
-// A child is replaced after so much, so that what one file left behind in it is not there
-// for ever.
+// A child is replaced after this much work, so that whatever one file left behind in it
+// does not stay for ever.
 const (
 	maxChildFiles = 500
 	maxChildBytes = 512 * mega
 )
 
-// Pool reads files in a child. It has at most one, starts it when there is something to
-// read, and ends it when nothing was read for a while.
+// Pool reads files in a child process. It has at most one child, starts it on demand, and
+// ends it when it was idle for a while.
 type Pool struct {
 	// Key makes digests of values that no one else can compare. It must stay the same as
 	// long as readings are kept, and be set before the first reading.
@@ -44,19 +44,19 @@ type Pool struct {
 
 	startChild                             func(ctx context.Context) (Child, error)
 	fileTimeout, batchTimeout, idleTimeout time.Duration
-	sem                                    chan struct{} // holds one while nobody is inside
+	sem                                    chan struct{} // holds a token while the child is free
 	child                                  *childSession // guarded by gate
 	timer                                  *time.Timer   // guarded by gate
 }
 
-// NewPool starts children with start.
+// NewPool returns a pool that starts children with start.
 func NewPool(start func(ctx context.Context) (Child, error)) *Pool {
 	p := &Pool{startChild: start, fileTimeout: defaultFileTimeout, batchTimeout: defaultBatchTimeout, idleTimeout: defaultIdleTimeout, sem: make(chan struct{}, 1)}
 	p.release()
 	return p
 }
 
-// childSession is a child and what it did.
+// childSession is a child and how much it was sent.
 type childSession struct {
 	child     Child
 	writer    *bufio.Writer // a small file goes in one piece
@@ -69,11 +69,11 @@ type childSession struct {
 func (p *Pool) Close() error {
 	<-p.sem
 	defer p.release()
-	_ = p.endChild() // how it ended is nothing to anybody
+	_ = p.endChild() // the exit status does not matter
 	return nil
 }
 
-// acquire waits until nobody else is inside.
+// acquire waits for exclusive use of the child.
 func (p *Pool) acquire(ctx context.Context) error {
 	select {
 	case <-p.sem:
@@ -88,7 +88,7 @@ func (p *Pool) acquire(ctx context.Context) error {
 
 func (p *Pool) release() { p.sem <- struct{}{} }
 
-// endChild ends the child; the caller is inside.
+// endChild ends the child. The caller holds the semaphore.
 func (p *Pool) endChild() (err error) {
 	if p.timer != nil {
 		p.timer.Stop()
@@ -100,8 +100,8 @@ func (p *Pool) endChild() (err error) {
 	return err
 }
 
-// Read answers the asks in their order. What cannot be read says why; an error means that
-// no child could be started, or that the context ended.
+// Read answers the requests in their order. A file that cannot be read has a reading that
+// says why; an error means that no child could be started or that ctx ended.
 func (p *Pool) Read(ctx context.Context, asks []Request) ([]Reading, error) {
 	if err := p.acquire(ctx); err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ func (p *Pool) Read(ctx context.Context, asks []Request) ([]Reading, error) {
 	return readings, nil
 }
 
-// normalize makes a reading what everybody expects of one; all bounds the time of it.
+// normalize makes Traits non-nil, and blames the batch timeout for a failure after it.
 func (r *Reading) normalize(all context.Context) {
 	if all.Err() != nil && r.Why != "" {
 		r.Why = string(reasonNoTimeLeft)
@@ -140,7 +140,7 @@ func (r *Reading) normalize(all context.Context) {
 	}
 }
 
-// startIdleTimer lets the child wait for more, for a while; the caller is inside.
+// startIdleTimer ends the child after the idle timeout. The caller holds the semaphore.
 func (p *Pool) startIdleTimer() {
 	if p.child == nil {
 		return
@@ -155,7 +155,7 @@ func (p *Pool) startIdleTimer() {
 	})
 }
 
-// readOne answers one ask, by itself if no child is needed for that.
+// readOne answers one request, without the child if none is needed.
 func (p *Pool) readOne(ctx context.Context, a Request) (Reading, error) {
 	r, ok := findReader(a.Reader)
 	switch {
@@ -177,7 +177,7 @@ func (p *Pool) readOne(ctx context.Context, a Request) (Reading, error) {
 	return p.readInChild(ctx, r, a)
 }
 
-// readInChild asks the child.
+// readInChild sends one request to the child.
 func (p *Pool) readInChild(ctx context.Context, r reader, a Request) (Reading, error) {
 	var reading Reading
 	w, err := p.withChild(ctx, func() (err error) {
@@ -190,9 +190,9 @@ func (p *Pool) readInChild(ctx context.Context, r reader, a Request) (Reading, e
 	return reading, nil
 }
 
-// withChild has the child do one exchange, and says what went wrong with it. A child that
-// served before may have ended for reasons of its own, so a new one is asked before the
-// file is blamed. Whatever goes wrong, the child is not used again.
+// withChild runs one exchange with a child and returns why it failed, if it did. A child
+// that was used before may have died for other reasons, so the exchange is repeated with a
+// new one before the file is blamed. After any failure the child is discarded.
 func (p *Pool) withChild(ctx context.Context, exchange func() error) (failReason, error) {
 	for {
 		fresh, err := p.ensureChild(ctx)
@@ -215,7 +215,8 @@ func (p *Pool) withChild(ctx context.Context, exchange func() error) (failReason
 	}
 }
 
-// ensureChild makes sure that there is a child, and reports whether it is new; the caller is inside.
+// ensureChild starts a child if there is none, and reports whether it is new. The caller
+// holds the semaphore.
 func (p *Pool) ensureChild(ctx context.Context) (fresh bool, err error) {
 	if p.child != nil && (p.child.filesSent >= maxChildFiles || p.child.bytesSent >= maxChildBytes) {
 		_ = p.endChild()
@@ -228,11 +229,11 @@ func (p *Pool) ensureChild(ctx context.Context) (fresh bool, err error) {
 		return false, fmt.Errorf("start a reader: %w", err)
 	}
 	p.child = &childSession{child: c, writer: bufio.NewWriterSize(c, maxChunkSize), buf: make([]byte, maxChunkSize)}
-	_ = p.withTimeout(ctx, func() error { return writeFrame(p.child.writer, p.Key) }) // it says more when it is asked
+	_ = p.withTimeout(ctx, func() error { return writeFrame(p.child.writer, p.Key) }) // a dead child is noticed at the next request
 	return true, nil
 }
 
-// withTimeout runs one exchange with the child, which is ended when it takes too long.
+// withTimeout runs one exchange with the child and kills the child if it takes too long.
 func (p *Pool) withTimeout(ctx context.Context, f func() error) error {
 	c := p.child.child
 	var late atomic.Bool
@@ -246,6 +247,7 @@ func (p *Pool) withTimeout(ctx context.Context, f func() error) error {
 	return err
 }
 
+// exchangeFile sends one file to the child and reads the answer.
 func (p *Pool) exchangeFile(ctx context.Context, r reader, a Request) (Reading, error) {
 	s := p.child
 	s.filesSent++
@@ -272,8 +274,8 @@ func (p *Pool) exchangeFile(ctx context.Context, r reader, a Request) (Reading, 
 	return got.Reading, nil
 }
 
-// sendFile sends the bytes of a file, and those of its log. What cannot be opened or is longer
-// than it said is refused, and the child is told that no more comes.
+// sendFile sends the bytes of a file and of its log. A file that cannot be opened or
+// exceeds the limit is refused, and the child is told that no more comes.
 func (p *Pool) sendFile(ctx context.Context, limit int64, open, log opener) (refused failReason, err error) {
 	if refused, err = p.sendBytes(ctx, limit, open); err != nil || refused != "" {
 		return refused, err
@@ -287,6 +289,8 @@ func (p *Pool) sendFile(ctx context.Context, limit int64, open, log opener) (ref
 // opener opens the bytes of a file.
 type opener = func(context.Context) (io.ReadCloser, error)
 
+// sendBytes streams one file to the child in chunks. It returns why the file was refused,
+// if it was.
 func (p *Pool) sendBytes(ctx context.Context, limit int64, open opener) (refused failReason, err error) {
 	buf := p.child.buf
 	f, err := open(ctx)
@@ -316,7 +320,7 @@ func (p *Pool) sendBytes(ctx context.Context, limit int64, open opener) (refused
 	}
 }
 
-// hasMagic reports whether a file begins as those of a reader do.
+// hasMagic reports whether a file begins with the magic bytes of a reader.
 func hasMagic(ctx context.Context, magic string, a Request) (bool, error) {
 	f, err := a.Open(ctx)
 	if err != nil {

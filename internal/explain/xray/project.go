@@ -6,8 +6,8 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// projectReaders read files in which a project says what it asks for. The blocks that do
-// are no settings: what they bring is told by lock files and by what is installed.
+// projectReaders read files in which a project lists its dependencies. Those lists are not
+// settings: lock files and installed packages report what they bring.
 var projectReaders = []reader{
 	{name: "npm-project@2", limit: maxText, wants: projectFileNamed("package.json"), read: func(in input) ([]retake.Trait, error) {
 		return readProject(in, "npm", (*settingCollector).parseJSON, nodeBlocks)
@@ -23,7 +23,7 @@ var projectReaders = []reader{
 	}},
 }
 
-// projects are the names of these files.
+// isProjectFile reports whether a file has a reader in projectReaders.
 func isProjectFile(p fileLocation) bool {
 	switch p.name {
 	case "package.json", "composer.json", "Cargo.toml", "pyproject.toml":
@@ -36,8 +36,8 @@ func projectFileNamed(name string) func(fileLocation) bool {
 	return func(p fileLocation) bool { return p.name == name && p.isWorkspaceFile() }
 }
 
-// dependencyBlock is a path of keys below which packages are named: by the next key, or by texts as
-// requirements.txt has them. A star is any key.
+// dependencyBlock is a path of keys below which packages are named: by the next key, or by
+// text as in requirements.txt. A star matches any key.
 type dependencyBlock struct {
 	keys   []string
 	inText bool
@@ -76,7 +76,7 @@ func pythonBlocks() []dependencyBlock {
 		textBlocks("project.dependencies", "project.optional-dependencies", "dependency-groups", "tool.uv.dev-dependencies", "tool.pdm.dev-dependencies")...)
 }
 
-// contains reports whether a path lies below the block.
+// contains reports whether a path is below the block.
 func (b dependencyBlock) contains(path []string) bool {
 	if len(path) <= len(b.keys) {
 		return false
@@ -89,7 +89,7 @@ func (b dependencyBlock) contains(path []string) bool {
 	return true
 }
 
-// readProject reads a document but for its blocks.
+// readProject reads a document, except for its dependency blocks, as settings.
 func readProject(in input, group string, parse func(*settingCollector, []byte) error, blocks func() []dependencyBlock) ([]retake.Trait, error) {
 	l := newTraitList(in)
 	f := newSettingCollector(l)
@@ -100,7 +100,8 @@ func readProject(in input, group string, parse func(*settingCollector, []byte) e
 	return l.traits, nil
 }
 
-// addDependency notes what a project asks for, if the path leads into a block.
+// addDependency records a dependency if the current path is in a dependency block, and
+// reports whether it is.
 func (f *settingCollector) addDependency(text string) bool {
 	for _, b := range f.blocks {
 		if !b.contains(f.path) {

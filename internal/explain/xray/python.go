@@ -17,9 +17,9 @@ var pythonReaders = []reader{
 	{name: "python-lock@1", limit: maxLock, rank: rankLocked, read: readPythonLock, wants: lockFileNamed("poetry.lock", "uv.lock", "pdm.lock", "pylock.toml")},
 }
 
-// isMetadata knows what an installer writes; older forms only where no other manager of
-// packages writes them too. Packages that carry others inside them do so
-// below _vendor; those were not installed.
+// isMetadata reports whether a file is written by a Python installer; older forms count
+// only where no other package manager writes them too. Vendored copies below _vendor were
+// not installed.
 func isMetadata(p fileLocation) bool {
 	if p.hasParent("_vendor", "_vendored") {
 		return false
@@ -40,7 +40,7 @@ func isRequirements(p fileLocation) bool {
 	return p.inDir("requirements") || strings.HasPrefix(p.name, "requirements") || strings.HasSuffix(p.name, "requirements.txt")
 }
 
-// pythonName is the one spelling of a name that the index of Python knows.
+// pythonName returns the normalized form of a package name, as the Python index uses it.
 func pythonName(s string) string {
 	var b strings.Builder
 	dash := false
@@ -58,7 +58,7 @@ func pythonName(s string) string {
 	return b.String()
 }
 
-// readMetadata reads the head of a message: fields until the first empty line.
+// readMetadata reads the header fields up to the first empty line.
 func readMetadata(in input) ([]retake.Trait, error) {
 	l := newTraitList(in)
 	var name, version string
@@ -79,12 +79,12 @@ func readMetadata(in input) ([]retake.Trait, error) {
 	return l.traits, nil
 }
 
-// requirement takes a name with extras, and a version if it is pinned by itself.
+// requirementPattern matches a name with extras, and a version if it is pinned.
 var requirementPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*\(?\s*(?:===?\s*([A-Za-z0-9.!+_-]+)\s*\)?\s*(?:$|[;#\s]))?`)
 })
 
-// readRequirements takes pinned names as packages; the others are asked for by name.
+// readRequirements reports pinned names as packages, and all names as direct dependencies.
 func readRequirements(in input) ([]retake.Trait, error) {
 	l := newTraitList(in)
 	text := strings.ReplaceAll(strings.ReplaceAll(string(in.data), "\r\n", "\n"), "\\\n", " ")
@@ -100,7 +100,8 @@ func readRequirements(in input) ([]retake.Trait, error) {
 	return l.traits, nil
 }
 
-// requirementName is the name in a requirement. Options, comments, paths and addresses have none.
+// requirementName returns the package name of a requirement, or "". Options, comments,
+// paths and URLs have none.
 func requirementName(line string) string {
 	m := requirementPattern().FindStringSubmatch(line)
 	if m == nil {
@@ -112,6 +113,7 @@ func requirementName(line string) string {
 	return m[1]
 }
 
+// readPipfile reads the pinned packages of a Pipfile.lock.
 func readPipfile(in input) ([]retake.Trait, error) {
 	type pins map[string]struct {
 		Version string `json:"version"`
@@ -132,8 +134,8 @@ func readPipfile(in input) ([]retake.Trait, error) {
 	return l.traits, nil
 }
 
-// readPythonLock reads what poetry, uv and pdm write, which is one form with small
-// differences. The project itself is listed by uv, and says what it asks for.
+// readPythonLock reads the lock files of poetry, uv and pdm, whose forms hardly differ. uv
+// also lists the project itself, with what it requests.
 func readPythonLock(in input) ([]retake.Trait, error) {
 	type entry struct {
 		Name    string `toml:"name"`
@@ -169,7 +171,7 @@ func readPythonLock(in input) ([]retake.Trait, error) {
 	return l.traits, nil
 }
 
-// asTables are the tables of an array, whatever else it holds.
+// asTables returns the tables in an array and ignores everything else.
 func asTables(v any) []map[string]any {
 	switch v := v.(type) {
 	case []map[string]any:

@@ -10,10 +10,11 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// rowsName is what the child is sent for a comparison of rows, in the place of a reader.
+// rowsRequestName is sent to the child in place of a reader's name to request a comparison
+// of rows.
 const rowsRequestName = "rows@1"
 
-// Bounds of one comparison.
+// Limits of one comparison.
 const (
 	maxComparedRows  = 200_000    // rows of one side of a table
 	maxListedColumns = 50         // columns of a row
@@ -31,7 +32,8 @@ const (
 	reasonTooManyRows    failReason = "more than 200,000 rows: only the first of them were compared"
 )
 
-// RowsRequest is a database at two checkpoints. A side that is nil was not there.
+// RowsRequest asks for a comparison of a database at two checkpoints. A nil side did not
+// exist.
 type RowsRequest struct {
 	Before, After *DatabaseSource
 	Table         string // empty: all of them are counted
@@ -39,14 +41,14 @@ type RowsRequest struct {
 	Skip, Limit   int
 }
 
-// DatabaseSource is the bytes of a database, and of its log if there is one.
+// DatabaseSource opens a database, and its log if there is one.
 type DatabaseSource struct {
 	Size      int64
 	Open, Log func(context.Context) (io.ReadCloser, error)
 }
 
-// RowsResult is what a comparison found, or why there was none. Missing says that the table
-// is on neither side.
+// RowsResult is what a comparison found, or why there was none. Missing means that the
+// table is on neither side.
 type RowsResult struct {
 	Tables  []retake.TableRows `json:"tables"`
 	Same    int64              `json:"same"`
@@ -54,7 +56,7 @@ type RowsResult struct {
 	Why     string             `json:"why,omitempty"`
 }
 
-// rowsHeader is what the child is told before the bytes.
+// rowsHeader is sent to the child before the bytes of the databases.
 type rowsHeader struct {
 	There       [2]bool
 	Table       string
@@ -64,13 +66,13 @@ type rowsHeader struct {
 
 var sideNames = [2]string{"before", "after"}
 
-// forSide says which side a reason is about.
+// forSide adds which side a reason is about.
 func (w failReason) forSide(side int) failReason {
 	return failReason(sideNames[side] + ": " + string(w))
 }
 
-// serveRows compares what is sent. Each side is opened before the next comes, so that its
-// bytes lie in memory once.
+// serveRows compares the databases that are sent. Each side is opened before the next one
+// is received, so that its bytes are in memory only once.
 func serveRows(r io.Reader, out io.Writer, head rowsHeader, key []byte) error {
 	var dbs [2]*database
 	defer func() {
@@ -106,7 +108,8 @@ func serveRows(r io.Reader, out io.Writer, head rowsHeader, key []byte) error {
 	return a.send(out)
 }
 
-// receiveDatabase opens one database as it is sent. One without a byte has no tables, and is nil.
+// receiveDatabase opens one database as it is received. An empty file has no tables; for it
+// the result is nil.
 func receiveDatabase(r io.Reader) (*database, error) {
 	data, err := readChunks(r)
 	if err != nil {
@@ -120,8 +123,8 @@ func receiveDatabase(r io.Reader) (*database, error) {
 	return openSQLite(data, log)
 }
 
-// Rows compares the rows of a database at two checkpoints. An error means that no child could
-// be started, or that the context ended.
+// Rows compares the rows of a database at two checkpoints. An error means that no child
+// could be started or that ctx ended.
 func (p *Pool) Rows(ctx context.Context, a RowsRequest) (RowsResult, error) {
 	if err := p.acquire(ctx); err != nil {
 		return RowsResult{}, err

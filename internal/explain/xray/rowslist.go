@@ -6,14 +6,14 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// rowListing keeps what of the rows is shown: a part of each kind, made short at once.
+// rowListing keeps the rows that are shown: a part of each kind, already shortened.
 type rowListing struct {
 	comparison *rowComparison
 	pairing    *tablePairing
 	kinds      [3]kindRows
 }
 
-// kindRows are the rows of one kind.
+// kindRows are the listed rows of one kind of change.
 type kindRows struct {
 	what retake.Difference
 	seen int
@@ -26,7 +26,7 @@ func newListing(c *rowComparison, p *tablePairing) *rowListing {
 	return &rowListing{comparison: c, pairing: p, kinds: [3]kindRows{{what: retake.Deleted}, {what: retake.Edited}, {what: retake.Added}}}
 }
 
-// addColumns tells the columns.
+// addColumns describes the columns of both sides.
 func (l *rowListing) addColumns(t *retake.TableRows) {
 	for _, j := range l.pairing.columns[:min(len(l.pairing.columns), maxListedColumns)] {
 		col := retake.TableColumn{Name: l.comparison.input.boundName(j.name), Key: j.key}
@@ -49,8 +49,8 @@ func valueAt(row []any, i int) any {
 	return row[i]
 }
 
-// differingColumns are the columns in which two rows differ. What came with a column of its own
-// does not make a row another; what went with one does.
+// differingColumns returns the columns in which two rows differ. A value that came with a
+// new column does not make a row different; a value lost with its column does.
 func (l *rowListing) differingColumns(before, after []any) []int {
 	var cells []int
 	for i, j := range l.pairing.columns {
@@ -61,6 +61,7 @@ func (l *rowListing) differingColumns(before, after []any) []int {
 	return cells
 }
 
+// addRow lists a changed row, if it is asked for and there is room.
 func (l *rowListing) addRow(what retake.Difference, before, after []any, cells []int) {
 	h := l.comparison.header
 	if h.Table == "" || h.What != "" && h.What != what {
@@ -87,7 +88,7 @@ func (l *rowListing) addRow(what retake.Difference, before, after []any, cells [
 	k.rows = append(k.rows, r)
 }
 
-// rowCells are the values of a row that are shown.
+// rowCells returns the values of a row that are shown.
 func (l *rowListing) rowCells(row []any, side int) []retake.CellValue {
 	if row == nil {
 		return nil
@@ -103,7 +104,7 @@ func (l *rowListing) rowCells(row []any, side int) []retake.CellValue {
 	return out
 }
 
-// listedRows are those of all kinds, as many as were asked for.
+// listedRows returns the rows of all kinds, up to the limit.
 func (l *rowListing) listedRows() []retake.RowChange {
 	out := []retake.RowChange{}
 	for _, k := range l.kinds {

@@ -7,7 +7,7 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// rowCursor goes through the rows of one side, in the order of their keys. It holds one row
+// rowCursor reads the rows of one side in the order of their keys. It holds the current row
 // and the one before.
 type rowCursor struct {
 	db       *database
@@ -21,6 +21,7 @@ type rowCursor struct {
 	rowCount int64
 }
 
+// openCursor selects the rows of one side of a table, ordered by key.
 func (c *rowComparison) openCursor(p *tablePairing, side int) (*rowCursor, error) {
 	cur := &rowCursor{pairing: p, side: side}
 	if p.tables[side] == "" {
@@ -34,8 +35,8 @@ func (c *rowComparison) openCursor(p *tablePairing, side int) (*rowCursor, error
 		}
 	}
 	cur.db = c.sides[side].db
-	// A plus takes away what was declared of a column, so that its values come as they
-	// are kept.
+	// A unary plus removes the declared type of a column, so that values are returned as
+	// they are stored.
 	query := "SELECT +" + strings.Join(p.selected[side], ", +") + " FROM main." + quoteName(p.tables[side]) + " AS t ORDER BY " +
 		strings.Join(p.keys[side], " COLLATE BINARY, ") + " COLLATE BINARY"
 	rows, err := cur.db.conn.QueryContext(cur.db.ctx, query) //nolint:rowserrcheck // next does, at the end of the rows
@@ -56,7 +57,7 @@ func (c *rowCursor) close() {
 	}
 }
 
-// next reads one row. The order is checked, because a damaged database may tell another.
+// next reads one row. It checks the order, because a damaged database may return another.
 func (c *rowCursor) next() error {
 	if c.row == nil {
 		return nil
@@ -94,7 +95,8 @@ func (c *rowCursor) next() error {
 	return nil
 }
 
-// mergeRows walks both sides at once, each row once, and holds only those that it lists.
+// mergeRows walks both sides at once, reads each row once, and keeps only those that it
+// lists.
 func (c *rowComparison) mergeRows(p *tablePairing, t *retake.TableRows) error {
 	l := newListing(c, p)
 	if c.header.Table != "" {
@@ -117,6 +119,7 @@ func (c *rowComparison) mergeRows(p *tablePairing, t *retake.TableRows) error {
 	return err
 }
 
+// walkRows merges the two ordered row streams and counts the differences.
 func (l *rowListing) walkRows(before, after *rowCursor, t *retake.TableRows) error {
 	for before.row != nil || after.row != nil {
 		n, err := compareKeys(before, after)
@@ -150,7 +153,7 @@ func (l *rowListing) walkRows(before, after *rowCursor, t *retake.TableRows) err
 	return nil
 }
 
-// compareKeys tells which row comes first; a side that has ended comes last.
+// compareKeys reports which row comes first; a side that has ended comes last.
 func compareKeys(a, b *rowCursor) (int, error) {
 	switch {
 	case a.row == nil:

@@ -48,8 +48,8 @@ func (p *Pool) exchangeRows(ctx context.Context, a RowsRequest) (RowsResult, err
 	return *got.Rows, nil
 }
 
-// sendSides sends the bytes of both sides. After one that will not come whole nothing more
-// is sent, and the child knows.
+// sendSides sends the bytes of both sides. After a side that is refused nothing more is
+// sent; the child expects that.
 func (p *Pool) sendSides(ctx context.Context, a RowsRequest) (refused failReason, err error) {
 	for side, s := range []*DatabaseSource{a.Before, a.After} {
 		if s == nil {

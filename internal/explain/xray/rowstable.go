@@ -23,8 +23,8 @@ type rowComparison struct {
 	sides  [2]rowsSide
 }
 
-// compareDatabases compares the rows of all tables, or lists those of one. Foreign bytes
-// may break it; that is an answer too.
+// compareDatabases compares the rows of all tables, or lists those of one. Untrusted bytes
+// may cause a panic, which becomes a reason in the result.
 func compareDatabases(dbs [2]*database, head rowsHeader, in input) (out *RowsResult) {
 	defer func() {
 		if recover() != nil {
@@ -75,7 +75,7 @@ func databaseReason(err error) failReason {
 	return reasonDamaged
 }
 
-// listTables are the tables of a database, without those in which modules keep what is theirs.
+// listTables returns the tables of a database, without the shadow tables of modules.
 func (c *rowComparison) listTables(db *database) (map[string]schemaObject, error) {
 	all, err := db.schemaObjects()
 	if err != nil {
@@ -90,8 +90,8 @@ func (c *rowComparison) listTables(db *database) (map[string]schemaObject, error
 	return tables, nil
 }
 
-// compareTable compares one table. What goes wrong on the way is said, and what was counted
-// before stands.
+// compareTable compares one table. If something goes wrong on the way, Why says so, and
+// what was counted before stays.
 func (c *rowComparison) compareTable(name string) retake.TableRows {
 	t := retake.TableRows{Name: name, Columns: []retake.TableColumn{}, Rows: []retake.RowChange{}}
 	before, was := c.sides[0].tables[name]
@@ -121,25 +121,25 @@ func (c *rowComparison) compareTable(name string) retake.TableRows {
 	return t
 }
 
-// joinedColumn is a column of one side or of both, and its place in what each selects; -1: it is
-// not there.
+// joinedColumn is a column of one side or of both, and its index in what each side selects,
+// or -1.
 type joinedColumn struct {
 	name  string
 	index [2]int
 	key   bool
 }
 
-// tablePairing is how the rows of two tables are told apart and compared.
+// tablePairing is how the rows of two tables are matched and compared.
 type tablePairing struct {
 	tables      [2]string // empty: there is none
 	columns     []joinedColumn
-	selected    [2][]string // as they stand in a statement
+	selected    [2][]string // quoted for a statement
 	keys        [2][]string
 	computed    []string
 	compareText func(a, b string) int
 }
 
-// pairTables puts the columns of both sides together, by their names.
+// pairTables matches the columns of both sides by name.
 func (c *rowComparison) pairTables(before, after schemaObject) (*tablePairing, error) {
 	p := &tablePairing{tables: [2]string{before.name, after.name}, compareText: strings.Compare}
 	var lists [2][]column
@@ -179,14 +179,15 @@ func (c *rowComparison) pairTables(before, after schemaObject) (*tablePairing, e
 	return p, c.chooseTextOrder(p)
 }
 
-// foldName makes names equal that are equal for a database.
+// foldName makes names equal that a database treats as equal.
 func foldName(name string) string { return strings.ToLower(name) }
 
-// qualifiedColumn is a column in a statement: by its table, so that it is never taken for a text.
+// qualifiedColumn returns a column for a statement. It is qualified by its table, so that
+// SQLite never takes it for a string.
 func qualifiedColumn(column string) string { return "t." + quoteName(column) }
 
-// chooseKey finds a key that both sides have: the primary key of one of them, or else the
-// number that the database gives to a row.
+// chooseKey finds a key that both sides have: the primary key of one of them, else the
+// rowid.
 func (p *tablePairing) chooseKey(lists [2][]column) error {
 	for side := range lists {
 		key := primaryKey(lists[side])
@@ -213,7 +214,7 @@ func (p *tablePairing) chooseKey(lists [2][]column) error {
 	return nil
 }
 
-// primaryKey are the columns of the primary key, in its order.
+// primaryKey returns the columns of the primary key, in its order.
 func primaryKey(list []column) []string {
 	list = slices.DeleteFunc(slices.Clone(list), func(c column) bool { return c.keyIndex == 0 })
 	slices.SortFunc(list, func(a, b column) int { return a.keyIndex - b.keyIndex })
@@ -224,7 +225,8 @@ func primaryKey(list []column) []string {
 	return names
 }
 
-// findColumns are columns of a list as they stand in a statement.
+// findColumns returns the named columns as they appear in a statement, and whether all were
+// found.
 func findColumns(list []column, names []string) (out []string, all bool) {
 	for _, name := range names {
 		i := slices.IndexFunc(list, func(c column) bool { return foldName(c.name) == foldName(name) })
@@ -236,7 +238,7 @@ func findColumns(list []column, names []string) (out []string, all bool) {
 	return out, true
 }
 
-// rowIDName is a name for the number of a row that no column has taken.
+// rowIDName returns a name for the rowid that no column shadows, or "".
 func rowIDName(list []column) string {
 	for _, name := range []string{"rowid", "_rowid_", "oid"} {
 		if !slices.ContainsFunc(list, func(c column) bool { return foldName(c.name) == name }) {

@@ -14,13 +14,14 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// How a database encodes its texts, as its head says; it sorts them by these bytes.
+// Text encodings in the header of a database. SQLite sorts texts by their encoded bytes.
 const (
 	encodingUTF16LE = 2
 	encodingUTF16BE = 3
 )
 
-// chooseTextOrder chooses how keys that are texts are put in order.
+// chooseTextOrder chooses how text keys are ordered. If the two encodings differ, there is
+// no common order.
 func (c *rowComparison) chooseTextOrder(p *tablePairing) error {
 	var scripts [2]byte
 	for side, s := range c.sides {
@@ -44,7 +45,7 @@ func (c *rowComparison) chooseTextOrder(p *tablePairing) error {
 	return nil
 }
 
-// utf16Bytes encodes a text; shift is that of the byte that comes first.
+// utf16Bytes encodes a text as UTF-16; shift selects the byte that comes first.
 func utf16Bytes(s string, shift int) []byte {
 	units := utf16.Encode([]rune(s))
 	out := make([]byte, 0, 2*len(units))
@@ -54,7 +55,7 @@ func utf16Bytes(s string, shift int) []byte {
 	return out
 }
 
-// valueClass is the place of a value among those of other kinds.
+// valueClass returns the rank of a value's storage class in SQLite's sort order.
 func valueClass(v any) int {
 	switch v.(type) {
 	case nil:
@@ -67,7 +68,7 @@ func valueClass(v any) int {
 	return 3
 }
 
-// compareValues compares two values of a key as the database does.
+// compareValues compares two key values as SQLite does.
 func (p *tablePairing) compareValues(a, b any) (int, error) {
 	if c := cmp.Compare(valueClass(a), valueClass(b)); c != 0 {
 		return c, nil
@@ -86,7 +87,7 @@ func (p *tablePairing) compareValues(a, b any) (int, error) {
 	return compareNumbers(a, b), nil
 }
 
-// compareNumbers compares whole and broken ones without losing a digit.
+// compareNumbers compares integers and floats without losing precision.
 func compareNumbers(a, b any) int {
 	switch x := a.(type) {
 	case int64:
@@ -120,7 +121,7 @@ func compareIntFloat(n int64, f float64) int {
 	return cmp.Compare(0, f-math.Trunc(f))
 }
 
-// sameValue reports whether a value is kept in the same way with the same bytes.
+// sameValue reports whether two values have the same storage class and the same bytes.
 func sameValue(a, b any) bool {
 	switch x := a.(type) {
 	case []byte:
@@ -134,10 +135,11 @@ func sameValue(a, b any) bool {
 	}
 }
 
-// lookedAt is how much of a text is searched for secrets: more than is ever shown.
+// maxSecretScan is how much of a text is searched for secrets: more than is ever shown.
 const maxSecretScan = 4 * kilo
 
-// cellValue is a value as people are shown it. The name of its column may say that it is a secret.
+// cellValue returns a value as it is shown to people. The name of its column may mark it as
+// a secret.
 func cellValue(column string, v any) retake.CellValue {
 	switch v := v.(type) {
 	case nil:
@@ -158,7 +160,7 @@ func cellValue(column string, v any) retake.CellValue {
 	return retake.CellValue{Kind: retake.CellNone}
 }
 
-// floatText shows that a number is no whole one.
+// floatText formats a float so that it cannot be mistaken for an integer.
 func floatText(f float64) string {
 	s := strconv.FormatFloat(f, 'g', -1, 64)
 	if strings.Trim(s, "-0123456789") == "" {
@@ -167,6 +169,7 @@ func floatText(f float64) string {
 	return s
 }
 
+// textCell shortens and masks a text value.
 func textCell(column, s string) retake.CellValue {
 	text, rest := s, 0
 	if len(text) > maxSecretScan {
@@ -183,7 +186,8 @@ func textCell(column, s string) retake.CellValue {
 	return retake.CellValue{Kind: retake.CellText, Text: text, More: int64(rest)}
 }
 
-// maskCell masks likely secrets: those that look like one, and those whose column says so.
+// maskCell masks likely secrets: values that look like one, and values whose column name
+// says so.
 func maskCell(column, s string) string {
 	head, tail := column+`="`, `"`
 	masked, kinds := secrets.Mask(head + s + tail)

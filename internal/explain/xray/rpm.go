@@ -17,7 +17,7 @@ const (
 
 const rpmEntrySize = 16 // bytes: tag, type, offset, count
 
-// readRPM reads the headers that rpm keeps as rows of a database.
+// readRPM reads the package headers that rpm stores as rows of a database.
 func readRPM(in input) ([]retake.Trait, error) {
 	db, err := openSQLite(in.data, nil)
 	if err != nil {
@@ -42,8 +42,8 @@ func readRPM(in input) ([]retake.Trait, error) {
 	return l.traits, nil
 }
 
-// parseRPMHeader takes the name and the version out of a header: a table of entries, and the
-// data that they point into. What points elsewhere is not there.
+// parseRPMHeader returns the name and the version in a header: a table of entries, and the
+// data they point into. Offsets outside the data are ignored.
 func parseRPMHeader(b []byte) (name, version string) {
 	if len(b) < 8 {
 		return "", ""

@@ -13,22 +13,23 @@ import (
 	"github.com/retake-dev/retake/internal/platform/proc"
 )
 
-// maxMemory is what a child may hold while it reads; the cage is wider, so that it can
-// still say so.
+// maxMemory is how much memory a child may use while it reads. The cage allows more, so
+// that the child can still report it.
 const maxMemory = 600 * mega
 
 // Cage is what a child confines itself to before it serves. A child reads many files, so
-// its time is that of many; the parent watches the time of each.
+// the CPU limit is for all of them; the parent limits the time of each.
 var Cage = proc.Sandbox{MaxMemory: 1 << 30, MaxCPU: 60 * time.Second, MaxOpenFiles: 16}
 
-// maxTraits is what one file may tell. Lists of what real machines hold have a tenth of it.
+// maxTraits is the most traits one file may have. Package lists of real machines have a
+// tenth of it.
 const maxTraits = 20_000
 
-// errHungry ends a child.
+// errOutOfMemory ends a child.
 var errOutOfMemory = errors.New("took too much memory")
 
-// Serve is the life of a child: it reads what it is sent until nothing comes. It opens
-// nothing, and may end itself after an answer that says so.
+// Serve is the main loop of a child: it reads what it is sent until its input ends. It
+// opens nothing, and may end itself after an answer that says so.
 func Serve(in io.Reader, out io.Writer) error {
 	r := bufio.NewReaderSize(in, maxChunkSize)
 	key, _, err := readFrame(r, maxChunkSize)
@@ -52,6 +53,7 @@ func Serve(in io.Reader, out io.Writer) error {
 	}
 }
 
+// serveRequest reads one request, runs the reader and writes the answer.
 func serveRequest(r io.Reader, out io.Writer, name string, key []byte) error {
 	if name == rowsRequestName {
 		var head rowsHeader
@@ -83,7 +85,7 @@ func serveRequest(r io.Reader, out io.Writer, name string, key []byte) error {
 	return a.send(out)
 }
 
-// readChunks puts the chunks of a file together.
+// readChunks joins the chunks of a file.
 func readChunks(r io.Reader) ([]byte, error) {
 	var data []byte
 	for {
@@ -104,8 +106,8 @@ func readChunks(r io.Reader) ([]byte, error) {
 
 const memoryCheckInterval = 10 * time.Millisecond
 
-// withMemoryWatch reads, and gives up when memory grows too far: a reading cannot be stopped, so
-// the child has to end.
+// withMemoryWatch runs read and gives up if memory grows too far. A reader cannot be
+// stopped, so the child has to end then.
 func withMemoryWatch(read func() childAnswer) childAnswer {
 	done := make(chan childAnswer, 1)
 	go func() { done <- read() }()
@@ -123,14 +125,16 @@ func withMemoryWatch(read func() childAnswer) childAnswer {
 	}
 }
 
-// heldMemory is the memory that the process has from the system and has not given back.
+// heldMemory returns the memory that the process obtained from the system and has not
+// returned.
 func heldMemory() uint64 {
 	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(s)
 	return s[0].Value.Uint64() - s[1].Value.Uint64()
 }
 
-// runReader runs one reader. Foreign bytes may break it; that is an answer too.
+// runReader runs one reader. Untrusted bytes may cause a panic, which becomes a reason in
+// the reading.
 func runReader(name string, in input) (reading Reading) {
 	r, ok := findReader(name)
 	if !ok || r.read == nil {

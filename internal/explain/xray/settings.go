@@ -22,12 +22,12 @@ var settingReaders = []reader{
 	{name: "toml@2", limit: maxText, read: readTOML, wants: func(p fileLocation) bool { return p.ext == ".toml" && isSettingsFile(p) }},
 }
 
-// isSettingsFile leaves out the files of projects, which have readers of their own.
+// isSettingsFile excludes project files, which have readers of their own.
 func isSettingsFile(p fileLocation) bool {
 	return p.isWorkspaceFile() && p.class != pathclass.Lock && p.class != pathclass.Log && !isProjectFile(p)
 }
 
-// Bounds of what is still a setting.
+// Limits on what still counts as settings.
 const (
 	maxLeaves = 2000
 	maxDepth  = 100
@@ -36,7 +36,7 @@ const (
 
 const reasonTooManyKeys failReason = "more than 2,000 keys"
 
-// settingCollector gathers the leaves of a document under their paths.
+// settingCollector collects the leaves of a document under their paths.
 type settingCollector struct {
 	list   *traitList
 	path   []string
@@ -44,12 +44,12 @@ type settingCollector struct {
 	nodes  int
 
 	group  string            // of the packages that blocks name
-	blocks []dependencyBlock // what they hold are no settings
+	blocks []dependencyBlock // their contents are not settings
 }
 
 func newSettingCollector(l *traitList) *settingCollector { return &settingCollector{list: l} }
 
-// pushKey goes down one key, and counts.
+// pushKey descends into a key. It enforces the limits on depth and on the number of nodes.
 func (f *settingCollector) pushKey(key string) error {
 	f.nodes++
 	if len(f.path) >= maxDepth {
@@ -64,7 +64,8 @@ func (f *settingCollector) pushKey(key string) error {
 
 func (f *settingCollector) popKey() { f.path = f.path[:len(f.path)-1] }
 
-// addLeaf adds a scalar at the path. A document that is one scalar has no key.
+// addLeaf adds a scalar at the current path. A document that is a single scalar has no key
+// and adds nothing.
 func (f *settingCollector) addLeaf(text string, isText bool) error {
 	if len(f.path) == 0 || f.addDependency(text) {
 		return nil
@@ -85,11 +86,12 @@ func (f *settingCollector) addLeaf(text string, isText bool) error {
 	return nil
 }
 
-// isSecretValue reports whether the value at the path is likely a secret: by its keys or its looks.
+// isSecretValue reports whether the value at the current path is likely a secret, judging
+// by its keys or its form.
 func (f *settingCollector) isSecretValue(text string, isText bool) bool {
 	key, above := f.path[len(f.path)-1], ""
 	for _, p := range f.path[:len(f.path)-1] {
-		if strings.Trim(p, "0123456789") != "" { // the place in a list is no word
+		if strings.Trim(p, "0123456789") != "" { // a list index is not a name
 			above = p
 		}
 	}
@@ -106,20 +108,20 @@ func (f *settingCollector) isSecretValue(text string, isText bool) bool {
 	return len(secrets.FindKinds([]byte(`"`+key+`": "`+text+`"`))) > 0
 }
 
-// secretKeys are how the last key of a path ends when its value is a secret, however
-// short it is.
+// secretKeySuffixes are how the last key of a path ends if its value is a secret, however
+// short the value is.
 var secretKeySuffixes = []string{
 	"password", "passwd", "pwd", "passphrase", "secret", "token", "apikey", "secretkey", "secretkeybase", "privatekey", "accesskey", "signingkey", "encryptionkey", "masterkey",
 	"credential", "credentials", "dbpass", "userpass",
 }
 
-// isSecretKey reports that a key itself says that its value is a secret.
+// isSecretKey reports whether a key says that its value is a secret.
 func isSecretKey(key string) bool {
 	key = strings.NewReplacer("_", "", "-", "", ".", "").Replace(strings.ToLower(key))
 	return key == "pass" || slices.ContainsFunc(secretKeySuffixes, func(end string) bool { return strings.HasSuffix(key, end) })
 }
 
-// isSecretKeyPlural is speaks for the key of a list or a table of secrets.
+// isSecretKeyPlural is isSecretKey for the key of a list or a table of secrets.
 func isSecretKeyPlural(key string) bool {
 	one, many := strings.CutSuffix(key, "s")
 	return many && isSecretKey(one)
@@ -127,10 +129,10 @@ func isSecretKeyPlural(key string) bool {
 
 var referencePattern = pattern.Lazy(`^(\$[A-Z_][A-Z0-9_]*|\$\{[^:]*\}|\{\{.*\}\}|<[^<>]*>|\$\(.*\))$`)
 
-// isReference reports that a value is looked up elsewhere, or is none.
+// isReference reports whether a value is empty or only refers to another one.
 func isReference(v string) bool { return v == "" || referencePattern().MatchString(v) }
 
-// addValue gathers what a decoder made of a document.
+// addValue adds everything in a decoded document.
 func (f *settingCollector) addValue(v any) error {
 	switch v := v.(type) {
 	case map[string]any:

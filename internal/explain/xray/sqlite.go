@@ -19,7 +19,7 @@ import (
 const (
 	sqliteMagic      = "SQLite format 3\x00"
 	sqliteHeaderSize = 100
-	encodingOffset   = 59  // where the head tells how texts are encoded
+	encodingOffset   = 59  // of the text encoding in the header
 	minPageSize      = 512 // the smallest
 	maxTables        = 1000
 	maxCountedRows   = 2_000_000
@@ -33,19 +33,19 @@ const (
 	reasonTooManyTables failReason = "more than 1,000 tables"
 )
 
-// database is one that lies in memory, behind every guard that SQLite has: nothing in it
-// is run, written or trusted.
+// database is an SQLite database in memory, opened with every protection that SQLite has:
+// nothing in it is executed, written or trusted.
 type database struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	pool   *sql.DB
 	conn   *sql.Conn
 
-	encoding byte // how its texts are encoded, as its head says
+	encoding byte // text encoding, from the header
 }
 
-// openSQLite copies the bytes. A database that is written ahead says so in its head, and
-// could not be opened in memory: its log is laid over it before.
+// openSQLite opens a database from its bytes, which it may modify. A database in WAL mode
+// says so in its header and could not be opened in memory, so the log is applied before.
 func openSQLite(data, log []byte) (*database, error) {
 	if len(data) < sqliteHeaderSize || !bytes.HasPrefix(data, []byte(sqliteMagic)) {
 		return nil, reasonNotSQLite
@@ -71,7 +71,8 @@ func openSQLite(data, log []byte) (*database, error) {
 	return db, nil
 }
 
-// loadGuarded brings the bytes in, then shuts every door but the ones we go through.
+// loadGuarded loads the bytes, then denies everything but the few statements that readers
+// use.
 func (db *database) loadGuarded(data []byte) error {
 	err := db.conn.Raw(func(c any) error {
 		d, ok := c.(interface{ Deserialize(buf []byte) error })
@@ -97,8 +98,8 @@ func (db *database) loadGuarded(data []byte) error {
 	})
 }
 
-// authorizeAction lets us read tables, count, and ask for columns. What stands in a view or a
-// trigger is denied.
+// authorizeAction allows reading tables, counting, and asking for columns. Everything
+// inside a view or a trigger is denied.
 func authorizeAction(action sqlite.AuthorizerActionCode, what, more, _, inside string) sqlite.AuthorizerReturnCode {
 	switch {
 	case inside != "":
@@ -110,7 +111,7 @@ func authorizeAction(action sqlite.AuthorizerActionCode, what, more, _, inside s
 	return sqlite.AuthorizerDeny
 }
 
-// resetDeadline gives a database that was opened before its time from now on.
+// resetDeadline replaces the deadline of a database that was opened earlier.
 func (db *database) resetDeadline(ctx context.Context) {
 	db.cancel()
 	db.ctx, db.cancel = context.WithCancel(ctx)
@@ -126,7 +127,7 @@ func (db *database) close() {
 	db.cancel()
 }
 
-// explainError says for people what SQLite said.
+// explainError translates an error of SQLite into a reason for people.
 func (db *database) explainError(err error) error {
 	if db.ctx.Err() != nil {
 		return reasonTooSlow
@@ -137,7 +138,7 @@ func (db *database) explainError(err error) error {
 	return asReason(err, reasonDamaged)
 }
 
-// forEachRow calls f for each row.
+// forEachRow calls f for each row of a query.
 func (db *database) forEachRow(query string, f func(scan func(...any) error) error) error {
 	rows, err := db.conn.QueryContext(db.ctx, query)
 	if err != nil {
@@ -158,6 +159,8 @@ func (db *database) forEachRow(query string, f func(scan func(...any) error) err
 // schemaObject is one row of the schema.
 type schemaObject struct{ kind, name, sql string }
 
+// readSQLite returns the tables with their columns and row counts, and the other objects of
+// the schema.
 func readSQLite(in input) ([]retake.Trait, error) {
 	db, err := openSQLite(in.data, in.log)
 	if err != nil {
@@ -185,8 +188,8 @@ func readSQLite(in input) ([]retake.Trait, error) {
 	return l.traits, nil
 }
 
-// schemaObjects are those that somebody made, with their own words. What SQLite makes by itself
-// has none.
+// schemaObjects returns the objects that users created, with their SQL. Objects that SQLite
+// creates itself have none.
 func (db *database) schemaObjects() ([]schemaObject, error) {
 	var all []schemaObject
 	err := db.forEachRow("SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND type IN ('table', 'index', 'view', 'trigger')", func(scan func(...any) error) error {
@@ -211,7 +214,7 @@ func hasPrefixFold(s, words string) bool {
 
 func (o schemaObject) isVirtual() bool { return hasPrefixFold(o.sql, "CREATE VIRTUAL TABLE") }
 
-// moduleName is what stands behind a virtual table; it is never asked.
+// moduleName returns the module of a virtual table; the module itself is never run.
 func (o schemaObject) moduleName() string {
 	for i := range o.sql {
 		if hasPrefixFold(o.sql[i:], " USING ") {
@@ -221,7 +224,7 @@ func (o schemaObject) moduleName() string {
 	return "virtual"
 }
 
-// tails are how the tables are named in which modules keep what is theirs.
+// shadowSuffixes end the names of tables in which modules keep their own data.
 var shadowSuffixes = []string{"data", "idx", "content", "docsize", "config", "stat", "segments", "segdir", "node", "rowid", "parent"}
 
 func shadowTables(all []schemaObject) []string {
@@ -236,10 +239,10 @@ func shadowTables(all []schemaObject) []string {
 	return names
 }
 
-// quoteName is a name as it stands in a statement.
+// quoteName quotes a name for a statement.
 func quoteName(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-// column is one of a table. Of a hidden one the database makes the values itself.
+// column is a column of a table. The values of a hidden one are generated by the database.
 type column struct {
 	name, typeName string
 	keyIndex       int // its place in the primary key, from 1 on
@@ -262,7 +265,7 @@ func (db *database) tableColumns(table string) ([]column, error) {
 	return list, err
 }
 
-// addTable adds the columns of a real table, and counts its rows.
+// addTable adds the columns of an ordinary table, and its row count.
 func (db *database) addTable(l *traitList, name string) error {
 	list, err := db.tableColumns(name)
 	if err != nil {

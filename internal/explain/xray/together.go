@@ -12,25 +12,25 @@ import (
 	"github.com/retake-dev/retake/internal/platform/proc"
 )
 
-// Bounds of what is sent at once.
+// Limits of one batch.
 const (
 	maxSmallFile  = 256 * kilo // of one file
 	maxBatchBytes = mega
 	maxBatchFiles = 64
 )
 
-// requestBatch is some small files that are sent at once: what takes long in one exchange is
-// that two processes take turns.
+// requestBatch is a number of small files that are sent at once: most of the time of an
+// exchange is spent on switching between two processes.
 type requestBatch struct {
 	covered     int   // how many of the asks it covers
 	sentIndexes []int // those of them that the child answers
 	data        bytes.Buffer
 }
 
-// readBatch answers the first of the asks in one exchange, as far as they are small, and
-// says how many those are; 0: the first is asked by itself. The child reads one after the
-// other all the same, so each has its own time, and the one to blame is the first without
-// an answer.
+// readBatch answers the first requests in one exchange, as far as they are small, and
+// returns how many it answered; 0 means that the first one has to be sent by itself. The
+// child still reads one file after the other, so each has its own timeout, and the file to
+// blame is the first without an answer.
 func (p *Pool) readBatch(ctx context.Context, asks []Request, out []Reading) int {
 	b := p.buildBatch(ctx, asks)
 	if len(b.sentIndexes) < 2 || ctx.Err() != nil {
@@ -38,7 +38,7 @@ func (p *Pool) readBatch(ctx context.Context, asks []Request, out []Reading) int
 	}
 	fresh, err := p.ensureChild(ctx)
 	if err != nil {
-		return 0 // who asks by itself says so
+		return 0 // readOne returns the error
 	}
 	done := p.exchangeBatch(ctx, b, fresh, out)
 	for i, next := 0, 0; i < done; i++ {
@@ -51,8 +51,8 @@ func (p *Pool) readBatch(ctx context.Context, asks []Request, out []Reading) int
 	return done
 }
 
-// buildBatch collects what can be sent at once. What cannot be opened, or is not what it says,
-// is left to who asks by itself.
+// buildBatch collects requests that can be sent at once. It stops at a file that cannot be
+// opened or has an unexpected size: readOne handles that.
 func (p *Pool) buildBatch(ctx context.Context, asks []Request) requestBatch {
 	var b requestBatch
 	for i, a := range asks {
@@ -97,14 +97,14 @@ func readSmallFile(ctx context.Context, a Request, limit int64) ([]byte, error) 
 	return data, err
 }
 
-// exchangeBatch sends a bundle and reads the answers, and says how many of the asks are
-// settled with them. After trouble the child is not used again.
+// exchangeBatch sends a batch and reads the answers. It returns how many requests are
+// answered. After a failure the child is discarded.
 func (p *Pool) exchangeBatch(ctx context.Context, b requestBatch, fresh bool, out []Reading) int {
 	s := p.child
 	s.filesSent += len(b.sentIndexes)
 	s.bytesSent += int64(b.data.Len())
 	sent := make(chan struct{})
-	go func() { // beside the answers, so that neither side waits for the other for ever
+	go func() { // concurrently with reading, so that neither side blocks the other for ever
 		defer close(sent)
 		if _, err := s.writer.Write(b.data.Bytes()); err == nil {
 			_ = s.writer.Flush() // what did not arrive has no answer
@@ -124,6 +124,7 @@ func (p *Pool) exchangeBatch(ctx context.Context, b requestBatch, fresh bool, ou
 	return b.covered
 }
 
+// readAnswer reads one answer of the child.
 func (p *Pool) readAnswer(ctx context.Context, s *childSession) (got childAnswer, err error) {
 	var b []byte
 	err = p.withTimeout(ctx, func() (err error) {
@@ -138,8 +139,9 @@ func (p *Pool) readAnswer(ctx context.Context, s *childSession) (got childAnswer
 	return got, err
 }
 
-// blameFile ends the child and says of the file that it had what went wrong: 1 when that is
-// certain, else 0, and a new child is asked.
+// blameFile ends the child and records what went wrong with the file it was reading. It
+// returns 1 if that file is certainly the cause, else 0, and the file is tried again with a
+// new child.
 func (p *Pool) blameFile(ctx context.Context, err error, first bool, out *Reading) int {
 	var w failReason
 	ended := p.endChild()

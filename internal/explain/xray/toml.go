@@ -27,8 +27,8 @@ func (f *settingCollector) parseTOML(data []byte) error {
 	return f.addValue(doc)
 }
 
-// decodeTOML refuses first what would take the decoder too deep: it calls itself, and a
-// key of many parts takes it the square of their number.
+// decodeTOML first rejects input that would exhaust the decoder: it is recursive, and takes
+// quadratic time for dotted keys.
 func decodeTOML(data []byte, into any) error {
 	if isTooNested(data) || isTooDotted(data) {
 		return reasonTooDeep
@@ -39,10 +39,10 @@ func decodeTOML(data []byte, into any) error {
 	return nil
 }
 
-// maxBrackets is far above what people nest, and what brackets in texts add up to.
+// maxBrackets is far above what people nest, and what brackets in strings add up to.
 const maxBrackets = 10 * maxDepth
 
-// isTooNested counts brackets, those in texts too.
+// isTooNested counts brackets, including those in strings.
 func isTooNested(data []byte) bool {
 	depth := 0
 	for _, c := range data {
@@ -59,10 +59,10 @@ func isTooNested(data []byte) bool {
 	return false
 }
 
-// maxDots is far above what a key has, and above what a sentence has.
+// maxDots is far above what a key or a sentence has.
 const maxDots = 3 * maxDepth
 
-// isTooDotted counts the dots that could belong to one key, those in texts too.
+// isTooDotted counts the dots that could belong to one key, including those in strings.
 func isTooDotted(data []byte) bool {
 	dots := 0
 	for _, c := range data {
@@ -79,14 +79,15 @@ func isTooDotted(data []byte) bool {
 	return false
 }
 
-// Names of the zones in which the decoder puts times without one, and their forms.
+// localTimes maps the names of the zones that the decoder uses for times without a zone to
+// their formats.
 var localTimes = map[string]string{
 	"datetime-local": "2006-01-02T15:04:05.999999999",
 	"date-local":     "2006-01-02",
 	"time-local":     "15:04:05.999999999",
 }
 
-// scalarText writes a scalar as JSON does.
+// scalarText formats a scalar as JSON does.
 func scalarText(v any) string {
 	if t, ok := v.(time.Time); ok {
 		if form, ok := localTimes[t.Location().String()]; ok {

@@ -12,16 +12,16 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// Kinds of traits that only Facts knows.
+// Kinds of traits that only CompareReadings knows.
 const (
 	kindDirect retake.FactKind = "direct" // a package that a project asks for by name
 	kindMaybe  retake.FactKind = "maybe"  // a package that a lock file holds for some machines
 )
 
-// apart stands between what is shown of a value and what it is compared by.
+// valueSeparator separates the shown part of a value from the digest it is compared by.
 const valueSeparator = "\x00"
 
-// hidden stands where a value is likely a secret.
+// hiddenValue replaces a value that is likely a secret.
 const hiddenValue = "hidden"
 
 const (
@@ -30,14 +30,14 @@ const (
 	maxColumnsWidth = 400 // columns of a list of columns
 )
 
-// digest compares a value without telling it.
+// digest returns a keyed digest, so that values can be compared without being disclosed.
 func (in input) digest(v string) string {
 	h := hmac.New(sha256.New, in.key)
 	h.Write([]byte(v))
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// boundName makes a foreign name bounded. Long ones stay different.
+// boundName limits the length of an untrusted name. Long names stay distinct.
 func (in input) boundName(s string) string {
 	s = strings.ToValidUTF8(strings.ReplaceAll(s, valueSeparator, "�"), "�")
 	if len(s) <= maxNameWidth || termtext.Width(s) <= maxNameWidth {
@@ -46,7 +46,8 @@ func (in input) boundName(s string) string {
 	return termtext.Cut(s, maxNameWidth-17) + in.digest(s)
 }
 
-// boundValue makes a foreign value bounded; what is cut is still compared as a whole.
+// boundValue limits the length of an untrusted value. A shortened value is still compared
+// as a whole.
 func (in input) boundValue(s string, width int) string {
 	s = strings.ToValidUTF8(strings.ReplaceAll(s, valueSeparator, "�"), "�")
 	if termtext.Width(s) <= width {
@@ -55,7 +56,7 @@ func (in input) boundValue(s string, width int) string {
 	return termtext.Cut(s, width) + valueSeparator + in.digest(s)
 }
 
-// maskedValue is a value in which likely secrets are covered.
+// maskedValue returns a bounded value with likely secrets masked.
 func (in input) maskedValue(s string) string {
 	m, kinds := secrets.Mask(s)
 	if len(kinds) == 0 {
@@ -64,13 +65,13 @@ func (in input) maskedValue(s string) string {
 	return termtext.Cut(strings.ReplaceAll(m, valueSeparator, "�"), maxShownWidth) + valueSeparator + in.digest(s)
 }
 
-// shownValue is what people see of a value, compared what else tells it apart.
+// shownValue returns the part of a value that people see, without its digest.
 func shownValue(v string) string {
 	v, _, _ = strings.Cut(v, valueSeparator)
 	return v
 }
 
-// jsonString writes a string as JSON does, without the quotes.
+// jsonString encodes a string as JSON does, without the quotes.
 func jsonString(s string) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
@@ -81,8 +82,8 @@ func jsonString(s string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(strings.TrimSuffix(b.String(), "\n"), `"`), `"`)
 }
 
-// traitList gathers traits. One name of one kind and group has one value unless it may have
-// several.
+// traitList collects traits. A name of one kind and group has one value, unless it is added
+// with add.
 type traitList struct {
 	input  input
 	traits []retake.Trait
@@ -91,7 +92,7 @@ type traitList struct {
 
 func newTraitList(in input) *traitList { return &traitList{input: in, index: map[string]int{}} }
 
-// addPackage adds a package. What has no name or version is none.
+// addPackage adds a package. Without a name or version it adds nothing.
 func (l *traitList) addPackage(group, name, version string, direct bool) {
 	l.addPackageAs(retake.FactPackage, group, name, version, direct)
 }
@@ -110,14 +111,14 @@ func (l *traitList) addPackageAs(kind retake.FactKind, group, name, version stri
 	l.traits = append(l.traits, t)
 }
 
-// addDirectDependency says that a project asks for a package.
+// addDirectDependency records that a project requests a package by name.
 func (l *traitList) addDirectDependency(group, name string) {
 	if name != "" {
 		l.set(retake.Trait{Kind: kindDirect, Group: group, Name: l.input.boundName(name)})
 	}
 }
 
-// set adds a trait; the same name again replaces it, as readers of such files do.
+// set adds a trait. The same name again replaces it, as programs that read such files do.
 func (l *traitList) set(t retake.Trait) {
 	key := string(t.Kind) + valueSeparator + t.Group + valueSeparator + t.Name
 	if i, ok := l.index[key]; ok {
@@ -128,5 +129,5 @@ func (l *traitList) set(t retake.Trait) {
 	l.traits = append(l.traits, t)
 }
 
-// add adds a trait whose name may come again.
+// add adds a trait whose name may occur more than once.
 func (l *traitList) add(t retake.Trait) { l.traits = append(l.traits, t) }

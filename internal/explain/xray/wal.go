@@ -6,27 +6,28 @@ import (
 	"strings"
 )
 
-// logEnd is what the name of a log ends in that SQLite writes ahead, beside a database.
+// walSuffix ends the name of the write-ahead log beside a database.
 const walSuffix = "-wal"
 
-// LogPath is where the log of a database lies, if the reader wants it too.
+// LogPath returns the path of a database's log, and whether the reader wants it too.
 func LogPath(reader, path string) (log string, ok bool) {
 	return path + walSuffix, readerName(reader) == "sqlite"
 }
 
-// DatabaseOfLog is the database that a log belongs to. When the log changed, it did.
+// DatabaseOfLog returns the database that a log belongs to. If the log changed, so did the
+// database.
 func DatabaseOfLog(path string) (database string, ok bool) { return strings.CutSuffix(path, walSuffix) }
 
 const (
 	walHeaderSize      = 32
 	walFrameHeaderSize = 24
-	walMagic           = 0x377f0682 // the last bit says how sums are read
+	walMagic           = 0x377f0682 // the last bit is the byte order of the checksums
 	maxPageSize        = 65536      // bytes of the largest page
-	pageSizeOffset     = 16         // where a database tells the size of its pages
+	pageSizeOffset     = 16         // of the page size in the header
 )
 
-// applyLog lays what a log holds over a database, up to the last whole transaction, as
-// SQLite does when it opens both. A log that does not fit is none.
+// applyLog applies a write-ahead log to a database, up to the last complete transaction, as
+// SQLite does when it opens both. A log that does not match the database is ignored.
 func applyLog(data, wal []byte) []byte {
 	if len(wal) < walHeaderSize+walFrameHeaderSize || binary.BigEndian.Uint32(wal)&^1 != walMagic {
 		return data
@@ -64,8 +65,8 @@ func applyLog(data, wal []byte) []byte {
 	return overlayPages(data, pages, size, count)
 }
 
-// overlayPages puts pages in their places. A database that says to be larger than both files
-// together is damaged.
+// overlayPages writes pages to their places. A database that claims to be larger than both
+// files together is damaged and stays as it is.
 func overlayPages(data []byte, pages map[uint32][]byte, size int, count uint32) []byte {
 	if count == 0 || int64(count)*int64(size) > int64(len(data))+int64(len(pages)*size) {
 		return data
@@ -88,7 +89,7 @@ func pageSize(data []byte) int {
 	return n
 }
 
-// walChecksum is the running sum of a log.
+// walChecksum is the running checksum of a log.
 type walChecksum struct {
 	order binary.ByteOrder
 	a, b  uint32

@@ -1,12 +1,12 @@
 // Package xray reads what files mean: packages, settings, tables, units, secrets. One
-// reader reads the bytes of one file and answers traits; facts are what differs between
+// reader reads the bytes of one file and returns traits; facts are what differs between
 // the traits of two checkpoints. A comparison of rows reads a database at both at once.
 //
 // It may start a child, through what it is given, and talk to it by two pipes. It opens
 // no file, asks no network, runs nothing that it reads, and reads no clock.
 //
 //	X1  Foreign bytes are parsed in the child alone; the child learns no path.
-//	X2  What a reader answers depends on the bytes and the key alone, so it can be kept
+//	X2  What a reader returns depends on the bytes and the key alone, so it can be cached
 //	    by the object and the name of the reader. Readers of entries are never kept.
 //	X3  Time and memory are bounded for each file; what could not be read says why, and
 //	    is compared with nothing.
@@ -24,8 +24,9 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// Request is one file that one reader shall read. Open is not used by readers of entries. Log
-// opens what LogOf names, if it is there; what is kept must then be kept by both objects.
+// Request asks one reader to read one file. Open is not used by readers of entries. Log
+// opens the file that LogPath names, if it exists; a cached reading must then be keyed by
+// both objects.
 type Request struct {
 	Reader string
 	Path   string
@@ -34,18 +35,18 @@ type Request struct {
 	Log    func(context.Context) (io.ReadCloser, error)
 }
 
-// Reading is what a reader read, or why it could not.
+// Reading is what a reader found, or why it could not read.
 type Reading struct {
 	Traits []retake.Trait `json:"traits"`
 	Why    string         `json:"why,omitempty"`
 }
 
-// failReason is a reason why something could not be read, in words for people.
+// failReason says, in words for people, why something could not be read.
 type failReason string
 
 func (w failReason) Error() string { return string(w) }
 
-// The reasons that have nothing to do with a format.
+// Reasons that do not depend on the format.
 const (
 	reasonTooSlow        failReason = "took too long"
 	reasonOutOfMemory    failReason = "took too much memory"
@@ -66,7 +67,7 @@ const (
 	mega = 1 << 20
 )
 
-// What each kind of file may have at most.
+// Size limits by kind of file.
 const (
 	maxText   = mega
 	maxLock   = 16 * mega
@@ -74,7 +75,7 @@ const (
 	maxSQLite = 64 * mega
 )
 
-// evidenceRank is how well a file shows that a package is there; the lowest is the best.
+// evidenceRank is how well a file proves that a package is present; lower is better.
 type evidenceRank int
 
 const (
@@ -83,7 +84,7 @@ const (
 	rankLocked                        // a wish
 )
 
-// reader reads one kind of file. Exactly one of read and look is set.
+// reader reads one kind of file. Exactly one of read and readEntry is set.
 type reader struct {
 	name          string // with its version: the key of what is kept
 	limit         int64
@@ -91,7 +92,7 @@ type reader struct {
 	wants         func(p fileLocation) bool
 	read          func(in input) ([]retake.Trait, error)
 	readEntry     func(path string, e retake.Entry) []retake.Trait // by the entry alone
-	skipOversized bool                                             // a file over the limit is none of its own
+	skipOversized bool                                             // skip files over the limit without a reason
 	magic         string                                           // how its files begin; the others have nothing for it
 }
 
@@ -102,7 +103,7 @@ type input struct {
 	key  []byte
 }
 
-// readers are all of them, in the order in which they are told.
+// allReaders lists all readers, in the order in which their results are reported.
 var allReaders = sync.OnceValue(func() []reader {
 	return slices.Concat(entryReaders, systemReaders, pythonReaders, nodeReaders, otherReaders, projectReaders, settingReaders, machineReaders)
 })
@@ -120,7 +121,8 @@ func findReader(name string) (reader, bool) {
 	return r, ok
 }
 
-// ReadersFor answers which readers want a file: names with versions. It looks at no bytes.
+// ReadersFor returns the names, with versions, of the readers that want a file. It does not
+// look at the bytes.
 func ReadersFor(path string, e retake.Entry) []string {
 	p := newFileLocation(path, e)
 	var names []string
@@ -135,13 +137,13 @@ func ReadersFor(path string, e retake.Entry) []string {
 	return names
 }
 
-// IsCacheable reports whether what a reader answers may be kept by the object that it read.
+// IsCacheable reports whether the result of a reader may be cached by the object it read.
 func IsCacheable(name string) bool {
 	r, ok := findReader(name)
 	return ok && r.read != nil
 }
 
-// readerName is a name without its version.
+// readerName returns a reader's name without its version.
 func readerName(name string) string {
 	name, _, _ = strings.Cut(name, "@")
 	return name

@@ -14,8 +14,8 @@ import (
 
 const reasonNotYAML failReason = "is not YAML"
 
-// readYAML reads all documents of a file. Those behind the first have their number before
-// their keys, so that the first keeps its names when others come.
+// readYAML reads all documents of a file. The keys of all but the first are prefixed with
+// the document's number, so that those of the first do not change when others are added.
 func readYAML(in input) ([]retake.Trait, error) {
 	if isTooNested(in.data) {
 		return nil, reasonTooDeep
@@ -49,8 +49,8 @@ func (f *settingCollector) addYAMLDocument(i int, n *yaml.Node) error {
 	return f.addYAMLNode(n)
 }
 
-// addYAMLNode goes through nodes and follows references. They may refer to each other so that
-// little text stands for a lot; depth and the count of nodes hold that.
+// addYAMLNode adds a node and follows aliases. Aliases can make a short text stand for a
+// huge document; the limits on depth and on nodes bound that.
 func (f *settingCollector) addYAMLNode(n *yaml.Node) error {
 	if f.nodes++; f.nodes > maxNodes {
 		return reasonTooManyKeys
@@ -91,7 +91,7 @@ func (f *settingCollector) addYAMLChild(key string, n *yaml.Node) error {
 	return f.addYAMLNode(n)
 }
 
-// addYAMLMapping takes what is merged into it first, so that its own keys win.
+// addYAMLMapping adds merged mappings first, so that the mapping's own keys win.
 func (f *settingCollector) addYAMLMapping(n *yaml.Node) error {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if key := n.Content[i]; key.Tag == "!!merge" {
@@ -115,6 +115,8 @@ func (f *settingCollector) addYAMLMapping(n *yaml.Node) error {
 	return nil
 }
 
+// mergeYAML adds the mappings that a merge key refers to. Of several the first wins, so
+// they are added in reverse.
 func (f *settingCollector) mergeYAML(n *yaml.Node) error {
 	if f.nodes++; f.nodes > maxNodes || len(f.path) >= maxDepth {
 		return reasonTooManyKeys
@@ -135,7 +137,7 @@ func (f *settingCollector) mergeYAML(n *yaml.Node) error {
 	return nil
 }
 
-// yamlScalar writes a scalar as JSON does, where JSON has it.
+// yamlScalar formats a scalar as JSON does, where JSON has it.
 func yamlScalar(n *yaml.Node) (text string, isText bool) {
 	switch n.ShortTag() {
 	case "!!null":

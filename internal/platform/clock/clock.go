@@ -1,8 +1,8 @@
 // Package clock is the only reader of the wall clock.
 //
-// It knows the time and nothing else. Tests hold it still.
+// It knows the time and nothing else. Tests use a clock that they set by hand.
 //
-//	C1  Monotone never answers a time that is not after every time it answered before.
+//	C1  Monotonic never returns a time that is not after every time it returned before.
 package clock
 
 import (
@@ -10,55 +10,55 @@ import (
 	"time"
 )
 
-// Clock tells the time.
+// Clock returns the current time.
 type Clock interface {
 	Now() time.Time
 }
 
-// Wall is the clock on the wall.
+// Wall is the clock of the system.
 var Wall Clock = wall{}
 
 type wall struct{}
 
 func (wall) Now() time.Time { return time.Now() }
 
-// Manual is a clock that tests move by hand.
+// Manual is a clock for tests that only moves when it is told to.
 type Manual struct {
 	mu sync.Mutex
 	t  time.Time // guarded by mu
 }
 
-// NewManual holds a clock at t.
+// NewManual returns a clock that is set to t.
 func NewManual(t time.Time) *Manual { return &Manual{t: t} }
 
-// Now answers the held time.
+// Now returns the time that was set.
 func (h *Manual) Now() time.Time {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.t
 }
 
-// Advance moves the clock, backwards too.
+// Advance moves the clock by d, backwards if d is negative.
 func (h *Manual) Advance(d time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.t = h.t.Add(d)
 }
 
-// Monotonic gives the times of another clock, but never goes back: behind its
-// high-water mark it steps on by a microsecond a call.
+// Monotonic returns the times of another clock but never goes back: while that clock is behind
+// the high-water mark, each call advances by a microsecond.
 type Monotonic struct {
 	base      Clock
 	mu        sync.Mutex
 	highWater time.Time // guarded by mu
 }
 
-// NewMonotonic starts at the mark, or at the base clock when that is later.
+// NewMonotonic starts at mark, or at the base clock if that is later.
 func NewMonotonic(base Clock, mark time.Time) *Monotonic {
 	return &Monotonic{base: base, highWater: mark}
 }
 
-// Now answers a time after all earlier answers.
+// Now returns a time after all that were returned before.
 func (m *Monotonic) Now() time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -70,14 +70,14 @@ func (m *Monotonic) Now() time.Time {
 	return t
 }
 
-// HighWaterMark is the highest time answered or raised to.
+// HighWaterMark returns the highest time that was returned or set by RaiseTo.
 func (m *Monotonic) HighWaterMark() time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.highWater
 }
 
-// RaiseTo lifts the mark to t; a mark never sinks.
+// RaiseTo raises the high-water mark to t. It never lowers it.
 func (m *Monotonic) RaiseTo(t time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

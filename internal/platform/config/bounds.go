@@ -16,34 +16,35 @@ const (
 	defaultKeepWithin = 30 * day
 )
 
-// Budget is how many bytes the store may take on a disk of that size.
+// Budget returns how many bytes the store may use on a disk of that size.
 func (s *Settings) Budget(total int64) int64 {
-	v, _ := s.Value("budget") // a key of our own
+	v, _ := s.Value("budget") // the key exists
 	if n, err := ParseSize(v); v != "" && err == nil && n > 0 {
 		return n
 	}
 	return min(int64(defaultBudget), total/budgetShare)
 }
 
-// KeepWithin is how long the checkpoints of a workspace are kept at least; 0 is for ever.
+// KeepWithin returns how long the checkpoints of a workspace are kept at least; 0 means
+// forever.
 func (s *Settings) KeepWithin(ws retake.WorkspaceID) time.Duration {
 	d, err := parseRetention(s.workspaceValue(ws, "keep-within"))
-	if err != nil { // Set looked, but a hand may have written the file
+	if err != nil { // Set validates, but the file may have been edited by hand
 		return defaultKeepWithin
 	}
 	return d
 }
 
-// GoneAfter is after how long nothing of a workspace is kept; 0 is never.
+// GoneAfter returns after how long all checkpoints of a workspace are deleted; 0 means never.
 func (s *Settings) GoneAfter(ws retake.WorkspaceID) time.Duration {
 	d, err := parseRetention(s.workspaceValue(ws, "gone-after"))
-	if err != nil { // a hand may have written the file, and a slip must not delete
+	if err != nil { // the file may have been edited by hand, and a typo must not delete anything
 		return 0
 	}
 	return d
 }
 
-// parseRetention reads 30d, 12w, 48h and 0.
+// parseRetention parses 30d, 12w, 48h and 0.
 func parseRetention(s string) (time.Duration, error) {
 	bad := fmt.Errorf("%q is not a time such as 30d, 12w or 48h", s)
 	text, unit := strings.TrimSpace(s), time.Duration(0)

@@ -10,7 +10,7 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// checks say whether a value makes sense for a key; one that is not here takes any.
+// valueChecks validate the value of a key. A key without one accepts any value.
 var valueChecks = map[string]func(string) error{
 	"agents":        oneOf("on", "off"),
 	"budget":        checkSize,
@@ -30,7 +30,8 @@ var valueChecks = map[string]func(string) error{
 	"verify-limit":  func(v string) error { _, err := parseVerifyLimit(v); return err },
 }
 
-// checkFor finds the check of a key, also of one that the user named.
+// checkFor returns the validation of a key, also of one that the user named; nil if there is
+// none.
 func checkFor(base string) func(string) error {
 	if strings.HasPrefix(base, standingPrefix) {
 		return checkStandingCommand
@@ -48,6 +49,7 @@ func checkPauseTime(v string) error {
 	return nil
 }
 
+// oneOf accepts one of the words.
 func oneOf(words ...string) func(string) error {
 	return func(v string) error {
 		switch {

@@ -15,35 +15,35 @@ import (
 	"strings"
 )
 
-// Config is where things lie and what the environment asks for.
+// Config is where files are and what the environment asks for.
 type Config struct {
 	DataDir      string // store, catalog, indexes and locks
 	SettingsFile string // the user's settings
 	Home         string
 	RetakeHome   string // RETAKE_HOME, absolute; "" when it is not set
-	SocketDir    string // directory of the daemon's socket; see MakeRun and CheckRun
+	SocketDir    string // directory of the daemon's socket; see MakeSocketDir and CheckSocketDir
 	Socket       string
-	// Runtime is XDG_RUNTIME_DIR: where a service manager of the user would be.
+	// RuntimeDir is XDG_RUNTIME_DIR, where the user's service manager would be.
 	RuntimeDir string
-	UnitDir    string   // directory of the user's units of that manager
-	ListenFDs  int      // sockets that a service manager hands over
+	UnitDir    string   // directory of the user's systemd units
+	ListenFDs  int      // number of sockets passed by a service manager
 	Solo       bool     // RETAKE_SOLO: no daemon
 	Debug      bool     // RETAKE_DEBUG: log what is done and how long it takes
-	BootID     string   // identity of this run of the machine; "" when it cannot be told
-	Executable string   // our own program; "" when it cannot be told
+	BootID     string   // id of this boot of the machine; "" if unknown
+	Executable string   // path of our own program; "" if unknown
 	WorkDir    string   // working directory
 	Environ    []string // of this process, for programs that the user runs through us
 	Color      bool
 	ASCII      bool
 	Width      int
-	Height     int // lines of the terminal; 0: not known
+	Height     int // lines of the terminal; 0: unknown
 	InTTY      bool
 	OutTTY     bool
 	ErrTTY     bool
 }
 
-// workingDir is where we are. A directory that was removed under a shell is still known to
-// it by its name, and what brings its files back must start there too.
+// workingDir returns the working directory. If it was removed, a shell still knows it by name
+// in PWD, and a restore of its files must be able to start there.
 func workingDir() (string, error) {
 	dir, err := os.Getwd()
 	if err == nil {
@@ -79,10 +79,10 @@ func Read() (Config, error) {
 	return c, nil
 }
 
-// unitsBelow is where systemd looks for units of a user, below the configuration.
+// unitSubdir is where systemd looks for units of a user, below the configuration directory.
 const unitSubdir = "systemd/user"
 
-// resolvePaths follows RETAKE_HOME, else the XDG directories.
+// resolvePaths sets the directories from RETAKE_HOME or, without it, from the XDG variables.
 func (c *Config) resolvePaths() error {
 	if h := os.Getenv("RETAKE_HOME"); h != "" {
 		abs, err := filepath.Abs(h)
@@ -108,8 +108,9 @@ func (c *Config) resolvePaths() error {
 	return nil
 }
 
+// xdgDir returns an XDG directory: the variable key, or rest below the home directory.
 func xdgDir(key, home, rest string) (string, error) {
-	if d := os.Getenv(key); filepath.IsAbs(d) { // relative ones are to be ignored
+	if d := os.Getenv(key); filepath.IsAbs(d) { // the specification says to ignore relative paths
 		return d, nil
 	}
 	if home == "" {
@@ -118,6 +119,7 @@ func xdgDir(key, home, rest string) (string, error) {
 	return filepath.Join(home, filepath.FromSlash(rest)), nil
 }
 
+// isPlainLocale reports whether the locale is ASCII only.
 func isPlainLocale() bool {
 	for _, k := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if v := os.Getenv(k); v != "" {
@@ -127,7 +129,7 @@ func isPlainLocale() bool {
 	return false
 }
 
-// bootID names this run of the machine on Linux.
+// bootID identifies this boot of the machine on Linux.
 func bootID() string {
 	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// isOwnedByUser reports whether the file is the user's own.
+// isOwnedByUser reports whether the file belongs to the current user.
 func isOwnedByUser(i fs.FileInfo) bool {
 	st, ok := i.Sys().(*syscall.Stat_t)
 	return ok && int64(st.Uid) == int64(os.Getuid())

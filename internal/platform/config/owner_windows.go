@@ -2,5 +2,5 @@ package config
 
 import "io/fs"
 
-// isOwnedByUser trusts the access list of the profile directory.
+// isOwnedByUser relies on the access list of the profile directory.
 func isOwnedByUser(fs.FileInfo) bool { return true }

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Pager is the program that shows long output on a terminal, with its arguments: what
-// RETAKE_PAGER says, else PAGER, else less. Empty, or "cat", is none. A program is searched
-// in the absolute directories of PATH only; a workspace never says what runs.
+// Pager returns the program that shows long output on a terminal, with its arguments:
+// RETAKE_PAGER, or PAGER, or less. An empty value and "cat" mean none. The program is looked
+// up in the absolute directories of PATH only, so that a workspace cannot choose what runs.
 func (c Config) Pager() []string {
 	text, set := os.LookupEnv("RETAKE_PAGER")
 	if !set {
@@ -30,8 +30,8 @@ func (c Config) Pager() []string {
 	return words
 }
 
-// PagerEnviron is the environment of the pager. As git does, less is told to show colors
-// and to end at once where all fits, unless the user told it something else.
+// PagerEnviron returns the environment of the pager. As git does, it tells less to show colors
+// and to exit at once if everything fits, unless the user has configured it.
 func (c Config) PagerEnviron() []string {
 	env := c.Environ
 	for key, value := range map[string]string{"LESS": "FRX", "LV": "-c"} {

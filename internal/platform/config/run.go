@@ -14,13 +14,13 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// socketRoom is how long the path of a socket may be: the kernels allow between
-// 103 and 107 bytes.
+// maxSocketPath is the longest path of a socket that we use: kernels allow between 103 and 107
+// bytes.
 const maxSocketPath = 100
 
-// resolveSocket finds where the daemon of this data directory listens. Two data
-// directories never share a socket: below RETAKE_HOME they have one each, and
-// elsewhere the name carries a digest of the directory.
+// resolveSocket sets where the daemon of this data directory listens. Two data directories
+// never share a socket: below RETAKE_HOME each has its own, and elsewhere the name contains a
+// digest of the data directory.
 func (c *Config) resolveSocket() {
 	name := "daemon-" + c.DataDigest() + ".sock"
 	c.RuntimeDir = os.Getenv("XDG_RUNTIME_DIR")
@@ -45,14 +45,13 @@ func (c *Config) resolveSocket() {
 	}
 }
 
-// DataDigest tells data directories apart in names.
+// DataDigest distinguishes data directories in file names.
 func (c Config) DataDigest() string {
 	sum := sha256.Sum256([]byte(c.DataDir))
 	return hex.EncodeToString(sum[:6])
 }
 
-// MakeSocketDir makes the directory of the socket, and looks that nobody but the user
-// can have put something there.
+// MakeSocketDir creates the directory of the socket and checks that it is safe.
 func (c Config) MakeSocketDir() error {
 	if err := os.MkdirAll(c.SocketDir, 0o700); err != nil {
 		return unsafeSocketError("the directory of the socket cannot be made", err)
@@ -60,9 +59,9 @@ func (c Config) MakeSocketDir() error {
 	return c.CheckSocketDir()
 }
 
-// CheckSocketDir looks at the directory of the socket before anything in it is
-// trusted. A mode that is too wide is narrowed; an owner that is not the user is
-// refused. A directory that is not there is safe.
+// CheckSocketDir checks the directory of the socket before anything in it is trusted. A mode
+// that is too permissive is fixed; a directory of another user is refused. A directory that
+// does not exist is safe.
 func (c Config) CheckSocketDir() error {
 	i, err := os.Lstat(c.SocketDir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -93,17 +92,17 @@ func unsafeSocketError(what string, err error) error {
 	}
 }
 
-// defaultPath is where a daemon finds programs, whatever its starter's shell had.
+// defaultPath is the PATH of a daemon, independent of the shell that started it.
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// kept are the variables that a daemon inherits. All others stay behind: an agent
-// or a hook may have put anything there.
+// The variables that a daemon inherits. All others are dropped: an agent
+// or a hook may have set anything.
 var (
 	daemonEnvNames    = []string{"HOME", "LANG", "TZ", "USER", "LOGNAME", "TMPDIR"}
 	daemonEnvPrefixes = []string{"LC_", "XDG_"}
 )
 
-// DaemonEnv is the environment of a daemon of these places.
+// DaemonEnv returns the environment of the daemon for this configuration.
 func (c Config) DaemonEnv() []string {
 	env := []string{"PATH=" + defaultPath}
 	if c.RetakeHome != "" {
@@ -135,7 +134,7 @@ func isDaemonEnv(key string) bool {
 	return false
 }
 
-// boolEnv reads a variable that is on or off.
+// boolEnv reads a variable that is on or off. Any other non-empty value means on.
 func boolEnv(key string) bool {
 	v := os.Getenv(key)
 	if on, err := strconv.ParseBool(v); err == nil {
@@ -144,8 +143,8 @@ func boolEnv(key string) bool {
 	return v != ""
 }
 
-// countListenFDs counts the sockets that a service manager opened for this process, the
-// first of them at descriptor 3.
+// countListenFDs returns the number of sockets that a service manager opened for this process,
+// starting at descriptor 3.
 func countListenFDs() int {
 	if pid, err := strconv.Atoi(os.Getenv("LISTEN_PID")); err != nil || pid != os.Getpid() {
 		return 0

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// EnvValue answers a variable of our environment; the last one counts, as for programs.
+// EnvValue returns a variable of our environment. Of duplicates the last one is used, as in
+// programs.
 func (c Config) EnvValue(key string) string {
 	out := ""
 	for _, e := range c.Environ {
@@ -17,8 +18,8 @@ func (c Config) EnvValue(key string) string {
 	return out
 }
 
-// LookPath finds a program in the absolute directories of PATH: a relative one would
-// let a workspace say what runs.
+// LookPath finds a program in the absolute directories of PATH. A relative one would let a
+// workspace choose what runs.
 func (c Config) LookPath(program string) (string, bool) {
 	if strings.ContainsRune(program, os.PathSeparator) || program == "" {
 		return "", false
@@ -35,8 +36,8 @@ func (c Config) LookPath(program string) (string, bool) {
 	return "", false
 }
 
-// SearchPath is where programs are found that nobody watches: the absolute directories of
-// PATH, or the usual ones.
+// SearchPath returns the PATH for programs that run unattended: the absolute directories of
+// our own PATH, or the default.
 func (c Config) SearchPath() string {
 	var dirs []string
 	for _, dir := range filepath.SplitList(c.EnvValue("PATH")) {
@@ -50,8 +51,9 @@ func (c Config) SearchPath() string {
 	return strings.Join(dirs, string(filepath.ListSeparator))
 }
 
-// findExecutable finds our own program, also where nothing tells it, such as in a root without
-// /proc: then by the name that we were called by. Empty when there is no way.
+// findExecutable returns the path of our own program. Where the system does not report it, as
+// in a chroot without /proc, it uses the name that we were called by. It returns "" if that
+// fails too.
 func (c Config) findExecutable() string {
 	if exe, err := os.Executable(); err == nil {
 		return exe

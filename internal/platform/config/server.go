@@ -7,20 +7,20 @@ import (
 	"strings"
 )
 
-// Server is what the environment says about a server, secrets included.
+// Server is the configuration of a server from the environment, including secrets.
 type Server struct {
 	Postgres  string   // RETAKE_POSTGRES
 	S3        string   // RETAKE_S3
 	AccessKey string   // RETAKE_S3_ACCESS_KEY, else AWS_ACCESS_KEY_ID
 	SecretKey string   // RETAKE_S3_SECRET_KEY, else AWS_SECRET_ACCESS_KEY
-	KEK       []string // RETAKE_KEK, and RETAKE_KEK_OLD while a new one takes over
+	KEK       []string // RETAKE_KEK, and RETAKE_KEK_OLD during a key rotation
 	Trace     string   // OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, else OTEL_EXPORTER_OTLP_ENDPOINT
-	URL       string   // RETAKE_SERVER: a server to talk to
-	Key       string   // RETAKE_KEY: with this
-	Workspace string   // RETAKE_WORKSPACE: in this workspace of it
+	URL       string   // RETAKE_SERVER: URL of the server to use
+	Key       string   // RETAKE_KEY: API key for it
+	Workspace string   // RETAKE_WORKSPACE: workspace on it
 }
 
-// ReadServer reads it.
+// ReadServer reads the configuration of a server from the environment.
 func ReadServer() Server {
 	s := Server{
 		Postgres: os.Getenv("RETAKE_POSTGRES"), S3: os.Getenv("RETAKE_S3"),
@@ -41,6 +41,7 @@ func ReadServer() Server {
 	return s
 }
 
+// firstEnv returns variable a, or b if a is empty.
 func firstEnv(a, b string) string {
 	if v := os.Getenv(a); v != "" {
 		return v
@@ -48,17 +49,17 @@ func firstEnv(a, b string) string {
 	return os.Getenv(b)
 }
 
-// Bucket is a place in S3, as its address says.
+// Bucket is a location in S3.
 type Bucket struct {
 	Endpoint, Name, Prefix, Region string
 	PlainHTTP                      bool
 }
 
-// ParseBucket reads https://ENDPOINT/BUCKET[/PREFIX][?region=R].
+// ParseBucket parses https://ENDPOINT/BUCKET[/PREFIX][?region=R].
 func ParseBucket(address string) (Bucket, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http" {
-		// The address is not quoted: somebody may have put a secret into it.
+		// The address is not quoted, because it may contain a secret.
 		return Bucket{}, fmt.Errorf("that is no address of a bucket: https://ENDPOINT/BUCKET[/PREFIX], and its keys in the environment")
 	}
 	name, prefix, _ := strings.Cut(strings.Trim(u.Path, "/"), "/")

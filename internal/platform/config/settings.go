@@ -17,17 +17,16 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// Settings is the user's file: keys and values, and the same keys for one
-// workspace under "WORKSPACE-ID.key", which go before. A process that lives for
-// long sees a change of the file at the next question.
+// Settings is the user's file: keys and values. A key "WORKSPACE-ID.key" overrides key for one
+// workspace. A long-lived process sees a change of the file at the next query.
 type Settings struct {
 	path     string
 	mu       sync.Mutex
 	values   map[string]string // guarded by mu
-	fileInfo fs.FileInfo       // guarded by mu; the file as it was read, nil when there was none
+	fileInfo fs.FileInfo       // guarded by mu; the file when it was read, nil if there was none
 }
 
-// keys are all there is. A default of "" for a size is no limit.
+// settingKeys are all settings. A default of "" for a size means no limit.
 var settingKeys = []struct{ key, def, help string }{
 	{"agents", "on", "on: save a checkpoint after every agent turn; off: ignore agents' events"},
 	{"agents-more", "", "names of other agents, separated by commas; a program retake-agent-NAME of yours translates their events"},
@@ -49,7 +48,7 @@ var settingKeys = []struct{ key, def, help string }{
 	{"verify-limit", "10m", "stop a check after this long and record that it could not finish"},
 }
 
-// Load reads the file; a missing one is empty.
+// Load reads the file. A missing file is empty.
 func Load(path string) (*Settings, error) {
 	s := &Settings{path: path}
 	s.mu.Lock()
@@ -57,7 +56,7 @@ func Load(path string) (*Settings, error) {
 	return s, s.loadFile()
 }
 
-// loadFile reads the file again. The caller holds mu.
+// loadFile reads the file. The caller holds mu.
 func (s *Settings) loadFile() error {
 	seen, err := os.Stat(s.path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -79,8 +78,8 @@ func (s *Settings) loadFile() error {
 	return nil
 }
 
-// reloadIfChanged follows a file that somebody changed. One that cannot be read now
-// changes nothing: the command line, which reads it first, says so. The caller
+// reloadIfChanged reads the file again if it was changed. If it cannot be read now, the old
+// values are kept; the command line reads the file first and reports the error. The caller
 // holds mu.
 func (s *Settings) reloadIfChanged() {
 	now, err := os.Stat(s.path)
@@ -90,10 +89,10 @@ func (s *Settings) reloadIfChanged() {
 	if now == nil && s.fileInfo == nil || now != nil && s.fileInfo != nil && os.SameFile(now, s.fileInfo) && now.ModTime().Equal(s.fileInfo.ModTime()) && now.Size() == s.fileInfo.Size() {
 		return
 	}
-	_ = s.loadFile() // what was known stands
+	_ = s.loadFile() // the old values are kept
 }
 
-// List answers every key with its value, and those of single workspaces.
+// List returns every key with its value, including those of single workspaces.
 func (s *Settings) List() []retake.Setting {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -113,7 +112,7 @@ func (s *Settings) List() []retake.Setting {
 	return append(out, s.standingSettings()...)
 }
 
-// Value answers one key.
+// Value returns the value of one key.
 func (s *Settings) Value(key string) (string, error) {
 	base, def, err := lookupKey(key)
 	if err != nil {
@@ -122,7 +121,7 @@ func (s *Settings) Value(key string) (string, error) {
 	return s.firstValue(def, key, base), nil
 }
 
-// splitKey parts the key of one workspace; ws is empty when it is everybody's.
+// splitKey splits the key of a workspace. ws is empty if the key applies to all.
 func splitKey(key string) (ws retake.WorkspaceID, base string) {
 	if id, rest, ok := strings.Cut(key, "."); ok {
 		if ws, err := retake.ParseWorkspaceID(id); err == nil {
@@ -132,6 +131,7 @@ func splitKey(key string) (ws retake.WorkspaceID, base string) {
 	return "", key
 }
 
+// lookupKey returns the key without its workspace, and its default.
 func lookupKey(key string) (base, def string, err error) {
 	_, base = splitKey(key)
 	if name, ok := strings.CutPrefix(base, standingPrefix); ok {
@@ -148,7 +148,7 @@ func lookupKey(key string) (base, def string, err error) {
 	return "", "", &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("there is no setting %s", key), Safe: "Nothing was changed.", Hint: "there are: " + strings.Join(names, ", ")}
 }
 
-// Set changes one key, after looking that its value makes sense.
+// Set validates a value and changes one key.
 func (s *Settings) Set(key, value string) error {
 	base, _, err := lookupKey(key)
 	if err != nil {
@@ -167,7 +167,7 @@ func (s *Settings) Set(key, value string) error {
 	return s.saveFile()
 }
 
-// Unset puts a key back to its default.
+// Unset resets a key to its default.
 func (s *Settings) Unset(key string) error {
 	if _, _, err := lookupKey(key); err != nil {
 		return err
@@ -179,7 +179,7 @@ func (s *Settings) Unset(key string) error {
 	return s.saveFile()
 }
 
-// saveFile writes all values. The caller holds mu.
+// saveFile replaces the file atomically. The caller holds mu.
 func (s *Settings) saveFile() error {
 	b, err := json.MarshalIndent(s.values, "", "  ")
 	if err != nil {
@@ -195,15 +195,15 @@ func (s *Settings) saveFile() error {
 	if err := os.Rename(tmp, s.path); err != nil {
 		return fmt.Errorf("write settings: %w", err)
 	}
-	s.fileInfo, _ = os.Stat(s.path) // unknown is read again
+	s.fileInfo, _ = os.Stat(s.path) // on error the file is read again
 	return nil
 }
 
-// Policy is what the user leaves out of a workspace.
+// Policy returns what the user excludes from a workspace.
 func (s *Settings) Policy(ws retake.WorkspaceID) retake.Policy {
 	var p retake.Policy
-	p.GitIgnore, _ = strconv.ParseBool(s.workspaceValue(ws, "gitignore")) // Set looked
-	p.MaxNewFile, _ = ParseSize(s.workspaceValue(ws, "max-new-file"))     // Set looked
+	p.GitIgnore, _ = strconv.ParseBool(s.workspaceValue(ws, "gitignore")) // Set validates
+	p.MaxNewFile, _ = ParseSize(s.workspaceValue(ws, "max-new-file"))     // Set validates
 	for _, e := range strings.Split(s.workspaceValue(ws, "exclude"), ",") {
 		if e = strings.TrimSpace(e); e != "" {
 			p.Exclude = append(p.Exclude, e)
@@ -212,9 +212,9 @@ func (s *Settings) Policy(ws retake.WorkspaceID) retake.Policy {
 	return p
 }
 
-// MoreAgents are those that a program of the user translates for.
+// MoreAgents returns the agents whose events a program of the user translates.
 func (s *Settings) MoreAgents() []string {
-	v, _ := s.Value("agents-more") // a key of our own
+	v, _ := s.Value("agents-more") // the key exists
 	var out []string
 	for _, name := range strings.Split(v, ",") {
 		if name = strings.TrimSpace(name); name != "" {
@@ -224,21 +224,22 @@ func (s *Settings) MoreAgents() []string {
 	return out
 }
 
-// Habits are the user's choices about agents in a workspace.
+// Habits returns the user's choices about agents in a workspace.
 func (s *Settings) Habits(ws retake.WorkspaceID) retake.Habits {
 	return retake.Habits{
 		Paused:      s.workspaceValue(ws, "agents") == "off" || s.workspaceValue(ws, "paused") != "",
 		Granularity: retake.Granularity(s.workspaceValue(ws, "granularity")),
-		Quiet:       s.workspaceValue(ws, quietKey) == "on" && s.workspaceValue(ws, "paused") == "", // it is no matter of agents
+		Quiet:       s.workspaceValue(ws, quietKey) == "on" && s.workspaceValue(ws, "paused") == "", // independent of agents
 	}
 }
 
+// workspaceValue returns the value of a key for a workspace.
 func (s *Settings) workspaceValue(ws retake.WorkspaceID, key string) string {
-	_, def, _ := lookupKey(key) // a key of our own
+	_, def, _ := lookupKey(key) // the key exists
 	return s.firstValue(def, string(ws)+"."+key, key)
 }
 
-// firstValue answers the value of the first key that has one.
+// firstValue returns the value of the first key that is set, or def.
 func (s *Settings) firstValue(def string, keys ...string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -257,9 +258,9 @@ const (
 	defaultIdle  = 4 * time.Hour
 )
 
-// Floor is how many bytes must stay free on a disk of that size.
+// Floor returns how many bytes must stay free on a disk of that size.
 func (s *Settings) Floor(total int64) int64 {
-	if v, _ := s.Value("floor"); v != "" { // a key of our own
+	if v, _ := s.Value("floor"); v != "" { // the key exists
 		if n, err := ParseSize(v); err == nil {
 			return n
 		}
@@ -267,15 +268,15 @@ func (s *Settings) Floor(total int64) int64 {
 	return min(int64(defaultFloor), total/floorShare)
 }
 
-// IdleTimeout is how long a daemon stays that nobody asks; 0 is for ever. One that is to see files
-// come to rest stays.
+// IdleTimeout returns how long a daemon stays without requests; 0 means forever. It stays if
+// it has to save a user's own edits.
 func (s *Settings) IdleTimeout() time.Duration {
 	if s.hasQuietWorkspace() {
 		return 0
 	}
-	v, _ := s.Value("daemon-idle") // a key of our own
+	v, _ := s.Value("daemon-idle") // the key exists
 	d, err := parseIdle(v)
-	if err != nil { // Set looked, but a hand may have written the file
+	if err != nil { // Set validates, but the file may have been edited by hand
 		return defaultIdle
 	}
 	return d
@@ -283,7 +284,7 @@ func (s *Settings) IdleTimeout() time.Duration {
 
 const quietKey = "quiet"
 
-// hasQuietWorkspace reports whether checkpoints are taken in some workspace without anybody asking.
+// hasQuietWorkspace reports whether edits are saved without a request in some workspace.
 func (s *Settings) hasQuietWorkspace() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -304,28 +305,28 @@ func parseIdle(s string) (time.Duration, error) {
 	return d, err
 }
 
-// LeavesCgroup reports whether the daemon may leave control groups that are not
-// the user's own.
+// LeavesCgroup reports whether the daemon may leave control groups that are not delegated to
+// the user.
 func (s *Settings) LeavesCgroup() bool {
-	v, _ := s.Value("daemon-cgroup") // a key of our own
+	v, _ := s.Value("daemon-cgroup") // the key exists
 	return v == "leave"
 }
 
 var trackerModes = []string{"auto", string(retake.TrackingFanotify), string(retake.TrackingInotify), string(retake.TrackingScan)}
 
-// Tracker is what tells of changes, "" for the best that works, and whether processes
-// that cannot be looked into are trusted.
+// Tracker returns how changes are detected, "" for the best that works, and whether processes
+// that cannot be inspected are trusted.
 func (s *Settings) Tracker() (mode retake.TrackingMode, trust bool) {
-	v, _ := s.Value("tracker")      // a key of our own
-	t, _ := s.Value("trust-unseen") // a key of our own
+	v, _ := s.Value("tracker")      // the key exists
+	t, _ := s.Value("trust-unseen") // the key exists
 	trust, err := strconv.ParseBool(t)
-	if v == "auto" || !slices.Contains(trackerModes, v) { // Set looked, but a hand may have written the file
+	if v == "auto" || !slices.Contains(trackerModes, v) { // Set validates, but the file may have been edited by hand
 		v = ""
 	}
 	return retake.TrackingMode(v), trust && err == nil
 }
 
-// ParseSize reads 500, 20KB, 10MB, 5GB and 1TB, in thousands.
+// ParseSize parses 500, 20KB, 10MB, 5GB and 1TB, in powers of 1000.
 func ParseSize(s string) (int64, error) {
 	if s == "" {
 		return 0, nil

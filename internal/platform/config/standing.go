@@ -11,8 +11,8 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// standingPrefix begins the key of a verification that the user wants of every checkpoint;
-// its name follows.
+// standingPrefix begins the key of a verification that runs for every checkpoint; its name
+// follows.
 const standingPrefix = "verify."
 
 const (
@@ -23,8 +23,8 @@ const (
 	maxVerifyLimit     = 24 * time.Hour
 )
 
-// Standing lists the verifications that the user wants of every checkpoint of a workspace,
-// by name. One of the workspace goes before one of all, and an empty one takes it away.
+// Standing returns the verifications of every checkpoint of a workspace, sorted by name. One
+// of the workspace overrides a general one of the same name, and an empty command disables it.
 func (s *Settings) Standing(ws retake.WorkspaceID) []retake.Standing {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -33,7 +33,7 @@ func (s *Settings) Standing(ws retake.WorkspaceID) []retake.Standing {
 	for key, command := range s.values {
 		of, base := splitKey(key)
 		name, ok := strings.CutPrefix(base, standingPrefix)
-		if !ok || of != "" && of != ws || checkStandingName(name) != nil { // a hand may have written the file
+		if !ok || of != "" && of != ws || checkStandingName(name) != nil { // the file may have been edited by hand
 			continue
 		}
 		if _, own := s.values[string(ws)+"."+base]; of == ws || !own {
@@ -49,7 +49,7 @@ func (s *Settings) Standing(ws retake.WorkspaceID) []retake.Standing {
 	return out
 }
 
-// standingSettings are the settings that the user named. The caller holds mu.
+// standingSettings returns the settings that the user named. The caller holds mu.
 func (s *Settings) standingSettings() []retake.Setting {
 	var out []retake.Setting
 	for _, key := range slices.Sorted(maps.Keys(s.values)) {
@@ -66,16 +66,16 @@ func (s *Settings) standingSettings() []retake.Setting {
 	return out
 }
 
-// VerifyLimit is how long one verification may take in a workspace.
+// VerifyLimit returns how long one verification may take in a workspace.
 func (s *Settings) VerifyLimit(ws retake.WorkspaceID) time.Duration {
 	d, err := parseVerifyLimit(s.workspaceValue(ws, "verify-limit"))
-	if err != nil { // Set looked, but a hand may have written the file
+	if err != nil { // Set validates, but the file may have been edited by hand
 		return defaultVerifyLimit
 	}
 	return d
 }
 
-// DrillsEnabled reports whether good checkpoints of a workspace are proven restorable.
+// DrillsEnabled reports whether good checkpoints of a workspace are test-restored.
 func (s *Settings) DrillsEnabled(ws retake.WorkspaceID) bool {
 	return s.workspaceValue(ws, "drill") != "off"
 }
@@ -88,8 +88,8 @@ func parseVerifyLimit(s string) (time.Duration, error) {
 	return d, err
 }
 
-// checkStandingName looks at the name of a verification. It is a part of refs such as
-// good:test, and of a screen that has little room.
+// checkStandingName validates the name of a verification. It is part of refs such as
+// good:test, and shown where there is little room.
 func checkStandingName(name string) error {
 	const letters = "abcdefghijklmnopqrstuvwxyz0123456789._:-"
 	if name != "" && len(name) <= maxStandingName && strings.Trim(name, letters) == "" {

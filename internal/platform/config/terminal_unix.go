@@ -14,7 +14,7 @@ func isTTY(f *os.File) bool {
 	return err == nil
 }
 
-// terminalHeight is the number of lines of the terminal, or 0.
+// terminalHeight returns the number of lines of the terminal, or 0.
 func terminalHeight() int {
 	w, err := unix.IoctlGetWinsize(int(os.Stdout.Fd()), unix.TIOCGWINSZ)
 	if err != nil {
@@ -23,7 +23,7 @@ func terminalHeight() int {
 	return int(w.Row)
 }
 
-// terminalWidth asks the terminal, then COLUMNS, and settles for 80.
+// terminalWidth returns the width of the terminal, or COLUMNS, or 80.
 func terminalWidth() int {
 	for _, f := range []*os.File{os.Stdout, os.Stderr} {
 		if w, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ); err == nil && w.Col > 0 {

@@ -3,7 +3,8 @@ package config
 // Variable is an environment variable that Retake reads.
 type Variable struct{ Name, Help string }
 
-// Variables are all that people may set. A test compares them with what the code reads.
+// Variables are all variables that users may set. A test compares them with what the code
+// reads.
 var Variables = []Variable{
 	{"RETAKE_HOME", "Keep the store, the settings and the daemon's socket in this directory. Default: the XDG directories."},
 	{"RETAKE_DEBUG", "Set to 1 to log requests to standard error, as with `--debug`. A daemon that is started so logs more, too."},

@@ -7,9 +7,9 @@ import (
 	"github.com/retake-dev/retake/internal/pure/secrets"
 )
 
-// What a verification that nobody watches may see of the environment in which the
-// workspace was protected: where programs and their parts lie, and the language.
-// All else stays behind, because it may hold anything.
+// What an unattended verification may see of the environment in which the
+// workspace was protected: the locations of programs and toolchains, and the language.
+// Everything else is dropped, because it may be anything.
 var (
 	verifyEnvNames = []string{
 		"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TERM", "TZ", "TMPDIR",
@@ -24,11 +24,11 @@ var (
 	verifyEnvPrefixes = []string{"LC_", "XDG_"}
 )
 
-// maxVerifyValue bounds one variable that is kept.
+// maxVerifyEnvValue bounds the length of one variable.
 const maxVerifyEnvValue = 32 << 10
 
-// VerifyEnv is the part of our environment that standing verifications may see, by
-// name. Nothing in it looks like a secret.
+// VerifyEnv returns the part of our environment that standing verifications may see, sorted by
+// name. Values that look like secrets are left out.
 func (c Config) VerifyEnv() []string {
 	found := map[string]string{}
 	for _, pair := range c.Environ {

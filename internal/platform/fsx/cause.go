@@ -5,13 +5,13 @@ import (
 	"syscall"
 )
 
-// IsResourceExhausted reports whether err is about us and not about the file: no
-// descriptors or no memory left. Going on would call good files unreadable.
+// IsResourceExhausted reports whether err is about this process and not about the file: it has
+// no descriptors or no memory left. To go on would report good files as unreadable.
 func IsResourceExhausted(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOMEM)
 }
 
-// CauseText is the short text of the system's answer in err, for people.
+// CauseText returns the short text of the system error in err, for people to read.
 func CauseText(err error) string {
 	var n syscall.Errno
 	if errors.As(err, &n) {

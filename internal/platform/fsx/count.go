@@ -11,7 +11,7 @@ type Counter struct {
 	counts map[string]int64 // guarded by mu
 }
 
-// NewCountingFS answers inner with every operation counted, those that fail too.
+// NewCountingFS returns inner with a counter of all operations, including those that fail.
 func NewCountingFS(inner FS) (FS, *Counter) {
 	c := &Counter{counts: map[string]int64{}}
 	return &wrapFS{inner: inner, hook: c}, c
@@ -24,7 +24,7 @@ func (c *Counter) beforeOp(op string) error {
 	return nil
 }
 
-// OpCounts answers the count of each operation, by names such as "Dir.Lstat" and
+// OpCounts returns the number of calls of each operation, by names such as "Dir.Lstat" and
 // "File.Write".
 func (c *Counter) OpCounts() map[string]int64 {
 	c.mu.Lock()
@@ -32,7 +32,7 @@ func (c *Counter) OpCounts() map[string]int64 {
 	return maps.Clone(c.counts)
 }
 
-// SyncCount answers how often something was made durable.
+// SyncCount returns the number of operations that made something durable.
 func (c *Counter) SyncCount() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()

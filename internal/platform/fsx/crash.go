@@ -5,9 +5,9 @@ import (
 	"sync/atomic"
 )
 
-// CrashAt calls crash before operation k, numbered from 1 over all handles, is
-// done. If crash comes back, that operation and every later one is ErrCrashed:
-// nothing more reaches inner but the closing of handles.
+// CrashAt returns inner with a crash at operation k, counted from 1 over all handles: crash is
+// called before that operation. If crash returns, that operation and every later one fails
+// with ErrCrashed, and nothing reaches inner any more except the closing of handles.
 func CrashAt(inner FS, k int64, crash func()) FS {
 	return &wrapFS{inner: inner, hook: &crashHook{crashAt: k, crash: crash}}
 }
@@ -19,7 +19,7 @@ type crashHook struct {
 	once    sync.Once
 }
 
-// beforeOp holds those that come after k until crash is over.
+// beforeOp blocks operations after the crash point until crash has returned.
 func (g *crashHook) beforeOp(string) error {
 	if n := g.opCount.Add(1); g.crashAt <= 0 || n < g.crashAt {
 		return nil

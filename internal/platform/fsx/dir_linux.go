@@ -14,7 +14,7 @@ import (
 type osDir struct {
 	fdHandle
 	fs     *osFS
-	readMu sync.Mutex // guards the read position of the descriptor
+	readMu sync.Mutex // guards the read offset of the descriptor
 }
 
 func (d *osDir) Lstat(name string) (info Info, err error) {
@@ -63,8 +63,8 @@ func (d *osDir) Names() ([]string, error) {
 	return nil, err
 }
 
-// appendDirentNames reads what getdents64 wrote. An inode number of 0 is a name like
-// any other: some FUSE file systems answer it.
+// appendDirentNames parses the output of getdents64. An inode number of 0 does not mean a
+// deleted entry: some FUSE file systems use it.
 func appendDirentNames(names []string, buf []byte) []string {
 	const lengthAt, nameAt = 16, 19
 	for len(buf) >= nameAt {
@@ -107,6 +107,8 @@ func (d *osDir) Append(name string, mode fs.FileMode) (File, error) {
 	return d.openRegular("append to file", name, appendFlags, mode)
 }
 
+// openRegular opens a name and refuses what is not a regular file. The type is checked on the
+// descriptor, so it cannot change in between.
 func (d *osDir) openRegular(op, name string, flags int, mode fs.FileMode) (File, error) {
 	fd, err := d.openat(op, name, flags, mode)
 	if err != nil {
@@ -153,7 +155,7 @@ func (d *osDir) Readlink(name string) (target string, err error) {
 			if err != nil {
 				return err
 			}
-			if n < size { // a full buffer may be a cut text
+			if n < size { // a full buffer may be truncated
 				target = string(buf[:n])
 				return nil
 			}
@@ -174,14 +176,15 @@ func (d *osDir) Mkdir(name string, mode fs.FileMode) error {
 func (d *osDir) Rename(name string, to Dir, newName string) error {
 	return d.withDirPair("rename", name, to, newName, func(from, to int) error {
 		err := unix.Renameat(from, name, to, newName)
-		if errors.Is(err, unix.EEXIST) { // xfs says so of a full directory
+		if errors.Is(err, unix.EEXIST) { // xfs returns it for a directory that is not empty
 			return unix.ENOTEMPTY
 		}
 		return err
 	})
 }
 
-// withDirPair runs one call on the descriptors of two directories.
+// withDirPair runs call with the descriptors of d and of directory to, which must be open
+// during the call.
 func (d *osDir) withDirPair(op, name string, to Dir, newName string, call func(from, to int) error) error {
 	if err := errors.Join(CheckName(name), CheckName(newName)); err != nil {
 		return wrapError(op, name, err)
@@ -190,7 +193,7 @@ func (d *osDir) withDirPair(op, name string, to Dir, newName string, call func(f
 	if !ok {
 		return wrapError(op, name, unix.EXDEV)
 	}
-	if other == d { // a lock taken twice for reading can deadlock with Close
+	if other == d { // taking the read lock twice can deadlock with Close
 		return d.withFD(op, name, func(fd int) error { return call(fd, fd) })
 	}
 	other.mu.RLock()

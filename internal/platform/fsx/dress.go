@@ -6,20 +6,20 @@ import (
 	"math"
 )
 
-// Metadata is what a file wears besides its data. What it has already is not
-// given again, so the change time shows real changes only.
+// Metadata is what SetMetadata sets: everything about a file except its data. Values that the
+// file already has are not set again, so that its change time shows real changes only.
 type Metadata struct {
-	SetOwner          bool // false: leave it
+	SetOwner          bool // false: UID and GID are ignored
 	UID, GID          uint32
 	Mode              uint32            // permission bits with setuid, setgid, sticky; not for links
-	Xattrs            map[string][]byte // user.* exactly these; nil: leave them as they are
+	Xattrs            map[string][]byte // the complete set of user.* attributes; nil: leave them as they are
 	Mtime             int64
-	RequireSingleLink bool // only a file with one name
+	RequireSingleLink bool // refuse a regular file with several links
 }
 
 const modeMask = 0o7777
 
-// validate refuses before anything is given what could be given in part only.
+// validate refuses what could only be applied in part, before anything is applied.
 func (d Metadata) validate(is Info) error {
 	for name := range d.Xattrs {
 		if err := checkXattrName(name); err != nil {
@@ -37,15 +37,16 @@ func (d Metadata) validate(is Info) error {
 	return nil
 }
 
-// changesOwner: a chown to the same owner would still clear setuid.
+// changesOwner reports whether the owner has to be set. Setting the same owner again would
+// still clear setuid.
 func (d Metadata) changesOwner(is Info) bool {
 	return d.SetOwner && (d.UID != is.UID || d.GID != is.GID)
 }
 
-// changesMode: a link has no mode of its own.
+// changesMode reports whether the mode has to be set. A symbolic link has no mode of its own.
 func (d Metadata) changesMode(is Info) bool {
 	return is.Type != Symlink && d.Mode != is.Mode
 }
 
-// supportsUserXattrs reports whether an inode of that type can have user attributes.
+// supportsUserXattrs reports whether an inode of that type can have user.* attributes.
 func supportsUserXattrs(typ Type) bool { return typ == Regular || typ == Directory }

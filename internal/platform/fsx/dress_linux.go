@@ -13,8 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// SetMetadata holds the inode by a descriptor before it looks, and acts on nothing
-// but that descriptor. O_PATH needs no right to the file and wakes no FIFO.
+// SetMetadata pins the inode with a descriptor before it checks it, and then acts on that
+// descriptor only, so that a rename cannot redirect it. O_PATH needs no permission on the file
+// and does not wake a FIFO.
 func (d *osDir) SetMetadata(name string, ino uint64, dr Metadata) error {
 	const op = "dress"
 	if err := CheckName(name); err != nil {
@@ -42,8 +43,9 @@ func (d *osDir) SetMetadata(name string, ino uint64, dr Metadata) error {
 	})
 }
 
-// inodeForMetadata answers how to act on the inode that fd, opened with O_PATH, stands
-// for. Where /proc is missing, what can be opened for reading is.
+// inodeForMetadata returns how to act on the inode behind fd, which was opened with O_PATH: by
+// its path below /proc, or, where /proc is not mounted, by a second descriptor of the same
+// inode. The caller must call done.
 func (d *osDir) inodeForMetadata(dir int, name string, fd int, is Info) (n inodeRef, done func(), err error) {
 	n = inodeRef{fd: fd, path: "/proc/self/fd/" + strconv.Itoa(fd)}
 	var st unix.Stat_t
@@ -84,7 +86,7 @@ func (f *osFile) SetMetadata(dr Metadata) error {
 	return f.withFD("dress", "", func(fd int) error { return inodeRef{fd: fd}.applyMetadata(dr) })
 }
 
-// applyMetadata gives the owner first, as that clears setuid, and the time last.
+// applyMetadata sets the owner first, because that clears setuid, and the time last.
 func (n inodeRef) applyMetadata(d Metadata) error {
 	is, err := fstat(n.fd)
 	if err != nil {
@@ -123,8 +125,8 @@ func (n inodeRef) chown(uid, gid uint32) error {
 	})
 }
 
-// chmod looks at what came of it: the kernel drops setgid without a word when
-// the group is not ours, and some file systems keep no mode at all.
+// chmod verifies the result: the kernel silently drops setgid if the group is not ours, and
+// some file systems do not store modes.
 func (n inodeRef) chmod(mode uint32) error {
 	err := retryEINTR(func() error {
 		if n.path != "" {
@@ -142,8 +144,8 @@ func (n inodeRef) chmod(mode uint32) error {
 	return err
 }
 
-// applyXattrs opens the file to its owner for the time when the mode keeps
-// even the owner from its attributes.
+// applyXattrs replaces the user.* attributes. If the mode denies even the owner access to
+// them, it widens the mode for the time being.
 func (n inodeRef) applyXattrs(typ Type, d Metadata) error {
 	if !supportsUserXattrs(typ) {
 		if len(d.Xattrs) > 0 {
@@ -161,6 +163,8 @@ func (n inodeRef) applyXattrs(typ Type, d Metadata) error {
 	return errors.Join(n.replaceXattrs(d.Xattrs), n.chmod(d.Mode))
 }
 
+// replaceXattrs makes want the complete set of user.* attributes; equal ones are not written
+// again.
 func (n inodeRef) replaceXattrs(want map[string][]byte) error {
 	have, err := n.readXattrs()
 	if err != nil {
@@ -197,12 +201,12 @@ func (n inodeRef) replaceXattrs(want map[string][]byte) error {
 	return nil
 }
 
-// setMtime: before Linux 5.8 an empty path is refused.
+// setMtime sets the modification time. Kernels before 5.8 refuse an empty path.
 func (n inodeRef) setMtime(ns int64) error {
 	times := [2]unix.Timespec{{Nsec: unix.UTIME_OMIT}, unix.NsecToTimespec(ns)}
 	if n.path == "" {
 		err := retryEINTR(func() error { return futimens(n.fd, &times) })
-		if !errors.Is(err, unix.EBADF) { // what O_PATH opened takes no such call
+		if !errors.Is(err, unix.EBADF) { // a descriptor of O_PATH does not support this call
 			return err
 		}
 	}
@@ -213,7 +217,8 @@ func (n inodeRef) setMtime(ns int64) error {
 	return err
 }
 
-// futimens: a nil path means the descriptor itself; package unix cannot say that.
+// futimens passes a nil path, which means the descriptor itself; package unix cannot express
+// that.
 func futimens(fd int, times *[2]unix.Timespec) error {
 	_, _, errno := unix.Syscall6(unix.SYS_UTIMENSAT, uintptr(fd), 0, uintptr(unsafe.Pointer(times)), 0, 0, 0)
 	if errno != 0 {

@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// errorKind answers the error of this package that an errno stands for, if any.
+// errorKind returns the error of this package that corresponds to the errno in err, or nil.
 func errorKind(err error) error {
 	var errno syscall.Errno
 	if !errors.As(err, &errno) {

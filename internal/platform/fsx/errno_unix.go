@@ -4,5 +4,5 @@ package fsx
 
 import "syscall"
 
-// nativeErrorKind: the errno table of kindOf is complete here.
+// nativeErrorKind has nothing to add: errorKind knows all errnos of this system.
 func nativeErrorKind(syscall.Errno) error { return nil }

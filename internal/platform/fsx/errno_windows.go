@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// nativeErrorKind maps what Windows itself answers; the E names are Go's own there.
+// nativeErrorKind maps the error codes of Windows. The E* constants are invented by Go there.
 func nativeErrorKind(errno syscall.Errno) error {
 	switch errno {
 	case windows.ERROR_DISK_FULL, windows.ERROR_HANDLE_DISK_FULL, windows.ERROR_DISK_QUOTA_EXCEEDED:

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// opError names the operation and the name it was for. Both the kind callers
-// branch on and the cause stay in the chain. A handle does not know its path,
-// so no path is in the text.
+// opError records the operation and the name it was applied to. Its chain holds both the kind
+// that callers branch on and the cause. A handle does not know its path, so the text has no
+// path.
 type opError struct {
 	op   string
 	name string
@@ -46,7 +46,7 @@ func (e *opError) Unwrap() []error {
 	return chain
 }
 
-// wrapError wraps err; a nil err stays nil.
+// wrapError adds the operation, the name and the kind to err. It returns nil if err is nil.
 func wrapError(op, name string, err error) error {
 	if err == nil {
 		return nil
@@ -54,12 +54,13 @@ func wrapError(op, name string, err error) error {
 	return &opError{op: op, name: name, kind: errorKind(err), err: err}
 }
 
-// wrapErrorAs wraps err as one certain kind.
+// wrapErrorAs is wrapError with a given kind.
 func wrapErrorAs(op, name string, kind, err error) error {
 	return &opError{op: op, name: name, kind: kind, err: err}
 }
 
-// checkXattrName refuses what is not a user attribute: the others are not ours.
+// checkXattrName returns ErrBadName unless name is a user.* attribute. Other namespaces are
+// never touched.
 func checkXattrName(name string) error {
 	if len(name) <= len(userXattrPrefix) || !strings.HasPrefix(name, userXattrPrefix) || strings.IndexByte(name, 0) >= 0 {
 		return ErrBadName

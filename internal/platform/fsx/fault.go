@@ -18,36 +18,36 @@ const (
 	ShortRead                       // half of the bytes are read, then io.ErrUnexpectedEOF
 )
 
-// FaultPlan says which operations fail. They are numbered from 1 over all handles,
-// in the order they are called. At 0 fails none.
+// FaultPlan says which operations fail. Operations are counted from 1 over all handles, in the
+// order of their calls. If At is 0, none fails.
 type FaultPlan struct {
 	At     int64
 	Kind   FaultKind
-	Repeat int64 // so many after At fail as well; below 0 all of them
+	Repeat int64 // number of operations after At that fail as well; negative: all of them
 }
 
-// FaultyFS is a file system that fails by plan.
+// FaultyFS is a file system whose operations fail according to a plan.
 type FaultyFS struct {
 	wrapFS
 	hook *faultHook
 }
 
-// NewFaultyFS answers inner with the faults of plan.
+// NewFaultyFS returns inner with the faults of plan.
 func NewFaultyFS(inner FS, plan FaultPlan) *FaultyFS {
 	g := &faultHook{plan: plan}
 	return &FaultyFS{wrapFS: wrapFS{inner: inner, hook: g}, hook: g}
 }
 
-// OpCount answers how many operations there were.
+// OpCount returns the number of operations so far.
 func (f *FaultyFS) OpCount() int64 { return f.hook.opCount.Load() }
 
-// FailedCount answers how many of them were made to fail.
+// FailedCount returns the number of operations that were made to fail.
 func (f *FaultyFS) FailedCount() int64 { return f.hook.failedCount.Load() }
 
-// FailNext makes the next operation of that name, such as "File.Sync", fail for want
-// of space, once.
+// FailNext makes the next operation of that name, such as "File.Sync", fail once with ENOSPC.
 func (f *FaultyFS) FailNext(op string) { f.hook.failNext.Store(&op) }
 
+// faultHook injects the faults of a plan.
 type faultHook struct {
 	plan        FaultPlan
 	failNext    atomic.Pointer[string]

@@ -10,12 +10,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fenceVersion is the first Landlock that lets a name move between directories.
-// The one before refuses that even inside the fence, so nobody could work there.
+// minLandlockVersion is the first version of Landlock that allows a rename between
+// directories. Version 1 refuses that even below the allowed directories.
 const minLandlockVersion = 2
 
-// fenceRights are the ways to change names and data. Reading is not among them,
-// and Landlock knows none for owner, mode, attributes and time.
+// landlockWriteRights are the rights to change names and data. Reading is always allowed, and
+// Landlock has no rights for owner, mode, attributes and times.
 const landlockWriteRights = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_REMOVE_DIR |
 	unix.LANDLOCK_ACCESS_FS_REMOVE_FILE | unix.LANDLOCK_ACCESS_FS_MAKE_CHAR |
 	unix.LANDLOCK_ACCESS_FS_MAKE_DIR | unix.LANDLOCK_ACCESS_FS_MAKE_REG |
@@ -23,7 +23,7 @@ const landlockWriteRights = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_A
 	unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK | unix.LANDLOCK_ACCESS_FS_MAKE_SYM |
 	unix.LANDLOCK_ACCESS_FS_REFER
 
-// truncateVersion is the first Landlock that can hold truncation back.
+// landlockTruncateVersion is the first version of Landlock that can restrict truncation.
 const landlockTruncateVersion = 3
 
 var landlockVersion = sync.OnceValue(func() int {
@@ -34,13 +34,13 @@ var landlockVersion = sync.OnceValue(func() int {
 	return int(v)
 })
 
-// SupportsLandlock reports whether the kernel can do what Fence asks for.
+// SupportsLandlock reports whether the kernel supports what RunWithLandlock needs.
 func SupportsLandlock() bool { return landlockVersion() >= minLandlockVersion }
 
-// RunWithLandlock runs f on a thread of its own that may make, write, rename and remove
-// files only below dirs, by Landlock. Only calls made in f's own goroutine are
-// fenced, and only files that are opened there. It reports false, and does not
-// run f, where the kernel cannot. A panic of f comes out of Fence.
+// RunWithLandlock runs f on a thread of its own that can create, write, rename and remove
+// files only below dirs. The restriction holds for calls from the goroutine of f and for files
+// that it opens, not for goroutines that it starts. It returns false without running f if the
+// kernel does not support it. A panic of f is passed on to the caller.
 func RunWithLandlock(dirs []Dir, f func()) bool {
 	var real []*osDir
 	for _, d := range dirs {
@@ -48,7 +48,7 @@ func RunWithLandlock(dirs []Dir, f func()) bool {
 			real = append(real, d)
 		}
 	}
-	if len(real) == 0 { // in memory there is nothing to keep out of
+	if len(real) == 0 { // a file system in memory needs no restriction
 		f()
 		return true
 	}
@@ -59,20 +59,21 @@ func RunWithLandlock(dirs []Dir, f func()) bool {
 	if err != nil {
 		return false
 	}
-	defer unix.Close(rules) //nolint:errcheck // the thread keeps the rules
+	defer unix.Close(rules) //nolint:errcheck // the thread keeps the ruleset
 	end := make(chan goroutineResult)
 	go runRestricted(rules, f, end)
 	return (<-end).propagate()
 }
 
-// goroutineResult is how the fenced goroutine ended.
+// goroutineResult is how the restricted goroutine ended.
 type goroutineResult struct {
 	notRun     bool // f was not run
 	goexit     bool // by runtime.Goexit, as a failing test does
 	panicValue any
 }
 
-// propagate ends the caller's goroutine as the fenced one ended.
+// propagate ends the caller's goroutine in the way the restricted one ended, and reports
+// whether f was run.
 func (o goroutineResult) propagate() bool {
 	switch {
 	case o.panicValue != nil:
@@ -83,8 +84,9 @@ func (o goroutineResult) propagate() bool {
 	return !o.notRun
 }
 
-// runRestricted never unlocks its thread, so that the thread ends with it and nobody
-// else is fenced. The first thread of a process would not end: it steps aside.
+// runRestricted never unlocks its thread, so that the thread ends with the goroutine and no
+// other goroutine is restricted. The main thread of a process would not end, so there f is run
+// on another one.
 func runRestricted(rules int, f func(), end chan<- goroutineResult) {
 	runtime.LockOSThread()
 	if unix.Gettid() == unix.Getpid() {
@@ -107,8 +109,8 @@ func runRestricted(rules int, f func(), end chan<- goroutineResult) {
 	o.goexit = false
 }
 
-// restrictThread fences the calling thread. Without privileges the kernel asks first
-// for the promise never to gain new ones.
+// restrictThread applies the ruleset to the calling thread. Without privileges the kernel
+// requires no_new_privs first.
 func restrictThread(rules int) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return err
@@ -120,14 +122,15 @@ func restrictThread(rules int) error {
 	return nil
 }
 
-// createLandlockRuleset answers a descriptor of rules that allow all rights below dirs.
+// createLandlockRuleset returns the descriptor of a ruleset that allows all write rights below
+// dirs only.
 func createLandlockRuleset(dirs []*osDir) (int, error) {
 	rights := uint64(landlockWriteRights)
 	if landlockVersion() >= landlockTruncateVersion {
 		rights |= unix.LANDLOCK_ACCESS_FS_TRUNCATE
 	}
 	attr := unix.LandlockRulesetAttr{Handled_access_fs: rights}
-	// Old kernels know the first field only.
+	// Old kernels accept the first field only.
 	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET,
 		uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr.Handled_access_fs), 0)
 	if errno != 0 {

@@ -2,11 +2,11 @@
 
 package fsx
 
-// SupportsLandlock reports whether the kernel can do what Fence asks for.
+// SupportsLandlock reports whether the kernel supports what RunWithLandlock needs.
 func SupportsLandlock() bool { return false }
 
-// RunWithLandlock runs f where nothing is to be kept out of, in memory. Elsewhere it
-// reports false and does not run f: only Linux can fence one thread.
+// RunWithLandlock runs f if all dirs are in memory. Otherwise it returns false without running
+// f: only Linux can restrict a single thread.
 func RunWithLandlock(dirs []Dir, f func()) bool {
 	for _, d := range dirs {
 		if _, ok := unwrapDir(d).(*portableDir); ok {

@@ -12,7 +12,7 @@ import (
 
 type osFile struct {
 	fdHandle
-	offsetMu   sync.Mutex // guards the read and write position of the descriptor
+	offsetMu   sync.Mutex // guards the file offset of the descriptor
 	appendMode bool
 }
 
@@ -73,7 +73,7 @@ func (f *osFile) Write(p []byte) (done int, err error) {
 	return done, nil
 }
 
-// Holes seeks, and puts the position back for Read and Write.
+// Holes moves the file offset and restores it for Read and Write.
 func (f *osFile) Holes() (holes []Hole, err error) {
 	f.offsetMu.Lock()
 	defer f.offsetMu.Unlock()
@@ -93,6 +93,7 @@ func (f *osFile) Holes() (holes []Hole, err error) {
 	return holes, err
 }
 
+// scanHoles finds the holes of the first size bytes with SEEK_HOLE and SEEK_DATA.
 func scanHoles(fd int, size int64) (holes []Hole, err error) {
 	for at := int64(0); at < size; {
 		start, err := unix.Seek(fd, at, unix.SEEK_HOLE)
@@ -104,7 +105,7 @@ func scanHoles(fd int, size int64) (holes []Hole, err error) {
 		}
 		end, err := unix.Seek(fd, start, unix.SEEK_DATA)
 		switch {
-		case errors.Is(err, unix.ENXIO): // no data behind it
+		case errors.Is(err, unix.ENXIO): // no data after it
 			end = size
 		case err != nil:
 			return nil, ignoreNoHoles(err)
@@ -118,8 +119,8 @@ func scanHoles(fd int, size int64) (holes []Hole, err error) {
 	return holes, nil
 }
 
-// ignoreNoHoles: a file system that cannot tell has none, and ENXIO says that the
-// file got shorter while we looked.
+// ignoreNoHoles drops the errors that mean no holes: the file system does not report them, or
+// (ENXIO) the file was truncated meanwhile.
 func ignoreNoHoles(err error) error {
 	for _, errno := range []unix.Errno{unix.EINVAL, unix.ENOTSUP, unix.ENXIO} {
 		if errors.Is(err, errno) {

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Since Linux 6.13 these file systems give a file whose times were looked at a
-// stamp of full resolution at its next change; before that a change within one tick
-// of the clock, some milliseconds, could leave the times as they were.
+// fineTimestampFSTypes are the file systems that, since Linux 6.13, give a file whose times
+// were read a timestamp of full resolution at its next change. Before that, a change within
+// one tick of the clock, some milliseconds, could leave the times unchanged.
 var fineTimestampFSTypes = []int64{unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.TMPFS_MAGIC}
 
 var kernelHasFineTimestamps = sync.OnceValue(func() bool {

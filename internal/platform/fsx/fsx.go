@@ -1,13 +1,13 @@
 // Package fsx is the file system behind an interface: every file operation of capture and restore, of the
-// store's disk and of the stat index goes through it, so that each can fail,
-// vanish or be the last one before a crash.
+// store's disk and of the stat index goes through it, so that a test can make each of them fail,
+// or be the last one before a crash.
 //
-// It may touch what lies below the directory it was opened on, and nothing else.
+// It touches only what is below the directory it was opened on.
 // It never follows a symbolic link, never crosses to another file system, never
 // blocks on a FIFO, and takes names, not paths: a name with "/" is refused.
 //
 //	F1  A handle stays on the inode it was opened on, whatever happens to names.
-//	F2  OpenFile answers a regular file or ErrNotRegular; it never waits.
+//	F2  OpenFile returns a regular file or ErrNotRegular; it never blocks.
 //	F3  What was not synced may be lost at a crash; what was synced is not.
 package fsx
 
@@ -44,7 +44,7 @@ const (
 	Device
 )
 
-// Info is what stat tells. Times are nanoseconds since 1970.
+// Info is the result of stat. Times are nanoseconds since 1970.
 type Info struct {
 	Type   Type
 	Mode   uint32 // permission bits with setuid, setgid and sticky
@@ -62,23 +62,24 @@ type Info struct {
 // Hole is a range of a file without storage.
 type Hole struct{ Offset, Length int64 }
 
-// FS opens directories by path: the one place where a path is taken.
+// FS opens directories by path. It is the only place where a path is accepted.
 type FS interface {
-	// OpenRoot opens the directory at path. The last element may not be a
-	// symbolic link; those before it are the caller's word.
+	// OpenRoot opens the directory at path. The last element must not be a symbolic link; the
+	// caller vouches for the elements before it.
 	OpenRoot(path string) (Dir, error)
-	// Free answers the bytes free for us, and all bytes, of the file system at path.
+	// FreeSpace returns the bytes available to us, and the total size, of the file system at
+	// path.
 	FreeSpace(path string) (free, total int64, err error)
-	// Fine reports whether a change that follows a look at a file's times always
-	// gives it other times, however soon it comes.
+	// HasFineTimestamps reports whether a file that is changed after its times were read
+	// always gets other times, however soon the change comes.
 	HasFineTimestamps(path string) bool
 }
 
 // Dir is an open directory. Its methods may be called from several goroutines.
 type Dir interface {
-	// Stat is of the directory itself.
+	// Stat returns the state of the directory itself.
 	Stat() (Info, error)
-	// Lstat is of the name, without following it.
+	// Lstat returns the state of the name, without following a link.
 	Lstat(name string) (Info, error)
 	// Names lists the directory from its beginning, unsorted, without . and ..
 	Names() ([]string, error)
@@ -86,52 +87,53 @@ type Dir interface {
 	OpenDir(name string) (Dir, error)
 	// OpenFile opens a regular file for reading.
 	OpenFile(name string) (File, error)
-	// Readlink answers the text of a symbolic link.
+	// Readlink returns the target of a symbolic link.
 	Readlink(name string) (string, error)
-	// Create makes a new file for writing; an existing name is fs.ErrExist.
+	// Create creates a new file for writing. It returns fs.ErrExist if the name exists.
 	Create(name string, mode fs.FileMode) (File, error)
-	// Append opens a file for appending and makes it when it is not there.
+	// Append opens a file for appending and creates it if it does not exist.
 	Append(name string, mode fs.FileMode) (File, error)
-	// Mkdir makes a directory.
+	// Mkdir creates a directory.
 	Mkdir(name string, mode fs.FileMode) error
-	// Rename moves a name of this directory to a name of another, replacing it.
+	// Rename moves a name of this directory to a name in directory to, replacing what is
+	// there.
 	Rename(name string, to Dir, newName string) error
-	// Place moves a name of this directory to a name of another that is free; a
-	// taken one is fs.ErrExist.
+	// RenameNoReplace is Rename for a new name that must be free. It returns fs.ErrExist if it
+	// is not.
 	RenameNoReplace(name string, to Dir, newName string) error
-	// Exchange swaps two names in one step. The error is errors.ErrUnsupported
-	// where the file system cannot.
+	// Exchange swaps two names atomically. It returns errors.ErrUnsupported if the file system
+	// cannot.
 	Exchange(name string, to Dir, newName string) error
-	// Link gives a file another name; a link is not followed. A taken name is fs.ErrExist.
+	// Link gives a file another name, without following a symbolic link. It returns
+	// fs.ErrExist if the new name is taken.
 	Link(name string, to Dir, newName string) error
-	// Symlink makes a symbolic link with that text.
+	// Symlink creates a symbolic link to text.
 	Symlink(text, name string) error
-	// Special makes a FIFO or a socket (Type FIFO or Socket; others are
-	// errors.ErrUnsupported).
+	// Mknod creates a FIFO or a socket. It returns errors.ErrUnsupported for any other type.
 	Mknod(name string, typ Type, mode fs.FileMode) error
 	// Remove removes a file or an empty directory.
 	Remove(name string) error
-	// RemoveDir removes an empty directory, and nothing else.
+	// RemoveDir removes an empty directory. It removes nothing that is not a directory.
 	RemoveDir(name string) error
-	// Dress gives a name its owner, mode, attributes and time, last of all the
-	// time. It follows no link. ErrMovedOn when the inode is not ino, or when it
-	// is a regular file with several names and d.SingleName.
+	// SetMetadata sets owner, mode, attributes and modification time of a name, in that order.
+	// It follows no link. It returns ErrUnexpectedFile if the inode number is not ino, or if
+	// d.RequireSingleLink is set and the name is a regular file with several links.
 	SetMetadata(name string, ino uint64, d Metadata) error
-	// DressSelf does so for the directory itself.
+	// SetOwnMetadata is SetMetadata for the directory itself.
 	SetOwnMetadata(d Metadata) error
-	// Xattrs answers the user.* attributes of the directory itself.
+	// Xattrs returns the user.* attributes of the directory itself.
 	Xattrs() (map[string][]byte, error)
 	// SetXattr sets one attribute of the directory itself.
 	SetXattr(name string, value []byte) error
 	// RemoveXattr removes one attribute of the directory itself.
 	RemoveXattr(name string) error
-	// SetMtime puts the modification time of the directory itself back.
+	// SetMtime sets the modification time of the directory itself.
 	SetMtime(ns int64) error
 	// Sync makes the names in this directory durable.
 	Sync() error
-	// SyncFS writes back everything of this file system, mapped pages included.
-	// ErrUntraced when it lives in memory alone: nothing is ever written back
-	// there, and a store through a mapping changes no time.
+	// SyncFS writes back all data of this file system, including mapped pages. It returns
+	// ErrNoWriteback if the file system exists only in memory: it never writes anything back,
+	// and a store through a mapping does not change the times of a file.
 	SyncFS() error
 	Close() error
 }
@@ -141,19 +143,20 @@ type File interface {
 	io.Reader
 	io.ReaderAt
 	io.Writer
-	// WriterAt is not for a file opened by Append.
+	// WriteAt must not be called on a file that was opened by Append.
 	io.WriterAt
-	// Truncate cuts the file to size, or lengthens it by a hole.
+	// Truncate cuts the file to size, or extends it with a hole.
 	Truncate(size int64) error
-	// CloneFrom shares the storage of all of src. What lies behind the length of
-	// src stays. The error is errors.ErrUnsupported where the file system cannot.
+	// CloneFrom shares the storage of all of src (reflink). Bytes beyond the length of src
+	// stay. It returns errors.ErrUnsupported if the file system cannot.
 	CloneFrom(src File) error
-	// Dress is that of Dir, for the open file.
+	// SetMetadata is Dir.SetMetadata for the open file.
 	SetMetadata(d Metadata) error
 	Stat() (Info, error)
-	// Xattrs answers the user.* attributes.
+	// Xattrs returns the user.* attributes.
 	Xattrs() (map[string][]byte, error)
-	// Holes answers the holes of a sparse file; none when the file system cannot tell.
+	// Holes returns the holes of a sparse file, and none if the file system does not report
+	// them.
 	Holes() ([]Hole, error)
 	// SetMtime sets the modification time.
 	SetMtime(ns int64) error
@@ -161,7 +164,7 @@ type File interface {
 	Close() error
 }
 
-// CheckName refuses what is not one name.
+// CheckName returns ErrBadName unless name is a single path element.
 func CheckName(name string) error {
 	if name == "" || name == "." || name == ".." {
 		return ErrBadName

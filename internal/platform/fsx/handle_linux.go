@@ -8,15 +8,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fdHandle is an open descriptor. Calls hold it for reading and Close for
-// writing, so that no call reaches a descriptor number that was closed and
-// given to another file.
+// fdHandle is an open descriptor. Calls hold the lock for reading and Close holds it for
+// writing, so that no call uses a descriptor number that was closed and reused for another
+// file.
 type fdHandle struct {
 	mu sync.RWMutex
 	fd int // -1 once closed
 }
 
-// withFD runs one call on the descriptor.
+// withFD runs call with the descriptor, and repeats it after EINTR.
 func (h *fdHandle) withFD(op, name string, call func(fd int) error) error {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
@@ -41,8 +41,7 @@ func (h *fdHandle) SetMtime(ns int64) error {
 	return h.withFD("set time", "", func(fd int) error { return futimens(fd, &times) })
 }
 
-// Close may be called twice. It is not repeated after EINTR: the descriptor is
-// gone by then.
+// Close may be called twice. It is not repeated after EINTR: the descriptor is closed by then.
 func (h *fdHandle) Close() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

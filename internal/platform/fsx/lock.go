@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-// ErrLocked means that somebody else holds the lock and ctx ran out.
+// ErrLocked means that the context ended while somebody else held the lock.
 var ErrLocked = errors.New("held by another")
 
-// Locks are named locks that die with their owner. Shared holders exclude an
-// exclusive one and the other way round.
+// Locks are named locks that end with the process that holds them. Several holders can share a
+// lock; an exclusive holder excludes all others.
 type Locks interface {
-	// Lock waits for the lock as long as ctx allows, then answers ErrLocked.
+	// Lock waits for the lock until ctx ends, and then returns ErrLocked.
 	Lock(ctx context.Context, name string, exclusive bool) (release func(), err error)
 }
 
-// lockPoll is how often a held lock is tried again. The kernel's own waiting
-// cannot be cancelled, so we ask instead.
+// lockPollInterval is the time between two attempts to take a lock. The kernel's own wait
+// cannot be cancelled, so we poll.
 const lockPollInterval = 5 * time.Millisecond
 
-// pollUntil tries until try answers true, or an error, or ctx ends.
+// pollUntil calls try until it returns true or an error, or until ctx ends.
 func pollUntil(ctx context.Context, try func() (bool, error)) error {
 	t := time.NewTicker(lockPollInterval)
 	defer t.Stop()
@@ -38,7 +38,7 @@ func pollUntil(ctx context.Context, try func() (bool, error)) error {
 	}
 }
 
-// NewMemoryLocks gives locks that hold within this process only.
+// NewMemoryLocks returns locks that are only valid within this process.
 func NewMemoryLocks() Locks { return &memoryLocks{held: map[string]int{}} }
 
 type memoryLocks struct {

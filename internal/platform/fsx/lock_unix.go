@@ -12,8 +12,8 @@ import (
 	"syscall"
 )
 
-// NewLocks gives locks that hold between processes, by flock on files in dir.
-// The files stay; the locks end with the process that holds them.
+// NewLocks returns locks between processes, by flock on files in dir. The files are never
+// removed; a lock ends with the process that holds it.
 func NewLocks(dir string) Locks { return fileLocks{dir} }
 
 type fileLocks struct{ dir string }
@@ -41,5 +41,5 @@ func (l fileLocks) Lock(ctx context.Context, name string, exclusive bool) (func(
 		_ = f.Close() // the lock was never ours
 		return nil, fmt.Errorf("lock %q: %w", name, err)
 	}
-	return sync.OnceFunc(func() { _ = f.Close() }), nil // closing gives the lock back
+	return sync.OnceFunc(func() { _ = f.Close() }), nil // closing releases the lock
 }

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// NewLocks gives locks that hold between processes, by LockFileEx on files in dir.
+// NewLocks returns locks between processes, by LockFileEx on files in dir.
 func NewLocks(dir string) Locks { return fileLocks{dir} }
 
 type fileLocks struct{ dir string }
@@ -39,5 +39,5 @@ func (l fileLocks) Lock(ctx context.Context, name string, exclusive bool) (func(
 		_ = f.Close() // the lock was never ours
 		return nil, fmt.Errorf("lock %q: %w", name, err)
 	}
-	return sync.OnceFunc(func() { _ = f.Close() }), nil // closing gives the lock back
+	return sync.OnceFunc(func() { _ = f.Close() }), nil // closing releases the lock
 }

@@ -8,10 +8,9 @@ import (
 	"syscall"
 )
 
-// Memory is a file system in memory that knows what was synced. Every change
-// is made at once for those who look, and reaches the durable side only by a
-// sync of the inode or directory it belongs to; Crash answers what a power cut
-// would leave.
+// Memory is a file system in memory that knows what was synced. A change is visible at once,
+// and becomes durable only by a sync of the inode or directory it belongs to. Crash returns
+// what a power cut would leave.
 //
 //	M1  File.Sync makes data and attributes of the file durable, not its name
 //	    (but see FileSyncKeepsName).
@@ -40,8 +39,8 @@ const (
 	maxName     = 255
 )
 
-// NewMemory makes an empty file system. Until SetClock its time starts at 2026
-// and moves by a microsecond whenever it is read.
+// NewMemory returns an empty file system. Until SetClock is called its time starts at 2026 and
+// advances by a microsecond whenever it is read.
 func NewMemory() *Memory {
 	m := &Memory{tick: memoryEpoch, capacity: math.MaxInt64, nextDev: memoryDev + 1, dirtyNodes: map[*memNode]bool{}}
 	m.root = m.newNode(Directory, 0o755, memoryDev)
@@ -64,23 +63,22 @@ func (m *Memory) currentTime() int64 {
 	return m.tick
 }
 
-// SetCapacity limits the bytes of all files together.
+// SetCapacity limits the total size of all files.
 func (m *Memory) SetCapacity(bytes int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.capacity = bytes
 }
 
-// FileSyncKeepsName makes File.Sync carry the names that the file got or lost
-// before it, as ext4, xfs and btrfs do. POSIX promises less, and so does Memory
-// until this is called.
+// FileSyncKeepsName makes File.Sync also sync the names that the file got or lost before it,
+// as ext4, xfs and btrfs do. POSIX does not promise that, and it is off by default.
 func (m *Memory) FileSyncKeepsName(on bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.fileSyncKeepsName = on
 }
 
-// UnsyncedCount answers how many changes a crash could lose.
+// UnsyncedCount returns the number of changes that a crash could lose.
 func (m *Memory) UnsyncedCount() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -101,7 +99,7 @@ func (m *Memory) OpenRoot(path string) (Dir, error) {
 	return m.openDirHandle(n), nil
 }
 
-// FreeSpace answers what is left of the capacity.
+// FreeSpace returns what is left of the capacity.
 func (m *Memory) FreeSpace(path string) (free, total int64, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -111,10 +109,10 @@ func (m *Memory) FreeSpace(path string) (free, total int64, err error) {
 	return max(m.capacity-m.used, 0), m.capacity, nil
 }
 
-// HasFineTimestamps: the clock may stand still.
+// HasFineTimestamps returns false: a test may stop the clock.
 func (m *Memory) HasFineTimestamps(string) bool { return false }
 
-// lookup answers the inode at path.
+// lookup returns the inode at path. The lock must be held.
 func (m *Memory) lookup(path string) (*memNode, error) {
 	names, err := splitPath(path)
 	if err != nil {
@@ -134,7 +132,7 @@ func (m *Memory) lookup(path string) (*memNode, error) {
 	return n, nil
 }
 
-// splitPath takes an absolute path apart; double and trailing slashes do not count.
+// splitPath splits an absolute path into names. Double and trailing slashes are ignored.
 func splitPath(path string) ([]string, error) {
 	if !strings.HasPrefix(path, "/") {
 		return nil, ErrBadName
@@ -162,6 +160,7 @@ func checkMemoryName(name string) error {
 	return nil
 }
 
+// newNode returns an inode that has no name yet.
 func (m *Memory) newNode(typ Type, mode fs.FileMode, dev uint64) *memNode {
 	m.nextIno++
 	now := m.currentTime()
@@ -180,6 +179,8 @@ func (m *Memory) newNode(typ Type, mode fs.FileMode, dev uint64) *memNode {
 	return n
 }
 
+// bitsFromFileMode returns the permission bits with setuid, setgid and sticky, as the kernel
+// has them.
 func bitsFromFileMode(mode fs.FileMode) uint32 {
 	bits := uint32(mode.Perm())
 	if mode&fs.ModeSetuid != 0 {

@@ -7,14 +7,13 @@ import (
 	"syscall"
 )
 
-// BuildOption says how the methods that build a tree by path leave it.
+// BuildOption changes how the methods that build a tree by path work.
 type BuildOption uint8
 
-// Synced makes what was built durable: the inode and the names that lead to it
-// in its own directory.
+// Synced makes what was built durable: the inode, and its name in its directory.
 const Synced BuildOption = 1
 
-// MkdirAll makes the directory at path and those above it.
+// MkdirAll creates the directory at path and its parents.
 func (m *Memory) MkdirAll(path string, mode fs.FileMode, opts ...BuildOption) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -42,7 +41,7 @@ func (m *Memory) MkdirAll(path string, mode fs.FileMode, opts ...BuildOption) er
 	return nil
 }
 
-// createAt runs call on the directory and the last name of path.
+// createAt runs call with the parent directory and the last name of path.
 func (m *Memory) createAt(op, path string, opts []BuildOption, call func(dir *memNode, name string) (*memNode, error)) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -70,14 +69,14 @@ func (m *Memory) createAt(op, path string, opts []BuildOption, call func(dir *me
 	return wrapError(op, path, err)
 }
 
-// WriteFile makes the file at path, or replaces the data of the one that is there.
+// WriteFile creates the file at path, or replaces its data.
 func (m *Memory) WriteFile(path string, data []byte, mode fs.FileMode, opts ...BuildOption) error {
 	return m.createAt("write file", path, opts, func(dir *memNode, name string) (*memNode, error) {
 		return m.replaceContent(dir, name, mode, &content{data: slices.Clone(data)})
 	})
 }
 
-// WriteSparse is WriteFile for data with holes; what lies in them must be zero.
+// WriteSparse is WriteFile for data with holes. The bytes in the holes must be zero.
 func (m *Memory) WriteSparse(path string, data []byte, holes []Hole, mode fs.FileMode, opts ...BuildOption) error {
 	return m.createAt("write file", path, opts, func(dir *memNode, name string) (*memNode, error) {
 		return m.replaceContent(dir, name, mode, &content{data: slices.Clone(data), holes: slices.Clone(holes)})
@@ -105,7 +104,7 @@ func (m *Memory) replaceContent(dir *memNode, name string, mode fs.FileMode, wit
 	return n, nil
 }
 
-// Symlink makes a link at path that says target.
+// Symlink creates a symbolic link to target at path.
 func (m *Memory) Symlink(target, path string, opts ...BuildOption) error {
 	return m.createAt("make link", path, opts, func(dir *memNode, name string) (*memNode, error) {
 		n, err := m.addNode(dir, name, Symlink, 0o777)
@@ -156,7 +155,7 @@ func (m *Memory) Link(path, newPath string, opts ...BuildOption) error {
 	})
 }
 
-// modifyAt runs call on the inode at path.
+// modifyAt runs call with the inode at path.
 func (m *Memory) modifyAt(op, path string, opts []BuildOption, call func(*memNode) error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -222,7 +221,7 @@ func (m *Memory) Mount(path string) error {
 	})
 }
 
-// ReadFile answers the data of the file at path.
+// ReadFile returns the data of the file at path.
 func (m *Memory) ReadFile(path string) (data []byte, err error) {
 	err = m.modifyAt("read file", path, nil, func(n *memNode) error {
 		if n.typ != Regular {
@@ -234,8 +233,8 @@ func (m *Memory) ReadFile(path string) (data []byte, err error) {
 	return data, err
 }
 
-// Paths answers the path of everything below the root, sorted by name within
-// each directory, a directory before what is in it.
+// Paths returns the path of everything below the root, sorted by name within each directory, a
+// directory before its content.
 func (m *Memory) Paths() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// Crash answers the file system as it is found after a power cut: all that was
-// synced, and of the changes that were not those that keep says made it. They
-// are numbered from 0 to Unsynced()-1, oldest first, and applied in that order.
-// No keep means none. A write that made it after one that did not leaves zeros.
-// The file system itself stays as it is.
+// Crash returns the file system as it is found after a power cut: everything that was synced,
+// and those unsynced changes for which keep returns true. They are numbered from 0 to
+// UnsyncedCount()-1, oldest first, and applied in that order; a nil keep loses all of them. A
+// write that survived after one that did not leaves zeros in between. m itself does not
+// change.
 func (m *Memory) Crash(keep func(op int) bool) *Memory {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -28,7 +28,7 @@ func (m *Memory) Crash(keep func(op int) bool) *Memory {
 	return after
 }
 
-// emptyCopy answers the settings without a tree.
+// emptyCopy returns a file system with the settings of m and without a tree.
 func (m *Memory) emptyCopy() *Memory {
 	return &Memory{
 		clock: m.clock, tick: m.tick, nextIno: m.nextIno, nextDev: m.nextDev,
@@ -37,6 +37,7 @@ func (m *Memory) emptyCopy() *Memory {
 	}
 }
 
+// addUsage counts the bytes of a file that has a name.
 func (m *Memory) addUsage(n *memNode) {
 	if n.typ == Regular && n.nlink > 0 {
 		m.used += int64(len(n.live.content.data))
@@ -49,16 +50,16 @@ func (m *Memory) syncAllNodes() {
 	}
 }
 
-// crashRebuilder is a tree under reconstruction from the disk side.
+// crashRebuilder rebuilds a tree from the durable states and the changes that survived.
 type crashRebuilder struct {
 	images map[*memNode]*nodeImage
 	built  map[*memNode]*memNode
 }
 
-// nodeImage is the disk side of an inode with the changes that made it.
+// nodeImage is the durable state of an inode with the changes that survived.
 type nodeImage struct {
 	nodeState
-	ownsContent bool // content is ours to change
+	ownsContent bool // content is not shared and may be modified
 }
 
 func (w *crashRebuilder) imageOf(n *memNode) *nodeImage {
@@ -78,6 +79,8 @@ func (w *crashRebuilder) applyChange(n *memNode, c nodeChange) {
 	img.applyWrite(c)
 }
 
+// applyWrite applies a data change. Content is shared with the live tree until a lost write
+// before it makes a copy necessary.
 func (img *nodeImage) applyWrite(c nodeChange) {
 	end := c.off + c.length
 	switch {
@@ -102,15 +105,15 @@ func (img *nodeImage) applyWrite(c nodeChange) {
 	}
 }
 
-// clonePrefix answers the first size bytes as a content of their own.
+// clonePrefix returns a copy of the first size bytes.
 func (c *content) clonePrefix(size int64) *content {
 	part := c.sharePrefix(size)
 	part.data = slices.Clone(part.data)
 	return part
 }
 
-// sharePrefix answers the first size bytes without a copy: an append to either side
-// does not reach the other.
+// sharePrefix returns the first size bytes without a copy. An append to either side does not
+// affect the other.
 func (c *content) sharePrefix(size int64) *content {
 	part := &content{data: c.data[:size:size]}
 	for _, h := range c.holes {
@@ -122,8 +125,8 @@ func (c *content) sharePrefix(size int64) *content {
 	return part
 }
 
-// rebuildNode makes the inode and all below it. A directory that two names lead to,
-// as half a rename leaves it, stays at the first.
+// rebuildNode builds the inode and everything below it. A directory with two names, as half a
+// rename leaves it, stays at the first.
 func (w *crashRebuilder) rebuildNode(n *memNode) *memNode {
 	st := w.imageOf(n)
 	made := &memNode{ino: n.ino, dev: n.dev, typ: n.typ, target: n.target}
@@ -152,7 +155,7 @@ func (w *crashRebuilder) rebuildNode(n *memNode) *memNode {
 	return made
 }
 
-// Clone answers a deep copy, unsynced changes included, handles not.
+// Clone returns a deep copy with all unsynced changes, and without handles.
 func (m *Memory) Clone() *Memory {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -173,6 +176,7 @@ type cloner struct {
 	contents map[*content]*content
 }
 
+// cloneNode clones an inode once, however many names and changes refer to it.
 func (c *cloner) cloneNode(n *memNode) *memNode {
 	if n == nil || c.nodes[n] != nil {
 		return c.nodes[n]

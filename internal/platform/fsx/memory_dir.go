@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// memDir is a handle on a directory; m.mu guards all of it.
+// memDir is a handle of a directory, guarded by fs.mu.
 type memDir struct {
 	fs     *Memory
 	node   *memNode
@@ -20,7 +20,7 @@ func (m *Memory) openDirHandle(n *memNode) *memDir {
 	return &memDir{fs: m, node: n}
 }
 
-// withLock runs one call under the lock.
+// withLock runs call under the lock of the file system.
 func (d *memDir) withLock(op, name string, call func() error) error {
 	d.fs.mu.Lock()
 	defer d.fs.mu.Unlock()
@@ -30,7 +30,7 @@ func (d *memDir) withLock(op, name string, call func() error) error {
 	return wrapError(op, name, call())
 }
 
-// withChild is do for a name that must be there.
+// withChild is withLock for a name that must exist.
 func (d *memDir) withChild(op, name string, call func(*memNode) error) error {
 	return d.withLock(op, name, func() error {
 		if err := checkMemoryName(name); err != nil {
@@ -109,12 +109,12 @@ func (d *memDir) Readlink(name string) (target string, err error) {
 	return target, err
 }
 
-// addNode names a new inode. The lock is held.
+// addNode creates an inode with a name in dir. The lock must be held.
 func (m *Memory) addNode(dir *memNode, name string, typ Type, mode fs.FileMode) (*memNode, error) {
 	if err := checkMemoryName(name); err != nil {
 		return nil, err
 	}
-	if dir.nlink == 0 { // removed while a handle was on it
+	if dir.nlink == 0 { // removed while a handle was open
 		return nil, syscall.ENOENT
 	}
 	if dir.live.names[name] != nil {
@@ -168,7 +168,7 @@ func (d *memDir) Rename(name string, to Dir, newName string) error {
 			return syscall.EINVAL
 		}
 		old := other.live.names[newName]
-		if old == n { // two names of one file: nothing happens, says POSIX
+		if old == n { // two names of one file: POSIX says to do nothing
 			return nil
 		}
 		if err := checkReplace(old, n); err != nil {
@@ -179,8 +179,8 @@ func (d *memDir) Rename(name string, to Dir, newName string) error {
 	})
 }
 
-// moveName gives the new name before it takes the old one: the link count never
-// touches zero.
+// moveName adds the new name before it removes the old one, so that the link count never
+// reaches zero.
 func (m *Memory) moveName(from *memNode, name string, to *memNode, newName string, n *memNode) {
 	if from == to {
 		m.updateNames(from, nameChange{name: newName, node: n}, nameChange{name: name})
@@ -190,7 +190,8 @@ func (m *Memory) moveName(from *memNode, name string, to *memNode, newName strin
 	m.updateNames(from, nameChange{name: name})
 }
 
-// containsNode: a directory cannot move into itself.
+// containsNode reports whether what is n or below it: a directory must not be moved into
+// itself.
 func containsNode(n, what *memNode) bool {
 	if n.typ != Directory {
 		return false
@@ -206,6 +207,7 @@ func containsNode(n, what *memNode) bool {
 	return false
 }
 
+// checkReplace returns the error of renaming by over old, if any.
 func checkReplace(old, by *memNode) error {
 	switch {
 	case old == nil:

@@ -28,8 +28,8 @@ func (f *memFile) SetMetadata(dr Metadata) error {
 	return f.withLock("dress", func() error { return f.fs.applyMetadata(f.node, dr) })
 }
 
-// applyMetadata makes one change for each call that the machine would make, in its
-// order: a crash may come between any two.
+// applyMetadata makes one change for each system call of the real implementation, in the same
+// order, because a crash may come between any two.
 func (m *Memory) applyMetadata(n *memNode, d Metadata) error {
 	if err := d.validate(n.stat()); err != nil {
 		return err
@@ -53,7 +53,8 @@ func (m *Memory) applyMetadata(n *memNode, d Metadata) error {
 	return nil
 }
 
-// chown clears what would give the rights of another owner away.
+// chown clears setuid and setgid as the kernel does: they would grant the rights of the new
+// owner.
 func (m *Memory) chown(n *memNode, uid, gid uint32) {
 	if n.typ != Directory {
 		n.live.mode &^= 0o4000
@@ -65,6 +66,7 @@ func (m *Memory) chown(n *memNode, uid, gid uint32) {
 	m.logChange(n, nodeChange{})
 }
 
+// applyXattrs makes want the complete set of user.* attributes; nil leaves them as they are.
 func (m *Memory) applyXattrs(n *memNode, want map[string][]byte) error {
 	if want == nil {
 		return nil
@@ -118,8 +120,7 @@ func (f *memFile) Truncate(size int64) error {
 	})
 }
 
-// CloneFrom copies: bytes that are there are never changed in place, so the
-// copy is a shared one until a write.
+// CloneFrom shares the bytes. They are never changed in place, so a later write copies them.
 func (f *memFile) CloneFrom(src File) error {
 	from, ok := src.(*memFile)
 	if !ok || from.fs != f.fs || from == f {
@@ -146,7 +147,7 @@ func (f *memFile) CloneFrom(src File) error {
 	})
 }
 
-// setContent gives a file other data as one change.
+// setContent replaces the data of a file as one change.
 func (m *Memory) setContent(n *memNode, with *content) {
 	m.used += int64(len(with.data) - len(n.live.content.data))
 	n.live.content = with

@@ -15,7 +15,7 @@ const (
 	memAppend
 )
 
-// memFile is a handle on a regular file; m.mu guards all of it.
+// memFile is a handle of a regular file, guarded by fs.mu.
 type memFile struct {
 	fs     *Memory
 	node   *memNode

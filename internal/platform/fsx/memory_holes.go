@@ -1,13 +1,12 @@
 package fsx
 
-// memoryBlock is what storage is given in.
+// memoryBlockSize is the unit in which storage is allocated.
 const memoryBlockSize = 4096
 
 func blockStart(at int64) int64 { return at / memoryBlockSize * memoryBlockSize }
 func blockEnd(at int64) int64   { return blockStart(at + memoryBlockSize - 1) }
 
-// fillHoles answers what is left of holes when from to end is written: whole
-// blocks get storage.
+// fillHoles returns what is left of holes when the range is written: whole blocks get storage.
 func fillHoles(holes []Hole, from, end int64) (left []Hole) {
 	from, end = blockStart(from), blockEnd(end)
 	for _, h := range holes {
@@ -22,8 +21,8 @@ func fillHoles(holes []Hole, from, end int64) (left []Hole) {
 	return left
 }
 
-// extend adds zeros up to size, without storage for the whole blocks. Those
-// who share the bytes so far do not see it.
+// extend appends zeros up to size, with a hole for the whole blocks. Contents that share the
+// existing bytes are not affected.
 func (c *content) extend(size int64) {
 	have := int64(len(c.data))
 	c.data = append(c.data, make([]byte, size-have)...)

@@ -7,16 +7,16 @@ import (
 	"syscall"
 )
 
-// memNode is one inode: as it is now, as it is on the disk, and the changes that
-// lead from the one to the other.
+// memNode is one inode: its live state, its durable state, and the changes that lead from the
+// durable to the live one.
 type memNode struct {
 	ino       uint64
 	dev       uint64
 	typ       Type
 	target    string // of a symbolic link
-	nlink     int    // names it has now
-	subdirs   int    // names in it that are directories
-	openCount int    // handles on it
+	nlink     int    // number of names
+	subdirs   int    // number of subdirectories
+	openCount int    // open handles
 	live      nodeState
 	durable   nodeState
 	pending   []nodeChange
@@ -26,43 +26,43 @@ type nodeState struct {
 	nodeAttrs
 	names   map[string]*memNode // of a directory
 	content *content            // of a regular file
-	size    int64               // bytes of content that count; only on the disk side
+	size    int64               // valid bytes of content; only in the durable state
 }
 
-// nodeAttrs are written to the disk together, as one inode is.
+// nodeAttrs are written to disk together, as one inode is.
 type nodeAttrs struct {
 	mode, uid, gid uint32
 	mtime, ctime   int64
 	xattrs         map[string][]byte // never changed in place
 }
 
-// content is the data of a file. Bytes that are there are never changed in
-// place, so the disk side shares it and a sync copies nothing.
+// content is the data of a file. Existing bytes are never changed in place, so live and
+// durable state share it and a sync copies nothing.
 type content struct {
 	data  []byte
 	holes []Hole
 }
 
-// nodeChange is one that a crash may lose.
+// nodeChange is one change that a crash may lose.
 type nodeChange struct {
 	seq         int64
 	attrs       nodeAttrs
 	names       []nameChange
-	content     *content // of a data write: off and length in it
+	content     *content // of a data write: the bytes are at off, length long
 	off         int64
 	length      int64
-	replacesAll bool // the file was cut to nothing first
+	replacesAll bool // the file was truncated to zero first
 }
 
-// nameChange gives a name in a directory to a node, or to none.
+// nameChange sets a name in a directory to a node, or removes it if node is nil.
 type nameChange struct {
 	name     string
 	node     *memNode
-	relinked []*memNode // those whose link count it changed
+	relinked []*memNode // nodes whose link count changed
 	ctime    int64
 }
 
-// logChange notes a change of n that is not yet durable.
+// logChange records a change of n that is not durable yet.
 func (m *Memory) logChange(n *memNode, c nodeChange) {
 	m.seq++
 	c.seq, c.attrs = m.seq, n.live.nodeAttrs
@@ -83,8 +83,8 @@ func (m *Memory) syncNode(n *memNode) {
 	delete(m.dirtyNodes, n)
 }
 
-// syncNamesOf makes the names that n got or lost durable. An older change of the
-// same name is over with it.
+// syncNamesOf makes the names that n got or lost durable. Older pending changes of the same
+// name are superseded.
 func (m *Memory) syncNamesOf(n *memNode) {
 	for dir := range m.dirtyNodes {
 		var left []nodeChange
@@ -106,8 +106,9 @@ func (m *Memory) syncNamesOf(n *memNode) {
 	}
 }
 
-// applyNames sets the names; attrsOf answers where the change time of a named
-// inode is kept. It may be newer there: that inode has a sync of its own.
+// applyNames applies the name changes of c to st. attrsOf returns the attributes that hold the
+// change time of a named inode; that time may be newer there, because the inode is synced
+// separately.
 func applyNames(st *nodeState, c nodeChange, attrsOf func(*memNode) *nodeAttrs) {
 	for _, entry := range c.names {
 		for _, n := range entry.relinked {
@@ -128,7 +129,7 @@ type pendingChange struct {
 	nodeChange
 }
 
-// pendingChanges answers all changes that a crash may lose, oldest first.
+// pendingChanges returns all changes that a crash may lose, oldest first.
 func (m *Memory) pendingChanges() []pendingChange {
 	var all []pendingChange
 	for n := range m.dirtyNodes {
@@ -140,7 +141,8 @@ func (m *Memory) pendingChanges() []pendingChange {
 	return all
 }
 
-// updateNames changes names of a directory, and the link counts of what they name.
+// updateNames changes names of a directory and the link counts of the inodes they refer to, as
+// one change.
 func (m *Memory) updateNames(dir *memNode, entries ...nameChange) {
 	now := m.currentTime()
 	for i := range entries {
@@ -166,14 +168,15 @@ func (m *Memory) updateNames(dir *memNode, entries ...nameChange) {
 	m.logChange(dir, nodeChange{names: entries})
 }
 
-// releaseSpace gives the bytes of a file back that has neither name nor handle.
+// releaseSpace frees the bytes of a file that has neither a name nor a handle.
 func (m *Memory) releaseSpace(n *memNode) {
 	if n.nlink == 0 && n.openCount == 0 && n.typ == Regular {
 		m.used -= int64(len(n.live.content.data))
 	}
 }
 
-// writeAt puts p at off; what does not fit is not written.
+// writeAt writes p at off. If the capacity does not suffice it writes what fits and returns
+// ENOSPC.
 func (m *Memory) writeAt(n *memNode, off int64, p []byte) (int, error) {
 	have := int64(len(n.live.content.data))
 	grow := max(off+int64(len(p))-have, 0)
@@ -185,7 +188,7 @@ func (m *Memory) writeAt(n *memNode, off int64, p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, err
 	}
-	switch { // others may hold these bytes
+	switch { // the bytes may be shared
 	case off < have:
 		n.live.content = n.live.content.clonePrefix(have)
 	case off > have:
@@ -205,6 +208,7 @@ func (m *Memory) writeAt(n *memNode, off int64, p []byte) (int, error) {
 	return len(p), err
 }
 
+// stat returns the state of the inode as the kernel would report it.
 func (n *memNode) stat() Info {
 	info := Info{
 		Type: n.typ, Mode: n.live.mode, Dev: n.dev, Ino: n.ino, Nlink: uint64(n.nlink),
@@ -230,6 +234,7 @@ func (n *memNode) stat() Info {
 	return info
 }
 
+// dirCount returns 1 for a directory and 0 for anything else, for link counts.
 func (n *memNode) dirCount() int {
 	if n.typ == Directory {
 		return 1
@@ -237,7 +242,7 @@ func (n *memNode) dirCount() int {
 	return 0
 }
 
-// setXattr sets one attribute, or removes it when there is no value.
+// setXattr sets one attribute, or removes it if value is nil.
 func (m *Memory) setXattr(n *memNode, name string, value []byte) {
 	next := maps.Clone(n.live.xattrs)
 	if next == nil {
@@ -257,7 +262,7 @@ func (m *Memory) setMtime(n *memNode, ns int64) {
 	m.logChange(n, nodeChange{})
 }
 
-// copyXattrs answers nil for none, as the machine does.
+// copyXattrs returns nil if there are none, as the real implementation does.
 func (n *memNode) copyXattrs() map[string][]byte {
 	if len(n.live.xattrs) == 0 {
 		return nil

@@ -7,24 +7,25 @@ import (
 	"syscall"
 )
 
-// refusedOps is what this file system cannot do for us.
+// refusedOps are the operations that this file system refuses.
 type refusedOps struct{ chown, exchange bool }
 
-// RefuseChown makes a change of owner fs.ErrPermission, as for one who is not root.
+// RefuseChown makes a change of owner fail with fs.ErrPermission, as without root.
 func (m *Memory) RefuseChown(on bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.refused.chown = on
 }
 
-// RefuseExchange makes Exchange errors.ErrUnsupported, as some file systems do.
+// RefuseExchange makes Exchange fail with errors.ErrUnsupported, as on some file systems.
 func (m *Memory) RefuseExchange(on bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.refused.exchange = on
 }
 
-// withDestination is with, for a name of another directory of this file system too.
+// withDestination is withChild for operations with a destination directory, which must be on
+// the same device.
 func (d *memDir) withDestination(op, name string, to Dir, newName string, call func(n, other *memNode) error) error {
 	if err := errors.Join(CheckName(name), CheckName(newName)); err != nil {
 		return wrapError(op, name, err)
@@ -77,8 +78,8 @@ func (d *memDir) Exchange(name string, to Dir, newName string) error {
 	})
 }
 
-// exchangeNames is two changes between two directories, as a rename is (M3). Held
-// open, neither inode gives its bytes back while it has no name.
+// exchangeNames is two changes between two directories, as a rename is (M3). It counts as an
+// open handle, so that neither inode releases its bytes while it has no name.
 func (m *Memory) exchangeNames(from *memNode, name string, to *memNode, newName string) {
 	n, old := from.live.names[name], to.live.names[newName]
 	n.openCount, old.openCount = n.openCount+1, old.openCount+1
@@ -104,7 +105,7 @@ func (d *memDir) Link(name string, to Dir, newName string) error {
 	})
 }
 
-// maxTarget is the longest text of a link on Linux.
+// maxLinkTarget is the longest link target on Linux.
 const maxLinkTarget = 4095
 
 func (d *memDir) Symlink(text, name string) error {

@@ -10,7 +10,7 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
-// crashResults answers what describe says of every set of lost changes.
+// crashResults returns what describe says of every set of lost changes.
 func crashResults(t *testing.T, m *fsx.Memory, describe func(*fsx.Memory) string) map[string]bool {
 	t.Helper()
 	if m.UnsyncedCount() > 10 {

@@ -20,7 +20,7 @@ func rootOf(t *testing.T, m *fsx.Memory, path string) fsx.Dir {
 	return d
 }
 
-// contentOf answers the data of the file at path, or "gone".
+// contentOf returns the data of the file at path, or "gone".
 func contentOf(t *testing.T, m *fsx.Memory, path string) string {
 	t.Helper()
 	data, err := m.ReadFile(path)
@@ -179,7 +179,7 @@ func replaceFile(t *testing.T, d fsx.Dir, data string, skipFile, skipDir bool) {
 	}
 }
 
-// crashContents answers what f can hold after a crash, over all subsets.
+// crashContents returns what f can hold after a crash, over all subsets.
 func crashContents(t *testing.T, m *fsx.Memory) []string {
 	t.Helper()
 	all := map[string]bool{}

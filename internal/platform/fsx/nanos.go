@@ -4,8 +4,8 @@ import "math"
 
 const nanosPerSecond = 1_000_000_000
 
-// unixNanos is a time as we keep it, in nanoseconds: those from 1677 to 2262 fit. A file may
-// have another one; then it is the first or the last of these, and not one at random.
+// unixNanos converts a file time to nanoseconds, which can express the years 1677 to 2262. A
+// time outside is clamped to the nearest one inside, so that it does not wrap around.
 func unixNanos(sec, nsec int64) int64 {
 	switch {
 	case sec > math.MaxInt64/nanosPerSecond-1:

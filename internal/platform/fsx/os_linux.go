@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// resolve holds the kernel to one name on this mount: bind mounts of the
-	// same device are refused too, which a device number cannot tell.
+	// resolveFlags restrict the kernel to one name on this mount. Bind mounts of the same
+	// device are refused too, which a comparison of device numbers could not do.
 	resolveFlags = unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS |
 		unix.RESOLVE_NO_XDEV | unix.RESOLVE_NO_MAGICLINKS
 
@@ -25,13 +25,13 @@ const (
 		unix.O_NONBLOCK | unix.O_CLOEXEC | unix.O_NOCTTY
 )
 
-// OS answers the file system of the machine.
+// OS returns the file system of the machine.
 func OS() FS { return &osFS{} }
 
 type osFS struct {
 	probeOnce      sync.Once
-	noOpenat2      atomic.Bool // openat2 is not to be had: openat and a look afterwards
-	noatimeRefused atomic.Bool // O_NOATIME was refused once: a second try per file costs
+	noOpenat2      atomic.Bool // openat2 is not available: use openat, then compare the mounts
+	noatimeRefused atomic.Bool // O_NOATIME was refused once: do not try it for every file
 }
 
 func (s *osFS) OpenRoot(path string) (Dir, error) {
@@ -64,7 +64,8 @@ func (s *osFS) FreeSpace(path string) (free, total int64, err error) {
 	return int64(st.Bavail) * size, int64(st.Blocks) * size, nil
 }
 
-// probeOpenat2 asks once: an old kernel says ENOSYS, some sandboxes say EPERM.
+// probeOpenat2 tests once whether openat2 works: an old kernel returns ENOSYS, some sandboxes
+// EPERM.
 func (s *osFS) probeOpenat2(dir int) {
 	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: resolveFlags}
 	var fd int
@@ -80,8 +81,8 @@ func (s *osFS) probeOpenat2(dir int) {
 	}
 }
 
-// openName opens one name below dir. Reading leaves the access time alone where
-// the kernel lets us.
+// openName opens one name below dir. Opening for reading preserves the access time if the
+// kernel allows it.
 func (s *osFS) openName(dir int, name string, flags int, mode fs.FileMode) (int, error) {
 	quiet := flags&(unix.O_WRONLY|unix.O_CREAT) == 0 && !s.noatimeRefused.Load()
 	if !quiet {
@@ -98,6 +99,7 @@ func (s *osFS) openName(dir int, name string, flags int, mode fs.FileMode) (int,
 	return fd, err
 }
 
+// openBeneath opens one name below dir by openat2, or without it on kernels that lack it.
 func (s *osFS) openBeneath(dir int, name string, flags int, mode fs.FileMode) (fd int, err error) {
 	if s.noOpenat2.Load() {
 		return s.openWithoutOpenat2(dir, name, flags, mode)
@@ -106,7 +108,7 @@ func (s *osFS) openBeneath(dir int, name string, flags int, mode fs.FileMode) (f
 	if flags&unix.O_CREAT != 0 {
 		how.Mode = uint64(mode.Perm())
 	}
-	// A name that is renamed away meanwhile may be answered like one on another mount.
+	// The kernel may report EXDEV also for a name that is renamed away meanwhile.
 	for range maxOpenTries {
 		err = retryEINTR(func() (err error) {
 			fd, err = unix.Openat2(dir, name, &how)
@@ -123,11 +125,11 @@ func (s *osFS) openBeneath(dir int, name string, flags int, mode fs.FileMode) (f
 	return fd, err
 }
 
-// openTries is how often another mount must be answered to be believed.
+// maxOpenTries is how often the kernel must report another mount before we believe it.
 const maxOpenTries = 8
 
-// openWithoutOpenat2 is for kernels without openat2: one name and O_NOFOLLOW keep links
-// out, and the mount is compared after the open.
+// openWithoutOpenat2 is for kernels without openat2. A single name and O_NOFOLLOW keep links
+// out; the mount is compared after the open.
 func (s *osFS) openWithoutOpenat2(dir int, name string, flags int, mode fs.FileMode) (fd int, err error) {
 	err = retryEINTR(func() (err error) {
 		fd, err = unix.Openat(dir, name, flags, uint32(mode.Perm()))
@@ -147,7 +149,7 @@ func (s *osFS) openWithoutOpenat2(dir int, name string, flags int, mode fs.FileM
 	return fd, nil
 }
 
-// isSameMount compares mount ids where the kernel tells them, else devices.
+// isSameMount compares mount ids if the kernel reports them, and device numbers otherwise.
 func isSameMount(a, b int) (bool, error) {
 	ida, oka := mountID(a)
 	idb, okb := mountID(b)
@@ -206,7 +208,7 @@ func typeFromStatMode(mode uint32) Type {
 	return Device
 }
 
-// retryEINTR repeats a call that a signal cut short.
+// retryEINTR repeats a call that was interrupted by a signal.
 func retryEINTR(call func() error) error {
 	for {
 		if err := call(); !errors.Is(err, unix.EINTR) {
@@ -215,6 +217,7 @@ func retryEINTR(call func() error) error {
 	}
 }
 
+// wrapDirError wraps an error of opening a directory. A link and any other type is ErrNotDir.
 func wrapDirError(op, name string, err error) error {
 	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENOTDIR) {
 		return wrapErrorAs(op, name, ErrNotDir, err)
@@ -222,8 +225,8 @@ func wrapDirError(op, name string, err error) error {
 	return wrapError(op, name, err)
 }
 
-// wrapFileError takes what the kernel answers for a link, a socket, a FIFO without
-// a reader, a device without a driver or a directory as "not a regular file".
+// wrapFileError wraps an error of opening a file. The errors for a link, a socket, a FIFO
+// without a reader, a device without a driver and a directory become ErrNotRegular.
 func wrapFileError(op, name string, err error) error {
 	for _, errno := range []unix.Errno{unix.ELOOP, unix.ENXIO, unix.ENODEV, unix.EISDIR} {
 		if errors.Is(err, errno) {

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// RenameNoReplace leaves it to the kernel to find the new name free. A file system that
-// cannot is looked at first: what takes the name in between is replaced there.
+// RenameNoReplace lets the kernel check that the new name is free. On a file system that does
+// not support that, the name is checked first; what takes it in between is replaced.
 func (d *osDir) RenameNoReplace(name string, to Dir, newName string) error {
 	return d.withDirPair("place", name, to, newName, func(from, to int) error {
 		err := unix.Renameat2(from, name, to, newName, unix.RENAME_NOREPLACE)
@@ -29,7 +29,8 @@ func (d *osDir) RenameNoReplace(name string, to Dir, newName string) error {
 	})
 }
 
-// Exchange: the kernel also says EINVAL for a directory and what lies in it.
+// Exchange is not supported on EINVAL. The kernel also returns that for a directory and
+// something below it.
 func (d *osDir) Exchange(name string, to Dir, newName string) error {
 	const op = "exchange"
 	err := d.withDirPair(op, name, to, newName, func(from, to int) error {
@@ -38,7 +39,7 @@ func (d *osDir) Exchange(name string, to Dir, newName string) error {
 	return asUnsupported(op, name, err, unix.EINVAL, unix.ENOSYS)
 }
 
-// asUnsupported takes those answers of the kernel as errors.ErrUnsupported.
+// asUnsupported turns the given errnos into errors.ErrUnsupported.
 func asUnsupported(op, name string, err error, answers ...unix.Errno) error {
 	for _, errno := range answers {
 		if errors.Is(err, errno) {
@@ -78,7 +79,7 @@ func (d *osDir) Mknod(name string, typ Type, mode fs.FileMode) error {
 	return d.withFD(op, name, func(fd int) error { return unix.Mknodat(fd, name, bits, 0) })
 }
 
-// WriteAt refuses a file opened for appending: Linux would append there.
+// WriteAt refuses a file opened for appending: Linux would ignore the offset and append.
 func (f *osFile) WriteAt(p []byte, off int64) (done int, err error) {
 	const op = "write file"
 	if f.appendMode {
@@ -105,8 +106,8 @@ func (f *osFile) Truncate(size int64) error {
 	return f.withFD("truncate file", "", func(fd int) error { return unix.Ftruncate(fd, size) })
 }
 
-// CloneFrom takes what the kernel answers for a file system without shared
-// storage, and for two of them, as unsupported.
+// CloneFrom returns errors.ErrUnsupported for file systems without shared extents, and for
+// files of two file systems.
 func (f *osFile) CloneFrom(src File) error {
 	const op = "clone file"
 	from, ok := src.(*osFile)

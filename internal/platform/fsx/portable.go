@@ -11,9 +11,9 @@ import (
 	"syscall"
 )
 
-// OS answers the file system of the machine, by what the Go library offers
-// everywhere. os.Root keeps every name below its directory, but follows a link
-// that stays inside; so each open is compared with what Lstat told.
+// OS returns the file system of the machine, using only what the Go library offers everywhere.
+// os.Root keeps every name below its directory but follows links that stay inside, so each
+// open is compared with an earlier Lstat.
 func OS() FS { return portableFS{} }
 
 type portableFS struct{}
@@ -38,7 +38,7 @@ func (portableFS) OpenRoot(path string) (Dir, error) {
 	return newPortableDir(op, path, path, root, before)
 }
 
-// HasFineTimestamps: nothing is known of the file system.
+// HasFineTimestamps returns false: nothing is known about the file system.
 func (portableFS) HasFineTimestamps(string) bool { return false }
 
 func (portableFS) FreeSpace(path string) (free, total int64, err error) {
@@ -46,7 +46,8 @@ func (portableFS) FreeSpace(path string) (free, total int64, err error) {
 	return free, total, wrapError("stat file system", path, unwrapOSError(err))
 }
 
-// newPortableDir takes root over only when it is the directory seen before.
+// newPortableDir takes ownership of root. It closes root and returns ErrNotDir unless it is
+// the directory that was seen before.
 func newPortableDir(op, name, path string, root *os.Root, before fs.FileInfo) (Dir, error) {
 	now, err := root.Stat(".")
 	if err == nil && !os.SameFile(before, now) {
@@ -59,8 +60,8 @@ func newPortableDir(op, name, path string, root *os.Root, before fs.FileInfo) (D
 	return &portableDir{root: root, path: path}, nil
 }
 
-// checkLocalName refuses more than CheckName where the system knows more than one
-// separator or names with a meaning.
+// checkLocalName refuses more than CheckName on systems with a second separator or with
+// reserved names.
 func checkLocalName(name string) error {
 	if err := CheckName(name); err != nil {
 		return err
@@ -71,7 +72,8 @@ func checkLocalName(name string) error {
 	return nil
 }
 
-// unwrapOSError drops the wrapping of package os: it would name things twice.
+// unwrapOSError removes the wrapping of package os, which would repeat the operation and the
+// name.
 func unwrapOSError(err error) error {
 	var path *fs.PathError
 	var link *os.LinkError
@@ -89,8 +91,8 @@ func unwrapOSError(err error) error {
 	return err
 }
 
-// wrapOpenError is for a name that changed its type after the first look. os.Root
-// has no errno for a link that leads out.
+// wrapOpenError wraps an error of opening a name that may have changed its type since the
+// Lstat. os.Root returns no errno for a link that leads out of the directory.
 func wrapOpenError(op, name string, kind, err error) error {
 	err = unwrapOSError(err)
 	var errno syscall.Errno

@@ -8,13 +8,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// omitTime leaves a time as it is: UTIME_OMIT, which package unix does not name.
+// utimeOmit leaves a time unchanged. It is UTIME_OMIT, which package unix does not define
+// here.
 const utimeOmit = -2
 
 func statChangeTime(sys *syscall.Stat_t) int64 { return sys.Ctimespec.Nano() }
 
-// mknodAt goes by path, as there is no other call; the path must still stand
-// for the open directory. A socket cannot be made without listening on it.
+// mknodAt goes by path because there is no other call, so the path must still name the open
+// directory. A socket cannot be created without listening on it.
 func mknodAt(d *portableDir, name string, typ Type, mode uint32) error {
 	if typ != FIFO {
 		return errors.ErrUnsupported

@@ -13,7 +13,7 @@ import (
 
 type portableDir struct {
 	root *os.Root
-	path string // as it was opened; only where a rename cannot go by descriptor
+	path string // as it was opened; used only where a call needs a path
 }
 
 func (d *portableDir) Stat() (Info, error) {
@@ -24,6 +24,7 @@ func (d *portableDir) Stat() (Info, error) {
 	return infoFromFileInfo(st), nil
 }
 
+// lstat checks the name and returns its state for the operation op.
 func (d *portableDir) lstat(op, name string) (fs.FileInfo, error) {
 	if err := checkLocalName(name); err != nil {
 		return nil, wrapError(op, name, err)
@@ -40,7 +41,7 @@ func (d *portableDir) Lstat(name string) (Info, error) {
 	return infoFromFileInfo(st), nil
 }
 
-// Names opens the directory anew, so that calls share no position.
+// Names opens the directory again, so that concurrent calls do not share an offset.
 func (d *portableDir) Names() (names []string, err error) {
 	err = d.withOpenDir("list directory", func(f *os.File) (err error) {
 		names, err = f.Readdirnames(-1)
@@ -49,6 +50,7 @@ func (d *portableDir) Names() (names []string, err error) {
 	return names, err
 }
 
+// withOpenDir runs call with a new handle of the directory.
 func (d *portableDir) withOpenDir(op string, call func(*os.File) error) error {
 	f, err := d.root.Open(".")
 	if err != nil {
@@ -93,8 +95,8 @@ func (d *portableDir) Append(name string, mode fs.FileMode) (File, error) {
 	return d.openRegular("append to file", name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, mode)
 }
 
-// openRegular looks at the name before and after the open: what was opened
-// must be a regular file that the name itself stood for.
+// openRegular checks the name before and after the open: what was opened must be a regular
+// file that the name itself referred to, not the target of a link.
 func (d *portableDir) openRegular(op, name string, flags int, mode fs.FileMode) (File, error) {
 	before, err := d.lstat(op, name)
 	switch {
@@ -155,7 +157,7 @@ func (d *portableDir) Remove(name string) error {
 	return wrapError("remove", name, unwrapOSError(d.root.Remove(name)))
 }
 
-// Xattrs: the Go library cannot tell.
+// Xattrs returns none: the Go library cannot read attributes.
 func (d *portableDir) Xattrs() (map[string][]byte, error) { return nil, nil }
 
 func (d *portableDir) SetXattr(name string, _ []byte) error {
@@ -166,6 +168,7 @@ func (d *portableDir) RemoveXattr(name string) error {
 	return xattrUnsupported("remove attribute", name)
 }
 
+// xattrUnsupported returns ErrBadName for a bad name and errors.ErrUnsupported otherwise.
 func xattrUnsupported(op, name string) error {
 	if err := checkXattrName(name); err != nil {
 		return wrapError(op, name, err)

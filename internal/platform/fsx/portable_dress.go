@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// metadataTarget is what can be dressed: a name, a directory or a file.
+// metadataTarget is something whose metadata can be set: a name, a directory or a file.
 type metadataTarget struct {
 	stat     func() (fs.FileInfo, error)
 	chown    func(uid, gid int) error
@@ -17,9 +17,9 @@ type metadataTarget struct {
 	setMtime func(ns int64) error
 }
 
-// SetMetadata goes by name, as the Go library has no other way, and looks before each
-// step whether the name still stands for the file it was told. Between the look
-// and the step the name can change; only a mode would follow a link then.
+// SetMetadata goes by name because the Go library offers nothing else, and checks before each
+// step that the name still refers to the expected file. The name can change between check and
+// step; only the change of mode would follow a link then.
 func (d *portableDir) SetMetadata(name string, ino uint64, dr Metadata) error {
 	const op = "dress"
 	first, err := d.lstat(op, name)
@@ -59,7 +59,7 @@ func (f *portableFile) SetMetadata(dr Metadata) error {
 	}.applyMetadata(dr)))
 }
 
-// applyMetadata gives the owner first, as that clears setuid, and the time last.
+// applyMetadata sets the owner first, because that clears setuid, and the time last.
 func (w metadataTarget) applyMetadata(d Metadata) error {
 	is, err := w.info()
 	if err != nil {
@@ -81,7 +81,7 @@ func (w metadataTarget) applyMetadata(d Metadata) error {
 			return err
 		}
 	}
-	if len(d.Xattrs) > 0 { // none is what Xattrs tells here
+	if len(d.Xattrs) > 0 { // no attributes is what Xattrs reports here
 		return errors.ErrUnsupported
 	}
 	if is, err = w.info(); err != nil || is.Mtime == d.Mtime {
@@ -98,7 +98,7 @@ func (w metadataTarget) info() (Info, error) {
 	return infoFromFileInfo(st), nil
 }
 
-// fileModeFromBits says the bits of unixMode in the way of the Go library.
+// fileModeFromBits is the inverse of bitsFromFileMode.
 func fileModeFromBits(bits uint32) fs.FileMode {
 	mode := fs.FileMode(bits & 0o777)
 	if bits&0o4000 != 0 {

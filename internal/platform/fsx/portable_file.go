@@ -26,7 +26,7 @@ func (f *portableFile) ReadAt(p []byte, off int64) (int, error) {
 	return n, wrapReadError(err)
 }
 
-// wrapReadError leaves io.EOF bare: readers compare it.
+// wrapReadError does not wrap io.EOF, because readers compare it.
 func wrapReadError(err error) error {
 	if err == io.EOF {
 		return err
@@ -47,14 +47,14 @@ func (f *portableFile) Stat() (Info, error) {
 	return infoFromFileInfo(st), nil
 }
 
-// Xattrs: the Go library cannot tell.
+// Xattrs returns none: the Go library cannot read attributes.
 func (f *portableFile) Xattrs() (map[string][]byte, error) { return nil, nil }
 
-// Holes: the Go library cannot tell.
+// Holes returns none: the Go library cannot find holes.
 func (f *portableFile) Holes() ([]Hole, error) { return nil, nil }
 
-// SetMtime goes by name, as the Go library has no other way; so the directory
-// must be open and the name must still stand for this file.
+// SetMtime goes by name because the Go library offers nothing else, so the directory must be
+// open and the name must still refer to this file.
 func (f *portableFile) SetMtime(ns int64) error {
 	const op = "set time"
 	mine, err := f.file.Stat()

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// omitTime leaves a time as it is.
+// utimeOmit leaves a time unchanged.
 const utimeOmit = unix.UTIME_OMIT
 
 func statChangeTime(sys *syscall.Stat_t) int64 { return sys.Ctim.Nano() }

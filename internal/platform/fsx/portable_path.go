@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// checkPathUnchanged: the path must still stand for the open directory.
+// checkPathUnchanged returns fs.ErrNotExist unless the path still names the open directory.
 func (d *portableDir) checkPathUnchanged() error {
 	open, err := d.root.Stat(".")
 	if err != nil {

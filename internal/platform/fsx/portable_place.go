@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// RenameNoReplace looks first: the Go library has no rename that keeps what is there, so
-// what takes the name in between is replaced.
+// RenameNoReplace checks first: the Go library has no rename that fails for an existing name,
+// so what takes the name in between is replaced.
 func (d *portableDir) RenameNoReplace(name string, to Dir, newName string) error {
 	const op = "place"
 	return d.withDirPair(op, name, to, newName, func(other *portableDir) error {
@@ -27,7 +27,7 @@ func (d *portableDir) RenameNoReplace(name string, to Dir, newName string) error
 	})
 }
 
-// Exchange: the Go library cannot.
+// Exchange always fails: the Go library has no such call.
 func (d *portableDir) Exchange(name string, to Dir, newName string) error {
 	return d.withDirPair("exchange", name, to, newName, func(other *portableDir) error {
 		_, from := d.root.Lstat(name)
@@ -48,7 +48,7 @@ func (d *portableDir) Link(name string, to Dir, newName string) error {
 	})
 }
 
-// withDirPair runs one call on two directories of the machine.
+// withDirPair runs call with the other directory, if that is one of the machine too.
 func (d *portableDir) withDirPair(op, name string, to Dir, newName string, call func(*portableDir) error) error {
 	if err := errors.Join(checkLocalName(name), checkLocalName(newName)); err != nil {
 		return wrapError(op, name, err)
@@ -99,7 +99,7 @@ func (f *portableFile) Truncate(size int64) error {
 	return wrapError("truncate file", "", unwrapOSError(f.file.Truncate(size)))
 }
 
-// CloneFrom: the Go library cannot.
+// CloneFrom always fails: the Go library has no such call.
 func (f *portableFile) CloneFrom(File) error {
 	return wrapError("clone file", "", errors.ErrUnsupported)
 }

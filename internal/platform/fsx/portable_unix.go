@@ -11,8 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// neverWait keeps an open from waiting for the other end of a FIFO that took
-// the place of a file.
+// nonBlockFlags keep an open from waiting for the other end of a FIFO that replaced a file.
 const nonBlockFlags = syscall.O_NONBLOCK | syscall.O_NOCTTY
 
 func fillNativeInfo(info *Info, st fs.FileInfo) {
@@ -33,13 +32,13 @@ func diskSpace(path string) (free, total int64, err error) {
 	return int64(st.Bavail) * int64(st.Bsize), int64(st.Blocks) * int64(st.Bsize), nil
 }
 
-// renameBetween uses the descriptors: os.Root renames below one directory only,
-// and refuses to replace an empty directory.
+// renameBetween uses descriptors: os.Root can rename below one directory only, and refuses to
+// replace an empty directory.
 func renameBetween(from *portableDir, name string, to *portableDir, newName string) error {
 	return from.withFD(func(a int) error {
 		return to.withFD(func(b int) error {
 			err := unix.Renameat(a, name, b, newName)
-			if errors.Is(err, unix.EEXIST) { // xfs says so of a full directory
+			if errors.Is(err, unix.EEXIST) { // xfs returns it for a directory that is not empty
 				return unix.ENOTEMPTY
 			}
 			return err
@@ -47,7 +46,7 @@ func renameBetween(from *portableDir, name string, to *portableDir, newName stri
 	})
 }
 
-// linkBetween: without a flag a link itself gets the name, not what it leads to.
+// linkBetween passes no flags, so that a symbolic link itself is linked and not its target.
 func linkBetween(from *portableDir, name string, to *portableDir, newName string) error {
 	return from.withFD(func(a int) error {
 		return to.withFD(func(b int) error { return unix.Linkat(a, name, b, newName, 0) })
@@ -65,7 +64,7 @@ func setMtimeByName(d *portableDir, name string, ns int64) error {
 	})
 }
 
-// withFD lends a call a descriptor of the directory.
+// withFD runs call with a descriptor of the directory.
 func (d *portableDir) withFD(call func(fd int) error) error {
 	f, err := d.root.Open(".")
 	if err != nil {
@@ -77,7 +76,7 @@ func (d *portableDir) withFD(call func(fd int) error) error {
 
 func syncDirNames(f *os.File) error { return f.Sync() }
 
-// syncAllFileSystems writes back every file system: there is no call for just one.
+// syncAllFileSystems writes back every file system: there is no call for a single one.
 func syncAllFileSystems() error {
 	unix.Sync()
 	return nil

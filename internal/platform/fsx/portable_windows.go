@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// neverWait is empty: a named pipe has no name in a directory here.
+// nonBlockFlags is empty: named pipes are not in directories here.
 const nonBlockFlags = 0
 
-// fillNativeInfo has nothing to add: change time and file number need a handle.
+// fillNativeInfo adds nothing: change time and file number need a handle.
 func fillNativeInfo(*Info, fs.FileInfo) {}
 
 func diskSpace(path string) (free, total int64, err error) {
@@ -28,7 +28,8 @@ func diskSpace(path string) (free, total int64, err error) {
 	return int64(mine), int64(all), nil
 }
 
-// renameBetween goes by path between two directories, as the Go library has no other way.
+// renameBetween goes by path between two directories because the Go library offers nothing
+// else.
 func renameBetween(from *portableDir, name string, to *portableDir, newName string) error {
 	if from == to {
 		return from.root.Rename(name, newName)
@@ -50,10 +51,11 @@ func linkBetween(from *portableDir, name string, to *portableDir, newName string
 	return os.Link(filepath.Join(from.path, name), filepath.Join(to.path, newName))
 }
 
-// removeEmptyDir: the caller saw a directory; the Go library has no call for those alone.
+// removeEmptyDir relies on its caller, which saw a directory; the Go library has no call for
+// directories only.
 func removeEmptyDir(d *portableDir, name string) error { return d.root.Remove(name) }
 
-// setMtimeByName cannot set the time of a link: the Go library would follow it.
+// setMtimeByName refuses a link: the Go library would follow it.
 func setMtimeByName(d *portableDir, name string, ns int64) error {
 	st, err := d.root.Lstat(name)
 	if err != nil {
@@ -65,12 +67,11 @@ func setMtimeByName(d *portableDir, name string, ns int64) error {
 	return d.root.Chtimes(name, time.Time{}, time.Unix(0, ns))
 }
 
-// mknodAt: there are none here.
+// mknodAt always fails: there are no such files here.
 func mknodAt(*portableDir, string, Type, uint32) error { return errors.ErrUnsupported }
 
-// syncDirNames has nothing to do: Windows gives no flush for a directory, and NTFS
-// journals names itself.
+// syncDirNames does nothing: Windows cannot flush a directory, and NTFS journals names itself.
 func syncDirNames(*os.File) error { return nil }
 
-// syncAllFileSystems needs the rights of an administrator here.
+// syncAllFileSystems always fails: it would need administrator rights here.
 func syncAllFileSystems() error { return errors.ErrUnsupported }

@@ -2,17 +2,19 @@ package fsx
 
 import "io/fs"
 
-// opHook sees every operation before it is done. An error stands in for the
-// operation; a *cutError lets half of a read or write happen first.
+// opHook is called before every operation. If it returns an error, the operation is not done
+// and fails with that error; after a *partialIOError half of a read or write is done first.
 type opHook interface {
 	beforeOp(op string) error
 }
 
+// partialIOError makes a read or write fail half way.
 type partialIOError struct{ err error }
 
 func (e *partialIOError) Error() string { return e.err.Error() }
 func (e *partialIOError) Unwrap() error { return e.err }
 
+// callWithHook runs call unless the hook refuses the operation.
 func callWithHook[T any](g opHook, op string, call func() (T, error)) (T, error) {
 	if err := g.beforeOp(op); err != nil {
 		var none T
@@ -21,6 +23,7 @@ func callWithHook[T any](g opHook, op string, call func() (T, error)) (T, error)
 	return call()
 }
 
+// callErrWithHook is callWithHook for calls that return only an error.
 func callErrWithHook(g opHook, op string, call func() error) error {
 	if err := g.beforeOp(op); err != nil {
 		return wrapError(op, "", err)
@@ -28,7 +31,7 @@ func callErrWithHook(g opHook, op string, call func() error) error {
 	return call()
 }
 
-// wrapFS sends every operation of a file system and of its handles through one gate.
+// wrapFS passes every operation of a file system and of its handles through one hook.
 type wrapFS struct {
 	inner FS
 	hook  opHook
@@ -73,7 +76,7 @@ type wrapDir struct {
 	hook  opHook
 }
 
-// unwrapDir answers the directory below all wrappers: only it knows its own kind.
+// unwrapDir returns the directory below all wrappers, because implementations check its type.
 func unwrapDir(d Dir) Dir {
 	for {
 		w, ok := d.(*wrapDir)
@@ -152,8 +155,7 @@ func (d *wrapDir) Sync() error { return callErrWithHook(d.hook, opDirSync, d.inn
 
 func (d *wrapDir) SyncFS() error { return callErrWithHook(d.hook, opSyncFS, d.inner.SyncFS) }
 
-// Close closes what is below even when it answers an error: a descriptor would
-// be lost otherwise.
+// Close closes the inner directory even if it returns an error, so that no descriptor leaks.
 func (d *wrapDir) Close() error { return closeWithHook(d.hook, "Dir.Close", d.inner.Close) }
 
 func closeWithHook(g opHook, op string, call func() error) error {

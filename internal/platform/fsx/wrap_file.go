@@ -26,7 +26,7 @@ func (f *wrapFile) Write(p []byte) (int, error) {
 	return f.transferBytes("File.Write", p, f.inner.Write)
 }
 
-// transferBytes moves half of p when the gate cuts it.
+// transferBytes transfers half of p if the hook returns a partialIOError.
 func (f *wrapFile) transferBytes(op string, p []byte, call func([]byte) (int, error)) (int, error) {
 	err := f.hook.beforeOp(op)
 	if err == nil {
@@ -54,5 +54,5 @@ func (f *wrapFile) SetMtime(ns int64) error {
 
 func (f *wrapFile) Sync() error { return callErrWithHook(f.hook, opFileSync, f.inner.Sync) }
 
-// Close closes what is below even when it answers an error.
+// Close closes the inner file even if it returns an error.
 func (f *wrapFile) Close() error { return closeWithHook(f.hook, "File.Close", f.inner.Close) }

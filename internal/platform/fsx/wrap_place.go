@@ -50,7 +50,7 @@ func (f *wrapFile) SetMetadata(dr Metadata) error {
 	return callErrWithHook(f.hook, "File.Dress", func() error { return f.inner.SetMetadata(dr) })
 }
 
-// unwrapFile answers the file below all wrappers.
+// unwrapFile returns the file below all wrappers.
 func unwrapFile(f File) File {
 	for {
 		w, ok := f.(*wrapFile)

@@ -11,11 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// inodeRef is what a descriptor stands for. One opened with O_PATH takes no calls
-// but by its path below /proc, which leads to that very inode.
+// inodeRef refers to an inode by descriptor or, for a descriptor of O_PATH, which supports few
+// calls, by its path below /proc, which resolves to the same inode.
 type inodeRef struct {
 	fd   int
-	path string // empty: by the descriptor
+	path string // below /proc; empty: use fd
 }
 
 func (n inodeRef) listXattrs(buf []byte) (size int, err error) {
@@ -42,8 +42,8 @@ func (n inodeRef) getXattr(name string, buf []byte) (size int, err error) {
 	return size, err
 }
 
-// readXattrs returns nil if there are none. Linux ends a list and a value at
-// 64 KiB, so one buffer each is always enough.
+// readXattrs returns the user.* attributes, nil if there are none. Linux limits the list and
+// each value to 64 KiB, so one buffer for each is enough.
 func (n inodeRef) readXattrs() (attrs map[string][]byte, err error) {
 	list := bufferPool.Get().(*[bufferSize]byte)
 	defer bufferPool.Put(list)
@@ -62,7 +62,7 @@ func (n inodeRef) readXattrs() (attrs map[string][]byte, err error) {
 			continue
 		}
 		got, err := n.getXattr(name, value[:])
-		if errors.Is(err, unix.ENODATA) { // gone since the list was read
+		if errors.Is(err, unix.ENODATA) { // removed since the list was read
 			continue
 		}
 		if err != nil {

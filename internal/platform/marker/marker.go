@@ -2,10 +2,10 @@
 // the directory, and survives the loss of the store.
 //
 // It reads, writes and removes the mark of an open directory, and finds the
-// nearest marked one above a path. It knows nothing of workspaces but their ids.
+// nearest marked directory above a path. It knows nothing of workspaces but their ids.
 //
-//	M1  A mark is no change of the workspace: times stay, git does not see it.
-//	M2  What we did not write is no mark.
+//	M1  A mark does not change the workspace: times are kept, and git does not see it.
+//	M2  What we did not write is not a mark.
 package marker
 
 import (
@@ -29,33 +29,34 @@ const (
 	idFile   = "id"
 )
 
-// maxID is more than the text of a mark has.
+// maxID is longer than any mark.
 const maxID = 128
 
-// IsMarkFile reports whether a file in the marker directory, of that name and size, may be a
-// mark. What it is, its text says.
+// IsMarkFile reports whether a file in the marker directory may be a mark, by name and size.
+// Only its text can confirm that; see IsMarkText.
 func IsMarkFile(name string, size int64) bool { return name == idFile && size <= maxID }
 
-// IsMarkText reports whether a text is the mark of some workspace.
+// IsMarkText reports whether text is the mark of some workspace.
 func IsMarkText(text string) bool {
 	_, err := retake.ParseWorkspaceID(strings.TrimSpace(text))
 	return err == nil
 }
 
-// IsReplacedName reports whether a name in the marker directory is one under which a restore keeps
-// for a day what it replaced.
+// IsReplacedName reports whether a name in the marker directory is one under which a restore
+// keeps for a day what it replaced.
 func IsReplacedName(name string) bool {
 	_, err := retake.ParseCheckpointID(name)
 	return err == nil
 }
 
-// IsMarkOf reports whether a name in an open marker directory is the mark of that workspace.
+// IsMarkOf reports whether a name in an open marker directory is the mark of workspace id.
 func IsMarkOf(d fsx.Dir, name string, id retake.WorkspaceID) bool {
 	return name == idFile && readSmallFile(d, name) == string(id)+"\n"
 }
 
-// HasOnlyOwnFiles reports whether the marker directory holds nothing but what we put there, and which
-// holds are in it. One that is no directory, or cannot be read, is not ours.
+// HasOnlyOwnFiles reports whether the marker directory contains only what we put there, and
+// returns the names under which restores keep what they replaced. A marker directory that is
+// not a directory, or cannot be read, is not ours.
 func HasOnlyOwnFiles(root fsx.Dir, id retake.WorkspaceID) (holds []string, alone bool) {
 	d, err := root.OpenDir(Dir)
 	if err != nil {
@@ -78,7 +79,7 @@ func HasOnlyOwnFiles(root fsx.Dir, id retake.WorkspaceID) (holds []string, alone
 	return holds, true
 }
 
-// readSmallFile is the text of a small regular file, and "" of anything else.
+// readSmallFile returns the text of a small regular file, and "" for anything else.
 func readSmallFile(d fsx.Dir, name string) string {
 	f, err := d.OpenFile(name)
 	if err != nil {
@@ -92,10 +93,11 @@ func readSmallFile(d fsx.Dir, name string) string {
 	return string(b)
 }
 
-// hidden is what HideFile says.
+// hideFileText is the content of HideFile.
 const hideFileText = "*\n"
 
-// Read answers "" when there is no mark, or one we did not write.
+// Read returns the workspace of a marked directory. It returns "" if there is no mark, or one
+// that we did not write.
 func Read(root fsx.Dir) (retake.WorkspaceID, error) {
 	x, err := root.Xattrs()
 	if err != nil {
@@ -114,6 +116,7 @@ func Read(root fsx.Dir) (retake.WorkspaceID, error) {
 	return id, nil
 }
 
+// readMarkFile returns the text of the mark in the marker directory, "" if there is none.
 func readMarkFile(root fsx.Dir) (string, error) {
 	d, err := root.OpenDir(Dir)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fsx.ErrNotDir) || errors.Is(err, fsx.ErrOtherMount) {
@@ -135,8 +138,8 @@ func readMarkFile(root fsx.Dir) (string, error) {
 	return string(b), err
 }
 
-// Write marks the directory. It puts the directory's time back: a mark is no
-// change of the workspace.
+// Write marks the directory. It restores the modification time of the directory: a mark does
+// not change the workspace.
 func Write(root fsx.Dir, id retake.WorkspaceID) error {
 	err := root.SetXattr(Xattr, []byte(id))
 	if err == nil {
@@ -149,7 +152,7 @@ func Write(root fsx.Dir, id retake.WorkspaceID) error {
 	if err := removeMarkerDir(root); err != nil {
 		return fmt.Errorf("write mark: %w", err)
 	}
-	if err := root.Mkdir(Dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) { // somebody else's files are in it
+	if err := root.Mkdir(Dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) { // it exists and contains files that are not ours
 		return fmt.Errorf("write mark: %w", err)
 	}
 	d, err := root.OpenDir(Dir)
@@ -167,7 +170,7 @@ func Write(root fsx.Dir, id retake.WorkspaceID) error {
 	return nil
 }
 
-// WriteSmallFile makes a small file of ours in the marker directory.
+// WriteSmallFile creates a small file in the marker directory.
 func WriteSmallFile(d fsx.Dir, name, text string) error {
 	f, err := d.Create(name, 0o600)
 	if err != nil {
@@ -177,7 +180,7 @@ func WriteSmallFile(d fsx.Dir, name, text string) error {
 	return errors.Join(err, f.Close())
 }
 
-// Remove takes the mark off, in whichever form it is.
+// Remove removes the mark in either form.
 func Remove(root fsx.Dir) error {
 	x, err := root.Xattrs()
 	if err != nil {
@@ -201,8 +204,8 @@ func Remove(root fsx.Dir) error {
 	return nil
 }
 
-// removeMarkerDir removes the files we put into the marker directory, and the directory when
-// nothing else is in it.
+// removeMarkerDir removes our files from the marker directory, and the directory itself if it
+// is empty then.
 func removeMarkerDir(root fsx.Dir) error {
 	d, err := root.OpenDir(Dir)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fsx.ErrNotDir) {
@@ -227,8 +230,8 @@ func removeMarkerDir(root fsx.Dir) error {
 	return root.Remove(Dir)
 }
 
-// HasMarkAbove reports whether dir or a directory above it is marked. It follows no
-// link below dir, and asks nobody else.
+// HasMarkAbove reports whether dir or a directory above it is marked. It follows no link below
+// dir.
 func HasMarkAbove(fsys fsx.FS, dir string) bool {
 	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
 		if root, err := fsys.OpenRoot(at); err == nil {

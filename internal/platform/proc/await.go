@@ -6,9 +6,10 @@ import (
 	"time"
 )
 
-// lookStep is how often a process is looked at that cannot be waited for.
+// exitPollInterval is the time between two checks of a process that cannot be waited for.
 const exitPollInterval = 200 * time.Millisecond
 
+// pollForExit waits for the end of a process by polling.
 func pollForExit(ctx context.Context, pid int) error {
 	for IsAlive(pid) {
 		select {

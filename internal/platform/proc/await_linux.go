@@ -8,12 +8,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// WaitForExit waits until a process of anybody has ended. An error means that it may still
-// be there. The kernel wakes us; where it cannot, the process is looked at.
+// WaitForExit waits until a process has ended, which need not be a child. An error means that
+// it may still be running. It uses a pidfd, and polls on kernels without.
 func WaitForExit(ctx context.Context, pid int) error {
 	fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK)
 	if err != nil {
-		return pollForExit(ctx, pid) // gone already, or a kernel that does not know it
+		return pollForExit(ctx, pid) // ended already, or a kernel without pidfds
 	}
 	f := os.NewFile(uintptr(fd), "process")
 	defer f.Close() //nolint:errcheck // it was only watched

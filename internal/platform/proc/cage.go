@@ -6,22 +6,23 @@ import (
 	"time"
 )
 
-// Sandbox is what a process leaves itself when it is about to read hostile bytes.
+// Sandbox is what a process limits itself to before it reads hostile bytes.
 type Sandbox struct {
-	MaxMemory    int64         // bytes that it may write to
-	MaxCPU       time.Duration // of all its threads, in whole seconds
-	MaxOpenFiles uint64        // open at once
+	MaxMemory    int64         // bytes of writable memory
+	MaxCPU       time.Duration // of all threads, in whole seconds
+	MaxOpenFiles uint64        // open at the same time
 }
 
-// ErrMemory means that a process took more memory than it may.
+// ErrOutOfMemory means that a process exceeded its memory limit.
 var ErrOutOfMemory = errors.New("out of memory")
 
-// heapShare is the part of the memory at which the collector works hard before it is refused.
+// memoryLimitShare is the part of the memory limit at which the garbage collector begins to
+// work hard.
 const memoryLimitShare = 0.75
 
-// EnterSandbox takes from this process, for good, what reading needs not: memory and time
-// without end, files, sockets, other programs. It answers what could not be taken, and
-// why: an old kernel is no reason to stop. Streams that are open stay open.
+// EnterSandbox permanently takes from this process what reading does not need: unlimited
+// memory and time, files, sockets, other programs. It returns what could not be restricted,
+// and why: an old kernel is no reason to stop. Open streams stay open.
 func EnterSandbox(c Sandbox) (missing []string) {
 	debug.SetMemoryLimit(int64(float64(c.MaxMemory) * memoryLimitShare))
 	try := func(what string, err error) {

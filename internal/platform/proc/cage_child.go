@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// PipedProcess is a process of ours that sees nothing of ours but two pipes: no variable, and no
-// stream of the terminal. It ends when it is closed, or by itself.
+// PipedProcess is a child process that shares nothing with us but two pipes: no environment
+// variable and no stream of the terminal. It ends when it is closed, or by itself.
 type PipedProcess struct {
 	cmd       *exec.Cmd
 	in        io.WriteCloser
@@ -23,10 +23,10 @@ type PipedProcess struct {
 	exitErr   error
 }
 
-// pipedDelay is how long what a process left behind may keep its streams open.
+// pipedWaitDelay is how long descendants of an ended process may keep its streams open.
 const pipedWaitDelay = time.Second
 
-// StartPiped starts the program at an absolute path. The context bounds the start alone.
+// StartPiped starts the program at an absolute path. The context applies only to the start.
 func StartPiped(ctx context.Context, path string, args ...string) (*PipedProcess, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("start %s: %w", path, err)
@@ -49,24 +49,24 @@ func StartPiped(ctx context.Context, path string, args ...string) (*PipedProcess
 	return p, nil
 }
 
-// Read reads what it says.
+// Read reads from its standard output.
 func (p *PipedProcess) Read(b []byte) (int, error) { return p.out.Read(b) }
 
-// Write tells it something.
+// Write writes to its standard input.
 func (p *PipedProcess) Write(b []byte) (int, error) { return p.in.Write(b) }
 
-// Close ends it at once, wakes who waits for it, and tells how it ended if it was not by
-// us: ErrMemory when it had asked for too much. A second call answers the same.
+// Close kills the process, wakes its readers, and returns how it ended if that was not our
+// doing: ErrOutOfMemory if it exceeded its memory limit. A second call returns the same.
 func (p *PipedProcess) Close() error {
 	p.closeOnce.Do(func() {
 		_ = p.in.Close()
-		_ = p.cmd.Process.Kill() // it may be gone
+		_ = p.cmd.Process.Kill() // it may have ended already
 		err := p.cmd.Wait()
 		var exit *exec.ExitError
 		switch {
-		case p.stderr.contains("out of memory"), p.stderr.contains("cannot allocate memory"), p.stderr.contains("failed to allocate"): // as the runtime and its checkers say it
+		case p.stderr.contains("out of memory"), p.stderr.contains("cannot allocate memory"), p.stderr.contains("failed to allocate"): // the texts of the runtime and of its sanitizers
 			p.exitErr = ErrOutOfMemory
-		case errors.As(err, &exit) && exit.ExitCode() < 0: // by a signal, as a rule ours
+		case errors.As(err, &exit) && exit.ExitCode() < 0: // by a signal, normally ours
 		case err != nil:
 			p.exitErr = fmt.Errorf("wait for %s: %w", p.cmd.Path, err)
 		}
@@ -74,7 +74,7 @@ func (p *PipedProcess) Close() error {
 	return p.exitErr
 }
 
-// stderrHead keeps the beginning of what a process complains of.
+// stderrHead keeps the beginning of the standard error of a process.
 type stderrHead struct {
 	mu  sync.Mutex
 	buf bytes.Buffer // guarded by mu

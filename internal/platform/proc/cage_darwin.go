@@ -2,8 +2,8 @@ package proc
 
 import "golang.org/x/sys/unix"
 
-// apply sets limits of resources only: the rest has no counterpart here that a process
-// can put on itself.
+// apply sets resource limits only: macOS has no counterpart of the rest that a process can
+// apply to itself.
 func (c Sandbox) apply(try func(what string, err error)) {
 	c.setCommonLimits(try)
 	try("memory", setRlimit(unix.RLIMIT_AS, uint64(c.MaxMemory)))

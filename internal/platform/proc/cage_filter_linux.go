@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// allowed are the calls that a Go program needs to compute and to use the streams it has.
-// Everything else is refused with EPERM: what opens, connects, starts, traces or signals.
+// allowedSyscalls are what a Go program needs to compute and to use the streams it has. All
+// other calls fail with EPERM: those that open, connect, start, trace or signal.
 var allowedSyscalls = []uint32{
 	unix.SYS_READ, unix.SYS_WRITE, unix.SYS_READV, unix.SYS_WRITEV, unix.SYS_CLOSE, unix.SYS_FSTAT, unix.SYS_LSEEK, unix.SYS_FCNTL,
 	unix.SYS_MMAP, unix.SYS_MUNMAP, unix.SYS_MREMAP, unix.SYS_MPROTECT, unix.SYS_MADVISE, unix.SYS_MINCORE, unix.SYS_BRK,
@@ -37,8 +37,9 @@ const (
 	bpfReturn  = unix.BPF_RET | unix.BPF_K
 )
 
-// seccompProgram says yes to what is allowed, to new threads of this process, and to signals
-// among them. New processes by the newer call do not exist here: then the older is asked.
+// seccompProgram allows allowedSyscalls, new threads of this process, and signals between
+// them. clone3 returns ENOSYS, so that callers fall back to clone, whose flags the filter can
+// inspect.
 func seccompProgram(machine, pid uint32) []unix.SockFilter {
 	const yes, no, never = unix.SECCOMP_RET_ALLOW, unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM), unix.SECCOMP_RET_KILL_PROCESS
 	p := []unix.SockFilter{
@@ -67,7 +68,7 @@ func seccompProgram(machine, pid uint32) []unix.SockFilter {
 	)
 }
 
-// installSeccompFilter puts the filter before all threads at once.
+// installSeccompFilter applies the filter to all threads at once.
 func installSeccompFilter() error {
 	machine := uint32(unix.AUDIT_ARCH_X86_64)
 	if runtime.GOARCH == "arm64" {

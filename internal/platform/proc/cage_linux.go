@@ -11,23 +11,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// apply takes the limits first, because the rest forbids to set them. The filter is the
-// wall that covers all threads in every build; Landlock is the second one.
+// apply sets the limits first, because the filter forbids setting them. Seccomp covers all
+// threads in every build; Landlock is the second line of defence.
 func (c Sandbox) apply(try func(what string, err error)) {
 	c.setCommonLimits(try)
 	try("memory", setRlimit(unix.RLIMIT_DATA, uint64(c.MaxMemory)))
 	try("address space", c.setAddressSpaceLimit())
-	runtime.LockOSThread() // both walls need a promise that was given on the same thread
+	runtime.LockOSThread() // both need no_new_privs, set on the same thread
 	defer runtime.UnlockOSThread()
 	try("new privileges", syscallAllThreads(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1))
 	try("landlock", restrictWithLandlock())
 	try("seccomp", installSeccompFilter())
 }
 
-// spare is address space beside the memory: what the runtime reserves and never touches.
+// spareAddressSpace is allowed beyond the memory limit for what the runtime reserves and never
+// touches.
 const spareAddressSpace = 4 << 30
 
-// setAddressSpaceLimit allows what is mapped now, for reservations of the runtime are large, and a bounded rest.
+// setAddressSpaceLimit allows what is mapped now, because the runtime makes large
+// reservations, and a bounded rest.
 func (c Sandbox) setAddressSpaceLimit() error {
 	b, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
@@ -40,8 +42,8 @@ func (c Sandbox) setAddressSpaceLimit() error {
 	return setRlimit(unix.RLIMIT_AS, pages*uint64(os.Getpagesize())+uint64(c.MaxMemory)+spareAddressSpace)
 }
 
-// syscallAllThreads makes a call on all threads. In a build with C code the runtime cannot: then
-// it is made on this one, and the filter hands the promise on to the others.
+// syscallAllThreads makes a call on all threads. The runtime cannot do that in a build with
+// cgo: then it is made on this thread only, and seccomp passes no_new_privs on to the others.
 func syscallAllThreads(call, a, b uintptr) error {
 	_, _, errno := syscall.AllThreadsSyscall6(call, a, b, 0, 0, 0, 0)
 	if errno == syscall.ENOTSUP {
@@ -53,7 +55,7 @@ func syscallAllThreads(call, a, b uintptr) error {
 	return nil
 }
 
-// pathRights are the rights over paths by the version of Landlock that brought them.
+// landlockFSRights are the rights over paths, by the version of Landlock that introduced them.
 var landlockFSRights = []struct {
 	version int
 	rights  uint64
@@ -64,11 +66,11 @@ var landlockFSRights = []struct {
 	{5, unix.LANDLOCK_ACCESS_FS_IOCTL_DEV},
 }
 
-// netVersion is the first Landlock that knows TCP. The one that knows signals is not used
-// for them: each thread has rules of its own, and ours signal each other.
+// landlockNetVersion is the first version of Landlock with TCP rights. The scope for signals
+// is not used: rulesets are per thread, and our threads signal each other.
 const landlockNetVersion = 4
 
-// restrictWithLandlock forbids every path, and TCP.
+// restrictWithLandlock forbids access to every path, and TCP.
 func restrictWithLandlock() error {
 	v, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
@@ -79,7 +81,7 @@ func restrictWithLandlock() error {
 	if errno != 0 {
 		return errno
 	}
-	defer unix.Close(int(fd)) //nolint:errcheck // the threads keep the rules
+	defer unix.Close(int(fd)) //nolint:errcheck // the threads keep the ruleset
 	_, _, errno = syscall.AllThreadsSyscall(unix.SYS_LANDLOCK_RESTRICT_SELF, fd, 0, 0)
 	if errno == syscall.ENOTSUP {
 		return errors.New("not in a build with C code")
@@ -90,8 +92,8 @@ func restrictWithLandlock() error {
 	return nil
 }
 
-// landlockAttr is all that a version can forbid, and how long it is: kernels refuse fields
-// that they do not know.
+// landlockAttr returns everything that a version can forbid, and the size of the struct for
+// it: kernels refuse fields that they do not know.
 func landlockAttr(version int) (attr unix.LandlockRulesetAttr, size uintptr) {
 	for _, r := range landlockFSRights {
 		if version >= r.version {

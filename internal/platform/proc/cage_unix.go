@@ -4,7 +4,7 @@ package proc
 
 import "golang.org/x/sys/unix"
 
-// setRlimit sets one limit for good. One that is lower already stays.
+// setRlimit permanently lowers one limit to n. A limit that is lower already is kept.
 func setRlimit(resource int, n uint64) error {
 	var now unix.Rlimit
 	if err := unix.Getrlimit(resource, &now); err != nil {
@@ -17,8 +17,8 @@ func setRlimit(resource int, n uint64) error {
 	return unix.Setrlimit(resource, &unix.Rlimit{Cur: most, Max: most})
 }
 
-// setCommonLimits are the limits that every system has. Soft and hard are the same, so that
-// the kernel ends a process that spins instead of sending a signal that nobody hears.
+// setCommonLimits sets the limits that every Unix has. Soft and hard limit are equal, so that
+// the kernel kills a process that spins instead of sending a signal that is never handled.
 func (c Sandbox) setCommonLimits(try func(what string, err error)) {
 	try("time of the processor", setRlimit(unix.RLIMIT_CPU, uint64(c.MaxCPU.Seconds())))
 	try("open files", setRlimit(unix.RLIMIT_NOFILE, c.MaxOpenFiles))

@@ -8,13 +8,13 @@ import (
 	"strconv"
 )
 
-// inBetween are programs that run another one for somebody and end with it.
+// wrapperPrograms run another program on behalf of somebody and end with it.
 var wrapperPrograms = []string{"sh", "bash", "dash", "zsh", "ash", "fish", "ksh", "csh", "tcsh", "nu", "pwsh", "env", "timeout", "nice", "nohup", "setsid", "sudo", "xargs"}
 
 const maxAncestors = 16
 
-// CallerPID is the process that had this one run: the nearest ancestor that is no shell;
-// 0 when it cannot be told.
+// CallerPID returns the process that caused this one to run: the nearest ancestor that is not
+// a shell or another wrapper. It returns 0 if that cannot be determined.
 func CallerPID() int {
 	pid := os.Getppid()
 	for range maxAncestors {
@@ -30,7 +30,7 @@ func CallerPID() int {
 	return 0
 }
 
-// Ancestors are a process and those that had it run, the nearest first.
+// Ancestors returns a process and its ancestors, the nearest first.
 func Ancestors(pid int) []int {
 	var out []int
 	for range maxAncestors {
@@ -47,8 +47,8 @@ func Ancestors(pid int) []int {
 	return out
 }
 
-// readNameAndParent reads the name and the parent of a process. The name stands in parentheses and
-// may hold anything.
+// readNameAndParent reads the name and the parent of a process. The name is in parentheses and
+// may contain any bytes, parentheses too.
 func readNameAndParent(pid int) (name string, parent int, err error) {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {

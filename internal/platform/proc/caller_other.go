@@ -2,8 +2,8 @@
 
 package proc
 
-// CallerPID cannot be told here.
+// CallerPID returns 0: it cannot be determined here.
 func CallerPID() int { return 0 }
 
-// Ancestors cannot be told here, but for the process itself.
+// Ancestors returns the process itself: its ancestors cannot be determined here.
 func Ancestors(pid int) []int { return []int{pid} }

@@ -10,28 +10,27 @@ import (
 	"strings"
 )
 
-// groupName is the control group of a daemon.
+// daemonCgroup is the name of a daemon's control group.
 const daemonCgroup = UnitPrefix + "-daemon"
 
-// LeaveCgroup moves this process out of the control groups by which its starter may
-// be ended, so that it is not ended too. It goes to a place that the user was given;
-// elsewhere only with anywhere, and never from a group that limits us. Hierarchies
-// that only measure and limit are not left at all. It answers why it stays where it
-// is, or "".
+// LeaveCgroup moves this process out of the control groups by which its starter may be killed,
+// so that it is not killed too. It moves to a subtree that is delegated to the user; elsewhere
+// only if anywhere is set, and never out of a group with limits. Hierarchies that only measure
+// and limit are not left. It returns why it stays, or "".
 func LeaveCgroup(anywhere bool) string {
 	return cgroupView{root: "/", pid: os.Getpid(), uid: os.Getuid()}.leaveAll(anywhere)
 }
 
-// managing are the hierarchies that programs end as a whole.
+// managedHierarchies are the hierarchies whose groups are killed as a whole.
 var managedHierarchies = []string{"unified", "name=systemd"}
 
-// cgroupView is the view of one process; root is "/" but in tests.
+// cgroupView is what one process sees; root is "/" except in tests.
 type cgroupView struct {
 	root     string
 	pid, uid int
 }
 
-// cgroupMembership is one hierarchy and where in it the process is.
+// cgroupMembership is one hierarchy and the group of the process in it.
 type cgroupMembership struct{ name, mount, group string }
 
 func (g cgroupView) leaveAll(anywhere bool) string {
@@ -48,7 +47,8 @@ func (g cgroupView) leaveAll(anywhere bool) string {
 	return strings.Join(stays, "; ")
 }
 
-// leaveHierarchy leaves one hierarchy. Who is at its root, or moved before, has nothing to leave.
+// leaveHierarchy leaves one hierarchy and returns why it could not, or "". A process that is
+// in the root group, or has moved before, has nothing to leave.
 func (g cgroupView) leaveHierarchy(m cgroupMembership, anywhere bool) string {
 	if m.group == "/" || strings.HasPrefix(path.Base(m.group), UnitPrefix) || !slices.Contains(managedHierarchies, m.name) {
 		return ""
@@ -74,14 +74,14 @@ func (g cgroupView) leaveHierarchy(m cgroupMembership, anywhere bool) string {
 	return ""
 }
 
-// delegatedGroup finds the part of the tree that the service manager handed to the user.
+// delegatedGroup finds the subtree that the service manager delegated to the user.
 func (g cgroupView) delegatedGroup(group string) (target string, ok bool) {
 	manager := "user@" + strconv.Itoa(g.uid) + ".service"
 	before, _, ok := strings.Cut(group, "/"+manager+"/")
 	return path.Join(before, "/", manager, daemonCgroup), ok
 }
 
-// hasLimits: somebody bounded the group, or one above it.
+// hasLimits reports whether the group, or one above it, has a limit.
 func hasLimits(m cgroupMembership) bool {
 	for at := m.group; at != "/" && at != "."; at = path.Dir(at) {
 		for _, f := range []string{"memory.max", "memory.high", "pids.max", "cpu.max"} {
@@ -94,6 +94,7 @@ func hasLimits(m cgroupMembership) bool {
 	return false
 }
 
+// readMemberships returns the group of this process in every hierarchy that is mounted.
 func (g cgroupView) readMemberships() ([]cgroupMembership, error) {
 	mounts, err := g.readCgroupMounts()
 	if err != nil {
@@ -120,7 +121,7 @@ func (g cgroupView) readMemberships() ([]cgroupMembership, error) {
 	return out, nil
 }
 
-// readCgroupMounts finds where each hierarchy is to be seen whole.
+// readCgroupMounts returns the mount point of each hierarchy that is mounted with its root.
 func (g cgroupView) readCgroupMounts() (map[string]string, error) {
 	b, err := os.ReadFile(filepath.Join(g.root, "proc/self/mountinfo"))
 	if err != nil {
@@ -139,7 +140,7 @@ func (g cgroupView) readCgroupMounts() (map[string]string, error) {
 			out["unified"] = at
 		case "cgroup":
 			names := strings.Split(right[2], ",")
-			for i := range names { // controllers of one mount are joined as in the list of groups
+			for i := range names { // /proc/self/cgroup lists the controllers of one mount joined like this
 				out[strings.Join(names[i:], ",")] = at
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// markListedCloseOnExec marks every open descriptor, one by one.
+// markListedCloseOnExec marks every open descriptor that dir lists, one by one.
 func markListedCloseOnExec(dir string) error {
 	names, err := os.ReadDir(dir)
 	if err != nil {

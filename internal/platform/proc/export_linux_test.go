@@ -27,7 +27,7 @@ func ScanMappingLine(pid int, line string, want map[Inode]bool) ([]FileUser, err
 	return l.current, nil
 }
 
-// RunInGroup is RunIsolated where our own program cannot be a keeper.
+// RunInGroup is RunIsolated where our own program cannot be a supervisor.
 func RunInGroup(ctx context.Context, a IsolatedCommand) (ExitStatus, error) {
 	if a.Grace <= 0 {
 		a.Grace = defaultGrace

@@ -28,7 +28,7 @@ func init() {
 	}
 }
 
-// useFile holds a file in one way until its input ends, and says so.
+// useFile uses a file in one way until its input ends, and reports when it does.
 func useFile(args []string) {
 	how, path := args[0], args[1]
 	if how == "leader" {
@@ -83,7 +83,7 @@ func openAs(how, path string) error {
 	return nil
 }
 
-// useFileWithoutLeader ends the first thread and holds the file with the others.
+// useFileWithoutLeader ends the main thread and uses the file in the others.
 func useFileWithoutLeader(path string) {
 	go func() {
 		_ = openAs("read", path)
@@ -102,14 +102,14 @@ func readProcStat(pid int) string {
 	return string(b)
 }
 
-// scanResult is what one who asks was told.
+// scanResult is the output of printFileUsers.
 type scanResult struct {
 	Found  []proc.FileUser
 	Hidden int
 	Err    string
 }
 
-// printFileUsers asks who holds a file, as whoever it is.
+// printFileUsers prints the users of a file, as seen by the user that runs it.
 func printFileUsers(args []string) {
 	var in proc.Inode
 	in.Dev, _ = strconv.ParseUint(args[0], 10, 64)
@@ -136,7 +136,7 @@ func self(uid int, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// startAndWait starts a process and waits until it says that it holds.
+// startAndWait starts a process and waits until it uses the file.
 func startAndWait(t *testing.T, cmd *exec.Cmd) int {
 	t.Helper()
 	in, err := cmd.StdinPipe()

@@ -1,12 +1,12 @@
 package proc
 
-// Inode is one file, under whatever names.
+// Inode identifies a file, under whatever names.
 type Inode struct{ Dev, Ino uint64 }
 
-// FileUser is a process that holds a file.
+// FileUser is a process that uses a file.
 type FileUser struct {
 	PID     int
-	Command string // how it was called, cut short
+	Command string // its command line, truncated
 	Inode   Inode
 	Writes  bool // opened for writing, or mapped shared and writable
 }

@@ -17,13 +17,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lookers share the processes. More would only wait for the same locks.
+// scanWorkers is the number of parallel scanners. More would only wait for the same locks.
 const scanWorkers = 2
 
-// FindFileUsers finds the processes of this machine that have one of these files open,
-// mapped, or as their working directory, ourselves left out. It looks only at
-// what we may look at; hidden counts the processes that we may not. A process
-// that ends meanwhile holds nothing.
+// FindFileUsers finds the processes of this machine, except this one, that have one of these
+// files open, mapped, or as their working directory. It inspects only processes that we have
+// permission for; hidden counts the others. A process that ends meanwhile uses nothing.
 func FindFileUsers(ctx context.Context, want map[Inode]bool) (found []FileUser, hidden int, err error) {
 	if len(want) == 0 {
 		return nil, 0, nil
@@ -59,6 +58,7 @@ func FindFileUsers(ctx context.Context, want map[Inode]bool) (found []FileUser, 
 	return sortFileUsers(found), hidden, nil
 }
 
+// listProcesses returns the ids of all processes except this one.
 func listProcesses() ([]int, error) {
 	d, err := os.Open("/proc")
 	if err != nil {
@@ -79,13 +79,13 @@ func listProcesses() ([]int, error) {
 	return pids, nil
 }
 
-// procScanner looks at one process after the other, and keeps its buffers.
+// procScanner inspects one process after the other and reuses its buffers.
 type procScanner struct {
 	want     map[Inode]bool
-	wantInos map[uint64]bool // of want, for lists that name another device
+	wantInos map[uint64]bool // the numbers in want, for lists that report another device
 	buf      []byte
 	names    []string
-	current  []FileUser // of the process that is looked at
+	current  []FileUser // of the process being scanned
 	found    []FileUser
 	hidden   int
 }
@@ -100,13 +100,13 @@ func newProcScanner(want map[Inode]bool) *procScanner {
 	return l
 }
 
-// isGone: it ended, or let go, while it was looked at.
+// isGone reports whether err means that the process ended, or closed the file, meanwhile.
 func isGone(err error) bool { return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ESRCH) }
 
 func isDenied(err error) bool { return errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) }
 
-// scanProcess looks at everything through one handle, which never becomes another
-// process that was given the same number.
+// scanProcess inspects a process through one handle of its directory, which never refers to
+// another process that was given the same id.
 func (l *procScanner) scanProcess(pid int) error {
 	dir, err := unix.Open("/proc/"+strconv.Itoa(pid), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -143,8 +143,8 @@ func (l *procScanner) scanProcess(pid int) error {
 	return nil
 }
 
-// ignoreGoneOrDenied forgives what lies in the other process: that it ended, or is not ours
-// to see. What we lack ourselves, descriptors or memory, is an error.
+// ignoreGoneOrDenied drops errors that are about the other process: it ended, or we may not
+// inspect it. A lack of descriptors or memory of our own stays an error.
 func ignoreGoneOrDenied(err error) error {
 	if isGone(err) || isDenied(err) {
 		return nil
@@ -152,8 +152,8 @@ func ignoreGoneOrDenied(err error) error {
 	return err
 }
 
-// scanTask looks at what one task holds. barred: something was kept from us; ended:
-// it stands nowhere any more.
+// scanTask collects what one task uses. barred means that we were denied something, ended that
+// the task has no working directory any more.
 func (l *procScanner) scanTask(dir int) (barred, ended bool, err error) {
 	for i, part := range []func(int) error{l.scanWorkingDir, l.scanOpenFiles, l.scanMappings} {
 		err := part(dir)
@@ -170,8 +170,8 @@ func (l *procScanner) scanTask(dir int) (barred, ended bool, err error) {
 	return barred, ended, nil
 }
 
-// scanThreads looks at those that live on after the first one ended, and asks them
-// for the command, which went with it.
+// scanThreads inspects the threads that live on after the main thread ended, and reads the
+// command from them, because that of the main thread is gone.
 func (l *procScanner) scanThreads(dir, pid int) (command string, err error) {
 	tasks, err := unix.Openat(dir, "task", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -200,8 +200,8 @@ func (l *procScanner) scanThreads(dir, pid int) (command string, err error) {
 	return "", nil
 }
 
-// hasNoFiles: a process without files, one of the kernel or one that only waits to be
-// collected. Nothing is hidden there.
+// hasNoFiles reports whether a process has no files: it is a kernel thread or a zombie.
+// Nothing is hidden there.
 func (l *procScanner) hasNoFiles(dir int) bool {
 	b, err := l.readFileHead(dir, "stat")
 	if err != nil {
@@ -210,7 +210,7 @@ func (l *procScanner) hasNoFiles(dir int) bool {
 	return statHasNoFiles(b)
 }
 
-// readCommand is "" when the process ended.
+// readCommand returns the command line, and "" if the process ended.
 func (l *procScanner) readCommand(dir int) string {
 	if b, err := l.readFileHead(dir, "cmdline"); err == nil {
 		if s := commandText(b); s != "" {
@@ -224,11 +224,10 @@ func (l *procScanner) readCommand(dir int) string {
 	return commandText(trimNewline(b))
 }
 
-// maxCommand is enough to know a process again.
+// maxCommandLength is enough to recognize a process.
 const maxCommandLength = 80
 
-// commandText makes one line of the arguments as the kernel gives them, each
-// ended by a zero.
+// commandText makes one line of the arguments, which the kernel separates by NULs.
 func commandText(raw []byte) string {
 	s := strings.ReplaceAll(string(bytes.Trim(raw, "\x00")), "\x00", " ")
 	if len(s) <= maxCommandLength {
@@ -241,7 +240,7 @@ func commandText(raw []byte) string {
 	return s[:at]
 }
 
-// sortFileUsers sorts holders, and makes one of those that are the same process and file.
+// sortFileUsers sorts by process and file, and merges equal entries.
 func sortFileUsers(hs []FileUser) []FileUser {
 	slices.SortFunc(hs, func(a, b FileUser) int {
 		return cmp.Or(cmp.Compare(a.PID, b.PID), cmp.Compare(a.Inode.Dev, b.Inode.Dev), cmp.Compare(a.Inode.Ino, b.Inode.Ino))

@@ -4,5 +4,5 @@ package proc
 
 import "context"
 
-// FindFileUsers cannot be asked for here.
+// FindFileUsers finds nothing: it is not supported here.
 func FindFileUsers(context.Context, map[Inode]bool) ([]FileUser, int, error) { return nil, 0, nil }

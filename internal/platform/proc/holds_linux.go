@@ -9,26 +9,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// statLink tells which file is behind a link of the kernel. It opens nothing, and
-// asks no other machine and no driver of a user.
+// statLink returns which file a link in /proc refers to. It opens nothing, and triggers no
+// network or FUSE request.
 func (l *procScanner) statLink(dir int, name string) (Inode, error) {
 	var x unix.Statx_t
 	err := unix.Statx(dir, name, unix.AT_NO_AUTOMOUNT|unix.AT_STATX_DONT_SYNC, unix.STATX_INO, &x)
 	if err == nil {
 		return Inode{unix.Mkdev(x.Dev_major, x.Dev_minor), x.Ino}, nil
 	}
-	if !errors.Is(err, unix.ENOSYS) && !errors.Is(err, unix.EPERM) { // an old kernel, or one that hides the call
+	if !errors.Is(err, unix.ENOSYS) && !errors.Is(err, unix.EPERM) { // an old kernel, or a sandbox that blocks the call
 		return Inode{}, err
 	}
 	var st unix.Stat_t
 	if err := unix.Fstatat(dir, name, &st, 0); err != nil {
 		return Inode{}, err
 	}
-	return Inode{uint64(st.Dev), st.Ino}, nil // narrower on some machines
+	return Inode{uint64(st.Dev), st.Ino}, nil // it is a narrower type on some architectures
 }
 
-// deniedLinkError sorts out why a link was not followed. Only a denied process is worth
-// telling: a file system that turns even root away holds nothing that we want.
+// deniedLinkError returns err only if we may not inspect the process itself. A file system
+// that denies access even to root has no file that we search for.
 func (l *procScanner) deniedLinkError(dir int, name string, err error) error {
 	if !isDenied(err) {
 		return nil
@@ -40,6 +40,7 @@ func (l *procScanner) deniedLinkError(dir int, name string, err error) error {
 	return nil
 }
 
+// scanWorkingDir checks the working directory of a task.
 func (l *procScanner) scanWorkingDir(dir int) error {
 	in, err := l.statLink(dir, "cwd")
 	if isGone(err) {
@@ -54,6 +55,7 @@ func (l *procScanner) scanWorkingDir(dir int) error {
 	return nil
 }
 
+// scanOpenFiles checks the open descriptors of a task.
 func (l *procScanner) scanOpenFiles(dir int) error {
 	fds, err := unix.Openat(dir, "fd", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -79,7 +81,7 @@ func (l *procScanner) scanOpenFiles(dir int) error {
 	return nil
 }
 
-// isOpenForWriting reads how a descriptor was opened.
+// isOpenForWriting reads from fdinfo how a descriptor was opened.
 func (l *procScanner) isOpenForWriting(dir int, fd string) bool {
 	b, err := l.readFileHead(dir, "fdinfo/"+fd)
 	if err != nil {
@@ -94,7 +96,7 @@ func (l *procScanner) isOpenForWriting(dir int, fd string) bool {
 	return false
 }
 
-// readDirNames answers the names of a directory until the next call.
+// readDirNames returns the names in a directory. They are valid until the next call.
 func (l *procScanner) readDirNames(dir int) ([]string, error) {
 	l.names = l.names[:0]
 	for {
@@ -106,7 +108,7 @@ func (l *procScanner) readDirNames(dir int) ([]string, error) {
 	}
 }
 
-// readFileHead answers the beginning of a small file until the next call.
+// readFileHead returns the first 4 KiB of a file. They are valid until the next call.
 func (l *procScanner) readFileHead(dir int, name string) ([]byte, error) {
 	fd, err := unix.Openat(dir, name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -119,11 +121,12 @@ func (l *procScanner) readFileHead(dir int, name string) ([]byte, error) {
 
 func trimNewline(b []byte) []byte { return bytes.TrimSuffix(b, []byte("\n")) }
 
-// kernelThread is the flag of a process that is the kernel's own.
+// kernelThreadFlag is PF_KTHREAD.
 const kernelThreadFlag = 0x00200000
 
+// statHasNoFiles parses /proc/PID/stat for hasNoFiles.
 func statHasNoFiles(b []byte) bool {
-	f := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:]) // the name before it may hold anything
+	f := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:]) // the name before it may contain any bytes
 	if len(f) < 7 {
 		return false
 	}
@@ -131,7 +134,7 @@ func statHasNoFiles(b []byte) bool {
 	return f[0][0] == 'Z' || f[0][0] == 'X' || err == nil && flags&kernelThreadFlag != 0
 }
 
-// scanMappings reads the list of mappings, line by line.
+// scanMappings reads /proc/PID/maps line by line.
 func (l *procScanner) scanMappings(dir int) error {
 	fd, err := unix.Openat(dir, "maps", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -162,12 +165,13 @@ func (l *procScanner) scanMappings(dir int) error {
 	}
 }
 
-// mapping is one line of the list: its place in memory, how, and which file.
+// mapping is one line of /proc/PID/maps: address range, permissions, and file.
 type mapping struct {
 	addressRange, mode, dev, path []byte
 	ino                           uint64
 }
 
+// parseMapping parses a line of /proc/PID/maps. It returns false for memory without a file.
 func parseMapping(line []byte) (m mapping, ok bool) {
 	var at [5][]byte
 	for i := range at {
@@ -198,9 +202,9 @@ func (l *procScanner) scanMappingLine(dir int, line []byte) {
 	}
 }
 
-// confirmMapping finds the file of a mapping whose number is wanted. Some file systems
-// give their files another device than the list tells; then the file itself is
-// asked, or what lies at its path. What cannot be confirmed accuses nobody.
+// confirmMapping returns the file of a mapping whose inode number is wanted. Some file systems
+// report another device in maps than in stat; then the file itself is checked, or what is at
+// its path. A mapping that cannot be confirmed is not reported.
 func (l *procScanner) confirmMapping(dir int, m mapping) (Inode, bool) {
 	major, minor, _ := strings.Cut(string(m.dev), ":")
 	ma, err1 := strconv.ParseUint(major, 16, 32)

@@ -11,12 +11,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// exitInner is the code of an inner side that could not do it; nobody sees it.
+// exitHelperFailed is the exit code of a helper that could not start the program. It is never
+// shown.
 const exitHelperFailed = 125
 
-// RunHelper is the other side of RunInside and of RunIsolated. A main program calls it before anything
-// else, with its arguments after the name, and exits with the code if it was
-// meant. It does not return when the program begins.
+// RunHelper is the child side of RunMounted and of RunIsolated. A main program calls it before
+// anything else, with its arguments after the program name, and exits with the returned code
+// if handled is true. It does not return if the program starts.
 func RunHelper(args []string) (handled bool, exit int) {
 	helperAvailable.Store(true)
 	if runSupervisor(args) {
@@ -25,7 +26,7 @@ func RunHelper(args []string) (handled bool, exit int) {
 	if len(args) != 1 || args[0] != insideArg || !isPipe(requestFD) || !isPipe(replyFD) {
 		return false, 0
 	}
-	runtime.LockOSThread() // rights belong to a thread, and the one that begins the program counts
+	runtime.LockOSThread() // capabilities are per thread, and those of the thread that calls exec count
 	unix.CloseOnExec(requestFD)
 	unix.CloseOnExec(replyFD)
 	word := os.NewFile(replyFD, "word")
@@ -39,7 +40,7 @@ func RunHelper(args []string) (handled bool, exit int) {
 		return true, exitHelperFailed
 	}
 	if _, err := word.WriteString(readyReply); err != nil {
-		return true, exitHelperFailed // nobody waits for it any more
+		return true, exitHelperFailed // the parent is gone
 	}
 	return true, o.execProgram()
 }
@@ -49,8 +50,8 @@ func isPipe(fd int) bool {
 	return unix.Fstat(fd, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFIFO
 }
 
-// setUpMounts sets up what the program sees. Nothing may be bound before all mounts are
-// private: it could be seen outside.
+// setUpMounts sets up what the program sees. All mounts must be private before anything is
+// bound, so that the bind mount is not visible outside.
 func (o helperRequest) setUpMounts() error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("make mounts private: %w", err)
@@ -70,7 +71,7 @@ func (o helperRequest) setUpMounts() error {
 	return nil
 }
 
-// dropCapabilities gives up every right of this thread in its user namespace.
+// dropCapabilities drops all capabilities of this thread in its user namespace.
 func dropCapabilities() error {
 	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
 		return err
@@ -79,7 +80,8 @@ func dropCapabilities() error {
 	return unix.Capset(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &none[0])
 }
 
-// execProgram begins the program, or tells why not.
+// execProgram replaces this process by the program. If that fails it prints why and returns
+// the exit code.
 func (o helperRequest) execProgram() int {
 	path, err := findProgram(o.Args[0], o.Cwd, o.Env)
 	if err == nil {

@@ -14,35 +14,34 @@ import (
 	"time"
 )
 
-// MountedCommand is a program that runs in one directory and sees it at the path of
-// another.
+// MountedCommand is a program that runs in one directory and sees it at the path of another.
 type MountedCommand struct {
-	Args      []string // the program and what it is given
+	Args      []string // the program and its arguments
 	Dir       string   // the real directory, absolute
-	MountPath string   // the absolute path where it shall appear; empty: nowhere else
-	Cwd       string   // where to stand, below Over or relative to it; empty: there
-	Env       []string // all that it sees, beside PWD
+	MountPath string   // the absolute path where Dir appears; empty: its own path
+	Cwd       string   // working directory, below MountPath or relative to it; empty: MountPath
+	Env       []string // the whole environment, except PWD
 	In        io.Reader
 	Out       io.Writer
 	Err       io.Writer
 }
 
-// ErrElsewhere means that the program did not see its directory at the path that
-// was asked for.
+// ErrNotMounted means that the program ran, but did not see its directory at the requested
+// path.
 var ErrNotMounted = errors.New("ran at its own path")
 
 // Exit codes as shells give them.
 const (
-	exitNotRunnable = 126 // there, and cannot be run
+	exitNotRunnable = 126 // found, but not executable
 	exitNotFound    = 127
-	exitSignalBase  = 128 // and the number of the signal
+	exitSignalBase  = 128 // plus the signal number
 )
 
-// grace is how long a program has to end by itself, and how long what it left
-// behind may keep its output open.
+// defaultWaitDelay is how long a program has to end by itself when it is asked to, and how
+// long descendants may keep its output open.
 const defaultWaitDelay = 5 * time.Second
 
-// relativeWorkDir checks the request and answers where to stand, relative to the directory.
+// relativeWorkDir validates the command and returns its working directory relative to Dir.
 func (p MountedCommand) relativeWorkDir() (string, error) {
 	if len(p.Args) == 0 || p.Args[0] == "" {
 		return "", errors.New("run a program: none is named")
@@ -63,7 +62,7 @@ func (p MountedCommand) relativeWorkDir() (string, error) {
 	return rel, nil
 }
 
-// visiblePath is where the program is meant to see its directory.
+// visiblePath returns where the program is to see its directory.
 func (p MountedCommand) visiblePath() string {
 	if p.MountPath == "" {
 		return p.Dir
@@ -71,13 +70,13 @@ func (p MountedCommand) visiblePath() string {
 	return p.MountPath
 }
 
-// needsMount: the path that is asked for is not that of the directory.
+// needsMount reports whether the requested path is not that of the directory.
 func (p MountedCommand) needsMount() bool {
 	return filepath.Clean(p.visiblePath()) != filepath.Clean(p.Dir)
 }
 
-// environAt is the environment of a program that stands in cwd. Of two values the
-// last one counts.
+// environAt returns the environment of a program with working directory cwd. Of duplicate keys
+// the last value is used.
 func (p MountedCommand) environAt(cwd string) []string {
 	env := append(append([]string{}, p.Env...), "PWD="+cwd)
 	return (&exec.Cmd{Env: env}).Environ()
@@ -115,7 +114,7 @@ func (p MountedCommand) runUnmounted(ctx context.Context, rel string) (int, erro
 	return waitCommand(ctx, cmd)
 }
 
-// reportNotRunnable tells why a program is not run, and answers the code for it.
+// reportNotRunnable prints why a program cannot be run, and returns the exit code.
 func (p MountedCommand) reportNotRunnable(err error) int {
 	text, code := notRunnableMessage(err)
 	if p.Err != nil {
@@ -124,7 +123,7 @@ func (p MountedCommand) reportNotRunnable(err error) int {
 	return code
 }
 
-// notRunnableMessage is what a shell would say.
+// notRunnableMessage returns the message and the exit code that a shell would give.
 func notRunnableMessage(err error) (text string, code int) {
 	why, name := err, ""
 	var e *exec.Error
@@ -137,7 +136,8 @@ func notRunnableMessage(err error) (text string, code int) {
 	return "retake: " + name + why.Error() + "\n", exitNotRunnable
 }
 
-// isNotRunnable: it is the program's fault, and not that of the machine.
+// isNotRunnable reports whether a start failed because of the program, and not because the
+// machine lacks resources.
 func isNotRunnable(err error) bool {
 	var pe *os.PathError
 	if !errors.As(err, &pe) || pe.Op != "fork/exec" {
@@ -146,9 +146,9 @@ func isNotRunnable(err error) bool {
 	return !errors.Is(err, syscall.EAGAIN) && !errors.Is(err, syscall.ENOMEM) && !errors.Is(err, syscall.EMFILE) && !errors.Is(err, syscall.ENFILE)
 }
 
-// prepareCommand prepares a process that is asked to end when ctx ends, and then ended.
-// Input that is no file flows only after feed: a start that comes to nothing
-// takes none of it.
+// prepareCommand prepares a process that gets SIGTERM when ctx ends, and is killed later.
+// Input that is not a file is copied only after feed is called, so that a start that fails
+// consumes none of it.
 func (p MountedCommand) prepareCommand(ctx context.Context, path string, args ...string) (cmd *exec.Cmd, feed func(), err error) {
 	cmd = exec.CommandContext(ctx, path)
 	cmd.Args = args
@@ -157,7 +157,7 @@ func (p MountedCommand) prepareCommand(ctx context.Context, path string, args ..
 	cmd.Cancel = func() error {
 		err := cmd.Process.Signal(syscall.SIGTERM)
 		if err != nil && !errors.Is(err, os.ErrProcessDone) {
-			return cmd.Process.Kill() // a system without that signal
+			return cmd.Process.Kill() // a system without SIGTERM
 		}
 		return err
 	}
@@ -173,16 +173,16 @@ func (p MountedCommand) prepareCommand(ctx context.Context, path string, args ..
 		return nil, nil, err
 	}
 	return cmd, func() {
-		go func() { // may wait for In when the program has ended long ago
-			_, _ = io.Copy(w, p.In) // nobody has to read all of it
+		go func() { // may block in a read of In long after the program has ended
+			_, _ = io.Copy(w, p.In) // the program need not read all of it
 			_ = w.Close()
 		}()
 	}, nil
 }
 
-// catchTerminalSignals keeps the keys of a terminal from ending us before the program, which
-// gets them too and may think otherwise. It catches and does not ignore, because
-// the program would inherit that.
+// catchTerminalSignals keeps Ctrl-C and Ctrl-\ from ending us before the program, which gets
+// them too and decides for itself. The signals are caught, not ignored, because the program
+// would inherit that.
 func catchTerminalSignals() (restore func()) {
 	keys := make(chan os.Signal, 1)
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGQUIT} {
@@ -193,7 +193,7 @@ func catchTerminalSignals() (restore func()) {
 	return func() { signal.Stop(keys) }
 }
 
-// waitCommand waits for the end.
+// waitCommand waits for the process and returns its exit code.
 func waitCommand(ctx context.Context, cmd *exec.Cmd) (int, error) {
 	err := cmd.Wait()
 	if cmd.ProcessState == nil {
@@ -207,6 +207,8 @@ func waitCommand(ctx context.Context, cmd *exec.Cmd) (int, error) {
 	return exit, fmt.Errorf("pass on its output: %w", err)
 }
 
+// exitCodeOf returns the exit code as a shell does: 128 plus the signal that ended the
+// process.
 func exitCodeOf(s *os.ProcessState) int {
 	if ws, ok := s.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
 		return exitSignalBase + int(ws.Signal())
@@ -214,14 +216,14 @@ func exitCodeOf(s *os.ProcessState) int {
 	return s.ExitCode()
 }
 
-// findProgram looks a program up as a shell in cwd does. Without a search path there is
-// nothing but paths.
+// findProgram looks up a program as a shell in cwd does. Without PATH only names with a slash
+// are found.
 func findProgram(name, cwd string, env []string) (string, error) {
 	from := func(path string) string {
 		if filepath.IsAbs(path) {
 			return path
 		}
-		return cwd + string(filepath.Separator) + path // not cleaned: a link may be on the way
+		return cwd + string(filepath.Separator) + path // not cleaned: there may be a symbolic link before a ..
 	}
 	if filepath.Base(name) != name {
 		return checkRunnable(name, from(name))
@@ -239,6 +241,8 @@ func findProgram(name, cwd string, env []string) (string, error) {
 	return "", refused
 }
 
+// checkRunnable returns path if it is executable, and an *exec.Error with the given name
+// otherwise.
 func checkRunnable(name, path string) (string, error) {
 	got, err := exec.LookPath(path)
 	if err == nil {

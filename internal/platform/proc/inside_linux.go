@@ -15,15 +15,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// RunMounted runs a program in a mount namespace of its own, in which Dir is bound
-// over Over, and answers its exit code. Who is not root gets a user namespace as
-// well, as the same user and group and with no more rights than before; there the
-// files of others seem to be nobody's. Where that is impossible the program runs
-// in Dir itself, and ErrElsewhere stands beside the code. Any other error means
-// that it did not run, or that its output was not passed on.
+// RunMounted runs a program in its own mount namespace, in which Dir is bound over MountPath,
+// and returns its exit code. Without root it also gets a user namespace, with the same user
+// and group and without additional rights; files of other users appear as nobody's there. If
+// that is not possible the program runs in Dir itself, and the error is ErrNotMounted besides
+// the code. Any other error means that it did not run, or that its output could not be passed
+// on.
 //
-// The program shares our terminal and gets its keys. When ctx ends it is asked to
-// end, and soon ended; its own children are left to it.
+// The program shares our terminal and its signals. When ctx ends it gets SIGTERM and is killed
+// soon after; its own children are left alone.
 func RunMounted(ctx context.Context, p MountedCommand) (exit int, err error) {
 	rel, err := p.relativeWorkDir()
 	if err != nil {
@@ -46,27 +46,26 @@ func RunMounted(ctx context.Context, p MountedCommand) (exit int, err error) {
 	return exit, err
 }
 
-// innerWord is the argument by which our own program knows that it is the inner
-// side.
+// insideArg is the argument by which our own program recognizes that it is the helper.
 const insideArg = "_inside"
 
-// Where the inner side finds its pipes. Both close when the program begins.
+// The descriptors of the helper's pipes. Both close when the program starts.
 const (
-	requestFD = 3 // what to do
-	replyFD   = 4 // whether it works
+	requestFD = 3 // the request
+	replyFD   = 4 // the reply: readyReply or an error text
 )
 
-// ready is the word of an inner side that has set up everything.
+// readyReply is the reply of a helper that is about to start the program.
 const readyReply = "ready"
 
-// helperRequest is all that the inner side is told.
+// helperRequest is everything that the helper is sent.
 type helperRequest struct {
 	Args, Env           []string
 	Dir, MountPath, Cwd string
-	DropCapabilities    bool // it has a right that the program must not have
+	DropCapabilities    bool // the helper has capabilities that the program must not have
 }
 
-// runInNamespace starts the inner side. A why means that nothing was run.
+// runInNamespace runs the program through the helper. If why is not nil, nothing was run.
 func (p MountedCommand) runInNamespace(ctx context.Context, rel string) (exit int, why, err error) {
 	if err := markDescriptorsCloseOnExec(); err != nil {
 		return -1, nil, fmt.Errorf("keep descriptors: %w", err)
@@ -93,14 +92,14 @@ func (p MountedCommand) runInNamespace(ctx context.Context, rel string) (exit in
 	return exit, helperFailure(word, exit, why), err
 }
 
-// startHelper starts the inner side, tells it what to do, and waits for its word: until
-// the program begins, or never will.
+// startHelper starts the helper, sends the request and waits for the reply, which comes just
+// before the program starts or when it is certain that it will not.
 func startHelper(cmd *exec.Cmd, o helperRequest) (word string, err error) {
 	orderR, orderW, err := os.Pipe()
 	if err != nil {
 		return "", fmt.Errorf("make a pipe: %w", err)
 	}
-	defer orderW.Close() //nolint:errcheck // closed before, or nobody reads
+	defer orderW.Close() //nolint:errcheck // closed before, or the helper did not start
 	defer orderR.Close() //nolint:errcheck // theirs
 	wordR, wordW, err := os.Pipe()
 	if err != nil {
@@ -117,12 +116,12 @@ func startHelper(cmd *exec.Cmd, o helperRequest) (word string, err error) {
 		err = fmt.Errorf("tell the inner side: %w", err)
 	}
 	_ = orderW.Close()
-	said, _ := io.ReadAll(io.LimitReader(wordR, maxReplyLength)) // what was lost of it is no word
+	said, _ := io.ReadAll(io.LimitReader(wordR, maxReplyLength)) // an incomplete reply is not readyReply
 	return string(said), err
 }
 
-// helperFailure says why nothing was run; nil when somebody ended it meanwhile. Its
-// own mistakes and a kernel that forbids a call are no such end.
+// helperFailure returns why nothing was run, and nil if somebody killed the helper meanwhile.
+// A failure of its own and a forbidden system call (SIGSYS) do not count as that.
 func helperFailure(word string, exit int, sent error) error {
 	switch {
 	case word != "":
@@ -135,8 +134,8 @@ func helperFailure(word string, exit int, sent error) error {
 	return fmt.Errorf("the inner side ended without a word, code %d", exit)
 }
 
-// namespaceAttr are those of the inner side. The right to mount would be lost at its
-// start; ambient, it lasts until the inner side gives it up.
+// namespaceAttr returns the namespaces of the helper. CAP_SYS_ADMIN would be lost at its exec;
+// as an ambient capability it lasts until the helper drops it.
 func namespaceAttr(user bool) *syscall.SysProcAttr {
 	if !user {
 		return &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNS}

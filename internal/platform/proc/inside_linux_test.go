@@ -20,20 +20,20 @@ import (
 
 func init() { programs["inside"] = runMountRequest }
 
-// mountRequest is a request that can be written down.
+// mountRequest is a MountedCommand in JSON.
 type mountRequest struct {
 	Args, Env      []string
 	Dir, Over, Cwd string
 }
 
-// mountResult is what came of it.
+// mountResult is its result.
 type mountResult struct {
 	Exit      int
 	Elsewhere bool
 	Err       string
 }
 
-// runMountRequest makes one request with its own streams, and tells of it in a file.
+// runMountRequest runs one request with its own streams, and writes the result to a file.
 func runMountRequest(args []string) {
 	var a mountRequest
 	if err := json.Unmarshal([]byte(args[0]), &a); err != nil {

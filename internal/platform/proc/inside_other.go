@@ -4,8 +4,8 @@ package proc
 
 import "context"
 
-// RunMounted runs a program in Dir and answers its exit code, with ErrElsewhere
-// when it was asked for another path.
+// RunMounted runs a program in Dir and returns its exit code, with ErrNotMounted if another
+// path was requested.
 func RunMounted(ctx context.Context, p MountedCommand) (exit int, err error) {
 	rel, err := p.relativeWorkDir()
 	if err != nil {
@@ -18,5 +18,5 @@ func RunMounted(ctx context.Context, p MountedCommand) (exit int, err error) {
 	return exit, err
 }
 
-// RunHelper is no part of this system.
+// RunHelper handles nothing: there is no helper on this system.
 func RunHelper([]string) (handled bool, exit int) { return false, 0 }

@@ -8,45 +8,45 @@ import (
 	"time"
 )
 
-// IsolatedCommand is a program in a session of its own: no terminal, no input but what it is fed,
-// and an end that all share that it started.
+// IsolatedCommand is a program in its own session: without a terminal, with no input but what
+// Feed writes. Everything that it starts ends with it.
 type IsolatedCommand struct {
 	Args      []string
 	Dir       string    // the real directory, absolute
-	MountPath string    // the absolute path where it shall appear; empty: nowhere else
-	Env       []string  // all that it sees, beside PWD
-	Out       io.Writer // output, and errors in the order in which they are written
-	Err       io.Writer // errors; nil: they go to Out
-	Nice      int       // how much less urgent it is than we
-	// Feed writes its input, and returns when that cannot be written any more; then the
-	// input is over. RunIsolated returns after it. Nil: there is no input. Not with Over: who
-	// is tried at two places would be fed twice.
+	MountPath string    // the absolute path where Dir appears; empty: its own path
+	Env       []string  // the whole environment, except PWD
+	Out       io.Writer // standard output, and standard error if Err is nil
+	Err       io.Writer // standard error; nil: it goes to Out, in the order of writing
+	Nice      int       // added to our own nice value
+	// Feed writes the input and returns when nothing more can be written; then the input is
+	// closed. RunIsolated returns after Feed. Nil: there is no input. It must not be combined
+	// with MountPath: a command that has to be started a second time without the mount would
+	// be fed twice.
 	Feed func(io.Writer)
-	// Grace is how long it has to end when it is asked to; 0 is two seconds.
+	// Grace is the time between SIGTERM and SIGKILL; 0 is two seconds.
 	Grace time.Duration
 }
 
 // ExitStatus is how a program ended.
 type ExitStatus struct {
-	Exit       int  // as shells tell it: 128 and the signal that ended it
-	Signal     int  // 0: it ended by itself
-	NotMounted bool // it ran in Dir, and did not see it at Over
+	Exit       int  // as in shells: 128 plus the signal that ended it
+	Signal     int  // that ended it; 0: none
+	NotMounted bool // it ran in Dir itself and did not see it at MountPath
 }
 
-// leave is how long a program has to end when it is asked to.
+// defaultGrace is the time between SIGTERM and SIGKILL.
 const defaultGrace = 2 * time.Second
 
-// lag is how long after its last grace a program may take to be gone.
+// exitLag is how long a program may take to disappear after SIGKILL.
 const exitLag = 5 * time.Second
 
-// RunIsolated runs a program and waits until it has ended, and with it all that it
-// started. When ctx ends before the program does, it is asked to end, then ended, and
-// the error is that of ctx. Any other error means that it did not run, or that nobody
-// knows how it ended.
+// RunIsolated runs a program and waits until it, and everything that it started, has ended. If
+// ctx ends before the program does, it is terminated, and the error is that of ctx. Any other
+// error means that it did not run, or that its end is unknown.
 //
-// Where our own program can be the keeper (Linux, and a main program that calls Inner)
-// nothing escapes, also not by a session of its own, and also not when we are killed.
-// Elsewhere what leaves the group of the program is not found, and Over is not to be had.
+// If our own program can act as the supervisor (on Linux, in a main program that calls
+// RunHelper) no descendant escapes, not by a new session and not when we are killed. Otherwise
+// descendants that leave the process group are not found, and MountPath is not supported.
 func RunIsolated(ctx context.Context, a IsolatedCommand) (ExitStatus, error) {
 	if a.Grace <= 0 {
 		a.Grace = defaultGrace
@@ -64,6 +64,7 @@ func RunIsolated(ctx context.Context, a IsolatedCommand) (ExitStatus, error) {
 	return a.run(ctx)
 }
 
+// asMounted returns the same command for the functions of MountedCommand.
 func (a IsolatedCommand) asMounted() MountedCommand {
 	p := MountedCommand{Args: a.Args, Dir: a.Dir, MountPath: a.MountPath, Env: a.Env, Out: a.Out, Err: a.Out}
 	if a.Err != nil {
@@ -72,5 +73,6 @@ func (a IsolatedCommand) asMounted() MountedCommand {
 	return p
 }
 
-// understood: the main program called Inner, so that a copy of it can be a keeper.
+// helperAvailable means that the main program called RunHelper, so that a copy of it can be a
+// supervisor.
 var helperAvailable atomic.Bool

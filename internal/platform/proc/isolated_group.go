@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 )
 
-// runInGroup runs the program in a process group of its own, and ends the group with it.
+// runInGroup runs the program in its own process group, and ends the group with it.
 func (a IsolatedCommand) runInGroup(ctx context.Context) (ExitStatus, error) {
 	p := a.asMounted()
 	env := p.environAt(a.Dir)

@@ -13,14 +13,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// supervisorRequest is all that a keeper is told.
+// supervisorRequest is everything that a supervisor is sent.
 type supervisorRequest struct {
 	Program helperRequest
 	Nice    int
 	Grace   time.Duration
 }
 
-// startReport is the first word of a keeper: why nothing runs, or what does.
+// startReport is the first report of a supervisor: why nothing runs, or the process.
 type startReport struct {
 	Why string
 	PID int
@@ -28,12 +28,14 @@ type startReport struct {
 
 var errSupervisorDied = errors.New("its keeper ended before it")
 
-// exitReport is its last word.
+// exitReport is the last report of a supervisor.
 type exitReport struct {
 	Exit, Signal int
-	Cancelled    bool // it was asked to end before it did
+	Cancelled    bool // it was asked to end before it ended by itself
 }
 
+// run runs the program under a supervisor if there is one, first with the mount and, if that
+// is not possible, without.
 func (a IsolatedCommand) run(ctx context.Context) (ExitStatus, error) {
 	if !helperAvailable.Load() {
 		return a.runInGroup(ctx)
@@ -59,7 +61,8 @@ func (a IsolatedCommand) run(ctx context.Context) (ExitStatus, error) {
 	return e, err
 }
 
-// runSupervised starts a keeper and waits for its last word. A why means that nothing was run.
+// runSupervised starts a supervisor and waits for its last report. If why is not nil, nothing
+// was run.
 func (a IsolatedCommand) runSupervised(ctx context.Context, at string) (e ExitStatus, why, err error) {
 	if err := markDescriptorsCloseOnExec(); err != nil {
 		return ExitStatus{}, nil, fmt.Errorf("keep descriptors: %w", err)
@@ -76,7 +79,7 @@ func (a IsolatedCommand) runSupervised(ctx context.Context, at string) (e ExitSt
 		return ExitStatus{}, why, nil
 	}
 	defer k.close()
-	stop := context.AfterFunc(ctx, func() { _ = k.requestPipe.Close() }) // the keeper hears it
+	stop := context.AfterFunc(ctx, func() { _ = k.requestPipe.Close() }) // the supervisor sees the end of its input
 	defer stop()
 	o, why, err := k.awaitReports(ctx)
 	s.wait(exitLag)
@@ -102,14 +105,14 @@ func (a IsolatedCommand) newSupervisorRequest(at string) supervisorRequest {
 	}
 }
 
-// supervisor is our side of the process that keeps a program.
+// supervisor is our side of the process that supervises a program.
 type supervisor struct {
 	grace                  time.Duration
 	cmd                    *exec.Cmd
 	requestPipe, replyPipe *os.File
 }
 
-// start starts the keeper and tells it its charge.
+// start starts the supervisor process and sends it the request.
 func (k *supervisor) start(s *processStreams, c supervisorRequest) error {
 	orderR, orderW, err := os.Pipe()
 	if err != nil {
@@ -137,14 +140,14 @@ func (k *supervisor) start(s *processStreams, c supervisorRequest) error {
 		_, _ = orderW.Close(), wordR.Close()
 		return fmt.Errorf("start a keeper: %w", err)
 	}
-	_ = gob.NewEncoder(orderW).Encode(c) // a keeper that does not hear it says nothing
+	_ = gob.NewEncoder(orderW).Encode(c) // a supervisor that does not get it sends no report
 	return nil
 }
 
 func (k *supervisor) close() { _, _ = k.requestPipe.Close(), k.replyPipe.Close() }
 
-// awaitReports waits for both words of the keeper, and for its end. One that says nothing for
-// too long after ctx ended is ended itself.
+// awaitReports waits for both reports and for the end of the supervisor. A supervisor that is
+// silent for too long after ctx ended is killed.
 func (k *supervisor) awaitReports(ctx context.Context) (o exitReport, why, err error) {
 	heard := make(chan struct{})
 	defer close(heard)
@@ -162,7 +165,7 @@ func (k *supervisor) awaitReports(ctx context.Context) (o exitReport, why, err e
 		err = words.Decode(&o)
 	}
 	if err != nil {
-		_ = k.cmd.Process.Kill() // it may live, and be deaf
+		_ = k.cmd.Process.Kill() // it may be running but hang
 		if b.PID > 0 {
 			_ = unix.Kill(-b.PID, unix.SIGKILL)
 		}

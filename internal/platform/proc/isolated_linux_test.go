@@ -105,7 +105,7 @@ func TestAloneRefusesAsAShell(t *testing.T) {
 	}
 }
 
-// staying writes its number to a file, tells a pipe that it is there, and stays, deaf.
+// stayingScript writes its pid to a file, reports to a pipe that it runs, and ignores SIGTERM.
 const stayingScript = `trap "" TERM; echo $$ > pid; echo there > there; exec sleep 600`
 
 // deafDir holds the pipe for a program that stays.

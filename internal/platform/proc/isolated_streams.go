@@ -8,15 +8,17 @@ import (
 	"time"
 )
 
-// processStreams are the ends of the pipes to a program that runs alone.
+// processStreams are the pipes to an isolated program.
 type processStreams struct {
-	in, inputWriter *os.File // theirs, ours; nil without input
-	out, err        *os.File // theirs; the same when errors go with the output
+	in, inputWriter *os.File // the child's end and ours; nil without input
+	out, err        *os.File // the child's ends; the same file if Err is nil
 	feed            func(io.Writer)
 	inputDone       chan struct{}
 	outputWaits     []func(time.Duration)
 }
 
+// openStreams creates the pipes and begins to copy the output. The caller must call
+// closeChildEnds and then wait.
 func (a IsolatedCommand) openStreams() (*processStreams, error) {
 	s := &processStreams{feed: a.Feed, inputDone: make(chan struct{})}
 	wait, out, err := startOutputPipe(a.Out)
@@ -40,7 +42,7 @@ func (a IsolatedCommand) openStreams() (*processStreams, error) {
 	return s, nil
 }
 
-// attachTo lets a program that is not started yet have its ends.
+// attachTo gives a command that is not started yet its ends.
 func (s *processStreams) attachTo(cmd *exec.Cmd) {
 	if s.in != nil {
 		cmd.Stdin = s.in
@@ -48,11 +50,12 @@ func (s *processStreams) attachTo(cmd *exec.Cmd) {
 	cmd.Stdout, cmd.Stderr = s.out, s.err
 }
 
-// closeChildEnds closes our copies of what is theirs now, and begins to feed what was started.
+// closeChildEnds closes our copies of the child's ends, and begins to write the input if the
+// program was started.
 func (s *processStreams) closeChildEnds(started bool) {
 	for _, f := range []*os.File{s.in, s.out, s.err} {
 		if f != nil {
-			_ = f.Close() // or it was there twice
+			_ = f.Close() // out and err may be the same file
 		}
 	}
 	if s.inputWriter == nil || !started {
@@ -62,23 +65,24 @@ func (s *processStreams) closeChildEnds(started bool) {
 	go func() {
 		defer close(s.inputDone)
 		s.feed(s.inputWriter)
-		_ = s.inputWriter.Close() // nobody may read it any more
+		_ = s.inputWriter.Close() // the program may have ended
 	}()
 }
 
-// wait waits for what was said, and for who feeds: with nobody to read, that soon ends.
+// wait waits up to d for the end of each output, and for the input writer, which fails soon
+// when nothing reads its pipe.
 func (s *processStreams) wait(d time.Duration) {
 	for _, wait := range s.outputWaits {
 		wait(d)
 	}
 	<-s.inputDone
 	if s.inputWriter != nil {
-		_ = s.inputWriter.Close() // when it was never fed
+		_ = s.inputWriter.Close() // in case Feed was never called
 	}
 }
 
-// startOutputPipe makes a pipe whose other end goes to w. The wait for its end is bounded:
-// somebody may keep it open for ever.
+// startOutputPipe creates a pipe that is copied to w. The wait for its end is bounded, because
+// a descendant may keep it open forever.
 func startOutputPipe(w io.Writer) (wait func(time.Duration), in *os.File, err error) {
 	if w == nil {
 		w = io.Discard
@@ -90,7 +94,7 @@ func startOutputPipe(w io.Writer) (wait func(time.Duration), in *os.File, err er
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_, _ = io.Copy(w, r) // what cannot be passed on is lost; how it ended is not
+		_, _ = io.Copy(w, r) // output that w refuses is lost; the exit status is not
 		_ = r.Close()
 	}()
 	return func(d time.Duration) {

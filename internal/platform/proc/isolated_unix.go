@@ -12,29 +12,30 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// newSessionAttr: a new session is also a new group, with the number of its first process.
+// newSessionAttr starts a new session, which is also a new process group with the id of its
+// first process.
 func newSessionAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// lowerGroupPriority makes a group less urgent, if it can.
+// lowerGroupPriority lowers the priority of a process group, if possible.
 func lowerGroupPriority(pid, nice int) {
 	if nice > 0 {
-		_ = unix.Setpriority(unix.PRIO_PGRP, pid, reducedPriority(nice)) // it only takes longer for others
+		_ = unix.Setpriority(unix.PRIO_PGRP, pid, reducedPriority(nice)) // best effort
 	}
 }
 
-// reducedPriority is that much below our own urgency.
+// reducedPriority returns our own nice value plus nice, at most the lowest priority.
 func reducedPriority(nice int) int {
 	const lowest = 19
 	own, err := unix.Getpriority(unix.PRIO_PROCESS, 0)
 	if err != nil {
 		own = 0
 	} else if runtime.GOOS == "linux" {
-		own = 20 - own // the kernel answers no negative numbers
+		own = 20 - own // the raw system call returns 20-nice, to avoid negative numbers
 	}
 	return min(lowest, own+nice)
 }
 
-// terminateGroup asks all of a group to end.
+// terminateGroup sends SIGTERM to a process group.
 func terminateGroup(p *os.Process) error {
 	err := unix.Kill(-p.Pid, unix.SIGTERM)
 	if errors.Is(err, unix.ESRCH) {
@@ -43,10 +44,10 @@ func terminateGroup(p *os.Process) error {
 	return err
 }
 
-// stopGroup ends what is left of a group: it is asked, and after the grace ended.
+// stopGroup ends what is left of a process group: SIGTERM, and SIGKILL after the grace period.
 func stopGroup(pid int, grace time.Duration) {
 	if unix.Kill(-pid, unix.SIGTERM) != nil {
-		return // nobody is left
+		return // no process is left
 	}
 	t := time.NewTicker(fastPollInterval)
 	defer t.Stop()

@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// newSessionAttr has nothing to ask for.
+// newSessionAttr needs nothing here.
 func newSessionAttr() *syscall.SysProcAttr { return nil }
 
-// lowerGroupPriority cannot.
+// lowerGroupPriority is not supported here.
 func lowerGroupPriority(int, int) {}
 
-// terminateGroup ends the first process: nobody can be asked here.
+// terminateGroup kills the first process: there is no SIGTERM here.
 func terminateGroup(p *os.Process) error { return p.Kill() }
 
-// stopGroup knows nobody else.
+// stopGroup does nothing: other processes are not known here.
 func stopGroup(int, time.Duration) {}
 
 func terminatingSignal(*os.ProcessState) int { return 0 }

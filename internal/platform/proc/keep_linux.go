@@ -14,17 +14,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// keepWord is the argument by which our own program knows that it is a keeper.
+// supervisorArg is the argument by which our own program recognizes that it is a supervisor.
 const supervisorArg = "_keep"
 
-// runSupervisor is a keeper: the parent of one program and, after their own parents, of all that
-// it starts. It ends them when the program ends, and when its order pipe closes: whoever
-// wants the program closes it, alive or dead.
+// runSupervisor makes this process a supervisor: the parent of one program and, as a
+// subreaper, of its orphaned descendants. It ends them when the program ends, and when its
+// request pipe closes, which happens also when the requesting process dies.
 func runSupervisor(args []string) (handled bool) {
 	if len(args) != 1 || args[0] != supervisorArg || !isPipe(requestFD) || !isPipe(replyFD) {
 		return false
 	}
-	runtime.LockOSThread() // rights, urgency and the fate of the child hang on this thread
+	runtime.LockOSThread() // capabilities, priority and Pdeathsig depend on this thread
 	unix.CloseOnExec(requestFD)
 	unix.CloseOnExec(replyFD)
 	orders, words := os.NewFile(requestFD, "order"), gob.NewEncoder(os.NewFile(replyFD, "word"))
@@ -34,7 +34,7 @@ func runSupervisor(args []string) (handled bool) {
 	}
 	pid, code, err := c.startProgram()
 	if err != nil {
-		_ = words.Encode(startReport{Why: err.Error()}) // nobody may be there
+		_ = words.Encode(startReport{Why: err.Error()}) // the parent may be gone
 		return true
 	}
 	_ = words.Encode(startReport{PID: pid})
@@ -46,7 +46,8 @@ func runSupervisor(args []string) (handled bool) {
 	return true
 }
 
-// startProgram starts the program. Without one, the code is that of a shell.
+// startProgram starts the program. If the program cannot be run, pid is 0 and code is what a
+// shell would return.
 func (c supervisorRequest) startProgram() (pid, code int, err error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return 0, 0, err
@@ -71,21 +72,21 @@ func (c supervisorRequest) startProgram() (pid, code int, err error) {
 		return pid, 0, nil
 	}
 	text, code := notRunnableMessage(err)
-	_, _ = os.Stderr.WriteString(text) // the code says as much
+	_, _ = os.Stderr.WriteString(text) // the exit code says the same
 	return 0, code, nil
 }
 
-// lowerOwnPriority makes us and our children less urgent. A new session is weighed as a whole, so
-// it has to be told too.
+// lowerOwnPriority lowers the priority of this process and its children. A new session is
+// scheduled as one autogroup, whose priority has to be set too.
 func lowerOwnPriority(nice int) {
 	if nice > 0 {
 		nice = reducedPriority(nice)
-		_ = unix.Setpriority(unix.PRIO_PROCESS, 0, nice) // it only takes longer for others
+		_ = unix.Setpriority(unix.PRIO_PROCESS, 0, nice) // best effort
 		_ = os.WriteFile("/proc/self/autogroup", []byte(strconv.Itoa(nice)), 0)
 	}
 }
 
-// superviseProgram waits for the end of the program, and then of all others.
+// superviseProgram waits for the end of the program, and then of all its descendants.
 func (c supervisorRequest) superviseProgram(pid int, orders *os.File) exitReport {
 	asked, ended, empty := make(chan struct{}), make(chan exitReport, 1), make(chan struct{})
 	go func() {
@@ -99,7 +100,7 @@ func (c supervisorRequest) superviseProgram(pid int, orders *os.File) exitReport
 	return c.stopDescendants(asked, ended, empty)
 }
 
-// reapChildren takes the ends of all children until none is left.
+// reapChildren waits for all children until none is left, and sends the end of pid to ended.
 func reapChildren(pid int, ended chan<- exitReport) {
 	for {
 		var ws unix.WaitStatus
@@ -121,15 +122,16 @@ func exitReportOf(ws unix.WaitStatus) exitReport {
 	return exitReport{Exit: ws.ExitStatus()}
 }
 
-// stopDescendants ends all children after the program, or when it is asked to. What does not end
-// is left after a while: a process that the kernel holds, or another user's.
+// stopDescendants terminates all descendants after the program ended, or when asked to. It
+// gives up on processes that do not end in time: those blocked in the kernel, or of another
+// user.
 func (c supervisorRequest) stopDescendants(asked <-chan struct{}, ended <-chan exitReport, empty <-chan struct{}) exitReport {
 	o := exitReport{Cancelled: true}
 	select {
 	case o = <-ended:
 	case <-asked:
 		select {
-		case o = <-ended: // it was quicker
+		case o = <-ended: // it ended at the same time
 		default:
 		}
 	}
@@ -154,14 +156,14 @@ func (c supervisorRequest) stopDescendants(asked <-chan struct{}, ended <-chan e
 	}
 }
 
-// signalDescendants sends a signal to everything that descends from us.
+// signalDescendants sends a signal to all descendants of this process.
 func signalDescendants(sig unix.Signal) {
 	for _, pid := range listDescendants(os.Getpid()) {
 		_ = unix.Kill(pid, sig) // or it ended by itself
 	}
 }
 
-// listDescendants lists all below a process, in no order.
+// listDescendants returns all descendants of a process, in no order.
 func listDescendants(root int) []int {
 	pids, err := listProcesses()
 	if err != nil {

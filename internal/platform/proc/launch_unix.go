@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// SpawnNoWait starts a detached process that says nothing, and does not wait for it.
+// SpawnNoWait starts a detached process without a starter pipe, and does not wait for it.
 func SpawnNoWait(d Detached) error {
 	if err := markDescriptorsCloseOnExec(); err != nil {
 		return fmt.Errorf("keep descriptors: %w", err)
@@ -20,6 +20,6 @@ func SpawnNoWait(d Detached) error {
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start %s: %w", d.Path, err)
 	}
-	go func() { _ = cmd.Wait() }() // a starter that lives on leaves no zombie
+	go func() { _ = cmd.Wait() }() // so that a starter that lives on leaves no zombie
 	return nil
 }

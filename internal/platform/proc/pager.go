@@ -19,6 +19,6 @@ func RunPager(args, env []string, text string) error {
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start pager: %w", err)
 	}
-	_ = cmd.Wait() // who leaves it early has read enough
+	_ = cmd.Wait() // the exit code of a pager means nothing to us
 	return nil
 }

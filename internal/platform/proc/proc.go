@@ -2,15 +2,15 @@
 // only package that runs a program.
 //
 // It may start processes, send signals, write to control groups, and mount where
-// only its own child sees it. It reads no environment: whoever asks says what the
-// new process may see. It opens no file that another process holds.
+// only its own child sees it. It reads no environment: the caller says what the
+// new process may see. It opens no file that another process uses.
 //
 //	P1  A detached process shares nothing with its starter but one pipe: no
 //	    session, terminal, working directory, variable or descriptor.
 //	P2  That pipe carries one line, and closes with it.
 //	P3  A program runs once: where it cannot run at another's path, nothing of it
 //	    has run and none of its input is read before it is run at its own.
-//	P4  A program that runs alone has an end that all share that it started.
+//	P4  When an isolated program ends, everything that it started ends too.
 package proc
 
 import (
@@ -24,26 +24,26 @@ import (
 	"time"
 )
 
-// ErrUnsupported means that this system cannot do it.
+// ErrUnsupported means that this system does not support the operation.
 var ErrUnsupported = errors.New("not supported on this system")
 
 // Detached is a process that outlives its starter.
 type Detached struct {
 	Path string   // absolute
 	Args []string // after the name
-	Env  []string // all that it sees
+	Env  []string // the whole environment
 }
 
 // UnitPrefix begins the names of our units and control groups.
 const UnitPrefix = "retake"
 
-// StarterFD is where a detached process finds the pipe to its starter.
+// StarterFD is the descriptor of the pipe from a detached process to its starter.
 const StarterFD = 3
 
-// maxWord is far above any line that is said.
+// maxReplyLength is far above the length of any real line.
 const maxReplyLength = 64 << 10
 
-// readFirstLine reads what the new process says first.
+// readFirstLine reads the first line that the new process sends.
 func readFirstLine(ctx context.Context, r *os.File) (string, error) {
 	stop := context.AfterFunc(ctx, func() { _ = r.SetReadDeadline(time.Unix(1, 0)) }) // wakes the read
 	defer stop()
@@ -57,10 +57,11 @@ func readFirstLine(ctx context.Context, r *os.File) (string, error) {
 	return strings.TrimSuffix(line, "\n"), nil
 }
 
-// StarterPipe is the pipe of a detached process to whoever started it.
+// StarterPipe is the pipe of a detached process to the process that started it.
 type StarterPipe struct{ file *os.File }
 
-// SendLine says one line, and hangs up. Nobody may be listening any more.
+// SendLine sends one line and closes the pipe. The starter may be gone already, which is an
+// error.
 func (s *StarterPipe) SendLine(line string) error {
 	if s == nil || s.file == nil {
 		return nil
@@ -74,7 +75,7 @@ func (s *StarterPipe) SendLine(line string) error {
 	return nil
 }
 
-// goneEvery is how often a process that is not our child is looked at.
+// fastPollInterval is the time between two checks of a process that is expected to end soon.
 const fastPollInterval = 5 * time.Millisecond
 
 // WaitGone waits until there is no such process.

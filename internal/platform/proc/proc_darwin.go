@@ -11,7 +11,7 @@ func markDescriptorsCloseOnExec() error { return markListedCloseOnExec("/dev/fd"
 
 func isZombie(int) bool { return false }
 
-// PeerUID asks the kernel who is at the other end.
+// PeerUID asks the kernel for the user at the other end.
 func PeerUID(c *net.UnixConn) (int, error) {
 	raw, err := c.SyscallConn()
 	if err != nil {
@@ -30,5 +30,5 @@ func PeerUID(c *net.UnixConn) (int, error) {
 	return int(cred.Uid), nil
 }
 
-// LeaveCgroup has nothing to leave here.
+// LeaveCgroup does nothing: there are no control groups here.
 func LeaveCgroup(bool) string { return "" }

@@ -12,25 +12,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// markDescriptorsCloseOnExec keeps what this process inherited from the next one it starts.
+// markDescriptorsCloseOnExec keeps the descriptors that this process inherited from leaking
+// into the processes it starts.
 func markDescriptorsCloseOnExec() error {
 	err := unix.CloseRange(StarterFD, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC)
-	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL) || errors.Is(err, unix.EPERM) { // an old kernel, or one that hides the call
+	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL) || errors.Is(err, unix.EPERM) { // an old kernel, or a sandbox that blocks the call
 		return markListedCloseOnExec("/proc/self/fd")
 	}
 	return err
 }
 
+// isZombie reports whether a process has ended and was not reaped yet.
 func isZombie(pid int) bool {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return false
 	}
-	at := bytes.LastIndexByte(b, ')') // the name before it may hold anything
+	at := bytes.LastIndexByte(b, ')') // the name before it may contain any bytes
 	return at > 0 && at+2 < len(b) && (b[at+2] == 'Z' || b[at+2] == 'X')
 }
 
-// PeerUID asks the kernel who is at the other end.
+// PeerUID asks the kernel for the user at the other end.
 func PeerUID(c *net.UnixConn) (int, error) {
 	raw, err := c.SyscallConn()
 	if err != nil {

@@ -9,19 +9,20 @@ import (
 // CanDetach reports whether Spawn works here.
 const CanDetach = false
 
-// Spawn is for systems on which the other end of a socket can be asked who it is.
+// Spawn is not supported: the daemon needs sockets whose peer can be authenticated.
 func Spawn(context.Context, Detached) (string, error) { return "", ErrUnsupported }
 
-// markDescriptorsCloseOnExec has nothing to do: only what is named is inherited.
+// markDescriptorsCloseOnExec does nothing: only handles that are passed explicitly are
+// inherited.
 func markDescriptorsCloseOnExec() error { return nil }
 
-// SpawnNoWait is not done here.
+// SpawnNoWait is not supported here.
 func SpawnNoWait(Detached) error { return ErrUnsupported }
 
-// OpenStarterPipe finds no pipe.
+// OpenStarterPipe returns nil: there is no pipe here.
 func OpenStarterPipe(int) *StarterPipe { return nil }
 
-// ResetUmask has nothing to set.
+// ResetUmask does nothing: there is no umask here.
 func ResetUmask() {}
 
 // IsAlive reports whether there is such a process.
@@ -30,15 +31,15 @@ func IsAlive(pid int) bool {
 	if err != nil {
 		return false
 	}
-	_ = p.Release() // only looked
+	_ = p.Release() // it was only looked up
 	return true
 }
 
-// Terminate cannot ask a process here.
+// Terminate is not supported here.
 func Terminate(int) error { return ErrUnsupported }
 
-// PeerUID trusts nobody.
+// PeerUID is not supported here.
 func PeerUID(*net.UnixConn) (int, error) { return -1, ErrUnsupported }
 
-// LeaveCgroup has nothing to leave here.
+// LeaveCgroup does nothing: there are no control groups here.
 func LeaveCgroup(bool) string { return "" }

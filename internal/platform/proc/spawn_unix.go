@@ -17,8 +17,8 @@ import (
 // CanDetach reports whether Spawn works here.
 const CanDetach = true
 
-// Spawn starts a detached process and waits for the line it says first. A
-// process that ends without a word is an error. When ctx ends it goes on alone.
+// Spawn starts a detached process and returns the first line that it sends. A process that
+// ends without one is an error. If ctx ends, the process goes on.
 func Spawn(ctx context.Context, d Detached) (string, error) {
 	if err := markDescriptorsCloseOnExec(); err != nil {
 		return "", fmt.Errorf("keep descriptors: %w", err)
@@ -34,12 +34,12 @@ func Spawn(ctx context.Context, d Detached) (string, error) {
 	cmd.ExtraFiles = []*os.File{w}         // StarterFD; the other three are the null device
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	err = cmd.Start()
-	_ = w.Close() // theirs now
+	_ = w.Close() // the child has it
 	if err != nil {
 		return "", fmt.Errorf("start %s: %w", d.Path, err)
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }() // a starter that lives on leaves no zombie
+	go func() { ended <- cmd.Wait() }() // so that a starter that lives on leaves no zombie
 	word, err := readFirstLine(ctx, r)
 	if errors.Is(err, io.EOF) {
 		return "", fmt.Errorf("start %s: it ended without a word: %w", d.Path, errOrEOF(<-ended))
@@ -54,7 +54,7 @@ func errOrEOF(err error) error {
 	return err
 }
 
-// OpenStarterPipe gives the pipe behind fd; nil when it is not one.
+// OpenStarterPipe returns the pipe at fd, and nil if fd is not a pipe.
 func OpenStarterPipe(fd int) *StarterPipe {
 	var st unix.Stat_t
 	if fd < StarterFD || unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFIFO {
@@ -64,11 +64,10 @@ func OpenStarterPipe(fd int) *StarterPipe {
 	return &StarterPipe{os.NewFile(uintptr(fd), "starter")}
 }
 
-// ResetUmask makes a new process independent of what its starter had set.
+// ResetUmask makes a new process independent of the umask of its starter.
 func ResetUmask() { syscall.Umask(0o022) }
 
-// IsAlive reports whether there is such a process. One that ended and was not
-// collected yet is not.
+// IsAlive reports whether there is such a process. A zombie is not alive.
 func IsAlive(pid int) bool {
 	if pid <= 0 {
 		return false
@@ -79,9 +78,9 @@ func IsAlive(pid int) bool {
 	return !isZombie(pid)
 }
 
-// Terminate asks a process to end.
+// Terminate sends SIGTERM to a process.
 func Terminate(pid int) error {
-	if pid <= 0 { // those are groups
+	if pid <= 0 { // these would be process groups
 		return fmt.Errorf("end process %d: %w", pid, unix.ESRCH)
 	}
 	if err := unix.Kill(pid, unix.SIGTERM); err != nil {

@@ -12,25 +12,25 @@ import (
 	"strings"
 )
 
-// ErrNotHere means that the kernel of this machine knows no such other end.
+// ErrPeerNotLocal means that the other end of a connection is not on this machine.
 var ErrPeerNotLocal = errors.New("the other end is not on this machine")
 
-// Columns of the kernel's list of connections, and the state in which both ends are open.
+// Columns of /proc/net/tcp, and the state of an established connection.
 const (
 	tcpLocal, tcpRemote, tcpState, tcpUID = 1, 2, 3, 7
 
 	tcpEstablished = "01"
 )
 
-// TCPPeerUID asks the kernel whose socket is at the other end of a connection over the
-// loopback. One that its owner has closed already belongs to nobody: -1.
+// TCPPeerUID asks the kernel for the owner of the socket at the other end of a loopback
+// connection. It returns -1 for a socket that was closed already.
 func TCPPeerUID(c net.Conn) (int, error) {
 	theirs, ok := tcpAddrPort(c.RemoteAddr())
 	ours, ok2 := tcpAddrPort(c.LocalAddr())
 	if !ok || !ok2 {
 		return -1, fmt.Errorf("ask who is at the other end: %w", ErrUnsupported)
 	}
-	for _, list := range []string{"/proc/net/tcp", "/proc/net/tcp6"} { // a socket of the newer kind may speak to an address of the older
+	for _, list := range []string{"/proc/net/tcp", "/proc/net/tcp6"} { // an IPv6 socket may be connected to an IPv4 address
 		uid, err := findSocketOwner(list, theirs, ours)
 		if !errors.Is(err, ErrPeerNotLocal) && !errors.Is(err, os.ErrNotExist) {
 			return uid, err
@@ -39,6 +39,7 @@ func TCPPeerUID(c net.Conn) (int, error) {
 	return -1, fmt.Errorf("ask who is at the other end: %w", ErrPeerNotLocal)
 }
 
+// tcpAddrPort returns the address in its IPv4 form if it has one.
 func tcpAddrPort(a net.Addr) (netip.AddrPort, bool) {
 	t, ok := a.(*net.TCPAddr)
 	if !ok {
@@ -48,7 +49,7 @@ func tcpAddrPort(a net.Addr) (netip.AddrPort, bool) {
 	return netip.AddrPortFrom(p.Addr().Unmap(), p.Port()), true
 }
 
-// findSocketOwner looks for the socket that is ours seen from the other side.
+// findSocketOwner returns the owner of the socket with these addresses.
 func findSocketOwner(list string, local, remote netip.AddrPort) (int, error) {
 	f, err := os.Open(list)
 	if err != nil {
@@ -66,7 +67,7 @@ func findSocketOwner(list string, local, remote netip.AddrPort) (int, error) {
 			return -1, fmt.Errorf("ask who is at the other end: %w", err)
 		}
 		if uid == 0 && w[tcpState] != tcpEstablished {
-			return -1, nil // what was closed is listed as root's
+			return -1, nil // a closed socket is listed with user 0
 		}
 		return uid, nil
 	}
@@ -76,8 +77,8 @@ func findSocketOwner(list string, local, remote netip.AddrPort) (int, error) {
 	return -1, fmt.Errorf("ask who is at the other end: %w", ErrPeerNotLocal)
 }
 
-// matchesTCPAddress compares an address as the kernel lists it: words of four bytes, each in the order
-// of the machine, and the port.
+// matchesTCPAddress compares with an address as the kernel lists it: hexadecimal words of four
+// bytes in the byte order of the machine, and the port.
 func matchesTCPAddress(listed string, want netip.AddrPort) bool {
 	text, port, ok := strings.Cut(listed, ":")
 	n, err := strconv.ParseUint(port, 16, 16)

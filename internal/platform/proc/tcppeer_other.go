@@ -7,8 +7,8 @@ import (
 	"net"
 )
 
-// ErrNotHere means that the kernel of this machine knows no such other end.
+// ErrPeerNotLocal means that the other end of a connection is not on this machine.
 var ErrPeerNotLocal = errors.New("the other end is not on this machine")
 
-// TCPPeerUID cannot be asked for here.
+// TCPPeerUID is not supported here.
 func TCPPeerUID(net.Conn) (int, error) { return -1, ErrUnsupported }

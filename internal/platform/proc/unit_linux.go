@@ -9,16 +9,16 @@ import (
 	"path/filepath"
 )
 
-// ErrNoManager means that no service manager of the user is there to ask.
+// ErrNoManager means that the user has no running service manager.
 var ErrNoManager = errors.New("no service manager of this user")
 
-// runners is where the program that asks the manager may be; a search path could
-// lead anywhere.
+// systemdRunPaths are the fixed paths of systemd-run. PATH is not used, because it could lead
+// anywhere.
 var systemdRunPaths = []string{"/usr/bin/systemd-run", "/bin/systemd-run"}
 
-// SpawnUnit lets the service manager of the user start the process, so that it
-// belongs to nobody's session. runtime is the directory of that manager. It
-// returns when the manager has started it; there is no pipe.
+// SpawnUnit lets the service manager of the user start the process, so that it belongs to no
+// login session. runtime is the runtime directory of the user. It returns when the manager has
+// started the process; there is no starter pipe.
 func SpawnUnit(ctx context.Context, runtime, unit string, d Detached) error {
 	runner, err := findSystemdRun(runtime)
 	if err != nil {
@@ -40,6 +40,7 @@ func SpawnUnit(ctx context.Context, runtime, unit string, d Detached) error {
 	return nil
 }
 
+// findSystemdRun returns the path of systemd-run if the user's service manager is running.
 func findSystemdRun(runtime string) (string, error) {
 	if !filepath.IsAbs(runtime) {
 		return "", ErrNoManager
@@ -55,7 +56,7 @@ func findSystemdRun(runtime string) (string, error) {
 	return "", ErrNoManager
 }
 
-// EnableUnit lets the manager of the user read its units again and starts one.
+// EnableUnit reloads the units of the user's manager, then enables and starts one.
 func EnableUnit(ctx context.Context, env []string, unit string) error {
 	for _, args := range [][]string{{"--user", "daemon-reload"}, {"--user", "enable", "--now", unit}} {
 		cmd := exec.CommandContext(ctx, "/usr/bin/systemctl", args...)

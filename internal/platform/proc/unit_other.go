@@ -7,11 +7,11 @@ import (
 	"errors"
 )
 
-// ErrNoManager means that no service manager of the user is there to ask.
+// ErrNoManager means that the user has no running service manager.
 var ErrNoManager = errors.New("no service manager of this user")
 
-// SpawnUnit finds no manager here.
+// SpawnUnit always fails: there is no service manager here.
 func SpawnUnit(context.Context, string, string, Detached) error { return ErrNoManager }
 
-// EnableUnit finds no manager here.
+// EnableUnit always fails: there is no service manager here.
 func EnableUnit(context.Context, []string, string) error { return ErrUnsupported }

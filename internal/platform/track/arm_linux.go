@@ -11,26 +11,27 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// changes is all that is asked of the kernel. Opening, reading and closing what
-// was read stay out, so that our own looks tell nothing (K3). CLOSE_WRITE also
-// comes when the last writable mapping of a closed file goes away. Fanotify and
-// inotify have the same numbers for these.
+// eventMask is everything that we ask the kernel for. Opens, reads and closes after reading
+// are left out, so that our own scans cause no events (K3). CLOSE_WRITE also comes when the
+// last writable mapping of a closed file goes away. Fanotify and inotify use the same numbers
+// for these.
 const eventMask = unix.FAN_MODIFY | unix.FAN_CLOSE_WRITE | unix.FAN_ATTRIB |
 	unix.FAN_CREATE | unix.FAN_DELETE | unix.FAN_MOVED_FROM | unix.FAN_MOVED_TO
 
-// eventSource listens to the kernel for one root.
+// eventSource receives events from the kernel for one root.
 type eventSource interface {
 	mode() retake.TrackingMode
-	// drain adds what was told since the last drain. root is open for the time
-	// of the call. An engine that is broken has to be replaced by a new one.
+	// drain adds what was reported since the last drain. root is open during the call. A
+	// source that is broken must be replaced by a new one.
 	drain(root int, at *rootInfo, d *DirtySet) (broken bool)
 	close() error
 }
 
+// listenState is what a watch listens with, and what it last saw at its root.
 type listenState struct {
-	source     eventSource // nil: nothing listens
+	source     eventSource // nil: not listening
 	root       rootInfo
-	lastMapped map[string]bool // what the last look found mapped
+	lastMapped map[string]bool // the files that the last scan found mapped
 }
 
 func (w *Watch) mode() retake.TrackingMode {
@@ -40,7 +41,7 @@ func (w *Watch) mode() retake.TrackingMode {
 	return w.listening.source.mode()
 }
 
-// startListening begins to listen to what stands at the root now.
+// startListening begins to listen to the directory that is at the root now.
 func (w *Watch) startListening() error {
 	root, at, err := openRootInfo(w.root)
 	if err != nil {
@@ -58,6 +59,8 @@ func (w *Watch) startListening() error {
 	return nil
 }
 
+// openEventSource opens the source that the options ask for: fanotify if it works, otherwise
+// inotify.
 func (w *Watch) openEventSource(root int, at *rootInfo) (eventSource, error) {
 	switch w.tracker.options.Mode {
 	case "":
@@ -83,13 +86,13 @@ func (w *Watch) stopListening() error {
 	return e.close()
 }
 
-// drainChanges looks at processes before it reads the queue: a mapping that goes away
-// in between is known by the look, one that went before it by its event.
+// drainChanges scans the processes before it reads the event queue. A mapping that goes away
+// in between was seen by the scan, and one that went away before has an event.
 func (w *Watch) drainChanges(d *DirtySet) {
 	root, at, err := openRootInfo(w.root)
 	if err != nil {
 		d.requireRescan(err.Error())
-		_ = w.stopListening() // what it heard belongs to a root that is gone
+		_ = w.stopListening() // its events belong to a root that is gone
 		return
 	}
 	defer closeFD(root)
@@ -105,8 +108,8 @@ func (w *Watch) drainChanges(d *DirtySet) {
 	}
 }
 
-// restartListening listens anew. What happens while nobody listens is part of the doubt
-// that is being answered.
+// restartListening replaces the event source. Changes that happen meanwhile are covered by the
+// rescan that d asks for.
 func (w *Watch) restartListening(d *DirtySet) {
 	d.requireRescan("the root was away")
 	if err := w.stopListening(); err != nil {
@@ -117,12 +120,12 @@ func (w *Watch) restartListening(d *DirtySet) {
 	}
 }
 
-// pause lets a burst gather before it is read, so that a busy file system wakes
-// us 20 times a second and an idle one never.
+// burstDelay lets events of a burst accumulate before they are read, so that a busy file
+// system wakes us at most 20 times a second and an idle one never.
 const burstDelay = 50 * time.Millisecond
 
-// pollEvents calls read soon after the descriptor has something, until the file is
-// closed or read says no.
+// pollEvents calls read soon after the descriptor becomes readable, until the file is closed
+// or read returns false.
 func pollEvents(file *os.File, done <-chan struct{}, read func() bool) {
 	conn, err := file.SyscallConn()
 	if err != nil {
@@ -149,7 +152,7 @@ func isReadable(fd uintptr) bool {
 	return err == nil && n > 0
 }
 
-// retryEINTR repeats a call that a signal cut short.
+// retryEINTR repeats a call that was interrupted by a signal.
 func retryEINTR(call func() error) error {
 	for {
 		if err := call(); !errors.Is(err, unix.EINTR) {

@@ -71,7 +71,7 @@ func BenchmarkDrain(b *testing.B) {
 	})
 }
 
-// The look at processes is most of an idle drain.
+// The scan of processes takes most of the time of an idle drain.
 func BenchmarkLook(b *testing.B) {
 	a := newTestDir(b)
 	for range 200 {

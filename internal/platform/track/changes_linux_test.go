@@ -146,7 +146,7 @@ func TestEveryChangeIsTold(t *testing.T) {
 	})
 }
 
-// A path that is longer than the kernel can say is told by a directory above it.
+// A path that is too long for the kernel is reported by a directory above it.
 func TestDeepPathsAreTold(t *testing.T) {
 	t.Parallel()
 	inEach(t, func(t *testing.T, mode retake.TrackingMode) {
@@ -173,7 +173,7 @@ func TestDeepPathsAreTold(t *testing.T) {
 	})
 }
 
-// covers says whether the marks make somebody look at the path.
+// covers reports whether the marks require a check of the path.
 func covers(got marks, path string) bool {
 	if got[path]&track.MarkName != 0 {
 		return true
@@ -186,7 +186,7 @@ func covers(got marks, path string) bool {
 	return got[""]&track.MarkTree != 0
 }
 
-// Looking tells nothing.
+// Reading causes no report.
 func TestReadingTellsNothing(t *testing.T) {
 	t.Parallel()
 	inEach(t, func(t *testing.T, mode retake.TrackingMode) {
@@ -216,7 +216,7 @@ func TestReadingTellsNothing(t *testing.T) {
 	})
 }
 
-// readWithoutChange does all that looks at a file and changes nothing.
+// readWithoutChange reads a file in every way that changes nothing.
 func readWithoutChange(t *testing.T, path string) {
 	t.Helper()
 	info, err := os.Lstat(path)

@@ -15,7 +15,7 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// wantRescan drains and fails without a doubt; the watch is whole again then.
+// wantRescan drains and fails unless a rescan is required; the watch is complete again then.
 func wantRescan(t *testing.T, w *track.Watch, part string) {
 	t.Helper()
 	if d := w.Drain(); !strings.Contains(d.RescanReason, part) || d.RescanReason == "" {
@@ -23,7 +23,7 @@ func wantRescan(t *testing.T, w *track.Watch, part string) {
 	}
 }
 
-// wantNewFile fails unless the watch tells of a new file in the root.
+// wantNewFile fails unless the watch reports a new file in the root.
 func wantNewFile(t *testing.T, w *track.Watch, root, name string) {
 	t.Helper()
 	must(t, os.WriteFile(root+"/"+name, nil, 0o600))
@@ -165,7 +165,7 @@ func TestRootsInEachOther(t *testing.T) {
 	})
 }
 
-// The background tells without a Drain.
+// The background notifies without a Drain.
 func TestToldWakes(t *testing.T) {
 	t.Parallel()
 	inEach(t, func(t *testing.T, mode retake.TrackingMode) {

@@ -7,12 +7,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// listNames calls each for the names in an open directory, without . and ..
+// listNames calls each for every name in an open directory, except . and ..
 func listNames(fd int, buf []byte, each func(name []byte)) error {
 	return readDirents(fd, buf, func(_ byte, name []byte) { each(name) })
 }
 
-// readDirents reads what getdents64 writes. The buffer is in use while each runs.
+// readDirents parses the output of getdents64. The name is only valid during the call of each.
 func readDirents(fd int, buf []byte, each func(kind byte, name []byte)) error {
 	const lengthAt, typeAt, nameAt = 16, 18, 19
 	for {

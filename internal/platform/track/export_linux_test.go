@@ -12,7 +12,7 @@ func NewWithoutEvents(o Options, kinds uint64) *Tracker {
 	return t
 }
 
-// LockQueue keeps the background from reading until the answer is called.
+// LockQueue keeps the background from reading until release is called.
 func LockQueue(w *Watch) (release func()) {
 	mu := w.listening.source.(interface{ lock() locker }).lock()
 	mu.Lock()
@@ -48,7 +48,7 @@ func Mappings(root string, pid int, plain bool) ([]string, error) {
 	return all, err
 }
 
-// ScanProcesses looks at all processes once.
+// ScanProcesses scans all processes once.
 func ScanProcesses(root string, plain bool) (DirtySet, error) {
 	fd, at, err := openRootInfo(root)
 	if err != nil {

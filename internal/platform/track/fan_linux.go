@@ -15,14 +15,14 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// groupRegistry holds one group per file system, by the device of its super-block.
+// groupRegistry holds one fanotify group per file system, by the device of its superblock.
 type groupRegistry struct {
 	mu     sync.Mutex
 	groups map[uint64]*fsGroup // guarded by mu
 }
 
-// fsGroup is one mark on a whole file system. It tells of everything there, and
-// sorts it by root.
+// fsGroup is a fanotify group with a mark on a whole file system. It receives all events of
+// the file system and assigns them to the roots.
 type fsGroup struct {
 	superDev uint64
 	file     *os.File
@@ -32,36 +32,37 @@ type fsGroup struct {
 	mu            sync.Mutex
 	closed        bool                        // guarded by mu, as all below
 	watches       []*fanotifyWatch            //
-	ownersByDir   map[string][]*fanotifyWatch // by handle of a directory: who it belongs to; none: outside
-	rootPathNames map[string]bool             // the names on the paths of the roots
+	ownersByDir   map[string][]*fanotifyWatch // cache by directory handle: the roots it is below; empty: outside
+	rootPathNames map[string]bool             // the path elements of all roots
 	buf           []byte
 }
 
-// fanotifyWatch is one root in a group. The lock of the group guards it.
+// fanotifyWatch is one root in a group, guarded by the lock of the group.
 //
-// Directories are kept by handle and become paths when they are drained. That
-// misses nothing: a handle that leads to another path by then belongs to a
-// directory that was moved, or one above it was, and the event of that move
-// marks the old name, and the new place with everything below it. A handle that
-// leads nowhere belongs to a directory that was removed, and its parent was told.
+// Directories are kept by handle and converted to paths when they are drained. That misses
+// nothing: if a handle leads to another path by then, the directory or one above it was moved,
+// and the event of that move marks the old name, and the new place with everything below it.
+// If a handle leads nowhere, the directory was removed, which was reported by its parent.
 type fanotifyWatch struct {
 	group         *fsGroup
 	watch         *Watch
 	root          rootInfo
 	pendingNames  map[string]map[string]Mark // handle to name; "" is the directory itself
 	trail         fileTrail
-	relinkedPaths map[string]Mark // by path: files that have one name, and had another
-	linkedInodes  map[uint64]bool // files that have several names
+	relinkedPaths map[string]Mark // by path: files that have one name now, and had others
+	linkedInodes  map[uint64]bool // files that have several names, by inode number
 	nameCount     int
 	rescanReason  string
 	dirMoved      bool // a directory was moved since this was last cleared
 }
 
-// maxKnown bounds what is remembered of directories, most of them outside.
+// maxCachedOwners bounds the cache of directories, most of which are outside the roots.
 const maxCachedOwners = 1 << 16
 
 const fanotifyBufferSize = 256 << 10
 
+// openFanotify adds a watch for the root to the group of its file system, which it creates if
+// it is the first.
 func openFanotify(w *Watch, root int, at *rootInfo) (eventSource, error) {
 	if err := checkHandleResolution(root, at); err != nil {
 		return nil, err
@@ -90,8 +91,8 @@ func openFanotify(w *Watch, root int, at *rootInfo) (eventSource, error) {
 	return f, nil
 }
 
-// checkHandleResolution asks whether the way from a handle back to a path works: some file
-// systems have handles that only name.
+// checkHandleResolution tests whether a handle can be converted back to a path: on some file
+// systems handles only identify files.
 func checkHandleResolution(root int, at *rootInfo) error {
 	h, _, err := unix.NameToHandleAt(root, "", unix.AT_EMPTY_PATH)
 	if err != nil {
@@ -108,7 +109,7 @@ func checkHandleResolution(root int, at *rootInfo) error {
 }
 
 func openFanotifyGroup(super uint64) (*fsGroup, error) {
-	// FAN_REPORT_FID lets changes through that have no name, by nfsd or by handle.
+	// FAN_REPORT_FID also reports changes without a name, by nfsd or by handle.
 	fd, err := unix.FanotifyInit(unix.FAN_CLASS_NOTIF|unix.FAN_REPORT_DFID_NAME|unix.FAN_REPORT_FID|
 		unix.FAN_UNLIMITED_QUEUE|unix.FAN_UNLIMITED_MARKS|unix.FAN_CLOEXEC|unix.FAN_NONBLOCK, unix.O_RDONLY|unix.O_CLOEXEC)
 	if err != nil {
@@ -122,8 +123,8 @@ func openFanotifyGroup(super uint64) (*fsGroup, error) {
 	return g, nil
 }
 
-// addWatch puts the mark on the file system, again if it is there already. A mark
-// that had gone was deaf for a time that nobody knows.
+// addWatch sets the mark on the file system, even if it should exist already. If the mark was
+// gone, all other watches have missed events for an unknown time.
 func (g *fsGroup) addWatch(f *fanotifyWatch, root int) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -143,7 +144,7 @@ func (g *fsGroup) addWatch(f *fanotifyWatch, root int) error {
 	return nil
 }
 
-// resetOwners forgets who directories belong to, because roots came or went.
+// resetOwners clears the cache of directories after roots were added, removed or moved.
 func (g *fsGroup) resetOwners() {
 	g.ownersByDir = map[string][]*fanotifyWatch{}
 	g.rootPathNames = map[string]bool{}
@@ -154,7 +155,7 @@ func (g *fsGroup) resetOwners() {
 	}
 }
 
-// isMarked asks the kernel for the mark: it goes without a word when the file
+// isMarked asks the kernel whether the mark still exists: it silently disappears when the file
 // system is unmounted.
 func (g *fsGroup) isMarked() bool {
 	info, err := os.ReadFile("/proc/self/fdinfo/" + strconv.Itoa(g.fd))
@@ -179,8 +180,8 @@ func (f *fanotifyWatch) close() error {
 	return f.group.shutDown()
 }
 
-// shutDown closes the group. The descriptor goes under the lock, so that no reader
-// meets another file under its number.
+// shutDown closes the group. The descriptor is closed under the lock, so that no reader uses
+// its number for another file.
 func (g *fsGroup) shutDown() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -195,6 +196,8 @@ func (g *fsGroup) shutDown() error {
 	return nil
 }
 
+// requireRescan records why a rescan is necessary and drops all pending changes, which it
+// covers.
 func (f *fanotifyWatch) requireRescan(why string) {
 	if f.rescanReason == "" {
 		f.rescanReason = why
@@ -204,7 +207,8 @@ func (f *fanotifyWatch) requireRescan(why string) {
 	f.relinkedPaths, f.linkedInodes = map[string]Mark{}, map[uint64]bool{}
 }
 
-// noteChange keeps one name until it is drained. In doubt nothing is kept.
+// noteChange keeps a name until the next drain. Nothing is kept if a rescan is necessary
+// anyway.
 func (f *fanotifyWatch) noteChange(handle []byte, name string, m Mark) {
 	f.watch.notifier.recordEvent()
 	if f.rescanReason != "" {
@@ -232,7 +236,7 @@ func (f *fanotifyWatch) drain(root int, at *rootInfo, d *DirtySet) (broken bool)
 		d.requireRescan("the file system was unmounted")
 		return true
 	}
-	if f.root.path != at.path { // a link above the root was changed
+	if f.root.path != at.path { // a symbolic link above the root was changed
 		f.root = *at
 		g.resetOwners()
 	}
@@ -241,8 +245,8 @@ func (f *fanotifyWatch) drain(root int, at *rootInfo, d *DirtySet) (broken bool)
 	old := f.takePending()
 	f.dirMoved = false
 	f.resolveLostFiles(files, f.reportDirs(old, root, at, d), root, at, d)
-	// A directory that was moved meanwhile took its changes along. Once more,
-	// so that its old name is in the same answer.
+	// A directory that was moved meanwhile took its changes along. Report again,
+	// so that its old name is in the same result.
 	g.readQueue()
 	if f.dirMoved {
 		f.resolveLostFiles(files, f.reportDirs(old, root, at, d), root, at, d)
@@ -257,14 +261,15 @@ func (f *fanotifyWatch) drain(root int, at *rootInfo, d *DirtySet) (broken bool)
 	return false
 }
 
+// takePending returns the pending names and starts a new set.
 func (f *fanotifyWatch) takePending() map[string]map[string]Mark {
 	dirs := f.pendingNames
 	f.pendingNames, f.nameCount, f.trail = map[string]map[string]Mark{}, 0, fileTrail{}
 	return dirs
 }
 
-// reportDirs turns handles into the paths of this checkpoint. It answers the directories that
-// are not below the root any more.
+// reportDirs converts handles to current paths and adds their names to d. It returns the
+// directories that are not below the root any more.
 func (f *fanotifyWatch) reportDirs(dirs map[string]map[string]Mark, root int, at *rootInfo, d *DirtySet) map[string]bool {
 	away := map[string]bool{}
 	for handle, names := range dirs {

@@ -8,21 +8,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A file may be written by one name, which goes away, and live on by another that
-// nobody tells of: a link that was made, written through and removed. So the handles
-// of files are kept that were changed by a name, and when that name is lost before it
-// is drained, the file itself is asked where it is.
+// A file may be written by one name, which is removed, and live on by another for which
+// there is no event: a link that was created, written through and removed. So the handles
+// of changed files are kept by name, and if that name is lost before it
+// is drained, the current path of the file is looked up by its handle.
 
 // fileTrail is what was seen of the files of one root since the last drain.
 type fileTrail map[string]map[string]*nameHistory // by the handle of a directory, and name
 
-// nameHistory is one name: the files that were changed by it, and whether it went or was
-// replaced.
+// nameHistory is what happened to one name: the files that were changed by it, and whether it
+// was removed or replaced.
 type nameHistory struct {
 	files []string
 	lost  bool
 }
 
+// entryFor returns the history of a name, and creates it if there is none.
 func (t fileTrail) entryFor(dir, name string) *nameHistory {
 	if t[dir] == nil {
 		t[dir] = map[string]*nameHistory{}
@@ -33,10 +34,11 @@ func (t fileTrail) entryFor(dir, name string) *nameHistory {
 	return t[dir][name]
 }
 
-// maxByOneName bounds the files that are remembered by one name. One that is
-// replaced more often between two drains is a doubt.
+// maxFilesPerName bounds the files that are remembered for one name. A name that is replaced
+// more often between two drains requires a rescan.
 const maxFilesPerName = 64
 
+// trackFile records which file was changed by a name, and whether the name was lost.
 func (f *fanotifyWatch) trackFile(mask uint64, dir, file []byte, name string) {
 	if f.rescanReason != "" || mask&unix.FAN_ONDIR != 0 {
 		return
@@ -53,8 +55,8 @@ func (f *fanotifyWatch) trackFile(mask uint64, dir, file []byte, name string) {
 	}
 }
 
-// lostFiles answers the files whose name was lost, by itself or with a directory that is
-// not below the root any more.
+// lostFiles returns the files whose name was lost, by itself or with a directory that is not
+// below the root any more.
 func (t fileTrail) lostFiles(away func(dir string) bool) []string {
 	var out []string
 	for dir, names := range t {
@@ -68,8 +70,8 @@ func (t fileTrail) lostFiles(away func(dir string) bool) []string {
 	return out
 }
 
-// resolveLostFile tells where a file is that was changed by a name that is lost. One that has no
-// name any more is gone with its bytes.
+// resolveLostFile reports the current path of a file that was changed by a name that is lost.
+// A file without any name is ignored: its bytes are gone.
 func (f *fanotifyWatch) resolveLostFile(file string, root int, at *rootInfo, d *DirtySet) {
 	path, exact, err := resolveHandleKey(root, file)
 	if errors.Is(err, errGone) {
@@ -89,17 +91,17 @@ func (f *fanotifyWatch) resolveLostFile(file string, root int, at *rootInfo, d *
 	d.requireRescan(reasonLostName)
 }
 
-// resolveLostFiles finds the files of a trail that lost their names. away are the directories
-// that are not below the root any more.
+// resolveLostFiles resolves the files of a trail that lost their names. away are the
+// directories that are not below the root any more.
 func (f *fanotifyWatch) resolveLostFiles(t fileTrail, away map[string]bool, root int, at *rootInfo, d *DirtySet) {
 	for _, file := range t.lostFiles(func(dir string) bool { return away[dir] }) {
 		f.resolveLostFile(file, root, at, d)
 	}
 }
 
-// verifyFilePath makes sure that a file is where the kernel says, and tells whether it has no
-// other name. Of a file that it knows no name of, or only one that is gone, the kernel
-// answers nonsense.
+// verifyFilePath reports whether the file is really at the path, and whether it has no other
+// name. For a file whose names the kernel has not cached, or whose cached name was removed,
+// the path from the kernel is wrong.
 func verifyFilePath(file, path string) (alone, there bool) {
 	h, _, err := unix.NameToHandleAt(unix.AT_FDCWD, path, 0)
 	if err != nil || handleKey(h) != file {
@@ -110,14 +112,15 @@ func verifyFilePath(file, path string) (alone, there bool) {
 	return st.Nlink == 1, err == nil
 }
 
-// noteLinkChange keeps the number of a file that may or may not be ours: no news yet.
+// noteLinkChange keeps the inode number of a file that may or may not be below the root. It
+// does not count as an event.
 func (f *fanotifyWatch) noteLinkChange(ino uint64) {
 	if f.linkedInodes[ino] = true; len(f.linkedInodes) > f.watch.notifier.maxPaths {
 		f.requireRescan("more files with other names than are kept")
 	}
 }
 
-// reportLinkChanges answers the files whose number of names changed.
+// reportLinkChanges reports the files whose number of links changed.
 func (f *fanotifyWatch) reportLinkChanges(d *DirtySet) {
 	for path, m := range f.relinkedPaths {
 		d.Paths[path] |= m
@@ -128,7 +131,7 @@ func (f *fanotifyWatch) reportLinkChanges(d *DirtySet) {
 	f.relinkedPaths, f.linkedInodes = map[string]Mark{}, map[uint64]bool{}
 }
 
-// locateFile answers a name of a file, not always one that is true, and its number.
+// locateFile returns a name of a file, which may be outdated, and its inode number.
 func locateFile(mount int, file string) (path string, ino uint64, err error) {
 	kind := int32(binary.NativeEndian.Uint32([]byte(file[4:handleHeaderSize])))
 	fd, err := openByHandle(mount, unix.NewFileHandle(kind, []byte(file[handleHeaderSize:])))

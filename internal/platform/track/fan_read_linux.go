@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readInBackground reads in the background, so that the queue stays short.
+// readInBackground empties the queue between drains, so that it stays short.
 func (g *fsGroup) readInBackground() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -19,7 +19,8 @@ func (g *fsGroup) readInBackground() bool {
 	return g.readQueue()
 }
 
-// readQueue takes what is in the queue, to its end.
+// readQueue reads and handles all events in the queue. It returns false if the queue cannot be
+// read.
 func (g *fsGroup) readQueue() bool {
 	b := &eventBatch{group: g}
 	defer b.closeRoots()
@@ -44,10 +45,10 @@ func (g *fsGroup) requireRescan(why string) {
 	}
 }
 
-// The layout of what fanotify writes.
+// The layout of fanotify events.
 const (
 	eventVersionOffset   = 4
-	eventHeaderLenOffset = 6 // length of the head
+	eventHeaderLenOffset = 6 // length of the header
 	eventMaskOffset      = 8
 	eventHeaderSize      = 24
 
@@ -57,8 +58,8 @@ const (
 	fanotifyVersion  = 3
 )
 
-// eventBatch is one reading of the queue. It opens the roots when the first
-// directory has to be looked up, and closes them at its end.
+// eventBatch is one reading of the queue. It opens the roots when the first directory has to
+// be resolved, and closes them at its end.
 type eventBatch struct {
 	group        *fsGroup
 	checkedFiles map[string]bool // files whose links changed
@@ -66,13 +67,14 @@ type eventBatch struct {
 	rootsOpened  bool
 }
 
-// openedRoot is a root while it is open. Handles are looked up on its mount.
+// openedRoot is a root during a batch. Handles are resolved on its mount.
 type openedRoot struct {
 	watch *fanotifyWatch
 	fd    int
 	path  string
 }
 
+// handleEvents parses a buffer of events.
 func (b *eventBatch) handleEvents(buf []byte) {
 	for len(buf) >= eventHeaderSize {
 		size := int(binary.NativeEndian.Uint32(buf))
@@ -86,6 +88,8 @@ func (b *eventBatch) handleEvents(buf []byte) {
 	}
 }
 
+// handleEvent handles one event, whose info records may name a directory with a name in it,
+// and the file itself.
 func (b *eventBatch) handleEvent(mask uint64, info []byte) {
 	if mask&unix.FAN_Q_OVERFLOW != 0 {
 		b.group.requireRescan("more changes at once than the kernel keeps")
@@ -113,8 +117,9 @@ func (b *eventBatch) handleEvent(mask uint64, info []byte) {
 	}
 }
 
-// handleLinkChange is for a file whose number of links changed: it may have got a name outside,
-// by which it is changed without a word to us, or lost one by which it was.
+// handleLinkChange handles a file whose link count changed: it may have got a name outside the
+// root, by which it can be changed without an event for us, or lost one by which it was
+// changed.
 func (b *eventBatch) handleLinkChange(file []byte) {
 	if b.checkedFiles[string(file)] {
 		return
@@ -125,7 +130,7 @@ func (b *eventBatch) handleLinkChange(file []byte) {
 	b.checkedFiles[string(file)] = true
 	b.openRoots()
 	if len(b.roots) == 0 {
-		return // nobody listens, or the roots are away, which is a doubt of its own
+		return // there is no watch, or the roots are gone, which requires a rescan anyway
 	}
 	path, ino, err := locateFile(b.roots[0].fd, string(file))
 	if errors.Is(err, errGone) {
@@ -145,7 +150,7 @@ func (b *eventBatch) handleLinkChange(file []byte) {
 	}
 }
 
-// eventFileHandle finds the handle of the file itself, if the event has it.
+// eventFileHandle returns the handle of the file itself, if the event has one.
 func eventFileHandle(info []byte) []byte {
 	for len(info) >= infoHandleOffset+handleHeaderSize {
 		size := int(binary.NativeEndian.Uint16(info[infoLengthOffset:]))
@@ -164,7 +169,7 @@ func eventFileHandle(info []byte) []byte {
 	return nil
 }
 
-// handleRecord handles one directory and a name in it. The name "." is the directory.
+// handleRecord handles a directory and a name in it. The name "." means the directory itself.
 func (b *eventBatch) handleRecord(mask uint64, rec, file []byte) {
 	end := handleHeaderSize + int(binary.NativeEndian.Uint32(rec))
 	if end > len(rec) {
@@ -181,7 +186,7 @@ func (b *eventBatch) handleRecord(mask uint64, rec, file []byte) {
 	const moves, appears = unix.FAN_MOVED_FROM | unix.FAN_MOVED_TO, unix.FAN_CREATE | unix.FAN_MOVED_TO
 	onDir := mask&unix.FAN_ONDIR != 0
 	if onDir && mask&moves != 0 {
-		clear(b.group.ownersByDir) // everything below it belongs to others now
+		clear(b.group.ownersByDir) // everything below it may be in another root now
 	}
 	if onDir && mask&(moves|appears|unix.FAN_DELETE) != 0 && b.group.rootPathNames[string(name)] {
 		b.checkRootMoved(handle, string(name))
@@ -197,8 +202,8 @@ func (b *eventBatch) handleRecord(mask uint64, rec, file []byte) {
 	}
 }
 
-// rootsContaining answers the roots that a directory lies in. What lies outside is
-// remembered, until a directory is moved: that is most of what is told.
+// rootsContaining returns the roots that a directory is in. The result is cached until a
+// directory is moved: most events are from outside the roots.
 func (b *eventBatch) rootsContaining(handle []byte) []*fanotifyWatch {
 	if known, ok := b.group.ownersByDir[string(handle)]; ok {
 		return known
@@ -218,8 +223,9 @@ func (b *eventBatch) rootsContaining(handle []byte) []*fanotifyWatch {
 	return in
 }
 
-// checkRootMoved finds out whether a root, or a directory above one, was moved, made or
-// removed. Paths that were compared in the meantime are worth nothing then.
+// checkRootMoved asks for a rescan of the roots that were moved, created or removed by a
+// change of this name, themselves or with a directory above them. Paths compared meanwhile are
+// worthless.
 func (b *eventBatch) checkRootMoved(handle []byte, name string) {
 	b.resolveForRoots(handle, func(v *openedRoot, path string) {
 		if _, ok := relativePath(strings.TrimSuffix(path, "/")+"/"+name, v.watch.root.path); ok {
@@ -228,8 +234,8 @@ func (b *eventBatch) checkRootMoved(handle []byte, name string) {
 	})
 }
 
-// resolveForRoots looks a directory up for every root. A directory that is gone has no
-// path, and is of no use to remember.
+// resolveForRoots calls do with the path of a directory for every root. It returns false if
+// the result must not be cached: a root is not available, or the directory is gone.
 func (b *eventBatch) resolveForRoots(handle []byte, do func(*openedRoot, string)) (sure bool) {
 	b.openRoots()
 	sure = len(b.roots) == len(b.group.watches)
@@ -255,6 +261,8 @@ func (b *eventBatch) resolveForRoots(handle []byte, do func(*openedRoot, string)
 	return sure
 }
 
+// openRoots opens the roots once per batch. A root that is not the expected directory requires
+// a rescan.
 func (b *eventBatch) openRoots() {
 	if b.rootsOpened {
 		return
@@ -276,7 +284,7 @@ func (b *eventBatch) openRoots() {
 	}
 }
 
-// closeRoots looks whether the roots are where they were when the batch began.
+// closeRoots verifies that the roots are still where they were when the batch began.
 func (b *eventBatch) closeRoots() {
 	for _, v := range b.roots {
 		if real, err := fdPath(v.fd); err != nil || real != v.path {

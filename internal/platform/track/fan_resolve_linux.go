@@ -10,14 +10,14 @@ import (
 
 var errGone = errors.New("the directory is gone")
 
-// resolveHandleKey looks up a handle as it stands in an event: length, kind, bytes.
+// resolveHandleKey resolves a handle in the form of an event: length, type, bytes.
 func resolveHandleKey(mount int, key string) (path string, exact bool, err error) {
 	kind := int32(binary.NativeEndian.Uint32([]byte(key[4:handleHeaderSize])))
 	return resolveHandle(mount, kind, []byte(key[handleHeaderSize:]))
 }
 
-// resolveHandle answers where a directory is now. A path that is too long for the
-// kernel becomes that of the nearest directory above, and is not exact.
+// resolveHandle returns the current path of a directory. If the path is too long for the
+// kernel it returns that of the nearest directory above, and exact is false.
 func resolveHandle(mount int, kind int32, handle []byte) (path string, exact bool, err error) {
 	fd, err := openByHandle(mount, unix.NewFileHandle(kind, handle))
 	switch {
@@ -27,7 +27,7 @@ func resolveHandle(mount int, kind int32, handle []byte) (path string, exact boo
 		return "", false, err
 	}
 	defer func() { closeFD(fd) }()
-	// Somebody may hold a directory open that is removed. Its path is a lie.
+	// The directory may be removed but still open somewhere. Its path is wrong then.
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		return "", false, err
@@ -49,8 +49,8 @@ func resolveHandle(mount int, kind int32, handle []byte) (path string, exact boo
 	return path, exact, err
 }
 
-// openByHandle waits a little for a directory that is being removed right now:
-// ext4 answers ENOMEM until it is gone.
+// openByHandle retries for a while if a directory is just being removed: ext4 returns ENOMEM
+// until it is gone.
 func openByHandle(mount int, handle unix.FileHandle) (fd int, err error) {
 	const tries, wait = 50, time.Millisecond
 	for range tries {
@@ -66,7 +66,7 @@ func openByHandle(mount int, handle unix.FileHandle) (fd int, err error) {
 	return -1, err
 }
 
-// handleKey is a handle as it stands in an event.
+// handleKey returns a handle in the form of an event.
 func handleKey(h unix.FileHandle) string {
 	b := binary.NativeEndian.AppendUint32(nil, uint32(h.Size()))
 	b = binary.NativeEndian.AppendUint32(b, uint32(h.Type()))

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tellsAll are the file systems on which every change is made through this
-// kernel, which tells of it.
+// reportsAllChanges are the file systems on which every change is made by this kernel, which
+// reports it.
 var reportsAllChanges = map[int64]bool{
 	unix.EXT4_SUPER_MAGIC:      true, // ext2 and ext3 too
 	unix.XFS_SUPER_MAGIC:       true,
@@ -20,7 +20,7 @@ var reportsAllChanges = map[int64]bool{
 
 const zfsMagic = 0x2fc12fc1
 
-// silent names others that are met often, so that people read a reason.
+// untrackedReasons explains common file systems that are not tracked, for people to read.
 var untrackedReasons = map[int64]string{
 	unix.NFS_SUPER_MAGIC:  "nfs does not report changes by other machines",
 	unix.CIFS_SUPER_MAGIC: "cifs does not report changes by other machines",
@@ -33,9 +33,9 @@ var untrackedReasons = map[int64]string{
 	zfsMagic:              "zfs goes back to a snapshot without telling",
 }
 
-// untrackableReason says why a kind of file system cannot be followed; "" when it can.
+// untrackableReason returns why a type of file system cannot be tracked, and "" if it can.
 func untrackableReason(kind int64) string {
-	kind = int64(uint32(kind)) // a signed word on some machines
+	kind = int64(uint32(kind)) // it is signed on some architectures
 	switch why := untrackedReasons[kind]; {
 	case reportsAllChanges[kind]:
 		return ""

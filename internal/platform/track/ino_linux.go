@@ -13,10 +13,9 @@ import (
 
 const inotifyExtraMask = unix.IN_ONLYDIR
 
-// inotifyWatch is one instance of inotify with a watch on every directory below the
-// root. Names become paths when their event is read: a directory that is moved
-// afterwards has an event later in the queue, which marks its old name, and its
-// new place with everything below it.
+// inotifyWatch is an inotify instance with a watch on every directory below the root. Names
+// are converted to paths when their event is read. If a directory is moved afterwards, a later
+// event in the queue marks its old name, and its new place with everything below it.
 type inotifyWatch struct {
 	watch        *Watch
 	rootIdentity dirIdentity
@@ -28,18 +27,19 @@ type inotifyWatch struct {
 
 	mu           sync.Mutex
 	closed       bool                  // guarded by mu, as all below
-	listBuf      [16 << 10]byte        // for lists; events are read while directories are
+	listBuf      [16 << 10]byte        // for listing directories while buf holds events
 	dirsByWD     map[int32]*watchedDir //
 	root         *watchedDir
-	unwatchable  map[*watchedDir]bool // directories that nobody lets us watch: told each time
+	unwatchable  map[*watchedDir]bool // directories that we have no permission to watch: reported at each drain
 	paths        map[string]Mark
 	activity     nameActivity
 	rescanReason string
-	broken       bool   // the watches do not fit the tree any more
-	fatalReason  string // why it is of no use to try again
+	broken       bool   // the watches do not match the tree any more
+	fatalReason  string // why a retry would fail too
 }
 
-// watchedDir is a directory that is watched. Its path is the names up to the root.
+// watchedDir is a directory in the tree of watches. Its path follows from the names up to the
+// root.
 type watchedDir struct {
 	parent   *watchedDir
 	name     string
@@ -61,6 +61,7 @@ var (
 
 const inotifyBufferSize = 64 << 10
 
+// openInotify creates an instance and watches all directories below the root.
 func openInotify(w *Watch, root int, at *rootInfo) (eventSource, error) {
 	fd, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
 	if errors.Is(err, unix.EMFILE) {
@@ -93,6 +94,7 @@ func (i *inotifyWatch) close() error {
 	return i.closeLocked()
 }
 
+// closeLocked closes the instance. The lock must be held.
 func (i *inotifyWatch) closeLocked() error {
 	if i.closed {
 		return nil
@@ -106,14 +108,16 @@ func (i *inotifyWatch) closeLocked() error {
 	return nil
 }
 
-// markBroken gives the instance up: its watches say nothing for sure any more, and
-// a new one is made by the next drain.
+// markBroken gives the instance up because its watches are not reliable any more. The next
+// drain creates a new one.
 func (i *inotifyWatch) markBroken(why string) {
 	i.requireRescan(why)
 	i.broken = true
 	_ = i.closeLocked()
 }
 
+// requireRescan records why a rescan is necessary and drops all pending changes, which it
+// covers.
 func (i *inotifyWatch) requireRescan(why string) {
 	if i.rescanReason == "" {
 		i.rescanReason = why
@@ -122,7 +126,7 @@ func (i *inotifyWatch) requireRescan(why string) {
 	clear(i.paths)
 }
 
-// handleWatchError takes an error of adding watches.
+// handleWatchError handles an error of adding watches.
 func (i *inotifyWatch) handleWatchError(err error) {
 	i.markBroken(err.Error())
 	if errors.Is(err, errTooFewWatches) {

@@ -6,20 +6,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// inotify names no files. One that was made, written and lost between two drains may
-// have been a link to a file that lives on by another name, which nobody tells of:
-// that is a doubt. A file that is moved to a place we watch is told there.
+// inotify does not identify files. One that was created, written and removed between two drains may
+// have been a link to a file that lives on by another name, for which there is no event:
+// that requires a rescan. A file that is moved to a directory we watch is reported there.
 
-// nameActivity is what was seen of the names of one root since the last drain.
+// nameActivity is what happened to the names of one root since the last drain.
 type nameActivity struct {
-	created   map[string]bool // names that appeared, true when they were written too
-	openMoves map[uint32]bool // moves of such a file whose end was not seen
+	created   map[string]bool // names that were created; true if they were written too
+	openMoves map[uint32]bool // cookies of moves of such files whose destination was not seen
 }
 
 func newNameActivity() nameActivity {
 	return nameActivity{created: map[string]bool{}, openMoves: map[uint32]bool{}}
 }
 
+// trackName updates the activity of a file name.
 func (i *inotifyWatch) trackName(mask, cookie uint32, path string) {
 	if i.rescanReason != "" {
 		return
@@ -45,8 +46,9 @@ func (i *inotifyWatch) trackName(mask, cookie uint32, path string) {
 	}
 }
 
-// trackMovedDir does so for a directory that is moved: what was made and written in it goes
-// along. One that is removed was empty, and told of its names before.
+// trackMovedDir is trackName for a directory that is moved: the files that were created and
+// written in it move along. A directory that is removed was empty before, and its names had
+// events.
 func (i *inotifyWatch) trackMovedDir(mask, cookie uint32, dir string) {
 	switch {
 	case mask&unix.IN_MOVED_TO != 0:
@@ -65,8 +67,8 @@ func (i *inotifyWatch) trackMovedDir(mask, cookie uint32, dir string) {
 
 const reasonLostName = "a file was changed by a name that is gone"
 
-// linkedInodes answers the files that appeared and have other names: whoever is told of one
-// now may find that name lost by the next time.
+// linkedInodes returns the created files that have other names. They must be reported now,
+// because the new name may be gone by the next drain.
 func (b nameActivity) linkedInodes(root int) []uint64 {
 	var out []uint64
 	for path := range b.created {
@@ -78,5 +80,5 @@ func (b nameActivity) linkedInodes(root int) []uint64 {
 	return out
 }
 
-// hasOpenMoves reports whether a file that was made and written was moved away.
+// hasOpenMoves reports whether a file that was created and written was moved away.
 func (b nameActivity) hasOpenMoves() bool { return len(b.openMoves) > 0 }

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The layout of what inotify writes.
+// The layout of inotify events.
 const (
 	inotifyMaskOffset   = 4
 	inotifyCookieOffset = 8
@@ -16,8 +16,8 @@ const (
 	inotifyHeaderSize   = 16
 )
 
-// readQueue takes what is in the queue, to its end. New directories make it grow
-// while it is read. root is the open root, or -1 to open it when it is needed.
+// readQueue reads and handles all events in the queue. New directories are watched meanwhile,
+// which may add events. root is the open root, or -1 to open it when it is needed.
 func (i *inotifyWatch) readQueue(root int) {
 	borrowed := root >= 0
 	defer func() {
@@ -55,6 +55,8 @@ func (i *inotifyWatch) handleEvents(buf []byte, root *int) {
 	}
 }
 
+// handleEvent handles one event: of the whole instance, of a watch, of a file or of a
+// directory.
 func (i *inotifyWatch) handleEvent(wd int32, mask, cookie uint32, name string, root *int) {
 	switch {
 	case mask&unix.IN_Q_OVERFLOW != 0:
@@ -66,7 +68,7 @@ func (i *inotifyWatch) handleEvent(wd int32, mask, cookie uint32, name string, r
 	}
 	d := i.dirsByWD[wd]
 	if d == nil {
-		return // it was moved or removed, and its place was told
+		return // it was moved or removed, and that was reported
 	}
 	if mask&unix.IN_IGNORED != 0 {
 		i.handleRemovedWatch(d)
@@ -82,7 +84,7 @@ func (i *inotifyWatch) handleEvent(wd int32, mask, cookie uint32, name string, r
 	i.handleDirEvent(d, path, mask, name, root)
 }
 
-// handleDirEvent follows a directory that came, went or changed in d.
+// handleDirEvent handles a directory that appeared, disappeared or changed in d.
 func (i *inotifyWatch) handleDirEvent(d *watchedDir, path string, mask uint32, name string, root *int) {
 	kid := d.children[name]
 	switch {
@@ -97,7 +99,7 @@ func (i *inotifyWatch) handleDirEvent(d *watchedDir, path string, mask uint32, n
 		if kid != nil {
 			i.dropTree(kid)
 		}
-	case kid == nil || kid.wd < 0: // we may be let in now
+	case kid == nil || kid.wd < 0: // its permissions may have changed
 		i.noteChange(path, MarkName|MarkTree)
 		if kid != nil {
 			i.dropTree(kid)
@@ -108,7 +110,7 @@ func (i *inotifyWatch) handleDirEvent(d *watchedDir, path string, mask uint32, n
 	}
 }
 
-// handleRemovedWatch is a watch that the kernel took away, because its directory is gone.
+// handleRemovedWatch handles a watch that the kernel removed because its directory is gone.
 func (i *inotifyWatch) handleRemovedWatch(d *watchedDir) {
 	if d == i.root {
 		i.markBroken("the root is another directory")
@@ -118,7 +120,7 @@ func (i *inotifyWatch) handleRemovedWatch(d *watchedDir) {
 	i.dropTree(d)
 }
 
-// watchNewDir watches a directory that appeared, and all below it.
+// watchNewDir watches a directory that appeared, and everything below it.
 func (i *inotifyWatch) watchNewDir(up *watchedDir, name string, root *int) {
 	if *root < 0 {
 		fd, who, err := openRoot(i.watch.root)

@@ -9,16 +9,16 @@ import (
 )
 
 var (
-	// errLoop cannot happen in a tree that stands still.
+	// errLoop cannot happen in a tree that does not change.
 	errLoop = errors.New("directories move too fast to be followed")
 	errDeep = errors.New("directories are nested too deep to be watched")
 )
 
-// watchTree watches a directory and all below it. Each is watched before it is
-// listed: what appears in it later has an event, what was there is in the list.
+// watchTree watches a directory and everything below it. Each directory is watched before it
+// is listed: what appears later has an event, and what existed before is in the list.
 //
-// Directories are opened by their path from the root: no link and no mount on
-// the way is followed, and one that was moved since is found by its event.
+// Directories are opened by their path from the root, without following links or crossing
+// mounts. A directory that was moved meanwhile has an event.
 func (i *inotifyWatch) watchTree(root int, first *watchedDir) error {
 	todo := []*watchedDir{first}
 	for len(todo) > 0 {
@@ -35,8 +35,8 @@ func (i *inotifyWatch) watchTree(root int, first *watchedDir) error {
 	return nil
 }
 
-// attachedDir answers the dir that stands for d: the watch may have been known before
-// under another path, and then its dir was moved here.
+// attachedDir returns the directory that is attached at the place of d. It differs from d if
+// the kernel knew the watch under another path: then the existing one was moved here.
 func (i *inotifyWatch) attachedDir(d *watchedDir) *watchedDir {
 	if d.parent == nil {
 		return d
@@ -44,7 +44,7 @@ func (i *inotifyWatch) attachedDir(d *watchedDir) *watchedDir {
 	return d.parent.children[d.name]
 }
 
-// watchDir watches one directory and lists the directories in it.
+// watchDir watches one directory and returns the names of its subdirectories.
 func (i *inotifyWatch) watchDir(root int, d *watchedDir) ([]string, error) {
 	path := d.path()
 	if len(path) > maxTreePath {
@@ -76,7 +76,8 @@ func (i *inotifyWatch) watchDir(root int, d *watchedDir) ([]string, error) {
 	return i.listSubdirs(fd)
 }
 
-// isNotDirHere is a name that is no directory of this mount any more.
+// isNotDirHere reports whether err means that the name is not a directory on this mount any
+// more.
 func isNotDirHere(err error) bool {
 	for _, errno := range []unix.Errno{unix.ENOENT, unix.ENOTDIR, unix.ELOOP, unix.EXDEV} {
 		if errors.Is(err, errno) {
@@ -86,8 +87,8 @@ func isNotDirHere(err error) bool {
 	return false
 }
 
-// attachDir puts a directory into its place. When the kernel knew it, its events at
-// the old place are still in the queue, and find nothing there.
+// attachDir adds a directory to the tree. If the kernel already had a watch for it, events for
+// the old place may still be in the queue; they find nothing there.
 func (i *inotifyWatch) attachDir(d *watchedDir) error {
 	if !i.isAttached(d.parent) {
 		return errLoop
@@ -104,8 +105,8 @@ func (i *inotifyWatch) attachDir(d *watchedDir) error {
 	return nil
 }
 
-// isAttached says whether the way up ends at the root. It does not when a directory
-// on it was forgotten during the walk.
+// isAttached reports whether d is connected to the root. It is not if a directory on the way
+// was dropped during the walk.
 func (i *inotifyWatch) isAttached(d *watchedDir) bool {
 	if d == nil {
 		return true
@@ -118,6 +119,7 @@ func (i *inotifyWatch) isAttached(d *watchedDir) bool {
 	return d == i.root
 }
 
+// moveDir moves a known directory to the place of to.
 func (i *inotifyWatch) moveDir(old, to *watchedDir) error {
 	for up := to.parent; up != nil; up = up.parent {
 		if up == old {
@@ -135,6 +137,7 @@ func (i *inotifyWatch) moveDir(old, to *watchedDir) error {
 	return nil
 }
 
+// linkToParent enters d into its parent and drops what had its name before.
 func (i *inotifyWatch) linkToParent(d *watchedDir) {
 	if d.parent == nil {
 		return
@@ -148,7 +151,7 @@ func (i *inotifyWatch) linkToParent(d *watchedDir) {
 	d.parent.children[d.name] = d
 }
 
-// dropTree forgets a directory and all below it.
+// dropTree removes a directory and everything below it, with the watches.
 func (i *inotifyWatch) dropTree(d *watchedDir) {
 	if d.parent != nil && d.parent.children[d.name] == d {
 		delete(d.parent.children, d.name)
@@ -163,23 +166,24 @@ func (i *inotifyWatch) dropTree(d *watchedDir) {
 		delete(i.unwatchable, d)
 		if d.wd >= 0 {
 			delete(i.dirsByWD, d.wd)
-			_, _ = unix.InotifyRmWatch(i.fd, uint32(d.wd)) // gone already when the directory is
+			_, _ = unix.InotifyRmWatch(i.fd, uint32(d.wd)) // the kernel has removed it if the directory is gone
 		}
 	}
 }
 
 const (
 	openDirFlags = openRootFlags | unix.O_NOATIME
-	// hop is the longest path that is opened at once; the kernel takes a page.
+	// maxOpenPath is the longest path that is opened in one call; the kernel accepts one page.
 	maxOpenPath = 4000
-	// maxPath bounds the work that a hostile tree can make.
+	// maxTreePath bounds the work that a hostile tree can cause.
 	maxTreePath = 64 << 10
 
 	resolveFlags = unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS |
 		unix.RESOLVE_NO_XDEV | unix.RESOLVE_NO_MAGICLINKS
 )
 
-// openDirBelow opens a directory by its path from the root.
+// openDirBelow opens a directory by its path from the root, in several steps if the path is
+// long.
 func openDirBelow(root int, path string) (int, error) {
 	at := root
 	for len(path) > maxOpenPath {
@@ -203,7 +207,7 @@ func openDirBelow(root int, path string) (int, error) {
 	return fd, err
 }
 
-// openDirAt leaves the access time alone where we may.
+// openDirAt preserves the access time if we have the permission.
 func openDirAt(at int, path string) (int, error) {
 	fd, err := openat2Dir(at, path, openDirFlags)
 	if errors.Is(err, unix.EPERM) {
@@ -221,7 +225,7 @@ func openat2Dir(at int, path string, flags uint64) (fd int, err error) {
 	return fd, err
 }
 
-// listSubdirs lists those names in an open directory that may be directories.
+// listSubdirs returns the names in an open directory that may be directories.
 func (i *inotifyWatch) listSubdirs(fd int) (names []string, err error) {
 	err = readDirents(fd, i.listBuf[:], func(kind byte, name []byte) {
 		if kind == unix.DT_DIR || kind == unix.DT_UNKNOWN {

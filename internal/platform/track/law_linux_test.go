@@ -17,7 +17,7 @@ import (
 	"github.com/retake-dev/retake/internal/platform/track"
 )
 
-// state is what a look at one path sees.
+// state is the state of one path.
 type state struct {
 	mode    uint32
 	uid     uint32
@@ -64,9 +64,9 @@ func snapshotTree(t *testing.T, root string) map[string]state {
 	return all
 }
 
-// missedChanges lists what differs and nobody was told of.
+// missedChanges returns what differs and was not reported.
 func missedChanges(before, after map[string]state, got marks) (lost []string) {
-	twins := map[uint64]bool{} // files with several names, one of which was told
+	twins := map[uint64]bool{} // files with several names, one of which was reported
 	for path, m := range got {
 		for _, at := range []map[string]state{before, after} {
 			if s, ok := at[path]; ok && m&track.MarkName != 0 && s.links > 0 {

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What the kernel does not tell while it happens, and what the look finds:
+// Changes that the kernel does not report when they happen, and that the scan of processes finds:
 //
 //   - stores to a file that is mapped shared: an event comes only when the last
 //     descriptor and mapping of that opening are gone. Once a page is dirty its
@@ -23,17 +23,17 @@ import (
 //     and writes by io_submit: the times tell, and the file is open for writing;
 //   - writes of a loop device to the file behind it.
 
-// processScan is one look at processes, for one root.
+// processScan is one scan of processes for one root.
 type processScan struct {
 	root          *rootInfo
 	dirty         *DirtySet
-	textMaps      bool // read the maps as text
-	unreadable    int  // processes that we may not look into
-	missedProcess bool // a process ended before it was looked at
+	textMaps      bool // read maps as text, without PROCMAP_QUERY
+	unreadable    int  // number of processes that we may not inspect
+	missedProcess bool // a process ended before it was inspected
 	onMapping     func(base string, m *mapping)
 
 	nameBuf   [unix.PathMax + 16]byte
-	prevName  []byte // the name before it was read again
+	prevName  []byte // the name before it was read again, to detect a change
 	direntBuf [8 << 10]byte
 }
 
@@ -43,6 +43,7 @@ func newProcessScan(at *rootInfo, d *DirtySet) *processScan {
 	return l
 }
 
+// scanProcesses adds the files that processes can change without an event.
 func (w *Watch) scanProcesses(at *rootInfo, d *DirtySet) {
 	unread := scanAllProcesses(at, d, false)
 	w.unreadable.Store(int64(unread))
@@ -57,8 +58,8 @@ func (w *Watch) scanProcesses(at *rootInfo, d *DirtySet) {
 	}
 }
 
-// reportPreviousMappings tells what was mapped at the last look once more: the end of a mapping
-// makes no event on overlay, which maps the file behind its own.
+// reportPreviousMappings reports the files that were mapped at the last scan once more: the
+// end of a mapping causes no event on overlayfs, which maps the underlying file.
 func (w *Watch) reportPreviousMappings(d *DirtySet) {
 	now := map[string]bool{}
 	for path, m := range d.Paths {
@@ -73,13 +74,13 @@ func (w *Watch) reportPreviousMappings(d *DirtySet) {
 }
 
 const (
-	maxScanRounds      = 4  // of searching for processes that were born while we looked
-	processesPerWorker = 32 // processes that are worth a goroutine
+	maxScanRounds      = 4  // of searching for processes that were started meanwhile
+	processesPerWorker = 32 // that are worth a goroutine
 	maxScanWorkers     = 4  // at once
 )
 
-// scanAllProcesses looks at each process once. A process that ended may have left its
-// mappings to a child that the list did not have yet, so the list is read again.
+// scanAllProcesses inspects each process once. A process that ended may have left its mappings
+// to a child that was not in the list yet, so the list is read again then.
 func scanAllProcesses(at *rootInfo, d *DirtySet, plain bool) (unread int) {
 	seen := map[int]bool{}
 	for range maxScanRounds {
@@ -112,7 +113,7 @@ func scanAllProcesses(at *rootInfo, d *DirtySet, plain bool) (unread int) {
 	return unread
 }
 
-// scanInParallel divides the processes, because each costs a dozen calls.
+// scanInParallel divides the processes among workers, because each needs a dozen system calls.
 func scanInParallel(pids []int, at *rootInfo, plain bool) []*processScan {
 	n := min(maxScanWorkers, runtime.GOMAXPROCS(0), 1+len(pids)/processesPerWorker)
 	looks := make([]*processScan, n)
@@ -131,6 +132,7 @@ func scanInParallel(pids []int, at *rootInfo, plain bool) []*processScan {
 	return looks
 }
 
+// scanProcess inspects the mappings and the open files of a process.
 func (l *processScan) scanProcess(pid int) {
 	base := "/proc/" + strconv.Itoa(pid)
 	found, err := l.scanMappings(base)
@@ -146,7 +148,7 @@ func (l *processScan) scanProcess(pid int) {
 		return
 	}
 	if !found && !l.scanThreads(base) {
-		return // it belongs to the kernel, or is a zombie
+		return // a kernel thread or a zombie
 	}
 	if err := l.scanOpenFiles(base + "/fd"); err != nil && !isProcessGone(err) {
 		l.unreadable++
@@ -157,8 +159,8 @@ func isProcessGone(err error) bool {
 	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ESRCH)
 }
 
-// scanThreads looks at a process whose first thread has ended: the maps are those
-// of the others.
+// scanThreads inspects a process whose main thread has ended: the other threads still have its
+// mappings.
 func (l *processScan) scanThreads(base string) (found bool) {
 	var st unix.Stat_t
 	if err := unix.Stat(base+"/task", &st); err != nil || st.Nlink <= 3 {
@@ -175,7 +177,7 @@ func (l *processScan) scanThreads(base string) (found bool) {
 	return found
 }
 
-// scanOpenFiles tells the files below the root that are open for writing.
+// scanOpenFiles reports the files below the root that are open for writing.
 func (l *processScan) scanOpenFiles(path string) error {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -183,7 +185,7 @@ func (l *processScan) scanOpenFiles(path string) error {
 	}
 	defer closeFD(fd)
 	return listNames(fd, l.direntBuf[:], func(entry []byte) {
-		for range 4 { // whoever closes a file opens the next one under its number
+		for range 4 { // the number may be reused for another file meanwhile
 			target := readlinkRaw(fd, entry, l.nameBuf[:])
 			if !l.checkOpenFile(fd, entry, target) {
 				return
@@ -197,8 +199,8 @@ func (l *processScan) scanOpenFiles(path string) error {
 	})
 }
 
-// checkOpenFile tells an open file of the root. It answers true for one that lost its name, and has
-// another.
+// checkOpenFile reports an open file of the root. It returns true for a file that lost its
+// name and has another.
 func (l *processScan) checkOpenFile(fd int, entry, target []byte) bool {
 	if len(target) == 0 || target[0] != '/' {
 		return false
@@ -213,8 +215,8 @@ func (l *processScan) checkOpenFile(fd int, entry, target []byte) bool {
 	return false
 }
 
-// readlinkRaw takes an entry where getdents put it, with the zero behind it: this
-// is called for every open file of the machine.
+// readlinkRaw takes the entry as getdents wrote it, with its terminating NUL, to avoid a copy:
+// it is called for every open file of the machine.
 func readlinkRaw(fd int, entry, buf []byte) []byte {
 	n, _, errno := unix.Syscall6(unix.SYS_READLINKAT, uintptr(fd), uintptr(unsafe.Pointer(&entry[0])),
 		uintptr(unsafe.Pointer(&buf[0])), uintptr(len(buf)), 0, 0)
@@ -224,7 +226,7 @@ func readlinkRaw(fd int, entry, buf []byte) []byte {
 	return buf[:n]
 }
 
-// isOpenForWriting tells by the link to an open file how the file was opened.
+// isOpenForWriting reads from the mode of the link in /proc how the file was opened.
 func isOpenForWriting(fd int, name string) bool {
 	var st unix.Stat_t
 	err := unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)
@@ -233,8 +235,8 @@ func isOpenForWriting(fd int, name string) bool {
 
 var deletedSuffix = []byte(" (deleted)")
 
-// hasOtherName reports whether a file whose name was removed has another one: that name is told
-// nothing of what is written here.
+// hasOtherName reports whether a file whose name was removed has another one. Writes through
+// this descriptor cause no event for that name.
 func (l *processScan) hasOtherName(fd int, name string) bool {
 	var st unix.Stat_t
 	if err := unix.Fstatat(fd, name, &st, 0); err != nil {
@@ -243,7 +245,7 @@ func (l *processScan) hasOtherName(fd int, name string) bool {
 	return st.Nlink > 0 && l.root.mayContainDevice(uint64(st.Dev)) && st.Mode&unix.S_IFMT == unix.S_IFREG && isOpenForWriting(fd, name)
 }
 
-// scanLoopDevices tells the files behind loop devices.
+// scanLoopDevices reports the backing files of loop devices.
 func scanLoopDevices(at *rootInfo, d *DirtySet) {
 	_ = listDir("/sys/block", func(name []byte) {
 		if !bytes.HasPrefix(name, []byte("loop")) {

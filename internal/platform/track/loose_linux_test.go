@@ -57,7 +57,7 @@ func TestFileWrittenByALostName(t *testing.T) {
 	})
 }
 
-// Programs write a file aside and move it over the old one. That is no doubt.
+// Programs write a file aside and move it over the old one. That requires no rescan.
 func TestWrittenAsideAndMovedIsNoDoubt(t *testing.T) {
 	t.Parallel()
 	inEach(t, func(t *testing.T, mode retake.TrackingMode) {
@@ -74,7 +74,7 @@ func TestWrittenAsideAndMovedIsNoDoubt(t *testing.T) {
 }
 
 // A file that gets a name outside of the root may be written by it without a word.
-// fanotify tells of the link; the caller then looks at the file by every save.
+// fanotify reports the link; the caller then checks the file at every save.
 func TestLinkOutsideIsTold(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() != 0 {

@@ -74,7 +74,7 @@ func mount(t testing.TB, source, target, kind string, flags uintptr, data string
 	t.Cleanup(func() { _ = unix.Unmount(target, unix.MNT_DETACH) })
 }
 
-// start follows a root and throws away what was told before.
+// start watches a root and discards what was reported before.
 func start(t testing.TB, root string, o track.Options) *track.Watch {
 	t.Helper()
 	return startWith(t, track.New(o), root)
@@ -93,7 +93,7 @@ func onlyMode(mode retake.TrackingMode) track.Options {
 	return track.Options{Mode: mode, TrustUnreadable: true}
 }
 
-// drainPaths drains and fails on a doubt.
+// drainPaths drains and fails if a rescan is required.
 func drainPaths(t testing.TB, w *track.Watch) map[string]track.Mark {
 	t.Helper()
 	d := w.Drain()

@@ -12,15 +12,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mapping is a part of a process that is shared with a file.
+// mapping is a shared mapping of a file in a process.
 type mapping struct {
 	start, end uint64
-	writable   bool // at this moment; it may have before, and may again
+	writable   bool // now; mprotect can change it at any time
 	dev, ino   uint64
 	name       []byte
 }
 
-// The question PROCMAP_QUERY, as linux/fs.h has it since 6.11.
+// PROCMAP_QUERY, as in linux/fs.h since 6.11.
 const (
 	procmapQuery = 0xc0686611 // _IOWR('f', 17, 104 bytes)
 
@@ -31,6 +31,7 @@ const (
 	queryFlags    = vmaShared | vmaOrNext | vmaFileBacked
 )
 
+// procmapArgs is struct procmap_query.
 type procmapArgs struct {
 	size, flags, addr      uint64
 	start, end, vmaFlags   uint64
@@ -41,8 +42,8 @@ type procmapArgs struct {
 	nameAddr, buildIDsAddr uint64
 }
 
-// scanMappings judges every shared mapping of a process. It answers false when there is
-// nothing mapped at all.
+// scanMappings calls onMapping for every shared mapping of a process. It returns false if
+// nothing is mapped at all.
 func (l *processScan) scanMappings(base string) (found bool, err error) {
 	fd, err := unix.Open(base+"/maps", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -59,7 +60,7 @@ func (l *processScan) scanMappings(base string) (found bool, err error) {
 	return l.readMapsText(base, fd)
 }
 
-// queryMappings asks from address to address.
+// queryMappings asks for one mapping after the other with PROCMAP_QUERY.
 func (l *processScan) queryMappings(base string, fd int) (found bool, err error) {
 	for addr := uint64(0); ; {
 		q := procmapArgs{
@@ -67,7 +68,7 @@ func (l *processScan) queryMappings(base string, fd int) (found bool, err error)
 			nameSize: uint32(unix.PathMax), nameAddr: uint64(uintptr(unsafe.Pointer(&l.nameBuf[0]))),
 		}
 		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), procmapQuery, uintptr(unsafe.Pointer(&q)))
-		runtime.KeepAlive(l) // the kernel wrote into it by a number that the collector does not see
+		runtime.KeepAlive(l) // the kernel wrote to it by an address that the garbage collector does not see
 		switch {
 		case errno == unix.EINTR:
 			continue
@@ -90,7 +91,7 @@ func (l *processScan) queryMappings(base string, fd int) (found bool, err error)
 	}
 }
 
-// readMapsText is for kernels that cannot be asked.
+// readMapsText is for kernels without PROCMAP_QUERY.
 func (l *processScan) readMapsText(base string, fd int) (found bool, err error) {
 	var rest []byte
 	buf := make([]byte, 64<<10)
@@ -120,7 +121,8 @@ func (l *processScan) readMapsText(base string, fd int) (found bool, err error) 
 	}
 }
 
-// parseMapping reads "start-end perms offset dev inode path" of a shared file.
+// parseMapping parses a line "start-end perms offset dev inode path". It returns false unless
+// it is a shared mapping.
 func parseMapping(line string) (m mapping, ok bool) {
 	f := strings.SplitN(line, " ", 6)
 	if len(f) < 6 || len(f[1]) != 4 || f[1][3] != 's' {
@@ -137,9 +139,9 @@ func parseMapping(line string) (m mapping, ok bool) {
 	return m, ok && errors.Join(err1, err2, err3) == nil
 }
 
-// handleMapping says what a mapping means for the root. A mapping that may not be
-// written now counts when its file was opened for writing: mprotect makes no
-// event. Memory without a file has a device of its own.
+// handleMapping reports a mapping if it can change a file of the root. A mapping that is not
+// writable now counts if its file was opened for writing, because mprotect causes no event.
+// Memory without a file has its own device.
 func (l *processScan) handleMapping(base string, m *mapping) {
 	if _, below := relativePathBytes(l.root.path, m.name); !below && m.dev != l.root.superDev {
 		return
@@ -149,7 +151,7 @@ func (l *processScan) handleMapping(base string, m *mapping) {
 		return
 	}
 	why := l.reportMapping(link, m)
-	for range 3 { // what is mapped there may be another file by now
+	for range 3 { // another file may be mapped there by now
 		if why == "" || !reloadMapping(link, m) {
 			break
 		}
@@ -160,8 +162,8 @@ func (l *processScan) handleMapping(base string, m *mapping) {
 	}
 }
 
-// reportMapping notes a mapping of a file of the root. It answers a doubt when the file may be one
-// under another name.
+// reportMapping reports a mapping of a file of the root. It returns the reason for a rescan if
+// the file may be below the root under another name.
 func (l *processScan) reportMapping(link string, m *mapping) string {
 	rel, below := relativePathBytes(l.root.path, m.name)
 	lost := bytes.HasSuffix(m.name, deletedSuffix)
@@ -179,12 +181,12 @@ func (l *processScan) reportMapping(link string, m *mapping) string {
 	return "a mapped file cannot be found"
 }
 
-// reloadMapping takes what is mapped now, and reports whether that is something else.
+// reloadMapping reads what is mapped now into m, and reports whether that is something else.
 func reloadMapping(link string, m *mapping) bool {
 	var st unix.Stat_t
 	name, err := os.Readlink(link)
 	if err != nil || unix.Stat(link, &st) != nil {
-		return true // the next look at it finds nothing
+		return true // the next check finds nothing
 	}
 	if name == string(m.name) && uint64(st.Ino) == m.ino {
 		return false
@@ -193,21 +195,23 @@ func reloadMapping(link string, m *mapping) bool {
 	return true
 }
 
-// isAtMappedPath looks whether the file is at the path that the mapping has. In another
-// table of mounts the same path leads elsewhere.
+// isAtMappedPath reports whether the file is at the path of the mapping. In another mount
+// namespace the same path may lead elsewhere.
 func (l *processScan) isAtMappedPath(m *mapping) bool {
 	var st unix.Stat_t
 	return unix.Lstat(string(m.name), &st) == nil && uint64(st.Ino) == m.ino && l.root.mayContainDevice(uint64(st.Dev))
 }
 
-// isUnlinked reports whether a mapped file has no name left, and so is no part of a tree.
-// When the mapping ended meanwhile its file was closed with it, which is an event.
+// isUnlinked reports whether a mapped file has no name left, and so is not part of a tree. If
+// the mapping has ended meanwhile, its file was closed with it, which causes an event.
 func isUnlinked(link string) bool {
 	var st unix.Stat_t
 	err := unix.Stat(link, &st)
 	return err == nil && st.Nlink == 0 || errors.Is(err, unix.ENOENT)
 }
 
+// isLinkWritable reports whether the mapped file was opened for writing. It assumes so if that
+// cannot be read.
 func isLinkWritable(link string) bool {
 	var st unix.Stat_t
 	err := unix.Lstat(link, &st)

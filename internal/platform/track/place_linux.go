@@ -13,25 +13,25 @@ import (
 
 const openRootFlags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC | unix.O_NONBLOCK
 
-// dirIdentity tells one directory from another. An inode number alone does not: it
-// is given again as soon as its directory is gone.
+// dirIdentity identifies a directory. An inode number alone does not: it is reused as soon as
+// its directory is gone.
 type dirIdentity struct {
 	dev, ino, mount uint64
 	btime           unix.StatxTimestamp
 }
 
-// rootInfo is what stands at the root.
+// rootInfo describes the directory at the root.
 type rootInfo struct {
 	dirIdentity
-	fsType          int64  // of the file system, as statfs tells it
-	superDev        uint64 // its device as mountinfo and maps tell it; stat may tell another
-	path            string // the path without links
-	mounts          string // the mounts at or below the root
-	processesHidden bool   // /proc does not show the processes of others
+	fsType          int64  // from statfs
+	superDev        uint64 // device in mountinfo and maps; stat may report another
+	path            string // the path without symbolic links
+	mounts          string // the lines of mountinfo at or below the root
+	processesHidden bool   // /proc does not show the processes of other users
 }
 
-// openRootInfo opens the root for a short time: an open descriptor keeps a file
-// system from being unmounted.
+// openRootInfo opens the root and reads its state. The caller must close the descriptor soon:
+// it keeps the file system from being unmounted.
 func openRootInfo(root string) (int, rootInfo, error) {
 	fd, who, err := openRoot(root)
 	if err != nil {
@@ -63,8 +63,9 @@ func openRoot(root string) (fd int, who dirIdentity, err error) {
 	return fd, who, nil
 }
 
+// readIdentity returns the identity of an open directory.
 func readIdentity(fd int) (dirIdentity, error) {
-	// Numbers of mounts are given again; newer kernels have some that are not.
+	// Mount ids are reused; newer kernels have unique ones.
 	const either = unix.STATX_MNT_ID | unix.STATX_MNT_ID_UNIQUE
 	st, err := statx(fd, unix.STATX_INO|unix.STATX_BTIME|either)
 	if err != nil {
@@ -81,6 +82,7 @@ func statx(fd int, mask int) (st unix.Statx_t, err error) {
 	return st, err
 }
 
+// load fills in everything except the identity.
 func (p *rootInfo) load(fd int) (err error) {
 	var st unix.Statfs_t
 	if err := retryEINTR(func() error { return unix.Fstatfs(fd, &st) }); err != nil {
@@ -104,7 +106,7 @@ func (p *rootInfo) load(fd int) (err error) {
 	return nil
 }
 
-// parseMounts finds the mount of the root and those at or below it.
+// parseMounts finds the mount of the root in mountinfo, and those at or below the root.
 func (p *rootInfo) parseMounts(table string, id uint64) (found bool) {
 	var below strings.Builder
 	own := strconv.FormatUint(id, 10)
@@ -129,7 +131,7 @@ func (p *rootInfo) parseMounts(table string, id uint64) (found bool) {
 	return found
 }
 
-// hidesProcesses reads the options of a mount of /proc.
+// hidesProcesses reads the hidepid option of a mount of /proc.
 func hidesProcesses(fields []string) bool {
 	for opt := range strings.SplitSeq(fields[len(fields)-1], ",") {
 		switch opt {
@@ -140,7 +142,7 @@ func hidesProcesses(fields []string) bool {
 	return false
 }
 
-// changeReason says why the tree at the root is not the one that was followed.
+// changeReason returns why the tree at the root is not the one that was tracked, or "".
 func (p *rootInfo) changeReason(now *rootInfo) string {
 	switch {
 	case p.dirIdentity != now.dirIdentity || p.superDev != now.superDev:
@@ -151,13 +153,13 @@ func (p *rootInfo) changeReason(now *rootInfo) string {
 	return ""
 }
 
-// mayContainDevice says whether a file with this device, as stat tells it, may be in the
-// file system of the root. Some have several.
+// mayContainDevice reports whether a file with this device number, from stat, may be in the
+// file system of the root. Some file systems have several device numbers.
 func (p *rootInfo) mayContainDevice(dev uint64) bool {
 	return dev == p.dev || p.fsType == unix.BTRFS_SUPER_MAGIC || p.fsType == unix.OVERLAYFS_SUPER_MAGIC
 }
 
-// parseDevice reads "major:minor".
+// parseDevice parses "major:minor".
 func parseDevice(s string, base int) (uint64, bool) {
 	a, b, ok := strings.Cut(s, ":")
 	major, err1 := strconv.ParseUint(a, base, 32)
@@ -165,7 +167,7 @@ func parseDevice(s string, base int) (uint64, bool) {
 	return unix.Mkdev(uint32(major), uint32(minor)), ok && err1 == nil && err2 == nil
 }
 
-// unescapeMountPath undoes what the kernel does to blanks and line ends in its tables.
+// unescapeMountPath decodes the octal escapes that the kernel uses for blanks and line ends.
 func unescapeMountPath(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s
@@ -184,7 +186,7 @@ func unescapeMountPath(s string) string {
 	return b.String()
 }
 
-// relativePath answers a path relative to the root, if it is the root or below it.
+// relativePath returns path relative to root, and whether it is root or below it.
 func relativePath(root, path string) (string, bool) {
 	if path == root {
 		return "", true
@@ -209,8 +211,8 @@ func joinPath(dir, name string) string {
 	return dir + "/" + name
 }
 
-// fdPath answers the path at which an open file is now. The kernel knows no
-// path longer than a page.
+// fdPath returns the current path of an open file. The kernel does not report paths longer
+// than a page.
 func fdPath(fd int) (string, error) {
 	var buf [unix.PathMax]byte
 	n, err := unix.Readlink(procFDPath(fd), buf[:])

@@ -15,7 +15,7 @@ const poorRole = "TRACK_TEST_POOR"
 
 // runUnprivileged runs the test once more as a user without rights over others, in a
 // user namespace of its own, where limits can be set without hurting anybody.
-// It answers true in there.
+// It returns true in there.
 func runUnprivileged(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(poorRole) != "" {
@@ -115,7 +115,7 @@ func TestTooFewInstances(t *testing.T) {
 	wantNewFile(t, w, a.dir, "f")
 }
 
-// A directory that may not be opened is told each time, until it may be.
+// A directory that may not be opened is reported each time, until it may be.
 func TestDirectoriesWithoutRights(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() == 0 {

@@ -13,53 +13,53 @@ type Mark uint8
 
 // The marks. One path may carry several.
 const (
-	MarkName   Mark = 1 << iota // look again at this name
-	MarkTree                    // a directory that appeared or moved here: everything below it too
-	MarkMapped                  // somebody has the file mapped writable: its times may not tell; sync it before looking
+	MarkName   Mark = 1 << iota // check this name again
+	MarkTree                    // a directory that appeared or moved here: check everything below it too
+	MarkMapped                  // mapped writable by a process: the times are not reliable; sync the file before checking it
 )
 
-// DirtySet is what may have changed since the Drain before. Paths are relative to
-// the root with "/", "" is the root directory itself. The directories on the way
-// to a path may be new to whoever asks.
+// DirtySet is what may have changed since the last Drain. Paths are relative to the root with
+// "/"; "" is the root directory itself. The parent directories of a path may be new to the
+// caller.
 type DirtySet struct {
-	RescanReason string // not "": the rest cannot be trusted, every file must be looked at; says why
+	RescanReason string // if not "", the rest is not reliable and every file must be checked; says why
 	Paths        map[string]Mark
 
-	// Inodes are files that got or lost a name, known by number alone: which of them
-	// lie below the root is for the caller to find out.
+	// Inodes are files that got or lost a name, known by inode number only. The caller
+	// has to find out which of them are below the root.
 	Inodes []uint64
 }
 
-// requireRescan keeps the first reason.
+// requireRescan records the first reason for a rescan.
 func (d *DirtySet) requireRescan(why string) {
 	if d.RescanReason == "" {
 		d.RescanReason = why
 	}
 }
 
-// Options choose how changes are followed.
+// Options choose how changes are tracked.
 type Options struct {
-	Mode            retake.TrackingMode // "" chooses: fanotify when it works, else inotify
-	TrustUnreadable bool                // processes that we may not look into count as harmless
-	MaxPaths        int                 // most paths kept between two drains before it becomes a doubt; 0: 200,000
+	Mode            retake.TrackingMode // "": fanotify if it works, otherwise inotify
+	TrustUnreadable bool                // assume that processes that we may not inspect map no files of the root
+	MaxPaths        int                 // most paths kept between two drains before a rescan is required; 0: 200,000
 }
 
 const defaultMaxPaths = 200_000
 
-// Tracker follows any number of roots.
+// Tracker tracks any number of roots.
 type Tracker struct {
 	options Options
-	mask    uint64 // the kinds of change that are asked for
+	mask    uint64 // the events that are requested
 
 	mu       sync.Mutex
 	closed   bool                // guarded by mu
 	watches  map[*Watch]struct{} // guarded by mu
-	registry groupRegistry       // what the system shares between watches
+	registry groupRegistry       // what watches share
 }
 
 var errClosed = errors.New("the tracker is closed")
 
-// New makes a tracker. It does nothing before Watch.
+// New returns a tracker. It does nothing before Watch is called.
 func New(o Options) *Tracker {
 	if o.MaxPaths <= 0 {
 		o.MaxPaths = defaultMaxPaths
@@ -81,8 +81,8 @@ func (t *Tracker) Close() error {
 	return errors.Join(errs...)
 }
 
-// Watch begins to follow the tree at root, an absolute path without a link at
-// its end. An error means that no tracker works here, and says why.
+// Watch begins to track the tree at root, an absolute path whose last element is not a
+// symbolic link. An error means that no tracker works here, and says why.
 func (t *Tracker) Watch(root string) (*Watch, error) {
 	w := &Watch{tracker: t, root: root, notifier: changeNotifier{maxPaths: t.options.MaxPaths, wakeCh: make(chan struct{}, 1)}}
 	if err := w.startListening(); err != nil {
@@ -100,7 +100,7 @@ func (t *Tracker) Watch(root string) (*Watch, error) {
 	return w, nil
 }
 
-// Watch follows one root.
+// Watch tracks one root.
 type Watch struct {
 	tracker  *Tracker
 	root     string
@@ -113,25 +113,25 @@ type Watch struct {
 	listening listenState // guarded by mu
 }
 
-// Mode is what tells us of changes here.
+// Mode returns how changes are detected.
 func (w *Watch) Mode() retake.TrackingMode {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.mode()
 }
 
-// EventCount counts what was told of this root so far.
+// EventCount returns the number of events of this root so far.
 func (w *Watch) EventCount() int64 { return w.notifier.events.Load() }
 
-// UnreadableProcesses counts the processes that could not be looked into at the last Drain.
+// UnreadableProcesses returns the number of processes that the last Drain could not inspect.
 func (w *Watch) UnreadableProcesses() int64 { return w.unreadable.Load() }
 
-// Notify gets a value when something is told. It holds one value at most.
+// Notify returns a channel that receives a value when there are changes. It buffers one value.
 func (w *Watch) Notify() <-chan struct{} { return w.notifier.wakeCh }
 
-// Drain reads the queue of the kernel to its end and answers what was told since
-// the Drain before. After a doubt the watch is whole again from the checkpoint of
-// the call; while that cannot be, every answer is a doubt.
+// Drain reads the event queue to its end and returns what changed since the last Drain. After
+// a required rescan the watch is complete again from the time of the call; as long as that is
+// not possible, every result requires a rescan.
 func (w *Watch) Drain() DirtySet {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -144,7 +144,7 @@ func (w *Watch) Drain() DirtySet {
 	return d
 }
 
-// Close stops to follow the root. It may be called twice.
+// Close stops tracking the root. It may be called twice.
 func (w *Watch) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -158,19 +158,20 @@ func (w *Watch) Close() error {
 	return w.stopListening()
 }
 
-// changeNotifier is what a watch says while nobody drains it.
+// changeNotifier counts events and wakes the reader of Notify.
 type changeNotifier struct {
 	maxPaths int
 	events   atomic.Int64
 	wakeCh   chan struct{}
 }
 
-// recordEvent counts one event. The channel holds one value, so nobody waits here.
+// recordEvent counts one event and wakes the reader.
 func (n *changeNotifier) recordEvent() {
 	n.events.Add(1)
 	n.wake()
 }
 
+// wake never blocks: the channel holds one value.
 func (n *changeNotifier) wake() {
 	select {
 	case n.wakeCh <- struct{}{}:

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// addressBlock is a range that is not public, and what it is.
+// addressBlock is a range of addresses that is not public, and why.
 type addressBlock struct {
 	prefix netip.Prefix
 	why    string
@@ -19,9 +19,9 @@ func newAddressBlocks(why string, prefixes ...string) []addressBlock {
 	return out
 }
 
-// inside are the ranges that are not public, by the registries of special addresses. What
-// only carries another address counts too: it may lead anywhere. Of IPv6, all beyond
-// 2000::/3 is refused without being named here.
+// nonPublicBlocks are the ranges that are not public, from the registries of special-purpose
+// addresses. Ranges that embed another address are included, because they may lead anywhere.
+// Of IPv6, everything outside 2000::/3 is refused without being listed here.
 var nonPublicBlocks = slices.Concat(
 	newAddressBlocks("unspecified", "0.0.0.0/8", "::/128"),
 	newAddressBlocks("loopback", "127.0.0.0/8", "::1/128"),
@@ -40,7 +40,7 @@ var nonPublicBlocks = slices.Concat(
 
 var globalUnicast = netip.MustParsePrefix("2000::/3")
 
-// nonPublicReason answers what keeps a message from an address; "" when it is public.
+// nonPublicReason returns why an address is not public, and "" if it is.
 func nonPublicReason(a netip.Addr) string {
 	switch {
 	case !a.IsValid():

@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	maxRetryAfter        = 24 * time.Hour   // that a receiver may put a message off
-	defaultThrottleDelay = 30 * time.Second // that one gets who has too much to do and says no time
+	maxRetryAfter        = 24 * time.Hour   // the longest delay that a receiver may ask for
+	defaultThrottleDelay = 30 * time.Second // for a receiver that is overloaded and gives no time
 )
 
-// interpretResponse says what an answer means.
+// interpretResponse converts a response to an outcome.
 func (s *Sender) interpretResponse(resp *http.Response) Outcome {
 	o := Outcome{Status: resp.StatusCode}
 	if o.Status >= 200 && o.Status <= 299 {
@@ -33,7 +33,7 @@ func (s *Sender) interpretResponse(resp *http.Response) Outcome {
 	return o
 }
 
-// parseRetryAfter reads a number of seconds or a date; what makes no sense is nothing.
+// parseRetryAfter parses a number of seconds or a date. An invalid value is 0.
 func parseRetryAfter(text string, now time.Time) time.Duration {
 	text = strings.TrimSpace(text)
 	if text != "" && !strings.ContainsFunc(text, func(r rune) bool { return r < '0' || r > '9' }) {

@@ -11,21 +11,21 @@ import (
 )
 
 const (
-	maxAddresses = 16              // of one name that are tried
-	shortestDial = 2 * time.Second // that one address gets, when there is time
+	maxAddresses = 16              // most addresses that are tried for one name
+	shortestDial = 2 * time.Second // shortest timeout for one address
 )
 
 var errNotPublic = errors.New("the address is not public")
 
-// postContextKey is where the dial finds the context of its message. The one that it is given
-// does not end with the message: the transport keeps what it dials for later ones, and
-// whoever never answers would hold a connection for ever. Here each serves one message
-// and is closed with it.
+// postContextKey is the key of the message's context in the context of the dial. The transport
+// passes the dial a context that does not end with the message, because it may keep the
+// connection for later ones, so a receiver that never answers would hold it forever. Here each
+// connection serves one message and is closed with it.
 type postContextKey struct{}
 
-// dial resolves a name once and connects to one of the addresses that came out, so that
-// there is no second answer that could be another. An address that is not public is passed
-// over: where a network makes up IPv6 addresses for IPv4 hosts, every name has one.
+// dial resolves a name once and connects to one of the resulting addresses, so that there is
+// no second lookup that could return another one (DNS rebinding). Addresses that are not
+// public are skipped, not refused: with DNS64 every name has one.
 func (s *Sender) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	if post, ok := ctx.Value(postContextKey{}).(context.Context); ok {
 		ctx = post
@@ -38,7 +38,7 @@ func (s *Sender) dial(ctx context.Context, network, address string) (net.Conn, e
 	if err != nil {
 		return nil, err
 	}
-	var first error // of those that were tried, the first says most
+	var first error // the first error is the most useful
 	for i, a := range list {
 		conn, err := s.dialAddress(ctx, network, net.JoinHostPort(a.String(), port), len(list)-i)
 		if err == nil {
@@ -55,8 +55,8 @@ func (s *Sender) dial(ctx context.Context, network, address string) (net.Conn, e
 	return nil, first
 }
 
-// PublicAddress answers one address of a host that may be spoken to, for others who speak to
-// hosts that a tenant names.
+// PublicAddress returns one public address of a host, for other clients of hosts that a tenant
+// chooses.
 func (s *Sender) PublicAddress(ctx context.Context, host string) (string, error) {
 	all, err := s.publicAddresses(ctx, host)
 	if err != nil {
@@ -65,8 +65,9 @@ func (s *Sender) PublicAddress(ctx context.Context, host string) (string, error)
 	return all[0].String(), nil
 }
 
-// publicAddresses answers those of a host that a message may go to, one at least. What is not
-// public is not told: the receiver's owner may not know the inside.
+// publicAddresses returns the public addresses of a host, at least one. The error does not say
+// what the other addresses are: the owner of the receiver must not learn about the internal
+// network.
 func (s *Sender) publicAddresses(ctx context.Context, host string) ([]netip.Addr, error) {
 	list := []netip.Addr{}
 	if a, err := netip.ParseAddr(host); err == nil {
@@ -77,7 +78,7 @@ func (s *Sender) publicAddresses(ctx context.Context, host string) ([]netip.Addr
 			return nil, lookupError(host, err)
 		}
 		for _, a := range found {
-			list = append(list, a.Unmap()) // the system gives IPv4 answers in this form
+			list = append(list, a.Unmap()) // the system returns IPv4 addresses in mapped form
 		}
 	}
 	var open []netip.Addr
@@ -95,7 +96,7 @@ func (s *Sender) publicAddresses(ctx context.Context, host string) ([]netip.Addr
 	return open[:min(len(open), maxAddresses)], nil
 }
 
-// lookupError tells why a name has no address, without the name server that was asked.
+// lookupError returns why a name has no address, without the name server that was asked.
 func lookupError(host string, err error) error {
 	if d := (*net.DNSError)(nil); errors.As(err, &d) {
 		switch {
@@ -109,8 +110,8 @@ func lookupError(host string, err error) error {
 	return fmt.Errorf("look up %s: %w", host, err)
 }
 
-// dialAddress leaves time for the addresses that follow: one that never answers must not
-// take all of it.
+// dialAddress leaves time for the left addresses that follow: one that does not respond must
+// not use up all of it.
 func (s *Sender) dialAddress(ctx context.Context, network, address string, left int) (net.Conn, error) {
 	if left > 1 {
 		var cancel context.CancelFunc
@@ -120,8 +121,8 @@ func (s *Sender) dialAddress(ctx context.Context, network, address string, left 
 	return s.connect(ctx, network, address)
 }
 
-// checkDialAddress is asked by the dialer about the address that the kernel is about to be given.
-// All was filtered before; this holds also if that had a hole.
+// checkDialAddress is called by the dialer with the address that is passed to the kernel. The
+// addresses were filtered before; this is the second line of defence.
 func (s *Sender) checkDialAddress(network, address string, _ syscall.RawConn) error {
 	ap, err := netip.ParseAddrPort(address)
 	if err != nil || (network != "tcp4" && network != "tcp6") {

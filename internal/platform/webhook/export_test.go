@@ -5,7 +5,7 @@ import (
 	"net"
 )
 
-// ErrBarred is the filter's word.
+// ErrNotPublic is the error of the filter.
 var ErrNotPublic = errNotPublic
 
 // Dial is the filter behind the check of the URL.

@@ -51,7 +51,7 @@ func newInsideListener(t *testing.T) *insideListener {
 	return v
 }
 
-// hitCount answers the count when all that came before was accepted: connections are
+// hitCount returns the count when all that came before was accepted: connections are
 // accepted in the order in which they came.
 func (v *insideListener) hitCount(t *testing.T) int64 {
 	t.Helper()

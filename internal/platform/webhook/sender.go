@@ -22,21 +22,21 @@ const (
 	maxHeader      = 64 << 10
 )
 
-// SenderOptions say what a sender may do.
+// SenderOptions configure a sender.
 type SenderOptions struct {
-	Lenient bool           // http and this machine too, for development
-	Allow   []netip.Prefix // addresses of the inside that are let pass
-	Timeout time.Duration  // for one message, with its answer; 0: 20 seconds
-	Clock   clock.Clock    // nil: the one on the wall
+	Lenient bool           // also allow http and loopback, for development
+	Allow   []netip.Prefix // internal addresses that are allowed
+	Timeout time.Duration  // for one message including the response; 0: 20 seconds
+	Clock   clock.Clock    // nil: the system clock
 	RootCAs *x509.CertPool // nil: those of the system
 
-	// Resolve answers the addresses of a name, and Dial connects to one of them, which
-	// passed the filter. nil: as the system does.
+	// Resolve returns the addresses of a name, and Dial connects to one of them, which
+	// has passed the filter. nil: as the system does.
 	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
 	Dial    func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// Sender posts messages. It may be used by many at once.
+// Sender posts messages. It may be used concurrently.
 type Sender struct {
 	policy    urlPolicy
 	timeout   time.Duration
@@ -46,17 +46,17 @@ type Sender struct {
 	transport *http.Transport
 }
 
-// Outcome is what came of one try.
+// Outcome is the result of one attempt.
 type Outcome struct {
-	Status     int           // of the answer; 0: there was none
-	RetryAfter time.Duration // not again before that, if above 0
-	Throttled  bool          // the receiver has too much to do
-	Gone       bool          // it wants no message any more
-	Refused    bool          // it was not even tried: the address is not allowed
+	Status     int           // of the response; 0: there was none
+	RetryAfter time.Duration // do not retry earlier, if above 0
+	Throttled  bool          // the receiver is overloaded
+	Gone       bool          // the receiver wants no more messages
+	Refused    bool          // nothing was sent: the address is not allowed
 	Err        error         // nil: delivered
 }
 
-// NewSender makes a sender.
+// NewSender returns a sender.
 func NewSender(o SenderOptions) *Sender {
 	s := &Sender{
 		policy:  urlPolicy{allowHTTP: o.Lenient, allowLoopback: o.Lenient, allowInternalNames: len(o.Allow) > 0, allowedPrefixes: o.Allow},
@@ -77,26 +77,26 @@ func NewSender(o SenderOptions) *Sender {
 		s.connect = (&net.Dialer{Control: s.checkDialAddress}).DialContext
 	}
 	s.transport = &http.Transport{
-		Proxy:       nil, // one from the environment would connect for us, unfiltered
+		Proxy:       nil, // one from the environment would connect for us, without the filter
 		DialContext: s.dial,
 		TLSClientConfig: &tls.Config{
 			MinVersion: tls.VersionTLS12, RootCAs: o.RootCAs,
 		},
 		TLSNextProto:           map[string]func(string, *tls.Conn) http.RoundTripper{}, // HTTP/1.1 only
-		DisableKeepAlives:      true,                                                   // a connection serves the one message it was checked for
+		DisableKeepAlives:      true,                                                   // a connection is only used for the message it was checked for
 		DisableCompression:     true,
 		MaxResponseHeaderBytes: maxHeader,
 	}
 	return s
 }
 
-// CheckURL is CheckURL with what this sender allows.
+// CheckURL is the function CheckURL with the options of this sender.
 func (s *Sender) CheckURL(raw string) error {
 	_, err := s.policy.checkURL(raw)
 	return err
 }
 
-// Post sends one message and waits for the answer.
+// Post sends one message and waits for the response.
 func (s *Sender) Post(ctx context.Context, raw string, header map[string]string, body []byte) Outcome {
 	u, err := s.policy.checkURL(raw)
 	if err != nil {
@@ -113,16 +113,16 @@ func (s *Sender) Post(ctx context.Context, raw string, header map[string]string,
 	for k, v := range header {
 		req.Header.Set(k, v)
 	}
-	// Not through a client: the transport alone follows no redirect and keeps no cookie.
+	// Not by a client: the transport alone follows no redirects and keeps no cookies.
 	resp, err := s.transport.RoundTrip(req)
 	if err != nil {
-		if ctx.Err() != nil { // then the connection was closed under it, and says only that
+		if ctx.Err() != nil { // the error is only that the connection was closed
 			err = ctx.Err()
 		}
 		return Outcome{Refused: errors.Is(err, errNotPublic), Err: fmt.Errorf("post message: %w", err)}
 	}
 	defer func() { _ = resp.Body.Close() }()
-	// An answer counts when its head is there; the body is read only to be polite.
+	// The header is all that counts; the body is read only to be polite.
 	_, _ = io.CopyN(io.Discard, resp.Body, maxAnswer)
 	return s.interpretResponse(resp)
 }

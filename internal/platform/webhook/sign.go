@@ -27,13 +27,13 @@ const (
 	sharedPrefix  = "whsec_"
 	publicPrefix  = "whpk_"
 	sharedSize    = 32
-	minShared     = 24 // bounds of the specification
+	minShared     = 24 // limits of the specification
 	maxShared     = 64
 	tolerance     = 5 * time.Minute
 	maxSignatures = 16
 )
 
-// Why a message cannot be trusted.
+// Reasons why a message is not authentic.
 var (
 	ErrSecret    = errors.New("the secret is not one of a webhook")
 	ErrHeaders   = errors.New("headers are missing or make no sense")
@@ -41,12 +41,12 @@ var (
 	ErrSignature = errors.New("no signature fits")
 )
 
-// NewSecret makes what a webhook signs with. Private stays with the sender; shown is what
-// the receiver checks with, and is the secret itself in scheme v1; public is what may be
-// shown to everybody, and is empty there. Of a scheme that is none it makes nothing.
+// NewSecret creates the key of a webhook. private stays with the sender. shown is what the
+// receiver verifies with, which is the secret itself in scheme v1. public may be shown to
+// everybody and is empty in scheme v1. For an unknown scheme all are empty.
 func NewSecret(scheme retake.Scheme) (private []byte, shown, public string) {
 	private = make([]byte, sharedSize)
-	_, _ = rand.Read(private) // it never fails: the process ends instead
+	_, _ = rand.Read(private) // it never returns an error
 	switch scheme {
 	case retake.SchemeShared:
 		return private, sharedPrefix + base64.StdEncoding.EncodeToString(private), ""
@@ -58,8 +58,8 @@ func NewSecret(scheme retake.Scheme) (private []byte, shown, public string) {
 	return nil, "", ""
 }
 
-// Sign answers one signature for the header. An id holds no full stop: it is what parts
-// it from the time. With a key that does not fit the scheme there is none.
+// Sign returns one signature for the header. It returns "" if the id contains a full stop,
+// which separates it from the time, or if the key does not fit the scheme.
 func Sign(scheme retake.Scheme, private []byte, id string, at time.Time, body []byte) string {
 	text := signedContent(id, strconv.FormatInt(at.Unix(), 10), body)
 	switch {
@@ -73,14 +73,14 @@ func Sign(scheme retake.Scheme, private []byte, id string, at time.Time, body []
 	return ""
 }
 
-// Header makes the headers of one try, with the signatures of all keys that are good.
+// Header returns the headers of one attempt, with the signatures of all valid keys.
 func Header(id string, at time.Time, signatures ...string) map[string]string {
 	return map[string]string{
 		HeaderID: id, HeaderTimestamp: strconv.FormatInt(at.Unix(), 10), HeaderSignature: strings.Join(signatures, " "),
 	}
 }
 
-// Verify checks a message as its receiver does, with what NewSecret has shown.
+// Verify checks a message as its receiver does, with what NewSecret returned as shown.
 func Verify(shown string, header http.Header, body []byte, now time.Time) error {
 	fits, err := signatureChecker(shown)
 	if err != nil {
@@ -91,7 +91,7 @@ func Verify(shown string, header http.Header, body []byte, now time.Time) error 
 	if id == "" || list == "" || err != nil || strconv.FormatInt(seconds, 10) != stamp {
 		return fmt.Errorf("verify message: %w", ErrHeaders)
 	}
-	// Compared as seconds: a difference of far away times would not fit a duration.
+	// Compared as seconds: the difference of distant times would overflow a duration.
 	if edge := int64(tolerance / time.Second); seconds < now.Unix()-edge || seconds > now.Unix()+edge {
 		return fmt.Errorf("verify message: %w", ErrTime)
 	}
@@ -108,7 +108,8 @@ func Verify(shown string, header http.Header, body []byte, now time.Time) error 
 	return fmt.Errorf("verify message: %w", ErrSignature)
 }
 
-// signatureChecker answers how signatures are checked with a secret: its prefix says the scheme.
+// signatureChecker returns the check of signatures for a secret, whose prefix determines the
+// scheme.
 func signatureChecker(shown string) (func(version string, text, sig []byte) bool, error) {
 	if encoded, ok := strings.CutPrefix(shown, sharedPrefix); ok {
 		key, err := base64.StdEncoding.DecodeString(encoded)
@@ -129,6 +130,7 @@ func signatureChecker(shown string) (func(version string, text, sig []byte) bool
 	}, nil
 }
 
+// signedContent returns the bytes that are signed.
 func signedContent(id, stamp string, body []byte) []byte {
 	return append([]byte(id+"."+stamp+"."), body...)
 }

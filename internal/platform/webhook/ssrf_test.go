@@ -21,7 +21,7 @@ import (
 
 const minCases = 300
 
-// redirects answers as the case says that is told by its number in the path.
+// redirects returns as the case says that is told by its number in the path.
 func redirects(cases []ssrftest.Case, port int) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var i int

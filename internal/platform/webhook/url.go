@@ -17,33 +17,35 @@ const (
 	maxLabel = 63
 )
 
-// insideNames are the ends of names that never lead to a public machine.
+// internalSuffixes are the ends of names that never lead to a public host.
 var internalSuffixes = []string{
 	"localhost", "local", "localdomain", "internal", "intranet", "private", "corp", "home", "lan", "home.arpa",
 	"default", "svc", "onion", "alt", "invalid",
 }
 
-// urlPolicy is how much of a URL is let pass.
+// urlPolicy is which URLs are allowed.
 type urlPolicy struct {
-	allowHTTP          bool           // http too
-	allowLoopback      bool           // this machine too
-	allowInternalNames bool           // names of the inside too; their addresses are filtered later
-	allowedPrefixes    []netip.Prefix // addresses of the inside that are let pass
+	allowHTTP          bool           // besides https
+	allowLoopback      bool           // addresses and names of this machine
+	allowInternalNames bool           // internal names; their addresses are filtered later
+	allowedPrefixes    []netip.Prefix // internal addresses that are allowed
 }
 
-// CheckURL refuses a URL that no message is sent to. That it passes does not mean that its
-// name resolves to a public address: that is only known when a message is sent. Lenient
-// lets http and this machine pass, for development.
+// CheckURL returns an error for a URL that no message may be sent to. Success does not mean
+// that its name resolves to a public address: that is only known when a message is sent.
+// lenient allows http and this machine, for development.
 func CheckURL(raw string, lenient bool) error {
 	_, err := urlPolicy{allowHTTP: lenient, allowLoopback: lenient}.checkURL(raw)
 	return err
 }
 
+// checkURL parses and checks a URL. It refuses everything that another parser might read
+// differently.
 func (f urlPolicy) checkURL(raw string) (*url.URL, error) {
 	if len(raw) > maxURL {
 		return nil, refuseURL("it is longer than %d characters", maxURL)
 	}
-	// Whoever reads a URL otherwise than we do must not be led elsewhere.
+	// A parser that reads the URL differently must not get another host.
 	if strings.ContainsFunc(raw, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '\\' }) {
 		return nil, refuseURL("it has a character that must be encoded")
 	}
@@ -100,7 +102,7 @@ func (f urlPolicy) checkAddress(a netip.Addr) error {
 	return nil
 }
 
-// blockReason answers what keeps a message from an address under this form.
+// blockReason returns why no message may be sent to an address under this policy, or "".
 func (f urlPolicy) blockReason(a netip.Addr) string {
 	why := nonPublicReason(a)
 	switch {
@@ -112,6 +114,7 @@ func (f urlPolicy) blockReason(a netip.Addr) string {
 	return why
 }
 
+// checkName checks a host name: its syntax, and that it is not an internal name.
 func (f urlPolicy) checkName(host string) error {
 	labels := strings.Split(host, ".")
 	for _, l := range labels {
@@ -119,7 +122,7 @@ func (f urlPolicy) checkName(host string) error {
 			return refuseURL("its host is no name")
 		}
 	}
-	// A last part that is a number makes an address of it, for many: 127.1, 0x7f000001.
+	// Many parsers read a name whose last label is a number as an address: 127.1, 0x7f000001.
 	if last := labels[len(labels)-1]; len(host) > maxName || isNumber(last) {
 		return refuseURL("its host is no name")
 	}

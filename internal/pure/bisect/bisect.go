@@ -1,15 +1,15 @@
 // Package bisect finds the checkpoint at which a command begins to fail, with as few runs
-// as it can.
+// as possible.
 //
-// It works on numbers and verdicts alone: it runs nothing, and touches no file, no
-// store and no clock. Whoever asks runs the command at the point that is named, and
-// tells the verdict.
+// It works on numbers and verdicts only: it runs nothing, and touches no file, no
+// store and no clock. The caller runs the command at the point that Next returns, and
+// reports the verdict.
 //
-//	B1  A border is a point that passes with a point that fails after it, and every
-//	    point between the two could not be run.
-//	B2  Of several borders that the answers show, it is the one nearest the newest
-//	    checkpoint; what nobody asked may hide others.
-//	B3  Equal content has one answer: it is asked once, wherever it stands.
+//	B1  A border is a point that passes and a point after it that fails, where no
+//	    point between the two could be run.
+//	B2  Of several borders that the verdicts show, the result is the one nearest the newest
+//	    checkpoint; points that were not run may hide others.
+//	B3  Equal content has one verdict: it is run once, wherever it occurs.
 //	B4  Without gaps and without content that comes again, 1,000 points take 12 runs.
 package bisect
 
@@ -21,14 +21,14 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// Point is a run of neighbours on the line with equal content.
+// Point is a sequence of consecutive checkpoints with equal content.
 type Point struct {
 	Numbers []int64 // of its checkpoints, oldest first
 	Content retake.ContentID
 }
 
-// Points makes the points of a line, oldest first. Content that comes again later is a
-// point of its own.
+// Points returns the points of a line of checkpoints, oldest first. Content that recurs later
+// is a separate point.
 func Points(cps []retake.Checkpoint) []Point {
 	line := slices.Clone(cps)
 	slices.SortStableFunc(line, func(a, b retake.Checkpoint) int { return cmp.Compare(a.Number, b.Number) })
@@ -43,7 +43,7 @@ func Points(cps []retake.Checkpoint) []Point {
 	return out
 }
 
-// state is what is known of one content.
+// state is what is known about a content.
 type state uint8
 
 const (
@@ -59,8 +59,8 @@ type Search struct {
 	known  map[retake.ContentID]state
 }
 
-// New begins a search with the answers that are known already. Only passed and failed
-// are answers: what could not be run at another time may be tried again.
+// New begins a search with known verdicts. Only passed and failed are used: what could not be
+// run at another time may be tried again.
 func New(points []Point, known map[retake.ContentID]retake.Verdict) *Search {
 	s := &Search{points: points, known: make(map[retake.ContentID]state, len(known))}
 	for content, v := range known {
@@ -82,8 +82,8 @@ func verdictState(v retake.Verdict) state {
 	}
 }
 
-// SetVerdict gives the answer of one point. A verdict that is not about the files means that
-// the point is passed over.
+// SetVerdict records the verdict of a point. A verdict other than passed or failed means that
+// the point is skipped.
 func (s *Search) SetVerdict(i int, v retake.Verdict) {
 	if i >= 0 && i < len(s.points) {
 		s.known[s.points[i].Content] = verdictState(v)
@@ -92,18 +92,19 @@ func (s *Search) SetVerdict(i int, v retake.Verdict) {
 
 func (s *Search) stateAt(i int) state { return s.known[s.points[i].Content] }
 
-// none is a point that is not known.
+// noPoint is the index of a point that is not known.
 const noPoint = -1
 
-// searchView is all that the answers of now say.
+// searchView is what follows from the verdicts so far.
 type searchView struct {
-	newest   int   // the newest point that was not passed over
-	oldest   int   // the oldest one below top
-	good     int   // the newest below top that passes, when top fails
-	bad      int   // the oldest after good that fails; without good, the oldest of all
-	untested []int // what may be asked between good and bad
+	newest   int   // the newest point that was not skipped
+	oldest   int   // the oldest one before newest
+	good     int   // the newest one that passes
+	bad      int   // the oldest after good that fails; without good, the oldest of all that fails
+	untested []int // the points between good and bad without a verdict
 }
 
+// analyze computes the view from the verdicts so far.
 func (s *Search) analyze() searchView {
 	v := searchView{newest: noPoint, oldest: noPoint, good: noPoint, bad: noPoint}
 	for i := range s.points {
@@ -131,7 +132,8 @@ func (s *Search) analyze() searchView {
 	return v
 }
 
-// findUntested finds the first that fails after good, and what is open before it.
+// findUntested finds the first point that fails after good, and the points before it that have
+// no verdict.
 func (s *Search) findUntested(v *searchView) {
 	for i := v.good + 1; i <= v.newest; i++ {
 		switch s.stateAt(i) {
@@ -147,9 +149,9 @@ func (s *Search) findUntested(v *searchView) {
 	}
 }
 
-// Next names the point to run next; without one the search is done. It begins with the
-// newest, then the oldest, then halves what is between; next to a point that could not
-// be run come its neighbours, the farthest from the middle last.
+// Next returns the point to run next, and false if the search is done. It begins with the
+// newest, then the oldest, then halves the range between; points that cannot be run are
+// replaced by their neighbours.
 func (s *Search) Next() (i int, ok bool) {
 	v := s.analyze()
 	switch {
@@ -165,8 +167,8 @@ func (s *Search) Next() (i int, ok bool) {
 	return v.untested[len(v.untested)/2], true
 }
 
-// MaxRuns is how many runs there are at most from here, when every point can be run and
-// no content that comes again leads to a border nearer the newest checkpoint.
+// MaxRuns returns the largest number of runs from here, if every point can be run and
+// recurring content does not reveal a border nearer the newest checkpoint.
 func (s *Search) MaxRuns() int {
 	v := s.analyze()
 	if v.newest == noPoint || s.stateAt(v.newest) == passes {

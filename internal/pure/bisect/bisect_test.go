@@ -34,7 +34,7 @@ func TestPoints(t *testing.T) {
 	}
 }
 
-// testHistory answers as the checkpoints of a history do: "P" passes, "F" fails, "-" cannot be run.
+// testHistory returns as the checkpoints of a history do: "P" passes, "F" fails, "-" cannot be run.
 type testHistory struct {
 	points []bisect.Point
 	says   map[retake.ContentID]retake.Verdict

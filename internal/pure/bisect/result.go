@@ -2,15 +2,15 @@ package bisect
 
 import "fmt"
 
-// Result is what a search found. Points are named by their place; -1 is none.
+// Result is what a search found. Points are given by index; -1 means none.
 type Result struct {
 	Good    int    // passes
 	Bad     int    // the next one that fails
-	Skipped []int  // tried, and could not be run
-	Why     string // there is no border, or it is not one step; empty when it is, and while the search goes on
+	Skipped []int  // could not be run
+	Why     string // why there is no border, or why it is more than one step; empty otherwise and during the search
 }
 
-// Result is what is known now. It is final when Next names no point.
+// Result returns what is known so far. It is final when Next returns no point.
 func (s *Search) Result() Result {
 	v := s.analyze()
 	r := Result{Good: v.good, Bad: v.bad}
@@ -25,6 +25,7 @@ func (s *Search) Result() Result {
 	return r
 }
 
+// noBorderReason returns the text for Result.Why.
 func (s *Search) noBorderReason(v searchView) string {
 	newest, first := len(s.points)-1, 0
 	switch {
@@ -46,7 +47,7 @@ func (s *Search) noBorderReason(v searchView) string {
 	return ""
 }
 
-// newestNumber is the newest checkpoint of a point.
+// newestNumber returns the newest checkpoint of a point.
 func (s *Search) newestNumber(i int) int64 {
 	n := s.points[i].Numbers
 	return n[len(n)-1]

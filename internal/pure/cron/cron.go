@@ -1,9 +1,9 @@
-// Package cron reads when something is due, in the five fields of cron, and tells the
+// Package cron parses when something is due, in the five fields of cron, and computes the
 // times. It works with times that it is given and touches nothing.
 //
 //	C1  All is UTC: no hour comes twice, none is left out.
-//	C2  What can be parsed comes again: a date that does not exist is refused.
-//	C3  Every answer takes bounded time, whatever was parsed.
+//	C2  What can be parsed recurs: a date that does not exist is refused.
+//	C3  Every call takes bounded time, whatever was parsed.
 package cron
 
 import (
@@ -29,19 +29,19 @@ const (
 
 var parser = cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow)
 
-// Schedule is when something is due. The zero value never comes.
+// Schedule is when something is due. The zero value is never due.
 type Schedule struct {
 	text     string
 	schedule cron.Schedule
 }
 
-// Parse reads five fields: minute, hour, day of month, month, day of week.
+// Parse parses five fields: minute, hour, day of month, month, day of week.
 func Parse(text string) (Schedule, error) {
 	if len(text) > maxTextLength {
 		return Schedule{}, invalidError("it is too long")
 	}
-	// Also keeps out zones, names that begin with @, and seconds, of which the library
-	// knows more than we want; some of them it reads beyond their end.
+	// This also refuses time zones, names that begin with @, and seconds, which the library
+	// supports and we do not; on some of them it reads beyond the end of the text.
 	if i := strings.IndexFunc(text, func(r rune) bool { return !strings.ContainsRune(allowedChars, r) }); i >= 0 {
 		return Schedule{}, invalidError(fmt.Sprintf("%q has no meaning in it", []rune(text[i:])[0]))
 	}
@@ -66,7 +66,7 @@ func Parse(text string) (Schedule, error) {
 	return c, nil
 }
 
-// checkField refuses what the library reads as something else than it says.
+// checkField refuses what the library reads differently from what it says.
 func checkField(field string) error {
 	for item := range strings.SplitSeq(field, ",") {
 		base, _, _ := strings.Cut(item, "/")
@@ -82,7 +82,7 @@ func checkField(field string) error {
 
 var fieldNames = [fieldCount]string{"minute", "hour", "day of month", "month", "day of week"}
 
-// findBadField answers which field is wrong. The library tells it in words that are not for users.
+// findBadField returns which field is wrong. The message of the library is not for users.
 func findBadField(fields []string) string {
 	for i, f := range fields {
 		alone := [fieldCount]string{"*", "*", "*", "*", "*"}
@@ -94,10 +94,10 @@ func findBadField(fields []string) string {
 	return "it cannot be read"
 }
 
-// String answers the five fields, with one space between them.
+// String returns the five fields, separated by one space.
 func (c Schedule) String() string { return c.text }
 
-// Next answers the first time after a time, in UTC.
+// Next returns the first due time after a time, in UTC.
 func (c Schedule) Next(after time.Time) time.Time {
 	if c.schedule == nil {
 		return time.Time{}
@@ -112,8 +112,7 @@ func (c Schedule) Next(after time.Time) time.Time {
 	return time.Time{}
 }
 
-// CountBetween answers how many times lie after from and not after to. It counts no further
-// than the limit.
+// CountBetween returns the number of due times after from and not after to, at most limit.
 func (c Schedule) CountBetween(from, to time.Time, limit int) int {
 	n := 0
 	for at := c.Next(from); n < limit && !at.IsZero() && !at.After(to); at = c.Next(at) {
@@ -122,8 +121,8 @@ func (c Schedule) CountBetween(from, to time.Time, limit int) int {
 	return n
 }
 
-// Jitter answers how much later than its time a run begins: less than max, and the same
-// for the same run whoever asks, so that servers need not agree on it.
+// Jitter returns how much later than its time a run begins: less than maximum, and the same
+// for the same run on every server, so that servers need not agree on it.
 func Jitter(id string, at time.Time, maximum time.Duration) time.Duration {
 	if maximum <= 0 {
 		return 0

@@ -93,7 +93,7 @@ func TestString(t *testing.T) {
 	}
 }
 
-// numbers answers what a simple field means, by its own reading.
+// numbers returns what a simple field means, by its own reading.
 func numbers(field string, least, most int) map[int]bool {
 	out := map[int]bool{}
 	for item := range strings.SplitSeq(field, ",") {

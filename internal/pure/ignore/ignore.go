@@ -1,13 +1,13 @@
 // Package ignore decides which paths the user's policy, or git's rules, leave out.
 //
-// It reads patterns that are handed in and touches no files. The globs of one
-// name are matched by git-pkgs/gitignore; which pattern counts for which path is
+// It works on patterns that it is given and touches no files. The globs of one
+// name are matched by git-pkgs/gitignore; which pattern applies to which path is
 // decided here. It never panics on hostile patterns.
 //
-//	I1  The last pattern that matches a path decides; a deeper file goes first.
-//	I2  What lies below a hidden directory is hidden, and no pattern brings it back.
+//	I1  The last pattern that matches a path decides; a deeper file takes precedence.
+//	I2  What is below a hidden directory is hidden, and no pattern brings it back.
 //	I3  Git's rules never hide .git, and nothing below a .git that is not hidden.
-//	I4  What is over the limits hides nothing: in doubt a path is kept.
+//	I4  What exceeds the limits hides nothing: in doubt a path is kept.
 package ignore
 
 import (
@@ -16,7 +16,7 @@ import (
 	"strings"
 )
 
-// Limits of the patterns that count for one path.
+// Limits of the patterns that apply to one path.
 const (
 	MaxPatterns = 4096
 	MaxLine     = 1024
@@ -30,13 +30,13 @@ var (
 	ErrNothing = errors.New("the pattern matches nothing")
 )
 
-// Excludes are the patterns of the policy, in the form of git's ignore files.
+// Excludes are the patterns of the policy, in the format of git's ignore files.
 type Excludes struct {
 	layer *patternLayer // nil: nothing is left out
 }
 
-// NewExcludes reads patterns, one each, relative to the root of the workspace. A
-// pattern that cannot match anything is an error: the user meant something.
+// NewExcludes parses patterns, relative to the root of the workspace. A pattern that cannot
+// match anything is an error, because the user meant something by it.
 func NewExcludes(patterns []string) (*Excludes, error) {
 	if len(patterns) > MaxPatterns {
 		return nil, fmt.Errorf("read %d patterns: %w", len(patterns), ErrTooMany)
@@ -57,24 +57,24 @@ func NewExcludes(patterns []string) (*Excludes, error) {
 	return &Excludes{layer: l}, nil
 }
 
-// Match reports whether the policy leaves path out, itself or with a directory
-// above it. A nil Excludes leaves nothing out.
+// Match reports whether the policy leaves out path, itself or with a directory above it. A nil
+// Excludes leaves out nothing.
 func (x *Excludes) Match(path string, isDir bool) bool {
 	return x != nil && isHidden(x.layer, path, isDir, false)
 }
 
-// Rules are git's rules as they were met on the way down a tree. They do not
-// change: With answers new ones that share the old.
+// Rules are git's rules as they were found on the way down a tree. They are immutable:
+// WithFile returns new ones that share the old.
 type Rules struct {
 	layer *patternLayer
 }
 
-// EmptyRules has no rules yet.
+// EmptyRules returns the rules at the root before any ignore file.
 func EmptyRules() Rules { return Rules{} }
 
-// WithFile adds the ignore file of a directory; "" is the root. Files are added from
-// the top down. Lines over the limits do not count; when one of them would bring
-// something back, nothing below dir is hidden any more.
+// WithFile adds the ignore file of a directory; "" is the root. Files must be added from the
+// top down. Lines that exceed the limits are ignored; if one of them would un-ignore
+// something, nothing below dir is hidden any more.
 func (r Rules) WithFile(dir string, content []byte) Rules {
 	l := &patternLayer{parent: r.layer, dir: strings.Trim(dir, "/")}
 	if l.dir == "." {
@@ -93,13 +93,13 @@ func (r Rules) WithFile(dir string, content []byte) Rules {
 	return Rules{layer: l}
 }
 
-// Ignored reports whether git would ignore path, itself or with a directory
-// above it, when nothing of it is tracked.
+// Ignored reports whether git would ignore path, itself or with a directory above it, if
+// nothing of it is tracked.
 func (r Rules) Ignored(path string, isDir bool) bool {
 	return isHidden(r.layer, path, isDir, true)
 }
 
-// patternLayer is one ignore file; up is the one before it.
+// patternLayer is one ignore file; parent is the one above it.
 type patternLayer struct {
 	parent       *patternLayer
 	dir          string
@@ -109,7 +109,7 @@ type patternLayer struct {
 	bytes        int
 }
 
-// addLine reports whether the line is within the limits.
+// addLine adds a line, and reports whether it is within the limits.
 func (l *patternLayer) addLine(line string) bool {
 	if len(line) > MaxLine {
 		return false
@@ -128,7 +128,7 @@ func (l *patternLayer) addPattern(p pattern) bool {
 	return true
 }
 
-// isHidden asks for every directory on the way to path, from the top down.
+// isHidden checks every directory on the way to path, from the top down.
 func isHidden(l *patternLayer, path string, isDir, git bool) bool {
 	if l == nil {
 		return false
@@ -149,6 +149,8 @@ func isHidden(l *patternLayer, path string, isDir, git bool) bool {
 	return false
 }
 
+// isHiddenByLayers returns what the last matching pattern decides for one path, without the
+// directories above it.
 func isHiddenByLayers(l *patternLayer, path, name string, isDir bool) bool {
 	for ; l != nil; l = l.parent {
 		rel := path

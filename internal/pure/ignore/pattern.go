@@ -6,13 +6,13 @@ import (
 	"github.com/git-pkgs/gitignore"
 )
 
-// pattern is one line. Most lines are a plain name or an ending; the rest is
-// for the glob.
+// pattern is one line. Most lines are a plain name or a suffix; the others need the glob
+// matcher.
 type pattern struct {
-	text    string // without !, the slash in front and the slash at the end
+	text    string // without !, leading and trailing slash
 	negate  bool
 	dirOnly bool
-	anyDir  bool // holds no slash: matched against the name alone
+	anyDir  bool // contains no slash: matched against the last name only
 	form    patternForm
 	glob    *gitignore.Matcher
 }
@@ -22,15 +22,15 @@ type patternForm int
 const (
 	formGlob patternForm = iota
 	formPlain
-	formSuffix // a * and then plain text
+	formSuffix // a * followed by plain text
 )
 
 const globChars = `*?[\`
 
-// parsePattern reads one line; false when it matches nothing.
+// parsePattern parses one line. It returns false if it matches nothing.
 func parsePattern(line string) (pattern, bool) {
 	var p pattern
-	line, _, _ = strings.Cut(line, "\x00") // where git's own strings end
+	line, _, _ = strings.Cut(line, "\x00") // git's strings end at NUL
 	if strings.HasPrefix(line, "#") {
 		return p, false
 	}
@@ -50,8 +50,8 @@ func parsePattern(line string) (pattern, bool) {
 		p.form = formSuffix
 		p.text = p.text[1:]
 	default:
-		// A pattern for directories tells the path it matches from the paths
-		// below it; any other one does not.
+		// Only a pattern for directories can distinguish the path that it matches
+		// from the paths below it.
 		p.glob = gitignore.New("")
 		p.glob.AddPatterns([]byte("/"+protectSetStars(p.text)+"/"), "")
 		return p, len(p.glob.Errors()) == 0
@@ -72,12 +72,12 @@ func (p *pattern) match(path, name string, isDir bool) bool {
 	case formSuffix:
 		return strings.HasSuffix(path, p.text)
 	default:
-		// As a file, the path itself is refused and what lies below is not.
+		// As a file, the path itself does not match, but what is below it does.
 		return p.glob.MatchPath(path, true) && !p.glob.MatchPath(path, false)
 	}
 }
 
-// trimTrailingSpaces removes the spaces at the end that no backslash holds.
+// trimTrailingSpaces removes trailing spaces that are not escaped by a backslash.
 func trimTrailingSpaces(s string) string {
 	end := 0
 	for i := 0; i < len(s); i++ {
@@ -92,7 +92,7 @@ func trimTrailingSpaces(s string) string {
 	return s[:end]
 }
 
-// unescapeSlashes writes an escaped slash, which means a slash, as one.
+// unescapeSlashes replaces an escaped slash by a plain one, which means the same.
 func unescapeSlashes(s string) string {
 	if !strings.Contains(s, `\/`) {
 		return s
@@ -110,8 +110,8 @@ func unescapeSlashes(s string) string {
 	return b.String()
 }
 
-// normalizeStars writes every form of "any directories" as **. At the end it stands for
-// what lies below, and never for the directory itself.
+// normalizeStars writes every form of "any directories" as **. At the end it matches what is
+// below a directory, never the directory itself.
 func normalizeStars(text string, anyDir bool) string {
 	names := strings.Split(text, "/")
 	for i, n := range names {
@@ -128,14 +128,14 @@ func normalizeStars(text string, anyDir bool) string {
 	return strings.Join(names, "/")
 }
 
-// endsInBackslash reports whether the last character is a backslash that holds nothing.
+// endsInBackslash reports whether the last character is a backslash that escapes nothing.
 func endsInBackslash(s string) bool {
 	return (len(s)-len(strings.TrimRight(s, `\`)))%2 == 1
 }
 
-// protectSetStars adds a character that no name holds to every set with a * in it:
-// the matcher takes such a * for a wildcard when the set ends in plain text, and
-// refuses what the set allows.
+// protectSetStars adds a character that no name contains to every set with a * in it.
+// Otherwise the matcher takes such a * for a wildcard if the set is followed by plain text,
+// and does not match what the set allows.
 func protectSetStars(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {
@@ -156,7 +156,7 @@ func protectSetStars(s string) string {
 	return b.String()
 }
 
-// findSetEnd answers where the set that begins at i is over, or i+1 when it is none.
+// findSetEnd returns where the set that begins at i ends, or i+1 if it is not a set.
 func findSetEnd(s string, i int) int {
 	j := i + 1
 	if j < len(s) && (s[j] == '!' || s[j] == '^') {

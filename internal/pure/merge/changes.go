@@ -2,16 +2,16 @@ package merge
 
 import "znkr.io/diff"
 
-// change is a range of lines of the base, and what stands there on one side.
-// Between two changes of a side lies at least one line that is equal.
+// change is a range of lines of the base and its replacement on one side. Between two changes
+// of a side there is at least one equal line.
 type change struct {
 	from, to         int // lines of the base
 	sideFrom, sideTo int
 }
 
-// Work is counted in steps of a few nanoseconds. The careful way of comparing needs
-// for n lines of both texts together about n*n steps, and gives up being exact
-// where n is more than exactLines.
+// Work is counted in steps of a few nanoseconds. The exact comparison of two texts with
+// n lines together needs about n*n steps, and stops being exact
+// if n is more than exactLines.
 const (
 	maxSteps   = 1 << 27
 	exactLines = 1 << 13
@@ -19,15 +19,14 @@ const (
 
 func estimateSteps(base, side int) int { return (base + side) * min(base+side, exactLines) }
 
-// findChanges compares carefully as long as there are steps left, and gives each change
-// one place.
+// findChanges compares as exactly as the steps allow, and normalizes the result.
 func findChanges(base, side []int32) []change {
 	return normalizeChanges(diffBounded(maxSteps, base, side), base, side)
 }
 
-// diffBounded compares carefully as long as there are steps left. Texts that are too long
-// for it are cut first at the lines that each holds once; a part that is still too
-// long stays one change.
+// diffBounded compares exactly as long as there are steps left. Texts that are too long for
+// that are first split at the lines that occur once in each; a part that is still too long
+// becomes one change.
 func diffBounded(left int, base, side []int32) []change {
 	if estimateSteps(len(base), len(side)) <= left {
 		return diffLines(base, side)
@@ -56,11 +55,10 @@ func diffLines(base, side []int32, how ...diff.Option) []change {
 	return list
 }
 
-// normalizeChanges gives each change one place where several would tell the same. Lines that
-// were only added, or only taken away, go down as far as equal lines let them, to
-// the next change, or else up to the one before, when they reach it: added and taken
-// away at one place is more often what somebody did than either alone. What meets
-// becomes one change.
+// normalizeChanges gives each change a unique place where several would be equivalent. Lines
+// that were only added, or only removed, are shifted down over equal lines to the next change,
+// or otherwise up to the one before, if they reach it: a replacement at one place is more
+// likely than an insertion and a deletion next to each other. Changes that touch are joined.
 func normalizeChanges(list []change, base, side []int32) []change {
 	var out []change
 	for i, c := range list {
@@ -84,7 +82,7 @@ func normalizeChanges(list []change, base, side []int32) []change {
 	return out
 }
 
-// shiftDown moves c over equal lines, not beyond line end of the base.
+// shiftDown moves c down over equal lines, not beyond line end of the base.
 func (c change) shiftDown(base, side []int32, end int) change {
 	grew, shrank := c.from == c.to, c.sideFrom == c.sideTo
 	for c.to < end && (grew && side[c.sideFrom] == side[c.sideTo] || shrank && base[c.from] == base[c.to]) {
@@ -93,7 +91,7 @@ func (c change) shiftDown(base, side []int32, end int) change {
 	return c
 }
 
-// shiftUp moves c over equal lines, not above line end of the base.
+// shiftUp moves c up over equal lines, not above line end of the base.
 func (c change) shiftUp(base, side []int32, end int) change {
 	grew, shrank := c.from == c.to, c.sideFrom == c.sideTo
 	for c.from > end && (grew && side[c.sideFrom-1] == side[c.sideTo-1] || shrank && base[c.from-1] == base[c.to-1]) {

@@ -7,14 +7,14 @@ import (
 
 var newline = []byte{'\n'}
 
-// lineText is a text in lines. Equal lines of all texts of one merge have equal names.
+// lineText is a text in lines. Equal lines of all texts of one merge have equal ids.
 type lineText struct {
 	bytes   []byte
 	ends    []int   // where line i ends is ends[i+1]; ends[0] is 0
 	lineIDs []int32 // one for each line
 }
 
-// lineInterner gives a short name to each different line.
+// lineInterner assigns an id to each distinct line.
 type lineInterner map[string]int32
 
 func (n lineInterner) splitLines(b []byte) lineText {
@@ -35,12 +35,12 @@ func (n lineInterner) splitLines(b []byte) lineText {
 	return t
 }
 
-// mergeSide is one of the two changed texts, with what changed since the base.
+// mergeSide is one of the two changed texts, with its changes since the base.
 type mergeSide struct {
 	lineText
 	changes    []change
-	index      int // of the next change in list
-	lineOffset int // lines that this side is ahead of the base, before that change
+	index      int // of the next change
+	lineOffset int // line of this side minus line of the base, before that change
 }
 
 func (t lineText) diffFrom(base lineText) mergeSide {
@@ -49,7 +49,7 @@ func (t lineText) diffFrom(base lineText) mergeSide {
 
 func (s *mergeSide) isDone() bool { return s.index == len(s.changes) }
 
-// nextLine is the line of the base at which the next change begins.
+// nextLine returns the line of the base at which the next change begins.
 func (s *mergeSide) nextLine() int {
 	if s.isDone() {
 		return math.MaxInt
@@ -57,7 +57,7 @@ func (s *mergeSide) nextLine() int {
 	return s.changes[s.index].from
 }
 
-// sideRange is what a place of the base became on one side.
+// sideRange is what a region of the base became on one side.
 type sideRange struct {
 	from, to int // lines of the side
 	changes  int
@@ -65,7 +65,7 @@ type sideRange struct {
 
 func (s sideRange) isUnchanged() bool { return s.changes == 0 }
 
-// consumeRange passes the changes in a place of the base. No change may cross its bounds.
+// consumeRange passes the changes in a region of the base. No change may cross its bounds.
 func (s *mergeSide) consumeRange(from, to int) sideRange {
 	got := sideRange{from: from + s.lineOffset}
 	for !s.isDone() && s.changes[s.index].from <= to {

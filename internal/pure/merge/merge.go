@@ -1,14 +1,14 @@
-// Package merge brings two changes of one text together, by lines.
+// Package merge merges two changes of one text by lines.
 //
 // It works on bytes in memory and touches nothing else: no files, no clock. It
-// never writes marks of conflict: a text is merged as a whole, or not at all.
+// never writes conflict markers: a text is merged as a whole, or not at all.
 //
 //	M1  A line ends after its newline; what ends a line is part of it, and so is a
 //	    missing newline at the end. Bytes go through unchanged, in any encoding.
 //	M2  Changes of the two sides that overlap or touch are a conflict, unless both
 //	    are the same change.
-//	M3  Who is yours and who is theirs changes the report, never the result.
-//	M4  Time and memory are bounded by the limits of Text, whatever the lines hold.
+//	M3  Swapping yours and theirs changes the report, never the result.
+//	M4  Time and memory are bounded by the limits of IsText, whatever the lines contain.
 package merge
 
 import (
@@ -16,30 +16,29 @@ import (
 	"slices"
 )
 
-// What is more than a person merges by lines is not tried.
+// Larger texts are not merged by lines.
 const (
 	maxBytes = 4 << 20
 	maxLines = 1 << 18
 )
 
-// Report counts the places. A place that both sides changed in the same way needs
-// nobody's hand and is counted nowhere.
+// Report counts the changed regions. A region that both sides changed in the same way is not
+// counted.
 type Report struct {
-	Theirs    int // places that only theirs changed
-	Yours     int // places that only yours changed
+	Theirs    int // regions that only theirs changed
+	Yours     int // regions that only yours changed
 	Conflicts int
-	FirstLine int // first line, from 1, of the result that is yours; where yours took lines away, the one after; 0 for none
+	FirstLine int // first line of the result, from 1, that is yours; the following one where yours removed lines; 0: none
 }
 
-// IsText reports whether b can be merged by lines: it holds no NUL, and is no longer
-// than 4 MiB and 262,144 lines. The encoding does not matter.
+// IsText reports whether b can be merged by lines: it contains no NUL, and is at most 4 MiB
+// and 262,144 lines long. The encoding does not matter.
 func IsText(b []byte) bool {
 	return len(b) <= maxBytes && bytes.IndexByte(b, 0) < 0 && bytes.Count(b, newline) < maxLines
 }
 
-// Lines merges the change from base to theirs into yours. ok is false when both
-// changed the same or touching lines differently, or when one of the three is no
-// Text; then out is nil.
+// Lines merges the change from base to theirs into yours. ok is false if both changed the same
+// or touching lines differently, or if one of the three is not IsText; then out is nil.
 func Lines(base, yours, theirs []byte) (out []byte, rep Report, ok bool) {
 	if !IsText(base) || !IsText(yours) || !IsText(theirs) {
 		return nil, Report{}, false
@@ -55,7 +54,7 @@ func Lines(base, yours, theirs []byte) (out []byte, rep Report, ok bool) {
 	return slices.Concat(m.out...), m.report, true
 }
 
-// merger walks the base from its begin to its end. What it passed is in out.
+// merger walks through the base. out is the result for what it has passed.
 type merger struct {
 	base          lineText
 	yours, theirs mergeSide
@@ -65,6 +64,7 @@ type merger struct {
 	report        Report
 }
 
+// run merges region by region, and copies the unchanged lines between them.
 func (m *merger) run() {
 	for !m.yours.isDone() || !m.theirs.isDone() {
 		from, to := m.nextRegion()
@@ -88,8 +88,8 @@ func (m *merger) run() {
 	m.appendLines(m.base, m.at, len(m.base.lineIDs))
 }
 
-// nextRegion is the next range of the base that was changed. Changes that overlap or
-// touch are one place.
+// nextRegion returns the next changed range of the base. Changes that overlap or touch are one
+// region.
 func (m *merger) nextRegion() (from, to int) {
 	from = min(m.yours.nextLine(), m.theirs.nextLine())
 	to = from
@@ -113,7 +113,7 @@ func (m *merger) appendLines(t lineText, from, to int) {
 	m.lines += to - from
 }
 
-// markFirstLine remembers the first line of yours.
+// markFirstLine records the first line of yours.
 func (m *merger) markFirstLine() {
 	if m.report.FirstLine == 0 {
 		m.report.FirstLine = m.lines + 1

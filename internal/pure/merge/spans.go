@@ -2,18 +2,18 @@ package merge
 
 import "bytes"
 
-// spanSteps bounds the careful comparison of one pair of texts: what is counted for
-// people to look at is worth less time than what is merged.
+// spanSteps bounds the exact comparison of one pair of texts: a display is worth less time
+// than a merge.
 const spanSteps = 1 << 24
 
-// Span is a range of lines, counted from 0, that went from one text and the range
-// that came in its place. One of the two may be empty; between two spans lies at
-// least one line that is equal.
+// Span is a range of lines, counted from 0, that was removed from one text, and the range that
+// was added in its place. One of the two may be empty; between two spans there is at least one
+// equal line.
 type Span struct{ Before, Removed, After, Added int }
 
-// Spans tells what leads from before to after, in order. Any bytes will do. Texts that
-// are no Text, or too different for the time there is, have fewer and longer spans;
-// to apply them gives after all the same.
+// Spans returns the differences from before to after, in order. It accepts any bytes. Texts
+// that are not IsText, or too different for the time limit, have fewer and longer spans, which
+// still lead to after.
 func Spans(before, after []byte) []Span {
 	if bytes.Equal(before, after) {
 		return nil
@@ -37,8 +37,9 @@ func Spans(before, after []byte) []Span {
 	return out
 }
 
-// Revert takes some spans of the way from before to after back: it is after with the lines
-// of before in their place. It answers false when they overlap, are not in order or do not fit.
+// Revert undoes some of the spans from before to after: it returns after with the lines of
+// before in their place. It returns false if the spans overlap, are not in order or do not
+// fit.
 func Revert(before, after []byte, spans []Span) ([]byte, bool) {
 	if !IsText(before) || !IsText(after) {
 		return nil, false
@@ -48,7 +49,7 @@ func Revert(before, after []byte, spans []Span) ([]byte, bool) {
 	var out []byte
 	at := 0 // line of after
 	put := func(t lineText, from, to int) {
-		if n := len(out); from < to && n > 0 && out[n-1] != '\n' { // it was the last line, and is not any more
+		if n := len(out); from < to && n > 0 && out[n-1] != '\n' { // it was the last line and needs a newline now
 			out = append(out, '\n')
 		}
 		out = append(out, t.bytes[t.ends[from]:t.ends[to]]...)
@@ -75,7 +76,7 @@ func countLines(b []byte) int {
 	return n
 }
 
-// commonPrefixSize is the length of the whole lines that both begin with.
+// commonPrefixSize returns the size of the whole lines that both begin with.
 func commonPrefixSize(a, b []byte) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
@@ -84,8 +85,8 @@ func commonPrefixSize(a, b []byte) int {
 	return bytes.LastIndexByte(a[:n], '\n') + 1
 }
 
-// commonSuffixSize is the length of the whole lines that both end with. A line is whole when
-// the text begins with it, or a newline stands before it, in both.
+// commonSuffixSize returns the size of the whole lines that both end with. A line is whole if
+// it is at the start of the text or follows a newline, in both.
 func commonSuffixSize(a, b []byte) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[len(a)-1-n] == b[len(b)-1-n] {

@@ -5,16 +5,16 @@ import (
 	"sync"
 )
 
-// pathWalk goes down a path, and remembers what the directories say of what lies in them.
+// pathWalk goes down a path and records what the directories say about what is in them.
 type pathWalk struct {
 	path        string
-	handwritten bool // people write files with such a name
+	handwritten bool // the suffix is that of files that people write
 	parent      string
 
 	code, config, docs, tests, data bool
 }
 
-// classifyDir answers the class that a directory gives to all below it, or nothing.
+// classifyDir returns the class that a directory gives to everything below it, or "".
 func (w *pathWalk) classifyDir(name string, at int) Class {
 	parent := w.parent
 	w.parent = name
@@ -28,9 +28,10 @@ func (w *pathWalk) classifyDir(name string, at int) Class {
 	return ""
 }
 
+// strongClass returns the class of a directory whose name decides wherever it is, or "".
 func (w *pathWalk) strongClass(parent, name string, at int) Class {
 	if name == ".git" && strings.HasPrefix(w.path[at:], ".git/hooks/") && !strings.HasSuffix(w.path, ".sample") {
-		w.config = true // programs that git runs are nothing that it keeps for itself
+		w.config = true // hooks are configuration, not internal data of git
 		return ""
 	}
 	if parent == ".git" {
@@ -55,13 +56,13 @@ func (w *pathWalk) strongClass(parent, name string, at int) Class {
 	return ""
 }
 
-// ignoresWeakName reports whether a weak name does not decide: people name packages "cache", "log"
-// and "build" too, and then write programs in them.
+// ignoresWeakName reports whether a weak directory name does not decide: people also name
+// packages "cache", "log" and "build", and write source files in them.
 func (w *pathWalk) ignoresWeakName(c Class) bool {
 	return w.handwritten && (w.code || c != Build)
 }
 
-// noteDir remembers what the names of directories say of the files in them.
+// noteDir records what the name of a directory says about the files in it.
 func (w *pathWalk) noteDir(name string, at int) {
 	switch dirKinds()[name] {
 	case inCode:
@@ -81,7 +82,7 @@ func (w *pathWalk) noteDir(name string, at int) {
 	}
 }
 
-// dirClass is the class of a directory that decides nothing.
+// dirClass returns the class of a directory whose name does not decide.
 func (w *pathWalk) dirClass() Class {
 	switch {
 	case w.tests:
@@ -94,6 +95,7 @@ func (w *pathWalk) dirClass() Class {
 	return Source
 }
 
+// isGitInternal reports whether a path is one that git creates in a bare repository.
 func isGitInternal(rest string) bool {
 	for _, d := range []string{"objects/", "refs/", "HEAD", "packed-refs", "config", "hooks/", "logs/", "index"} {
 		if strings.HasPrefix(rest, d) {
@@ -105,7 +107,8 @@ func isGitInternal(rest string) bool {
 
 func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
-// systemClass knows the places of a whole system, for a root that is one.
+// systemClass recognizes the standard locations of an operating system, for a workspace that
+// is one. It returns the length of the location.
 func systemClass(path string) (Class, int) {
 	for _, p := range systemPaths {
 		if strings.HasPrefix(path, p.prefix) {
@@ -127,7 +130,7 @@ var systemPaths = []struct {
 	{"var/lib/postgresql/", Database}, {"var/lib/mysql/", Database}, {"var/lib/redis/", Database}, {"var/lib/mongodb/", Database},
 }
 
-// strong names of directories decide wherever they stand.
+// strongDirs are names of directories that decide wherever they are.
 var strongDirs = indexNames(map[Class]string{
 	Git: ".git .hg .svn .jj .bzr CVS .sl",
 	Dependency: `node_modules bower_components jspm_packages web_modules .pnpm
@@ -143,10 +146,10 @@ var strongDirs = indexNames(map[Class]string{
 	Database: "pgdata pg_wal pg_xact mysql-data postgres-data pg_data",
 })
 
-// dirPair is a directory and the one in which it stands.
+// dirPair is a directory and its parent.
 type dirPair struct{ parent, name string }
 
-// pairs decide only together.
+// dirPairs are names that decide only together with their parent.
 var dirPairs = map[dirPair]Class{
 	{".yarn", "cache"}: Dependency, {".yarn", "unplugged"}: Dependency, {".yarn", "releases"}: Dependency,
 	{".cargo", "registry"}: Dependency, {".cargo", "git"}: Dependency, {".cargo", "bin"}: Dependency,
@@ -160,7 +163,7 @@ var dirPairs = map[dirPair]Class{
 	{".config", "google-chrome"}: Cache, {".mozilla", "firefox"}: Cache,
 }
 
-// weak names decide, but not for what people write.
+// weakDirs are names that decide, except for files that people write.
 var weakDirs = indexNames(map[Class]string{
 	Build:      "build out target obj coverage Debug Release playwright-report test-results blob-report allure-results allure-report",
 	Cache:      "cache caches tmp temp",
@@ -168,6 +171,7 @@ var weakDirs = indexNames(map[Class]string{
 	Dependency: "deps",
 })
 
+// dirKind is what a directory says about its files, if nothing else does.
 type dirKind int
 
 const (
@@ -179,7 +183,7 @@ const (
 	inData
 )
 
-// kinds of directories say what their files are, when nothing else does.
+// dirKinds are the names of directories that say what their files are, if nothing else does.
 var dirKinds = indexNames(map[dirKind]string{
 	inCode:   "src internal lib pkg cmd Sources components pages source crates include scripts",
 	inConfig: "config configs conf conf.d settings .config .github .gitlab .circleci .buildkite .woodpecker k8s kubernetes helm charts deploy deployment deployments infra ansible manifests systemd cron.d cron.daily cron.hourly cron.weekly cron.monthly sites-available sites-enabled nginx supervisor profile.d sudoers.d environments group_vars host_vars kustomize overlays",
@@ -188,9 +192,9 @@ var dirKinds = indexNames(map[dirKind]string{
 	inData:   "locales locale i18n l10n lang langs languages translations messages data _data content posts assets static public templates schemas schema seeds seed migrations migrate examples",
 })
 
-// indexNames turns lists of names into what each name means. A name in two lists would mean
-// one thing today and another tomorrow. The tables are made when they are first used: most
-// starts of the program need none.
+// indexNames inverts lists of names. It panics for a name in two lists, because its meaning
+// would depend on the order of a map. The tables are built at their first use: most starts of
+// the program need none.
 func indexNames[T comparable](lists map[T]string) func() map[string]T {
 	return sync.OnceValue(func() map[string]T {
 		all := map[string]T{}

@@ -2,9 +2,9 @@ package pathclass
 
 import "strings"
 
-// Manager is the manager of packages that a path belongs to, in the words of package
-// URLs: "npm" for what lies in node_modules, "golang" for go.mod. It is empty when the
-// path is of none, or of one that cannot be told.
+// Manager returns the package manager that a path belongs to, by its type in package URLs:
+// "npm" for what is in node_modules, "golang" for go.mod. It returns "" if there is none or it
+// is ambiguous.
 func Manager(path string) string {
 	for _, p := range systemManagers {
 		if strings.HasPrefix(path, p.prefix) {
@@ -34,7 +34,7 @@ func Manager(path string) string {
 	return managerSuffixes()[suffix(name)]
 }
 
-// managerOfDir knows the directories that managers fill.
+// managerOfDir recognizes the directories that package managers fill.
 func managerOfDir(parent, dir, rest string) string {
 	if m, ok := managerDirs()[dir]; ok {
 		return m
@@ -58,7 +58,8 @@ func managerOfDir(parent, dir, rest string) string {
 	return ""
 }
 
-// vendorManager tells whose a directory "vendor" is: several managers use that name.
+// vendorManager returns which package manager a directory "vendor" belongs to: several use
+// that name.
 func vendorManager(rest string) string {
 	first, _, _ := strings.Cut(rest, "/")
 	switch {

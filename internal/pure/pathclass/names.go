@@ -2,7 +2,7 @@ package pathclass
 
 import "strings"
 
-// classifyFile is the class of a file by its own name, and then by what its directories say.
+// classifyFile returns the class of a file by its own name, and otherwise by its directories.
 func (w *pathWalk) classifyFile(name string) Class {
 	if c := nameClass(name); c != "" {
 		return c
@@ -24,7 +24,7 @@ func (w *pathWalk) classifyFile(name string) Class {
 	return Source
 }
 
-// nameClass is the class that a name has in every directory.
+// nameClass returns the class that a name has in every directory, or "".
 func nameClass(name string) Class {
 	if c, ok := fileNames()[name]; ok {
 		return c
@@ -54,7 +54,7 @@ func isEnvFile(name string) bool {
 	return strings.HasPrefix(name, ".env.") || strings.HasSuffix(name, ".env")
 }
 
-// isScratchFile are files that programs write beside others for a moment.
+// isScratchFile recognizes temporary files that programs write beside others.
 func isScratchFile(name string) bool {
 	switch {
 	case strings.HasSuffix(name, "~"), strings.HasPrefix(name, ".#"), strings.HasPrefix(name, "._"):
@@ -66,7 +66,7 @@ func isScratchFile(name string) bool {
 	case strings.HasPrefix(name, "core.") && isDigits(name[len("core."):]):
 		return true
 	}
-	// Of vim: .name.swp, .name.swo and so on.
+	// Swap files of vim: .name.swp, .name.swo and so on.
 	return len(name) > 5 && name[0] == '.' && len(suffix(name)) == 4 && strings.HasPrefix(suffix(name), ".sw")
 }
 
@@ -74,6 +74,7 @@ func isHistoryFile(name string) bool {
 	return name[0] == '.' && (strings.HasSuffix(name, "_history") || name == ".lesshst" || name == ".viminfo" || name == ".wget-hsts") || name == "nohup.out"
 }
 
+// isTestFile recognizes tests by the naming conventions of common languages.
 func isTestFile(name string) bool {
 	stem := stem(name)
 	for _, end := range []string{"_test", ".test", ".spec", "_spec", "-test", ".cy", ".e2e", ".stories"} {
@@ -89,7 +90,7 @@ func isTestFile(name string) bool {
 	return strings.HasPrefix(name, "test_") && sourceSuffixes()[suffix(name)] || name == "conftest.py"
 }
 
-// isDocsConfig are pages that are settings of nothing, and of the programs that make pages.
+// isDocsConfig recognizes the configuration of documentation generators, and API descriptions.
 func isDocsConfig(name string) bool {
 	for _, begin := range []string{"mkdocs.", ".readthedocs.", "docusaurus.config.", "sidebars.", "typedoc.", ".markdownlint", ".vale.", "Doxyfile", "openapi.", "swagger.", "_config.y", "book.toml", "antora"} {
 		if strings.HasPrefix(name, begin) {
@@ -99,12 +100,12 @@ func isDocsConfig(name string) bool {
 	return false
 }
 
-// isDocsPage knows documents that have no suffix, or one that says little.
+// isDocsPage recognizes documents without a suffix, or with one that says little.
 func isDocsPage(name string) bool {
 	return docsPageNames()[stem(name)] && !sourceSuffixes()[suffix(name)]
 }
 
-// isSettings knows configuration by its name and its place.
+// isSettings recognizes configuration by name and location.
 func (w *pathWalk) isSettings(name, ext string) bool {
 	switch {
 	case isConfigName(name, ext):
@@ -122,8 +123,8 @@ func (w *pathWalk) isSettings(name, ext string) bool {
 	return w.config
 }
 
-// isConfigScript reports whether a program in a directory of settings is one itself: in the
-// first directory, in one that begins with a point, and in those that cron and shells run.
+// isConfigScript reports whether a script in a directory of settings is itself a setting: in
+// the top-level config directory, in a hidden directory, and in those of cron and shells.
 func (w *pathWalk) isConfigScript(ext string) bool {
 	switch {
 	case w.parent[0] == '.', strings.HasPrefix(w.parent, "cron."), w.parent == "profile.d":

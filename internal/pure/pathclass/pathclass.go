@@ -1,7 +1,7 @@
-// Package pathclass tells by its path alone what a file is about.
+// Package pathclass classifies a file by its path alone.
 //
 // It looks at names and touches nothing: no file, no store, no clock. A name can be
-// wrong about what a file holds; whoever needs to know reads the file.
+// wrong about the content of a file; callers that need certainty read the file.
 //
 // Invariants:
 //  1. Every path has one class, and every class one theme.
@@ -24,20 +24,20 @@ const (
 	Source     Class = "source"
 	Test       Class = "test"
 	Docs       Class = "docs"
-	Asset      Class = "asset"    // pictures, fonts, archives: nobody reads their lines
-	Manifest   Class = "manifest" // names the packages that people asked for
-	Lock       Class = "lock"     // names all packages; a program writes it
+	Asset      Class = "asset"    // pictures, fonts, archives: not text
+	Manifest   Class = "manifest" // lists the packages that people asked for
+	Lock       Class = "lock"     // lists all packages; written by a program
 	Settings   Class = "settings"
 	Env        Class = "env"
-	Dependency Class = "dependency" // brought by a manager of packages
+	Dependency Class = "dependency" // installed by a package manager
 	Build      Class = "build"
-	Cache      Class = "cache" // also swap files of editors, pids, sockets
+	Cache      Class = "cache" // also swap files of editors, pid files, sockets
 	Log        Class = "log"
 	Database   Class = "database"
-	Git        Class = "git" // and what other such programs keep
+	Git        Class = "git" // and the data of other version control systems
 )
 
-// Theme is the theme of a class.
+// Theme returns the theme of a class.
 func (c Class) Theme() retake.Theme {
 	switch c {
 	case Settings, Env:
@@ -59,21 +59,23 @@ func (c Class) Theme() retake.Theme {
 	}
 }
 
-// Of is the class of a path below the root. A path that ends in "/" is a directory.
+// Of returns the class of a path below the root. A path that ends in "/" is a directory.
 func Of(path string) Class {
 	c, _ := classify(path)
 	return c
 }
 
-// DecidingDir is the directory, with "/" at its end, that decides for a path and all else below
-// it: "web/node_modules/", "dist/". It is empty when the name of the file does.
+// DecidingDir returns the directory, with a trailing "/", that decides for a path and
+// everything else below it: "web/node_modules/", "dist/". It is empty if the name of the file
+// decides.
 func DecidingDir(path string) string {
 	_, end := classify(path)
 	return path[:end]
 }
 
-// IsVolatile reports whether a path is, by its name, one that always moves: logs, caches,
-// pids, what SQLite keeps beside a database. A database does not: what is in it matters.
+// IsVolatile reports whether a path is, by its name, one that changes all the time: logs,
+// caches, pid files, the files beside a SQLite database. A database itself is not: its content
+// matters.
 func IsVolatile(path string) bool {
 	switch Of(path) {
 	case Cache, Log:
@@ -85,7 +87,7 @@ func IsVolatile(path string) bool {
 	}
 }
 
-// companionOf is the database that the path is kept beside, or empty.
+// companionOf returns the database that the path is a companion file of, or "".
 func companionOf(path string) string {
 	for _, suffix := range retake.Companions {
 		if db, ok := strings.CutSuffix(path, suffix); ok {
@@ -95,7 +97,7 @@ func companionOf(path string) string {
 	return ""
 }
 
-// classify answers the class, and the length of the directory that decided.
+// classify returns the class, and the length of the directory that decided.
 func classify(path string) (Class, int) {
 	if c, end := systemClass(path); c != "" {
 		return c, end
@@ -118,8 +120,8 @@ func classify(path string) (Class, int) {
 	return w.classifyFile(name), 0
 }
 
-// suffix is the end of a name from its last point on, in lower case. A name that only
-// begins with a point has none.
+// suffix returns the end of a name from its last dot, in lower case. A name that only begins
+// with a dot has none.
 func suffix(name string) string {
 	if i := strings.LastIndexByte(name, '.'); i > 0 {
 		return strings.ToLower(name[i:])
@@ -127,7 +129,7 @@ func suffix(name string) string {
 	return ""
 }
 
-// stem is a name without its suffix.
+// stem returns a name without its suffix.
 func stem(name string) string {
 	if i := strings.LastIndexByte(name, '.'); i > 0 {
 		return name[:i]

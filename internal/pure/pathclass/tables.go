@@ -2,7 +2,7 @@ package pathclass
 
 import "strings"
 
-// names of files that mean one thing in every directory.
+// fileNames are names of files that mean one thing in every directory.
 var fileNames = indexNames(map[Class]string{
 	Lock: `package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb deno.lock
 		poetry.lock Pipfile.lock uv.lock pdm.lock pylock.toml conda-lock.yml pixi.lock requirements.lock
@@ -29,7 +29,7 @@ var fileNames = indexNames(map[Class]string{
 	Source:   "CMakeLists.txt robots.txt humans.txt security.txt ads.txt meson.build BUILD.bazel WORKSPACE BUILD Makefile GNUmakefile Rakefile Justfile justfile Taskfile.yml Taskfile.yaml SConstruct",
 })
 
-// suffixes that mean one thing in every directory.
+// fileSuffixes mean one thing in every directory.
 var fileSuffixes = indexNames(map[Class]string{
 	Database: ".db .sqlite .sqlite3 .db3 .s3db .sl3 .mdb .ldb .duckdb .realm .frm .ibd .myd .myi .accdb .lmdb .bolt",
 	Cache:    ".pid .sock .tmp .temp .swp .swo .swx .pyc .pyo .part .crdownload .stackdump .bbcache",
@@ -39,16 +39,16 @@ var fileSuffixes = indexNames(map[Class]string{
 	Settings: ".service .timer .socket .mount .automount .tfvars .crt .pem .key .cer .p12 .pfx .jks .keystore .mobileconfig .entitlements .plist .editorconfig .htaccess .htpasswd .iml .code-workspace .xcconfig .pbxproj .xcscheme .sln .desktop .cron",
 })
 
-// written are the suffixes of what people write by hand.
+// sourceSuffixes are the suffixes of files that people write.
 var sourceSuffixes = indexSet(`.go .rs .c .h .cc .cpp .cxx .hh .hpp .hxx .m .mm .swift .kt .kts .java .scala .sc .groovy .clj .cljs .cljc .edn .cs .fs .fsx .vb .razor .cshtml
 	.py .pyi .pyx .ipynb .rb .erb .rake .php .phtml .pl .pm .lua .tcl .r .jl .dart .ex .exs .eex .heex .leex .erl .hrl .hs .lhs .ml .mli .elm .nim .zig .v .vhd .sv .d .pas .f90 .f .cob .asm .s .cr .gleam .odin .purs .rkt .scm .lisp .el .vim .fish
 	.js .mjs .cjs .jsx .ts .mts .cts .tsx .vue .svelte .astro .html .htm .css .scss .sass .less .styl .pug .hbs .ejs .liquid .mustache .twig .njk .jinja .jinja2 .j2 .haml .slim
 	.sql .prisma .graphql .gql .proto .thrift .avsc .sh .bash .zsh .ps1 .bat .cmd .tf .hcl .nix .sol .move .cairo .wgsl .glsl .vert .frag .metal .cu .cuh .po .pot .strings .xliff .xlf .arb .ftl .svg .feature .cmake .mk .bzl .star .dhall .cue .rego .xaml .storyboard .xib .qml .gd .tscn .shader`)
 
-// loose are the suffixes of programs that people also configure with.
+// configScriptSuffixes are the suffixes of scripts that are also used as configuration.
 var configScriptSuffixes = indexSet(".php .js .mjs .cjs .ts .rb .py .exs .sh")
 
-// forms are the suffixes of files that mostly configure.
+// configSuffixes are the suffixes of files that are mostly configuration.
 var configSuffixes = indexSet(".toml .ini .cfg .conf .config .properties .yaml .yml .props .targets .cnf .rules .reg .prefs")
 
 var proseSuffixes = indexSet(".md .mdx .markdown .rst .adoc .asciidoc .txt .org .tex .bib .rtf .pod .mdc .textile .man .qmd .rmd")
@@ -57,12 +57,12 @@ var classTestSuffixes = indexSet(".java .kt .scala .groovy .cs .swift .fs .php")
 
 var docsPageNames = indexSet("README Readme readme CHANGELOG Changelog CHANGES HISTORY LICENSE LICENCE License COPYING AUTHORS CONTRIBUTORS CONTRIBUTING MAINTAINERS NOTICE SECURITY CODE_OF_CONDUCT TODO INSTALL NEWS THANKS VERSIONING CODEOWNERS CITATION PATENTS")
 
-// pictures are the suffixes of what is no text: nobody reads its lines.
+// binarySuffixes are the suffixes of files that are not text.
 var binarySuffixes = indexSet(`.png .jpg .jpeg .gif .webp .avif .ico .icns .bmp .tif .tiff .heic .psd .ai .sketch .fig .xcf .blend .fbx .glb .gltf .stl .3ds .dae .ktx .dds .exr .hdr
 	.woff .woff2 .ttf .otf .eot .mp3 .wav .ogg .flac .m4a .aac .opus .mp4 .mov .avi .mkv .webm .m4v
 	.pdf .doc .docx .xls .xlsx .ppt .pptx .odt .ods .odp .epub .zip .tar .gz .tgz .bz2 .xz .zst .7z .rar .jar .war .ear .iso .img .dmg .deb .rpm .bin .dat .pickle .pkl .npy .npz .parquet .arrow .feather .h5 .hdf5 .onnx .pt .pth .safetensors .gguf .ckpt .tflite .pb .mo .gpg .kdbx .age .sig`)
 
-// IsBinary reports whether a path is, by its name, no text.
+// IsBinary reports whether a path is, by its name, not text.
 func IsBinary(path string) bool {
 	name := path[strings.LastIndexByte(path, '/')+1:]
 	return binarySuffixes()[suffix(name)]

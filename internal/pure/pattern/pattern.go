@@ -1,5 +1,5 @@
-// Package pattern holds regular expressions that are compiled when they are first used:
-// one program is started for every event of an agent, and most starts need none of them.
+// Package pattern holds regular expressions that are compiled at their first use: the
+// program is started for every event of an agent, and most starts need none of them.
 //
 // It touches nothing else.
 package pattern
@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// Lazy compiles a text at the first call. A text that is none panics then, as
-// regexp.MustCompile does at the start.
+// Lazy returns a function that compiles text at its first call. An invalid text panics then,
+// as regexp.MustCompile does at the start.
 func Lazy(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }

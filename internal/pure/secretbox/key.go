@@ -11,18 +11,18 @@ import (
 // KeySize is the size of a key in bytes.
 const KeySize = 32
 
-// NewKey makes a key.
+// NewKey returns a random key.
 func NewKey() []byte {
 	key := make([]byte, KeySize)
-	_, _ = rand.Read(key) // it never fails: the process ends instead
+	_, _ = rand.Read(key) // it never returns an error
 	return key
 }
 
-// FormatKey writes a key as ParseKey reads it.
+// FormatKey formats a key for ParseKey.
 func FormatKey(key []byte) string { return base64.StdEncoding.EncodeToString(key) }
 
-// ParseKey reads a key that somebody wrote as base64, of either alphabet, or as hex. Its
-// errors never hold the text.
+// ParseKey parses a key in base64, of either alphabet, or in hex. Its errors never contain the
+// text.
 func ParseKey(text string) ([]byte, error) {
 	text = strings.TrimSpace(text)
 	if strings.ContainsAny(text, "\r\n") { // which the decoder would skip

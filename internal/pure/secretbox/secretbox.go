@@ -1,13 +1,13 @@
-// Package secretbox keeps secrets that must lie in a database: it encrypts them with a key
-// that does not lie there.
+// Package secretbox encrypts secrets that are stored in a database, with a key that is not
+// stored there.
 //
-// Keeper is the port; a service that keeps keys can stand behind it. Local holds its keys
+// Keeper is the port; a key management service can implement it. LocalKeeper has its keys
 // in memory. The package reads no file and no environment, and never logs.
 //
 //	S1  What was sealed for one purpose does not open for another.
 //	S2  The first key seals, every key opens: a new key is put in front, all is opened and
-//	    sealed again, and then the old key goes.
-//	S3  One changed bit anywhere, and it does not open.
+//	    sealed again, and then the old key is removed.
+//	S3  If one bit is changed anywhere, it does not open.
 package secretbox
 
 import (
@@ -19,14 +19,14 @@ import (
 	"fmt"
 )
 
-// Why something does not open.
+// Reasons why something does not open.
 var (
 	ErrKey     = errors.New("no key here opens it")
 	ErrDamaged = errors.New("it was changed, or sealed for another purpose")
 )
 
-// Keeper seals and opens. A purpose says what a secret is and whose, such as
-// "repository/acme": it is not kept in what is sealed and must be the same at both ends.
+// Keeper seals and opens secrets. The purpose says what a secret is and whose, such as
+// "repository/acme". It is not stored in the sealed bytes and must be the same at both ends.
 type Keeper interface {
 	Seal(ctx context.Context, purpose string, plain []byte) ([]byte, error)
 	Open(ctx context.Context, purpose string, sealed []byte) ([]byte, error)
@@ -35,18 +35,18 @@ type Keeper interface {
 const (
 	version    = 1
 	idSize     = 8
-	headerSize = 1 + idSize // version and key id; nonce, text and tag follow
+	headerSize = 1 + idSize // version and key id; nonce, ciphertext and tag follow
 )
 
-// LocalKeeper seals with keys that it holds.
+// LocalKeeper seals with keys in memory.
 type LocalKeeper struct{ keys []localKey }
 
 type localKey struct {
 	id   [idSize]byte
-	aead cipher.AEAD // puts a random nonce in front by itself
+	aead cipher.AEAD // prepends a random nonce itself
 }
 
-// NewLocalKeeper makes a keeper of keys of 32 bytes: the first seals, all open.
+// NewLocalKeeper returns a keeper with keys of 32 bytes: the first seals, all open.
 func NewLocalKeeper(keys ...[]byte) (*LocalKeeper, error) {
 	if len(keys) == 0 {
 		return nil, errors.New("make keeper: there is no key")
@@ -70,13 +70,13 @@ func NewLocalKeeper(keys ...[]byte) (*LocalKeeper, error) {
 	return k, nil
 }
 
-// String tells nothing of the keys, whoever prints a keeper.
+// String does not reveal the keys when a keeper is printed.
 func (k *LocalKeeper) String() string { return fmt.Sprintf("keeper of %d keys", len(k.keys)) }
 
-// GoString is as silent.
+// GoString does not reveal them either.
 func (k *LocalKeeper) GoString() string { return k.String() }
 
-// Seal encrypts with the first key. The same text is never sealed to the same bytes.
+// Seal encrypts with the first key. Sealing the same text twice gives different bytes.
 func (k *LocalKeeper) Seal(ctx context.Context, purpose string, plain []byte) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func (k *LocalKeeper) Seal(ctx context.Context, purpose string, plain []byte) ([
 	return key.aead.Seal(head, nil, plain, additionalData(head, purpose)), nil
 }
 
-// Open decrypts with the key that is named in it.
+// Open decrypts with the key whose id is in the header.
 func (k *LocalKeeper) Open(ctx context.Context, purpose string, sealed []byte) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -106,15 +106,15 @@ func (k *LocalKeeper) Open(ctx context.Context, purpose string, sealed []byte) (
 		}
 		plain, err := key.aead.Open(nil, nil, rest, additionalData(head, purpose))
 		if err != nil {
-			return nil, fmt.Errorf("open sealed: %w", ErrDamaged) // the cause says nothing more
+			return nil, fmt.Errorf("open sealed: %w", ErrDamaged) // the cause adds nothing
 		}
 		return plain, nil
 	}
 	return nil, fmt.Errorf("open sealed: %w", ErrKey)
 }
 
-// additionalData is what is not encrypted and still cannot be changed. The head has a fixed size:
-// no byte can move from it to the purpose.
+// additionalData is authenticated but not encrypted. The header has a fixed size, so no byte
+// can move from it to the purpose.
 func additionalData(head []byte, purpose string) []byte {
 	return append(append(make([]byte, 0, len(head)+len(purpose)), head[:headerSize]...), purpose...)
 }

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// keyWords are how a key says that its value is a secret.
+// keyWords are words in a key that mean that its value is a secret.
 var keyWords = []string{
 	"secret", "token", "password", "passwd", "passphrase", "pwd", "apikey", "api_key", "api-key", "access_key", "access-key", "accesskey",
 	"private_key", "privatekey", "encryption_key", "encryptionkey", "signing_key", "signingkey", "auth_key", "authkey", "credential",
 }
 
-// keyTails may follow in the key; with another tail, as in tokenizer or
-// token_type, the value is no secret.
+// keyTails may follow the word in the key. With another tail, as in tokenizer or token_type,
+// the value is not a secret.
 var keyTails = []string{
 	"", "s", "key", "value", "accesskey", "token", "secret", "string", "raw", "base", "prod", "production", "dev", "staging", "live", "test", "id",
 }
@@ -25,8 +25,8 @@ func assignTriggers() []trigger {
 	return list
 }
 
-// matchAssignment takes KEY=value, "key": "value" also inside a string of JSON, and
-// --key value.
+// matchAssignment matches KEY=value, "key": "value" also inside a JSON string, and --key
+// value.
 func matchAssignment(s string, i int, word string) (secretMatch, bool) {
 	end := scanWhile(s, i+len(word), 24, isWordOrDash)
 	from, tight, ok := findSeparator(s, i, end)
@@ -52,7 +52,7 @@ func matchAssignment(s string, i int, word string) (secretMatch, bool) {
 	return secretMatch{from, to, assignmentKind(s, i, word)}, true
 }
 
-// isKeyTail looks for the tail of a key, without its signs and digits.
+// isKeyTail reports whether the rest of a key, without signs and digits, is one of keyTails.
 func isKeyTail(tail string) bool {
 	var b [24]byte
 	n := 0
@@ -65,14 +65,15 @@ func isKeyTail(tail string) bool {
 	return containsString(keyTails, string(b[:n]))
 }
 
-// ends are the bytes that end a value without quotes.
+// valueEnds are the bytes that end an unquoted value.
 var valueEnds = [256]bool{
 	',': true, ';': true, ')': true, '}': true, ']': true, '<': true, '>': true, '&': true, '|': true, '\\': true, '"': true, '\'': true, '`': true, 0x7f: true,
 }
 
 func isUnquoted(c byte) bool { return c > ' ' && !valueEnds[c] }
 
-// findSeparator is where a value begins after a key; tight without spaces around.
+// findSeparator returns where the value after a key begins. tight means that there are no
+// spaces around the separator.
 func findSeparator(s string, i, end int) (from int, tight, ok bool) {
 	at := scanWhile(s, end, 6, func(c byte) bool { return c == '\\' || c == '"' || c == '\'' || c == ']' })
 	sep := scanWhile(s, at, 4, func(c byte) bool { return c == ' ' })
@@ -90,7 +91,7 @@ func findSeparator(s string, i, end int) (from int, tight, ok bool) {
 	return 0, false, false
 }
 
-// isFlag reports whether the key that holds i begins with two dashes.
+// isFlag reports whether the key that contains position i begins with two dashes.
 func isFlag(s string, i int) bool {
 	for low := max(0, i-32); i > low && isWordOrDash(s[i-1]); {
 		i--
@@ -98,6 +99,7 @@ func isFlag(s string, i int) bool {
 	return strings.HasPrefix(s[i:], "--")
 }
 
+// assignmentKind returns the kind of secret for a key.
 func assignmentKind(s string, i int, word string) string {
 	key := strings.ToLower(s[max(0, i-16):min(len(s), i+24)])
 	switch {
@@ -122,12 +124,12 @@ func containsString(list []string, s string) bool {
 	return false
 }
 
-// isVariable reports that a value is looked up elsewhere.
+// isVariable reports whether a value is a reference, such as $NAME, and not the secret itself.
 func isVariable(v string) bool {
 	return v == "" || strings.IndexByte("$%{<[(*", v[0]) >= 0 || strings.Contains(v, "${") || strings.Contains(v, "{{")
 }
 
-// stand are parts of values that stand for a secret and are none.
+// placeholderParts are parts of values that stand in for a secret.
 var placeholderParts = []string{
 	"xxx", "changeme", "change_me", "change-me", "example", "placeholder", "your", "dummy", "redacted", "masked", "process.env",
 	"os.environ", "getenv", "import.meta", "***", "...", "…", "replace", "sample", "<", "$(", "${",
@@ -143,8 +145,8 @@ func isPlaceholder(v string) bool {
 	return false
 }
 
-// isPlausible reports whether a value looks as if nobody could guess it. Weak is
-// for passwords in a shell, which people make up.
+// isPlausible reports whether a value looks too random to guess. weak is for passwords on a
+// command line, which people make up.
 func isPlausible(v string, quoted, weak bool) bool {
 	least := 8
 	if weak {
@@ -159,12 +161,14 @@ func isPlausible(v string, quoted, weak bool) bool {
 	return (weak || entropy(v) >= 2.7) && (quoted || !isExpression(v)) && !isPlaceholder(v)
 }
 
-// isPath reports a place instead of a value. Keys of 40 letters may begin as a path does.
+// isPath reports whether a value is a path or a URL. Keys of 40 characters may begin like a
+// path.
 func isPath(v string) bool {
 	return (v[0] == '/' || v[0] == '.' || v[0] == '~') && len(v) != 40 || strings.Contains(v, "://")
 }
 
-// isMixed reports letters with digits, or letters of both cases with signs.
+// isMixed reports whether a value has letters with digits, or letters of both cases with
+// signs.
 func isMixed(v string) bool {
 	var digits, letters, signs int
 	for i := range len(v) {
@@ -180,8 +184,8 @@ func isMixed(v string) bool {
 	return letters > 0 && (digits > 0 || signs > 0 && strings.ToLower(v) != v)
 }
 
-// isExpression reports that an unquoted value is an expression: a call, or names with
-// dots between.
+// isExpression reports whether an unquoted value is source code: a call, or names separated by
+// dots.
 func isExpression(v string) bool {
 	if strings.ContainsAny(v, "([") || strings.Contains(v, "::") {
 		return true
@@ -198,7 +202,7 @@ func isExpression(v string) bool {
 	return true
 }
 
-// entropy is in bits for each byte.
+// entropy returns the entropy in bits per byte.
 func entropy(v string) float64 {
 	var count [256]int
 	for i := range len(v) {

@@ -2,8 +2,7 @@ package secrets
 
 import "strings"
 
-// contextTriggers find secrets by what stands before them: a URL, a header, a
-// flag of a program.
+// contextTriggers find secrets by what is before them: a URL, a header, a flag of a program.
 func contextTriggers() []trigger {
 	list := []trigger{
 		{text: "://", match: matchURLPassword},
@@ -22,7 +21,7 @@ func contextTriggers() []trigger {
 	return list
 }
 
-// matchURLPassword covers the password of scheme://name:password@host.
+// matchURLPassword matches the password of scheme://name:password@host.
 func matchURLPassword(s string, i int) (secretMatch, bool) {
 	in := func(c byte) bool {
 		return c > ' ' && c < 0x7f && strings.IndexByte("/@\"'`<>\\[]", c) < 0
@@ -38,9 +37,10 @@ func matchURLPassword(s string, i int) (secretMatch, bool) {
 	return secretMatch{end - len(password), end, "url password"}, true
 }
 
-// isToken68 are the bytes of a credential in a header.
+// isToken68 reports whether c may be part of a credential in a header.
 func isToken68(c byte) bool { return isWordOrDash(c) || strings.IndexByte(".~+/=", c) >= 0 }
 
+// matchAuthorization matches the credential of an Authorization header.
 func matchAuthorization(s string, i int) (secretMatch, bool) {
 	at := scanWhile(s, i+len("authorization"), 16, func(c byte) bool {
 		return isSpace(c) || strings.IndexByte("\"'\\:=,[(>", c) >= 0
@@ -56,7 +56,7 @@ func matchAuthorization(s string, i int) (secretMatch, bool) {
 	return secretMatch{}, false
 }
 
-// matchBearer takes the word anywhere, so the value must look like a credential.
+// matchBearer matches the word anywhere, so the value must look like a credential.
 func matchBearer(s string, i int) (secretMatch, bool) {
 	from := i + len("bearer ")
 	to := scanWhile(s, from, lookahead, isToken68)
@@ -74,16 +74,17 @@ func matchCredential(s string, from, least int, kind string) (secretMatch, bool)
 	return secretMatch{from, scanWhile(s, to, 0, isToken68), kind}, true
 }
 
-// passwordFlag is a flag that carries a password in some programs.
+// passwordFlag is a flag that takes a password in some programs.
 type passwordFlag struct {
 	flag        string
 	programs    []string
-	hasUserName bool // name:password
+	hasUserName bool // the value is name:password
 }
 
-// before is how far from a flag its program may stand.
+// maxFlagDistance is how far before a flag its program may be.
 const maxFlagDistance = 160
 
+// match matches the flag if one of its programs is before it on the same line.
 func (f passwordFlag) match(s string, i int) (secretMatch, bool) {
 	if i == 0 || s[i-1] != ' ' {
 		return secretMatch{}, false
@@ -102,7 +103,7 @@ func (f passwordFlag) match(s string, i int) (secretMatch, bool) {
 	}
 	apart := s[at] == ' ' || s[at] == '='
 	if apart && (program == "mysql" || program == "mariadb") {
-		return secretMatch{}, false // there it asks for the password
+		return secretMatch{}, false // there the program prompts for the password
 	}
 	if !apart && f.flag[1] == '-' {
 		return secretMatch{}, false // a longer flag

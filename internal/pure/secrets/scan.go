@@ -5,21 +5,21 @@ import (
 	"sync"
 )
 
-// secretMatch is one secret: the bytes from and to, and what they are.
+// secretMatch is one secret: its range in the text, and its kind.
 type secretMatch struct {
 	from, to int
 	kind     string
 }
 
-// trigger is how a secret, or the words before it, begin. The first two bytes
-// are looked up in a table, so text without triggers costs a lookup per byte.
+// trigger is how a secret, or what is before it, begins. The first two bytes are looked up in
+// a table, so text without triggers costs one lookup per byte.
 type trigger struct {
 	text  string
-	fold  bool // letters of either case
+	fold  bool // ignore case
 	match func(s string, at int) (secretMatch, bool)
 }
 
-// matchesAt reports whether the trigger stands there.
+// matchesAt reports whether the text has the trigger at i.
 func (t *trigger) matchesAt(s string, i int) bool {
 	if len(s)-i < len(t.text) {
 		return false
@@ -35,13 +35,13 @@ func (t *trigger) matchesAt(s string, i int) bool {
 	return true
 }
 
-// triggerTable finds the triggers that begin with two bytes; group 0 is none.
+// triggerTable finds triggers by their first two bytes; group 0 is empty.
 type triggerTable struct {
 	pairs  [1 << 16]uint8
 	groups [][]trigger
 }
 
-// triggers are put together at the first use, not when a program starts.
+// triggers is built at its first use, not at the start of the program.
 var triggers = sync.OnceValue(func() *triggerTable {
 	t := &triggerTable{groups: make([][]trigger, 1)}
 	for _, group := range [][]trigger{tokenTriggers(), contextTriggers(), assignTriggers()} {
@@ -86,7 +86,7 @@ func findSecrets(s string) []secretMatch {
 			i++
 			continue
 		}
-		// What a value is by itself says more than the key before it.
+		// The form of a value says more than the key before it.
 		if same, ok := t.matchAt(s, h.from); ok && same.from == h.from && same.to >= h.to {
 			h = same
 		}
@@ -96,6 +96,7 @@ func findSecrets(s string) []secretMatch {
 	return hits
 }
 
+// matchAt returns the first secret of a trigger that begins at i.
 func (t *triggerTable) matchAt(s string, i int) (secretMatch, bool) {
 	if i+1 >= len(s) {
 		return secretMatch{}, false
@@ -113,8 +114,8 @@ func (t *triggerTable) matchAt(s string, i int) (secretMatch, bool) {
 	return secretMatch{}, false
 }
 
-// isPartOfMark reports whether a value is a part of a mark. Such a value is a word
-// like "password", and covering it would never end.
+// isPartOfMark reports whether a value is part of a mark. Such a value is a word like
+// "password", and masking it would never end.
 func isPartOfMark(v string) bool { return len(v) <= len(allMarks) && strings.Contains(allMarks, v) }
 
 const allMarks = "[masked: github token] [masked: gitlab token] [masked: slack token] [masked: slack webhook] " +
@@ -133,8 +134,8 @@ func isUpperOrDigit(c byte) bool { return c >= 'A' && c <= 'Z' || isDigit(c) }
 func isLowerHex(c byte) bool     { return isDigit(c) || c >= 'a' && c <= 'f' }
 func isSpace(c byte) bool        { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// isWordStart reports whether a word may begin there: after the start, after a byte
-// that no word holds, after an escape as JSON writes it, after %XX of a URL.
+// isWordStart reports whether a word may begin at i: at the start, after a byte that is not
+// part of a word, after a JSON escape, after %XX of a URL.
 func isWordStart(s string, i int) bool {
 	if i == 0 || !isWordByte(s[i-1]) {
 		return true
@@ -145,12 +146,12 @@ func isWordStart(s string, i int) bool {
 	return i >= 3 && s[i-3] == '%'
 }
 
-// lookahead bounds what is read before something is taken for a secret. Only
-// then the rest of it is read, and never again, so time stays linear.
+// lookahead bounds what is read before something is recognized as a secret. Only then the rest
+// of it is read, and never again, so the time stays linear.
 const lookahead = 128
 
-// scanWhile is the end of the bytes from i on that in takes, at most limit of them;
-// no limit when it is 0.
+// scanWhile returns the end of the bytes from i on for which in returns true, at most limit of
+// them; 0 means no limit.
 func scanWhile(s string, i, limit int, in func(byte) bool) int {
 	end := len(s)
 	if limit > 0 && limit < end-i {

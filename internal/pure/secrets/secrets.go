@@ -1,14 +1,14 @@
-// Package secrets finds text that is likely a secret, and covers it.
+// Package secrets finds text that is likely a secret, and masks it.
 //
-// It works on text in memory alone: no file, no network, no clock. It keeps
+// It works on text in memory only: no file, no network, no clock. It keeps
 // nothing of what it finds.
 //
 // Invariants:
 //  1. Time grows with the length of the text, whatever the text is.
-//  2. Masked text holds no secret of Spread bytes or more that was found in it,
-//     at any place.
+//  2. Masked text contains no secret of MinSpreadLength bytes or more that was found in
+//     it, at any place.
 //  3. Masking what is masked changes nothing.
-//  4. A mark tells the kind of a secret, never its length or a part of it.
+//  4. A mark shows the kind of a secret, never its length or a part of it.
 package secrets
 
 import (
@@ -17,20 +17,20 @@ import (
 	"strings"
 )
 
-// Spread is the length from which a secret is covered wherever else it stands.
-// Shorter ones are covered where they were found: a password "app" would
-// otherwise cover half of a text.
+// MinSpreadLength is the length from which a secret is masked wherever else it occurs. Shorter
+// ones are masked only where they were found: a password "app" would otherwise mask half of a
+// text.
 const MinSpreadLength = 6
 
-// rounds bounds how often covered text is looked at again. A second look is
-// needed because a mark is a new neighbour for the text beside it.
+// maxRounds bounds how often masked text is scanned again. That is necessary because a mark is
+// a new neighbour of the text beside it.
 const maxRounds = 4
 
-// unsafeKind is the mark of a text that could not be covered piece by piece.
+// wholeTextKind is the kind of a text that could not be masked piece by piece.
 const wholeTextKind = "text"
 
-// Mask covers likely secrets with marks such as "[masked: github token]". The
-// kinds are sorted, each once; without any the text is the same.
+// Mask replaces likely secrets by marks such as "[masked: github token]". The kinds are sorted
+// and unique; if there are none the text is unchanged.
 func Mask(s string) (masked string, kinds []string) {
 	all := map[string]bool{}
 	text := s
@@ -55,7 +55,7 @@ func Mask(s string) (masked string, kinds []string) {
 	return text, slices.Sorted(maps.Keys(all))
 }
 
-// FindKinds tells which kinds of secrets the text likely holds: sorted, each once.
+// FindKinds returns which kinds of secrets the text likely contains, sorted and unique.
 func FindKinds(b []byte) []string {
 	all := map[string]bool{}
 	for _, h := range findSecrets(string(b)) {
@@ -69,7 +69,7 @@ func FindKinds(b []byte) []string {
 
 func maskText(kind string) string { return "[masked: " + kind + "]" }
 
-// newReplacer covers the secrets of the hits wherever they stand.
+// newReplacer returns a replacer that masks the matched secrets wherever they occur.
 func newReplacer(s string, hits []secretMatch) *strings.Replacer {
 	seen := map[string]bool{}
 	var pairs []string
@@ -82,7 +82,8 @@ func newReplacer(s string, hits []secretMatch) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// coverMatches puts a mark in the place of each hit. Marks are never looked into.
+// coverMatches replaces each match by a mark, and masks other occurrences between them. Marks
+// are not scanned.
 func coverMatches(s string, hits []secretMatch, spread *strings.Replacer) string {
 	var b strings.Builder
 	b.Grow(len(s))

@@ -2,13 +2,13 @@ package secrets
 
 import "strings"
 
-// prefixToken is a secret that tells by its first letters what it is.
+// prefixToken is a secret that is recognized by its prefix.
 type prefixToken struct {
 	prefix      string
 	kind        string
-	isTokenByte func(byte) bool // bytes after the prefix
-	minLength   int             // so many of them at least
-	exact       bool            // or exactly
+	isTokenByte func(byte) bool // of the bytes after the prefix
+	minLength   int             // of the bytes after the prefix
+	exact       bool            // minLength is the exact length
 }
 
 func tokenTriggers() []trigger {
@@ -82,7 +82,7 @@ func (t prefixToken) match(s string, i int) (secretMatch, bool) {
 	return secretMatch{i, scanWhile(s, to, 0, t.isTokenByte), t.kind}, true
 }
 
-// hasFewBytes reports that a text repeats itself, as examples do.
+// hasFewBytes reports whether a text has few distinct bytes, as examples do.
 func hasFewBytes(s string) bool {
 	var seen [256]bool
 	n := 0
@@ -110,8 +110,8 @@ func matchSendgrid(s string, i int) (secretMatch, bool) {
 	return secretMatch{i, scanWhile(s, to, 0, isWordOrDash), "sendgrid key"}, true
 }
 
-// matchJWT takes three parts; the first two are JSON objects in base64, which begin
-// with eyJ.
+// matchJWT matches three parts; the first two are JSON objects in base64, which begin with
+// eyJ.
 func matchJWT(s string, i int) (secretMatch, bool) {
 	if !isWordStart(s, i) || i > 0 && s[i-1] == '-' {
 		return secretMatch{}, false
@@ -138,8 +138,8 @@ func matchSlackHook(s string, i int) (secretMatch, bool) {
 	return secretMatch{from, scanWhile(s, to, 0, in), "slack webhook"}, true
 }
 
-// matchPrivateKey goes from the first line of a key to its last. A key that was cut
-// off goes as far as its letters do.
+// matchPrivateKey matches from the first line of a PEM key to its last. A key that was cut off
+// is matched as far as its characters go.
 func matchPrivateKey(s string, i int) (secretMatch, bool) {
 	const dashes = "-----"
 	head := scanWhile(s, i+len(dashes), 64, func(c byte) bool { return isUpperOrDigit(c) || c == ' ' })

@@ -2,8 +2,8 @@ package termtext
 
 import "strings"
 
-// IsBinary reports whether text would not be read by anybody: it holds a NUL, or
-// more than a few of the controls that text has no use for.
+// IsBinary reports whether text is not readable: it contains a NUL, or more than a few control
+// characters that text does not use.
 func IsBinary(s string) bool {
 	odd := 0
 	for i := range len(s) {

@@ -1,6 +1,6 @@
 package termtext
 
-// Glyphs are the signs a face draws with, named by their shape or their word.
+// Glyphs are the symbols for drawing, named by their shape or meaning.
 type Glyphs struct {
 	Point      string
 	Ring       string
@@ -15,11 +15,11 @@ type Glyphs struct {
 	QuoteOpen  string
 	QuoteClose string
 	Minus      string
-	More       string // something was cut here
+	More       string // text was cut here
 	Fill       string
 }
 
-// The two sets. Every face uses one of them throughout.
+// The two sets. A user interface uses one of them throughout.
 var (
 	Unicode = Glyphs{
 		Point: "●", Ring: "○", Diamond: "◇", Arrow: "→", Dots: "┊", Bar: "│",
@@ -33,5 +33,5 @@ var (
 	}
 )
 
-// Quote sets s between quotes.
+// Quote returns s in quotes.
 func (g Glyphs) Quote(s string) string { return g.QuoteOpen + s + g.QuoteClose }

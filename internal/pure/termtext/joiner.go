@@ -7,7 +7,7 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// Characters that show nothing themselves, and change the emoji beside them.
+// Characters that are invisible themselves and change the emoji beside them.
 const (
 	joiner       = '\u200d'
 	textStyle    = '\ufe0e'
@@ -15,10 +15,9 @@ const (
 	enclosingKey = '\u20e3'
 )
 
-// isEmojiPart reports whether the character at i, which alone would be hidden, is a part of an
-// emoji that s shows there: a joiner between two of them, or the sign that chooses how one
-// is drawn. Anywhere else the same characters can hide text or tell two names apart that
-// look the same, and are escaped.
+// isEmojiPart reports whether the character at i, which is invisible by itself, is part of an
+// emoji: a joiner between two emoji, or a variation selector. Anywhere else such characters
+// can hide text or distinguish names that look the same, and must be escaped.
 func isEmojiPart(s string, i int, r rune) bool {
 	before, _ := utf8.DecodeLastRuneInString(s[:i])
 	after, _ := utf8.DecodeRuneInString(s[i+utf8.RuneLen(r):])
@@ -31,8 +30,8 @@ func isEmojiPart(s string, i int, r rune) bool {
 	return false
 }
 
-// joinsEmoji asks the rules of Unicode whether a joiner makes one emoji of what is before
-// it and the one behind it: only then all of it is one character for a reader.
+// joinsEmoji reports whether a joiner makes one emoji of what is before it and after it by the
+// rules of Unicode, so that a reader sees one character.
 func joinsEmoji(before string, after rune) bool {
 	last, _ := lastCluster(before)
 	whole := last + string(joiner) + string(after)
@@ -40,8 +39,8 @@ func joinsEmoji(before string, after rune) bool {
 	return g.Next() && g.Value() == whole
 }
 
-// lastCluster is the character that s ends with. The longest emoji have some ten parts, so
-// a short piece of the end is enough.
+// lastCluster returns the last grapheme cluster of s and its width. The longest emoji have
+// about ten parts, so a short piece of the end is enough.
 func lastCluster(s string) (string, int) {
 	const most = 128
 	if len(s) > most {
@@ -58,10 +57,10 @@ func lastCluster(s string) (string, int) {
 	return last, width
 }
 
-// isSymbol are the categories of emoji. Letters and marks are none of them.
+// isSymbol reports whether r is in the categories of emoji, which letters and marks are not.
 func isSymbol(r rune) bool {
 	return r > unicode.MaxASCII && unicode.In(r, unicode.So, unicode.Sm, unicode.Sk)
 }
 
-// isKey are the signs of keys that an enclosing key makes an emoji of: 1️⃣.
+// isKey reports whether r can be combined with an enclosing keycap: 1️⃣.
 func isKey(r rune) bool { return r >= '0' && r <= '9' || r == '#' || r == '*' }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Count writes a number with a comma after every three digits: 1,204.
+// Count formats a number with a comma after every three digits: 1,204.
 func Count(n int64) string {
 	digits, negative := strings.CutPrefix(strconv.FormatInt(n, 10), "-")
 	var b strings.Builder
@@ -23,8 +23,8 @@ func Count(n int64) string {
 	return b.String()
 }
 
-// Bytes writes a size in powers of 1000, with one digit after the point below
-// ten and none above: 9.4 MB, 12 MB, 512 B.
+// Bytes formats a size in powers of 1000, with one decimal below ten and none above: 9.4 MB,
+// 12 MB, 512 B.
 func Bytes(n int64) string {
 	v, sign := float64(n), ""
 	if n < 0 {
@@ -45,8 +45,8 @@ func Bytes(n int64) string {
 	return fmt.Sprintf("%s%.0f %s", sign, v, units[0])
 }
 
-// ShortTime writes t as briefly as now allows: 10:27 today, Sat 17:05 in the six
-// days before, 9 Oct in the same year, else 9 Oct 2025. The zone is that of now.
+// ShortTime formats t as briefly as now allows: 10:27 today, Sat 17:05 in the six days before,
+// 9 Oct in the same year, else 9 Oct 2025. The time zone is that of now.
 func ShortTime(t, now time.Time) string {
 	t = t.In(now.Location())
 	switch days := dayNumber(now) - dayNumber(t); {
@@ -60,13 +60,13 @@ func ShortTime(t, now time.Time) string {
 	return t.Format("2 Jan 2006")
 }
 
-// dayNumber numbers the days of the calendar, whatever the length of each.
+// dayNumber counts calendar days, whatever the length of each.
 func dayNumber(t time.Time) int64 {
 	const seconds = 24 * 60 * 60
 	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC).Unix() / seconds
 }
 
-// Ago writes how long something is past: just now, 11 min ago, 3 h ago, 2 d ago.
+// Ago formats how long ago something was: just now, 11 min ago, 3 h ago, 2 d ago.
 func Ago(d time.Duration) string {
 	const dayLength = 24 * time.Hour
 	switch {
@@ -80,7 +80,7 @@ func Ago(d time.Duration) string {
 	return Count(int64(d/dayLength)) + " d ago"
 }
 
-// Duration writes how long something lasted: 7 ms, 0.2 s, 38 s, 2 min 41 s, 1 h 5 min.
+// Duration formats how long something took: 7 ms, 0.2 s, 38 s, 2 min 41 s, 1 h 5 min.
 func Duration(d time.Duration) string {
 	d = max(d, 0)
 	if ms := d.Round(time.Millisecond); ms < 100*time.Millisecond {

@@ -2,8 +2,7 @@ package termtext
 
 import "strings"
 
-// ShellWord is one word of a command that is to be pasted into a shell, in quotes where it
-// needs them.
+// ShellWord returns s as one word for pasting into a shell, quoted if necessary.
 func ShellWord(s string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:,@%="
 	if s != "" && strings.Trim(s, plain+"~") == "" && !strings.HasPrefix(s, "~") {

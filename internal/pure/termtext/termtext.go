@@ -1,10 +1,10 @@
-// Package termtext makes text fit to be shown: the one escaper of all faces, and
+// Package termtext makes text safe to show: the one escaper of all user interfaces, and
 // the few tools around it.
 //
 // It turns strings into strings and touches nothing else. It never decides what
 // is shown, and never writes colors or moves the cursor.
 //
-//	E1  What Escape answers holds no control, no invalid UTF-8 and no format character
+//	E1  The result of Escape has no control, no invalid UTF-8 and no format character
 //	    but the joiner inside an emoji.
 //	E2  Two strings that differ still differ after Escape.
 //	E3  Printable text without backslashes stays as it is.
@@ -17,13 +17,13 @@ import (
 	"unicode/utf8"
 )
 
-// Escape shows what a terminal would obey or hide: controls, format characters
-// such as those that turn the direction of text, line separators, blanks that
-// are letters, unassigned characters and bytes that are not UTF-8. The forms are
-// those of Go: \n, \x1b, \u202e, \xff. What holds an emoji together stays as it is.
+// Escape makes visible what a terminal would obey or hide: controls, format characters such as
+// those that change the direction of text, line separators, letters that look blank,
+// unassigned characters and bytes that are not UTF-8. The escapes are those of Go: \n, \x1b,
+// \u202e, \xff. The joiners inside an emoji are kept.
 //
-// A backslash stays single, so that paths stay readable, unless what follows it
-// would make it look like one of these forms; then it is doubled.
+// A backslash stays single, so that paths stay readable, unless what follows would make it
+// look like an escape; then it is doubled.
 func Escape(s string) string {
 	if isPlainASCII(s) {
 		return s
@@ -59,7 +59,7 @@ func isPlainASCII(s string) bool {
 	return true
 }
 
-// looksEscaped reports whether a single backslash in front of rest reads as a form.
+// looksEscaped reports whether a single backslash before rest reads as an escape.
 func looksEscaped(rest string) bool {
 	if rest == "" {
 		return false
@@ -72,7 +72,7 @@ func isVisible(r rune) bool {
 	return unicode.IsGraphic(r) && !unicode.Is(blankLetters, r) && !unicode.Is(unicode.Variation_Selector, r)
 }
 
-// blank are the letters that look like nothing.
+// blankLetters are letters that look blank.
 var blankLetters = &unicode.RangeTable{R16: []unicode.Range16{
 	{Lo: 0x034f, Hi: 0x034f, Stride: 1}, // grapheme joiner
 	{Lo: 0x115f, Hi: 0x1160, Stride: 1}, // Hangul fillers

@@ -8,13 +8,13 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// Width is the number of columns that escaped text takes. They belong to what a reader
-// sees as one character: a letter with its accents, an emoji with all its parts.
+// Width returns the number of columns that escaped text takes. It counts grapheme clusters: a
+// letter with its accents, an emoji with all its parts.
 func Width(s string) int {
 	n := 0
 	for i := 0; i < len(s); {
 		end := pieceEnd(s, i)
-		if end == i+1 { // nearly all text; the rules are asked only for the rest
+		if end == i+1 { // nearly all text; the Unicode rules are needed only for the rest
 			n += asciiWidth(s[i])
 		} else {
 			n += displaywidth.String(s[i:end])
@@ -24,8 +24,7 @@ func Width(s string) int {
 	return n
 }
 
-// Characters gives what a reader sees as characters one by one, with the columns that each
-// takes.
+// Characters iterates over the grapheme clusters of s, with the columns that each takes.
 func Characters(s string) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
 		for i := 0; i < len(s); {
@@ -48,9 +47,9 @@ func Characters(s string) iter.Seq2[string, int] {
 	}
 }
 
-// pieceEnd is where the piece of s ends that begins at i: one byte, and all that is not
-// ASCII behind it. An ASCII character always begins a new piece: a few letters of Indian
-// scripts would take the space into themselves with which we fill a column.
+// pieceEnd returns the end of the piece of s that begins at i: one byte, and all bytes after
+// it that are not ASCII. An ASCII character always begins a new piece: a few letters of Indic
+// scripts would otherwise form a cluster with the space that we pad a column with.
 func pieceEnd(s string, i int) int {
 	end := i + 1
 	for end < len(s) && s[end] >= utf8.RuneSelf {
@@ -59,7 +58,7 @@ func pieceEnd(s string, i int) int {
 	return end
 }
 
-// asciiWidth is the width of a byte that stands alone; of what is no text, one column.
+// asciiWidth returns the width of a single byte: zero for a control, else one column.
 func asciiWidth(c byte) int {
 	if c < ' ' || c == 0x7f {
 		return 0
@@ -67,11 +66,11 @@ func asciiWidth(c byte) int {
 	return 1
 }
 
-// Cut shortens s to at most width columns and says so with "…".
+// Cut shortens s to at most width columns and marks the cut with "…".
 func Cut(s string, width int) string { return Unicode.Cut(s, width) }
 
-// Cut shortens s to at most width columns and says so with the sign for more. What belongs
-// together is cut as one.
+// Cut shortens s to at most width columns and marks the cut with g.More. Grapheme clusters are
+// not split.
 func (g Glyphs) Cut(s string, width int) string {
 	if width <= 0 {
 		return ""
@@ -89,10 +88,10 @@ func (g Glyphs) Cut(s string, width int) string {
 	return s[:end] + g.More
 }
 
-// Pad fills s with spaces on the right up to width columns.
+// Pad pads s with spaces on the right to width columns.
 func Pad(s string, width int) string { return s + spaces(width-Width(s)) }
 
-// PadLeft fills s with spaces on the left up to width columns.
+// PadLeft pads s with spaces on the left to width columns.
 func PadLeft(s string, width int) string { return spaces(width-Width(s)) + s }
 
 func spaces(n int) string { return strings.Repeat(" ", max(n, 0)) }

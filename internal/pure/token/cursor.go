@@ -15,14 +15,14 @@ import (
 const (
 	macSize     = 16
 	maxCursor   = 4096
-	cursorLabel = "retake cursor 1" // no other text is signed with this beginning
+	cursorLabel = "retake cursor 1" // separates cursors from anything else that is signed with the key
 )
 
-// Cursors makes and opens the cursors of lists. It may be used by many at once.
+// Cursors creates and opens the cursors of lists. It may be used concurrently.
 type Cursors struct{ key []byte }
 
-// NewCursors takes the secret that all servers of one address share. Without one it makes
-// its own, and its cursors are good as long as it lives: an empty secret would be known to
+// NewCursors takes the secret that all servers of one address share. Without one it creates
+// its own, and its cursors are valid as long as it exists: an empty secret would be known to
 // everybody.
 func NewCursors(key []byte) *Cursors {
 	if len(key) > 0 {
@@ -33,15 +33,15 @@ func NewCursors(key []byte) *Cursors {
 	return &Cursors{key: own}
 }
 
-// Seal makes the cursor that goes on at a place of the list that filter chooses.
+// Seal returns the cursor for position at of the list that filter selects.
 func (c *Cursors) Seal(filter, at string) string {
 	return base64.RawURLEncoding.EncodeToString(append(c.mac(filter, at), at...))
 }
 
-// Open answers where a cursor goes on. One of another list, of another server or of
-// nobody is Invalid.
+// Open returns the position of a cursor. A cursor of another list or another server, or a
+// forged one, is Invalid.
 func (c *Cursors) Open(filter, cursor string) (string, error) {
-	// The decoder skips line ends, and each cursor has one spelling.
+	// The decoder skips line ends, and each cursor must have one spelling.
 	if len(cursor) > maxCursor || strings.ContainsAny(cursor, "\r\n") {
 		return "", invalidCursor()
 	}
@@ -56,7 +56,7 @@ func (c *Cursors) Open(filter, cursor string) (string, error) {
 	return at, nil
 }
 
-// mac is over the lengths too, so that no byte can move from the filter to the place.
+// mac includes the lengths, so that no byte can move from the filter to the position.
 func (c *Cursors) mac(filter, at string) []byte {
 	h := hmac.New(sha256.New, c.key)
 	var size [8]byte

@@ -1,8 +1,8 @@
-// Package token makes and reads the texts that a server hands out and wants back: keys,
+// Package token creates and parses the texts that a server hands out and gets back: API keys,
 // and cursors of lists.
 //
 // It touches nothing but the source of randomness. It never stores, logs or returns a
-// secret that it was not just asked to make.
+// secret that it was not just asked to create.
 //
 //	T1  A key is rtk_<kind>_<26 characters of 5 random bits><6 characters of checksum>.
 //	    130 bits cannot be guessed; the checksum only tells a typing error from a wrong key.
@@ -29,20 +29,19 @@ const (
 	tailSize         = 4
 )
 
-// New makes a key. The secret is for its owner alone.
+// New creates a key. The secret is for its owner only.
 func New(kind retake.KeyKind) (secret string, digest [sha256.Size]byte, tail string) {
 	var b [randomLength]byte
-	_, _ = rand.Read(b[:]) // it never fails: the process ends instead
+	_, _ = rand.Read(b[:]) // it never returns an error
 	for i := range b {
-		b[i] = randomAlphabet[b[i]%byte(len(randomAlphabet))] // 256 is a multiple of 32: no symbol is likelier
+		b[i] = randomAlphabet[b[i]%byte(len(randomAlphabet))] // 256 is a multiple of 32: all symbols are equally likely
 	}
 	text := prefix + string(kind) + "_" + string(b[:])
 	secret = text + checksum(text)
 	return secret, sha256.Sum256([]byte(secret)), secret[len(secret)-tailSize:]
 }
 
-// Parse reads a key. That it is well formed says nothing of whether anybody made it:
-// look the digest up.
+// Parse parses a key. A well-formed key need not exist: look up the digest.
 func Parse(secret string) (kind retake.KeyKind, digest [sha256.Size]byte, ok bool) {
 	kind, size := matchKey(secret)
 	if size == 0 || size != len(secret) {
@@ -51,8 +50,8 @@ func Parse(secret string) (kind retake.KeyKind, digest [sha256.Size]byte, ok boo
 	return kind, sha256.Sum256([]byte(secret)), true
 }
 
-// CountKeys answers how many well formed keys stand in a text, so that places where none may
-// ever stand can be searched.
+// CountKeys returns the number of well-formed keys in a text, to search places where there
+// must never be one.
 func CountKeys(text []byte) int {
 	s, n := string(text), 0
 	for {
@@ -70,7 +69,8 @@ func CountKeys(text []byte) int {
 	}
 }
 
-// matchKey answers the kind and the length of the key that a text begins with; 0: it does not.
+// matchKey returns the kind and the length of the key that a text begins with; 0 if there is
+// none.
 func matchKey(s string) (retake.KeyKind, int) {
 	for _, kind := range retake.KeyKinds {
 		head := prefix + string(kind) + "_"
@@ -90,8 +90,8 @@ func matchKey(s string) (retake.KeyKind, int) {
 	return "", 0
 }
 
-// isRandomPart reports whether all characters are ours. It looks at all of them in any case, and
-// at none through a table, so that its time tells nothing of the secret.
+// isRandomPart reports whether all characters are from randomAlphabet. It always checks all of
+// them, and uses no table, so that its time reveals nothing about the secret.
 func isRandomPart(s string) bool {
 	bad := 0
 	for i := range len(s) {

@@ -10,21 +10,19 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// Compare calls f for every path that differs between two trees whose addresses
-// come from one store; nil is the empty tree. The work grows with the changes
-// and not with the trees.
+// Compare calls f for every path that differs between two trees whose addresses come from one
+// store; nil is the empty tree. The work grows with the changes and not with the trees.
 //
-// A directory is Moded for its own mode, owner and attributes. It is Timed only
-// when it differs in nothing else: one with changes below it has another time
-// anyway. What lies below an added, deleted or retyped directory is a change of
-// its own, path by path.
+// A directory is Moded for its own mode, owner and attributes. It is Timed only if nothing
+// else differs: one with changes below it has another time anyway. Everything below an added,
+// deleted or retyped directory is a change of its own, path by path.
 func Compare(ctx context.Context, a Lister, from *retake.Entry, b Lister, to *retake.Entry, f func(retake.Change) error) error {
 	return CompareAfter(ctx, a, from, b, to, "", f)
 }
 
-// CompareAfter does so for the paths behind one; an empty path is before all. Directories
-// that lie before it are not listed, so the next part of a long answer costs as much as
-// it holds.
+// CompareAfter is Compare for the paths after a given one; the empty path is before all.
+// Directories before it are not listed, so the next page of a long result costs as much as it
+// contains.
 func CompareAfter(ctx context.Context, a Lister, from *retake.Entry, b Lister, to *retake.Entry, after string, f func(retake.Change) error) error {
 	c := comparison{a: a, b: b, f: f, after: after}
 	if from != nil && to != nil {
@@ -39,7 +37,7 @@ type comparison struct {
 	after string
 }
 
-// comparePair compares two entries at the same path.
+// comparePair compares two entries at the same path, and what is below them.
 func (c *comparison) comparePair(ctx context.Context, path string, x, y *retake.Entry) error {
 	if c.isBefore(path) {
 		return nil
@@ -55,8 +53,8 @@ func (c *comparison) comparePair(ctx context.Context, path string, x, y *retake.
 	return c.compareChildren(ctx, path, x, y)
 }
 
-// compareChildren compares what lies below two entries; nil and every kind but a
-// directory have nothing below.
+// compareChildren compares what is below two entries; nil and anything but a directory have
+// nothing below.
 func (c *comparison) compareChildren(ctx context.Context, path string, x, y *retake.Entry) error {
 	left, err := c.listChildren(ctx, c.a, path, x)
 	if err != nil {
@@ -85,6 +83,7 @@ func (c *comparison) compareChildren(ctx context.Context, path string, x, y *ret
 	return nil
 }
 
+// compareOneSided handles an entry that exists on one side only.
 func (c *comparison) compareOneSided(ctx context.Context, dir string, x, y *retake.Entry) error {
 	e, what := x, retake.Deleted
 	if y != nil {
@@ -100,11 +99,12 @@ func (c *comparison) compareOneSided(ctx context.Context, dir string, x, y *reta
 	return c.compareChildren(ctx, path, x, y)
 }
 
-// isBefore reports whether a path and all that lies below it come before what was asked for.
+// isBefore reports whether a path and everything below it come before what was asked for.
 func (c *comparison) isBefore(path string) bool {
 	return !IsAfter(displayPath(path), c.after) && path != "" && path != c.after && !strings.HasPrefix(c.after, path+"/")
 }
 
+// emitChange calls f with copies of the entries, unless the path is before what was asked for.
 func (c *comparison) emitChange(path string, what retake.Difference, x, y *retake.Entry) error {
 	if !IsAfter(displayPath(path), c.after) {
 		return nil
@@ -138,7 +138,7 @@ func compareFirst(left, right []retake.Entry) int {
 	return strings.Compare(left[0].Name, right[0].Name)
 }
 
-// isSameDir trusts equal addresses; an entry without one has nothing to trust.
+// isSameDir relies on equal addresses. Entries without an address are never the same.
 func isSameDir(x, y *retake.Entry) bool { return x.Object != "" && x.Object == y.Object }
 
 // DifferenceOf returns how two entries at one path differ: empty if they are equal, or if only
@@ -158,13 +158,13 @@ func DifferenceOf(x, y *retake.Entry) retake.Difference {
 	return ""
 }
 
-// Sort brings changes below a root into the order in which Compare tells them.
+// Sort sorts changes below a root in the order of Compare.
 func Sort(changes []retake.Change) {
 	slices.SortFunc(changes, func(a, b retake.Change) int { return comparePaths(a.Path, b.Path) })
 }
 
-// IsAfter reports whether a path comes after another in that order; the root is the first
-// of all, and every path is behind an empty one.
+// IsAfter reports whether a path comes after another in that order. The root is the first of
+// all, and every path is after an empty one.
 func IsAfter(path, after string) bool {
 	switch {
 	case after == "":
@@ -175,7 +175,7 @@ func IsAfter(path, after string) bool {
 	return after == Root || comparePaths(path, after) > 0
 }
 
-// comparePaths compares two paths name by name: the slash comes before every byte of a name.
+// comparePaths compares two paths name by name: the slash sorts before every byte of a name.
 func comparePaths(a, b string) int {
 	n := min(len(a), len(b))
 	for i := range n {

@@ -10,22 +10,22 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// Finder finds many paths of one tree. It keeps the listings of the last path, because
-// neighbours come one after the other. It is for one goroutine.
+// Finder finds many paths of one tree. It caches the listings of the last path, because
+// neighbours are usually requested one after the other. It is not safe for concurrent use.
 type Finder struct {
 	lister Lister
 	root   retake.Entry
 	names  []string
-	dirs   []retake.Entry   // the directories of names, the root first
-	lists  [][]retake.Entry // what lies in each of them
+	dirs   []retake.Entry   // the directories on the way, the root first
+	lists  [][]retake.Entry // their listings
 }
 
-// NewFinder finds paths below root.
+// NewFinder returns a finder for paths below root.
 func NewFinder(l Lister, root retake.Entry) *Finder {
 	return &Finder{lister: l, root: root, dirs: []retake.Entry{root}, lists: [][]retake.Entry{nil}}
 }
 
-// Find answers what the function Find answers.
+// Find is the function Find with the cached listings.
 func (f *Finder) Find(ctx context.Context, path string) (retake.Entry, error) {
 	names := splitPath(path)
 	if len(names) == 0 {
@@ -49,7 +49,7 @@ func (f *Finder) Find(ctx context.Context, path string) (retake.Entry, error) {
 	}
 }
 
-// lookup looks a name up in directory i of the way.
+// lookup looks up a name in directory i of the way.
 func (f *Finder) lookup(ctx context.Context, i int, name string) (retake.Entry, error) {
 	if f.dirs[i].Kind != retake.KindDir {
 		return retake.Entry{}, fs.ErrNotExist

@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// Match reports whether path is one of the given paths, lies below one of them,
-// or is matched, itself or a directory above it, by one that is a glob: * and ?
-// stay within a name, ** spans any number of directories. A path is tried as it
-// is written before it is tried as a glob. No paths match everything.
+// Match reports whether path is one of paths, is below one of them, or is matched, itself or a
+// directory above it, by one that is a glob: * and ? stay within a name, ** spans any number
+// of directories. A path is tried literally before it is tried as a glob. An empty list
+// matches everything.
 func Match(paths []string, path string) bool {
 	if len(paths) == 0 {
 		return true
@@ -30,8 +30,8 @@ func hasPrefix(names, prefix []string) bool {
 	return len(names) >= len(prefix) && slices.Equal(names[:len(prefix)], prefix)
 }
 
-// matchNames keeps the set of pattern positions that the names so far can have
-// reached, so that many ** in a row cost no more than one.
+// matchNames tracks the set of positions in the pattern that the names so far can reach, so
+// that many ** in a row cost no more than one.
 func matchNames(pattern, names []string) bool {
 	at := make([]bool, len(pattern)+1)
 	at[0] = true
@@ -56,8 +56,8 @@ func matchNames(pattern, names []string) bool {
 	return at[len(pattern)]
 }
 
-// skipDoubleStars lets every ** that was reached stand for nothing, but for one at the
-// end: "a/**" is what lies below a, and not a.
+// skipDoubleStars lets every ** that was reached match nothing, except one at the end: "a/**"
+// is what is below a, and not a.
 func skipDoubleStars(pattern []string, at []bool) {
 	for i, p := range pattern {
 		if at[i] && p == "**" && i < len(pattern)-1 {
@@ -66,7 +66,7 @@ func skipDoubleStars(pattern []string, at []bool) {
 	}
 }
 
-// matchName goes back to the last * only, which is enough for one name.
+// matchName backtracks to the last * only, which is enough within one name.
 func matchName(pattern, name string) bool {
 	star, mark := -1, 0
 	p, n := 0, 0

@@ -4,7 +4,7 @@
 // clock, no store of its own. It never reads the bytes of a file.
 //
 //	T1  A directory whose address is the same on both sides is not listed.
-//	T2  Changes come in path order: a directory before what lies below it, names
+//	T2  Changes come in path order: a directory before what is below it, names
 //	    of one directory by their bytes.
 //	T3  A path is one change at most.
 //	T4  The root is ".", and is neither added nor deleted.
@@ -24,13 +24,13 @@ import (
 // Root is the path of the root of a tree.
 const Root = "."
 
-// Lister lists stored directories, entries sorted by the bytes of their names.
+// Lister lists stored directories. Entries are sorted by the bytes of their names.
 type Lister interface {
 	Dir(ctx context.Context, id retake.ObjectID) ([]retake.Entry, error)
 }
 
-// Find answers the entry at a path below root. It follows no links. The error
-// wraps fs.ErrNotExist when there is none.
+// Find returns the entry at a path below root. It follows no links. The error wraps
+// fs.ErrNotExist if there is none.
 func Find(ctx context.Context, l Lister, root retake.Entry, path string) (retake.Entry, error) {
 	at := root
 	for name := range strings.SplitSeq(path, "/") {
@@ -53,8 +53,8 @@ func Find(ctx context.Context, l Lister, root retake.Entry, path string) (retake
 	return at, nil
 }
 
-// Walk calls f for everything below root, in path order, and not for root
-// itself. When f answers fs.SkipDir for a directory, what lies below is left out.
+// Walk calls f for everything below root, in path order, and not for root itself. If f returns
+// fs.SkipDir for a directory, everything below it is skipped.
 func Walk(ctx context.Context, l Lister, root retake.Entry, f func(path string, e retake.Entry) error) error {
 	if root.Kind != retake.KindDir {
 		return nil
@@ -103,6 +103,7 @@ func joinPath(dir, name string) string {
 	return dir + "/" + name
 }
 
+// displayPath returns "." for the root.
 func displayPath(path string) string {
 	if path == "" {
 		return Root

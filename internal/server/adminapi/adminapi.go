@@ -1,11 +1,12 @@
-// Package adminapi does what a namespace has beside its workspaces: keys, webhooks,
-// schedules, the audit log, requests to delete.
+// Package adminapi implements what a namespace has besides its workspaces: keys, webhooks,
+// schedules, the audit log and deletion requests.
 //
-// It writes rows of one namespace through its Book and asks its Service; it opens no
-// file and sends nothing itself. Who may ask what was decided before.
+// It writes rows of one namespace through its Book and calls its Service. It opens no files
+// and sends nothing itself. Permissions are checked before.
 //
-//	O1  A secret is told once, to who asked for it, and stored as a digest or sealed.
-//	O2  Nothing is deleted here: a request becomes due when its grace ends.
+//	O1  A secret is returned once, to the caller who asked for it, and is stored as a digest
+//	    or sealed.
+//	O2  Nothing is deleted here: a request becomes due when its grace period ends.
 package adminapi
 
 import (
@@ -22,29 +23,29 @@ import (
 	"github.com/retake-dev/retake/internal/storage/serverdb"
 )
 
-// Options are what an office stands on.
+// Options configure an office.
 type Options struct {
 	Namespace        retake.NamespaceID
 	Ledger           serverdb.Ledger
 	Service          retake.Service
 	Sealer           secretbox.Keeper
 	Clock            clock.Clock
-	CurrentNamespace func() retake.Namespace // the row, at most a few seconds old
+	CurrentNamespace func() retake.Namespace // at most a few seconds old
 
-	MakeHostedDir         func(name string) (dir string, drop func(), err error) // makes an empty directory for a workspace
+	MakeHostedDir         func(name string) (dir string, drop func(), err error) // creates an empty directory for a workspace; drop removes it
 	PinHold               func(ctx context.Context, ws retake.WorkspaceID, ref, name string) (retake.Pin, error)
-	UnpinHold             func(ctx context.Context, ws retake.WorkspaceID, name string) error // takes off a pin that is a hold
-	AllowInsecureWebhooks bool                                                                // webhooks may be plain HTTP and at home, for development
-	AnchorPublicKey       string                                                              // the key that anchors are signed with
+	UnpinHold             func(ctx context.Context, ws retake.WorkspaceID, name string) error // removes the pin of a legal hold
+	AllowInsecureWebhooks bool                                                                // webhooks may use plain HTTP and local addresses, for development
+	AnchorPublicKey       string                                                              // the key that anchors are verified with
 	VerifyAnchor          func(serverdb.Anchor) error
 	PlanSchedule          func(retake.ScheduleRequest, time.Time) (retake.Schedule, error)
 	ReplayDelivery        func(ctx context.Context, ns retake.NamespaceID, id string) (retake.Delivery, error)
-	WakeDelivery          func() // something became due
+	WakeDelivery          func() // called when a delivery became due
 	MaxLimits             retake.Limits
-	AvailableBytes        func() (int64, error) // bytes that may be written to the disk of the workspaces before its floor is reached
+	AvailableBytes        func() (int64, error) // bytes that may be written before the disk of the workspaces reaches its floor
 }
 
-// Office is retake.Office.
+// Office implements retake.Office for one namespace.
 type Office struct {
 	Options
 	book       serverdb.Book
@@ -53,7 +54,7 @@ type Office struct {
 
 var _ retake.Office = (*Office)(nil)
 
-// New makes the office of a namespace.
+// New creates the office of a namespace.
 func New(o Options) *Office {
 	return &Office{Options: o, book: o.Ledger.Book(o.Namespace), importSlot: make(chan struct{}, 1)}
 }
@@ -68,7 +69,7 @@ func newID(prefix string) (string, error) {
 	return prefix + u.String(), nil
 }
 
-// notFoundError puts a row that is not there into words.
+// notFoundError turns a missing row into an error for the user.
 func notFoundError(what string, err error) error {
 	if errors.Is(err, serverdb.ErrNotFound) {
 		return &retake.Error{Kind: retake.NotFound, What: "there is no such " + what, Safe: unchanged}
@@ -80,13 +81,13 @@ func invalidError(format string, args ...any) error {
 	return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf(format, args...), Safe: unchanged}
 }
 
-// Namespace answers the row.
+// Namespace returns the namespace.
 func (o *Office) Namespace(ctx context.Context) (retake.Namespace, error) {
 	ns, err := o.Ledger.Namespace(ctx, o.Options.Namespace)
 	return ns, notFoundError("namespace", err)
 }
 
-// Usage counts what the namespace takes.
+// Usage returns what the namespace uses of its limits.
 func (o *Office) Usage(ctx context.Context) (retake.Usage, error) {
 	u := retake.Usage{Namespace: o.Options.Namespace, Limits: o.CurrentNamespace().Limits}
 	all, err := o.Service.Workspaces(ctx)
@@ -104,7 +105,7 @@ func (o *Office) Usage(ctx context.Context) (retake.Usage, error) {
 	return u, err
 }
 
-// SetLimits changes the limits, up to the server's own.
+// SetLimits changes the limits, up to those of the server.
 func (o *Office) SetLimits(ctx context.Context, l retake.Limits) (retake.Namespace, error) {
 	c := o.MaxLimits
 	for _, f := range []struct {

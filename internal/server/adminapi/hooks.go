@@ -23,7 +23,7 @@ func checkEventTypes(types []retake.EventType) error {
 	return nil
 }
 
-// MakeWebhook adds a webhook and tells what its receiver checks with.
+// MakeWebhook adds a webhook and returns the secret that its receiver verifies messages with.
 func (o *Office) MakeWebhook(ctx context.Context, req retake.WebhookRequest) (retake.NewWebhook, error) {
 	if req.Scheme == "" {
 		req.Scheme = retake.SchemeShared
@@ -52,7 +52,7 @@ func (o *Office) MakeWebhook(ctx context.Context, req retake.WebhookRequest) (re
 	return o.storeNewSecret(ctx, h)
 }
 
-// storeNewSecret makes a secret for a webhook and keeps it sealed.
+// storeNewSecret creates the secret of a webhook and stores the webhook with the sealed secret.
 func (o *Office) storeNewSecret(ctx context.Context, h serverdb.Hook) (retake.NewWebhook, error) {
 	private, shown, public := webhook.NewSecret(h.Scheme)
 	sealed, err := o.Sealer.Seal(ctx, webhooks.SecretPurpose(o.Options.Namespace, h.ID), private)
@@ -66,6 +66,7 @@ func (o *Office) storeNewSecret(ctx context.Context, h serverdb.Hook) (retake.Ne
 	return retake.NewWebhook{Webhook: h.Webhook, Secret: shown}, nil
 }
 
+// checkWebhook returns an error if a webhook may not have this URL or these event types.
 func (o *Office) checkWebhook(url string, types []retake.EventType) error {
 	if err := checkEventTypes(types); err != nil {
 		return err
@@ -73,7 +74,7 @@ func (o *Office) checkWebhook(url string, types []retake.EventType) error {
 	return webhook.CheckURL(url, o.AllowInsecureWebhooks)
 }
 
-// Webhooks lists all.
+// Webhooks lists all webhooks.
 func (o *Office) Webhooks(ctx context.Context) ([]retake.Webhook, error) {
 	all, err := o.book.Hooks(ctx)
 	out := make([]retake.Webhook, 0, len(all))
@@ -83,7 +84,7 @@ func (o *Office) Webhooks(ctx context.Context) ([]retake.Webhook, error) {
 	return out, err
 }
 
-// ChangeWebhook replaces address and types, and enables or disables.
+// ChangeWebhook replaces the URL and the event types, and enables or disables a webhook.
 func (o *Office) ChangeWebhook(ctx context.Context, w retake.Webhook) (retake.Webhook, error) {
 	if err := o.checkWebhook(w.URL, w.Types); err != nil {
 		return retake.Webhook{}, err
@@ -103,12 +104,12 @@ func (o *Office) ChangeWebhook(ctx context.Context, w retake.Webhook) (retake.We
 	return h.Webhook, o.book.PutHook(ctx, h)
 }
 
-// DropWebhook removes a webhook; what waits for it is dead.
+// DropWebhook deletes a webhook. Messages that wait for it are not delivered.
 func (o *Office) DropWebhook(ctx context.Context, id retake.WebhookID) error {
 	return notFoundError("webhook", o.book.DropHook(ctx, id))
 }
 
-// RotateWebhook makes a new secret and lets the old one sign beside it for a day.
+// RotateWebhook creates a new secret. For a day messages are signed with the old one, too.
 func (o *Office) RotateWebhook(ctx context.Context, id retake.WebhookID) (retake.NewWebhook, error) {
 	h, err := o.book.Hook(ctx, id)
 	if err != nil {
@@ -124,7 +125,7 @@ func (o *Office) Deliveries(ctx context.Context, q retake.DeliveryQuery) ([]reta
 	return o.book.Deliveries(ctx, q)
 }
 
-// Delivery answers one message with its body.
+// Delivery returns one message with its body.
 func (o *Office) Delivery(ctx context.Context, id string) (retake.Delivery, error) {
 	d, err := o.book.Delivery(ctx, id)
 	return d, notFoundError("message", err)
@@ -142,10 +143,11 @@ func (o *Office) Replay(ctx context.Context, id string) (retake.Delivery, error)
 	return d, err
 }
 
-// eventPoll is how often a waiter looks again: events may come from another server.
+// eventPollInterval is how often Events looks again while it waits. Events may come from
+// another server, which cannot wake this one.
 const eventPollInterval = 250 * time.Millisecond
 
-// Events lists events after one. It waits for the first.
+// Events lists events after a given one. If there are none it waits up to q.Wait for the first.
 func (o *Office) Events(ctx context.Context, q retake.EventQuery) ([]retake.Event, error) {
 	if q.Newest {
 		return o.newestEvent(ctx)
@@ -172,6 +174,7 @@ func (o *Office) Events(ctx context.Context, q retake.EventQuery) ([]retake.Even
 	}
 }
 
+// newestEvent returns the newest event, or none if there are no events yet.
 func (o *Office) newestEvent(ctx context.Context) ([]retake.Event, error) {
 	e, err := o.book.NewestEvent(ctx)
 	if errors.Is(err, serverdb.ErrNotFound) {

@@ -8,7 +8,7 @@ import (
 	"github.com/retake-dev/retake/internal/pure/token"
 )
 
-// MakeKey makes a key and tells its secret.
+// MakeKey creates a key and returns its secret.
 func (o *Office) MakeKey(ctx context.Context, req retake.KeyRequest) (retake.NewKey, error) {
 	if !slices.Contains(retake.KeyKinds, req.Kind) {
 		return retake.NewKey{}, invalidError("%q is not a key role", req.Kind)
@@ -40,10 +40,11 @@ func (o *Office) MakeKey(ctx context.Context, req retake.KeyRequest) (retake.New
 	return retake.NewKey{Key: k, Secret: secret}, nil
 }
 
-// Keys lists all, also those that ended.
+// Keys lists all keys, including expired and revoked ones.
 func (o *Office) Keys(ctx context.Context) ([]retake.Key, error) { return o.book.Keys(ctx) }
 
-// RevokeKey ends a key at once. The last admin key stays: nobody could make another.
+// RevokeKey revokes a key at once. The last admin key cannot be revoked, because no other key
+// could create a new one.
 func (o *Office) RevokeKey(ctx context.Context, id retake.KeyID) (retake.Key, error) {
 	all, err := o.book.Keys(ctx)
 	if err != nil {

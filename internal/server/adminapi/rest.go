@@ -13,7 +13,7 @@ import (
 	"github.com/retake-dev/retake/internal/storage/serverdb/sqldb"
 )
 
-// MakeSchedule adds a schedule; its first run is due at the next time of its cadence.
+// MakeSchedule adds a schedule and queues its first run.
 func (o *Office) MakeSchedule(ctx context.Context, req retake.ScheduleRequest) (retake.Schedule, error) {
 	if req.Work == retake.WorkSave {
 		if req.Workspace == "" {
@@ -36,30 +36,30 @@ func (o *Office) MakeSchedule(ctx context.Context, req retake.ScheduleRequest) (
 	return s, o.Ledger.Put(ctx, serverdb.Due{Queue: serverdb.QueueSchedule, Namespace: o.Options.Namespace, ID: s.ID, At: s.Next})
 }
 
-// Schedules lists all.
+// Schedules lists all schedules.
 func (o *Office) Schedules(ctx context.Context) ([]retake.Schedule, error) {
 	return o.book.Schedules(ctx)
 }
 
-// DropSchedule removes one; a run that has begun goes on.
+// DropSchedule deletes a schedule. A run in progress is not stopped.
 func (o *Office) DropSchedule(ctx context.Context, id string) error {
 	return notFoundError("schedule", o.book.DropSchedule(ctx, id))
 }
 
-// Audit lists entries, newest first.
+// Audit lists audit log entries, newest first.
 func (o *Office) Audit(ctx context.Context, q retake.AuditQuery) ([]retake.AuditEntry, error) {
 	return o.book.Audit(ctx, q)
 }
 
-// CheckAudit reads the whole chain.
+// CheckAudit verifies the whole hash chain and its anchors.
 func (o *Office) CheckAudit(ctx context.Context) (retake.AuditProof, error) {
 	p, err := sqldb.Check(ctx, o.Options.Namespace, o.book, o.VerifyAnchor)
 	p.Public = o.AnchorPublicKey
 	return p, err
 }
 
-// RequestDeletion notes what is to go when the grace ends. What stands against it is
-// found out again then.
+// RequestDeletion records which checkpoints to delete when the grace period ends. Pins and
+// holds are checked only then.
 func (o *Office) RequestDeletion(ctx context.Context, req retake.DeletionRequest) (retake.Deletion, error) {
 	if len(req.Refs) == 0 {
 		return retake.Deletion{}, invalidError("no checkpoint is named")
@@ -83,12 +83,12 @@ func (o *Office) RequestDeletion(ctx context.Context, req retake.DeletionRequest
 	return d, o.Ledger.Put(ctx, serverdb.Due{Queue: serverdb.QueueDeletion, Namespace: o.Options.Namespace, ID: d.ID, At: d.Due})
 }
 
-// Deletions lists all requests.
+// Deletions lists all deletion requests.
 func (o *Office) Deletions(ctx context.Context) ([]retake.Deletion, error) {
 	return o.book.Deletions(ctx)
 }
 
-// CancelDeletion takes a request back while its grace lasts.
+// CancelDeletion cancels a deletion request during its grace period.
 func (o *Office) CancelDeletion(ctx context.Context, id string) (retake.Deletion, error) {
 	d, err := o.book.Deletion(ctx, id)
 	if err != nil {
@@ -101,7 +101,7 @@ func (o *Office) CancelDeletion(ctx context.Context, id string) (retake.Deletion
 	return d, o.book.PutDeletion(ctx, d)
 }
 
-// Hold pins a checkpoint under a name that unpin does not take off.
+// Hold puts a legal hold on a checkpoint: a pin that Unpin does not remove.
 func (o *Office) Hold(ctx context.Context, ws retake.WorkspaceID, ref, name string) (retake.Pin, error) {
 	p, err := o.Options.PinHold(ctx, ws, ref, retake.HoldPrefix+strings.TrimPrefix(name, retake.HoldPrefix))
 	if err == nil {
@@ -110,7 +110,7 @@ func (o *Office) Hold(ctx context.Context, ws retake.WorkspaceID, ref, name stri
 	return p, err
 }
 
-// Release ends a hold.
+// Release removes a legal hold.
 func (o *Office) Release(ctx context.Context, ws retake.WorkspaceID, name string) error {
 	name = retake.HoldPrefix + strings.TrimPrefix(name, retake.HoldPrefix)
 	if err := o.Options.UnpinHold(ctx, ws, name); err != nil {
@@ -119,10 +119,10 @@ func (o *Office) Release(ctx context.Context, ws retake.WorkspaceID, name string
 	return o.book.Note(ctx, "release hold", name)
 }
 
-// Import unpacks an archive into a new directory and protects it. What is refused leaves
-// an empty directory at most, which goes again.
+// Import extracts an archive into a new workspace. If the archive is refused, its directory is
+// removed again.
 func (o *Office) Import(ctx context.Context, req retake.ImportRequest, r io.Reader) (retake.SaveResult, error) {
-	select { // the others wait: together they would fill a disk that each of them fits on
+	select { // one at a time: several imports together could fill a disk that has room for each
 	case o.importSlot <- struct{}{}:
 		defer func() { <-o.importSlot }()
 	case <-ctx.Done():
@@ -151,11 +151,11 @@ func (o *Office) Import(ctx context.Context, req retake.ImportRequest, r io.Read
 	return res, err
 }
 
-// importRatio is how many bytes of files one byte of an archive may bring. What people
-// pack is far below it.
+// maxImportRatio limits how many bytes of files one byte of an archive may expand to. Ordinary
+// archives are far below it.
 const maxImportRatio = 200
 
-// importWarnings tells what of an archive is not in the workspace as it was sent.
+// importWarnings lists what was not imported exactly as it is in the archive.
 func importWarnings(r archive.Report) []retake.Warning {
 	var out []retake.Warning
 	for _, l := range []struct {

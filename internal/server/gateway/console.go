@@ -21,7 +21,7 @@ const (
 	signInPath  = "/console/enter"
 	signOutPath = "/console/leave"
 
-	// A browser takes the first over TLS only, from this host only, for all its paths.
+	// Browsers accept this name over TLS only, from this host and for all its paths.
 	secureCookie = "__Host-retake"
 	plainCookie  = "retake_console"
 
@@ -33,14 +33,14 @@ const (
 	failedSignInInterval = 2 * time.Second
 )
 
-// session is what a cookie holds, sealed: every server of the data directory can open it,
-// and nothing is stored.
+// session is the content of a cookie. It is sealed, so every server of the data directory can
+// open it and nothing is stored.
 type session struct {
 	Key   string    `json:"key"`
 	Until time.Time `json:"until"`
 }
 
-// serveConsole answers what only browsers ask for; false: it is another's.
+// serveConsole serves the console and returns false if a request is for something else.
 func (f *Gateway) serveConsole(w http.ResponseWriter, r *http.Request) bool {
 	switch {
 	case r.URL.Path == signInPath:
@@ -57,7 +57,7 @@ func (f *Gateway) serveConsole(w http.ResponseWriter, r *http.Request) bool {
 
 func (f *Gateway) originGuard() web.OriginGuard { return web.OriginGuard{PublicURL: f.opts.PublicURL} }
 
-// requireConsolePost lets only posts of our own page through.
+// requireConsolePost passes on a request only if it is a POST from our own page.
 func (f *Gateway) requireConsolePost(w http.ResponseWriter, r *http.Request, next http.HandlerFunc) {
 	web.SetSecurityHeaders(w.Header())
 	w.Header().Set("Cache-Control", "no-store")
@@ -77,7 +77,7 @@ func (f *Gateway) requireConsolePost(w http.ResponseWriter, r *http.Request, nex
 	next(w, r)
 }
 
-// signIn takes a key for a cookie that no script can read.
+// signIn exchanges an API key for a cookie that scripts cannot read.
 func (f *Gateway) signIn(w http.ResponseWriter, r *http.Request) {
 	from := clientHost(r)
 	if wait := f.failedSignIns.retryDelay(from, f.opts.Clock.Now()); wait > 0 {
@@ -89,7 +89,7 @@ func (f *Gateway) signIn(w http.ResponseWriter, r *http.Request) {
 		Key string `json:"key"`
 	}
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxSignInBody)).Decode(&body); err != nil {
-		httpapi.WriteProblem(w, r, &retake.Error{Kind: retake.Invalid, What: "the request is no JSON with a key", Safe: unchanged}, http.StatusBadRequest) // its cause could quote the key
+		httpapi.WriteProblem(w, r, &retake.Error{Kind: retake.Invalid, What: "the request is no JSON with a key", Safe: unchanged}, http.StatusBadRequest) // without the cause, which could quote the key
 		return
 	}
 	key := strings.TrimSpace(body.Key)
@@ -112,8 +112,8 @@ func (f *Gateway) signIn(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// signOut drops the cookie, under both names. What was sealed in it ends with its time or
-// with its key.
+// signOut deletes the cookie under both names. The sealed session in it stays valid until it
+// or its key expires.
 func (f *Gateway) signOut(w http.ResponseWriter, _ *http.Request) {
 	for _, c := range []*http.Cookie{{Name: secureCookie, Secure: true}, {Name: plainCookie}} {
 		c.Path, c.MaxAge, c.HttpOnly, c.SameSite = "/", -1, true, http.SameSiteStrictMode
@@ -122,16 +122,18 @@ func (f *Gateway) signOut(w http.ResponseWriter, _ *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
+// newSessionCookie returns the cookie of a session, with the strict name if TLS is in use.
 func newSessionCookie(r *http.Request, text string, age time.Duration) *http.Cookie {
 	c := &http.Cookie{Name: plainCookie, Value: text, Path: "/", MaxAge: int(age.Seconds()), HttpOnly: true, SameSite: http.SameSiteStrictMode}
-	// The browser itself says how it asked, also behind a proxy that does not.
+	// The browser reports the scheme even if a proxy does not.
 	if isOverTLS(r) || strings.HasPrefix(r.Header.Get("Origin"), "https://") {
 		c.Name, c.Secure = secureCookie, true
 	}
 	return c
 }
 
-// isOverTLS: who lies about it harms nobody but himself.
+// isOverTLS reports whether the client uses TLS. A client that forges the header only affects
+// its own cookie.
 func isOverTLS(r *http.Request) bool {
 	return r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https")
 }
@@ -145,9 +147,10 @@ func (f *Gateway) sealSession(ctx context.Context, s session) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(b), err
 }
 
-// applySession gives a request of the console the key that its cookie holds, so that all that
-// follows is as for the key itself: powers, rates, the audit log. A request that carries a
-// key of its own is left as it is. Whatever is wrong with a cookie, there is no key.
+// applySession replaces the cookie of a console request by the API key that is sealed in it, so
+// that permissions, rates and the audit log apply as for the key itself. A request with an
+// Authorization header is not changed. A cookie that is not valid gives no key. It returns
+// false if it refused the request.
 func (f *Gateway) applySession(w http.ResponseWriter, r *http.Request) (*http.Request, bool) {
 	text := sessionCookieValue(r)
 	if text == "" || r.Header.Get("Authorization") != "" {
@@ -158,7 +161,7 @@ func (f *Gateway) applySession(w http.ResponseWriter, r *http.Request) (*http.Re
 		return r, false
 	}
 	picture := strings.HasPrefix(r.URL.Path, web.ContentPrefix)
-	looks := picture && (r.Method == http.MethodGet || r.Method == http.MethodHead) // markup sends no header of ours
+	looks := picture && (r.Method == http.MethodGet || r.Method == http.MethodHead) // an img element cannot send a custom header
 	if !web.HasConsoleHeader(r) && !looks {
 		return r, true
 	}
@@ -166,7 +169,7 @@ func (f *Gateway) applySession(w http.ResponseWriter, r *http.Request) (*http.Re
 		web.SetSecurityHeaders(w.Header())
 	}
 	out := r.Clone(r.Context())
-	out.Header.Del("Cookie") // it goes no further, also not to another server
+	out.Header.Del("Cookie") // it must not reach the namespace or another server
 	out.Header.Del(web.ConsoleHeader)
 	if key := f.openSession(r.Context(), text); key != "" {
 		out.Header.Set("Authorization", "Bearer "+key)
@@ -174,8 +177,8 @@ func (f *Gateway) applySession(w http.ResponseWriter, r *http.Request) (*http.Re
 	return out, true
 }
 
-// sessionCookieValue is what a cookie holds. Over TLS only the name counts that another host, or
-// plain HTTP, cannot have set.
+// sessionCookieValue returns the value of the session cookie. Over TLS only the strict name is
+// accepted, which other hosts and plain HTTP cannot set.
 func sessionCookieValue(r *http.Request) string {
 	names := []string{secureCookie, plainCookie}
 	if isOverTLS(r) {
@@ -189,6 +192,7 @@ func sessionCookieValue(r *http.Request) string {
 	return ""
 }
 
+// openSession returns the key that is sealed in a cookie, or "" if it is not valid.
 func (f *Gateway) openSession(ctx context.Context, text string) string {
 	b, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil {
@@ -205,8 +209,8 @@ func (f *Gateway) openSession(ctx context.Context, text string) string {
 	return s.Key
 }
 
-// failedSignIns slows down who tries keys, by address. They are this server's. Behind a proxy
-// all have one address, so that a short wait is all that may come of it.
+// failedSignIns limits the rate of failed sign-ins by address, on this server. Behind a proxy
+// all clients have one address, so the wait is kept short.
 type failedSignIns struct {
 	mu       sync.Mutex
 	limiters map[string]*rate.Limiter // guarded by mu
@@ -226,7 +230,7 @@ func (k *failedSignIns) limiterFor(from string) *rate.Limiter {
 	return l
 }
 
-// retryDelay answers how long to wait before the next try; 0: none is needed.
+// retryDelay returns how long to wait before the next attempt, or 0.
 func (k *failedSignIns) retryDelay(from string, now time.Time) time.Duration {
 	if k.limiterFor(from).TokensAt(now) >= 1 {
 		return 0
@@ -236,6 +240,7 @@ func (k *failedSignIns) retryDelay(from string, now time.Time) time.Duration {
 
 func (k *failedSignIns) recordFailure(from string, now time.Time) { k.limiterFor(from).AllowN(now, 1) }
 
+// clientHost returns the address of the client without its port.
 func clientHost(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

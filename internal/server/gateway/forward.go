@@ -12,9 +12,9 @@ import (
 	"github.com/retake-dev/retake/internal/ui/httpapi"
 )
 
-// forwarder hands a request to the server that has its namespace open, over a socket in
-// the data directory that only servers can reach. That one lets it in as if it had come
-// to it: the key goes along.
+// forwarder passes a request to the server that has its namespace open, over a socket in the
+// data directory that only servers can reach. That server checks the request, with its key,
+// as if it had received it from the client.
 type forwarder struct{ transport *http.Transport }
 
 type socketKey struct{}
@@ -26,11 +26,13 @@ func newForwarder() *forwarder {
 			var d net.Dialer
 			return d.DialContext(ctx, "unix", path)
 		},
-		DisableKeepAlives:     true, // a connection would be taken for one of another socket
+		DisableKeepAlives:     true, // connections are pooled by host, and all sockets have the same one
 		ResponseHeaderTimeout: 15 * time.Minute,
 	}}
 }
 
+// forward proxies a request to another server. A request is forwarded only once, so that it
+// cannot loop while a namespace moves between servers.
 func (f *forwarder) forward(w http.ResponseWriter, r *http.Request, socket string) {
 	away := func(w http.ResponseWriter, r *http.Request, err error) {
 		httpapi.WriteProblem(w, r, &retake.Error{Kind: retake.Busy, What: "the namespace is moving between servers", Safe: "It is not known whether the request was done.", Hint: "ask again with the same idempotency key", Err: err}, 0)
@@ -48,7 +50,7 @@ func (f *forwarder) forward(w http.ResponseWriter, r *http.Request, socket strin
 		},
 		ModifyResponse: func(res *http.Response) error {
 			for _, name := range []string{requestIDHeader, "X-Content-Type-Options", "Cache-Control"} {
-				res.Header.Del(name) // ours are there
+				res.Header.Del(name) // this server has set them
 			}
 			return nil
 		},

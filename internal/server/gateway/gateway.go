@@ -1,15 +1,16 @@
-// Package gateway stands between the network and the namespaces: it finds out who asks,
-// whether he may, and how often, and then hands the request to the namespace.
+// Package gateway is between the network and the namespaces. It authenticates a request, checks
+// its permission and its rate, and passes it to the namespace.
 //
-// It reads rows of the ledger and talks to other servers of the same data directory. It
-// never looks into a request beyond its address, its headers and, for one that may be
-// repeated or brings a key to the console, its bytes.
+// It reads keys from the ledger and forwards requests to other servers of the same data
+// directory. Of a request it reads only the URL and the headers, and the body only to repeat
+// a response or to sign in to the console.
 //
-//	R1  Who is not let in learns nothing: no name, no size, no existence.
-//	R2  A route whose power is not known is closed.
-//	R3  A repeated request with the same key gets the answer of the first.
-//	R4  A secret is compared as a digest and never written anywhere.
-//	R5  A cookie of the console is its key, sealed: it can no more than the key, and no longer.
+//	R1  A request that is refused learns nothing: no name, no size, no existence.
+//	R2  A route without a known permission is closed.
+//	R3  A request that is repeated with the same idempotency key gets the first response.
+//	R4  A secret is compared by its digest and never written anywhere.
+//	R5  A cookie of the console is a sealed API key: it has the key's permissions and ends no
+//	    later than the key.
 package gateway
 
 import (
@@ -35,22 +36,22 @@ import (
 	"github.com/retake-dev/retake/internal/ui/web"
 )
 
-// Options are what a front stands on.
+// Options configure a gateway.
 type Options struct {
 	Ledger         serverdb.Ledger
-	Sealer         secretbox.Keeper // of answers that are kept
+	Sealer         secretbox.Keeper // seals stored responses and console sessions
 	Pool           *tenant.Pool
 	Clock          clock.Clock
 	Log            *slog.Logger
 	Metrics        *metrics.Meter
-	Tracer         *tracing.Tracer // nil: nobody is told
+	Tracer         *tracing.Tracer // nil: no tracing
 	CheckReadiness func(ctx context.Context) map[string]error
-	WakeOutbox     func()       // something may have been written that must be told
-	Tools          http.Handler // for agents, below ToolsPath; who asks has a good key
-	PublicURL      string       // our address as others know it; "": whatever they ask
+	WakeOutbox     func()       // called after each request that may have added events
+	Tools          http.Handler // serves ToolsPath; called only with a valid key
+	PublicURL      string       // URL of the API as clients know it; "": any
 }
 
-// Gateway answers requests.
+// Gateway is the HTTP handler of a server.
 type Gateway struct {
 	opts          Options
 	keys          *keyCache
@@ -61,7 +62,7 @@ type Gateway struct {
 	failedSignIns failedSignIns
 }
 
-// New makes a front.
+// New creates a gateway.
 func New(o Options) *Gateway {
 	return &Gateway{
 		opts: o, keys: newKeyCache(o), rateLimiter: newRateLimiter(o.Clock), forwarder: newForwarder(), inFlight: inFlightKeys{keys: map[string]bool{}},
@@ -74,7 +75,7 @@ const (
 	hopHeader       = "Retake-Hop"
 )
 
-// ServeHTTP answers one request.
+// ServeHTTP serves one request and records its duration and status.
 func (f *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/livez":
@@ -108,26 +109,27 @@ func (f *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// routeInfo is what a request wants.
+// routeInfo is the route that a request is for, and the permission that it needs.
 type routeInfo struct {
 	permission retake.Power
 	operation  string
 	known      bool
 }
 
-// lookUpRoute finds out what a request wants, by its address alone.
+// lookUpRoute finds the route of a request by its method and path alone.
 func lookUpRoute(r *http.Request) routeInfo {
 	if strings.HasPrefix(r.URL.Path, web.ContentPrefix) {
 		return routeInfo{permission: retake.PowerSee, operation: "content", known: true}
 	}
-	power, operation, known := httpapi.PermissionOf(r)
+	permission, operation, known := httpapi.PermissionOf(r)
 	if !known {
 		operation = "none"
 	}
-	return routeInfo{permission: power, operation: operation, known: known}
+	return routeInfo{permission: permission, operation: operation, known: known}
 }
 
-// authorizeAndServe lets a request in, step by step.
+// authorizeAndServe authenticates a request, checks its permission and its rate, and serves it.
+// A namespace that another server has open is forwarded there before any further check.
 func (f *Gateway) authorizeAndServe(w http.ResponseWriter, r *http.Request, a routeInfo) {
 	who, err := f.keys.authenticate(r)
 	if err != nil {
@@ -164,11 +166,12 @@ func (f *Gateway) authorizeAndServe(w http.ResponseWriter, r *http.Request, a ro
 	}
 }
 
-// checkPermission decides by the kind of the key and by the workspace that the address names. What
-// the rest of a request names is decided where it is loaded, see retake.MayLoad.
+// checkPermission checks the role of the key, and the workspace in the path if the key is
+// limited to some. IDs elsewhere in the request are checked where they are loaded, see
+// retake.MayLoad.
 func checkPermission(k retake.Key, r *http.Request, a routeInfo) error {
 	if !a.known {
-		return nil // there is nothing at that address; the namespace says so
+		return nil // the namespace answers with not found
 	}
 	if !k.Kind.Has(a.permission) {
 		return &retake.Error{Kind: retake.Denied, What: "an API key with the role " + string(k.Kind) + " may not do this", Safe: unchanged, Hint: "this needs an API key with the role " + rolesWith(a.permission)}
@@ -186,6 +189,7 @@ func checkPermission(k retake.Key, r *http.Request, a routeInfo) error {
 	return &retake.Error{Kind: retake.Denied, What: "this key is for some workspaces only", Safe: unchanged, Hint: "ask below /v1/workspaces/" + k.Workspaces[0]}
 }
 
+// rolesWith lists the roles that have a permission.
 func rolesWith(p retake.Power) string {
 	var out []string
 	for _, k := range retake.KeyKinds {
@@ -198,7 +202,7 @@ func rolesWith(p retake.Power) string {
 
 const unchanged = "Nothing was changed."
 
-// chooseRequestID takes the asker's own when it is harmless.
+// chooseRequestID returns the client's request ID if it is safe to log, or a new one.
 func chooseRequestID(given string) string {
 	const harmless = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
 	if len(given) > 0 && len(given) <= 128 && !strings.ContainsFunc(given, func(c rune) bool { return !strings.ContainsRune(harmless, c) }) {
@@ -207,7 +211,8 @@ func chooseRequestID(given string) string {
 	return "req_" + uuid.NewString()
 }
 
-// serveReadiness tells whether the parts below answer. Without verbose it tells no more than that.
+// serveReadiness reports whether the server can serve requests. It names the parts only if
+// verbose is set.
 func (f *Gateway) serveReadiness(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
 	defer cancel()
@@ -229,10 +234,10 @@ func (f *Gateway) serveReadiness(w http.ResponseWriter, r *http.Request) {
 func writeText(w http.ResponseWriter, code int, text string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(code)
-	_, _ = w.Write([]byte(text)) // the asker may be gone
+	_, _ = w.Write([]byte(text)) // the client may be gone
 }
 
-// statusRecorder remembers the code of an answer.
+// statusRecorder records the status code of a response.
 type statusRecorder struct {
 	http.ResponseWriter
 	code int
@@ -243,5 +248,5 @@ func (s *statusRecorder) WriteHeader(code int) {
 	s.ResponseWriter.WriteHeader(code)
 }
 
-// Unwrap lets streams flush.
+// Unwrap gives http.ResponseController access to Flush.
 func (s *statusRecorder) Unwrap() http.ResponseWriter { return s.ResponseWriter }

@@ -14,18 +14,18 @@ import (
 )
 
 const (
-	keyCacheAge     = 2 * time.Second // a key that was revoked is refused after that, on every server
+	keyCacheAge     = 2 * time.Second // every server refuses a revoked key after this time
 	keyUseInterval  = time.Minute
 	maxCacheEntries = 10_000
 )
 
-// caller is who asks.
+// caller is the authenticated sender of a request.
 type caller struct {
 	ns  retake.NamespaceID
 	key retake.Key
 }
 
-// keyCache remembers keys for a moment, so that not every request asks the ledger.
+// keyCache caches keys for a short time, so that not every request reads the ledger.
 type keyCache struct {
 	opts    Options
 	mu      sync.Mutex
@@ -42,7 +42,7 @@ func newKeyCache(o Options) *keyCache { return &keyCache{opts: o, entries: map[[
 
 var errInvalidKey = &retake.Error{Kind: retake.Denied, What: "missing or invalid API key", Safe: unchanged, Hint: "send Authorization: Bearer rtk_…"}
 
-// authenticate answers who asks. Whatever is wrong with a key, the answer is the same.
+// authenticate returns the caller of a request. The error is the same for every invalid key.
 func (k *keyCache) authenticate(r *http.Request) (caller, error) {
 	secret, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !ok {
@@ -51,7 +51,7 @@ func (k *keyCache) authenticate(r *http.Request) (caller, error) {
 	return k.callerOf(r.Context(), strings.TrimSpace(secret))
 }
 
-// callerOf answers who has a key.
+// callerOf returns the caller that a secret belongs to.
 func (k *keyCache) callerOf(ctx context.Context, secret string) (caller, error) {
 	kind, digest, ok := token.Parse(secret)
 	if !ok {
@@ -70,6 +70,8 @@ func (k *keyCache) callerOf(ctx context.Context, secret string) (caller, error) 
 	return h.caller, nil
 }
 
+// lookUpDigest returns the key with a digest, from the cache or from the ledger. From time to
+// time it notes in the ledger that the key is in use.
 func (k *keyCache) lookUpDigest(ctx context.Context, digest [32]byte) (cachedKey, error) {
 	now := k.opts.Clock.Now()
 	k.mu.Lock()

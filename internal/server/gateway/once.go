@@ -26,7 +26,8 @@ const (
 	maxReplayBody     = 1 << 20
 )
 
-// serveIdempotent gives a request that carries a key of its own the answer of the first with that key.
+// serveIdempotent serves a request. If it has an idempotency key that was used before, it gets
+// the stored response of the first request. Streams are not stored and always served anew.
 func (f *Gateway) serveIdempotent(w http.ResponseWriter, r *http.Request, who caller, next http.Handler) {
 	key := r.Header.Get(idempotencyHeader)
 	streams := strings.Contains(r.Header.Get("Accept"), "text/event-stream") || r.URL.Path == "/v1/import"
@@ -65,7 +66,7 @@ func (f *Gateway) serveIdempotent(w http.ResponseWriter, r *http.Request, who ca
 		w.Header().Set("Idempotent-Replayed", "true")
 		w.Header().Set("Content-Type", reply.Type)
 		w.WriteHeader(reply.Status)
-		_, _ = w.Write(reply.Body) // the asker may be gone
+		_, _ = w.Write(reply.Body) // the client may be gone
 	case serverdb.ReplyHeld:
 		httpapi.WriteProblem(w, r, errInProgress, http.StatusConflict)
 	case serverdb.ReplyOther:
@@ -78,8 +79,9 @@ func (f *Gateway) serveIdempotent(w http.ResponseWriter, r *http.Request, who ca
 
 var errInProgress = &retake.Error{Kind: retake.Busy, What: "a request with this idempotency key is under way", Safe: unchanged, Hint: "try again"}
 
-// claimReply claims a key. All requests of a namespace come to the server that has it open, so
-// a claim that nobody here is at was left by one that is gone.
+// claimReply claims an idempotency key. All requests of a namespace reach the one server that
+// has it open, so a claim that is not in flight here was left by a server that was killed, and
+// is replaced.
 func (f *Gateway) claimReply(ctx context.Context, book serverdb.Book, name string, digest [32]byte) (serverdb.Reply, serverdb.ReplyState, error) {
 	reply, state, err := book.BeginReply(ctx, name, digest, f.opts.Clock.Now(), idempotencyLease)
 	if err != nil || state != serverdb.ReplyHeld {
@@ -91,18 +93,19 @@ func (f *Gateway) claimReply(ctx context.Context, book serverdb.Book, name strin
 	return book.BeginReply(ctx, name, digest, f.opts.Clock.Now(), idempotencyLease)
 }
 
-// replyPurpose binds a kept answer, which may hold a secret, to the request it answers.
+// replyPurpose binds a sealed response, which may contain a secret, to its request.
 func replyPurpose(ns retake.NamespaceID, name string) string {
 	return "reply " + string(ns) + " " + name
 }
 
-// idempotentCheckpointID makes the id of the checkpoint that a request makes from the key it carries.
+// idempotentCheckpointID derives the ID of the checkpoint that a request creates from its
+// idempotency key. A retry after a crash then finds the same checkpoint.
 func idempotentCheckpointID(ns retake.NamespaceID, name string) retake.CheckpointID {
 	sum := sha256.Sum256([]byte("moment\n" + string(ns) + "\n" + name))
 	return retake.CheckpointID(retake.CheckpointPrefix + uuid.NewHash(sha256.New(), uuid.Nil, sum[:], 8).String())
 }
 
-// inFlightKeys is which keys are being answered.
+// inFlightKeys are the idempotency keys of the requests in progress.
 type inFlightKeys struct {
 	mu   sync.Mutex
 	keys map[string]bool // guarded by mu
@@ -124,7 +127,7 @@ func (f *inFlightKeys) remove(name string) {
 	delete(f.keys, name)
 }
 
-// replyClaim is a key that is ours while we answer.
+// replyClaim is an idempotency key that this request has claimed.
 type replyClaim struct {
 	ns    retake.NamespaceID
 	book  serverdb.Book
@@ -132,7 +135,8 @@ type replyClaim struct {
 	stamp int64
 }
 
-// serveAndRecord answers and remembers the answer, unless it says that the request may work later.
+// serveAndRecord serves a request and stores its response. A server error is not stored, so
+// that the request can be retried.
 func (f *Gateway) serveAndRecord(w http.ResponseWriter, r *http.Request, c replyClaim, next http.Handler) {
 	rec := &responseRecorder{ResponseWriter: w, code: http.StatusOK}
 	kept := false
@@ -140,7 +144,7 @@ func (f *Gateway) serveAndRecord(w http.ResponseWriter, r *http.Request, c reply
 		if kept {
 			return
 		}
-		// The asker may be gone; the key must be free for the next try all the same.
+		// The client may be gone; the key must be free for a retry all the same.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), 5*time.Second)
 		defer cancel()
 		if err := c.book.DropReply(ctx, c.name); err != nil && !errors.Is(err, serverdb.ErrNotFound) {
@@ -166,12 +170,12 @@ func (f *Gateway) serveAndRecord(w http.ResponseWriter, r *http.Request, c reply
 	kept = true
 }
 
-// responseRecorder keeps a copy of an answer.
+// responseRecorder copies a response while it is sent.
 type responseRecorder struct {
 	http.ResponseWriter
 	code    int
 	body    bytes.Buffer
-	tooLong bool // too long to be kept
+	tooLong bool // too long to be stored
 }
 
 func (c *responseRecorder) WriteHeader(code int) {
@@ -188,5 +192,5 @@ func (c *responseRecorder) Write(b []byte) (int, error) {
 	return c.ResponseWriter.Write(b)
 }
 
-// Unwrap lets streams flush.
+// Unwrap gives http.ResponseController access to Flush.
 func (c *responseRecorder) Unwrap() http.ResponseWriter { return c.ResponseWriter }

@@ -15,8 +15,8 @@ import (
 	"github.com/retake-dev/retake/internal/ui/httpapi"
 )
 
-// rateLimiter hold each key to its limits: requests in a second, and for agents restores in an
-// hour. They are this server's: a key that comes to three servers has three times as much.
+// rateLimiter limits each key: requests per second, and for agents restores per hour. The
+// limits apply to this server alone: a key that uses three servers gets three times as much.
 type rateLimiter struct {
 	clock clock.Clock
 	mu    sync.Mutex
@@ -33,10 +33,10 @@ func newRateLimiter(c clock.Clock) *rateLimiter {
 	return &rateLimiter{clock: c, byKey: map[retake.KeyID]*keyLimiters{}}
 }
 
-// restoring are the operations that change files.
+// restoreOperations are the operations that change files.
 var restoreOperations = map[string]bool{"apply-restore": true, "restore": true, "restore-snapshot": true, "fork": true}
 
-// reserve answers how long to wait; 0: go on.
+// reserve takes a token for a request. It returns how long to wait if there is none, or 0.
 func (r *rateLimiter) reserve(k retake.Key, l retake.Limits, a routeInfo) time.Duration {
 	now := r.clock.Now()
 	p := r.limitersFor(k.ID, l)
@@ -49,6 +49,7 @@ func (r *rateLimiter) reserve(k retake.Key, l retake.Limits, a routeInfo) time.D
 	return 0
 }
 
+// limitersFor returns the limiters of a key. They start anew when the limits change.
 func (r *rateLimiter) limitersFor(id retake.KeyID, l retake.Limits) *keyLimiters {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -63,6 +64,7 @@ func (r *rateLimiter) limitersFor(id retake.KeyID, l retake.Limits) *keyLimiters
 	return p
 }
 
+// newLimiter returns nil if there is no limit.
 func newLimiter(perSecond float64, burst int64) *rate.Limiter {
 	if burst <= 0 {
 		return nil
@@ -70,6 +72,7 @@ func newLimiter(perSecond float64, burst int64) *rate.Limiter {
 	return rate.NewLimiter(rate.Limit(perSecond), int(burst))
 }
 
+// takeToken takes one token and returns 0, or leaves it and returns how long to wait.
 func takeToken(l *rate.Limiter, now time.Time) time.Duration {
 	if l == nil {
 		return 0

@@ -8,11 +8,12 @@ import (
 	"github.com/retake-dev/retake/internal/ui/httpapi"
 )
 
-// ToolsPath is where agents find their tools; behind it stands the workspace.
+// ToolsPath is the path of the tools for agents. A workspace may follow it.
 const ToolsPath = "/mcp"
 
-// serveTools lets agents with a key to their tools; false: the request is another's. What a
-// tool does is asked of this front again, with the same key, and is allowed and counted then.
+// serveTools serves a request for the tools, and returns false if it is for something else. A
+// tool calls the API through this gateway with the same key, so permissions and rates are
+// checked then.
 func (f *Gateway) serveTools(w http.ResponseWriter, r *http.Request) bool {
 	if f.opts.Tools == nil || r.URL.Path != ToolsPath && !strings.HasPrefix(r.URL.Path, ToolsPath+"/") {
 		return false
@@ -31,7 +32,7 @@ func (f *Gateway) serveTools(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// writeUnauthorized tells one without a good key that he needs one.
+// writeUnauthorized refuses a request without a valid key.
 func writeUnauthorized(w http.ResponseWriter, r *http.Request, err error) {
 	status := 0
 	if retake.IsKind(err, retake.Denied) {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// workLease is the lease of one piece of long work.
+// workLease is the lease on one long-running item.
 type workLease struct {
 	worker       *Worker
 	name, holder string
@@ -16,7 +16,8 @@ func (h *workLease) renew(ctx context.Context, ttl time.Duration) (bool, error) 
 	return h.worker.opts.Leases.Lease(ctx, h.name, h.holder, h.worker.opts.Clock.Now(), ttl)
 }
 
-// keepAlive renews the lease until the work ends, and ends the work when the lease is lost.
+// keepAlive renews the lease until stop is called, and calls lost if another worker has taken
+// it. stop gives the lease back.
 func (h *workLease) keepAlive(ctx context.Context, lost func()) (stop func()) {
 	beating, cancel := context.WithCancel(ctx)
 	var beat sync.WaitGroup
@@ -41,6 +42,6 @@ func (h *workLease) keepAlive(ctx context.Context, lost func()) (stop func()) {
 		beat.Wait()
 		ctx, done := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
 		defer done()
-		_, _ = h.renew(ctx, 0) // else it ends by itself
+		_, _ = h.renew(ctx, 0) // on failure the lease expires by itself
 	}
 }

@@ -1,14 +1,14 @@
-// Package jobs does what is due: it claims items of a queue, does each in bounded time,
-// and says when it is due again.
+// Package jobs runs the work of a queue: it claims items that are due, handles each in bounded
+// time, and says when it is due again.
 //
-// It touches the queue alone and knows no work. It never lets a panic or an error of one
-// item reach another.
+// It accesses the queue only and does not know what the work is. A panic or an error of one
+// item never affects another.
 //
-//	D1  An item leaves the queue only after its work came to an end; who is killed leaves
-//	    a claim that ends by itself.
-//	D2  Long work holds a lease of its own, which is renewed: a claim may end before it,
-//	    and who claims the item then leaves it alone.
-//	D3  One lane (a namespace, an endpoint) takes some of the hands, never all.
+//	D1  An item leaves the queue only after its work has ended. A worker that is killed leaves
+//	    a claim that expires by itself.
+//	D2  Long work holds a lease of its own, which is renewed. The claim may expire earlier;
+//	    a worker that then claims the item sees the lease and leaves the item alone.
+//	D3  One lane (a namespace or an endpoint) uses some of the slots, never all.
 package jobs
 
 import (
@@ -25,48 +25,50 @@ import (
 	"github.com/retake-dev/retake/internal/storage/serverdb"
 )
 
-// Options say how one queue is looked after.
+// Options configure the worker of one queue.
 type Options struct {
 	Queue           string
 	Ledger          serverdb.Queue
 	Clock           clock.Clock
 	Log             *slog.Logger
-	Lease           time.Duration // of a claim
-	Timeout         time.Duration // of the work on one item
-	Concurrency     int           // items at once
-	LaneConcurrency int           // items of one lane at once
-	// Lane says which items may hold each other up; nil: those of a namespace.
+	Lease           time.Duration // how long a claim lasts
+	Timeout         time.Duration // how long the work on one item may take
+	Concurrency     int           // items that are handled at once
+	LaneConcurrency int           // items of one lane that are handled at once
+	// LaneOf returns the lane of an item. Items of one lane may delay each other. nil: the lane
+	// is the namespace.
 	LaneOf func(ctx context.Context, d serverdb.Due) (string, error)
-	// Do does the work. Nil and no time: it is done. A time: it is due again then. An
-	// error: it is due again soon.
+	// Handle does the work. It returns no error and a zero time if the work is done, or the time
+	// at which it is due again. After an error it is due again soon.
 	Handle func(ctx context.Context, d serverdb.Due) (again time.Time, err error)
-	// Rand answers numbers from 0 up to 1; nil: any.
+	// Rand returns numbers in [0, 1); nil: random ones.
 	Rand func() float64
-	// Elsewhere says of an error that another server has what is needed; nil: none does.
+	// IsElsewhere reports whether an error means that another server has what is needed, and
+	// should handle the item; nil: never.
 	IsElsewhere func(error) bool
-	// Leases hold work that may take longer than a claim. Such work can be begun again
-	// after it was done, and must see that. nil: Limit is shorter than Lease.
+	// Leases are for work that may take longer than a claim. An item can be claimed again after
+	// its work is done, and Handle must detect that. nil: Timeout must be shorter than Lease.
 	Leases serverdb.Leases
-	Holder string // who works, unlike any other process
+	Holder string // identifies this process in Leases; must be unique
 }
 
 const (
-	pollInterval   = time.Second      // how often we ask when nobody stirs us
-	finishTimeout  = 10 * time.Second // how long the end of work may take
-	retryDelay     = 30 * time.Second // when work that came to an error is tried again
-	elsewhereDelay = time.Second      // when another server should have found it
+	pollInterval   = time.Second      // how often the queue is read without Wake
+	finishTimeout  = 10 * time.Second // how long it may take to finish an item in the queue
+	retryDelay     = 30 * time.Second // how soon failed work is retried
+	elsewhereDelay = time.Second      // how soon an item is offered to another server
 )
 
-// Worker looks after one queue.
+// Worker handles the items of one queue.
 type Worker struct {
 	opts    Options
 	wake    chan struct{}
-	slots   chan struct{} // holds one for each item at work
+	slots   chan struct{} // contains one element for each item in progress
 	running sync.WaitGroup
 	lanes   laneLimiter
 }
 
-// New makes a round.
+// New creates a worker. It does nothing until Run or RunOnce.
 func New(o Options) *Worker {
 	if o.Rand == nil {
 		o.Rand = rand.Float64
@@ -84,15 +86,15 @@ func New(o Options) *Worker {
 	}
 }
 
-// Wake lets the round look at once.
+// Wake makes the worker read the queue at once.
 func (r *Worker) Wake() {
 	select {
 	case r.wake <- struct{}{}:
-	default: // it is stirred already
+	default: // a wake-up is pending already
 	}
 }
 
-// Run looks after the queue until ctx ends, and waits for what is at work.
+// Run handles items until ctx ends, and then waits for those in progress.
 func (r *Worker) Run(ctx context.Context) {
 	defer r.running.Wait()
 	for ctx.Err() == nil {
@@ -106,14 +108,15 @@ func (r *Worker) Run(ctx context.Context) {
 	}
 }
 
-// RunOnce does what is due now, and answers how many items were claimed.
+// RunOnce handles what is due now and returns the number of items that it claimed.
 func (r *Worker) RunOnce(ctx context.Context) (int, error) {
 	n, err := r.claimItems(ctx)
 	r.running.Wait()
 	return n, err
 }
 
-// waitForWork waits until somebody stirs us or it is time to look.
+// waitForWork waits until Wake is called or it is time to poll. The random interval keeps
+// several servers from polling at the same moment.
 func (r *Worker) waitForWork(ctx context.Context) {
 	look := time.NewTimer(pollInterval/2 + time.Duration(r.opts.Rand()*float64(pollInterval)))
 	defer look.Stop()
@@ -124,7 +127,8 @@ func (r *Worker) waitForWork(ctx context.Context) {
 	}
 }
 
-// claimItems takes as many items as there are free hands, and begins each.
+// claimItems claims as many items as there are free slots and starts handling them. It returns
+// how many it claimed.
 func (r *Worker) claimItems(ctx context.Context) (int, error) {
 	free := r.acquireSlots(ctx)
 	if free == 0 {
@@ -141,7 +145,7 @@ func (r *Worker) claimItems(ctx context.Context) (int, error) {
 	for _, d := range items {
 		r.running.Go(func() {
 			defer func() { <-r.slots }()
-			if err := recoverPanic(func() error { return r.processItem(ctx, d) }); err != nil { // the claim ends by itself
+			if err := recoverPanic(func() error { return r.processItem(ctx, d) }); err != nil { // the claim expires by itself
 				r.opts.Log.WarnContext(ctx, "end claim", "queue", d.Queue, "namespace", d.Namespace, "id", d.ID, "err", err)
 			}
 		})
@@ -149,7 +153,7 @@ func (r *Worker) claimItems(ctx context.Context) (int, error) {
 	return len(items), err
 }
 
-// acquireSlots waits for a free hand, and takes all that are free.
+// acquireSlots waits for a free slot and takes all that are free. It returns how many.
 func (r *Worker) acquireSlots(ctx context.Context) int {
 	select {
 	case r.slots <- struct{}{}:
@@ -165,7 +169,7 @@ func (r *Worker) acquireSlots(ctx context.Context) int {
 	}
 }
 
-// processItem does one item, unless its lane is full: then it waits its turn in the queue.
+// processItem handles one item. If its lane is full, the item is postponed instead.
 func (r *Worker) processItem(ctx context.Context, d serverdb.Due) error {
 	name, err := r.opts.LaneOf(ctx, d)
 	if err != nil {
@@ -175,8 +179,8 @@ func (r *Worker) processItem(ctx context.Context, d serverdb.Due) error {
 	if !in {
 		return r.finishItem(ctx, d, r.opts.Clock.Now().Add(wait), nil)
 	}
-	defer r.Wake()            // who waited for this lane may come
-	began := clock.Wall.Now() // how slow a lane is has nothing to do with the time of day
+	defer r.Wake()            // items that wait for this lane may be due
+	began := clock.Wall.Now() // a duration, measured even if opts.Clock is fixed
 	var again time.Time
 	err = recoverPanic(func() (err error) {
 		again, err = r.handleItem(ctx, d)
@@ -186,7 +190,7 @@ func (r *Worker) processItem(ctx context.Context, d serverdb.Due) error {
 	return r.finishItem(ctx, d, again, err)
 }
 
-// recoverPanic makes an error of a panic.
+// recoverPanic calls f and turns a panic into an error.
 func recoverPanic(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -196,7 +200,7 @@ func recoverPanic(f func() error) (err error) {
 	return f()
 }
 
-// handleItem does the work in bounded time.
+// handleItem does the work in bounded time, under a lease if the worker uses them.
 func (r *Worker) handleItem(ctx context.Context, d serverdb.Due) (time.Time, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.opts.Timeout)
 	defer cancel()
@@ -215,7 +219,8 @@ func (r *Worker) handleItem(ctx context.Context, d serverdb.Due) (time.Time, err
 	return r.opts.Handle(ctx, d)
 }
 
-// finishItem says what becomes of an item. Who is told to end gives it back at once.
+// finishItem removes an item from the queue, or postpones it if it is due again or has failed.
+// If the worker was stopped, the item is due at once, for another server.
 func (r *Worker) finishItem(ctx context.Context, d serverdb.Due, again time.Time, err error) error {
 	ended := ctx.Err() != nil
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)

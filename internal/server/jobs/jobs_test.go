@@ -62,8 +62,8 @@ func queueDepth(t *testing.T, l serverdb.Ledger) int64 {
 	return n
 }
 
-// What is done leaves, what is due again comes at its time, what came to an error or a
-// panic comes soon, and is told.
+// An item that is done leaves the queue, one that is due again comes at its time, and one that
+// failed or panicked is retried soon and logged.
 func TestWhatBecomesOfItems(t *testing.T) {
 	t.Parallel()
 	held := clock.NewManual(startTime)
@@ -121,14 +121,14 @@ func TestWhatBecomesOfItems(t *testing.T) {
 	}
 }
 
-// No lane takes more hands than it may, and another one gets through.
+// No lane uses more slots than it may, and other lanes make progress.
 func TestLanes(t *testing.T) {
 	t.Parallel()
 	l := openLedger(t, clock.Wall)
 	for i := range 20 {
 		putItem(t, l, "crowd", fmt.Sprint(i), startTime)
 	}
-	putItem(t, l, "lone", "1", startTime.Add(time.Minute)) // behind them all
+	putItem(t, l, "lone", "1", startTime.Add(time.Minute)) // due after all others
 	var at, most atomic.Int64
 	leave, through := make(chan struct{}), make(chan struct{})
 	r := jobs.New(jobs.Options{
@@ -172,14 +172,14 @@ func TestLanes(t *testing.T) {
 	}
 }
 
-// Somebody who stirs is heard at once, not when it is time to look.
+// Wake makes a worker read the queue at once, without waiting for the poll.
 func TestStir(t *testing.T) {
 	t.Parallel()
 	l := openLedger(t, clock.Wall)
 	done, looked := make(chan struct{}), make(chan struct{})
 	r := jobs.New(jobs.Options{
 		Queue: testQueue, Ledger: idleNotifier{l, sync.OnceFunc(func() { close(looked) })}, Clock: clock.Wall, Lease: time.Minute, Timeout: time.Minute, Concurrency: 1, LaneConcurrency: 1,
-		Rand: func() float64 { return 1000 }, // it looks every quarter of an hour
+		Rand: func() float64 { return 1000 }, // it polls every quarter of an hour
 		Handle: func(context.Context, serverdb.Due) (time.Time, error) {
 			close(done)
 			return time.Time{}, nil
@@ -198,7 +198,7 @@ func TestStir(t *testing.T) {
 	}
 }
 
-// idleNotifier tells when somebody looked in vain.
+// idleNotifier calls onEmpty whenever nothing could be claimed.
 type idleNotifier struct {
 	serverdb.Queue
 	onEmpty func()
@@ -212,8 +212,8 @@ func (w idleNotifier) Claim(ctx context.Context, queue string, now time.Time, le
 	return all, err
 }
 
-// Work that takes longer than a claim is not begun twice, and comes back when its process
-// is no more.
+// Work that takes longer than a claim is not started twice, and is retried when its process is
+// gone.
 func TestLongWork(t *testing.T) {
 	t.Parallel()
 	l := openLedger(t, clock.Wall)
@@ -261,7 +261,7 @@ func TestLongWork(t *testing.T) {
 	}
 }
 
-// A lease that was lost ends the work: another may be at it.
+// A lost lease ends the work, because another worker may have started it.
 func TestLostLease(t *testing.T) {
 	t.Parallel()
 	l := openLedger(t, clock.Wall)
@@ -284,7 +284,7 @@ func TestLostLease(t *testing.T) {
 	}
 }
 
-// What ends with its time is due again, and what is told to end is given back at once.
+// Work that times out is due again, and work that is stopped is given back at once.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	held := clock.NewManual(startTime)

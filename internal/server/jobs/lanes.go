@@ -6,15 +6,15 @@ import (
 )
 
 const (
-	slowThreshold   = 5 * time.Second  // a lane whose items take longer gets one hand
-	initialDuration = time.Second / 10 // what an item takes when nothing is known
+	slowThreshold   = 5 * time.Second  // a lane whose items take longer gets one slot
+	initialDuration = time.Second / 10 // assumed for the first item of a lane
 	minWait         = 100 * time.Millisecond
 	maxWait         = 10 * time.Minute
-	maxLanes        = 1024 // then those that are idle are forgotten
+	maxLanes        = 1024 // above this, idle lanes are dropped
 )
 
-// laneLimiter bound how many hands work for one endpoint or namespace. Nothing in here
-// outlives the process: it is an estimate, and the queue is the truth.
+// laneLimiter limits how many items of one lane are handled at once. It is an estimate in
+// memory and may be lost: the queue has all items.
 type laneLimiter struct {
 	perLane int
 	mu      sync.Mutex
@@ -23,10 +23,11 @@ type laneLimiter struct {
 
 type laneState struct {
 	running, waiting int
-	itemDuration     time.Duration // about, of one item
+	itemDuration     time.Duration // moving average for one item
 }
 
-// tryEnter takes a hand for a lane, or answers how long those before it will take.
+// tryEnter takes a slot of a lane. If none is free, it returns false and an estimate of how
+// long the items that are ahead will take.
 func (l *laneLimiter) tryEnter(name string) (wait time.Duration, in bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -50,17 +51,19 @@ func (l *laneLimiter) tryEnter(name string) (wait time.Duration, in bool) {
 	return min(max(wait, minWait), maxWait), false
 }
 
+// leave gives a slot back and updates the estimate for the lane.
 func (l *laneLimiter) leave(name string, took time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	a := l.byName[name]
 	a.running--
 	a.itemDuration = (a.itemDuration + took) / 2
-	if a.running == 0 { // other servers may have done some of what we count
+	if a.running == 0 { // other servers may have handled some of the waiting items
 		a.waiting = max(0, a.waiting-a.waiting/8-1)
 	}
 }
 
+// dropIdle drops idle lanes if there are many. l.mu must be held.
 func (l *laneLimiter) dropIdle() {
 	if len(l.byName) < maxLanes {
 		return

@@ -1,6 +1,6 @@
 // Package metrics counts what a server does, for Prometheus.
 //
-// It holds numbers only. Labels are operations, codes and queues: never the name of a
+// It contains numbers only. Labels are operations, status codes and queues, never the name of a
 // namespace, a workspace or a key.
 package metrics
 
@@ -23,8 +23,8 @@ type Meter struct {
 	refused   *prometheus.CounterVec
 }
 
-// New makes a meter. open answers how many namespaces are open; depth how much is due in
-// a queue.
+// New creates the metrics of a server. open returns how many namespaces are open, and depth how
+// many items are in a queue.
 func New(open func() float64, queues []string, depth func(queue string) float64) *Meter {
 	m := &Meter{
 		registry: prometheus.NewRegistry(),
@@ -45,7 +45,7 @@ func New(open func() float64, queues []string, depth func(queue string) float64)
 	return m
 }
 
-// StartRequest notes that a request is under way; what it answers notes its end.
+// StartRequest counts a request in progress. The returned function records its end.
 func (m *Meter) StartRequest() func(operation string, code int, took time.Duration) {
 	m.inFlight.Inc()
 	return func(operation string, code int, took time.Duration) {
@@ -55,10 +55,10 @@ func (m *Meter) StartRequest() func(operation string, code int, took time.Durati
 	}
 }
 
-// CountRefused notes a request that did not get in.
+// CountRefused counts a request that was refused before it reached a namespace.
 func (m *Meter) CountRefused(why string) { m.refused.WithLabelValues(why).Inc() }
 
-// Handler answers the numbers.
+// Handler serves the metrics.
 func (m *Meter) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }

@@ -12,12 +12,13 @@ import (
 
 const anchorInterval = 5 * time.Minute
 
-// AnchorText is what is signed of an anchor.
+// AnchorText returns the bytes of an anchor that are signed.
 func AnchorText(ns retake.NamespaceID, a serverdb.Anchor) []byte {
 	return fmt.Appendf(nil, "retake audit anchor 1\n%s\n%d\n%s\n%d\n", ns, a.Seq, a.Hash, a.Time.UnixMicro())
 }
 
-// signAnchor signs the head of an audit log that grew, and looks again after a while.
+// signAnchor signs the head of an audit log if the log has grown. It is due again after
+// anchorInterval.
 func (t *Scheduler) signAnchor(ctx context.Context, d serverdb.Due) (time.Time, error) {
 	now := t.opts.Clock.Now().UTC().Truncate(time.Microsecond)
 	later := now.Add(anchorInterval + t.randomPart(anchorInterval/10))

@@ -68,8 +68,8 @@ func TestAnchors(t *testing.T) {
 	}
 }
 
-// rewriteEntry changes an entry and all hashes after it, and the head: a chain that fits in
-// itself.
+// rewriteEntry changes an entry, all hashes after it and the head, so that the chain is
+// consistent again.
 func (h *fixture) rewriteEntry(seq int64) {
 	h.Helper()
 	var all []retake.AuditEntry
@@ -94,7 +94,7 @@ func (h *fixture) rewriteEntry(seq int64) {
 	h.must(err)
 }
 
-// Who rewrites the whole chain is found by the anchors; without them he is not.
+// Anchors detect that the whole chain was rewritten; without them it is not detected.
 func TestAnchorsFindARewrittenChain(t *testing.T) {
 	t.Parallel()
 	for _, anchored := range []bool{true, false} {
@@ -116,7 +116,7 @@ func TestAnchorsFindARewrittenChain(t *testing.T) {
 	}
 }
 
-// A server that keeps no key keeps no anchors, and leaves no work behind.
+// A server without a signing key writes no anchors and queues no work for them.
 func TestNoAnchorsWithoutKey(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)

@@ -11,7 +11,8 @@ import (
 	"github.com/retake-dev/retake/internal/storage/serverdb"
 )
 
-// runDueDeletion does a request whose grace is over. The bytes are left to the next tidy-up.
+// runDueDeletion executes a deletion request whose grace period has ended. The next retention
+// run frees the bytes.
 func (t *Scheduler) runDueDeletion(ctx context.Context, due serverdb.Due) (time.Time, error) {
 	book := t.opts.Ledger.Book(due.Namespace)
 	d, err := book.Deletion(ctx, due.ID)
@@ -42,12 +43,13 @@ func (t *Scheduler) runDueDeletion(ctx context.Context, due serverdb.Due) (time.
 	return time.Time{}, nil
 }
 
-// forgetCheckpoints forgets what is left of a request, all of it or nothing.
+// forgetCheckpoints deletes the checkpoints of a request that still exist, all of them or none.
+// It returns the new state of the request and a note for people.
 func forgetCheckpoints(ctx context.Context, svc retake.Service, d retake.Deletion) (retake.DeletionState, string, error) {
 	var refs []string
 	for _, id := range d.Checkpoints {
 		_, err := svc.Find(ctx, d.Workspace, string(id))
-		if retake.IsKind(err, retake.NotFound) { // somebody else was earlier, or we were before a crash
+		if retake.IsKind(err, retake.NotFound) { // deleted by another request, or by this one before a crash
 			continue
 		}
 		if err != nil {
@@ -73,7 +75,7 @@ func forgetCheckpoints(ctx context.Context, svc retake.Service, d retake.Deletio
 	return retake.DeletionDone, note, nil
 }
 
-// describeRefusal names what keeps the checkpoints of a request.
+// describeRefusal names the pins and holds that prevent a deletion.
 func describeRefusal(ctx context.Context, svc retake.Service, d retake.Deletion, cause error) string {
 	line, err := svc.Log(ctx, retake.LogQuery{Workspace: d.Workspace, Limit: 1})
 	if err != nil {

@@ -32,7 +32,7 @@ const (
 
 var startTime = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 
-// fixture is a server with one namespace: a ledger, and a service beside real files.
+// fixture is a server with one namespace: a ledger, and a service with real files.
 type fixture struct {
 	*testing.T
 	clock      *clock.Manual
@@ -124,7 +124,7 @@ func (h *fixture) options() scheduler.Options {
 
 func (h *fixture) newScheduler() *scheduler.Scheduler { return scheduler.New(h.options()) }
 
-// runDue does what is due now in a queue, also what that made due.
+// runDue handles what is due now in a queue, including items that become due meanwhile.
 func (h *fixture) runDue(tt *scheduler.Scheduler, queue string) {
 	h.Helper()
 	for {
@@ -143,7 +143,7 @@ func (h *fixture) changeFile() {
 	h.must(os.WriteFile(filepath.Join(h.root, "a"), fmt.Appendf(nil, "text %d", h.writes), 0o644))
 }
 
-// saveCheckpoints takes n checkpoints, each that long after the one before.
+// saveCheckpoints takes n checkpoints, each one step later.
 func (h *fixture) saveCheckpoints(n int, step time.Duration) {
 	h.Helper()
 	for range n {
@@ -168,7 +168,7 @@ func (h *fixture) checkpoint(ref string) retake.Checkpoint {
 	return cp
 }
 
-// addSchedule adds a schedule as an office does.
+// addSchedule adds a schedule, as an office does.
 func (h *fixture) addSchedule(work retake.ScheduleWork, cron string) retake.Schedule {
 	h.Helper()
 	s, err := scheduler.PlanSchedule(retake.ScheduleRequest{Work: work, Cron: cron}, h.clock.Now())
@@ -185,7 +185,7 @@ func (h *fixture) schedule(id string) retake.Schedule {
 	return s
 }
 
-// eventsOfType answers what the events of a type say.
+// eventsOfType returns the data of all events of a type.
 func (h *fixture) eventsOfType(kind retake.EventType) []retake.EventData {
 	h.Helper()
 	all, err := h.book.Events(h.Context(), 0, 0)

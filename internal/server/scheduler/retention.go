@@ -11,8 +11,8 @@ import (
 	"github.com/retake-dev/retake/internal/storage/serverdb"
 )
 
-// runRetention tidies a namespace up, once a day. Its next turn is more than a day away: the
-// day is the key of its event.
+// runRetention runs the daily retention of a namespace. The next run is more than a day later,
+// because the date identifies the event of a run.
 func (t *Scheduler) runRetention(ctx context.Context, d serverdb.Due) (time.Time, error) {
 	row, err := t.opts.Ledger.Namespace(ctx, d.Namespace)
 	if errors.Is(err, serverdb.ErrNotFound) || err == nil && row.Ended != nil {
@@ -37,7 +37,8 @@ func (t *Scheduler) runRetention(ctx context.Context, d serverdb.Due) (time.Time
 	return now.Add(day + t.randomPart(time.Hour)), nil
 }
 
-// thinHistory does the tidy-up that is due. Where nothing was ever kept nothing goes.
+// thinHistory deletes what the retention policy no longer keeps. It returns how many
+// checkpoints were deleted and a summary. A namespace without a history is not an error.
 func thinHistory(ctx context.Context, svc retake.Service) (int64, string, error) {
 	rep, err := svc.Thin(ctx, retake.ThinRequest{})
 	if retake.IsKind(err, retake.NotFound) {

@@ -18,12 +18,12 @@ import (
 const (
 	day              = 24 * time.Hour
 	schedulePrefix   = "sch_"
-	maxCountedMissed = 100_000 // more than a minute's cadence misses in two months
-	drillShare       = 0.02    // of all file bytes, each time
+	maxCountedMissed = 100_000 // more than a schedule of every minute misses in two months
+	drillShare       = 0.02    // share of all file bytes that a drill reads
 	unchanged        = "Nothing was changed."
 )
 
-// PlanSchedule makes the schedule that a request asks for, with the time of its first run.
+// PlanSchedule validates a request and returns its schedule with the time of the first run.
 func PlanSchedule(req retake.ScheduleRequest, now time.Time) (retake.Schedule, error) {
 	switch req.Work {
 	case retake.WorkSave, retake.WorkRetain, retake.WorkDrill:
@@ -47,13 +47,13 @@ func PlanSchedule(req retake.ScheduleRequest, now time.Time) (retake.Schedule, e
 	return s, nil
 }
 
-// nextRun is the first run after a time, with its jitter.
+// nextRun returns the time of the first run after a given time, with its jitter.
 func nextRun(s retake.Schedule, c cron.Schedule, after time.Time) time.Time {
 	at := c.Next(after)
 	return at.Add(cron.Jitter(s.ID, at, s.Jitter))
 }
 
-// runDueSchedule does a run that is due.
+// runDueSchedule executes a run that is due and returns when the next one is.
 func (t *Scheduler) runDueSchedule(ctx context.Context, d serverdb.Due) (time.Time, error) {
 	book := t.opts.Ledger.Book(d.Namespace)
 	s, err := book.Schedule(ctx, d.ID)
@@ -64,7 +64,7 @@ func (t *Scheduler) runDueSchedule(ctx context.Context, d serverdb.Due) (time.Ti
 		return time.Time{}, fmt.Errorf("find schedule: %w", err)
 	}
 	now := t.opts.Clock.Now()
-	if s.Next.After(now) { // it was done, and who did it could not say so
+	if s.Next.After(now) { // the run was recorded, but the worker was killed before it could finish the item
 		return s.Next, nil
 	}
 	c, err := cron.Parse(s.Cron)
@@ -82,7 +82,7 @@ func (t *Scheduler) runDueSchedule(ctx context.Context, d serverdb.Due) (time.Ti
 	return t.recordRun(ctx, book, s, c, run, missed)
 }
 
-// recordRun writes down a run, unless the schedule was dropped meanwhile.
+// recordRun stores the result of a run, unless the schedule was deleted meanwhile.
 func (t *Scheduler) recordRun(ctx context.Context, book serverdb.Book, was retake.Schedule, c cron.Schedule, run retake.Run, missed int64) (time.Time, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimLease)
 	defer cancel()
@@ -100,6 +100,8 @@ func (t *Scheduler) recordRun(ctx context.Context, book serverdb.Book, was retak
 	return s.Next, nil
 }
 
+// publishMissed publishes an event if runs were missed. The planned time is part of the event's
+// ID, so that a retry does not publish it twice.
 func (t *Scheduler) publishMissed(ctx context.Context, ns retake.NamespaceID, s retake.Schedule, now time.Time, missed int64) error {
 	if missed == 0 {
 		return nil
@@ -114,8 +116,8 @@ func (t *Scheduler) publishMissed(ctx context.Context, ns retake.NamespaceID, s 
 	return t.opts.Publish(ctx, ns, e)
 }
 
-// runSchedule does the work of a schedule. What goes wrong with it is told in the run; an error
-// means that it was not begun, or that we were told to end.
+// runSchedule does the work of a schedule. A failure is part of the returned run. An error
+// means that the work was not started, or that the server is stopping.
 func (t *Scheduler) runSchedule(ctx context.Context, ns retake.NamespaceID, s retake.Schedule) (retake.Run, error) {
 	run := retake.Run{At: t.opts.Clock.Now().UTC()}
 	began := clock.Wall.Now()
@@ -131,7 +133,8 @@ func (t *Scheduler) runSchedule(ctx context.Context, ns retake.NamespaceID, s re
 	return run, nil
 }
 
-// doWork does it, and makes an error of a panic: the next run has its chance.
+// doWork does the work of a schedule and returns a summary. A panic becomes an error, so that
+// the next run still takes place.
 func (t *Scheduler) doWork(ctx context.Context, ns retake.NamespaceID, s retake.Schedule) (what string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -159,6 +162,7 @@ func (t *Scheduler) doWork(ctx context.Context, ns retake.NamespaceID, s retake.
 	}
 }
 
+// saveCheckpoint takes a checkpoint if files changed.
 func (t *Scheduler) saveCheckpoint(ctx context.Context, svc retake.Service, ns retake.NamespaceID, s retake.Schedule) (string, error) {
 	ws := s.Workspace
 	if ws == "" {
@@ -179,7 +183,7 @@ func (t *Scheduler) saveCheckpoint(ctx context.Context, svc retake.Service, ns r
 	}
 }
 
-// readBackShare reads a share of the stored bytes back.
+// readBackShare reads a share of the stored bytes back, to detect damage.
 func readBackShare(ctx context.Context, svc retake.Service) (string, error) {
 	rep, err := svc.Scrub(ctx, retake.ScrubQuery{Share: drillShare})
 	if err != nil {

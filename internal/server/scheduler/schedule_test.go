@@ -72,8 +72,8 @@ func TestScheduledSave(t *testing.T) {
 	}
 }
 
-// After three days without a server the runs in between are counted and told once, and
-// one is made up, also when the first who tries is killed before he could write it down.
+// After three days without a server the missed runs are counted and reported once, and one run
+// makes up for them, even if the first server is killed before it could record the run.
 func TestMissedRuns(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -106,7 +106,7 @@ func TestMissedRuns(t *testing.T) {
 	}
 }
 
-// failingLedger is the ledger of a process that dies before a run is written down.
+// failingLedger is the ledger of a process that dies before a run is recorded.
 type failingLedger struct{ serverdb.Ledger }
 
 type failingBook struct{ serverdb.Book }
@@ -121,8 +121,8 @@ func (k failingLedger) Postpone(context.Context, serverdb.Due, time.Time) error 
 
 func (k failingBook) PutSchedule(context.Context, retake.Schedule) error { return errKilled }
 
-// What goes wrong is told in the schedule, and the next run has its chance. A panic or an
-// error in one namespace is the trouble of no other.
+// A failure is recorded in the schedule, and the next run takes place. A panic or an error in one
+// namespace does not affect another.
 func TestRunsThatFail(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -143,7 +143,7 @@ func TestRunsThatFail(t *testing.T) {
 	tt := h.newScheduler()
 	h.clock.Advance(time.Hour)
 	h.runDue(tt, serverdb.QueueSchedule)
-	h.clock.Advance(10 * time.Second) // what waited for its lane
+	h.clock.Advance(10 * time.Second) // items that waited for their lane
 	h.runDue(tt, serverdb.QueueSchedule)
 	if got := h.schedule(s.ID); got.Last == nil || got.Last.Err == "" || got.Last.What != "" || !got.Next.Equal(startTime.Add(2*time.Hour)) {
 		t.Errorf("%+v", got)
@@ -165,8 +165,8 @@ func TestRunsThatFail(t *testing.T) {
 	}
 }
 
-// A run that ended with its server is not written down, and what another server has is
-// left to it.
+// A run that ended with its server is not recorded, and a namespace that another server has open
+// is left to it.
 func TestRunsOfOthers(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -211,7 +211,7 @@ func TestRunsOfOthers(t *testing.T) {
 	}
 }
 
-// A schedule that is dropped while it runs stays dropped.
+// A schedule that is deleted while it runs stays deleted.
 func TestDroppedWhileItRuns(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -224,7 +224,7 @@ func TestDroppedWhileItRuns(t *testing.T) {
 	}
 }
 
-// A drill that finds damage says so.
+// A drill reports damage.
 func TestDrillFindsDamage(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)

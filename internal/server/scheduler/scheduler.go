@@ -1,13 +1,13 @@
-// Package scheduler does what a server does by itself: schedules, deletions whose grace is
-// over, the daily tidy-up of each namespace, and anchors of audit logs.
+// Package scheduler does what a server does by itself: schedules, deletions whose grace period
+// has ended, the daily retention of each namespace, and anchors of audit logs.
 //
-// It touches the ledger, and namespaces by way of their service. It decides nothing about
-// what stays: pins, holds and the newest checkpoint are the service's to refuse.
+// It accesses the ledger, and namespaces through their service. It does not decide what is
+// kept: the service refuses to delete pins, holds and the newest checkpoint.
 //
-//	H1  A run that nobody was there for is counted and told, and one run is made up.
-//	H2  Nothing is deleted before its grace is over, nor after it was canceled.
-//	H3  An anchor is put only for a head that was there, and is never changed.
-//	H4  All work is bounded in time; what fails in one namespace stays there.
+//	H1  Missed runs are counted and reported, and one run makes up for them.
+//	H2  Nothing is deleted before its grace period ends, nor after it was canceled.
+//	H3  An anchor is written only for a head that existed, and is never changed.
+//	H4  All work is bounded in time. A failure in one namespace does not affect another.
 package scheduler
 
 import (
@@ -25,37 +25,38 @@ import (
 	"github.com/retake-dev/retake/internal/storage/serverdb"
 )
 
-// Options are what a timetable is made of.
+// Options configure a scheduler.
 type Options struct {
 	Ledger serverdb.Ledger
 	Clock  clock.Clock
 	Log    *slog.Logger
-	// Open answers the service of a namespace until release.
+	// OpenService opens the service of a namespace. The caller must call release.
 	OpenService func(ctx context.Context, ns retake.NamespaceID) (svc retake.Service, release func(), err error)
-	// Publish tells events; the courier does.
+	// Publish publishes events, see webhooks.Dispatcher.
 	Publish func(ctx context.Context, ns retake.NamespaceID, events ...retake.Event) error
-	// Sign signs anchors, with ed25519; nil: there are none.
+	// SignAnchor signs anchors with ed25519; nil: there are no anchors.
 	SignAnchor func(text []byte) []byte
-	Rand       func() float64 // from 0 up to 1, for jitter; nil: any
-	// Elsewhere says of an error of Open that another server has the namespace.
+	Rand       func() float64 // in [0, 1), for jitter; nil: random
+	// IsElsewhere reports whether an error of OpenService means that another server has the
+	// namespace open.
 	IsElsewhere func(error) bool
 }
 
 const (
 	claimLease            = time.Minute
-	longTimeout           = 30 * time.Minute // of a run, a tidy-up or a deletion
+	longTimeout           = 30 * time.Minute // for a run, a retention or a deletion
 	concurrency           = 4
-	schedulesPerNamespace = 2 // schedules of one namespace at once
+	schedulesPerNamespace = 2 // schedules of one namespace that run at once
 	anchorTimeout         = 20 * time.Second
 )
 
-// Scheduler looks after what is due.
+// Scheduler runs scheduled work when it is due.
 type Scheduler struct {
 	opts    Options
 	workers map[string]*jobs.Worker
 }
 
-// New makes a timetable. It does nothing until Run.
+// New creates a scheduler. It does nothing until Run or RunOnce.
 func New(o Options) *Scheduler {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -83,7 +84,7 @@ func New(o Options) *Scheduler {
 	return t
 }
 
-// Run works until ctx ends. First it makes sure that every namespace has its daily turn.
+// Run runs due work until ctx ends. First it makes sure that every namespace is enrolled.
 func (t *Scheduler) Run(ctx context.Context) error {
 	if err := t.enrollNamespaces(ctx); err != nil && ctx.Err() == nil {
 		t.opts.Log.ErrorContext(ctx, "enroll namespaces", "err", err)
@@ -96,7 +97,7 @@ func (t *Scheduler) Run(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// RunOnce does what is due now in one queue, and answers how many items were claimed.
+// RunOnce does what is due now in one queue and returns the number of items that it claimed.
 func (t *Scheduler) RunOnce(ctx context.Context, queue string) (int, error) {
 	r := t.workers[queue]
 	if r == nil {
@@ -105,14 +106,15 @@ func (t *Scheduler) RunOnce(ctx context.Context, queue string) (int, error) {
 	return r.RunOnce(ctx)
 }
 
-// Wake lets the timetable look at a queue at once.
+// Wake makes the scheduler read a queue at once.
 func (t *Scheduler) Wake(queue string) {
 	if r := t.workers[queue]; r != nil {
 		r.Wake()
 	}
 }
 
-// EnrollNamespace gives a new namespace its first turns: a tidy-up within a day, an anchor soon.
+// EnrollNamespace queues the first retention of a namespace, within a day, and its first
+// anchor.
 func (t *Scheduler) EnrollNamespace(ctx context.Context, ns retake.NamespaceID) error {
 	now := t.opts.Clock.Now()
 	err := t.opts.Ledger.Put(ctx, serverdb.Due{Queue: serverdb.QueueRetention, Namespace: ns, At: now.Add(t.randomPart(day))})
@@ -122,8 +124,8 @@ func (t *Scheduler) EnrollNamespace(ctx context.Context, ns retake.NamespaceID) 
 	return t.opts.Ledger.Put(ctx, serverdb.Due{Queue: serverdb.QueueAnchor, Namespace: ns, At: now.Add(anchorInterval)})
 }
 
-// enrollNamespaces heals what a crash between a namespace and its first turn left out. A turn
-// that is there already stays where it is.
+// enrollNamespaces enrolls all namespaces, because a server may have been killed between
+// creating a namespace and enrolling it. Items that are queued already are not changed.
 func (t *Scheduler) enrollNamespaces(ctx context.Context) error {
 	all, err := t.opts.Ledger.Namespaces(ctx)
 	if err != nil {
@@ -140,12 +142,12 @@ func (t *Scheduler) enrollNamespaces(ctx context.Context) error {
 	return nil
 }
 
-// randomPart answers a random part of d.
+// randomPart returns a random part of d.
 func (t *Scheduler) randomPart(d time.Duration) time.Duration {
 	return time.Duration(t.opts.Rand() * float64(d))
 }
 
-// withActor says who acts: the server itself, named after what it does.
+// withActor records the server as the actor of what follows, named after its task.
 func withActor(ctx context.Context, kind retake.KeyKind, name string) context.Context {
 	return retake.WithActor(ctx, retake.Actor{Kind: kind, Name: name})
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/retake-dev/retake/internal/storage/serverdb"
 )
 
-// Once a day what is too old goes, and is told; a schedule does the same.
+// Once a day old checkpoints are deleted and an event reports it; a schedule does the same.
 func TestRetention(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -56,7 +56,7 @@ func TestRetention(t *testing.T) {
 	}
 }
 
-// Who ended has no more turns.
+// A namespace that was deleted has no more runs.
 func TestRetentionOfWhoEnded(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -71,7 +71,7 @@ func TestRetentionOfWhoEnded(t *testing.T) {
 	}
 }
 
-// addDeletion adds a request to delete as an office does.
+// addDeletion adds a deletion request, as an office does.
 func (h *fixture) addDeletion(id string, refs ...string) retake.Deletion {
 	h.Helper()
 	d := retake.Deletion{ID: id, Workspace: h.ws, State: retake.DeletionWaiting, Asked: h.clock.Now(), Due: h.clock.Now().Add(7 * day)}
@@ -90,7 +90,7 @@ func (h *fixture) deletion(id string) retake.Deletion {
 	return d
 }
 
-// runDeletions does what is due, also what waits for its lane.
+// runDeletions executes what is due, including items that wait for their lane.
 func (h *fixture) runDeletions(tt *scheduler.Scheduler) {
 	h.Helper()
 	for range 10 {
@@ -99,7 +99,7 @@ func (h *fixture) runDeletions(tt *scheduler.Scheduler) {
 	}
 }
 
-// What was asked for is deleted when its grace is over and not before, by the maintainer.
+// Checkpoints are deleted when the grace period ends and not before, by the maintainer.
 func TestDeletion(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -112,7 +112,7 @@ func TestDeletion(t *testing.T) {
 	if d := h.deletion("del_1"); d.State != retake.DeletionWaiting || len(h.timeline().Checkpoints) != 6 {
 		t.Fatalf("before its grace is over: %+v", d)
 	}
-	_, err := h.svc.Forget(t.Context(), h.ws, []string{"3"}) // somebody was earlier
+	_, err := h.svc.Forget(t.Context(), h.ws, []string{"3"}) // deleted by somebody else
 	h.must(err)
 	h.clock.Advance(time.Second)
 	h.runDue(tt, serverdb.QueueDeletion)
@@ -136,7 +136,7 @@ func TestDeletion(t *testing.T) {
 	}
 }
 
-// What was taken back is not done.
+// A canceled request is not executed.
 func TestCanceledDeletion(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -152,8 +152,8 @@ func TestCanceledDeletion(t *testing.T) {
 	}
 }
 
-// What is held, pinned or the newest stays, with all that was asked for beside it, and the
-// request says why.
+// Held and pinned checkpoints and the newest one are kept, and so are all others of the request,
+// which says why.
 func TestRefusedDeletion(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -180,7 +180,7 @@ func TestRefusedDeletion(t *testing.T) {
 	}
 }
 
-// Who runs looks after every queue, and gives namespaces their turns that have none.
+// Run handles every queue, and enrolls namespaces that are not enrolled.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)

@@ -19,10 +19,10 @@ import (
 
 const (
 	writerTimeout   = 60 * time.Second
-	namespaceMaxAge = 2 * time.Second // a change of limits by another server shows after that
+	namespaceMaxAge = 2 * time.Second // changes by another server are seen after this time
 )
 
-// openNamespace makes the service of a namespace. Under the room's lock.
+// openNamespace locks a namespace and opens its service in a slot. r.mu must be held.
 func (p *Pool) openNamespace(ctx context.Context, ns retake.NamespaceID, r *namespaceSlot) error {
 	row, err := p.opts.Ledger.Namespace(ctx, ns)
 	if err != nil {
@@ -53,6 +53,7 @@ func (p *Pool) openNamespace(ctx context.Context, ns retake.NamespaceID, r *name
 	return nil
 }
 
+// namespaceError turns a missing row into an error for the user.
 func (p *Pool) namespaceError(ns retake.NamespaceID, err error) error {
 	if errors.Is(err, serverdb.ErrNotFound) {
 		return &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("there is no namespace %s", ns), Safe: unchanged}
@@ -60,7 +61,8 @@ func (p *Pool) namespaceError(ns retake.NamespaceID, err error) error {
 	return err
 }
 
-// currentNamespace reads the row again when it is old; while it cannot be read the old one serves.
+// currentNamespace returns the row of a namespace and reads it again if it is too old. If that
+// fails, the old row is used.
 func (p *Pool) currentNamespace(ns retake.NamespaceID, r *namespaceSlot) retake.Namespace {
 	r.namespaceMu.Lock()
 	defer r.namespaceMu.Unlock()
@@ -75,6 +77,7 @@ func (p *Pool) currentNamespace(ns retake.NamespaceID, r *namespaceSlot) retake.
 	return r.namespace
 }
 
+// newService creates the directories of a namespace and the service that works in them.
 func (p *Pool) newService(ctx context.Context, ns retake.NamespaceID, r *namespaceSlot) (*service.Service, error) {
 	place := p.namespaceDirs(ns)
 	dirs := map[string]string{}
@@ -105,7 +108,7 @@ func (p *Pool) newService(ctx context.Context, ns retake.NamespaceID, r *namespa
 		Locks: fsx.NewLocks(place.Locks), Fence: true, Wait: writerTimeout, Exclusive: true, Protection: "remote",
 		Policy:     func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
 		Floor:      p.opts.Floor,
-		Steadfast:  true, // an agent that fills the store must not push older checkpoints out
+		Steadfast:  true, // an agent that fills the store must not evict older checkpoints
 		Within:     func(retake.WorkspaceID) time.Duration { return limits().Within },
 		GoneAfter:  func(retake.WorkspaceID) time.Duration { return limits().GoneAfter },
 		Checkpoint: func() int64 { return limits().Checkpoint },
@@ -120,7 +123,7 @@ func (p *Pool) newService(ctx context.Context, ns retake.NamespaceID, r *namespa
 	return service.New(parts), nil
 }
 
-// openStore opens the bytes with the password, which is unsealed for that alone.
+// openStore unseals the password of a store and opens the store with it.
 func (p *Pool) openStore(ctx context.Context, ns retake.NamespaceID, place Dirs, create bool) (store.Store, error) {
 	sealed, err := p.opts.Ledger.Password(ctx, ns)
 	if err != nil {
@@ -133,7 +136,7 @@ func (p *Pool) openStore(ctx context.Context, ns retake.NamespaceID, place Dirs,
 	return p.opts.OpenStore(ctx, ns, place, string(password), create)
 }
 
-// passwordPurpose binds a sealed password to its namespace.
+// passwordPurpose binds a sealed password to its namespace: it cannot be unsealed for another.
 func passwordPurpose(ns retake.NamespaceID) string { return "store of " + string(ns) }
 
 // Create adds a namespace and takes the first checkpoint of its default workspace.
@@ -142,7 +145,7 @@ func (p *Pool) Create(ctx context.Context, row retake.Namespace) (retake.Namespa
 		return row, err
 	}
 	raw := make([]byte, 32)
-	_, _ = rand.Read(raw) // never fails; the runtime ends the process instead
+	_, _ = rand.Read(raw) // never returns an error
 	sealed, err := p.opts.Sealer.Seal(ctx, passwordPurpose(row.ID), []byte(hex.EncodeToString(raw)))
 	if err != nil {
 		return row, fmt.Errorf("seal the password of a store: %w", err)
@@ -161,7 +164,7 @@ func (p *Pool) Create(ctx context.Context, row retake.Namespace) (retake.Namespa
 	return p.createDefaultWorkspace(ctx, row)
 }
 
-// createDefaultWorkspace gives a namespace its default workspace.
+// createDefaultWorkspace creates the default workspace of a namespace.
 func (p *Pool) createDefaultWorkspace(ctx context.Context, row retake.Namespace) (retake.Namespace, error) {
 	t, release, err := p.Open(ctx, row.ID)
 	if err != nil {
@@ -176,5 +179,5 @@ func (p *Pool) createDefaultWorkspace(ctx context.Context, row retake.Namespace)
 	return row, p.opts.Ledger.PutNamespace(ctx, row)
 }
 
-// DefaultName is what the default workspace of a namespace is called.
+// DefaultWorkspaceName is the name of a namespace's default workspace.
 const DefaultWorkspaceName = "default"

@@ -1,12 +1,13 @@
-// Package tenant opens namespaces: the rows, the store and the directory of each, as one
-// Service that keeps inside its walls.
+// Package tenant opens namespaces. It connects the catalog, the store and the directories of
+// a namespace to one Service that is confined to them.
 //
-// It makes directories below the server's data directory and nothing elsewhere. It never
-// knows who asks; it never opens a port.
+// It creates directories below the server's data directory and nowhere else. It does not know
+// who sends a request, and never opens a port.
 //
-//	P1  A namespace is open in one server at a time: a lock that ends with the process says so.
-//	P2  No path that a tenant names leads out of the directories that are the namespace's.
-//	P3  The password of a store is in memory only while it is being opened.
+//	P1  A namespace is open in one server at a time. A file lock ensures it, which the system
+//	    releases when the process ends.
+//	P2  No path that a tenant sends leads out of the directories of its namespace.
+//	P3  The password of a store is in memory only while the store is being opened.
 package tenant
 
 import (
@@ -33,49 +34,49 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// Options are what a pool stands on.
+// Options configure a pool.
 type Options struct {
-	DataDir string // the server's directory
-	Address string // where other servers of this data directory find this one
+	DataDir string // data directory of the server
+	Address string // socket at which other servers with this data directory reach this one
 	Ledger  serverdb.Ledger
 	Sealer  secretbox.Keeper
 	Clock   clock.Clock
 	Log     *slog.Logger
-	MaxOpen int // namespaces that are open at once; more wait for one that nobody uses
+	MaxOpen int // idle namespaces are closed when more are open; 0: 64
 
 	OpenCatalog func(ctx context.Context, ns retake.NamespaceID) (catalog.Catalog, error)
 	OpenStore   func(ctx context.Context, ns retake.NamespaceID, own Dirs, password string, create bool) (store.Store, error)
-	Readers     func(keyFile string) *xray.Pool // nil: nothing is read for its meaning
+	Readers     func(keyFile string) *xray.Pool // nil: file contents are not analyzed
 	Floor       func(total int64) int64
 	Boot        string
 	NewBackup   func(ns retake.NamespaceID, dir string, locks fsx.Locks) *backup.Worker
-	OnBackupEnd func(ns retake.NamespaceID, b retake.Backup, err error) // how a backup ended
-	OnOpen      func(t *Tenant)                                         // adds what stands on the service: office and handler
+	OnBackupEnd func(ns retake.NamespaceID, b retake.Backup, err error) // called after each backup
+	OnOpen      func(t *Tenant)                                         // called for each namespace that was opened; may set Attachment
 }
 
-// Dirs is the directory of a namespace.
+// Dirs are the directories of a namespace.
 type Dirs struct {
-	Private string // store, indexes, locks, journals: nobody else's
+	Private string // store, indexes, locks and journals; tenants cannot reach it
 	Store   string
 	Locks   string
-	Files   string // workspaces of the namespace, one directory each
+	Files   string // hosted workspaces, one directory each
 }
 
-// Tenant is a namespace that is open.
+// Tenant is an open namespace.
 type Tenant struct {
 	ID         retake.NamespaceID
 	Service    retake.Service
 	Dirs       Dirs
-	Attachment any // what Grow made
+	Attachment any // set by Options.OnOpen
 
 	confined         *confinedService
 	currentNamespace func() retake.Namespace
 }
 
-// Namespace is the namespace as it was last read.
+// Namespace returns the namespace's row, which is at most a few seconds old.
 func (t *Tenant) Namespace() retake.Namespace { return t.currentNamespace() }
 
-// Pool holds the namespaces that are open.
+// Pool manages the open namespaces.
 type Pool struct {
 	opts  Options
 	locks fsx.Locks
@@ -85,20 +86,20 @@ type Pool struct {
 	closed bool                                  // guarded by mu
 }
 
-// namespaceSlot is one namespace. Its own lock is held while it opens or closes.
+// namespaceSlot holds one namespace of a pool. mu is held while the namespace opens or closes.
 type namespaceSlot struct {
 	mu              sync.Mutex
-	tenant          *Tenant // guarded by mu; nil: shut
+	tenant          *Tenant // guarded by mu; nil: closed
 	service         *service.Service
-	releaseLock     func()           // gives the lock back
+	releaseLock     func()           // releases the file lock
 	users           int              // guarded by Pool.mu
 	lastUsed        time.Time        // guarded by Pool.mu
-	namespace       retake.Namespace // guarded by rowMu
+	namespace       retake.Namespace // guarded by namespaceMu
 	namespaceReadAt time.Time
 	namespaceMu     sync.Mutex
 }
 
-// New makes a pool. It opens nothing.
+// New creates a pool. It opens no namespace.
 func New(o Options) (*Pool, error) {
 	locks := filepath.Join(o.DataDir, "held")
 	for _, d := range []string{o.DataDir, locks, filepath.Join(o.DataDir, "ns")} {
@@ -112,14 +113,14 @@ func New(o Options) (*Pool, error) {
 	return &Pool{opts: o, locks: fsx.NewLocks(locks), slots: map[retake.NamespaceID]*namespaceSlot{}}, nil
 }
 
-// ElsewhereError says that another server has the namespace.
+// ElsewhereError reports that another server has the namespace open.
 type ElsewhereError struct{ Address string }
 
 func (e *ElsewhereError) Error() string { return "another server has the namespace: " + e.Address }
 
 var namespacePattern = pattern.Lazy(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
-// CheckNamespaceName says whether a namespace may be called so.
+// CheckNamespaceName returns an error if a namespace may not have this name.
 func CheckNamespaceName(ns retake.NamespaceID) error {
 	if namespacePattern().MatchString(string(ns)) {
 		return nil
@@ -130,15 +131,16 @@ func CheckNamespaceName(ns retake.NamespaceID) error {
 
 const unchanged = "Nothing was changed."
 
-// namespaceDirs answers where a namespace lies.
+// namespaceDirs returns the directories of a namespace.
 func (p *Pool) namespaceDirs(ns retake.NamespaceID) Dirs {
 	home := filepath.Join(p.opts.DataDir, "ns", string(ns))
 	own := filepath.Join(home, "own")
 	return Dirs{Private: own, Store: filepath.Join(own, "store"), Locks: filepath.Join(own, "locks"), Files: filepath.Join(home, "files")}
 }
 
-// Open answers a namespace for the length of one request; release it afterwards. Who
-// comes first opens it, others wait. ElsewhereError: another server has it.
+// Open returns a namespace for the duration of one request. The caller must call the returned
+// function afterwards. The first caller opens the namespace and others wait for it. The error
+// is an ElsewhereError if another server has the namespace open.
 func (p *Pool) Open(ctx context.Context, ns retake.NamespaceID) (*Tenant, func(), error) {
 	r, err := p.acquireSlot(ns)
 	if err != nil {
@@ -156,6 +158,8 @@ func (p *Pool) Open(ctx context.Context, ns retake.NamespaceID) (*Tenant, func()
 	return r.tenant, release, nil
 }
 
+// acquireSlot returns the slot of a namespace and counts the caller as a user, so that the
+// slot is not evicted.
 func (p *Pool) acquireSlot(ns retake.NamespaceID) (*namespaceSlot, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -172,6 +176,7 @@ func (p *Pool) acquireSlot(ns retake.NamespaceID) (*namespaceSlot, error) {
 	return r, nil
 }
 
+// releaseSlot ends one use of a slot, and closes idle namespaces above the limit.
 func (p *Pool) releaseSlot(r *namespaceSlot) {
 	p.mu.Lock()
 	r.users--
@@ -183,7 +188,8 @@ func (p *Pool) releaseSlot(r *namespaceSlot) {
 	}
 }
 
-// takeIdleSlots answers the rooms to shut: the longest unused beyond the most. Under mu.
+// takeIdleSlots removes the least recently used idle slots above the limit from the pool and
+// returns them. p.mu must be held.
 func (p *Pool) takeIdleSlots() []*namespaceSlot {
 	over := len(p.slots) - p.opts.MaxOpen
 	var out []*namespaceSlot
@@ -204,7 +210,8 @@ func (p *Pool) takeIdleSlots() []*namespaceSlot {
 	return out
 }
 
-// closeSlot closes a room that nobody can enter any more, and gives its lock back last.
+// closeSlot closes the namespace of a slot that is no longer in the pool. The file lock is
+// released last, so that no other server opens the namespace before it is closed here.
 func (p *Pool) closeSlot(r *namespaceSlot) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -218,7 +225,7 @@ func (p *Pool) closeSlot(r *namespaceSlot) {
 	r.tenant, r.service, r.releaseLock = nil, nil, nil
 }
 
-// Close shuts all rooms.
+// Close closes all namespaces.
 func (p *Pool) Close() error {
 	p.mu.Lock()
 	p.closed = true
@@ -233,15 +240,16 @@ func (p *Pool) Close() error {
 	return nil
 }
 
-// OpenCount lists the namespaces that this server has open.
+// OpenCount returns the number of namespaces that this server has open.
 func (p *Pool) OpenCount() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.slots)
 }
 
-// lockNamespace takes the namespace for this server, or answers who has it. A holder that is
-// just leaving is waited for.
+// lockNamespace takes the lock of a namespace for this server and returns the function that
+// releases it. If another server has the lock, the error is an ElsewhereError with its
+// address. A short wait covers a server that is just closing the namespace.
 func (p *Pool) lockNamespace(ctx context.Context, ns retake.NamespaceID) (func(), error) {
 	try, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
 	defer cancel()

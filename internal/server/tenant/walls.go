@@ -20,8 +20,8 @@ import (
 	"github.com/retake-dev/retake/internal/service"
 )
 
-// confinedService is a service that keeps inside the directories of its namespace: a path from
-// outside is looked at before anybody else sees it.
+// confinedService is a service that is confined to the directories of its namespace. It checks
+// every path and every limit before the request reaches the inner service.
 type confinedService struct {
 	*service.Service
 	fsys             fsx.FS
@@ -30,15 +30,15 @@ type confinedService struct {
 	clock            clock.Clock
 
 	storeSizeMu sync.Mutex
-	storeSize   int64        // guarded by sizeMu; of the store when it was measured
-	storeSizeAt time.Time    // guarded by sizeMu
-	savedSince  atomic.Int64 // since
+	storeSize   int64        // guarded by storeSizeMu; bytes when last measured
+	storeSizeAt time.Time    // guarded by storeSizeMu
+	savedSince  atomic.Int64 // bytes saved since storeSizeAt
 }
 
 var _ retake.Service = (*confinedService)(nil)
 
-// resolveDir answers the real path of a directory that is the namespace's. What lies
-// elsewhere is not told from what is not there.
+// resolveDir returns the real path of a directory inside the namespace. A directory outside
+// gets the same error as one that does not exist, so that a tenant cannot probe for paths.
 func (w *confinedService) resolveDir(dir string) (string, error) {
 	real, err := filepath.EvalSymlinks(dir)
 	if err == nil {
@@ -53,13 +53,14 @@ func (w *confinedService) resolveDir(dir string) (string, error) {
 		Hint: "leave dir out: the server makes one by name"}
 }
 
+// isWithin reports whether path is root or below it. Both must be clean and resolved.
 func isWithin(path, root string) bool {
 	return path == root || strings.HasPrefix(path, strings.TrimSuffix(root, "/")+"/")
 }
 
 var workspacePattern = pattern.Lazy(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 
-// makeHostedDir makes a directory for a workspace of that name, below the namespace's own files.
+// makeHostedDir creates a directory for a new workspace below the namespace's files.
 func (w *confinedService) makeHostedDir(name string) (string, error) {
 	if !workspacePattern().MatchString(name) {
 		return "", &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("%q is not a valid workspace name", name), Safe: unchanged,
@@ -78,7 +79,7 @@ func (w *confinedService) makeHostedDir(name string) (string, error) {
 	return filepath.Join(w.dirs.Files, name), nil
 }
 
-// removeHostedDir takes a directory away again that nothing came into.
+// removeHostedDir removes a hosted directory if it is empty.
 func (w *confinedService) removeHostedDir(dir string) error {
 	files, err := w.fsys.OpenRoot(filepath.Dir(dir))
 	if err != nil {
@@ -88,13 +89,13 @@ func (w *confinedService) removeHostedDir(dir string) error {
 	return files.Remove(filepath.Base(dir))
 }
 
-// checkWorkspaceLimit refuses one workspace more than the limit.
+// checkWorkspaceLimit returns an error if the namespace has reached its limit of workspaces.
 func (w *confinedService) checkWorkspaceLimit(ctx context.Context) error {
 	most := w.currentNamespace().Limits.Workspaces
 	if most <= 0 {
 		return nil
 	}
-	all, err := w.Service.Workspaces(ctx) // all of them, whatever the key is good for
+	all, err := w.Service.Workspaces(ctx) // all of them, not only those that the key may access
 	if err != nil {
 		return err
 	}
@@ -110,6 +111,7 @@ func (w *confinedService) checkWorkspaceLimit(ctx context.Context) error {
 	return &retake.Error{Kind: retake.Limit, What: fmt.Sprintf("the namespace has %d workspaces, its limit", live), Safe: unchanged, Hint: "end one, or ask for a higher limit"}
 }
 
+// Init protects a directory of the namespace, or a new one if none is named.
 func (w *confinedService) Init(ctx context.Context, req retake.InitRequest) (retake.SaveResult, error) {
 	if err := w.checkWorkspaceLimit(ctx); err != nil {
 		return retake.SaveResult{}, err
@@ -124,7 +126,7 @@ func (w *confinedService) Init(ctx context.Context, req retake.InitRequest) (ret
 	if err != nil {
 		return retake.SaveResult{}, err
 	}
-	req.Env = nil // nothing of a workspace is run here
+	req.Env = nil // a server runs no commands of a workspace
 	res, err := w.Service.Init(ctx, req)
 	if err != nil && made {
 		err = errors.Join(err, w.removeHostedDir(req.Dir))
@@ -132,8 +134,8 @@ func (w *confinedService) Init(ctx context.Context, req retake.InitRequest) (ret
 	return res, err
 }
 
-// Save pins for those who may decide what stays, and refuses one checkpoint more when the
-// namespace has used up its room.
+// Save takes a checkpoint. It refuses a pin that the key may not set, and any checkpoint once
+// the store has reached its limit.
 func (w *confinedService) Save(ctx context.Context, req retake.SaveRequest) (retake.SaveResult, error) {
 	if req.Pin != "" {
 		if err := w.checkMayPin(ctx, req.Pin); err != nil {
@@ -151,8 +153,9 @@ func (w *confinedService) Save(ctx context.Context, req retake.SaveRequest) (ret
 	return res, checkListed(res.Warnings)
 }
 
-// checkListed: what is acknowledged here is also in the rows, or nobody would be told of it.
-// The checkpoint is stored all the same; the same request again finds it and lists it.
+// checkListed returns an error if a checkpoint was stored but not listed. An acknowledged
+// checkpoint must have its row, or no event would be sent for it. A retry of the same request
+// finds the stored checkpoint and lists it.
 func checkListed(warnings []retake.Warning) error {
 	for _, w := range warnings {
 		if w.Code == "unlisted" {
@@ -163,6 +166,7 @@ func checkListed(warnings []retake.Warning) error {
 	return nil
 }
 
+// Pin pins a checkpoint if the key may do so.
 func (w *confinedService) Pin(ctx context.Context, ws retake.WorkspaceID, ref, name string) (retake.Pin, error) {
 	if err := w.checkMayPin(ctx, name); err != nil {
 		return retake.Pin{}, err
@@ -170,6 +174,7 @@ func (w *confinedService) Pin(ctx context.Context, ws retake.WorkspaceID, ref, n
 	return w.Service.Pin(ctx, ws, ref, name)
 }
 
+// checkMayPin returns an error if the key may not pin, or if the name is one of a legal hold.
 func (w *confinedService) checkMayPin(ctx context.Context, name string) error {
 	if a, ok := retake.ActorOf(ctx); ok && !a.Kind.Has(retake.PowerDecide) {
 		return &retake.Error{Kind: retake.Denied, What: "an API key with the role " + string(a.Kind) + " may not pin", Safe: unchanged, Hint: "this needs an API key with the role operator"}
@@ -180,10 +185,10 @@ func (w *confinedService) checkMayPin(ctx context.Context, name string) error {
 	return nil
 }
 
-// sizeAge is how long a measured size is good for; what was saved since is added to it.
+// storeSizeMaxAge is how long a measured size is used. Bytes that were saved since are added.
 const storeSizeMaxAge = time.Minute
 
-// checkStoreLimit refuses when the store has reached its limit. What is there stays.
+// checkStoreLimit returns an error if the store has reached the limit of the namespace.
 func (w *confinedService) checkStoreLimit(ctx context.Context) error {
 	most := w.currentNamespace().Limits.Store
 	if most <= 0 {
@@ -193,7 +198,7 @@ func (w *confinedService) checkStoreLimit(ctx context.Context) error {
 	defer w.storeSizeMu.Unlock()
 	if now := w.clock.Now(); now.Sub(w.storeSizeAt) > storeSizeMaxAge {
 		st, err := w.Space(ctx)
-		if err == nil { // else the last one serves: not to know is no reason to refuse
+		if err == nil { // otherwise the last size is used: a failed measurement must not stop saves
 			w.storeSize = st.Bytes
 			w.savedSince.Store(0)
 		}
@@ -206,6 +211,7 @@ func (w *confinedService) checkStoreLimit(ctx context.Context) error {
 		Hint: "keep checkpoints for a shorter time, ask for deletions, or ask for a higher limit"}
 }
 
+// Estimate counts what a directory of the namespace contains.
 func (w *confinedService) Estimate(ctx context.Context, dir string) (retake.Estimate, error) {
 	real, err := w.resolveDir(dir)
 	if err != nil {
@@ -214,6 +220,7 @@ func (w *confinedService) Estimate(ctx context.Context, dir string) (retake.Esti
 	return w.Service.Estimate(ctx, real)
 }
 
+// Locate finds the workspace of a directory of the namespace.
 func (w *confinedService) Locate(ctx context.Context, dir string) (retake.Workspace, error) {
 	real, err := w.resolveDir(dir)
 	if err != nil {
@@ -222,22 +229,25 @@ func (w *confinedService) Locate(ctx context.Context, dir string) (retake.Worksp
 	return w.Service.Locate(ctx, real)
 }
 
-// Workspaces lists those that the key is good for.
+// Workspaces lists the workspaces that the key may access.
 func (w *confinedService) Workspaces(ctx context.Context) ([]retake.WorkspaceState, error) {
 	all, err := w.Service.Workspaces(ctx)
 	return filterAllowed(ctx, all), err
 }
 
-// Forks lists those that the key is good for.
+// Forks lists the forks that the key may access.
 func (w *confinedService) Forks(ctx context.Context, ws retake.WorkspaceID) ([]retake.WorkspaceState, error) {
 	all, err := w.Service.Forks(ctx, ws)
 	return filterAllowed(ctx, all), err
 }
 
+// filterAllowed removes the workspaces that the key of the request may not access.
 func filterAllowed(ctx context.Context, all []retake.WorkspaceState) []retake.WorkspaceState {
 	return slices.DeleteFunc(all, func(w retake.WorkspaceState) bool { return !retake.MayLoad(ctx, w.ID) })
 }
 
+// Fork creates a fork in a directory of the namespace, or in a new one if none is named. An
+// agent cannot choose the directory.
 func (w *confinedService) Fork(ctx context.Context, req retake.ForkRequest) (retake.ForkResult, error) {
 	if err := w.checkWorkspaceLimit(ctx); err != nil {
 		return retake.ForkResult{}, err
@@ -259,13 +269,13 @@ func (w *confinedService) Fork(ctx context.Context, req retake.ForkRequest) (ret
 	}
 	res, err := w.Service.Fork(ctx, req)
 	if err != nil && made {
-		_ = w.removeHostedDir(req.Dir) // not empty: somebody else's by now
+		_ = w.removeHostedDir(req.Dir) // fails if something is in it, which must not be deleted
 	}
 	return res, err
 }
 
-// Observe hears signals about directories of the namespace. Conversations lie with the
-// agent, on another machine: what is said of their place here is not followed.
+// Observe handles a signal about a directory of the namespace. The transcript is dropped: its
+// path is one on the agent's machine and must not be opened here.
 func (w *confinedService) Observe(ctx context.Context, s retake.Signal) (retake.Reaction, error) {
 	real, err := w.resolveDir(s.Dir)
 	if err != nil {
@@ -276,13 +286,13 @@ func (w *confinedService) Observe(ctx context.Context, s retake.Signal) (retake.
 	return w.Service.Observe(ctx, s)
 }
 
-// Resume writes into the home of an agent, which is not here.
+// Resume is refused: it writes to the home of the agent, which is on another machine.
 func (w *confinedService) Resume(context.Context, retake.ResumeRequest) (retake.Resumption, error) {
 	return retake.Resumption{}, &retake.Error{Kind: retake.Denied, What: "conversations continue on the agent's machine", Safe: unchanged,
 		Hint: "read it here, and resume it there"}
 }
 
-// Unpin leaves holds alone: they end by Release.
+// Unpin removes a pin. A legal hold is removed by Release only.
 func (w *confinedService) Unpin(ctx context.Context, ws retake.WorkspaceID, name string) error {
 	if strings.HasPrefix(name, retake.HoldPrefix) {
 		return &retake.Error{Kind: retake.Denied, What: fmt.Sprintf("%s is a hold", name), Safe: unchanged, Hint: "release it: DELETE /v1/workspaces/{ws}/holds?name=NAME"}
@@ -290,7 +300,8 @@ func (w *confinedService) Unpin(ctx context.Context, ws retake.WorkspaceID, name
 	return w.Service.Unpin(ctx, ws, name)
 }
 
-// Forget is the end of a deletion whose grace is over, and nobody else's.
+// Forget deletes checkpoints. Only the scheduler may call it, for a deletion whose grace period
+// has ended.
 func (w *confinedService) Forget(ctx context.Context, ws retake.WorkspaceID, refs []string) ([]retake.Tombstone, error) {
 	if a, ok := retake.ActorOf(ctx); ok && a.Kind != retake.KeyMaintainer {
 		return nil, &retake.Error{Kind: retake.Denied, What: "nothing is deleted at once here", Safe: unchanged, Hint: "ask for it: POST /v1/deletions"}
@@ -298,20 +309,20 @@ func (w *confinedService) Forget(ctx context.Context, ws retake.WorkspaceID, ref
 	return w.Service.Forget(ctx, ws, refs)
 }
 
-// MakeHostedDir makes an empty directory for a workspace of that name, and says how to take it
-// away again with all that was put there.
+// MakeHostedDir creates an empty directory for a new workspace. The returned function removes
+// it with everything in it.
 func (t *Tenant) MakeHostedDir(name string) (string, func(), error) {
 	w := t.confined
 	dir, err := w.makeHostedDir(name)
-	return dir, func() { _ = os.RemoveAll(dir) }, err // what is left is never looked at
+	return dir, func() { _ = os.RemoveAll(dir) }, err // files that remain are not part of any workspace
 }
 
-// Hold pins a checkpoint under the name of a hold.
+// Hold pins a checkpoint under the name of a legal hold.
 func (t *Tenant) Hold(ctx context.Context, ws retake.WorkspaceID, ref, name string) (retake.Pin, error) {
 	return t.confined.Service.Pin(ctx, ws, ref, name)
 }
 
-// Release takes off a pin that is a hold.
+// Release removes the pin of a legal hold.
 func (t *Tenant) Release(ctx context.Context, ws retake.WorkspaceID, name string) error {
 	return t.confined.Service.Unpin(ctx, ws, name)
 }

@@ -1,7 +1,7 @@
-// Package tracing tells a collector how requests went, by OpenTelemetry over HTTP.
+// Package tracing sends traces of requests to a collector, by OpenTelemetry over HTTP.
 //
-// It is off unless an address was given. It sends names of operations, durations and
-// codes; never a path, a prompt or a word of a workspace.
+// It is off unless an address is configured. It sends names of operations, durations and status
+// codes, never a path, a prompt or anything else from a workspace.
 package tracing
 
 import (
@@ -18,13 +18,13 @@ import (
 	oteltrace "go.opentelemetry.io/otel/trace"
 )
 
-// Tracer tells of spans; a nil one tells nobody.
+// Tracer creates spans. A nil Tracer does nothing.
 type Tracer struct {
 	provider *trace.TracerProvider
 	tracer   oteltrace.Tracer
 }
 
-// New begins to tell a collector at an address such as https://collector:4318.
+// New creates a tracer for a collector at an address such as https://collector:4318.
 func New(ctx context.Context, address, version string) (*Tracer, error) {
 	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(address))
 	if err != nil {
@@ -35,8 +35,8 @@ func New(ctx context.Context, address, version string) (*Tracer, error) {
 	return &Tracer{provider: p, tracer: p.Tracer("github.com/retake-dev/retake")}, nil
 }
 
-// StartRequest begins the span of a request, below the one of the asker if it named one. What
-// it answers ends it.
+// StartRequest starts the span of a request, as a child of the client's span if it sent one.
+// The returned function ends it.
 func (t *Tracer) StartRequest(r *http.Request, operation string) (context.Context, func(code int)) {
 	if t == nil {
 		return r.Context(), func(int) {}
@@ -52,7 +52,7 @@ func (t *Tracer) StartRequest(r *http.Request, operation string) (context.Contex
 	}
 }
 
-// Close sends what waits.
+// Close sends the spans that were not sent yet.
 func (t *Tracer) Close(ctx context.Context) error {
 	if t == nil {
 		return nil

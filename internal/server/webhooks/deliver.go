@@ -13,19 +13,19 @@ import (
 )
 
 const (
-	oldSecretGrace   = 24 * time.Hour // how long the old secret signs after a rotation
-	maxRetryAfter    = 24 * time.Hour // however long a receiver wants to be left alone
-	maxRecordedTries = 100            // of one message; it may be replayed without end
+	oldSecretGrace   = 24 * time.Hour // how long the old secret signs, too, after a rotation
+	maxRetryAfter    = 24 * time.Hour // upper bound for the Retry-After of a receiver
+	maxRecordedTries = 100            // of one message, which may be replayed any number of times
 	userAgent        = "Retake-Webhooks/1"
-	recordTimeout    = 10 * time.Second // how long it may take to write down what came of a try
+	recordTimeout    = 10 * time.Second // how long it may take to store the result of an attempt
 )
 
-// SecretPurpose is what the secret of a webhook is sealed for.
+// SecretPurpose binds the sealed secret of a webhook to the webhook.
 func SecretPurpose(ns retake.NamespaceID, id retake.WebhookID) string {
 	return "webhook/" + string(ns) + "/" + string(id)
 }
 
-// endpointLane is the lane of a message.
+// endpointLane returns the lane of a message: its webhook.
 func (c *Dispatcher) endpointLane(ctx context.Context, due serverdb.Due) (string, error) {
 	d, err := c.opts.Ledger.Book(due.Namespace).Delivery(ctx, due.ID)
 	if errors.Is(err, serverdb.ErrNotFound) {
@@ -34,8 +34,8 @@ func (c *Dispatcher) endpointLane(ctx context.Context, due serverdb.Due) (string
 	return string(due.Namespace) + "/" + string(d.Webhook), err
 }
 
-// Deliver tries to deliver a message that is due. It answers when it is due again; no
-// time: the message came to its end.
+// Deliver makes one attempt to deliver a message that is due. It returns when the next attempt
+// is due, or a zero time if there is none.
 func (c *Dispatcher) Deliver(ctx context.Context, due serverdb.Due) (time.Time, error) {
 	book := c.opts.Ledger.Book(due.Namespace)
 	d, err := book.Delivery(ctx, due.ID)
@@ -47,9 +47,9 @@ func (c *Dispatcher) Deliver(ctx context.Context, due serverdb.Due) (time.Time, 
 	}
 	now := c.opts.Clock.Now()
 	switch {
-	case d.State != retake.DeliveryWaiting: // who did it was killed before he could say so
+	case d.State != retake.DeliveryWaiting: // done, but the worker was killed before it could finish the item
 		return time.Time{}, nil
-	case d.Next != nil && d.Next.After(now): // as above
+	case d.Next != nil && d.Next.After(now): // tried, but the worker was killed before it could postpone the item
 		return *d.Next, nil
 	}
 	h, err := book.Hook(ctx, d.Webhook)
@@ -67,7 +67,7 @@ func (c *Dispatcher) Deliver(ctx context.Context, due serverdb.Due) (time.Time, 
 	}
 	began := clock.Wall.Now()
 	out := c.opts.Sender.Post(ctx, h.URL, header, d.Body)
-	if out.Err != nil && errors.Is(ctx.Err(), context.Canceled) { // we were told to end: whether it arrived is not known
+	if out.Err != nil && errors.Is(ctx.Err(), context.Canceled) { // the server is stopping, and it is not known whether the message arrived
 		return time.Time{}, ctx.Err()
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
@@ -75,7 +75,8 @@ func (c *Dispatcher) Deliver(ctx context.Context, due serverdb.Due) (time.Time, 
 	return c.recordAttempt(ctx, book, d, h, out, clock.Wall.Now().Sub(began))
 }
 
-// signHeaders makes the header of a message. Within a day of a rotation both secrets sign.
+// signHeaders returns the headers of a message with its signatures. For a day after a rotation
+// both secrets sign.
 func (c *Dispatcher) signHeaders(ctx context.Context, ns retake.NamespaceID, h serverdb.Hook, d retake.Delivery, now time.Time) (map[string]string, error) {
 	secrets := [][]byte{h.Secret}
 	if len(h.Old) > 0 && h.Rotated != nil && now.Before(h.Rotated.Add(oldSecretGrace)) {
@@ -99,7 +100,7 @@ func (c *Dispatcher) signHeaders(ctx context.Context, ns retake.NamespaceID, h s
 	return header, nil
 }
 
-// recordAttempt writes down how a try went, and when the next one is.
+// recordAttempt stores the result of an attempt and returns when the next one is due.
 func (c *Dispatcher) recordAttempt(ctx context.Context, book serverdb.Book, d retake.Delivery, h serverdb.Hook, out webhook.Outcome, took time.Duration) (time.Time, error) {
 	now := c.opts.Clock.Now()
 	try := retake.Try{At: now, Status: out.Status, Took: took}
@@ -123,12 +124,13 @@ func (c *Dispatcher) recordAttempt(ctx context.Context, book serverdb.Book, d re
 	return next, c.putAttempt(ctx, book, d, try)
 }
 
-// markDead makes a message a dead letter.
+// markDead stores the last attempt of a message that is not sent again.
 func (c *Dispatcher) markDead(ctx context.Context, book serverdb.Book, d retake.Delivery, try retake.Try) error {
 	d.State, d.Next = retake.DeliveryDead, nil
 	return c.putAttempt(ctx, book, d, try)
 }
 
+// putAttempt adds an attempt to a message and stores it.
 func (c *Dispatcher) putAttempt(ctx context.Context, book serverdb.Book, d retake.Delivery, try retake.Try) error {
 	d.Tries = append(d.Tries, try)
 	if n := len(d.Tries) - maxRecordedTries; n > 0 {
@@ -140,7 +142,8 @@ func (c *Dispatcher) putAttempt(ctx context.Context, book serverdb.Book, d retak
 	return nil
 }
 
-// disableWebhook ends a webhook whose receiver wants no more, unless it has another address now.
+// disableWebhook disables a webhook whose receiver answered 410 Gone, unless its URL was changed
+// meanwhile.
 func (c *Dispatcher) disableWebhook(ctx context.Context, book serverdb.Book, was serverdb.Hook, now time.Time) error {
 	h, err := book.Hook(ctx, was.ID)
 	if errors.Is(err, serverdb.ErrNotFound) {
@@ -159,8 +162,8 @@ func (c *Dispatcher) disableWebhook(ctx context.Context, book serverdb.Book, was
 	return nil
 }
 
-// Replay makes a message due again, whatever became of it: the same id and body, signed
-// anew. Its tries go on.
+// Replay makes a message due again, whatever its state, with the same ID and body and a new
+// signature.
 func (c *Dispatcher) Replay(ctx context.Context, ns retake.NamespaceID, id string) (retake.Delivery, error) {
 	book := c.opts.Ledger.Book(ns)
 	d, err := book.Delivery(ctx, id)

@@ -13,7 +13,7 @@ import (
 	"github.com/retake-dev/retake/internal/server/webhooks"
 )
 
-// A message arrives, and its receiver can check it by the standard, in both schemes.
+// A message arrives, and its receiver can verify it by the standard, in both schemes.
 func TestArrivesSigned(t *testing.T) {
 	t.Parallel()
 	for _, scheme := range []retake.Scheme{retake.SchemeShared, retake.SchemePair} {
@@ -55,7 +55,7 @@ func TestArrivesSigned(t *testing.T) {
 	}
 }
 
-// Who asks for the other name of a type gets it under that name; who asks for both, both.
+// A webhook for the alias of a type gets the alias; a webhook for both gets both.
 func TestOtherNames(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
@@ -75,7 +75,7 @@ func TestOtherNames(t *testing.T) {
 	}
 }
 
-// For a day after a rotation either secret fits, then only the new one.
+// For a day after a rotation both secrets verify, then only the new one.
 func TestRotation(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
@@ -106,19 +106,19 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// Who answers 410 is left alone: the webhook is disabled, and what waited for it is dead.
+// After a 410 response the webhook is disabled, and its waiting messages are dead.
 func TestGone(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	in := newReceiver(t, respondWith(http.StatusGone))
 	d.addWebhook("wh_1", in.url, retake.SchemeShared)
 	o := d.options()
-	o.Concurrency = 1 // the second message is not under way with the first
+	o.Concurrency = 1 // the second message is not sent together with the first
 	c := webhooks.New(o)
 	d.saveCheckpoint(nil)
 	d.saveCheckpoint(nil)
 	d.runDue(c)
-	for range 10 { // what waits for its lane
+	for range 10 { // items that wait for their lane
 		d.heldClock.Advance(time.Second)
 		d.runDue(c)
 	}
@@ -148,7 +148,7 @@ func TestGone(t *testing.T) {
 	}
 }
 
-// What is for a webhook that was dropped is a dead letter and no trouble.
+// A message to a deleted webhook is a dead letter, not an error.
 func TestDroppedWebhook(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
@@ -163,7 +163,7 @@ func TestDroppedWebhook(t *testing.T) {
 	}
 }
 
-// A receiver with too much to do is left alone as long as it says.
+// A Retry-After of the receiver is respected.
 func TestRetryAfter(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
@@ -189,7 +189,7 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// Ten tries at the pauses of the table, then a dead letter, which can be sent again.
+// Ten attempts at the intervals of the table, then a dead letter, which can be replayed.
 func TestTableThenDeadThenReplay(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
@@ -252,7 +252,7 @@ func TestTableThenDeadThenReplay(t *testing.T) {
 	}
 }
 
-// A secret that cannot be opened costs no try: the trouble is ours.
+// A secret that cannot be opened does not count as an attempt: the fault is ours.
 func TestSealedByAnother(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)

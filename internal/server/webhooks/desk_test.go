@@ -29,11 +29,11 @@ const (
 
 var startTime = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 
-// fixture is a server's ledger and one catalog in one database, as they are in the field.
+// fixture is the ledger of a server and one catalog in one database, as in production.
 type fixture struct {
 	*testing.T
 	clock      clock.Clock
-	heldClock  *clock.Manual // the same, when it is held
+	heldClock  *clock.Manual // the same clock, if it is a held one
 	ledger     *sqldb.Ledger
 	book       serverdb.Book
 	catalog    *sqlcatalog.Catalog
@@ -88,7 +88,7 @@ func (d *fixture) options() webhooks.Options {
 
 func (d *fixture) newDispatcher() *webhooks.Dispatcher { return webhooks.New(d.options()) }
 
-// runDue does what is due now, also what that made due.
+// runDue handles what is due now, including items that become due meanwhile.
 func (d *fixture) runDue(c *webhooks.Dispatcher) {
 	d.Helper()
 	for {
@@ -104,7 +104,7 @@ func checkpointID(n int64) retake.CheckpointID {
 	return retake.CheckpointID(fmt.Sprintf("cp_00000000-0000-4000-8000-%012d", n))
 }
 
-// saveCheckpoint appends the next checkpoint, after change looked at it.
+// saveCheckpoint appends the next checkpoint, which change may modify.
 func (d *fixture) saveCheckpoint(change func(*retake.Checkpoint)) retake.Checkpoint {
 	d.Helper()
 	d.lastNumber++
@@ -143,7 +143,7 @@ func (d *fixture) delivery(id string) retake.Delivery {
 	return v
 }
 
-// onlyDelivery answers the one message that there is.
+// onlyDelivery returns the only message.
 func (d *fixture) onlyDelivery() retake.Delivery {
 	d.Helper()
 	all, err := d.book.Deliveries(d.Context(), retake.DeliveryQuery{})
@@ -154,7 +154,7 @@ func (d *fixture) onlyDelivery() retake.Delivery {
 	return d.delivery(all[0].ID)
 }
 
-// addWebhook adds a webhook, and answers what its receiver checks with.
+// addWebhook adds a webhook and returns the secret for its receiver.
 func (d *fixture) addWebhook(id retake.WebhookID, url string, scheme retake.Scheme, types ...retake.EventType) (shown string) {
 	d.Helper()
 	private, shown, public := webhook.NewSecret(scheme)
@@ -172,14 +172,14 @@ func (d *fixture) sealSecret(id retake.WebhookID, private []byte) []byte {
 	return b
 }
 
-// message is one that arrived.
+// message is a message that arrived.
 type message struct {
 	id     string
 	header http.Header
 	body   []byte
 }
 
-// receiver is a receiver.
+// receiver is the endpoint of a webhook.
 type receiver struct {
 	url     string
 	respond func(n int, w http.ResponseWriter) // n counts from 1; nil: 204
@@ -200,7 +200,7 @@ func newReceiver(t *testing.T, answer func(n int, w http.ResponseWriter)) *recei
 func (in *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // whoever sends will send again
+		return // the message will be sent again
 	}
 	in.mu.Lock()
 	in.received = append(in.received, message{id: r.Header.Get(webhook.HeaderID), header: r.Header.Clone(), body: body})
@@ -219,7 +219,7 @@ func (in *receiver) messages() []message {
 	return append([]message(nil), in.received...)
 }
 
-// respondWith answers the same to everybody.
+// respondWith responds with the same status to every message.
 func respondWith(code int) func(int, http.ResponseWriter) {
 	return func(_ int, w http.ResponseWriter) { w.WriteHeader(code) }
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/retake-dev/retake/internal/storage/serverdb"
 )
 
-// Topics of notices.
+// Topics of the catalog's notices.
 const (
 	topicCreated   = "checkpoint.created"
 	topicForgotten = "checkpoint.forgotten"
@@ -20,16 +20,18 @@ const (
 
 const drainBatchSize = 100 // notices in one transaction
 
-// drainDue empties an outbox, or as much of it as the time allows.
+// drainDue drains the outbox of an item. What does not fit into the time limit is due again at
+// once.
 func (c *Dispatcher) drainDue(ctx context.Context, d serverdb.Due) (time.Time, error) {
 	err := c.DrainOutbox(ctx, d.Namespace)
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return c.opts.Clock.Now(), nil // the rest is due at once
+		return c.opts.Clock.Now(), nil // continue with the rest
 	}
 	return time.Time{}, err
 }
 
-// DrainOutbox makes events of all notices of a namespace. Events first, then the notices go.
+// DrainOutbox turns all notices of a namespace into events. The events are stored before the
+// notices are deleted.
 func (c *Dispatcher) DrainOutbox(ctx context.Context, ns retake.NamespaceID) error {
 	rows, release, err := c.opts.OpenOutbox(ctx, ns)
 	if err != nil {
@@ -44,6 +46,7 @@ func (c *Dispatcher) DrainOutbox(ctx context.Context, ns retake.NamespaceID) err
 	}
 }
 
+// drainBatch handles up to drainBatchSize notices and returns how many there were.
 func (c *Dispatcher) drainBatch(ctx context.Context, ns retake.NamespaceID, rows CatalogReader) (int, error) {
 	notices, err := rows.Pending(ctx, drainBatchSize)
 	if err != nil || len(notices) == 0 {
@@ -66,7 +69,8 @@ func (c *Dispatcher) drainBatch(ctx context.Context, ns retake.NamespaceID, rows
 	return len(notices), rows.Take(ctx, ids)
 }
 
-// auditHead is how far the audit log is: who keeps an event can hold the log against it.
+// auditHead returns the hash of the newest audit log entry. It is part of each event, so that a
+// receiver can later check the log against it.
 func (c *Dispatcher) auditHead(ctx context.Context, ns retake.NamespaceID) (string, error) {
 	last, err := c.opts.Ledger.Book(ns).Audit(ctx, retake.AuditQuery{Limit: 1})
 	if err != nil || len(last) == 0 {
@@ -75,7 +79,7 @@ func (c *Dispatcher) auditHead(ctx context.Context, ns retake.NamespaceID) (stri
 	return last[0].Hash, nil
 }
 
-// eventBuilder makes events of notices.
+// eventBuilder turns notices into events.
 type eventBuilder struct {
 	dispatcher *Dispatcher
 	ns         retake.NamespaceID
@@ -85,7 +89,7 @@ type eventBuilder struct {
 	events     []retake.Event
 }
 
-// addNotice adds the events of one notice. A topic that is not known yet is nobody's business.
+// addNotice adds the events of one notice. A topic that this version does not know is ignored.
 func (t *eventBuilder) addNotice(ctx context.Context, n catalog.Notice) error {
 	if n.Topic == topicForgotten {
 		return t.addForgotten(ctx, retake.EventExpired, n, "")
@@ -100,7 +104,7 @@ func (t *eventBuilder) addNotice(ctx context.Context, n catalog.Notice) error {
 		return err
 	case gone && n.Topic == topicCreated:
 		return t.addForgotten(ctx, retake.EventCreated, n, "it was forgotten since")
-	case gone: // its answers went with it, and one that says nothing could be taken for a good one
+	case gone: // its results are gone, and an event without a result could be taken for a pass
 		return nil
 	case n.Topic == topicVerified:
 		return t.addVerified(ctx, n, cp)
@@ -109,8 +113,8 @@ func (t *eventBuilder) addNotice(ctx context.Context, n catalog.Notice) error {
 	}
 }
 
-// addCreated tells of a new checkpoint, and of what it stands for. The key is the checkpoint:
-// a catalog that is made again tells nothing twice.
+// addCreated adds the events of a new checkpoint. The checkpoint's ID is their key, so that a
+// catalog that is rebuilt adds no second event.
 func (t *eventBuilder) addCreated(cp retake.Checkpoint) error {
 	for _, kind := range cp.Tidings() {
 		if err := t.addEvent(kind, cp.Time, t.eventData(cp, kind), string(cp.ID)); err != nil {
@@ -120,8 +124,8 @@ func (t *eventBuilder) addCreated(cp retake.Checkpoint) error {
 	return nil
 }
 
-// addVerified tells the answers about a checkpoint whose commands were started at the time of
-// the notice: usually one.
+// addVerified adds the check results of a checkpoint whose commands started at the time of the
+// notice, which is usually one.
 func (t *eventBuilder) addVerified(ctx context.Context, n catalog.Notice, cp retake.Checkpoint) error {
 	all, err := t.catalog.Verifications(ctx, catalog.VerificationQuery{Workspace: cp.Workspace, Contents: []retake.ContentID{cp.Content}})
 	if err != nil {
@@ -140,7 +144,7 @@ func (t *eventBuilder) addVerified(ctx context.Context, n catalog.Notice, cp ret
 	return nil
 }
 
-// addForgotten tells what is left of a forgotten checkpoint: what the notice and its tombstone know.
+// addForgotten adds an event of a deleted checkpoint from its notice and its tombstone.
 func (t *eventBuilder) addForgotten(ctx context.Context, kind retake.EventType, n catalog.Notice, why string) error {
 	known, ok := t.tombstones[n.Workspace]
 	if !ok {

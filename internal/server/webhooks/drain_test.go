@@ -31,7 +31,7 @@ func eventTypes(events []retake.Event) []retake.EventType {
 	return out
 }
 
-// Each notice becomes the events that it stands for, in order, and none comes twice.
+// Each notice becomes its events, in order, and none is published twice.
 func TestWhatNoticesTell(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
@@ -76,7 +76,7 @@ func TestWhatNoticesTell(t *testing.T) {
 	}
 }
 
-// rebuildCatalog tells the catalog again what it knew.
+// rebuildCatalog rebuilds the catalog with the same content.
 func (d *fixture) rebuildCatalog(c *webhooks.Dispatcher, last retake.Checkpoint) {
 	d.Helper()
 	var all []retake.Checkpoint
@@ -98,7 +98,7 @@ func (d *fixture) rebuildCatalog(c *webhooks.Dispatcher, last retake.Checkpoint)
 	d.runDue(c)
 }
 
-// What was forgotten before anybody could tell of it is told as far as it is known.
+// A checkpoint that was deleted before its event was published gets an event with what is known.
 func TestForgottenMeanwhile(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
@@ -117,7 +117,7 @@ func TestForgottenMeanwhile(t *testing.T) {
 	}
 }
 
-// More notices than one step takes are told in their order.
+// More notices than one batch has are published in order.
 func TestManyNotices(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
@@ -137,7 +137,7 @@ func TestManyNotices(t *testing.T) {
 	}
 }
 
-// Words that people wrote are cut between characters, and broken ones are made whole.
+// Texts are truncated between characters, and invalid UTF-8 is replaced.
 func TestLongWords(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
@@ -162,7 +162,7 @@ func TestLongWords(t *testing.T) {
 	}
 }
 
-// One namespace that cannot be opened, or brings a panic, is the trouble of no other.
+// A namespace that cannot be opened, or causes a panic, does not affect others.
 func TestTroubleStaysInItsNamespace(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
@@ -203,7 +203,7 @@ func TestTroubleStaysInItsNamespace(t *testing.T) {
 	}
 }
 
-// oneAtATime lets a courier do one thing at a time.
+// oneAtATime makes a dispatcher open one outbox at a time.
 func oneAtATime(o webhooks.Options) webhooks.Options {
 	inner, turn := o.OpenOutbox, make(chan struct{}, 1)
 	o.OpenOutbox = func(ctx context.Context, ns retake.NamespaceID) (webhooks.CatalogReader, func(), error) {
@@ -223,7 +223,7 @@ func recoverPanic(f func() error) (err error) {
 	return f()
 }
 
-// What another server has is looked for again soon, and is no trouble.
+// An outbox that another server has open is retried soon and is not logged as an error.
 func TestElsewhere(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
@@ -248,7 +248,7 @@ func TestElsewhere(t *testing.T) {
 	}
 }
 
-// Bytes that are no text do not keep an event from being made.
+// Bytes that are not text do not prevent an event.
 func TestComposeOfNoText(t *testing.T) {
 	t.Parallel()
 	e, err := webhooks.NewEvent(retake.EventMissed, startTime, retake.EventData{Namespace: acme, Why: strings.Repeat("\x80", 5000)}, "key")

@@ -19,8 +19,8 @@ import (
 
 var errKilled = errors.New("the process is no more")
 
-// process is one process. It ends at one call: before that is done, after it was done and
-// before anybody could hear of it, or in a panic. From then on nothing works.
+// process is a process that is killed at one call: before it takes effect, after it took effect
+// but before the caller learns of it, or by a panic. From then on every call fails.
 type process struct {
 	mu            sync.Mutex
 	callsLeft     int // guarded by mu
@@ -54,12 +54,12 @@ func (l *process) hasEnded() bool {
 	return l.callsLeft <= 0
 }
 
-// The parts of a courier that die with its process.
+// The dependencies of a dispatcher that fail once its process is killed.
 type (
 	killableLedger struct {
 		serverdb.Ledger
 		*process
-		forgetful bool // the control: a claim is no claim, the item is gone at once
+		forgetful bool // for the control: a claim removes the item at once
 	}
 	killableBook struct {
 		serverdb.Book
@@ -68,7 +68,7 @@ type (
 	killableCatalog struct {
 		webhooks.CatalogReader
 		*process
-		forgetful bool // the control: notices are taken when they are read
+		forgetful bool // for the control: reading notices deletes them
 	}
 	killableSender struct {
 		webhooks.Sender
@@ -150,12 +150,13 @@ func (m killableSender) Post(ctx context.Context, url string, header map[string]
 	return out
 }
 
-// killResult kills couriers until all is told, and answers what became of the checkpoints.
+// killResult counts what became of the checkpoints while dispatchers were killed.
 type killResult struct {
 	saved, published, arrived, duplicates, kills int
 	outOfOrder, changedBodies                    int // events out of order, messages with another body
 }
 
+// runWithKills kills dispatchers at random calls until all checkpoints are published.
 func runWithKills(t *testing.T, seed uint64, noOutbox, noLeases bool) killResult {
 	t.Helper()
 	d := newFixture(t)
@@ -172,7 +173,7 @@ func runWithKills(t *testing.T, seed uint64, noOutbox, noLeases bool) killResult
 			d.saveCheckpoint(nil)
 			o.saved++
 		}
-		long := []int{6, 30}[rnd.IntN(2)] // many die while they read notices
+		long := []int{6, 30}[rnd.IntN(2)] // many are killed while they read notices
 		l := &process{callsLeft: 1 + rnd.IntN(long), failAfterCall: rnd.IntN(2) == 0, panics: rnd.IntN(3) == 0}
 		d.runProcess(l, noOutbox, noLeases)
 		if l.hasEnded() {
@@ -187,7 +188,7 @@ func runWithKills(t *testing.T, seed uint64, noOutbox, noLeases bool) killResult
 	return o
 }
 
-// runProcess lets one process work until it ends or has nothing to do.
+// runProcess lets one process work until it is killed or has nothing to do.
 func (d *fixture) runProcess(l *process, noOutbox, noLeases bool) {
 	d.Helper()
 	opts := d.options()
@@ -208,7 +209,7 @@ func (d *fixture) runProcess(l *process, noOutbox, noLeases bool) {
 	}
 }
 
-// runUntilDone lets time pass until nothing is due any more.
+// runUntilDone advances the clock until nothing is due any more.
 func (d *fixture) runUntilDone(l *process, noOutbox, noLeases bool) {
 	d.Helper()
 	for range 5000 {
@@ -259,8 +260,8 @@ func (o *killResult) countDeliveries(d *fixture, in *receiver) {
 	}
 }
 
-// Whatever call a process dies at, each checkpoint is told by one event and arrives. The
-// same couriers lose some as soon as notices or claims are not kept until the end.
+// Whichever call a process is killed at, each checkpoint gets one event and arrives. The controls
+// lose some, because they drop notices or claims too early.
 func TestKilledAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -12,7 +12,7 @@ import (
 	"github.com/retake-dev/retake/internal/storage/serverdb"
 )
 
-// Who is told to end gives back what is under way at once, and counts no try.
+// A dispatcher that is stopped gives messages in progress back at once, and counts no attempt.
 func TestEndGivesBack(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
@@ -36,13 +36,13 @@ func TestEndGivesBack(t *testing.T) {
 	if v := d.onlyDelivery(); len(v.Tries) != 0 || v.State != retake.DeliveryWaiting {
 		t.Errorf("%+v", v)
 	}
-	d.runDue(d.newDispatcher()) // the clock stands still: the claim did not run out
+	d.runDue(d.newDispatcher()) // the clock did not move: the claim has not expired
 	if v := d.onlyDelivery(); len(in.messages()) != 2 || v.State != retake.DeliveryDelivered {
 		t.Errorf("%d arrived, %+v", len(in.messages()), v)
 	}
 }
 
-// An endpoint that never answers holds up its own messages, at most four at once.
+// An endpoint that never responds delays its own messages only, and at most four are sent at once.
 func TestSlowEndpoint(t *testing.T) {
 	t.Parallel()
 	const n = 40
@@ -80,7 +80,7 @@ func TestSlowEndpoint(t *testing.T) {
 	<-ended
 }
 
-// A killed process that had written down the next try does not make it come earlier.
+// A process that was killed after it recorded the next attempt does not make it happen earlier.
 func TestNextIsKept(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)

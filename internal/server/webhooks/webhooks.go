@@ -1,15 +1,15 @@
 // Package webhooks tells others what happens in a namespace: notices of the catalog become
-// events and messages, and messages go to webhooks until they arrive.
+// events and messages, and messages are sent to webhooks until they arrive.
 //
-// It touches the ledger, the outboxes of catalogs, and the addresses of webhooks by way of
-// its sender. It never reads files and never opens a store.
+// It accesses the ledger, the outboxes of catalogs, and the URLs of webhooks through its
+// Sender. It never reads files and never opens a store.
 //
-//	N1  A notice is taken only after its events are in the ledger. Ids of events and
-//	    messages are made of what they tell: doing it twice adds nothing.
-//	N2  A message leaves the queue only after its end is written down: at least once, always
-//	    with the same id and the same body.
-//	N3  A slow endpoint holds up its own messages and no others.
-//	N4  Secrets are opened for one signature, and are in no log and no row.
+//	N1  A notice is deleted only after its events are in the ledger. IDs of events and
+//	    messages are derived from their content, so doing it twice adds nothing.
+//	N2  A message leaves the queue only after its result is stored: it is delivered at least
+//	    once, always with the same ID and the same body.
+//	N3  A slow endpoint delays its own messages and no others.
+//	N4  A secret is opened for one signature, and is in no log and no row.
 package webhooks
 
 import (
@@ -28,7 +28,7 @@ import (
 	"github.com/retake-dev/retake/internal/storage/serverdb"
 )
 
-// CatalogReader are what a courier reads of a namespace's catalog.
+// CatalogReader is the part of a namespace's catalog that a dispatcher uses.
 type CatalogReader interface {
 	catalog.Outbox
 	Checkpoint(ctx context.Context, id retake.CheckpointID) (retake.Checkpoint, error)
@@ -36,30 +36,31 @@ type CatalogReader interface {
 	Verifications(ctx context.Context, q catalog.VerificationQuery) ([]retake.Verification, error)
 }
 
-// Sender posts a message; webhook.Sender does.
+// Sender posts a message, see webhook.Sender.
 type Sender interface {
 	Post(ctx context.Context, url string, header map[string]string, body []byte) webhook.Outcome
 }
 
-// Options are what a courier is made of.
+// Options configure a dispatcher.
 type Options struct {
 	Ledger serverdb.Ledger
 	Sealer secretbox.Keeper
 	Sender Sender
 	Clock  clock.Clock
-	// Address is where a checkpoint can be asked for; nil: nothing is told.
+	// CheckpointURL returns the URL of a checkpoint; nil: events have none.
 	CheckpointURL func(retake.NamespaceID, retake.WorkspaceID, retake.CheckpointID) string
-	// Outbox opens the catalog of a namespace until release.
+	// OpenOutbox opens the catalog of a namespace. The caller must call release.
 	OpenOutbox  func(ctx context.Context, ns retake.NamespaceID) (rows CatalogReader, release func(), err error)
 	Log         *slog.Logger
-	Rand        func() float64 // from 0 up to 1, for jitter; nil: any
-	Concurrency int            // messages under way at once; 0: 32
-	// Elsewhere says of an error of Outbox that another server has the namespace.
+	Rand        func() float64 // in [0, 1), for jitter; nil: random
+	Concurrency int            // messages that are sent at once; 0: 32
+	// IsElsewhere reports whether an error of OpenOutbox means that another server has the
+	// namespace open.
 	IsElsewhere func(error) bool
 }
 
 const (
-	claimLease       = time.Minute // longer than a sender waits
+	claimLease       = time.Minute // longer than a sender waits for a response
 	drainTimeout     = 45 * time.Second
 	sendTimeout      = 45 * time.Second
 	drainConcurrency = 8
@@ -67,14 +68,14 @@ const (
 	perEndpoint      = 4
 )
 
-// Dispatcher carries what happened to who wants to know.
+// Dispatcher turns notices into events and delivers them to webhooks.
 type Dispatcher struct {
 	opts           Options
 	outboxWorker   *jobs.Worker
 	deliveryWorker *jobs.Worker
 }
 
-// New makes a courier. It does nothing until Run.
+// New creates a dispatcher. It does nothing until Run or RunOnce.
 func New(o Options) *Dispatcher {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -97,7 +98,7 @@ func New(o Options) *Dispatcher {
 	return c
 }
 
-// Run carries until ctx ends.
+// Run drains outboxes and delivers messages until ctx ends.
 func (c *Dispatcher) Run(ctx context.Context) error {
 	var both sync.WaitGroup
 	both.Go(func() { c.outboxWorker.Run(ctx) })
@@ -106,7 +107,7 @@ func (c *Dispatcher) Run(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// RunOnce does what is due now, notices first, and answers how many items were claimed.
+// RunOnce does what is due now, notices first, and returns the number of items that it claimed.
 func (c *Dispatcher) RunOnce(ctx context.Context) (int, error) {
 	n, err := c.outboxWorker.RunOnce(ctx)
 	if err != nil {
@@ -116,7 +117,7 @@ func (c *Dispatcher) RunOnce(ctx context.Context) (int, error) {
 	return n + m, err
 }
 
-// Wake lets the courier look at a queue at once, after this process put something there.
+// Wake makes the dispatcher read a queue at once. Call it after adding to the queue.
 func (c *Dispatcher) Wake(queue string) {
 	switch queue {
 	case serverdb.QueueOutbox:
@@ -126,8 +127,8 @@ func (c *Dispatcher) Wake(queue string) {
 	}
 }
 
-// Publish adds events of a namespace, and their messages. An event without an id gets one
-// of what it says.
+// Publish adds events of a namespace and queues their messages. An event without an ID gets one
+// that is derived from its content.
 func (c *Dispatcher) Publish(ctx context.Context, ns retake.NamespaceID, events ...retake.Event) error {
 	for i, e := range events {
 		if e.ID == "" {
@@ -141,7 +142,8 @@ func (c *Dispatcher) Publish(ctx context.Context, ns retake.NamespaceID, events 
 	return nil
 }
 
-// messageBuilder makes what one webhook is sent of an event.
+// messageBuilder returns the function that makes the ID and the body of the message with which
+// an event is sent to one webhook.
 func (c *Dispatcher) messageBuilder(ns retake.NamespaceID) func(retake.Event, serverdb.Hook, retake.EventType) (string, []byte) {
 	return func(e retake.Event, h serverdb.Hook, name retake.EventType) (string, []byte) {
 		return messagePrefix + hashParts(string(ns), e.ID, string(h.ID), string(name)), webhook.Body(e, name)

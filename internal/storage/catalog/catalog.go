@@ -39,60 +39,60 @@ type Catalog interface {
 	Verifications
 	Readings
 	Marks
-	// Wipe leaves nothing readable of rows that were changed or removed.
+	// Wipe makes sure that changed or removed rows cannot be recovered.
 	Wipe(ctx context.Context) error
 	io.Closer
 }
 
-// Workspaces are the protected roots.
+// Workspaces are the protected directories.
 type Workspaces interface {
 	// PutWorkspace adds a workspace or changes its name, root, inode and end.
 	PutWorkspace(ctx context.Context, ws retake.Workspace) error
 	Workspace(ctx context.Context, id retake.WorkspaceID) (retake.Workspace, error)
-	// Workspaces lists all with their newest checkpoint, most recent first.
+	// Workspaces lists all workspaces with their newest checkpoints, most recent first.
 	Workspaces(ctx context.Context) ([]retake.WorkspaceState, error)
 }
 
 // Timeline is the append-only tree of checkpoints of a workspace.
 type Timeline interface {
-	// Append adds a checkpoint, and its outbox row. The same id again changes
-	// nothing; another id with the same number is ErrExists.
+	// Append adds a checkpoint and its outbox row. Appending the same id again changes
+	// nothing; another id with the same number returns ErrExists.
 	Append(ctx context.Context, cp retake.Checkpoint) error
-	// Bury puts tombstones in the place of checkpoints. Again is nothing; a
-	// checkpoint that was never appended gets its tombstone all the same.
+	// Bury replaces checkpoints with tombstones. Burying again changes nothing; a checkpoint
+	// that was never appended gets its tombstone all the same.
 	Bury(ctx context.Context, ws retake.WorkspaceID, stones []retake.Tombstone) error
-	// Checkpoint answers one that lives, by id.
+	// Checkpoint returns the live checkpoint with an id.
 	Checkpoint(ctx context.Context, id retake.CheckpointID) (retake.Checkpoint, error)
-	// ByNumber answers one that lives, by number.
+	// ByNumber returns the live checkpoint with a number.
 	ByNumber(ctx context.Context, ws retake.WorkspaceID, number int64) (retake.Checkpoint, error)
-	// ByPrefix answers those that live whose id begins with the prefix, at most two.
+	// ByPrefix returns at most two live checkpoints whose ids begin with the prefix.
 	ByPrefix(ctx context.Context, ws retake.WorkspaceID, prefix string) ([]retake.Checkpoint, error)
-	// Before answers the newest that lives with a time not after t.
+	// Before returns the newest live checkpoint with a time not after t.
 	Before(ctx context.Context, ws retake.WorkspaceID, t time.Time) (retake.Checkpoint, error)
-	// Latest answers the newest that lives, back steps before it. ErrNotFound.
+	// Latest returns the live checkpoint back steps before the newest. ErrNotFound.
 	Latest(ctx context.Context, ws retake.WorkspaceID, back int64) (retake.Checkpoint, error)
-	// Start answers the first complete one that lives.
+	// Start returns the first complete live checkpoint.
 	Start(ctx context.Context, ws retake.WorkspaceID) (retake.Checkpoint, error)
-	// Page lists those that live, newest first.
+	// Page lists live checkpoints, newest first.
 	Page(ctx context.Context, q retake.LogQuery) ([]retake.Checkpoint, error)
-	// Tombstones lists what was forgotten, by number.
+	// Tombstones lists forgotten checkpoints by number.
 	Tombstones(ctx context.Context, ws retake.WorkspaceID) ([]retake.Tombstone, error)
-	// Counts answers how many live, and the highest number ever given.
+	// Counts returns the number of live checkpoints and the highest number ever used.
 	Counts(ctx context.Context, ws retake.WorkspaceID) (live, last int64, err error)
 }
 
-// Pins are names for checkpoints that stay.
+// Pins are names of checkpoints that are kept.
 type Pins interface {
-	// SetPins makes the pins of a workspace exactly these.
+	// SetPins replaces the pins of a workspace.
 	SetPins(ctx context.Context, ws retake.WorkspaceID, pins []retake.Pin) error
 	Pins(ctx context.Context, ws retake.WorkspaceID) ([]retake.Pin, error)
 }
 
-// Outbox holds what must follow a row: notices, backups, search.
+// Outbox holds notices about rows for notifications, backups and search.
 type Outbox interface {
-	// Pending lists the oldest that were not taken.
+	// Pending lists the oldest notices that were not taken.
 	Pending(ctx context.Context, limit int) ([]Notice, error)
-	// Take removes notices that were delivered.
+	// Take removes delivered notices.
 	Take(ctx context.Context, ids []int64) error
 }
 
@@ -105,28 +105,27 @@ type Notice struct {
 	Time       time.Time // of the checkpoint, of the burial, or when the verification was started
 }
 
-// Findings are what was found out about checkpoints after they were sealed. They can be
-// made again from the store, and go with the checkpoint that they are about.
+// Findings are facts about checkpoints that were found after they were sealed. They can be
+// recomputed from the store, and are removed with their checkpoint.
 type Findings interface {
-	// PutNotes replaces what is known of a checkpoint. One that does not live is no error,
-	// and keeps nothing.
+	// PutNotes replaces what is known about a checkpoint. For a checkpoint that is not live it
+	// stores nothing and returns no error.
 	PutNotes(ctx context.Context, n Notes) error
-	// Gists answers those that are there.
+	// Gists returns the gists that exist.
 	Gists(ctx context.Context, ws retake.WorkspaceID, ids []retake.CheckpointID) (map[retake.CheckpointID]retake.Gist, error)
-	// Bare lists checkpoints that live and have no gist, or one of a version below v,
-	// newest first.
+	// Bare lists live checkpoints that have no gist of version v or above, newest first.
 	Bare(ctx context.Context, ws retake.WorkspaceID, v, limit int) ([]retake.Checkpoint, error)
-	// ByHead answers the first that lives whose commit begins so. ErrNotFound.
+	// ByHead returns the first live checkpoint whose commit begins with sha. ErrNotFound.
 	ByHead(ctx context.Context, ws retake.WorkspaceID, sha string) (retake.Checkpoint, error)
-	// Search finds checkpoints that live whose words hold all words of the text, in any
-	// case and anywhere in a word, newest first. Each comes once, with the first place
-	// that holds the first word.
+	// Search finds live checkpoints that contain all words of the text, in any case and
+	// anywhere in a word, newest first. Each is returned once, with the first place that
+	// contains the first word.
 	Search(ctx context.Context, q retake.SearchQuery) ([]Found, error)
-	// Mentions lists the checkpoints that live with a fact of that name, newest first.
+	// Mentions lists the live checkpoints with a fact of that name, newest first.
 	Mentions(ctx context.Context, q retake.ChronicleQuery) ([]retake.Mention, error)
 }
 
-// Notes are what is known of one checkpoint. Words are by place: intent, prompt, words,
+// Notes are what is known about one checkpoint. Words are by place: intent, prompt, words,
 // path, fact.
 type Notes struct {
 	Workspace  retake.WorkspaceID
@@ -136,28 +135,28 @@ type Notes struct {
 	Words      []Place
 }
 
-// Place is a text that a checkpoint can be found by.
+// Place is a text by which a checkpoint can be found.
 type Place struct{ Where, Text string }
 
-// Found is a checkpoint and the place that holds the words.
+// Found is a checkpoint and the place that contains the words.
 type Found struct {
 	Checkpoint retake.Checkpoint
 	Place      Place
 }
 
-// Verifications are the answers of commands. The store holds them too.
+// Verifications are the results of commands. The store holds them too.
 type Verifications interface {
-	// PutVerification adds an answer, and its outbox row when it is no longer running;
-	// the same id again replaces it, and the same answer again changes nothing.
+	// PutVerification adds a result, and its outbox row once it is no longer running. Another
+	// result with the same id replaces it; the same result again changes nothing.
 	PutVerification(ctx context.Context, v retake.Verification) error
-	// Verifications lists those of checkpoints that live, newest first; with contents
-	// only those about them. Outputs are left out unless asked for.
+	// Verifications lists the results of live checkpoints, newest first; with contents, only
+	// those about them. Outputs are omitted unless requested.
 	Verifications(ctx context.Context, q VerificationQuery) ([]retake.Verification, error)
-	// WithContent lists the checkpoints that live and have this content, newest first.
+	// WithContent lists the live checkpoints with this content, newest first.
 	WithContent(ctx context.Context, ws retake.WorkspaceID, content retake.ContentID) ([]retake.Checkpoint, error)
 }
 
-// VerificationQuery chooses answers; what is empty is any.
+// VerificationQuery selects results; empty fields match everything.
 type VerificationQuery struct {
 	Workspace retake.WorkspaceID
 	Contents  []retake.ContentID
@@ -167,25 +166,24 @@ type VerificationQuery struct {
 	Limit     int
 }
 
-// Readings remember what readers read in stored files, so that each is read once. They
-// belong to no checkpoint; the oldest go when there are too many.
+// Readings cache what readers extracted from stored files, so that each file is read once.
+// They belong to no checkpoint; the oldest are removed if there are too many.
 type Readings interface {
 	Readings(ctx context.Context, keys []ReadingKey) (map[ReadingKey][]byte, error)
 	PutReadings(ctx context.Context, readings map[ReadingKey][]byte) error
 }
 
-// ReadingKey is a reader with its version, and the bytes that it read.
+// ReadingKey is a reader with its version, and the object that it read.
 type ReadingKey struct {
 	Object retake.ObjectID
 	Reader string
 }
 
-// Marks are small facts about the catalog itself, such as how far it follows
-// the store.
+// Marks are small facts about the catalog itself, such as how far it follows the store.
 type Marks interface {
 	SetMark(ctx context.Context, key, value string) error
-	// Mark answers "" when there is none.
+	// Mark returns the value of a mark, or "".
 	Mark(ctx context.Context, key string) (string, error)
-	// Reset removes every row, so that it can be made again.
+	// Reset removes every row, so that the catalog can be rebuilt.
 	Reset(ctx context.Context) error
 }

@@ -21,10 +21,11 @@ var (
 	ErrOrder = errors.New("the database must order text by its bytes (collation C)")
 )
 
-// byteOrder is true where text is ordered by its bytes; prefixes of ids are found by range.
+// sqlByteOrder is true if the database compares text by its bytes, which range queries for id
+// prefixes need.
 const sqlByteOrder = `SELECT 'Z' < 'a'`
 
-// Apply runs the steps that are missing. The table is a plain name.
+// Apply runs the migrations that are missing. table must be a plain name.
 func Apply(ctx context.Context, db *sql.DB, table string, steps [][]string) error {
 	// Most opens find all in place and need no lock. An error here means that there is
 	// no table yet, or comes again below.

@@ -30,7 +30,7 @@ func wantNoError(t *testing.T, err error) {
 	}
 }
 
-// queryText answers the column of a query.
+// queryText returns the column of a query.
 func queryText(t *testing.T, db *sql.DB, query string) string {
 	t.Helper()
 	rows, err := db.QueryContext(t.Context(), query)

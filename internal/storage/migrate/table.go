@@ -1,7 +1,7 @@
 package migrate
 
-// Table is what must be known of a table to guard it, where a database can guard tables.
-// Rows of a table that is neither history nor sealed may be changed by everybody.
+// Table describes a table to databases that can restrict access to tables. Rows of a table
+// that is neither history nor sealed may be changed by everybody.
 type Table struct {
 	Name    string
 	Tenant  bool // its column ns says whose a row is, and nobody else sees it

@@ -30,43 +30,43 @@ type Ledger interface {
 	Registry
 	Queue
 	Leases
-	// Book answers the rows of one namespace.
+	// Book returns the rows of one namespace.
 	Book(ns retake.NamespaceID) Book
 	io.Closer
 }
 
-// Registry is who is there.
+// Registry holds the namespaces.
 type Registry interface {
-	// AddNamespace adds one with its sealed password. ErrExists.
+	// AddNamespace adds a namespace with its sealed password. ErrExists.
 	AddNamespace(ctx context.Context, ns retake.Namespace, password []byte) error
 	// PutNamespace changes limits, roots, default and end.
 	PutNamespace(ctx context.Context, ns retake.Namespace) error
 	Namespace(ctx context.Context, ns retake.NamespaceID) (retake.Namespace, error)
 	Namespaces(ctx context.Context) ([]retake.Namespace, error)
-	// Password answers the sealed password of a namespace's store, and PutPassword
-	// replaces it when the key that seals is another.
+	// Password returns the sealed password of a namespace's store; PutPassword replaces it
+	// when the sealing key changes.
 	Password(ctx context.Context, ns retake.NamespaceID) ([]byte, error)
 	PutPassword(ctx context.Context, ns retake.NamespaceID, sealed []byte) error
-	// KeyByDigest answers a key by the digest of its secret, and whose it is. ErrNotFound.
+	// KeyByDigest returns a key by the digest of its secret, and its namespace. ErrNotFound.
 	KeyByDigest(ctx context.Context, digest [32]byte) (retake.NamespaceID, retake.Key, error)
 }
 
-// Queue is what is due: work that outlives the process that asked for it.
+// Queue holds due items: work that outlives the process that asked for it.
 type Queue interface {
-	// Put makes an item due at a time; one that is there already becomes due at the
-	// earlier of the two, and a claim on it ends.
+	// Put makes an item due at a time. An existing item becomes due at the earlier of both
+	// times, and a claim on it ends.
 	Put(ctx context.Context, d Due) error
-	// Claim takes items whose time has come, oldest first, and hides them until the lease ends.
+	// Claim takes due items, oldest first, and hides them until the lease ends.
 	Claim(ctx context.Context, queue string, now time.Time, lease time.Duration, limit int) ([]Due, error)
-	// Finish removes an item that was claimed, unless it was put again since.
+	// Finish removes a claimed item, unless it was put again since.
 	Finish(ctx context.Context, d Due) error
 	// Postpone ends a claim and makes the item due later, unless it was put again since.
 	Postpone(ctx context.Context, d Due, at time.Time) error
-	// Depth answers how many are due or claimed, and the time of the oldest.
+	// Depth returns the number of items that are due or claimed, and the time of the oldest.
 	Depth(ctx context.Context, queue string) (n int64, oldest time.Time, err error)
 }
 
-// Due is one item. Stamp tells claims apart; it is the ledger's.
+// Due is one item of a queue. Stamp distinguishes claims; only the ledger sets it.
 type Due struct {
 	Queue     string
 	Namespace retake.NamespaceID
@@ -85,13 +85,13 @@ const (
 	QueueAnchor    = "anchor"    // a namespace whose audit log grew; ID is empty
 )
 
-// Leases say which process does what only one may do.
+// Leases decide which process does what only one may do.
 type Leases interface {
-	// Lease takes or renews a name; false: another holds it.
+	// Lease takes or renews a name. It returns false if another holder has it.
 	Lease(ctx context.Context, name, holder string, now time.Time, ttl time.Duration) (bool, error)
 }
 
-// Book is the rows of one namespace.
+// Book holds the rows of one namespace.
 type Book interface {
 	Keys
 	Hooks
@@ -102,18 +102,18 @@ type Book interface {
 	Replies
 }
 
-// Keys are by digest of their secret.
+// Keys are the API keys, stored by the digest of their secrets.
 type Keys interface {
 	AddKey(ctx context.Context, k retake.Key, digest [32]byte) error
 	Keys(ctx context.Context) ([]retake.Key, error)
-	// RevokeKey ends a key; one that is revoked stays so.
+	// RevokeKey ends a key. A revoked key keeps its time.
 	RevokeKey(ctx context.Context, id retake.KeyID, at time.Time) (retake.Key, error)
-	// UsedKey notes that a key let somebody in. It is no act.
+	// UsedKey records that a key was used. It is not audited.
 	UsedKey(ctx context.Context, id retake.KeyID, at time.Time) error
 }
 
-// Hook is a webhook with its sealed secrets: the present one, and the one before while
-// both sign.
+// Hook is a webhook with its sealed secrets: the current one, and the previous one while both
+// sign.
 type Hook struct {
 	retake.Webhook
 	Secret, Old []byte
@@ -127,15 +127,14 @@ type Hooks interface {
 	DropHook(ctx context.Context, id retake.WebhookID) error
 }
 
-// Events only grow.
+// Events are append-only.
 type Events interface {
-	// Publish adds events, gives each its number, and adds a message for every webhook
-	// that wants it, due at once; all in one transaction. An event with a known id
-	// changes nothing.
+	// Publish adds events, numbers them, and adds a message for every webhook that subscribes
+	// to them, due at once; all in one transaction. An event with a known id changes nothing.
 	Publish(ctx context.Context, events []retake.Event, message func(retake.Event, Hook, retake.EventType) (id string, body []byte)) error
-	// Events lists those after a number, oldest first.
+	// Events lists the events after a number, oldest first.
 	Events(ctx context.Context, after int64, limit int) ([]retake.Event, error)
-	// NewestEvent answers the one with the highest number. ErrNotFound.
+	// NewestEvent returns the event with the highest number. ErrNotFound.
 	NewestEvent(ctx context.Context) (retake.Event, error)
 	Delivery(ctx context.Context, id string) (retake.Delivery, error)
 	// PutDelivery replaces state, tries and next.
@@ -144,7 +143,7 @@ type Events interface {
 	Deliveries(ctx context.Context, q retake.DeliveryQuery) ([]retake.Delivery, error)
 }
 
-// Schedules are what runs on a cadence.
+// Schedules run periodically.
 type Schedules interface {
 	PutSchedule(ctx context.Context, s retake.Schedule) error
 	Schedule(ctx context.Context, id string) (retake.Schedule, error)
@@ -159,21 +158,21 @@ type Deletions interface {
 	Deletions(ctx context.Context) ([]retake.Deletion, error)
 }
 
-// Audits is the chain.
+// Audits is the hash chain of audit entries.
 type Audits interface {
-	// Note adds an entry about an act that has no row of its own. Methods of a Book that
-	// change something add theirs by themselves.
+	// Note adds an entry about an action that has no row of its own. Methods of a Book that
+	// change something add theirs themselves.
 	Note(ctx context.Context, verb, subject string) error
 	// Audit lists entries, newest first.
 	Audit(ctx context.Context, q retake.AuditQuery) ([]retake.AuditEntry, error)
 	// Walk calls f for every entry, oldest first.
 	Walk(ctx context.Context, f func(retake.AuditEntry) error) error
-	// PutAnchor keeps a signed head; Anchors lists them, oldest first.
+	// PutAnchor stores a signed head; Anchors lists them, oldest first.
 	PutAnchor(ctx context.Context, a Anchor) error
 	Anchors(ctx context.Context) ([]Anchor, error)
 }
 
-// Anchor is the head of a chain at a time, signed.
+// Anchor is the signed head of a chain at a point in time.
 type Anchor struct {
 	Seq       int64     `json:"seq"`
 	Hash      string    `json:"hash"`
@@ -181,20 +180,20 @@ type Anchor struct {
 	Signature []byte    `json:"signature"`
 }
 
-// Replies remember answers to requests that carry a key of their own.
+// Replies remember the responses to requests with an idempotency key.
 type Replies interface {
-	// BeginReply claims a key for a request with this digest until the lease ends. It
-	// answers the reply that is known, if the digests are equal; Held: another request
-	// with this key is under way; Other: the key was used for another request.
+	// BeginReply claims a key for a request with this digest until the lease ends. ReplyKnown
+	// returns the stored reply; ReplyHeld means that another request with this key is in
+	// progress; ReplyOther means that the key was used for a different request.
 	BeginReply(ctx context.Context, key string, digest [32]byte, now time.Time, lease time.Duration) (Reply, ReplyState, error)
 	EndReply(ctx context.Context, key string, r Reply, keep time.Time) error
-	// DropReply gives a key back after a request that came to nothing.
+	// DropReply releases a key after a request that failed.
 	DropReply(ctx context.Context, key string) error
 }
 
-// Reply is an answer as it was sent. Stamp is the ledger's: a fresh claim comes with it,
-// and who ends that claim gives it back, so that a claim that was lost meanwhile is not ended
-// for whoever has it now.
+// Reply is a response as it was sent. Stamp is set by the ledger: it comes with a new claim
+// and is passed back when the claim ends, so that a claim that was lost meanwhile does not end
+// that of its new holder.
 type Reply struct {
 	Status int
 	Type   string
@@ -202,7 +201,7 @@ type Reply struct {
 	Stamp  int64
 }
 
-// ReplyState says what a key stands for.
+// ReplyState is the state of a key.
 type ReplyState int
 
 // The states.

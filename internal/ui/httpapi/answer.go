@@ -18,9 +18,10 @@ const (
 	eventType = "text/event-stream"
 )
 
+// body is a request or a response with a JSON body.
 type body[T any] struct{ Body T }
 
-// handleJSON adds a route that answers with the JSON of what f gives.
+// handleJSON registers a route that returns the result of f as JSON.
 func handleJSON[I, O any](a *api, op huma.Operation, f func(context.Context, *I) (O, error)) {
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*body[O], error) {
 		out, err := recoverPanic(a, func() (O, error) { return f(ctx, in) })
@@ -31,7 +32,7 @@ func handleJSON[I, O any](a *api, op huma.Operation, f func(context.Context, *I)
 	})
 }
 
-// handleEmpty adds a route that has nothing to say when it worked.
+// handleEmpty registers a route that returns no body.
 func handleEmpty[I any](a *api, op huma.Operation, f func(context.Context, *I) error) {
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*struct{}, error) {
 		_, err := recoverPanic(a, func() (struct{}, error) { return struct{}{}, f(ctx, in) })
@@ -42,7 +43,7 @@ func handleEmpty[I any](a *api, op huma.Operation, f func(context.Context, *I) e
 	})
 }
 
-// handleProgress adds a route that tells how far it is when it is asked for events.
+// handleProgress registers a route that streams its progress if the client accepts events.
 func handleProgress[I, O any](a *api, op huma.Operation, f func(context.Context, *I, func(retake.Progress)) (O, error)) {
 	schemas := a.huma.OpenAPI().Components.Schemas
 	op.Responses = map[string]*huma.Response{"200": {
@@ -52,7 +53,7 @@ func handleProgress[I, O any](a *api, op huma.Operation, f func(context.Context,
 			eventType: {Schema: &huma.Schema{Type: huma.TypeString, Description: progressStreamText}},
 		},
 	}}
-	schemas.Schema(reflect.TypeFor[progress](), true, "") // the events speak of it
+	schemas.Schema(reflect.TypeFor[progress](), true, "") // registers the schema that the events refer to
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*huma.StreamResponse, error) {
 		return &huma.StreamResponse{Body: func(hc huma.Context) {
 			r, w := humago.Unwrap(hc)
@@ -70,7 +71,7 @@ func handleProgress[I, O any](a *api, op huma.Operation, f func(context.Context,
 	})
 }
 
-// recoverPanic makes a problem of a panic: the next request must find us whole.
+// recoverPanic calls f and turns a panic into an error, so that the process continues.
 func recoverPanic[O any](a *api, f func() (O, error)) (out O, err error) {
 	defer func() {
 		if v := recover(); v != nil {

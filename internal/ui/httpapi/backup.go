@@ -21,6 +21,7 @@ type backupBody struct {
 	Host string `json:"host,omitempty" doc:"The host key or its fingerprint. Without it nothing is set, and the response contains the key that the host presented."`
 }
 
+// registerBackup registers the routes for the backup of a workspace.
 func (a *api) registerBackup() {
 	const path = "/v1/workspaces/{ws}/backup"
 	handleJSON(a, newOperation(http.MethodPut, path, "set-backup", "Set the backup remote"), func(ctx context.Context, in *backupInput) (retake.Backup, error) {
@@ -39,6 +40,7 @@ func (a *api) registerBackup() {
 	})
 }
 
+// fillBackup replaces nil lists, which must not be null in JSON.
 func fillBackup(b retake.Backup, err error) (retake.Backup, error) {
 	b.Left = nonNil(b.Left)
 	return b, err

@@ -21,29 +21,31 @@ const (
 	endOK       = "ok"
 
 	chunkSize     = 64 << 10
-	maxHeaderText = 6 << 10 // what stands between takes eight thousand bytes of headers
+	maxHeaderText = 6 << 10 // proxies commonly limit headers to 8000 bytes
 )
 
-// outgoingBytes is bytes on their way. An entry, if there is one, goes ahead.
+// outgoingBytes is a body that is about to be sent. An entry is sent in a header.
 type outgoingBytes struct {
 	src           io.ReadCloser
 	mediaType     string
 	entry         *retake.Entry
-	part          *byteRange // nil: all of it
-	acceptsRanges bool       // parts can be asked for
+	part          *byteRange // nil: the whole file
+	acceptsRanges bool       // clients may send a Range
 }
 
-// streamBytes is the answer whose body is src.
+// streamBytes returns a response whose body is read from x.src. An error before the first byte
+// becomes a problem.
 func streamBytes(x outgoingBytes) *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(hc huma.Context) {
 		defer x.src.Close() //nolint:errcheck // nothing was written
 		r, w := humago.Unwrap(hc)
 		c := &bodyCopier{src: x.src, w: w, buf: make([]byte, chunkSize)}
-		if c.fillBuffer(); c.err != nil { // nothing is sent yet
+		if c.fillBuffer(); c.err != nil { // nothing was sent yet
 			writeProblem(w, r, problemOf(c.err))
 			return
 		}
-		// Who takes trailers learns why a body ended early; for others it breaks off.
+		// A client that accepts trailers gets the reason why a body ended early. For other
+		// clients the connection is aborted.
 		told := strings.Contains(r.Header.Get("TE"), "trailers")
 		if told {
 			w.Header().Set("Trailer", endTrailer)
@@ -61,7 +63,7 @@ func streamBytes(x outgoingBytes) *huma.StreamResponse {
 	}}
 }
 
-// setHeaders says what comes, and answers the status.
+// setHeaders sets the headers of the body and returns the status.
 func (x *outgoingBytes) setHeaders(h http.Header) int {
 	if x.entry != nil {
 		h.Set(entryHeader, encodeEntry(*x.entry))
@@ -77,22 +79,24 @@ func (x *outgoingBytes) setHeaders(h http.Header) int {
 	return http.StatusPartialContent
 }
 
-// bodyCopier is a piece that was read and not written yet.
+// bodyCopier copies a body. It reads ahead by one buffer, so that the caller can see an error
+// before anything is sent.
 type bodyCopier struct {
 	src   io.Reader
 	w     io.Writer
 	buf   []byte
 	n     int
 	atEOF bool
-	err   error // of src, other than its end
+	err   error // an error of src other than io.EOF
 }
 
+// fillBuffer reads until the buffer is full, src ends or fails.
 func (c *bodyCopier) fillBuffer() {
 	c.n = 0
 	for c.n < len(c.buf) && !c.atEOF && c.err == nil {
 		m, err := c.src.Read(c.buf[c.n:])
 		c.n += m
-		// A source that breaks off may say "unexpected EOF", which is no end.
+		// Compared exactly: io.ErrUnexpectedEOF means that the source was cut short.
 		if err == io.EOF {
 			c.atEOF = true
 		} else if err != nil {
@@ -101,7 +105,8 @@ func (c *bodyCopier) fillBuffer() {
 	}
 }
 
-// copyRest writes all from here on, and what was read before a failure.
+// copyRest writes the buffer and all that follows. What was read before an error is written,
+// too.
 func (c *bodyCopier) copyRest() error {
 	for {
 		if _, err := c.w.Write(c.buf[:c.n]); err != nil {
@@ -114,8 +119,8 @@ func (c *bodyCopier) copyRest() error {
 	}
 }
 
-// encodeEntry is the entry for a header. What few entries have is left out when it
-// is too long for one; the listing of the directory has it.
+// encodeEntry encodes an entry for a header. If it is too long, the rarely used Extra is left
+// out; clients find it in the listing of the directory.
 func encodeEntry(e retake.Entry) string {
 	text := encodeHeader(e)
 	if len(text) > maxHeaderText {
@@ -125,6 +130,7 @@ func encodeEntry(e retake.Entry) string {
 	return text
 }
 
+// encodeProblem encodes a problem for a trailer. If it is too long, the cause is left out.
 func encodeProblem(r *http.Request, err error) string {
 	p := problemOf(err).withRequestID(r.Context())
 	if text := encodeHeader(p); len(text) <= maxHeaderText {
@@ -134,6 +140,7 @@ func encodeProblem(r *http.Request, err error) string {
 	return encodeHeader(p)
 }
 
+// encodeHeader encodes a value as JSON in base64url, which is safe in a header.
 func encodeHeader(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {

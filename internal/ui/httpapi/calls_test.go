@@ -15,17 +15,17 @@ const (
 	cpID = retake.CheckpointID("cp_0197a1de-0000-7000-8000-000000000002")
 )
 
-// apiCall is one call of a method: what the service must be asked, and how.
+// apiCall is a call of one client method, and the arguments that the service must get.
 type apiCall struct {
 	name     string
 	wantArgs []any
 	call     func(context.Context, *client.Client) (any, error)
 }
 
-// calls is one of every method.
+// allCalls has a call of every method.
 var allCalls = slices.Concat(firstCalls, returnCalls, agentCalls, spaceCalls, purgeCalls, storyCalls, officeCalls)
 
-// firstCalls are those that the first client knows.
+// firstCalls are the methods of the first client.
 var firstCalls = []apiCall{
 	{"estimate", []any{"/" + oddName}, func(ctx context.Context, c *client.Client) (any, error) { return c.Estimate(ctx, "/"+oddName) }},
 	{"init", []any{initRequest}, func(ctx context.Context, c *client.Client) (any, error) { return c.Init(ctx, initRequest) }},
@@ -94,7 +94,7 @@ var (
 	diffQuery   = retake.DiffQuery{Workspace: wsID, From: "start", To: "2", Paths: []string{"", oddName, "a,b"}}
 )
 
-// entryOf is the entry, when the bytes are as they should be.
+// entryOf returns the entry, if the bytes are as expected.
 func entryOf(r io.ReadCloser, e retake.Entry, err error) (retake.Entry, error) {
 	if err != nil {
 		return e, err
@@ -107,7 +107,7 @@ func entryOf(r io.ReadCloser, e retake.Entry, err error) (retake.Entry, error) {
 	return e, err
 }
 
-// withProgress fails when the progress is not what the service told.
+// withProgress returns the wrong progress instead of the result if it differs from the service's.
 func withProgress[T any](f func(func(retake.Progress)) (T, error)) (any, error) {
 	var got []retake.Progress
 	out, err := f(func(p retake.Progress) { got = append(got, p) })

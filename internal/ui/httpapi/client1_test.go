@@ -18,18 +18,18 @@ import (
 
 var record = flag.Bool("record", false, "record what the client of today asks, when there is no recording yet")
 
-// recording holds what the first client asked, and how it was answered:
+// recording has the requests of the first client and the responses to them:
 //
 //	= METHOD TARGET
 //	> a header, or the body, in one line each
-//	< STATUS and type, then the answer
+//	< STATUS and type, then the response
 //
-// It is never written again: such clients are out there.
+// It is never written again, because such clients are in use.
 const recording = "testdata/client-1.txt"
 
 var spokenHeaders = []string{"Accept", "Content-Type", "Te", "Retake-Version"}
 
-// exchange is one request and its answer.
+// exchange is a request and its response.
 type exchange struct {
 	method, target string
 	header         http.Header
@@ -65,7 +65,7 @@ func TestClientOneIsUnderstood(t *testing.T) {
 	}
 }
 
-// reply is the status and type, then the lines of the answer.
+// reply returns the status and type of a response, then its lines.
 func reply(h http.Handler, r *http.Request) []string {
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
@@ -86,7 +86,7 @@ func reply(h http.Handler, r *http.Request) []string {
 	return out
 }
 
-// errorReporter is who is told of what is wrong.
+// errorReporter is the part of testing.T that comparisons use.
 type errorReporter interface {
 	Helper()
 	Errorf(format string, args ...any)
@@ -97,8 +97,8 @@ type errorCounter int
 func (*errorCounter) Helper()                 {}
 func (c *errorCounter) Errorf(string, ...any) { *c++ }
 
-// compareLine fails when something that was in an answer is not there, or is of
-// another type. What was added is fine.
+// compareLine reports an error if something is missing in a response, or has another type.
+// Additions are allowed.
 func compareLine(t errorReporter, at, was, is string) {
 	t.Helper()
 	var a, b any
@@ -148,7 +148,7 @@ func compareValue(t errorReporter, at string, was, is any) {
 	}
 }
 
-// A change that would break old clients is found.
+// A change that would break old clients is detected.
 func TestBrokenShapesAreFound(t *testing.T) {
 	t.Parallel()
 	const was = `{"a":{"b":[{"c":1}]},"d":"x"}`

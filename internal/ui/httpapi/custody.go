@@ -15,6 +15,7 @@ type scrubBody struct {
 	Share float64 `json:"share,omitempty" doc:"The share of all file content to read, from 0 (structure only) to 1."`
 }
 
+// registerStorage registers the routes for the store: verification, disk space and cleanup.
 func (a *api) registerStorage() {
 	handleProgress(a, newOperation(http.MethodPost, "/v1/scrub", "scrub", "Verify stored data"), func(ctx context.Context, in *scrubInput, tell func(retake.Progress)) (retake.ScrubReport, error) {
 		q := retake.ScrubQuery{Progress: tell}

@@ -14,11 +14,12 @@ import (
 // errorResponse is an error that many operations share in the description.
 type errorResponse struct {
 	name        string
-	status      int // 0: every other one
+	status      int // 0: the default response
 	description string
 	example     *retake.Error
 }
 
+// errorResponses returns the errors that operations share, with examples.
 func errorResponses() []errorResponse {
 	return []errorResponse{
 		{"Unauthenticated", http.StatusUnauthorized, "The API key is missing or invalid. Only a server returns this.",
@@ -64,7 +65,7 @@ func addErrors(o *huma.OpenAPI) {
 	}
 }
 
-// isServerTag reports whether a daemon answers the operations with this tag with not-found.
+// isServerTag reports whether only a server has the operations with this tag.
 func isServerTag(tag string) bool {
 	switch tag {
 	case "Namespace", "API keys", "Webhooks", "Schedules", "Audit log", "Deletions", "Snapshots":

@@ -12,24 +12,25 @@ import (
 
 const (
 	progressInterval  = 100 * time.Millisecond
-	keepAliveInterval = 15 * time.Second // then a sign of life, for what stands between
+	keepAliveInterval = 15 * time.Second // a silent stream sends a comment, so that proxies keep it open
 
 	progressStreamText = "Any number of `progress` events, each with a Progress. Then one `result` event with the body of the JSON response, or one `problem` event with a Problem."
 )
 
-// progress is retake.Progress on the wire.
+// progress is the JSON form of retake.Progress.
 type progress struct {
 	Files int64 `json:"files" doc:"The number of files so far."`
 	Total int64 `json:"total" doc:"The number of files in all. 0 while it is not known."`
 	Bytes int64 `json:"bytes" doc:"The number of bytes so far."`
 }
 
-// latestProgress keeps the newest progress. Work is never held up by who looks on.
+// latestProgress keeps the newest progress only. Setting it never blocks, so that a slow client
+// does not slow down the work.
 type latestProgress struct {
 	mu       sync.Mutex
 	value    progress      // guarded by mu
 	fresh    bool          // guarded by mu
-	firstSet chan struct{} // closed by the first
+	firstSet chan struct{} // closed by the first call of set
 	once     sync.Once
 }
 
@@ -48,8 +49,8 @@ func (l *latestProgress) takeFresh() (progress, bool) {
 	return l.value, fresh
 }
 
-// streamProgress runs f and tells how far it is, then how it ended. It returns when f has
-// ended, also when the asker is long gone: who stops us waits for requests.
+// streamProgress runs f and streams its progress, then its result or a problem. It returns only
+// when f has returned, even if the client is gone, because a shutdown waits for requests.
 func streamProgress[O any](a *api, asker context.Context, w http.ResponseWriter, f func(func(retake.Progress)) (O, error)) {
 	s := &eventStream{w: w, flush: http.NewResponseController(w).Flush}
 	w.Header().Set("Content-Type", eventType)
@@ -73,12 +74,13 @@ func streamProgress[O any](a *api, asker context.Context, w http.ResponseWriter,
 	s.sendEvent("result", out)
 }
 
+// eventStream writes server-sent events.
 type eventStream struct {
 	w     http.ResponseWriter
 	flush func() error
 }
 
-// sendProgress tells the news until the work is done or nobody listens.
+// sendProgress sends progress until the work is done or the client is gone.
 func (s *eventStream) sendProgress(news *latestProgress, gone, done <-chan struct{}) {
 	ticks := time.NewTicker(progressInterval)
 	defer ticks.Stop()
@@ -86,7 +88,7 @@ func (s *eventStream) sendProgress(news *latestProgress, gone, done <-chan struc
 	for {
 		select {
 		case <-done:
-			if p, fresh := news.takeFresh(); fresh { // the only word, when all went fast
+			if p, fresh := news.takeFresh(); fresh { // fast work has not sent any progress yet
 				s.sendEvent("progress", p)
 			}
 			return
@@ -107,16 +109,18 @@ func (s *eventStream) sendProgress(news *latestProgress, gone, done <-chan struc
 	}
 }
 
-// sendEvent writes one event. JSON has no line breaks. Who is gone reads nothing.
+// sendEvent writes one event. JSON contains no line breaks. Write errors are ignored: they mean
+// that the client is gone.
 func (s *eventStream) sendEvent(event string, v any) {
 	data, err := json.Marshal(v)
 	if err != nil {
-		panic(http.ErrAbortHandler) // never looks like a good end
+		panic(http.ErrAbortHandler) // the stream must not look complete
 	}
 	_, _ = s.w.Write([]byte("event: " + event + "\ndata: " + string(data) + "\n\n"))
 	_ = s.flush()
 }
 
+// sendKeepAlive writes a comment, which clients ignore.
 func (s *eventStream) sendKeepAlive() {
 	_, _ = s.w.Write([]byte(":\n\n"))
 	_ = s.flush()

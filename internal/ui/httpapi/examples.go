@@ -12,8 +12,8 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// The examples are values of the types that the API sends, so that they cannot differ from
-// them. All are about one workspace, in which an agent fixes a test.
+// The examples are values of the types that the API sends, so that they cannot differ from the
+// schemas. All of them are about one workspace, in which an agent fixes a test.
 const (
 	exampleWorkspace  = retake.WorkspaceID("ws_01a1e799-44cb-701c-a4ec-51ecf2b26ee7")
 	exampleFork       = retake.WorkspaceID("ws_01a1e799-8c2b-7181-b9f9-e6ce17b158af")
@@ -26,12 +26,12 @@ const (
 	exampleFollow     = "id: 41\nevent: checkpoint.created\ndata: {\"seq\":41,\"id\":\"evt_41\",\"type\":\"checkpoint.created\"}"
 )
 
-// exampleTime is a time of day in the examples.
+// exampleTime returns a time on the day of the examples.
 func exampleTime(hour, minute int) time.Time {
 	return time.Date(2026, 11, 3, hour, minute, 0, 0, time.UTC)
 }
 
-// addExamples gives each JSON body the example of its schema.
+// addExamples adds the example of its schema to each JSON body. Every schema must have one.
 func addExamples(o *huma.OpenAPI) error {
 	all := map[string]any{}
 	for _, some := range []map[string]any{
@@ -52,7 +52,7 @@ func addExamples(o *huma.OpenAPI) error {
 	return nil
 }
 
-// bodyContents are the bodies of an operation: that of the request, and those of good responses.
+// bodyContents returns the request body and the successful response bodies of an operation.
 func bodyContents(op *huma.Operation) []map[string]*huma.MediaType {
 	var out []map[string]*huma.MediaType
 	if op.RequestBody != nil {
@@ -66,6 +66,7 @@ func bodyContents(op *huma.Operation) []map[string]*huma.MediaType {
 	return out
 }
 
+// addExample adds an example to one body.
 func addExample(o *huma.OpenAPI, content map[string]*huma.MediaType, all map[string]any) error {
 	if m := content[eventType]; m != nil {
 		m.Example = exampleEvents
@@ -137,6 +138,7 @@ func entryExample(size int64) *retake.Entry {
 
 func ptr[T any](v T) *T { return &v }
 
+// historyExamples returns the examples of workspaces and checkpoints, by schema.
 func historyExamples() map[string]any {
 	cp, ws := checkpointExample(), workspaceExample()
 	finding := retake.Finding{Answers: []retake.Answer{{Name: "test", Verdict: retake.Passed}}, Good: true, Changed: 1}

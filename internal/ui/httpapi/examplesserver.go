@@ -6,6 +6,7 @@ import (
 	"github.com/retake-dev/retake"
 )
 
+// requestExamples returns the examples of request bodies, by schema.
 func requestExamples() map[string]any {
 	return map[string]any{
 		"InitBody":            initBody{Dir: "/home/me/shop"},
@@ -66,6 +67,7 @@ func deletionExample() retake.Deletion {
 	}
 }
 
+// serverExamples returns the examples of what only a server has, by schema.
 func serverExamples() map[string]any {
 	cp := checkpointExample()
 	return map[string]any{
@@ -84,6 +86,7 @@ func serverExamples() map[string]any {
 	}
 }
 
+// pageExamples returns the examples of lists, by schema.
 func pageExamples() map[string]any {
 	cp := checkpointExample()
 	entry := retake.AuditEntry{

@@ -6,6 +6,7 @@ import (
 	"github.com/retake-dev/retake"
 )
 
+// changeExamples returns the examples of changes and checks, by schema.
 func changeExamples() map[string]any {
 	cp := checkpointExample()
 	counts := retake.StoryCounts{Edited: 1, Plus: 3, Minus: 1}
@@ -32,6 +33,7 @@ func changeExamples() map[string]any {
 	}
 }
 
+// agentExamples returns the examples of what agents report, by schema.
 func agentExamples() map[string]any {
 	cp := checkpointExample()
 	tasks := []retake.Task{{ID: "1", Title: "fix the failing login test", Status: retake.TaskCompleted}, {ID: "2", Title: "update the docs", Status: retake.TaskPending}}
@@ -59,6 +61,7 @@ func agentExamples() map[string]any {
 	}
 }
 
+// restoreExamples returns the examples of restores and forks, by schema.
 func restoreExamples() map[string]any {
 	target, now := checkpointExample(), bareExample("cp_01a1e799-a761-731e-ba03-3925c0aa7ea7", 18, retake.TriggerReturn, "")
 	now.Time, now.Parent = exampleTime(11, 4), exampleSafety
@@ -79,6 +82,7 @@ func restoreExamples() map[string]any {
 	}
 }
 
+// storageExamples returns the examples of the store and its maintenance, by schema.
 func storageExamples() map[string]any {
 	days, brought := make([]int64, 30), make([]int64, 30)
 	days[29], brought[29] = 14, 270042

@@ -33,7 +33,7 @@ type applyInput struct {
 	Body      applyBody
 }
 
-// applyBody is restoreBody without what only who saw a plan can say.
+// applyBody is restoreBody without the digest, which only a client with a plan has.
 type applyBody struct {
 	Course   retake.Course       `json:"course,omitempty" doc:"What to do: restore, undo, redo, adopt, finish or unwind (the last two for an interrupted restore). Empty means restore."`
 	Ref      string              `json:"ref,omitempty" doc:"The checkpoint to restore. For undo, the checkpoint to undo, or a range such as 3..5. Empty means the newest one."`
@@ -47,13 +47,15 @@ type applyBody struct {
 	ID       retake.CheckpointID `json:"id,omitempty" doc:"Your own ID for the new checkpoint, cp_ and a UUID, so that you can retry safely. Empty means that Retake creates one."`
 }
 
+// registerArchives registers the routes for archives, and the restore in one request.
 func (a *api) registerArchives() {
 	handleBytes(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/checkpoints/{ref}/archive", "archive", "Export a checkpoint as a tar archive"), tarType, a.openArchive)
 	handleProgress(a, newOperation(http.MethodPost, "/v1/workspaces/{ws}/restore", "apply-restore", "Restore in one request"), a.restoreInOneRequest)
 	a.registerImport()
 }
 
-// openArchive resolves the ref once: all of an archive is of one checkpoint.
+// openArchive streams a checkpoint as an archive. It resolves the ref once, so that the whole
+// archive is of one checkpoint.
 func (a *api) openArchive(ctx context.Context, in *archivePath) (io.ReadCloser, error) {
 	cp, err := a.Find(ctx, in.Workspace, in.Ref)
 	if err != nil {
@@ -72,14 +74,14 @@ func (a *api) openArchive(ctx context.Context, in *archivePath) (io.ReadCloser, 
 	return p, nil
 }
 
-// pipeReader is what another goroutine writes. It ends with its reader.
+// pipeReader reads what another goroutine writes.
 type pipeReader struct {
 	*io.PipeReader
 	cancel context.CancelFunc
 	done   chan struct{}
 }
 
-// Close waits until nobody writes any more.
+// Close stops the writer and waits until it has returned.
 func (p *pipeReader) Close() error {
 	p.cancel()
 	err := p.PipeReader.Close()
@@ -87,10 +89,11 @@ func (p *pipeReader) Close() error {
 	return err
 }
 
-// maxRest bounds what is read of an archive that is refused already.
+// maxDrain limits how much of a refused archive is read and discarded.
 const maxDrain = 64 << 20
 
-// registerImport adds the one route whose body is a stream: the router would hold it.
+// registerImport registers the only route with a streamed request body. The router's own
+// handling would read the whole body into memory.
 func (a *api) registerImport() {
 	o := newOperation(http.MethodPost, "/v1/import", "import", "Import a tar archive")
 	o.RequestBody = &huma.RequestBody{
@@ -110,12 +113,12 @@ func (a *api) registerImport() {
 		}
 		return &huma.StreamResponse{Body: func(hc huma.Context) {
 			r, w := humago.Unwrap(hc)
-			_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // an archive may be long; who stands before us bounds it
+			_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // an upload may take long; handlers in front may limit it
 			out, err := recoverPanic(a, func() (retake.SaveResult, error) {
 				return a.opts.Office.Import(ctx, retake.ImportRequest{Name: in.Name, Intent: in.Intent}, r.Body)
 			})
 			if err != nil {
-				_, _ = io.CopyN(io.Discard, r.Body, maxDrain) // who still sends would not hear us
+				_, _ = io.CopyN(io.Discard, r.Body, maxDrain) // a client that is still sending would not read the response
 				writeProblem(w, r, problemOf(err))
 				return
 			}
@@ -125,7 +128,7 @@ func (a *api) registerImport() {
 	})
 }
 
-// obstructedError is a restore that was refused, with the plan that says why.
+// obstructedError is a restore that was refused, with the plan that explains why.
 type obstructedError struct {
 	err  error
 	plan retake.Plan
@@ -134,11 +137,11 @@ type obstructedError struct {
 func (o *obstructedError) Error() string { return o.err.Error() }
 func (o *obstructedError) Unwrap() error { return o.err }
 
-// maxMoved is how often a plan is made anew when files changed under it.
+// maxPlanTries limits how often a plan is made because files changed under the one before.
 const maxPlanTries = 3
 
-// restoreInOneRequest plans and restores. Whether the consent is enough is decided where the plan is
-// done; an id that is known is answered there too.
+// restoreInOneRequest plans and restores. ApplyRestore decides whether the accepted warnings
+// suffice, and returns the earlier result if the ID is known.
 func (a *api) restoreInOneRequest(ctx context.Context, in *applyInput, tell func(retake.Progress)) (retake.RestoreResult, error) {
 	b := in.Body
 	if b.Course == "" {
@@ -148,14 +151,15 @@ func (a *api) restoreInOneRequest(ctx context.Context, in *applyInput, tell func
 	return a.planAndApply(ctx, retake.ApplyRequest{PlanRequest: req, Accept: b.Accept, ID: checkpointIDFor(ctx, b.ID), Progress: tell}, confirmAlways)
 }
 
-// confirmation is what a restore in one request does about obstacles that nobody accepted.
+// confirmation decides about obstacles that the client did not accept.
 type confirmation bool
 
 const (
-	confirmAlways confirmation = true  // refuse, and tell the plan
-	confirmIfLost confirmation = false // the same, but for what the safety checkpoint holds whole
+	confirmAlways confirmation = true  // refuse and return the plan
+	confirmIfLost confirmation = false // accept those that the safety checkpoint can undo
 )
 
+// planAndApply makes a plan and applies it, and tries again if files changed in between.
 func (a *api) planAndApply(ctx context.Context, req retake.ApplyRequest, ask confirmation) (retake.RestoreResult, error) {
 	ctx, end := a.workContext(ctx)
 	defer end()
@@ -183,11 +187,12 @@ func (a *api) planAndApply(ctx context.Context, req retake.ApplyRequest, ask con
 	}
 }
 
+// allAccepted reports whether the client accepted all obstacles of a plan.
 func allAccepted(p *retake.Plan, accept []string) bool {
 	return !slices.ContainsFunc(p.Obstacles, func(o retake.Obstacle) bool { return !slices.Contains(accept, o.Class) })
 }
 
-// obstructedPlan is the plan that a refused restore tells.
+// obstructedPlan returns the plan of a refused restore, or nil.
 func obstructedPlan(err error) *retake.Plan {
 	var o *obstructedError
 	if errors.As(err, &o) {

@@ -18,10 +18,10 @@ import (
 	"github.com/retake-dev/retake/internal/ui/httpapi"
 )
 
-// smallTree is a service whose checkpoints hold a directory with two files.
+// smallTree is a service whose checkpoints have a directory with two files.
 type smallTree struct {
 	*fakeService
-	fail string // the path that cannot be read to its end
+	fail string // the path whose reading fails
 }
 
 func (smallTree) List(_ context.Context, _ retake.WorkspaceID, _, dir string) ([]retake.Entry, error) {
@@ -52,7 +52,7 @@ func (errReader) Read([]byte) (int, error) {
 	return 0, &retake.Error{Kind: retake.Damaged, What: "other bytes"}
 }
 
-// An archive is of the checkpoint that the ref named when it was asked for.
+// An archive is of the checkpoint that the ref named when the request came.
 func TestArchive(t *testing.T) {
 	t.Parallel()
 	s := smallTree{fakeService: &fakeService{}}
@@ -84,7 +84,7 @@ func TestArchive(t *testing.T) {
 	}
 }
 
-// An archive that cannot be finished never looks like a good one.
+// An archive that cannot be completed never looks complete.
 func TestArchiveThatBreaksOff(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"d/a\xff", "d/b"} {
@@ -113,7 +113,7 @@ func TestArchiveThatBreaksOff(t *testing.T) {
 	}
 }
 
-// Who leaves in the middle of an archive ends the reading of it.
+// A client that disconnects during an archive stops the reading of it.
 func TestArchiveEndsWithItsReader(t *testing.T) {
 	t.Parallel()
 	ended := make(chan struct{})
@@ -132,7 +132,7 @@ func TestArchiveEndsWithItsReader(t *testing.T) {
 	<-ended
 }
 
-// newObstructedService refuses until both classes are accepted.
+// newObstructedService returns a service that refuses until both classes are accepted.
 func newObstructedService() *fakeService {
 	f := &fakeService{}
 	f.restore = func(_ context.Context, q retake.ApplyRequest) (retake.RestoreResult, error) {
@@ -142,7 +142,7 @@ func newObstructedService() *fakeService {
 	return f
 }
 
-// With obstacles that nobody accepted nothing is done, and the plan comes with the refusal.
+// With obstacles that were not accepted nothing is changed, and the response has the plan.
 func TestRestoreWithObstacles(t *testing.T) {
 	t.Parallel()
 	class := filledValue[retake.Plan]().Obstacles[0].Class
@@ -169,7 +169,7 @@ func TestRestoreWithObstacles(t *testing.T) {
 		if d := cmp.Diff(filledValue[retake.Plan](), o.Plan); d != "" {
 			t.Errorf("%s (-want +got):\n%s", name, d)
 		}
-		// Denied for another reason: the plan is no answer to that.
+		// Denied for another reason: the plan does not explain it.
 		if err := call(serveFake(t, newObstructedService()), []string{class}); errors.As(err, &o) || !retake.IsKind(err, retake.Denied) {
 			t.Errorf("%s, accepted: %v", name, err)
 		}
@@ -193,7 +193,7 @@ func TestRestoreWithObstacles(t *testing.T) {
 	}
 }
 
-// Files that move under the plan are planned for anew, a few times.
+// If files change after the plan was made, it is made again, a few times.
 func TestRestoreOfWhatMoves(t *testing.T) {
 	t.Parallel()
 	for moves, good := range map[int]bool{0: true, 1: true, 2: true, 3: false, 9: false} {
@@ -211,7 +211,7 @@ func TestRestoreOfWhatMoves(t *testing.T) {
 	}
 }
 
-// An archive that is refused early is refused in words, however much of it is still to come.
+// An archive that is refused early gets a problem, however much of it is still to be sent.
 func TestRefusedImportIsHeard(t *testing.T) {
 	t.Parallel()
 	f := &refusingOffice{&fakeService{}}

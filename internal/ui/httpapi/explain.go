@@ -8,14 +8,14 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// describeFiles hold the texts of the description that no struct tag holds: of schemas,
-// operations and tags. They are read only when the description is written, so that they cost
-// a process nothing when it starts.
+// describeFiles hold the texts of the description that are not in struct tags: of schemas,
+// operations and tags. They are parsed only when the description is generated, so that they do
+// not slow down the start of a process.
 //
 //go:embed describe/*.txt
 var describeFiles embed.FS
 
-// schemaFiles have lines "Schema: text", and below each "  property: text".
+// schemaFiles have lines "Schema: text", each followed by lines "  property: text".
 var schemaFiles = []string{"history", "changes", "agents", "restore", "storage", "server"}
 
 // addDescriptions adds the texts, tags, servers, error responses and examples.
@@ -45,11 +45,12 @@ func addDescriptions(o *huma.OpenAPI) error {
 func describeText(name string) string {
 	text, err := describeFiles.ReadFile("describe/" + name + ".txt")
 	if err != nil {
-		panic(err) // it is part of the program
+		panic(err) // the file is embedded
 	}
 	return string(text)
 }
 
+// describeSchemas adds the texts of one file to the schemas and their properties.
 func describeSchemas(schemas map[string]*huma.Schema, text string) error {
 	var of *huma.Schema
 	for line := range strings.Lines(text) {
@@ -69,7 +70,7 @@ func describeSchemas(schemas map[string]*huma.Schema, text string) error {
 	return nil
 }
 
-// describeOperations reads "[id] tag" and the description below it.
+// describeOperations reads sections of "[id] tag" and a description.
 func describeOperations(o *huma.OpenAPI, text string) error {
 	byID := map[string]*huma.Operation{}
 	for _, item := range o.Paths {

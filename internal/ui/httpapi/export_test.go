@@ -6,7 +6,7 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// WatchDone streams the news of work that has told p and ended before anybody looked.
+// WatchDone streams the progress of work that set p and ended before sendProgress started.
 func WatchDone(w http.ResponseWriter, p retake.Progress) {
 	news := &latestProgress{firstSet: make(chan struct{})}
 	news.set(p)

@@ -20,9 +20,8 @@ import (
 	"github.com/retake-dev/retake/internal/ui/httpapi"
 )
 
-// fakeService is a service that answers with values in which every field is set, or
-// with an error, and remembers what it was asked. It stands for the wire only;
-// what a service does is in servicetest.
+// fakeService returns values in which every field is set, or an error, and records the arguments
+// of its calls. It tests the encoding only; the behavior of a service is tested in servicetest.
 type fakeService struct {
 	err     error
 	body    func() io.ReadCloser
@@ -34,7 +33,7 @@ type fakeService struct {
 	calls []any // guarded by mu
 }
 
-// Names as they come: no text, and with what addresses and JSON treat apart.
+// oddName is not valid UTF-8, and has characters that are special in URLs and in JSON.
 const oddName = "n\xff \"<&+=%2F?#;\n\x00\u2028é"
 
 func (f *fakeService) recordCall(what ...any) {
@@ -51,7 +50,7 @@ func (f *fakeService) takeCalls() []any {
 	return out
 }
 
-// answerWith is the answer to everything: a full value, or the error.
+// answerWith records a call and returns a filled value, or the error of the service.
 func answerWith[T any](f *fakeService, what ...any) (T, error) {
 	f.recordCall(what...)
 	if f.err != nil {
@@ -172,8 +171,8 @@ func (f *fakeService) Prove(_ context.Context, ws retake.WorkspaceID, ref string
 
 func (f *fakeService) Close() error { return nil }
 
-// filledValue is a value with no zero in it, the same each time. What may be no text is
-// none.
+// filledValue returns a value without zero fields, the same each time. Fields that may have any
+// bytes are not valid UTF-8.
 func filledValue[T any]() T {
 	var v T
 	n := 0
@@ -238,7 +237,7 @@ func fillIn(v reflect.Value, field string, n *int) {
 	}
 }
 
-// serve gives a client of the handler on a real socket.
+// serve returns a client of the handler on a real socket.
 func serve(t *testing.T, h http.Handler) *client.Client {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "rt") // the path of a socket has 108 bytes at most
@@ -263,6 +262,7 @@ func serve(t *testing.T, h http.Handler) *client.Client {
 	return c
 }
 
+// serveFake returns a client of a service that is also the office.
 func serveFake(t *testing.T, f *fakeService) *client.Client {
 	t.Helper()
 	return serve(t, httpapi.New(f, httpapi.Options{Office: f}))

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	retryLine      = "retry: 2000\n\n" // who lost us comes back so soon
+	retryLine      = "retry: 2000\n\n" // milliseconds after which a client reconnects
 	maxEventWait   = time.Minute
 	eventBatchSize = 100
 
@@ -32,6 +32,7 @@ type eventsQuery struct {
 	Last   string `header:"Last-Event-ID" doc:"The seq of the last event of a stream that was interrupted."`
 }
 
+// registerEvents registers the route that lists or streams events.
 func (a *api) registerEvents() {
 	o := newOperation(http.MethodGet, "/v1/events", "events", "List or stream events")
 	schemas := a.huma.OpenAPI().Components.Schemas
@@ -62,6 +63,7 @@ func (a *api) registerEvents() {
 	})
 }
 
+// listEvents returns one page of events, and waits for the first if the client asks for that.
 func (a *api) listEvents(ctx context.Context, in *eventsQuery) (page[retake.Event], error) {
 	if in.Newest {
 		got, err := a.eventSource.Events(ctx, retake.EventQuery{Newest: true})
@@ -83,14 +85,14 @@ func (a *api) listEvents(ctx context.Context, in *eventsQuery) (page[retake.Even
 		return page[retake.Event]{}, err
 	}
 	out := page[retake.Event]{Data: nonNil(got)}
-	if len(got) >= limit { // there may be more, and asking costs little
+	if len(got) >= limit { // there may be more, and an empty page does no harm
 		out.NextCursor = a.cursors.Seal("events", strconv.FormatInt(got[len(got)-1].Seq, 10))
 	}
 	return out, nil
 }
 
-// streamEvents tells events until the asker goes, or we are stopped. What cannot be read at the
-// beginning is a problem; later it is an event, and the asker comes back.
+// streamEvents sends events until the client disconnects or the server stops. An error before
+// the first event is a problem response; a later one is an event, and the client reconnects.
 func (a *api) streamEvents(ctx context.Context, w http.ResponseWriter, r *http.Request, in *eventsQuery) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -109,11 +111,11 @@ func (a *api) streamEvents(ctx context.Context, w http.ResponseWriter, r *http.R
 		return
 	}
 	s := &eventStream{w: w, flush: http.NewResponseController(w).Flush}
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // it lasts as long as the asker does
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // the stream lasts as long as the client
 	w.Header().Set("Content-Type", eventType)
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusOK)
-	_, _ = w.Write([]byte(retryLine)) // who is gone reads nothing
+	_, _ = w.Write([]byte(retryLine)) // the client may be gone
 	s.sendKeepAlive()
 	for ctx.Err() == nil {
 		for i := range got {
@@ -132,7 +134,8 @@ func (a *api) streamEvents(ctx context.Context, w http.ResponseWriter, r *http.R
 	}
 }
 
-// streamStart is where a stream goes on. What a stream that broke off says is newer than its address.
+// streamStart returns the event after which a stream continues. Last-Event-ID, which a client
+// sends when it reconnects, is newer than the URL.
 func (a *api) streamStart(ctx context.Context, in *eventsQuery) (int64, error) {
 	if in.Last == "" {
 		return a.listStart(ctx, in)
@@ -144,10 +147,10 @@ func (a *api) streamStart(ctx context.Context, in *eventsQuery) (int64, error) {
 	return n, nil
 }
 
-// fromNow is the word for the place behind the newest event.
+// afterLatest is the value of after that means: only new events.
 const afterLatest = "latest"
 
-// listStart is the event that a list or a stream begins after.
+// listStart returns the event after which a list or a stream begins.
 func (a *api) listStart(ctx context.Context, in *eventsQuery) (int64, error) {
 	switch {
 	case in.Cursor != "":
@@ -170,17 +173,18 @@ func (a *api) listStart(ctx context.Context, in *eventsQuery) (int64, error) {
 	return n, nil
 }
 
+// nextEvents returns the events after a given one, and waits for the first.
 func (a *api) nextEvents(ctx context.Context, after int64, wait time.Duration) ([]retake.Event, error) {
 	return recoverPanic(a, func() ([]retake.Event, error) {
 		return a.eventSource.Events(ctx, retake.EventQuery{After: after, Limit: eventBatchSize, Wait: wait})
 	})
 }
 
-// sendNumbered writes one with its number, which a stream goes on from.
+// sendNumbered writes an event with its sequence number as ID, from which a client continues.
 func (s *eventStream) sendNumbered(e *retake.Event) {
 	data, err := json.Marshal(e)
 	if err != nil {
-		panic(http.ErrAbortHandler) // never looks like there was nothing
+		panic(http.ErrAbortHandler) // the event must not be skipped silently
 	}
 	_, _ = s.w.Write([]byte("id: " + strconv.FormatInt(e.Seq, 10) + "\nevent: " + string(e.Type) + "\ndata: " + string(data) + "\n\n"))
 	_ = s.flush()

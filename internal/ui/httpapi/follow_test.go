@@ -17,7 +17,7 @@ import (
 	"github.com/retake-dev/retake/internal/ui/httpapi"
 )
 
-// eventLog is an office whose events come when the test says so.
+// eventLog is a source of events that the test adds to.
 type eventLog struct {
 	mu    sync.Mutex
 	last  int64         // guarded by mu
@@ -35,7 +35,7 @@ func (w *eventLog) addEvents(n int64) {
 	w.grown = make(chan struct{})
 }
 
-// events waits for the first as long as the asker stays, if it is asked to wait.
+// events returns the events after one, and waits for the first if the query says so.
 func (w *eventLog) events(ctx context.Context, q retake.EventQuery) ([]retake.Event, error) {
 	for {
 		w.mu.Lock()
@@ -60,7 +60,7 @@ func (w *eventLog) events(ctx context.Context, q retake.EventQuery) ([]retake.Ev
 	}
 }
 
-// openStream opens the stream and gives its lines.
+// openStream opens a stream and returns its lines.
 func openStream(t *testing.T, h http.Handler, target, last string) (*bufio.Reader, context.CancelFunc) {
 	t.Helper()
 	s := httptest.NewServer(h)
@@ -86,7 +86,7 @@ func openStream(t *testing.T, h http.Handler, target, last string) (*bufio.Reade
 	return bufio.NewReader(resp.Body), cancel
 }
 
-// readIDs reads n events and answers their ids; other lines must be what a stream has.
+// readIDs reads n events and returns their IDs. Other lines must be valid, too.
 func readIDs(t *testing.T, r *bufio.Reader, n int) (ids []string) {
 	t.Helper()
 	for len(ids) < n {
@@ -107,8 +107,8 @@ func readIDs(t *testing.T, r *bufio.Reader, n int) (ids []string) {
 	return ids
 }
 
-// A stream begins behind the event that is known, goes on when more happens, and says how
-// soon to come back.
+// A stream begins after the given event, continues with new events, and says how soon to
+// reconnect.
 func TestStreamOfEvents(t *testing.T) {
 	t.Parallel()
 	for name, x := range map[string]struct {
@@ -141,7 +141,7 @@ func TestStreamOfEvents(t *testing.T) {
 	}
 }
 
-// When nothing happens there is a sign of life, and every wait is short enough for one.
+// A silent stream sends keep-alives, and every wait is short enough for them.
 func TestQuietStreamLives(t *testing.T) {
 	t.Parallel()
 	waits := make(chan time.Duration, 1)
@@ -172,7 +172,7 @@ func TestQuietStreamLives(t *testing.T) {
 	}
 }
 
-// A stream ends with its asker, when we are stopped, and when we are about to leave.
+// A stream ends when its client disconnects, when work is stopped, and when the server shuts down.
 func TestStreamEnds(t *testing.T) {
 	t.Parallel()
 	for _, why := range []string{"asker", "stop", "leaving"} {
@@ -203,7 +203,7 @@ func TestStreamEnds(t *testing.T) {
 	}
 }
 
-// Trouble at the beginning is a problem with its status; later it is an event.
+// An error at the beginning is a problem with its status; later it is an event.
 func TestTroubleOfAStream(t *testing.T) {
 	t.Parallel()
 	away := &retake.Error{Kind: retake.Away, What: "no rows"}
@@ -232,7 +232,7 @@ func TestTroubleOfAStream(t *testing.T) {
 	}
 }
 
-// The client takes a stream up again behind what it got: nothing twice, nothing missing.
+// The client continues a stream after the last event: nothing twice, nothing missing.
 func TestFollowGoesOn(t *testing.T) {
 	t.Parallel()
 	w := newEventLog(0)
@@ -273,7 +273,7 @@ func TestFollowGoesOn(t *testing.T) {
 	}
 }
 
-// cuttingWriter breaks a stream off after some events.
+// cuttingWriter cuts a stream off after some events.
 type cuttingWriter struct {
 	http.ResponseWriter
 	left int
@@ -294,7 +294,7 @@ func (c *cuttingWriter) Write(p []byte) (int, error) {
 	return c.ResponseWriter.Write(p)
 }
 
-// Who is refused hears why, and is not asked for ever.
+// A client that is refused gets the reason, and does not retry for ever.
 func TestFollowIsRefused(t *testing.T) {
 	t.Parallel()
 	f := &fakeService{events: func(context.Context, retake.EventQuery) ([]retake.Event, error) {

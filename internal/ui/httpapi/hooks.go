@@ -41,6 +41,7 @@ type deliveryPath struct {
 	Delivery string `path:"delivery" doc:"The message's ID."`
 }
 
+// registerWebhooks registers the routes for webhooks and deliveries.
 func (a *api) registerWebhooks() {
 	handleOffice(a, withStatusCreated(newOperation(http.MethodPost, "/v1/webhooks", "make-webhook", "Create a webhook")), func(ctx context.Context, o retake.Office, in *body[hookBody]) (retake.NewWebhook, error) {
 		b := in.Body
@@ -80,11 +81,13 @@ func (a *api) registerWebhooks() {
 	})
 }
 
+// fillDelivery replaces nil lists, which must not be null in JSON.
 func fillDelivery(d retake.Delivery, err error) (retake.Delivery, error) {
 	d.Tries = nonNil(d.Tries)
 	return d, err
 }
 
+// listDeliveries returns one page of deliveries.
 func (a *api) listDeliveries(ctx context.Context, o retake.Office, in *deliveryQuery) (page[retake.Delivery], error) {
 	filter := "deliveries " + string(in.Webhook) + " " + string(in.State)
 	before, err := a.cursorText(filter, in.Cursor, in.Before)
@@ -99,5 +102,5 @@ func (a *api) listDeliveries(ctx context.Context, o retake.Office, in *deliveryQ
 	for i := range got {
 		got[i].Tries = nonNil(got[i].Tries)
 	}
-	return part(a, filter, limit, got, func(d *retake.Delivery) string { return d.ID }), nil
+	return pageFromFetched(a, filter, limit, got, func(d *retake.Delivery) string { return d.ID }), nil
 }

@@ -1,17 +1,17 @@
-// Package httpapi is the HTTP face: retake.Service and retake.Office in JSON, under /v1.
+// Package httpapi is the HTTP API: retake.Service and retake.Office in JSON, under /v1.
 //
-// It decodes a request, makes one call (a restore in one request: two), and writes the
-// answer; bytes are copied, never held. It never decides a use case, knows no tenant,
-// lets everybody in, and sets no header for browsers of other places.
+// It decodes a request, makes one call (two for a restore in one request) and writes the
+// response. Bodies of files are streamed. It contains no business logic, does not know
+// tenants, checks no permissions, and sets no CORS headers.
 //
-//	H1  Names and paths keep their bytes: percent-encoded in addresses, with a
-//	    *_raw twin in JSON.
+//	H1  Names and paths keep their bytes: percent-encoded in URLs, and in JSON with a second
+//	    field that ends in _raw.
 //	H2  Every error is a problem with the kind, the texts and the cause that the
-//	    service gave.
-//	H3  Bytes that end early never look like a good end.
-//	H4  The description in api/openapi.yaml is what this package makes.
-//	H5  Unknown fields and parameters are ignored: an older or newer asker is understood.
-//	H6  Every route says which power it needs; who stands before it holds to that.
+//	    service returned.
+//	H3  A body that is cut short never looks complete.
+//	H4  The description in api/openapi.yaml is what this package generates.
+//	H5  Unknown fields and parameters are ignored, so that older and newer clients work.
+//	H6  Every route declares the permission it needs; the gateway enforces it.
 package httpapi
 
 import (
@@ -29,39 +29,39 @@ import (
 	"github.com/retake-dev/retake/internal/pure/token"
 )
 
-// Options say how requests are answered.
+// Options configure the handler.
 type Options struct {
-	// About tells who answers.
+	// About describes the process that serves the API.
 	About func() retake.About
-	// Carry lets a save or a restore that has begun go on to its end when the asker
-	// goes away.
+	// DetachWork lets a save or a restore that has started continue after the client
+	// disconnects.
 	DetachWork bool
-	// Stop ends what is carried; nil: it always goes to its end.
+	// WorkContext ends detached work; nil: it always runs to its end.
 	WorkContext context.Context
-	// Leaving ends streams of events, which have no end of their own; nil: they last as
-	// long as their askers and Stop let them.
+	// StreamContext ends streams of events, which never end by themselves; nil: they last
+	// until the client disconnects or WorkContext ends.
 	StreamContext context.Context
-	// Log is told of panics; nil: nobody is.
+	// Log receives panics; nil: they are not logged.
 	Log *slog.Logger
-	// Office is what a server has beside workspaces; nil: its routes answer not-found.
+	// Office is what a server has besides workspaces; nil: its routes return not-found.
 	Office retake.Office
-	// News tells what happened; nil: the office does, if there is one.
+	// Events is the source of events; nil: Office, if there is one.
 	Events EventSource
-	// Cursors seal the places of lists; nil: good as long as this handler lives.
+	// Cursors seal positions in lists; nil: cursors are valid for the lifetime of this handler.
 	Cursors Cursors
 }
 
-// EventSource tells events, as an office does.
+// EventSource lists events. An office is one.
 type EventSource interface {
 	Events(ctx context.Context, q retake.EventQuery) ([]retake.Event, error)
 }
 
 const descriptionRoute = "GET /v1/openapi.json"
 
-// New makes the handler. It belongs to one tenant, as the service does.
+// New creates the handler. Like the service, it belongs to one tenant.
 func New(s retake.Service, o Options) http.Handler {
 	mux, _ := buildRoutes(s, o)
-	description := sync.OnceValues(func() ([]byte, error) { // few ask for it
+	description := sync.OnceValues(func() ([]byte, error) { // built on the first request
 		o, err := buildDescription()
 		if err != nil {
 			return nil, err
@@ -75,20 +75,22 @@ func New(s retake.Service, o Options) http.Handler {
 			return
 		}
 		w.Header().Set("Content-Type", "application/openapi+json")
-		_, _ = w.Write(text) // the asker may be gone
+		_, _ = w.Write(text) // the client may be gone
 	})
 	return handler{mux}
 }
 
-// api is what the routes share.
+// api is the state that the routes share.
 type api struct {
 	retake.Service
 	opts        Options
 	cursors     Cursors
-	eventSource EventSource // nil: nobody tells
+	eventSource EventSource // nil: there are no events
 	huma        huma.API
 }
 
+// buildRoutes registers all routes and returns the router with their description. With a nil
+// service only the description can be used.
 func buildRoutes(s retake.Service, o Options) (*http.ServeMux, huma.API) {
 	mux := http.NewServeMux()
 	a := &api{Service: s, opts: o, cursors: o.Cursors, huma: newHumaAPI(mux)}
@@ -121,12 +123,12 @@ func buildRoutes(s retake.Service, o Options) (*http.ServeMux, huma.API) {
 	return mux, a.huma
 }
 
-// handler stands before the routes: what fits none is a problem too.
+// handler wraps the router, so that a request without a route gets a problem, too.
 type handler struct{ mux *http.ServeMux }
 
 func (f handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer func() {
-		if recover() != nil { // half an answer; its cause is told where it happened
+		if recover() != nil { // the response is incomplete; the cause was logged where it happened
 			panic(http.ErrAbortHandler)
 		}
 	}()
@@ -143,8 +145,8 @@ func (f handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.mux.ServeHTTP(w, r)
 }
 
-// normalizeQuery writes the query anew. The router takes a parameter that it cannot decode
-// for one that is not there, and one without a value for the word true.
+// normalizeQuery decodes and encodes the query. The router treats a parameter that it cannot
+// decode as absent, and one without a value as true.
 func normalizeQuery(r *http.Request) (*http.Request, error) {
 	if r.URL.RawQuery == "" {
 		return r, nil
@@ -159,6 +161,8 @@ func normalizeQuery(r *http.Request) (*http.Request, error) {
 	return &out, nil
 }
 
+// writeNoRoute answers a request without a route: with the allowed methods if the path has
+// any, otherwise with not found.
 func (f handler) writeNoRoute(w http.ResponseWriter, r *http.Request) {
 	var allow []string
 	for _, m := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete} {
@@ -176,7 +180,8 @@ func (f handler) writeNoRoute(w http.ResponseWriter, r *http.Request) {
 	writeProblem(w, r, requestProblem(http.StatusMethodNotAllowed, "this address does not take "+r.Method))
 }
 
-// workContext is the context of a save or a restore that has begun: the asker may go.
+// workContext returns the context for a save or a restore. With DetachWork it does not end when
+// the client disconnects.
 func (a *api) workContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	if !a.opts.DetachWork {
 		return context.WithCancel(ctx)

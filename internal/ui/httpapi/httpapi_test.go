@@ -18,8 +18,8 @@ import (
 	"github.com/retake-dev/retake/internal/ui/httpapi"
 )
 
-// Every method is asked what the caller asked, and its answer comes back whole:
-// every field, every byte.
+// Every method passes on the arguments of the caller, and its result comes back complete: every
+// field, every byte.
 func TestEveryCallArrives(t *testing.T) {
 	t.Parallel()
 	f := &fakeService{}
@@ -47,7 +47,7 @@ var errorKinds = []retake.ErrorKind{
 	retake.Limit, retake.Damaged, retake.Away, retake.Busy, retake.Partly, retake.Canceled,
 }
 
-// Every kind comes back from every method with all that a face can say of it.
+// Every error kind comes back from every method with all its texts.
 func TestEveryErrorComesBack(t *testing.T) {
 	t.Parallel()
 	for _, k := range append([]retake.ErrorKind{"of-tomorrow"}, errorKinds...) {
@@ -93,8 +93,7 @@ func TestAboutTellsWhoAnswers(t *testing.T) {
 	}
 }
 
-// What does not fit is refused with a problem, whoever sends it, and never
-// reaches the service.
+// A request that is not valid is refused with a problem and never reaches the service.
 func TestWhatDoesNotFitIsRefused(t *testing.T) {
 	t.Parallel()
 	big := `{"intent":"` + strings.Repeat("x", 1<<20) + `"}`
@@ -159,7 +158,7 @@ func TestWhatDoesNotFitIsRefused(t *testing.T) {
 	}
 }
 
-// What a newer asker says beside it is ignored, and so is the host.
+// Unknown fields of a newer client are ignored, and so is the host.
 func TestUnknownIsIgnored(t *testing.T) {
 	t.Parallel()
 	for _, x := range [][3]string{
@@ -194,7 +193,7 @@ func TestUnknownIsIgnored(t *testing.T) {
 	}
 }
 
-// A panic is a problem and a line in the log; the next request is answered.
+// A panic is a problem and a line in the log; the next request is served.
 func TestPanicIsAProblem(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
@@ -214,7 +213,7 @@ func TestPanicIsAProblem(t *testing.T) {
 	}
 }
 
-// A service that could not be opened answers everything with the reason.
+// A service that could not be opened answers every request with the reason.
 func TestRefuse(t *testing.T) {
 	t.Parallel()
 	want := &retake.Error{Kind: retake.Away, What: "no disk", Safe: "Nothing was changed.", Hint: "mount it", Err: errors.New("oh")}
@@ -227,7 +226,7 @@ func TestRefuse(t *testing.T) {
 	}
 }
 
-// The description is there for whoever asks.
+// The description is served to every client.
 func TestDescriptionIsServed(t *testing.T) {
 	t.Parallel()
 	w := httptest.NewRecorder()
@@ -241,7 +240,7 @@ func TestDescriptionIsServed(t *testing.T) {
 	}
 }
 
-// Whatever is sent, the answer is one of ours.
+// Whatever is sent, the response is one of ours.
 func FuzzRequests(f *testing.F) {
 	f.Add("POST", "/v1/workspaces", `{"dir":"/a","dir_raw":"/w==","accept":["home"],"mark":"copy"}`)
 	f.Add("POST", "/v1/workspaces/a/checkpoints", `{"id":"cp_","budget":-1,"if_changed":true}`)

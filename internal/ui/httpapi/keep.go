@@ -35,6 +35,7 @@ type tombstoneList struct {
 	Tombstones []retake.Tombstone `json:"tombstones" nullable:"false" doc:"A tombstone for each deleted checkpoint."`
 }
 
+// registerPins registers the routes for pins and for deleting checkpoints.
 func (a *api) registerPins() {
 	handleJSON(a, newOperation(http.MethodPut, "/v1/workspaces/{ws}/pins/{name}", "pin", "Pin a checkpoint"), func(ctx context.Context, in *pinInput) (retake.Pin, error) {
 		return a.Pin(ctx, in.Workspace, in.Body.Ref, in.Name)

@@ -41,6 +41,7 @@ type resumeBody struct {
 	Look   bool   `json:"look,omitempty" doc:"If true, nothing is written: a preview."`
 }
 
+// registerAgents registers the routes for agents: signals, tasks and conversations.
 func (a *api) registerAgents() {
 	handleJSON(a, newOperation(http.MethodPost, "/v1/signals", "observe", "Report an agent event"), a.reportSignal)
 	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/effects", "effects", "List external actions"), func(ctx context.Context, in *sinceQuery) (effectList, error) {
@@ -63,7 +64,8 @@ func (a *api) registerAgents() {
 	handleJSON(a, newOperation(http.MethodPost, "/v1/workspaces/{ws}/resume", "resume", "Resume a conversation"), a.resumeConversation)
 }
 
-// reportSignal goes to its end when the asker goes away: a hook has little time.
+// reportSignal handles a signal of an agent's hook. The service finishes it even if the hook
+// does not wait.
 func (a *api) reportSignal(ctx context.Context, in *signalInput) (retake.Reaction, error) {
 	return a.Observe(ctx, in.Body)
 }
@@ -77,6 +79,7 @@ func (a *api) agentState(ctx context.Context, in *refQuery) (retake.State, error
 	return s, err
 }
 
+// readConversation returns the readable lines of a conversation, with likely secrets masked.
 func (a *api) readConversation(ctx context.Context, in *refQuery) (retake.Spoken, error) {
 	src, c, err := a.Conversation(ctx, in.Workspace, in.Ref)
 	if err != nil {

@@ -10,12 +10,12 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// errServerOnly: one machine has no tenants.
+// errServerOnly is the error of routes that a daemon does not have.
 func errServerOnly() error {
 	return &retake.Error{Kind: retake.NotFound, What: "only a server has this", Safe: unchanged, Hint: "start one: retake serve"}
 }
 
-// handleOffice adds a route that asks the office.
+// handleOffice registers a route that calls the office and returns JSON.
 func handleOffice[I, O any](a *api, op huma.Operation, f func(context.Context, retake.Office, *I) (O, error)) {
 	handleJSON(a, op, func(ctx context.Context, in *I) (O, error) {
 		if a.opts.Office == nil {
@@ -26,7 +26,7 @@ func handleOffice[I, O any](a *api, op huma.Operation, f func(context.Context, r
 	})
 }
 
-// handleOfficeEmpty is offered for what has nothing to say when it worked.
+// handleOfficeEmpty registers a route that calls the office and returns no body.
 func handleOfficeEmpty[I any](a *api, op huma.Operation, f func(context.Context, retake.Office, *I) error) {
 	handleEmpty(a, op, func(ctx context.Context, in *I) error {
 		if a.opts.Office == nil {
@@ -36,7 +36,7 @@ func handleOfficeEmpty[I any](a *api, op huma.Operation, f func(context.Context,
 	})
 }
 
-// withStatusCreated is the description of a route that makes something.
+// withStatusCreated makes a route return 201.
 func withStatusCreated(o huma.Operation) huma.Operation {
 	o.DefaultStatus = http.StatusCreated
 	return o
@@ -53,7 +53,7 @@ type limitsBody struct {
 	Grace       *time.Duration `json:"grace,omitempty" doc:"The grace period between a request to delete and the deletion, in nanoseconds."`
 }
 
-// applyTo are the limits with what the body says.
+// applyTo returns l with the limits that the body sets.
 func (b *limitsBody) applyTo(l retake.Limits) retake.Limits {
 	setIfPresent(&l.Within, b.Within)
 	setIfPresent(&l.GoneAfter, b.GoneAfter)
@@ -83,6 +83,7 @@ type keyPath struct {
 	Key retake.KeyID `path:"key" doc:"The API key's ID."`
 }
 
+// registerNamespace registers the routes for the namespace, its limits and its API keys.
 func (a *api) registerNamespace() {
 	handleOffice(a, newOperation(http.MethodGet, "/v1/namespace", "namespace", "Get the namespace"), func(ctx context.Context, o retake.Office, _ *struct{}) (retake.Namespace, error) {
 		return fillNamespace(o.Namespace(ctx))
@@ -117,6 +118,7 @@ func (a *api) registerNamespace() {
 	})
 }
 
+// fillNamespace replaces nil lists, which must not be null in JSON.
 func fillNamespace(ns retake.Namespace, err error) (retake.Namespace, error) {
 	ns.Roots = nonNil(ns.Roots)
 	return ns, err

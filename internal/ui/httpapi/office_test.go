@@ -98,10 +98,10 @@ var (
 	applied      = retake.ApplyRequest{PlanRequest: planRequest, Digest: filledValue[retake.Plan]().Digest, Accept: []string{retake.ObstacleHeld}, ID: cpID}
 )
 
-// emptyResult is the answer of what has nothing to say.
+// emptyResult is for methods that return only an error.
 func emptyResult(err error) (any, error) { return filledValue[retake.Pin](), err }
 
-// officeCalls are those that only a server answers, and the restore in one call.
+// officeCalls are the methods that only a server has, and the restore in one call.
 var officeCalls = []apiCall{
 	{"namespace", nil, func(ctx context.Context, c *client.Client) (any, error) { return c.Namespace(ctx) }},
 	{"usage", nil, func(ctx context.Context, c *client.Client) (any, error) { return c.Usage(ctx) }},
@@ -151,7 +151,7 @@ var officeCalls = []apiCall{
 	}},
 }
 
-// On a machine without a server every such route says so, and reaches nobody.
+// Without a server every such route says so, and no call is made.
 func TestWithoutAnOffice(t *testing.T) {
 	t.Parallel()
 	f := &fakeService{}
@@ -179,7 +179,7 @@ func TestWithoutAnOffice(t *testing.T) {
 	}
 }
 
-// Limits that a change does not name stay.
+// Limits that a change does not mention stay as they are.
 func TestLimitsThatAreNotNamedStay(t *testing.T) {
 	t.Parallel()
 	f := &fakeService{}
@@ -192,7 +192,7 @@ func TestLimitsThatAreNotNamedStay(t *testing.T) {
 	}
 }
 
-// The status says what came of it, for who reads nothing else.
+// The status alone tells what happened.
 func TestStatusOfDeeds(t *testing.T) {
 	t.Parallel()
 	f := &fakeService{}
@@ -221,7 +221,7 @@ func TestStatusOfDeeds(t *testing.T) {
 	}
 }
 
-// manyKeysOffice is an office with n keys, of which some may go.
+// manyKeysOffice is an office with n keys, which the test may delete.
 type manyKeysOffice struct {
 	*fakeService
 	keys []retake.Key

@@ -7,8 +7,8 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// Cursors seal the place at which a list goes on, bound to the filter of the list.
-// A cursor that was not sealed for the filter is an Invalid error.
+// Cursors seal the position at which a list continues, bound to the filter of the list. Open
+// returns an Invalid error for a cursor that was not sealed for the filter.
 type Cursors interface {
 	Seal(filter, at string) string
 	Open(filter, cursor string) (at string, err error)
@@ -19,7 +19,7 @@ const (
 	maxLimit     = 1000
 )
 
-// pageQuery chooses a part of a list.
+// pageQuery selects a page of a list.
 type pageQuery struct {
 	Limit  int    `query:"limit" doc:"The largest number of results, up to 1000. Absent means 50."`
 	Cursor string `query:"cursor" doc:"The next_cursor of the page before."`
@@ -32,14 +32,14 @@ func (q *pageQuery) pageLimit() int {
 	return min(q.Limit, maxLimit)
 }
 
-// page is a part of a list.
+// page is one page of a list.
 type page[T any] struct {
 	Data       []T    `json:"data" nullable:"false" doc:"The results on this page."`
 	NextCursor string `json:"next_cursor" doc:"Pass it as cursor to get the next page. Empty on the last page."`
 }
 
-// pageFromList cuts one part from a whole list. The place is the id of the last element, and its
-// position for when that is gone.
+// pageFromList returns one page of a complete list. The cursor has the ID of the page's last
+// element, and its position in case the element is deleted meanwhile.
 func pageFromList[T any](a *api, filter string, q *pageQuery, all []T, err error, id func(*T) string) (page[T], error) {
 	if err != nil {
 		return page[T]{}, err
@@ -60,6 +60,7 @@ func pageFromList[T any](a *api, filter string, q *pageQuery, all []T, err error
 	return out, nil
 }
 
+// indexAfter returns the index at which a list continues after a position.
 func indexAfter[T any](at string, all []T, id func(*T) string) int {
 	place, last, _ := strings.Cut(at, " ")
 	for i := range all {
@@ -74,7 +75,7 @@ func indexAfter[T any](at string, all []T, id func(*T) string) int {
 	return min(n, len(all))
 }
 
-// cursorText answers the place that a cursor stands for; without one, the place asked for.
+// cursorText returns the position in a cursor, or asked if there is no cursor.
 func (a *api) cursorText(filter, cursor, asked string) (string, error) {
 	if cursor == "" {
 		return asked, nil
@@ -82,7 +83,7 @@ func (a *api) cursorText(filter, cursor, asked string) (string, error) {
 	return a.cursors.Open(filter, cursor)
 }
 
-// cursorNumber is below for numbers.
+// cursorNumber is cursorText for numbers.
 func (a *api) cursorNumber(filter, cursor string, asked int64) (int64, error) {
 	if cursor == "" {
 		return asked, nil
@@ -98,8 +99,9 @@ func (a *api) cursorNumber(filter, cursor string, asked int64) (int64, error) {
 	return n, nil
 }
 
-// part is a list of which one element more than asked for was fetched.
-func part[T any](a *api, filter string, limit int, got []T, at func(*T) string) page[T] {
+// pageFromFetched returns a page of a list that was fetched with one element more than the
+// limit. That element tells whether there is another page.
+func pageFromFetched[T any](a *api, filter string, limit int, got []T, at func(*T) string) page[T] {
 	out := page[T]{Data: nonNil(got)}
 	if len(got) > limit {
 		out.Data = got[:limit]

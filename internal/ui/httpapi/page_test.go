@@ -18,7 +18,7 @@ import (
 	"github.com/retake-dev/retake/internal/ui/httpapi"
 )
 
-// listPage is a part of a list as it is on the wire.
+// listPage is one page of a list as JSON.
 type listPage struct {
 	Data []struct {
 		ID     string
@@ -39,7 +39,8 @@ func getPage(t *testing.T, h http.Handler, target string) (listPage, int) {
 	return out, w.Code
 }
 
-// Every element comes once, in the order of the office, also when those go that were seen.
+// Every element is returned once, in the order of the office, even if earlier ones are deleted
+// meanwhile.
 func TestPagesAreWhole(t *testing.T) {
 	t.Parallel()
 	for _, drop := range []bool{false, true} {
@@ -57,7 +58,7 @@ func TestPagesAreWhole(t *testing.T) {
 			if cursor = p.Next; cursor == "" {
 				break
 			}
-			if drop { // the very one that the cursor names
+			if drop { // the one that is in the cursor
 				m.keys = slices.DeleteFunc(m.keys, func(k retake.Key) bool { return string(k.ID) == got[len(got)-1] })
 			}
 		}
@@ -71,7 +72,7 @@ func TestPagesAreWhole(t *testing.T) {
 	}
 }
 
-// The client gathers all parts.
+// The client returns all pages.
 func TestAllPagesAreGathered(t *testing.T) {
 	t.Parallel()
 	m := manyKeys(2345)
@@ -81,7 +82,7 @@ func TestAllPagesAreGathered(t *testing.T) {
 	}
 }
 
-// longLists has long lists of what is asked for by number or id.
+// longLists has long lists that are paged by number or ID.
 type longLists struct{ *fakeService }
 
 func (longLists) Audit(_ context.Context, q retake.AuditQuery) (out []retake.AuditEntry, err error) {
@@ -120,7 +121,7 @@ func (longLists) Events(_ context.Context, q retake.EventQuery) (out []retake.Ev
 
 var pagedTargets = []string{"/v1/audit?", "/v1/deliveries?", "/v1/deliveries?webhook=a&", "/v1/deliveries?webhook=a&state=dead&", "/v1/snapshots?", "/v1/snapshots?workspace_id=a&", "/v1/events?"}
 
-// Every list is whole, part by part, with any size of a part.
+// Every list is complete, with any page size.
 func TestLongListsAreWhole(t *testing.T) {
 	t.Parallel()
 	l := longLists{&fakeService{}}
@@ -152,8 +153,8 @@ func TestLongListsAreWhole(t *testing.T) {
 	}
 }
 
-// A cursor is good for the list and the filter it was made for, at servers with the same
-// secret, and for nothing else.
+// A cursor is valid only for the list and the filter it was made for, at servers with the same
+// secret.
 func TestCursorsAreBoundToTheirList(t *testing.T) {
 	t.Parallel()
 	l := longLists{&fakeService{}}

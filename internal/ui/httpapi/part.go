@@ -18,11 +18,11 @@ import (
 )
 
 const (
-	// maxMasked is how much of a file is looked through for secrets; of a longer one the
-	// beginning can be asked for.
+	// maxMaskedSize is how much of a file is searched for secrets. Of a longer file only the
+	// beginning can be read masked.
 	maxMaskedSize = 8 << 20
-	// maskEdge is left out at the end of a beginning: a secret that was cut there is none
-	// that anybody would know.
+	// maskMargin is left out at the end of such a beginning: a secret that is cut in two there
+	// would not be recognized.
 	maskMargin = 64 << 10
 )
 
@@ -34,14 +34,14 @@ type fileQuery struct {
 	Range     string             `header:"Range" doc:"The part to return, such as bytes=0-65535. With masked it counts the masked text. Several parts or other units are ignored."`
 }
 
-// filePart is a file, or a part of it, as it is sent.
+// filePart is a file, or a part of it, to be sent.
 type filePart struct {
 	io.ReadCloser
 	entry     retake.Entry
-	byteRange *byteRange // nil: all of it
+	byteRange *byteRange // nil: the whole file
 }
 
-// byteRange is a part of bytes, both ends inside. Whole is -1 when it is not known.
+// byteRange is a range of bytes, both ends included. total is -1 if it is not known.
 type byteRange struct{ from, to, total int64 }
 
 func (s *byteRange) String() string {
@@ -52,11 +52,12 @@ func (s *byteRange) String() string {
 	return fmt.Sprintf("bytes %d-%d/%s", s.from, s.to, whole)
 }
 
-// rangeError is a part that is not there.
+// rangeError is a range beyond the end of a file.
 type rangeError struct{ total int64 }
 
 func (o *rangeError) Error() string { return "the range is past the end of the file" }
 
+// registerFile registers the route that reads a file, or a part of it.
 func (a *api) registerFile() {
 	o := newOperation(http.MethodGet, "/v1/workspaces/{ws}/file", "file", "Read a file of a checkpoint")
 	whole := bytesResponse(bytesType, true)
@@ -80,7 +81,7 @@ func (a *api) registerFile() {
 	})
 }
 
-// rangeNotSatisfiable refuses a part that is not there, and tells how much is.
+// rangeNotSatisfiable refuses a range and returns the size of the file.
 func rangeNotSatisfiable(whole int64) *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(hc huma.Context) {
 		r, w := humago.Unwrap(hc)
@@ -89,6 +90,7 @@ func rangeNotSatisfiable(whole int64) *huma.StreamResponse {
 	}}
 }
 
+// openFilePart opens the file and selects the requested part.
 func (a *api) openFilePart(ctx context.Context, in *fileQuery) (filePart, error) {
 	src, e, err := a.Open(ctx, in.Workspace, in.Ref, in.Path)
 	if err != nil {
@@ -101,6 +103,7 @@ func (a *api) openFilePart(ctx context.Context, in *fileQuery) (filePart, error)
 	return p, err
 }
 
+// selectPart returns the requested part of a file.
 func selectPart(src io.ReadCloser, e retake.Entry, in *fileQuery) (filePart, error) {
 	if in.Masked {
 		return maskedPart(src, e, in.Range)
@@ -115,8 +118,8 @@ func selectPart(src io.ReadCloser, e retake.Entry, in *fileQuery) (filePart, err
 	return filePart{ReadCloser: &exactReader{src, s.to - s.from + 1}, entry: e, byteRange: s}, nil
 }
 
-// maskedPart reads a file, or the beginning of a long one, and covers what is likely secret.
-// The same file gives the same text each time, so that parts of it fit together.
+// maskedPart reads a file, or the beginning of a long one, and masks likely secrets. The result
+// is the same each time, so that parts from several requests fit together.
 func maskedPart(src io.ReadCloser, e retake.Entry, asked string) (filePart, error) {
 	b, err := io.ReadAll(io.LimitReader(src, maxMaskedSize+1))
 	if err != nil {
@@ -141,25 +144,25 @@ func maskedPart(src io.ReadCloser, e retake.Entry, asked string) (filePart, erro
 	return filePart{ReadCloser: readAndClose{strings.NewReader(text[s.from : s.to+1]), src}, entry: e, byteRange: s}, nil
 }
 
-// readAndClose reads one thing and closes another.
+// readAndClose reads from one source and closes another.
 type readAndClose struct {
 	io.Reader
 	io.Closer
 }
 
-// parseRange reads a Range; nil: all is wanted, or what is asked for is nothing that we know,
-// which is no fault (RFC 9110, 14.2).
+// parseRange parses a Range header. It returns nil if the whole file is to be sent, which
+// includes ranges that are not supported (RFC 9110, 14.2).
 func parseRange(asked string, whole int64) (*byteRange, error) {
 	text, ok := strings.CutPrefix(asked, "bytes=")
 	first, last, dash := strings.Cut(strings.TrimSpace(text), "-")
-	if !ok || !dash || whole == 0 { // of nothing all is sent
+	if !ok || !dash || whole == 0 { // an empty file is sent whole
 		return nil, nil
 	}
 	from, ferr := strconv.ParseUint(first, 10, 62)
 	to, terr := strconv.ParseUint(last, 10, 62)
 	s := &byteRange{int64(from), whole - 1, whole}
 	switch {
-	case first == "" && terr == nil && to > 0: // so many at the end
+	case first == "" && terr == nil && to > 0: // the last bytes of the file
 		s.from = max(whole-int64(to), 0)
 	case ferr != nil || last != "" && (terr != nil || to < from):
 		return nil, nil
@@ -172,6 +175,7 @@ func parseRange(asked string, whole int64) (*byteRange, error) {
 	return s, nil
 }
 
+// skipBytes seeks if src can, otherwise it reads and discards.
 func skipBytes(src io.Reader, n int64) error {
 	if at, ok := src.(io.Seeker); ok {
 		_, err := at.Seek(n, io.SeekStart)
@@ -184,7 +188,8 @@ func skipBytes(src io.Reader, n int64) error {
 	return err
 }
 
-// exactReader is so many bytes: fewer is no end, because more were promised.
+// exactReader reads an exact number of bytes. If there are fewer, the end is an error, because
+// more were announced.
 type exactReader struct {
 	io.ReadCloser
 	remaining int64

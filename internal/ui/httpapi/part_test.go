@@ -56,7 +56,7 @@ func TestPartsOfAFile(t *testing.T) {
 		"bytes=8-99":                   {"206", "bytes 8-9/10", "89"},
 		"bytes=10-":                    {"416", "bytes */10", ""},
 		"bytes=99-100":                 {"416", "bytes */10", ""},
-		"bytes=3-1":                    {"200", "", text}, // no part at all: not looked at
+		"bytes=3-1":                    {"200", "", text}, // not a valid range: ignored
 		"bytes=0-1,3-4":                {"200", "", text},
 		"bytes=a-b":                    {"200", "", text},
 		"bytes=-0":                     {"200", "", text},
@@ -80,7 +80,7 @@ func TestPartsOfAFile(t *testing.T) {
 	}
 }
 
-// A part that is shorter than was promised never looks whole.
+// A part that is shorter than announced never looks complete.
 func TestPartThatEndsEarly(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(httpapi.New(&oneFile{text: strings.Repeat("x", 200_000), size: 300_000}, httpapi.Options{}))
@@ -122,7 +122,7 @@ func TestMaskedFile(t *testing.T) {
 	}
 }
 
-// Of a long file the beginning can be had, and the size of the masked whole is not made up.
+// The beginning of a long file can be read masked, and the size of the masked whole is unknown.
 func TestMaskedBeginningOfALongFile(t *testing.T) {
 	t.Parallel()
 	text := likelySecret + "\n" + strings.Repeat("a line of text\n", 9<<20/15)
@@ -160,7 +160,7 @@ func TestClientAsksForParts(t *testing.T) {
 	}
 }
 
-// fakeConversation has one conversation.
+// fakeConversation is a service with one conversation.
 type fakeConversation struct {
 	fakeService
 	transcript string
@@ -188,7 +188,7 @@ func TestSpoken(t *testing.T) {
 	}
 }
 
-// Who asks with a key is told what it is good for; who asks without one is told nothing.
+// A client with a key learns its permissions; a client without one learns nothing.
 func TestAboutTellsOfTheKey(t *testing.T) {
 	t.Parallel()
 	h := httpapi.New(&fakeService{}, httpapi.Options{About: func() retake.About { return retake.About{Version: "1", Namespace: "main"} }})
@@ -211,7 +211,7 @@ func TestAboutTellsOfTheKey(t *testing.T) {
 	}
 }
 
-// A laptop has no office and still tells what happens.
+// A daemon has no office and still has events.
 func TestNewsWithoutAnOffice(t *testing.T) {
 	t.Parallel()
 	w := newEventLog(4)

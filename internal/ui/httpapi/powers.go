@@ -7,14 +7,14 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// powerKey is where an operation of the description says which power it needs.
+// permissionExtension is the field of an operation in the description that has its permission.
 const permissionExtension = "x-power"
 
-// describeID is the operation that gives the description; it is not in it.
+// descriptionID is the operation that returns the description; it is not part of it.
 const descriptionID = "openapi"
 
-// needs says which power each operation needs. One that is not here is closed to all keys,
-// and a test fails.
+// requiredPermissions has the permission that each operation needs. An operation that is not
+// listed is closed to all keys, and a test fails.
 var requiredPermissions = map[string]retake.Power{
 	descriptionID: retake.PowerNone, "about": retake.PowerNone,
 
@@ -48,8 +48,8 @@ var requiredPermissions = map[string]retake.Power{
 	"scrub": retake.PowerMaintain, "sweep": retake.PowerMaintain, "thin": retake.PowerMaintain, "rebuild": retake.PowerMaintain, "proof": retake.PowerMaintain,
 }
 
-// doors are the patterns of all routes with their operations. The router is one of its
-// own with the same patterns, so that no request means two routes.
+// loadRoutes returns the patterns of all routes with their operations. It has a router of its
+// own with the same patterns, so that both find the same route for a request.
 var loadRoutes = sync.OnceValue(func() *routeIndex {
 	mux, a := buildRoutes(nil, Options{})
 	mux.HandleFunc(descriptionRoute, func(http.ResponseWriter, *http.Request) {})
@@ -62,13 +62,14 @@ var loadRoutes = sync.OnceValue(func() *routeIndex {
 	return out
 })
 
+// routeIndex finds the operation of a request.
 type routeIndex struct {
 	mux *http.ServeMux
-	ids map[string]string // by pattern
+	ids map[string]string // operation IDs by pattern
 }
 
-// PermissionOf answers the power that a request needs, and the id of its operation; false:
-// there is nothing at this address, or nobody said who may go there.
+// PermissionOf returns the permission that a request needs, and the ID of its operation. It
+// returns false if there is no such route, or if the route has no permission.
 func PermissionOf(r *http.Request) (retake.Power, string, bool) {
 	d := loadRoutes()
 	_, pattern := d.mux.Handler(r)

@@ -36,7 +36,7 @@ func loadPermissionSpec(t *testing.T) permissionSpec {
 	return spec
 }
 
-// Every operation says its power, and the router finds the same; some kind of key has it.
+// Every operation declares its permission, the router finds the same, and some role has it.
 func TestEveryOperationHasAPower(t *testing.T) {
 	t.Parallel()
 	n := 0
@@ -61,7 +61,7 @@ func TestEveryOperationHasAPower(t *testing.T) {
 	}
 }
 
-// What decides between keys, by example: a change here is a decision.
+// What distinguishes the roles, by example: a change here is a decision.
 func TestPowersByExample(t *testing.T) {
 	t.Parallel()
 	for at, want := range map[string]retake.Power{
@@ -105,7 +105,7 @@ func TestPowersByExample(t *testing.T) {
 	}
 }
 
-// No key can both write and delete history.
+// No role can both write and delete history.
 func TestNoKeyAddsAndTakes(t *testing.T) {
 	t.Parallel()
 	for _, k := range retake.KeyKinds {

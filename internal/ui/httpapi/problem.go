@@ -11,8 +11,8 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// problem is a retake.Error on the wire, in the form of RFC 9457. Texts may quote
-// names, so they have twins.
+// problem is the JSON form of a retake.Error, as in RFC 9457. Texts may quote names, so they
+// have _raw fields.
 type problem struct {
 	Type      string           `json:"type" format:"uri" doc:"A URL that explains the error code."`
 	Title     string           `json:"title" doc:"The error code in words. It is the same for all errors with one code."`
@@ -32,13 +32,13 @@ type problem struct {
 	Plan      *retake.Plan     `json:"plan,omitempty" doc:"What a restore would do whose warnings you have not accepted."`
 }
 
-// Error is what happened.
+// Error returns what happened.
 func (p *problem) Error() string { return p.Detail }
 
-// GetStatus is asked for by the router.
+// GetStatus implements huma.StatusError.
 func (p *problem) GetStatus() int { return p.Status }
 
-// ContentType is asked for by the router.
+// ContentType implements huma.ContentTypeFilter.
 func (p *problem) ContentType(string) string { return problemType }
 
 const (
@@ -46,10 +46,10 @@ const (
 	errorDocsURL = "https://github.com/retake-dev/retake/blob/main/docs/API.md#"
 	unchanged    = "Nothing was changed."
 
-	statusCanceled = 499 // nobody is there to read it; a log may
+	statusCanceled = 499 // the client is gone; for logs only
 )
 
-// httpMeaning of a kind for those who know HTTP only.
+// httpMeaning is the HTTP status and title of an error kind.
 type httpMeaning struct {
 	status int
 	title  string
@@ -70,7 +70,7 @@ var httpMeanings = map[retake.ErrorKind]httpMeaning{
 	retake.Canceled: {statusCanceled, "Stopped"},
 }
 
-// problemOf puts an error of the service on the wire.
+// problemOf turns an error of the service into a problem.
 func problemOf(err error) *problem {
 	e := retake.AsError(err)
 	m, ok := httpMeanings[e.Kind]
@@ -92,7 +92,7 @@ func problemOf(err error) *problem {
 	return p
 }
 
-// rawBytes is nil for text that JSON can hold.
+// rawBytes returns the bytes of a text that is not valid UTF-8, or nil.
 func rawBytes(s string) []byte {
 	if utf8.ValidString(s) {
 		return nil
@@ -100,7 +100,7 @@ func rawBytes(s string) []byte {
 	return []byte(s)
 }
 
-// requestProblem is a request that never reached the service.
+// requestProblem returns the problem of a request that never reached the service.
 func requestProblem(status int, why string) *problem {
 	kind := retake.Invalid
 	switch status {
@@ -114,7 +114,7 @@ func requestProblem(status int, why string) *problem {
 	return p
 }
 
-// transformError turns what the router itself refuses into a problem, and tells which request it was.
+// transformError turns an error of the router into a problem, and adds the request ID.
 func transformError(hc huma.Context, _ string, v any) (any, error) {
 	if p, ok := v.(*problem); ok {
 		return p.withRequestID(hc.Context()), nil
@@ -142,7 +142,7 @@ func writeJSON(w http.ResponseWriter, status int, contentType string, v any) {
 	w.WriteHeader(status)
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil { // half an answer, or nobody to read it
+	if err := enc.Encode(v); err != nil { // the response is incomplete, or the client is gone
 		panic(http.ErrAbortHandler)
 	}
 }

@@ -21,7 +21,7 @@ type wireProblem struct {
 	NextSteps []string `json:"next_steps"`
 }
 
-// Every problem tells which request it was of, wherever it was made.
+// Every problem has the ID of its request, wherever it was created.
 func TestProblemsTellTheRequest(t *testing.T) {
 	t.Parallel()
 	f := &fakeService{err: &retake.Error{Kind: retake.Busy, What: "no"}}
@@ -57,7 +57,7 @@ func TestProblemsTellTheRequest(t *testing.T) {
 	}
 }
 
-// Who stands before the routes says the same in its own status.
+// A handler in front of the API can write the same problem with its own status.
 func TestWriteProblem(t *testing.T) {
 	t.Parallel()
 	for _, x := range []struct {

@@ -9,8 +9,8 @@ import (
 	"github.com/retake-dev/retake/internal/ui/httpapi"
 )
 
-// Work that ends before anybody looks has its word told all the same, once. Which of two
-// that are ready is taken is chance, hence many times.
+// Work that ends before anybody looks still reports its progress once. If several channels are
+// ready the choice is random, hence many runs.
 func TestQuickWorkIsTold(t *testing.T) {
 	t.Parallel()
 	for range 100 {

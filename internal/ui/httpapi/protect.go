@@ -31,6 +31,7 @@ type workspaceList struct {
 	Workspaces []retake.WorkspaceState `json:"workspaces" nullable:"false" doc:"The workspaces."`
 }
 
+// registerWorkspaces registers the routes for workspaces.
 func (a *api) registerWorkspaces() {
 	handleJSON(a, newOperation(http.MethodGet, "/v1/about", "about", "Get the version and your permissions"), func(ctx context.Context, _ *struct{}) (retake.About, error) {
 		return a.about(ctx), nil
@@ -57,6 +58,7 @@ func (a *api) registerWorkspaces() {
 	})
 }
 
+// about describes this process, and the key of the request if there is one.
 func (a *api) about(ctx context.Context) retake.About {
 	about := retake.About{}
 	if a.opts.About != nil {
@@ -79,7 +81,7 @@ func (a *api) initWorkspace(ctx context.Context, in *body[initBody], tell func(r
 	return a.Init(ctx, retake.InitRequest{Dir: dir, Name: textOrRaw(b.Name, b.NameRaw), Accept: b.Accept, Mark: b.Mark, Env: b.Env, Progress: tell})
 }
 
-// textOrRaw is the text, or its bytes when they came beside it.
+// textOrRaw returns the exact bytes if the client sent them, otherwise the text.
 func textOrRaw(text string, raw []byte) string {
 	if raw != nil {
 		return string(raw)
@@ -87,7 +89,8 @@ func textOrRaw(text string, raw []byte) string {
 	return text
 }
 
-// checkAbsolute: who asks stands in another directory than who answers.
+// checkAbsolute returns an error for a relative path: client and server have different working
+// directories.
 func checkAbsolute(dir string) error {
 	if filepath.IsAbs(dir) {
 		return nil
@@ -95,7 +98,7 @@ func checkAbsolute(dir string) error {
 	return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("%q is not the path of a directory from the root", dir), Safe: unchanged}
 }
 
-// checkWorkspaceDir is where a new workspace goes: a server makes its directory when none is named.
+// checkWorkspaceDir checks the directory of a new workspace. A server creates one if it is empty.
 func (a *api) checkWorkspaceDir(dir string) error {
 	if dir == "" && a.opts.Office != nil {
 		return nil
@@ -103,7 +106,7 @@ func (a *api) checkWorkspaceDir(dir string) error {
 	return checkAbsolute(dir)
 }
 
-// nonNil is never null on the wire.
+// nonNil returns an empty list for nil, so that JSON has no null.
 func nonNil[T any](all []T) []T {
 	if all == nil {
 		return []T{}

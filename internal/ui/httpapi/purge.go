@@ -21,6 +21,7 @@ func (b purgeBody) request(ws retake.WorkspaceID) retake.PurgeRequest {
 	return retake.PurgeRequest{Workspace: ws, Paths: b.Paths, Contents: b.Contents}
 }
 
+// registerPurge registers the routes that remove content from the history.
 func (a *api) registerPurge() {
 	handleProgress(a, newOperation(http.MethodPost, "/v1/workspaces/{ws}/purge/plan", "plan-purge", "Preview a purge"), func(ctx context.Context, in *purgeInput, tell func(retake.Progress)) (retake.PurgePlan, error) {
 		req := in.Body.request(in.Workspace)
@@ -42,6 +43,7 @@ func (a *api) registerPurge() {
 	})
 }
 
+// fillPurge replaces nil lists, which must not be null in JSON.
 func fillPurge(p retake.PurgePlan) retake.PurgePlan {
 	p.Workspaces, p.Gaps, p.Live, p.Beyond = nonNil(p.Workspaces), nonNil(p.Gaps), nonNil(p.Live), nonNil(p.Beyond)
 	return p

@@ -10,7 +10,7 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// DiffQuery is exported because huma reads no other embedded fields.
+// DiffQuery is exported because huma ignores unexported embedded structs.
 type DiffQuery struct {
 	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
 	From      string             `query:"from" doc:"The earlier checkpoint, as a ref. Empty means the parent of to, or the latest one if to is empty."`
@@ -18,7 +18,7 @@ type DiffQuery struct {
 	Paths     []string           `query:"path,explode" nullable:"false" doc:"Only these paths. Repeat the parameter for each path. Absent means all."`
 }
 
-// Resolve reads the paths again: the router leaves all out when the first is empty.
+// Resolve reads the paths again, because the router drops all of them if the first is empty.
 func (q *DiffQuery) Resolve(hc huma.Context) []error {
 	u := hc.URL()
 	q.Paths = u.Query()["path"]
@@ -45,6 +45,7 @@ type entryList struct {
 	Entries []retake.Entry `json:"entries" nullable:"false" doc:"The entries, by name."`
 }
 
+// registerReads registers the routes that read the contents of checkpoints.
 func (a *api) registerReads() {
 	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/diff", "diff", "Compare two checkpoints"), func(ctx context.Context, in *diffPartQuery) (retake.Comparison, error) {
 		return a.Diff(ctx, retake.DiffQuery{Workspace: in.Workspace, From: in.From, To: in.To, Paths: in.Paths, After: in.After, Limit: in.Limit})
@@ -62,7 +63,7 @@ func (a *api) registerReads() {
 	})
 }
 
-// handleBytes adds a route that answers with bytes.
+// handleBytes registers a route that returns bytes.
 func handleBytes[I any](a *api, o huma.Operation, mediaType string, f func(context.Context, *I) (io.ReadCloser, error)) {
 	o.Responses = map[string]*huma.Response{"200": bytesResponse(mediaType, false)}
 	huma.Register(a.huma, o, func(ctx context.Context, in *I) (*huma.StreamResponse, error) {
@@ -74,6 +75,7 @@ func handleBytes[I any](a *api, o huma.Operation, mediaType string, f func(conte
 	})
 }
 
+// bytesResponse describes a response with bytes.
 func bytesResponse(mediaType string, entry bool) *huma.Response {
 	ok := &huma.Response{
 		Description: "The bytes. If you send `TE: trailers`, the trailer " + endTrailer + " is `ok`, or a Problem as JSON in base64url. Otherwise the connection is closed early if the body can't be completed.",

@@ -37,6 +37,7 @@ type refQuery struct {
 	Ref       string             `query:"ref" doc:"Which checkpoint: a number such as 14, a time such as 10:27 or 2h, latest, start, good, an ID, or a pin."`
 }
 
+// registerCheckpoints registers the routes that create and list checkpoints.
 func (a *api) registerCheckpoints() {
 	handleProgress(a, newOperation(http.MethodPost, "/v1/workspaces/{ws}/checkpoints", "save", "Create a checkpoint"), a.saveCheckpoint)
 	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/checkpoints", "log", "List checkpoints"), func(ctx context.Context, in *logQuery) (retake.Timeline, error) {

@@ -8,14 +8,14 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// RefuseAll answers every request with the problem that err is: for a service that
-// could not be opened.
+// RefuseAll returns a handler that answers every request with err, for a service that could not
+// be opened.
 func RefuseAll(err error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { writeProblem(w, r, problemOf(err)) })
 }
 
-// WriteProblem answers one request with the problem that err is, for who stands before
-// the routes. A status other than 0 replaces the one of its kind.
+// WriteProblem answers a request with err, for handlers in front of the API. A status other
+// than 0 replaces the one of the error's kind.
 func WriteProblem(w http.ResponseWriter, r *http.Request, err error, status int) {
 	p := problemOf(err)
 	if status != 0 {
@@ -26,27 +26,28 @@ func WriteProblem(w http.ResponseWriter, r *http.Request, err error, status int)
 
 type requestIDKey struct{}
 
-// WithRequestID names a request; every problem tells the name.
+// WithRequestID sets the ID of a request, which is part of every problem.
 func WithRequestID(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, requestIDKey{}, id)
 }
 
 type bearerKey struct{}
 
-// WithKey says which key let a request in, so that who asks can be told what it is good for.
+// WithKey sets the key of a request, so that the client can be told its permissions.
 func WithKey(ctx context.Context, k retake.Key) context.Context {
 	return context.WithValue(ctx, bearerKey{}, k)
 }
 
 type checkpointKey struct{}
 
-// WithCheckpoint gives the checkpoint that a request makes its id, unless the request names
-// one: the same request again, also after a crash, then adds nothing.
+// WithCheckpoint sets the ID of the checkpoint that a request creates, unless the request has
+// one. The same request then adds nothing when it is repeated, even after a crash.
 func WithCheckpoint(ctx context.Context, id retake.CheckpointID) context.Context {
 	return context.WithValue(ctx, checkpointKey{}, id)
 }
 
-// checkpointIDFor is the id for a checkpoint: what the request names, else what its key gives.
+// checkpointIDFor returns the ID for a new checkpoint: that of the request, else that of
+// WithCheckpoint.
 func checkpointIDFor(ctx context.Context, named retake.CheckpointID) retake.CheckpointID {
 	if named == "" {
 		named, _ = ctx.Value(checkpointKey{}).(retake.CheckpointID)
@@ -54,7 +55,7 @@ func checkpointIDFor(ctx context.Context, named retake.CheckpointID) retake.Chec
 	return named
 }
 
-// withRequestID tells which request a problem is of.
+// withRequestID adds the ID of the request to a problem.
 func (p *problem) withRequestID(ctx context.Context) *problem {
 	if id, ok := ctx.Value(requestIDKey{}).(string); ok {
 		p.RequestID = id
@@ -62,11 +63,11 @@ func (p *problem) withRequestID(ctx context.Context) *problem {
 	return p
 }
 
-// anotherKey begins the hint of who came with a key that is not for this.
+// otherKeyHint is the beginning of a hint that names the role which is needed.
 const otherKeyHint = "this needs an API key with the role "
 
-// nextSteps are the commands that a hint holds, one a line, each behind a colon or alone; or
-// which key to come with.
+// nextSteps returns the commands in the lines of a hint, which are alone or follow a colon, and
+// the role that is needed.
 func nextSteps(e *retake.Error) []string {
 	var out []string
 	for line := range strings.SplitSeq(e.Hint, "\n") {

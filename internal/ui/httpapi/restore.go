@@ -31,8 +31,7 @@ type restoreInput struct {
 	Body      restoreBody
 }
 
-// restoreBody begins as planBody does: the router does not look into what is
-// embedded and has no name outside.
+// restoreBody repeats the fields of planBody, because huma ignores unexported embedded structs.
 type restoreBody struct {
 	Course   retake.Course       `json:"course" doc:"The value that you sent for the plan."`
 	Ref      string              `json:"ref,omitempty" doc:"The value that you sent for the plan."`
@@ -68,6 +67,7 @@ type forkList struct {
 	Forks []retake.WorkspaceState `json:"forks" nullable:"false" doc:"The forks."`
 }
 
+// registerRestores registers the routes for restores and forks.
 func (a *api) registerRestores() {
 	handleJSON(a, newOperation(http.MethodPost, "/v1/workspaces/{ws}/plans", "plan", "Preview a restore"), a.planRestore)
 	handleProgress(a, newOperation(http.MethodPost, "/v1/workspaces/{ws}/restores", "restore", "Apply a plan"), a.applyPlan)
@@ -83,6 +83,7 @@ func (a *api) planRestore(ctx context.Context, in *planInput) (retake.Plan, erro
 	return fillPlan(p), err
 }
 
+// fillPlan replaces nil lists, which must not be null in JSON.
 func fillPlan(p retake.Plan) retake.Plan {
 	p.Writes, p.Deletes, p.Merges, p.Times = nonNil(p.Writes), nonNil(p.Deletes), nonNil(p.Merges), nonNil(p.Times)
 	p.Keeps, p.Obstacles, p.Holders, p.Effects = nonNil(p.Keeps), nonNil(p.Obstacles), nonNil(p.Holders), nonNil(p.Effects)
@@ -93,8 +94,8 @@ func (b *planBody) request(ws retake.WorkspaceID) retake.PlanRequest {
 	return retake.PlanRequest{Workspace: ws, Course: b.Course, Ref: b.Ref, Paths: textsOrRaw(b.Paths, b.PathsRaw), Git: b.Git, Fork: b.Fork, Edits: b.Edits, Session: b.Session, Hunks: b.Hunks, From: b.From, Asker: b.Asker}
 }
 
-// applyPlan goes to its end when the asker goes away: files that are half old and
-// half new are worse than either.
+// applyPlan applies a plan. It continues if the client disconnects: a restore that stops halfway
+// is worse than either state.
 func (a *api) applyPlan(ctx context.Context, in *restoreInput, tell func(retake.Progress)) (retake.RestoreResult, error) {
 	ctx, end := a.workContext(ctx)
 	defer end()
@@ -120,7 +121,7 @@ func (a *api) createFork(ctx context.Context, in *forkInput, tell func(retake.Pr
 	return res, err
 }
 
-// textsOrRaw are the texts, or their bytes when they came beside them.
+// textsOrRaw returns the exact bytes if the client sent them, otherwise the texts.
 func textsOrRaw(texts []string, raw [][]byte) []string {
 	if raw == nil {
 		return texts

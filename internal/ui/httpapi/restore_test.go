@@ -78,7 +78,7 @@ var returnCalls = []apiCall{
 	{"forks", []any{wsID}, func(ctx context.Context, c *client.Client) (any, error) { return c.Forks(ctx, wsID) }},
 }
 
-// emptyService answers with what has nothing in it.
+// emptyService returns values with nothing in them.
 type emptyService struct{ *fakeService }
 
 func (emptyService) PlanRestore(context.Context, retake.PlanRequest) (retake.Plan, error) {
@@ -97,7 +97,7 @@ func (emptyService) Forks(context.Context, retake.WorkspaceID) ([]retake.Workspa
 	return nil, nil
 }
 
-// A list with nothing in it is a list. Only a target may be null.
+// An empty list is a list and not null. Only a target may be null.
 func TestEmptyListsAreLists(t *testing.T) {
 	t.Parallel()
 	h := httpapi.New(emptyService{&fakeService{}}, httpapi.Options{})
@@ -135,7 +135,7 @@ func TestEmptyListsAreLists(t *testing.T) {
 	}
 }
 
-// Bytes that come beside paths count, and only they.
+// If exact bytes are sent, only they count.
 func TestPathsByTheirBytes(t *testing.T) {
 	t.Parallel()
 	f := &fakeService{}
@@ -155,7 +155,7 @@ func TestPathsByTheirBytes(t *testing.T) {
 	}
 }
 
-// A restore that was done in part is a good answer that names what was left.
+// A restore that was done in part is a success that names what was left.
 func TestDoneInPartIsAnAnswer(t *testing.T) {
 	t.Parallel()
 	left := []retake.Failure{{Path: oddName, Why: "it changed meanwhile"}}

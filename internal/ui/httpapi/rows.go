@@ -17,6 +17,7 @@ type rowsInput struct {
 	Limit     int                `query:"limit" doc:"The largest number of rows to list, up to 1,000. 0 means 100."`
 }
 
+// compareRows compares the rows of a database at two checkpoints.
 func (a *api) compareRows(ctx context.Context, in *rowsInput) (retake.RowsDiff, error) {
 	d, err := a.Rows(ctx, retake.RowsQuery{
 		Workspace: in.Workspace, From: in.From, To: in.To, Path: in.Path, Table: in.Table, What: in.What, Skip: in.Skip, Limit: in.Limit,

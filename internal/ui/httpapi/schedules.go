@@ -22,6 +22,7 @@ type schedulePath struct {
 	Schedule string `path:"schedule" doc:"The schedule's ID."`
 }
 
+// registerSchedules registers the routes for schedules.
 func (a *api) registerSchedules() {
 	handleOffice(a, withStatusCreated(newOperation(http.MethodPost, "/v1/schedules", "make-schedule", "Create a schedule")), func(ctx context.Context, o retake.Office, in *body[scheduleBody]) (retake.Schedule, error) {
 		b := in.Body
@@ -42,6 +43,7 @@ type auditQuery struct {
 	Cursor string `query:"cursor" doc:"The next_cursor of the page before."`
 }
 
+// registerAudit registers the routes for the audit log.
 func (a *api) registerAudit() {
 	handleOffice(a, newOperation(http.MethodGet, "/v1/audit", "audit", "List audit log entries"), func(ctx context.Context, o retake.Office, in *auditQuery) (page[retake.AuditEntry], error) {
 		before, err := a.cursorNumber("audit", in.Cursor, in.Before)
@@ -53,7 +55,7 @@ func (a *api) registerAudit() {
 		if err != nil {
 			return page[retake.AuditEntry]{}, err
 		}
-		return part(a, "audit", limit, got, func(e *retake.AuditEntry) string { return strconv.FormatInt(e.Seq, 10) }), nil
+		return pageFromFetched(a, "audit", limit, got, func(e *retake.AuditEntry) string { return strconv.FormatInt(e.Seq, 10) }), nil
 	})
 	handleOffice(a, newOperation(http.MethodGet, "/v1/audit/check", "check-audit", "Verify the audit log"), func(ctx context.Context, o retake.Office, _ *struct{}) (retake.AuditProof, error) {
 		return o.CheckAudit(ctx)
@@ -85,6 +87,7 @@ type releaseQuery struct {
 	Name      string             `query:"name" required:"true" doc:"The hold's name."`
 }
 
+// registerDeletions registers the routes for deletion requests and legal holds.
 func (a *api) registerDeletions() {
 	handleOffice(a, withStatusAccepted(newOperation(http.MethodPost, "/v1/deletions", "request-deletion", "Request a deletion")), func(ctx context.Context, o retake.Office, in *body[deletionBody]) (retake.Deletion, error) {
 		return fillDeletion(o.RequestDeletion(ctx, retake.DeletionRequest{Workspace: in.Body.Workspace, Refs: in.Body.Refs, Why: in.Body.Why}))
@@ -107,12 +110,13 @@ func (a *api) registerDeletions() {
 	})
 }
 
-// withStatusAccepted is the description of a route that begins something.
+// withStatusAccepted makes a route return 202.
 func withStatusAccepted(o huma.Operation) huma.Operation {
 	o.DefaultStatus = http.StatusAccepted
 	return o
 }
 
+// fillDeletion replaces nil lists, which must not be null in JSON.
 func fillDeletion(d retake.Deletion, err error) (retake.Deletion, error) {
 	d.Checkpoints = nonNil(d.Checkpoints)
 	return d, err

@@ -9,7 +9,7 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// snapshot is a checkpoint in the words of those who know snapshots only.
+// snapshot is a checkpoint for clients that only know the term snapshot.
 type snapshot struct {
 	ID        retake.CheckpointID `json:"snapshot_id" doc:"The snapshot's ID: cp_ and a UUID."`
 	Workspace retake.WorkspaceID  `json:"workspace_id" doc:"The workspace's ID."`
@@ -65,7 +65,7 @@ type restoreSnapshotBody struct {
 	ID     retake.CheckpointID `json:"id,omitempty" doc:"Your own ID for the new checkpoint, cp_ and a UUID, so that you can retry safely. Empty means that Retake creates one."`
 }
 
-// restored is a retake.RestoreResult in those words.
+// restored is a retake.RestoreResult in the same terms.
 type restored struct {
 	Restored int                 `json:"files_restored" doc:"The number of files that were written."`
 	Deleted  int                 `json:"files_deleted" doc:"The number of files that were deleted because the snapshot does not contain them."`
@@ -75,6 +75,7 @@ type restored struct {
 	Now      retake.CheckpointID `json:"current_snapshot_id" doc:"The ID of the snapshot after the restore."`
 }
 
+// registerSnapshots registers the routes that call checkpoints snapshots.
 func (a *api) registerSnapshots() {
 	handleOffice(a, withStatusCreated(newOperation(http.MethodPost, "/v1/snapshots", "make-snapshot", "Create a snapshot")), a.makeSnapshot)
 	handleOffice(a, newOperation(http.MethodGet, "/v1/snapshots", "list-snapshots", "List snapshots"), a.listSnapshots)
@@ -92,7 +93,7 @@ func (a *api) registerSnapshots() {
 	handleOffice(a, newOperation(http.MethodPost, "/v1/snapshots/{snapshot}/restore", "restore-snapshot", "Restore a snapshot"), a.restoreSnapshot)
 }
 
-// workspaceOrDefault is the workspace asked for, or the default one.
+// workspaceOrDefault returns ws, or the namespace's default workspace if it is empty.
 func workspaceOrDefault(ctx context.Context, o retake.Office, ws retake.WorkspaceID) (retake.WorkspaceID, error) {
 	if ws != "" {
 		return ws, nil
@@ -116,6 +117,7 @@ func (a *api) makeSnapshot(ctx context.Context, o retake.Office, in *makeSnapsho
 	return snapshotOf(&res.Checkpoint), err
 }
 
+// listSnapshots returns one page of snapshots.
 func (a *api) listSnapshots(ctx context.Context, o retake.Office, in *snapshotsQuery) (page[snapshot], error) {
 	ws, err := workspaceOrDefault(ctx, o, in.Workspace)
 	if err != nil {
@@ -135,10 +137,11 @@ func (a *api) listSnapshots(ctx context.Context, o retake.Office, in *snapshotsQ
 	for i := range tl.Checkpoints {
 		all[i] = snapshotOf(&tl.Checkpoints[i])
 	}
-	return part(a, filter, limit, all, func(s *snapshot) string { return strconv.FormatInt(s.Number, 10) }), nil
+	return pageFromFetched(a, filter, limit, all, func(s *snapshot) string { return strconv.FormatInt(s.Number, 10) }), nil
 }
 
-// findSnapshot finds a snapshot by its id alone: in the default workspace first, then in all.
+// findSnapshot finds a snapshot by its ID alone: in the default workspace first, then in all
+// others.
 func (a *api) findSnapshot(ctx context.Context, o retake.Office, ws retake.WorkspaceID, id retake.CheckpointID) (retake.Checkpoint, error) {
 	if _, err := retake.ParseCheckpointID(string(id)); err != nil {
 		return retake.Checkpoint{}, &retake.Error{Kind: retake.NotFound, What: "there is no such snapshot", Safe: unchanged, Err: err}
@@ -166,6 +169,8 @@ func (a *api) findSnapshot(ctx context.Context, o retake.Office, ws retake.Works
 	return cp, err
 }
 
+// restoreSnapshot restores a snapshot without a plan. It asks for confirmation only if something
+// would be lost.
 func (a *api) restoreSnapshot(ctx context.Context, o retake.Office, in *restoreSnapshotInput) (restored, error) {
 	var b restoreSnapshotBody
 	if in.Body != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/retake-dev/retake/internal/ui/httpapi"
 )
 
-// snapshotOf is what a full checkpoint is called there.
+// snapshotOf returns a checkpoint as a snapshot.
 func snapshotOf(cp retake.Checkpoint) client.Snapshot {
 	return client.Snapshot{
 		ID: cp.ID, Workspace: cp.Workspace, Number: cp.Number, Label: cp.Intent, Size: cp.Bytes, Files: cp.Files, Created: cp.Time,
@@ -22,8 +22,7 @@ func snapshotOf(cp retake.Checkpoint) client.Snapshot {
 	}
 }
 
-// A snapshot is a checkpoint by another name: of the workspace that is named, or of the
-// default one.
+// A snapshot is a checkpoint by another name, of the named workspace or of the default one.
 func TestSnapshots(t *testing.T) {
 	t.Parallel()
 	f := &fakeService{}
@@ -72,7 +71,7 @@ func TestSnapshots(t *testing.T) {
 	}
 }
 
-// Going back to a snapshot plans and restores.
+// Restoring a snapshot plans and restores.
 func TestRestoreOfASnapshot(t *testing.T) {
 	t.Parallel()
 	f := &fakeService{}
@@ -99,7 +98,7 @@ func TestRestoreOfASnapshot(t *testing.T) {
 	}
 }
 
-// The names on the wire are those that others rely on.
+// Clients rely on these JSON names.
 func TestSnapshotsOnTheWire(t *testing.T) {
 	t.Parallel()
 	f := &fakeService{}
@@ -145,7 +144,7 @@ func (p spreadService) Find(_ context.Context, ws retake.WorkspaceID, ref string
 	return retake.Checkpoint{ID: cpID, Workspace: ws}, nil
 }
 
-// A snapshot is found by its id alone, wherever it is; a workspace that is named is not left.
+// A snapshot is found by its ID alone, in any workspace, or only in the one that is named.
 func TestSnapshotIsFound(t *testing.T) {
 	t.Parallel()
 	for _, in := range []retake.WorkspaceID{"a", "b", "c", filledValue[retake.Namespace]().Default} {
@@ -171,7 +170,7 @@ func TestSnapshotIsFound(t *testing.T) {
 	}
 }
 
-// The errors of what lies below come back from every one of these routes.
+// Every one of these routes passes on the errors of the service.
 func TestSnapshotErrorsComeBack(t *testing.T) {
 	t.Parallel()
 	want := &retake.Error{Kind: retake.Damaged, What: "what " + oddName, Safe: "Safe.", Hint: "do: this"}

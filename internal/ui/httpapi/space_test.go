@@ -18,7 +18,7 @@ func (f *fakeService) Thin(_ context.Context, req retake.ThinRequest) (retake.Th
 	return answerWith[retake.ThinReport](f)
 }
 
-// spaceCalls are those about the room that checkpoints take.
+// spaceCalls are the methods about disk space.
 var spaceCalls = []apiCall{
 	{"space plan", nil, func(ctx context.Context, c *client.Client) (any, error) { return c.SpacePlan(ctx) }},
 	{"thin", nil, func(ctx context.Context, c *client.Client) (any, error) { return c.Thin(ctx, retake.ThinRequest{}) }},

@@ -13,7 +13,7 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// Spec is the description of the API, OpenAPI 3.1 in YAML.
+// Spec returns the description of the API, OpenAPI 3.1 in YAML.
 func Spec() ([]byte, error) {
 	o, err := buildDescription()
 	if err != nil {
@@ -26,8 +26,8 @@ func Spec() ([]byte, error) {
 	return text, nil
 }
 
-// buildDescription builds the routes once more, with the texts and examples that only readers
-// of the description need. A handler that serves requests does without them.
+// buildDescription builds the routes again and adds the texts and examples, which a handler that
+// serves requests does not need.
 func buildDescription() (*huma.OpenAPI, error) {
 	_, a := buildRoutes(nil, Options{})
 	return a.OpenAPI(), addDescriptions(a.OpenAPI())
@@ -51,14 +51,14 @@ const (
 	keyText   = "An API key of a server. It begins with rtk_ and its role, such as rtk_agent_. The daemon needs none."
 )
 
-// newHumaAPI makes the router. It changes nothing that other routers see.
+// newHumaAPI creates the router and its description. It changes no global state of huma.
 func newHumaAPI(mux *http.ServeMux) huma.API {
 	c := huma.DefaultConfig("Retake", strconv.Itoa(retake.APIVersion))
 	c.Info.Description = apiDescription
 	c.Info.License = &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"}
 	c.AllowAdditionalPropertiesByDefault = true
 	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "", "", ""
-	c.CreateHooks = nil // links to schemas in every answer
+	c.CreateHooks = nil // would add links to schemas to every response
 	c.Formats = map[string]huma.Format{jsonType: huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat}
 	c.Transformers = []huma.Transformer{transformError}
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{keyScheme: {Type: "http", Scheme: "bearer", Description: keyText}}
@@ -67,19 +67,20 @@ func newHumaAPI(mux *http.ServeMux) huma.API {
 	return humago.New(mux, c)
 }
 
-// twins are fields of the vocabulary with a second one that holds the bytes.
+// rawFields are the fields that have a second field with their exact bytes, by schema.
 var rawFields = map[string][]string{
 	"Change": {"path"}, "Entry": {"name"}, "Estimate": {"root", "heaviest"}, "Gap": {"path"},
 	"Workspace": {"root", "name"}, "WorkspaceState": {"root", "name"},
 	"Failure": {"path"}, "Holder": {"command", "path"}, "Keep": {"path", "side"}, "Step": {"path", "unit"},
 }
 
-// listTwins are lists of which one element may need its bytes; then all have them.
+// rawListFields are lists that have a second list with the exact bytes of all elements.
 var rawListFields = map[string][]string{"Obstacle": {"paths"}, "Plan": {"paths"}, "Return": {"paths"}}
 
-// filledTypes have lists that are never null: their routes see to it.
+// nonNullTypes are schemas whose lists are never null, because their routes replace nil.
 var nonNullTypes = []string{"About", "AboutKey", "Backup", "ForkResult", "Plan", "RestoreResult", "RowsDiff", "Spoken", "TableRows"}
 
+// adjustSchemas adds to the schemas what the Go types do not express.
 func adjustSchemas(o *huma.OpenAPI) {
 	schemas := o.Components.Schemas.Map()
 	forEachField(rawFields, func(name, f string) {
@@ -112,7 +113,7 @@ func forEachField(all map[string][]string, f func(name, field string)) {
 	}
 }
 
-// newOperation begins the description of a route.
+// newOperation starts the description of a route, with the permission that it needs.
 func newOperation(method, path, id, summary string) huma.Operation {
 	o := huma.Operation{Method: method, Path: path, OperationID: id, Summary: summary, MaxBodyBytes: maxBody}
 	if p, ok := requiredPermissions[id]; ok {
@@ -121,7 +122,7 @@ func newOperation(method, path, id, summary string) huma.Operation {
 	return o
 }
 
-// operationsByMethod are those of one path, by method.
+// operationsByMethod returns the operations of a path.
 func operationsByMethod(item *huma.PathItem) map[string]*huma.Operation {
 	out := map[string]*huma.Operation{
 		http.MethodGet: item.Get, http.MethodPost: item.Post, http.MethodPut: item.Put, http.MethodDelete: item.Delete,

@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "write api/openapi.yaml anew")
 
 const specFile = "../../../api/openapi.yaml"
 
-// The committed description is what the code makes. After a change on purpose:
+// The committed description is what the code generates. After an intended change:
 // go test ./internal/ui/httpapi -run TestSpec -update
 func TestSpecIsCurrent(t *testing.T) {
 	t.Parallel()
@@ -42,8 +42,8 @@ func TestSpecIsCurrent(t *testing.T) {
 	}
 }
 
-// demands are what a request must hold. A line more here breaks every client that
-// is out there: give new fields a meaning when they are absent.
+// demands are what a request must contain. A new line here breaks existing clients: give new
+// fields a meaning for when they are absent.
 var demands = []string{
 	"DELETE /v1/workspaces/{ws}/holds name",
 	"GET /v1/estimate dir",
@@ -166,7 +166,7 @@ func servedSpec(t *testing.T) (spec description) {
 	return spec
 }
 
-// The texts are in describe/*.txt, in the doc tags of the bodies, and in the calls of op.
+// The texts are in describe/*.txt, in the doc tags of the bodies, and in the calls of newOperation.
 func TestSpecDescribesEverySchema(t *testing.T) {
 	t.Parallel()
 	spec := servedSpec(t)
@@ -271,7 +271,7 @@ var (
 	kindRow    = regexp.MustCompile("^\\| <a id=\"[a-z-]+\"></a>`([a-z-]+)` \\| ([0-9]+) ")
 )
 
-// The page lists the routes of the description, each once.
+// The page lists every route of the description once.
 func TestPageListsEveryRoute(t *testing.T) {
 	t.Parallel()
 	var described, listed []string
@@ -295,7 +295,7 @@ func TestPageListsEveryRoute(t *testing.T) {
 	}
 }
 
-// The page explains every kind where a problem points to, with its status.
+// The page explains every error kind, with its status, at the URL that a problem has.
 func TestPageExplainsEveryKind(t *testing.T) {
 	t.Parallel()
 	explained := map[string]string{}
@@ -332,7 +332,7 @@ func lines(t *testing.T, file string) func(func(string) bool) {
 	return strings.SplitSeq(string(text), "\n")
 }
 
-// A daemon is started on first use: making the handler is part of the wait.
+// A daemon is started on first use, so its start must not be slowed down by creating the handler.
 func BenchmarkNew(b *testing.B) {
 	for b.Loop() {
 		httpapi.New(&fakeService{}, httpapi.Options{})

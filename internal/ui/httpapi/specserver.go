@@ -8,10 +8,10 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// serverFilled are filledTypes of a server.
+// serverNonNullTypes are nonNullTypes that only a server has.
 var serverNonNullTypes = []string{"Deletion", "Delivery", "Key", "Namespace", "Webhook"}
 
-// adjustServerSchemas does what embellish does for what only a server has.
+// adjustServerSchemas is adjustSchemas for what only a server has.
 func adjustServerSchemas(o *huma.OpenAPI) {
 	data := o.Components.Schemas.Schema(reflect.TypeFor[retake.EventData](), true, "")
 	schemas := o.Components.Schemas.Map()

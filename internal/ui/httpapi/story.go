@@ -72,6 +72,7 @@ type standingList struct {
 	Standing []retake.Standing `json:"standing" nullable:"false" doc:"The checks."`
 }
 
+// registerStories registers the routes that explain changes, and those of checks.
 func (a *api) registerStories() {
 	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/story", "story", "Explain what changed"), a.explainChanges)
 	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/rows", "rows", "Compare database rows"), a.compareRows)
@@ -107,6 +108,7 @@ type storyInput struct {
 	Machine bool `query:"machine" doc:"If true, include what other programs changed on the machine: ports, packages, services."`
 }
 
+// explainChanges explains what changed between two checkpoints.
 func (a *api) explainChanges(ctx context.Context, in *storyInput) (retake.Story, error) {
 	st, err := a.Story(ctx, retake.DiffQuery{Workspace: in.Workspace, From: in.From, To: in.To, Paths: in.Paths, Machine: in.Machine})
 	st.Groups, st.Facts, st.Unread, st.Flags = nonNil(st.Groups), nonNil(st.Facts), nonNil(st.Unread), nonNil(st.Flags)

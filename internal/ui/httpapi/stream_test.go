@@ -18,7 +18,7 @@ import (
 	"github.com/retake-dev/retake/internal/ui/httpapi"
 )
 
-// zeros are n bytes, then the error.
+// zeros returns n bytes and then an error.
 func zeros(n int64, end error) io.ReadCloser {
 	return io.NopCloser(io.MultiReader(io.LimitReader(zeroReader{}, n), iotest.ErrReader(end)))
 }
@@ -27,7 +27,7 @@ type zeroReader struct{}
 
 func (zeroReader) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-// A large file passes through in pieces. Not parallel: it counts all allocations.
+// A large file is streamed in chunks. Not parallel: it counts all allocations.
 func TestLargeFileIsNotHeld(t *testing.T) {
 	const size = 64 << 20
 	c := serveFake(t, &fakeService{body: func() io.ReadCloser { return zeros(size, io.EOF) }})
@@ -48,8 +48,8 @@ func TestLargeFileIsNotHeld(t *testing.T) {
 	}
 }
 
-// An error in the middle arrives as itself where trailers do, and breaks the body
-// off where they do not. Before the first byte it is a problem.
+// An error in the middle is passed on in a trailer if the client accepts trailers, and otherwise
+// cuts the body off. Before the first byte it is a problem.
 func TestErrorInTheMiddleIsSeen(t *testing.T) {
 	t.Parallel()
 	damaged := &retake.Error{Kind: retake.Damaged, What: "other bytes", Safe: "Nothing was changed.", Hint: "see: all"}
@@ -93,7 +93,7 @@ func TestErrorInTheMiddleIsSeen(t *testing.T) {
 	}
 }
 
-// Extra that does not fit in a header is left out; all else stays.
+// Extra that does not fit in a header is left out; all else is kept.
 func TestEntryFitsInAHeader(t *testing.T) {
 	t.Parallel()
 	f := &fakeService{}
@@ -113,8 +113,8 @@ func (l largeFile) Open(ctx context.Context, ws retake.WorkspaceID, ref, path st
 	return r, e, err
 }
 
-// Progress comes at most ten times a second, however often it is told. Not
-// parallel: a slow machine would hide what is too fast.
+// Progress is sent at most ten times a second, however often it is set. Not parallel: a slow
+// machine would hide what is too fast.
 func TestProgressIsRare(t *testing.T) {
 	enough := make(chan struct{})
 	f := &fakeService{save: func(ctx context.Context, q retake.SaveRequest) (retake.SaveResult, error) {
@@ -139,7 +139,7 @@ func TestProgressIsRare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The first comes at once; one more may be told while the work ends.
+	// The first is sent at once; one more may be sent when the work ends.
 	if took := clock.Wall.Now().Sub(began); took < 250*time.Millisecond {
 		t.Errorf("%d events in %s", len(seen), took)
 	}
@@ -150,7 +150,7 @@ func TestProgressIsRare(t *testing.T) {
 	}
 }
 
-// pendingWork is a save or a restore that waits, and what its context says.
+// pendingWork is a save or a restore that waits, and its context.
 type pendingWork struct {
 	ctx     context.Context
 	release chan struct{}
@@ -178,8 +178,7 @@ func newBlockingService() (*fakeService, chan pendingWork) {
 	}, deeds
 }
 
-// The asker goes away in the middle of a save or a restore, with and without
-// events.
+// The client disconnects during a save or a restore, with and without events.
 func TestCarry(t *testing.T) {
 	t.Parallel()
 	quiet := func(retake.Progress) {}
@@ -232,13 +231,13 @@ func TestCarry(t *testing.T) {
 			default:
 			}
 			halt()
-			<-deed.ctx.Done() // whoever stops us may
+			<-deed.ctx.Done() // WorkContext ends it
 			<-ended
 		}
 	}
 }
 
-// Without a stop the save goes to its end, also when nobody listens any more.
+// Without a WorkContext the save continues to its end, even after the client has disconnected.
 func TestCarriedToItsEnd(t *testing.T) {
 	t.Parallel()
 	f, saves := newBlockingService()

@@ -14,31 +14,31 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// ContentPrefix begins the addresses of pictures: /console/content/{ws}/{ref}/{path…}.
+// ContentPrefix is the prefix of image URLs: /console/content/{ws}/{ref}/{path…}.
 const ContentPrefix = "/console/content/"
 
 const (
-	// sandboxed bytes have an origin that is nobody's, also when they are opened by
-	// themselves, and may load nothing.
+	// sandboxed is the policy of bytes from a workspace. They have an opaque origin, even when
+	// they are opened directly, and may load nothing.
 	sandboxed = "sandbox; default-src 'none'"
 
 	maxImageSize = 20 << 20
-	sniffSize    = 64 // bytes that tell a format
+	sniffSize    = 64 // bytes that identify a format
 
 	unchanged = "Nothing was changed."
 )
 
-// Opener gives the bytes of a file at a checkpoint.
+// Opener opens a file of a checkpoint.
 type Opener interface {
 	Open(ctx context.Context, ws retake.WorkspaceID, ref, path string) (io.ReadCloser, retake.Entry, error)
 }
 
-// ProblemWriter answers a request with the problem that err is; a status other than 0 replaces
-// the one of its kind.
+// ProblemWriter answers a request with err. A status other than 0 replaces the one of the
+// error's kind.
 type ProblemWriter func(w http.ResponseWriter, r *http.Request, err error, status int)
 
-// ContentHandler serves pictures of a workspace, and leaves what is no address of one to next. Who
-// asks was let in before.
+// ContentHandler serves images of a workspace and passes other requests to next. Requests must
+// be authenticated before.
 func ContentHandler(next http.Handler, s Opener, problem ProblemWriter) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasPrefix(r.URL.Path, ContentPrefix) {
@@ -58,7 +58,7 @@ func ContentHandler(next http.Handler, s Opener, problem ProblemWriter) http.Han
 	})
 }
 
-// statusError is an error with a status of its own.
+// statusError is an error with an HTTP status.
 type statusError struct {
 	status int
 	err    error
@@ -70,7 +70,7 @@ func newStatusError(status int, kind retake.ErrorKind, what, hint string) error 
 	return &statusError{status, &retake.Error{Kind: kind, What: what, Safe: unchanged, Hint: hint}}
 }
 
-// serveImage answers an error as long as nothing was sent.
+// serveImage serves one image. It returns an error only if nothing was sent yet.
 func serveImage(s Opener, w http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
@@ -108,7 +108,8 @@ func serveImage(s Opener, w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// copyImage copies a picture. One that breaks off, or grew while it was read, never looks whole.
+// copyImage sends an image. If reading fails, or the file has grown beyond the limit, the
+// connection is aborted, so that the image does not look complete.
 func copyImage(w http.ResponseWriter, head []byte, rest io.Reader) {
 	n, err := io.Copy(w, io.MultiReader(bytes.NewReader(head), io.LimitReader(rest, maxImageSize-int64(len(head))+1)))
 	if err != nil || n > maxImageSize {
@@ -116,13 +117,14 @@ func copyImage(w http.ResponseWriter, head []byte, rest io.Reader) {
 	}
 }
 
-// isAllowedUse are the uses that a browser may tell: as a picture, by itself, or read by the page.
-// A file that is a picture and a script at once must not be run.
+// isAllowedUse reports whether a browser may use an image as it says: in an img element, opened
+// directly, or fetched by the page. A file that is both an image and a script must not run.
 func isAllowedUse(use string) bool {
 	return slices.Contains([]string{"", "image", "document", "empty"}, use)
 }
 
-// parseContentPath reads an address. Parts keep their bytes: each is percent-encoded by itself.
+// parseContentPath returns the parts of an image URL. Each part is percent-encoded by itself and
+// keeps its bytes.
 func parseContentPath(u *url.URL) (retake.WorkspaceID, string, string, bool) {
 	rest, ok := strings.CutPrefix(u.EscapedPath(), ContentPrefix)
 	parts := strings.SplitN(rest, "/", 3)
@@ -139,8 +141,7 @@ func parseContentPath(u *url.URL) (retake.WorkspaceID, string, string, bool) {
 	return retake.WorkspaceID(parts[0]), parts[1], parts[2], true
 }
 
-// imageType answers the media type of a picture by its first bytes; "" when it is none
-// that is shown.
+// imageType returns the media type of an image by its first bytes, or "" if it is not supported.
 func imageType(head []byte) string {
 	at := func(i int, text string) bool {
 		return len(head) >= i+len(text) && string(head[i:i+len(text)]) == text

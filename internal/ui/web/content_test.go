@@ -15,7 +15,7 @@ import (
 
 const imagePath = "/console/content/ws_1/14/a.png"
 
-// fakeOpener is one file, and remembers how it was asked for.
+// fakeOpener has one file and records how it was opened.
 type fakeOpener struct {
 	body  io.Reader
 	entry retake.Entry
@@ -41,7 +41,7 @@ func handler(s *fakeOpener) http.Handler {
 	})
 }
 
-// sandboxed fails when bytes of a workspace could have an origin.
+// sandboxed checks that bytes of a workspace have no origin.
 func sandboxed(t *testing.T, h http.Header) {
 	t.Helper()
 	checkSecurityHeaders(t, h)
@@ -73,8 +73,8 @@ func TestPicturesAreShown(t *testing.T) {
 	}
 }
 
-// Nothing that a browser could run is shown, whatever it is called, and wherever in it a
-// picture begins.
+// Nothing that a browser could run is served, whatever its name, and wherever in it an image
+// begins.
 func TestOtherBytesAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{
@@ -104,7 +104,7 @@ func TestOtherBytesAreRefused(t *testing.T) {
 	}
 }
 
-// A file that is a picture and a script at once is a picture: by its type, in the sandbox,
+// A file that is both an image and a script is served as an image: by its type, in the sandbox,
 // and not at all when a page wants to run it.
 func TestPictureThatIsAScriptToo(t *testing.T) {
 	t.Parallel()
@@ -150,7 +150,7 @@ func TestPlacesOfPictures(t *testing.T) {
 	}
 }
 
-// breakingReader reads well and then does not.
+// breakingReader reads some bytes and then fails.
 type breakingReader struct{ io.Reader }
 
 func (b breakingReader) Read(p []byte) (int, error) {

@@ -9,28 +9,28 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// Mark is the header that the console sends with every request to the API. A page of
-// another site cannot send it: the browser asks first, and nobody says yes.
+// ConsoleHeader is the header that the console sends with every request to the API. A page of
+// another site cannot send it: the browser would need permission, which is never given.
 const ConsoleHeader = "X-Retake-Console"
 
-// HasConsoleHeader reports whether a request carries it.
+// HasConsoleHeader reports whether a request has the header of the console.
 func HasConsoleHeader(r *http.Request) bool { return r.Header.Get(ConsoleHeader) == "1" }
 
-// OriginGuard knows the addresses under which our page is open.
+// OriginGuard decides whether a request comes from our own page.
 type OriginGuard struct {
-	// Hosts are the only values that Host may have, port included; none: any, and the
-	// page is wherever the browser says that it asked.
+	// Hosts are the only allowed values of the Host header, including the port. If there are
+	// none, any host is allowed and the page's origin must match it.
 	Hosts []string
-	// Public is the address of ours that others know, when a proxy changes Host.
+	// PublicURL is the URL of the page if a proxy changes the Host header.
 	PublicURL string
 }
 
-// Check answers why a request did not come from our own page, and the status to refuse it
-// with; no error: it may have. A browser cannot lie about these headers, and a program that
-// can has no cookie to borrow.
+// Check returns an error, and the status to refuse a request with, if the request comes from
+// another site. A browser cannot forge these headers, and a program that can has no cookie of
+// the user.
 func (g OriginGuard) Check(r *http.Request) (status int, err error) {
 	if len(g.Hosts) > 0 && !slices.Contains(g.Hosts, r.Host) {
-		return http.StatusMisdirectedRequest, deniedError("this is not the address of the console") // a name that was made to lead here
+		return http.StatusMisdirectedRequest, deniedError("this is not the address of the console") // DNS rebinding
 	}
 	if origins := r.Header.Values("Origin"); len(origins) > 1 || len(origins) == 1 && !g.isOwnOrigin(origins[0], r.Host) {
 		return http.StatusForbidden, deniedError("another site asks")

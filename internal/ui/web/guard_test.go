@@ -8,7 +8,7 @@ import (
 	"github.com/retake-dev/retake/internal/ui/web"
 )
 
-// near is a laptop: the hosts are known. far is a server: they are whatever was asked.
+// localGuard is that of a daemon, with known hosts. serverGuard is that of a server, with any host.
 var (
 	localGuard  = web.OriginGuard{Hosts: []string{"127.0.0.1:4000", "localhost:4000"}}
 	serverGuard = web.OriginGuard{PublicURL: "https://retake.example.com"}

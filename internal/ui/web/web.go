@@ -1,15 +1,14 @@
-// Package web is the face for browsers: the files of the console, pictures out of a
-// workspace, and the rules by which a request is known to come from our own page.
+// Package web serves browsers: the files of the console, images from a workspace, and the
+// checks that a request comes from our own page.
 //
-// It serves what was built from console/ and asks a retake.Reader for pictures. It never
-// decides who may come in, keeps nothing on disk, and lets no other site in: there is no
-// header for that.
+// It serves what was built from console/, and reads images through an Opener. It does not
+// authenticate, stores nothing on disk, and allows no other site: it never sets a CORS header.
 //
-//	B1  What it serves runs nothing but files of ours: the policy allows no inline script,
-//	    no other origin, no frame.
-//	B2  Bytes of a workspace leave as one of five raster formats, told by their first bytes,
-//	    in a sandbox without an origin; anything else is refused.
-//	B3  A request that another site caused is refused before it is asked who sent it.
+//	B1  Pages run only our own files: the policy allows no inline script, no other origin and
+//	    no frame.
+//	B2  Bytes of a workspace are served as one of five raster formats, recognized by their
+//	    first bytes, in a sandbox without an origin. Anything else is refused.
+//	B3  A request that another site caused is refused before it is authenticated.
 package web
 
 import (
@@ -37,11 +36,11 @@ const (
 	pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; font-src 'self'; " +
 		"base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
 
-	cacheForever    = "public, max-age=31536000, immutable" // the name changes with the bytes
+	cacheForever    = "public, max-age=31536000, immutable" // the file name changes with its content
 	cacheRevalidate = "no-cache"
 )
 
-// setSecurityHeaders sets what every answer for a browser carries.
+// setSecurityHeaders sets the headers that every response to a browser has.
 func setSecurityHeaders(h http.Header, csp string) {
 	h.Set("Content-Security-Policy", csp)
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -51,37 +50,37 @@ func setSecurityHeaders(h http.Header, csp string) {
 	h.Set("X-Frame-Options", "DENY")
 }
 
-// SetSecurityHeaders sets the headers that every answer for a browser carries, for who answers beside
-// us under the same address.
+// SetSecurityHeaders sets the headers that every response to a browser has, for handlers that
+// share the console's origin.
 func SetSecurityHeaders(h http.Header) { setSecurityHeaders(h, pagePolicy) }
 
 // Pages serves the files of the console.
 type Pages struct {
 	files fs.FS
 	mu    sync.Mutex
-	cache map[string]*cachedFile // guarded by mu; by name in the tree
+	cache map[string]*cachedFile // guarded by mu; by file name
 }
 
-// cachedFile is one file as it is sent.
+// cachedFile is a file in the forms in which it is sent.
 type cachedFile struct {
-	body, gzipped []byte // packed is nil when it is not worth it
+	body, gzipped []byte // gzipped is nil if compression does not help
 	etag          string
 }
 
-// NewPages serves what was built into the program.
+// NewPages returns the console that is built into the program.
 func NewPages() *Pages {
 	tree, err := fs.Sub(distFiles, distDir)
 	if err != nil {
-		panic(err) // the name is ours and valid
+		panic(err) // the name is a valid constant
 	}
 	return NewPagesFrom(tree)
 }
 
-// NewPagesFrom serves another tree.
+// NewPagesFrom returns a console with the files of another tree.
 func NewPagesFrom(tree fs.FS) *Pages { return &Pages{files: tree, cache: map[string]*cachedFile{}} }
 
-// Serves reports whether a request is for a page: a file of the console, or an address
-// that a person opens and the console itself reads. Everything else is the API's.
+// Serves reports whether a request is for a page: a file of the console, or a URL that a person
+// opens and that the console itself routes. Everything else is for the API.
 func (p *Pages) Serves(r *http.Request) bool {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return false
@@ -92,7 +91,7 @@ func (p *Pages) Serves(r *http.Request) bool {
 	return r.URL.Path == "/" || p.hasFile(fileName(r)) || strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
-// isReservedPath are addresses that no page has.
+// isReservedPath reports whether a path belongs to the API or the server, and not to a page.
 func isReservedPath(at string) bool {
 	switch at {
 	case "/livez", "/readyz", "/metrics", "/v1", "/console":
@@ -108,8 +107,9 @@ func (p *Pages) hasFile(name string) bool {
 	return err == nil && i.Mode().IsRegular()
 }
 
-// ServeHTTP sends a file, or the first page for an address that the console reads. A
-// hashed file that is not there is not found: a page in its place would be kept for ever.
+// ServeHTTP serves a file, or the index page for a URL that the console routes. A missing file
+// with a hash in its name is not found: browsers would cache the index page in its place for
+// ever.
 func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	SetSecurityHeaders(w.Header())
 	name, keep := fileName(r), cacheRevalidate
@@ -140,7 +140,7 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
 }
 
-// acceptsGzip is false in doubt: plain bytes are always right.
+// acceptsGzip reports whether a client accepts gzip. It returns false in doubt.
 func acceptsGzip(r *http.Request) bool {
 	for part := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
 		coding, q, weighed := strings.Cut(strings.ReplaceAll(part, " ", ""), ";q=")
@@ -152,7 +152,7 @@ func acceptsGzip(r *http.Request) bool {
 	return false
 }
 
-// loadFile reads and packs a file once.
+// loadFile reads and compresses a file once.
 func (p *Pages) loadFile(name string) (*cachedFile, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -169,9 +169,10 @@ func (p *Pages) loadFile(name string) (*cachedFile, error) {
 	return f, nil
 }
 
-// leastPacked is what one packet of the network holds anyway.
+// minGzipSize is about what fits into one network packet without compression.
 const minGzipSize = 1200
 
+// gzipFile compresses a text file, or returns nil if that does not help.
 func gzipFile(name string, b []byte) []byte {
 	if len(b) < minGzipSize || !isText(name) {
 		return nil
@@ -179,15 +180,15 @@ func gzipFile(name string, b []byte) []byte {
 	var out bytes.Buffer
 	z, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
 	if err != nil {
-		panic(err) // the level is a valid one
+		panic(err) // the level is valid
 	}
-	_, _ = z.Write(b) // a buffer takes everything
+	_, _ = z.Write(b) // writing to a buffer never fails
 	_ = z.Close()
 	return out.Bytes()
 }
 
-// contentTypeOf knows the files that a build has. What the machine's own table says differs between
-// machines.
+// contentTypeOf returns the content type of a file of the console. The table of the system is
+// not used, because it differs between machines.
 func contentTypeOf(name string) string {
 	switch path.Ext(name) {
 	case ".html":

@@ -37,7 +37,7 @@ func sendRequest(h http.Handler, method, target string, header map[string]string
 	return w
 }
 
-// checkSecurityHeaders fails when an answer lacks what every answer for a browser has.
+// checkSecurityHeaders checks the headers that every response to a browser has.
 func checkSecurityHeaders(t *testing.T, h http.Header) {
 	t.Helper()
 	for name, want := range map[string]string{
@@ -66,7 +66,7 @@ func TestFilesAndAddresses(t *testing.T) {
 		"/w/ws_1/m/14?view=files":  {html, "no-cache", "text/html; charset=utf-8", 200},
 		"/" + script:               {"*/*", "public, max-age=31536000, immutable", "text/javascript; charset=utf-8", 200},
 		"/mark.svg":                {"image/*", "no-cache", "image/svg+xml", 200},
-		"/assets/index-older.js":   {"*/*", "", "text/plain; charset=utf-8", 404}, // of a build before: a page in its place would be kept for ever
+		"/assets/index-older.js":   {"*/*", "", "text/plain; charset=utf-8", 404}, // of an older build: the index page in its place would be cached for ever
 		"/assets/../../etc/passwd": {html, "no-cache", "text/html; charset=utf-8", 200},
 	} {
 		w := sendRequest(testPages(), "GET", target, map[string]string{"Accept": x.accept})
@@ -95,7 +95,7 @@ func TestWhatIsNoPage(t *testing.T) {
 			t.Errorf("%s: %v", at, got)
 		}
 	}
-	// A program that asks for something else hears that it is not there.
+	// A program that requests something else gets not found.
 	if r := httptest.NewRequest("GET", "/w/ws_1", nil); p.Serves(r) {
 		t.Error("a program gets a page in the place of an answer")
 	}
@@ -142,7 +142,7 @@ var (
 	inline    = regexp.MustCompile(`(?i)<script(?:\s[^>]*)?>[^<]+</script>|<style|\sstyle=|\son[a-z]+=`)
 )
 
-// What is built keeps to the policy: nothing inline, and all it names is in the program.
+// The built files follow the policy: nothing inline, and all that they refer to is embedded.
 func TestBuiltPageKeepsToThePolicy(t *testing.T) {
 	t.Parallel()
 	p := web.NewPages()

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// junkPayloads are no payloads of anybody.
+// junkPayloads returns inputs that are not payloads.
 func junkPayloads() []string {
 	return []string{
 		"", " ", "null", "true", "1e999", `"text"`, "[]", "[{}]", "{}", "{", "}", `{"a"}`, "\x00", "\xff\xfe{\x00}\x00", "\xef\xbb\xbf{}",
@@ -15,7 +15,7 @@ func junkPayloads() []string {
 	}
 }
 
-// wrongValues are values that no field of a payload has.
+// wrongValues returns values that no field of a payload has.
 func wrongValues() map[string]any {
 	return map[string]any{
 		"null": nil, "number": 1e308, "false": false, "list": []any{1, "x", nil}, "object": map[string]any{"a": map[string]any{}},
@@ -24,8 +24,8 @@ func wrongValues() map[string]any {
 	}
 }
 
-// brokenPayloads makes payloads of one that have something wrong: cut off, one field of
-// another type or shape, all texts too long.
+// brokenPayloads returns damaged variants of a payload: truncated, one field of another type
+// or form, all texts too long or empty.
 func brokenPayloads(payload []byte) map[string][]byte {
 	out := make(map[string][]byte)
 	for _, part := range []int{2, 3, 10} {
@@ -43,7 +43,7 @@ func brokenPayloads(payload []byte) map[string][]byte {
 	return out
 }
 
-// replaceEach puts v in the place of each field, one after the other, and calls back.
+// replaceEach replaces each field by v, one after the other, and calls back.
 func replaceEach(o map[string]any, v any, call func(name string)) {
 	for name, old := range o {
 		o[name] = v
@@ -55,7 +55,7 @@ func replaceEach(o map[string]any, v any, call func(name string)) {
 	}
 }
 
-// replaceTexts gives every text but the name of the event and the ids another value.
+// replaceTexts replaces every text except the name of the event and the ids.
 func replaceTexts(o map[string]any, text string) map[string]any {
 	out := make(map[string]any)
 	for name, v := range o {
@@ -74,7 +74,7 @@ func replaceTexts(o map[string]any, text string) map[string]any {
 	return out
 }
 
-// encodeJSON is JSON in which bytes that are not UTF-8 stay what they are.
+// encodeJSON encodes JSON but keeps bytes that are not valid UTF-8.
 func encodeJSON(o map[string]any) []byte {
 	raw, err := json.Marshal(o)
 	if err != nil {

@@ -12,13 +12,14 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// textBound is one text of a signal and how long it may be.
+// textBound is one text of a signal and its limit.
 type textBound struct {
 	what string
 	text string
 	most int
 }
 
+// checkSignal checks one signal against the invariants of the hook package.
 func checkSignal(facts Facts, s *retake.Signal) error {
 	switch {
 	case !slices.Contains(retake.SignalKinds, s.Kind):
@@ -42,7 +43,7 @@ func checkSignal(facts Facts, s *retake.Signal) error {
 	}))
 }
 
-// isCleanAbs reports whether a path is absolute and has no detours.
+// isCleanAbs reports whether a path is absolute and clean.
 func isCleanAbs(path string) bool { return filepath.IsAbs(path) && filepath.Clean(path) == path }
 
 func checkTexts(texts []textBound) error {
@@ -54,6 +55,8 @@ func checkTexts(texts []textBound) error {
 	return nil
 }
 
+// checkCall checks that a signal has a call exactly if its kind needs one, and that the
+// call is bounded.
 func checkCall(s *retake.Signal) error {
 	c := s.Call
 	if (s.Kind == retake.SignalCall || s.Kind == retake.SignalCalled) != (c != nil) {
@@ -101,8 +104,7 @@ func checkTasks(tasks []retake.Task) error {
 	return nil
 }
 
-// isCleanID reports whether an id holds nothing that a path, a terminal or a shell
-// would make more of.
+// isCleanID reports whether an id contains nothing special to a path, a terminal or a shell.
 func isCleanID(s string) bool {
 	for _, c := range s {
 		if !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:-", c) {

@@ -1,8 +1,8 @@
 // Package hooktest is the suite that every adapter passes: ours, and those that
 // run as programs of their own.
 //
-// It calls an adapter with good payloads and with broken ones, and looks at what
-// comes back. It knows no agent.
+// It calls an adapter with good payloads and with broken ones, and checks what
+// it returns. It is independent of the agents.
 package hooktest
 
 import (
@@ -20,18 +20,19 @@ import (
 	"github.com/retake-dev/retake/internal/agents/hook"
 )
 
-// Adapter is an adapter: what it makes of a payload, and what it answers to the agent
-// when the service reacts so.
+// Adapter translates a payload, and returns the answer for the agent to a reaction of the
+// service.
 type Adapter func(payload []byte, w hook.EventContext, r retake.Reaction) (hook.ParsedEvent, []byte, error)
 
-// Facts are what the suite must know of an adapter.
+// Facts describe an adapter to the suite.
 type Facts struct {
 	Agent         string
-	Payloads      map[string][]byte // good ones, by name; some say something
-	SilenceBlocks bool              // the agent takes no answer for a no
+	Payloads      map[string][]byte // valid ones, by name; some yield signals
+	SilenceBlocks bool              // the agent blocks without an answer
 }
 
-// NewEventContext gives ids that count, so that two runs can be compared.
+// NewEventContext returns a context with a fixed time and numbered ids, so that two runs can
+// be compared.
 func NewEventContext() hook.EventContext {
 	n := 0
 	return hook.EventContext{
@@ -43,7 +44,7 @@ func NewEventContext() hook.EventContext {
 	}
 }
 
-// Run holds an adapter to what all of them must be.
+// Run checks an adapter against everything that holds for all of them.
 func Run(t *testing.T, hear Adapter, facts Facts) {
 	t.Helper()
 	t.Run("says something", func(t *testing.T) {
@@ -85,7 +86,7 @@ func Run(t *testing.T, hear Adapter, facts Facts) {
 	})
 }
 
-// callAdapter calls the adapter with and without a note, and looks at what comes back.
+// callAdapter calls the adapter with and without a note, and checks the results.
 func callAdapter(t *testing.T, name string, hear Adapter, facts Facts, payload []byte) hook.ParsedEvent {
 	t.Helper()
 	long := strings.Repeat("note\n\x00\xff", 4<<10)
@@ -102,7 +103,7 @@ func callAdapter(t *testing.T, name string, hear Adapter, facts Facts, payload [
 	return heard
 }
 
-// Check is what must hold for everything that an adapter says.
+// Check returns an error unless the output of an adapter is valid.
 func Check(facts Facts, heard hook.ParsedEvent, answer []byte) error {
 	for i := range heard.Signals {
 		if err := checkSignal(facts, &heard.Signals[i]); err != nil {

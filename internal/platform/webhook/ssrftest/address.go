@@ -8,7 +8,7 @@ import (
 
 type target struct{ addr, why string }
 
-// targets4 are inside addresses, at the edges of their ranges where that says more.
+// targets4 are internal IPv4 addresses, at the edges of their ranges where that is useful.
 var targets4 = []target{
 	{"127.0.0.1", "loopback"}, {"127.0.0.2", "loopback"}, {"127.255.255.254", "loopback"},
 	{"0.0.0.0", "unspecified"}, {"0.1.2.3", "unspecified"},
@@ -68,7 +68,7 @@ func ipv4SpellingCases() []Case {
 		for _, s := range spellings {
 			host := s.host(a.As4())
 			if host == t.addr && s.class != "dotted" {
-				continue // padded or not, it is the same
+				continue // the same as dotted
 			}
 			out = append(out, Case{
 				URL: "https://" + host + ":" + Port + "/", Why: t.why, Class: "IPv4, " + s.class, Answers: singleAnswer(a), Reaches: isLocalAddress(a),
@@ -78,10 +78,10 @@ func ipv4SpellingCases() []Case {
 	return out
 }
 
-// isLocalAddress reports whether the kernel takes an address for this machine.
+// isLocalAddress reports whether the kernel connects an address to this machine.
 func isLocalAddress(a netip.Addr) bool { return a.IsLoopback() || a.IsUnspecified() }
 
-// carriers are IPv6 addresses that carry an IPv4 one.
+// carriers are the forms of IPv6 addresses that embed an IPv4 address.
 var carriers = []struct {
 	class string
 	host  func(o octets) string
@@ -124,15 +124,14 @@ func ipv6Cases() []Case {
 	for _, t := range targets6 {
 		a := netip.MustParseAddr(t.addr)
 		out = append(out, Case{URL: "https://[" + t.addr + "]:" + Port + "/", Why: t.why, Class: "IPv6", Reaches: isLocalAddress(a)})
-		if a.String() == t.addr { // of several spellings of one address, once
+		if a.String() == t.addr { // once for several spellings of one address
 			out = append(out, Case{URL: "https://[" + strings.ToUpper(a.StringExpanded()) + "]:" + Port + "/", Why: t.why, Class: "IPv6, long", Reaches: isLocalAddress(a)})
 		}
 	}
 	return out
 }
 
-// Public are URLs of machines that anybody may reach, many at the edge of ranges that
-// nobody may.
+// Public returns URLs of public hosts, many at the edges of ranges that are not public.
 func Public() []string {
 	out := []string{
 		"https://" + PublicHost + "/", "https://" + PublicHost, "https://" + PublicHost + ":8443/a/b?c=d&e=%20", "HTTPS://Hooks.Example.COM/",

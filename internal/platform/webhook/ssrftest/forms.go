@@ -1,6 +1,6 @@
 package ssrftest
 
-// newCases makes cases of one class.
+// newCases returns cases of one class.
 func newCases(class, why string, urls ...string) []Case {
 	var out []Case
 	for _, u := range urls {
@@ -9,7 +9,7 @@ func newCases(class, why string, urls ...string) []Case {
 	return out
 }
 
-// markReaching marks cases that a careless client gets through with.
+// markReaching marks cases in which a careless client reaches the listener.
 func markReaching(cases []Case) []Case {
 	for i := range cases {
 		cases[i].Reaches = true
@@ -35,7 +35,7 @@ func schemeCases() []Case {
 		" https://"+host+"/", "https://"+host+"/ ", "\thttps://"+host+"/", "https://"+host+"/\n", "ht\ntps://"+host+"/", "https://"+host+"/\x00", "https:// "+host+"/")...)
 }
 
-// ambiguousHostCases are URLs of which readers disagree where the host stands.
+// ambiguousHostCases are URLs whose host different parsers see in different places.
 func ambiguousHostCases() []Case {
 	const in, out = "127.0.0.1:" + Port, PublicHost
 	cases := markReaching(newCases("userinfo", "the host stands behind the @",
@@ -55,7 +55,7 @@ func ambiguousHostCases() []Case {
 		"https://a..example.com/", "https://.example.com/", "https://$(id).example.com/", "https://{a}.example.com/", "https://!.example.com/", "https://'.example.com/", "https://\"127.0.0.1\"/")...)
 }
 
-// encodedHostCases are hosts whose bytes mean others.
+// encodedHostCases are hosts that become another host when they are decoded.
 func encodedHostCases() []Case {
 	out := newCases("percent-encoded host", "127.0.0.1 or localhost when decoded",
 		"https://%31%32%37%2e%30%2e%30%2e%31:"+Port+"/", "https://127%2e0%2e0%2e1:"+Port+"/", "https://127.0.0.%31:"+Port+"/", "https://%6c%6f%63%61%6c%68%6f%73%74:"+Port+"/",

@@ -8,7 +8,7 @@ import (
 
 var loopback = netip.MustParseAddr("127.0.0.1")
 
-// resolvedNameCases are names like any other that resolve to inside addresses.
+// resolvedNameCases are ordinary names that resolve to internal addresses.
 func resolvedNameCases() []Case {
 	var out []Case
 	add := func(name, why, class string, answers [][]netip.Addr) {
@@ -39,7 +39,7 @@ func resolvedNameCases() []Case {
 	return out
 }
 
-// rebindingCases are names that are public at the first look and inside at the second.
+// rebindingCases are names that are public at the first lookup and internal at the second.
 func rebindingCases() []Case {
 	var out []Case
 	for i, t := range append(append([]target{}, targets4[:20]...), targets6[:12]...) {
@@ -52,7 +52,7 @@ func rebindingCases() []Case {
 	return out
 }
 
-// internalNameCases are names of the inside, whatever they resolve to.
+// internalNameCases are internal names, whatever they resolve to.
 func internalNameCases() []Case {
 	var out []Case
 	for _, n := range []string{
@@ -67,7 +67,7 @@ func internalNameCases() []Case {
 	return out
 }
 
-// redirectCases are public hosts that point to the inside.
+// redirectCases are public hosts that redirect to internal ones.
 func redirectCases() []Case {
 	var out []Case
 	for _, status := range []int{300, 301, 302, 303, 304, 305, 306, 307, 308} {

@@ -1,7 +1,7 @@
-// Package ssrftest has URLs that try to lead a sender of messages to machines that its
-// customers must not reach, and URLs that it must not refuse.
+// Package ssrftest has URLs that try to lead a sender of messages to hosts that its
+// customers must not reach (server-side request forgery), and URLs that it must not refuse.
 //
-// It makes tables from tables and touches nothing: who uses it brings the sender, the
+// It generates tables and touches nothing: its users bring the sender, the
 // listener and the count.
 //
 //	X1  Every case names its reason, and no two have the same URL and answers.
@@ -17,39 +17,39 @@ import (
 	"sync"
 )
 
-// Port stands in a URL where the port of the listener belongs.
+// Port is the placeholder for the port of the listener in a URL.
 const Port = "PORT"
 
-// PublicHost is a name, and PublicAddress what it resolves to, where a case needs a host
-// that is fine.
+// PublicHost is a name, and PublicAddress what it resolves to, for cases that need a public
+// host.
 const PublicHost = "hooks.example.com"
 
-// PublicAddress is not connected to by any case: a sender under test gets its own dial.
+// PublicAddress is never connected to: a sender under test gets its own dialer.
 var PublicAddress = netip.MustParseAddr("93.184.215.14")
 
-// Case is one try.
+// Case is one attempt.
 type Case struct {
 	URL   string
-	Why   string // it must not be reached
+	Why   string // why it must not be reached
 	Class string
-	// Answers are what a resolver says of the host, one lookup after the other; the last
-	// stays. None: there is nothing to resolve. A system that reads numbers as addresses
+	// Answers are the results of consecutive lookups of the host; the last one is
+	// repeated. None: there is nothing to resolve. A system that reads numbers as addresses
 	// resolves those too.
 	Answers [][]netip.Addr
-	// Status and Location are the answer of the public host that URL leads to, when the
+	// Status and Location are the response of the public host that URL leads to, if the
 	// case is a redirect.
 	Status   int
 	Location string
-	Late     bool // the URL itself is fine; what it leads to is not
+	Late     bool // the URL itself is allowed, but not what it leads to
 	Reaches  bool
 }
 
-// URLWithPort answers the URL with a port.
+// URLWithPort returns the URL with the port of the listener.
 func (c Case) URLWithPort(port int) string {
 	return strings.ReplaceAll(c.URL, Port, strconv.Itoa(port))
 }
 
-// LocationWithPort answers where the redirect of a case leads.
+// LocationWithPort returns the redirect target with the port of the listener.
 func (c Case) LocationWithPort(port int) string {
 	return strings.ReplaceAll(c.Location, Port, strconv.Itoa(port))
 }
@@ -57,7 +57,8 @@ func (c Case) LocationWithPort(port int) string {
 // Rebinds reports whether a name changes its address between two lookups.
 func (c Case) Rebinds() bool { return len(c.Answers) > 1 }
 
-// Resolver answers as the case says. It counts lookups from its own beginning.
+// Resolver returns a resolver that gives the answers of the case. Each resolver counts its own
+// lookups.
 func (c Case) Resolver() func(ctx context.Context, host string) ([]netip.Addr, error) {
 	var mu sync.Mutex
 	n := 0
@@ -73,7 +74,7 @@ func (c Case) Resolver() func(ctx context.Context, host string) ([]netip.Addr, e
 	}
 }
 
-// Cases are all.
+// Cases returns all cases.
 func Cases() []Case {
 	var out []Case
 	for _, make := range []func() []Case{
@@ -84,5 +85,5 @@ func Cases() []Case {
 	return out
 }
 
-// singleAnswer is a resolver's only answer.
+// singleAnswer returns answers with the same addresses for every lookup.
 func singleAnswer(list ...netip.Addr) [][]netip.Addr { return [][]netip.Addr{list} }

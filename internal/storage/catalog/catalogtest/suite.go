@@ -21,8 +21,8 @@ import (
 	"github.com/retake-dev/retake/internal/storage/catalog"
 )
 
-// Opener answers the catalog of a namespace. All calls during one Run must share
-// one database, which must be empty before.
+// Opener returns the catalog of a namespace. All calls during one Run must share one database,
+// which must be empty before.
 type Opener func(t *testing.T, ns string) catalog.Catalog
 
 var tests = map[string]func(*testing.T, Opener){

@@ -7,9 +7,9 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// connector makes connections on which a transaction that could not begin, because the
-// server went away meanwhile, is begun on another one: nothing happened in it yet. After
-// a restart of the server a pool is full of such connections.
+// connector makes connections on which a transaction that could not begin, because the server
+// restarted, begins on another connection: nothing has happened in it yet. After a restart the
+// pool is full of dead connections.
 type connector struct{ driver.Connector }
 
 func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
@@ -25,7 +25,7 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 
 type conn struct{ *stdlib.Conn }
 
-// BeginTx answers ErrBadConn when the connection is gone: the pool then takes another.
+// BeginTx returns ErrBadConn if the connection is gone, so that the pool uses another.
 func (c conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
 	tx, err := c.Conn.BeginTx(ctx, opts)
 	if err != nil && ctx.Err() == nil && c.Conn.Conn().IsClosed() {

@@ -35,13 +35,13 @@ const (
 	classOperator   = "57" // it ends, or is not up yet
 )
 
-// IsRetryable reports whether a transaction came to nothing because of another one.
+// IsRetryable reports whether a transaction failed because of a concurrent one.
 func IsRetryable(err error) bool {
 	c := errorCode(err)
 	return c == serializationFailure || c == deadlockDetected
 }
 
-// errorCode is the server's code for err; "" when it said nothing.
+// errorCode returns the server's code of err, or "".
 func errorCode(err error) string {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {
@@ -50,7 +50,7 @@ func errorCode(err error) string {
 	return ""
 }
 
-// Explain puts the driver's errors into words. Others pass.
+// Explain turns errors of the driver into errors for users. Others pass unchanged.
 func Explain(err error) error {
 	var known *retake.Error
 	if err == nil || errors.As(err, &known) {
@@ -63,6 +63,8 @@ func Explain(err error) error {
 	return err
 }
 
+// explainServerError maps the code of a server error, or returns nil for one that has no
+// explanation.
 func explainServerError(err error) *retake.Error {
 	c := errorCode(err)
 	if c == "" {
@@ -91,8 +93,9 @@ func explainServerError(err error) *retake.Error {
 	return nil
 }
 
-// explainConnectionError is for what came without the server: it is away, unless the caller gave up.
-// A commit whose answer was lost may have happened, so nothing is said of safety.
+// explainConnectionError handles errors without an answer of the server: it is away, unless
+// the caller gave up. A commit whose answer was lost may have happened, so nothing is said
+// about safety.
 func explainConnectionError(err error) *retake.Error {
 	var dial *pgconn.ConnectError
 	if errors.As(err, &dial) && !errors.Is(err, context.Canceled) {

@@ -11,8 +11,8 @@ import (
 	"github.com/retake-dev/retake/internal/storage/migrate"
 )
 
-// whose is the body of retake_ns(). A setting that was local to a transaction is empty
-// after it, and not gone: an empty one is nobody's too.
+// namespaceFunctionBody is the body of retake_ns(). A setting that was local to a transaction
+// is empty after it and not NULL, so an empty one means no namespace too.
 const namespaceFunctionBody = `
 DECLARE ns text := pg_catalog.current_setting('retake.ns', true);
 BEGIN
@@ -27,7 +27,7 @@ const (
 
 	sqlNamespaceFunction = `CREATE OR REPLACE FUNCTION retake_ns() RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE AS $retake$` + namespaceFunctionBody + `$retake$`
 
-	// sqlGuards answers what stands around a table: policies, and rights as text.
+	// sqlGuards returns the restrictions of a table: policies, and rights as text.
 	sqlGuards = `SELECT c.relrowsecurity AND c.relforcerowsecurity,
 		COALESCE((SELECT string_agg(p.polname || p.polcmd::text || p.polpermissive::text || p.polroles::text || ' ' || COALESCE(pg_get_expr(p.polqual, c.oid), '')
 			|| ' ' || COALESCE(pg_get_expr(p.polwithcheck, c.oid), ''), ', ') FROM pg_policy p WHERE p.polrelid = c.oid), ''),
@@ -36,14 +36,14 @@ const (
 			(VALUES ('DELETE'), ('INSERT'), ('REFERENCES'), ('SELECT'), ('TRIGGER'), ('TRUNCATE'), ('UPDATE')) o (name)
 			WHERE has_table_privilege(r.name, c.oid, o.name))
 		FROM pg_class c WHERE c.oid = to_regclass(quote_ident($1))`
-	// sqlDropPolicies answers a text that drops all; several statements are one text.
+	// sqlDropPolicies returns a text that drops all; several statements are one text.
 	sqlDropPolicies = `SELECT COALESCE(string_agg(format('DROP POLICY %I ON %I;', polname, $1::text), ' '), '')
 		FROM pg_policy WHERE polrelid = to_regclass(quote_ident($1))`
 	policyText = `retake_ns*true{0} (ns = retake_ns()) (ns = retake_ns())`
 )
 
-// guardTables puts around every table what is missing. It touches only those: to change a
-// table waits for everybody who uses it.
+// guardTables adds missing policies and rights to the tables. It alters only those that lack
+// something, because that waits for everybody who uses the table.
 func guardTables(ctx context.Context, tx *sql.Tx, tables []migrate.Table) error {
 	if err := guardSchema(ctx, tx); err != nil {
 		return err
@@ -72,7 +72,7 @@ func guardSchema(ctx context.Context, tx *sql.Tx) error {
 	return execAll(ctx, tx, texts)
 }
 
-// tableRights are what a role may do with a table.
+// tableRights returns what a role may do with a table.
 func tableRights(t migrate.Table, role string) []string {
 	all := []string{"INSERT", "SELECT"}
 	switch {
@@ -88,6 +88,8 @@ func tableRights(t migrate.Table, role string) []string {
 	return all
 }
 
+// guardTable compares the rights and policies of one table with what they should be, and
+// changes what differs.
 func guardTable(ctx context.Context, tx *sql.Tx, t migrate.Table) error {
 	var rows bool
 	var policies string
@@ -118,7 +120,8 @@ func guardTable(ctx context.Context, tx *sql.Tx, t migrate.Table) error {
 	return setRowPolicy(ctx, tx, t.Name)
 }
 
-// setRowPolicy leaves no other policy: one that allows more would be enough.
+// setRowPolicy replaces all policies of a table with ours: policies are permissive, so one
+// that allows more would be enough.
 func setRowPolicy(ctx context.Context, tx *sql.Tx, table string) error {
 	var drop string
 	if err := tx.QueryRowContext(ctx, sqlDropPolicies, table).Scan(&drop); err != nil {

@@ -31,7 +31,7 @@ import (
 
 const (
 	lockTimeout   = 10 * time.Second // how long a writer waits for the others
-	idleTxTimeout = time.Minute      // how long a transaction may do nothing, before it is taken from who holds it
+	idleTxTimeout = time.Minute      // how long a transaction may do nothing, before the server ends it
 	connIdleTime  = 5 * time.Minute  // how long a connection waits for work
 	connLifetime  = time.Hour        // of a connection, so that servers that move are found again
 
@@ -40,12 +40,12 @@ const (
 	dialTimeout     = 10 * time.Second
 )
 
-// Options choose how much of the database one process takes.
+// Options limit how much of the database one process uses.
 type Options struct {
 	MaxConns int // 0: some
 }
 
-// OpenDB opens a database and asks whether it is there.
+// OpenDB opens a database and checks that it answers.
 func OpenDB(ctx context.Context, dsn string, opts Options) (*sql.DB, error) {
 	config, err := pgx.ParseConfig(dsn)
 	if err != nil {
@@ -71,11 +71,11 @@ func OpenDB(ctx context.Context, dsn string, opts Options) (*sql.DB, error) {
 	return db, nil
 }
 
-// setDefaultParams says what must hold in every session, unless the address says otherwise.
+// setDefaultParams sets the session parameters that must hold, unless the address sets them.
 func setDefaultParams(params map[string]string) {
 	for name, value := range map[string]string{
 		"application_name":                    "retake",
-		"default_transaction_isolation":       "read committed", // who waited for the writer row must see what was written meanwhile
+		"default_transaction_isolation":       "read committed", // a writer that waited for the writer row must see what was written meanwhile
 		"lock_timeout":                        millis(lockTimeout),
 		"idle_in_transaction_session_timeout": millis(idleTxTimeout),
 		"jit":                                 "off", // questions are short: to compile one takes longer than to answer it
@@ -88,8 +88,8 @@ func setDefaultParams(params map[string]string) {
 
 func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
-// Open answers the catalog of a namespace in a database that was prepared. What opts
-// leave out is that of Postgres. Close leaves the database open.
+// Open returns the catalog of a namespace in a prepared database. Options that are not set are
+// those of Postgres. Close leaves the database open.
 func Open(db *sql.DB, ns string, opts sqlcatalog.Options) catalog.Catalog {
 	if opts.EnterTx == nil {
 		opts.EnterTx = EnterNamespace(ns)
@@ -103,8 +103,8 @@ func Open(db *sql.DB, ns string, opts sqlcatalog.Options) catalog.Catalog {
 	return sqlcatalog.ForNamespace(db, ns, opts)
 }
 
-// EnterNamespace begins a transaction for a namespace: as maintenance when a maintainer asks,
-// otherwise as who cannot delete history.
+// EnterNamespace starts a transaction for a namespace: with the maintenance role if a
+// maintainer asks, otherwise with a role that cannot delete history.
 func EnterNamespace(ns string) func(context.Context, *sql.Tx) error {
 	return func(ctx context.Context, tx *sql.Tx) error {
 		role := roleAPI
@@ -116,5 +116,6 @@ func EnterNamespace(ns string) func(context.Context, *sql.Tx) error {
 	}
 }
 
-// sqlEnter is one question, because the way may be long: "role" set so is SET LOCAL ROLE.
+// sqlEnter is a single query, because the server may be far away. Setting "role" this way is
+// SET LOCAL ROLE.
 const sqlEnter = `SELECT pg_catalog.set_config('retake.ns', $1, true), pg_catalog.set_config('role', $2, true)`

@@ -20,10 +20,10 @@ const (
 // lockKey names the lock of Prepare in its database: "retake" in ASCII.
 const lockKey = 0x726574616b65
 
-// Prepare brings tables up to date and puts guards around them: those of the catalog,
-// and the tables that are given, after more has made them. It looks at every guard and
-// mends what is missing. Several servers may prepare at once. Who logs in must own the
-// database, and make roles or be a member of those that are there.
+// Prepare migrates tables and restricts access to them: those of the catalog, and the given
+// ones, after more has created them. It checks every restriction and adds what is missing.
+// Several servers may prepare at once. The login role must own the database, and create roles
+// or be a member of existing ones.
 func Prepare(ctx context.Context, db *sql.DB, tables []migrate.Table, more ...func(context.Context, *sql.DB) error) error {
 	err := withPrepareLock(ctx, db, func() error {
 		for _, up := range append([]func(context.Context, *sql.DB) error{sqlcatalog.Migrate}, more...) {
@@ -44,8 +44,8 @@ func Prepare(ctx context.Context, db *sql.DB, tables []migrate.Table, more ...fu
 	return nil
 }
 
-// withPrepareLock runs f while no other does so in this database. The lock goes with its
-// transaction, and so with a process that dies.
+// withPrepareLock runs f while no other process does so in this database. The lock ends with
+// its transaction, and so with a process that dies.
 func withPrepareLock(ctx context.Context, db *sql.DB, f func() error) error {
 	return migrate.Tx(ctx, db, nil, func(tx *sql.Tx) error {
 		// Migrations may take long, and others wait for them as long as they like.
@@ -61,8 +61,8 @@ func withPrepareLock(ctx context.Context, db *sql.DB, f func() error) error {
 	})
 }
 
-// makeRoles makes what is missing. Roles belong to all databases of a server, and so
-// another one may be at it: then what it made is looked at again.
+// makeRoles creates missing roles. Roles are shared by all databases of a server, so another
+// process may create them at the same time; then the result is checked again.
 func makeRoles(ctx context.Context, db *sql.DB) error {
 	var err error
 	for range 10 {
@@ -89,7 +89,7 @@ func makeRoles(ctx context.Context, db *sql.DB) error {
 	return err
 }
 
-// sqlRole answers whether a role is there, and whether who logs in may take it.
+// sqlRole returns whether a role is there, and whether who logs in may take it.
 const (
 	sqlRole = `SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1),
 		COALESCE((SELECT pg_has_role(current_user, oid, CASE WHEN current_setting('server_version_num')::int >= 160000 THEN 'SET' ELSE 'MEMBER' END)
@@ -99,6 +99,7 @@ const (
 		quote_ident(current_schema())`
 )
 
+// makeRole creates a role that cannot log in, and makes the login role a member of it.
 func makeRole(ctx context.Context, tx *sql.Tx, role string) error {
 	var there, ours bool
 	if err := tx.QueryRowContext(ctx, sqlRole, role).Scan(&there, &ours); err != nil {

@@ -12,8 +12,7 @@ import (
 	"github.com/retake-dev/retake/internal/storage/catalog"
 )
 
-// Append adds a checkpoint and its notice. An id that lives or is buried changes
-// nothing.
+// Append adds a checkpoint and its notice. An id that is live or buried changes nothing.
 func (c *Catalog) Append(ctx context.Context, cp retake.Checkpoint) error {
 	raw, err := json.Marshal(cp)
 	if err != nil {
@@ -42,8 +41,8 @@ func (c *Catalog) Append(ctx context.Context, cp retake.Checkpoint) error {
 	})
 }
 
-// Bury puts all tombstones or none, and what is known of the checkpoints goes. A stone whose number, or whose id, stands
-// for another checkpoint is ErrExists.
+// Bury adds all tombstones or none, and removes what is known about the checkpoints. It
+// returns ErrExists for a tombstone whose number or id belongs to another checkpoint.
 func (c *Catalog) Bury(ctx context.Context, ws retake.WorkspaceID, stones []retake.Tombstone) error {
 	if len(stones) == 0 {
 		return nil
@@ -63,6 +62,8 @@ func (c *Catalog) Bury(ctx context.Context, ws retake.WorkspaceID, stones []reta
 	})
 }
 
+// buryOne replaces one checkpoint and what is known about it with its tombstone, and adds a
+// notice.
 func (c *Catalog) buryOne(ctx context.Context, tx *sql.Tx, ws retake.WorkspaceID, s retake.Tombstone) error {
 	if err := c.checkTombstone(ctx, tx, ws, s); err != nil {
 		return err
@@ -86,7 +87,7 @@ func (c *Catalog) buryOne(ctx context.Context, tx *sql.Tx, ws retake.WorkspaceID
 	return c.addNotice(ctx, tx, catalog.Notice{Topic: topicForgotten, Workspace: ws, Checkpoint: s.ID, Time: s.At})
 }
 
-// removeCheckpoint takes a checkpoint out of the timeline, if it lives, and out of the tally.
+// removeCheckpoint removes a live checkpoint from the timeline and from the tally.
 func (c *Catalog) removeCheckpoint(ctx context.Context, tx *sql.Tx, ws retake.WorkspaceID, id retake.CheckpointID) error {
 	gone, err := tx.ExecContext(ctx, sqlRemove, c.ns, string(id))
 	if err != nil {
@@ -99,8 +100,8 @@ func (c *Catalog) removeCheckpoint(ctx context.Context, tx *sql.Tx, ws retake.Wo
 	return err
 }
 
-// checkTombstone checks that a stone names the checkpoint it replaces by id and number,
-// or names none that lives.
+// checkTombstone checks that id and number of a tombstone belong to the same checkpoint, or to
+// none that is live.
 func (c *Catalog) checkTombstone(ctx context.Context, tx *sql.Tx, ws retake.WorkspaceID, s retake.Tombstone) error {
 	var raw []byte
 	err := tx.QueryRowContext(ctx, sqlCheckpoint, c.ns, string(s.ID)).Scan(&raw)
@@ -120,7 +121,7 @@ func (c *Catalog) checkTombstone(ctx context.Context, tx *sql.Tx, ws retake.Work
 	return nil
 }
 
-// checkNumberFree checks that no other checkpoint has, or had, the number.
+// checkNumberFree checks that no other checkpoint has or had the number.
 func (c *Catalog) checkNumberFree(ctx context.Context, tx *sql.Tx, ws retake.WorkspaceID, number int64, id retake.CheckpointID) error {
 	var holder retake.CheckpointID
 	err := tx.QueryRowContext(ctx, sqlNumberHolder, c.ns, string(ws), number).Scan(&holder)
@@ -133,8 +134,8 @@ func (c *Catalog) checkNumberFree(ctx context.Context, tx *sql.Tx, ws retake.Wor
 	return fmt.Errorf("number %d is %s, not %s: %w", number, holder, id, catalog.ErrExists)
 }
 
-// sanitizeText makes words fit a TEXT column: not every database takes NUL or invalid
-// UTF-8 there. The body keeps them as they were given.
+// sanitizeText makes text fit for a TEXT column: not every database accepts NUL or invalid
+// UTF-8. The body keeps the original.
 func sanitizeText(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }

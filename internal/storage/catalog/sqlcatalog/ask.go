@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// portion is how many ids one query asks for: databases bound their arguments.
+// idsPerQuery is the number of ids in one query: databases limit their arguments.
 const idsPerQuery = 500
 
-// queryBuilder is a text that grows with what is asked for, and its arguments.
+// queryBuilder builds a query and its arguments.
 type queryBuilder struct {
 	text strings.Builder
 	args []any
 }
 
-// newQuery begins with a text that has its placeholders.
+// newQuery starts with a text that has its placeholders.
 func newQuery(text string, args ...any) *queryBuilder {
 	a := &queryBuilder{args: args}
 	return a.addText(text)
@@ -25,13 +25,13 @@ func (a *queryBuilder) addText(text string) *queryBuilder {
 	return a
 }
 
-// addArg writes the next placeholder.
+// addArg adds the next placeholder and its argument.
 func (a *queryBuilder) addArg(v any) *queryBuilder {
 	a.args = append(a.args, v)
 	return a.addText("$" + strconv.Itoa(len(a.args)))
 }
 
-// addIn wants a column to be one of the ids.
+// addIn requires a column to be one of the ids.
 func addIn[T ~string](a *queryBuilder, column string, ids []T) {
 	a.addText(" AND " + column + " IN (")
 	for i, id := range ids {

@@ -10,7 +10,7 @@
 //	Q3  Numbers of notices rise for ever, past Take and Reset, in the order of commits.
 //	Q4  Times are compared in whole microseconds and answered as they were given.
 //	Q5  What is known of a checkpoint goes with it, in the same transaction.
-//	Q6  With Enter no query runs outside of a transaction that began with it.
+//	Q6  With EnterTx no query runs outside of a transaction that began with it.
 package sqlcatalog
 
 import (
@@ -32,25 +32,25 @@ type Catalog struct {
 
 var _ catalog.Catalog = (*Catalog)(nil)
 
-// Options change how a catalog speaks.
+// Options configure a catalog.
 type Options struct {
-	// Explain puts errors of the driver into words; nil leaves them as they are.
+	// Explain turns errors of the driver into errors for users; nil leaves them unchanged.
 	Explain func(error) error
-	// Enter runs first in every transaction, and makes every read one: it says to the
+	// EnterTx runs first in every transaction, and makes every read one: it says to the
 	// database who asks, and for which namespace.
 	EnterTx func(ctx context.Context, tx *sql.Tx) error
-	// Within runs last in a transaction that changed what only the caller could know:
-	// once for each workspace, checkpoint or verification, by its id. What is found out
-	// about them, marks and notices that were taken are no acts.
+	// OnChange runs last in a transaction that changed what only the caller could know: once
+	// for each workspace, checkpoint or verification, by its id. What is found out about them,
+	// marks and notices that were taken are not acts.
 	OnChange func(ctx context.Context, tx *sql.Tx, verb, subject string) error
-	// Again reports that a writing transaction came to nothing because of another one,
+	// IsRetryable reports that a writing transaction came to nothing because of another one,
 	// and may be tried again.
 	IsRetryable func(error) bool
 }
 
-// New brings the tables of db up to date and answers the catalog of a namespace.
-// Several may share a db. Transactions of db must be able to write from their
-// beginning: in SQLite they must be immediate.
+// New migrates the tables of db and returns the catalog of a namespace. Several catalogs may
+// share a db. Transactions of db must be able to write from their beginning: in SQLite they
+// must be immediate.
 func New(ctx context.Context, db *sql.DB, ns string, opts Options) (*Catalog, error) {
 	c := ForNamespace(db, ns, opts)
 	if err := Migrate(ctx, db); err != nil {
@@ -59,18 +59,18 @@ func New(ctx context.Context, db *sql.DB, ns string, opts Options) (*Catalog, er
 	return c, nil
 }
 
-// ForNamespace answers the catalog of a namespace in a database whose tables are up to date.
+// ForNamespace returns the catalog of a namespace in a database whose tables are up to date.
 func ForNamespace(db *sql.DB, ns string, opts Options) *Catalog {
 	return &Catalog{db: db, ns: ns, opts: opts}
 }
 
-// Wipe leaves it to whoever owns the database: what is deleted there is shared with others.
+// Wipe does nothing: the owner of the database wipes it, since it is shared.
 func (c *Catalog) Wipe(context.Context) error { return nil }
 
-// Close leaves the database open: it belongs to whoever gave it.
+// Close leaves the database open; its owner closes it.
 func (c *Catalog) Close() error { return nil }
 
-// wrapError says what was being done when err came; nil stays nil.
+// wrapError explains err and adds what was being done; nil stays nil.
 func (c *Catalog) wrapError(doing string, err error) error {
 	if err == nil {
 		return nil
@@ -81,10 +81,10 @@ func (c *Catalog) wrapError(doing string, err error) error {
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
-// tries bounds how often a transaction is run that others were in the way of.
+// maxTries limits how often a transaction is retried after conflicts.
 const maxTries = 5
 
-// inWriteTx runs f in one transaction that has the namespace to itself for writing. f may
+// inWriteTx runs f in a transaction that has exclusive write access to the namespace. f may
 // run several times.
 func (c *Catalog) inWriteTx(ctx context.Context, doing string, f func(tx *sql.Tx) error) error {
 	once := func() error {
@@ -102,7 +102,7 @@ func (c *Catalog) inWriteTx(ctx context.Context, doing string, f func(tx *sql.Tx
 	return c.wrapError(doing, err)
 }
 
-// inAuditedTx is a write that others must be able to hear of. f answers the ids of what it
+// inAuditedTx is inWriteTx for changes that OnChange must see. f returns the ids of what it
 // changed.
 func (c *Catalog) inAuditedTx(ctx context.Context, verb string, f func(tx *sql.Tx) (subjects []string, err error)) error {
 	return c.inWriteTx(ctx, verb, func(tx *sql.Tx) error {
@@ -119,7 +119,7 @@ func (c *Catalog) inAuditedTx(ctx context.Context, verb string, f func(tx *sql.T
 	})
 }
 
-// inReadTx runs f in one transaction that sees one checkpoint and waits for no writer.
+// inReadTx runs f in a transaction that sees one consistent state and waits for no writer.
 func (c *Catalog) inReadTx(ctx context.Context, doing string, f func(tx *sql.Tx) error) error {
 	checkpoint := &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
 	return c.wrapError(doing, c.inTx(ctx, checkpoint, f))
@@ -141,8 +141,8 @@ type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// queryRows runs a single query. That is one checkpoint by itself, and a transaction around it
-// only costs, unless somebody must enter first.
+// queryRows runs a single query. It sees a consistent state by itself, so it gets a
+// transaction only if EnterTx is set.
 func (c *Catalog) queryRows(ctx context.Context, doing string, f func(*sql.Rows) (more bool, err error), query string, args ...any) error {
 	if c.opts.EnterTx == nil {
 		return c.wrapError(doing, eachRow(ctx, c.db, f, query, args...))
@@ -150,7 +150,7 @@ func (c *Catalog) queryRows(ctx context.Context, doing string, f func(*sql.Rows)
 	return c.inReadTx(ctx, doing, func(tx *sql.Tx) error { return eachRow(ctx, tx, f, query, args...) })
 }
 
-// queryRow reads the only row of a query; false: there is none.
+// queryRow reads the only row of a query. It returns false if there is none.
 func (c *Catalog) queryRow(ctx context.Context, doing string, scan func(*sql.Rows) error, query string, args ...any) (found bool, err error) {
 	err = c.queryRows(ctx, doing, func(rows *sql.Rows) (bool, error) {
 		found = true
@@ -159,7 +159,7 @@ func (c *Catalog) queryRow(ctx context.Context, doing string, scan func(*sql.Row
 	return found, err
 }
 
-// eachRow reads the rows of a query until f has enough.
+// eachRow calls f for the rows of a query until it returns false.
 func eachRow(ctx context.Context, q querier, f func(*sql.Rows) (more bool, err error), query string, args ...any) error {
 	rows, err := q.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -188,7 +188,7 @@ func queryList[T any](ctx context.Context, c *Catalog, doing string, scan func(*
 	return all, nil
 }
 
-// scanJSON reads a row that is one JSON value.
+// scanJSON reads a row with one JSON value.
 func scanJSON[T any](rows *sql.Rows) (T, error) {
 	var v T
 	var raw []byte
@@ -205,7 +205,7 @@ func decodeJSON(raw []byte, v any) error {
 	return nil
 }
 
-// rowExists reports whether a query has a row.
+// rowExists reports whether a COUNT query returns more than zero.
 func rowExists(ctx context.Context, tx *sql.Tx, query string, args ...any) (bool, error) {
 	var n int64
 	err := tx.QueryRowContext(ctx, query, args...).Scan(&n)

@@ -13,8 +13,8 @@ import (
 	"github.com/retake-dev/retake/internal/storage/catalog"
 )
 
-// PutNotes replaces what is known of a checkpoint; of one that does not live in
-// that workspace nothing is kept.
+// PutNotes replaces what is known about a checkpoint. For one that is not live in that
+// workspace it stores nothing.
 func (c *Catalog) PutNotes(ctx context.Context, n catalog.Notes) error {
 	e, err := encodeNotes(n)
 	if err != nil {
@@ -35,14 +35,14 @@ func (c *Catalog) PutNotes(ctx context.Context, n catalog.Notes) error {
 	})
 }
 
-// encodedNotes are the bodies of what is known of a checkpoint.
+// encodedNotes are the encoded bodies of notes.
 type encodedNotes struct {
 	number       int64
 	gist, places []byte
 	facts        [][]byte
 }
 
-// encodeNotes runs before the namespace is locked: notes may be long.
+// encodeNotes runs before the namespace is locked, since notes may be long.
 func encodeNotes(n catalog.Notes) (e encodedNotes, err error) {
 	if e.gist, err = json.Marshal(n.Gist); err != nil {
 		return e, fmt.Errorf("encode gist: %w", err)
@@ -67,6 +67,7 @@ func (c *Catalog) deleteNotes(ctx context.Context, tx *sql.Tx, id retake.Checkpo
 	return nil
 }
 
+// insertNotes inserts the rows of encoded notes.
 func (c *Catalog) insertNotes(ctx context.Context, tx *sql.Tx, n catalog.Notes, e encodedNotes) error {
 	id, ws := string(n.Checkpoint), string(n.Workspace)
 	_, err := tx.ExecContext(ctx, sqlPutFinding, c.ns, id, ws, e.number, n.Gist.V, commitKey(n.Gist.Head), e.gist)
@@ -94,11 +95,11 @@ func (c *Catalog) insertNotes(ctx context.Context, tx *sql.Tx, n catalog.Notes, 
 	return nil
 }
 
-// longestCommit is the length of the longest name of a commit.
+// maxCommitLen is the length of the longest name of a commit.
 const maxCommitLen = 64
 
-// commitKey is a head as it can be asked for; what is longer is no commit, and not
-// every database could index it.
+// commitKey returns a head as it is stored for lookups. What is longer than any commit is
+// stored as "", since not every database could index it.
 func commitKey(head string) string {
 	if len(head) > maxCommitLen {
 		return ""
@@ -106,13 +107,13 @@ func commitKey(head string) string {
 	return sanitizeText(head)
 }
 
-// validUTF8 is a text as its body says it: JSON has a sign for what is no UTF-8.
+// validUTF8 replaces invalid UTF-8 as encoding to JSON does.
 func validUTF8(s string) string { return string([]rune(s)) }
 
-// longestKey bounds names: not every database indexes long ones.
+// maxKeyLen limits names: not every database indexes long ones.
 const maxKeyLen = 512
 
-// nameKey is a name as it is looked up.
+// nameKey returns a name as it is stored for lookups.
 func nameKey(name string) []byte {
 	raw := []byte(validUTF8(name))
 	if len(raw) <= maxKeyLen {
@@ -122,7 +123,7 @@ func nameKey(name string) []byte {
 	return sum[:]
 }
 
-// Gists answers those that are there.
+// Gists returns the gists that exist.
 func (c *Catalog) Gists(ctx context.Context, ws retake.WorkspaceID, ids []retake.CheckpointID) (map[retake.CheckpointID]retake.Gist, error) {
 	all := map[retake.CheckpointID]retake.Gist{}
 	scan := func(rows *sql.Rows) (bool, error) {
@@ -149,13 +150,12 @@ func (c *Catalog) Gists(ctx context.Context, ws retake.WorkspaceID, ids []retake
 	})
 }
 
-// Bare lists what lives without a gist of version v or above, the highest number
-// first.
+// Bare lists live checkpoints without a gist of version v or above, the highest number first.
 func (c *Catalog) Bare(ctx context.Context, ws retake.WorkspaceID, v, limit int) ([]retake.Checkpoint, error) {
 	return queryList(ctx, c, "list checkpoints without a gist", scanJSON[retake.Checkpoint], sqlBare, c.ns, string(ws), v, limitOrMax(limit))
 }
 
-// ByHead answers the lowest number that lives whose commit begins so.
+// ByHead returns the live checkpoint with the lowest number whose commit begins with sha.
 func (c *Catalog) ByHead(ctx context.Context, ws retake.WorkspaceID, sha string) (retake.Checkpoint, error) {
 	doing := fmt.Sprintf("find commit %.60q", sha)
 	if sha == "" || sanitizeText(sha) != sha {

@@ -20,7 +20,7 @@ const (
 	topicVerified  = "checkpoint.verified"
 )
 
-// SetPins makes the pins of a workspace exactly these. A name twice is ErrExists.
+// SetPins replaces the pins of a workspace. A duplicate name returns ErrExists.
 func (c *Catalog) SetPins(ctx context.Context, ws retake.WorkspaceID, pins []retake.Pin) error {
 	return c.inAuditedTx(ctx, "set pins", func(tx *sql.Tx) ([]string, error) {
 		if same, err := c.hasPins(ctx, tx, ws, pins); err != nil || same {
@@ -80,8 +80,8 @@ func (c *Catalog) Pins(ctx context.Context, ws retake.WorkspaceID) ([]retake.Pin
 	return queryList(ctx, c, "list pins", scanJSON[retake.Pin], sqlPins, c.ns, string(ws))
 }
 
-// addNotice puts a notice into the outbox. The transaction holds the writer row, so
-// that nobody sees a number before all lower ones are there.
+// addNotice adds a notice to the outbox. The transaction holds the writer row, so that nobody
+// sees a number before all lower ones.
 func (c *Catalog) addNotice(ctx context.Context, tx *sql.Tx, n catalog.Notice) error {
 	if err := tx.QueryRowContext(ctx, sqlNextNotice, c.ns).Scan(&n.ID); err != nil {
 		return fmt.Errorf("number notice: %w", err)
@@ -90,8 +90,8 @@ func (c *Catalog) addNotice(ctx context.Context, tx *sql.Tx, n catalog.Notice) e
 	return err
 }
 
-// Pending lists the oldest that were not taken, all of them without a limit.
-// Their times have whole microseconds.
+// Pending lists the oldest notices that were not taken; without a limit, all. Their times have
+// microsecond resolution.
 func (c *Catalog) Pending(ctx context.Context, limit int) ([]catalog.Notice, error) {
 	scan := func(rows *sql.Rows) (catalog.Notice, error) {
 		var n catalog.Notice
@@ -103,7 +103,7 @@ func (c *Catalog) Pending(ctx context.Context, limit int) ([]catalog.Notice, err
 	return queryList(ctx, c, "list notices", scan, sqlPending, c.ns, limitOrMax(limit))
 }
 
-// Take removes notices; one that is not there is no error.
+// Take removes notices; a missing one is not an error.
 func (c *Catalog) Take(ctx context.Context, ids []int64) error {
 	if len(ids) == 0 {
 		return nil
@@ -126,7 +126,7 @@ func (c *Catalog) SetMark(ctx context.Context, key, value string) error {
 	})
 }
 
-// Mark answers "" when there is none.
+// Mark returns the value of a mark, or "".
 func (c *Catalog) Mark(ctx context.Context, key string) (string, error) {
 	var value string
 	scan := func(rows *sql.Rows) error { return rows.Scan(&value) }
@@ -134,7 +134,7 @@ func (c *Catalog) Mark(ctx context.Context, key string) (string, error) {
 	return value, err
 }
 
-// Reset removes every row of the namespace; numbers of notices rise on.
+// Reset removes every row of the namespace; the numbers of notices continue.
 func (c *Catalog) Reset(ctx context.Context) error {
 	return c.inAuditedTx(ctx, "reset catalog", func(tx *sql.Tx) ([]string, error) {
 		var gone int64

@@ -22,7 +22,7 @@ const (
 	sqlBury           = `INSERT INTO tombstone (ns, id, workspace, number, body) VALUES ($1, $2, $3, $4, $5)`
 	sqlLives          = `SELECT COUNT(*) FROM checkpoint WHERE ns = $1 AND id = $2`
 	sqlBuried         = `SELECT COUNT(*) FROM tombstone WHERE ns = $1 AND id = $2`
-	// sqlHolder answers at most one row: a number is given once.
+	// sqlNumberHolder returns at most one row: a number is given once.
 	sqlNumberHolder = `SELECT id FROM checkpoint WHERE ns = $1 AND workspace = $2 AND number = $3
 		UNION ALL SELECT id FROM tombstone WHERE ns = $1 AND workspace = $2 AND number = $3`
 
@@ -105,18 +105,18 @@ const (
 	sqlMark    = `SELECT value FROM mark WHERE ns = $1 AND key = $2`
 )
 
-// sqlDropNotes is what goes when the notes of a checkpoint are replaced.
+// sqlDropNotes are run when the notes of a checkpoint are replaced.
 var sqlDropNotes = []string{
 	`DELETE FROM finding WHERE ns = $1 AND checkpoint = $2`,
 	`DELETE FROM place WHERE ns = $1 AND checkpoint = $2`,
 	`DELETE FROM fact WHERE ns = $1 AND checkpoint = $2`,
 }
 
-// sqlDropAnswers is what goes beside the notes when a checkpoint is buried.
+// sqlDropAnswers is run in addition when a checkpoint is buried.
 const sqlDropAnswers = `DELETE FROM verification WHERE ns = $1 AND checkpoint = $2`
 
-// sqlReset leaves the writer row: a reader that took notices before a reset must
-// not take others of the same number after it.
+// sqlReset keeps the writer row: after a reset, notices must not reuse numbers that a reader
+// has taken before.
 var sqlReset = []string{
 	`DELETE FROM workspace WHERE ns = $1`,
 	`DELETE FROM checkpoint WHERE ns = $1`,

@@ -17,7 +17,7 @@ const (
 	maxReadingBytes = 1 << 20 // bytes; what is longer is read again
 )
 
-// Readings answers those that are there.
+// Readings returns the readings that exist.
 func (c *Catalog) Readings(ctx context.Context, keys []catalog.ReadingKey) (map[catalog.ReadingKey][]byte, error) {
 	objects := map[string][]retake.ObjectID{}
 	for _, k := range keys {
@@ -45,8 +45,8 @@ func (c *Catalog) Readings(ctx context.Context, keys []catalog.ReadingKey) (map[
 	})
 }
 
-// PutReadings adds or replaces readings. Those that were written first go when
-// there are too many; one that is too long is not kept.
+// PutReadings adds or replaces readings. The oldest are removed if there are too many; one
+// that is too long is not stored.
 func (c *Catalog) PutReadings(ctx context.Context, readings map[catalog.ReadingKey][]byte) error {
 	keys := slices.SortedFunc(maps.Keys(readings), func(a, b catalog.ReadingKey) int {
 		return cmp.Or(cmp.Compare(a.Reader, b.Reader), cmp.Compare(a.Object, b.Object))
@@ -66,6 +66,7 @@ func (c *Catalog) PutReadings(ctx context.Context, readings map[catalog.ReadingK
 	})
 }
 
+// insertReadings inserts readings with rising sequence numbers.
 func (c *Catalog) insertReadings(ctx context.Context, tx *sql.Tx, keys []catalog.ReadingKey, readings map[catalog.ReadingKey][]byte) error {
 	var last int64
 	if err := tx.QueryRowContext(ctx, sqlLastReading, c.ns).Scan(&last); err != nil {

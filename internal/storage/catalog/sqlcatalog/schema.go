@@ -7,8 +7,8 @@ import (
 	"github.com/retake-dev/retake/internal/storage/migrate"
 )
 
-// migrations are append-only: a text that was released never changes. Each runs
-// in one transaction, its place in the list is its version.
+// migrations are append-only: a released text never changes. Each runs in one transaction; its
+// position is its version.
 var migrations = [][]string{
 	{
 		`CREATE TABLE writer (
@@ -85,7 +85,7 @@ func Migrate(ctx context.Context, db *sql.DB) error {
 	return migrate.Apply(ctx, db, versionTable, migrations)
 }
 
-// Tables are all that migrations make, but the one of versions.
+// Tables lists the tables of the migrations, without the version table.
 func Tables() []migrate.Table {
 	all := []migrate.Table{
 		{Name: "checkpoint", History: true},

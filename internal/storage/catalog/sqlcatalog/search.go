@@ -19,12 +19,11 @@ const (
 	maxPatternBytes = 500 // bytes of such a word: databases bound their patterns
 )
 
-// foldCase makes texts alike that differ in case only. Databases do not agree on it
-// beyond ASCII.
+// foldCase normalizes case. Databases disagree about it beyond ASCII.
 func foldCase(s string) string { return sanitizeText(strings.ToLower(s)) }
 
-// foldPlaces is all that a checkpoint can be found by, each word once: words are
-// looked for one by one, and what is short is searched quickly.
+// foldPlaces returns all words by which a checkpoint can be found, each once: they are
+// searched one by one, and a short text is searched quickly.
 func foldPlaces(places []catalog.Place) string {
 	known := map[string]bool{}
 	var all strings.Builder
@@ -39,7 +38,8 @@ func foldPlaces(places []catalog.Place) string {
 	return all.String()
 }
 
-// storedPlace is a place as a body keeps it: texts are bytes, and JSON holds only text.
+// storedPlace is a place as it is stored: its text is bytes, which JSON strings cannot
+// represent.
 type storedPlace struct {
 	Where string `json:"where"`
 	Text  []byte `json:"text"`
@@ -57,7 +57,7 @@ func encodePlaces(words []catalog.Place) ([]byte, error) {
 	return raw, nil
 }
 
-// Search finds what lives and holds all words, the highest number first. A text
+// Search finds live checkpoints that contain all words, the highest number first. A text
 // without words finds nothing.
 func (c *Catalog) Search(ctx context.Context, q retake.SearchQuery) ([]catalog.Found, error) {
 	all := []catalog.Found{}
@@ -86,8 +86,8 @@ func (c *Catalog) Search(ctx context.Context, q retake.SearchQuery) ([]catalog.F
 	return all, nil
 }
 
-// searchQuery lets the database look for the words as far as it can: what it finds
-// may lack a word only when there are many, or long ones, and then it has no limit.
+// searchQuery lets the database search as far as it can. If there are many or long words, its
+// results may lack some, and then it has no limit.
 func (c *Catalog) searchQuery(ws retake.WorkspaceID, words []string, limit int) *queryBuilder {
 	a := newQuery(sqlSearch, c.ns, string(ws))
 	whole := len(words) <= maxPatterns
@@ -104,10 +104,10 @@ func (c *Catalog) searchQuery(ws retake.WorkspaceID, words []string, limit int) 
 	return a.addText(sqlSearchOrder).addArg(most)
 }
 
-// escape lets the signs of patterns mean themselves.
+// patternEscaper escapes the wildcards of LIKE patterns.
 var patternEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
-// scanFound answers nil when a word is missing.
+// scanFound returns nil if a word is missing.
 func scanFound(rows *sql.Rows, words []string) (*catalog.Found, error) {
 	var folded string
 	var places, raw []byte

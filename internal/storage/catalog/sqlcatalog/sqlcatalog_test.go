@@ -46,7 +46,7 @@ func open(t *testing.T, db *sql.DB, ns string) *sqlcatalog.Catalog {
 	return c
 }
 
-// rows answers the rows of a query as text.
+// rows returns the rows of a query as text.
 func rows(t *testing.T, db *sql.DB, query string, args ...any) [][]string {
 	t.Helper()
 	rs, err := db.QueryContext(t.Context(), query, args...)

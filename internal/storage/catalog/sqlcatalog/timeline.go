@@ -14,7 +14,7 @@ import (
 	"github.com/retake-dev/retake/internal/storage/catalog"
 )
 
-// findOne answers the only row of a query, or ErrNotFound.
+// findOne returns the only row of a query, or ErrNotFound.
 func (c *Catalog) findOne(ctx context.Context, doing, query string, args ...any) (retake.Checkpoint, error) {
 	all, err := queryList(ctx, c, doing, scanJSON[retake.Checkpoint], query, args...)
 	if err != nil {
@@ -26,20 +26,20 @@ func (c *Catalog) findOne(ctx context.Context, doing, query string, args ...any)
 	return all[0], nil
 }
 
-// Checkpoint answers one that lives, by id.
+// Checkpoint returns the live checkpoint with an id.
 func (c *Catalog) Checkpoint(ctx context.Context, id retake.CheckpointID) (retake.Checkpoint, error) {
 	return c.findOne(ctx, fmt.Sprintf("find checkpoint %s", id), sqlCheckpoint, c.ns, string(id))
 }
 
-// ByNumber answers one that lives, by number.
+// ByNumber returns the live checkpoint with a number.
 func (c *Catalog) ByNumber(ctx context.Context, ws retake.WorkspaceID, number int64) (retake.Checkpoint, error) {
 	return c.findOne(ctx, fmt.Sprintf("find checkpoint %d", number), sqlByNumber, c.ns, string(ws), number)
 }
 
-// lastRune ends the range of a prefix: no id holds it.
+// lastRune ends the range of a prefix: no id contains it.
 const lastRune = "\U0010FFFF"
 
-// ByPrefix answers those that live whose id begins with the prefix, by id, at most two.
+// ByPrefix returns at most two live checkpoints whose ids begin with the prefix, by id.
 func (c *Catalog) ByPrefix(ctx context.Context, ws retake.WorkspaceID, prefix string) ([]retake.Checkpoint, error) {
 	if sanitizeText(prefix) != prefix {
 		return []retake.Checkpoint{}, nil // no id begins so, and not every database takes it as text
@@ -48,12 +48,12 @@ func (c *Catalog) ByPrefix(ctx context.Context, ws retake.WorkspaceID, prefix st
 		sqlByPrefix, c.ns, string(ws), prefix, prefix+lastRune)
 }
 
-// Before answers the newest that lives with a time not after t.
+// Before returns the newest live checkpoint with a time not after t.
 func (c *Catalog) Before(ctx context.Context, ws retake.WorkspaceID, t time.Time) (retake.Checkpoint, error) {
 	return c.findOne(ctx, "find checkpoint by time", sqlBefore, c.ns, string(ws), t.UnixMicro())
 }
 
-// Latest answers the one with the highest number that lives, back steps before it.
+// Latest returns the live checkpoint back steps before the one with the highest number.
 func (c *Catalog) Latest(ctx context.Context, ws retake.WorkspaceID, back int64) (retake.Checkpoint, error) {
 	doing := fmt.Sprintf("find latest checkpoint, %d back", back)
 	if back < 0 {
@@ -62,13 +62,13 @@ func (c *Catalog) Latest(ctx context.Context, ws retake.WorkspaceID, back int64)
 	return c.findOne(ctx, doing, sqlLatest, c.ns, string(ws), back)
 }
 
-// Start answers the first complete one that lives.
+// Start returns the first complete live checkpoint.
 func (c *Catalog) Start(ctx context.Context, ws retake.WorkspaceID) (retake.Checkpoint, error) {
 	return c.findOne(ctx, "find first complete checkpoint", sqlStart, c.ns, string(ws), string(retake.Complete))
 }
 
-// Page lists those that live, the highest number first. Without a limit, or with
-// a negative one, it lists all; Since is inclusive, Before is not.
+// Page lists live checkpoints, the highest number first. Without a positive limit it lists
+// all; Since is inclusive, Before is not.
 func (c *Catalog) Page(ctx context.Context, q retake.LogQuery) ([]retake.Checkpoint, error) {
 	top := int64(math.MaxInt64)
 	if q.Before != 0 {
@@ -88,9 +88,9 @@ func (c *Catalog) Page(ctx context.Context, q retake.LogQuery) ([]retake.Checkpo
 	return queryList(ctx, c, "list checkpoints", scanJSON[retake.Checkpoint], query, args...)
 }
 
-// filterSession picks the checkpoints of a session, by the beginning of its id or the name of
-// its agent. Rows are read until there are enough, and only those are decoded whose text
-// holds one of them.
+// filterSession returns the checkpoints of a session, by a prefix of its id or by the name of
+// its agent. It reads rows until it has enough, and decodes only those whose text contains the
+// session.
 func (c *Catalog) filterSession(ctx context.Context, session string, limit int64, query string, args ...any) ([]retake.Checkpoint, error) {
 	all := []retake.Checkpoint{}
 	if !utf8.ValidString(session) {
@@ -124,7 +124,7 @@ func (c *Catalog) filterSession(ctx context.Context, session string, limit int64
 	return all, nil
 }
 
-// limitOrMax is a limit that every database takes: not all know a negative one.
+// limitOrMax returns a limit that every database accepts: not all allow a negative one.
 func limitOrMax(limit int) int64 {
 	if limit <= 0 {
 		return math.MaxInt64
@@ -132,12 +132,12 @@ func limitOrMax(limit int) int64 {
 	return int64(limit)
 }
 
-// Tombstones lists what was forgotten, by number.
+// Tombstones lists forgotten checkpoints by number.
 func (c *Catalog) Tombstones(ctx context.Context, ws retake.WorkspaceID) ([]retake.Tombstone, error) {
 	return queryList(ctx, c, "list tombstones", scanJSON[retake.Tombstone], sqlTombstones, c.ns, string(ws))
 }
 
-// Counts answers how many live, and the highest number that was ever given.
+// Counts returns the number of live checkpoints and the highest number ever used.
 func (c *Catalog) Counts(ctx context.Context, ws retake.WorkspaceID) (live, last int64, err error) {
 	var top, buried int64
 	scan := func(rows *sql.Rows) error { return rows.Scan(&live, &top, &buried) }

@@ -12,9 +12,9 @@ import (
 	"github.com/retake-dev/retake/internal/storage/catalog"
 )
 
-// PutVerification adds or replaces an answer. It may come before its checkpoint,
-// when a catalog is made again; of one that is buried nothing is kept. When it is no
-// longer running there is a notice.
+// PutVerification adds or replaces a result. It may come before its checkpoint when a catalog
+// is rebuilt; for a buried one nothing is stored. A result that is no longer running adds a
+// notice.
 func (c *Catalog) PutVerification(ctx context.Context, v retake.Verification) error {
 	output := []byte(v.Output)
 	v.Output = ""
@@ -39,8 +39,8 @@ func (c *Catalog) PutVerification(ctx context.Context, v retake.Verification) er
 	})
 }
 
-// Verifications lists the answers about checkpoints that live, the last that was
-// started first. Without a limit it lists all.
+// Verifications lists the results of live checkpoints, the last started first. Without a limit
+// it lists all.
 func (c *Catalog) Verifications(ctx context.Context, q catalog.VerificationQuery) ([]retake.Verification, error) {
 	contents := slices.Compact(slices.Sorted(slices.Values(q.Contents)))
 	portions := slices.Collect(slices.Chunk(contents, idsPerQuery))
@@ -71,6 +71,7 @@ func (c *Catalog) Verifications(ctx context.Context, q catalog.VerificationQuery
 	return all[:min(int64(len(all)), limitOrMax(q.Limit))], nil
 }
 
+// verificationsQuery builds the query for some of the contents.
 func (c *Catalog) verificationsQuery(q catalog.VerificationQuery, contents []retake.ContentID) *queryBuilder {
 	text, order := sqlVerifications, sqlVerificationsOrder
 	if q.Output {
@@ -105,7 +106,7 @@ func scanVerification(rows *sql.Rows, full bool) (retake.Verification, error) {
 	return v, err
 }
 
-// WithContent lists what lives and has this content, the highest number first.
+// WithContent lists the live checkpoints with this content, the highest number first.
 func (c *Catalog) WithContent(ctx context.Context, ws retake.WorkspaceID, content retake.ContentID) ([]retake.Checkpoint, error) {
 	return queryList(ctx, c, "list equal checkpoints", scanJSON[retake.Checkpoint], sqlWithContent, c.ns, string(ws), string(content))
 }

@@ -46,7 +46,7 @@ func (r *changeLog) options() sqlcatalog.Options {
 	}
 }
 
-// calls answers the acts and the number of transactions since the last call.
+// calls returns the acts and the number of transactions since the last call.
 func (r *changeLog) calls() ([]string, int) {
 	r.Lock()
 	defer r.Unlock()
@@ -192,8 +192,8 @@ func TestWithinFails(t *testing.T) {
 	}
 }
 
-// TestAgain: a transaction that others were in the way of is run again, not for ever,
-// and leaves one row.
+// TestAgain: a transaction that others were in the way of is run again, not forever, and
+// leaves one row.
 func TestAgain(t *testing.T) {
 	t.Parallel()
 	db := memory(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/retake-dev/retake/internal/storage/catalog"
 )
 
-// PutWorkspace adds a workspace, or changes it; the time it was created at stays.
+// PutWorkspace adds or changes a workspace; its creation time stays.
 func (c *Catalog) PutWorkspace(ctx context.Context, ws retake.Workspace) error {
 	return c.inAuditedTx(ctx, "put workspace", func(tx *sql.Tx) ([]string, error) {
 		old, err := scanWorkspace(tx.QueryRowContext(ctx, sqlWorkspace, c.ns, string(ws.ID)))
@@ -37,7 +37,7 @@ func (c *Catalog) PutWorkspace(ctx context.Context, ws retake.Workspace) error {
 	})
 }
 
-// Workspace answers one by id.
+// Workspace returns the workspace with an id.
 func (c *Catalog) Workspace(ctx context.Context, id retake.WorkspaceID) (retake.Workspace, error) {
 	doing := fmt.Sprintf("find workspace %s", id)
 	var ws retake.Workspace
@@ -51,8 +51,8 @@ func (c *Catalog) Workspace(ctx context.Context, id retake.WorkspaceID) (retake.
 	return ws, err
 }
 
-// scanWorkspace reads root and body, and what more the row has. The root has a
-// column of its own because paths are bytes, and JSON holds only text.
+// scanWorkspace reads root, body and further columns. The root has its own column because
+// paths are bytes, which JSON strings cannot represent.
 func scanWorkspace(row interface{ Scan(...any) error }, more ...any) (retake.Workspace, error) {
 	var ws retake.Workspace
 	var root, raw []byte
@@ -66,7 +66,7 @@ func scanWorkspace(row interface{ Scan(...any) error }, more ...any) (retake.Wor
 	return ws, nil
 }
 
-// Workspaces lists all, ordered by the time of the newest checkpoint, or of creation if
+// Workspaces lists all workspaces by the time of the newest checkpoint, or of creation if
 // there is none.
 func (c *Catalog) Workspaces(ctx context.Context) ([]retake.WorkspaceState, error) {
 	all, err := queryList(ctx, c, "list workspaces", scanState, sqlWorkspaces, c.ns)

@@ -13,8 +13,8 @@ import (
 	"github.com/retake-dev/retake/internal/storage/catalog"
 )
 
-// Explain puts the driver's errors about the file at path into words: damage is
-// retake.Damaged, a wait that was too long is retake.Busy. Others pass.
+// Explain turns the driver's errors about the file at path into errors for users: damage
+// becomes retake.Damaged, a lock timeout retake.Busy. Others pass unchanged.
 func Explain(path string) func(error) error {
 	return func(err error) error {
 		switch {
@@ -47,10 +47,10 @@ func Explain(path string) func(error) error {
 	}
 }
 
-// leastLog is about what the log needs to be opened, and one change with it.
+// minLogBytes is about what opening the log and one change need.
 const minLogBytes = 256 << 10
 
-// explainUnwritable names the disk and what is free on it.
+// explainUnwritable names the disk and its free space.
 func explainUnwritable(path string, err error) string {
 	dir := filepath.Dir(path)
 	free, _, ferr := fsx.OS().FreeSpace(dir)
@@ -63,8 +63,8 @@ func explainUnwritable(path string, err error) string {
 	return fmt.Sprintf("the disk of %s has %d kB free", dir, free/1000)
 }
 
-// isUnwritable: the disk is full, or read-only. SQLite cannot always tell a full disk
-// from one that fails to write, or from a log that it cannot make.
+// isUnwritable reports whether the disk is full or read-only. SQLite cannot always distinguish
+// a full disk from a write error or from a log that cannot be created.
 func isUnwritable(err error) bool {
 	c := errorCode(err)
 	switch c & 0xff {
@@ -74,7 +74,7 @@ func isUnwritable(err error) bool {
 	return c == lib.SQLITE_IOERR_WRITE || c == lib.SQLITE_IOERR_SHMSIZE || c == lib.SQLITE_IOERR_SHMOPEN || c == lib.SQLITE_IOERR_TRUNCATE || c == lib.SQLITE_IOERR_FSYNC
 }
 
-// errorCode is the driver's code for err; the low byte is its class.
+// errorCode returns the driver's code of err; the low byte is its class.
 func errorCode(err error) int {
 	var e *driver.Error
 	if errors.As(err, &e) {

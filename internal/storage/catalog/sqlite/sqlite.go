@@ -35,7 +35,7 @@ const (
 	maxConns    = 4                // connections per database; more would only wait inside SQLite
 )
 
-// Options choose how safe a commit is.
+// Options choose how durable a commit is.
 type Options struct {
 	// Durable commits survive a power cut. The others survive a crash of the
 	// process, but a power cut may take the newest of them.
@@ -46,8 +46,8 @@ type Options struct {
 	OneShot bool
 }
 
-// Open opens the catalog of a namespace and makes the file when there is none.
-// Its directory must be there.
+// Open opens the catalog of a namespace and creates the file if there is none. Its directory
+// must exist.
 func Open(ctx context.Context, path, ns string, opts Options) (catalog.Catalog, error) {
 	db, err := OpenDB(ctx, path, opts)
 	if err != nil {
@@ -67,7 +67,7 @@ type fileCatalog struct {
 	oneShot bool
 }
 
-// Wipe writes the file anew: deleted rows stay in free pages and in the log otherwise.
+// Wipe rewrites the file: otherwise deleted rows stay in free pages and in the log.
 func (f *fileCatalog) Wipe(ctx context.Context) error {
 	for _, text := range []string{"PRAGMA wal_checkpoint(TRUNCATE)", "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"} {
 		if _, err := f.db.ExecContext(ctx, text); err != nil {
@@ -88,7 +88,7 @@ func (f *fileCatalog) Close() error {
 	return nil
 }
 
-// OpenDB opens the database alone, for several namespaces in one process.
+// OpenDB opens only the database, for several namespaces in one process.
 func OpenDB(ctx context.Context, path string, opts Options) (*sql.DB, error) {
 	name, conns := Memory, 1 // each connection to memory would be a database of its own
 	if path != Memory {
@@ -119,8 +119,8 @@ func OpenDB(ctx context.Context, path string, opts Options) (*sql.DB, error) {
 	return db, nil
 }
 
-// openReadOnly opens a file that cannot be written, as it is: rows can be read, and every
-// change is refused. What is in a log beside it that could not be opened is not seen.
+// openReadOnly opens a file that cannot be written: rows can be read, and every change is
+// refused. A log beside it that could not be opened is ignored.
 func openReadOnly(ctx context.Context, name string) (*sql.DB, error) {
 	db, err := sql.Open("sqlite", name+"?mode=ro&immutable=1&_error_rc=1")
 	if err != nil {
@@ -133,12 +133,12 @@ func openReadOnly(ctx context.Context, name string) (*sql.DB, error) {
 	return db, nil
 }
 
-// creating keeps every other open of this process away while a new file has a
-// descriptor that is not the driver's (L3).
+// createMu keeps every other open of this process waiting while a new file has a descriptor
+// that is not the driver's (L3).
 var createMu sync.Mutex
 
-// createFile makes the file with its mode before the driver can make it with another;
-// the neighbours take the mode of the file.
+// createFile creates the file with its mode before the driver creates it with another; the
+// files beside it inherit the mode.
 func createFile(path string) error {
 	createMu.Lock()
 	defer createMu.Unlock()
@@ -155,7 +155,7 @@ func createFile(path string) error {
 	return nil
 }
 
-// fileURI writes a path so that "?", "#" and "%" in it mean themselves.
+// fileURI escapes "?", "#" and "%" in a path.
 func fileURI(abs string) string {
 	slashed := "/" + strings.TrimPrefix(filepath.ToSlash(abs), "/")
 	return "file:" + (&url.URL{Path: slashed}).EscapedPath()
@@ -175,8 +175,8 @@ func connSettings(opts Options) string {
 	}.Encode()
 }
 
-// enableWAL switches the file to a write-ahead log, which it then keeps. SQLite does
-// not wait for another that writes or switches a file without a log, so we do.
+// enableWAL switches the file to a write-ahead log, which is permanent. SQLite does not wait
+// for another process that writes or switches a file without a log, so we do.
 func enableWAL(ctx context.Context, db *sql.DB) error {
 	enough := time.NewTimer(busyTimeout)
 	defer enough.Stop()

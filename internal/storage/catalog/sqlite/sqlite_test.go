@@ -249,7 +249,7 @@ func TestReadWhileWriting(t *testing.T) {
 	_, err = tx.ExecContext(t.Context(), "DELETE FROM checkpoint")
 	wantNoError(t, err)
 
-	// The writer holds on until the read is over: waiting would be for ever.
+	// The writer holds on until the read is over: waiting would be forever.
 	if _, err := c.Latest(t.Context(), "w", 0); err != nil {
 		t.Error(err)
 	}

@@ -111,8 +111,8 @@ func TestWaitEnds(t *testing.T) {
 	wantNoError(t, c.Close())
 }
 
-// TestSwitchWaits: a new file that another process writes before it has a log is
-// no error, but a wait.
+// TestSwitchWaits: a new file that another process writes before it has a log is not an error,
+// but a wait.
 func TestSwitchWaits(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "catalog.db")

@@ -60,8 +60,8 @@ func wantEmpty[T any](t *testing.T, what string) func(all []T, err error) {
 	}
 }
 
-// strangers are calls on a book that has no rows, while another has one of every kind.
-// None may find anything. First those that read, then those that write.
+// foreignCalls are calls on a book that has no rows, while another has one of every kind. None
+// may find anything. First those that read, then those that write.
 var foreignCalls = []struct {
 	method string
 	call   func(t *testing.T, b serverdb.Book)
@@ -157,7 +157,7 @@ var foreignCalls = []struct {
 	{"Note", func(t *testing.T, b serverdb.Book) { wantNoError(t, b.Note(t.Context(), "do", "x")) }},
 }
 
-// twins are calls that change rows of a book, while another has rows of the same names.
+// twinCalls are calls that change rows of a book, while another has rows of the same names.
 var twinCalls = map[string]func(t *testing.T, b serverdb.Book) error{
 	"UsedKey": func(t *testing.T, b serverdb.Book) error { return b.UsedKey(t.Context(), "key_1", late) },
 	"RevokeKey": func(t *testing.T, b serverdb.Book) error {

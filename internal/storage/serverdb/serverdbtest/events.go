@@ -24,11 +24,11 @@ func waitingDeliveries(t *testing.T, l serverdb.Ledger, ns retake.NamespaceID) [
 	return ids
 }
 
-// claiming lets one test at a time claim messages: the queue has one name for all.
+// claimMu lets one test at a time claim messages: the queue has one name for all.
 var claimMu sync.Mutex
 
-// claimDue claims messages, and answers which of a namespace are there and how often. All
-// come back at once.
+// claimDue claims messages, and returns which of a namespace are there and how often. All come
+// back at once.
 func claimDue(t *testing.T, l serverdb.Ledger, ns retake.NamespaceID, f ...func(serverdb.Due)) map[string]int {
 	t.Helper()
 	claimMu.Lock()

@@ -7,7 +7,7 @@ import (
 	"github.com/retake-dev/retake/internal/storage/serverdb"
 )
 
-// wantBegin wants a state, and answers the reply.
+// wantBegin wants a state, and returns the reply.
 func wantBegin(t *testing.T, b serverdb.Book, key, request string, at time.Duration, want serverdb.ReplyState) serverdb.Reply {
 	t.Helper()
 	r, state, err := b.BeginReply(t.Context(), key, digestOf(request), afterStart(at), time.Minute)

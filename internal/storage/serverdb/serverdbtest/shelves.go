@@ -48,7 +48,7 @@ func testSchedules(t *testing.T, open Opener) {
 	other.Created = afterStart(-time.Hour)
 	wantNoError(t, b.PutSchedule(ctx, s))
 	wantNoError(t, b.PutSchedule(ctx, other))
-	// That it ran is no act.
+	// That it ran is not an act.
 	s.Next, s.Missed, s.Last = afterStart(2*time.Hour), 3, &retake.Run{At: afterStart(time.Hour), Took: time.Second, What: "saved", Err: "no"}
 	wantNoError(t, b.PutSchedule(ctx, s))
 	wantEqual(t, "after a run", mustValue[retake.Schedule](t)(b.Schedule(ctx, "sc_1")), s)

@@ -24,7 +24,7 @@ import (
 	"github.com/retake-dev/retake/internal/storage/serverdb"
 )
 
-// Opener answers a ledger. All calls during one Run must lead to the same rows, each by a
+// Opener returns a ledger. All calls during one Run must lead to the same rows, each by a
 // handle of its own where that can be.
 type Opener func(t *testing.T) serverdb.Ledger
 
@@ -89,10 +89,10 @@ func Run(t *testing.T, open Opener) {
 
 var uniqueCounter atomic.Int64
 
-// uniqueName answers a name that nobody else has.
+// uniqueName returns a name that nobody else has.
 func uniqueName(what string) string { return fmt.Sprintf("%s-%d", what, uniqueCounter.Add(1)) }
 
-// newBook answers a book that nobody else has.
+// newBook returns a book that nobody else has.
 func newBook(t *testing.T, open Opener) serverdb.Book {
 	t.Helper()
 	return open(t).Book(retake.NamespaceID(uniqueName("ns")))
@@ -129,7 +129,7 @@ func wantEqual[T any](t testing.TB, what string, got, want T) {
 	}
 }
 
-// mustValue answers the value of a call that has to go well.
+// mustValue returns the value of a call that has to go well.
 func mustValue[T any](t testing.TB) func(v T, err error) T {
 	return func(v T, err error) T {
 		t.Helper()

@@ -9,8 +9,8 @@ import (
 	"github.com/retake-dev/retake/internal/storage/serverdb"
 )
 
-// PutAnchor keeps a signed head, and enters that in the chain. A head that is not an
-// entry is ErrNotFound; one that has an anchor keeps it.
+// PutAnchor stores a signed head and adds an entry about it to the chain. A head that is not
+// an entry returns ErrNotFound; an existing anchor is kept.
 func (b *Book) PutAnchor(ctx context.Context, a serverdb.Anchor) error {
 	raw, err := encodeJSON(a)
 	if err != nil {
@@ -34,13 +34,13 @@ func (b *Book) PutAnchor(ctx context.Context, a serverdb.Anchor) error {
 
 func anchorSubject(seq int64, hash string) string { return fmt.Sprintf("%d %s", seq, hash) }
 
-// Anchors lists them, oldest first.
+// Anchors lists the anchors, oldest first.
 func (b *Book) Anchors(ctx context.Context) ([]serverdb.Anchor, error) {
 	return findRows(ctx, b.l, b.ns, "list anchors", scanJSON[serverdb.Anchor], sqlAnchors, string(b.ns))
 }
 
-// Unanchored answers the newest entry of a chain; false: there is nothing since the last
-// anchor but the entry about it, so that a log does not grow by being anchored.
+// Unanchored returns the newest entry of a chain. It returns false if there is nothing since
+// the last anchor but the entry about it, so that anchoring does not make a log grow.
 func Unanchored(ctx context.Context, book serverdb.Book) (retake.AuditEntry, bool, error) {
 	last, err := book.Audit(ctx, retake.AuditQuery{Limit: 1})
 	if err != nil || len(last) == 0 {

@@ -16,11 +16,11 @@ import (
 	"github.com/retake-dev/retake/internal/storage/serverdb"
 )
 
-// VerbAnchor is the act of keeping an anchor. The chain names its anchors, so that one
-// that is gone is missed.
+// VerbAnchor is the action of storing an anchor. The chain names its anchors, so that a
+// missing one is noticed.
 const VerbAnchor = "put anchor"
 
-// auditAct is what an entry says; one without a verb is not entered.
+// auditAct is what an audit entry says. One without a verb is not recorded.
 type auditAct struct{ verb, subject string }
 
 var noAct auditAct
@@ -31,8 +31,8 @@ type chainHead struct {
 	hash string
 }
 
-// inAuditedTx runs f in one transaction that has the audit log of a namespace to itself, and
-// enters what f did.
+// inAuditedTx runs f in a transaction that holds the audit log of a namespace, and records
+// what f did.
 func (l *Ledger) inAuditedTx(ctx context.Context, ns retake.NamespaceID, doing string, f func(tx *sql.Tx) (auditAct, error)) error {
 	return l.inWriteTx(ctx, ns, doing, func(tx *sql.Tx) error {
 		h, err := lockAudit(ctx, tx, ns)
@@ -79,7 +79,8 @@ func (l *Ledger) appendEntry(ctx context.Context, tx *sql.Tx, ns retake.Namespac
 	return err
 }
 
-// currentActor answers who acts, in words that are the same after they were stored.
+// currentActor returns the actor of a context, in a form that does not change when it is
+// stored.
 func currentActor(ctx context.Context) retake.Actor {
 	a, ok := retake.ActorOf(ctx)
 	if !ok {
@@ -88,8 +89,8 @@ func currentActor(ctx context.Context) retake.Actor {
 	return retake.Actor{Kind: retake.KeyKind(sanitizeText(string(a.Kind))), Key: retake.KeyID(sanitizeText(string(a.Key))), Name: sanitizeText(a.Name)}
 }
 
-// Hash is the hash of an entry: over the hash before it, its namespace, its number and all
-// that it says, each with its length. The field Hash itself does not count.
+// Hash returns the hash of an entry: over the previous hash, its namespace, its number and all
+// its fields except Hash, each with its length.
 func Hash(ns retake.NamespaceID, e retake.AuditEntry) string {
 	h := sha256.New()
 	for _, part := range []string{
@@ -102,9 +103,9 @@ func Hash(ns retake.NamespaceID, e retake.AuditEntry) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// OnChange answers what a catalog calls last in a transaction that changed something: it
-// enters the act, and makes the catalog's outbox due. The catalog has locked its own rows
-// by then; nothing may be locked after it.
+// OnChange returns the function that a catalog calls last in a transaction that changed
+// something: it records the action and makes the catalog's outbox due. The catalog has locked
+// its own rows by then; nothing may be locked after it.
 func (l *Ledger) OnChange(ns retake.NamespaceID) func(ctx context.Context, tx *sql.Tx, verb, subject string) error {
 	return func(ctx context.Context, tx *sql.Tx, verb, subject string) error {
 		h, err := lockAudit(ctx, tx, ns)
@@ -118,7 +119,7 @@ func (l *Ledger) OnChange(ns retake.NamespaceID) func(ctx context.Context, tx *s
 	}
 }
 
-// Note adds an entry about an act that has no row of its own.
+// Note adds an entry about an action that has no row of its own.
 func (b *Book) Note(ctx context.Context, verb, subject string) error {
 	return b.l.inAuditedTx(ctx, b.ns, "note act", func(*sql.Tx) (auditAct, error) { return auditAct{verb, subject}, nil })
 }
@@ -132,14 +133,14 @@ func (b *Book) Audit(ctx context.Context, q retake.AuditQuery) ([]retake.AuditEn
 	return findRows(ctx, b.l, b.ns, "list audit log", scanEntry, sqlAudit, string(b.ns), top, limitOrMax(q.Limit))
 }
 
-// chainEntry is an entry at the place where it stands, which may not be where it says.
+// chainEntry is an entry at its stored position, which may differ from the one it claims.
 type chainEntry struct {
 	seq   int64
 	entry retake.AuditEntry
 }
 
-// scanChainEntry reads an entry. One that cannot be read any more comes with its number alone:
-// who checks the chain can say which it is, and the others can still be listed.
+// scanChainEntry reads an entry. An unreadable one is returned with its number alone, so that
+// a check can name it and the others can still be listed.
 func scanChainEntry(row scanner) (chainEntry, error) {
 	var s chainEntry
 	var raw []byte
@@ -157,7 +158,7 @@ func scanEntry(row scanner) (retake.AuditEntry, error) {
 	return s.entry, err
 }
 
-// walkStep is how many entries Walk reads at once.
+// walkBatch is how many entries Walk reads at once.
 const walkBatch = 500
 
 // Walk calls f for every entry, oldest first. No transaction is open while f runs.

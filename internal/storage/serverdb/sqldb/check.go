@@ -9,10 +9,9 @@ import (
 	"github.com/retake-dev/retake/internal/storage/serverdb"
 )
 
-// Check reads the whole chain of a namespace and holds it against its anchors and against
-// the head that is kept beside it. Verify says whether the signature of an anchor is good;
-// nil takes every one. What does not fit is told in the proof, and is no error. Entries may
-// be added meanwhile.
+// Check verifies the whole chain of a namespace against its anchors and against the stored
+// head. verify checks the signature of an anchor; nil accepts every one. Mismatches are
+// reported in the proof and are not errors. Entries may be added meanwhile.
 func Check(ctx context.Context, ns retake.NamespaceID, book serverdb.Book, verify func(serverdb.Anchor) error) (retake.AuditProof, error) {
 	if verify == nil {
 		verify = func(serverdb.Anchor) error { return nil }
@@ -43,8 +42,8 @@ func Check(ctx context.Context, ns retake.NamespaceID, book serverdb.Book, verif
 	return c.proof, nil
 }
 
-// storedHead answers the head that is kept beside the chain; of a book that is not ours the
-// newest entry.
+// storedHead returns the head that is stored beside the chain, or the newest entry if the book
+// is not ours.
 func storedHead(ctx context.Context, book serverdb.Book) (chainHead, error) {
 	if b, ours := book.(*Book); ours {
 		h, err := findRow(ctx, b.l, b.ns, "find audit head", scanHead, sqlAuditHead, string(b.ns))
@@ -60,7 +59,7 @@ func storedHead(ctx context.Context, book serverdb.Book) (chainHead, error) {
 	return chainHead{newest[0].Seq, newest[0].Hash}, nil
 }
 
-// chainCheck is a check under way.
+// chainCheck is a check in progress.
 type chainCheck struct {
 	ns      retake.NamespaceID
 	verify  func(serverdb.Anchor) error
@@ -71,13 +70,14 @@ type chainCheck struct {
 	proof   retake.AuditProof
 }
 
-// recordBreak notes the first entry that does not fit; what follows it proves nothing.
+// recordBreak records the first entry that does not fit; entries after it prove nothing.
 func (c *chainCheck) recordBreak(seq int64, format string, args ...any) {
 	if c.proof.Broken == 0 {
 		c.proof.Broken, c.proof.Why = seq, fmt.Sprintf(format, args...)
 	}
 }
 
+// checkEntry checks that an entry continues the chain.
 func (c *chainCheck) checkEntry(e retake.AuditEntry) error {
 	c.proof.Entries++
 	if c.proof.Broken != 0 {
@@ -100,8 +100,8 @@ func (c *chainCheck) checkEntry(e retake.AuditEntry) error {
 	return nil
 }
 
-// checkAgainstAnchors holds an entry that fits the chain against what is known beside it: a chain that
-// was written again from some entry on fits in itself.
+// checkAgainstAnchors compares an entry with anchors and heads: a chain that was rewritten
+// from some entry on is consistent in itself.
 func (c *chainCheck) checkAgainstAnchors(e retake.AuditEntry) {
 	if e.Seq == c.before.seq && e.Hash != c.before.hash {
 		c.recordBreak(e.Seq, "entry %d is not the head that was kept", e.Seq)
@@ -129,7 +129,7 @@ func (c *chainCheck) checkAgainstAnchors(e retake.AuditEntry) {
 	}
 }
 
-// checkEnd looks for what should have come.
+// checkEnd looks for entries and anchors that are missing at the end.
 func (c *chainCheck) checkEnd(anchors []serverdb.Anchor, after chainHead) {
 	next := c.last.seq + 1
 	if c.before.seq > c.last.seq {

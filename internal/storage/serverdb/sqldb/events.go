@@ -12,8 +12,8 @@ import (
 	"github.com/retake-dev/retake/internal/storage/serverdb"
 )
 
-// publication is a Publish under way. It holds the event head of its namespace, so that
-// who read up to a number has missed nothing below it.
+// publication is a Publish in progress. It locks the event head of its namespace, so that a
+// reader that has read up to a number has missed nothing below it.
 type publication struct {
 	b                *Book
 	tx               *sql.Tx
@@ -22,9 +22,9 @@ type publication struct {
 	message          func(retake.Event, serverdb.Hook, retake.EventType) (string, []byte)
 }
 
-// Publish adds events, gives each its number, and adds a message for every webhook that
-// wants it, due at once. An event with a known id changes nothing. The message function
-// runs inside the transaction and must not ask the ledger.
+// Publish adds events, numbers them, and adds a message for every webhook that subscribes to
+// them, due at once. An event with a known id changes nothing. The message function runs
+// inside the transaction and must not use the ledger.
 func (b *Book) Publish(ctx context.Context, events []retake.Event, message func(retake.Event, serverdb.Hook, retake.EventType) (id string, body []byte)) error {
 	if len(events) == 0 {
 		return nil
@@ -48,10 +48,11 @@ func (b *Book) Publish(ctx context.Context, events []retake.Event, message func(
 	})
 }
 
+// addEvent adds one event and its messages.
 func (p *publication) addEvent(ctx context.Context, e retake.Event) error {
 	e.Seq = p.events + 1
 	kept := e
-	kept.Data = nil // it stands beside the body, as it was given
+	kept.Data = nil // it is stored beside the body, unchanged
 	raw, err := encodeJSON(kept)
 	if err != nil {
 		return err
@@ -74,7 +75,7 @@ func (p *publication) addEvent(ctx context.Context, e retake.Event) error {
 	return nil
 }
 
-// addDelivery adds one message, and makes it due.
+// addDelivery adds one message and makes it due.
 func (p *publication) addDelivery(ctx context.Context, e retake.Event, h serverdb.Hook, name retake.EventType) error {
 	id, text := p.message(e, h, name)
 	due := p.b.l.newDueNow(serverdb.QueueDelivery, p.b.ns, id)
@@ -94,12 +95,12 @@ func (p *publication) addDelivery(ctx context.Context, e retake.Event, h serverd
 	return putDue(ctx, p.tx, due)
 }
 
-// Events lists those after a number, oldest first. Without a limit it lists all.
+// Events lists the events after a number, oldest first. Without a limit it lists all.
 func (b *Book) Events(ctx context.Context, after int64, limit int) ([]retake.Event, error) {
 	return findRows(ctx, b.l, b.ns, "list events", scanEvent, sqlEvents, string(b.ns), after, limitOrMax(limit))
 }
 
-// NewestEvent answers the one with the highest number. ErrNotFound.
+// NewestEvent returns the event with the highest number. ErrNotFound.
 func (b *Book) NewestEvent(ctx context.Context) (retake.Event, error) {
 	return findRow(ctx, b.l, b.ns, "find the newest event", scanEvent, sqlNewestEvent, string(b.ns))
 }
@@ -120,7 +121,7 @@ func scanEvent(row scanner) (retake.Event, error) {
 	return e, nil
 }
 
-// Delivery answers one with its body. ErrNotFound.
+// Delivery returns a message with its body. ErrNotFound.
 func (b *Book) Delivery(ctx context.Context, id string) (retake.Delivery, error) {
 	return findRow(ctx, b.l, b.ns, fmt.Sprintf("find delivery %s", id), scanDelivery, sqlDelivery, string(b.ns), id)
 }
@@ -136,7 +137,7 @@ func scanDelivery(row scanner) (retake.Delivery, error) {
 	return d, err
 }
 
-// PutDelivery replaces state, tries and next. ErrNotFound.
+// PutDelivery replaces the state, tries and next time of a message. ErrNotFound.
 func (b *Book) PutDelivery(ctx context.Context, d retake.Delivery) error {
 	return b.l.inWriteTx(ctx, b.ns, fmt.Sprintf("put delivery %s", d.ID), func(tx *sql.Tx) error {
 		kept, err := queryOne(ctx, tx, scanDelivery, sqlDelivery, string(b.ns), d.ID)
@@ -153,8 +154,8 @@ func (b *Book) PutDelivery(ctx context.Context, d retake.Delivery) error {
 	})
 }
 
-// Deliveries lists messages without their bodies, newest first. Without a limit it lists
-// all. A query that goes on below an unknown one is ErrNotFound.
+// Deliveries lists messages without their bodies, newest first. Without a limit it lists all.
+// A query that continues below an unknown message returns ErrNotFound.
 func (b *Book) Deliveries(ctx context.Context, q retake.DeliveryQuery) ([]retake.Delivery, error) {
 	var all []retake.Delivery
 	err := b.l.inReadTx(ctx, b.ns, "list deliveries", func(tx *sql.Tx) error {

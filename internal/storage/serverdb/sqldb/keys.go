@@ -12,7 +12,7 @@ import (
 	"github.com/retake-dev/retake/internal/storage/serverdb"
 )
 
-// AddKey adds a key. An id or a digest that is there is ErrExists.
+// AddKey adds a key. An existing id or digest returns ErrExists.
 func (b *Book) AddKey(ctx context.Context, k retake.Key, digest [32]byte) error {
 	var used int64
 	if k.Used != nil {
@@ -31,8 +31,8 @@ func (b *Book) AddKey(ctx context.Context, k retake.Key, digest [32]byte) error 
 	})
 }
 
-// scanKey reads a key. When it was used stands beside the body, so that to note it never
-// meets a change of the key.
+// scanKey reads a key. The time of its last use is stored beside the body, so that updating it
+// never conflicts with a change of the key.
 func scanKey(row scanner) (retake.Key, error) {
 	var k retake.Key
 	var used int64
@@ -50,14 +50,14 @@ func scanKey(row scanner) (retake.Key, error) {
 	return k, nil
 }
 
-// Keys lists all, oldest first.
+// Keys lists all keys, oldest first.
 func (b *Book) Keys(ctx context.Context) ([]retake.Key, error) {
 	all, err := findRows(ctx, b.l, b.ns, "list keys", scanKey, sqlKeys, string(b.ns))
 	slices.SortFunc(all, func(a, b retake.Key) int { return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID)) })
 	return all, err
 }
 
-// RevokeKey ends a key; one that is revoked stays so. ErrNotFound.
+// RevokeKey ends a key. A revoked key keeps its time. ErrNotFound.
 func (b *Book) RevokeKey(ctx context.Context, id retake.KeyID, at time.Time) (retake.Key, error) {
 	var k retake.Key
 	err := b.l.inAuditedTx(ctx, b.ns, fmt.Sprintf("revoke key %s", id), func(tx *sql.Tx) (auditAct, error) {
@@ -81,7 +81,7 @@ func (b *Book) RevokeKey(ctx context.Context, id retake.KeyID, at time.Time) (re
 	return k, nil
 }
 
-// UsedKey notes that a key let somebody in; the latest time stays. ErrNotFound.
+// UsedKey records that a key was used; the latest time is kept. ErrNotFound.
 func (b *Book) UsedKey(ctx context.Context, id retake.KeyID, at time.Time) error {
 	return b.l.inWriteTx(ctx, b.ns, fmt.Sprintf("note use of key %s", id), func(tx *sql.Tx) error {
 		return execRequired(ctx, tx, serverdb.ErrNotFound, sqlUsedKey, at.UnixMicro(), string(b.ns), string(id))

@@ -34,18 +34,18 @@ type Ledger struct {
 
 var _ serverdb.Ledger = (*Ledger)(nil)
 
-// Options change how a ledger speaks.
+// Options configure a ledger.
 type Options struct {
 	// Enter is called first in every transaction, with no namespace for what crosses them.
 	Enter func(ctx context.Context, tx *sql.Tx, ns retake.NamespaceID) error
-	// Clock tells the time of entries and messages; nil is the clock on the wall.
+	// Clock is the time of entries and messages; nil is the wall clock.
 	Clock clock.Clock
-	// Explain puts errors of the driver into words; nil leaves them as they are.
+	// Explain turns errors of the driver into errors for users; nil leaves them unchanged.
 	Explain func(error) error
 }
 
-// New brings the tables of db up to date and answers its ledger. Transactions of db must
-// be able to write from their beginning: in SQLite they must be immediate.
+// New migrates the tables of db and returns its ledger. Transactions of db must be able to
+// write from their beginning: in SQLite they must be immediate.
 func New(ctx context.Context, db *sql.DB, opts Options) (*Ledger, error) {
 	l := &Ledger{db: db, enter: opts.Enter, clock: opts.Clock, explain: opts.Explain}
 	if l.enter == nil {
@@ -63,19 +63,19 @@ func New(ctx context.Context, db *sql.DB, opts Options) (*Ledger, error) {
 	return l, nil
 }
 
-// Migrate brings the tables up to date and does nothing else: for the owner of a
-// database whose users may not make tables.
+// Migrate only migrates the tables, for the owner of a database whose users may not create
+// tables.
 func Migrate(ctx context.Context, db *sql.DB) error {
 	return migrate.Apply(ctx, db, VersionTable, migrations)
 }
 
-// Close leaves the database open: it belongs to whoever gave it.
+// Close leaves the database open; its owner closes it.
 func (l *Ledger) Close() error { return nil }
 
-// Book answers the rows of one namespace.
+// Book returns the rows of one namespace.
 func (l *Ledger) Book(ns retake.NamespaceID) serverdb.Book { return &Book{l: l, ns: ns} }
 
-// Book is the rows of one namespace.
+// Book holds the rows of one namespace.
 type Book struct {
 	l  *Ledger
 	ns retake.NamespaceID
@@ -83,7 +83,7 @@ type Book struct {
 
 var _ serverdb.Book = (*Book)(nil)
 
-// wrapError says what was being done when err came; nil stays nil.
+// wrapError explains err and adds what was being done; nil stays nil.
 func (l *Ledger) wrapError(doing string, err error) error {
 	if err == nil {
 		return nil
@@ -91,7 +91,7 @@ func (l *Ledger) wrapError(doing string, err error) error {
 	return fmt.Errorf("%s: %w", doing, l.explain(err))
 }
 
-// across is the namespace of what crosses them.
+// allNamespaces is passed for rows that belong to no single namespace.
 const allNamespaces retake.NamespaceID = ""
 
 // inWriteTx runs f in one transaction.
@@ -99,7 +99,7 @@ func (l *Ledger) inWriteTx(ctx context.Context, ns retake.NamespaceID, doing str
 	return l.wrapError(doing, migrate.Tx(ctx, l.db, nil, l.withNamespace(ctx, ns, f)))
 }
 
-// inReadTx runs f in one transaction that sees one checkpoint and waits for no writer.
+// inReadTx runs f in a transaction that sees one consistent state and waits for no writer.
 func (l *Ledger) inReadTx(ctx context.Context, ns retake.NamespaceID, doing string, f func(tx *sql.Tx) error) error {
 	checkpoint := &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
 	return l.wrapError(doing, migrate.Tx(ctx, l.db, checkpoint, l.withNamespace(ctx, ns, f)))
@@ -114,7 +114,8 @@ func (l *Ledger) withNamespace(ctx context.Context, ns retake.NamespaceID, f fun
 	}
 }
 
-// sanitizeText makes words fit a TEXT column: not every database takes NUL or invalid UTF-8 there.
+// sanitizeText makes text fit for a TEXT column: not every database accepts NUL or invalid
+// UTF-8.
 func sanitizeText(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }

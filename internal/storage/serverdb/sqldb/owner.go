@@ -8,11 +8,11 @@ import (
 	"math"
 )
 
-// ownerLease is a lease without an end: of the data directory whose servers may write.
+// ownerLease is a lease without an end, held by the data directory whose servers may write.
 const ownerLease = "data directory"
 
-// ReadOwner answers whose a PostgreSQL database is: the data directory whose servers write to
-// it. "": nobody's yet. It changes nothing, and needs no tables.
+// ReadOwner returns the data directory that owns a PostgreSQL database, or "" if there is none
+// yet. It changes nothing and needs no tables.
 func ReadOwner(ctx context.Context, db *sql.DB) (string, error) {
 	var there bool
 	if err := db.QueryRowContext(ctx, `SELECT to_regclass('lease') IS NOT NULL`).Scan(&there); err != nil || !there {
@@ -26,8 +26,8 @@ func ReadOwner(ctx context.Context, db *sql.DB) (string, error) {
 	return owner, err
 }
 
-// ClaimOwner makes a database somebody's, unless it is another's already, and answers whose it is
-// then. With force it is taken over.
+// ClaimOwner makes owner the owner of a database unless it has one, and returns the owner.
+// With force the claim replaces another one.
 func ClaimOwner(ctx context.Context, db *sql.DB, owner string, force bool) (string, error) {
 	text := `INSERT INTO lease (name, holder, until_us) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING`
 	if force {

@@ -77,7 +77,7 @@ const (
 	sqlSweepReply = `DELETE FROM reply WHERE ns = $1 AND key = $2 AND until_us <= $3`
 )
 
-// jsonTable is a kind of rows that are one JSON value by id.
+// jsonTable is a table of JSON values by id.
 type jsonTable struct{ one, all, put, drop string }
 
 func newJSONTable(table string) jsonTable {

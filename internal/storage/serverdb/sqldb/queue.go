@@ -12,8 +12,8 @@ import (
 	"github.com/retake-dev/retake/internal/storage/serverdb"
 )
 
-// Put makes an item due; one that is there becomes due at the earlier of the two times,
-// and a claim on it ends.
+// Put makes an item due. An existing item becomes due at the earlier of both times, and a
+// claim on it ends.
 func (l *Ledger) Put(ctx context.Context, d serverdb.Due) error {
 	return l.inWriteTx(ctx, allNamespaces, "put due", func(tx *sql.Tx) error { return putDue(ctx, tx, d) })
 }
@@ -23,8 +23,8 @@ func putDue(ctx context.Context, tx *sql.Tx, d serverdb.Due) error {
 	return err
 }
 
-// freshStamp begins the stamps of a row. It is drawn, because a row that was finished and
-// put again must not repeat the stamps of claims that somebody still holds.
+// freshStamp returns the first stamp of a row. It is random, because a row that was finished
+// and put again must not repeat the stamps of claims that somebody still holds.
 func freshStamp() int64 { return 1 + rand.Int64N(1<<53) }
 
 const (
@@ -32,9 +32,9 @@ const (
 	claimSpread = 4 // how many times the limit it then looks ahead
 )
 
-// Claim takes items whose time has come, oldest first, and hides them until the lease
-// ends. It looks without a lock and takes what has not changed since: who lost to another
-// looks again, a random way behind it, so that they part.
+// Claim takes due items, oldest first, and hides them until the lease ends. It reads without a
+// lock and takes what has not changed since. If others were faster, it looks again at a random
+// distance behind, so that concurrent claims spread out.
 func (l *Ledger) Claim(ctx context.Context, queue string, now time.Time, lease time.Duration, limit int) ([]serverdb.Due, error) {
 	mine, ahead := []serverdb.Due{}, 0
 	for round := 0; round < claimRounds && len(mine) < limit; round++ {
@@ -59,7 +59,7 @@ func (l *Ledger) Claim(ctx context.Context, queue string, now time.Time, lease t
 	return mine, nil
 }
 
-// claimBatch answers how many items it saw, and those that it got.
+// claimBatch returns the number of items that it saw, and those that it claimed.
 func (l *Ledger) claimBatch(ctx context.Context, by serverdb.Due, until time.Time, limit, ahead int) (int, []serverdb.Due, error) {
 	ready, err := findRows(ctx, l, allNamespaces, "list due", scanDue(by.Queue), sqlReady, by.Queue, by.At.UnixMicro(), limit, ahead)
 	if err != nil || len(ready) == 0 {
@@ -100,7 +100,7 @@ func scanDue(queue string) func(scanner) (serverdb.Due, error) {
 	}
 }
 
-// Finish removes an item that was claimed, unless it was put or claimed again since.
+// Finish removes a claimed item, unless it was put or claimed again since.
 func (l *Ledger) Finish(ctx context.Context, d serverdb.Due) error {
 	return l.inWriteTx(ctx, allNamespaces, "finish due", func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, sqlFinish, d.Queue, string(d.Namespace), d.ID, d.Stamp)
@@ -116,8 +116,8 @@ func (l *Ledger) Postpone(ctx context.Context, d serverdb.Due, at time.Time) err
 	})
 }
 
-// Depth answers how many items there are, also those whose time has not come, and the
-// earliest of their times.
+// Depth returns the number of items, including those that are not due yet, and the earliest of
+// their times.
 func (l *Ledger) Depth(ctx context.Context, queue string) (n int64, oldest time.Time, err error) {
 	err = l.inReadTx(ctx, allNamespaces, "count due", func(tx *sql.Tx) error {
 		var at int64
@@ -130,7 +130,7 @@ func (l *Ledger) Depth(ctx context.Context, queue string) (n int64, oldest time.
 	return n, oldest, err
 }
 
-// Lease takes or renews a name; false: another holds it.
+// Lease takes or renews a name. It returns false if another holder has it.
 func (l *Ledger) Lease(ctx context.Context, name, holder string, now time.Time, ttl time.Duration) (bool, error) {
 	var ours bool
 	err := l.inWriteTx(ctx, allNamespaces, "lease "+name, func(tx *sql.Tx) (err error) {
@@ -140,7 +140,7 @@ func (l *Ledger) Lease(ctx context.Context, name, holder string, now time.Time, 
 	return ours && err == nil, err
 }
 
-// newDueNow is an item that is due at once.
+// newDueNow returns an item that is due at once.
 func (l *Ledger) newDueNow(queue string, ns retake.NamespaceID, id string) serverdb.Due {
 	return serverdb.Due{Queue: queue, Namespace: ns, ID: id, At: l.clock.Now()}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/retake-dev/retake/internal/storage/serverdb"
 )
 
-// AddNamespace adds one with its sealed password. ErrExists.
+// AddNamespace adds a namespace with its sealed password. ErrExists.
 func (l *Ledger) AddNamespace(ctx context.Context, ns retake.Namespace, password []byte) error {
 	raw, err := encodeJSON(ns)
 	if err != nil {
@@ -28,7 +28,7 @@ func (l *Ledger) AddNamespace(ctx context.Context, ns retake.Namespace, password
 	})
 }
 
-// PutNamespace changes limits, roots, default and end; the time it was created at stays.
+// PutNamespace changes limits, roots, default and end; the creation time stays.
 func (l *Ledger) PutNamespace(ctx context.Context, ns retake.Namespace) error {
 	return l.inAuditedTx(ctx, ns.ID, fmt.Sprintf("put namespace %s", ns.ID), func(tx *sql.Tx) (auditAct, error) {
 		was, err := queryOne(ctx, tx, scanBytes, sqlTerms, string(ns.ID))
@@ -49,12 +49,13 @@ func (l *Ledger) PutNamespace(ctx context.Context, ns retake.Namespace) error {
 	})
 }
 
-// Namespace answers one. ErrNotFound.
+// Namespace returns a namespace. ErrNotFound.
 func (l *Ledger) Namespace(ctx context.Context, ns retake.NamespaceID) (retake.Namespace, error) {
 	return findRow(ctx, l, ns, fmt.Sprintf("find namespace %s", ns), scanJSON[retake.Namespace], sqlTerms, string(ns))
 }
 
-// Namespaces lists all by id. Each is read from inside it: only ids can be seen from outside.
+// Namespaces lists all namespaces by id. Each is read in its own transaction: only ids are
+// visible from outside.
 func (l *Ledger) Namespaces(ctx context.Context) ([]retake.Namespace, error) {
 	all := []retake.Namespace{}
 	err := l.inReadTx(ctx, allNamespaces, "list namespaces", func(tx *sql.Tx) error {
@@ -83,20 +84,20 @@ func scanString(row scanner) (string, error) {
 	return s, err
 }
 
-// Password answers the sealed password of a namespace's store.
+// Password returns the sealed password of a namespace's store.
 func (l *Ledger) Password(ctx context.Context, ns retake.NamespaceID) ([]byte, error) {
 	return findRow(ctx, l, ns, fmt.Sprintf("find password of %s", ns), scanBytes, sqlPassword, string(ns))
 }
 
-// PutPassword replaces it. ErrNotFound.
+// PutPassword replaces the sealed password. ErrNotFound.
 func (l *Ledger) PutPassword(ctx context.Context, ns retake.NamespaceID, sealed []byte) error {
 	return l.inAuditedTx(ctx, ns, fmt.Sprintf("put password of %s", ns), func(tx *sql.Tx) (auditAct, error) {
 		return auditAct{"put password", string(ns)}, execRequired(ctx, tx, serverdb.ErrNotFound, sqlPutPassword, notNil(sealed), string(ns))
 	})
 }
 
-// KeyByDigest answers a key by the digest of its secret, and whose it is. Whose is asked
-// from outside of all namespaces, the key itself from inside its own.
+// KeyByDigest returns a key by the digest of its secret, and its namespace. The namespace is
+// looked up outside of all namespaces, the key inside its own.
 func (l *Ledger) KeyByDigest(ctx context.Context, digest [32]byte) (retake.NamespaceID, retake.Key, error) {
 	var ns retake.NamespaceID
 	var k retake.Key
@@ -126,7 +127,7 @@ func scanKeyOwner(row scanner) (keyOwner, error) {
 	return w, err
 }
 
-// findRow answers one row of a namespace.
+// findRow returns one row of a namespace.
 func findRow[T any](ctx context.Context, l *Ledger, ns retake.NamespaceID, doing string, scan func(scanner) (T, error), query string, args ...any) (T, error) {
 	var v T
 	err := l.inReadTx(ctx, ns, doing, func(tx *sql.Tx) (err error) {
@@ -140,7 +141,7 @@ func findRow[T any](ctx context.Context, l *Ledger, ns retake.NamespaceID, doing
 	return v, nil
 }
 
-// findRows answers rows of a namespace.
+// findRows returns rows of a namespace.
 func findRows[T any](ctx context.Context, l *Ledger, ns retake.NamespaceID, doing string, scan func(scanner) (T, error), query string, args ...any) ([]T, error) {
 	var all []T
 	err := l.inReadTx(ctx, ns, doing, func(tx *sql.Tx) (err error) {

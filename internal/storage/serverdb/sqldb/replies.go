@@ -10,12 +10,12 @@ import (
 	"github.com/retake-dev/retake/internal/storage/serverdb"
 )
 
-// sweepStep is how many old replies go with a new one: more than come, so that they
-// cannot pile up.
+// oldRepliesPerBegin is the number of old replies that are removed with a new one: more than
+// are added, so that they cannot accumulate.
 const oldRepliesPerBegin = 4
 
-// BeginReply claims a key until the lease ends. A claim whose lease is over and a reply
-// that is kept no longer are as if they had never been; some of them are removed on the way.
+// BeginReply claims a key until the lease ends. Claims whose lease is over and expired replies
+// are ignored; some of them are removed here.
 func (b *Book) BeginReply(ctx context.Context, key string, digest [32]byte, now time.Time, lease time.Duration) (serverdb.Reply, serverdb.ReplyState, error) {
 	var r serverdb.Reply
 	state := serverdb.ReplyFresh
@@ -49,6 +49,8 @@ func (b *Book) deleteOldReplies(ctx context.Context, tx *sql.Tx, keys [][]byte, 
 	return nil
 }
 
+// claimReply claims the key if it is free or its claim has expired; otherwise it returns the
+// state of the existing claim.
 func (b *Book) claimReply(ctx context.Context, tx *sql.Tx, key string, digest [32]byte, now time.Time, lease time.Duration) (serverdb.Reply, serverdb.ReplyState, error) {
 	stamp := freshStamp()
 	ours, err := execChanged(ctx, tx, sqlBeginReply, string(b.ns), []byte(key), digest[:], stamp, now.Add(lease).UnixMicro(), []byte{}, now.UnixMicro())
@@ -70,8 +72,8 @@ func (b *Book) claimReply(ctx context.Context, tx *sql.Tx, key string, digest [3
 	return r, serverdb.ReplyKnown, nil
 }
 
-// EndReply keeps the reply to a claim. ErrNotFound: the claim is over, and another may
-// have the key; the reply of who ended first stays.
+// EndReply stores the reply of a claim. It returns ErrNotFound if the claim is over and
+// another may have the key; the first reply is kept.
 func (b *Book) EndReply(ctx context.Context, key string, r serverdb.Reply, keep time.Time) error {
 	return b.l.inWriteTx(ctx, b.ns, "end reply", func(tx *sql.Tx) error {
 		return execRequired(ctx, tx, serverdb.ErrNotFound, sqlEndReply,
@@ -79,7 +81,7 @@ func (b *Book) EndReply(ctx context.Context, key string, r serverdb.Reply, keep 
 	})
 }
 
-// DropReply gives a key back after a request that came to nothing. A reply that is kept stays.
+// DropReply releases a key after a request that failed. A stored reply is kept.
 func (b *Book) DropReply(ctx context.Context, key string) error {
 	return b.l.inWriteTx(ctx, b.ns, "drop reply", func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, sqlDropReply, string(b.ns), []byte(key))

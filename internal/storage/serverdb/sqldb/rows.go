@@ -11,7 +11,7 @@ import (
 	"github.com/retake-dev/retake/internal/storage/serverdb"
 )
 
-// eachRow reads the rows of a query.
+// eachRow calls f for the rows of a query.
 func eachRow(ctx context.Context, tx *sql.Tx, f func(*sql.Rows) error, query string, args ...any) error {
 	rows, err := tx.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -37,7 +37,7 @@ func queryList[T any](ctx context.Context, tx *sql.Tx, scan func(scanner) (T, er
 	return all, err
 }
 
-// queryOne reads the only row of a query, or answers ErrNotFound.
+// queryOne reads the only row of a query, or returns ErrNotFound.
 func queryOne[T any](ctx context.Context, tx *sql.Tx, scan func(scanner) (T, error), query string, args ...any) (T, error) {
 	for _, a := range args {
 		if s, ok := a.(string); ok && sanitizeText(s) != s {
@@ -55,7 +55,7 @@ func queryOne[T any](ctx context.Context, tx *sql.Tx, scan func(scanner) (T, err
 // scanner is a row.
 type scanner interface{ Scan(into ...any) error }
 
-// scanJSON reads a row that is one JSON value.
+// scanJSON reads a row with one JSON value.
 func scanJSON[T any](row scanner) (T, error) {
 	var v T
 	var raw []byte
@@ -65,7 +65,7 @@ func scanJSON[T any](row scanner) (T, error) {
 	return v, decodeJSON(raw, &v)
 }
 
-// scanBytes reads a row that is bytes.
+// scanBytes reads a row with one value of bytes.
 func scanBytes(row scanner) ([]byte, error) {
 	var raw []byte
 	err := row.Scan(&raw)
@@ -87,7 +87,7 @@ func encodeJSON(v any) ([]byte, error) {
 	return raw, nil
 }
 
-// notNil gives bytes that are not NULL.
+// notNil returns an empty slice for nil, which would be stored as NULL.
 func notNil(b []byte) []byte {
 	if b == nil {
 		return []byte{}
@@ -95,7 +95,7 @@ func notNil(b []byte) []byte {
 	return b
 }
 
-// limitOrMax is a limit that every database takes: not all know a negative one.
+// limitOrMax returns a limit that every database accepts: not all allow a negative one.
 func limitOrMax(limit int) int64 {
 	if limit <= 0 {
 		return math.MaxInt64
@@ -103,7 +103,7 @@ func limitOrMax(limit int) int64 {
 	return int64(limit)
 }
 
-// execChanged runs a text and reports whether a row took it.
+// execChanged runs a statement and reports whether it changed a row.
 func execChanged(ctx context.Context, tx *sql.Tx, query string, args ...any) (bool, error) {
 	done, err := tx.ExecContext(ctx, query, args...)
 	if err != nil {
@@ -113,7 +113,7 @@ func execChanged(ctx context.Context, tx *sql.Tx, query string, args ...any) (bo
 	return n > 0, err
 }
 
-// execRequired runs a text that has to reach a row, or answers the error for when it does not.
+// execRequired runs a statement that must change a row, and returns otherwise if it does not.
 func execRequired(ctx context.Context, tx *sql.Tx, otherwise error, query string, args ...any) error {
 	ok, err := execChanged(ctx, tx, query, args...)
 	if err == nil && !ok {

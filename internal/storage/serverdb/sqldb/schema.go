@@ -2,12 +2,11 @@ package sqldb
 
 import "github.com/retake-dev/retake/internal/storage/migrate"
 
-// VersionTable is where the version of the tables stands. Who opens a ledger must be able
-// to read it.
+// VersionTable holds the version of the tables. A user of the ledger must be able to read it.
 const VersionTable = "ledger_version"
 
-// Tables lists all but VersionTable. Those that have a namespace and are not the tenant's
-// cross namespaces: they hold ids, digests and times alone.
+// Tables lists all tables but VersionTable. Those with a namespace column that are not marked
+// as the tenant's are shared by all namespaces: they hold only ids, digests and times.
 func Tables() []migrate.Table {
 	return []migrate.Table{
 		{Name: "namespace", Sealed: true},
@@ -30,7 +29,7 @@ func Tables() []migrate.Table {
 	}
 }
 
-// migrations are append-only: a text that was released never changes.
+// migrations are append-only: a released text never changes.
 var migrations = [][]string{
 	{
 		`CREATE TABLE namespace (

@@ -12,8 +12,8 @@ import (
 	"github.com/retake-dev/retake/internal/storage/serverdb"
 )
 
-// putValue adds or replaces the value of an id. The verb says what act it is, given what was
-// there; an empty one is none. A value that is there already changes nothing.
+// putValue adds or replaces the value of an id. verb returns the action to record, given the
+// old value; "" records nothing. An equal value changes nothing.
 func putValue[T any](ctx context.Context, b *Book, s jsonTable, what, id string, v T, verb func(was *T) string) error {
 	raw, err := encodeJSON(v)
 	if err != nil {
@@ -29,7 +29,7 @@ func putValue[T any](ctx context.Context, b *Book, s jsonTable, what, id string,
 	})
 }
 
-// findValue answers the value of an id and its bytes, or nothing.
+// findValue returns the value of an id and its bytes, or nil.
 func findValue[T any](ctx context.Context, tx *sql.Tx, s jsonTable, ns, id string) (*T, []byte, error) {
 	rows, err := queryList(ctx, tx, scanBytes, s.one, ns, id)
 	if err != nil || len(rows) == 0 {
@@ -48,7 +48,7 @@ func deleteValue(ctx context.Context, b *Book, s jsonTable, what, id string) err
 	})
 }
 
-// addOrChangeVerb is the verb of rows that people make and change.
+// addOrChangeVerb returns the verb for rows that people add and change.
 func addOrChangeVerb[T any](what string) func(was *T) string {
 	return func(was *T) string {
 		if was == nil {
@@ -63,24 +63,24 @@ func (b *Book) PutHook(ctx context.Context, h serverdb.Hook) error {
 	return putValue(ctx, b, hooks, "webhook", string(h.ID), h, addOrChangeVerb[serverdb.Hook]("webhook"))
 }
 
-// Hook answers one. ErrNotFound.
+// Hook returns a webhook. ErrNotFound.
 func (b *Book) Hook(ctx context.Context, id retake.WebhookID) (serverdb.Hook, error) {
 	return findRow(ctx, b.l, b.ns, fmt.Sprintf("find webhook %s", id), scanJSON[serverdb.Hook], hooks.one, string(b.ns), string(id))
 }
 
-// Hooks lists all, oldest first.
+// Hooks lists all webhooks, oldest first.
 func (b *Book) Hooks(ctx context.Context) ([]serverdb.Hook, error) {
 	all, err := findRows(ctx, b.l, b.ns, "list webhooks", scanJSON[serverdb.Hook], hooks.all, string(b.ns))
 	slices.SortFunc(all, func(a, b serverdb.Hook) int { return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID)) })
 	return all, err
 }
 
-// DropHook removes one; its messages stay. ErrNotFound.
+// DropHook removes a webhook; its messages stay. ErrNotFound.
 func (b *Book) DropHook(ctx context.Context, id retake.WebhookID) error {
 	return deleteValue(ctx, b, hooks, "webhook", string(id))
 }
 
-// PutSchedule adds or replaces a schedule. That it ran is no act, that it is another is.
+// PutSchedule adds or replaces a schedule. A run is not audited, a change is.
 func (b *Book) PutSchedule(ctx context.Context, s retake.Schedule) error {
 	return putValue(ctx, b, schedules, "schedule", s.ID, s, func(was *retake.Schedule) string {
 		if was != nil && isSameSchedule(*was, s) {
@@ -90,17 +90,17 @@ func (b *Book) PutSchedule(ctx context.Context, s retake.Schedule) error {
 	})
 }
 
-// isSameSchedule reports whether two schedules ask for the same, whatever came of it.
+// isSameSchedule reports whether two schedules request the same, apart from their results.
 func isSameSchedule(a, b retake.Schedule) bool {
 	return a.Work == b.Work && a.Workspace == b.Workspace && a.Cron == b.Cron && a.Jitter == b.Jitter && a.Created.Equal(b.Created)
 }
 
-// Schedule answers one. ErrNotFound.
+// Schedule returns a schedule. ErrNotFound.
 func (b *Book) Schedule(ctx context.Context, id string) (retake.Schedule, error) {
 	return findRow(ctx, b.l, b.ns, fmt.Sprintf("find schedule %s", id), scanJSON[retake.Schedule], schedules.one, string(b.ns), id)
 }
 
-// Schedules lists all, oldest first.
+// Schedules lists all schedules, oldest first.
 func (b *Book) Schedules(ctx context.Context) ([]retake.Schedule, error) {
 	all, err := findRows(ctx, b.l, b.ns, "list schedules", scanJSON[retake.Schedule], schedules.all, string(b.ns))
 	slices.SortFunc(all, func(a, b retake.Schedule) int {
@@ -109,12 +109,13 @@ func (b *Book) Schedules(ctx context.Context) ([]retake.Schedule, error) {
 	return all, err
 }
 
-// DropSchedule removes one. ErrNotFound.
+// DropSchedule removes a schedule. ErrNotFound.
 func (b *Book) DropSchedule(ctx context.Context, id string) error {
 	return deleteValue(ctx, b, schedules, "schedule", id)
 }
 
-// PutDeletion adds or replaces a request to delete; its state is the act.
+// PutDeletion adds or replaces a request to delete. Its state decides which action is
+// recorded.
 func (b *Book) PutDeletion(ctx context.Context, d retake.Deletion) error {
 	return putValue(ctx, b, deletions, "deletion", d.ID, d, func(*retake.Deletion) string {
 		switch d.State {
@@ -131,12 +132,12 @@ func (b *Book) PutDeletion(ctx context.Context, d retake.Deletion) error {
 	})
 }
 
-// Deletion answers one. ErrNotFound.
+// Deletion returns a request to delete. ErrNotFound.
 func (b *Book) Deletion(ctx context.Context, id string) (retake.Deletion, error) {
 	return findRow(ctx, b.l, b.ns, fmt.Sprintf("find deletion %s", id), scanJSON[retake.Deletion], deletions.one, string(b.ns), id)
 }
 
-// Deletions lists all, oldest first.
+// Deletions lists all requests to delete, oldest first.
 func (b *Book) Deletions(ctx context.Context) ([]retake.Deletion, error) {
 	all, err := findRows(ctx, b.l, b.ns, "list deletions", scanJSON[retake.Deletion], deletions.all, string(b.ns))
 	slices.SortFunc(all, func(a, b retake.Deletion) int { return cmp.Or(a.Asked.Compare(b.Asked), cmp.Compare(a.ID, b.ID)) })

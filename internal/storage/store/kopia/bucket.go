@@ -17,8 +17,8 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// Bucket says where the blobs of a store lie in an object store that speaks S3. What was
-// written there must be read and listed by everybody at once.
+// Bucket is an S3 bucket for the blobs of a store. It must be strongly consistent: what was
+// written is read and listed by everybody at once.
 type Bucket struct {
 	Endpoint  string // host, or host:port
 	Region    string // "": us-east-1
@@ -29,7 +29,7 @@ type Bucket struct {
 	Insecure  bool // http
 }
 
-// validate refuses what the client would fill in from somewhere else.
+// validate refuses settings that the client would take from its environment.
 func (b *Bucket) validate(password string) error {
 	for _, x := range []struct{ what, is string }{
 		{"an endpoint", b.Endpoint}, {"a name", b.Name}, {"an access key", b.AccessKey}, {"a secret key", b.SecretKey}, {"a password of the store", password},
@@ -43,18 +43,18 @@ func (b *Bucket) validate(password string) error {
 
 // bucket is the blob storage of one repository in an object store.
 //
-// A blob that was put is durable when it is acknowledged, and whole or absent, so B1
-// holds by the order in which the engine puts. An index blob whose put has no answer is
-// in doubt: it may be there, or come yet.
+// A put blob is durable once it is acknowledged, and complete or absent, so B1 holds by the
+// order in which the engine puts. An index blob whose put got no answer is in doubt: it may
+// exist, or appear later.
 //
-// The object store stamps blobs with its own clock, in whole seconds. Those times are
-// compared only with each other (epochs), but for two places: startClock follows them,
-// and a sweep keeps packs that are younger than its own beginning. A clock of the bucket
-// that is ahead therefore delays the return of bytes and does nothing else.
+// The object store stamps blobs with its own clock, in whole seconds. Those times are compared
+// only with each other (epochs), with two exceptions: startClock follows them, and a sweep
+// keeps packs that are younger than its own start. A bucket whose clock is ahead therefore
+// only delays the deletion of packs.
 //
-// Session markers are neither put nor removed: two requests in every save, for an engine
-// that meets this repository, is told not to look after it, and would spare packs of a
-// day anyway.
+// Session markers are neither put nor deleted: they would cost two requests in every save, for
+// other engines that are told by the policy not to maintain this repository and that spare
+// packs of a day anyway.
 type bucket struct {
 	blob.DefaultProviderImplementation
 	client  blob.Storage // the engine's own client, which repeats what goes wrong
@@ -97,6 +97,7 @@ func newBucket(ctx context.Context, opts Options, now func() time.Time) (*bucket
 	return b, nil
 }
 
+// PutBlob puts a blob and adds it to the listing. Session markers are not stored.
 func (b *bucket) PutBlob(ctx context.Context, id blob.ID, data blob.Bytes, opts blob.PutOptions) error {
 	if opts.HasRetentionOptions() || opts.DoNotRecreate {
 		return blob.ErrUnsupportedPutBlobOption
@@ -217,6 +218,8 @@ func (b *bucket) listBucket(ctx context.Context, prefix blob.ID) ([]blob.Metadat
 	return found, nil
 }
 
+// removePartial removes what an interrupted Create left. It refuses if there may be other
+// files among it.
 func (b *bucket) removePartial(ctx context.Context) error {
 	all, err := b.listBucket(ctx, "")
 	if err != nil {
@@ -235,12 +238,12 @@ func (b *bucket) removePartial(ctx context.Context) error {
 	return b.reloadListing(ctx)
 }
 
-// publishError: after a put that went wrong the next one may go well.
+// publishError returns nil: after a failed put the next one may succeed.
 func (b *bucket) publishError() error { return nil }
 
 func (b *bucket) resetAfterError(ctx context.Context) error { return b.reloadListing(ctx) }
 
-// saveClockMark puts the mark before it removes those it replaces.
+// saveClockMark writes the new mark before it removes those that it replaces.
 func (b *bucket) saveClockMark(ctx context.Context, t time.Time) error {
 	old, err := b.findBlobs(ctx, clockMarkPrefix)
 	if err != nil {

@@ -195,7 +195,8 @@ func TestPasswordOfADisk(t *testing.T) {
 	y.wantFiles(cp, []byte("one"))
 }
 
-// What an interrupted Create left is made again; where files of somebody may lie nothing is removed.
+// What an interrupted Create left is made again; where files of somebody may be nothing is
+// removed.
 func TestHalfMadeBucket(t *testing.T) {
 	t.Parallel()
 	f := newFakeS3(t)

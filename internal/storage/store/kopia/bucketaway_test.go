@@ -49,8 +49,8 @@ func (y *sweepTest) waitForWriter() store.Writer {
 // impatience is short for a bucket that is silent, and long for one on a busy machine.
 const impatience = time.Second
 
-// A bucket that is silent is away, for who writes, reads and looks after it, and nothing
-// waits for ever. When it is back all goes on.
+// A bucket that is silent is away, for who writes, reads and looks after it, and nothing waits
+// forever. When it is back all goes on.
 func TestSilentBucketIsAway(t *testing.T) {
 	t.Parallel()
 	for _, sole := range []bool{false, true} {

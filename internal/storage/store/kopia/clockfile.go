@@ -43,6 +43,7 @@ func parseClockMark(id blob.ID) (time.Time, bool) {
 	return time.Unix(0, ns), err == nil
 }
 
+// readClockMark reads the mark, or returns the zero time if there is none.
 func readClockMark(dir fsx.Dir) (time.Time, error) {
 	f, err := dir.OpenFile(clockFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -89,9 +90,9 @@ func writeClockMark(dir fsx.Dir, t time.Time) error {
 	return nil
 }
 
-// newestIndexTime is the newest time among index blobs, which this clock stamped. A
-// stamp far ahead of the wall clock came from another writer's wrong clock; we
-// follow it all the same, because the engine compares with it.
+// newestIndexTime returns the newest time among index blobs, which this clock stamped. A time
+// far ahead of the wall clock came from another writer's wrong clock; we follow it all the
+// same, because the engine compares with it.
 func newestIndexTime(ctx context.Context, b blobStore) (time.Time, error) {
 	found, err := b.findBlobs(ctx, "x")
 	if err != nil {
@@ -110,7 +111,7 @@ func newestIndexTime(ctx context.Context, b blobStore) (time.Time, error) {
 	return t, ctx.Err()
 }
 
-// startClock raises the clock to every mark there is.
+// startClock raises the clock to the highest mark.
 func startClock(ctx context.Context, c *clock.Monotonic, home fsx.Dir, b blobStore) error {
 	mark, err := readClockMark(home)
 	if err != nil {

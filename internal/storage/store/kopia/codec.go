@@ -25,16 +25,16 @@ const (
 	dirPrefix  = "k"
 )
 
-// entryExtension is the one field we add, and only to entries that need it.
+// entryExtension is the one field that we add, only to entries that need it.
 type entryExtension struct {
 	Raw   []byte        `json:"raw,omitempty"`  // the name, when it is not UTF-8
 	Kind  retake.Kind   `json:"kind,omitempty"` // fifo, socket
 	Extra *retake.Extra `json:"extra,omitempty"`
 }
 
-// encodeDir writes a directory stream and its summary. It sorts entries as stock
-// does, directories first, and refuses two of one name. Bare leaves the summaries
-// of sub-directories out; lines do that, trees never.
+// encodeDir returns a directory stream and its summary. It sorts entries as stock does,
+// directories first, and refuses duplicate names. bare omits the summaries of subdirectories,
+// in the directories of a history and never in trees.
 func encodeDir(entries []retake.Entry, modTime int64, bare bool) ([]byte, retake.Summary, error) {
 	names := make([]string, len(entries))
 	order := make([]int, len(entries))
@@ -87,6 +87,7 @@ func checkUnique(entries []retake.Entry) error {
 	return nil
 }
 
+// appendEntry appends one entry exactly as the stock encoder writes it.
 func appendEntry(b []byte, name string, e *retake.Entry, bare bool) ([]byte, error) {
 	b = append(b, `{"name":`...)
 	b = appendString(b, name)
@@ -125,6 +126,7 @@ func appendEntry(b []byte, name string, e *retake.Entry, bare bool) ([]byte, err
 	return append(b, '}'), err
 }
 
+// appendExtension appends our extension, if the entry needs one.
 func appendExtension(b []byte, name string, e *retake.Entry) ([]byte, error) {
 	var x entryExtension
 	special := false
@@ -162,7 +164,7 @@ func appendTime(b []byte, ns int64) []byte {
 	return append(b, '"')
 }
 
-// appendString writes a JSON string; plain ASCII needs no look-up.
+// appendString appends a JSON string; plain ASCII is the fast path.
 func appendString(b []byte, s string) []byte {
 	for i := range len(s) {
 		if c := s[i]; c < 0x20 || c >= 0x7f || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
@@ -173,8 +175,8 @@ func appendString(b []byte, s string) []byte {
 	return append(append(append(b, '"'), s...), '"')
 }
 
-// storedName is the name as JSON can hold it. A name that is not UTF-8 gets a
-// readable stand-in with a digest, so that two such names stay two.
+// storedName returns a name that JSON can represent. A name that is not UTF-8 becomes a
+// readable one with a digest, so that two such names stay different.
 func storedName(name string) string {
 	if utf8.ValidString(name) {
 		return name

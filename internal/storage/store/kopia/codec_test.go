@@ -157,7 +157,7 @@ func TestSwiftIsSlow(t *testing.T) {
 
 type failer interface{ Fatalf(string, ...any) }
 
-// same reports whether the quick reader answers, and fails when it answers differently.
+// same reports whether the quick reader answers, and fails if both differ.
 func same(t failer, b []byte) bool {
 	got, ok := decodeDirFast(b)
 	if !ok {

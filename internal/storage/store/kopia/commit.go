@@ -20,21 +20,22 @@ import (
 
 func newReader(b []byte) io.Reader { return bytes.NewReader(b) }
 
-// staleStep is how many heads are left behind before they are deleted together:
-// deleting makes the engine read all manifests again.
+// staleHeadBatch is how many old heads are deleted together: deleting makes the engine read
+// all manifests again.
 const staleHeadBatch = 64
 
-// insertRecord puts a leaf into its shelf and rewrites the way up to the root.
-func (w *writer) insertRecord(ctx context.Context, number int64, leaf retake.Entry) error {
+// insertRecord puts a record into its group and rewrites the directories up to the root.
+func (w *writer) insertRecord(ctx context.Context, number int64, rec retake.Entry) error {
 	top, mid := groupNames(number)
 	if err := w.loadGroup(ctx, top, mid); err != nil {
 		return err
 	}
-	w.midDir.entries = replaceEntry(w.midDir.entries, leaf)
-	return w.writeGroup(ctx, leaf.ModTime)
+	w.midDir.entries = replaceEntry(w.midDir.entries, rec)
+	return w.writeGroup(ctx, rec.ModTime)
 }
 
-// loadGroup makes w.top and w.mid the directories of a shelf, new ones if need be.
+// loadGroup makes w.topDir and w.midDir the directories of a group, new ones if there are
+// none.
 func (w *writer) loadGroup(ctx context.Context, top, mid string) error {
 	if w.topDir.name != top {
 		entries, err := w.childEntries(ctx, w.history.root, top)
@@ -74,9 +75,9 @@ func (w *writer) writeGroup(ctx context.Context, t int64) error {
 	return nil
 }
 
-// commit writes the root and the new head, and makes all of it durable in one
-// step: either the whole session becomes visible or nothing of it. The summary is
-// what a stock engine shows for the line: the newest tree's.
+// commit writes the root and the new head and makes everything durable in one step: the whole
+// session becomes visible or nothing of it. The summary is what a stock engine shows for the
+// history: that of the newest tree.
 func (w *writer) commit(ctx context.Context, sum retake.Summary) error {
 	now := w.s.clock.Now().UnixNano()
 	id, own, err := w.writeDir(ctx, w.history.root, now, true)
@@ -113,8 +114,8 @@ func (w *writer) commit(ctx context.Context, sum retake.Summary) error {
 	return nil
 }
 
-// markBroken marks the session as broken by err: what it holds in memory may not be
-// what a later change should build on. Only Close is left.
+// markBroken marks the session as broken by err: what it has in memory may not be what a later
+// change should build on. Only Close is allowed after that.
 func (w *writer) markBroken(what string, err error) error {
 	if err == nil {
 		return nil
@@ -123,6 +124,7 @@ func (w *writer) markBroken(what string, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
+// newManifest returns the manifest of a new head.
 func (w *writer) newManifest(id retake.ObjectID, sum retake.Summary, now int64) (*snapshot.Manifest, error) {
 	oid, err := object.ParseID(string(id))
 	if err != nil {
@@ -156,7 +158,7 @@ func (w *writer) deleteStaleHeads(ctx context.Context) error {
 	return nil
 }
 
-// Annotate adds to the state of a checkpoint.
+// Annotate adds entries to the state of a checkpoint.
 func (w *writer) Annotate(ctx context.Context, number int64, state []retake.Entry) error {
 	if err := w.checkUsable(); err != nil {
 		return err
@@ -169,9 +171,9 @@ func (w *writer) Annotate(ctx context.Context, number int64, state []retake.Entr
 	if !ok {
 		return fmt.Errorf("annotate %d: %w", number, store.ErrNotFound)
 	}
-	leaf, err := w.rewriteWithState(ctx, old, state)
+	rec, err := w.rewriteWithState(ctx, old, state)
 	if err == nil {
-		err = w.insertRecord(ctx, number, leaf)
+		err = w.insertRecord(ctx, number, rec)
 	}
 	if err == nil {
 		err = w.commit(ctx, retake.Summary{})
@@ -179,7 +181,7 @@ func (w *writer) Annotate(ctx context.Context, number int64, state []retake.Entr
 	return w.markBroken("annotate", err)
 }
 
-// rewriteWithState writes a leaf again, with more state.
+// rewriteWithState writes a record again with more state.
 func (w *writer) rewriteWithState(ctx context.Context, old retake.Entry, state []retake.Entry) (retake.Entry, error) {
 	entries, err := readDir(ctx, w.session, old.Object)
 	if err != nil {
@@ -202,7 +204,7 @@ func (w *writer) rewriteWithState(ctx context.Context, old retake.Entry, state [
 	return dirEntry(old.Name, id, old.ModTime), err
 }
 
-// Amend changes the workspace and the pins of the line.
+// Amend changes the workspace and the pins of the history.
 func (w *writer) Amend(ctx context.Context, ws retake.Workspace, pins []retake.Pin) error {
 	if err := w.checkUsable(); err != nil {
 		return err
@@ -219,7 +221,7 @@ func (w *writer) Amend(ctx context.Context, ws retake.Workspace, pins []retake.P
 	return w.markBroken("amend", err)
 }
 
-// Forget replaces checkpoints by tombstones.
+// Forget replaces checkpoints with tombstones.
 func (w *writer) Forget(ctx context.Context, stones []retake.Tombstone) error {
 	if err := w.checkUsable(); err != nil {
 		return err
@@ -245,7 +247,7 @@ func (w *writer) Forget(ctx context.Context, stones []retake.Tombstone) error {
 	return w.markBroken("forget", w.commit(ctx, retake.Summary{}))
 }
 
-// writeTombstones puts tombstones of one shelf in place.
+// writeTombstones replaces records of one group with tombstones.
 func (w *writer) writeTombstones(ctx context.Context, stones []retake.Tombstone) error {
 	top, mid := groupNames(stones[0].Number)
 	if err := w.loadGroup(ctx, top, mid); err != nil {

@@ -38,13 +38,13 @@ func init() {
 	})
 }
 
-// identity is the user and host of our sessions, the same on every machine: a
-// session marker with it is one of ours.
+// sessionIdentity is the user and host of our sessions, the same on every machine: a session
+// marker with it is ours.
 const sessionIdentity = "retake"
 
-// openEngine opens the repository on b. No cache of its own: the disk is near, the
-// bucket keeps what is asked for again and again, and a cache would be listed at every flush. OnFatalError must be set, or the engine would
-// end the process.
+// openEngine opens the repository on b without a cache of the engine: a disk is near, the
+// bucket has its own cache, and the engine's would be listed at every flush. OnFatalError must
+// be set, or the engine would end the process.
 func openEngine(ctx context.Context, b blobStore, now func() time.Time, password string) (repo.DirectRepository, error) {
 	dir, err := os.MkdirTemp("", "retake-engine-")
 	if err != nil {

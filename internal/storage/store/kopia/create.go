@@ -12,7 +12,7 @@ import (
 	"github.com/kopia/kopia/snapshot/policy"
 )
 
-// initialize writes the repository into an empty or half-made place.
+// initialize writes the repository into an empty or partially created place.
 func (s *Store) initialize(ctx context.Context, password string) error {
 	if err := s.blobs.removePartial(ctx); err != nil {
 		return err
@@ -35,12 +35,12 @@ func (s *Store) initialize(ctx context.Context, password string) error {
 	return s.writePolicy(ctx)
 }
 
-// epochAge is how long an index epoch lasts; the stock day lets the index grow
-// by one blob for every save.
+// epochAge is how long an index epoch lasts. With the stock value of a day the index grows by
+// one blob for every save.
 const epochAge = time.Hour
 
-// setEpochParameters changes the format before the repository is opened for the first
-// time: one that is open goes on with what it has read.
+// setEpochParameters changes the format before the repository is opened for the first time,
+// since an open one keeps what it has read.
 func (s *Store) setEpochParameters(ctx context.Context, password string) error {
 	fm, err := format.NewManager(ctx, s.blobs, "", format.DefaultRepositoryBlobCacheDuration, password, s.clock.Now)
 	if err != nil {
@@ -63,8 +63,8 @@ func (s *Store) setEpochParameters(ctx context.Context, password string) error {
 	return nil
 }
 
-// writePolicy writes the policy and the maintenance owner, so that a stock engine
-// that meets this repository neither expires snapshots nor runs maintenance.
+// writePolicy writes the policy and the maintenance owner, so that a stock engine neither
+// expires snapshots nor runs maintenance in this repository.
 func (s *Store) writePolicy(ctx context.Context) error {
 	v, err := s.newOwnSession(ctx)
 	if err != nil {

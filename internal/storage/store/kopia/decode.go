@@ -12,7 +12,7 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// jsonEntry is one entry as it is read back.
+// jsonEntry is an entry as it is stored.
 type jsonEntry struct {
 	Name   string    `json:"name"`
 	Type   string    `json:"type"`
@@ -32,7 +32,7 @@ type jsonEntry struct {
 	Ext *entryExtension `json:"retake"`
 }
 
-// decodeDir reads a directory stream, sorted by the bytes of the names.
+// decodeDir decodes a directory stream and sorts it by the bytes of the names.
 func decodeDir(b []byte) ([]retake.Entry, error) {
 	if out, ok := decodeDirFast(b); ok {
 		return out, nil
@@ -40,7 +40,7 @@ func decodeDir(b []byte) ([]retake.Entry, error) {
 	return decodeDirJSON(b)
 }
 
-// decodeDirJSON reads whatever encoding/json reads.
+// decodeDirJSON accepts everything that encoding/json accepts.
 func decodeDirJSON(b []byte) ([]retake.Entry, error) {
 	var dir struct {
 		Stream  string      `json:"stream"`
@@ -66,6 +66,7 @@ func compareNames(a, b retake.Entry) int { return strings.Compare(a.Name, b.Name
 
 var storedKinds = map[string]retake.Kind{"f": retake.KindFile, "d": retake.KindDir, "s": retake.KindSymlink}
 
+// toEntry converts a stored entry and refuses unknown types.
 func (s *jsonEntry) toEntry(e *retake.Entry) error {
 	kind, ok := storedKinds[s.Type]
 	if !ok {

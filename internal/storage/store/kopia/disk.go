@@ -18,8 +18,8 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// suffix and shardsFile are the stock disk layout; with these parameters all
-// blobs lie in one directory, so that one sync makes all their names durable.
+// blobSuffix and shardsFile are the stock disk layout; with these parameters all blobs are in one
+// directory, so that one sync makes all their names durable.
 const (
 	blobSuffix   = ".f"
 	shardsFile   = ".shards"
@@ -32,11 +32,11 @@ const maxUnsynced = 32
 
 // disk is the blob storage of one repository in one directory.
 //
-// Packs are renamed into place at once and synced together with the index that
-// names them, before that index gets its name: on ext4, xfs and btrfs the sync of
-// a file also carries the renames done to it. Then the directory is synced, and
-// only then does PutBlob of an index return. After an unsuccessful sync the
-// kernel may have dropped the pages, so nothing is published any more.
+// Packs are renamed into place at once and synced together with the index that names them,
+// before that index gets its name: on ext4, xfs and btrfs the sync of a file also carries the
+// renames done to it. Then the directory is synced, and only then does PutBlob of an index
+// return. After a failed sync the kernel may have dropped the pages, so nothing is published
+// any more.
 type disk struct {
 	blob.DefaultProviderImplementation
 	dir       fsx.Dir
@@ -52,7 +52,8 @@ type disk struct {
 
 var _ blobStore = (*disk)(nil)
 
-// newDisk is the disk in a directory. now stamps its blobs; wall says how old a list is.
+// newDisk returns the disk in a directory. now stamps its blobs; wall measures the age of the
+// listing.
 func newDisk(dir fsx.Dir, free func() (int64, int64, error), now, wall func() time.Time, sole bool) *disk {
 	d := &disk{dir: dir, diskSpace: free, now: now}
 	d.listing.now, d.listing.exclusive, d.listing.want = wall, sole, isListed
@@ -62,13 +63,13 @@ func newDisk(dir fsx.Dir, free func() (int64, int64, error), now, wall func() ti
 
 func isListed(id blob.ID) bool { return id != "" && (id[0] == 'x' || id[0] == 's') }
 
-// errIndexGone: an index blob that was listed is not there any more, because a sweep
-// has put another in its place. The engine would ask for it again for a minute; we
-// list anew instead.
+// errIndexGone means that a listed index blob is gone because a sweep has replaced it. The
+// engine would retry for a minute; we list again instead.
 var errIndexGone = errors.New("replaced since it was listed")
 
 const maxListTries = 5
 
+// PutBlob writes a blob to a temporary file and publishes it.
 func (d *disk) PutBlob(_ context.Context, id blob.ID, data blob.Bytes, opts blob.PutOptions) error {
 	if opts.HasRetentionOptions() || opts.DoNotRecreate {
 		return blob.ErrUnsupportedPutBlobOption
@@ -106,7 +107,7 @@ func (d *disk) writeTemp(tmp string, data blob.Bytes, stamp time.Time) (fsx.File
 	return f, nil
 }
 
-// removeTemp removes what is left of an unsuccessful write; the sweep finds what it cannot.
+// removeTemp removes the rest of a failed write. A sweep removes what it cannot.
 func (d *disk) removeTemp(tmp string, cause error) error {
 	if err := d.dir.Remove(tmp); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return errors.Join(cause, err)
@@ -114,6 +115,8 @@ func (d *disk) removeTemp(tmp string, cause error) error {
 	return cause
 }
 
+// publishBlob renames a blob into place. An index gets its name only after all packs before
+// it are durable (B1); then the directory is synced.
 func (d *disk) publishBlob(id blob.ID, tmp string, f fsx.File) error {
 	name := string(id) + blobSuffix
 	switch {
@@ -153,7 +156,7 @@ func (d *disk) addUnsynced(f fsx.File) error {
 	return d.syncPacksAnd(nil)
 }
 
-// syncPacksAnd syncs all packs so far and f beside them, and closes them.
+// syncPacksAnd syncs all unsynced packs and f, and closes them.
 func (d *disk) syncPacksAnd(f fsx.File) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -174,16 +177,16 @@ func (d *disk) syncPacksAnd(f fsx.File) error {
 	return d.syncError
 }
 
-// publishError answers why nothing is published any more, or nil.
+// publishError returns why nothing can be published any more, or nil.
 func (d *disk) publishError() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.syncError
 }
 
-// resetAfterError begins again after a sync that was refused. Nobody may have packs under way:
-// those were closed with the writers that no index came from. What the disk holds now
-// is read anew, because a name may be there that was not acknowledged.
+// resetAfterError starts again after a failed sync. Nobody may have unpublished packs: they
+// were closed with the writers that published no index. The directory is listed again, because
+// it may contain a name that was not acknowledged.
 func (d *disk) resetAfterError(ctx context.Context) error {
 	if err := d.dir.Sync(); err != nil {
 		return fmt.Errorf("sync directory: %w", err)
@@ -266,13 +269,11 @@ func (d *disk) ListBlobs(ctx context.Context, prefix blob.ID, cb func(blob.Metad
 	return nil
 }
 
-// FlushCaches is asked for when a listed index blob is not there any more: another
-// process replaced it since.
+// FlushCaches is called when a listed index blob is gone because another process replaced it.
 func (d *disk) FlushCaches(ctx context.Context) error { return d.reloadListing(ctx) }
 
-// DeleteBlob removes a blob. The engine takes a marker away when its index is
-// published already: a marker that stays is the next sweep's, and no reason to
-// call a seal undone.
+// DeleteBlob removes a blob. The engine deletes a session marker after its index is published:
+// if that fails, the next sweep removes it, and the seal stands.
 func (d *disk) DeleteBlob(_ context.Context, id blob.ID) error {
 	err := d.dir.Remove(string(id) + blobSuffix)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !isMarker(id) {

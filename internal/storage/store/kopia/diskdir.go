@@ -39,7 +39,8 @@ func readBlobs(dir fsx.Dir, want func(blob.ID) bool) ([]blob.Metadata, error) {
 	return out, nil
 }
 
-// removePartial removes what an interrupted Create left; without a password nothing can be in it.
+// removePartial removes what an interrupted Create left. Without a password nothing can be in
+// it.
 func (d *disk) removePartial(ctx context.Context) error {
 	names, err := d.dir.Names()
 	if err != nil {
@@ -78,7 +79,7 @@ func (d *disk) writeShards() error {
 	return nil
 }
 
-// saveClockMark has nothing to do: the directory holds the mark beside the blobs.
+// saveClockMark has nothing to do: the mark is in a file beside the blobs.
 func (d *disk) saveClockMark(context.Context, time.Time) error { return nil }
 
 func (d *disk) freeSpace() (int64, error) {
@@ -90,10 +91,10 @@ func (d *disk) dropCache() {} // the system's cache is not ours
 
 func (d *disk) releaseHandles() error { return d.dir.Close() }
 
-// foreignIndexes: a lock keeps all others away from a directory.
+// foreignIndexes returns none: a lock keeps all others away from a directory.
 func (d *disk) foreignIndexes(context.Context) ([]blob.ID, error) { return nil, nil }
 
-// removeOldTemps removes files that writers left behind, when they are older than age.
+// removeOldTemps removes files that writers left behind, if they are older than age.
 func (d *disk) removeOldTemps(age time.Duration) error {
 	names, err := d.dir.Names()
 	if err != nil {

@@ -16,9 +16,8 @@ func sortNumbers(n []int64) []int64 {
 	return n
 }
 
-// session is a writer of the repository that nobody shares: what it wrote and did
-// not flush is dropped with it, and takes nobody else's writes along. It stands on a
-// view of the index.
+// session is a writer of the repository that nobody shares: what it wrote and did not flush is
+// dropped with it, without affecting the writes of others. It uses one view of the index.
 type session struct {
 	repo.DirectRepositoryWriter // of the store; what is not overridden below needs no view
 	blobs                       blobStore
@@ -73,7 +72,7 @@ func (v *session) FindManifests(ctx context.Context, labels map[string]string) (
 	return v.manifests.Find(ctx, labels)
 }
 
-// ReplaceManifests puts one in the place of all with these labels.
+// ReplaceManifests replaces all manifests with these labels by one.
 func (v *session) ReplaceManifests(ctx context.Context, labels map[string]string, payload any) (manifest.ID, error) {
 	old, err := v.FindManifests(ctx, labels)
 	if err != nil {

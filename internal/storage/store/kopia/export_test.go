@@ -9,7 +9,7 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// Place answers the file in which the first bytes of an object lie, and where in it.
+// Place returns the file in which the first bytes of an object lie, and where in it.
 func (s *Store) Place(ctx context.Context, id retake.ObjectID) (name string, offset int64, err error) {
 	if err := s.refresh(ctx); err != nil {
 		return "", 0, err
@@ -43,8 +43,8 @@ func Impatient(o Options, d time.Duration) Options {
 	return o
 }
 
-// Nearby reads blobs of a bucket through what is kept in memory, and answers how many
-// bytes that holds.
+// Nearby reads blobs of a bucket through what is kept in memory, and returns how many bytes
+// that holds.
 func Nearby(blobs map[string][]byte) (read func(id string, offset, length int64) ([]byte, error), held func() int64) {
 	var c blobCache
 	return func(id string, offset, length int64) ([]byte, error) {

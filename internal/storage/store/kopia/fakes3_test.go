@@ -58,7 +58,7 @@ func (f *fakeS3) intercept(h func(w http.ResponseWriter, r *http.Request, key st
 	f.before = h
 }
 
-// requestCounts answers the requests so far, and counts anew.
+// requestCounts returns the requests so far, and counts anew.
 func (f *fakeS3) requestCounts() map[string]int {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -85,7 +85,7 @@ func sealEmpty(ctx context.Context, s store.Store, ws retake.Workspace) error {
 	return w.Seal(ctx, store.SealRequest{Card: retake.Card{V: retake.CardVersion, Checkpoint: cp}, Files: retake.Entry{Kind: retake.KindDir, Object: id, Sum: sum}})
 }
 
-// The engine repeats an unsuccessful listing for ever; a save must end all the same.
+// The engine repeats an unsuccessful listing forever; a save must end all the same.
 func TestDiskThatCannotBeListedIsAnError(t *testing.T) {
 	t.Parallel()
 	s, a, ws := newFailingStore(t)

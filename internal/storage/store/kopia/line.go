@@ -17,17 +17,17 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// A line is a directory of checkpoints, in a fan-out that keeps what one save
-// rewrites small for ever:
+// A history is a directory of checkpoints, in a fan-out that keeps what one save rewrites
+// small forever:
 //
 //	line.json            the workspace and its pins
 //	0/0/14/              checkpoint 14: 14/1024, then 14/32 within it
 //	      files/         its tree
 //	      state/         what the agent held, when there was any
 //	      card.json
-//	0/0/gone.json        tombstones of that shelf
+//	0/0/gone.json        tombstones of that group
 //
-// Readers find a leaf by its full number, so that the fan-out may change later.
+// Readers find a record by its full number, so that the fan-out may change later.
 const (
 	groupSize      = 32
 	infoFile       = "line.json"
@@ -41,15 +41,15 @@ func groupNames(number int64) (top, mid string) {
 	return strconv.FormatInt(number/(groupSize*groupSize), 10), strconv.FormatInt(number/groupSize%groupSize, 10)
 }
 
-// historyInfo is line.json.
+// historyInfo is the content of line.json.
 type historyInfo struct {
 	V         int              `json:"v"`
 	Workspace retake.Workspace `json:"workspace"`
 	Pins      []retake.Pin     `json:"pins,omitempty"`
 }
 
-// Labels of a line's manifests. The head is the one with the highest sequence
-// number; older ones are removed lazily.
+// Labels of a history's manifests. The head is the one with the highest sequence number; older
+// ones are removed lazily.
 const (
 	historyHost = "retake"
 	historyPath = "/line"
@@ -61,7 +61,7 @@ func historySource(ws retake.WorkspaceID) snapshot.SourceInfo {
 	return snapshot.SourceInfo{Host: historyHost, UserName: string(ws), Path: historyPath}
 }
 
-// historyHead is one manifest of a line.
+// historyHead is one manifest of a history.
 type historyHead struct {
 	id     manifest.ID
 	ws     retake.WorkspaceID
@@ -70,7 +70,7 @@ type historyHead struct {
 	at     time.Time
 }
 
-// findHistories lists the manifests of lines, or of one line.
+// findHistories lists the manifests of all histories, or of one.
 func findHistories(ctx context.Context, r repo.Repository, ws retake.WorkspaceID) ([]historyHead, error) {
 	labels := map[string]string{manifest.TypeLabelKey: snapshot.ManifestType, snapshot.HostnameLabel: historyHost, snapshot.PathLabel: historyPath}
 	if ws != "" {
@@ -99,15 +99,15 @@ func findHistories(ctx context.Context, r repo.Repository, ws retake.WorkspaceID
 	return out, nil
 }
 
-// openHistory is a line as it is read: its head and the entries of its root.
+// openHistory is an opened history: its head and the entries of its root.
 type openHistory struct {
 	historyHead
 	info  historyInfo
 	root  []retake.Entry
-	stale []manifest.ID // manifests of the same line that the head replaces
+	stale []manifest.ID // manifests of the same history that the head replaces
 }
 
-// readHistory reads the newest state of a line. store.ErrNotFound.
+// readHistory reads the newest state of a history, or returns store.ErrNotFound.
 func readHistory(ctx context.Context, r repo.Repository, ws retake.WorkspaceID) (*openHistory, error) {
 	all, err := findHistories(ctx, r, ws)
 	if err != nil {
@@ -137,8 +137,8 @@ func readHistory(ctx context.Context, r repo.Repository, ws retake.WorkspaceID) 
 	return l, nil
 }
 
-// asDamaged: a part of a line that has a head and is not found is damage. To take such a
-// line for a new one would begin it again from nothing.
+// asDamaged turns a not-found error into damage: the history has a head, so its parts must
+// exist. Taking it for a new history would start it again from nothing.
 func asDamaged(err error) error {
 	if errors.Is(err, store.ErrNotFound) {
 		return fmt.Errorf("%w: %v", store.ErrDamaged, err) //nolint:errorlint // not found is just what it is not
@@ -150,7 +150,7 @@ func (l *openHistory) currentHead() store.Head {
 	return store.Head{Workspace: l.info.Workspace, Seq: l.seq, Latest: l.latest, Pins: l.info.Pins}
 }
 
-// readRecord reads a leaf directory.
+// readRecord reads the directory of a record.
 func readRecord(ctx context.Context, r repo.Repository, e retake.Entry) (*store.Record, error) {
 	entries, err := readDir(ctx, r, e.Object)
 	if err != nil {
@@ -161,25 +161,26 @@ func readRecord(ctx context.Context, r repo.Repository, e retake.Entry) (*store.
 	if !ok1 || !ok2 {
 		return nil, fmt.Errorf("checkpoint %s is not whole: %w", e.Name, store.ErrDamaged)
 	}
-	leaf := &store.Record{Files: files}
-	leaf.Files.Name = ""
-	if err := readJSON(ctx, r, card.Object, &leaf.Card); err != nil {
+	rec := &store.Record{Files: files}
+	rec.Files.Name = ""
+	if err := readJSON(ctx, r, card.Object, &rec.Card); err != nil {
 		return nil, err
 	}
 	if state, ok := findEntry(entries, stateDir); ok {
-		if leaf.State, err = readDir(ctx, r, state.Object); err != nil {
+		if rec.State, err = readDir(ctx, r, state.Object); err != nil {
 			return nil, err
 		}
 	}
-	return leaf, nil
+	return rec, nil
 }
 
-// recordGroup is one mid-level directory: leaves by number, and tombstones.
+// recordGroup is one mid-level directory: records by number, and tombstones.
 type recordGroup struct {
 	records    map[int64]retake.Entry
 	tombstones []retake.Tombstone
 }
 
+// readGroup reads the records and tombstones of a group.
 func readGroup(ctx context.Context, r repo.Repository, id retake.ObjectID) (*recordGroup, error) {
 	entries, err := readDir(ctx, r, id)
 	if err != nil {
@@ -202,7 +203,7 @@ func readGroup(ctx context.Context, r repo.Repository, id retake.ObjectID) (*rec
 	return b, nil
 }
 
-// eachGroup calls f for every shelf that may hold a number above after, in rising order.
+// eachGroup calls f for every group that may contain a number above after, in rising order.
 func (l *openHistory) eachGroup(ctx context.Context, r repo.Repository, after int64, f func(*recordGroup) error) error {
 	for _, top := range numberedEntries(l.root) {
 		if (top.n+1)*groupSize*groupSize <= after {
@@ -233,7 +234,7 @@ type numberedEntry struct {
 	entry retake.Entry
 }
 
-// numberedEntries gives the entries whose names are numbers, in rising order.
+// numberedEntries returns the entries whose names are numbers, in rising order.
 func numberedEntries(entries []retake.Entry) []numberedEntry {
 	var out []numberedEntry
 	for _, e := range entries {
@@ -253,7 +254,7 @@ func findEntry(entries []retake.Entry, name string) (retake.Entry, bool) {
 	return entries[i], true
 }
 
-// findRecord finds one leaf. store.ErrNotFound.
+// findRecord finds one record, or returns store.ErrNotFound.
 func (l *openHistory) findRecord(ctx context.Context, r repo.Repository, number int64) (*store.Record, error) {
 	top, mid := groupNames(number)
 	id, err := findGroup(ctx, r, l.root, top, mid)
@@ -271,6 +272,7 @@ func (l *openHistory) findRecord(ctx context.Context, r repo.Repository, number 
 	return readRecord(ctx, r, e)
 }
 
+// findGroup returns the object of a group, or store.ErrNotFound.
 func findGroup(ctx context.Context, r repo.Repository, root []retake.Entry, top, mid string) (retake.ObjectID, error) {
 	t, ok := findEntry(root, top)
 	if !ok {

@@ -11,20 +11,20 @@ import (
 	"github.com/kopia/kopia/repo/blob"
 )
 
-// blobListing remembers the index blobs of a place, and for a disk the session markers.
-// The engine asks for them six times in each flush. Between two readings it knows the
-// place as it was then, and our own changes since.
+// blobListing caches the names of index blobs, and for a disk also of session markers. The
+// engine asks for them six times in each flush. Between two readings it consists of what was
+// read and our own changes since.
 //
-// What other processes add must show soon: the engine decides by it in which epoch
-// it writes, and whether that epoch is over already. An index blob in an epoch that
-// others have compacted is never read again. So a listing is read again when it is
-// a few seconds old, which is nothing beside an epoch.
+// Changes of other processes must show soon: the engine decides by them in which epoch it
+// writes, and whether that epoch is already closed. An index blob in an epoch that others have
+// compacted is never read again. So a listing is read again after a few seconds, which is
+// short compared to an epoch.
 //
-// The engine repeats a listing that did not work for ever. Therefore begin, refresh
-// and sweep read it by renew, whose error we see; one that cannot be read again
-// serves on, and no index is published by it.
+// The engine retries a failed listing forever. Therefore Begin, refresh and Sweep call reload,
+// whose error we see. A listing that cannot be read again remains in use, but no index is
+// published by it.
 type blobListing struct {
-	now        func() time.Time // of the wall: a clock that is held back would let it grow old
+	now        func() time.Time // the wall clock: one that is held back would let the listing go stale
 	exclusive  bool             // nobody else adds or removes: what was read once is kept
 	retryDelay time.Duration    // after a reading that did not work; 0: the next question reads again
 	want       func(blob.ID) bool
@@ -35,14 +35,14 @@ type blobListing struct {
 	triedAt time.Time                 // guarded by mu; when it was last to be read
 	newest  time.Time                 // guarded by mu; among what was read
 	stale   error                     // guarded by mu; why it could not be read again
-	inDoubt bool                      // guarded by mu; something of ours may be there and not in it
+	inDoubt bool                      // guarded by mu; one of our own blobs may be missing in it
 	known   map[blob.ID]blob.Metadata // guarded by mu; nil: not read yet
 	order   []blob.ID                 // guarded by mu; known, sorted; nil: not sorted yet
 }
 
 const maxListingAge = 5 * time.Second
 
-// staleError answers why the listing is out of date, if it is.
+// staleError returns why the listing is out of date, or nil.
 func (l *blobListing) staleError() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -70,16 +70,16 @@ func (l *blobListing) remove(id blob.ID) {
 	}
 }
 
-// markInDoubt makes the next question read again, of a sole owner too.
+// markInDoubt makes the next query read the listing again, also in an exclusive store.
 func (l *blobListing) markInDoubt() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.inDoubt, l.triedAt = true, time.Time{}
 }
 
-// estimateTime answers the time of a blob that is put now, by the clock that stamps what is
-// read. It may be behind that clock and is not ahead of it: among the times of others
-// an epoch then looks shorter than it is, never longer.
+// estimateTime returns the time of a blob that is put now, by the clock of the storage. It may
+// be behind that clock but never ahead of it: an epoch then looks shorter than it is, never
+// longer.
 func (l *blobListing) estimateTime() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -90,7 +90,7 @@ func (l *blobListing) estimateTime() time.Time {
 	return l.newest.Add(now.Sub(l.readAt))
 }
 
-// reload reads the place. After an error the listing is as it was.
+// reload reads the listing. After an error it is unchanged.
 func (l *blobListing) reload(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -114,9 +114,9 @@ func (l *blobListing) reloadLocked(ctx context.Context) error {
 	return nil
 }
 
-// foreignBlobs reads the place, and answers what is there that was neither there before nor
-// put by us. A stranger is told again the next time. While something of ours is in doubt
-// nobody can be told from us.
+// foreignBlobs reads the listing and returns the blobs that were neither there before nor put
+// by us. They are returned again the next time. While one of our own puts is in doubt, it
+// cannot be distinguished from a foreign one.
 func (l *blobListing) foreignBlobs(ctx context.Context) ([]blob.ID, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -137,7 +137,7 @@ func (l *blobListing) foreignBlobs(ctx context.Context) ([]blob.ID, error) {
 	return found, nil
 }
 
-// isDue reports whether it must be read again before it answers.
+// isDue reports whether the listing must be read again before it is used.
 func (l *blobListing) isDue() bool {
 	if l.known == nil {
 		return true
@@ -150,12 +150,12 @@ func (l *blobListing) isDue() bool {
 	return l.inDoubt || !l.exclusive && (age > maxListingAge || age < 0)
 }
 
-// findBlobs answers what is known, with the prefix, by name.
+// findBlobs returns the known blobs with the prefix, by name.
 func (l *blobListing) findBlobs(ctx context.Context, prefix blob.ID) ([]blob.Metadata, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.isDue() {
-		// Who goes away meanwhile must not leave the others with a list that is stale.
+		// A caller that gives up must not leave the others with a stale listing.
 		err := l.reloadLocked(context.WithoutCancel(ctx))
 		if err != nil && l.known == nil {
 			return nil, err

@@ -16,10 +16,10 @@ import (
 	"github.com/kopia/kopia/snapshot/snapshotfs"
 )
 
-// reachableSet is what the lines reach. It begins beside writers and is brought up to date
-// when nobody writes: a directory that was gone through once holds the same for ever,
-// so only what came since is gone through again. What was reached in the beginning
-// and is not any more stays until the next sweep.
+// reachableSet is the set of contents that the histories reach. Marking starts while others
+// write and is completed when nobody does: a directory never changes, so only what was added
+// since is visited again. What was reachable at first and is not any more stays until the next
+// sweep.
 type reachableSet struct {
 	walker *snapshotfs.TreeWalker
 	rep    repo.Repository // that objects are read from; changed only between two walks
@@ -29,11 +29,11 @@ type reachableSet struct {
 	contentHashes map[uint64]struct{} // guarded by mu; two contents with one sum are kept both
 }
 
-// markers is how many go through trees at once, beside who is at work.
+// markWorkers is the number of goroutines that walk trees, beside other work.
 const markWorkers = 2
 
-// markReachable goes through the newest heads as they are now. It keeps nobody waiting but
-// another sweep. A part that cannot be read is an error: what lies below is not known.
+// markReachable walks the newest heads. It blocks only other sweeps. A part that cannot be
+// read is an error: what is below it is unknown.
 func (s *Store) markReachable(ctx context.Context) (*reachableSet, error) {
 	release, err := s.lockShared(ctx)
 	if err != nil {
@@ -59,7 +59,8 @@ func (s *Store) markReachable(ctx context.Context) (*reachableSet, error) {
 
 func (m *reachableSet) close(ctx context.Context) { m.walker.Close(context.WithoutCancel(ctx)) }
 
-// addNewestHeads walks the newest head of every line: what older ones alone reach may go.
+// addNewestHeads walks the newest head of every history. What only older heads reach may be
+// deleted.
 func (m *reachableSet) addNewestHeads(ctx context.Context, v *session) error {
 	all, err := findHistories(ctx, v, "")
 	if err != nil {
@@ -76,7 +77,7 @@ func (m *reachableSet) addNewestHeads(ctx context.Context, v *session) error {
 	return m.walkManifests(ctx, v, ids)
 }
 
-// walkManifests goes through what manifests hold and was not gone through yet.
+// walkManifests walks the manifests, except for what was already visited.
 func (m *reachableSet) walkManifests(ctx context.Context, v *session, ids []manifest.ID) error {
 	m.rep = v
 	all, err := snapshot.LoadSnapshots(ctx, v, ids)
@@ -98,7 +99,7 @@ func (m *reachableSet) walkManifests(ctx context.Context, v *session, ids []mani
 	return ctx.Err()
 }
 
-// addObject notes the contents of one object.
+// addObject adds the contents of one object.
 func (m *reachableSet) addObject(ctx context.Context, _ fs.Entry, id object.ID, _ string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -122,9 +123,9 @@ func (m *reachableSet) isReachable(id content.ID) bool {
 	return ok
 }
 
-// deleteUnreachable brings the mark up to date, with every manifest there is now, also
-// those of another engine, and deletes the contents that none of them reaches. One
-// that was deleted and is reached comes back.
+// deleteUnreachable completes the mark with every manifest, including those of other engines,
+// and deletes the contents that none of them reaches. A deleted content that is reachable is
+// restored.
 func (c *sweeper) deleteUnreachable(ctx context.Context) error {
 	ids, err := snapshot.ListSnapshotManifests(ctx, c.session, nil, nil)
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 	"github.com/kopia/kopia/repo/blob"
 )
 
-// blobCache keeps in memory what is asked of a bucket again and again: index blobs, whole,
-// which every new view reads all of, the packs of directories and manifests, in pages,
-// and small pieces of the other packs: cards, and what a line says of itself. Names of blobs are made from what they hold, or at random once, so what was
-// read stays true; the engine checks every byte it decrypts.
+// blobCache keeps in memory what is read from a bucket again and again: whole index blobs,
+// which every new view reads, pages of the packs of directories and manifests, and small
+// pieces of other packs, such as cards. A blob never changes after it was written, so cached
+// bytes stay valid; the engine verifies every byte that it decrypts.
 type blobCache struct {
 	mu    sync.Mutex
 	order list.List                 // guarded by mu; of *page, the last used first
@@ -42,7 +42,7 @@ const (
 
 type fetchFunc func(offset, length int64, out blob.OutputBuffer) error
 
-// read answers from memory, or by one fetch.
+// read serves a range from memory, or fetches it once.
 func (c *blobCache) read(id blob.ID, offset, length int64, out blob.OutputBuffer, f fetchFunc) error {
 	out.Reset()
 	switch {
@@ -94,7 +94,7 @@ func (c *blobCache) readWhole(id blob.ID, out blob.OutputBuffer, f fetchFunc) er
 	return err
 }
 
-// serveCached writes a range when all its pages are there.
+// serveCached writes a range if all its pages are cached.
 func (c *blobCache) serveCached(id blob.ID, offset, length int64, out blob.OutputBuffer) bool {
 	var parts [][]byte
 	for left := length; left > 0; {
@@ -118,8 +118,8 @@ func (c *blobCache) serveCached(id blob.ID, offset, length int64, out blob.Outpu
 	return true
 }
 
-// fetchPages reads the pages that a range touches. The last may be short: a client that
-// is answered with less than it asked for calls that an invalid range, and has the rest.
+// fetchPages reads the pages of a range. The last one may be short: a client that gets less
+// than it asked for reports an invalid range, although it has the rest.
 func (c *blobCache) fetchPages(id blob.ID, offset, length int64, f fetchFunc) error {
 	first := offset / pageSize
 	last := (offset + length - 1) / pageSize
@@ -134,7 +134,7 @@ func (c *blobCache) fetchPages(id blob.ID, offset, length int64, f fetchFunc) er
 	return nil
 }
 
-// putBlob remembers a blob that was put, when it is a small one.
+// putBlob caches a blob that was put, if it is small.
 func (c *blobCache) putBlob(id blob.ID, data blob.Bytes) {
 	if n := data.Length(); n > pageSize || id[0] != 'q' && !isIndex(id) {
 		return
@@ -161,6 +161,7 @@ func (c *blobCache) lookup(at pageKey) ([]byte, bool) {
 	return e.Value.(*cachePage).data, true
 }
 
+// addPage adds a page and evicts the least recently used ones.
 func (c *blobCache) addPage(at pageKey, data []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -185,7 +186,8 @@ func (c *blobCache) evict(e *list.Element) {
 	c.bytes -= int64(len(p.data))
 }
 
-// removeBlob forgets a blob; of a larger one the rest goes by itself, its name never comes again.
+// removeBlob forgets a blob. Pages of a large one are evicted later; its name is never used
+// again.
 func (c *blobCache) removeBlob(id blob.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -208,7 +210,7 @@ type readBuffer struct{ bytes.Buffer }
 
 func (s *readBuffer) Length() int { return s.Len() }
 
-// textBlob is a blob that is written from memory.
+// textBlob is a blob in memory.
 type textBlob string
 
 func (t textBlob) Length() int { return len(t) }

@@ -24,23 +24,23 @@ const (
 	passwordFile = "password"
 )
 
-// Options say where a store lies and what it stands on.
+// Options say where a store is and what it uses.
 type Options struct {
 	Dir   string // an existing directory, ours alone; with a Bucket it holds the clock mark only, and may be lost
 	FS    fsx.FS
 	Locks fsx.Locks
 	Clock clock.Clock
 
-	// Bucket is where the blobs lie; nil: in Dir. Locks must be the same for all who
-	// write to it.
+	// Bucket is where the blobs are; nil: in Dir. Locks must be the same for all who write to
+	// it.
 	Bucket *Bucket
 	// Password opens the store. It is kept by the caller, and nowhere here; "": it is made
-	// by Create and lies in Dir.
+	// by Create and is stored in Dir.
 	Password string
 
 	// Exclusive promises that no other process writes to this store while it is open: the
-	// caller holds a lock that makes it so. Then lists, lines and the view of the
-	// index are kept in memory, and upkeep waits for Tend.
+	// caller holds a lock that makes it so. Then lists, histories and the view of the index
+	// are kept in memory, and upkeep waits for Maintain.
 	Exclusive bool
 
 	// Derivation names how a new store makes its key from the password; "" is
@@ -48,10 +48,10 @@ type Options struct {
 	// tag "testing" and use "testing-only-insecure", which costs nothing.
 	Derivation string
 
-	// Spare is how old a pack in a bucket must be before a sweep deletes it. Two that
+	// MinPackAge is how old a pack in a bucket must be before a sweep deletes it. Two that
 	// should not write to one bucket at once then have this long to find out.
 	MinPackAge time.Duration
-	// Still is asked before every sweep whether the place is still ours; nil: it is.
+	// StillOwned is asked before every sweep whether the place is still ours; nil: it is.
 	StillOwned func(ctx context.Context) error
 
 	timeout time.Duration // with a bucket; 0 is ours
@@ -70,22 +70,22 @@ type Store struct {
 	clock   *clock.Monotonic
 	rep     repo.DirectRepository
 
-	readLock       sync.RWMutex // of a sole owner: shared by who reads, held alone while packs move
+	readLock       sync.RWMutex // of an exclusive store: shared by readers, exclusive while packs are rewritten
 	waitingReaders atomic.Int32 // for reads
 
 	mu              sync.Mutex // guards refreshes of rep's view, and all below
 	closed          bool
-	view            *indexView // of a sole owner; nil: to be made
+	view            *indexView // of an exclusive store; nil: to be created
 	cachedHistories map[retake.WorkspaceID]cachedHistory
-	sealCount       int // since the last Tend
-	writerCount     int // of a sole owner
-	maintainCount   int // Tends on this view
+	sealCount       int // since the last Maintain
+	writerCount     int // of an exclusive store
+	maintainCount   int // calls of Maintain on this view
 }
 
 var _ store.Store = (*Store)(nil)
 
-// Exists reports whether a store is there: its password, or, when the caller has that,
-// a whole repository.
+// Exists reports whether there is a store: its password, or, if the caller has that, a
+// complete repository.
 func Exists(ctx context.Context, o Options) (bool, error) {
 	if o.Password == "" && o.Bucket == nil {
 		return hasPassword(o.FS, o.Dir)
@@ -104,9 +104,9 @@ func Exists(ctx context.Context, o Options) (bool, error) {
 	return there, nil
 }
 
-// Create makes a store, unless it is there already, and opens it. Two processes may
-// try at once; both end with the same open store. Without what is written last, the
-// password or the first index, there is no store, and Create begins again.
+// Create makes a store unless it exists, and opens it. Several processes may try at once; all
+// end with the same store. The password or the first index is written last: without it there
+// is no store, and Create starts again.
 func Create(ctx context.Context, o Options) (*Store, error) {
 	release, err := o.Locks.Lock(ctx, "create", true)
 	if err != nil {
@@ -131,6 +131,8 @@ func Create(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
+// createRepository writes the repository. If the caller has the password, another process may
+// have completed it meanwhile; otherwise the password is made here and written last.
 func (s *Store) createRepository(ctx context.Context) error {
 	password := s.opts.Password
 	if password == "" {
@@ -151,7 +153,7 @@ func (s *Store) createRepository(ctx context.Context) error {
 	return s.initialize(ctx, password)
 }
 
-// Open opens a store. store.ErrNotFound when there is none.
+// Open opens a store. It returns store.ErrNotFound if there is none.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	s, err := openStorage(ctx, o, false)
 	if err != nil {
@@ -178,7 +180,7 @@ func (s *Store) openRepository(ctx context.Context) error {
 	return err
 }
 
-// openStorage opens the places and starts the clock.
+// openStorage opens the blob storage and starts the clock.
 func openStorage(ctx context.Context, o Options, create bool) (*Store, error) {
 	if o.Bucket != nil {
 		if err := o.Bucket.validate(o.Password); err != nil {
@@ -207,6 +209,7 @@ func openStorage(ctx context.Context, o Options, create bool) (*Store, error) {
 	return s, nil
 }
 
+// openDisk opens the directory of the blobs, and creates it if create is set.
 func (s *Store) openDisk(create bool) (blobStore, error) {
 	if create {
 		err := s.homeDir.Mkdir(blobsDir, 0o700)

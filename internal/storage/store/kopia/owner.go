@@ -17,7 +17,7 @@ const (
 	maxOwner  = 256     // more than the name of an owner has
 )
 
-// Owner answers whose the stores in a bucket are; "": nobody's yet.
+// Owner returns the owner of the stores in a bucket, or "" if there is none yet.
 func (b *Bucket) Owner(ctx context.Context) (string, error) {
 	c, err := b.newClient()
 	if err != nil {
@@ -26,9 +26,9 @@ func (b *Bucket) Owner(ctx context.Context) (string, error) {
 	return b.readOwner(ctx, c)
 }
 
-// Claim makes the stores in a bucket somebody's, unless they are another's already, and
-// answers whose they are then. The object store itself decides between two that come at
-// once. With force they are taken over.
+// Claim makes owner the owner of the stores in a bucket unless they have one, and returns the
+// owner. The object store decides between concurrent claims. With force the claim replaces
+// another one.
 func (b *Bucket) Claim(ctx context.Context, owner string, force bool) (string, error) {
 	c, err := b.newClient()
 	if err != nil {
@@ -73,7 +73,8 @@ func (b *Bucket) ownerPath() string {
 	return b.Prefix + "/" + ownerName
 }
 
-// newClient is the engine's own, asked for what the engine has no words for.
+// newClient returns the engine's own client library, for operations that the engine does not
+// offer.
 func (b *Bucket) newClient() (*minio.Client, error) {
 	region := b.Region
 	if region == "" {

@@ -11,15 +11,15 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// How long a bucket may be silent. The client below repeats what goes wrong, for a minute
-// or more; it is stopped after patience. Large transfers may take longer, as long as the
-// bucket answers a small question meanwhile, in a third of it, but not for ever.
+// How long a bucket may be silent. The client below repeats what goes wrong, for a minute or
+// more; it is stopped after patience. Large transfers may take longer, as long as the bucket
+// answers a small question meanwhile, in a third of it, but not forever.
 const (
 	responseTimeout = 15 * time.Second
 	maxWaits        = 40 // times patience, for one transfer
 )
 
-// requestSize is how much a request carries.
+// requestSize is how much data a request transfers.
 type requestSize bool
 
 const (
@@ -31,9 +31,9 @@ func requestSizeOf(bytes int64) requestSize { return requestSize(bytes < 0 || by
 
 var errNoResponse = errors.New("it does not answer")
 
-// doRequest does one request, and makes of what the bucket did not answer retake.Away. The
-// engine tries again what a save could not put, several times over, so after a silence
-// only a bucket that answers a small question is asked for more.
+// doRequest makes one request and turns a missing answer into retake.Away. The engine retries
+// a failed put several times, so after a timeout further requests are made only if the bucket
+// answers a small one.
 func (b *bucket) doRequest(ctx context.Context, much requestSize, do func(context.Context) error) error {
 	if b.unresponsive.Load() && !b.isResponding(ctx, b.timeout/10) && ctx.Err() == nil {
 		return awayError(errNoResponse)
@@ -59,6 +59,8 @@ func awayError(err error) error {
 	return &retake.Error{Kind: retake.Away, What: "the bucket cannot be reached", Hint: "look at its endpoint, its name and its keys", Err: err}
 }
 
+// watchRequest cancels a request that takes too long. A large transfer may continue as long as
+// the bucket answers small requests.
 func (b *bucket) watchRequest(ctx context.Context, stop context.CancelCauseFunc, much requestSize) {
 	t := time.NewTicker(b.timeout)
 	defer t.Stop()
@@ -75,7 +77,7 @@ func (b *bucket) watchRequest(ctx context.Context, stop context.CancelCauseFunc,
 	}
 }
 
-// isResponding asks for a blob that is always there.
+// isResponding asks for a blob that always exists.
 func (b *bucket) isResponding(ctx context.Context, in time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, in)
 	defer cancel()
@@ -83,7 +85,8 @@ func (b *bucket) isResponding(ctx context.Context, in time.Duration) bool {
 	return err == nil || isAnswer(err)
 }
 
-// isAnswer: the bucket spoke, and what it said is not trouble of its own.
+// isAnswer reports whether the bucket answered, with something that is not an error of its
+// own.
 func isAnswer(err error) bool {
 	return errors.Is(err, blob.ErrBlobNotFound) || errors.Is(err, blob.ErrInvalidRange)
 }

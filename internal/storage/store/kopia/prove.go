@@ -19,8 +19,8 @@ import (
 
 func parseObject(id retake.ObjectID) (object.ID, error) { return object.ParseID(string(id)) }
 
-// Prove lets the stock uploader scan a stored tree, read all its bytes, and
-// compute the root id by its own code. What it writes is never flushed.
+// Prove lets the stock uploader scan a stored tree, read all its bytes and compute the root id
+// with its own code. What it writes is never flushed.
 func (s *Store) Prove(ctx context.Context, files retake.Entry) (retake.ObjectID, string, error) {
 	unlock, err := s.lockShared(ctx)
 	if err != nil {
@@ -41,8 +41,8 @@ func (s *Store) Prove(ctx context.Context, files retake.Entry) (retake.ObjectID,
 	return retake.ObjectID(m.RootObjectID().String()), "kopia v0.23.1, its own uploader", nil
 }
 
-// storedEntry shows an entry of a stored tree to the stock engine with its true
-// times; the engine's own reader would replace those of directories.
+// storedEntry presents an entry of a stored tree to the stock engine with its true times; the
+// engine's own reader would replace those of directories.
 type storedEntry struct {
 	s *Store
 	e retake.Entry

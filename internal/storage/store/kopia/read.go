@@ -16,8 +16,8 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// openObject opens an object and gives the engine's errors our names. Bytes that
-// were never there and bytes that are there but wrong are told apart.
+// openObject opens an object and translates the engine's errors. It distinguishes bytes that
+// never existed from bytes that are damaged.
 func openObject(ctx context.Context, r repo.Repository, id retake.ObjectID) (object.Reader, error) {
 	oid, err := object.ParseID(string(id))
 	if err == nil && oid == object.EmptyID {
@@ -72,8 +72,8 @@ func readDir(ctx context.Context, r repo.Repository, id retake.ObjectID) ([]reta
 	return entries, nil
 }
 
-// withFreshView runs f on the store's view and, when something is not found there, once
-// more on a new one: another process, or a writer of ours, may have added it.
+// withFreshView runs f on the store's view and, if something is not found, once more on a new
+// view: another process or a writer of ours may have added it.
 func withFreshView[T any](ctx context.Context, s *Store, f func(repo.Repository) (T, error)) (T, error) {
 	if s.opts.Exclusive {
 		r, release, err := s.acquireReader(ctx)
@@ -96,6 +96,7 @@ func withFreshView[T any](ctx context.Context, s *Store, f func(repo.Repository)
 	return f(s.rep)
 }
 
+// refresh makes what other processes wrote visible.
 func (s *Store) refresh(ctx context.Context) error {
 	if s.opts.Exclusive {
 		return nil // readers see what writers commit
@@ -143,7 +144,7 @@ func (s *Store) File(ctx context.Context, id retake.ObjectID) (io.ReadSeekCloser
 	return &objectFile{rd, id, func() {}}, nil
 }
 
-// objectFile gives read errors our names, and holds the view that it reads through.
+// objectFile translates read errors and holds the view that it reads through.
 type objectFile struct {
 	object.Reader
 	id      retake.ObjectID
@@ -163,7 +164,7 @@ func (f *objectFile) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Heads lists the lines.
+// Heads lists the histories.
 func (s *Store) Heads(ctx context.Context) ([]store.Head, error) {
 	if err := s.refresh(ctx); err != nil {
 		return nil, err
@@ -195,7 +196,7 @@ func (s *Store) Heads(ctx context.Context) ([]store.Head, error) {
 	return out, errors.Join(bad...)
 }
 
-// Head answers one line.
+// Head returns the head of one history.
 func (s *Store) Head(ctx context.Context, ws retake.WorkspaceID) (store.Head, error) {
 	l, err := s.readHistory(ctx, ws)
 	if err != nil {
@@ -204,7 +205,7 @@ func (s *Store) Head(ctx context.Context, ws retake.WorkspaceID) (store.Head, er
 	return l.currentHead(), nil
 }
 
-// readHistory reads a line; the manifests of other processes show only after a refresh.
+// readHistory reads a history; manifests of other processes show only after a refresh.
 func (s *Store) readHistory(ctx context.Context, ws retake.WorkspaceID) (*openHistory, error) {
 	if err := s.refresh(ctx); err != nil {
 		return nil, err
@@ -217,17 +218,17 @@ func (s *Store) readHistory(ctx context.Context, ws retake.WorkspaceID) (*openHi
 	return readHistory(ctx, r, ws)
 }
 
-// Record answers one checkpoint.
+// Record returns one checkpoint.
 func (s *Store) Record(ctx context.Context, ws retake.WorkspaceID, number int64) (store.Record, error) {
 	l, err := s.readHistory(ctx, ws)
 	if err != nil {
 		return store.Record{}, err
 	}
-	leaf, err := withFreshView(ctx, s, func(r repo.Repository) (*store.Record, error) { return l.findRecord(ctx, r, number) })
+	rec, err := withFreshView(ctx, s, func(r repo.Repository) (*store.Record, error) { return l.findRecord(ctx, r, number) })
 	if err != nil {
 		return store.Record{}, err
 	}
-	return *leaf, nil
+	return *rec, nil
 }
 
 // Records calls f for every checkpoint and tombstone above after.
@@ -244,6 +245,7 @@ func (s *Store) Records(ctx context.Context, ws retake.WorkspaceID, after int64,
 	return l.eachGroup(ctx, r, after, func(b *recordGroup) error { return b.forEach(ctx, r, after, f) })
 }
 
+// forEach calls f for the records and tombstones of a group above after, in rising order.
 func (b *recordGroup) forEach(ctx context.Context, r repo.Repository, after int64, f func(*store.Record, *retake.Tombstone) error) error {
 	stones := map[int64]*retake.Tombstone{}
 	var numbers []int64
@@ -264,11 +266,11 @@ func (b *recordGroup) forEach(ctx context.Context, r repo.Repository, after int6
 			}
 			continue
 		}
-		leaf, err := readRecord(ctx, r, b.records[n])
+		rec, err := readRecord(ctx, r, b.records[n])
 		if err != nil {
 			return err
 		}
-		if err := f(leaf, nil); err != nil {
+		if err := f(rec, nil); err != nil {
 			return err
 		}
 	}

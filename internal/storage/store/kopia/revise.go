@@ -12,20 +12,20 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// Revise replaces what checkpoints hold, shelf by shelf, in one commit.
-func (w *writer) Revise(ctx context.Context, leaves []store.Record) error {
+// Revise replaces the content of checkpoints, group by group, in one commit.
+func (w *writer) Revise(ctx context.Context, records []store.Record) error {
 	if err := w.checkUsable(); err != nil {
 		return err
 	}
-	leaves = slices.Clone(leaves)
-	slices.SortFunc(leaves, func(a, b store.Record) int { return int(a.Card.Checkpoint.Number - b.Card.Checkpoint.Number) })
-	for _, l := range leaves { // before anything is changed
+	records = slices.Clone(records)
+	slices.SortFunc(records, func(a, b store.Record) int { return int(a.Card.Checkpoint.Number - b.Card.Checkpoint.Number) })
+	for _, l := range records { // before anything is changed
 		if _, err := w.history.findRecord(ctx, w.session, l.Card.Checkpoint.Number); err != nil {
 			return fmt.Errorf("revise: %w", err)
 		}
 	}
-	for i, l := range leaves {
-		last := i == len(leaves)-1 || leaves[i+1].Card.Checkpoint.Number/groupSize != l.Card.Checkpoint.Number/groupSize
+	for i, l := range records {
+		last := i == len(records)-1 || records[i+1].Card.Checkpoint.Number/groupSize != l.Card.Checkpoint.Number/groupSize
 		if err := w.reviseRecord(ctx, l, last); err != nil {
 			return w.markBroken("revise", err)
 		}
@@ -33,8 +33,8 @@ func (w *writer) Revise(ctx context.Context, leaves []store.Record) error {
 	return w.markBroken("revise", w.commit(ctx, retake.Summary{}))
 }
 
-// reviseRecord puts a leaf in the place of the one of its number; the way up to the root
-// is written with the last of a shelf.
+// reviseRecord replaces the record with the same number; the directories up to the root are
+// written with the last record of a group.
 func (w *writer) reviseRecord(ctx context.Context, l store.Record, last bool) error {
 	number := l.Card.Checkpoint.Number
 	top, mid := groupNames(number)
@@ -44,18 +44,18 @@ func (w *writer) reviseRecord(ctx context.Context, l store.Record, last bool) er
 	if _, ok := findEntry(w.midDir.entries, strconv.FormatInt(number, 10)); !ok {
 		return fmt.Errorf("checkpoint %d: %w", number, store.ErrNotFound)
 	}
-	leaf, err := w.writeRecord(ctx, store.SealRequest{Card: l.Card, Files: l.Files, StoredState: l.State})
+	rec, err := w.writeRecord(ctx, store.SealRequest{Card: l.Card, Files: l.Files, StoredState: l.State})
 	if err != nil {
 		return err
 	}
-	w.midDir.entries = replaceEntry(w.midDir.entries, leaf)
+	w.midDir.entries = replaceEntry(w.midDir.entries, rec)
 	if !last {
 		return nil
 	}
-	return w.writeGroup(ctx, leaf.ModTime)
+	return w.writeGroup(ctx, rec.ModTime)
 }
 
-// Erase removes all heads of a line. What they alone reach goes with the next sweep.
+// Erase removes all heads of a history. What only they reach is removed by the next sweep.
 func (s *Store) Erase(ctx context.Context, ws retake.WorkspaceID) error {
 	w := &writer{s: s}
 	defer w.unlock()
@@ -89,7 +89,7 @@ func (s *Store) Erase(ctx context.Context, ws retake.WorkspaceID) error {
 	return nil
 }
 
-// Contents reads every content that the index knows, deleted ones too.
+// Contents reads every content that the index knows, including deleted ones.
 func (s *Store) Contents(ctx context.Context, f func([]byte) error) error {
 	unlock, err := s.lockShared(ctx)
 	if err != nil {
@@ -110,8 +110,8 @@ func (s *Store) Contents(ctx context.Context, f func([]byte) error) error {
 	})
 }
 
-// hasUnnamedBytes reports whether a pack holds bytes that the index does not name any more. The
-// pack itself says what was put into it; one that does not say so is not trusted.
+// hasUnnamedBytes reports whether a pack contains bytes that the index no longer names. The
+// pack lists its own contents; one that cannot be read is assumed to have some.
 func (c *sweeper) hasUnnamedBytes(ctx context.Context, p *sparsePack) bool {
 	all, err := c.session.contents.RecoverIndexFromPackBlob(ctx, p.id, p.size, false)
 	if err != nil {

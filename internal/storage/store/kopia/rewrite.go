@@ -10,7 +10,7 @@ import (
 	"github.com/kopia/kopia/repo/maintenance"
 )
 
-// A pack is rewritten when less than liveShare of it is live, or when it is one of
+// A pack is rewritten when less than minLiveShare of it is live, or when it is one of
 // many small ones: every save leaves two.
 const (
 	minLiveShare  = 0.8
@@ -29,10 +29,10 @@ type sparsePack struct {
 
 func (p *sparsePack) isSparse() bool { return float64(p.live) < minLiveShare*float64(p.size) }
 
-// rewriteSparse copies the live contents out of sparse packs, most garbage per
-// byte first, and deletes the packs of each batch by name as soon as the copies
-// are durable. Who reads through an older view would look for them in vain: nobody
-// reads meanwhile, and beside somebody who does it is left for the next sweep.
+// rewriteSparse copies the live contents out of sparse packs, most garbage per byte first, and
+// deletes the packs of each batch once the copies are durable. A reader with an older view
+// would miss them, so it runs only while nobody reads; otherwise it is left for the next
+// sweep.
 func (c *sweeper) rewriteSparse(ctx context.Context) error {
 	if c.shouldStop() || !c.blockReaders() {
 		return nil
@@ -62,13 +62,13 @@ func (c *sweeper) rewriteSparse(ctx context.Context) error {
 	return nil
 }
 
-// blockReaders keeps the readers of a sole owner waiting until the sweep ends. It answers
-// false when one is there.
+// blockReaders makes the readers of an exclusive store wait until the sweep ends. It returns
+// false if there is a reader already; to wipe, it waits for them instead.
 func (c *sweeper) blockReaders() bool {
 	switch {
 	case !c.s.opts.Exclusive || c.readersBlocked:
 		return true
-	case c.wipe: // it must be done, so it waits for who reads
+	case c.wipe: // it must be done, so it waits for readers
 		c.s.readLock.Lock()
 		c.readersBlocked = true
 	default:
@@ -84,6 +84,8 @@ func (c *sweeper) unblockReaders() {
 	}
 }
 
+// rewriteBatch copies contents to new packs, makes them durable and deletes the old packs.
+// With a minimum age the old packs are left for a later sweep.
 func (c *sweeper) rewriteBatch(ctx context.Context, packs []sparsePack, ids []content.ID, bytes int64) error {
 	if _, err := maintenance.RewriteContents(ctx, c.session, &maintenance.RewriteContentsOptions{ContentIDs: ids, Parallel: 2}, exclusiveSafety); err != nil {
 		return err
@@ -111,7 +113,7 @@ func (c *sweeper) rewriteBatch(ctx context.Context, packs []sparsePack, ids []co
 	return nil
 }
 
-// packsOf answers the packs that the contents lie in now.
+// packsOf returns the packs that contain the contents now.
 func (c *sweeper) packsOf(ctx context.Context, ids []content.ID) (map[blob.ID]bool, error) {
 	in := map[blob.ID]bool{}
 	for _, id := range ids {
@@ -135,6 +137,8 @@ func (c *sweeper) batchSize() int64 {
 	return min(max(free/4, minBatch), maxBatch)
 }
 
+// findSparsePacks returns the sparse and the small packs, the sparsest first; to wipe, it
+// returns those that contain unnamed bytes.
 func (c *sweeper) findSparsePacks(ctx context.Context) ([]sparsePack, error) {
 	sizes := map[blob.ID]int64{}
 	for _, p := range content.PackBlobIDPrefixes {

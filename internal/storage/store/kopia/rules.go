@@ -7,13 +7,11 @@ import (
 	"github.com/kopia/kopia/snapshot/policy"
 )
 
-// compressor is fast enough not to be noticed, and the id of an object does not
-// depend on it.
+// compressor is fast enough to be unnoticed. The id of an object does not depend on it.
 const compressor = compression.Name("zstd-fastest")
 
-// stockPolicy is what a stock engine must know to leave our history alone and to
-// compute the same tree ids: no retention, no actions, no ignore files, no
-// upload in sections.
+// stockPolicy makes a stock engine leave our history alone and compute the same tree ids: no
+// retention, no actions, no ignore files, no upload in sections.
 func stockPolicy() *policy.Policy {
 	keep, none := policy.OptionalInt(math.MaxInt32), policy.OptionalInt(0)
 	no, sections := policy.OptionalBool(false), policy.OptionalInt64(math.MaxInt64)

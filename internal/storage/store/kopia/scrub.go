@@ -15,9 +15,9 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// Scrub reads back. Every directory, card and state of every checkpoint is read;
-// of the files a share, chosen by their address, and of the others it is checked
-// that all their parts are there. What two checkpoints share is read once.
+// Scrub reads every directory, card and state of every checkpoint, and a sample of the files
+// chosen by address; of the other files it checks that all parts exist. What several
+// checkpoints share is read once.
 func (s *Store) Scrub(ctx context.Context, q retake.ScrubQuery) (retake.ScrubReport, error) {
 	if q.Share < 0 || q.Share > 1 {
 		return retake.ScrubReport{}, fmt.Errorf("scrub: the share %v is not between 0 and 1", q.Share)
@@ -64,6 +64,7 @@ type scrubber struct {
 	packs  map[blob.ID]error // why it cannot be found; nil: it is there
 }
 
+// scrubHistory reads all records of a history.
 func (c *scrubber) scrubHistory(ctx context.Context, ws retake.WorkspaceID) error {
 	l, err := readHistory(ctx, c.r, ws)
 	if err != nil {
@@ -73,17 +74,17 @@ func (c *scrubber) scrubHistory(ctx context.Context, ws retake.WorkspaceID) erro
 		for n, e := range b.records {
 			c.report.Checkpoints++
 			at := fmt.Sprintf("%s %d", l.info.Workspace.Name, n)
-			leaf, err := readRecord(ctx, c.r, e)
+			rec, err := readRecord(ctx, c.r, e)
 			if err != nil {
 				if err := c.recordFailure(ctx, at, err); err != nil {
 					return err
 				}
 				continue
 			}
-			if err := c.scrubEntry(ctx, at, leaf.Files); err != nil {
+			if err := c.scrubEntry(ctx, at, rec.Files); err != nil {
 				return err
 			}
-			for _, f := range leaf.State {
+			for _, f := range rec.State {
 				if err := c.scrubEntry(ctx, at+" state/"+f.Name, f); err != nil {
 					return err
 				}
@@ -97,8 +98,8 @@ func (c *scrubber) scrubHistory(ctx context.Context, ws retake.WorkspaceID) erro
 	return nil
 }
 
-// recordFailure notes what is damaged. The end of ctx ends a scrub, and bytes that are away:
-// nothing can be said of them.
+// recordFailure records damage. A cancelled context ends the scrub, and so does storage that
+// cannot be reached: nothing can be said about its bytes.
 func (c *scrubber) recordFailure(ctx context.Context, at string, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -110,6 +111,7 @@ func (c *scrubber) recordFailure(ctx context.Context, at string, err error) erro
 	return nil
 }
 
+// scrubEntry scrubs an entry and everything below it, unless that was done already.
 func (c *scrubber) scrubEntry(ctx context.Context, at string, e retake.Entry) error {
 	if c.seen[e.Object] {
 		return nil
@@ -134,6 +136,7 @@ func (c *scrubber) scrubEntry(ctx context.Context, at string, e retake.Entry) er
 	return ctx.Err()
 }
 
+// scrubFile reads a file of the sample; of the others it checks the parts.
 func (c *scrubber) scrubFile(ctx context.Context, at string, e retake.Entry) error {
 	rd, err := openObject(ctx, c.r, e.Object)
 	if err != nil {
@@ -154,7 +157,7 @@ func (c *scrubber) scrubFile(ctx context.Context, at string, e retake.Entry) err
 	return nil
 }
 
-// checkParts checks that every part of a file is in the index and its pack on disk.
+// checkParts checks that every part of a file is in the index and its pack exists.
 func (c *scrubber) checkParts(ctx context.Context, at string, e retake.Entry) error {
 	oid, err := parseObject(e.Object)
 	if err != nil {
@@ -176,7 +179,7 @@ func (c *scrubber) checkParts(ctx context.Context, at string, e retake.Entry) er
 	return nil
 }
 
-// checkPack asks once for a pack, whoever lies in it.
+// checkPack looks for a pack, once.
 func (c *scrubber) checkPack(ctx context.Context, id blob.ID) error {
 	err, asked := c.packs[id]
 	if !asked {
@@ -186,7 +189,7 @@ func (c *scrubber) checkPack(ctx context.Context, id blob.ID) error {
 	return err
 }
 
-// isSampled picks the same share of files at every run, by address.
+// isSampled chooses the same sample of files in every run, by address.
 func isSampled(id retake.ObjectID, share float64) bool {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(id)) // never fails

@@ -12,10 +12,10 @@ import (
 	"github.com/kopia/kopia/repo/content/indexblob"
 )
 
-// compactIndex replaces the index of all settled epochs by one range that holds live
-// entries only: the engine itself never drops a deleted entry and never removes
-// a superseded compaction. The range is published, and adopted by the engine,
-// before anything it supersedes is deleted; a crash leaves extra blobs only.
+// compactIndex replaces the index of all settled epochs with one range that has only live
+// entries: the engine never drops a deleted entry and never removes a superseded compaction.
+// The range is published and adopted by the engine before anything it supersedes is deleted; a
+// crash leaves only extra blobs.
 func compactIndex(ctx context.Context, s *Store, v *session) error {
 	em, ok, err := v.contents.EpochManager(ctx)
 	if err != nil || !ok {
@@ -59,8 +59,7 @@ func compactIndex(ctx context.Context, s *Store, v *session) error {
 	return v.Refresh(ctx)
 }
 
-// writeRange writes the live view as the range 0..settled and answers the
-// intermediate blobs.
+// writeRange writes the live view as the range 0..settled and returns the intermediate blobs.
 func writeRange(ctx context.Context, s *Store, v *session, settled int) ([]blob.ID, error) {
 	b := index.NewOneUseBuilder()
 	err := v.contents.IterateContents(ctx, content.IterateOptions{IncludeDeleted: true}, func(i content.Info) error {
@@ -94,6 +93,8 @@ func writeRange(ctx context.Context, s *Store, v *session, settled int) ([]blob.
 	return ids, m.CompactEpoch(ctx, ids, blob.ID(fmt.Sprintf("xr0_%d_", settled)))
 }
 
+// deleteSuperseded deletes the index blobs that the range 0..settled covers, and the
+// intermediate ones.
 func deleteSuperseded(ctx context.Context, b blobStore, settled int, keep map[blob.ID]bool, temps []blob.ID) error {
 	found, err := b.findBlobs(ctx, "x")
 	if err != nil {
@@ -116,8 +117,8 @@ func deleteSuperseded(ctx context.Context, b blobStore, settled int, keep map[bl
 	return nil
 }
 
-// isSuperseded reports whether an index blob is covered by the range 0..settled:
-// single blobs xn<epoch>_, compactions xs<epoch>_ and ranges xr<from>_<to>_.
+// isSuperseded reports whether the range 0..settled covers an index blob: single blobs
+// xn<epoch>_, compactions xs<epoch>_ and ranges xr<from>_<to>_.
 func isSuperseded(id string, settled int) bool {
 	if len(id) < 3 {
 		return false

@@ -32,7 +32,7 @@ func TestStore(t *testing.T) {
 	runSuite(t, false)
 }
 
-// A sole owner keeps lists, lines and the index in memory; what it does is the same.
+// A sole owner keeps lists, histories and the index in memory; what it does is the same.
 func TestSoleStore(t *testing.T) {
 	t.Parallel()
 	runSuite(t, true)

@@ -15,18 +15,19 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// exclusive is safe because a sweep is alone: no writer of ours holds the use
-// lock, no foreign session is there, and the clock does not go back.
+// exclusiveSafety disables the engine's waiting times. A sweep runs alone: no writer of ours
+// holds the use lock, there is no foreign session, and the clock does not go back.
 var exclusiveSafety = maintenance.SafetyParameters{DisableEventualConsistencySafety: true}
 
-// foreignTemps is the age at which a half-written file of another engine counts as abandoned.
+// foreignTempAge is the age at which a half-written file of another engine counts as
+// abandoned.
 const foreignTempAge = time.Hour
 
-// Sweep gives back what no line reaches. What is reached is found while others go on
-// writing; alone it looks only at what came since. The order matters: unreachable
-// contents are dropped from the index before anything is copied, so that whole packs
-// go without a copy; only then are sparse packs rewritten, in batches that fit the
-// room. Every copy is durable before what it replaces is deleted.
+// Sweep removes what no history reaches. It marks while others write; alone, it visits only
+// what was added since. The order matters: unreachable contents are dropped from the index
+// before anything is copied, so that whole packs are deleted without a copy; only then are
+// sparse packs rewritten, in batches that fit the free space. Every copy is durable before
+// what it replaces is deleted.
 func (s *Store) Sweep(ctx context.Context, o store.SweepOptions) (retake.SweepReport, error) {
 	started := s.opts.Clock.Now()
 	var rep retake.SweepReport
@@ -61,8 +62,8 @@ func (s *Store) Sweep(ctx context.Context, o store.SweepOptions) (retake.SweepRe
 	return rep, err
 }
 
-// lockExclusive keeps new writers waiting, then waits for those that are there, at most
-// for so long; 0 is as long as ctx allows.
+// lockExclusive makes new writers wait, then waits for the present ones, at most as long as
+// wait; 0 means as long as ctx allows.
 func (s *Store) lockExclusive(ctx context.Context, wait time.Duration) (func(), error) {
 	if wait > 0 {
 		var cancel context.CancelFunc
@@ -81,7 +82,7 @@ func (s *Store) lockExclusive(ctx context.Context, wait time.Duration) (func(), 
 	return func() { use(); gate() }, nil
 }
 
-// lockShared holds sweeps back, and nobody else.
+// lockShared keeps out sweeps and nothing else.
 func (s *Store) lockShared(ctx context.Context) (func(), error) {
 	gate, err := s.opts.Locks.Lock(ctx, gateLock, false)
 	if err != nil {
@@ -108,7 +109,7 @@ type sweeper struct {
 	peak           atomic.Int64
 }
 
-// recordGrowth notes that copies now take n more bytes than at the start.
+// recordGrowth records that copies now take n more bytes than at the start.
 func (c *sweeper) recordGrowth(n int64) {
 	e := c.extra.Add(n)
 	if e > c.peak.Load() {
@@ -116,6 +117,7 @@ func (c *sweeper) recordGrowth(n int64) {
 	}
 }
 
+// run does the steps of a sweep in their order, see Sweep.
 func (c *sweeper) run(ctx context.Context) error {
 	steps := []struct {
 		name string
@@ -138,8 +140,8 @@ func (c *sweeper) run(ctx context.Context) error {
 	return nil
 }
 
-// shouldStop reports whether the rest is for the next sweep. Who may be stopped also stops
-// for readers that wait.
+// shouldStop reports whether the rest is left for the next sweep. A sweep that can be stopped
+// also stops for waiting readers.
 func (c *sweeper) shouldStop() bool {
 	return c.stop != nil && (c.stop() || c.s.waitingReaders.Load() > 0)
 }
@@ -151,8 +153,8 @@ func (c *sweeper) shortenIndex(ctx context.Context) error {
 	return compactIndex(ctx, c.s, c.session)
 }
 
-// refuseForeignSessions answers store.ErrBusy when a session of another engine is open.
-// Sessions of ours are dead: their writers would hold the use lock.
+// refuseForeignSessions returns store.ErrBusy if a session of another engine is open. Sessions
+// of ours are dead: their writers would hold the use lock.
 func (c *sweeper) refuseForeignSessions(ctx context.Context) error {
 	if err := c.refuseForeignWriters(ctx); err != nil {
 		return err
@@ -171,8 +173,8 @@ func (c *sweeper) refuseForeignSessions(ctx context.Context) error {
 	})
 }
 
-// refuseForeignWriters stops where somebody else writes whom no lock of ours holds back: what
-// he stored is named by an index that we do not know, and would be taken for garbage.
+// refuseForeignWriters stops if a process writes that no lock of ours keeps out: what it
+// stored is named by an index that we do not know and would be taken for garbage.
 func (c *sweeper) refuseForeignWriters(ctx context.Context) error {
 	if c.s.opts.StillOwned != nil {
 		if err := c.s.opts.StillOwned(ctx); err != nil {
@@ -189,6 +191,8 @@ func (c *sweeper) refuseForeignWriters(ctx context.Context) error {
 	}
 }
 
+// deleteOldHeads deletes the superseded heads of all histories. It fails if a newest head
+// cannot be read: then an older one may be all that is left.
 func (c *sweeper) deleteOldHeads(ctx context.Context) error {
 	all, err := findHistories(ctx, c.session, "")
 	if err != nil {
@@ -208,7 +212,7 @@ func (c *sweeper) deleteOldHeads(ctx context.Context) error {
 	return c.session.Flush(ctx)
 }
 
-// checkReadable reads the structure of a line down to its leaves.
+// checkReadable reads the structure of a history down to its records.
 func (c *sweeper) checkReadable(ctx context.Context, ws retake.WorkspaceID) error {
 	l, err := readHistory(ctx, c.session, ws)
 	if err != nil {
@@ -217,10 +221,10 @@ func (c *sweeper) checkReadable(ctx context.Context, ws retake.WorkspaceID) erro
 	return l.eachGroup(ctx, c.session, 0, func(*recordGroup) error { return nil })
 }
 
-// purgeDeleted hides the deleted contents for good. The watermark counts whole
-// seconds and hides what is not after it, so the clock moves on to the next one
-// before, and again after: bytes that come back are then younger than it. The
-// mark is durable first, or a clock that steps back would hide them again.
+// purgeDeleted hides the deleted contents for good. The watermark has a resolution of seconds
+// and hides what is not after it, so the clock moves to the next second before and again after
+// it: bytes that are written again are then newer. The clock mark is durable first, or a clock
+// that steps back would hide them again.
 func (c *sweeper) purgeDeleted(ctx context.Context) error {
 	if err := c.session.Flush(ctx); err != nil {
 		return err

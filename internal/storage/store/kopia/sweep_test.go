@@ -35,7 +35,7 @@ func (g *gateHook) Lock(ctx context.Context, name string, exclusive bool) (func(
 	return g.Locks.Lock(ctx, name, exclusive)
 }
 
-// sweepTest is a store with one line.
+// sweepTest is a store with one history.
 type sweepTest struct {
 	*testing.T
 	s    *kopia.Store
@@ -184,8 +184,8 @@ func TestWhatComesBackDuringAMarkStays(t *testing.T) {
 	}
 }
 
-// Who reads while packs are rewritten goes on reading, and what he reads from is not
-// in the way for ever.
+// Who reads while packs are rewritten goes on reading, and what he reads from is not in the
+// way forever.
 func TestReadersOutliveASweep(t *testing.T) {
 	t.Parallel()
 	y := newSweepTest(t, true)

@@ -9,16 +9,16 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// decodeDirFast reads a directory stream as it is written, by us and by stock Kopia: keys in
-// their order, no space between them. It answers false for anything else, and reflection
-// decides; where it answers, it answers the same: TestSwiftIsSlow holds it.
+// decodeDirFast decodes a directory stream exactly as we and stock Kopia write it: keys in
+// their order, no space between them. For anything else it returns false, and encoding/json
+// decides. TestSwiftIsSlow checks that both agree.
 func decodeDirFast(b []byte) ([]retake.Entry, bool) {
 	c := streamCursor{b: b}
 	if !c.skipLiteral(streamHead) {
 		return nil, false
 	}
 	out := make([]retake.Entry, 0, len(b)/minEntryBytes+1)
-	dirs := 0 // they stand first
+	dirs := 0 // they come first
 	for more := true; more; more = c.skipLiteral(",") {
 		out = append(out, retake.Entry{})
 		e := &out[len(out)-1]
@@ -36,13 +36,13 @@ func decodeDirFast(b []byte) ([]retake.Entry, bool) {
 	return mergeRuns(out, dirs), true
 }
 
-// shortEntry is about the least that an entry takes.
+// minEntryBytes is about the least that an entry takes.
 const minEntryBytes = 150
 
-// mergeRuns puts two sorted runs in one order.
+// mergeRuns merges two sorted runs.
 func mergeRuns(all []retake.Entry, n int) []retake.Entry {
 	a, b := all[:n], all[n:]
-	if !slices.IsSortedFunc(a, compareNames) || !slices.IsSortedFunc(b, compareNames) { // names that are not UTF-8 stand where their stand-in does
+	if !slices.IsSortedFunc(a, compareNames) || !slices.IsSortedFunc(b, compareNames) { // names that are not UTF-8 are sorted by their stored name
 		slices.SortStableFunc(all, compareNames)
 		return all
 	}
@@ -57,7 +57,7 @@ func mergeRuns(all []retake.Entry, n int) []retake.Entry {
 	return append(append(out, a...), b...)
 }
 
-// streamCursor goes through a stream. Whatever answers false leaves it anywhere.
+// streamCursor parses a stream. After a method returned false its position is undefined.
 type streamCursor struct {
 	b []byte
 	i int
@@ -84,7 +84,7 @@ func (c *streamCursor) parseEntry(e *retake.Entry) bool {
 	return c.skipLiteral("}")
 }
 
-// parseNumbers are those that an entry may have between its mode and its object.
+// parseNumbers parses the numbers that may follow the mode of an entry.
 func (c *streamCursor) parseNumbers(e *retake.Entry) bool {
 	var uid, gid int64
 	if c.skipLiteral(`,"size":`) && !c.parseNumber(&e.Size) || c.skipLiteral(`,"mtime":`) && !c.parseTime(&e.ModTime) {
@@ -127,7 +127,7 @@ func (c *streamCursor) parseMode(e *retake.Entry) bool {
 	return n > 0 && n <= 10 && c.skipLiteral(`"`) // ten digits of three bits are less than 32
 }
 
-// parseNumber reads one that is whole and not negative.
+// parseNumber parses a non-negative integer.
 func (c *streamCursor) parseNumber(to *int64) bool {
 	var v int64
 	start := c.i
@@ -139,8 +139,8 @@ func (c *streamCursor) parseNumber(to *int64) bool {
 	return n == 1 || n > 1 && n <= 18 && c.b[start] != '0'
 }
 
-// parseString reads a string. One with an escape is left to encoding/json, and so is the whole
-// stream when one is not UTF-8: it mends them.
+// parseString parses a string. A string with an escape is left to encoding/json, and so is the
+// whole stream if one is not UTF-8, which encoding/json repairs.
 func (c *streamCursor) parseString(to *string) bool {
 	if !c.skipLiteral(`"`) {
 		return false
@@ -175,7 +175,8 @@ func (c *streamCursor) parseSummary(s *retake.Summary) bool {
 		c.skipLiteral(`,"dirs":`) && c.parseNumber(&s.Dirs) && c.skipLiteral(`,"maxTime":`) && c.parseTime(&s.MaxTime) && c.skipLiteral(`,"numFailed":0}`)
 }
 
-// parseExtension finds its end by the brackets; what is between is read by encoding/json.
+// parseExtension finds the end of the extension by its brackets and leaves the rest to
+// encoding/json.
 func (c *streamCursor) parseExtension(e *retake.Entry) bool {
 	start, depth, quoted := c.i, 0, false
 	for ; c.i < len(c.b); c.i++ {
@@ -205,7 +206,7 @@ func (c *streamCursor) parseExtension(e *retake.Entry) bool {
 	return true
 }
 
-// parseTime reads one of UTC whose nanoseconds fit: from 1679 to 2261.
+// parseTime parses a UTC time whose nanoseconds fit: from 1679 to 2261.
 func (c *streamCursor) parseTime(to *int64) bool {
 	const form = `"0000-00-00T00:00:00`
 	if len(c.b)-c.i < len(form)+len(`Z"`) {
@@ -225,7 +226,7 @@ func (c *streamCursor) parseTime(to *int64) bool {
 	return ok && same && p[0] >= 1679 && p[0] <= 2261 && c.skipLiteral(`Z"`)
 }
 
-// parseFraction reads nanoseconds, if there are any.
+// parseFraction parses the nanoseconds, if there are any.
 func (c *streamCursor) parseFraction() (int, bool) {
 	if !c.skipLiteral(".") {
 		return 0, true
@@ -244,7 +245,7 @@ func (c *streamCursor) parseFraction() (int, bool) {
 	return ns, true
 }
 
-// parseDigits answers a negative number when there is something else.
+// parseDigits returns a negative number if b has anything but digits.
 func parseDigits(b []byte) int {
 	v := 0
 	for _, ch := range b {

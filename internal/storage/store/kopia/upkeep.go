@@ -8,11 +8,11 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// epochStep is how many changes of a line pass between two looks at the index.
+// epochCheckInterval is the number of changes of a history between two checks of the index.
 const epochCheckInterval = 64
 
-// afterSeal keeps the index short. Nothing in here can undo a seal: what does not
-// work out is told by Close and tried again later.
+// afterSeal keeps the index short. It cannot undo a seal: errors are returned by Close, and a
+// later writer tries again.
 func (w *writer) afterSeal(ctx context.Context) {
 	w.seals++
 	if w.s.opts.Exclusive {
@@ -36,8 +36,8 @@ func (w *writer) afterSeal(ctx context.Context) {
 	w.session = next
 }
 
-// advanceEpochs lets the engine compact, advance and clean its index epochs: what its
-// own maintenance would do, without the rest of it.
+// advanceEpochs lets the engine compact, advance and clean its index epochs, which its own
+// maintenance would do together with much else.
 func advanceEpochs(ctx context.Context, v *session) error {
 	em, ok, err := v.contents.EpochManager(ctx)
 	if err != nil || !ok {
@@ -54,11 +54,11 @@ func advanceEpochs(ctx context.Context, v *session) error {
 	return nil
 }
 
-// viewAge is how many Tends a view of the index lives for.
+// maxViewAge is the number of Maintain calls after which a view of the index is replaced.
 const maxViewAge = 3
 
-// Maintain removes old heads, steps the epochs of the index, and now and then gives the
-// next writers a new, short view. A store that is shared does this as it writes.
+// Maintain removes old heads, advances the epochs of the index, and from time to time gives
+// the next writers a new, short view. A shared store does this while it writes.
 func (s *Store) Maintain(ctx context.Context) error {
 	s.mu.Lock()
 	due := s.opts.Exclusive && s.sealCount >= epochCheckInterval
@@ -67,10 +67,10 @@ func (s *Store) Maintain(ctx context.Context) error {
 		s.maintainCount++
 	}
 	old := due && s.maintainCount%maxViewAge == 0
-	var lines []retake.Workspace
+	var stale []retake.Workspace
 	for _, k := range s.cachedHistories {
 		if due && len(k.history.stale) >= staleHeadBatch/2 {
-			lines = append(lines, k.history.info.Workspace)
+			stale = append(stale, k.history.info.Workspace)
 		}
 	}
 	s.mu.Unlock()
@@ -78,7 +78,7 @@ func (s *Store) Maintain(ctx context.Context) error {
 		return nil
 	}
 	var errs []error
-	for _, ws := range lines {
+	for _, ws := range stale {
 		errs = append(errs, s.deleteStaleHeads(ctx, ws))
 	}
 	errs = append(errs, s.maintainIndex(ctx))
@@ -91,7 +91,7 @@ func (s *Store) Maintain(ctx context.Context) error {
 	return nil
 }
 
-// deleteStaleHeads deletes the heads that a line has left behind.
+// deleteStaleHeads deletes the superseded heads of a history.
 func (s *Store) deleteStaleHeads(ctx context.Context, ws retake.Workspace) error {
 	sw, err := s.Begin(ctx, ws)
 	if err != nil {
@@ -138,7 +138,7 @@ func (s *Store) Close() error {
 	return errors.Join(errs...)
 }
 
-// Size answers the bytes of all blobs.
+// Size returns the bytes of all blobs.
 func (s *Store) Size(ctx context.Context) (int64, error) {
 	all, err := s.blobs.findBlobs(ctx, "")
 	if err != nil {

@@ -14,19 +14,18 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// indexView is the index as it was read from where the blobs are, and what was committed through
-// it since. It is made without deriving the key again. A store that shares its
-// directory makes one for every writer; a sole owner keeps one for many, and takes
-// a new, short one from time to time.
+// indexView is the index as it was read, plus what was committed through it since. It is made
+// without deriving the key again. A shared store makes one for every writer; an exclusive
+// store keeps one for many writers and replaces it from time to time.
 type indexView struct {
 	base    repo.DirectRepositoryWriter
 	shared  *content.SharedManager
-	reader  *session // of a sole owner; it never writes
+	reader  *session // of an exclusive store; it never writes
 	users   int      // guarded by Store.mu, as is retired
 	retired bool
 }
 
-// newView reads the index as it is now.
+// newView reads the current index.
 func (s *Store) newView(ctx context.Context) (*indexView, error) {
 	_, base, err := s.rep.NewDirectWriter(ctx, repo.WriteSessionOptions{Purpose: "base"})
 	if err != nil {
@@ -65,7 +64,7 @@ func (v *indexView) close(ctx context.Context) error {
 // own choice. A session that only reads must not write.
 const neverPack = math.MaxInt
 
-// newSessionOn opens a session on the view; done is called when it ends.
+// newSessionOn opens a session on a view; done is called when it ends.
 func (s *Store) newSessionOn(ctx context.Context, vw *indexView, pack int, done func(context.Context) error) (*session, error) {
 	v := &session{DirectRepositoryWriter: vw.base, blobs: s.blobs, shared: vw.shared, release: done}
 	v.contents = content.NewWriteManager(ctx, vw.shared, content.SessionOptions{SessionUser: sessionIdentity, SessionHost: sessionIdentity}, "line")
@@ -80,8 +79,8 @@ func (s *Store) newSessionOn(ctx context.Context, vw *indexView, pack int, done 
 	return v, nil
 }
 
-// newSession begins a session on a view of its own, or, for a sole owner, on the
-// one that is kept.
+// newSession opens a session on a view of its own or, in an exclusive store, on the shared
+// one.
 func (s *Store) newSession(ctx context.Context) (*session, error) {
 	if s.opts.Exclusive {
 		vw, err := s.acquireView(ctx)
@@ -93,7 +92,7 @@ func (s *Store) newSession(ctx context.Context) (*session, error) {
 	return s.newOwnSession(ctx)
 }
 
-// newOwnSession begins a session on a new view, whatever else is open.
+// newOwnSession opens a session on a new view in any case.
 func (s *Store) newOwnSession(ctx context.Context) (*session, error) {
 	vw, err := s.newView(ctx)
 	if err != nil {
@@ -116,9 +115,9 @@ func (s *Store) acquireView(ctx context.Context) (*indexView, error) {
 	return s.view, nil
 }
 
-// endSession ends a session that may have written. When its view was retired meanwhile, a view
-// that somebody read from the disk since may not hold what it wrote: then that one is
-// retired too, before the line is given back.
+// endSession ends a session that may have written. If its view was retired meanwhile, a view
+// that was read since may lack what it wrote: that one is retired too, before the history is
+// released.
 func (s *Store) endSession(ctx context.Context, vw *indexView) error {
 	s.mu.Lock()
 	var err error
@@ -138,8 +137,7 @@ func (s *Store) releaseView(ctx context.Context, vw *indexView) error {
 	return nil
 }
 
-// retireView makes the next session begin on a new view. The old one goes with its
-// last user.
+// retireView makes the next session open a new view. The old one is closed by its last user.
 func (s *Store) retireView(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -158,8 +156,8 @@ func (s *Store) retireViewLocked(ctx context.Context) error {
 	return vw.close(ctx)
 }
 
-// acquireReader answers what to read with, and how to give it back. A sole owner reads
-// through the view that its writers commit to, and so is never behind them.
+// acquireReader returns a repository to read from and a function to release it. An exclusive
+// store reads through the view that its writers commit to, and so is never behind them.
 func (s *Store) acquireReader(ctx context.Context) (repo.Repository, func(), error) {
 	if !s.opts.Exclusive {
 		return s.rep, func() {}, nil
@@ -178,13 +176,13 @@ func (s *Store) acquireReader(ctx context.Context) (repo.Repository, func(), err
 	}, nil
 }
 
-// cachedHistory is a line between two writers of a sole owner.
+// cachedHistory is a history between two writers of an exclusive store.
 type cachedHistory struct {
 	history        *openHistory
 	topDir, midDir cachedDir
 }
 
-// takeCachedHistory takes the line that the last writer left, if it is known.
+// takeCachedHistory takes the history that the last writer left, if it is cached.
 func (s *Store) takeCachedHistory(ws retake.WorkspaceID) (cachedHistory, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -193,8 +191,7 @@ func (s *Store) takeCachedHistory(ws retake.WorkspaceID) (cachedHistory, bool) {
 	return k, ok
 }
 
-// cacheHistory keeps it for the next, unless the view that it was written through is
-// not the newest any more.
+// cacheHistory keeps the history for the next writer, unless its view is no longer the newest.
 func (s *Store) cacheHistory(v *session, k cachedHistory) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -18,8 +18,8 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// Names of locks. A sweep asks for the gate first, so that a stream of writers
-// cannot keep it waiting for ever.
+// Names of locks. A sweep asks for the gate first, so that a stream of writers cannot keep it
+// waiting forever.
 const (
 	gateLock    = "gate"
 	useLock     = "use"
@@ -29,7 +29,7 @@ const (
 // Long sessions read an ever longer index; after this many seals a new view is made.
 const sealsPerSession = 200
 
-// writer is the one writer of a line.
+// writer is the only writer of a history.
 type writer struct {
 	s         *Store
 	session   *session
@@ -42,13 +42,13 @@ type writer struct {
 	midDir    cachedDir
 }
 
-// cachedDir is the directory of the line that the last seal wrote.
+// cachedDir is a directory of the history that the last seal wrote.
 type cachedDir struct {
 	name    string
 	entries []retake.Entry
 }
 
-// Begin opens a line for writing.
+// Begin opens a history for writing.
 func (s *Store) Begin(ctx context.Context, ws retake.Workspace) (store.Writer, error) {
 	if _, err := retake.ParseWorkspaceID(string(ws.ID)); err != nil {
 		return nil, err
@@ -71,8 +71,8 @@ func (s *Store) Begin(ctx context.Context, ws retake.Workspace) (store.Writer, e
 	return w, nil
 }
 
-// addWriter counts a writer of a sole owner. The first after a sync that was refused begins
-// with what the disk holds; beside others that wrote before it there is nothing to begin.
+// addWriter counts a writer of an exclusive store. The first one after a failed sync resets
+// the storage; beside writers from before the failure there is nothing to reset.
 func (s *Store) addWriter(ctx context.Context) error {
 	if !s.opts.Exclusive {
 		return nil
@@ -96,6 +96,8 @@ func (s *Store) removeWriter() {
 	}
 }
 
+// lockHistory takes the locks of a writer: the gate briefly, so that a waiting sweep goes
+// first, then the use lock shared and the history exclusively.
 func (w *writer) lockHistory(ctx context.Context, ws retake.WorkspaceID) error {
 	gate, err := w.s.opts.Locks.Lock(ctx, gateLock, false)
 	if err != nil {
@@ -132,6 +134,8 @@ func (w *writer) unlock() {
 	w.unlocks = nil
 }
 
+// openHistory opens a session and reads the history, from the cache if possible, or starts a
+// new one.
 func (w *writer) openHistory(ctx context.Context, ws retake.Workspace) error {
 	var err error
 	if w.session, err = w.s.newSession(ctx); err != nil {
@@ -164,7 +168,7 @@ func (w *writer) WriteFile(ctx context.Context, name string, r io.Reader) (retak
 		Description: "FILE:" + name, Compressor: compressor, MetadataCompressor: compressor,
 		AsyncWrites: 1, // one piece is stored while the next is read
 	})
-	defer o.Close() //nolint:errcheck // Result tells
+	defer o.Close() //nolint:errcheck // Result returns the error
 	buf := copyBuffers.Get().(*[]byte)
 	defer copyBuffers.Put(buf)
 	n, err := io.CopyBuffer(struct{ io.Writer }{o}, struct{ io.Reader }{r}, *buf)
@@ -191,7 +195,7 @@ func (w *writer) writeDir(ctx context.Context, entries []retake.Entry, modTime i
 		return "", sum, fmt.Errorf("write directory: %w", err)
 	}
 	o := w.session.NewObjectWriter(ctx, object.WriterOptions{Description: "DIR", Prefix: dirPrefix, Compressor: compressor, MetadataCompressor: compressor})
-	defer o.Close() //nolint:errcheck // Result tells
+	defer o.Close() //nolint:errcheck // Result returns the error
 	if _, err := o.Write(b); err != nil {
 		return "", sum, fmt.Errorf("write directory: %w", err)
 	}
@@ -214,9 +218,9 @@ func (w *writer) Seal(ctx context.Context, s store.SealRequest) error {
 	if cp.Tree != s.Files.Object {
 		return fmt.Errorf("seal: the card names tree %s, the files are %s", cp.Tree, s.Files.Object)
 	}
-	leaf, err := w.writeRecord(ctx, s)
+	rec, err := w.writeRecord(ctx, s)
 	if err == nil {
-		err = w.insertRecord(ctx, cp.Number, leaf)
+		err = w.insertRecord(ctx, cp.Number, rec)
 	}
 	if err == nil {
 		w.history.latest = cp.Number
@@ -239,6 +243,7 @@ func (w *writer) checkUsable() error {
 	return nil
 }
 
+// writeRecord writes the directory of a record: its tree, card and state.
 func (w *writer) writeRecord(ctx context.Context, s store.SealRequest) (retake.Entry, error) {
 	t := s.Card.Checkpoint.Time.UnixNano()
 	card, err := w.writeJSON(ctx, cardFile, s.Card, t)
@@ -309,7 +314,7 @@ func replaceEntry(entries []retake.Entry, e retake.Entry) []retake.Entry {
 	return entries
 }
 
-// Close gives the line back.
+// Close releases the history.
 func (w *writer) Close() error {
 	if w.unlocks == nil {
 		return nil

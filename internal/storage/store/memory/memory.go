@@ -6,7 +6,7 @@
 //
 //	M1  What callers hand in and get back is copied; nobody shares memory with the store.
 //	M2  mu guards everything; no caller's code runs while it is held.
-//	M3  A line exists from its first durable change on.
+//	M3  A history exists from its first durable change on.
 //	M4  While a sweep waits or runs, no writer begins.
 package memory
 
@@ -29,9 +29,9 @@ type Store struct {
 	mu           sync.Mutex
 	objects      map[retake.ObjectID][]byte
 	histories    map[retake.WorkspaceID]*history
-	writing      map[retake.WorkspaceID]bool // lines that a writer holds
+	writing      map[retake.WorkspaceID]bool // histories that a writer holds
 	sweeping     bool                        // a sweep waits or runs
-	stateChanged chan struct{}               // closed and replaced when held or sweep changes
+	stateChanged chan struct{}               // closed and replaced when writing or sweeping changes
 }
 
 var _ store.Store = (*Store)(nil)
@@ -43,7 +43,7 @@ type history struct {
 	tombstones map[int64]retake.Tombstone
 }
 
-// checkpointRecord holds addresses only, so that a sweep marks what it finds here and below.
+// checkpointRecord holds only addresses, so that a sweep marks what it finds here and below.
 type checkpointRecord struct {
 	card  retake.ObjectID
 	files []byte // the root entry, encoded
@@ -85,8 +85,8 @@ type reader struct{ *bytes.Reader }
 
 func (reader) Close() error { return nil }
 
-// readObject answers bytes that match their address. Stored bytes are replaced and
-// never written to, so they can be read without the lock.
+// readObject returns the bytes of an address and verifies them. Stored bytes are replaced and
+// never modified, so they can be read without the lock.
 func (s *Store) readObject(ctx context.Context, id retake.ObjectID, prefix string) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (s *Store) putObject(prefix string, b []byte) retake.ObjectID {
 	return id
 }
 
-// Heads lists the lines, by the id of their workspace.
+// Heads lists the histories, by the id of their workspace.
 func (s *Store) Heads(ctx context.Context) ([]store.Head, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func (s *Store) Heads(ctx context.Context) ([]store.Head, error) {
 	return heads, nil
 }
 
-// Erase removes a line.
+// Erase removes a history.
 func (s *Store) Erase(ctx context.Context, ws retake.WorkspaceID) error {
 	err := s.waitUntil(ctx, func() bool { return !s.writing[ws] })
 	if err != nil {
@@ -137,7 +137,7 @@ func (s *Store) Erase(ctx context.Context, ws retake.WorkspaceID) error {
 	return nil
 }
 
-// Head answers one line.
+// Head returns one history.
 func (s *Store) Head(ctx context.Context, ws retake.WorkspaceID) (store.Head, error) {
 	if err := ctx.Err(); err != nil {
 		return store.Head{}, err
@@ -151,7 +151,7 @@ func (s *Store) Head(ctx context.Context, ws retake.WorkspaceID) (store.Head, er
 	return copyHead(l.head), nil
 }
 
-// Record answers one checkpoint of a line.
+// Record returns one checkpoint of a history.
 func (s *Store) Record(ctx context.Context, ws retake.WorkspaceID, number int64) (store.Record, error) {
 	s.mu.Lock()
 	l, ok := s.histories[ws]
@@ -194,27 +194,27 @@ func (s *Store) Records(ctx context.Context, ws retake.WorkspaceID, after int64,
 		s.mu.Unlock()
 		return fmt.Errorf("read line %q: %w", ws, store.ErrNotFound)
 	}
-	leaves, stones := maps.Clone(l.records), maps.Clone(l.tombstones)
+	records, stones := maps.Clone(l.records), maps.Clone(l.tombstones)
 	s.mu.Unlock()
 
-	numbers := slices.AppendSeq(slices.Collect(maps.Keys(leaves)), maps.Keys(stones))
+	numbers := slices.AppendSeq(slices.Collect(maps.Keys(records)), maps.Keys(stones))
 	slices.Sort(numbers)
 	for _, n := range numbers {
 		if n <= after {
 			continue
 		}
-		if err := s.visitNumber(ctx, leaves, stones, n, f); err != nil {
+		if err := s.visitNumber(ctx, records, stones, n, f); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Store) visitNumber(ctx context.Context, leaves map[int64]checkpointRecord, stones map[int64]retake.Tombstone, n int64, f func(*store.Record, *retake.Tombstone) error) error {
+func (s *Store) visitNumber(ctx context.Context, records map[int64]checkpointRecord, stones map[int64]retake.Tombstone, n int64, f func(*store.Record, *retake.Tombstone) error) error {
 	if stone, ok := stones[n]; ok {
 		return f(nil, &stone)
 	}
-	lf, err := s.openRecord(ctx, leaves[n])
+	lf, err := s.openRecord(ctx, records[n])
 	if err != nil {
 		return err
 	}

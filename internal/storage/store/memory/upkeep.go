@@ -14,8 +14,8 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// Sweep removes what no line reaches. It waits until no writer is open and keeps
-// new ones waiting.
+// Sweep removes what no history reaches. It waits until no writer is open and keeps new ones
+// waiting.
 func (s *Store) Sweep(ctx context.Context, o store.SweepOptions) (retake.SweepReport, error) {
 	start := clock.Wall.Now()
 	waiting, cancel := context.WithCancel(ctx)
@@ -53,9 +53,8 @@ func (s *Store) Sweep(ctx context.Context, o store.SweepOptions) (retake.SweepRe
 	return report, nil
 }
 
-// markReachable answers what the lines reach. A directory that cannot be read stops it:
-// what lies below is not known, and nothing may be removed. It is called with mu
-// held.
+// markReachable returns what the histories reach. It fails if a directory cannot be read: what
+// is below it is unknown, and nothing may be removed. The caller holds mu.
 func (s *Store) markReachable(ctx context.Context) (map[retake.ObjectID]bool, error) {
 	live := map[retake.ObjectID]bool{}
 	var todo []retake.Entry
@@ -116,7 +115,7 @@ func (s *Store) Contents(ctx context.Context, f func([]byte) error) error {
 // Maintain has nothing to do.
 func (s *Store) Maintain(ctx context.Context) error { return ctx.Err() }
 
-// Size answers the bytes of all objects.
+// Size returns the bytes of all objects.
 func (s *Store) Size(ctx context.Context) (int64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -134,12 +133,12 @@ func (s *Store) totalSize() int64 {
 	return n
 }
 
-// Prove has no stock engine to ask.
+// Prove returns store.ErrNotFound: there is no stock engine.
 func (s *Store) Prove(context.Context, retake.Entry) (retake.ObjectID, string, error) {
 	return "", "", fmt.Errorf("prove: no stock engine: %w", store.ErrNotFound)
 }
 
-// Damage flips a byte of an object, as a bad disk would. It is for tests.
+// Damage flips a byte of an object, as a bad disk would. For tests.
 func (s *Store) Damage(id retake.ObjectID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -155,20 +154,20 @@ func (s *Store) Damage(id retake.ObjectID) {
 	s.objects[id] = b
 }
 
-// Scrub reads the card and the directories of every checkpoint and a share of
-// the file bytes, each object once.
+// Scrub reads the card and the directories of every checkpoint and a sample of the file bytes,
+// each object once.
 func (s *Store) Scrub(ctx context.Context, q retake.ScrubQuery) (retake.ScrubReport, error) {
 	c := scrubber{s: s, q: q, seen: map[retake.ObjectID]bool{}, report: retake.ScrubReport{Failed: []string{}}}
 	s.mu.Lock()
-	var leaves []checkpointRecord
+	var records []checkpointRecord
 	for _, id := range slices.Sorted(maps.Keys(s.histories)) {
 		l := s.histories[id]
 		for _, n := range slices.Sorted(maps.Keys(l.records)) {
-			leaves = append(leaves, l.records[n])
+			records = append(records, l.records[n])
 		}
 	}
 	s.mu.Unlock()
-	for _, lf := range leaves {
+	for _, lf := range records {
 		c.report.Checkpoints++
 		if err := c.scrubRecord(ctx, lf); err != nil {
 			return c.report, fmt.Errorf("scrub: %w", err)
@@ -196,6 +195,7 @@ func (c *scrubber) scrubRecord(ctx context.Context, lf checkpointRecord) error {
 	return nil
 }
 
+// scrubEntries scrubs encoded entries and everything below them.
 func (c *scrubber) scrubEntries(ctx context.Context, b []byte) error {
 	entries, err := decodeDir(b)
 	if err != nil {
@@ -221,7 +221,7 @@ func (c *scrubber) scrubEntries(ctx context.Context, b []byte) error {
 	return nil
 }
 
-// scrubFile reads the share; of the rest it asks only whether they are there.
+// scrubFile reads the files of the sample; of the others it checks only that they exist.
 func (c *scrubber) scrubFile(ctx context.Context, id retake.ObjectID) error {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(id))
@@ -238,8 +238,8 @@ func (c *scrubber) scrubFile(ctx context.Context, id retake.ObjectID) error {
 	return nil
 }
 
-// readObject counts an object. Its trouble goes to the report, not to the caller, who
-// gets nil bytes then.
+// readObject reads and counts an object. A damaged object is added to the report and returned
+// as nil.
 func (c *scrubber) readObject(ctx context.Context, id retake.ObjectID, prefix string) ([]byte, error) {
 	c.seen[id] = true
 	b, err := c.s.readObject(ctx, id, prefix)

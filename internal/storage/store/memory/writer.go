@@ -21,7 +21,7 @@ var (
 	errBadName        = errors.New("not a name")
 )
 
-// Begin opens a line for writing. It waits for the other writer and for a sweep.
+// Begin opens a history for writing. It waits for the other writer and for a sweep.
 func (s *Store) Begin(ctx context.Context, ws retake.Workspace) (store.Writer, error) {
 	err := s.waitUntil(ctx, func() bool {
 		if s.sweeping || s.writing[ws.ID] {
@@ -36,7 +36,7 @@ func (s *Store) Begin(ctx context.Context, ws retake.Workspace) (store.Writer, e
 	return &writer{s: s, ws: copyWorkspace(ws)}, nil
 }
 
-// waitUntil calls take, with mu held, until it answers true or ctx is done.
+// waitUntil calls take, holding mu, until it returns true or ctx is done.
 func (s *Store) waitUntil(ctx context.Context, take func() bool) error {
 	for {
 		s.mu.Lock()
@@ -57,28 +57,28 @@ func (s *Store) waitUntil(ctx context.Context, take func() bool) error {
 	}
 }
 
-// notifyWaiters lets the waiting look again. It is called with mu held.
+// notifyWaiters wakes the goroutines that wait. The caller holds mu.
 func (s *Store) notifyWaiters() {
 	close(s.stateChanged)
 	s.stateChanged = make(chan struct{})
 }
 
-// writer adds to one line. Its own fields are guarded by the store's mu.
+// writer adds to one history. Its fields are guarded by the mu of the store.
 type writer struct {
 	s      *Store
-	ws     retake.Workspace // as the caller of Begin knows it, for a line that is new
+	ws     retake.Workspace // as the caller of Begin knows it, for a history that is new
 	closed bool
 }
 
-// Head is the line as it is now: nobody else changes it.
+// Head returns the current head; nobody else changes it.
 func (w *writer) Head() store.Head {
 	w.s.mu.Lock()
 	defer w.s.mu.Unlock()
 	return copyHead(w.history().head)
 }
 
-// history answers the line, or what it will be once there is something to keep.
-// It is called with mu held.
+// history returns the history, or a new one that is not stored until there is something to
+// keep. The caller holds mu.
 func (w *writer) history() *history {
 	if l, ok := w.s.histories[w.ws.ID]; ok {
 		return l
@@ -111,14 +111,14 @@ func (w *writer) WriteFile(ctx context.Context, name string, r io.Reader) (retak
 	if err != nil {
 		return "", 0, fmt.Errorf("write file %q: %w", name, err)
 	}
-	// The line may have been given back while r was read.
+	// The history may have been given back while r was read.
 	if err := w.checkOpen(ctx); err != nil {
 		return "", 0, fmt.Errorf("write file %q: %w", name, err)
 	}
 	return w.s.putObject(filePrefix, b), int64(len(b)), nil
 }
 
-// WriteDir stores a directory. Names must be names, each once.
+// WriteDir stores a directory. Names must be valid and unique.
 func (w *writer) WriteDir(ctx context.Context, entries []retake.Entry, modTime int64) (retake.ObjectID, retake.Summary, error) {
 	if err := w.checkOpen(ctx); err != nil {
 		return "", retake.Summary{}, fmt.Errorf("write directory: %w", err)
@@ -172,6 +172,7 @@ func (w *writer) seal(ctx context.Context, sl store.SealRequest) error {
 	})
 }
 
+// newRecord encodes a checkpoint and stores its card and state.
 func (w *writer) newRecord(ctx context.Context, sl store.SealRequest) (checkpointRecord, error) {
 	state := slices.Clone(sl.StoredState)
 	for _, name := range slices.Sorted(maps.Keys(sl.State)) {
@@ -225,7 +226,7 @@ func (w *writer) Annotate(ctx context.Context, number int64, state []retake.Entr
 	return nil
 }
 
-// Amend changes what the line says of itself.
+// Amend changes the workspace and the pins of the history.
 func (w *writer) Amend(ctx context.Context, ws retake.Workspace, pins []retake.Pin) error {
 	err := w.changeHistory(ctx, func(l *history) error {
 		if ws.ID != w.ws.ID {
@@ -242,7 +243,7 @@ func (w *writer) Amend(ctx context.Context, ws retake.Workspace, pins []retake.P
 	return nil
 }
 
-// Forget replaces checkpoints by tombstones: all of them, or none.
+// Forget replaces checkpoints with tombstones: all of them, or none.
 func (w *writer) Forget(ctx context.Context, stones []retake.Tombstone) error {
 	err := w.changeHistory(ctx, func(l *history) error {
 		for _, st := range stones {
@@ -266,10 +267,10 @@ func (w *writer) Forget(ctx context.Context, stones []retake.Tombstone) error {
 	return nil
 }
 
-// Revise replaces what checkpoints hold: all of them, or none.
-func (w *writer) Revise(ctx context.Context, leaves []store.Record) error {
+// Revise replaces the content of checkpoints: all of them, or none.
+func (w *writer) Revise(ctx context.Context, records []store.Record) error {
 	made := map[int64]checkpointRecord{}
-	for _, l := range leaves {
+	for _, l := range records {
 		lf, err := w.newRecord(ctx, store.SealRequest{Card: l.Card, Files: l.Files, StoredState: l.State})
 		if err != nil {
 			return fmt.Errorf("revise: %w", err)
@@ -291,8 +292,8 @@ func (w *writer) Revise(ctx context.Context, leaves []store.Record) error {
 	return nil
 }
 
-// changeHistory lets f change the line and counts it. When f answers an error it must
-// have changed nothing.
+// changeHistory lets f change the history and increments its sequence number. If f returns an
+// error it must have changed nothing.
 func (w *writer) changeHistory(ctx context.Context, f func(*history) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -311,7 +312,7 @@ func (w *writer) changeHistory(ctx context.Context, f func(*history) error) erro
 	return nil
 }
 
-// Close gives the line back.
+// Close releases the history.
 func (w *writer) Close() error {
 	w.s.mu.Lock()
 	defer w.s.mu.Unlock()

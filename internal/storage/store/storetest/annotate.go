@@ -27,7 +27,7 @@ func testAnnotate(t *testing.T, h Harness) {
 	if err := w.Annotate(t.Context(), 7, nil); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("Annotate of a number that is not there: %v, want ErrNotFound", err)
 	}
-	third := w.sealFile(3, []byte("three")) // the line goes on after both
+	third := w.sealFile(3, []byte("three")) // the history goes on after both
 	fourth := newCard(w.ws, 4, root)
 	if err := w.Seal(t.Context(), store.SealRequest{Card: fourth, Files: root, State: map[string][]byte{"z": []byte("z")}, StoredState: []retake.Entry{talk}}); err != nil {
 		t.Fatalf("Seal with what is stored already: %v", err)

@@ -78,7 +78,7 @@ func testForgetRequired(t *testing.T, h Harness) {
 	wantRecord(t, s, one, []byte("1"))
 }
 
-// fillAndForget fills two lines, forgets two checkpoints of the first and answers a check
+// fillAndForget fills two histories, forgets two checkpoints of the first and returns a check
 // that all the rest still reads.
 func fillAndForget(t *testing.T, s store.Store) func(store.Store) {
 	t.Helper()

@@ -14,7 +14,7 @@ import (
 func testRevise(t *testing.T, h Harness) {
 	const secret = "a secret of the line"
 	w := beginWriter(t, h.Store, newWorkspace())
-	for n := int64(1); n <= 40; n++ { // more than a shelf
+	for n := int64(1); n <= 40; n++ { // more than one group of records
 		w.sealFile(n, []byte("text"))
 	}
 	root := w.writeDir("", w.writeFile("a", []byte("stays")), w.writeFile("b", []byte(secret)))
@@ -49,7 +49,7 @@ func testRevise(t *testing.T, h Harness) {
 	}
 }
 
-// testErase: a line is gone with all of its bytes, and another is whole.
+// testErase: a history is gone with all of its bytes, and another is whole.
 func testErase(t *testing.T, h Harness) {
 	const secret = "all of it goes"
 	one := beginWriter(t, h.Store, newWorkspace())

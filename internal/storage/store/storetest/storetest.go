@@ -58,7 +58,7 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 	})
 }
 
-// patience ends a test that waits for something that never comes.
+// testTimeout ends a test that waits for something that never comes.
 const testTimeout = 30 * time.Second
 
 var epoch = time.Date(2026, 3, 14, 15, 9, 26, 535897932, time.UTC)

@@ -13,7 +13,7 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// brief is how long a test lets something wait that has to give up.
+// shortWait is how long a test lets something wait that has to give up.
 const shortWait = 150 * time.Millisecond
 
 func testBusy(t *testing.T, h Harness) {

@@ -87,8 +87,8 @@ func testLinks(t *testing.T, h Harness) {
 	}
 }
 
-// names are bytes that stores of text like to lose, and names that look like
-// what other names may be turned into.
+// oddNames are bytes that stores of text like to lose, and names that look like what other
+// names may be turned into.
 var oddNames = []string{
 	"a", "A", "a.b", "a-", "a b", " ", "  ", "...", "-rf", "~", "#", "\\", `\\`, "\"", "'", "%", "%%",
 	"line\nbreak", `line\nbreak`, `line\\nbreak`, "line%0Abreak", "tab\t", "\r", "\x01", "\x7f",
