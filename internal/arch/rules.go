@@ -65,7 +65,7 @@ var doors = []struct {
 	{"charm.land/bubbletea/v2", []string{"internal/ui/tui"}},
 	{"github.com/charmbracelet/colorprofile", []string{"internal/ui/tui"}},
 	{"github.com/BurntSushi/toml", []string{"internal/explain/xray"}},
-	{"gopkg.in/yaml.v3", []string{"internal/explain/xray"}},
+	{"go.yaml.in/yaml/v3", []string{"internal/explain/xray"}},
 	{"golang.org/x/mod", []string{"internal/explain/xray", "internal/assembly/daemonctl"}},
 	{"github.com/hanwen/go-fuse/v2", []string{"internal/engine/mount"}},
 	{"znkr.io/diff", []string{"internal/pure/merge"}},
