@@ -1,13 +1,30 @@
 export GOFLAGS := -buildvcs=false
 
 .DEFAULT_GOAL := help
-.PHONY: help build test lint script verify ordeal purge agents headless bench sizes story pictures docs
+.PHONY: help dev build check test lint script verify ordeal purge agents headless bench sizes story pictures docs
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+dev: ## build both programs into ./bin, and say how to try them
+	go build -o bin/ ./cmd/...
+	@printf '%s\n' '' \
+	'Built bin/retake and bin/retaked. Nothing was started. To try them, paste these lines into a shell:' '' \
+	'  export PATH="$(CURDIR)/bin:$$PATH"' \
+	'  export RETAKE_HOME="$$(mktemp -d)"            # a history of its own; yours is not touched' \
+	'  retake demo "$$RETAKE_HOME/demo"              # a sample project with a history' \
+	'  cd "$$RETAKE_HOME/demo/shopfront" && retake   # its timeline' '' \
+	'When you are done:' '' \
+	'  cd / && retake daemon stop && rm -rf "$$RETAKE_HOME" && unset RETAKE_HOME'
+
 build: ## build ./retake and ./retaked
 	go build -o . ./cmd/...
+
+check: ## what to run before a push: format, vet, the rules of the code and of the words, go.mod
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these"; exit 1; }
+	go vet ./...
+	go test ./internal/arch ./test/words
+	.ci/tidy
 
 test: ## run all tests
 	go test ./... ./.ci/count
