@@ -43,6 +43,7 @@ func (s *Server) assembleParts(ctx context.Context) error {
 		DataDir: s.opts.DataDir, Address: s.peerSocket, Ledger: s.ledger, Sealer: s.sealer, Clock: s.opts.Clock, Log: s.opts.Log, MaxOpen: s.opts.MaxOpen,
 		OpenCatalog: s.openCatalog, OpenStore: s.openStore, Readers: s.opts.Readers, Floor: s.opts.Floor, Boot: s.opts.Boot, OnOpen: s.attachHandlers,
 		OnBackupEnd: s.reportBackupFailure,
+		OnTaskFail:  func(task string) { s.metrics.CountBackgroundFailure(task) },
 		NewBackup: func(_ retake.NamespaceID, dir string, locks fsx.Locks) *backup.Worker {
 			return backup.New(backup.Options{Dir: dir, Path: s.opts.SearchPath, Seal: s.sealer, Locks: locks, Clock: s.opts.Clock, ResolveHost: sender.PublicAddress})
 		},

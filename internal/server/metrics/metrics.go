@@ -21,6 +21,7 @@ type Meter struct {
 	durations *prometheus.HistogramVec
 	inFlight  prometheus.Gauge
 	refused   *prometheus.CounterVec
+	failures  *prometheus.CounterVec
 }
 
 // New creates the metrics of a server. open returns how many namespaces are open, and depth how
@@ -33,8 +34,9 @@ func New(open func() float64, queues []string, depth func(queue string) float64)
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}}, []string{"operation"}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "retake_requests_in_flight", Help: "Requests under way."}),
 		refused:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "retake_refused_total", Help: "Requests refused before they reached a namespace."}, []string{"why"}),
+		failures: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "retake_background_failures_total", Help: "Failures of work that nobody waits for."}, []string{"task"}),
 	}
-	m.registry.MustRegister(m.requests, m.durations, m.inFlight, m.refused,
+	m.registry.MustRegister(m.requests, m.durations, m.inFlight, m.refused, m.failures,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "retake_namespaces_open", Help: "Namespaces that this server has open."}, open))
 	for _, q := range queues {
@@ -62,3 +64,6 @@ func (m *Meter) CountRefused(why string) { m.refused.WithLabelValues(why).Inc() 
 func (m *Meter) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
+
+// CountBackgroundFailure counts a failure of a task that nobody waits for.
+func (m *Meter) CountBackgroundFailure(task string) { m.failures.WithLabelValues(task).Inc() }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/platform/diag"
 	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/service"
 	"github.com/retake-dev/retake/internal/storage/serverdb"
@@ -113,6 +114,7 @@ func (p *Pool) newService(ctx context.Context, ns retake.NamespaceID, r *namespa
 		GoneAfter:  func(retake.WorkspaceID) time.Duration { return limits().GoneAfter },
 		Checkpoint: func() int64 { return limits().Checkpoint },
 	}
+	parts.Diag = diag.New(p.opts.Log.With("namespace", ns), p.opts.Clock, p.opts.OnTaskFail)
 	if p.opts.NewBackup != nil {
 		parts.Backup = p.opts.NewBackup(ns, filepath.Join(own, "backup"), parts.Locks)
 		parts.Backed = func(b retake.Backup, err error) { p.opts.OnBackupEnd(ns, b, err) }

@@ -50,6 +50,7 @@ type Options struct {
 	Floor       func(total int64) int64
 	Boot        string
 	NewBackup   func(ns retake.NamespaceID, dir string, locks fsx.Locks) *backup.Worker
+	OnTaskFail  func(task string)                                       // called for each failure in the background; nil: only the log has it
 	OnBackupEnd func(ns retake.NamespaceID, b retake.Backup, err error) // called after each backup
 	OnOpen      func(t *Tenant)                                         // called for each namespace that was opened; may set Attachment
 }
