@@ -60,11 +60,8 @@ headless: ## a hundred turns of real agents that exit after each: none is lost, 
 bench: ## measure against the bars
 	go run ./bench
 
-sizes: ## lines per package, and the longest files
-	@find . -name '*.go' -not -path './.*' | xargs awk ' \
-		{ d = FILENAME; sub("/[^/]*$$", "", d); seen[d]; n[d (FILENAME ~ /_test.go$$/ ? " t" : " c")]++ } \
-		END { printf "%7s %7s\n", "code", "test"; for (d in seen) printf "%7d %7d  %s\n", n[d " c"], n[d " t"], d | "sort -k3" }'
-	@echo; find . -name '*.go' -not -path './.*' | xargs wc -l | grep -v ' total$$' | sort -rn | head -10
+sizes: ## lines, names, comments and types, beside other projects
+	@go run ./test/sizes
 
 story: ## scripted runs with a known truth, held against what is told of them
 	go run ./test/story -o test/story/results.json -page docs/use/what-changed.md
