@@ -100,15 +100,15 @@ type Settings interface {
 
 // Run runs one command and answers the exit code.
 func Run(ctx context.Context, args []string, d Deps) int {
+	if args == nil {
+		args = []string{} // nil would mean the arguments of the process
+	}
 	f := newFace(d)
+	f.args = args
 	root := f.root()
 	// A mistake in the flags must already know in which form to answer. Making the flags
 	// sets them to their defaults, so this comes after it.
 	f.json = slices.Contains(beforeDashes(args), "--json")
-	if args == nil {
-		args = []string{} // nil would mean the arguments of the process
-	}
-	f.args = args
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if shut := f.close(); shut != nil { // what was done stays done

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -52,7 +53,12 @@ func (f *face) root() *cobra.Command {
 	f.farFlags(root)
 	root.CompletionOptions.DisableDefaultCmd = true // ours is in our words
 	root.SetFlagErrorFunc(flagTrouble)
-	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { f.commandHelp(cmd) })
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
+		if !f.explains() { // a command that only groups others
+			setHelpTexts(root)
+		}
+		f.commandHelp(cmd)
+	})
 	root.SetHelpCommand(f.helpCommand(root))
 	for _, list := range f.shelves() {
 		root.AddCommand(list.basic...)
@@ -60,9 +66,25 @@ func (f *face) root() *cobra.Command {
 	}
 	root.AddCommand(f.manCommand())
 	root.InitDefaultHelpCmd() // else it comes when the command is run
-	setHelpTexts(root)
-	f.completeAll(root)
+	if f.explains() {
+		setHelpTexts(root)
+		f.completeAll(root)
+	}
 	return root
+}
+
+// explains reports whether a command may show texts or complete words. All others start without
+// them: they take longer to make than most commands take to run.
+func (f *face) explains() bool {
+	if len(f.args) == 0 {
+		return f.args == nil // nobody said what will be run
+	}
+	if strings.HasPrefix(f.args[0], "__complete") {
+		return true
+	}
+	return slices.ContainsFunc(f.args, func(a string) bool {
+		return slices.Contains([]string{"help", "--help", "-h", "man", "completion"}, a)
+	})
 }
 
 // engineMark marks commands, with all below them, that only the engine's program can do.
