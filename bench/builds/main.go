@@ -111,7 +111,7 @@ func (b *build) begin(files int) error {
 func (b *build) run(input string, args ...string) (time.Duration, error) {
 	cmd := exec.Command(b.exe, args...)
 	cmd.Dir, cmd.Stdin = b.root, strings.NewReader(input)
-	cmd.Env = append(os.Environ(), "RETAKE_HOME="+b.home, "HOME="+b.home)
+	cmd.Env = append(cmd.Environ(), "RETAKE_HOME="+b.home, "HOME="+b.home)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	begun := time.Now()
