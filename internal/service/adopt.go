@@ -12,41 +12,41 @@ func (s *Service) prepareAdopt(ctx context.Context, req retake.PlanRequest) erro
 	if req.Course != retake.CourseAdopt {
 		return nil
 	}
-	fork, err := s.row(ctx, req.Fork)
+	fork, err := s.loadWorkspace(ctx, req.Fork)
 	if err != nil {
-		return fault("no such fork", unchanged, err)
+		return wrapError("no such fork", unchanged, err)
 	}
-	if !s.stillThere(fork) { // its last checkpoint is there all the same
+	if !s.isRootPresent(fork) { // its last checkpoint is there all the same
 		return nil
 	}
 	_, err = s.Save(ctx, retake.SaveRequest{Workspace: req.Fork, Intent: "before it is adopted", IfChanged: true})
 	return err
 }
 
-// adopting brings what a fork changed since it grew.
-func (s *Service) adopting(ctx context.Context, ws retake.Workspace, j journey) (journey, error) {
-	fork, err := s.row(ctx, j.req.Fork)
+// resolveAdopt brings what a fork changed since it grew.
+func (s *Service) resolveAdopt(ctx context.Context, ws retake.Workspace, j resolvedRestore) (resolvedRestore, error) {
+	fork, err := s.loadWorkspace(ctx, j.req.Fork)
 	if err != nil {
-		return j, fault("no such fork", unchanged, err)
+		return j, wrapError("no such fork", unchanged, err)
 	}
 	if fork.Origin == nil || fork.Origin.Workspace != ws.ID {
 		return j, &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("the workspace %s is not a fork of %s", fork.Name, ws.Name), Safe: unchanged, Hint: "list forks: retake forks"}
 	}
-	now, err := s.p.Catalog.Latest(ctx, fork.ID, 0)
+	now, err := s.parts.Catalog.Latest(ctx, fork.ID, 0)
 	if err != nil {
 		return j, err
 	}
-	first, err := s.p.Catalog.ByNumber(ctx, fork.ID, 1)
+	first, err := s.parts.Catalog.ByNumber(ctx, fork.ID, 1)
 	if err != nil { // forgotten: it was what its origin is
 		if first, err = s.loadCheckpoint(ctx, fork.Origin.Checkpoint); err != nil {
-			return j, fault("the checkpoint it was forked from was forgotten", unchanged, err)
+			return j, wrapError("the checkpoint it was forked from was forgotten", unchanged, err)
 		}
 	}
-	base, err := s.treeOf(ctx, first)
+	base, err := s.loadTreeRoot(ctx, first)
 	if err != nil {
 		return j, err
 	}
-	j.want, err = s.treeOf(ctx, now)
-	j.target, j.base, j.gaps, j.fork, j.side = &now, &base, now.Coverage.Gaps, &fork, ".from-fork"
+	j.want, err = s.loadTreeRoot(ctx, now)
+	j.target, j.base, j.wantGaps, j.fork, j.sideSuffix = &now, &base, now.Coverage.Gaps, &fork, ".from-fork"
 	return j, err
 }

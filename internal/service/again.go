@@ -8,14 +8,14 @@ import (
 	"github.com/retake-dev/retake/internal/storage/catalog"
 )
 
-// again answers the checkpoint that was sealed under this id, when the caller asks a
+// findRepeated answers the checkpoint that was sealed under this id, when the caller asks a
 // second time because it did not hear the answer. One that ran out of time is
 // completed if it was not yet.
-func (t *taking) again(ctx context.Context, req retake.SaveRequest) (retake.SaveResult, bool, error) {
+func (t *checkpointWriter) findRepeated(ctx context.Context, req retake.SaveRequest) (retake.SaveResult, bool, error) {
 	if req.ID == "" {
 		return retake.SaveResult{}, false, nil
 	}
-	cp, err := t.s.p.Catalog.Checkpoint(ctx, req.ID) // also one that who asks may not have: no id is given twice
+	cp, err := t.svc.parts.Catalog.Checkpoint(ctx, req.ID) // also one that who asks may not have: no id is given twice
 	if errors.Is(err, catalog.ErrNotFound) {
 		return retake.SaveResult{}, false, nil
 	}
@@ -26,28 +26,28 @@ func (t *taking) again(ctx context.Context, req retake.SaveRequest) (retake.Save
 		return retake.SaveResult{}, false, &retake.Error{Kind: retake.Exists, What: "that id names a checkpoint of another workspace", Safe: notSaved}
 	}
 	res := retake.SaveResult{Workspace: t.ws, Checkpoint: cp, Created: true, Recorded: true, Warnings: []retake.Warning{}}
-	if before, err := t.s.loadCheckpoint(ctx, cp.Parent); cp.Parent != "" && err == nil {
+	if before, err := t.svc.loadCheckpoint(ctx, cp.Parent); cp.Parent != "" && err == nil {
 		res.Created = before.Content != cp.Content
 	}
 	if cp.Coverage.Count()[retake.ReasonBudget] > 0 {
-		next, err := t.s.p.Catalog.ByNumber(ctx, t.ws.ID, cp.Number+1)
+		next, err := t.svc.parts.Catalog.ByNumber(ctx, t.ws.ID, cp.Number+1)
 		if err == nil && next.Parent == cp.ID && next.Trigger == retake.TriggerComplete {
 			res.Partial, res.Checkpoint = &cp, next
 		} else {
-			t.complete(ctx, req, &res)
+			t.completePartial(ctx, req, &res)
 		}
-		res.Warnings = append(res.Warnings, t.warn...)
+		res.Warnings = append(res.Warnings, t.warnings...)
 	}
 	return res, true, nil
 }
 
-// complete takes what a checkpoint that ran out of time is missing. If it does not work
+// completePartial takes what a checkpoint that ran out of time is missing. If it does not work
 // out, the partial one stands.
-func (t *taking) complete(ctx context.Context, req retake.SaveRequest, res *retake.SaveResult) {
+func (t *checkpointWriter) completePartial(ctx context.Context, req retake.SaveRequest, res *retake.SaveResult) {
 	req.Budget, req.Trigger, req.ID, req.IfChanged = 0, retake.TriggerComplete, "", false
-	whole, _, err := t.take(ctx, req)
+	whole, _, err := t.captureAndSeal(ctx, req)
 	if err != nil {
-		t.warn = append(t.warn, retake.Warning{Code: "incomplete", Text: "the rest was not saved: " + err.Error()})
+		t.warnings = append(t.warnings, retake.Warning{Code: "incomplete", Text: "the rest was not saved: " + err.Error()})
 		return
 	}
 	partial := res.Checkpoint

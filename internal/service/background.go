@@ -19,4 +19,4 @@ const (
 
 // background runs one step that nobody waits for. Its panic and its error end this step alone;
 // they are logged, counted, and shown by the status.
-func (s *Service) background(task string, step func() error) { s.p.Diag.Run(task, step) }
+func (s *Service) background(task string, step func() error) { s.parts.Diag.Run(task, step) }

@@ -17,73 +17,73 @@ import (
 
 // SetBackup says where the checkpoints of a workspace also go.
 func (s *Service) SetBackup(ctx context.Context, req retake.BackupRequest) (retake.Backup, error) {
-	ws, err := s.backedRow(ctx, req.Workspace)
+	ws, err := s.loadBackupWorkspace(ctx, req.Workspace)
 	if err != nil {
 		return retake.Backup{}, err
 	}
-	b, err := s.p.Backup.Set(ctx, ws, req)
+	b, err := s.parts.Backup.Set(ctx, ws, req)
 	if err != nil {
-		return b, fault("the backup is not set", unchanged, err)
+		return b, wrapError("the backup is not set", unchanged, err)
 	}
 	if b.Set {
-		s.backer.forget(ws.ID) // what is new waits for no old trouble
+		s.backupRunner.cancelScheduled(ws.ID) // what is new waits for no old trouble
 	}
-	return s.howFar(ctx, b)
+	return s.withBehindCount(ctx, b)
 }
 
 // Backup tells how far a backup is.
 func (s *Service) Backup(ctx context.Context, id retake.WorkspaceID) (retake.Backup, error) {
-	if _, err := s.backedRow(ctx, id); err != nil {
+	if _, err := s.loadBackupWorkspace(ctx, id); err != nil {
 		return retake.Backup{}, err
 	}
-	b, err := s.p.Backup.State(id)
+	b, err := s.parts.Backup.State(id)
 	if err != nil {
-		return b, fault("the state of the backup can't be read", unchanged, err)
+		return b, wrapError("the state of the backup can't be read", unchanged, err)
 	}
-	return s.howFar(ctx, b)
+	return s.withBehindCount(ctx, b)
 }
 
 // PushBackup sends what is not there yet, and waits for it.
 func (s *Service) PushBackup(ctx context.Context, id retake.WorkspaceID) (retake.Backup, error) {
-	if _, err := s.backedRow(ctx, id); err != nil {
+	if _, err := s.loadBackupWorkspace(ctx, id); err != nil {
 		return retake.Backup{}, err
 	}
-	b, err := s.backer.send(ctx, id)
+	b, err := s.backupRunner.sendBackup(ctx, id)
 	if err != nil {
-		return b, fault("not backed up", unchanged, err)
+		return b, wrapError("not backed up", unchanged, err)
 	}
-	s.backer.forget(id) // nothing waits for old trouble any more
-	if b, err = s.howFar(ctx, b); err == nil && b.Behind > 0 && s.p.Exclusive {
-		s.backer.later(id, settle) // what came meanwhile
+	s.backupRunner.cancelScheduled(id) // nothing waits for old trouble any more
+	if b, err = s.withBehindCount(ctx, b); err == nil && b.Behind > 0 && s.parts.Exclusive {
+		s.backupRunner.schedule(id, backupDelay) // what came meanwhile
 	}
 	return b, err
 }
 
 // DropBackup ends a backup.
 func (s *Service) DropBackup(ctx context.Context, id retake.WorkspaceID) (retake.Backup, error) {
-	if _, err := s.backedRow(ctx, id); err != nil {
+	if _, err := s.loadBackupWorkspace(ctx, id); err != nil {
 		return retake.Backup{}, err
 	}
-	s.backer.forget(id)
-	b, err := s.p.Backup.Drop(ctx, id)
-	return b, fault("the backup was not turned off", unchanged, err)
+	s.backupRunner.cancelScheduled(id)
+	b, err := s.parts.Backup.Drop(ctx, id)
+	return b, wrapError("the backup was not turned off", unchanged, err)
 }
 
-func (s *Service) backedRow(ctx context.Context, id retake.WorkspaceID) (retake.Workspace, error) {
-	if s.p.Backup == nil {
+func (s *Service) loadBackupWorkspace(ctx context.Context, id retake.WorkspaceID) (retake.Workspace, error) {
+	if s.parts.Backup == nil {
 		return retake.Workspace{}, &retake.Error{Kind: retake.Invalid, What: "there are no backups here", Safe: unchanged}
 	}
-	ws, err := s.row(ctx, id)
-	return ws, fault("no such workspace", unchanged, err)
+	ws, err := s.loadWorkspace(ctx, id)
+	return ws, wrapError("no such workspace", unchanged, err)
 }
 
-// howFar counts the checkpoints that the remote does not have.
-func (s *Service) howFar(ctx context.Context, b retake.Backup) (retake.Backup, error) {
+// withBehindCount counts the checkpoints that the remote does not have.
+func (s *Service) withBehindCount(ctx context.Context, b retake.Backup) (retake.Backup, error) {
 	var sent int64
 	if b.Pushed != nil {
 		sent = b.Pushed.Number
 	}
-	err := s.eachCheckpoint(ctx, retake.LogQuery{Workspace: b.Workspace}, func(page []retake.Checkpoint) (bool, error) {
+	err := s.eachCheckpointPage(ctx, retake.LogQuery{Workspace: b.Workspace}, func(page []retake.Checkpoint) (bool, error) {
 		for _, cp := range page {
 			if cp.Number <= sent {
 				return false, nil
@@ -92,12 +92,12 @@ func (s *Service) howFar(ctx context.Context, b retake.Backup) (retake.Backup, e
 		}
 		return true, nil
 	})
-	return b, fault("the timeline cannot be read", unchanged, err)
+	return b, wrapError("the timeline cannot be read", unchanged, err)
 }
 
-// backupOf is for a status: nil when there is none, or when it cannot be told.
-func (s *Service) backupOf(ctx context.Context, id retake.WorkspaceID) *retake.Backup {
-	if s.p.Backup == nil {
+// backupStatus is for a status: nil when there is none, or when it cannot be told.
+func (s *Service) backupStatus(ctx context.Context, id retake.WorkspaceID) *retake.Backup {
+	if s.parts.Backup == nil {
 		return nil
 	}
 	b, err := s.Backup(ctx, id)
@@ -107,31 +107,31 @@ func (s *Service) backupOf(ctx context.Context, id retake.WorkspaceID) *retake.B
 	return &b
 }
 
-// backedUp warns beside a save when checkpoints do not arrive.
-func (s *Service) backedUp(id retake.WorkspaceID) []retake.Warning {
-	if s.p.Backup == nil {
+// backupWarnings warns beside a save when checkpoints do not arrive.
+func (s *Service) backupWarnings(id retake.WorkspaceID) []retake.Warning {
+	if s.parts.Backup == nil {
 		return nil
 	}
-	b, err := s.p.Backup.State(id)
+	b, err := s.parts.Backup.State(id)
 	if err != nil || b.Trouble == nil {
 		return nil
 	}
 	return []retake.Warning{{Code: "backup", Text: fmt.Sprintf("the backup fails since %s: %s", b.Trouble.Since.UTC().Format(time.RFC3339), b.Trouble.What)}}
 }
 
-// history is what a backup reads.
-type history struct {
+// backupHistory is what a backup reads.
+type backupHistory struct {
 	store.Trees
-	s  *Service
-	ws retake.WorkspaceID
+	svc *Service
+	ws  retake.WorkspaceID
 }
 
 // After goes up number by number: forgotten ones are not there.
-func (h history) After(ctx context.Context, n int64, f func(backup.Checkpoint) error) error {
-	_, last, err := h.s.p.Catalog.Counts(ctx, h.ws)
+func (h backupHistory) After(ctx context.Context, n int64, f func(backup.Checkpoint) error) error {
+	_, last, err := h.svc.parts.Catalog.Counts(ctx, h.ws)
 	for n++; err == nil && n <= last; n++ {
 		var m backup.Checkpoint
-		m, err = h.checkpoint(ctx, n)
+		m, err = h.loadCheckpoint(ctx, n)
 		if errors.Is(err, catalog.ErrNotFound) {
 			err = nil
 			continue
@@ -143,170 +143,170 @@ func (h history) After(ctx context.Context, n int64, f func(backup.Checkpoint) e
 	return err
 }
 
-func (h history) checkpoint(ctx context.Context, n int64) (backup.Checkpoint, error) {
-	cp, err := h.s.p.Catalog.ByNumber(ctx, h.ws, n)
+func (h backupHistory) loadCheckpoint(ctx context.Context, n int64) (backup.Checkpoint, error) {
+	cp, err := h.svc.parts.Catalog.ByNumber(ctx, h.ws, n)
 	if err != nil {
 		return backup.Checkpoint{}, err
 	}
 	m := backup.Checkpoint{Checkpoint: cp}
-	if about, err := h.s.answersAbout(ctx, h.ws, []retake.Checkpoint{cp}); err == nil {
+	if about, err := h.svc.verificationsByContent(ctx, h.ws, []retake.Checkpoint{cp}); err == nil {
 		m.Answers = verify.Answers(cp, nil, about[cp.Content])
 	}
-	if gists, err := h.s.p.Catalog.Gists(ctx, h.ws, []retake.CheckpointID{cp.ID}); err == nil {
+	if gists, err := h.svc.parts.Catalog.Gists(ctx, h.ws, []retake.CheckpointID{cp.ID}); err == nil {
 		m.Gist = gists[cp.ID].Lead
 	}
 	return m, nil
 }
 
 // Known answers the id of a number.
-func (h history) Known(ctx context.Context, n int64) (retake.CheckpointID, error) {
-	cp, err := h.s.p.Catalog.ByNumber(ctx, h.ws, n)
+func (h backupHistory) Known(ctx context.Context, n int64) (retake.CheckpointID, error) {
+	cp, err := h.svc.parts.Catalog.ByNumber(ctx, h.ws, n)
 	if errors.Is(err, catalog.ErrNotFound) {
 		return "", nil
 	}
 	return cp.ID, err
 }
 
-// backer sends checkpoints in the background, one run of a workspace at a time. No save waits
+// backupRunner sends checkpoints in the background, one run of a workspace at a time. No save waits
 // for it, and none fails by it.
-type backer struct {
-	s    *Service
-	life context.Context
-	end  context.CancelFunc
-	runs sync.WaitGroup
+type backupRunner struct {
+	svc    *Service
+	ctx    context.Context
+	cancel context.CancelFunc
+	runs   sync.WaitGroup
 
-	mu     sync.Mutex
-	timers map[retake.WorkspaceID]*time.Timer // guarded by mu; a run that is to come
-	busy   map[retake.WorkspaceID]bool        // guarded by mu; a run is under way: true when another is to follow
-	ended  bool                               // guarded by mu
+	mu      sync.Mutex
+	timers  map[retake.WorkspaceID]*time.Timer // guarded by mu; a run that is to come
+	running map[retake.WorkspaceID]bool        // guarded by mu; a run is under way: true when another is to follow
+	stopped bool                               // guarded by mu
 }
 
 const (
-	settle   = 2 * time.Second // lets the checkpoints of one piece of work go together
-	troubled = time.Minute     // at least, after one that did not work out
+	backupDelay      = 2 * time.Second // lets the checkpoints of one piece of work go together
+	backupRetryDelay = time.Minute     // at least, after one that did not work out
 )
 
 // backed are the triggers after which something is worth sending.
-var backed = []retake.Trigger{
+var backupTriggers = []retake.Trigger{
 	retake.TriggerInit, retake.TriggerManual, retake.TriggerComplete, retake.TriggerReturn, retake.TriggerFork, retake.TriggerTurn, retake.TriggerTask, retake.TriggerSession,
 }
 
-func newBacker(s *Service) *backer {
-	b := &backer{s: s, timers: map[retake.WorkspaceID]*time.Timer{}, busy: map[retake.WorkspaceID]bool{}}
-	b.life, b.end = context.WithCancel(context.Background())
-	if s.p.Backup == nil || !s.p.Exclusive {
+func newBackupRunner(s *Service) *backupRunner {
+	b := &backupRunner{svc: s, timers: map[retake.WorkspaceID]*time.Timer{}, running: map[retake.WorkspaceID]bool{}}
+	b.ctx, b.cancel = context.WithCancel(context.Background())
+	if s.parts.Backup == nil || !s.parts.Exclusive {
 		return b
 	}
-	all, err := s.p.Backup.All()
+	all, err := s.parts.Backup.All()
 	if err != nil {
 		return b // whoever asks for one meets the same trouble
 	}
 	for _, ws := range all {
-		b.later(ws, b.due(ws))
+		b.schedule(ws, b.retryDelay(ws))
 	}
 	return b
 }
 
-// checkpoint says that there is one more.
-func (b *backer) checkpoint(cp retake.Checkpoint) {
-	if b.s.p.Backup != nil && b.s.p.Exclusive && slices.Contains(backed, cp.Trigger) {
-		b.later(cp.Workspace, settle)
+// onCheckpoint says that there is one more.
+func (b *backupRunner) onCheckpoint(cp retake.Checkpoint) {
+	if b.svc.parts.Backup != nil && b.svc.parts.Exclusive && slices.Contains(backupTriggers, cp.Trigger) {
+		b.schedule(cp.Workspace, backupDelay)
 	}
 }
 
-// later asks for a run. After trouble one is to come already, at its time.
-func (b *backer) later(ws retake.WorkspaceID, wait time.Duration) {
+// schedule asks for a run. After trouble one is to come already, at its time.
+func (b *backupRunner) schedule(ws retake.WorkspaceID, wait time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if _, running := b.busy[ws]; running {
-		b.busy[ws] = true
+	if _, running := b.running[ws]; running {
+		b.running[ws] = true
 		return
 	}
-	if b.ended || b.timers[ws] != nil {
+	if b.stopped || b.timers[ws] != nil {
 		return // the one that is to come takes this along
 	}
-	b.timers[ws] = time.AfterFunc(max(wait, settle), func() { b.run(ws) })
+	b.timers[ws] = time.AfterFunc(max(wait, backupDelay), func() { b.runScheduled(ws) })
 }
 
-// due is how long the last trouble asks to wait.
-func (b *backer) due(ws retake.WorkspaceID) time.Duration {
-	st, err := b.s.p.Backup.State(ws)
+// retryDelay is how long the last trouble asks to wait.
+func (b *backupRunner) retryDelay(ws retake.WorkspaceID) time.Duration {
+	st, err := b.svc.parts.Backup.State(ws)
 	if err != nil || st.Trouble == nil || st.Trouble.Next == nil {
-		return settle
+		return backupDelay
 	}
-	return st.Trouble.Next.Sub(b.s.p.Clock.Now())
+	return st.Trouble.Next.Sub(b.svc.parts.Clock.Now())
 }
 
-// run is one try in the background.
-func (b *backer) run(ws retake.WorkspaceID) {
-	if !b.enter(ws) {
+// runScheduled is one try in the background.
+func (b *backupRunner) runScheduled(ws retake.WorkspaceID) {
+	if !b.beginRun(ws) {
 		return
 	}
 	defer b.runs.Done()
-	err := b.try(ws)
-	if !errors.Is(err, backup.ErrNone) && b.life.Err() == nil {
-		b.s.p.Diag.Note(taskBackup, err)
+	err := b.trySend(ws)
+	if !errors.Is(err, backup.ErrNone) && b.ctx.Err() == nil {
+		b.svc.parts.Diag.Note(taskBackup, err)
 	}
-	again := b.leave(ws)
+	again := b.endRun(ws)
 	switch {
-	case errors.Is(err, backup.ErrNone) || b.life.Err() != nil:
+	case errors.Is(err, backup.ErrNone) || b.ctx.Err() != nil:
 	case err != nil:
-		b.later(ws, max(b.due(ws), troubled))
+		b.schedule(ws, max(b.retryDelay(ws), backupRetryDelay))
 	case again:
-		b.later(ws, settle)
+		b.schedule(ws, backupDelay)
 	}
 }
 
-// try ends with an error when it breaks off: the checkpoints are safe without it.
-func (b *backer) try(ws retake.WorkspaceID) (err error) {
+// trySend ends with an error when it breaks off: the checkpoints are safe without it.
+func (b *backupRunner) trySend(ws retake.WorkspaceID) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("back up: %v", v)
 		}
 	}()
-	_, err = b.send(b.life, ws)
+	_, err = b.sendBackup(b.ctx, ws)
 	return err
 }
 
-func (b *backer) enter(ws retake.WorkspaceID) bool {
+func (b *backupRunner) beginRun(ws retake.WorkspaceID) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.timers, ws)
-	if b.ended {
+	if b.stopped {
 		return false
 	}
-	b.busy[ws] = false
+	b.running[ws] = false
 	b.runs.Add(1)
 	return true
 }
 
-func (b *backer) leave(ws retake.WorkspaceID) (again bool) {
+func (b *backupRunner) endRun(ws retake.WorkspaceID) (again bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	again = b.busy[ws]
-	delete(b.busy, ws)
+	again = b.running[ws]
+	delete(b.running, ws)
 	return again
 }
 
-// send does a backup and tells who wants to know.
-func (b *backer) send(ctx context.Context, ws retake.WorkspaceID) (retake.Backup, error) {
-	if _, err := b.s.p.Backup.State(ws); err != nil {
+// sendBackup does a backup and tells who wants to know.
+func (b *backupRunner) sendBackup(ctx context.Context, ws retake.WorkspaceID) (retake.Backup, error) {
+	if _, err := b.svc.parts.Backup.State(ws); err != nil {
 		return retake.Backup{}, err
 	}
-	st, err := b.s.store(ctx)
+	st, err := b.svc.store(ctx)
 	if err != nil {
 		return retake.Backup{}, err
 	}
-	kept := new(listings) // what a checkpoint has, the next one is compared with
-	out, err := b.s.p.Backup.Run(ctx, ws, history{Trees: kept.over(st), s: b.s, ws: ws})
-	if b.s.p.Backed != nil && ctx.Err() == nil {
-		b.s.p.Backed(out, err)
+	kept := new(dirCache) // what a checkpoint has, the next one is compared with
+	out, err := b.svc.parts.Backup.Run(ctx, ws, backupHistory{Trees: kept.wrapTrees(st), svc: b.svc, ws: ws})
+	if b.svc.parts.OnBackupEnd != nil && ctx.Err() == nil {
+		b.svc.parts.OnBackupEnd(out, err)
 	}
 	return out, err
 }
 
-// forget drops a run that is to come.
-func (b *backer) forget(ws retake.WorkspaceID) {
+// cancelScheduled drops a run that is to come.
+func (b *backupRunner) cancelScheduled(ws retake.WorkspaceID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if t := b.timers[ws]; t != nil {
@@ -316,13 +316,13 @@ func (b *backer) forget(ws retake.WorkspaceID) {
 }
 
 // stop ends what runs; the next service goes on with it.
-func (b *backer) stop() {
+func (b *backupRunner) stop() {
 	b.mu.Lock()
-	b.ended = true
+	b.stopped = true
 	for _, t := range b.timers {
 		t.Stop()
 	}
 	b.mu.Unlock()
-	b.end()
+	b.cancel()
 	b.runs.Wait()
 }

@@ -23,8 +23,8 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store/memory"
 )
 
-// pier is a workspace whose checkpoints go to a directory.
-type pier struct {
+// backupFixture is a workspace whose checkpoints go to a directory.
+type backupFixture struct {
 	*testing.T
 	s      *service.Service
 	st     *memory.Store
@@ -35,12 +35,12 @@ type pier struct {
 	ends   chan error // how runs ended
 }
 
-func newPier(t *testing.T) *pier {
+func newBackupFixture(t *testing.T) *backupFixture {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")
 	}
-	p := &pier{T: t, st: memory.New(), home: t.TempDir(), root: filepath.Join(t.TempDir(), "shop"), remote: filepath.Join(t.TempDir(), "remote.git"), ends: make(chan error, 100)}
+	p := &backupFixture{T: t, st: memory.New(), home: t.TempDir(), root: filepath.Join(t.TempDir(), "shop"), remote: filepath.Join(t.TempDir(), "remote.git"), ends: make(chan error, 100)}
 	p.git("init", "--bare", "-q", p.remote)
 	p.must(os.Mkdir(p.root, 0o755))
 	p.open()
@@ -52,7 +52,7 @@ func newPier(t *testing.T) *pier {
 	return p
 }
 
-func (p *pier) open() {
+func (p *backupFixture) open() {
 	p.Helper()
 	for _, dir := range []string{"index", "returns"} {
 		p.must(os.MkdirAll(filepath.Join(p.home, dir), 0o700))
@@ -62,28 +62,28 @@ func (p *pier) open() {
 	p.s = service.New(service.Parts{
 		Catalog:   cat,
 		OpenStore: func(context.Context, bool) (store.Store, error) { return p.st, nil },
-		FS:        fsx.OS(), Indexes: filepath.Join(p.home, "index"), Data: p.home, Returns: filepath.Join(p.home, "returns"), Locks: fsx.NewMemoryLocks(),
-		Clock: clock.Wall, Boot: "this run", Home: "/nobody", Wait: time.Minute, Exclusive: true,
-		Policy: func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
-		Floor:  func(int64) int64 { return 0 },
-		Backup: backup.New(backup.Options{Dir: filepath.Join(p.home, "backup"), Path: os.Getenv("PATH"), AllowPaths: true}),
-		Backed: func(_ retake.Backup, err error) { p.ends <- err },
+		FS:        fsx.OS(), IndexDir: filepath.Join(p.home, "index"), DataDir: p.home, RestoreDir: filepath.Join(p.home, "returns"), Locks: fsx.NewMemoryLocks(),
+		Clock: clock.Wall, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute, Exclusive: true,
+		Policy:      func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
+		MinFree:     func(int64) int64 { return 0 },
+		Backup:      backup.New(backup.Options{Dir: filepath.Join(p.home, "backup"), Path: os.Getenv("PATH"), AllowPaths: true}),
+		OnBackupEnd: func(_ retake.Backup, err error) { p.ends <- err },
 	})
 }
 
-func (p *pier) must(err error) {
+func (p *backupFixture) must(err error) {
 	p.Helper()
 	if err != nil {
 		p.Fatal(err)
 	}
 }
 
-func (p *pier) write(text string) {
+func (p *backupFixture) write(text string) {
 	p.Helper()
 	p.must(os.WriteFile(filepath.Join(p.root, "a"), []byte(text), 0o644))
 }
 
-func (p *pier) save(text string) retake.SaveResult {
+func (p *backupFixture) save(text string) retake.SaveResult {
 	p.Helper()
 	p.write(text)
 	res, err := p.s.Save(p.Context(), retake.SaveRequest{Workspace: p.ws, Intent: text})
@@ -91,7 +91,7 @@ func (p *pier) save(text string) retake.SaveResult {
 	return res
 }
 
-func (p *pier) git(args ...string) string {
+func (p *backupFixture) git(args ...string) string {
 	p.Helper()
 	cmd := exec.Command("git", args...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null"}
@@ -102,20 +102,20 @@ func (p *pier) git(args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// words are the first lines of what arrived, newest first.
-func (p *pier) words() string {
+// remoteSubjects are the first lines of what arrived, newest first.
+func (p *backupFixture) remoteSubjects() string {
 	p.Helper()
 	return strings.ReplaceAll(p.git("--git-dir", p.remote, "log", "--format=%s", "--branches"), "\n", " ")
 }
 
-func (p *pier) set() {
+func (p *backupFixture) setBackup() {
 	p.Helper()
 	_, err := p.s.SetBackup(p.Context(), retake.BackupRequest{Workspace: p.ws, URL: p.remote})
 	p.must(err)
 }
 
-// end waits for a run, and answers how it ended.
-func (p *pier) end() error {
+// waitForRun waits for a run, and answers how it ended.
+func (p *backupFixture) waitForRun() error {
 	p.Helper()
 	select {
 	case err := <-p.ends:
@@ -129,13 +129,13 @@ func (p *pier) end() error {
 
 func TestCheckpointsArriveByThemselves(t *testing.T) {
 	t.Parallel()
-	p := newPier(t)
-	p.set()
+	p := newBackupFixture(t)
+	p.setBackup()
 	p.save("one")
-	p.must(p.end())
+	p.must(p.waitForRun())
 	b, err := p.s.Backup(t.Context(), p.ws)
-	if err != nil || b.Behind != 0 || b.Pushed == nil || b.Pushed.Number != 2 || !strings.HasPrefix(p.words(), "one ") {
-		t.Errorf("%+v %v: %s", b, err, p.words())
+	if err != nil || b.Behind != 0 || b.Pushed == nil || b.Pushed.Number != 2 || !strings.HasPrefix(p.remoteSubjects(), "one ") {
+		t.Errorf("%+v %v: %s", b, err, p.remoteSubjects())
 	}
 	st, err := p.s.Status(t.Context(), p.ws)
 	if err != nil || st.Backup == nil || st.Backup.Pushed.Number != 2 {
@@ -145,9 +145,9 @@ func TestCheckpointsArriveByThemselves(t *testing.T) {
 	p.save("two")
 	p.must(p.s.Close())
 	p.open()
-	p.must(p.end())
-	if !strings.HasPrefix(p.words(), "two one ") {
-		t.Errorf("%s", p.words())
+	p.must(p.waitForRun())
+	if !strings.HasPrefix(p.remoteSubjects(), "two one ") {
+		t.Errorf("%s", p.remoteSubjects())
 	}
 	// Forgotten checkpoints stay where they arrived, and what follows goes on from there.
 	_, err = p.s.Forget(t.Context(), p.ws, []string{"1", "2"})
@@ -158,21 +158,21 @@ func TestCheckpointsArriveByThemselves(t *testing.T) {
 		p.must(<-p.ends)
 	}
 	p.save("three")
-	p.must(p.end())
-	if !strings.HasPrefix(p.words(), "three two one ") {
-		t.Errorf("%s", p.words())
+	p.must(p.waitForRun())
+	if !strings.HasPrefix(p.remoteSubjects(), "three two one ") {
+		t.Errorf("%s", p.remoteSubjects())
 	}
 }
 
 func TestABackupThatFailsIsLoud(t *testing.T) {
 	t.Parallel()
-	p := newPier(t)
-	p.set()
+	p := newBackupFixture(t)
+	p.setBackup()
 	p.must(os.Rename(p.remote, p.remote+".away"))
 	if res := p.save("one"); len(res.Warnings) != 0 {
 		t.Errorf("it warns of what did not happen yet: %+v", res.Warnings)
 	}
-	if err := p.end(); !errors.Is(err, backup.ErrRefused) {
+	if err := p.waitForRun(); !errors.Is(err, backup.ErrRefused) {
 		t.Errorf("%v", err)
 	}
 	res := p.save("two")
@@ -200,11 +200,11 @@ func TestABackupThatFailsIsLoud(t *testing.T) {
 // A remote that takes for ever keeps nobody waiting but itself.
 func TestNoSaveWaitsForABackup(t *testing.T) {
 	t.Parallel()
-	p := newPier(t)
+	p := newBackupFixture(t)
 	wall := filepath.Join(t.TempDir(), "wall")
 	p.must(syscall.Mkfifo(wall, 0o600))
 	p.must(os.WriteFile(filepath.Join(p.remote, "hooks", "pre-receive"), []byte("#!/bin/sh\necho here > "+wall+"\nexec sleep 600\n"), 0o755))
-	p.set()
+	p.setBackup()
 	p.save("one")
 	_, err := os.ReadFile(wall) // to its end: a hook whose word nobody takes is ended by it, and the push refused
 	p.must(err)
@@ -221,15 +221,15 @@ func TestNoSaveWaitsForABackup(t *testing.T) {
 	}
 	p.must(os.Remove(filepath.Join(p.remote, "hooks", "pre-receive")))
 	p.open()
-	p.must(p.end())
-	if !strings.HasPrefix(p.words(), "three two one ") {
-		t.Errorf("%s", p.words())
+	p.must(p.waitForRun())
+	if !strings.HasPrefix(p.remoteSubjects(), "three two one ") {
+		t.Errorf("%s", p.remoteSubjects())
 	}
 }
 
 func TestThereMayBeNoBackups(t *testing.T) {
 	t.Parallel()
-	r := newRoom(t, false)
+	r := newRetentionFixture(t, false)
 	if _, err := r.s.PushBackup(t.Context(), r.ws); !retake.IsKind(err, retake.Invalid) {
 		t.Errorf("%v", err)
 	}

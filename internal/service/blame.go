@@ -16,10 +16,10 @@ import (
 )
 
 // maxBlamed bounds the files whose lines are told.
-const maxBlamed = 4 << 20
+const maxBlameSize = 4 << 20
 
-// version is one state of a file, and the first checkpoint that had it.
-type version struct {
+// fileVersion is one state of a file, and the first checkpoint that had it.
+type fileVersion struct {
 	cp     retake.Checkpoint
 	object retake.ObjectID // "" when there was no file
 }
@@ -32,7 +32,7 @@ func (s *Service) Blame(ctx context.Context, q retake.BlameQuery) (retake.Blame,
 		ref = "latest"
 	}
 	name := cleanPath(q.Path)
-	_, e, err := s.entry(ctx, q.Workspace, ref, name)
+	_, e, err := s.findRefEntry(ctx, q.Workspace, ref, name)
 	if err != nil {
 		return retake.Blame{}, err
 	}
@@ -47,27 +47,27 @@ func (s *Service) Blame(ctx context.Context, q retake.BlameQuery) (retake.Blame,
 	case e.Kind != retake.KindFile:
 		out.Why = "it is no file"
 		return out, nil
-	case e.Size > maxBlamed:
-		out.Why = fmt.Sprintf("it is larger than %d MB", maxBlamed>>20)
+	case e.Size > maxBlameSize:
+		out.Why = fmt.Sprintf("it is larger than %d MB", maxBlameSize>>20)
 		return out, nil
 	}
-	versions, err := s.versions(ctx, cp, name)
+	versions, err := s.loadFileVersions(ctx, cp, name)
 	if err == nil {
-		err = s.assign(ctx, versions, &out)
+		err = s.assignLines(ctx, versions, &out)
 	}
-	return out, fault(fmt.Sprintf("the checkpoints of %s cannot be read", name), unchanged, err)
+	return out, wrapError(fmt.Sprintf("the checkpoints of %s cannot be read", name), unchanged, err)
 }
 
-// versions are the states of a file, oldest first, along the parents of a checkpoint.
-func (s *Service) versions(ctx context.Context, cp retake.Checkpoint, name string) ([]version, error) {
-	var out []version
+// loadFileVersions are the states of a file, oldest first, along the parents of a checkpoint.
+func (s *Service) loadFileVersions(ctx context.Context, cp retake.Checkpoint, name string) ([]fileVersion, error) {
+	var out []fileVersion
 	at := &cp
 	for at != nil {
-		e, err := s.entryAt(ctx, *at, name)
+		e, err := s.findEntry(ctx, *at, name)
 		if err != nil {
 			return nil, err
 		}
-		v := version{cp: *at}
+		v := fileVersion{cp: *at}
 		if e != nil && e.Kind == retake.KindFile {
 			v.object = e.Object
 		}
@@ -76,7 +76,7 @@ func (s *Service) versions(ctx context.Context, cp retake.Checkpoint, name strin
 		} else {
 			out = append(out, v)
 		}
-		if at, err = s.before(ctx, *at); err != nil {
+		if at, err = s.parentCheckpoint(ctx, *at); err != nil {
 			return nil, err
 		}
 	}
@@ -84,9 +84,9 @@ func (s *Service) versions(ctx context.Context, cp retake.Checkpoint, name strin
 	return out, nil
 }
 
-// before is the checkpoint that another one grew from; a forgotten one gives way to the
+// parentCheckpoint is the checkpoint that another one grew from; a forgotten one gives way to the
 // nearest before it.
-func (s *Service) before(ctx context.Context, cp retake.Checkpoint) (*retake.Checkpoint, error) {
+func (s *Service) parentCheckpoint(ctx context.Context, cp retake.Checkpoint) (*retake.Checkpoint, error) {
 	if cp.Parent == "" {
 		return nil, nil
 	}
@@ -96,15 +96,15 @@ func (s *Service) before(ctx context.Context, cp retake.Checkpoint) (*retake.Che
 		}
 		return &p, nil
 	}
-	older, err := s.p.Catalog.Page(ctx, retake.LogQuery{Workspace: cp.Workspace, Before: cp.Number, Limit: 1})
+	older, err := s.parts.Catalog.Page(ctx, retake.LogQuery{Workspace: cp.Workspace, Before: cp.Number, Limit: 1})
 	if err != nil || len(older) == 0 {
 		return nil, err
 	}
 	return &older[0], nil
 }
 
-// entryAt is what lies at a path of a checkpoint; nil when nothing does.
-func (s *Service) entryAt(ctx context.Context, cp retake.Checkpoint, name string) (*retake.Entry, error) {
+// findEntry is what lies at a path of a checkpoint; nil when nothing does.
+func (s *Service) findEntry(ctx context.Context, cp retake.Checkpoint, name string) (*retake.Entry, error) {
 	st, err := s.store(ctx)
 	if err != nil {
 		return nil, err
@@ -117,14 +117,14 @@ func (s *Service) entryAt(ctx context.Context, cp retake.Checkpoint, name string
 	return &e, err
 }
 
-// assign goes through the versions, oldest first, and lets each line keep the checkpoint it
+// assignLines goes through the versions, oldest first, and lets each line keep the checkpoint it
 // came with.
-func (s *Service) assign(ctx context.Context, versions []version, out *retake.Blame) error {
+func (s *Service) assignLines(ctx context.Context, versions []fileVersion, out *retake.Blame) error {
 	var text []byte
 	var owners []int // index of a version, for each line
-	from, kept := s.broughtBack(ctx, versions)
+	from, kept := s.findRestoredVersions(ctx, versions)
 	for i, v := range versions {
-		next, err := s.whole(ctx, v.object)
+		next, err := s.readObject(ctx, v.object)
 		if err != nil {
 			return err
 		}
@@ -135,10 +135,10 @@ func (s *Service) assign(ctx context.Context, versions []version, out *retake.Bl
 			}
 			next = nil
 		}
-		owners = carry(owners, merge.Spans(text, next), i)
+		owners = carryOwners(owners, merge.Spans(text, next), i)
 		text = next
 		if old, ok := from[i]; ok {
-			if err := s.reclaim(ctx, versions[old], kept[old], next, owners, i); err != nil {
+			if err := s.reassignRestored(ctx, versions[old], kept[old], next, owners, i); err != nil {
 				return err
 			}
 		}
@@ -146,11 +146,11 @@ func (s *Service) assign(ctx context.Context, versions []version, out *retake.Bl
 			kept[i] = owners
 		}
 	}
-	assigned(versions, owners, text, out)
+	fillBlame(versions, owners, text, out)
 	return nil
 }
 
-func assigned(versions []version, owners []int, text []byte, out *retake.Blame) {
+func fillBlame(versions []fileVersion, owners []int, text []byte, out *retake.Blame) {
 	lines := bytes.SplitAfter(text, []byte("\n"))
 	seen := map[int]bool{}
 	for i, owner := range owners {
@@ -164,9 +164,9 @@ func assigned(versions []version, owners []int, text []byte, out *retake.Blame) 
 	slices.SortFunc(out.Checkpoints, func(a, b retake.Checkpoint) int { return int(b.Number - a.Number) })
 }
 
-// broughtBack finds for each version that an undo, a redo or a restore of paths made the
+// findRestoredVersions finds for each version that an undo, a redo or a restore of paths made the
 // older one that it took lines from, and lists those whose owners are needed again.
-func (s *Service) broughtBack(ctx context.Context, versions []version) (from map[int]int, kept map[int][]int) {
+func (s *Service) findRestoredVersions(ctx context.Context, versions []fileVersion) (from map[int]int, kept map[int][]int) {
 	from, kept = map[int]int{}, map[int][]int{}
 	for i, v := range versions {
 		if v.cp.Return == nil || i == 0 {
@@ -190,13 +190,13 @@ func (s *Service) broughtBack(ctx context.Context, versions []version) (from map
 	return from, kept
 }
 
-// reclaim gives lines that came with version i back to who wrote them in an older one.
-func (s *Service) reclaim(ctx context.Context, old version, theirs []int, text []byte, owners []int, i int) error {
-	was, err := s.whole(ctx, old.object)
+// reassignRestored gives lines that came with version i back to who wrote them in an older one.
+func (s *Service) reassignRestored(ctx context.Context, old fileVersion, theirs []int, text []byte, owners []int, i int) error {
+	was, err := s.readObject(ctx, old.object)
 	if err != nil || termtext.IsBinary(string(was)) {
 		return err
 	}
-	for k, owner := range carry(theirs, merge.Spans(was, text), i) {
+	for k, owner := range carryOwners(theirs, merge.Spans(was, text), i) {
 		if owners[k] == i {
 			owners[k] = owner
 		}
@@ -204,8 +204,8 @@ func (s *Service) reclaim(ctx context.Context, old version, theirs []int, text [
 	return nil
 }
 
-// carry moves the owners of lines over to the next version; what came is its own.
-func carry(owners []int, spans []merge.Span, version int) []int {
+// carryOwners moves the owners of lines over to the next version; what came is its own.
+func carryOwners(owners []int, spans []merge.Span, version int) []int {
 	var out []int
 	at := 0
 	for _, sp := range spans {
@@ -218,7 +218,7 @@ func carry(owners []int, spans []merge.Span, version int) []int {
 	return append(out, owners[at:]...)
 }
 
-func (s *Service) whole(ctx context.Context, id retake.ObjectID) ([]byte, error) {
+func (s *Service) readObject(ctx context.Context, id retake.ObjectID) ([]byte, error) {
 	if id == "" {
 		return nil, nil
 	}
@@ -227,5 +227,5 @@ func (s *Service) whole(ctx context.Context, id retake.ObjectID) ([]byte, error)
 		return nil, err
 	}
 	defer r.Close() //nolint:errcheck // only read
-	return io.ReadAll(io.LimitReader(r, maxBlamed))
+	return io.ReadAll(io.LimitReader(r, maxBlameSize))
 }

@@ -14,95 +14,95 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
-// care looks after the store and the trackers between saves. It begins when the
+// maintenance looks after the store and the trackers between saves. It begins when the
 // saves pause, or when they do not pause for long, and never in the middle of one.
-type care struct {
-	s      *Service
-	kicked chan struct{}
-	life   context.Context // ends when the service stops looking after things
-	heavy  atomic.Bool     // a capture took much memory that nobody needs any more
-	end    context.CancelFunc
-	done   sync.WaitGroup
+type maintenance struct {
+	svc        *Service
+	wakeup     chan struct{}
+	ctx        context.Context // ends when the service stops looking after things
+	freeMemory atomic.Bool     // a capture took much memory that nobody needs any more
+	cancel     context.CancelFunc
+	loops      sync.WaitGroup
 }
 
 const (
-	pause     = 300 * time.Millisecond // after the last save
-	patience  = 5 * time.Second        // when the saves do not pause
-	checkStep = time.Minute            // between two looks whether a check is due
+	savePause     = 300 * time.Millisecond // after the last save
+	maxPauseWait  = 5 * time.Second        // when the saves do not pause
+	checkInterval = time.Minute            // between two looks whether a check is due
 )
 
-func newCare(s *Service) *care {
+func startMaintenance(s *Service) *maintenance {
 	ctx, cancel := context.WithCancel(context.Background())
-	c := &care{s: s, kicked: make(chan struct{}, 1), life: ctx, end: cancel}
-	c.done.Go(func() { c.upkeep(ctx) })
-	c.done.Go(func() { c.checks(ctx) })
-	c.done.Go(func() { c.waiting(ctx) })
-	c.done.Go(func() { c.silences(ctx) })
+	c := &maintenance{svc: s, wakeup: make(chan struct{}, 1), ctx: ctx, cancel: cancel}
+	c.loops.Go(func() { c.runUpkeepLoop(ctx) })
+	c.loops.Go(func() { c.runCheckLoop(ctx) })
+	c.loops.Go(func() { c.runQueueLoop(ctx) })
+	c.loops.Go(func() { c.runQuietLoop(ctx) })
 	return c
 }
 
-func (c *care) stop() {
-	c.end()
-	c.done.Wait()
+func (c *maintenance) stop() {
+	c.cancel()
+	c.loops.Wait()
 }
 
-// kick says that something was saved.
-func (c *care) kick() {
+// requestRun says that something was saved.
+func (c *maintenance) requestRun() {
 	if c == nil {
 		return
 	}
 	select {
-	case c.kicked <- struct{}{}:
+	case c.wakeup <- struct{}{}:
 	default:
 	}
 }
 
 // heavyFiles is how many files make a look at everything heavy.
-const heavyFiles = 50_000
+const heavyScanFiles = 50_000
 
-// looked says that everything was looked at.
-func (c *care) looked(files int64) {
-	if c != nil && files > heavyFiles {
-		c.heavy.Store(true)
+// noteFullScan says that everything was looked at.
+func (c *maintenance) noteFullScan(files int64) {
+	if c != nil && files > heavyScanFiles {
+		c.freeMemory.Store(true)
 	}
 }
 
-// upkeep tends the store in the pauses. What does not work out is tried after the
+// runUpkeepLoop tends the store in the pauses. What does not work out is tried after the
 // next save; every command that needs the store will meet the same trouble.
-func (c *care) upkeep(ctx context.Context) {
+func (c *maintenance) runUpkeepLoop(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-c.kicked:
+		case <-c.wakeup:
 		}
-		if !c.paused(ctx) {
+		if !c.waitForPause(ctx) {
 			return
 		}
-		c.s.mu.Lock()
-		st := c.s.st
-		c.s.mu.Unlock()
+		c.svc.mu.Lock()
+		st := c.svc.openedStore
+		c.svc.mu.Unlock()
 		if st != nil {
-			c.s.background(taskMaintenance, func() error { return st.Maintain(ctx) })
+			c.svc.background(taskMaintenance, func() error { return st.Maintain(ctx) })
 		}
-		c.s.background(taskRetention, func() error {
-			if c.s.tidy(ctx, st) {
-				c.kick()
+		c.svc.background(taskRetention, func() error {
+			if c.svc.tryCleanup(ctx, st) {
+				c.requestRun()
 			}
 			return nil
 		})
-		if c.heavy.Swap(false) {
+		if c.freeMemory.Swap(false) {
 			debug.FreeOSMemory() // a look at everything leaves several times what is kept
 		}
 	}
 }
 
-// paused waits until nothing was saved for a while, or until room runs out.
-func (c *care) paused(ctx context.Context) bool {
-	last := time.NewTimer(patience)
+// waitForPause waits until nothing was saved for a while, or until room runs out.
+func (c *maintenance) waitForPause(ctx context.Context) bool {
+	last := time.NewTimer(maxPauseWait)
 	defer last.Stop()
 	for {
-		quiet := time.NewTimer(pause)
+		quiet := time.NewTimer(savePause)
 		select {
 		case <-ctx.Done():
 			quiet.Stop()
@@ -112,8 +112,8 @@ func (c *care) paused(ctx context.Context) bool {
 			return true
 		case <-quiet.C:
 			return true
-		case <-c.kicked:
-			if quiet.Stop(); c.s.hurry() {
+		case <-c.wakeup:
+			if quiet.Stop(); c.svc.isSpaceRunningOut() {
 				return true
 			}
 		}
@@ -122,18 +122,18 @@ func (c *care) paused(ctx context.Context) bool {
 
 // spoolStep is how often we look whether a signal waits that no hook could tell: one
 // that gave up while we were busy comes to nobody else.
-const spoolStep = 2 * time.Second
+const queuePollInterval = 2 * time.Second
 
-func (c *care) waiting(ctx context.Context) {
-	t := time.NewTicker(spoolStep)
+func (c *maintenance) runQueueLoop(ctx context.Context) {
+	t := time.NewTicker(queuePollInterval)
 	defer t.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-t.C:
-			c.s.background(taskEvents, func() error {
-				_, err := c.s.hearOlder("")
+			c.svc.background(taskEvents, func() error {
+				_, err := c.svc.handleOlderSignals("")
 				return err
 			})
 		}
@@ -141,15 +141,15 @@ func (c *care) waiting(ctx context.Context) {
 }
 
 // A check looks at every file; it may take this share of one processor.
-const checkShare = 1000
+const checkCostFactor = 1000
 
-const firstCheck = 10 * time.Minute
+const minCheckInterval = 10 * time.Minute
 
-// checks compares now and then, when nobody works, all files with what the tracker
+// runCheckLoop compares now and then, when nobody works, all files with what the tracker
 // told. The next one waits a thousand times as long as the last one took.
-func (c *care) checks(ctx context.Context) {
+func (c *maintenance) runCheckLoop(ctx context.Context) {
 	next := map[retake.WorkspaceID]time.Time{}
-	t := time.NewTicker(checkStep)
+	t := time.NewTicker(checkInterval)
 	defer t.Stop()
 	for {
 		select {
@@ -157,41 +157,41 @@ func (c *care) checks(ctx context.Context) {
 			return
 		case <-t.C:
 		}
-		c.s.forgetIdle()
-		c.s.background(taskTurns, func() error { c.s.lookAfter(ctx); return nil })
-		c.s.background(taskDrill, func() error { return c.s.drills(ctx) })
-		if c.s.pressed() { // and no save may be let in that would tell
-			c.kick()
+		c.svc.evictIdleCaches()
+		c.svc.background(taskTurns, func() error { c.svc.endAllDeadTurns(ctx); return nil })
+		c.svc.background(taskDrill, func() error { return c.svc.runDueDrills(ctx) })
+		if c.svc.isDiskLow() { // and no save may be let in that would tell
+			c.requestRun()
 		}
-		for _, id := range c.s.watched() {
-			now := c.s.p.Clock.Now()
+		for _, id := range c.svc.watchedWorkspaces() {
+			now := c.svc.parts.Clock.Now()
 			if next[id].IsZero() {
-				next[id] = now.Add(firstCheck)
+				next[id] = now.Add(minCheckInterval)
 			}
 			if now.Before(next[id]) {
 				continue
 			}
-			c.s.background(taskCrossCheck, func() error {
-				_, err := c.s.CrossCheck(ctx, id)
+			c.svc.background(taskCrossCheck, func() error {
+				_, err := c.svc.CrossCheck(ctx, id)
 				if retake.IsKind(err, retake.NotFound) {
 					return nil // a root that is away is told by whoever needs it
 				}
 				return err
 			})
-			took := c.s.p.Clock.Now().Sub(now)
-			next[id] = c.s.p.Clock.Now().Add(max(firstCheck, checkShare*took))
+			took := c.svc.parts.Clock.Now().Sub(now)
+			next[id] = c.svc.parts.Clock.Now().Add(max(minCheckInterval, checkCostFactor*took))
 		}
 	}
 }
 
-// watched are the workspaces that a tracker follows.
-func (s *Service) watched() []retake.WorkspaceID {
+// watchedWorkspaces are the workspaces that a tracker follows.
+func (s *Service) watchedWorkspaces() []retake.WorkspaceID {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var out []retake.WorkspaceID
-	for id, l := range s.lives {
+	for id, l := range s.caches {
 		if l.mu.TryLock() { // one that is being saved is not idle
-			if l.watch != nil && l.doubt == "" {
+			if l.watch != nil && l.rescanReason == "" {
 				out = append(out, id)
 			}
 			l.mu.Unlock()
@@ -208,57 +208,57 @@ func (s *Service) CrossCheck(ctx context.Context, id retake.WorkspaceID) (retake
 		return retake.CrossCheck{}, err
 	}
 	defer root.Close() //nolint:errcheck // only looked
-	l := s.liveOf(id)
+	l := s.cacheFor(id)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	ctx, end := context.WithCancel(ctx)
 	defer end()
-	l.checking.Store(&end)
-	defer l.checking.Store(nil)
-	s.drain(l, ws.Root)
-	out := retake.CrossCheck{At: s.p.Clock.Now()}
-	if l.doubt != "" || l.x == nil || l.tip == nil {
+	l.cancelCheck.Store(&end)
+	defer l.cancelCheck.Store(nil)
+	s.drainTracker(l, ws.Root)
+	out := retake.CrossCheck{At: s.parts.Clock.Now()}
+	if l.rescanReason != "" || l.index == nil || l.tip == nil {
 		return out, nil // the next save looks at everything anyway
 	}
 	out.Files = l.tip.Files
-	missed, err := s.missed(ctx, l, ws, root)
+	missed, err := s.findMissedPaths(ctx, l, ws, root)
 	if err != nil {
-		return out, fault("the workspace cannot be compared", unchanged, err)
+		return out, wrapError("the workspace cannot be compared", unchanged, err)
 	}
 	if out.Missed = missed; len(missed) > 0 {
-		l.why = "the tracker missed changes: " + strings.Join(missed[:min(3, len(missed))], ", ")
-		l.distrusted = true
-		s.unwatch(l)
+		l.noWatchReason = "the tracker missed changes: " + strings.Join(missed[:min(3, len(missed))], ", ")
+		l.trackerDistrusted = true
+		s.stopWatch(l)
 	}
-	l.check = &out
+	l.lastCheck = &out
 	return out, nil
 }
 
-// missed are the paths that differ and are not found by a look at what was told. What
+// findMissedPaths are the paths that differ and are not found by a look at what was told. What
 // comes and goes between two looks is asked for twice.
-func (s *Service) missed(ctx context.Context, l *live, ws retake.Workspace, root fsx.Dir) ([]string, error) {
-	first, err := s.untold(ctx, l, ws, root)
+func (s *Service) findMissedPaths(ctx context.Context, l *workspaceCache, ws retake.Workspace, root fsx.Dir) ([]string, error) {
+	first, err := s.findUnreportedPaths(ctx, l, ws, root)
 	if err != nil || len(first) == 0 {
 		return nil, err
 	}
-	again, err := s.untold(ctx, l, ws, root)
+	again, err := s.findUnreportedPaths(ctx, l, ws, root)
 	return slices.DeleteFunc(again, func(p string) bool { return !slices.Contains(first, p) }), err
 }
 
-func (s *Service) untold(ctx context.Context, l *live, ws retake.Workspace, root fsx.Dir) ([]string, error) {
+func (s *Service) findUnreportedPaths(ctx context.Context, l *workspaceCache, ws retake.Workspace, root fsx.Dir) ([]string, error) {
 	o, err := s.captureOptions(ws.ID, ws.Root, 0, nil)
 	if err != nil {
 		return nil, err
 	}
-	all, _, err := capture.Diff(ctx, root, l.x, o, s.equal)
+	all, _, err := capture.Diff(ctx, root, l.index, o, s.matchesStored)
 	if err != nil {
 		return nil, err
 	}
-	if s.drain(l, ws.Root); l.doubt != "" {
+	if s.drainTracker(l, ws.Root); l.rescanReason != "" {
 		return nil, nil
 	}
-	l.narrow(&o)
-	told, _, err := capture.Diff(ctx, root, l.x, o, s.equal)
+	l.limitToDirty(&o)
+	told, _, err := capture.Diff(ctx, root, l.index, o, s.matchesStored)
 	if err != nil {
 		return nil, err
 	}

@@ -20,13 +20,13 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// change does the plan. From here on nothing is as it was until it is told.
-func (a *application) change(ctx context.Context) (restore.Outcome, error) {
-	st, err := a.s.store(ctx)
+// applyPlan does the plan. From here on nothing is as it was until it is told.
+func (a *restoreRun) applyPlan(ctx context.Context) (restore.Outcome, error) {
+	st, err := a.svc.store(ctx)
 	if err != nil {
 		return restore.Outcome{}, err
 	}
-	journals, err := a.s.p.FS.OpenRoot(a.s.p.Returns)
+	journals, err := a.svc.parts.FS.OpenRoot(a.svc.parts.RestoreDir)
 	if err != nil {
 		return restore.Outcome{}, err
 	}
@@ -38,63 +38,63 @@ func (a *application) change(ctx context.Context) (restore.Outcome, error) {
 		}
 	}
 	a.req.ID = id
-	x := a.l.x
-	if a.bare() {
+	x := a.cache.index
+	if a.isEmpty() {
 		x = capture.NewIndex() // the safety checkpoint holds what is not there any more
 	}
 	stamps := x.Stamps()
 	job := restore.Job{
-		ID: string(id), Plan: a.plan, Root: a.root, Trees: st, InodeNumber: x.InodeNumber, LinkGroup: a.groups(ctx),
+		ID: string(id), Plan: a.plan, Root: a.root, Trees: st, InodeNumber: x.InodeNumber, LinkGroup: a.linkGroups(ctx),
 		Stamp: func(path string) (restore.Stamp, bool) {
 			s, ok := stamps.Of(path)
 			return restore.Stamp(s), ok
 		},
-		TrashDirs:  []func() (fsx.Dir, error){a.holdBeside, a.holdInside},
-		JournalDir: journals, JournalName: journalName(a.ws.ID), Header: a.header(),
-		Resumes: a.j.cut != nil, Clock: a.s.p.Clock, Fence: a.s.p.Fence, Progress: a.progress(),
+		TrashDirs:  []func() (fsx.Dir, error){a.openTrashBeside, a.openTrashInside},
+		JournalDir: journals, JournalName: journalName(a.ws.ID), Header: a.journalHeader(),
+		Resumes: a.resolved.interrupted != nil, Clock: a.svc.parts.Clock, Fence: a.svc.parts.KernelFence, Progress: a.progressFunc(),
 	}
 	out, err := restore.Apply(ctx, job)
-	a.warn = append(a.warn, out.Warnings...)
+	a.warnings = append(a.warnings, out.Warnings...)
 	var cut *restore.InterruptedError
 	if !errors.As(err, &cut) {
-		return out, a.s.noRoom("not restored", a.ws.Root, err)
+		return out, a.svc.explainNoSpace("not restored", a.ws.Root, err)
 	}
 	return out, &retake.Error{
 		Kind: retake.Partly, What: fmt.Sprintf("the restore stopped after %d of %d files", cut.Done, cut.Total), Err: cut.Err,
-		Safe: wholeBefore(a.safety),
+		Safe: safetyText(a.safety),
 		Hint: "finish it: retake restore --finish\nroll it back: retake restore --undo",
 	}
 }
 
-// wholeBefore says of a restore on its way what is certain at every step of it.
-func wholeBefore(safety retake.Checkpoint) string {
+// safetyText says of a restore on its way what is certain at every step of it.
+func safetyText(safety retake.Checkpoint) string {
 	return fmt.Sprintf("Nothing is lost: checkpoint %d has everything from before.", safety.Number)
 }
 
-func (a *application) header() restore.Header {
-	h := restore.Header{Course: a.req.Course, Safety: a.safety, Since: a.s.p.Clock.Now()}
-	if a.j.target != nil {
-		h.Target = *a.j.target
+func (a *restoreRun) journalHeader() restore.Header {
+	h := restore.Header{Course: a.req.Course, Safety: a.safety, Since: a.svc.parts.Clock.Now()}
+	if a.resolved.target != nil {
+		h.Target = *a.resolved.target
 	}
 	return h
 }
 
-func (a *application) progress() func(done, total int) {
+func (a *restoreRun) progressFunc() func(done, total int) {
 	if a.req.Progress == nil {
 		return nil
 	}
 	return func(done, total int) { a.req.Progress(retake.Progress{Files: int64(done), Total: int64(total)}) }
 }
 
-// groups finds the names of hard links as the safety checkpoint has them. It goes
+// linkGroups finds the names of hard links as the safety checkpoint has them. It goes
 // through the whole tree, and only when it must.
-func (a *application) groups(ctx context.Context) func(string) []restore.Member {
+func (a *restoreRun) linkGroups(ctx context.Context) func(string) []restore.Member {
 	var known map[string][]restore.Member
 	return func(group string) []restore.Member {
 		if known == nil {
 			known = map[string][]restore.Member{}
-			st, err := a.s.store(ctx)
-			if err != nil || a.bare() {
+			st, err := a.svc.store(ctx)
+			if err != nil || a.isEmpty() {
 				return nil
 			}
 			root := retake.Entry{Kind: retake.KindDir, Object: a.safety.Tree}
@@ -109,24 +109,24 @@ func (a *application) groups(ctx context.Context) func(string) []restore.Member 
 	}
 }
 
-// holdBeside is where what is replaced goes: beside our store, when that is the same
+// openTrashBeside is where what is replaced goes: beside our store, when that is the same
 // disk.
-func (a *application) holdBeside() (fsx.Dir, error) {
-	d, err := a.s.p.FS.OpenRoot(a.s.p.Returns)
+func (a *restoreRun) openTrashBeside() (fsx.Dir, error) {
+	d, err := a.svc.parts.FS.OpenRoot(a.svc.parts.RestoreDir)
 	if err != nil {
 		return nil, err
 	}
 	defer d.Close() //nolint:errcheck // a directory handle
-	return makeDir(d, string(a.ws.ID))
+	return ensureDir(d, string(a.ws.ID))
 }
 
-// holdInside is a directory of ours in the workspace, which no checkpoint holds.
-func (a *application) holdInside() (fsx.Dir, error) {
+// openTrashInside is a directory of ours in the workspace, which no checkpoint holds.
+func (a *restoreRun) openTrashInside() (fsx.Dir, error) {
 	i, err := a.root.Stat()
 	if err != nil {
 		return nil, err
 	}
-	d, err := makeDir(a.root, marker.Dir)
+	d, err := ensureDir(a.root, marker.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -136,22 +136,22 @@ func (a *application) holdInside() (fsx.Dir, error) {
 	return d, a.root.SetMtime(i.Mtime)
 }
 
-func makeDir(d fsx.Dir, name string) (fsx.Dir, error) {
+func ensureDir(d fsx.Dir, name string) (fsx.Dir, error) {
 	if err := d.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
 	return d.OpenDir(name)
 }
 
-// tell reads everything back and puts the restore on the timeline.
-func (a *application) tell(ctx context.Context, out restore.Outcome) (retake.RestoreResult, error) {
+// recordResult reads everything back and puts the restore on the timeline.
+func (a *restoreRun) recordResult(ctx context.Context, out restore.Outcome) (retake.RestoreResult, error) {
 	ctx = context.WithoutCancel(ctx) // the files are changed: the timeline must say so
 	res := retake.RestoreResult{Safety: a.safety, Written: out.Written, Deleted: out.Deleted, Merged: out.Merged, Kept: len(a.plan.Keeps), Failed: out.Failed, Git: a.plan.Git}
-	if a.j.target != nil {
-		res.Target = *a.j.target
+	if a.resolved.target != nil {
+		res.Target = *a.resolved.target
 	}
-	ret := a.returned(out)
-	saved, err := a.s.saveAs(ctx, a.l, a.ws, a.root, retake.SaveRequest{Workspace: a.ws.ID, ID: a.req.ID, Trigger: retake.TriggerReturn}, asking{say: func(cp *retake.Checkpoint) {
+	ret := a.returnRecord(out)
+	saved, err := a.svc.saveNow(ctx, a.cache, a.ws, a.root, retake.SaveRequest{Workspace: a.ws.ID, ID: a.req.ID, Trigger: retake.TriggerReturn}, saveOptions{describe: func(cp *retake.Checkpoint) {
 		cp.Return = ret
 		if ret.Course == retake.CourseRestore && len(ret.Paths) == 0 {
 			cp.Parent = ret.Target
@@ -164,74 +164,74 @@ func (a *application) tell(ctx context.Context, out restore.Outcome) (retake.Res
 		}
 	}
 	res.Checkpoint = saved.Checkpoint
-	changed, err := a.readBack(ctx, saved.Checkpoint)
+	changed, err := a.verifyWritten(ctx, saved.Checkpoint)
 	res.Failed, res.ReadBack = append(res.Failed, changed...), err == nil
 	if err != nil {
-		a.warn = append(a.warn, retake.Warning{Code: "read-back", Text: "the files are written, but could not be compared with the store: " + err.Error()})
+		a.warnings = append(a.warnings, retake.Warning{Code: "read-back", Text: "the files are written, but could not be compared with the store: " + err.Error()})
 	}
 	if res.Failed == nil {
 		res.Failed = []retake.Failure{}
 	}
-	a.warn = append(a.warn, saved.Warnings...)
-	if err := a.s.endReturn(a.ws.ID); err != nil {
-		a.warn = append(a.warn, retake.Warning{Code: "journal", Text: "all is done, but the journal stays: " + err.Error()})
+	a.warnings = append(a.warnings, saved.Warnings...)
+	if err := a.svc.removeJournal(a.ws.ID); err != nil {
+		a.warnings = append(a.warnings, retake.Warning{Code: "journal", Text: "all is done, but the journal stays: " + err.Error()})
 	}
-	a.inform(ctx, saved.Checkpoint)
-	res.Holders = a.stillHeld(out.Displaced)
-	a.s.clearHolds(a.holdBeside, a.markerInside)
-	res.Warnings = append([]retake.Warning{}, a.warn...)
+	a.notifyAgents(ctx, saved.Checkpoint)
+	res.Holders = a.remainingHolders(out.Displaced)
+	a.svc.clearOldTrash(a.openTrashBeside, a.openMarkerDir)
+	res.Warnings = append([]retake.Warning{}, a.warnings...)
 	return res, nil
 }
 
-// inform leaves word for the agents that knew the files before.
-func (a *application) inform(ctx context.Context, cp retake.Checkpoint) {
+// notifyAgents leaves word for the agents that knew the files before.
+func (a *restoreRun) notifyAgents(ctx context.Context, cp retake.Checkpoint) {
 	var tasks []retake.Task
-	if said, err := a.s.lastSaid(ctx, a.ws, string(cp.ID)); err == nil {
-		if state, err := a.s.stateOf(ctx, said); err == nil { // context
+	if said, err := a.svc.findAgentCheckpoint(ctx, a.ws, string(cp.ID)); err == nil {
+		if state, err := a.svc.loadAgentState(ctx, said); err == nil { // context
 			tasks = state.Tasks
 		}
 	}
 	p := a.plan
-	p.Effects, p.Target = a.effects, a.j.target
-	w := session.Rewind{ID: string(cp.ID), At: cp.Time, Text: rewindNote(&p, a.words(), tasks), Number: cp.Number}
-	switch t := a.j.target; {
+	p.Effects, p.Target = a.effects, a.resolved.target
+	w := session.Rewind{ID: string(cp.ID), At: cp.Time, Text: rewindNote(&p, a.describeCourse(), tasks), Number: cp.Number}
+	switch t := a.resolved.target; {
 	case t == nil:
 	case a.req.Course == retake.CourseUndo:
-		w.Taken, w.From = takenText(*t), t.Number
+		w.Taken, w.From = describeItem(*t), t.Number
 	case a.req.Course == retake.CourseRedo:
 		w.From = t.Number
 	case a.req.Course == retake.CourseRestore:
 		w.From = t.Number + 1
 	}
-	a.s.rewound(a.ws.ID, w)
+	a.svc.notifyRewind(a.ws.ID, w)
 }
 
-// stillHeld names the processes that had open what was replaced or deleted.
-func (a *application) stillHeld(gone []restore.Displaced) []retake.Holder {
-	if len(a.held) == 0 {
+// remainingHolders names the processes that had open what was replaced or deleted.
+func (a *restoreRun) remainingHolders(gone []restore.Displaced) []retake.Holder {
+	if len(a.holders) == 0 {
 		return nil
 	}
 	paths := map[string]bool{}
 	for _, d := range gone {
 		paths[d.Path] = true
 	}
-	return slices.DeleteFunc(slices.Clone(a.held), func(h retake.Holder) bool { return !paths[h.Path] })
+	return slices.DeleteFunc(slices.Clone(a.holders), func(h retake.Holder) bool { return !paths[h.Path] })
 }
 
-// returned is what the new checkpoint says of itself. A restore that was cut off and
+// returnRecord is what the new checkpoint says of itself. A restore that was cut off and
 // finished is told as if it never was.
-func (a *application) returned(out restore.Outcome) *retake.Return {
+func (a *restoreRun) returnRecord(out restore.Outcome) *retake.Return {
 	r := &retake.Return{
-		Course: a.req.Course, Before: a.safety.ID, Paths: a.j.req.Paths, Hunks: a.j.hunks, Written: out.Written, Deleted: out.Deleted, Merged: out.Merged,
+		Course: a.req.Course, Before: a.safety.ID, Paths: a.resolved.req.Paths, Hunks: a.resolved.hunks, Written: out.Written, Deleted: out.Deleted, Merged: out.Merged,
 		Kept: len(a.plan.Keeps), Failed: out.Failed,
 	}
-	if a.j.target != nil {
-		r.Target = a.j.target.ID
+	if a.resolved.target != nil {
+		r.Target = a.resolved.target.ID
 	}
-	for _, cp := range a.j.also {
+	for _, cp := range a.resolved.olderItems {
 		r.Also = append(r.Also, cp.ID)
 	}
-	if c := a.j.cut; c != nil && a.req.Course == retake.CourseFinish {
+	if c := a.resolved.interrupted; c != nil && a.req.Course == retake.CourseFinish {
 		r.Course, r.Before, r.Paths = c.Course, c.Safety.ID, c.Plan.Paths
 		if m := c.Plan.Merges; len(m) == 1 && m[0].Merge != nil {
 			r.Hunks = m[0].Merge.Hunks
@@ -240,10 +240,10 @@ func (a *application) returned(out restore.Outcome) *retake.Return {
 	return r
 }
 
-// readBack compares what the new checkpoint read with what the plan wanted. An error means
+// verifyWritten compares what the new checkpoint read with what the plan wanted. An error means
 // that nothing is known.
-func (a *application) readBack(ctx context.Context, cp retake.Checkpoint) ([]retake.Failure, error) {
-	st, err := a.s.store(ctx)
+func (a *restoreRun) verifyWritten(ctx context.Context, cp retake.Checkpoint) ([]retake.Failure, error) {
+	st, err := a.svc.store(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -253,7 +253,7 @@ func (a *application) readBack(ctx context.Context, cp retake.Checkpoint) ([]ret
 			failed[f.Path] = true
 		}
 	}
-	trees := tree.NewFinder(a.l.lists.over(st), retake.Entry{Kind: retake.KindDir, Object: cp.Tree})
+	trees := tree.NewFinder(a.cache.dirCache.wrapTrees(st), retake.Entry{Kind: retake.KindDir, Object: cp.Tree})
 	var out []retake.Failure
 	for _, s := range slices.Concat(a.plan.Writes, a.plan.Merges) {
 		if s.Then.Kind != retake.KindFile || failed[s.Path] {

@@ -13,87 +13,87 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// commit is the one that was checked out at a checkpoint, read from the stored .git: no
+// checkedOutCommit is the one that was checked out at a checkpoint, read from the stored .git: no
 // program of git's is run on what a workspace holds.
-func (s *Service) commit(ctx context.Context, cp retake.Checkpoint) string {
+func (s *Service) checkedOutCommit(ctx context.Context, cp retake.Checkpoint) string {
 	st, err := s.store(ctx)
 	if err != nil {
 		return ""
 	}
-	root, err := s.files(ctx, st, cp)
+	root, err := s.treeRoot(ctx, st, cp)
 	if err != nil {
 		return ""
 	}
-	sha, _ := commitIn(ctx, st, root)
+	sha, _ := readCommit(ctx, st, root)
 	return sha
 }
 
 // What the commit that is checked out is read from.
 const (
-	gitHead   = ".git/HEAD"
-	gitPacked = ".git/packed-refs"
-	gitRefs   = ".git/refs/"
+	gitHead       = ".git/HEAD"
+	gitPackedRefs = ".git/packed-refs"
+	gitRefs       = ".git/refs/"
 )
 
-// commitIn reads it from a tree; sure: nothing there refused to be read.
-func commitIn(ctx context.Context, t store.Trees, root retake.Entry) (sha string, sure bool) {
-	g := gitFiles{t: t, f: tree.NewFinder(t, root), sure: true}
-	head := strings.TrimSpace(g.text(ctx, gitHead, 1<<10))
+// readCommit reads it from a tree; sure: nothing there refused to be read.
+func readCommit(ctx context.Context, t store.Trees, root retake.Entry) (sha string, sure bool) {
+	g := treeFileReader{trees: t, finder: tree.NewFinder(t, root), complete: true}
+	head := strings.TrimSpace(g.readText(ctx, gitHead, 1<<10))
 	name, branch := strings.CutPrefix(head, "ref: ")
 	if !branch {
-		return hash(head), g.sure
+		return commitHash(head), g.complete
 	}
 	if name = cleanPath(name); !strings.HasPrefix(name, "refs/") {
-		return "", g.sure
+		return "", g.complete
 	}
-	if sha := hash(strings.TrimSpace(g.text(ctx, ".git/"+name, 1<<10))); sha != "" {
-		return sha, g.sure
+	if sha := commitHash(strings.TrimSpace(g.readText(ctx, ".git/"+name, 1<<10))); sha != "" {
+		return sha, g.complete
 	}
-	lines := bufio.NewScanner(strings.NewReader(g.text(ctx, gitPacked, 4<<20)))
+	lines := bufio.NewScanner(strings.NewReader(g.readText(ctx, gitPackedRefs, 4<<20)))
 	for lines.Scan() {
 		if sha, ref, ok := strings.Cut(lines.Text(), " "); ok && ref == name {
-			return hash(sha), g.sure
+			return commitHash(sha), g.complete
 		}
 	}
-	return "", g.sure
+	return "", g.complete
 }
 
-// gitFiles reads small files of a tree.
-type gitFiles struct {
-	t    store.Trees
-	f    *tree.Finder
-	sure bool
+// treeFileReader reads small files of a tree.
+type treeFileReader struct {
+	trees    store.Trees
+	finder   *tree.Finder
+	complete bool
 }
 
-func (g *gitFiles) text(ctx context.Context, path string, most int64) string {
-	e, err := g.f.Find(ctx, path)
+func (g *treeFileReader) readText(ctx context.Context, path string, most int64) string {
+	e, err := g.finder.Find(ctx, path)
 	if err != nil || e.Kind != retake.KindFile {
-		g.sure = g.sure && (err == nil || errors.Is(err, fs.ErrNotExist))
+		g.complete = g.complete && (err == nil || errors.Is(err, fs.ErrNotExist))
 		return ""
 	}
-	r, err := g.t.File(ctx, e.Object)
+	r, err := g.trees.File(ctx, e.Object)
 	if err != nil {
-		g.sure = false
+		g.complete = false
 		return ""
 	}
 	defer r.Close() //nolint:errcheck // only read
 	b, err := io.ReadAll(io.LimitReader(r, most))
-	g.sure = g.sure && err == nil
+	g.complete = g.complete && err == nil
 	return string(b)
 }
 
-// movesHead reports whether one of the changes can check out another commit.
-func movesHead(changes []retake.Change) bool {
+// mayMoveHead reports whether one of the changes can check out another commit.
+func mayMoveHead(changes []retake.Change) bool {
 	for i := range changes {
-		if p := changes[i].Path; p == gitHead || p == gitPacked || strings.HasPrefix(p, gitRefs) {
+		if p := changes[i].Path; p == gitHead || p == gitPackedRefs || strings.HasPrefix(p, gitRefs) {
 			return true
 		}
 	}
 	return false
 }
 
-// hash answers the text when it is the name of a commit.
-func hash(s string) string {
+// commitHash answers the text when it is the name of a commit.
+func commitHash(s string) string {
 	if (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == "" {
 		return s
 	}

@@ -14,21 +14,21 @@ import (
 func (s *Service) Scrub(ctx context.Context, q retake.ScrubQuery) (retake.ScrubReport, error) {
 	st, err := s.store(ctx)
 	if err != nil {
-		return retake.ScrubReport{}, fault("the store cannot be opened", unchanged, err)
+		return retake.ScrubReport{}, wrapError("the store cannot be opened", unchanged, err)
 	}
 	rep, err := st.Scrub(ctx, q)
-	return rep, fault("the store cannot be read", unchanged, err)
+	return rep, wrapError("the store cannot be read", unchanged, err)
 }
 
 // Sweep gives back the bytes that no checkpoint needs.
 func (s *Service) Sweep(ctx context.Context) (retake.SweepReport, error) {
 	st, err := s.store(ctx)
 	if err != nil {
-		return retake.SweepReport{}, fault("the store cannot be opened", unchanged, err)
+		return retake.SweepReport{}, wrapError("the store cannot be opened", unchanged, err)
 	}
-	defer s.bounds.swept()
+	defer s.retention.markSpaceStale()
 	rep, err := st.Sweep(ctx, store.SweepOptions{})
-	return rep, fault("not all was given back", "All checkpoints are intact; run it again.", err)
+	return rep, wrapError("not all was given back", "All checkpoints are intact; run it again.", err)
 }
 
 // Prove lets the stock engine compute the id of a checkpoint's tree by its own
@@ -41,9 +41,9 @@ func (s *Service) Prove(ctx context.Context, ws retake.WorkspaceID, ref string) 
 	p := retake.Proof{Checkpoint: cp, Ours: cp.Tree, Special: []string{}}
 	st, err := s.store(ctx)
 	if err != nil {
-		return p, fault("the store cannot be opened", unchanged, err)
+		return p, wrapError("the store cannot be opened", unchanged, err)
 	}
-	root, err := s.files(ctx, st, cp)
+	root, err := s.treeRoot(ctx, st, cp)
 	if err != nil {
 		return p, err
 	}
@@ -54,10 +54,10 @@ func (s *Service) Prove(ctx context.Context, ws retake.WorkspaceID, ref string) 
 		return nil
 	})
 	if err != nil {
-		return p, fault(fmt.Sprintf("checkpoint %d cannot be read", cp.Number), unchanged, err)
+		return p, wrapError(fmt.Sprintf("checkpoint %d cannot be read", cp.Number), unchanged, err)
 	}
 	if p.Stock, p.By, err = st.Prove(ctx, root); err != nil {
-		return p, fault("the proof was not made", unchanged, err)
+		return p, wrapError("the proof was not made", unchanged, err)
 	}
 	p.Equal = p.Ours == p.Stock
 	return p, nil

@@ -11,52 +11,52 @@ import (
 
 // Diff compares two checkpoints, or one with now.
 func (s *Service) Diff(ctx context.Context, q retake.DiffQuery) (retake.Comparison, error) {
-	if q.To == "" || q.To == now {
-		return s.diffNow(ctx, q)
+	if q.To == "" || q.To == liveRef {
+		return s.diffLive(ctx, q)
 	}
 	to, err := s.Find(ctx, q.Workspace, q.To)
 	if err != nil {
 		return retake.Comparison{}, err
 	}
-	return s.diffTo(ctx, q, to)
+	return s.diffCheckpoints(ctx, q, to)
 }
 
-// diffTo compares the trees of a checkpoint and of the one that is asked for, or before it.
-func (s *Service) diffTo(ctx context.Context, q retake.DiffQuery, to retake.Checkpoint) (retake.Comparison, error) {
+// diffCheckpoints compares the trees of a checkpoint and of the one that is asked for, or before it.
+func (s *Service) diffCheckpoints(ctx context.Context, q retake.DiffQuery, to retake.Checkpoint) (retake.Comparison, error) {
 	cmp := retake.Comparison{To: &to, Changes: []retake.Change{}}
 	var from *retake.Entry
 	st, err := s.store(ctx)
 	if err != nil {
-		return cmp, fault("the store cannot be opened", unchanged, err)
+		return cmp, wrapError("the store cannot be opened", unchanged, err)
 	}
-	if cmp.From, err = s.from(ctx, q, to); err != nil {
+	if cmp.From, err = s.diffBase(ctx, q, to); err != nil {
 		return cmp, err
 	}
 	if cmp.From != nil {
-		e, err := s.files(ctx, st, *cmp.From)
+		e, err := s.treeRoot(ctx, st, *cmp.From)
 		if err != nil {
 			return cmp, err
 		}
 		from = &e
 	}
-	after, err := s.files(ctx, st, to)
+	after, err := s.treeRoot(ctx, st, to)
 	if err != nil {
 		return cmp, err
 	}
-	last, err := behind(q.After)
+	last, err := decodeCursor(q.After)
 	if err != nil {
 		return cmp, err
 	}
-	err = tree.CompareAfter(ctx, st, from, st, &after, last, func(c retake.Change) error { return part(&cmp, q, c) })
-	if errors.Is(err, errFull) {
+	err = tree.CompareAfter(ctx, st, from, st, &after, last, func(c retake.Change) error { return addToPage(&cmp, q, c) })
+	if errors.Is(err, errPageFull) {
 		err = nil
 	}
-	return cmp, fault("the checkpoints cannot be compared", unchanged, err)
+	return cmp, wrapError("the checkpoints cannot be compared", unchanged, err)
 }
 
-// from is the earlier side: as asked, or the parent. A parent that was forgotten
+// diffBase is the earlier side: as asked, or the parent. A parent that was forgotten
 // gives way to the nearest one before it; before the first there is nothing.
-func (s *Service) from(ctx context.Context, q retake.DiffQuery, to retake.Checkpoint) (*retake.Checkpoint, error) {
+func (s *Service) diffBase(ctx context.Context, q retake.DiffQuery, to retake.Checkpoint) (*retake.Checkpoint, error) {
 	if q.From != "" {
 		cp, err := s.Find(ctx, q.Workspace, q.From)
 		return &cp, err
@@ -70,14 +70,14 @@ func (s *Service) from(ctx context.Context, q retake.DiffQuery, to retake.Checkp
 			return &cp, nil
 		}
 	}
-	older, err := s.p.Catalog.Page(ctx, retake.LogQuery{Workspace: to.Workspace, Before: to.Number, Limit: 1})
+	older, err := s.parts.Catalog.Page(ctx, retake.LogQuery{Workspace: to.Workspace, Before: to.Number, Limit: 1})
 	if err != nil || len(older) == 0 {
-		return nil, fault("the timeline cannot be read", unchanged, err)
+		return nil, wrapError("the timeline cannot be read", unchanged, err)
 	}
 	return &older[0], nil
 }
 
-func (s *Service) diffNow(ctx context.Context, q retake.DiffQuery) (retake.Comparison, error) {
+func (s *Service) diffLive(ctx context.Context, q retake.DiffQuery) (retake.Comparison, error) {
 	if q.From == "" {
 		q.From = "latest"
 	}
@@ -86,18 +86,18 @@ func (s *Service) diffNow(ctx context.Context, q retake.DiffQuery) (retake.Compa
 		return retake.Comparison{}, err
 	}
 	cmp := retake.Comparison{From: &cp, Changes: []retake.Change{}}
-	changes, cov, err := s.look(ctx, cp)
+	changes, cov, err := s.compareLive(ctx, cp)
 	if err != nil {
-		return cmp, fault("the workspace cannot be compared", unchanged, err)
+		return cmp, wrapError("the workspace cannot be compared", unchanged, err)
 	}
 	cmp.Gaps = cov.Gaps
-	last, err := behind(q.After)
+	last, err := decodeCursor(q.After)
 	if err != nil {
 		return cmp, err
 	}
 	tree.Sort(changes) // as checkpoints tell them: a part ends at the same place whoever asks
 	for _, c := range changes {
-		if tree.IsAfter(c.Path, last) && part(&cmp, q, c) != nil {
+		if tree.IsAfter(c.Path, last) && addToPage(&cmp, q, c) != nil {
 			break
 		}
 	}
@@ -105,23 +105,23 @@ func (s *Service) diffNow(ctx context.Context, q retake.DiffQuery) (retake.Compa
 }
 
 // errFull ends a comparison: the part that was asked for is full.
-var errFull = errors.New("the part is full")
+var errPageFull = errors.New("the part is full")
 
-// part puts a change into an answer, unless nobody asked for it or there is no room left.
-func part(cmp *retake.Comparison, q retake.DiffQuery, c retake.Change) error {
+// addToPage puts a change into an answer, unless nobody asked for it or there is no room left.
+func addToPage(cmp *retake.Comparison, q retake.DiffQuery, c retake.Change) error {
 	switch {
 	case !tree.Match(q.Paths, c.Path):
 		return nil
 	case q.Limit > 0 && len(cmp.Changes) == q.Limit:
 		cmp.Next = base64.RawURLEncoding.EncodeToString([]byte(cmp.Changes[q.Limit-1].Path))
-		return errFull
+		return errPageFull
 	}
 	cmp.Changes = append(cmp.Changes, c)
 	return nil
 }
 
-// behind reads the place where a part ended. A path is bytes, so it does not travel as text.
-func behind(next string) (string, error) {
+// decodeCursor reads the place where a part ended. A path is bytes, so it does not travel as text.
+func decodeCursor(next string) (string, error) {
 	path, err := base64.RawURLEncoding.DecodeString(next)
 	if err != nil {
 		return "", &retake.Error{Kind: retake.Invalid, What: "not a valid cursor of a comparison", Safe: unchanged, Hint: "after takes the next of the part before"}

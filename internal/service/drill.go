@@ -21,33 +21,33 @@ const drillMark = "drill:"
 // Drill restores the newest good checkpoint into a throw-away fork that stands at the
 // workspace's own path, and asks its verifications there. The live files are not touched.
 func (s *Service) Drill(ctx context.Context, id retake.WorkspaceID) (retake.Drill, error) {
-	cp, err := s.newestGood(ctx, id)
+	cp, err := s.findNewestGood(ctx, id)
 	if err != nil {
-		return retake.Drill{}, fault("not drilled", unchanged, err)
+		return retake.Drill{}, wrapError("not drilled", unchanged, err)
 	}
 	if cp == nil {
 		return retake.Drill{}, &retake.Error{Kind: retake.NotFound, What: "no checkpoint is good yet", Safe: unchanged, Hint: "set a check: retake config verify.test \"npm test\""}
 	}
-	ws, err := s.row(ctx, id)
+	ws, err := s.loadWorkspace(ctx, id)
 	if err != nil {
-		return retake.Drill{}, fault("no such workspace", unchanged, err)
+		return retake.Drill{}, wrapError("no such workspace", unchanged, err)
 	}
-	d := retake.Drill{At: s.p.Clock.Now(), Number: cp.Number, Verdict: retake.Passed}
-	if err := s.inThrowaway(ctx, *cp, func(dir string) { s.askThere(ctx, ws, *cp, dir, &d) }); err != nil {
+	d := retake.Drill{At: s.parts.Clock.Now(), Number: cp.Number, Verdict: retake.Passed}
+	if err := s.withThrowawayFork(ctx, *cp, func(dir string) { s.runDrillChecks(ctx, ws, *cp, dir, &d) }); err != nil {
 		d.Verdict, d.Why = retake.CouldNotRun, err.Error()
 	}
 	b, err := json.Marshal(d)
 	if err == nil {
-		err = s.p.Catalog.SetMark(ctx, drillMark+string(id), string(b))
+		err = s.parts.Catalog.SetMark(ctx, drillMark+string(id), string(b))
 	}
-	return d, fault("the drill is not noted", unchanged, err)
+	return d, wrapError("the drill is not noted", unchanged, err)
 }
 
-// askThere runs what was asked of the checkpoint when it became good.
-func (s *Service) askThere(ctx context.Context, ws retake.Workspace, cp retake.Checkpoint, dir string, d *retake.Drill) {
-	asked := s.standing(ws.ID)
+// runDrillChecks runs what was asked of the checkpoint when it became good.
+func (s *Service) runDrillChecks(ctx context.Context, ws retake.Workspace, cp retake.Checkpoint, dir string, d *retake.Drill) {
+	asked := s.standingChecks(ws.ID)
 	if len(asked) == 0 {
-		about, _ := s.answersAbout(ctx, ws.ID, []retake.Checkpoint{cp})
+		about, _ := s.verificationsByContent(ctx, ws.ID, []retake.Checkpoint{cp})
 		seen := map[string]bool{}
 		for _, v := range about[cp.Content] {
 			if !v.Claim && v.Verdict == retake.Passed && !seen[v.Name] {
@@ -57,31 +57,31 @@ func (s *Service) askThere(ctx context.Context, ws retake.Workspace, cp retake.C
 		}
 	}
 	for _, st := range asked {
-		out := verify.Run(ctx, verify.Job{Command: st.Command, Dir: dir, Over: ws.Root, Env: s.verifyEnv(ws.ID), Limit: s.p.VerifyLimit(ws.ID), Clock: s.p.Clock})
+		out := verify.Run(ctx, verify.Job{Command: st.Command, Dir: dir, Over: ws.Root, Env: s.checkEnvironment(ws.ID), Limit: s.parts.VerifyLimit(ws.ID), Clock: s.parts.Clock})
 		if out.Verdict != retake.Passed && d.Verdict == retake.Passed {
 			d.Verdict, d.Why = out.Verdict, strings.TrimSpace(st.Name+": "+out.Why)
 		}
 		if ctx.Err() == nil {
-			_, _ = s.Attest(ctx, attestation(cp, st, out)) // the drill says it too
+			_, _ = s.Attest(ctx, newAttestation(cp, st, out)) // the drill says it too
 		}
 	}
 }
 
-// inThrowaway grows a fork of a checkpoint, calls f with its directory, and removes it.
-func (s *Service) inThrowaway(ctx context.Context, cp retake.Checkpoint, f func(dir string)) error {
-	data, err := s.p.FS.OpenRoot(s.p.Data)
+// withThrowawayFork grows a fork of a checkpoint, calls f with its directory, and removes it.
+func (s *Service) withThrowawayFork(ctx context.Context, cp retake.Checkpoint, f func(dir string)) error {
+	data, err := s.parts.FS.OpenRoot(s.parts.DataDir)
 	if err != nil {
 		return err
 	}
 	defer data.Close() //nolint:errcheck // a directory handle
 	name := "drill-" + uuid.NewString()
-	dir := filepath.Join(s.p.Data, name)
+	dir := filepath.Join(s.parts.DataDir, name)
 	if err := data.Mkdir(name, 0o700); err != nil {
 		return fmt.Errorf("make a directory: %w", err)
 	}
 	defer func() {
 		if to, err := data.OpenDir(name); err == nil {
-			_ = s.clear(dir, to, true) // a rest of it is removed by hand
+			_ = s.clearForkDir(dir, to, true) // a rest of it is removed by hand
 			_ = to.Close()
 		}
 	}()
@@ -94,7 +94,7 @@ func (s *Service) inThrowaway(ctx context.Context, cp retake.Checkpoint, f func(
 
 // lastDrill is the last one of a workspace; nil when there was none.
 func (s *Service) lastDrill(ctx context.Context, id retake.WorkspaceID) *retake.Drill {
-	text, err := s.p.Catalog.Mark(ctx, drillMark+string(id))
+	text, err := s.parts.Catalog.Mark(ctx, drillMark+string(id))
 	var d retake.Drill
 	if err != nil || text == "" || json.Unmarshal([]byte(text), &d) != nil {
 		return nil
@@ -105,27 +105,27 @@ func (s *Service) lastDrill(ctx context.Context, id retake.WorkspaceID) *retake.
 // A drill is due once a day, at night or when a night was missed, and only when nobody
 // works.
 const (
-	drillEvery = 20 * time.Hour
-	drillLate  = 36 * time.Hour
-	drillQuiet = 10 * time.Minute
-	nightFrom  = 1
-	nightTo    = 5
+	drillInterval  = 20 * time.Hour
+	drillOverdue   = 36 * time.Hour
+	drillIdleTime  = 10 * time.Minute
+	nightStartHour = 1
+	nightEndHour   = 5
 )
 
-// drills does those that are due.
-func (s *Service) drills(ctx context.Context) error {
+// runDueDrills does those that are due.
+func (s *Service) runDueDrills(ctx context.Context) error {
 	var failed error
-	for _, id := range s.watched() {
-		if ctx.Err() != nil || !s.p.Drill(id) || !s.idle(id) {
+	for _, id := range s.watchedWorkspaces() {
+		if ctx.Err() != nil || !s.parts.DrillEnabled(id) || !s.isIdle(id) {
 			continue
 		}
-		now := s.p.Clock.Now()
+		now := s.parts.Clock.Now()
 		last := time.Time{}
 		if d := s.lastDrill(ctx, id); d != nil {
 			last = d.At
 		}
-		night := now.Local().Hour() >= nightFrom && now.Local().Hour() < nightTo
-		if ago := now.Sub(last); night && ago > drillEvery || !last.IsZero() && ago > drillLate {
+		night := now.Local().Hour() >= nightStartHour && now.Local().Hour() < nightEndHour
+		if ago := now.Sub(last); night && ago > drillInterval || !last.IsZero() && ago > drillOverdue {
 			_, err := s.Drill(ctx, id)
 			if retake.IsKind(err, retake.NotFound) {
 				err = nil // no good checkpoint yet
@@ -136,12 +136,12 @@ func (s *Service) drills(ctx context.Context) error {
 	return failed
 }
 
-// idle reports whether nobody used a workspace for a while.
-func (s *Service) idle(id retake.WorkspaceID) bool {
-	l := s.liveOf(id)
+// isIdle reports whether nobody used a workspace for a while.
+func (s *Service) isIdle(id retake.WorkspaceID) bool {
+	l := s.cacheFor(id)
 	if !l.mu.TryLock() {
 		return false
 	}
 	defer l.mu.Unlock()
-	return s.p.Clock.Now().Sub(l.used) > drillQuiet
+	return s.parts.Clock.Now().Sub(l.lastUsed) > drillIdleTime
 }

@@ -17,20 +17,20 @@ func (s *Service) Effects(ctx context.Context, ws retake.WorkspaceID, since stri
 		}
 		after = cp.Number
 	}
-	out, err := s.effectsAfter(ctx, ws, after, 0)
-	return out, fault("the effects cannot be listed", unchanged, err)
+	out, err := s.effectsBetween(ctx, ws, after, 0)
+	return out, wrapError("the effects cannot be listed", unchanged, err)
 }
 
-// effectsAfter are those of the checkpoints after a number, up to another one or, when that
+// effectsBetween are those of the checkpoints after a number, up to another one or, when that
 // is 0, up to now; the oldest first.
-func (s *Service) effectsAfter(ctx context.Context, ws retake.WorkspaceID, after, upTo int64) ([]retake.Effect, error) {
+func (s *Service) effectsBetween(ctx context.Context, ws retake.WorkspaceID, after, upTo int64) ([]retake.Effect, error) {
 	out := []retake.Effect{}
-	q := retake.LogQuery{Workspace: ws, Limit: stride}
+	q := retake.LogQuery{Workspace: ws, Limit: timelinePageSize}
 	if upTo > 0 {
 		q.Before = upTo + 1
 	}
 	for done := false; !done; {
-		page, err := s.p.Catalog.Page(ctx, q)
+		page, err := s.parts.Catalog.Page(ctx, q)
 		if err != nil {
 			return nil, err
 		}
@@ -43,37 +43,37 @@ func (s *Service) effectsAfter(ctx context.Context, ws retake.WorkspaceID, after
 			}
 			q.Before = cp.Number
 		}
-		done = done || len(page) < stride
+		done = done || len(page) < timelinePageSize
 	}
 	slices.Reverse(out)
 	if upTo > 0 {
 		return out, nil
 	}
-	return append(out, s.hearingOf(ws).pending()...), nil
+	return append(out, s.agentStateOf(ws).pendingEffects()...), nil
 }
 
-// doneAfter are the effects after a number that were done, or may have been: what failed is
+// doneEffectsBetween are the effects after a number that were done, or may have been: what failed is
 // nothing to warn about.
-func (s *Service) doneAfter(ctx context.Context, ws retake.WorkspaceID, after, upTo int64) ([]retake.Effect, error) {
-	all, err := s.effectsAfter(ctx, ws, after, upTo)
+func (s *Service) doneEffectsBetween(ctx context.Context, ws retake.WorkspaceID, after, upTo int64) ([]retake.Effect, error) {
+	all, err := s.effectsBetween(ctx, ws, after, upTo)
 	return slices.DeleteFunc(all, retake.Effect.Failed), err
 }
 
-// crossed are the effects that a journey leaves behind it: no plan takes them back.
-func (s *Service) crossed(ctx context.Context, ws retake.WorkspaceID, j journey) ([]retake.Effect, error) {
+// remainingEffects are the effects that a journey leaves behind it: no plan takes them back.
+func (s *Service) remainingEffects(ctx context.Context, ws retake.WorkspaceID, j resolvedRestore) ([]retake.Effect, error) {
 	switch {
-	case j.loose:
-		return slices.DeleteFunc(s.hearingOf(ws).pending(), retake.Effect.Failed), nil
+	case j.unsavedOnly:
+		return slices.DeleteFunc(s.agentStateOf(ws).pendingEffects(), retake.Effect.Failed), nil
 	case j.target == nil:
 		return []retake.Effect{}, nil
 	case j.req.Course == retake.CourseRestore:
-		return s.doneAfter(ctx, ws, j.target.Number, 0)
+		return s.doneEffectsBetween(ctx, ws, j.target.Number, 0)
 	case j.req.Course == retake.CourseUndo && j.target.Return == nil:
-		before, err := s.beforeItem(ctx, *j.target, j.req.Paths)
+		before, err := s.stateBeforeItem(ctx, *j.target, j.req.Paths)
 		if err != nil {
 			return nil, err
 		}
-		return s.doneAfter(ctx, ws, before.Number, j.target.Number)
+		return s.doneEffectsBetween(ctx, ws, before.Number, j.target.Number)
 	}
 	return []retake.Effect{}, nil
 }

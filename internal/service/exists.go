@@ -11,16 +11,16 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
-// existsFor answers whether a path that a call names is there. What cannot be known is
+// pathExistsFunc answers whether a path that a call names is there. What cannot be known is
 // taken to be there: a checkpoint too many costs little.
-func (s *Service) existsFor(ws retake.Workspace, sig retake.Signal) func(string) bool {
-	bases := basesOf(sig)
+func (s *Service) pathExistsFunc(ws retake.Workspace, sig retake.Signal) func(string) bool {
+	bases := callBaseDirs(sig)
 	return func(place string) bool {
 		if filepath.IsAbs(place) {
-			return s.exists(ws.Root, place)
+			return s.pathExists(ws.Root, place)
 		}
 		for _, base := range bases {
-			if s.exists(ws.Root, filepath.Join(base, place)) {
+			if s.pathExists(ws.Root, filepath.Join(base, place)) {
 				return true
 			}
 		}
@@ -28,9 +28,9 @@ func (s *Service) existsFor(ws retake.Workspace, sig retake.Signal) func(string)
 	}
 }
 
-// basesOf are the directories that a call may begin in: where the agent works, and what the
+// callBaseDirs are the directories that a call may begin in: where the agent works, and what the
 // tool is told besides.
-func basesOf(sig retake.Signal) []string {
+func callBaseDirs(sig retake.Signal) []string {
 	here := sig.Dir
 	if real, err := realPath(here); err == nil {
 		here = real
@@ -56,14 +56,14 @@ func basesOf(sig retake.Signal) []string {
 	return bases
 }
 
-// exists walks to a path by handles, without following a link. A path outside of the
+// pathExists walks to a path by handles, without following a link. A path outside of the
 // workspace, or through a link, is taken to be there.
-func (s *Service) exists(root, path string) bool {
+func (s *Service) pathExists(root, path string) bool {
 	rel, err := filepath.Rel(root, filepath.Clean(path))
 	if err != nil || rel == "." || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
 		return true
 	}
-	dir, err := s.p.FS.OpenRoot(root)
+	dir, err := s.parts.FS.OpenRoot(root)
 	if err != nil {
 		return true
 	}

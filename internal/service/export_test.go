@@ -2,11 +2,13 @@ package service
 
 import "time"
 
-// Resting is what is known of the changes since the last rest.
-type Resting = resting
+// ChangeActivity is what is known of the changes since the last rest.
+type ChangeActivity = changeActivity
 
-// Due takes in how many changes there were so far.
-func Due(r *Resting, now time.Time, events int64) (save, moving bool) { return r.due(now, events) }
+// IsDue takes in how many changes there were so far.
+func IsDue(r *ChangeActivity, now time.Time, events int64) (save, moving bool) {
+	return r.isDue(now, events)
+}
 
 // OwnFacts are those of the machine that are told with a checkpoint.
-var OwnFacts = ownFacts
+var OwnHostFacts = ownHostFacts

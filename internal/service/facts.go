@@ -13,43 +13,43 @@ import (
 	"github.com/retake-dev/retake/internal/storage/catalog"
 )
 
-// facts reads what changed for its meaning: each file once in its life, in a child that
+// readFacts reads what changed for its meaning: each file once in its life, in a child that
 // can touch nothing. What cannot be read is said, and is never an error. Who has told
 // them calls what comes with them: it remembers what was read.
-func (s *Service) facts(ctx context.Context, in story.Input) ([]retake.Fact, []retake.Unread, func()) {
-	r := reading{s: s, in: in, changed: map[string]retake.Change{}}
+func (s *Service) readFacts(ctx context.Context, in story.Input) ([]retake.Fact, []retake.Unread, func()) {
+	r := factReader{svc: s, input: in, changes: map[string]retake.Change{}}
 	for _, c := range in.Changes {
-		r.changed[c.Path] = c
+		r.changes[c.Path] = c
 	}
 	for _, c := range in.Changes {
-		r.side(ctx, c, c.Before, 0)
-		r.side(ctx, c, c.After, 1)
-		r.logged(ctx, c)
+		r.addSide(ctx, c, c.Before, 0)
+		r.addSide(ctx, c, c.After, 1)
+		r.addDatabaseOfLog(ctx, c)
 	}
-	defer r.ahead(ctx)()
-	if err := r.read(ctx); err != nil {
+	defer r.readAhead(ctx)()
+	if err := r.readAll(ctx); err != nil {
 		return nil, []retake.Unread{{Path: ".", Reader: "all", Why: err.Error()}}, func() {}
 	}
 	var before, after []xray.SidedReading
 	var unread []retake.Unread
-	for _, one := range r.list {
+	for _, one := range r.sides {
 		if one.Reading.Why != "" {
 			name, _, _ := strings.Cut(one.Reader, "@")
 			unread = append(unread, retake.Unread{Path: one.Path, Reader: name, Why: one.Reading.Why})
 		}
-		if one.after == 0 {
+		if one.side == 0 {
 			before = append(before, one.SidedReading)
 		} else {
 			after = append(after, one.SidedReading)
 		}
 	}
-	return xray.CompareReadings(before, after), onceEach(unread), func() {
-		s.p.Diag.Note(taskReadings, s.p.Catalog.PutReadings(ctx, r.fresh)) // else they are read again
+	return xray.CompareReadings(before, after), uniqueUnread(unread), func() {
+		s.parts.Diag.Note(taskReadings, s.parts.Catalog.PutReadings(ctx, r.newReadings)) // else they are read again
 	}
 }
 
-// onceEach leaves one of several words about a path.
-func onceEach(unread []retake.Unread) []retake.Unread {
+// uniqueUnread leaves one of several words about a path.
+func uniqueUnread(unread []retake.Unread) []retake.Unread {
 	seen := map[string]bool{}
 	out := unread[:0]
 	for _, u := range unread {
@@ -63,29 +63,29 @@ func onceEach(unread []retake.Unread) []retake.Unread {
 
 // errNoChild: this process does not know its own program, and reads nothing hostile
 // itself.
-var errNoChild = errors.New("there is no child to read them in")
+var errNoReader = errors.New("there is no child to read them in")
 
 // maxReading bounds what is remembered of one file: longer ones are read again.
-const maxReading = 64 << 10
+const maxReadingSize = 64 << 10
 
-// reading is one pass over what changed.
-type reading struct {
-	s       *Service
-	in      story.Input
-	changed map[string]retake.Change
-	list    []sideRead
-	fresh   map[catalog.ReadingKey][]byte // what nobody remembers yet
+// factReader is one pass over what changed.
+type factReader struct {
+	svc         *Service
+	input       story.Input
+	changes     map[string]retake.Change
+	sides       []sideReading
+	newReadings map[catalog.ReadingKey][]byte // what nobody remembers yet
 }
 
-type sideRead struct {
+type sideReading struct {
 	xray.SidedReading
-	after int
-	log   retake.ObjectID // what a database has written ahead, beside it
+	side      int
+	logObject retake.ObjectID // what a database has written ahead, beside it
 }
 
-// side lists what is to be read of one side of a change. A file that only got another
+// addSide lists what is to be read of one side of a change. A file that only got another
 // time says what it said before.
-func (r *reading) side(ctx context.Context, c retake.Change, e *retake.Entry, after int) {
+func (r *factReader) addSide(ctx context.Context, c retake.Change, e *retake.Entry, after int) {
 	if e == nil || e.Kind != retake.KindFile || c.What == retake.Timed {
 		return
 	}
@@ -93,61 +93,61 @@ func (r *reading) side(ctx context.Context, c retake.Change, e *retake.Entry, af
 		if bare := !xray.IsCacheable(name); bare && (c.Before == nil || c.After == nil) && strings.HasPrefix(name, "mode@") || !bare && c.What == retake.Moded {
 			continue
 		}
-		one := sideRead{SidedReading: xray.SidedReading{Path: c.Path, Entry: *e, Reader: name}, after: after}
+		one := sideReading{SidedReading: xray.SidedReading{Path: c.Path, Entry: *e, Reader: name}, side: after}
 		if path, ok := xray.LogPath(name, c.Path); ok {
-			if log := r.at(ctx, path, after); log != nil && log.Kind == retake.KindFile {
-				one.log = log.Object
+			if log := r.entryOnSide(ctx, path, after); log != nil && log.Kind == retake.KindFile {
+				one.logObject = log.Object
 			}
 		}
-		r.list = append(r.list, one)
+		r.sides = append(r.sides, one)
 	}
 }
 
-// logged reads a database that only its log changed of.
-func (r *reading) logged(ctx context.Context, c retake.Change) {
+// addDatabaseOfLog reads a database that only its log changed of.
+func (r *factReader) addDatabaseOfLog(ctx context.Context, c retake.Change) {
 	path, ok := xray.DatabaseOfLog(c.Path)
-	if _, told := r.changed[path]; !ok || told || c.What == retake.Timed || c.What == retake.Moded {
+	if _, told := r.changes[path]; !ok || told || c.What == retake.Timed || c.What == retake.Moded {
 		return
 	}
 	for after := range 2 {
-		r.side(ctx, retake.Change{Path: path, What: retake.Edited}, r.at(ctx, path, after), after)
+		r.addSide(ctx, retake.Change{Path: path, What: retake.Edited}, r.entryOnSide(ctx, path, after), after)
 	}
 }
 
-// at is what lies at a path on one side; what did not change is as it was.
-func (r *reading) at(ctx context.Context, path string, after int) *retake.Entry {
-	if c, ok := r.changed[path]; ok {
+// entryOnSide is what lies at a path on one side; what did not change is as it was.
+func (r *factReader) entryOnSide(ctx context.Context, path string, after int) *retake.Entry {
+	if c, ok := r.changes[path]; ok {
 		return [2]*retake.Entry{c.Before, c.After}[after]
 	}
-	if r.in.From == nil {
+	if r.input.From == nil {
 		return nil
 	}
-	e, err := r.s.entryAt(ctx, *r.in.From, path)
+	e, err := r.svc.findEntry(ctx, *r.input.From, path)
 	if err != nil {
 		return nil
 	}
 	return e
 }
 
-// read fills the readings: from what the catalog remembers, else by the child.
-func (r *reading) read(ctx context.Context) error {
-	asks, at := r.unknown(r.remembered(ctx))
+// readAll fills the readings: from what the catalog remembers, else by the child.
+func (r *factReader) readAll(ctx context.Context) error {
+	asks, at := r.missingReadings(r.loadReadings(ctx))
 	if len(asks) == 0 {
 		return nil
 	}
-	if r.s.readers == nil {
-		return errNoChild
+	if r.svc.readers == nil {
+		return errNoReader
 	}
-	got, err := r.ask(ctx, asks)
+	got, err := r.readInBatches(ctx, asks)
 	if err != nil {
 		return err
 	}
-	r.fresh = map[catalog.ReadingKey][]byte{}
+	r.newReadings = map[catalog.ReadingKey][]byte{}
 	for n, i := range at {
-		one := &r.list[i]
+		one := &r.sides[i]
 		one.Reading = got[n]
-		if b, err := json.Marshal(got[n]); err == nil && kept(*one) && got[n].Why == "" && len(b) <= maxReading {
-			r.fresh[keyOf(*one)] = b
+		if b, err := json.Marshal(got[n]); err == nil && isCacheableReading(*one) && got[n].Why == "" && len(b) <= maxReadingSize {
+			r.newReadings[readingKeyOf(*one)] = b
 		}
 	}
 	return nil
@@ -155,20 +155,20 @@ func (r *reading) read(ctx context.Context) error {
 
 // Bounds of what one story keeps in memory while it is told.
 const (
-	portion    = 200
-	mostTraits = 200_000
+	readBatchSize = 200
+	maxTraits     = 200_000
 )
 
-// ask lets the child read, in portions, until there is more than a story can tell.
-func (r *reading) ask(ctx context.Context, asks []xray.Request) ([]xray.Reading, error) {
+// readInBatches lets the child read, in portions, until there is more than a story can tell.
+func (r *factReader) readInBatches(ctx context.Context, asks []xray.Request) ([]xray.Reading, error) {
 	got := make([]xray.Reading, 0, len(asks))
 	traits := 0
 	for len(got) < len(asks) {
-		if traits > mostTraits {
+		if traits > maxTraits {
 			got = append(got, xray.Reading{Why: "there is too much of it"})
 			continue
 		}
-		some, err := r.s.readers.Read(ctx, asks[len(got):min(len(got)+portion, len(asks))])
+		some, err := r.svc.readers.Read(ctx, asks[len(got):min(len(got)+readBatchSize, len(asks))])
 		if err != nil {
 			return nil, err
 		}
@@ -180,32 +180,32 @@ func (r *reading) ask(ctx context.Context, asks []xray.Request) ([]xray.Reading,
 	return got, nil
 }
 
-// remembered are the readings of files that were read before. Without them they are read
+// loadReadings are the readings of files that were read before. Without them they are read
 // again.
-func (r *reading) remembered(ctx context.Context) map[catalog.ReadingKey][]byte {
+func (r *factReader) loadReadings(ctx context.Context) map[catalog.ReadingKey][]byte {
 	var keys []catalog.ReadingKey
-	for _, one := range r.list {
-		if kept(one) {
-			keys = append(keys, keyOf(one))
+	for _, one := range r.sides {
+		if isCacheableReading(one) {
+			keys = append(keys, readingKeyOf(one))
 		}
 	}
-	known, err := r.s.p.Catalog.Readings(ctx, keys)
+	known, err := r.svc.parts.Catalog.Readings(ctx, keys)
 	if err != nil {
 		return nil
 	}
 	return known
 }
 
-// unknown are what the child must read, and their places in the list.
-func (r *reading) unknown(known map[catalog.ReadingKey][]byte) (asks []xray.Request, at []int) {
-	for i := range r.list {
-		one := &r.list[i]
-		if b, ok := known[keyOf(*one)]; ok && kept(*one) && json.Unmarshal(b, &one.Reading) == nil {
+// missingReadings are what the child must read, and their places in the list.
+func (r *factReader) missingReadings(known map[catalog.ReadingKey][]byte) (asks []xray.Request, at []int) {
+	for i := range r.sides {
+		one := &r.sides[i]
+		if b, ok := known[readingKeyOf(*one)]; ok && isCacheableReading(*one) && json.Unmarshal(b, &one.Reading) == nil {
 			continue
 		}
-		ask := xray.Request{Reader: one.Reader, Path: one.Path, Entry: one.Entry, Open: r.open(one.Entry.Object)}
-		if one.log != "" {
-			ask.Log = r.open(one.log)
+		ask := xray.Request{Reader: one.Reader, Path: one.Path, Entry: one.Entry, Open: r.objectOpener(one.Entry.Object)}
+		if one.logObject != "" {
+			ask.Log = r.objectOpener(one.logObject)
 		}
 		asks = append(asks, ask)
 		at = append(at, i)
@@ -213,20 +213,20 @@ func (r *reading) unknown(known map[catalog.ReadingKey][]byte) (asks []xray.Requ
 	return asks, at
 }
 
-func (r *reading) open(id retake.ObjectID) func(context.Context) (io.ReadCloser, error) {
-	return func(ctx context.Context) (io.ReadCloser, error) { return r.in.OpenObject(ctx, id) }
+func (r *factReader) objectOpener(id retake.ObjectID) func(context.Context) (io.ReadCloser, error) {
+	return func(ctx context.Context) (io.ReadCloser, error) { return r.input.OpenObject(ctx, id) }
 }
 
-// kept reports whether a reading is worth remembering: it is of stored bytes.
-func kept(one sideRead) bool {
-	return xray.IsCacheable(one.Reader) && !isLive(one.Entry.Object) && !isLive(one.log)
+// isCacheableReading reports whether a reading is worth remembering: it is of stored bytes.
+func isCacheableReading(one sideReading) bool {
+	return xray.IsCacheable(one.Reader) && !isLiveObject(one.Entry.Object) && !isLiveObject(one.logObject)
 }
 
-// keyOf names what was read: the bytes of the file, and of its log.
-func keyOf(one sideRead) catalog.ReadingKey {
+// readingKeyOf names what was read: the bytes of the file, and of its log.
+func readingKeyOf(one sideReading) catalog.ReadingKey {
 	k := catalog.ReadingKey{Object: one.Entry.Object, Reader: one.Reader}
-	if one.log != "" {
-		k.Reader += " " + string(one.log)
+	if one.logObject != "" {
+		k.Reader += " " + string(one.logObject)
 	}
 	return k
 }

@@ -13,45 +13,45 @@ import (
 	"github.com/retake-dev/retake/internal/storage/catalog"
 )
 
-// goodness remembers the newest good checkpoint of each workspace until something changes.
-type goodness struct {
-	mu    sync.Mutex
-	known map[retake.WorkspaceID]goodNow
+// goodCheckpointCache remembers the newest good checkpoint of each workspace until something changes.
+type goodCheckpointCache struct {
+	mu          sync.Mutex
+	byWorkspace map[retake.WorkspaceID]cachedGood
 }
 
-type goodNow struct {
-	cp       *retake.Checkpoint
-	latest   int64 // number of the newest checkpoint then
-	standing []retake.Standing
+type cachedGood struct {
+	checkpoint   *retake.Checkpoint
+	latestNumber int64 // number of the newest checkpoint then
+	standing     []retake.Standing
 }
 
-func (s *Service) changedGood(ws retake.WorkspaceID) {
-	s.good.mu.Lock()
-	defer s.good.mu.Unlock()
-	delete(s.good.known, ws)
+func (s *Service) invalidateGood(ws retake.WorkspaceID) {
+	s.goodCache.mu.Lock()
+	defer s.goodCache.mu.Unlock()
+	delete(s.goodCache.byWorkspace, ws)
 }
 
-// turnedResults are the checkpoints at which the result of a check changed.
-func (s *Service) turnedResults(ctx context.Context, ws retake.WorkspaceID) ([]retake.CheckpointID, error) {
-	all, err := s.p.Catalog.Verifications(ctx, catalog.VerificationQuery{Workspace: ws})
+// findTurningPoints are the checkpoints at which the result of a check changed.
+func (s *Service) findTurningPoints(ctx context.Context, ws retake.WorkspaceID) ([]retake.CheckpointID, error) {
+	all, err := s.parts.Catalog.Verifications(ctx, catalog.VerificationQuery{Workspace: ws})
 	return verify.TurningPoints(all), err
 }
 
-// findings are what is known of some checkpoints. With gists, those that were never told
+// loadFindings are what is known of some checkpoints. With gists, those that were never told
 // are asked for.
-func (s *Service) findings(ctx context.Context, ws retake.WorkspaceID, cps []retake.Checkpoint, gists bool) (map[retake.CheckpointID]retake.Finding, error) {
+func (s *Service) loadFindings(ctx context.Context, ws retake.WorkspaceID, cps []retake.Checkpoint, gists bool) (map[retake.CheckpointID]retake.Finding, error) {
 	out := map[retake.CheckpointID]retake.Finding{}
-	all, err := s.answersAbout(ctx, ws, cps)
+	all, err := s.verificationsByContent(ctx, ws, cps)
 	if err != nil {
 		return out, err
 	}
 	known := map[retake.CheckpointID]retake.Gist{}
 	if gists {
-		if known, err = s.gists(ctx, ws, cps); err != nil {
+		if known, err = s.loadGists(ctx, ws, cps); err != nil {
 			return out, err
 		}
 	}
-	standing, running := s.standing(ws), s.runner.running(ws)
+	standing, running := s.standingChecks(ws), s.checkRunner.runningChecks(ws)
 	for i, cp := range cps {
 		var f retake.Finding
 		if g, ok := known[cp.ID]; ok {
@@ -63,7 +63,7 @@ func (s *Service) findings(ctx context.Context, ws retake.WorkspaceID, cps []ret
 			before = &cps[i+1]
 			about = append(slices.Clone(about), all[before.Content]...)
 		}
-		f.Answers = withRunning(verify.Answers(cp, before, about), running[cp.Content])
+		f.Answers = withRunningChecks(verify.Answers(cp, before, about), running[cp.Content])
 		f.Good = verify.IsGood(cp, all[cp.Content], standing)
 		if f.Gist != nil || len(f.Answers) > 0 || f.Good {
 			f.Changed = cp.ChangedFiles(f.Gist)
@@ -73,26 +73,26 @@ func (s *Service) findings(ctx context.Context, ws retake.WorkspaceID, cps []ret
 	return out, nil
 }
 
-// gists are those that are known. A service that lives on tells the others now.
-func (s *Service) gists(ctx context.Context, ws retake.WorkspaceID, cps []retake.Checkpoint) (map[retake.CheckpointID]retake.Gist, error) {
+// loadGists are those that are known. A service that lives on tells the others now.
+func (s *Service) loadGists(ctx context.Context, ws retake.WorkspaceID, cps []retake.Checkpoint) (map[retake.CheckpointID]retake.Gist, error) {
 	ids := make([]retake.CheckpointID, len(cps))
 	for i, cp := range cps {
 		ids[i] = cp.ID
 	}
-	known, err := s.p.Catalog.Gists(ctx, ws, ids)
-	if err != nil || !s.p.Exclusive {
+	known, err := s.parts.Catalog.Gists(ctx, ws, ids)
+	if err != nil || !s.parts.Exclusive {
 		return known, err
 	}
 	for _, cp := range cps {
 		if g, ok := known[cp.ID]; !ok || g.V < story.Version {
-			s.teller.want(cp)
+			s.summarizer.requestMissing(cp)
 		}
 	}
 	return known, nil
 }
 
-// answersAbout are the verifications about the contents of some checkpoints, by content.
-func (s *Service) answersAbout(ctx context.Context, ws retake.WorkspaceID, cps []retake.Checkpoint) (map[retake.ContentID][]retake.Verification, error) {
+// verificationsByContent are the verifications about the contents of some checkpoints, by content.
+func (s *Service) verificationsByContent(ctx context.Context, ws retake.WorkspaceID, cps []retake.Checkpoint) (map[retake.ContentID][]retake.Verification, error) {
 	if len(cps) == 0 {
 		return nil, nil
 	}
@@ -101,7 +101,7 @@ func (s *Service) answersAbout(ctx context.Context, ws retake.WorkspaceID, cps [
 		contents = append(contents, cp.Content)
 	}
 	slices.Sort(contents)
-	all, err := s.p.Catalog.Verifications(ctx, catalog.VerificationQuery{Workspace: ws, Contents: slices.Compact(contents)})
+	all, err := s.parts.Catalog.Verifications(ctx, catalog.VerificationQuery{Workspace: ws, Contents: slices.Compact(contents)})
 	out := map[retake.ContentID][]retake.Verification{}
 	for _, v := range all {
 		out[v.Content] = append(out[v.Content], v)
@@ -109,8 +109,8 @@ func (s *Service) answersAbout(ctx context.Context, ws retake.WorkspaceID, cps [
 	return out, err
 }
 
-// withRunning shows what is being asked now.
-func withRunning(answers []retake.Answer, names []string) []retake.Answer {
+// withRunningChecks shows what is being asked now.
+func withRunningChecks(answers []retake.Answer, names []string) []retake.Answer {
 	for _, name := range names {
 		i := slices.IndexFunc(answers, func(a retake.Answer) bool { return a.Name == name })
 		if i < 0 {
@@ -123,39 +123,39 @@ func withRunning(answers []retake.Answer, names []string) []retake.Answer {
 }
 
 // stretch is how many checkpoints are looked at in one go when one is searched for.
-const stretch = 256
+const checkpointPageSize = 256
 
-// newestGood is the newest checkpoint that is good; nil when there is none.
-func (s *Service) newestGood(ctx context.Context, ws retake.WorkspaceID) (*retake.Checkpoint, error) {
-	_, last, err := s.p.Catalog.Counts(ctx, ws)
+// findNewestGood is the newest checkpoint that is good; nil when there is none.
+func (s *Service) findNewestGood(ctx context.Context, ws retake.WorkspaceID) (*retake.Checkpoint, error) {
+	_, last, err := s.parts.Catalog.Counts(ctx, ws)
 	if err != nil {
 		return nil, err
 	}
-	standing := s.standing(ws)
-	s.good.mu.Lock()
-	k, ok := s.good.known[ws]
-	s.good.mu.Unlock()
-	if ok && s.p.Exclusive && k.latest == last && slices.Equal(k.standing, standing) {
-		return k.cp, nil
+	standing := s.standingChecks(ws)
+	s.goodCache.mu.Lock()
+	k, ok := s.goodCache.byWorkspace[ws]
+	s.goodCache.mu.Unlock()
+	if ok && s.parts.Exclusive && k.latestNumber == last && slices.Equal(k.standing, standing) {
+		return k.checkpoint, nil
 	}
-	cp, err := s.searchGood(ctx, ws, func(cp retake.Checkpoint, about []retake.Verification) bool {
+	cp, err := s.findNewestWith(ctx, ws, func(cp retake.Checkpoint, about []retake.Verification) bool {
 		return verify.IsGood(cp, about, standing)
 	})
 	if err == nil {
-		s.good.mu.Lock()
-		s.good.known[ws] = goodNow{cp: cp, latest: last, standing: standing}
-		s.good.mu.Unlock()
+		s.goodCache.mu.Lock()
+		s.goodCache.byWorkspace[ws] = cachedGood{checkpoint: cp, latestNumber: last, standing: standing}
+		s.goodCache.mu.Unlock()
 	}
 	return cp, err
 }
 
-func (s *Service) searchGood(ctx context.Context, ws retake.WorkspaceID, good func(retake.Checkpoint, []retake.Verification) bool) (*retake.Checkpoint, error) {
-	if any, err := s.p.Catalog.Verifications(ctx, catalog.VerificationQuery{Workspace: ws, Limit: 1}); err != nil || len(any) == 0 {
+func (s *Service) findNewestWith(ctx context.Context, ws retake.WorkspaceID, good func(retake.Checkpoint, []retake.Verification) bool) (*retake.Checkpoint, error) {
+	if any, err := s.parts.Catalog.Verifications(ctx, catalog.VerificationQuery{Workspace: ws, Limit: 1}); err != nil || len(any) == 0 {
 		return nil, err
 	}
 	var found *retake.Checkpoint
-	err := s.eachCheckpoint(ctx, retake.LogQuery{Workspace: ws}, func(page []retake.Checkpoint) (bool, error) {
-		all, err := s.answersAbout(ctx, ws, page)
+	err := s.eachCheckpointPage(ctx, retake.LogQuery{Workspace: ws}, func(page []retake.Checkpoint) (bool, error) {
+		all, err := s.verificationsByContent(ctx, ws, page)
 		for i := range page {
 			if err == nil && good(page[i], all[page[i].Content]) {
 				found = &page[i]
@@ -167,24 +167,24 @@ func (s *Service) searchGood(ctx context.Context, ws retake.WorkspaceID, good fu
 	return found, err
 }
 
-// eachCheckpoint calls f with checkpoints, newest first, until it has enough.
-func (s *Service) eachCheckpoint(ctx context.Context, q retake.LogQuery, f func([]retake.Checkpoint) (more bool, err error)) error {
-	q.Limit = stretch
+// eachCheckpointPage calls f with checkpoints, newest first, until it has enough.
+func (s *Service) eachCheckpointPage(ctx context.Context, q retake.LogQuery, f func([]retake.Checkpoint) (more bool, err error)) error {
+	q.Limit = checkpointPageSize
 	for {
-		page, err := s.p.Catalog.Page(ctx, q)
+		page, err := s.parts.Catalog.Page(ctx, q)
 		if err != nil || len(page) == 0 {
 			return err
 		}
-		if more, err := f(page); err != nil || !more || len(page) < stretch {
+		if more, err := f(page); err != nil || !more || len(page) < checkpointPageSize {
 			return err
 		}
 		q.Before = page[len(page)-1].Number
 	}
 }
 
-// passed is the newest complete checkpoint whose newest real answer of that name is a pass.
-func (s *Service) passed(ctx context.Context, ws retake.WorkspaceID, name string) (retake.Checkpoint, error) {
-	cp, err := s.searchGood(ctx, ws, func(cp retake.Checkpoint, about []retake.Verification) bool {
+// findNewestPassing is the newest complete checkpoint whose newest real answer of that name is a pass.
+func (s *Service) findNewestPassing(ctx context.Context, ws retake.WorkspaceID, name string) (retake.Checkpoint, error) {
+	cp, err := s.findNewestWith(ctx, ws, func(cp retake.Checkpoint, about []retake.Verification) bool {
 		about = slices.DeleteFunc(slices.Clone(about), func(v retake.Verification) bool { return v.Name != name })
 		return verify.IsGood(cp, about, nil)
 	})
@@ -197,12 +197,12 @@ func (s *Service) passed(ctx context.Context, ws retake.WorkspaceID, name string
 	return *cp, nil
 }
 
-// chosen lists checkpoints that are good, or in which a path changed.
-func (s *Service) chosen(ctx context.Context, q retake.LogQuery) ([]retake.Checkpoint, error) {
+// listMatching lists checkpoints that are good, or in which a path changed.
+func (s *Service) listMatching(ctx context.Context, q retake.LogQuery) ([]retake.Checkpoint, error) {
 	limit := q.Limit
 	var out []retake.Checkpoint
-	err := s.eachCheckpoint(ctx, q, func(page []retake.Checkpoint) (bool, error) {
-		keep, err := s.wanted(ctx, q, page)
+	err := s.eachCheckpointPage(ctx, q, func(page []retake.Checkpoint) (bool, error) {
+		keep, err := s.matchPage(ctx, q, page)
 		if err != nil {
 			return false, err
 		}
@@ -216,19 +216,19 @@ func (s *Service) chosen(ctx context.Context, q retake.LogQuery) ([]retake.Check
 	return out, err
 }
 
-func (s *Service) wanted(ctx context.Context, q retake.LogQuery, page []retake.Checkpoint) ([]bool, error) {
+func (s *Service) matchPage(ctx context.Context, q retake.LogQuery, page []retake.Checkpoint) ([]bool, error) {
 	keep := make([]bool, len(page))
 	found := map[retake.CheckpointID]retake.Finding{}
 	if q.Good {
 		var err error
-		if found, err = s.findings(ctx, q.Workspace, page, false); err != nil {
+		if found, err = s.loadFindings(ctx, q.Workspace, page, false); err != nil {
 			return nil, err
 		}
 	}
 	for i, cp := range page {
 		keep[i] = !q.Good || found[cp.ID].Good
 		if keep[i] && q.Path != "" {
-			touched, err := s.touched(ctx, cp, cleanPath(q.Path))
+			touched, err := s.isPathChanged(ctx, cp, cleanPath(q.Path))
 			if err != nil {
 				return nil, err
 			}
@@ -238,31 +238,31 @@ func (s *Service) wanted(ctx context.Context, q retake.LogQuery, page []retake.C
 	return keep, nil
 }
 
-// touched reports whether a path, or something below it, differs from the checkpoint before.
-func (s *Service) touched(ctx context.Context, cp retake.Checkpoint, path string) (bool, error) {
-	from, err := s.from(ctx, retake.DiffQuery{Workspace: cp.Workspace}, cp)
+// isPathChanged reports whether a path, or something below it, differs from the checkpoint before.
+func (s *Service) isPathChanged(ctx context.Context, cp retake.Checkpoint, path string) (bool, error) {
+	from, err := s.diffBase(ctx, retake.DiffQuery{Workspace: cp.Workspace}, cp)
 	if err != nil {
 		return false, err
 	}
 	if from != nil && from.Tree == cp.Tree {
 		return false, nil
 	}
-	is, err := s.entryAt(ctx, cp, path)
+	is, err := s.findEntry(ctx, cp, path)
 	if err != nil || from == nil {
 		return is != nil, err
 	}
-	was, err := s.entryAt(ctx, *from, path)
+	was, err := s.findEntry(ctx, *from, path)
 	if err != nil || is == nil || was == nil {
 		return (is == nil) != (was == nil), err
 	}
 	if is.Object == was.Object && is.Kind == was.Kind && is.Mode == was.Mode {
 		return false, nil
 	}
-	return is.Kind != retake.KindDir || was.Kind != retake.KindDir || !sameBelow(ctx, s, was, is), nil
+	return is.Kind != retake.KindDir || was.Kind != retake.KindDir || !differOnlyInTimes(ctx, s, was, is), nil
 }
 
-// sameBelow reports whether two directories differ in times alone.
-func sameBelow(ctx context.Context, s *Service, was, is *retake.Entry) bool {
+// differOnlyInTimes reports whether two directories differ in times alone.
+func differOnlyInTimes(ctx context.Context, s *Service, was, is *retake.Entry) bool {
 	st, err := s.store(ctx)
 	if err != nil {
 		return false

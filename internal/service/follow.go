@@ -21,44 +21,44 @@ const (
 	bootMark = "boot"
 )
 
-func (s *Service) followed(ctx context.Context, h store.Head) error {
-	return s.p.Catalog.SetMark(ctx, seqMark+string(h.Workspace.ID), strconv.FormatInt(h.Seq, 10))
+func (s *Service) markCatalogSynced(ctx context.Context, h store.Head) error {
+	return s.parts.Catalog.SetMark(ctx, seqMark+string(h.Workspace.ID), strconv.FormatInt(h.Seq, 10))
 }
 
-// follow brings the catalog up to a line: rows, tombstones, pins.
-func (s *Service) follow(ctx context.Context, st store.Store, h store.Head) error {
+// syncCatalog brings the catalog up to a line: rows, tombstones, pins.
+func (s *Service) syncCatalog(ctx context.Context, st store.Store, h store.Head) error {
 	ws := h.Workspace.ID
-	mark, err := s.p.Catalog.Mark(ctx, seqMark+string(ws))
+	mark, err := s.parts.Catalog.Mark(ctx, seqMark+string(ws))
 	if err != nil {
 		return fmt.Errorf("read catalog: %w", err)
 	}
 	if mark == strconv.FormatInt(h.Seq, 10) || h.Seq == 0 {
 		return nil
 	}
-	if _, err := s.refill(ctx, st, h); err != nil {
+	if _, err := s.refillCatalog(ctx, st, h); err != nil {
 		return err
 	}
-	return s.followed(ctx, h)
+	return s.markCatalogSynced(ctx, h)
 }
 
-// refill writes everything a line says into the catalog. Again is nothing.
-func (s *Service) refill(ctx context.Context, st store.Store, h store.Head) (retake.RebuildReport, error) {
+// refillCatalog writes everything a line says into the catalog. Again is nothing.
+func (s *Service) refillCatalog(ctx context.Context, st store.Store, h store.Head) (retake.RebuildReport, error) {
 	ctx = asMaintainer(ctx)
 	rep := retake.RebuildReport{Workspaces: 1, Pins: int64(len(h.Pins))}
 	ws := h.Workspace
-	if known, err := s.p.Catalog.Workspace(ctx, ws.ID); err == nil {
+	if known, err := s.parts.Catalog.Workspace(ctx, ws.ID); err == nil {
 		ws.Root, ws.Dev, ws.Ino = known.Root, known.Dev, known.Ino // a move since the last save
 	}
-	if err := s.p.Catalog.PutWorkspace(ctx, ws); err != nil {
+	if err := s.parts.Catalog.PutWorkspace(ctx, ws); err != nil {
 		return rep, fmt.Errorf("fill catalog: %w", err)
 	}
 	err := st.Records(ctx, ws.ID, 0, func(l *store.Record, t *retake.Tombstone) error {
 		if t != nil {
 			rep.Tombstones++
-			return s.p.Catalog.Bury(ctx, ws.ID, []retake.Tombstone{*t})
+			return s.parts.Catalog.Bury(ctx, ws.ID, []retake.Tombstone{*t})
 		}
 		rep.Checkpoints++
-		if err := s.p.Catalog.Append(ctx, l.Card.Checkpoint); err != nil {
+		if err := s.parts.Catalog.Append(ctx, l.Card.Checkpoint); err != nil {
 			return err
 		}
 		return s.refillVerifications(ctx, st, l)
@@ -66,29 +66,29 @@ func (s *Service) refill(ctx context.Context, st store.Store, h store.Head) (ret
 	if err != nil {
 		return rep, fmt.Errorf("fill catalog: %w", err)
 	}
-	if err := s.p.Catalog.SetPins(ctx, ws.ID, h.Pins); err != nil {
+	if err := s.parts.Catalog.SetPins(ctx, ws.ID, h.Pins); err != nil {
 		return rep, fmt.Errorf("fill catalog: %w", err)
 	}
 	return rep, nil
 }
 
-// heal compares the catalog with the store once in each run of the machine. Reading
+// ensureCatalogCurrent compares the catalog with the store once in each run of the machine. Reading
 // needs no writing: when the catalog cannot be written, what it holds is read, and stale
 // says so.
-func (s *Service) heal(ctx context.Context) (stale string, err error) {
-	err = s.compareCatalog(ctx)
+func (s *Service) ensureCatalogCurrent(ctx context.Context) (stale string, err error) {
+	err = s.syncCatalogAfterBoot(ctx)
 	if errors.Is(err, catalog.ErrUnwritable) || errors.Is(err, fsx.ErrNoSpace) {
 		return retake.AsError(err).Error(), nil
 	}
 	return "", err
 }
 
-func (s *Service) compareCatalog(ctx context.Context) error {
-	if s.p.Boot == "" {
+func (s *Service) syncCatalogAfterBoot(ctx context.Context) error {
+	if s.parts.BootID == "" {
 		return nil
 	}
-	seen, err := s.p.Catalog.Mark(ctx, bootMark)
-	if err != nil || seen == s.p.Boot {
+	seen, err := s.parts.Catalog.Mark(ctx, bootMark)
+	if err != nil || seen == s.parts.BootID {
 		return err
 	}
 	st, err := s.store(ctx)
@@ -103,11 +103,11 @@ func (s *Service) compareCatalog(ctx context.Context) error {
 		return err
 	}
 	for _, h := range heads { // a damaged line is told by the commands that need it
-		if err := s.follow(ctx, st, h); err != nil {
+		if err := s.syncCatalog(ctx, st, h); err != nil {
 			return err
 		}
 	}
-	return s.p.Catalog.SetMark(ctx, bootMark, s.p.Boot)
+	return s.parts.Catalog.SetMark(ctx, bootMark, s.parts.BootID)
 }
 
 // Rebuild makes the catalog again from the store alone.
@@ -115,37 +115,37 @@ func (s *Service) Rebuild(ctx context.Context) (retake.RebuildReport, error) {
 	var rep retake.RebuildReport
 	st, err := s.store(ctx)
 	if err != nil {
-		return rep, fault("not rebuilt", unchanged, err)
+		return rep, wrapError("not rebuilt", unchanged, err)
 	}
 	heads, damage := st.Heads(ctx)
 	if damage != nil && !errors.Is(damage, store.ErrDamaged) {
-		return rep, fault("not rebuilt", unchanged, damage)
+		return rep, wrapError("not rebuilt", unchanged, damage)
 	}
-	s.rows.Lock()
-	defer s.rows.Unlock()
+	s.catalogMu.Lock()
+	defer s.catalogMu.Unlock()
 	ctx = context.WithoutCancel(ctx) // half a catalog is worse than a late one
-	if err := s.p.Catalog.Reset(asMaintainer(ctx)); err != nil {
-		return rep, fault("not rebuilt", unchanged, err)
+	if err := s.parts.Catalog.Reset(asMaintainer(ctx)); err != nil {
+		return rep, wrapError("not rebuilt", unchanged, err)
 	}
 	for _, h := range heads {
-		one, err := s.refill(ctx, st, h)
+		one, err := s.refillCatalog(ctx, st, h)
 		if err == nil {
-			err = s.followed(ctx, h)
+			err = s.markCatalogSynced(ctx, h)
 		}
 		if err != nil {
-			return rep, fault("rebuilt in part", "The store is intact; run it again.", err)
+			return rep, wrapError("rebuilt in part", "The store is intact; run it again.", err)
 		}
 		rep.Workspaces += one.Workspaces
 		rep.Checkpoints += one.Checkpoints
 		rep.Pins += one.Pins
 		rep.Tombstones += one.Tombstones
 	}
-	if s.p.Boot != "" {
-		if err := s.p.Catalog.SetMark(ctx, bootMark, s.p.Boot); err != nil {
-			return rep, fault("rebuilt in part", "The store is intact; run it again.", err)
+	if s.parts.BootID != "" {
+		if err := s.parts.Catalog.SetMark(ctx, bootMark, s.parts.BootID); err != nil {
+			return rep, wrapError("rebuilt in part", "The store is intact; run it again.", err)
 		}
 	}
-	return rep, fault("some workspaces could not be read", "The others are listed again.", damage)
+	return rep, wrapError("some workspaces could not be read", "The others are listed again.", damage)
 }
 
 // asMaintainer is for rows that follow what the store already holds: whoever asks for

@@ -24,45 +24,45 @@ func (s *Service) Fork(ctx context.Context, req retake.ForkRequest) (retake.Fork
 	if err != nil {
 		return retake.ForkResult{}, err
 	}
-	ws, err := s.row(ctx, req.Workspace)
+	ws, err := s.loadWorkspace(ctx, req.Workspace)
 	if err != nil {
-		return retake.ForkResult{}, fault("no such workspace", unchanged, err)
+		return retake.ForkResult{}, wrapError("no such workspace", unchanged, err)
 	}
-	if err := s.outside(req, ws); err != nil {
+	if err := s.checkForkDir(req, ws); err != nil {
 		return retake.ForkResult{}, err
 	}
-	release, err := s.keepWhile(ctx, origin)
+	release, err := s.protectCheckpoint(ctx, origin)
 	if err != nil {
-		return retake.ForkResult{}, fault(fmt.Sprintf("checkpoint %d is not there any more", origin.Number), unchanged, err)
+		return retake.ForkResult{}, wrapError(fmt.Sprintf("checkpoint %d is not there any more", origin.Number), unchanged, err)
 	}
 	defer release()
-	path, to, made, err := s.groundFor(req.Dir)
+	path, to, made, err := s.openForkDir(req.Dir)
 	if err != nil {
 		return retake.ForkResult{}, err
 	}
 	defer to.Close() //nolint:errcheck // everything is synced by then
-	g := &growth{s: s, req: req, ws: ws, origin: origin, path: path, to: to, wrote: map[string]fsx.Info{}, lists: listings{most: mostForked}}
-	res, err := g.grow(ctx)
+	g := &forkBuilder{svc: s, req: req, ws: ws, origin: origin, path: path, dir: to, written: map[string]fsx.Info{}, dirCache: dirCache{maxEntries: maxForkEntries}}
+	res, err := g.build(ctx)
 	if err != nil {
-		err = s.noRoom("not forked", path, err)
-		return res, errors.Join(fault("not forked", unchanged, err), s.clear(path, to, made))
+		err = s.explainNoSpace("not forked", path, err)
+		return res, errors.Join(wrapError("not forked", unchanged, err), s.clearForkDir(path, to, made))
 	}
 	return res, nil
 }
 
-// outside refuses a place in the workspace itself: its checkpoints would hold the fork, and
+// checkForkDir refuses a place in the workspace itself: its checkpoints would hold the fork, and
 // going back would delete it.
-func (s *Service) outside(req retake.ForkRequest, ws retake.Workspace) error {
+func (s *Service) checkForkDir(req retake.ForkRequest, ws retake.Workspace) error {
 	dir, err := realPath(filepath.Dir(req.Dir))
 	if err != nil {
-		return fault("there is no directory "+filepath.Dir(req.Dir), unchanged, err)
+		return wrapError("there is no directory "+filepath.Dir(req.Dir), unchanged, err)
 	}
 	root, err := realPath(ws.Root)
 	if err != nil {
 		return nil // it is gone: nothing can lie in it
 	}
 	for at := dir; ; at = filepath.Dir(at) {
-		if at == root || at == s.p.Data && !req.Throwaway {
+		if at == root || at == s.parts.DataDir && !req.Throwaway {
 			return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("%s is inside %s", req.Dir, at), Safe: unchanged, Hint: "put the fork next to it: retake help fork"}
 		}
 		if at == filepath.Dir(at) {
@@ -71,22 +71,22 @@ func (s *Service) outside(req retake.ForkRequest, ws retake.Workspace) error {
 	}
 }
 
-// groundFor opens the directory that a fork goes to, and makes it when it is not there.
-func (s *Service) groundFor(dir string) (path string, to fsx.Dir, made bool, err error) {
+// openForkDir opens the directory that a fork goes to, and makes it when it is not there.
+func (s *Service) openForkDir(dir string) (path string, to fsx.Dir, made bool, err error) {
 	if path, err = filepath.Abs(dir); err != nil {
-		return "", nil, false, fault("no such directory", unchanged, err)
+		return "", nil, false, wrapError("no such directory", unchanged, err)
 	}
-	parent, err := s.p.FS.OpenRoot(filepath.Dir(path))
+	parent, err := s.parts.FS.OpenRoot(filepath.Dir(path))
 	if err != nil {
-		return "", nil, false, fault(fmt.Sprintf("%s cannot be opened", filepath.Dir(path)), unchanged, err)
+		return "", nil, false, wrapError(fmt.Sprintf("%s cannot be opened", filepath.Dir(path)), unchanged, err)
 	}
 	defer parent.Close() //nolint:errcheck // a directory handle
 	err = parent.Mkdir(filepath.Base(path), 0o700)
 	if made = err == nil; err != nil && !errors.Is(err, fs.ErrExist) {
-		return "", nil, false, fault(fmt.Sprintf("%s cannot be made", path), unchanged, err)
+		return "", nil, false, wrapError(fmt.Sprintf("%s cannot be made", path), unchanged, err)
 	}
 	if to, err = parent.OpenDir(filepath.Base(path)); err != nil {
-		return "", nil, false, fault(fmt.Sprintf("%s cannot be opened", path), unchanged, err)
+		return "", nil, false, wrapError(fmt.Sprintf("%s cannot be opened", path), unchanged, err)
 	}
 	if names, err := to.Names(); err != nil || len(names) > 0 {
 		return "", nil, false, errors.Join(&retake.Error{Kind: retake.Exists, What: fmt.Sprintf("%s is there and not empty", path), Safe: unchanged, Hint: "name another: retake help fork", Err: err}, to.Close())
@@ -94,12 +94,12 @@ func (s *Service) groundFor(dir string) (path string, to fsx.Dir, made bool, err
 	return path, to, made, nil
 }
 
-// clear removes what a fork that did not work out left in its own directory.
-func (s *Service) clear(path string, to fsx.Dir, made bool) error {
+// clearForkDir removes what a fork that did not work out left in its own directory.
+func (s *Service) clearForkDir(path string, to fsx.Dir, made bool) error {
 	if err := fork.ClearDir(to); err != nil || !made {
 		return err
 	}
-	parent, err := s.p.FS.OpenRoot(filepath.Dir(path))
+	parent, err := s.parts.FS.OpenRoot(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
@@ -107,32 +107,32 @@ func (s *Service) clear(path string, to fsx.Dir, made bool) error {
 	return parent.RemoveDir(filepath.Base(path))
 }
 
-// growth is one fork on its way.
-type growth struct {
-	s      *Service
-	req    retake.ForkRequest
-	ws     retake.Workspace
-	origin retake.Checkpoint
-	path   string
-	to     fsx.Dir
-	files  retake.Entry
-	mu     sync.Mutex
-	wrote  map[string]fsx.Info // guarded by mu
-	lists  listings            // growing and the index need the same ones
+// forkBuilder is one fork on its way.
+type forkBuilder struct {
+	svc      *Service
+	req      retake.ForkRequest
+	ws       retake.Workspace
+	origin   retake.Checkpoint
+	path     string
+	dir      fsx.Dir
+	treeRoot retake.Entry
+	mu       sync.Mutex
+	written  map[string]fsx.Info // guarded by mu
+	dirCache dirCache            // growing and the index need the same ones
 }
 
 // mostForked bounds the entries that are kept in memory while a fork grows.
-const mostForked = 1_000_000
+const maxForkEntries = 1_000_000
 
-func (g *growth) grow(ctx context.Context) (retake.ForkResult, error) {
-	st, err := g.s.store(ctx)
+func (g *forkBuilder) build(ctx context.Context) (retake.ForkResult, error) {
+	st, err := g.svc.store(ctx)
 	if err != nil {
 		return retake.ForkResult{}, err
 	}
-	if g.files, err = g.s.files(ctx, st, g.origin); err != nil {
+	if g.treeRoot, err = g.svc.treeRoot(ctx, st, g.origin); err != nil {
 		return retake.ForkResult{}, err
 	}
-	rep, err := g.copy(ctx, st)
+	rep, err := g.copyFiles(ctx, st)
 	if err != nil {
 		return retake.ForkResult{}, err
 	}
@@ -141,43 +141,43 @@ func (g *growth) grow(ctx context.Context) (retake.ForkResult, error) {
 	if g.req.Throwaway {
 		return res, nil
 	}
-	return g.protect(ctx, st, res)
+	return g.protectFork(ctx, st, res)
 }
 
-// copy writes the files. What the live workspace still has as it was is cloned.
-func (g *growth) copy(ctx context.Context, st store.Store) (fork.Report, error) {
-	job := fork.Job{Trees: g.lists.over(st), Want: g.files, To: g.to, Progress: g.req.Progress, OnWritten: func(path string, i fsx.Info) {
+// copyFiles writes the files. What the live workspace still has as it was is cloned.
+func (g *forkBuilder) copyFiles(ctx context.Context, st store.Store) (fork.Report, error) {
+	job := fork.Job{Trees: g.dirCache.wrapTrees(st), Want: g.treeRoot, To: g.dir, Progress: g.req.Progress, OnWritten: func(path string, i fsx.Info) {
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		g.wrote[path] = i
+		g.written[path] = i
 	}}
-	if _, root, err := g.s.openRoot(ctx, g.ws.ID); err == nil {
+	if _, root, err := g.svc.openRoot(ctx, g.ws.ID); err == nil {
 		defer root.Close() //nolint:errcheck // only read
-		l := g.s.liveOf(g.ws.ID)
-		l.lock()
-		x, err := g.s.known(ctx, l, g.ws.ID)
+		l := g.svc.cacheFor(g.ws.ID)
+		l.lockAndCancelCheck()
+		x, err := g.svc.loadNewestIndex(ctx, l, g.ws.ID)
 		if err == nil {
 			x = x.Snapshot()
 		}
 		l.mu.Unlock()
 		if err == nil {
-			job.From, job.InodeNumber, job.FindUnchanged = root, x.InodeNumber, sameIn(x)
+			job.From, job.InodeNumber, job.FindUnchanged = root, x.InodeNumber, unchangedFinder(x)
 		}
 	}
 	return fork.Build(ctx, job)
 }
 
-// known gives the index of the newest checkpoint.
-func (s *Service) known(ctx context.Context, l *live, ws retake.WorkspaceID) (*capture.Index, error) {
-	tip, err := s.p.Catalog.Latest(ctx, ws, 0)
+// loadNewestIndex gives the index of the newest checkpoint.
+func (s *Service) loadNewestIndex(ctx context.Context, l *workspaceCache, ws retake.WorkspaceID) (*capture.Index, error) {
+	tip, err := s.parts.Catalog.Latest(ctx, ws, 0)
 	if err != nil {
 		return nil, err
 	}
 	return s.indexFor(ctx, l, ws, &tip)
 }
 
-// sameIn reports which files were captured with given bytes.
-func sameIn(x *capture.Index) func(string, retake.Entry) (fork.Stamp, bool) {
+// unchangedFinder reports which files were captured with given bytes.
+func unchangedFinder(x *capture.Index) func(string, retake.Entry) (fork.Stamp, bool) {
 	var mu sync.Mutex
 	stamps := x.Stamps()
 	return func(path string, e retake.Entry) (fork.Stamp, bool) {
@@ -188,9 +188,9 @@ func sameIn(x *capture.Index) func(string, retake.Entry) (fork.Stamp, bool) {
 	}
 }
 
-// protect makes a workspace of the fork: its mark, its line, its first checkpoint.
-func (g *growth) protect(ctx context.Context, st store.Store, res retake.ForkResult) (retake.ForkResult, error) {
-	i, err := g.to.Stat()
+// protectFork makes a workspace of the fork: its mark, its line, its first checkpoint.
+func (g *forkBuilder) protectFork(ctx context.Context, st store.Store, res retake.ForkResult) (retake.ForkResult, error) {
+	i, err := g.dir.Stat()
 	if err != nil {
 		return res, err
 	}
@@ -202,61 +202,61 @@ func (g *growth) protect(ctx context.Context, st store.Store, res retake.ForkRes
 		res.Workspace.Name = g.req.Name
 	}
 	w := &res.Workspace
-	w.ID, w.Dev, w.Ino, w.Created = id, i.Dev, i.Ino, g.s.p.Clock.Now()
+	w.ID, w.Dev, w.Ino, w.Created = id, i.Dev, i.Ino, g.svc.parts.Clock.Now()
 	w.Origin = &retake.Origin{Workspace: g.ws.ID, Checkpoint: g.origin.ID, Number: g.origin.Number}
-	if err := marker.Write(g.to, id); err != nil {
+	if err := marker.Write(g.dir, id); err != nil {
 		return res, err
 	}
-	l := g.s.liveOf(id)
-	l.lock()
+	l := g.svc.cacheFor(id)
+	l.lockAndCancelCheck()
 	defer l.mu.Unlock()
-	t, err := g.s.begin(ctx, l, *w, g.to)
+	t, err := g.svc.beginCheckpoint(ctx, l, *w, g.dir)
 	if err != nil {
 		return res, err
 	}
-	defer g.s.care.kick()
+	defer g.svc.maintenance.requestRun()
 	defer t.close() //nolint:errcheck // upkeep only
-	if res.Checkpoint, err = g.seal(ctx, t, *w); err != nil {
+	if res.Checkpoint, err = g.sealFirst(ctx, t, *w); err != nil {
 		return res, err
 	}
-	if err := g.remember(ctx, st, l, i, res.Checkpoint); err != nil {
+	if err := g.saveForkIndex(ctx, st, l, i, res.Checkpoint); err != nil {
 		res.Warnings = append(res.Warnings, retake.Warning{Code: "index", Text: "the first save reads every file: " + err.Error()})
 	}
-	g.s.rewound(id, session.Rewind{ID: string(res.Checkpoint.ID), At: res.Checkpoint.Time, Text: forkNote(g.ws, g.origin)})
+	g.svc.notifyRewind(id, session.Rewind{ID: string(res.Checkpoint.ID), At: res.Checkpoint.Time, Text: forkNote(g.ws, g.origin)})
 	return res, nil
 }
 
-// seal writes the first checkpoint: the very tree that it grew from.
-func (g *growth) seal(ctx context.Context, t *taking, ws retake.Workspace) (retake.Checkpoint, error) {
+// sealFirst writes the first checkpoint: the very tree that it grew from.
+func (g *forkBuilder) sealFirst(ctx context.Context, t *checkpointWriter, ws retake.Workspace) (retake.Checkpoint, error) {
 	id, err := newCheckpointID()
 	if err != nil {
 		return retake.Checkpoint{}, err
 	}
 	cp := g.origin
-	cp.ID, cp.Workspace, cp.Number, cp.Parent, cp.Time = id, ws.ID, 1, g.origin.ID, g.s.p.Clock.Now()
+	cp.ID, cp.Workspace, cp.Number, cp.Parent, cp.Time = id, ws.ID, 1, g.origin.ID, g.svc.parts.Clock.Now()
 	cp.Trigger, cp.Intent, cp.NewBytes, cp.Changed, cp.Return = retake.TriggerFork, fmt.Sprintf("forked from %d of %s", g.origin.Number, g.ws.Name), 0, retake.Counts{}, nil
 	cp.Turn, cp.Effects = nil, nil
-	if err := g.s.p.Catalog.PutWorkspace(ctx, ws); err != nil {
+	if err := g.svc.parts.Catalog.PutWorkspace(ctx, ws); err != nil {
 		return cp, err
 	}
-	if err := t.w.Seal(ctx, store.SealRequest{Card: retake.Card{V: retake.CardVersion, Checkpoint: cp}, Files: g.files}); err != nil {
+	if err := t.writer.Seal(ctx, store.SealRequest{Card: retake.Card{V: retake.CardVersion, Checkpoint: cp}, Files: g.treeRoot}); err != nil {
 		return cp, err
 	}
-	if err := g.s.p.Catalog.Append(ctx, cp); err != nil {
+	if err := g.svc.parts.Catalog.Append(ctx, cp); err != nil {
 		return cp, err
 	}
-	return cp, g.s.followed(ctx, t.w.Head())
+	return cp, g.svc.markCatalogSynced(ctx, t.writer.Head())
 }
 
-// remember lets the first save of the fork skip what was just written.
-func (g *growth) remember(ctx context.Context, st store.Store, l *live, root fsx.Info, cp retake.Checkpoint) error {
+// saveForkIndex lets the first save of the fork skip what was just written.
+func (g *forkBuilder) saveForkIndex(ctx context.Context, st store.Store, l *workspaceCache, root fsx.Info, cp retake.Checkpoint) error {
 	seal := capture.Seal{Checkpoint: cp.ID, Number: cp.Number, Tree: cp.Tree}
-	d, err := capture.IndexOfNewTree(ctx, g.lists.over(st), g.files, root, g.wrote, g.s.p.FS.HasFineTimestamps(g.path), seal)
+	d, err := capture.IndexOfNewTree(ctx, g.dirCache.wrapTrees(st), g.treeRoot, root, g.written, g.svc.parts.FS.HasFineTimestamps(g.path), seal)
 	if err != nil {
 		return err
 	}
-	l.x, l.doubt = d.Index(), "it has just grown"
-	return g.s.saveIndex(cp.Workspace, d)
+	l.index, l.rescanReason = d.Index(), "it has just grown"
+	return g.svc.saveIndex(cp.Workspace, d)
 }
 
 // Forks lists the workspaces that grew from this one.

@@ -16,47 +16,47 @@ import (
 // it did not wait for its hooks. Then the end of its process ends the turn, at once, so
 // that what a person edits next is not taken for the agent's work.
 
-// followProcess waits for the end of the process of a session that is in a turn. The
+// watchProcess waits for the end of the process of a session that is in a turn. The
 // caller holds mu.
-func (h *hearing) followProcess(key string) {
+func (h *agentState) watchProcess(key string) {
 	x := h.state.Find(key)
-	if h.s.care == nil || !h.s.p.Processes || x == nil || x.Phase != session.Working || !x.Steady || h.pids[x.PID] {
+	if h.svc.maintenance == nil || !h.svc.parts.LocalAgents || x == nil || x.Phase != session.Working || !x.Steady || h.awaitedPIDs[x.PID] {
 		return
 	}
-	if h.pids == nil {
-		h.pids = map[int]bool{}
+	if h.awaitedPIDs == nil {
+		h.awaitedPIDs = map[int]bool{}
 	}
-	pid, life := x.PID, h.s.care.life
-	h.pids[pid] = true
-	h.s.hears.Go(func() {
+	pid, life := x.PID, h.svc.maintenance.ctx
+	h.awaitedPIDs[pid] = true
+	h.svc.backgroundWG.Go(func() {
 		ended := proc.WaitForExit(life, pid) == nil
 		h.mu.Lock()
-		delete(h.pids, pid)
+		delete(h.awaitedPIDs, pid)
 		h.mu.Unlock()
 		if ended {
-			h.s.buryIn(life, h)
+			h.svc.endDeadTurnsIn(life, h)
 		}
 	})
 }
 
-// lookAfter ends the turns of agents that are gone, now and then: after a restart of the
+// endAllDeadTurns ends the turns of agents that are gone, now and then: after a restart of the
 // daemon nobody waits for their processes.
-func (s *Service) lookAfter(ctx context.Context) {
-	for _, h := range s.allHearings() {
-		s.buryIn(ctx, h)
+func (s *Service) endAllDeadTurns(ctx context.Context) {
+	for _, h := range s.allAgentStates() {
+		s.endDeadTurnsIn(ctx, h)
 	}
 }
 
-func (s *Service) buryIn(ctx context.Context, h *hearing) {
-	if ws, err := s.row(ctx, h.id); err == nil && ws.Ended == nil && !s.habits(h.id).Paused {
-		h.bury(ws, s.habits(h.id))
+func (s *Service) endDeadTurnsIn(ctx context.Context, h *agentState) {
+	if ws, err := s.loadWorkspace(ctx, h.workspace); err == nil && ws.Ended == nil && !s.habitsOf(h.workspace).Paused {
+		h.endDeadTurns(ws, s.habitsOf(h.workspace))
 	}
 }
 
-// bury ends the turns of agents that are gone: each becomes a checkpoint before anything
+// endDeadTurns ends the turns of agents that are gone: each becomes a checkpoint before anything
 // that comes after.
-func (h *hearing) bury(ws retake.Workspace, habits retake.Habits) {
-	if !h.s.p.Processes {
+func (h *agentState) endDeadTurns(ws retake.Workspace, habits retake.Habits) {
+	if !h.svc.parts.LocalAgents {
 		return // they run on another machine
 	}
 	h.mu.Lock()
@@ -64,20 +64,20 @@ func (h *hearing) bury(ws retake.Workspace, habits retake.Habits) {
 	h.mu.Unlock()
 	for _, x := range gone {
 		sig := retake.Signal{
-			ID: queue.NewID(), Kind: retake.SignalSessionEnd, Time: h.s.p.Clock.Now(), Agent: x.Agent, Session: x.ID,
+			ID: queue.NewID(), Kind: retake.SignalSessionEnd, Time: h.svc.parts.Clock.Now(), Agent: x.Agent, Session: x.ID,
 			Dir: filepath.Join(ws.Root, filepath.FromSlash(x.Dir)), Failed: "the agent is gone",
 		}
-		if last, ok := h.s.lastAnswer(x); ok {
+		if last, ok := h.svc.readFinalMessage(x); ok {
 			sig.Kind, sig.Message, sig.Failed = retake.SignalTurnEnd, last, ""
 		}
-		h.hearEnd(ws, sig, habits, x)
+		h.handleTurnEnd(ws, sig, habits, x)
 	}
 }
 
-// endTurn ends a turn whose session ends, when its conversation says that the agent had
+// endTurnOfSession ends a turn whose session ends, when its conversation says that the agent had
 // given its answer: the end of the turn was not heard, or comes late. It waits for the
 // files to be read, as the end of the turn would have.
-func (h *hearing) endTurn(ctx context.Context, ws retake.Workspace, sig retake.Signal, habits retake.Habits) {
+func (h *agentState) endTurnOfSession(ctx context.Context, ws retake.Workspace, sig retake.Signal, habits retake.Habits) {
 	h.mu.Lock()
 	var x session.Session
 	if p := h.state.Find(sig.Agent + " " + sig.Session); p != nil {
@@ -87,9 +87,9 @@ func (h *hearing) endTurn(ctx context.Context, ws retake.Workspace, sig retake.S
 	if x.Phase != session.Working {
 		return
 	}
-	if last, ok := h.s.lastAnswer(x); ok {
+	if last, ok := h.svc.readFinalMessage(x); ok {
 		sig.ID, sig.Kind, sig.Message, sig.Reason = queue.NewID(), retake.SignalTurnEnd, last, ""
-		if j := h.hearEnd(ws, sig, habits, x); j != nil && j.act.Save != nil {
+		if j := h.handleTurnEnd(ws, sig, habits, x); j != nil && j.act.Save != nil {
 			select {
 			case <-j.done:
 			case <-ctx.Done():
@@ -98,26 +98,26 @@ func (h *hearing) endTurn(ctx context.Context, ws retake.Workspace, sig retake.S
 	}
 }
 
-// hearEnd hears the end of a turn that nobody told, unless something was heard meanwhile.
-func (h *hearing) hearEnd(ws retake.Workspace, sig retake.Signal, habits retake.Habits, x session.Session) *hearingJob {
+// handleTurnEnd hears the end of a turn that nobody told, unless something was heard meanwhile.
+func (h *agentState) handleTurnEnd(ws retake.Workspace, sig retake.Signal, habits retake.Habits, x session.Session) *signalJob {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := h.state.Find(x.Key())
 	if now == nil || now.Phase != session.Working || now.Turn.ID != x.Turn.ID || !now.Turn.Since.Equal(x.Turn.Since) {
 		return nil
 	}
-	j := h.hearLocked(ws, sig, habits, false)
+	j := h.handleSignalLocked(ws, sig, habits, false)
 	h.state.MarkLeft(x.Key())
 	return j
 }
 
-// lastAnswer is what the agent said at the end of its turn, when its conversation shows
+// readFinalMessage is what the agent said at the end of its turn, when its conversation shows
 // that the turn came to its end.
-func (s *Service) lastAnswer(x session.Session) (string, bool) {
+func (s *Service) readFinalMessage(x session.Session) (string, bool) {
 	if x.Transcript == "" {
 		return "", false
 	}
-	tail, err := s.lastWords(x.Transcript)
+	tail, err := s.readTranscriptTail(x.Transcript)
 	if err != nil {
 		return "", false
 	}

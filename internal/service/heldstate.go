@@ -17,14 +17,14 @@ import (
 
 // Names in the state of a checkpoint.
 const (
-	tasksFile   = "tasks.json"
-	callsFile   = "calls.json"
-	talkFile    = "conversation.json"
-	talkDir     = "conversation"
-	maxStateDoc = 64 << 20
+	tasksFile        = "tasks.json"
+	callsFile        = "calls.json"
+	conversationFile = "conversation.json"
+	conversationDir  = "conversation"
+	maxStateDoc      = 64 << 20
 )
 
-func conversation(x *session.Session, turn string) retake.Conversation {
+func conversationOf(x *session.Session, turn string) retake.Conversation {
 	return retake.Conversation{
 		Agent: x.Agent, Version: x.Version, Session: x.ID, Turn: turn, Path: x.Talk.Path,
 		Bytes: x.Talk.Bytes, Segments: x.Talk.Segments,
@@ -46,11 +46,11 @@ func (s *Service) State(ctx context.Context, ws retake.WorkspaceID, ref string) 
 	if err != nil {
 		return retake.State{}, err
 	}
-	out, err := s.stateOf(ctx, cp)
-	return out, fault("the agent's conversation can't be read", unchanged, err)
+	out, err := s.loadAgentState(ctx, cp)
+	return out, wrapError("the agent's conversation can't be read", unchanged, err)
 }
 
-func (s *Service) stateOf(ctx context.Context, cp retake.Checkpoint) (retake.State, error) {
+func (s *Service) loadAgentState(ctx context.Context, cp retake.Checkpoint) (retake.State, error) {
 	out := retake.State{Checkpoint: cp, Tasks: []retake.Task{}, Calls: []retake.Call{}}
 	st, err := s.store(ctx)
 	if err != nil {
@@ -63,11 +63,11 @@ func (s *Service) stateOf(ctx context.Context, cp retake.Checkpoint) (retake.Sta
 	for _, e := range leaf.State {
 		switch e.Name {
 		case tasksFile:
-			err = readDoc(ctx, st, e, &out.Tasks)
+			err = readStateDoc(ctx, st, e, &out.Tasks)
 		case callsFile:
-			err = readDoc(ctx, st, e, &out.Calls)
-		case talkFile:
-			err = readDoc(ctx, st, e, &out.Conversation)
+			err = readStateDoc(ctx, st, e, &out.Calls)
+		case conversationFile:
+			err = readStateDoc(ctx, st, e, &out.Conversation)
 		}
 		if err != nil {
 			return out, err
@@ -76,7 +76,7 @@ func (s *Service) stateOf(ctx context.Context, cp retake.Checkpoint) (retake.Sta
 	return out, nil
 }
 
-func readDoc(ctx context.Context, st store.Trees, e retake.Entry, v any) error {
+func readStateDoc(ctx context.Context, st store.Trees, e retake.Entry, v any) error {
 	r, err := st.File(ctx, e.Object)
 	if err != nil {
 		return err
@@ -98,17 +98,17 @@ func (s *Service) Conversation(ctx context.Context, ws retake.WorkspaceID, ref s
 	if state.Conversation == nil {
 		return nil, retake.Conversation{}, &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("no conversation is kept with checkpoint %d", state.Checkpoint.Number), Safe: unchanged, Hint: "find one of an agent: retake log"}
 	}
-	b, err := s.said(ctx, *state.Conversation)
+	b, err := s.readConversation(ctx, *state.Conversation)
 	if err != nil {
-		return nil, *state.Conversation, fault("the conversation cannot be read", unchanged, err)
+		return nil, *state.Conversation, wrapError("the conversation cannot be read", unchanged, err)
 	}
 	return io.NopCloser(bytes.NewReader(b)), *state.Conversation, nil
 }
 
 // maxTalk bounds a conversation: what is longer is kept from its end.
-const maxTalk = 256 << 20
+const maxConversation = 256 << 20
 
-func (s *Service) said(ctx context.Context, c retake.Conversation) ([]byte, error) {
+func (s *Service) readConversation(ctx context.Context, c retake.Conversation) ([]byte, error) {
 	st, err := s.store(ctx)
 	if err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ func (s *Service) said(ctx context.Context, c retake.Conversation) ([]byte, erro
 		if err != nil {
 			return nil, err
 		}
-		_, err = io.Copy(&all, io.LimitReader(r, maxTalk-int64(all.Len())))
+		_, err = io.Copy(&all, io.LimitReader(r, maxConversation-int64(all.Len())))
 		if err = errors.Join(err, r.Close()); err != nil {
 			return nil, err
 		}
@@ -127,8 +127,8 @@ func (s *Service) said(ctx context.Context, c retake.Conversation) ([]byte, erro
 	return all.Bytes(), nil
 }
 
-// replaceSmall writes a small file of ours in one step. It is not synced: it is context.
-func replaceSmall(d fsx.Dir, name string, b []byte) error {
+// replaceFile writes a small file of ours in one step. It is not synced: it is context.
+func replaceFile(d fsx.Dir, name string, b []byte) error {
 	tmp := name + ".new"
 	if err := d.Remove(tmp); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

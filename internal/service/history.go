@@ -13,54 +13,54 @@ import (
 func (s *Service) Log(ctx context.Context, q retake.LogQuery) (retake.Timeline, error) {
 	var tl retake.Timeline
 	var err error
-	if tl.Workspace, err = s.row(ctx, q.Workspace); err == nil {
-		tl.Checkpoints, err = s.page(ctx, q)
+	if tl.Workspace, err = s.loadWorkspace(ctx, q.Workspace); err == nil {
+		tl.Checkpoints, err = s.listPage(ctx, q)
 	}
 	if err == nil {
-		tl.Pins, err = s.p.Catalog.Pins(ctx, q.Workspace)
+		tl.Pins, err = s.parts.Catalog.Pins(ctx, q.Workspace)
 	}
 	if err == nil {
-		tl.Total, _, err = s.p.Catalog.Counts(ctx, q.Workspace)
+		tl.Total, _, err = s.parts.Catalog.Counts(ctx, q.Workspace)
 	}
 	if err == nil {
-		tl.Findings, err = s.findings(ctx, q.Workspace, tl.Checkpoints, true)
+		tl.Findings, err = s.loadFindings(ctx, q.Workspace, tl.Checkpoints, true)
 	}
 	if err == nil {
-		tl.Good, err = s.newestGood(ctx, q.Workspace)
+		tl.Good, err = s.findNewestGood(ctx, q.Workspace)
 	}
-	return tl, fault("the timeline cannot be read", unchanged, err)
+	return tl, wrapError("the timeline cannot be read", unchanged, err)
 }
 
-// page lists checkpoints; only a question about paths opens the store.
-func (s *Service) page(ctx context.Context, q retake.LogQuery) ([]retake.Checkpoint, error) {
+// listPage lists checkpoints; only a question about paths opens the store.
+func (s *Service) listPage(ctx context.Context, q retake.LogQuery) ([]retake.Checkpoint, error) {
 	if q.Good || q.Path != "" {
-		return s.chosen(ctx, q)
+		return s.listMatching(ctx, q)
 	}
-	return s.p.Catalog.Page(ctx, q)
+	return s.parts.Catalog.Page(ctx, q)
 }
 
 // Find resolves a ref. A pin's name may look like anything, so it is asked for
 // before times.
 func (s *Service) Find(ctx context.Context, ws retake.WorkspaceID, ref string) (retake.Checkpoint, error) {
-	r, err := retake.ParseRef(ref, s.p.Clock.Now())
+	r, err := retake.ParseRef(ref, s.parts.Clock.Now())
 	if err != nil {
 		return retake.Checkpoint{}, err
 	}
 	cp, err := retake.Checkpoint{}, catalog.ErrNotFound
 	if retake.MayLoad(ctx, ws) {
-		cp, err = s.find(ctx, ws, r, ref)
+		cp, err = s.resolveRef(ctx, ws, r, ref)
 	}
 	if errors.Is(err, catalog.ErrNotFound) {
 		if r.Form == retake.RefGood {
-			return cp, s.noneGood(ws, r.Text)
+			return cp, s.noGoodError(ws, r.Text)
 		}
-		return cp, s.noSuchCheckpoint(ctx, ws, ref)
+		return cp, s.noCheckpointError(ctx, ws, ref)
 	}
-	return cp, fault("the timeline cannot be read", unchanged, err)
+	return cp, wrapError("the timeline cannot be read", unchanged, err)
 }
 
-func (s *Service) find(ctx context.Context, ws retake.WorkspaceID, r retake.Ref, text string) (retake.Checkpoint, error) {
-	c := s.p.Catalog
+func (s *Service) resolveRef(ctx context.Context, ws retake.WorkspaceID, r retake.Ref, text string) (retake.Checkpoint, error) {
+	c := s.parts.Catalog
 	switch r.Form {
 	case retake.RefNumber:
 		return c.ByNumber(ctx, ws, r.Number)
@@ -69,19 +69,19 @@ func (s *Service) find(ctx context.Context, ws retake.WorkspaceID, r retake.Ref,
 	case retake.RefStart:
 		return c.Start(ctx, ws)
 	case retake.RefID:
-		return s.byPrefix(ctx, ws, r.Text)
+		return s.findByPrefix(ctx, ws, r.Text)
 	case retake.RefTime, retake.RefName:
-		return s.byName(ctx, ws, r, text)
+		return s.findByName(ctx, ws, r, text)
 	case retake.RefGood:
-		return s.byGood(ctx, ws, r.Text)
+		return s.findByGood(ctx, ws, r.Text)
 	case retake.RefGit:
-		return s.byCommit(ctx, ws, r.Text)
+		return s.findByCommit(ctx, ws, r.Text)
 	}
 	return retake.Checkpoint{}, catalog.ErrNotFound
 }
 
-func (s *Service) byName(ctx context.Context, ws retake.WorkspaceID, r retake.Ref, text string) (retake.Checkpoint, error) {
-	pins, err := s.p.Catalog.Pins(ctx, ws)
+func (s *Service) findByName(ctx context.Context, ws retake.WorkspaceID, r retake.Ref, text string) (retake.Checkpoint, error) {
+	pins, err := s.parts.Catalog.Pins(ctx, ws)
 	if err != nil {
 		return retake.Checkpoint{}, err
 	}
@@ -91,16 +91,16 @@ func (s *Service) byName(ctx context.Context, ws retake.WorkspaceID, r retake.Re
 		}
 	}
 	if r.Form == retake.RefTime {
-		return s.p.Catalog.Before(ctx, ws, r.Time)
+		return s.parts.Catalog.Before(ctx, ws, r.Time)
 	}
 	return retake.Checkpoint{}, catalog.ErrNotFound
 }
 
-func (s *Service) byGood(ctx context.Context, ws retake.WorkspaceID, name string) (retake.Checkpoint, error) {
+func (s *Service) findByGood(ctx context.Context, ws retake.WorkspaceID, name string) (retake.Checkpoint, error) {
 	if name != "" {
-		return s.passed(ctx, ws, name)
+		return s.findNewestPassing(ctx, ws, name)
 	}
-	cp, err := s.newestGood(ctx, ws)
+	cp, err := s.findNewestGood(ctx, ws)
 	if err == nil && cp == nil {
 		err = catalog.ErrNotFound
 	}
@@ -110,18 +110,18 @@ func (s *Service) byGood(ctx context.Context, ws retake.WorkspaceID, name string
 	return *cp, nil
 }
 
-func (s *Service) noneGood(ws retake.WorkspaceID, name string) error {
+func (s *Service) noGoodError(ws retake.WorkspaceID, name string) error {
 	e := &retake.Error{Kind: retake.NotFound, What: "no checkpoint is good yet", Safe: unchanged, Hint: "verify one: retake verify -- npm test\nverify every turn: retake config verify.test \"npm test\""}
 	if name != "" {
 		e.What, e.Hint = fmt.Sprintf("no checkpoint has passed %s", name), fmt.Sprintf("run it after every turn: retake config verify.%s \"npm test\"\nlist checkpoints: retake log", name)
-	} else if len(s.standing(ws)) > 0 {
+	} else if len(s.standingChecks(ws)) > 0 {
 		e.What, e.Hint = "no checkpoint has passed all checks", "run them now: retake verify"
 	}
 	return e
 }
 
-func (s *Service) byPrefix(ctx context.Context, ws retake.WorkspaceID, prefix string) (retake.Checkpoint, error) {
-	found, err := s.p.Catalog.ByPrefix(ctx, ws, prefix)
+func (s *Service) findByPrefix(ctx context.Context, ws retake.WorkspaceID, prefix string) (retake.Checkpoint, error) {
+	found, err := s.parts.Catalog.ByPrefix(ctx, ws, prefix)
 	switch {
 	case err != nil:
 		return retake.Checkpoint{}, err
@@ -133,9 +133,9 @@ func (s *Service) byPrefix(ctx context.Context, ws retake.WorkspaceID, prefix st
 	return found[0], nil
 }
 
-func (s *Service) noSuchCheckpoint(ctx context.Context, id retake.WorkspaceID, ref string) error {
+func (s *Service) noCheckpointError(ctx context.Context, id retake.WorkspaceID, ref string) error {
 	e := &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("there is no checkpoint %s", ref), Safe: unchanged, Hint: "list checkpoints: retake log"}
-	ws, err := s.row(ctx, id)
+	ws, err := s.loadWorkspace(ctx, id)
 	if errors.Is(err, catalog.ErrNotFound) {
 		return err
 	}
@@ -143,7 +143,7 @@ func (s *Service) noSuchCheckpoint(ctx context.Context, id retake.WorkspaceID, r
 		return e
 	}
 	e.What += " in " + ws.Name
-	if newest, err := s.p.Catalog.Latest(ctx, id, 0); err == nil {
+	if newest, err := s.parts.Catalog.Latest(ctx, id, 0); err == nil {
 		e.Safe = fmt.Sprintf("%s The newest is %d, from %s.", unchanged, newest.Number, newest.Time.Local().Format("15:04"))
 	}
 	return e

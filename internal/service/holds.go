@@ -12,11 +12,11 @@ import (
 
 // holdAge is how long what a restore replaced is kept beside the checkpoint that has
 // it: a process that had it open may still write to it.
-const holdAge = 24 * time.Hour
+const trashAge = 24 * time.Hour
 
-// clearHolds removes old holds of a workspace. What cannot be removed is met again the
+// clearOldTrash removes old holds of a workspace. What cannot be removed is met again the
 // next time.
-func (s *Service) clearHolds(places ...func() (fsx.Dir, error)) {
+func (s *Service) clearOldTrash(places ...func() (fsx.Dir, error)) {
 	for _, open := range places {
 		at, err := open()
 		if err != nil {
@@ -28,7 +28,7 @@ func (s *Service) clearHolds(places ...func() (fsx.Dir, error)) {
 				continue
 			}
 			i, err := at.Lstat(name)
-			if err == nil && s.p.Clock.Now().UnixNano()-i.Mtime > int64(holdAge) {
+			if err == nil && s.parts.Clock.Now().UnixNano()-i.Mtime > int64(trashAge) {
 				_ = restore.EmptyTrash(at, name)
 			}
 		}
@@ -36,5 +36,5 @@ func (s *Service) clearHolds(places ...func() (fsx.Dir, error)) {
 	}
 }
 
-// markerInside opens our directory in the workspace, if there is one.
-func (a *application) markerInside() (fsx.Dir, error) { return a.root.OpenDir(marker.Dir) }
+// openMarkerDir opens our directory in the workspace, if there is one.
+func (a *restoreRun) openMarkerDir() (fsx.Dir, error) { return a.root.OpenDir(marker.Dir) }

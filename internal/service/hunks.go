@@ -12,9 +12,9 @@ import (
 // maxHunks bounds how many hunks one undo takes back.
 const maxHunks = 1000
 
-// undoingHunks takes some hunks of one file back, by the diff that they were chosen in.
-func (s *Service) undoingHunks(ctx context.Context, j journey) (journey, error) {
-	refuse := func(what string) (journey, error) {
+// resolveHunkUndo takes some hunks of one file back, by the diff that they were chosen in.
+func (s *Service) resolveHunkUndo(ctx context.Context, j resolvedRestore) (resolvedRestore, error) {
+	refuse := func(what string) (resolvedRestore, error) {
 		return j, &retake.Error{Kind: retake.Invalid, What: what, Safe: unchanged}
 	}
 	switch {
@@ -39,5 +39,5 @@ func (s *Service) undoingHunks(ctx context.Context, j journey) (journey, error) 
 		return refuse(fmt.Sprintf("checkpoint %d is not before checkpoint %d", from.Number, to.Number))
 	}
 	j.target = &to
-	return s.between(ctx, j, to, from)
+	return s.resolveBetween(ctx, j, to, from)
 }

@@ -28,52 +28,52 @@ const (
 func (s *Service) Init(ctx context.Context, req retake.InitRequest) (retake.SaveResult, error) {
 	path, err := realPath(req.Dir)
 	if err != nil {
-		return retake.SaveResult{}, fault("there is no directory "+req.Dir, unchanged, err)
+		return retake.SaveResult{}, wrapError("there is no directory "+req.Dir, unchanged, err)
 	}
-	root, err := s.p.FS.OpenRoot(path)
+	root, err := s.parts.FS.OpenRoot(path)
 	if err != nil {
-		return retake.SaveResult{}, fault("the directory cannot be opened", unchanged, err)
+		return retake.SaveResult{}, wrapError("the directory cannot be opened", unchanged, err)
 	}
 	defer root.Close() //nolint:errcheck // a directory handle
-	if err := s.consent(ctx, path, root, req.Accept); err != nil {
+	if err := s.checkConsent(ctx, path, root, req.Accept); err != nil {
 		return retake.SaveResult{}, err
 	}
-	ws, err := s.identify(ctx, path, root, req)
+	ws, err := s.identifyWorkspace(ctx, path, root, req)
 	if err != nil {
-		return retake.SaveResult{}, fault("not protected", unchanged, err)
+		return retake.SaveResult{}, wrapError("not protected", unchanged, err)
 	}
 	if _, err := s.openStore(ctx, true); err != nil {
-		return retake.SaveResult{}, fault("the store cannot be opened", unchanged, err)
+		return retake.SaveResult{}, wrapError("the store cannot be opened", unchanged, err)
 	}
 	before, err := marker.Read(root)
 	if err == nil {
 		err = marker.Write(root, ws.ID)
 	}
 	if err != nil {
-		return retake.SaveResult{}, fault("the directory cannot be marked", unchanged, err)
+		return retake.SaveResult{}, wrapError("the directory cannot be marked", unchanged, err)
 	}
-	_ = s.keepEnv(ws.ID, req.Env) // context: verifications see less
-	res, err := s.first(ctx, ws, root, req)
+	_ = s.saveEnvironment(ws.ID, req.Env) // context: verifications see less
+	res, err := s.saveFirst(ctx, ws, root, req)
 	if errors.Is(err, store.ErrInDoubt) { // the mark stays: the workspace may be there, and is known by it
-		return res, fault("not protected", unchanged, err)
+		return res, wrapError("not protected", unchanged, err)
 	}
 	if err != nil {
-		return res, errors.Join(fault("not protected", unchanged, err), putMarkBack(root, before))
+		return res, errors.Join(wrapError("not protected", unchanged, err), restoreMark(root, before))
 	}
 	return res, nil
 }
 
-// putMarkBack leaves a directory as it was found.
-func putMarkBack(root fsx.Dir, before retake.WorkspaceID) error {
+// restoreMark leaves a directory as it was found.
+func restoreMark(root fsx.Dir, before retake.WorkspaceID) error {
 	if before == "" {
 		return marker.Remove(root)
 	}
 	return marker.Write(root, before)
 }
 
-// identify gives the workspace that the directory is to be: a new one, or one
+// identifyWorkspace gives the workspace that the directory is to be: a new one, or one
 // whose protection had ended.
-func (s *Service) identify(ctx context.Context, path string, root fsx.Dir, req retake.InitRequest) (retake.Workspace, error) {
+func (s *Service) identifyWorkspace(ctx context.Context, path string, root fsx.Dir, req retake.InitRequest) (retake.Workspace, error) {
 	i, err := root.Stat()
 	if err != nil {
 		return retake.Workspace{}, err
@@ -83,16 +83,16 @@ func (s *Service) identify(ctx context.Context, path string, root fsx.Dir, req r
 		return retake.Workspace{}, err
 	}
 	if mark != "" && req.Mark != retake.MarkCopy {
-		ws, err := s.row(ctx, mark)
+		ws, err := s.loadWorkspace(ctx, mark)
 		if err != nil && !errors.Is(err, catalog.ErrNotFound) {
 			return ws, err
 		}
 		if err == nil {
-			return s.again(ctx, ws, path, i, req)
+			return s.reuseMarked(ctx, ws, path, i, req)
 		}
 	}
 	if mark == "" {
-		if ws, found, err := s.workspaceBefore(ctx, path, i, req.Mark); found || err != nil {
+		if ws, found, err := s.findFormerWorkspace(ctx, path, i, req.Mark); found || err != nil {
 			ws.Root, ws.Dev, ws.Ino, ws.Ended = path, i.Dev, i.Ino, nil
 			return ws, err
 		}
@@ -105,18 +105,18 @@ func (s *Service) identify(ctx context.Context, path string, root fsx.Dir, req r
 	if name == "" {
 		name = filepath.Base(path)
 	}
-	return retake.Workspace{ID: id, Name: name, Root: path, Dev: i.Dev, Ino: i.Ino, Created: s.p.Clock.Now()}, nil
+	return retake.Workspace{ID: id, Name: name, Root: path, Dev: i.Dev, Ino: i.Ino, Created: s.parts.Clock.Now()}, nil
 }
 
-// workspaceBefore finds the workspace whose history goes on in a directory without a mark. One whose
+// findFormerWorkspace finds the workspace whose history goes on in a directory without a mark. One whose
 // protection of this very directory ended goes on by itself. One whose directory was deleted
 // or replaced does not: to bring its files back, to continue it with what is here, or to
 // start anew are three different things, and only a person knows which.
-func (s *Service) workspaceBefore(ctx context.Context, path string, i fsx.Info, choice retake.MarkChoice) (found retake.Workspace, ok bool, err error) {
+func (s *Service) findFormerWorkspace(ctx context.Context, path string, i fsx.Info, choice retake.MarkChoice) (found retake.Workspace, ok bool, err error) {
 	if choice == retake.MarkCopy || choice == retake.MarkNew {
 		return found, false, nil
 	}
-	all, err := s.p.Catalog.Workspaces(ctx)
+	all, err := s.parts.Catalog.Workspaces(ctx)
 	if err != nil {
 		return found, false, err
 	}
@@ -138,7 +138,7 @@ func (s *Service) workspaceBefore(ctx context.Context, path string, i fsx.Info, 
 	case lost.ID != "" && choice == retake.MarkContinue:
 		return lost.Workspace, true, nil
 	case lost.ID != "":
-		return found, false, lostHere(lost, all)
+		return found, false, lostWorkspaceError(lost, all)
 	case begun.ID != "":
 		return begun.Workspace, true, nil
 	case !ok && choice == retake.MarkContinue:
@@ -147,10 +147,10 @@ func (s *Service) workspaceBefore(ctx context.Context, path string, i fsx.Info, 
 	return found, ok, nil
 }
 
-// again is for a directory that carries a mark we know.
-func (s *Service) again(ctx context.Context, ws retake.Workspace, path string, i fsx.Info, req retake.InitRequest) (retake.Workspace, error) {
+// reuseMarked is for a directory that carries a mark we know.
+func (s *Service) reuseMarked(ctx context.Context, ws retake.Workspace, path string, i fsx.Info, req retake.InitRequest) (retake.Workspace, error) {
 	if ws.Ended == nil && req.Mark != retake.MarkMoved {
-		if _, _, err := s.relocated(ctx, ws, path, i); err != nil {
+		if _, _, err := s.resolveRelocated(ctx, ws, path, i); err != nil {
 			return ws, err
 		}
 		return ws, &retake.Error{Kind: retake.Exists, What: fmt.Sprintf("%s is protected already, as %s", path, ws.Name), Safe: unchanged, Hint: "list its checkpoints: retake log"}
@@ -159,71 +159,71 @@ func (s *Service) again(ctx context.Context, ws retake.Workspace, path string, i
 	return ws, nil
 }
 
-func (s *Service) first(ctx context.Context, ws retake.Workspace, root fsx.Dir, req retake.InitRequest) (retake.SaveResult, error) {
-	l := s.liveOf(ws.ID)
-	l.lock()
+func (s *Service) saveFirst(ctx context.Context, ws retake.Workspace, root fsx.Dir, req retake.InitRequest) (retake.SaveResult, error) {
+	l := s.cacheFor(ws.ID)
+	l.lockAndCancelCheck()
 	defer l.mu.Unlock()
-	l.used = s.p.Clock.Now()
-	l.saving.Store(true)
-	defer l.saving.Store(false)
-	t, err := s.begin(ctx, l, ws, root)
+	l.lastUsed = s.parts.Clock.Now()
+	l.isSaving.Store(true)
+	defer l.isSaving.Store(false)
+	t, err := s.beginCheckpoint(ctx, l, ws, root)
 	if err != nil {
 		return retake.SaveResult{}, err
 	}
-	defer s.care.kick()
+	defer s.maintenance.requestRun()
 	defer t.close() //nolint:errcheck // upkeep only
-	if err := s.p.Catalog.PutWorkspace(ctx, ws); err != nil {
+	if err := s.parts.Catalog.PutWorkspace(ctx, ws); err != nil {
 		return retake.SaveResult{}, err
 	}
-	if t.w.Head().Seq > 0 {
-		if err := t.w.Amend(ctx, ws, t.w.Head().Pins); err != nil {
+	if t.writer.Head().Seq > 0 {
+		if err := t.writer.Amend(ctx, ws, t.writer.Head().Pins); err != nil {
 			return retake.SaveResult{}, err
 		}
 	}
-	return t.save(ctx, retake.SaveRequest{Workspace: ws.ID, Trigger: retake.TriggerInit, Progress: req.Progress})
+	return t.saveCheckpoint(ctx, retake.SaveRequest{Workspace: ws.ID, Trigger: retake.TriggerInit, Progress: req.Progress})
 }
 
 // Estimate looks at a directory and tells what asks for consent.
 func (s *Service) Estimate(ctx context.Context, dir string) (retake.Estimate, error) {
 	path, err := realPath(dir)
 	if err != nil {
-		return retake.Estimate{}, fault("there is no directory "+dir, unchanged, err)
+		return retake.Estimate{}, wrapError("there is no directory "+dir, unchanged, err)
 	}
-	root, err := s.p.FS.OpenRoot(path)
+	root, err := s.parts.FS.OpenRoot(path)
 	if err != nil {
-		return retake.Estimate{}, fault("the directory cannot be opened", unchanged, err)
+		return retake.Estimate{}, wrapError("the directory cannot be opened", unchanged, err)
 	}
 	defer root.Close() //nolint:errcheck // only looked
-	skip, err := s.skip()
+	skip, err := s.storeDirIDs()
 	if err != nil {
-		return retake.Estimate{}, fault("the store cannot be found", unchanged, err)
+		return retake.Estimate{}, wrapError("the store cannot be found", unchanged, err)
 	}
 	m, err := capture.MeasureTree(ctx, root, skip, nil)
 	if err != nil {
-		return retake.Estimate{}, fault("the directory cannot be measured", unchanged, err)
+		return retake.Estimate{}, wrapError("the directory cannot be measured", unchanged, err)
 	}
-	e := retake.Estimate{Root: path, Files: m.Files, Dirs: m.Dirs, Bytes: m.Bytes, Gaps: m.Gaps, Danger: s.danger(ctx, path, m)}
+	e := retake.Estimate{Root: path, Files: m.Files, Dirs: m.Dirs, Bytes: m.Bytes, Gaps: m.Gaps, Danger: s.findDangers(ctx, path, m)}
 	if m.Files > 0 {
 		e.Heaviest, e.Share = m.Heaviest, float64(m.HeaviestFiles)/float64(m.Files)
 	}
-	if free, floor, err := s.room(); err == nil {
+	if free, floor, err := s.diskSpace(); err == nil {
 		e.Free, e.Floor = free, floor
 	}
 	return e, nil
 }
 
-func (s *Service) consent(ctx context.Context, path string, root fsx.Dir, accepted []string) error {
+func (s *Service) checkConsent(ctx context.Context, path string, root fsx.Dir, accepted []string) error {
 	stop := func(m capture.Measurement) bool { return m.Files > giantFiles || m.Bytes > giantBytes }
-	skip, err := s.skip()
+	skip, err := s.storeDirIDs()
 	if err != nil {
-		return fault("the store cannot be found", unchanged, err)
+		return wrapError("the store cannot be found", unchanged, err)
 	}
 	m, err := capture.MeasureTree(ctx, root, skip, stop)
 	if err != nil {
-		return fault("the directory cannot be measured", unchanged, err)
+		return wrapError("the directory cannot be measured", unchanged, err)
 	}
 	var open, texts []string
-	for _, d := range s.danger(ctx, path, m) {
+	for _, d := range s.findDangers(ctx, path, m) {
 		if !slices.Contains(accepted, d.Class) {
 			open, texts = append(open, d.Class), append(texts, d.Text)
 		}
@@ -240,9 +240,9 @@ func (s *Service) consent(ctx context.Context, path string, root fsx.Dir, accept
 // systemDirs hold machines, not projects.
 var systemDirs = []string{"/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib64", "/mnt", "/opt", "/proc", "/root", "/run", "/sbin", "/srv", "/sys", "/tmp", "/usr", "/var", "/Users", "/System", "/Library", `C:\`}
 
-func (s *Service) danger(ctx context.Context, path string, m capture.Measurement) []retake.Danger {
+func (s *Service) findDangers(ctx context.Context, path string, m capture.Measurement) []retake.Danger {
 	out := []retake.Danger{}
-	home := s.p.Home
+	home := s.parts.HomeDir
 	switch {
 	case home != "" && (path == home || strings.HasPrefix(home, strings.TrimSuffix(path, "/")+"/")):
 		out = append(out, retake.Danger{Class: retake.DangerHome, Text: fmt.Sprintf("%s is a whole home directory", path)})
@@ -252,30 +252,30 @@ func (s *Service) danger(ctx context.Context, path string, m capture.Measurement
 	if m.Files > giantFiles || m.Bytes > giantBytes {
 		out = append(out, retake.Danger{Class: retake.DangerGiant, Text: fmt.Sprintf("%s is larger than a project: over %d files or %d GB", path, giantFiles, giantBytes>>30)})
 	}
-	if outer, found := s.protectedAbove(ctx, path); found {
+	if outer, found := s.enclosingWorkspace(ctx, path); found {
 		out = append(out, retake.Danger{Class: retake.DangerNested, Text: fmt.Sprintf(
 			"%s is inside the protected workspace %s (%s). Commands and agents started in it would use a second timeline", path, outer.Name, outer.Root)})
 	}
 	return out
 }
 
-// protectedAbove finds the nearest workspace that a directory is in. A directory that is a
+// enclosingWorkspace finds the nearest workspace that a directory is in. A directory that is a
 // workspace itself is in none: who protects it again hears that it is protected.
-func (s *Service) protectedAbove(ctx context.Context, path string) (retake.Workspace, bool) {
-	if _, found := s.protectedAt(ctx, path); found {
+func (s *Service) enclosingWorkspace(ctx context.Context, path string) (retake.Workspace, bool) {
+	if _, found := s.workspaceRootedAt(ctx, path); found {
 		return retake.Workspace{}, false
 	}
 	for at := filepath.Dir(path); ; at = filepath.Dir(at) {
-		if ws, found := s.protectedAt(ctx, at); found || at == filepath.Dir(at) {
+		if ws, found := s.workspaceRootedAt(ctx, at); found || at == filepath.Dir(at) {
 			return ws, found
 		}
 	}
 }
 
-// protectedAt reports which workspace has its root at exactly this directory. It only
+// workspaceRootedAt reports which workspace has its root at exactly this directory. It only
 // looks: Locate also records that a workspace was moved.
-func (s *Service) protectedAt(ctx context.Context, path string) (retake.Workspace, bool) {
-	root, err := s.p.FS.OpenRoot(path)
+func (s *Service) workspaceRootedAt(ctx context.Context, path string) (retake.Workspace, bool) {
+	root, err := s.parts.FS.OpenRoot(path)
 	if err != nil {
 		return retake.Workspace{}, false
 	}
@@ -284,6 +284,6 @@ func (s *Service) protectedAt(ctx context.Context, path string) (retake.Workspac
 	if err != nil || id == "" {
 		return retake.Workspace{}, false
 	}
-	ws, err := s.row(ctx, id)
+	ws, err := s.loadWorkspace(ctx, id)
 	return ws, err == nil && ws.Ended == nil
 }

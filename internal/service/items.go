@@ -9,37 +9,37 @@ import (
 	"github.com/retake-dev/retake/internal/pure/tree"
 )
 
-// walkBack goes through a timeline from the newest and tells items from the rest. An item
+// timelineWalk goes through a timeline from the newest and tells items from the rest. An item
 // is a recorded change that a person can point at: a turn, a save, a restore or an adopt.
 // Undo and redo are ways between items and none themselves.
-type walkBack struct {
-	s      *Service
-	undone map[retake.CheckpointID]bool // what undo and redo said last of an item
-	ended  map[turnKey]bool             // turns whose newest checkpoint was seen
-	inner  bool                         // the last one belongs to a turn whose newest checkpoint was seen before it
-	edits  []int64                      // automatic checkpoints on the way that hold edits, the newest first
-	paths  []string                     // only what changed something below these is an item; none: everything
-	last   *retake.Checkpoint           // that was looked at
-	newer  *retake.Checkpoint           // the one before it
+type timelineWalk struct {
+	svc         *Service
+	undone      map[retake.CheckpointID]bool // what undo and redo said last of an item
+	endedTurns  map[turnKey]bool             // turns whose newest checkpoint was seen
+	insideTurn  bool                         // the last one belongs to a turn whose newest checkpoint was seen before it
+	editNumbers []int64                      // automatic checkpoints on the way that hold edits, the newest first
+	paths       []string                     // only what changed something below these is an item; none: everything
+	current     *retake.Checkpoint           // that was looked at
+	newer       *retake.Checkpoint           // the one before it
 }
 
-func (s *Service) walkBack(paths []string) *walkBack {
-	return &walkBack{s: s, undone: map[retake.CheckpointID]bool{}, ended: map[turnKey]bool{}, paths: paths}
+func (s *Service) newTimelineWalk(paths []string) *timelineWalk {
+	return &timelineWalk{svc: s, undone: map[retake.CheckpointID]bool{}, endedTurns: map[turnKey]bool{}, paths: paths}
 }
 
-// note takes in what a checkpoint says of others. It reports whether it is a way itself.
-func (w *walkBack) note(cp retake.Checkpoint) bool {
-	w.last, w.newer, w.inner = &cp, w.last, false
-	if key, ok := turnOf(cp); ok {
-		w.inner, w.ended[key] = w.ended[key], true
+// visit takes in what a checkpoint says of others. It reports whether it is a way itself.
+func (w *timelineWalk) visit(cp retake.Checkpoint) bool {
+	w.current, w.newer, w.insideTurn = &cp, w.current, false
+	if key, ok := turnKeyOf(cp); ok {
+		w.insideTurn, w.endedTurns[key] = w.endedTurns[key], true
 	}
 	if cp.Return != nil { // what a turn did before it is another item
-		clear(w.ended)
+		clear(w.endedTurns)
 	}
-	if !way(cp) {
+	if !isUndoOrRedo(cp) {
 		return false
 	}
-	if w.wholly(*cp.Return) {
+	if w.coversPaths(*cp.Return) {
 		for _, id := range append([]retake.CheckpointID{cp.Return.Target}, cp.Return.Also...) {
 			if _, known := w.undone[id]; !known {
 				w.undone[id] = cp.Return.Course == retake.CourseUndo
@@ -49,39 +49,39 @@ func (w *walkBack) note(cp retake.Checkpoint) bool {
 	return true
 }
 
-// wholly reports whether an undo or redo was of all that is asked about.
-func (w *walkBack) wholly(r retake.Return) bool {
+// coversPaths reports whether an undo or redo was of all that is asked about.
+func (w *timelineWalk) coversPaths(r retake.Return) bool {
 	return len(r.Hunks) == 0 && (len(r.Paths) == 0 || len(w.paths) > 0 && !slices.ContainsFunc(w.paths, func(p string) bool { return !tree.Match(r.Paths, p) }))
 }
 
-// way reports whether a checkpoint was made by undo or redo.
-func way(cp retake.Checkpoint) bool {
+// isUndoOrRedo reports whether a checkpoint was made by undo or redo.
+func isUndoOrRedo(cp retake.Checkpoint) bool {
 	return cp.Return != nil && (cp.Return.Course == retake.CourseUndo || cp.Return.Course == retake.CourseRedo)
 }
 
 // isItem reports whether a checkpoint recorded a change. before is the one before it on
 // the line. Edits in a checkpoint that nobody asked for are no item: they stay like edits that
 // are in no checkpoint, and are noted.
-func (w *walkBack) isItem(ctx context.Context, cp, before retake.Checkpoint) (bool, error) {
+func (w *timelineWalk) isItem(ctx context.Context, cp, before retake.Checkpoint) (bool, error) {
 	switch {
 	case cp.Trigger == retake.TriggerInit, cp.Trigger == retake.TriggerFork, before.ID == "":
 		return false, nil
 	case cp.Return != nil && cp.Return.Course == retake.CourseUnwind:
 		return false, nil
-	case w.inner, ranOut(cp): // its end, or its other half, is the item
+	case w.insideTurn, ranOutOfTime(cp): // its end, or its other half, is the item
 		return false, nil
 	}
-	first, err := w.s.beforeItem(ctx, cp, w.paths)
+	first, err := w.svc.stateBeforeItem(ctx, cp, w.paths)
 	switch {
 	case err != nil && !retake.IsKind(err, retake.NotFound):
 		return false, err
 	case err == nil: // an error: it was forgotten, and whoever takes it back is told so
-		if differs, err := w.s.differsIn(ctx, first, cp, w.paths); err != nil || !differs {
+		if differs, err := w.svc.differInPaths(ctx, first, cp, w.paths); err != nil || !differs {
 			return false, err
 		}
 	}
-	if automatic(cp, before) {
-		w.noteEdits(cp)
+	if isAutomatic(cp, before) {
+		w.recordEdits(cp)
 		return false, nil
 	}
 	return true, nil
@@ -89,8 +89,8 @@ func (w *walkBack) isItem(ctx context.Context, cp, before retake.Checkpoint) (bo
 
 var errDiffers = errors.New("differs")
 
-// differsIn reports whether two checkpoints differ below some paths; none: at all.
-func (s *Service) differsIn(ctx context.Context, before, cp retake.Checkpoint, paths []string) (bool, error) {
+// differInPaths reports whether two checkpoints differ below some paths; none: at all.
+func (s *Service) differInPaths(ctx context.Context, before, cp retake.Checkpoint, paths []string) (bool, error) {
 	if before.Content == cp.Content || len(paths) == 0 {
 		return before.Content != cp.Content, nil
 	}
@@ -112,46 +112,46 @@ func (s *Service) differsIn(ctx context.Context, before, cp retake.Checkpoint, p
 	return false, err
 }
 
-// automatic reports whether a checkpoint outside a turn was taken without anybody asking.
-func automatic(cp, before retake.Checkpoint) bool {
+// isAutomatic reports whether a checkpoint outside a turn was taken without anybody asking.
+func isAutomatic(cp, before retake.Checkpoint) bool {
 	switch cp.Trigger {
 	case retake.TriggerPrompt, retake.TriggerQuiet, retake.TriggerSafety:
 		return true
 	case retake.TriggerSession:
 		return cp.Turn == nil || cp.Turn.ID == ""
 	case retake.TriggerComplete: // it is what its first half is
-		return ranOut(before) && before.Trigger != retake.TriggerComplete && automatic(before, retake.Checkpoint{})
+		return ranOutOfTime(before) && before.Trigger != retake.TriggerComplete && isAutomatic(before, retake.Checkpoint{})
 	default:
 		return false
 	}
 }
 
-// noteEdits remembers a checkpoint whose edits stay. What a restore left behind that was cut
+// recordEdits remembers a checkpoint whose edits stay. What a restore left behind that was cut
 // off is nobody's edit.
-func (w *walkBack) noteEdits(cp retake.Checkpoint) {
+func (w *timelineWalk) recordEdits(cp retake.Checkpoint) {
 	if n := w.newer; n != nil && n.Return != nil && (n.Return.Course == retake.CourseFinish || n.Return.Course == retake.CourseUnwind) {
 		return
 	}
 	if !w.undone[cp.ID] {
-		w.edits = append(w.edits, cp.Number)
+		w.editNumbers = append(w.editNumbers, cp.Number)
 	}
 }
 
 const (
-	stride    = 64
-	firstStep = 4 // what is looked for is mostly near
+	timelinePageSize = 64
+	firstPageSize    = 4 // what is looked for is mostly near
 )
 
-// backwards goes through the timeline from a number, or from the newest for 0, with the
+// walkTimeline goes through the timeline from a number, or from the newest for 0, with the
 // one before each, until f answers false.
-func (s *Service) backwards(ctx context.Context, ws retake.WorkspaceID, from int64, f func(cp, before retake.Checkpoint) (bool, error)) error {
-	q := retake.LogQuery{Workspace: ws, Limit: firstStep}
+func (s *Service) walkTimeline(ctx context.Context, ws retake.WorkspaceID, from int64, f func(cp, before retake.Checkpoint) (bool, error)) error {
+	q := retake.LogQuery{Workspace: ws, Limit: firstPageSize}
 	if from > 0 {
 		q.Before = from + 1
 	}
 	var last *retake.Checkpoint
 	for {
-		page, err := s.p.Catalog.Page(ctx, q)
+		page, err := s.parts.Catalog.Page(ctx, q)
 		if err != nil {
 			return err
 		}
@@ -170,6 +170,6 @@ func (s *Service) backwards(ctx context.Context, ws retake.WorkspaceID, from int
 			_, err := f(*last, retake.Checkpoint{})
 			return err
 		}
-		q.Before, q.Limit = page[len(page)-1].Number, min(2*q.Limit, stride)
+		q.Before, q.Limit = page[len(page)-1].Number, min(2*q.Limit, timelinePageSize)
 	}
 }

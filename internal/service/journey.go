@@ -17,96 +17,96 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// journey is a request for a plan, resolved: what is wanted, and what it is measured
+// resolvedRestore is a request for a plan, resolved: what is wanted, and what it is measured
 // against.
-type journey struct {
-	req    retake.PlanRequest
-	target *retake.Checkpoint // nil: the edits since the last checkpoint
-	want   retake.Entry
-	gaps   []retake.Gap        // of what is wanted
-	base   *retake.Entry       // nil: whatever is there gives way
-	loose  bool                // the edits since the last checkpoint are taken back
-	also   []retake.Checkpoint // older items that are taken back too, the newest first
-	spare  map[string]restore.Protection
-	hunks  []retake.Hunk // that alone are taken back or brought again; none: all of it
-	edits  []int64       // automatic checkpoints whose edits stay, the newest first
-	from   int64         // the checkpoint that want is of; 0: of none
-	side   string
-	fork   *retake.Workspace
-	cut    *restore.InterruptedRestore // what was cut off, for finish and unwind
+type resolvedRestore struct {
+	req         retake.PlanRequest
+	target      *retake.Checkpoint // nil: the edits since the last checkpoint
+	want        retake.Entry
+	wantGaps    []retake.Gap        // of what is wanted
+	base        *retake.Entry       // nil: whatever is there gives way
+	unsavedOnly bool                // the edits since the last checkpoint are taken back
+	olderItems  []retake.Checkpoint // older items that are taken back too, the newest first
+	protected   map[string]restore.Protection
+	hunks       []retake.Hunk // that alone are taken back or brought again; none: all of it
+	keptEdits   []int64       // automatic checkpoints whose edits stay, the newest first
+	wantNumber  int64         // the checkpoint that want is of; 0: of none
+	sideSuffix  string
+	fork        *retake.Workspace
+	interrupted *restore.InterruptedRestore // what was cut off, for finish and unwind
 }
 
-// view is the workspace as a plan sees it.
-type view struct {
-	trees store.Trees
-	root  retake.Entry
-	gaps  []retake.Gap
-	tip   retake.Checkpoint
-	loose map[string]bool // changed since the tip, and not their times alone
-	still bool            // nothing at all changed
-	lost  bool            // it is not in the directory that the workspace had
+// workspaceSnapshot is the workspace as a plan sees it.
+type workspaceSnapshot struct {
+	trees       store.Trees
+	root        retake.Entry
+	gaps        []retake.Gap
+	tip         retake.Checkpoint
+	unsaved     map[string]bool // changed since the tip, and not their times alone
+	isUnchanged bool            // nothing at all changed
+	rootLost    bool            // it is not in the directory that the workspace had
 }
 
-// travel resolves a request.
-func (s *Service) travel(ctx context.Context, ws retake.Workspace, req retake.PlanRequest, v view) (journey, error) {
-	j := journey{req: req}
-	cut, err := s.cutOff(ws.ID)
+// resolveRestore resolves a request.
+func (s *Service) resolveRestore(ctx context.Context, ws retake.Workspace, req retake.PlanRequest, v workspaceSnapshot) (resolvedRestore, error) {
+	j := resolvedRestore{req: req}
+	cut, err := s.readInterrupted(ws.ID)
 	if err != nil {
 		return j, err
 	}
-	if v.lost { // with what was restored in part
+	if v.rootLost { // with what was restored in part
 		cut = nil
 	}
 	ending := req.Course == retake.CourseFinish || req.Course == retake.CourseUnwind
 	switch {
 	case cut != nil && !ending:
-		return j, stillOpen(cut)
+		return j, openRestoreError(cut)
 	case ending && cut == nil:
 		return j, &retake.Error{Kind: retake.NotFound, What: "no restore was interrupted here", Safe: unchanged, Hint: "list checkpoints: retake log"}
 	case ending:
-		j.cut, j.target = cut, &cut.Target
+		j.interrupted, j.target = cut, &cut.Target
 		return j, nil
 	}
 	switch req.Course {
 	case retake.CourseRestore:
-		return s.toCheckpoint(ctx, j)
+		return s.resolveToCheckpoint(ctx, j)
 	case retake.CourseUndo:
-		return s.undoing(ctx, j, v)
+		return s.resolveUndo(ctx, j, v)
 	case retake.CourseRedo:
-		return s.redoing(ctx, j)
+		return s.resolveRedo(ctx, j)
 	case retake.CourseAdopt:
-		return s.adopting(ctx, ws, j)
+		return s.resolveAdopt(ctx, ws, j)
 	default:
 		return j, &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("there is no course %q", req.Course), Safe: unchanged}
 	}
 }
 
-// stillOpen also answers a restore that was cut off itself and is asked for again, so it
+// openRestoreError also answers a restore that was cut off itself and is asked for again, so it
 // does not say that nothing was changed.
-func stillOpen(c *restore.InterruptedRestore) error {
+func openRestoreError(c *restore.InterruptedRestore) error {
 	return &retake.Error{
-		Kind: retake.Partly, What: fmt.Sprintf("the restore to checkpoint %d was interrupted after %d of %d files", c.Target.Number, c.Done, c.Total), Safe: wholeBefore(c.Safety),
+		Kind: retake.Partly, What: fmt.Sprintf("the restore to checkpoint %d was interrupted after %d of %d files", c.Target.Number, c.Done, c.Total), Safe: safetyText(c.Safety),
 		Hint: "finish it: retake restore --finish\nroll it back: retake restore --undo",
 	}
 }
 
-func (s *Service) toCheckpoint(ctx context.Context, j journey) (journey, error) {
+func (s *Service) resolveToCheckpoint(ctx context.Context, j resolvedRestore) (resolvedRestore, error) {
 	cp, err := s.Find(ctx, j.req.Workspace, j.req.Ref)
 	if err != nil {
 		return j, err
 	}
-	j.target, j.from = &cp, cp.Number
-	j.want, err = s.treeOf(ctx, cp)
-	j.gaps = cp.Coverage.Gaps
+	j.target, j.wantNumber = &cp, cp.Number
+	j.want, err = s.loadTreeRoot(ctx, cp)
+	j.wantGaps = cp.Coverage.Gaps
 	if err == nil && len(j.req.Paths) > 0 {
-		err = s.anyMatch(ctx, j)
+		err = s.checkPathsExist(ctx, j)
 	}
 	return j, err
 }
 
-// anyMatch refuses paths that neither the checkpoint nor the workspace knows: a typing
+// checkPathsExist refuses paths that neither the checkpoint nor the workspace knows: a typing
 // error must not look like nothing to do.
-func (s *Service) anyMatch(ctx context.Context, j journey) error {
+func (s *Service) checkPathsExist(ctx context.Context, j resolvedRestore) error {
 	st, err := s.store(ctx)
 	if err != nil {
 		return err
@@ -118,7 +118,7 @@ func (s *Service) anyMatch(ctx context.Context, j journey) error {
 		if _, err := tree.Find(ctx, st, j.want, p); err == nil {
 			continue
 		}
-		if s.livesAt(ctx, j.req.Workspace, cleanPath(p)) {
+		if s.liveExists(ctx, j.req.Workspace, cleanPath(p)) {
 			continue
 		}
 		return &retake.Error{
@@ -129,58 +129,58 @@ func (s *Service) anyMatch(ctx context.Context, j journey) error {
 	return nil
 }
 
-func (s *Service) treeOf(ctx context.Context, cp retake.Checkpoint) (retake.Entry, error) {
+func (s *Service) loadTreeRoot(ctx context.Context, cp retake.Checkpoint) (retake.Entry, error) {
 	st, err := s.store(ctx)
 	if err != nil {
 		return retake.Entry{}, err
 	}
-	return s.files(ctx, st, cp)
+	return s.treeRoot(ctx, st, cp)
 }
 
-// seen looks at the workspace without storing anything.
-func (s *Service) seen(ctx context.Context, l *live, ws retake.Workspace, root fsx.Dir) (view, error) {
-	var v view
-	cp, err := s.p.Catalog.Latest(ctx, ws.ID, 0)
+// snapshotWorkspace looks at the workspace without storing anything.
+func (s *Service) snapshotWorkspace(ctx context.Context, l *workspaceCache, ws retake.Workspace, root fsx.Dir) (workspaceSnapshot, error) {
+	var v workspaceSnapshot
+	cp, err := s.parts.Catalog.Latest(ctx, ws.ID, 0)
 	if errors.Is(err, catalog.ErrNotFound) {
 		return v, &retake.Error{Kind: retake.NotFound, What: "this workspace has no checkpoint yet", Safe: unchanged, Hint: "create one: retake save"}
 	}
 	if err != nil {
 		return v, err
 	}
-	changes, cov, err := s.lookIn(ctx, l, cp)
+	changes, cov, err := s.compareLiveLocked(ctx, l, cp)
 	if err != nil {
 		return v, err
 	}
-	return s.viewOf(ctx, l, root, cp, changes, cov)
+	return s.snapshotWithChanges(ctx, l, root, cp, changes, cov)
 }
 
-// viewOf lays what changed since a checkpoint over it.
-func (s *Service) viewOf(ctx context.Context, l *live, root fsx.Dir, cp retake.Checkpoint, changes []retake.Change, cov retake.Coverage) (view, error) {
-	v := view{tip: cp}
+// snapshotWithChanges lays what changed since a checkpoint over it.
+func (s *Service) snapshotWithChanges(ctx context.Context, l *workspaceCache, root fsx.Dir, cp retake.Checkpoint, changes []retake.Change, cov retake.Coverage) (workspaceSnapshot, error) {
+	v := workspaceSnapshot{tip: cp}
 	st, err := s.store(ctx)
 	if err != nil {
 		return v, err
 	}
-	files, err := s.files(ctx, st, cp)
+	files, err := s.treeRoot(ctx, st, cp)
 	if err != nil {
 		return v, err
 	}
-	self, err := rootNow(root)
+	self, err := currentRootEntry(root)
 	if err != nil {
 		return v, err
 	}
-	v.gaps, v.loose = cov.Gaps, map[string]bool{}
+	v.gaps, v.unsaved = cov.Gaps, map[string]bool{}
 	for _, c := range changes {
 		if c.What != retake.Timed {
-			v.loose[c.Path] = true
+			v.unsaved[c.Path] = true
 		}
 	}
-	v.trees, v.root = restore.NewLiveTree(l.lists.over(st), root, files, self, changes, cov.Gaps)
-	v.still = len(changes) == 0 && self.Mode == files.Mode && self.UID == files.UID && self.GID == files.GID && self.ModTime == files.ModTime && sameAttributes(self, files)
+	v.trees, v.root = restore.NewLiveTree(l.dirCache.wrapTrees(st), root, files, self, changes, cov.Gaps)
+	v.isUnchanged = len(changes) == 0 && self.Mode == files.Mode && self.UID == files.UID && self.GID == files.GID && self.ModTime == files.ModTime && sameXattrs(self, files)
 	return v, nil
 }
 
-func sameAttributes(a, b retake.Entry) bool {
+func sameXattrs(a, b retake.Entry) bool {
 	var x, y map[string][]byte
 	if a.Extra != nil {
 		x = a.Extra.Xattrs
@@ -191,25 +191,25 @@ func sameAttributes(a, b retake.Entry) bool {
 	return maps.EqualFunc(x, y, bytes.Equal)
 }
 
-// saved is the workspace as a checkpoint of this checkpoint holds it. The root is as it is.
-func (s *Service) saved(ctx context.Context, l *live, cp retake.Checkpoint, root fsx.Dir) (view, error) {
-	v := view{tip: cp, gaps: cp.Coverage.Gaps, loose: map[string]bool{}}
+// snapshotCheckpoint is the workspace as a checkpoint of this checkpoint holds it. The root is as it is.
+func (s *Service) snapshotCheckpoint(ctx context.Context, l *workspaceCache, cp retake.Checkpoint, root fsx.Dir) (workspaceSnapshot, error) {
+	v := workspaceSnapshot{tip: cp, gaps: cp.Coverage.Gaps, unsaved: map[string]bool{}}
 	st, err := s.store(ctx)
 	if err != nil {
 		return v, err
 	}
-	files, err := s.files(ctx, st, cp)
+	files, err := s.treeRoot(ctx, st, cp)
 	if err != nil {
 		return v, err
 	}
-	v.trees = l.lists.over(st)
-	v.root, err = rootNow(root)
+	v.trees = l.dirCache.wrapTrees(st)
+	v.root, err = currentRootEntry(root)
 	v.root.Object, v.root.Sum = files.Object, files.Sum
 	return v, err
 }
 
-// rootNow is the root's own entry.
-func rootNow(root fsx.Dir) (retake.Entry, error) {
+// currentRootEntry is the root's own entry.
+func currentRootEntry(root fsx.Dir) (retake.Entry, error) {
 	i, err := root.Stat()
 	if err != nil {
 		return retake.Entry{}, err

@@ -22,8 +22,8 @@ func (s *Service) Pin(ctx context.Context, id retake.WorkspaceID, ref, name stri
 	if err != nil {
 		return retake.Pin{}, err
 	}
-	pin := retake.Pin{Name: name, Checkpoint: cp.ID, Number: cp.Number, Time: s.p.Clock.Now()}
-	err = s.changePins(ctx, id, func(pins []retake.Pin) ([]retake.Pin, error) {
+	pin := retake.Pin{Name: name, Checkpoint: cp.ID, Number: cp.Number, Time: s.parts.Clock.Now()}
+	err = s.updatePins(ctx, id, func(pins []retake.Pin) ([]retake.Pin, error) {
 		if i := slices.IndexFunc(pins, func(p retake.Pin) bool { return p.Name == name }); i >= 0 {
 			if pins[i].Checkpoint == cp.ID { // asked for the second time
 				pin = pins[i]
@@ -33,13 +33,13 @@ func (s *Service) Pin(ctx context.Context, id retake.WorkspaceID, ref, name stri
 		}
 		return append(pins, pin), nil
 	})
-	return pin, fault("not pinned", unchanged, err)
+	return pin, wrapError("not pinned", unchanged, err)
 }
 
 // checkPinName refuses names that would be read as another ref.
 func (s *Service) checkPinName(name string) error {
-	r, err := retake.ParseRef(name, s.p.Clock.Now())
-	bad := err != nil || r.Form != retake.RefName || len(name) > maxPinName || name == now || strings.TrimSpace(name) != name || strings.HasPrefix(name, "-")
+	r, err := retake.ParseRef(name, s.parts.Clock.Now())
+	bad := err != nil || r.Form != retake.RefName || len(name) > maxPinName || name == liveRef || strings.TrimSpace(name) != name || strings.HasPrefix(name, "-")
 	if !bad {
 		return nil
 	}
@@ -48,22 +48,22 @@ func (s *Service) checkPinName(name string) error {
 
 // Unpin takes a name off.
 func (s *Service) Unpin(ctx context.Context, id retake.WorkspaceID, name string) error {
-	err := s.changePins(ctx, id, func(pins []retake.Pin) ([]retake.Pin, error) {
+	err := s.updatePins(ctx, id, func(pins []retake.Pin) ([]retake.Pin, error) {
 		i := slices.IndexFunc(pins, func(p retake.Pin) bool { return p.Name == name })
 		if i < 0 {
 			return nil, &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("no checkpoint is pinned as %s", name), Safe: unchanged, Hint: "list checkpoints: retake log"}
 		}
 		return slices.Delete(pins, i, i+1), nil
 	})
-	return fault("not unpinned", unchanged, err)
+	return wrapError("not unpinned", unchanged, err)
 }
 
-func (s *Service) changePins(ctx context.Context, id retake.WorkspaceID, change func([]retake.Pin) ([]retake.Pin, error)) error {
-	ws, err := s.row(ctx, id)
+func (s *Service) updatePins(ctx context.Context, id retake.WorkspaceID, change func([]retake.Pin) ([]retake.Pin, error)) error {
+	ws, err := s.loadWorkspace(ctx, id)
 	if err != nil {
 		return err
 	}
-	return s.onLine(ctx, ws, func(w store.Writer) error {
+	return s.withWriter(ctx, ws, func(w store.Writer) error {
 		pins, err := change(slices.Clone(w.Head().Pins))
 		if err != nil {
 			return err
@@ -72,13 +72,13 @@ func (s *Service) changePins(ctx context.Context, id retake.WorkspaceID, change 
 		if err := w.Amend(ctx, w.Head().Workspace, pins); err != nil {
 			return err
 		}
-		return s.p.Catalog.SetPins(ctx, id, pins)
+		return s.parts.Catalog.SetPins(ctx, id, pins)
 	})
 }
 
 // Forget drops checkpoints from the timeline and leaves tombstones.
 func (s *Service) Forget(ctx context.Context, id retake.WorkspaceID, refs []string) ([]retake.Tombstone, error) {
-	at := s.p.Clock.Now()
+	at := s.parts.Clock.Now()
 	var stones []retake.Tombstone
 	for _, ref := range refs {
 		cp, err := s.Find(ctx, id, ref)
@@ -90,28 +90,28 @@ func (s *Service) Forget(ctx context.Context, id retake.WorkspaceID, refs []stri
 			stones = append(stones, t)
 		}
 	}
-	err := s.bury(ctx, id, stones)
+	err := s.forgetCheckpoints(ctx, id, stones)
 	if errors.Is(err, store.ErrRequired) {
 		return nil, &retake.Error{Kind: retake.Denied, What: "the newest checkpoint and pinned ones stay", Safe: unchanged, Hint: "remove a pin: retake help unpin", Err: err}
 	}
 	if err != nil {
-		return nil, fault("not forgotten", unchanged, err)
+		return nil, wrapError("not forgotten", unchanged, err)
 	}
 	return stones, nil
 }
 
-func (s *Service) bury(ctx context.Context, id retake.WorkspaceID, stones []retake.Tombstone) error {
-	ws, err := s.row(ctx, id)
+func (s *Service) forgetCheckpoints(ctx context.Context, id retake.WorkspaceID, stones []retake.Tombstone) error {
+	ws, err := s.loadWorkspace(ctx, id)
 	if err != nil {
 		return err
 	}
-	return s.onLine(ctx, ws, func(w store.Writer) error {
-		if err := s.handOver(ctx, w, id, stones); err != nil {
+	return s.withWriter(ctx, ws, func(w store.Writer) error {
+		if err := s.reassignVerifications(ctx, w, id, stones); err != nil {
 			return err
 		}
 		if err := w.Forget(ctx, stones); err != nil {
 			return err
 		}
-		return s.p.Catalog.Bury(asMaintainer(ctx), id, stones)
+		return s.parts.Catalog.Bury(asMaintainer(ctx), id, stones)
 	})
 }

@@ -19,15 +19,15 @@ import (
 // A conversation is kept after the files, beside whatever comes next: agents flush
 // what was said after they told of the end of a turn.
 const (
-	talkWait = 2 * time.Second       // for the last words to be there
-	talkStep = 50 * time.Millisecond // between two looks
-	talkTail = 512                   // bytes by which a file is known again
+	transcriptWait         = 2 * time.Second       // for the last words to be there
+	transcriptPollInterval = 50 * time.Millisecond // between two looks
+	transcriptTailSize     = 512                   // bytes by which a file is known again
 
-	missingLooks = 4 // for a transcript that is not there
+	maxMissingPolls = 4 // for a transcript that is not there
 )
 
-// keepLater keeps the conversation of a session with the checkpoint of a job.
-func (h *hearing) keepLater(j *hearingJob) {
+// saveTranscriptLater keeps the conversation of a session with the checkpoint of a job.
+func (h *agentState) saveTranscriptLater(j *signalJob) {
 	h.mu.Lock()
 	var x session.Session
 	if p := h.state.Find(j.act.Session); p != nil {
@@ -41,16 +41,16 @@ func (h *hearing) keepLater(j *hearingJob) {
 	if j.sig.Kind == retake.SignalTurnEnd {
 		message = j.sig.Message
 	}
-	h.s.hears.Go(func() {
-		h.keeps.Lock()
-		defer h.keeps.Unlock()
-		h.s.background(taskConversation, func() error { return h.keep(h.s.life, x.Key(), x.Transcript, j, message) })
+	h.svc.backgroundWG.Go(func() {
+		h.transcriptMu.Lock()
+		defer h.transcriptMu.Unlock()
+		h.svc.background(taskConversation, func() error { return h.saveTranscript(h.svc.lifetime, x.Key(), x.Transcript, j, message) })
 	})
 }
 
-// keep reads what was said since the last time, and adds it to the checkpoint. When what
+// saveTranscript reads what was said since the last time, and adds it to the checkpoint. When what
 // was kept is lost, all of it is read.
-func (h *hearing) keep(ctx context.Context, key, path string, j *hearingJob, message string) error {
+func (h *agentState) saveTranscript(ctx context.Context, key, path string, j *signalJob, message string) error {
 	h.mu.Lock()
 	var known session.Talk
 	if p := h.state.Find(key); p != nil {
@@ -60,42 +60,42 @@ func (h *hearing) keep(ctx context.Context, key, path string, j *hearingJob, mes
 	if known.Path != path {
 		known = session.Talk{Path: path}
 	}
-	whole := h.s.listen(ctx, j.sig.Agent, path, message)
-	err := h.keepFrom(ctx, key, j, known, whole)
-	if errors.Is(err, errTalkLost) {
-		err = h.keepFrom(ctx, key, j, session.Talk{Path: path}, whole)
+	whole := h.svc.waitForMessage(ctx, j.sig.Agent, path, message)
+	err := h.saveTranscriptFrom(ctx, key, j, known, whole)
+	if errors.Is(err, errTranscriptLost) {
+		err = h.saveTranscriptFrom(ctx, key, j, session.Talk{Path: path}, whole)
 	}
 	return err
 }
 
-var errTalkLost = errors.New("what was said before is not kept any more")
+var errTranscriptLost = errors.New("what was said before is not kept any more")
 
-func (h *hearing) keepFrom(ctx context.Context, key string, j *hearingJob, known session.Talk, whole bool) error {
-	fresh, known, err := h.s.newWords(known)
+func (h *agentState) saveTranscriptFrom(ctx context.Context, key string, j *signalJob, known session.Talk, whole bool) error {
+	fresh, known, err := h.svc.readNewLines(known)
 	if err != nil || len(fresh) == 0 && len(known.Segments) == 0 {
 		return err
 	}
 	doc := retake.Conversation{Complete: whole, Secrets: secrets.FindKinds(fresh)}
 	if !whole {
-		doc.Missing = "its last words were not there after " + talkWait.String()
+		doc.Missing = "its last words were not there after " + transcriptWait.String()
 	}
 	if j.sig.Kind != retake.SignalTurnEnd {
 		doc.Complete, doc.Missing = false, "it was in the middle of a turn"
 	}
-	return h.s.attach(ctx, h, key, j, known, fresh, doc)
+	return h.svc.attachConversation(ctx, h, key, j, known, fresh, doc)
 }
 
-// listen looks until the last words are in a transcript, or for as long as is worth
+// waitForMessage looks until the last words are in a transcript, or for as long as is worth
 // waiting.
-func (s *Service) listen(ctx context.Context, agent, path, message string) bool {
-	deadline := time.NewTimer(talkWait)
+func (s *Service) waitForMessage(ctx context.Context, agent, path, message string) bool {
+	deadline := time.NewTimer(transcriptWait)
 	defer deadline.Stop()
 	for looks := 0; ; looks++ {
-		tail, err := s.lastWords(path)
+		tail, err := s.readTranscriptTail(path)
 		if err == nil && transcript.EndsWith(agent, tail, message) {
 			return true
 		}
-		if err != nil && looks >= missingLooks {
+		if err != nil && looks >= maxMissingPolls {
 			return false // an agent that keeps a transcript has begun it long before
 		}
 		select {
@@ -103,14 +103,14 @@ func (s *Service) listen(ctx context.Context, agent, path, message string) bool 
 			return false
 		case <-deadline.C:
 			return false
-		case <-time.After(talkStep):
+		case <-time.After(transcriptPollInterval):
 		}
 	}
 }
 
-// lastWords are the end of a transcript, beginning with a whole line.
-func (s *Service) lastWords(path string) ([]byte, error) {
-	dir, err := s.p.FS.OpenRoot(filepath.Dir(path))
+// readTranscriptTail are the end of a transcript, beginning with a whole line.
+func (s *Service) readTranscriptTail(path string) ([]byte, error) {
+	dir, err := s.parts.FS.OpenRoot(filepath.Dir(path))
 	if err != nil {
 		return nil, err
 	}
@@ -124,8 +124,8 @@ func (s *Service) lastWords(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	from := max(0, i.Size-endTail)
-	b := make([]byte, min(i.Size-from, endTail))
+	from := max(0, i.Size-maxTranscriptTail)
+	b := make([]byte, min(i.Size-from, maxTranscriptTail))
 	n, err := f.ReadAt(b, from)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
@@ -137,14 +137,14 @@ func (s *Service) lastWords(path string) ([]byte, error) {
 }
 
 const (
-	endTail = 1 << 20  // of a transcript, for its last words
-	maxTurn = 16 << 20 // of what is said in one turn
+	maxTranscriptTail = 1 << 20  // of a transcript, for its last words
+	maxTurnBytes      = 16 << 20 // of what is said in one turn
 )
 
-// newWords are the whole lines after what is kept. Everything about the file is
+// readNewLines are the whole lines after what is kept. Everything about the file is
 // hostile: it may be any file, and somebody may write it anew.
-func (s *Service) newWords(known session.Talk) ([]byte, session.Talk, error) {
-	dir, err := s.p.FS.OpenRoot(filepath.Dir(known.Path))
+func (s *Service) readNewLines(known session.Talk) ([]byte, session.Talk, error) {
+	dir, err := s.parts.FS.OpenRoot(filepath.Dir(known.Path))
 	if err != nil {
 		return nil, known, fmt.Errorf("read conversation: %w", err)
 	}
@@ -158,10 +158,10 @@ func (s *Service) newWords(known session.Talk) ([]byte, session.Talk, error) {
 	if err != nil {
 		return nil, known, fmt.Errorf("read conversation: %w", err)
 	}
-	if !goesOn(f, i.Size, known) {
+	if !continuesTranscript(f, i.Size, known) {
 		known = session.Talk{Path: known.Path}
 	}
-	if i.Size-known.Bytes > maxTurn {
+	if i.Size-known.Bytes > maxTurnBytes {
 		return nil, known, fmt.Errorf("read conversation: %d bytes in one turn are too many", i.Size-known.Bytes)
 	}
 	b := make([]byte, i.Size-known.Bytes)
@@ -170,19 +170,19 @@ func (s *Service) newWords(known session.Talk) ([]byte, session.Talk, error) {
 		return nil, known, fmt.Errorf("read conversation: %w", err)
 	}
 	b = b[:n]
-	if end := bytes.LastIndexByte(b, '\n'); !isDocument(known, b) {
+	if end := bytes.LastIndexByte(b, '\n'); !isJSONDocument(known, b) {
 		b = b[:end+1]
 	}
 	return b, known, nil
 }
 
-// isDocument reports whether a conversation is one JSON value instead of lines.
-func isDocument(known session.Talk, b []byte) bool {
+// isJSONDocument reports whether a conversation is one JSON value instead of lines.
+func isJSONDocument(known session.Talk, b []byte) bool {
 	return known.Bytes == 0 && len(b) > 1 && b[0] == '{' && (b[1] == '\n' || b[1] == '\r')
 }
 
-// goesOn reports whether a file still begins with what is kept of it.
-func goesOn(f io.ReaderAt, size int64, known session.Talk) bool {
+// continuesTranscript reports whether a file still begins with what is kept of it.
+func continuesTranscript(f io.ReaderAt, size int64, known session.Talk) bool {
 	if size < known.Bytes {
 		return false
 	}
@@ -191,61 +191,61 @@ func goesOn(f io.ReaderAt, size int64, known session.Talk) bool {
 	return (err == nil || errors.Is(err, io.EOF)) && bytes.Equal(tail, known.Tail)
 }
 
-// longer is a conversation with new words, which it stores.
-func longer(ctx context.Context, w store.Writer, known session.Talk, fresh []byte) (session.Talk, error) {
+// appendSegment is a conversation with new words, which it stores.
+func appendSegment(ctx context.Context, w store.Writer, known session.Talk, fresh []byte) (session.Talk, error) {
 	if len(fresh) == 0 {
 		return known, nil
 	}
-	id, n, err := w.WriteFile(ctx, talkDir, bytes.NewReader(fresh))
+	id, n, err := w.WriteFile(ctx, conversationDir, bytes.NewReader(fresh))
 	if err != nil {
 		return known, err
 	}
 	known.Segments = append(known.Segments[:len(known.Segments):len(known.Segments)], retake.Segment{Object: id, Bytes: n})
 	known.Bytes += n
-	known.Tail = bytes.Clone(fresh[max(0, len(fresh)-talkTail):])
+	known.Tail = bytes.Clone(fresh[max(0, len(fresh)-transcriptTailSize):])
 	return known, nil
 }
 
-// attach stores new words and makes the checkpoint reach all of the conversation. What is
+// attachConversation stores new words and makes the checkpoint reach all of the conversation. What is
 // known of the session changes only when that is durable.
-func (s *Service) attach(ctx context.Context, h *hearing, key string, j *hearingJob, known session.Talk, fresh []byte, doc retake.Conversation) error {
+func (s *Service) attachConversation(ctx context.Context, h *agentState, key string, j *signalJob, known session.Talk, fresh []byte, doc retake.Conversation) error {
 	st, err := s.store(ctx)
 	if err != nil {
 		return err
 	}
-	if free, floor, err := s.room(); err != nil || free < floor {
+	if free, floor, err := s.diskSpace(); err != nil || free < floor {
 		return err
 	}
-	l := s.liveOf(h.id)
-	l.lock()
+	l := s.cacheFor(h.workspace)
+	l.lockAndCancelCheck()
 	defer l.mu.Unlock()
-	wait, cancel := context.WithTimeout(ctx, s.p.Wait)
+	wait, cancel := context.WithTimeout(ctx, s.parts.LockWait)
 	defer cancel()
 	w, err := st.Begin(wait, j.ws)
 	if err != nil {
 		return err
 	}
 	defer w.Close() //nolint:errcheck // its upkeep is tried again
-	if err := s.follow(ctx, st, w.Head()); err != nil {
+	if err := s.syncCatalog(ctx, st, w.Head()); err != nil {
 		return err
 	}
-	if len(known.Segments) > 0 && !s.onTimeline(ctx, h.id, known.Number) {
-		return errTalkLost
+	if len(known.Segments) > 0 && !s.isOnTimeline(ctx, h.workspace, known.Number) {
+		return errTranscriptLost
 	}
-	if known, err = longer(ctx, w, known, fresh); err != nil {
+	if known, err = appendSegment(ctx, w, known, fresh); err != nil {
 		return err
 	}
 	t := j.act.Save.Turn
 	doc.Agent, doc.Version, doc.Session, doc.Turn = t.Agent, t.Version, t.Session, t.ID
 	doc.Path, doc.Bytes, doc.Segments = known.Path, known.Bytes, known.Segments
-	if err := writeTalk(ctx, w, j.checkpoint.Number, doc); err != nil {
+	if err := writeConversation(ctx, w, j.checkpoint.Number, doc); err != nil {
 		return err
 	}
 	known.Number = j.checkpoint.Number
-	h.speak(func(state *session.State) {
+	h.updateState(func(state *session.State) {
 		if x := state.Find(key); x != nil {
 			x.Talk = known
 		}
 	})
-	return s.followed(ctx, w.Head())
+	return s.markCatalogSynced(ctx, w.Head())
 }

@@ -8,21 +8,21 @@ import (
 	"github.com/retake-dev/retake/internal/agents/session"
 )
 
-// keptTalk is a conversation whose segments are stored. They are reached by the
+// storedConversation is a conversation whose segments are stored. They are reached by the
 // checkpoint with that number: when it was forgotten, they may be gone.
-type keptTalk struct {
+type storedConversation struct {
 	doc    retake.Conversation
 	number int64
 	lost   bool
 }
 
-// asks is what the agent holds at a save: small things as bytes, and the conversation as
+// saveOptionsFor is what the agent holds at a save: small things as bytes, and the conversation as
 // far as it is kept, by reference.
-func (h *hearing) asks(save *session.Save, key string) asking {
-	a := asking{state: map[string][]byte{}}
+func (h *agentState) saveOptionsFor(save *session.Save, key string) saveOptions {
+	a := saveOptions{stateFiles: map[string][]byte{}}
 	put := func(name string, v any, n int) {
 		if b, err := json.Marshal(v); err == nil && n > 0 { // context: what cannot be written is left out
-			a.state[name] = append(b, '\n')
+			a.stateFiles[name] = append(b, '\n')
 		}
 	}
 	put(tasksFile, save.Tasks, len(save.Tasks))
@@ -30,46 +30,46 @@ func (h *hearing) asks(save *session.Save, key string) asking {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if x := h.state.Find(key); x != nil && len(x.Talk.Segments) > 0 {
-		a.talk = &keptTalk{doc: conversation(x, save.Turn.ID), number: x.Talk.Number}
-		a.talk.doc.Missing = "only what was said up to the end of the turn before is kept"
+		a.conversation = &storedConversation{doc: conversationOf(x, save.Turn.ID), number: x.Talk.Number}
+		a.conversation.doc.Missing = "only what was said up to the end of the turn before is kept"
 	}
 	return a
 }
 
-// references makes a checkpoint reach the conversation. It is context: without it the
+// conversationEntries makes a checkpoint reach the conversation. It is context: without it the
 // checkpoint is as whole. The line is ours here, so that nothing can be swept meanwhile.
-func (t *taking) references(ctx context.Context) []retake.Entry {
-	if t.talk == nil {
+func (t *checkpointWriter) conversationEntries(ctx context.Context) []retake.Entry {
+	if t.conversation == nil {
 		return nil
 	}
-	if t.talk.lost = !t.s.onTimeline(ctx, t.ws.ID, t.talk.number); t.talk.lost {
+	if t.conversation.lost = !t.svc.isOnTimeline(ctx, t.ws.ID, t.conversation.number); t.conversation.lost {
 		return nil
 	}
-	b, err := json.Marshal(t.talk.doc)
+	b, err := json.Marshal(t.conversation.doc)
 	if err == nil {
 		var dir retake.Entry
-		if dir, err = talkEntry(ctx, t.w, segmentEntries(t.talk.doc.Segments)); err == nil {
-			t.state[talkFile] = append(b, '\n')
+		if dir, err = writeSegmentDir(ctx, t.writer, segmentEntries(t.conversation.doc.Segments)); err == nil {
+			t.stateFiles[conversationFile] = append(b, '\n')
 			return []retake.Entry{dir}
 		}
 	}
-	t.warn = append(t.warn, retake.Warning{Code: "state", Text: "the conversation is not kept with this checkpoint: " + err.Error()})
+	t.warnings = append(t.warnings, retake.Warning{Code: "state", Text: "the conversation is not kept with this checkpoint: " + err.Error()})
 	return nil
 }
 
-// onTimeline reports whether a checkpoint is on the timeline.
-func (s *Service) onTimeline(ctx context.Context, ws retake.WorkspaceID, number int64) bool {
-	_, err := s.p.Catalog.ByNumber(ctx, ws, number)
+// isOnTimeline reports whether a checkpoint is on the timeline.
+func (s *Service) isOnTimeline(ctx context.Context, ws retake.WorkspaceID, number int64) bool {
+	_, err := s.parts.Catalog.ByNumber(ctx, ws, number)
 	return err == nil
 }
 
-// reached notes which checkpoint holds the segments now, or that they are lost: then all
+// noteConversationHolder notes which checkpoint holds the segments now, or that they are lost: then all
 // is read anew.
-func (h *hearing) reached(key string, k *keptTalk, number int64) {
+func (h *agentState) noteConversationHolder(key string, k *storedConversation, number int64) {
 	if k == nil {
 		return
 	}
-	h.speak(func(st *session.State) {
+	h.updateState(func(st *session.State) {
 		x := st.Find(key)
 		if x == nil || len(x.Talk.Segments) < len(k.doc.Segments) {
 			return

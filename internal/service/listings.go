@@ -9,30 +9,30 @@ import (
 )
 
 // maxListed bounds the entries that are kept of stored directories.
-const maxListed = 50_000
+const maxCachedEntries = 50_000
 
-// listings keeps stored directories that were listed: a plan, the plan that is applied
+// dirCache keeps stored directories that were listed: a plan, the plan that is applied
 // and what is read back afterwards ask for the same ones, and they never change.
-type listings struct {
-	mu   sync.Mutex
-	dirs map[retake.ObjectID][]retake.Entry // guarded by mu
-	n    int                                // entries in dirs; guarded by mu
-	most int                                // how many are kept; 0: maxListed
+type dirCache struct {
+	mu         sync.Mutex
+	dirs       map[retake.ObjectID][]retake.Entry // guarded by mu
+	entryCount int                                // entries in dirs; guarded by mu
+	maxEntries int                                // how many are kept; 0: maxListed
 }
 
-// over answers trees whose listings are kept.
-func (l *listings) over(t store.Trees) store.Trees { return listed{t, l} }
+// wrapTrees answers trees whose listings are kept.
+func (l *dirCache) wrapTrees(t store.Trees) store.Trees { return cachedTrees{t, l} }
 
-type listed struct {
+type cachedTrees struct {
 	store.Trees
-	l *listings
+	cache *dirCache
 }
 
 // Dir answers what must not be changed.
-func (t listed) Dir(ctx context.Context, id retake.ObjectID) ([]retake.Entry, error) {
-	t.l.mu.Lock()
-	known, ok := t.l.dirs[id]
-	t.l.mu.Unlock()
+func (t cachedTrees) Dir(ctx context.Context, id retake.ObjectID) ([]retake.Entry, error) {
+	t.cache.mu.Lock()
+	known, ok := t.cache.dirs[id]
+	t.cache.mu.Unlock()
 	if ok {
 		return known, nil
 	}
@@ -40,26 +40,26 @@ func (t listed) Dir(ctx context.Context, id retake.ObjectID) ([]retake.Entry, er
 	if err != nil {
 		return nil, err
 	}
-	t.l.keep(id, entries)
+	t.cache.put(id, entries)
 	return entries, nil
 }
 
-func (l *listings) keep(id retake.ObjectID, entries []retake.Entry) {
+func (l *dirCache) put(id retake.ObjectID, entries []retake.Entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	most := l.most
+	most := l.maxEntries
 	if most == 0 {
-		most = maxListed
+		most = maxCachedEntries
 	}
-	if l.dirs == nil || l.n+len(entries) > most {
-		l.dirs, l.n = map[retake.ObjectID][]retake.Entry{}, 0
+	if l.dirs == nil || l.entryCount+len(entries) > most {
+		l.dirs, l.entryCount = map[retake.ObjectID][]retake.Entry{}, 0
 	}
 	l.dirs[id] = entries
-	l.n += len(entries) + 1
+	l.entryCount += len(entries) + 1
 }
 
-func (l *listings) drop() {
+func (l *dirCache) reset() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.dirs, l.n = nil, 0
+	l.dirs, l.entryCount = nil, 0
 }

@@ -13,172 +13,174 @@ import (
 	"github.com/retake-dev/retake/internal/platform/track"
 )
 
-// live is what a service keeps of a workspace between two saves: the stat index,
+// workspaceCache is what a service keeps of a workspace between two saves: the stat index,
 // and what the tracker told since. All of it only saves time; without it every file
 // is looked at.
-type live struct {
-	saving   atomic.Bool
-	checking atomic.Pointer[context.CancelFunc] // ends the check that is under way
+type workspaceCache struct {
+	isSaving    atomic.Bool
+	cancelCheck atomic.Pointer[context.CancelFunc] // ends the check that is under way
 
 	mu sync.Mutex // held by a save, a look and a check; guards everything below
 
-	x      *capture.Index // of the newest checkpoint; nil: to be loaded
-	gaps   []retake.Gap   // of that capture
-	policy retake.Policy  // of that capture
-	tip    *retake.Checkpoint
-	shown  *retake.Plan // the last plan that was shown
+	index    *capture.Index // of the newest checkpoint; nil: to be loaded
+	gaps     []retake.Gap   // of that capture
+	policy   retake.Policy  // of that capture
+	tip      *retake.Checkpoint
+	lastPlan *retake.Plan // the last plan that was shown
 
-	shownAt time.Time
-	lists   listings // of stored directories that plans need
+	lastPlanAt time.Time
+	dirCache   dirCache // of stored directories that plans need
 
-	watch  *track.Watch
-	root   string // what it watches
-	why    string // there is no watch
-	dirt   map[string]track.Mark
-	inodes map[uint64]bool // files that got or lost a name somewhere
-	doubt  string          // why everything must be looked at; "" when the dirt can be trusted
-	doubts int64
-	check  *retake.CrossCheck
+	watch         *track.Watch
+	watchedRoot   string // what it watches
+	noWatchReason string // there is no watch
+	dirtyPaths    map[string]track.Mark
+	dirtyInodes   map[uint64]bool // files that got or lost a name somewhere
+	rescanReason  string          // why everything must be looked at; "" when the dirt can be trusted
+	rescanCount   int64
+	lastCheck     *retake.CrossCheck
 
-	distrusted bool // it missed something here
-	uncertain  bool // the newest checkpoint may not survive a power cut
-	used       time.Time
+	trackerDistrusted bool // it missed something here
+	tipInDoubt        bool // the newest checkpoint may not survive a power cut
+	lastUsed          time.Time
 }
 
 // rest is how long a workspace is kept in memory, and watched, that nobody asks for.
-const rest = time.Hour
+const cacheIdleTime = time.Hour
 
-// forgetIdle drops what is kept of workspaces that nobody asked for in a while. The
+// evictIdleCaches drops what is kept of workspaces that nobody asked for in a while. The
 // next save looks at everything.
-func (s *Service) forgetIdle() {
+func (s *Service) evictIdleCaches() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for id, l := range s.lives {
-		if s.habits(id).Quiet || !l.mu.TryLock() {
+	for id, l := range s.caches {
+		if s.habitsOf(id).Quiet || !l.mu.TryLock() {
 			continue
 		}
-		if l.x != nil && s.p.Clock.Now().Sub(l.used) > rest {
-			s.unwatch(l)
-			l.x, l.tip, l.gaps, l.shown = nil, nil, nil, nil
-			l.lists.drop()
+		if l.index != nil && s.parts.Clock.Now().Sub(l.lastUsed) > cacheIdleTime {
+			s.stopWatch(l)
+			l.index, l.tip, l.gaps, l.lastPlan = nil, nil, nil, nil
+			l.dirCache.reset()
 		}
 		l.mu.Unlock()
 	}
 }
 
-// lock waits for who is at work, but not for a check: that is for idle times.
-func (l *live) lock() {
-	if end := l.checking.Load(); end != nil {
+// lockAndCancelCheck waits for who is at work, but not for a check: that is for idle times.
+func (l *workspaceCache) lockAndCancelCheck() {
+	if end := l.cancelCheck.Load(); end != nil {
 		(*end)()
 	}
 	l.mu.Lock()
 }
 
-// liveOf gives the live state of a workspace.
-func (s *Service) liveOf(id retake.WorkspaceID) *live {
+// cacheFor gives the live state of a workspace.
+func (s *Service) cacheFor(id retake.WorkspaceID) *workspaceCache {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := s.lives[id]
+	l := s.caches[id]
 	if l == nil {
-		l = &live{}
-		l.clean()
-		s.lives[id] = l
+		l = &workspaceCache{}
+		l.clearDirty()
+		s.caches[id] = l
 	}
 	return l
 }
 
-// drain asks the tracker what changed. It begins to watch when nobody does yet: what
+// drainTracker asks the tracker what changed. It begins to watch when nobody does yet: what
 // was changed before that only a look at everything can tell.
-func (s *Service) drain(l *live, root string) {
-	if l.watch != nil && l.root != root {
-		s.unwatch(l)
+func (s *Service) drainTracker(l *workspaceCache, root string) {
+	if l.watch != nil && l.watchedRoot != root {
+		s.stopWatch(l)
 	}
-	if l.watch == nil && !s.watchRoot(l, root) {
+	if l.watch == nil && !s.startWatch(l, root) {
 		return
 	}
 	d := l.watch.Drain()
 	for p, m := range d.Paths {
-		l.dirt[p] |= m
+		l.dirtyPaths[p] |= m
 	}
 	for _, ino := range d.Inodes {
-		l.inodes[ino] = true
+		l.dirtyInodes[ino] = true
 	}
-	if d.RescanReason == "" && len(l.dirt)+len(l.inodes) > maxDirt {
+	if d.RescanReason == "" && len(l.dirtyPaths)+len(l.dirtyInodes) > maxDirtyPaths {
 		d.RescanReason = "more was told than is kept"
 	}
 	if d.RescanReason != "" {
-		l.doubt = d.RescanReason
-		l.doubts++
+		l.rescanReason = d.RescanReason
+		l.rescanCount++
 	}
-	if l.doubt != "" { // everything is looked at anyway
-		l.clean()
+	if l.rescanReason != "" { // everything is looked at anyway
+		l.clearDirty()
 	}
 }
 
 // maxDirt bounds what is kept between two seals.
-const maxDirt = 200_000
+const maxDirtyPaths = 200_000
 
-func (l *live) clean() { l.dirt, l.inodes = map[string]track.Mark{}, map[uint64]bool{} }
+func (l *workspaceCache) clearDirty() {
+	l.dirtyPaths, l.dirtyInodes = map[string]track.Mark{}, map[uint64]bool{}
+}
 
-func (s *Service) watchRoot(l *live, root string) bool {
-	if l.doubt = "the tracker has just begun"; s.p.Tracker == nil {
-		l.why = "no tracker runs in this process"
+func (s *Service) startWatch(l *workspaceCache, root string) bool {
+	if l.rescanReason = "the tracker has just begun"; s.parts.Tracker == nil {
+		l.noWatchReason = "no tracker runs in this process"
 		return false
 	}
-	if l.distrusted {
+	if l.trackerDistrusted {
 		return false
 	}
-	w, err := s.p.Tracker.Watch(root)
+	w, err := s.parts.Tracker.Watch(root)
 	if err != nil {
-		l.why = err.Error()
+		l.noWatchReason = err.Error()
 		return false
 	}
-	l.watch, l.root, l.why = w, root, ""
+	l.watch, l.watchedRoot, l.noWatchReason = w, root, ""
 	return true
 }
 
-func (s *Service) unwatch(l *live) {
+func (s *Service) stopWatch(l *workspaceCache) {
 	if l.watch != nil {
 		_ = l.watch.Close() // nobody asks it any more
 	}
-	l.watch, l.root = nil, ""
-	l.clean()
+	l.watch, l.watchedRoot = nil, ""
+	l.clearDirty()
 }
 
-// narrow limits a capture to what the tracker told, when that can be trusted.
-func (l *live) narrow(o *capture.Options) {
-	if l.doubt != "" || l.watch == nil || !reflect.DeepEqual(l.policy, o.Policy) {
+// limitToDirty limits a capture to what the tracker told, when that can be trusted.
+func (l *workspaceCache) limitToDirty(o *capture.Options) {
+	if l.rescanReason != "" || l.watch == nil || !reflect.DeepEqual(l.policy, o.Policy) {
 		return
 	}
-	o.Dirty, o.Inodes, o.Gaps = maps.Clone(l.dirt), l.inodes, l.gaps
+	o.Dirty, o.Inodes, o.Gaps = maps.Clone(l.dirtyPaths), l.dirtyInodes, l.gaps
 }
 
-// still reports whether nothing at all can have changed since the tip.
-func (l *live) still(p retake.Policy) bool {
-	return l.tip != nil && l.x != nil && l.x.NeedsNoScan() && l.watch != nil && l.doubt == "" && len(l.dirt) == 0 && len(l.inodes) == 0 &&
+// isUnchanged reports whether nothing at all can have changed since the tip.
+func (l *workspaceCache) isUnchanged(p retake.Policy) bool {
+	return l.tip != nil && l.index != nil && l.index.NeedsNoScan() && l.watch != nil && l.rescanReason == "" && len(l.dirtyPaths) == 0 && len(l.dirtyInodes) == 0 &&
 		reflect.DeepEqual(l.policy, p) && !capture.HasTransientGaps(l.gaps)
 }
 
-// settle notes that a capture holds everything that was told before it.
-func (l *live) settle(x *capture.Index, cp retake.Checkpoint) {
-	l.x, l.gaps, l.policy, l.tip = x, cp.Coverage.Gaps, cp.Policy, &cp
-	l.doubt = ""
-	l.clean()
+// setTip notes that a capture holds everything that was told before it.
+func (l *workspaceCache) setTip(x *capture.Index, cp retake.Checkpoint) {
+	l.index, l.gaps, l.policy, l.tip = x, cp.Coverage.Gaps, cp.Policy, &cp
+	l.rescanReason = ""
+	l.clearDirty()
 }
 
 // indexFor gives the index of a checkpoint: the one in memory when it is of the tip.
-func (s *Service) indexFor(ctx context.Context, l *live, ws retake.WorkspaceID, cp *retake.Checkpoint) (*capture.Index, error) {
-	if cp != nil && l.x != nil && l.x.Seal().Checkpoint == cp.ID && l.x.Seal().Tree == cp.Tree {
-		return l.x, nil
+func (s *Service) indexFor(ctx context.Context, l *workspaceCache, ws retake.WorkspaceID, cp *retake.Checkpoint) (*capture.Index, error) {
+	if cp != nil && l.index != nil && l.index.Seal().Checkpoint == cp.ID && l.index.Seal().Tree == cp.Tree {
+		return l.index, nil
 	}
-	return s.index(ctx, ws, cp)
+	return s.loadIndex(ctx, ws, cp)
 }
 
-// tracking tells how changes of a workspace are known.
-func (s *Service) tracking(l *live) retake.Tracking {
-	t := retake.Tracking{Mode: retake.TrackingScan, Why: l.why, Doubts: l.doubts, Check: l.check}
+// trackingStatus tells how changes of a workspace are known.
+func (s *Service) trackingStatus(l *workspaceCache) retake.Tracking {
+	t := retake.Tracking{Mode: retake.TrackingScan, Why: l.noWatchReason, Doubts: l.rescanCount, Check: l.lastCheck}
 	if l.watch != nil {
-		t.Mode, t.Events, t.Unseen, t.Why = l.watch.Mode(), l.watch.EventCount(), l.watch.UnreadableProcesses(), l.doubt
+		t.Mode, t.Events, t.Unseen, t.Why = l.watch.Mode(), l.watch.EventCount(), l.watch.UnreadableProcesses(), l.rescanReason
 	}
 	return t
 }

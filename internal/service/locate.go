@@ -17,24 +17,24 @@ import (
 // Locate finds the workspace that dir lies in, by the nearest mark above it. A
 // root that was moved is noted; a copy is not taken for the original.
 func (s *Service) Locate(ctx context.Context, dir string) (retake.Workspace, error) {
-	stale, err := s.heal(ctx)
+	stale, err := s.ensureCatalogCurrent(ctx)
 	if err != nil {
-		return retake.Workspace{}, fault("the catalog does not follow the store", unchanged, err)
+		return retake.Workspace{}, wrapError("the catalog does not follow the store", unchanged, err)
 	}
 	path, err := realPath(dir)
 	if err != nil {
-		return retake.Workspace{}, s.wasHere(ctx, reachable(dir), fault("there is no directory "+dir, unchanged, err))
+		return retake.Workspace{}, s.withLostHint(ctx, resolveExisting(dir), wrapError("there is no directory "+dir, unchanged, err))
 	}
 	for at := path; ; at = filepath.Dir(at) {
-		ws, found, err := s.markedAt(ctx, at)
+		ws, found, err := s.findMarkedAt(ctx, at)
 		if found && err == nil {
-			ws.Interrupted, ws.Stale = s.interrupted(ctx, ws.ID), stale
+			ws.Interrupted, ws.Stale = s.interruptionOf(ctx, ws.ID), stale
 		}
 		if err != nil || found {
-			return ws, fault("the workspace was not found", unchanged, err)
+			return ws, wrapError("the workspace was not found", unchanged, err)
 		}
 		if at == filepath.Dir(at) {
-			return retake.Workspace{}, s.wasHere(ctx, path, &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("%s is not in a protected workspace", path), Safe: unchanged, Hint: "protect it: retake init\nlist workspaces: retake workspaces"})
+			return retake.Workspace{}, s.withLostHint(ctx, path, &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("%s is not in a protected workspace", path), Safe: unchanged, Hint: "protect it: retake init\nlist workspaces: retake workspaces"})
 		}
 	}
 }
@@ -47,8 +47,8 @@ func realPath(dir string) (string, error) {
 	return filepath.EvalSymlinks(abs)
 }
 
-// reachable is realPath as far as there is something.
-func reachable(dir string) string {
+// resolveExisting is realPath as far as there is something.
+func resolveExisting(dir string) string {
 	path, err := filepath.Abs(dir)
 	if err != nil {
 		return dir
@@ -65,9 +65,9 @@ func reachable(dir string) string {
 	}
 }
 
-// markedAt looks for a mark we know at exactly this directory.
-func (s *Service) markedAt(ctx context.Context, path string) (retake.Workspace, bool, error) {
-	root, err := s.p.FS.OpenRoot(path)
+// findMarkedAt looks for a mark we know at exactly this directory.
+func (s *Service) findMarkedAt(ctx context.Context, path string) (retake.Workspace, bool, error) {
+	root, err := s.parts.FS.OpenRoot(path)
 	if err != nil {
 		return retake.Workspace{}, false, nil // not ours to read: the root may lie above
 	}
@@ -76,7 +76,7 @@ func (s *Service) markedAt(ctx context.Context, path string) (retake.Workspace, 
 	if err != nil || id == "" {
 		return retake.Workspace{}, false, err
 	}
-	ws, err := s.row(ctx, id)
+	ws, err := s.loadWorkspace(ctx, id)
 	if errors.Is(err, catalog.ErrNotFound) || err == nil && ws.Ended != nil {
 		return retake.Workspace{}, false, nil
 	}
@@ -90,13 +90,13 @@ func (s *Service) markedAt(ctx context.Context, path string) (retake.Workspace, 
 	if ws.Root == path && ws.Dev == i.Dev && ws.Ino == i.Ino {
 		return ws, true, nil
 	}
-	return s.relocated(ctx, ws, path, i)
+	return s.resolveRelocated(ctx, ws, path, i)
 }
 
-// relocated decides whether a marked directory in another place is the workspace,
+// resolveRelocated decides whether a marked directory in another place is the workspace,
 // moved, or a copy of it: it is a copy when the original is still where it was.
-func (s *Service) relocated(ctx context.Context, ws retake.Workspace, path string, i fsx.Info) (retake.Workspace, bool, error) {
-	if ws.Root != path && s.stillThere(ws) {
+func (s *Service) resolveRelocated(ctx context.Context, ws retake.Workspace, path string, i fsx.Info) (retake.Workspace, bool, error) {
+	if ws.Root != path && s.isRootPresent(ws) {
 		return ws, true, &retake.Error{
 			Kind: retake.Exists,
 			What: fmt.Sprintf("%s carries the mark of %s, which is still at %s", path, ws.Name, ws.Root),
@@ -105,16 +105,16 @@ func (s *Service) relocated(ctx context.Context, ws retake.Workspace, path strin
 		}
 	}
 	ws.Root, ws.Dev, ws.Ino = path, i.Dev, i.Ino
-	err := s.p.Catalog.PutWorkspace(ctx, ws)
+	err := s.parts.Catalog.PutWorkspace(ctx, ws)
 	if errors.Is(err, catalog.ErrUnwritable) {
 		err = nil // it is noted the next time
 	}
 	return ws, true, err
 }
 
-// stillThere reports whether the workspace's recorded root is still it.
-func (s *Service) stillThere(ws retake.Workspace) bool {
-	root, err := s.p.FS.OpenRoot(ws.Root)
+// isRootPresent reports whether the workspace's recorded root is still it.
+func (s *Service) isRootPresent(ws retake.Workspace) bool {
+	root, err := s.parts.FS.OpenRoot(ws.Root)
 	if err != nil {
 		return false
 	}
@@ -123,30 +123,30 @@ func (s *Service) stillThere(ws retake.Workspace) bool {
 	return err == nil && id == ws.ID
 }
 
-// row is what the catalog says of a workspace. One that who asks may not have is not there.
-func (s *Service) row(ctx context.Context, id retake.WorkspaceID) (retake.Workspace, error) {
+// loadWorkspace is what the catalog says of a workspace. One that who asks may not have is not there.
+func (s *Service) loadWorkspace(ctx context.Context, id retake.WorkspaceID) (retake.Workspace, error) {
 	if !retake.MayLoad(ctx, id) {
-		return retake.Workspace{}, noWorkspace(id)
+		return retake.Workspace{}, noWorkspaceError(id)
 	}
-	s.rows.RLock()
-	defer s.rows.RUnlock()
-	ws, err := s.p.Catalog.Workspace(ctx, id)
+	s.catalogMu.RLock()
+	defer s.catalogMu.RUnlock()
+	ws, err := s.parts.Catalog.Workspace(ctx, id)
 	if errors.Is(err, catalog.ErrNotFound) {
-		err = noWorkspace(id)
+		err = noWorkspaceError(id)
 	}
 	return ws, err
 }
 
-// noWorkspace answers whoever asks for a workspace that is not there, or not theirs. Inside
+// noWorkspaceError answers whoever asks for a workspace that is not there, or not theirs. Inside
 // the service it is catalog.ErrNotFound too.
-func noWorkspace(id retake.WorkspaceID) error {
+func noWorkspaceError(id retake.WorkspaceID) error {
 	return errors.Join(&retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("there is no workspace %.80q", string(id)), Safe: unchanged, Hint: "list workspaces: retake workspaces"}, catalog.ErrNotFound)
 }
 
 // loadCheckpoint reads a checkpoint by its id. One of a workspace that who asks may not
 // have is not there.
 func (s *Service) loadCheckpoint(ctx context.Context, id retake.CheckpointID) (retake.Checkpoint, error) {
-	cp, err := s.p.Catalog.Checkpoint(ctx, id)
+	cp, err := s.parts.Catalog.Checkpoint(ctx, id)
 	if err == nil && !retake.MayLoad(ctx, cp.Workspace) {
 		return retake.Checkpoint{}, catalog.ErrNotFound
 	}
@@ -155,97 +155,97 @@ func (s *Service) loadCheckpoint(ctx context.Context, id retake.CheckpointID) (r
 
 // openRoot opens the root of a workspace and checks that it is the one.
 func (s *Service) openRoot(ctx context.Context, id retake.WorkspaceID) (retake.Workspace, fsx.Dir, error) {
-	ws, err := s.row(ctx, id)
+	ws, err := s.loadWorkspace(ctx, id)
 	if err != nil {
-		return ws, nil, fault("no such workspace", unchanged, err)
+		return ws, nil, wrapError("no such workspace", unchanged, err)
 	}
-	root, err := s.p.FS.OpenRoot(ws.Root)
+	root, err := s.parts.FS.OpenRoot(ws.Root)
 	if errors.Is(err, fs.ErrNotExist) {
-		return ws, nil, s.rootGone(ctx, ws)
+		return ws, nil, s.rootGoneError(ctx, ws)
 	}
 	if err != nil {
-		return ws, nil, fault(fmt.Sprintf("the directory of %s cannot be opened", ws.Name), unchanged, err)
+		return ws, nil, wrapError(fmt.Sprintf("the directory of %s cannot be opened", ws.Name), unchanged, err)
 	}
 	marked, err := marker.Read(root)
 	if err == nil && marked != ws.ID {
-		err = s.rootReplaced(ctx, ws, root)
+		err = s.rootReplacedError(ctx, ws, root)
 	}
 	if err != nil {
-		return ws, nil, errors.Join(fault("the mark cannot be read", unchanged, err), root.Close())
+		return ws, nil, errors.Join(wrapError("the mark cannot be read", unchanged, err), root.Close())
 	}
 	return ws, root, nil
 }
 
 // Workspaces lists all.
 func (s *Service) Workspaces(ctx context.Context) ([]retake.WorkspaceState, error) {
-	if _, err := s.heal(ctx); err != nil {
-		return nil, fault("the catalog does not follow the store", unchanged, err)
+	if _, err := s.ensureCatalogCurrent(ctx); err != nil {
+		return nil, wrapError("the catalog does not follow the store", unchanged, err)
 	}
-	all, err := s.p.Catalog.Workspaces(ctx)
+	all, err := s.parts.Catalog.Workspaces(ctx)
 	if err != nil {
-		return nil, fault("the catalog cannot be read", unchanged, err)
+		return nil, wrapError("the catalog cannot be read", unchanged, err)
 	}
 	for i := range all {
-		all[i].Gone = !s.stillThere(all[i].Workspace)
+		all[i].Gone = !s.isRootPresent(all[i].Workspace)
 	}
 	return all, nil
 }
 
 // Deinit ends the protection of a workspace: the mark goes, the history stays.
 func (s *Service) Deinit(ctx context.Context, id retake.WorkspaceID) (retake.Workspace, error) {
-	ws, err := s.row(ctx, id)
+	ws, err := s.loadWorkspace(ctx, id)
 	if err != nil {
-		return ws, fault("no such workspace", unchanged, err)
+		return ws, wrapError("no such workspace", unchanged, err)
 	}
-	now := s.p.Clock.Now()
+	now := s.parts.Clock.Now()
 	ws.Ended = &now
-	if err := s.amend(ctx, ws); err != nil {
-		return ws, fault("the workspace is still protected", unchanged, err)
+	if err := s.amendWorkspace(ctx, ws); err != nil {
+		return ws, wrapError("the workspace is still protected", unchanged, err)
 	}
-	l := s.liveOf(ws.ID)
+	l := s.cacheFor(ws.ID)
 	l.mu.Lock()
-	s.unwatch(l)
+	s.stopWatch(l)
 	l.mu.Unlock()
-	if root, err := s.p.FS.OpenRoot(ws.Root); err == nil {
+	if root, err := s.parts.FS.OpenRoot(ws.Root); err == nil {
 		defer root.Close() //nolint:errcheck // the mark is off or the error told
 		if id, err := marker.Read(root); err == nil && id == ws.ID {
 			if err := marker.Remove(root); err != nil {
-				return ws, fault("the workspace is no longer protected, but its mark is still there", "The history is intact.", err)
+				return ws, wrapError("the workspace is no longer protected, but its mark is still there", "The history is intact.", err)
 			}
 		}
 	}
 	return ws, nil
 }
 
-// amend changes what a line says of its workspace, then the catalog.
-func (s *Service) amend(ctx context.Context, ws retake.Workspace) error {
-	return s.onLine(ctx, ws, func(w store.Writer) error {
+// amendWorkspace changes what a line says of its workspace, then the catalog.
+func (s *Service) amendWorkspace(ctx context.Context, ws retake.Workspace) error {
+	return s.withWriter(ctx, ws, func(w store.Writer) error {
 		if err := w.Amend(ctx, ws, w.Head().Pins); err != nil {
 			return err
 		}
-		return s.p.Catalog.PutWorkspace(ctx, ws)
+		return s.parts.Catalog.PutWorkspace(ctx, ws)
 	})
 }
 
-// onLine does one thing to a line that is ours alone meanwhile, with a catalog that
+// withWriter does one thing to a line that is ours alone meanwhile, with a catalog that
 // follows it before and after.
-func (s *Service) onLine(ctx context.Context, ws retake.Workspace, do func(store.Writer) error) error {
+func (s *Service) withWriter(ctx context.Context, ws retake.Workspace, do func(store.Writer) error) error {
 	st, err := s.store(ctx)
 	if err != nil {
 		return err
 	}
-	wait, cancel := context.WithTimeout(ctx, s.p.Wait)
+	wait, cancel := context.WithTimeout(ctx, s.parts.LockWait)
 	defer cancel()
 	w, err := st.Begin(wait, ws)
 	if err != nil {
 		return err
 	}
 	defer w.Close() //nolint:errcheck // upkeep only
-	if err := s.follow(ctx, st, w.Head()); err != nil {
+	if err := s.syncCatalog(ctx, st, w.Head()); err != nil {
 		return err
 	}
 	if err := do(w); err != nil {
 		return err
 	}
-	return s.followed(ctx, w.Head())
+	return s.markCatalogSynced(ctx, w.Head())
 }

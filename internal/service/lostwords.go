@@ -9,76 +9,76 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// wasHere adds to an error that a workspace was at this place and is gone with its
+// withLostHint adds to an error that a workspace was at this place and is gone with its
 // directory: whoever lost that needs the way back, and not a new beginning.
-func (s *Service) wasHere(ctx context.Context, path string, err error) error {
+func (s *Service) withLostHint(ctx context.Context, path string, err error) error {
 	all, lerr := s.Workspaces(ctx)
 	if lerr != nil {
 		return err
 	}
 	if lost, ok := retake.LostAt(all, path); ok {
 		e := retake.AsError(err)
-		e.Safe = fmt.Sprintf("%s The workspace %s was here, and its %s kept.", e.Safe, lost.Name, checkpointsAre(lost.Count))
-		e.Hint = bringBack(lost.Workspace, all) + "\n" + continueWith(lost.Workspace) + "\n" + itsCheckpoints(lost.Workspace, all)
+		e.Safe = fmt.Sprintf("%s The workspace %s was here, and its %s kept.", e.Safe, lost.Name, checkpointCountText(lost.Count))
+		e.Hint = restoreFilesHint(lost.Workspace, all) + "\n" + continueHint(lost.Workspace) + "\n" + listHint(lost.Workspace, all)
 	}
 	return err
 }
 
-// rootGone says how a workspace comes back whose directory is not there.
-func (s *Service) rootGone(ctx context.Context, ws retake.Workspace) error {
-	all, _ := s.p.Catalog.Workspaces(ctx) // else it is named by its id
+// rootGoneError says how a workspace comes back whose directory is not there.
+func (s *Service) rootGoneError(ctx context.Context, ws retake.Workspace) error {
+	all, _ := s.parts.Catalog.Workspaces(ctx) // else it is named by its id
 	return &retake.Error{
-		Kind: retake.NotFound, What: fmt.Sprintf("the directory of %s is gone: %s", ws.Name, ws.Root), Safe: s.stillKept(all, ws),
-		Hint: bringBack(ws, all) + "\n" + itsCheckpoints(ws, all),
+		Kind: retake.NotFound, What: fmt.Sprintf("the directory of %s is gone: %s", ws.Name, ws.Root), Safe: s.keptText(all, ws),
+		Hint: restoreFilesHint(ws, all) + "\n" + listHint(ws, all),
 	}
 }
 
-// rootReplaced says so of a workspace in whose place another directory is.
-func (s *Service) rootReplaced(ctx context.Context, ws retake.Workspace, root fsx.Dir) error {
-	all, _ := s.p.Catalog.Workspaces(ctx)
-	e := &retake.Error{Kind: retake.Moved, What: fmt.Sprintf("another directory is at %s, where %s was", ws.Root, ws.Name), Safe: s.stillKept(all, ws)}
-	if owner := s.ownerOf(ctx, root); owner != "" {
+// rootReplacedError says so of a workspace in whose place another directory is.
+func (s *Service) rootReplacedError(ctx context.Context, ws retake.Workspace, root fsx.Dir) error {
+	all, _ := s.parts.Catalog.Workspaces(ctx)
+	e := &retake.Error{Kind: retake.Moved, What: fmt.Sprintf("another directory is at %s, where %s was", ws.Root, ws.Name), Safe: s.keptText(all, ws)}
+	if owner := s.markOwner(ctx, root); owner != "" {
 		e.What = fmt.Sprintf("%s belongs to the workspace %s now; %s was there before", ws.Root, owner, ws.Name)
-		e.Hint = "put its files elsewhere: retake fork latest " + termtext.ShellWord(ws.Root+"-restored") + " --workspace " + ws.NameAmong(all) + "\n" + itsCheckpoints(ws, all)
+		e.Hint = "put its files elsewhere: retake fork latest " + termtext.ShellWord(ws.Root+"-restored") + " --workspace " + ws.NameAmong(all) + "\n" + listHint(ws, all)
 		return e
 	}
-	e.Hint = bringBack(ws, all) + "\n" + continueWith(ws) + "\n" + itsCheckpoints(ws, all)
+	e.Hint = restoreFilesHint(ws, all) + "\n" + continueHint(ws) + "\n" + listHint(ws, all)
 	return e
 }
 
-func (s *Service) stillKept(all []retake.WorkspaceState, ws retake.Workspace) string {
+func (s *Service) keptText(all []retake.WorkspaceState, ws retake.Workspace) string {
 	for _, w := range all {
 		if w.ID == ws.ID {
-			return fmt.Sprintf("%s Its %s kept.", unchanged, checkpointsAre(w.Count))
+			return fmt.Sprintf("%s Its %s kept.", unchanged, checkpointCountText(w.Count))
 		}
 	}
 	return unchanged + " Its checkpoints are kept."
 }
 
-func checkpointsAre(n int64) string {
+func checkpointCountText(n int64) string {
 	if n == 1 {
 		return "checkpoint is"
 	}
 	return termtext.Count(n) + " checkpoints are"
 }
 
-func bringBack(ws retake.Workspace, all []retake.WorkspaceState) string {
+func restoreFilesHint(ws retake.Workspace, all []retake.WorkspaceState) string {
 	return "bring its files back: retake restore latest --workspace " + ws.NameAmong(all)
 }
 
-func continueWith(ws retake.Workspace) string {
+func continueHint(ws retake.Workspace) string {
 	return "continue its history with the files there: retake init --continue " + termtext.ShellWord(ws.Root)
 }
 
-func itsCheckpoints(ws retake.Workspace, all []retake.WorkspaceState) string {
+func listHint(ws retake.Workspace, all []retake.WorkspaceState) string {
 	return "list its checkpoints: retake log --workspace " + ws.NameAmong(all)
 }
 
-// lostHere refuses to start a second history where one was lost.
-func lostHere(w retake.WorkspaceState, all []retake.WorkspaceState) error {
+// lostWorkspaceError refuses to start a second history where one was lost.
+func lostWorkspaceError(w retake.WorkspaceState, all []retake.WorkspaceState) error {
 	return &retake.Error{
 		Kind: retake.Exists, What: fmt.Sprintf("the workspace %s was here, and its directory was deleted or replaced", w.Name),
-		Safe: fmt.Sprintf("%s Its %s kept.", unchanged, checkpointsAre(w.Count)),
-		Hint: bringBack(w.Workspace, all) + "\n" + continueWith(w.Workspace) + "\nstart a new history: retake init --new " + termtext.ShellWord(w.Root),
+		Safe: fmt.Sprintf("%s Its %s kept.", unchanged, checkpointCountText(w.Count)),
+		Hint: restoreFilesHint(w.Workspace, all) + "\n" + continueHint(w.Workspace) + "\nstart a new history: retake init --new " + termtext.ShellWord(w.Root),
 	}
 }

@@ -19,88 +19,88 @@ import (
 
 // machineFile holds, in the state of a checkpoint, what changed on the machine outside
 // the root since the checkpoint before. It is seen and told, never restored.
-const machineFile = "machine.json"
+const hostFactsFile = "machine.json"
 
-// probing is what is known of the machine.
-type probing struct {
-	mu   sync.Mutex
-	at   time.Time
-	read map[string]probed // by path
+// hostCache is what is known of the machine.
+type hostCache struct {
+	mu        sync.Mutex
+	lastProbe time.Time
+	files     map[string]probedFile // by path
 }
 
-// probed is a file of the machine that was read, and what it was then.
-type probed struct {
-	size, time int64
-	traits     []retake.Trait
+// probedFile is a file of the machine that was read, and what it was then.
+type probedFile struct {
+	size, mtime int64
+	traits      []retake.Trait
 }
 
 // probeStep is the least time between two looks at the machine.
-const probeStep = 5 * time.Second
+const probeInterval = 5 * time.Second
 
-// machineState is what was seen at the last look for a workspace.
-type machineState struct {
+// hostState is what was seen at the last look for a workspace.
+type hostState struct {
 	V      int                       `json:"v"`
 	Number int64                     `json:"number"` // of the checkpoint it was seen at
 	Places map[string][]retake.Trait `json:"places"` // by path; ports have none
 }
 
-// probe looks at the machine for the newest checkpoint of a workspace, and keeps what
+// probeHost looks at the machine for the newest checkpoint of a workspace, and keeps what
 // changed with it. It answers whether something did.
-func (s *Service) probe(ctx context.Context, cp retake.Checkpoint) (changed bool, err error) {
-	if s.p.Probe == nil || !s.p.Exclusive {
+func (s *Service) probeHost(ctx context.Context, cp retake.Checkpoint) (changed bool, err error) {
+	if s.parts.HostProbe == nil || !s.parts.Exclusive {
 		return false, nil
 	}
-	s.machine.mu.Lock()
-	defer s.machine.mu.Unlock()
-	now := s.p.Clock.Now()
-	if newest, err := s.p.Catalog.Latest(ctx, cp.Workspace, 0); now.Sub(s.machine.at) < probeStep || err != nil || newest.ID != cp.ID {
+	s.host.mu.Lock()
+	defer s.host.mu.Unlock()
+	now := s.parts.Clock.Now()
+	if newest, err := s.parts.Catalog.Latest(ctx, cp.Workspace, 0); now.Sub(s.host.lastProbe) < probeInterval || err != nil || newest.ID != cp.ID {
 		return false, nil
 	}
-	s.machine.at = now
-	seen := machineState{V: 1, Number: cp.Number, Places: s.lookAround(ctx, cp.Workspace)}
+	s.host.lastProbe = now
+	seen := hostState{V: 1, Number: cp.Number, Places: s.readHostPlaces(ctx, cp.Workspace)}
 	if seen.Places == nil {
 		return false, nil // there was no time for all of it, and a part would tell of things that went
 	}
 	var facts []retake.Fact
-	if was, known := s.lastMachine(cp.Workspace); known {
-		facts = machineFacts(was.Places, seen.Places)
+	if was, known := s.loadHostState(cp.Workspace); known {
+		facts = compareHostStates(was.Places, seen.Places)
 	}
 	if len(facts) > 0 {
-		if err := s.annotate(ctx, cp, machineFile, facts); err != nil {
+		if err := s.annotateCheckpoint(ctx, cp, hostFactsFile, facts); err != nil {
 			return false, err // the next look tells it
 		}
 	}
-	return len(facts) > 0, s.writeSmall(machineName(cp.Workspace), seen) // else the next look tells it again
+	return len(facts) > 0, s.writeSessionFile(hostFileName(cp.Workspace), seen) // else the next look tells it again
 }
 
-// lookAround reads the places of the machine that changed since the last look.
-func (s *Service) lookAround(ctx context.Context, id retake.WorkspaceID) map[string][]retake.Trait {
-	o := *s.p.Probe
-	if ws, err := s.row(ctx, id); err == nil {
-		o.WorkspaceRoot, o.AgentPIDs = ws.Root, s.hearingOf(id).agents()
+// readHostPlaces reads the places of the machine that changed since the last look.
+func (s *Service) readHostPlaces(ctx context.Context, id retake.WorkspaceID) map[string][]retake.Trait {
+	o := *s.parts.HostProbe
+	if ws, err := s.loadWorkspace(ctx, id); err == nil {
+		o.WorkspaceRoot, o.AgentPIDs = ws.Root, s.agentStateOf(id).agentPIDs()
 	}
 	ports, files := hostprobe.Ports(ctx, o), hostprobe.Files(ctx, o)
 	if ports == nil || files == nil {
 		return nil
 	}
 	places := map[string][]retake.Trait{"": ports}
-	fresh := map[string]probed{}
+	fresh := map[string]probedFile{}
 	for _, f := range files {
-		p, ok := s.machine.read[f.Path]
-		if !ok || p.size != f.Size || p.time != f.ModTime {
-			p = probed{size: f.Size, time: f.ModTime, traits: s.traitsOf(ctx, f)}
+		p, ok := s.host.files[f.Path]
+		if !ok || p.size != f.Size || p.mtime != f.ModTime {
+			p = probedFile{size: f.Size, mtime: f.ModTime, traits: s.readHostTraits(ctx, f)}
 		}
 		fresh[f.Path] = p
 		if len(p.traits) > 0 {
 			places[f.Path] = p.traits
 		}
 	}
-	s.machine.read = fresh
+	s.host.files = fresh
 	return places
 }
 
-// traitsOf reads one file of the machine, in the child as everything else.
-func (s *Service) traitsOf(ctx context.Context, f hostprobe.File) []retake.Trait {
+// readHostTraits reads one file of the machine, in the child as everything else.
+func (s *Service) readHostTraits(ctx context.Context, f hostprobe.File) []retake.Trait {
 	if t := hostprobe.Profiles([]hostprobe.File{f}); len(t) > 0 {
 		return t
 	}
@@ -126,8 +126,8 @@ func (s *Service) traitsOf(ctx context.Context, f hostprobe.File) []retake.Trait
 	return out
 }
 
-// machineFacts are what differs between two looks.
-func machineFacts(was, is map[string][]retake.Trait) []retake.Fact {
+// compareHostStates are what differs between two looks.
+func compareHostStates(was, is map[string][]retake.Trait) []retake.Fact {
 	sided := func(places map[string][]retake.Trait) []xray.SidedReading {
 		var out []xray.SidedReading
 		for path, traits := range places {
@@ -142,16 +142,16 @@ func machineFacts(was, is map[string][]retake.Trait) []retake.Fact {
 	facts := xray.CompareReadings(sided(was), sided(is))
 	for i := range facts {
 		if f := &facts[i]; f.Kind == retake.FactPort {
-			f.Direct = ownPort(is[""], f.Name) || ownPort(was[""], f.Name)
+			f.Direct = isOwnPort(is[""], f.Name) || isOwnPort(was[""], f.Name)
 		}
 	}
 	return facts
 }
 
-// ownFacts are those of the machine that belong to a checkpoint: ports of programs that the
+// ownHostFacts are those of the machine that belong to a checkpoint: ports of programs that the
 // agent started or that work in the workspace, and the rest only when a call of the agent
 // was about the machine. Everything else may be the work of anybody.
-func ownFacts(cp retake.Checkpoint, facts []retake.Fact) []retake.Fact {
+func ownHostFacts(cp retake.Checkpoint, facts []retake.Fact) []retake.Fact {
 	asked := slices.ContainsFunc(cp.Effects, func(e retake.Effect) bool { return e.Kind == "machine" && !e.Failed() })
 	return slices.DeleteFunc(slices.Clone(facts), func(f retake.Fact) bool {
 		if f.Kind == retake.FactPort {
@@ -161,22 +161,22 @@ func ownFacts(cp retake.Checkpoint, facts []retake.Fact) []retake.Fact {
 	})
 }
 
-// ownPort reports whether a program of the workspace listens there.
-func ownPort(ports []retake.Trait, name string) bool {
+// isOwnPort reports whether a program of the workspace listens there.
+func isOwnPort(ports []retake.Trait, name string) bool {
 	return slices.ContainsFunc(ports, func(t retake.Trait) bool { return t.Name == name && t.Direct })
 }
 
-// annotate keeps a small document with a checkpoint.
-func (s *Service) annotate(ctx context.Context, cp retake.Checkpoint, name string, doc any) error {
+// annotateCheckpoint keeps a small document with a checkpoint.
+func (s *Service) annotateCheckpoint(ctx context.Context, cp retake.Checkpoint, name string, doc any) error {
 	b, err := json.Marshal(doc)
 	if err != nil {
 		return err
 	}
-	ws, err := s.row(ctx, cp.Workspace)
+	ws, err := s.loadWorkspace(ctx, cp.Workspace)
 	if err != nil {
 		return err
 	}
-	return s.onLine(ctx, ws, func(w store.Writer) error {
+	return s.withWriter(ctx, ws, func(w store.Writer) error {
 		id, n, err := w.WriteFile(ctx, name, bytes.NewReader(append(b, '\n')))
 		if err != nil {
 			return err
@@ -185,8 +185,8 @@ func (s *Service) annotate(ctx context.Context, cp retake.Checkpoint, name strin
 	})
 }
 
-// machineOf answers what changed on the machine with a checkpoint.
-func (s *Service) machineOf(ctx context.Context, cp retake.Checkpoint) (facts []retake.Fact) {
+// loadHostFacts answers what changed on the machine with a checkpoint.
+func (s *Service) loadHostFacts(ctx context.Context, cp retake.Checkpoint) (facts []retake.Fact) {
 	st, err := s.store(ctx)
 	if err != nil {
 		return nil
@@ -196,39 +196,39 @@ func (s *Service) machineOf(ctx context.Context, cp retake.Checkpoint) (facts []
 		return nil
 	}
 	for _, e := range leaf.State {
-		if e.Name == machineFile && readDoc(ctx, st, e, &facts) != nil {
+		if e.Name == hostFactsFile && readStateDoc(ctx, st, e, &facts) != nil {
 			return nil
 		}
 	}
 	return facts
 }
 
-func machineName(ws retake.WorkspaceID) string { return string(ws) + ".machine" }
+func hostFileName(ws retake.WorkspaceID) string { return string(ws) + ".machine" }
 
-func (s *Service) lastMachine(ws retake.WorkspaceID) (m machineState, ok bool) {
-	ok = s.readSmall(machineName(ws), &m)
+func (s *Service) loadHostState(ws retake.WorkspaceID) (m hostState, ok bool) {
+	ok = s.readSessionFile(hostFileName(ws), &m)
 	return m, ok && m.V == 1
 }
 
-// writeSmall and readSmall keep small documents beside what is known of agents.
-func (s *Service) writeSmall(name string, doc any) error {
+// writeSessionFile and readSmall keep small documents beside what is known of agents.
+func (s *Service) writeSessionFile(name string, doc any) error {
 	b, err := json.Marshal(doc)
 	if err != nil {
 		return err
 	}
-	dir, err := s.p.FS.OpenRoot(s.p.Sessions)
+	dir, err := s.parts.FS.OpenRoot(s.parts.SessionDir)
 	if err != nil {
 		return err
 	}
 	defer dir.Close() //nolint:errcheck // a directory handle
-	return replaceSmall(dir, name, b)
+	return replaceFile(dir, name, b)
 }
 
-func (s *Service) readSmall(name string, doc any) bool {
-	if s.p.Sessions == "" {
+func (s *Service) readSessionFile(name string, doc any) bool {
+	if s.parts.SessionDir == "" {
 		return false
 	}
-	dir, err := s.p.FS.OpenRoot(s.p.Sessions)
+	dir, err := s.parts.FS.OpenRoot(s.parts.SessionDir)
 	if err != nil {
 		return false
 	}
@@ -238,6 +238,6 @@ func (s *Service) readSmall(name string, doc any) bool {
 		return false
 	}
 	defer f.Close() //nolint:errcheck // only read
-	b, err := io.ReadAll(io.LimitReader(f, maxHearing))
+	b, err := io.ReadAll(io.LimitReader(f, maxStateFile))
 	return err == nil && json.Unmarshal(b, doc) == nil
 }

@@ -26,7 +26,7 @@ func TestV5_OtherProgramsAreNotOnTheRow(t *testing.T) {
 		"nobody knows whether it did":     {[]retake.Effect{{Kind: "machine", Outcome: retake.OutcomeUnknown}}, 3},
 		"what it tried to install failed": {[]retake.Effect{{Kind: "machine", Outcome: retake.OutcomeFailed}}, 1},
 	} {
-		got := service.OwnFacts(retake.Checkpoint{Effects: c.effects}, facts)
+		got := service.OwnHostFacts(retake.Checkpoint{Effects: c.effects}, facts)
 		if len(got) != c.want || got[0].Name != "tcp 3000" {
 			t.Errorf("%s: %+v", name, got)
 		}

@@ -14,43 +14,43 @@ import (
 
 // meaningTime is how long a plan waits to learn what its steps mean. Without an answer it
 // shows bytes.
-const meaningTime = 300 * time.Millisecond
+const planReadWait = 300 * time.Millisecond
 
 // longestMeaning bounds the reading that goes on after that.
-const longestMeaning = 5 * time.Second
+const planReadLimit = 5 * time.Second
 
-// sayMeanings reads what a plan would change for its meaning: rows of tables, packages, keys
+// addPlanFacts reads what a plan would change for its meaning: rows of tables, packages, keys
 // of settings. It is never a reason for a plan to fail.
-func (s *Service) sayMeanings(ctx context.Context, p *retake.Plan) {
-	if s.readers == nil || p.Total() == 0 || p.Total() > mostRead {
+func (s *Service) addPlanFacts(ctx context.Context, p *retake.Plan) {
+	if s.readers == nil || p.Total() == 0 || p.Total() > maxReadChanges {
 		return
 	}
-	wait, stop := context.WithTimeout(ctx, meaningTime)
+	wait, stop := context.WithTimeout(ctx, planReadWait)
 	defer stop()
-	tip, err := s.p.Catalog.Latest(ctx, p.Workspace, 0)
+	tip, err := s.parts.Catalog.Latest(ctx, p.Workspace, 0)
 	if err != nil {
 		return
 	}
 	in := story.Input{From: &tip, Changes: stepChanges(p)}
 	in.OpenObject = func(ctx context.Context, id retake.ObjectID) (io.ReadCloser, error) {
-		if path, live := strings.CutPrefix(string(id), liveObject); live {
-			r, _, err := s.openLive(ctx, p.Workspace, path)
+		if path, live := strings.CutPrefix(string(id), liveObjectPrefix); live {
+			r, _, err := s.openLiveFile(ctx, p.Workspace, path)
 			return r, err
 		}
 		return s.Bytes(ctx, id)
 	}
 	told := make(chan []retake.Fact, 1)
-	s.hears.Go(func() { // what comes too late for this plan is remembered for the next one
-		life, stop := context.WithTimeout(s.life, longestMeaning)
+	s.backgroundWG.Go(func() { // what comes too late for this plan is remembered for the next one
+		life, stop := context.WithTimeout(s.lifetime, planReadLimit)
 		defer stop()
-		facts, _, remember := s.facts(life, in)
+		facts, _, remember := s.readFacts(life, in)
 		told <- facts
 		remember()
 	})
 	select {
 	case <-wait.Done():
 	case facts := <-told:
-		writeMeanings(p, facts)
+		annotateSteps(p, facts)
 	}
 }
 
@@ -58,14 +58,14 @@ func (s *Service) sayMeanings(ctx context.Context, p *retake.Plan) {
 // the address of the live file.
 func stepChanges(p *retake.Plan) []retake.Change {
 	var out []retake.Change
-	for _, s := range steps(p) {
+	for _, s := range planSteps(p) {
 		if s.Merge != nil || s.What == retake.Timed {
 			continue
 		}
 		c := retake.Change{Path: s.Path, What: s.What, Before: s.Now, After: s.Then}
 		if now := s.Now; now != nil && now.Kind == retake.KindFile && restore.IsUnstored(now.Object) {
 			e := *now
-			e.Object = retake.ObjectID(liveObject + s.Path)
+			e.Object = retake.ObjectID(liveObjectPrefix + s.Path)
 			c.Before = &e
 		}
 		out = append(out, c)
@@ -73,13 +73,13 @@ func stepChanges(p *retake.Plan) []retake.Change {
 	return out
 }
 
-// writeMeanings puts facts beside the steps that they speak of. A database of which only the
+// annotateSteps puts facts beside the steps that they speak of. A database of which only the
 // log changes is spoken of there.
-func writeMeanings(p *retake.Plan, facts []retake.Fact) {
+func annotateSteps(p *retake.Plan, facts []retake.Fact) {
 	p.Facts = facts
 	means := story.DescribeFacts(facts)
 	here := map[string]bool{}
-	for _, s := range steps(p) {
+	for _, s := range planSteps(p) {
 		here[s.Path] = true
 	}
 	p.Writes, p.Deletes = slices.Clone(p.Writes), slices.Clone(p.Deletes) // the plan is remembered as it was made

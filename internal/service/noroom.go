@@ -9,18 +9,18 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// tooMuch refuses a tree over the limit; what is restored from was never refused.
-func (s *Service) tooMuch(bytes int64) error {
-	if s.p.Checkpoint == nil || s.p.Checkpoint() <= 0 || bytes <= s.p.Checkpoint() {
+// checkTreeSize refuses a tree over the limit; what is restored from was never refused.
+func (s *Service) checkTreeSize(bytes int64) error {
+	if s.parts.MaxCheckpointBytes == nil || s.parts.MaxCheckpointBytes() <= 0 || bytes <= s.parts.MaxCheckpointBytes() {
 		return nil
 	}
 	return &retake.Error{
 		Kind: retake.Limit, Safe: notSaved, Hint: "remove what is not needed, or ask for a higher limit",
-		What: fmt.Sprintf("can't save: the files take %s, and the limit is %s", termtext.Bytes(bytes), termtext.Bytes(s.p.Checkpoint())),
+		What: fmt.Sprintf("can't save: the files take %s, and the limit is %s", termtext.Bytes(bytes), termtext.Bytes(s.parts.MaxCheckpointBytes())),
 	}
 }
 
-func lowDisk(free, floor int64) error {
+func lowDiskError(free, floor int64) error {
 	lower := fmt.Sprintf("%dMB", max(free/2/1e6, 1))
 	if free/2 >= 2e9 {
 		lower = fmt.Sprintf("%dGB", free/2/1e9)
@@ -33,15 +33,15 @@ func lowDisk(free, floor int64) error {
 	}
 }
 
-// noRoom names the disk that is full, when it is another than that of the store: making
+// explainNoSpace names the disk that is full, when it is another than that of the store: making
 // room in the store does not help there. Other errors it gives back.
-func (s *Service) noRoom(what, dir string, err error) error {
+func (s *Service) explainNoSpace(what, dir string, err error) error {
 	if !errors.Is(err, fsx.ErrNoSpace) {
 		return err
 	}
 	var dev [2]uint64
-	for i, path := range []string{s.p.Data, dir} {
-		d, derr := s.p.FS.OpenRoot(path)
+	for i, path := range []string{s.parts.DataDir, dir} {
+		d, derr := s.parts.FS.OpenRoot(path)
 		if derr != nil {
 			return err
 		}

@@ -32,9 +32,9 @@ func courseNote(p *retake.Plan, words string) string {
 	case t == nil:
 		return fmt.Sprintf("It was: %q. ", words)
 	case p.Course == retake.CourseUndo:
-		return takenText(*t) + " was undone; what other turns did is still in the files. "
+		return describeItem(*t) + " was undone; what other turns did is still in the files. "
 	case p.Course == retake.CourseRedo:
-		return takenText(*t) + " was brought back. "
+		return describeItem(*t) + " was brought back. "
 	case p.Course == retake.CourseRestore && len(p.Paths) == 0:
 		return fmt.Sprintf("They are now as they were at checkpoint %d; what later turns did is not in the files. ", t.Number)
 	case p.Course == retake.CourseRestore:
@@ -44,37 +44,37 @@ func courseNote(p *retake.Plan, words string) string {
 }
 
 // maxPrompted is how much of a prompt a note repeats.
-const maxPrompted = 80
+const maxPromptRunes = 80
 
-// takenText names a checkpoint by what a person would call it.
-func takenText(cp retake.Checkpoint) string {
+// describeItem names a checkpoint by what a person would call it.
+func describeItem(cp retake.Checkpoint) string {
 	switch {
 	case cp.Turn != nil && cp.Turn.Prompt != "":
-		return fmt.Sprintf("The turn %q (checkpoint %d)", shortText(cp.Turn.Prompt), cp.Number)
+		return fmt.Sprintf("The turn %q (checkpoint %d)", shortenText(cp.Turn.Prompt), cp.Number)
 	case cp.Return != nil:
 		return fmt.Sprintf("The %s of checkpoint %d", cp.Return.Course, cp.Number)
 	case cp.Intent != "":
-		return fmt.Sprintf("Checkpoint %d, %q,", cp.Number, shortText(cp.Intent))
+		return fmt.Sprintf("Checkpoint %d, %q,", cp.Number, shortenText(cp.Intent))
 	}
 	return fmt.Sprintf("Checkpoint %d", cp.Number)
 }
 
-// shortText is the beginning of a text in one line, likely secrets masked.
-func shortText(s string) string {
+// shortenText is the beginning of a text in one line, likely secrets masked.
+func shortenText(s string) string {
 	masked, _ := secrets.Mask(strings.Join(strings.Fields(s), " "))
-	if r := []rune(masked); len(r) > maxPrompted {
-		return string(r[:maxPrompted]) + "…"
+	if r := []rune(masked); len(r) > maxPromptRunes {
+		return string(r[:maxPromptRunes]) + "…"
 	}
 	return masked
 }
 
 // maxPathsNoted is how many paths a note names.
-const maxPathsNoted = 5
+const maxNotePaths = 5
 
 // pathsNote names the first paths of a plan, the deleted ones first.
 func pathsNote(p *retake.Plan) string {
 	var b strings.Builder
-	left := maxPathsNoted
+	left := maxNotePaths
 	for _, part := range []struct {
 		word  string
 		steps []retake.Step
@@ -120,17 +120,17 @@ func filePaths(steps []retake.Step) []string {
 func resumeNote(r retake.Resumption) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Retake: this conversation goes on from checkpoint %d; what was said and done after that is not part of it. ", r.Checkpoint.Number)
-	b.WriteString(resumedNote(r))
+	b.WriteString(contextNote(r))
 	return strings.TrimSpace(b.String())
 }
 
-// wholeNote is for a conversation that could not be forked, and has all that was said.
-func wholeNote(r retake.Resumption) string {
-	return strings.TrimSpace("Retake: this conversation goes on with everything that was said. " + resumedNote(r))
+// fullConversationNote is for a conversation that could not be forked, and has all that was said.
+func fullConversationNote(r retake.Resumption) string {
+	return strings.TrimSpace("Retake: this conversation goes on with everything that was said. " + contextNote(r))
 }
 
-// resumedNote is what every conversation that goes on must know.
-func resumedNote(r retake.Resumption) string {
+// contextNote is what every conversation that goes on must know.
+func contextNote(r retake.Resumption) string {
 	var b strings.Builder
 	b.WriteString("The files may differ from what you remember: read a file again before you edit it. ")
 	b.WriteString(effectsNote(r.Effects))
@@ -143,7 +143,7 @@ func forkNote(ws retake.Workspace, origin retake.Checkpoint) string {
 	return fmt.Sprintf("Retake: this directory is a fork of another workspace as it was at checkpoint %d; the other one, at %q, goes on beside it. Read a file again before you edit it.", origin.Number, ws.Root)
 }
 
-const maxNoted = 12
+const maxNoteEffects = 12
 
 func effectsNote(effects []retake.Effect) string {
 	if len(effects) == 0 {
@@ -166,11 +166,11 @@ func listEffects(lead string, effects []retake.Effect) string {
 		return ""
 	}
 	var list []string
-	for _, e := range effects[:min(len(effects), maxNoted)] {
+	for _, e := range effects[:min(len(effects), maxNoteEffects)] {
 		list = append(list, fmt.Sprintf("%s %q", e.ID, e.Text))
 	}
 	more := ""
-	if n := len(effects) - maxNoted; n > 0 {
+	if n := len(effects) - maxNoteEffects; n > 0 {
 		more = fmt.Sprintf(" and %d more", n)
 	}
 	return lead + strings.Join(list, ", ") + more + ". "

@@ -11,73 +11,73 @@ import (
 	"github.com/retake-dev/retake/internal/storage/catalog"
 )
 
-// teller notes the stories of checkpoints after they are sealed, one after the other. All of
+// summarizer notes the stories of checkpoints after they are sealed, one after the other. All of
 // it is context: whatever happens here, the checkpoints are as they are.
-type teller struct {
-	s     *Service
-	mu    sync.Mutex
-	queue []untold
-	held  int // changes that captures handed over, in the queue
-	busy  bool
-	now   retake.CheckpointID // the one that is being told
-	last  map[retake.WorkspaceID]lastTold
-	fresh []untold // told just now, with all that is to know; the newest is the last
+type summarizer struct {
+	svc           *Service
+	mu            sync.Mutex
+	queue         []pendingSummary
+	heldChanges   int // changes that captures handed over, in the queue
+	isRunning     bool
+	current       retake.CheckpointID // the one that is being told
+	lastSummaries map[retake.WorkspaceID]lastSummary
+	recent        []pendingSummary // told just now, with all that is to know; the newest is the last
 }
 
-// forgetAll drops what is kept in memory of checkpoints that became others.
-func (t *teller) forgetAll() {
+// dropMemory drops what is kept in memory of checkpoints that became others.
+func (t *summarizer) dropMemory() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.last, t.fresh, t.held = nil, nil, 0
+	t.lastSummaries, t.recent, t.heldChanges = nil, nil, 0
 	for i := range t.queue {
-		t.queue[i].sealed = nil
+		t.queue[i].captured = nil
 	}
 }
 
-// untold is a checkpoint whose story waits.
-type untold struct {
+// pendingSummary is a checkpoint whose story waits.
+type pendingSummary struct {
 	retake.Checkpoint
-	sealed *sealed // what its capture knew; nil: the trees are compared
+	captured *captureInfo // what its capture knew; nil: the trees are compared
 }
 
 // soonAfter is how long a service that lives for one command may take for stories.
-const soonAfter = 50 * time.Millisecond
+const closeTimeLimit = 50 * time.Millisecond
 
-// add asks for the story of a checkpoint. A service that lives on tells it now, in the
+// request asks for the story of a checkpoint. A service that lives on tells it now, in the
 // background; another one when it closes, as far as the time goes.
-func (t *teller) add(cp retake.Checkpoint) { t.put(untold{Checkpoint: cp}) }
+func (t *summarizer) request(cp retake.Checkpoint) { t.enqueue(pendingSummary{Checkpoint: cp}) }
 
-func (t *teller) put(u untold) {
+func (t *summarizer) enqueue(u pendingSummary) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.enqueue(u)
+	t.enqueueLocked(u)
 }
 
-// enqueue is under t.mu.
-func (t *teller) enqueue(u untold) {
-	if !t.waits(u.ID) && len(t.queue) < mostTold {
-		t.queue = append(t.queue, t.bounded(u))
+// enqueueLocked is under t.mu.
+func (t *summarizer) enqueueLocked(u pendingSummary) {
+	if !t.hasQueued(u.ID) && len(t.queue) < maxQueuedSummaries {
+		t.queue = append(t.queue, t.limitHeldLocked(u))
 	}
-	if len(t.queue) > 0 && !t.busy && t.s.p.Exclusive && t.s.life.Err() == nil {
-		t.busy = true
-		t.s.hears.Go(func() { t.work(t.s.life, true) })
+	if len(t.queue) > 0 && !t.isRunning && t.svc.parts.Exclusive && t.svc.lifetime.Err() == nil {
+		t.isRunning = true
+		t.svc.backgroundWG.Go(func() { t.runQueue(t.svc.lifetime, true) })
 	}
 }
 
-// want is add for who looks at rows: what is being told needs not be told again, and what
+// requestMissing is add for who looks at rows: what is being told needs not be told again, and what
 // was told since the row was read needs no tree.
-func (t *teller) want(cp retake.Checkpoint) {
+func (t *summarizer) requestMissing(cp retake.Checkpoint) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if cp.ID != t.now {
-		t.enqueue(t.freshWithin(cp))
+	if cp.ID != t.current {
+		t.enqueueLocked(t.findRecentLocked(cp))
 	}
 }
 
 // mostTold bounds what waits: the rest is told when somebody looks at it.
-const mostTold = 1024
+const maxQueuedSummaries = 1024
 
-func (t *teller) waits(id retake.CheckpointID) bool {
+func (t *summarizer) hasQueued(id retake.CheckpointID) bool {
 	for i := range t.queue {
 		if t.queue[i].ID == id {
 			return true
@@ -86,60 +86,60 @@ func (t *teller) waits(id retake.CheckpointID) bool {
 	return false
 }
 
-func (t *teller) next() (untold, bool) {
+func (t *summarizer) dequeue() (pendingSummary, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.now = ""
+	t.current = ""
 	if len(t.queue) == 0 {
-		t.busy = false
+		t.isRunning = false
 		t.queue = nil
-		return untold{}, false
+		return pendingSummary{}, false
 	}
 	u := t.queue[0]
-	t.queue[0] = untold{}
-	t.queue, t.now = t.queue[1:], u.ID
-	t.held -= u.sealed.size()
+	t.queue[0] = pendingSummary{}
+	t.queue, t.current = t.queue[1:], u.ID
+	t.heldChanges -= u.captured.changeCount()
 	return u, true
 }
 
-func (t *teller) work(ctx context.Context, deep bool) {
+func (t *summarizer) runQueue(ctx context.Context, deep bool) {
 	for {
-		u, ok := t.next()
+		u, ok := t.dequeue()
 		if !ok {
 			return
 		}
 		if ctx.Err() == nil {
-			t.one(ctx, u, deep)
+			t.summarize(ctx, u, deep)
 		}
 	}
 }
 
-// one notes one story. A panic over what a workspace holds ends that story alone.
-func (t *teller) one(ctx context.Context, u untold, deep bool) {
-	note := func(how telling) { // what fails is told when somebody looks
-		t.s.background(taskSummary, func() error { return t.s.noteOf(ctx, u, how) })
+// summarize notes one story. A panic over what a workspace holds ends that story alone.
+func (t *summarizer) summarize(ctx context.Context, u pendingSummary, deep bool) {
+	note := func(how storyOptions) { // what fails is told when somebody looks
+		t.svc.background(taskSummary, func() error { return t.svc.storeSummary(ctx, u, how) })
 	}
-	note(telling{deep: deep, early: u.sealed != nil})
+	note(storyOptions{readContents: deep, justSealed: u.captured != nil})
 	changed := false
-	t.s.background(taskMachine, func() (err error) {
-		changed, err = t.s.probe(ctx, u.Checkpoint)
+	t.svc.background(taskMachine, func() (err error) {
+		changed, err = t.svc.probeHost(ctx, u.Checkpoint)
 		return err
 	})
 	if !changed {
-		t.keepFresh(u)
+		t.addRecent(u)
 		return
 	}
-	t.dropFresh(u.ID)
-	note(telling{deep: deep}) // the machine is told late, and never delays the rest
+	t.dropRecent(u.ID)
+	note(storyOptions{readContents: deep}) // the machine is told late, and never delays the rest
 }
 
-// settled waits until nothing is being told, as long as ctx allows.
-func (t *teller) settled(ctx context.Context) {
+// waitIdle waits until nothing is being told, as long as ctx allows.
+func (t *summarizer) waitIdle(ctx context.Context) {
 	again := time.NewTicker(2 * time.Millisecond)
 	defer again.Stop()
 	for {
 		t.mu.Lock()
-		busy := t.busy
+		busy := t.isRunning
 		t.mu.Unlock()
 		if !busy {
 			return
@@ -152,59 +152,59 @@ func (t *teller) settled(ctx context.Context) {
 	}
 }
 
-// rest tells what a short life leaves time for.
-func (t *teller) rest() {
-	if t.s.p.Exclusive {
+// runOnClose tells what a short life leaves time for.
+func (t *summarizer) runOnClose() {
+	if t.svc.parts.Exclusive {
 		return
 	}
-	ctx, cancel := context.WithTimeout(t.s.life, soonAfter)
+	ctx, cancel := context.WithTimeout(t.svc.lifetime, closeTimeLimit)
 	defer cancel()
-	t.work(ctx, false)
+	t.runQueue(ctx, false)
 }
 
-// note tells the story of a checkpoint and keeps what a row shows of it, and the words it is
+// summarizeCheckpoint tells the story of a checkpoint and keeps what a row shows of it, and the words it is
 // found by. A shallow one, whose files were not read for their meaning, is told again
 // when somebody can.
-func (s *Service) note(ctx context.Context, cp retake.Checkpoint, deep bool) error {
-	return s.noteOf(ctx, untold{Checkpoint: cp}, telling{deep: deep})
+func (s *Service) summarizeCheckpoint(ctx context.Context, cp retake.Checkpoint, deep bool) error {
+	return s.storeSummary(ctx, pendingSummary{Checkpoint: cp}, storyOptions{readContents: deep})
 }
 
-func (s *Service) noteOf(ctx context.Context, u untold, how telling) error {
+func (s *Service) storeSummary(ctx context.Context, u pendingSummary, how storyOptions) error {
 	cp := u.Checkpoint
 	n := catalog.Notes{Workspace: cp.Workspace, Checkpoint: cp.ID}
 	if cp.Parent == "" {
-		n.Gist = retake.Gist{V: story.Version, Counts: retake.StoryCounts{Added: cp.Files}, Head: s.commit(ctx, cp), Points: []retake.Point{}}
-		n.Words = words(cp, retake.Story{})
-		return s.p.Catalog.PutNotes(ctx, n)
+		n.Gist = retake.Gist{V: story.Version, Counts: retake.StoryCounts{Added: cp.Files}, Head: s.checkedOutCommit(ctx, cp), Points: []retake.Point{}}
+		n.Words = searchTerms(cp, retake.Story{})
+		return s.parts.Catalog.PutNotes(ctx, n)
 	}
-	d, err := s.compared(ctx, u)
+	d, err := s.compareWithParent(ctx, u)
 	if err != nil {
 		return err
 	}
-	how.own, how.head = true, s.headOf(ctx, u, d)
-	st, remember, err := s.tell(ctx, d, how)
+	how.ownCheckpoint, how.head = true, s.resolveHead(ctx, u, d)
+	st, remember, err := s.buildStory(ctx, d, how)
 	defer remember()
 	if err != nil {
 		return err
 	}
-	n.Gist, n.Facts, n.Words = st.Gist, st.Facts, words(cp, st)
+	n.Gist, n.Facts, n.Words = st.Gist, st.Facts, searchTerms(cp, st)
 	for _, c := range d.Changes {
-		n.Words = addPath(n.Words, c)
+		n.Words = addSearchPath(n.Words, c)
 	}
-	if !how.deep {
+	if !how.readContents {
 		n.Gist.V = 0
 	}
-	return s.p.Catalog.PutNotes(ctx, n)
+	return s.parts.Catalog.PutNotes(ctx, n)
 }
 
 // Bounds of what a checkpoint is found by.
 const (
-	mostPaths = 2000
-	mostFacts = 1000
+	maxSearchPaths = 2000
+	maxSearchFacts = 1000
 )
 
-// words are what a checkpoint is found by: what was said, and the facts.
-func words(cp retake.Checkpoint, st retake.Story) []catalog.Place {
+// searchTerms are what a checkpoint is found by: what was said, and the facts.
+func searchTerms(cp retake.Checkpoint, st retake.Story) []catalog.Place {
 	var out []catalog.Place
 	add := func(where, text string) {
 		if text = strings.TrimSpace(text); text != "" {
@@ -217,19 +217,19 @@ func words(cp retake.Checkpoint, st retake.Story) []catalog.Place {
 		add("words", t.Words)
 		add("command", t.Command)
 	}
-	for _, f := range st.Facts[:min(len(st.Facts), mostFacts)] {
+	for _, f := range st.Facts[:min(len(st.Facts), maxSearchFacts)] {
 		add("fact", strings.Join([]string{string(f.Kind), f.Group, f.Name, f.Before, f.After}, " "))
 	}
 	return out
 }
 
-// addPath adds a path that differs in more than its time.
-func addPath(places []catalog.Place, c retake.Change) []catalog.Place {
+// addSearchPath adds a path that differs in more than its time.
+func addSearchPath(places []catalog.Place, c retake.Change) []catalog.Place {
 	e := c.After
 	if e == nil {
 		e = c.Before
 	}
-	if c.What == retake.Timed || e == nil || e.Kind == retake.KindDir || len(places) >= mostPaths {
+	if c.What == retake.Timed || e == nil || e.Kind == retake.KindDir || len(places) >= maxSearchPaths {
 		return places
 	}
 	return append(places, catalog.Place{Where: "path", Text: c.Path})

@@ -25,23 +25,23 @@ func (s *Service) Observe(ctx context.Context, sig retake.Signal) (retake.Reacti
 		return retake.Reaction{}, ctx.Err()
 	}
 	waited := false
-	if s.p.Exclusive {
+	if s.parts.Exclusive {
 		var err error
-		waited, err = s.hearOlder(sig.ID)
-		s.p.Diag.Note(taskEvents, err)
-		if !waited && s.senderLeft(ctx, sig) {
+		waited, err = s.handleOlderSignals(sig.ID)
+		s.parts.Diag.Note(taskEvents, err)
+		if !waited && s.hasSenderLeft(ctx, sig) {
 			waited, ctx = true, context.WithoutCancel(ctx)
 		}
 	}
 	// Others are in the spool while they are done, also when their sender still waits.
-	return s.observe(ctx, sig, waited && (sig.Kind == retake.SignalPrompt || sig.Kind == retake.SignalCall))
+	return s.observeSignal(ctx, sig, waited && (sig.Kind == retake.SignalPrompt || sig.Kind == retake.SignalCall))
 }
 
-// senderLeft reports whether the hook that sent a late signal has given up: a daemon that was
+// hasSenderLeft reports whether the hook that sent a late signal has given up: a daemon that was
 // held up reads what hooks sent meanwhile, and the hook may have had no time to put it into the
 // spool. The connection alone decides, because clocks step; a moment passes until it is seen.
-func (s *Service) senderLeft(ctx context.Context, sig retake.Signal) bool {
-	if s.late(sig) == 0 {
+func (s *Service) hasSenderLeft(ctx context.Context, sig retake.Signal) bool {
+	if s.signalDelay(sig) == 0 {
 		return false
 	}
 	select {
@@ -54,42 +54,42 @@ func (s *Service) senderLeft(ctx context.Context, sig retake.Signal) bool {
 
 const senderWait = 100 * time.Millisecond
 
-// observe hears one signal, which may have waited.
-func (s *Service) observe(ctx context.Context, sig retake.Signal, waited bool) (retake.Reaction, error) {
-	if err := makesSignal(&sig); err != nil {
+// observeSignal hears one signal, which may have waited.
+func (s *Service) observeSignal(ctx context.Context, sig retake.Signal, waited bool) (retake.Reaction, error) {
+	if err := validateSignal(&sig); err != nil {
 		return retake.Reaction{}, err
 	}
-	ws, known, err := s.heardFrom(ctx, sig)
+	ws, known, err := s.workspaceOfSignal(ctx, sig)
 	if err != nil || !known {
 		return retake.Reaction{}, err
 	}
-	habits := s.habits(ws.ID)
+	habits := s.habitsOf(ws.ID)
 	if habits.Paused {
 		return retake.Reaction{Workspace: ws.ID}, nil
 	}
-	h := s.hearingOf(ws.ID)
+	h := s.agentStateOf(ws.ID)
 	if sig.Kind == retake.SignalPrompt {
-		s.runner.stop(ws.ID) // the files are about to change
+		s.checkRunner.stop(ws.ID) // the files are about to change
 	}
 	if sig.Kind == retake.SignalPrompt || sig.Kind == retake.SignalSessionStart {
-		h.bury(ws, habits)
+		h.endDeadTurns(ws, habits)
 	}
 	if sig.Kind == retake.SignalSessionEnd {
-		h.endTurn(ctx, ws, sig, habits)
+		h.endTurnOfSession(ctx, ws, sig, habits)
 	}
-	out, err := s.react(ctx, h.hear(ws, sig, habits, waited))
+	out, err := s.awaitReaction(ctx, h.handleSignal(ws, sig, habits, waited))
 	if out.Note != "" && (err != nil || waited) { // nobody hears it
-		h.speak(func(st *session.State) { st.TakeBackNote(sig.Agent+" "+sig.Session, sig.ID) })
+		h.updateState(func(st *session.State) { st.TakeBackNote(sig.Agent+" "+sig.Session, sig.ID) })
 	}
 	return out, err
 }
 
-// heardFrom finds the workspace of a signal: where the session works, wherever it went
+// workspaceOfSignal finds the workspace of a signal: where the session works, wherever it went
 // since, else by its directory. A copy that nobody decided about is not protected.
-func (s *Service) heardFrom(ctx context.Context, sig retake.Signal) (retake.Workspace, bool, error) {
+func (s *Service) workspaceOfSignal(ctx context.Context, sig retake.Signal) (retake.Workspace, bool, error) {
 	if sig.Kind != retake.SignalPrompt && sig.Kind != retake.SignalSessionStart {
-		if h := s.working(sig.Agent + " " + sig.Session); h != nil {
-			if ws, err := s.row(ctx, h.id); err == nil && ws.Ended == nil {
+		if h := s.stateOfWorkingSession(sig.Agent + " " + sig.Session); h != nil {
+			if ws, err := s.loadWorkspace(ctx, h.workspace); err == nil && ws.Ended == nil {
 				return ws, true, nil
 			}
 		}
@@ -101,18 +101,18 @@ func (s *Service) heardFrom(ctx context.Context, sig retake.Signal) (retake.Work
 	return ws, err == nil, err
 }
 
-// working is the hearing in which a session is in a turn.
-func (s *Service) working(key string) *hearing {
-	for _, h := range s.allHearings() {
-		if h.works(key) {
+// stateOfWorkingSession is the hearing in which a session is in a turn.
+func (s *Service) stateOfWorkingSession(key string) *agentState {
+	for _, h := range s.allAgentStates() {
+		if h.isWorking(key) {
 			return h
 		}
 	}
 	return nil
 }
 
-// react waits for what a signal asked for, when the agent does.
-func (s *Service) react(ctx context.Context, j *hearingJob) (retake.Reaction, error) {
+// awaitReaction waits for what a signal asked for, when the agent does.
+func (s *Service) awaitReaction(ctx context.Context, j *signalJob) (retake.Reaction, error) {
 	ws := j.ws
 	out := retake.Reaction{Workspace: ws.ID, Effects: j.act.Effects, Note: j.act.Note}
 	if j.act.Save == nil {
@@ -127,25 +127,25 @@ func (s *Service) react(ctx context.Context, j *hearingJob) (retake.Reaction, er
 	case <-j.done:
 	}
 	out.Checkpoint, out.Warnings = j.checkpoint, j.warnings
-	return out, fault("not saved", notSaved, j.err)
+	return out, wrapError("not saved", notSaved, j.err)
 }
 
-func (s *Service) habits(ws retake.WorkspaceID) retake.Habits {
-	if s.p.Habits == nil {
+func (s *Service) habitsOf(ws retake.WorkspaceID) retake.Habits {
+	if s.parts.Habits == nil {
 		return retake.Habits{}
 	}
-	return s.p.Habits(ws)
+	return s.parts.Habits(ws)
 }
 
 // Bounds of what an agent may call itself.
 const (
-	maxName    = 64
-	maxSession = 128
+	maxAgentName   = 64
+	maxSessionName = 128
 )
 
-// makesSignal refuses what no adapter of ours makes. Everything in a signal comes from
+// validateSignal refuses what no adapter of ours makes. Everything in a signal comes from
 // outside.
-func makesSignal(sig *retake.Signal) error {
+func validateSignal(sig *retake.Signal) error {
 	refuse := func(what string) error {
 		return &retake.Error{Kind: retake.Invalid, What: "not a valid event: " + what, Safe: unchanged}
 	}
@@ -154,9 +154,9 @@ func makesSignal(sig *retake.Signal) error {
 		return refuse("its id")
 	case !slices.Contains(retake.SignalKinds, sig.Kind):
 		return refuse(fmt.Sprintf("the kind %.40q", sig.Kind))
-	case sig.Agent == "" || len(sig.Agent) > maxName || strings.Trim(sig.Agent, "abcdefghijklmnopqrstuvwxyz0123456789-") != "":
+	case sig.Agent == "" || len(sig.Agent) > maxAgentName || strings.Trim(sig.Agent, "abcdefghijklmnopqrstuvwxyz0123456789-") != "":
 		return refuse(fmt.Sprintf("the agent %.40q", sig.Agent))
-	case !isSession(sig.Session):
+	case !isSessionName(sig.Session):
 		return refuse("its session")
 	case !filepath.IsAbs(sig.Dir):
 		return refuse("its directory")
@@ -167,14 +167,14 @@ func makesSignal(sig *retake.Signal) error {
 	return nil
 }
 
-func isSession(s string) bool {
-	return s != "" && len(s) <= maxSession && strings.IndexFunc(s, func(r rune) bool {
+func isSessionName(s string) bool {
+	return s != "" && len(s) <= maxSessionName && strings.IndexFunc(s, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("._:-", r)
 	}) < 0
 }
 
-// below is a directory as seen from a root that lies above it.
-func below(root, dir string) string {
+// relativeDir is a directory as seen from a root that lies above it.
+func relativeDir(root, dir string) string {
 	real, err := realPath(dir)
 	if err != nil {
 		real = dir
@@ -186,16 +186,16 @@ func below(root, dir string) string {
 	return filepath.ToSlash(rel)
 }
 
-// pathsBelow are those of the paths that lie below a root, as seen from it. Relative ones
+// relativePaths are those of the paths that lie below a root, as seen from it. Relative ones
 // begin at dir.
-func pathsBelow(root, dir string, paths []string) []string {
+func relativePaths(root, dir string, paths []string) []string {
 	var out []string
 	for _, p := range paths {
 		if !filepath.IsAbs(p) {
 			p = filepath.Join(dir, p)
 		}
 		name := filepath.Base(p) // it may be a link that is meant itself, or gone
-		if in := below(root, filepath.Dir(p)); in != "" {
+		if in := relativeDir(root, filepath.Dir(p)); in != "" {
 			out = append(out, in+"/"+name)
 		} else if at, err := realPath(filepath.Dir(p)); err == nil && at == root {
 			out = append(out, name)
@@ -204,23 +204,23 @@ func pathsBelow(root, dir string, paths []string) []string {
 	return out
 }
 
-// late is how long after a signal its files are read; a checkpoint is not worth telling.
-func (s *Service) late(sig retake.Signal) time.Duration {
-	if d := s.p.Clock.Now().Sub(sig.Time); d > lateFrom {
+// signalDelay is how long after a signal its files are read; a checkpoint is not worth telling.
+func (s *Service) signalDelay(sig retake.Signal) time.Duration {
+	if d := s.parts.Clock.Now().Sub(sig.Time); d > lateThreshold {
 		return d.Round(time.Second)
 	}
 	return 0
 }
 
-const lateFrom = 5 * time.Second
+const lateThreshold = 5 * time.Second
 
-// checkpointOf is the id of the checkpoint that a signal makes: told twice, it is one.
-func checkpointOf(id retake.SignalID) retake.CheckpointID {
+// checkpointIDOf is the id of the checkpoint that a signal makes: told twice, it is one.
+func checkpointIDOf(id retake.SignalID) retake.CheckpointID {
 	return retake.CheckpointID(retake.CheckpointPrefix + strings.TrimPrefix(string(id), retake.SignalPrefix))
 }
 
-// perform takes the checkpoint that a signal asks for.
-func (s *Service) perform(ctx context.Context, h *hearing, j *hearingJob) error {
+// saveForSignal takes the checkpoint that a signal asks for.
+func (s *Service) saveForSignal(ctx context.Context, h *agentState, j *signalJob) error {
 	ws, root, err := s.openRoot(ctx, j.ws.ID)
 	if err != nil {
 		return err
@@ -229,31 +229,31 @@ func (s *Service) perform(ctx context.Context, h *hearing, j *hearingJob) error 
 	save := j.act.Save
 	turn := save.Turn
 	if j.sig.Kind == retake.SignalTurnEnd {
-		turn.Words = lastWords(j.sig.Message)
+		turn.Words = abridgeMessage(j.sig.Message)
 	}
 	req := retake.SaveRequest{
-		Workspace: ws.ID, ID: checkpointOf(j.sig.ID), Intent: save.Intent, Trigger: save.Trigger, IfChanged: save.IfChanged, Budget: hookBudget,
+		Workspace: ws.ID, ID: checkpointIDOf(j.sig.ID), Intent: save.Intent, Trigger: save.Trigger, IfChanged: save.IfChanged, Budget: hookBudget,
 	}
-	if turn.Late = s.late(j.sig); turn.Late > 0 && save.MustComeFirst() {
+	if turn.Late = s.signalDelay(j.sig); turn.Late > 0 && save.MustComeFirst() {
 		req.IfChanged = true // it is not before what it was meant to be before
 	}
-	a := h.asks(save, j.act.Session)
-	a.say = func(cp *retake.Checkpoint) { cp.Turn = &turn }
-	l := s.liveOf(ws.ID)
-	l.lock()
+	a := h.saveOptionsFor(save, j.act.Session)
+	a.describe = func(cp *retake.Checkpoint) { cp.Turn = &turn }
+	l := s.cacheFor(ws.ID)
+	l.lockAndCancelCheck()
 	defer l.mu.Unlock()
-	l.used = s.p.Clock.Now()
-	l.saving.Store(true)
-	defer l.saving.Store(false)
-	res, err := s.saveFor(ctx, l, ws, root, req, a)
+	l.lastUsed = s.parts.Clock.Now()
+	l.isSaving.Store(true)
+	defer l.isSaving.Store(false)
+	res, err := s.saveIfChanged(ctx, l, ws, root, req, a)
 	if err != nil {
 		return err
 	}
 	if res.Recorded {
-		h.reached(j.act.Session, a.talk, res.Checkpoint.Number)
+		h.noteConversationHolder(j.act.Session, a.conversation, res.Checkpoint.Number)
 	}
 	if res.Recorded && turn.Words != "" {
-		s.hears.Go(func() { s.background(taskChecks, func() error { return s.claim(s.life, res.Checkpoint) }) })
+		s.backgroundWG.Go(func() { s.background(taskChecks, func() error { return s.recordClaim(s.lifetime, res.Checkpoint) }) })
 	}
 	cp := res.Checkpoint
 	j.checkpoint, j.recorded, j.warnings = &cp, res.Recorded, res.Warnings
@@ -261,14 +261,14 @@ func (s *Service) perform(ctx context.Context, h *hearing, j *hearingJob) error 
 }
 
 // maxWords is how much of an agent's last words a card keeps; the conversation has all.
-const maxWords = 600
+const maxMessageRunes = 600
 
-// lastWords are the beginning and the end of what the agent said last, likely secrets
+// abridgeMessage are the beginning and the end of what the agent said last, likely secrets
 // masked: what was done is said first, how it went at the end.
-func lastWords(message string) string {
+func abridgeMessage(message string) string {
 	text, _ := secrets.Mask(strings.ToValidUTF8(message, "\uFFFD"))
-	if r := []rune(strings.TrimSpace(text)); len(r) > maxWords {
-		return string(r[:maxWords/2]) + " … " + string(r[len(r)-maxWords/2:])
+	if r := []rune(strings.TrimSpace(text)); len(r) > maxMessageRunes {
+		return string(r[:maxMessageRunes/2]) + " … " + string(r[len(r)-maxMessageRunes/2:])
 	}
 	return strings.TrimSpace(text)
 }
@@ -276,38 +276,38 @@ func lastWords(message string) string {
 // hookBudget is how long a capture may take before it seals what it has.
 const hookBudget = 2 * time.Second
 
-// unheard is an error that leaves a signal in the spool.
-func unheard(err error) bool {
+// shouldRetrySignal is an error that leaves a signal in the spool.
+func shouldRetrySignal(err error) bool {
 	return err != nil && !errors.Is(err, context.Canceled) && !retake.IsKind(err, retake.Invalid) && !retake.IsKind(err, retake.Exists)
 }
 
 // Tasks answers the newest to-do list.
 func (s *Service) Tasks(ctx context.Context, ws retake.WorkspaceID) ([]retake.Task, error) {
-	if _, err := s.row(ctx, ws); err != nil {
-		return nil, fault("no such workspace", unchanged, err)
+	if _, err := s.loadWorkspace(ctx, ws); err != nil {
+		return nil, wrapError("no such workspace", unchanged, err)
 	}
-	return s.hearingOf(ws).tasks(), nil
+	return s.agentStateOf(ws).latestTasks(), nil
 }
 
 // byHand is the agent and the session of what no hook told.
-const byHand = "by-hand"
+const manualAgent = "by-hand"
 
 // SetTasks replaces the list of the session that was heard last.
 func (s *Service) SetTasks(ctx context.Context, id retake.WorkspaceID, tasks []retake.Task) (retake.Reaction, error) {
-	ws, err := s.row(ctx, id)
+	ws, err := s.loadWorkspace(ctx, id)
 	if err != nil {
-		return retake.Reaction{}, fault("no such workspace", unchanged, err)
+		return retake.Reaction{}, wrapError("no such workspace", unchanged, err)
 	}
 	for _, t := range tasks {
 		if !slices.Contains(retake.TaskStatuses, t.Status) || strings.TrimSpace(t.Title) == "" {
 			return retake.Reaction{}, &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("the task %.40q is %.40q", t.Title, t.Status), Safe: unchanged, Hint: "it is pending, in-progress, completed, failed or skipped"}
 		}
 	}
-	if s.habits(id).Paused {
+	if s.habitsOf(id).Paused {
 		return retake.Reaction{}, &retake.Error{Kind: retake.Denied, What: "this workspace is paused", Safe: unchanged, Hint: "continue: retake unpause"}
 	}
-	sig := retake.Signal{ID: queue.NewID(), Kind: retake.SignalTasks, Time: s.p.Clock.Now(), Agent: byHand, Session: byHand, Dir: ws.Root, Tasks: tasks}
-	s.hearingOf(id).speak(func(st *session.State) {
+	sig := retake.Signal{ID: queue.NewID(), Kind: retake.SignalTasks, Time: s.parts.Clock.Now(), Agent: manualAgent, Session: manualAgent, Dir: ws.Root, Tasks: tasks}
+	s.agentStateOf(id).updateState(func(st *session.State) {
 		if x := st.Newest(); x != nil {
 			sig.Agent, sig.Session = x.Agent, x.ID
 		}

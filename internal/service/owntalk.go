@@ -13,27 +13,27 @@ import (
 
 // Bounds of a transcript that we write.
 const (
-	ownTalkMost = 16 << 20
-	ownTalkAge  = 30 * 24 * time.Hour // without a word
-	ownText     = 16 << 10            // of one line
+	maxOwnTranscript = 16 << 20
+	ownTranscriptAge = 30 * 24 * time.Hour // without a word
+	maxOwnLine       = 16 << 10            // of one line
 )
 
-// writeDown writes what a signal says into a transcript of ours, when its agent keeps none
+// appendToOwnTranscript writes what a signal says into a transcript of ours, when its agent keeps none
 // that can be read, and names it in the signal. Likely secrets are masked. A conversation
 // is context: nothing waits for it or fails by it.
-func (h *hearing) writeDown(sig *retake.Signal) {
-	line, ok := spokenLine(sig)
-	if !ok || h.s.p.Sessions == "" || sig.Transcript != "" || sig.Agent != "docker-agent" {
+func (h *agentState) appendToOwnTranscript(sig *retake.Signal) {
+	line, ok := transcriptLine(sig)
+	if !ok || h.svc.parts.SessionDir == "" || sig.Transcript != "" || sig.Agent != "docker-agent" {
 		return
 	}
-	path := filepath.Join(h.s.p.Sessions, transcript.OwnDir, sig.Agent+"-"+sig.Session+".jsonl")
-	if err := h.s.appendOwn(path, transcript.FormatLine(line)); err == nil {
+	path := filepath.Join(h.svc.parts.SessionDir, transcript.OwnDir, sig.Agent+"-"+sig.Session+".jsonl")
+	if err := h.svc.appendTranscript(path, transcript.FormatLine(line)); err == nil {
 		sig.Transcript = path
 	}
 }
 
-// spokenLine is what a signal says, for a transcript.
-func spokenLine(sig *retake.Signal) (transcript.Line, bool) {
+// transcriptLine is what a signal says, for a transcript.
+func transcriptLine(sig *retake.Signal) (transcript.Line, bool) {
 	line := transcript.Line{Time: sig.Time}
 	switch {
 	case sig.Subagent != "":
@@ -50,11 +50,11 @@ func spokenLine(sig *retake.Signal) (transcript.Line, bool) {
 	default:
 		return line, false
 	}
-	line.Text, _ = secrets.Mask(line.Text[:min(len(line.Text), ownText)])
+	line.Text, _ = secrets.Mask(line.Text[:min(len(line.Text), maxOwnLine)])
 	return line, line.Text != ""
 }
 
-func (s *Service) appendOwn(path string, line []byte) error {
+func (s *Service) appendTranscript(path string, line []byte) error {
 	dir := filepath.Dir(path)
 	i, err := os.Lstat(path)
 	switch {
@@ -62,10 +62,10 @@ func (s *Service) appendOwn(path string, line []byte) error {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return err
 		}
-		s.dropOwn(dir)
+		s.removeOldTranscripts(dir)
 	case err != nil:
 		return err
-	case !i.Mode().IsRegular() || i.Size() > ownTalkMost:
+	case !i.Mode().IsRegular() || i.Size() > maxOwnTranscript:
 		return errors.New("no room for more words")
 	}
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
@@ -76,15 +76,15 @@ func (s *Service) appendOwn(path string, line []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// dropOwn removes transcripts of sessions that are long over: what was said is kept with
+// removeOldTranscripts removes transcripts of sessions that are long over: what was said is kept with
 // the checkpoints.
-func (s *Service) dropOwn(dir string) {
+func (s *Service) removeOldTranscripts(dir string) {
 	all, err := os.ReadDir(dir)
 	if err != nil {
 		return
 	}
 	for _, e := range all {
-		if i, err := e.Info(); err == nil && s.p.Clock.Now().Sub(i.ModTime()) > ownTalkAge {
+		if i, err := e.Info(); err == nil && s.parts.Clock.Now().Sub(i.ModTime()) > ownTranscriptAge {
 			_ = os.Remove(filepath.Join(dir, e.Name())) // the next session tries again
 		}
 	}

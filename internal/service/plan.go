@@ -14,7 +14,7 @@ import (
 
 // PlanRestore says what going back, sideways or forward would do. It touches nothing.
 func (s *Service) PlanRestore(ctx context.Context, req retake.PlanRequest) (retake.Plan, error) {
-	at, err := s.openPlace(ctx, req)
+	at, err := s.openRestoreRoot(ctx, req)
 	if err != nil {
 		return retake.Plan{}, err
 	}
@@ -22,50 +22,50 @@ func (s *Service) PlanRestore(ctx context.Context, req retake.PlanRequest) (reta
 	if err := s.prepareAdopt(ctx, req); err != nil {
 		return retake.Plan{}, err
 	}
-	p, err := s.planLocked(ctx, at, req)
+	p, err := s.planAndRemember(ctx, at, req)
 	if err == nil {
-		s.sayMeanings(ctx, &p)
+		s.addPlanFacts(ctx, &p)
 	}
-	return p, fault("no plan could be made", unchanged, err)
+	return p, wrapError("no plan could be made", unchanged, err)
 }
 
-// planLocked makes the plan and remembers it, while nobody saves.
-func (s *Service) planLocked(ctx context.Context, at *place, req retake.PlanRequest) (retake.Plan, error) {
-	l := s.liveOf(at.ws.ID)
-	l.lock()
+// planAndRemember makes the plan and remembers it, while nobody saves.
+func (s *Service) planAndRemember(ctx context.Context, at *rootLocation, req retake.PlanRequest) (retake.Plan, error) {
+	l := s.cacheFor(at.ws.ID)
+	l.lockAndCancelCheck()
 	defer l.mu.Unlock()
-	_, p, _, err := s.planNow(ctx, l, at, req, nil)
-	if err == nil && p.Total() <= maxShown {
-		l.shown, l.shownAt = &p, s.p.Clock.Now()
+	_, p, _, err := s.planCurrent(ctx, l, at, req, nil)
+	if err == nil && p.Total() <= maxRememberedSteps {
+		l.lastPlan, l.lastPlanAt = &p, s.parts.Clock.Now()
 	}
 	return p, err
 }
 
-// planNow makes the plan from what is there now. With shown, what that plan says of
+// planCurrent makes the plan from what is there now. With shown, what that plan says of
 // processes stands.
-func (s *Service) planNow(ctx context.Context, l *live, at *place, req retake.PlanRequest, shown *retake.Plan) (journey, retake.Plan, view, error) {
-	v, err := s.seenAt(ctx, l, at)
+func (s *Service) planCurrent(ctx context.Context, l *workspaceCache, at *rootLocation, req retake.PlanRequest, shown *retake.Plan) (resolvedRestore, retake.Plan, workspaceSnapshot, error) {
+	v, err := s.snapshotRoot(ctx, l, at)
 	if err != nil {
-		return journey{}, retake.Plan{}, v, err
+		return resolvedRestore{}, retake.Plan{}, v, err
 	}
-	w := restore.Environment{Root: at.root, Holders: s.holders}
-	if w.Free, err = s.freeAt(at); err != nil {
-		return journey{}, retake.Plan{}, v, err
+	w := restore.Environment{Root: at.root, Holders: s.findHolders}
+	if w.Free, err = s.freeSpaceAt(at); err != nil {
+		return resolvedRestore{}, retake.Plan{}, v, err
 	}
 	if shown != nil {
 		w.Holders = nil
 	}
-	j, err := s.travel(ctx, at.ws, req, v)
+	j, err := s.resolveRestore(ctx, at.ws, req, v)
 	if err != nil {
 		return j, retake.Plan{}, v, err
 	}
-	p, err := s.planFor(ctx, at.ws, j, v, w)
+	p, err := s.makePlan(ctx, at.ws, j, v, w)
 	if err == nil {
-		p.Effects, err = s.crossed(ctx, at.ws.ID, j)
-		s.askWorking(req, &p)
+		p.Effects, err = s.remainingEffects(ctx, at.ws.ID, j)
+		s.addWorkingObstacle(req, &p)
 	}
 	if err == nil {
-		err = s.sayWhatStays(ctx, j, &p, v)
+		err = s.addKeptEdits(ctx, j, &p, v)
 	}
 	if shown != nil {
 		p.Holders = shown.Holders
@@ -76,25 +76,25 @@ func (s *Service) planNow(ctx context.Context, l *live, at *place, req retake.Pl
 		}
 	}
 	p.Safety = retake.Safety{Number: v.tip.Number + 1}
-	if p.Lost = at.lost; v.still || at.bare() {
+	if p.Lost = at.lost; v.isUnchanged || at.isEmpty() {
 		p.Safety = retake.Safety{Number: v.tip.Number, There: true}
 	}
 	return j, p, v, err
 }
 
-// sayWhatStays adds to the plan of an undo which edits it leaves, and which item comes next
+// addKeptEdits adds to the plan of an undo which edits it leaves, and which item comes next
 // when nothing of this one is left to take back.
-func (s *Service) sayWhatStays(ctx context.Context, j journey, p *retake.Plan, v view) error {
-	if j.req.Course != retake.CourseUndo || j.loose || len(j.req.Hunks) > 0 {
+func (s *Service) addKeptEdits(ctx context.Context, j resolvedRestore, p *retake.Plan, v workspaceSnapshot) error {
+	if j.req.Course != retake.CourseUndo || j.unsavedOnly || len(j.req.Hunks) > 0 {
 		return nil
 	}
-	if n := len(v.loose); n > 0 || len(j.edits) > 0 {
-		p.Edits = &retake.KeptEdits{Unsaved: int64(n), Checkpoints: j.edits}
+	if n := len(v.unsaved); n > 0 || len(j.keptEdits) > 0 {
+		p.Edits = &retake.KeptEdits{Unsaved: int64(n), Checkpoints: j.keptEdits}
 	}
-	if !onlyTimes(p) || j.req.Ref != "" {
+	if !changesOnlyTimes(p) || j.req.Ref != "" {
 		return nil
 	}
-	next, err := s.itemBefore(ctx, j.req, s.walkBack(j.req.Paths), j.target.Number)
+	next, err := s.findItemBefore(ctx, j.req, s.newTimelineWalk(j.req.Paths), j.target.Number)
 	if retake.IsKind(err, retake.NotFound) {
 		return nil
 	}
@@ -102,49 +102,49 @@ func (s *Service) sayWhatStays(ctx context.Context, j journey, p *retake.Plan, v
 	return err
 }
 
-// planFor makes the plan of a journey from one view of the workspace.
-func (s *Service) planFor(ctx context.Context, ws retake.Workspace, j journey, v view, w restore.Environment) (retake.Plan, error) {
+// makePlan makes the plan of a journey from one view of the workspace.
+func (s *Service) makePlan(ctx context.Context, ws retake.Workspace, j resolvedRestore, v workspaceSnapshot, w restore.Environment) (retake.Plan, error) {
 	r := restore.Request{
 		Course: j.req.Course, Target: j.target, Paths: j.req.Paths, Git: j.req.Git, Trees: v.trees,
-		Now: v.root, Base: j.base, Want: j.want, NowGaps: v.gaps, WantGaps: j.gaps, Unsaved: v.loose,
-		Protected: j.spare, Hunks: j.req.Hunks, IsVolatile: restore.IsVolatile, SideSuffix: j.side, FileCount: v.root.Sum.Files + v.root.Sum.Symlinks, Environment: w,
+		Now: v.root, Base: j.base, Want: j.want, NowGaps: v.gaps, WantGaps: j.wantGaps, Unsaved: v.unsaved,
+		Protected: j.protected, Hunks: j.req.Hunks, IsVolatile: restore.IsVolatile, SideSuffix: j.sideSuffix, FileCount: v.root.Sum.Files + v.root.Sum.Symlinks, Environment: w,
 	}
-	if j.cut != nil {
+	if j.interrupted != nil {
 		r.Paths = nil
-		p, err := restore.PlanRecovery(ctx, r, j.cut)
+		p, err := restore.PlanRecovery(ctx, r, j.interrupted)
 		p.Workspace = ws.ID
 		return p, err
 	}
-	if j.loose {
+	if j.unsavedOnly {
 		now := v.root
 		r.Base, r.Want = &now, j.want
 		r.KeepGenerated = true
 	}
 	p, err := restore.MakePlan(ctx, r)
-	if along := j.req.Course == retake.CourseUndo || j.req.Course == retake.CourseRedo; err == nil && along && len(r.Hunks) == 0 && onlyTimes(&p) {
+	if along := j.req.Course == retake.CourseUndo || j.req.Course == retake.CourseRedo; err == nil && along && len(r.Hunks) == 0 && changesOnlyTimes(&p) {
 		r.OnlyGit = !r.Git
 		r.KeepGenerated, r.Git = false, true // logs and git are all there is to take back: then exactly these
 		p, err = restore.MakePlan(ctx, r)
 	}
 	p.Workspace, p.Fork = ws.ID, j.fork
-	for _, cp := range j.also {
+	for _, cp := range j.olderItems {
 		p.Also = append(p.Also, cp.Number)
 	}
 	for i := range p.Git {
-		p.Git[i].Checkpoint = j.from
+		p.Git[i].Checkpoint = j.wantNumber
 	}
 	return p, err
 }
 
-// onlyTimes reports whether a plan changes no content: it is empty, or puts times back.
-func onlyTimes(p *retake.Plan) bool {
+// changesOnlyTimes reports whether a plan changes no content: it is empty, or puts times back.
+func changesOnlyTimes(p *retake.Plan) bool {
 	beside := func(k retake.Keep) bool { return k.Side != "" }
 	more := func(s retake.Step) bool { return s.What != retake.Timed }
-	return !slices.ContainsFunc(steps(p), more) && !slices.ContainsFunc(p.Keeps, beside)
+	return !slices.ContainsFunc(planSteps(p), more) && !slices.ContainsFunc(p.Keeps, beside)
 }
 
-// holders asks which processes have these files open.
-func (s *Service) holders(ctx context.Context, files []fsx.Info) ([]restore.OpenFile, error) {
+// findHolders asks which processes have these files open.
+func (s *Service) findHolders(ctx context.Context, files []fsx.Info) ([]restore.OpenFile, error) {
 	want, at := map[proc.Inode]bool{}, map[proc.Inode]int{}
 	for i, f := range files {
 		n := proc.Inode{Dev: f.Dev, Ino: f.Ino}
@@ -158,29 +158,29 @@ func (s *Service) holders(ctx context.Context, files []fsx.Info) ([]restore.Open
 	return out, err
 }
 
-// sameDigest compares a digest with what people type of it.
-func sameDigest(full, typed string) bool {
-	typed = plainDigest(typed)
-	return len(typed) >= shortDigest && strings.HasPrefix(full, typed)
+// matchesDigest compares a digest with what people type of it.
+func matchesDigest(full, typed string) bool {
+	typed = normalizeDigest(typed)
+	return len(typed) >= minDigestLen && strings.HasPrefix(full, typed)
 }
 
 // shortDigest is as much of a digest as people type.
-const shortDigest = 8
+const minDigestLen = 8
 
-func plainDigest(typed string) string { return strings.ReplaceAll(strings.ToLower(typed), "-", "") }
+func normalizeDigest(typed string) string { return strings.ReplaceAll(strings.ToLower(typed), "-", "") }
 
 // maxShown is the longest plan that is remembered, to say what moved since.
-const maxShown = 20_000
+const maxRememberedSteps = 20_000
 
-// movedFrom says what moved since a plan was shown, if that is still known.
-func (l *live) movedFrom(digest string, now retake.Plan) error {
-	if l.shown == nil || !sameDigest(l.shown.Digest, digest) {
-		return moved(retake.Plan{}, retake.Plan{})
+// planChangedError says what moved since a plan was shown, if that is still known.
+func (l *workspaceCache) planChangedError(digest string, now retake.Plan) error {
+	if l.lastPlan == nil || !matchesDigest(l.lastPlan.Digest, digest) {
+		return planMovedError(retake.Plan{}, retake.Plan{})
 	}
-	return moved(*l.shown, now)
+	return planMovedError(*l.lastPlan, now)
 }
 
-func moved(before, after retake.Plan) error {
+func planMovedError(before, after retake.Plan) error {
 	paths := differingPaths(before, after)
 	text := ""
 	if n := len(paths); n > 0 {
@@ -197,8 +197,8 @@ func differingPaths(a, b retake.Plan) []string {
 	said := map[string]string{}
 	var out []string
 	for i, p := range []retake.Plan{a, b} {
-		for _, s := range steps(&p) {
-			text := fmt.Sprintf("%s %+v %+v", s.What, look(s.Now), look(s.Then))
+		for _, s := range planSteps(&p) {
+			text := fmt.Sprintf("%s %+v %+v", s.What, visibleAttributes(s.Now), visibleAttributes(s.Then))
 			if i == 0 {
 				said[s.Path] = text
 			} else if said[s.Path] == text {
@@ -215,14 +215,14 @@ func differingPaths(a, b retake.Plan) []string {
 	return out
 }
 
-// look is what people see of an entry.
-func look(e *retake.Entry) retake.Entry {
+// visibleAttributes is what people see of an entry.
+func visibleAttributes(e *retake.Entry) retake.Entry {
 	if e == nil {
 		return retake.Entry{}
 	}
 	return retake.Entry{Kind: e.Kind, Mode: e.Mode, Size: e.Size, ModTime: e.ModTime}
 }
 
-func steps(p *retake.Plan) []retake.Step {
+func planSteps(p *retake.Plan) []retake.Step {
 	return slices.Concat(p.Deletes, p.Writes, p.Merges)
 }

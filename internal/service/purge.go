@@ -13,41 +13,41 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// purging is one purge, or the plan of one.
-type purging struct {
-	s     *Service
-	st    store.Store
-	req   retake.PurgeRequest
-	match *matcher // nil: by path
-	read  int64    // stored files that were read
+// purgeRun is one purge, or the plan of one.
+type purgeRun struct {
+	svc       *Service
+	store     store.Store
+	req       retake.PurgeRequest
+	matcher   *matcher // nil: by path
+	filesRead int64    // stored files that were read
 
-	family []retake.WorkspaceState
-	dirs   map[retake.ObjectID]cleaned // directories that were gone through, by content alone
-	gone   map[retake.ObjectID]int64   // files that go, with their size
-	where  map[string]bool             // paths that they are at
-	masked map[retake.ObjectID]retake.Entry
-	w      store.Writer // nil while it is only planned
+	family       []retake.WorkspaceState
+	cleanedDirs  map[retake.ObjectID]cleanedDir // directories that were gone through, by content alone
+	removedFiles map[retake.ObjectID]int64      // files that go, with their size
+	removedPaths map[string]bool                // paths that they are at
+	maskedParts  map[retake.ObjectID]retake.Entry
+	writer       store.Writer // nil while it is only planned
 }
 
 // PlanPurge finds what a purge would remove.
 func (s *Service) PlanPurge(ctx context.Context, req retake.PurgeRequest) (retake.PurgePlan, error) {
-	p, err := s.newPurging(ctx, req)
+	p, err := s.newPurgeRun(ctx, req)
 	if err != nil {
 		return retake.PurgePlan{}, err
 	}
-	plan, err := p.plan(ctx)
-	return plan, fault("the history cannot be searched", unchanged, err)
+	plan, err := p.buildPlan(ctx)
+	return plan, wrapError("the history cannot be searched", unchanged, err)
 }
 
-func (s *Service) newPurging(ctx context.Context, req retake.PurgeRequest) (*purging, error) {
+func (s *Service) newPurgeRun(ctx context.Context, req retake.PurgeRequest) (*purgeRun, error) {
 	if (len(req.Paths) == 0) == (len(req.Contents) == 0) {
 		return nil, &retake.Error{Kind: retake.Invalid, What: "a purge is of paths or of content", Safe: unchanged, Hint: "purge a path: retake purge -- .env\npurge by content: retake help purge"}
 	}
-	if s.p.Steadfast {
+	if s.parts.RefuseWhenFull {
 		return nil, &retake.Error{Kind: retake.Denied, What: "a purge is not possible on a server yet", Safe: unchanged, Hint: "remove checkpoints: POST /v1/deletions"}
 	}
-	p := &purging{
-		s: s, req: req, dirs: map[retake.ObjectID]cleaned{}, gone: map[retake.ObjectID]int64{}, where: map[string]bool{}, masked: map[retake.ObjectID]retake.Entry{},
+	p := &purgeRun{
+		svc: s, req: req, cleanedDirs: map[retake.ObjectID]cleanedDir{}, removedFiles: map[retake.ObjectID]int64{}, removedPaths: map[string]bool{}, maskedParts: map[retake.ObjectID]retake.Entry{},
 	}
 	for _, c := range req.Contents {
 		if len(c) < retake.MinPurgeContent {
@@ -55,28 +55,28 @@ func (s *Service) newPurging(ctx context.Context, req retake.PurgeRequest) (*pur
 		}
 	}
 	if len(req.Contents) > 0 {
-		p.match = newMatcher(req.Contents)
+		p.matcher = newMatcher(req.Contents)
 	}
 	for i, name := range p.req.Paths {
 		if p.req.Paths[i] = cleanPath(name); p.req.Paths[i] == "" || p.req.Paths[i] == "." {
 			return nil, &retake.Error{Kind: retake.Invalid, What: "can't purge the whole workspace as a path", Safe: unchanged, Hint: "erase its history: retake deinit --purge"}
 		}
 	}
-	ws, err := s.row(ctx, req.Workspace)
+	ws, err := s.loadWorkspace(ctx, req.Workspace)
 	if err != nil {
-		return nil, fault("no such workspace", unchanged, err)
+		return nil, wrapError("no such workspace", unchanged, err)
 	}
-	if p.st, err = s.store(ctx); err != nil {
-		return nil, fault("the store cannot be opened", unchanged, err)
+	if p.store, err = s.store(ctx); err != nil {
+		return nil, wrapError("the store cannot be opened", unchanged, err)
 	}
-	p.family, err = s.family(ctx, ws.ID)
-	return p, fault("the workspaces cannot be listed", unchanged, err)
+	p.family, err = s.workspaceFamily(ctx, ws.ID)
+	return p, wrapError("the workspaces cannot be listed", unchanged, err)
 }
 
-// family is a workspace with what it was forked from and all forks of these, ended ones
+// workspaceFamily is a workspace with what it was forked from and all forks of these, ended ones
 // too: they share what they hold.
-func (s *Service) family(ctx context.Context, id retake.WorkspaceID) ([]retake.WorkspaceState, error) {
-	all, err := s.p.Catalog.Workspaces(ctx)
+func (s *Service) workspaceFamily(ctx context.Context, id retake.WorkspaceID) ([]retake.WorkspaceState, error) {
+	all, err := s.parts.Catalog.Workspaces(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -92,15 +92,15 @@ func (s *Service) family(ctx context.Context, id retake.WorkspaceID) ([]retake.W
 	return slices.DeleteFunc(all, func(w retake.WorkspaceState) bool { return !in[w.ID] }), nil
 }
 
-func (p *purging) plan(ctx context.Context) (retake.PurgePlan, error) {
+func (p *purgeRun) buildPlan(ctx context.Context) (retake.PurgePlan, error) {
 	plan := retake.PurgePlan{Workspaces: []retake.PurgeScope{}, Gaps: []retake.Gap{}, Live: []string{}, Beyond: []string{}}
 	for _, w := range p.family {
 		n := int64(0)
-		err := p.st.Records(ctx, w.ID, 0, func(l *store.Record, _ *retake.Tombstone) error {
+		err := p.store.Records(ctx, w.ID, 0, func(l *store.Record, _ *retake.Tombstone) error {
 			if l == nil {
 				return nil
 			}
-			_, changed, err := p.leaf(ctx, *l)
+			_, changed, err := p.cleanRecord(ctx, *l)
 			if changed {
 				n++
 			}
@@ -112,37 +112,37 @@ func (p *purging) plan(ctx context.Context) (retake.PurgePlan, error) {
 		plan.Workspaces = append(plan.Workspaces, retake.PurgeScope{Workspace: w.ID, Name: w.Name, Checkpoints: n})
 		plan.Checkpoints += n
 	}
-	p.tell(&plan)
-	p.live(ctx, &plan)
-	return plan, p.beyond(ctx, &plan)
+	p.fillPlan(&plan)
+	p.addLivePaths(ctx, &plan)
+	return plan, p.addUnreachable(ctx, &plan)
 }
 
-const mostPurgePaths = 50
+const maxPurgePaths = 50
 
-func (p *purging) tell(plan *retake.PurgePlan) {
-	plan.Versions, plan.Records = int64(len(p.gone)), int64(len(p.masked))
-	for _, n := range p.gone {
+func (p *purgeRun) fillPlan(plan *retake.PurgePlan) {
+	plan.Versions, plan.Records = int64(len(p.removedFiles)), int64(len(p.maskedParts))
+	for _, n := range p.removedFiles {
 		plan.Bytes += n
 	}
-	all := slices.Sorted(maps.Keys(p.where))
-	for _, name := range all[:min(len(all), mostPurgePaths)] {
+	all := slices.Sorted(maps.Keys(p.removedPaths))
+	for _, name := range all[:min(len(all), maxPurgePaths)] {
 		plan.Gaps = append(plan.Gaps, purgedGap(name))
 	}
 	plan.More = int64(len(all) - len(plan.Gaps))
 }
 
-// live names what is in the workspaces now: the next save records it again.
-func (p *purging) live(ctx context.Context, plan *retake.PurgePlan) {
+// addLivePaths names what is in the workspaces now: the next save records it again.
+func (p *purgeRun) addLivePaths(ctx context.Context, plan *retake.PurgePlan) {
 	for _, w := range p.family {
 		if w.Ended != nil {
 			continue
 		}
-		root, err := p.s.p.FS.OpenRoot(w.Root)
+		root, err := p.svc.parts.FS.OpenRoot(w.Root)
 		if err != nil {
 			continue
 		}
-		for _, name := range slices.Sorted(maps.Keys(p.where)) {
-			if len(plan.Live) < mostPurgePaths && p.liveAt(root, strings.TrimSuffix(name, "/")) {
+		for _, name := range slices.Sorted(maps.Keys(p.removedPaths)) {
+			if len(plan.Live) < maxPurgePaths && p.isLiveMatch(root, strings.TrimSuffix(name, "/")) {
 				plan.Live = append(plan.Live, path.Join(w.Root, name))
 			}
 		}
@@ -150,31 +150,31 @@ func (p *purging) live(ctx context.Context, plan *retake.PurgePlan) {
 	}
 }
 
-// beyond names the copies that a purge does not reach.
-func (p *purging) beyond(ctx context.Context, plan *retake.PurgePlan) error {
+// addUnreachable names the copies that a purge does not reach.
+func (p *purgeRun) addUnreachable(ctx context.Context, plan *retake.PurgePlan) error {
 	for _, w := range p.family {
-		if p.s.p.Backup == nil {
+		if p.svc.parts.Backup == nil {
 			break
 		}
-		if b, err := p.s.p.Backup.State(w.ID); err == nil && b.Pushed != nil {
+		if b, err := p.svc.parts.Backup.State(w.ID); err == nil && b.Pushed != nil {
 			plan.Beyond = append(plan.Beyond, fmt.Sprintf("the git backup %s, branch %s: what was pushed is not removed there", b.URL, b.Branch))
 		}
 	}
-	heads, err := p.st.Heads(ctx)
+	heads, err := p.store.Heads(ctx)
 	if err != nil {
 		return err
 	}
 	for _, h := range heads {
-		if slices.ContainsFunc(p.family, func(w retake.WorkspaceState) bool { return w.ID == h.Workspace.ID }) || p.match == nil {
+		if slices.ContainsFunc(p.family, func(w retake.WorkspaceState) bool { return w.ID == h.Workspace.ID }) || p.matcher == nil {
 			continue
 		}
 		n := 0
-		other := &purging{s: p.s, st: p.st, req: p.req, match: p.match, dirs: p.dirs, gone: map[retake.ObjectID]int64{}, where: map[string]bool{}, masked: map[retake.ObjectID]retake.Entry{}}
-		err := p.st.Records(ctx, h.Workspace.ID, 0, func(l *store.Record, _ *retake.Tombstone) error {
+		other := &purgeRun{svc: p.svc, store: p.store, req: p.req, matcher: p.matcher, cleanedDirs: p.cleanedDirs, removedFiles: map[retake.ObjectID]int64{}, removedPaths: map[string]bool{}, maskedParts: map[retake.ObjectID]retake.Entry{}}
+		err := p.store.Records(ctx, h.Workspace.ID, 0, func(l *store.Record, _ *retake.Tombstone) error {
 			if l == nil {
 				return nil
 			}
-			_, changed, err := other.leaf(ctx, *l)
+			_, changed, err := other.cleanRecord(ctx, *l)
 			if changed {
 				n++
 			}
@@ -190,21 +190,21 @@ func (p *purging) beyond(ctx context.Context, plan *retake.PurgePlan) error {
 	return nil
 }
 
-// leaf is a checkpoint without what is purged, and whether that is another one. While it
+// cleanRecord is a checkpoint without what is purged, and whether that is another one. While it
 // is only planned nothing is written, and only the answer counts.
-func (p *purging) leaf(ctx context.Context, l store.Record) (store.Record, bool, error) {
-	files, gaps, err := p.tree(ctx, l.Files)
+func (p *purgeRun) cleanRecord(ctx context.Context, l store.Record) (store.Record, bool, error) {
+	files, gaps, err := p.cleanTree(ctx, l.Files)
 	if err != nil {
 		return l, false, fmt.Errorf("checkpoint %d: %w", l.Card.Checkpoint.Number, err)
 	}
 	for _, g := range gaps {
-		p.where[g] = true
+		p.removedPaths[g] = true
 	}
-	state, held, err := p.state(ctx, l.State)
+	state, held, err := p.maskState(ctx, l.State)
 	if err != nil {
 		return l, false, fmt.Errorf("state of checkpoint %d: %w", l.Card.Checkpoint.Number, err)
 	}
-	card, said, err := p.card(l.Card)
+	card, said, err := p.maskCard(l.Card)
 	if err != nil {
 		return l, false, err
 	}
@@ -214,7 +214,7 @@ func (p *purging) leaf(ctx context.Context, l store.Record) (store.Record, bool,
 	l.Card, l.State = card, state
 	if len(gaps) > 0 {
 		l.Files = files
-		p.cover(&l.Card.Checkpoint, files, gaps)
+		p.updateCoverage(&l.Card.Checkpoint, files, gaps)
 	}
 	return l, true, nil
 }
@@ -223,9 +223,9 @@ func purgedGap(path string) retake.Gap {
 	return retake.Gap{Path: path, Reason: retake.ReasonPurged, Detail: "removed by retake purge"}
 }
 
-// cover says on the card what is not there any more. The counts of what changed stay:
+// updateCoverage says on the card what is not there any more. The counts of what changed stay:
 // they are of what was captured.
-func (p *purging) cover(cp *retake.Checkpoint, files retake.Entry, gaps []string) {
+func (p *purgeRun) updateCoverage(cp *retake.Checkpoint, files retake.Entry, gaps []string) {
 	all := slices.Clone(cp.Coverage.Gaps)
 	for _, g := range gaps {
 		all = append(all, purgedGap(g))

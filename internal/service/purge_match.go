@@ -18,22 +18,22 @@ import (
 // matcher finds contents in bytes as they are, as JSON writes it, and inside of gzip,
 // bzip2, zlib, zip, tar and git's packs. What a format hides otherwise it does not find.
 type matcher struct {
-	forms [][]byte
-	known map[retake.ObjectID]bool // stored files that were read
+	forms   [][]byte
+	checked map[retake.ObjectID]bool // stored files that were read
 }
 
 const (
-	archiveDepth  = 4
-	archiveMemory = 128 << 20 // of one archive that is opened in memory
-	smallArchive  = 20        // no archive with something in it is smaller
+	maxArchiveDepth = 4
+	maxArchiveBytes = 128 << 20 // of one archive that is opened in memory
+	minArchiveBytes = 20        // no archive with something in it is smaller
 )
 
 func newMatcher(contents [][]byte) *matcher {
-	m := &matcher{known: map[retake.ObjectID]bool{}}
+	m := &matcher{checked: map[retake.ObjectID]bool{}}
 	for _, c := range contents {
 		m.forms = append(m.forms, c)
 		for _, html := range []bool{true, false} {
-			if form := inJSON(c, html); form != nil && !bytes.Equal(form, c) {
+			if form := escapeJSON(c, html); form != nil && !bytes.Equal(form, c) {
 				m.forms = append(m.forms, form)
 			}
 		}
@@ -41,8 +41,8 @@ func newMatcher(contents [][]byte) *matcher {
 	return m
 }
 
-// inJSON is text as JSON writes it, without its quotes; nil when it cannot.
-func inJSON(text []byte, html bool) []byte {
+// escapeJSON is text as JSON writes it, without its quotes; nil when it cannot.
+func escapeJSON(text []byte, html bool) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(html)
@@ -53,7 +53,7 @@ func inJSON(text []byte, html bool) []byte {
 	return bytes.Clone(quoted[1 : len(quoted)-1])
 }
 
-func (m *matcher) in(b []byte) bool {
+func (m *matcher) matches(b []byte) bool {
 	for _, f := range m.forms {
 		if bytes.Contains(b, f) {
 			return true
@@ -72,31 +72,31 @@ func (m *matcher) mask(b []byte) []byte {
 	return b
 }
 
-// inside reports whether a file contains the content, also when it is an archive.
-func (m *matcher) inside(r io.ReadSeeker) (bool, error) {
-	if found, err := m.scan(r); found || err != nil {
+// matchesFile reports whether a file contains the content, also when it is an archive.
+func (m *matcher) matchesFile(r io.ReadSeeker) (bool, error) {
+	if found, err := m.scanStream(r); found || err != nil {
 		return found, err
 	}
 	if _, err := r.Seek(0, io.SeekStart); err != nil {
 		return false, err
 	}
-	b, err := io.ReadAll(io.LimitReader(r, archiveMemory+1))
+	b, err := io.ReadAll(io.LimitReader(r, maxArchiveBytes+1))
 	if err != nil {
 		return false, err
 	}
-	if len(b) <= archiveMemory {
-		return m.unpacked(b, 0), nil
+	if len(b) <= maxArchiveBytes {
+		return m.matchesArchive(b, 0), nil
 	}
 	z, err := gzip.NewReader(io.MultiReader(bytes.NewReader(b), r)) // a large one is read as it comes
 	if err != nil {
 		return false, nil
 	}
-	found, _ := m.scan(z) // what cannot be unpacked is not readable
+	found, _ := m.scanStream(z) // what cannot be unpacked is not readable
 	return found, nil
 }
 
-// scan looks through bytes as they come.
-func (m *matcher) scan(r io.Reader) (bool, error) {
+// scanStream looks through bytes as they come.
+func (m *matcher) scanStream(r io.Reader) (bool, error) {
 	longest := 0
 	for _, f := range m.forms {
 		longest = max(longest, len(f))
@@ -105,7 +105,7 @@ func (m *matcher) scan(r io.Reader) (bool, error) {
 	have := 0
 	for {
 		n, err := r.Read(buf[have:])
-		if have += n; m.in(buf[:have]) {
+		if have += n; m.matches(buf[:have]) {
 			return true, nil
 		}
 		if errors.Is(err, io.EOF) {
@@ -120,20 +120,22 @@ func (m *matcher) scan(r io.Reader) (bool, error) {
 	}
 }
 
-// bytes looks at bytes and into them.
-func (m *matcher) bytes(b []byte, depth int) bool { return m.in(b) || m.unpacked(b, depth) }
+// matchesDeep looks at bytes and into them.
+func (m *matcher) matchesDeep(b []byte, depth int) bool {
+	return m.matches(b) || m.matchesArchive(b, depth)
+}
 
-// unpacked looks into an archive. What is damaged is read as far as it goes.
-func (m *matcher) unpacked(b []byte, depth int) bool {
-	if depth >= archiveDepth || len(b) < smallArchive {
+// matchesArchive looks into an archive. What is damaged is read as far as it goes.
+func (m *matcher) matchesArchive(b []byte, depth int) bool {
+	if depth >= maxArchiveDepth || len(b) < minArchiveBytes {
 		return false
 	}
 	whole := func(r io.Reader, err error) bool {
 		if err != nil {
 			return false
 		}
-		all, _ := io.ReadAll(io.LimitReader(r, archiveMemory))
-		return m.bytes(all, depth+1)
+		all, _ := io.ReadAll(io.LimitReader(r, maxArchiveBytes))
+		return m.matchesDeep(all, depth+1)
 	}
 	switch {
 	case bytes.HasPrefix(b, []byte{0x1f, 0x8b}):
@@ -142,11 +144,11 @@ func (m *matcher) unpacked(b []byte, depth int) bool {
 	case bytes.HasPrefix(b, []byte("BZh")):
 		return whole(bzip2.NewReader(bytes.NewReader(b)), nil)
 	case bytes.HasPrefix(b, []byte("PK")):
-		return m.zipped(b, depth)
+		return m.matchesZip(b, depth)
 	case bytes.HasPrefix(b, []byte("PACK")):
-		return m.packed(b, depth)
+		return m.matchesGitPack(b, depth)
 	case len(b) > 262 && string(b[257:262]) == "ustar":
-		return m.tarred(b, depth)
+		return m.matchesTar(b, depth)
 	case b[0]&0x0f == 8 && binary.BigEndian.Uint16(b)%31 == 0:
 		z, err := zlib.NewReader(bytes.NewReader(b))
 		return whole(z, err)
@@ -154,7 +156,7 @@ func (m *matcher) unpacked(b []byte, depth int) bool {
 	return false
 }
 
-func (m *matcher) zipped(b []byte, depth int) bool {
+func (m *matcher) matchesZip(b []byte, depth int) bool {
 	z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
 		return false
@@ -164,31 +166,31 @@ func (m *matcher) zipped(b []byte, depth int) bool {
 		if err != nil {
 			continue
 		}
-		all, _ := io.ReadAll(io.LimitReader(r, archiveMemory))
+		all, _ := io.ReadAll(io.LimitReader(r, maxArchiveBytes))
 		_ = r.Close() // only read
-		if m.bytes(all, depth+1) {
+		if m.matchesDeep(all, depth+1) {
 			return true
 		}
 	}
 	return false
 }
 
-func (m *matcher) tarred(b []byte, depth int) bool {
+func (m *matcher) matchesTar(b []byte, depth int) bool {
 	t := tar.NewReader(bytes.NewReader(b))
 	for {
 		if _, err := t.Next(); err != nil {
 			return false
 		}
-		all, _ := io.ReadAll(io.LimitReader(t, archiveMemory))
-		if m.unpacked(all, depth+1) { // as it is it was seen in the tar
+		all, _ := io.ReadAll(io.LimitReader(t, maxArchiveBytes))
+		if m.matchesArchive(all, depth+1) { // as it is it was seen in the tar
 			return true
 		}
 	}
 }
 
-// packed looks into the objects of a pack of git's. Deltas are looked at as they are:
+// matchesGitPack looks into the objects of a pack of git's. Deltas are looked at as they are:
 // what they insert is in them.
-func (m *matcher) packed(b []byte, depth int) bool {
+func (m *matcher) matchesGitPack(b []byte, depth int) bool {
 	const header, address = 12, 20
 	r := bytes.NewReader(b)
 	if _, err := r.Seek(header, io.SeekStart); err != nil {
@@ -215,8 +217,8 @@ func (m *matcher) packed(b []byte, depth int) bool {
 		if err != nil {
 			return false
 		}
-		all, err := io.ReadAll(io.LimitReader(z, archiveMemory))
-		if m.bytes(all, depth+1) {
+		all, err := io.ReadAll(io.LimitReader(z, maxArchiveBytes))
+		if m.matchesDeep(all, depth+1) {
 			return true
 		}
 		if err != nil {

@@ -24,44 +24,44 @@ import (
 func (s *Service) Purge(ctx context.Context, req retake.PurgeRequest) (retake.PurgeReport, error) {
 	const partly = "Every checkpoint that is listed can be read. Run it again to finish."
 	var rep retake.PurgeReport
-	p, err := s.newPurging(ctx, req)
+	p, err := s.newPurgeRun(ctx, req)
 	if err != nil {
 		return rep, err
 	}
-	if err := p.free(ctx); err != nil {
+	if err := p.checkNotHeld(ctx); err != nil {
 		return rep, err
 	}
-	if rep.Plan, err = p.plan(ctx); err != nil {
-		return rep, fault("the history cannot be searched", unchanged, err)
+	if rep.Plan, err = p.buildPlan(ctx); err != nil {
+		return rep, wrapError("the history cannot be searched", unchanged, err)
 	}
 	ctx = context.WithoutCancel(ctx) // half a purge is none
 	for _, w := range p.family {
-		if err := p.line(ctx, w); err != nil {
-			return rep, fault("purged in part", partly, err)
+		if err := p.rewriteHistory(ctx, w); err != nil {
+			return rep, wrapError("purged in part", partly, err)
 		}
 	}
-	if rep.Sweep, err = p.s.wipe(ctx, p.st); err == nil {
-		err = p.rest(ctx)
+	if rep.Sweep, err = p.svc.sweepAndWipe(ctx, p.store); err == nil {
+		err = p.removeCopies(ctx)
 	}
 	if err != nil {
-		return rep, fault("purged in part", partly, err)
+		return rep, wrapError("purged in part", partly, err)
 	}
-	err = p.prove(ctx, &rep)
-	return rep, fault("purged, but the search afterwards did not end", partly, err)
+	err = p.verifyRemoved(ctx, &rep)
+	return rep, wrapError("purged, but the search afterwards did not end", partly, err)
 }
 
-// free refuses when something keeps the history as it is: a legal hold, or a restore
+// checkNotHeld refuses when something keeps the history as it is: a legal hold, or a restore
 // that was interrupted.
-func (p *purging) free(ctx context.Context) error {
+func (p *purgeRun) checkNotHeld(ctx context.Context) error {
 	for _, w := range p.family {
-		pins, err := p.s.p.Catalog.Pins(ctx, w.ID)
+		pins, err := p.svc.parts.Catalog.Pins(ctx, w.ID)
 		if err != nil {
-			return fault("the pins cannot be listed", unchanged, err)
+			return wrapError("the pins cannot be listed", unchanged, err)
 		}
 		if i := slices.IndexFunc(pins, func(pin retake.Pin) bool { return strings.HasPrefix(pin.Name, retake.HoldPrefix) }); i >= 0 {
 			return &retake.Error{Kind: retake.Denied, What: fmt.Sprintf("checkpoint %d of %s is under a legal hold, so nothing can be purged", pins[i].Number, w.Name), Safe: unchanged, Hint: "release the hold first"}
 		}
-		if cut, err := p.s.cutOff(w.ID); err != nil || cut != nil {
+		if cut, err := p.svc.readInterrupted(w.ID); err != nil || cut != nil {
 			return &retake.Error{Kind: retake.Busy, What: "a restore of " + w.Name + " was interrupted and still needs this data", Safe: unchanged, Hint: "finish it: retake restore --finish", Err: err}
 		}
 	}
@@ -69,16 +69,16 @@ func (p *purging) free(ctx context.Context) error {
 }
 
 // revisePiece is how many checkpoints are changed in one step.
-const revisePiece = 64
+const reviseBatchSize = 64
 
-// line changes the checkpoints of one workspace. Nobody saves or restores meanwhile.
-func (p *purging) line(ctx context.Context, w retake.WorkspaceState) error {
-	l := p.s.liveOf(w.ID)
-	l.lock()
+// rewriteHistory changes the checkpoints of one workspace. Nobody saves or restores meanwhile.
+func (p *purgeRun) rewriteHistory(ctx context.Context, w retake.WorkspaceState) error {
+	l := p.svc.cacheFor(w.ID)
+	l.lockAndCancelCheck()
 	defer l.mu.Unlock()
-	err := p.s.onLine(ctx, w.Workspace, func(out store.Writer) error {
-		p.w = out
-		defer func() { p.w = nil }()
+	err := p.svc.withWriter(ctx, w.Workspace, func(out store.Writer) error {
+		p.writer = out
+		defer func() { p.writer = nil }()
 		var piece []store.Record
 		flush := func() error {
 			if len(piece) == 0 {
@@ -88,15 +88,15 @@ func (p *purging) line(ctx context.Context, w retake.WorkspaceState) error {
 			piece = nil
 			return err
 		}
-		err := p.st.Records(ctx, w.ID, 0, func(leaf *store.Record, _ *retake.Tombstone) error {
+		err := p.store.Records(ctx, w.ID, 0, func(leaf *store.Record, _ *retake.Tombstone) error {
 			if leaf == nil {
 				return nil
 			}
-			next, changed, err := p.leaf(ctx, *leaf)
+			next, changed, err := p.cleanRecord(ctx, *leaf)
 			if err != nil || !changed {
 				return err
 			}
-			if piece = append(piece, next); len(piece) < revisePiece {
+			if piece = append(piece, next); len(piece) < reviseBatchSize {
 				return nil
 			}
 			return flush()
@@ -109,79 +109,79 @@ func (p *purging) line(ctx context.Context, w retake.WorkspaceState) error {
 	if errors.Is(err, store.ErrNotFound) {
 		err = nil // it has no line yet
 	}
-	l.x, l.tip, l.gaps, l.shown = nil, nil, nil, nil
-	l.doubt = "the history was purged"
-	l.lists.drop()
+	l.index, l.tip, l.gaps, l.lastPlan = nil, nil, nil, nil
+	l.rescanReason = "the history was purged"
+	l.dirCache.reset()
 	return err
 }
 
-// wipe drops what no checkpoint needs, and leaves none of its bytes in what stays.
-func (s *Service) wipe(ctx context.Context, st store.Store) (retake.SweepReport, error) {
-	b := &s.bounds
-	if end := b.running.Load(); end != nil {
+// sweepAndWipe drops what no checkpoint needs, and leaves none of its bytes in what stays.
+func (s *Service) sweepAndWipe(ctx context.Context, st store.Store) (retake.SweepReport, error) {
+	b := &s.retention
+	if end := b.cancelCleanup.Load(); end != nil {
 		(*end)() // the one that nobody asked for
 	}
-	b.tidying.Lock()
-	defer b.tidying.Unlock()
-	return s.sweepNoted(ctx, st, store.SweepOptions{Wipe: true}, new(bool))
+	b.cleanupMu.Lock()
+	defer b.cleanupMu.Unlock()
+	return s.sweepAndRecord(ctx, st, store.SweepOptions{Wipe: true}, new(bool))
 }
 
-// rest removes the copies beside the store: rows and what was found out from them, what
+// removeCopies removes the copies beside the store: rows and what was found out from them, what
 // is known of sessions, replaced files, stat indexes, what waits to be heard, and the
 // local side of the git backup.
-func (p *purging) rest(ctx context.Context) error {
-	p.s.teller.forgetAll()
-	if _, err := p.s.Rebuild(ctx); err != nil {
+func (p *purgeRun) removeCopies(ctx context.Context) error {
+	p.svc.summarizer.dropMemory()
+	if _, err := p.svc.Rebuild(ctx); err != nil {
 		return err
 	}
 	for _, w := range p.family {
 		p.clearTrash(w)
-		if err := p.s.removeIn(p.s.p.Indexes, indexName(w.ID)); err != nil {
+		if err := p.svc.removeFile(p.svc.parts.IndexDir, indexFileName(w.ID)); err != nil {
 			return err
 		}
-		if err := p.sessions(w.ID); err != nil {
+		if err := p.maskSessions(w.ID); err != nil {
 			return err
 		}
-		if p.s.p.Backup != nil {
-			if err := p.s.p.Backup.Forget(ctx, w.ID); err != nil {
+		if p.svc.parts.Backup != nil {
+			if err := p.svc.parts.Backup.Forget(ctx, w.ID); err != nil {
 				return err
 			}
 		}
 	}
-	if p.match != nil {
-		for _, dir := range []string{p.s.p.Signals, p.s.p.Sessions} {
+	if p.matcher != nil {
+		for _, dir := range []string{p.svc.parts.SignalDir, p.svc.parts.SessionDir} {
 			if err := p.maskFiles(dir); err != nil {
 				return err
 			}
 		}
 	}
-	return p.s.p.Catalog.Wipe(ctx)
+	return p.svc.parts.Catalog.Wipe(ctx)
 }
 
 // maskFiles masks the content in the small files of a directory of ours.
-func (p *purging) maskFiles(dir string) error {
+func (p *purgeRun) maskFiles(dir string) error {
 	if dir == "" {
 		return nil
 	}
-	return p.s.eachFile(dir, func(at fsx.Dir, path string) error {
+	return p.svc.eachFile(dir, func(at fsx.Dir, path string) error {
 		name := filepath.Base(path)
 		f, err := at.OpenFile(name)
 		if err != nil {
-			return ignoreGone(err)
+			return ignoreNotExist(err)
 		}
-		b, err := io.ReadAll(io.LimitReader(f, maxHearing))
-		if err = errors.Join(err, f.Close()); err != nil || !p.match.in(b) {
+		b, err := io.ReadAll(io.LimitReader(f, maxStateFile))
+		if err = errors.Join(err, f.Close()); err != nil || !p.matcher.matches(b) {
 			return err
 		}
-		return replaceSmall(at, name, p.match.mask(b))
+		return replaceFile(at, name, p.matcher.mask(b))
 	})
 }
 
 // clearTrash removes what restores replaced, whatever its age: the checkpoints before
 // these restores hold all of it that may stay.
-func (p *purging) clearTrash(w retake.WorkspaceState) {
-	for _, dir := range []string{filepath.Join(p.s.p.Returns, string(w.ID)), filepath.Join(w.Root, marker.Dir)} {
-		at, err := p.s.p.FS.OpenRoot(dir)
+func (p *purgeRun) clearTrash(w retake.WorkspaceState) {
+	for _, dir := range []string{filepath.Join(p.svc.parts.RestoreDir, string(w.ID)), filepath.Join(w.Root, marker.Dir)} {
+		at, err := p.svc.parts.FS.OpenRoot(dir)
 		if err != nil {
 			continue
 		}
@@ -195,16 +195,16 @@ func (p *purging) clearTrash(w retake.WorkspaceState) {
 	}
 }
 
-// sessions masks what is known of agents, in memory and on disk.
-func (p *purging) sessions(id retake.WorkspaceID) error {
-	if p.match == nil {
+// maskSessions masks what is known of agents, in memory and on disk.
+func (p *purgeRun) maskSessions(id retake.WorkspaceID) error {
+	if p.matcher == nil {
 		return nil
 	}
-	h := p.s.hearingOf(id)
+	h := p.svc.agentStateOf(id)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i := range h.state.Sessions {
-		if x := &h.state.Sessions[i]; p.match.in(x.Talk.Tail) {
+		if x := &h.state.Sessions[i]; p.matcher.matches(x.Talk.Tail) {
 			x.Talk.Tail = nil // without it the rest of the conversation is read on from its length
 		}
 	}
@@ -212,7 +212,7 @@ func (p *purging) sessions(id retake.WorkspaceID) error {
 	if err != nil {
 		return err
 	}
-	text := p.match.mask(p.renamed(b))
+	text := p.matcher.mask(p.replaceObjectIDs(b))
 	if bytes.Equal(text, b) {
 		return nil
 	}
@@ -221,20 +221,20 @@ func (p *purging) sessions(id retake.WorkspaceID) error {
 		return err
 	}
 	h.state = st
-	return h.store()
+	return h.writeState()
 }
 
-// prove reads everything that is kept, and names each copy that is left.
-func (p *purging) prove(ctx context.Context, rep *retake.PurgeReport) error {
+// verifyRemoved reads everything that is kept, and names each copy that is left.
+func (p *purgeRun) verifyRemoved(ctx context.Context, rep *retake.PurgeReport) error {
 	rep.Left = []string{}
-	if p.match == nil {
-		return p.provePaths(ctx, rep)
+	if p.matcher == nil {
+		return p.verifyPathsRemoved(ctx, rep)
 	}
 	n := 0
-	err := p.st.Contents(ctx, func(b []byte) error {
+	err := p.store.Contents(ctx, func(b []byte) error {
 		rep.Searched++
 		rep.Bytes += int64(len(b))
-		if p.match.bytes(b, 0) {
+		if p.matcher.matchesDeep(b, 0) {
 			n++
 		}
 		return nil
@@ -245,22 +245,22 @@ func (p *purging) prove(ctx context.Context, rep *retake.PurgeReport) error {
 	if err != nil {
 		return err
 	}
-	p.match.known = map[retake.ObjectID]bool{} // read again, whatever was found before
-	again := &purging{s: p.s, st: p.st, req: p.req, match: p.match, family: p.family, dirs: map[retake.ObjectID]cleaned{}, gone: map[retake.ObjectID]int64{}, where: map[string]bool{}, masked: map[retake.ObjectID]retake.Entry{}}
-	plan, err := again.plan(ctx)
+	p.matcher.checked = map[retake.ObjectID]bool{} // read again, whatever was found before
+	again := &purgeRun{svc: p.svc, store: p.store, req: p.req, matcher: p.matcher, family: p.family, cleanedDirs: map[retake.ObjectID]cleanedDir{}, removedFiles: map[retake.ObjectID]int64{}, removedPaths: map[string]bool{}, maskedParts: map[retake.ObjectID]retake.Entry{}}
+	plan, err := again.buildPlan(ctx)
 	if err != nil {
 		return err
 	}
-	if rep.Searched += again.read; plan.Checkpoints > 0 {
+	if rep.Searched += again.filesRead; plan.Checkpoints > 0 {
 		rep.Left = append(rep.Left, fmt.Sprintf("%d checkpoints", plan.Checkpoints))
 	}
-	return p.proveFiles(rep)
+	return p.verifyFilesRemoved(rep)
 }
 
-// provePaths looks for the paths in every checkpoint, and for the bytes that were there.
-func (p *purging) provePaths(ctx context.Context, rep *retake.PurgeReport) error {
-	again := &purging{s: p.s, st: p.st, req: p.req, family: p.family, gone: map[retake.ObjectID]int64{}, where: map[string]bool{}, masked: map[retake.ObjectID]retake.Entry{}}
-	plan, err := again.plan(ctx)
+// verifyPathsRemoved looks for the paths in every checkpoint, and for the bytes that were there.
+func (p *purgeRun) verifyPathsRemoved(ctx context.Context, rep *retake.PurgeReport) error {
+	again := &purgeRun{svc: p.svc, store: p.store, req: p.req, family: p.family, removedFiles: map[retake.ObjectID]int64{}, removedPaths: map[string]bool{}, maskedParts: map[retake.ObjectID]retake.Entry{}}
+	plan, err := again.buildPlan(ctx)
 	if err != nil {
 		return err
 	}
@@ -268,9 +268,9 @@ func (p *purging) provePaths(ctx context.Context, rep *retake.PurgeReport) error
 		rep.Left = append(rep.Left, fmt.Sprintf("%d checkpoints", plan.Checkpoints))
 	}
 	same := 0
-	for id := range p.gone {
+	for id := range p.removedFiles {
 		rep.Searched++
-		r, err := p.st.File(ctx, id)
+		r, err := p.store.File(ctx, id)
 		if errors.Is(err, store.ErrNotFound) {
 			continue
 		}
@@ -288,12 +288,12 @@ func (p *purging) provePaths(ctx context.Context, rep *retake.PurgeReport) error
 	return nil
 }
 
-// proveFiles reads every file that we keep, as it is on disk.
-func (p *purging) proveFiles(rep *retake.PurgeReport) error {
-	return p.s.eachFile(p.s.p.Data, func(at fsx.Dir, path string) error {
+// verifyFilesRemoved reads every file that we keep, as it is on disk.
+func (p *purgeRun) verifyFilesRemoved(rep *retake.PurgeReport) error {
+	return p.svc.eachFile(p.svc.parts.DataDir, func(at fsx.Dir, path string) error {
 		f, err := at.OpenFile(filepath.Base(path))
 		if err != nil {
-			return ignoreGone(err)
+			return ignoreNotExist(err)
 		}
 		defer f.Close() //nolint:errcheck // only read
 		i, err := f.Stat()
@@ -301,7 +301,7 @@ func (p *purging) proveFiles(rep *retake.PurgeReport) error {
 			return err
 		}
 		rep.Searched, rep.Bytes = rep.Searched+1, rep.Bytes+i.Size
-		found, err := p.match.inside(io.NewSectionReader(f, 0, i.Size))
+		found, err := p.matcher.matchesFile(io.NewSectionReader(f, 0, i.Size))
 		if found {
 			rep.Left = append(rep.Left, "the file "+path)
 		}
@@ -312,9 +312,9 @@ func (p *purging) proveFiles(rep *retake.PurgeReport) error {
 // eachFile calls f for every regular file below a directory of ours, with the directory
 // that it is in and its whole path.
 func (s *Service) eachFile(dir string, f func(at fsx.Dir, path string) error) error {
-	root, err := s.p.FS.OpenRoot(dir)
+	root, err := s.parts.FS.OpenRoot(dir)
 	if err != nil {
-		return ignoreGone(err)
+		return ignoreNotExist(err)
 	}
 	defer root.Close() //nolint:errcheck // only listed
 	return walkFiles(root, dir, f)
@@ -323,13 +323,13 @@ func (s *Service) eachFile(dir string, f func(at fsx.Dir, path string) error) er
 func walkFiles(at fsx.Dir, dir string, f func(at fsx.Dir, path string) error) error {
 	names, err := at.Names()
 	if err != nil {
-		return ignoreGone(err)
+		return ignoreNotExist(err)
 	}
 	for _, name := range names {
 		i, err := at.Lstat(name)
 		switch {
 		case err != nil:
-			err = ignoreGone(err) // it went meanwhile
+			err = ignoreNotExist(err) // it went meanwhile
 		case i.Type == fsx.Regular:
 			err = f(at, filepath.Join(dir, name))
 		case i.Type == fsx.Directory:
@@ -345,16 +345,16 @@ func walkFiles(at fsx.Dir, dir string, f func(at fsx.Dir, path string) error) er
 	return nil
 }
 
-// removeIn removes a file of ours that may not be there.
-func (s *Service) removeIn(dir, name string) error {
-	at, err := s.p.FS.OpenRoot(dir)
+// removeFile removes a file of ours that may not be there.
+func (s *Service) removeFile(dir, name string) error {
+	at, err := s.parts.FS.OpenRoot(dir)
 	if err != nil {
-		return ignoreGone(err)
+		return ignoreNotExist(err)
 	}
-	return errors.Join(ignoreGone(at.Remove(name)), at.Close())
+	return errors.Join(ignoreNotExist(at.Remove(name)), at.Close())
 }
 
-func ignoreGone(err error) error {
+func ignoreNotExist(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -364,19 +364,19 @@ func ignoreGone(err error) error {
 // Erase ends a workspace and removes its whole history.
 func (s *Service) Erase(ctx context.Context, id retake.WorkspaceID) (retake.PurgeReport, error) {
 	rep := retake.PurgeReport{Left: []string{}}
-	ws, err := s.row(ctx, id)
+	ws, err := s.loadWorkspace(ctx, id)
 	if err != nil {
-		return rep, fault("no such workspace", unchanged, err)
+		return rep, wrapError("no such workspace", unchanged, err)
 	}
-	if s.p.Steadfast {
+	if s.parts.RefuseWhenFull {
 		return rep, &retake.Error{Kind: retake.Denied, What: "a history cannot be erased on a server yet", Safe: unchanged, Hint: "remove checkpoints: POST /v1/deletions"}
 	}
 	st, err := s.store(ctx)
 	if err != nil {
-		return rep, fault("the store cannot be opened", unchanged, err)
+		return rep, wrapError("the store cannot be opened", unchanged, err)
 	}
-	p := &purging{s: s, st: st, family: []retake.WorkspaceState{{Workspace: ws}}}
-	if err := p.free(ctx); err != nil {
+	p := &purgeRun{svc: s, store: st, family: []retake.WorkspaceState{{Workspace: ws}}}
+	if err := p.checkNotHeld(ctx); err != nil {
 		return rep, err
 	}
 	if ws.Ended == nil {
@@ -386,32 +386,32 @@ func (s *Service) Erase(ctx context.Context, id retake.WorkspaceID) (retake.Purg
 	}
 	ctx = context.WithoutCancel(ctx)
 	const partly = "The workspace is no longer protected. Run it again to erase the rest."
-	if s.p.Backup != nil {
-		if b, err := s.p.Backup.State(id); err == nil && b.Pushed != nil {
+	if s.parts.Backup != nil {
+		if b, err := s.parts.Backup.State(id); err == nil && b.Pushed != nil {
 			rep.Left = append(rep.Left, fmt.Sprintf("the git backup %s, branch %s: what was pushed is not removed there", b.URL, b.Branch))
 		}
 	}
-	live, _, err := s.p.Catalog.Counts(ctx, id)
+	live, _, err := s.parts.Catalog.Counts(ctx, id)
 	if err != nil {
-		return rep, fault("not erased", partly, err)
+		return rep, wrapError("not erased", partly, err)
 	}
 	rep.Plan = retake.PurgePlan{Checkpoints: live, Workspaces: []retake.PurgeScope{{Workspace: id, Name: ws.Name, Checkpoints: live}}, Gaps: []retake.Gap{}, Live: []string{}, Beyond: []string{}}
 	if err := st.Erase(ctx, id); err != nil {
-		return rep, fault("not erased", partly, err)
+		return rep, wrapError("not erased", partly, err)
 	}
-	if rep.Sweep, err = s.wipe(ctx, st); err == nil {
-		err = p.rest(ctx)
+	if rep.Sweep, err = s.sweepAndWipe(ctx, st); err == nil {
+		err = p.removeCopies(ctx)
 	}
-	for _, dir := range []string{s.p.Sessions, s.p.Signals} {
+	for _, dir := range []string{s.parts.SessionDir, s.parts.SignalDir} {
 		if dir != "" && err == nil {
-			err = s.removeOf(dir, id)
+			err = s.removeWorkspaceFiles(dir, id)
 		}
 	}
-	return rep, fault("erased in part", partly, err)
+	return rep, wrapError("erased in part", partly, err)
 }
 
-// removeOf removes the files that a directory keeps under the id of a workspace.
-func (s *Service) removeOf(dir string, id retake.WorkspaceID) error {
+// removeWorkspaceFiles removes the files that a directory keeps under the id of a workspace.
+func (s *Service) removeWorkspaceFiles(dir string, id retake.WorkspaceID) error {
 	return s.eachFile(dir, func(at fsx.Dir, path string) error {
 		if name := filepath.Base(path); strings.HasPrefix(name, string(id)) {
 			return at.Remove(name)

@@ -13,22 +13,22 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
-// cleaned is a directory without what is purged.
-type cleaned struct {
-	entry retake.Entry
-	gaps  []string // below it
-	made  bool     // its bytes are written
+// cleanedDir is a directory without what is purged.
+type cleanedDir struct {
+	entry   retake.Entry
+	gaps    []string // below it
+	written bool     // its bytes are written
 }
 
-// tree is a tree without what is purged, and the paths that are gone.
-func (p *purging) tree(ctx context.Context, root retake.Entry) (retake.Entry, []string, error) {
-	if p.match != nil {
-		c, err := p.byContent(ctx, root)
+// cleanTree is a tree without what is purged, and the paths that are gone.
+func (p *purgeRun) cleanTree(ctx context.Context, root retake.Entry) (retake.Entry, []string, error) {
+	if p.matcher != nil {
+		c, err := p.cleanDir(ctx, root)
 		return c.entry, c.gaps, err
 	}
 	var gaps []string
 	for _, name := range p.req.Paths {
-		next, kind, err := p.byPath(ctx, root, strings.Split(name, "/"))
+		next, kind, err := p.removePath(ctx, root, strings.Split(name, "/"))
 		if err != nil {
 			return root, nil, err
 		}
@@ -44,9 +44,9 @@ func (p *purging) tree(ctx context.Context, root retake.Entry) (retake.Entry, []
 	return root, gaps, nil
 }
 
-// byPath drops one path, and answers what was there; "" is nothing.
-func (p *purging) byPath(ctx context.Context, dir retake.Entry, names []string) (retake.Entry, retake.Kind, error) {
-	entries, err := p.st.Dir(ctx, dir.Object)
+// removePath drops one path, and answers what was there; "" is nothing.
+func (p *purgeRun) removePath(ctx context.Context, dir retake.Entry, names []string) (retake.Entry, retake.Kind, error) {
+	entries, err := p.store.Dir(ctx, dir.Object)
 	if err != nil {
 		return dir, "", err
 	}
@@ -56,13 +56,13 @@ func (p *purging) byPath(ctx context.Context, dir retake.Entry, names []string) 
 	}
 	was := entries[i].Kind
 	if len(names) > 1 {
-		next, below, err := p.byPath(ctx, entries[i], names[1:])
+		next, below, err := p.removePath(ctx, entries[i], names[1:])
 		if err != nil || below == "" {
 			return dir, "", err
 		}
 		entries[i], was = next, below
 	} else {
-		if err := p.count(ctx, entries[i]); err != nil {
+		if err := p.countRemoved(ctx, entries[i]); err != nil {
 			return dir, "", err
 		}
 		entries = slices.Delete(entries, i, i+1)
@@ -71,39 +71,39 @@ func (p *purging) byPath(ctx context.Context, dir retake.Entry, names []string) 
 	return dir, was, err
 }
 
-// count notes the files that go with an entry.
-func (p *purging) count(ctx context.Context, e retake.Entry) error {
+// countRemoved notes the files that go with an entry.
+func (p *purgeRun) countRemoved(ctx context.Context, e retake.Entry) error {
 	if e.Kind != retake.KindDir {
 		if e.Object != "" {
-			p.gone[e.Object] = e.Size
+			p.removedFiles[e.Object] = e.Size
 		}
 		return nil
 	}
-	entries, err := p.st.Dir(ctx, e.Object)
+	entries, err := p.store.Dir(ctx, e.Object)
 	for i := range entries {
 		if err == nil {
-			err = p.count(ctx, entries[i])
+			err = p.countRemoved(ctx, entries[i])
 		}
 	}
 	return err
 }
 
-// byContent drops every file that contains the content. A directory that was gone
+// cleanDir drops every file that contains the content. A directory that was gone
 // through once is the same everywhere.
-func (p *purging) byContent(ctx context.Context, dir retake.Entry) (cleaned, error) {
-	if c, ok := p.dirs[dir.Object]; ok && (c.made || p.w == nil || len(c.gaps) == 0) {
+func (p *purgeRun) cleanDir(ctx context.Context, dir retake.Entry) (cleanedDir, error) {
+	if c, ok := p.cleanedDirs[dir.Object]; ok && (c.written || p.writer == nil || len(c.gaps) == 0) {
 		e := dir
 		e.Object, e.Sum = c.entry.Object, c.entry.Sum
-		return cleaned{entry: e, gaps: c.gaps, made: c.made}, nil
+		return cleanedDir{entry: e, gaps: c.gaps, written: c.written}, nil
 	}
-	entries, err := p.st.Dir(ctx, dir.Object)
+	entries, err := p.store.Dir(ctx, dir.Object)
 	if err != nil {
-		return cleaned{}, err
+		return cleanedDir{}, err
 	}
-	c := cleaned{entry: dir, made: p.w != nil}
+	c := cleanedDir{entry: dir, written: p.writer != nil}
 	var left []retake.Entry
 	for _, e := range entries {
-		keep, gaps, err := p.entryByContent(ctx, &e)
+		keep, gaps, err := p.cleanEntry(ctx, &e)
 		if err != nil {
 			return c, err
 		}
@@ -117,92 +117,92 @@ func (p *purging) byContent(ctx context.Context, dir retake.Entry) (cleaned, err
 			return c, err
 		}
 	}
-	p.dirs[dir.Object] = c
+	p.cleanedDirs[dir.Object] = c
 	return c, nil
 }
 
-// entryByContent decides about one entry; a directory is cleaned in place. A name that
+// cleanEntry decides about one entry; a directory is cleaned in place. A name that
 // itself holds the content must not be told in a gap.
-func (p *purging) entryByContent(ctx context.Context, e *retake.Entry) (keep bool, gaps []string, err error) {
-	if p.match.in([]byte(e.Name)) || p.xattrs(e) {
-		return false, []string{string(p.match.mask([]byte(e.Name)))}, p.count(ctx, *e)
+func (p *purgeRun) cleanEntry(ctx context.Context, e *retake.Entry) (keep bool, gaps []string, err error) {
+	if p.matcher.matches([]byte(e.Name)) || p.xattrsMatch(e) {
+		return false, []string{string(p.matcher.mask([]byte(e.Name)))}, p.countRemoved(ctx, *e)
 	}
 	if e.Kind == retake.KindDir {
-		c, err := p.byContent(ctx, *e)
+		c, err := p.cleanDir(ctx, *e)
 		for _, g := range c.gaps {
-			gaps = append(gaps, path.Join(e.Name, strings.TrimSuffix(g, "/"))+ending(g))
+			gaps = append(gaps, path.Join(e.Name, strings.TrimSuffix(g, "/"))+trailingSlash(g))
 		}
 		*e = c.entry
 		return true, gaps, err
 	}
-	holds, err := p.holds(ctx, *e)
+	holds, err := p.fileMatches(ctx, *e)
 	if holds {
 		return false, []string{e.Name}, err
 	}
 	return true, nil, err
 }
 
-func ending(path string) string {
+func trailingSlash(path string) string {
 	if strings.HasSuffix(path, "/") {
 		return "/"
 	}
 	return ""
 }
 
-func (p *purging) xattrs(e *retake.Entry) bool {
+func (p *purgeRun) xattrsMatch(e *retake.Entry) bool {
 	if e.Extra == nil {
 		return false
 	}
 	for _, v := range e.Extra.Xattrs {
-		if p.match.in(v) {
+		if p.matcher.matches(v) {
 			return true
 		}
 	}
 	return false
 }
 
-// holds reports whether a stored file contains the content; each is read once.
-func (p *purging) holds(ctx context.Context, e retake.Entry) (bool, error) {
+// fileMatches reports whether a stored file contains the content; each is read once.
+func (p *purgeRun) fileMatches(ctx context.Context, e retake.Entry) (bool, error) {
 	if e.Object == "" || e.Size < retake.MinPurgeContent {
 		return false, nil
 	}
-	if known, ok := p.match.known[e.Object]; ok {
+	if known, ok := p.matcher.checked[e.Object]; ok {
 		if known {
-			p.gone[e.Object] = e.Size
+			p.removedFiles[e.Object] = e.Size
 		}
 		return known, nil
 	}
-	r, err := p.st.File(ctx, e.Object)
+	r, err := p.store.File(ctx, e.Object)
 	if err != nil {
 		return false, err
 	}
 	defer r.Close() //nolint:errcheck // only read
-	holds, err := p.match.inside(r)
+	holds, err := p.matcher.matchesFile(r)
 	if err != nil {
 		return false, err
 	}
-	if p.match.known[e.Object] = holds; holds {
-		p.gone[e.Object] = e.Size
+	if p.matcher.checked[e.Object] = holds; holds {
+		p.removedFiles[e.Object] = e.Size
 	}
-	if p.read++; p.req.Progress != nil {
-		p.req.Progress(retake.Progress{Files: p.read})
+	if p.filesRead++; p.req.Progress != nil {
+		p.req.Progress(retake.Progress{Files: p.filesRead})
 	}
 	return holds, ctx.Err()
 }
 
-func (p *purging) writeDir(ctx context.Context, dir retake.Entry, entries []retake.Entry) (retake.Entry, error) {
-	if p.w == nil {
+func (p *purgeRun) writeDir(ctx context.Context, dir retake.Entry, entries []retake.Entry) (retake.Entry, error) {
+	if p.writer == nil {
 		return dir, nil
 	}
-	id, sum, err := p.w.WriteDir(ctx, entries, dir.ModTime)
+	id, sum, err := p.writer.WriteDir(ctx, entries, dir.ModTime)
 	dir.Object, dir.Sum = id, sum
 	return dir, err
 }
 
-// state is what an agent held, with the content masked. Addresses of parts that became
+// maskState is what an agent held, with the content masked. Addresses of parts that became
 // others are replaced where they are named.
-func (p *purging) state(ctx context.Context, entries []retake.Entry) ([]retake.Entry, bool, error) {
-	if p.match == nil {
+func (p *purgeRun) maskState(ctx context.Context, entries []retake.Entry) ([]retake.Entry, bool, error) {
+	if p.matcher == nil {
 		return entries, false, nil
 	}
 	out, changed := slices.Clone(entries), false
@@ -211,7 +211,7 @@ func (p *purging) state(ctx context.Context, entries []retake.Entry) ([]retake.E
 			if (e.Kind == retake.KindDir) != (pass == 0) {
 				continue
 			}
-			next, other, err := p.stateEntry(ctx, e)
+			next, other, err := p.maskStateEntry(ctx, e)
 			if err != nil {
 				return entries, false, err
 			}
@@ -221,49 +221,49 @@ func (p *purging) state(ctx context.Context, entries []retake.Entry) ([]retake.E
 	return out, changed, nil
 }
 
-func (p *purging) stateEntry(ctx context.Context, e retake.Entry) (retake.Entry, bool, error) {
-	if next, ok := p.masked[e.Object]; ok && p.w != nil && next.Object != e.Object {
+func (p *purgeRun) maskStateEntry(ctx context.Context, e retake.Entry) (retake.Entry, bool, error) {
+	if next, ok := p.maskedParts[e.Object]; ok && p.writer != nil && next.Object != e.Object {
 		next.Name = e.Name
 		return next, true, nil
 	}
 	if e.Kind == retake.KindDir {
-		entries, err := p.st.Dir(ctx, e.Object)
+		entries, err := p.store.Dir(ctx, e.Object)
 		if err != nil {
 			return e, false, err
 		}
-		next, changed, err := p.state(ctx, entries)
+		next, changed, err := p.maskState(ctx, entries)
 		if err != nil || !changed {
 			return e, false, err
 		}
 		e, err = p.writeDir(ctx, e, next)
 		return e, true, err
 	}
-	r, err := p.st.File(ctx, e.Object)
+	r, err := p.store.File(ctx, e.Object)
 	if err != nil {
 		return e, false, err
 	}
 	defer r.Close() //nolint:errcheck // only read
-	b, err := io.ReadAll(io.LimitReader(r, maxTalk))
+	b, err := io.ReadAll(io.LimitReader(r, maxConversation))
 	if err != nil {
 		return e, false, err
 	}
-	text := p.match.mask(p.renamed(b))
+	text := p.matcher.mask(p.replaceObjectIDs(b))
 	if bytes.Equal(text, b) {
 		return e, false, nil
 	}
 	next := e
-	if p.w != nil {
-		if next.Object, next.Size, err = p.w.WriteFile(ctx, e.Name, bytes.NewReader(text)); err != nil {
+	if p.writer != nil {
+		if next.Object, next.Size, err = p.writer.WriteFile(ctx, e.Name, bytes.NewReader(text)); err != nil {
 			return e, false, err
 		}
 	}
-	p.masked[e.Object] = next
+	p.maskedParts[e.Object] = next
 	return next, true, nil
 }
 
-// renamed replaces the addresses of parts that were masked.
-func (p *purging) renamed(b []byte) []byte {
-	for old, e := range p.masked {
+// replaceObjectIDs replaces the addresses of parts that were masked.
+func (p *purgeRun) replaceObjectIDs(b []byte) []byte {
+	for old, e := range p.maskedParts {
 		if e.Object != old && bytes.Contains(b, []byte(old)) {
 			b = bytes.ReplaceAll(b, []byte(old), []byte(e.Object))
 		}
@@ -271,16 +271,16 @@ func (p *purging) renamed(b []byte) []byte {
 	return b
 }
 
-// card is a card with the content masked.
-func (p *purging) card(c retake.Card) (retake.Card, bool, error) {
-	if p.match == nil {
+// maskCard is a card with the content masked.
+func (p *purgeRun) maskCard(c retake.Card) (retake.Card, bool, error) {
+	if p.matcher == nil {
 		return c, false, nil
 	}
 	b, err := json.Marshal(c)
 	if err != nil {
 		return c, false, err
 	}
-	text := p.match.mask(b)
+	text := p.matcher.mask(b)
 	if bytes.Equal(text, b) {
 		return c, false, nil
 	}
@@ -288,12 +288,12 @@ func (p *purging) card(c retake.Card) (retake.Card, bool, error) {
 	if err := json.Unmarshal(text, &out); err != nil {
 		return c, false, err
 	}
-	p.masked[retake.ObjectID("card of "+string(c.Checkpoint.ID))] = retake.Entry{}
+	p.maskedParts[retake.ObjectID("card of "+string(c.Checkpoint.ID))] = retake.Entry{}
 	return out, true, nil
 }
 
-// liveAt reports whether a path holds what is purged in the workspace now.
-func (p *purging) liveAt(root fsx.Dir, name string) bool {
+// isLiveMatch reports whether a path holds what is purged in the workspace now.
+func (p *purgeRun) isLiveMatch(root fsx.Dir, name string) bool {
 	dir, base := root, path.Base(name)
 	for _, part := range strings.Split(path.Dir(name), "/") {
 		if part == "." {
@@ -314,7 +314,7 @@ func (p *purging) liveAt(root fsx.Dir, name string) bool {
 	if _, err := dir.Lstat(base); err != nil {
 		return false
 	}
-	if p.match == nil {
+	if p.matcher == nil {
 		return true
 	}
 	f, err := dir.OpenFile(base)
@@ -326,6 +326,6 @@ func (p *purging) liveAt(root fsx.Dir, name string) bool {
 	if err != nil {
 		return false
 	}
-	holds, err := p.match.inside(io.NewSectionReader(f, 0, i.Size))
+	holds, err := p.matcher.matchesFile(io.NewSectionReader(f, 0, i.Size))
 	return err == nil && holds
 }

@@ -12,103 +12,103 @@ import (
 )
 
 const (
-	quietStep   = time.Second
-	quietAfter  = 2 * time.Second // without a change
-	quietLatest = time.Minute     // when the changes do not pause
-	quietSoon   = 5               // steps between two looks whether it is wanted in a workspace that is in use
-	quietBegin  = 60              // and in any
-	quietShare  = 100             // a look that found nothing may take this part of one processor
-	quietRetry  = time.Minute     // after one that did not work out
-	quietNever  = 24 * time.Hour  // where no tracker works
+	quietPollInterval   = time.Second
+	quietAfter          = 2 * time.Second // without a change
+	quietMaxWait        = time.Minute     // when the changes do not pause
+	quietInUseSteps     = 5               // steps between two looks whether it is wanted in a workspace that is in use
+	quietAllSteps       = 60              // and in any
+	quietCostFactor     = 100             // a look that found nothing may take this part of one processor
+	quietRetryDelay     = time.Minute     // after one that did not work out
+	quietUnwatchedDelay = 24 * time.Hour  // where no tracker works
 )
 
-// silences takes checkpoints between turns, where somebody wants them: when files changed and
+// runQuietLoop takes checkpoints between turns, where somebody wants them: when files changed and
 // came to rest. A workspace is looked through once, and from then on its tracker tells.
-func (c *care) silences(ctx context.Context) {
-	if c.s.p.Habits == nil {
+func (c *maintenance) runQuietLoop(ctx context.Context) {
+	if c.svc.parts.Habits == nil {
 		return // nobody can want it
 	}
 	select {
 	case <-ctx.Done():
 		return
-	case <-c.s.caughtUp: // what agents told before comes first
+	case <-c.svc.caughtUp: // what agents told before comes first
 	}
-	rests := map[retake.WorkspaceID]*resting{}
+	rests := map[retake.WorkspaceID]*changeActivity{}
 	for n := 0; ; {
 		switch {
-		case n%quietBegin == 0:
-			c.s.beginQuiet(ctx, rests, c.s.listed(ctx))
-		case n%quietSoon == 0:
-			c.s.beginQuiet(ctx, rests, c.s.inUse())
+		case n%quietAllSteps == 0:
+			c.svc.startQuiet(ctx, rests, c.svc.allWorkspaceIDs(ctx))
+		case n%quietInUseSteps == 0:
+			c.svc.startQuiet(ctx, rests, c.svc.cachedWorkspaces())
 		}
 		for id, r := range rests {
-			if !c.s.quietStep(ctx, id, r) {
+			if !c.svc.checkQuiet(ctx, id, r) {
 				delete(rests, id)
 			}
 		}
 		then := n + 1
 		if len(rests) == 0 {
-			then = (n/quietSoon + 1) * quietSoon // nobody wants it: sleep on
+			then = (n/quietInUseSteps + 1) * quietInUseSteps // nobody wants it: sleep on
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(time.Duration(then-n) * quietStep):
+		case <-time.After(time.Duration(then-n) * quietPollInterval):
 		}
 		n = then
 	}
 }
 
-// resting is what is known of the changes in a workspace since the last rest.
-type resting struct {
-	events      int64
-	first, last time.Time // zero: nothing changed
-	until       time.Time // nobody looks before
-	begin       time.Time // nobody tries to watch before
+// changeActivity is what is known of the changes in a workspace since the last rest.
+type changeActivity struct {
+	events                  int64
+	firstChange, lastChange time.Time // zero: nothing changed
+	notBefore               time.Time // nobody looks before
+	watchNotBefore          time.Time // nobody tries to watch before
 }
 
-// hear takes in how many changes there were so far.
-func (r *resting) hear(now time.Time, events int64) {
+// update takes in how many changes there were so far.
+func (r *changeActivity) update(now time.Time, events int64) {
 	if events != r.events {
-		r.events, r.last = events, now
-		if r.first.IsZero() {
-			r.first = now
+		r.events, r.lastChange = events, now
+		if r.firstChange.IsZero() {
+			r.firstChange = now
 		}
 	}
 }
 
-// due takes in how many changes there were so far. It reports whether a checkpoint is due, and
+// isDue takes in how many changes there were so far. It reports whether a checkpoint is due, and
 // whether they still go on.
-func (r *resting) due(now time.Time, events int64) (save, moving bool) {
-	r.hear(now, events)
+func (r *changeActivity) isDue(now time.Time, events int64) (save, moving bool) {
+	r.update(now, events)
 	switch {
-	case r.first.IsZero(), now.Before(r.until):
+	case r.firstChange.IsZero(), now.Before(r.notBefore):
 		return false, false
-	case now.Sub(r.last) >= quietAfter:
-		r.first = time.Time{}
+	case now.Sub(r.lastChange) >= quietAfter:
+		r.firstChange = time.Time{}
 		return true, false
-	case now.Sub(r.first) >= quietLatest:
-		r.first = now
+	case now.Sub(r.firstChange) >= quietMaxWait:
+		r.firstChange = now
 		return true, true
 	}
 	return false, false
 }
 
-// beginQuiet begins where it was wanted since.
-func (s *Service) beginQuiet(ctx context.Context, rests map[retake.WorkspaceID]*resting, among []retake.WorkspaceID) {
+// startQuiet begins where it was wanted since.
+func (s *Service) startQuiet(ctx context.Context, rests map[retake.WorkspaceID]*changeActivity, among []retake.WorkspaceID) {
 	for _, id := range among {
-		if rests[id] != nil || !s.habits(id).Quiet {
+		if rests[id] != nil || !s.habitsOf(id).Quiet {
 			continue
 		}
-		if ws, err := s.row(ctx, id); err == nil && ws.Ended == nil {
-			rests[id] = &resting{}
+		if ws, err := s.loadWorkspace(ctx, id); err == nil && ws.Ended == nil {
+			rests[id] = &changeActivity{}
 		}
 	}
 }
 
-// listed are all workspaces.
-func (s *Service) listed(ctx context.Context) []retake.WorkspaceID {
-	all, _ := s.p.Catalog.Workspaces(ctx) // the next look may have more luck
+// allWorkspaceIDs are all workspaces.
+func (s *Service) allWorkspaceIDs(ctx context.Context) []retake.WorkspaceID {
+	all, _ := s.parts.Catalog.Workspaces(ctx) // the next look may have more luck
 	var out []retake.WorkspaceID
 	for _, ws := range all {
 		out = append(out, ws.ID)
@@ -116,48 +116,48 @@ func (s *Service) listed(ctx context.Context) []retake.WorkspaceID {
 	return out
 }
 
-// inUse are the workspaces that are in memory.
-func (s *Service) inUse() []retake.WorkspaceID {
+// cachedWorkspaces are the workspaces that are in memory.
+func (s *Service) cachedWorkspaces() []retake.WorkspaceID {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Collect(maps.Keys(s.lives))
+	return slices.Collect(maps.Keys(s.caches))
 }
 
-// quietStep looks at one workspace. It reports whether that is still wanted. One that
+// checkQuiet looks at one workspace. It reports whether that is still wanted. One that
 // nobody watches is looked through first: what changed meanwhile is a checkpoint.
-func (s *Service) quietStep(ctx context.Context, id retake.WorkspaceID, r *resting) bool {
-	if !s.habits(id).Quiet {
+func (s *Service) checkQuiet(ctx context.Context, id retake.WorkspaceID, r *changeActivity) bool {
+	if !s.habitsOf(id).Quiet {
 		return false
 	}
-	l := s.liveOf(id)
+	l := s.cacheFor(id)
 	if !l.mu.TryLock() {
 		return true // somebody is at work
 	}
 	watch := l.watch
 	l.mu.Unlock()
-	now := s.p.Clock.Now()
+	now := s.parts.Clock.Now()
 	switch {
-	case watch == nil && now.Before(r.begin):
+	case watch == nil && now.Before(r.watchNotBefore):
 	case watch == nil:
-		_, err := s.quietSave(ctx, id, retake.SaveRequest{}, anyChange)
-		if r.begin = now.Add(quietRetry); err == nil {
-			r.begin = now.Add(quietNever) // there is a watch now, or there can be none
+		_, err := s.saveQuiet(ctx, id, retake.SaveRequest{}, anyChange)
+		if r.watchNotBefore = now.Add(quietRetryDelay); err == nil {
+			r.watchNotBefore = now.Add(quietUnwatchedDelay) // there is a watch now, or there can be none
 		}
 		return !retake.IsKind(err, retake.NotFound)
-	case s.hearingOf(id).going(now) != nil: // the end of the turn is a checkpoint
-		r.hear(now, watch.EventCount())
-		r.last = now
+	case s.agentStateOf(id).ongoingTurn(now) != nil: // the end of the turn is a checkpoint
+		r.update(now, watch.EventCount())
+		r.lastChange = now
 	default:
-		s.quietLook(ctx, id, r, watch.EventCount())
+		s.saveIfQuiet(ctx, id, r, watch.EventCount())
 	}
 	return true
 }
 
-// quietLook takes a checkpoint when one is due. A look that found nothing is not repeated at
+// saveIfQuiet takes a checkpoint when one is due. A look that found nothing is not repeated at
 // once, and one that did not work out is.
-func (s *Service) quietLook(ctx context.Context, id retake.WorkspaceID, r *resting, events int64) {
-	began := s.p.Clock.Now()
-	save, moving := r.due(began, events)
+func (s *Service) saveIfQuiet(ctx context.Context, id retake.WorkspaceID, r *changeActivity, events int64) {
+	began := s.parts.Clock.Now()
+	save, moving := r.isDue(began, events)
 	if !save {
 		return
 	}
@@ -165,69 +165,69 @@ func (s *Service) quietLook(ctx context.Context, id retake.WorkspaceID, r *resti
 	if moving {
 		req.Intent = retake.StillMoving
 	}
-	saved, err := s.quietSave(ctx, id, req, ownWork)
-	now := s.p.Clock.Now()
+	saved, err := s.saveQuiet(ctx, id, req, isWorthSaving)
+	now := s.parts.Clock.Now()
 	switch {
 	case errors.Is(err, errBusy):
-		r.first = now // it is due as before
+		r.firstChange = now // it is due as before
 	case err != nil: // who asks will hear
-		r.first, r.until = now, now.Add(quietRetry)
+		r.firstChange, r.notBefore = now, now.Add(quietRetryDelay)
 	case !saved:
-		r.until = now.Add(quietShare * now.Sub(began))
+		r.notBefore = now.Add(quietCostFactor * now.Sub(began))
 	}
 }
 
 func anyChange(retake.Change) bool { return true }
 
-// ownWork reports whether a change is worth a checkpoint. What programs write all day is not.
-func ownWork(c retake.Change) bool {
-	return countFiles([]retake.Change{c}).Total() > 0 && worthSaving(c.Path)
+// isWorthSaving reports whether a change is worth a checkpoint. What programs write all day is not.
+func isWorthSaving(c retake.Change) bool {
+	return countFiles([]retake.Change{c}).Total() > 0 && isWorthyPath(c.Path)
 }
 
 var errBusy = errors.New("another operation is running there")
 
-// quietSave takes a checkpoint when something changed that is worth one. It waits for nobody.
-func (s *Service) quietSave(ctx context.Context, id retake.WorkspaceID, req retake.SaveRequest, worth func(retake.Change) bool) (bool, error) {
+// saveQuiet takes a checkpoint when something changed that is worth one. It waits for nobody.
+func (s *Service) saveQuiet(ctx context.Context, id retake.WorkspaceID, req retake.SaveRequest, worth func(retake.Change) bool) (bool, error) {
 	ws, root, err := s.openRoot(ctx, id)
 	if err != nil {
 		return false, err
 	}
 	defer root.Close() //nolint:errcheck // nothing was written
-	l := s.liveOf(id)
+	l := s.cacheFor(id)
 	if !l.mu.TryLock() {
 		return false, errBusy
 	}
 	defer l.mu.Unlock()
-	if s.interrupted(ctx, id) != nil || s.hearingOf(id).going(s.p.Clock.Now()) != nil {
+	if s.interruptionOf(ctx, id) != nil || s.agentStateOf(id).ongoingTurn(s.parts.Clock.Now()) != nil {
 		return false, errBusy // half of a restore, or an agent that began: it waits for a checkpoint of its own, behind this lock
 	}
-	if some, err := s.changedSome(ctx, l, ws, worth); err != nil || !some {
+	if some, err := s.hasWorthyChange(ctx, l, ws, worth); err != nil || !some {
 		return false, err
 	}
-	l.saving.Store(true)
-	defer l.saving.Store(false)
+	l.isSaving.Store(true)
+	defer l.isSaving.Store(false)
 	req.Workspace, req.Trigger, req.IfChanged = id, retake.TriggerQuiet, true
-	_, err = s.saveFor(ctx, l, ws, root, req, asking{})
+	_, err = s.saveIfChanged(ctx, l, ws, root, req, saveOptions{})
 	return err == nil, err
 }
 
-// changedSome looks whether something changed that is worth a checkpoint: at the paths that were
+// hasWorthyChange looks whether something changed that is worth a checkpoint: at the paths that were
 // told, and at the files only if one of those can be. A workspace that was not looked
 // through yet may have anything.
-func (s *Service) changedSome(ctx context.Context, l *live, ws retake.Workspace, worth func(retake.Change) bool) (bool, error) {
+func (s *Service) hasWorthyChange(ctx context.Context, l *workspaceCache, ws retake.Workspace, worth func(retake.Change) bool) (bool, error) {
 	if l.tip == nil || l.watch == nil {
 		return true, nil
 	}
-	s.drain(l, ws.Root)
-	if l.doubt == "" && len(l.inodes) == 0 && !slices.ContainsFunc(slices.Collect(maps.Keys(l.dirt)), worthSaving) {
+	s.drainTracker(l, ws.Root)
+	if l.rescanReason == "" && len(l.dirtyInodes) == 0 && !slices.ContainsFunc(slices.Collect(maps.Keys(l.dirtyPaths)), isWorthyPath) {
 		return false, nil
 	}
-	used := l.used
-	changes, _, err := s.lookIn(ctx, l, *l.tip)
-	l.used = used // nobody asked for it
+	used := l.lastUsed
+	changes, _, err := s.compareLiveLocked(ctx, l, *l.tip)
+	l.lastUsed = used // nobody asked for it
 	return slices.ContainsFunc(changes, worth), err
 }
 
-// worthSaving reports whether a change of this path is a reason for a quiet checkpoint. What
+// isWorthyPath reports whether a change of this path is a reason for a quiet checkpoint. What
 // programs write all day, and what git keeps, is none.
-func worthSaving(path string) bool { return !restore.IsVolatile(path) && !restore.InRepository(path) }
+func isWorthyPath(path string) bool { return !restore.IsVolatile(path) && !restore.InRepository(path) }

@@ -31,16 +31,16 @@ func TestRest(t *testing.T) {
 		"two edits apart":  {{0, 1, false, false}, {2 * time.Second, 1, true, false}, {9 * time.Second, 2, false, false}, {11 * time.Second, 2, true, false}},
 		"a clock set back": {{time.Hour, 1, false, false}, {0, 1, false, false}, {time.Hour + 2*time.Second, 1, true, false}},
 	} {
-		r, noon := service.Resting{}, time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+		r, noon := service.ChangeActivity{}, time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 		for _, l := range looks {
-			if save, moving := service.Due(&r, noon.Add(l.at), l.events); save != l.save || moving != l.moving {
+			if save, moving := service.IsDue(&r, noon.Add(l.at), l.events); save != l.save || moving != l.moving {
 				t.Errorf("%s: after %v it is %v, %v", name, l.at, save, moving)
 			}
 		}
 	}
-	r, noon, saves := service.Resting{}, time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC), 0
+	r, noon, saves := service.ChangeActivity{}, time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC), 0
 	for i := range int64(3601) {
-		if save, moving := service.Due(&r, noon.Add(time.Duration(i)*time.Second), i+1); save {
+		if save, moving := service.IsDue(&r, noon.Add(time.Duration(i)*time.Second), i+1); save {
 			if saves++; !moving {
 				t.Fatalf("after %d s of changes it is called rest", i)
 			}
@@ -51,24 +51,24 @@ func TestRest(t *testing.T) {
 	}
 }
 
-// still is a service that takes checkpoints when files come to rest, with two workspaces: the
+// quietFixture is a service that takes checkpoints when files come to rest, with two workspaces: the
 // other one tells that time has passed.
-type still struct {
-	*shop
+type quietFixture struct {
+	*summaryFixture
 	other retake.WorkspaceID
 	beats int64
 }
 
-func newStill(t *testing.T) *still {
+func newQuietFixture(t *testing.T) *quietFixture {
 	t.Helper()
-	k := &still{shop: &shop{T: t, st: &counted{Store: memory.New()}, home: t.TempDir(), root: filepath.Join(t.TempDir(), "shop")}, beats: 1}
+	k := &quietFixture{summaryFixture: &summaryFixture{T: t, st: &countingStore{Store: memory.New()}, home: t.TempDir(), root: filepath.Join(t.TempDir(), "shop")}, beats: 1}
 	k.tracker = func() *track.Tracker { return track.New(track.Options{TrustUnreadable: true}) }
 	k.habits = func(retake.WorkspaceID) retake.Habits { return retake.Habits{Quiet: true} }
 	k.dirs()
 	k.write("a.go", "one\n")
 	k.write("../clock/beat", "0")
 	k.s = k.open(false) // they are protected before the daemon begins
-	for dir, id := range map[string]*retake.WorkspaceID{k.root: &k.ws, k.at("../clock"): &k.other} {
+	for dir, id := range map[string]*retake.WorkspaceID{k.root: &k.ws, k.path("../clock"): &k.other} {
 		res, err := k.s.Init(t.Context(), retake.InitRequest{Dir: dir})
 		k.must(err)
 		*id = res.Workspace.ID
@@ -77,15 +77,15 @@ func newStill(t *testing.T) *still {
 	return k
 }
 
-func (k *still) newest(ws retake.WorkspaceID) retake.Checkpoint {
+func (k *quietFixture) newest(ws retake.WorkspaceID) retake.Checkpoint {
 	k.Helper()
 	tl, err := k.s.Log(k.Context(), retake.LogQuery{Workspace: ws, Limit: 1})
 	k.must(err)
 	return tl.Checkpoints[0]
 }
 
-// rested waits for a quiet checkpoint with that number.
-func (k *still) rested(ws retake.WorkspaceID, n int64) retake.Checkpoint {
+// waitForQuiet waits for a quiet checkpoint with that number.
+func (k *quietFixture) waitForQuiet(ws retake.WorkspaceID, n int64) retake.Checkpoint {
 	k.Helper()
 	again := time.NewTicker(20 * time.Millisecond)
 	defer again.Stop()
@@ -104,14 +104,14 @@ func (k *still) rested(ws retake.WorkspaceID, n int64) retake.Checkpoint {
 	}
 }
 
-// passes waits until what changed before has come to rest: the other workspace has had two
+// waitForBeats waits until what changed before has come to rest: the other workspace has had two
 // checkpoints since.
-func (k *still) passes() {
+func (k *quietFixture) waitForBeats() {
 	k.Helper()
 	for range 2 {
 		k.beats++
-		k.must(os.WriteFile(k.at("../clock/beat"), fmt.Append(nil, k.beats), 0o644))
-		k.rested(k.other, k.beats)
+		k.must(os.WriteFile(k.path("../clock/beat"), fmt.Append(nil, k.beats), 0o644))
+		k.waitForQuiet(k.other, k.beats)
 	}
 }
 
@@ -119,22 +119,22 @@ func (k *still) passes() {
 // changed while nobody watched. What programs write all day does not.
 func TestQuietCheckpoints(t *testing.T) {
 	t.Parallel()
-	k := newStill(t)
+	k := newQuietFixture(t)
 	k.write("a.go", "while nobody watched\n")
 	k.s = k.open(true)
-	k.rested(k.ws, 2)
+	k.waitForQuiet(k.ws, 2)
 	k.write("a.go", "two\n")
-	if cp := k.rested(k.ws, 3); cp.Changed.Edited != 1 || cp.Intent != "" {
+	if cp := k.waitForQuiet(k.ws, 3); cp.Changed.Edited != 1 || cp.Intent != "" {
 		t.Errorf("%d edited, intent %q", cp.Changed.Edited, cp.Intent)
 	}
 	k.write("server.log", "a line\n")
 	k.write("dist/app.js", "built\n")
-	k.passes()
+	k.waitForBeats()
 	if cp := k.newest(k.ws); cp.Number != 3 {
 		t.Errorf("a log and build output made checkpoint %d", cp.Number)
 	}
 	k.write("a.go", "three\n")
-	if cp := k.rested(k.ws, 4); cp.Changed.Added != 2 || cp.Changed.Edited != 1 {
+	if cp := k.waitForQuiet(k.ws, 4); cp.Changed.Added != 2 || cp.Changed.Edited != 1 {
 		t.Errorf("%+v changed, want the log and the output beside the file", cp.Changed)
 	}
 }
@@ -142,7 +142,7 @@ func TestQuietCheckpoints(t *testing.T) {
 // A turn is one piece of work: what changes in it is in the checkpoint at its end.
 func TestNoQuietCheckpointInATurn(t *testing.T) {
 	t.Parallel()
-	k := newStill(t)
+	k := newQuietFixture(t)
 	k.s = k.open(true)
 	say := func(kind retake.SignalKind) {
 		t.Helper()
@@ -151,38 +151,38 @@ func TestNoQuietCheckpointInATurn(t *testing.T) {
 	}
 	say(retake.SignalPrompt)
 	k.write("a.go", "in the turn\n")
-	k.passes()
+	k.waitForBeats()
 	if cp := k.newest(k.ws); cp.Number != 1 {
 		t.Errorf("there is checkpoint %d, %q, in the turn", cp.Number, cp.Trigger)
 	}
 	say(retake.SignalTurnEnd)
-	k.passes()
+	k.waitForBeats()
 	if cp := k.newest(k.ws); cp.Number != 2 || cp.Trigger != retake.TriggerTurn {
 		t.Errorf("after the turn there is checkpoint %d, %q", cp.Number, cp.Trigger)
 	}
 	k.write("a.go", "by hand\n")
-	k.rested(k.ws, 3)
+	k.waitForQuiet(k.ws, 3)
 }
 
 // A turn that was never ended and of which nobody told anything for long holds nothing up.
 func TestAnOldTurnHoldsNothingUp(t *testing.T) {
 	t.Parallel()
-	k := newStill(t)
+	k := newQuietFixture(t)
 	k.s = k.open(true)
 	_, err := k.s.Observe(t.Context(), retake.Signal{ID: queue.NewID(), Kind: retake.SignalPrompt, Agent: "codex", Session: "s1", Turn: "t1", Dir: k.root, Prompt: "go on", Time: clock.Wall.Now().Add(-time.Hour)})
 	k.must(err)
 	k.write("a.go", "by hand\n")
-	k.rested(k.ws, 2)
+	k.waitForQuiet(k.ws, 2)
 }
 
 // A root that is away when the daemon begins is watched when it is there again.
 func TestARootThatWasAway(t *testing.T) {
 	t.Parallel()
-	k := newStill(t)
+	k := newQuietFixture(t)
 	k.must(os.Rename(k.root, k.root+".away"))
 	k.s = k.open(true)
-	k.passes()
+	k.waitForBeats()
 	k.must(os.Rename(k.root+".away", k.root))
 	k.write("a.go", "back again\n")
-	k.rested(k.ws, 2)
+	k.waitForQuiet(k.ws, 2)
 }

@@ -17,20 +17,20 @@ import (
 )
 
 // now is the ref of the live files, for reading.
-const now = "now"
+const liveRef = "now"
 
-// files gives the root of a checkpoint's tree.
-func (s *Service) files(ctx context.Context, st store.Store, cp retake.Checkpoint) (retake.Entry, error) {
+// treeRoot gives the root of a checkpoint's tree.
+func (s *Service) treeRoot(ctx context.Context, st store.Store, cp retake.Checkpoint) (retake.Entry, error) {
 	leaf, err := st.Record(ctx, cp.Workspace, cp.Number)
 	if err != nil {
-		return retake.Entry{}, fault(fmt.Sprintf("checkpoint %d cannot be read", cp.Number), unchanged, err)
+		return retake.Entry{}, wrapError(fmt.Sprintf("checkpoint %d cannot be read", cp.Number), unchanged, err)
 	}
 	return leaf.Files, nil
 }
 
 // List lists a directory of a checkpoint.
 func (s *Service) List(ctx context.Context, ws retake.WorkspaceID, ref, dir string) ([]retake.Entry, error) {
-	st, e, err := s.entry(ctx, ws, ref, dir)
+	st, e, err := s.findRefEntry(ctx, ws, ref, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -38,19 +38,19 @@ func (s *Service) List(ctx context.Context, ws retake.WorkspaceID, ref, dir stri
 		return []retake.Entry{e}, nil
 	}
 	out, err := st.Dir(ctx, e.Object)
-	return out, fault(fmt.Sprintf("cannot read %s", dir), unchanged, err)
+	return out, wrapError(fmt.Sprintf("cannot read %s", dir), unchanged, err)
 }
 
-func (s *Service) entry(ctx context.Context, ws retake.WorkspaceID, ref, name string) (store.Store, retake.Entry, error) {
+func (s *Service) findRefEntry(ctx context.Context, ws retake.WorkspaceID, ref, name string) (store.Store, retake.Entry, error) {
 	cp, err := s.Find(ctx, ws, ref)
 	if err != nil {
 		return nil, retake.Entry{}, err
 	}
 	st, err := s.store(ctx)
 	if err != nil {
-		return nil, retake.Entry{}, fault("the store cannot be opened", unchanged, err)
+		return nil, retake.Entry{}, wrapError("the store cannot be opened", unchanged, err)
 	}
-	root, err := s.files(ctx, st, cp)
+	root, err := s.treeRoot(ctx, st, cp)
 	if err != nil {
 		return nil, retake.Entry{}, err
 	}
@@ -58,7 +58,7 @@ func (s *Service) entry(ctx context.Context, ws retake.WorkspaceID, ref, name st
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, e, &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("there is no %s in checkpoint %d", name, cp.Number), Safe: unchanged, Hint: fmt.Sprintf("list its files: retake ls %d", cp.Number)}
 	}
-	return st, e, fault(fmt.Sprintf("cannot read %s", name), unchanged, err)
+	return st, e, wrapError(fmt.Sprintf("cannot read %s", name), unchanged, err)
 }
 
 func cleanPath(p string) string {
@@ -68,10 +68,10 @@ func cleanPath(p string) string {
 
 // Open gives the bytes of a file of a checkpoint, or of the live file.
 func (s *Service) Open(ctx context.Context, ws retake.WorkspaceID, ref, name string) (io.ReadCloser, retake.Entry, error) {
-	if ref == now {
-		return s.openLive(ctx, ws, cleanPath(name))
+	if ref == liveRef {
+		return s.openLiveFile(ctx, ws, cleanPath(name))
 	}
-	st, e, err := s.entry(ctx, ws, ref, name)
+	st, e, err := s.findRefEntry(ctx, ws, ref, name)
 	if err != nil {
 		return nil, e, err
 	}
@@ -79,12 +79,12 @@ func (s *Service) Open(ctx context.Context, ws retake.WorkspaceID, ref, name str
 		return nil, e, &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("that is a directory: %s", name), Safe: unchanged, Hint: "list it: retake ls " + ref + " " + name}
 	}
 	r, err := st.File(ctx, e.Object)
-	return r, e, fault(fmt.Sprintf("cannot read %s", name), unchanged, err)
+	return r, e, wrapError(fmt.Sprintf("cannot read %s", name), unchanged, err)
 }
 
-// openLive walks to a live file by handles: no part of the path may be a link.
-func (s *Service) openLive(ctx context.Context, id retake.WorkspaceID, name string) (io.ReadCloser, retake.Entry, error) {
-	dir, last, err := s.liveDir(ctx, id, name)
+// openLiveFile walks to a live file by handles: no part of the path may be a link.
+func (s *Service) openLiveFile(ctx context.Context, id retake.WorkspaceID, name string) (io.ReadCloser, retake.Entry, error) {
+	dir, last, err := s.openLiveDir(ctx, id, name)
 	if err != nil {
 		return nil, retake.Entry{}, err
 	}
@@ -94,14 +94,14 @@ func (s *Service) openLive(ctx context.Context, id retake.WorkspaceID, name stri
 	}
 	f, err := dir.OpenFile(last)
 	if err != nil {
-		return nil, retake.Entry{}, fault(fmt.Sprintf("cannot read %s", name), unchanged, err)
+		return nil, retake.Entry{}, wrapError(fmt.Sprintf("cannot read %s", name), unchanged, err)
 	}
 	i, err := f.Stat()
 	return f, retake.Entry{Name: last, Kind: retake.KindFile, Size: i.Size, Mode: i.Mode, ModTime: i.Mtime}, err
 }
 
-// liveDir opens the directory that a live path lies in.
-func (s *Service) liveDir(ctx context.Context, id retake.WorkspaceID, name string) (fsx.Dir, string, error) {
+// openLiveDir opens the directory that a live path lies in.
+func (s *Service) openLiveDir(ctx context.Context, id retake.WorkspaceID, name string) (fsx.Dir, string, error) {
 	_, dir, err := s.openRoot(ctx, id)
 	if err != nil {
 		return nil, "", err
@@ -111,16 +111,16 @@ func (s *Service) liveDir(ctx context.Context, id retake.WorkspaceID, name strin
 		next, err := dir.OpenDir(p)
 		_ = dir.Close() // a directory handle
 		if err != nil {
-			return nil, "", fault(fmt.Sprintf("cannot read %s", name), unchanged, err)
+			return nil, "", wrapError(fmt.Sprintf("cannot read %s", name), unchanged, err)
 		}
 		dir = next
 	}
 	return dir, parts[len(parts)-1], nil
 }
 
-// livesAt reports whether something is at a path now.
-func (s *Service) livesAt(ctx context.Context, id retake.WorkspaceID, name string) bool {
-	dir, last, err := s.liveDir(ctx, id, name)
+// liveExists reports whether something is at a path now.
+func (s *Service) liveExists(ctx context.Context, id retake.WorkspaceID, name string) bool {
+	dir, last, err := s.openLiveDir(ctx, id, name)
 	if err != nil {
 		return false
 	}
@@ -133,29 +133,29 @@ func (s *Service) livesAt(ctx context.Context, id retake.WorkspaceID, name strin
 func (s *Service) Bytes(ctx context.Context, id retake.ObjectID) (io.ReadCloser, error) {
 	st, err := s.store(ctx)
 	if err != nil {
-		return nil, fault("the store cannot be opened", unchanged, err)
+		return nil, wrapError("the store cannot be opened", unchanged, err)
 	}
 	r, err := st.File(ctx, id)
-	return r, fault("the bytes cannot be read", unchanged, err)
+	return r, wrapError("the bytes cannot be read", unchanged, err)
 }
 
-// look compares the live files with a checkpoint. With the newest one only what the
+// compareLive compares the live files with a checkpoint. With the newest one only what the
 // tracker told of is looked at.
-func (s *Service) look(ctx context.Context, cp retake.Checkpoint) ([]retake.Change, retake.Coverage, error) {
-	l := s.liveOf(cp.Workspace)
-	l.lock()
+func (s *Service) compareLive(ctx context.Context, cp retake.Checkpoint) ([]retake.Change, retake.Coverage, error) {
+	l := s.cacheFor(cp.Workspace)
+	l.lockAndCancelCheck()
 	defer l.mu.Unlock()
-	return s.lookIn(ctx, l, cp)
+	return s.compareLiveLocked(ctx, l, cp)
 }
 
-// lookIn does so for who holds the live state.
-func (s *Service) lookIn(ctx context.Context, l *live, cp retake.Checkpoint) ([]retake.Change, retake.Coverage, error) {
+// compareLiveLocked does so for who holds the live state.
+func (s *Service) compareLiveLocked(ctx context.Context, l *workspaceCache, cp retake.Checkpoint) ([]retake.Change, retake.Coverage, error) {
 	ws, root, err := s.openRoot(ctx, cp.Workspace)
 	if err != nil {
 		return nil, retake.Coverage{}, err
 	}
 	defer root.Close() //nolint:errcheck // only looked
-	l.used = s.p.Clock.Now()
+	l.lastUsed = s.parts.Clock.Now()
 	x, err := s.indexFor(ctx, l, cp.Workspace, &cp)
 	if err != nil {
 		return nil, retake.Coverage{}, err
@@ -164,15 +164,15 @@ func (s *Service) lookIn(ctx context.Context, l *live, cp retake.Checkpoint) ([]
 	if err != nil {
 		return nil, retake.Coverage{}, err
 	}
-	if x == l.x {
-		s.drain(l, ws.Root)
-		l.narrow(&o)
+	if x == l.index {
+		s.drainTracker(l, ws.Root)
+		l.limitToDirty(&o)
 	}
-	return capture.Diff(ctx, root, x, o, s.equal)
+	return capture.Diff(ctx, root, x, o, s.matchesStored)
 }
 
-// equal compares live bytes with stored ones.
-func (s *Service) equal(ctx context.Context, id retake.ObjectID, r io.Reader) (bool, error) {
+// matchesStored compares live bytes with stored ones.
+func (s *Service) matchesStored(ctx context.Context, id retake.ObjectID, r io.Reader) (bool, error) {
 	st, err := s.store(ctx)
 	if err != nil {
 		return false, err

@@ -13,23 +13,23 @@ import (
 
 func journalName(ws retake.WorkspaceID) string { return string(ws) + ".journal" }
 
-func lockName(ws retake.WorkspaceID) string { return "return-" + string(ws) }
+func restoreLockName(ws retake.WorkspaceID) string { return "return-" + string(ws) }
 
-// returning holds a workspace for one restore. A restore that was cut off holds
+// lockForRestore holds a workspace for one restore. A restore that was cut off holds
 // nothing: its process is gone.
-func (s *Service) returning(ctx context.Context, ws retake.WorkspaceID) (func(), error) {
-	wait, cancel := context.WithTimeout(ctx, s.p.Wait)
+func (s *Service) lockForRestore(ctx context.Context, ws retake.WorkspaceID) (func(), error) {
+	wait, cancel := context.WithTimeout(ctx, s.parts.LockWait)
 	defer cancel()
-	release, err := s.p.Locks.Lock(wait, lockName(ws), true)
+	release, err := s.parts.Locks.Lock(wait, restoreLockName(ws), true)
 	if errors.Is(err, fsx.ErrLocked) {
 		return nil, &retake.Error{Kind: retake.Busy, What: "another restore is running here", Safe: unchanged, Hint: "wait for it, then look again"}
 	}
-	return release, fault("not restored", unchanged, err)
+	return release, wrapError("not restored", unchanged, err)
 }
 
-// cutOff answers the restore of a workspace that was cut off, if one was.
-func (s *Service) cutOff(ws retake.WorkspaceID) (*restore.InterruptedRestore, error) {
-	d, err := s.p.FS.OpenRoot(s.p.Returns)
+// readInterrupted answers the restore of a workspace that was cut off, if one was.
+func (s *Service) readInterrupted(ws retake.WorkspaceID) (*restore.InterruptedRestore, error) {
+	d, err := s.parts.FS.OpenRoot(s.parts.RestoreDir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -46,9 +46,9 @@ func (s *Service) cutOff(ws retake.WorkspaceID) (*restore.InterruptedRestore, er
 	return cut, err
 }
 
-// endReturn says that nothing is left to be done.
-func (s *Service) endReturn(ws retake.WorkspaceID) error {
-	d, err := s.p.FS.OpenRoot(s.p.Returns)
+// removeJournal says that nothing is left to be done.
+func (s *Service) removeJournal(ws retake.WorkspaceID) error {
+	d, err := s.parts.FS.OpenRoot(s.parts.RestoreDir)
 	if err != nil {
 		return err
 	}
@@ -56,20 +56,20 @@ func (s *Service) endReturn(ws retake.WorkspaceID) error {
 	return restore.RemoveJournal(d, journalName(ws))
 }
 
-// interrupted tells of a restore that was cut off; one that is running is none.
-func (s *Service) interrupted(ctx context.Context, ws retake.WorkspaceID) *retake.Interruption {
-	cut, err := s.cutOff(ws)
+// interruptionOf tells of a restore that was cut off; one that is running is none.
+func (s *Service) interruptionOf(ctx context.Context, ws retake.WorkspaceID) *retake.Interruption {
+	cut, err := s.readInterrupted(ws)
 	if err != nil || cut == nil {
 		return nil
 	}
 	once, cancel := context.WithTimeout(ctx, 0)
 	defer cancel()
-	release, err := s.p.Locks.Lock(once, lockName(ws), false)
+	release, err := s.parts.Locks.Lock(once, restoreLockName(ws), false)
 	if err != nil {
 		return nil
 	}
 	release()
-	if cut, err = s.cutOff(ws); err != nil || cut == nil { // it ended meanwhile
+	if cut, err = s.readInterrupted(ws); err != nil || cut == nil { // it ended meanwhile
 		return nil
 	}
 	return &retake.Interruption{

@@ -22,39 +22,39 @@ import (
 // Resume makes a fork of the conversation as it was at a checkpoint: new files beside
 // those of the agent, never a change of one that is there.
 func (s *Service) Resume(ctx context.Context, req retake.ResumeRequest) (retake.Resumption, error) {
-	ws, err := s.row(ctx, req.Workspace)
+	ws, err := s.loadWorkspace(ctx, req.Workspace)
 	if err != nil {
-		return retake.Resumption{}, fault("no such workspace", unchanged, err)
+		return retake.Resumption{}, wrapError("no such workspace", unchanged, err)
 	}
 	if !req.Look {
-		s.settle(ctx, ws)
+		s.waitForAgents(ctx, ws)
 	}
-	cp, err := s.lastSaid(ctx, ws, req.Ref)
+	cp, err := s.findAgentCheckpoint(ctx, ws, req.Ref)
 	if err != nil {
 		return retake.Resumption{}, err
 	}
-	state, err := s.stateOf(ctx, cp)
+	state, err := s.loadAgentState(ctx, cp)
 	if err != nil {
-		return retake.Resumption{}, fault("the agent's conversation can't be read", unchanged, err)
+		return retake.Resumption{}, wrapError("the agent's conversation can't be read", unchanged, err)
 	}
 	out := retake.Resumption{Checkpoint: cp, Dir: req.Dir, Tasks: state.Tasks, Command: []string{}}
 	if out.Dir == "" {
 		out.Dir = filepath.Join(ws.Root, filepath.FromSlash(cp.Turn.Dir))
 	}
-	if out.Effects, err = s.doneAfter(ctx, ws.ID, cp.Number, 0); err != nil {
-		return out, fault("the effects cannot be listed", unchanged, err)
+	if out.Effects, err = s.doneEffectsBetween(ctx, ws.ID, cp.Number, 0); err != nil {
+		return out, wrapError("the effects cannot be listed", unchanged, err)
 	}
 	if i := slices.IndexFunc(state.Tasks, retake.Task.Open); i >= 0 {
 		out.Next = &state.Tasks[i]
 	}
 	out.Agent, out.Session = cp.Turn.Agent, cp.Turn.Session
-	err = s.branch(ctx, ws, req, state, &out)
-	return out, fault("the conversation can't be continued", unchanged, err)
+	err = s.forkConversation(ctx, ws, req, state, &out)
+	return out, wrapError("the conversation can't be continued", unchanged, err)
 }
 
-// lastSaid is the checkpoint that is named, or the newest one of an agent before it whose
+// findAgentCheckpoint is the checkpoint that is named, or the newest one of an agent before it whose
 // work is in the files: not what was taken back, and not what a restore left behind.
-func (s *Service) lastSaid(ctx context.Context, ws retake.Workspace, ref string) (retake.Checkpoint, error) {
+func (s *Service) findAgentCheckpoint(ctx context.Context, ws retake.Workspace, ref string) (retake.Checkpoint, error) {
 	if ref == "" {
 		ref = "latest"
 	}
@@ -64,10 +64,10 @@ func (s *Service) lastSaid(ctx context.Context, ws retake.Workspace, ref string)
 	}
 	named := cp.Number
 	for range maxHops {
-		found, to, err := s.saidBefore(ctx, ws.ID, cp.Number)
+		found, to, err := s.findAgentCheckpointBefore(ctx, ws.ID, cp.Number)
 		switch {
 		case err != nil:
-			return cp, fault("the timeline cannot be read", unchanged, err)
+			return cp, wrapError("the timeline cannot be read", unchanged, err)
 		case found != nil:
 			return *found, nil
 		case to == nil:
@@ -80,14 +80,14 @@ func (s *Service) lastSaid(ctx context.Context, ws retake.Workspace, ref string)
 
 const maxHops = 100
 
-// saidBefore goes back from a number: to a checkpoint that an agent's work led to, or to a
+// findAgentCheckpointBefore goes back from a number: to a checkpoint that an agent's work led to, or to a
 // restore that says where to go on.
-func (s *Service) saidBefore(ctx context.Context, ws retake.WorkspaceID, from int64) (found, to *retake.Checkpoint, err error) {
-	w := s.walkBack(nil)
+func (s *Service) findAgentCheckpointBefore(ctx context.Context, ws retake.WorkspaceID, from int64) (found, to *retake.Checkpoint, err error) {
+	w := s.newTimelineWalk(nil)
 	gone := false // the turn of the one that was looked at before was taken back
-	err = s.backwards(ctx, ws, from, func(c, _ retake.Checkpoint) (bool, error) {
-		w.note(c)
-		gone = w.undone[c.ID] || gone && w.newer != nil && sameTurn(c, *w.newer)
+	err = s.walkTimeline(ctx, ws, from, func(c, _ retake.Checkpoint) (bool, error) {
+		w.visit(c)
+		gone = w.undone[c.ID] || gone && w.newer != nil && isSameTurn(c, *w.newer)
 		switch {
 		case gone:
 		case c.Return != nil && c.Return.Course == retake.CourseRestore && len(c.Return.Paths) == 0:
@@ -95,7 +95,7 @@ func (s *Service) saidBefore(ctx context.Context, ws retake.WorkspaceID, from in
 			if err == nil { // else it was forgotten: what came before the restore is the next best
 				to = &there
 			}
-		case spoke(c):
+		case isAgentWork(c):
 			found = &c
 		}
 		return found == nil && to == nil, nil
@@ -103,26 +103,26 @@ func (s *Service) saidBefore(ctx context.Context, ws retake.WorkspaceID, from in
 	return found, to, err
 }
 
-// spoke reports whether an agent's work led to a checkpoint.
-func spoke(cp retake.Checkpoint) bool {
-	return cp.Turn != nil && cp.Turn.Session != "" && cp.Turn.Agent != byHand && cp.Trigger != retake.TriggerPrompt
+// isAgentWork reports whether an agent's work led to a checkpoint.
+func isAgentWork(cp retake.Checkpoint) bool {
+	return cp.Turn != nil && cp.Turn.Session != "" && cp.Turn.Agent != manualAgent && cp.Trigger != retake.TriggerPrompt
 }
 
-// branch forks a conversation, and returns the command that continues it.
-func (s *Service) branch(ctx context.Context, ws retake.Workspace, req retake.ResumeRequest, state retake.State, out *retake.Resumption) error {
+// forkConversation forks a conversation, and returns the command that continues it.
+func (s *Service) forkConversation(ctx context.Context, ws retake.Workspace, req retake.ResumeRequest, state retake.State, out *retake.Resumption) error {
 	c := state.Conversation
 	if c == nil {
 		c = &retake.Conversation{Agent: out.Agent, Session: out.Session}
 	}
-	data, err := s.said(ctx, *c)
+	data, err := s.readConversation(ctx, *c)
 	if err != nil {
 		return err
 	}
 	fork := transcript.ForkRequest{
-		Agent: out.Agent, Session: out.Session, Turn: agentTurn(state.Checkpoint.Turn.ID), Path: c.Path, Data: data,
+		Agent: out.Agent, Session: out.Session, Turn: agentTurnID(state.Checkpoint.Turn.ID), Path: c.Path, Data: data,
 		Dir: out.Dir, Now: state.Checkpoint.Time,
 	}
-	b, err := freeBranch(fork, state.Checkpoint.ID)
+	b, err := findFreeBranch(fork, state.Checkpoint.ID)
 	if err != nil {
 		out.Why = err.Error()
 		return nil
@@ -130,9 +130,9 @@ func (s *Service) branch(ctx context.Context, ws retake.Workspace, req retake.Re
 	out.Session, out.Command, out.Exact, out.Why = b.Session, append([]string{}, b.Command...), b.Exact, b.Why
 	switch {
 	case b.Exact:
-		s.saysWhere(ws.ID, out)
+		s.setResumeNote(ws.ID, out)
 	case len(b.Command) > 0:
-		out.Note = wholeNote(*out)
+		out.Note = fullConversationNote(*out)
 	}
 	if !b.Exact && out.Why == "" && state.Conversation == nil {
 		out.Why = "its conversation is not kept"
@@ -141,48 +141,48 @@ func (s *Service) branch(ctx context.Context, ws retake.Workspace, req retake.Re
 		return nil
 	}
 	for _, f := range b.Files {
-		if within(ws.Root, f.Path) || within(s.p.Data, f.Path) {
+		if isWithin(ws.Root, f.Path) || isWithin(s.parts.DataDir, f.Path) {
 			out.Command, out.Exact, out.Why = []string{}, false, "its transcript is not where this agent keeps them"
 			return nil
 		}
-		if err := writeNew(f.Path, f.Data); err != nil && !errors.Is(err, fs.ErrExist) { // else it is there, and the same
+		if err := createFile(f.Path, f.Data); err != nil && !errors.Is(err, fs.ErrExist) { // else it is there, and the same
 			return fmt.Errorf("write conversation: %w", err)
 		}
 	}
 	if out.Note != "" { // else nobody can go on with it
-		s.expect(req, *out)
+		s.announceSession(req, *out)
 	}
 	return nil
 }
 
-// saysWhere writes what the fork is told. What was taken back since, of that which
+// setResumeNote writes what the fork is told. What was taken back since, of that which
 // it still knows, is part of it.
-func (s *Service) saysWhere(ws retake.WorkspaceID, out *retake.Resumption) {
+func (s *Service) setResumeNote(ws retake.WorkspaceID, out *retake.Resumption) {
 	out.Note = resumeNote(*out)
-	for _, w := range s.hearingOf(ws).takenSince(out.Checkpoint.Number) {
+	for _, w := range s.agentStateOf(ws).rewindsUnknownTo(out.Checkpoint.Number) {
 		out.Note += "\n" + w.Text
 		out.Taken = w.Taken
 	}
 }
 
 // mostBranches is how often one checkpoint is gone on from.
-const mostBranches = 1000
+const maxBranches = 1000
 
-// freeBranch is the fork of a conversation whose files are not there yet, or are there and
+// findFreeBranch is the fork of a conversation whose files are not there yet, or are there and
 // were not gone on with: to ask twice makes one.
-func freeBranch(r transcript.ForkRequest, from retake.CheckpointID) (transcript.Branch, error) {
-	for n := range mostBranches {
+func findFreeBranch(r transcript.ForkRequest, from retake.CheckpointID) (transcript.Branch, error) {
+	for n := range maxBranches {
 		r.NewSession = uuid.NewHash(sha256.New(), uuid.NameSpaceURL, fmt.Appendf(nil, "%s %s %s %d", from, r.Session, r.Dir, n), 4).String()
 		b, err := transcript.Fork(r)
-		if err != nil || !slices.ContainsFunc(b.Files, taken) {
+		if err != nil || !slices.ContainsFunc(b.Files, isPathTaken) {
 			return b, err
 		}
 	}
 	return transcript.Branch{}, errors.New("it was gone on with too often from here")
 }
 
-// taken reports whether something else lies where a file would go.
-func taken(f transcript.File) bool {
+// isPathTaken reports whether something else lies where a file would go.
+func isPathTaken(f transcript.File) bool {
 	i, err := os.Lstat(f.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false
@@ -194,21 +194,21 @@ func taken(f transcript.File) bool {
 	return err != nil || !bytes.Equal(b, f.Data)
 }
 
-// agentTurn is the name that the agent gave a turn; ours means nothing to it.
-func agentTurn(id string) string {
+// agentTurnID is the name that the agent gave a turn; ours means nothing to it.
+func agentTurnID(id string) string {
 	if strings.HasPrefix(id, retake.SignalPrefix) {
 		return ""
 	}
 	return id
 }
 
-// within reports whether a path is a directory, or lies below it.
-func within(dir, path string) bool {
+// isWithin reports whether a path is a directory, or lies below it.
+func isWithin(dir, path string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
 }
 
-// writeNew makes a file that was not there, and directories for it.
-func writeNew(path string, data []byte) error {
+// createFile makes a file that was not there, and directories for it.
+func createFile(path string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
@@ -223,17 +223,17 @@ func writeNew(path string, data []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// expect makes the forked session hear where it stands at its first prompt. In a
+// announceSession makes the forked session hear where it stands at its first prompt. In a
 // directory of another workspace that one's agents are told.
-func (s *Service) expect(req retake.ResumeRequest, r retake.Resumption) {
+func (s *Service) announceSession(req retake.ResumeRequest, r retake.Resumption) {
 	ws := req.Workspace
 	if req.Dir != "" {
 		if other, err := s.Locate(context.Background(), req.Dir); err == nil {
 			ws = other.ID
 		}
 	}
-	now := s.p.Clock.Now()
-	s.hearingOf(ws).speak(func(st *session.State) {
+	now := s.parts.Clock.Now()
+	s.agentStateOf(ws).updateState(func(st *session.State) {
 		x := st.Find(r.Agent + " " + r.Session)
 		if x == nil {
 			x = st.Add(session.Session{Agent: r.Agent, ID: r.Session, Phase: session.Away, Since: now, Last: now, Tasks: r.Tasks})

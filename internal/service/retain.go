@@ -13,208 +13,208 @@ import (
 	"github.com/retake-dev/retake/internal/storage/catalog"
 )
 
-// bounds is what a service knows of the room that checkpoints take. All of it can be
+// retentionState is what a service knows of the room that checkpoints take. All of it can be
 // made again: without it rows are read again, and a sweep comes earlier or later.
-type bounds struct {
-	tidying sync.Mutex                         // one tidy-up at a time
-	running atomic.Pointer[context.CancelFunc] // ends the one that nobody asked for
+type retentionState struct {
+	cleanupMu     sync.Mutex                         // one tidy-up at a time
+	cancelCleanup atomic.Pointer[context.CancelFunc] // ends the one that nobody asked for
 
-	mu    sync.Mutex // guards everything below
-	rows  map[retake.WorkspaceID][]retention.Row
-	notes *tidyNotes // nil: to be read
-	seen  room       // as it was measured last
-	aged  time.Time  // when checkpoints went by their age last
-	used  map[retake.CheckpointID]int
+	mu         sync.Mutex // guards everything below
+	rows       map[retake.WorkspaceID][]retention.Row
+	notes      *cleanupState // nil: to be read
+	lastSpace  spaceState    // as it was measured last
+	lastAgeRun time.Time     // when checkpoints went by their age last
+	inUse      map[retake.CheckpointID]int
 
-	using sync.Mutex // held while checkpoints are dropped, and while somebody says what is in use
+	useMu sync.Mutex // held while checkpoints are dropped, and while somebody says what is in use
 }
 
-// keepWhile keeps a checkpoint from being dropped until release. A fork grows for
+// protectCheckpoint keeps a checkpoint from being dropped until release. A fork grows for
 // long, and its first checkpoint is the very tree that it grows from.
-func (s *Service) keepWhile(ctx context.Context, cp retake.Checkpoint) (release func(), err error) {
-	b := &s.bounds
-	b.using.Lock()
-	defer b.using.Unlock()
-	if _, err := s.p.Catalog.Checkpoint(ctx, cp.ID); err != nil { // it went since it was found
+func (s *Service) protectCheckpoint(ctx context.Context, cp retake.Checkpoint) (release func(), err error) {
+	b := &s.retention
+	b.useMu.Lock()
+	defer b.useMu.Unlock()
+	if _, err := s.parts.Catalog.Checkpoint(ctx, cp.ID); err != nil { // it went since it was found
 		return nil, err
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.used == nil {
-		b.used = map[retake.CheckpointID]int{}
+	if b.inUse == nil {
+		b.inUse = map[retake.CheckpointID]int{}
 	}
-	b.used[cp.ID]++
+	b.inUse[cp.ID]++
 	return sync.OnceFunc(func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		if b.used[cp.ID]--; b.used[cp.ID] == 0 {
-			delete(b.used, cp.ID)
+		if b.inUse[cp.ID]--; b.inUse[cp.ID] == 0 {
+			delete(b.inUse, cp.ID)
 		}
 	}), nil
 }
 
-// lineUp judges the timelines of all workspaces. One whose journal cannot be read is
+// evaluateAll judges the timelines of all workspaces. One whose journal cannot be read is
 // told as closed: what it needs is not known, and nothing of it goes.
-func (s *Service) lineUp(ctx context.Context) (lines []retention.History, closed map[retake.WorkspaceID]string, err error) {
-	all, err := s.p.Catalog.Workspaces(ctx)
+func (s *Service) evaluateAll(ctx context.Context) (lines []retention.History, closed map[retake.WorkspaceID]string, err error) {
+	all, err := s.parts.Catalog.Workspaces(ctx)
 	if err != nil {
 		return nil, nil, fmt.Errorf("list workspaces: %w", err)
 	}
 	closed = map[retake.WorkspaceID]string{}
 	for _, w := range all {
-		rows, err := s.rowsOf(ctx, w, all)
+		rows, err := s.loadRows(ctx, w, all)
 		switch {
-		case errors.Is(err, errClosed):
+		case errors.Is(err, errNeedsUnknown):
 			closed[w.ID] = err.Error()
 			continue
 		case err != nil:
 			return nil, nil, err
 		}
-		lines = append(lines, retention.History{Workspace: w.ID, Verdicts: s.judge(ctx, w.ID, rows)})
+		lines = append(lines, retention.History{Workspace: w.ID, Verdicts: s.evaluate(ctx, w.ID, rows)})
 	}
 	return lines, closed, nil
 }
 
-func (s *Service) judge(ctx context.Context, id retake.WorkspaceID, rows []retention.Row) []retention.Verdict {
-	return retention.Evaluate(rows, retention.Policy{Within: s.within(id), GoneBefore: s.goneBefore(ctx, id)}, s.p.Clock.Now())
+func (s *Service) evaluate(ctx context.Context, id retake.WorkspaceID, rows []retention.Row) []retention.Verdict {
+	return retention.Evaluate(rows, retention.Policy{Within: s.keepWithin(id), GoneBefore: s.removeBefore(ctx, id)}, s.parts.Clock.Now())
 }
 
-func (s *Service) within(id retake.WorkspaceID) time.Duration {
-	if s.p.Within == nil {
+func (s *Service) keepWithin(id retake.WorkspaceID) time.Duration {
+	if s.parts.Within == nil {
 		return 0
 	}
-	return s.p.Within(id)
+	return s.parts.Within(id)
 }
 
 // errClosed: it is not known what a workspace needs.
-var errClosed = errors.New("what a restore needs that was interrupted cannot be read")
+var errNeedsUnknown = errors.New("what a restore needs that was interrupted cannot be read")
 
-// rowsOf gives the rows of a workspace with everything that keeps them.
-func (s *Service) rowsOf(ctx context.Context, w retake.WorkspaceState, all []retake.WorkspaceState) ([]retention.Row, error) {
-	plain, err := s.plainRows(ctx, w)
+// loadRows gives the rows of a workspace with everything that keeps them.
+func (s *Service) loadRows(ctx context.Context, w retake.WorkspaceState, all []retake.WorkspaceState) ([]retention.Row, error) {
+	plain, err := s.loadPlainRows(ctx, w)
 	if err != nil {
 		return nil, err
 	}
-	needed, err := s.needed(ctx, w.ID, all)
+	needed, err := s.findKeepReasons(ctx, w.ID, all)
 	if err != nil {
 		return nil, err
 	}
 	rows := make([]retention.Row, len(plain))
 	for i, r := range plain {
 		n := needed[r.ID]
-		r.Pinned, r.Base, r.InUse, r.Good, r.ResultChanged = n.pinned, n.base, n.held, n.good, n.turned
+		r.Pinned, r.Base, r.InUse, r.Good, r.ResultChanged = n.pinned, n.base, n.inUse, n.good, n.resultChanged
 		rows[i] = r
 	}
 	return rows, nil
 }
 
-type needs struct{ pinned, base, held, good, turned bool }
+type keepReasons struct{ pinned, base, inUse, good, resultChanged bool }
 
-// needed finds what keeps checkpoints of a workspace beside their age: pins, forks
+// findKeepReasons finds what keeps checkpoints of a workspace beside their age: pins, forks
 // that live, a restore that was cut off, a plan that was shown, a fork that grows.
-func (s *Service) needed(ctx context.Context, id retake.WorkspaceID, all []retake.WorkspaceState) (map[retake.CheckpointID]needs, error) {
-	out := map[retake.CheckpointID]needs{}
-	note := func(cp retake.CheckpointID, n needs) {
+func (s *Service) findKeepReasons(ctx context.Context, id retake.WorkspaceID, all []retake.WorkspaceState) (map[retake.CheckpointID]keepReasons, error) {
+	out := map[retake.CheckpointID]keepReasons{}
+	note := func(cp retake.CheckpointID, n keepReasons) {
 		o := out[cp]
-		out[cp] = needs{o.pinned || n.pinned, o.base || n.base, o.held || n.held, o.good || n.good, o.turned || n.turned}
+		out[cp] = keepReasons{o.pinned || n.pinned, o.base || n.base, o.inUse || n.inUse, o.good || n.good, o.resultChanged || n.resultChanged}
 	}
-	pins, err := s.p.Catalog.Pins(ctx, id)
+	pins, err := s.parts.Catalog.Pins(ctx, id)
 	if err != nil {
 		return nil, fmt.Errorf("list pins: %w", err)
 	}
 	for _, p := range pins {
-		note(p.Checkpoint, needs{pinned: true})
+		note(p.Checkpoint, keepReasons{pinned: true})
 	}
-	if good, err := s.newestGood(ctx, id); err == nil && good != nil { // not knowing it makes no room
-		note(good.ID, needs{good: true})
+	if good, err := s.findNewestGood(ctx, id); err == nil && good != nil { // not knowing it makes no room
+		note(good.ID, keepReasons{good: true})
 	}
-	turned, err := s.turnedResults(ctx, id)
+	turned, err := s.findTurningPoints(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	for _, cp := range turned {
-		note(cp, needs{turned: true})
+		note(cp, keepReasons{resultChanged: true})
 	}
 	for _, f := range all {
 		if f.Origin != nil && f.Ended == nil {
-			note(f.Origin.Checkpoint, needs{base: true})
+			note(f.Origin.Checkpoint, keepReasons{base: true})
 		}
 	}
-	cut, err := s.cutOff(id)
+	cut, err := s.readInterrupted(id)
 	if err != nil {
-		return nil, errors.Join(errClosed, err)
+		return nil, errors.Join(errNeedsUnknown, err)
 	}
 	if cut != nil {
-		note(cut.Target.ID, needs{held: true})
-		note(cut.Safety.ID, needs{held: true})
+		note(cut.Target.ID, keepReasons{inUse: true})
+		note(cut.Safety.ID, keepReasons{inUse: true})
 	}
-	s.bounds.mu.Lock()
-	for cp := range s.bounds.used {
-		note(cp, needs{held: true})
+	s.retention.mu.Lock()
+	for cp := range s.retention.inUse {
+		note(cp, keepReasons{inUse: true})
 	}
-	s.bounds.mu.Unlock()
+	s.retention.mu.Unlock()
 	return out, nil
 }
 
 // rowsStep is how many rows are read at once.
-const rowsStep = 512
+const rowPageSize = 512
 
-// plainRows gives the rows of a timeline by number, from memory as far as they are
+// loadPlainRows gives the rows of a timeline by number, from memory as far as they are
 // known. Rows never change; they come at the end, and go.
-func (s *Service) plainRows(ctx context.Context, w retake.WorkspaceState) ([]retention.Row, error) {
-	s.bounds.mu.Lock()
-	known := s.bounds.rows[w.ID]
-	s.bounds.mu.Unlock()
+func (s *Service) loadPlainRows(ctx context.Context, w retake.WorkspaceState) ([]retention.Row, error) {
+	s.retention.mu.Lock()
+	known := s.retention.rows[w.ID]
+	s.retention.mu.Unlock()
 	if w.Latest == nil {
 		return nil, nil
 	}
 	if n := len(known); int64(n) == w.Count && n > 0 && known[n-1].ID == w.Latest.ID {
 		return known, nil
 	}
-	rows, err := s.rowsAfter(ctx, w.ID, known)
+	rows, err := s.readRowsAfter(ctx, w.ID, known)
 	if err == nil && int64(len(rows)) != w.Count { // some of those that were known are gone
-		rows, err = s.rowsAfter(ctx, w.ID, nil)
+		rows, err = s.readRowsAfter(ctx, w.ID, nil)
 	}
 	if err != nil {
 		return nil, err
 	}
-	s.bounds.mu.Lock()
-	defer s.bounds.mu.Unlock()
-	if s.bounds.rows == nil {
-		s.bounds.rows = map[retake.WorkspaceID][]retention.Row{}
+	s.retention.mu.Lock()
+	defer s.retention.mu.Unlock()
+	if s.retention.rows == nil {
+		s.retention.rows = map[retake.WorkspaceID][]retention.Row{}
 	}
-	s.bounds.rows[w.ID] = rows
+	s.retention.rows[w.ID] = rows
 	return rows, nil
 }
 
-// rowsAfter reads what came after those that are known.
-func (s *Service) rowsAfter(ctx context.Context, id retake.WorkspaceID, known []retention.Row) ([]retention.Row, error) {
+// readRowsAfter reads what came after those that are known.
+func (s *Service) readRowsAfter(ctx context.Context, id retake.WorkspaceID, known []retention.Row) ([]retention.Row, error) {
 	var last int64
 	if n := len(known); n > 0 {
 		last = known[n-1].Number
 	}
 	var fresh []retention.Row
-	q := retake.LogQuery{Workspace: id, Limit: rowsStep}
+	q := retake.LogQuery{Workspace: id, Limit: rowPageSize}
 	for {
-		page, err := s.p.Catalog.Page(ctx, q)
+		page, err := s.parts.Catalog.Page(ctx, q)
 		if err != nil && !errors.Is(err, catalog.ErrNotFound) {
 			return nil, fmt.Errorf("list checkpoints: %w", err)
 		}
 		for _, cp := range page {
 			if cp.Number <= last {
-				return joined(known, fresh), nil
+				return appendReversed(known, fresh), nil
 			}
-			fresh = append(fresh, rowOf(cp))
+			fresh = append(fresh, retentionRow(cp))
 		}
-		if len(page) < rowsStep {
-			return joined(known, fresh), nil
+		if len(page) < rowPageSize {
+			return appendReversed(known, fresh), nil
 		}
 		q.Before = page[len(page)-1].Number
 	}
 }
 
-// joined puts what came, the newest first, behind what was known.
-func joined(known, fresh []retention.Row) []retention.Row {
+// appendReversed puts what came, the newest first, behind what was known.
+func appendReversed(known, fresh []retention.Row) []retention.Row {
 	out := make([]retention.Row, 0, len(known)+len(fresh))
 	out = append(out, known...)
 	for i := len(fresh) - 1; i >= 0; i-- {
@@ -225,11 +225,11 @@ func joined(known, fresh []retention.Row) []retention.Row {
 
 // leafBytes is about what a checkpoint takes beside its files: its card, listings, and
 // its place on the line.
-const leafBytes = 8 << 10
+const recordOverhead = 8 << 10
 
-func rowOf(cp retake.Checkpoint) retention.Row {
+func retentionRow(cp retake.Checkpoint) retention.Row {
 	return retention.Row{
 		ID: cp.ID, Number: cp.Number, Parent: cp.Parent, Time: cp.Time, Trigger: cp.Trigger, Return: cp.Return,
-		Partial: cp.Coverage.Grade == retake.Partial, Bytes: cp.NewBytes + leafBytes,
+		Partial: cp.Coverage.Grade == retake.Partial, Bytes: cp.NewBytes + recordOverhead,
 	}
 }

@@ -12,39 +12,39 @@ import (
 // confirmAfter apart saw it, or it is no more than jumpAhead beyond the last date that
 // was confirmed.
 const (
-	jumpAhead    = 24 * time.Hour
-	confirmAfter = 24 * time.Hour
-	noteClock    = time.Hour // how far the clock goes on before that is written again
+	maxClockJump      = 24 * time.Hour
+	clockConfirmTime  = 24 * time.Hour
+	clockSaveInterval = time.Hour // how far the clock goes on before that is written again
 )
 
-// clockNotes are what clean-ups know of the clock. They are kept with the other notes.
-type clockNotes struct {
+// clockState are what clean-ups know of the clock. They are kept with the other notes.
+type clockState struct {
 	Confirmed time.Time `json:"confirmed,omitzero"` // the latest date that is believed
 	Jumped    time.Time `json:"jumped,omitzero"`    // when a later one was first seen
 }
 
-// see takes in what the clock says now.
-func (n clockNotes) see(now time.Time) clockNotes {
+// observe takes in what the clock says now.
+func (n clockState) observe(now time.Time) clockState {
 	ahead := now.Sub(n.Confirmed)
 	switch {
 	case n.Confirmed.IsZero():
-		return clockNotes{Confirmed: now}
+		return clockState{Confirmed: now}
 	case ahead < 0: // it went back: what it said before may still be right
-		return clockNotes{Confirmed: n.Confirmed}
-	case ahead <= jumpAhead:
-		return clockNotes{Confirmed: now}
+		return clockState{Confirmed: n.Confirmed}
+	case ahead <= maxClockJump:
+		return clockState{Confirmed: now}
 	case n.Jumped.IsZero() || now.Before(n.Jumped):
-		return clockNotes{Confirmed: n.Confirmed, Jumped: now}
-	case now.Sub(n.Jumped) >= confirmAfter:
-		return clockNotes{Confirmed: now}
+		return clockState{Confirmed: n.Confirmed, Jumped: now}
+	case now.Sub(n.Jumped) >= clockConfirmTime:
+		return clockState{Confirmed: now}
 	}
 	return n
 }
 
-// date is the date that the last day of checkpoints is counted from: not later than the
+// trustedDate is the date that the last day of checkpoints is counted from: not later than the
 // clock says, nor later than what is believed.
-func (n clockNotes) date(now time.Time) time.Time {
-	if n = n.see(now); n.Confirmed.Before(now) {
+func (n clockState) trustedDate(now time.Time) time.Time {
+	if n = n.observe(now); n.Confirmed.Before(now) {
 		return n.Confirmed
 	}
 	return now
@@ -52,34 +52,34 @@ func (n clockNotes) date(now time.Time) time.Time {
 
 // confirmClock takes in what the clock says at a clean-up.
 func (s *Service) confirmClock(ctx context.Context) {
-	notes, err := s.tidyNotes(ctx)
+	notes, err := s.loadCleanupState(ctx)
 	if err != nil {
 		return // then no date is believed beyond what was
 	}
-	was, is := notes.Clock, notes.Clock.see(s.p.Clock.Now())
-	if is.Jumped.Equal(was.Jumped) && is.Confirmed.Sub(was.Confirmed) < noteClock && !was.Confirmed.IsZero() {
+	was, is := notes.Clock, notes.Clock.observe(s.parts.Clock.Now())
+	if is.Jumped.Equal(was.Jumped) && is.Confirmed.Sub(was.Confirmed) < clockSaveInterval && !was.Confirmed.IsZero() {
 		return
 	}
-	s.noteTidy(ctx, func(n *tidyNotes) { n.Clock = is })
+	s.updateCleanupState(ctx, func(n *cleanupState) { n.Clock = is })
 }
 
-// goneBefore is the date from before which nothing of a workspace is kept; zero when
+// removeBefore is the date from before which nothing of a workspace is kept; zero when
 // nothing was set.
-func (s *Service) goneBefore(ctx context.Context, id retake.WorkspaceID) time.Time {
-	after := s.goneAfter(id)
+func (s *Service) removeBefore(ctx context.Context, id retake.WorkspaceID) time.Time {
+	after := s.removeAfter(id)
 	if after <= 0 {
 		return time.Time{}
 	}
-	notes, err := s.tidyNotes(ctx)
+	notes, err := s.loadCleanupState(ctx)
 	if err != nil {
 		return time.Time{}
 	}
-	return notes.Clock.date(s.p.Clock.Now()).Add(-after)
+	return notes.Clock.trustedDate(s.parts.Clock.Now()).Add(-after)
 }
 
-func (s *Service) goneAfter(id retake.WorkspaceID) time.Duration {
-	if s.p.GoneAfter == nil {
+func (s *Service) removeAfter(id retake.WorkspaceID) time.Duration {
+	if s.parts.GoneAfter == nil {
 		return 0
 	}
-	return s.p.GoneAfter(id)
+	return s.parts.GoneAfter(id)
 }

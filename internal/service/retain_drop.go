@@ -12,31 +12,31 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// dropping is how checkpoints are dropped.
-type dropping struct {
-	need  retention.KeepLevel
-	wait  time.Duration                // for who is at work
-	tell  func(int64)                  // how many went; nil: nobody asks
-	bases map[retake.CheckpointID]bool // what forks grew from
+// dropOptions is how checkpoints are dropped.
+type dropOptions struct {
+	level      retention.KeepLevel
+	lockWait   time.Duration                // for who is at work
+	onProgress func(int64)                  // how many went; nil: nobody asks
+	forkBases  map[retake.CheckpointID]bool // what forks grew from
 }
 
-// drop forgets checkpoints, in pieces, and answers how many went. Each is judged again
+// dropCheckpoints forgets checkpoints, in pieces, and answers how many went. Each is judged again
 // when its line is ours: it may have been pinned, or become what a fork grows from,
 // since it was chosen.
-func (s *Service) drop(ctx context.Context, drops []retention.Drop, how dropping) (int64, error) {
+func (s *Service) dropCheckpoints(ctx context.Context, drops []retention.Drop, how dropOptions) (int64, error) {
 	var err error
-	if how.bases, err = s.bases(ctx); err != nil {
+	if how.forkBases, err = s.loadForkBases(ctx); err != nil {
 		return 0, err
 	}
 	var n int64
 	var errs []error
-	for _, line := range byLine(drops) {
-		for _, piece := range pieces(line, dropPiece) {
-			went, err := s.dropPiece(ctx, piece, how)
-			if n += went; how.tell != nil {
-				how.tell(n)
+	for _, line := range groupByWorkspace(drops) {
+		for _, piece := range splitBatches(line, dropBatchSize) {
+			went, err := s.dropBatch(ctx, piece, how)
+			if n += went; how.onProgress != nil {
+				how.onProgress(n)
 			}
-			if errors.Is(err, errAtWork) || errors.Is(err, errClosed) {
+			if errors.Is(err, errWorkspaceBusy) || errors.Is(err, errNeedsUnknown) {
 				break // its time comes
 			}
 			if err != nil {
@@ -51,9 +51,9 @@ func (s *Service) drop(ctx context.Context, drops []retention.Drop, how dropping
 	return n, errors.Join(errs...)
 }
 
-// bases are what forks grew from, as the store says: a catalog that is being made again
+// loadForkBases are what forks grew from, as the store says: a catalog that is being made again
 // may not know of a fork yet. A line that cannot be read may be one.
-func (s *Service) bases(ctx context.Context) (map[retake.CheckpointID]bool, error) {
+func (s *Service) loadForkBases(ctx context.Context) (map[retake.CheckpointID]bool, error) {
 	st, err := s.store(ctx)
 	if err != nil {
 		return nil, err
@@ -72,48 +72,48 @@ func (s *Service) bases(ctx context.Context) (map[retake.CheckpointID]bool, erro
 }
 
 // errAtWork: somebody works in the workspace, and may need what would go.
-var errAtWork = errors.New("another operation is running here")
+var errWorkspaceBusy = errors.New("another operation is running here")
 
-// dropPiece forgets checkpoints of one workspace. Nobody saves, restores or begins to fork
+// dropBatch forgets checkpoints of one workspace. Nobody saves, restores or begins to fork
 // meanwhile.
-func (s *Service) dropPiece(ctx context.Context, piece []retention.Drop, how dropping) (int64, error) {
+func (s *Service) dropBatch(ctx context.Context, piece []retention.Drop, how dropOptions) (int64, error) {
 	id := piece[0].Workspace
-	l := s.liveOf(id)
-	if !l.lockWithin(ctx, how.wait) {
-		return 0, errAtWork
+	l := s.cacheFor(id)
+	if !l.lockWithTimeout(ctx, how.lockWait) {
+		return 0, errWorkspaceBusy
 	}
 	defer l.mu.Unlock()
-	release, err := s.alone(ctx, id)
+	release, err := s.lockAgainstRestores(ctx, id)
 	if err != nil {
 		return 0, err
 	}
 	defer release()
-	s.bounds.using.Lock()
-	defer s.bounds.using.Unlock()
-	ws, err := s.row(asMaintainer(ctx), id)
+	s.retention.useMu.Lock()
+	defer s.retention.useMu.Unlock()
+	ws, err := s.loadWorkspace(asMaintainer(ctx), id)
 	if err != nil {
 		return 0, err
 	}
 	var stones []retake.Tombstone
-	err = s.onLine(ctx, ws, func(w store.Writer) error {
-		stones, err = s.stillLoose(ctx, l, w.Head(), piece, how)
+	err = s.withWriter(ctx, ws, func(w store.Writer) error {
+		stones, err = s.selectDroppable(ctx, l, w.Head(), piece, how)
 		if err != nil || len(stones) == 0 {
 			return err
 		}
-		_ = s.handOver(ctx, w, id, stones) // what an answer is worth never keeps room from being made
+		_ = s.reassignVerifications(ctx, w, id, stones) // what an answer is worth never keeps room from being made
 		if err := w.Forget(context.WithoutCancel(ctx), stones); err != nil {
 			return err
 		}
-		return s.p.Catalog.Bury(asMaintainer(context.WithoutCancel(ctx)), id, stones)
+		return s.parts.Catalog.Bury(asMaintainer(context.WithoutCancel(ctx)), id, stones)
 	})
-	s.strike(id, stones, err != nil)
+	s.removeRows(id, stones, err != nil)
 	if err != nil {
 		return 0, err
 	}
-	s.noteTidy(ctx, func(n *tidyNotes) {
+	s.updateCleanupState(ctx, func(n *cleanupState) {
 		n.Forgotten += int64(len(stones))
 		for _, d := range piece {
-			if buried(stones, d.ID) {
+			if hasTombstone(stones, d.ID) {
 				n.Debt += d.Bytes
 			}
 		}
@@ -121,27 +121,27 @@ func (s *Service) dropPiece(ctx context.Context, piece []retention.Drop, how dro
 	return int64(len(stones)), nil
 }
 
-func buried(stones []retake.Tombstone, id retake.CheckpointID) bool {
+func hasTombstone(stones []retake.Tombstone, id retake.CheckpointID) bool {
 	return slices.ContainsFunc(stones, func(t retake.Tombstone) bool { return t.ID == id })
 }
 
-// alone holds a workspace against restores, also those of other processes.
-func (s *Service) alone(ctx context.Context, id retake.WorkspaceID) (func(), error) {
-	if s.p.Locks == nil {
+// lockAgainstRestores holds a workspace against restores, also those of other processes.
+func (s *Service) lockAgainstRestores(ctx context.Context, id retake.WorkspaceID) (func(), error) {
+	if s.parts.Locks == nil {
 		return func() {}, nil
 	}
 	once, cancel := context.WithTimeout(ctx, 0)
 	defer cancel()
-	release, err := s.p.Locks.Lock(once, lockName(id), true)
+	release, err := s.parts.Locks.Lock(once, restoreLockName(id), true)
 	if errors.Is(err, fsx.ErrLocked) {
-		return nil, errAtWork
+		return nil, errWorkspaceBusy
 	}
 	return release, err
 }
 
-// strike takes what went from the rows that are known; in doubt all are read again.
-func (s *Service) strike(id retake.WorkspaceID, stones []retake.Tombstone, doubt bool) {
-	b := &s.bounds
+// removeRows takes what went from the rows that are known; in doubt all are read again.
+func (s *Service) removeRows(id retake.WorkspaceID, stones []retake.Tombstone, doubt bool) {
+	b := &s.retention
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if doubt {
@@ -150,7 +150,7 @@ func (s *Service) strike(id retake.WorkspaceID, stones []retake.Tombstone, doubt
 	}
 	left := make([]retention.Row, 0, len(b.rows[id]))
 	for _, r := range b.rows[id] {
-		if !buried(stones, r.ID) {
+		if !hasTombstone(stones, r.ID) {
 			left = append(left, r)
 		}
 	}
@@ -158,10 +158,10 @@ func (s *Service) strike(id retake.WorkspaceID, stones []retake.Tombstone, doubt
 }
 
 // shownKept is how long the target of a plan stays that was shown and not applied.
-const shownKept = time.Hour
+const planProtectTime = time.Hour
 
-// lockWithin takes the lock between two who work, if there is such a checkpoint.
-func (l *live) lockWithin(ctx context.Context, wait time.Duration) bool {
+// lockWithTimeout takes the lock between two who work, if there is such a checkpoint.
+func (l *workspaceCache) lockWithTimeout(ctx context.Context, wait time.Duration) bool {
 	end := time.NewTimer(wait)
 	defer end.Stop()
 	again := time.NewTicker(time.Millisecond)
@@ -180,48 +180,48 @@ func (l *live) lockWithin(ctx context.Context, wait time.Duration) bool {
 	}
 }
 
-// stillLoose judges the line again, by what the store and the catalog say now, and
+// selectDroppable judges the line again, by what the store and the catalog say now, and
 // gives tombstones for those of the piece that may go.
-func (s *Service) stillLoose(ctx context.Context, l *live, head store.Head, piece []retention.Drop, how dropping) ([]retake.Tombstone, error) {
-	s.rows.RLock() // half a catalog knows of half of what is needed
-	defer s.rows.RUnlock()
+func (s *Service) selectDroppable(ctx context.Context, l *workspaceCache, head store.Head, piece []retention.Drop, how dropOptions) ([]retake.Tombstone, error) {
+	s.catalogMu.RLock() // half a catalog knows of half of what is needed
+	defer s.catalogMu.RUnlock()
 	id := piece[0].Workspace
-	all, err := s.p.Catalog.Workspaces(ctx)
+	all, err := s.parts.Catalog.Workspaces(ctx)
 	if err != nil {
 		return nil, err
 	}
 	i := slices.IndexFunc(all, func(w retake.WorkspaceState) bool { return w.ID == id })
 	if i < 0 || all[i].Latest == nil || all[i].Latest.Number != head.Latest {
-		return nil, errAtWork // the catalog is behind, and a save brings it up
+		return nil, errWorkspaceBusy // the catalog is behind, and a save brings it up
 	}
-	rows, err := s.rowsOf(ctx, all[i], all)
+	rows, err := s.loadRows(ctx, all[i], all)
 	if err != nil {
 		return nil, err
 	}
-	s.hold(rows, l, head, how)
+	s.addLiveReasons(rows, l, head, how)
 	loose := map[retake.CheckpointID]bool{}
-	for _, v := range s.judge(ctx, id, rows) {
-		loose[v.ID] = v.Level <= min(how.need, retention.Firm)
+	for _, v := range s.evaluate(ctx, id, rows) {
+		loose[v.ID] = v.Level <= min(how.level, retention.Firm)
 	}
 	var stones []retake.Tombstone
 	for _, d := range piece {
 		if loose[d.ID] {
-			stones = append(stones, retake.Tombstone{Number: d.Number, ID: d.ID, Parent: d.Parent, Time: d.Time, At: s.p.Clock.Now()})
+			stones = append(stones, retake.Tombstone{Number: d.Number, ID: d.ID, Parent: d.Parent, Time: d.Time, At: s.parts.Clock.Now()})
 		}
 	}
 	return stones, nil
 }
 
-// hold adds what only he knows who has the line and the workspace: the pins of the
+// addLiveReasons adds what only he knows who has the line and the workspace: the pins of the
 // store, the plan that was shown, what forks grew from by the store's word.
-func (s *Service) hold(rows []retention.Row, l *live, head store.Head, how dropping) {
+func (s *Service) addLiveReasons(rows []retention.Row, l *workspaceCache, head store.Head, how dropOptions) {
 	shown := retake.CheckpointID("")
-	if l.shown != nil && l.shown.Target != nil && s.p.Clock.Now().Sub(l.shownAt) < shownKept {
-		shown = l.shown.Target.ID
+	if l.lastPlan != nil && l.lastPlan.Target != nil && s.parts.Clock.Now().Sub(l.lastPlanAt) < planProtectTime {
+		shown = l.lastPlan.Target.ID
 	}
 	for i, r := range rows {
 		rows[i].InUse = r.InUse || r.ID == shown
-		rows[i].Base = r.Base || how.bases[r.ID]
+		rows[i].Base = r.Base || how.forkBases[r.ID]
 		rows[i].Pinned = r.Pinned || slices.ContainsFunc(head.Pins, func(p retake.Pin) bool { return p.Checkpoint == r.ID })
 	}
 }

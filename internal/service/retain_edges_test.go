@@ -14,20 +14,20 @@ import (
 // the first checkpoint that passed are there; of what came automatically one an hour is.
 func TestR1_NamedCheckpointsStayForTheWindow(t *testing.T) {
 	t.Parallel()
-	r := newRoom(t, false)
+	r := newRetentionFixture(t, false)
 	var kept []int64
 	for range 6 {
 		for _, trigger := range []retake.Trigger{retake.TriggerManual, retake.TriggerTask, retake.TriggerTurn} {
-			r.saves(3, time.Minute)
-			kept = append(kept, r.savesAs(1, time.Minute, retake.SaveRequest{Trigger: trigger, Intent: "named"}).Number)
+			r.saveMany(3, time.Minute)
+			kept = append(kept, r.saveManyWith(1, time.Minute, retake.SaveRequest{Trigger: trigger, Intent: "named"}).Number)
 		}
 	}
-	first := r.saves(1, time.Minute)
+	first := r.saveMany(1, time.Minute)
 	_, err := r.s.Attest(t.Context(), retake.Attestation{Workspace: r.ws, Command: "make test", Exit: 0, Started: r.clock.Now()})
 	r.must(err)
 	kept = append(kept, first.Number)
-	r.saves(3, time.Minute)
-	r.saves(25, 2*hour) // two days on, so that the last twenty are others
+	r.saveMany(3, time.Minute)
+	r.saveMany(25, 2*hour) // two days on, so that the last twenty are others
 	if rep := r.thin(); rep.Forgotten < 40 {
 		t.Errorf("only %d of the automatic ones went: %v", rep.Forgotten, r.numbers())
 	}
@@ -37,7 +37,7 @@ func TestR1_NamedCheckpointsStayForTheWindow(t *testing.T) {
 			t.Errorf("%d is gone; left: %v", n, left)
 		}
 	}
-	r.saves(35, day)
+	r.saveMany(35, day)
 	r.thin()
 	for _, n := range kept[:len(kept)-1] {
 		if slices.Contains(r.numbers(), n) {
@@ -50,10 +50,10 @@ func TestR1_NamedCheckpointsStayForTheWindow(t *testing.T) {
 // which are named.
 func TestR1_NamedCheckpointsGoLastWhenRoomIsShort(t *testing.T) {
 	t.Parallel()
-	r := newRoom(t, false)
-	named := r.savesAs(2, hour, retake.SaveRequest{Intent: "before the migration"})
-	r.saves(10, 2*hour)
-	r.danger()
+	r := newRetentionFixture(t, false)
+	named := r.saveManyWith(2, hour, retake.SaveRequest{Intent: "before the migration"})
+	r.saveMany(10, 2*hour)
+	r.fillDisk()
 	plan, err := r.s.SpacePlan(t.Context())
 	r.must(err)
 	if n := len(plan.Drops); n < 5 || !plan.Drops[n-1].Named || plan.Drops[n-1].Number != named.Number || plan.Drops[0].Named {
@@ -65,8 +65,8 @@ func TestR1_NamedCheckpointsGoLastWhenRoomIsShort(t *testing.T) {
 // what was named too. Pins, what a fork was made from and the newest stay.
 func TestR2_GoneAfterIsByTheCalendar(t *testing.T) {
 	t.Parallel()
-	r := newRoom(t, false)
-	r.savesAs(4, hour, retake.SaveRequest{Intent: "named"})
+	r := newRetentionFixture(t, false)
+	r.saveManyWith(4, hour, retake.SaveRequest{Intent: "named"})
 	_, err := r.s.Pin(t.Context(), r.ws, "3", "three")
 	r.must(err)
 	r.thin()
@@ -93,9 +93,9 @@ func TestR2_GoneAfterIsByTheCalendar(t *testing.T) {
 // A clock that jumps ahead for a while, and one that flaps, delete nothing.
 func TestR2_AClockThatJumpsDeletesNothing(t *testing.T) {
 	t.Parallel()
-	r := newRoom(t, false)
+	r := newRetentionFixture(t, false)
 	r.gone.Store(int64(40 * day))
-	r.savesAs(4, hour, retake.SaveRequest{Intent: "named"})
+	r.saveManyWith(4, hour, retake.SaveRequest{Intent: "named"})
 	r.thin()
 	for range 10 {
 		r.clock.Advance(3650 * day)

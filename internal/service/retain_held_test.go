@@ -19,20 +19,20 @@ import (
 // they need.
 func TestWhatGoingBackNeedsStays(t *testing.T) {
 	t.Parallel()
-	r := newRoom(t, false)
-	r.saves(10, day)
+	r := newRetentionFixture(t, false)
+	r.saveMany(10, day)
 	plan, err := r.s.PlanRestore(t.Context(), retake.PlanRequest{Workspace: r.ws, Course: retake.CourseRestore, Ref: "4"})
 	r.must(err)
-	r.danger()
+	r.fillDisk()
 	r.thin()
 	if d := cmp.Diff([]int64{1, 4, 11}, r.numbers()); d != "" {
 		t.Fatalf("a plan to 4 was shown (-want +got):\n%s", d)
 	}
-	r.calm()
+	r.freeDisk()
 	res, err := r.s.ApplyRestore(t.Context(), retake.ApplyRequest{PlanRequest: retake.PlanRequest{Workspace: r.ws, Course: retake.CourseRestore, Ref: "4"}, Digest: plan.Digest})
 	r.must(err)
-	r.saves(10, 2*day)
-	r.danger()
+	r.saveMany(10, 2*day)
+	r.fillDisk()
 	r.thin()
 	for _, cp := range []retake.Checkpoint{res.Checkpoint, res.Safety, res.Target} {
 		if !slices.Contains(r.numbers(), cp.Number) {
@@ -48,8 +48,8 @@ func TestACutRestoreKeepsWhatItNeeds(t *testing.T) {
 	t.Parallel()
 	cut := false
 	for at := int64(20); at < 200 && !cut; at += 7 {
-		r := newRoom(t, false)
-		r.saves(12, day)
+		r := newRetentionFixture(t, false)
+		r.saveMany(12, day)
 		req := retake.PlanRequest{Workspace: r.ws, Course: retake.CourseRestore, Ref: "6"}
 		plan, err := r.s.PlanRestore(t.Context(), req)
 		r.must(err)
@@ -69,13 +69,13 @@ func TestACutRestoreKeepsWhatItNeeds(t *testing.T) {
 		if d := cmp.Diff(ws.Interrupted, st.Workspace.Interrupted); d != "" {
 			t.Errorf("status tells of another restore (-want +got):\n%s", d)
 		}
-		last := r.saves(3, 4*day) // the plan is not fresh any more, and no safety point young
-		r.danger()
+		last := r.saveMany(3, 4*day) // the plan is not fresh any more, and no safety point young
+		r.fillDisk()
 		r.thin()
 		if d := cmp.Diff([]int64{1, 6, ws.Interrupted.Safety, last.Number}, r.numbers()); d != "" {
 			t.Errorf("left (-want +got):\n%s", d)
 		}
-		r.calm()
+		r.freeDisk()
 		unwind := retake.PlanRequest{Workspace: r.ws, Course: retake.CourseUnwind}
 		plan, err = r.s.PlanRestore(t.Context(), unwind)
 		r.must(err)
@@ -90,9 +90,9 @@ func TestACutRestoreKeepsWhatItNeeds(t *testing.T) {
 // A checkpoint from which a fork is growing stays until it has grown.
 func TestAGrowingForkKeepsItsOrigin(t *testing.T) {
 	t.Parallel()
-	r := newRoom(t, false)
-	r.saves(10, day)
-	r.danger()
+	r := newRetentionFixture(t, false)
+	r.saveMany(10, day)
+	r.fillDisk()
 	asked := false
 	_, err := r.s.Fork(t.Context(), retake.ForkRequest{
 		Workspace: r.ws, Ref: "5", Dir: filepath.Join(t.TempDir(), "fork"), Throwaway: true,
@@ -119,12 +119,12 @@ func TestAGrowingForkKeepsItsOrigin(t *testing.T) {
 // Nothing goes from a workspace in which a restore is under way.
 func TestNothingGoesBesideARestore(t *testing.T) {
 	t.Parallel()
-	r := newRoom(t, false)
-	r.saves(9, day)
+	r := newRetentionFixture(t, false)
+	r.saveMany(9, day)
 	for i := range 40 { // progress is told now and then
 		r.must(os.WriteFile(filepath.Join(r.root, fmt.Sprint(i)), nil, 0o644))
 	}
-	r.saves(1, day)
+	r.saveMany(1, day)
 	req := retake.PlanRequest{Workspace: r.ws, Course: retake.CourseRestore, Ref: "5"}
 	plan, err := r.s.PlanRestore(t.Context(), req)
 	r.must(err)
@@ -134,8 +134,8 @@ func TestNothingGoesBesideARestore(t *testing.T) {
 			return
 		}
 		asked = true
-		r.danger()
-		defer r.calm()
+		r.fillDisk()
+		defer r.freeDisk()
 		before := r.numbers()
 		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 		defer cancel()

@@ -13,53 +13,53 @@ import (
 
 // SpacePlan tells what the next tidy-up would do. It changes nothing.
 func (s *Service) SpacePlan(ctx context.Context) (retake.SpacePlan, error) {
-	out, err := s.spacePlan(ctx)
-	return out, fault("the store cannot be measured", unchanged, err)
+	out, err := s.buildSpacePlan(ctx)
+	return out, wrapError("the store cannot be measured", unchanged, err)
 }
 
-func (s *Service) spacePlan(ctx context.Context) (retake.SpacePlan, error) {
+func (s *Service) buildSpacePlan(ctx context.Context) (retake.SpacePlan, error) {
 	out := retake.SpacePlan{Workspaces: []retake.WorkspaceSpace{}, Drops: []retake.Drop{}}
 	st, err := s.store(ctx)
 	if err != nil {
 		return out, err
 	}
-	r, err := s.measure(ctx, st)
+	r, err := s.measureSpace(ctx, st)
 	if err != nil {
 		return out, err
 	}
 	out.Store, out.Budget, out.Need = r.StoreState, r.budget, r.need
-	lines, closed, err := s.lineUp(ctx)
+	lines, closed, err := s.evaluateAll(ctx)
 	if err != nil {
 		return out, err
 	}
 	for _, l := range lines {
-		out.Workspaces = append(out.Workspaces, s.spaceOf(l))
+		out.Workspaces = append(out.Workspaces, s.workspaceSpace(l))
 	}
 	for _, id := range slices.Sorted(maps.Keys(closed)) {
-		w := s.spaceOf(retention.History{Workspace: id})
+		w := s.workspaceSpace(retention.History{Workspace: id})
 		w.Closed = closed[id]
 		out.Workspaces = append(out.Workspaces, w)
 	}
-	if out.Garbage, _, err = s.garbage(ctx); err != nil {
+	if out.Garbage, _, err = s.estimateGarbage(ctx); err != nil {
 		return out, err
 	}
-	part, err := s.part(ctx, lines, r.Bytes)
+	part, err := s.freedShare(ctx, lines, r.Bytes)
 	if err != nil {
 		return out, err
 	}
-	out.Drops = planned(lines, r, out.Garbage, part)
+	out.Drops = planDrops(lines, r, out.Garbage, part)
 	for _, d := range out.Drops {
 		out.Frees += d.Bytes
 	}
 	out.Garbage = min(out.Garbage, r.Bytes)
 	out.Frees = min(out.Frees+out.Garbage, r.Bytes)
-	notes, err := s.tidyNotes(ctx)
+	notes, err := s.loadCleanupState(ctx)
 	out.Last = notes.Last
 	return out, err
 }
 
-// planned is what goes by age, and what the need asks for beyond that.
-func planned(lines []retention.History, r room, garbage int64, part float64) []retake.Drop {
+// planDrops is what goes by age, and what the need asks for beyond that.
+func planDrops(lines []retention.History, r spaceState, garbage int64, part float64) []retake.Drop {
 	out := []retake.Drop{}
 	var sum int64
 	add := func(d retention.Drop, why string) {
@@ -70,8 +70,8 @@ func planned(lines []retention.History, r room, garbage int64, part float64) []r
 	for _, d := range retention.Expired(lines) {
 		add(d, "age")
 	}
-	if left := r.want - garbage - sum; r.urgent() && left > 0 {
-		for _, d := range retention.SelectToFree(lines, int64(float64(r.want-garbage)/part), r.grip()) {
+	if left := r.bytesToFree - garbage - sum; r.isUrgent() && left > 0 {
+		for _, d := range retention.SelectToFree(lines, int64(float64(r.bytesToFree-garbage)/part), r.dropLevel()) {
 			if d.Level > retention.Loose {
 				add(d, string(r.need))
 			}
@@ -82,10 +82,10 @@ func planned(lines []retention.History, r room, garbage int64, part float64) []r
 
 const spaceDays = 30
 
-// spaceOf counts the checkpoints of a workspace by day and by what keeps them.
-func (s *Service) spaceOf(l retention.History) retake.WorkspaceSpace {
-	out := retake.WorkspaceSpace{Workspace: l.Workspace, Days: make([]int64, spaceDays), Brought: make([]int64, spaceDays), Within: s.within(l.Workspace), GoneAfter: s.goneAfter(l.Workspace), Kept: []retake.KeptFor{}}
-	today := s.p.Clock.Now().UTC().Truncate(24 * time.Hour)
+// workspaceSpace counts the checkpoints of a workspace by day and by what keeps them.
+func (s *Service) workspaceSpace(l retention.History) retake.WorkspaceSpace {
+	out := retake.WorkspaceSpace{Workspace: l.Workspace, Days: make([]int64, spaceDays), Brought: make([]int64, spaceDays), Within: s.keepWithin(l.Workspace), GoneAfter: s.removeAfter(l.Workspace), Kept: []retake.KeptFor{}}
+	today := s.parts.Clock.Now().UTC().Truncate(24 * time.Hour)
 	for _, v := range l.Verdicts {
 		ago := int(today.Sub(v.Time.UTC().Truncate(24*time.Hour)) / (24 * time.Hour))
 		if ago >= 0 && ago < spaceDays {
@@ -110,8 +110,8 @@ func (s *Service) spaceOf(l retention.History) retake.WorkspaceSpace {
 // thinRounds bounds a tidy-up that gives back less than it must, and thinWait how long
 // it waits for who is at work.
 const (
-	thinRounds = 100
-	thinWait   = 5 * time.Second
+	maxThinRounds = 100
+	thinLockWait  = 5 * time.Second
 )
 
 // Thin does the next tidy-up now, and sweeps to the end.
@@ -119,23 +119,23 @@ func (s *Service) Thin(ctx context.Context, req retake.ThinRequest) (retake.Thin
 	const partly = "All listed checkpoints are intact; run it again."
 	st, err := s.store(ctx)
 	if err != nil {
-		return retake.ThinReport{}, fault("the store cannot be opened", unchanged, err)
+		return retake.ThinReport{}, wrapError("the store cannot be opened", unchanged, err)
 	}
-	b := &s.bounds
-	if end := b.running.Load(); end != nil {
+	b := &s.retention
+	if end := b.cancelCleanup.Load(); end != nil {
 		(*end)() // the one that nobody asked for
 	}
-	b.tidying.Lock()
-	defer b.tidying.Unlock()
-	rep, err := s.thin(ctx, st, req)
-	return rep, fault("not all was given back", partly, err)
+	b.cleanupMu.Lock()
+	defer b.cleanupMu.Unlock()
+	rep, err := s.thinUntilDone(ctx, st, req)
+	return rep, wrapError("not all was given back", partly, err)
 }
 
-func (s *Service) thin(ctx context.Context, st store.Store, req retake.ThinRequest) (retake.ThinReport, error) {
+func (s *Service) thinUntilDone(ctx context.Context, st store.Store, req retake.ThinRequest) (retake.ThinReport, error) {
 	var out retake.ThinReport
 	s.confirmClock(ctx)
-	for round := range thinRounds {
-		r, err := s.measure(ctx, st)
+	for round := range maxThinRounds {
+		r, err := s.measureSpace(ctx, st)
 		if err != nil {
 			return out, err
 		}
@@ -144,61 +144,61 @@ func (s *Service) thin(ctx context.Context, st store.Store, req retake.ThinReque
 			return out, err
 		}
 		out.Forgotten += went
-		rep, err := s.sweepNoted(ctx, st, store.SweepOptions{}, new(bool))
+		rep, err := s.sweepAndRecord(ctx, st, store.SweepOptions{}, new(bool))
 		if err != nil {
 			return out, err
 		}
-		out.Sweep = grown(out.Sweep, rep)
-		if r, err = s.measure(ctx, st); err != nil {
+		out.Sweep = mergeSweeps(out.Sweep, rep)
+		if r, err = s.measureSpace(ctx, st); err != nil {
 			return out, err
 		}
 		out.Over = 0
 		if r.budget > 0 {
 			out.Over = max(rep.After-r.budget, 0)
 		}
-		if !r.urgent() || went == 0 && round > 0 { // the first may have counted on garbage that was not there
+		if !r.isUrgent() || went == 0 && round > 0 { // the first may have counted on garbage that was not there
 			return out, nil
 		}
 	}
 	return out, nil
 }
 
-func (s *Service) thinRound(ctx context.Context, r room, before int64, progress func(retake.Progress)) (int64, error) {
-	drops, err := s.allDrops(ctx, r)
+func (s *Service) thinRound(ctx context.Context, r spaceState, before int64, progress func(retake.Progress)) (int64, error) {
+	drops, err := s.selectPlannedDrops(ctx, r)
 	if err != nil || len(drops) == 0 {
 		return 0, err
 	}
-	return s.drop(ctx, drops, dropping{need: r.grip(), wait: thinWait, tell: func(n int64) {
+	return s.dropCheckpoints(ctx, drops, dropOptions{level: r.dropLevel(), lockWait: thinLockWait, onProgress: func(n int64) {
 		if progress != nil {
 			progress(retake.Progress{Files: before + n, Total: before + int64(len(drops))})
 		}
 	}})
 }
 
-// allDrops are all that the plan names.
-func (s *Service) allDrops(ctx context.Context, r room) ([]retention.Drop, error) {
-	lines, _, err := s.lineUp(ctx)
+// selectPlannedDrops are all that the plan names.
+func (s *Service) selectPlannedDrops(ctx context.Context, r spaceState) ([]retention.Drop, error) {
+	lines, _, err := s.evaluateAll(ctx)
 	if err != nil {
 		return nil, err
 	}
-	garbage, _, err := s.garbage(ctx)
+	garbage, _, err := s.estimateGarbage(ctx)
 	if err != nil {
 		return nil, err
 	}
-	part, err := s.part(ctx, lines, r.Bytes)
+	part, err := s.freedShare(ctx, lines, r.Bytes)
 	if err != nil {
 		return nil, err
 	}
 	named := map[retake.CheckpointID]bool{}
-	for _, d := range planned(lines, r, garbage, part) {
+	for _, d := range planDrops(lines, r, garbage, part) {
 		named[d.Checkpoint] = true
 	}
-	all := retention.SelectToFree(lines, everything, r.grip())
+	all := retention.SelectToFree(lines, allBytes, r.dropLevel())
 	return slices.DeleteFunc(all, func(d retention.Drop) bool { return !named[d.ID] }), nil
 }
 
-// grown is two sweeps as one.
-func grown(a, b retake.SweepReport) retake.SweepReport {
+// mergeSweeps is two sweeps as one.
+func mergeSweeps(a, b retake.SweepReport) retake.SweepReport {
 	if a.Before == 0 {
 		return b
 	}

@@ -20,21 +20,21 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store/memory"
 )
 
-// disk is a file system that says how much is free.
-type disk struct {
+// fakeDisk is a file system that says how much is free.
+type fakeDisk struct {
 	fsx.FS
 	free atomic.Int64
 }
 
 const diskSize = 1e12
 
-func (d *disk) FreeSpace(string) (int64, int64, error) { return d.free.Load(), diskSize, nil }
+func (d *fakeDisk) FreeSpace(string) (int64, int64, error) { return d.free.Load(), diskSize, nil }
 
-// room is a service on a store in memory, with a clock and a disk that tests hold.
-type room struct {
+// retentionFixture is a service on a store in memory, with a clock and a disk that tests hold.
+type retentionFixture struct {
 	*testing.T
 	s      *service.Service
-	disk   *disk
+	disk   *fakeDisk
 	clock  *clock.Manual
 	home   string
 	root   string
@@ -48,13 +48,13 @@ type room struct {
 	asked  func(catalog.Catalog) // once, after the catalog was first asked for commits
 }
 
-// rows is a catalog that may be half made.
-type rows struct {
+// partialCatalog is a catalog that may be half made.
+type partialCatalog struct {
 	catalog.Catalog
-	r *room
+	r *retentionFixture
 }
 
-func (c *rows) Workspaces(ctx context.Context) ([]retake.WorkspaceState, error) {
+func (c *partialCatalog) Workspaces(ctx context.Context) ([]retake.WorkspaceState, error) {
 	all, err := c.Catalog.Workspaces(ctx)
 	if c.r.blind.Load() {
 		all = slices.DeleteFunc(all, func(w retake.WorkspaceState) bool { return w.Origin != nil })
@@ -67,9 +67,9 @@ const (
 	day  = 24 * time.Hour
 )
 
-func newRoom(t *testing.T, sole bool) *room {
+func newRetentionFixture(t *testing.T, sole bool) *retentionFixture {
 	t.Helper()
-	r := &room{T: t, disk: &disk{FS: fsx.OS()}, clock: clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)), home: t.TempDir(), root: filepath.Join(t.TempDir(), "shop"), st: memory.New()}
+	r := &retentionFixture{T: t, disk: &fakeDisk{FS: fsx.OS()}, clock: clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)), home: t.TempDir(), root: filepath.Join(t.TempDir(), "shop"), st: memory.New()}
 	r.disk.free.Store(diskSize / 2)
 	r.within.Store(int64(30 * day))
 	r.open(sole, r.disk)
@@ -81,7 +81,7 @@ func newRoom(t *testing.T, sole bool) *room {
 	return r
 }
 
-func (r *room) open(sole bool, seam fsx.FS) {
+func (r *retentionFixture) open(sole bool, seam fsx.FS) {
 	r.Helper()
 	for _, dir := range []string{"index", "returns"} {
 		r.must(os.MkdirAll(filepath.Join(r.home, dir), 0o700))
@@ -89,15 +89,15 @@ func (r *room) open(sole bool, seam fsx.FS) {
 	cat, err := sqlite.Open(r.Context(), filepath.Join(r.home, "catalog.db"), "local", sqlite.Options{})
 	r.must(err)
 	r.s = service.New(service.Parts{
-		Catalog:   &rows{cat, r},
+		Catalog:   &partialCatalog{cat, r},
 		OpenStore: func(context.Context, bool) (store.Store, error) { return r.st, nil },
-		FS:        seam, Indexes: filepath.Join(r.home, "index"), Data: r.home,
-		Returns: filepath.Join(r.home, "returns"), Locks: fsx.NewMemoryLocks(),
-		Clock: r.clock, Boot: "this run", Home: "/nobody", Wait: time.Minute, Exclusive: sole,
-		Policy: func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
-		Floor:  func(int64) int64 { return r.floor.Load() },
-		Budget: func(int64) int64 { return r.budget.Load() },
-		Within: func(retake.WorkspaceID) time.Duration { return time.Duration(r.within.Load()) },
+		FS:        seam, IndexDir: filepath.Join(r.home, "index"), DataDir: r.home,
+		RestoreDir: filepath.Join(r.home, "returns"), Locks: fsx.NewMemoryLocks(),
+		Clock: r.clock, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute, Exclusive: sole,
+		Policy:  func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
+		MinFree: func(int64) int64 { return r.floor.Load() },
+		Budget:  func(int64) int64 { return r.budget.Load() },
+		Within:  func(retake.WorkspaceID) time.Duration { return time.Duration(r.within.Load()) },
 
 		GoneAfter: func(retake.WorkspaceID) time.Duration { return time.Duration(r.gone.Load()) },
 	})
@@ -105,25 +105,25 @@ func (r *room) open(sole bool, seam fsx.FS) {
 	r.Cleanup(func() { _ = s.Close() })
 }
 
-func (r *room) must(err error) {
+func (r *retentionFixture) must(err error) {
 	r.Helper()
 	if err != nil {
 		r.Fatal(err)
 	}
 }
 
-func (r *room) write(text string) {
+func (r *retentionFixture) write(text string) {
 	r.Helper()
 	r.must(os.WriteFile(filepath.Join(r.root, "a"), []byte(text), 0o644))
 }
 
-// saves takes n automatic checkpoints, each that long after the one before.
-func (r *room) saves(n int, step time.Duration) retake.Checkpoint {
+// saveMany takes n automatic checkpoints, each that long after the one before.
+func (r *retentionFixture) saveMany(n int, step time.Duration) retake.Checkpoint {
 	r.Helper()
-	return r.savesAs(n, step, retake.SaveRequest{Trigger: retake.TriggerQuiet})
+	return r.saveManyWith(n, step, retake.SaveRequest{Trigger: retake.TriggerQuiet})
 }
 
-func (r *room) savesAs(n int, step time.Duration, req retake.SaveRequest) retake.Checkpoint {
+func (r *retentionFixture) saveManyWith(n int, step time.Duration, req retake.SaveRequest) retake.Checkpoint {
 	r.Helper()
 	var last retake.Checkpoint
 	for i := range n {
@@ -137,7 +137,7 @@ func (r *room) savesAs(n int, step time.Duration, req retake.SaveRequest) retake
 	return last
 }
 
-func (r *room) numbers() []int64 {
+func (r *retentionFixture) numbers() []int64 {
 	r.Helper()
 	tl, err := r.s.Log(r.Context(), retake.LogQuery{Workspace: r.ws})
 	r.must(err)
@@ -149,23 +149,23 @@ func (r *room) numbers() []int64 {
 	return out
 }
 
-func (r *room) thin() retake.ThinReport {
+func (r *retentionFixture) thin() retake.ThinReport {
 	r.Helper()
 	rep, err := r.s.Thin(r.Context(), retake.ThinRequest{})
 	r.must(err)
 	return rep
 }
 
-// danger puts the disk below its floor, for good: all goes that may ever go.
-func (r *room) danger() {
+// fillDisk puts the disk below its floor, for good: all goes that may ever go.
+func (r *retentionFixture) fillDisk() {
 	r.floor.Store(1e9)
 	r.disk.free.Store(1)
 }
 
-func (r *room) calm() { r.disk.free.Store(diskSize / 2) }
+func (r *retentionFixture) freeDisk() { r.disk.free.Store(diskSize / 2) }
 
-// until waits for something, looking often.
-func (r *room) until(what string, f func() bool) {
+// waitUntil waits for something, looking often.
+func (r *retentionFixture) waitUntil(what string, f func() bool) {
 	r.Helper()
 	end := time.NewTimer(30 * time.Second)
 	defer end.Stop()

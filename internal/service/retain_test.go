@@ -15,8 +15,8 @@ import (
 // from the store is the same.
 func TestThinByAge(t *testing.T) {
 	t.Parallel()
-	r := newRoom(t, false)
-	r.saves(60, day/2)
+	r := newRetentionFixture(t, false)
+	r.saveMany(60, day/2)
 	plan, err := r.s.SpacePlan(t.Context())
 	r.must(err)
 	if w := plan.Workspaces[0]; w.Brought[29] == 0 || w.Days[29] == 0 || w.Brought[27] == 0 {
@@ -57,13 +57,13 @@ func TestThinByAge(t *testing.T) {
 // when the reason is gone.
 func TestWhatStaysInTheWorstNeed(t *testing.T) {
 	t.Parallel()
-	r := newRoom(t, false)
-	r.saves(30, day)
+	r := newRetentionFixture(t, false)
+	r.saveMany(30, day)
 	_, err := r.s.Pin(t.Context(), r.ws, "5", "five")
 	r.must(err)
 	fork, err := r.s.Fork(t.Context(), retake.ForkRequest{Workspace: r.ws, Ref: "9", Dir: filepath.Join(t.TempDir(), "fork")})
 	r.must(err)
-	r.danger()
+	r.fillDisk()
 	r.blind.Store(true) // a catalog that is being made again must not cost a fork its base
 	r.thin()
 	r.blind.Store(false)
@@ -84,11 +84,11 @@ func TestWhatStaysInTheWorstNeed(t *testing.T) {
 	if d := cmp.Diff(map[string]int64{"start": 1, "pinned": 1, "fork base": 1, "newest": 1}, why); d != "" || plan.Need != retake.NeedFloor {
 		t.Errorf("need %q, kept (-want +got):\n%s", plan.Need, d)
 	}
-	r.calm()
+	r.freeDisk()
 	r.must(r.s.Unpin(t.Context(), r.ws, "five"))
 	_, err = r.s.Deinit(t.Context(), fork.Workspace.ID)
 	r.must(err)
-	r.danger()
+	r.fillDisk()
 	r.thin()
 	if d := cmp.Diff([]int64{1, 31}, r.numbers()); d != "" {
 		t.Errorf("left without pin and fork (-want +got):\n%s", d)
@@ -98,9 +98,9 @@ func TestWhatStaysInTheWorstNeed(t *testing.T) {
 // What is younger than an hour goes only below the floor.
 func TestYoungGoesLast(t *testing.T) {
 	t.Parallel()
-	r := newRoom(t, false)
-	r.saves(20, day)
-	r.saves(10, time.Minute)
+	r := newRetentionFixture(t, false)
+	r.saveMany(20, day)
+	r.saveMany(10, time.Minute)
 	r.budget.Store(1) // whatever there is, it is too much
 	if rep := r.thin(); rep.Over == 0 {
 		t.Errorf("nothing is over: %+v", rep)
@@ -108,7 +108,7 @@ func TestYoungGoesLast(t *testing.T) {
 	if d := cmp.Diff([]int64{1, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31}, r.numbers()); d != "" {
 		t.Errorf("over budget (-want +got):\n%s", d)
 	}
-	r.danger()
+	r.fillDisk()
 	r.thin()
 	if d := cmp.Diff([]int64{1, 31}, r.numbers()); d != "" {
 		t.Errorf("below the floor (-want +got):\n%s", d)
@@ -118,14 +118,14 @@ func TestYoungGoesLast(t *testing.T) {
 // The service that lives for long holds the bounds without a word from anybody.
 func TestBoundsHoldThemselves(t *testing.T) {
 	t.Parallel()
-	r := newRoom(t, true)
-	r.saves(70, day/2)
-	r.until("old checkpoints go", func() bool { return len(r.numbers()) < 60 })
+	r := newRetentionFixture(t, true)
+	r.saveMany(70, day/2)
+	r.waitUntil("old checkpoints go", func() bool { return len(r.numbers()) < 60 })
 	size, err := r.st.Size(t.Context())
 	r.must(err)
 	r.budget.Store(size / 2)
-	r.saves(1, time.Minute)
-	r.until("the store is within its budget", func() bool {
+	r.saveMany(1, time.Minute)
+	r.waitUntil("the store is within its budget", func() bool {
 		size, err := r.st.Size(t.Context())
 		r.must(err)
 		return size <= r.budget.Load()
@@ -138,26 +138,26 @@ func TestBoundsHoldThemselves(t *testing.T) {
 // A save that is refused at the floor lets room be made.
 func TestRoomIsMadeAtTheFloor(t *testing.T) {
 	t.Parallel()
-	r := newRoom(t, false)
-	r.saves(30, day)
+	r := newRetentionFixture(t, false)
+	r.saveMany(30, day)
 	r.must(r.s.Close())
 	r.open(true, r.disk) // nothing was saved yet
-	r.danger()
+	r.fillDisk()
 	r.write("one more")
 	_, err := r.s.Save(t.Context(), retake.SaveRequest{Workspace: r.ws})
 	if !retake.IsKind(err, retake.Limit) {
 		t.Fatalf("a save below the floor: %v", err)
 	}
-	r.until("what may go went", func() bool { return len(r.numbers()) == 2 })
+	r.waitUntil("what may go went", func() bool { return len(r.numbers()) == 2 })
 }
 
 // A store that is small beside its budget is not what fills the disk, and keeps all.
 func TestASmallStoreKeepsItsCheckpoints(t *testing.T) {
 	t.Parallel()
-	r := newRoom(t, false)
+	r := newRetentionFixture(t, false)
 	r.budget.Store(1e9)
-	r.saves(10, hour)
-	r.danger()
+	r.saveMany(10, hour)
+	r.fillDisk()
 	if rep := r.thin(); rep.Forgotten != 0 || len(r.numbers()) != 11 {
 		t.Errorf("%+v, %v", rep, r.numbers())
 	}
@@ -166,9 +166,9 @@ func TestASmallStoreKeepsItsCheckpoints(t *testing.T) {
 // Kept for ever is for ever, until room is short.
 func TestForEver(t *testing.T) {
 	t.Parallel()
-	r := newRoom(t, false)
+	r := newRetentionFixture(t, false)
 	r.within.Store(0)
-	r.saves(60, day)
+	r.saveMany(60, day)
 	if rep := r.thin(); rep.Forgotten != 0 {
 		t.Errorf("%+v", rep)
 	}

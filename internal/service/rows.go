@@ -13,40 +13,40 @@ import (
 
 // Rows compares the rows of a database at two checkpoints, in the child that reads for stories.
 func (s *Service) Rows(ctx context.Context, q retake.RowsQuery) (retake.RowsDiff, error) {
-	if err := rightRows(q); err != nil {
+	if err := validateRowsQuery(q); err != nil {
 		return retake.RowsDiff{}, err
 	}
-	out, err := s.rowsEnds(ctx, q)
+	out, err := s.findRowsEnds(ctx, q)
 	if err != nil {
 		return out, err
 	}
 	path := cleanPath(q.Path)
 	ask := xray.RowsRequest{Table: q.Table, What: q.What, Skip: q.Skip, Limit: q.Limit}
-	if ask.Before, err = s.tablesAt(ctx, out.From, path); err != nil {
-		return out, fault(fmt.Sprintf("cannot read %s", path), unchanged, err)
+	if ask.Before, err = s.openDatabaseAt(ctx, out.From, path); err != nil {
+		return out, wrapError(fmt.Sprintf("cannot read %s", path), unchanged, err)
 	}
 	if out.To == nil {
-		ask.After, err = s.tablesNow(ctx, out.From.Workspace, path)
+		ask.After, err = s.openLiveDatabase(ctx, out.From.Workspace, path)
 	} else {
-		ask.After, err = s.tablesAt(ctx, out.To, path)
+		ask.After, err = s.openDatabaseAt(ctx, out.To, path)
 	}
 	if err != nil {
-		return out, fault(fmt.Sprintf("cannot read %s", path), unchanged, err)
+		return out, wrapError(fmt.Sprintf("cannot read %s", path), unchanged, err)
 	}
 	if ask.Before == nil && ask.After == nil {
 		return out, &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("there is no file %s at these checkpoints", path), Safe: unchanged, Hint: "list files: retake ls latest"}
 	}
-	return s.askRows(ctx, ask, out)
+	return s.queryRows(ctx, ask, out)
 }
 
-func (s *Service) askRows(ctx context.Context, ask xray.RowsRequest, out retake.RowsDiff) (retake.RowsDiff, error) {
+func (s *Service) queryRows(ctx context.Context, ask xray.RowsRequest, out retake.RowsDiff) (retake.RowsDiff, error) {
 	if s.readers == nil {
-		out.Why = errNoChild.Error()
+		out.Why = errNoReader.Error()
 		return out, nil
 	}
 	got, err := s.readers.Rows(ctx, ask)
 	if err != nil {
-		return out, fault("the rows cannot be compared", unchanged, err)
+		return out, wrapError("the rows cannot be compared", unchanged, err)
 	}
 	if got.Missing {
 		return out, &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("there is no table %q on either side", ask.Table), Safe: unchanged, Hint: "ask without a table for those that differ"}
@@ -58,8 +58,8 @@ func (s *Service) askRows(ctx context.Context, ask xray.RowsRequest, out retake.
 	return out, nil
 }
 
-// rightRows refuses what nobody can mean.
-func rightRows(q retake.RowsQuery) error {
+// validateRowsQuery refuses what nobody can mean.
+func validateRowsQuery(q retake.RowsQuery) error {
 	wrong := func(what, hint string) error {
 		return &retake.Error{Kind: retake.Invalid, What: what, Safe: unchanged, Hint: hint}
 	}
@@ -79,10 +79,10 @@ func rightRows(q retake.RowsQuery) error {
 	return nil
 }
 
-// rowsEnds finds the two checkpoints, as a comparison does.
-func (s *Service) rowsEnds(ctx context.Context, q retake.RowsQuery) (out retake.RowsDiff, err error) {
+// findRowsEnds finds the two checkpoints, as a comparison does.
+func (s *Service) findRowsEnds(ctx context.Context, q retake.RowsQuery) (out retake.RowsDiff, err error) {
 	out.Tables = []retake.TableRows{}
-	if q.To == "" || q.To == now {
+	if q.To == "" || q.To == liveRef {
 		from, err := s.Find(ctx, q.Workspace, cmp.Or(q.From, "latest"))
 		out.From = &from
 		return out, err
@@ -92,54 +92,54 @@ func (s *Service) rowsEnds(ctx context.Context, q retake.RowsQuery) (out retake.
 		return out, err
 	}
 	out.To = &to
-	out.From, err = s.from(ctx, retake.DiffQuery{Workspace: q.Workspace, From: q.From}, to)
+	out.From, err = s.diffBase(ctx, retake.DiffQuery{Workspace: q.Workspace, From: q.From}, to)
 	return out, err
 }
 
-// tablesAt are the bytes of a database at a checkpoint, with its log; nil: there is no such file.
-func (s *Service) tablesAt(ctx context.Context, cp *retake.Checkpoint, path string) (*xray.DatabaseSource, error) {
+// openDatabaseAt are the bytes of a database at a checkpoint, with its log; nil: there is no such file.
+func (s *Service) openDatabaseAt(ctx context.Context, cp *retake.Checkpoint, path string) (*xray.DatabaseSource, error) {
 	if cp == nil {
 		return nil, nil
 	}
-	e, err := s.entryAt(ctx, *cp, path)
+	e, err := s.findEntry(ctx, *cp, path)
 	if err != nil || e == nil || e.Kind != retake.KindFile {
 		return nil, err
 	}
-	src := &xray.DatabaseSource{Size: e.Size, Open: s.stored(e.Object)}
+	src := &xray.DatabaseSource{Size: e.Size, Open: s.storedOpener(e.Object)}
 	name, _ := xray.LogPath("sqlite", path)
-	if log, err := s.entryAt(ctx, *cp, name); err != nil {
+	if log, err := s.findEntry(ctx, *cp, name); err != nil {
 		return nil, err
 	} else if log != nil && log.Kind == retake.KindFile {
-		src.Log = s.stored(log.Object)
+		src.Log = s.storedOpener(log.Object)
 	}
 	return src, nil
 }
 
-func (s *Service) stored(id retake.ObjectID) func(context.Context) (io.ReadCloser, error) {
+func (s *Service) storedOpener(id retake.ObjectID) func(context.Context) (io.ReadCloser, error) {
 	return func(ctx context.Context) (io.ReadCloser, error) { return s.Bytes(ctx, id) }
 }
 
-// tablesNow are the bytes of the live database, read as a story of now reads them: whoever
+// openLiveDatabase are the bytes of the live database, read as a story of now reads them: whoever
 // writes it meanwhile may leave it half written for us, and that is said.
-func (s *Service) tablesNow(ctx context.Context, ws retake.WorkspaceID, path string) (*xray.DatabaseSource, error) {
+func (s *Service) openLiveDatabase(ctx context.Context, ws retake.WorkspaceID, path string) (*xray.DatabaseSource, error) {
 	_, root, err := s.openRoot(ctx, ws)
 	if err != nil {
 		return nil, err // without a root nothing is known of what lies below
 	}
 	_ = root.Close() // only looked
-	size, there, err := s.liveSize(ctx, ws, path)
+	size, there, err := s.liveFileSize(ctx, ws, path)
 	if err != nil || !there {
 		return nil, err
 	}
 	live := func(path string) func(context.Context) (io.ReadCloser, error) {
 		return func(ctx context.Context) (io.ReadCloser, error) {
-			r, _, err := s.openLive(ctx, ws, path)
+			r, _, err := s.openLiveFile(ctx, ws, path)
 			return r, err
 		}
 	}
 	src := &xray.DatabaseSource{Size: size, Open: live(path)}
 	name, _ := xray.LogPath("sqlite", path)
-	if _, there, err = s.liveSize(ctx, ws, name); err != nil {
+	if _, there, err = s.liveFileSize(ctx, ws, name); err != nil {
 		return nil, err
 	} else if there {
 		src.Log = live(name)
@@ -147,13 +147,13 @@ func (s *Service) tablesNow(ctx context.Context, ws retake.WorkspaceID, path str
 	return src, nil
 }
 
-// liveSize is the size of a live file, if it is one.
-func (s *Service) liveSize(ctx context.Context, ws retake.WorkspaceID, path string) (size int64, there bool, err error) {
-	dir, last, err := s.liveDir(ctx, ws, path)
+// liveFileSize is the size of a live file, if it is one.
+func (s *Service) liveFileSize(ctx context.Context, ws retake.WorkspaceID, path string) (size int64, there bool, err error) {
+	dir, last, err := s.openLiveDir(ctx, ws, path)
 	if err == nil {
 		defer dir.Close() //nolint:errcheck // only looked
 		i, stat := dir.Lstat(last)
-		if err = fault(fmt.Sprintf("cannot read %s", path), unchanged, stat); err == nil {
+		if err = wrapError(fmt.Sprintf("cannot read %s", path), unchanged, stat); err == nil {
 			return i.Size, i.Type == fsx.Regular, nil
 		}
 	}

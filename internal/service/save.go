@@ -28,121 +28,121 @@ func (s *Service) Save(ctx context.Context, req retake.SaveRequest) (retake.Save
 	if req.Trigger == "" {
 		req.Trigger = retake.TriggerManual
 	}
-	l := s.liveOf(ws.ID)
-	l.lock()
+	l := s.cacheFor(ws.ID)
+	l.lockAndCancelCheck()
 	defer l.mu.Unlock()
-	l.used = s.p.Clock.Now()
-	l.saving.Store(true)
-	defer l.saving.Store(false)
-	res, err := s.saveFor(ctx, l, ws, root, req, asking{})
+	l.lastUsed = s.parts.Clock.Now()
+	l.isSaving.Store(true)
+	defer l.isSaving.Store(false)
+	res, err := s.saveIfChanged(ctx, l, ws, root, req, saveOptions{})
 	if err != nil {
-		return res, fault("not saved", notSaved, err)
+		return res, wrapError("not saved", notSaved, err)
 	}
 	if req.Pin != "" {
 		if _, err := s.Pin(ctx, ws.ID, string(res.Checkpoint.ID), req.Pin); err != nil {
 			res.Warnings = append(res.Warnings, retake.Warning{Code: "pin", Text: err.Error()})
 		}
 	}
-	res.Warnings = append(res.Warnings, s.backedUp(ws.ID)...)
+	res.Warnings = append(res.Warnings, s.backupWarnings(ws.ID)...)
 	return res, nil
 }
 
-// saveFor saves, unless that is asked only for changes and there can be none.
-func (s *Service) saveFor(ctx context.Context, l *live, ws retake.Workspace, root fsx.Dir, req retake.SaveRequest, a asking) (retake.SaveResult, error) {
+// saveIfChanged saves, unless that is asked only for changes and there can be none.
+func (s *Service) saveIfChanged(ctx context.Context, l *workspaceCache, ws retake.Workspace, root fsx.Dir, req retake.SaveRequest, a saveOptions) (retake.SaveResult, error) {
 	if req.IfChanged && (l.tip == nil || l.tip.ID != req.ID) { // else it is asked for the second time
-		if s.drain(l, ws.Root); l.still(s.policy(ws.ID, ws.Root)) {
+		if s.drainTracker(l, ws.Root); l.isUnchanged(s.effectivePolicy(ws.ID, ws.Root)) {
 			return retake.SaveResult{Workspace: ws, Checkpoint: *l.tip, Warnings: []retake.Warning{}}, nil
 		}
 	}
-	return s.saveAs(ctx, l, ws, root, req, a)
+	return s.saveNow(ctx, l, ws, root, req, a)
 }
 
-// asking is what only the service itself asks of a save.
-type asking struct {
-	exact bool                     // with IfChanged: also times and owners count
-	say   func(*retake.Checkpoint) // says more of the checkpoint before it is sealed
-	state map[string][]byte        // what the agent holds
-	talk  *keptTalk                // its conversation, as far as that is stored already
+// saveOptions is what only the service itself asks of a save.
+type saveOptions struct {
+	exact        bool                     // with IfChanged: also times and owners count
+	describe     func(*retake.Checkpoint) // says more of the checkpoint before it is sealed
+	stateFiles   map[string][]byte        // what the agent holds
+	conversation *storedConversation      // its conversation, as far as that is stored already
 }
 
-func (s *Service) saveAs(ctx context.Context, l *live, ws retake.Workspace, root fsx.Dir, req retake.SaveRequest, a asking) (res retake.SaveResult, err error) {
-	t, err := s.begin(ctx, l, ws, root)
+func (s *Service) saveNow(ctx context.Context, l *workspaceCache, ws retake.Workspace, root fsx.Dir, req retake.SaveRequest, a saveOptions) (res retake.SaveResult, err error) {
+	t, err := s.beginCheckpoint(ctx, l, ws, root)
 	if err != nil {
 		return retake.SaveResult{}, err
 	}
-	t.asking = a
+	t.saveOptions = a
 	whole := false
 	defer func() {
 		if !whole { // something panicked: what is in memory is worth nothing, and the line must be given back
-			l.x, l.tip, l.doubt = nil, nil, "a save broke off"
+			l.index, l.tip, l.rescanReason = nil, nil, "a save broke off"
 			_ = t.close()
 		}
 	}()
-	res, known, err := t.again(ctx, req)
+	res, known, err := t.findRepeated(ctx, req)
 	if err == nil && !known {
-		res, err = t.save(ctx, req)
+		res, err = t.saveCheckpoint(ctx, req)
 	}
 	whole = true
 	if cerr := t.close(); cerr != nil {
 		res.Warnings = append(res.Warnings, retake.Warning{Code: "upkeep", Text: cerr.Error()})
 	}
-	if l.distrusted {
-		res.Warnings = append(res.Warnings, retake.Warning{Code: "tracker", Text: l.why + "; every save looks at every file until the daemon is started again"})
+	if l.trackerDistrusted {
+		res.Warnings = append(res.Warnings, retake.Warning{Code: "tracker", Text: l.noWatchReason + "; every save looks at every file until the daemon is started again"})
 	}
-	s.care.kick()
+	s.maintenance.requestRun()
 	return res, err
 }
 
-// taking is one workspace that is being written: its line is ours until close.
-type taking struct {
-	asking
-	s      *Service
-	l      *live // ours, by its lock
-	ws     retake.Workspace
-	root   fsx.Dir
-	w      store.Writer
-	parent *retake.Checkpoint
-	policy retake.Policy // of the last capture; the user may change it meanwhile
-	warn   []retake.Warning
+// checkpointWriter is one workspace that is being written: its line is ours until close.
+type checkpointWriter struct {
+	saveOptions
+	svc      *Service
+	cache    *workspaceCache // ours, by its lock
+	ws       retake.Workspace
+	root     fsx.Dir
+	writer   store.Writer
+	parent   *retake.Checkpoint
+	policy   retake.Policy // of the last capture; the user may change it meanwhile
+	warnings []retake.Warning
 }
 
-// begin takes the line and brings the catalog up to it.
-func (s *Service) begin(ctx context.Context, l *live, ws retake.Workspace, root fsx.Dir) (*taking, error) {
-	free, floor, err := s.room()
+// beginCheckpoint takes the line and brings the catalog up to it.
+func (s *Service) beginCheckpoint(ctx context.Context, l *workspaceCache, ws retake.Workspace, root fsx.Dir) (*checkpointWriter, error) {
+	free, floor, err := s.diskSpace()
 	if err != nil {
 		return nil, err
 	}
 	if free < floor {
-		s.care.kick() // room may be made
-		return nil, lowDisk(free, floor)
+		s.maintenance.requestRun() // room may be made
+		return nil, lowDiskError(free, floor)
 	}
 	st, err := s.store(ctx)
 	if err != nil {
 		return nil, err
 	}
-	wait, cancel := context.WithTimeout(ctx, s.p.Wait)
+	wait, cancel := context.WithTimeout(ctx, s.parts.LockWait)
 	defer cancel()
 	w, err := st.Begin(wait, ws)
 	if err != nil {
 		return nil, err
 	}
-	t := &taking{s: s, l: l, ws: ws, root: root, w: w}
-	if err := s.follow(ctx, st, w.Head()); err != nil {
+	t := &checkpointWriter{svc: s, cache: l, ws: ws, root: root, writer: w}
+	if err := s.syncCatalog(ctx, st, w.Head()); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
-	if l.tip != nil && s.p.Exclusive && l.tip.Number == w.Head().Latest {
+	if l.tip != nil && s.parts.Exclusive && l.tip.Number == w.Head().Latest {
 		t.parent = l.tip // nobody else writes
-	} else if t.parent, err = s.tip(ctx, st, w.Head()); err != nil {
+	} else if t.parent, err = s.loadTip(ctx, st, w.Head()); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
 	return t, nil
 }
 
-// tip is the newest checkpoint of a line, from the store: what a save builds on
+// loadTip is the newest checkpoint of a line, from the store: what a save builds on
 // must be what the store holds, whatever the catalog says. A catalog that says
 // otherwise followed a store that is not there any more, and is made again.
-func (s *Service) tip(ctx context.Context, st store.Store, h store.Head) (*retake.Checkpoint, error) {
-	row, err := s.p.Catalog.Latest(ctx, h.Workspace.ID, 0)
+func (s *Service) loadTip(ctx context.Context, st store.Store, h store.Head) (*retake.Checkpoint, error) {
+	row, err := s.parts.Catalog.Latest(ctx, h.Workspace.ID, 0)
 	if err != nil && !errors.Is(err, catalog.ErrNotFound) {
 		return nil, err
 	}
@@ -165,99 +165,99 @@ func (s *Service) tip(ctx context.Context, st store.Store, h store.Head) (*retak
 	return &cp, nil
 }
 
-func (t *taking) close() error { return t.w.Close() }
+func (t *checkpointWriter) close() error { return t.writer.Close() }
 
-func (t *taking) save(ctx context.Context, req retake.SaveRequest) (retake.SaveResult, error) {
+func (t *checkpointWriter) saveCheckpoint(ctx context.Context, req retake.SaveRequest) (retake.SaveResult, error) {
 	before := t.parent
-	cp, recorded, err := t.take(ctx, req)
+	cp, recorded, err := t.captureAndSeal(ctx, req)
 	if err != nil {
 		return retake.SaveResult{}, err
 	}
 	res := retake.SaveResult{Workspace: t.ws, Checkpoint: cp, Recorded: recorded}
 	if recorded && cp.Coverage.Count()[retake.ReasonBudget] > 0 {
-		t.complete(ctx, req, &res)
+		t.completePartial(ctx, req, &res)
 	}
 	res.Created = recorded && (before == nil || before.Content != res.Checkpoint.Content)
-	res.Warnings = append([]retake.Warning{}, t.warn...)
+	res.Warnings = append([]retake.Warning{}, t.warnings...)
 	return res, nil
 }
 
-// take is the sacred line: capture, seal, row. With IfChanged it may find that there
+// captureAndSeal is the sacred line: capture, seal, row. With IfChanged it may find that there
 // is nothing to record, and answers the parent.
-func (t *taking) take(ctx context.Context, req retake.SaveRequest) (cp retake.Checkpoint, recorded bool, err error) {
-	res, x, err := t.read(ctx, req)
+func (t *checkpointWriter) captureAndSeal(ctx context.Context, req retake.SaveRequest) (cp retake.Checkpoint, recorded bool, err error) {
+	res, x, err := t.captureFiles(ctx, req)
 	if err != nil {
-		t.l.doubt = brokenOff
+		t.cache.rescanReason = failedSaveReason
 		return retake.Checkpoint{}, false, err
 	}
-	if p := t.parent; req.IfChanged && p != nil && p.Content == res.Content && p.Coverage.Grade == res.Coverage.Grade && (!t.exact || p.Tree == res.Files.Object) && !t.l.uncertain {
-		t.pass(res, x)
+	if p := t.parent; req.IfChanged && p != nil && p.Content == res.Content && p.Coverage.Grade == res.Coverage.Grade && (!t.exact || p.Tree == res.Files.Object) && !t.cache.tipInDoubt {
+		t.acceptUnchanged(res, x)
 		return *p, false, nil
 	}
-	if err = t.s.tooMuch(res.Files.Sum.Bytes); err == nil {
-		cp, err = t.checkpoint(res, req)
+	if err = t.svc.checkTreeSize(res.Files.Sum.Bytes); err == nil {
+		cp, err = t.newCheckpoint(res, req)
 	}
 	if err == nil {
 		card := retake.Card{V: retake.CardVersion, Checkpoint: cp}
-		err = t.w.Seal(ctx, store.SealRequest{Card: card, Files: res.Files, State: t.state, StoredState: t.references(ctx)})
+		err = t.writer.Seal(ctx, store.SealRequest{Card: card, Files: res.Files, State: t.stateFiles, StoredState: t.conversationEntries(ctx)})
 	}
 	if err != nil {
 		res.Draft.Discard()
-		t.l.doubt = brokenOff
-		t.l.uncertain = t.l.uncertain || errors.Is(err, store.ErrInDoubt)
+		t.cache.rescanReason = failedSaveReason
+		t.cache.tipInDoubt = t.cache.tipInDoubt || errors.Is(err, store.ErrInDoubt)
 		return cp, false, err
 	}
-	t.l.uncertain = false // this seal made those before it durable too
+	t.cache.tipInDoubt = false // this seal made those before it durable too
 	// ---- the checkpoint exists; from here on there are only warnings ----
 	res.Draft.Accept(capture.Seal{Checkpoint: cp.ID, Number: cp.Number, Tree: cp.Tree})
-	t.l.settle(x, cp)
+	t.cache.setTip(x, cp)
 	if t.parent = &cp; res.Complete {
-		t.s.care.looked(cp.Files)
+		t.svc.maintenance.noteFullScan(cp.Files)
 	}
-	t.s.told(cp)
-	t.note(ctx, cp, res.Draft)
-	t.s.teller.sealed(cp, res)
-	t.s.runner.checkpoint(cp)
-	t.s.backer.checkpoint(cp)
+	t.svc.dropSealedEffects(cp)
+	t.recordSealed(ctx, cp, res.Draft)
+	t.svc.summarizer.enqueueSealed(cp, res)
+	t.svc.checkRunner.onCheckpoint(cp)
+	t.svc.backupRunner.onCheckpoint(cp)
 	return cp, true, nil
 }
 
 // brokenOff: names that a save was told of may be lost by the next one, and with them
 // the way to what was written through them.
-const brokenOff = "the save before did not work out"
+const failedSaveReason = "the save before did not work out"
 
-// pass ends a capture that is not recorded. One that found the very tree of the parent
+// acceptUnchanged ends a capture that is not recorded. One that found the very tree of the parent
 // still tells what is settled; else only times changed, and what was told of them
 // stays told.
-func (t *taking) pass(res *capture.Result, x *capture.Index) {
+func (t *checkpointWriter) acceptUnchanged(res *capture.Result, x *capture.Index) {
 	if p := t.parent; p.Tree == res.Files.Object {
 		res.Draft.Accept(capture.Seal{Checkpoint: p.ID, Number: p.Number, Tree: p.Tree})
-		t.l.settle(x, *p)
-		t.l.gaps, t.l.policy = res.Coverage.Gaps, t.policy
+		t.cache.setTip(x, *p)
+		t.cache.gaps, t.cache.policy = res.Coverage.Gaps, t.policy
 		return
 	}
 	res.Draft.Discard()
-	t.l.x = x
+	t.cache.index = x
 }
 
-// read captures by what the index knows and what the tracker told.
-func (t *taking) read(ctx context.Context, req retake.SaveRequest) (*capture.Result, *capture.Index, error) {
-	o, err := t.s.captureOptions(t.ws.ID, t.ws.Root, req.Budget, req.Progress)
+// captureFiles captures by what the index knows and what the tracker told.
+func (t *checkpointWriter) captureFiles(ctx context.Context, req retake.SaveRequest) (*capture.Result, *capture.Index, error) {
+	o, err := t.svc.captureOptions(t.ws.ID, t.ws.Root, req.Budget, req.Progress)
 	if err != nil {
 		return nil, nil, err
 	}
 	t.policy = o.Policy
-	x, err := t.s.indexFor(ctx, t.l, t.ws.ID, t.parent)
+	x, err := t.svc.indexFor(ctx, t.cache, t.ws.ID, t.parent)
 	if err != nil {
 		return nil, nil, err
 	}
-	t.s.drain(t.l, t.ws.Root)
-	t.l.narrow(&o)
-	res, err := capture.Read(ctx, t.root, x, t.w, o)
+	t.svc.drainTracker(t.cache, t.ws.Root)
+	t.cache.limitToDirty(&o)
+	res, err := capture.Read(ctx, t.root, x, t.writer, o)
 	return res, x, err
 }
 
-func (t *taking) checkpoint(res *capture.Result, req retake.SaveRequest) (retake.Checkpoint, error) {
+func (t *checkpointWriter) newCheckpoint(res *capture.Result, req retake.SaveRequest) (retake.Checkpoint, error) {
 	id, err := req.ID, error(nil)
 	if id == "" {
 		id, err = newCheckpointID()
@@ -266,8 +266,8 @@ func (t *taking) checkpoint(res *capture.Result, req retake.SaveRequest) (retake
 		return retake.Checkpoint{}, fmt.Errorf("make id: %w", err)
 	}
 	cp := retake.Checkpoint{
-		ID: id, Workspace: t.ws.ID, Number: t.w.Head().Latest + 1,
-		Time: t.s.p.Clock.Now(), Trigger: req.Trigger, Intent: req.Intent,
+		ID: id, Workspace: t.ws.ID, Number: t.writer.Head().Latest + 1,
+		Time: t.svc.parts.Clock.Now(), Trigger: req.Trigger, Intent: req.Intent,
 		Tree: res.Files.Object, Content: res.Content, Coverage: res.Coverage,
 		Files: res.Files.Sum.Files + res.Files.Sum.Symlinks, Dirs: res.Files.Sum.Dirs,
 		Bytes: res.Files.Sum.Bytes, NewBytes: res.NewBytes, Changed: res.Changed,
@@ -276,41 +276,41 @@ func (t *taking) checkpoint(res *capture.Result, req retake.SaveRequest) (retake
 	if t.parent != nil {
 		cp.Parent = t.parent.ID
 	}
-	if t.say != nil {
-		t.say(&cp)
+	if t.describe != nil {
+		t.describe(&cp)
 	}
-	t.s.attribute(&cp)
+	t.svc.attributeToAgents(&cp)
 	if cp.Intent == "" && (cp.Trigger == retake.TriggerManual || cp.Trigger == retake.TriggerQuiet) {
-		cp.Intent = t.subject(res)
+		cp.Intent = t.commitSubject(res)
 	}
 	return cp, nil
 }
 
-// note writes what follows from a seal: the row, how far the catalog follows, the
+// recordSealed writes what follows from a seal: the row, how far the catalog follows, the
 // stat index. None of it can take the checkpoint back.
-func (t *taking) note(ctx context.Context, cp retake.Checkpoint, d *capture.Draft) {
-	if err := t.s.p.Catalog.Append(ctx, cp); err != nil {
-		t.warn = append(t.warn, retake.Warning{Code: "unlisted", Text: "saved, but not listed yet; the next command lists it: " + err.Error()})
-	} else if err := t.s.followed(ctx, t.w.Head()); err != nil {
-		t.warn = append(t.warn, retake.Warning{Code: "catalog", Text: err.Error()})
+func (t *checkpointWriter) recordSealed(ctx context.Context, cp retake.Checkpoint, d *capture.Draft) {
+	if err := t.svc.parts.Catalog.Append(ctx, cp); err != nil {
+		t.warnings = append(t.warnings, retake.Warning{Code: "unlisted", Text: "saved, but not listed yet; the next command lists it: " + err.Error()})
+	} else if err := t.svc.markCatalogSynced(ctx, t.writer.Head()); err != nil {
+		t.warnings = append(t.warnings, retake.Warning{Code: "catalog", Text: err.Error()})
 	}
-	if err := t.s.saveIndex(t.ws.ID, d); err != nil {
-		t.warn = append(t.warn, retake.Warning{Code: "index", Text: "the next save reads every file again: " + err.Error()})
+	if err := t.svc.saveIndex(t.ws.ID, d); err != nil {
+		t.warnings = append(t.warnings, retake.Warning{Code: "index", Text: "the next save reads every file again: " + err.Error()})
 	}
 }
 
 func (s *Service) saveIndex(ws retake.WorkspaceID, d *capture.Draft) error {
-	dir, err := s.p.FS.OpenRoot(s.p.Indexes)
+	dir, err := s.parts.FS.OpenRoot(s.parts.IndexDir)
 	if err != nil {
 		return err
 	}
 	defer dir.Close() //nolint:errcheck // a directory handle
-	return d.Save(dir, indexName(ws))
+	return d.Save(dir, indexFileName(ws))
 }
 
-// index loads the stat index as far as the store vouches for it. Without one the
+// loadIndex loads the stat index as far as the store vouches for it. Without one the
 // last tree tells what changed, and every file is read.
-func (s *Service) index(ctx context.Context, ws retake.WorkspaceID, parent *retake.Checkpoint) (*capture.Index, error) {
+func (s *Service) loadIndex(ctx context.Context, ws retake.WorkspaceID, parent *retake.Checkpoint) (*capture.Index, error) {
 	if parent == nil {
 		return capture.NewIndex(), nil
 	}
@@ -318,8 +318,8 @@ func (s *Service) index(ctx context.Context, ws retake.WorkspaceID, parent *reta
 	if err != nil {
 		return nil, err
 	}
-	if dir, err := s.p.FS.OpenRoot(s.p.Indexes); err == nil {
-		x, lerr := capture.LoadIndex(dir, indexName(ws), func(seal capture.Seal) bool {
+	if dir, err := s.parts.FS.OpenRoot(s.parts.IndexDir); err == nil {
+		x, lerr := capture.LoadIndex(dir, indexFileName(ws), func(seal capture.Seal) bool {
 			return seal.Checkpoint == parent.ID && seal.Tree == parent.Tree
 		})
 		if err := dir.Close(); err == nil && lerr == nil && x.Seal().Checkpoint != "" {

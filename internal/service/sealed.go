@@ -9,179 +9,179 @@ import (
 	"github.com/retake-dev/retake/internal/pure/tree"
 )
 
-// sealed is what a capture knew of the checkpoint that it became: with it no tree has to be
+// captureInfo is what a capture knew of the checkpoint that it became: with it no tree has to be
 // read to tell what changed. It only saves time; without it the trees are compared.
-type sealed struct {
-	files  retake.Entry // the root
-	since  *capture.Delta
-	before *retake.Entry // the root of the checkpoint before, once it is known
+type captureInfo struct {
+	root       retake.Entry // the root
+	delta      *capture.Delta
+	parentRoot *retake.Entry // the root of the checkpoint before, once it is known
 }
 
-func (s *sealed) size() int {
-	if s == nil || s.since == nil {
+func (s *captureInfo) changeCount() int {
+	if s == nil || s.delta == nil {
 		return 0
 	}
-	return len(s.since.Changes)
+	return len(s.delta.Changes)
 }
 
-// lastTold is what the next checkpoint of a workspace builds on.
-type lastTold struct {
-	id    retake.CheckpointID
-	files retake.Entry
-	head  string
-	sure  bool // of the head
+// lastSummary is what the next checkpoint of a workspace builds on.
+type lastSummary struct {
+	id        retake.CheckpointID
+	root      retake.Entry
+	head      string
+	headKnown bool // of the head
 }
 
 // Bounds of what is kept in memory for stories.
 const (
-	mostHeld = 20_000 // changes of all checkpoints that wait
-	mostLast = 1_000  // workspaces
+	maxHeldChanges   = 20_000 // changes of all checkpoints that wait
+	maxLastSummaries = 1_000  // workspaces
 
-	mostFresh   = 8     // checkpoints that were told just now
-	freshLength = 4_000 // changes of them
+	maxRecentSummaries = 8     // checkpoints that were told just now
+	maxRecentChanges   = 4_000 // changes of them
 )
 
-// sealed asks for the story of a checkpoint that was just sealed.
-func (t *teller) sealed(cp retake.Checkpoint, res *capture.Result) {
-	t.put(untold{Checkpoint: cp, sealed: &sealed{files: res.Files, since: res.Delta}})
+// enqueueSealed asks for the story of a checkpoint that was just sealed.
+func (t *summarizer) enqueueSealed(cp retake.Checkpoint, res *capture.Result) {
+	t.enqueue(pendingSummary{Checkpoint: cp, captured: &captureInfo{root: res.Files, delta: res.Delta}})
 }
 
-// bounded lets go what many checkpoints that wait would hold. Under t.mu.
-func (t *teller) bounded(u untold) untold {
-	if t.held+u.sealed.size() > mostHeld {
-		u.sealed.since = nil
+// limitHeldLocked lets go what many checkpoints that wait would hold. Under t.mu.
+func (t *summarizer) limitHeldLocked(u pendingSummary) pendingSummary {
+	if t.heldChanges+u.captured.changeCount() > maxHeldChanges {
+		u.captured.delta = nil
 	}
-	t.held += u.sealed.size()
+	t.heldChanges += u.captured.changeCount()
 	return u
 }
 
-// lastOf answers what is known of a checkpoint, when it was the last one told.
-func (t *teller) lastOf(cp retake.Checkpoint) (lastTold, bool) {
+// lastSummaryOf answers what is known of a checkpoint, when it was the last one told.
+func (t *summarizer) lastSummaryOf(cp retake.Checkpoint) (lastSummary, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	l := t.last[cp.Workspace]
+	l := t.lastSummaries[cp.Workspace]
 	return l, l.id == cp.ID
 }
 
-func (t *teller) keep(ws retake.WorkspaceID, l lastTold) {
+func (t *summarizer) setLastSummary(ws retake.WorkspaceID, l lastSummary) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if _, known := t.last[ws]; t.last == nil || !known && len(t.last) >= mostLast {
-		t.last = map[retake.WorkspaceID]lastTold{}
+	if _, known := t.lastSummaries[ws]; t.lastSummaries == nil || !known && len(t.lastSummaries) >= maxLastSummaries {
+		t.lastSummaries = map[retake.WorkspaceID]lastSummary{}
 	}
-	t.last[ws] = l
+	t.lastSummaries[ws] = l
 }
 
-// keepFresh keeps what a capture knew for who wants to read the story in full. Nothing
+// addRecent keeps what a capture knew for who wants to read the story in full. Nothing
 // changed on the machine with it.
-func (t *teller) keepFresh(u untold) {
-	if u.sealed.size() == 0 || u.sealed.before == nil { // from here on others read it
+func (t *summarizer) addRecent(u pendingSummary) {
+	if u.captured.changeCount() == 0 || u.captured.parentRoot == nil { // from here on others read it
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.fresh = append(t.fresh, u)
+	t.recent = append(t.recent, u)
 	n := 0
-	for i := range slices.Backward(t.fresh) {
-		if n += t.fresh[i].sealed.size(); n > freshLength || len(t.fresh)-i > mostFresh {
-			t.fresh = slices.Clone(t.fresh[i+1:])
+	for i := range slices.Backward(t.recent) {
+		if n += t.recent[i].captured.changeCount(); n > maxRecentChanges || len(t.recent)-i > maxRecentSummaries {
+			t.recent = slices.Clone(t.recent[i+1:])
 			return
 		}
 	}
 }
 
-// dropFresh forgets it: there is more to know.
-func (t *teller) dropFresh(id retake.CheckpointID) {
+// dropRecent forgets it: there is more to know.
+func (t *summarizer) dropRecent(id retake.CheckpointID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.fresh = slices.DeleteFunc(t.fresh, func(u untold) bool { return u.ID == id })
+	t.recent = slices.DeleteFunc(t.recent, func(u pendingSummary) bool { return u.ID == id })
 }
 
-// freshOf answers a checkpoint with what its capture knew, if that is still there.
-func (t *teller) freshOf(cp retake.Checkpoint) untold {
+// findRecent answers a checkpoint with what its capture knew, if that is still there.
+func (t *summarizer) findRecent(cp retake.Checkpoint) pendingSummary {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.freshWithin(cp)
+	return t.findRecentLocked(cp)
 }
 
-// freshWithin is freshOf under t.mu.
-func (t *teller) freshWithin(cp retake.Checkpoint) untold {
-	for _, u := range t.fresh {
+// findRecentLocked is freshOf under t.mu.
+func (t *summarizer) findRecentLocked(cp retake.Checkpoint) pendingSummary {
+	for _, u := range t.recent {
 		if u.ID == cp.ID {
-			own := *u.sealed // who tells it writes there
-			u.sealed = &own
+			own := *u.captured // who tells it writes there
+			u.captured = &own
 			return u
 		}
 	}
-	return untold{Checkpoint: cp}
+	return pendingSummary{Checkpoint: cp}
 }
 
-// compared is what a checkpoint changed: as its capture told, when that was against the
+// compareWithParent is what a checkpoint changed: as its capture told, when that was against the
 // checkpoint before it, else by the trees.
-func (s *Service) compared(ctx context.Context, u untold) (retake.Comparison, error) {
+func (s *Service) compareWithParent(ctx context.Context, u pendingSummary) (retake.Comparison, error) {
 	q := retake.DiffQuery{Workspace: u.Workspace}
-	if u.sealed == nil || u.sealed.since == nil {
-		return s.diffTo(ctx, q, u.Checkpoint)
+	if u.captured == nil || u.captured.delta == nil {
+		return s.diffCheckpoints(ctx, q, u.Checkpoint)
 	}
-	from, err := s.from(ctx, q, u.Checkpoint)
-	if err != nil || from == nil || from.ID != u.sealed.since.Checkpoint {
-		return s.diffTo(ctx, q, u.Checkpoint)
+	from, err := s.diffBase(ctx, q, u.Checkpoint)
+	if err != nil || from == nil || from.ID != u.captured.delta.Checkpoint {
+		return s.diffCheckpoints(ctx, q, u.Checkpoint)
 	}
-	before, err := s.rootBefore(ctx, u.sealed, *from)
+	before, err := s.loadParentRoot(ctx, u.captured, *from)
 	if err != nil {
 		return retake.Comparison{}, err
 	}
-	d := retake.Comparison{From: from, To: &u.Checkpoint, Changes: u.sealed.since.Changes}
-	if what := tree.DifferenceOf(before, &u.sealed.files); what != "" {
-		self := retake.Change{Path: tree.Root, What: what, Before: before, After: &u.sealed.files}
+	d := retake.Comparison{From: from, To: &u.Checkpoint, Changes: u.captured.delta.Changes}
+	if what := tree.DifferenceOf(before, &u.captured.root); what != "" {
+		self := retake.Change{Path: tree.Root, What: what, Before: before, After: &u.captured.root}
 		d.Changes = append([]retake.Change{self}, d.Changes...)
 	}
 	return d, nil
 }
 
-// rootBefore is the root of the checkpoint before: its capture does not know it.
-func (s *Service) rootBefore(ctx context.Context, u *sealed, from retake.Checkpoint) (*retake.Entry, error) {
-	if u.before != nil {
-		return u.before, nil
+// loadParentRoot is the root of the checkpoint before: its capture does not know it.
+func (s *Service) loadParentRoot(ctx context.Context, u *captureInfo, from retake.Checkpoint) (*retake.Entry, error) {
+	if u.parentRoot != nil {
+		return u.parentRoot, nil
 	}
-	last, ok := s.teller.lastOf(from)
+	last, ok := s.summarizer.lastSummaryOf(from)
 	if !ok {
 		st, err := s.store(ctx)
 		if err != nil {
 			return nil, err
 		}
-		if last.files, err = s.files(ctx, st, from); err != nil {
+		if last.root, err = s.treeRoot(ctx, st, from); err != nil {
 			return nil, err
 		}
 	}
-	u.before = &last.files
-	return u.before, nil
+	u.parentRoot = &last.root
+	return u.parentRoot, nil
 }
 
-// headOf answers the commit that is checked out at a checkpoint, and remembers it: as long as
+// resolveHead answers the commit that is checked out at a checkpoint, and remembers it: as long as
 // nothing changes that it is read from, it is that of the checkpoint before. Nil when the
 // capture is not known.
-func (s *Service) headOf(ctx context.Context, u untold, d retake.Comparison) *string {
-	if u.sealed == nil {
+func (s *Service) resolveHead(ctx context.Context, u pendingSummary, d retake.Comparison) *string {
+	if u.captured == nil {
 		return nil
 	}
-	now := lastTold{id: u.ID, files: u.sealed.files}
-	if self, ok := s.teller.lastOf(u.Checkpoint); ok && self.sure {
+	now := lastSummary{id: u.ID, root: u.captured.root}
+	if self, ok := s.summarizer.lastSummaryOf(u.Checkpoint); ok && self.headKnown {
 		return &self.head
 	}
-	last, ok := lastTold{}, false
+	last, ok := lastSummary{}, false
 	if d.From != nil {
-		last, ok = s.teller.lastOf(*d.From)
+		last, ok = s.summarizer.lastSummaryOf(*d.From)
 	}
-	if ok && last.sure && !movesHead(d.Changes) {
-		now.head, now.sure = last.head, true
+	if ok && last.headKnown && !mayMoveHead(d.Changes) {
+		now.head, now.headKnown = last.head, true
 	} else {
 		st, err := s.store(ctx)
 		if err != nil {
 			return nil
 		}
-		now.head, now.sure = commitIn(ctx, st, now.files)
+		now.head, now.headKnown = readCommit(ctx, st, now.root)
 	}
-	s.teller.keep(u.Workspace, now)
+	s.summarizer.setLastSummary(u.Workspace, now)
 	return &now.head
 }

@@ -22,27 +22,27 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store/memory"
 )
 
-// counted is a store that counts what is read of trees and lines.
-type counted struct {
+// countingStore is a store that counts what is read of trees and lines.
+type countingStore struct {
 	store.Store
-	dirs, leaves atomic.Int64
+	dirs, records atomic.Int64
 }
 
-func (c *counted) Dir(ctx context.Context, id retake.ObjectID) ([]retake.Entry, error) {
+func (c *countingStore) Dir(ctx context.Context, id retake.ObjectID) ([]retake.Entry, error) {
 	c.dirs.Add(1)
 	return c.Store.Dir(ctx, id)
 }
 
-func (c *counted) Record(ctx context.Context, ws retake.WorkspaceID, n int64) (store.Record, error) {
-	c.leaves.Add(1)
+func (c *countingStore) Record(ctx context.Context, ws retake.WorkspaceID, n int64) (store.Record, error) {
+	c.records.Add(1)
 	return c.Store.Record(ctx, ws, n)
 }
 
-// shop is a workspace whose checkpoints are told by a service that lives on.
-type shop struct {
+// summaryFixture is a workspace whose checkpoints are told by a service that lives on.
+type summaryFixture struct {
 	*testing.T
 	s    *service.Service
-	st   *counted
+	st   *countingStore
 	home string
 	root string
 	ws   retake.WorkspaceID
@@ -51,32 +51,32 @@ type shop struct {
 	tracker func() *track.Tracker                  // nil: every file is looked at
 }
 
-func newShop(t *testing.T) *shop {
+func newSummaryFixture(t *testing.T) *summaryFixture {
 	t.Helper()
-	k := &shop{T: t, st: &counted{Store: memory.New()}, home: t.TempDir(), root: filepath.Join(t.TempDir(), "shop")}
+	k := &summaryFixture{T: t, st: &countingStore{Store: memory.New()}, home: t.TempDir(), root: filepath.Join(t.TempDir(), "shop")}
 	k.dirs()
 	k.s = k.open(true)
 	return k
 }
 
-func (k *shop) dirs() {
+func (k *summaryFixture) dirs() {
 	k.Helper()
 	for _, dir := range []string{"index", "returns", "sessions"} {
 		k.must(os.MkdirAll(filepath.Join(k.home, dir), 0o700))
 	}
 }
 
-func (k *shop) open(sole bool) *service.Service {
+func (k *summaryFixture) open(sole bool) *service.Service {
 	k.Helper()
 	cat, err := sqlite.Open(k.Context(), filepath.Join(k.home, "catalog.db"), "local", sqlite.Options{})
 	k.must(err)
 	p := service.Parts{
-		Catalog: cat, OpenStore: func(context.Context, bool) (store.Store, error) { return unclosed{k.st}, nil },
-		FS: fsx.OS(), Indexes: filepath.Join(k.home, "index"), Data: k.home, Returns: filepath.Join(k.home, "returns"), Sessions: filepath.Join(k.home, "sessions"),
-		Locks: fsx.NewMemoryLocks(), Clock: clock.Wall, Boot: "this run", Home: "/nobody", Wait: time.Minute, Exclusive: sole,
-		Policy: func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
-		Floor:  func(int64) int64 { return 0 },
-		Habits: k.habits,
+		Catalog: cat, OpenStore: func(context.Context, bool) (store.Store, error) { return unclosableStore{k.st}, nil },
+		FS: fsx.OS(), IndexDir: filepath.Join(k.home, "index"), DataDir: k.home, RestoreDir: filepath.Join(k.home, "returns"), SessionDir: filepath.Join(k.home, "sessions"),
+		Locks: fsx.NewMemoryLocks(), Clock: clock.Wall, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute, Exclusive: sole,
+		Policy:  func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
+		MinFree: func(int64) int64 { return 0 },
+		Habits:  k.habits,
 	}
 	if k.tracker != nil {
 		p.Tracker = k.tracker()
@@ -86,43 +86,45 @@ func (k *shop) open(sole bool) *service.Service {
 	return s
 }
 
-// unclosed outlives the services that are opened on it.
-type unclosed struct{ store.Store }
+// unclosableStore outlives the services that are opened on it.
+type unclosableStore struct{ store.Store }
 
-func (unclosed) Close() error { return nil }
+func (unclosableStore) Close() error { return nil }
 
-func (k *shop) must(err error) {
+func (k *summaryFixture) must(err error) {
 	k.Helper()
 	if err != nil {
 		k.Fatal(err)
 	}
 }
 
-func (k *shop) at(path string) string { return filepath.Join(k.root, filepath.FromSlash(path)) }
-
-func (k *shop) write(path, text string) {
-	k.Helper()
-	k.must(os.MkdirAll(filepath.Dir(k.at(path)), 0o755))
-	k.must(os.WriteFile(k.at(path), []byte(text), 0o644))
+func (k *summaryFixture) path(path string) string {
+	return filepath.Join(k.root, filepath.FromSlash(path))
 }
 
-func (k *shop) init() {
+func (k *summaryFixture) write(path, text string) {
+	k.Helper()
+	k.must(os.MkdirAll(filepath.Dir(k.path(path)), 0o755))
+	k.must(os.WriteFile(k.path(path), []byte(text), 0o644))
+}
+
+func (k *summaryFixture) init() {
 	k.Helper()
 	res, err := k.s.Init(k.Context(), retake.InitRequest{Dir: k.root})
 	k.must(err)
 	k.ws = res.Workspace.ID
-	k.gist(res.Checkpoint.ID)
+	k.waitForGist(res.Checkpoint.ID)
 }
 
-func (k *shop) save() retake.CheckpointID {
+func (k *summaryFixture) save() retake.CheckpointID {
 	k.Helper()
 	res, err := k.s.Save(k.Context(), retake.SaveRequest{Workspace: k.ws})
 	k.must(err)
 	return res.Checkpoint.ID
 }
 
-// gist waits until a checkpoint is told.
-func (k *shop) gist(id retake.CheckpointID) retake.Gist {
+// waitForGist waits until a checkpoint is told.
+func (k *summaryFixture) waitForGist(id retake.CheckpointID) retake.Gist {
 	k.Helper()
 	again := time.NewTicker(time.Millisecond)
 	defer again.Stop()
@@ -146,8 +148,8 @@ const (
 	threeSHA = "3333333333333333333333333333333333333333"
 )
 
-// history are steps whose stories differ in all that a capture hands over.
-func (k *shop) history() []func() {
+// historySteps are steps whose stories differ in all that a capture hands over.
+func (k *summaryFixture) historySteps() []func() {
 	many := func(n int) {
 		for i := range n {
 			k.write(fmt.Sprintf("many/%d.txt", i), "x\n")
@@ -155,32 +157,32 @@ func (k *shop) history() []func() {
 	}
 	return []func(){
 		func() { k.write("src/auth.go", "one\n2\nthree\n") },
-		func() { k.must(os.Rename(k.at("src/old.go"), k.at("src/new.go"))) },
-		func() { k.must(os.RemoveAll(k.at("docs"))); k.write("docs", "a file now\n") },
-		func() { k.must(os.Remove(k.at("docs"))); k.write("docs/deep/er.md", "again\n") },
-		func() { k.must(os.Chmod(k.at("src"), 0o700)); k.must(os.Chmod(k.at("src/auth.go"), 0o600)) },
+		func() { k.must(os.Rename(k.path("src/old.go"), k.path("src/new.go"))) },
+		func() { k.must(os.RemoveAll(k.path("docs"))); k.write("docs", "a file now\n") },
+		func() { k.must(os.Remove(k.path("docs"))); k.write("docs/deep/er.md", "again\n") },
+		func() { k.must(os.Chmod(k.path("src"), 0o700)); k.must(os.Chmod(k.path("src/auth.go"), 0o600)) },
 		func() { k.must(os.Chmod(k.root, 0o700)) },
-		func() { k.must(os.Chtimes(k.at("src/auth.go"), time.Time{}, time.Unix(1_700_000_000, 0))) },
+		func() { k.must(os.Chtimes(k.path("src/auth.go"), time.Time{}, time.Unix(1_700_000_000, 0))) },
 		func() { k.write(".git/HEAD", "ref: refs/heads/main\n"); k.write(".git/refs/heads/main", oneSHA+"\n") },
 		func() { k.write("src/auth.go", "one\n"); k.write(".git/index", "of git\n") },
 		func() { k.write(".git/refs/heads/main", twoSHA+"\n") },
 		func() {
 			k.write(".git/packed-refs", threeSHA+" refs/heads/main\n")
-			k.must(os.Remove(k.at(".git/refs/heads/main")))
+			k.must(os.Remove(k.path(".git/refs/heads/main")))
 		},
 		func() { k.write(".git/packed-refs", oneSHA+" refs/heads/main\n") },
 		func() { many(300) },
-		func() { many(0); k.must(os.RemoveAll(k.at("many"))) },
+		func() { many(0); k.must(os.RemoveAll(k.path("many"))) },
 		func() { many(2500) },
 		func() { k.write("many/7.txt", "seven\n") },
-		func() { k.must(os.RemoveAll(k.at(".git"))) },
+		func() { k.must(os.RemoveAll(k.path(".git"))) },
 	}
 }
 
 // TestAStoryFromTheCaptureIsThatOfTheTrees: whoever tells it, the story is the same.
 func TestAStoryFromTheCaptureIsThatOfTheTrees(t *testing.T) {
 	t.Parallel()
-	k := newShop(t)
+	k := newSummaryFixture(t)
 	k.write("src/auth.go", "one\ntwo\nthree\n")
 	k.write("src/old.go", strings.Repeat("a line of its own\n", 20))
 	k.write("docs/a/b.md", "read me\n")
@@ -188,10 +190,10 @@ func TestAStoryFromTheCaptureIsThatOfTheTrees(t *testing.T) {
 	var told []retake.Story
 	var gists []retake.Gist
 	heads := []string{}
-	for _, step := range k.history() {
+	for _, step := range k.historySteps() {
 		step()
 		id := k.save()
-		g := k.gist(id)
+		g := k.waitForGist(id)
 		gists = append(gists, g)
 		if len(heads) == 0 || heads[len(heads)-1] != g.Head {
 			heads = append(heads, g.Head)
@@ -220,12 +222,12 @@ func TestAStoryFromTheCaptureIsThatOfTheTrees(t *testing.T) {
 // knows it by.
 func TestGoingBackIsToldFromWhereItCame(t *testing.T) {
 	t.Parallel()
-	k := newShop(t)
+	k := newSummaryFixture(t)
 	k.write("a.go", "one\n")
 	k.init()
 	k.write("a.go", "two\n")
 	k.write("b.go", "more\n")
-	k.gist(k.save())
+	k.waitForGist(k.save())
 	k.write("a.go", "three\n") // the safety checkpoint has it
 	req := retake.PlanRequest{Workspace: k.ws, Course: retake.CourseRestore, Ref: "1"}
 	plan, err := k.s.PlanRestore(t.Context(), req)
@@ -236,7 +238,7 @@ func TestGoingBackIsToldFromWhereItCame(t *testing.T) {
 	}
 	res, err := k.s.ApplyRestore(t.Context(), apply)
 	k.must(err)
-	g := k.gist(res.Checkpoint.ID)
+	g := k.waitForGist(res.Checkpoint.ID)
 	want, err := k.open(false).Story(t.Context(), retake.DiffQuery{Workspace: k.ws, To: string(res.Checkpoint.ID)})
 	k.must(err)
 	if d := cmp.Diff(want.Gist, g); d != "" || g.Counts.Deleted != 1 || g.Counts.Edited != 1 {
@@ -248,14 +250,14 @@ func TestGoingBackIsToldFromWhereItCame(t *testing.T) {
 // takes its place, and the capture knows nothing of it.
 func TestAStoryGoesByWhatIsLeft(t *testing.T) {
 	t.Parallel()
-	k := newShop(t)
+	k := newSummaryFixture(t)
 	k.write("a.go", "one\n")
 	k.init()
 	k.write("a.go", "two\n")
-	k.gist(k.save())
+	k.waitForGist(k.save())
 	k.write("b.go", "more\n")
 	id := k.save()
-	if g := k.gist(id); g.Counts.Added != 1 || g.Counts.Edited != 0 {
+	if g := k.waitForGist(id); g.Counts.Added != 1 || g.Counts.Edited != 0 {
 		t.Errorf("%+v", g.Counts)
 	}
 	_, err := k.s.Forget(t.Context(), k.ws, []string{"2"})
@@ -269,18 +271,18 @@ func TestAStoryGoesByWhatIsLeft(t *testing.T) {
 // TestAStoryOfACaptureReadsNoTree is why captures hand over what they know.
 func TestAStoryOfACaptureReadsNoTree(t *testing.T) {
 	t.Parallel()
-	k := newShop(t)
+	k := newSummaryFixture(t)
 	for i := range 50 {
 		k.write(fmt.Sprintf("src/d%d/a.go", i), "one\n")
 	}
 	k.init()
 	k.write("src/d1/a.go", "two\n")
-	k.gist(k.save()) // reads the root before it, which nobody knows
-	dirs, leaves := k.st.dirs.Load(), k.st.leaves.Load()
+	k.waitForGist(k.save()) // reads the root before it, which nobody knows
+	dirs, leaves := k.st.dirs.Load(), k.st.records.Load()
 	for i := range 5 {
 		k.write(fmt.Sprintf("src/d%d/a.go", i), fmt.Sprint("again ", i))
 		id := k.save()
-		if g := k.gist(id); g.Counts.Edited != 1 {
+		if g := k.waitForGist(id); g.Counts.Edited != 1 {
 			t.Errorf("%+v", g.Counts)
 		}
 		_, err := k.s.Diff(t.Context(), retake.DiffQuery{Workspace: k.ws, To: string(id)})
@@ -290,7 +292,7 @@ func TestAStoryOfACaptureReadsNoTree(t *testing.T) {
 	if n := k.st.dirs.Load() - dirs; n != 5*perDiff {
 		t.Errorf("%d directories are listed; comparing trees lists %d", n, 5*perDiff)
 	}
-	if n := k.st.leaves.Load() - leaves; n != 5*2 {
+	if n := k.st.records.Load() - leaves; n != 5*2 {
 		t.Errorf("%d checkpoints are read; comparing trees reads %d", n, 5*2)
 	}
 }

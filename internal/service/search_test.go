@@ -10,17 +10,17 @@ import (
 	"github.com/retake-dev/retake/internal/storage/catalog"
 )
 
-func (c *rows) Bare(ctx context.Context, ws retake.WorkspaceID, v, limit int) ([]retake.Checkpoint, error) {
+func (c *partialCatalog) Bare(ctx context.Context, ws retake.WorkspaceID, v, limit int) ([]retake.Checkpoint, error) {
 	defer c.meanwhile()
 	return c.Catalog.Bare(ctx, ws, v, limit)
 }
 
-func (c *rows) ByHead(ctx context.Context, ws retake.WorkspaceID, sha string) (retake.Checkpoint, error) {
+func (c *partialCatalog) ByHead(ctx context.Context, ws retake.WorkspaceID, sha string) (retake.Checkpoint, error) {
 	defer c.meanwhile()
 	return c.Catalog.ByHead(ctx, ws, sha)
 }
 
-func (c *rows) meanwhile() {
+func (c *partialCatalog) meanwhile() {
 	if then := c.r.asked; then != nil {
 		c.r.asked = nil
 		then(c.Catalog)
@@ -30,7 +30,7 @@ func (c *rows) meanwhile() {
 // A checkpoint that is told while its commit is looked for is found all the same: the told ones
 // and the untold ones are two questions, and it must not fall between them.
 func TestCommitOfACheckpointToldMeanwhile(t *testing.T) {
-	r := newRoom(t, false)
+	r := newRetentionFixture(t, false)
 	r.must(os.MkdirAll(filepath.Join(r.root, ".git"), 0o755))
 	r.must(os.WriteFile(filepath.Join(r.root, ".git", "HEAD"), []byte(oneSHA+"\n"), 0o644))
 	res, err := r.s.Save(t.Context(), retake.SaveRequest{Workspace: r.ws})

@@ -6,32 +6,32 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// lastSpace is Space with the size of the store as it was measured last. That looks at
+// cachedSpace is Space with the size of the store as it was measured last. That looks at
 // every file of the store, and who asks how things stand waits for the answer. A service
 // that alone writes measures after every save; another one measures now.
-func (s *Service) lastSpace(ctx context.Context) (retake.StoreState, error) {
-	if !s.p.Exclusive {
+func (s *Service) cachedSpace(ctx context.Context) (retake.StoreState, error) {
+	if !s.parts.Exclusive {
 		return s.Space(ctx)
 	}
-	s.bounds.mu.Lock()
-	out, swept := s.bounds.seen.StoreState, s.bounds.seen.swept
-	s.bounds.mu.Unlock()
+	s.retention.mu.Lock()
+	out, swept := s.retention.lastSpace.StoreState, s.retention.lastSpace.isStale
+	s.retention.mu.Unlock()
 	if out.Bytes == 0 || swept {
 		st, err := s.store(ctx)
 		if err != nil {
-			return out, fault("the store cannot be measured", unchanged, err)
+			return out, wrapError("the store cannot be measured", unchanged, err)
 		}
-		r, err := s.measure(ctx, st)
-		return r.StoreState, fault("the store cannot be measured", unchanged, err)
+		r, err := s.measureSpace(ctx, st)
+		return r.StoreState, wrapError("the store cannot be measured", unchanged, err)
 	}
 	var err error
-	out.Free, out.Floor, err = s.room()
-	return out, fault("the store cannot be measured", unchanged, err)
+	out.Free, out.Floor, err = s.diskSpace()
+	return out, wrapError("the store cannot be measured", unchanged, err)
 }
 
-// swept says that the size is another one now.
-func (b *bounds) swept() {
+// markSpaceStale says that the size is another one now.
+func (b *retentionState) markSpaceStale() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.seen.swept = true
+	b.lastSpace.isStale = true
 }

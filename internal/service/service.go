@@ -35,152 +35,152 @@ import (
 
 // Parts is what a Service is made of.
 type Parts struct {
-	Catalog    catalog.Catalog
-	OpenStore  func(ctx context.Context, create bool) (store.Store, error) // called once, on first need
-	FS         fsx.FS
-	Indexes    string // directory of the stat indexes
-	Data       string // directory whose disk and inode are the store's
-	Clock      clock.Clock
-	Boot       string // identity of this run of the machine; "" when it cannot be told
-	Home       string // the user's home directory, for the danger guard
-	Policy     func(retake.WorkspaceID) retake.Policy
-	Floor      func(total int64) int64                // bytes that must stay free on the store's disk
-	Budget     func(total int64) int64                // bytes that the store may take on a disk of that size; nil or 0: no bound
-	Within     func(retake.WorkspaceID) time.Duration // how long checkpoints are kept; nil or 0: for ever
-	GoneAfter  func(retake.WorkspaceID) time.Duration // after how long nothing is kept but pins, the newest and what is in use; nil or 0: never
-	Steadfast  bool                                   // checkpoints go by their age alone; when room is short, saves are refused
-	Checkpoint func() int64                           // bytes that the tree of one checkpoint may have; nil or 0: no bound
-	Wait       time.Duration                          // how long to wait for another writer
-	Tracker    *track.Tracker                         // tells of changes; nil: every save looks at everything
-	Returns    string                                 // directory of what restores leave: journals, and what they replaced
-	Signals    string                                 // directory of signals that are not done yet
-	Sessions   string                                 // directory of what is known of agents
-	Habits     func(retake.WorkspaceID) retake.Habits
-	Locks      fsx.Locks // between processes
-	Fence      bool      // restores are also held to the workspace by the kernel
+	Catalog            catalog.Catalog
+	OpenStore          func(ctx context.Context, create bool) (store.Store, error) // called once, on first need
+	FS                 fsx.FS
+	IndexDir           string // directory of the stat indexes
+	DataDir            string // directory whose disk and inode are the store's
+	Clock              clock.Clock
+	BootID             string // identity of this run of the machine; "" when it cannot be told
+	HomeDir            string // the user's home directory, for the danger guard
+	Policy             func(retake.WorkspaceID) retake.Policy
+	MinFree            func(total int64) int64                // bytes that must stay free on the store's disk
+	Budget             func(total int64) int64                // bytes that the store may take on a disk of that size; nil or 0: no bound
+	Within             func(retake.WorkspaceID) time.Duration // how long checkpoints are kept; nil or 0: for ever
+	GoneAfter          func(retake.WorkspaceID) time.Duration // after how long nothing is kept but pins, the newest and what is in use; nil or 0: never
+	RefuseWhenFull     bool                                   // checkpoints go by their age alone; when room is short, saves are refused
+	MaxCheckpointBytes func() int64                           // bytes that the tree of one checkpoint may have; nil or 0: no bound
+	LockWait           time.Duration                          // how long to wait for another writer
+	Tracker            *track.Tracker                         // tells of changes; nil: every save looks at everything
+	RestoreDir         string                                 // directory of what restores leave: journals, and what they replaced
+	SignalDir          string                                 // directory of signals that are not done yet
+	SessionDir         string                                 // directory of what is known of agents
+	Habits             func(retake.WorkspaceID) retake.Habits
+	Locks              fsx.Locks // between processes
+	KernelFence        bool      // restores are also held to the workspace by the kernel
 
-	Readers     *xray.Pool                                 // reads changed files for their meaning, in a child; nil: nothing is read
-	Probe       *hostprobe.Options                         // places outside the roots; nil: nobody looks there
-	Standing    func(retake.WorkspaceID) []retake.Standing // verifications that the user wants of every checkpoint; nil: none
-	VerifyLimit func(retake.WorkspaceID) time.Duration     // how long one may take
-	Drill       func(retake.WorkspaceID) bool              // good checkpoints are proven restorable now and then
-	Env         func() []string                            // what verifications see when nothing was recorded
+	Readers        *xray.Pool                                 // reads changed files for their meaning, in a child; nil: nothing is read
+	HostProbe      *hostprobe.Options                         // places outside the roots; nil: nobody looks there
+	StandingChecks func(retake.WorkspaceID) []retake.Standing // verifications that the user wants of every checkpoint; nil: none
+	VerifyLimit    func(retake.WorkspaceID) time.Duration     // how long one may take
+	DrillEnabled   func(retake.WorkspaceID) bool              // good checkpoints are proven restorable now and then
+	Environ        func() []string                            // what verifications see when nothing was recorded
 
-	Backup *backup.Worker             // sends checkpoints to a git remote; nil: there are no backups
-	Backed func(retake.Backup, error) // is told how each run ended; nil: nobody is
+	Backup      *backup.Worker             // sends checkpoints to a git remote; nil: there are no backups
+	OnBackupEnd func(retake.Backup, error) // is told how each run ended; nil: nobody is
 
 	Protection string // from whom history is safe; "": an agent of the same user could remove it
 
 	Diag *diag.Recorder // logs and counts what happens in the background; nil: nobody looks
 
-	Processes bool // agents run on this machine: the end of their process can be seen
+	LocalAgents bool // agents run on this machine: the end of their process can be seen
 
 	Exclusive bool // this service alone writes, for long: it keeps more in memory, and looks after the store between saves
 }
 
 // Service is retake.Service beside the files.
 type Service struct {
-	p     Parts
-	mu    sync.Mutex  // guards st, lives and hearings
-	st    store.Store // nil until first needed
-	lives map[retake.WorkspaceID]*live
+	parts       Parts
+	mu          sync.Mutex  // guards st, lives and hearings
+	openedStore store.Store // nil until first needed
+	caches      map[retake.WorkspaceID]*workspaceCache
 
-	hearings map[retake.WorkspaceID]*hearing // guarded by mu
-	hears    sync.WaitGroup                  // what signals asked for and is under way
-	caughtUp chan struct{}                   // closed when what waited for this service was heard
-	older    sync.Mutex                      // held by who hears what waits
-	life     context.Context                 // ends what waits for an agent when the service closes
-	die      context.CancelFunc
+	agentStates  map[retake.WorkspaceID]*agentState // guarded by mu
+	backgroundWG sync.WaitGroup                     // what signals asked for and is under way
+	caughtUp     chan struct{}                      // closed when what waited for this service was heard
+	queueMu      sync.Mutex                         // held by who hears what waits
+	lifetime     context.Context                    // ends what waits for an agent when the service closes
+	endLifetime  context.CancelFunc
 
-	readers *xray.Pool
-	teller  *teller  // of stories
-	runner  *runner  // of standing verifications
-	backer  *backer  // of git remotes
-	machine probing  // what was seen outside the roots
-	good    goodness // which checkpoints are
+	readers      *xray.Pool
+	summarizer   *summarizer         // of stories
+	checkRunner  *checkRunner        // of standing verifications
+	backupRunner *backupRunner       // of git remotes
+	host         hostCache           // what was seen outside the roots
+	goodCache    goodCheckpointCache // which checkpoints are
 
-	bounds bounds       // what is known of the room that checkpoints take
-	rows   sync.RWMutex // held alone while the catalog is made again, so that nobody takes a workspace for unknown
-	care   *care        // nil unless this service is sole
+	retention   retentionState // what is known of the room that checkpoints take
+	catalogMu   sync.RWMutex   // held alone while the catalog is made again, so that nobody takes a workspace for unknown
+	maintenance *maintenance   // nil unless this service is sole
 }
 
 var _ retake.Service = (*Service)(nil)
 
 // New makes a service of its parts.
 func New(p Parts) *Service {
-	s := &Service{p: p, lives: map[retake.WorkspaceID]*live{}, hearings: map[retake.WorkspaceID]*hearing{}}
-	s.life, s.die = context.WithCancel(context.Background())
-	s.readers, s.good.known = p.Readers, map[retake.WorkspaceID]goodNow{}
-	s.teller = &teller{s: s}
-	s.runner = &runner{s: s, runs: map[retake.WorkspaceID]*verifying{}}
-	if s.p.VerifyLimit == nil {
-		s.p.VerifyLimit = func(retake.WorkspaceID) time.Duration { return 0 }
+	s := &Service{parts: p, caches: map[retake.WorkspaceID]*workspaceCache{}, agentStates: map[retake.WorkspaceID]*agentState{}}
+	s.lifetime, s.endLifetime = context.WithCancel(context.Background())
+	s.readers, s.goodCache.byWorkspace = p.Readers, map[retake.WorkspaceID]cachedGood{}
+	s.summarizer = &summarizer{svc: s}
+	s.checkRunner = &checkRunner{svc: s, runs: map[retake.WorkspaceID]*checkRun{}}
+	if s.parts.VerifyLimit == nil {
+		s.parts.VerifyLimit = func(retake.WorkspaceID) time.Duration { return 0 }
 	}
-	if s.p.Env == nil {
-		s.p.Env = func() []string { return nil }
+	if s.parts.Environ == nil {
+		s.parts.Environ = func() []string { return nil }
 	}
-	if s.p.Drill == nil {
-		s.p.Drill = func(retake.WorkspaceID) bool { return false }
+	if s.parts.DrillEnabled == nil {
+		s.parts.DrillEnabled = func(retake.WorkspaceID) bool { return false }
 	}
-	s.backer = newBacker(s)
+	s.backupRunner = newBackupRunner(s)
 	s.caughtUp = make(chan struct{})
 	if !p.Exclusive {
 		close(s.caughtUp)
 		return s
 	}
-	s.care = newCare(s)
-	s.hears.Go(func() {
+	s.maintenance = startMaintenance(s)
+	s.backgroundWG.Go(func() {
 		defer close(s.caughtUp)
-		s.background(taskEvents, s.hearWaiting)
+		s.background(taskEvents, s.handleQueuedSignals)
 	})
 	return s
 }
 
 // Close ends the work in the background, then closes store and catalog.
 func (s *Service) Close() error {
-	if s.care != nil {
-		s.care.stop()
+	if s.maintenance != nil {
+		s.maintenance.stop()
 	}
-	s.teller.rest()
-	s.runner.stopAll()
-	s.backer.stop()
-	s.finish()
+	s.summarizer.runOnClose()
+	s.checkRunner.stopAll()
+	s.backupRunner.stop()
+	s.waitForBackground()
 	if s.readers != nil {
-		s.p.Diag.Log().Debug("readers ended", "err", s.readers.Close())
+		s.parts.Diag.Log().Debug("readers ended", "err", s.readers.Close())
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, l := range s.lives {
-		s.unwatch(l)
+	for _, l := range s.caches {
+		s.stopWatch(l)
 	}
 	var err error
-	if s.p.Tracker != nil {
-		err = s.p.Tracker.Close()
+	if s.parts.Tracker != nil {
+		err = s.parts.Tracker.Close()
 	}
-	if s.st != nil {
-		err = errors.Join(err, s.st.Close())
+	if s.openedStore != nil {
+		err = errors.Join(err, s.openedStore.Close())
 	}
-	return errors.Join(err, s.p.Catalog.Close())
+	return errors.Join(err, s.parts.Catalog.Close())
 }
 
-// finish lets what signals asked for come to its end, but does not wait for agents.
-func (s *Service) finish() {
+// waitForBackground lets what signals asked for come to its end, but does not wait for agents.
+func (s *Service) waitForBackground() {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		s.hears.Wait()
+		s.backgroundWG.Wait()
 	}()
 	select {
 	case <-done:
-	case <-time.After(lastWait):
-		s.die()
+	case <-time.After(shutdownWait):
+		s.endLifetime()
 		<-done
 	}
-	s.die()
+	s.endLifetime()
 }
 
 // lastWait is a little more than the last words of an agent may take.
-const lastWait = talkWait + time.Second
+const shutdownWait = transcriptWait + time.Second
 
 // store opens the store on first need: reading the timeline never pays for it.
 func (s *Service) store(ctx context.Context) (store.Store, error) {
@@ -190,14 +190,14 @@ func (s *Service) store(ctx context.Context) (store.Store, error) {
 func (s *Service) openStore(ctx context.Context, create bool) (store.Store, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.st != nil {
-		return s.st, nil
+	if s.openedStore != nil {
+		return s.openedStore, nil
 	}
-	st, err := s.p.OpenStore(ctx, create)
+	st, err := s.parts.OpenStore(ctx, create)
 	if err != nil {
 		return nil, err
 	}
-	s.st = st
+	s.openedStore = st
 	return st, nil
 }
 
@@ -217,8 +217,8 @@ const (
 	notSaved  = "Nothing was saved; earlier checkpoints are intact."
 )
 
-// fault gives an error its kind. What already has one keeps it.
-func fault(what, safe string, err error) error {
+// wrapError gives an error its kind. What already has one keeps it.
+func wrapError(what, safe string, err error) error {
 	var e *retake.Error
 	if err == nil || errors.As(err, &e) {
 		return err
@@ -244,9 +244,9 @@ func fault(what, safe string, err error) error {
 	return out
 }
 
-// skip is the store's own directory, which must never be captured into itself.
-func (s *Service) skip() ([]capture.DirID, error) {
-	d, err := s.p.FS.OpenRoot(s.p.Data)
+// storeDirIDs is the store's own directory, which must never be captured into itself.
+func (s *Service) storeDirIDs() ([]capture.DirID, error) {
+	d, err := s.parts.FS.OpenRoot(s.parts.DataDir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // no store yet
 	}
@@ -262,20 +262,20 @@ func (s *Service) skip() ([]capture.DirID, error) {
 }
 
 func (s *Service) captureOptions(ws retake.WorkspaceID, root string, budget time.Duration, progress func(retake.Progress)) (capture.Options, error) {
-	skip, err := s.skip()
+	skip, err := s.storeDirIDs()
 	return capture.Options{
-		Clock: s.p.Clock, Policy: s.policy(ws, root), Budget: budget, Skip: skip, FineTimes: s.p.FS.HasFineTimestamps(root),
+		Clock: s.parts.Clock, Policy: s.effectivePolicy(ws, root), Budget: budget, Skip: skip, FineTimes: s.parts.FS.HasFineTimestamps(root),
 		Marker: true, Workspace: ws, Xattr: marker.Xattr, Progress: progress,
 	}, err
 }
 
-func indexName(ws retake.WorkspaceID) string { return string(ws) + ".index" }
+func indexFileName(ws retake.WorkspaceID) string { return string(ws) + ".index" }
 
-// room refuses when the store's disk is down to the floor.
-func (s *Service) room() (free, floor int64, err error) {
-	free, total, err := s.p.FS.FreeSpace(s.p.Data)
+// diskSpace refuses when the store's disk is down to the floor.
+func (s *Service) diskSpace() (free, floor int64, err error) {
+	free, total, err := s.parts.FS.FreeSpace(s.parts.DataDir)
 	if err != nil {
 		return 0, 0, fmt.Errorf("ask for room: %w", err)
 	}
-	return free, s.p.Floor(total), nil
+	return free, s.parts.MinFree(total), nil
 }

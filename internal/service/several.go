@@ -10,8 +10,8 @@ import (
 // maxItems bounds how many items one undo takes back.
 const maxItems = 500
 
-// itemsIn are the items of a range of checkpoints that were not taken back.
-func (s *Service) itemsIn(ctx context.Context, req retake.PlanRequest, w *walkBack, lo, hi string) ([]retake.Checkpoint, error) {
+// itemsInRange are the items of a range of checkpoints that were not taken back.
+func (s *Service) itemsInRange(ctx context.Context, req retake.PlanRequest, w *timelineWalk, lo, hi string) ([]retake.Checkpoint, error) {
 	first, err := s.Find(ctx, req.Workspace, lo)
 	if err != nil {
 		return nil, err
@@ -27,32 +27,32 @@ func (s *Service) itemsIn(ctx context.Context, req retake.PlanRequest, w *walkBa
 		return cp.Number >= first.Number && cp.Number <= last.Number, cp.Number > first.Number
 	})
 	if err == nil && len(items) == 0 {
-		err = noneLeft(fmt.Sprintf("no recorded change is left to undo in %d..%d", first.Number, last.Number))
+		err = nothingToUndoError(fmt.Sprintf("no recorded change is left to undo in %d..%d", first.Number, last.Number))
 	}
 	return items, err
 }
 
 // lastSession stands for the session of the newest turn.
-const lastSession = "last"
+const lastSessionRef = "last"
 
-// itemsOf are the turns of a session that were not taken back.
-func (s *Service) itemsOf(ctx context.Context, req retake.PlanRequest, w *walkBack) ([]retake.Checkpoint, error) {
+// itemsOfSession are the turns of a session that were not taken back.
+func (s *Service) itemsOfSession(ctx context.Context, req retake.PlanRequest, w *timelineWalk) ([]retake.Checkpoint, error) {
 	session := ""
 	items, err := s.collectItems(ctx, req, w, func(cp retake.Checkpoint) (take, on bool) {
-		if cp.Turn != nil && session == "" && (req.Session == lastSession || cp.Turn.Of(req.Session)) {
+		if cp.Turn != nil && session == "" && (req.Session == lastSessionRef || cp.Turn.Of(req.Session)) {
 			session = cp.Turn.Session
 		}
 		return cp.Turn != nil && session != "" && cp.Turn.Session == session, true
 	})
 	if err == nil && len(items) == 0 {
-		err = noneLeft("no turn of that session is left to undo")
+		err = nothingToUndoError("no turn of that session is left to undo")
 	}
 	return items, err
 }
 
-func (s *Service) collectItems(ctx context.Context, req retake.PlanRequest, w *walkBack, choose func(retake.Checkpoint) (take, on bool)) ([]retake.Checkpoint, error) {
+func (s *Service) collectItems(ctx context.Context, req retake.PlanRequest, w *timelineWalk, choose func(retake.Checkpoint) (take, on bool)) ([]retake.Checkpoint, error) {
 	var items []retake.Checkpoint
-	err := s.openItems(ctx, req, w, func(cp retake.Checkpoint) bool {
+	err := s.eachOpenItem(ctx, req, w, func(cp retake.Checkpoint) bool {
 		take, on := choose(cp)
 		if take {
 			items = append(items, cp)

@@ -11,49 +11,49 @@ import (
 
 // Status tells how well a workspace is protected now.
 func (s *Service) Status(ctx context.Context, id retake.WorkspaceID) (retake.Status, error) {
-	out := retake.Status{Protection: cmp.Or(s.p.Protection, "same-user")} // the store belongs to the user the agent runs as
+	out := retake.Status{Protection: cmp.Or(s.parts.Protection, "same-user")} // the store belongs to the user the agent runs as
 	var err error
-	if out.Workspace, err = s.row(ctx, id); err != nil {
-		return out, fault("no such workspace", unchanged, err)
+	if out.Workspace, err = s.loadWorkspace(ctx, id); err != nil {
+		return out, wrapError("no such workspace", unchanged, err)
 	}
-	out.Workspace.Interrupted = s.interrupted(ctx, id)
-	if out.Count, _, err = s.p.Catalog.Counts(ctx, id); err != nil {
-		return out, fault("the timeline cannot be read", unchanged, err)
+	out.Workspace.Interrupted = s.interruptionOf(ctx, id)
+	if out.Count, _, err = s.parts.Catalog.Counts(ctx, id); err != nil {
+		return out, wrapError("the timeline cannot be read", unchanged, err)
 	}
-	cp, err := s.p.Catalog.Latest(ctx, id, 0)
+	cp, err := s.parts.Catalog.Latest(ctx, id, 0)
 	if errors.Is(err, catalog.ErrNotFound) {
 		return out, nil
 	}
 	if err != nil {
-		return out, fault("the timeline cannot be read", unchanged, err)
+		return out, wrapError("the timeline cannot be read", unchanged, err)
 	}
 	out.Latest = &cp
-	if err := s.now(ctx, cp, &out); err != nil {
-		return out, fault("the workspace cannot be compared", unchanged, err)
+	if err := s.fillLiveStatus(ctx, cp, &out); err != nil {
+		return out, wrapError("the workspace cannot be compared", unchanged, err)
 	}
-	if out.Store, err = s.lastSpace(ctx); err != nil {
+	if out.Store, err = s.cachedSpace(ctx); err != nil {
 		return out, err
 	}
-	out.Backup, out.Background = s.backupOf(ctx, id), s.p.Diag.Failed()
-	found, err := s.findings(ctx, id, []retake.Checkpoint{cp}, false)
+	out.Backup, out.Background = s.backupStatus(ctx, id), s.parts.Diag.Failed()
+	found, err := s.loadFindings(ctx, id, []retake.Checkpoint{cp}, false)
 	if err == nil {
 		out.Answers, out.Drill = found[cp.ID].Answers, s.lastDrill(ctx, id)
-		out.Good, err = s.newestGood(ctx, id)
+		out.Good, err = s.findNewestGood(ctx, id)
 	}
-	return out, fault("the timeline cannot be read", unchanged, err)
+	return out, wrapError("the timeline cannot be read", unchanged, err)
 }
 
-// now tells what changed since the newest checkpoint. It does not wait for a save
+// fillLiveStatus tells what changed since the newest checkpoint. It does not wait for a save
 // that is under way.
-func (s *Service) now(ctx context.Context, cp retake.Checkpoint, out *retake.Status) error {
-	l := s.liveOf(cp.Workspace)
-	if out.Saving = l.saving.Load(); out.Saving {
+func (s *Service) fillLiveStatus(ctx context.Context, cp retake.Checkpoint, out *retake.Status) error {
+	l := s.cacheFor(cp.Workspace)
+	if out.Saving = l.isSaving.Load(); out.Saving {
 		return nil
 	}
-	l.lock()
+	l.lockAndCancelCheck()
 	defer l.mu.Unlock()
-	changes, _, err := s.lookIn(ctx, l, cp)
-	out.Now, out.Tracking = countFiles(changes), s.tracking(l)
+	changes, _, err := s.compareLiveLocked(ctx, l, cp)
+	out.Now, out.Tracking = countFiles(changes), s.trackingStatus(l)
 	return err
 }
 
@@ -65,9 +65,9 @@ func (s *Service) Space(ctx context.Context) (retake.StoreState, error) {
 		out.Bytes, err = st.Size(ctx)
 	}
 	if err == nil {
-		out.Free, out.Floor, err = s.room()
+		out.Free, out.Floor, err = s.diskSpace()
 	}
-	return out, fault("the store cannot be measured", unchanged, err)
+	return out, wrapError("the store cannot be measured", unchanged, err)
 }
 
 // countFiles counts files, not directories; times alone are no change.

@@ -10,28 +10,28 @@ import (
 )
 
 const (
-	gitLog     = ".git/logs/HEAD"
-	maxSubject = 200      // bytes of a title
-	maxLogged  = 16 << 10 // bytes of the log of git that are read
+	gitHeadLog    = ".git/logs/HEAD"
+	maxSubject    = 200      // bytes of a title
+	maxGitLogRead = 16 << 10 // bytes of the log of git that are read
 )
 
-// subject is what somebody said when he committed since the checkpoint before, for a checkpoint of
+// commitSubject is what somebody said when he committed since the checkpoint before, for a checkpoint of
 // which nobody said anything else. It is read from the log of git as it was captured; no
 // program is run, and whatever is odd about that file, there is no subject.
-func (t *taking) subject(res *capture.Result) string {
+func (t *checkpointWriter) commitSubject(res *capture.Result) string {
 	if res.Delta == nil {
 		return ""
 	}
 	for _, c := range res.Delta.Changes {
-		if c.Path == gitLog && c.After != nil && c.After.Kind == retake.KindFile {
-			return subjectIn(t.grown(c))
+		if c.Path == gitHeadLog && c.After != nil && c.After.Kind == retake.KindFile {
+			return lastCommitSubject(t.readGitLog(c))
 		}
 	}
 	return ""
 }
 
-// grown is what was added to the end of a file since the checkpoint before, or the last of it.
-func (t *taking) grown(c retake.Change) string {
+// readGitLog is what was added to the end of a file since the checkpoint before, or the last of it.
+func (t *checkpointWriter) readGitLog(c retake.Change) string {
 	dir, err := t.root.OpenDir(".git")
 	if err != nil {
 		return ""
@@ -47,16 +47,16 @@ func (t *taking) grown(c retake.Change) string {
 		return ""
 	}
 	defer f.Close() //nolint:errcheck // it was read only
-	return added(f, c)
+	return readAppended(f, c)
 }
 
-// added reads a file only as long as it is the one that was captured.
-func added(f fsx.File, c retake.Change) string {
+// readAppended reads a file only as long as it is the one that was captured.
+func readAppended(f fsx.File, c retake.Change) string {
 	from := int64(0)
 	if c.Before != nil {
 		from = c.Before.Size
 	}
-	from = max(from, c.After.Size-maxLogged)
+	from = max(from, c.After.Size-maxGitLogRead)
 	if from >= c.After.Size {
 		return "" // written anew: nobody knows what of it is new
 	}
@@ -69,9 +69,9 @@ func added(f fsx.File, c retake.Change) string {
 	return string(buf)
 }
 
-// subjectIn is that of the last commit among lines of git's log: the commits before and
+// lastCommitSubject is that of the last commit among lines of git's log: the commits before and
 // after, who and when, a tab, what was done, and the first line of the message.
-func subjectIn(log string) string {
+func lastCommitSubject(log string) string {
 	last := ""
 	for line := range strings.Lines(log) {
 		_, deed, _ := strings.Cut(strings.TrimRight(line, "\n"), "\t")

@@ -13,17 +13,17 @@ import (
 const logLine = "0000000000000000000000000000000000000000 1111111111111111111111111111111111111111 A <a@b> 1700000000 +0000\t"
 
 // last is what the newest checkpoint is called.
-func (k *shop) last() string {
+func (k *summaryFixture) last() string {
 	k.Helper()
 	tl, err := k.s.Log(k.Context(), retake.LogQuery{Workspace: k.ws, Limit: 1})
 	k.must(err)
 	return tl.Checkpoints[0].Intent
 }
 
-func (k *shop) logged(text string) {
+func (k *summaryFixture) logged(text string) {
 	k.Helper()
-	k.must(os.MkdirAll(k.at(".git/logs"), 0o755))
-	f, err := os.OpenFile(k.at(".git/logs/HEAD"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	k.must(os.MkdirAll(k.path(".git/logs"), 0o755))
+	f, err := os.OpenFile(k.path(".git/logs/HEAD"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	k.must(err)
 	_, err = f.WriteString(text)
 	k.must(err)
@@ -36,7 +36,7 @@ func TestACommitSpeaksForASilentCheckpoint(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")
 	}
-	k := newShop(t)
+	k := newSummaryFixture(t)
 	k.write("a.go", "one\n")
 	git := func(args ...string) {
 		t.Helper()
@@ -76,7 +76,7 @@ func TestACommitSpeaksForASilentCheckpoint(t *testing.T) {
 // The log of git is a file like all others in a workspace.
 func TestAnOddLogSaysNothing(t *testing.T) {
 	t.Parallel()
-	k := newShop(t)
+	k := newSummaryFixture(t)
 	k.write("a.go", "one\n")
 	k.init()
 	for _, c := range []struct{ name, text, want string }{
@@ -99,14 +99,14 @@ func TestAnOddLogSaysNothing(t *testing.T) {
 			t.Errorf("%s: %q", c.name, got)
 		}
 	}
-	k.must(os.WriteFile(k.at(".git/logs/HEAD"), []byte(logLine+"commit: written anew\n"), 0o644))
-	k.must(os.Chtimes(k.at(".git/logs/HEAD"), time.Now(), time.Now()))
+	k.must(os.WriteFile(k.path(".git/logs/HEAD"), []byte(logLine+"commit: written anew\n"), 0o644))
+	k.must(os.Chtimes(k.path(".git/logs/HEAD"), time.Now(), time.Now()))
 	k.save()
 	if got := k.last(); got != "" {
 		t.Errorf("a log that was cut: %q", got)
 	}
-	k.must(os.RemoveAll(k.at(".git/logs")))
-	k.must(os.Symlink(t.TempDir(), k.at(".git/logs")))
+	k.must(os.RemoveAll(k.path(".git/logs")))
+	k.must(os.Symlink(t.TempDir(), k.path(".git/logs")))
 	k.save()
 	if got := k.last(); got != "" {
 		t.Errorf("a link: %q", got)

@@ -24,11 +24,11 @@ import (
 const (
 	maxOutput  = 64 << 10
 	maxCommand = 4 << 10
-	mostWrote  = 20
+	maxWrote   = 20
 )
 
 // verificationFile begins the name of an answer in the state of a checkpoint.
-const verificationFile = "verification-"
+const verificationPrefix = "verification-"
 
 // Attest records what a command answered.
 func (s *Service) Attest(ctx context.Context, a retake.Attestation) (retake.Verification, error) {
@@ -40,25 +40,25 @@ func (s *Service) Attest(ctx context.Context, a retake.Attestation) (retake.Veri
 	if err != nil {
 		return retake.Verification{}, err
 	}
-	v, err := s.weigh(ctx, cp, testimony(ctx, a))
+	v, err := s.buildVerification(ctx, cp, attributeAttestation(ctx, a))
 	if err != nil {
-		return v, fault("not recorded", unchanged, err)
+		return v, wrapError("not recorded", unchanged, err)
 	}
-	return v, fault("not recorded", unchanged, s.record(ctx, cp, v))
+	return v, wrapError("not recorded", unchanged, s.recordVerification(ctx, cp, v))
 }
 
 // ourRun is who a result is by when a program of ours ran the command.
-const ourRun = "retake"
+const ownRunName = "retake"
 
-// testimony says whose word an attestation is. Without a key it is a run of ours, made by
+// attributeAttestation says whose word an attestation is. Without a key it is a run of ours, made by
 // who owns this process. With one, nobody here saw the command run: a person who answers
 // for the workspace vouches for it by the name of the key, and what any other key reports
 // is a claim, whatever it says of itself.
-func testimony(ctx context.Context, a retake.Attestation) retake.Attestation {
+func attributeAttestation(ctx context.Context, a retake.Attestation) retake.Attestation {
 	actor, ok := retake.ActorOf(ctx)
 	switch {
 	case !ok && !a.Claim:
-		a.By = ourRun
+		a.By = ownRunName
 	case ok && (a.Claim || !actor.Kind.Has(retake.PowerDecide)):
 		a.Claim = true
 		if a.By == "" {
@@ -75,15 +75,15 @@ func testimony(ctx context.Context, a retake.Attestation) retake.Attestation {
 // keyName is what people call a key. One that has no name, or the one that stands for our
 // own runs, is called by its id.
 func keyName(a retake.Actor) string {
-	if a.Name == "" || a.Name == ourRun {
+	if a.Name == "" || a.Name == ownRunName {
 		return string(a.Kind) + " " + string(a.Key)
 	}
 	return a.Name
 }
 
-// weigh makes a verification of what was told. One on the live files counts only when
+// buildVerification makes a verification of what was told. One on the live files counts only when
 // they are still those of the checkpoint.
-func (s *Service) weigh(ctx context.Context, cp retake.Checkpoint, a retake.Attestation) (retake.Verification, error) {
+func (s *Service) buildVerification(ctx context.Context, cp retake.Checkpoint, a retake.Attestation) (retake.Verification, error) {
 	if a.Command == "" && !a.Claim || len(a.Command) > maxCommand {
 		return retake.Verification{}, &retake.Error{Kind: retake.Invalid, What: "which command? It is empty, or far too long", Safe: unchanged}
 	}
@@ -93,17 +93,17 @@ func (s *Service) weigh(ctx context.Context, cp retake.Checkpoint, a retake.Atte
 	}
 	v := retake.Verification{
 		ID: retake.VerificationID(retake.VerificationPrefix + u.String()), Workspace: cp.Workspace, Checkpoint: cp.ID, Number: cp.Number, Content: cp.Content,
-		Name: s.nameOf(a), Command: a.Command, By: a.By, Claim: a.Claim, Bisect: a.Bisect, Where: a.Where, Verdict: a.Verdict, Why: a.Why,
-		Exit: a.Exit, Started: a.Started, Took: a.Took, Output: tail(a.Output),
+		Name: s.checkName(a), Command: a.Command, By: a.By, Claim: a.Claim, Bisect: a.Bisect, Where: a.Where, Verdict: a.Verdict, Why: a.Why,
+		Exit: a.Exit, Started: a.Started, Took: a.Took, Output: outputTail(a.Output),
 	}
 	if v.Where == "" {
 		v.Where = retake.OnLive
 	}
 	if v.Started.IsZero() {
-		v.Started = s.p.Clock.Now()
+		v.Started = s.parts.Clock.Now()
 	}
 	if v.Verdict == "" {
-		v.Verdict = byExit(a.Exit)
+		v.Verdict = verdictOfExit(a.Exit)
 	}
 	if a.Claim {
 		return v, nil
@@ -112,13 +112,13 @@ func (s *Service) weigh(ctx context.Context, cp retake.Checkpoint, a retake.Atte
 		v.Score = verify.Summary(v.Output)
 	}
 	if v.Where == retake.OnLive && (v.Verdict == retake.Passed || v.Verdict == retake.Failed) {
-		err = s.stillThose(ctx, cp, &v)
+		err = s.compareWithCheckpoint(ctx, cp, &v)
 	}
 	return v, err
 }
 
-// byExit reads the exit code as shells give it.
-func byExit(code int) retake.Verdict {
+// verdictOfExit reads the exit code as shells give it.
+func verdictOfExit(code int) retake.Verdict {
 	switch code {
 	case 0:
 		return retake.Passed
@@ -128,13 +128,13 @@ func byExit(code int) retake.Verdict {
 	return retake.Failed
 }
 
-// nameOf is the name that was given, that of the standing verification with the same
+// checkName is the name that was given, that of the standing verification with the same
 // command, or one made of the command.
-func (s *Service) nameOf(a retake.Attestation) string {
+func (s *Service) checkName(a retake.Attestation) string {
 	if a.Name != "" {
 		return a.Name
 	}
-	for _, st := range s.standing(a.Workspace) {
+	for _, st := range s.standingChecks(a.Workspace) {
 		if st.Command == a.Command {
 			return st.Name
 		}
@@ -142,7 +142,7 @@ func (s *Service) nameOf(a retake.Attestation) string {
 	return verify.Name(a.Command)
 }
 
-func tail(out string) string {
+func outputTail(out string) string {
 	if len(out) > maxOutput {
 		out = out[len(out)-maxOutput:]
 		for len(out) > 0 && !utf8.RuneStart(out[0]) {
@@ -153,10 +153,10 @@ func tail(out string) string {
 	return masked
 }
 
-// stillThose compares the live files with the checkpoint. What a program leaves behind,
+// compareWithCheckpoint compares the live files with the checkpoint. What a program leaves behind,
 // caches and reports, is no change of what was asked about; a file that people write is.
-func (s *Service) stillThose(ctx context.Context, cp retake.Checkpoint, v *retake.Verification) error {
-	changes, _, err := s.look(ctx, cp)
+func (s *Service) compareWithCheckpoint(ctx context.Context, cp retake.Checkpoint, v *retake.Verification) error {
+	changes, _, err := s.compareLive(ctx, cp)
 	if err != nil {
 		return err
 	}
@@ -164,8 +164,8 @@ func (s *Service) stillThose(ctx context.Context, cp retake.Checkpoint, v *retak
 	for _, c := range changes {
 		switch {
 		case c.What == retake.Timed || isDirChange(c):
-		case byProduct(c):
-			if len(v.Wrote) < mostWrote {
+		case isByProduct(c):
+			if len(v.Wrote) < maxWrote {
 				v.Wrote = append(v.Wrote, c.Path)
 			}
 		default:
@@ -190,47 +190,47 @@ func isDirChange(c retake.Change) bool {
 	return e.Kind == retake.KindDir
 }
 
-// byProduct reports whether a change is what runs of programs leave: build output,
+// isByProduct reports whether a change is what runs of programs leave: build output,
 // caches, logs and databases of theirs; and new files that no people write.
-func byProduct(c retake.Change) bool {
+func isByProduct(c retake.Change) bool {
 	switch pathclass.Of(c.Path).Theme() {
 	case retake.ThemeBuild, retake.ThemeMoving, retake.ThemeGit:
 		return true
 	case retake.ThemeDatabase:
 		return c.What != retake.Deleted
 	case retake.ThemePackages: // an install is no by-product, but tools keep caches there
-		return slices.ContainsFunc(strings.Split(path.Dir(c.Path), "/"), func(dir string) bool { return slices.Contains(caches, dir) })
+		return slices.ContainsFunc(strings.Split(path.Dir(c.Path), "/"), func(dir string) bool { return slices.Contains(cacheDirs, dir) })
 	case retake.ThemeSource:
-		return c.What == retake.Added && slices.Contains(reports, strings.ToLower(path.Ext(c.Path)))
+		return c.What == retake.Added && slices.Contains(reportExtensions, strings.ToLower(path.Ext(c.Path)))
 	default:
 		return pathclass.IsVolatile(c.Path)
 	}
 }
 
 // caches are directories that tools keep among the packages.
-var caches = []string{".cache", ".vite", ".vite-temp", ".vitest", "__pycache__"}
+var cacheDirs = []string{".cache", ".vite", ".vite-temp", ".vitest", "__pycache__"}
 
 // reports are what programs write beside the source, by their ending.
-var reports = []string{".xml", ".out", ".prof", ".html", ".lcov", ".info", ".tap", ".snap", ".png", ".json"}
+var reportExtensions = []string{".xml", ".out", ".prof", ".html", ".lcov", ".info", ".tap", ".snap", ".png", ".json"}
 
-// record keeps an answer with its checkpoint, then lists it.
-func (s *Service) record(ctx context.Context, cp retake.Checkpoint, v retake.Verification) error {
-	if err := s.annotate(ctx, cp, verificationFile+string(v.ID)+".json", v); err != nil {
+// recordVerification keeps an answer with its checkpoint, then lists it.
+func (s *Service) recordVerification(ctx context.Context, cp retake.Checkpoint, v retake.Verification) error {
+	if err := s.annotateCheckpoint(ctx, cp, verificationPrefix+string(v.ID)+".json", v); err != nil {
 		return err
 	}
-	if err := s.p.Catalog.PutVerification(ctx, v); err != nil {
+	if err := s.parts.Catalog.PutVerification(ctx, v); err != nil {
 		return err
 	}
-	s.changedGood(cp.Workspace)
-	s.teller.add(cp) // words may disagree with the answer
+	s.invalidateGood(cp.Workspace)
+	s.summarizer.request(cp) // words may disagree with the answer
 	return nil
 }
 
 // Verifications lists answers, newest first.
 func (s *Service) Verifications(ctx context.Context, q retake.VerificationQuery) ([]retake.Verification, error) {
 	cq := catalog.VerificationQuery{Workspace: q.Workspace, Name: q.Name, Command: q.Command, Limit: q.Limit}
-	if _, err := s.row(ctx, q.Workspace); err != nil {
-		return nil, fault("no such workspace", unchanged, err)
+	if _, err := s.loadWorkspace(ctx, q.Workspace); err != nil {
+		return nil, wrapError("no such workspace", unchanged, err)
 	}
 	if q.Ref != "" {
 		cp, err := s.Find(ctx, q.Workspace, q.Ref)
@@ -239,36 +239,36 @@ func (s *Service) Verifications(ctx context.Context, q retake.VerificationQuery)
 		}
 		cq.Contents, cq.Output = []retake.ContentID{cp.Content}, true
 	}
-	out, err := s.p.Catalog.Verifications(ctx, cq)
+	out, err := s.parts.Catalog.Verifications(ctx, cq)
 	if out == nil {
 		out = []retake.Verification{}
 	}
-	return out, fault("the verifications cannot be listed", unchanged, err)
+	return out, wrapError("the verifications cannot be listed", unchanged, err)
 }
 
 // Standing lists what the user wants of every checkpoint.
 func (s *Service) Standing(ctx context.Context, ws retake.WorkspaceID) ([]retake.Standing, error) {
-	if _, err := s.row(ctx, ws); err != nil {
-		return nil, fault("no such workspace", unchanged, err)
+	if _, err := s.loadWorkspace(ctx, ws); err != nil {
+		return nil, wrapError("no such workspace", unchanged, err)
 	}
-	return append([]retake.Standing{}, s.standing(ws)...), nil
+	return append([]retake.Standing{}, s.standingChecks(ws)...), nil
 }
 
-func (s *Service) standing(ws retake.WorkspaceID) []retake.Standing {
-	if s.p.Standing == nil {
+func (s *Service) standingChecks(ws retake.WorkspaceID) []retake.Standing {
+	if s.parts.StandingChecks == nil {
 		return nil
 	}
-	return s.p.Standing(ws)
+	return s.parts.StandingChecks(ws)
 }
 
-// handOver lets the answers about checkpoints that go pass to others with the same
+// reassignVerifications lets the answers about checkpoints that go pass to others with the same
 // content, which were never asked: what an heir answered itself is not rewritten.
-func (s *Service) handOver(ctx context.Context, w store.Writer, ws retake.WorkspaceID, stones []retake.Tombstone) error {
+func (s *Service) reassignVerifications(ctx context.Context, w store.Writer, ws retake.WorkspaceID, stones []retake.Tombstone) error {
 	going := map[retake.CheckpointID]bool{}
 	for _, t := range stones {
 		going[t.ID] = true
 	}
-	all, err := s.p.Catalog.Verifications(ctx, catalog.VerificationQuery{Workspace: ws})
+	all, err := s.parts.Catalog.Verifications(ctx, catalog.VerificationQuery{Workspace: ws})
 	all = slices.DeleteFunc(all, func(v retake.Verification) bool { return !going[v.Checkpoint] })
 	if err != nil || len(all) == 0 {
 		return err
@@ -277,18 +277,18 @@ func (s *Service) handOver(ctx context.Context, w store.Writer, ws retake.Worksp
 	for i, v := range all {
 		contents[i] = v.Content
 	}
-	if all, err = s.p.Catalog.Verifications(ctx, catalog.VerificationQuery{Workspace: ws, Contents: contents, Output: true}); err != nil {
+	if all, err = s.parts.Catalog.Verifications(ctx, catalog.VerificationQuery{Workspace: ws, Contents: contents, Output: true}); err != nil {
 		return err
 	}
 	for _, v := range all {
 		if !going[v.Checkpoint] {
 			continue
 		}
-		heirs, err := s.p.Catalog.WithContent(ctx, ws, v.Content)
+		heirs, err := s.parts.Catalog.WithContent(ctx, ws, v.Content)
 		if err != nil {
 			return err
 		}
-		i := slices.IndexFunc(heirs, func(cp retake.Checkpoint) bool { return !going[cp.ID] && !askedItself(cp, v.Name, all) })
+		i := slices.IndexFunc(heirs, func(cp retake.Checkpoint) bool { return !going[cp.ID] && !hasOwnResult(cp, v.Name, all) })
 		if i < 0 {
 			continue
 		}
@@ -296,15 +296,15 @@ func (s *Service) handOver(ctx context.Context, w store.Writer, ws retake.Worksp
 		if err := writeVerification(ctx, w, v); err != nil {
 			return err
 		}
-		if err := s.p.Catalog.PutVerification(ctx, v); err != nil {
+		if err := s.parts.Catalog.PutVerification(ctx, v); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// askedItself reports whether a checkpoint has an answer of its own to a question.
-func askedItself(cp retake.Checkpoint, name string, all []retake.Verification) bool {
+// hasOwnResult reports whether a checkpoint has an answer of its own to a question.
+func hasOwnResult(cp retake.Checkpoint, name string, all []retake.Verification) bool {
 	return slices.ContainsFunc(all, func(v retake.Verification) bool {
 		return v.Checkpoint == cp.ID && v.Name == name && !v.Claim && !v.Bisect && (v.Verdict == retake.Passed || v.Verdict == retake.Failed)
 	})
@@ -315,7 +315,7 @@ func writeVerification(ctx context.Context, w store.Writer, v retake.Verificatio
 	if err != nil {
 		return err
 	}
-	name := verificationFile + string(v.ID) + ".json"
+	name := verificationPrefix + string(v.ID) + ".json"
 	id, n, err := w.WriteFile(ctx, name, strings.NewReader(string(b)+"\n"))
 	if err != nil {
 		return err
@@ -330,14 +330,14 @@ func writeVerification(ctx context.Context, w store.Writer, v retake.Verificatio
 // refillVerifications lists the answers that a checkpoint holds.
 func (s *Service) refillVerifications(ctx context.Context, st store.Store, l *store.Record) error {
 	for _, e := range l.State {
-		if !strings.HasPrefix(e.Name, verificationFile) {
+		if !strings.HasPrefix(e.Name, verificationPrefix) {
 			continue
 		}
 		var v retake.Verification
-		if err := readDoc(ctx, st, e, &v); err != nil {
+		if err := readStateDoc(ctx, st, e, &v); err != nil {
 			continue // one answer that cannot be read hides no other
 		}
-		if err := s.p.Catalog.PutVerification(ctx, v); err != nil {
+		if err := s.parts.Catalog.PutVerification(ctx, v); err != nil {
 			return err
 		}
 	}

@@ -11,26 +11,26 @@ import (
 	"github.com/retake-dev/retake/internal/platform/proc"
 )
 
-// askWorking asks before files change under an agent that is in the middle of a turn: it
+// addWorkingObstacle asks before files change under an agent that is in the middle of a turn: it
 // goes on with what it read before. An agent that asks itself is at work by definition.
-func (s *Service) askWorking(req retake.PlanRequest, p *retake.Plan) {
-	if idle(p) {
+func (s *Service) addWorkingObstacle(req retake.PlanRequest, p *retake.Plan) {
+	if isNoOp(p) {
 		return
 	}
-	now := s.p.Clock.Now()
-	p.Working = s.hearingOf(req.Workspace).workers(now, proc.Ancestors(req.Asker))
+	now := s.parts.Clock.Now()
+	p.Working = s.agentStateOf(req.Workspace).workingSessions(now, proc.Ancestors(req.Asker))
 	if len(p.Working) == 0 {
 		return
 	}
 	var names []string
 	for _, w := range p.Working {
-		names = append(names, fmt.Sprintf("%s has been working here for %s", agentTitle(w.Agent), lasted(now.Sub(w.Since))))
+		names = append(names, fmt.Sprintf("%s has been working here for %s", agentTitle(w.Agent), formatDuration(now.Sub(w.Since))))
 	}
 	p.Obstacles = append(p.Obstacles, retake.Obstacle{Class: retake.ObstacleAgentWorking, Text: strings.Join(names, ", and ")})
 }
 
-// workers are the sessions in the middle of a turn, without those that the asker runs in.
-func (h *hearing) workers(now time.Time, asker []int) []retake.Worker {
+// workingSessions are the sessions in the middle of a turn, without those that the asker runs in.
+func (h *agentState) workingSessions(now time.Time, asker []int) []retake.Worker {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var out []retake.Worker
@@ -41,21 +41,21 @@ func (h *hearing) workers(now time.Time, asker []int) []retake.Worker {
 		if h.state.OngoingTurn(i, now) == nil || dead || own || slices.Contains(asker, x.PID) {
 			continue
 		}
-		out = append(out, retake.Worker{Agent: x.Agent, Session: x.ID, Since: turnSince(x)})
+		out = append(out, retake.Worker{Agent: x.Agent, Session: x.ID, Since: turnStart(x)})
 	}
 	return out
 }
 
-// turnSince is when a turn began, or when the session was heard of first.
-func turnSince(x *session.Session) time.Time {
+// turnStart is when a turn began, or when the session was heard of first.
+func turnStart(x *session.Session) time.Time {
 	if x.Turn.Since.IsZero() {
 		return x.Since
 	}
 	return x.Turn.Since
 }
 
-// lasted is a time as people say it.
-func lasted(d time.Duration) string {
+// formatDuration is a time as people say it.
+func formatDuration(d time.Duration) string {
 	d = max(d, 0).Round(time.Second)
 	h, m, s := int(d.Hours()), int(d.Minutes())%60, int(d.Seconds())%60
 	switch {

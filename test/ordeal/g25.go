@@ -141,10 +141,10 @@ func openStage(ctx context.Context, home string) (*stage, error) {
 	stored := memory.New()
 	s.svc = service.New(service.Parts{
 		Catalog: s.rows, OpenStore: func(context.Context, bool) (store.Store, error) { return stored, nil },
-		FS: s.files, Indexes: home + "/index", Data: home + "/index", Returns: home + "/returns", Locks: fsx.NewMemoryLocks(),
-		Clock: striding{s.clock}, Boot: "this run", Home: "/nobody", Wait: time.Minute,
+		FS: s.files, IndexDir: home + "/index", DataDir: home + "/index", RestoreDir: home + "/returns", Locks: fsx.NewMemoryLocks(),
+		Clock: striding{s.clock}, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute,
 		Habits: func(retake.WorkspaceID) retake.Habits { return retake.Habits{Granularity: retake.GranularityCall} },
-		Policy: func(retake.WorkspaceID) retake.Policy { return retake.Policy{} }, Floor: func(int64) int64 { return 0 },
+		Policy: func(retake.WorkspaceID) retake.Policy { return retake.Policy{} }, MinFree: func(int64) int64 { return 0 },
 	})
 	return s, nil
 }

@@ -191,8 +191,8 @@ func openPlay(ctx context.Context, home string, fence bool) (*service.Service, e
 	stored := memory.New()
 	return service.New(service.Parts{
 		Catalog: cat, OpenStore: func(context.Context, bool) (store.Store, error) { return stored, nil },
-		FS: fsx.OS(), Indexes: home + "/index", Data: home + "/index", Returns: home + "/returns", Locks: fsx.NewMemoryLocks(), Fence: fence,
-		Clock: clock.Wall, Boot: "this run", Home: "/nobody", Wait: time.Minute,
-		Policy: func(retake.WorkspaceID) retake.Policy { return retake.Policy{} }, Floor: func(int64) int64 { return 0 },
+		FS: fsx.OS(), IndexDir: home + "/index", DataDir: home + "/index", RestoreDir: home + "/returns", Locks: fsx.NewMemoryLocks(), KernelFence: fence,
+		Clock: clock.Wall, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute,
+		Policy: func(retake.WorkspaceID) retake.Policy { return retake.Policy{} }, MinFree: func(int64) int64 { return 0 },
 	}), nil
 }

@@ -140,9 +140,9 @@ func (y *yard) plan() error {
 	}
 	s := service.New(service.Parts{
 		Catalog: cat, OpenStore: func(context.Context, bool) (store.Store, error) { return y.stored, nil },
-		FS: fsx.OS(), Indexes: y.at("home/index"), Data: y.at("home"), Returns: y.at("home/returns"), Locks: fsx.NewMemoryLocks(),
-		Clock: clock.Wall, Boot: "this run", Home: "/nobody", Wait: time.Minute,
-		Policy: func(retake.WorkspaceID) retake.Policy { return retake.Policy{} }, Floor: func(int64) int64 { return 0 },
+		FS: fsx.OS(), IndexDir: y.at("home/index"), DataDir: y.at("home"), RestoreDir: y.at("home/returns"), Locks: fsx.NewMemoryLocks(),
+		Clock: clock.Wall, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute,
+		Policy: func(retake.WorkspaceID) retake.Policy { return retake.Policy{} }, MinFree: func(int64) int64 { return 0 },
 	})
 	defer s.Close() //nolint:errcheck // scratch
 	if err := lay(y.at("root"), y.states[0]); err != nil {

@@ -149,11 +149,11 @@ func openHouse(ctx context.Context, data string, stored store.Store) (*service.S
 	return service.New(service.Parts{
 		Catalog:   cat,
 		OpenStore: func(context.Context, bool) (store.Store, error) { return stored, nil },
-		FS:        fsx.OS(), Indexes: filepath.Join(data, "index"), Data: data,
-		Returns: filepath.Join(data, "returns"), Locks: fsx.NewMemoryLocks(), Fence: true,
-		Clock: clock.Wall, Boot: "this run", Home: "/nobody", Wait: time.Minute,
-		Policy: func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
-		Floor:  func(int64) int64 { return 0 },
+		FS:        fsx.OS(), IndexDir: filepath.Join(data, "index"), DataDir: data,
+		RestoreDir: filepath.Join(data, "returns"), Locks: fsx.NewMemoryLocks(), KernelFence: true,
+		Clock: clock.Wall, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute,
+		Policy:  func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
+		MinFree: func(int64) int64 { return 0 },
 	}), nil
 }
 

@@ -67,12 +67,12 @@ func newBed(t *testing.T) *bed {
 			}
 			return b.st, err
 		},
-		FS: fsx.OS(), Indexes: filepath.Join(b.data, "index"), Data: b.data, Returns: filepath.Join(b.data, "returns"),
-		Signals: filepath.Join(b.data, "signals"), Sessions: filepath.Join(b.data, "sessions"), Locks: locks,
-		Clock: clock.Wall, Boot: "this run", Home: "/nobody", Wait: time.Minute, Exclusive: true,
-		Policy: func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
-		Floor:  func(int64) int64 { return 0 },
-		Backup: backup.New(backup.Options{Dir: filepath.Join(b.data, "backup"), Path: os.Getenv("PATH"), Locks: locks, AllowPaths: true}),
+		FS: fsx.OS(), IndexDir: filepath.Join(b.data, "index"), DataDir: b.data, RestoreDir: filepath.Join(b.data, "returns"),
+		SignalDir: filepath.Join(b.data, "signals"), SessionDir: filepath.Join(b.data, "sessions"), Locks: locks,
+		Clock: clock.Wall, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute, Exclusive: true,
+		Policy:  func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
+		MinFree: func(int64) int64 { return 0 },
+		Backup:  backup.New(backup.Options{Dir: filepath.Join(b.data, "backup"), Path: os.Getenv("PATH"), Locks: locks, AllowPaths: true}),
 	})
 	t.Cleanup(func() { _ = b.s.Close() })
 	b.must(os.Mkdir(b.root, 0o755))

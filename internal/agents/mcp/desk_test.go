@@ -59,12 +59,12 @@ func (d *desk) service() retake.Service {
 	s := service.New(service.Parts{
 		Catalog:   cat,
 		OpenStore: func(context.Context, bool) (store.Store, error) { return st, nil },
-		FS:        fsx.OS(), Indexes: filepath.Join(home, "index"), Data: home,
-		Returns: filepath.Join(home, "returns"), Signals: filepath.Join(home, "signals"), Sessions: filepath.Join(home, "sessions"), Locks: fsx.NewMemoryLocks(), Fence: true,
-		Clock: d.clock, Boot: "this run", Home: "/nobody", Wait: time.Minute,
-		Policy: func(retake.WorkspaceID) retake.Policy { return d.policy },
-		Floor:  func(int64) int64 { return 0 },
-		Habits: func(retake.WorkspaceID) retake.Habits { return retake.Habits{} },
+		FS:        fsx.OS(), IndexDir: filepath.Join(home, "index"), DataDir: home,
+		RestoreDir: filepath.Join(home, "returns"), SignalDir: filepath.Join(home, "signals"), SessionDir: filepath.Join(home, "sessions"), Locks: fsx.NewMemoryLocks(), KernelFence: true,
+		Clock: d.clock, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute,
+		Policy:  func(retake.WorkspaceID) retake.Policy { return d.policy },
+		MinFree: func(int64) int64 { return 0 },
+		Habits:  func(retake.WorkspaceID) retake.Habits { return retake.Habits{} },
 	})
 	d.Cleanup(func() { _ = s.Close() })
 	return s

@@ -83,18 +83,18 @@ func OpenService(ctx context.Context, c config.Config, s *config.Settings, o Opt
 	}
 	parts := service.Parts{
 		Catalog: cat, OpenStore: o.Store,
-		FS: o.FS, Indexes: places.indexes, Data: data, Clock: o.Clock, Boot: c.BootID, Home: c.Home,
-		Returns: places.returns, Locks: fsx.NewLocks(places.locks), Fence: true,
-		Signals: places.signals, Sessions: places.sessions, Habits: s.Habits,
-		Policy: s.Policy, Floor: s.Floor, Budget: s.Budget, Within: s.KeepWithin, GoneAfter: s.GoneAfter, Wait: waitForWriter, Exclusive: o.Exclusive,
-		Processes: true, Diag: o.Diag,
+		FS: o.FS, IndexDir: places.indexes, DataDir: data, Clock: o.Clock, BootID: c.BootID, HomeDir: c.Home,
+		RestoreDir: places.returns, Locks: fsx.NewLocks(places.locks), KernelFence: true,
+		SignalDir: places.signals, SessionDir: places.sessions, Habits: s.Habits,
+		Policy: s.Policy, MinFree: s.Floor, Budget: s.Budget, Within: s.KeepWithin, GoneAfter: s.GoneAfter, LockWait: waitForWriter, Exclusive: o.Exclusive,
+		LocalAgents: true, Diag: o.Diag,
 	}
-	parts.Standing, parts.VerifyLimit, parts.Drill, parts.Env = s.Standing, s.VerifyLimit, s.DrillsEnabled, c.VerifyEnv
+	parts.StandingChecks, parts.VerifyLimit, parts.DrillEnabled, parts.Environ = s.Standing, s.VerifyLimit, s.DrillsEnabled, c.VerifyEnv
 	parts.Readers = readers(c.Executable, filepath.Join(data, "reader.key"))
 	parts.Backup = backup.New(backup.Options{Dir: places.backups, Path: c.SearchPath(), Locks: fsx.NewLocks(places.locks), Clock: o.Clock})
 	if o.Exclusive {
 		parts.Tracker = tracker(s, o.Track)
-		parts.Probe = &hostprobe.Options{Root: "/", Home: c.Home}
+		parts.HostProbe = &hostprobe.Options{Root: "/", Home: c.Home}
 	}
 	return service.New(parts), nil
 }

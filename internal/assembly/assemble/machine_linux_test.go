@@ -70,13 +70,13 @@ func onMachine(t *testing.T, home, machine string, c clock.Clock) retake.Service
 	return service.New(service.Parts{
 		Catalog:   cat,
 		OpenStore: func(context.Context, bool) (store.Store, error) { return st, nil },
-		FS:        fsx.OS(), Indexes: filepath.Join(home, "index"), Data: home,
-		Signals: filepath.Join(home, "signals"), Sessions: filepath.Join(home, "sessions"),
-		Returns: filepath.Join(home, "returns"), Locks: fsx.NewMemoryLocks(), Fence: true,
-		Clock: c, Boot: "this run", Home: "/nobody", Wait: time.Minute,
-		Policy: func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
-		Floor:  func(int64) int64 { return 0 },
-		Probe:  &hostprobe.Options{Root: machine, Limit: time.Minute}, Exclusive: true,
+		FS:        fsx.OS(), IndexDir: filepath.Join(home, "index"), DataDir: home,
+		SignalDir: filepath.Join(home, "signals"), SessionDir: filepath.Join(home, "sessions"),
+		RestoreDir: filepath.Join(home, "returns"), Locks: fsx.NewMemoryLocks(), KernelFence: true,
+		Clock: c, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute,
+		Policy:    func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
+		MinFree:   func(int64) int64 { return 0 },
+		HostProbe: &hostprobe.Options{Root: machine, Limit: time.Minute}, Exclusive: true,
 	})
 }
 

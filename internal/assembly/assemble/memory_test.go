@@ -39,12 +39,12 @@ func memories() func(t *testing.T, home string) retake.Service {
 		return service.New(service.Parts{
 			Catalog:   cat,
 			OpenStore: func(context.Context, bool) (store.Store, error) { return st.(*memory.Store), nil },
-			FS:        fsx.OS(), Indexes: filepath.Join(home, "index"), Data: home,
-			Signals: filepath.Join(home, "signals"), Sessions: filepath.Join(home, "sessions"),
-			Returns: filepath.Join(home, "returns"), Locks: fsx.NewMemoryLocks(), Fence: true,
-			Clock: clock.Wall, Boot: "this run", Home: "/nobody", Wait: time.Minute, Processes: true,
-			Policy: func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
-			Floor:  func(int64) int64 { return 0 },
+			FS:        fsx.OS(), IndexDir: filepath.Join(home, "index"), DataDir: home,
+			SignalDir: filepath.Join(home, "signals"), SessionDir: filepath.Join(home, "sessions"),
+			RestoreDir: filepath.Join(home, "returns"), Locks: fsx.NewMemoryLocks(), KernelFence: true,
+			Clock: clock.Wall, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute, LocalAgents: true,
+			Policy:  func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
+			MinFree: func(int64) int64 { return 0 },
 		})
 	}
 }

@@ -299,11 +299,11 @@ func inMemory(t *testing.T, home string, st *memory.Store, seam fsx.FS) *service
 	return service.New(service.Parts{
 		Catalog:   cat,
 		OpenStore: func(context.Context, bool) (store.Store, error) { return st, nil },
-		FS:        seam, Indexes: filepath.Join(home, "index"), Data: home,
-		Returns: filepath.Join(home, "returns"), Locks: fsx.NewMemoryLocks(), Fence: true,
-		Clock: clock.Wall, Boot: "this run", Home: "/nobody", Wait: time.Minute,
-		Policy: func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
-		Floor:  func(int64) int64 { return 0 },
+		FS:        seam, IndexDir: filepath.Join(home, "index"), DataDir: home,
+		RestoreDir: filepath.Join(home, "returns"), Locks: fsx.NewMemoryLocks(), KernelFence: true,
+		Clock: clock.Wall, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute,
+		Policy:  func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
+		MinFree: func(int64) int64 { return 0 },
 	})
 }
 

@@ -80,10 +80,10 @@ func newMountTest(t *testing.T, fill func(d *mountTest)) *mountTest {
 	d.s = &countingService{Service: service.New(service.Parts{
 		Catalog:   cat,
 		OpenStore: func(context.Context, bool) (store.Store, error) { return d.store, nil },
-		FS:        fsx.OS(), Indexes: filepath.Join(home, "index"), Returns: filepath.Join(home, "returns"), Data: home,
-		Locks: fsx.NewMemoryLocks(), Clock: d.clock, Boot: "this run", Home: "/nobody", Wait: time.Minute,
-		Policy: func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
-		Floor:  func(int64) int64 { return 0 },
+		FS:        fsx.OS(), IndexDir: filepath.Join(home, "index"), RestoreDir: filepath.Join(home, "returns"), DataDir: home,
+		Locks: fsx.NewMemoryLocks(), Clock: d.clock, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute,
+		Policy:  func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
+		MinFree: func(int64) int64 { return 0 },
 	})}
 	t.Cleanup(func() { _ = d.s.Close() })
 	res, err := d.s.Init(t.Context(), retake.InitRequest{Dir: d.root})

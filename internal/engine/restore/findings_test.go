@@ -42,11 +42,11 @@ func startServiceTest(t *testing.T, seam fsx.FS, files ...string) *serviceTest {
 	r.s = service.New(service.Parts{
 		Catalog:   cat,
 		OpenStore: func(context.Context, bool) (store.Store, error) { return b.stored, nil },
-		FS:        seam, Indexes: filepath.Join(b.home, "index"), Data: b.home,
-		Returns: filepath.Join(b.home, "returns"), Locks: fsx.NewMemoryLocks(), Fence: true,
-		Clock: clock.Wall, Boot: "this run", Home: "/nobody", Wait: time.Minute,
-		Policy: func(retake.WorkspaceID) retake.Policy { return r.policy },
-		Floor:  func(int64) int64 { return 0 },
+		FS:        seam, IndexDir: filepath.Join(b.home, "index"), DataDir: b.home,
+		RestoreDir: filepath.Join(b.home, "returns"), Locks: fsx.NewMemoryLocks(), KernelFence: true,
+		Clock: clock.Wall, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute,
+		Policy:  func(retake.WorkspaceID) retake.Policy { return r.policy },
+		MinFree: func(int64) int64 { return 0 },
 	})
 	t.Cleanup(func() { must(t, r.s.Close()) })
 	r.writeFiles(files...)

@@ -84,12 +84,12 @@ func (h *fixture) startService() {
 	h.svc = service.New(service.Parts{
 		Catalog:   cat,
 		OpenStore: func(context.Context, bool) (store.Store, error) { return h.store, nil },
-		FS:        fsx.OS(), Indexes: filepath.Join(home, "index"), Data: home,
-		Returns: filepath.Join(home, "returns"), Locks: fsx.NewMemoryLocks(),
-		Clock: h.clock, Boot: "this run", Home: "/nobody", Wait: time.Minute,
-		Policy: func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
-		Floor:  func(int64) int64 { return 0 },
-		Within: func(retake.WorkspaceID) time.Duration { return 30 * day },
+		FS:        fsx.OS(), IndexDir: filepath.Join(home, "index"), DataDir: home,
+		RestoreDir: filepath.Join(home, "returns"), Locks: fsx.NewMemoryLocks(),
+		Clock: h.clock, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute,
+		Policy:  func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
+		MinFree: func(int64) int64 { return 0 },
+		Within:  func(retake.WorkspaceID) time.Duration { return 30 * day },
 	})
 	h.Cleanup(func() { _ = h.svc.Close() })
 	h.dispatcher = webhooks.New(webhooks.Options{

@@ -104,20 +104,20 @@ func (p *Pool) newService(ctx context.Context, ns retake.NamespaceID, r *namespa
 		OpenStore: func(ctx context.Context, create bool) (store.Store, error) {
 			return p.openStore(ctx, ns, place, create)
 		},
-		FS: fsx.OS(), Indexes: dirs["index"], Data: own, Clock: p.opts.Clock, Boot: p.opts.Boot,
-		Returns: dirs["returns"], Signals: dirs["signals"], Sessions: dirs["sessions"],
-		Locks: fsx.NewLocks(place.Locks), Fence: true, Wait: writerTimeout, Exclusive: true, Protection: "remote",
-		Policy:     func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
-		Floor:      p.opts.Floor,
-		Steadfast:  true, // an agent that fills the store must not evict older checkpoints
-		Within:     func(retake.WorkspaceID) time.Duration { return limits().Within },
-		GoneAfter:  func(retake.WorkspaceID) time.Duration { return limits().GoneAfter },
-		Checkpoint: func() int64 { return limits().Checkpoint },
+		FS: fsx.OS(), IndexDir: dirs["index"], DataDir: own, Clock: p.opts.Clock, BootID: p.opts.Boot,
+		RestoreDir: dirs["returns"], SignalDir: dirs["signals"], SessionDir: dirs["sessions"],
+		Locks: fsx.NewLocks(place.Locks), KernelFence: true, LockWait: writerTimeout, Exclusive: true, Protection: "remote",
+		Policy:             func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
+		MinFree:            p.opts.Floor,
+		RefuseWhenFull:     true, // an agent that fills the store must not evict older checkpoints
+		Within:             func(retake.WorkspaceID) time.Duration { return limits().Within },
+		GoneAfter:          func(retake.WorkspaceID) time.Duration { return limits().GoneAfter },
+		MaxCheckpointBytes: func() int64 { return limits().Checkpoint },
 	}
 	parts.Diag = diag.New(p.opts.Log.With("namespace", ns), p.opts.Clock, p.opts.OnTaskFail)
 	if p.opts.NewBackup != nil {
 		parts.Backup = p.opts.NewBackup(ns, filepath.Join(own, "backup"), parts.Locks)
-		parts.Backed = func(b retake.Backup, err error) { p.opts.OnBackupEnd(ns, b, err) }
+		parts.OnBackupEnd = func(b retake.Backup, err error) { p.opts.OnBackupEnd(ns, b, err) }
 	}
 	if p.opts.Readers != nil {
 		parts.Readers = p.opts.Readers(filepath.Join(own, "reader.key"))
