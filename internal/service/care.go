@@ -14,13 +14,13 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
-// maintenance looks after the store and the trackers between saves. It begins when the
-// saves pause, or when they do not pause for long, and never in the middle of one.
+// maintenance looks after the store and the trackers between saves. It runs when saves
+// pause, or after a while when they do not, and never during a save.
 type maintenance struct {
 	svc        *Service
 	wakeup     chan struct{}
-	ctx        context.Context // ends when the service stops looking after things
-	freeMemory atomic.Bool     // a capture took much memory that nobody needs any more
+	ctx        context.Context // ends when the service stops its maintenance
+	freeMemory atomic.Bool     // a large scan left memory that can be given back
 	cancel     context.CancelFunc
 	loops      sync.WaitGroup
 }
@@ -31,6 +31,7 @@ const (
 	checkInterval = time.Minute            // between two looks whether a check is due
 )
 
+// startMaintenance starts the background loops of a service.
 func startMaintenance(s *Service) *maintenance {
 	ctx, cancel := context.WithCancel(context.Background())
 	c := &maintenance{svc: s, wakeup: make(chan struct{}, 1), ctx: ctx, cancel: cancel}
@@ -41,12 +42,14 @@ func startMaintenance(s *Service) *maintenance {
 	return c
 }
 
+// stop ends the loops and waits for them.
 func (c *maintenance) stop() {
 	c.cancel()
 	c.loops.Wait()
 }
 
-// requestRun says that something was saved.
+// requestRun asks for an upkeep run after the next pause. It never blocks; a nil
+// maintenance ignores it.
 func (c *maintenance) requestRun() {
 	if c == nil {
 		return
@@ -57,18 +60,18 @@ func (c *maintenance) requestRun() {
 	}
 }
 
-// heavyFiles is how many files make a look at everything heavy.
+// heavyScanFiles is the number of files from which a full scan uses much memory.
 const heavyScanFiles = 50_000
 
-// noteFullScan says that everything was looked at.
+// noteFullScan records that all files were scanned, so that the memory is given back later.
 func (c *maintenance) noteFullScan(files int64) {
 	if c != nil && files > heavyScanFiles {
 		c.freeMemory.Store(true)
 	}
 }
 
-// runUpkeepLoop tends the store in the pauses. What does not work out is tried after the
-// next save; every command that needs the store will meet the same trouble.
+// runUpkeepLoop maintains the store in the pauses between saves. What fails is tried again
+// after the next save.
 func (c *maintenance) runUpkeepLoop(ctx context.Context) {
 	for {
 		select {
@@ -97,7 +100,8 @@ func (c *maintenance) runUpkeepLoop(ctx context.Context) {
 	}
 }
 
-// waitForPause waits until nothing was saved for a while, or until room runs out.
+// waitForPause waits until nothing was saved for savePause, for at most maxPauseWait, or
+// until disk space runs out. It returns false when ctx ends.
 func (c *maintenance) waitForPause(ctx context.Context) bool {
 	last := time.NewTimer(maxPauseWait)
 	defer last.Stop()
@@ -120,10 +124,11 @@ func (c *maintenance) waitForPause(ctx context.Context) bool {
 	}
 }
 
-// spoolStep is how often we look whether a signal waits that no hook could tell: one
-// that gave up while we were busy comes to nobody else.
+// queuePollInterval is how often the signal queue is checked. A hook that gave up while the
+// service was busy leaves its signal there.
 const queuePollInterval = 2 * time.Second
 
+// runQueueLoop handles queued signals at a fixed interval.
 func (c *maintenance) runQueueLoop(ctx context.Context) {
 	t := time.NewTicker(queuePollInterval)
 	defer t.Stop()
@@ -140,13 +145,14 @@ func (c *maintenance) runQueueLoop(ctx context.Context) {
 	}
 }
 
-// A check looks at every file; it may take this share of one processor.
+// checkCostFactor is how many times its own duration the service waits after a cross-check,
+// because a check reads every file.
 const checkCostFactor = 1000
 
 const minCheckInterval = 10 * time.Minute
 
-// runCheckLoop compares now and then, when nobody works, all files with what the tracker
-// told. The next one waits a thousand times as long as the last one took.
+// runCheckLoop does the periodic work of an idle service: it evicts caches, ends turns of
+// dead agents, runs drills, and cross-checks watched workspaces against their trackers.
 func (c *maintenance) runCheckLoop(ctx context.Context) {
 	next := map[retake.WorkspaceID]time.Time{}
 	t := time.NewTicker(checkInterval)
@@ -184,7 +190,7 @@ func (c *maintenance) runCheckLoop(ctx context.Context) {
 	}
 }
 
-// watchedWorkspaces are the workspaces that a tracker follows.
+// watchedWorkspaces returns the idle workspaces whose tracker can be trusted.
 func (s *Service) watchedWorkspaces() []retake.WorkspaceID {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -200,8 +206,9 @@ func (s *Service) watchedWorkspaces() []retake.WorkspaceID {
 	return out
 }
 
-// CrossCheck looks at every file and names what changed without the tracker having
-// told of it. Then it is not trusted any more: every save looks at everything.
+// CrossCheck compares every file with the index and returns the changes that the tracker
+// missed. If there are any, the tracker is not trusted any more and every save scans all
+// files.
 func (s *Service) CrossCheck(ctx context.Context, id retake.WorkspaceID) (retake.CrossCheck, error) {
 	ws, root, err := s.openRoot(ctx, id)
 	if err != nil {
@@ -234,8 +241,8 @@ func (s *Service) CrossCheck(ctx context.Context, id retake.WorkspaceID) (retake
 	return out, nil
 }
 
-// findMissedPaths are the paths that differ and are not found by a look at what was told. What
-// comes and goes between two looks is asked for twice.
+// findMissedPaths returns the changed paths that the tracker did not report. It looks twice
+// and returns only what both looks found, because files may change in between.
 func (s *Service) findMissedPaths(ctx context.Context, l *workspaceCache, ws retake.Workspace, root fsx.Dir) ([]string, error) {
 	first, err := s.findUnreportedPaths(ctx, l, ws, root)
 	if err != nil || len(first) == 0 {
@@ -245,6 +252,8 @@ func (s *Service) findMissedPaths(ctx context.Context, l *workspaceCache, ws ret
 	return slices.DeleteFunc(again, func(p string) bool { return !slices.Contains(first, p) }), err
 }
 
+// findUnreportedPaths compares a full scan with a scan of the dirty set and returns the
+// paths that only the full scan found. The tracker is drained in between.
 func (s *Service) findUnreportedPaths(ctx context.Context, l *workspaceCache, ws retake.Workspace, root fsx.Dir) ([]string, error) {
 	o, err := s.captureOptions(ws.ID, ws.Root, 0, nil)
 	if err != nil {

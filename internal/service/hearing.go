@@ -15,10 +15,10 @@ import (
 	"github.com/retake-dev/retake/internal/agents/session"
 )
 
-// agentState is what a service knows of the agents in one workspace: the state that
-// session.Next goes on from, and what it asked for and is not done yet. What is
-// written to disk does not know the signals that are not done: after a crash the spool
-// tells them again.
+// agentState is what the service knows of the agents in one workspace: the state that
+// session.Next continues from, and the signals whose checkpoint is not taken yet.
+// Unfinished signals are not part of the state on disk; after a crash they are read again
+// from the signal queue.
 type agentState struct {
 	svc       *Service
 	workspace retake.WorkspaceID
@@ -26,13 +26,13 @@ type agentState struct {
 	mu          sync.Mutex // guards everything below
 	state       session.State
 	queue       []*signalJob
-	isRunning   bool         // a worker is at the queue
-	awaitedPIDs map[int]bool // processes of agents whose end is waited for
+	isRunning   bool         // runJobs is running
+	awaitedPIDs map[int]bool // agent processes whose exit is awaited
 
-	transcriptMu sync.Mutex // one conversation is kept at a time, in order
+	transcriptMu sync.Mutex // transcripts are saved one at a time, in order
 }
 
-// signalJob is one signal whose save is not done yet.
+// signalJob is one signal whose checkpoint is not taken yet.
 type signalJob struct {
 	ws         retake.Workspace
 	sig        retake.Signal
@@ -44,7 +44,7 @@ type signalJob struct {
 	err        error
 }
 
-// agentStateOf gives the hearing of a workspace, from disk the first time.
+// agentStateOf returns the agent state of a workspace and loads it from disk on first use.
 func (s *Service) agentStateOf(id retake.WorkspaceID) *agentState {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -57,22 +57,23 @@ func (s *Service) agentStateOf(id retake.WorkspaceID) *agentState {
 	return h
 }
 
-// allAgentStates are those that are in memory.
+// allAgentStates returns the agent states that are in memory.
 func (s *Service) allAgentStates() []*agentState {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Collect(maps.Values(s.agentStates))
 }
 
-// handleSignal takes one signal in, and asks for what it needs. One that waited comes too late for
-// a checkpoint before something.
+// handleSignal updates the state with one signal and queues the checkpoint it needs. waited
+// is set for a signal that was queued: it is too late for a checkpoint that must come
+// before something.
 func (h *agentState) handleSignal(ws retake.Workspace, sig retake.Signal, habits retake.Habits, waited bool) *signalJob {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.handleSignalLocked(ws, sig, habits, waited)
 }
 
-// handleSignalLocked is hear for a caller that holds mu.
+// handleSignalLocked is handleSignal for a caller that holds mu.
 func (h *agentState) handleSignalLocked(ws retake.Workspace, sig retake.Signal, habits retake.Habits, waited bool) *signalJob {
 	if i := slices.IndexFunc(h.queue, func(j *signalJob) bool { return j.sig.ID == sig.ID }); i >= 0 {
 		return h.queue[i]
@@ -106,7 +107,7 @@ func (h *agentState) handleSignalLocked(ws retake.Workspace, sig retake.Signal, 
 	return j
 }
 
-// runJobs does what was asked for, in order, until nothing is left.
+// runJobs runs the queued jobs in order and returns when the queue is empty.
 func (h *agentState) runJobs() {
 	for {
 		h.mu.Lock()
@@ -136,7 +137,7 @@ func (h *agentState) runJobs() {
 	}
 }
 
-// runJob performs one job. A panic is an error of that job alone.
+// runJob runs one job. A panic becomes an error of that job alone.
 func (h *agentState) runJob(j *signalJob) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -146,39 +147,42 @@ func (h *agentState) runJob(j *signalJob) (err error) {
 	return h.svc.saveForSignal(context.WithoutCancel(h.svc.lifetime), h, j)
 }
 
-// pendingEffects are the effects since the newest checkpoint.
+// pendingEffects returns the effects since the newest checkpoint.
 func (h *agentState) pendingEffects() []retake.Effect {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.state.PendingEffects()
 }
 
-// endedEffects are those of them that a checkpoint takes along.
+// endedEffects returns the pending effects that a checkpoint taken at the given time
+// includes.
 func (h *agentState) endedEffects(at time.Time) []retake.Effect {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.state.EndedEffects(at)
 }
 
-// rewindsUnknownTo are the rewinds that a conversation up to a checkpoint does not know of.
+// rewindsUnknownTo returns the rewinds that a conversation up to the given checkpoint does
+// not know of.
 func (h *agentState) rewindsUnknownTo(number int64) []session.Rewind {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.state.RewindsUnknownTo(number)
 }
 
-// dropEffects forgets effects that a checkpoint holds now.
+// dropEffects removes effects that are now part of a checkpoint.
 func (h *agentState) dropEffects(done []retake.Effect) {
 	h.updateState(func(st *session.State) { st.Effects = withoutEffects(st.Effects, done) })
 }
 
-// withoutEffects are the effects that are not among those that are done.
+// withoutEffects returns the effects that are not in done.
 func withoutEffects(effects, done []retake.Effect) []retake.Effect {
 	return slices.DeleteFunc(slices.Clone(effects), func(e retake.Effect) bool {
 		return slices.ContainsFunc(done, func(d retake.Effect) bool { return d.ID == e.ID && d.Time.Equal(e.Time) })
 	})
 }
 
+// latestTasks returns the task list of the most recent session that has one.
 func (h *agentState) latestTasks() []retake.Task {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -190,7 +194,7 @@ func (h *agentState) latestTasks() []retake.Task {
 	return []retake.Task{}
 }
 
-// updateState changes the state, and writes it.
+// updateState changes the state under the lock and writes it to disk.
 func (h *agentState) updateState(f func(*session.State)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -198,21 +202,21 @@ func (h *agentState) updateState(f func(*session.State)) {
 	h.persistState()
 }
 
-// hasQueued reports whether a signal was heard and is not done yet.
+// hasQueued reports whether a signal is in the queue.
 func (h *agentState) hasQueued(id retake.SignalID) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.ContainsFunc(h.queue, func(j *signalJob) bool { return j.sig.ID == id })
 }
 
-// unfinishedJobs are the jobs that are not done yet, in their order.
+// unfinishedJobs returns the queued jobs in order.
 func (h *agentState) unfinishedJobs() []*signalJob {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.queue)
 }
 
-// isWorking reports whether a session is in a turn here.
+// isWorking reports whether a session is in a turn in this workspace.
 func (h *agentState) isWorking(key string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -224,8 +228,8 @@ const maxStateFile = 16 << 20
 
 func (h *agentState) fileName() string { return string(h.workspace) + ".json" }
 
-// loadState reads the state. Whatever stands in the way, it is begun anew: it is context, and
-// effects are numbered on from what the timeline holds.
+// loadState reads the state from disk. On any error it starts with an empty state: the
+// state is context only, and effects are numbered on from those of the timeline.
 func (h *agentState) loadState() {
 	if h.state = (session.State{V: 1}); h.svc.parts.SessionDir == "" {
 		return
@@ -239,8 +243,8 @@ func (h *agentState) loadState() {
 	h.state.Counted = max(h.state.Counted, last)
 }
 
-// recentEffects are those of the newest checkpoint that has any, with all in the checkpoints
-// after it, and the highest number of one.
+// recentEffects returns the effects of the newest checkpoint that has any and of all later
+// ones, and the highest effect number among them.
 func (s *Service) recentEffects(ws retake.WorkspaceID, look bool) (recent []retake.Effect, last int64) {
 	q := retake.LogQuery{Workspace: ws, Limit: timelinePageSize}
 	for look {
@@ -270,7 +274,8 @@ func highestEffectNumber(effects []retake.Effect) (last int64) {
 // persistState writes the state and records whether that worked. The caller holds mu.
 func (h *agentState) persistState() { h.svc.parts.Diag.Note(taskSession, h.writeState()) }
 
-// writeState writes the state. The caller holds mu.
+// writeState writes the state to disk, without the signals that are still queued. The
+// caller holds mu.
 func (h *agentState) writeState() error {
 	if h.svc.parts.SessionDir == "" {
 		return nil

@@ -17,37 +17,38 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// resolvedRestore is a request for a plan, resolved: what is wanted, and what it is measured
-// against.
+// resolvedRestore is a plan request after its refs are resolved: the wanted tree, and the
+// base that changes are measured against.
 type resolvedRestore struct {
 	req         retake.PlanRequest
 	target      *retake.Checkpoint // nil: the edits since the last checkpoint
 	want        retake.Entry
-	wantGaps    []retake.Gap        // of what is wanted
+	wantGaps    []retake.Gap        // gaps of the wanted tree
 	base        *retake.Entry       // nil: whatever is there gives way
-	unsavedOnly bool                // the edits since the last checkpoint are taken back
-	olderItems  []retake.Checkpoint // older items that are taken back too, the newest first
+	unsavedOnly bool                // only the edits since the last checkpoint are undone
+	olderItems  []retake.Checkpoint // further items to undo, newest first
 	protected   map[string]restore.Protection
-	hunks       []retake.Hunk // that alone are taken back or brought again; none: all of it
-	keptEdits   []int64       // automatic checkpoints whose edits stay, the newest first
-	wantNumber  int64         // the checkpoint that want is of; 0: of none
+	hunks       []retake.Hunk // the only hunks to undo or redo; none: everything
+	keptEdits   []int64       // automatic checkpoints whose edits stay, newest first
+	wantNumber  int64         // number of the checkpoint that want belongs to; 0: none
 	sideSuffix  string
 	fork        *retake.Workspace
-	interrupted *restore.InterruptedRestore // what was cut off, for finish and unwind
+	interrupted *restore.InterruptedRestore // the interrupted restore, for finish and unwind
 }
 
-// workspaceSnapshot is the workspace as a plan sees it.
+// workspaceSnapshot is the current state of a workspace that a plan starts from.
 type workspaceSnapshot struct {
 	trees       store.Trees
 	root        retake.Entry
 	gaps        []retake.Gap
 	tip         retake.Checkpoint
-	unsaved     map[string]bool // changed since the tip, and not their times alone
-	isUnchanged bool            // nothing at all changed
-	rootLost    bool            // it is not in the directory that the workspace had
+	unsaved     map[string]bool // paths changed since the tip in more than their times
+	isUnchanged bool            // nothing changed at all
+	rootLost    bool            // the workspace is not in its own directory any more
 }
 
-// resolveRestore resolves a request.
+// resolveRestore resolves a plan request. While an interrupted restore is open, only finish
+// and unwind are allowed.
 func (s *Service) resolveRestore(ctx context.Context, ws retake.Workspace, req retake.PlanRequest, v workspaceSnapshot) (resolvedRestore, error) {
 	j := resolvedRestore{req: req}
 	cut, err := s.readInterrupted(ws.ID)
@@ -81,8 +82,9 @@ func (s *Service) resolveRestore(ctx context.Context, ws retake.Workspace, req r
 	}
 }
 
-// openRestoreError also answers a restore that was cut off itself and is asked for again, so it
-// does not say that nothing was changed.
+// openRestoreError refuses a restore while another one is interrupted. It does not say that
+// nothing was changed, because it may be the interrupted restore itself that is asked for
+// again.
 func openRestoreError(c *restore.InterruptedRestore) error {
 	return &retake.Error{
 		Kind: retake.Partly, What: fmt.Sprintf("the restore to checkpoint %d was interrupted after %d of %d files", c.Target.Number, c.Done, c.Total), Safe: safetyText(c.Safety),
@@ -90,6 +92,7 @@ func openRestoreError(c *restore.InterruptedRestore) error {
 	}
 }
 
+// resolveToCheckpoint resolves a restore of a checkpoint, or of some of its paths.
 func (s *Service) resolveToCheckpoint(ctx context.Context, j resolvedRestore) (resolvedRestore, error) {
 	cp, err := s.Find(ctx, j.req.Workspace, j.req.Ref)
 	if err != nil {
@@ -104,8 +107,8 @@ func (s *Service) resolveToCheckpoint(ctx context.Context, j resolvedRestore) (r
 	return j, err
 }
 
-// checkPathsExist refuses paths that neither the checkpoint nor the workspace knows: a typing
-// error must not look like nothing to do.
+// checkPathsExist refuses paths that are neither in the checkpoint nor in the workspace: a
+// typing error must not look like nothing to do.
 func (s *Service) checkPathsExist(ctx context.Context, j resolvedRestore) error {
 	st, err := s.store(ctx)
 	if err != nil {
@@ -137,7 +140,8 @@ func (s *Service) loadTreeRoot(ctx context.Context, cp retake.Checkpoint) (retak
 	return s.treeRoot(ctx, st, cp)
 }
 
-// snapshotWorkspace looks at the workspace without storing anything.
+// snapshotWorkspace compares the workspace with its newest checkpoint, without storing
+// anything.
 func (s *Service) snapshotWorkspace(ctx context.Context, l *workspaceCache, ws retake.Workspace, root fsx.Dir) (workspaceSnapshot, error) {
 	var v workspaceSnapshot
 	cp, err := s.parts.Catalog.Latest(ctx, ws.ID, 0)
@@ -154,7 +158,7 @@ func (s *Service) snapshotWorkspace(ctx context.Context, l *workspaceCache, ws r
 	return s.snapshotWithChanges(ctx, l, root, cp, changes, cov)
 }
 
-// snapshotWithChanges lays what changed since a checkpoint over it.
+// snapshotWithChanges returns a checkpoint with the given changes applied to it.
 func (s *Service) snapshotWithChanges(ctx context.Context, l *workspaceCache, root fsx.Dir, cp retake.Checkpoint, changes []retake.Change, cov retake.Coverage) (workspaceSnapshot, error) {
 	v := workspaceSnapshot{tip: cp}
 	st, err := s.store(ctx)
@@ -180,6 +184,7 @@ func (s *Service) snapshotWithChanges(ctx context.Context, l *workspaceCache, ro
 	return v, nil
 }
 
+// sameXattrs reports whether two entries have the same extended attributes.
 func sameXattrs(a, b retake.Entry) bool {
 	var x, y map[string][]byte
 	if a.Extra != nil {
@@ -191,7 +196,8 @@ func sameXattrs(a, b retake.Entry) bool {
 	return maps.EqualFunc(x, y, bytes.Equal)
 }
 
-// snapshotCheckpoint is the workspace as a checkpoint of this checkpoint holds it. The root is as it is.
+// snapshotCheckpoint returns the workspace as the given checkpoint holds it, with the
+// attributes that the root directory has now.
 func (s *Service) snapshotCheckpoint(ctx context.Context, l *workspaceCache, cp retake.Checkpoint, root fsx.Dir) (workspaceSnapshot, error) {
 	v := workspaceSnapshot{tip: cp, gaps: cp.Coverage.Gaps, unsaved: map[string]bool{}}
 	st, err := s.store(ctx)
@@ -208,7 +214,7 @@ func (s *Service) snapshotCheckpoint(ctx context.Context, l *workspaceCache, cp 
 	return v, err
 }
 
-// currentRootEntry is the root's own entry.
+// currentRootEntry returns the entry of the root directory itself, without our own marker.
 func currentRootEntry(root fsx.Dir) (retake.Entry, error) {
 	i, err := root.Stat()
 	if err != nil {

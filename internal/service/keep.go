@@ -46,7 +46,7 @@ func (s *Service) checkPinName(name string) error {
 	return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("%q cannot be a name: it reads as something else", name), Safe: unchanged, Hint: "use a word, such as before-migration"}
 }
 
-// Unpin takes a name off.
+// Unpin removes a pin.
 func (s *Service) Unpin(ctx context.Context, id retake.WorkspaceID, name string) error {
 	err := s.updatePins(ctx, id, func(pins []retake.Pin) ([]retake.Pin, error) {
 		i := slices.IndexFunc(pins, func(p retake.Pin) bool { return p.Name == name })
@@ -58,6 +58,7 @@ func (s *Service) Unpin(ctx context.Context, id retake.WorkspaceID, name string)
 	return wrapError("not unpinned", unchanged, err)
 }
 
+// updatePins changes the pins of a workspace in the store, then in the catalog.
 func (s *Service) updatePins(ctx context.Context, id retake.WorkspaceID, change func([]retake.Pin) ([]retake.Pin, error)) error {
 	ws, err := s.loadWorkspace(ctx, id)
 	if err != nil {
@@ -100,6 +101,8 @@ func (s *Service) Forget(ctx context.Context, id retake.WorkspaceID, refs []stri
 	return stones, nil
 }
 
+// forgetCheckpoints replaces checkpoints by tombstones, in the store and then in the
+// catalog. Verifications move to other checkpoints with the same content first.
 func (s *Service) forgetCheckpoints(ctx context.Context, id retake.WorkspaceID, stones []retake.Tombstone) error {
 	ws, err := s.loadWorkspace(ctx, id)
 	if err != nil {

@@ -16,17 +16,18 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// A conversation is kept after the files, beside whatever comes next: agents flush
-// what was said after they told of the end of a turn.
+// A transcript is saved after the files and in the background: agents flush the last
+// message after they report the end of a turn.
 const (
-	transcriptWait         = 2 * time.Second       // for the last words to be there
-	transcriptPollInterval = 50 * time.Millisecond // between two looks
-	transcriptTailSize     = 512                   // bytes by which a file is known again
+	transcriptWait         = 2 * time.Second       // for the last message to be written
+	transcriptPollInterval = 50 * time.Millisecond // between two reads
+	transcriptTailSize     = 512                   // bytes by which a transcript is recognized
 
-	maxMissingPolls = 4 // for a transcript that is not there
+	maxMissingPolls = 4 // for a transcript that does not exist
 )
 
-// saveTranscriptLater keeps the conversation of a session with the checkpoint of a job.
+// saveTranscriptLater saves the transcript of a session with the checkpoint of a job, in
+// the background.
 func (h *agentState) saveTranscriptLater(j *signalJob) {
 	h.mu.Lock()
 	var x session.Session
@@ -48,8 +49,8 @@ func (h *agentState) saveTranscriptLater(j *signalJob) {
 	})
 }
 
-// saveTranscript reads what was said since the last time, and adds it to the checkpoint. When what
-// was kept is lost, all of it is read.
+// saveTranscript adds the new part of a transcript to the checkpoint of a job. If the
+// stored part is lost, the whole transcript is read again.
 func (h *agentState) saveTranscript(ctx context.Context, key, path string, j *signalJob, message string) error {
 	h.mu.Lock()
 	var known session.Talk
@@ -70,6 +71,8 @@ func (h *agentState) saveTranscript(ctx context.Context, key, path string, j *si
 
 var errTranscriptLost = errors.New("what was said before is not kept any more")
 
+// saveTranscriptFrom adds what follows the known part of a transcript to the checkpoint.
+// whole says whether the last message is in it.
 func (h *agentState) saveTranscriptFrom(ctx context.Context, key string, j *signalJob, known session.Talk, whole bool) error {
 	fresh, known, err := h.svc.readNewLines(known)
 	if err != nil || len(fresh) == 0 && len(known.Segments) == 0 {
@@ -85,8 +88,8 @@ func (h *agentState) saveTranscriptFrom(ctx context.Context, key string, j *sign
 	return h.svc.attachConversation(ctx, h, key, j, known, fresh, doc)
 }
 
-// waitForMessage looks until the last words are in a transcript, or for as long as is worth
-// waiting.
+// waitForMessage waits until the last message of a turn is in the transcript, for at most
+// transcriptWait, and reports whether it is.
 func (s *Service) waitForMessage(ctx context.Context, agent, path, message string) bool {
 	deadline := time.NewTimer(transcriptWait)
 	defer deadline.Stop()
@@ -108,7 +111,7 @@ func (s *Service) waitForMessage(ctx context.Context, agent, path, message strin
 	}
 }
 
-// readTranscriptTail are the end of a transcript, beginning with a whole line.
+// readTranscriptTail returns the end of a transcript, starting at a line.
 func (s *Service) readTranscriptTail(path string) ([]byte, error) {
 	dir, err := s.parts.FS.OpenRoot(filepath.Dir(path))
 	if err != nil {
@@ -141,8 +144,9 @@ const (
 	maxTurnBytes      = 16 << 20 // of what is said in one turn
 )
 
-// readNewLines are the whole lines after what is kept. Everything about the file is
-// hostile: it may be any file, and somebody may write it anew.
+// readNewLines returns the complete lines after the known part of a transcript. The file is
+// hostile input: it may be any file, and it may have been rewritten, in which case it is
+// read from the start.
 func (s *Service) readNewLines(known session.Talk) ([]byte, session.Talk, error) {
 	dir, err := s.parts.FS.OpenRoot(filepath.Dir(known.Path))
 	if err != nil {
@@ -176,12 +180,12 @@ func (s *Service) readNewLines(known session.Talk) ([]byte, session.Talk, error)
 	return b, known, nil
 }
 
-// isJSONDocument reports whether a conversation is one JSON value instead of lines.
+// isJSONDocument reports whether a transcript is a single JSON value instead of lines.
 func isJSONDocument(known session.Talk, b []byte) bool {
 	return known.Bytes == 0 && len(b) > 1 && b[0] == '{' && (b[1] == '\n' || b[1] == '\r')
 }
 
-// continuesTranscript reports whether a file still begins with what is kept of it.
+// continuesTranscript reports whether a file still starts with the known part.
 func continuesTranscript(f io.ReaderAt, size int64, known session.Talk) bool {
 	if size < known.Bytes {
 		return false
@@ -191,7 +195,7 @@ func continuesTranscript(f io.ReaderAt, size int64, known session.Talk) bool {
 	return (err == nil || errors.Is(err, io.EOF)) && bytes.Equal(tail, known.Tail)
 }
 
-// appendSegment is a conversation with new words, which it stores.
+// appendSegment stores new bytes of a transcript as another segment.
 func appendSegment(ctx context.Context, w store.Writer, known session.Talk, fresh []byte) (session.Talk, error) {
 	if len(fresh) == 0 {
 		return known, nil
@@ -206,8 +210,8 @@ func appendSegment(ctx context.Context, w store.Writer, known session.Talk, fres
 	return known, nil
 }
 
-// attachConversation stores new words and makes the checkpoint reach all of the conversation. What is
-// known of the session changes only when that is durable.
+// attachConversation stores the new bytes and makes the checkpoint reference the whole
+// conversation. The session state is updated only after that is durable.
 func (s *Service) attachConversation(ctx context.Context, h *agentState, key string, j *signalJob, known session.Talk, fresh []byte, doc retake.Conversation) error {
 	st, err := s.store(ctx)
 	if err != nil {

@@ -8,16 +8,16 @@ import (
 	"github.com/retake-dev/retake/internal/agents/session"
 )
 
-// storedConversation is a conversation whose segments are stored. They are reached by the
-// checkpoint with that number: when it was forgotten, they may be gone.
+// storedConversation is a conversation whose segments are in the store. Only the checkpoint
+// with that number references them: once it is forgotten they may be gone.
 type storedConversation struct {
 	doc    retake.Conversation
 	number int64
 	lost   bool
 }
 
-// saveOptionsFor is what the agent holds at a save: small things as bytes, and the conversation as
-// far as it is kept, by reference.
+// saveOptionsFor returns what a save stores of the agent: small documents as bytes, and the
+// conversation stored so far by reference.
 func (h *agentState) saveOptionsFor(save *session.Save, key string) saveOptions {
 	a := saveOptions{stateFiles: map[string][]byte{}}
 	put := func(name string, v any, n int) {
@@ -36,8 +36,9 @@ func (h *agentState) saveOptionsFor(save *session.Save, key string) saveOptions 
 	return a
 }
 
-// conversationEntries makes a checkpoint reach the conversation. It is context: without it the
-// checkpoint is as whole. The line is ours here, so that nothing can be swept meanwhile.
+// conversationEntries returns the state entries that make the checkpoint reference the
+// stored conversation. Without them the checkpoint is still complete. The caller owns the
+// writer, so nothing is swept meanwhile.
 func (t *checkpointWriter) conversationEntries(ctx context.Context) []retake.Entry {
 	if t.conversation == nil {
 		return nil
@@ -57,14 +58,14 @@ func (t *checkpointWriter) conversationEntries(ctx context.Context) []retake.Ent
 	return nil
 }
 
-// isOnTimeline reports whether a checkpoint is on the timeline.
+// isOnTimeline reports whether a checkpoint with that number exists.
 func (s *Service) isOnTimeline(ctx context.Context, ws retake.WorkspaceID, number int64) bool {
 	_, err := s.parts.Catalog.ByNumber(ctx, ws, number)
 	return err == nil
 }
 
-// noteConversationHolder notes which checkpoint holds the segments now, or that they are lost: then all
-// is read anew.
+// noteConversationHolder records which checkpoint references the segments now. If they are
+// lost, the conversation is read again from the start.
 func (h *agentState) noteConversationHolder(key string, k *storedConversation, number int64) {
 	if k == nil {
 		return

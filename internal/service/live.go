@@ -13,43 +13,43 @@ import (
 	"github.com/retake-dev/retake/internal/platform/track"
 )
 
-// workspaceCache is what a service keeps of a workspace between two saves: the stat index,
-// and what the tracker told since. All of it only saves time; without it every file
-// is looked at.
+// workspaceCache is what the service keeps of a workspace between two saves: the stat index
+// and the changes that the tracker reported since. It only saves time; without it every
+// file is scanned.
 type workspaceCache struct {
 	isSaving    atomic.Bool
-	cancelCheck atomic.Pointer[context.CancelFunc] // ends the check that is under way
+	cancelCheck atomic.Pointer[context.CancelFunc] // cancels the cross-check that is running
 
-	mu sync.Mutex // held by a save, a look and a check; guards everything below
+	mu sync.Mutex // held by a save, a comparison and a check; guards everything below
 
-	index    *capture.Index // of the newest checkpoint; nil: to be loaded
-	gaps     []retake.Gap   // of that capture
-	policy   retake.Policy  // of that capture
+	index    *capture.Index // of the newest checkpoint; nil: not loaded
+	gaps     []retake.Gap   // of that checkpoint
+	policy   retake.Policy  // of that checkpoint
 	tip      *retake.Checkpoint
-	lastPlan *retake.Plan // the last plan that was shown
+	lastPlan *retake.Plan // the restore plan that was shown last
 
 	lastPlanAt time.Time
-	dirCache   dirCache // of stored directories that plans need
+	dirCache   dirCache // stored directories that plans need
 
 	watch         *track.Watch
-	watchedRoot   string // what it watches
-	noWatchReason string // there is no watch
+	watchedRoot   string // the directory that watch is for
+	noWatchReason string // why there is no watch
 	dirtyPaths    map[string]track.Mark
 	dirtyInodes   map[uint64]bool // files that got or lost a name somewhere
-	rescanReason  string          // why everything must be looked at; "" when the dirt can be trusted
+	rescanReason  string          // why everything must be scanned; "" when the dirty set can be trusted
 	rescanCount   int64
 	lastCheck     *retake.CrossCheck
 
-	trackerDistrusted bool // it missed something here
+	trackerDistrusted bool // the tracker missed a change here
 	tipInDoubt        bool // the newest checkpoint may not survive a power cut
 	lastUsed          time.Time
 }
 
-// rest is how long a workspace is kept in memory, and watched, that nobody asks for.
+// cacheIdleTime is how long an unused workspace stays in memory and watched.
 const cacheIdleTime = time.Hour
 
-// evictIdleCaches drops what is kept of workspaces that nobody asked for in a while. The
-// next save looks at everything.
+// evictIdleCaches drops the caches of workspaces that were not used for cacheIdleTime.
+// Their next save scans everything.
 func (s *Service) evictIdleCaches() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,7 +66,8 @@ func (s *Service) evictIdleCaches() {
 	}
 }
 
-// lockAndCancelCheck waits for who is at work, but not for a check: that is for idle times.
+// lockAndCancelCheck locks the cache. It cancels a running cross-check instead of waiting
+// for it: checks are for idle times.
 func (l *workspaceCache) lockAndCancelCheck() {
 	if end := l.cancelCheck.Load(); end != nil {
 		(*end)()
@@ -74,7 +75,7 @@ func (l *workspaceCache) lockAndCancelCheck() {
 	l.mu.Lock()
 }
 
-// cacheFor gives the live state of a workspace.
+// cacheFor returns the cache of a workspace and creates it on first use.
 func (s *Service) cacheFor(id retake.WorkspaceID) *workspaceCache {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,8 +88,9 @@ func (s *Service) cacheFor(id retake.WorkspaceID) *workspaceCache {
 	return l
 }
 
-// drainTracker asks the tracker what changed. It begins to watch when nobody does yet: what
-// was changed before that only a look at everything can tell.
+// drainTracker adds the changes that the tracker reported to the dirty set. If there is no
+// watch yet it starts one, and everything must be scanned once: earlier changes are
+// unknown.
 func (s *Service) drainTracker(l *workspaceCache, root string) {
 	if l.watch != nil && l.watchedRoot != root {
 		s.stopWatch(l)
@@ -115,13 +117,16 @@ func (s *Service) drainTracker(l *workspaceCache, root string) {
 	}
 }
 
-// maxDirt bounds what is kept between two seals.
+// maxDirtyPaths bounds the dirty set; when there are more, everything is scanned.
 const maxDirtyPaths = 200_000
 
+// clearDirty empties the dirty set.
 func (l *workspaceCache) clearDirty() {
 	l.dirtyPaths, l.dirtyInodes = map[string]track.Mark{}, map[uint64]bool{}
 }
 
+// startWatch starts to watch a root and reports whether it succeeded. If not, noWatchReason
+// says why.
 func (s *Service) startWatch(l *workspaceCache, root string) bool {
 	if l.rescanReason = "the tracker has just begun"; s.parts.Tracker == nil {
 		l.noWatchReason = "no tracker runs in this process"
@@ -139,6 +144,7 @@ func (s *Service) startWatch(l *workspaceCache, root string) bool {
 	return true
 }
 
+// stopWatch ends the watch of a workspace and drops what it reported.
 func (s *Service) stopWatch(l *workspaceCache) {
 	if l.watch != nil {
 		_ = l.watch.Close() // nobody asks it any more
@@ -147,7 +153,7 @@ func (s *Service) stopWatch(l *workspaceCache) {
 	l.clearDirty()
 }
 
-// limitToDirty limits a capture to what the tracker told, when that can be trusted.
+// limitToDirty limits a capture to the dirty set if that can be trusted.
 func (l *workspaceCache) limitToDirty(o *capture.Options) {
 	if l.rescanReason != "" || l.watch == nil || !reflect.DeepEqual(l.policy, o.Policy) {
 		return
@@ -155,20 +161,22 @@ func (l *workspaceCache) limitToDirty(o *capture.Options) {
 	o.Dirty, o.Inodes, o.Gaps = maps.Clone(l.dirtyPaths), l.dirtyInodes, l.gaps
 }
 
-// isUnchanged reports whether nothing at all can have changed since the tip.
+// isUnchanged reports whether it is certain that nothing changed since the tip.
 func (l *workspaceCache) isUnchanged(p retake.Policy) bool {
 	return l.tip != nil && l.index != nil && l.index.NeedsNoScan() && l.watch != nil && l.rescanReason == "" && len(l.dirtyPaths) == 0 && len(l.dirtyInodes) == 0 &&
 		reflect.DeepEqual(l.policy, p) && !capture.HasTransientGaps(l.gaps)
 }
 
-// setTip notes that a capture holds everything that was told before it.
+// setTip makes a checkpoint the new tip: it includes every change that was reported before
+// it.
 func (l *workspaceCache) setTip(x *capture.Index, cp retake.Checkpoint) {
 	l.index, l.gaps, l.policy, l.tip = x, cp.Coverage.Gaps, cp.Policy, &cp
 	l.rescanReason = ""
 	l.clearDirty()
 }
 
-// indexFor gives the index of a checkpoint: the one in memory when it is of the tip.
+// indexFor returns the stat index of a checkpoint, from memory if the checkpoint is the
+// tip.
 func (s *Service) indexFor(ctx context.Context, l *workspaceCache, ws retake.WorkspaceID, cp *retake.Checkpoint) (*capture.Index, error) {
 	if cp != nil && l.index != nil && l.index.Seal().Checkpoint == cp.ID && l.index.Seal().Tree == cp.Tree {
 		return l.index, nil
@@ -176,7 +184,7 @@ func (s *Service) indexFor(ctx context.Context, l *workspaceCache, ws retake.Wor
 	return s.loadIndex(ctx, ws, cp)
 }
 
-// trackingStatus tells how changes of a workspace are known.
+// trackingStatus describes how changes of a workspace are found.
 func (s *Service) trackingStatus(l *workspaceCache) retake.Tracking {
 	t := retake.Tracking{Mode: retake.TrackingScan, Why: l.noWatchReason, Doubts: l.rescanCount, Check: l.lastCheck}
 	if l.watch != nil {

@@ -15,9 +15,9 @@ import (
 	"github.com/retake-dev/retake/internal/pure/secrets"
 )
 
-// Observe hears one signal of an agent. What session.Next asks for is done in the
-// order of the signals, before the answer when the agent waits for it. A signal that is
-// worth something later too is in the spool first, so that a crash does not lose it.
+// Observe handles one signal of an agent. What session.Next decides is done in the order of
+// the signals, and before Observe returns if the agent waits for it. A signal that is still
+// useful later is queued on disk first, so that a crash does not lose it.
 func (s *Service) Observe(ctx context.Context, sig retake.Signal) (retake.Reaction, error) {
 	select { // what waits was told before
 	case <-s.caughtUp:
@@ -37,9 +37,9 @@ func (s *Service) Observe(ctx context.Context, sig retake.Signal) (retake.Reacti
 	return s.observeSignal(ctx, sig, waited && (sig.Kind == retake.SignalPrompt || sig.Kind == retake.SignalCall))
 }
 
-// hasSenderLeft reports whether the hook that sent a late signal has given up: a daemon that was
-// held up reads what hooks sent meanwhile, and the hook may have had no time to put it into the
-// spool. The connection alone decides, because clocks step; a moment passes until it is seen.
+// hasSenderLeft reports whether the hook that sent a late signal has given up. A daemon
+// that was held up reads signals whose hooks may have ended without queueing them. Only the
+// connection decides, because clocks step; it takes a moment until the end of one is seen.
 func (s *Service) hasSenderLeft(ctx context.Context, sig retake.Signal) bool {
 	if s.signalDelay(sig) == 0 {
 		return false
@@ -54,7 +54,7 @@ func (s *Service) hasSenderLeft(ctx context.Context, sig retake.Signal) bool {
 
 const senderWait = 100 * time.Millisecond
 
-// observeSignal hears one signal, which may have waited.
+// observeSignal handles one signal; waited is set if it was queued.
 func (s *Service) observeSignal(ctx context.Context, sig retake.Signal, waited bool) (retake.Reaction, error) {
 	if err := validateSignal(&sig); err != nil {
 		return retake.Reaction{}, err
@@ -84,8 +84,8 @@ func (s *Service) observeSignal(ctx context.Context, sig retake.Signal, waited b
 	return out, err
 }
 
-// workspaceOfSignal finds the workspace of a signal: where the session works, wherever it went
-// since, else by its directory. A copy that nobody decided about is not protected.
+// workspaceOfSignal finds the workspace of a signal: the one that the session works in,
+// else by its directory. An undecided copy of a workspace is not protected.
 func (s *Service) workspaceOfSignal(ctx context.Context, sig retake.Signal) (retake.Workspace, bool, error) {
 	if sig.Kind != retake.SignalPrompt && sig.Kind != retake.SignalSessionStart {
 		if h := s.stateOfWorkingSession(sig.Agent + " " + sig.Session); h != nil {
@@ -101,7 +101,7 @@ func (s *Service) workspaceOfSignal(ctx context.Context, sig retake.Signal) (ret
 	return ws, err == nil, err
 }
 
-// stateOfWorkingSession is the hearing in which a session is in a turn.
+// stateOfWorkingSession returns the agent state in which a session is in a turn, or nil.
 func (s *Service) stateOfWorkingSession(key string) *agentState {
 	for _, h := range s.allAgentStates() {
 		if h.isWorking(key) {
@@ -111,7 +111,8 @@ func (s *Service) stateOfWorkingSession(key string) *agentState {
 	return nil
 }
 
-// awaitReaction waits for what a signal asked for, when the agent does.
+// awaitReaction returns the reaction to a signal and waits for its checkpoint if the agent
+// does.
 func (s *Service) awaitReaction(ctx context.Context, j *signalJob) (retake.Reaction, error) {
 	ws := j.ws
 	out := retake.Reaction{Workspace: ws.ID, Effects: j.act.Effects, Note: j.act.Note}
@@ -137,14 +138,14 @@ func (s *Service) habitsOf(ws retake.WorkspaceID) retake.Habits {
 	return s.parts.Habits(ws)
 }
 
-// Bounds of what an agent may call itself.
+// Bounds of names that agents send.
 const (
 	maxAgentName   = 64
 	maxSessionName = 128
 )
 
-// validateSignal refuses what no adapter of ours makes. Everything in a signal comes from
-// outside.
+// validateSignal refuses signals that no adapter of ours sends. Everything in a signal is
+// untrusted input.
 func validateSignal(sig *retake.Signal) error {
 	refuse := func(what string) error {
 		return &retake.Error{Kind: retake.Invalid, What: "not a valid event: " + what, Safe: unchanged}
@@ -173,7 +174,8 @@ func isSessionName(s string) bool {
 	}) < 0
 }
 
-// relativeDir is a directory as seen from a root that lies above it.
+// relativeDir returns a directory relative to a root above it, or "" if it is the root or
+// outside it.
 func relativeDir(root, dir string) string {
 	real, err := realPath(dir)
 	if err != nil {
@@ -186,8 +188,8 @@ func relativeDir(root, dir string) string {
 	return filepath.ToSlash(rel)
 }
 
-// relativePaths are those of the paths that lie below a root, as seen from it. Relative ones
-// begin at dir.
+// relativePaths returns those of the paths that are below a root, relative to it. Relative
+// paths start at dir.
 func relativePaths(root, dir string, paths []string) []string {
 	var out []string
 	for _, p := range paths {
@@ -204,7 +206,8 @@ func relativePaths(root, dir string, paths []string) []string {
 	return out
 }
 
-// signalDelay is how long after a signal its files are read; a checkpoint is not worth telling.
+// signalDelay returns how long after a signal its files are read, or 0 if the delay does
+// not matter.
 func (s *Service) signalDelay(sig retake.Signal) time.Duration {
 	if d := s.parts.Clock.Now().Sub(sig.Time); d > lateThreshold {
 		return d.Round(time.Second)
@@ -214,7 +217,8 @@ func (s *Service) signalDelay(sig retake.Signal) time.Duration {
 
 const lateThreshold = 5 * time.Second
 
-// checkpointIDOf is the id of the checkpoint that a signal makes: told twice, it is one.
+// checkpointIDOf returns the ID of the checkpoint that a signal makes, so that a repeated
+// signal makes the same one.
 func checkpointIDOf(id retake.SignalID) retake.CheckpointID {
 	return retake.CheckpointID(retake.CheckpointPrefix + strings.TrimPrefix(string(id), retake.SignalPrefix))
 }
@@ -260,11 +264,12 @@ func (s *Service) saveForSignal(ctx context.Context, h *agentState, j *signalJob
 	return nil
 }
 
-// maxWords is how much of an agent's last words a card keeps; the conversation has all.
+// maxMessageRunes is how much of an agent's last message a card keeps; the conversation has
+// all of it.
 const maxMessageRunes = 600
 
-// abridgeMessage are the beginning and the end of what the agent said last, likely secrets
-// masked: what was done is said first, how it went at the end.
+// abridgeMessage returns the beginning and the end of an agent's last message, with likely
+// secrets masked. What was done is usually said first, and how it went at the end.
 func abridgeMessage(message string) string {
 	text, _ := secrets.Mask(strings.ToValidUTF8(message, "\uFFFD"))
 	if r := []rune(strings.TrimSpace(text)); len(r) > maxMessageRunes {
@@ -276,12 +281,12 @@ func abridgeMessage(message string) string {
 // hookBudget is how long a capture may take before it seals what it has.
 const hookBudget = 2 * time.Second
 
-// shouldRetrySignal is an error that leaves a signal in the spool.
+// shouldRetrySignal reports whether an error leaves a signal in the queue.
 func shouldRetrySignal(err error) bool {
 	return err != nil && !errors.Is(err, context.Canceled) && !retake.IsKind(err, retake.Invalid) && !retake.IsKind(err, retake.Exists)
 }
 
-// Tasks answers the newest to-do list.
+// Tasks returns the newest task list.
 func (s *Service) Tasks(ctx context.Context, ws retake.WorkspaceID) ([]retake.Task, error) {
 	if _, err := s.loadWorkspace(ctx, ws); err != nil {
 		return nil, wrapError("no such workspace", unchanged, err)
@@ -289,10 +294,10 @@ func (s *Service) Tasks(ctx context.Context, ws retake.WorkspaceID) ([]retake.Ta
 	return s.agentStateOf(ws).latestTasks(), nil
 }
 
-// byHand is the agent and the session of what no hook told.
+// manualAgent is the agent and session name for changes that came from no hook.
 const manualAgent = "by-hand"
 
-// SetTasks replaces the list of the session that was heard last.
+// SetTasks replaces the task list of the most recent session.
 func (s *Service) SetTasks(ctx context.Context, id retake.WorkspaceID, tasks []retake.Task) (retake.Reaction, error) {
 	ws, err := s.loadWorkspace(ctx, id)
 	if err != nil {

@@ -33,7 +33,7 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// Parts is what a Service is made of.
+// Parts are the dependencies and settings of a Service.
 type Parts struct {
 	Catalog            catalog.Catalog
 	OpenStore          func(ctx context.Context, create bool) (store.Store, error) // called once, on first need
@@ -78,35 +78,36 @@ type Parts struct {
 	Exclusive bool // this service alone writes, for long: it keeps more in memory, and looks after the store between saves
 }
 
-// Service is retake.Service beside the files.
+// Service implements retake.Service on top of a store, a catalog and the file system.
 type Service struct {
 	parts       Parts
-	mu          sync.Mutex  // guards st, lives and hearings
+	mu          sync.Mutex  // guards openedStore, caches and agentStates
 	openedStore store.Store // nil until first needed
 	caches      map[retake.WorkspaceID]*workspaceCache
 
 	agentStates  map[retake.WorkspaceID]*agentState // guarded by mu
-	backgroundWG sync.WaitGroup                     // what signals asked for and is under way
-	caughtUp     chan struct{}                      // closed when what waited for this service was heard
-	queueMu      sync.Mutex                         // held by who hears what waits
-	lifetime     context.Context                    // ends what waits for an agent when the service closes
+	backgroundWG sync.WaitGroup                     // background work that Close waits for
+	caughtUp     chan struct{}                      // closed when the signals queued before the start are handled
+	queueMu      sync.Mutex                         // held while queued signals are handled
+	lifetime     context.Context                    // ends background work when the service closes
 	endLifetime  context.CancelFunc
 
 	readers      *xray.Pool
-	summarizer   *summarizer         // of stories
-	checkRunner  *checkRunner        // of standing verifications
-	backupRunner *backupRunner       // of git remotes
-	host         hostCache           // what was seen outside the roots
-	goodCache    goodCheckpointCache // which checkpoints are
+	summarizer   *summarizer         // summarizes new checkpoints
+	checkRunner  *checkRunner        // runs standing checks
+	backupRunner *backupRunner       // pushes to git remotes
+	host         hostCache           // what was found outside the roots
+	goodCache    goodCheckpointCache // newest good checkpoint of each workspace
 
-	retention   retentionState // what is known of the room that checkpoints take
-	catalogMu   sync.RWMutex   // held alone while the catalog is made again, so that nobody takes a workspace for unknown
-	maintenance *maintenance   // nil unless this service is sole
+	retention   retentionState // disk use and cleanup
+	catalogMu   sync.RWMutex   // write-locked while the catalog is rebuilt, so that no workspace seems unknown
+	maintenance *maintenance   // nil unless the service is exclusive
 }
 
 var _ retake.Service = (*Service)(nil)
 
-// New makes a service of its parts.
+// New returns a service with the given parts. An exclusive service starts its background
+// work here.
 func New(p Parts) *Service {
 	s := &Service{parts: p, caches: map[retake.WorkspaceID]*workspaceCache{}, agentStates: map[retake.WorkspaceID]*agentState{}}
 	s.lifetime, s.endLifetime = context.WithCancel(context.Background())
@@ -136,7 +137,7 @@ func New(p Parts) *Service {
 	return s
 }
 
-// Close ends the work in the background, then closes store and catalog.
+// Close ends background work, then closes the store and the catalog.
 func (s *Service) Close() error {
 	if s.maintenance != nil {
 		s.maintenance.stop()
@@ -163,7 +164,8 @@ func (s *Service) Close() error {
 	return errors.Join(err, s.parts.Catalog.Close())
 }
 
-// waitForBackground lets what signals asked for come to its end, but does not wait for agents.
+// waitForBackground waits for background work, but ends it after shutdownWait: an agent may
+// never finish.
 func (s *Service) waitForBackground() {
 	done := make(chan struct{})
 	go func() {
@@ -179,14 +181,16 @@ func (s *Service) waitForBackground() {
 	s.endLifetime()
 }
 
-// lastWait is a little more than the last words of an agent may take.
+// shutdownWait is a little longer than the wait for the last message of an agent.
 const shutdownWait = transcriptWait + time.Second
 
-// store opens the store on first need: reading the timeline never pays for it.
+// store returns the store and opens it on first use, so that reading the timeline never has
+// to.
 func (s *Service) store(ctx context.Context) (store.Store, error) {
 	return s.openStore(ctx, false)
 }
 
+// openStore returns the store, opening it if needed; with create it may be created.
 func (s *Service) openStore(ctx context.Context, create bool) (store.Store, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -211,13 +215,14 @@ func newWorkspaceID() (retake.WorkspaceID, error) {
 	return retake.WorkspaceID(retake.WorkspacePrefix + u.String()), err
 }
 
-// Safe sentences.
+// What an error says about the safety of the user's data.
 const (
 	unchanged = "Nothing was changed."
 	notSaved  = "Nothing was saved; earlier checkpoints are intact."
 )
 
-// wrapError gives an error its kind. What already has one keeps it.
+// wrapError gives an error a kind, a description and a statement of what is safe. An error
+// that already has a kind is returned as it is.
 func wrapError(what, safe string, err error) error {
 	var e *retake.Error
 	if err == nil || errors.As(err, &e) {
@@ -244,7 +249,8 @@ func wrapError(what, safe string, err error) error {
 	return out
 }
 
-// storeDirIDs is the store's own directory, which must never be captured into itself.
+// storeDirIDs identifies the store's own directory, which must never be captured into
+// itself.
 func (s *Service) storeDirIDs() ([]capture.DirID, error) {
 	d, err := s.parts.FS.OpenRoot(s.parts.DataDir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -271,7 +277,7 @@ func (s *Service) captureOptions(ws retake.WorkspaceID, root string, budget time
 
 func indexFileName(ws retake.WorkspaceID) string { return string(ws) + ".index" }
 
-// diskSpace refuses when the store's disk is down to the floor.
+// diskSpace returns the free bytes on the store's disk and the minimum that must stay free.
 func (s *Service) diskSpace() (free, floor int64, err error) {
 	free, total, err := s.parts.FS.FreeSpace(s.parts.DataDir)
 	if err != nil {

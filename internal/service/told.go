@@ -10,8 +10,9 @@ import (
 	"github.com/retake-dev/retake/internal/agents/session"
 )
 
-// attributeToAgents says of a checkpoint what is known of the agents: the effects since the one
-// before, and the turn that was going on, whoever asked for it.
+// attributeToAgents adds to a new checkpoint what is known of the agents: the effects since
+// the previous checkpoint and, whoever asked for the checkpoint, the turn that was going
+// on.
 func (s *Service) attributeToAgents(cp *retake.Checkpoint) {
 	h := s.agentStateOf(cp.Workspace)
 	cp.Effects = h.endedEffects(cp.Time)
@@ -20,7 +21,8 @@ func (s *Service) attributeToAgents(cp *retake.Checkpoint) {
 	}
 }
 
-// dropSealedEffects ends what a sealed checkpoint carries on.
+// dropSealedEffects removes the effects that a sealed checkpoint holds from the pending
+// ones.
 func (s *Service) dropSealedEffects(cp retake.Checkpoint) {
 	if len(cp.Effects) == 0 {
 		return
@@ -28,7 +30,7 @@ func (s *Service) dropSealedEffects(cp retake.Checkpoint) {
 	s.agentStateOf(cp.Workspace).dropEffects(cp.Effects)
 }
 
-// ongoingTurn is the turn that goes on at a time, if there is one.
+// ongoingTurn returns the turn that is going on at the given time, or nil.
 func (h *agentState) ongoingTurn(at time.Time) *retake.Turn {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -40,7 +42,7 @@ func (h *agentState) ongoingTurn(at time.Time) *retake.Turn {
 	return nil
 }
 
-// agentPIDs are the processes of the sessions that are known.
+// agentPIDs returns the processes of the known sessions.
 func (h *agentState) agentPIDs() []int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -53,10 +55,10 @@ func (h *agentState) agentPIDs() []int {
 	return out
 }
 
-// turnKey names a turn among those of all sessions.
+// turnKey identifies a turn across all sessions.
 type turnKey struct{ agent, session, id string }
 
-// turnKeyOf is the turn that a checkpoint was taken in, or at the end of.
+// turnKeyOf returns the turn during which, or at the end of which, a checkpoint was taken.
 func turnKeyOf(cp retake.Checkpoint) (turnKey, bool) {
 	if !isInTurn(cp) || cp.Turn.ID == "" {
 		return turnKey{}, false
@@ -64,14 +66,14 @@ func turnKeyOf(cp retake.Checkpoint) (turnKey, bool) {
 	return turnKey{cp.Turn.Agent, cp.Turn.Session, cp.Turn.ID}, true
 }
 
-// isSameTurn reports whether two checkpoints are parts of one turn.
+// isSameTurn reports whether two checkpoints belong to the same turn.
 func isSameTurn(a, b retake.Checkpoint) bool {
 	x, inA := turnKeyOf(a)
 	y, inB := turnKeyOf(b)
 	return inA && inB && x == y
 }
 
-// isInTurn reports whether a checkpoint was taken while a turn went on, or at its end.
+// isInTurn reports whether a checkpoint was taken during a turn or at its end.
 func isInTurn(cp retake.Checkpoint) bool {
 	if cp.Turn == nil {
 		return false
@@ -84,15 +86,16 @@ func isInTurn(cp retake.Checkpoint) bool {
 	}
 }
 
-// CatchUp hears what waits, for a service that lives for one command: no daemon will.
+// CatchUp handles the queued signals in the background. It is for a service that lives for
+// one command, where no daemon does it.
 func (s *Service) CatchUp() {
 	if s.parts.SignalDir != "" && !queue.IsEmpty(s.parts.SignalDir) {
 		s.background(taskEvents, s.handleQueuedSignals)
 	}
 }
 
-// handleQueuedSignals hears what waits in the spool: signals that came while nobody listened,
-// and those that were not done when the service ended.
+// handleQueuedSignals handles the signals in the queue: those that arrived while no service
+// was running, and those that were not finished when the last one ended.
 func (s *Service) handleQueuedSignals() error {
 	queue.RemoveStale(s.parts.SignalDir, s.parts.Clock.Now().Add(-time.Hour))
 	most := 0
@@ -105,9 +108,9 @@ func (s *Service) handleQueuedSignals() error {
 	})
 }
 
-// handleOlderSignals hears what waits before a signal that comes now: order is what tells a turn's
-// end from the next one's. It reports whether the signal itself waits: then whoever sent it
-// gave up and went on.
+// handleOlderSignals handles the signals that were queued before the given one, because
+// only their order tells the end of one turn from that of the next. It reports whether the
+// signal itself is in the queue: then its sender gave up waiting.
 func (s *Service) handleOlderSignals(id retake.SignalID) (waited bool, err error) {
 	if s.parts.SignalDir == "" || queue.IsEmpty(s.parts.SignalDir) {
 		return false, nil
@@ -123,19 +126,21 @@ func (s *Service) handleOlderSignals(id retake.SignalID) (waited bool, err error
 	return waited, err
 }
 
-// mostOlder bounds what a signal waits for; the rest is heard by and by.
+// maxOlderSignals bounds how many queued signals a new one waits for; the rest is handled
+// later.
 const maxOlderSignals = 64
 
-// isSignalQueued reports whether a signal was heard and is being done.
+// isSignalQueued reports whether a signal is being handled already.
 func (s *Service) isSignalQueued(sig retake.Signal) bool {
 	return slices.ContainsFunc(s.allAgentStates(), func(h *agentState) bool { return h.hasQueued(sig.ID) })
 }
 
-// tooOld is when a signal is worth nothing any more.
+// maxSignalAge is the age from which a queued signal is dropped.
 const maxSignalAge = 7 * 24 * time.Hour
 
-// handleQueuedSignal hears one that waited. What cannot be done now waits on; what never can be,
-// because there is no such workspace, goes.
+// handleQueuedSignal handles one signal from the queue and calls drop when it is finished.
+// A signal that fails for now stays in the queue; one that can never succeed, such as for
+// an unknown workspace, is dropped.
 func (s *Service) handleQueuedSignal(sig retake.Signal, drop func()) {
 	r, err := s.observeSignal(s.lifetime, sig, true)
 	done := err == nil && !r.Later
@@ -147,13 +152,13 @@ func (s *Service) handleQueuedSignal(sig retake.Signal, drop func()) {
 	}
 }
 
-// notifyRewind makes every agent that knows the files hear what became of them.
+// notifyRewind leaves a note about changed files for every agent that knew them before.
 func (s *Service) notifyRewind(ws retake.WorkspaceID, w session.Rewind) {
 	s.agentStateOf(ws).updateState(func(st *session.State) { st.AddRewind(w) })
 }
 
-// waitForAgents lets what was told become what is known: turns of agents that died, and
-// conversations that are being kept.
+// waitForAgents ends the turns of dead agents and waits until queued signals and
+// transcripts are saved, for at most transcriptWait after the last signal.
 func (s *Service) waitForAgents(ctx context.Context, ws retake.Workspace) {
 	h := s.agentStateOf(ws.ID)
 	if s.habitsOf(ws.ID).Paused {
@@ -175,4 +180,6 @@ func (s *Service) waitForAgents(ctx context.Context, ws retake.Workspace) {
 	}
 }
 
+// agentPollInterval is how often waitForAgents checks whether a transcript is still being
+// saved.
 const agentPollInterval = 10 * time.Millisecond
