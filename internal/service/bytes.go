@@ -10,27 +10,27 @@ import (
 	"github.com/retake-dev/retake/internal/explain/story"
 )
 
-// Bounds of the bytes that are kept while one story is told.
+// Bounds of the bytes that are kept while one story is built.
 const (
 	maxCachedFile  = 64 << 10 // of one file
 	maxCachedBytes = 4 << 20
-	maxReadAhead   = 64 // files that are read before somebody asks
+	maxReadAhead   = 64 // files
 )
 
-// objectCache keeps small stored files while one story is told: several readers want them, and
-// the lines are counted too.
+// objectCache keeps small stored files while one story is built: several readers want them,
+// and lines are counted too.
 type objectCache struct {
 	openObject story.ObjectOpener
-	objects    map[retake.ObjectID]*cachedObject // never changes
+	objects    map[retake.ObjectID]*cachedObject // the map itself never changes
 }
 
-// cachedObject are read once, by whoever comes first; nil when that did not work out.
+// cachedObject is read once, by the first caller; data is nil if that failed.
 type cachedObject struct {
 	once sync.Once
 	data []byte
 }
 
-// cacheObjects opens each small file of some changes once.
+// cacheObjects returns an opener that reads each small file of the changes only once.
 func cacheObjects(open story.ObjectOpener, changes []retake.Change) story.ObjectOpener {
 	o := &objectCache{openObject: open, objects: map[retake.ObjectID]*cachedObject{}}
 	left := int64(maxCachedBytes)
@@ -46,11 +46,14 @@ func cacheObjects(open story.ObjectOpener, changes []retake.Change) story.Object
 	return o.openCached
 }
 
-// isCacheableEntry: a live file may be another one the next time.
+// isCacheableEntry reports whether the file of an entry is small and stored. A live file
+// may differ the next time.
 func isCacheableEntry(e *retake.Entry) bool {
 	return e != nil && e.Kind == retake.KindFile && e.Object != "" && e.Size > 0 && e.Size <= maxCachedFile && !isLiveObject(e.Object)
 }
 
+// openCached opens an object from the cache. If it could not be cached it is opened
+// directly, so that the caller gets the error.
 func (o *objectCache) openCached(ctx context.Context, id retake.ObjectID) (io.ReadCloser, error) {
 	k := o.objects[id]
 	if k == nil {
@@ -63,6 +66,7 @@ func (o *objectCache) openCached(ctx context.Context, id retake.ObjectID) (io.Re
 	return io.NopCloser(bytes.NewReader(k.data)), nil
 }
 
+// readObject reads an object for the cache; nil if that failed or it is too large.
 func (o *objectCache) readObject(ctx context.Context, id retake.ObjectID) []byte {
 	r, err := o.openObject(ctx, id)
 	if err != nil || r == nil {
@@ -75,8 +79,8 @@ func (o *objectCache) readObject(ctx context.Context, id retake.ObjectID) []byte
 	return b
 }
 
-// readAhead has the bytes read that readers are about to want, and the other side of them,
-// while the catalog is asked what it remembers. Who calls it waits for the end.
+// readAhead starts to read the files that readers will need, while the catalog is queried.
+// The caller calls the returned function to wait for the end.
 func (r *factReader) readAhead(ctx context.Context) (wait func()) {
 	var ids []retake.ObjectID
 	for _, after := range []int{1, 0} {

@@ -13,9 +13,9 @@ import (
 	"github.com/retake-dev/retake/internal/storage/catalog"
 )
 
-// readFacts reads what changed for its meaning: each file once in its life, in a child that
-// can touch nothing. What cannot be read is said, and is never an error. Who has told
-// them calls what comes with them: it remembers what was read.
+// readFacts reads the meaning of changed files, in a child process without any rights. What
+// cannot be read is returned as unread and is never an error. The returned function stores
+// the new readings.
 func (s *Service) readFacts(ctx context.Context, in story.Input) ([]retake.Fact, []retake.Unread, func()) {
 	r := factReader{svc: s, input: in, changes: map[string]retake.Change{}}
 	for _, c := range in.Changes {
@@ -48,7 +48,7 @@ func (s *Service) readFacts(ctx context.Context, in story.Input) ([]retake.Fact,
 	}
 }
 
-// uniqueUnread leaves one of several words about a path.
+// uniqueUnread removes repeated entries for a path and a reader.
 func uniqueUnread(unread []retake.Unread) []retake.Unread {
 	seen := map[string]bool{}
 	out := unread[:0]
@@ -61,30 +61,31 @@ func uniqueUnread(unread []retake.Unread) []retake.Unread {
 	return out
 }
 
-// errNoChild: this process does not know its own program, and reads nothing hostile
-// itself.
+// errNoReader is returned when there is no child process: this process does not parse
+// untrusted files itself.
 var errNoReader = errors.New("there is no child to read them in")
 
-// maxReading bounds what is remembered of one file: longer ones are read again.
+// maxReadingSize bounds what is stored of one reading; larger ones are read again.
 const maxReadingSize = 64 << 10
 
-// factReader is one pass over what changed.
+// factReader reads one set of changes for their meaning.
 type factReader struct {
 	svc         *Service
 	input       story.Input
 	changes     map[string]retake.Change
 	sides       []sideReading
-	newReadings map[catalog.ReadingKey][]byte // what nobody remembers yet
+	newReadings map[catalog.ReadingKey][]byte // that the catalog does not have yet
 }
 
+// sideReading is one reading of one side of a change.
 type sideReading struct {
 	xray.SidedReading
-	side      int
-	logObject retake.ObjectID // what a database has written ahead, beside it
+	side      int             // 0: before, 1: after
+	logObject retake.ObjectID // the write-ahead log of a database
 }
 
-// addSide lists what is to be read of one side of a change. A file that only got another
-// time says what it said before.
+// addSide adds the readings of one side of a change. A file of which only the time changed
+// is not read.
 func (r *factReader) addSide(ctx context.Context, c retake.Change, e *retake.Entry, after int) {
 	if e == nil || e.Kind != retake.KindFile || c.What == retake.Timed {
 		return
@@ -103,7 +104,7 @@ func (r *factReader) addSide(ctx context.Context, c retake.Change, e *retake.Ent
 	}
 }
 
-// addDatabaseOfLog reads a database that only its log changed of.
+// addDatabaseOfLog adds a database of which only the log changed.
 func (r *factReader) addDatabaseOfLog(ctx context.Context, c retake.Change) {
 	path, ok := xray.DatabaseOfLog(c.Path)
 	if _, told := r.changes[path]; !ok || told || c.What == retake.Timed || c.What == retake.Moded {
@@ -114,7 +115,8 @@ func (r *factReader) addDatabaseOfLog(ctx context.Context, c retake.Change) {
 	}
 }
 
-// entryOnSide is what lies at a path on one side; what did not change is as it was.
+// entryOnSide returns the entry at a path on one side, or nil. What did not change is as in
+// the earlier checkpoint.
 func (r *factReader) entryOnSide(ctx context.Context, path string, after int) *retake.Entry {
 	if c, ok := r.changes[path]; ok {
 		return [2]*retake.Entry{c.Before, c.After}[after]
@@ -129,7 +131,7 @@ func (r *factReader) entryOnSide(ctx context.Context, path string, after int) *r
 	return e
 }
 
-// readAll fills the readings: from what the catalog remembers, else by the child.
+// readAll fills in all readings, from the catalog or by the child process.
 func (r *factReader) readAll(ctx context.Context) error {
 	asks, at := r.missingReadings(r.loadReadings(ctx))
 	if len(asks) == 0 {
@@ -153,13 +155,14 @@ func (r *factReader) readAll(ctx context.Context) error {
 	return nil
 }
 
-// Bounds of what one story keeps in memory while it is told.
+// Bounds of what one story keeps in memory.
 const (
 	readBatchSize = 200
 	maxTraits     = 200_000
 )
 
-// readInBatches lets the child read, in portions, until there is more than a story can tell.
+// readInBatches lets the child process read in batches, until there are more traits than a
+// story can use.
 func (r *factReader) readInBatches(ctx context.Context, asks []xray.Request) ([]xray.Reading, error) {
 	got := make([]xray.Reading, 0, len(asks))
 	traits := 0
@@ -180,8 +183,7 @@ func (r *factReader) readInBatches(ctx context.Context, asks []xray.Request) ([]
 	return got, nil
 }
 
-// loadReadings are the readings of files that were read before. Without them they are read
-// again.
+// loadReadings returns the stored readings. On an error all files are read again.
 func (r *factReader) loadReadings(ctx context.Context) map[catalog.ReadingKey][]byte {
 	var keys []catalog.ReadingKey
 	for _, one := range r.sides {
@@ -196,7 +198,7 @@ func (r *factReader) loadReadings(ctx context.Context) map[catalog.ReadingKey][]
 	return known
 }
 
-// missingReadings are what the child must read, and their places in the list.
+// missingReadings returns the requests for the child process, and their places in sides.
 func (r *factReader) missingReadings(known map[catalog.ReadingKey][]byte) (asks []xray.Request, at []int) {
 	for i := range r.sides {
 		one := &r.sides[i]
@@ -217,12 +219,12 @@ func (r *factReader) objectOpener(id retake.ObjectID) func(context.Context) (io.
 	return func(ctx context.Context) (io.ReadCloser, error) { return r.input.OpenObject(ctx, id) }
 }
 
-// isCacheableReading reports whether a reading is worth remembering: it is of stored bytes.
+// isCacheableReading reports whether a reading may be stored: it must be of stored bytes.
 func isCacheableReading(one sideReading) bool {
 	return xray.IsCacheable(one.Reader) && !isLiveObject(one.Entry.Object) && !isLiveObject(one.logObject)
 }
 
-// readingKeyOf names what was read: the bytes of the file, and of its log.
+// readingKeyOf returns the catalog key of a reading: the bytes of the file and of its log.
 func readingKeyOf(one sideReading) catalog.ReadingKey {
 	k := catalog.ReadingKey{Object: one.Entry.Object, Reader: one.Reader}
 	if one.logObject != "" {

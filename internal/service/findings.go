@@ -13,7 +13,8 @@ import (
 	"github.com/retake-dev/retake/internal/storage/catalog"
 )
 
-// goodCheckpointCache remembers the newest good checkpoint of each workspace until something changes.
+// goodCheckpointCache remembers the newest good checkpoint of each workspace until
+// something changes.
 type goodCheckpointCache struct {
 	mu          sync.Mutex
 	byWorkspace map[retake.WorkspaceID]cachedGood
@@ -21,7 +22,7 @@ type goodCheckpointCache struct {
 
 type cachedGood struct {
 	checkpoint   *retake.Checkpoint
-	latestNumber int64 // number of the newest checkpoint then
+	latestNumber int64 // of the newest checkpoint at that time
 	standing     []retake.Standing
 }
 
@@ -31,14 +32,14 @@ func (s *Service) invalidateGood(ws retake.WorkspaceID) {
 	delete(s.goodCache.byWorkspace, ws)
 }
 
-// findTurningPoints are the checkpoints at which the result of a check changed.
+// findTurningPoints returns the checkpoints at which the result of a check changed.
 func (s *Service) findTurningPoints(ctx context.Context, ws retake.WorkspaceID) ([]retake.CheckpointID, error) {
 	all, err := s.parts.Catalog.Verifications(ctx, catalog.VerificationQuery{Workspace: ws})
 	return verify.TurningPoints(all), err
 }
 
-// loadFindings are what is known of some checkpoints. With gists, those that were never told
-// are asked for.
+// loadFindings returns what is known of some checkpoints. With gists, missing summaries are
+// requested.
 func (s *Service) loadFindings(ctx context.Context, ws retake.WorkspaceID, cps []retake.Checkpoint, gists bool) (map[retake.CheckpointID]retake.Finding, error) {
 	out := map[retake.CheckpointID]retake.Finding{}
 	all, err := s.verificationsByContent(ctx, ws, cps)
@@ -73,7 +74,7 @@ func (s *Service) loadFindings(ctx context.Context, ws retake.WorkspaceID, cps [
 	return out, nil
 }
 
-// loadGists are those that are known. A service that lives on tells the others now.
+// loadGists returns the known gists. An exclusive service requests the missing ones.
 func (s *Service) loadGists(ctx context.Context, ws retake.WorkspaceID, cps []retake.Checkpoint) (map[retake.CheckpointID]retake.Gist, error) {
 	ids := make([]retake.CheckpointID, len(cps))
 	for i, cp := range cps {
@@ -91,7 +92,7 @@ func (s *Service) loadGists(ctx context.Context, ws retake.WorkspaceID, cps []re
 	return known, nil
 }
 
-// verificationsByContent are the verifications about the contents of some checkpoints, by content.
+// verificationsByContent returns the verifications of the contents of some checkpoints.
 func (s *Service) verificationsByContent(ctx context.Context, ws retake.WorkspaceID, cps []retake.Checkpoint) (map[retake.ContentID][]retake.Verification, error) {
 	if len(cps) == 0 {
 		return nil, nil
@@ -109,7 +110,7 @@ func (s *Service) verificationsByContent(ctx context.Context, ws retake.Workspac
 	return out, err
 }
 
-// withRunningChecks shows what is being asked now.
+// withRunningChecks adds the checks that are running now.
 func withRunningChecks(answers []retake.Answer, names []string) []retake.Answer {
 	for _, name := range names {
 		i := slices.IndexFunc(answers, func(a retake.Answer) bool { return a.Name == name })
@@ -122,10 +123,10 @@ func withRunningChecks(answers []retake.Answer, names []string) []retake.Answer 
 	return answers
 }
 
-// stretch is how many checkpoints are looked at in one go when one is searched for.
+// checkpointPageSize is how many checkpoints a search reads at once.
 const checkpointPageSize = 256
 
-// findNewestGood is the newest checkpoint that is good; nil when there is none.
+// findNewestGood returns the newest good checkpoint, or nil.
 func (s *Service) findNewestGood(ctx context.Context, ws retake.WorkspaceID) (*retake.Checkpoint, error) {
 	_, last, err := s.parts.Catalog.Counts(ctx, ws)
 	if err != nil {
@@ -149,6 +150,7 @@ func (s *Service) findNewestGood(ctx context.Context, ws retake.WorkspaceID) (*r
 	return cp, err
 }
 
+// findNewestWith returns the newest checkpoint for which good returns true, or nil.
 func (s *Service) findNewestWith(ctx context.Context, ws retake.WorkspaceID, good func(retake.Checkpoint, []retake.Verification) bool) (*retake.Checkpoint, error) {
 	if any, err := s.parts.Catalog.Verifications(ctx, catalog.VerificationQuery{Workspace: ws, Limit: 1}); err != nil || len(any) == 0 {
 		return nil, err
@@ -167,7 +169,8 @@ func (s *Service) findNewestWith(ctx context.Context, ws retake.WorkspaceID, goo
 	return found, err
 }
 
-// eachCheckpointPage calls f with checkpoints, newest first, until it has enough.
+// eachCheckpointPage calls f with pages of checkpoints, newest first, until f returns
+// more=false.
 func (s *Service) eachCheckpointPage(ctx context.Context, q retake.LogQuery, f func([]retake.Checkpoint) (more bool, err error)) error {
 	q.Limit = checkpointPageSize
 	for {
@@ -182,7 +185,7 @@ func (s *Service) eachCheckpointPage(ctx context.Context, q retake.LogQuery, f f
 	}
 }
 
-// findNewestPassing is the newest complete checkpoint whose newest real answer of that name is a pass.
+// findNewestPassing returns the newest complete checkpoint that passed the named check.
 func (s *Service) findNewestPassing(ctx context.Context, ws retake.WorkspaceID, name string) (retake.Checkpoint, error) {
 	cp, err := s.findNewestWith(ctx, ws, func(cp retake.Checkpoint, about []retake.Verification) bool {
 		about = slices.DeleteFunc(slices.Clone(about), func(v retake.Verification) bool { return v.Name != name })
@@ -197,7 +200,7 @@ func (s *Service) findNewestPassing(ctx context.Context, ws retake.WorkspaceID, 
 	return *cp, nil
 }
 
-// listMatching lists checkpoints that are good, or in which a path changed.
+// listMatching lists checkpoints that are good or in which a path changed.
 func (s *Service) listMatching(ctx context.Context, q retake.LogQuery) ([]retake.Checkpoint, error) {
 	limit := q.Limit
 	var out []retake.Checkpoint
@@ -216,6 +219,7 @@ func (s *Service) listMatching(ctx context.Context, q retake.LogQuery) ([]retake
 	return out, err
 }
 
+// matchPage reports for each checkpoint of a page whether it matches the query.
 func (s *Service) matchPage(ctx context.Context, q retake.LogQuery, page []retake.Checkpoint) ([]bool, error) {
 	keep := make([]bool, len(page))
 	found := map[retake.CheckpointID]retake.Finding{}
@@ -238,7 +242,8 @@ func (s *Service) matchPage(ctx context.Context, q retake.LogQuery, page []retak
 	return keep, nil
 }
 
-// isPathChanged reports whether a path, or something below it, differs from the checkpoint before.
+// isPathChanged reports whether a path, or something below it, differs from the previous
+// checkpoint.
 func (s *Service) isPathChanged(ctx context.Context, cp retake.Checkpoint, path string) (bool, error) {
 	from, err := s.diffBase(ctx, retake.DiffQuery{Workspace: cp.Workspace}, cp)
 	if err != nil {
@@ -261,7 +266,7 @@ func (s *Service) isPathChanged(ctx context.Context, cp retake.Checkpoint, path 
 	return is.Kind != retake.KindDir || was.Kind != retake.KindDir || !differOnlyInTimes(ctx, s, was, is), nil
 }
 
-// differOnlyInTimes reports whether two directories differ in times alone.
+// differOnlyInTimes reports whether two directories differ in times at most.
 func differOnlyInTimes(ctx context.Context, s *Service, was, is *retake.Entry) bool {
 	st, err := s.store(ctx)
 	if err != nil {

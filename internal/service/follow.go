@@ -12,20 +12,21 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// Marks in the catalog: how far it follows each line, and in which run of the
-// machine it was last checked. Its rows are not synced one by one, because the
-// store can give them again; after a power cut, which is a new run, it is
-// compared with the store before anything is read from it.
+// Marks in the catalog: how far it follows each workspace in the store, and in which boot
+// of the machine it was last checked. Its rows are not synced one by one, because the store
+// has them too; after a power cut, which means a new boot, it is compared with the store
+// before it is read.
 const (
 	seqMark  = "seq:"
 	bootMark = "boot"
 )
 
+// markCatalogSynced records that the catalog has everything up to this head.
 func (s *Service) markCatalogSynced(ctx context.Context, h store.Head) error {
 	return s.parts.Catalog.SetMark(ctx, seqMark+string(h.Workspace.ID), strconv.FormatInt(h.Seq, 10))
 }
 
-// syncCatalog brings the catalog up to a line: rows, tombstones, pins.
+// syncCatalog brings the catalog up to a head of the store: rows, tombstones and pins.
 func (s *Service) syncCatalog(ctx context.Context, st store.Store, h store.Head) error {
 	ws := h.Workspace.ID
 	mark, err := s.parts.Catalog.Mark(ctx, seqMark+string(ws))
@@ -41,7 +42,8 @@ func (s *Service) syncCatalog(ctx context.Context, st store.Store, h store.Head)
 	return s.markCatalogSynced(ctx, h)
 }
 
-// refillCatalog writes everything a line says into the catalog. Again is nothing.
+// refillCatalog writes everything that the store has of a workspace into the catalog. It is
+// idempotent.
 func (s *Service) refillCatalog(ctx context.Context, st store.Store, h store.Head) (retake.RebuildReport, error) {
 	ctx = asMaintainer(ctx)
 	rep := retake.RebuildReport{Workspaces: 1, Pins: int64(len(h.Pins))}
@@ -72,9 +74,8 @@ func (s *Service) refillCatalog(ctx context.Context, st store.Store, h store.Hea
 	return rep, nil
 }
 
-// ensureCatalogCurrent compares the catalog with the store once in each run of the machine. Reading
-// needs no writing: when the catalog cannot be written, what it holds is read, and stale
-// says so.
+// ensureCatalogCurrent compares the catalog with the store once after each boot. If the
+// catalog cannot be written, it is read as it is, and stale says why.
 func (s *Service) ensureCatalogCurrent(ctx context.Context) (stale string, err error) {
 	err = s.syncCatalogAfterBoot(ctx)
 	if errors.Is(err, catalog.ErrUnwritable) || errors.Is(err, fsx.ErrNoSpace) {
@@ -83,6 +84,8 @@ func (s *Service) ensureCatalogCurrent(ctx context.Context) (stale string, err e
 	return "", err
 }
 
+// syncCatalogAfterBoot syncs the catalog with the heads of the store if that was not done
+// since the boot. Damaged workspaces are skipped: the commands that need them report it.
 func (s *Service) syncCatalogAfterBoot(ctx context.Context) error {
 	if s.parts.BootID == "" {
 		return nil
@@ -110,7 +113,7 @@ func (s *Service) syncCatalogAfterBoot(ctx context.Context) error {
 	return s.parts.Catalog.SetMark(ctx, bootMark, s.parts.BootID)
 }
 
-// Rebuild makes the catalog again from the store alone.
+// Rebuild rebuilds the catalog from the store alone.
 func (s *Service) Rebuild(ctx context.Context) (retake.RebuildReport, error) {
 	var rep retake.RebuildReport
 	st, err := s.store(ctx)
@@ -148,8 +151,8 @@ func (s *Service) Rebuild(ctx context.Context) (retake.RebuildReport, error) {
 	return rep, wrapError("some workspaces could not be read", "The others are listed again.", damage)
 }
 
-// asMaintainer is for rows that follow what the store already holds: whoever asks for
-// something else meanwhile has no part in them.
+// asMaintainer returns a context for rows that follow what the store already holds,
+// independent of the permissions of the caller.
 func asMaintainer(ctx context.Context) context.Context {
 	if a, ok := retake.ActorOf(ctx); ok && a.Kind == retake.KeyMaintainer {
 		return ctx // who it is stays known

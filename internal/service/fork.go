@@ -17,8 +17,8 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// Fork grows a new workspace from a checkpoint: its files by the cheapest means there
-// are, its first checkpoint the same tree, the checkpoint it grew from as the parent.
+// Fork creates a new workspace from a checkpoint. Its files are cloned where possible; its
+// first checkpoint has the same tree and the original checkpoint as its parent.
 func (s *Service) Fork(ctx context.Context, req retake.ForkRequest) (retake.ForkResult, error) {
 	origin, err := s.Find(ctx, req.Workspace, req.Ref)
 	if err != nil {
@@ -50,8 +50,8 @@ func (s *Service) Fork(ctx context.Context, req retake.ForkRequest) (retake.Fork
 	return res, nil
 }
 
-// checkForkDir refuses a place in the workspace itself: its checkpoints would hold the fork, and
-// going back would delete it.
+// checkForkDir refuses a directory inside the workspace: its checkpoints would include the
+// fork, and a restore would delete it.
 func (s *Service) checkForkDir(req retake.ForkRequest, ws retake.Workspace) error {
 	dir, err := realPath(filepath.Dir(req.Dir))
 	if err != nil {
@@ -71,7 +71,8 @@ func (s *Service) checkForkDir(req retake.ForkRequest, ws retake.Workspace) erro
 	}
 }
 
-// openForkDir opens the directory that a fork goes to, and makes it when it is not there.
+// openForkDir opens the directory for a fork and creates it if it does not exist. It must
+// be empty.
 func (s *Service) openForkDir(dir string) (path string, to fsx.Dir, made bool, err error) {
 	if path, err = filepath.Abs(dir); err != nil {
 		return "", nil, false, wrapError("no such directory", unchanged, err)
@@ -94,7 +95,7 @@ func (s *Service) openForkDir(dir string) (path string, to fsx.Dir, made bool, e
 	return path, to, made, nil
 }
 
-// clearForkDir removes what a fork that did not work out left in its own directory.
+// clearForkDir removes what a failed fork left in its directory.
 func (s *Service) clearForkDir(path string, to fsx.Dir, made bool) error {
 	if err := fork.ClearDir(to); err != nil || !made {
 		return err
@@ -107,7 +108,7 @@ func (s *Service) clearForkDir(path string, to fsx.Dir, made bool) error {
 	return parent.RemoveDir(filepath.Base(path))
 }
 
-// forkBuilder is one fork on its way.
+// forkBuilder builds one fork.
 type forkBuilder struct {
 	svc      *Service
 	req      retake.ForkRequest
@@ -118,12 +119,13 @@ type forkBuilder struct {
 	treeRoot retake.Entry
 	mu       sync.Mutex
 	written  map[string]fsx.Info // guarded by mu
-	dirCache dirCache            // growing and the index need the same ones
+	dirCache dirCache            // copying and indexing read the same directories
 }
 
-// mostForked bounds the entries that are kept in memory while a fork grows.
+// maxForkEntries bounds the entries kept in memory while a fork is built.
 const maxForkEntries = 1_000_000
 
+// build copies the files and, unless the fork is a throwaway, makes a workspace of it.
 func (g *forkBuilder) build(ctx context.Context) (retake.ForkResult, error) {
 	st, err := g.svc.store(ctx)
 	if err != nil {
@@ -144,7 +146,7 @@ func (g *forkBuilder) build(ctx context.Context) (retake.ForkResult, error) {
 	return g.protectFork(ctx, st, res)
 }
 
-// copyFiles writes the files. What the live workspace still has as it was is cloned.
+// copyFiles writes the files. Those that the live workspace still has unchanged are cloned.
 func (g *forkBuilder) copyFiles(ctx context.Context, st store.Store) (fork.Report, error) {
 	job := fork.Job{Trees: g.dirCache.wrapTrees(st), Want: g.treeRoot, To: g.dir, Progress: g.req.Progress, OnWritten: func(path string, i fsx.Info) {
 		g.mu.Lock()
@@ -167,7 +169,7 @@ func (g *forkBuilder) copyFiles(ctx context.Context, st store.Store) (fork.Repor
 	return fork.Build(ctx, job)
 }
 
-// loadNewestIndex gives the index of the newest checkpoint.
+// loadNewestIndex returns the stat index of the newest checkpoint.
 func (s *Service) loadNewestIndex(ctx context.Context, l *workspaceCache, ws retake.WorkspaceID) (*capture.Index, error) {
 	tip, err := s.parts.Catalog.Latest(ctx, ws, 0)
 	if err != nil {
@@ -176,7 +178,8 @@ func (s *Service) loadNewestIndex(ctx context.Context, l *workspaceCache, ws ret
 	return s.indexFor(ctx, l, ws, &tip)
 }
 
-// unchangedFinder reports which files were captured with given bytes.
+// unchangedFinder returns a function that reports which files were captured with the given
+// bytes.
 func unchangedFinder(x *capture.Index) func(string, retake.Entry) (fork.Stamp, bool) {
 	var mu sync.Mutex
 	stamps := x.Stamps()
@@ -188,7 +191,7 @@ func unchangedFinder(x *capture.Index) func(string, retake.Entry) (fork.Stamp, b
 	}
 }
 
-// protectFork makes a workspace of the fork: its mark, its line, its first checkpoint.
+// protectFork makes a workspace of the fork: marker, first checkpoint and stat index.
 func (g *forkBuilder) protectFork(ctx context.Context, st store.Store, res retake.ForkResult) (retake.ForkResult, error) {
 	i, err := g.dir.Stat()
 	if err != nil {
@@ -226,7 +229,7 @@ func (g *forkBuilder) protectFork(ctx context.Context, st store.Store, res retak
 	return res, nil
 }
 
-// sealFirst writes the first checkpoint: the very tree that it grew from.
+// sealFirst writes the first checkpoint of the fork, with the tree of the original.
 func (g *forkBuilder) sealFirst(ctx context.Context, t *checkpointWriter, ws retake.Workspace) (retake.Checkpoint, error) {
 	id, err := newCheckpointID()
 	if err != nil {
@@ -248,7 +251,8 @@ func (g *forkBuilder) sealFirst(ctx context.Context, t *checkpointWriter, ws ret
 	return cp, g.svc.markCatalogSynced(ctx, t.writer.Head())
 }
 
-// saveForkIndex lets the first save of the fork skip what was just written.
+// saveForkIndex writes a stat index of the new files, so that the first save does not read
+// them again.
 func (g *forkBuilder) saveForkIndex(ctx context.Context, st store.Store, l *workspaceCache, root fsx.Info, cp retake.Checkpoint) error {
 	seal := capture.Seal{Checkpoint: cp.ID, Number: cp.Number, Tree: cp.Tree}
 	d, err := capture.IndexOfNewTree(ctx, g.dirCache.wrapTrees(st), g.treeRoot, root, g.written, g.svc.parts.FS.HasFineTimestamps(g.path), seal)
@@ -259,7 +263,7 @@ func (g *forkBuilder) saveForkIndex(ctx context.Context, st store.Store, l *work
 	return g.svc.saveIndex(cp.Workspace, d)
 }
 
-// Forks lists the workspaces that grew from this one.
+// Forks lists the forks of a workspace.
 func (s *Service) Forks(ctx context.Context, ws retake.WorkspaceID) ([]retake.WorkspaceState, error) {
 	all, err := s.Workspaces(ctx)
 	if err != nil {

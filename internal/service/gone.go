@@ -16,8 +16,8 @@ import (
 // it did not wait for its hooks. Then the end of its process ends the turn, at once, so
 // that what a person edits next is not taken for the agent's work.
 
-// watchProcess waits for the end of the process of a session that is in a turn. The
-// caller holds mu.
+// watchProcess waits in the background for the exit of an agent process that is in a turn.
+// The caller holds mu.
 func (h *agentState) watchProcess(key string) {
 	x := h.state.Find(key)
 	if h.svc.maintenance == nil || !h.svc.parts.LocalAgents || x == nil || x.Phase != session.Working || !x.Steady || h.awaitedPIDs[x.PID] {
@@ -39,8 +39,8 @@ func (h *agentState) watchProcess(key string) {
 	})
 }
 
-// endAllDeadTurns ends the turns of agents that are gone, now and then: after a restart of the
-// daemon nobody waits for their processes.
+// endAllDeadTurns ends the turns of dead agents in all workspaces. After a restart of the
+// daemon nothing waits for their processes.
 func (s *Service) endAllDeadTurns(ctx context.Context) {
 	for _, h := range s.allAgentStates() {
 		s.endDeadTurnsIn(ctx, h)
@@ -53,8 +53,8 @@ func (s *Service) endDeadTurnsIn(ctx context.Context, h *agentState) {
 	}
 }
 
-// endDeadTurns ends the turns of agents that are gone: each becomes a checkpoint before anything
-// that comes after.
+// endDeadTurns ends the turns of agents whose process is gone. Each becomes a checkpoint
+// before anything later is handled.
 func (h *agentState) endDeadTurns(ws retake.Workspace, habits retake.Habits) {
 	if !h.svc.parts.LocalAgents {
 		return // they run on another machine
@@ -74,9 +74,9 @@ func (h *agentState) endDeadTurns(ws retake.Workspace, habits retake.Habits) {
 	}
 }
 
-// endTurnOfSession ends a turn whose session ends, when its conversation says that the agent had
-// given its answer: the end of the turn was not heard, or comes late. It waits for the
-// files to be read, as the end of the turn would have.
+// endTurnOfSession ends the turn of a session that ends, if its transcript shows that the
+// agent had answered: the end of the turn was lost or comes late. It waits for the
+// checkpoint, as the end of the turn would have.
 func (h *agentState) endTurnOfSession(ctx context.Context, ws retake.Workspace, sig retake.Signal, habits retake.Habits) {
 	h.mu.Lock()
 	var x session.Session
@@ -98,7 +98,8 @@ func (h *agentState) endTurnOfSession(ctx context.Context, ws retake.Workspace, 
 	}
 }
 
-// handleTurnEnd hears the end of a turn that nobody told, unless something was heard meanwhile.
+// handleTurnEnd handles the end of a turn that was never reported, unless another signal
+// changed the turn meanwhile.
 func (h *agentState) handleTurnEnd(ws retake.Workspace, sig retake.Signal, habits retake.Habits, x session.Session) *signalJob {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -111,8 +112,8 @@ func (h *agentState) handleTurnEnd(ws retake.Workspace, sig retake.Signal, habit
 	return j
 }
 
-// readFinalMessage is what the agent said at the end of its turn, when its conversation shows
-// that the turn came to its end.
+// readFinalMessage returns the agent's last message if the transcript shows that the turn
+// ended.
 func (s *Service) readFinalMessage(x session.Session) (string, bool) {
 	if x.Transcript == "" {
 		return "", false
@@ -124,6 +125,6 @@ func (s *Service) readFinalMessage(x session.Session) (string, bool) {
 	return transcript.TurnEnded(x.Agent, tail, x.Turn.Since.Add(-clockSlack))
 }
 
-// clockSlack is how much earlier than its prompt a line of the same turn may be dated: an
-// agent notes the time before it runs its hooks.
+// clockSlack is how much earlier than its prompt a line of the same turn may be dated:
+// agents note the time before they run their hooks.
 const clockSlack = 10 * time.Second

@@ -31,7 +31,8 @@ func conversationOf(x *session.Session, turn string) retake.Conversation {
 	}
 }
 
-// segmentEntries are the files of a conversation, so that the checkpoint reaches them.
+// segmentEntries returns the segments of a conversation as entries, so that a checkpoint
+// references them.
 func segmentEntries(segments []retake.Segment) []retake.Entry {
 	var out []retake.Entry
 	for i, g := range segments {
@@ -40,7 +41,7 @@ func segmentEntries(segments []retake.Segment) []retake.Entry {
 	return out
 }
 
-// State answers what the agent held at a checkpoint.
+// State returns what the agent held at a checkpoint.
 func (s *Service) State(ctx context.Context, ws retake.WorkspaceID, ref string) (retake.State, error) {
 	cp, err := s.Find(ctx, ws, ref)
 	if err != nil {
@@ -50,6 +51,7 @@ func (s *Service) State(ctx context.Context, ws retake.WorkspaceID, ref string) 
 	return out, wrapError("the agent's conversation can't be read", unchanged, err)
 }
 
+// loadAgentState reads the agent's documents from the state of a checkpoint.
 func (s *Service) loadAgentState(ctx context.Context, cp retake.Checkpoint) (retake.State, error) {
 	out := retake.State{Checkpoint: cp, Tasks: []retake.Task{}, Calls: []retake.Call{}}
 	st, err := s.store(ctx)
@@ -76,6 +78,7 @@ func (s *Service) loadAgentState(ctx context.Context, cp retake.Checkpoint) (ret
 	return out, nil
 }
 
+// readStateDoc reads a JSON document from the state of a checkpoint.
 func readStateDoc(ctx context.Context, st store.Trees, e retake.Entry, v any) error {
 	r, err := st.File(ctx, e.Object)
 	if err != nil {
@@ -89,7 +92,7 @@ func readStateDoc(ctx context.Context, st store.Trees, e retake.Entry, v any) er
 	return json.Unmarshal(b, v)
 }
 
-// Conversation gives the bytes of a conversation, segment after segment.
+// Conversation returns the bytes of a conversation, all segments in order.
 func (s *Service) Conversation(ctx context.Context, ws retake.WorkspaceID, ref string) (io.ReadCloser, retake.Conversation, error) {
 	state, err := s.State(ctx, ws, ref)
 	if err != nil {
@@ -105,9 +108,10 @@ func (s *Service) Conversation(ctx context.Context, ws retake.WorkspaceID, ref s
 	return io.NopCloser(bytes.NewReader(b)), *state.Conversation, nil
 }
 
-// maxTalk bounds a conversation: what is longer is kept from its end.
+// maxConversation bounds the bytes of a conversation that are read.
 const maxConversation = 256 << 20
 
+// readConversation reads all segments of a conversation, up to maxConversation bytes.
 func (s *Service) readConversation(ctx context.Context, c retake.Conversation) ([]byte, error) {
 	st, err := s.store(ctx)
 	if err != nil {
@@ -127,7 +131,8 @@ func (s *Service) readConversation(ctx context.Context, c retake.Conversation) (
 	return all.Bytes(), nil
 }
 
-// replaceFile writes a small file of ours in one step. It is not synced: it is context.
+// replaceFile atomically replaces a small file of ours. It is not synced: the content is
+// context only.
 func replaceFile(d fsx.Dir, name string, b []byte) error {
 	tmp := name + ".new"
 	if err := d.Remove(tmp); err != nil && !errors.Is(err, fs.ErrNotExist) {

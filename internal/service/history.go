@@ -9,7 +9,7 @@ import (
 	"github.com/retake-dev/retake/internal/storage/catalog"
 )
 
-// Log lists a part of the timeline. It never opens the store, but to look for a path.
+// Log lists a part of the timeline. It opens the store only to search for a path.
 func (s *Service) Log(ctx context.Context, q retake.LogQuery) (retake.Timeline, error) {
 	var tl retake.Timeline
 	var err error
@@ -31,7 +31,7 @@ func (s *Service) Log(ctx context.Context, q retake.LogQuery) (retake.Timeline, 
 	return tl, wrapError("the timeline cannot be read", unchanged, err)
 }
 
-// listPage lists checkpoints; only a question about paths opens the store.
+// listPage lists checkpoints; only a query for a path opens the store.
 func (s *Service) listPage(ctx context.Context, q retake.LogQuery) ([]retake.Checkpoint, error) {
 	if q.Good || q.Path != "" {
 		return s.listMatching(ctx, q)
@@ -39,8 +39,8 @@ func (s *Service) listPage(ctx context.Context, q retake.LogQuery) ([]retake.Che
 	return s.parts.Catalog.Page(ctx, q)
 }
 
-// Find resolves a ref. A pin's name may look like anything, so it is asked for
-// before times.
+// Find resolves a ref. Pins are tried before times, because the name of a pin may look like
+// anything.
 func (s *Service) Find(ctx context.Context, ws retake.WorkspaceID, ref string) (retake.Checkpoint, error) {
 	r, err := retake.ParseRef(ref, s.parts.Clock.Now())
 	if err != nil {
@@ -59,6 +59,7 @@ func (s *Service) Find(ctx context.Context, ws retake.WorkspaceID, ref string) (
 	return cp, wrapError("the timeline cannot be read", unchanged, err)
 }
 
+// resolveRef finds the checkpoint of a parsed ref; catalog.ErrNotFound if there is none.
 func (s *Service) resolveRef(ctx context.Context, ws retake.WorkspaceID, r retake.Ref, text string) (retake.Checkpoint, error) {
 	c := s.parts.Catalog
 	switch r.Form {
@@ -80,6 +81,7 @@ func (s *Service) resolveRef(ctx context.Context, ws retake.WorkspaceID, r retak
 	return retake.Checkpoint{}, catalog.ErrNotFound
 }
 
+// findByName finds a checkpoint by the name of a pin, else by time.
 func (s *Service) findByName(ctx context.Context, ws retake.WorkspaceID, r retake.Ref, text string) (retake.Checkpoint, error) {
 	pins, err := s.parts.Catalog.Pins(ctx, ws)
 	if err != nil {
@@ -96,6 +98,7 @@ func (s *Service) findByName(ctx context.Context, ws retake.WorkspaceID, r retak
 	return retake.Checkpoint{}, catalog.ErrNotFound
 }
 
+// findByGood finds the newest good checkpoint, or the newest that passed the named check.
 func (s *Service) findByGood(ctx context.Context, ws retake.WorkspaceID, name string) (retake.Checkpoint, error) {
 	if name != "" {
 		return s.findNewestPassing(ctx, ws, name)
@@ -120,6 +123,7 @@ func (s *Service) noGoodError(ws retake.WorkspaceID, name string) error {
 	return e
 }
 
+// findByPrefix finds a checkpoint by the beginning of its ID, which must be unique.
 func (s *Service) findByPrefix(ctx context.Context, ws retake.WorkspaceID, prefix string) (retake.Checkpoint, error) {
 	found, err := s.parts.Catalog.ByPrefix(ctx, ws, prefix)
 	switch {
@@ -133,6 +137,7 @@ func (s *Service) findByPrefix(ctx context.Context, ws retake.WorkspaceID, prefi
 	return found[0], nil
 }
 
+// noCheckpointError says that a ref matches nothing, and names the newest checkpoint.
 func (s *Service) noCheckpointError(ctx context.Context, id retake.WorkspaceID, ref string) error {
 	e := &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("there is no checkpoint %s", ref), Safe: unchanged, Hint: "list checkpoints: retake log"}
 	ws, err := s.loadWorkspace(ctx, id)

@@ -10,11 +10,11 @@ import (
 	"github.com/retake-dev/retake/internal/platform/marker"
 )
 
-// holdAge is how long what a restore replaced is kept beside the checkpoint that has
-// it: a process that had it open may still write to it.
+// trashAge is how long files that a restore replaced are kept in the trash: a process that
+// had one open may still write to it.
 const trashAge = 24 * time.Hour
 
-// clearOldTrash removes old holds of a workspace. What cannot be removed is met again the
+// clearOldTrash removes old trash of a workspace. What cannot be removed is tried again the
 // next time.
 func (s *Service) clearOldTrash(places ...func() (fsx.Dir, error)) {
 	for _, open := range places {

@@ -11,20 +11,20 @@ import (
 	"github.com/retake-dev/retake/internal/storage/catalog"
 )
 
-// summarizer notes the stories of checkpoints after they are sealed, one after the other. All of
-// it is context: whatever happens here, the checkpoints are as they are.
+// summarizer writes the summaries of checkpoints after they are sealed, one at a time.
+// Summaries are context only: whatever fails here, the checkpoints are not affected.
 type summarizer struct {
 	svc           *Service
 	mu            sync.Mutex
 	queue         []pendingSummary
-	heldChanges   int // changes that captures handed over, in the queue
+	heldChanges   int // number of changes kept in the queue
 	isRunning     bool
-	current       retake.CheckpointID // the one that is being told
+	current       retake.CheckpointID // the checkpoint that is being summarized
 	lastSummaries map[retake.WorkspaceID]lastSummary
-	recent        []pendingSummary // told just now, with all that is to know; the newest is the last
+	recent        []pendingSummary // summarized just now, with what their captures knew; newest last
 }
 
-// dropMemory drops what is kept in memory of checkpoints that became others.
+// dropMemory drops what is kept in memory, after a purge changed the checkpoints.
 func (t *summarizer) dropMemory() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -34,17 +34,17 @@ func (t *summarizer) dropMemory() {
 	}
 }
 
-// pendingSummary is a checkpoint whose story waits.
+// pendingSummary is a checkpoint that waits for its summary.
 type pendingSummary struct {
 	retake.Checkpoint
 	captured *captureInfo // what its capture knew; nil: the trees are compared
 }
 
-// soonAfter is how long a service that lives for one command may take for stories.
+// closeTimeLimit is how long a service that lives for one command may spend on summaries.
 const closeTimeLimit = 50 * time.Millisecond
 
-// request asks for the story of a checkpoint. A service that lives on tells it now, in the
-// background; another one when it closes, as far as the time goes.
+// request asks for the summary of a checkpoint. An exclusive service writes it in the
+// background; another one when it closes, as far as time permits.
 func (t *summarizer) request(cp retake.Checkpoint) { t.enqueue(pendingSummary{Checkpoint: cp}) }
 
 func (t *summarizer) enqueue(u pendingSummary) {
@@ -53,7 +53,8 @@ func (t *summarizer) enqueue(u pendingSummary) {
 	t.enqueueLocked(u)
 }
 
-// enqueueLocked is under t.mu.
+// enqueueLocked adds a checkpoint to the queue and starts the worker if needed. The caller
+// holds mu.
 func (t *summarizer) enqueueLocked(u pendingSummary) {
 	if !t.hasQueued(u.ID) && len(t.queue) < maxQueuedSummaries {
 		t.queue = append(t.queue, t.limitHeldLocked(u))
@@ -64,8 +65,8 @@ func (t *summarizer) enqueueLocked(u pendingSummary) {
 	}
 }
 
-// requestMissing is add for who looks at rows: what is being told needs not be told again, and what
-// was told since the row was read needs no tree.
+// requestMissing is request for rows that have no summary: it ignores the checkpoint that
+// is being summarized, and reuses what a recent capture knew.
 func (t *summarizer) requestMissing(cp retake.Checkpoint) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -74,7 +75,7 @@ func (t *summarizer) requestMissing(cp retake.Checkpoint) {
 	}
 }
 
-// mostTold bounds what waits: the rest is told when somebody looks at it.
+// maxQueuedSummaries bounds the queue. The rest is summarized when its row is read.
 const maxQueuedSummaries = 1024
 
 func (t *summarizer) hasQueued(id retake.CheckpointID) bool {
@@ -86,6 +87,8 @@ func (t *summarizer) hasQueued(id retake.CheckpointID) bool {
 	return false
 }
 
+// dequeue takes the next checkpoint from the queue. On an empty queue it marks the worker
+// as ended.
 func (t *summarizer) dequeue() (pendingSummary, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -102,6 +105,7 @@ func (t *summarizer) dequeue() (pendingSummary, bool) {
 	return u, true
 }
 
+// runQueue summarizes until the queue is empty. After ctx ended it only empties the queue.
 func (t *summarizer) runQueue(ctx context.Context, deep bool) {
 	for {
 		u, ok := t.dequeue()
@@ -114,7 +118,8 @@ func (t *summarizer) runQueue(ctx context.Context, deep bool) {
 	}
 }
 
-// summarize notes one story. A panic over what a workspace holds ends that story alone.
+// summarize writes one summary, and another one if the host changed meanwhile. A panic over
+// the contents of a workspace ends this summary alone.
 func (t *summarizer) summarize(ctx context.Context, u pendingSummary, deep bool) {
 	note := func(how storyOptions) { // what fails is told when somebody looks
 		t.svc.background(taskSummary, func() error { return t.svc.storeSummary(ctx, u, how) })
@@ -133,7 +138,7 @@ func (t *summarizer) summarize(ctx context.Context, u pendingSummary, deep bool)
 	note(storyOptions{readContents: deep}) // the machine is told late, and never delays the rest
 }
 
-// waitIdle waits until nothing is being told, as long as ctx allows.
+// waitIdle waits until nothing is being summarized, or until ctx ends.
 func (t *summarizer) waitIdle(ctx context.Context) {
 	again := time.NewTicker(2 * time.Millisecond)
 	defer again.Stop()
@@ -152,7 +157,7 @@ func (t *summarizer) waitIdle(ctx context.Context) {
 	}
 }
 
-// runOnClose tells what a short life leaves time for.
+// runOnClose summarizes what a service that lives for one command has time for.
 func (t *summarizer) runOnClose() {
 	if t.svc.parts.Exclusive {
 		return
@@ -162,13 +167,15 @@ func (t *summarizer) runOnClose() {
 	t.runQueue(ctx, false)
 }
 
-// summarizeCheckpoint tells the story of a checkpoint and keeps what a row shows of it, and the words it is
-// found by. A shallow one, whose files were not read for their meaning, is told again
-// when somebody can.
+// summarizeCheckpoint stores the summary of a checkpoint: what a row shows of it, and the
+// terms it is found by. Without readContents it is a shallow one, which is written again
+// later.
 func (s *Service) summarizeCheckpoint(ctx context.Context, cp retake.Checkpoint, deep bool) error {
 	return s.storeSummary(ctx, pendingSummary{Checkpoint: cp}, storyOptions{readContents: deep})
 }
 
+// storeSummary builds the summary of a checkpoint and stores it in the catalog. The first
+// checkpoint has no changes to describe, only counts.
 func (s *Service) storeSummary(ctx context.Context, u pendingSummary, how storyOptions) error {
 	cp := u.Checkpoint
 	n := catalog.Notes{Workspace: cp.Workspace, Checkpoint: cp.ID}
@@ -197,13 +204,14 @@ func (s *Service) storeSummary(ctx context.Context, u pendingSummary, how storyO
 	return s.parts.Catalog.PutNotes(ctx, n)
 }
 
-// Bounds of what a checkpoint is found by.
+// Bounds of the search terms of one checkpoint.
 const (
 	maxSearchPaths = 2000
 	maxSearchFacts = 1000
 )
 
-// searchTerms are what a checkpoint is found by: what was said, and the facts.
+// searchTerms returns the terms by which a checkpoint is found: its intent, its turn and
+// its facts.
 func searchTerms(cp retake.Checkpoint, st retake.Story) []catalog.Place {
 	var out []catalog.Place
 	add := func(where, text string) {
@@ -223,7 +231,7 @@ func searchTerms(cp retake.Checkpoint, st retake.Story) []catalog.Place {
 	return out
 }
 
-// addSearchPath adds a path that differs in more than its time.
+// addSearchPath adds the path of a change unless only its time differs.
 func addSearchPath(places []catalog.Place, c retake.Change) []catalog.Place {
 	e := c.After
 	if e == nil {

@@ -9,12 +9,12 @@ import (
 	"github.com/retake-dev/retake/internal/pure/tree"
 )
 
-// captureInfo is what a capture knew of the checkpoint that it became: with it no tree has to be
-// read to tell what changed. It only saves time; without it the trees are compared.
+// captureInfo is what a capture knew of the checkpoint it became. With it no tree has to be
+// read to find what changed; without it the trees are compared.
 type captureInfo struct {
 	root       retake.Entry // the root
 	delta      *capture.Delta
-	parentRoot *retake.Entry // the root of the checkpoint before, once it is known
+	parentRoot *retake.Entry // root of the previous checkpoint, once it is loaded
 }
 
 func (s *captureInfo) changeCount() int {
@@ -24,29 +24,30 @@ func (s *captureInfo) changeCount() int {
 	return len(s.delta.Changes)
 }
 
-// lastSummary is what the next checkpoint of a workspace builds on.
+// lastSummary is what the summary of the next checkpoint of a workspace builds on.
 type lastSummary struct {
 	id        retake.CheckpointID
 	root      retake.Entry
 	head      string
-	headKnown bool // of the head
+	headKnown bool // head was read without errors
 }
 
-// Bounds of what is kept in memory for stories.
+// Bounds of what is kept in memory for summaries.
 const (
-	maxHeldChanges   = 20_000 // changes of all checkpoints that wait
+	maxHeldChanges   = 20_000 // changes of all queued checkpoints
 	maxLastSummaries = 1_000  // workspaces
 
-	maxRecentSummaries = 8     // checkpoints that were told just now
-	maxRecentChanges   = 4_000 // changes of them
+	maxRecentSummaries = 8     // checkpoints that were summarized just now
+	maxRecentChanges   = 4_000 // changes of these
 )
 
-// enqueueSealed asks for the story of a checkpoint that was just sealed.
+// enqueueSealed asks for the summary of a checkpoint that was just sealed.
 func (t *summarizer) enqueueSealed(cp retake.Checkpoint, res *capture.Result) {
 	t.enqueue(pendingSummary{Checkpoint: cp, captured: &captureInfo{root: res.Files, delta: res.Delta}})
 }
 
-// limitHeldLocked lets go what many checkpoints that wait would hold. Under t.mu.
+// limitHeldLocked drops the changes of a capture if the queue holds too many. The caller
+// holds mu.
 func (t *summarizer) limitHeldLocked(u pendingSummary) pendingSummary {
 	if t.heldChanges+u.captured.changeCount() > maxHeldChanges {
 		u.captured.delta = nil
@@ -55,7 +56,7 @@ func (t *summarizer) limitHeldLocked(u pendingSummary) pendingSummary {
 	return u
 }
 
-// lastSummaryOf answers what is known of a checkpoint, when it was the last one told.
+// lastSummaryOf returns what is known of a checkpoint if it was the last one summarized.
 func (t *summarizer) lastSummaryOf(cp retake.Checkpoint) (lastSummary, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -72,8 +73,8 @@ func (t *summarizer) setLastSummary(ws retake.WorkspaceID, l lastSummary) {
 	t.lastSummaries[ws] = l
 }
 
-// addRecent keeps what a capture knew for who wants to read the story in full. Nothing
-// changed on the machine with it.
+// addRecent keeps what a capture knew, for readers of the full story. It is called only
+// when nothing changed on the host.
 func (t *summarizer) addRecent(u pendingSummary) {
 	if u.captured.changeCount() == 0 || u.captured.parentRoot == nil { // from here on others read it
 		return
@@ -90,21 +91,21 @@ func (t *summarizer) addRecent(u pendingSummary) {
 	}
 }
 
-// dropRecent forgets it: there is more to know.
+// dropRecent removes a checkpoint from the recent ones.
 func (t *summarizer) dropRecent(id retake.CheckpointID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.recent = slices.DeleteFunc(t.recent, func(u pendingSummary) bool { return u.ID == id })
 }
 
-// findRecent answers a checkpoint with what its capture knew, if that is still there.
+// findRecent returns a checkpoint with what its capture knew, if that is still in memory.
 func (t *summarizer) findRecent(cp retake.Checkpoint) pendingSummary {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.findRecentLocked(cp)
 }
 
-// findRecentLocked is freshOf under t.mu.
+// findRecentLocked is findRecent for a caller that holds mu.
 func (t *summarizer) findRecentLocked(cp retake.Checkpoint) pendingSummary {
 	for _, u := range t.recent {
 		if u.ID == cp.ID {
@@ -116,8 +117,8 @@ func (t *summarizer) findRecentLocked(cp retake.Checkpoint) pendingSummary {
 	return pendingSummary{Checkpoint: cp}
 }
 
-// compareWithParent is what a checkpoint changed: as its capture told, when that was against the
-// checkpoint before it, else by the trees.
+// compareWithParent returns what a checkpoint changed: from its capture if that was against
+// the previous checkpoint, else by comparing the trees.
 func (s *Service) compareWithParent(ctx context.Context, u pendingSummary) (retake.Comparison, error) {
 	q := retake.DiffQuery{Workspace: u.Workspace}
 	if u.captured == nil || u.captured.delta == nil {
@@ -139,7 +140,8 @@ func (s *Service) compareWithParent(ctx context.Context, u pendingSummary) (reta
 	return d, nil
 }
 
-// loadParentRoot is the root of the checkpoint before: its capture does not know it.
+// loadParentRoot returns the root entry of the previous checkpoint, which the capture does
+// not know.
 func (s *Service) loadParentRoot(ctx context.Context, u *captureInfo, from retake.Checkpoint) (*retake.Entry, error) {
 	if u.parentRoot != nil {
 		return u.parentRoot, nil
@@ -158,9 +160,9 @@ func (s *Service) loadParentRoot(ctx context.Context, u *captureInfo, from retak
 	return u.parentRoot, nil
 }
 
-// resolveHead answers the commit that is checked out at a checkpoint, and remembers it: as long as
-// nothing changes that it is read from, it is that of the checkpoint before. Nil when the
-// capture is not known.
+// resolveHead returns the commit that is checked out at a checkpoint and remembers it:
+// while nothing it is read from changes, it is that of the previous checkpoint. It returns
+// nil if there is no capture.
 func (s *Service) resolveHead(ctx context.Context, u pendingSummary, d retake.Comparison) *string {
 	if u.captured == nil {
 		return nil

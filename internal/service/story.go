@@ -9,7 +9,7 @@ import (
 	"github.com/retake-dev/retake/internal/explain/story"
 )
 
-// Story tells what really changed between two checkpoints, from the trees alone.
+// Story describes what changed between two checkpoints, from the trees alone.
 func (s *Service) Story(ctx context.Context, q retake.DiffQuery) (retake.Story, error) {
 	how := storyOptions{ownCheckpoint: q.From == "" && len(q.Paths) == 0 && q.To != "" && q.To != liveRef, everyPath: len(q.Paths) > 0, readContents: true, allHostFacts: q.Machine}
 	d, err := s.compareForStory(ctx, q, &how)
@@ -21,8 +21,8 @@ func (s *Service) Story(ctx context.Context, q retake.DiffQuery) (retake.Story, 
 	return st, wrapError("what changed can't be read", unchanged, err)
 }
 
-// compareForStory compares for a story. What one checkpoint changed since the one before its
-// capture may still know.
+// compareForStory compares two checkpoints for a story. The changes of a single checkpoint
+// may still be known from its capture.
 func (s *Service) compareForStory(ctx context.Context, q retake.DiffQuery, how *storyOptions) (retake.Comparison, error) {
 	if !how.ownCheckpoint {
 		return s.Diff(ctx, q)
@@ -39,22 +39,22 @@ func (s *Service) compareForStory(ctx context.Context, q retake.DiffQuery, how *
 	return s.compareWithParent(ctx, u)
 }
 
-// storyOptions is how a story is told.
+// storyOptions says how a story is built.
 type storyOptions struct {
-	ownCheckpoint bool    // of one checkpoint since the one before: its words are held against it
+	ownCheckpoint bool    // one checkpoint against its parent: its messages are checked against it
 	everyPath     bool    // every path by itself
 	readContents  bool    // files are read for their meaning
-	justSealed    bool    // it was just sealed: nobody looked at the machine since
+	justSealed    bool    // the host was not probed since
 	head          *string // the commit that was checked out; nil: it is read
 
-	allHostFacts bool // what other programs did to the machine is told too
+	allHostFacts bool // host changes by other programs are included
 }
 
-// mostRead bounds a story whose files are read for their meaning: a first capture is no
-// change.
+// maxReadChanges bounds a story whose files are read for their meaning.
 const maxReadChanges = 50_000
 
-// buildStory tells it. Remember is for later: it takes time that nobody should wait for.
+// buildStory builds a story. The caller calls remember afterwards: it stores what was read,
+// and takes time that nobody should wait for.
 func (s *Service) buildStory(ctx context.Context, d retake.Comparison, how storyOptions) (st retake.Story, remember func(), err error) {
 	in := story.Input{From: d.From, To: d.To, Changes: withLiveObjects(d), Gaps: d.Gaps, Full: how.everyPath}
 	in.OpenObject = cacheObjects(s.objectOpener(d), in.Changes)
@@ -94,12 +94,13 @@ func (s *Service) buildStory(ctx context.Context, d retake.Comparison, how story
 	return st, remember, nil
 }
 
-// liveObject begins the address of a file that is not stored, for the time of one story.
+// liveObjectPrefix marks the object ID of a live file that is not stored. It is valid only
+// within one story.
 const liveObjectPrefix = "now:"
 
 func isLiveObject(id retake.ObjectID) bool { return strings.HasPrefix(string(id), liveObjectPrefix) }
 
-// withLiveObjects gives the files of now, which are not stored, an address.
+// withLiveObjects gives the live files of a comparison, which are not stored, an object ID.
 func withLiveObjects(d retake.Comparison) []retake.Change {
 	if d.To != nil {
 		return d.Changes
@@ -115,7 +116,7 @@ func withLiveObjects(d retake.Comparison) []retake.Change {
 	return out
 }
 
-// objectOpener opens what a story reads: stored bytes, or those of a live file.
+// objectOpener returns a function that opens stored objects and live files.
 func (s *Service) objectOpener(d retake.Comparison) story.ObjectOpener {
 	ws := retake.WorkspaceID("")
 	if d.From != nil {
@@ -130,8 +131,8 @@ func (s *Service) objectOpener(d retake.Comparison) story.ObjectOpener {
 	}
 }
 
-// findMismatches holds what was said against what happened. What changed before a turn, or by
-// going back, nobody spoke of.
+// findMismatches compares what was said with what changed. Checkpoints before a turn and
+// restores have no statements to compare.
 func (s *Service) findMismatches(ctx context.Context, cp retake.Checkpoint, st retake.Story) []retake.Flag {
 	said := story.Statements{Intent: cp.Intent, Manual: cp.Trigger == retake.TriggerManual}
 	switch cp.Trigger {
