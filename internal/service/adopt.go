@@ -7,7 +7,7 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// prepareAdopt records the fork as it is now: what is brought must be a checkpoint first.
+// prepareAdopt saves the fork as it is now, because only a checkpoint can be adopted.
 func (s *Service) prepareAdopt(ctx context.Context, req retake.PlanRequest) error {
 	if req.Course != retake.CourseAdopt {
 		return nil
@@ -23,7 +23,7 @@ func (s *Service) prepareAdopt(ctx context.Context, req retake.PlanRequest) erro
 	return err
 }
 
-// resolveAdopt brings what a fork changed since it grew.
+// resolveAdopt resolves an adopt: what the fork changed since it was created.
 func (s *Service) resolveAdopt(ctx context.Context, ws retake.Workspace, j resolvedRestore) (resolvedRestore, error) {
 	fork, err := s.loadWorkspace(ctx, j.req.Fork)
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/retake-dev/retake/internal/storage/catalog"
 )
 
-// findRepeated answers the checkpoint that was sealed under this id, when the caller asks a
-// second time because it did not hear the answer. One that ran out of time is
-// completed if it was not yet.
+// findRepeated returns the checkpoint that was already sealed under the requested ID: the
+// caller repeats a request whose answer was lost. A partial checkpoint is completed if it
+// was not yet.
 func (t *checkpointWriter) findRepeated(ctx context.Context, req retake.SaveRequest) (retake.SaveResult, bool, error) {
 	if req.ID == "" {
 		return retake.SaveResult{}, false, nil
@@ -41,8 +41,8 @@ func (t *checkpointWriter) findRepeated(ctx context.Context, req retake.SaveRequ
 	return res, true, nil
 }
 
-// completePartial takes what a checkpoint that ran out of time is missing. If it does not work
-// out, the partial one stands.
+// completePartial saves what a checkpoint that ran out of time is missing. If that fails,
+// the partial one stays.
 func (t *checkpointWriter) completePartial(ctx context.Context, req retake.SaveRequest, res *retake.SaveResult) {
 	req.Budget, req.Trigger, req.ID, req.IfChanged = 0, retake.TriggerComplete, "", false
 	whole, _, err := t.captureAndSeal(ctx, req)

@@ -13,8 +13,8 @@ import (
 	"github.com/retake-dev/retake/internal/storage/catalog"
 )
 
-// ApplyRestore does exactly the plan that was shown: what is there now becomes a
-// checkpoint first, then the files are changed, read back, and become another one.
+// ApplyRestore applies exactly the plan that was shown: the current files are saved in a
+// safety checkpoint, then changed, read back, and saved as another checkpoint.
 func (s *Service) ApplyRestore(ctx context.Context, req retake.ApplyRequest) (retake.RestoreResult, error) {
 	if err := validateApply(req); err != nil {
 		return retake.RestoreResult{}, err
@@ -46,8 +46,8 @@ func (s *Service) ApplyRestore(ctx context.Context, req retake.ApplyRequest) (re
 	return res, wrapError("not restored", unchanged, err)
 }
 
-// validateApply refuses what no plan can have: a typing error must not look like files that
-// moved on, or like a word that was given.
+// validateApply refuses requests that no plan can match: a typing error must not look like
+// changed files or like consent.
 func validateApply(req retake.ApplyRequest) error {
 	digest := normalizeDigest(req.Digest)
 	if len(digest) < minDigestLen || strings.Trim(digest, "0123456789abcdef") != "" {
@@ -61,7 +61,7 @@ func validateApply(req retake.ApplyRequest) error {
 	return nil
 }
 
-// restoreRun is one plan on its way.
+// restoreRun is the application of one plan.
 type restoreRun struct {
 	*rootLocation
 	svc      *Service
@@ -73,9 +73,11 @@ type restoreRun struct {
 	holders  []retake.Holder
 	warnings []retake.Warning
 
-	effects []retake.Effect // that stay done
+	effects []retake.Effect // external effects that stay
 }
 
+// run checks that the plan is still the one that was shown and accepted, then executes it
+// and records the result. If nothing was changed, a claimed root is released again.
 func (a *restoreRun) run(ctx context.Context) (retake.RestoreResult, error) {
 	j, shown, v, err := a.svc.planCurrent(ctx, a.cache, a.rootLocation, a.req.PlanRequest, a.recentPlan())
 	if err != nil {
@@ -107,7 +109,7 @@ func (a *restoreRun) run(ctx context.Context) (retake.RestoreResult, error) {
 	return a.recordResult(ctx, out)
 }
 
-// execute takes the safety checkpoint, makes the plan again from it, and does it.
+// execute takes the safety checkpoint, makes the plan again from it, and applies it.
 func (a *restoreRun) execute(ctx context.Context, shown retake.Plan, v workspaceSnapshot) (restore.Outcome, error) {
 	if a.isEmpty() {
 		a.safety = v.tip
@@ -120,8 +122,8 @@ func (a *restoreRun) execute(ctx context.Context, shown retake.Plan, v workspace
 	return a.applyPlan(ctx)
 }
 
-// planChangedError says that the plan is not the one that was shown. Of a repair it does not say
-// that nothing was changed: it may be one that was cut off and is asked for again.
+// planChangedError says that the plan is not the one that was shown. For the repair of an
+// interrupted restore it does not say that nothing was changed.
 func (a *restoreRun) planChangedError(j resolvedRestore, now retake.Plan) error {
 	err := a.cache.planChangedError(a.req.Digest, now)
 	if j.interrupted != nil {
@@ -131,7 +133,8 @@ func (a *restoreRun) planChangedError(j resolvedRestore, now retake.Plan) error 
 	return err
 }
 
-// recentPlan is the plan that was shown a moment ago: who holds files is not asked twice.
+// recentPlan returns the plan if it was shown a moment ago, so that open files are not
+// searched twice; else nil.
 func (a *restoreRun) recentPlan() *retake.Plan {
 	p := a.cache.lastPlan
 	if p == nil || !matchesDigest(p.Digest, a.req.Digest) || a.svc.parts.Clock.Now().Sub(a.cache.lastPlanAt) > recentPlanAge {
@@ -155,7 +158,7 @@ func isNoOp(p *retake.Plan) bool {
 	return !slices.ContainsFunc(p.Keeps, func(k retake.Keep) bool { return k.Side != "" })
 }
 
-// noOpResult answers for a plan without a step: no checkpoint is added.
+// noOpResult is the result of a plan without steps: no checkpoint is added.
 func (a *restoreRun) noOpResult(ctx context.Context, v workspaceSnapshot) (retake.RestoreResult, error) {
 	res := retake.RestoreResult{Checkpoint: v.tip, Failed: []retake.Failure{}, Warnings: []retake.Warning{}}
 	if v.isUnchanged { // else what is there is in no checkpoint, and stays as it is
@@ -167,7 +170,7 @@ func (a *restoreRun) noOpResult(ctx context.Context, v workspaceSnapshot) (retak
 	return res, ctx.Err()
 }
 
-// checkAccepted checks that every class of obstacle was agreed to.
+// checkAccepted checks that every class of obstacle in the plan was accepted.
 func checkAccepted(p retake.Plan, accept []string) error {
 	var open []string
 	text := ""
@@ -187,8 +190,7 @@ func checkAccepted(p retake.Plan, accept []string) error {
 	}
 }
 
-// saveSafety takes the safety checkpoint: all there is now, durable. Without it nothing
-// is touched.
+// saveSafety takes the safety checkpoint. It must be durable before any file is touched.
 func (a *restoreRun) saveSafety(ctx context.Context, still bool) error {
 	intent := "before " + a.describeCourse()
 	res, err := a.svc.saveNow(ctx, a.cache, a.ws, a.root, retake.SaveRequest{
@@ -202,7 +204,7 @@ func (a *restoreRun) saveSafety(ctx context.Context, still bool) error {
 	return nil
 }
 
-// describeCourse name the restore for people.
+// describeCourse names the restore for people.
 func (a *restoreRun) describeCourse() string {
 	n := int64(0)
 	if a.resolved.target != nil {
@@ -226,8 +228,8 @@ func (a *restoreRun) describeCourse() string {
 	return string(a.req.Course)
 }
 
-// replan makes the plan again from the safety checkpoint. Only what is in there may be
-// touched, and only if it is still what was shown.
+// replan makes the plan again from the safety checkpoint, so that only files that it
+// contains are touched. It fails if the plan differs from the one shown.
 func (a *restoreRun) replan(ctx context.Context, shown retake.Plan) error {
 	v, err := a.snapshotSafety(ctx)
 	if err != nil {
@@ -243,7 +245,7 @@ func (a *restoreRun) replan(ctx context.Context, shown retake.Plan) error {
 	return err
 }
 
-// snapshotSafety is the workspace as the safety checkpoint holds it. Where nothing was, nothing is.
+// snapshotSafety returns the workspace as the safety checkpoint holds it.
 func (a *restoreRun) snapshotSafety(ctx context.Context) (workspaceSnapshot, error) {
 	if a.isEmpty() {
 		return a.svc.snapshotEmptyRoot(ctx, a.cache, a.rootLocation, a.safety)
@@ -251,7 +253,8 @@ func (a *restoreRun) snapshotSafety(ctx context.Context) (workspaceSnapshot, err
 	return a.svc.snapshotCheckpoint(ctx, a.cache, a.safety, a.root)
 }
 
-// findApplied answers a restore that was asked for under this id before.
+// findApplied returns the result of a restore that was already applied under the requested
+// ID.
 func (s *Service) findApplied(ctx context.Context, req retake.ApplyRequest) (retake.RestoreResult, bool, error) {
 	if req.ID == "" {
 		return retake.RestoreResult{}, false, nil

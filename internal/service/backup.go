@@ -15,7 +15,7 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// SetBackup says where the checkpoints of a workspace also go.
+// SetBackup sets the git remote that the checkpoints of a workspace are pushed to.
 func (s *Service) SetBackup(ctx context.Context, req retake.BackupRequest) (retake.Backup, error) {
 	ws, err := s.loadBackupWorkspace(ctx, req.Workspace)
 	if err != nil {
@@ -31,7 +31,7 @@ func (s *Service) SetBackup(ctx context.Context, req retake.BackupRequest) (reta
 	return s.withBehindCount(ctx, b)
 }
 
-// Backup tells how far a backup is.
+// Backup returns the state of a backup.
 func (s *Service) Backup(ctx context.Context, id retake.WorkspaceID) (retake.Backup, error) {
 	if _, err := s.loadBackupWorkspace(ctx, id); err != nil {
 		return retake.Backup{}, err
@@ -43,7 +43,7 @@ func (s *Service) Backup(ctx context.Context, id retake.WorkspaceID) (retake.Bac
 	return s.withBehindCount(ctx, b)
 }
 
-// PushBackup sends what is not there yet, and waits for it.
+// PushBackup pushes the missing checkpoints and waits for it.
 func (s *Service) PushBackup(ctx context.Context, id retake.WorkspaceID) (retake.Backup, error) {
 	if _, err := s.loadBackupWorkspace(ctx, id); err != nil {
 		return retake.Backup{}, err
@@ -95,7 +95,8 @@ func (s *Service) withBehindCount(ctx context.Context, b retake.Backup) (retake.
 	return b, wrapError("the timeline cannot be read", unchanged, err)
 }
 
-// backupStatus is for a status: nil when there is none, or when it cannot be told.
+// backupStatus returns the backup for a status, or nil if there is none or it cannot be
+// read.
 func (s *Service) backupStatus(ctx context.Context, id retake.WorkspaceID) *retake.Backup {
 	if s.parts.Backup == nil {
 		return nil
@@ -107,7 +108,7 @@ func (s *Service) backupStatus(ctx context.Context, id retake.WorkspaceID) *reta
 	return &b
 }
 
-// backupWarnings warns beside a save when checkpoints do not arrive.
+// backupWarnings returns a warning for a save while the backup fails.
 func (s *Service) backupWarnings(id retake.WorkspaceID) []retake.Warning {
 	if s.parts.Backup == nil {
 		return nil
@@ -119,14 +120,14 @@ func (s *Service) backupWarnings(id retake.WorkspaceID) []retake.Warning {
 	return []retake.Warning{{Code: "backup", Text: fmt.Sprintf("the backup fails since %s: %s", b.Trouble.Since.UTC().Format(time.RFC3339), b.Trouble.What)}}
 }
 
-// backupHistory is what a backup reads.
+// backupHistory is the timeline as a backup reads it.
 type backupHistory struct {
 	store.Trees
 	svc *Service
 	ws  retake.WorkspaceID
 }
 
-// After goes up number by number: forgotten ones are not there.
+// After calls f for every checkpoint after number n, in order. Forgotten ones are skipped.
 func (h backupHistory) After(ctx context.Context, n int64, f func(backup.Checkpoint) error) error {
 	_, last, err := h.svc.parts.Catalog.Counts(ctx, h.ws)
 	for n++; err == nil && n <= last; n++ {
@@ -143,6 +144,8 @@ func (h backupHistory) After(ctx context.Context, n int64, f func(backup.Checkpo
 	return err
 }
 
+// loadCheckpoint returns a checkpoint with its check results and summary, as far as they
+// are known.
 func (h backupHistory) loadCheckpoint(ctx context.Context, n int64) (backup.Checkpoint, error) {
 	cp, err := h.svc.parts.Catalog.ByNumber(ctx, h.ws, n)
 	if err != nil {
@@ -158,7 +161,7 @@ func (h backupHistory) loadCheckpoint(ctx context.Context, n int64) (backup.Chec
 	return m, nil
 }
 
-// Known answers the id of a number.
+// Known returns the ID of the checkpoint with that number, or "".
 func (h backupHistory) Known(ctx context.Context, n int64) (retake.CheckpointID, error) {
 	cp, err := h.svc.parts.Catalog.ByNumber(ctx, h.ws, n)
 	if errors.Is(err, catalog.ErrNotFound) {
@@ -167,8 +170,8 @@ func (h backupHistory) Known(ctx context.Context, n int64) (retake.CheckpointID,
 	return cp.ID, err
 }
 
-// backupRunner sends checkpoints in the background, one run of a workspace at a time. No save waits
-// for it, and none fails by it.
+// backupRunner pushes checkpoints in the background, one run per workspace at a time. No
+// save waits for it or fails because of it.
 type backupRunner struct {
 	svc    *Service
 	ctx    context.Context
@@ -176,21 +179,23 @@ type backupRunner struct {
 	runs   sync.WaitGroup
 
 	mu      sync.Mutex
-	timers  map[retake.WorkspaceID]*time.Timer // guarded by mu; a run that is to come
-	running map[retake.WorkspaceID]bool        // guarded by mu; a run is under way: true when another is to follow
+	timers  map[retake.WorkspaceID]*time.Timer // guarded by mu; scheduled runs
+	running map[retake.WorkspaceID]bool        // guarded by mu; true: another run must follow
 	stopped bool                               // guarded by mu
 }
 
 const (
-	backupDelay      = 2 * time.Second // lets the checkpoints of one piece of work go together
-	backupRetryDelay = time.Minute     // at least, after one that did not work out
+	backupDelay      = 2 * time.Second // lets checkpoints of one piece of work be pushed together
+	backupRetryDelay = time.Minute     // minimum after a failed run
 )
 
-// backed are the triggers after which something is worth sending.
+// backupTriggers are the triggers after which a backup is scheduled.
 var backupTriggers = []retake.Trigger{
 	retake.TriggerInit, retake.TriggerManual, retake.TriggerComplete, retake.TriggerReturn, retake.TriggerFork, retake.TriggerTurn, retake.TriggerTask, retake.TriggerSession,
 }
 
+// newBackupRunner returns a runner. In an exclusive service it schedules a run for every
+// workspace that has a backup.
 func newBackupRunner(s *Service) *backupRunner {
 	b := &backupRunner{svc: s, timers: map[retake.WorkspaceID]*time.Timer{}, running: map[retake.WorkspaceID]bool{}}
 	b.ctx, b.cancel = context.WithCancel(context.Background())
@@ -207,14 +212,15 @@ func newBackupRunner(s *Service) *backupRunner {
 	return b
 }
 
-// onCheckpoint says that there is one more.
+// onCheckpoint schedules a run for a new checkpoint.
 func (b *backupRunner) onCheckpoint(cp retake.Checkpoint) {
 	if b.svc.parts.Backup != nil && b.svc.parts.Exclusive && slices.Contains(backupTriggers, cp.Trigger) {
 		b.schedule(cp.Workspace, backupDelay)
 	}
 }
 
-// schedule asks for a run. After trouble one is to come already, at its time.
+// schedule schedules a run. If one is running, another follows it; if one is scheduled
+// already, for example after a failure, that one stays.
 func (b *backupRunner) schedule(ws retake.WorkspaceID, wait time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -228,7 +234,7 @@ func (b *backupRunner) schedule(ws retake.WorkspaceID, wait time.Duration) {
 	b.timers[ws] = time.AfterFunc(max(wait, backupDelay), func() { b.runScheduled(ws) })
 }
 
-// retryDelay is how long the last trouble asks to wait.
+// retryDelay returns how long to wait after the last failure.
 func (b *backupRunner) retryDelay(ws retake.WorkspaceID) time.Duration {
 	st, err := b.svc.parts.Backup.State(ws)
 	if err != nil || st.Trouble == nil || st.Trouble.Next == nil {
@@ -237,7 +243,7 @@ func (b *backupRunner) retryDelay(ws retake.WorkspaceID) time.Duration {
 	return st.Trouble.Next.Sub(b.svc.parts.Clock.Now())
 }
 
-// runScheduled is one try in the background.
+// runScheduled is one run in the background. It schedules the next one if needed.
 func (b *backupRunner) runScheduled(ws retake.WorkspaceID) {
 	if !b.beginRun(ws) {
 		return
@@ -257,7 +263,7 @@ func (b *backupRunner) runScheduled(ws retake.WorkspaceID) {
 	}
 }
 
-// trySend ends with an error when it breaks off: the checkpoints are safe without it.
+// trySend pushes once and turns a panic into an error.
 func (b *backupRunner) trySend(ws retake.WorkspaceID) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -268,6 +274,7 @@ func (b *backupRunner) trySend(ws retake.WorkspaceID) (err error) {
 	return err
 }
 
+// beginRun marks a run as running. It returns false if the runner was stopped.
 func (b *backupRunner) beginRun(ws retake.WorkspaceID) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -288,7 +295,7 @@ func (b *backupRunner) endRun(ws retake.WorkspaceID) (again bool) {
 	return again
 }
 
-// sendBackup does a backup and tells who wants to know.
+// sendBackup pushes the missing checkpoints and reports the result to OnBackupEnd.
 func (b *backupRunner) sendBackup(ctx context.Context, ws retake.WorkspaceID) (retake.Backup, error) {
 	if _, err := b.svc.parts.Backup.State(ws); err != nil {
 		return retake.Backup{}, err
@@ -305,7 +312,7 @@ func (b *backupRunner) sendBackup(ctx context.Context, ws retake.WorkspaceID) (r
 	return out, err
 }
 
-// cancelScheduled drops a run that is to come.
+// cancelScheduled cancels a scheduled run.
 func (b *backupRunner) cancelScheduled(ws retake.WorkspaceID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -315,7 +322,7 @@ func (b *backupRunner) cancelScheduled(ws retake.WorkspaceID) {
 	}
 }
 
-// stop ends what runs; the next service goes on with it.
+// stop ends all runs; the next service continues.
 func (b *backupRunner) stop() {
 	b.mu.Lock()
 	b.stopped = true

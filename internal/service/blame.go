@@ -15,17 +15,17 @@ import (
 	"github.com/retake-dev/retake/internal/pure/tree"
 )
 
-// maxBlamed bounds the files whose lines are told.
+// maxBlameSize bounds the files that can be blamed.
 const maxBlameSize = 4 << 20
 
-// fileVersion is one state of a file, and the first checkpoint that had it.
+// fileVersion is one version of a file, and the first checkpoint that had it.
 type fileVersion struct {
 	cp     retake.Checkpoint
 	object retake.ObjectID // "" when there was no file
 }
 
-// Blame tells which checkpoint wrote each line of a file: along the line of the checkpoint
-// back to its first checkpoint, by the stored bytes.
+// Blame returns which checkpoint wrote each line of a file, following the parents of the
+// checkpoint.
 func (s *Service) Blame(ctx context.Context, q retake.BlameQuery) (retake.Blame, error) {
 	ref := q.Ref
 	if ref == "" {
@@ -58,7 +58,8 @@ func (s *Service) Blame(ctx context.Context, q retake.BlameQuery) (retake.Blame,
 	return out, wrapError(fmt.Sprintf("the checkpoints of %s cannot be read", name), unchanged, err)
 }
 
-// loadFileVersions are the states of a file, oldest first, along the parents of a checkpoint.
+// loadFileVersions returns the versions of a file along the parents of a checkpoint, oldest
+// first.
 func (s *Service) loadFileVersions(ctx context.Context, cp retake.Checkpoint, name string) ([]fileVersion, error) {
 	var out []fileVersion
 	at := &cp
@@ -84,8 +85,8 @@ func (s *Service) loadFileVersions(ctx context.Context, cp retake.Checkpoint, na
 	return out, nil
 }
 
-// parentCheckpoint is the checkpoint that another one grew from; a forgotten one gives way to the
-// nearest before it.
+// parentCheckpoint returns the parent of a checkpoint, or the nearest earlier one if the
+// parent was forgotten. It returns nil at the start of a workspace or fork.
 func (s *Service) parentCheckpoint(ctx context.Context, cp retake.Checkpoint) (*retake.Checkpoint, error) {
 	if cp.Parent == "" {
 		return nil, nil
@@ -103,7 +104,7 @@ func (s *Service) parentCheckpoint(ctx context.Context, cp retake.Checkpoint) (*
 	return &older[0], nil
 }
 
-// findEntry is what lies at a path of a checkpoint; nil when nothing does.
+// findEntry returns the entry at a path of a checkpoint, or nil if there is none.
 func (s *Service) findEntry(ctx context.Context, cp retake.Checkpoint, name string) (*retake.Entry, error) {
 	st, err := s.store(ctx)
 	if err != nil {
@@ -117,8 +118,8 @@ func (s *Service) findEntry(ctx context.Context, cp retake.Checkpoint, name stri
 	return &e, err
 }
 
-// assignLines goes through the versions, oldest first, and lets each line keep the checkpoint it
-// came with.
+// assignLines goes through the versions, oldest first, and assigns each line to the version
+// it came with.
 func (s *Service) assignLines(ctx context.Context, versions []fileVersion, out *retake.Blame) error {
 	var text []byte
 	var owners []int // index of a version, for each line
@@ -150,6 +151,7 @@ func (s *Service) assignLines(ctx context.Context, versions []fileVersion, out *
 	return nil
 }
 
+// fillBlame writes the lines and their checkpoints into the result.
 func fillBlame(versions []fileVersion, owners []int, text []byte, out *retake.Blame) {
 	lines := bytes.SplitAfter(text, []byte("\n"))
 	seen := map[int]bool{}
@@ -164,8 +166,9 @@ func fillBlame(versions []fileVersion, owners []int, text []byte, out *retake.Bl
 	slices.SortFunc(out.Checkpoints, func(a, b retake.Checkpoint) int { return int(b.Number - a.Number) })
 }
 
-// findRestoredVersions finds for each version that an undo, a redo or a restore of paths made the
-// older one that it took lines from, and lists those whose owners are needed again.
+// findRestoredVersions finds for each version made by an undo, a redo or a restore of paths
+// the older version that its lines came from, and lists the versions whose owners must be
+// kept for that.
 func (s *Service) findRestoredVersions(ctx context.Context, versions []fileVersion) (from map[int]int, kept map[int][]int) {
 	from, kept = map[int]int{}, map[int][]int{}
 	for i, v := range versions {
@@ -190,7 +193,8 @@ func (s *Service) findRestoredVersions(ctx context.Context, versions []fileVersi
 	return from, kept
 }
 
-// reassignRestored gives lines that came with version i back to who wrote them in an older one.
+// reassignRestored gives lines that came with version i back to their owners in an older
+// version.
 func (s *Service) reassignRestored(ctx context.Context, old fileVersion, theirs []int, text []byte, owners []int, i int) error {
 	was, err := s.readObject(ctx, old.object)
 	if err != nil || termtext.IsBinary(string(was)) {
@@ -204,7 +208,8 @@ func (s *Service) reassignRestored(ctx context.Context, old fileVersion, theirs 
 	return nil
 }
 
-// carryOwners moves the owners of lines over to the next version; what came is its own.
+// carryOwners maps the owners of lines to the next version; new lines belong to that
+// version.
 func carryOwners(owners []int, spans []merge.Span, version int) []int {
 	var out []int
 	at := 0
@@ -218,6 +223,7 @@ func carryOwners(owners []int, spans []merge.Span, version int) []int {
 	return append(out, owners[at:]...)
 }
 
+// readObject reads a stored file, up to maxBlameSize bytes.
 func (s *Service) readObject(ctx context.Context, id retake.ObjectID) ([]byte, error) {
 	if id == "" {
 		return nil, nil

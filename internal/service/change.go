@@ -20,7 +20,8 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// applyPlan does the plan. From here on nothing is as it was until it is told.
+// applyPlan applies the plan to the files. From here until recordResult the workspace is
+// between two states; the journal says which.
 func (a *restoreRun) applyPlan(ctx context.Context) (restore.Outcome, error) {
 	st, err := a.svc.store(ctx)
 	if err != nil {
@@ -66,7 +67,7 @@ func (a *restoreRun) applyPlan(ctx context.Context) (restore.Outcome, error) {
 	}
 }
 
-// safetyText says of a restore on its way what is certain at every step of it.
+// safetyText says what is certain at every step of a restore.
 func safetyText(safety retake.Checkpoint) string {
 	return fmt.Sprintf("Nothing is lost: checkpoint %d has everything from before.", safety.Number)
 }
@@ -86,8 +87,8 @@ func (a *restoreRun) progressFunc() func(done, total int) {
 	return func(done, total int) { a.req.Progress(retake.Progress{Files: int64(done), Total: int64(total)}) }
 }
 
-// linkGroups finds the names of hard links as the safety checkpoint has them. It goes
-// through the whole tree, and only when it must.
+// linkGroups returns a function that finds the names of a hard link in the safety
+// checkpoint. The whole tree is walked on the first call only.
 func (a *restoreRun) linkGroups(ctx context.Context) func(string) []restore.Member {
 	var known map[string][]restore.Member
 	return func(group string) []restore.Member {
@@ -109,8 +110,7 @@ func (a *restoreRun) linkGroups(ctx context.Context) func(string) []restore.Memb
 	}
 }
 
-// openTrashBeside is where what is replaced goes: beside our store, when that is the same
-// disk.
+// openTrashBeside opens the trash next to the store, for files on the same disk.
 func (a *restoreRun) openTrashBeside() (fsx.Dir, error) {
 	d, err := a.svc.parts.FS.OpenRoot(a.svc.parts.RestoreDir)
 	if err != nil {
@@ -120,7 +120,7 @@ func (a *restoreRun) openTrashBeside() (fsx.Dir, error) {
 	return ensureDir(d, string(a.ws.ID))
 }
 
-// openTrashInside is a directory of ours in the workspace, which no checkpoint holds.
+// openTrashInside opens a trash inside the workspace, which no checkpoint includes.
 func (a *restoreRun) openTrashInside() (fsx.Dir, error) {
 	i, err := a.root.Stat()
 	if err != nil {
@@ -143,7 +143,7 @@ func ensureDir(d fsx.Dir, name string) (fsx.Dir, error) {
 	return d.OpenDir(name)
 }
 
-// recordResult reads everything back and puts the restore on the timeline.
+// recordResult reads the files back and records the restore as a checkpoint.
 func (a *restoreRun) recordResult(ctx context.Context, out restore.Outcome) (retake.RestoreResult, error) {
 	ctx = context.WithoutCancel(ctx) // the files are changed: the timeline must say so
 	res := retake.RestoreResult{Safety: a.safety, Written: out.Written, Deleted: out.Deleted, Merged: out.Merged, Kept: len(a.plan.Keeps), Failed: out.Failed, Git: a.plan.Git}
@@ -183,7 +183,7 @@ func (a *restoreRun) recordResult(ctx context.Context, out restore.Outcome) (ret
 	return res, nil
 }
 
-// notifyAgents leaves word for the agents that knew the files before.
+// notifyAgents leaves a note for the agents that knew the files before.
 func (a *restoreRun) notifyAgents(ctx context.Context, cp retake.Checkpoint) {
 	var tasks []retake.Task
 	if said, err := a.svc.findAgentCheckpoint(ctx, a.ws, string(cp.ID)); err == nil {
@@ -206,7 +206,7 @@ func (a *restoreRun) notifyAgents(ctx context.Context, cp retake.Checkpoint) {
 	a.svc.notifyRewind(a.ws.ID, w)
 }
 
-// remainingHolders names the processes that had open what was replaced or deleted.
+// remainingHolders returns the processes that had replaced or deleted files open.
 func (a *restoreRun) remainingHolders(gone []restore.Displaced) []retake.Holder {
 	if len(a.holders) == 0 {
 		return nil
@@ -218,8 +218,8 @@ func (a *restoreRun) remainingHolders(gone []restore.Displaced) []retake.Holder 
 	return slices.DeleteFunc(slices.Clone(a.holders), func(h retake.Holder) bool { return !paths[h.Path] })
 }
 
-// returnRecord is what the new checkpoint says of itself. A restore that was cut off and
-// finished is told as if it never was.
+// returnRecord returns what the new checkpoint records of the restore. A finished restore
+// is recorded as if it was never interrupted.
 func (a *restoreRun) returnRecord(out restore.Outcome) *retake.Return {
 	r := &retake.Return{
 		Course: a.req.Course, Before: a.safety.ID, Paths: a.resolved.req.Paths, Hunks: a.resolved.hunks, Written: out.Written, Deleted: out.Deleted, Merged: out.Merged,
@@ -240,8 +240,8 @@ func (a *restoreRun) returnRecord(out restore.Outcome) *retake.Return {
 	return r
 }
 
-// verifyWritten compares what the new checkpoint read with what the plan wanted. An error means
-// that nothing is known.
+// verifyWritten compares the files in the new checkpoint with the plan and returns those
+// that differ. After an error nothing is known.
 func (a *restoreRun) verifyWritten(ctx context.Context, cp retake.Checkpoint) ([]retake.Failure, error) {
 	st, err := a.svc.store(ctx)
 	if err != nil {
@@ -279,7 +279,7 @@ func (a *restoreRun) verifyWritten(ctx context.Context, cp retake.Checkpoint) ([
 	return out, nil
 }
 
-// hasDigest reports whether stored bytes are those of a merged text.
+// hasDigest reports whether a stored file has the digest of a merged text.
 func hasDigest(ctx context.Context, st store.Trees, e retake.Entry, digest string) (bool, error) {
 	f, err := st.File(ctx, e.Object)
 	if err != nil {

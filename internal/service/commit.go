@@ -13,8 +13,8 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// checkedOutCommit is the one that was checked out at a checkpoint, read from the stored .git: no
-// program of git's is run on what a workspace holds.
+// checkedOutCommit returns the git commit that was checked out at a checkpoint, or "". It
+// is read from the stored .git: git is never run on untrusted files.
 func (s *Service) checkedOutCommit(ctx context.Context, cp retake.Checkpoint) string {
 	st, err := s.store(ctx)
 	if err != nil {
@@ -28,14 +28,15 @@ func (s *Service) checkedOutCommit(ctx context.Context, cp retake.Checkpoint) st
 	return sha
 }
 
-// What the commit that is checked out is read from.
+// Files that the checked-out commit is read from.
 const (
 	gitHead       = ".git/HEAD"
 	gitPackedRefs = ".git/packed-refs"
 	gitRefs       = ".git/refs/"
 )
 
-// readCommit reads it from a tree; sure: nothing there refused to be read.
+// readCommit reads the checked-out commit from a tree. sure is false if a file could not be
+// read.
 func readCommit(ctx context.Context, t store.Trees, root retake.Entry) (sha string, sure bool) {
 	g := treeFileReader{trees: t, finder: tree.NewFinder(t, root), complete: true}
 	head := strings.TrimSpace(g.readText(ctx, gitHead, 1<<10))
@@ -65,6 +66,8 @@ type treeFileReader struct {
 	complete bool
 }
 
+// readText returns the beginning of a file, or "". An error other than a missing file
+// clears complete.
 func (g *treeFileReader) readText(ctx context.Context, path string, most int64) string {
 	e, err := g.finder.Find(ctx, path)
 	if err != nil || e.Kind != retake.KindFile {
@@ -82,7 +85,7 @@ func (g *treeFileReader) readText(ctx context.Context, path string, most int64) 
 	return string(b)
 }
 
-// mayMoveHead reports whether one of the changes can check out another commit.
+// mayMoveHead reports whether one of the changes can mean another checked-out commit.
 func mayMoveHead(changes []retake.Change) bool {
 	for i := range changes {
 		if p := changes[i].Path; p == gitHead || p == gitPackedRefs || strings.HasPrefix(p, gitRefs) {
@@ -92,7 +95,7 @@ func mayMoveHead(changes []retake.Change) bool {
 	return false
 }
 
-// commitHash answers the text when it is the name of a commit.
+// commitHash returns the text if it is a commit hash, else "".
 func commitHash(s string) string {
 	if (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == "" {
 		return s

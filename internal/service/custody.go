@@ -10,7 +10,7 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// Scrub reads the store back.
+// Scrub reads the store back and checks it.
 func (s *Service) Scrub(ctx context.Context, q retake.ScrubQuery) (retake.ScrubReport, error) {
 	st, err := s.store(ctx)
 	if err != nil {
@@ -20,7 +20,7 @@ func (s *Service) Scrub(ctx context.Context, q retake.ScrubQuery) (retake.ScrubR
 	return rep, wrapError("the store cannot be read", unchanged, err)
 }
 
-// Sweep gives back the bytes that no checkpoint needs.
+// Sweep frees the bytes that no checkpoint needs.
 func (s *Service) Sweep(ctx context.Context) (retake.SweepReport, error) {
 	st, err := s.store(ctx)
 	if err != nil {
@@ -31,8 +31,8 @@ func (s *Service) Sweep(ctx context.Context) (retake.SweepReport, error) {
 	return rep, wrapError("not all was given back", "All checkpoints are intact; run it again.", err)
 }
 
-// Prove lets the stock engine compute the id of a checkpoint's tree by its own
-// scan. Entries that its format cannot express make the ids differ; they are named.
+// Prove lets an independent engine compute the ID of a checkpoint's tree. Entries that its
+// format cannot express make the IDs differ; they are listed.
 func (s *Service) Prove(ctx context.Context, ws retake.WorkspaceID, ref string) (retake.Proof, error) {
 	cp, err := s.Find(ctx, ws, ref)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/retake-dev/retake/internal/pure/tree"
 )
 
-// Diff compares two checkpoints, or one with now.
+// Diff compares two checkpoints, or a checkpoint with the live files.
 func (s *Service) Diff(ctx context.Context, q retake.DiffQuery) (retake.Comparison, error) {
 	if q.To == "" || q.To == liveRef {
 		return s.diffLive(ctx, q)
@@ -21,7 +21,7 @@ func (s *Service) Diff(ctx context.Context, q retake.DiffQuery) (retake.Comparis
 	return s.diffCheckpoints(ctx, q, to)
 }
 
-// diffCheckpoints compares the trees of a checkpoint and of the one that is asked for, or before it.
+// diffCheckpoints compares a checkpoint with the requested one or its parent.
 func (s *Service) diffCheckpoints(ctx context.Context, q retake.DiffQuery, to retake.Checkpoint) (retake.Comparison, error) {
 	cmp := retake.Comparison{To: &to, Changes: []retake.Change{}}
 	var from *retake.Entry
@@ -54,8 +54,9 @@ func (s *Service) diffCheckpoints(ctx context.Context, q retake.DiffQuery, to re
 	return cmp, wrapError("the checkpoints cannot be compared", unchanged, err)
 }
 
-// diffBase is the earlier side: as asked, or the parent. A parent that was forgotten
-// gives way to the nearest one before it; before the first there is nothing.
+// diffBase returns the earlier side of a comparison: the requested checkpoint or the
+// parent. A forgotten parent is replaced by the nearest earlier checkpoint; before the
+// first there is none.
 func (s *Service) diffBase(ctx context.Context, q retake.DiffQuery, to retake.Checkpoint) (*retake.Checkpoint, error) {
 	if q.From != "" {
 		cp, err := s.Find(ctx, q.Workspace, q.From)
@@ -77,6 +78,8 @@ func (s *Service) diffBase(ctx context.Context, q retake.DiffQuery, to retake.Ch
 	return &older[0], nil
 }
 
+// diffLive compares a checkpoint with the live files. The changes are sorted as in stored
+// trees, so that pages end at the same place.
 func (s *Service) diffLive(ctx context.Context, q retake.DiffQuery) (retake.Comparison, error) {
 	if q.From == "" {
 		q.From = "latest"
@@ -104,10 +107,11 @@ func (s *Service) diffLive(ctx context.Context, q retake.DiffQuery) (retake.Comp
 	return cmp, nil
 }
 
-// errFull ends a comparison: the part that was asked for is full.
+// errPageFull ends a comparison when the requested page is full.
 var errPageFull = errors.New("the part is full")
 
-// addToPage puts a change into an answer, unless nobody asked for it or there is no room left.
+// addToPage adds a change to a page if its path matches. It returns errPageFull when there
+// is no room.
 func addToPage(cmp *retake.Comparison, q retake.DiffQuery, c retake.Change) error {
 	switch {
 	case !tree.Match(q.Paths, c.Path):
@@ -120,7 +124,7 @@ func addToPage(cmp *retake.Comparison, q retake.DiffQuery, c retake.Change) erro
 	return nil
 }
 
-// decodeCursor reads the place where a part ended. A path is bytes, so it does not travel as text.
+// decodeCursor decodes the cursor of a page. A path is bytes, so it is not sent as text.
 func decodeCursor(next string) (string, error) {
 	path, err := base64.RawURLEncoding.DecodeString(next)
 	if err != nil {

@@ -15,11 +15,11 @@ import (
 	"github.com/retake-dev/retake/internal/explain/verify"
 )
 
-// drillMark keeps the last drill of a workspace.
+// drillMark is the catalog mark with the last drill of a workspace.
 const drillMark = "drill:"
 
-// Drill restores the newest good checkpoint into a throw-away fork that stands at the
-// workspace's own path, and asks its verifications there. The live files are not touched.
+// Drill restores the newest good checkpoint into a throwaway fork, mounted at the
+// workspace's own path, and runs its checks there. The live files are not touched.
 func (s *Service) Drill(ctx context.Context, id retake.WorkspaceID) (retake.Drill, error) {
 	cp, err := s.findNewestGood(ctx, id)
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *Service) Drill(ctx context.Context, id retake.WorkspaceID) (retake.Dril
 	return d, wrapError("the drill is not noted", unchanged, err)
 }
 
-// runDrillChecks runs what was asked of the checkpoint when it became good.
+// runDrillChecks runs the checks that the checkpoint passed when it became good.
 func (s *Service) runDrillChecks(ctx context.Context, ws retake.Workspace, cp retake.Checkpoint, dir string, d *retake.Drill) {
 	asked := s.standingChecks(ws.ID)
 	if len(asked) == 0 {
@@ -67,7 +67,8 @@ func (s *Service) runDrillChecks(ctx context.Context, ws retake.Workspace, cp re
 	}
 }
 
-// withThrowawayFork grows a fork of a checkpoint, calls f with its directory, and removes it.
+// withThrowawayFork builds a fork of a checkpoint, calls f with its directory, and removes
+// it.
 func (s *Service) withThrowawayFork(ctx context.Context, cp retake.Checkpoint, f func(dir string)) error {
 	data, err := s.parts.FS.OpenRoot(s.parts.DataDir)
 	if err != nil {
@@ -92,7 +93,7 @@ func (s *Service) withThrowawayFork(ctx context.Context, cp retake.Checkpoint, f
 	return nil
 }
 
-// lastDrill is the last one of a workspace; nil when there was none.
+// lastDrill returns the last drill of a workspace, or nil.
 func (s *Service) lastDrill(ctx context.Context, id retake.WorkspaceID) *retake.Drill {
 	text, err := s.parts.Catalog.Mark(ctx, drillMark+string(id))
 	var d retake.Drill
@@ -102,8 +103,8 @@ func (s *Service) lastDrill(ctx context.Context, id retake.WorkspaceID) *retake.
 	return &d
 }
 
-// A drill is due once a day, at night or when a night was missed, and only when nobody
-// works.
+// A drill is due once a day at night, or at any time if nights were missed, and only in an
+// idle workspace.
 const (
 	drillInterval  = 20 * time.Hour
 	drillOverdue   = 36 * time.Hour
@@ -112,7 +113,7 @@ const (
 	nightEndHour   = 5
 )
 
-// runDueDrills does those that are due.
+// runDueDrills runs the drills that are due.
 func (s *Service) runDueDrills(ctx context.Context) error {
 	var failed error
 	for _, id := range s.watchedWorkspaces() {
@@ -136,7 +137,7 @@ func (s *Service) runDueDrills(ctx context.Context) error {
 	return failed
 }
 
-// isIdle reports whether nobody used a workspace for a while.
+// isIdle reports whether a workspace was not used for a while.
 func (s *Service) isIdle(id retake.WorkspaceID) bool {
 	l := s.cacheFor(id)
 	if !l.mu.TryLock() {

@@ -7,7 +7,7 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// Effects lists what was done outside since a checkpoint.
+// Effects lists the external effects since a checkpoint.
 func (s *Service) Effects(ctx context.Context, ws retake.WorkspaceID, since string) ([]retake.Effect, error) {
 	after := int64(0)
 	if since != "" {
@@ -21,8 +21,8 @@ func (s *Service) Effects(ctx context.Context, ws retake.WorkspaceID, since stri
 	return out, wrapError("the effects cannot be listed", unchanged, err)
 }
 
-// effectsBetween are those of the checkpoints after a number, up to another one or, when that
-// is 0, up to now; the oldest first.
+// effectsBetween returns the effects of the checkpoints after one number up to another,
+// oldest first; upTo 0 means now.
 func (s *Service) effectsBetween(ctx context.Context, ws retake.WorkspaceID, after, upTo int64) ([]retake.Effect, error) {
 	out := []retake.Effect{}
 	q := retake.LogQuery{Workspace: ws, Limit: timelinePageSize}
@@ -52,14 +52,13 @@ func (s *Service) effectsBetween(ctx context.Context, ws retake.WorkspaceID, aft
 	return append(out, s.agentStateOf(ws).pendingEffects()...), nil
 }
 
-// doneEffectsBetween are the effects after a number that were done, or may have been: what failed is
-// nothing to warn about.
+// doneEffectsBetween is effectsBetween without those that failed: they need no warning.
 func (s *Service) doneEffectsBetween(ctx context.Context, ws retake.WorkspaceID, after, upTo int64) ([]retake.Effect, error) {
 	all, err := s.effectsBetween(ctx, ws, after, upTo)
 	return slices.DeleteFunc(all, retake.Effect.Failed), err
 }
 
-// remainingEffects are the effects that a journey leaves behind it: no plan takes them back.
+// remainingEffects returns the external effects that a restore does not take back.
 func (s *Service) remainingEffects(ctx context.Context, ws retake.WorkspaceID, j resolvedRestore) ([]retake.Effect, error) {
 	switch {
 	case j.unsavedOnly:

@@ -11,8 +11,8 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
-// pathExistsFunc answers whether a path that a call names is there. What cannot be known is
-// taken to be there: a checkpoint too many costs little.
+// pathExistsFunc returns a function that reports whether a path named by a call exists.
+// When in doubt it does: an extra checkpoint costs little.
 func (s *Service) pathExistsFunc(ws retake.Workspace, sig retake.Signal) func(string) bool {
 	bases := callBaseDirs(sig)
 	return func(place string) bool {
@@ -28,8 +28,8 @@ func (s *Service) pathExistsFunc(ws retake.Workspace, sig retake.Signal) func(st
 	}
 }
 
-// callBaseDirs are the directories that a call may begin in: where the agent works, and what the
-// tool is told besides.
+// callBaseDirs returns the directories that the paths of a call may be relative to: the
+// agent's directory, and those named in the tool's input.
 func callBaseDirs(sig retake.Signal) []string {
 	here := sig.Dir
 	if real, err := realPath(here); err == nil {
@@ -56,8 +56,8 @@ func callBaseDirs(sig retake.Signal) []string {
 	return bases
 }
 
-// pathExists walks to a path by handles, without following a link. A path outside of the
-// workspace, or through a link, is taken to be there.
+// pathExists walks to a path by handles, without following links. A path outside the
+// workspace or through a link counts as existing.
 func (s *Service) pathExists(root, path string) bool {
 	rel, err := filepath.Rel(root, filepath.Clean(path))
 	if err != nil || rel == "." || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {

@@ -12,7 +12,8 @@ import (
 // maxHunks bounds how many hunks one undo takes back.
 const maxHunks = 1000
 
-// resolveHunkUndo takes some hunks of one file back, by the diff that they were chosen in.
+// resolveHunkUndo resolves the undo of some hunks of one file, in the diff between two
+// named checkpoints.
 func (s *Service) resolveHunkUndo(ctx context.Context, j resolvedRestore) (resolvedRestore, error) {
 	refuse := func(what string) (resolvedRestore, error) {
 		return j, &retake.Error{Kind: retake.Invalid, What: what, Safe: unchanged}

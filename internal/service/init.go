@@ -17,14 +17,14 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// A project rarely has more; asking once is cheap.
+// Above these sizes a directory is probably not a project, and Init asks for consent.
 const (
 	giantFiles = 1_500_000
 	giantBytes = 200 << 30
 )
 
-// Init protects a directory: consent first, then the mark, then the first
-// checkpoint. When the capture does not work out the mark comes off again.
+// Init protects a directory: it checks for consent, writes the marker, and takes the first
+// checkpoint. If that fails the marker is removed again.
 func (s *Service) Init(ctx context.Context, req retake.InitRequest) (retake.SaveResult, error) {
 	path, err := realPath(req.Dir)
 	if err != nil {
@@ -63,7 +63,7 @@ func (s *Service) Init(ctx context.Context, req retake.InitRequest) (retake.Save
 	return res, nil
 }
 
-// restoreMark leaves a directory as it was found.
+// restoreMark restores the marker that the directory had before.
 func restoreMark(root fsx.Dir, before retake.WorkspaceID) error {
 	if before == "" {
 		return marker.Remove(root)
@@ -71,8 +71,8 @@ func restoreMark(root fsx.Dir, before retake.WorkspaceID) error {
 	return marker.Write(root, before)
 }
 
-// identifyWorkspace gives the workspace that the directory is to be: a new one, or one
-// whose protection had ended.
+// identifyWorkspace returns the workspace for a directory: a new one, or one whose
+// protection had ended.
 func (s *Service) identifyWorkspace(ctx context.Context, path string, root fsx.Dir, req retake.InitRequest) (retake.Workspace, error) {
 	i, err := root.Stat()
 	if err != nil {
@@ -108,10 +108,10 @@ func (s *Service) identifyWorkspace(ctx context.Context, path string, root fsx.D
 	return retake.Workspace{ID: id, Name: name, Root: path, Dev: i.Dev, Ino: i.Ino, Created: s.parts.Clock.Now()}, nil
 }
 
-// findFormerWorkspace finds the workspace whose history goes on in a directory without a mark. One whose
-// protection of this very directory ended goes on by itself. One whose directory was deleted
-// or replaced does not: to bring its files back, to continue it with what is here, or to
-// start anew are three different things, and only a person knows which.
+// findFormerWorkspace finds the workspace whose history continues in a directory without a
+// marker. A workspace that ended in this very directory continues by itself. One whose
+// directory was deleted or replaced does not: whether to restore its files, to continue it
+// with the new files or to start anew is for the user to decide.
 func (s *Service) findFormerWorkspace(ctx context.Context, path string, i fsx.Info, choice retake.MarkChoice) (found retake.Workspace, ok bool, err error) {
 	if choice == retake.MarkCopy || choice == retake.MarkNew {
 		return found, false, nil
@@ -147,7 +147,7 @@ func (s *Service) findFormerWorkspace(ctx context.Context, path string, i fsx.In
 	return found, ok, nil
 }
 
-// reuseMarked is for a directory that carries a mark we know.
+// reuseMarked returns the workspace of a directory with a known marker.
 func (s *Service) reuseMarked(ctx context.Context, ws retake.Workspace, path string, i fsx.Info, req retake.InitRequest) (retake.Workspace, error) {
 	if ws.Ended == nil && req.Mark != retake.MarkMoved {
 		if _, _, err := s.resolveRelocated(ctx, ws, path, i); err != nil {
@@ -159,6 +159,7 @@ func (s *Service) reuseMarked(ctx context.Context, ws retake.Workspace, path str
 	return ws, nil
 }
 
+// saveFirst registers the workspace and takes its first checkpoint.
 func (s *Service) saveFirst(ctx context.Context, ws retake.Workspace, root fsx.Dir, req retake.InitRequest) (retake.SaveResult, error) {
 	l := s.cacheFor(ws.ID)
 	l.lockAndCancelCheck()
@@ -183,7 +184,7 @@ func (s *Service) saveFirst(ctx context.Context, ws retake.Workspace, root fsx.D
 	return t.saveCheckpoint(ctx, retake.SaveRequest{Workspace: ws.ID, Trigger: retake.TriggerInit, Progress: req.Progress})
 }
 
-// Estimate looks at a directory and tells what asks for consent.
+// Estimate measures a directory and lists what needs consent.
 func (s *Service) Estimate(ctx context.Context, dir string) (retake.Estimate, error) {
 	path, err := realPath(dir)
 	if err != nil {
@@ -212,6 +213,7 @@ func (s *Service) Estimate(ctx context.Context, dir string) (retake.Estimate, er
 	return e, nil
 }
 
+// checkConsent refuses a directory with dangers that were not accepted.
 func (s *Service) checkConsent(ctx context.Context, path string, root fsx.Dir, accepted []string) error {
 	stop := func(m capture.Measurement) bool { return m.Files > giantFiles || m.Bytes > giantBytes }
 	skip, err := s.storeDirIDs()
@@ -237,9 +239,11 @@ func (s *Service) checkConsent(ctx context.Context, path string, root fsx.Dir, a
 	}
 }
 
-// systemDirs hold machines, not projects.
+// systemDirs are directories of the machine, not of a project.
 var systemDirs = []string{"/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib64", "/mnt", "/opt", "/proc", "/root", "/run", "/sbin", "/srv", "/sys", "/tmp", "/usr", "/var", "/Users", "/System", "/Library", `C:\`}
 
+// findDangers lists why protecting a directory needs consent: a home or system directory, a
+// giant one, or one inside another workspace.
 func (s *Service) findDangers(ctx context.Context, path string, m capture.Measurement) []retake.Danger {
 	out := []retake.Danger{}
 	home := s.parts.HomeDir
@@ -259,8 +263,8 @@ func (s *Service) findDangers(ctx context.Context, path string, m capture.Measur
 	return out
 }
 
-// enclosingWorkspace finds the nearest workspace that a directory is in. A directory that is a
-// workspace itself is in none: who protects it again hears that it is protected.
+// enclosingWorkspace finds the nearest workspace above a directory. A directory that is
+// itself a workspace has none: Init reports that it is protected.
 func (s *Service) enclosingWorkspace(ctx context.Context, path string) (retake.Workspace, bool) {
 	if _, found := s.workspaceRootedAt(ctx, path); found {
 		return retake.Workspace{}, false
@@ -272,8 +276,8 @@ func (s *Service) enclosingWorkspace(ctx context.Context, path string) (retake.W
 	}
 }
 
-// workspaceRootedAt reports which workspace has its root at exactly this directory. It only
-// looks: Locate also records that a workspace was moved.
+// workspaceRootedAt returns the workspace whose root is exactly this directory. Unlike
+// Locate it never records a move.
 func (s *Service) workspaceRootedAt(ctx context.Context, path string) (retake.Workspace, bool) {
 	root, err := s.parts.FS.OpenRoot(path)
 	if err != nil {

@@ -9,25 +9,26 @@ import (
 	"github.com/retake-dev/retake/internal/pure/tree"
 )
 
-// timelineWalk goes through a timeline from the newest and tells items from the rest. An item
-// is a recorded change that a person can point at: a turn, a save, a restore or an adopt.
-// Undo and redo are ways between items and none themselves.
+// timelineWalk walks a timeline from the newest checkpoint and finds its items. An item is
+// a recorded change that a person can undo: a turn, a save, a restore or an adopt. Undo and
+// redo move between items and are not items themselves.
 type timelineWalk struct {
 	svc         *Service
-	undone      map[retake.CheckpointID]bool // what undo and redo said last of an item
-	endedTurns  map[turnKey]bool             // turns whose newest checkpoint was seen
-	insideTurn  bool                         // the last one belongs to a turn whose newest checkpoint was seen before it
-	editNumbers []int64                      // automatic checkpoints on the way that hold edits, the newest first
-	paths       []string                     // only what changed something below these is an item; none: everything
-	current     *retake.Checkpoint           // that was looked at
-	newer       *retake.Checkpoint           // the one before it
+	undone      map[retake.CheckpointID]bool // the latest undo or redo of each item
+	endedTurns  map[turnKey]bool             // turns whose newest checkpoint was visited
+	insideTurn  bool                         // the current checkpoint is not the newest of its turn
+	editNumbers []int64                      // automatic checkpoints on the way that hold edits, newest first
+	paths       []string                     // only changes below these are items; none: all
+	current     *retake.Checkpoint           // the checkpoint visited last
+	newer       *retake.Checkpoint           // the one visited before it
 }
 
 func (s *Service) newTimelineWalk(paths []string) *timelineWalk {
 	return &timelineWalk{svc: s, undone: map[retake.CheckpointID]bool{}, endedTurns: map[turnKey]bool{}, paths: paths}
 }
 
-// visit takes in what a checkpoint says of others. It reports whether it is a way itself.
+// visit records what a checkpoint says about others. It reports whether it is an undo or a
+// redo.
 func (w *timelineWalk) visit(cp retake.Checkpoint) bool {
 	w.current, w.newer, w.insideTurn = &cp, w.current, false
 	if key, ok := turnKeyOf(cp); ok {
@@ -49,7 +50,7 @@ func (w *timelineWalk) visit(cp retake.Checkpoint) bool {
 	return true
 }
 
-// coversPaths reports whether an undo or redo was of all that is asked about.
+// coversPaths reports whether an undo or redo covers all paths of the walk.
 func (w *timelineWalk) coversPaths(r retake.Return) bool {
 	return len(r.Hunks) == 0 && (len(r.Paths) == 0 || len(w.paths) > 0 && !slices.ContainsFunc(w.paths, func(p string) bool { return !tree.Match(r.Paths, p) }))
 }
@@ -59,9 +60,9 @@ func isUndoOrRedo(cp retake.Checkpoint) bool {
 	return cp.Return != nil && (cp.Return.Course == retake.CourseUndo || cp.Return.Course == retake.CourseRedo)
 }
 
-// isItem reports whether a checkpoint recorded a change. before is the one before it on
-// the line. Edits in a checkpoint that nobody asked for are no item: they stay like edits that
-// are in no checkpoint, and are noted.
+// isItem reports whether a checkpoint is an item; before is the previous one on the
+// timeline. Edits in an automatic checkpoint are not an item: they are recorded and stay,
+// like unsaved edits.
 func (w *timelineWalk) isItem(ctx context.Context, cp, before retake.Checkpoint) (bool, error) {
 	switch {
 	case cp.Trigger == retake.TriggerInit, cp.Trigger == retake.TriggerFork, before.ID == "":
@@ -89,7 +90,8 @@ func (w *timelineWalk) isItem(ctx context.Context, cp, before retake.Checkpoint)
 
 var errDiffers = errors.New("differs")
 
-// differInPaths reports whether two checkpoints differ below some paths; none: at all.
+// differInPaths reports whether two checkpoints differ below some paths, or at all if there
+// are none.
 func (s *Service) differInPaths(ctx context.Context, before, cp retake.Checkpoint, paths []string) (bool, error) {
 	if before.Content == cp.Content || len(paths) == 0 {
 		return before.Content != cp.Content, nil
@@ -112,7 +114,7 @@ func (s *Service) differInPaths(ctx context.Context, before, cp retake.Checkpoin
 	return false, err
 }
 
-// isAutomatic reports whether a checkpoint outside a turn was taken without anybody asking.
+// isAutomatic reports whether a checkpoint outside a turn was taken without a request.
 func isAutomatic(cp, before retake.Checkpoint) bool {
 	switch cp.Trigger {
 	case retake.TriggerPrompt, retake.TriggerQuiet, retake.TriggerSafety:
@@ -126,8 +128,8 @@ func isAutomatic(cp, before retake.Checkpoint) bool {
 	}
 }
 
-// recordEdits remembers a checkpoint whose edits stay. What a restore left behind that was cut
-// off is nobody's edit.
+// recordEdits records a checkpoint whose edits stay, except for what an interrupted restore
+// left.
 func (w *timelineWalk) recordEdits(cp retake.Checkpoint) {
 	if n := w.newer; n != nil && n.Return != nil && (n.Return.Course == retake.CourseFinish || n.Return.Course == retake.CourseUnwind) {
 		return
@@ -142,8 +144,9 @@ const (
 	firstPageSize    = 4 // what is looked for is mostly near
 )
 
-// walkTimeline goes through the timeline from a number, or from the newest for 0, with the
-// one before each, until f answers false.
+// walkTimeline calls f for each checkpoint and the one before it, from a number down (0:
+// the newest), until f returns false. Pages start small, because the search mostly ends
+// early.
 func (s *Service) walkTimeline(ctx context.Context, ws retake.WorkspaceID, from int64, f func(cp, before retake.Checkpoint) (bool, error)) error {
 	q := retake.LogQuery{Workspace: ws, Limit: firstPageSize}
 	if from > 0 {

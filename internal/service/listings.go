@@ -8,27 +8,28 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// maxListed bounds the entries that are kept of stored directories.
+// maxCachedEntries bounds the entries that a dirCache keeps by default.
 const maxCachedEntries = 50_000
 
-// dirCache keeps stored directories that were listed: a plan, the plan that is applied
-// and what is read back afterwards ask for the same ones, and they never change.
+// dirCache keeps stored directories that were read: a plan, its application and the
+// verification afterwards read the same ones, and they never change.
 type dirCache struct {
 	mu         sync.Mutex
 	dirs       map[retake.ObjectID][]retake.Entry // guarded by mu
 	entryCount int                                // entries in dirs; guarded by mu
-	maxEntries int                                // how many are kept; 0: maxListed
+	maxEntries int                                // 0: maxCachedEntries
 }
 
-// wrapTrees answers trees whose listings are kept.
+// wrapTrees returns trees that read through the cache.
 func (l *dirCache) wrapTrees(t store.Trees) store.Trees { return cachedTrees{t, l} }
 
+// cachedTrees reads directories through a dirCache.
 type cachedTrees struct {
 	store.Trees
 	cache *dirCache
 }
 
-// Dir answers what must not be changed.
+// Dir returns a directory. The caller must not modify the entries.
 func (t cachedTrees) Dir(ctx context.Context, id retake.ObjectID) ([]retake.Entry, error) {
 	t.cache.mu.Lock()
 	known, ok := t.cache.dirs[id]
@@ -44,6 +45,7 @@ func (t cachedTrees) Dir(ctx context.Context, id retake.ObjectID) ([]retake.Entr
 	return entries, nil
 }
 
+// put adds a directory. A full cache is emptied first.
 func (l *dirCache) put(id retake.ObjectID, entries []retake.Entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
