@@ -14,8 +14,8 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// Locate finds the workspace that dir lies in, by the nearest mark above it. A
-// root that was moved is noted; a copy is not taken for the original.
+// Locate finds the workspace that contains dir, by the nearest marker above it. A moved
+// root is recorded; a copy is not taken for the original.
 func (s *Service) Locate(ctx context.Context, dir string) (retake.Workspace, error) {
 	stale, err := s.ensureCatalogCurrent(ctx)
 	if err != nil {
@@ -47,7 +47,7 @@ func realPath(dir string) (string, error) {
 	return filepath.EvalSymlinks(abs)
 }
 
-// resolveExisting is realPath as far as there is something.
+// resolveExisting resolves links in the part of a path that exists.
 func resolveExisting(dir string) string {
 	path, err := filepath.Abs(dir)
 	if err != nil {
@@ -65,7 +65,7 @@ func resolveExisting(dir string) string {
 	}
 }
 
-// findMarkedAt looks for a mark we know at exactly this directory.
+// findMarkedAt finds the workspace whose marker is in exactly this directory.
 func (s *Service) findMarkedAt(ctx context.Context, path string) (retake.Workspace, bool, error) {
 	root, err := s.parts.FS.OpenRoot(path)
 	if err != nil {
@@ -93,8 +93,8 @@ func (s *Service) findMarkedAt(ctx context.Context, path string) (retake.Workspa
 	return s.resolveRelocated(ctx, ws, path, i)
 }
 
-// resolveRelocated decides whether a marked directory in another place is the workspace,
-// moved, or a copy of it: it is a copy when the original is still where it was.
+// resolveRelocated decides whether a marked directory in another place is the moved
+// workspace or a copy of it: it is a copy if the original is still in place.
 func (s *Service) resolveRelocated(ctx context.Context, ws retake.Workspace, path string, i fsx.Info) (retake.Workspace, bool, error) {
 	if ws.Root != path && s.isRootPresent(ws) {
 		return ws, true, &retake.Error{
@@ -112,7 +112,8 @@ func (s *Service) resolveRelocated(ctx context.Context, ws retake.Workspace, pat
 	return ws, true, err
 }
 
-// isRootPresent reports whether the workspace's recorded root is still it.
+// isRootPresent reports whether the recorded root still carries the marker of the
+// workspace.
 func (s *Service) isRootPresent(ws retake.Workspace) bool {
 	root, err := s.parts.FS.OpenRoot(ws.Root)
 	if err != nil {
@@ -123,7 +124,8 @@ func (s *Service) isRootPresent(ws retake.Workspace) bool {
 	return err == nil && id == ws.ID
 }
 
-// loadWorkspace is what the catalog says of a workspace. One that who asks may not have is not there.
+// loadWorkspace reads a workspace from the catalog. For a caller without access it does not
+// exist.
 func (s *Service) loadWorkspace(ctx context.Context, id retake.WorkspaceID) (retake.Workspace, error) {
 	if !retake.MayLoad(ctx, id) {
 		return retake.Workspace{}, noWorkspaceError(id)
@@ -137,14 +139,14 @@ func (s *Service) loadWorkspace(ctx context.Context, id retake.WorkspaceID) (ret
 	return ws, err
 }
 
-// noWorkspaceError answers whoever asks for a workspace that is not there, or not theirs. Inside
-// the service it is catalog.ErrNotFound too.
+// noWorkspaceError says that a workspace does not exist, or not for this caller. It also
+// matches catalog.ErrNotFound.
 func noWorkspaceError(id retake.WorkspaceID) error {
 	return errors.Join(&retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("there is no workspace %.80q", string(id)), Safe: unchanged, Hint: "list workspaces: retake workspaces"}, catalog.ErrNotFound)
 }
 
-// loadCheckpoint reads a checkpoint by its id. One of a workspace that who asks may not
-// have is not there.
+// loadCheckpoint reads a checkpoint by its ID. For a caller without access to its workspace
+// it does not exist.
 func (s *Service) loadCheckpoint(ctx context.Context, id retake.CheckpointID) (retake.Checkpoint, error) {
 	cp, err := s.parts.Catalog.Checkpoint(ctx, id)
 	if err == nil && !retake.MayLoad(ctx, cp.Workspace) {
@@ -153,7 +155,7 @@ func (s *Service) loadCheckpoint(ctx context.Context, id retake.CheckpointID) (r
 	return cp, err
 }
 
-// openRoot opens the root of a workspace and checks that it is the one.
+// openRoot opens the root of a workspace and checks its marker.
 func (s *Service) openRoot(ctx context.Context, id retake.WorkspaceID) (retake.Workspace, fsx.Dir, error) {
 	ws, err := s.loadWorkspace(ctx, id)
 	if err != nil {
@@ -176,7 +178,7 @@ func (s *Service) openRoot(ctx context.Context, id retake.WorkspaceID) (retake.W
 	return ws, root, nil
 }
 
-// Workspaces lists all.
+// Workspaces lists all workspaces.
 func (s *Service) Workspaces(ctx context.Context) ([]retake.WorkspaceState, error) {
 	if _, err := s.ensureCatalogCurrent(ctx); err != nil {
 		return nil, wrapError("the catalog does not follow the store", unchanged, err)
@@ -191,7 +193,7 @@ func (s *Service) Workspaces(ctx context.Context) ([]retake.WorkspaceState, erro
 	return all, nil
 }
 
-// Deinit ends the protection of a workspace: the mark goes, the history stays.
+// Deinit ends the protection of a workspace: the marker is removed, the history stays.
 func (s *Service) Deinit(ctx context.Context, id retake.WorkspaceID) (retake.Workspace, error) {
 	ws, err := s.loadWorkspace(ctx, id)
 	if err != nil {
@@ -217,7 +219,7 @@ func (s *Service) Deinit(ctx context.Context, id retake.WorkspaceID) (retake.Wor
 	return ws, nil
 }
 
-// amendWorkspace changes what a line says of its workspace, then the catalog.
+// amendWorkspace changes a workspace in the store, then in the catalog.
 func (s *Service) amendWorkspace(ctx context.Context, ws retake.Workspace) error {
 	return s.withWriter(ctx, ws, func(w store.Writer) error {
 		if err := w.Amend(ctx, ws, w.Head().Pins); err != nil {
@@ -227,8 +229,8 @@ func (s *Service) amendWorkspace(ctx context.Context, ws retake.Workspace) error
 	})
 }
 
-// withWriter does one thing to a line that is ours alone meanwhile, with a catalog that
-// follows it before and after.
+// withWriter calls do with the exclusive writer of a workspace. The catalog is synced
+// before and after.
 func (s *Service) withWriter(ctx context.Context, ws retake.Workspace, do func(store.Writer) error) error {
 	st, err := s.store(ctx)
 	if err != nil {

@@ -15,25 +15,24 @@ import (
 	"github.com/retake-dev/retake/internal/storage/catalog"
 )
 
-// rootLocation is the root of a workspace as a restore finds it: the workspace's own directory,
-// another one without a mark, or none at all.
+// rootLocation is the root of a workspace as a restore finds it: its own directory, another
+// one without a marker, or none.
 type rootLocation struct {
 	ws      retake.Workspace
-	root    fsx.Dir          // an empty one in memory when there is none
-	lost    *retake.LostRoot // nil: it is the workspace's own
+	root    fsx.Dir          // an empty one in memory if there is none
+	lost    *retake.LostRoot // nil: it is the workspace's own directory
 	missing bool             // there is no directory
-	created []string         // directories that were created for it, the outermost first
+	created []string         // directories created for it, outermost first
 }
 
-// isEmpty reports whether there is nothing at the place of a lost root. Then the newest
-// checkpoint is the last known state, and one of an empty directory would only be a
-// state that nobody wants back.
+// isEmpty reports whether a lost root has no files. Then the newest checkpoint is the last
+// known state, and a safety checkpoint of nothing would be of no use.
 func (p *rootLocation) isEmpty() bool { return p.lost != nil && !p.lost.There }
 
 func (p *rootLocation) close() { _ = p.root.Close() } // everything is synced by then
 
-// openRestoreRoot opens the root that a plan is for. Only a restore of files takes a root that was
-// lost: everything else is measured against what is there.
+// openRestoreRoot opens the root that a plan is for. Only a restore of files accepts a lost
+// root: everything else needs the current files.
 func (s *Service) openRestoreRoot(ctx context.Context, req retake.PlanRequest) (*rootLocation, error) {
 	ws, root, err := s.openRoot(ctx, req.Workspace)
 	if err == nil {
@@ -59,8 +58,8 @@ func (s *Service) openRestoreRoot(ctx context.Context, req retake.PlanRequest) (
 	return &rootLocation{ws: ws, root: root, lost: &retake.LostRoot{Root: ws.Root, There: len(names) > 0}}, nil
 }
 
-// markOwner names whose mark a directory carries: nobody's when there is none, or when that
-// workspace ended.
+// markOwner returns the name of the workspace whose marker a directory carries, or "" if
+// there is none or it has ended.
 func (s *Service) markOwner(ctx context.Context, root fsx.Dir) string {
 	id, err := marker.Read(root)
 	if err != nil || id == "" {
@@ -76,7 +75,7 @@ func (s *Service) markOwner(ctx context.Context, root fsx.Dir) string {
 	return ws.Name
 }
 
-// snapshotRoot looks at a place without storing anything.
+// snapshotRoot returns the current state of a root, lost or not, without storing anything.
 func (s *Service) snapshotRoot(ctx context.Context, l *workspaceCache, at *rootLocation) (workspaceSnapshot, error) {
 	if at.lost == nil {
 		return s.snapshotWorkspace(ctx, l, at.ws, at.root)
@@ -101,7 +100,8 @@ func (s *Service) snapshotRoot(ctx context.Context, l *workspaceCache, at *rootL
 	return s.snapshotEmptyRoot(ctx, l, at, tip)
 }
 
-// snapshotEmptyRoot is the view of nothing. The root that will be created wears what the last one did.
+// snapshotEmptyRoot returns the state of an empty or missing root. A root that will be
+// created gets the attributes of the last one.
 func (s *Service) snapshotEmptyRoot(ctx context.Context, l *workspaceCache, at *rootLocation, tip retake.Checkpoint) (workspaceSnapshot, error) {
 	v := workspaceSnapshot{tip: tip, unsaved: map[string]bool{}, rootLost: true}
 	st, err := s.store(ctx)
@@ -132,7 +132,7 @@ func (s *Service) snapshotEmptyRoot(ctx context.Context, l *workspaceCache, at *
 	return v, nil
 }
 
-// compareUnwatched compares a directory that nobody watches with a checkpoint.
+// compareUnwatched compares a directory without a tracker with a checkpoint.
 func (s *Service) compareUnwatched(ctx context.Context, l *workspaceCache, ws retake.Workspace, root fsx.Dir, cp retake.Checkpoint) ([]retake.Change, retake.Coverage, error) {
 	x, err := s.indexFor(ctx, l, ws.ID, &cp)
 	if err != nil {
@@ -145,7 +145,7 @@ func (s *Service) compareUnwatched(ctx context.Context, l *workspaceCache, ws re
 	return capture.Diff(ctx, root, x, o, s.matchesStored)
 }
 
-// freeSpaceAt is the room on the disk that the root is on, or will be.
+// freeSpaceAt returns the free bytes on the disk that the root is or will be on.
 func (s *Service) freeSpaceAt(at *rootLocation) (int64, error) {
 	path := at.ws.Root
 	for {
@@ -157,8 +157,8 @@ func (s *Service) freeSpaceAt(at *rootLocation) (int64, error) {
 	}
 }
 
-// claimRoot makes a lost root the workspace's own again: it is created when it is not
-// there, and marked. A crash leaves a marked directory, which a restore fills.
+// claimRoot makes a lost root the workspace's own again: it is created if needed, and
+// marked. A crash leaves a marked directory, which the next restore fills.
 func (s *Service) claimRoot(ctx context.Context, l *workspaceCache, at *rootLocation) error {
 	if at.missing {
 		if err := s.createRoot(at); err != nil {
@@ -184,8 +184,8 @@ func (s *Service) claimRoot(ctx context.Context, l *workspaceCache, at *rootLoca
 	return nil
 }
 
-// createRoot creates the root and the directories above it that are gone too. It follows no
-// link that was not there when the workspace was protected.
+// createRoot creates the root and its missing parents. It follows no link that did not
+// exist when the workspace was protected.
 func (s *Service) createRoot(at *rootLocation) error {
 	path := at.ws.Root
 	var missing []string
@@ -233,7 +233,7 @@ func (s *Service) createRoot(at *rootLocation) error {
 	return nil
 }
 
-// releaseRoot takes back what takeOver did, when nothing was restored after all.
+// releaseRoot undoes claimRoot after a failed restore.
 func (s *Service) releaseRoot(at *rootLocation) error {
 	if id, err := marker.Read(at.root); err == nil && id == at.ws.ID {
 		if err := marker.Remove(at.root); err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// withLostHint adds to an error that a workspace was at this place and is gone with its
-// directory: whoever lost that needs the way back, and not a new beginning.
+// withLostHint adds to an error that a workspace was lost at this place: its user needs a
+// way back and not a new workspace.
 func (s *Service) withLostHint(ctx context.Context, path string, err error) error {
 	all, lerr := s.Workspaces(ctx)
 	if lerr != nil {
@@ -24,7 +24,7 @@ func (s *Service) withLostHint(ctx context.Context, path string, err error) erro
 	return err
 }
 
-// rootGoneError says how a workspace comes back whose directory is not there.
+// rootGoneError says how to restore a workspace whose directory is gone.
 func (s *Service) rootGoneError(ctx context.Context, ws retake.Workspace) error {
 	all, _ := s.parts.Catalog.Workspaces(ctx) // else it is named by its id
 	return &retake.Error{
@@ -33,7 +33,7 @@ func (s *Service) rootGoneError(ctx context.Context, ws retake.Workspace) error 
 	}
 }
 
-// rootReplacedError says so of a workspace in whose place another directory is.
+// rootReplacedError says how to restore a workspace when another directory is in its place.
 func (s *Service) rootReplacedError(ctx context.Context, ws retake.Workspace, root fsx.Dir) error {
 	all, _ := s.parts.Catalog.Workspaces(ctx)
 	e := &retake.Error{Kind: retake.Moved, What: fmt.Sprintf("another directory is at %s, where %s was", ws.Root, ws.Name), Safe: s.keptText(all, ws)}
@@ -74,7 +74,7 @@ func listHint(ws retake.Workspace, all []retake.WorkspaceState) string {
 	return "list its checkpoints: retake log --workspace " + ws.NameAmong(all)
 }
 
-// lostWorkspaceError refuses to start a second history where one was lost.
+// lostWorkspaceError refuses to start a second history where a workspace was lost.
 func lostWorkspaceError(w retake.WorkspaceState, all []retake.WorkspaceState) error {
 	return &retake.Error{
 		Kind: retake.Exists, What: fmt.Sprintf("the workspace %s was here, and its directory was deleted or replaced", w.Name),

@@ -17,35 +17,35 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// machineFile holds, in the state of a checkpoint, what changed on the machine outside
-// the root since the checkpoint before. It is seen and told, never restored.
+// hostFactsFile holds, in the state of a checkpoint, what changed on the host outside the
+// root since the previous checkpoint. It is shown, never restored.
 const hostFactsFile = "machine.json"
 
-// hostCache is what is known of the machine.
+// hostCache is what is known of the host.
 type hostCache struct {
 	mu        sync.Mutex
 	lastProbe time.Time
 	files     map[string]probedFile // by path
 }
 
-// probedFile is a file of the machine that was read, and what it was then.
+// probedFile is a host file that was read, with its size and time then.
 type probedFile struct {
 	size, mtime int64
 	traits      []retake.Trait
 }
 
-// probeStep is the least time between two looks at the machine.
+// probeInterval is the minimum time between two probes of the host.
 const probeInterval = 5 * time.Second
 
-// hostState is what was seen at the last look for a workspace.
+// hostState is the result of the last probe for a workspace.
 type hostState struct {
 	V      int                       `json:"v"`
 	Number int64                     `json:"number"` // of the checkpoint it was seen at
 	Places map[string][]retake.Trait `json:"places"` // by path; ports have none
 }
 
-// probeHost looks at the machine for the newest checkpoint of a workspace, and keeps what
-// changed with it. It answers whether something did.
+// probeHost probes the host for the newest checkpoint of a workspace and stores what
+// changed with the checkpoint. It reports whether something did.
 func (s *Service) probeHost(ctx context.Context, cp retake.Checkpoint) (changed bool, err error) {
 	if s.parts.HostProbe == nil || !s.parts.Exclusive {
 		return false, nil
@@ -73,7 +73,8 @@ func (s *Service) probeHost(ctx context.Context, cp retake.Checkpoint) (changed 
 	return len(facts) > 0, s.writeSessionFile(hostFileName(cp.Workspace), seen) // else the next look tells it again
 }
 
-// readHostPlaces reads the places of the machine that changed since the last look.
+// readHostPlaces reads the ports and the files of the host, and reads again only files that
+// changed. It returns nil if there was no time for all of them.
 func (s *Service) readHostPlaces(ctx context.Context, id retake.WorkspaceID) map[string][]retake.Trait {
 	o := *s.parts.HostProbe
 	if ws, err := s.loadWorkspace(ctx, id); err == nil {
@@ -99,7 +100,7 @@ func (s *Service) readHostPlaces(ctx context.Context, id retake.WorkspaceID) map
 	return places
 }
 
-// readHostTraits reads one file of the machine, in the child as everything else.
+// readHostTraits reads one host file, in the child process like all untrusted files.
 func (s *Service) readHostTraits(ctx context.Context, f hostprobe.File) []retake.Trait {
 	if t := hostprobe.Profiles([]hostprobe.File{f}); len(t) > 0 {
 		return t
@@ -126,7 +127,7 @@ func (s *Service) readHostTraits(ctx context.Context, f hostprobe.File) []retake
 	return out
 }
 
-// compareHostStates are what differs between two looks.
+// compareHostStates returns the facts that differ between two probes.
 func compareHostStates(was, is map[string][]retake.Trait) []retake.Fact {
 	sided := func(places map[string][]retake.Trait) []xray.SidedReading {
 		var out []xray.SidedReading
@@ -148,9 +149,9 @@ func compareHostStates(was, is map[string][]retake.Trait) []retake.Fact {
 	return facts
 }
 
-// ownHostFacts are those of the machine that belong to a checkpoint: ports of programs that the
-// agent started or that work in the workspace, and the rest only when a call of the agent
-// was about the machine. Everything else may be the work of anybody.
+// ownHostFacts returns the host facts that belong to a checkpoint: ports of programs that
+// the agent started or that run in the workspace, and the rest only if a call of the agent
+// was about the machine. Everything else may come from any other program.
 func ownHostFacts(cp retake.Checkpoint, facts []retake.Fact) []retake.Fact {
 	asked := slices.ContainsFunc(cp.Effects, func(e retake.Effect) bool { return e.Kind == "machine" && !e.Failed() })
 	return slices.DeleteFunc(slices.Clone(facts), func(f retake.Fact) bool {
@@ -161,12 +162,12 @@ func ownHostFacts(cp retake.Checkpoint, facts []retake.Fact) []retake.Fact {
 	})
 }
 
-// isOwnPort reports whether a program of the workspace listens there.
+// isOwnPort reports whether a program of the workspace listens on a port.
 func isOwnPort(ports []retake.Trait, name string) bool {
 	return slices.ContainsFunc(ports, func(t retake.Trait) bool { return t.Name == name && t.Direct })
 }
 
-// annotateCheckpoint keeps a small document with a checkpoint.
+// annotateCheckpoint adds a small JSON document to the state of a checkpoint.
 func (s *Service) annotateCheckpoint(ctx context.Context, cp retake.Checkpoint, name string, doc any) error {
 	b, err := json.Marshal(doc)
 	if err != nil {
@@ -185,7 +186,7 @@ func (s *Service) annotateCheckpoint(ctx context.Context, cp retake.Checkpoint, 
 	})
 }
 
-// loadHostFacts answers what changed on the machine with a checkpoint.
+// loadHostFacts returns the host facts stored with a checkpoint.
 func (s *Service) loadHostFacts(ctx context.Context, cp retake.Checkpoint) (facts []retake.Fact) {
 	st, err := s.store(ctx)
 	if err != nil {
@@ -210,7 +211,7 @@ func (s *Service) loadHostState(ws retake.WorkspaceID) (m hostState, ok bool) {
 	return m, ok && m.V == 1
 }
 
-// writeSessionFile and readSmall keep small documents beside what is known of agents.
+// writeSessionFile writes a small JSON document into the session directory.
 func (s *Service) writeSessionFile(name string, doc any) error {
 	b, err := json.Marshal(doc)
 	if err != nil {
@@ -224,6 +225,8 @@ func (s *Service) writeSessionFile(name string, doc any) error {
 	return replaceFile(dir, name, b)
 }
 
+// readSessionFile reads a document that writeSessionFile wrote. It reports whether that
+// worked.
 func (s *Service) readSessionFile(name string, doc any) bool {
 	if s.parts.SessionDir == "" {
 		return false

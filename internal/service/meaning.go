@@ -12,15 +12,15 @@ import (
 	"github.com/retake-dev/retake/internal/explain/story"
 )
 
-// meaningTime is how long a plan waits to learn what its steps mean. Without an answer it
+// planReadWait is how long a plan waits for the meaning of its steps. Without it the plan
 // shows bytes.
 const planReadWait = 300 * time.Millisecond
 
-// longestMeaning bounds the reading that goes on after that.
+// planReadLimit bounds the reading that continues after that.
 const planReadLimit = 5 * time.Second
 
-// addPlanFacts reads what a plan would change for its meaning: rows of tables, packages, keys
-// of settings. It is never a reason for a plan to fail.
+// addPlanFacts adds to a plan the meaning of its changes: table rows, packages, settings.
+// It never makes a plan fail.
 func (s *Service) addPlanFacts(ctx context.Context, p *retake.Plan) {
 	if s.readers == nil || p.Total() == 0 || p.Total() > maxReadChanges {
 		return
@@ -54,8 +54,8 @@ func (s *Service) addPlanFacts(ctx context.Context, p *retake.Plan) {
 	}
 }
 
-// stepChanges are the steps of a plan as changes from now to then. What is not stored has
-// the address of the live file.
+// stepChanges returns the steps of a plan as changes. Files that are not stored get the
+// object ID of the live file.
 func stepChanges(p *retake.Plan) []retake.Change {
 	var out []retake.Change
 	for _, s := range planSteps(p) {
@@ -73,8 +73,8 @@ func stepChanges(p *retake.Plan) []retake.Change {
 	return out
 }
 
-// annotateSteps puts facts beside the steps that they speak of. A database of which only the
-// log changes is spoken of there.
+// annotateSteps adds facts to the steps they describe. If only the log of a database
+// changes, they are added there.
 func annotateSteps(p *retake.Plan, facts []retake.Fact) {
 	p.Facts = facts
 	means := story.DescribeFacts(facts)

@@ -9,7 +9,7 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// checkTreeSize refuses a tree over the limit; what is restored from was never refused.
+// checkTreeSize refuses to save a tree over the limit.
 func (s *Service) checkTreeSize(bytes int64) error {
 	if s.parts.MaxCheckpointBytes == nil || s.parts.MaxCheckpointBytes() <= 0 || bytes <= s.parts.MaxCheckpointBytes() {
 		return nil
@@ -20,6 +20,7 @@ func (s *Service) checkTreeSize(bytes int64) error {
 	}
 }
 
+// lowDiskError says that the disk is below its minimum, and suggests a lower one.
 func lowDiskError(free, floor int64) error {
 	lower := fmt.Sprintf("%dMB", max(free/2/1e6, 1))
 	if free/2 >= 2e9 {
@@ -33,8 +34,8 @@ func lowDiskError(free, floor int64) error {
 	}
 }
 
-// explainNoSpace names the disk that is full, when it is another than that of the store: making
-// room in the store does not help there. Other errors it gives back.
+// explainNoSpace names the full disk if it is not that of the store, where freeing space
+// would not help. Other errors are returned unchanged.
 func (s *Service) explainNoSpace(what, dir string, err error) error {
 	if !errors.Is(err, fsx.ErrNoSpace) {
 		return err

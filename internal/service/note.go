@@ -11,7 +11,7 @@ import (
 // Notes are for the agent: short, plain, and without a word of the workspace that
 // could be taken for an order, but for the tasks, which are quoted.
 
-// rewindNote tells what a restore did: what was taken back, in which files, and what stays.
+// rewindNote says what a restore did: what was undone, in which files, and what stays.
 func rewindNote(p *retake.Plan, words string, tasks []retake.Task) string {
 	var b strings.Builder
 	b.WriteString("Retake: files of this workspace were changed outside this conversation. ")
@@ -23,7 +23,7 @@ func rewindNote(p *retake.Plan, words string, tasks []retake.Task) string {
 	return strings.TrimSpace(b.String())
 }
 
-// courseNote says what was done, and to what.
+// courseNote says what was done, and to which checkpoint.
 func courseNote(p *retake.Plan, words string) string {
 	t := p.Target
 	switch {
@@ -43,10 +43,10 @@ func courseNote(p *retake.Plan, words string) string {
 	return fmt.Sprintf("It was: %q. ", words)
 }
 
-// maxPrompted is how much of a prompt a note repeats.
+// maxPromptRunes is how much of a prompt a note repeats.
 const maxPromptRunes = 80
 
-// describeItem names a checkpoint by what a person would call it.
+// describeItem names a checkpoint as a person would.
 func describeItem(cp retake.Checkpoint) string {
 	switch {
 	case cp.Turn != nil && cp.Turn.Prompt != "":
@@ -59,7 +59,7 @@ func describeItem(cp retake.Checkpoint) string {
 	return fmt.Sprintf("Checkpoint %d", cp.Number)
 }
 
-// shortenText is the beginning of a text in one line, likely secrets masked.
+// shortenText returns the beginning of a text in one line, with likely secrets masked.
 func shortenText(s string) string {
 	masked, _ := secrets.Mask(strings.Join(strings.Fields(s), " "))
 	if r := []rune(masked); len(r) > maxPromptRunes {
@@ -68,10 +68,10 @@ func shortenText(s string) string {
 	return masked
 }
 
-// maxPathsNoted is how many paths a note names.
+// maxNotePaths is how many paths a note lists.
 const maxNotePaths = 5
 
-// pathsNote names the first paths of a plan, the deleted ones first.
+// pathsNote lists the first paths of a plan, deleted ones first.
 func pathsNote(p *retake.Plan) string {
 	var b strings.Builder
 	left := maxNotePaths
@@ -101,7 +101,7 @@ func pathsNote(p *retake.Plan) string {
 	return b.String()
 }
 
-// filePaths are the paths of the files among steps.
+// filePaths returns the paths of the steps that are not directories.
 func filePaths(steps []retake.Step) []string {
 	var out []string
 	for _, s := range steps {
@@ -116,7 +116,7 @@ func filePaths(steps []retake.Step) []string {
 	return out
 }
 
-// resumeNote tells a forked conversation where it stands.
+// resumeNote tells a forked conversation at which checkpoint it continues.
 func resumeNote(r retake.Resumption) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Retake: this conversation goes on from checkpoint %d; what was said and done after that is not part of it. ", r.Checkpoint.Number)
@@ -124,12 +124,13 @@ func resumeNote(r retake.Resumption) string {
 	return strings.TrimSpace(b.String())
 }
 
-// fullConversationNote is for a conversation that could not be forked, and has all that was said.
+// fullConversationNote is for a conversation that could not be forked and contains
+// everything.
 func fullConversationNote(r retake.Resumption) string {
 	return strings.TrimSpace("Retake: this conversation goes on with everything that was said. " + contextNote(r))
 }
 
-// contextNote is what every conversation that goes on must know.
+// contextNote is what every continued conversation must know.
 func contextNote(r retake.Resumption) string {
 	var b strings.Builder
 	b.WriteString("The files may differ from what you remember: read a file again before you edit it. ")
@@ -138,13 +139,14 @@ func contextNote(r retake.Resumption) string {
 	return b.String()
 }
 
-// forkNote tells an agent that comes with its memory that it is in a copy.
+// forkNote tells an agent with an earlier memory that it is in a copy.
 func forkNote(ws retake.Workspace, origin retake.Checkpoint) string {
 	return fmt.Sprintf("Retake: this directory is a fork of another workspace as it was at checkpoint %d; the other one, at %q, goes on beside it. Read a file again before you edit it.", origin.Number, ws.Root)
 }
 
 const maxNoteEffects = 12
 
+// effectsNote lists external effects, certain and uncertain ones apart.
 func effectsNote(effects []retake.Effect) string {
 	if len(effects) == 0 {
 		return ""
@@ -176,6 +178,7 @@ func listEffects(lead string, effects []retake.Effect) string {
 	return lead + strings.Join(list, ", ") + more + ". "
 }
 
+// tasksNote lists the tasks, quoted, and names the next open one.
 func tasksNote(tasks []retake.Task) string {
 	if len(tasks) == 0 {
 		return ""

@@ -12,14 +12,14 @@ import (
 	"github.com/retake-dev/retake/internal/pure/tree"
 )
 
-// hasOverlap reports whether other sessions worked beside a turn, and when it began is known.
+// hasOverlap reports whether other sessions worked during a turn whose start is known.
 func hasOverlap(cp retake.Checkpoint) bool {
 	_, turn := turnKeyOf(cp)
 	return turn && len(cp.Turn.Contested) > 0 && !cp.Turn.Began.IsZero()
 }
 
-// stateBeforeTurn is the state that a turn began with which other sessions worked beside: checkpoints
-// of theirs lie between its own.
+// stateBeforeTurn returns the checkpoint that a turn with overlap started from. Checkpoints
+// of other sessions may be between its own.
 func (s *Service) stateBeforeTurn(ctx context.Context, item retake.Checkpoint) (retake.Checkpoint, error) {
 	key, _ := turnKeyOf(item)
 	at := item
@@ -44,7 +44,7 @@ func (s *Service) stateBeforeTurn(ctx context.Context, item retake.Checkpoint) (
 	return *begin, nil
 }
 
-// promptTurnKey is the turn whose beginning a checkpoint holds.
+// promptTurnKey returns the turn that starts with a checkpoint.
 func promptTurnKey(cp retake.Checkpoint) turnKey {
 	if cp.Trigger != retake.TriggerPrompt || cp.Turn == nil {
 		return turnKey{}
@@ -52,19 +52,20 @@ func promptTurnKey(cp retake.Checkpoint) turnKey {
 	return turnKey{cp.Turn.Agent, cp.Turn.Session, cp.Turn.ID}
 }
 
-// turnSpan is a turn that goes on beside others.
+// turnSpan is the time span of a turn that may overlap others.
 type turnSpan struct {
 	name       string
 	began, end time.Time // a zero end: it goes on
 	paths      []string
 }
 
+// overlaps reports whether the turn went on between two times.
 func (w *turnSpan) overlaps(from, to time.Time) bool {
 	return w.began.Before(to) && (w.end.IsZero() || w.end.After(from))
 }
 
-// findWorkOfOthers finds what changed between a state and the newest of some items, and is not,
-// or not only, the work of these items: that stays.
+// findWorkOfOthers finds the paths that changed between a state and the newest of some
+// items, but not, or not only, by these items. They are protected.
 func (s *Service) findWorkOfOthers(ctx context.Context, before retake.Checkpoint, items []retake.Checkpoint) (map[string]restore.Protection, error) {
 	a := attribution{chosen: map[retake.CheckpointID]bool{}, turns: map[turnKey]bool{}, wrote: map[string]bool{}, own: map[string]bool{}, protected: map[string]restore.Protection{}}
 	for _, cp := range items {
@@ -82,8 +83,8 @@ func (s *Service) findWorkOfOthers(ctx context.Context, before retake.Checkpoint
 	return a.result(), nil
 }
 
-// collectSpan lists the checkpoints from a state to an item, the oldest first, and notes the turns of
-// others that went on meanwhile.
+// collectSpan lists the checkpoints from a state to an item, oldest first, and adds the
+// overlapping turns of others to a.
 func (s *Service) collectSpan(ctx context.Context, before, newest retake.Checkpoint, a *attribution) ([]retake.Checkpoint, error) {
 	var span []retake.Checkpoint
 	seen := map[turnKey]bool{}
@@ -106,7 +107,7 @@ func (s *Service) collectSpan(ctx context.Context, before, newest retake.Checkpo
 	return span, err
 }
 
-// otherTurns are the turns that go on now, but for some.
+// otherTurns returns the turns that go on now, except the given ones.
 func (h *agentState) otherTurns(mine map[turnKey]bool) []turnSpan {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -121,7 +122,8 @@ func (h *agentState) otherTurns(mine map[turnKey]bool) []turnSpan {
 
 func sessionName(agent, id string) string { return fmt.Sprintf("%s %.8s", agent, id) }
 
-// eachChangedPath calls f for every path that differs between two checkpoints, but for directories.
+// eachChangedPath calls f for every path that differs between two checkpoints, without
+// directories.
 func (s *Service) eachChangedPath(ctx context.Context, before, cp retake.Checkpoint, f func(path string)) error {
 	if before.Tree == cp.Tree {
 		return nil
@@ -141,7 +143,7 @@ func (s *Service) eachChangedPath(ctx context.Context, before, cp retake.Checkpo
 	})
 }
 
-// attribution tells for each path of a span whose work it is.
+// attribution decides for each changed path whose work it is.
 type attribution struct {
 	chosen map[retake.CheckpointID]bool // the items
 	turns  map[turnKey]bool             // and the turns among them
@@ -153,6 +155,7 @@ type attribution struct {
 	protected map[string]restore.Protection
 }
 
+// addItem adds a chosen item and the turn it belongs to.
 func (a *attribution) addItem(cp retake.Checkpoint) {
 	a.chosen[cp.ID] = true
 	key, ok := turnKeyOf(cp)
@@ -166,7 +169,7 @@ func (a *attribution) addItem(cp retake.Checkpoint) {
 	}
 }
 
-// addPath notes one path that changed between two neighbours on the timeline.
+// addPath attributes one path that changed between two neighboring checkpoints.
 func (a *attribution) addPath(path string, before, cp retake.Checkpoint) {
 	key, turn := turnKeyOf(cp)
 	mine := a.chosen[cp.ID] || turn && a.turns[key]
@@ -194,13 +197,14 @@ func (a *attribution) addPath(path string, before, cp retake.Checkpoint) {
 	}
 }
 
+// protect records why a path stays. An overlap is the stronger reason.
 func (a *attribution) protect(path string, why retake.KeepReason, detail string) {
 	if old, ok := a.protected[path]; !ok || old.Why == retake.KeepChanged {
 		a.protected[path] = restore.Protection{Why: why, Detail: detail}
 	}
 }
 
-// result is what stays. What both sides changed cannot be told apart.
+// result returns the protected paths. A path that both sides changed counts as overlap.
 func (a *attribution) result() map[string]restore.Protection {
 	for path, sp := range a.protected {
 		if a.own[path] && sp.Why == retake.KeepChanged {

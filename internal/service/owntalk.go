@@ -11,16 +11,16 @@ import (
 	"github.com/retake-dev/retake/internal/pure/secrets"
 )
 
-// Bounds of a transcript that we write.
+// Bounds of a transcript that we write ourselves.
 const (
 	maxOwnTranscript = 16 << 20
-	ownTranscriptAge = 30 * 24 * time.Hour // without a word
+	ownTranscriptAge = 30 * 24 * time.Hour // since the last line
 	maxOwnLine       = 16 << 10            // of one line
 )
 
-// appendToOwnTranscript writes what a signal says into a transcript of ours, when its agent keeps none
-// that can be read, and names it in the signal. Likely secrets are masked. A conversation
-// is context: nothing waits for it or fails by it.
+// appendToOwnTranscript writes a signal into a transcript of ours if the agent keeps none
+// that can be read, and sets its path in the signal. Likely secrets are masked. Errors are
+// ignored: a transcript is context only.
 func (h *agentState) appendToOwnTranscript(sig *retake.Signal) {
 	line, ok := transcriptLine(sig)
 	if !ok || h.svc.parts.SessionDir == "" || sig.Transcript != "" || sig.Agent != "docker-agent" {
@@ -32,7 +32,7 @@ func (h *agentState) appendToOwnTranscript(sig *retake.Signal) {
 	}
 }
 
-// transcriptLine is what a signal says, for a transcript.
+// transcriptLine returns the transcript line of a signal, if it has one.
 func transcriptLine(sig *retake.Signal) (transcript.Line, bool) {
 	line := transcript.Line{Time: sig.Time}
 	switch {
@@ -54,6 +54,8 @@ func transcriptLine(sig *retake.Signal) (transcript.Line, bool) {
 	return line, line.Text != ""
 }
 
+// appendTranscript appends a line to a transcript of ours. Links and transcripts over the
+// limit are refused.
 func (s *Service) appendTranscript(path string, line []byte) error {
 	dir := filepath.Dir(path)
 	i, err := os.Lstat(path)
@@ -76,8 +78,8 @@ func (s *Service) appendTranscript(path string, line []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// removeOldTranscripts removes transcripts of sessions that are long over: what was said is kept with
-// the checkpoints.
+// removeOldTranscripts removes transcripts of old sessions; the checkpoints have their
+// content.
 func (s *Service) removeOldTranscripts(dir string) {
 	all, err := os.ReadDir(dir)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/retake-dev/retake/internal/platform/proc"
 )
 
-// PlanRestore says what going back, sideways or forward would do. It touches nothing.
+// PlanRestore returns what a restore, undo, redo or adopt would do. It changes nothing.
 func (s *Service) PlanRestore(ctx context.Context, req retake.PlanRequest) (retake.Plan, error) {
 	at, err := s.openRestoreRoot(ctx, req)
 	if err != nil {
@@ -29,7 +29,7 @@ func (s *Service) PlanRestore(ctx context.Context, req retake.PlanRequest) (reta
 	return p, wrapError("no plan could be made", unchanged, err)
 }
 
-// planAndRemember makes the plan and remembers it, while nobody saves.
+// planAndRemember makes a plan under the workspace lock and remembers it.
 func (s *Service) planAndRemember(ctx context.Context, at *rootLocation, req retake.PlanRequest) (retake.Plan, error) {
 	l := s.cacheFor(at.ws.ID)
 	l.lockAndCancelCheck()
@@ -41,8 +41,8 @@ func (s *Service) planAndRemember(ctx context.Context, at *rootLocation, req ret
 	return p, err
 }
 
-// planCurrent makes the plan from what is there now. With shown, what that plan says of
-// processes stands.
+// planCurrent makes a plan from the current files. With shown, the open files of that plan
+// are reused.
 func (s *Service) planCurrent(ctx context.Context, l *workspaceCache, at *rootLocation, req retake.PlanRequest, shown *retake.Plan) (resolvedRestore, retake.Plan, workspaceSnapshot, error) {
 	v, err := s.snapshotRoot(ctx, l, at)
 	if err != nil {
@@ -82,8 +82,8 @@ func (s *Service) planCurrent(ctx context.Context, l *workspaceCache, at *rootLo
 	return j, p, v, err
 }
 
-// addKeptEdits adds to the plan of an undo which edits it leaves, and which item comes next
-// when nothing of this one is left to take back.
+// addKeptEdits adds to the plan of an undo which edits it keeps and, if nothing of this
+// item is left to undo, which item is next.
 func (s *Service) addKeptEdits(ctx context.Context, j resolvedRestore, p *retake.Plan, v workspaceSnapshot) error {
 	if j.req.Course != retake.CourseUndo || j.unsavedOnly || len(j.req.Hunks) > 0 {
 		return nil
@@ -102,7 +102,7 @@ func (s *Service) addKeptEdits(ctx context.Context, j resolvedRestore, p *retake
 	return err
 }
 
-// makePlan makes the plan of a journey from one view of the workspace.
+// makePlan makes the plan of a resolved restore from a snapshot of the workspace.
 func (s *Service) makePlan(ctx context.Context, ws retake.Workspace, j resolvedRestore, v workspaceSnapshot, w restore.Environment) (retake.Plan, error) {
 	r := restore.Request{
 		Course: j.req.Course, Target: j.target, Paths: j.req.Paths, Git: j.req.Git, Trees: v.trees,
@@ -136,14 +136,14 @@ func (s *Service) makePlan(ctx context.Context, ws retake.Workspace, j resolvedR
 	return p, err
 }
 
-// changesOnlyTimes reports whether a plan changes no content: it is empty, or puts times back.
+// changesOnlyTimes reports whether a plan changes no content.
 func changesOnlyTimes(p *retake.Plan) bool {
 	beside := func(k retake.Keep) bool { return k.Side != "" }
 	more := func(s retake.Step) bool { return s.What != retake.Timed }
 	return !slices.ContainsFunc(planSteps(p), more) && !slices.ContainsFunc(p.Keeps, beside)
 }
 
-// findHolders asks which processes have these files open.
+// findHolders finds the processes that have files open.
 func (s *Service) findHolders(ctx context.Context, files []fsx.Info) ([]restore.OpenFile, error) {
 	want, at := map[proc.Inode]bool{}, map[proc.Inode]int{}
 	for i, f := range files {
@@ -158,21 +158,21 @@ func (s *Service) findHolders(ctx context.Context, files []fsx.Info) ([]restore.
 	return out, err
 }
 
-// matchesDigest compares a digest with what people type of it.
+// matchesDigest compares a digest with the prefix that a person typed.
 func matchesDigest(full, typed string) bool {
 	typed = normalizeDigest(typed)
 	return len(typed) >= minDigestLen && strings.HasPrefix(full, typed)
 }
 
-// shortDigest is as much of a digest as people type.
+// minDigestLen is the shortest prefix of a digest that is accepted.
 const minDigestLen = 8
 
 func normalizeDigest(typed string) string { return strings.ReplaceAll(strings.ToLower(typed), "-", "") }
 
-// maxShown is the longest plan that is remembered, to say what moved since.
+// maxRememberedSteps bounds the plans that are remembered to explain later differences.
 const maxRememberedSteps = 20_000
 
-// planChangedError says what moved since a plan was shown, if that is still known.
+// planChangedError says what changed since a plan was shown, if that plan is still known.
 func (l *workspaceCache) planChangedError(digest string, now retake.Plan) error {
 	if l.lastPlan == nil || !matchesDigest(l.lastPlan.Digest, digest) {
 		return planMovedError(retake.Plan{}, retake.Plan{})
@@ -180,6 +180,7 @@ func (l *workspaceCache) planChangedError(digest string, now retake.Plan) error 
 	return planMovedError(*l.lastPlan, now)
 }
 
+// planMovedError says that the files changed between two plans, and lists some paths.
 func planMovedError(before, after retake.Plan) error {
 	paths := differingPaths(before, after)
 	text := ""
@@ -192,7 +193,7 @@ func planMovedError(before, after retake.Plan) error {
 	}
 }
 
-// differingPaths are the paths of which two plans do not say the same.
+// differingPaths returns the paths for which two plans differ.
 func differingPaths(a, b retake.Plan) []string {
 	said := map[string]string{}
 	var out []string
@@ -215,7 +216,7 @@ func differingPaths(a, b retake.Plan) []string {
 	return out
 }
 
-// visibleAttributes is what people see of an entry.
+// visibleAttributes returns the part of an entry that people see.
 func visibleAttributes(e *retake.Entry) retake.Entry {
 	if e == nil {
 		return retake.Entry{}

@@ -22,11 +22,11 @@ type purgeRun struct {
 	filesRead int64    // stored files that were read
 
 	family       []retake.WorkspaceState
-	cleanedDirs  map[retake.ObjectID]cleanedDir // directories that were gone through, by content alone
-	removedFiles map[retake.ObjectID]int64      // files that go, with their size
-	removedPaths map[string]bool                // paths that they are at
+	cleanedDirs  map[retake.ObjectID]cleanedDir // directories that were cleaned, by content alone
+	removedFiles map[retake.ObjectID]int64      // removed files with their size
+	removedPaths map[string]bool                // paths of these
 	maskedParts  map[retake.ObjectID]retake.Entry
-	writer       store.Writer // nil while it is only planned
+	writer       store.Writer // nil while planning
 }
 
 // PlanPurge finds what a purge would remove.
@@ -39,6 +39,7 @@ func (s *Service) PlanPurge(ctx context.Context, req retake.PurgeRequest) (retak
 	return plan, wrapError("the history cannot be searched", unchanged, err)
 }
 
+// newPurgeRun checks a purge request and finds the workspaces that it covers.
 func (s *Service) newPurgeRun(ctx context.Context, req retake.PurgeRequest) (*purgeRun, error) {
 	if (len(req.Paths) == 0) == (len(req.Contents) == 0) {
 		return nil, &retake.Error{Kind: retake.Invalid, What: "a purge is of paths or of content", Safe: unchanged, Hint: "purge a path: retake purge -- .env\npurge by content: retake help purge"}
@@ -73,8 +74,8 @@ func (s *Service) newPurgeRun(ctx context.Context, req retake.PurgeRequest) (*pu
 	return p, wrapError("the workspaces cannot be listed", unchanged, err)
 }
 
-// workspaceFamily is a workspace with what it was forked from and all forks of these, ended ones
-// too: they share what they hold.
+// workspaceFamily returns a workspace with its origins and all their forks, also ended
+// ones: they share stored data.
 func (s *Service) workspaceFamily(ctx context.Context, id retake.WorkspaceID) ([]retake.WorkspaceState, error) {
 	all, err := s.parts.Catalog.Workspaces(ctx)
 	if err != nil {
@@ -92,6 +93,7 @@ func (s *Service) workspaceFamily(ctx context.Context, id retake.WorkspaceID) ([
 	return slices.DeleteFunc(all, func(w retake.WorkspaceState) bool { return !in[w.ID] }), nil
 }
 
+// buildPlan goes through all checkpoints of the family without writing anything.
 func (p *purgeRun) buildPlan(ctx context.Context) (retake.PurgePlan, error) {
 	plan := retake.PurgePlan{Workspaces: []retake.PurgeScope{}, Gaps: []retake.Gap{}, Live: []string{}, Beyond: []string{}}
 	for _, w := range p.family {
@@ -119,6 +121,7 @@ func (p *purgeRun) buildPlan(ctx context.Context) (retake.PurgePlan, error) {
 
 const maxPurgePaths = 50
 
+// fillPlan adds the counts and the first paths to the plan.
 func (p *purgeRun) fillPlan(plan *retake.PurgePlan) {
 	plan.Versions, plan.Records = int64(len(p.removedFiles)), int64(len(p.maskedParts))
 	for _, n := range p.removedFiles {
@@ -131,7 +134,8 @@ func (p *purgeRun) fillPlan(plan *retake.PurgePlan) {
 	plan.More = int64(len(all) - len(plan.Gaps))
 }
 
-// addLivePaths names what is in the workspaces now: the next save records it again.
+// addLivePaths lists matching files that are in the workspaces now: the next save records
+// them again.
 func (p *purgeRun) addLivePaths(ctx context.Context, plan *retake.PurgePlan) {
 	for _, w := range p.family {
 		if w.Ended != nil {
@@ -150,7 +154,8 @@ func (p *purgeRun) addLivePaths(ctx context.Context, plan *retake.PurgePlan) {
 	}
 }
 
-// addUnreachable names the copies that a purge does not reach.
+// addUnreachable lists the copies that a purge does not reach: pushed backups and other
+// workspaces.
 func (p *purgeRun) addUnreachable(ctx context.Context, plan *retake.PurgePlan) error {
 	for _, w := range p.family {
 		if p.svc.parts.Backup == nil {
@@ -190,8 +195,8 @@ func (p *purgeRun) addUnreachable(ctx context.Context, plan *retake.PurgePlan) e
 	return nil
 }
 
-// cleanRecord is a checkpoint without what is purged, and whether that is another one. While it
-// is only planned nothing is written, and only the answer counts.
+// cleanRecord returns a checkpoint without the purged content, and whether it changed.
+// While planning nothing is written and only the second result counts.
 func (p *purgeRun) cleanRecord(ctx context.Context, l store.Record) (store.Record, bool, error) {
 	files, gaps, err := p.cleanTree(ctx, l.Files)
 	if err != nil {
@@ -223,7 +228,7 @@ func purgedGap(path string) retake.Gap {
 	return retake.Gap{Path: path, Reason: retake.ReasonPurged, Detail: "removed by retake purge"}
 }
 
-// updateCoverage says on the card what is not there any more. The counts of what changed stay:
+// updateCoverage records the removed paths as gaps of a checkpoint. The change counts stay:
 // they are of what was captured.
 func (p *purgeRun) updateCoverage(cp *retake.Checkpoint, files retake.Entry, gaps []string) {
 	all := slices.Clone(cp.Coverage.Gaps)

@@ -15,11 +15,11 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// matcher finds contents in bytes as they are, as JSON writes it, and inside of gzip,
-// bzip2, zlib, zip, tar and git's packs. What a format hides otherwise it does not find.
+// matcher finds contents in bytes as they are, in their JSON form, and inside gzip, bzip2,
+// zlib, zip, tar and git packs. Other encodings are not searched.
 type matcher struct {
 	forms   [][]byte
-	checked map[retake.ObjectID]bool // stored files that were read
+	checked map[retake.ObjectID]bool // stored files that were read, with the result
 }
 
 const (
@@ -28,6 +28,7 @@ const (
 	minArchiveBytes = 20        // no archive with something in it is smaller
 )
 
+// newMatcher returns a matcher for contents and their JSON forms.
 func newMatcher(contents [][]byte) *matcher {
 	m := &matcher{checked: map[retake.ObjectID]bool{}}
 	for _, c := range contents {
@@ -41,7 +42,7 @@ func newMatcher(contents [][]byte) *matcher {
 	return m
 }
 
-// escapeJSON is text as JSON writes it, without its quotes; nil when it cannot.
+// escapeJSON returns a text as JSON writes it, without quotes, or nil.
 func escapeJSON(text []byte, html bool) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -62,7 +63,7 @@ func (m *matcher) matches(b []byte) bool {
 	return false
 }
 
-// mask replaces the content by as many stars, so that nothing else moves.
+// mask replaces the content by stars of the same length, so that nothing else moves.
 func (m *matcher) mask(b []byte) []byte {
 	for _, f := range m.forms {
 		if bytes.Contains(b, f) {
@@ -72,7 +73,8 @@ func (m *matcher) mask(b []byte) []byte {
 	return b
 }
 
-// matchesFile reports whether a file contains the content, also when it is an archive.
+// matchesFile reports whether a file contains the content, also inside an archive. Of an
+// archive over maxArchiveBytes only a gzip stream is searched.
 func (m *matcher) matchesFile(r io.ReadSeeker) (bool, error) {
 	if found, err := m.scanStream(r); found || err != nil {
 		return found, err
@@ -95,7 +97,7 @@ func (m *matcher) matchesFile(r io.ReadSeeker) (bool, error) {
 	return found, nil
 }
 
-// scanStream looks through bytes as they come.
+// scanStream searches a stream with a bounded buffer.
 func (m *matcher) scanStream(r io.Reader) (bool, error) {
 	longest := 0
 	for _, f := range m.forms {
@@ -120,12 +122,13 @@ func (m *matcher) scanStream(r io.Reader) (bool, error) {
 	}
 }
 
-// matchesDeep looks at bytes and into them.
+// matchesDeep searches bytes and, if they are an archive, its contents.
 func (m *matcher) matchesDeep(b []byte, depth int) bool {
 	return m.matches(b) || m.matchesArchive(b, depth)
 }
 
-// matchesArchive looks into an archive. What is damaged is read as far as it goes.
+// matchesArchive searches inside an archive, up to maxArchiveDepth. A damaged one is read
+// as far as possible.
 func (m *matcher) matchesArchive(b []byte, depth int) bool {
 	if depth >= maxArchiveDepth || len(b) < minArchiveBytes {
 		return false
@@ -188,8 +191,8 @@ func (m *matcher) matchesTar(b []byte, depth int) bool {
 	}
 }
 
-// matchesGitPack looks into the objects of a pack of git's. Deltas are looked at as they are:
-// what they insert is in them.
+// matchesGitPack searches the objects of a git pack. Deltas are searched as they are:
+// inserted bytes are part of them.
 func (m *matcher) matchesGitPack(b []byte, depth int) bool {
 	const header, address = 12, 20
 	r := bytes.NewReader(b)

@@ -20,7 +20,7 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// Purge removes content from history, and searches for it afterwards.
+// Purge removes content from the history and then verifies that it is gone.
 func (s *Service) Purge(ctx context.Context, req retake.PurgeRequest) (retake.PurgeReport, error) {
 	const partly = "Every checkpoint that is listed can be read. Run it again to finish."
 	var rep retake.PurgeReport
@@ -50,8 +50,8 @@ func (s *Service) Purge(ctx context.Context, req retake.PurgeRequest) (retake.Pu
 	return rep, wrapError("purged, but the search afterwards did not end", partly, err)
 }
 
-// checkNotHeld refuses when something keeps the history as it is: a legal hold, or a restore
-// that was interrupted.
+// checkNotHeld refuses a purge while a legal hold or an interrupted restore needs the
+// history.
 func (p *purgeRun) checkNotHeld(ctx context.Context) error {
 	for _, w := range p.family {
 		pins, err := p.svc.parts.Catalog.Pins(ctx, w.ID)
@@ -71,7 +71,8 @@ func (p *purgeRun) checkNotHeld(ctx context.Context) error {
 // revisePiece is how many checkpoints are changed in one step.
 const reviseBatchSize = 64
 
-// rewriteHistory changes the checkpoints of one workspace. Nobody saves or restores meanwhile.
+// rewriteHistory cleans the checkpoints of one workspace. The workspace is locked
+// meanwhile, and everything in memory is dropped afterwards.
 func (p *purgeRun) rewriteHistory(ctx context.Context, w retake.WorkspaceState) error {
 	l := p.svc.cacheFor(w.ID)
 	l.lockAndCancelCheck()
@@ -115,7 +116,8 @@ func (p *purgeRun) rewriteHistory(ctx context.Context, w retake.WorkspaceState) 
 	return err
 }
 
-// sweepAndWipe drops what no checkpoint needs, and leaves none of its bytes in what stays.
+// sweepAndWipe removes what no checkpoint needs, and leaves none of its bytes in the
+// remaining files.
 func (s *Service) sweepAndWipe(ctx context.Context, st store.Store) (retake.SweepReport, error) {
 	b := &s.retention
 	if end := b.cancelCleanup.Load(); end != nil {
@@ -126,9 +128,8 @@ func (s *Service) sweepAndWipe(ctx context.Context, st store.Store) (retake.Swee
 	return s.sweepAndRecord(ctx, st, store.SweepOptions{Wipe: true}, new(bool))
 }
 
-// removeCopies removes the copies beside the store: rows and what was found out from them, what
-// is known of sessions, replaced files, stat indexes, what waits to be heard, and the
-// local side of the git backup.
+// removeCopies removes the copies outside the store: catalog rows and summaries, agent
+// state, trash, stat indexes, queued signals, and the local side of the git backup.
 func (p *purgeRun) removeCopies(ctx context.Context) error {
 	p.svc.summarizer.dropMemory()
 	if _, err := p.svc.Rebuild(ctx); err != nil {
@@ -177,8 +178,8 @@ func (p *purgeRun) maskFiles(dir string) error {
 	})
 }
 
-// clearTrash removes what restores replaced, whatever its age: the checkpoints before
-// these restores hold all of it that may stay.
+// clearTrash removes all trash of a workspace, whatever its age: the safety checkpoints
+// have all of it that may stay.
 func (p *purgeRun) clearTrash(w retake.WorkspaceState) {
 	for _, dir := range []string{filepath.Join(p.svc.parts.RestoreDir, string(w.ID)), filepath.Join(w.Root, marker.Dir)} {
 		at, err := p.svc.parts.FS.OpenRoot(dir)
@@ -195,7 +196,7 @@ func (p *purgeRun) clearTrash(w retake.WorkspaceState) {
 	}
 }
 
-// maskSessions masks what is known of agents, in memory and on disk.
+// maskSessions masks the content in the agent state, in memory and on disk.
 func (p *purgeRun) maskSessions(id retake.WorkspaceID) error {
 	if p.matcher == nil {
 		return nil
@@ -224,7 +225,7 @@ func (p *purgeRun) maskSessions(id retake.WorkspaceID) error {
 	return h.writeState()
 }
 
-// verifyRemoved reads everything that is kept, and names each copy that is left.
+// verifyRemoved reads everything that is kept and lists each copy that is left.
 func (p *purgeRun) verifyRemoved(ctx context.Context, rep *retake.PurgeReport) error {
 	rep.Left = []string{}
 	if p.matcher == nil {
@@ -257,7 +258,8 @@ func (p *purgeRun) verifyRemoved(ctx context.Context, rep *retake.PurgeReport) e
 	return p.verifyFilesRemoved(rep)
 }
 
-// verifyPathsRemoved looks for the paths in every checkpoint, and for the bytes that were there.
+// verifyPathsRemoved searches for the paths in every checkpoint, and for the bytes that
+// were there.
 func (p *purgeRun) verifyPathsRemoved(ctx context.Context, rep *retake.PurgeReport) error {
 	again := &purgeRun{svc: p.svc, store: p.store, req: p.req, family: p.family, removedFiles: map[retake.ObjectID]int64{}, removedPaths: map[string]bool{}, maskedParts: map[retake.ObjectID]retake.Entry{}}
 	plan, err := again.buildPlan(ctx)
@@ -288,7 +290,7 @@ func (p *purgeRun) verifyPathsRemoved(ctx context.Context, rep *retake.PurgeRepo
 	return nil
 }
 
-// verifyFilesRemoved reads every file that we keep, as it is on disk.
+// verifyFilesRemoved searches every file in the data directory.
 func (p *purgeRun) verifyFilesRemoved(rep *retake.PurgeReport) error {
 	return p.svc.eachFile(p.svc.parts.DataDir, func(at fsx.Dir, path string) error {
 		f, err := at.OpenFile(filepath.Base(path))
@@ -309,8 +311,7 @@ func (p *purgeRun) verifyFilesRemoved(rep *retake.PurgeReport) error {
 	})
 }
 
-// eachFile calls f for every regular file below a directory of ours, with the directory
-// that it is in and its whole path.
+// eachFile calls f for every regular file below a directory of ours.
 func (s *Service) eachFile(dir string, f func(at fsx.Dir, path string) error) error {
 	root, err := s.parts.FS.OpenRoot(dir)
 	if err != nil {
@@ -320,6 +321,8 @@ func (s *Service) eachFile(dir string, f func(at fsx.Dir, path string) error) er
 	return walkFiles(root, dir, f)
 }
 
+// walkFiles is eachFile for an open directory. Links are not followed, and files that
+// vanish meanwhile are ignored.
 func walkFiles(at fsx.Dir, dir string, f func(at fsx.Dir, path string) error) error {
 	names, err := at.Names()
 	if err != nil {
@@ -345,7 +348,7 @@ func walkFiles(at fsx.Dir, dir string, f func(at fsx.Dir, path string) error) er
 	return nil
 }
 
-// removeFile removes a file of ours that may not be there.
+// removeFile removes a file of ours if it exists.
 func (s *Service) removeFile(dir, name string) error {
 	at, err := s.parts.FS.OpenRoot(dir)
 	if err != nil {
@@ -410,7 +413,7 @@ func (s *Service) Erase(ctx context.Context, id retake.WorkspaceID) (retake.Purg
 	return rep, wrapError("erased in part", partly, err)
 }
 
-// removeWorkspaceFiles removes the files that a directory keeps under the id of a workspace.
+// removeWorkspaceFiles removes the files whose name starts with the ID of a workspace.
 func (s *Service) removeWorkspaceFiles(dir string, id retake.WorkspaceID) error {
 	return s.eachFile(dir, func(at fsx.Dir, path string) error {
 		if name := filepath.Base(path); strings.HasPrefix(name, string(id)) {

@@ -13,14 +13,14 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
-// cleanedDir is a directory without what is purged.
+// cleanedDir is a directory without the purged content.
 type cleanedDir struct {
 	entry   retake.Entry
 	gaps    []string // below it
-	written bool     // its bytes are written
+	written bool     // it is in the store
 }
 
-// cleanTree is a tree without what is purged, and the paths that are gone.
+// cleanTree returns a tree without the purged content, and the removed paths.
 func (p *purgeRun) cleanTree(ctx context.Context, root retake.Entry) (retake.Entry, []string, error) {
 	if p.matcher != nil {
 		c, err := p.cleanDir(ctx, root)
@@ -44,7 +44,8 @@ func (p *purgeRun) cleanTree(ctx context.Context, root retake.Entry) (retake.Ent
 	return root, gaps, nil
 }
 
-// removePath drops one path, and answers what was there; "" is nothing.
+// removePath removes one path from a directory and returns the kind of what was there, or
+// "".
 func (p *purgeRun) removePath(ctx context.Context, dir retake.Entry, names []string) (retake.Entry, retake.Kind, error) {
 	entries, err := p.store.Dir(ctx, dir.Object)
 	if err != nil {
@@ -71,7 +72,7 @@ func (p *purgeRun) removePath(ctx context.Context, dir retake.Entry, names []str
 	return dir, was, err
 }
 
-// countRemoved notes the files that go with an entry.
+// countRemoved adds the files of an entry to the removed ones.
 func (p *purgeRun) countRemoved(ctx context.Context, e retake.Entry) error {
 	if e.Kind != retake.KindDir {
 		if e.Object != "" {
@@ -88,8 +89,8 @@ func (p *purgeRun) countRemoved(ctx context.Context, e retake.Entry) error {
 	return err
 }
 
-// cleanDir drops every file that contains the content. A directory that was gone
-// through once is the same everywhere.
+// cleanDir removes every file that contains the content. Each stored directory is cleaned
+// once.
 func (p *purgeRun) cleanDir(ctx context.Context, dir retake.Entry) (cleanedDir, error) {
 	if c, ok := p.cleanedDirs[dir.Object]; ok && (c.written || p.writer == nil || len(c.gaps) == 0) {
 		e := dir
@@ -121,8 +122,8 @@ func (p *purgeRun) cleanDir(ctx context.Context, dir retake.Entry) (cleanedDir, 
 	return c, nil
 }
 
-// cleanEntry decides about one entry; a directory is cleaned in place. A name that
-// itself holds the content must not be told in a gap.
+// cleanEntry decides about one entry; a directory is cleaned in place. A name that itself
+// contains the content must not appear in a gap.
 func (p *purgeRun) cleanEntry(ctx context.Context, e *retake.Entry) (keep bool, gaps []string, err error) {
 	if p.matcher.matches([]byte(e.Name)) || p.xattrsMatch(e) {
 		return false, []string{string(p.matcher.mask([]byte(e.Name)))}, p.countRemoved(ctx, *e)
@@ -199,8 +200,8 @@ func (p *purgeRun) writeDir(ctx context.Context, dir retake.Entry, entries []ret
 	return dir, err
 }
 
-// maskState is what an agent held, with the content masked. Addresses of parts that became
-// others are replaced where they are named.
+// maskState masks the content in the agent's state. Object IDs of changed parts are
+// replaced where they are referenced, so directories come first.
 func (p *purgeRun) maskState(ctx context.Context, entries []retake.Entry) ([]retake.Entry, bool, error) {
 	if p.matcher == nil {
 		return entries, false, nil
@@ -221,6 +222,7 @@ func (p *purgeRun) maskState(ctx context.Context, entries []retake.Entry) ([]ret
 	return out, changed, nil
 }
 
+// maskStateEntry masks one entry of the state and reports whether it changed.
 func (p *purgeRun) maskStateEntry(ctx context.Context, e retake.Entry) (retake.Entry, bool, error) {
 	if next, ok := p.maskedParts[e.Object]; ok && p.writer != nil && next.Object != e.Object {
 		next.Name = e.Name
@@ -261,7 +263,7 @@ func (p *purgeRun) maskStateEntry(ctx context.Context, e retake.Entry) (retake.E
 	return next, true, nil
 }
 
-// replaceObjectIDs replaces the addresses of parts that were masked.
+// replaceObjectIDs replaces the object IDs of parts that were masked.
 func (p *purgeRun) replaceObjectIDs(b []byte) []byte {
 	for old, e := range p.maskedParts {
 		if e.Object != old && bytes.Contains(b, []byte(old)) {
@@ -271,7 +273,7 @@ func (p *purgeRun) replaceObjectIDs(b []byte) []byte {
 	return b
 }
 
-// maskCard is a card with the content masked.
+// maskCard masks the content in the card of a checkpoint.
 func (p *purgeRun) maskCard(c retake.Card) (retake.Card, bool, error) {
 	if p.matcher == nil {
 		return c, false, nil
@@ -292,7 +294,7 @@ func (p *purgeRun) maskCard(c retake.Card) (retake.Card, bool, error) {
 	return out, true, nil
 }
 
-// isLiveMatch reports whether a path holds what is purged in the workspace now.
+// isLiveMatch reports whether a live file matches the purge.
 func (p *purgeRun) isLiveMatch(root fsx.Dir, name string) bool {
 	dir, base := root, path.Base(name)
 	for _, part := range strings.Split(path.Dir(name), "/") {
