@@ -23,7 +23,7 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store/memory"
 )
 
-// backupFixture is a workspace whose checkpoints go to a directory.
+// backupFixture is a workspace whose checkpoints are backed up to a directory.
 type backupFixture struct {
 	*testing.T
 	s      *service.Service
@@ -102,7 +102,7 @@ func (p *backupFixture) git(args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// remoteSubjects are the first lines of what arrived, newest first.
+// remoteSubjects returns the commit subjects in the remote, newest first.
 func (p *backupFixture) remoteSubjects() string {
 	p.Helper()
 	return strings.ReplaceAll(p.git("--git-dir", p.remote, "log", "--format=%s", "--branches"), "\n", " ")
@@ -114,7 +114,7 @@ func (p *backupFixture) setBackup() {
 	p.must(err)
 }
 
-// waitForRun waits for a run, and answers how it ended.
+// waitForRun waits for a backup run and returns its error.
 func (p *backupFixture) waitForRun() error {
 	p.Helper()
 	select {

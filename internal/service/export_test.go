@@ -2,13 +2,13 @@ package service
 
 import "time"
 
-// ChangeActivity is what is known of the changes since the last rest.
+// ChangeActivity is changeActivity for tests.
 type ChangeActivity = changeActivity
 
-// IsDue takes in how many changes there were so far.
+// IsDue is changeActivity.isDue for tests.
 func IsDue(r *ChangeActivity, now time.Time, events int64) (save, moving bool) {
 	return r.isDue(now, events)
 }
 
-// OwnFacts are those of the machine that are told with a checkpoint.
+// OwnHostFacts is ownHostFacts for tests.
 var OwnHostFacts = ownHostFacts

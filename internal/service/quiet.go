@@ -11,19 +11,21 @@ import (
 	"github.com/retake-dev/retake/internal/engine/restore"
 )
 
+// Timing of quiet checkpoints.
 const (
 	quietPollInterval   = time.Second
 	quietAfter          = 2 * time.Second // without a change
 	quietMaxWait        = time.Minute     // when the changes do not pause
-	quietInUseSteps     = 5               // steps between two looks whether it is wanted in a workspace that is in use
-	quietAllSteps       = 60              // and in any
-	quietCostFactor     = 100             // a look that found nothing may take this part of one processor
-	quietRetryDelay     = time.Minute     // after one that did not work out
+	quietInUseSteps     = 5               // polls between two checks for newly enabled workspaces among those in memory
+	quietAllSteps       = 60              // and among all
+	quietCostFactor     = 100             // how many times its duration a comparison without result is not repeated
+	quietRetryDelay     = time.Minute     // after a failed save
 	quietUnwatchedDelay = 24 * time.Hour  // where no tracker works
 )
 
-// runQuietLoop takes checkpoints between turns, where somebody wants them: when files changed and
-// came to rest. A workspace is looked through once, and from then on its tracker tells.
+// runQuietLoop takes checkpoints between turns, in workspaces where that is enabled, when
+// files changed and then stayed unchanged for a while. Each workspace is scanned once; from
+// then on its tracker reports changes.
 func (c *maintenance) runQuietLoop(ctx context.Context) {
 	if c.svc.parts.Habits == nil {
 		return // nobody can want it
@@ -59,15 +61,16 @@ func (c *maintenance) runQuietLoop(ctx context.Context) {
 	}
 }
 
-// changeActivity is what is known of the changes in a workspace since the last rest.
+// changeActivity is what is known of the changes in a workspace since its last quiet
+// checkpoint.
 type changeActivity struct {
 	events                  int64
 	firstChange, lastChange time.Time // zero: nothing changed
-	notBefore               time.Time // nobody looks before
-	watchNotBefore          time.Time // nobody tries to watch before
+	notBefore               time.Time // no checkpoint before this time
+	watchNotBefore          time.Time // no attempt to watch before this time
 }
 
-// update takes in how many changes there were so far.
+// update records the number of tracker events so far.
 func (r *changeActivity) update(now time.Time, events int64) {
 	if events != r.events {
 		r.events, r.lastChange = events, now
@@ -77,8 +80,8 @@ func (r *changeActivity) update(now time.Time, events int64) {
 	}
 }
 
-// isDue takes in how many changes there were so far. It reports whether a checkpoint is due, and
-// whether they still go on.
+// isDue records the number of tracker events so far. It reports whether a checkpoint is
+// due, and whether the changes still go on.
 func (r *changeActivity) isDue(now time.Time, events int64) (save, moving bool) {
 	r.update(now, events)
 	switch {
@@ -94,7 +97,7 @@ func (r *changeActivity) isDue(now time.Time, events int64) (save, moving bool) 
 	return false, false
 }
 
-// startQuiet begins where it was wanted since.
+// startQuiet adds the workspaces in which quiet checkpoints were enabled since.
 func (s *Service) startQuiet(ctx context.Context, rests map[retake.WorkspaceID]*changeActivity, among []retake.WorkspaceID) {
 	for _, id := range among {
 		if rests[id] != nil || !s.habitsOf(id).Quiet {
@@ -106,7 +109,7 @@ func (s *Service) startQuiet(ctx context.Context, rests map[retake.WorkspaceID]*
 	}
 }
 
-// allWorkspaceIDs are all workspaces.
+// allWorkspaceIDs returns all workspaces in the catalog.
 func (s *Service) allWorkspaceIDs(ctx context.Context) []retake.WorkspaceID {
 	all, _ := s.parts.Catalog.Workspaces(ctx) // the next look may have more luck
 	var out []retake.WorkspaceID
@@ -116,15 +119,16 @@ func (s *Service) allWorkspaceIDs(ctx context.Context) []retake.WorkspaceID {
 	return out
 }
 
-// cachedWorkspaces are the workspaces that are in memory.
+// cachedWorkspaces returns the workspaces that are in memory.
 func (s *Service) cachedWorkspaces() []retake.WorkspaceID {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Collect(maps.Keys(s.caches))
 }
 
-// checkQuiet looks at one workspace. It reports whether that is still wanted. One that
-// nobody watches is looked through first: what changed meanwhile is a checkpoint.
+// checkQuiet checks one workspace and reports whether quiet checkpoints are still wanted
+// there. A workspace without a watch is scanned first: what changed meanwhile becomes a
+// checkpoint.
 func (s *Service) checkQuiet(ctx context.Context, id retake.WorkspaceID, r *changeActivity) bool {
 	if !s.habitsOf(id).Quiet {
 		return false
@@ -153,8 +157,8 @@ func (s *Service) checkQuiet(ctx context.Context, id retake.WorkspaceID, r *chan
 	return true
 }
 
-// saveIfQuiet takes a checkpoint when one is due. A look that found nothing is not repeated at
-// once, and one that did not work out is.
+// saveIfQuiet takes a checkpoint if one is due. A comparison that found nothing is not
+// repeated at once; a failed one is.
 func (s *Service) saveIfQuiet(ctx context.Context, id retake.WorkspaceID, r *changeActivity, events int64) {
 	began := s.parts.Clock.Now()
 	save, moving := r.isDue(began, events)
@@ -179,14 +183,15 @@ func (s *Service) saveIfQuiet(ctx context.Context, id retake.WorkspaceID, r *cha
 
 func anyChange(retake.Change) bool { return true }
 
-// isWorthSaving reports whether a change is worth a checkpoint. What programs write all day is not.
+// isWorthSaving reports whether a change is worth a quiet checkpoint.
 func isWorthSaving(c retake.Change) bool {
 	return countFiles([]retake.Change{c}).Total() > 0 && isWorthyPath(c.Path)
 }
 
 var errBusy = errors.New("another operation is running there")
 
-// saveQuiet takes a checkpoint when something changed that is worth one. It waits for nobody.
+// saveQuiet takes a checkpoint if a worthy change happened. It returns errBusy instead of
+// waiting for a lock, an interrupted restore or an agent's turn.
 func (s *Service) saveQuiet(ctx context.Context, id retake.WorkspaceID, req retake.SaveRequest, worth func(retake.Change) bool) (bool, error) {
 	ws, root, err := s.openRoot(ctx, id)
 	if err != nil {
@@ -211,9 +216,9 @@ func (s *Service) saveQuiet(ctx context.Context, id retake.WorkspaceID, req reta
 	return err == nil, err
 }
 
-// hasWorthyChange looks whether something changed that is worth a checkpoint: at the paths that were
-// told, and at the files only if one of those can be. A workspace that was not looked
-// through yet may have anything.
+// hasWorthyChange reports whether something changed that is worth a checkpoint. It reads
+// files only if one of the dirty paths can be worthy. Without a tip or a watch anything may
+// have changed.
 func (s *Service) hasWorthyChange(ctx context.Context, l *workspaceCache, ws retake.Workspace, worth func(retake.Change) bool) (bool, error) {
 	if l.tip == nil || l.watch == nil {
 		return true, nil
@@ -228,6 +233,6 @@ func (s *Service) hasWorthyChange(ctx context.Context, l *workspaceCache, ws ret
 	return slices.ContainsFunc(changes, worth), err
 }
 
-// isWorthyPath reports whether a change of this path is a reason for a quiet checkpoint. What
-// programs write all day, and what git keeps, is none.
+// isWorthyPath reports whether a change of this path can be a reason for a quiet
+// checkpoint. Files that programs write all the time and git's own files are not.
 func isWorthyPath(path string) bool { return !restore.IsVolatile(path) && !restore.InRepository(path) }

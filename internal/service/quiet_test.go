@@ -51,8 +51,8 @@ func TestRest(t *testing.T) {
 	}
 }
 
-// quietFixture is a service that takes checkpoints when files come to rest, with two workspaces: the
-// other one tells that time has passed.
+// quietFixture is a service with quiet checkpoints and two workspaces; checkpoints of the
+// other one show that time has passed.
 type quietFixture struct {
 	*summaryFixture
 	other retake.WorkspaceID

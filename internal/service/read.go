@@ -16,10 +16,10 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// now is the ref of the live files, for reading.
+// liveRef is the ref of the live files.
 const liveRef = "now"
 
-// treeRoot gives the root of a checkpoint's tree.
+// treeRoot returns the root entry of a checkpoint's tree.
 func (s *Service) treeRoot(ctx context.Context, st store.Store, cp retake.Checkpoint) (retake.Entry, error) {
 	leaf, err := st.Record(ctx, cp.Workspace, cp.Number)
 	if err != nil {
@@ -41,6 +41,7 @@ func (s *Service) List(ctx context.Context, ws retake.WorkspaceID, ref, dir stri
 	return out, wrapError(fmt.Sprintf("cannot read %s", dir), unchanged, err)
 }
 
+// findRefEntry resolves a ref and finds the entry at a path of that checkpoint.
 func (s *Service) findRefEntry(ctx context.Context, ws retake.WorkspaceID, ref, name string) (store.Store, retake.Entry, error) {
 	cp, err := s.Find(ctx, ws, ref)
 	if err != nil {
@@ -66,7 +67,7 @@ func cleanPath(p string) string {
 	return p
 }
 
-// Open gives the bytes of a file of a checkpoint, or of the live file.
+// Open returns the bytes of a file of a checkpoint, or of the live file.
 func (s *Service) Open(ctx context.Context, ws retake.WorkspaceID, ref, name string) (io.ReadCloser, retake.Entry, error) {
 	if ref == liveRef {
 		return s.openLiveFile(ctx, ws, cleanPath(name))
@@ -82,7 +83,7 @@ func (s *Service) Open(ctx context.Context, ws retake.WorkspaceID, ref, name str
 	return r, e, wrapError(fmt.Sprintf("cannot read %s", name), unchanged, err)
 }
 
-// openLiveFile walks to a live file by handles: no part of the path may be a link.
+// openLiveFile opens a live file by walking handles: no part of the path may be a link.
 func (s *Service) openLiveFile(ctx context.Context, id retake.WorkspaceID, name string) (io.ReadCloser, retake.Entry, error) {
 	dir, last, err := s.openLiveDir(ctx, id, name)
 	if err != nil {
@@ -100,7 +101,7 @@ func (s *Service) openLiveFile(ctx context.Context, id retake.WorkspaceID, name 
 	return f, retake.Entry{Name: last, Kind: retake.KindFile, Size: i.Size, Mode: i.Mode, ModTime: i.Mtime}, err
 }
 
-// openLiveDir opens the directory that a live path lies in.
+// openLiveDir opens the parent directory of a live path and returns the last name.
 func (s *Service) openLiveDir(ctx context.Context, id retake.WorkspaceID, name string) (fsx.Dir, string, error) {
 	_, dir, err := s.openRoot(ctx, id)
 	if err != nil {
@@ -118,7 +119,7 @@ func (s *Service) openLiveDir(ctx context.Context, id retake.WorkspaceID, name s
 	return dir, parts[len(parts)-1], nil
 }
 
-// liveExists reports whether something is at a path now.
+// liveExists reports whether there is something at a path now.
 func (s *Service) liveExists(ctx context.Context, id retake.WorkspaceID, name string) bool {
 	dir, last, err := s.openLiveDir(ctx, id, name)
 	if err != nil {
@@ -129,7 +130,7 @@ func (s *Service) liveExists(ctx context.Context, id retake.WorkspaceID, name st
 	return err == nil
 }
 
-// Bytes gives stored bytes by their address.
+// Bytes returns the bytes of a stored object.
 func (s *Service) Bytes(ctx context.Context, id retake.ObjectID) (io.ReadCloser, error) {
 	st, err := s.store(ctx)
 	if err != nil {
@@ -139,8 +140,8 @@ func (s *Service) Bytes(ctx context.Context, id retake.ObjectID) (io.ReadCloser,
 	return r, wrapError("the bytes cannot be read", unchanged, err)
 }
 
-// compareLive compares the live files with a checkpoint. With the newest one only what the
-// tracker told of is looked at.
+// compareLive compares the live files with a checkpoint. If it is the newest one, only the
+// dirty set is read.
 func (s *Service) compareLive(ctx context.Context, cp retake.Checkpoint) ([]retake.Change, retake.Coverage, error) {
 	l := s.cacheFor(cp.Workspace)
 	l.lockAndCancelCheck()
@@ -148,7 +149,7 @@ func (s *Service) compareLive(ctx context.Context, cp retake.Checkpoint) ([]reta
 	return s.compareLiveLocked(ctx, l, cp)
 }
 
-// compareLiveLocked does so for who holds the live state.
+// compareLiveLocked is compareLive for a caller that holds the lock of the cache.
 func (s *Service) compareLiveLocked(ctx context.Context, l *workspaceCache, cp retake.Checkpoint) ([]retake.Change, retake.Coverage, error) {
 	ws, root, err := s.openRoot(ctx, cp.Workspace)
 	if err != nil {
@@ -171,7 +172,7 @@ func (s *Service) compareLiveLocked(ctx context.Context, l *workspaceCache, cp r
 	return capture.Diff(ctx, root, x, o, s.matchesStored)
 }
 
-// matchesStored compares live bytes with stored ones.
+// matchesStored compares live bytes with a stored object.
 func (s *Service) matchesStored(ctx context.Context, id retake.ObjectID, r io.Reader) (bool, error) {
 	st, err := s.store(ctx)
 	if err != nil {

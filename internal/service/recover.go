@@ -15,8 +15,8 @@ func journalName(ws retake.WorkspaceID) string { return string(ws) + ".journal" 
 
 func restoreLockName(ws retake.WorkspaceID) string { return "return-" + string(ws) }
 
-// lockForRestore holds a workspace for one restore. A restore that was cut off holds
-// nothing: its process is gone.
+// lockForRestore locks a workspace for one restore. The lock of an interrupted restore
+// ended with its process.
 func (s *Service) lockForRestore(ctx context.Context, ws retake.WorkspaceID) (func(), error) {
 	wait, cancel := context.WithTimeout(ctx, s.parts.LockWait)
 	defer cancel()
@@ -27,7 +27,7 @@ func (s *Service) lockForRestore(ctx context.Context, ws retake.WorkspaceID) (fu
 	return release, wrapError("not restored", unchanged, err)
 }
 
-// readInterrupted answers the restore of a workspace that was cut off, if one was.
+// readInterrupted returns the interrupted restore of a workspace, or nil.
 func (s *Service) readInterrupted(ws retake.WorkspaceID) (*restore.InterruptedRestore, error) {
 	d, err := s.parts.FS.OpenRoot(s.parts.RestoreDir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -46,7 +46,7 @@ func (s *Service) readInterrupted(ws retake.WorkspaceID) (*restore.InterruptedRe
 	return cut, err
 }
 
-// removeJournal says that nothing is left to be done.
+// removeJournal records that the restore is complete.
 func (s *Service) removeJournal(ws retake.WorkspaceID) error {
 	d, err := s.parts.FS.OpenRoot(s.parts.RestoreDir)
 	if err != nil {
@@ -56,7 +56,8 @@ func (s *Service) removeJournal(ws retake.WorkspaceID) error {
 	return restore.RemoveJournal(d, journalName(ws))
 }
 
-// interruptionOf tells of a restore that was cut off; one that is running is none.
+// interruptionOf returns the interrupted restore of a workspace for display, or nil. A
+// restore that is still running is not interrupted.
 func (s *Service) interruptionOf(ctx context.Context, ws retake.WorkspaceID) *retake.Interruption {
 	cut, err := s.readInterrupted(ws)
 	if err != nil || cut == nil {

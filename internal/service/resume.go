@@ -19,8 +19,8 @@ import (
 	"github.com/retake-dev/retake/internal/agents/transcript"
 )
 
-// Resume makes a fork of the conversation as it was at a checkpoint: new files beside
-// those of the agent, never a change of one that is there.
+// Resume forks the conversation as it was at a checkpoint. It writes new files next to
+// those of the agent and never changes an existing one.
 func (s *Service) Resume(ctx context.Context, req retake.ResumeRequest) (retake.Resumption, error) {
 	ws, err := s.loadWorkspace(ctx, req.Workspace)
 	if err != nil {
@@ -52,8 +52,8 @@ func (s *Service) Resume(ctx context.Context, req retake.ResumeRequest) (retake.
 	return out, wrapError("the conversation can't be continued", unchanged, err)
 }
 
-// findAgentCheckpoint is the checkpoint that is named, or the newest one of an agent before it whose
-// work is in the files: not what was taken back, and not what a restore left behind.
+// findAgentCheckpoint returns the named checkpoint, or the newest earlier one of an agent
+// whose work is in the files: not undone, and not left behind by a restore.
 func (s *Service) findAgentCheckpoint(ctx context.Context, ws retake.Workspace, ref string) (retake.Checkpoint, error) {
 	if ref == "" {
 		ref = "latest"
@@ -80,8 +80,8 @@ func (s *Service) findAgentCheckpoint(ctx context.Context, ws retake.Workspace, 
 
 const maxHops = 100
 
-// findAgentCheckpointBefore goes back from a number: to a checkpoint that an agent's work led to, or to a
-// restore that says where to go on.
+// findAgentCheckpointBefore walks back from a number to a checkpoint of an agent (found),
+// or to a restore whose target the search continues from (to).
 func (s *Service) findAgentCheckpointBefore(ctx context.Context, ws retake.WorkspaceID, from int64) (found, to *retake.Checkpoint, err error) {
 	w := s.newTimelineWalk(nil)
 	gone := false // the turn of the one that was looked at before was taken back
@@ -103,12 +103,12 @@ func (s *Service) findAgentCheckpointBefore(ctx context.Context, ws retake.Works
 	return found, to, err
 }
 
-// isAgentWork reports whether an agent's work led to a checkpoint.
+// isAgentWork reports whether a checkpoint is the result of an agent's work.
 func isAgentWork(cp retake.Checkpoint) bool {
 	return cp.Turn != nil && cp.Turn.Session != "" && cp.Turn.Agent != manualAgent && cp.Trigger != retake.TriggerPrompt
 }
 
-// forkConversation forks a conversation, and returns the command that continues it.
+// forkConversation forks a conversation and sets the command that continues it.
 func (s *Service) forkConversation(ctx context.Context, ws retake.Workspace, req retake.ResumeRequest, state retake.State, out *retake.Resumption) error {
 	c := state.Conversation
 	if c == nil {
@@ -155,8 +155,8 @@ func (s *Service) forkConversation(ctx context.Context, ws retake.Workspace, req
 	return nil
 }
 
-// setResumeNote writes what the fork is told. What was taken back since, of that which
-// it still knows, is part of it.
+// setResumeNote writes the note for the forked conversation. It includes rewinds since the
+// checkpoint that the conversation does not know of.
 func (s *Service) setResumeNote(ws retake.WorkspaceID, out *retake.Resumption) {
 	out.Note = resumeNote(*out)
 	for _, w := range s.agentStateOf(ws).rewindsUnknownTo(out.Checkpoint.Number) {
@@ -165,11 +165,11 @@ func (s *Service) setResumeNote(ws retake.WorkspaceID, out *retake.Resumption) {
 	}
 }
 
-// mostBranches is how often one checkpoint is gone on from.
+// maxBranches bounds the forks of a conversation at one checkpoint.
 const maxBranches = 1000
 
-// findFreeBranch is the fork of a conversation whose files are not there yet, or are there and
-// were not gone on with: to ask twice makes one.
+// findFreeBranch returns the first fork of a conversation whose files do not exist or are
+// unchanged, so that a repeated request makes no second one.
 func findFreeBranch(r transcript.ForkRequest, from retake.CheckpointID) (transcript.Branch, error) {
 	for n := range maxBranches {
 		r.NewSession = uuid.NewHash(sha256.New(), uuid.NameSpaceURL, fmt.Appendf(nil, "%s %s %s %d", from, r.Session, r.Dir, n), 4).String()
@@ -181,7 +181,7 @@ func findFreeBranch(r transcript.ForkRequest, from retake.CheckpointID) (transcr
 	return transcript.Branch{}, errors.New("it was gone on with too often from here")
 }
 
-// isPathTaken reports whether something else lies where a file would go.
+// isPathTaken reports whether a different file is at the path of a new one.
 func isPathTaken(f transcript.File) bool {
 	i, err := os.Lstat(f.Path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -194,7 +194,7 @@ func isPathTaken(f transcript.File) bool {
 	return err != nil || !bytes.Equal(b, f.Data)
 }
 
-// agentTurnID is the name that the agent gave a turn; ours means nothing to it.
+// agentTurnID returns the ID that the agent gave a turn, or "" if the ID is ours.
 func agentTurnID(id string) string {
 	if strings.HasPrefix(id, retake.SignalPrefix) {
 		return ""
@@ -202,12 +202,12 @@ func agentTurnID(id string) string {
 	return id
 }
 
-// isWithin reports whether a path is a directory, or lies below it.
+// isWithin reports whether a path is a directory or below it.
 func isWithin(dir, path string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
 }
 
-// createFile makes a file that was not there, and directories for it.
+// createFile creates a file that must not exist, and its parent directories.
 func createFile(path string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -223,8 +223,8 @@ func createFile(path string, data []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// announceSession makes the forked session hear where it stands at its first prompt. In a
-// directory of another workspace that one's agents are told.
+// announceSession leaves the note for the first prompt of the forked session, in the
+// workspace of the directory that it will run in.
 func (s *Service) announceSession(req retake.ResumeRequest, r retake.Resumption) {
 	ws := req.Workspace
 	if req.Dir != "" {

@@ -13,24 +13,24 @@ import (
 	"github.com/retake-dev/retake/internal/storage/catalog"
 )
 
-// retentionState is what a service knows of the room that checkpoints take. All of it can be
-// made again: without it rows are read again, and a sweep comes earlier or later.
+// retentionState is what the service knows of the disk use of checkpoints. All of it can be
+// rebuilt: without it rows are read again, and a sweep comes earlier or later.
 type retentionState struct {
-	cleanupMu     sync.Mutex                         // one tidy-up at a time
-	cancelCleanup atomic.Pointer[context.CancelFunc] // ends the one that nobody asked for
+	cleanupMu     sync.Mutex                         // one cleanup at a time
+	cancelCleanup atomic.Pointer[context.CancelFunc] // cancels a background cleanup
 
 	mu         sync.Mutex // guards everything below
 	rows       map[retake.WorkspaceID][]retention.Row
-	notes      *cleanupState // nil: to be read
-	lastSpace  spaceState    // as it was measured last
-	lastAgeRun time.Time     // when checkpoints went by their age last
+	notes      *cleanupState // nil: not read yet
+	lastSpace  spaceState    // the last measurement
+	lastAgeRun time.Time     // when checkpoints were last dropped for their age
 	inUse      map[retake.CheckpointID]int
 
-	useMu sync.Mutex // held while checkpoints are dropped, and while somebody says what is in use
+	useMu sync.Mutex // held while checkpoints are dropped, and while one is marked as in use
 }
 
-// protectCheckpoint keeps a checkpoint from being dropped until release. A fork grows for
-// long, and its first checkpoint is the very tree that it grows from.
+// protectCheckpoint keeps a checkpoint from being dropped until release is called. A fork
+// takes long to build, and its first checkpoint has the very same tree.
 func (s *Service) protectCheckpoint(ctx context.Context, cp retake.Checkpoint) (release func(), err error) {
 	b := &s.retention
 	b.useMu.Lock()
@@ -53,8 +53,8 @@ func (s *Service) protectCheckpoint(ctx context.Context, cp retake.Checkpoint) (
 	}), nil
 }
 
-// evaluateAll judges the timelines of all workspaces. One whose journal cannot be read is
-// told as closed: what it needs is not known, and nothing of it goes.
+// evaluateAll evaluates the retention of all workspaces. A workspace whose restore journal
+// cannot be read is returned in closed: nothing of it may be dropped.
 func (s *Service) evaluateAll(ctx context.Context) (lines []retention.History, closed map[retake.WorkspaceID]string, err error) {
 	all, err := s.parts.Catalog.Workspaces(ctx)
 	if err != nil {
@@ -86,10 +86,10 @@ func (s *Service) keepWithin(id retake.WorkspaceID) time.Duration {
 	return s.parts.Within(id)
 }
 
-// errClosed: it is not known what a workspace needs.
+// errNeedsUnknown means that it is not known which checkpoints a workspace needs.
 var errNeedsUnknown = errors.New("what a restore needs that was interrupted cannot be read")
 
-// loadRows gives the rows of a workspace with everything that keeps them.
+// loadRows returns the retention rows of a workspace with all reasons to keep them.
 func (s *Service) loadRows(ctx context.Context, w retake.WorkspaceState, all []retake.WorkspaceState) ([]retention.Row, error) {
 	plain, err := s.loadPlainRows(ctx, w)
 	if err != nil {
@@ -108,10 +108,11 @@ func (s *Service) loadRows(ctx context.Context, w retake.WorkspaceState, all []r
 	return rows, nil
 }
 
+// keepReasons are reasons to keep a checkpoint other than its age.
 type keepReasons struct{ pinned, base, inUse, good, resultChanged bool }
 
-// findKeepReasons finds what keeps checkpoints of a workspace beside their age: pins, forks
-// that live, a restore that was cut off, a plan that was shown, a fork that grows.
+// findKeepReasons finds the checkpoints that must be kept: pins, good ones, origins of
+// forks, and those that an interrupted restore or a fork being built needs.
 func (s *Service) findKeepReasons(ctx context.Context, id retake.WorkspaceID, all []retake.WorkspaceState) (map[retake.CheckpointID]keepReasons, error) {
 	out := map[retake.CheckpointID]keepReasons{}
 	note := func(cp retake.CheckpointID, n keepReasons) {
@@ -156,11 +157,11 @@ func (s *Service) findKeepReasons(ctx context.Context, id retake.WorkspaceID, al
 	return out, nil
 }
 
-// rowsStep is how many rows are read at once.
+// rowPageSize is how many rows are read at once.
 const rowPageSize = 512
 
-// loadPlainRows gives the rows of a timeline by number, from memory as far as they are
-// known. Rows never change; they come at the end, and go.
+// loadPlainRows returns the rows of a timeline by number, from memory as far as possible.
+// Rows never change; they are appended and dropped.
 func (s *Service) loadPlainRows(ctx context.Context, w retake.WorkspaceState) ([]retention.Row, error) {
 	s.retention.mu.Lock()
 	known := s.retention.rows[w.ID]
@@ -187,7 +188,7 @@ func (s *Service) loadPlainRows(ctx context.Context, w retake.WorkspaceState) ([
 	return rows, nil
 }
 
-// readRowsAfter reads what came after those that are known.
+// readRowsAfter reads the rows that follow the known ones.
 func (s *Service) readRowsAfter(ctx context.Context, id retake.WorkspaceID, known []retention.Row) ([]retention.Row, error) {
 	var last int64
 	if n := len(known); n > 0 {
@@ -213,7 +214,7 @@ func (s *Service) readRowsAfter(ctx context.Context, id retake.WorkspaceID, know
 	}
 }
 
-// appendReversed puts what came, the newest first, behind what was known.
+// appendReversed appends fresh rows, which are newest first, to the known ones.
 func appendReversed(known, fresh []retention.Row) []retention.Row {
 	out := make([]retention.Row, 0, len(known)+len(fresh))
 	out = append(out, known...)
@@ -223,8 +224,7 @@ func appendReversed(known, fresh []retention.Row) []retention.Row {
 	return out
 }
 
-// leafBytes is about what a checkpoint takes beside its files: its card, listings, and
-// its place on the line.
+// recordOverhead is roughly what a checkpoint takes besides its files.
 const recordOverhead = 8 << 10
 
 func retentionRow(cp retake.Checkpoint) retention.Row {

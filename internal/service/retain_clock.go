@@ -7,23 +7,22 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// A clock that jumps ahead must not delete history at once, so the date counts for
-// the last day of a checkpoint only when it was confirmed: two clean-ups at least
-// confirmAfter apart saw it, or it is no more than jumpAhead beyond the last date that
-// was confirmed.
+// A clock that jumps ahead must not delete history at once. So a date counts only when it
+// is confirmed: two cleanups at least clockConfirmTime apart saw it, or it is at most
+// maxClockJump after the last confirmed date.
 const (
 	maxClockJump      = 24 * time.Hour
 	clockConfirmTime  = 24 * time.Hour
-	clockSaveInterval = time.Hour // how far the clock goes on before that is written again
+	clockSaveInterval = time.Hour // how far the clock advances before that is stored again
 )
 
-// clockState are what clean-ups know of the clock. They are kept with the other notes.
+// clockState is what cleanups know of the clock. It is part of cleanupState.
 type clockState struct {
 	Confirmed time.Time `json:"confirmed,omitzero"` // the latest date that is believed
 	Jumped    time.Time `json:"jumped,omitzero"`    // when a later one was first seen
 }
 
-// observe takes in what the clock says now.
+// observe returns the state after the clock showed the given time.
 func (n clockState) observe(now time.Time) clockState {
 	ahead := now.Sub(n.Confirmed)
 	switch {
@@ -41,8 +40,8 @@ func (n clockState) observe(now time.Time) clockState {
 	return n
 }
 
-// trustedDate is the date that the last day of checkpoints is counted from: not later than the
-// clock says, nor later than what is believed.
+// trustedDate returns the date for removing checkpoints: never later than the clock nor
+// than the confirmed date.
 func (n clockState) trustedDate(now time.Time) time.Time {
 	if n = n.observe(now); n.Confirmed.Before(now) {
 		return n.Confirmed
@@ -50,7 +49,7 @@ func (n clockState) trustedDate(now time.Time) time.Time {
 	return now
 }
 
-// confirmClock takes in what the clock says at a clean-up.
+// confirmClock records the time of a cleanup.
 func (s *Service) confirmClock(ctx context.Context) {
 	notes, err := s.loadCleanupState(ctx)
 	if err != nil {
@@ -63,8 +62,8 @@ func (s *Service) confirmClock(ctx context.Context) {
 	s.updateCleanupState(ctx, func(n *cleanupState) { n.Clock = is })
 }
 
-// removeBefore is the date from before which nothing of a workspace is kept; zero when
-// nothing was set.
+// removeBefore returns the date before which nothing of a workspace is kept, or zero if
+// there is none.
 func (s *Service) removeBefore(ctx context.Context, id retake.WorkspaceID) time.Time {
 	after := s.removeAfter(id)
 	if after <= 0 {

@@ -12,17 +12,16 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// dropOptions is how checkpoints are dropped.
+// dropOptions says how checkpoints are dropped.
 type dropOptions struct {
 	level      retention.KeepLevel
-	lockWait   time.Duration                // for who is at work
-	onProgress func(int64)                  // how many went; nil: nobody asks
-	forkBases  map[retake.CheckpointID]bool // what forks grew from
+	lockWait   time.Duration                // how long to wait for the workspace
+	onProgress func(int64)                  // called with the number dropped so far; may be nil
+	forkBases  map[retake.CheckpointID]bool // origins of forks
 }
 
-// dropCheckpoints forgets checkpoints, in pieces, and answers how many went. Each is judged again
-// when its line is ours: it may have been pinned, or become what a fork grows from,
-// since it was chosen.
+// dropCheckpoints forgets checkpoints in batches and returns how many. Each is evaluated
+// again under the lock: since it was selected it may have been pinned or forked.
 func (s *Service) dropCheckpoints(ctx context.Context, drops []retention.Drop, how dropOptions) (int64, error) {
 	var err error
 	if how.forkBases, err = s.loadForkBases(ctx); err != nil {
@@ -51,8 +50,9 @@ func (s *Service) dropCheckpoints(ctx context.Context, drops []retention.Drop, h
 	return n, errors.Join(errs...)
 }
 
-// loadForkBases are what forks grew from, as the store says: a catalog that is being made again
-// may not know of a fork yet. A line that cannot be read may be one.
+// loadForkBases returns the origins of forks from the store, because a catalog that is
+// being rebuilt may not know all forks. A workspace that cannot be read is an error: it may
+// be a fork.
 func (s *Service) loadForkBases(ctx context.Context) (map[retake.CheckpointID]bool, error) {
 	st, err := s.store(ctx)
 	if err != nil {
@@ -71,11 +71,11 @@ func (s *Service) loadForkBases(ctx context.Context) (map[retake.CheckpointID]bo
 	return out, nil
 }
 
-// errAtWork: somebody works in the workspace, and may need what would go.
+// errWorkspaceBusy means that another operation may need the checkpoints.
 var errWorkspaceBusy = errors.New("another operation is running here")
 
-// dropBatch forgets checkpoints of one workspace. Nobody saves, restores or begins to fork
-// meanwhile.
+// dropBatch forgets checkpoints of one workspace, while saves, restores and new forks are
+// locked out.
 func (s *Service) dropBatch(ctx context.Context, piece []retention.Drop, how dropOptions) (int64, error) {
 	id := piece[0].Workspace
 	l := s.cacheFor(id)
@@ -125,7 +125,7 @@ func hasTombstone(stones []retake.Tombstone, id retake.CheckpointID) bool {
 	return slices.ContainsFunc(stones, func(t retake.Tombstone) bool { return t.ID == id })
 }
 
-// lockAgainstRestores holds a workspace against restores, also those of other processes.
+// lockAgainstRestores locks out restores of a workspace, also those of other processes.
 func (s *Service) lockAgainstRestores(ctx context.Context, id retake.WorkspaceID) (func(), error) {
 	if s.parts.Locks == nil {
 		return func() {}, nil
@@ -139,7 +139,8 @@ func (s *Service) lockAgainstRestores(ctx context.Context, id retake.WorkspaceID
 	return release, err
 }
 
-// removeRows takes what went from the rows that are known; in doubt all are read again.
+// removeRows removes dropped checkpoints from the known rows; when in doubt all are read
+// again.
 func (s *Service) removeRows(id retake.WorkspaceID, stones []retake.Tombstone, doubt bool) {
 	b := &s.retention
 	b.mu.Lock()
@@ -157,10 +158,10 @@ func (s *Service) removeRows(id retake.WorkspaceID, stones []retake.Tombstone, d
 	b.rows[id] = left
 }
 
-// shownKept is how long the target of a plan stays that was shown and not applied.
+// planProtectTime is how long the target of a shown plan is kept.
 const planProtectTime = time.Hour
 
-// lockWithTimeout takes the lock between two who work, if there is such a checkpoint.
+// lockWithTimeout tries to lock the cache and reports whether it succeeded in time.
 func (l *workspaceCache) lockWithTimeout(ctx context.Context, wait time.Duration) bool {
 	end := time.NewTimer(wait)
 	defer end.Stop()
@@ -180,8 +181,8 @@ func (l *workspaceCache) lockWithTimeout(ctx context.Context, wait time.Duration
 	}
 }
 
-// selectDroppable judges the line again, by what the store and the catalog say now, and
-// gives tombstones for those of the piece that may go.
+// selectDroppable evaluates a batch again with the current store and catalog, and returns
+// tombstones for the checkpoints that may be dropped.
 func (s *Service) selectDroppable(ctx context.Context, l *workspaceCache, head store.Head, piece []retention.Drop, how dropOptions) ([]retake.Tombstone, error) {
 	s.catalogMu.RLock() // half a catalog knows of half of what is needed
 	defer s.catalogMu.RUnlock()
@@ -212,8 +213,8 @@ func (s *Service) selectDroppable(ctx context.Context, l *workspaceCache, head s
 	return stones, nil
 }
 
-// addLiveReasons adds what only he knows who has the line and the workspace: the pins of the
-// store, the plan that was shown, what forks grew from by the store's word.
+// addLiveReasons adds the reasons that are only known under the lock: the pins in the
+// store, the plan that was shown, and the origins of forks in the store.
 func (s *Service) addLiveReasons(rows []retention.Row, l *workspaceCache, head store.Head, how dropOptions) {
 	shown := retake.CheckpointID("")
 	if l.lastPlan != nil && l.lastPlan.Target != nil && s.parts.Clock.Now().Sub(l.lastPlanAt) < planProtectTime {

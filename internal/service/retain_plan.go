@@ -11,12 +11,13 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// SpacePlan tells what the next tidy-up would do. It changes nothing.
+// SpacePlan returns what the next cleanup would do. It changes nothing.
 func (s *Service) SpacePlan(ctx context.Context) (retake.SpacePlan, error) {
 	out, err := s.buildSpacePlan(ctx)
 	return out, wrapError("the store cannot be measured", unchanged, err)
 }
 
+// buildSpacePlan measures the store and lists the checkpoints that the next cleanup drops.
 func (s *Service) buildSpacePlan(ctx context.Context) (retake.SpacePlan, error) {
 	out := retake.SpacePlan{Workspaces: []retake.WorkspaceSpace{}, Drops: []retake.Drop{}}
 	st, err := s.store(ctx)
@@ -58,7 +59,7 @@ func (s *Service) buildSpacePlan(ctx context.Context) (retake.SpacePlan, error) 
 	return out, err
 }
 
-// planDrops is what goes by age, and what the need asks for beyond that.
+// planDrops lists what is dropped for its age, and what must go beyond that to free space.
 func planDrops(lines []retention.History, r spaceState, garbage int64, part float64) []retake.Drop {
 	out := []retake.Drop{}
 	var sum int64
@@ -107,14 +108,14 @@ func (s *Service) workspaceSpace(l retention.History) retake.WorkspaceSpace {
 	return out
 }
 
-// thinRounds bounds a tidy-up that gives back less than it must, and thinWait how long
-// it waits for who is at work.
+// maxThinRounds bounds a cleanup that frees too little; thinLockWait is how long it waits
+// for a busy workspace.
 const (
 	maxThinRounds = 100
 	thinLockWait  = 5 * time.Second
 )
 
-// Thin does the next tidy-up now, and sweeps to the end.
+// Thin runs the next cleanup now, with a complete sweep.
 func (s *Service) Thin(ctx context.Context, req retake.ThinRequest) (retake.ThinReport, error) {
 	const partly = "All listed checkpoints are intact; run it again."
 	st, err := s.store(ctx)
@@ -131,6 +132,8 @@ func (s *Service) Thin(ctx context.Context, req retake.ThinRequest) (retake.Thin
 	return rep, wrapError("not all was given back", partly, err)
 }
 
+// thinUntilDone drops and sweeps in rounds until there is enough space or nothing more can
+// go.
 func (s *Service) thinUntilDone(ctx context.Context, st store.Store, req retake.ThinRequest) (retake.ThinReport, error) {
 	var out retake.ThinReport
 	s.confirmClock(ctx)
@@ -175,7 +178,7 @@ func (s *Service) thinRound(ctx context.Context, r spaceState, before int64, pro
 	}})
 }
 
-// selectPlannedDrops are all that the plan names.
+// selectPlannedDrops returns all drops that the space plan lists.
 func (s *Service) selectPlannedDrops(ctx context.Context, r spaceState) ([]retention.Drop, error) {
 	lines, _, err := s.evaluateAll(ctx)
 	if err != nil {
@@ -197,7 +200,7 @@ func (s *Service) selectPlannedDrops(ctx context.Context, r spaceState) ([]reten
 	return slices.DeleteFunc(all, func(d retention.Drop) bool { return !named[d.ID] }), nil
 }
 
-// mergeSweeps is two sweeps as one.
+// mergeSweeps returns two sweep reports as one.
 func mergeSweeps(a, b retake.SweepReport) retake.SweepReport {
 	if a.Before == 0 {
 		return b

@@ -10,20 +10,20 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// pack is about the largest file that a store writes, and the least room in which a
+// packSize is roughly the largest file that a store writes, and the least space in which a
 // sweep works.
 const packSize = 24 << 20
 
-// spaceState is how much there is, and how much more is wanted.
+// spaceState is how much space there is, and how much must be freed.
 type spaceState struct {
 	retake.StoreState
 	budget      int64
 	need        retake.Need
 	bytesToFree int64 // bytes to give back
-	isStale     bool  // since it was measured
+	isStale     bool  // a sweep ran since it was measured
 }
 
-// dropLevel is the firmest hold that the need loosens.
+// dropLevel returns the highest keep level that may be dropped for the need.
 func (r spaceState) dropLevel() retention.KeepLevel {
 	switch r.need {
 	case retake.NeedFloor:
@@ -35,11 +35,12 @@ func (r spaceState) dropLevel() retention.KeepLevel {
 	return retention.Loose
 }
 
-// isUrgent: a save that waits for a moment is better than one that is refused.
+// isUrgent reports whether space must be freed now: a save that waits is better than one
+// that is refused.
 func (r spaceState) isUrgent() bool { return r.need != retake.NeedNone }
 
-// applyFloor wants a pack of room above the floor; of what is young no more goes than
-// lets saves in again.
+// applyFloor asks for a pack of space above the minimum. Below the minimum only as much is
+// freed as lets saves in again.
 func (r *spaceState) applyFloor() {
 	switch short := r.Floor - r.Free; {
 	case short > 0:
@@ -49,9 +50,9 @@ func (r *spaceState) applyFloor() {
 	}
 }
 
-// measureSpace looks at the store and its disk. Checkpoints begin to go a little before the
-// budget is used up, and go on until there is some room below it, so that this is not
-// to be done again with each save.
+// measureSpace measures the store and its disk. Checkpoints start to go a little before the
+// budget is reached, until there is some space below it, so that not every save triggers a
+// cleanup.
 func (s *Service) measureSpace(ctx context.Context, st store.Store) (spaceState, error) {
 	var r spaceState
 	var err error
@@ -84,12 +85,12 @@ func (s *Service) measureSpace(ctx context.Context, st store.Store) (spaceState,
 	return r, nil
 }
 
-// hurryStep is how much is written between two looks that are out of turn.
+// spaceCheckStep is how much must be written before space is checked between saves.
 const spaceCheckStep = 2 << 20
 
-// isSpaceRunningOut reports whether the room may have run out since it was measured: saves that
-// do not pause must not fill a disk. It asks only for the free space, so others may
-// have taken it; who measures finds out.
+// isSpaceRunningOut reports whether space may have run out since it was measured: saves
+// without a pause must not fill the disk. It only asks for the free space, which other
+// programs use too.
 func (s *Service) isSpaceRunningOut() bool {
 	s.retention.mu.Lock()
 	seen := s.retention.lastSpace
@@ -102,15 +103,14 @@ func (s *Service) isSpaceRunningOut() bool {
 	return free < floor+packSize || seen.budget > 0 && seen.Bytes+taken > seen.budget-seen.budget/16
 }
 
-// isDiskLow reports whether the disk is short of room: it may be so before anything is
-// saved, and then no save tells us.
+// isDiskLow reports whether the disk is near its minimum. That can happen without any save.
 func (s *Service) isDiskLow() bool {
 	free, floor, err := s.diskSpace()
 	return err == nil && free < floor+packSize
 }
 
-// cleanupState are what is worth remembering between two lives of a daemon. They are a
-// mark of the catalog; without them a sweep comes early.
+// cleanupState is kept between runs of the daemon, as a mark of the catalog. Without it a
+// sweep comes early.
 type cleanupState struct {
 	Debt      int64          `json:"debt"`      // bytes that forgotten checkpoints brought
 	Numbers   int64          `json:"numbers"`   // of all lines together, at the last sweep
@@ -120,12 +120,12 @@ type cleanupState struct {
 	Clock     clockState     `json:"clock,omitzero"`
 }
 
-// Bounds of the yield. A first guess that is too high drops less than is needed, and
-// the next step drops more.
+// Bounds of the yield. If the first guess is too high too little is dropped, and the next
+// step drops more.
 const (
 	firstYield    = 0.5
 	minYield      = 0.1
-	minLearnBytes = 1 << 20 // less says nothing
+	minLearnBytes = 1 << 20 // less is not significant
 )
 
 func (n *cleanupState) expectedYield() float64 {
@@ -135,7 +135,7 @@ func (n *cleanupState) expectedYield() float64 {
 	return n.Yield
 }
 
-// learnYield takes in what a sweep gave for a debt.
+// learnYield updates the yield with what a sweep freed for a debt.
 func (n *cleanupState) learnYield(debt, gave int64) {
 	if debt >= minLearnBytes {
 		n.Yield = (n.expectedYield() + min(max(float64(gave)/float64(debt), minYield), 1)) / 2
@@ -144,9 +144,10 @@ func (n *cleanupState) learnYield(debt, gave int64) {
 
 const cleanupMark = "tidy"
 
-// saveDebt is about what each save leaves that the next one supersedes.
+// garbagePerSave is roughly what each save leaves that the next one supersedes.
 const garbagePerSave = 6 << 10
 
+// loadCleanupState returns the cleanup state, from the catalog on first use.
 func (s *Service) loadCleanupState(ctx context.Context) (cleanupState, error) {
 	b := &s.retention
 	b.mu.Lock()
@@ -163,7 +164,7 @@ func (s *Service) loadCleanupState(ctx context.Context) (cleanupState, error) {
 	return *b.notes, nil
 }
 
-// updateCleanupState changes the notes. That they are written is not worth an error.
+// updateCleanupState changes the cleanup state. Failing to store it is not an error.
 func (s *Service) updateCleanupState(ctx context.Context, change func(*cleanupState)) {
 	n, err := s.loadCleanupState(ctx)
 	if err != nil {
@@ -179,7 +180,8 @@ func (s *Service) updateCleanupState(ctx context.Context, change func(*cleanupSt
 	}
 }
 
-// estimateGarbage is about what a sweep would give back, and the sum of all newest numbers.
+// estimateGarbage returns roughly what a sweep would free, and the sum of the newest
+// numbers of all workspaces.
 func (s *Service) estimateGarbage(ctx context.Context) (bytes, numbers int64, err error) {
 	all, err := s.parts.Catalog.Workspaces(ctx)
 	if err != nil {
@@ -194,5 +196,5 @@ func (s *Service) estimateGarbage(ctx context.Context) (bytes, numbers int64, er
 	return int64(float64(n.Debt)*n.expectedYield()) + max(numbers-n.Numbers, 0)*garbagePerSave, numbers, err
 }
 
-// minSweepBytes is how much garbage is worth a sweep.
+// minSweepBytes returns how much garbage is worth a sweep.
 func minSweepBytes(size int64) int64 { return min(max(size/16, 16<<20), 256<<20) }

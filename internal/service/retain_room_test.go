@@ -20,7 +20,7 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store/memory"
 )
 
-// fakeDisk is a file system that says how much is free.
+// fakeDisk is a file system with a settable amount of free space.
 type fakeDisk struct {
 	fsx.FS
 	free atomic.Int64
@@ -30,7 +30,8 @@ const diskSize = 1e12
 
 func (d *fakeDisk) FreeSpace(string) (int64, int64, error) { return d.free.Load(), diskSize, nil }
 
-// retentionFixture is a service on a store in memory, with a clock and a disk that tests hold.
+// retentionFixture is a service on a store in memory, with a clock and a disk that tests
+// control.
 type retentionFixture struct {
 	*testing.T
 	s      *service.Service
@@ -48,7 +49,7 @@ type retentionFixture struct {
 	asked  func(catalog.Catalog) // once, after the catalog was first asked for commits
 }
 
-// partialCatalog is a catalog that may be half made.
+// partialCatalog is a catalog that may be rebuilt only in part.
 type partialCatalog struct {
 	catalog.Catalog
 	r *retentionFixture

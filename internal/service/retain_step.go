@@ -11,23 +11,23 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// A tidy-up that nobody asked for goes in steps. A save that comes meanwhile waits for
-// the piece that is under way, and when room is short for a sweep of this length.
+// A background cleanup runs in steps. A save waits for the current batch and, when space is
+// short, for a sweep of at most this length.
 const (
 	dropBatchSize  = 64                     // checkpoints that are dropped at once
-	minDropStep    = 8                      // of a step, when room is short
-	dropTimeLimit  = 700 * time.Millisecond // for all pieces of a step
-	dropLockWait   = 300 * time.Millisecond // for who is at work, when room is short
-	sweepTimeLimit = 500 * time.Millisecond // beside a save that waits
+	minDropStep    = 8                      // of a step, when space is short
+	dropTimeLimit  = 700 * time.Millisecond // for all batches of a step
+	dropLockWait   = 300 * time.Millisecond // for a busy workspace, when space is short
+	sweepTimeLimit = 500 * time.Millisecond // while a save waits
 	sweepLockWait  = 300 * time.Millisecond // for a writer to finish
-	sweepCopyLimit = 16 << 20               // that is copied at once
-	ageInterval    = time.Hour              // between two looks at what is too old
-	minDueDrops    = 32                     // unless this many are
+	sweepCopyLimit = 16 << 20               // bytes copied at once
+	ageInterval    = time.Hour              // between two drops by age
+	minDueDrops    = 32                     // unless this many are due
 )
 
-// tryCleanup does one step of what holds the bounds, between saves, and reports whether
-// there is more to do. What does not work out is tried after the next save. A store
-// that nobody opened yet is opened when room is short: saves may be refused for that.
+// tryCleanup runs one step of a background cleanup and reports whether there is more to do.
+// What fails is tried after the next save. A store that is not open yet is opened only when
+// the disk is low, because then saves may be refused.
 func (s *Service) tryCleanup(ctx context.Context, st store.Store) bool {
 	b := &s.retention
 	if st == nil && !s.isDiskLow() || !b.cleanupMu.TryLock() {
@@ -48,6 +48,8 @@ func (s *Service) tryCleanup(ctx context.Context, st store.Store) bool {
 	return more && err == nil
 }
 
+// runCleanupStep drops what is due and sweeps if that is worth it. Unless space is short it
+// does nothing while a save is running.
 func (s *Service) runCleanupStep(ctx context.Context, st store.Store) (more bool, err error) {
 	s.confirmClock(ctx)
 	r, err := s.measureSpace(ctx, st)
@@ -72,8 +74,7 @@ func (s *Service) runCleanupStep(ctx context.Context, st store.Store) (more bool
 	return more || rest || r.isUrgent(), err
 }
 
-// runDropStep drops what is due, or what the need asks for and garbage alone does not
-// give.
+// runDropStep drops what is due, or what is needed beyond the garbage.
 func (s *Service) runDropStep(ctx context.Context, r spaceState) (dropped int64, more bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, dropTimeLimit)
 	defer cancel()
@@ -92,7 +93,7 @@ func (s *Service) runDropStep(ctx context.Context, r spaceState) (dropped int64,
 	return dropped, r.isUrgent() || dropped < int64(len(drops)), err
 }
 
-// selectDrops are the checkpoints of the next step, the oldest first.
+// selectDrops returns the checkpoints for the next step, oldest first.
 func (s *Service) selectDrops(ctx context.Context, r spaceState) ([]retention.Drop, error) {
 	lines, _, err := s.evaluateAll(ctx)
 	if err != nil {
@@ -112,10 +113,11 @@ func (s *Service) selectDrops(ctx context.Context, r spaceState) ([]retention.Dr
 	return drops[:min(len(drops), max(most, minDropStep, len(due)))], err
 }
 
-// everything is more bytes than there are.
+// allBytes is more than any store has.
 const allBytes = int64(^uint64(0) >> 1)
 
-// batchDue lets what is too old go together: each time costs a change of the line.
+// batchDue returns the due drops once enough came together, because each batch rewrites the
+// timeline.
 func (s *Service) batchDue(due []retention.Drop) []retention.Drop {
 	b := &s.retention
 	b.mu.Lock()
@@ -128,14 +130,14 @@ func (s *Service) batchDue(due []retention.Drop) []retention.Drop {
 	return due
 }
 
-// freedShare is about how much of the bytes that checkpoints brought is given back when they
-// go: the store shrinks them, and others may hold the same.
+// freedShare returns roughly how much of the bytes of dropped checkpoints is freed: the
+// store compresses, and others may share them.
 func (s *Service) freedShare(ctx context.Context, lines []retention.History, size int64) (float64, error) {
 	n, err := s.loadCleanupState(ctx)
 	return storedShare(lines, size) * n.expectedYield(), err
 }
 
-// storedShare is about how much of the bytes that checkpoints brought the store takes for
+// storedShare returns roughly how much of the bytes of checkpoints the store takes for
 // them.
 func storedShare(lines []retention.History, size int64) float64 {
 	var brought int64
@@ -150,7 +152,7 @@ func storedShare(lines []retention.History, size int64) float64 {
 	return float64(size) / float64(brought)
 }
 
-// isAnySaving reports whether a save or a restore is under way or waits.
+// isAnySaving reports whether a save or a restore is running or waiting.
 func (s *Service) isAnySaving() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -162,7 +164,7 @@ func (s *Service) isAnySaving() bool {
 	return false
 }
 
-// runSweepStep sweeps beside saves, and reports whether it left something.
+// runSweepStep sweeps between saves and reports whether something is left.
 func (s *Service) runSweepStep(ctx context.Context, st store.Store, urgent bool) (rest bool, err error) {
 	var limit context.Context
 	stop := func() bool {
@@ -184,7 +186,7 @@ func (s *Service) runSweepStep(ctx context.Context, st store.Store, urgent bool)
 	return rest, nil
 }
 
-// sweepAndRecord sweeps, and notes what it gave and what is left.
+// sweepAndRecord sweeps, and records what was freed and what is left.
 func (s *Service) sweepAndRecord(ctx context.Context, st store.Store, o store.SweepOptions, rest *bool) (retake.SweepReport, error) {
 	_, numbers, err := s.estimateGarbage(ctx)
 	if err != nil {
@@ -213,7 +215,7 @@ func (s *Service) sweepAndRecord(ctx context.Context, st store.Store, o store.Sw
 	return rep, nil
 }
 
-// groupByWorkspace parts drops by workspace, in the order in which each comes first.
+// groupByWorkspace splits drops by workspace, in the order of first appearance.
 func groupByWorkspace(drops []retention.Drop) [][]retention.Drop {
 	at := map[retake.WorkspaceID]int{}
 	var out [][]retention.Drop
@@ -229,7 +231,7 @@ func groupByWorkspace(drops []retention.Drop) [][]retention.Drop {
 	return out
 }
 
-// splitBatches cuts a list into parts of at most n.
+// splitBatches splits a list into batches of at most n.
 func splitBatches(drops []retention.Drop, n int) [][]retention.Drop {
 	return slices.Collect(slices.Chunk(drops, n))
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
-// Rows compares the rows of a database at two checkpoints, in the child that reads for stories.
+// Rows compares the rows of a database at two checkpoints, in the child process.
 func (s *Service) Rows(ctx context.Context, q retake.RowsQuery) (retake.RowsDiff, error) {
 	if err := validateRowsQuery(q); err != nil {
 		return retake.RowsDiff{}, err
@@ -39,6 +39,7 @@ func (s *Service) Rows(ctx context.Context, q retake.RowsQuery) (retake.RowsDiff
 	return s.queryRows(ctx, ask, out)
 }
 
+// queryRows lets the child process compare the rows.
 func (s *Service) queryRows(ctx context.Context, ask xray.RowsRequest, out retake.RowsDiff) (retake.RowsDiff, error) {
 	if s.readers == nil {
 		out.Why = errNoReader.Error()
@@ -58,7 +59,7 @@ func (s *Service) queryRows(ctx context.Context, ask xray.RowsRequest, out retak
 	return out, nil
 }
 
-// validateRowsQuery refuses what nobody can mean.
+// validateRowsQuery refuses contradictory queries.
 func validateRowsQuery(q retake.RowsQuery) error {
 	wrong := func(what, hint string) error {
 		return &retake.Error{Kind: retake.Invalid, What: what, Safe: unchanged, Hint: hint}
@@ -79,7 +80,7 @@ func validateRowsQuery(q retake.RowsQuery) error {
 	return nil
 }
 
-// findRowsEnds finds the two checkpoints, as a comparison does.
+// findRowsEnds finds the two checkpoints, as Diff does.
 func (s *Service) findRowsEnds(ctx context.Context, q retake.RowsQuery) (out retake.RowsDiff, err error) {
 	out.Tables = []retake.TableRows{}
 	if q.To == "" || q.To == liveRef {
@@ -96,7 +97,8 @@ func (s *Service) findRowsEnds(ctx context.Context, q retake.RowsQuery) (out ret
 	return out, err
 }
 
-// openDatabaseAt are the bytes of a database at a checkpoint, with its log; nil: there is no such file.
+// openDatabaseAt returns a database at a checkpoint with its log, or nil if there is no
+// such file.
 func (s *Service) openDatabaseAt(ctx context.Context, cp *retake.Checkpoint, path string) (*xray.DatabaseSource, error) {
 	if cp == nil {
 		return nil, nil
@@ -119,8 +121,8 @@ func (s *Service) storedOpener(id retake.ObjectID) func(context.Context) (io.Rea
 	return func(ctx context.Context) (io.ReadCloser, error) { return s.Bytes(ctx, id) }
 }
 
-// openLiveDatabase are the bytes of the live database, read as a story of now reads them: whoever
-// writes it meanwhile may leave it half written for us, and that is said.
+// openLiveDatabase returns the live database with its log, or nil. If it is written
+// meanwhile, the reader may find it inconsistent and says so.
 func (s *Service) openLiveDatabase(ctx context.Context, ws retake.WorkspaceID, path string) (*xray.DatabaseSource, error) {
 	_, root, err := s.openRoot(ctx, ws)
 	if err != nil {
@@ -147,7 +149,7 @@ func (s *Service) openLiveDatabase(ctx context.Context, ws retake.WorkspaceID, p
 	return src, nil
 }
 
-// liveFileSize is the size of a live file, if it is one.
+// liveFileSize returns the size of a live file, if it is a regular one.
 func (s *Service) liveFileSize(ctx context.Context, ws retake.WorkspaceID, path string) (size int64, there bool, err error) {
 	dir, last, err := s.openLiveDir(ctx, ws, path)
 	if err == nil {

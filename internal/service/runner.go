@@ -12,8 +12,8 @@ import (
 	"github.com/retake-dev/retake/internal/explain/verify"
 )
 
-// checkRunner runs the standing verifications of new checkpoints in the background, one workspace
-// one run: the next checkpoint, or the next prompt, ends it.
+// checkRunner runs the standing checks of new checkpoints in the background, one run per
+// workspace. The next checkpoint or prompt cancels it.
 type checkRunner struct {
 	svc  *Service
 	mu   sync.Mutex
@@ -23,11 +23,11 @@ type checkRunner struct {
 // checkRun is one run.
 type checkRun struct {
 	content      retake.ContentID
-	pendingNames []string // that have not answered yet
+	pendingNames []string // checks without a result
 	cancel       context.CancelFunc
 }
 
-// runningChecks are the names that are being asked, by content.
+// runningChecks returns the names of the checks that are running, by content.
 func (r *checkRunner) runningChecks(ws retake.WorkspaceID) map[retake.ContentID][]string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -38,7 +38,7 @@ func (r *checkRunner) runningChecks(ws retake.WorkspaceID) map[retake.ContentID]
 	return map[retake.ContentID][]string{v.content: slices.Clone(v.pendingNames)}
 }
 
-// stop ends a run: the files are about to change. What it would have said is not
+// stop cancels the run of a workspace because its files are about to change. No result is
 // recorded.
 func (r *checkRunner) stop(ws retake.WorkspaceID) {
 	r.mu.Lock()
@@ -49,7 +49,7 @@ func (r *checkRunner) stop(ws retake.WorkspaceID) {
 	}
 }
 
-// stopAll ends every run.
+// stopAll cancels every run.
 func (r *checkRunner) stopAll() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -59,7 +59,8 @@ func (r *checkRunner) stopAll() {
 	}
 }
 
-// onCheckpoint asks about a new one, when it is the end of something.
+// onCheckpoint starts the checks of a new checkpoint if it is a complete one at the end of
+// some work.
 func (r *checkRunner) onCheckpoint(cp retake.Checkpoint) {
 	switch cp.Trigger {
 	case retake.TriggerTurn, retake.TriggerManual, retake.TriggerReturn, retake.TriggerSession:
@@ -90,7 +91,8 @@ func (r *checkRunner) onCheckpoint(cp retake.Checkpoint) {
 	})
 }
 
-// runAll asks one after the other. What is known of this content is not asked again.
+// runAll runs the checks one after the other. Those with a result for this content are
+// skipped.
 func (r *checkRunner) runAll(ctx context.Context, cp retake.Checkpoint, standing []retake.Standing, v *checkRun) error {
 	about, err := r.svc.verificationsByContent(ctx, cp.Workspace, []retake.Checkpoint{cp})
 	if err != nil {
@@ -108,13 +110,15 @@ func (r *checkRunner) runAll(ctx context.Context, cp retake.Checkpoint, standing
 	return failed
 }
 
-// isAnswered reports whether a real answer about this content stands already.
+// isAnswered reports whether there is a real result of a check for this content.
 func isAnswered(about []retake.Verification, st retake.Standing) bool {
 	return slices.ContainsFunc(about, func(v retake.Verification) bool {
 		return v.Name == st.Name && v.Command == st.Command && !v.Claim && !v.Bisect && v.Where != retake.Elsewhere && (v.Verdict == retake.Passed || v.Verdict == retake.Failed)
 	})
 }
 
+// runCheck runs one check in the live workspace and records its result, unless it was
+// canceled.
 func (r *checkRunner) runCheck(ctx context.Context, cp retake.Checkpoint, st retake.Standing) error {
 	ws, err := r.svc.loadWorkspace(ctx, cp.Workspace)
 	if err != nil {
@@ -135,8 +139,8 @@ func newAttestation(cp retake.Checkpoint, st retake.Standing, out verify.Outcome
 	}
 }
 
-// savedEnvironment is what verifications see of the user's, as it was when the workspace was
-// protected.
+// savedEnvironment is the user's environment when the workspace was protected; checks run
+// in it.
 type savedEnvironment struct {
 	V   int       `json:"v"`
 	At  time.Time `json:"at"`
@@ -160,7 +164,7 @@ func (s *Service) checkEnvironment(ws retake.WorkspaceID) []string {
 	return s.parts.Environ()
 }
 
-// recordClaim keeps what an agent says of its tests as what it is: a claim.
+// recordClaim records what an agent says of its tests, as a claim.
 func (s *Service) recordClaim(ctx context.Context, cp retake.Checkpoint) error {
 	if cp.Turn == nil || cp.Turn.Words == "" {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// Save records the workspace as it is now. When a budget runs out, what was read
-// is sealed as a partial checkpoint, and the capture goes on to a complete one.
+// Save records the workspace as it is now. When the time budget runs out, a partial
+// checkpoint is sealed first and the capture continues to a complete one.
 func (s *Service) Save(ctx context.Context, req retake.SaveRequest) (retake.SaveResult, error) {
 	if req.ID != "" {
 		if _, err := retake.ParseCheckpointID(string(req.ID)); err != nil {
@@ -47,7 +47,7 @@ func (s *Service) Save(ctx context.Context, req retake.SaveRequest) (retake.Save
 	return res, nil
 }
 
-// saveIfChanged saves, unless that is asked only for changes and there can be none.
+// saveIfChanged saves, unless IfChanged is set and the tracker shows that nothing changed.
 func (s *Service) saveIfChanged(ctx context.Context, l *workspaceCache, ws retake.Workspace, root fsx.Dir, req retake.SaveRequest, a saveOptions) (retake.SaveResult, error) {
 	if req.IfChanged && (l.tip == nil || l.tip.ID != req.ID) { // else it is asked for the second time
 		if s.drainTracker(l, ws.Root); l.isUnchanged(s.effectivePolicy(ws.ID, ws.Root)) {
@@ -57,14 +57,16 @@ func (s *Service) saveIfChanged(ctx context.Context, l *workspaceCache, ws retak
 	return s.saveNow(ctx, l, ws, root, req, a)
 }
 
-// saveOptions is what only the service itself asks of a save.
+// saveOptions are options of a save that only the service itself uses.
 type saveOptions struct {
-	exact        bool                     // with IfChanged: also times and owners count
-	describe     func(*retake.Checkpoint) // says more of the checkpoint before it is sealed
-	stateFiles   map[string][]byte        // what the agent holds
-	conversation *storedConversation      // its conversation, as far as that is stored already
+	exact        bool                     // with IfChanged: times and owners count too
+	describe     func(*retake.Checkpoint) // adds to the checkpoint before it is sealed
+	stateFiles   map[string][]byte        // documents of the agent
+	conversation *storedConversation      // as far as it is stored already
 }
 
+// saveNow takes a checkpoint, or returns the one that a repeated request made. After a
+// panic the cache is dropped and the writer closed. The caller holds the lock of the cache.
 func (s *Service) saveNow(ctx context.Context, l *workspaceCache, ws retake.Workspace, root fsx.Dir, req retake.SaveRequest, a saveOptions) (res retake.SaveResult, err error) {
 	t, err := s.beginCheckpoint(ctx, l, ws, root)
 	if err != nil {
@@ -93,11 +95,11 @@ func (s *Service) saveNow(ctx context.Context, l *workspaceCache, ws retake.Work
 	return res, err
 }
 
-// checkpointWriter is one workspace that is being written: its line is ours until close.
+// checkpointWriter saves one workspace. It owns the store's writer until close.
 type checkpointWriter struct {
 	saveOptions
 	svc      *Service
-	cache    *workspaceCache // ours, by its lock
+	cache    *workspaceCache // locked by the caller
 	ws       retake.Workspace
 	root     fsx.Dir
 	writer   store.Writer
@@ -106,7 +108,8 @@ type checkpointWriter struct {
 	warnings []retake.Warning
 }
 
-// beginCheckpoint takes the line and brings the catalog up to it.
+// beginCheckpoint opens the writer of a workspace and syncs the catalog. It refuses when
+// the disk is below its minimum.
 func (s *Service) beginCheckpoint(ctx context.Context, l *workspaceCache, ws retake.Workspace, root fsx.Dir) (*checkpointWriter, error) {
 	free, floor, err := s.diskSpace()
 	if err != nil {
@@ -138,9 +141,8 @@ func (s *Service) beginCheckpoint(ctx context.Context, l *workspaceCache, ws ret
 	return t, nil
 }
 
-// loadTip is the newest checkpoint of a line, from the store: what a save builds on
-// must be what the store holds, whatever the catalog says. A catalog that says
-// otherwise followed a store that is not there any more, and is made again.
+// loadTip returns the newest checkpoint from the store: a save must build on what the store
+// holds. If the catalog disagrees, it followed another store and is rebuilt.
 func (s *Service) loadTip(ctx context.Context, st store.Store, h store.Head) (*retake.Checkpoint, error) {
 	row, err := s.parts.Catalog.Latest(ctx, h.Workspace.ID, 0)
 	if err != nil && !errors.Is(err, catalog.ErrNotFound) {
@@ -167,6 +169,7 @@ func (s *Service) loadTip(ctx context.Context, st store.Store, h store.Head) (*r
 
 func (t *checkpointWriter) close() error { return t.writer.Close() }
 
+// saveCheckpoint takes a checkpoint, and completes it if the time budget ran out.
 func (t *checkpointWriter) saveCheckpoint(ctx context.Context, req retake.SaveRequest) (retake.SaveResult, error) {
 	before := t.parent
 	cp, recorded, err := t.captureAndSeal(ctx, req)
@@ -182,8 +185,9 @@ func (t *checkpointWriter) saveCheckpoint(ctx context.Context, req retake.SaveRe
 	return res, nil
 }
 
-// captureAndSeal is the sacred line: capture, seal, row. With IfChanged it may find that there
-// is nothing to record, and answers the parent.
+// captureAndSeal captures the files, seals the checkpoint and adds its row, in this order.
+// Once sealed, the checkpoint exists and later failures are only warnings. With IfChanged
+// and nothing to record it returns the parent.
 func (t *checkpointWriter) captureAndSeal(ctx context.Context, req retake.SaveRequest) (cp retake.Checkpoint, recorded bool, err error) {
 	res, x, err := t.captureFiles(ctx, req)
 	if err != nil {
@@ -222,13 +226,11 @@ func (t *checkpointWriter) captureAndSeal(ctx context.Context, req retake.SaveRe
 	return cp, true, nil
 }
 
-// brokenOff: names that a save was told of may be lost by the next one, and with them
-// the way to what was written through them.
+// failedSaveReason forces a full scan: after a failed save the dirty set may be incomplete.
 const failedSaveReason = "the save before did not work out"
 
-// acceptUnchanged ends a capture that is not recorded. One that found the very tree of the parent
-// still tells what is settled; else only times changed, and what was told of them
-// stays told.
+// acceptUnchanged ends a capture that is not recorded. If it found the very tree of the
+// parent, the dirty set is clean; else only times changed, and the dirty set stays.
 func (t *checkpointWriter) acceptUnchanged(res *capture.Result, x *capture.Index) {
 	if p := t.parent; p.Tree == res.Files.Object {
 		res.Draft.Accept(capture.Seal{Checkpoint: p.ID, Number: p.Number, Tree: p.Tree})
@@ -240,7 +242,7 @@ func (t *checkpointWriter) acceptUnchanged(res *capture.Result, x *capture.Index
 	t.cache.index = x
 }
 
-// captureFiles captures by what the index knows and what the tracker told.
+// captureFiles captures the files with the help of the index and the dirty set.
 func (t *checkpointWriter) captureFiles(ctx context.Context, req retake.SaveRequest) (*capture.Result, *capture.Index, error) {
 	o, err := t.svc.captureOptions(t.ws.ID, t.ws.Root, req.Budget, req.Progress)
 	if err != nil {
@@ -257,6 +259,7 @@ func (t *checkpointWriter) captureFiles(ctx context.Context, req retake.SaveRequ
 	return res, x, err
 }
 
+// newCheckpoint returns the checkpoint of a capture, not sealed yet.
 func (t *checkpointWriter) newCheckpoint(res *capture.Result, req retake.SaveRequest) (retake.Checkpoint, error) {
 	id, err := req.ID, error(nil)
 	if id == "" {
@@ -286,8 +289,8 @@ func (t *checkpointWriter) newCheckpoint(res *capture.Result, req retake.SaveReq
 	return cp, nil
 }
 
-// recordSealed writes what follows from a seal: the row, how far the catalog follows, the
-// stat index. None of it can take the checkpoint back.
+// recordSealed writes what follows from a seal: the row, the sync mark and the stat index.
+// None of it can undo the checkpoint.
 func (t *checkpointWriter) recordSealed(ctx context.Context, cp retake.Checkpoint, d *capture.Draft) {
 	if err := t.svc.parts.Catalog.Append(ctx, cp); err != nil {
 		t.warnings = append(t.warnings, retake.Warning{Code: "unlisted", Text: "saved, but not listed yet; the next command lists it: " + err.Error()})
@@ -308,8 +311,8 @@ func (s *Service) saveIndex(ws retake.WorkspaceID, d *capture.Draft) error {
 	return d.Save(dir, indexFileName(ws))
 }
 
-// loadIndex loads the stat index as far as the store vouches for it. Without one the
-// last tree tells what changed, and every file is read.
+// loadIndex loads the stat index if it belongs to the parent. Otherwise it is built from
+// the tree, and every file is read.
 func (s *Service) loadIndex(ctx context.Context, ws retake.WorkspaceID, parent *retake.Checkpoint) (*capture.Index, error) {
 	if parent == nil {
 		return capture.NewIndex(), nil

@@ -22,7 +22,7 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store/memory"
 )
 
-// countingStore is a store that counts what is read of trees and lines.
+// countingStore is a store that counts reads of trees and records.
 type countingStore struct {
 	store.Store
 	dirs, records atomic.Int64
@@ -38,7 +38,7 @@ func (c *countingStore) Record(ctx context.Context, ws retake.WorkspaceID, n int
 	return c.Store.Record(ctx, ws, n)
 }
 
-// summaryFixture is a workspace whose checkpoints are told by a service that lives on.
+// summaryFixture is a workspace with an exclusive service that summarizes checkpoints.
 type summaryFixture struct {
 	*testing.T
 	s    *service.Service
@@ -123,7 +123,7 @@ func (k *summaryFixture) save() retake.CheckpointID {
 	return res.Checkpoint.ID
 }
 
-// waitForGist waits until a checkpoint is told.
+// waitForGist waits until a checkpoint is summarized.
 func (k *summaryFixture) waitForGist(id retake.CheckpointID) retake.Gist {
 	k.Helper()
 	again := time.NewTicker(time.Millisecond)

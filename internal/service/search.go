@@ -49,11 +49,11 @@ func (s *Service) Chronicle(ctx context.Context, q retake.ChronicleQuery) ([]ret
 	return out, wrapError("the timeline cannot be searched", unchanged, err)
 }
 
-// bareWait is how long a search may take for stories that were never told.
+// summarizeWait is how long a search may take for missing summaries.
 const summarizeWait = 5 * time.Second
 
-// summarizeMissing tells the stories that nobody told yet. A service that lives on has done so, or
-// is at it and is waited for.
+// summarizeMissing writes missing summaries before a search. In an exclusive service it
+// waits for the background worker.
 func (s *Service) summarizeMissing(ctx context.Context, ws retake.WorkspaceID) {
 	ctx, cancel := context.WithTimeout(ctx, summarizeWait)
 	defer cancel()
@@ -72,9 +72,9 @@ func (s *Service) summarizeMissing(ctx context.Context, ws retake.WorkspaceID) {
 	}
 }
 
-// findByCommit is the first checkpoint whose commit begins so. Checkpoints whose story was not told
-// yet are asked one by one. They are listed before the told ones are searched: one that is
-// told meanwhile is then in both, and the other way round it would be in neither.
+// findByCommit returns the first checkpoint whose commit starts with sha. Checkpoints
+// without a summary are read one by one. They are listed before the others are searched, so
+// that one that is summarized meanwhile is not missed.
 func (s *Service) findByCommit(ctx context.Context, ws retake.WorkspaceID, sha string) (retake.Checkpoint, error) {
 	bare, err := s.parts.Catalog.Bare(ctx, ws, 0, maxMissingSummaries)
 	if err != nil {

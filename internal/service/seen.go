@@ -6,9 +6,9 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// cachedSpace is Space with the size of the store as it was measured last. That looks at
-// every file of the store, and who asks how things stand waits for the answer. A service
-// that alone writes measures after every save; another one measures now.
+// cachedSpace is Space with the last measured size of the store, because measuring reads
+// every file of it. An exclusive service measures after every save; another one measures
+// now.
 func (s *Service) cachedSpace(ctx context.Context) (retake.StoreState, error) {
 	if !s.parts.Exclusive {
 		return s.Space(ctx)
@@ -29,7 +29,7 @@ func (s *Service) cachedSpace(ctx context.Context) (retake.StoreState, error) {
 	return out, wrapError("the store cannot be measured", unchanged, err)
 }
 
-// markSpaceStale says that the size is another one now.
+// markSpaceStale records that the measured size is outdated.
 func (b *retentionState) markSpaceStale() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -7,10 +7,10 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// maxItems bounds how many items one undo takes back.
+// maxItems bounds how many items one undo covers.
 const maxItems = 500
 
-// itemsInRange are the items of a range of checkpoints that were not taken back.
+// itemsInRange returns the items in a range of checkpoints that are not undone.
 func (s *Service) itemsInRange(ctx context.Context, req retake.PlanRequest, w *timelineWalk, lo, hi string) ([]retake.Checkpoint, error) {
 	first, err := s.Find(ctx, req.Workspace, lo)
 	if err != nil {
@@ -32,10 +32,10 @@ func (s *Service) itemsInRange(ctx context.Context, req retake.PlanRequest, w *t
 	return items, err
 }
 
-// lastSession stands for the session of the newest turn.
+// lastSessionRef is the ref of the session of the newest turn.
 const lastSessionRef = "last"
 
-// itemsOfSession are the turns of a session that were not taken back.
+// itemsOfSession returns the turns of a session that are not undone.
 func (s *Service) itemsOfSession(ctx context.Context, req retake.PlanRequest, w *timelineWalk) ([]retake.Checkpoint, error) {
 	session := ""
 	items, err := s.collectItems(ctx, req, w, func(cp retake.Checkpoint) (take, on bool) {
@@ -50,6 +50,7 @@ func (s *Service) itemsOfSession(ctx context.Context, req retake.PlanRequest, w 
 	return items, err
 }
 
+// collectItems collects the open items for which choose returns take, until on is false.
 func (s *Service) collectItems(ctx context.Context, req retake.PlanRequest, w *timelineWalk, choose func(retake.Checkpoint) (take, on bool)) ([]retake.Checkpoint, error) {
 	var items []retake.Checkpoint
 	err := s.eachOpenItem(ctx, req, w, func(cp retake.Checkpoint) bool {

@@ -9,7 +9,7 @@ import (
 	"github.com/retake-dev/retake/internal/storage/catalog"
 )
 
-// Status tells how well a workspace is protected now.
+// Status returns how well a workspace is protected now.
 func (s *Service) Status(ctx context.Context, id retake.WorkspaceID) (retake.Status, error) {
 	out := retake.Status{Protection: cmp.Or(s.parts.Protection, "same-user")} // the store belongs to the user the agent runs as
 	var err error
@@ -43,8 +43,8 @@ func (s *Service) Status(ctx context.Context, id retake.WorkspaceID) (retake.Sta
 	return out, wrapError("the timeline cannot be read", unchanged, err)
 }
 
-// fillLiveStatus tells what changed since the newest checkpoint. It does not wait for a save
-// that is under way.
+// fillLiveStatus adds the changes since the newest checkpoint. It does not wait for a
+// running save.
 func (s *Service) fillLiveStatus(ctx context.Context, cp retake.Checkpoint, out *retake.Status) error {
 	l := s.cacheFor(cp.Workspace)
 	if out.Saving = l.isSaving.Load(); out.Saving {
@@ -70,7 +70,7 @@ func (s *Service) Space(ctx context.Context) (retake.StoreState, error) {
 	return out, wrapError("the store cannot be measured", unchanged, err)
 }
 
-// countFiles counts files, not directories; times alone are no change.
+// countFiles counts changed files; directories and changed times do not count.
 func countFiles(changes []retake.Change) retake.Counts {
 	var n retake.Counts
 	for _, c := range changes {

@@ -15,9 +15,9 @@ const (
 	maxGitLogRead = 16 << 10 // bytes of the log of git that are read
 )
 
-// commitSubject is what somebody said when he committed since the checkpoint before, for a checkpoint of
-// which nobody said anything else. It is read from the log of git as it was captured; no
-// program is run, and whatever is odd about that file, there is no subject.
+// commitSubject returns the subject of the last commit since the previous checkpoint, as
+// intent of a checkpoint without one. It is read from git's log as it was captured; git is
+// not run, and anything odd about the file means no subject.
 func (t *checkpointWriter) commitSubject(res *capture.Result) string {
 	if res.Delta == nil {
 		return ""
@@ -30,7 +30,7 @@ func (t *checkpointWriter) commitSubject(res *capture.Result) string {
 	return ""
 }
 
-// readGitLog is what was added to the end of a file since the checkpoint before, or the last of it.
+// readGitLog returns what was added to git's log since the previous checkpoint.
 func (t *checkpointWriter) readGitLog(c retake.Change) string {
 	dir, err := t.root.OpenDir(".git")
 	if err != nil {
@@ -50,7 +50,8 @@ func (t *checkpointWriter) readGitLog(c retake.Change) string {
 	return readAppended(f, c)
 }
 
-// readAppended reads a file only as long as it is the one that was captured.
+// readAppended reads the new end of a file, but only if it is still the file that was
+// captured.
 func readAppended(f fsx.File, c retake.Change) string {
 	from := int64(0)
 	if c.Before != nil {
@@ -69,8 +70,8 @@ func readAppended(f fsx.File, c retake.Change) string {
 	return string(buf)
 }
 
-// lastCommitSubject is that of the last commit among lines of git's log: the commits before and
-// after, who and when, a tab, what was done, and the first line of the message.
+// lastCommitSubject returns the subject of the last commit in lines of git's log. A line
+// has the two commits, author and time, a tab, the action, and the subject.
 func lastCommitSubject(log string) string {
 	last := ""
 	for line := range strings.Lines(log) {

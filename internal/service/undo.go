@@ -12,8 +12,8 @@ import (
 	"github.com/retake-dev/retake/internal/storage/catalog"
 )
 
-// resolveUndo finds what undo takes back: the item that is named, else the newest one that was
-// not taken back yet. Unsaved edits stay, unless they are what is asked for.
+// resolveUndo finds what undo takes back: the named item, else the newest one that is not
+// undone. Unsaved edits stay unless they are asked for.
 func (s *Service) resolveUndo(ctx context.Context, j resolvedRestore, v workspaceSnapshot) (resolvedRestore, error) {
 	if len(j.req.Hunks) > 0 {
 		return s.resolveHunkUndo(ctx, j)
@@ -36,10 +36,10 @@ func (s *Service) resolveUndo(ctx context.Context, j resolvedRestore, v workspac
 	return s.resolveItemUndo(ctx, j, items)
 }
 
-// repositories are the paths of all that git keeps.
+// gitPaths match all git directories.
 var gitPaths = []string{".git", "**/.git"}
 
-// resolveEditUndo goes back to the last checkpoint.
+// resolveEditUndo resolves the undo of unsaved edits: back to the last checkpoint.
 func (s *Service) resolveEditUndo(ctx context.Context, j resolvedRestore, v workspaceSnapshot) (resolvedRestore, error) {
 	if j.req.Ref != "" {
 		return j, &retake.Error{Kind: retake.Invalid, What: "unsaved edits belong to no checkpoint; name a checkpoint or use --edits, not both", Safe: unchanged}
@@ -67,8 +67,8 @@ func formatPathCount(n int) string {
 	return termtext.Count(int64(n)) + " paths"
 }
 
-// resolveRedo is the exact inverse of the last undo: from what that left to what was there
-// before it, whatever part of an item it took back.
+// resolveRedo resolves the exact inverse of the last undo, whatever part of an item that
+// covered.
 func (s *Service) resolveRedo(ctx context.Context, j resolvedRestore) (resolvedRestore, error) {
 	undo, err := s.findLastUndo(ctx, j.req.Workspace)
 	if err != nil {
@@ -90,14 +90,14 @@ func (s *Service) resolveRedo(ctx context.Context, j resolvedRestore) (resolvedR
 	return s.resolveBetween(ctx, j, undo, before)
 }
 
-// loadUndoneItem is what an undo took back.
+// loadUndoneItem returns the item that an undo took back.
 func (s *Service) loadUndoneItem(ctx context.Context, undo retake.Checkpoint) (*retake.Checkpoint, error) {
 	item, err := s.loadCheckpoint(ctx, undo.Return.Target)
 	return &item, err
 }
 
-// resolveItemUndo sets the way from items, the newest first, to what was there before the oldest.
-// What others changed meanwhile is left.
+// resolveItemUndo resolves the undo of items, newest first, to the state before the oldest.
+// Changes by others stay.
 func (s *Service) resolveItemUndo(ctx context.Context, j resolvedRestore, items []retake.Checkpoint) (resolvedRestore, error) {
 	newest, oldest := items[0], items[len(items)-1]
 	before, err := s.stateBeforeItem(ctx, oldest, j.req.Paths)
@@ -113,7 +113,8 @@ func (s *Service) resolveItemUndo(ctx context.Context, j resolvedRestore, items 
 	return s.resolveBetween(ctx, j, newest, before)
 }
 
-// resolveBetween sets the way from one state to another: what differs is brought into what is there.
+// resolveBetween sets the base and the wanted tree: the difference between two checkpoints
+// is merged into the current files.
 func (s *Service) resolveBetween(ctx context.Context, j resolvedRestore, from, to retake.Checkpoint) (resolvedRestore, error) {
 	base, err := s.loadTreeRoot(ctx, from)
 	if err != nil {
@@ -124,7 +125,8 @@ func (s *Service) resolveBetween(ctx context.Context, j resolvedRestore, from, t
 	return j, err
 }
 
-// stateBeforeItem is the state that an item began with. Paths are what is asked about; none: everything.
+// stateBeforeItem returns the checkpoint that an item started from. paths limits the
+// comparison; none means all.
 func (s *Service) stateBeforeItem(ctx context.Context, item retake.Checkpoint, paths []string) (retake.Checkpoint, error) {
 	if item.Return != nil {
 		cp, err := s.loadCheckpoint(ctx, item.Return.Before)
@@ -170,8 +172,8 @@ func forgottenStateError(item retake.Checkpoint) error {
 
 func ranOutOfTime(cp retake.Checkpoint) bool { return cp.Coverage.Count()[retake.ReasonBudget] > 0 }
 
-// findUndoItems are those that are named, or the newest that was not taken back. Nothing is
-// passed over in silence: w knows the automatic checkpoints on the way.
+// findUndoItems returns the named items, or the newest one that is not undone. w collects
+// the automatic checkpoints on the way, so that none is skipped silently.
 func (s *Service) findUndoItems(ctx context.Context, req retake.PlanRequest, w *timelineWalk) ([]retake.Checkpoint, error) {
 	var item retake.Checkpoint
 	var err error
@@ -188,7 +190,8 @@ func (s *Service) findUndoItems(ctx context.Context, req retake.PlanRequest, w *
 	return []retake.Checkpoint{item}, err
 }
 
-// findItemBefore is the newest item below a number that was not taken back; 0 is above all.
+// findItemBefore returns the newest item below a number that is not undone; 0 means any
+// number.
 func (s *Service) findItemBefore(ctx context.Context, req retake.PlanRequest, w *timelineWalk, below int64) (retake.Checkpoint, error) {
 	var found *retake.Checkpoint
 	err := s.eachOpenItem(ctx, req, w, func(cp retake.Checkpoint) bool {
@@ -206,8 +209,8 @@ func (s *Service) findItemBefore(ctx context.Context, req retake.PlanRequest, w 
 	return *found, nil
 }
 
-// eachOpenItem goes through the items that were not taken back, the newest first, until f
-// answers false.
+// eachOpenItem calls f for the items that are not undone, newest first, until f returns
+// false.
 func (s *Service) eachOpenItem(ctx context.Context, req retake.PlanRequest, w *timelineWalk, f func(cp retake.Checkpoint) bool) error {
 	return s.walkTimeline(ctx, req.Workspace, 0, func(cp, before retake.Checkpoint) (bool, error) {
 		if w.visit(cp) || w.undone[cp.ID] {
@@ -222,7 +225,8 @@ func nothingToUndoError(what string) error {
 	return &retake.Error{Kind: retake.NotFound, What: what, Safe: unchanged, Hint: restoreHint}
 }
 
-// findNamedItem is an item anywhere on the line that was not taken back yet.
+// findNamedItem returns a named item that is not undone yet. A checkpoint inside a turn
+// stands for the end of that turn.
 func (s *Service) findNamedItem(ctx context.Context, req retake.PlanRequest) (retake.Checkpoint, error) {
 	named, err := s.Find(ctx, req.Workspace, req.Ref)
 	if err != nil {
@@ -249,7 +253,7 @@ func (s *Service) findNamedItem(ctx context.Context, req retake.PlanRequest) (re
 	return named, err
 }
 
-// findLastUndo is the newest undo that was not brought again, unless an item was added since.
+// findLastUndo returns the newest undo that was not redone, unless an item was added since.
 func (s *Service) findLastUndo(ctx context.Context, ws retake.WorkspaceID) (retake.Checkpoint, error) {
 	w := s.newTimelineWalk(nil)
 	var ways []retake.Checkpoint

@@ -27,10 +27,10 @@ const (
 	maxWrote   = 20
 )
 
-// verificationFile begins the name of an answer in the state of a checkpoint.
+// verificationPrefix starts the name of a verification in the state of a checkpoint.
 const verificationPrefix = "verification-"
 
-// Attest records what a command answered.
+// Attest records the result of a command.
 func (s *Service) Attest(ctx context.Context, a retake.Attestation) (retake.Verification, error) {
 	ref := a.Ref
 	if ref == "" {
@@ -47,13 +47,12 @@ func (s *Service) Attest(ctx context.Context, a retake.Attestation) (retake.Veri
 	return v, wrapError("not recorded", unchanged, s.recordVerification(ctx, cp, v))
 }
 
-// ourRun is who a result is by when a program of ours ran the command.
+// ownRunName is the author of results of commands that we ran ourselves.
 const ownRunName = "retake"
 
-// attributeAttestation says whose word an attestation is. Without a key it is a run of ours, made by
-// who owns this process. With one, nobody here saw the command run: a person who answers
-// for the workspace vouches for it by the name of the key, and what any other key reports
-// is a claim, whatever it says of itself.
+// attributeAttestation sets the author of an attestation. Without a key it is a run of
+// ours, by the owner of this process. With a key nobody here saw the command run: a key
+// that may decide vouches for it by its name, and what any other key reports is a claim.
 func attributeAttestation(ctx context.Context, a retake.Attestation) retake.Attestation {
 	actor, ok := retake.ActorOf(ctx)
 	switch {
@@ -72,8 +71,8 @@ func attributeAttestation(ctx context.Context, a retake.Attestation) retake.Atte
 	return a
 }
 
-// keyName is what people call a key. One that has no name, or the one that stands for our
-// own runs, is called by its id.
+// keyName returns the display name of a key. A key without a name, or with the name of our
+// own runs, is called by its ID.
 func keyName(a retake.Actor) string {
 	if a.Name == "" || a.Name == ownRunName {
 		return string(a.Kind) + " " + string(a.Key)
@@ -81,8 +80,8 @@ func keyName(a retake.Actor) string {
 	return a.Name
 }
 
-// buildVerification makes a verification of what was told. One on the live files counts only when
-// they are still those of the checkpoint.
+// buildVerification makes a verification of an attestation. A run on the live files counts
+// only if they still match the checkpoint.
 func (s *Service) buildVerification(ctx context.Context, cp retake.Checkpoint, a retake.Attestation) (retake.Verification, error) {
 	if a.Command == "" && !a.Claim || len(a.Command) > maxCommand {
 		return retake.Verification{}, &retake.Error{Kind: retake.Invalid, What: "which command? It is empty, or far too long", Safe: unchanged}
@@ -117,7 +116,7 @@ func (s *Service) buildVerification(ctx context.Context, cp retake.Checkpoint, a
 	return v, err
 }
 
-// verdictOfExit reads the exit code as shells give it.
+// verdictOfExit interprets the exit code of a shell.
 func verdictOfExit(code int) retake.Verdict {
 	switch code {
 	case 0:
@@ -128,8 +127,8 @@ func verdictOfExit(code int) retake.Verdict {
 	return retake.Failed
 }
 
-// checkName is the name that was given, that of the standing verification with the same
-// command, or one made of the command.
+// checkName returns the given name, that of the standing check with the same command, or
+// one derived from the command.
 func (s *Service) checkName(a retake.Attestation) string {
 	if a.Name != "" {
 		return a.Name
@@ -142,6 +141,7 @@ func (s *Service) checkName(a retake.Attestation) string {
 	return verify.Name(a.Command)
 }
 
+// outputTail returns the end of an output as valid text, with likely secrets masked.
 func outputTail(out string) string {
 	if len(out) > maxOutput {
 		out = out[len(out)-maxOutput:]
@@ -153,8 +153,8 @@ func outputTail(out string) string {
 	return masked
 }
 
-// compareWithCheckpoint compares the live files with the checkpoint. What a program leaves behind,
-// caches and reports, is no change of what was asked about; a file that people write is.
+// compareWithCheckpoint compares the live files with the checkpoint that was checked.
+// By-products of the run, such as caches and reports, do not count as changes.
 func (s *Service) compareWithCheckpoint(ctx context.Context, cp retake.Checkpoint, v *retake.Verification) error {
 	changes, _, err := s.compareLive(ctx, cp)
 	if err != nil {
@@ -190,8 +190,8 @@ func isDirChange(c retake.Change) bool {
 	return e.Kind == retake.KindDir
 }
 
-// isByProduct reports whether a change is what runs of programs leave: build output,
-// caches, logs and databases of theirs; and new files that no people write.
+// isByProduct reports whether a change is a by-product of running programs: build output,
+// caches, logs, databases, and new files that people do not write.
 func isByProduct(c retake.Change) bool {
 	switch pathclass.Of(c.Path).Theme() {
 	case retake.ThemeBuild, retake.ThemeMoving, retake.ThemeGit:
@@ -207,13 +207,13 @@ func isByProduct(c retake.Change) bool {
 	}
 }
 
-// caches are directories that tools keep among the packages.
+// cacheDirs are cache directories that tools keep among packages.
 var cacheDirs = []string{".cache", ".vite", ".vite-temp", ".vitest", "__pycache__"}
 
-// reports are what programs write beside the source, by their ending.
+// reportExtensions are the extensions of reports that programs write next to the source.
 var reportExtensions = []string{".xml", ".out", ".prof", ".html", ".lcov", ".info", ".tap", ".snap", ".png", ".json"}
 
-// recordVerification keeps an answer with its checkpoint, then lists it.
+// recordVerification stores a verification with its checkpoint, then in the catalog.
 func (s *Service) recordVerification(ctx context.Context, cp retake.Checkpoint, v retake.Verification) error {
 	if err := s.annotateCheckpoint(ctx, cp, verificationPrefix+string(v.ID)+".json", v); err != nil {
 		return err
@@ -226,7 +226,7 @@ func (s *Service) recordVerification(ctx context.Context, cp retake.Checkpoint, 
 	return nil
 }
 
-// Verifications lists answers, newest first.
+// Verifications lists verifications, newest first.
 func (s *Service) Verifications(ctx context.Context, q retake.VerificationQuery) ([]retake.Verification, error) {
 	cq := catalog.VerificationQuery{Workspace: q.Workspace, Name: q.Name, Command: q.Command, Limit: q.Limit}
 	if _, err := s.loadWorkspace(ctx, q.Workspace); err != nil {
@@ -246,7 +246,7 @@ func (s *Service) Verifications(ctx context.Context, q retake.VerificationQuery)
 	return out, wrapError("the verifications cannot be listed", unchanged, err)
 }
 
-// Standing lists what the user wants of every checkpoint.
+// Standing lists the standing checks of a workspace.
 func (s *Service) Standing(ctx context.Context, ws retake.WorkspaceID) ([]retake.Standing, error) {
 	if _, err := s.loadWorkspace(ctx, ws); err != nil {
 		return nil, wrapError("no such workspace", unchanged, err)
@@ -261,8 +261,8 @@ func (s *Service) standingChecks(ws retake.WorkspaceID) []retake.Standing {
 	return s.parts.StandingChecks(ws)
 }
 
-// reassignVerifications lets the answers about checkpoints that go pass to others with the same
-// content, which were never asked: what an heir answered itself is not rewritten.
+// reassignVerifications moves the verifications of checkpoints that are being dropped to
+// others with the same content that have no result of their own.
 func (s *Service) reassignVerifications(ctx context.Context, w store.Writer, ws retake.WorkspaceID, stones []retake.Tombstone) error {
 	going := map[retake.CheckpointID]bool{}
 	for _, t := range stones {
@@ -303,13 +303,14 @@ func (s *Service) reassignVerifications(ctx context.Context, w store.Writer, ws 
 	return nil
 }
 
-// hasOwnResult reports whether a checkpoint has an answer of its own to a question.
+// hasOwnResult reports whether a checkpoint has its own result of a check.
 func hasOwnResult(cp retake.Checkpoint, name string, all []retake.Verification) bool {
 	return slices.ContainsFunc(all, func(v retake.Verification) bool {
 		return v.Checkpoint == cp.ID && v.Name == name && !v.Claim && !v.Bisect && (v.Verdict == retake.Passed || v.Verdict == retake.Failed)
 	})
 }
 
+// writeVerification adds a verification to the state of its checkpoint.
 func writeVerification(ctx context.Context, w store.Writer, v retake.Verification) error {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -327,7 +328,8 @@ func writeVerification(ctx context.Context, w store.Writer, v retake.Verificatio
 	return err
 }
 
-// refillVerifications lists the answers that a checkpoint holds.
+// refillVerifications writes the verifications in a checkpoint's state into the catalog.
+// Unreadable ones are skipped.
 func (s *Service) refillVerifications(ctx context.Context, st store.Store, l *store.Record) error {
 	for _, e := range l.State {
 		if !strings.HasPrefix(e.Name, verificationPrefix) {

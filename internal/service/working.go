@@ -11,8 +11,8 @@ import (
 	"github.com/retake-dev/retake/internal/platform/proc"
 )
 
-// addWorkingObstacle asks before files change under an agent that is in the middle of a turn: it
-// goes on with what it read before. An agent that asks itself is at work by definition.
+// addWorkingObstacle adds an obstacle if an agent is in the middle of a turn: it would
+// continue with outdated files. An agent that asks itself does not count.
 func (s *Service) addWorkingObstacle(req retake.PlanRequest, p *retake.Plan) {
 	if isNoOp(p) {
 		return
@@ -29,7 +29,8 @@ func (s *Service) addWorkingObstacle(req retake.PlanRequest, p *retake.Plan) {
 	p.Obstacles = append(p.Obstacles, retake.Obstacle{Class: retake.ObstacleAgentWorking, Text: strings.Join(names, ", and ")})
 }
 
-// workingSessions are the sessions in the middle of a turn, without those that the asker runs in.
+// workingSessions returns the sessions in the middle of a turn, except those that the asker
+// runs in.
 func (h *agentState) workingSessions(now time.Time, asker []int) []retake.Worker {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -46,7 +47,7 @@ func (h *agentState) workingSessions(now time.Time, asker []int) []retake.Worker
 	return out
 }
 
-// turnStart is when a turn began, or when the session was heard of first.
+// turnStart returns when a turn began, or when the session was first seen.
 func turnStart(x *session.Session) time.Time {
 	if x.Turn.Since.IsZero() {
 		return x.Since
@@ -54,7 +55,7 @@ func turnStart(x *session.Session) time.Time {
 	return x.Turn.Since
 }
 
-// formatDuration is a time as people say it.
+// formatDuration formats a duration for people.
 func formatDuration(d time.Duration) string {
 	d = max(d, 0).Round(time.Second)
 	h, m, s := int(d.Hours()), int(d.Minutes())%60, int(d.Seconds())%60
@@ -67,7 +68,7 @@ func formatDuration(d time.Duration) string {
 	return fmt.Sprintf("%d s", s)
 }
 
-// agentTitle is the name of an agent as people know it.
+// agentTitle returns the display name of an agent.
 func agentTitle(name string) string {
 	words := strings.Split(name, "-")
 	for i, w := range words {

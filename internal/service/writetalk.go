@@ -27,7 +27,7 @@ func writeConversation(ctx context.Context, w store.Writer, number int64, doc re
 	return w.Annotate(ctx, number, []retake.Entry{file, dir})
 }
 
-// writeSegmentDir is the directory of the segments.
+// writeSegmentDir writes the directory of the segments.
 func writeSegmentDir(ctx context.Context, w store.Writer, segments []retake.Entry) (retake.Entry, error) {
 	id, sum, err := w.WriteDir(ctx, segments, 0)
 	return retake.Entry{Name: conversationDir, Kind: retake.KindDir, Mode: 0o700, Object: id, Sum: sum}, err
