@@ -16,7 +16,7 @@ func (s *Service) prepareAdopt(ctx context.Context, req retake.PlanRequest) erro
 	if err != nil {
 		return wrapError("no such fork", unchanged, err)
 	}
-	if !s.isRootPresent(fork) { // its last checkpoint is there all the same
+	if !s.isRootPresent(fork) { // its last checkpoint is still there
 		return nil
 	}
 	_, err = s.Save(ctx, retake.SaveRequest{Workspace: req.Fork, Intent: "before it is adopted", IfChanged: true})

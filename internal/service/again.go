@@ -15,7 +15,7 @@ func (t *checkpointWriter) findRepeated(ctx context.Context, req retake.SaveRequ
 	if req.ID == "" {
 		return retake.SaveResult{}, false, nil
 	}
-	cp, err := t.svc.parts.Catalog.Checkpoint(ctx, req.ID) // also one that who asks may not have: no id is given twice
+	cp, err := t.svc.parts.Catalog.Checkpoint(ctx, req.ID) // without an access check: an ID is never used twice
 	if errors.Is(err, catalog.ErrNotFound) {
 		return retake.SaveResult{}, false, nil
 	}

@@ -26,7 +26,7 @@ func (s *Service) ApplyRestore(ctx context.Context, req retake.ApplyRequest) (re
 	if err != nil {
 		return retake.RestoreResult{}, err
 	}
-	defer func() { at.close() }() // a lost root gets another directory
+	defer func() { at.close() }() // claimRoot may replace the directory
 	if err := s.prepareAdopt(ctx, req.PlanRequest); err != nil {
 		return retake.RestoreResult{}, err
 	}
@@ -161,7 +161,7 @@ func isNoOp(p *retake.Plan) bool {
 // noOpResult is the result of a plan without steps: no checkpoint is added.
 func (a *restoreRun) noOpResult(ctx context.Context, v workspaceSnapshot) (retake.RestoreResult, error) {
 	res := retake.RestoreResult{Checkpoint: v.tip, Failed: []retake.Failure{}, Warnings: []retake.Warning{}}
-	if v.isUnchanged { // else what is there is in no checkpoint, and stays as it is
+	if v.isUnchanged { // otherwise the current files are in no checkpoint, and stay
 		res.Safety = v.tip
 	}
 	if a.resolved.target != nil {
@@ -262,7 +262,7 @@ func (s *Service) findApplied(ctx context.Context, req retake.ApplyRequest) (ret
 	if _, err := retake.ParseCheckpointID(string(req.ID)); err != nil {
 		return retake.RestoreResult{}, false, &retake.Error{Kind: retake.Invalid, What: "not a valid checkpoint ID", Safe: unchanged, Err: err}
 	}
-	cp, err := s.parts.Catalog.Checkpoint(ctx, req.ID) // also one that who asks may not have: no id is given twice
+	cp, err := s.parts.Catalog.Checkpoint(ctx, req.ID) // without an access check: an ID is never used twice
 	if errors.Is(err, catalog.ErrNotFound) {
 		return retake.RestoreResult{}, false, nil
 	}

@@ -1,6 +1,6 @@
 package service
 
-// Tasks of the background, as people read them in the status and in the log.
+// Names of background tasks, as people see them in the status and in the log.
 const (
 	taskEvents       = "read waiting events"
 	taskSession      = "store agent state"
@@ -17,6 +17,6 @@ const (
 	taskTurns        = "end turns of agents that are gone"
 )
 
-// background runs one step that nobody waits for. Its panic and its error end this step alone;
-// they are logged, counted, and shown by the status.
+// background runs one background step. A panic or an error ends this step alone; it is
+// logged, counted and shown by the status.
 func (s *Service) background(task string, step func() error) { s.parts.Diag.Run(task, step) }

@@ -26,7 +26,7 @@ func (s *Service) SetBackup(ctx context.Context, req retake.BackupRequest) (reta
 		return b, wrapError("the backup is not set", unchanged, err)
 	}
 	if b.Set {
-		s.backupRunner.cancelScheduled(ws.ID) // what is new waits for no old trouble
+		s.backupRunner.cancelScheduled(ws.ID) // a new remote does not wait for an old failure
 	}
 	return s.withBehindCount(ctx, b)
 }
@@ -52,9 +52,9 @@ func (s *Service) PushBackup(ctx context.Context, id retake.WorkspaceID) (retake
 	if err != nil {
 		return b, wrapError("not backed up", unchanged, err)
 	}
-	s.backupRunner.cancelScheduled(id) // nothing waits for old trouble any more
+	s.backupRunner.cancelScheduled(id) // no retry is needed any more
 	if b, err = s.withBehindCount(ctx, b); err == nil && b.Behind > 0 && s.parts.Exclusive {
-		s.backupRunner.schedule(id, backupDelay) // what came meanwhile
+		s.backupRunner.schedule(id, backupDelay) // for checkpoints that were added meanwhile
 	}
 	return b, err
 }
@@ -204,7 +204,7 @@ func newBackupRunner(s *Service) *backupRunner {
 	}
 	all, err := s.parts.Backup.All()
 	if err != nil {
-		return b // whoever asks for one meets the same trouble
+		return b // a request for a backup reports the same error
 	}
 	for _, ws := range all {
 		b.schedule(ws, b.retryDelay(ws))
@@ -229,7 +229,7 @@ func (b *backupRunner) schedule(ws retake.WorkspaceID, wait time.Duration) {
 		return
 	}
 	if b.stopped || b.timers[ws] != nil {
-		return // the one that is to come takes this along
+		return // the scheduled run includes it
 	}
 	b.timers[ws] = time.AfterFunc(max(wait, backupDelay), func() { b.runScheduled(ws) })
 }
@@ -304,7 +304,7 @@ func (b *backupRunner) sendBackup(ctx context.Context, ws retake.WorkspaceID) (r
 	if err != nil {
 		return retake.Backup{}, err
 	}
-	kept := new(dirCache) // what a checkpoint has, the next one is compared with
+	kept := new(dirCache) // each checkpoint is compared with the one before
 	out, err := b.svc.parts.Backup.Run(ctx, ws, backupHistory{Trees: kept.wrapTrees(st), svc: b.svc, ws: ws})
 	if b.svc.parts.OnBackupEnd != nil && ctx.Err() == nil {
 		b.svc.parts.OnBackupEnd(out, err)

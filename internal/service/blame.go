@@ -73,7 +73,7 @@ func (s *Service) loadFileVersions(ctx context.Context, cp retake.Checkpoint, na
 			v.object = e.Object
 		}
 		if n := len(out); n > 0 && out[n-1].object == v.object {
-			out[n-1] = v // the same bytes, earlier
+			out[n-1] = v // the same content, but earlier
 		} else {
 			out = append(out, v)
 		}
@@ -93,7 +93,7 @@ func (s *Service) parentCheckpoint(ctx context.Context, cp retake.Checkpoint) (*
 	}
 	if p, err := s.loadCheckpoint(ctx, cp.Parent); err == nil {
 		if p.Workspace != cp.Workspace {
-			return nil, nil // a fork begins here
+			return nil, nil // the fork starts here
 		}
 		return &p, nil
 	}
@@ -177,11 +177,11 @@ func (s *Service) findRestoredVersions(ctx context.Context, versions []fileVersi
 		}
 		target, err := s.loadCheckpoint(ctx, v.cp.Return.Target)
 		if err != nil || target.Workspace != v.cp.Workspace {
-			continue // forgotten, or of a fork: what came is its own
+			continue // forgotten, or of a fork: the lines are its own
 		}
 		last := target.Number
 		if v.cp.Return.Course == retake.CourseUndo {
-			last-- // what was there before it
+			last-- // the state before it
 		}
 		for old := range slices.Backward(versions[:i]) {
 			if versions[old].cp.Number <= last {

@@ -61,7 +61,7 @@ func (o *objectCache) openCached(ctx context.Context, id retake.ObjectID) (io.Re
 	}
 	k.once.Do(func() { k.data = o.readObject(ctx, id) })
 	if k.data == nil {
-		return o.openObject(ctx, id) // who asks hears why
+		return o.openObject(ctx, id) // the caller gets the error
 	}
 	return io.NopCloser(bytes.NewReader(k.data)), nil
 }
@@ -97,10 +97,10 @@ func (r *factReader) readAhead(ctx context.Context) (wait func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		r.svc.parts.Diag.Run(taskReadings, func() error { // who asks for it meets an error again
+		r.svc.parts.Diag.Run(taskReadings, func() error { // the reader gets any error again
 			for _, id := range ids {
 				if f, err := r.input.OpenObject(ctx, id); err == nil && f != nil {
-					_ = f.Close() // it is kept
+					_ = f.Close() // it is cached now
 				}
 			}
 			return nil

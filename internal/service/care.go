@@ -26,9 +26,9 @@ type maintenance struct {
 }
 
 const (
-	savePause     = 300 * time.Millisecond // after the last save
-	maxPauseWait  = 5 * time.Second        // when the saves do not pause
-	checkInterval = time.Minute            // between two looks whether a check is due
+	savePause     = 300 * time.Millisecond // since the last save
+	maxPauseWait  = 5 * time.Second        // if saves do not pause
+	checkInterval = time.Minute            // how often to see whether a check is due
 )
 
 // startMaintenance starts the background loops of a service.
@@ -95,7 +95,7 @@ func (c *maintenance) runUpkeepLoop(ctx context.Context) {
 			return nil
 		})
 		if c.freeMemory.Swap(false) {
-			debug.FreeOSMemory() // a look at everything leaves several times what is kept
+			debug.FreeOSMemory() // a full scan leaves much unused memory
 		}
 	}
 }
@@ -166,7 +166,7 @@ func (c *maintenance) runCheckLoop(ctx context.Context) {
 		c.svc.evictIdleCaches()
 		c.svc.background(taskTurns, func() error { c.svc.endAllDeadTurns(ctx); return nil })
 		c.svc.background(taskDrill, func() error { return c.svc.runDueDrills(ctx) })
-		if c.svc.isDiskLow() { // and no save may be let in that would tell
+		if c.svc.isDiskLow() { // saves may be refused, so none would trigger a run
 			c.requestRun()
 		}
 		for _, id := range c.svc.watchedWorkspaces() {
@@ -180,7 +180,7 @@ func (c *maintenance) runCheckLoop(ctx context.Context) {
 			c.svc.background(taskCrossCheck, func() error {
 				_, err := c.svc.CrossCheck(ctx, id)
 				if retake.IsKind(err, retake.NotFound) {
-					return nil // a root that is away is told by whoever needs it
+					return nil // commands that need the root report it
 				}
 				return err
 			})
@@ -196,7 +196,7 @@ func (s *Service) watchedWorkspaces() []retake.WorkspaceID {
 	defer s.mu.Unlock()
 	var out []retake.WorkspaceID
 	for id, l := range s.caches {
-		if l.mu.TryLock() { // one that is being saved is not idle
+		if l.mu.TryLock() { // a workspace that is being saved is not idle
 			if l.watch != nil && l.rescanReason == "" {
 				out = append(out, id)
 			}
@@ -225,7 +225,7 @@ func (s *Service) CrossCheck(ctx context.Context, id retake.WorkspaceID) (retake
 	s.drainTracker(l, ws.Root)
 	out := retake.CrossCheck{At: s.parts.Clock.Now()}
 	if l.rescanReason != "" || l.index == nil || l.tip == nil {
-		return out, nil // the next save looks at everything anyway
+		return out, nil // the next save scans everything anyway
 	}
 	out.Files = l.tip.Files
 	missed, err := s.findMissedPaths(ctx, l, ws, root)

@@ -41,7 +41,7 @@ func (a *restoreRun) applyPlan(ctx context.Context) (restore.Outcome, error) {
 	a.req.ID = id
 	x := a.cache.index
 	if a.isEmpty() {
-		x = capture.NewIndex() // the safety checkpoint holds what is not there any more
+		x = capture.NewIndex() // the files of the safety checkpoint are gone
 	}
 	stamps := x.Stamps()
 	job := restore.Job{
@@ -99,7 +99,7 @@ func (a *restoreRun) linkGroups(ctx context.Context) func(string) []restore.Memb
 				return nil
 			}
 			root := retake.Entry{Kind: retake.KindDir, Object: a.safety.Tree}
-			_ = tree.Walk(ctx, st, root, func(path string, e retake.Entry) error { // what is not found is copied
+			_ = tree.Walk(ctx, st, root, func(path string, e retake.Entry) error { // links that are not found are copied
 				if e.Extra != nil && e.Extra.Group != "" {
 					known[e.Extra.Group] = append(known[e.Extra.Group], restore.Member{Path: path, Entry: e})
 				}
@@ -145,7 +145,7 @@ func ensureDir(d fsx.Dir, name string) (fsx.Dir, error) {
 
 // recordResult reads the files back and records the restore as a checkpoint.
 func (a *restoreRun) recordResult(ctx context.Context, out restore.Outcome) (retake.RestoreResult, error) {
-	ctx = context.WithoutCancel(ctx) // the files are changed: the timeline must say so
+	ctx = context.WithoutCancel(ctx) // the files are changed, so it must be recorded
 	res := retake.RestoreResult{Safety: a.safety, Written: out.Written, Deleted: out.Deleted, Merged: out.Merged, Kept: len(a.plan.Keeps), Failed: out.Failed, Git: a.plan.Git}
 	if a.resolved.target != nil {
 		res.Target = *a.resolved.target

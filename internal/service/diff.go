@@ -63,7 +63,7 @@ func (s *Service) diffBase(ctx context.Context, q retake.DiffQuery, to retake.Ch
 		return &cp, err
 	}
 	parent := to.Parent
-	if to.Return != nil { // its parent is where it went; what it changed is told from where it came
+	if to.Return != nil { // its parent is the target; its changes are relative to the state before it
 		parent = to.Return.Before
 	}
 	if parent != "" {
@@ -98,7 +98,7 @@ func (s *Service) diffLive(ctx context.Context, q retake.DiffQuery) (retake.Comp
 	if err != nil {
 		return cmp, err
 	}
-	tree.Sort(changes) // as checkpoints tell them: a part ends at the same place whoever asks
+	tree.Sort(changes) // in the order of stored trees, so that pages end at the same place
 	for _, c := range changes {
 		if tree.IsAfter(c.Path, last) && addToPage(&cmp, q, c) != nil {
 			break

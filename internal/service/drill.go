@@ -62,7 +62,7 @@ func (s *Service) runDrillChecks(ctx context.Context, ws retake.Workspace, cp re
 			d.Verdict, d.Why = out.Verdict, strings.TrimSpace(st.Name+": "+out.Why)
 		}
 		if ctx.Err() == nil {
-			_, _ = s.Attest(ctx, newAttestation(cp, st, out)) // the drill says it too
+			_, _ = s.Attest(ctx, newAttestation(cp, st, out)) // the drill has the result too
 		}
 	}
 }
@@ -82,7 +82,7 @@ func (s *Service) withThrowawayFork(ctx context.Context, cp retake.Checkpoint, f
 	}
 	defer func() {
 		if to, err := data.OpenDir(name); err == nil {
-			_ = s.clearForkDir(dir, to, true) // a rest of it is removed by hand
+			_ = s.clearForkDir(dir, to, true) // what is left must be removed by hand
 			_ = to.Close()
 		}
 	}()

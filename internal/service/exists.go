@@ -72,7 +72,7 @@ func (s *Service) pathExists(root, path string) bool {
 		var next fsx.Dir
 		info, err := dir.Lstat(name)
 		if err == nil && info.Type != fsx.Directory {
-			err = errors.New("not a directory") // or a link, which leads wherever it likes
+			err = errors.New("not a directory") // or a link, which may lead anywhere
 		}
 		if err == nil {
 			next, err = dir.OpenDir(name)

@@ -44,7 +44,7 @@ func (s *Service) readFacts(ctx context.Context, in story.Input) ([]retake.Fact,
 		}
 	}
 	return xray.CompareReadings(before, after), uniqueUnread(unread), func() {
-		s.parts.Diag.Note(taskReadings, s.parts.Catalog.PutReadings(ctx, r.newReadings)) // else they are read again
+		s.parts.Diag.Note(taskReadings, s.parts.Catalog.PutReadings(ctx, r.newReadings)) // on failure they are read again
 	}
 }
 

@@ -49,7 +49,7 @@ func (s *Service) refillCatalog(ctx context.Context, st store.Store, h store.Hea
 	rep := retake.RebuildReport{Workspaces: 1, Pins: int64(len(h.Pins))}
 	ws := h.Workspace
 	if known, err := s.parts.Catalog.Workspace(ctx, ws.ID); err == nil {
-		ws.Root, ws.Dev, ws.Ino = known.Root, known.Dev, known.Ino // a move since the last save
+		ws.Root, ws.Dev, ws.Ino = known.Root, known.Dev, known.Ino // it may have moved since the last save
 	}
 	if err := s.parts.Catalog.PutWorkspace(ctx, ws); err != nil {
 		return rep, fmt.Errorf("fill catalog: %w", err)
@@ -105,7 +105,7 @@ func (s *Service) syncCatalogAfterBoot(ctx context.Context) error {
 	if err != nil && !errors.Is(err, store.ErrDamaged) {
 		return err
 	}
-	for _, h := range heads { // a damaged line is told by the commands that need it
+	for _, h := range heads { // damaged ones are reported by the commands that need them
 		if err := s.syncCatalog(ctx, st, h); err != nil {
 			return err
 		}
@@ -126,7 +126,7 @@ func (s *Service) Rebuild(ctx context.Context) (retake.RebuildReport, error) {
 	}
 	s.catalogMu.Lock()
 	defer s.catalogMu.Unlock()
-	ctx = context.WithoutCancel(ctx) // half a catalog is worse than a late one
+	ctx = context.WithoutCancel(ctx) // half a catalog is worse than an old one
 	if err := s.parts.Catalog.Reset(asMaintainer(ctx)); err != nil {
 		return rep, wrapError("not rebuilt", unchanged, err)
 	}
@@ -155,7 +155,7 @@ func (s *Service) Rebuild(ctx context.Context) (retake.RebuildReport, error) {
 // independent of the permissions of the caller.
 func asMaintainer(ctx context.Context) context.Context {
 	if a, ok := retake.ActorOf(ctx); ok && a.Kind == retake.KeyMaintainer {
-		return ctx // who it is stays known
+		return ctx // keep its identity
 	}
 	return retake.WithActor(ctx, retake.Actor{Kind: retake.KeyMaintainer, Name: "server"})
 }

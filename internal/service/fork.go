@@ -59,7 +59,7 @@ func (s *Service) checkForkDir(req retake.ForkRequest, ws retake.Workspace) erro
 	}
 	root, err := realPath(ws.Root)
 	if err != nil {
-		return nil // it is gone: nothing can lie in it
+		return nil // it is gone: nothing can be inside it
 	}
 	for at := dir; ; at = filepath.Dir(at) {
 		if at == root || at == s.parts.DataDir && !req.Throwaway {

@@ -57,7 +57,7 @@ func (s *Service) endDeadTurnsIn(ctx context.Context, h *agentState) {
 // before anything later is handled.
 func (h *agentState) endDeadTurns(ws retake.Workspace, habits retake.Habits) {
 	if !h.svc.parts.LocalAgents {
-		return // they run on another machine
+		return // agents run on another machine
 	}
 	h.mu.Lock()
 	gone := h.state.DeadSessions(proc.IsAlive)

@@ -93,12 +93,12 @@ func (h *agentState) handleSignalLocked(ws retake.Workspace, sig retake.Signal, 
 		j.act.Save, act.Save = nil, nil
 	}
 	if act.Save != nil && !act.Save.MustComeFirst() && h.svc.parts.SignalDir != "" {
-		h.svc.parts.Diag.Note(taskEvents, queue.Put(h.svc.parts.SignalDir, sig)) // without it only a crash before the next checkpoint loses it
+		h.svc.parts.Diag.Note(taskEvents, queue.Put(h.svc.parts.SignalDir, sig)) // on failure only a crash before the next checkpoint loses it
 	}
 	if h.state = st; act.Save != nil {
 		h.queue = append(h.queue, j)
 	}
-	h.persistState() // what is lost without it is context, never a checkpoint
+	h.persistState() // a failure loses context, never a checkpoint
 	if act.Save != nil && !h.isRunning {
 		h.isRunning = true
 		h.svc.backgroundWG.Go(h.runJobs)
@@ -123,12 +123,12 @@ func (h *agentState) runJobs() {
 		j.err = h.runJob(j)
 		h.mu.Lock()
 		h.queue = h.queue[1:]
-		if shouldRetrySignal(j.err) { // it is told again: by the spool, or by who waits
+		if shouldRetrySignal(j.err) { // it will be sent again, from the queue or by its sender
 			h.state.Seen = slices.DeleteFunc(h.state.Seen, func(id retake.SignalID) bool { return id == j.sig.ID })
 		}
 		h.mu.Unlock()
 		if h.svc.parts.SignalDir != "" && !shouldRetrySignal(j.err) {
-			h.svc.parts.Diag.Note(taskEvents, queue.Remove(h.svc.parts.SignalDir, j.sig)) // heard again, it finds its checkpoint
+			h.svc.parts.Diag.Note(taskEvents, queue.Remove(h.svc.parts.SignalDir, j.sig)) // if that fails, the repeated signal finds its checkpoint
 		}
 		close(j.done)
 		if j.err == nil && j.act.KeepTranscript && j.recorded {
@@ -239,7 +239,7 @@ func (h *agentState) loadState() {
 		h.state = st
 	}
 	recent, last := h.svc.recentEffects(h.workspace, len(h.state.Effects) > 0 || h.state.Counted == 0)
-	h.state.Effects = withoutEffects(h.state.Effects, recent) // it may have been written before they were
+	h.state.Effects = withoutEffects(h.state.Effects, recent) // the state may be older than these checkpoints
 	h.state.Counted = max(h.state.Counted, last)
 }
 

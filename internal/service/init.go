@@ -52,9 +52,9 @@ func (s *Service) Init(ctx context.Context, req retake.InitRequest) (retake.Save
 	if err != nil {
 		return retake.SaveResult{}, wrapError("the directory cannot be marked", unchanged, err)
 	}
-	_ = s.saveEnvironment(ws.ID, req.Env) // context: verifications see less
+	_ = s.saveEnvironment(ws.ID, req.Env) // context only: checks have less environment
 	res, err := s.saveFirst(ctx, ws, root, req)
-	if errors.Is(err, store.ErrInDoubt) { // the mark stays: the workspace may be there, and is known by it
+	if errors.Is(err, store.ErrInDoubt) { // the marker stays, because the workspace may exist
 		return res, wrapError("not protected", unchanged, err)
 	}
 	if err != nil {

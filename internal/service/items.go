@@ -34,7 +34,7 @@ func (w *timelineWalk) visit(cp retake.Checkpoint) bool {
 	if key, ok := turnKeyOf(cp); ok {
 		w.insideTurn, w.endedTurns[key] = w.endedTurns[key], true
 	}
-	if cp.Return != nil { // what a turn did before it is another item
+	if cp.Return != nil { // the part of a turn before a restore is another item
 		clear(w.endedTurns)
 	}
 	if !isUndoOrRedo(cp) {
@@ -69,14 +69,14 @@ func (w *timelineWalk) isItem(ctx context.Context, cp, before retake.Checkpoint)
 		return false, nil
 	case cp.Return != nil && cp.Return.Course == retake.CourseUnwind:
 		return false, nil
-	case w.insideTurn, ranOutOfTime(cp): // its end, or its other half, is the item
+	case w.insideTurn, ranOutOfTime(cp): // the end of the turn, or the completed checkpoint, is the item
 		return false, nil
 	}
 	first, err := w.svc.stateBeforeItem(ctx, cp, w.paths)
 	switch {
 	case err != nil && !retake.IsKind(err, retake.NotFound):
 		return false, err
-	case err == nil: // an error: it was forgotten, and whoever takes it back is told so
+	case err == nil: // on an error it was forgotten, and the undo reports it
 		if differs, err := w.svc.differInPaths(ctx, first, cp, w.paths); err != nil || !differs {
 			return false, err
 		}
@@ -121,7 +121,7 @@ func isAutomatic(cp, before retake.Checkpoint) bool {
 		return true
 	case retake.TriggerSession:
 		return cp.Turn == nil || cp.Turn.ID == ""
-	case retake.TriggerComplete: // it is what its first half is
+	case retake.TriggerComplete: // like its partial half
 		return ranOutOfTime(before) && before.Trigger != retake.TriggerComplete && isAutomatic(before, retake.Checkpoint{})
 	default:
 		return false
@@ -141,7 +141,7 @@ func (w *timelineWalk) recordEdits(cp retake.Checkpoint) {
 
 const (
 	timelinePageSize = 64
-	firstPageSize    = 4 // what is looked for is mostly near
+	firstPageSize    = 4 // searches mostly end early
 )
 
 // walkTimeline calls f for each checkpoint and the one before it, from a number down (0:

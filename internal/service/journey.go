@@ -55,7 +55,7 @@ func (s *Service) resolveRestore(ctx context.Context, ws retake.Workspace, req r
 	if err != nil {
 		return j, err
 	}
-	if v.rootLost { // with what was restored in part
+	if v.rootLost { // the interrupted restore was lost with it
 		cut = nil
 	}
 	ending := req.Course == retake.CourseFinish || req.Course == retake.CourseUnwind

@@ -99,7 +99,7 @@ func (s *Service) waitForMessage(ctx context.Context, agent, path, message strin
 			return true
 		}
 		if err != nil && looks >= maxMissingPolls {
-			return false // an agent that keeps a transcript has begun it long before
+			return false // an agent with a transcript creates it much earlier
 		}
 		select {
 		case <-ctx.Done():
@@ -229,7 +229,7 @@ func (s *Service) attachConversation(ctx context.Context, h *agentState, key str
 	if err != nil {
 		return err
 	}
-	defer w.Close() //nolint:errcheck // its upkeep is tried again
+	defer w.Close() //nolint:errcheck // its maintenance is tried again
 	if err := s.syncCatalog(ctx, st, w.Head()); err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ type storedConversation struct {
 func (h *agentState) saveOptionsFor(save *session.Save, key string) saveOptions {
 	a := saveOptions{stateFiles: map[string][]byte{}}
 	put := func(name string, v any, n int) {
-		if b, err := json.Marshal(v); err == nil && n > 0 { // context: what cannot be written is left out
+		if b, err := json.Marshal(v); err == nil && n > 0 { // context only: what cannot be encoded is left out
 			a.stateFiles[name] = append(b, '\n')
 		}
 	}

@@ -112,7 +112,7 @@ func (s *Service) drainTracker(l *workspaceCache, root string) {
 		l.rescanReason = d.RescanReason
 		l.rescanCount++
 	}
-	if l.rescanReason != "" { // everything is looked at anyway
+	if l.rescanReason != "" { // everything is scanned anyway
 		l.clearDirty()
 	}
 }
@@ -147,7 +147,7 @@ func (s *Service) startWatch(l *workspaceCache, root string) bool {
 // stopWatch ends the watch of a workspace and drops what it reported.
 func (s *Service) stopWatch(l *workspaceCache) {
 	if l.watch != nil {
-		_ = l.watch.Close() // nobody asks it any more
+		_ = l.watch.Close() // it is not used any more
 	}
 	l.watch, l.watchedRoot = nil, ""
 	l.clearDirty()

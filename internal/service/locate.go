@@ -69,7 +69,7 @@ func resolveExisting(dir string) string {
 func (s *Service) findMarkedAt(ctx context.Context, path string) (retake.Workspace, bool, error) {
 	root, err := s.parts.FS.OpenRoot(path)
 	if err != nil {
-		return retake.Workspace{}, false, nil // not ours to read: the root may lie above
+		return retake.Workspace{}, false, nil // not readable for us: the root may be above
 	}
 	defer root.Close() //nolint:errcheck // only looked
 	id, err := marker.Read(root)
@@ -107,7 +107,7 @@ func (s *Service) resolveRelocated(ctx context.Context, ws retake.Workspace, pat
 	ws.Root, ws.Dev, ws.Ino = path, i.Dev, i.Ino
 	err := s.parts.Catalog.PutWorkspace(ctx, ws)
 	if errors.Is(err, catalog.ErrUnwritable) {
-		err = nil // it is noted the next time
+		err = nil // it is recorded the next time
 	}
 	return ws, true, err
 }
@@ -209,7 +209,7 @@ func (s *Service) Deinit(ctx context.Context, id retake.WorkspaceID) (retake.Wor
 	s.stopWatch(l)
 	l.mu.Unlock()
 	if root, err := s.parts.FS.OpenRoot(ws.Root); err == nil {
-		defer root.Close() //nolint:errcheck // the mark is off or the error told
+		defer root.Close() //nolint:errcheck // the marker is removed or the error returned
 		if id, err := marker.Read(root); err == nil && id == ws.ID {
 			if err := marker.Remove(root); err != nil {
 				return ws, wrapError("the workspace is no longer protected, but its mark is still there", "The history is intact.", err)

@@ -94,7 +94,7 @@ func (s *Service) snapshotRoot(ctx context.Context, l *workspaceCache, at *rootL
 			return v, err
 		}
 		v, err = s.snapshotWithChanges(ctx, l, at.root, tip, changes, cov)
-		v.rootLost, v.isUnchanged = true, false // what is there is in no checkpoint of this workspace
+		v.rootLost, v.isUnchanged = true, false // the files there are in no checkpoint of this workspace
 		return v, err
 	}
 	return s.snapshotEmptyRoot(ctx, l, at, tip)
@@ -173,13 +173,13 @@ func (s *Service) claimRoot(ctx context.Context, l *workspaceCache, at *rootLoca
 	if err == nil {
 		err = s.parts.Catalog.PutWorkspace(ctx, at.ws)
 	}
-	if err == nil { // a restore of files that were lost since has nothing to be finished
+	if err == nil { // an interrupted restore of lost files cannot be finished
 		err = s.removeJournal(at.ws.ID)
 	}
 	if err != nil {
 		return errors.Join(wrapError("not restored", unchanged, err), s.releaseRoot(at))
 	}
-	s.stopWatch(l) // it watches the directory that was lost
+	s.stopWatch(l) // it watches the lost directory
 	l.rescanReason = "the directory was lost"
 	return nil
 }
@@ -208,7 +208,7 @@ func (s *Service) createRoot(at *rootLocation) error {
 	}
 	for n := len(missing) - 1; n >= 0; n-- {
 		mode := fs.FileMode(0o755)
-		if n == 0 { // its own mode comes with its files
+		if n == 0 { // its final mode is restored with its files
 			mode = 0o700
 		}
 		if err = dir.Mkdir(missing[n], mode); err == nil {

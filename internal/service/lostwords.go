@@ -26,7 +26,7 @@ func (s *Service) withLostHint(ctx context.Context, path string, err error) erro
 
 // rootGoneError says how to restore a workspace whose directory is gone.
 func (s *Service) rootGoneError(ctx context.Context, ws retake.Workspace) error {
-	all, _ := s.parts.Catalog.Workspaces(ctx) // else it is named by its id
+	all, _ := s.parts.Catalog.Workspaces(ctx) // on an error it is named by its ID
 	return &retake.Error{
 		Kind: retake.NotFound, What: fmt.Sprintf("the directory of %s is gone: %s", ws.Name, ws.Root), Safe: s.keptText(all, ws),
 		Hint: restoreFilesHint(ws, all) + "\n" + listHint(ws, all),

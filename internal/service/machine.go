@@ -59,7 +59,7 @@ func (s *Service) probeHost(ctx context.Context, cp retake.Checkpoint) (changed 
 	s.host.lastProbe = now
 	seen := hostState{V: 1, Number: cp.Number, Places: s.readHostPlaces(ctx, cp.Workspace)}
 	if seen.Places == nil {
-		return false, nil // there was no time for all of it, and a part would tell of things that went
+		return false, nil // an incomplete probe would report things as gone
 	}
 	var facts []retake.Fact
 	if was, known := s.loadHostState(cp.Workspace); known {
@@ -67,10 +67,10 @@ func (s *Service) probeHost(ctx context.Context, cp retake.Checkpoint) (changed 
 	}
 	if len(facts) > 0 {
 		if err := s.annotateCheckpoint(ctx, cp, hostFactsFile, facts); err != nil {
-			return false, err // the next look tells it
+			return false, err // the next probe reports it
 		}
 	}
-	return len(facts) > 0, s.writeSessionFile(hostFileName(cp.Workspace), seen) // else the next look tells it again
+	return len(facts) > 0, s.writeSessionFile(hostFileName(cp.Workspace), seen) // else the next probe reports it again
 }
 
 // readHostPlaces reads the ports and the files of the host, and reads again only files that

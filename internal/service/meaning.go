@@ -40,7 +40,7 @@ func (s *Service) addPlanFacts(ctx context.Context, p *retake.Plan) {
 		return s.Bytes(ctx, id)
 	}
 	told := make(chan []retake.Fact, 1)
-	s.backgroundWG.Go(func() { // what comes too late for this plan is remembered for the next one
+	s.backgroundWG.Go(func() { // what is too late for this plan is stored for the next one
 		life, stop := context.WithTimeout(s.lifetime, planReadLimit)
 		defer stop()
 		facts, _, remember := s.readFacts(life, in)
@@ -82,7 +82,7 @@ func annotateSteps(p *retake.Plan, facts []retake.Fact) {
 	for _, s := range planSteps(p) {
 		here[s.Path] = true
 	}
-	p.Writes, p.Deletes = slices.Clone(p.Writes), slices.Clone(p.Deletes) // the plan is remembered as it was made
+	p.Writes, p.Deletes = slices.Clone(p.Writes), slices.Clone(p.Deletes) // the remembered plan must not change
 	for _, list := range [][]retake.Step{p.Writes, p.Deletes} {
 		for i := range list {
 			path := list[i].Path

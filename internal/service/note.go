@@ -163,6 +163,7 @@ func effectsNote(effects []retake.Effect) string {
 		listEffects("Perhaps done outside, check before you repeat it: ", unsure)
 }
 
+// listEffects lists effects after a lead text, at most maxNoteEffects of them.
 func listEffects(lead string, effects []retake.Effect) string {
 	if len(effects) == 0 {
 		return ""

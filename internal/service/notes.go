@@ -121,7 +121,7 @@ func (t *summarizer) runQueue(ctx context.Context, deep bool) {
 // summarize writes one summary, and another one if the host changed meanwhile. A panic over
 // the contents of a workspace ends this summary alone.
 func (t *summarizer) summarize(ctx context.Context, u pendingSummary, deep bool) {
-	note := func(how storyOptions) { // what fails is told when somebody looks
+	note := func(how storyOptions) { // what fails is summarized again when its row is read
 		t.svc.background(taskSummary, func() error { return t.svc.storeSummary(ctx, u, how) })
 	}
 	note(storyOptions{readContents: deep, justSealed: u.captured != nil})
@@ -135,7 +135,7 @@ func (t *summarizer) summarize(ctx context.Context, u pendingSummary, deep bool)
 		return
 	}
 	t.dropRecent(u.ID)
-	note(storyOptions{readContents: deep}) // the machine is told late, and never delays the rest
+	note(storyOptions{readContents: deep}) // host facts come late and never delay the rest
 }
 
 // waitIdle waits until nothing is being summarized, or until ctx ends.

@@ -19,7 +19,7 @@ import (
 // the signals, and before Observe returns if the agent waits for it. A signal that is still
 // useful later is queued on disk first, so that a crash does not lose it.
 func (s *Service) Observe(ctx context.Context, sig retake.Signal) (retake.Reaction, error) {
-	select { // what waits was told before
+	select { // queued signals come first
 	case <-s.caughtUp:
 	case <-ctx.Done():
 		return retake.Reaction{}, ctx.Err()
@@ -78,7 +78,7 @@ func (s *Service) observeSignal(ctx context.Context, sig retake.Signal, waited b
 		h.endTurnOfSession(ctx, ws, sig, habits)
 	}
 	out, err := s.awaitReaction(ctx, h.handleSignal(ws, sig, habits, waited))
-	if out.Note != "" && (err != nil || waited) { // nobody hears it
+	if out.Note != "" && (err != nil || waited) { // it is not delivered
 		h.updateState(func(st *session.State) { st.TakeBackNote(sig.Agent+" "+sig.Session, sig.ID) })
 	}
 	return out, err
@@ -124,7 +124,7 @@ func (s *Service) awaitReaction(ctx context.Context, j *signalJob) (retake.React
 	}
 	select {
 	case <-ctx.Done():
-		return out, ctx.Err() // it is done all the same, and once
+		return out, ctx.Err() // the checkpoint is still taken, once
 	case <-j.done:
 	}
 	out.Checkpoint, out.Warnings = j.checkpoint, j.warnings
@@ -196,7 +196,7 @@ func relativePaths(root, dir string, paths []string) []string {
 		if !filepath.IsAbs(p) {
 			p = filepath.Join(dir, p)
 		}
-		name := filepath.Base(p) // it may be a link that is meant itself, or gone
+		name := filepath.Base(p) // not resolved: it may be a link itself, or gone
 		if in := relativeDir(root, filepath.Dir(p)); in != "" {
 			out = append(out, in+"/"+name)
 		} else if at, err := realPath(filepath.Dir(p)); err == nil && at == root {
@@ -239,7 +239,7 @@ func (s *Service) saveForSignal(ctx context.Context, h *agentState, j *signalJob
 		Workspace: ws.ID, ID: checkpointIDOf(j.sig.ID), Intent: save.Intent, Trigger: save.Trigger, IfChanged: save.IfChanged, Budget: hookBudget,
 	}
 	if turn.Late = s.signalDelay(j.sig); turn.Late > 0 && save.MustComeFirst() {
-		req.IfChanged = true // it is not before what it was meant to be before
+		req.IfChanged = true // it is too late to be the state before the call
 	}
 	a := h.saveOptionsFor(save, j.act.Session)
 	a.describe = func(cp *retake.Checkpoint) { cp.Turn = &turn }

@@ -92,7 +92,7 @@ func (s *Service) collectSpan(ctx context.Context, before, newest retake.Checkpo
 		if cp.Number <= newest.Number {
 			span = append(span, cp)
 		}
-		if key, ok := turnKeyOf(cp); ok && !a.turns[key] && !seen[key] { // its newest checkpoint knows most
+		if key, ok := turnKeyOf(cp); ok && !a.turns[key] && !seen[key] { // its newest checkpoint has all its paths
 			seen[key] = true
 			w := turnSpan{name: sessionName(cp.Turn.Agent, cp.Turn.Session), began: cp.Turn.Began, paths: cp.Turn.Paths}
 			if cp.Trigger == retake.TriggerTurn || cp.Trigger == retake.TriggerSession {

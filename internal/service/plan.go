@@ -123,7 +123,7 @@ func (s *Service) makePlan(ctx context.Context, ws retake.Workspace, j resolvedR
 	p, err := restore.MakePlan(ctx, r)
 	if along := j.req.Course == retake.CourseUndo || j.req.Course == retake.CourseRedo; err == nil && along && len(r.Hunks) == 0 && changesOnlyTimes(&p) {
 		r.OnlyGit = !r.Git
-		r.KeepGenerated, r.Git = false, true // logs and git are all there is to take back: then exactly these
+		r.KeepGenerated, r.Git = false, true // only logs and git differ: undo exactly these
 		p, err = restore.MakePlan(ctx, r)
 	}
 	p.Workspace, p.Fork = ws.ID, j.fork

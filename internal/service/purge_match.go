@@ -89,11 +89,11 @@ func (m *matcher) matchesFile(r io.ReadSeeker) (bool, error) {
 	if len(b) <= maxArchiveBytes {
 		return m.matchesArchive(b, 0), nil
 	}
-	z, err := gzip.NewReader(io.MultiReader(bytes.NewReader(b), r)) // a large one is read as it comes
+	z, err := gzip.NewReader(io.MultiReader(bytes.NewReader(b), r)) // a large one is streamed
 	if err != nil {
 		return false, nil
 	}
-	found, _ := m.scanStream(z) // what cannot be unpacked is not readable
+	found, _ := m.scanStream(z) // a damaged archive is not an error
 	return found, nil
 }
 
@@ -159,6 +159,7 @@ func (m *matcher) matchesArchive(b []byte, depth int) bool {
 	return false
 }
 
+// matchesZip searches the files of a zip archive. Unreadable ones are skipped.
 func (m *matcher) matchesZip(b []byte, depth int) bool {
 	z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
@@ -178,6 +179,8 @@ func (m *matcher) matchesZip(b []byte, depth int) bool {
 	return false
 }
 
+// matchesTar searches archives inside a tar; plain files in it were searched as part of its
+// bytes.
 func (m *matcher) matchesTar(b []byte, depth int) bool {
 	t := tar.NewReader(bytes.NewReader(b))
 	for {
@@ -185,7 +188,7 @@ func (m *matcher) matchesTar(b []byte, depth int) bool {
 			return false
 		}
 		all, _ := io.ReadAll(io.LimitReader(t, maxArchiveBytes))
-		if m.matchesArchive(all, depth+1) { // as it is it was seen in the tar
+		if m.matchesArchive(all, depth+1) { // the bytes themselves were searched in the tar
 			return true
 		}
 	}
@@ -206,11 +209,11 @@ func (m *matcher) matchesGitPack(b []byte, depth int) bool {
 			c, err = r.ReadByte()
 		}
 		switch kind {
-		case 6: // behind its base by an offset
+		case 6: // delta with an offset to its base
 			for c := byte(0x80); err == nil && c&0x80 != 0; {
 				c, err = r.ReadByte()
 			}
-		case 7: // by the address of its base
+		case 7: // delta with the ID of its base
 			_, err = r.Seek(address, io.SeekCurrent)
 		}
 		if err != nil {

@@ -34,7 +34,7 @@ func (s *Service) Purge(ctx context.Context, req retake.PurgeRequest) (retake.Pu
 	if rep.Plan, err = p.buildPlan(ctx); err != nil {
 		return rep, wrapError("the history cannot be searched", unchanged, err)
 	}
-	ctx = context.WithoutCancel(ctx) // half a purge is none
+	ctx = context.WithoutCancel(ctx) // a purge must not stop halfway
 	for _, w := range p.family {
 		if err := p.rewriteHistory(ctx, w); err != nil {
 			return rep, wrapError("purged in part", partly, err)
@@ -108,7 +108,7 @@ func (p *purgeRun) rewriteHistory(ctx context.Context, w retake.WorkspaceState) 
 		return err
 	})
 	if errors.Is(err, store.ErrNotFound) {
-		err = nil // it has no line yet
+		err = nil // nothing is stored yet
 	}
 	l.index, l.tip, l.gaps, l.lastPlan = nil, nil, nil, nil
 	l.rescanReason = "the history was purged"
@@ -121,7 +121,7 @@ func (p *purgeRun) rewriteHistory(ctx context.Context, w retake.WorkspaceState) 
 func (s *Service) sweepAndWipe(ctx context.Context, st store.Store) (retake.SweepReport, error) {
 	b := &s.retention
 	if end := b.cancelCleanup.Load(); end != nil {
-		(*end)() // the one that nobody asked for
+		(*end)() // the background cleanup
 	}
 	b.cleanupMu.Lock()
 	defer b.cleanupMu.Unlock()
@@ -189,7 +189,7 @@ func (p *purgeRun) clearTrash(w retake.WorkspaceState) {
 		names, _ := at.Names() // nothing to clear where nothing can be listed
 		for _, name := range names {
 			if strings.HasPrefix(name, retake.CheckpointPrefix) {
-				_ = restore.EmptyTrash(at, name) // the search afterwards finds what is left
+				_ = restore.EmptyTrash(at, name) // the verification finds what is left
 			}
 		}
 		_ = at.Close() // a directory handle
@@ -206,7 +206,7 @@ func (p *purgeRun) maskSessions(id retake.WorkspaceID) error {
 	defer h.mu.Unlock()
 	for i := range h.state.Sessions {
 		if x := &h.state.Sessions[i]; p.matcher.matches(x.Talk.Tail) {
-			x.Talk.Tail = nil // without it the rest of the conversation is read on from its length
+			x.Talk.Tail = nil // without it the transcript continues at its length
 		}
 	}
 	b, err := json.Marshal(h.state)
@@ -246,7 +246,7 @@ func (p *purgeRun) verifyRemoved(ctx context.Context, rep *retake.PurgeReport) e
 	if err != nil {
 		return err
 	}
-	p.matcher.checked = map[retake.ObjectID]bool{} // read again, whatever was found before
+	p.matcher.checked = map[retake.ObjectID]bool{} // read everything again
 	again := &purgeRun{svc: p.svc, store: p.store, req: p.req, matcher: p.matcher, family: p.family, cleanedDirs: map[retake.ObjectID]cleanedDir{}, removedFiles: map[retake.ObjectID]int64{}, removedPaths: map[string]bool{}, maskedParts: map[retake.ObjectID]retake.Entry{}}
 	plan, err := again.buildPlan(ctx)
 	if err != nil {
@@ -332,7 +332,7 @@ func walkFiles(at fsx.Dir, dir string, f func(at fsx.Dir, path string) error) er
 		i, err := at.Lstat(name)
 		switch {
 		case err != nil:
-			err = ignoreNotExist(err) // it went meanwhile
+			err = ignoreNotExist(err) // it was removed meanwhile
 		case i.Type == fsx.Regular:
 			err = f(at, filepath.Join(dir, name))
 		case i.Type == fsx.Directory:

@@ -36,7 +36,7 @@ func (p *purgeRun) cleanTree(ctx context.Context, root retake.Entry) (retake.Ent
 		case "":
 			continue
 		case retake.KindDir:
-			name += "/" // all below it
+			name += "/" // everything below it
 		default:
 		}
 		root, gaps = next, append(gaps, name)
@@ -150,6 +150,7 @@ func trailingSlash(path string) string {
 	return ""
 }
 
+// xattrsMatch reports whether an extended attribute contains the content.
 func (p *purgeRun) xattrsMatch(e *retake.Entry) bool {
 	if e.Extra == nil {
 		return false
@@ -207,7 +208,7 @@ func (p *purgeRun) maskState(ctx context.Context, entries []retake.Entry) ([]ret
 		return entries, false, nil
 	}
 	out, changed := slices.Clone(entries), false
-	for pass := range 2 { // directories first: documents name what is in them
+	for pass := range 2 { // directories first, because documents reference them
 		for i, e := range out {
 			if (e.Kind == retake.KindDir) != (pass == 0) {
 				continue

@@ -28,12 +28,12 @@ const (
 // then on its tracker reports changes.
 func (c *maintenance) runQuietLoop(ctx context.Context) {
 	if c.svc.parts.Habits == nil {
-		return // nobody can want it
+		return // it cannot be enabled
 	}
 	select {
 	case <-ctx.Done():
 		return
-	case <-c.svc.caughtUp: // what agents told before comes first
+	case <-c.svc.caughtUp: // queued signals come first
 	}
 	rests := map[retake.WorkspaceID]*changeActivity{}
 	for n := 0; ; {
@@ -50,7 +50,7 @@ func (c *maintenance) runQuietLoop(ctx context.Context) {
 		}
 		then := n + 1
 		if len(rests) == 0 {
-			then = (n/quietInUseSteps + 1) * quietInUseSteps // nobody wants it: sleep on
+			then = (n/quietInUseSteps + 1) * quietInUseSteps // enabled nowhere: sleep longer
 		}
 		select {
 		case <-ctx.Done():
@@ -111,7 +111,7 @@ func (s *Service) startQuiet(ctx context.Context, rests map[retake.WorkspaceID]*
 
 // allWorkspaceIDs returns all workspaces in the catalog.
 func (s *Service) allWorkspaceIDs(ctx context.Context) []retake.WorkspaceID {
-	all, _ := s.parts.Catalog.Workspaces(ctx) // the next look may have more luck
+	all, _ := s.parts.Catalog.Workspaces(ctx) // tried again the next time
 	var out []retake.WorkspaceID
 	for _, ws := range all {
 		out = append(out, ws.ID)
@@ -135,7 +135,7 @@ func (s *Service) checkQuiet(ctx context.Context, id retake.WorkspaceID, r *chan
 	}
 	l := s.cacheFor(id)
 	if !l.mu.TryLock() {
-		return true // somebody is at work
+		return true // another operation is running
 	}
 	watch := l.watch
 	l.mu.Unlock()
@@ -145,10 +145,10 @@ func (s *Service) checkQuiet(ctx context.Context, id retake.WorkspaceID, r *chan
 	case watch == nil:
 		_, err := s.saveQuiet(ctx, id, retake.SaveRequest{}, anyChange)
 		if r.watchNotBefore = now.Add(quietRetryDelay); err == nil {
-			r.watchNotBefore = now.Add(quietUnwatchedDelay) // there is a watch now, or there can be none
+			r.watchNotBefore = now.Add(quietUnwatchedDelay) // there is a watch now, or none is possible
 		}
 		return !retake.IsKind(err, retake.NotFound)
-	case s.agentStateOf(id).ongoingTurn(now) != nil: // the end of the turn is a checkpoint
+	case s.agentStateOf(id).ongoingTurn(now) != nil: // the end of the turn makes a checkpoint
 		r.update(now, watch.EventCount())
 		r.lastChange = now
 	default:
@@ -173,8 +173,8 @@ func (s *Service) saveIfQuiet(ctx context.Context, id retake.WorkspaceID, r *cha
 	now := s.parts.Clock.Now()
 	switch {
 	case errors.Is(err, errBusy):
-		r.firstChange = now // it is due as before
-	case err != nil: // who asks will hear
+		r.firstChange = now // still due
+	case err != nil: // the next explicit save reports it
 		r.firstChange, r.notBefore = now, now.Add(quietRetryDelay)
 	case !saved:
 		r.notBefore = now.Add(quietCostFactor * now.Sub(began))
@@ -204,7 +204,7 @@ func (s *Service) saveQuiet(ctx context.Context, id retake.WorkspaceID, req reta
 	}
 	defer l.mu.Unlock()
 	if s.interruptionOf(ctx, id) != nil || s.agentStateOf(id).ongoingTurn(s.parts.Clock.Now()) != nil {
-		return false, errBusy // half of a restore, or an agent that began: it waits for a checkpoint of its own, behind this lock
+		return false, errBusy // an interrupted restore, or an agent in a turn, which takes its own checkpoint
 	}
 	if some, err := s.hasWorthyChange(ctx, l, ws, worth); err != nil || !some {
 		return false, err
@@ -229,7 +229,7 @@ func (s *Service) hasWorthyChange(ctx context.Context, l *workspaceCache, ws ret
 	}
 	used := l.lastUsed
 	changes, _, err := s.compareLiveLocked(ctx, l, *l.tip)
-	l.lastUsed = used // nobody asked for it
+	l.lastUsed = used // this is not a use
 	return slices.ContainsFunc(changes, worth), err
 }
 

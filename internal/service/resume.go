@@ -84,7 +84,7 @@ const maxHops = 100
 // or to a restore whose target the search continues from (to).
 func (s *Service) findAgentCheckpointBefore(ctx context.Context, ws retake.WorkspaceID, from int64) (found, to *retake.Checkpoint, err error) {
 	w := s.newTimelineWalk(nil)
-	gone := false // the turn of the one that was looked at before was taken back
+	gone := false // the turn of the previously visited checkpoint was undone
 	err = s.walkTimeline(ctx, ws, from, func(c, _ retake.Checkpoint) (bool, error) {
 		w.visit(c)
 		gone = w.undone[c.ID] || gone && w.newer != nil && isSameTurn(c, *w.newer)
@@ -92,7 +92,7 @@ func (s *Service) findAgentCheckpointBefore(ctx context.Context, ws retake.Works
 		case gone:
 		case c.Return != nil && c.Return.Course == retake.CourseRestore && len(c.Return.Paths) == 0:
 			there, err := s.loadCheckpoint(ctx, c.Return.Target)
-			if err == nil { // else it was forgotten: what came before the restore is the next best
+			if err == nil { // if it was forgotten, continue before the restore
 				to = &there
 			}
 		case isAgentWork(c):
@@ -145,11 +145,11 @@ func (s *Service) forkConversation(ctx context.Context, ws retake.Workspace, req
 			out.Command, out.Exact, out.Why = []string{}, false, "its transcript is not where this agent keeps them"
 			return nil
 		}
-		if err := createFile(f.Path, f.Data); err != nil && !errors.Is(err, fs.ErrExist) { // else it is there, and the same
+		if err := createFile(f.Path, f.Data); err != nil && !errors.Is(err, fs.ErrExist) { // if it exists it has the same content
 			return fmt.Errorf("write conversation: %w", err)
 		}
 	}
-	if out.Note != "" { // else nobody can go on with it
+	if out.Note != "" { // else it cannot be continued
 		s.announceSession(req, *out)
 	}
 	return nil

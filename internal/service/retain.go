@@ -35,7 +35,7 @@ func (s *Service) protectCheckpoint(ctx context.Context, cp retake.Checkpoint) (
 	b := &s.retention
 	b.useMu.Lock()
 	defer b.useMu.Unlock()
-	if _, err := s.parts.Catalog.Checkpoint(ctx, cp.ID); err != nil { // it went since it was found
+	if _, err := s.parts.Catalog.Checkpoint(ctx, cp.ID); err != nil { // it was dropped since it was found
 		return nil, err
 	}
 	b.mu.Lock()
@@ -126,7 +126,7 @@ func (s *Service) findKeepReasons(ctx context.Context, id retake.WorkspaceID, al
 	for _, p := range pins {
 		note(p.Checkpoint, keepReasons{pinned: true})
 	}
-	if good, err := s.findNewestGood(ctx, id); err == nil && good != nil { // not knowing it makes no room
+	if good, err := s.findNewestGood(ctx, id); err == nil && good != nil { // an error is no reason to keep more
 		note(good.ID, keepReasons{good: true})
 	}
 	turned, err := s.findTurningPoints(ctx, id)
@@ -173,7 +173,7 @@ func (s *Service) loadPlainRows(ctx context.Context, w retake.WorkspaceState) ([
 		return known, nil
 	}
 	rows, err := s.readRowsAfter(ctx, w.ID, known)
-	if err == nil && int64(len(rows)) != w.Count { // some of those that were known are gone
+	if err == nil && int64(len(rows)) != w.Count { // some known rows were dropped
 		rows, err = s.readRowsAfter(ctx, w.ID, nil)
 	}
 	if err != nil {

@@ -28,7 +28,7 @@ func (n clockState) observe(now time.Time) clockState {
 	switch {
 	case n.Confirmed.IsZero():
 		return clockState{Confirmed: now}
-	case ahead < 0: // it went back: what it said before may still be right
+	case ahead < 0: // it went back: the earlier date may still be right
 		return clockState{Confirmed: n.Confirmed}
 	case ahead <= maxClockJump:
 		return clockState{Confirmed: now}
@@ -53,7 +53,7 @@ func (n clockState) trustedDate(now time.Time) time.Time {
 func (s *Service) confirmClock(ctx context.Context) {
 	notes, err := s.loadCleanupState(ctx)
 	if err != nil {
-		return // then no date is believed beyond what was
+		return // then only the confirmed date counts
 	}
 	was, is := notes.Clock, notes.Clock.observe(s.parts.Clock.Now())
 	if is.Jumped.Equal(was.Jumped) && is.Confirmed.Sub(was.Confirmed) < clockSaveInterval && !was.Confirmed.IsZero() {

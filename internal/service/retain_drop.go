@@ -36,7 +36,7 @@ func (s *Service) dropCheckpoints(ctx context.Context, drops []retention.Drop, h
 				how.onProgress(n)
 			}
 			if errors.Is(err, errWorkspaceBusy) || errors.Is(err, errNeedsUnknown) {
-				break // its time comes
+				break // tried again later
 			}
 			if err != nil {
 				errs = append(errs, err)
@@ -100,7 +100,7 @@ func (s *Service) dropBatch(ctx context.Context, piece []retention.Drop, how dro
 		if err != nil || len(stones) == 0 {
 			return err
 		}
-		_ = s.reassignVerifications(ctx, w, id, stones) // what an answer is worth never keeps room from being made
+		_ = s.reassignVerifications(ctx, w, id, stones) // a failure must not keep space from being freed
 		if err := w.Forget(context.WithoutCancel(ctx), stones); err != nil {
 			return err
 		}
@@ -184,7 +184,7 @@ func (l *workspaceCache) lockWithTimeout(ctx context.Context, wait time.Duration
 // selectDroppable evaluates a batch again with the current store and catalog, and returns
 // tombstones for the checkpoints that may be dropped.
 func (s *Service) selectDroppable(ctx context.Context, l *workspaceCache, head store.Head, piece []retention.Drop, how dropOptions) ([]retake.Tombstone, error) {
-	s.catalogMu.RLock() // half a catalog knows of half of what is needed
+	s.catalogMu.RLock() // a catalog in rebuild does not know everything that is needed
 	defer s.catalogMu.RUnlock()
 	id := piece[0].Workspace
 	all, err := s.parts.Catalog.Workspaces(ctx)
@@ -193,7 +193,7 @@ func (s *Service) selectDroppable(ctx context.Context, l *workspaceCache, head s
 	}
 	i := slices.IndexFunc(all, func(w retake.WorkspaceState) bool { return w.ID == id })
 	if i < 0 || all[i].Latest == nil || all[i].Latest.Number != head.Latest {
-		return nil, errWorkspaceBusy // the catalog is behind, and a save brings it up
+		return nil, errWorkspaceBusy // the catalog is behind; the next save syncs it
 	}
 	rows, err := s.loadRows(ctx, all[i], all)
 	if err != nil {

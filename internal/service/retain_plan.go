@@ -124,7 +124,7 @@ func (s *Service) Thin(ctx context.Context, req retake.ThinRequest) (retake.Thin
 	}
 	b := &s.retention
 	if end := b.cancelCleanup.Load(); end != nil {
-		(*end)() // the one that nobody asked for
+		(*end)() // the background cleanup
 	}
 	b.cleanupMu.Lock()
 	defer b.cleanupMu.Unlock()
@@ -159,13 +159,14 @@ func (s *Service) thinUntilDone(ctx context.Context, st store.Store, req retake.
 		if r.budget > 0 {
 			out.Over = max(rep.After-r.budget, 0)
 		}
-		if !r.isUrgent() || went == 0 && round > 0 { // the first may have counted on garbage that was not there
+		if !r.isUrgent() || went == 0 && round > 0 { // the first round may have expected garbage that was not there
 			return out, nil
 		}
 	}
 	return out, nil
 }
 
+// thinRound drops what the plan lists now and reports progress.
 func (s *Service) thinRound(ctx context.Context, r spaceState, before int64, progress func(retake.Progress)) (int64, error) {
 	drops, err := s.selectPlannedDrops(ctx, r)
 	if err != nil || len(drops) == 0 {

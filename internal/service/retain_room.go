@@ -76,7 +76,7 @@ func (s *Service) measureSpace(ctx context.Context, st store.Store) (spaceState,
 	if r.budget > 0 && r.Bytes > r.budget-r.budget/16 {
 		r.need, r.bytesToFree = retake.NeedBudget, r.Bytes-(r.budget-r.budget*3/16)
 	}
-	if r.budget == 0 || r.Bytes > r.budget/10 { // a small store is not what fills a disk
+	if r.budget == 0 || r.Bytes > r.budget/10 { // a small store does not fill a disk
 		r.applyFloor()
 	}
 	s.retention.mu.Lock()
@@ -158,7 +158,7 @@ func (s *Service) loadCleanupState(ctx context.Context) (cleanupState, error) {
 			return cleanupState{}, fmt.Errorf("read notes: %w", err)
 		}
 		var n cleanupState
-		_ = json.Unmarshal([]byte(text), &n) // none, or of another version: begin anew
+		_ = json.Unmarshal([]byte(text), &n) // none, or of another version: start with zero
 		b.notes = &n
 	}
 	return *b.notes, nil

@@ -57,7 +57,7 @@ func (s *Service) runCleanupStep(ctx context.Context, st store.Store) (more bool
 		return false, err
 	}
 	if !r.isUrgent() && s.isAnySaving() {
-		return false, nil // the end of that calls us
+		return false, nil // the end of the save starts the next run
 	}
 	dropped, more, err := s.runDropStep(ctx, r)
 	if err != nil {
@@ -88,7 +88,7 @@ func (s *Service) runDropStep(ctx context.Context, r spaceState) (dropped int64,
 	}
 	dropped, err = s.dropCheckpoints(ctx, drops, dropOptions{level: r.dropLevel(), lockWait: wait})
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, store.ErrBusy) {
-		err = nil // the rest is for the next step
+		err = nil // the next step does the rest
 	}
 	return dropped, r.isUrgent() || dropped < int64(len(drops)), err
 }
@@ -109,7 +109,7 @@ func (s *Service) selectDrops(ctx context.Context, r spaceState) ([]retention.Dr
 	}
 	part, err := s.freedShare(ctx, lines, r.Bytes)
 	drops := retention.SelectToFree(lines, int64(float64(r.bytesToFree-garbage)/part), r.dropLevel())
-	most := len(retention.SelectToFree(lines, allBytes, r.dropLevel())) / 4 // what it gives is measured before more goes
+	most := len(retention.SelectToFree(lines, allBytes, r.dropLevel())) / 4 // measure the result before dropping more
 	return drops[:min(len(drops), max(most, minDropStep, len(due)))], err
 }
 
@@ -168,7 +168,7 @@ func (s *Service) isAnySaving() bool {
 func (s *Service) runSweepStep(ctx context.Context, st store.Store, urgent bool) (rest bool, err error) {
 	var limit context.Context
 	stop := func() bool {
-		if limit == nil { // what must be done is done, and pieces begin
+		if limit == nil { // called first when the optional part of the sweep begins
 			var end context.CancelFunc
 			limit, end = context.WithTimeout(ctx, sweepTimeLimit)
 			context.AfterFunc(limit, end)
@@ -178,7 +178,7 @@ func (s *Service) runSweepStep(ctx context.Context, st store.Store, urgent bool)
 	}
 	_, err = s.sweepAndRecord(ctx, st, store.SweepOptions{Room: sweepCopyLimit, Wait: sweepLockWait, Stop: stop}, &rest)
 	if errors.Is(err, store.ErrBusy) {
-		return urgent, nil // somebody writes for long
+		return urgent, nil // a writer takes long
 	}
 	if err != nil {
 		return false, err

@@ -126,7 +126,7 @@ func (s *Service) storedOpener(id retake.ObjectID) func(context.Context) (io.Rea
 func (s *Service) openLiveDatabase(ctx context.Context, ws retake.WorkspaceID, path string) (*xray.DatabaseSource, error) {
 	_, root, err := s.openRoot(ctx, ws)
 	if err != nil {
-		return nil, err // without a root nothing is known of what lies below
+		return nil, err // without a root nothing is known of the files below
 	}
 	_ = root.Close() // only looked
 	size, there, err := s.liveFileSize(ctx, ws, path)

@@ -126,9 +126,9 @@ func (r *checkRunner) runCheck(ctx context.Context, cp retake.Checkpoint, st ret
 	}
 	out := verify.Run(ctx, verify.Job{Command: st.Command, Dir: ws.Root, Env: r.svc.checkEnvironment(ws.ID), Limit: r.svc.parts.VerifyLimit(ws.ID), Clock: r.svc.parts.Clock})
 	if ctx.Err() != nil {
-		return nil // it was ended by us, and says nothing
+		return nil // it was canceled: no result
 	}
-	_, err = r.svc.Attest(ctx, newAttestation(cp, st, out)) // not recorded: the next checkpoint asks again
+	_, err = r.svc.Attest(ctx, newAttestation(cp, st, out)) // on failure the next checkpoint runs it again
 	return err
 }
 

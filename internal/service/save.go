@@ -49,7 +49,7 @@ func (s *Service) Save(ctx context.Context, req retake.SaveRequest) (retake.Save
 
 // saveIfChanged saves, unless IfChanged is set and the tracker shows that nothing changed.
 func (s *Service) saveIfChanged(ctx context.Context, l *workspaceCache, ws retake.Workspace, root fsx.Dir, req retake.SaveRequest, a saveOptions) (retake.SaveResult, error) {
-	if req.IfChanged && (l.tip == nil || l.tip.ID != req.ID) { // else it is asked for the second time
+	if req.IfChanged && (l.tip == nil || l.tip.ID != req.ID) { // otherwise it is a repeated request
 		if s.drainTracker(l, ws.Root); l.isUnchanged(s.effectivePolicy(ws.ID, ws.Root)) {
 			return retake.SaveResult{Workspace: ws, Checkpoint: *l.tip, Warnings: []retake.Warning{}}, nil
 		}
@@ -75,7 +75,7 @@ func (s *Service) saveNow(ctx context.Context, l *workspaceCache, ws retake.Work
 	t.saveOptions = a
 	whole := false
 	defer func() {
-		if !whole { // something panicked: what is in memory is worth nothing, and the line must be given back
+		if !whole { // after a panic the cache is not valid, and the writer must be closed
 			l.index, l.tip, l.rescanReason = nil, nil, "a save broke off"
 			_ = t.close()
 		}
@@ -116,7 +116,7 @@ func (s *Service) beginCheckpoint(ctx context.Context, l *workspaceCache, ws ret
 		return nil, err
 	}
 	if free < floor {
-		s.maintenance.requestRun() // room may be made
+		s.maintenance.requestRun() // space may be freed
 		return nil, lowDiskError(free, floor)
 	}
 	st, err := s.store(ctx)
@@ -134,7 +134,7 @@ func (s *Service) beginCheckpoint(ctx context.Context, l *workspaceCache, ws ret
 		return nil, errors.Join(err, w.Close())
 	}
 	if l.tip != nil && s.parts.Exclusive && l.tip.Number == w.Head().Latest {
-		t.parent = l.tip // nobody else writes
+		t.parent = l.tip // this service is the only writer
 	} else if t.parent, err = s.loadTip(ctx, st, w.Head()); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
@@ -211,7 +211,7 @@ func (t *checkpointWriter) captureAndSeal(ctx context.Context, req retake.SaveRe
 		t.cache.tipInDoubt = t.cache.tipInDoubt || errors.Is(err, store.ErrInDoubt)
 		return cp, false, err
 	}
-	t.cache.tipInDoubt = false // this seal made those before it durable too
+	t.cache.tipInDoubt = false // this seal made earlier ones durable too
 	// ---- the checkpoint exists; from here on there are only warnings ----
 	res.Draft.Accept(capture.Seal{Checkpoint: cp.ID, Number: cp.Number, Tree: cp.Tree})
 	t.cache.setTip(x, cp)

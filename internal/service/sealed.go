@@ -76,7 +76,7 @@ func (t *summarizer) setLastSummary(ws retake.WorkspaceID, l lastSummary) {
 // addRecent keeps what a capture knew, for readers of the full story. It is called only
 // when nothing changed on the host.
 func (t *summarizer) addRecent(u pendingSummary) {
-	if u.captured.changeCount() == 0 || u.captured.parentRoot == nil { // from here on others read it
+	if u.captured.changeCount() == 0 || u.captured.parentRoot == nil { // from here on it is shared
 		return
 	}
 	t.mu.Lock()
@@ -109,7 +109,7 @@ func (t *summarizer) findRecent(cp retake.Checkpoint) pendingSummary {
 func (t *summarizer) findRecentLocked(cp retake.Checkpoint) pendingSummary {
 	for _, u := range t.recent {
 		if u.ID == cp.ID {
-			own := *u.captured // who tells it writes there
+			own := *u.captured // a copy, because the summarizer writes to it
 			u.captured = &own
 			return u
 		}

@@ -63,7 +63,7 @@ func (s *Service) summarizeMissing(ctx context.Context, ws retake.WorkspaceID) {
 	}
 	bare, err := s.parts.Catalog.Bare(ctx, ws, story.Version, maxMissingSummaries)
 	if err != nil {
-		return // what is known is searched
+		return // what is summarized is searched
 	}
 	for _, cp := range bare {
 		if ctx.Err() != nil || s.summarizeCheckpoint(ctx, cp, true) != nil {
@@ -84,7 +84,7 @@ func (s *Service) findByCommit(ctx context.Context, ws retake.WorkspaceID, sha s
 	if err != nil && !errors.Is(err, catalog.ErrNotFound) {
 		return cp, err
 	}
-	for _, b := range bare { // newest first: the last one that fits is the oldest
+	for _, b := range bare { // newest first: the last match is the oldest
 		if (err != nil || b.Number < cp.Number) && strings.HasPrefix(s.checkedOutCommit(ctx, b), sha) {
 			cp, err = b, nil
 		}

@@ -1,12 +1,13 @@
-// Package service is the one place where the workers, the store and the catalog
-// meet: one use case per file, each readable from top to bottom.
+// Package service implements the use cases of retake on top of the engine, the store and
+// the catalog, one use case per file.
 //
-// It decides; it never parses a flag, never prints, and leaves files to capture.
+// It makes decisions only: it parses no flags, prints nothing, and leaves reading and
+// writing the user's files to other packages.
 //
 //	U1  Bytes first, then the row: once a seal returned nil the checkpoint exists,
-//	    and nothing after that may take it away.
+//	    and no later failure may undo it.
 //	U2  The store is the truth. The catalog follows it, and catches up when it is behind.
-//	U3  Every error that leaves has a kind, and says whether anything was changed.
+//	U3  Every error that is returned has a kind, and says whether anything was changed.
 package service
 
 import (
@@ -38,44 +39,44 @@ type Parts struct {
 	Catalog            catalog.Catalog
 	OpenStore          func(ctx context.Context, create bool) (store.Store, error) // called once, on first need
 	FS                 fsx.FS
-	IndexDir           string // directory of the stat indexes
-	DataDir            string // directory whose disk and inode are the store's
+	IndexDir           string // stat indexes
+	DataDir            string // directory of the store
 	Clock              clock.Clock
-	BootID             string // identity of this run of the machine; "" when it cannot be told
+	BootID             string // identity of this boot of the machine; "" if unknown
 	HomeDir            string // the user's home directory, for the danger guard
 	Policy             func(retake.WorkspaceID) retake.Policy
 	MinFree            func(total int64) int64                // bytes that must stay free on the store's disk
-	Budget             func(total int64) int64                // bytes that the store may take on a disk of that size; nil or 0: no bound
-	Within             func(retake.WorkspaceID) time.Duration // how long checkpoints are kept; nil or 0: for ever
-	GoneAfter          func(retake.WorkspaceID) time.Duration // after how long nothing is kept but pins, the newest and what is in use; nil or 0: never
-	RefuseWhenFull     bool                                   // checkpoints go by their age alone; when room is short, saves are refused
-	MaxCheckpointBytes func() int64                           // bytes that the tree of one checkpoint may have; nil or 0: no bound
+	Budget             func(total int64) int64                // maximum size of the store on a disk of that size; nil or 0: no limit
+	Within             func(retake.WorkspaceID) time.Duration // how long checkpoints are kept; nil or 0: forever
+	GoneAfter          func(retake.WorkspaceID) time.Duration // age after which only pins, the newest and checkpoints in use are kept; nil or 0: never
+	RefuseWhenFull     bool                                   // checkpoints are dropped by age only; when space is short, saves are refused
+	MaxCheckpointBytes func() int64                           // maximum size of one tree; nil or 0: no limit
 	LockWait           time.Duration                          // how long to wait for another writer
-	Tracker            *track.Tracker                         // tells of changes; nil: every save looks at everything
-	RestoreDir         string                                 // directory of what restores leave: journals, and what they replaced
-	SignalDir          string                                 // directory of signals that are not done yet
-	SessionDir         string                                 // directory of what is known of agents
+	Tracker            *track.Tracker                         // reports changes; nil: every save scans everything
+	RestoreDir         string                                 // journals of restores, and the files they replaced
+	SignalDir          string                                 // queue of unfinished signals
+	SessionDir         string                                 // agent states
 	Habits             func(retake.WorkspaceID) retake.Habits
 	Locks              fsx.Locks // between processes
-	KernelFence        bool      // restores are also held to the workspace by the kernel
+	KernelFence        bool      // the kernel also confines restores to the workspace
 
-	Readers        *xray.Pool                                 // reads changed files for their meaning, in a child; nil: nothing is read
-	HostProbe      *hostprobe.Options                         // places outside the roots; nil: nobody looks there
-	StandingChecks func(retake.WorkspaceID) []retake.Standing // verifications that the user wants of every checkpoint; nil: none
-	VerifyLimit    func(retake.WorkspaceID) time.Duration     // how long one may take
-	DrillEnabled   func(retake.WorkspaceID) bool              // good checkpoints are proven restorable now and then
-	Environ        func() []string                            // what verifications see when nothing was recorded
+	Readers        *xray.Pool                                 // child processes that read changed files for their meaning; nil: nothing is read
+	HostProbe      *hostprobe.Options                         // places outside the roots; nil: not probed
+	StandingChecks func(retake.WorkspaceID) []retake.Standing // checks to run for every checkpoint; nil: none
+	VerifyLimit    func(retake.WorkspaceID) time.Duration     // time limit of one check
+	DrillEnabled   func(retake.WorkspaceID) bool              // good checkpoints are test-restored now and then
+	Environ        func() []string                            // environment of checks if none was recorded
 
-	Backup      *backup.Worker             // sends checkpoints to a git remote; nil: there are no backups
-	OnBackupEnd func(retake.Backup, error) // is told how each run ended; nil: nobody is
+	Backup      *backup.Worker             // pushes checkpoints to a git remote; nil: no backups
+	OnBackupEnd func(retake.Backup, error) // called after each run; may be nil
 
-	Protection string // from whom history is safe; "": an agent of the same user could remove it
+	Protection string // who the history is protected from; "": an agent of the same user could remove it
 
-	Diag *diag.Recorder // logs and counts what happens in the background; nil: nobody looks
+	Diag *diag.Recorder // logs and counts background work; may be nil
 
-	LocalAgents bool // agents run on this machine: the end of their process can be seen
+	LocalAgents bool // agents run on this machine, so the exit of their process can be seen
 
-	Exclusive bool // this service alone writes, for long: it keeps more in memory, and looks after the store between saves
+	Exclusive bool // this service is the only writer and long-lived: it keeps more in memory and maintains the store between saves
 }
 
 // Service implements retake.Service on top of a store, a catalog and the file system.

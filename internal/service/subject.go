@@ -59,7 +59,7 @@ func readAppended(f fsx.File, c retake.Change) string {
 	}
 	from = max(from, c.After.Size-maxGitLogRead)
 	if from >= c.After.Size {
-		return "" // written anew: nobody knows what of it is new
+		return "" // rewritten: what is new in it is unknown
 	}
 	buf := make([]byte, c.After.Size-from)
 	n, _ := f.ReadAt(buf, from)

@@ -99,10 +99,10 @@ func (s *Service) CatchUp() {
 func (s *Service) handleQueuedSignals() error {
 	queue.RemoveStale(s.parts.SignalDir, s.parts.Clock.Now().Add(-time.Hour))
 	most := 0
-	if queue.Count(s.parts.SignalDir) > queue.MaxSignals { // somebody else put them there: nobody waits for all of it
+	if queue.Count(s.parts.SignalDir) > queue.MaxSignals { // more than we ever queue: handle only some
 		most = maxOlderSignals
 	}
-	return queue.ForEach(s.parts.SignalDir, most, func(sig retake.Signal, done func()) bool { // the next start looks again
+	return queue.ForEach(s.parts.SignalDir, most, func(sig retake.Signal, done func()) bool { // the next start continues
 		s.handleQueuedSignal(sig, done)
 		return s.lifetime.Err() == nil
 	})
@@ -117,7 +117,7 @@ func (s *Service) handleOlderSignals(id retake.SignalID) (waited bool, err error
 	}
 	s.queueMu.Lock()
 	defer s.queueMu.Unlock()
-	err = queue.ForEach(s.parts.SignalDir, maxOlderSignals, func(waits retake.Signal, done func()) bool { // the next one looks again
+	err = queue.ForEach(s.parts.SignalDir, maxOlderSignals, func(waits retake.Signal, done func()) bool { // the next signal continues
 		if waited = waits.ID == id; !waited && !s.isSignalQueued(waits) {
 			s.handleQueuedSignal(waits, done)
 		}
@@ -173,7 +173,7 @@ func (s *Service) waitForAgents(ctx context.Context, ws retake.Workspace) {
 		}
 	}
 	for end := s.parts.Clock.Now().Add(transcriptWait); s.parts.Clock.Now().Before(end) && ctx.Err() == nil; <-time.After(agentPollInterval) {
-		if h.transcriptMu.TryLock() { // whoever keeps a conversation has it until it is kept
+		if h.transcriptMu.TryLock() { // it is held while a transcript is saved
 			h.transcriptMu.Unlock()
 			return
 		}

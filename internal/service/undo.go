@@ -26,7 +26,7 @@ func (s *Service) resolveUndo(ctx context.Context, j resolvedRestore, v workspac
 	if retake.IsKind(err, retake.NotFound) && j.req.Ref == "" && len(v.unsaved) > 0 {
 		err = onlyEditsLeftError(len(v.unsaved))
 	}
-	if retake.IsKind(err, retake.Exists) && j.req.Git && len(items) == 1 && len(j.req.Paths) == 0 { // its files went back without git, which may follow
+	if retake.IsKind(err, retake.Exists) && j.req.Git && len(items) == 1 && len(j.req.Paths) == 0 { // its files were undone without git, which may follow now
 		j.req.Paths, err = gitPaths, nil
 	}
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *Service) resolveRedo(ctx context.Context, j resolvedRestore) (resolvedR
 	}
 	j.sideSuffix = fmt.Sprintf(".as-%d", j.target.Number)
 	j.hunks = undo.Return.Hunks
-	j.req.Paths, j.req.Git = undo.Return.Paths, true // git differs only if the undo moved it
+	j.req.Paths, j.req.Git = undo.Return.Paths, true // git differs only if the undo changed it
 	return s.resolveBetween(ctx, j, undo, before)
 }
 
@@ -142,7 +142,7 @@ func (s *Service) stateBeforeItem(ctx context.Context, item retake.Checkpoint, p
 		}
 		if differs, err := s.differInPaths(ctx, before, item, paths); err != nil || differs {
 			return before, err
-		} // it took back what others had done since it began: only that is its own change
+		} // it only reverted changes of others since it began
 	}
 	at := item
 	for {
@@ -152,10 +152,10 @@ func (s *Service) stateBeforeItem(ctx context.Context, item retake.Checkpoint, p
 			return retake.Checkpoint{}, err
 		case len(older) == 0:
 			return retake.Checkpoint{}, &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("there is nothing before checkpoint %d", item.Number), Safe: unchanged, Hint: restoreHint}
-		case at.ID != item.ID && isAutomatic(at, older[0]): // the other half of what was there at the prompt
+		case at.ID != item.ID && isAutomatic(at, older[0]): // the completion of the checkpoint at the prompt
 			return at, nil
 		case isSameTurn(older[0], at), at.Trigger == retake.TriggerComplete && ranOutOfTime(older[0]):
-			at = older[0] // a part of the same turn, or the first half of a capture that ran out of time
+			at = older[0] // part of the same turn, or the partial half of a capture
 		case older[0].Number != at.Number-1:
 			return retake.Checkpoint{}, forgottenStateError(item)
 		default:
@@ -236,7 +236,7 @@ func (s *Service) findNamedItem(ctx context.Context, req retake.PlanRequest) (re
 		return named, &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("checkpoint %d is where it all begins; there is nothing to undo", named.Number), Safe: unchanged}
 	}
 	w := s.newTimelineWalk(req.Paths)
-	end := named // of its turn
+	end := named // end of its turn
 	err = s.walkTimeline(ctx, req.Workspace, 0, func(cp, _ retake.Checkpoint) (bool, error) {
 		w.visit(cp)
 		if !w.insideTurn && isSameTurn(cp, named) {
@@ -268,7 +268,7 @@ func (s *Service) findLastUndo(ctx context.Context, ws retake.WorkspaceID) (reta
 	if err != nil {
 		return retake.Checkpoint{}, err
 	}
-	var open []retake.Checkpoint // the last one on top
+	var open []retake.Checkpoint // a stack
 	for _, way := range slices.Backward(ways) {
 		if way.Return.Course == retake.CourseUndo {
 			open = append(open, way)

@@ -198,7 +198,7 @@ func isByProduct(c retake.Change) bool {
 		return true
 	case retake.ThemeDatabase:
 		return c.What != retake.Deleted
-	case retake.ThemePackages: // an install is no by-product, but tools keep caches there
+	case retake.ThemePackages: // an install is not a by-product, but tools keep caches there
 		return slices.ContainsFunc(strings.Split(path.Dir(c.Path), "/"), func(dir string) bool { return slices.Contains(cacheDirs, dir) })
 	case retake.ThemeSource:
 		return c.What == retake.Added && slices.Contains(reportExtensions, strings.ToLower(path.Ext(c.Path)))
@@ -222,7 +222,7 @@ func (s *Service) recordVerification(ctx context.Context, cp retake.Checkpoint, 
 		return err
 	}
 	s.invalidateGood(cp.Workspace)
-	s.summarizer.request(cp) // words may disagree with the answer
+	s.summarizer.request(cp) // the summary may now contradict the result
 	return nil
 }
 
@@ -323,7 +323,7 @@ func writeVerification(ctx context.Context, w store.Writer, v retake.Verificatio
 	}
 	err = w.Annotate(ctx, v.Number, []retake.Entry{{Name: name, Kind: retake.KindFile, Mode: 0o600, Size: n, Object: id}})
 	if errors.Is(err, store.ErrNotFound) {
-		return nil // the heir went meanwhile
+		return nil // that checkpoint was dropped meanwhile
 	}
 	return err
 }
@@ -337,7 +337,7 @@ func (s *Service) refillVerifications(ctx context.Context, st store.Store, l *st
 		}
 		var v retake.Verification
 		if err := readStateDoc(ctx, st, e, &v); err != nil {
-			continue // one answer that cannot be read hides no other
+			continue // an unreadable one must not hide the others
 		}
 		if err := s.parts.Catalog.PutVerification(ctx, v); err != nil {
 			return err

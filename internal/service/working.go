@@ -38,7 +38,7 @@ func (h *agentState) workingSessions(now time.Time, asker []int) []retake.Worker
 	for i := range h.state.Sessions {
 		x := &h.state.Sessions[i]
 		dead := x.PID > 0 && !proc.IsAlive(x.PID)
-		own := x.PID == 0 && len(asker) == 0 // a program that tells of its own turns and asks by the API
+		own := x.PID == 0 && len(asker) == 0 // a program that reports its own turns and asks through the API
 		if h.state.OngoingTurn(i, now) == nil || dead || own || slices.Contains(asker, x.PID) {
 			continue
 		}
