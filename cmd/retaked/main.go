@@ -41,14 +41,14 @@ func main() {
 // runDaemon is the daemon. That another one lives is no error: the starter is told, and asks
 // that one.
 func runDaemon(ctx context.Context, c config.Config, s *config.Settings, starter int) error {
-	news := daemon.NewNews(clock.Wall)
+	news := daemon.NewEventBuffer(clock.Wall)
 	err := daemon.Run(ctx, daemon.Options{
-		Conf: c, Settings: s, Version: version, Clock: clock.Wall, News: news,
+		Conf: c, Settings: s, Version: version, Clock: clock.Wall, Events: news,
 		Open: func(ctx context.Context, rec *diag.Recorder) (retake.Service, error) {
-			return assemble.OpenService(ctx, c, s, assemble.Options{Exclusive: true, Tell: news.Tell, Diag: rec})
+			return assemble.OpenService(ctx, c, s, assemble.Options{Exclusive: true, OnEvent: news.Add, Diag: rec})
 		},
-		Say: proc.OpenStarterPipe(starter).SendLine,
-		Settle: func() string {
+		ReportReady: proc.OpenStarterPipe(starter).SendLine,
+		Detach: func() string {
 			proc.ResetUmask()
 			return proc.LeaveCgroup(s.LeavesCgroup())
 		},

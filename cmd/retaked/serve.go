@@ -24,7 +24,7 @@ type servers struct {
 }
 
 // options are what the flags and the environment say, flags first.
-func (s servers) options(p cli.ServerPlace) (server.Options, error) {
+func (s servers) options(p cli.ServerOptions) (server.Options, error) {
 	env := config.ReadServer()
 	level := slog.LevelInfo
 	if p.Verbose {
@@ -34,7 +34,7 @@ func (s servers) options(p cli.ServerPlace) (server.Options, error) {
 		DataDir: p.Data, ListenAddress: p.Listen, PublicURL: p.Public, MetricsAddress: p.Admin, CertFile: p.Cert, CertKeyFile: p.CertKey,
 		Postgres: first(p.Postgres, env.Postgres), AllowInsecureWebhooks: p.Lenient, TakeOver: p.TakeOver, TraceEndpoint: env.Trace, Version: version,
 		Clock: clock.Wall, Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})),
-		Readers: assemble.Readers(s.conf), Floor: s.settings.Floor, Boot: s.conf.BootID, SearchPath: s.conf.SearchPath(),
+		Readers: assemble.ReaderPools(s.conf), Floor: s.settings.Floor, Boot: s.conf.BootID, SearchPath: s.conf.SearchPath(),
 	}
 	if at := first(p.S3, env.S3); at != "" {
 		b, err := config.ParseBucket(at)
@@ -69,7 +69,7 @@ func first(a, b string) string {
 }
 
 // with opens a server for the length of one command.
-func (s servers) with(ctx context.Context, p cli.ServerPlace, f func(*server.Server) error) error {
+func (s servers) with(ctx context.Context, p cli.ServerOptions, f func(*server.Server) error) error {
 	o, err := s.options(p)
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func (s servers) with(ctx context.Context, p cli.ServerPlace, f func(*server.Ser
 	return errors.Join(f(srv), srv.Close())
 }
 
-func (s servers) Serve(ctx context.Context, p cli.ServerPlace, ready func(string, *cli.ServerBeginning)) error {
+func (s servers) Serve(ctx context.Context, p cli.ServerOptions, ready func(string, *cli.ServerBeginning)) error {
 	return s.with(ctx, p, func(srv *server.Server) error {
 		var begun *server.NewNamespace
 		begin := func() (err error) {
@@ -92,7 +92,7 @@ func (s servers) Serve(ctx context.Context, p cli.ServerPlace, ready func(string
 	})
 }
 
-func (s servers) Bootstrap(ctx context.Context, p cli.ServerPlace) (b *cli.ServerBeginning, err error) {
+func (s servers) Bootstrap(ctx context.Context, p cli.ServerOptions) (b *cli.ServerBeginning, err error) {
 	err = s.with(ctx, p, func(srv *server.Server) error {
 		begun, err := srv.Bootstrap(ctx, p.Webhook)
 		b = (*cli.ServerBeginning)(begun)
@@ -101,7 +101,7 @@ func (s servers) Bootstrap(ctx context.Context, p cli.ServerPlace) (b *cli.Serve
 	return b, err
 }
 
-func (s servers) AddNamespace(ctx context.Context, p cli.ServerPlace, ns retake.NamespaceID) (b cli.ServerBeginning, err error) {
+func (s servers) AddNamespace(ctx context.Context, p cli.ServerOptions, ns retake.NamespaceID) (b cli.ServerBeginning, err error) {
 	err = s.with(ctx, p, func(srv *server.Server) error {
 		begun, err := srv.AddNamespace(ctx, retake.Namespace{ID: ns, Limits: retake.DefaultLimits()}, "")
 		b = cli.ServerBeginning(begun)
@@ -110,7 +110,7 @@ func (s servers) AddNamespace(ctx context.Context, p cli.ServerPlace, ns retake.
 	return b, err
 }
 
-func (s servers) Namespaces(ctx context.Context, p cli.ServerPlace) (all []retake.Namespace, err error) {
+func (s servers) Namespaces(ctx context.Context, p cli.ServerOptions) (all []retake.Namespace, err error) {
 	err = s.with(ctx, p, func(srv *server.Server) error {
 		all, err = srv.Namespaces(ctx)
 		return err
@@ -118,7 +118,7 @@ func (s servers) Namespaces(ctx context.Context, p cli.ServerPlace) (all []retak
 	return all, err
 }
 
-func (s servers) SetRoots(ctx context.Context, p cli.ServerPlace, ns retake.NamespaceID, roots []string) (out retake.Namespace, err error) {
+func (s servers) SetRoots(ctx context.Context, p cli.ServerOptions, ns retake.NamespaceID, roots []string) (out retake.Namespace, err error) {
 	err = s.with(ctx, p, func(srv *server.Server) error {
 		out, err = srv.SetRoots(ctx, ns, roots)
 		return err
@@ -126,7 +126,7 @@ func (s servers) SetRoots(ctx context.Context, p cli.ServerPlace, ns retake.Name
 	return out, err
 }
 
-func (s servers) AddKey(ctx context.Context, p cli.ServerPlace, ns retake.NamespaceID, req retake.KeyRequest) (k retake.NewKey, err error) {
+func (s servers) AddKey(ctx context.Context, p cli.ServerOptions, ns retake.NamespaceID, req retake.KeyRequest) (k retake.NewKey, err error) {
 	err = s.with(ctx, p, func(srv *server.Server) error {
 		k, err = srv.AddKey(ctx, ns, req)
 		return err

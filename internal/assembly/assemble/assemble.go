@@ -31,7 +31,7 @@ import (
 const localNamespace = "local"
 
 // waitForWriter is how long a save waits for another one of the same workspace.
-const waitForWriter = 60 * time.Second
+const writerTimeout = 60 * time.Second
 
 // Options replace parts, for harnesses.
 type Options struct {
@@ -41,7 +41,7 @@ type Options struct {
 	OneShot    bool   // the process ends with this service
 	Exclusive  bool   // this process owns the store alone and for long
 	Track      track.Options
-	Tell       Tell           // hears what happens; nil: nobody does
+	OnEvent    EventSink      // hears what happens; nil: nobody does
 	Diag       *diag.Recorder // what happens in the background; nil: nobody looks
 
 	// Other rows and other bytes than those on this disk.
@@ -57,7 +57,7 @@ func OpenService(ctx context.Context, c config.Config, s *config.Settings, o Opt
 	if o.Clock == nil {
 		o.Clock = clock.Wall
 	}
-	places, err := makePlaces(c.DataDir)
+	places, err := makeDataDirs(c.DataDir)
 	if err != nil {
 		return nil, err
 	}
@@ -78,29 +78,29 @@ func OpenService(ctx context.Context, c config.Config, s *config.Settings, o Opt
 	if err != nil {
 		return nil, err
 	}
-	if o.Tell != nil {
-		cat = heard{cat, o.Clock, o.Tell}
+	if o.OnEvent != nil {
+		cat = notifyingCatalog{cat, o.Clock, o.OnEvent}
 	}
 	parts := service.Parts{
 		Catalog: cat, OpenStore: o.Store,
 		FS: o.FS, IndexDir: places.indexes, DataDir: data, Clock: o.Clock, BootID: c.BootID, HomeDir: c.Home,
 		RestoreDir: places.returns, Locks: fsx.NewLocks(places.locks), KernelFence: true,
 		SignalDir: places.signals, SessionDir: places.sessions, Habits: s.Habits,
-		Policy: s.Policy, MinFree: s.Floor, Budget: s.Budget, Within: s.KeepWithin, GoneAfter: s.GoneAfter, LockWait: waitForWriter, Exclusive: o.Exclusive,
+		Policy: s.Policy, MinFree: s.Floor, Budget: s.Budget, Within: s.KeepWithin, GoneAfter: s.GoneAfter, LockWait: writerTimeout, Exclusive: o.Exclusive,
 		LocalAgents: true, Diag: o.Diag,
 	}
 	parts.StandingChecks, parts.VerifyLimit, parts.DrillEnabled, parts.Environ = s.Standing, s.VerifyLimit, s.DrillsEnabled, c.VerifyEnv
-	parts.Readers = readers(c.Executable, filepath.Join(data, "reader.key"))
+	parts.Readers = newReaderPool(c.Executable, filepath.Join(data, "reader.key"))
 	parts.Backup = backup.New(backup.Options{Dir: places.backups, Path: c.SearchPath(), Locks: fsx.NewLocks(places.locks), Clock: o.Clock})
 	if o.Exclusive {
-		parts.Tracker = tracker(s, o.Track)
+		parts.Tracker = newTracker(s, o.Track)
 		parts.HostProbe = &hostprobe.Options{Root: "/", Home: c.Home}
 	}
 	return service.New(parts), nil
 }
 
-// tracker is what the harness asks for, else what the user's settings do.
-func tracker(s *config.Settings, o track.Options) *track.Tracker {
+// newTracker is what the harness asks for, else what the user's settings do.
+func newTracker(s *config.Settings, o track.Options) *track.Tracker {
 	if o == (track.Options{}) {
 		o.Mode, o.TrustUnreadable = s.Tracker()
 	}
@@ -110,10 +110,10 @@ func tracker(s *config.Settings, o track.Options) *track.Tracker {
 	return track.New(o)
 }
 
-type places struct{ store, locks, indexes, returns, signals, sessions, backups, catalog string }
+type dataPaths struct{ store, locks, indexes, returns, signals, sessions, backups, catalog string }
 
-func makePlaces(data string) (places, error) {
-	p := places{
+func makeDataDirs(data string) (dataPaths, error) {
+	p := dataPaths{
 		store: filepath.Join(data, "store"), locks: filepath.Join(data, "locks"),
 		indexes: filepath.Join(data, "index"), returns: filepath.Join(data, "returns"), catalog: config.CatalogFile(data),
 		signals: config.SignalsDir(data), sessions: filepath.Join(data, "sessions"), backups: filepath.Join(data, "backup"),
@@ -142,7 +142,7 @@ func openCatalog(ctx context.Context, path string, opts sqlite.Options, c clock.
 	return sqlite.Open(ctx, path, localNamespace, opts)
 }
 
-func openStore(ctx context.Context, p places, create bool, o Options) (store.Store, error) {
+func openStore(ctx context.Context, p dataPaths, create bool, o Options) (store.Store, error) {
 	opts := kopia.Options{Dir: p.store, FS: o.FS, Locks: fsx.NewLocks(p.locks), Clock: o.Clock, Derivation: o.Derivation, Exclusive: o.Exclusive}
 	if create {
 		return kopia.Create(ctx, opts)

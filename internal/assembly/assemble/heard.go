@@ -9,23 +9,23 @@ import (
 	"github.com/retake-dev/retake/internal/storage/catalog"
 )
 
-// Tell hears of something that happened.
-type Tell func(t retake.EventType, at time.Time, d retake.EventData)
+// EventSink hears of something that happened.
+type EventSink func(t retake.EventType, at time.Time, d retake.EventData)
 
-// heard is a catalog that tells of rows which were written, for who looks on while it
+// notifyingCatalog is a catalog that tells of rows which were written, for who looks on while it
 // happens. A row that follows what the store held long ago is no news.
-type heard struct {
+type notifyingCatalog struct {
 	catalog.Catalog
-	clock clock.Clock
-	tell  Tell
+	clock   clock.Clock
+	onEvent EventSink
 }
 
 // Append adds a checkpoint.
-func (h heard) Append(ctx context.Context, cp retake.Checkpoint) error {
+func (h notifyingCatalog) Append(ctx context.Context, cp retake.Checkpoint) error {
 	err := h.Catalog.Append(ctx, cp)
-	if err == nil && !refilled(ctx) {
+	if err == nil && !isRefill(ctx) {
 		for _, t := range cp.Tidings() {
-			h.tell(t, cp.Time, cp.EventData(t))
+			h.onEvent(t, cp.Time, cp.EventData(t))
 		}
 	}
 	return err
@@ -33,36 +33,36 @@ func (h heard) Append(ctx context.Context, cp retake.Checkpoint) error {
 
 // Bury puts tombstones. It is always asked for in the name of the maintainer, so their age
 // tells which are news.
-func (h heard) Bury(ctx context.Context, ws retake.WorkspaceID, stones []retake.Tombstone) error {
+func (h notifyingCatalog) Bury(ctx context.Context, ws retake.WorkspaceID, stones []retake.Tombstone) error {
 	err := h.Catalog.Bury(ctx, ws, stones)
 	if err != nil {
 		return err
 	}
 	for _, s := range stones {
-		if h.clock.Now().Sub(s.At) < newsAge {
-			h.tell(retake.EventExpired, s.At, retake.EventData{Workspace: ws, Checkpoint: s.ID, Number: s.Number, Parent: s.Parent})
+		if h.clock.Now().Sub(s.At) < maxNewsAge {
+			h.onEvent(retake.EventExpired, s.At, retake.EventData{Workspace: ws, Checkpoint: s.ID, Number: s.Number, Parent: s.Parent})
 		}
 	}
 	return nil
 }
 
 // newsAge is far above what lies between a burial and its row.
-const newsAge = time.Minute
+const maxNewsAge = time.Minute
 
 // PutVerification adds an answer.
-func (h heard) PutVerification(ctx context.Context, v retake.Verification) error {
+func (h notifyingCatalog) PutVerification(ctx context.Context, v retake.Verification) error {
 	err := h.Catalog.PutVerification(ctx, v)
-	if err == nil && v.Verdict != retake.Running && !refilled(ctx) {
-		h.tell(retake.EventVerified, v.Started.Add(v.Took), retake.EventData{
+	if err == nil && v.Verdict != retake.Running && !isRefill(ctx) {
+		h.onEvent(retake.EventVerified, v.Started.Add(v.Took), retake.EventData{
 			Workspace: v.Workspace, Checkpoint: v.Checkpoint, Number: v.Number, Name: v.Name, Answer: string(v.Verdict), Why: v.Why, Claim: v.Claim, By: v.By,
 		})
 	}
 	return err
 }
 
-// refilled: the service fills rows again in the name of the maintainer, and on a machine
+// isRefill: the service fills rows again in the name of the maintainer, and on a machine
 // without keys nobody else asks in that name.
-func refilled(ctx context.Context) bool {
+func isRefill(ctx context.Context) bool {
 	a, ok := retake.ActorOf(ctx)
 	return ok && a.Kind == retake.KeyMaintainer
 }

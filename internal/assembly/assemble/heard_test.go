@@ -42,7 +42,7 @@ func TestWhatHappensIsTold(t *testing.T) {
 	must(t, err)
 	var e ear
 	c := config.Config{DataDir: filepath.Join(home, "data"), Home: "/nobody", BootID: "this run"}
-	s, err := assemble.OpenService(ctx, c, set, assemble.Options{Derivation: derivation, Tell: e.tell})
+	s, err := assemble.OpenService(ctx, c, set, assemble.Options{Derivation: derivation, OnEvent: e.tell})
 	must(t, err)
 	t.Cleanup(func() { must(t, s.Close()) })
 	root := filepath.Join(home, "shop")

@@ -13,14 +13,14 @@ import (
 
 const readerKeySize = 32
 
-// readers reads files for their meaning in a child that is our own program. The key lets
+// newReaderPool reads files for their meaning in a child that is our own program. The key lets
 // values that nobody may see be compared over time; it is made once. All of it is context:
 // without a key nothing is read, and the service is as whole.
-func readers(self, keyFile string) *xray.Pool {
+func newReaderPool(self, keyFile string) *xray.Pool {
 	if self == "" {
 		return nil
 	}
-	key, err := readerKey(keyFile)
+	key, err := loadReaderKey(keyFile)
 	if err != nil {
 		return nil
 	}
@@ -29,15 +29,15 @@ func readers(self, keyFile string) *xray.Pool {
 	return p
 }
 
-// Readers answers how the readers of one tenant are begun, by the file of their key.
-func Readers(c config.Config) func(keyFile string) *xray.Pool {
-	return func(keyFile string) *xray.Pool { return readers(c.Executable, keyFile) }
+// ReaderPools answers how the readers of one tenant are begun, by the file of their key.
+func ReaderPools(c config.Config) func(keyFile string) *xray.Pool {
+	return func(keyFile string) *xray.Pool { return newReaderPool(c.Executable, keyFile) }
 }
 
 var errNoKey = errors.New("that is no key")
 
-// readerKey reads the key, or makes it. Whatever else lies there is left alone.
-func readerKey(name string) ([]byte, error) {
+// loadReaderKey reads the key, or makes it. Whatever else lies there is left alone.
+func loadReaderKey(name string) ([]byte, error) {
 	i, err := os.Lstat(name)
 	if errors.Is(err, os.ErrNotExist) {
 		key := make([]byte, readerKeySize)

@@ -29,38 +29,38 @@ const (
 // listens from the first time that somebody asks for it until the daemon leaves. What lets
 // somebody in is kept in memory as a digest, and ends with the daemon.
 type console struct {
-	d     *daemon
-	api   http.Handler // counts as work of the daemon, as on the socket
-	pages *web.Pages
+	daemon *daemon
+	api    http.Handler // counts as work of the daemon, as on the socket
+	pages  *web.Pages
 
-	mu     sync.Mutex
-	server *http.Server // nil until it listens; guarded by mu, as what follows
-	host   string       // 127.0.0.1 and the port
-	guard  web.OriginGuard
-	left   bool // it opens no more
-	tokens passes
-	inside passes // sessions of browsers
+	mu       sync.Mutex
+	server   *http.Server // nil until it listens; guarded by mu, as what follows
+	host     string       // 127.0.0.1 and the port
+	guard    web.OriginGuard
+	closed   bool // it opens no more
+	tokens   tokenSet
+	sessions tokenSet // sessions of browsers
 }
 
 func newConsole(d *daemon, api http.Handler) *console {
-	return &console{d: d, api: api, pages: web.NewPages(), tokens: passes{}, inside: passes{}}
+	return &console{daemon: d, api: api, pages: web.NewPages(), tokens: tokenSet{}, sessions: tokenSet{}}
 }
 
-// openConsole is asked over the socket, by the user or root.
-func (d *daemon) openConsole(w http.ResponseWriter, r *http.Request) {
-	o, err := d.console.open(r.FormValue("workspace"))
+// handleOpenConsole is asked over the socket, by the user or root.
+func (d *daemon) handleOpenConsole(w http.ResponseWriter, r *http.Request) {
+	o, err := d.console.openAddress(r.FormValue("workspace"))
 	if err != nil {
 		httpapi.WriteProblem(w, r, err, 0)
 		return
 	}
-	d.calls.start(d.Clock) // it stays until the browser has come
+	d.requests.start(d.Clock) // it stays until the browser has come
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Connection", "close")
 	_ = json.NewEncoder(w).Encode(o) // the asker may be gone
 }
 
-// open listens, if it does not yet, and makes an address that lets one browser in.
-func (c *console) open(ws string) (daemonctl.Opening, error) {
+// openAddress listens, if it does not yet, and makes an address that lets one browser in.
+func (c *console) openAddress(ws string) (daemonctl.Opening, error) {
 	q := url.Values{}
 	if ws != "" {
 		if _, err := retake.ParseWorkspaceID(ws); err != nil {
@@ -73,7 +73,7 @@ func (c *console) open(ws string) (daemonctl.Opening, error) {
 	if err := c.listen(); err != nil {
 		return daemonctl.Opening{}, err
 	}
-	now := c.d.Clock.Now()
+	now := c.daemon.Clock.Now()
 	q.Set("token", c.tokens.issue(now, tokenAge))
 	return daemonctl.Opening{URL: "http://" + c.host + enterPath + "?" + q.Encode(), Expires: now.Add(tokenAge)}, nil
 }
@@ -83,7 +83,7 @@ func (c *console) listen() error {
 	if c.server != nil {
 		return nil
 	}
-	if c.left {
+	if c.closed {
 		return &retake.Error{Kind: retake.Busy, What: "the daemon is leaving", Safe: unchanged, Hint: "ask again"}
 	}
 	l, err := net.Listen("tcp4", net.JoinHostPort(consoleHost, "0"))
@@ -92,11 +92,11 @@ func (c *console) listen() error {
 	}
 	c.host = l.Addr().String()
 	c.guard = web.OriginGuard{Hosts: []string{c.host, "localhost" + strings.TrimPrefix(c.host, consoleHost)}}
-	c.server = c.d.server(c)
-	c.d.log.Info("console", "address", c.host)
+	c.server = c.daemon.newServer(c)
+	c.daemon.log.Info("console", "address", c.host)
 	go func() {
-		if err := c.server.Serve(ownOnly{l, c.d.log}); err != nil && err != http.ErrServerClosed {
-			c.d.log.Warn("the console listens no more", "err", err)
+		if err := c.server.Serve(sameUserListener{l, c.daemon.log}); err != nil && err != http.ErrServerClosed {
+			c.daemon.log.Warn("the console listens no more", "err", err)
 		}
 	}()
 	return nil
@@ -105,7 +105,7 @@ func (c *console) listen() error {
 // shutdown opens no more and waits for who is inside.
 func (c *console) shutdown(ctx context.Context) error {
 	c.mu.Lock()
-	c.left = true
+	c.closed = true
 	s := c.server
 	c.mu.Unlock()
 	if s == nil {
@@ -132,14 +132,14 @@ func (c *console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	pictures := strings.HasPrefix(r.URL.Path, web.ContentPrefix)
 	switch {
 	case r.URL.Path == enterPath:
-		c.enter(w, r)
+		c.handleEnter(w, r)
 	case r.URL.Path == "/console/leave":
-		c.leave(w, r)
+		c.handleLeave(w, r)
 	case pictures || strings.HasPrefix(r.URL.Path, "/v1/"):
 		// A picture is asked for by the page's markup, which sends no header of ours.
 		looks := pictures && (r.Method == http.MethodGet || r.Method == http.MethodHead)
-		if !c.known(r) || !web.HasConsoleHeader(r) && !looks {
-			c.stranger(w, r)
+		if !c.hasSession(r) || !web.HasConsoleHeader(r) && !looks {
+			c.refuseStranger(w, r)
 			return
 		}
 		w.Header().Set("Cache-Control", "no-store")
@@ -151,29 +151,29 @@ func (c *console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// enter takes a token for a cookie. Who comes with one that was used, is too old or never
+// handleEnter takes a token for a cookie. Who comes with one that was used, is too old or never
 // was gets none: a person sees the page, which says what to do, or goes on in it.
-func (c *console) enter(w http.ResponseWriter, r *http.Request) {
+func (c *console) handleEnter(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	if r.Method != http.MethodGet {
 		w.Header().Set("Allow", http.MethodGet)
 		httpapi.WriteProblem(w, r, &retake.Error{Kind: retake.Denied, What: "on this machine the console is opened by a command", Safe: unchanged, Hint: "open it: retake console"}, http.StatusMethodNotAllowed)
 		return
 	}
-	now := c.d.Clock.Now()
+	now := c.daemon.Clock.Now()
 	c.mu.Lock()
-	ok := c.tokens.spend(r.URL.Query().Get("token"), now)
+	ok := c.tokens.redeem(r.URL.Query().Get("token"), now)
 	secret := ""
 	if ok {
-		secret = c.inside.issue(now, sessionAge)
+		secret = c.sessions.issue(now, sessionAge)
 	}
 	c.mu.Unlock()
 	to := "/"
 	switch {
 	case ok:
-		http.SetCookie(w, c.cookie(secret, sessionAge))
+		http.SetCookie(w, c.newCookie(secret, sessionAge))
 	case !strings.Contains(r.Header.Get("Accept"), "text/html"):
-		c.stranger(w, r)
+		c.refuseStranger(w, r)
 		return
 	}
 	if ws := r.URL.Query().Get("workspace"); ws != "" {
@@ -184,28 +184,28 @@ func (c *console) enter(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, to, http.StatusSeeOther)
 }
 
-// leave ends a session.
-func (c *console) leave(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodPost || !web.HasConsoleHeader(r) || !c.known(r) {
-		c.stranger(w, r)
+// handleLeave ends a session.
+func (c *console) handleLeave(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPost || !web.HasConsoleHeader(r) || !c.hasSession(r) {
+		c.refuseStranger(w, r)
 		return
 	}
 	c.mu.Lock()
 	for _, k := range r.CookiesNamed(c.cookieName()) {
-		delete(c.inside, sha256.Sum256([]byte(k.Value)))
+		delete(c.sessions, sha256.Sum256([]byte(k.Value)))
 	}
 	c.mu.Unlock()
-	http.SetCookie(w, c.cookie("", -time.Second))
+	http.SetCookie(w, c.newCookie("", -time.Second))
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// known reports whether a browser was let in.
-func (c *console) known(r *http.Request) bool {
+// hasSession reports whether a browser was let in.
+func (c *console) hasSession(r *http.Request) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now := c.d.Clock.Now()
+	now := c.daemon.Clock.Now()
 	for _, k := range r.CookiesNamed(c.cookieName()) {
-		if c.inside.good(k.Value, now) {
+		if c.sessions.isValid(k.Value, now) {
 			return true
 		}
 	}
@@ -219,11 +219,11 @@ func (c *console) cookieName() string {
 	return "retake_console_" + port
 }
 
-func (c *console) cookie(secret string, age time.Duration) *http.Cookie {
+func (c *console) newCookie(secret string, age time.Duration) *http.Cookie {
 	return &http.Cookie{Name: c.cookieName(), Value: secret, Path: "/", MaxAge: int(age.Seconds()), HttpOnly: true, SameSite: http.SameSiteStrictMode}
 }
 
-func (c *console) stranger(w http.ResponseWriter, r *http.Request) {
+func (c *console) refuseStranger(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	httpapi.WriteProblem(w, r, &retake.Error{
 		Kind: retake.Denied, What: "this page is not known here, or not any more", Safe: unchanged, Hint: "open the console again: retake console",

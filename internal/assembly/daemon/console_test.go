@@ -249,7 +249,7 @@ func TestPageThatFollows(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	held := clock.NewManual(time.Date(2026, 11, 3, 10, 0, 0, 0, time.UTC))
-	h.clock, h.news = held, daemon.NewNews(held)
+	h.clock, h.news = held, daemon.NewEventBuffer(held)
 	h.begin(h.solo)
 	root := filepath.Join(h.TempDir(), "shop")
 	must(t, os.Mkdir(root, 0o755))
@@ -286,7 +286,7 @@ func TestOpenPageKeepsTheDaemon(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	held := clock.NewManual(time.Date(2026, 11, 3, 10, 0, 0, 0, time.UTC))
-	h.clock, h.news = held, daemon.NewNews(held)
+	h.clock, h.news = held, daemon.NewEventBuffer(held)
 	must(t, h.settings.Set("daemon-idle", "10ms")) // by the held clock; the daemon looks at it that often
 	h.begin(h.solo)
 	o, err := h.hand().Console(t.Context(), "")

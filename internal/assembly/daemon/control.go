@@ -13,12 +13,12 @@ import (
 // waits for the service and keeps nobody here.
 func (d *daemon) routes(svc http.Handler) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("/v1/", d.calls.through(d.Clock, d.rooted(svc)))
+	mux.Handle("/v1/", d.requests.countRequests(d.Clock, d.requireDataDir(svc)))
 	mux.HandleFunc("GET /daemon/state", func(w http.ResponseWriter, _ *http.Request) {
-		d.tell(w, http.StatusOK)
+		d.writeState(w, http.StatusOK)
 	})
-	mux.HandleFunc("POST /daemon/stop", d.stop)
-	mux.HandleFunc("POST /daemon/console", d.openConsole)
+	mux.HandleFunc("POST /daemon/stop", d.handleStop)
+	mux.HandleFunc("POST /daemon/console", d.handleOpenConsole)
 	addProfiles(mux)
 	return mux
 }
@@ -31,12 +31,12 @@ func addProfiles(mux *http.ServeMux) {
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
 }
 
-// rooted hangs up when the data directory is gone, and listens no more: the
+// requireDataDir hangs up when the data directory is gone, and listens no more: the
 // asker finds nobody, and starts a daemon on what is there now.
-func (d *daemon) rooted(h http.Handler) http.Handler {
+func (d *daemon) requireDataDir(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if d.uprooted() {
-			d.leaveLostHome()
+		if d.isDataDirLost() {
+			d.leaveLostDataDir()
 			_ = d.sock.Close() // once is enough
 			panic(http.ErrAbortHandler)
 		}
@@ -44,17 +44,17 @@ func (d *daemon) rooted(h http.Handler) http.Handler {
 	})
 }
 
-// stop is asked of one process: who answers now may be the next one already.
-func (d *daemon) stop(w http.ResponseWriter, r *http.Request) {
+// handleStop is asked of one process: who answers now may be the next one already.
+func (d *daemon) handleStop(w http.ResponseWriter, r *http.Request) {
 	if r.FormValue("pid") != strconv.Itoa(d.about.PID) {
-		d.tell(w, http.StatusConflict)
+		d.writeState(w, http.StatusConflict)
 		return
 	}
-	d.tell(w, http.StatusAccepted)
-	d.goAway("asked to stop")
+	d.writeState(w, http.StatusAccepted)
+	d.requestExit("asked to stop")
 }
 
-func (d *daemon) tell(w http.ResponseWriter, status int) {
+func (d *daemon) writeState(w http.ResponseWriter, status int) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Connection", "close")
 	w.WriteHeader(status)
@@ -62,10 +62,10 @@ func (d *daemon) tell(w http.ResponseWriter, status int) {
 }
 
 func (d *daemon) state() daemonctl.State {
-	d.calls.mu.Lock()
-	defer d.calls.mu.Unlock()
+	d.requests.mu.Lock()
+	defer d.requests.mu.Unlock()
 	return daemonctl.State{
-		About: d.about, Exe: d.exe, Socket: d.sock.path, Log: daemonctl.LogPath(d.Conf), Activated: d.sock.given,
-		IdleSince: d.calls.since, InFlight: d.calls.n, Group: d.group,
+		About: d.about, Exe: d.exe, Socket: d.sock.path, Log: daemonctl.LogPath(d.Conf), Activated: d.sock.activated,
+		IdleSince: d.requests.since, InFlight: d.requests.n, Group: d.group,
 	}
 }

@@ -32,11 +32,11 @@ type Options struct {
 	Version  string
 	Clock    clock.Clock
 	// Open opens the service; called once. What it does in the background is recorded there.
-	Open   func(context.Context, *diag.Recorder) (retake.Service, error)
-	News   *News                   // what happens; nil: nobody can be told
-	Say    func(line string) error // tells the starter how it went; nil: nobody waits
-	Settle func() (note string)    // makes the process independent of its starter; nil in tests
-	Tune   func()                  // sets the memory of the process; nil: as the runtime does
+	Open        func(context.Context, *diag.Recorder) (retake.Service, error)
+	Events      *EventBuffer            // what happens; nil: nobody can be told
+	ReportReady func(line string) error // tells the starter how it went; nil: nobody waits
+	Detach      func() (note string)    // makes the process independent of its starter; nil in tests
+	TuneMemory  func()                  // sets the memory of the process; nil: as the runtime does
 }
 
 // ErrAlive means that another daemon looks after this data directory.

@@ -30,7 +30,7 @@ type house struct {
 	conf     config.Config
 	settings *config.Settings
 	clock    clock.Clock
-	news     *daemon.News
+	news     *daemon.EventBuffer
 	said     chan string
 	ended    chan error
 	stop     context.CancelFunc
@@ -66,7 +66,7 @@ func must(t *testing.T, err error) {
 func (h *house) solo(ctx context.Context) (retake.Service, error) {
 	o := assemble.Options{Exclusive: true, Derivation: derivation}
 	if h.news != nil {
-		o.Tell = h.news.Tell
+		o.OnEvent = h.news.Add
 	}
 	return assemble.OpenService(ctx, h.conf, h.settings, o)
 }
@@ -79,9 +79,9 @@ func (h *house) begin(open func(context.Context) (retake.Service, error)) string
 	said, ended := h.said, h.ended
 	go func() {
 		ended <- daemon.Run(ctx, daemon.Options{
-			Conf: h.conf, Settings: h.settings, Version: "v1.0.0", Clock: h.clock, News: h.news,
-			Open: func(ctx context.Context, _ *diag.Recorder) (retake.Service, error) { return open(ctx) },
-			Say:  func(line string) error { said <- line; return nil },
+			Conf: h.conf, Settings: h.settings, Version: "v1.0.0", Clock: h.clock, Events: h.news,
+			Open:        func(ctx context.Context, _ *diag.Recorder) (retake.Service, error) { return open(ctx) },
+			ReportReady: func(line string) error { said <- line; return nil },
 		})
 	}()
 	return wait(h.T, said)
@@ -300,7 +300,7 @@ func TestOneDaemonIsFoundFromTwoPlaces(t *testing.T) {
 	if other.conf.Socket == h.conf.Socket {
 		t.Fatal("there is only one place")
 	}
-	must(t, other.hand().Revive(t.Context()))
+	must(t, other.hand().EnsureRunning(t.Context()))
 	if _, err := other.client().Workspaces(t.Context()); err != nil {
 		t.Error(err)
 	}

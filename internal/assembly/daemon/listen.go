@@ -13,21 +13,21 @@ import (
 )
 
 // firstGiven is the descriptor at which a service manager hands over sockets.
-const firstGiven = 3
+const firstActivatedFD = 3
 
 // socket is where the daemon listens.
 type socket struct {
 	*net.UnixListener
-	path  string
-	given bool        // by a service manager: not ours to remove
-	file  fs.FileInfo // the file as we made it
+	path      string
+	activated bool        // by a service manager: not ours to remove
+	file      fs.FileInfo // the file as we made it
 }
 
-// listen opens the socket. The lock of the daemon is held, so a file that is
+// listenSocket opens the socket. The lock of the daemon is held, so a file that is
 // there belongs to nobody that lives.
-func listen(c config.Config) (*socket, error) {
+func listenSocket(c config.Config) (*socket, error) {
 	if c.ListenFDs > 0 {
-		return adopt()
+		return activatedSocket()
 	}
 	if err := c.MakeSocketDir(); err != nil {
 		return nil, err
@@ -50,9 +50,9 @@ func listen(c config.Config) (*socket, error) {
 	return s, nil
 }
 
-// adopt takes the socket that the service manager opened.
-func adopt() (*socket, error) {
-	f := os.NewFile(firstGiven, "socket")
+// activatedSocket takes the socket that the service manager opened.
+func activatedSocket() (*socket, error) {
+	f := os.NewFile(firstActivatedFD, "socket")
 	defer f.Close() //nolint:errcheck // the listener has its own
 	l, err := net.FileListener(f)
 	if err != nil {
@@ -63,12 +63,12 @@ func adopt() (*socket, error) {
 		return nil, errors.Join(errors.New("take the socket of the service manager: it is not a unix socket"), l.Close())
 	}
 	u.SetUnlinkOnClose(false)
-	return &socket{UnixListener: u, path: u.Addr().String(), given: true}, nil
+	return &socket{UnixListener: u, path: u.Addr().String(), activated: true}, nil
 }
 
 // remove takes the file away, if it is still the one that we made.
 func (s *socket) remove() error {
-	if s.given {
+	if s.activated {
 		return nil
 	}
 	now, err := os.Lstat(s.path)
@@ -81,13 +81,13 @@ func (s *socket) remove() error {
 	return nil
 }
 
-// guarded hangs up on everybody who is neither the user nor root.
-type guarded struct {
+// ownerListener hangs up on everybody who is neither the user nor root.
+type ownerListener struct {
 	*socket
 	log *slog.Logger
 }
 
-func (g guarded) Accept() (net.Conn, error) {
+func (g ownerListener) Accept() (net.Conn, error) {
 	for {
 		c, err := g.AcceptUnix()
 		if err != nil {

@@ -12,25 +12,25 @@ import (
 )
 
 // mostNews is far more than happens while somebody is away for a moment.
-const mostNews = 1000
+const maxEvents = 1000
 
-// News are the newest events of this machine, kept in memory: they say that there is
+// EventBuffer are the newest events of this machine, kept in memory: they say that there is
 // something new to ask for, and nobody needs them later. Numbers begin at the time at which
 // the daemon began, so that who comes back with a number of an earlier one goes on from there.
-type News struct {
+type EventBuffer struct {
 	mu    sync.Mutex
 	list  []retake.Event // the oldest first; guarded by mu, as what follows
 	last  int64
 	grown chan struct{} // closed when there is more
 }
 
-// NewNews begins with nothing.
-func NewNews(c clock.Clock) *News {
-	return &News{last: c.Now().UnixMilli(), grown: make(chan struct{})}
+// NewEventBuffer begins with nothing.
+func NewEventBuffer(c clock.Clock) *EventBuffer {
+	return &EventBuffer{last: c.Now().UnixMilli(), grown: make(chan struct{})}
 }
 
-// Tell adds an event.
-func (n *News) Tell(t retake.EventType, at time.Time, d retake.EventData) {
+// Add adds an event.
+func (n *EventBuffer) Add(t retake.EventType, at time.Time, d retake.EventData) {
 	data, err := json.Marshal(d)
 	if err != nil {
 		return // our own types always encode
@@ -39,8 +39,8 @@ func (n *News) Tell(t retake.EventType, at time.Time, d retake.EventData) {
 	defer n.mu.Unlock()
 	n.last++
 	n.list = append(n.list, retake.Event{Seq: n.last, ID: fmt.Sprintf("evt_%d", n.last), Type: t, Time: at.UTC(), Data: data})
-	if len(n.list) > mostNews {
-		n.list = append(n.list[:0:0], n.list[len(n.list)-mostNews:]...)
+	if len(n.list) > maxEvents {
+		n.list = append(n.list[:0:0], n.list[len(n.list)-maxEvents:]...)
 	}
 	close(n.grown)
 	n.grown = make(chan struct{})
@@ -48,14 +48,14 @@ func (n *News) Tell(t retake.EventType, at time.Time, d retake.EventData) {
 
 // Events lists those behind one, oldest first, and waits for the first of them as long as q
 // says.
-func (n *News) Events(ctx context.Context, q retake.EventQuery) ([]retake.Event, error) {
-	if q.Limit <= 0 || q.Limit > mostNews {
+func (n *EventBuffer) Events(ctx context.Context, q retake.EventQuery) ([]retake.Event, error) {
+	if q.Limit <= 0 || q.Limit > maxEvents {
 		q.Limit = 100
 	}
 	enough := time.NewTimer(q.Wait)
 	defer enough.Stop()
 	for {
-		got, grown := n.behind(q)
+		got, grown := n.eventsAfter(q)
 		if len(got) > 0 || q.Wait <= 0 || q.Newest {
 			return got, nil
 		}
@@ -69,7 +69,7 @@ func (n *News) Events(ctx context.Context, q retake.EventQuery) ([]retake.Event,
 	}
 }
 
-func (n *News) behind(q retake.EventQuery) ([]retake.Event, <-chan struct{}) {
+func (n *EventBuffer) eventsAfter(q retake.EventQuery) ([]retake.Event, <-chan struct{}) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	list := n.list

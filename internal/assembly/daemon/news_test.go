@@ -15,16 +15,16 @@ import (
 
 var newsTime = time.Date(2026, 11, 3, 10, 0, 0, 0, time.UTC)
 
-func tellSome(n *daemon.News, from, to int64) {
+func tellSome(n *daemon.EventBuffer, from, to int64) {
 	for i := from; i <= to; i++ {
-		n.Tell(retake.EventCreated, newsTime, retake.EventData{Number: i})
+		n.Add(retake.EventCreated, newsTime, retake.EventData{Number: i})
 	}
 }
 
 func TestNews(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	n := daemon.NewNews(clock.NewManual(newsTime))
+	n := daemon.NewEventBuffer(clock.NewManual(newsTime))
 	ask := func(q retake.EventQuery) []retake.Event {
 		t.Helper()
 		got, err := n.Events(ctx, q)
@@ -63,7 +63,7 @@ func TestNews(t *testing.T) {
 
 func TestWhoWaitsForNews(t *testing.T) {
 	t.Parallel()
-	n := daemon.NewNews(clock.NewManual(newsTime))
+	n := daemon.NewEventBuffer(clock.NewManual(newsTime))
 	tellSome(n, 1, 1)
 	newest, err := n.Events(t.Context(), retake.EventQuery{Newest: true})
 	must(t, err)

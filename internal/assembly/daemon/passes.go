@@ -13,19 +13,19 @@ import (
 )
 
 // mostPasses is far more than one person opens.
-const mostPasses = 1000
+const maxTokens = 1000
 
-// passes are digests of secrets, with the time until which each is good.
-type passes map[[sha256.Size]byte]time.Time
+// tokenSet are digests of secrets, with the time until which each is good.
+type tokenSet map[[sha256.Size]byte]time.Time
 
 // issue makes a secret. The oldest go when there are too many.
-func (p passes) issue(now time.Time, age time.Duration) string {
+func (p tokenSet) issue(now time.Time, age time.Duration) string {
 	for digest, until := range p {
 		if !now.Before(until) {
 			delete(p, digest)
 		}
 	}
-	for len(p) >= mostPasses {
+	for len(p) >= maxTokens {
 		var oldest [sha256.Size]byte
 		var first time.Time
 		for digest, until := range p {
@@ -42,27 +42,27 @@ func (p passes) issue(now time.Time, age time.Duration) string {
 	return secret
 }
 
-// good looks a secret up by its digest, so that the time it takes tells nothing of it.
-func (p passes) good(secret string, now time.Time) bool {
+// isValid looks a secret up by its digest, so that the time it takes tells nothing of it.
+func (p tokenSet) isValid(secret string, now time.Time) bool {
 	until, ok := p[sha256.Sum256([]byte(secret))]
 	return ok && now.Before(until)
 }
 
-// spend is good for a secret that is good once.
-func (p passes) spend(secret string, now time.Time) bool {
-	ok := p.good(secret, now)
+// redeem is good for a secret that is good once.
+func (p tokenSet) redeem(secret string, now time.Time) bool {
+	ok := p.isValid(secret, now)
 	delete(p, sha256.Sum256([]byte(secret)))
 	return ok
 }
 
-// ownOnly hangs up on other users of the machine, where the kernel can tell who it is:
+// sameUserListener hangs up on other users of the machine, where the kernel can tell who it is:
 // they may have read an address or a cookie that was not for them.
-type ownOnly struct {
+type sameUserListener struct {
 	net.Listener
 	log *slog.Logger
 }
 
-func (l ownOnly) Accept() (net.Conn, error) {
+func (l sameUserListener) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()
 		if err != nil {

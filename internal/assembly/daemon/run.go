@@ -26,14 +26,14 @@ const (
 func Run(ctx context.Context, o Options) error {
 	err := o.run(ctx)
 	if err != nil {
-		o.say(err)
+		o.reportStart(err)
 	}
 	return err
 }
 
-// say tells the starter how it went. It may be gone, and is never needed.
-func (o Options) say(err error) {
-	if o.Say == nil {
+// reportStart tells the starter how it went. It may be gone, and is never needed.
+func (o Options) reportStart(err error) {
+	if o.ReportReady == nil {
 		return
 	}
 	word := daemonctl.WordReady
@@ -41,21 +41,21 @@ func (o Options) say(err error) {
 	case errors.Is(err, ErrAlive):
 		word = daemonctl.WordAlive
 	case err != nil:
-		b, jerr := json.Marshal(daemonctl.Trouble{Error: retake.AsError(err), Cause: err.Error()})
+		b, jerr := json.Marshal(daemonctl.StartError{Error: retake.AsError(err), Cause: err.Error()})
 		if jerr != nil {
 			return // the starter sees that we ended
 		}
 		word = string(b)
 	}
-	_ = o.Say(word) // who does not wait does not hear
+	_ = o.ReportReady(word) // who does not wait does not hear
 }
 
 func (o Options) run(ctx context.Context) error {
-	release, err := o.lock(ctx)
+	release, err := o.acquireLock(ctx)
 	if err != nil {
 		return err
 	}
-	d := &daemon{Options: o, leave: make(chan string, 1)}
+	d := &daemon{Options: o, exitReason: make(chan string, 1)}
 	defer func() {
 		if !d.unfinished { // else work is under way, and only our end may give the lock back
 			release()
@@ -67,14 +67,14 @@ func (o Options) run(ctx context.Context) error {
 	}
 	defer out.Close() //nolint:errcheck // every line was written at once
 	d.logs, d.log = out, out.logger(o.Conf.Debug)
-	if d.place, err = os.Stat(daemonctl.LockPath(o.Conf)); err != nil {
+	if d.lockInfo, err = os.Stat(daemonctl.LockPath(o.Conf)); err != nil {
 		return fmt.Errorf("look at the lock: %w", err)
 	}
-	if o.Settle != nil {
-		d.group = o.Settle()
+	if o.Detach != nil {
+		d.group = o.Detach()
 	}
-	if o.Tune != nil {
-		o.Tune()
+	if o.TuneMemory != nil {
+		o.TuneMemory()
 	}
 	var build daemonctl.Build
 	d.exe, build = daemonctl.Executable(o.Version)
@@ -82,7 +82,7 @@ func (o Options) run(ctx context.Context) error {
 		Version: o.Version, API: retake.APIVersion, Stamp: build.Stamp, PID: os.Getpid(),
 		Started: o.Clock.Now(), Home: o.Conf.DataDir,
 	}
-	if d.sock, err = listen(o.Conf); err != nil {
+	if d.sock, err = listenSocket(o.Conf); err != nil {
 		return err
 	}
 	defer func() {
@@ -93,20 +93,20 @@ func (o Options) run(ctx context.Context) error {
 	if err := daemonctl.WriteRecord(o.Conf, daemonctl.Record{PID: d.about.PID, Socket: d.sock.path, Version: o.Version, Stamp: build.Stamp}); err != nil {
 		return errors.Join(err, d.sock.Close())
 	}
-	defer daemonctl.DropRecord(o.Conf, d.about.PID)
-	d.log.Info("ready", "pid", d.about.PID, "version", o.Version, "socket", d.sock.path, "given", d.sock.given, "group", d.group)
-	o.say(nil)
+	defer daemonctl.RemoveRecord(o.Conf, d.about.PID)
+	d.log.Info("ready", "pid", d.about.PID, "version", o.Version, "socket", d.sock.path, "given", d.sock.activated, "group", d.group)
+	o.reportStart(nil)
 	return d.serve(ctx)
 }
 
-// lock takes the lock alone. Who else may hold it: another daemon, processes
+// acquireLock takes the lock alone. Who else may hold it: another daemon, processes
 // that work without one, or somebody who looks.
-func (o Options) lock(ctx context.Context) (func(), error) {
+func (o Options) acquireLock(ctx context.Context) (func(), error) {
 	locks, err := daemonctl.Locks(o.Conf)
 	if err != nil {
 		return nil, err
 	}
-	release, err := lockFor(ctx, locks, lockWait)
+	release, err := lockWithin(ctx, locks, lockWait)
 	if err == nil || !errors.Is(err, fsx.ErrLocked) {
 		return release, err
 	}
@@ -121,10 +121,10 @@ func (o Options) lock(ctx context.Context) (func(), error) {
 	if !ok || proc.Terminate(r.PID) != nil {
 		return nil, ErrAlive
 	}
-	return lockFor(ctx, locks, daemonctl.FinishWait+lockWait)
+	return lockWithin(ctx, locks, daemonctl.FinishWait+lockWait)
 }
 
-func lockFor(ctx context.Context, locks fsx.Locks, wait time.Duration) (func(), error) {
+func lockWithin(ctx context.Context, locks fsx.Locks, wait time.Duration) (func(), error) {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	release, err := locks.Lock(ctx, daemonctl.LockName, true)
@@ -143,32 +143,32 @@ type daemon struct {
 	exe        string
 	group      string
 	sock       *socket
-	place      os.FileInfo // the lock as we hold it
-	calls      traffic
+	lockInfo   os.FileInfo // the lock as we hold it
+	requests   requestCounter
 	console    *console
-	leave      chan string // why; the first reason counts
+	exitReason chan string // why; the first reason counts
 	unfinished bool        // it leaves while something is still being done
 }
 
-// uprooted reports whether the data directory was removed or replaced under us.
+// isDataDirLost reports whether the data directory was removed or replaced under us.
 // What we would acknowledge then, nobody could ever read.
-func (d *daemon) uprooted() bool {
+func (d *daemon) isDataDirLost() bool {
 	now, err := os.Stat(daemonctl.LockPath(d.Conf))
-	return err != nil || !os.SameFile(now, d.place)
+	return err != nil || !os.SameFile(now, d.lockInfo)
 }
 
-// leaveLostHome says in the log that the data directory is gone, and asks the daemon to
+// leaveLostDataDir says in the log that the data directory is gone, and asks the daemon to
 // leave. Our log went with it; if a log can be written where it was, the reason is there too.
-func (d *daemon) leaveLostHome() {
+func (d *daemon) leaveLostDataDir() {
 	d.logs.followPath()
 	d.log.Error("the data directory was deleted or replaced under this daemon", "directory", d.Conf.DataDir, "pid", d.about.PID)
-	d.goAway("the data directory is gone")
+	d.requestExit("the data directory is gone")
 }
 
-// goAway asks the daemon to leave.
-func (d *daemon) goAway(why string) {
+// requestExit asks the daemon to leave.
+func (d *daemon) requestExit(why string) {
 	select {
-	case d.leave <- why:
+	case d.exitReason <- why:
 	default:
 	}
 }

@@ -33,57 +33,57 @@ func (d *daemon) serve(ctx context.Context) error {
 	defer cancelCarried()
 	leaving, leave := context.WithCancel(context.Background())
 	defer leave()
-	svc := d.open(opening, carried, leaving)
-	d.calls.start(d.Clock)
-	d.console = newConsole(d, d.calls.through(d.Clock, d.rooted(svc)))
-	server := d.server(d.routes(svc))
+	svc := d.openService(opening, carried, leaving)
+	d.requests.start(d.Clock)
+	d.console = newConsole(d, d.requests.countRequests(d.Clock, d.requireDataDir(svc)))
+	server := d.newServer(d.routes(svc))
 	server.RegisterOnShutdown(leave)
 	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(guarded{d.sock, d.log}) }()
+	go func() { ended <- server.Serve(ownerListener{d.sock, d.log}) }()
 	idle, stopIdle := context.WithCancel(ctx)
 	defer stopIdle()
-	go d.watch(idle, svc)
-	go d.watchHome(idle)
+	go d.watchIdle(idle, svc)
+	go d.watchDataDir(idle)
 
 	var err error
 	select {
 	case <-ctx.Done():
 		d.log.Info("leaving", "why", "asked by a signal")
-	case why := <-d.leave:
+	case why := <-d.exitReason:
 		d.log.Info("leaving", "why", why)
 	case err = <-ended:
 		why := "cannot listen"
 		if errors.Is(err, net.ErrClosed) { // by ourselves, with a reason
-			why, err = <-d.leave, nil
+			why, err = <-d.exitReason, nil
 		}
 		d.log.Info("leaving", "why", why, "err", err)
 	}
-	finished := d.finish(server, cancelCarried)
+	finished := d.drainRequests(server, cancelCarried)
 	d.unfinished = !finished
 	cancelOpening()
-	return errors.Join(err, d.close(svc, finished))
+	return errors.Join(err, d.closeService(svc, finished))
 }
 
-func (d *daemon) server(h http.Handler) *http.Server {
+func (d *daemon) newServer(h http.Handler) *http.Server {
 	return &http.Server{
 		Handler: h, ReadHeaderTimeout: headerWait,
 		ErrorLog: slog.NewLogLogger(d.log.Handler(), slog.LevelWarn),
 	}
 }
 
-// finish takes no new requests and waits for those in flight. Work that goes
+// drainRequests takes no new requests and waits for those in flight. Work that goes
 // beyond all patience is stopped: nothing that was sealed is lost by that.
-func (d *daemon) finish(server *http.Server, cancelCarried func()) bool {
+func (d *daemon) drainRequests(server *http.Server, cancelCarried func()) bool {
 	patient, cancel := context.WithTimeout(context.Background(), daemonctl.FinishWait)
 	defer cancel()
-	if d.shut(patient, server) {
+	if d.shutdownServers(patient, server) {
 		return true
 	}
-	d.log.Warn("stopping requests that take too long", "in flight", d.calls.count())
+	d.log.Warn("stopping requests that take too long", "in flight", d.requests.count())
 	cancelCarried()
 	last, cancelLast := context.WithTimeout(context.Background(), daemonctl.GraceAfter)
 	defer cancelLast()
-	if d.shut(last, server) {
+	if d.shutdownServers(last, server) {
 		return true
 	}
 	_ = server.Close() // nobody is left to hear
@@ -91,20 +91,20 @@ func (d *daemon) finish(server *http.Server, cancelCarried func()) bool {
 	return false
 }
 
-// shut takes no new requests at the socket and at the console, and waits for both.
-func (d *daemon) shut(ctx context.Context, server *http.Server) bool {
+// shutdownServers takes no new requests at the socket and at the console, and waits for both.
+func (d *daemon) shutdownServers(ctx context.Context, server *http.Server) bool {
 	console := make(chan error, 1)
 	go func() { console <- d.console.shutdown(ctx) }()
 	err := server.Shutdown(ctx)
-	return idle(<-console) && idle(err)
+	return isCleanShutdown(<-console) && isCleanShutdown(err)
 }
 
-// idle reads the answer of a shutdown: that somebody had closed the listener
+// isCleanShutdown reads the answer of a shutdown: that somebody had closed the listener
 // before says nothing about requests, which were waited for all the same.
-func idle(err error) bool { return err == nil || errors.Is(err, net.ErrClosed) }
+func isCleanShutdown(err error) bool { return err == nil || errors.Is(err, net.ErrClosed) }
 
-// close closes the service, unless a request is still inside it.
-func (d *daemon) close(p *pending, finished bool) error {
+// closeService closes the service, unless a request is still inside it.
+func (d *daemon) closeService(p *pendingService, finished bool) error {
 	<-p.done
 	if p.service == nil || !finished {
 		return nil
@@ -117,19 +117,19 @@ func (d *daemon) close(p *pending, finished bool) error {
 	return nil
 }
 
-// watch asks the daemon to leave when nobody has asked it for long.
-func (d *daemon) watch(ctx context.Context, p *pending) {
+// watchIdle asks the daemon to leave when nobody has asked it for long.
+func (d *daemon) watchIdle(ctx context.Context, p *pendingService) {
 	opened := p.done
 	for {
 		stay := d.Settings.IdleTimeout()
-		if p.broken() {
+		if p.hasFailed() {
 			stay = brokenStay // the next one may have more luck
 		}
 		left := looksAgain
 		if stay > 0 {
-			idle := d.calls.idle(d.Clock)
+			idle := d.requests.idleTime(d.Clock)
 			if idle >= stay {
-				d.goAway("nobody asks")
+				d.requestExit("nobody asks")
 				return
 			}
 			left = min(looksAgain, stay-idle)
@@ -144,10 +144,10 @@ func (d *daemon) watch(ctx context.Context, p *pending) {
 	}
 }
 
-// watchHome asks the daemon to leave when its data directory was deleted or replaced.
+// watchDataDir asks the daemon to leave when its data directory was deleted or replaced.
 // Requests look too, but they may never come: the next command starts a daemon on the
 // directory that is there now, and this one would stay beside it for ever.
-func (d *daemon) watchHome(ctx context.Context) {
+func (d *daemon) watchDataDir(ctx context.Context) {
 	tick := time.NewTicker(homeEvery)
 	defer tick.Stop()
 	for {
@@ -156,34 +156,34 @@ func (d *daemon) watchHome(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		if d.uprooted() {
-			d.leaveLostHome()
+		if d.isDataDirLost() {
+			d.leaveLostDataDir()
 			return
 		}
 	}
 }
 
-// traffic counts what is in flight.
-type traffic struct {
+// requestCounter counts what is in flight.
+type requestCounter struct {
 	mu    sync.Mutex
 	n     int64     // guarded by mu
 	since time.Time // guarded by mu; when the last one ended
 }
 
-func (t *traffic) start(c clock.Clock) {
+func (t *requestCounter) start(c clock.Clock) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.since = c.Now()
 }
 
-func (t *traffic) count() int64 {
+func (t *requestCounter) count() int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.n
 }
 
-// idle is how long nothing has been in flight.
-func (t *traffic) idle(c clock.Clock) time.Duration {
+// idleTime is how long nothing has been in flight.
+func (t *requestCounter) idleTime(c clock.Clock) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.n > 0 {
@@ -192,7 +192,7 @@ func (t *traffic) idle(c clock.Clock) time.Duration {
 	return c.Now().Sub(t.since)
 }
 
-func (t *traffic) through(c clock.Clock, h http.Handler) http.Handler {
+func (t *requestCounter) countRequests(c clock.Clock, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		t.mu.Lock()
 		t.n++
@@ -207,16 +207,16 @@ func (t *traffic) through(c clock.Clock, h http.Handler) http.Handler {
 	})
 }
 
-// pending is the service while it is being opened, and after.
-type pending struct {
+// pendingService is the service while it is being opened, and after.
+type pendingService struct {
 	done    chan struct{}  // closed when the rest is set
 	service retake.Service // nil when it did not work
 	handler http.Handler
 }
 
-// open opens the service beside the first requests.
-func (d *daemon) open(ctx, carried, leaving context.Context) *pending {
-	p := &pending{done: make(chan struct{})}
+// openService opens the service beside the first requests.
+func (d *daemon) openService(ctx, carried, leaving context.Context) *pendingService {
+	p := &pendingService{done: make(chan struct{})}
 	go func() {
 		defer close(p.done)
 		s, err := d.Open(ctx, diag.New(d.log, d.Clock, nil))
@@ -229,15 +229,15 @@ func (d *daemon) open(ctx, carried, leaving context.Context) *pending {
 		}
 		p.service = s
 		o := httpapi.Options{About: func() retake.About { return d.about }, DetachWork: true, WorkContext: carried, StreamContext: leaving, Log: d.log}
-		if d.News != nil {
-			o.Events = d.News
+		if d.Events != nil {
+			o.Events = d.Events
 		}
 		p.handler = web.ContentHandler(httpapi.New(s, o), s, httpapi.WriteProblem)
 	}()
 	return p
 }
 
-func (p *pending) broken() bool {
+func (p *pendingService) hasFailed() bool {
 	select {
 	case <-p.done:
 		return p.service == nil
@@ -247,7 +247,7 @@ func (p *pending) broken() bool {
 }
 
 // ServeHTTP waits for the service as long as the asker does.
-func (p *pending) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (p *pendingService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	select {
 	case <-p.done:
 		p.handler.ServeHTTP(w, r)

@@ -49,45 +49,45 @@ const (
 // hangs up was leaving: a moment later it is gone, or the next one answers.
 func (h *Controller) State(ctx context.Context) (st State, ok bool, err error) {
 	st, err = h.stateNow(ctx)
-	for again := 0; hungUp(err) && again < hangUps && pause(ctx) == nil; again++ {
+	for again := 0; isHangUp(err) && again < hangUps && sleepBriefly(ctx) == nil; again++ {
 		st, err = h.stateNow(ctx)
 	}
-	if absent(err) && h.lead(ctx) {
+	if isAbsent(err) && h.linkSocket(ctx) {
 		st, err = h.stateNow(ctx)
 	}
-	if absent(err) {
+	if isAbsent(err) {
 		return State{}, false, nil
 	}
 	return st, err == nil, err
 }
 
 func (h *Controller) stateNow(ctx context.Context) (State, error) {
-	return h.ask(ctx, http.MethodGet, "/daemon/state", http.StatusOK)
+	return h.requestState(ctx, http.MethodGet, "/daemon/state", http.StatusOK)
 }
 
-// absent reports whether nobody listens.
-func absent(err error) bool {
+// isAbsent reports whether nobody listens.
+func isAbsent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED)
 }
 
-// hungUp reports whether somebody listened and then gave no answer.
-func hungUp(err error) bool {
+// isHangUp reports whether somebody listened and then gave no answer.
+func isHangUp(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
 // errAnother means that not the daemon which was meant answered.
-var errAnother = errors.New("another daemon answers")
+var errOtherDaemon = errors.New("another daemon answers")
 
-func (h *Controller) ask(ctx context.Context, method, path string, want int) (State, error) {
+func (h *Controller) requestState(ctx context.Context, method, path string, want int) (State, error) {
 	var st State
-	err := h.call(ctx, method, path, want, &st)
+	err := h.requestJSON(ctx, method, path, want, &st)
 	return st, err
 }
 
 // Stacks returns what each goroutine of the daemon does now, or why that cannot be said.
 func (h *Controller) Stacks(ctx context.Context) []byte {
 	var out bytes.Buffer
-	err := h.read(ctx, http.MethodGet, "/debug/pprof/goroutine?debug=2", http.StatusOK, func(r io.Reader) error {
+	err := h.request(ctx, http.MethodGet, "/debug/pprof/goroutine?debug=2", http.StatusOK, func(r io.Reader) error {
 		_, err := out.ReadFrom(io.LimitReader(r, maxStacks))
 		return err
 	})
@@ -99,12 +99,12 @@ func (h *Controller) Stacks(ctx context.Context) []byte {
 
 const maxStacks = 8 << 20
 
-// call asks the daemon about itself; the answer is read into out.
-func (h *Controller) call(ctx context.Context, method, path string, want int, out any) error {
-	return h.read(ctx, method, path, want, func(r io.Reader) error { return json.NewDecoder(r).Decode(out) })
+// requestJSON asks the daemon about itself; the answer is read into out.
+func (h *Controller) requestJSON(ctx context.Context, method, path string, want int, out any) error {
+	return h.request(ctx, method, path, want, func(r io.Reader) error { return json.NewDecoder(r).Decode(out) })
 }
 
-func (h *Controller) read(ctx context.Context, method, path string, want int, take func(io.Reader) error) error {
+func (h *Controller) request(ctx context.Context, method, path string, want int, take func(io.Reader) error) error {
 	if err := h.conf.CheckSocketDir(); err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (h *Controller) read(ctx context.Context, method, path string, want int, ta
 	}
 	defer resp.Body.Close() //nolint:errcheck // only read
 	if resp.StatusCode == http.StatusConflict {
-		return errAnother
+		return errOtherDaemon
 	}
 	if resp.StatusCode != want {
 		return fmt.Errorf("ask the daemon: it answers %s", resp.Status)
@@ -150,7 +150,7 @@ func (h *Controller) Stop(ctx context.Context) (pid int, err error) {
 		return 0, lerr
 	}
 	if ok {
-		return st.About.PID, h.stop(ctx, locks, st.About.PID)
+		return st.About.PID, h.stopProcess(ctx, locks, st.About.PID)
 	}
 	if LockHolder(locks) != HeldByDaemon {
 		return 0, nil
@@ -158,21 +158,21 @@ func (h *Controller) Stop(ctx context.Context) (pid int, err error) {
 	if err := proc.Terminate(r.PID); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return 0, err
 	}
-	return r.PID, h.gone(ctx, locks, r.PID)
+	return r.PID, h.waitUntilGone(ctx, locks, r.PID)
 }
 
-// stop asks one process to leave. One that hangs up was leaving already, and
+// stopProcess asks one process to leave. One that hangs up was leaving already, and
 // where another one answers it has left.
-func (h *Controller) stop(ctx context.Context, locks fsx.Locks, pid int) error {
-	_, err := h.ask(ctx, http.MethodPost, "/daemon/stop?"+url.Values{"pid": {strconv.Itoa(pid)}}.Encode(), http.StatusAccepted)
-	if err != nil && !absent(err) && !hungUp(err) && !errors.Is(err, errAnother) {
+func (h *Controller) stopProcess(ctx context.Context, locks fsx.Locks, pid int) error {
+	_, err := h.requestState(ctx, http.MethodPost, "/daemon/stop?"+url.Values{"pid": {strconv.Itoa(pid)}}.Encode(), http.StatusAccepted)
+	if err != nil && !isAbsent(err) && !isHangUp(err) && !errors.Is(err, errOtherDaemon) {
 		return err
 	}
-	return h.gone(ctx, locks, pid)
+	return h.waitUntilGone(ctx, locks, pid)
 }
 
-// gone waits until a daemon has finished, and its process has ended.
-func (h *Controller) gone(ctx context.Context, locks fsx.Locks, pid int) error {
+// waitUntilGone waits until a daemon has finished, and its process has ended.
+func (h *Controller) waitUntilGone(ctx context.Context, locks fsx.Locks, pid int) error {
 	ctx, cancel := context.WithTimeout(ctx, stopWait)
 	defer cancel()
 	for {
@@ -187,7 +187,7 @@ func (h *Controller) gone(ctx context.Context, locks fsx.Locks, pid int) error {
 		if r, ok := ReadRecord(h.conf); ok && r.PID != pid {
 			break // the next one has the lock already
 		}
-		if pause(ctx) != nil {
+		if sleepBriefly(ctx) != nil {
 			return &retake.Error{
 				Kind: retake.Busy, What: fmt.Sprintf("the daemon with process id %d still finishes its work", pid),
 				Safe: "It takes no new work and leaves when it is done.", Err: err,
@@ -212,7 +212,7 @@ func (h *Controller) TakeOver(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	release, err := h.starting(ctx, locks)
+	release, err := h.lockStart(ctx, locks)
 	if err != nil {
 		return err
 	}
@@ -224,26 +224,26 @@ func (h *Controller) TakeOver(ctx context.Context) error {
 	if st.Activated && st.Exe != h.exe {
 		return nil // the service manager would only start the same one again
 	}
-	if err := h.stop(ctx, locks, st.About.PID); err != nil || st.Activated {
+	if err := h.stopProcess(ctx, locks, st.About.PID); err != nil || st.Activated {
 		return err
 	}
-	return h.revive(ctx, locks)
+	return h.ensureRunningLocked(ctx, locks)
 }
 
 // Console asks the daemon to open the console; ws, if there is one, is what it shows.
 func (h *Controller) Console(ctx context.Context, ws retake.WorkspaceID) (Opening, error) {
 	var o Opening
-	err := h.call(ctx, http.MethodPost, "/daemon/console?"+url.Values{"workspace": {string(ws)}}.Encode(), http.StatusOK, &o)
+	err := h.requestJSON(ctx, http.MethodPost, "/daemon/console?"+url.Values{"workspace": {string(ws)}}.Encode(), http.StatusOK, &o)
 	if err != nil {
 		return o, &retake.Error{Kind: retake.Away, What: "the daemon does not open the console", Safe: unchanged, Hint: "see its log: " + LogPath(h.conf), Err: err}
 	}
-	if _, err := strconv.Atoi(portOf(o.URL)); err != nil {
+	if _, err := strconv.Atoi(addressPort(o.URL)); err != nil {
 		return o, fmt.Errorf("open the console: the daemon answers %q", o.URL)
 	}
 	return o, nil
 }
 
-func portOf(address string) string {
+func addressPort(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		return ""

@@ -52,7 +52,7 @@ const (
 func LockPath(c config.Config) string { return filepath.Join(c.DataDir, "locks", LockName) }
 
 // aloneWait outlasts those who take the lock for a moment to see who has it.
-const aloneWait = 50 * time.Millisecond
+const soloLockWait = 50 * time.Millisecond
 
 // Locks gives the locks of a data directory.
 func Locks(c config.Config) (fsx.Locks, error) {
@@ -75,7 +75,7 @@ func HoldOff(c config.Config) (release func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	patient, cancel := context.WithTimeout(context.Background(), aloneWait)
+	patient, cancel := context.WithTimeout(context.Background(), soloLockWait)
 	defer cancel()
 	release, err = locks.Lock(patient, LockName, false)
 	if errors.Is(err, fsx.ErrLocked) {
@@ -121,8 +121,8 @@ func WriteRecord(c config.Config, r Record) error {
 	return nil
 }
 
-// DropRecord removes the record of a daemon, and never that of the next one.
-func DropRecord(c config.Config, pid int) {
+// RemoveRecord removes the record of a daemon, and never that of the next one.
+func RemoveRecord(c config.Config, pid int) {
 	if r, ok := ReadRecord(c); ok && r.PID == pid {
 		_ = os.Remove(recordPath(c)) // who reads it looks whether it is true
 	}
@@ -153,8 +153,8 @@ const (
 	WordAlive = "alive"
 )
 
-// Trouble is an error on its way to the starter; a retake.Error alone loses its cause.
-type Trouble struct {
+// StartError is an error on its way to the starter; a retake.Error alone loses its cause.
+type StartError struct {
 	*retake.Error
 	Cause string `json:"cause"`
 }

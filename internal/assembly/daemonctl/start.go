@@ -15,9 +15,9 @@ import (
 	"github.com/retake-dev/retake/internal/platform/proc"
 )
 
-// Revive sees to it that a daemon listens. Of many who want that at once one
+// EnsureRunning sees to it that a daemon listens. Of many who want that at once one
 // starts it, and the others find it there.
-func (h *Controller) Revive(ctx context.Context) error {
+func (h *Controller) EnsureRunning(ctx context.Context) error {
 	if err := h.conf.CheckSocketDir(); err != nil {
 		return err
 	}
@@ -25,27 +25,27 @@ func (h *Controller) Revive(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	release, err := h.starting(ctx, locks)
+	release, err := h.lockStart(ctx, locks)
 	if err != nil {
 		return err
 	}
 	defer release()
-	return h.revive(ctx, locks)
+	return h.ensureRunningLocked(ctx, locks)
 }
 
-// starting makes everybody else wait who wants to start a daemon.
-func (h *Controller) starting(ctx context.Context, locks fsx.Locks) (func(), error) {
+// lockStart makes everybody else wait who wants to start a daemon.
+func (h *Controller) lockStart(ctx context.Context, locks fsx.Locks) (func(), error) {
 	ctx, cancel := context.WithTimeout(ctx, stopWait)
 	defer cancel()
 	release, err := locks.Lock(ctx, startLock, true)
 	if err != nil {
-		return nil, h.noDaemon(err)
+		return nil, h.noDaemonError(err)
 	}
 	return release, nil
 }
 
-// revive starts a daemon unless one answers. The caller holds the lock for that.
-func (h *Controller) revive(ctx context.Context, locks fsx.Locks) error {
+// ensureRunningLocked starts a daemon unless one answers. The caller holds the lock for that.
+func (h *Controller) ensureRunningLocked(ctx context.Context, locks fsx.Locks) error {
 	ctx, cancel := context.WithTimeout(ctx, stopWait)
 	defer cancel()
 	alone, cancelAlone := context.WithTimeout(ctx, soloWait)
@@ -57,8 +57,8 @@ func (h *Controller) revive(ctx context.Context, locks fsx.Locks) error {
 		}
 		switch LockHolder(locks) {
 		case HeldByNobody:
-			started, err := h.start(ctx)
-			if killed(err) && deaths < maxDeaths {
+			started, err := h.startDaemon(ctx)
+			if wasKilled(err) && deaths < maxStartKills {
 				deaths++
 				continue
 			}
@@ -70,26 +70,26 @@ func (h *Controller) revive(ctx context.Context, locks fsx.Locks) error {
 				return BusySolo(alone.Err())
 			}
 		case HeldByDaemon: // it listens elsewhere, not yet, or not any more
-			if h.lead(ctx) {
+			if h.linkSocket(ctx) {
 				return nil
 			}
 		}
-		if err := pause(ctx); err != nil {
-			return h.noDaemon(err)
+		if err := sleepBriefly(ctx); err != nil {
+			return h.noDaemonError(err)
 		}
 	}
 }
 
 // maxDeaths is how often a new daemon may be killed before it says a word.
-const maxDeaths = 3
+const maxStartKills = 3
 
-// killed reports whether a signal ended the new daemon.
-func killed(err error) bool {
+// wasKilled reports whether a signal ended the new daemon.
+func wasKilled(err error) bool {
 	var ended interface{ ExitCode() int }
 	return errors.As(err, &ended) && ended.ExitCode() == -1
 }
 
-func pause(ctx context.Context) error {
+func sleepBriefly(ctx context.Context) error {
 	t := time.NewTimer(pollStep)
 	defer t.Stop()
 	select {
@@ -100,7 +100,7 @@ func pause(ctx context.Context) error {
 	}
 }
 
-func answers(ctx context.Context, socket string) bool {
+func isAnswering(ctx context.Context, socket string) bool {
 	c, err := (&net.Dialer{}).DialContext(ctx, "unix", socket)
 	if err != nil {
 		return false
@@ -109,13 +109,13 @@ func answers(ctx context.Context, socket string) bool {
 	return true
 }
 
-// lead makes our address lead to a daemon that listens elsewhere: two shells may
+// linkSocket makes our address lead to a daemon that listens elsewhere: two shells may
 // disagree about the directory for sockets, and still have one data directory.
 // It changes nothing unless a daemon answers there, because that one holds the
 // lock, and so none can be about to listen here.
-func (h *Controller) lead(ctx context.Context) bool {
+func (h *Controller) linkSocket(ctx context.Context) bool {
 	r, ok := ReadRecord(h.conf)
-	if !ok || r.Socket == h.conf.Socket || !answers(ctx, r.Socket) || h.conf.MakeSocketDir() != nil {
+	if !ok || r.Socket == h.conf.Socket || !isAnswering(ctx, r.Socket) || h.conf.MakeSocketDir() != nil {
 		return false
 	}
 	tmp := h.conf.Socket + ".new"
@@ -126,8 +126,8 @@ func (h *Controller) lead(ctx context.Context) bool {
 	return os.Rename(tmp, h.conf.Socket) == nil
 }
 
-// start starts a daemon; false when another one came first.
-func (h *Controller) start(ctx context.Context) (bool, error) {
+// startDaemon starts a daemon; false when another one came first.
+func (h *Controller) startDaemon(ctx context.Context) (bool, error) {
 	if h.exe == "" {
 		return false, ErrNoEngine
 	}
@@ -136,45 +136,45 @@ func (h *Controller) start(ctx context.Context) (bool, error) {
 	p := proc.Detached{Path: h.exe, Args: []string{ForVersion(h.build.Version), "daemon", "run"}, Env: h.conf.DaemonEnv()}
 	unit := fmt.Sprintf("%s-daemon-%s-%d", proc.UnitPrefix, h.conf.DataDigest(), os.Getpid())
 	if err := proc.SpawnUnit(ctx, h.conf.RuntimeDir, unit, p); err == nil {
-		return h.listening(ctx)
+		return h.waitUntilListening(ctx)
 	}
 	p.Args = append(p.Args, "--starter", strconv.Itoa(proc.StarterFD))
 	word, err := proc.Spawn(ctx, p)
 	switch {
 	case err != nil:
-		return false, h.noDaemon(err)
+		return false, h.noDaemonError(err)
 	case word == WordReady:
 		return true, nil
 	case word == WordAlive:
 		return false, nil
 	}
-	return false, h.trouble(word)
+	return false, h.startError(word)
 }
 
-// listening waits for a daemon that has no pipe to us.
-func (h *Controller) listening(ctx context.Context) (bool, error) {
-	for !answers(ctx, h.conf.Socket) {
-		if err := pause(ctx); err != nil {
-			return false, h.noDaemon(err)
+// waitUntilListening waits for a daemon that has no pipe to us.
+func (h *Controller) waitUntilListening(ctx context.Context) (bool, error) {
+	for !isAnswering(ctx, h.conf.Socket) {
+		if err := sleepBriefly(ctx); err != nil {
+			return false, h.noDaemonError(err)
 		}
 	}
 	return true, nil
 }
 
-// trouble is what a new daemon said instead of being ready.
-func (h *Controller) trouble(word string) error {
-	var s Trouble
+// startError is what a new daemon said instead of being ready.
+func (h *Controller) startError(word string) error {
+	var s StartError
 	if err := json.Unmarshal([]byte(word), &s); err != nil || s.Error == nil || s.Kind == "" {
-		return h.noDaemon(fmt.Errorf("it says %.200q", word))
+		return h.noDaemonError(fmt.Errorf("it says %.200q", word))
 	}
 	if s.Kind == retake.Internal {
-		return h.noDaemon(errors.New(s.Cause))
+		return h.noDaemonError(errors.New(s.Cause))
 	}
 	s.Err = errors.New(s.Cause)
 	return s.Error
 }
 
-func (h *Controller) noDaemon(err error) error {
+func (h *Controller) noDaemonError(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
 	}

@@ -20,7 +20,7 @@ type Unit struct {
 }
 
 // ours begins every unit that we write, so that no other is written over.
-const ours = "# Written by retake daemon install.\n"
+const unitHeader = "# Written by retake daemon install.\n"
 
 // Units are the files that let the service manager hold the socket and start the
 // daemon on first use. The socket comes first.
@@ -31,25 +31,25 @@ func (h *Controller) Units() []Unit {
 	}
 	env := ""
 	if h.conf.RetakeHome != "" {
-		env = "Environment=" + quoted("RETAKE_HOME="+h.conf.RetakeHome) + "\n"
+		env = "Environment=" + quoteUnitValue("RETAKE_HOME="+h.conf.RetakeHome) + "\n"
 	}
-	socket := ours + `[Unit]
+	socket := unitHeader + `[Unit]
 Description=Socket of the Retake daemon
 
 [Socket]
-ListenStream=` + escaped(h.conf.Socket) + `
+ListenStream=` + escapeSpecifiers(h.conf.Socket) + `
 SocketMode=0600
 DirectoryMode=0700
 
 [Install]
 WantedBy=sockets.target
 `
-	service := ours + `[Unit]
+	service := unitHeader + `[Unit]
 Description=Retake daemon: the history of protected workspaces
 
 [Service]
 Type=exec
-ExecStart=` + quoted(h.exe) + ` daemon run
+ExecStart=` + quoteUnitValue(h.exe) + ` daemon run
 ` + env + `KillMode=mixed
 TimeoutStopSec=90
 `
@@ -59,10 +59,10 @@ TimeoutStopSec=90
 	}
 }
 
-// escaped keeps the manager from seeing a specifier.
-func escaped(s string) string { return strings.ReplaceAll(s, "%", "%%") }
+// escapeSpecifiers keeps the manager from seeing a specifier.
+func escapeSpecifiers(s string) string { return strings.ReplaceAll(s, "%", "%%") }
 
-func quoted(s string) string {
+func quoteUnitValue(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "%", "%%", "$", "$$", "\n", `\n`).Replace(s) + `"`
 }
 
@@ -73,7 +73,7 @@ func (h *Controller) Install(ctx context.Context, now bool) ([]Unit, error) {
 	}
 	units := h.Units()
 	for _, u := range units {
-		if err := mayWrite(u.Path); err != nil {
+		if err := checkUnitIsOurs(u.Path); err != nil {
 			return nil, err
 		}
 	}
@@ -96,9 +96,9 @@ func (h *Controller) Install(ctx context.Context, now bool) ([]Unit, error) {
 	return units, nil
 }
 
-func mayWrite(path string) error {
+func checkUnitIsOurs(path string) error {
 	b, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && strings.HasPrefix(string(b), ours) {
+	if errors.Is(err, fs.ErrNotExist) || err == nil && strings.HasPrefix(string(b), unitHeader) {
 		return nil
 	}
 	if err != nil {

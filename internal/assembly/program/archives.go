@@ -17,18 +17,18 @@ import (
 
 const unchanged = "Nothing was changed."
 
-// archives reads and writes archives for the command line. What is unpacked leaves as much
+// archiveFiles reads and writes archives for the command line. What is unpacked leaves as much
 // of the disk free as the user wants.
-type archives struct{ floor func(total int64) int64 }
+type archiveFiles struct{ floor func(total int64) int64 }
 
 // Create writes beside the name that is meant, for its owner alone: a checkpoint holds secrets.
-func (archives) Create(path string, replace bool) (cli.ArchiveFile, error) {
+func (archiveFiles) Create(path string, replace bool) (cli.ArchiveFile, error) {
 	if _, err := os.Lstat(path); err == nil && !replace {
 		return nil, fileExists(path)
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
-		return nil, fileTrouble("the archive cannot be written", err)
+		return nil, fileError("the archive cannot be written", err)
 	}
 	return &archiveFile{File: f, to: path, replace: replace}, nil
 }
@@ -43,7 +43,7 @@ type archiveFile struct {
 func (a *archiveFile) Keep() error {
 	defer os.Remove(a.Name()) //nolint:errcheck // gone, or a second name
 	if err := errors.Join(a.Sync(), a.Close()); err != nil {
-		return fileTrouble("the archive cannot be written", err)
+		return fileError("the archive cannot be written", err)
 	}
 	if !a.replace {
 		// Unlike a rename, a link never takes the place of what somebody put there meanwhile.
@@ -55,7 +55,7 @@ func (a *archiveFile) Keep() error {
 		}
 	}
 	if err := os.Rename(a.Name(), a.to); err != nil {
-		return fileTrouble("the archive cannot be given its name", err)
+		return fileError("the archive cannot be given its name", err)
 	}
 	return nil
 }
@@ -70,7 +70,7 @@ func fileExists(path string) error {
 	return &retake.Error{Kind: retake.Exists, What: "the file " + path + " is there already", Safe: unchanged}
 }
 
-func fileTrouble(what string, err error) error {
+func fileError(what string, err error) error {
 	kind := retake.Internal
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -82,15 +82,15 @@ func fileTrouble(what string, err error) error {
 }
 
 // Open reads an archive.
-func (archives) Open(path string) (io.ReadCloser, int64, error) {
+func (archiveFiles) Open(path string) (io.ReadCloser, int64, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, 0, fileTrouble("the archive cannot be read", err)
+		return nil, 0, fileError("the archive cannot be read", err)
 	}
 	info, err := f.Stat()
 	switch {
 	case err != nil:
-		return nil, 0, errors.Join(fileTrouble("the archive cannot be read", err), f.Close())
+		return nil, 0, errors.Join(fileError("the archive cannot be read", err), f.Close())
 	case info.IsDir():
 		return nil, 0, errors.Join(&retake.Error{Kind: retake.Invalid, What: "not an archive but a directory: " + path, Safe: unchanged}, f.Close())
 	case !info.Mode().IsRegular():
@@ -100,17 +100,17 @@ func (archives) Open(path string) (io.ReadCloser, int64, error) {
 }
 
 // Prepare makes a directory, or takes an empty one.
-func (archives) Prepare(dir string) (func(), error) {
+func (archiveFiles) Prepare(dir string) (func(), error) {
 	err := os.Mkdir(dir, 0o755)
 	if err == nil {
 		return func() { _ = os.Remove(dir) }, nil // not if somebody put something there
 	}
 	if !errors.Is(err, fs.ErrExist) {
-		return nil, fileTrouble("the directory cannot be made", err)
+		return nil, fileError("the directory cannot be made", err)
 	}
 	names, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, fileTrouble("the directory cannot be read", err)
+		return nil, fileError("the directory cannot be read", err)
 	}
 	if len(names) > 0 {
 		return nil, &retake.Error{Kind: retake.Exists, What: "the directory " + dir + " is not empty", Safe: unchanged, Hint: "name a directory that is new or empty"}
@@ -119,7 +119,7 @@ func (archives) Prepare(dir string) (func(), error) {
 }
 
 // Extract fills a directory by handles.
-func (a archives) Extract(ctx context.Context, dir string, r io.Reader) (archive.Report, error) {
+func (a archiveFiles) Extract(ctx context.Context, dir string, r io.Reader) (archive.Report, error) {
 	root, err := fsx.OS().OpenRoot(dir)
 	if err != nil {
 		return archive.Report{}, fmt.Errorf("open the directory: %w", err)

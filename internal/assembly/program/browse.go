@@ -7,8 +7,8 @@ import (
 	"github.com/retake-dev/retake/internal/platform/proc"
 )
 
-// browse shows an address in the user's browser; nil where there is none to be seen.
-func browse(conf config.Config) func(url string) error {
+// newBrowserOpener shows an address in the user's browser; nil where there is none to be seen.
+func newBrowserOpener(conf config.Config) func(url string) error {
 	opener, seen := "xdg-open", conf.EnvValue("DISPLAY") != "" || conf.EnvValue("WAYLAND_DISPLAY") != ""
 	if runtime.GOOS == "darwin" {
 		opener, seen = "open", true

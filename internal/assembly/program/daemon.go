@@ -10,22 +10,22 @@ import (
 	"github.com/retake-dev/retake/internal/ui/cli"
 )
 
-// keeper looks after the daemon for the command line. Finding out which build
+// daemonAdapter looks after the daemon for the command line. Finding out which build
 // this is waits until somebody wants to know.
-type keeper struct {
+type daemonAdapter struct {
 	*program
 	settings *config.Settings
 }
 
-func (k keeper) Start(ctx context.Context) (cli.DaemonState, error) {
+func (k daemonAdapter) Start(ctx context.Context) (cli.DaemonState, error) {
 	if !proc.CanDetach {
 		return cli.DaemonState{}, &retake.Error{Kind: retake.Invalid, What: "there is no daemon on this system: every command does its own work"}
 	}
-	if err := k.daemon().TakeOver(ctx); err != nil {
+	if err := k.daemonController().TakeOver(ctx); err != nil {
 		return cli.DaemonState{}, err
 	}
 	for range 3 { // somebody may end it in the moment between
-		if err := k.daemon().Revive(ctx); err != nil {
+		if err := k.daemonController().EnsureRunning(ctx); err != nil {
 			return cli.DaemonState{}, err
 		}
 		if st, ok, err := k.Status(ctx); ok || err != nil {
@@ -35,26 +35,26 @@ func (k keeper) Start(ctx context.Context) (cli.DaemonState, error) {
 	return cli.DaemonState{}, &retake.Error{Kind: retake.Away, What: "the daemon ends as soon as it is started", Safe: "Nothing was changed.", Hint: "its log: retake daemon status"}
 }
 
-func (k keeper) Stop(ctx context.Context) (int, error) { return k.daemon().Stop(ctx) }
+func (k daemonAdapter) Stop(ctx context.Context) (int, error) { return k.daemonController().Stop(ctx) }
 
-func (k keeper) Status(ctx context.Context) (cli.DaemonState, bool, error) {
-	st, ok, err := k.daemon().State(ctx)
+func (k daemonAdapter) Status(ctx context.Context) (cli.DaemonState, bool, error) {
+	st, ok, err := k.daemonController().State(ctx)
 	return cli.DaemonState(st), ok, err
 }
 
-func (k keeper) Console(ctx context.Context, ws retake.WorkspaceID) (cli.ConsoleOpening, error) {
-	o, err := k.daemon().Console(ctx, ws)
+func (k daemonAdapter) Console(ctx context.Context, ws retake.WorkspaceID) (cli.ConsoleOpening, error) {
+	o, err := k.daemonController().Console(ctx, ws)
 	return cli.ConsoleOpening(o), err
 }
 
-func (k keeper) Units() []cli.DaemonUnit { return units(k.daemon().Units()) }
+func (k daemonAdapter) Units() []cli.DaemonUnit { return toDaemonUnits(k.daemonController().Units()) }
 
-func (k keeper) Install(ctx context.Context, now bool) ([]cli.DaemonUnit, error) {
-	u, err := k.daemon().Install(ctx, now)
-	return units(u), err
+func (k daemonAdapter) Install(ctx context.Context, now bool) ([]cli.DaemonUnit, error) {
+	u, err := k.daemonController().Install(ctx, now)
+	return toDaemonUnits(u), err
 }
 
-func units(us []daemonctl.Unit) []cli.DaemonUnit {
+func toDaemonUnits(us []daemonctl.Unit) []cli.DaemonUnit {
 	var out []cli.DaemonUnit
 	for _, u := range us {
 		out = append(out, cli.DaemonUnit(u))
@@ -63,7 +63,7 @@ func units(us []daemonctl.Unit) []cli.DaemonUnit {
 }
 
 // Run is the daemon; the small program hands over before it comes here.
-func (k keeper) Run(ctx context.Context, starter int) error {
+func (k daemonAdapter) Run(ctx context.Context, starter int) error {
 	if k.engine == nil {
 		return daemonctl.ErrNoEngine
 	}

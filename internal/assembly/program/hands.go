@@ -14,46 +14,46 @@ import (
 	"github.com/retake-dev/retake/internal/ui/cli"
 )
 
-// run runs a program with our terminal. An interrupt is the program's own affair; only
+// newProgramRunner runs a program with our terminal. An interrupt is the program's own affair; only
 // a request to end ends it.
-func run(conf config.Config) func(context.Context, cli.Command) (int, error) {
+func newProgramRunner(conf config.Config) func(context.Context, cli.Command) (int, error) {
 	return func(ctx context.Context, c cli.Command) (int, error) {
-		if c.Watch != nil {
-			return watch(ctx, conf, c)
+		if c.Output != nil {
+			return runWatched(ctx, conf, c)
 		}
 		ctx, stop := signal.NotifyContext(context.WithoutCancel(ctx), syscall.SIGTERM)
 		defer stop()
 		out := os.Stdout
-		if c.Aside {
+		if c.ToStderr {
 			out = os.Stderr
 		}
 		exit, err := proc.RunMounted(ctx, proc.MountedCommand{
-			Args: c.Args, Dir: c.Dir, MountPath: c.Over, Cwd: c.Below, Env: conf.Environ,
+			Args: c.Args, Dir: c.Dir, MountPath: c.BindOver, Cwd: c.Subdir, Env: conf.Environ,
 			In: os.Stdin, Out: out, Err: os.Stderr,
 		})
 		if errors.Is(err, proc.ErrNotMounted) {
-			err = fmt.Errorf("%w: %w", cli.ErrElsewhere, err)
+			err = fmt.Errorf("%w: %w", cli.ErrOtherPath, err)
 		}
 		return exit, err
 	}
 }
 
-// watch runs a program away from our terminal. It ends with ctx, and so does all that
+// runWatched runs a program away from our terminal. It ends with ctx, and so does all that
 // it started.
-func watch(ctx context.Context, conf config.Config, c cli.Command) (int, error) {
+func runWatched(ctx context.Context, conf config.Config, c cli.Command) (int, error) {
 	args := c.Args
-	if c.Below != "" {
-		args = append([]string{"sh", "-c", `cd "$0" && exec "$@"`, "./" + c.Below}, args...)
+	if c.Subdir != "" {
+		args = append([]string{"sh", "-c", `cd "$0" && exec "$@"`, "./" + c.Subdir}, args...)
 	}
-	end, err := proc.RunIsolated(ctx, proc.IsolatedCommand{Args: args, Dir: c.Dir, MountPath: c.Over, Env: conf.Environ, Out: c.Watch})
+	end, err := proc.RunIsolated(ctx, proc.IsolatedCommand{Args: args, Dir: c.Dir, MountPath: c.BindOver, Env: conf.Environ, Out: c.Output})
 	if err == nil && end.NotMounted {
-		err = fmt.Errorf("%w: its directory could not be shown at %s", cli.ErrElsewhere, c.Over)
+		err = fmt.Errorf("%w: its directory could not be shown at %s", cli.ErrOtherPath, c.BindOver)
 	}
 	return end.Exit, err
 }
 
-// scratch makes an empty directory for a fork that nobody keeps, beside the store.
-func scratch(conf config.Config) func() (string, func() error, error) {
+// newScratchDirs makes an empty directory for a fork that nobody keeps, beside the store.
+func newScratchDirs(conf config.Config) func() (string, func() error, error) {
 	return func() (string, func() error, error) {
 		at := filepath.Join(conf.DataDir, "scratch")
 		if err := os.MkdirAll(at, 0o700); err != nil {

@@ -32,21 +32,21 @@ func hookAgent(args []string) (string, bool) {
 	return args[1], true
 }
 
-// hear is the life of a hook process.
-func (p *program) hear(ctx context.Context, agent string) int {
-	h := &hearer{p}
+// handleHook is the life of a hook process.
+func (p *program) handleHook(ctx context.Context, agent string) int {
+	h := &hookHandler{p}
 	return hook.Run(ctx, agent, hook.Deps{
 		In: os.Stdin, Out: os.Stdout, Dir: p.conf.WorkDir, Clock: clock.Wall,
 		Protected: func(dir string) bool { return marker.HasMarkAbove(fsx.OS(), dir) },
-		Observe:   h.observe, Spool: h.spool, Worktree: h.worktree, External: h.external, LogError: h.trouble,
+		Observe:   h.observe, Spool: h.spoolSignal, Worktree: h.makeWorktree, External: h.runExternalAgent, LogError: h.logError,
 	})
 }
 
-type hearer struct{ *program }
+type hookHandler struct{ *program }
 
 // observe asks the daemon, and starts one when none answers.
-func (h *hearer) observe(ctx context.Context, s retake.Signal) (retake.Reaction, error) {
-	svc, err := h.service(ctx)
+func (h *hookHandler) observe(ctx context.Context, s retake.Signal) (retake.Reaction, error) {
+	svc, err := h.daemonService(ctx)
 	if err != nil {
 		return retake.Reaction{}, err
 	}
@@ -55,24 +55,24 @@ func (h *hearer) observe(ctx context.Context, s retake.Signal) (retake.Reaction,
 	return svc.Observe(ctx, s)
 }
 
-// service is the daemon's. A hook does not replace an older daemon: an agent waits.
-func (h *hearer) service(ctx context.Context) (retake.Service, error) {
-	if h.works() {
+// daemonService is the daemon's. A hook does not replace an older daemon: an agent waits.
+func (h *hookHandler) daemonService(ctx context.Context) (retake.Service, error) {
+	if h.worksInProcess() {
 		settings, err := config.Load(h.conf.SettingsFile)
 		if err != nil {
 			return nil, err
 		}
-		return h.open(ctx, settings, true)
+		return h.openService(ctx, settings, true)
 	}
 	if err := h.conf.CheckSocketDir(); err != nil {
 		return nil, err
 	}
 	return client.New(client.Options{Socket: h.conf.Socket, Version: h.version, Revive: func(ctx context.Context) error {
-		return h.daemon().Revive(ctx)
+		return h.daemonController().EnsureRunning(ctx)
 	}}), nil
 }
 
-func (h *hearer) spool(s retake.Signal) error {
+func (h *hookHandler) spoolSignal(s retake.Signal) error {
 	s.PID = proc.CallerPID()
 	return queue.Put(config.SignalsDir(h.conf.DataDir), s)
 }
@@ -85,12 +85,12 @@ const (
 // logWait is how long a log may take: a disk that hangs must not hold an agent up.
 const logWait = 200 * time.Millisecond
 
-// trouble writes to a log of our own, which never grows far. An agent sees nothing.
-func (h *hearer) trouble(text string) {
+// logError writes to a log of our own, which never grows far. An agent sees nothing.
+func (h *hookHandler) logError(text string) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		h.log(text)
+		h.appendLog(text)
 	}()
 	select {
 	case <-done:
@@ -98,7 +98,7 @@ func (h *hearer) trouble(text string) {
 	}
 }
 
-func (h *hearer) log(text string) {
+func (h *hookHandler) appendLog(text string) {
 	path := filepath.Join(h.conf.DataDir, hookLog)
 	if i, err := os.Stat(path); err == nil && i.Size() > maxHookLog {
 		_ = os.Rename(path, path+".1") // the older one goes
@@ -111,10 +111,10 @@ func (h *hearer) log(text string) {
 	_, _ = fmt.Fprintf(f, "%s %q\n", clock.Wall.Now().UTC().Format(time.RFC3339), text)
 }
 
-const maxSaid = 16 << 20
+const maxHookOutput = 16 << 20
 
-// external runs retake-agent-NAME, if the user's configuration names it.
-func (h *hearer) external(ctx context.Context, name string, payload []byte) ([]byte, error) {
+// runExternalAgent runs retake-agent-NAME, if the user's configuration names it.
+func (h *hookHandler) runExternalAgent(ctx context.Context, name string, payload []byte) ([]byte, error) {
 	settings, err := config.Load(h.conf.SettingsFile)
 	if err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func (h *hearer) external(ctx context.Context, name string, payload []byte) ([]b
 	var out bytes.Buffer
 	exit, err := proc.RunMounted(ctx, proc.MountedCommand{
 		Args: []string{path, "hear"}, Dir: h.conf.WorkDir, Env: h.conf.Environ,
-		In: bytes.NewReader(payload), Out: limited{&out, maxSaid}, Err: io.Discard,
+		In: bytes.NewReader(payload), Out: limitedWriter{&out, maxHookOutput}, Err: io.Discard,
 	})
 	if err == nil && exit != 0 {
 		err = fmt.Errorf("retake-agent-%s ends with %d", name, exit)
@@ -137,40 +137,40 @@ func (h *hearer) external(ctx context.Context, name string, payload []byte) ([]b
 	return out.Bytes(), err
 }
 
-// limited takes so many bytes and refuses the rest.
-type limited struct {
+// limitedWriter takes so many bytes and refuses the rest.
+type limitedWriter struct {
 	b   *bytes.Buffer
 	max int
 }
 
-func (l limited) Write(p []byte) (int, error) {
+func (l limitedWriter) Write(p []byte) (int, error) {
 	if l.b.Len()+len(p) > l.max {
 		return 0, fmt.Errorf("more than %d bytes", l.max)
 	}
 	return l.b.Write(p)
 }
 
-// places tells where agents keep their settings.
-func places(conf config.Config) func(project string) install.Places {
+// newAgentPlaces tells where agents keep their settings.
+func newAgentPlaces(conf config.Config) func(project string) install.Places {
 	return func(project string) install.Places {
 		p := install.Places{Home: conf.Home, Project: project, Env: conf.EnvValue, LookPath: conf.LookPath, Retake: "retake"}
-		exe := besideEngine(conf.Executable)
-		if found, ok := conf.LookPath("retake"); exe != "" && filepath.Base(exe) == "retake" && (!ok || !same(found, exe)) {
+		exe := clientProgram(conf.Executable)
+		if found, ok := conf.LookPath("retake"); exe != "" && filepath.Base(exe) == "retake" && (!ok || !isSameFile(found, exe)) {
 			p.Retake = exe // the name alone would run another program, or none
 		}
 		return p
 	}
 }
 
-func same(a, b string) bool {
+func isSameFile(a, b string) bool {
 	x, err1 := os.Stat(a)
 	y, err2 := os.Stat(b)
 	return err1 == nil && err2 == nil && os.SameFile(x, y)
 }
 
-// besideEngine is the small program that belongs to this one, which may be the engine: agents
+// clientProgram is the small program that belongs to this one, which may be the engine: agents
 // call the small one.
-func besideEngine(self string) string {
+func clientProgram(self string) string {
 	small := filepath.Join(filepath.Dir(self), "retake")
 	if _, err := os.Stat(small); filepath.Base(self) == "retaked" && err == nil {
 		return small

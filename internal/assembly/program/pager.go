@@ -5,8 +5,8 @@ import (
 	"github.com/retake-dev/retake/internal/platform/proc"
 )
 
-// pager shows long output, or is nil where there is none.
-func pager(conf config.Config) func(text string) error {
+// newPager shows long output, or is nil where there is none.
+func newPager(conf config.Config) func(text string) error {
 	args := conf.Pager()
 	if args == nil || !conf.OutTTY {
 		return nil

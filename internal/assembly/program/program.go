@@ -60,7 +60,7 @@ func Run(args []string, version string, e *Engine) int {
 	}
 	if e != nil {
 		if p.args, err = daemonctl.CutForVersion(args, version, p.conf.Executable); err != nil {
-			return p.refuse(err)
+			return p.refuseVersion(err)
 		}
 		agent, isHook = hookAgent(p.args)
 	}
@@ -79,14 +79,14 @@ func hasFlag(args []string, flag string) bool {
 	return slices.Contains(args, flag)
 }
 
-// refuse ends an engine that was started by a program of another version.
-func (p *program) refuse(err error) int {
+// refuseVersion ends an engine that was started by a program of another version.
+func (p *program) refuseVersion(err error) int {
 	if _, isHook := hookAgent(p.args); isHook {
 		return 0
 	}
 	if i := slices.Index(p.args, "--starter"); i >= 0 && i+1 < len(p.args) {
 		fd, aerr := strconv.Atoi(p.args[i+1])
-		text, jerr := json.Marshal(daemonctl.Trouble{Error: retake.AsError(err), Cause: err.Error()})
+		text, jerr := json.Marshal(daemonctl.StartError{Error: retake.AsError(err), Cause: err.Error()})
 		if aerr == nil && jerr == nil {
 			_ = proc.OpenStarterPipe(fd).SendLine(string(text)) // the starter also sees that we ended
 		}
@@ -100,16 +100,16 @@ func (p *program) refuse(err error) int {
 // any time.
 func (p *program) runHook(agent string) int {
 	signal.Ignore(syscall.SIGPIPE) // it does not have to read the answer
-	if p.engine == nil && p.works() {
-		if exit, err := p.handOver(); err == nil {
+	if p.engine == nil && p.worksInProcess() {
+		if exit, err := p.handOverToEngine(); err == nil {
 			return exit
 		}
 	}
-	return p.hear(context.Background(), agent)
+	return p.handleHook(context.Background(), agent)
 }
 
-// works reports whether this process would have to do the work itself.
-func (p *program) works() bool { return p.conf.Solo || !proc.CanDetach }
+// worksInProcess reports whether this process would have to do the work itself.
+func (p *program) worksInProcess() bool { return p.conf.Solo || !proc.CanDetach }
 
 func (p *program) runCommand() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -121,26 +121,28 @@ func (p *program) runCommand() int {
 		return retake.AsError(err).Exit()
 	}
 	deps := cli.Deps{
-		Open:     func(ctx context.Context, solo bool) (retake.Service, error) { return p.open(ctx, settings, solo) },
-		HandOver: p.handOver,
-		Begun:    func() bool { return conf.HasStore() },
-		Daemon:   keeper{p, settings},
-		Settings: settings,
+		Open: func(ctx context.Context, solo bool) (retake.Service, error) {
+			return p.openService(ctx, settings, solo)
+		},
+		HandOver:      p.handOverToEngine,
+		EverProtected: func() bool { return conf.HasStore() },
+		Daemon:        daemonAdapter{p, settings},
+		Settings:      settings,
 		Remote: func(url, key string) cli.RemoteServer {
 			return client.New(client.Options{URL: url, Key: key, Version: p.version})
 		},
-		Far:      far(),
-		Archives: archives{settings.Floor},
-		Report:   p.report,
-		Run:      run(conf), Scratch: scratch(conf), Screen: screenOf(conf), Browse: browse(conf),
-		Hook:   func(ctx context.Context, agent string) int { return p.hear(ctx, agent) },
-		Places: places(conf),
+		RemoteConfig: remoteFromEnv(),
+		Archives:     archiveFiles{settings.Floor},
+		Report:       p.collectReport,
+		Run:          newProgramRunner(conf), NewScratchDir: newScratchDirs(conf), Screen: newScreen(conf), OpenBrowser: newBrowserOpener(conf),
+		Hook:   func(ctx context.Context, agent string) int { return p.handleHook(ctx, agent) },
+		Places: newAgentPlaces(conf),
 		MCP: func(ctx context.Context, s retake.Service, dir string) error {
 			return mcp.Serve(ctx, s, os.Stdin, os.Stdout, mcp.Options{Dir: dir, Version: p.version, Clock: clock.Wall})
 		},
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		InTTY: conf.InTTY, OutTTY: conf.OutTTY, ErrTTY: conf.ErrTTY,
-		Width: conf.Width, Height: conf.Height, Pager: pager(conf), Color: conf.Color, ASCII: conf.ASCII, Solo: p.works(),
+		Width: conf.Width, Height: conf.Height, Pager: newPager(conf), Color: conf.Color, ASCII: conf.ASCII, Solo: p.worksInProcess(),
 		Dir: conf.WorkDir, Home: conf.Home, Env: conf.VerifyEnv, Clock: clock.Wall, Version: p.version,
 	}
 	if p.engine != nil {
@@ -149,9 +151,9 @@ func (p *program) runCommand() int {
 	return cli.Run(ctx, p.args, deps)
 }
 
-// open gives the service: in the daemon, which is started when somebody first asks it
+// openService gives the service: in the daemon, which is started when somebody first asks it
 // something, and replaced when this program is younger; or, in the engine, in this process.
-func (p *program) open(ctx context.Context, s *config.Settings, solo bool) (retake.Service, error) {
+func (p *program) openService(ctx context.Context, s *config.Settings, solo bool) (retake.Service, error) {
 	if solo || !proc.CanDetach {
 		if p.engine == nil {
 			return nil, daemonctl.ErrNoEngine // the command line hands over before it opens
@@ -161,15 +163,15 @@ func (p *program) open(ctx context.Context, s *config.Settings, solo bool) (reta
 	if err := p.conf.CheckSocketDir(); err != nil {
 		return nil, err
 	}
-	d := p.daemon()
+	d := p.daemonController()
 	if err := d.TakeOver(ctx); err != nil {
 		return nil, err
 	}
-	return client.New(client.Options{Socket: p.conf.Socket, Version: p.version, Revive: d.Revive, Trace: p.trace()}), nil
+	return client.New(client.Options{Socket: p.conf.Socket, Version: p.version, Revive: d.EnsureRunning, Trace: p.requestTracer()}), nil
 }
 
-// trace writes each request to standard error when the user asked for it.
-func (p *program) trace() func(method, path string) func(status int, err error) {
+// requestTracer writes each request to standard error when the user asked for it.
+func (p *program) requestTracer() func(method, path string) func(status int, err error) {
 	if !p.conf.Debug {
 		return nil
 	}
@@ -182,12 +184,12 @@ func (p *program) trace() func(method, path string) func(status int, err error) 
 	}
 }
 
-func (p *program) daemon() *daemonctl.Controller { return daemonctl.New(p.conf, p.version) }
+func (p *program) daemonController() *daemonctl.Controller { return daemonctl.New(p.conf, p.version) }
 
-// handOver lets the engine's program do this command in our place, with our arguments,
+// handOverToEngine lets the engine's program do this command in our place, with our arguments,
 // environment and terminal. It returns only when that is not possible, or on a system where a
 // process cannot become another program.
-func (p *program) handOver() (exit int, err error) {
+func (p *program) handOverToEngine() (exit int, err error) {
 	engine := daemonctl.FindEngine(p.conf)
 	if engine == "" {
 		return 0, daemonctl.ErrNoEngine
@@ -195,8 +197,8 @@ func (p *program) handOver() (exit int, err error) {
 	return proc.Become(engine, append([]string{daemonctl.ForVersion(p.version)}, p.args...), p.conf.Environ)
 }
 
-// far is the server that the environment names.
-func far() cli.Far {
+// remoteFromEnv is the server that the environment names.
+func remoteFromEnv() cli.RemoteConfig {
 	env := config.ReadServer()
-	return cli.Far{URL: env.URL, Key: env.Key, Workspace: env.Workspace}
+	return cli.RemoteConfig{URL: env.URL, Key: env.Key, Workspace: env.Workspace}
 }

@@ -16,11 +16,11 @@ import (
 // maxReported is how much of the end of a log goes into a report.
 const maxReported = 512 << 10
 
-// report collects what is known of this machine beside the service: versions, the daemon's
+// collectReport collects what is known of this machine beside the service: versions, the daemon's
 // state and stacks, the ends of the logs, the settings, and how large the store's files are.
-func (p *program) report(ctx context.Context) map[string][]byte {
-	files := map[string][]byte{"system.txt": []byte(p.system())}
-	d := p.daemon()
+func (p *program) collectReport(ctx context.Context) map[string][]byte {
+	files := map[string][]byte{"system.txt": []byte(p.systemText())}
+	d := p.daemonController()
 	if st, running, err := d.State(ctx); err != nil || !running {
 		files["daemon.txt"] = fmt.Appendf(nil, "running: %v\nerror: %v\n", running, err)
 	} else if text, err := json.MarshalIndent(st, "", "  "); err == nil {
@@ -28,25 +28,25 @@ func (p *program) report(ctx context.Context) map[string][]byte {
 		files["goroutines.txt"] = d.Stacks(ctx)
 	}
 	for _, name := range []string{"daemon.log", "daemon.log.old", "hook.log"} {
-		if text := tail(filepath.Join(p.conf.DataDir, name)); text != nil {
+		if text := readTail(filepath.Join(p.conf.DataDir, name)); text != nil {
 			files[name] = text
 		}
 	}
-	if text := tail(p.conf.SettingsFile); text != nil {
+	if text := readTail(p.conf.SettingsFile); text != nil {
 		files["config.json"] = text
 	}
-	files["data.txt"] = []byte(p.sizes())
+	files["data.txt"] = []byte(p.storeSizesText())
 	return files
 }
 
-func (p *program) system() string {
+func (p *program) systemText() string {
 	kernel, _ := os.ReadFile("/proc/version") // elsewhere there is none
 	return fmt.Sprintf("%s/%s, %d processors, %s\nretake %s\nengine %s\n%s",
 		runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), p.version, daemonctl.FindEngine(p.conf), kernel)
 }
 
-// tail is the end of a file; nil when it cannot be read.
-func tail(path string) []byte {
+// readTail is the end of a file; nil when it cannot be read.
+func readTail(path string) []byte {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil
@@ -64,8 +64,8 @@ func tail(path string) []byte {
 	return text
 }
 
-// sizes lists the directories of the data directory with the number and the bytes of their files.
-func (p *program) sizes() string {
+// storeSizesText lists the directories of the data directory with the number and the bytes of their files.
+func (p *program) storeSizesText() string {
 	var b strings.Builder
 	entries, err := os.ReadDir(p.conf.DataDir)
 	if err != nil {

@@ -14,18 +14,18 @@ import (
 	"github.com/retake-dev/retake/internal/platform/proc"
 )
 
-// worktree makes a fork for Claude Code instead of a git worktree, with everything in
+// makeWorktree makes a fork for Claude Code instead of a git worktree, with everything in
 // it that git does not know. In a directory that is not protected git makes one:
 // who asked gets a path there too.
-func (h *hearer) worktree(ctx context.Context, w hook.WorktreeRequest) (string, error) {
+func (h *hookHandler) makeWorktree(ctx context.Context, w hook.WorktreeRequest) (string, error) {
 	if w.Remove != "" {
 		return "", h.dropWorktree(ctx, w.Remove)
 	}
-	path, err := h.forkFor(ctx, w)
+	path, err := h.forkForWorktree(ctx, w)
 	if err == nil || !retake.IsKind(err, retake.NotFound) {
 		return path, err // git would run what a protected workspace holds
 	}
-	path = filepath.Join(w.Dir, ".claude", "worktrees", plainName(w.Name))
+	path = filepath.Join(w.Dir, ".claude", "worktrees", cleanName(w.Name))
 	git, ok := h.conf.LookPath("git")
 	if !ok {
 		return "", errors.Join(err, errors.New("git is not here either"))
@@ -40,10 +40,10 @@ func (h *hearer) worktree(ctx context.Context, w hook.WorktreeRequest) (string, 
 }
 
 // beside ends the name of the directory that holds the forks made for worktrees.
-const beside = ".worktrees"
+const worktreesSuffix = ".worktrees"
 
-func (h *hearer) forkFor(ctx context.Context, w hook.WorktreeRequest) (string, error) {
-	svc, err := h.service(ctx)
+func (h *hookHandler) forkForWorktree(ctx context.Context, w hook.WorktreeRequest) (string, error) {
+	svc, err := h.daemonService(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -52,34 +52,34 @@ func (h *hearer) forkFor(ctx context.Context, w hook.WorktreeRequest) (string, e
 	if err != nil {
 		return "", err
 	}
-	saved, err := svc.Save(ctx, retake.SaveRequest{Workspace: ws.ID, Intent: "before worktree " + plainName(w.Name), IfChanged: true})
+	saved, err := svc.Save(ctx, retake.SaveRequest{Workspace: ws.ID, Intent: "before worktree " + cleanName(w.Name), IfChanged: true})
 	if err != nil {
 		return "", err
 	}
-	dir := ws.Root + beside
+	dir := ws.Root + worktreesSuffix
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
-	name := plainName(w.Name)
+	name := cleanName(w.Name)
 	for n := 2; ; n++ { // an agent may ask for the same name again
 		f, err := svc.Fork(ctx, retake.ForkRequest{Workspace: ws.ID, Ref: string(saved.Checkpoint.ID), Dir: filepath.Join(dir, name)})
-		if !retake.IsKind(err, retake.Exists) || n > mostNames {
+		if !retake.IsKind(err, retake.Exists) || n > maxWorktreeNames {
 			return f.Workspace.Root, err
 		}
-		name = fmt.Sprintf("%s-%d", plainName(w.Name), n)
+		name = fmt.Sprintf("%s-%d", cleanName(w.Name), n)
 	}
 }
 
-const mostNames = 100
+const maxWorktreeNames = 100
 
 // dropWorktree removes a fork that was made for a worktree. It goes out of the way first,
 // and is deleted only when a checkpoint holds every file of it.
-func (h *hearer) dropWorktree(ctx context.Context, path string) error {
+func (h *hookHandler) dropWorktree(ctx context.Context, path string) error {
 	path = filepath.Clean(path)
-	if !strings.HasSuffix(filepath.Dir(path), beside) {
+	if !strings.HasSuffix(filepath.Dir(path), worktreesSuffix) {
 		return nil // git's own
 	}
-	svc, err := h.service(ctx)
+	svc, err := h.daemonService(ctx)
 	if err != nil {
 		return err
 	}
@@ -108,8 +108,8 @@ func (h *hearer) dropWorktree(ctx context.Context, path string) error {
 	return removeAll(away)
 }
 
-// plainName makes one plain part of a path of what an agent calls a worktree.
-func plainName(name string) string {
+// cleanName makes one plain part of a path of what an agent calls a worktree.
+func cleanName(name string) string {
 	out := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
 			return r

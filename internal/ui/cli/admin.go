@@ -33,48 +33,48 @@ type keyAnswer struct {
 	retake.NewKey
 }
 
-func (f *face) adminCommand() *cobra.Command {
+func (f *commandLine) adminCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "admin", Short: "Manage a server: bootstrap, namespaces, keys",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil
 			}
-			return usage(helpHint(cmd), "Unknown command: admin %s", args[0])
+			return usageError(helpHint(cmd), "Unknown command: admin %s", args[0])
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			f.commandHelp(cmd)
+			f.printCommandHelp(cmd)
 			return nil
 		},
 	}
-	cmd.AddCommand(f.adminBootstrap(), f.adminNamespaces(), f.adminAdd(), f.adminRoots(), f.adminKey())
+	cmd.AddCommand(f.adminBootstrapCommand(), f.adminNamespacesCommand(), f.adminAddCommand(), f.adminRootsCommand(), f.adminKeyCommand())
 	return cmd
 }
 
-// onServer makes a command that works on the rows of a server.
-func (f *face) onServer(use, short string, low, high int, run func(ctx context.Context, p ServerPlace, args []string) error) *cobra.Command {
-	var p ServerPlace
+// serverCommand makes a command that works on the rows of a server.
+func (f *commandLine) serverCommand(use, short string, low, high int, run func(ctx context.Context, p ServerOptions, args []string) error) *cobra.Command {
+	var p ServerOptions
 	cmd := &cobra.Command{
-		Use: use + " --data DIR", Short: short, Args: between(low, high),
+		Use: use + " --data DIR", Short: short, Args: argsBetween(low, high),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := p.check(cmd); err != nil {
+			if err := p.checkFlags(cmd); err != nil {
 				return err
 			}
-			p.Data = f.at(p.Data)
+			p.Data = f.fromStartDir(p.Data)
 			return run(cmd.Context(), p, args)
 		},
 	}
-	p.flags(cmd)
+	p.addFlags(cmd)
 	return cmd
 }
 
-func (f *face) adminBootstrap() *cobra.Command {
-	return f.onServer("bootstrap", "Create the first namespace and its API keys", 0, 0, func(ctx context.Context, p ServerPlace, _ []string) error {
+func (f *commandLine) adminBootstrapCommand() *cobra.Command {
+	return f.serverCommand("bootstrap", "Create the first namespace and its API keys", 0, 0, func(ctx context.Context, p ServerOptions, _ []string) error {
 		b, err := f.Servers.Bootstrap(ctx, p)
 		if err != nil {
 			return err
 		}
-		return f.emit(beginningAnswer{1, b}, func(l term.Look) string {
+		return f.printAnswer(beginningAnswer{1, b}, func(l term.Style) string {
 			if b == nil {
 				return "The server has its first namespace already. Its keys were shown then.\n"
 			}
@@ -83,50 +83,50 @@ func (f *face) adminBootstrap() *cobra.Command {
 	})
 }
 
-func (f *face) adminNamespaces() *cobra.Command {
-	return f.onServer("namespaces", "List namespaces", 0, 0, func(ctx context.Context, p ServerPlace, _ []string) error {
+func (f *commandLine) adminNamespacesCommand() *cobra.Command {
+	return f.serverCommand("namespaces", "List namespaces", 0, 0, func(ctx context.Context, p ServerOptions, _ []string) error {
 		all, err := f.Servers.Namespaces(ctx, p)
 		if err != nil {
 			return err
 		}
-		return f.emit(namespacesAnswer{1, all}, func(l term.Look) string {
+		return f.printAnswer(namespacesAnswer{1, all}, func(l term.Style) string {
 			var b strings.Builder
 			for i := range all {
-				fmt.Fprintf(&b, "%s  %s\n", termtext.Pad(termtext.Escape(string(all[i].ID)), 24), l.Facts("since "+l.Clock(all[i].Created), "kept "+days(all[i].Limits.Within)))
+				fmt.Fprintf(&b, "%s  %s\n", termtext.Pad(termtext.Escape(string(all[i].ID)), 24), l.JoinFacts("since "+l.ShortTime(all[i].Created), "kept "+daysText(all[i].Limits.Within)))
 			}
 			return b.String()
 		})
 	})
 }
 
-func days(d time.Duration) string {
+func daysText(d time.Duration) string {
 	if d <= 0 {
 		return "for ever"
 	}
-	return term.Number(int64(d/(24*time.Hour)), "day", "days")
+	return term.CountNoun(int64(d/(24*time.Hour)), "day", "days")
 }
 
-func (f *face) adminAdd() *cobra.Command {
-	return f.onServer("add NAME", "Create a namespace and its API keys", 1, 1, func(ctx context.Context, p ServerPlace, args []string) error {
+func (f *commandLine) adminAddCommand() *cobra.Command {
+	return f.serverCommand("add NAME", "Create a namespace and its API keys", 1, 1, func(ctx context.Context, p ServerOptions, args []string) error {
 		b, err := f.Servers.AddNamespace(ctx, p, retake.NamespaceID(args[0]))
 		if err != nil {
 			return err
 		}
-		return f.emit(beginningAnswer{1, &b}, func(l term.Look) string { return renderBeginning(l, b) })
+		return f.printAnswer(beginningAnswer{1, &b}, func(l term.Style) string { return renderBeginning(l, b) })
 	})
 }
 
-func (f *face) adminRoots() *cobra.Command {
-	return f.onServer("roots NAME [DIR…]", "Set the directories a namespace may protect", 1, -1, func(ctx context.Context, p ServerPlace, args []string) error {
+func (f *commandLine) adminRootsCommand() *cobra.Command {
+	return f.serverCommand("roots NAME [DIR…]", "Set the directories a namespace may protect", 1, -1, func(ctx context.Context, p ServerOptions, args []string) error {
 		roots := []string{}
 		for _, d := range args[1:] {
-			roots = append(roots, f.at(d))
+			roots = append(roots, f.fromStartDir(d))
 		}
 		ns, err := f.Servers.SetRoots(ctx, p, retake.NamespaceID(args[0]), roots)
 		if err != nil {
 			return err
 		}
-		return f.emit(namespaceAnswer{1, ns}, func(l term.Look) string {
+		return f.printAnswer(namespaceAnswer{1, ns}, func(l term.Style) string {
 			if len(roots) == 0 {
 				return fmt.Sprintf("%s %s may protect only its own directory\n", l.Green(l.Glyphs.Yes), termtext.Escape(args[0]))
 			}
@@ -135,10 +135,10 @@ func (f *face) adminRoots() *cobra.Command {
 	})
 }
 
-func (f *face) adminKey() *cobra.Command {
+func (f *commandLine) adminKeyCommand() *cobra.Command {
 	var name string
 	var expires time.Duration
-	cmd := f.onServer("key NAMESPACE ROLE", "Create an API key for a namespace", 2, 2, func(ctx context.Context, p ServerPlace, args []string) error {
+	cmd := f.serverCommand("key NAMESPACE ROLE", "Create an API key for a namespace", 2, 2, func(ctx context.Context, p ServerOptions, args []string) error {
 		req := retake.KeyRequest{Kind: retake.KeyKind(args[1]), Name: name}
 		if expires > 0 {
 			at := f.Clock.Now().Add(expires)
@@ -148,8 +148,8 @@ func (f *face) adminKey() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return f.emit(keyAnswer{1, k}, func(l term.Look) string {
-			return fmt.Sprintf("%s  %s\n", k.Secret, l.Dim(kindWords[k.Key.Kind]+"; shown only once"))
+		return f.printAnswer(keyAnswer{1, k}, func(l term.Style) string {
+			return fmt.Sprintf("%s  %s\n", k.Secret, l.Dim(keyKindTexts[k.Key.Kind]+"; shown only once"))
 		})
 	})
 	cmd.Flags().StringVar(&name, "name", "", "note what the key is for, in `WORDS`")

@@ -11,46 +11,46 @@ import (
 )
 
 type adoptCmd struct {
-	journey
+	restoreFlow
 	check string
 }
 
-func (f *face) adoptCommand() *cobra.Command {
-	c := &adoptCmd{journey: journey{face: f}}
-	cmd := &cobra.Command{Use: "adopt FORK", Short: "Merge a fork's changes into this workspace", Args: between(1, 1), RunE: c.run}
-	c.flags(cmd)
+func (f *commandLine) adoptCommand() *cobra.Command {
+	c := &adoptCmd{restoreFlow: restoreFlow{commandLine: f}}
+	cmd := &cobra.Command{Use: "adopt FORK", Short: "Merge a fork's changes into this workspace", Args: argsBetween(1, 1), RunE: c.run}
+	c.addFlags(cmd)
 	cmd.Flags().StringVar(&c.check, "if", "", "only if `CMD` succeeds in the fork")
 	return cmd
 }
 
 func (c *adoptCmd) run(cmd *cobra.Command, args []string) error {
 	ctx := cmd.Context()
-	if err := c.speak(cmd, args, nil); err != nil {
+	if err := c.rememberCommand(cmd, args, nil); err != nil {
 		return err
 	}
-	s, ws, err := c.find(ctx)
+	s, ws, err := c.locateWorkspace(ctx)
 	if err != nil {
 		return err
 	}
-	fork, err := c.fork(ctx, s, ws, args[0])
+	fork, err := c.findFork(ctx, s, ws, args[0])
 	if err != nil {
 		return err
 	}
 	if c.check != "" && !c.planOnly {
-		if err := c.passes(ctx, fork); err != nil {
+		if err := c.checkFork(ctx, fork); err != nil {
 			return err
 		}
 	}
-	return c.travel(ctx, s, retake.PlanRequest{Workspace: ws.ID, Course: retake.CourseAdopt, Fork: fork.ID})
+	return c.planAndApply(ctx, s, retake.PlanRequest{Workspace: ws.ID, Course: retake.CourseAdopt, Fork: fork.ID})
 }
 
-// fork finds a fork of ws by its name, its directory or its id.
-func (c *adoptCmd) fork(ctx context.Context, s retake.Service, ws retake.Workspace, typed string) (retake.Workspace, error) {
+// findFork finds a fork of ws by its name, its directory or its id.
+func (c *adoptCmd) findFork(ctx context.Context, s retake.Service, ws retake.Workspace, typed string) (retake.Workspace, error) {
 	all, err := s.Forks(ctx, ws.ID)
 	if err != nil {
 		return retake.Workspace{}, err
 	}
-	dir := resolved(c.below(typed))
+	dir := resolveSymlinks(c.fromWorkingDir(typed))
 	var found []retake.Workspace
 	for _, w := range all {
 		if string(w.ID) == typed || w.Root == dir {
@@ -69,28 +69,28 @@ func (c *adoptCmd) fork(ctx context.Context, s retake.Service, ws retake.Workspa
 	case 1:
 		return found[0], nil
 	}
-	return retake.Workspace{}, usage("with its directory: retake adopt "+c.talk().Word(found[0].Root), "%s forks are called %s.", termtext.Count(int64(len(found))), typed)
+	return retake.Workspace{}, usageError("with its directory: retake adopt "+c.stderrStyle().ShellPath(found[0].Root), "%s forks are called %s.", termtext.Count(int64(len(found))), typed)
 }
 
 // failed is the kind of a check that failed, beside those of the service.
-const failed retake.ErrorKind = "failed"
+const checkFailed retake.ErrorKind = "failed"
 
-// passes runs the check in the fork.
-func (c *adoptCmd) passes(ctx context.Context, fork retake.Workspace) error {
+// checkFork runs the check in the fork.
+func (c *adoptCmd) checkFork(ctx context.Context, fork retake.Workspace) error {
 	if c.Run == nil {
-		return noPrograms
+		return errNoPrograms
 	}
-	code, err := c.Run(ctx, Command{Args: []string{"sh", "-c", c.check}, Dir: fork.Root, Aside: true})
+	code, err := c.Run(ctx, Command{Args: []string{"sh", "-c", c.check}, Dir: fork.Root, ToStderr: true})
 	if err != nil {
 		return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("`%s` could not be run: %v", c.check, err), Safe: nothingChanged}
 	}
 	if code == 0 {
 		return nil
 	}
-	return exitError{code: failedExit, say: &retake.Error{
-		Kind: failed, What: fmt.Sprintf("`%s` ended with %d in the fork %s", c.check, code, fork.Name), Safe: nothingChanged,
-		Hint: "look there: cd " + c.talk().Word(fork.Root) + "\nskip the check: retake adopt " + c.talk().Word(fork.Name),
+	return exitError{code: failedCheckExit, report: &retake.Error{
+		Kind: checkFailed, What: fmt.Sprintf("`%s` ended with %d in the fork %s", c.check, code, fork.Name), Safe: nothingChanged,
+		Hint: "look there: cd " + c.stderrStyle().ShellPath(fork.Root) + "\nskip the check: retake adopt " + c.stderrStyle().ShellPath(fork.Name),
 	}}
 }
 
-var noPrograms = &retake.Error{Kind: retake.Invalid, What: "programs cannot be run here", Safe: nothingChanged}
+var errNoPrograms = &retake.Error{Kind: retake.Invalid, What: "programs cannot be run here", Safe: nothingChanged}

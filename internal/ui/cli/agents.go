@@ -15,7 +15,7 @@ import (
 )
 
 type agentsCmd struct {
-	*face
+	*commandLine
 	project  bool
 	all      bool
 	plan     bool
@@ -27,12 +27,12 @@ type agentsAnswer struct {
 	Agents []install.Status `json:"agents"`
 }
 
-func (f *face) agentsCommand() *cobra.Command {
-	c := &agentsCmd{face: f}
-	cmd := &cobra.Command{Use: "agents", Short: "Install or remove the hooks in your agents", Args: between(0, 0), RunE: c.status}
-	status := &cobra.Command{Use: "status", Short: "List installed agents and the state of their hooks", Args: between(0, 0), RunE: c.status}
-	install := &cobra.Command{Use: "install [AGENT…]", Short: "Install Retake's hooks in your agents", Args: between(0, -1), RunE: c.install}
-	remove := &cobra.Command{Use: "remove [AGENT…]", Short: "Remove Retake's hooks from your agents", Args: between(0, -1), RunE: c.remove}
+func (f *commandLine) agentsCommand() *cobra.Command {
+	c := &agentsCmd{commandLine: f}
+	cmd := &cobra.Command{Use: "agents", Short: "Install or remove the hooks in your agents", Args: argsBetween(0, 0), RunE: c.runStatus}
+	status := &cobra.Command{Use: "status", Short: "List installed agents and the state of their hooks", Args: argsBetween(0, 0), RunE: c.runStatus}
+	install := &cobra.Command{Use: "install [AGENT…]", Short: "Install Retake's hooks in your agents", Args: argsBetween(0, -1), RunE: c.runInstall}
+	remove := &cobra.Command{Use: "remove [AGENT…]", Short: "Remove Retake's hooks from your agents", Args: argsBetween(0, -1), RunE: c.runRemove}
 	for _, sub := range []*cobra.Command{status, install, remove} {
 		sub.Flags().BoolVar(&c.project, "project", false, "use this project's agent settings instead of yours")
 		cmd.AddCommand(sub)
@@ -52,10 +52,10 @@ func (c *agentsCmd) scope() install.Scope {
 	return install.User
 }
 
-func (c *agentsCmd) places() install.Places { return c.Places(c.workdir()) }
+func (c *agentsCmd) installPlaces() install.Places { return c.Places(c.workingDir()) }
 
-func (c *agentsCmd) status(*cobra.Command, []string) error {
-	p := c.places()
+func (c *agentsCmd) runStatus(*cobra.Command, []string) error {
+	p := c.installPlaces()
 	a := agentsAnswer{V: 1, Agents: []install.Status{}}
 	for _, ag := range install.All() {
 		here := ag.Installed(p)
@@ -66,28 +66,28 @@ func (c *agentsCmd) status(*cobra.Command, []string) error {
 			}
 		}
 	}
-	err := c.emit(a, func(l term.Look) string { return renderAgents(l, a.Agents) })
+	err := c.printAnswer(a, func(l term.Style) string { return renderAgents(l, a.Agents) })
 	if len(a.Agents) == 0 { // without a name there is nothing to put hooks into
-		c.hint("put hooks in", "retake agents install claude-code")
+		c.printHints("put hooks in", "retake agents install claude-code")
 		return err
 	}
-	c.hint("put hooks in", "retake agents install", "take them out", "retake agents remove")
+	c.printHints("put hooks in", "retake agents install", "take them out", "retake agents remove")
 	return err
 }
 
-func renderAgents(l term.Look, list []install.Status) string {
+func renderAgents(l term.Style, list []install.Status) string {
 	if len(list) == 0 {
 		return "No agent that we know is here. All: retake agents status --all\n"
 	}
 	name, file := 0, 0
 	for _, s := range list {
-		name, file = max(name, len(s.Agent)), max(file, termtext.Width(l.Path(s.File)))
+		name, file = max(name, len(s.Agent)), max(file, termtext.Width(l.DisplayPath(s.File)))
 	}
 	file = min(file, max(l.Width-name-28, 20))
 	var b strings.Builder
 	for _, s := range list {
-		sign, word := conditionSign(l, s.Condition)
-		fmt.Fprintf(&b, "%s %s  %s  %s", sign, termtext.Pad(s.Agent, name), termtext.Pad(l.Glyphs.Cut(l.Path(s.File), file), file), word)
+		sign, word := conditionMark(l, s.Condition)
+		fmt.Fprintf(&b, "%s %s  %s  %s", sign, termtext.Pad(s.Agent, name), termtext.Pad(l.Glyphs.Cut(l.DisplayPath(s.File), file), file), word)
 		if s.Scope == install.Project {
 			b.WriteString(l.Dim("  project"))
 		}
@@ -101,7 +101,7 @@ func renderAgents(l term.Look, list []install.Status) string {
 	return b.String()
 }
 
-func conditionSign(l term.Look, c install.Condition) (sign, word string) {
+func conditionMark(l term.Style, c install.Condition) (sign, word string) {
 	room := termtext.Width(l.Glyphs.Yes)
 	switch c {
 	case install.Current:
@@ -115,8 +115,8 @@ func conditionSign(l term.Look, c install.Condition) (sign, word string) {
 	return l.Dim(termtext.Pad(l.Glyphs.Dash, room)), "no hooks"
 }
 
-// chosen are the agents that are named, else those that are here.
-func (c *agentsCmd) chosen(names []string, here func(install.Agent) bool) ([]install.Agent, error) {
+// selectAgents are the agents that are named, else those that are here.
+func (c *agentsCmd) selectAgents(names []string, here func(install.Agent) bool) ([]install.Agent, error) {
 	var out []install.Agent
 	for _, n := range names {
 		a, ok := install.ByName(n)
@@ -139,24 +139,24 @@ func unknownAgent(name string) error {
 	return &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("there is no agent %s", name), Safe: nothingChanged, Hint: "there are: " + strings.Join(all, ", ")}
 }
 
-func (c *agentsCmd) install(cmd *cobra.Command, args []string) error {
-	p := c.places()
-	list, err := c.chosen(args, func(a install.Agent) bool { return a.Installed(p) })
+func (c *agentsCmd) runInstall(cmd *cobra.Command, args []string) error {
+	p := c.installPlaces()
+	list, err := c.selectAgents(args, func(a install.Agent) bool { return a.Installed(p) })
 	if err != nil {
 		return err
 	}
 	if len(list) == 0 {
 		return &retake.Error{Kind: retake.NotFound, What: "no agent that we know is here", Safe: nothingChanged, Hint: "name one: retake agents install claude-code"}
 	}
-	return c.change(cmd.Context(), list, func(a install.Agent) (install.Change, error) {
+	return c.applyChanges(cmd.Context(), list, func(a install.Agent) (install.Change, error) {
 		o := install.Options{Worktree: c.worktree && a.Name == "claude-code"}
 		return a.PlanInstall(c.scope(), p, o)
 	}, "Put them in?")
 }
 
-func (c *agentsCmd) remove(cmd *cobra.Command, args []string) error {
-	p := c.places()
-	list, err := c.chosen(args, func(a install.Agent) bool {
+func (c *agentsCmd) runRemove(cmd *cobra.Command, args []string) error {
+	p := c.installPlaces()
+	list, err := c.selectAgents(args, func(a install.Agent) bool {
 		st := a.Status(c.scope(), p)
 		return st.Condition == install.Current || st.Condition == install.Outdated
 	})
@@ -164,33 +164,33 @@ func (c *agentsCmd) remove(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if len(list) == 0 {
-		return c.emit(agentsAnswer{1, []install.Status{}}, func(term.Look) string { return "No hooks of ours are in the settings of the agents here.\n" })
+		return c.printAnswer(agentsAnswer{1, []install.Status{}}, func(term.Style) string { return "No hooks of ours are in the settings of the agents here.\n" })
 	}
-	return c.change(cmd.Context(), list, func(a install.Agent) (install.Change, error) { return a.PlanRemove(c.scope(), p) }, "Take them out?")
+	return c.applyChanges(cmd.Context(), list, func(a install.Agent) (install.Change, error) { return a.PlanRemove(c.scope(), p) }, "Take them out?")
 }
 
-// change plans all, shows it, asks, and applies.
-func (c *agentsCmd) change(ctx context.Context, list []install.Agent, plan func(install.Agent) (install.Change, error), question string) error {
-	changes, err := c.planned(list, plan)
+// applyChanges plans all, shows it, asks, and applies.
+func (c *agentsCmd) applyChanges(ctx context.Context, list []install.Agent, plan func(install.Agent) (install.Change, error), question string) error {
+	changes, err := c.planChanges(list, plan)
 	if err != nil {
 		return err
 	}
 	if !c.json {
-		fmt.Fprint(c.Out, renderHooks(c.out(), changes, c.plan))
+		fmt.Fprint(c.Out, renderHooks(c.stdoutStyle(), changes, c.plan))
 	}
 	if c.plan {
-		return c.told(changes)
+		return c.printChanges(changes)
 	}
 	if !slices.ContainsFunc(changes, func(ch install.Change) bool { return ch.Added+ch.Removed > 0 }) {
-		return c.told(changes)
+		return c.printChanges(changes)
 	}
 	if !c.yes {
 		if !c.canAsk() {
-			return &retake.Error{Kind: retake.Denied, What: "this changes settings of your agents, which needs your confirmation", Safe: nothingChanged, Hint: "preview: " + c.retyped("--plan") + "\ngo ahead: " + c.retyped("--yes")}
+			return &retake.Error{Kind: retake.Denied, What: "this changes settings of your agents, which needs your confirmation", Safe: nothingChanged, Hint: "preview: " + c.retypedCommand("--plan") + "\ngo ahead: " + c.retypedCommand("--yes")}
 		}
-		ok, err := c.ask(ctx, question)
+		ok, err := c.askYesNo(ctx, question)
 		if err != nil || !ok {
-			return orLeft(err)
+			return orCancelled(err)
 		}
 	}
 	for _, ch := range changes {
@@ -198,17 +198,17 @@ func (c *agentsCmd) change(ctx context.Context, list []install.Agent, plan func(
 			return err
 		}
 		if !c.json && ch.Added+ch.Removed > 0 {
-			fmt.Fprintf(c.Out, "%s %s  %s\n", c.out().Green(c.out().Glyphs.Yes), ch.Agent, effectText(ch))
+			fmt.Fprintf(c.Out, "%s %s  %s\n", c.stdoutStyle().Green(c.stdoutStyle().Glyphs.Yes), ch.Agent, effectText(ch))
 		}
 	}
-	return c.told(changes)
+	return c.printChanges(changes)
 }
 
-func orLeft(err error) error {
+func orCancelled(err error) error {
 	if err != nil {
 		return err
 	}
-	return errLeft
+	return errCancelled
 }
 
 func effectText(ch install.Change) string {
@@ -221,8 +221,8 @@ func effectText(ch install.Change) string {
 	return "takes effect in its next session"
 }
 
-// planned plans every agent. One that was not named and cannot be done is told and left.
-func (c *agentsCmd) planned(list []install.Agent, plan func(install.Agent) (install.Change, error)) ([]install.Change, error) {
+// planChanges plans every agent. One that was not named and cannot be done is told and left.
+func (c *agentsCmd) planChanges(list []install.Agent, plan func(install.Agent) (install.Change, error)) ([]install.Change, error) {
 	var out []install.Change
 	var first error
 	for _, a := range list {
@@ -232,7 +232,7 @@ func (c *agentsCmd) planned(list []install.Agent, plan func(install.Agent) (inst
 				first = err
 			}
 			if len(list) > 1 {
-				c.warn([]retake.Warning{{Code: "agent", Text: a.Name + ": " + retake.AsError(err).Error()}})
+				c.printWarnings([]retake.Warning{{Code: "agent", Text: a.Name + ": " + retake.AsError(err).Error()}})
 			}
 			continue
 		}
@@ -244,24 +244,24 @@ func (c *agentsCmd) planned(list []install.Agent, plan func(install.Agent) (inst
 	return out, nil
 }
 
-// told answers a program with how things are now.
-func (c *agentsCmd) told(changes []install.Change) error {
+// printChanges answers a program with how things are now.
+func (c *agentsCmd) printChanges(changes []install.Change) error {
 	if !c.json {
 		return nil
 	}
 	a := agentsAnswer{V: 1, Agents: []install.Status{}}
 	for _, ch := range changes {
 		if ag, ok := install.ByName(ch.Agent); ok {
-			a.Agents = append(a.Agents, ag.Status(ch.Scope, c.places()))
+			a.Agents = append(a.Agents, ag.Status(ch.Scope, c.installPlaces()))
 		}
 	}
 	return c.writeJSON(a)
 }
 
-func renderHooks(l term.Look, changes []install.Change, exact bool) string {
+func renderHooks(l term.Style, changes []install.Change, exact bool) string {
 	var b strings.Builder
 	for i, ch := range changes {
-		fmt.Fprintf(&b, "  %d  %s  %s  %s\n", i+1, termtext.Pad(ch.Agent, 12), l.Path(ch.File), l.Dim(changeText(ch)))
+		fmt.Fprintf(&b, "  %d  %s  %s  %s\n", i+1, termtext.Pad(ch.Agent, 12), l.DisplayPath(ch.File), l.Dim(changeText(ch)))
 		for _, n := range ch.Notes {
 			for _, line := range strings.Split(n, "\n") {
 				fmt.Fprintf(&b, "     %s\n", l.Dim(termtext.Escape(line)))
@@ -276,7 +276,7 @@ func renderHooks(l term.Look, changes []install.Change, exact bool) string {
 	return b.String()
 }
 
-func paintLine(l term.Look, line string) string {
+func paintLine(l term.Style, line string) string {
 	switch {
 	case strings.HasPrefix(line, "+"):
 		return l.Green(line)
@@ -291,9 +291,9 @@ func changeText(ch install.Change) string {
 	case ch.Added == 0 && ch.Removed == 0:
 		return "nothing to change"
 	case ch.Removed == 0:
-		return "+" + term.Number(int64(ch.Added), "hook", "hooks") + ", rest untouched"
+		return "+" + term.CountNoun(int64(ch.Added), "hook", "hooks") + ", rest untouched"
 	case ch.Added == 0:
-		return "−" + term.Number(int64(ch.Removed), "hook", "hooks") + ", rest untouched"
+		return "−" + term.CountNoun(int64(ch.Removed), "hook", "hooks") + ", rest untouched"
 	}
-	return fmt.Sprintf("−%d +%s, rest untouched", ch.Removed, term.Number(int64(ch.Added), "hook", "hooks"))
+	return fmt.Sprintf("−%d +%s, rest untouched", ch.Removed, term.CountNoun(int64(ch.Added), "hook", "hooks"))
 }

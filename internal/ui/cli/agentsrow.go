@@ -11,33 +11,33 @@ import (
 )
 
 // agentsRow tells in the status whether the agents of this machine are heard here.
-func (f *face) agentsRow(l term.Look, ws retake.Workspace) string {
+func (f *commandLine) agentsRow(l term.Style, ws retake.Workspace) string {
 	if f.Places == nil {
 		return ""
 	}
 	room := termtext.Width(l.Glyphs.Yes)
 	row := func(sign, text string) string {
-		return l.Hang(fmt.Sprintf("  %s %s%s", sign, termtext.Pad("agents", 12), text), 15+termtext.Width(l.Glyphs.Yes)) + "\n"
+		return l.HangingIndent(fmt.Sprintf("  %s %s%s", sign, termtext.Pad("agents", 12), text), 15+termtext.Width(l.Glyphs.Yes)) + "\n"
 	}
 	if since := f.pausedSince(ws.ID); since != "" {
 		return row(l.Yellow(termtext.Pad("!", room)), "paused since "+since+": retake unpause")
 	}
-	heard, deaf := f.heardHere(ws)
+	heard, deaf := f.agentsByHook(ws)
 	switch {
 	case len(heard)+len(deaf) == 0:
 		return ""
 	case len(deaf) > 0:
 		text := strings.Join(deaf, ", ") + " without hooks: retake agents install"
 		if len(heard) > 0 {
-			text = l.Facts(strings.Join(heard, ", ")+" heard", text)
+			text = l.JoinFacts(strings.Join(heard, ", ")+" heard", text)
 		}
 		return row(l.Yellow(termtext.Pad("!", room)), text)
 	}
 	return row(l.Green(l.Glyphs.Yes), strings.Join(heard, ", ")+" heard, every turn")
 }
 
-// heardHere are the agents of this machine with hooks of ours, and those without.
-func (f *face) heardHere(ws retake.Workspace) (heard, deaf []string) {
+// agentsByHook are the agents of this machine with hooks of ours, and those without.
+func (f *commandLine) agentsByHook(ws retake.Workspace) (heard, deaf []string) {
 	p := f.Places(ws.Root)
 	for _, a := range install.All() {
 		switch {

@@ -15,18 +15,18 @@ import (
 )
 
 // canAsk reports whether there is a person to ask.
-func (f *face) canAsk() bool { return f.InTTY && f.ErrTTY && !f.noInput }
+func (f *commandLine) canAsk() bool { return f.InTTY && f.ErrTTY && !f.noInput }
 
-// ask puts a question whose default is no.
-func (f *face) ask(ctx context.Context, question string) (bool, error) {
-	text, err := f.reply(ctx, question+"  [y/N] ")
-	return agreed(text), err
+// askYesNo puts a question whose default is no.
+func (f *commandLine) askYesNo(ctx context.Context, question string) (bool, error) {
+	text, err := f.askLine(ctx, question+"  [y/N] ")
+	return isYes(text), err
 }
 
-func agreed(text string) bool { return text == "y" || text == "yes" }
+func isYes(text string) bool { return text == "y" || text == "yes" }
 
-// reply reads one line after a question, in small letters.
-func (f *face) reply(ctx context.Context, question string) (string, error) {
+// askLine reads one line after a question, in small letters.
+func (f *commandLine) askLine(ctx context.Context, question string) (string, error) {
 	fmt.Fprint(f.Err, question)
 	type reply struct {
 		text string
@@ -55,7 +55,7 @@ func (f *face) reply(ctx context.Context, question string) (string, error) {
 // readLine reads byte by byte: what follows the line belongs to the next question.
 func readLine(r io.Reader) (string, error) {
 	var b strings.Builder
-	in := bufio.NewReaderSize(onebyte{r}, 16)
+	in := bufio.NewReaderSize(oneByteReader{r}, 16)
 	for {
 		c, err := in.ReadByte()
 		if err != nil || c == '\n' {
@@ -65,57 +65,57 @@ func readLine(r io.Reader) (string, error) {
 	}
 }
 
-type onebyte struct{ io.Reader }
+type oneByteReader struct{ io.Reader }
 
-func (o onebyte) Read(p []byte) (int, error) { return o.Reader.Read(p[:1]) }
+func (o oneByteReader) Read(p []byte) (int, error) { return o.Reader.Read(p[:1]) }
 
-// progress rewrites one line of a terminal, at most ten times a second.
-type progress struct {
-	f    *face
-	word string
-	mu   sync.Mutex
-	last time.Time // guarded by mu
-	used bool      // guarded by mu
+// progressLine rewrites one line of a terminal, at most ten times a second.
+type progressLine struct {
+	f     *commandLine
+	label string
+	mu    sync.Mutex
+	last  time.Time // guarded by mu
+	shown bool      // guarded by mu
 }
 
-const progressEvery = 100 * time.Millisecond
+const progressInterval = 100 * time.Millisecond
 
-// progress answers nil when nobody looks; a nil *progress does nothing.
-func (f *face) progress(word string) *progress {
+// newProgressLine answers nil when nobody looks; a nil *progress does nothing.
+func (f *commandLine) newProgressLine(word string) *progressLine {
 	if !f.ErrTTY || f.json {
 		return nil
 	}
-	return &progress{f: f, word: word}
+	return &progressLine{f: f, label: word}
 }
 
-// tell is what the service calls, or nil.
-func (p *progress) tell() func(retake.Progress) {
+// callback is what the service calls, or nil.
+func (p *progressLine) callback() func(retake.Progress) {
 	if p == nil {
 		return nil
 	}
-	return p.show
+	return p.update
 }
 
-func (p *progress) show(at retake.Progress) {
+func (p *progressLine) update(at retake.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.f.Clock.Now()
-	if p.used && now.Sub(p.last) < progressEvery {
+	if p.shown && now.Sub(p.last) < progressInterval {
 		return
 	}
-	p.last, p.used = now, true
-	fmt.Fprintf(p.f.Err, "\r\x1b[K%s", term.RenderProgress(p.f.talk(), p.word, at))
+	p.last, p.shown = now, true
+	fmt.Fprintf(p.f.Err, "\r\x1b[K%s", term.RenderProgress(p.f.stderrStyle(), p.label, at))
 }
 
-// done wipes the line.
-func (p *progress) done() {
+// clear wipes the line.
+func (p *progressLine) clear() {
 	if p == nil {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.used {
+	if p.shown {
 		fmt.Fprint(p.f.Err, "\r\x1b[K")
-		p.used = false
+		p.shown = false
 	}
 }

@@ -27,27 +27,27 @@ type auditProofAnswer struct {
 	retake.AuditProof
 }
 
-func (f *face) auditCommand() *cobra.Command {
+func (f *commandLine) auditCommand() *cobra.Command {
 	var check bool
 	var limit int
 	cmd := &cobra.Command{
-		Use: "audit", Short: "Show the server's audit log", Args: between(0, 0),
+		Use: "audit", Short: "Show the server's audit log", Args: argsBetween(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if limit <= 0 {
-				return usage(helpHint(cmd), "The limit is a number above 0.")
+				return usageError(helpHint(cmd), "The limit is a number above 0.")
 			}
-			s, err := f.server()
+			s, err := f.openServer()
 			if err != nil {
 				return err
 			}
 			if check {
-				return f.checkAudit(cmd.Context(), s)
+				return f.verifyAudit(cmd.Context(), s)
 			}
-			all, err := auditEntries(cmd.Context(), s, limit)
+			all, err := readAuditEntries(cmd.Context(), s, limit)
 			if err != nil {
 				return err
 			}
-			return f.emit(auditAnswer{1, given(all)}, func(l term.Look) string { return renderAudit(l, all) })
+			return f.printAnswer(auditAnswer{1, nonNil(all)}, func(l term.Style) string { return renderAudit(l, all) })
 		},
 	}
 	cmd.Flags().BoolVar(&check, "check", false, "verify the integrity of the whole log")
@@ -55,7 +55,7 @@ func (f *face) auditCommand() *cobra.Command {
 	return cmd
 }
 
-func auditEntries(ctx context.Context, s retake.Auditor, limit int) ([]retake.AuditEntry, error) {
+func readAuditEntries(ctx context.Context, s retake.Auditor, limit int) ([]retake.AuditEntry, error) {
 	var out []retake.AuditEntry
 	q := retake.AuditQuery{}
 	for len(out) < limit {
@@ -73,7 +73,7 @@ func auditEntries(ctx context.Context, s retake.Auditor, limit int) ([]retake.Au
 	return out, nil
 }
 
-func renderAudit(l term.Look, all []retake.AuditEntry) string {
+func renderAudit(l term.Style, all []retake.AuditEntry) string {
 	if len(all) == 0 {
 		return "Nothing was done yet.\n"
 	}
@@ -81,7 +81,7 @@ func renderAudit(l term.Look, all []retake.AuditEntry) string {
 	for i := range all {
 		e := &all[i]
 		rows = append(rows, tableRow{cells: []string{
-			termtext.PadLeft(termtext.Count(e.Seq), len(termtext.Count(all[0].Seq))), l.Clock(e.Time), actorText(e.Actor), termtext.Escape(e.Verb), subjectText(l, e.Subject),
+			termtext.PadLeft(termtext.Count(e.Seq), len(termtext.Count(all[0].Seq))), l.ShortTime(e.Time), actorText(e.Actor), termtext.Escape(e.Verb), subjectText(l, e.Subject),
 		}})
 	}
 	return drawTable(l, []string{"", "when", "who", "did", "to what"}, 4, rows)
@@ -100,31 +100,31 @@ func actorText(a retake.Actor) string {
 	return name + ", " + termtext.Escape(string(a.Kind))
 }
 
-func (f *face) checkAudit(ctx context.Context, s retake.Auditor) error {
+func (f *commandLine) verifyAudit(ctx context.Context, s retake.Auditor) error {
 	p, err := s.CheckAudit(ctx)
 	if err != nil {
 		return err
 	}
-	if err := f.emit(auditProofAnswer{1, p}, func(l term.Look) string { return renderProven(l, p) }); err != nil || p.Broken == 0 {
+	if err := f.printAnswer(auditProofAnswer{1, p}, func(l term.Style) string { return renderAuditProof(l, p) }); err != nil || p.Broken == 0 {
 		return err
 	}
-	return told{&retake.Error{
+	return reportedError{&retake.Error{
 		Kind: retake.Damaged, What: fmt.Sprintf("the audit log was changed at entry %d, or is damaged there", p.Broken), Safe: "Nothing was changed by looking.",
 		Hint: "read the entries before it, which are intact: retake audit --json",
 	}}
 }
 
-func renderProven(l term.Look, p retake.AuditProof) string {
+func renderAuditProof(l term.Style, p retake.AuditProof) string {
 	var b strings.Builder
-	tried := term.Number(p.Entries, "entry", "entries") + " read"
+	tried := term.CountNoun(p.Entries, "entry", "entries") + " read"
 	if p.Anchors > 0 {
-		tried = term.Number(p.Entries, "entry", "entries") + " and " + term.Number(p.Anchors, "anchor", "anchors") + " read"
+		tried = term.CountNoun(p.Entries, "entry", "entries") + " and " + term.CountNoun(p.Anchors, "anchor", "anchors") + " read"
 	}
 	if p.Broken == 0 {
 		fmt.Fprintf(&b, "%s %s, none was changed.\n", l.Green(l.Glyphs.Yes), tried)
 	} else {
 		fmt.Fprintf(&b, "%s %s; entry %s does not fit.\n", l.Red(l.Glyphs.No), tried, termtext.Count(p.Broken))
-		fmt.Fprintf(&b, "  %s%s\n", l.Dim(termtext.Pad("why", 8)), l.Words(p.Why))
+		fmt.Fprintf(&b, "  %s%s\n", l.Dim(termtext.Pad("why", 8)), l.EscapeText(p.Why))
 	}
 	fmt.Fprintf(&b, "  %s%s\n", l.Dim(termtext.Pad("head", 8)), termtext.Escape(p.Head))
 	if p.Public != "" {

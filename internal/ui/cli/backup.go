@@ -17,37 +17,37 @@ type backupAnswer struct {
 	Backup retake.Backup `json:"backup"`
 }
 
-func (f *face) backupCommand() *cobra.Command {
+func (f *commandLine) backupCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "backup", Short: "Back up checkpoints to a git remote",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil
 			}
-			return usage(helpHint(cmd), "Unknown command: backup %s", args[0])
+			return usageError(helpHint(cmd), "Unknown command: backup %s", args[0])
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			f.commandHelp(cmd)
+			f.printCommandHelp(cmd)
 			return nil
 		},
 	}
-	cmd.AddCommand(f.backupSet(), f.backupStatus(), f.backupNow(), f.backupOff())
+	cmd.AddCommand(f.backupSetCommand(), f.backupStatusCommand(), f.backupNowCommand(), f.backupOffCommand())
 	return cmd
 }
 
-func (f *face) backupSet() *cobra.Command {
+func (f *commandLine) backupSetCommand() *cobra.Command {
 	var host string
 	cmd := &cobra.Command{
-		Use: "set URL", Short: "Set the git remote to back up to", Args: between(1, 1),
+		Use: "set URL", Short: "Set the git remote to back up to", Args: argsBetween(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, ws, err := f.here(cmd.Context())
+			s, ws, err := f.currentWorkspace(cmd.Context())
 			if err != nil {
 				return err
 			}
 			req := retake.BackupRequest{Workspace: ws.ID, URL: args[0], Host: host}
 			b, err := s.SetBackup(cmd.Context(), req)
 			if err == nil && !b.Set && b.Host != nil {
-				if err = f.agreeToHost(cmd.Context(), b); err == nil {
+				if err = f.confirmHost(cmd.Context(), b); err == nil {
 					req.Host = b.Host.Kind + " " + b.Host.Key
 					b, err = s.SetBackup(cmd.Context(), req)
 				}
@@ -55,10 +55,10 @@ func (f *face) backupSet() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := f.emit(backupAnswer{1, b}, func(l term.Look) string { return renderSet(l, ws, b) }); err != nil {
+			if err := f.printAnswer(backupAnswer{1, b}, func(l term.Style) string { return renderBackupSet(l, ws, b) }); err != nil {
 				return err
 			}
-			f.hint("when the key is let in", "retake backup now")
+			f.printHints("when the key is let in", "retake backup now")
 			return nil
 		},
 	}
@@ -66,10 +66,10 @@ func (f *face) backupSet() *cobra.Command {
 	return cmd
 }
 
-// agreeToHost asks whether what answered is the host that was meant. Nothing but a person,
+// confirmHost asks whether what answered is the host that was meant. Nothing but a person,
 // or a key that was named before, can tell.
-func (f *face) agreeToHost(ctx context.Context, b retake.Backup) error {
-	l := f.talk()
+func (f *commandLine) confirmHost(ctx context.Context, b retake.Backup) error {
+	l := f.stderrStyle()
 	says := fmt.Sprintf("The host of %s says that it is %s", termtext.Escape(b.URL), termtext.Escape(b.Host.Kind+" "+b.Host.Print))
 	if f.yes {
 		if !f.json {
@@ -82,14 +82,14 @@ func (f *face) agreeToHost(ctx context.Context, b retake.Backup) error {
 			Hint: "compare it with what its owner publishes; then: retake backup set " + b.URL + " --host-key " + b.Host.Print}
 	}
 	fmt.Fprintf(f.Err, "%s.\nCompare that with what its owner publishes. From then on only that is spoken to.\n", says)
-	ok, err := f.ask(ctx, "Is that the one?")
+	ok, err := f.askYesNo(ctx, "Is that the one?")
 	if err == nil && !ok {
-		err = errLeft
+		err = errCancelled
 	}
 	return err
 }
 
-func renderSet(l term.Look, ws retake.Workspace, b retake.Backup) string {
+func renderBackupSet(l term.Style, ws retake.Workspace, b retake.Backup) string {
 	text := fmt.Sprintf("%s Checkpoints of %s go to %s, branch %s.\n", l.Green(l.Glyphs.Yes), l.Bold(termtext.Escape(ws.Name)), termtext.Escape(b.URL), termtext.Escape(b.Branch))
 	if b.Public != "" {
 		text += fmt.Sprintf("\n  The remote must let this key in, with the right to write:\n\n  %s\n", termtext.Escape(b.Public))
@@ -97,11 +97,11 @@ func renderSet(l term.Look, ws retake.Workspace, b retake.Backup) string {
 	return text
 }
 
-func (f *face) backupStatus() *cobra.Command {
+func (f *commandLine) backupStatusCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "status", Short: "Show how far the backup is and what it leaves out", Args: between(0, 0),
+		Use: "status", Short: "Show how far the backup is and what it leaves out", Args: argsBetween(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, ws, err := f.here(cmd.Context())
+			s, ws, err := f.currentWorkspace(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -109,16 +109,16 @@ func (f *face) backupStatus() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.emit(backupAnswer{1, b}, func(l term.Look) string { return renderBackup(l, b) })
+			return f.printAnswer(backupAnswer{1, b}, func(l term.Style) string { return renderBackup(l, b) })
 		},
 	}
 }
 
-func (f *face) backupNow() *cobra.Command {
+func (f *commandLine) backupNowCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "now", Short: "Back up now and wait until it is done", Args: between(0, 0),
+		Use: "now", Short: "Back up now and wait until it is done", Args: argsBetween(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, ws, err := f.here(cmd.Context())
+			s, ws, err := f.currentWorkspace(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -126,16 +126,16 @@ func (f *face) backupNow() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.emit(backupAnswer{1, b}, func(l term.Look) string { return renderBackup(l, b) })
+			return f.printAnswer(backupAnswer{1, b}, func(l term.Style) string { return renderBackup(l, b) })
 		},
 	}
 }
 
-func (f *face) backupOff() *cobra.Command {
+func (f *commandLine) backupOffCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "off", Short: "Stop backing up; the remote keeps what it has", Args: between(0, 0),
+		Use: "off", Short: "Stop backing up; the remote keeps what it has", Args: argsBetween(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, ws, err := f.here(cmd.Context())
+			s, ws, err := f.currentWorkspace(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -143,14 +143,14 @@ func (f *face) backupOff() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.emit(backupAnswer{1, b}, func(l term.Look) string {
+			return f.printAnswer(backupAnswer{1, b}, func(l term.Style) string {
 				return fmt.Sprintf("%s Backups are off, and the key is deleted. The remote keeps what it has.\n", l.Green(l.Glyphs.Yes))
 			})
 		},
 	}
 }
 
-func renderBackup(l term.Look, b retake.Backup) string {
+func renderBackup(l term.Style, b retake.Backup) string {
 	var out strings.Builder
 	room := termtext.Width(l.Glyphs.Yes)
 	none := strings.Repeat(" ", room)
@@ -159,20 +159,20 @@ func renderBackup(l term.Look, b retake.Backup) string {
 	}
 	fmt.Fprintf(&out, "%s\n\n", l.Bold(termtext.Escape(b.URL)))
 	say(none, "branch", termtext.Escape(b.Branch))
-	if row, ok := sentRow(l, b); ok {
+	if row, ok := backupSentRow(l, b); ok {
 		say(row.sign+strings.Repeat(" ", max(room-l.ShownWidth(row.sign), 0)), row.name, row.text)
 	}
 	if t := b.Trouble; t != nil {
-		say(l.Red(termtext.Pad("!", room)), "trouble", l.Words(t.What))
-		say(none, "", l.Dim(l.Facts("since "+l.Clock(t.Since), counted(t.Tries, "try", "tries"))))
+		say(l.Red(termtext.Pad("!", room)), "trouble", l.EscapeText(t.What))
+		say(none, "", l.Dim(l.JoinFacts("since "+l.ShortTime(t.Since), countText(t.Tries, "try", "tries"))))
 		if t.Hint != "" {
-			say(none, "", l.Dim(l.Words(t.Hint)))
+			say(none, "", l.Dim(l.EscapeText(t.Hint)))
 		}
 	}
 	for _, left := range b.Left {
-		text := fmt.Sprintf("%s %s", termtext.Count(left.Count), leaveWords[left.Reason])
+		text := fmt.Sprintf("%s %s", termtext.Count(left.Count), leaveReasonTexts[left.Reason])
 		if len(left.Named) > 0 {
-			text += ": " + l.Glyphs.Cut(l.Words(strings.Join(left.Named, ", ")), max(l.Width-20-termtext.Width(text), 20))
+			text += ": " + l.Glyphs.Cut(l.EscapeText(strings.Join(left.Named, ", ")), max(l.Width-20-termtext.Width(text), 20))
 		}
 		say(none, "left out", text)
 	}
@@ -185,8 +185,8 @@ func renderBackup(l term.Look, b retake.Backup) string {
 	return out.String()
 }
 
-// sentRow tells how far a backup is, for its own screen and for the status.
-func sentRow(l term.Look, b retake.Backup) (statusRow, bool) {
+// backupSentRow tells how far a backup is, for its own screen and for the status.
+func backupSentRow(l term.Style, b retake.Backup) (statusRow, bool) {
 	switch {
 	case b.Pushed == nil && b.Behind == 0:
 		return statusRow{}, false
@@ -197,13 +197,13 @@ func sentRow(l term.Look, b retake.Backup) (statusRow, bool) {
 	facts := []string{fmt.Sprintf("%d is there, read back %s", p.Number, l.Ago(p.At)), "commit " + termtext.Escape(p.Commit[:min(len(p.Commit), 10)])}
 	sign := l.Green(l.Glyphs.Yes)
 	if b.Behind > 0 {
-		facts = append(facts, term.Checkpoints(b.Behind)+" behind")
+		facts = append(facts, term.CountCheckpoints(b.Behind)+" behind")
 		sign = l.Yellow("!")
 	}
-	return statusRow{sign, "backup", l.Facts(facts...)}, true
+	return statusRow{sign, "backup", l.JoinFacts(facts...)}, true
 }
 
-func counted(n int64, one, many string) string {
+func countText(n int64, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
@@ -211,19 +211,19 @@ func counted(n int64, one, many string) string {
 }
 
 // leaveWords say why something is not sent.
-var leaveWords = map[retake.LeaveReason]string{
+var leaveReasonTexts = map[retake.LeaveReason]string{
 	retake.LeaveSecret: "likely secret", retake.LeaveBig: "over 50 MB", retake.LeaveName: "that git refuses", retake.LeaveSpecial: "neither file nor link",
 	retake.LeaveIgnored: "by ignore files", retake.LeaveGit: "of git itself", retake.LeaveMark: "of ours",
 }
 
 // backupRows are what a status tells of a backup: trouble is never left to its own screen.
-func backupRows(l term.Look, b retake.Backup) []statusRow {
+func backupRows(l term.Style, b retake.Backup) []statusRow {
 	var out []statusRow
-	if row, ok := sentRow(l, b); ok {
+	if row, ok := backupSentRow(l, b); ok {
 		out = append(out, row)
 	}
 	if b.Trouble != nil {
-		out = append(out, statusRow{l.Red("!"), "", l.Facts("it fails since "+l.Clock(b.Trouble.Since), l.Words(b.Trouble.What))})
+		out = append(out, statusRow{l.Red("!"), "", l.JoinFacts("it fails since "+l.ShortTime(b.Trouble.Since), l.EscapeText(b.Trouble.What))})
 	}
 	return out
 }

@@ -12,38 +12,38 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 )
 
-// bare is `retake` alone: the timeline inside a workspace, outside the list.
-type bare struct{ *face }
+// bareCmd is `retake` alone: the timeline inside a workspace, outside the list.
+type bareCmd struct{ *commandLine }
 
-func (c *bare) run(cmd *cobra.Command, _ []string) error {
+func (c *bareCmd) run(cmd *cobra.Command, _ []string) error {
 	ctx := cmd.Context()
-	s, ws, err := c.here(ctx)
+	s, ws, err := c.currentWorkspace(ctx)
 	if err == nil {
-		return (&logCmd{face: c.face}).show(ctx, s, ws)
+		return (&logCmd{commandLine: c.commandLine}).printTimeline(ctx, s, ws)
 	}
 	// A directory that is not there is a mistake, not a place outside.
-	if s == nil || !retake.IsKind(err, retake.NotFound) || missing(c.workdir()) {
+	if s == nil || !retake.IsKind(err, retake.NotFound) || isMissingDir(c.workingDir()) {
 		return err
 	}
 	all, err := s.Workspaces(ctx)
 	if err != nil {
 		return err
 	}
-	return c.listWorkspaces(ctx, s, all, func(l term.Look) string {
+	return c.listWorkspaces(ctx, s, all, func(l term.Style) string {
 		if len(all) == 0 {
-			return firstRun(l)
+			return renderFirstRun(l)
 		}
-		return l.Path(c.workdir()) + " is not in a protected workspace. These are:\n\n" + renderWorkspaces(l, all)
+		return l.DisplayPath(c.workingDir()) + " is not in a protected workspace. These are:\n\n" + renderWorkspaces(l, all)
 	})
 }
 
-func missing(dir string) bool {
+func isMissingDir(dir string) bool {
 	_, err := filepath.EvalSymlinks(dir)
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// firstRun is what a person reads before anything is protected.
-func firstRun(l term.Look) string {
+// renderFirstRun is what a person reads before anything is protected.
+func renderFirstRun(l term.Style) string {
 	return strings.Join([]string{
 		"No directory is protected yet.",
 		"",

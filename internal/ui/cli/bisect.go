@@ -14,14 +14,14 @@ import (
 )
 
 type bisectCmd struct {
-	*face
+	*commandLine
 	from, to string
 	name     string
 	limit    time.Duration
 }
 
-func (f *face) bisectCommand() *cobra.Command {
-	c := &bisectCmd{face: f}
+func (f *commandLine) bisectCommand() *cobra.Command {
+	c := &bisectCmd{commandLine: f}
 	cmd := &cobra.Command{
 		Use: "bisect -- CMD…", Short: "Find the first checkpoint where a command fails",
 		Args: programArgs(0, 0), RunE: c.run,
@@ -36,39 +36,39 @@ func (f *face) bisectCommand() *cobra.Command {
 func (c *bisectCmd) run(cmd *cobra.Command, args []string) error {
 	ctx := cmd.Context()
 	if c.limit < 0 {
-		return usage(helpHint(cmd), "The limit is a duration of time, not %s.", c.limit)
+		return usageError(helpHint(cmd), "The limit is a duration of time, not %s.", c.limit)
 	}
-	if c.Run == nil || c.Scratch == nil {
-		return noPrograms
+	if c.Run == nil || c.NewScratchDir == nil {
+		return errNoPrograms
 	}
-	s, ws, err := c.here(ctx)
+	s, ws, err := c.currentWorkspace(ctx)
 	if err != nil {
 		return err
 	}
-	_, program := splitDash(cmd, args)
-	b := &bisection{V: 1, q: typedInquiry(c.name, program, c.limitOf(c.limit, ws.ID))}
-	b.Command = b.q.line
-	if b.line, err = c.line(ctx, s, ws); err != nil {
+	_, program := splitAtDash(cmd, args)
+	b := &bisection{V: 1, check: typedCheck(c.name, program, c.timeLimit(c.limit, ws.ID))}
+	b.Command = b.check.shellLine
+	if b.candidates, err = c.readCandidates(ctx, s, ws); err != nil {
 		return err
 	}
-	if err := b.begin(ctx, s, ws.ID); err != nil {
+	if err := b.loadPoints(ctx, s, ws.ID); err != nil {
 		return err
 	}
-	w := watched{bisectCmd: c, b: b, screen: c.newLive(b)}
-	w.screen.begin(b)
+	w := bisectRunner{bisectCmd: c, b: b, display: c.newLiveDisplay(b)}
+	w.display.start(b)
 	err = w.search(ctx, s, ws)
-	w.screen.end()
+	w.display.clear()
 	if err != nil {
-		return c.cutShort(err, b)
+		return c.interruptedError(err, b)
 	}
-	b.conclude(ctx, s, ws)
-	return c.told(b)
+	b.finish(ctx, s, ws)
+	return c.printResult(b)
 }
 
-// line finds the checkpoints to search, oldest first: the way that leads to the newest one.
+// readCandidates finds the checkpoints to search, oldest first: the way that leads to the newest one.
 // What a restore left behind is not on it, and neither is what ran out of time: the
 // complete one follows.
-func (c *bisectCmd) line(ctx context.Context, s retake.Service, ws retake.Workspace) ([]retake.Checkpoint, error) {
+func (c *bisectCmd) readCandidates(ctx context.Context, s retake.Service, ws retake.Workspace) ([]retake.Checkpoint, error) {
 	to := c.to
 	if to == "" {
 		to = "latest"
@@ -83,11 +83,11 @@ func (c *bisectCmd) line(ctx context.Context, s retake.Service, ws retake.Worksp
 			return nil, err
 		}
 	}
-	t, err := pages(ctx, s, retake.LogQuery{Workspace: ws.ID, Before: last.Number}, 0)
+	t, err := readPages(ctx, s, retake.LogQuery{Workspace: ws.ID, Before: last.Number}, 0)
 	if err != nil {
 		return nil, err
 	}
-	line := wayTo(last, t.Checkpoints)
+	line := ancestorsBetween(last, t.Checkpoints)
 	if c.from == "" {
 		return line, nil
 	}
@@ -96,13 +96,13 @@ func (c *bisectCmd) line(ctx context.Context, s retake.Service, ws retake.Worksp
 			return line[i:], nil
 		}
 	}
-	return nil, usage("the line: retake log", "Checkpoint %d is not on the line that leads to %d.", first.Number, last.Number)
+	return nil, usageError("the line: retake log", "Checkpoint %d is not on the line that leads to %d.", first.Number, last.Number)
 }
 
-// wayTo follows the parents from last down through older checkpoints, which come newest
+// ancestorsBetween follows the parents from last down through older checkpoints, which come newest
 // first, and answers the way oldest first. A parent that was forgotten is passed over:
 // ids grow with time, so the newest one with a smaller id stands for it.
-func wayTo(last retake.Checkpoint, older []retake.Checkpoint) []retake.Checkpoint {
+func ancestorsBetween(last retake.Checkpoint, older []retake.Checkpoint) []retake.Checkpoint {
 	there := map[retake.CheckpointID]bool{}
 	for _, cp := range older {
 		there[cp.ID] = true
@@ -116,7 +116,7 @@ func wayTo(last retake.Checkpoint, older []retake.Checkpoint) []retake.Checkpoin
 			continue
 		}
 		at = cp
-		if !ranOut(cp) {
+		if !captureRanOut(cp) {
 			way = append(way, cp)
 		}
 	}
@@ -124,7 +124,7 @@ func wayTo(last retake.Checkpoint, older []retake.Checkpoint) []retake.Checkpoin
 	return way
 }
 
-func ranOut(cp retake.Checkpoint) bool {
+func captureRanOut(cp retake.Checkpoint) bool {
 	for _, g := range cp.Coverage.Gaps {
 		if g.Reason == retake.ReasonBudget {
 			return true
@@ -147,15 +147,15 @@ type bisection struct {
 	Story   *retake.Story         `json:"story,omitempty"` // from good to bad
 	Output  string                `json:"output,omitempty"`
 
-	q        inquiry
-	line     []retake.Checkpoint
-	search   *bisect.Search
-	stored   map[retake.ContentID]retake.Verification
-	running  int // place of the point that is being asked; -1: none
-	began    time.Time
-	border   [2]int     // places of good and bad; -1: none
-	goals    term.Goals // for titles
-	warnings []retake.Warning
+	check      checkCommand
+	candidates []retake.Checkpoint
+	search     *bisect.Search
+	stored     map[retake.ContentID]retake.Verification
+	running    int // place of the point that is being asked; -1: none
+	began      time.Time
+	border     [2]int            // places of good and bad; -1: none
+	titles     term.TargetTitles // for titles
+	warnings   []retake.Warning
 }
 
 // bisectPoint is a run of checkpoints with equal content.
@@ -166,18 +166,18 @@ type bisectPoint struct {
 	Stored  bool             `json:"stored,omitempty"` // the answer was known before
 }
 
-// begin makes the points and looks up what is known of them.
-func (b *bisection) begin(ctx context.Context, s retake.Service, ws retake.WorkspaceID) error {
-	all, err := s.Verifications(ctx, retake.VerificationQuery{Workspace: ws, Command: b.q.line})
+// loadPoints makes the points and looks up what is known of them.
+func (b *bisection) loadPoints(ctx context.Context, s retake.Service, ws retake.WorkspaceID) error {
+	all, err := s.Verifications(ctx, retake.VerificationQuery{Workspace: ws, Command: b.check.shellLine})
 	if err == nil {
-		b.prepare(all)
+		b.buildPoints(all)
 	}
 	return err
 }
 
-// prepare makes the points with the answers that are known, newest first. Claims do not
+// buildPoints makes the points with the answers that are known, newest first. Claims do not
 // count, and neither does what ran at another path.
-func (b *bisection) prepare(all []retake.Verification) {
+func (b *bisection) buildPoints(all []retake.Verification) {
 	b.running, b.border, b.Runs = -1, [2]int{-1, -1}, []retake.Verification{}
 	b.stored = map[retake.ContentID]retake.Verification{}
 	known := map[retake.ContentID]retake.Verdict{}
@@ -187,15 +187,15 @@ func (b *bisection) prepare(all []retake.Verification) {
 			known[v.Content], b.stored[v.Content] = v.Verdict, v
 		}
 	}
-	points := bisect.Points(b.line)
+	points := bisect.Points(b.candidates)
 	b.search = bisect.New(points, known)
 	for _, p := range points {
 		b.Points = append(b.Points, bisectPoint{Numbers: p.Numbers, Content: p.Content, Verdict: known[p.Content], Stored: known[p.Content] != ""})
 	}
 }
 
-// hear takes an answer: equal content has the same one, wherever it stands.
-func (b *bisection) hear(i int, v retake.Verification) {
+// recordVerdict takes an answer: equal content has the same one, wherever it stands.
+func (b *bisection) recordVerdict(i int, v retake.Verification) {
 	b.search.SetVerdict(i, v.Verdict)
 	b.Runs = append(b.Runs, v)
 	for j := range b.Points {
@@ -206,42 +206,42 @@ func (b *bisection) hear(i int, v retake.Verification) {
 	b.running = -1
 }
 
-// checkpoint is the checkpoint with that number.
-func (b *bisection) checkpoint(number int64) *retake.Checkpoint {
-	for i := range b.line {
-		if b.line[i].Number == number {
-			return &b.line[i]
+// checkpointByNumber is the checkpoint with that number.
+func (b *bisection) checkpointByNumber(number int64) *retake.Checkpoint {
+	for i := range b.candidates {
+		if b.candidates[i].Number == number {
+			return &b.candidates[i]
 		}
 	}
 	return nil
 }
 
-// settle says what was found.
-func (b *bisection) settle() {
+// setResult says what was found.
+func (b *bisection) setResult() {
 	r := b.search.Result()
 	b.border = [2]int{r.Good, r.Bad}
 	b.Why, b.Found = r.Why, r.Why == "" && r.Good >= 0 && r.Bad >= 0
 	if r.Good >= 0 {
 		n := b.Points[r.Good].Numbers
-		b.Good = b.checkpoint(n[len(n)-1])
+		b.Good = b.checkpointByNumber(n[len(n)-1])
 	}
 	if r.Bad >= 0 {
-		b.Bad = b.checkpoint(b.Points[r.Bad].Numbers[0])
-		b.Output = b.answer(b.Points[r.Bad].Content).Output
+		b.Bad = b.checkpointByNumber(b.Points[r.Bad].Numbers[0])
+		b.Output = b.verificationOf(b.Points[r.Bad].Content).Output
 	}
-	b.Name = b.named()
+	b.Name = b.verificationName()
 }
 
-// conclude says what was found, and what really changed there.
-func (b *bisection) conclude(ctx context.Context, s retake.Service, ws retake.Workspace) {
-	b.settle()
+// finish says what was found, and what really changed there.
+func (b *bisection) finish(ctx context.Context, s retake.Service, ws retake.Workspace) {
+	b.setResult()
 	var named []retake.Checkpoint
 	for _, cp := range []*retake.Checkpoint{b.Good, b.Bad} {
 		if cp != nil {
 			named = append(named, *cp)
 		}
 	}
-	b.goals = term.GoalsOf(ctx, s, ws, named)
+	b.titles = term.ReadTargetTitles(ctx, s, ws, named)
 	if b.Bad != nil && b.Output == "" { // lists leave it out
 		q := retake.VerificationQuery{Workspace: ws.ID, Ref: string(b.Bad.ID), Command: b.Command}
 		all, _ := s.Verifications(ctx, q) // without it the rest is still true
@@ -262,8 +262,8 @@ func (b *bisection) conclude(ctx context.Context, s retake.Service, ws retake.Wo
 	b.Story = &st
 }
 
-// answer is what is known of a content: what was run now, else what was stored.
-func (b *bisection) answer(content retake.ContentID) retake.Verification {
+// verificationOf is what is known of a content: what was run now, else what was stored.
+func (b *bisection) verificationOf(content retake.ContentID) retake.Verification {
 	for _, v := range b.Runs {
 		if v.Content == content {
 			return v
@@ -272,12 +272,12 @@ func (b *bisection) answer(content retake.ContentID) retake.Verification {
 	return b.stored[content]
 }
 
-func (b *bisection) named() string {
+func (b *bisection) verificationName() string {
 	for _, v := range b.Runs {
 		return v.Name
 	}
 	for _, v := range b.stored {
 		return v.Name
 	}
-	return b.q.name
+	return b.check.name
 }

@@ -10,9 +10,9 @@ import (
 // Bisection draws a search of a line, oldest checkpoint first: the screen while run
 // number pause goes on, and the one at the end.
 func Bisection(l Look, line []retake.Checkpoint, stored []retake.Verification, ask func(number int64) retake.Verification, story *retake.Story, pause int) (running, result string) {
-	b := &bisection{V: 1, q: typedInquiry("", []string{"npm", "run", "e2e:login"}, 0), line: line}
-	b.Command = b.q.line
-	b.prepare(stored)
+	b := &bisection{V: 1, check: typedCheck("", []string{"npm", "run", "e2e:login"}, 0), candidates: line}
+	b.Command = b.check.shellLine
+	b.buildPoints(stored)
 	for {
 		i, more := b.search.Next()
 		if !more {
@@ -24,9 +24,9 @@ func Bisection(l Look, line []retake.Checkpoint, stored []retake.Verification, a
 		}
 		v := ask(b.Points[i].Numbers[0])
 		v.Number, v.Content = b.Points[i].Numbers[0], b.Points[i].Content
-		b.hear(i, v)
+		b.recordVerdict(i, v)
 	}
-	b.settle()
+	b.setResult()
 	if b.Good != nil && b.Bad != nil {
 		b.Story = story
 	}
@@ -40,20 +40,20 @@ type Why = whyAnswer
 var (
 	RenderHits      = term.RenderHits
 	RenderBlame     = renderBlame
-	RenderChronicle = renderChronicle
+	RenderChronicle = renderMentions
 	RenderWhy       = renderWhy
-	RenderAttested  = renderAttested
-	WayTo           = wayTo
-	ShellLine       = shellLine
-	PlaceOf         = placeOf
+	RenderAttested  = renderVerification
+	WayTo           = ancestorsBetween
+	ShellLine       = quoteShellLine
+	PlaceOf         = parseFileLine
 )
 
 // KeptOutput is how much of an output is recorded.
-const KeptOutput = keptOutput
+const KeptOutput = maxKeptOutput
 
 // EndOf is what is recorded of an output that comes in parts.
 func EndOf(parts ...string) string {
-	e := &ending{}
+	e := &tailBuffer{}
 	for _, p := range parts {
 		_, _ = e.Write([]byte(p))
 	}
@@ -61,7 +61,7 @@ func EndOf(parts ...string) string {
 }
 
 // Suspect is the file that a hint names.
-func Suspect(st *retake.Story) string { return term.Suspect(st) }
+func Suspect(st *retake.Story) string { return term.SuspectFile(st) }
 
 // RowsOn counts the rows of a terminal.
-var RowsOn = rowsOn
+var RowsOn = terminalRows

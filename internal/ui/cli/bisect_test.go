@@ -61,7 +61,7 @@ func TestBisectFindsTheFirstThatFails(t *testing.T) {
 		}
 	}
 	for _, c := range p.ran {
-		if c.Dir == p.dir || c.Over != p.dir {
+		if c.Dir == p.dir || c.BindOver != p.dir {
 			t.Errorf("ran %+v", c)
 		}
 	}

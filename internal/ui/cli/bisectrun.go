@@ -11,18 +11,18 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 )
 
-// watched is a search that somebody may look at.
-type watched struct {
+// bisectRunner is a search that somebody may look at.
+type bisectRunner struct {
 	*bisectCmd
-	b      *bisection
-	screen *live
+	b       *bisection
+	display *liveDisplay
 }
 
 // search asks one point after the other until the border is known.
-func (w watched) search(ctx context.Context, s retake.Service, ws retake.Workspace) error {
-	fork := w.throwaway(s, ws)
+func (w bisectRunner) search(ctx context.Context, s retake.Service, ws retake.Workspace) error {
+	fork := w.newThrowawayFork(s, ws)
 	fork.bar = nil // the screen is drawn by ourselves
-	fork.warn = func(list []retake.Warning) { w.b.warnings = append(w.b.warnings, list...) }
+	fork.onWarnings = func(list []retake.Warning) { w.b.warnings = append(w.b.warnings, list...) }
 	for {
 		i, more := w.b.search.Next()
 		if !more {
@@ -31,58 +31,58 @@ func (w watched) search(ctx context.Context, s retake.Service, ws retake.Workspa
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		w.screen.change(func() { w.b.running, w.b.began = i, w.Clock.Now() })
-		v, err := w.one(ctx, fork, i)
+		w.display.update(func() { w.b.running, w.b.began = i, w.Clock.Now() })
+		v, err := w.verifyPoint(ctx, fork, i)
 		if err != nil {
 			return err
 		}
-		w.screen.change(func() { w.b.hear(i, v) })
-		w.screen.ran(w.b)
+		w.display.update(func() { w.b.recordVerdict(i, v) })
+		w.display.printRun(w.b)
 	}
 }
 
-// one asks the oldest checkpoint of a point.
-func (w watched) one(ctx context.Context, fork throwaway, i int) (retake.Verification, error) {
-	cp := w.b.checkpoint(w.b.Points[i].Numbers[0])
+// verifyPoint asks the oldest checkpoint of a point.
+func (w bisectRunner) verifyPoint(ctx context.Context, fork throwawayFork, i int) (retake.Verification, error) {
+	cp := w.b.checkpointByNumber(w.b.Points[i].Numbers[0])
 	var said retake.Attestation
-	err := fork.at(ctx, string(cp.ID), func(c Command) error {
+	err := fork.useAt(ctx, string(cp.ID), func(c Command) error {
 		var err error
-		said, err = w.put(ctx, w.b.q, c, retake.InFork, false)
+		said, err = w.runCheck(ctx, w.b.check, c, retake.InFork, false)
 		return err
 	})
 	if err != nil {
 		return retake.Verification{}, err
 	}
 	said.Bisect = true
-	return w.attest(ctx, fork.s, *cp, said)
+	return w.recordAttestation(ctx, fork.s, *cp, said)
 }
 
-// cutShort says that the answers so far are not lost.
-func (c *bisectCmd) cutShort(err error, b *bisection) error {
-	c.warn(b.warnings)
+// interruptedError says that the answers so far are not lost.
+func (c *bisectCmd) interruptedError(err error, b *bisection) error {
+	c.printWarnings(b.warnings)
 	e := *retake.AsError(err)
 	kept := "No result was recorded yet."
 	if n := len(b.Runs); n > 0 {
-		kept = term.Number(int64(n), "answer stays", "answers stay") + " stored."
+		kept = term.CountNoun(int64(n), "answer stays", "answers stay") + " stored."
 	}
 	if e.Kind == retake.Canceled {
 		e.What, e.Safe = "stopped", ""
-		e.Hint = "continue: " + c.typed(b)
+		e.Hint = "continue: " + c.retryCommand(b)
 	}
 	e.Safe = strings.TrimSpace(e.Safe + " " + kept + " Your files were not touched.")
 	return &e
 }
 
-// typed is the command that begins the same search again.
-func (c *bisectCmd) typed(b *bisection) string {
+// retryCommand is the command that begins the same search again.
+func (c *bisectCmd) retryCommand(b *bisection) string {
 	words := "retake bisect"
 	if c.from != "" {
-		words += " --from " + shellLine([]string{c.from})
+		words += " --from " + quoteShellLine([]string{c.from})
 	}
 	if c.to != "" {
-		words += " --to " + shellLine([]string{c.to})
+		words += " --to " + quoteShellLine([]string{c.to})
 	}
-	return words + " -- " + commandText(c.talk(), b.Command)
+	return words + " -- " + shellCommandText(c.stderrStyle(), b.Command)
 }
 
 // What a search without a border ends with.
@@ -91,13 +91,13 @@ var (
 	hiddenBorder = exitError{code: (&retake.Error{Kind: retake.Partly}).Exit()}
 )
 
-// told shows what was found, and makes the exit code of it.
-func (c *bisectCmd) told(b *bisection) error {
-	c.warn(b.warnings)
-	if err := c.emit(b, func(l term.Look) string { return renderBisected(l, b) }); err != nil {
+// printResult shows what was found, and makes the exit code of it.
+func (c *bisectCmd) printResult(b *bisection) error {
+	c.printWarnings(b.warnings)
+	if err := c.printAnswer(b, func(l term.Style) string { return renderBisected(l, b) }); err != nil {
 		return err
 	}
-	c.hintLines(bisectHints(c.talk(), b))
+	c.printHintLines(bisectHints(c.stderrStyle(), b))
 	switch newest := len(b.Points) - 1; {
 	case b.Found:
 		return nil
@@ -107,44 +107,44 @@ func (c *bisectCmd) told(b *bisection) error {
 	return hiddenBorder
 }
 
-// live draws a search again and again in the same place of a terminal; where there is
+// liveDisplay draws a search again and again in the same place of a terminal; where there is
 // none it tells each run when it is over.
-type live struct {
-	f     *face
-	draw  func(l term.Look) string
-	moves bool // the place can be drawn again
-	mute  bool
-	mu    sync.Mutex
-	rows  int // guarded by mu; what stands there now
-	stop  func()
+type liveDisplay struct {
+	f          *commandLine
+	draw       func(l term.Style) string
+	redrawable bool // the place can be drawn again
+	silent     bool
+	mu         sync.Mutex
+	rows       int // guarded by mu; what stands there now
+	stop       func()
 }
 
-const liveEvery = time.Second
+const liveInterval = time.Second
 
-func (f *face) newLive(b *bisection) *live {
-	return &live{f: f, moves: f.ErrTTY && !f.json, mute: f.json, draw: func(l term.Look) string { return renderBisecting(l, b) }}
+func (f *commandLine) newLiveDisplay(b *bisection) *liveDisplay {
+	return &liveDisplay{f: f, redrawable: f.ErrTTY && !f.json, silent: f.json, draw: func(l term.Style) string { return renderBisecting(l, b) }}
 }
 
-func (v *live) begin(b *bisection) {
+func (v *liveDisplay) start(b *bisection) {
 	switch {
-	case v.mute:
-	case !v.moves:
-		fmt.Fprint(v.f.Err, bisectHead(v.f.talk(), b))
+	case v.silent:
+	case !v.redrawable:
+		fmt.Fprint(v.f.Err, bisectHead(v.f.stderrStyle(), b))
 	default:
-		v.show()
-		v.stop = v.tick()
+		v.redraw()
+		v.stop = v.startTicker()
 	}
 }
 
-// tick draws every second: a run takes long, and the time it took is part of it.
-func (v *live) tick() (stop func()) {
-	t, done, gone := time.NewTicker(liveEvery), make(chan struct{}), make(chan struct{})
+// startTicker draws every second: a run takes long, and the time it took is part of it.
+func (v *liveDisplay) startTicker() (stop func()) {
+	t, done, gone := time.NewTicker(liveInterval), make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(gone)
 		for {
 			select {
 			case <-t.C:
-				v.show()
+				v.redraw()
 			case <-done:
 				return
 			}
@@ -157,28 +157,28 @@ func (v *live) tick() (stop func()) {
 	}
 }
 
-// change changes what is drawn.
-func (v *live) change(do func()) {
+// update changes what is drawn.
+func (v *liveDisplay) update(do func()) {
 	v.mu.Lock()
 	do()
 	v.mu.Unlock()
-	v.show()
+	v.redraw()
 }
 
-func (v *live) show() {
-	if !v.moves {
+func (v *liveDisplay) redraw() {
+	if !v.redrawable {
 		return
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	l := v.f.talk()
+	l := v.f.stderrStyle()
 	text := v.draw(l)
-	fmt.Fprint(v.f.Err, v.wiped(), text)
-	v.rows = rowsOn(l, text)
+	fmt.Fprint(v.f.Err, v.eraseSequence(), text)
+	v.rows = terminalRows(l, text)
 }
 
-// rowsOn counts the rows of a terminal that lines take: one that is too long takes several.
-func rowsOn(l term.Look, text string) int {
+// terminalRows counts the rows of a terminal that lines take: one that is too long takes several.
+func terminalRows(l term.Style, text string) int {
 	n := 0
 	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
 		n += max((l.ShownWidth(line)+l.Width-1)/l.Width, 1)
@@ -186,9 +186,9 @@ func rowsOn(l term.Look, text string) int {
 	return n
 }
 
-// wiped goes back to where the drawing begins, over rows that it empties one by one: some
+// eraseSequence goes back to where the drawing begins, over rows that it empties one by one: some
 // terminals keep what is cleared with the rest of the screen. The caller holds mu.
-func (v *live) wiped() string {
+func (v *liveDisplay) eraseSequence() string {
 	if v.rows == 0 {
 		return ""
 	}
@@ -196,22 +196,22 @@ func (v *live) wiped() string {
 	return up + strings.Repeat("\x1b[2K\n", v.rows) + up
 }
 
-// ran tells a run that is over to who cannot be drawn for.
-func (v *live) ran(b *bisection) {
-	if v.moves || v.mute {
+// printRun tells a run that is over to who cannot be drawn for.
+func (v *liveDisplay) printRun(b *bisection) {
+	if v.redrawable || v.silent {
 		return
 	}
-	rows := bisectRuns(v.f.talk(), b)
+	rows := bisectRuns(v.f.stderrStyle(), b)
 	fmt.Fprint(v.f.Err, rows[len(rows)-1])
 }
 
-// end leaves the place empty: what was found is told there.
-func (v *live) end() {
+// clear leaves the place empty: what was found is told there.
+func (v *liveDisplay) clear() {
 	if v.stop != nil {
 		v.stop()
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	fmt.Fprint(v.f.Err, v.wiped())
+	fmt.Fprint(v.f.Err, v.eraseSequence())
 	v.rows = 0
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // renderBisecting is the screen while a search runs.
-func renderBisecting(l term.Look, b *bisection) string {
+func renderBisecting(l term.Style, b *bisection) string {
 	var s strings.Builder
 	s.WriteString(bisectHead(l, b))
 	for _, row := range bisectRuns(l, b) {
@@ -23,7 +23,7 @@ func renderBisecting(l term.Look, b *bisection) string {
 }
 
 // bisectHead says what is searched, and how long it may take.
-func bisectHead(l term.Look, b *bisection) string {
+func bisectHead(l term.Style, b *bisection) string {
 	contents, known := map[retake.ContentID]bool{}, 0
 	for _, p := range b.Points {
 		if !contents[p.Content] && p.Stored {
@@ -31,7 +31,7 @@ func bisectHead(l term.Look, b *bisection) string {
 		}
 		contents[p.Content] = true
 	}
-	stored := fmt.Sprintf("%s of them %s a stored result.", termtext.Count(int64(known)), verb(known, "has", "have"))
+	stored := fmt.Sprintf("%s of them %s a stored result.", termtext.Count(int64(known)), singularOrPlural(known, "has", "have"))
 	switch known {
 	case 0:
 		stored = "None has a stored result yet."
@@ -39,21 +39,21 @@ func bisectHead(l term.Look, b *bisection) string {
 		stored = "All results are stored."
 	}
 	var s strings.Builder
-	head := fmt.Sprintf("%s on this line %s %s. %s", term.Checkpoints(int64(len(b.line))), verb(len(b.line), "holds", "hold"), term.Number(int64(len(contents)), "tree", "different trees"), stored)
+	head := fmt.Sprintf("%s on this line %s %s. %s", term.CountCheckpoints(int64(len(b.candidates))), singularOrPlural(len(b.candidates), "holds", "hold"), term.CountNoun(int64(len(contents)), "tree", "different trees"), stored)
 	fmt.Fprintln(&s, strings.Join(term.Wrap(head, l.Width), "\n"))
 	if most := b.search.MaxRuns() + len(b.Runs); most > 0 {
 		each := "each in a fork"
 		if most == 1 {
 			each = "in a fork"
 		}
-		head = fmt.Sprintf("At most %s, %s that is thrown away. Your files are not touched.", term.Number(int64(most), "run", "runs"), each)
+		head = fmt.Sprintf("At most %s, %s that is thrown away. Your files are not touched.", term.CountNoun(int64(most), "run", "runs"), each)
 		fmt.Fprintln(&s, strings.Join(term.Wrap(head, l.Width), "\n"))
 	}
-	fmt.Fprintf(&s, "\n%s\n", strip(l, b))
+	fmt.Fprintf(&s, "\n%s\n", renderStrip(l, b))
 	return s.String()
 }
 
-func verb(n int, one, many string) string {
+func singularOrPlural(n int, one, many string) string {
 	if n == 1 {
 		return one
 	}
@@ -61,32 +61,32 @@ func verb(n int, one, many string) string {
 }
 
 // bisectRuns has one row for each run, the one that goes on last.
-func bisectRuns(l term.Look, b *bisection) []string {
+func bisectRuns(l term.Style, b *bisection) []string {
 	num, took := 2, 6
 	for _, v := range b.Runs {
-		num, took = max(num, len(term.Numeral(v.Number))), max(took, termtext.Width(termtext.Duration(v.Took))+1)
+		num, took = max(num, len(term.CheckpointNumber(v.Number))), max(took, termtext.Width(termtext.Duration(v.Took))+1)
 	}
-	count := len(term.Numeral(int64(len(b.Runs) + 1)))
+	count := len(term.CheckpointNumber(int64(len(b.Runs) + 1)))
 	row := func(i int, n int64, verdict retake.Verdict, text string, d time.Duration, remark string) string {
-		sign, color := attestedSign(l, verdict)
-		head := fmt.Sprintf("  run %s   %s   ", termtext.Pad(term.Numeral(int64(i)), count), termtext.PadLeft(term.Numeral(n), num))
+		sign, color := verdictMark(l, verdict)
+		head := fmt.Sprintf("  run %s   %s   ", termtext.Pad(term.CheckpointNumber(int64(i)), count), termtext.PadLeft(term.CheckpointNumber(n), num))
 		body := termtext.Pad(text, 15) + termtext.PadLeft(termtext.Duration(d), took)
 		room := l.Width - termtext.Width(head) - termtext.Width(sign) - 1 - termtext.Width(body) - 3
 		return strings.TrimRight(head+color(sign)+" "+body+"   "+l.Dim(l.Glyphs.Cut(remark, room)), " ") + "\n"
 	}
 	var out []string
 	for i, v := range b.Runs {
-		text, remark := ranText(v), dashed(l, sameFiles(b, v))
+		text, remark := runText(v), withDash(l, sameContentText(b, v))
 		out = append(out, row(i+1, v.Number, v.Verdict, text, v.Took, remark))
 	}
 	if b.running < 0 {
 		return out
 	}
 	d := max(l.Now.Sub(b.began), 0)
-	return append(out, row(len(b.Runs)+1, b.Points[b.running].Numbers[0], retake.Running, "running", d, remaining(b, d)))
+	return append(out, row(len(b.Runs)+1, b.Points[b.running].Numbers[0], retake.Running, "running", d, remainingText(b, d)))
 }
 
-func ranText(v retake.Verification) string {
+func runText(v retake.Verification) string {
 	switch v.Verdict {
 	case retake.Passed:
 		return "passes"
@@ -97,25 +97,25 @@ func ranText(v retake.Verification) string {
 	}
 }
 
-// sameFiles says what a run is worth beside its own checkpoint.
-func sameFiles(b *bisection, v retake.Verification) string {
+// sameContentText says what a run is worth beside its own checkpoint.
+func sameContentText(b *bisection, v retake.Verification) string {
 	var parts []string
 	if v.Verdict != retake.Passed && v.Verdict != retake.Failed {
-		parts = append(parts, termtext.Escape(term.OrWord(whyNot(v), "says nothing")))
+		parts = append(parts, termtext.Escape(term.TextOr(noVerdictReason(v), "says nothing")))
 	}
 	if v.Where == retake.Elsewhere {
 		parts = append(parts, "ran at another path")
 	}
 	for _, p := range b.Points {
 		if rest := slices.DeleteFunc(slices.Clone(p.Numbers), func(n int64) bool { return n == v.Number }); p.Content == v.Content && len(rest) > 0 {
-			parts = append(parts, fmt.Sprintf("%s %s the same files", named(rest), verb(len(rest), "has", "have")))
+			parts = append(parts, fmt.Sprintf("%s %s the same files", checkpointRange(rest), singularOrPlural(len(rest), "has", "have")))
 		}
 	}
 	return strings.Join(parts, ", ")
 }
 
-// remaining guesses from the runs before.
-func remaining(b *bisection, d time.Duration) string {
+// remainingText guesses from the runs before.
+func remainingText(b *bisection, d time.Duration) string {
 	var sum time.Duration
 	for _, v := range b.Runs {
 		sum += v.Took
@@ -126,8 +126,8 @@ func remaining(b *bisection, d time.Duration) string {
 	return ""
 }
 
-// span names checkpoints: 1–9, or 14,19,20.
-func span(numbers []int64) string {
+// numberRange names checkpoints: 1–9, or 14,19,20.
+func numberRange(numbers []int64) string {
 	var parts []string
 	for i := 0; i < len(numbers); {
 		j := i
@@ -136,10 +136,10 @@ func span(numbers []int64) string {
 		}
 		switch {
 		case j-i+1 >= 3 || i == 0 && j == len(numbers)-1 && j > i:
-			parts = append(parts, term.Numeral(numbers[i])+"–"+term.Numeral(numbers[j]))
+			parts = append(parts, term.CheckpointNumber(numbers[i])+"–"+term.CheckpointNumber(numbers[j]))
 		default:
 			for _, n := range numbers[i : j+1] {
-				parts = append(parts, term.Numeral(n))
+				parts = append(parts, term.CheckpointNumber(n))
 			}
 		}
 		i = j + 1
@@ -147,16 +147,16 @@ func span(numbers []int64) string {
 	return strings.Join(parts, ",")
 }
 
-// named is span for a sentence.
-func named(numbers []int64) string {
+// checkpointRange is span for a sentence.
+func checkpointRange(numbers []int64) string {
 	if len(numbers) == 2 {
-		return term.Numeral(numbers[0]) + " and " + term.Numeral(numbers[1])
+		return term.CheckpointNumber(numbers[0]) + " and " + term.CheckpointNumber(numbers[1])
 	}
-	return span(numbers)
+	return numberRange(numbers)
 }
 
-// stop is one place of the strip.
-type stop struct {
+// stripStop is one place of the strip.
+type stripStop struct {
 	label   string
 	first   int64
 	last    int64
@@ -164,12 +164,12 @@ type stop struct {
 	border  bool
 }
 
-// strip draws the points as a row, each with its answer below. Neighbours with the same
+// renderStrip draws the points as a row, each with its answer below. Neighbours with the same
 // answer are folded when there is no room for all.
-func strip(l term.Look, b *bisection) string {
-	var stops []stop
+func renderStrip(l term.Style, b *bisection) string {
+	var stops []stripStop
 	for i, p := range b.Points {
-		s := stop{label: dashed(l, span(p.Numbers)), first: p.Numbers[0], last: p.Numbers[len(p.Numbers)-1], verdict: p.Verdict}
+		s := stripStop{label: withDash(l, numberRange(p.Numbers)), first: p.Numbers[0], last: p.Numbers[len(p.Numbers)-1], verdict: p.Verdict}
 		if i == b.running {
 			s.verdict = retake.Running
 		}
@@ -187,7 +187,7 @@ const (
 	stripJoin   = 5 // columns between two labels
 )
 
-func stripWidth(stops []stop) int {
+func stripWidth(stops []stripStop) int {
 	n := stripIndent
 	for i, s := range stops {
 		if n += termtext.Width(s.label); i > 0 {
@@ -197,12 +197,12 @@ func stripWidth(stops []stop) int {
 	return n
 }
 
-func foldStops(l term.Look, stops []stop) []stop {
-	var out []stop
+func foldStops(l term.Style, stops []stripStop) []stripStop {
+	var out []stripStop
 	for _, s := range stops {
 		if n := len(out); n > 0 && out[n-1].verdict == s.verdict && !s.border && !out[n-1].border && s.verdict != retake.Running {
 			out[n-1].last = s.last
-			out[n-1].label = dashed(l, term.Numeral(out[n-1].first)+"–"+term.Numeral(s.last))
+			out[n-1].label = withDash(l, term.CheckpointNumber(out[n-1].first)+"–"+term.CheckpointNumber(s.last))
 			continue
 		}
 		out = append(out, s)
@@ -210,11 +210,11 @@ func foldStops(l term.Look, stops []stop) []stop {
 	return out
 }
 
-// dashed writes a range with what the screen can draw.
-func dashed(l term.Look, s string) string { return strings.ReplaceAll(s, "–", l.Glyphs.Dash) }
+// withDash writes a range with what the screen can draw.
+func withDash(l term.Style, s string) string { return strings.ReplaceAll(s, "–", l.Glyphs.Dash) }
 
 // drawStrip breaks the row where the screen ends.
-func drawStrip(l term.Look, stops []stop) string {
+func drawStrip(l term.Style, stops []stripStop) string {
 	var b strings.Builder
 	for len(stops) > 0 {
 		n, width := 0, stripIndent
@@ -227,10 +227,10 @@ func drawStrip(l term.Look, stops []stop) string {
 		above, below := "  ", "  "
 		for i, s := range stops[:n] {
 			if i > 0 {
-				above += " " + l.Dim(strings.Repeat(ruleSign(l), stripJoin-2)) + " "
+				above += " " + l.Dim(strings.Repeat(ruleGlyph(l), stripJoin-2)) + " "
 				below += strings.Repeat(" ", stripJoin)
 			}
-			sign, color := attestedSign(l, s.verdict)
+			sign, color := verdictMark(l, s.verdict)
 			label, w := s.label, termtext.Width(s.label)
 			if s.border && s.verdict == retake.Failed {
 				label = l.Bold(label)
@@ -245,8 +245,8 @@ func drawStrip(l term.Look, stops []stop) string {
 	return b.String()
 }
 
-// ruleSign is a piece of a line that joins two points.
-func ruleSign(l term.Look) string {
+// ruleGlyph is a piece of a line that joins two points.
+func ruleGlyph(l term.Style) string {
 	if l.ASCII {
 		return "-"
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 type blameCmd struct {
-	*face
+	*commandLine
 	at    string
 	pack  string
 	limit int
@@ -25,12 +25,12 @@ type blameAnswer struct {
 }
 
 // MarshalJSON is needed because a blame writes itself.
-func (a blameAnswer) MarshalJSON() ([]byte, error) { return versioned(a.V, a.Blame) }
+func (a blameAnswer) MarshalJSON() ([]byte, error) { return marshalVersioned(a.V, a.Blame) }
 
-func (f *face) blameCommand() *cobra.Command {
-	c := &blameCmd{face: f, limit: findLimit}
+func (f *commandLine) blameCommand() *cobra.Command {
+	c := &blameCmd{commandLine: f, limit: findLimit}
 	cmd := &cobra.Command{
-		Use: "blame PATH", Short: "Show which checkpoint wrote each line of a file", Args: between(0, 1), RunE: c.run,
+		Use: "blame PATH", Short: "Show which checkpoint wrote each line of a file", Args: argsBetween(0, 1), RunE: c.run,
 	}
 	cmd.Flags().StringVar(&c.at, "at", "", "the file as it was at `REF`")
 	cmd.Flags().StringVar(&c.pack, "package", "", "list checkpoints that added, removed or updated the package `NAME`")
@@ -41,37 +41,37 @@ func (f *face) blameCommand() *cobra.Command {
 func (c *blameCmd) run(cmd *cobra.Command, args []string) error {
 	switch {
 	case c.pack != "" && (len(args) > 0 || c.at != ""):
-		return usage(helpHint(cmd), "It is a file or --package NAME, not both.")
+		return usageError(helpHint(cmd), "It is a file or --package NAME, not both.")
 	case c.limit < 1:
-		return usage(helpHint(cmd), "The limit is at least 1, not %d.", c.limit)
+		return usageError(helpHint(cmd), "The limit is at least 1, not %d.", c.limit)
 	case c.pack != "":
-		return c.chronicle(cmd.Context())
+		return c.printPackageHistory(cmd.Context())
 	case len(args) == 0:
-		return between(1, 1)(cmd, args)
+		return argsBetween(1, 1)(cmd, args)
 	}
 	ctx := cmd.Context()
-	s, ws, err := c.here(ctx)
+	s, ws, err := c.currentWorkspace(ctx)
 	if err != nil {
 		return err
 	}
-	b, err := c.blamed(ctx, s, ws, args[0], c.at)
+	b, err := c.readBlame(ctx, s, ws, args[0], c.at)
 	if err != nil {
 		return err
 	}
-	g := term.GoalsOf(ctx, s, ws, b.Checkpoints)
-	err = c.emit(blameAnswer{1, b}, func(l term.Look) string {
-		l.Goals = g
+	g := term.ReadTargetTitles(ctx, s, ws, b.Checkpoints)
+	err = c.printAnswer(blameAnswer{1, b}, func(l term.Style) string {
+		l.Titles = g
 		return renderBlame(l, b, !c.OutTTY)
 	})
 	if len(b.Checkpoints) > 0 {
-		c.hint("one line", "retake why "+c.talk().Word(args[0])+":1", "one checkpoint", fmt.Sprintf("retake show %d", b.Checkpoints[0].Number))
+		c.printHints("one line", "retake why "+c.stderrStyle().ShellPath(args[0])+":1", "one checkpoint", fmt.Sprintf("retake show %d", b.Checkpoints[0].Number))
 	}
 	return err
 }
 
-// blamed asks who wrote the lines of a file, as it was typed.
-func (f *face) blamed(ctx context.Context, s retake.Service, ws retake.Workspace, typed, ref string) (retake.Blame, error) {
-	path, err := f.inside(ws, typed)
+// readBlame asks who wrote the lines of a file, as it was typed.
+func (f *commandLine) readBlame(ctx context.Context, s retake.Service, ws retake.Workspace, typed, ref string) (retake.Blame, error) {
+	path, err := f.workspacePath(ws, typed)
 	if err != nil {
 		return retake.Blame{}, err
 	}
@@ -88,12 +88,12 @@ func (f *face) blamed(ctx context.Context, s retake.Service, ws retake.Workspace
 // blameColumns are the widths of the left part; the text takes what they leave.
 type blameColumns struct{ number, when, who, title, line int }
 
-func fitBlame(l term.Look, b retake.Blame) blameColumns {
-	c := blameColumns{number: 2, when: 5, title: 20, line: len(term.Numeral(int64(len(b.Lines))))}
+func fitBlameColumns(l term.Style, b retake.Blame) blameColumns {
+	c := blameColumns{number: 2, when: 5, title: 20, line: len(term.CheckpointNumber(int64(len(b.Lines))))}
 	for _, m := range b.Checkpoints {
-		c.number, c.when = max(c.number, len(term.Numeral(m.Number))), max(c.when, termtext.Width(l.Clock(m.Time)))
+		c.number, c.when = max(c.number, len(term.CheckpointNumber(m.Number))), max(c.when, termtext.Width(l.ShortTime(m.Time)))
 		if l.Width >= term.WideFrom {
-			c.who = min(max(c.who, termtext.Width(writer(m))), 16)
+			c.who = min(max(c.who, termtext.Width(authorOf(m))), 16)
 		}
 	}
 	if l.Width >= term.WideFrom {
@@ -102,8 +102,8 @@ func fitBlame(l term.Look, b retake.Blame) blameColumns {
 	return c
 }
 
-// writer is who worked when a checkpoint came to be.
-func writer(cp retake.Checkpoint) string {
+// authorOf is who worked when a checkpoint came to be.
+func authorOf(cp retake.Checkpoint) string {
 	if cp.Turn == nil || cp.Trigger == retake.TriggerPrompt { // what stands before a turn is not of it
 		return ""
 	}
@@ -112,10 +112,10 @@ func writer(cp retake.Checkpoint) string {
 
 // renderBlame names a checkpoint once for all neighbours that it wrote. Who reads a pipe
 // gets whole lines.
-func renderBlame(l term.Look, b retake.Blame, whole bool) string {
+func renderBlame(l term.Style, b retake.Blame, whole bool) string {
 	var s strings.Builder
 	head := termtext.Escape(b.Path)
-	fmt.Fprintf(&s, "%s  %s\n", l.Bold(head), l.Dim(fmt.Sprintf("as of %d, %s", b.Checkpoint.Number, l.Clock(b.Checkpoint.Time))))
+	fmt.Fprintf(&s, "%s  %s\n", l.Bold(head), l.Dim(fmt.Sprintf("as of %d, %s", b.Checkpoint.Number, l.ShortTime(b.Checkpoint.Time))))
 	if b.Why != "" {
 		return s.String() + "  no lines: " + termtext.Escape(b.Why) + "\n"
 	}
@@ -127,17 +127,17 @@ func renderBlame(l term.Look, b retake.Blame, whole bool) string {
 	for _, m := range b.Checkpoints {
 		by[m.Number] = m
 	}
-	c := fitBlame(l, b)
+	c := fitBlameColumns(l, b)
 	for i, line := range b.Lines {
 		left := strings.Repeat(" ", c.width())
 		if i == 0 || b.Lines[i-1].Number != line.Number {
-			left = blameLeft(l, c, by[line.Number], line.Number)
+			left = blamePrefix(l, c, by[line.Number], line.Number)
 		}
 		text := termtext.Escape(strings.ReplaceAll(strings.TrimRight(line.Text, "\r\n"), "\t", "    "))
 		if !whole {
 			text = l.Glyphs.Cut(text, max(l.Width-c.width()-2-c.line-2, 16))
 		}
-		fmt.Fprintln(&s, strings.TrimRight(left+"  "+l.Dim(termtext.PadLeft(term.Numeral(int64(i+1)), c.line))+"  "+text, " "))
+		fmt.Fprintln(&s, strings.TrimRight(left+"  "+l.Dim(termtext.PadLeft(term.CheckpointNumber(int64(i+1)), c.line))+"  "+text, " "))
 	}
 	return s.String()
 }
@@ -150,15 +150,15 @@ func (c blameColumns) width() int {
 	return n
 }
 
-func blameLeft(l term.Look, c blameColumns, cp retake.Checkpoint, n int64) string {
+func blamePrefix(l term.Style, c blameColumns, cp retake.Checkpoint, n int64) string {
 	when, text := "", ""
 	if cp.ID != "" || cp.Number != 0 {
-		when = l.Clock(cp.Time)
-		text, _ = l.Titled(cp, l.Goals)
+		when = l.ShortTime(cp.Time)
+		text, _ = l.CheckpointTitle(cp, l.Titles)
 	}
-	left := l.Bold(termtext.PadLeft(term.Numeral(n), c.number)) + "  " + l.Dim(termtext.Pad(when, c.when)) + "  "
+	left := l.Bold(termtext.PadLeft(term.CheckpointNumber(n), c.number)) + "  " + l.Dim(termtext.Pad(when, c.when)) + "  "
 	if c.who > 0 {
-		left += termtext.Pad(l.Glyphs.Cut(writer(cp), c.who), c.who) + "  "
+		left += termtext.Pad(l.Glyphs.Cut(authorOf(cp), c.who), c.who) + "  "
 	}
 	return left + termtext.Pad(l.Glyphs.Cut(text, c.title), c.title)
 }

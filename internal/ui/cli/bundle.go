@@ -29,13 +29,13 @@ type bundleAnswer struct {
 func (c *doctorCmd) writeBundle(ctx context.Context) error {
 	files := c.collectReport(ctx)
 	names := slices.Sorted(maps.Keys(files))
-	to := c.below(c.bundle)
+	to := c.fromWorkingDir(c.bundle)
 	if err := c.writeReport(to, names, files); err != nil {
 		return err
 	}
-	return c.emit(bundleAnswer{1, to, names}, func(l term.Look) string {
+	return c.printAnswer(bundleAnswer{1, to, names}, func(l term.Style) string {
 		return fmt.Sprintf("%s Wrote %s.\n  Look through it before you send it: it names your directories, prompts are left out, likely secrets are masked.\n",
-			l.Green(l.Glyphs.Yes), l.Path(to))
+			l.Green(l.Glyphs.Yes), l.DisplayPath(to))
 	})
 }
 
@@ -44,7 +44,7 @@ func (c *doctorCmd) collectReport(ctx context.Context) map[string][]byte {
 	if c.Report != nil {
 		maps.Copy(files, c.Report(ctx))
 	}
-	s, err := c.open(ctx)
+	s, err := c.openService(ctx)
 	var all []retake.WorkspaceState
 	if err == nil {
 		all, err = s.Workspaces(ctx)
@@ -60,7 +60,7 @@ func (c *doctorCmd) collectReport(ctx context.Context) map[string][]byte {
 			problems = append(problems, fmt.Sprintf("status of %s: %v", w.Workspace.Name, err))
 			continue
 		}
-		st.Latest, st.Good = withoutWords(st.Latest), withoutWords(st.Good)
+		st.Latest, st.Good = withoutConversation(st.Latest), withoutConversation(st.Good)
 		if text, err := json.MarshalIndent(st, "", "  "); err == nil {
 			files["status/"+string(w.Workspace.ID)+".json"] = text
 		}
@@ -71,8 +71,8 @@ func (c *doctorCmd) collectReport(ctx context.Context) map[string][]byte {
 	return files
 }
 
-// withoutWords is a checkpoint without what people and agents said.
-func withoutWords(cp *retake.Checkpoint) *retake.Checkpoint {
+// withoutConversation is a checkpoint without what people and agents said.
+func withoutConversation(cp *retake.Checkpoint) *retake.Checkpoint {
 	if cp == nil {
 		return nil
 	}
@@ -89,7 +89,7 @@ func (c *doctorCmd) writeReport(to string, names []string, files map[string][]by
 	zip := gzip.NewWriter(f)
 	out := tar.NewWriter(zip)
 	for _, name := range names {
-		text := c.masked(files[name])
+		text := c.maskSecrets(files[name])
 		err = errors.Join(err, out.WriteHeader(&tar.Header{Name: path.Join("retake-report", name), Mode: 0o600, Size: int64(len(text)), ModTime: c.Clock.Now()}))
 		if err == nil {
 			_, err = out.Write(text)
@@ -102,8 +102,8 @@ func (c *doctorCmd) writeReport(to string, names []string, files map[string][]by
 	return f.Keep()
 }
 
-// masked hides likely secrets and the user's home directory.
-func (c *doctorCmd) masked(text []byte) []byte {
+// maskSecrets hides likely secrets and the user's home directory.
+func (c *doctorCmd) maskSecrets(text []byte) []byte {
 	out, _ := secrets.Mask(string(text))
 	if c.Home != "" && c.Home != "/" {
 		out = strings.ReplaceAll(out, c.Home, "~")

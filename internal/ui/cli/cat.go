@@ -20,17 +20,17 @@ type catAnswer struct {
 	Bytes []byte       `json:"bytes"`
 }
 
-func (f *face) catCommand() *cobra.Command {
+func (f *commandLine) catCommand() *cobra.Command {
 	ref := ""
 	cmd := &cobra.Command{
-		Use: "cat REF PATH", Short: "Print a file as it was at a checkpoint", Args: f.catArgs(&ref),
+		Use: "cat REF PATH", Short: "Print a file as it was at a checkpoint", Args: f.parseCatArgs(&ref),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, ws, err := f.here(cmd.Context())
+			s, ws, err := f.currentWorkspace(cmd.Context())
 			if err != nil {
 				return err
 			}
-			args = refFirst(ref, args)
-			path, err := f.inside(ws, args[1])
+			args = prependRef(ref, args)
+			path, err := f.workspacePath(ws, args[1])
 			if err != nil {
 				return err
 			}
@@ -38,7 +38,7 @@ func (f *face) catCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			err = f.copyOut(in, e)
+			err = f.copyContent(in, e)
 			if shut := in.Close(); err == nil {
 				err = shut
 			}
@@ -49,47 +49,47 @@ func (f *face) catCommand() *cobra.Command {
 	return cmd
 }
 
-// catArgs takes a ref and a path. Who names only a file is told how the checkpoint is named.
-func (f *face) catArgs(ref *string) cobra.PositionalArgs {
+// parseCatArgs takes a ref and a path. Who names only a file is told how the checkpoint is named.
+func (f *commandLine) parseCatArgs(ref *string) cobra.PositionalArgs {
 	checkpoint := func(word string) bool {
 		r, err := retake.ParseRef(word, f.Clock.Now())
 		return err == nil && r.Form != retake.RefName
 	}
 	return func(cmd *cobra.Command, args []string) error {
 		if *ref != "" || len(args) != 1 || checkpoint(args[0]) {
-			return refOr(ref, 2, 2)(cmd, args)
+			return argsWithRef(ref, 2, 2)(cmd, args)
 		}
 		at, path, _ := strings.Cut(args[0], ":")
 		if path == "" || !checkpoint(at) {
 			at, path = "latest", args[0]
 		}
-		typed := shellLine([]string{path})
-		return usage(fmt.Sprintf("read it at %s: retake cat %s\nlist its checkpoints: retake log --path %s", at, shellLine([]string{at, path}), typed),
-			"As it was at which checkpoint? Usage: %s.", useLine(cmd))
+		typed := quoteShellLine([]string{path})
+		return usageError(fmt.Sprintf("read it at %s: retake cat %s\nlist its checkpoints: retake log --path %s", at, quoteShellLine([]string{at, path}), typed),
+			"As it was at which checkpoint? Usage: %s.", usageLine(cmd))
 	}
 }
 
-// refOr takes from low to high words, the first of which is a ref; a flag may name
+// argsWithRef takes from low to high words, the first of which is a ref; a flag may name
 // that instead.
-func refOr(ref *string, low, high int) cobra.PositionalArgs {
+func argsWithRef(ref *string, low, high int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if *ref != "" {
-			return between(low-1, high-1)(cmd, args)
+			return argsBetween(low-1, high-1)(cmd, args)
 		}
-		return between(low, high)(cmd, args)
+		return argsBetween(low, high)(cmd, args)
 	}
 }
 
-// refFirst puts the ref of the flag in its place.
-func refFirst(ref string, args []string) []string {
+// prependRef puts the ref of the flag in its place.
+func prependRef(ref string, args []string) []string {
 	if ref == "" {
 		return args
 	}
 	return append([]string{ref}, args...)
 }
 
-// copyOut gives the bytes as they are, except to a terminal, which would obey them.
-func (f *face) copyOut(in io.Reader, e retake.Entry) error {
+// copyContent gives the bytes as they are, except to a terminal, which would obey them.
+func (f *commandLine) copyContent(in io.Reader, e retake.Entry) error {
 	switch {
 	case f.json:
 		all, err := io.ReadAll(in)
@@ -98,7 +98,7 @@ func (f *face) copyOut(in io.Reader, e retake.Entry) error {
 		}
 		return f.writeJSON(catAnswer{1, e, all})
 	case f.OutTTY:
-		return showBytes(f.Out, in)
+		return writeEscaped(f.Out, in)
 	}
 	if _, err := io.Copy(f.Out, in); err != nil {
 		return fmt.Errorf("copy file: %w", err)
@@ -106,8 +106,8 @@ func (f *face) copyOut(in io.Reader, e retake.Entry) error {
 	return nil
 }
 
-// showBytes writes text with everything escaped but newlines and tabs.
-func showBytes(out io.Writer, in io.Reader) error {
+// writeEscaped writes text with everything escaped but newlines and tabs.
+func writeEscaped(out io.Writer, in io.Reader) error {
 	const chunk = 64 << 10
 	r, w := bufio.NewReaderSize(in, chunk), bufio.NewWriter(out)
 	carry := ""
@@ -116,15 +116,15 @@ func showBytes(out io.Writer, in io.Reader) error {
 		text := carry + string(part)
 		carry = ""
 		if errors.Is(err, bufio.ErrBufferFull) {
-			text, carry = cutRune(text)
+			text, carry = cutPartialRune(text)
 		}
 		line, whole := strings.CutSuffix(text, "\n")
-		fmt.Fprint(w, term.LineText(line))
+		fmt.Fprint(w, term.EscapeLine(line))
 		if whole {
 			fmt.Fprintln(w)
 		}
 		if errors.Is(err, io.EOF) {
-			return answered(w.Flush())
+			return outputError(w.Flush())
 		}
 		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
 			return fmt.Errorf("read file: %w", err)
@@ -132,8 +132,8 @@ func showBytes(out io.Writer, in io.Reader) error {
 	}
 }
 
-// cutRune keeps back the bytes of a character that is not complete yet.
-func cutRune(s string) (head, rest string) {
+// cutPartialRune keeps back the bytes of a character that is not complete yet.
+func cutPartialRune(s string) (head, rest string) {
 	for i := len(s) - 1; i >= 0 && i >= len(s)-utf8.UTFMax; i-- {
 		if utf8.RuneStart(s[i]) {
 			if utf8.FullRuneInString(s[i:]) {

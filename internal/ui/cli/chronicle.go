@@ -16,10 +16,10 @@ type chronicleAnswer struct {
 	Mentions []retake.Mention `json:"mentions"`
 }
 
-// chronicle tells the checkpoints in which a package changed; without any, those of
+// printPackageHistory tells the checkpoints in which a package changed; without any, those of
 // whatever else has that name.
-func (c *blameCmd) chronicle(ctx context.Context) error {
-	s, ws, err := c.here(ctx)
+func (c *blameCmd) printPackageHistory(ctx context.Context) error {
+	s, ws, err := c.currentWorkspace(ctx)
 	if err != nil {
 		return err
 	}
@@ -39,31 +39,31 @@ func (c *blameCmd) chronicle(ctx context.Context) error {
 				return err
 			}
 		}
-		return told{&retake.Error{
+		return reportedError{&retake.Error{
 			Kind: retake.NotFound, What: fmt.Sprintf("no checkpoint of %s changed a package %s", ws.Name, c.pack), Safe: nothingChanged,
-			Hint: "search for it: retake find " + shellLine([]string{c.pack}) + "\nsee all that changed: retake diff start latest",
+			Hint: "search for it: retake find " + quoteShellLine([]string{c.pack}) + "\nsee all that changed: retake diff start latest",
 		}}
 	}
 	var cps []retake.Checkpoint
 	for _, m := range list {
 		cps = append(cps, m.Checkpoint)
 	}
-	g := term.GoalsOf(ctx, s, ws, cps)
-	err = c.emit(a, func(l term.Look) string {
-		l.Goals = g
-		return renderChronicle(l, list) + moreHits(l, len(list), c.limit)
+	g := term.ReadTargetTitles(ctx, s, ws, cps)
+	err = c.printAnswer(a, func(l term.Style) string {
+		l.Titles = g
+		return renderMentions(l, list) + moreHitsText(l, len(list), c.limit)
 	})
-	c.hint("look", fmt.Sprintf("retake show %d", list[0].Checkpoint.Number))
+	c.printHints("look", fmt.Sprintf("retake show %d", list[0].Checkpoint.Number))
 	return err
 }
 
-// renderChronicle has a row for each fact, newest first; a checkpoint is named once.
-func renderChronicle(l term.Look, list []retake.Mention) string {
+// renderMentions has a row for each fact, newest first; a checkpoint is named once.
+func renderMentions(l term.Style, list []retake.Mention) string {
 	num, when, group, what := 2, 5, 0, 0
 	for _, m := range list {
-		num, when = max(num, len(term.Numeral(m.Checkpoint.Number))), max(when, termtext.Width(l.Clock(m.Checkpoint.Time)))
+		num, when = max(num, len(term.CheckpointNumber(m.Checkpoint.Number))), max(when, termtext.Width(l.ShortTime(m.Checkpoint.Time)))
 		for _, f := range m.Facts {
-			group, what = max(group, termtext.Width(factGroup(f))), max(what, termtext.Width(factStep(l, f)))
+			group, what = max(group, termtext.Width(factCategory(f))), max(what, termtext.Width(factChange(l, f)))
 		}
 	}
 	group = min(group, 16)
@@ -74,10 +74,10 @@ func renderChronicle(l term.Look, list []retake.Mention) string {
 		for i, f := range m.Facts {
 			left, text := strings.Repeat(" ", num+2+when), ""
 			if i == 0 {
-				left = l.Bold(termtext.PadLeft(term.Numeral(m.Checkpoint.Number), num)) + "  " + l.Dim(termtext.Pad(l.Clock(m.Checkpoint.Time), when))
-				text, _ = l.Titled(m.Checkpoint, l.Goals)
+				left = l.Bold(termtext.PadLeft(term.CheckpointNumber(m.Checkpoint.Number), num)) + "  " + l.Dim(termtext.Pad(l.ShortTime(m.Checkpoint.Time), when))
+				text, _ = l.CheckpointTitle(m.Checkpoint, l.Titles)
 			}
-			step := termtext.Pad(l.Glyphs.Cut(factStep(l, f), what), what)
+			step := termtext.Pad(l.Glyphs.Cut(factChange(l, f), what), what)
 			switch f.What {
 			case retake.Added:
 				step = l.Green(step)
@@ -85,30 +85,30 @@ func renderChronicle(l term.Look, list []retake.Mention) string {
 				step = l.Red(step)
 			default:
 			}
-			line := left + "  " + termtext.Pad(l.Glyphs.Cut(factGroup(f), group), group) + "  " + step + "  " + l.Glyphs.Cut(text, title)
+			line := left + "  " + termtext.Pad(l.Glyphs.Cut(factCategory(f), group), group) + "  " + step + "  " + l.Glyphs.Cut(text, title)
 			fmt.Fprintln(&b, strings.TrimRight(line, " "))
 		}
 	}
 	return b.String()
 }
 
-// factGroup is what kind of thing it is: npm, or a database.
-func factGroup(f retake.Fact) string {
+// factCategory is what kind of thing it is: npm, or a database.
+func factCategory(f retake.Fact) string {
 	if f.Group != "" {
 		return termtext.Escape(f.Group)
 	}
 	return string(f.Kind)
 }
 
-// factStep is what happened to it: + 1.2, − 1.2, or 1.2 → 1.3.
-func factStep(l term.Look, f retake.Fact) string {
+// factChange is what happened to it: + 1.2, − 1.2, or 1.2 → 1.3.
+func factChange(l term.Style, f retake.Fact) string {
 	before, after := termtext.Escape(f.Before), termtext.Escape(f.After)
 	switch f.What {
 	case retake.Added:
-		return "+ " + term.OrWord(after, termtext.Escape(f.Name))
+		return "+ " + term.TextOr(after, termtext.Escape(f.Name))
 	case retake.Deleted:
-		return l.Glyphs.Minus + " " + term.OrWord(before, termtext.Escape(f.Name))
+		return l.Glyphs.Minus + " " + term.TextOr(before, termtext.Escape(f.Name))
 	default:
-		return term.OrWord(before, l.Glyphs.Dash) + " " + l.Glyphs.Arrow + " " + term.OrWord(after, l.Glyphs.Dash)
+		return term.TextOr(before, l.Glyphs.Dash) + " " + l.Glyphs.Arrow + " " + term.TextOr(after, l.Glyphs.Dash)
 	}
 }

@@ -18,20 +18,20 @@ type Deps struct {
 	Open func(ctx context.Context, solo bool) (retake.Service, error) // called at most once, on first use
 	// HandOver lets the engine's program do this command in our place; nil in the engine. It
 	// answers an exit code only where a process cannot become another program.
-	HandOver func() (exit int, err error)
-	Begun    func() bool // whether anything was ever protected here
-	Daemon   Daemon
-	Servers  Servers
-	Settings Settings
+	HandOver      func() (exit int, err error)
+	EverProtected func() bool // whether anything was ever protected here
+	Daemon        Daemon
+	Servers       Servers
+	Settings      Settings
 
-	Remote   func(url, key string) RemoteServer // dials on the first call
-	Far      Far
-	Archives Archives
+	Remote       func(url, key string) RemoteServer // dials on the first call
+	RemoteConfig RemoteConfig
+	Archives     Archives
 
 	// Run runs a program with our terminal and answers its exit code. An error
 	// means that it did not run, or, if it wraps ErrElsewhere, where it did.
-	Run     func(ctx context.Context, c Command) (exit int, err error)
-	Scratch func() (dir string, remove func() error, err error) // an empty directory for a throw-away fork
+	Run           func(ctx context.Context, c Command) (exit int, err error)
+	NewScratchDir func() (dir string, remove func() error, err error) // an empty directory for a throw-away fork
 	// Mount shows the checkpoints of a workspace below dir until ctx ends; ready is
 	// called when they are there.
 	Mount func(ctx context.Context, dir string, ws retake.Workspace, s retake.Service, ready func()) error
@@ -46,7 +46,7 @@ type Deps struct {
 
 	// Browse shows an address in the user's browser, and does not wait for it; nil: there
 	// is none.
-	Browse func(url string) error
+	OpenBrowser func(url string) error
 
 	// Screen fills the terminal with a workspace until somebody leaves.
 	Screen func(ctx context.Context, x Screen) error
@@ -76,19 +76,19 @@ type Deps struct {
 
 // Command is a program to run.
 type Command struct {
-	Args  []string
-	Dir   string // where it runs
-	Below string // a directory below Dir to begin in; empty: Dir itself
-	Over  string // bind Dir over this path, in namespaces of its own; empty: do not
-	Aside bool   // what it prints goes to our standard error: our output is data
+	Args     []string
+	Dir      string // where it runs
+	Subdir   string // a directory below Dir to begin in; empty: Dir itself
+	BindOver string // bind Dir over this path, in namespaces of its own; empty: do not
+	ToStderr bool   // what it prints goes to our standard error: our output is data
 	// Watch hears what it prints instead of our terminal. A program that is watched
 	// has no input, and ends with all that it started when the context does.
-	Watch io.Writer
+	Output io.Writer
 }
 
 // ErrElsewhere says that Dir could not be bound over another path, and that the
 // program ran in Dir itself.
-var ErrElsewhere = errors.New("ran at another path")
+var ErrOtherPath = errors.New("ran at another path")
 
 // Settings is the user's configuration, as `retake config` shows and changes it.
 type Settings interface {
@@ -103,29 +103,29 @@ func Run(ctx context.Context, args []string, d Deps) int {
 	if args == nil {
 		args = []string{} // nil would mean the arguments of the process
 	}
-	f := newFace(d)
+	f := newCommandLine(d)
 	f.args = args
-	root := f.root()
+	root := f.rootCommand()
 	// A mistake in the flags must already know in which form to answer. Making the flags
 	// sets them to their defaults, so this comes after it.
-	f.json = slices.Contains(beforeDashes(args), "--json")
+	f.json = slices.Contains(argsBeforeDashes(args), "--json")
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
-	if shut := f.close(); shut != nil { // what was done stays done
-		fmt.Fprintf(f.Err, "%s %s\n", f.talk().Yellow("!"), termtext.Escape("close memory: "+shut.Error()))
+	if shut := f.closeService(); shut != nil { // what was done stays done
+		fmt.Fprintf(f.Err, "%s %s\n", f.stderrStyle().Yellow("!"), termtext.Escape("close memory: "+shut.Error()))
 	}
 	var known *retake.Error
-	if !f.started && err != nil && !errors.As(err, &known) {
-		err = usage("all commands: retake help --all", "%s", err)
+	if !f.argsAccepted && err != nil && !errors.As(err, &known) {
+		err = usageError("all commands: retake help --all", "%s", err)
 	}
 	if err != nil {
-		return f.trouble(err)
+		return f.printError(err)
 	}
 	return 0
 }
 
-// beforeDashes are the arguments before the first "--".
-func beforeDashes(args []string) []string {
+// argsBeforeDashes are the arguments before the first "--".
+func argsBeforeDashes(args []string) []string {
 	if i := slices.Index(args, "--"); i >= 0 {
 		return args[:i]
 	}

@@ -22,72 +22,72 @@ const (
 )
 
 // inOrder offers words in our order, and no files beside them.
-const inOrder = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+const keepOrderDirective = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 
-// offered answers what may stand at a place of the command line.
-type offered = func(f *face, ctx context.Context) []cobra.Completion
+// completer answers what may stand at a place of the command line.
+type completer = func(f *commandLine, ctx context.Context) []cobra.Completion
 
 // argumentsOf says what the first arguments of a command are, by its path. The last one
 // of forget and of deletions may come again and again.
-var argumentsOf = map[string][]offered{
-	"show": {(*face).offerRefs}, "diff": {(*face).offerRefs, (*face).offerRefs}, "cat": {(*face).offerRefs}, "ls": {(*face).offerRefs},
-	"restore": {(*face).offerRefs}, "undo": {(*face).offerRefs}, "fork": {(*face).offerRefs}, "pin": {(*face).offerRefs}, "forget": {(*face).offerRefs},
-	"at": {(*face).offerRefs}, "export": {(*face).offerRefs}, "verify": {(*face).offerRefs}, "effects": {(*face).offerRefs},
-	"resume": {(*face).offerRefs}, "doctor": {(*face).offerRefs}, "deletions ask": {(*face).offerRefs},
-	"unpin": {(*face).offerPins}, "config": {(*face).offerSettings}, "deinit": {(*face).offerWorkspaces}, "adopt": {(*face).offerForks},
-	"agents install": {(*face).offerAgents}, "agents remove": {(*face).offerAgents}, "hook": {(*face).offerAgents},
+var argumentCompleters = map[string][]completer{
+	"show": {(*commandLine).completeRefs}, "diff": {(*commandLine).completeRefs, (*commandLine).completeRefs}, "cat": {(*commandLine).completeRefs}, "ls": {(*commandLine).completeRefs},
+	"restore": {(*commandLine).completeRefs}, "undo": {(*commandLine).completeRefs}, "fork": {(*commandLine).completeRefs}, "pin": {(*commandLine).completeRefs}, "forget": {(*commandLine).completeRefs},
+	"at": {(*commandLine).completeRefs}, "export": {(*commandLine).completeRefs}, "verify": {(*commandLine).completeRefs}, "effects": {(*commandLine).completeRefs},
+	"resume": {(*commandLine).completeRefs}, "doctor": {(*commandLine).completeRefs}, "deletions ask": {(*commandLine).completeRefs},
+	"unpin": {(*commandLine).completePins}, "config": {(*commandLine).completeSettings}, "deinit": {(*commandLine).completeWorkspaces}, "adopt": {(*commandLine).completeForks},
+	"agents install": {(*commandLine).completeAgents}, "agents remove": {(*commandLine).completeAgents}, "hook": {(*commandLine).completeAgents},
 }
 
 // repeated are the commands whose last kind of argument may be given again.
-var repeated = map[string]bool{"forget": true, "deletions ask": true, "agents install": true, "agents remove": true}
+var repeatsLastArgument = map[string]bool{"forget": true, "deletions ask": true, "agents install": true, "agents remove": true}
 
 // filesAfter are the commands that take names of files behind what argumentsOf lists.
-var filesAfter = map[string]bool{"diff": true, "cat": true, "ls": true, "restore": true, "undo": true, "fork": true, "export": true, "verify": true}
+var completesFiles = map[string]bool{"diff": true, "cat": true, "ls": true, "restore": true, "undo": true, "fork": true, "export": true, "verify": true}
 
 // flagsOffered are the flags whose values we know.
-var flagsOffered = map[string]offered{"workspace": (*face).offerWorkspaces, "at": (*face).offerRefs, "from": (*face).offerRefs, "to": (*face).offerRefs}
+var flagCompleters = map[string]completer{"workspace": (*commandLine).completeWorkspaces, "at": (*commandLine).completeRefs, "from": (*commandLine).completeRefs, "to": (*commandLine).completeRefs}
 
-// completeAll tells the shell what may stand at each place.
-func (f *face) completeAll(cmd *cobra.Command) {
+// addCompletions tells the shell what may stand at each place.
+func (f *commandLine) addCompletions(cmd *cobra.Command) {
 	path := strings.TrimPrefix(cmd.CommandPath(), "retake ")
-	if kinds := argumentsOf[path]; kinds != nil && cmd.ValidArgsFunction == nil {
+	if kinds := argumentCompleters[path]; kinds != nil && cmd.ValidArgsFunction == nil {
 		cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			at := len(args)
-			if repeated[path] {
+			if repeatsLastArgument[path] {
 				at = min(at, len(kinds)-1)
 			}
 			if dash := cmd.ArgsLenAtDash(); at >= len(kinds) || dash >= 0 && dash < len(args) {
-				if filesAfter[path] {
+				if completesFiles[path] {
 					return nil, cobra.ShellCompDirectiveDefault
 				}
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			return f.offer(cmd, kinds[at]), inOrder
+			return f.runCompleter(cmd, kinds[at]), keepOrderDirective
 		}
 	}
-	for name, what := range flagsOffered {
+	for name, what := range flagCompleters {
 		if cmd.LocalFlags().Lookup(name) == nil {
 			continue
 		}
 		_ = cmd.RegisterFlagCompletionFunc(name, func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			return f.offer(cmd, what), inOrder
+			return f.runCompleter(cmd, what), keepOrderDirective
 		}) // a flag that has one already keeps it
 	}
 	for _, sub := range cmd.Commands() {
-		f.completeAll(sub)
+		f.addCompletions(sub)
 	}
 }
 
-func (f *face) offer(cmd *cobra.Command, what offered) []cobra.Completion {
+func (f *commandLine) runCompleter(cmd *cobra.Command, what completer) []cobra.Completion {
 	ctx, cancel := context.WithTimeout(cmd.Context(), completeWait)
 	defer cancel()
 	return slices.DeleteFunc(what(f, ctx), func(c cobra.Completion) bool { return c == "" })
 }
 
-// offerRefs are the words that name a checkpoint, the pins, and the newest checkpoints with their
+// completeRefs are the words that name a checkpoint, the pins, and the newest checkpoints with their
 // titles.
-func (f *face) offerRefs(ctx context.Context) []cobra.Completion {
-	s, ws, err := f.find(ctx)
+func (f *commandLine) completeRefs(ctx context.Context) []cobra.Completion {
+	s, ws, err := f.locateWorkspace(ctx)
 	if err != nil {
 		return nil
 	}
@@ -95,23 +95,23 @@ func (f *face) offerRefs(ctx context.Context) []cobra.Completion {
 	if err != nil {
 		return nil
 	}
-	l := f.out()
+	l := f.stdoutStyle()
 	l.Paint = false
 	var out []cobra.Completion
 	for i := range t.Checkpoints {
 		c := t.Checkpoints[i]
-		title, _ := l.Titled(c, term.Goals{})
-		out = append(out, described(strconv.FormatInt(c.Number, 10), l.Clock(c.Time)+"  "+title))
+		title, _ := l.CheckpointTitle(c, term.TargetTitles{})
+		out = append(out, describedCompletion(strconv.FormatInt(c.Number, 10), l.ShortTime(c.Time)+"  "+title))
 	}
-	out = append(out, described("latest", "the newest checkpoint"), described("good", "the newest checkpoint that is good"), described("start", "the first checkpoint"))
+	out = append(out, describedCompletion("latest", "the newest checkpoint"), describedCompletion("good", "the newest checkpoint that is good"), describedCompletion("start", "the first checkpoint"))
 	for _, p := range t.Pins {
-		out = append(out, described(p.Name, "a pin"))
+		out = append(out, describedCompletion(p.Name, "a pin"))
 	}
 	return out
 }
 
-func (f *face) offerPins(ctx context.Context) []cobra.Completion {
-	s, ws, err := f.find(ctx)
+func (f *commandLine) completePins(ctx context.Context) []cobra.Completion {
+	s, ws, err := f.locateWorkspace(ctx)
 	if err != nil {
 		return nil
 	}
@@ -121,13 +121,13 @@ func (f *face) offerPins(ctx context.Context) []cobra.Completion {
 	}
 	var out []cobra.Completion
 	for _, p := range t.Pins {
-		out = append(out, described(p.Name, ""))
+		out = append(out, describedCompletion(p.Name, ""))
 	}
 	return out
 }
 
-func (f *face) offerWorkspaces(ctx context.Context) []cobra.Completion {
-	s, err := f.open(ctx)
+func (f *commandLine) completeWorkspaces(ctx context.Context) []cobra.Completion {
+	s, err := f.openService(ctx)
 	if err != nil {
 		return nil
 	}
@@ -137,13 +137,13 @@ func (f *face) offerWorkspaces(ctx context.Context) []cobra.Completion {
 	}
 	var out []cobra.Completion
 	for i := range all {
-		out = append(out, described(all[i].Name, f.out().Path(all[i].Root)))
+		out = append(out, describedCompletion(all[i].Name, f.stdoutStyle().DisplayPath(all[i].Root)))
 	}
 	return out
 }
 
-func (f *face) offerForks(ctx context.Context) []cobra.Completion {
-	s, ws, err := f.find(ctx)
+func (f *commandLine) completeForks(ctx context.Context) []cobra.Completion {
+	s, ws, err := f.locateWorkspace(ctx)
 	if err != nil {
 		return nil
 	}
@@ -153,30 +153,30 @@ func (f *face) offerForks(ctx context.Context) []cobra.Completion {
 	}
 	var out []cobra.Completion
 	for i := range all {
-		out = append(out, described(all[i].Workspace.Name, f.out().Path(all[i].Workspace.Root)))
+		out = append(out, describedCompletion(all[i].Workspace.Name, f.stdoutStyle().DisplayPath(all[i].Workspace.Root)))
 	}
 	return out
 }
 
-func (f *face) offerSettings(context.Context) []cobra.Completion {
+func (f *commandLine) completeSettings(context.Context) []cobra.Completion {
 	var out []cobra.Completion
 	for _, s := range f.Settings.List() {
-		out = append(out, described(s.Key, s.Help))
+		out = append(out, describedCompletion(s.Key, s.Help))
 	}
 	return out
 }
 
-func (f *face) offerAgents(context.Context) []cobra.Completion {
+func (f *commandLine) completeAgents(context.Context) []cobra.Completion {
 	var out []cobra.Completion
 	for _, a := range install.All() {
-		out = append(out, described(a.Name, ""))
+		out = append(out, describedCompletion(a.Name, ""))
 	}
 	return out
 }
 
-// described is a word and what it means, which is escaped: a shell reads a line for each.
+// describedCompletion is a word and what it means, which is escaped: a shell reads a line for each.
 // A name that would not come back as it is is not offered.
-func described(word, means string) cobra.Completion {
+func describedCompletion(word, means string) cobra.Completion {
 	if termtext.Escape(word) != word {
 		return ""
 	}

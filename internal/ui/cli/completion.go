@@ -5,23 +5,23 @@ import (
 )
 
 // completionCommand prints what a shell needs to complete our commands and flags.
-func (f *face) completionCommand() *cobra.Command {
+func (f *commandLine) completionCommand() *cobra.Command {
 	shells := []string{"bash", "zsh", "fish", "powershell"}
 	return &cobra.Command{
-		Use: "completion SHELL", Short: "Generate shell completion for bash, zsh, fish or powershell", Args: between(1, 1), ValidArgs: shells,
+		Use: "completion SHELL", Short: "Generate shell completion for bash, zsh, fish or powershell", Args: argsBetween(1, 1), ValidArgs: shells,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root := cmd.Root()
 			switch args[0] {
 			case "bash":
-				return answered(root.GenBashCompletionV2(f.Out, true))
+				return outputError(root.GenBashCompletionV2(f.Out, true))
 			case "zsh":
-				return answered(root.GenZshCompletion(f.Out))
+				return outputError(root.GenZshCompletion(f.Out))
 			case "fish":
-				return answered(root.GenFishCompletion(f.Out, true))
+				return outputError(root.GenFishCompletion(f.Out, true))
 			case "powershell":
-				return answered(root.GenPowerShellCompletionWithDesc(f.Out))
+				return outputError(root.GenPowerShellCompletionWithDesc(f.Out))
 			}
-			return usage("there are: bash, zsh, fish, powershell", "There is no completion for %s.", args[0])
+			return usageError("there are: bash, zsh, fish, powershell", "There is no completion for %s.", args[0])
 		},
 	}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 type configCmd struct {
-	*face
+	*commandLine
 	unset bool
 }
 
@@ -27,10 +27,10 @@ type valueAnswer struct {
 	Value string `json:"value"`
 }
 
-func (f *face) configCommand() *cobra.Command {
-	c := &configCmd{face: f}
+func (f *commandLine) configCommand() *cobra.Command {
+	c := &configCmd{commandLine: f}
 	cmd := &cobra.Command{
-		Use: "config [KEY [VALUE]]", Short: "Show or change settings", Args: between(0, 2), RunE: c.run,
+		Use: "config [KEY [VALUE]]", Short: "Show or change settings", Args: argsBetween(0, 2), RunE: c.run,
 	}
 	cmd.Flags().BoolVar(&c.unset, "unset", false, "reset KEY to its default")
 	return cmd
@@ -38,14 +38,14 @@ func (f *face) configCommand() *cobra.Command {
 
 func (c *configCmd) run(cmd *cobra.Command, args []string) error {
 	if c.unset && len(args) != 1 {
-		return usage(helpHint(cmd), "--unset takes one key and no value.")
+		return usageError(helpHint(cmd), "--unset takes one key and no value.")
 	}
 	if len(args) == 0 {
 		all := c.Settings.List()
 		if all == nil {
 			all = []retake.Setting{}
 		}
-		return c.emit(settingsAnswer{1, all}, func(l term.Look) string {
+		return c.printAnswer(settingsAnswer{1, all}, func(l term.Style) string {
 			if !c.OutTTY { // a program that reads it wants one line for each
 				l.Width = 0
 			}
@@ -53,33 +53,33 @@ func (c *configCmd) run(cmd *cobra.Command, args []string) error {
 		})
 	}
 	if k, v, ok := strings.Cut(args[0], "="); ok && len(args) == 1 {
-		return usage("set it: retake config "+c.talk().Word(k)+" "+c.talk().Word(v), "A setting is KEY VALUE, without a sign between.")
+		return usageError("set it: retake config "+c.stderrStyle().ShellPath(k)+" "+c.stderrStyle().ShellPath(v), "A setting is KEY VALUE, without a sign between.")
 	}
-	key, err := c.meant(cmd.Context(), args[0])
+	key, err := c.workspaceKey(cmd.Context(), args[0])
 	switch {
 	case err != nil:
 		return err
 	case c.unset:
-		err = c.Settings.Unset(c.present(key, args[0]))
+		err = c.Settings.Unset(c.existingKey(key, args[0]))
 	case len(args) == 2:
 		err = c.Settings.Set(key, args[1])
 	}
 	if err != nil {
 		return err
 	}
-	return c.value(key)
+	return c.printValue(key)
 }
 
 // standingKey begins the keys of standing verifications.
-const standingKey = "verify."
+const standingVerifyPrefix = "verify."
 
-// meant is the key of a standing verification in the workspace where it is typed: one
+// workspaceKey is the key of a standing verification in the workspace where it is typed: one
 // that fits all workspaces is rare. Other keys mean what they say.
-func (c *configCmd) meant(ctx context.Context, key string) (string, error) {
-	if !strings.HasPrefix(key, standingKey) || c.Begun != nil && !c.Begun() {
+func (c *configCmd) workspaceKey(ctx context.Context, key string) (string, error) {
+	if !strings.HasPrefix(key, standingVerifyPrefix) || c.EverProtected != nil && !c.EverProtected() {
 		return key, nil
 	}
-	_, ws, err := c.find(ctx)
+	_, ws, err := c.locateWorkspace(ctx)
 	switch {
 	case retake.IsKind(err, retake.NotFound):
 		return key, nil
@@ -89,8 +89,8 @@ func (c *configCmd) meant(ctx context.Context, key string) (string, error) {
 	return string(ws.ID) + "." + key, nil
 }
 
-// present is the key that is set: that of the workspace, else the one as typed.
-func (c *configCmd) present(key, typed string) string {
+// existingKey is the key that is set: that of the workspace, else the one as typed.
+func (c *configCmd) existingKey(key, typed string) string {
 	for _, s := range c.Settings.List() {
 		if s.Key == key {
 			return key
@@ -99,12 +99,12 @@ func (c *configCmd) present(key, typed string) string {
 	return typed
 }
 
-func (c *configCmd) value(key string) error {
+func (c *configCmd) printValue(key string) error {
 	v, err := c.Settings.Value(key)
 	if err != nil {
 		return err
 	}
-	return c.emit(valueAnswer{1, key, v}, func(l term.Look) string {
+	return c.printAnswer(valueAnswer{1, key, v}, func(l term.Style) string {
 		if v == "" && c.OutTTY { // a person wants to know what holds then
 			return c.unsetText(l, key)
 		}
@@ -113,7 +113,7 @@ func (c *configCmd) value(key string) error {
 }
 
 // unsetText is the row of a setting that has no value.
-func (c *configCmd) unsetText(l term.Look, key string) string {
+func (c *configCmd) unsetText(l term.Style, key string) string {
 	for _, s := range c.Settings.List() {
 		if s.Key == key {
 			return renderSettings(l, []retake.Setting{s})
@@ -124,17 +124,17 @@ func (c *configCmd) unsetText(l term.Look, key string) string {
 
 // keyColumn is how wide the column of keys may be. The key of one workspace begins with an
 // id and is wider: it has a line of its own, so that it does not push all others aside.
-const keyColumn = 20
+const maxKeyColumn = 20
 
 // renderSettings is a row for each; without a width nothing is broken.
-func renderSettings(l term.Look, all []retake.Setting) string {
+func renderSettings(l term.Style, all []retake.Setting) string {
 	key, value := 0, 1
-	fits := func(w int) bool { return w <= keyColumn || l.Width <= 0 }
+	fits := func(w int) bool { return w <= maxKeyColumn || l.Width <= 0 }
 	for _, s := range all {
 		if w := termtext.Width(termtext.Escape(s.Key)); fits(w) {
 			key = max(key, w)
 		}
-		if w := termtext.Width(termtext.Escape(s.Value)); w <= keyColumn {
+		if w := termtext.Width(termtext.Escape(s.Value)); w <= maxKeyColumn {
 			value = max(value, w)
 		}
 	}
@@ -152,7 +152,7 @@ func renderSettings(l term.Look, all []retake.Setting) string {
 
 // settingText is what stands behind a key: the value, and what it means in as many lines
 // as that takes.
-func settingText(l term.Look, s retake.Setting, key, value int) string {
+func settingText(l term.Style, s retake.Setting, key, value int) string {
 	v := termtext.Escape(s.Value)
 	if v == "" {
 		v = l.Glyphs.Dash
@@ -163,7 +163,7 @@ func settingText(l term.Look, s retake.Setting, key, value int) string {
 	}
 	column, lines := key+value+4, []string{help}
 	if l.Width > 0 {
-		lines = term.Wrapped(help, max(l.Width-column-max(termtext.Width(v)-value, 0), helpColumn))
+		lines = term.WrapLine(help, max(l.Width-column-max(termtext.Width(v)-value, 0), helpColumn))
 	}
 	for i := range lines {
 		lines[i] = l.Dim(lines[i])

@@ -11,9 +11,9 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 )
 
-// consent collects the classes of danger that were agreed to, by flag or by
+// collectConsent collects the classes of danger that were agreed to, by flag or by
 // answer. --yes agrees to none of them.
-func (c *initCmd) consent(ctx context.Context, dangers []retake.Danger, typed []string) ([]string, error) {
+func (c *initCmd) collectConsent(ctx context.Context, dangers []retake.Danger, typed []string) ([]string, error) {
 	accepted := slices.Clone(c.accept)
 	var missing []retake.Danger
 	for _, d := range dangers {
@@ -22,50 +22,50 @@ func (c *initCmd) consent(ctx context.Context, dangers []retake.Danger, typed []
 		}
 	}
 	if len(missing) > 0 && (!c.canAsk() || c.yes) {
-		return nil, refusal(missing, accepted, typed)
+		return nil, missingConsentError(missing, accepted, typed)
 	}
 	for i, d := range missing {
-		ok, err := c.ask(ctx, fmt.Sprintf("%d of %d  %s: %s Protect it all the same?", i+1, len(missing), c.talk().Yellow(d.Class), term.Sentence(termtext.Escape(d.Text))))
+		ok, err := c.askYesNo(ctx, fmt.Sprintf("%d of %d  %s: %s Protect it all the same?", i+1, len(missing), c.stderrStyle().Yellow(d.Class), term.AsSentence(termtext.Escape(d.Text))))
 		if err != nil {
 			return nil, err
 		}
 		if !ok {
-			return nil, errLeft
+			return nil, errCancelled
 		}
 		accepted = append(accepted, d.Class)
 	}
 	return accepted, nil
 }
 
-// consentToMachine asks before the whole machine is captured. The word must be typed, or be
+// confirmMachineCapture asks before the whole machine is captured. The word must be typed, or be
 // given with --accept: a "y" out of habit or --yes is not enough for that.
-func (c *initCmd) consentToMachine(ctx context.Context, look retake.Estimate) ([]string, error) {
+func (c *initCmd) confirmMachineCapture(ctx context.Context, look retake.Estimate) ([]string, error) {
 	all := []string{retake.DangerHome, retake.DangerSystem, retake.DangerGiant, retake.DangerNested}
 	if slices.Contains(c.accept, retake.DangerSystem) {
 		return all, nil
 	}
-	what := fmt.Sprintf("This captures the whole machine, every user's files included: %s, %s.", term.Files(look.Files), termtext.Bytes(look.Bytes))
+	what := fmt.Sprintf("This captures the whole machine, every user's files included: %s, %s.", term.CountFiles(look.Files), termtext.Bytes(look.Bytes))
 	if !c.canAsk() || c.yes {
 		return nil, &retake.Error{
 			Kind: retake.Denied, What: what, Safe: nothingChanged,
 			Hint: "preview: retake estimate /\ngo ahead: retake init --system --accept " + retake.DangerSystem,
 		}
 	}
-	text, err := c.reply(ctx, fmt.Sprintf("%s %s\nType the word %s to go ahead: ", c.talk().Yellow("!"), what, retake.DangerSystem))
+	text, err := c.askLine(ctx, fmt.Sprintf("%s %s\nType the word %s to go ahead: ", c.stderrStyle().Yellow("!"), what, retake.DangerSystem))
 	if err != nil {
 		return nil, err
 	}
 	if text != retake.DangerSystem {
-		return nil, errLeft
+		return nil, errCancelled
 	}
 	return all, nil
 }
 
-func refusal(missing []retake.Danger, accepted, typed []string) error {
+func missingConsentError(missing []retake.Danger, accepted, typed []string) error {
 	dir := strings.Join(append([]string{""}, typed...), " ")
 	var texts []string
 	for _, d := range missing {
-		texts = append(texts, term.Sentence(d.Text))
+		texts = append(texts, term.AsSentence(d.Text))
 		accepted = append(accepted, d.Class)
 	}
 	return &retake.Error{

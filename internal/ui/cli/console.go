@@ -28,19 +28,19 @@ type consoleAnswer struct {
 	Opened    bool               `json:"opened"` // a browser was asked to show it
 }
 
-func (f *face) consoleCommand() *cobra.Command {
+func (f *commandLine) consoleCommand() *cobra.Command {
 	var closed bool
 	cmd := &cobra.Command{
-		Use: "console", Short: "Open the timeline in your browser", Args: between(0, 0),
+		Use: "console", Short: "Open the timeline in your browser", Args: argsBetween(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			a, err := f.consoleAddress(cmd)
+			a, err := f.openConsole(cmd)
 			if err != nil {
 				return err
 			}
-			if !closed && f.Browse != nil {
-				a.Opened = f.Browse(a.URL) == nil // without a browser the address is enough
+			if !closed && f.OpenBrowser != nil {
+				a.Opened = f.OpenBrowser(a.URL) == nil // without a browser the address is enough
 			}
-			return f.emit(a, func(l term.Look) string {
+			return f.printAnswer(a, func(l term.Style) string {
 				if a.Opened {
 					return fmt.Sprintf("%s The console opens in your browser.\n  %s\n", l.Green(l.Glyphs.Yes), termtext.Escape(a.URL))
 				}
@@ -52,21 +52,21 @@ func (f *face) consoleCommand() *cobra.Command {
 	return cmd
 }
 
-// consoleAddress asks who has a console: the server that is named, else the daemon.
-func (f *face) consoleAddress(cmd *cobra.Command) (consoleAnswer, error) {
+// openConsole asks who has a console: the server that is named, else the daemon.
+func (f *commandLine) openConsole(cmd *cobra.Command) (consoleAnswer, error) {
 	ctx := cmd.Context()
-	if f.far() {
-		u, err := url.Parse(f.address())
+	if f.isRemote() {
+		u, err := url.Parse(f.serverAddress())
 		if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http" {
-			return consoleAnswer{}, usage("such as https://retake.example.com", "%s is not a valid server address.", f.address())
+			return consoleAnswer{}, usageError("such as https://retake.example.com", "%s is not a valid server address.", f.serverAddress())
 		}
 		at := u.Scheme + "://" + u.Host
 		return consoleAnswer{V: 1, URL: at + "/", Origin: at}, nil
 	}
-	if f.alone() {
-		return consoleAnswer{}, usage("leave --solo out, or unset RETAKE_SOLO", "The console is served by the daemon, and --solo works without one.")
+	if f.isSolo() {
+		return consoleAnswer{}, usageError("leave --solo out, or unset RETAKE_SOLO", "The console is served by the daemon, and --solo works without one.")
 	}
-	_, ws, err := f.find(ctx)
+	_, ws, err := f.locateWorkspace(ctx)
 	if err != nil && (!retake.IsKind(err, retake.NotFound) || f.workspace != "") {
 		return consoleAnswer{}, err
 	}

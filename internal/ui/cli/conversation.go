@@ -6,10 +6,10 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 )
 
-// conversation shows what was said up to a checkpoint.
-func (f *face) conversation(cmd *cobra.Command, ref string) error {
+// printConversation shows what was said up to a checkpoint.
+func (f *commandLine) printConversation(cmd *cobra.Command, ref string) error {
 	ctx := cmd.Context()
-	s, ws, err := f.here(ctx)
+	s, ws, err := f.currentWorkspace(ctx)
 	if err != nil {
 		return err
 	}
@@ -21,5 +21,5 @@ func (f *face) conversation(cmd *cobra.Command, ref string) error {
 	if err != nil {
 		return err
 	}
-	return f.emit(a, func(l term.Look) string { return term.RenderConversation(l, a) })
+	return f.printAnswer(a, func(l term.Style) string { return term.RenderConversation(l, a) })
 }

@@ -60,48 +60,48 @@ type installAnswer struct {
 	Units []DaemonUnit `json:"units"`
 }
 
-func (f *face) daemonCommand() *cobra.Command {
+func (f *commandLine) daemonCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "daemon", Short: "Manage the background daemon",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil
 			}
-			return usage(helpHint(cmd), "Unknown command: daemon %s", args[0])
+			return usageError(helpHint(cmd), "Unknown command: daemon %s", args[0])
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			f.commandHelp(cmd)
+			f.printCommandHelp(cmd)
 			return nil
 		},
 	}
-	cmd.AddCommand(f.daemonStart(), f.daemonStop(), f.daemonStatus(), f.daemonInstall(), byEngine(f.daemonRun()))
+	cmd.AddCommand(f.daemonStartCommand(), f.daemonStopCommand(), f.daemonStatusCommand(), f.daemonInstallCommand(), markNeedsEngine(f.daemonRunCommand()))
 	return cmd
 }
 
-func (f *face) daemonStart() *cobra.Command {
+func (f *commandLine) daemonStartCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "start", Short: "Start the daemon if it is not running", Args: between(0, 0),
+		Use: "start", Short: "Start the daemon if it is not running", Args: argsBetween(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			st, err := f.Daemon.Start(cmd.Context())
 			if err != nil {
 				return err
 			}
-			return f.emit(daemonAnswer{1, true, &st}, func(l term.Look) string {
+			return f.printAnswer(daemonAnswer{1, true, &st}, func(l term.Style) string {
 				return fmt.Sprintf("%s The daemon runs: process %d.\n", l.Green(l.Glyphs.Yes), st.About.PID)
 			})
 		},
 	}
 }
 
-func (f *face) daemonStop() *cobra.Command {
+func (f *commandLine) daemonStopCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "stop", Short: "Stop the daemon after it finishes its work", Args: between(0, 0),
+		Use: "stop", Short: "Stop the daemon after it finishes its work", Args: argsBetween(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			pid, err := f.Daemon.Stop(cmd.Context())
 			if err != nil {
 				return err
 			}
-			return f.emit(stopAnswer{1, pid != 0, pid}, func(l term.Look) string {
+			return f.printAnswer(stopAnswer{1, pid != 0, pid}, func(l term.Style) string {
 				if pid == 0 {
 					return "No daemon runs.\n"
 				}
@@ -111,44 +111,44 @@ func (f *face) daemonStop() *cobra.Command {
 	}
 }
 
-func (f *face) daemonStatus() *cobra.Command {
+func (f *commandLine) daemonStatusCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "status", Short: "Show whether the daemon runs, since when and where", Args: between(0, 0),
+		Use: "status", Short: "Show whether the daemon runs, since when and where", Args: argsBetween(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			st, running, err := f.Daemon.Status(cmd.Context())
 			if err != nil {
 				return err
 			}
 			if !running {
-				return f.emit(daemonAnswer{1, false, nil}, func(term.Look) string {
+				return f.printAnswer(daemonAnswer{1, false, nil}, func(term.Style) string {
 					return "No daemon runs. The next command that needs one starts it.\n"
 				})
 			}
-			return f.emit(daemonAnswer{1, true, &st}, func(l term.Look) string { return renderDaemon(l, st) })
+			return f.printAnswer(daemonAnswer{1, true, &st}, func(l term.Style) string { return renderDaemon(l, st) })
 		},
 	}
 }
 
-func renderDaemon(l term.Look, st DaemonState) string {
+func renderDaemon(l term.Style, st DaemonState) string {
 	var b strings.Builder
 	room := max(termtext.Width(l.Glyphs.Point), 1)
 	say := func(sign, name, text string) {
 		fmt.Fprintf(&b, "%s %s%s\n", sign, termtext.Pad(name, 10), text)
 	}
 	none := strings.Repeat(" ", room)
-	work := "nothing to do since " + l.Clock(st.IdleSince)
+	work := "nothing to do since " + l.ShortTime(st.IdleSince)
 	if st.InFlight > 0 {
-		work = term.Number(st.InFlight, "request", "requests") + " in flight"
+		work = term.CountNoun(st.InFlight, "request", "requests") + " in flight"
 	}
 	by := ""
 	if st.Activated {
 		by = "started by the service manager"
 	}
-	say(l.Green(l.Glyphs.Point), "running", l.Facts("since "+l.Clock(st.About.Started), fmt.Sprintf("process %d", st.About.PID), "version "+termtext.Escape(st.About.Version), by))
+	say(l.Green(l.Glyphs.Point), "running", l.JoinFacts("since "+l.ShortTime(st.About.Started), fmt.Sprintf("process %d", st.About.PID), "version "+termtext.Escape(st.About.Version), by))
 	say(none, "work", work)
-	say(none, "store", l.Path(st.About.Home))
-	say(none, "socket", l.Path(st.Socket))
-	say(none, "log", l.Path(st.Log))
+	say(none, "store", l.DisplayPath(st.About.Home))
+	say(none, "socket", l.DisplayPath(st.Socket))
+	say(none, "log", l.DisplayPath(st.Log))
 	if st.Group != "" {
 		indent := strings.Repeat(" ", room+11)
 		say(l.Yellow(termtext.Pad("!", room)), "group", "it stays in the control group of its starter, and ends with it")
@@ -162,20 +162,20 @@ func renderDaemon(l term.Look, st DaemonState) string {
 	return b.String()
 }
 
-func (f *face) daemonInstall() *cobra.Command {
+func (f *commandLine) daemonInstallCommand() *cobra.Command {
 	var onlyPrint, now bool
 	cmd := &cobra.Command{
-		Use: "install", Short: "Write systemd units that start the daemon on first use", Args: between(0, 0),
+		Use: "install", Short: "Write systemd units that start the daemon on first use", Args: argsBetween(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if onlyPrint {
 				units := f.Daemon.Units()
-				return f.emit(installAnswer{1, units}, func(term.Look) string { return printUnits(units) })
+				return f.printAnswer(installAnswer{1, units}, func(term.Style) string { return printUnits(units) })
 			}
 			units, err := f.Daemon.Install(cmd.Context(), now)
 			if err != nil {
 				return err
 			}
-			return f.emit(installAnswer{1, units}, func(l term.Look) string { return renderInstalled(l, units, now) })
+			return f.printAnswer(installAnswer{1, units}, func(l term.Style) string { return renderInstalled(l, units, now) })
 		},
 	}
 	cmd.Flags().BoolVar(&onlyPrint, "print", false, "print the units instead of writing them")
@@ -191,10 +191,10 @@ func printUnits(units []DaemonUnit) string {
 	return strings.Join(parts, "\n")
 }
 
-func renderInstalled(l term.Look, units []DaemonUnit, now bool) string {
+func renderInstalled(l term.Style, units []DaemonUnit, now bool) string {
 	var b strings.Builder
 	for _, u := range units {
-		fmt.Fprintf(&b, "%s wrote %s\n", l.Green(l.Glyphs.Yes), l.Path(u.Path))
+		fmt.Fprintf(&b, "%s wrote %s\n", l.Green(l.Glyphs.Yes), l.DisplayPath(u.Path))
 	}
 	if now {
 		fmt.Fprintf(&b, "%s systemd listens, and starts the daemon on first use\n", l.Green(l.Glyphs.Yes))
@@ -204,11 +204,11 @@ func renderInstalled(l term.Look, units []DaemonUnit, now bool) string {
 	return b.String()
 }
 
-// daemonRun is the daemon itself; people start it by using it.
-func (f *face) daemonRun() *cobra.Command {
+// daemonRunCommand is the daemon itself; people start it by using it.
+func (f *commandLine) daemonRunCommand() *cobra.Command {
 	var starter int
 	cmd := &cobra.Command{
-		Use: "run", Short: "Run the daemon in the foreground", Hidden: true, Args: between(0, 0),
+		Use: "run", Short: "Run the daemon in the foreground", Hidden: true, Args: argsBetween(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.Daemon.Run(cmd.Context(), starter) },
 	}
 	cmd.Flags().IntVar(&starter, "starter", 0, "descriptor on which to say that it is ready")

@@ -18,32 +18,32 @@ type deinitAnswer struct {
 	Workspace retake.Workspace `json:"workspace"`
 }
 
-func (f *face) deinitCommand() *cobra.Command {
+func (f *commandLine) deinitCommand() *cobra.Command {
 	var purge bool
 	cmd := &cobra.Command{
-		Use: "deinit [NAME]", Short: "Stop protecting a directory; its history is kept", Args: between(0, 1),
+		Use: "deinit [NAME]", Short: "Stop protecting a directory; its history is kept", Args: argsBetween(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			s, ws, err := f.chosen(ctx, args)
+			s, ws, err := f.workspaceFromArgs(ctx, args)
 			if err != nil {
 				return err
 			}
 			if purge {
-				return f.erase(ctx, s, ws)
+				return f.eraseWorkspace(ctx, s, ws)
 			}
 			if !f.yes && f.canAsk() {
-				ok, err := f.ask(ctx, fmt.Sprintf("End the protection of %s, %s?", termtext.Escape(ws.Name), f.talk().Path(ws.Root)))
+				ok, err := f.askYesNo(ctx, fmt.Sprintf("End the protection of %s, %s?", termtext.Escape(ws.Name), f.stderrStyle().DisplayPath(ws.Root)))
 				if err != nil {
 					return err
 				}
 				if !ok {
-					return errLeft
+					return errCancelled
 				}
 			}
 			if ws, err = s.Deinit(ctx, ws.ID); err != nil {
 				return err
 			}
-			return f.emit(deinitAnswer{1, ws}, func(l term.Look) string {
+			return f.printAnswer(deinitAnswer{1, ws}, func(l term.Style) string {
 				return fmt.Sprintf("%s %s is not protected any more. Its history stays.\n", l.Green(l.Glyphs.Yes), l.Bold(termtext.Escape(ws.Name)))
 			})
 		},
@@ -52,26 +52,26 @@ func (f *face) deinitCommand() *cobra.Command {
 	return cmd
 }
 
-// erase removes a workspace's history for good, after a word from a person.
-func (f *face) erase(ctx context.Context, s retake.Service, ws retake.Workspace) error {
+// eraseWorkspace removes a workspace's history for good, after a word from a person.
+func (f *commandLine) eraseWorkspace(ctx context.Context, s retake.Service, ws retake.Workspace) error {
 	if !f.yes {
 		if !f.canAsk() {
-			return &retake.Error{Kind: retake.Denied, What: "erasing a history cannot be undone and needs your confirmation", Safe: nothingChanged, Hint: "go ahead: " + f.retyped("--yes")}
+			return &retake.Error{Kind: retake.Denied, What: "erasing a history cannot be undone and needs your confirmation", Safe: nothingChanged, Hint: "go ahead: " + f.retypedCommand("--yes")}
 		}
-		ok, err := f.ask(ctx, fmt.Sprintf("Erase the whole history of %s, %s? This cannot be undone.", termtext.Escape(ws.Name), f.talk().Path(ws.Root)))
+		ok, err := f.askYesNo(ctx, fmt.Sprintf("Erase the whole history of %s, %s? This cannot be undone.", termtext.Escape(ws.Name), f.stderrStyle().DisplayPath(ws.Root)))
 		if err != nil {
 			return err
 		}
 		if !ok {
-			return errLeft
+			return errCancelled
 		}
 	}
 	rep, err := s.Erase(ctx, ws.ID)
 	if err != nil {
 		return err
 	}
-	return f.emit(purgeAnswer{1, rep}, func(l term.Look) string {
-		text := fmt.Sprintf("%s The history of %s is erased: %s. Its files were not touched.\n", l.Green(l.Glyphs.Yes), l.Bold(termtext.Escape(ws.Name)), term.Checkpoints(rep.Plan.Checkpoints))
+	return f.printAnswer(purgeAnswer{1, rep}, func(l term.Style) string {
+		text := fmt.Sprintf("%s The history of %s is erased: %s. Its files were not touched.\n", l.Green(l.Glyphs.Yes), l.Bold(termtext.Escape(ws.Name)), term.CountCheckpoints(rep.Plan.Checkpoints))
 		for _, left := range rep.Left {
 			text += fmt.Sprintf("%s Not removed: %s\n", l.Yellow("!"), termtext.Escape(left))
 		}
@@ -79,13 +79,13 @@ func (f *face) erase(ctx context.Context, s retake.Service, ws retake.Workspace)
 	})
 }
 
-// chosen finds a workspace by name or id, which also finds one whose directory
+// workspaceFromArgs finds a workspace by name or id, which also finds one whose directory
 // is gone; without a name it is the one we are in.
-func (f *face) chosen(ctx context.Context, args []string) (retake.Service, retake.Workspace, error) {
+func (f *commandLine) workspaceFromArgs(ctx context.Context, args []string) (retake.Service, retake.Workspace, error) {
 	if len(args) == 0 {
-		return f.here(ctx)
+		return f.currentWorkspace(ctx)
 	}
-	s, err := f.open(ctx)
+	s, err := f.openService(ctx)
 	if err != nil {
 		return nil, retake.Workspace{}, err
 	}
@@ -109,5 +109,5 @@ func (f *face) chosen(ctx context.Context, args []string) (retake.Service, retak
 	case 1:
 		return s, found[0], nil
 	}
-	return nil, retake.Workspace{}, usage("name one by its id: "+strings.Join(ids, ", "), "%s workspaces are called %s.", termtext.Count(int64(len(found))), args[0])
+	return nil, retake.Workspace{}, usageError("name one by its id: "+strings.Join(ids, ", "), "%s workspaces are called %s.", termtext.Count(int64(len(found))), args[0])
 }

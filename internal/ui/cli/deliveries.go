@@ -31,23 +31,23 @@ type deliveryAnswer struct {
 	Delivery retake.Delivery `json:"delivery"`
 }
 
-func (f *face) deliveriesCommand() *cobra.Command {
+func (f *commandLine) deliveriesCommand() *cobra.Command {
 	var failed bool
 	var limit int
 	cmd := &cobra.Command{
-		Use: "deliveries [ID]", Short: "List webhook deliveries, or show one with its body", Args: between(0, 1),
+		Use: "deliveries [ID]", Short: "List webhook deliveries, or show one with its body", Args: argsBetween(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if limit <= 0 || limit > deliveriesRead {
-				return usage(helpHint(cmd), "The limit is a number from 1 to %d.", deliveriesRead)
+				return usageError(helpHint(cmd), "The limit is a number from 1 to %d.", deliveriesRead)
 			}
-			s, err := f.server()
+			s, err := f.openServer()
 			if err != nil {
 				return err
 			}
 			if len(args) == 1 {
-				return f.oneDelivery(cmd.Context(), s, args[0])
+				return f.printDelivery(cmd.Context(), s, args[0])
 			}
-			all, err := deliveries(cmd.Context(), s, failed, limit)
+			all, err := readDeliveries(cmd.Context(), s, failed, limit)
 			if err != nil {
 				return err
 			}
@@ -55,10 +55,10 @@ func (f *face) deliveriesCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			err = f.emit(deliveriesAnswer{1, given(all)}, func(l term.Look) string { return renderDeliveries(l, all, hooks, failed) })
+			err = f.printAnswer(deliveriesAnswer{1, nonNil(all)}, func(l term.Style) string { return renderDeliveries(l, all, hooks, failed) })
 			if i := slices.IndexFunc(all, func(d retake.Delivery) bool { return d.State == retake.DeliveryDead }); i >= 0 {
-				id := f.talk().Word(string(all[i].ID))
-				f.hint("look closer", "retake webhooks deliveries "+id, "again", "retake webhooks replay "+id)
+				id := f.stderrStyle().ShellPath(string(all[i].ID))
+				f.printHints("look closer", "retake webhooks deliveries "+id, "again", "retake webhooks replay "+id)
 			}
 			return err
 		},
@@ -68,8 +68,8 @@ func (f *face) deliveriesCommand() *cobra.Command {
 	return cmd
 }
 
-// deliveries are the newest messages; failed ones are dead, or wait for another try.
-func deliveries(ctx context.Context, s RemoteServer, failed bool, limit int) ([]retake.Delivery, error) {
+// readDeliveries are the newest messages; failed ones are dead, or wait for another try.
+func readDeliveries(ctx context.Context, s RemoteServer, failed bool, limit int) ([]retake.Delivery, error) {
 	if !failed {
 		return s.Deliveries(ctx, retake.DeliveryQuery{Limit: limit})
 	}
@@ -90,8 +90,8 @@ func deliveries(ctx context.Context, s RemoteServer, failed bool, limit int) ([]
 	return out[:min(len(out), limit)], nil
 }
 
-// deliverySign is how far a message is, in one sign.
-func deliverySign(l term.Look, d retake.Delivery) string {
+// deliveryMark is how far a message is, in one sign.
+func deliveryMark(l term.Style, d retake.Delivery) string {
 	switch {
 	case d.State == retake.DeliveryDelivered:
 		return l.Green(l.Glyphs.Yes)
@@ -103,7 +103,7 @@ func deliverySign(l term.Look, d retake.Delivery) string {
 	return l.Yellow(l.Glyphs.Wait)
 }
 
-func renderDeliveries(l term.Look, all []retake.Delivery, hooks []retake.Webhook, failed bool) string {
+func renderDeliveries(l term.Style, all []retake.Delivery, hooks []retake.Webhook, failed bool) string {
 	if len(all) == 0 && failed {
 		return "Every message arrived.\n"
 	}
@@ -120,15 +120,15 @@ func renderDeliveries(l term.Look, all []retake.Delivery, hooks []retake.Webhook
 		if url == "" {
 			url = "gone by now"
 		}
-		rows = append(rows, tableRow{sign: deliverySign(l, d), cells: []string{
-			shortID(l, d.ID), l.Clock(d.Created), termtext.Escape(string(d.Type)), termtext.Escape(url), deliveryText(l, d),
+		rows = append(rows, tableRow{sign: deliveryMark(l, d), cells: []string{
+			shortID(l, d.ID), l.ShortTime(d.Created), termtext.Escape(string(d.Type)), termtext.Escape(url), deliveryText(l, d),
 		}})
 	}
 	return drawTable(l, []string{"id", "when", "type", "to", ""}, 3, rows)
 }
 
 // deliveryText says in a few words what came of a message.
-func deliveryText(l term.Look, d retake.Delivery) string {
+func deliveryText(l term.Style, d retake.Delivery) string {
 	if len(d.Tries) == 0 {
 		return "waits"
 	}
@@ -143,17 +143,17 @@ func deliveryText(l term.Look, d retake.Delivery) string {
 	}
 	switch {
 	case d.State == retake.DeliveryDelivered:
-		return l.Facts(text, termtext.Duration(last.Took), tries)
+		return l.JoinFacts(text, termtext.Duration(last.Took), tries)
 	case d.State == retake.DeliveryDead:
-		return l.Facts(text, "given up")
+		return l.JoinFacts(text, "given up")
 	case d.Next != nil:
-		return l.Facts(text, "again "+soonText(l, *d.Next))
+		return l.JoinFacts(text, "again "+timeAheadText(l, *d.Next))
 	}
 	return text
 }
 
-// delivery finds a message by its id, or among the newest by how it ends.
-func delivery(ctx context.Context, s RemoteServer, typed string) (retake.Delivery, error) {
+// findDelivery finds a message by its id, or among the newest by how it ends.
+func findDelivery(ctx context.Context, s RemoteServer, typed string) (retake.Delivery, error) {
 	if strings.HasPrefix(typed, messagePrefix) {
 		return s.Delivery(ctx, typed)
 	}
@@ -161,26 +161,26 @@ func delivery(ctx context.Context, s RemoteServer, typed string) (retake.Deliver
 	if err != nil {
 		return retake.Delivery{}, err
 	}
-	d, err := pick(all, func(d retake.Delivery) string { return d.ID }, "message", typed, "retake webhooks deliveries")
+	d, err := findByID(all, func(d retake.Delivery) string { return d.ID }, "message", typed, "retake webhooks deliveries")
 	if err != nil {
 		return d, err
 	}
 	return s.Delivery(ctx, d.ID)
 }
 
-func (f *face) oneDelivery(ctx context.Context, s RemoteServer, typed string) error {
-	d, err := delivery(ctx, s, typed)
+func (f *commandLine) printDelivery(ctx context.Context, s RemoteServer, typed string) error {
+	d, err := findDelivery(ctx, s, typed)
 	if err != nil {
 		return err
 	}
-	err = f.emit(deliveryAnswer{1, d}, func(l term.Look) string { return renderDelivery(l, d) })
-	f.hint("send it again", "retake webhooks replay "+shortID(f.talk(), d.ID))
+	err = f.printAnswer(deliveryAnswer{1, d}, func(l term.Style) string { return renderDelivery(l, d) })
+	f.printHints("send it again", "retake webhooks replay "+shortID(f.stderrStyle(), d.ID))
 	return err
 }
 
-func renderDelivery(l term.Look, d retake.Delivery) string {
+func renderDelivery(l term.Style, d retake.Delivery) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s  %s\n\n", deliverySign(l, d), l.Bold(termtext.Escape(string(d.Type))), deliveryText(l, d))
+	fmt.Fprintf(&b, "%s %s  %s\n\n", deliveryMark(l, d), l.Bold(termtext.Escape(string(d.Type))), deliveryText(l, d))
 	fmt.Fprintf(&b, "  %s%s\n", l.Dim(termtext.Pad("id", 9)), termtext.Escape(d.ID))
 	fmt.Fprintf(&b, "  %s%s\n", l.Dim(termtext.Pad("webhook", 9)), termtext.Escape(string(d.Webhook)))
 	for i, t := range d.Tries {
@@ -192,7 +192,7 @@ func renderDelivery(l term.Look, d retake.Delivery) string {
 		if t.Status != 0 {
 			status = fmt.Sprint(t.Status)
 		}
-		text := l.Facts(l.Clock(t.At), status, termtext.Duration(t.Took), l.Words(t.Why))
+		text := l.JoinFacts(l.ShortTime(t.At), status, termtext.Duration(t.Took), l.EscapeText(t.Why))
 		fmt.Fprintf(&b, "  %s%s\n", l.Dim(termtext.Pad(word, 9)), l.Glyphs.Cut(text, max(l.Width-11, 20)))
 	}
 	if len(d.Body) > 0 {
@@ -201,25 +201,25 @@ func renderDelivery(l term.Look, d retake.Delivery) string {
 	return b.String()
 }
 
-func (f *face) replayCommand() *cobra.Command {
+func (f *commandLine) replayCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "replay ID", Short: "Send a webhook delivery again, with the same ID", Args: between(1, 1),
+		Use: "replay ID", Short: "Send a webhook delivery again, with the same ID", Args: argsBetween(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := f.server()
+			s, err := f.openServer()
 			if err != nil {
 				return err
 			}
-			d, err := delivery(cmd.Context(), s, args[0])
+			d, err := findDelivery(cmd.Context(), s, args[0])
 			if err != nil {
 				return err
 			}
 			if d, err = s.Replay(cmd.Context(), d.ID); err != nil {
 				return err
 			}
-			err = f.emit(deliveryAnswer{1, d}, func(l term.Look) string {
+			err = f.printAnswer(deliveryAnswer{1, d}, func(l term.Style) string {
 				return fmt.Sprintf("%s %s is sent again, as %s.\n", l.Green(l.Glyphs.Yes), termtext.Escape(string(d.Type)), termtext.Escape(d.ID))
 			})
-			f.hint("whether it arrived", "retake webhooks deliveries "+shortID(f.talk(), d.ID))
+			f.printHints("whether it arrived", "retake webhooks deliveries "+shortID(f.stderrStyle(), d.ID))
 			return err
 		},
 	}

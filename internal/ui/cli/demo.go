@@ -21,7 +21,7 @@ const (
 	demoLimit = 20 * time.Second // for one run of its check
 )
 
-type demoCmd struct{ *face }
+type demoCmd struct{ *commandLine }
 
 type demoAnswer struct {
 	V int `json:"v"`
@@ -35,46 +35,46 @@ type demoTry struct {
 	Shows   string `json:"shows"`
 }
 
-func (f *face) demoCommand() *cobra.Command {
-	c := &demoCmd{face: f}
+func (f *commandLine) demoCommand() *cobra.Command {
+	c := &demoCmd{commandLine: f}
 	return &cobra.Command{
-		Use: "demo [DIR]", Short: "Create a demo workspace to explore", Args: between(0, 1), RunE: c.run,
+		Use: "demo [DIR]", Short: "Create a demo workspace to explore", Args: argsBetween(0, 1), RunE: c.run,
 	}
 }
 
 func (c *demoCmd) run(cmd *cobra.Command, args []string) error {
-	dir := c.below(demoDir)
+	dir := c.fromWorkingDir(demoDir)
 	if len(args) == 1 {
-		dir = c.below(args[0])
+		dir = c.fromWorkingDir(args[0])
 	}
-	if c.far() {
-		return usage("without a server: retake demo", "A demo is made on this machine, not on a server.")
+	if c.isRemote() {
+		return usageError("without a server: retake demo", "A demo is made on this machine, not on a server.")
 	}
 	if c.Run == nil {
-		return noPrograms
+		return errNoPrograms
 	}
-	if err := demo.Free(dir); err != nil {
-		return c.refused(dir, err)
+	if err := demo.CheckFree(dir); err != nil {
+		return c.occupiedError(dir, err)
 	}
 	ctx := cmd.Context()
-	s, err := c.open(ctx)
+	s, err := c.openService(ctx)
 	if err != nil {
 		return err
 	}
-	if err := c.outside(ctx, s, dir); err != nil {
+	if err := c.checkNotInWorkspace(ctx, s, dir); err != nil {
 		return err
 	}
-	res, err := c.make(ctx, s, dir)
+	res, err := c.makeDemo(ctx, s, dir)
 	if err != nil {
-		return c.broken(dir, err)
+		return c.unfinishedError(dir, err)
 	}
-	return c.show(cmd, s, res)
+	return c.printDemo(cmd, s, res)
 }
 
-// outside refuses a place inside of a workspace, whose checkpoints would hold the demo too.
-func (c *demoCmd) outside(ctx context.Context, s retake.Service, dir string) error {
+// checkNotInWorkspace refuses a place inside of a workspace, whose checkpoints would hold the demo too.
+func (c *demoCmd) checkNotInWorkspace(ctx context.Context, s retake.Service, dir string) error {
 	above := dir
-	for missing(above) {
+	for isMissingDir(above) {
 		above = filepath.Dir(above)
 	}
 	ws, err := s.Locate(ctx, above)
@@ -85,36 +85,36 @@ func (c *demoCmd) outside(ctx context.Context, s retake.Service, dir string) err
 		return err
 	}
 	return &retake.Error{
-		Kind: retake.Denied, What: fmt.Sprintf("%s is in the workspace %s, whose checkpoints would contain the demo, too", c.talk().Path(dir), ws.Name),
+		Kind: retake.Denied, What: fmt.Sprintf("%s is in the workspace %s, whose checkpoints would contain the demo, too", c.stderrStyle().DisplayPath(dir), ws.Name),
 		Safe: nothingChanged, Hint: "create it outside: retake demo ~/" + demoDir,
 	}
 }
 
-func (c *demoCmd) refused(dir string, err error) error {
-	l := c.talk()
+func (c *demoCmd) occupiedError(dir string, err error) error {
+	l := c.stderrStyle()
 	switch {
 	case !errors.Is(err, demo.ErrOccupied):
-		return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("a demo cannot be made in %s: %v", l.Path(dir), err), Safe: nothingChanged, Hint: "choose another directory: retake help demo"}
-	case demo.CutOff(dir):
+		return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("a demo cannot be made in %s: %v", l.DisplayPath(dir), err), Safe: nothingChanged, Hint: "choose another directory: retake help demo"}
+	case demo.IsUnfinished(dir):
 		return &retake.Error{
-			Kind: retake.Exists, What: l.Path(dir) + " contains a demo that was interrupted", Safe: nothingChanged,
-			Hint: "remove it: rm -r " + l.Word(dir) + "\nchoose another directory: retake help demo",
+			Kind: retake.Exists, What: l.DisplayPath(dir) + " contains a demo that was interrupted", Safe: nothingChanged,
+			Hint: "remove it: rm -r " + l.ShellPath(dir) + "\nchoose another directory: retake help demo",
 		}
 	}
-	return &retake.Error{Kind: retake.Exists, What: l.Path(dir) + " is not empty", Safe: nothingChanged, Hint: "choose a new or empty directory: retake help demo"}
+	return &retake.Error{Kind: retake.Exists, What: l.DisplayPath(dir) + " is not empty", Safe: nothingChanged, Hint: "choose a new or empty directory: retake help demo"}
 }
 
-func (c *demoCmd) make(ctx context.Context, s retake.Service, dir string) (demo.Result, error) {
+func (c *demoCmd) makeDemo(ctx context.Context, s retake.Service, dir string) (demo.Result, error) {
 	req := demo.Request{Dir: dir, Clock: c.Clock}
 	if c.Env != nil {
 		req.Env = c.Env()
 	}
 	req.Check = func(ctx context.Context, dir string) (retake.Attestation, error) {
-		return c.put(ctx, shellInquiry(demo.CheckName, demo.CheckLine, demoLimit), Command{Dir: dir}, retake.OnLive, false)
+		return c.runCheck(ctx, shellCheck(demo.CheckName, demo.CheckLine, demoLimit), Command{Dir: dir}, retake.OnLive, false)
 	}
 	if c.ErrTTY && !c.json {
-		l := c.talk()
-		req.Tell = func(step string) {
+		l := c.stderrStyle()
+		req.OnStep = func(step string) {
 			fmt.Fprintf(c.Err, "\r\x1b[K%s", l.Dim("  "+l.Glyphs.Cut(termtext.Escape(step), max(l.Width-4, 20))))
 		}
 		defer fmt.Fprint(c.Err, "\r\x1b[K")
@@ -122,13 +122,13 @@ func (c *demoCmd) make(ctx context.Context, s retake.Service, dir string) (demo.
 	return demo.Make(ctx, s, req)
 }
 
-// broken says what a demo that did not come to its end leaves.
-func (c *demoCmd) broken(dir string, err error) error {
+// unfinishedError says what a demo that did not come to its end leaves.
+func (c *demoCmd) unfinishedError(dir string, err error) error {
 	if errors.Is(err, demo.ErrOccupied) {
-		return c.refused(dir, err)
+		return c.occupiedError(dir, err)
 	}
-	if !demo.CutOff(dir) { // not even the mark could be written
-		return &retake.Error{Kind: retake.Denied, What: fmt.Sprintf("a demo cannot be made in %s: %v", c.talk().Path(dir), err), Safe: nothingChanged, Hint: "choose another directory: retake help demo"}
+	if !demo.IsUnfinished(dir) { // not even the mark could be written
+		return &retake.Error{Kind: retake.Denied, What: fmt.Sprintf("a demo cannot be made in %s: %v", c.stderrStyle().DisplayPath(dir), err), Safe: nothingChanged, Hint: "choose another directory: retake help demo"}
 	}
 	e := *retake.AsError(err)
 	if errors.Is(err, context.Canceled) {
@@ -136,36 +136,36 @@ func (c *demoCmd) broken(dir string, err error) error {
 	} else {
 		e.What, e.Err = "the demo did not come to its end: "+err.Error(), nil
 	}
-	l := c.talk()
-	e.Safe = fmt.Sprintf("%s contains a part of it, and says so in %s. Nothing else was changed.", l.Path(dir), demo.Unfinished)
-	e.Hint = "remove it: rm -r " + l.Word(dir) + "\ntry again: retake demo"
+	l := c.stderrStyle()
+	e.Safe = fmt.Sprintf("%s contains a part of it, and says so in %s. Nothing else was changed.", l.DisplayPath(dir), demo.Unfinished)
+	e.Hint = "remove it: rm -r " + l.ShellPath(dir) + "\ntry again: retake demo"
 	return &e
 }
 
-func (c *demoCmd) show(cmd *cobra.Command, s retake.Service, res demo.Result) error {
-	a := demoAnswer{V: 1, Result: res, Try: tries(cmd.Root(), res)}
+func (c *demoCmd) printDemo(cmd *cobra.Command, s retake.Service, res demo.Result) error {
+	a := demoAnswer{V: 1, Result: res, Try: suggestTries(cmd.Root(), res)}
 	if a.Forks == nil {
 		a.Forks = []retake.Workspace{}
 	}
 	if c.json {
 		return c.writeJSON(a)
 	}
-	t, err := pages(cmd.Context(), s, retake.LogQuery{Workspace: res.Workspace.ID}, logDefault)
+	t, err := readPages(cmd.Context(), s, retake.LogQuery{Workspace: res.Workspace.ID}, logDefault)
 	if err != nil {
 		return err
 	}
-	v := term.View{Tree: true, Timeline: t}
-	v.Complete(cmd.Context(), s, res.Workspace, term.ForksOnce(cmd.Context(), s, res.Workspace))
+	v := term.TimelineView{Tree: true, Timeline: t}
+	v.ReadDetails(cmd.Context(), s, res.Workspace, term.LazyForks(cmd.Context(), s, res.Workspace))
 	if st, err := s.Status(cmd.Context(), res.Workspace.ID); err == nil { // else now is not known
-		v.Stand(0, term.Present{Status: &st})
+		v.SetPresent(0, term.PresentState{Status: &st})
 	}
-	return c.emit(nil, func(l term.Look) string {
-		return renderMade(l, a) + term.RenderTimeline(l, v) + renderTries(l, a, c.workdir())
+	return c.printAnswer(nil, func(l term.Style) string {
+		return renderDemo(l, a) + term.RenderTimeline(l, v) + renderTries(l, a, c.workingDir())
 	})
 }
 
-// tries are commands that show something in this demo, of those that there are.
-func tries(root *cobra.Command, res demo.Result) []demoTry {
+// suggestTries are commands that show something in this demo, of those that there are.
+func suggestTries(root *cobra.Command, res demo.Result) []demoTry {
 	all := []demoTry{
 		{fmt.Sprintf("retake show %d", res.Lost), "a migration, and the orders that it lost"},
 		{fmt.Sprintf("retake diff %d %d", res.Mismatch-1, res.Mismatch), "“update the login docs”, and what it did"},
@@ -184,28 +184,28 @@ func tries(root *cobra.Command, res demo.Result) []demoTry {
 	return out
 }
 
-// renderMade says what was made, above its timeline.
-func renderMade(l term.Look, a demoAnswer) string {
-	made := fmt.Sprintf("A small shop, and %s of two agents on it", term.Number(int64(a.Turns), "turn", "turns"))
+// renderDemo says what was made, above its timeline.
+func renderDemo(l term.Style, a demoAnswer) string {
+	made := fmt.Sprintf("A small shop, and %s of two agents on it", term.CountNoun(int64(a.Turns), "turn", "turns"))
 	took := termtext.Duration(a.Took)
 	head := l.Green(l.Glyphs.Yes) + " " + l.Bold(made)
-	return l.Ends(head, l.Dim(took), termtext.Width(l.Glyphs.Yes)+1+termtext.Width(made), termtext.Width(took)) + "\n" +
+	return l.AlignEnds(head, l.Dim(took), termtext.Width(l.Glyphs.Yes)+1+termtext.Width(made), termtext.Width(took)) + "\n" +
 		"  Files, checks, plans and times are real; it all happened just now.\n" +
 		"  The agents are played: none was started, and nothing was sent.\n\n"
 }
 
 // renderTries is what to do next, below it.
-func renderTries(l term.Look, a demoAnswer, from string) string {
+func renderTries(l term.Style, a demoAnswer, from string) string {
 	var b strings.Builder
 	near := func(dir string) string {
-		if rel, err := filepath.Rel(resolved(from), dir); err == nil && filepath.IsLocal(rel) {
+		if rel, err := filepath.Rel(resolveSymlinks(from), dir); err == nil && filepath.IsLocal(rel) {
 			dir = rel
 		}
-		return l.Word(dir)
+		return l.ShellPath(dir)
 	}
 	fmt.Fprintf(&b, "\n%s\n  cd %s\n", l.Dim("Try"), near(a.Workspace.Root))
 	for _, t := range a.Try {
-		fmt.Fprintf(&b, "  %s  %s\n", termtext.Pad(t.Command, 28), l.Dim(l.Words(t.Shows)))
+		fmt.Fprintf(&b, "  %s  %s\n", termtext.Pad(t.Command, 28), l.Dim(l.EscapeText(t.Shows)))
 	}
 	fmt.Fprintf(&b, "\n%s\n", l.Dim("Remove"))
 	for _, w := range append([]retake.Workspace{a.Workspace}, a.Forks...) {

@@ -24,9 +24,9 @@ type rowsAnswer struct {
 	retake.RowsDiff
 }
 
-// databases are those that were asked for by path: what changed, and what is named itself,
+// requestedDatabases are those that were asked for by path: what changed, and what is named itself,
 // because a database may have changed in its log alone.
-func databases(q retake.DiffQuery, changes []retake.Change) []string {
+func requestedDatabases(q retake.DiffQuery, changes []retake.Change) []string {
 	var out []string
 	for _, c := range changes {
 		if pathclass.IsSQLite(c.Path) && !c.IsDir() && (c.What == retake.Edited || c.What == retake.Added || c.What == retake.Deleted) {
@@ -41,9 +41,9 @@ func databases(q retake.DiffQuery, changes []retake.Change) []string {
 	return out
 }
 
-// askRows asks for the tables of a database that differ, and for the rows of some of them,
+// readRows asks for the tables of a database that differ, and for the rows of some of them,
 // those that lost rows first. Without an answer ok is false.
-func askRows(ctx context.Context, s retake.Service, q retake.DiffQuery, name string, tables, rows int) (d retake.RowsDiff, full []retake.TableRows, ok bool) {
+func readRows(ctx context.Context, s retake.Service, q retake.DiffQuery, name string, tables, rows int) (d retake.RowsDiff, full []retake.TableRows, ok bool) {
 	ask := retake.RowsQuery{Workspace: q.Workspace, From: q.From, To: q.To, Path: name, Limit: rows}
 	d, err := s.Rows(ctx, ask)
 	if err != nil {
@@ -63,14 +63,14 @@ func askRows(ctx context.Context, s retake.Service, q retake.DiffQuery, name str
 	return d, full, true
 }
 
-// rowsJSON are the databases that were asked for, with as many rows as one answer holds.
-func rowsJSON(ctx context.Context, s retake.Service, q retake.DiffQuery, changes []retake.Change) []rowsAnswer {
+// rowsAnswers are the databases that were asked for, with as many rows as one answer holds.
+func rowsAnswers(ctx context.Context, s retake.Service, q retake.DiffQuery, changes []retake.Change) []rowsAnswer {
 	if len(q.Paths) == 0 {
 		return nil
 	}
 	var out []rowsAnswer
-	for _, name := range databases(q, changes) {
-		d, full, ok := askRows(ctx, s, q, name, mostTablesJSON, retake.MostRows)
+	for _, name := range requestedDatabases(q, changes) {
+		d, full, ok := readRows(ctx, s, q, name, mostTablesJSON, retake.MostRows)
 		if !ok {
 			continue
 		}
@@ -84,18 +84,18 @@ func rowsJSON(ctx context.Context, s retake.Service, q retake.DiffQuery, changes
 	return out
 }
 
-// drawnRows draws a database; empty: it is none, and is drawn as any file.
-func (c *diffCmd) drawnRows(ctx context.Context, s retake.Service, name string, what retake.Difference) string {
-	d, full, ok := askRows(ctx, s, c.q, name, mostTables, term.RowsShown)
+// drawRows draws a database; empty: it is none, and is drawn as any file.
+func (c *diffCmd) drawRows(ctx context.Context, s retake.Service, name string, what retake.Difference) string {
+	d, full, ok := readRows(ctx, s, c.query, name, mostTables, term.MaxRowsShown)
 	if !ok || strings.HasSuffix(d.Why, "is not a SQLite database") {
 		return ""
 	}
-	return term.RenderRows(c.out(), name, what, d, full)
+	return term.RenderRows(c.stdoutStyle(), name, what, d, full)
 }
 
-// askedRows draws the databases that were asked for by path, by their names. One that
+// drawRequestedRows draws the databases that were asked for by path, by their names. One that
 // changed in its log alone is in no group, and is written at once.
-func (c *diffCmd) askedRows(ctx context.Context, w io.Writer, s retake.Service, gs []term.Group) map[string]string {
+func (c *diffCmd) drawRequestedRows(ctx context.Context, w io.Writer, s retake.Service, gs []term.ChangeGroup) map[string]string {
 	if len(c.paths) == 0 {
 		return nil
 	}
@@ -104,13 +104,13 @@ func (c *diffCmd) askedRows(ctx context.Context, w io.Writer, s retake.Service, 
 		changes = append(changes, g.Changes...)
 	}
 	drawn := map[string]string{}
-	for _, name := range databases(c.q, changes) {
+	for _, name := range requestedDatabases(c.query, changes) {
 		i := slices.IndexFunc(changes, func(ch retake.Change) bool { return ch.Path == name })
 		if i >= 0 {
-			drawn[name] = c.drawnRows(ctx, s, name, changes[i].What)
-		} else if d, err := s.Rows(ctx, retake.RowsQuery{Workspace: c.q.Workspace, From: c.q.From, To: c.q.To, Path: name}); err == nil && len(d.Tables) > 0 {
-			fmt.Fprint(w, c.drawnRows(ctx, s, name, retake.Edited))
-			c.logged = append(c.logged, name)
+			drawn[name] = c.drawRows(ctx, s, name, changes[i].What)
+		} else if d, err := s.Rows(ctx, retake.RowsQuery{Workspace: c.query.Workspace, From: c.query.From, To: c.query.To, Path: name}); err == nil && len(d.Tables) > 0 {
+			fmt.Fprint(w, c.drawRows(ctx, s, name, retake.Edited))
+			c.changedInWAL = append(c.changedInWAL, name)
 		}
 	}
 	return drawn
@@ -119,18 +119,18 @@ func (c *diffCmd) askedRows(ctx context.Context, w io.Writer, s retake.Service, 
 // walSuffix ends the name of the log beside a database. What was written last is in there.
 const walSuffix = "-wal"
 
-// countedRows tells how many rows of a database differ, table by table; empty: it is none,
+// drawRowCounts tells how many rows of a database differ, table by table; empty: it is none,
 // or was told before. A log is told as the database that it belongs to: by itself it is
 // bytes that nobody reads.
-func (c *diffCmd) countedRows(ctx context.Context, s retake.Service, ch retake.Change, told map[string]bool) string {
+func (c *diffCmd) drawRowCounts(ctx context.Context, s retake.Service, ch retake.Change, told map[string]bool) string {
 	name := strings.TrimSuffix(ch.Path, walSuffix)
 	if ch.What != retake.Edited && name == ch.Path || !pathclass.IsSQLite(name) || told[name] || len(told) >= mostTables {
 		return ""
 	}
-	d, err := s.Rows(ctx, retake.RowsQuery{Workspace: c.q.Workspace, From: c.q.From, To: c.q.To, Path: name})
+	d, err := s.Rows(ctx, retake.RowsQuery{Workspace: c.query.Workspace, From: c.query.From, To: c.query.To, Path: name})
 	if err != nil || d.Why != "" || len(d.Tables) == 0 {
 		return ""
 	}
 	told[name] = true
-	return term.RenderRowCounts(c.out(), name, retake.Edited, d)
+	return term.RenderRowCounts(c.stdoutStyle(), name, retake.Edited, d)
 }

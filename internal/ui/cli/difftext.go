@@ -11,26 +11,26 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 )
 
-// write draws into the answer as it is read, unless a pager wants all of it.
-func (c *diffCmd) write(ctx context.Context, r term.Content, d retake.Comparison, st *retake.Story) error {
+// writeDiff draws into the answer as it is read, unless a pager wants all of it.
+func (c *diffCmd) writeDiff(ctx context.Context, r term.ContentReader, d retake.Comparison, st *retake.Story) error {
 	var text strings.Builder
 	to := c.Out
-	if c.canPage() {
+	if c.usesPager() {
 		to = &text
 	}
 	w := bufio.NewWriter(to)
-	if err := c.draw(ctx, w, r, d, st); err != nil {
+	if err := c.drawDiff(ctx, w, r, d, st); err != nil {
 		return err
 	}
-	if err := w.Flush(); err != nil || !c.canPage() {
-		return answered(err)
+	if err := w.Flush(); err != nil || !c.usesPager() {
+		return outputError(err)
 	}
-	return c.print(text.String())
+	return c.printText(text.String())
 }
 
-func (c *diffCmd) draw(ctx context.Context, w *bufio.Writer, r term.Content, d retake.Comparison, st *retake.Story) error {
-	l := c.out()
-	l.Goals = c.goals
+func (c *diffCmd) drawDiff(ctx context.Context, w *bufio.Writer, r term.ContentReader, d retake.Comparison, st *retake.Story) error {
+	l := c.stdoutStyle()
+	l.Titles = c.titles
 	if c.nameOnly {
 		for _, ch := range d.Changes {
 			if ch.What != retake.Timed {
@@ -39,11 +39,11 @@ func (c *diffCmd) draw(ctx context.Context, w *bufio.Writer, r term.Content, d r
 		}
 		return nil
 	}
-	fmt.Fprint(w, term.RenderEnds(l, d, c.ends))
-	gs := term.Groups(d.Changes)
+	fmt.Fprint(w, term.RenderEnds(l, d, c.endAnswers))
+	gs := term.GroupChanges(d.Changes)
 	draw := c.drawLines
 	if c.stat {
-		draw = func(ctx context.Context, w *bufio.Writer, r term.Content, gs []term.Group) error {
+		draw = func(ctx context.Context, w *bufio.Writer, r term.ContentReader, gs []term.ChangeGroup) error {
 			return c.drawStat(ctx, w, r, gs, st)
 		}
 	}
@@ -53,30 +53,30 @@ func (c *diffCmd) draw(ctx context.Context, w *bufio.Writer, r term.Content, d r
 	if len(d.Gaps) > 0 {
 		fmt.Fprint(w, term.RenderNowGaps(l, d.Gaps))
 	}
-	if len(c.logged) > 0 && len(d.Changes) == 0 {
-		fmt.Fprintf(w, "\n%s\n", l.Dim("The differences are in this log: "+termtext.Escape(c.logged[0])+"-wal"))
+	if len(c.changedInWAL) > 0 && len(d.Changes) == 0 {
+		fmt.Fprintf(w, "\n%s\n", l.Dim("The differences are in this log: "+termtext.Escape(c.changedInWAL[0])+"-wal"))
 		return nil
 	}
-	fmt.Fprintf(w, "\n%s%s\n", term.RenderTotals(l, gs), term.ToRead(l, st))
+	fmt.Fprintf(w, "\n%s%s\n", term.RenderTotals(l, gs), term.SourceLinesText(l, st))
 	return nil
 }
 
-func (c *diffCmd) drawStat(ctx context.Context, w *bufio.Writer, r term.Content, gs []term.Group, st *retake.Story) error {
-	counts, err := r.Measure(ctx, gs)
+func (c *diffCmd) drawStat(ctx context.Context, w *bufio.Writer, r term.ContentReader, gs []term.ChangeGroup, st *retake.Story) error {
+	counts, err := r.CountLines(ctx, gs)
 	if err == nil {
-		fmt.Fprint(w, term.RenderStatNoted(c.out(), gs, counts, term.NotesOf(c.out(), st)))
+		fmt.Fprint(w, term.RenderStatNoted(c.stdoutStyle(), gs, counts, term.NewStatNotes(c.stdoutStyle(), st)))
 	}
 	return err
 }
 
 // drawLines lists what came and went, then shows the lines of what was edited.
 // Paths that were asked for show their lines in any case.
-func (c *diffCmd) drawLines(ctx context.Context, w *bufio.Writer, r term.Content, gs []term.Group) error {
-	l := c.out()
-	asked, counted := c.askedRows(ctx, w, r.Service, gs), map[string]bool{}
+func (c *diffCmd) drawLines(ctx context.Context, w *bufio.Writer, r term.ContentReader, gs []term.ChangeGroup) error {
+	l := c.stdoutStyle()
+	asked, counted := c.drawRequestedRows(ctx, w, r.Service, gs), map[string]bool{}
 	for _, g := range gs {
 		if g.What != retake.Edited && (len(c.paths) == 0 || g.What != retake.Added && g.What != retake.Deleted) {
-			fmt.Fprint(w, term.RenderStat(l, []term.Group{g}, nil))
+			fmt.Fprint(w, term.RenderStat(l, []term.ChangeGroup{g}, nil))
 			continue
 		}
 		for _, ch := range g.Changes {
@@ -85,7 +85,7 @@ func (c *diffCmd) drawLines(ctx context.Context, w *bufio.Writer, r term.Content
 			}
 			text := asked[ch.Path]
 			if text == "" {
-				text = c.countedRows(ctx, r.Service, ch, counted)
+				text = c.drawRowCounts(ctx, r.Service, ch, counted)
 			}
 			if text != "" {
 				fmt.Fprint(w, text)
@@ -95,7 +95,7 @@ func (c *diffCmd) drawLines(ctx context.Context, w *bufio.Writer, r term.Content
 			if err != nil {
 				return err
 			}
-			fmt.Fprint(w, term.RenderLines(l, ch, s.Covered()))
+			fmt.Fprint(w, term.RenderLines(l, ch, s.MaskSecrets()))
 		}
 	}
 	return nil

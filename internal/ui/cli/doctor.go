@@ -12,7 +12,7 @@ import (
 )
 
 type doctorCmd struct {
-	*face
+	*commandLine
 	prove  bool
 	bundle string
 }
@@ -28,10 +28,10 @@ type proofAnswer struct {
 	retake.Proof
 }
 
-func (f *face) doctorCommand() *cobra.Command {
-	c := &doctorCmd{face: f}
+func (f *commandLine) doctorCommand() *cobra.Command {
+	c := &doctorCmd{commandLine: f}
 	cmd := &cobra.Command{
-		Use: "doctor [REF]", Short: "Check this workspace and the store for problems", Args: between(0, 1), RunE: c.run,
+		Use: "doctor [REF]", Short: "Check this workspace and the store for problems", Args: argsBetween(0, 1), RunE: c.run,
 	}
 	cmd.Flags().BoolVar(&c.prove, "prove", false, "also compute REF's tree ID with a stock kopia")
 	cmd.Flags().StringVar(&c.bundle, "bundle", "", "write a report for a bug report to `FILE`, secrets masked")
@@ -41,12 +41,12 @@ func (f *face) doctorCommand() *cobra.Command {
 func (c *doctorCmd) run(cmd *cobra.Command, args []string) error {
 	ctx := cmd.Context()
 	if len(args) == 1 && !c.prove {
-		return usage(helpHint(cmd), "A checkpoint is named only together with --prove.")
+		return usageError(helpHint(cmd), "A checkpoint is named only together with --prove.")
 	}
 	if c.bundle != "" {
 		return c.writeBundle(ctx)
 	}
-	s, ws, err := c.here(ctx)
+	s, ws, err := c.currentWorkspace(ctx)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (c *doctorCmd) run(cmd *cobra.Command, args []string) error {
 		if err != nil {
 			return err
 		}
-		return c.proof(p, endNames(ctx, s, ws, &p.Checkpoint))
+		return c.printProof(p, endTitles(ctx, s, ws, &p.Checkpoint))
 	}
 	st, err := s.Status(ctx, ws.ID)
 	if err != nil {
@@ -72,35 +72,35 @@ func (c *doctorCmd) run(cmd *cobra.Command, args []string) error {
 	if r.Failed == nil {
 		r.Failed = []string{}
 	}
-	if err := c.emitTitled(endNames(ctx, s, ws, st.Latest, st.Good), doctorAnswer{1, st, r}, func(l term.Look) string {
+	if err := c.printTitledAnswer(endTitles(ctx, s, ws, st.Latest, st.Good), doctorAnswer{1, st, r}, func(l term.Style) string {
 		return renderStatus(l, st) + "\n" + renderScrub(l, r) + unseenText(l, st.Tracking)
 	}); err != nil {
 		return err
 	}
-	return scrubbed(r)
+	return damageError(r)
 }
 
-func (c *doctorCmd) proof(p retake.Proof, g term.Goals) error {
+func (c *doctorCmd) printProof(p retake.Proof, g term.TargetTitles) error {
 	if p.Special == nil {
 		p.Special = []string{}
 	}
-	if err := c.emitTitled(g, proofAnswer{1, p}, func(l term.Look) string { return renderProof(l, p) }); err != nil {
+	if err := c.printTitledAnswer(g, proofAnswer{1, p}, func(l term.Style) string { return renderProof(l, p) }); err != nil {
 		return err
 	}
 	// What the stock format cannot express explains a difference.
 	if p.Equal || len(p.Special) > 0 {
 		return nil
 	}
-	return told{&retake.Error{
+	return reportedError{&retake.Error{
 		Kind: retake.Damaged, What: fmt.Sprintf("the two tree ids of %d differ", p.Checkpoint.Number), Safe: nothingChanged,
 		Hint: "see what differs: retake diff\nread the store back: retake scrub --all",
 	}}
 }
 
-func renderProof(l term.Look, p retake.Proof) string {
+func renderProof(l term.Style, p retake.Proof) string {
 	var b strings.Builder
-	text, _ := l.Titled(p.Checkpoint, l.Goals)
-	fmt.Fprintf(&b, "%s  %s  %s\n\n", l.Bold(fmt.Sprint(p.Checkpoint.Number)), l.Clock(p.Checkpoint.Time), l.Glyphs.Cut(text, max(l.Width-20, 20)))
+	text, _ := l.CheckpointTitle(p.Checkpoint, l.Titles)
+	fmt.Fprintf(&b, "%s  %s  %s\n\n", l.Bold(fmt.Sprint(p.Checkpoint.Number)), l.ShortTime(p.Checkpoint.Time), l.Glyphs.Cut(text, max(l.Width-20, 20)))
 	fmt.Fprintf(&b, "  %s%s\n", termtext.Pad("ours", 8), termtext.Escape(string(p.Ours)))
 	fmt.Fprintf(&b, "  %s%s  %s\n\n", termtext.Pad("stock", 8), termtext.Escape(string(p.Stock)), l.Dim("by "+termtext.Escape(p.By)))
 	switch {
@@ -112,7 +112,7 @@ func renderProof(l term.Look, p retake.Proof) string {
 		fmt.Fprintf(&b, "%s Not equal.\n", l.Red(l.Glyphs.No))
 	}
 	if len(p.Special) > 0 {
-		fmt.Fprintf(&b, "\n%s without a form in the stock format:\n", term.Number(int64(len(p.Special)), "entry", "entries"))
+		fmt.Fprintf(&b, "\n%s without a form in the stock format:\n", term.CountNoun(int64(len(p.Special)), "entry", "entries"))
 		for _, s := range p.Special {
 			fmt.Fprintf(&b, "  %s\n", termtext.Escape(s))
 		}

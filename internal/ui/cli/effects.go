@@ -16,11 +16,11 @@ type effectsAnswer struct {
 	Effects []retake.Effect `json:"effects"`
 }
 
-func (f *face) effectsCommand() *cobra.Command {
+func (f *commandLine) effectsCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "effects [REF]", Short: "List external actions that a restore can't undo", Args: between(0, 1),
+		Use: "effects [REF]", Short: "List external actions that a restore can't undo", Args: argsBetween(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, ws, err := f.here(cmd.Context())
+			s, ws, err := f.currentWorkspace(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -35,7 +35,7 @@ func (f *face) effectsCommand() *cobra.Command {
 			if list == nil {
 				list = []retake.Effect{}
 			}
-			return f.emit(effectsAnswer{1, list}, func(l term.Look) string { return renderEffects(l, list) })
+			return f.printAnswer(effectsAnswer{1, list}, func(l term.Style) string { return renderEffects(l, list) })
 		},
 	}
 }
@@ -43,20 +43,20 @@ func (f *face) effectsCommand() *cobra.Command {
 // outcomeWidth is the room for how an effect ended.
 const outcomeWidth = len("may be done") + 2
 
-func renderEffects(l term.Look, list []retake.Effect) string {
+func renderEffects(l term.Style, list []retake.Effect) string {
 	if len(list) == 0 {
 		return "No agent did anything outside that we know of.\n"
 	}
 	id, when := 2, 5
 	for _, e := range list {
-		id, when = max(id, termtext.Width(termtext.Escape(e.ID))), max(when, termtext.Width(l.Clock(e.Time)))
+		id, when = max(id, termtext.Width(termtext.Escape(e.ID))), max(when, termtext.Width(l.ShortTime(e.Time)))
 	}
 	var b strings.Builder
 	for _, e := range list {
 		who := termtext.Escape(e.Agent)
 		room := max(l.Width-id-when-termtext.Width(who)-8-outcomeWidth, 20)
 		text := l.Glyphs.Cut(termtext.Escape(e.Text), room)
-		fmt.Fprintf(&b, "%s %s  %s  %s  %s  %s\n", l.Glyphs.Arrow, termtext.Pad(termtext.Escape(e.ID), id), l.Dim(termtext.Pad(l.Clock(e.Time), when)), termtext.Pad(text, room), termtext.Pad(e.Word(), outcomeWidth-2), l.Dim(who))
+		fmt.Fprintf(&b, "%s %s  %s  %s  %s  %s\n", l.Glyphs.Arrow, termtext.Pad(termtext.Escape(e.ID), id), l.Dim(termtext.Pad(l.ShortTime(e.Time), when)), termtext.Pad(text, room), termtext.Pad(e.Word(), outcomeWidth-2), l.Dim(who))
 	}
 	return b.String()
 }

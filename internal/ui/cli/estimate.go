@@ -20,11 +20,11 @@ type estimateAnswer struct {
 // MarshalJSON puts the number before the fields: an estimate writes itself, and
 // would leave it out.
 func (a estimateAnswer) MarshalJSON() ([]byte, error) {
-	return versioned(a.V, a.Estimate)
+	return marshalVersioned(a.V, a.Estimate)
 }
 
-// versioned writes an object that has fields, with the number first.
-func versioned(v int, object any) ([]byte, error) {
+// marshalVersioned writes an object that has fields, with the number first.
+func marshalVersioned(v int, object any) ([]byte, error) {
 	b, err := json.Marshal(object)
 	if err != nil {
 		return nil, err
@@ -32,17 +32,17 @@ func versioned(v int, object any) ([]byte, error) {
 	return append(fmt.Appendf(nil, `{"v":%d,`, v), b[1:]...), nil
 }
 
-func (f *face) estimateCommand() *cobra.Command {
+func (f *commandLine) estimateCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "estimate [DIR]", Short: "Preview what 'init' would save, without changing anything", Args: between(0, 1),
+		Use: "estimate [DIR]", Short: "Preview what 'init' would save, without changing anything", Args: argsBetween(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := f.open(cmd.Context())
+			s, err := f.openService(cmd.Context())
 			if err != nil {
 				return err
 			}
-			dir := f.workdir()
+			dir := f.workingDir()
 			if len(args) == 1 {
-				dir = f.below(args[0])
+				dir = f.fromWorkingDir(args[0])
 			}
 			e, err := s.Estimate(cmd.Context(), dir)
 			if err != nil {
@@ -54,36 +54,36 @@ func (f *face) estimateCommand() *cobra.Command {
 			if e.Gaps == nil {
 				e.Gaps = []retake.Gap{}
 			}
-			return f.emit(estimateAnswer{1, e}, func(l term.Look) string { return renderLooked(l, e) + renderDangers(l, e.Danger) })
+			return f.printAnswer(estimateAnswer{1, e}, func(l term.Style) string { return renderEstimate(l, e) + renderDangers(l, e.Danger) })
 		},
 	}
 }
 
-// renderLooked tells what protecting a directory would mean.
-func renderLooked(l term.Look, e retake.Estimate) string {
+// renderEstimate tells what protecting a directory would mean.
+func renderEstimate(l term.Style, e retake.Estimate) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n", l.Bold(l.Path(e.Root)))
+	fmt.Fprintf(&b, "%s\n\n", l.Bold(l.DisplayPath(e.Root)))
 	heavy := ""
 	if e.Heaviest != "" && e.Share > 0 {
 		heavy = fmt.Sprintf("%s is %.0f %% of them", termtext.Escape(e.Heaviest), e.Share*100)
 	}
-	found := l.Facts(term.Files(e.Files)+", "+termtext.Bytes(e.Bytes), heavy)
+	found := l.JoinFacts(term.CountFiles(e.Files)+", "+termtext.Bytes(e.Bytes), heavy)
 	column := 15 + termtext.Width(l.Glyphs.Yes) + 1
-	fmt.Fprintf(&b, "%s\n", l.Hang("  "+l.Green(l.Glyphs.Yes)+" "+termtext.Pad("looked", 13)+found, column))
+	fmt.Fprintf(&b, "%s\n", l.HangingIndent("  "+l.Green(l.Glyphs.Yes)+" "+termtext.Pad("looked", 13)+found, column))
 	indent := strings.Repeat(" ", column)
 	if len(e.Gaps) == 0 {
-		fmt.Fprintf(&b, "%s\n", l.Hang(indent+l.Dim("no other mounts, nothing unreadable"), column))
+		fmt.Fprintf(&b, "%s\n", l.HangingIndent(indent+l.Dim("no other mounts, nothing unreadable"), column))
 	}
 	b.WriteString(term.GapLines(l, e.Gaps, indent))
-	room := fmt.Sprintf("at most %s now%s%s free, %s must stay free", termtext.Bytes(e.Bytes), l.Sep(), termtext.Bytes(e.Free), termtext.Bytes(e.Floor))
-	fmt.Fprintf(&b, "%s\n", l.Hang("  "+l.Green(l.Glyphs.Yes)+" "+termtext.Pad("estimate", 13)+room, column))
+	room := fmt.Sprintf("at most %s now%s%s free, %s must stay free", termtext.Bytes(e.Bytes), l.Separator(), termtext.Bytes(e.Free), termtext.Bytes(e.Floor))
+	fmt.Fprintf(&b, "%s\n", l.HangingIndent("  "+l.Green(l.Glyphs.Yes)+" "+termtext.Pad("estimate", 13)+room, column))
 	return b.String()
 }
 
-func renderDangers(l term.Look, dangers []retake.Danger) string {
+func renderDangers(l term.Style, dangers []retake.Danger) string {
 	var b strings.Builder
 	for _, d := range dangers {
-		fmt.Fprintf(&b, "  %s %s%s\n", l.Yellow("!"), termtext.Pad(termtext.Escape(d.Class), 12+termtext.Width(l.Glyphs.Yes)), term.Sentence(termtext.Escape(d.Text)))
+		fmt.Fprintf(&b, "  %s %s%s\n", l.Yellow("!"), termtext.Pad(termtext.Escape(d.Class), 12+termtext.Width(l.Glyphs.Yes)), term.AsSentence(termtext.Escape(d.Text)))
 	}
 	return b.String()
 }

@@ -37,7 +37,7 @@ type ArchiveFile interface {
 }
 
 type exportCmd struct {
-	*face
+	*commandLine
 	gzip bool
 }
 
@@ -49,10 +49,10 @@ type exportAnswer struct {
 	Checkpoint retake.Checkpoint `json:"checkpoint"`
 }
 
-func (f *face) exportCommand() *cobra.Command {
-	c := &exportCmd{face: f}
+func (f *commandLine) exportCommand() *cobra.Command {
+	c := &exportCmd{commandLine: f}
 	cmd := &cobra.Command{
-		Use: "export REF [FILE|-]", Short: "Write a checkpoint to a tar archive", Args: between(1, 2), RunE: c.run,
+		Use: "export REF [FILE|-]", Short: "Write a checkpoint to a tar archive", Args: argsBetween(1, 2), RunE: c.run,
 	}
 	cmd.Flags().BoolVar(&c.gzip, "gzip", false, "compress with gzip")
 	return cmd
@@ -65,13 +65,13 @@ func (c *exportCmd) run(cmd *cobra.Command, args []string) error {
 	}
 	switch {
 	case to == "-" && c.json:
-		return usage("name a file: retake export "+args[0]+" FILE --json", "The output is the archive, so there is no room for --json.")
+		return usageError("name a file: retake export "+args[0]+" FILE --json", "The output is the archive, so there is no room for --json.")
 	case to == "-" && c.OutTTY:
-		return usage("write a file: retake export "+c.talk().Word(args[0])+" FILE\npipe it: retake export "+c.talk().Word(args[0])+" | tar -t", "An archive is not for a terminal.")
+		return usageError("write a file: retake export "+c.stderrStyle().ShellPath(args[0])+" FILE\npipe it: retake export "+c.stderrStyle().ShellPath(args[0])+" | tar -t", "An archive is not for a terminal.")
 	}
 	c.gzip = c.gzip || strings.HasSuffix(to, ".gz") || strings.HasSuffix(to, ".tgz")
 	ctx := cmd.Context()
-	s, ws, err := c.here(ctx)
+	s, ws, err := c.currentWorkspace(ctx)
 	if err != nil {
 		return err
 	}
@@ -80,28 +80,28 @@ func (c *exportCmd) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if to == "-" {
-		_, err := c.pack(ctx, s, ws, cp, c.Out)
+		_, err := c.writeArchive(ctx, s, ws, cp, c.Out)
 		if err != nil {
-			return halfWritten(err)
+			return partialArchiveError(err)
 		}
-		c.leftOut(cp)
+		c.printLeftOut(cp)
 		return nil
 	}
-	return c.file(ctx, s, ws, cp, to)
+	return c.exportToFile(ctx, s, ws, cp, to)
 }
 
-// halfWritten says of an archive on standard output that it is none.
-func halfWritten(err error) error {
+// partialArchiveError says of an archive on standard output that it is none.
+func partialArchiveError(err error) error {
 	e := *retake.AsError(err)
 	e.Safe = "The archive is incomplete; nothing else was changed."
 	return &e
 }
 
-func (c *exportCmd) file(ctx context.Context, s retake.Service, ws retake.Workspace, cp retake.Checkpoint, to string) error {
-	path := c.below(to)
+func (c *exportCmd) exportToFile(ctx context.Context, s retake.Service, ws retake.Workspace, cp retake.Checkpoint, to string) error {
+	path := c.fromWorkingDir(to)
 	out, err := c.Archives.Create(path, c.yes)
 	if retake.IsKind(err, retake.Exists) {
-		if err = c.mayReplace(ctx, cp, to, err); err == nil {
+		if err = c.confirmReplace(ctx, cp, to, err); err == nil {
 			out, err = c.Archives.Create(path, true)
 		}
 	}
@@ -109,7 +109,7 @@ func (c *exportCmd) file(ctx context.Context, s retake.Service, ws retake.Worksp
 		return err
 	}
 	began := c.Clock.Now()
-	n, err := c.pack(ctx, s, ws, cp, out)
+	n, err := c.writeArchive(ctx, s, ws, cp, out)
 	if err != nil {
 		out.Drop()
 		return err
@@ -118,42 +118,42 @@ func (c *exportCmd) file(ctx context.Context, s retake.Service, ws retake.Worksp
 		return err
 	}
 	took := c.Clock.Now().Sub(began)
-	if in, err := c.inside(ws, path); err == nil && in != "" && !c.apart() {
-		c.warn([]retake.Warning{{Code: "inside", Text: to + " is in the workspace, so the next checkpoint contains it, too"}})
+	if in, err := c.workspacePath(ws, path); err == nil && in != "" && !c.isOtherWorkspace() {
+		c.printWarnings([]retake.Warning{{Code: "inside", Text: to + " is in the workspace, so the next checkpoint contains it, too"}})
 	}
-	c.leftOut(cp)
-	return c.emitTitled(endNames(ctx, s, ws, &cp), exportAnswer{1, path, n, c.gzip, cp}, func(l term.Look) string { return renderExport(l, path, n, cp, took) })
+	c.printLeftOut(cp)
+	return c.printTitledAnswer(endTitles(ctx, s, ws, &cp), exportAnswer{1, path, n, c.gzip, cp}, func(l term.Style) string { return renderExport(l, path, n, cp, took) })
 }
 
-func (c *exportCmd) mayReplace(ctx context.Context, cp retake.Checkpoint, to string, there error) error {
+func (c *exportCmd) confirmReplace(ctx context.Context, cp retake.Checkpoint, to string, there error) error {
 	if !c.canAsk() {
 		e := *retake.AsError(there)
-		e.Hint = fmt.Sprintf("replace it: retake export %d %s --yes", cp.Number, c.talk().Word(to))
+		e.Hint = fmt.Sprintf("replace it: retake export %d %s --yes", cp.Number, c.stderrStyle().ShellPath(to))
 		return &e
 	}
-	return c.sure(ctx, "", to+" is there already. Replace it?", "")
+	return c.confirm(ctx, "", to+" is there already. Replace it?", "")
 }
 
-// leftOut tells that the archive is no more whole than its checkpoint.
-func (c *exportCmd) leftOut(cp retake.Checkpoint) {
+// printLeftOut tells that the archive is no more whole than its checkpoint.
+func (c *exportCmd) printLeftOut(cp retake.Checkpoint) {
 	if n := int64(len(cp.Coverage.Gaps)); n > 0 {
-		text := fmt.Sprintf("checkpoint %d has %s: they are not in the archive, or not as they were (retake show %d)", cp.Number, term.Number(n, "gap", "gaps"), cp.Number)
-		c.warn([]retake.Warning{{Code: "gaps", Text: text}})
+		text := fmt.Sprintf("checkpoint %d has %s: they are not in the archive, or not as they were (retake show %d)", cp.Number, term.CountNoun(n, "gap", "gaps"), cp.Number)
+		c.printWarnings([]retake.Warning{{Code: "gaps", Text: text}})
 	}
 }
 
-func renderExport(l term.Look, path string, n int64, cp retake.Checkpoint, took time.Duration) string {
-	text, _ := l.Titled(cp, l.Goals)
-	head := fmt.Sprintf("%s %s  ", l.Green(l.Glyphs.Yes), l.Bold(l.Path(path)))
+func renderExport(l term.Style, path string, n int64, cp retake.Checkpoint, took time.Duration) string {
+	text, _ := l.CheckpointTitle(cp, l.Titles)
+	head := fmt.Sprintf("%s %s  ", l.Green(l.Glyphs.Yes), l.Bold(l.DisplayPath(path)))
 	return head + termtext.Bytes(n) + "\n  " +
-		l.Facts(fmt.Sprintf("checkpoint %d, %s  %s", cp.Number, l.Clock(cp.Time), l.Glyphs.Cut(text, max(l.Width-50, 20))), term.Files(cp.Files), "in "+termtext.Duration(took)) + "\n"
+		l.JoinFacts(fmt.Sprintf("checkpoint %d, %s  %s", cp.Number, l.ShortTime(cp.Time), l.Glyphs.Cut(text, max(l.Width-50, 20))), term.CountFiles(cp.Files), "in "+termtext.Duration(took)) + "\n"
 }
 
-// pack writes the archive and answers how many bytes it has.
-func (c *exportCmd) pack(ctx context.Context, s retake.Service, ws retake.Workspace, cp retake.Checkpoint, w io.Writer) (n int64, err error) {
-	bar := c.progress("export")
-	defer bar.done()
-	out := &measured{Writer: w}
+// writeArchive writes the archive and answers how many bytes it has.
+func (c *exportCmd) writeArchive(ctx context.Context, s retake.Service, ws retake.Workspace, cp retake.Checkpoint, w io.Writer) (n int64, err error) {
+	bar := c.newProgressLine("export")
+	defer bar.clear()
+	out := &countingWriter{Writer: w}
 	var to io.Writer = out
 	if c.gzip {
 		z := gzip.NewWriter(out)
@@ -162,75 +162,75 @@ func (c *exportCmd) pack(ctx context.Context, s retake.Service, ws retake.Worksp
 	}
 	tell := func(files int64) {
 		if bar != nil {
-			bar.show(retake.Progress{Files: files, Total: cp.Files, Bytes: max(out.n, 1)})
+			bar.update(retake.Progress{Files: files, Total: cp.Files, Bytes: max(out.n, 1)})
 		}
 	}
 	if c.remote != nil {
-		err = c.fetch(ctx, ws, cp, to, func() { bar.say(termtext.Bytes(out.n)) })
+		err = c.fetchArchive(ctx, ws, cp, to, func() { bar.showText(termtext.Bytes(out.n)) })
 		return out.n, err
 	}
-	err = archive.Write(ctx, &countedReader{Reader: s, tell: tell}, ws.ID, string(cp.ID), to)
+	err = archive.Write(ctx, &countingReader{Reader: s, onOpen: tell}, ws.ID, string(cp.ID), to)
 	return out.n, err
 }
 
-// fetch lets the server make the archive.
-func (c *exportCmd) fetch(ctx context.Context, ws retake.Workspace, cp retake.Checkpoint, to io.Writer, tell func()) error {
+// fetchArchive lets the server make the archive.
+func (c *exportCmd) fetchArchive(ctx context.Context, ws retake.Workspace, cp retake.Checkpoint, to io.Writer, tell func()) error {
 	in, err := c.remote.Archive(ctx, ws.ID, string(cp.ID))
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(to, &telling{in, tell})
+	_, err = io.Copy(to, &notifyingReader{in, tell})
 	return errors.Join(err, in.Close())
 }
 
-type measured struct {
+type countingWriter struct {
 	io.Writer
 	n int64
 }
 
-func (c *measured) Write(p []byte) (int, error) {
+func (c *countingWriter) Write(p []byte) (int, error) {
 	n, err := c.Writer.Write(p)
 	c.n += int64(n)
 	return n, err
 }
 
-// countedReader tells how many files were opened.
-type countedReader struct {
+// countingReader tells how many files were opened.
+type countingReader struct {
 	retake.Reader
-	n    int64
-	tell func(n int64)
+	n      int64
+	onOpen func(n int64)
 }
 
-func (r *countedReader) Open(ctx context.Context, ws retake.WorkspaceID, ref, path string) (io.ReadCloser, retake.Entry, error) {
+func (r *countingReader) Open(ctx context.Context, ws retake.WorkspaceID, ref, path string) (io.ReadCloser, retake.Entry, error) {
 	r.n++
-	r.tell(r.n)
+	r.onOpen(r.n)
 	return r.Reader.Open(ctx, ws, ref, path)
 }
 
-// telling calls somebody after every read.
-type telling struct {
+// notifyingReader calls somebody after every read.
+type notifyingReader struct {
 	io.Reader
-	tell func()
+	onRead func()
 }
 
-func (t *telling) Read(p []byte) (int, error) {
+func (t *notifyingReader) Read(p []byte) (int, error) {
 	n, err := t.Reader.Read(p)
-	t.tell()
+	t.onRead()
 	return n, err
 }
 
-// say shows words where show has numbers.
-func (p *progress) say(text string) {
+// showText shows words where show has numbers.
+func (p *progressLine) showText(text string) {
 	if p == nil {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.f.Clock.Now()
-	if p.used && now.Sub(p.last) < progressEvery {
+	if p.shown && now.Sub(p.last) < progressInterval {
 		return
 	}
-	p.last, p.used = now, true
-	l := p.f.talk()
-	fmt.Fprintf(p.f.Err, "\r\x1b[K  %s %s%s", l.Yellow(l.Glyphs.Wait), l.Bold(termtext.Pad(p.word, 13)), text)
+	p.last, p.shown = now, true
+	l := p.f.stderrStyle()
+	fmt.Fprintf(p.f.Err, "\r\x1b[K  %s %s%s", l.Yellow(l.Glyphs.Wait), l.Bold(termtext.Pad(p.label, 13)), text)
 }

@@ -12,14 +12,14 @@ import (
 )
 
 // Root is the tree of all commands.
-func Root(d Deps) *cobra.Command { return newFace(d).root() }
+func Root(d Deps) *cobra.Command { return newCommandLine(d).rootCommand() }
 
 // Look is look for tests outside the package.
-type Look = term.Look
+type Look = term.Style
 
 // NewLook draws for a width, without colors unless asked.
 func NewLook(width int, now time.Time, ascii, color bool) Look {
-	l := term.Look{Glyphs: termtext.Unicode, Width: width, Now: now, Home: "/home/ann", ASCII: ascii, Paint: term.Paint(color)}
+	l := term.Style{Glyphs: termtext.Unicode, Width: width, Now: now, Home: "/home/ann", ASCII: ascii, Paint: term.Paint(color)}
 	if ascii {
 		l.Glyphs = termtext.ASCII
 	}
@@ -28,17 +28,17 @@ func NewLook(width int, now time.Time, ascii, color bool) Look {
 
 // NewProgress gives the two ends of a line of progress.
 func NewProgress(d Deps, word string) (tell func(retake.Progress), done func()) {
-	p := newFace(d).progress(word)
-	return p.tell(), p.done
+	p := newCommandLine(d).newProgressLine(word)
+	return p.callback(), p.clear
 }
 
 // RenderTimeline draws a timeline with the names that its own checkpoints give.
 func RenderTimeline(l Look, t retake.Timeline, newest int64) string {
-	g := term.Goals{}
+	g := term.TargetTitles{}
 	for _, c := range t.Checkpoints {
-		g[c.ID] = term.Numeral(c.Number)
+		g[c.ID] = term.CheckpointNumber(c.Number)
 	}
-	return term.RenderTimeline(l, term.View{Timeline: t, Newest: newest, Goals: g, Tree: true})
+	return term.RenderTimeline(l, term.TimelineView{Timeline: t, Newest: newest, Titles: g, Tree: true})
 }
 
 // RenderPlanList is the whole list of a plan.
@@ -53,12 +53,12 @@ func RenderPlanList(l Look, p *retake.Plan) string {
 // Refusals are the two answers to a plan that nobody agreed to, as they are shown
 // for `retake restore 14 -- src`.
 func Refusals(l Look, p *retake.Plan, accepted ...string) (yes, silence string) {
-	typed := spoken{words: []string{"retake", "restore", "14"}, paths: []string{"src"}}
+	typed := typedCommand{words: []string{"retake", "restore", "14"}, paths: []string{"src"}}
 	show := func(err error) string { return term.RenderError(l, *retake.AsError(err)) }
 	if len(term.Unaccepted(p, accepted)) > 0 {
-		yes = show(refuseYes(p, accepted, typed, "--yes"))
+		yes = show(yesNotEnoughError(p, accepted, typed, "--yes"))
 	}
-	return yes, show(refuseSilence(p, accepted, typed))
+	return yes, show(noTerminalError(p, accepted, typed))
 }
 
 // The rest as it is.
@@ -71,15 +71,15 @@ var (
 	RenderDaemon      = renderDaemon
 	RenderWorkspaces  = renderWorkspaces
 	RenderSaved       = renderSaved
-	RenderLooked      = renderLooked
-	FirstRun          = firstRun
+	RenderLooked      = renderEstimate
+	FirstRun          = renderFirstRun
 	RenderPlan        = term.RenderPlan
 	RenderResult      = term.RenderResult
 	RenderInterrupted = term.RenderInterrupted
 	RenderFork        = term.RenderFork
-	LastQuestion      = term.LastQuestion
-	Deed              = term.Deed
-	ShowBytes         = showBytes
+	LastQuestion      = term.FinalQuestion
+	Deed              = term.ObstacleText
+	ShowBytes         = writeEscaped
 	UnseenText        = unseenText
 )
 

@@ -6,13 +6,13 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 )
 
-// changedFacts tells the counts, deletions first.
-func changedFacts(l term.Look, n retake.Counts) string {
+// countFacts tells the counts, deletions first.
+func countFacts(l term.Style, n retake.Counts) string {
 	part := func(word string, n int64) string {
 		if n == 0 {
 			return ""
 		}
 		return word + " " + termtext.Count(n)
 	}
-	return l.Facts(part("deleted", n.Deleted), part("added", n.Added), part("edited", n.Edited))
+	return l.JoinFacts(part("deleted", n.Deleted), part("added", n.Added), part("edited", n.Edited))
 }

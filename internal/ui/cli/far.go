@@ -24,78 +24,78 @@ type RemoteServer interface {
 	Archive(ctx context.Context, ws retake.WorkspaceID, ref string) (io.ReadCloser, error)
 }
 
-// Far is the server that the environment names. The key is never a flag: the list of
+// RemoteConfig is the server that the environment names. The key is never a flag: the list of
 // processes is for everybody to read.
-type Far struct {
+type RemoteConfig struct {
 	URL       string
 	Key       string
 	Workspace string // id or name; empty: the default one of the namespace
 }
 
-// farFlags say whom all commands ask.
-func (f *face) farFlags(cmd *cobra.Command) {
+// addRemoteFlags say whom all commands ask.
+func (f *commandLine) addRemoteFlags(cmd *cobra.Command) {
 	p := cmd.PersistentFlags()
 	p.StringVar(&f.serverURL, "server", "", "use the server at `URL` (RETAKE_SERVER); put its API key in RETAKE_KEY")
 	p.StringVar(&f.workspace, "workspace", "", "use the workspace `WS`, a name or an ID (on a server: RETAKE_WORKSPACE)")
 }
 
-// far reports whether a server is asked, and not this machine.
-func (f *face) far() bool { return f.address() != "" }
+// isRemote reports whether a server is asked, and not this machine.
+func (f *commandLine) isRemote() bool { return f.serverAddress() != "" }
 
-func (f *face) address() string {
+func (f *commandLine) serverAddress() string {
 	if f.serverURL != "" {
 		return f.serverURL
 	}
-	return f.Far.URL
+	return f.RemoteConfig.URL
 }
 
-// server gives the server that is meant, for what only a server has.
-func (f *face) server() (RemoteServer, error) {
+// openServer gives the server that is meant, for what only a server has.
+func (f *commandLine) openServer() (RemoteServer, error) {
 	if f.remote != nil {
 		return f.remote, nil
 	}
-	at := f.address()
+	at := f.serverAddress()
 	if at == "" {
-		return nil, usage("set its address: RETAKE_SERVER, or --server URL\nset its key: RETAKE_KEY", "This is asked of a server, and none is named.")
+		return nil, usageError("set its address: RETAKE_SERVER, or --server URL\nset its key: RETAKE_KEY", "This is asked of a server, and none is named.")
 	}
 	u, err := url.Parse(at)
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Scheme != "https" && u.Scheme != "http" {
-		return nil, usage("such as https://retake.example.com", "%s is not a valid server address.", at)
+		return nil, usageError("such as https://retake.example.com", "%s is not a valid server address.", at)
 	}
 	switch {
-	case f.Far.Key == "":
+	case f.RemoteConfig.Key == "":
 		return nil, &retake.Error{Kind: retake.Denied, What: "there is no key for " + at, Safe: nothingChanged,
 			Hint: "put it into RETAKE_KEY\nmake one on the server: retake help admin key"}
-	case !tokenForm(f.Far.Key):
+	case !looksLikeToken(f.RemoteConfig.Key):
 		return nil, &retake.Error{Kind: retake.Denied, What: "RETAKE_KEY is not an API key", Safe: nothingChanged,
 			Hint: "an API key begins with rtk_; copy all of it"}
 	case f.Remote == nil:
 		return nil, &retake.Error{Kind: retake.Invalid, What: "servers cannot be asked from here", Safe: nothingChanged}
 	}
-	if u.Scheme == "http" && !thisMachine(u.Hostname()) {
-		f.warn([]retake.Warning{{Code: "plain", Text: "the key goes to " + u.Host + " unencrypted: anyone on the network can read it; use https"}})
+	if u.Scheme == "http" && !isThisMachine(u.Hostname()) {
+		f.printWarnings([]retake.Warning{{Code: "plain", Text: "the key goes to " + u.Host + " unencrypted: anyone on the network can read it; use https"}})
 	}
-	f.remote = f.Remote(at, f.Far.Key)
+	f.remote = f.Remote(at, f.RemoteConfig.Key)
 	f.service = f.remote
 	return f.remote, nil
 }
 
-func tokenForm(key string) bool {
+func looksLikeToken(key string) bool {
 	_, _, ok := token.Parse(key)
 	return ok
 }
 
-func thisMachine(host string) bool {
+func isThisMachine(host string) bool {
 	a, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && a.IsLoopback()
 }
 
-// named finds a workspace by its id or name. With an id alone a key is enough that is good
+// namedWorkspace finds a workspace by its id or name. With an id alone a key is enough that is good
 // for that workspace only.
-func (f *face) named(ctx context.Context, s retake.Service) (retake.Workspace, error) {
+func (f *commandLine) namedWorkspace(ctx context.Context, s retake.Service) (retake.Workspace, error) {
 	want := f.workspace
-	if want == "" && f.far() {
-		want = f.Far.Workspace
+	if want == "" && f.isRemote() {
+		want = f.RemoteConfig.Workspace
 	}
 	if want == "" {
 		ns, err := f.remote.Namespace(ctx)
@@ -113,7 +113,7 @@ func (f *face) named(ctx context.Context, s retake.Service) (retake.Workspace, e
 		ws = t.Workspace
 	} else {
 		var err error
-		if _, ws, err = f.chosen(ctx, []string{want}); err != nil {
+		if _, ws, err = f.workspaceFromArgs(ctx, []string{want}); err != nil {
 			return ws, err
 		}
 	}
@@ -124,7 +124,7 @@ func (f *face) named(ctx context.Context, s retake.Service) (retake.Workspace, e
 }
 
 // elsewhere says of commands why they are not for a server. Those that are not here are.
-var elsewhere = map[string][2]string{
+var notOnServer = map[string][2]string{
 	"init":     {"The files are on this machine, and a server has its own.", "make a workspace of an archive: retake help import"},
 	"estimate": {"The files are on this machine, and a server has its own.", "look without it: RETAKE_SERVER= retake estimate"},
 	"run":      {"Programs run on this machine, and the files are on the server.", "take a checkpoint before and after: retake save"},
@@ -132,46 +132,46 @@ var elsewhere = map[string][2]string{
 	"bisect":   {"Programs run on this machine, and the files are on the server.", "bring a checkpoint here: retake help export"},
 	"at":       {"Programs run on this machine, and the files are on the server.", "bring a checkpoint here: retake help export"},
 	"mount":    {"Checkpoints of a server are not mounted.", "bring one here: retake help export"},
-	"mcp":      {"The tools for agents speak with the daemon of this machine.", thisHint},
-	"agents":   {"Hooks of agents speak with the daemon of this machine.", thisHint},
-	"pause":    {"Agents are paused on the machine that they work on.", thisHint},
-	"unpause":  {"Agents are paused on the machine that they work on.", thisHint},
-	"config":   {"Settings are those of this machine.", thisHint},
-	"daemon":   {"The daemon is that of this machine, and a server has none.", thisHint},
+	"mcp":      {"The tools for agents speak with the daemon of this machine.", unsetServerHint},
+	"agents":   {"Hooks of agents speak with the daemon of this machine.", unsetServerHint},
+	"pause":    {"Agents are paused on the machine that they work on.", unsetServerHint},
+	"unpause":  {"Agents are paused on the machine that they work on.", unsetServerHint},
+	"config":   {"Settings are those of this machine.", unsetServerHint},
+	"daemon":   {"The daemon is that of this machine, and a server has none.", unsetServerHint},
 	"purge":    {"A purge runs where the history is kept.", "ask for a deletion: retake help deletions ask"},
 	"forget":   {"A server forgets nothing at once.", "ask for it: retake help deletions ask"},
 }
 
-const thisHint = "work without the server: unset RETAKE_SERVER"
+const unsetServerHint = "work without the server: unset RETAKE_SERVER"
 
-// fits refuses what makes no sense where it is asked.
-func (f *face) fits(cmd *cobra.Command, args []string) error {
-	if !f.far() || cmd.Hidden { // a daemon that is started beside us inherits what we were told
+// checkTarget refuses what makes no sense where it is asked.
+func (f *commandLine) checkTarget(cmd *cobra.Command, args []string) error {
+	if !f.isRemote() || cmd.Hidden { // a daemon that is started beside us inherits what we were told
 		return nil
 	}
-	f.Begun = nil // what was ever done on this machine says nothing
+	f.EverProtected = nil // what was ever done on this machine says nothing
 	names := strings.Fields(cmd.CommandPath())
 	if len(names) < 2 {
 		return nil
 	}
-	why, ok := elsewhere[names[1]]
+	why, ok := notOnServer[names[1]]
 	switch verify := cmd.Flags().Lookup("verify"); {
 	case f.solo:
-		why, ok = [2]string{"It is --solo or a server, not both.", thisHint}, true
+		why, ok = [2]string{"It is --solo or a server, not both.", unsetServerHint}, true
 	case names[1] == "save" && verify != nil && verify.Changed:
-		why, ok = elsewhere["verify"], true
+		why, ok = notOnServer["verify"], true
 	case names[1] == "fork" && len(args) > 1:
 		why, ok = [2]string{"A server makes the directory of a fork itself.", "see its usage: retake help fork"}, true
 	}
 	if !ok {
 		return nil
 	}
-	return usage(why[1], "%s", why[0])
+	return usageError(why[1], "%s", why[0])
 }
 
-// sure asks before something is ended that does not come back. What leads to the question
+// confirm asks before something is ended that does not come back. What leads to the question
 // stands on lines of its own.
-func (f *face) sure(ctx context.Context, what, question, again string) error {
+func (f *commandLine) confirm(ctx context.Context, what, question, again string) error {
 	if f.yes {
 		return nil
 	}
@@ -182,9 +182,9 @@ func (f *face) sure(ctx context.Context, what, question, again string) error {
 	for i := range lines {
 		lines[i] = termtext.Escape(lines[i])
 	}
-	ok, err := f.ask(ctx, strings.Join(lines, "\n"))
+	ok, err := f.askYesNo(ctx, strings.Join(lines, "\n"))
 	if err == nil && !ok {
-		err = errLeft
+		err = errCancelled
 	}
 	return err
 }

@@ -19,28 +19,28 @@ type findAnswer struct {
 	Hits []retake.Hit `json:"hits"`
 }
 
-func (f *face) findCommand() *cobra.Command {
+func (f *commandLine) findCommand() *cobra.Command {
 	limit := findLimit
 	cmd := &cobra.Command{
-		Use: "find TEXT…", Short: "Search messages, prompts, paths and changes", Args: between(1, -1),
+		Use: "find TEXT…", Short: "Search messages, prompts, paths and changes", Args: argsBetween(1, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text := strings.Join(strings.Fields(strings.Join(args, " ")), " ")
 			switch {
 			case text == "":
-				return usage(helpHint(cmd), "Which words?")
+				return usageError(helpHint(cmd), "Which words?")
 			case limit < 1:
-				return usage(helpHint(cmd), "The limit is at least 1, not %d.", limit)
+				return usageError(helpHint(cmd), "The limit is at least 1, not %d.", limit)
 			}
-			return f.search(cmd, text, limit)
+			return f.printHits(cmd, text, limit)
 		},
 	}
 	cmd.Flags().IntVarP(&limit, "limit", "n", limit, "show at most `N` checkpoints")
 	return cmd
 }
 
-func (f *face) search(cmd *cobra.Command, text string, limit int) error {
+func (f *commandLine) printHits(cmd *cobra.Command, text string, limit int) error {
 	ctx := cmd.Context()
-	s, ws, err := f.here(ctx)
+	s, ws, err := f.currentWorkspace(ctx)
 	if err != nil {
 		return err
 	}
@@ -55,22 +55,22 @@ func (f *face) search(cmd *cobra.Command, text string, limit int) error {
 				return err
 			}
 		}
-		return told{notFound(ws, text)}
+		return reportedError{noHitsError(ws, text)}
 	}
 	var cps []retake.Checkpoint
 	for _, h := range hits {
 		cps = append(cps, h.Checkpoint)
 	}
-	g := term.GoalsOf(ctx, s, ws, cps)
-	err = f.emit(a, func(l term.Look) string {
-		l.Goals = g
-		return term.RenderHits(l, hits, strings.Fields(text)) + moreHits(l, len(hits), limit)
+	g := term.ReadTargetTitles(ctx, s, ws, cps)
+	err = f.printAnswer(a, func(l term.Style) string {
+		l.Titles = g
+		return term.RenderHits(l, hits, strings.Fields(text)) + moreHitsText(l, len(hits), limit)
 	})
-	f.hint("look", fmt.Sprintf("retake show %d", hits[0].Checkpoint.Number), "go back", fmt.Sprintf("retake restore %d", hits[0].Checkpoint.Number))
+	f.printHints("look", fmt.Sprintf("retake show %d", hits[0].Checkpoint.Number), "go back", fmt.Sprintf("retake restore %d", hits[0].Checkpoint.Number))
 	return err
 }
 
-func notFound(ws retake.Workspace, text string) error {
+func noHitsError(ws retake.Workspace, text string) error {
 	return &retake.Error{
 		Kind: retake.NotFound, What: fmt.Sprintf("no checkpoint of %s has %s", ws.Name, text),
 		Safe: "Searched messages, prompts, replies, file names and change summaries.",
@@ -78,8 +78,8 @@ func notFound(ws retake.Workspace, text string) error {
 	}
 }
 
-// moreHits says that there may be others: nobody counted them.
-func moreHits(l term.Look, n, limit int) string {
+// moreHitsText says that there may be others: nobody counted them.
+func moreHitsText(l term.Style, n, limit int) string {
 	if n < limit {
 		return ""
 	}

@@ -16,16 +16,16 @@ type forgetAnswer struct {
 	Forgotten []retake.Tombstone `json:"forgotten"`
 }
 
-func (f *face) forgetCommand() *cobra.Command {
+func (f *commandLine) forgetCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "forget REF…", Short: "Delete checkpoints from the timeline", Args: between(1, -1),
+		Use: "forget REF…", Short: "Delete checkpoints from the timeline", Args: argsBetween(1, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			s, ws, err := f.here(ctx)
+			s, ws, err := f.currentWorkspace(ctx)
 			if err != nil {
 				return err
 			}
-			refs, err := f.agreeToForget(ctx, s, ws, args)
+			refs, err := f.confirmForget(ctx, s, ws, args)
 			if err != nil {
 				return err
 			}
@@ -36,27 +36,27 @@ func (f *face) forgetCommand() *cobra.Command {
 			if gone == nil {
 				gone = []retake.Tombstone{}
 			}
-			err = f.emit(forgetAnswer{1, gone}, func(l term.Look) string {
-				return fmt.Sprintf("%s Forgot %s%s\n", l.Green(l.Glyphs.Yes), term.Checkpoints(int64(len(gone))), numbered(gone))
+			err = f.printAnswer(forgetAnswer{1, gone}, func(l term.Style) string {
+				return fmt.Sprintf("%s Forgot %s%s\n", l.Green(l.Glyphs.Yes), term.CountCheckpoints(int64(len(gone))), numbersText(gone))
 			})
-			f.hint("give the room back", "retake space --free")
+			f.printHints("give the room back", "retake space --free")
 			return err
 		},
 	}
 }
 
-// agreeToForget resolves the refs, so that what is asked about is what is
+// confirmForget resolves the refs, so that what is asked about is what is
 // forgotten, and asks.
-func (f *face) agreeToForget(ctx context.Context, s retake.Service, ws retake.Workspace, args []string) ([]string, error) {
+func (f *commandLine) confirmForget(ctx context.Context, s retake.Service, ws retake.Workspace, args []string) ([]string, error) {
 	var ids, names []string
 	for _, a := range args {
 		c, err := s.Find(ctx, ws.ID, a)
 		if err != nil {
 			return nil, err
 		}
-		text, _ := f.talk().Titled(c, endNames(ctx, s, ws, &c))
+		text, _ := f.stderrStyle().CheckpointTitle(c, endTitles(ctx, s, ws, &c))
 		ids = append(ids, string(c.ID))
-		names = append(names, fmt.Sprintf("  %d  %s  %s", c.Number, f.talk().Clock(c.Time), text))
+		names = append(names, fmt.Sprintf("  %d  %s  %s", c.Number, f.stderrStyle().ShortTime(c.Time), text))
 	}
 	if f.yes {
 		return ids, nil
@@ -68,14 +68,14 @@ func (f *face) agreeToForget(ctx context.Context, s retake.Service, ws retake.Wo
 		}
 	}
 	fmt.Fprintln(f.Err, strings.Join(names, "\n"))
-	ok, err := f.ask(ctx, fmt.Sprintf("Forget %s? This can't be undone.", term.Checkpoints(int64(len(ids)))))
+	ok, err := f.askYesNo(ctx, fmt.Sprintf("Forget %s? This can't be undone.", term.CountCheckpoints(int64(len(ids)))))
 	if err == nil && !ok {
-		err = errLeft
+		err = errCancelled
 	}
 	return ids, err
 }
 
-func numbered(gone []retake.Tombstone) string {
+func numbersText(gone []retake.Tombstone) string {
 	if len(gone) == 0 {
 		return "."
 	}

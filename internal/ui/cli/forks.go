@@ -23,12 +23,12 @@ type forksAnswer struct {
 	Forks []retake.WorkspaceState `json:"forks"`
 }
 
-func (f *face) forksCommand() *cobra.Command {
+func (f *commandLine) forksCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "forks", Short: "List this workspace's forks", Args: between(0, 0),
+		Use: "forks", Short: "List this workspace's forks", Args: argsBetween(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
-			s, ws, err := f.here(ctx)
+			s, ws, err := f.currentWorkspace(ctx)
 			if err != nil {
 				return err
 			}
@@ -46,7 +46,7 @@ func (f *face) forksCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.emitTitled(originNames(ctx, s, ws, rows), nil, func(l term.Look) string { return renderForks(l, ws, rows) })
+			return f.printTitledAnswer(originTitles(ctx, s, ws, rows), nil, func(l term.Style) string { return renderForks(l, ws, rows) })
 		},
 	}
 }
@@ -69,18 +69,18 @@ func forkRows(ctx context.Context, s retake.Service, ws retake.Workspace, all []
 	return rows, nil
 }
 
-// originNames are the names that the titles of the origins need.
-func originNames(ctx context.Context, s retake.Service, ws retake.Workspace, rows []forkRow) term.Goals {
+// originTitles are the names that the titles of the origins need.
+func originTitles(ctx context.Context, s retake.Service, ws retake.Workspace, rows []forkRow) term.TargetTitles {
 	var cs []retake.Checkpoint
 	for _, r := range rows {
 		if r.from != nil {
 			cs = append(cs, *r.from)
 		}
 	}
-	return term.GoalsOf(ctx, s, ws, cs)
+	return term.ReadTargetTitles(ctx, s, ws, cs)
 }
 
-func renderForks(l term.Look, ws retake.Workspace, rows []forkRow) string {
+func renderForks(l term.Style, ws retake.Workspace, rows []forkRow) string {
 	if len(rows) == 0 {
 		return fmt.Sprintf("%s has no forks. Create one: retake fork latest\n", termtext.Escape(ws.Name))
 	}
@@ -89,7 +89,7 @@ func renderForks(l term.Look, ws retake.Workspace, rows []forkRow) string {
 		name = max(name, termtext.Width(termtext.Escape(r.Name)))
 	}
 	name = min(name, 24)
-	from, place := forkShares(l, rows, name+count)
+	from, place := forkColumnWidths(l, rows, name+count)
 	var b strings.Builder
 	fmt.Fprintln(&b, l.Dim("   "+termtext.Pad("fork", name)+"  "+termtext.Pad("checkpoints", count)+"  "+termtext.Pad("forked from", from)+"  where"))
 	for _, r := range rows {
@@ -98,18 +98,18 @@ func renderForks(l term.Look, ws retake.Workspace, rows []forkRow) string {
 			node = l.Glyphs.Ring
 		}
 		line := termtext.Pad(l.Glyphs.Cut(termtext.Escape(r.Name), name), name) + "  " + termtext.PadLeft(termtext.Count(r.Count), count) + "  " +
-			termtext.Pad(l.Glyphs.Cut(grewFrom(l, r), from), from) + "  "
+			termtext.Pad(l.Glyphs.Cut(originText(l, r), from), from) + "  "
 		fmt.Fprintf(&b, "%s  %s%s\n", node, line, forkPlace(l, r, place))
 	}
 	return b.String()
 }
 
-// forkShares are the widths of what forks grew from and of where they are: the place has what it
+// forkColumnWidths are the widths of what forks grew from and of where they are: the place has what it
 // needs, as long as the rest can be read.
-func forkShares(l term.Look, rows []forkRow, used int) (from, place int) {
+func forkColumnWidths(l term.Style, rows []forkRow, used int) (from, place int) {
 	const least = 20
 	for _, r := range rows {
-		from, place = max(from, termtext.Width(grewFrom(l, r))), max(place, termtext.Width(forkPlace(l, r, 0)))
+		from, place = max(from, termtext.Width(originText(l, r))), max(place, termtext.Width(forkPlace(l, r, 0)))
 	}
 	from = max(from, len("forked from"))
 	room := l.Width - used - 9
@@ -119,8 +119,8 @@ func forkShares(l term.Look, rows []forkRow, used int) (from, place int) {
 
 // forkPlace is where a fork is, or was. A path that does not fit is cut at its beginning;
 // without a width nothing is.
-func forkPlace(l term.Look, r forkRow, width int) string {
-	path, lead, rest := l.Path(r.Root), "", ""
+func forkPlace(l term.Style, r forkRow, width int) string {
+	path, lead, rest := l.DisplayPath(r.Root), "", ""
 	switch {
 	case r.Gone:
 		lead = "gone, was "
@@ -128,18 +128,18 @@ func forkPlace(l term.Look, r forkRow, width int) string {
 		rest = ", no longer protected"
 	}
 	if width > 0 {
-		path = l.PathCut(path, max(width-len(lead)-len(rest), 8), false)
+		path = l.CutPath(path, max(width-len(lead)-len(rest), 8), false)
 	}
 	return lead + path + rest
 }
 
-func grewFrom(l term.Look, r forkRow) string {
+func originText(l term.Style, r forkRow) string {
 	if r.Origin == nil {
 		return l.Glyphs.Dash
 	}
 	if r.from == nil {
 		return fmt.Sprintf("%d  forgotten", r.Origin.Number)
 	}
-	text, _ := l.Titled(*r.from, l.Goals)
+	text, _ := l.CheckpointTitle(*r.from, l.Titles)
 	return fmt.Sprintf("%d  %s", r.Origin.Number, text)
 }

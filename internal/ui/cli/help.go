@@ -12,14 +12,14 @@ import (
 )
 
 type helpCmd struct {
-	*face
+	*commandLine
 	root       *cobra.Command
 	all, agent bool
 }
 
-func (f *face) helpCommand(root *cobra.Command) *cobra.Command {
-	c := &helpCmd{face: f, root: root}
-	cmd := &cobra.Command{Use: "help [COMMAND]", Short: "Show help for a command", Args: between(0, 2), RunE: c.run}
+func (f *commandLine) helpCommand(root *cobra.Command) *cobra.Command {
+	c := &helpCmd{commandLine: f, root: root}
+	cmd := &cobra.Command{Use: "help [COMMAND]", Short: "Show help for a command", Args: argsBetween(0, 2), RunE: c.run}
 	cmd.Flags().BoolVar(&c.all, "all", false, "every command")
 	cmd.Flags().BoolVar(&c.agent, "agent", false, "everything as JSON, for programs")
 	return cmd
@@ -27,28 +27,28 @@ func (f *face) helpCommand(root *cobra.Command) *cobra.Command {
 
 func (c *helpCmd) run(cmd *cobra.Command, args []string) error {
 	if c.agent || c.json {
-		return c.writeJSON(manual(c.root))
+		return c.writeJSON(buildManual(c.root))
 	}
 	if len(args) == 1 && args[0] == "flags" {
-		return c.emit(nil, func(l term.Look) string { return flagsOfAll(l, c.root) })
+		return c.printAnswer(nil, func(l term.Style) string { return renderGlobalFlags(l, c.root) })
 	}
 	if len(args) > 0 {
 		found, rest, err := c.root.Find(args)
 		if err != nil || len(rest) > 0 || found == c.root {
-			return noCommand(c.root, args)
+			return rejectUnknownCommand(c.root, args)
 		}
-		c.commandHelp(found)
+		c.printCommandHelp(found)
 		return nil
 	}
-	return c.emit(nil, func(l term.Look) string { return c.overview(l) })
+	return c.printAnswer(nil, func(l term.Style) string { return c.renderOverview(l) })
 }
 
-// overview lists the commands by shelves: a dozen, or all of them.
-func (c *helpCmd) overview(l term.Look) string {
+// renderOverview lists the commands by shelves: a dozen, or all of them.
+func (c *helpCmd) renderOverview(l term.Style) string {
 	var b strings.Builder
 	b.WriteString("Retake saves your project after every turn of an AI agent. See what changed, and\ngo back without losing anything.\n")
 	fmt.Fprintf(&b, "\n%s  retake [COMMAND]   without one: show the timeline\n", l.Dim("Usage:"))
-	for _, s := range c.shelves() {
+	for _, s := range c.commandGroups() {
 		commands := s.basic
 		if c.all {
 			commands = append(commands, s.more...)
@@ -58,11 +58,11 @@ func (c *helpCmd) overview(l term.Look) string {
 		}
 		fmt.Fprintf(&b, "\n%s\n", l.Dim(s.title))
 		for _, cmd := range commands {
-			b.WriteString(helpRow(l, cmd))
+			b.WriteString(renderHelpRow(l, cmd))
 		}
 	}
 	if c.all {
-		b.WriteString("\n" + flagsOfAll(l, c.root))
+		b.WriteString("\n" + renderGlobalFlags(l, c.root))
 		fmt.Fprintf(&b, "\n%s\n", l.Dim("Exit codes"))
 		for _, e := range exitCodes {
 			fmt.Fprintf(&b, "  %3d  %s\n", e.Code, e.Means)
@@ -76,48 +76,48 @@ func (c *helpCmd) overview(l term.Look) string {
 	return b.String()
 }
 
-// flagsOfAll explains the flags that every command has.
-func flagsOfAll(l term.Look, root *cobra.Command) string {
+// renderGlobalFlags explains the flags that every command has.
+func renderGlobalFlags(l term.Style, root *cobra.Command) string {
 	return fmt.Sprintf("%s\n%s", l.Dim("Global flags"), root.PersistentFlags().FlagUsagesWrapped(l.Width))
 }
 
 // helpColumn is where the explanation of a command begins.
 const helpColumn = 28
 
-// helpRow is a command and what it does, in as many lines as that takes.
-func helpRow(l term.Look, cmd *cobra.Command) string {
+// renderHelpRow is a command and what it does, in as many lines as that takes.
+func renderHelpRow(l term.Style, cmd *cobra.Command) string {
 	out := "  " + termtext.Pad(cmd.Use, helpColumn-4) + "  "
 	lines := term.Wrap(cmd.Short, max(l.Width-max(helpColumn, termtext.Width(out)), helpColumn))
 	return out + strings.Join(lines, "\n"+strings.Repeat(" ", helpColumn)) + "\n"
 }
 
-// commandHelp explains one command.
-func (f *face) commandHelp(cmd *cobra.Command) {
-	f.paged = true // a flag asked for it, and no command began
-	text := (&helpCmd{face: f, root: cmd.Root()}).overview
+// printCommandHelp explains one command.
+func (f *commandLine) printCommandHelp(cmd *cobra.Command) {
+	f.pageable = true // a flag asked for it, and no command began
+	text := (&helpCmd{commandLine: f, root: cmd.Root()}).renderOverview
 	if cmd.HasParent() {
-		text = func(l term.Look) string { return renderHelp(l, cmd) }
+		text = func(l term.Style) string { return renderHelp(l, cmd) }
 	}
-	_ = f.print(text(f.out())) // who asked is gone
+	_ = f.printText(text(f.stdoutStyle())) // who asked is gone
 }
 
 // renderHelp is the page of one command. The flags that every command has are a page of
 // their own: repeated here they would hide those of the command.
-func renderHelp(l term.Look, cmd *cobra.Command) string {
+func renderHelp(l term.Style, cmd *cobra.Command) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", l.Bold(cmd.Short))
 	if cmd.Long != "" {
 		fmt.Fprintf(&b, "\n%s\n", strings.Join(wrapHelp(cmd.Long, min(l.Width, 100)), "\n"))
 	}
-	fmt.Fprintf(&b, "\n%s  %s\n", l.Dim("Usage:"), useLine(cmd))
+	fmt.Fprintf(&b, "\n%s  %s\n", l.Dim("Usage:"), usageLine(cmd))
 	if len(cmd.Aliases) > 0 {
 		fmt.Fprintf(&b, "%s  %s\n", l.Dim("Alias:"), strings.Join(cmd.Aliases, ", "))
 	}
-	for i, sub := range visible(cmd) {
+	for i, sub := range visibleCommands(cmd) {
 		if i == 0 {
 			fmt.Fprintf(&b, "\n%s\n", l.Dim("Commands:"))
 		}
-		b.WriteString(helpRow(l, sub))
+		b.WriteString(renderHelpRow(l, sub))
 	}
 	if cmd.Example != "" {
 		fmt.Fprintf(&b, "\n%s\n%s", l.Dim("Examples:"), renderExamples(l, cmd.Example))
@@ -140,8 +140,8 @@ func ownFlags(cmd *cobra.Command) *pflag.FlagSet {
 	return out
 }
 
-// visible are the commands below one that people may type.
-func visible(cmd *cobra.Command) []*cobra.Command {
+// visibleCommands are the commands below one that people may type.
+func visibleCommands(cmd *cobra.Command) []*cobra.Command {
 	var out []*cobra.Command
 	for _, sub := range cmd.Commands() {
 		if !sub.Hidden {

@@ -38,7 +38,7 @@ func readHelpTexts() map[string]helpText {
 				long = append(long, line)
 			}
 		}
-		t.long = strings.NewReplacer("{roles}", kindLines(), "{types}", typeLines()).Replace(strings.TrimSpace(strings.Join(long, "\n")))
+		t.long = strings.NewReplacer("{roles}", keyKindLines(), "{types}", eventTypeLines()).Replace(strings.TrimSpace(strings.Join(long, "\n")))
 		out[path] = t
 	}
 	return out
@@ -75,7 +75,7 @@ func wrapHelp(long string, width int) []string {
 }
 
 // renderExamples are the lines to paste, and what they do in a column beside them.
-func renderExamples(l term.Look, text string) string {
+func renderExamples(l term.Style, text string) string {
 	wide := 0
 	lines := strings.Split(text, "\n")
 	for _, line := range lines {

@@ -4,9 +4,9 @@ import "github.com/spf13/cobra"
 
 // hookCommand is what agents run. The program answers it before it makes anything
 // else ready; it stands here for the help.
-func (f *face) hookCommand() *cobra.Command {
+func (f *commandLine) hookCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "hook AGENT", Short: "Receive one agent event on standard input", Args: between(1, 1),
+		Use: "hook AGENT", Short: "Receive one agent event on standard input", Args: argsBetween(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.Hook(cmd.Context(), args[0])
 			return nil
@@ -14,15 +14,15 @@ func (f *face) hookCommand() *cobra.Command {
 	}
 }
 
-func (f *face) mcpCommand() *cobra.Command {
+func (f *commandLine) mcpCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "mcp", Short: "Serve the MCP tools for agents over stdio", Args: between(0, 0),
+		Use: "mcp", Short: "Serve the MCP tools for agents over stdio", Args: argsBetween(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := f.open(cmd.Context())
+			s, err := f.openService(cmd.Context())
 			if err != nil {
 				return err
 			}
-			return f.MCP(cmd.Context(), s, f.workdir())
+			return f.MCP(cmd.Context(), s, f.workingDir())
 		},
 	}
 }

@@ -18,7 +18,7 @@ import (
 )
 
 type importCmd struct {
-	*face
+	*commandLine
 	name   string
 	accept []string
 }
@@ -29,10 +29,10 @@ type importAnswer struct {
 	Extracted *archive.Report `json:"extracted,omitempty"` // of a server nobody tells
 }
 
-func (f *face) importCommand() *cobra.Command {
-	c := &importCmd{face: f}
+func (f *commandLine) importCommand() *cobra.Command {
+	c := &importCmd{commandLine: f}
 	cmd := &cobra.Command{
-		Use: "import FILE|- DIR", Short: "Create a workspace from a tar archive", Args: between(2, 2), RunE: c.run,
+		Use: "import FILE|- DIR", Short: "Create a workspace from a tar archive", Args: argsBetween(2, 2), RunE: c.run,
 	}
 	cmd.Flags().StringVar(&c.name, "name", "", "name the workspace `NAME` (default: the directory's name)")
 	cmd.Flags().StringSliceVar(&c.accept, "accept", nil, "confirm a `WARNING`: home, system, giant")
@@ -43,52 +43,52 @@ func (c *importCmd) run(cmd *cobra.Command, args []string) error {
 	ctx := cmd.Context()
 	in, size, err := io.NopCloser(c.In), int64(0), error(nil)
 	if args[0] != "-" {
-		in, size, err = c.Archives.Open(c.below(args[0]))
+		in, size, err = c.Archives.Open(c.fromWorkingDir(args[0]))
 	}
 	if err != nil {
 		return err
 	}
 	defer in.Close() //nolint:errcheck // only read
-	if c.far() {
-		return c.send(ctx, in, size, args[1])
+	if c.isRemote() {
+		return c.sendArchive(ctx, in, size, args[1])
 	}
-	s, err := c.open(ctx)
+	s, err := c.openService(ctx)
 	if err != nil {
 		return err
 	}
-	dir := c.below(args[1])
+	dir := c.fromWorkingDir(args[1])
 	undo, err := c.Archives.Prepare(dir)
 	if err != nil {
 		return err
 	}
-	accepted, report, err := c.unpack(ctx, s, in, size, dir, args)
+	accepted, report, err := c.unpackArchive(ctx, s, in, size, dir, args)
 	if err != nil {
 		undo()
 		return err
 	}
-	return c.protect(ctx, s, report, retake.InitRequest{Dir: dir, Name: c.name, Accept: accepted})
+	return c.protectImported(ctx, s, report, retake.InitRequest{Dir: dir, Name: c.name, Accept: accepted})
 }
 
-// unpack asks about the place, and fills it.
-func (c *importCmd) unpack(ctx context.Context, s retake.Service, in io.Reader, size int64, dir string, args []string) ([]string, archive.Report, error) {
+// unpackArchive asks about the place, and fills it.
+func (c *importCmd) unpackArchive(ctx context.Context, s retake.Service, in io.Reader, size int64, dir string, args []string) ([]string, archive.Report, error) {
 	place, err := s.Estimate(ctx, dir)
 	if err != nil {
 		return nil, archive.Report{}, err
 	}
-	accepted, err := (&initCmd{face: c.face, accept: c.accept}).consent(ctx, place.Danger, args[1:])
+	accepted, err := (&initCmd{commandLine: c.commandLine, accept: c.accept}).collectConsent(ctx, place.Danger, args[1:])
 	if err != nil {
-		return nil, archive.Report{}, c.reworded(err, place.Danger, args)
+		return nil, archive.Report{}, c.asImportError(err, place.Danger, args)
 	}
-	bar := c.progress("unpack")
-	report, err := c.Archives.Extract(ctx, dir, c.watched(in, size, bar))
-	bar.done()
+	bar := c.newProgressLine("unpack")
+	report, err := c.Archives.Extract(ctx, dir, c.withProgress(in, size, bar))
+	bar.clear()
 	return accepted, report, err
 }
 
-// reworded names our command where consent names init.
-func (c *importCmd) reworded(err error, dangers []retake.Danger, args []string) error {
+// asImportError names our command where consent names init.
+func (c *importCmd) asImportError(err error, dangers []retake.Danger, args []string) error {
 	e := *retake.AsError(err)
-	if e.Kind != retake.Denied || errors.Is(err, errLeft) {
+	if e.Kind != retake.Denied || errors.Is(err, errCancelled) {
 		return err
 	}
 	accept := slices.Clone(c.accept)
@@ -97,104 +97,104 @@ func (c *importCmd) reworded(err error, dangers []retake.Danger, args []string) 
 			accept = append(accept, d.Class)
 		}
 	}
-	l := c.talk()
-	e.Hint = "go ahead: retake import " + l.Word(args[0]) + " " + l.Word(args[1]) + " --accept " + strings.Join(accept, ",")
+	l := c.stderrStyle()
+	e.Hint = "go ahead: retake import " + l.ShellPath(args[0]) + " " + l.ShellPath(args[1]) + " --accept " + strings.Join(accept, ",")
 	return &e
 }
 
-// watched shows how far the reading of an archive is.
-func (c *importCmd) watched(in io.Reader, size int64, bar *progress) io.Reader {
+// withProgress shows how far the reading of an archive is.
+func (c *importCmd) withProgress(in io.Reader, size int64, bar *progressLine) io.Reader {
 	if bar == nil {
 		return in
 	}
-	t := &telling{Reader: in}
-	n := &passed{Reader: t}
-	t.tell = func() {
+	t := &notifyingReader{Reader: in}
+	n := &countedInput{Reader: t}
+	t.onRead = func() {
 		text := termtext.Bytes(n.n) + " read"
 		if size > 0 {
 			text = termtext.Bytes(n.n) + " of " + termtext.Bytes(size)
 		}
-		bar.say(text)
+		bar.showText(text)
 	}
 	return n
 }
 
-type passed struct {
+type countedInput struct {
 	io.Reader
 	n int64
 }
 
-func (p *passed) Read(b []byte) (int, error) {
+func (p *countedInput) Read(b []byte) (int, error) {
 	n, err := p.Reader.Read(b)
 	p.n += int64(n)
 	return n, err
 }
 
-// protect takes the first checkpoint of what is there now. Whatever happens, the files stay.
-func (c *importCmd) protect(ctx context.Context, s retake.Service, report archive.Report, req retake.InitRequest) error {
+// protectImported takes the first checkpoint of what is there now. Whatever happens, the files stay.
+func (c *importCmd) protectImported(ctx context.Context, s retake.Service, report archive.Report, req retake.InitRequest) error {
 	if !c.json {
-		fmt.Fprint(c.Out, renderUnpacked(c.out(), report))
+		fmt.Fprint(c.Out, renderUnpacked(c.stdoutStyle(), report))
 	}
 	est, err := s.Estimate(ctx, req.Dir)
 	if err == nil {
-		req.Accept, err = (&initCmd{face: c.face, accept: req.Accept}).consent(ctx, est.Danger, []string{c.talk().Word(req.Dir)})
+		req.Accept, err = (&initCmd{commandLine: c.commandLine, accept: req.Accept}).collectConsent(ctx, est.Danger, []string{c.stderrStyle().ShellPath(req.Dir)})
 	}
 	var res retake.SaveResult
 	began := c.Clock.Now()
 	if err == nil {
-		bar := c.progress("capture")
-		req.Progress = bar.tell()
+		bar := c.newProgressLine("capture")
+		req.Progress = bar.callback()
 		res, err = s.Init(ctx, req)
-		bar.done()
+		bar.clear()
 	}
 	if err != nil {
 		e := *retake.AsError(err)
 		e.Safe = "The files are in " + req.Dir + " and whole; they are not protected."
 		if e.Hint == "" {
-			e.Hint = "protect them: retake init " + c.talk().Word(req.Dir)
+			e.Hint = "protect them: retake init " + c.stderrStyle().ShellPath(req.Dir)
 		}
 		return &e
 	}
-	return c.imported(res, &report, c.Clock.Now().Sub(began))
+	return c.printImported(res, &report, c.Clock.Now().Sub(began))
 }
 
-func (c *importCmd) imported(res retake.SaveResult, report *archive.Report, took time.Duration) error {
+func (c *importCmd) printImported(res retake.SaveResult, report *archive.Report, took time.Duration) error {
 	if res.Warnings == nil {
 		res.Warnings = []retake.Warning{}
 	}
-	c.warn(res.Warnings)
-	err := c.emit(importAnswer{1, res, report}, func(l term.Look) string { return renderCaptured(l, res.Checkpoint, took) })
-	if c.far() {
-		c.hint("its timeline", "retake log --workspace "+c.talk().Word(res.Workspace.Name))
+	c.printWarnings(res.Warnings)
+	err := c.printAnswer(importAnswer{1, res, report}, func(l term.Style) string { return renderCaptured(l, res.Checkpoint, took) })
+	if c.isRemote() {
+		c.printHints("its timeline", "retake log --workspace "+c.stderrStyle().ShellPath(res.Workspace.Name))
 	} else {
-		c.hint("its timeline", "cd "+c.talk().Word(res.Workspace.Root)+" && retake")
+		c.printHints("its timeline", "cd "+c.stderrStyle().ShellPath(res.Workspace.Root)+" && retake")
 	}
 	return err
 }
 
-// send lets the server unpack and protect.
-func (c *importCmd) send(ctx context.Context, in io.Reader, size int64, name string) error {
+// sendArchive lets the server unpack and protect.
+func (c *importCmd) sendArchive(ctx context.Context, in io.Reader, size int64, name string) error {
 	if c.name != "" || len(c.accept) > 0 {
-		return usage("see its usage: retake help import", "On a server the second word is the name, and --name and --accept say nothing.")
+		return usageError("see its usage: retake help import", "On a server the second word is the name, and --name and --accept say nothing.")
 	}
-	s, err := c.server()
+	s, err := c.openServer()
 	if err != nil {
 		return err
 	}
 	began := c.Clock.Now()
-	bar := c.progress("send")
-	res, err := s.Import(ctx, retake.ImportRequest{Name: name}, c.watched(in, size, bar))
-	bar.done()
+	bar := c.newProgressLine("send")
+	res, err := s.Import(ctx, retake.ImportRequest{Name: name}, c.withProgress(in, size, bar))
+	bar.clear()
 	if err != nil {
 		return err
 	}
-	return c.imported(res, nil, c.Clock.Now().Sub(began))
+	return c.printImported(res, nil, c.Clock.Now().Sub(began))
 }
 
 // namesShown is how many names of one sort a report lists.
 const namesShown = 5
 
-func renderUnpacked(l term.Look, r archive.Report) string {
+func renderUnpacked(l term.Style, r archive.Report) string {
 	var b strings.Builder
 	room := termtext.Width(l.Glyphs.Yes)
 	say := func(sign, word, text string) {
@@ -204,9 +204,9 @@ func renderUnpacked(l term.Look, r archive.Report) string {
 		if n == 0 {
 			return ""
 		}
-		return term.Number(n, one, many)
+		return term.CountNoun(n, one, many)
 	}
-	say(l.Green(l.Glyphs.Yes), "unpacked", l.Facts(term.Files(r.Files)+", "+termtext.Bytes(r.Bytes), some(r.Dirs, "directory", "directories"),
+	say(l.Green(l.Glyphs.Yes), "unpacked", l.JoinFacts(term.CountFiles(r.Files)+", "+termtext.Bytes(r.Bytes), some(r.Dirs, "directory", "directories"),
 		some(r.Symlinks+r.Links, "link", "links"), some(r.FIFOs, "FIFO", "FIFOs")))
 	for _, part := range []struct {
 		names     []string
@@ -219,7 +219,7 @@ func renderUnpacked(l term.Look, r archive.Report) string {
 		if len(part.names) == 0 {
 			continue
 		}
-		say(l.Yellow("!"), "changed", term.Number(int64(len(part.names)), part.one, part.many))
+		say(l.Yellow("!"), "changed", term.CountNoun(int64(len(part.names)), part.one, part.many))
 		for i, name := range part.names {
 			if i == namesShown {
 				say("", "", l.Dim(fmt.Sprintf("%s more, all in --json", termtext.Count(int64(len(part.names)-i)))))

@@ -2,9 +2,9 @@ package cli
 
 import "github.com/retake-dev/retake"
 
-// orWaiting gives an answer that went well the code of a restore that waits to be
+// orInterrupted gives an answer that went well the code of a restore that waits to be
 // finished or taken back; the banner has said so.
-func orWaiting(err error, ws retake.Workspace) error {
+func orInterrupted(err error, ws retake.Workspace) error {
 	if err != nil || ws.Interrupted == nil {
 		return err
 	}

@@ -15,18 +15,18 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 )
 
-// listening follows events of a server, shows them, and forwards them as a webhook would
+// eventListener follows events of a server, shows them, and forwards them as a webhook would
 // get them.
-type listening struct {
-	*face
+type eventListener struct {
+	*commandLine
 	forward string
 	types   []retake.EventType
 
-	private []byte // signs what is forwarded
-	sender  *webhook.Sender
-	after   int64 // the last event that was seen
-	lost    bool  // the server does not answer at this moment
-	names   map[retake.WorkspaceID]string
+	signingKey   []byte // signs what is forwarded
+	sender       *webhook.Sender
+	after        int64 // the last event that was seen
+	disconnected bool  // the server does not answer at this moment
+	names        map[retake.WorkspaceID]string
 }
 
 // listenAnswer is one line of JSON: what the command begins with, or an event.
@@ -45,14 +45,14 @@ type forwardAnswer struct {
 	Took   time.Duration `json:"took"`
 }
 
-func (f *face) listenCommand() *cobra.Command {
+func (f *commandLine) listenCommand() *cobra.Command {
 	var types []string
-	c := &listening{face: f}
+	c := &eventListener{commandLine: f}
 	cmd := &cobra.Command{
-		Use: "listen", Short: "Follow events as they happen, or forward them to a URL", Args: between(0, 0),
+		Use: "listen", Short: "Follow events as they happen, or forward them to a URL", Args: argsBetween(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var err error
-			if c.types, err = eventTypes(cmd, types); err != nil {
+			if c.types, err = parseEventTypes(cmd, types); err != nil {
 				return err
 			}
 			return c.run(cmd.Context())
@@ -63,8 +63,8 @@ func (f *face) listenCommand() *cobra.Command {
 	return cmd
 }
 
-func (c *listening) run(ctx context.Context) error {
-	s, err := c.server()
+func (c *eventListener) run(ctx context.Context) error {
+	s, err := c.openServer()
 	if err != nil {
 		return err
 	}
@@ -74,35 +74,35 @@ func (c *listening) run(ctx context.Context) error {
 		if err := c.sender.CheckURL(c.forward); err != nil {
 			return err
 		}
-		c.private, secret, _ = webhook.NewSecret(retake.SchemeShared)
+		c.signingKey, secret, _ = webhook.NewSecret(retake.SchemeShared)
 	}
 	if c.after, err = newestEvent(ctx, s); err != nil {
 		return err
 	}
-	if err := c.begin(secret); err != nil {
+	if err := c.printBeginning(secret); err != nil {
 		return err
 	}
 	for ctx.Err() == nil {
-		err := s.Follow(ctx, c.after, func(e retake.Event) error { return c.hear(ctx, s, e) })
+		err := s.Follow(ctx, c.after, func(e retake.Event) error { return c.handleEvent(ctx, s, e) })
 		switch {
 		case ctx.Err() != nil: // somebody ended us, as one does
 			return nil
 		case !retake.IsKind(err, retake.Away) && !retake.IsKind(err, retake.Busy):
 			return err
-		case !c.lost && !c.json:
-			fmt.Fprintf(c.Err, "%s %s\n", c.talk().Yellow("!"), "The server does not answer. Events that happen meanwhile are shown when it does.")
+		case !c.disconnected && !c.json:
+			fmt.Fprintf(c.Err, "%s %s\n", c.stderrStyle().Yellow("!"), "The server does not answer. Events that happen meanwhile are shown when it does.")
 		}
-		c.lost = true
+		c.disconnected = true
 	}
 	return nil
 }
 
-func (c *listening) begin(secret string) error {
+func (c *eventListener) printBeginning(secret string) error {
 	if c.json {
 		return c.writeJSON(listenAnswer{V: 1, Secret: secret, After: &c.after})
 	}
-	return c.emit(nil, func(l term.Look) string {
-		text := fmt.Sprintf("%s Listening at %s\n", l.Green(l.Glyphs.Point), l.Bold(termtext.Escape(c.address())))
+	return c.printAnswer(nil, func(l term.Style) string {
+		text := fmt.Sprintf("%s Listening at %s\n", l.Green(l.Glyphs.Point), l.Bold(termtext.Escape(c.serverAddress())))
 		if c.forward != "" {
 			text += fmt.Sprintf("  Each event goes to %s\n  signed with this secret, which is another one next time:\n\n    %s\n", termtext.Escape(c.forward), secret)
 		}
@@ -144,18 +144,18 @@ func newestEvent(ctx context.Context, s retake.Notifier) (int64, error) {
 	return low, err
 }
 
-// hear shows one event, and forwards it under each name by which it is wanted.
-func (c *listening) hear(ctx context.Context, s retake.Service, e retake.Event) error {
-	if c.lost && !c.json {
-		fmt.Fprintf(c.Err, "%s %s\n", c.talk().Green(c.talk().Glyphs.Yes), "The server answers again.")
+// handleEvent shows one event, and forwards it under each name by which it is wanted.
+func (c *eventListener) handleEvent(ctx context.Context, s retake.Service, e retake.Event) error {
+	if c.disconnected && !c.json {
+		fmt.Fprintf(c.Err, "%s %s\n", c.stderrStyle().Green(c.stderrStyle().Glyphs.Yes), "The server answers again.")
 	}
-	c.lost, c.after = false, e.Seq
+	c.disconnected, c.after = false, e.Seq
 	for _, name := range (&retake.Webhook{Types: c.types}).Wants(e.Type) {
 		told := e
 		told.Type = name
 		var out *forwardAnswer
 		if c.forward != "" {
-			out = c.post(ctx, e, name)
+			out = c.forwardEvent(ctx, e, name)
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -166,17 +166,17 @@ func (c *listening) hear(ctx context.Context, s retake.Service, e retake.Event) 
 			}
 			continue
 		}
-		about := c.about(ctx, s, e)
-		if err := c.emit(nil, func(l term.Look) string { return renderHeard(l, told, about, out) }); err != nil {
+		about := c.readEventData(ctx, s, e)
+		if err := c.printAnswer(nil, func(l term.Style) string { return renderEvent(l, told, about, out) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// about reads what an event tells. Workspaces are asked for when one is new to us.
-func (c *listening) about(ctx context.Context, s retake.Service, e retake.Event) heard {
-	var h heard
+// readEventData reads what an event tells. Workspaces are asked for when one is new to us.
+func (c *eventListener) readEventData(ctx context.Context, s retake.Service, e retake.Event) eventDetails {
+	var h eventDetails
 	_ = json.Unmarshal(e.Data, &h.EventData) // what cannot be read is not told
 	if _, ok := c.names[h.Workspace]; !ok && h.Workspace != "" {
 		c.names = workspaceNames(ctx, s)
@@ -186,21 +186,21 @@ func (c *listening) about(ctx context.Context, s retake.Service, e retake.Event)
 	return h
 }
 
-// heard is what an event tells, with the name of its workspace.
-type heard struct {
+// eventDetails is what an event tells, with the name of its workspace.
+type eventDetails struct {
 	retake.EventData
 	name string
 }
 
-// post sends an event as a message. Its id is that of the event, so that who hears it from
+// forwardEvent sends an event as a message. Its id is that of the event, so that who hears it from
 // two places knows it again.
-func (c *listening) post(ctx context.Context, e retake.Event, name retake.EventType) *forwardAnswer {
+func (c *eventListener) forwardEvent(ctx context.Context, e retake.Event, name retake.EventType) *forwardAnswer {
 	id := e.ID
 	if name != e.Type {
 		id += "_" + strings.ReplaceAll(string(name), ".", "_")
 	}
 	body, now := webhook.Body(e, name), c.Clock.Now()
-	header := webhook.Header(id, now, webhook.Sign(retake.SchemeShared, c.private, id, now, body))
+	header := webhook.Header(id, now, webhook.Sign(retake.SchemeShared, c.signingKey, id, now, body))
 	got := c.sender.Post(ctx, c.forward, header, body)
 	out := &forwardAnswer{ID: id, Status: got.Status, Took: c.Clock.Now().Sub(now)}
 	if got.Err != nil {
@@ -209,12 +209,12 @@ func (c *listening) post(ctx context.Context, e retake.Event, name retake.EventT
 	return out
 }
 
-// renderHeard is one event in one line: when, what, about what, and what the receiver said.
-func renderHeard(l term.Look, e retake.Event, about heard, out *forwardAnswer) string {
+// renderEvent is one event in one line: when, what, about what, and what the receiver said.
+func renderEvent(l term.Style, e retake.Event, about eventDetails, out *forwardAnswer) string {
 	line := e.Time.In(l.Now.Location()).Format(time.TimeOnly) + "  " + termtext.Pad(termtext.Escape(string(e.Type)), 19) + "  "
 	sign, answer := "", ""
 	if out != nil {
-		sign, answer = forwarded(l, out)
+		sign, answer = forwardText(l, out)
 	}
 	room := l.Width - termtext.Width(line) - l.ShownWidth(sign+answer) - 3
 	text := l.Glyphs.Cut(eventText(l, about), max(room, 8))
@@ -224,7 +224,7 @@ func renderHeard(l term.Look, e retake.Event, about heard, out *forwardAnswer) s
 	return l.Dim(line[:8]) + line[8:] + text + strings.Repeat(" ", max(room-termtext.Width(text), 0)+2) + sign + " " + answer + "\n"
 }
 
-func forwarded(l term.Look, out *forwardAnswer) (sign, text string) {
+func forwardText(l term.Style, out *forwardAnswer) (sign, text string) {
 	switch {
 	case out.Why == "":
 		return l.Green(l.Glyphs.Yes), fmt.Sprintf("%d %s", out.Status, termtext.Duration(out.Took))
@@ -235,18 +235,18 @@ func forwarded(l term.Look, out *forwardAnswer) (sign, text string) {
 }
 
 // eventText is what an event is about, in a few words.
-func eventText(l term.Look, d heard) string {
+func eventText(l term.Style, d eventDetails) string {
 	checkpoint := ""
 	if d.Number > 0 {
-		checkpoint = term.Numeral(d.Number)
+		checkpoint = term.CheckpointNumber(d.Number)
 	}
 	said := ""
 	if d.Intent != "" {
-		said = l.Glyphs.Quote(l.Words(d.Intent))
+		said = l.Glyphs.Quote(l.EscapeText(d.Intent))
 	}
 	count := ""
 	if d.Count > 0 {
 		count = termtext.Count(d.Count)
 	}
-	return strings.Join(strings.Fields(strings.Join([]string{termtext.Escape(d.name), checkpoint, said, l.Words(d.Name), l.Words(d.Answer), count, l.Words(d.Why)}, " ")), " ")
+	return strings.Join(strings.Fields(strings.Join([]string{termtext.Escape(d.name), checkpoint, said, l.EscapeText(d.Name), l.EscapeText(d.Answer), count, l.EscapeText(d.Why)}, " ")), " ")
 }

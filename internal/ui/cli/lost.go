@@ -12,25 +12,25 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 )
 
-// findLost finds the workspace to restore: the one we are in, or the one that was here
+// locateLostWorkspace finds the workspace to restore: the one we are in, or the one that was here
 // before its directory was deleted or replaced.
-func (f *face) findLost(ctx context.Context) (retake.Service, retake.Workspace, error) {
-	s, ws, err := f.find(ctx)
-	if err == nil || s == nil || f.apart() || !retake.IsKind(err, retake.NotFound) {
+func (f *commandLine) locateLostWorkspace(ctx context.Context) (retake.Service, retake.Workspace, error) {
+	s, ws, err := f.locateWorkspace(ctx)
+	if err == nil || s == nil || f.isOtherWorkspace() || !retake.IsKind(err, retake.NotFound) {
 		return s, ws, err
 	}
 	all, lerr := s.Workspaces(ctx)
 	if lerr != nil {
 		return s, ws, err
 	}
-	if lost, ok := retake.LostAt(all, reachable(f.workdir())); ok {
+	if lost, ok := retake.LostAt(all, resolveExisting(f.workingDir())); ok {
 		return s, lost.Workspace, nil
 	}
 	return s, ws, err
 }
 
-// reachable is a path without links, as far as there is something.
-func reachable(path string) string {
+// resolveExisting is a path without links, as far as there is something.
+func resolveExisting(path string) string {
 	rest := ""
 	for at := path; ; at = filepath.Dir(at) {
 		if real, err := filepath.EvalSymlinks(at); err == nil {
@@ -43,9 +43,9 @@ func reachable(path string) string {
 	}
 }
 
-// offerLost asks what is meant where a workspace was whose directory was deleted or
+// askLostWorkspace asks what is meant where a workspace was whose directory was deleted or
 // replaced. It reports whether init is done with that.
-func (c *initCmd) offerLost(cmd *cobra.Command, s retake.Service, root string, req *retake.InitRequest) (bool, error) {
+func (c *initCmd) askLostWorkspace(cmd *cobra.Command, s retake.Service, root string, req *retake.InitRequest) (bool, error) {
 	ctx := cmd.Context()
 	all, err := s.Workspaces(ctx)
 	if err != nil {
@@ -55,14 +55,14 @@ func (c *initCmd) offerLost(cmd *cobra.Command, s retake.Service, root string, r
 	if !ok || lost.Root != root {
 		return false, nil
 	}
-	fmt.Fprint(c.Err, renderLost(c.talk(), lost))
-	text, err := c.reply(ctx, "Which one?  [b/c/n] ")
+	fmt.Fprint(c.Err, renderLostWorkspace(c.stderrStyle(), lost))
+	text, err := c.askLine(ctx, "Which one?  [b/c/n] ")
 	if err != nil {
 		return false, err
 	}
 	switch text {
 	case "b":
-		return true, c.bringBack(cmd, s, lost.Workspace, all)
+		return true, c.restoreLost(cmd, s, lost.Workspace, all)
 	case "c":
 		req.Mark = retake.MarkContinue
 		return false, nil
@@ -70,24 +70,24 @@ func (c *initCmd) offerLost(cmd *cobra.Command, s retake.Service, root string, r
 		req.Mark = retake.MarkNew
 		return false, nil
 	}
-	return true, errLeft
+	return true, errCancelled
 }
 
-// renderLost says what was here, and what can be done about it.
-func renderLost(l term.Look, w retake.WorkspaceState) string {
+// renderLostWorkspace says what was here, and what can be done about it.
+func renderLostWorkspace(l term.Style, w retake.WorkspaceState) string {
 	newest := ""
 	if w.Latest != nil {
 		newest = fmt.Sprintf(", the newest %s", l.Ago(w.Latest.Time))
 	}
 	head := fmt.Sprintf("The workspace %s was here, and its directory was deleted or replaced.", l.Bold(termtext.Escape(w.Name)))
-	kept := fmt.Sprintf("It has %s%s.", term.Number(w.Count, "checkpoint", "checkpoints"), newest)
+	kept := fmt.Sprintf("It has %s%s.", term.CountNoun(w.Count, "checkpoint", "checkpoints"), newest)
 	return fmt.Sprintf("%s\n%s\n\n  %s  bring its files back\n  %s  continue its history with what is here now\n  %s  start a new history\n\n",
 		head, l.Dim(kept), l.Bold("b"), l.Bold("c"), l.Bold("n"))
 }
 
-// bringBack restores the newest checkpoint, as the command would.
-func (c *initCmd) bringBack(cmd *cobra.Command, s retake.Service, ws retake.Workspace, all []retake.WorkspaceState) error {
-	j := &journey{face: c.face}
-	j.typed.words = []string{"retake", "restore", "latest", "--workspace", ws.NameAmong(all)}
-	return j.travel(cmd.Context(), s, retake.PlanRequest{Workspace: ws.ID, Course: retake.CourseRestore, Ref: "latest"})
+// restoreLost restores the newest checkpoint, as the command would.
+func (c *initCmd) restoreLost(cmd *cobra.Command, s retake.Service, ws retake.Workspace, all []retake.WorkspaceState) error {
+	j := &restoreFlow{commandLine: c.commandLine}
+	j.typedCommand.words = []string{"retake", "restore", "latest", "--workspace", ws.NameAmong(all)}
+	return j.planAndApply(cmd.Context(), s, retake.PlanRequest{Workspace: ws.ID, Course: retake.CourseRestore, Ref: "latest"})
 }

@@ -18,22 +18,22 @@ type lsAnswer struct {
 	Entries []retake.Entry `json:"entries"`
 }
 
-func (f *face) lsCommand() *cobra.Command {
+func (f *commandLine) lsCommand() *cobra.Command {
 	var long bool
 	ref := ""
 	cmd := &cobra.Command{
-		Use: "ls REF [DIR]", Short: "List a directory as it was at a checkpoint", Args: refOr(&ref, 1, 2),
+		Use: "ls REF [DIR]", Short: "List a directory as it was at a checkpoint", Args: argsWithRef(&ref, 1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, ws, err := f.here(cmd.Context())
+			s, ws, err := f.currentWorkspace(cmd.Context())
 			if err != nil {
 				return err
 			}
-			args = refFirst(ref, args)
+			args = prependRef(ref, args)
 			typed := "."
 			if len(args) == 2 {
 				typed = args[1]
 			}
-			dir, err := f.inside(ws, typed)
+			dir, err := f.workspacePath(ws, typed)
 			if err != nil {
 				return err
 			}
@@ -44,7 +44,7 @@ func (f *face) lsCommand() *cobra.Command {
 			if entries == nil {
 				entries = []retake.Entry{}
 			}
-			return f.emit(lsAnswer{1, dir, entries}, func(l term.Look) string { return renderEntries(l, entries, long) })
+			return f.printAnswer(lsAnswer{1, dir, entries}, func(l term.Style) string { return renderEntries(l, entries, long) })
 		},
 	}
 	cmd.Flags().StringVar(&ref, "at", "", "as it was at `REF`; then only DIR is named")
@@ -52,27 +52,27 @@ func (f *face) lsCommand() *cobra.Command {
 	return cmd
 }
 
-func renderEntries(l term.Look, entries []retake.Entry, long bool) string {
+func renderEntries(l term.Style, entries []retake.Entry, long bool) string {
 	var b strings.Builder
 	owner, size := 0, 0
 	for _, e := range entries {
-		owner = max(owner, len(ownerOf(e)))
-		size = max(size, termtext.Width(sizeOf(l, e)))
+		owner = max(owner, len(ownerText(e)))
+		size = max(size, termtext.Width(sizeText(l, e)))
 	}
 	for _, e := range entries {
-		name := termtext.Escape(e.Name) + sign(e.Kind)
+		name := termtext.Escape(e.Name) + kindSuffix(e.Kind)
 		if !long {
 			fmt.Fprintln(&b, name)
 			continue
 		}
-		when := l.Clock(time.Unix(0, e.ModTime))
-		fmt.Fprintf(&b, "%s  %s  %s  %s  %s\n", modeText(e), termtext.Pad(ownerOf(e), owner), termtext.PadLeft(sizeOf(l, e), size), l.Dim(termtext.Pad(when, 11)), name)
+		when := l.ShortTime(time.Unix(0, e.ModTime))
+		fmt.Fprintf(&b, "%s  %s  %s  %s  %s\n", modeText(e), termtext.Pad(ownerText(e), owner), termtext.PadLeft(sizeText(l, e), size), l.Dim(termtext.Pad(when, 11)), name)
 	}
 	return b.String()
 }
 
-// sign tells the kind behind a name.
-func sign(k retake.Kind) string {
+// kindSuffix tells the kind behind a name.
+func kindSuffix(k retake.Kind) string {
 	switch k {
 	case retake.KindDir:
 		return "/"
@@ -87,14 +87,14 @@ func sign(k retake.Kind) string {
 	return ""
 }
 
-func ownerOf(e retake.Entry) string { return fmt.Sprintf("%d:%d", e.UID, e.GID) }
+func ownerText(e retake.Entry) string { return fmt.Sprintf("%d:%d", e.UID, e.GID) }
 
-func sizeOf(l term.Look, e retake.Entry) string {
+func sizeText(l term.Style, e retake.Entry) string {
 	switch e.Kind {
 	case retake.KindFile, retake.KindSymlink:
 		return termtext.Bytes(e.Size)
 	case retake.KindDir:
-		return term.Files(e.Sum.Files)
+		return term.CountFiles(e.Sum.Files)
 	default:
 		return l.Glyphs.Dash
 	}

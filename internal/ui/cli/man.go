@@ -11,11 +11,11 @@ import (
 )
 
 // manCommand writes the manual pages. Packages run it; nobody has to know it.
-func (f *face) manCommand() *cobra.Command {
+func (f *commandLine) manCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "man DIR", Short: "Write a manual page for every command", Hidden: true, Args: between(1, 1),
+		Use: "man DIR", Short: "Write a manual page for every command", Hidden: true, Args: argsBetween(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			dir := f.below(args[0])
+			dir := f.fromWorkingDir(args[0])
 			if err := os.MkdirAll(dir, 0o755); err != nil {
 				return fmt.Errorf("make directory: %w", err)
 			}
@@ -32,9 +32,9 @@ func (f *face) manCommand() *cobra.Command {
 // manPages are all pages by the names of their files.
 func manPages(root *cobra.Command, version string) map[string]string {
 	out := map[string]string{"retake.1": manPage(root, version)}
-	for _, cmd := range visible(root) {
+	for _, cmd := range visibleCommands(root) {
 		out[manName(cmd)+".1"] = manPage(cmd, version)
-		for _, sub := range visible(cmd) {
+		for _, sub := range visibleCommands(cmd) {
 			out[manName(sub)+".1"] = manPage(sub, version)
 		}
 	}
@@ -48,15 +48,15 @@ func manName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandP
 func manPage(cmd *cobra.Command, version string) string {
 	var b strings.Builder
 	name := manName(cmd)
-	fmt.Fprintf(&b, ".TH %s 1 \"\" \"retake %s\" \"Retake manual\"\n", strings.ToUpper(name), roff(version))
-	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n.SH SYNOPSIS\n.B %s\n", roff(name), roff(cmd.Short), roff(useLine(cmd)))
+	fmt.Fprintf(&b, ".TH %s 1 \"\" \"retake %s\" \"Retake manual\"\n", strings.ToUpper(name), escapeRoff(version))
+	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n.SH SYNOPSIS\n.B %s\n", escapeRoff(name), escapeRoff(cmd.Short), escapeRoff(usageLine(cmd)))
 	if cmd.Long != "" {
 		b.WriteString(".SH DESCRIPTION\n" + manText(cmd.Long))
 	}
-	if subs := visible(cmd); len(subs) > 0 {
+	if subs := visibleCommands(cmd); len(subs) > 0 {
 		b.WriteString(".SH COMMANDS\n")
 		for _, sub := range subs {
-			fmt.Fprintf(&b, ".TP\n.BR %s (1)\n%s\n", roff(manName(sub)), roff(sub.Short))
+			fmt.Fprintf(&b, ".TP\n.BR %s (1)\n%s\n", escapeRoff(manName(sub)), escapeRoff(sub.Short))
 		}
 	}
 	flags := cmd.LocalNonPersistentFlags()
@@ -67,7 +67,7 @@ func manPage(cmd *cobra.Command, version string) string {
 		b.WriteString(".SH OPTIONS\n" + text)
 	}
 	if cmd.Example != "" {
-		fmt.Fprintf(&b, ".SH EXAMPLES\n.nf\n%s\n.fi\n", roff(cmd.Example))
+		fmt.Fprintf(&b, ".SH EXAMPLES\n.nf\n%s\n.fi\n", escapeRoff(cmd.Example))
 	}
 	if cmd.HasParent() {
 		b.WriteString(".SH SEE ALSO\n.BR retake (1)\n")
@@ -75,7 +75,7 @@ func manPage(cmd *cobra.Command, version string) string {
 	}
 	b.WriteString(".SH EXIT STATUS\n")
 	for _, e := range exitCodes {
-		fmt.Fprintf(&b, ".TP\n.B %d\n%s\n", e.Code, roff(e.Means))
+		fmt.Fprintf(&b, ".TP\n.B %d\n%s\n", e.Code, escapeRoff(e.Means))
 	}
 	return b.String()
 }
@@ -88,9 +88,9 @@ func manText(long string) string {
 			b.WriteString(".PP\n")
 		}
 		if strings.HasPrefix(paragraph, " ") {
-			fmt.Fprintf(&b, ".nf\n%s\n.fi\n", roff(paragraph))
+			fmt.Fprintf(&b, ".nf\n%s\n.fi\n", escapeRoff(paragraph))
 		} else {
-			b.WriteString(roff(paragraph) + "\n")
+			b.WriteString(escapeRoff(paragraph) + "\n")
 		}
 	}
 	return b.String()
@@ -107,13 +107,13 @@ func manFlags(set *pflag.FlagSet) string {
 		if f.Shorthand != "" {
 			short = "-" + f.Shorthand + ", "
 		}
-		fmt.Fprintf(&b, ".TP\n.B %s\n%s\n", roff(strings.TrimSpace(short+"--"+f.Name+" "+value)), roff(does))
+		fmt.Fprintf(&b, ".TP\n.B %s\n%s\n", escapeRoff(strings.TrimSpace(short+"--"+f.Name+" "+value)), escapeRoff(does))
 	})
 	return b.String()
 }
 
-// roff writes text so that nothing in it is a request or an escape of the formatter.
-func roff(s string) string {
+// escapeRoff writes text so that nothing in it is a request or an escape of the formatter.
+func escapeRoff(s string) string {
 	s = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(s)
 	lines := strings.Split(s, "\n")
 	for i, line := range lines {

@@ -22,7 +22,7 @@ var exitCodes = []exitCode{
 	{4, "exists", "already exists"},
 	{5, "moved", "something changed in the meantime"},
 	{6, "denied", "confirmation required"},
-	{failedExit, string(failed), "a check failed"},
+	{failedCheckExit, string(checkFailed), "a check failed"},
 	{8, "limit", "a limit is reached"},
 	{9, "damaged", "stored data is damaged"},
 	{10, "away", "store unavailable"},
@@ -56,26 +56,26 @@ type manualFlag struct {
 	Does    string `json:"does"`
 }
 
-func manual(root *cobra.Command) handbook {
-	h := handbook{V: 1, Flags: flagsOf(root.PersistentFlags()), Exits: exitCodes}
+func buildManual(root *cobra.Command) handbook {
+	h := handbook{V: 1, Flags: manualFlags(root.PersistentFlags()), Exits: exitCodes}
 	h.Commands = append(h.Commands, manualPage{Name: "retake", Usage: "retake", Does: root.Short})
-	for _, cmd := range visible(root) {
-		h.Commands = append(h.Commands, page(cmd))
-		for _, sub := range visible(cmd) {
-			h.Commands = append(h.Commands, page(sub))
+	for _, cmd := range visibleCommands(root) {
+		h.Commands = append(h.Commands, buildManualPage(cmd))
+		for _, sub := range visibleCommands(cmd) {
+			h.Commands = append(h.Commands, buildManualPage(sub))
 		}
 	}
 	return h
 }
 
-func page(cmd *cobra.Command) manualPage {
+func buildManualPage(cmd *cobra.Command) manualPage {
 	return manualPage{
-		Name: strings.TrimPrefix(cmd.CommandPath(), "retake "), Usage: useLine(cmd), Does: cmd.Short,
-		More: strings.ReplaceAll(cmd.Long, "\n", " "), Aliases: cmd.Aliases, Flags: flagsOf(cmd.LocalNonPersistentFlags()),
+		Name: strings.TrimPrefix(cmd.CommandPath(), "retake "), Usage: usageLine(cmd), Does: cmd.Short,
+		More: strings.ReplaceAll(cmd.Long, "\n", " "), Aliases: cmd.Aliases, Flags: manualFlags(cmd.LocalNonPersistentFlags()),
 	}
 }
 
-func flagsOf(set *pflag.FlagSet) []manualFlag {
+func manualFlags(set *pflag.FlagSet) []manualFlag {
 	var out []manualFlag
 	set.VisitAll(func(f *pflag.Flag) {
 		if f.Name == "help" || f.Hidden {

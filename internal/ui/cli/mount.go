@@ -13,27 +13,27 @@ type mountAnswer struct {
 	Dir string `json:"dir"`
 }
 
-func (f *face) mountCommand() *cobra.Command {
+func (f *commandLine) mountCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "mount DIR", Short: "Mount all checkpoints as read-only directories", Args: between(1, 1),
-		RunE: func(cmd *cobra.Command, args []string) error { return f.mount(cmd, args[0]) },
+		Use: "mount DIR", Short: "Mount all checkpoints as read-only directories", Args: argsBetween(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error { return f.mountCheckpoints(cmd, args[0]) },
 	}
 }
 
-func (f *face) mount(cmd *cobra.Command, typed string) error {
+func (f *commandLine) mountCheckpoints(cmd *cobra.Command, typed string) error {
 	if f.Mount == nil {
 		return &retake.Error{Kind: retake.Invalid, What: "checkpoints cannot be mounted on this system", Safe: nothingChanged}
 	}
-	s, ws, err := f.here(cmd.Context())
+	s, ws, err := f.currentWorkspace(cmd.Context())
 	if err != nil {
 		return err
 	}
-	dir := f.below(typed)
+	dir := f.fromWorkingDir(typed)
 	var shown error
 	err = f.Mount(cmd.Context(), dir, ws, s, func() {
-		shown = f.emit(mountAnswer{1, dir}, func(l term.Look) string {
-			return l.Green(l.Glyphs.Yes) + " The checkpoints of " + l.Bold(termtext.Escape(ws.Name)) + " are in " + l.Path(dir) + ", to read only.\n" +
-				"  " + l.Pairs([]string{"end it", "ctrl-c, or fusermount3 -u " + l.Word(dir)}) + "\n"
+		shown = f.printAnswer(mountAnswer{1, dir}, func(l term.Style) string {
+			return l.Green(l.Glyphs.Yes) + " The checkpoints of " + l.Bold(termtext.Escape(ws.Name)) + " are in " + l.DisplayPath(dir) + ", to read only.\n" +
+				"  " + l.HintLine([]string{"end it", "ctrl-c, or fusermount3 -u " + l.ShellPath(dir)}) + "\n"
 		})
 	})
 	if err != nil {

@@ -9,13 +9,13 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 )
 
-// spoken builds the command that was typed, with other flags.
-type spoken struct {
+// typedCommand builds the command that was typed, with other flags.
+type typedCommand struct {
 	words []string // retake, the command, its arguments and flags
 	paths []string // behind the dashes
 }
 
-func (s spoken) with(flags ...string) string {
+func (s typedCommand) withFlags(flags ...string) string {
 	words := append(slices.Clone(s.words), flags...)
 	if len(s.paths) > 0 {
 		words = append(append(words, "--"), s.paths...)
@@ -23,7 +23,7 @@ func (s spoken) with(flags ...string) string {
 	return strings.Join(words, " ")
 }
 
-func accepting(p *retake.Plan, accepted []string) []string {
+func acceptFlags(p *retake.Plan, accepted []string) []string {
 	for _, o := range term.Unaccepted(p, accepted) {
 		accepted = append(slices.Clone(accepted), o.Class)
 	}
@@ -33,24 +33,24 @@ func accepting(p *retake.Plan, accepted []string) []string {
 	return []string{"--accept", strings.Join(accepted, ",")}
 }
 
-// refuseYes is for a plan that --yes, or its digest, does not cover.
-func refuseYes(p *retake.Plan, accepted []string, typed spoken, flag string) error {
+// yesNotEnoughError is for a plan that --yes, or its digest, does not cover.
+func yesNotEnoughError(p *retake.Plan, accepted []string, typed typedCommand, flag string) error {
 	open := term.Unaccepted(p, accepted)
 	say := flag
 	if flag == "--digest" {
 		say = "--digest " + p.Short()
 	}
 	return &retake.Error{
-		Kind: retake.Denied, What: "this would " + term.Deed(p, open[0]) + ", and " + flag + " alone does not cover that",
-		Safe: strings.TrimSpace(nothingChanged + " " + others(open[1:])),
-		Hint: "preview: " + typed.with("--plan") + "\ngo ahead: " + typed.with(append([]string{say}, accepting(p, accepted)...)...),
+		Kind: retake.Denied, What: "this would " + term.ObstacleText(p, open[0]) + ", and " + flag + " alone does not cover that",
+		Safe: strings.TrimSpace(nothingChanged + " " + otherClassesText(open[1:])),
+		Hint: "preview: " + typed.withFlags("--plan") + "\ngo ahead: " + typed.withFlags(append([]string{say}, acceptFlags(p, accepted)...)...),
 	}
 }
 
-var fewWords = []string{"no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"}
+var smallNumbers = []string{"no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"}
 
-// others names the classes that ask besides the first.
-func others(open []retake.Obstacle) string {
+// otherClassesText names the classes that ask besides the first.
+func otherClassesText(open []retake.Obstacle) string {
 	if len(open) == 0 {
 		return ""
 	}
@@ -63,28 +63,28 @@ func others(open []retake.Obstacle) string {
 		return "One more warning needs confirmation: " + list + "."
 	}
 	n := termtext.Count(int64(len(open)))
-	if len(open) < len(fewWords) {
-		n = fewWords[len(open)]
+	if len(open) < len(smallNumbers) {
+		n = smallNumbers[len(open)]
 	}
-	return term.Sentence(n + " more warnings need confirmation: " + list)
+	return term.AsSentence(n + " more warnings need confirmation: " + list)
 }
 
-// refuseSilence is for a plan that nobody is there to look at.
-func refuseSilence(p *retake.Plan, accepted []string, typed spoken) error {
+// noTerminalError is for a plan that nobody is there to look at.
+func noTerminalError(p *retake.Plan, accepted []string, typed typedCommand) error {
 	open := term.Unaccepted(p, accepted)
-	would := strings.Join(term.NumbersOf(p), ", ")
+	would := strings.Join(term.PlanNumbers(p), ", ")
 	if len(open) > 0 {
-		would = term.Deed(p, open[0])
+		would = term.ObstacleText(p, open[0])
 		open = open[1:]
 	}
 	if would == "" {
 		would = "continue the interrupted restore"
 	}
-	flags := accepting(p, accepted)
+	flags := acceptFlags(p, accepted)
 	return &retake.Error{
 		Kind: retake.Denied, What: "this would " + would + ", which needs your confirmation",
-		Safe: strings.TrimSpace(nothingChanged + " " + others(open)),
-		Hint: "preview: " + typed.with("--plan") + "\ngo ahead: " + typed.with(append([]string{"--yes"}, flags...)...) +
-			"\nthis plan only: " + typed.with(append([]string{"--digest " + p.Short()}, flags...)...),
+		Safe: strings.TrimSpace(nothingChanged + " " + otherClassesText(open)),
+		Hint: "preview: " + typed.withFlags("--plan") + "\ngo ahead: " + typed.withFlags(append([]string{"--yes"}, flags...)...) +
+			"\nthis plan only: " + typed.withFlags(append([]string{"--digest " + p.Short()}, flags...)...),
 	}
 }

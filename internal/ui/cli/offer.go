@@ -10,13 +10,13 @@ import (
 	"github.com/retake-dev/retake/internal/agents/install"
 )
 
-// offer finds the agents of this machine after a directory was protected, and asks
+// offerAgentHooks finds the agents of this machine after a directory was protected, and asks
 // whether their turns shall become checkpoints. It is asked on a terminal only.
-func (c *initCmd) offer(ctx context.Context) error {
+func (c *initCmd) offerAgentHooks(ctx context.Context) error {
 	if c.Places == nil || c.json {
 		return nil
 	}
-	p := c.Places(c.workdir())
+	p := c.Places(c.workingDir())
 	var changes []install.Change
 	for _, a := range install.All() {
 		if !a.Installed(p) || a.Status(install.User, p).Condition == install.Current || a.Status(install.Project, p).Condition == install.Current {
@@ -30,34 +30,34 @@ func (c *initCmd) offer(ctx context.Context) error {
 		return nil
 	}
 	if !c.canAsk() || c.yes { // --yes protects; settings of other programs need their own word
-		c.hint("every turn of an agent", "retake agents install")
+		c.printHints("every turn of an agent", "retake agents install")
 		return nil
 	}
-	fmt.Fprintf(c.Err, "\n%s here. Hooks let every turn become a checkpoint.\n\n%s\n", found(len(changes)), renderHooks(c.talk(), changes, false))
-	return c.pick(ctx, changes)
+	fmt.Fprintf(c.Err, "\n%s here. Hooks let every turn become a checkpoint.\n\n%s\n", agentsFoundText(len(changes)), renderHooks(c.stderrStyle(), changes, false))
+	return c.askEachAgent(ctx, changes)
 }
 
-func found(n int) string {
+func agentsFoundText(n int) string {
 	if n == 1 {
 		return "One agent is"
 	}
 	return fmt.Sprintf("%d agents are", n)
 }
 
-func (c *initCmd) pick(ctx context.Context, changes []install.Change) error {
+func (c *initCmd) askEachAgent(ctx context.Context, changes []install.Change) error {
 	for {
-		text, err := c.reply(ctx, "Install? [Y/n "+c.talk().Glyphs.Dash+" a number "+c.talk().Glyphs.Dash+" s shows the exact lines] ")
+		text, err := c.askLine(ctx, "Install? [Y/n "+c.stderrStyle().Glyphs.Dash+" a number "+c.stderrStyle().Glyphs.Dash+" s shows the exact lines] ")
 		if err != nil {
 			return err
 		}
 		switch n, nerr := strconv.Atoi(text); {
-		case text == "" || agreed(text):
-			return c.put(changes)
+		case text == "" || isYes(text):
+			return c.installHooks(changes)
 		case text == "s":
-			fmt.Fprint(c.Err, renderHooks(c.talk(), changes, true))
+			fmt.Fprint(c.Err, renderHooks(c.stderrStyle(), changes, true))
 			continue
 		case nerr == nil && n >= 1 && n <= len(changes):
-			return c.put(slices.Clone(changes[n-1 : n]))
+			return c.installHooks(slices.Clone(changes[n-1 : n]))
 		default:
 			fmt.Fprintln(c.Err, "Skipped. Later: retake agents install")
 			return nil
@@ -65,8 +65,8 @@ func (c *initCmd) pick(ctx context.Context, changes []install.Change) error {
 	}
 }
 
-func (c *initCmd) put(changes []install.Change) error {
-	l := c.talk()
+func (c *initCmd) installHooks(changes []install.Change) error {
+	l := c.stderrStyle()
 	for _, ch := range changes {
 		if err := ch.Apply(); err != nil {
 			return err

@@ -13,18 +13,18 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 )
 
-// group is a command that only has others below it.
-func (f *face) group(use, short string, subs ...*cobra.Command) *cobra.Command {
+// parentCommand is a command that only has others below it.
+func (f *commandLine) parentCommand(use, short string, subs ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: use, Short: short,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil
 			}
-			return usage(helpHint(cmd), "Unknown command: %s %s", use, args[0])
+			return usageError(helpHint(cmd), "Unknown command: %s %s", use, args[0])
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			f.commandHelp(cmd)
+			f.printCommandHelp(cmd)
 			return nil
 		},
 	}
@@ -37,7 +37,7 @@ type tableRow struct {
 	sign  string
 	cells []string
 	notes []string // below it
-	quiet bool     // it is over
+	over  bool     // it is over
 }
 
 const (
@@ -47,7 +47,7 @@ const (
 
 // drawTable sets things below each other. The column flex holds plain text and gives way where
 // there is no room; columns that are empty throughout are not drawn.
-func drawTable(l term.Look, head []string, flex int, rows []tableRow) string {
+func drawTable(l term.Style, head []string, flex int, rows []tableRow) string {
 	widths, used := make([]int, len(head)), make([]bool, len(head))
 	lead := 0
 	if slices.ContainsFunc(rows, func(r tableRow) bool { return r.sign != "" }) {
@@ -73,7 +73,7 @@ func drawTable(l term.Look, head []string, flex int, rows []tableRow) string {
 			}
 			switch {
 			case i == flex && strings.Contains(c, "/"): // both ends of an address say something
-				c = l.PathCut(c, widths[i], true)
+				c = l.CutPath(c, widths[i], true)
 			case i == flex:
 				c = l.Glyphs.Cut(c, widths[i])
 			}
@@ -85,7 +85,7 @@ func drawTable(l term.Look, head []string, flex int, rows []tableRow) string {
 	fmt.Fprintln(&b, l.Dim(draw("", head)))
 	for _, r := range rows {
 		line := draw(r.sign, r.cells)
-		if r.quiet {
+		if r.over {
 			line = l.Dim(line)
 		}
 		fmt.Fprintln(&b, line)
@@ -97,22 +97,22 @@ func drawTable(l term.Look, head []string, flex int, rows []tableRow) string {
 }
 
 // wideIDs is from how many columns on an id is shown whole.
-const wideIDs = 112
+const wholeIDsFrom = 112
 
 // idEnd is how much of an id is enough to tell it from others.
-const idEnd = 8
+const idSuffixLength = 8
 
 // shortID shows an id, or how it ends: its beginning is a time, and alike in many.
-func shortID(l term.Look, id string) string {
+func shortID(l term.Style, id string) string {
 	id = termtext.Escape(id)
-	if l.Width >= wideIDs || len(id) <= idEnd {
+	if l.Width >= wholeIDsFrom || len(id) <= idSuffixLength {
 		return id
 	}
-	return id[len(id)-idEnd:]
+	return id[len(id)-idSuffixLength:]
 }
 
 // subjectText is an id whose kind matters too: where there is no room its middle goes.
-func subjectText(l term.Look, id string) string {
+func subjectText(l term.Style, id string) string {
 	prefix, rest, ok := strings.Cut(id, "_")
 	if end := shortID(l, id); ok && len(rest) > len(end) {
 		return termtext.Escape(prefix) + "_" + l.Glyphs.More + end
@@ -120,8 +120,8 @@ func subjectText(l term.Look, id string) string {
 	return termtext.Escape(id)
 }
 
-// soonText is how long something is ahead.
-func soonText(l term.Look, t time.Time) string {
+// timeAheadText is how long something is ahead.
+func timeAheadText(l term.Style, t time.Time) string {
 	const day = 24 * time.Hour
 	switch d := t.Sub(l.Now).Round(time.Minute); {
 	case t.Before(l.Now):
@@ -138,16 +138,16 @@ func soonText(l term.Look, t time.Time) string {
 }
 
 // leastEnd is how much of the end of an id has to be typed.
-const leastEnd = 4
+const minIDSuffix = 4
 
-// pick finds what is meant by an id, or by how one ends.
-func pick[T any](all []T, id func(T) string, what, typed, list string) (T, error) {
+// findByID finds what is meant by an id, or by how one ends.
+func findByID[T any](all []T, id func(T) string, what, typed, list string) (T, error) {
 	var found []T
 	for _, x := range all {
 		if id(x) == typed {
 			return x, nil
 		}
-		if len(typed) >= leastEnd && strings.HasSuffix(id(x), typed) {
+		if len(typed) >= minIDSuffix && strings.HasSuffix(id(x), typed) {
 			found = append(found, x)
 		}
 	}
@@ -158,14 +158,14 @@ func pick[T any](all []T, id func(T) string, what, typed, list string) (T, error
 	case 1:
 		return found[0], nil
 	}
-	return none, usage("use more of it, or the full ID: "+list, "The ids of %s end with %s.", term.Number(int64(len(found)), what, what+"s"), typed)
+	return none, usageError("use more of it, or the full ID: "+list, "The ids of %s end with %s.", term.CountNoun(int64(len(found)), what, what+"s"), typed)
 }
 
-// oneLine is foreign text in a question of several lines.
-func oneLine(s string) string { return strings.ReplaceAll(s, "\n", " ") }
+// joinLines is foreign text in a question of several lines.
+func joinLines(s string) string { return strings.ReplaceAll(s, "\n", " ") }
 
-// given has no null where a list is promised.
-func given[T any](list []T) []T {
+// nonNil has no null where a list is promised.
+func nonNil[T any](list []T) []T {
 	if list == nil {
 		return []T{}
 	}

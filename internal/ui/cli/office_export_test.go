@@ -11,9 +11,9 @@ var (
 	RenderDeliveries = renderDeliveries
 	RenderDelivery   = renderDelivery
 	RenderSchedules  = renderSchedules
-	RenderScheduled  = renderScheduled
+	RenderScheduled  = renderSchedule
 	RenderAudit      = renderAudit
-	RenderProven     = renderProven
+	RenderProven     = renderAuditProof
 	RenderDeletions  = renderDeletions
 	RenderUsage      = renderUsage
 	RenderNewKey     = renderNewKey
@@ -23,10 +23,10 @@ var (
 
 // RenderHeard draws an event that was answered with a status, or not at all.
 func RenderHeard(l Look, e retake.Event, name string, d retake.EventData, status int, why string) string {
-	return renderHeard(l, e, heard{d, name}, &forwardAnswer{Status: status, Why: why})
+	return renderEvent(l, e, eventDetails{d, name}, &forwardAnswer{Status: status, Why: why})
 }
 
 // PickKey finds a key as it is typed.
 func PickKey(all []retake.Key, typed string) (retake.Key, error) {
-	return pick(all, func(k retake.Key) string { return string(k.ID) }, "key", typed, "retake keys list")
+	return findByID(all, func(k retake.Key) string { return string(k.ID) }, "key", typed, "retake keys list")
 }

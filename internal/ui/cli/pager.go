@@ -9,24 +9,24 @@ import (
 
 // paged are the commands whose answer may be longer than the terminal and is only read.
 // None of them asks anything.
-var paged = map[string]bool{
+var pagedCommands = map[string]bool{
 	"log": true, "show": true, "diff": true, "blame": true, "why": true, "find": true, "ls": true, "effects": true, "help": true, "audit": true, "config": true,
 }
 
-// setPaged remembers whether the command's answer goes through a pager.
-func (f *face) setPaged(cmd *cobra.Command) {
+// setPageable remembers whether the command's answer goes through a pager.
+func (f *commandLine) setPageable(cmd *cobra.Command) {
 	name := strings.TrimPrefix(cmd.CommandPath(), "retake ")
-	f.paged = paged[name] || !cmd.HasParent()
+	f.pageable = pagedCommands[name] || !cmd.HasParent()
 }
 
-func (f *face) canPage() bool { return f.paged && f.OutTTY && !f.noPager && f.Pager != nil }
+func (f *commandLine) usesPager() bool { return f.pageable && f.OutTTY && !f.noPager && f.Pager != nil }
 
-// print writes an answer, as git does: on a terminal that it does not fit into by way of a
+// printText writes an answer, as git does: on a terminal that it does not fit into by way of a
 // pager. Where the pager does not start it is written as it is.
-func (f *face) print(text string) error {
-	if f.canPage() && strings.Count(text, "\n") >= f.Height && f.Pager(text) == nil {
+func (f *commandLine) printText(text string) error {
+	if f.usesPager() && strings.Count(text, "\n") >= f.Height && f.Pager(text) == nil {
 		return nil
 	}
 	_, err := io.WriteString(f.Out, text)
-	return answered(err)
+	return outputError(err)
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// pages reads until the limit, or to the end when limit is 0.
-func pages(ctx context.Context, s retake.Service, q retake.LogQuery, limit int) (retake.Timeline, error) {
+// readPages reads until the limit, or to the end when limit is 0.
+func readPages(ctx context.Context, s retake.Service, q retake.LogQuery, limit int) (retake.Timeline, error) {
 	out := retake.Timeline{Checkpoints: []retake.Checkpoint{}, Pins: []retake.Pin{}, Findings: map[retake.CheckpointID]retake.Finding{}}
 	for {
 		q.Limit = logPage

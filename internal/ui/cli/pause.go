@@ -16,24 +16,24 @@ type pauseAnswer struct {
 	Paused bool `json:"paused"`
 }
 
-func (f *face) pauseCommand() *cobra.Command {
+func (f *commandLine) pauseCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "pause", Short: "Stop taking checkpoints of agent turns, until 'unpause'", Args: between(0, 0),
+		Use: "pause", Short: "Stop taking checkpoints of agent turns, until 'unpause'", Args: argsBetween(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return f.setPaused(cmd, f.Clock.Now().UTC().Format(time.RFC3339))
+			return f.setPausedSince(cmd, f.Clock.Now().UTC().Format(time.RFC3339))
 		},
 	}
 }
 
-func (f *face) unpauseCommand() *cobra.Command {
+func (f *commandLine) unpauseCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "unpause", Short: "Take checkpoints of agent turns again", Args: between(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.setPaused(cmd, "") },
+		Use: "unpause", Short: "Take checkpoints of agent turns again", Args: argsBetween(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.setPausedSince(cmd, "") },
 	}
 }
 
-func (f *face) setPaused(cmd *cobra.Command, since string) error {
-	_, ws, err := f.here(cmd.Context())
+func (f *commandLine) setPausedSince(cmd *cobra.Command, since string) error {
+	_, ws, err := f.currentWorkspace(cmd.Context())
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (f *face) setPaused(cmd *cobra.Command, since string) error {
 	if err != nil {
 		return err
 	}
-	return f.emit(pauseAnswer{1, since != ""}, func(l term.Look) string {
+	return f.printAnswer(pauseAnswer{1, since != ""}, func(l term.Style) string {
 		if since == "" {
 			return l.Green(l.Glyphs.Point) + " Agents' work becomes checkpoints again.\n"
 		}
@@ -55,7 +55,7 @@ func (f *face) setPaused(cmd *cobra.Command, since string) error {
 }
 
 // pausedSince is when a workspace was paused; empty when it is not.
-func (f *face) pausedSince(ws retake.WorkspaceID) string {
+func (f *commandLine) pausedSince(ws retake.WorkspaceID) string {
 	if f.Settings == nil {
 		return ""
 	}
@@ -67,5 +67,5 @@ func (f *face) pausedSince(ws retake.WorkspaceID) string {
 	if err != nil {
 		return ""
 	}
-	return f.out().Clock(t)
+	return f.stdoutStyle().ShortTime(t)
 }

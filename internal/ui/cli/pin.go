@@ -15,11 +15,11 @@ type pinAnswer struct {
 	Pin retake.Pin `json:"pin"`
 }
 
-func (f *face) pinCommand() *cobra.Command {
+func (f *commandLine) pinCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "pin REF NAME", Short: "Name a checkpoint and keep it", Args: between(2, 2),
+		Use: "pin REF NAME", Short: "Name a checkpoint and keep it", Args: argsBetween(2, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, ws, err := f.here(cmd.Context())
+			s, ws, err := f.currentWorkspace(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -27,11 +27,11 @@ func (f *face) pinCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			err = f.emit(pinAnswer{1, p}, func(l term.Look) string {
+			err = f.printAnswer(pinAnswer{1, p}, func(l term.Style) string {
 				return fmt.Sprintf("%s Pinned %s as %s. It is kept as long as it is pinned.\n", l.Green(l.Glyphs.Yes), l.Bold(fmt.Sprint(p.Number)), l.Bold(termtext.Escape(p.Name)))
 			})
-			word := f.talk().Word(p.Name)
-			f.hint("look", "retake show "+word, "unpin", "retake unpin "+word)
+			word := f.stderrStyle().ShellPath(p.Name)
+			f.printHints("look", "retake show "+word, "unpin", "retake unpin "+word)
 			return err
 		},
 	}

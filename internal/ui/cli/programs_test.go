@@ -22,7 +22,7 @@ func TestRunStandsBetweenTwoCheckpoints(t *testing.T) {
 		return 3, nil
 	}
 	p.types("", "run", "--no-color", "--", "make", "-j", "--json").want(t, 3, "", "before it 2 · after it 3 · edited 1\n")
-	if c := p.ran[0]; !slices.Equal(c.Args, []string{"make", "-j", "--json"}) || c.Dir != p.dir || c.Over != "" || c.Aside {
+	if c := p.ran[0]; !slices.Equal(c.Args, []string{"make", "-j", "--json"}) || c.Dir != p.dir || c.BindOver != "" || c.ToStderr {
 		t.Fatalf("ran %+v", c)
 	}
 	p.types("", "log", "--no-color").want(t, 0, "3  11:42  after `make -j --json`", "")
@@ -58,10 +58,10 @@ func TestAtRunsInAForkThatGoesAway(t *testing.T) {
 	}
 	p.types("", "at", "1", "--", "cat", "a.txt").want(t, 5, "", "")
 	c := p.ran[0]
-	if _, err := os.Stat(c.Dir); !errors.Is(err, os.ErrNotExist) || c.Over != p.dir || c.Below != "" {
+	if _, err := os.Stat(c.Dir); !errors.Is(err, os.ErrNotExist) || c.BindOver != p.dir || c.Subdir != "" {
 		t.Fatalf("%v: ran %+v", err, c)
 	}
-	p.program = func(c cli.Command) (int, error) { return 0, fmt.Errorf("%w: %s", cli.ErrElsewhere, "/elsewhere") }
+	p.program = func(c cli.Command) (int, error) { return 0, fmt.Errorf("%w: %s", cli.ErrOtherPath, "/elsewhere") }
 	p.types("", "at", "1", "--no-color", "--", "cat").want(t, 0, "", "! ran at another path: /elsewhere\n")
 	p.types("", "at", "9", "--", "cat").want(t, 3, "", "There is no checkpoint 9")
 	left, err := filepath.Glob(filepath.Join(p.data, "scratch*"))
@@ -84,7 +84,7 @@ func TestAtBeginsWhereWeAre(t *testing.T) {
 	p.program = func(cli.Command) (int, error) { return 0, nil }
 	p.types("", "-C", "old/deep", "at", "1", "--", "ls").want(t, 0, "", "")
 	p.types("", "-C", "new", "at", "1", "--", "ls").want(t, 0, "", "")
-	if p.ran[0].Below != "old/deep" || p.ran[1].Below != "" { // new was not there
+	if p.ran[0].Subdir != "old/deep" || p.ran[1].Subdir != "" { // new was not there
 		t.Fatalf("ran %+v", p.ran)
 	}
 }
@@ -100,7 +100,7 @@ func TestAdoptOnlyIfItPasses(t *testing.T) {
 	}
 	p.program = func(cli.Command) (int, error) { return 9, nil }
 	p.types("", "adopt", dir, "--yes", "--if", "make test", "--no-color").want(t, 7, "", "✘ `make test` ended with 9 in the fork try \\x1bout.\n  Nothing was changed.\n")
-	if c := p.ran[0]; !slices.Equal(c.Args, []string{"sh", "-c", "make test"}) || c.Dir != dir || !c.Aside {
+	if c := p.ran[0]; !slices.Equal(c.Args, []string{"sh", "-c", "make test"}) || c.Dir != dir || !c.ToStderr {
 		t.Fatalf("ran %+v", c)
 	}
 	s := p.types("", "adopt", dir, "--yes", "--if", "make test", "--json")

@@ -27,14 +27,14 @@ type purgePlanAnswer struct {
 }
 
 type purgeCmd struct {
-	*face
+	*commandLine
 	content, lines, plan bool
 }
 
-func (f *face) purgeCommand() *cobra.Command {
-	c := &purgeCmd{face: f}
+func (f *commandLine) purgeCommand() *cobra.Command {
+	c := &purgeCmd{commandLine: f}
 	cmd := &cobra.Command{
-		Use: "purge [--content [FILE]] [-- PATH…]", Short: "Remove a file or a secret from the whole history", Args: between(0, -1), RunE: c.run,
+		Use: "purge [--content [FILE]] [-- PATH…]", Short: "Remove a file or a secret from the whole history", Args: argsBetween(0, -1), RunE: c.run,
 	}
 	cmd.Flags().BoolVar(&c.content, "content", false, "read the secret from FILE or standard input; a trailing newline is ignored")
 	cmd.Flags().BoolVar(&c.lines, "lines", false, "with --content: treat each line as a separate secret")
@@ -44,54 +44,54 @@ func (f *face) purgeCommand() *cobra.Command {
 
 func (c *purgeCmd) run(cmd *cobra.Command, args []string) error {
 	ctx := cmd.Context()
-	s, ws, err := c.here(ctx)
+	s, ws, err := c.currentWorkspace(ctx)
 	if err != nil {
 		return err
 	}
 	req := retake.PurgeRequest{Workspace: ws.ID}
 	if c.content {
-		req.Contents, err = c.secrets(cmd, args)
+		req.Contents, err = c.readSecrets(cmd, args)
 	} else {
-		req.Paths, err = c.paths(cmd, ws, args)
+		req.Paths, err = c.workspacePathsOf(cmd, ws, args)
 	}
 	if err != nil {
 		return err
 	}
-	p := c.progress("search")
-	req.Progress = p.tell()
+	p := c.newProgressLine("search")
+	req.Progress = p.callback()
 	plan, err := s.PlanPurge(ctx, req)
-	p.done()
+	p.clear()
 	if err != nil {
 		return err
 	}
 	if c.plan || plan.Checkpoints == 0 {
-		return c.emit(purgePlanAnswer{1, plan}, func(l term.Look) string { return renderPurgePlan(l, plan) })
+		return c.printAnswer(purgePlanAnswer{1, plan}, func(l term.Style) string { return renderPurgePlan(l, plan) })
 	}
-	if err := c.agree(ctx, plan); err != nil {
+	if err := c.confirmPurge(ctx, plan); err != nil {
 		return err
 	}
-	p = c.progress("purge")
-	req.Progress = p.tell()
+	p = c.newProgressLine("purge")
+	req.Progress = p.callback()
 	rep, err := s.Purge(ctx, req)
-	p.done()
+	p.clear()
 	if err != nil {
 		return err
 	}
-	return c.emit(purgeAnswer{1, rep}, func(l term.Look) string { return renderPurge(l, rep) })
+	return c.printAnswer(purgeAnswer{1, rep}, func(l term.Style) string { return renderPurge(l, rep) })
 }
 
 // maxSecret bounds what is searched for.
 const maxSecret = 1 << 20
 
-// secrets reads what is searched for. It is never an argument: arguments are seen by
+// readSecrets reads what is searched for. It is never an argument: arguments are seen by
 // other programs and kept by shells.
-func (c *purgeCmd) secrets(cmd *cobra.Command, args []string) ([][]byte, error) {
+func (c *purgeCmd) readSecrets(cmd *cobra.Command, args []string) ([][]byte, error) {
 	var r io.Reader = c.In
 	switch {
 	case len(args) > 1:
-		return nil, usage(helpHint(cmd), "--content takes one file.")
+		return nil, usageError(helpHint(cmd), "--content takes one file.")
 	case len(args) == 1 && args[0] != "-":
-		f, err := os.Open(c.at(args[0]))
+		f, err := os.Open(c.fromStartDir(args[0]))
 		if err != nil {
 			return nil, &retake.Error{Kind: retake.NotFound, What: "the file with the secret cannot be read", Safe: nothingChanged, Hint: "name a file, or write it to standard input: retake purge --content < FILE", Err: err}
 		}
@@ -103,25 +103,25 @@ func (c *purgeCmd) secrets(cmd *cobra.Command, args []string) ([][]byte, error) 
 		return nil, err
 	}
 	if len(b) > maxSecret {
-		return nil, usage(helpHint(cmd), "The secret has at most %s.", termtext.Bytes(maxSecret))
+		return nil, usageError(helpHint(cmd), "The secret has at most %s.", termtext.Bytes(maxSecret))
 	}
 	all := [][]byte{bytes.TrimRight(b, "\r\n")}
 	if c.lines {
 		all = slices.DeleteFunc(bytes.FieldsFunc(b, func(r rune) bool { return r == '\n' || r == '\r' }), func(l []byte) bool { return len(l) == 0 })
 	}
 	if i := slices.IndexFunc(all, func(l []byte) bool { return len(l) < retake.MinPurgeContent }); i >= 0 || len(all) == 0 {
-		return nil, usage(helpHint(cmd), "A secret has at least %d bytes.", retake.MinPurgeContent)
+		return nil, usageError(helpHint(cmd), "A secret has at least %d bytes.", retake.MinPurgeContent)
 	}
 	return all, nil
 }
 
-func (c *purgeCmd) paths(cmd *cobra.Command, ws retake.Workspace, args []string) ([]string, error) {
+func (c *purgeCmd) workspacePathsOf(cmd *cobra.Command, ws retake.Workspace, args []string) ([]string, error) {
 	if len(args) == 0 {
-		return nil, usage(helpHint(cmd), "Name a path, or use --content.")
+		return nil, usageError(helpHint(cmd), "Name a path, or use --content.")
 	}
 	var out []string
 	for _, a := range args {
-		p, err := c.inside(ws, a)
+		p, err := c.workspacePath(ws, a)
 		if err != nil {
 			return nil, err
 		}
@@ -130,30 +130,30 @@ func (c *purgeCmd) paths(cmd *cobra.Command, ws retake.Workspace, args []string)
 	return out, nil
 }
 
-func (c *purgeCmd) agree(ctx context.Context, plan retake.PurgePlan) error {
+func (c *purgeCmd) confirmPurge(ctx context.Context, plan retake.PurgePlan) error {
 	if c.yes {
 		return nil
 	}
 	if !c.canAsk() {
-		return &retake.Error{Kind: retake.Denied, What: "a purge cannot be undone and needs your confirmation", Safe: nothingChanged, Hint: "preview: " + c.retyped("--plan") + "\ngo ahead: " + c.retyped("--yes")}
+		return &retake.Error{Kind: retake.Denied, What: "a purge cannot be undone and needs your confirmation", Safe: nothingChanged, Hint: "preview: " + c.retypedCommand("--plan") + "\ngo ahead: " + c.retypedCommand("--yes")}
 	}
-	fmt.Fprint(c.Err, renderPurgePlan(c.talk(), plan))
-	ok, err := c.ask(ctx, fmt.Sprintf("Purge this from %s? This cannot be undone.", term.Checkpoints(plan.Checkpoints)))
+	fmt.Fprint(c.Err, renderPurgePlan(c.stderrStyle(), plan))
+	ok, err := c.askYesNo(ctx, fmt.Sprintf("Purge this from %s? This cannot be undone.", term.CountCheckpoints(plan.Checkpoints)))
 	if err == nil && !ok {
-		err = errLeft
+		err = errCancelled
 	}
 	return err
 }
 
-func renderPurgePlan(l term.Look, p retake.PurgePlan) string {
+func renderPurgePlan(l term.Style, p retake.PurgePlan) string {
 	if p.Checkpoints == 0 {
 		return "Nothing to purge: no checkpoint contains it.\n" + purgeNotes(l, p)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Found in %s: %s, %s.\n", l.Bold(term.Checkpoints(p.Checkpoints)), term.Number(p.Versions, "stored file", "stored files"), termtext.Bytes(p.Bytes))
+	fmt.Fprintf(&b, "Found in %s: %s, %s.\n", l.Bold(term.CountCheckpoints(p.Checkpoints)), term.CountNoun(p.Versions, "stored file", "stored files"), termtext.Bytes(p.Bytes))
 	for _, w := range p.Workspaces {
 		if w.Checkpoints > 0 {
-			fmt.Fprintf(&b, "  %s  %s\n", termtext.Escape(w.Name), term.Checkpoints(w.Checkpoints))
+			fmt.Fprintf(&b, "  %s  %s\n", termtext.Escape(w.Name), term.CountCheckpoints(w.Checkpoints))
 		}
 	}
 	for _, g := range p.Gaps {
@@ -163,13 +163,13 @@ func renderPurgePlan(l term.Look, p retake.PurgePlan) string {
 		fmt.Fprintf(&b, "  and %s more paths\n", termtext.Count(p.More))
 	}
 	if p.Records > 0 {
-		fmt.Fprintf(&b, "  masked in %s: messages, prompts, conversations, check output\n", term.Number(p.Records, "record", "records"))
+		fmt.Fprintf(&b, "  masked in %s: messages, prompts, conversations, check output\n", term.CountNoun(p.Records, "record", "records"))
 	}
 	return b.String() + purgeNotes(l, p)
 }
 
 // purgeNotes is what a purge does not reach.
-func purgeNotes(l term.Look, p retake.PurgePlan) string {
+func purgeNotes(l term.Style, p retake.PurgePlan) string {
 	var b strings.Builder
 	for _, name := range p.Live {
 		fmt.Fprintf(&b, "%s %s still exists, so the next save records it again.\n", l.Yellow("!"), termtext.Escape(name))
@@ -180,12 +180,12 @@ func purgeNotes(l term.Look, p retake.PurgePlan) string {
 	return b.String()
 }
 
-func renderPurge(l term.Look, r retake.PurgeReport) string {
+func renderPurge(l term.Style, r retake.PurgeReport) string {
 	var b strings.Builder
 	if len(r.Left) == 0 {
-		fmt.Fprintf(&b, "%s Purged from %s. Searched %s of everything that is kept: no copy is left.\n", l.Green(l.Glyphs.Yes), term.Checkpoints(r.Plan.Checkpoints), termtext.Bytes(r.Bytes))
+		fmt.Fprintf(&b, "%s Purged from %s. Searched %s of everything that is kept: no copy is left.\n", l.Green(l.Glyphs.Yes), term.CountCheckpoints(r.Plan.Checkpoints), termtext.Bytes(r.Bytes))
 	} else {
-		fmt.Fprintf(&b, "%s Purged from %s, but copies are left:\n", l.Yellow("!"), term.Checkpoints(r.Plan.Checkpoints))
+		fmt.Fprintf(&b, "%s Purged from %s, but copies are left:\n", l.Yellow("!"), term.CountCheckpoints(r.Plan.Checkpoints))
 		for _, text := range r.Left {
 			fmt.Fprintf(&b, "  %s\n", termtext.Escape(text))
 		}

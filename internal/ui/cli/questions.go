@@ -9,14 +9,14 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 )
 
-// agree asks about each obstacle, and then about the whole. It answers the
+// askObstacles asks about each obstacle, and then about the whole. It answers the
 // classes that were consented to.
-func (j *journey) agree(ctx context.Context, s retake.Service, p *retake.Plan) ([]string, error) {
+func (j *restoreFlow) askObstacles(ctx context.Context, s retake.Service, p *retake.Plan) ([]string, error) {
 	accepted := j.accept
 	open := term.Unaccepted(p, accepted)
-	l := j.talk()
+	l := j.stderrStyle()
 	for i, o := range open {
-		question := l.Yellow(fmt.Sprintf("%d of %d  %s:", i+1, len(open), termtext.Escape(o.Class))) + " " + termtext.Escape(term.Deed(p, o)) + "?"
+		question := l.Yellow(fmt.Sprintf("%d of %d  %s:", i+1, len(open), termtext.Escape(o.Class))) + " " + termtext.Escape(term.ObstacleText(p, o)) + "?"
 		if err := j.askPlan(ctx, s, p, question, i == 0); err != nil {
 			return nil, err
 		}
@@ -25,33 +25,33 @@ func (j *journey) agree(ctx context.Context, s retake.Service, p *retake.Plan) (
 	if len(open) > 0 {
 		fmt.Fprintln(j.Err)
 	}
-	return accepted, j.askPlan(ctx, s, p, term.LastQuestion(p), len(open) == 0)
+	return accepted, j.askPlan(ctx, s, p, term.FinalQuestion(p), len(open) == 0)
 }
 
 // askPlan puts one question about a plan until it is answered; d and l show more
 // and ask again.
-func (j *journey) askPlan(ctx context.Context, s retake.Service, p *retake.Plan, question string, first bool) error {
-	l := j.talk()
+func (j *restoreFlow) askPlan(ctx context.Context, s retake.Service, p *retake.Plan, question string, first bool) error {
+	l := j.stderrStyle()
 	keys := "[y/N]"
 	if first {
-		keys = "[" + l.Facts("y/N", "d diff", "l list") + "]"
+		keys = "[" + l.JoinFacts("y/N", "d diff", "l list") + "]"
 		if l.ShownWidth(question)+3+termtext.Width(keys) >= l.Width {
-			keys = "[" + l.Facts("y/N", "d", "l") + "]"
+			keys = "[" + l.JoinFacts("y/N", "d", "l") + "]"
 		}
 	}
 	for {
-		answer, err := j.reply(ctx, question+"  "+l.Dim(keys)+" ")
+		answer, err := j.askLine(ctx, question+"  "+l.Dim(keys)+" ")
 		switch {
 		case err != nil:
 			return err
 		case answer == "l":
-			err = term.WritePlanList(j.Out, j.out(), p)
+			err = term.WritePlanList(j.Out, j.planStyle(), p)
 		case answer == "d":
-			_, err = fmt.Fprint(j.Out, term.DrawPlanDiff(ctx, j.out(), s, p))
-		case agreed(answer):
+			_, err = fmt.Fprint(j.Out, term.DrawPlanDiff(ctx, j.planStyle(), s, p))
+		case isYes(answer):
 			return nil
 		default:
-			return errLeft
+			return errCancelled
 		}
 		if err != nil {
 			return err

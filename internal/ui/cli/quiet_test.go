@@ -8,19 +8,19 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 )
 
-func quietCheckpoints(n int) (term.View, *stage) {
+func quietCheckpoints(n int) (term.TimelineView, *stage) {
 	parents := make([]int64, n)
 	for i := range parents {
 		parents[i] = int64(n - i - 1)
 	}
 	v, s := small(parents...)
-	for i := range s.V.Checkpoints {
-		c := &s.V.Checkpoints[i]
+	for i := range s.View.Checkpoints {
+		c := &s.View.Checkpoints[i]
 		c.Trigger, c.Intent = retake.TriggerCall, ""
 	}
-	last := &s.V.Checkpoints[n-1]
+	last := &s.View.Checkpoints[n-1]
 	last.Trigger, last.Files = retake.TriggerInit, 7
-	v.Timeline = s.V.Timeline
+	v.Timeline = s.View.Timeline
 	return v, s
 }
 
@@ -45,7 +45,7 @@ func TestWhatIsNotQuiet(t *testing.T) {
 		return func(s *stage) { s.Of("cp_4").Change(f) }
 	}
 	change := func(f func(*retake.Checkpoint)) func(*stage) {
-		return func(s *stage) { f(&s.V.Checkpoints[len(s.V.Checkpoints)-4]) }
+		return func(s *stage) { f(&s.View.Checkpoints[len(s.View.Checkpoints)-4]) }
 	}
 	for name, loud := range map[string]func(*stage){
 		"an intent": change(func(c *retake.Checkpoint) { c.Intent = "x" }),
@@ -61,21 +61,21 @@ func TestWhatIsNotQuiet(t *testing.T) {
 		}),
 		"one that runs": tell(func(f *retake.Finding) { f.Answers = []retake.Answer{{Name: "test", Verdict: retake.Running}} }),
 		"a mismatch":    tell(func(f *retake.Finding) { f.Gist = &retake.Gist{Flags: []retake.Flag{{Kind: "mismatch", Why: "x"}}} }),
-		"a pin":         func(s *stage) { s.V.Pins = []retake.Pin{{Name: "v1", Checkpoint: "cp_4"}} },
+		"a pin":         func(s *stage) { s.View.Pins = []retake.Pin{{Name: "v1", Checkpoint: "cp_4"}} },
 		"a fork": func(s *stage) {
-			s.V.Forks = []term.ForkLine{fork("f", 1, at(9, 9), "codex", retake.Passed, 1, "a")}
-			s.V.Forks[0].Origin.Checkpoint = "cp_4"
+			s.View.Forks = []term.ForkLine{fork("f", 1, at(9, 9), "codex", retake.Passed, 1, "a")}
+			s.View.Forks[0].Origin.Checkpoint = "cp_4"
 		},
-		"where one left": func(s *stage) { s.V.Checkpoints[0].Parent = "cp_4" },
+		"where one left": func(s *stage) { s.View.Checkpoints[0].Parent = "cp_4" },
 	} {
 		_, s := quietCheckpoints(8)
 		loud(s)
 		found := false
-		for _, line := range lines(*s.V) {
+		for _, line := range lines(*s.View) {
 			found = found || strings.Contains(line, "  4  09:04")
 		}
 		if !found {
-			t.Errorf("%s is folded:\n%s", name, strings.Join(lines(*s.V), "\n"))
+			t.Errorf("%s is folded:\n%s", name, strings.Join(lines(*s.View), "\n"))
 		}
 	}
 }
@@ -85,19 +85,19 @@ func TestWhatIsNotQuiet(t *testing.T) {
 func TestQuietMoves(t *testing.T) {
 	t.Parallel()
 	_, s := quietCheckpoints(5)
-	for i := range s.V.Checkpoints[1:4] {
-		c := &s.V.Checkpoints[i+1]
+	for i := range s.View.Checkpoints[1:4] {
+		c := &s.View.Checkpoints[i+1]
 		c.Changed.Edited = 1
-		s.V.Findings[c.ID] = retake.Finding{Gist: &retake.Gist{Moving: true, Lead: "app.log", Counts: retake.StoryCounts{Edited: 1}, Points: []retake.Point{{Text: "logs/app.log"}}}}
+		s.View.Findings[c.ID] = retake.Finding{Gist: &retake.Gist{Moving: true, Lead: "app.log", Counts: retake.StoryCounts{Edited: 1}, Points: []retake.Point{{Text: "logs/app.log"}}}}
 	}
-	if got := lines(*s.V)[1]; got != `┊  2–4  09:02  3 auto-checkpoints, until 09:04                     1  app.log` {
+	if got := lines(*s.View)[1]; got != `┊  2–4  09:02  3 auto-checkpoints, until 09:04                     1  app.log` {
 		t.Errorf("got %q", got)
 	}
 	_, s = quietCheckpoints(5)
 	turn := &retake.Turn{Agent: "codex", Session: "s", ID: "t"}
-	s.V.Checkpoints[1].Turn = turn
-	s.V.Checkpoints[2].Trigger, s.V.Checkpoints[2].Intent, s.V.Checkpoints[2].Turn = retake.TriggerPrompt, "before “x”", turn
-	if got := lines(*s.V)[1]; !strings.Contains(got, "3 auto-checkpoints") {
+	s.View.Checkpoints[1].Turn = turn
+	s.View.Checkpoints[2].Trigger, s.View.Checkpoints[2].Intent, s.View.Checkpoints[2].Turn = retake.TriggerPrompt, "before “x”", turn
+	if got := lines(*s.View)[1]; !strings.Contains(got, "3 auto-checkpoints") {
 		t.Errorf("got %q", got)
 	}
 }

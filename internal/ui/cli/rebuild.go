@@ -14,11 +14,11 @@ type rebuildAnswer struct {
 	retake.RebuildReport
 }
 
-func (f *face) rebuildCommand() *cobra.Command {
+func (f *commandLine) rebuildCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "rebuild", Short: "Rebuild the catalog from the store", Args: between(0, 0),
+		Use: "rebuild", Short: "Rebuild the catalog from the store", Args: argsBetween(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := f.open(cmd.Context())
+			s, err := f.openService(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -26,10 +26,10 @@ func (f *face) rebuildCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.emit(rebuildAnswer{1, r}, func(l term.Look) string {
+			return f.printAnswer(rebuildAnswer{1, r}, func(l term.Style) string {
 				return fmt.Sprintf("%s The catalog was made again from the store: %s, %s, %s, %s.\n", l.Green(l.Glyphs.Yes),
-					term.Number(r.Workspaces, "workspace", "workspaces"), term.Checkpoints(r.Checkpoints),
-					term.Number(r.Pins, "pin", "pins"), term.Number(r.Tombstones, "tombstone", "tombstones"))
+					term.CountNoun(r.Workspaces, "workspace", "workspaces"), term.CountCheckpoints(r.Checkpoints),
+					term.CountNoun(r.Pins, "pin", "pins"), term.CountNoun(r.Tombstones, "tombstone", "tombstones"))
 			})
 		},
 	}

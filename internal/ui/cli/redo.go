@@ -6,12 +6,12 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-func (f *face) redoCommand() *cobra.Command {
-	c := &journey{face: f}
+func (f *commandLine) redoCommand() *cobra.Command {
+	c := &restoreFlow{commandLine: f}
 	cmd := &cobra.Command{
-		Use: "redo", Short: "Reapply the last undone change", Args: between(0, 0),
-		RunE: func(cmd *cobra.Command, args []string) error { return c.along(cmd, args, retake.CourseRedo) },
+		Use: "redo", Short: "Reapply the last undone change", Args: argsBetween(0, 0),
+		RunE: func(cmd *cobra.Command, args []string) error { return c.runCourse(cmd, args, retake.CourseRedo) },
 	}
-	c.flags(cmd)
+	c.addFlags(cmd)
 	return cmd
 }

@@ -15,12 +15,12 @@ type resumeAnswer struct {
 	retake.Resumption
 }
 
-func (f *face) resumeCommand() *cobra.Command {
+func (f *commandLine) resumeCommand() *cobra.Command {
 	var only bool
 	cmd := &cobra.Command{
-		Use: "resume [REF]", Short: "Continue an agent's conversation from a checkpoint", Args: between(0, 1),
+		Use: "resume [REF]", Short: "Continue an agent's conversation from a checkpoint", Args: argsBetween(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, ws, err := f.here(cmd.Context())
+			s, ws, err := f.currentWorkspace(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -32,16 +32,16 @@ func (f *face) resumeCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.emit(resumeAnswer{1, r}, func(l term.Look) string { return term.RenderResume(l, r) })
+			return f.printAnswer(resumeAnswer{1, r}, func(l term.Style) string { return term.RenderResume(l, r) })
 		},
 	}
 	cmd.Flags().BoolVar(&only, "plan", false, "show the plan; change nothing")
 	return cmd
 }
 
-// afterwards says after a restore how the conversation goes on from there. It is
+// printResumption says after a restore how the conversation goes on from there. It is
 // context: when it is not known, nothing is said.
-func (f *face) afterwards(ctx context.Context, s retake.Service, ws retake.WorkspaceID, dir string, cp retake.Checkpoint) {
+func (f *commandLine) printResumption(ctx context.Context, s retake.Service, ws retake.WorkspaceID, dir string, cp retake.Checkpoint) {
 	if f.json {
 		return
 	}
@@ -49,5 +49,5 @@ func (f *face) afterwards(ctx context.Context, s retake.Service, ws retake.Works
 	if err != nil || len(r.Command) == 0 && r.Next == nil {
 		return
 	}
-	fmt.Fprint(f.Out, "\n"+term.RenderResume(f.out(), r))
+	fmt.Fprint(f.Out, "\n"+term.RenderResume(f.stdoutStyle(), r))
 }

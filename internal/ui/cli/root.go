@@ -10,26 +10,26 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-func (f *face) root() *cobra.Command {
+func (f *commandLine) rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "retake",
 		Short:         "Show the timeline of this workspace",
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          noCommand,
+		Args:          rejectUnknownCommand,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.version {
 				return f.showVersion()
 			}
-			return (&bare{face: f}).run(cmd, args)
+			return (&bareCmd{commandLine: f}).run(cmd, args)
 		},
 		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
-			f.started = true
-			f.setPaged(cmd)
-			if f.HandOver != nil && (f.alone() || needsEngine(cmd)) {
-				return f.handOver()
+			f.argsAccepted = true
+			f.setPageable(cmd)
+			if f.HandOver != nil && (f.isSolo() || needsEngine(cmd)) {
+				return f.handOverToEngine()
 			}
-			return f.fits(cmd, args)
+			return f.checkTarget(cmd, args)
 		},
 	}
 	root.SuggestionsMinimumDistance = 2
@@ -44,23 +44,23 @@ func (f *face) root() *cobra.Command {
 	p.BoolVar(&f.solo, "solo", false, "work in this process, without the daemon")
 	p.Bool("debug", false, "log requests to stderr, and more to the log of a daemon that this command starts")
 	p.BoolVar(&f.asciiOut, "ascii", false, "use ASCII characters only")
-	p.BoolVar(&f.colored, "color", false, "always use colors")
-	p.BoolVar(&f.plain, "no-color", false, "never use colors")
+	p.BoolVar(&f.forceColor, "color", false, "always use colors")
+	p.BoolVar(&f.noColor, "no-color", false, "never use colors")
 	p.BoolVar(&f.noPager, "no-pager", false, "never use a pager")
 	root.Flags().BoolVarP(&f.version, "version", "V", false, "show the version")
 	root.Flags().BoolVarP(&f.version, "v", "v", false, "")
 	_ = root.Flags().MarkHidden("v") // the older short form
-	f.farFlags(root)
+	f.addRemoteFlags(root)
 	root.CompletionOptions.DisableDefaultCmd = true // ours is in our words
-	root.SetFlagErrorFunc(flagTrouble)
+	root.SetFlagErrorFunc(flagError)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		if !f.explains() { // a command that only groups others
 			setHelpTexts(root)
 		}
-		f.commandHelp(cmd)
+		f.printCommandHelp(cmd)
 	})
 	root.SetHelpCommand(f.helpCommand(root))
-	for _, list := range f.shelves() {
+	for _, list := range f.commandGroups() {
 		root.AddCommand(list.basic...)
 		root.AddCommand(list.more...)
 	}
@@ -68,14 +68,14 @@ func (f *face) root() *cobra.Command {
 	root.InitDefaultHelpCmd() // else it comes when the command is run
 	if f.explains() {
 		setHelpTexts(root)
-		f.completeAll(root)
+		f.addCompletions(root)
 	}
 	return root
 }
 
 // explains reports whether a command may show texts or complete words. All others start without
 // them: they take longer to make than most commands take to run.
-func (f *face) explains() bool {
+func (f *commandLine) explains() bool {
 	if len(f.args) == 0 {
 		return f.args == nil // nobody said what will be run
 	}
@@ -88,23 +88,23 @@ func (f *face) explains() bool {
 }
 
 // engineMark marks commands, with all below them, that only the engine's program can do.
-const engineMark = "engine"
+const engineAnnotation = "engine"
 
 func needsEngine(cmd *cobra.Command) bool {
 	for ; cmd != nil; cmd = cmd.Parent() {
-		if cmd.Annotations[engineMark] != "" {
+		if cmd.Annotations[engineAnnotation] != "" {
 			return true
 		}
 	}
 	return false
 }
 
-func byEngine(cmd *cobra.Command) *cobra.Command {
-	cmd.Annotations = map[string]string{engineMark: "yes"}
+func markNeedsEngine(cmd *cobra.Command) *cobra.Command {
+	cmd.Annotations = map[string]string{engineAnnotation: "yes"}
 	return cmd
 }
 
-func (f *face) handOver() error {
+func (f *commandLine) handOverToEngine() error {
 	exit, err := f.HandOver()
 	if err != nil {
 		return err
@@ -112,47 +112,47 @@ func (f *face) handOver() error {
 	return exitError{code: exit}
 }
 
-// shelf is a part of the help: what `retake help` shows, and what only
+// commandGroup is a part of the help: what `retake help` shows, and what only
 // `retake help --all` does.
-type shelf struct {
+type commandGroup struct {
 	title string
 	basic []*cobra.Command
 	more  []*cobra.Command
 }
 
-func (f *face) shelves() []shelf {
+func (f *commandLine) commandGroups() []commandGroup {
 	type list = []*cobra.Command
-	return []shelf{
+	return []commandGroup{
 		{"Record", list{f.initCommand(), f.saveCommand()}, list{f.verifyCommand(), f.runCommand()}},
-		{"Look", list{f.logCommand(), f.showCommand(), f.diffCommand(), f.catCommand(), f.statusCommand(), f.tuiCommand(), f.consoleCommand()}, list{f.lsCommand(), f.atCommand(), byEngine(f.mountCommand())}},
+		{"Look", list{f.logCommand(), f.showCommand(), f.diffCommand(), f.catCommand(), f.statusCommand(), f.tuiCommand(), f.consoleCommand()}, list{f.lsCommand(), f.atCommand(), markNeedsEngine(f.mountCommand())}},
 		{"Find", list{f.findCommand(), f.bisectCommand()}, list{f.blameCommand(), f.whyCommand()}},
 		{"Go back", list{f.restoreCommand(), f.undoCommand()}, list{f.redoCommand(), f.resumeCommand()}},
 		{"Agents", list{f.agentsCommand()}, list{f.tasksCommand(), f.effectsCommand(), f.pauseCommand(), f.unpauseCommand(), f.hookCommand(), f.mcpCommand()}},
 		{"Keep", list{f.pinCommand(), f.forgetCommand(), f.spaceCommand()}, list{f.purgeCommand(), f.unpinCommand(), f.backupCommand(), f.exportCommand(), f.importCommand()}},
 		{"Forks", nil, list{f.forkCommand(), f.forksCommand(), f.adoptCommand()}},
-		{"Workspaces", list{byEngine(f.demoCommand())}, list{f.workspacesCommand(), f.estimateCommand(), f.deinitCommand(), f.configCommand()}},
+		{"Workspaces", list{markNeedsEngine(f.demoCommand())}, list{f.workspacesCommand(), f.estimateCommand(), f.deinitCommand(), f.configCommand()}},
 		{"Care", nil, list{f.doctorCommand(), f.scrubCommand(), f.rebuildCommand(), f.daemonCommand(), f.completionCommand(), f.versionCommand()}},
-		{"Server", nil, list{byEngine(f.serveCommand()), byEngine(f.adminCommand()), f.keysCommand(), f.webhooksCommand(), f.scheduleCommand(), f.auditCommand(), f.deletionsCommand(), f.usageCommand()}},
+		{"Server", nil, list{markNeedsEngine(f.serveCommand()), markNeedsEngine(f.adminCommand()), f.keysCommand(), f.webhooksCommand(), f.scheduleCommand(), f.auditCommand(), f.deletionsCommand(), f.usageCommand()}},
 	}
 }
 
 const (
 	goBackHint = "undo the last change: retake undo\ngo back to the last good checkpoint: retake restore good"
-	lookHint   = "list checkpoints: retake log"
+	listHint   = "list checkpoints: retake log"
 )
 
 // panicWords are the commands of other tools that people type when something is gone.
-var panicWords = map[string]string{
+var foreignCommands = map[string]string{
 	"rollback": goBackHint, "revert": goBackHint, "reset": goBackHint, "checkout": goBackHint, "rewind": goBackHint, "recover": goBackHint, "goto": goBackHint,
-	"history": lookHint, "list": lookHint, "timeline": lookHint,
+	"history": listHint, "list": listHint, "timeline": listHint,
 }
 
-func noCommand(cmd *cobra.Command, args []string) error {
+func rejectUnknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	if hint := panicWords[args[0]]; hint != "" {
-		return usage(hint, "Unknown command: %s", args[0])
+	if hint := foreignCommands[args[0]]; hint != "" {
+		return usageError(hint, "Unknown command: %s", args[0])
 	}
 	hint := ""
 	for i, near := range cmd.SuggestionsFor(args[0]) {
@@ -160,25 +160,25 @@ func noCommand(cmd *cobra.Command, args []string) error {
 		if i > 0 {
 			label = "or: "
 		}
-		hint += label + pasted(cmd, near) + "\n"
+		hint += label + suggestedCommand(cmd, near) + "\n"
 	}
-	return usage(hint+"list all commands: retake help --all", "Unknown command: %s", args[0])
+	return usageError(hint+"list all commands: retake help --all", "Unknown command: %s", args[0])
 }
 
-// pasted is a command as it can be typed: one that needs more words is explained instead.
-func pasted(root *cobra.Command, name string) string {
+// suggestedCommand is a command as it can be typed: one that needs more words is explained instead.
+func suggestedCommand(root *cobra.Command, name string) string {
 	cmd, _, err := root.Find([]string{name})
-	if err != nil || strings.Contains(strings.TrimSpace(optional.ReplaceAllString(cmd.Use, "")), " ") {
+	if err != nil || strings.Contains(strings.TrimSpace(optionalWords.ReplaceAllString(cmd.Use, "")), " ") {
 		return "retake help " + name
 	}
 	return "retake " + name
 }
 
 // optional are the words of a usage line that may be left out; brackets may hold brackets.
-var optional = regexp.MustCompile(`\[([^\[\]]|\[[^\[\]]*\])*\]`)
+var optionalWords = regexp.MustCompile(`\[([^\[\]]|\[[^\[\]]*\])*\]`)
 
-// between takes from low to high arguments; high below zero is no limit.
-func between(low, high int) cobra.PositionalArgs {
+// argsBetween takes from low to high arguments; high below zero is no limit.
+func argsBetween(low, high int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) >= low && (high < 0 || len(args) <= high) {
 			return nil
@@ -187,11 +187,11 @@ func between(low, high int) cobra.PositionalArgs {
 		if len(args) > low {
 			word = "Too many arguments"
 		}
-		return usage(helpHint(cmd), "%s. Usage: %s.", word, useLine(cmd))
+		return usageError(helpHint(cmd), "%s. Usage: %s.", word, usageLine(cmd))
 	}
 }
 
-func useLine(cmd *cobra.Command) string {
+func usageLine(cmd *cobra.Command) string {
 	if cmd.HasParent() {
 		return cmd.Parent().CommandPath() + " " + cmd.Use
 	}
@@ -202,20 +202,20 @@ func helpHint(cmd *cobra.Command) string {
 	return "see its usage: retake help" + strings.TrimPrefix(cmd.CommandPath(), "retake")
 }
 
-// flagTrouble says in our words what the parser of flags found.
-func flagTrouble(cmd *cobra.Command, err error) error {
+// flagError says in our words what the parser of flags found.
+func flagError(cmd *cobra.Command, err error) error {
 	text := err.Error()
 	hint := helpHint(cmd)
 	if name, ok := strings.CutPrefix(text, "unknown flag: "); ok {
-		return usage(hint, "%s has no flag %s.", sayCommand(cmd), name)
+		return usageError(hint, "%s has no flag %s.", commandSubject(cmd), name)
 	}
 	if _, name, ok := strings.Cut(text, " in -"); ok && strings.HasPrefix(text, "unknown shorthand flag") {
-		return usage(hint, "%s has no flag -%s.", sayCommand(cmd), name)
+		return usageError(hint, "%s has no flag -%s.", commandSubject(cmd), name)
 	}
 	if name, ok := strings.CutPrefix(text, "flag needs an argument: "); ok {
-		return usage(hint, "The flag %s needs a value.", name)
+		return usageError(hint, "The flag %s needs a value.", name)
 	}
 	return &retake.Error{Kind: retake.Invalid, What: text, Safe: nothingChanged, Hint: hint}
 }
 
-func sayCommand(cmd *cobra.Command) string { return "The command " + cmd.CommandPath() }
+func commandSubject(cmd *cobra.Command) string { return "The command " + cmd.CommandPath() }

@@ -86,7 +86,7 @@ func (p *person) run(ctx context.Context, answers string, args ...string) said {
 			return p.program(c)
 		},
 		Screen: func(_ context.Context, x cli.Screen) error { return p.screen(x) },
-		Scratch: func() (string, func() error, error) {
+		NewScratchDir: func() (string, func() error, error) {
 			dir, err := os.MkdirTemp(p.data, "scratch")
 			return dir, func() error { return os.RemoveAll(dir) }, err
 		},

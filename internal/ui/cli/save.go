@@ -13,7 +13,7 @@ import (
 )
 
 type saveCmd struct {
-	*face
+	*commandLine
 	pin       string
 	budget    time.Duration
 	ifChanged bool
@@ -27,11 +27,11 @@ type saveAnswer struct {
 	Verifications []retake.Verification `json:"verifications,omitempty"`
 }
 
-func (f *face) saveCommand() *cobra.Command {
-	c := &saveCmd{face: f}
+func (f *commandLine) saveCommand() *cobra.Command {
+	c := &saveCmd{commandLine: f}
 	cmd := &cobra.Command{
 		Use: "save [MESSAGE]", Aliases: []string{"checkpoint", "snapshot"},
-		Short: "Create a checkpoint", Args: between(0, 1), RunE: c.run,
+		Short: "Create a checkpoint", Args: argsBetween(0, 1), RunE: c.run,
 	}
 	cmd.Flags().StringVar(&c.pin, "pin", "", "name the checkpoint `NAME` and keep it")
 	cmd.Flags().DurationVar(&c.budget, "budget", 0, "after `DURATION`, save what was read so far, then the rest")
@@ -43,51 +43,51 @@ func (f *face) saveCommand() *cobra.Command {
 
 func (c *saveCmd) run(cmd *cobra.Command, args []string) error {
 	ctx := cmd.Context()
-	if err := c.sensible(cmd); err != nil {
+	if err := c.checkFlagUse(cmd); err != nil {
 		return err
 	}
-	s, ws, err := c.here(ctx)
+	s, ws, err := c.currentWorkspace(ctx)
 	if err != nil {
 		return err
 	}
-	p := c.progress("capture")
-	req := retake.SaveRequest{Workspace: ws.ID, Trigger: retake.TriggerManual, Pin: c.pin, Budget: c.budget, IfChanged: c.ifChanged, Progress: p.tell()}
+	p := c.newProgressLine("capture")
+	req := retake.SaveRequest{Workspace: ws.ID, Trigger: retake.TriggerManual, Pin: c.pin, Budget: c.budget, IfChanged: c.ifChanged, Progress: p.callback()}
 	if len(args) == 1 {
 		req.Intent = strings.TrimSpace(args[0]) // spaces alone are no words
 	}
 	res, err := s.Save(ctx, req)
-	p.done()
+	p.clear()
 	if err != nil {
-		return c.carriedOn(err)
+		return c.continuedByDaemon(err)
 	}
 	if len(c.verify) > 0 {
-		return c.verified(ctx, s, res)
+		return c.verifyAndPrint(ctx, s, res)
 	}
-	return c.saved(res)
+	return c.printSaved(res)
 }
 
-// sensible looks at what was typed before anything is done.
-func (c *saveCmd) sensible(cmd *cobra.Command) error {
+// checkFlagUse looks at what was typed before anything is done.
+func (c *saveCmd) checkFlagUse(cmd *cobra.Command) error {
 	switch {
 	case c.budget < 0:
-		return usage(helpHint(cmd), "The budget is a duration of time, not %s.", c.budget)
+		return usageError(helpHint(cmd), "The budget is a duration of time, not %s.", c.budget)
 	case c.limit < 0:
-		return usage(helpHint(cmd), "The limit is a duration of time, not %s.", c.limit)
+		return usageError(helpHint(cmd), "The limit is a duration of time, not %s.", c.limit)
 	case len(c.verify) > 0 && c.Run == nil:
-		return noPrograms
+		return errNoPrograms
 	}
 	for _, line := range c.verify {
 		if strings.TrimSpace(line) == "" {
-			return usage(helpHint(cmd), "Which command shall --verify run?")
+			return usageError(helpHint(cmd), "Which command shall --verify run?")
 		}
 	}
 	return nil
 }
 
-// carriedOn tells who does not wait any more that the daemon does: it finishes a
+// continuedByDaemon tells who does not wait any more that the daemon does: it finishes a
 // save that has begun.
-func (f *face) carriedOn(err error) error {
-	if f.alone() || f.far() || !retake.IsKind(err, retake.Canceled) {
+func (f *commandLine) continuedByDaemon(err error) error {
+	if f.isSolo() || f.isRemote() || !retake.IsKind(err, retake.Canceled) {
 		return err
 	}
 	e := *retake.AsError(err)
@@ -95,36 +95,36 @@ func (f *face) carriedOn(err error) error {
 	return &e
 }
 
-func (f *face) saved(res retake.SaveResult) error {
+func (f *commandLine) printSaved(res retake.SaveResult) error {
 	if res.Warnings == nil {
 		res.Warnings = []retake.Warning{}
 	}
-	f.warn(res.Warnings)
-	return f.emit(saveAnswer{V: 1, SaveResult: res}, func(l term.Look) string { return renderSaved(l, res) })
+	f.printWarnings(res.Warnings)
+	return f.printAnswer(saveAnswer{V: 1, SaveResult: res}, func(l term.Style) string { return renderSaved(l, res) })
 }
 
-func renderSaved(l term.Look, res retake.SaveResult) string {
+func renderSaved(l term.Style, res retake.SaveResult) string {
 	if !res.Recorded {
 		return fmt.Sprintf("nothing changed since %d\n", res.Checkpoint.Number)
 	}
 	var b strings.Builder
 	if p := res.Partial; p != nil {
-		b.WriteString(renderSealed(l, *p))
+		b.WriteString(renderCheckpoint(l, *p))
 		fmt.Fprintf(&b, "  the time was up, so %d contains what was read by then; the rest follows\n", p.Number)
 	}
-	b.WriteString(renderSealed(l, res.Checkpoint))
+	b.WriteString(renderCheckpoint(l, res.Checkpoint))
 	if !res.Created && res.Checkpoint.Intent != "" {
 		b.WriteString("  no file changed since the checkpoint before\n")
 	}
 	return b.String()
 }
 
-// renderSealed is one checkpoint in two lines: words, then facts.
-func renderSealed(l term.Look, c retake.Checkpoint) string {
-	text, _ := l.Titled(c, l.Goals)
+// renderCheckpoint is one checkpoint in two lines: words, then facts.
+func renderCheckpoint(l term.Style, c retake.Checkpoint) string {
+	text, _ := l.CheckpointTitle(c, l.Titles)
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s  %s  %s\n", l.Green(l.Glyphs.Yes), l.Bold(fmt.Sprint(c.Number)), l.Clock(c.Time), l.Glyphs.Cut(text, max(l.Width-20, 20)))
-	fmt.Fprintf(&b, "  %s\n", l.Facts(changedFacts(l, c.Changed), term.Grade(l, c.Coverage.Grade)+", "+term.Files(c.Files), termtext.Bytes(c.NewBytes)+" new"))
+	fmt.Fprintf(&b, "%s %s  %s  %s\n", l.Green(l.Glyphs.Yes), l.Bold(fmt.Sprint(c.Number)), l.ShortTime(c.Time), l.Glyphs.Cut(text, max(l.Width-20, 20)))
+	fmt.Fprintf(&b, "  %s\n", l.JoinFacts(countFacts(l, c.Changed), term.GradeText(l, c.Coverage.Grade)+", "+term.CountFiles(c.Files), termtext.Bytes(c.NewBytes)+" new"))
 	b.WriteString(term.GapLines(l, c.Coverage.Gaps, "  "))
 	return b.String()
 }

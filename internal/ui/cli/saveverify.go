@@ -8,15 +8,15 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 )
 
-// verified runs the commands of a save. The checkpoint is kept whatever they answer, so
+// verifyAndPrint runs the commands of a save. The checkpoint is kept whatever they answer, so
 // nothing of it is an error.
-func (c *saveCmd) verified(ctx context.Context, s retake.Service, res retake.SaveResult) error {
+func (c *saveCmd) verifyAndPrint(ctx context.Context, s retake.Service, res retake.SaveResult) error {
 	if res.Warnings == nil {
 		res.Warnings = []retake.Warning{}
 	}
 	a := saveAnswer{V: 1, SaveResult: res, Verifications: []retake.Verification{}}
 	if !c.json {
-		if err := c.saved(res); err != nil {
+		if err := c.printSaved(res); err != nil {
 			return err
 		}
 	}
@@ -27,7 +27,7 @@ func (c *saveCmd) verified(ctx context.Context, s retake.Service, res retake.Sav
 		}
 	}
 	if stop != nil {
-		return told{stop}
+		return reportedError{stop}
 	}
 	return nil
 }
@@ -36,25 +36,25 @@ func (c *saveCmd) verified(ctx context.Context, s retake.Service, res retake.Sav
 func (c *saveCmd) verifyAll(ctx context.Context, s retake.Service, a *saveAnswer) error {
 	cp := a.Checkpoint
 	for i, line := range c.verify {
-		q := shellInquiry("", line, c.limitOf(c.limit, cp.Workspace))
-		said, err := c.put(ctx, q, Command{Dir: c.workdir()}, retake.OnLive, !c.json)
+		q := shellCheck("", line, c.timeLimit(c.limit, cp.Workspace))
+		said, err := c.runCheck(ctx, q, Command{Dir: c.workingDir()}, retake.OnLive, !c.json)
 		if err != nil {
 			return &retake.Error{
 				Kind: retake.Canceled, What: "stopped",
-				Safe: fmt.Sprintf("Checkpoint %d is kept; %s without an answer.", cp.Number, term.Number(int64(len(c.verify)-i), "command is", "commands are")),
-				Hint: fmt.Sprintf("run it again: retake verify %d -- %s", cp.Number, commandText(c.talk(), line)),
+				Safe: fmt.Sprintf("Checkpoint %d is kept; %s without an answer.", cp.Number, term.CountNoun(int64(len(c.verify)-i), "command is", "commands are")),
+				Hint: fmt.Sprintf("run it again: retake verify %d -- %s", cp.Number, shellCommandText(c.stderrStyle(), line)),
 			}
 		}
-		v, err := c.attest(ctx, s, cp, said)
+		v, err := c.recordAttestation(ctx, s, cp, said)
 		if err != nil {
 			w := []retake.Warning{{Code: "verify", Text: err.Error() + "; " + retake.AsError(err).Safe}}
-			c.warn(w)
+			c.printWarnings(w)
 			a.Warnings = append(a.Warnings, w...)
 			continue
 		}
 		a.Verifications = append(a.Verifications, v)
 		if !c.json {
-			fmt.Fprint(c.Out, renderAttested(c.out(), v))
+			fmt.Fprint(c.Out, renderVerification(c.stdoutStyle(), v))
 		}
 	}
 	return nil

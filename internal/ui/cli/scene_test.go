@@ -10,23 +10,23 @@ import (
 
 // The words of the morning that the tests tell.
 type (
-	stage = termtest.Stage
+	stage = termtest.TimelineBuilder
 )
 
 var (
-	scene     = termtest.Scene
-	thirteen  = termtest.Thirteen
-	installed = termtest.Installed
-	run       = termtest.Run
-	manual    = termtest.Manual
-	point     = termtest.Point
-	src       = termtest.Src
-	fork      = termtest.Fork
-	story     = termtest.Plan
-	steps     = termtest.Steps
-	many      = termtest.Many
-	id        = termtest.ID
-	numeral   = term.Numeral
+	scene       = termtest.SampleTimeline
+	thirteen    = termtest.SampleCard
+	installed   = termtest.SampleStory
+	run         = termtest.Run
+	buildManual = termtest.Manual
+	point       = termtest.Point
+	src         = termtest.Src
+	fork        = termtest.Fork
+	story       = termtest.Plan
+	steps       = termtest.Steps
+	many        = termtest.NumberedPaths
+	id          = termtest.ID
+	numeral     = term.CheckpointNumber
 )
 
 func entry(size int64) *retake.Entry { return &retake.Entry{Kind: retake.KindFile, Size: size} }

@@ -23,17 +23,17 @@ type scheduleAnswer struct {
 	Schedule retake.Schedule `json:"schedule"`
 }
 
-var works = []retake.ScheduleWork{retake.WorkSave, retake.WorkRetain, retake.WorkDrill}
+var scheduleWorks = []retake.ScheduleWork{retake.WorkSave, retake.WorkRetain, retake.WorkDrill}
 
-func (f *face) scheduleCommand() *cobra.Command {
-	return f.group("schedule", "Add, list and remove schedules on a server", f.scheduleList(), f.scheduleAdd(), f.scheduleRemove())
+func (f *commandLine) scheduleCommand() *cobra.Command {
+	return f.parentCommand("schedule", "Add, list and remove schedules on a server", f.scheduleListCommand(), f.scheduleAddCommand(), f.scheduleRemoveCommand())
 }
 
-func (f *face) scheduleList() *cobra.Command {
+func (f *commandLine) scheduleListCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List schedules and their last runs", Args: between(0, 0),
+		Use: "list", Short: "List schedules and their last runs", Args: argsBetween(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := f.server()
+			s, err := f.openServer()
 			if err != nil {
 				return err
 			}
@@ -42,7 +42,7 @@ func (f *face) scheduleList() *cobra.Command {
 				return err
 			}
 			names := workspaceNames(cmd.Context(), s)
-			return f.emit(schedulesAnswer{1, given(all)}, func(l term.Look) string { return renderSchedules(l, all, names) })
+			return f.printAnswer(schedulesAnswer{1, nonNil(all)}, func(l term.Style) string { return renderSchedules(l, all, names) })
 		},
 	}
 }
@@ -60,16 +60,16 @@ func workspaceNames(ctx context.Context, s retake.Service) map[retake.WorkspaceI
 	return out
 }
 
-func nameOf(names map[retake.WorkspaceID]string, ws retake.WorkspaceID) string {
+func workspaceName(names map[retake.WorkspaceID]string, ws retake.WorkspaceID) string {
 	if n := names[ws]; n != "" {
 		return termtext.Escape(n)
 	}
 	return termtext.Escape(string(ws))
 }
 
-func renderSchedules(l term.Look, all []retake.Schedule, names map[retake.WorkspaceID]string) string {
+func renderSchedules(l term.Style, all []retake.Schedule, names map[retake.WorkspaceID]string) string {
 	if len(all) == 0 {
-		return "No schedules yet.\n\n  " + l.Pairs([]string{"a checkpoint every hour", `retake schedule add "0 * * * *" save`}) + "\n"
+		return "No schedules yet.\n\n  " + l.HintLine([]string{"a checkpoint every hour", `retake schedule add "0 * * * *" save`}) + "\n"
 	}
 	var rows []tableRow
 	for i := range all {
@@ -77,51 +77,51 @@ func renderSchedules(l term.Look, all []retake.Schedule, names map[retake.Worksp
 		r := tableRow{sign: l.Green(l.Glyphs.Point)}
 		last := "not yet"
 		if c.Last != nil {
-			last = l.Clock(c.Last.At) + ", " + l.Words(c.Last.What)
+			last = l.ShortTime(c.Last.At) + ", " + l.EscapeText(c.Last.What)
 			if c.Last.Err != "" {
-				r.sign, last = l.Red(l.Glyphs.No), l.Clock(c.Last.At)+", it failed"
-				r.notes = append(r.notes, l.Words(c.Last.Err))
+				r.sign, last = l.Red(l.Glyphs.No), l.ShortTime(c.Last.At)+", it failed"
+				r.notes = append(r.notes, l.EscapeText(c.Last.Err))
 			}
 		}
 		if c.Missed > 0 {
-			r.notes = append(r.notes, term.Number(c.Missed, "run was", "runs were")+" missed: the server was not running")
+			r.notes = append(r.notes, term.CountNoun(c.Missed, "run was", "runs were")+" missed: the server was not running")
 		}
-		r.cells = []string{shortID(l, c.ID), termtext.Escape(string(c.Work)), termtext.Escape(c.Cron), nameOf(names, c.Workspace), soonText(l, c.Next), last}
+		r.cells = []string{shortID(l, c.ID), termtext.Escape(string(c.Work)), termtext.Escape(c.Cron), workspaceName(names, c.Workspace), timeAheadText(l, c.Next), last}
 		rows = append(rows, r)
 	}
 	return drawTable(l, []string{"id", "does", "when, in UTC", "workspace", "next", "last"}, 5, rows)
 }
 
-func (f *face) scheduleAdd() *cobra.Command {
+func (f *commandLine) scheduleAddCommand() *cobra.Command {
 	var jitter time.Duration
 	cmd := &cobra.Command{
-		Use: "add CRON save|retain|drill", Short: "Add a schedule", Args: between(2, 2),
+		Use: "add CRON save|retain|drill", Short: "Add a schedule", Args: argsBetween(2, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			work := retake.ScheduleWork(args[1])
-			if !slices.Contains(works, work) {
-				return usage(helpHint(cmd), "A schedule does save, retain or drill, not %s.", args[1])
+			if !slices.Contains(scheduleWorks, work) {
+				return usageError(helpHint(cmd), "A schedule does save, retain or drill, not %s.", args[1])
 			}
 			ctx := cmd.Context()
-			s, err := f.server()
+			s, err := f.openServer()
 			if err != nil {
 				return err
 			}
 			req := retake.ScheduleRequest{Work: work, Cron: args[0], Jitter: jitter}
 			if work == retake.WorkSave {
-				_, ws, err := f.find(ctx)
+				_, ws, err := f.locateWorkspace(ctx)
 				if err != nil {
 					return err
 				}
 				req.Workspace = ws.ID
 			} else if f.workspace != "" {
-				return usage(helpHint(cmd), "Only save is for one workspace; %s is for all.", args[1])
+				return usageError(helpHint(cmd), "Only save is for one workspace; %s is for all.", args[1])
 			}
 			c, err := s.MakeSchedule(ctx, req)
 			if err != nil {
 				return err
 			}
 			names := workspaceNames(ctx, s)
-			return f.emit(scheduleAnswer{1, c}, func(l term.Look) string { return renderScheduled(l, c, names) })
+			return f.printAnswer(scheduleAnswer{1, c}, func(l term.Style) string { return renderSchedule(l, c, names) })
 		},
 	}
 	cmd.Flags().DurationVar(&jitter, "jitter", 0, "delay each run by up to `DURATION`")
@@ -129,25 +129,25 @@ func (f *face) scheduleAdd() *cobra.Command {
 }
 
 // workWords say what a schedule does.
-var workWords = map[retake.ScheduleWork]string{
+var scheduleWorkTexts = map[retake.ScheduleWork]string{
 	retake.WorkSave: "A checkpoint of %s is taken", retake.WorkRetain: "What is too old goes", retake.WorkDrill: "A share of the stored bytes is read back",
 }
 
-func renderScheduled(l term.Look, c retake.Schedule, names map[retake.WorkspaceID]string) string {
-	what := workWords[c.Work]
+func renderSchedule(l term.Style, c retake.Schedule, names map[retake.WorkspaceID]string) string {
+	what := scheduleWorkTexts[c.Work]
 	if c.Work == retake.WorkSave {
-		what = fmt.Sprintf(what, l.Bold(nameOf(names, c.Workspace)))
+		what = fmt.Sprintf(what, l.Bold(workspaceName(names, c.Workspace)))
 	}
 	later := ""
 	if c.Jitter > 0 {
-		later = ", up to " + plainSpan(c.Jitter) + " later"
+		later = ", up to " + intervalText(c.Jitter) + " later"
 	}
 	return fmt.Sprintf("%s %s by %s in UTC%s.\n  %s\n", l.Green(l.Glyphs.Yes), what, l.Bold(termtext.Escape(c.Cron)), later,
-		l.Dim(l.Facts("next "+soonText(l, c.Next), subjectText(l, c.ID))))
+		l.Dim(l.JoinFacts("next "+timeAheadText(l, c.Next), subjectText(l, c.ID))))
 }
 
-// plainSpan is a length of time as somebody wrote it: 2 min, not 2 min 0 s.
-func plainSpan(d time.Duration) string {
+// intervalText is a length of time as somebody wrote it: 2 min, not 2 min 0 s.
+func intervalText(d time.Duration) string {
 	switch {
 	case d >= time.Hour && d%time.Hour == 0:
 		return fmt.Sprintf("%d h", d/time.Hour)
@@ -157,12 +157,12 @@ func plainSpan(d time.Duration) string {
 	return termtext.Duration(d)
 }
 
-func (f *face) scheduleRemove() *cobra.Command {
+func (f *commandLine) scheduleRemoveCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "remove ID", Short: "Delete a schedule", Args: between(1, 1),
+		Use: "remove ID", Short: "Delete a schedule", Args: argsBetween(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			s, err := f.server()
+			s, err := f.openServer()
 			if err != nil {
 				return err
 			}
@@ -170,17 +170,17 @@ func (f *face) scheduleRemove() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			c, err := pick(all, func(c retake.Schedule) string { return c.ID }, "schedule", args[0], "retake schedule list")
+			c, err := findByID(all, func(c retake.Schedule) string { return c.ID }, "schedule", args[0], "retake schedule list")
 			if err != nil {
 				return err
 			}
-			if err := f.sure(ctx, "nothing is done by a schedule that is removed", fmt.Sprintf("End %s by %s?", c.Work, c.Cron), "retake schedule remove "+args[0]); err != nil {
+			if err := f.confirm(ctx, "nothing is done by a schedule that is removed", fmt.Sprintf("End %s by %s?", c.Work, c.Cron), "retake schedule remove "+args[0]); err != nil {
 				return err
 			}
 			if err := s.DropSchedule(ctx, c.ID); err != nil {
 				return err
 			}
-			return f.emit(scheduleAnswer{1, c}, func(l term.Look) string {
+			return f.printAnswer(scheduleAnswer{1, c}, func(l term.Style) string {
 				return fmt.Sprintf("%s %s by %s is removed. What it did stays.\n", l.Green(l.Glyphs.Yes), termtext.Escape(string(c.Work)), termtext.Escape(c.Cron))
 			})
 		},

@@ -12,7 +12,7 @@ import (
 )
 
 type scrubCmd struct {
-	*face
+	*commandLine
 	share float64
 	all   bool
 }
@@ -22,9 +22,9 @@ type scrubAnswer struct {
 	retake.ScrubReport
 }
 
-func (f *face) scrubCommand() *cobra.Command {
-	c := &scrubCmd{face: f}
-	cmd := &cobra.Command{Use: "scrub", Short: "Read the store and verify its checksums", Args: between(0, 0), RunE: c.run}
+func (f *commandLine) scrubCommand() *cobra.Command {
+	c := &scrubCmd{commandLine: f}
+	cmd := &cobra.Command{Use: "scrub", Short: "Read the store and verify its checksums", Args: argsBetween(0, 0), RunE: c.run}
 	cmd.Flags().Float64Var(&c.share, "share", 0.1, "read this `SHARE` of all file bytes, from 0 to 1")
 	cmd.Flags().BoolVar(&c.all, "all", false, "read every byte")
 	return cmd
@@ -32,58 +32,58 @@ func (f *face) scrubCommand() *cobra.Command {
 
 func (c *scrubCmd) run(cmd *cobra.Command, _ []string) error {
 	if c.all && cmd.Flags().Changed("share") {
-		return usage(helpHint(cmd), "It is --share or --all, not both.")
+		return usageError(helpHint(cmd), "It is --share or --all, not both.")
 	}
 	if c.all {
 		c.share = 1
 	}
 	if c.share < 0 || c.share > 1 || math.IsNaN(c.share) {
-		return usage(helpHint(cmd), "--share must be between 0 and 1.")
+		return usageError(helpHint(cmd), "--share must be between 0 and 1.")
 	}
-	s, err := c.open(cmd.Context())
+	s, err := c.openService(cmd.Context())
 	if err != nil {
 		return err
 	}
-	p := c.progress("scrub")
-	r, err := s.Scrub(cmd.Context(), retake.ScrubQuery{Share: c.share, Progress: p.tell()})
-	p.done()
+	p := c.newProgressLine("scrub")
+	r, err := s.Scrub(cmd.Context(), retake.ScrubQuery{Share: c.share, Progress: p.callback()})
+	p.clear()
 	if err != nil {
 		return err
 	}
 	if r.Failed == nil {
 		r.Failed = []string{}
 	}
-	if err := c.emit(scrubAnswer{1, r}, func(l term.Look) string { return renderScrub(l, r) }); err != nil {
+	if err := c.printAnswer(scrubAnswer{1, r}, func(l term.Style) string { return renderScrub(l, r) }); err != nil {
 		return err
 	}
-	return scrubbed(r)
+	return damageError(r)
 }
 
-// scrubbed is the error of a report that found damage.
-func scrubbed(r retake.ScrubReport) error {
+// damageError is the error of a report that found damage.
+func damageError(r retake.ScrubReport) error {
 	if len(r.Failed) == 0 {
 		return nil
 	}
-	return told{&retake.Error{
-		Kind: retake.Damaged, What: term.Number(int64(len(r.Failed)), "object", "objects") + " of the store cannot be read back",
+	return reportedError{&retake.Error{
+		Kind: retake.Damaged, What: term.CountNoun(int64(len(r.Failed)), "object", "objects") + " of the store cannot be read back",
 		Safe: "Nothing was changed. What is listed above is damaged, the rest is intact.",
 	}}
 }
 
-func orNone(n int) string {
+func countOrNone(n int) string {
 	if n == 0 {
 		return "none"
 	}
 	return termtext.Count(int64(n))
 }
 
-func renderScrub(l term.Look, r retake.ScrubReport) string {
+func renderScrub(l term.Style, r retake.ScrubReport) string {
 	sign := l.Green(l.Glyphs.Yes)
 	if len(r.Failed) > 0 {
 		sign = l.Red(l.Glyphs.No)
 	}
-	out := fmt.Sprintf("%s %s, %s, %s read, %s failed\n", sign, term.Checkpoints(r.Checkpoints), term.Number(r.Objects, "object", "objects"),
-		termtext.Bytes(r.Bytes), orNone(len(r.Failed)))
+	out := fmt.Sprintf("%s %s, %s, %s read, %s failed\n", sign, term.CountCheckpoints(r.Checkpoints), term.CountNoun(r.Objects, "object", "objects"),
+		termtext.Bytes(r.Bytes), countOrNone(len(r.Failed)))
 	for _, f := range r.Failed {
 		out += "  " + l.Red(termtext.Escape(f)) + "\n"
 	}

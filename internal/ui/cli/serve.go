@@ -16,18 +16,18 @@ import (
 type Servers interface {
 	// Serve answers until ctx ends. ready is told the address, and what a server that
 	// had no namespace has begun with.
-	Serve(ctx context.Context, p ServerPlace, ready func(address string, begun *ServerBeginning)) error
+	Serve(ctx context.Context, p ServerOptions, ready func(address string, begun *ServerBeginning)) error
 	// Bootstrap makes the first namespace of a server that has none; nil: it has one.
-	Bootstrap(ctx context.Context, p ServerPlace) (*ServerBeginning, error)
-	AddNamespace(ctx context.Context, p ServerPlace, ns retake.NamespaceID) (ServerBeginning, error)
-	Namespaces(ctx context.Context, p ServerPlace) ([]retake.Namespace, error)
-	SetRoots(ctx context.Context, p ServerPlace, ns retake.NamespaceID, roots []string) (retake.Namespace, error)
-	AddKey(ctx context.Context, p ServerPlace, ns retake.NamespaceID, req retake.KeyRequest) (retake.NewKey, error)
+	Bootstrap(ctx context.Context, p ServerOptions) (*ServerBeginning, error)
+	AddNamespace(ctx context.Context, p ServerOptions, ns retake.NamespaceID) (ServerBeginning, error)
+	Namespaces(ctx context.Context, p ServerOptions) ([]retake.Namespace, error)
+	SetRoots(ctx context.Context, p ServerOptions, ns retake.NamespaceID, roots []string) (retake.Namespace, error)
+	AddKey(ctx context.Context, p ServerOptions, ns retake.NamespaceID, req retake.KeyRequest) (retake.NewKey, error)
 }
 
-// ServerPlace says what a server stands on. Secrets come from the environment or from
+// ServerOptions says what a server stands on. Secrets come from the environment or from
 // files, never from here.
-type ServerPlace struct {
+type ServerOptions struct {
 	Data     string
 	Listen   string
 	Public   string
@@ -57,7 +57,7 @@ type servingAnswer struct {
 }
 
 // places adds the flags that say what a server stands on.
-func (p *ServerPlace) flags(cmd *cobra.Command) {
+func (p *ServerOptions) addFlags(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&p.Data, "data", "", "store the server's data in `DIR` (required)")
 	fl.StringVar(&p.Postgres, "postgres", "", "use PostgreSQL at `URL` instead of SQLite (RETAKE_POSTGRES); put the password in PGPASSWORD or a password file")
@@ -66,33 +66,33 @@ func (p *ServerPlace) flags(cmd *cobra.Command) {
 	fl.BoolVar(&p.Lenient, "lenient-webhooks", false, "allow webhooks to plain HTTP and private addresses, for development")
 }
 
-func (p *ServerPlace) check(cmd *cobra.Command) error {
+func (p *ServerOptions) checkFlags(cmd *cobra.Command) error {
 	if p.Data == "" {
-		return usage(helpHint(cmd), "Usage: %s. Missing flag: --data DIR.", useLine(cmd))
+		return usageError(helpHint(cmd), "Usage: %s. Missing flag: --data DIR.", usageLine(cmd))
 	}
 	return nil
 }
 
-func (f *face) serveCommand() *cobra.Command {
-	var p ServerPlace
+func (f *commandLine) serveCommand() *cobra.Command {
+	var p ServerOptions
 	cmd := &cobra.Command{
-		Use: "serve --data DIR", Short: "Run a server for a team: API, webhooks, schedules", Args: between(0, 0),
+		Use: "serve --data DIR", Short: "Run a server for a team: API, webhooks, schedules", Args: argsBetween(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := p.check(cmd); err != nil {
+			if err := p.checkFlags(cmd); err != nil {
 				return err
 			}
-			p.Data = f.at(p.Data)
+			p.Data = f.fromStartDir(p.Data)
 			return f.Servers.Serve(cmd.Context(), p, func(address string, begun *ServerBeginning) {
 				scheme := "http"
 				if p.Cert != "" {
 					scheme = "https"
 				}
 				a := servingAnswer{1, scheme + "://" + address, begun}
-				_ = f.emit(a, func(l term.Look) string { return renderServing(l, a) }) // nobody may be reading
+				_ = f.printAnswer(a, func(l term.Style) string { return renderServing(l, a) }) // nobody may be reading
 			})
 		},
 	}
-	p.flags(cmd)
+	p.addFlags(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&p.Listen, "listen", "127.0.0.1:7350", "serve the API at `ADDRESS`")
 	fl.StringVar(&p.Public, "public-url", "", "the API's public `URL`, for links in messages")
@@ -105,18 +105,18 @@ func (f *face) serveCommand() *cobra.Command {
 	return cmd
 }
 
-func renderServing(l term.Look, a servingAnswer) string {
+func renderServing(l term.Style, a servingAnswer) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s Retake answers at %s\n", l.Green(l.Glyphs.Yes), l.Bold(a.Address))
 	if a.Begun != nil {
 		b.WriteString(renderBeginning(l, *a.Begun))
 		fmt.Fprintf(&b, "\n  %s\n    curl -sX POST %s/v1/snapshots -H \"Authorization: Bearer %s\" -H 'Content-Type: application/json' -d '{\"label\":\"first light\"}'\n",
-			"Take a first checkpoint:", a.Address, secretOf(*a.Begun, retake.KeyAgent))
+			"Take a first checkpoint:", a.Address, keySecret(*a.Begun, retake.KeyAgent))
 	}
 	return b.String()
 }
 
-func secretOf(b ServerBeginning, kind retake.KeyKind) string {
+func keySecret(b ServerBeginning, kind retake.KeyKind) string {
 	for _, k := range b.Keys {
 		if k.Key.Kind == kind {
 			return k.Secret
@@ -126,18 +126,18 @@ func secretOf(b ServerBeginning, kind retake.KeyKind) string {
 }
 
 // what keys are for, in a few words.
-var kindWords = map[retake.KeyKind]string{
+var keyKindTexts = map[retake.KeyKind]string{
 	retake.KeyAgent: "create checkpoints, read, restore, fork", retake.KeyReader: "read only",
 	retake.KeyOperator: "agent, plus: protect workspaces, pin, legal holds", retake.KeyAdmin: "read, API keys, webhooks, schedules, deletion requests",
 	retake.KeyMaintainer: "read, clean up, verify and rebuild the store",
 }
 
-func renderBeginning(l term.Look, b ServerBeginning) string {
+func renderBeginning(l term.Style, b ServerBeginning) string {
 	var t strings.Builder
 	fmt.Fprintf(&t, "%s namespace %s, with a workspace %s\n", l.Green(l.Glyphs.Yes), l.Bold(termtext.Escape(string(b.Namespace.ID))), termtext.Escape(string(b.Namespace.Default)))
 	t.WriteString("\n  Its API keys are shown only once:\n")
 	for _, k := range b.Keys {
-		fmt.Fprintf(&t, "    %s%s  %s\n", termtext.Pad(string(k.Key.Kind), 12), k.Secret, l.Dim(kindWords[k.Key.Kind]))
+		fmt.Fprintf(&t, "    %s%s  %s\n", termtext.Pad(string(k.Key.Kind), 12), k.Secret, l.Dim(keyKindTexts[k.Key.Kind]))
 	}
 	if b.Webhook != nil {
 		fmt.Fprintf(&t, "\n  A webhook to %s, whose messages are signed with\n    %s\n", termtext.Escape(b.Webhook.Webhook.URL), b.Webhook.Secret)

@@ -16,11 +16,11 @@ type outputAnswer struct {
 	Verification retake.Verification `json:"verification"`
 }
 
-func (f *face) showCommand() *cobra.Command {
+func (f *commandLine) showCommand() *cobra.Command {
 	var talked, machine bool
 	var output string
 	cmd := &cobra.Command{
-		Use: "show [REF]", Short: "Show a checkpoint and what changed in it", Args: between(0, 1),
+		Use: "show [REF]", Short: "Show a checkpoint and what changed in it", Args: argsBetween(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ref := "latest"
 			if len(args) == 1 {
@@ -28,13 +28,13 @@ func (f *face) showCommand() *cobra.Command {
 			}
 			switch {
 			case talked && output != "":
-				return usage(helpHint(cmd), "It is --conversation or --output, one of them.")
+				return usageError(helpHint(cmd), "It is --conversation or --output, one of them.")
 			case talked:
-				return f.conversation(cmd, ref)
+				return f.printConversation(cmd, ref)
 			case output != "":
-				return f.output(cmd.Context(), ref, output)
+				return f.printOutput(cmd.Context(), ref, output)
 			}
-			return f.show(cmd.Context(), ref, machine)
+			return f.printCheckpoint(cmd.Context(), ref, machine)
 		},
 	}
 	cmd.Flags().BoolVar(&talked, "conversation", false, "show the conversation up to that checkpoint; likely secrets are masked")
@@ -43,13 +43,13 @@ func (f *face) showCommand() *cobra.Command {
 	return cmd
 }
 
-func (f *face) show(ctx context.Context, ref string, machine bool) error {
-	s, ws, err := f.here(ctx)
+func (f *commandLine) printCheckpoint(ctx context.Context, ref string, machine bool) error {
+	s, ws, err := f.currentWorkspace(ctx)
 	if err != nil {
 		return err
 	}
-	if nowIsEmpty(ref) == "" {
-		return usage("what changed since the newest checkpoint: retake diff", "Now is not a checkpoint yet.")
+	if refOrNow(ref) == "" {
+		return usageError("what changed since the newest checkpoint: retake diff", "Now is not a checkpoint yet.")
 	}
 	cp, err := s.Find(ctx, ws.ID, ref)
 	if err != nil {
@@ -60,18 +60,18 @@ func (f *face) show(ctx context.Context, ref string, machine bool) error {
 		return err
 	}
 	if !f.json {
-		c.Goals = term.GoalsOf(ctx, s, ws, []retake.Checkpoint{cp})
+		c.Titles = term.ReadTargetTitles(ctx, s, ws, []retake.Checkpoint{cp})
 		newest, err := s.Find(ctx, ws.ID, "latest")
 		c.Newest = err == nil && newest.ID == cp.ID
 	}
-	err = f.emit(c, func(l term.Look) string { return term.RenderCard(l, c) })
-	f.hintLine(c.Hints())
+	err = f.printAnswer(c, func(l term.Style) string { return term.RenderCard(l, c) })
+	f.printHintLine(c.Hints())
 	return err
 }
 
-// output shows what a verification printed.
-func (f *face) output(ctx context.Context, ref, name string) error {
-	s, ws, err := f.here(ctx)
+// printOutput shows what a verification printed.
+func (f *commandLine) printOutput(ctx context.Context, ref, name string) error {
+	s, ws, err := f.currentWorkspace(ctx)
 	if err != nil {
 		return err
 	}
@@ -89,13 +89,13 @@ func (f *face) output(ctx context.Context, ref, name string) error {
 			Safe: nothingChanged, Hint: fmt.Sprintf("see what it has: retake show %d", cp.Number),
 		}
 	}
-	return f.emit(outputAnswer{1, cp, vs[0]}, func(l term.Look) string {
+	return f.printAnswer(outputAnswer{1, cp, vs[0]}, func(l term.Style) string {
 		if vs[0].Output == "" {
 			return l.Dim("It printed nothing.") + "\n"
 		}
 		out := ""
 		for _, line := range term.SplitLines(vs[0].Output) {
-			out += term.LineText(term.TrimNewline(line)) + "\n"
+			out += term.EscapeLine(term.TrimNewline(line)) + "\n"
 		}
 		return out
 	})

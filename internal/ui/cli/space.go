@@ -31,13 +31,13 @@ type thinAnswer struct {
 }
 
 type spaceCmd struct {
-	*face
+	*commandLine
 	free, plan bool
 }
 
-func (f *face) spaceCommand() *cobra.Command {
-	c := &spaceCmd{face: f}
-	cmd := &cobra.Command{Use: "space", Short: "Show disk usage and clean up", Args: between(0, 0), RunE: c.run}
+func (f *commandLine) spaceCommand() *cobra.Command {
+	c := &spaceCmd{commandLine: f}
+	cmd := &cobra.Command{Use: "space", Short: "Show disk usage and clean up", Args: argsBetween(0, 0), RunE: c.run}
 	cmd.Flags().BoolVar(&c.free, "free", false, "clean up now: delete old checkpoints and free their disk space")
 	cmd.Flags().BoolVar(&c.plan, "plan", false, "list what the next cleanup would delete; change nothing")
 	return cmd
@@ -45,38 +45,38 @@ func (f *face) spaceCommand() *cobra.Command {
 
 func (c *spaceCmd) run(cmd *cobra.Command, _ []string) error {
 	if c.free && c.plan {
-		return usage(helpHint(cmd), "It is --plan or --free, not both.")
+		return usageError(helpHint(cmd), "It is --plan or --free, not both.")
 	}
 	ctx := cmd.Context()
-	s, err := c.open(ctx)
+	s, err := c.openService(ctx)
 	if err != nil {
 		return err
 	}
 	switch {
 	case c.free:
-		return c.thin(ctx, s)
+		return c.thinHistory(ctx, s)
 	case c.plan:
-		return c.showPlan(ctx, s)
+		return c.printSpacePlan(ctx, s)
 	}
-	return c.show(ctx, s)
+	return c.printSpace(ctx, s)
 }
 
-func (c *spaceCmd) thin(ctx context.Context, s retake.Service) error {
-	p := c.progress("clean up")
-	r, err := s.Thin(ctx, retake.ThinRequest{Progress: p.tell()})
-	p.done()
+func (c *spaceCmd) thinHistory(ctx context.Context, s retake.Service) error {
+	p := c.newProgressLine("clean up")
+	r, err := s.Thin(ctx, retake.ThinRequest{Progress: p.callback()})
+	p.clear()
 	if err != nil {
 		return err
 	}
-	return c.emit(thinAnswer{1, r.Sweep, r.Forgotten, r.Over}, func(l term.Look) string { return renderThin(l, r) })
+	return c.printAnswer(thinAnswer{1, r.Sweep, r.Forgotten, r.Over}, func(l term.Style) string { return renderThin(l, r) })
 }
 
-func renderThin(l term.Look, r retake.ThinReport) string {
+func renderThin(l term.Style, r retake.ThinReport) string {
 	w := r.Sweep
 	out := fmt.Sprintf("%s Freed %s in %s. The store uses %s.\n  It used at most %s more meanwhile.\n", l.Green(l.Glyphs.Yes),
 		termtext.Bytes(max(w.Before-w.After, 0)), termtext.Duration(w.Took), termtext.Bytes(w.After), termtext.Bytes(w.Peak))
 	if r.Forgotten > 0 {
-		out += fmt.Sprintf("  Dropped %s.\n", term.Checkpoints(r.Forgotten))
+		out += fmt.Sprintf("  Dropped %s.\n", term.CountCheckpoints(r.Forgotten))
 	}
 	if r.Over > 0 {
 		out += fmt.Sprintf("%s It is still %s over its storage limit: what is kept on purpose uses more.\n", l.Yellow("!"), termtext.Bytes(r.Over))
@@ -84,7 +84,7 @@ func renderThin(l term.Look, r retake.ThinReport) string {
 	return out
 }
 
-func (c *spaceCmd) showPlan(ctx context.Context, s retake.Service) error {
+func (c *spaceCmd) printSpacePlan(ctx context.Context, s retake.Service) error {
 	all, err := s.Workspaces(ctx)
 	if err != nil {
 		return err
@@ -93,14 +93,14 @@ func (c *spaceCmd) showPlan(ctx context.Context, s retake.Service) error {
 	if err != nil {
 		return err
 	}
-	err = c.emit(spacePlanAnswer{1, p}, func(l term.Look) string { return renderSpacePlan(l, p, all) })
+	err = c.printAnswer(spacePlanAnswer{1, p}, func(l term.Style) string { return renderSpacePlan(l, p, all) })
 	if len(p.Drops) > 0 {
-		c.hint("keep one", "retake help pin", "do it now", "retake space --free")
+		c.printHints("keep one", "retake help pin", "do it now", "retake space --free")
 	}
 	return err
 }
 
-func (c *spaceCmd) show(ctx context.Context, s retake.Service) error {
+func (c *spaceCmd) printSpace(ctx context.Context, s retake.Service) error {
 	all, err := s.Workspaces(ctx)
 	if err != nil {
 		return err
@@ -114,13 +114,13 @@ func (c *spaceCmd) show(ctx context.Context, s retake.Service) error {
 		}
 		a.Store, a.Plan = p.Store, &p
 	}
-	err = c.emit(a, func(l term.Look) string { return renderSpace(l, a) })
+	err = c.printAnswer(a, func(l term.Style) string { return renderSpace(l, a) })
 	for _, w := range all {
 		if w.Gone && w.Ended == nil {
-			c.hint("clean up now", "retake space --free", termtext.Escape(w.Name)+" lost its directory", "retake deinit "+c.talk().Word(w.Name))
+			c.printHints("clean up now", "retake space --free", termtext.Escape(w.Name)+" lost its directory", "retake deinit "+c.stderrStyle().ShellPath(w.Name))
 			return err
 		}
 	}
-	c.hint("clean up now", "retake space --free")
+	c.printHints("clean up now", "retake space --free")
 	return err
 }

@@ -18,15 +18,15 @@ type statusAnswer struct {
 	retake.Status
 }
 
-func (f *face) statusCommand() *cobra.Command {
+func (f *commandLine) statusCommand() *cobra.Command {
 	var line bool
 	cmd := &cobra.Command{
-		Use: "status", Short: "Show whether this workspace is protected", Args: between(0, 0),
+		Use: "status", Short: "Show whether this workspace is protected", Args: argsBetween(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if line && !f.json {
-				return f.statusLine(cmd)
+				return f.printStatusLine(cmd)
 			}
-			s, ws, err := f.here(cmd.Context())
+			s, ws, err := f.currentWorkspace(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -34,24 +34,24 @@ func (f *face) statusCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			err = f.emitTitled(endNames(cmd.Context(), s, ws, st.Latest, st.Good), statusAnswer{1, st}, func(l term.Look) string { return renderStatus(l, st) + f.agentsRow(l, ws) })
+			err = f.printTitledAnswer(endTitles(cmd.Context(), s, ws, st.Latest, st.Good), statusAnswer{1, st}, func(l term.Style) string { return renderStatus(l, st) + f.agentsRow(l, ws) })
 			if err == nil && st.Now.Deleted > 0 && !st.Saving {
-				f.hintLine([]string{"bring back what was deleted", "retake restore latest --plan"})
+				f.printHintLine([]string{"bring back what was deleted", "retake restore latest --plan"})
 			}
-			return orWaiting(err, ws)
+			return orInterrupted(err, ws)
 		},
 	}
 	cmd.Flags().BoolVar(&line, "line", false, "print one line for a shell prompt; nothing outside a workspace")
 	return cmd
 }
 
-// statusLine reads no file of the workspace: a prompt must not wait.
+// printStatusLine reads no file of the workspace: a prompt must not wait.
 // Where nothing was ever protected it starts nothing either.
-func (f *face) statusLine(cmd *cobra.Command) error {
-	if f.Begun != nil && !f.Begun() {
+func (f *commandLine) printStatusLine(cmd *cobra.Command) error {
+	if f.EverProtected != nil && !f.EverProtected() {
 		return nil
 	}
-	s, ws, err := f.find(cmd.Context())
+	s, ws, err := f.locateWorkspace(cmd.Context())
 	if s != nil && retake.IsKind(err, retake.NotFound) {
 		return nil
 	}
@@ -64,15 +64,15 @@ func (f *face) statusLine(cmd *cobra.Command) error {
 	}
 	t.Workspace.Interrupted = ws.Interrupted
 	if since := f.pausedSince(ws.ID); since != "" && ws.Interrupted == nil {
-		return f.emit(nil, func(l term.Look) string { return l.Yellow(l.Glyphs.Diamond) + " paused since " + since + "\n" })
+		return f.printAnswer(nil, func(l term.Style) string { return l.Yellow(l.Glyphs.Diamond) + " paused since " + since + "\n" })
 	}
-	wanted := f.verifiedHere(cmd.Context(), s, t)
-	return f.emit(nil, func(l term.Look) string { return renderStatusLine(l, t, wanted) + "\n" })
+	wanted := f.hasVerifications(cmd.Context(), s, t)
+	return f.printAnswer(nil, func(l term.Style) string { return renderStatusLine(l, t, wanted) + "\n" })
 }
 
-// verifiedHere reports whether anybody wants to know which checkpoints are good: something was
+// hasVerifications reports whether anybody wants to know which checkpoints are good: something was
 // answered, or is asked of every checkpoint.
-func (f *face) verifiedHere(ctx context.Context, s retake.Service, t retake.Timeline) bool {
+func (f *commandLine) hasVerifications(ctx context.Context, s retake.Service, t retake.Timeline) bool {
 	if t.Good != nil || len(t.Checkpoints) == 0 || len(t.Findings[t.Checkpoints[0].ID].Answers) > 0 {
 		return true
 	}
@@ -81,12 +81,12 @@ func (f *face) verifiedHere(ctx context.Context, s retake.Service, t retake.Time
 }
 
 // renderStatusLine drops facts from the right where there is no room.
-func renderStatusLine(l term.Look, t retake.Timeline, verified bool) string {
+func renderStatusLine(l term.Style, t retake.Timeline, verified bool) string {
 	if i := t.Workspace.Interrupted; i != nil {
 		return l.Yellow("!") + fmt.Sprintf(" restore interrupted at %s of %s", termtext.Count(int64(i.Done)), termtext.Count(int64(i.Total)))
 	}
 	if len(t.Checkpoints) == 0 {
-		return l.Red(l.Glyphs.Diamond+" NOT PROTECTED") + l.Dim(l.Sep()) + "no checkpoint"
+		return l.Red(l.Glyphs.Diamond+" NOT PROTECTED") + l.Dim(l.Separator()) + "no checkpoint"
 	}
 	c := t.Checkpoints[0]
 	f := t.Findings[c.ID]
@@ -94,43 +94,43 @@ func renderStatusLine(l term.Look, t retake.Timeline, verified bool) string {
 	if l.ASCII {
 		sign = "*"
 	}
-	second := l.Clock(c.Time)
+	second := l.ShortTime(c.Time)
 	switch {
 	case t.Good != nil && t.Good.ID == c.ID:
 		second = "good"
 	case t.Good != nil:
-		second = "good " + l.Clock(t.Good.Time)
+		second = "good " + l.ShortTime(t.Good.Time)
 	case verified:
 		second, color = "no good yet", l.Yellow
 	}
 	var rest []string
-	if ms := term.Gravest(l.Badges(f.Answers)); len(ms) > 0 && !f.Good && term.Gravity(worst(f.Answers)) < term.Gravity(retake.Answer{Verdict: retake.Passed}) {
+	if ms := term.GravestBadges(l.Badges(f.Answers)); len(ms) > 0 && !f.Good && term.VerdictRank(worstAnswer(f.Answers)) < term.VerdictRank(retake.Answer{Verdict: retake.Passed}) {
 		rest = append(rest, ms[0].Color(ms[0].Sign+" "+ms[0].Text))
 		color = l.Yellow
 	}
 	if c.Coverage.Grade == retake.Partial {
-		rest = append(rest, term.Grade(l, c.Coverage.Grade))
+		rest = append(rest, term.GradeText(l, c.Coverage.Grade))
 		color = l.Cyan
 	}
 	parts := append([]string{color(sign) + fmt.Sprintf(" %d", c.Number), second}, append(rest, "protected")...)
-	return dropRight(l, parts)
+	return dropPartsToFit(l, parts)
 }
 
-// worst is the gravest of some answers.
-func worst(answers []retake.Answer) retake.Answer {
-	return slices.MinFunc(answers, func(a, b retake.Answer) int { return term.Gravity(a) - term.Gravity(b) })
+// worstAnswer is the gravest of some answers.
+func worstAnswer(answers []retake.Answer) retake.Answer {
+	return slices.MinFunc(answers, func(a, b retake.Answer) int { return term.VerdictRank(a) - term.VerdictRank(b) })
 }
 
-// dropRight joins facts as long as there is room.
-func dropRight(l term.Look, parts []string) string {
+// dropPartsToFit joins facts as long as there is room.
+func dropPartsToFit(l term.Style, parts []string) string {
 	switch {
 	case l.Width <= 10:
 		parts = parts[:1]
 	case l.Width <= 24:
 		parts = parts[:2]
 	}
-	for len(parts) > 1 && l.ShownWidth(strings.Join(parts, l.Sep())) > l.Width {
+	for len(parts) > 1 && l.ShownWidth(strings.Join(parts, l.Separator())) > l.Width {
 		parts = parts[:len(parts)-1]
 	}
-	return strings.Join(parts, l.Dim(l.Sep()))
+	return strings.Join(parts, l.Dim(l.Separator()))
 }

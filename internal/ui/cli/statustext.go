@@ -9,11 +9,11 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 )
 
-func renderStatus(l term.Look, st retake.Status) string {
+func renderStatus(l term.Style, st retake.Status) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s\n\n", l.Bold(termtext.Escape(st.Workspace.Name)), l.Dim(l.Path(st.Workspace.Root)))
+	fmt.Fprintf(&b, "%s  %s\n\n", l.Bold(termtext.Escape(st.Workspace.Name)), l.Dim(l.DisplayPath(st.Workspace.Root)))
 	say := func(sign, name, text string) {
-		fmt.Fprintf(&b, "%s\n", l.Hang("  "+sign+" "+termtext.Pad(name, 12)+text, 15+termtext.Width(l.Glyphs.Yes)))
+		fmt.Fprintf(&b, "%s\n", l.HangingIndent("  "+sign+" "+termtext.Pad(name, 12)+text, 15+termtext.Width(l.Glyphs.Yes)))
 	}
 	room := termtext.Width(l.Glyphs.Yes)
 	none := strings.Repeat(" ", room)
@@ -22,9 +22,9 @@ func renderStatus(l term.Look, st retake.Status) string {
 		say(mind, "protected", "no checkpoint yet: retake save")
 	} else {
 		c := *st.Latest
-		text, _ := l.Titled(c, l.Goals)
-		say(l.Green(termtext.Pad(l.Glyphs.Point, room)), "protected", l.Facts("since "+l.Clock(st.Workspace.Created), term.Checkpoints(st.Count)))
-		say(none, "latest", fmt.Sprintf("%d  %s  %s  %s", c.Number, l.Clock(c.Time), l.Glyphs.Cut(text, max(l.Width-48, 20)), l.Dim(l.Ago(c.Time))))
+		text, _ := l.CheckpointTitle(c, l.Titles)
+		say(l.Green(termtext.Pad(l.Glyphs.Point, room)), "protected", l.JoinFacts("since "+l.ShortTime(st.Workspace.Created), term.CountCheckpoints(st.Count)))
+		say(none, "latest", fmt.Sprintf("%d  %s  %s  %s", c.Number, l.ShortTime(c.Time), l.Glyphs.Cut(text, max(l.Width-48, 20)), l.Dim(l.Ago(c.Time))))
 		for _, r := range goodRows(l, st) {
 			say(r.sign+strings.Repeat(" ", max(room-l.ShownWidth(r.sign), 0)), r.name, r.text)
 		}
@@ -33,18 +33,18 @@ func renderStatus(l term.Look, st retake.Status) string {
 		if c.Coverage.Grade == retake.Partial {
 			sign = l.Cyan(termtext.Pad("!", room))
 		}
-		say(sign, "saved", l.Facts(term.Grade(l, c.Coverage.Grade), term.Files(c.Files)+", "+termtext.Bytes(c.Bytes)))
+		say(sign, "saved", l.JoinFacts(term.GradeText(l, c.Coverage.Grade), term.CountFiles(c.Files)+", "+termtext.Bytes(c.Bytes)))
 		b.WriteString(term.GapLines(l, c.Coverage.Gaps, strings.Repeat(" ", 15+room)))
 	}
 	b.WriteString("\n")
 	if st.Tracking.Mode != "" {
-		sign, text, below := trackingRow(l, rowSigns{yes: yes, no: l.Red(l.Glyphs.No), none: none}, st.Tracking)
+		sign, text, below := trackingRow(l, rowMarks{yes: yes, no: l.Red(l.Glyphs.No), none: none}, st.Tracking)
 		say(sign, "tracking", text)
 		for _, line := range below {
 			fmt.Fprintf(&b, "%s%s\n", strings.Repeat(" ", 15+room), line)
 		}
 	}
-	say(levelSign(mind, yes, st.Protection), "isolation", levelText(st.Protection))
+	say(levelMark(mind, yes, st.Protection), "isolation", levelText(st.Protection))
 	if st.Backup != nil {
 		for _, r := range backupRows(l, *st.Backup) {
 			say(r.sign+strings.Repeat(" ", max(room-l.ShownWidth(r.sign), 0)), r.name, r.text)
@@ -57,7 +57,7 @@ func renderStatus(l term.Look, st retake.Status) string {
 		}
 		say(sign, name, line)
 	}
-	say(roomSign(mind, yes, st.Store), "store", l.Facts(termtext.Bytes(st.Store.Bytes), "disk "+termtext.Bytes(st.Store.Free)+" free, minimum "+termtext.Bytes(st.Store.Floor)))
+	say(spaceMark(mind, yes, st.Store), "store", l.JoinFacts(termtext.Bytes(st.Store.Bytes), "disk "+termtext.Bytes(st.Store.Free)+" free, minimum "+termtext.Bytes(st.Store.Floor)))
 	return b.String()
 }
 
@@ -66,12 +66,12 @@ type statusRow struct{ sign, name, text string }
 
 // goodRows tell which checkpoint is good, that it was proven, and what is wrong with the newest.
 // Where nobody ever asked, there is nothing to tell.
-func goodRows(l term.Look, st retake.Status) []statusRow {
+func goodRows(l term.Style, st retake.Status) []statusRow {
 	var out []statusRow
 	if g := st.Good; g != nil {
 		names := goodNames(st)
-		text, _ := l.Titled(*g, l.Goals)
-		lead := fmt.Sprintf("%d  %s  ", g.Number, l.Clock(g.Time))
+		text, _ := l.CheckpointTitle(*g, l.Titles)
+		lead := fmt.Sprintf("%d  %s  ", g.Number, l.ShortTime(g.Time))
 		text = l.Glyphs.Cut(text, max(l.Width-16-termtext.Width(lead)-termtext.Width(names)-5, 20))
 		if names != "" {
 			text += "     " + l.Dim(names)
@@ -86,12 +86,12 @@ func goodRows(l term.Look, st retake.Status) []statusRow {
 	if len(st.Answers) == 0 || st.Good != nil && st.Latest != nil && st.Good.ID == st.Latest.ID {
 		return out
 	}
-	w := worst(st.Answers)
-	sign, color := l.Sign(w.Verdict, false)
+	w := worstAnswer(st.Answers)
+	sign, color := l.VerdictMark(w.Verdict, false)
 	if w.Claim {
-		sign, color = "", term.PlainText
+		sign, color = "", term.Unpainted
 	}
-	return append(out, statusRow{color(sign), "checks", l.Facts(checkTexts(st.Answers, st.Latest)...)})
+	return append(out, statusRow{color(sign), "checks", l.JoinFacts(checkTexts(st.Answers, st.Latest)...)})
 }
 
 // checkTexts tell what the checks of the newest checkpoint said, the failed ones first.
@@ -145,7 +145,7 @@ func goodNames(st retake.Status) string {
 }
 
 // drillRow tells the last time that a good checkpoint was restored and verified.
-func drillRow(l term.Look, d retake.Drill, good int64) statusRow {
+func drillRow(l term.Style, d retake.Drill, good int64) statusRow {
 	which := ""
 	if d.Number != good {
 		which = fmt.Sprintf("%d ", d.Number)
@@ -154,20 +154,20 @@ func drillRow(l term.Look, d retake.Drill, good int64) statusRow {
 	case retake.Passed:
 		return statusRow{text: l.Dim(which + "proven restorable " + l.Ago(d.At) + ", in a fork")}
 	case retake.Failed:
-		return statusRow{text: l.Red(fmt.Sprintf("%d restored into a fork %s did not pass", d.Number, l.Ago(d.At))) + l.Dim(whyOf(l, d.Why))}
+		return statusRow{text: l.Red(fmt.Sprintf("%d restored into a fork %s did not pass", d.Number, l.Ago(d.At))) + l.Dim(reasonText(l, d.Why))}
 	default:
-		return statusRow{text: l.Cyan(fmt.Sprintf("%d could not be proven restorable %s", d.Number, l.Ago(d.At))) + l.Dim(whyOf(l, d.Why))}
+		return statusRow{text: l.Cyan(fmt.Sprintf("%d could not be proven restorable %s", d.Number, l.Ago(d.At))) + l.Dim(reasonText(l, d.Why))}
 	}
 }
 
-func whyOf(l term.Look, why string) string {
+func reasonText(l term.Style, why string) string {
 	if why == "" {
 		return ""
 	}
-	return ": " + l.Words(why)
+	return ": " + l.EscapeText(why)
 }
 
-func renderNow(l term.Look, st retake.Status) string {
+func renderNow(l term.Style, st retake.Status) string {
 	n := st.Now.Total()
 	if st.Saving {
 		return "a save is under way"
@@ -175,7 +175,7 @@ func renderNow(l term.Look, st retake.Status) string {
 	if n == 0 {
 		return fmt.Sprintf("nothing, all is in %d", st.Latest.Number)
 	}
-	return l.Facts(fmt.Sprintf("%s changed since %d", term.Files(n), st.Latest.Number), changedFacts(l, st.Now))
+	return l.JoinFacts(fmt.Sprintf("%s changed since %d", term.CountFiles(n), st.Latest.Number), countFacts(l, st.Now))
 }
 
 func levelText(level string) string {
@@ -185,14 +185,14 @@ func levelText(level string) string {
 	return termtext.Escape(level)
 }
 
-func levelSign(mind, yes, level string) string {
+func levelMark(mind, yes, level string) string {
 	if level == "same-user" {
 		return mind
 	}
 	return yes
 }
 
-func roomSign(mind, yes string, s retake.StoreState) string {
+func spaceMark(mind, yes string, s retake.StoreState) string {
 	if s.Free < s.Floor {
 		return mind
 	}
@@ -201,11 +201,11 @@ func roomSign(mind, yes string, s retake.StoreState) string {
 
 // backgroundLines tell which tasks failed the last time they ran. What works again is in the
 // JSON and in the daemon's log.
-func backgroundLines(l term.Look, tasks []retake.BackgroundTask) []string {
+func backgroundLines(l term.Style, tasks []retake.BackgroundTask) []string {
 	var out []string
 	for _, t := range tasks {
 		if t.Failing {
-			out = append(out, fmt.Sprintf("%s failed %s: %s %s", termtext.Escape(t.Name), term.Number(t.Failures, "time", "times"),
+			out = append(out, fmt.Sprintf("%s failed %s: %s %s", termtext.Escape(t.Name), term.CountNoun(t.Failures, "time", "times"),
 				l.Glyphs.Cut(termtext.Escape(t.Error), 200), l.Dim("("+l.Ago(t.At)+")")))
 		}
 	}

@@ -6,15 +6,15 @@ import (
 )
 
 // RenderView draws a timeline with the names that its own checkpoints give.
-func RenderView(l Look, v term.View) string {
-	named := term.Goals{}
+func RenderView(l Look, v term.TimelineView) string {
+	named := term.TargetTitles{}
 	for _, c := range v.Checkpoints {
-		named[c.ID] = term.Numeral(c.Number)
+		named[c.ID] = term.CheckpointNumber(c.Number)
 	}
-	for id, name := range v.Goals {
+	for id, name := range v.Titles {
 		named[id] = name
 	}
-	v.Goals = named
+	v.Titles = named
 	return term.RenderTimeline(l, v)
 }
 
@@ -33,6 +33,6 @@ func RenderStat(l Look, d retake.Comparison, lines map[string][2]int64, st *reta
 	for path, n := range lines {
 		counts[path] = term.LineCount{Plus: n[0], Minus: n[1]}
 	}
-	gs := term.Groups(d.Changes)
-	return term.RenderEnds(l, d, known) + term.RenderStatNoted(l, gs, counts, term.NotesOf(l, st)) + "\n" + term.RenderTotals(l, gs) + term.ToRead(l, st) + "\n"
+	gs := term.GroupChanges(d.Changes)
+	return term.RenderEnds(l, d, known) + term.RenderStatNoted(l, gs, counts, term.NewStatNotes(l, st)) + "\n" + term.RenderTotals(l, gs) + term.SourceLinesText(l, st) + "\n"
 }

@@ -20,15 +20,15 @@ type tasksAnswer struct {
 
 const maxTasksText = 1 << 20
 
-func (f *face) tasksCommand() *cobra.Command {
+func (f *commandLine) tasksCommand() *cobra.Command {
 	var set bool
 	cmd := &cobra.Command{
-		Use: "tasks", Short: "Show the agent's to-do list", Args: between(0, 0),
+		Use: "tasks", Short: "Show the agent's to-do list", Args: argsBetween(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if set {
 				return f.setTasks(cmd)
 			}
-			s, ws, err := f.here(cmd.Context())
+			s, ws, err := f.currentWorkspace(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -36,21 +36,21 @@ func (f *face) tasksCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.emit(tasksAnswer{1, filledTasks(list)}, func(l term.Look) string { return renderTasks(l, list) })
+			return f.printAnswer(tasksAnswer{1, nonNilTasks(list)}, func(l term.Style) string { return renderTasks(l, list) })
 		},
 	}
 	cmd.Flags().BoolVar(&set, "set", false, "replace the list with JSON from standard input: [{\"title\":…,\"status\":…}]")
 	return cmd
 }
 
-func filledTasks(list []retake.Task) []retake.Task {
+func nonNilTasks(list []retake.Task) []retake.Task {
 	if list == nil {
 		return []retake.Task{}
 	}
 	return list
 }
 
-func (f *face) setTasks(cmd *cobra.Command) error {
+func (f *commandLine) setTasks(cmd *cobra.Command) error {
 	b, err := io.ReadAll(io.LimitReader(f.In, maxTasksText))
 	if err != nil {
 		return &retake.Error{Kind: retake.Invalid, What: "the tasks could not be read", Safe: nothingChanged, Err: err}
@@ -64,17 +64,17 @@ func (f *face) setTasks(cmd *cobra.Command) error {
 			list[i].ID = fmt.Sprint(i + 1)
 		}
 	}
-	s, ws, err := f.here(cmd.Context())
+	s, ws, err := f.currentWorkspace(cmd.Context())
 	if err != nil {
 		return err
 	}
 	if _, err := s.SetTasks(cmd.Context(), ws.ID, list); err != nil {
 		return err
 	}
-	return f.emit(tasksAnswer{1, filledTasks(list)}, func(l term.Look) string { return renderTasks(l, list) })
+	return f.printAnswer(tasksAnswer{1, nonNilTasks(list)}, func(l term.Style) string { return renderTasks(l, list) })
 }
 
-func renderTasks(l term.Look, list []retake.Task) string {
+func renderTasks(l term.Style, list []retake.Task) string {
 	if len(list) == 0 {
 		return "No agent has reported tasks here.\n"
 	}

@@ -179,19 +179,19 @@ func TestTimelineFitsAnyScreen(t *testing.T) {
 	}
 }
 
-func small(parents ...int64) (term.View, *stage) {
-	v := &term.View{Tree: true}
+func small(parents ...int64) (term.TimelineView, *stage) {
+	v := &term.TimelineView{Tree: true}
 	v.Timeline = retake.Timeline{Workspace: retake.Workspace{Name: "ws", Root: "/srv/ws", Created: at(9, 0)}, Total: int64(len(parents)), Findings: map[retake.CheckpointID]retake.Finding{}}
-	s := &stage{V: v}
+	s := &stage{View: v}
 	for i, p := range parents {
 		n := int64(len(parents) - i)
-		s.Checkpoint(n, at(9, int(n)), p, manual(fmt.Sprintf("m%d", n)))
+		s.Checkpoint(n, at(9, int(n)), p, buildManual(fmt.Sprintf("m%d", n)))
 	}
 	v.Newest = int64(len(parents))
 	return *v, s
 }
 
-func lines(v term.View) []string {
+func lines(v term.TimelineView) []string {
 	out := strings.Split(strings.TrimSuffix(cli.RenderView(cli.NewLook(80, now, false, false), v), "\n"), "\n")
 	return out[3:] // without the head
 }
@@ -214,7 +214,7 @@ func TestTimelineSaysThatNothingIsGoodYet(t *testing.T) {
 	t.Parallel()
 	v, s := small(1, 0)
 	s.Of("cp_2").Answer("typecheck", retake.CouldNotRun)
-	v.Findings = s.V.Findings
+	v.Findings = s.View.Findings
 	out := cli.RenderView(cli.NewLook(80, now, false, true), v)
 	if !strings.Contains(out, "\x1b[2mno good yet\x1b[0m\x1b[2m · protected since 09:00") {
 		t.Fatalf("got\n%s", out)
@@ -242,8 +242,8 @@ func TestVerifyColumn(t *testing.T) {
 		"✔ integrati…     –": {{Name: "integration tests", Verdict: retake.Passed}},
 	} {
 		v, s := small(1, 0)
-		s.V.Findings["cp_2"] = retake.Finding{Answers: as}
-		v.Findings = s.V.Findings
+		s.View.Findings["cp_2"] = retake.Finding{Answers: as}
+		v.Findings = s.View.Findings
 		if got := lines(v)[0]; !strings.HasSuffix(got, want) {
 			t.Errorf("got %q, want %q at its end", got, want)
 		}
@@ -254,8 +254,8 @@ func TestVerifyColumn(t *testing.T) {
 func TestClaimsAreNotGreen(t *testing.T) {
 	t.Parallel()
 	v, s := small(1, 0)
-	s.V.Findings["cp_2"] = retake.Finding{Answers: []retake.Answer{{Name: "test", Verdict: retake.Passed, Claim: true}}}
-	v.Findings = s.V.Findings
+	s.View.Findings["cp_2"] = retake.Finding{Answers: []retake.Answer{{Name: "test", Verdict: retake.Passed, Claim: true}}}
+	v.Findings = s.View.Findings
 	if out := cli.RenderView(cli.NewLook(80, now, false, true), v); strings.Contains(out, "\x1b[32m") {
 		t.Fatalf("green: %q", out)
 	}
@@ -294,7 +294,7 @@ func TestForgottenParentsMakeNoLine(t *testing.T) {
 func TestChosenCheckpointsHaveNoTree(t *testing.T) {
 	t.Parallel()
 	v, s := small(1, 1, 0)
-	s.V.Checkpoints[0].Trigger, s.V.Checkpoints[0].Return = retake.TriggerReturn, &retake.Return{Course: retake.CourseRestore, Target: "cp_1", Before: "cp_2"}
+	s.View.Checkpoints[0].Trigger, s.View.Checkpoints[0].Return = retake.TriggerReturn, &retake.Return{Course: retake.CourseRestore, Target: "cp_1", Before: "cp_2"}
 	v.Tree = false
 	if got := lines(v)[1]; got != `○    2  09:02  m2                                                  –  replaced` {
 		t.Errorf("got %q", got)
@@ -312,7 +312,7 @@ func TestHeavyCheckpointsHaveRoom(t *testing.T) {
 	s.Of("cp_1").Gist("deleted 30", 40, point(retake.ThemeDeleted, "deleted 30 in public/avatars/"), point(retake.ThemeSettings, ".env −COOKIE +SESSION_KEY"),
 		point(retake.ThemeSettings, "config.json session.sameSite lax → strict"), src("src/app.ts", 3, 1)).
 		Flag("says docs, changed config.json and .env −COOKIE +SESSION_KEY and a good deal more of the settings than fits into one line or into two")
-	v.Timeline = s.V.Timeline
+	v.Timeline = s.View.Timeline
 	same(t, strings.Join(lines(v)[1:], "\n")+"\n",
 		`○    1  09:01  m1                                                 40`,
 		`               mismatch  says docs, changed config.json and`,

@@ -12,41 +12,41 @@ import (
 const nothingChanged = "Nothing was changed."
 
 // errLeft is the answer "no" to a question of ours.
-var errLeft = &retake.Error{Kind: retake.Denied, What: "Cancelled.", Safe: nothingChanged}
+var errCancelled = &retake.Error{Kind: retake.Denied, What: "Cancelled.", Safe: nothingChanged}
 
-// told is an error whose report is already on Out.
-type told struct{ error }
+// reportedError is an error whose report is already on Out.
+type reportedError struct{ error }
 
-func (t told) Unwrap() error { return t.error }
+func (t reportedError) Unwrap() error { return t.error }
 
 // exitError ends a command with a code that belongs to no kind: that of another
 // program, or of a check. All that there is to say is in say, or was said.
 type exitError struct {
-	code int
-	say  *retake.Error // nil: nothing
+	code   int
+	report *retake.Error // nil: nothing
 }
 
 func (e exitError) Error() string {
-	if e.say != nil {
-		return e.say.Error()
+	if e.report != nil {
+		return e.report.Error()
 	}
 	return fmt.Sprintf("end with %d", e.code)
 }
 
 // failedExit is the code of a check that failed.
-const failedExit = 7
+const failedCheckExit = 7
 
-// usage is a mistake in what was typed.
-func usage(hint, format string, args ...any) error {
+// usageError is a mistake in what was typed.
+func usageError(hint, format string, args ...any) error {
 	return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf(format, args...), Safe: nothingChanged, Hint: hint}
 }
 
-// trouble shows an error and answers the exit code.
-func (f *face) trouble(err error) int {
+// printError shows an error and answers the exit code.
+func (f *commandLine) printError(err error) int {
 	var end exitError
 	if errors.As(err, &end) {
-		if end.say != nil {
-			f.trouble(end.say)
+		if end.report != nil {
+			f.printError(end.report)
 		}
 		return end.code
 	}
@@ -55,17 +55,17 @@ func (f *face) trouble(err error) int {
 	if e.Safe == "" && e.Kind != retake.Partly {
 		e.Safe = nothingChanged
 	}
-	var report told
+	var report reportedError
 	switch {
 	case f.json && errors.As(err, &report):
 	case f.json:
 		if err := f.writeJSON(errorAnswer{V: 1, Error: e}); err != nil {
 			fmt.Fprintln(f.Err, termtext.Escape(err.Error()))
 		}
-	case errors.Is(err, errLeft):
+	case errors.Is(err, errCancelled):
 		fmt.Fprintln(f.Err, "Cancelled. "+nothingChanged)
 	default:
-		l := f.talk()
+		l := f.stderrStyle()
 		if !f.ErrTTY { // a program that reads it wants whole lines
 			l.Width = 0
 		}

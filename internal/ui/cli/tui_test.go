@@ -21,11 +21,11 @@ func TestTUI(t *testing.T) {
 	if got.Workspace.Root != p.dir || got.Service == nil || !got.Color || got.ASCII {
 		t.Fatalf("shown is %+v", got)
 	}
-	if to := got.ForkTo(); to != p.dir+"-fork" {
+	if to := got.ProposeForkDir(); to != p.dir+"-fork" {
 		t.Errorf("a fork would go to %s", to)
 	}
 	for typed, want := range map[string]string{"/x/y": "/x/y", "spike": filepath.Join(p.dir, "spike"), "../b": filepath.Join(filepath.Dir(p.dir), "b"), "~/c": filepath.Join(p.home, "c")} {
-		if at := got.At(typed); at != want {
+		if at := got.ResolveDir(typed); at != want {
 			t.Errorf("%s is %s, want %s", typed, at, want)
 		}
 	}

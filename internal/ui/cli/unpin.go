@@ -14,18 +14,18 @@ type unpinAnswer struct {
 	Unpinned string `json:"unpinned"`
 }
 
-func (f *face) unpinCommand() *cobra.Command {
+func (f *commandLine) unpinCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "unpin NAME", Short: "Remove a name; the checkpoint is kept", Args: between(1, 1),
+		Use: "unpin NAME", Short: "Remove a name; the checkpoint is kept", Args: argsBetween(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, ws, err := f.here(cmd.Context())
+			s, ws, err := f.currentWorkspace(cmd.Context())
 			if err != nil {
 				return err
 			}
 			if err := s.Unpin(cmd.Context(), ws.ID, args[0]); err != nil {
 				return err
 			}
-			return f.emit(unpinAnswer{1, args[0]}, func(l term.Look) string {
+			return f.printAnswer(unpinAnswer{1, args[0]}, func(l term.Style) string {
 				return fmt.Sprintf("%s The pin %s is gone. The checkpoint stays.\n", l.Green(l.Glyphs.Yes), termtext.Escape(args[0]))
 			})
 		},

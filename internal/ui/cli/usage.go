@@ -16,11 +16,11 @@ type usageAnswer struct {
 	retake.Usage
 }
 
-func (f *face) usageCommand() *cobra.Command {
+func (f *commandLine) usageCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "usage", Short: "Show a namespace's usage and limits", Args: between(0, 0),
+		Use: "usage", Short: "Show a namespace's usage and limits", Args: argsBetween(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := f.server()
+			s, err := f.openServer()
 			if err != nil {
 				return err
 			}
@@ -28,39 +28,39 @@ func (f *face) usageCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.emit(usageAnswer{1, u}, func(l term.Look) string { return renderUsage(l, u) })
+			return f.printAnswer(usageAnswer{1, u}, func(l term.Style) string { return renderUsage(l, u) })
 		},
 	}
 }
 
-func renderUsage(l term.Look, u retake.Usage) string {
+func renderUsage(l term.Style, u retake.Usage) string {
 	var b strings.Builder
 	say := func(name, text string) { fmt.Fprintf(&b, "  %s%s\n", l.Dim(termtext.Pad(name, 16)), text) }
 	lim := u.Limits
 	fmt.Fprintf(&b, "%s\n\n", l.Bold(termtext.Escape(string(u.Namespace))))
 	say("store", shareBar(l, u.Bytes, lim.Store, termtext.Bytes))
 	say("workspaces", shareBar(l, u.Workspaces, lim.Workspaces, termtext.Count))
-	say("checkpoints", l.Facts(termtext.Count(u.Checkpoints), "kept "+keptFor(lim)))
+	say("checkpoints", l.JoinFacts(termtext.Count(u.Checkpoints), "kept "+retentionText(lim)))
 	fmt.Fprintf(&b, "\n")
-	say("one checkpoint", "at most "+orNoLimit(lim.Checkpoint, termtext.Bytes))
-	say("requests", orNoLimit(lim.PerSecond, termtext.Count)+" a second with one key")
-	say("restores", orNoLimit(lim.RestoreHour, termtext.Count)+" an hour with an agent's key")
-	say("deletions", "wait "+days(lim.Grace)+", and can be cancelled until then")
+	say("one checkpoint", "at most "+limitText(lim.Checkpoint, termtext.Bytes))
+	say("requests", limitText(lim.PerSecond, termtext.Count)+" a second with one key")
+	say("restores", limitText(lim.RestoreHour, termtext.Count)+" an hour with an agent's key")
+	say("deletions", "wait "+daysText(lim.Grace)+", and can be cancelled until then")
 	return b.String()
 }
 
-func keptFor(lim retake.Limits) string {
+func retentionText(lim retake.Limits) string {
 	if lim.Within <= 0 {
 		return "for ever"
 	}
-	text := "for at least " + days(lim.Within)
+	text := "for at least " + daysText(lim.Within)
 	if lim.GoneAfter > 0 {
-		text += ", gone after " + days(lim.GoneAfter)
+		text += ", gone after " + daysText(lim.GoneAfter)
 	}
 	return text
 }
 
-func orNoLimit(n int64, text func(int64) string) string {
+func limitText(n int64, text func(int64) string) string {
 	if n <= 0 {
 		return "as much as there is"
 	}
@@ -68,7 +68,7 @@ func orNoLimit(n int64, text func(int64) string) string {
 }
 
 // shareBar draws how much of a limit is taken.
-func shareBar(l term.Look, n, limit int64, text func(int64) string) string {
+func shareBar(l term.Style, n, limit int64, text func(int64) string) string {
 	if limit <= 0 {
 		return text(n) + ", without a limit"
 	}
@@ -78,6 +78,6 @@ func shareBar(l term.Look, n, limit int64, text func(int64) string) string {
 	if part > 0.9 {
 		color = l.Red
 	}
-	bar := color(strings.Repeat(l.Glyphs.Fill, full)) + l.Dim(strings.Repeat(l.Rest(), term.BarColumns-full))
+	bar := color(strings.Repeat(l.Glyphs.Fill, full)) + l.Dim(strings.Repeat(l.BarRest(), term.BarColumns-full))
 	return fmt.Sprintf("%s  %s of %s", bar, text(n), text(limit))
 }

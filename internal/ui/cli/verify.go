@@ -13,7 +13,7 @@ import (
 )
 
 type verifyCmd struct {
-	*face
+	*commandLine
 	name  string
 	limit time.Duration
 }
@@ -24,13 +24,13 @@ type verifyAnswer struct {
 	Verifications []retake.Verification `json:"verifications"`
 }
 
-func (f *face) verifyCommand() *cobra.Command {
-	c := &verifyCmd{face: f}
+func (f *commandLine) verifyCommand() *cobra.Command {
+	c := &verifyCmd{commandLine: f}
 	cmd := &cobra.Command{
 		Use: "verify [REF] [-- CMD…]", Short: "Run checks on a checkpoint and record their results",
 		Args: func(cmd *cobra.Command, args []string) error {
-			refs, _ := splitDash(cmd, args)
-			return between(0, 1)(cmd, refs)
+			refs, _ := splitAtDash(cmd, args)
+			return argsBetween(0, 1)(cmd, refs)
 		},
 		RunE: c.run,
 	}
@@ -41,34 +41,34 @@ func (f *face) verifyCommand() *cobra.Command {
 
 func (c *verifyCmd) run(cmd *cobra.Command, args []string) error {
 	ctx := cmd.Context()
-	refs, program := splitDash(cmd, args)
+	refs, program := splitAtDash(cmd, args)
 	if c.limit < 0 {
-		return usage(helpHint(cmd), "The limit is a duration of time, not %s.", c.limit)
+		return usageError(helpHint(cmd), "The limit is a duration of time, not %s.", c.limit)
 	}
 	if c.Run == nil {
-		return noPrograms
+		return errNoPrograms
 	}
-	s, ws, err := c.here(ctx)
+	s, ws, err := c.currentWorkspace(ctx)
 	if err != nil {
 		return err
 	}
-	qs, err := c.inquiries(ctx, s, ws, program)
+	qs, err := c.parseChecks(ctx, s, ws, program)
 	if err != nil {
 		return err
 	}
-	cp, live, err := c.stand(ctx, s, ws, refs)
+	cp, live, err := c.checkpointToVerify(ctx, s, ws, refs)
 	if err != nil {
 		return err
 	}
 	a := verifyAnswer{V: 1, Checkpoint: cp, Verifications: []retake.Verification{}}
 	for _, q := range qs {
-		v, err := c.inquire(ctx, s, ws, cp, live, q)
+		v, err := c.verifyOne(ctx, s, ws, cp, live, q)
 		if err != nil {
-			return c.stopped(err, q, a)
+			return c.interruptedError(err, q, a)
 		}
 		a.Verifications = append(a.Verifications, v)
 		if !c.json {
-			fmt.Fprint(c.Out, renderAttested(c.out(), v))
+			fmt.Fprint(c.Out, renderVerification(c.stdoutStyle(), v))
 		}
 	}
 	if c.json {
@@ -76,23 +76,23 @@ func (c *verifyCmd) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	return c.ended(a)
+	return c.printVerified(a)
 }
 
-// inquiries are the command that was typed, else those that stand.
-func (c *verifyCmd) inquiries(ctx context.Context, s retake.Service, ws retake.Workspace, program []string) ([]inquiry, error) {
-	limit := c.limitOf(c.limit, ws.ID)
+// parseChecks are the command that was typed, else those that stand.
+func (c *verifyCmd) parseChecks(ctx context.Context, s retake.Service, ws retake.Workspace, program []string) ([]checkCommand, error) {
+	limit := c.timeLimit(c.limit, ws.ID)
 	if len(program) > 0 {
-		return []inquiry{typedInquiry(c.name, program, limit)}, nil
+		return []checkCommand{typedCheck(c.name, program, limit)}, nil
 	}
 	all, err := s.Standing(ctx, ws.ID)
 	if err != nil {
 		return nil, err
 	}
-	var out []inquiry
+	var out []checkCommand
 	for _, st := range all {
 		if c.name == "" || c.name == st.Name {
-			out = append(out, shellInquiry(st.Name, st.Command, limit))
+			out = append(out, shellCheck(st.Name, st.Command, limit))
 		}
 	}
 	if len(out) > 0 {
@@ -108,17 +108,17 @@ func (c *verifyCmd) inquiries(ctx context.Context, s retake.Service, ws retake.W
 	}
 }
 
-// stand finds the checkpoint, and whether the live files are its files. Without a ref all
+// checkpointToVerify finds the checkpoint, and whether the live files are its files. Without a ref all
 // that there is becomes one first.
-func (c *verifyCmd) stand(ctx context.Context, s retake.Service, ws retake.Workspace, refs []string) (cp retake.Checkpoint, live bool, err error) {
+func (c *verifyCmd) checkpointToVerify(ctx context.Context, s retake.Service, ws retake.Workspace, refs []string) (cp retake.Checkpoint, live bool, err error) {
 	if len(refs) == 0 {
-		p := c.progress("capture")
-		res, err := s.Save(ctx, retake.SaveRequest{Workspace: ws.ID, Trigger: retake.TriggerManual, IfChanged: true, Progress: p.tell()})
-		p.done()
+		p := c.newProgressLine("capture")
+		res, err := s.Save(ctx, retake.SaveRequest{Workspace: ws.ID, Trigger: retake.TriggerManual, IfChanged: true, Progress: p.callback()})
+		p.clear()
 		if err != nil {
-			return cp, false, c.carriedOn(err)
+			return cp, false, c.continuedByDaemon(err)
 		}
-		c.warn(res.Warnings)
+		c.printWarnings(res.Warnings)
 		return res.Checkpoint, true, nil
 	}
 	if cp, err = s.Find(ctx, ws.ID, refs[0]); err != nil {
@@ -135,45 +135,45 @@ func (c *verifyCmd) stand(ctx context.Context, s retake.Service, ws retake.Works
 	return cp, !st.Saving && st.Latest != nil && st.Latest.ID == cp.ID && st.Now.Total() == 0, nil
 }
 
-// inquire runs one command on the live files or in a fork, and records what it answers.
-func (c *verifyCmd) inquire(ctx context.Context, s retake.Service, ws retake.Workspace, cp retake.Checkpoint, live bool, q inquiry) (v retake.Verification, err error) {
+// verifyOne runs one command on the live files or in a fork, and records what it answers.
+func (c *verifyCmd) verifyOne(ctx context.Context, s retake.Service, ws retake.Workspace, cp retake.Checkpoint, live bool, q checkCommand) (v retake.Verification, err error) {
 	var a retake.Attestation
 	if live {
-		a, err = c.put(ctx, q, Command{Dir: c.workdir()}, retake.OnLive, !c.json)
+		a, err = c.runCheck(ctx, q, Command{Dir: c.workingDir()}, retake.OnLive, !c.json)
 	} else {
-		err = c.throwaway(s, ws).at(ctx, string(cp.ID), func(cmd Command) error {
+		err = c.newThrowawayFork(s, ws).useAt(ctx, string(cp.ID), func(cmd Command) error {
 			var err error
-			a, err = c.put(ctx, q, cmd, retake.InFork, !c.json)
+			a, err = c.runCheck(ctx, q, cmd, retake.InFork, !c.json)
 			return err
 		})
 	}
 	if err != nil {
 		return v, err
 	}
-	return c.attest(ctx, s, cp, a)
+	return c.recordAttestation(ctx, s, cp, a)
 }
 
-// stopped says what an end before the last answer left.
-func (c *verifyCmd) stopped(err error, q inquiry, a verifyAnswer) error {
+// interruptedError says what an end before the last answer left.
+func (c *verifyCmd) interruptedError(err error, q checkCommand, a verifyAnswer) error {
 	e := *retake.AsError(err)
 	if e.Kind != retake.Canceled {
 		return err
 	}
-	e.Safe = fmt.Sprintf("`%s` has no answer, and nothing is recorded of it.", q.line)
+	e.Safe = fmt.Sprintf("`%s` has no answer, and nothing is recorded of it.", q.shellLine)
 	if len(a.Verifications) > 0 {
 		e.Safe += " The answers before it are."
 	}
 	return &e
 }
 
-// ended makes the exit code of the gravest answer.
-func (c *verifyCmd) ended(a verifyAnswer) error {
+// printVerified makes the exit code of the gravest answer.
+func (c *verifyCmd) printVerified(a verifyAnswer) error {
 	var not, other *retake.Verification
 	for i, v := range a.Verifications {
 		switch v.Verdict {
 		case retake.Failed:
-			c.hint("since when", "retake bisect -- "+commandText(c.talk(), v.Command), "the checkpoint", fmt.Sprintf("retake show %d", a.Checkpoint.Number))
-			return exitError{code: failedExit}
+			c.printHints("since when", "retake bisect -- "+shellCommandText(c.stderrStyle(), v.Command), "the checkpoint", fmt.Sprintf("retake show %d", a.Checkpoint.Number))
+			return exitError{code: failedCheckExit}
 		case retake.Passed:
 		case retake.RanOnOther:
 			other = &a.Verifications[i]
@@ -183,16 +183,16 @@ func (c *verifyCmd) ended(a verifyAnswer) error {
 	}
 	switch {
 	case not != nil:
-		return told{&retake.Error{
-			Kind: retake.Internal, What: fmt.Sprintf("`%s` could not be run", not.Command), Err: errors.New(term.OrWord(whyNot(*not), "nobody knows why")),
+		return reportedError{&retake.Error{
+			Kind: retake.Internal, What: fmt.Sprintf("`%s` could not be run", not.Command), Err: errors.New(term.TextOr(noVerdictReason(*not), "nobody knows why")),
 			Safe: fmt.Sprintf("That is recorded, and says nothing about %d.", a.Checkpoint.Number), Hint: "try it by hand: " + not.Command,
 		}}
 	case other != nil:
-		return told{&retake.Error{
+		return reportedError{&retake.Error{
 			Kind: retake.Moved, What: fmt.Sprintf("the files changed while `%s` ran", other.Command),
 			Safe: fmt.Sprintf("That is recorded, and says nothing about %d.", a.Checkpoint.Number),
 			Hint: fmt.Sprintf("check %d in a fork: retake verify %d -- %s\ncheck your files: retake verify -- %s",
-				a.Checkpoint.Number, a.Checkpoint.Number, commandText(c.talk(), other.Command), commandText(c.talk(), other.Command)),
+				a.Checkpoint.Number, a.Checkpoint.Number, shellCommandText(c.stderrStyle(), other.Command), shellCommandText(c.stderrStyle(), other.Command)),
 		}}
 	}
 	return nil

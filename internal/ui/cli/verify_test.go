@@ -24,7 +24,7 @@ func (p *person) looksFor(word string) {
 			return 0, err
 		}
 		p.clock.Advance(38 * time.Second)
-		fmt.Fprintf(c.Watch, "a.txt is %s", strings.TrimSpace(string(b)))
+		fmt.Fprintf(c.Output, "a.txt is %s", strings.TrimSpace(string(b)))
 		if !strings.Contains(string(b), word) {
 			return 1, nil
 		}
@@ -53,7 +53,7 @@ func TestSaveVerifiesAndIsKeptWhateverItSays(t *testing.T) {
 	p.types("", "init").want(t, 0, "", "")
 	p.looksFor("hello")
 	p.types("", "save", "one", "--verify", "npm test", "--no-color").want(t, 0, "✔ 2  11:42  one\n", "a.txt is hello\n")
-	if c := p.ran[0]; !slices.Equal(c.Args, []string{"sh", "-c", "npm test"}) || c.Dir != p.dir || c.Over != "" {
+	if c := p.ran[0]; !slices.Equal(c.Args, []string{"sh", "-c", "npm test"}) || c.Dir != p.dir || c.BindOver != "" {
 		t.Fatalf("ran %+v", c)
 	}
 	p.write("a.txt", "broken\n")
@@ -99,7 +99,7 @@ func TestVerifyOnTheLiveFiles(t *testing.T) {
 	p.types("", "init").want(t, 0, "", "")
 	p.looksFor("hello")
 	p.types("", "verify", "--no-color", "--", "npm", "test").want(t, 0, "✔ test  38 s\n", "a.txt is")
-	if c := p.ran[0]; !slices.Equal(c.Args, []string{"npm", "test"}) || c.Dir != p.dir || c.Over != "" {
+	if c := p.ran[0]; !slices.Equal(c.Args, []string{"npm", "test"}) || c.Dir != p.dir || c.BindOver != "" {
 		t.Fatalf("ran %+v", c)
 	}
 	p.types("", "log", "--json").want(t, 0, `"total":1`, "") // nothing had changed
@@ -129,12 +129,12 @@ func TestVerifyAnOldCheckpointInAFork(t *testing.T) {
 	p.types("", "save").want(t, 0, "", "")
 	p.looksFor("hello")
 	p.types("", "verify", "1", "--no-color", "--", "npm", "test").want(t, 0, "✔ test  38 s\n", "")
-	if c := p.ran[0]; c.Dir == p.dir || c.Over != p.dir {
+	if c := p.ran[0]; c.Dir == p.dir || c.BindOver != p.dir {
 		t.Fatalf("ran %+v", c)
 	}
 	p.write("a.txt", "hello again\n") // now is not the newest any more
 	p.types("", "verify", "2", "--no-color", "--", "npm", "test").want(t, 7, "✘ test", "")
-	p.program = func(cli.Command) (int, error) { return 0, fmt.Errorf("%w: no namespaces", cli.ErrElsewhere) }
+	p.program = func(cli.Command) (int, error) { return 0, fmt.Errorf("%w: no namespaces", cli.ErrOtherPath) }
 	p.types("", "verify", "2", "--no-color", "--", "npm", "test").want(t, 0, " · ran at another path, so it makes no checkpoint good\n", "")
 	p.types("", "verify", "9", "--", "true").want(t, 3, "", "There is no checkpoint 9")
 	if left, err := filepath.Glob(filepath.Join(p.data, "scratch*")); err != nil || len(left) > 0 {

@@ -13,13 +13,13 @@ type versionAnswer struct {
 	Version string `json:"version"`
 }
 
-func (f *face) versionCommand() *cobra.Command {
+func (f *commandLine) versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Show the version", Args: between(0, 0),
+		Use: "version", Short: "Show the version", Args: argsBetween(0, 0),
 		RunE: func(*cobra.Command, []string) error { return f.showVersion() },
 	}
 }
 
-func (f *face) showVersion() error {
-	return f.emit(versionAnswer{1, f.Version}, func(term.Look) string { return fmt.Sprintf("retake %s\n", f.Version) })
+func (f *commandLine) showVersion() error {
+	return f.printAnswer(versionAnswer{1, f.Version}, func(term.Style) string { return fmt.Sprintf("retake %s\n", f.Version) })
 }

@@ -28,18 +28,18 @@ type webhookAnswer struct {
 	Webhook retake.Webhook `json:"webhook"`
 }
 
-func (f *face) webhooksCommand() *cobra.Command {
-	return f.group("webhooks", "Add, list and test webhooks",
-		f.webhooksList(), f.webhooksAdd(), f.webhooksRemove(), f.webhooksRotate(),
-		f.webhooksSwitch("enable", "Enable a webhook", true), f.webhooksSwitch("disable", "Disable a webhook", false),
+func (f *commandLine) webhooksCommand() *cobra.Command {
+	return f.parentCommand("webhooks", "Add, list and test webhooks",
+		f.webhooksListCommand(), f.webhooksAddCommand(), f.webhooksRemoveCommand(), f.webhooksRotateCommand(),
+		f.webhooksSwitchCommand("enable", "Enable a webhook", true), f.webhooksSwitchCommand("disable", "Disable a webhook", false),
 		f.deliveriesCommand(), f.replayCommand(), f.listenCommand())
 }
 
-func (f *face) webhooksList() *cobra.Command {
+func (f *commandLine) webhooksListCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List webhooks", Args: between(0, 0),
+		Use: "list", Short: "List webhooks", Args: argsBetween(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := f.server()
+			s, err := f.openServer()
 			if err != nil {
 				return err
 			}
@@ -47,29 +47,29 @@ func (f *face) webhooksList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.emit(webhooksAnswer{1, given(all)}, func(l term.Look) string { return renderWebhooks(l, all) })
+			return f.printAnswer(webhooksAnswer{1, nonNil(all)}, func(l term.Style) string { return renderWebhooks(l, all) })
 		},
 	}
 }
 
-func renderWebhooks(l term.Look, all []retake.Webhook) string {
+func renderWebhooks(l term.Style, all []retake.Webhook) string {
 	if len(all) == 0 {
-		return "No webhooks yet.\n\n  " + l.Pairs([]string{"add one", "retake help webhooks add", "watch", "retake webhooks listen"}) + "\n"
+		return "No webhooks yet.\n\n  " + l.HintLine([]string{"add one", "retake help webhooks add", "watch", "retake webhooks listen"}) + "\n"
 	}
 	var rows []tableRow
 	for i := range all {
 		w := &all[i]
 		r := tableRow{sign: l.Green(l.Glyphs.Point)}
-		state := "since " + l.Clock(w.Created)
+		state := "since " + l.ShortTime(w.Created)
 		if w.Disabled != nil {
-			r.sign, r.quiet = l.Glyphs.Ring, true
-			state = "off since " + l.Clock(*w.Disabled)
-			r.notes = append(r.notes, "off because: "+l.Words(w.Why))
+			r.sign, r.over = l.Glyphs.Ring, true
+			state = "off since " + l.ShortTime(*w.Disabled)
+			r.notes = append(r.notes, "off because: "+l.EscapeText(w.Why))
 		}
 		if w.Rotated != nil && l.Now.Sub(*w.Rotated) < rotationDay {
-			r.notes = append(r.notes, "the old secret signs too, and ends "+soonText(l, w.Rotated.Add(rotationDay)))
+			r.notes = append(r.notes, "the old secret signs too, and ends "+timeAheadText(l, w.Rotated.Add(rotationDay)))
 		}
-		told, rest := toldOf(w.Types)
+		told, rest := eventTypesText(w.Types)
 		if rest != "" {
 			r.notes = append([]string{rest}, r.notes...)
 		}
@@ -83,9 +83,9 @@ func renderWebhooks(l term.Look, all []retake.Webhook) string {
 	return drawTable(l, []string{"id", "messages go to", "told of", "sign", ""}, 1, rows)
 }
 
-// toldOf says what a webhook is told of: in the room of a column, and what does not fit
+// eventTypesText says what a webhook is told of: in the room of a column, and what does not fit
 // there.
-func toldOf(types []retake.EventType) (told, rest string) {
+func eventTypesText(types []retake.EventType) (told, rest string) {
 	var names []string
 	for _, t := range types {
 		names = append(names, termtext.Escape(string(t)))
@@ -96,20 +96,20 @@ func toldOf(types []retake.EventType) (told, rest string) {
 	case 1:
 		return names[0], ""
 	}
-	return counted(int64(len(names)), "type", "types"), "told of " + strings.Join(names, ", ")
+	return countText(int64(len(names)), "type", "types"), "told of " + strings.Join(names, ", ")
 }
 
-func (f *face) webhooksAdd() *cobra.Command {
+func (f *commandLine) webhooksAddCommand() *cobra.Command {
 	var types []string
 	var scheme string
 	cmd := &cobra.Command{
-		Use: "add URL", Short: "Add a webhook; its secret is shown once", Args: between(1, 1),
+		Use: "add URL", Short: "Add a webhook; its secret is shown once", Args: argsBetween(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			wanted, err := eventTypes(cmd, types)
+			wanted, err := parseEventTypes(cmd, types)
 			if err != nil {
 				return err
 			}
-			s, err := f.server()
+			s, err := f.openServer()
 			if err != nil {
 				return err
 			}
@@ -117,10 +117,10 @@ func (f *face) webhooksAdd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			err = f.emit(newWebhookAnswer{1, w}, func(l term.Look) string {
-				return fmt.Sprintf("%s Events go to %s.\n", l.Green(l.Glyphs.Yes), l.Bold(termtext.Escape(w.Webhook.URL))) + renderSecret(l, w)
+			err = f.printAnswer(newWebhookAnswer{1, w}, func(l term.Style) string {
+				return fmt.Sprintf("%s Events go to %s.\n", l.Green(l.Glyphs.Yes), l.Bold(termtext.Escape(w.Webhook.URL))) + renderWebhookSecret(l, w)
 			})
-			f.hint("how they arrive", "retake webhooks deliveries")
+			f.printHints("how they arrive", "retake webhooks deliveries")
 			return err
 		},
 	}
@@ -129,27 +129,27 @@ func (f *face) webhooksAdd() *cobra.Command {
 	return cmd
 }
 
-func typeLines() string {
+func eventTypeLines() string {
 	var names []string
 	for _, t := range retake.EventTypes {
 		names = append(names, string(t))
 	}
-	return strings.Join(term.Flow(names, 76), "\n")
+	return strings.Join(term.FlowWords(names, 76), "\n")
 }
 
-func eventTypes(cmd *cobra.Command, typed []string) ([]retake.EventType, error) {
+func parseEventTypes(cmd *cobra.Command, typed []string) ([]retake.EventType, error) {
 	var out []retake.EventType
 	for _, t := range typed {
 		if !slices.Contains(retake.EventTypes, retake.EventType(t)) {
-			return nil, usage(helpHint(cmd), "Unknown event type: %s.", t)
+			return nil, usageError(helpHint(cmd), "Unknown event type: %s.", t)
 		}
 		out = append(out, retake.EventType(t))
 	}
 	return out, nil
 }
 
-// renderSecret shows what a receiver checks with.
-func renderSecret(l term.Look, w retake.NewWebhook) string {
+// renderWebhookSecret shows what a receiver checks with.
+func renderWebhookSecret(l term.Style, w retake.NewWebhook) string {
 	what := "Deliveries are signed. The secret is shown only once:"
 	if w.Webhook.Scheme == retake.SchemePair {
 		what = "Each message is signed. The public key to check with:"
@@ -157,9 +157,9 @@ func renderSecret(l term.Look, w retake.NewWebhook) string {
 	return fmt.Sprintf("\n  %s\n\n    %s\n", what, termtext.Escape(w.Secret))
 }
 
-// webhook finds the one that is meant.
-func (f *face) webhook(ctx context.Context, typed string) (RemoteServer, retake.Webhook, error) {
-	s, err := f.server()
+// findWebhook finds the one that is meant.
+func (f *commandLine) findWebhook(ctx context.Context, typed string) (RemoteServer, retake.Webhook, error) {
+	s, err := f.openServer()
 	if err != nil {
 		return nil, retake.Webhook{}, err
 	}
@@ -167,37 +167,37 @@ func (f *face) webhook(ctx context.Context, typed string) (RemoteServer, retake.
 	if err != nil {
 		return nil, retake.Webhook{}, err
 	}
-	w, err := pick(all, func(w retake.Webhook) string { return string(w.ID) }, "webhook", typed, "retake webhooks list")
+	w, err := findByID(all, func(w retake.Webhook) string { return string(w.ID) }, "webhook", typed, "retake webhooks list")
 	return s, w, err
 }
 
-func (f *face) webhooksRemove() *cobra.Command {
+func (f *commandLine) webhooksRemoveCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "remove ID", Short: "Delete a webhook", Args: between(1, 1),
+		Use: "remove ID", Short: "Delete a webhook", Args: argsBetween(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			s, w, err := f.webhook(ctx, args[0])
+			s, w, err := f.findWebhook(ctx, args[0])
 			if err != nil {
 				return err
 			}
-			if err := f.sure(ctx, "what waits for a webhook is lost when it is removed", oneLine(w.URL)+"\nWhat waits for it is lost. Tell it no more?", "retake webhooks remove "+args[0]); err != nil {
+			if err := f.confirm(ctx, "what waits for a webhook is lost when it is removed", joinLines(w.URL)+"\nWhat waits for it is lost. Tell it no more?", "retake webhooks remove "+args[0]); err != nil {
 				return err
 			}
 			if err := s.DropWebhook(ctx, w.ID); err != nil {
 				return err
 			}
-			return f.emit(webhookAnswer{1, w}, func(l term.Look) string {
+			return f.printAnswer(webhookAnswer{1, w}, func(l term.Style) string {
 				return fmt.Sprintf("%s %s is deleted.\n", l.Green(l.Glyphs.Yes), termtext.Escape(w.URL))
 			})
 		},
 	}
 }
 
-func (f *face) webhooksRotate() *cobra.Command {
+func (f *commandLine) webhooksRotateCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "rotate ID", Short: "Create a new secret; the old one works for one more day", Args: between(1, 1),
+		Use: "rotate ID", Short: "Create a new secret; the old one works for one more day", Args: argsBetween(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, w, err := f.webhook(cmd.Context(), args[0])
+			s, w, err := f.findWebhook(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -205,18 +205,18 @@ func (f *face) webhooksRotate() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.emit(newWebhookAnswer{1, made}, func(l term.Look) string {
-				return fmt.Sprintf("%s A new secret for %s\n  For a day its messages carry two signatures: the old one, and the new one.\n", l.Green(l.Glyphs.Yes), termtext.Escape(w.URL)) + renderSecret(l, made)
+			return f.printAnswer(newWebhookAnswer{1, made}, func(l term.Style) string {
+				return fmt.Sprintf("%s A new secret for %s\n  For a day its messages carry two signatures: the old one, and the new one.\n", l.Green(l.Glyphs.Yes), termtext.Escape(w.URL)) + renderWebhookSecret(l, made)
 			})
 		},
 	}
 }
 
-func (f *face) webhooksSwitch(use, short string, on bool) *cobra.Command {
+func (f *commandLine) webhooksSwitchCommand(use, short string, on bool) *cobra.Command {
 	return &cobra.Command{
-		Use: use + " ID", Short: short, Args: between(1, 1),
+		Use: use + " ID", Short: short, Args: argsBetween(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, w, err := f.webhook(cmd.Context(), args[0])
+			s, w, err := f.findWebhook(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -227,7 +227,7 @@ func (f *face) webhooksSwitch(use, short string, on bool) *cobra.Command {
 			if w, err = s.ChangeWebhook(cmd.Context(), w); err != nil {
 				return err
 			}
-			return f.emit(webhookAnswer{1, w}, func(l term.Look) string {
+			return f.printAnswer(webhookAnswer{1, w}, func(l term.Style) string {
 				text := " receives events again."
 				if !on {
 					text = " receives nothing until it is enabled.\n  Events in the meantime are not sent later."

@@ -24,38 +24,38 @@ type whyAnswer struct {
 	At         retake.Checkpoint `json:"at"`         // where the line was looked at
 }
 
-func (f *face) whyCommand() *cobra.Command {
+func (f *commandLine) whyCommand() *cobra.Command {
 	ref := ""
 	cmd := &cobra.Command{
-		Use: "why PATH:LINE", Short: "Show the turn and the prompt that wrote a line", Args: between(1, 1),
-		RunE: func(cmd *cobra.Command, args []string) error { return f.why(cmd, args[0], ref) },
+		Use: "why PATH:LINE", Short: "Show the turn and the prompt that wrote a line", Args: argsBetween(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error { return f.printWhy(cmd, args[0], ref) },
 	}
 	cmd.Flags().StringVar(&ref, "at", "", "the line as it was at `REF`")
 	return cmd
 }
 
-func (f *face) why(cmd *cobra.Command, typed, ref string) error {
-	path, line, ok := placeOf(typed)
+func (f *commandLine) printWhy(cmd *cobra.Command, typed, ref string) error {
+	path, line, ok := parseFileLine(typed)
 	if !ok {
-		return usage("for example: retake why src/auth.ts:12", "Which line? Usage: %s.", useLine(cmd))
+		return usageError("for example: retake why src/auth.ts:12", "Which line? Usage: %s.", usageLine(cmd))
 	}
 	ctx := cmd.Context()
-	s, ws, err := f.here(ctx)
+	s, ws, err := f.currentWorkspace(ctx)
 	if err != nil {
 		return err
 	}
-	b, err := f.blamed(ctx, s, ws, path, ref)
+	b, err := f.readBlame(ctx, s, ws, path, ref)
 	if err != nil {
 		return err
 	}
-	a, err := lineOf(b, path, line)
+	a, err := blameLine(b, path, line)
 	if err != nil {
 		return err
 	}
-	a.Before = replaced(ctx, s, ws.ID, a)
-	g := term.GoalsOf(ctx, s, ws, []retake.Checkpoint{a.Checkpoint})
-	err = f.emit(a, func(l term.Look) string {
-		l.Goals = g
+	a.Before = replacedLines(ctx, s, ws.ID, a)
+	g := term.ReadTargetTitles(ctx, s, ws, []retake.Checkpoint{a.Checkpoint})
+	err = f.printAnswer(a, func(l term.Style) string {
+		l.Titles = g
 		return renderWhy(l, a)
 	})
 	n := a.Checkpoint.Number
@@ -63,19 +63,19 @@ func (f *face) why(cmd *cobra.Command, typed, ref string) error {
 	if a.Checkpoint.Turn != nil {
 		hints = append(hints, "all that was said", fmt.Sprintf("retake show %d --conversation", n))
 	}
-	f.hint(hints...)
+	f.printHints(hints...)
 	return err
 }
 
-// lineOf finds the line of a file, as it was typed, and the checkpoint that wrote it.
-func lineOf(b retake.Blame, path string, line int) (whyAnswer, error) {
+// blameLine finds the line of a file, as it was typed, and the checkpoint that wrote it.
+func blameLine(b retake.Blame, path string, line int) (whyAnswer, error) {
 	switch {
 	case b.Why != "":
-		return whyAnswer{}, usage("its checkpoints: retake log --path "+shellLine([]string{path}), "%s has no lines: %s.", path, b.Why)
+		return whyAnswer{}, usageError("its checkpoints: retake log --path "+quoteShellLine([]string{path}), "%s has no lines: %s.", path, b.Why)
 	case line > len(b.Lines):
 		return whyAnswer{}, &retake.Error{
 			Kind: retake.NotFound, What: fmt.Sprintf("there is no line %d in %s at checkpoint %d", line, path, b.Checkpoint.Number), Safe: nothingChanged,
-			Hint: fmt.Sprintf("it has %s: retake blame %s", term.Number(int64(len(b.Lines)), "line", "lines"), shellLine([]string{path})),
+			Hint: fmt.Sprintf("it has %s: retake blame %s", term.CountNoun(int64(len(b.Lines)), "line", "lines"), quoteShellLine([]string{path})),
 		}
 	}
 	a := whyAnswer{V: 1, Path: b.Path, Line: line, Text: b.Lines[line-1].Text, At: b.Checkpoint}
@@ -87,8 +87,8 @@ func lineOf(b retake.Blame, path string, line int) (whyAnswer, error) {
 	return a, nil
 }
 
-// placeOf reads PATH:LINE. A path may hold colons, a number stands last.
-func placeOf(typed string) (path string, line int, ok bool) {
+// parseFileLine reads PATH:LINE. A path may hold colons, a number stands last.
+func parseFileLine(typed string) (path string, line int, ok bool) {
 	i := strings.LastIndexByte(typed, ':')
 	if i <= 0 {
 		return "", 0, false
@@ -98,11 +98,11 @@ func placeOf(typed string) (path string, line int, ok bool) {
 }
 
 // mostReplaced is how many lines of before are worth showing.
-const mostReplaced = 5
+const maxReplacedLines = 5
 
-// replaced is what stood where the line was written. It is help for the reader: what
+// replacedLines is what stood where the line was written. It is help for the reader: what
 // cannot be read is left out.
-func replaced(ctx context.Context, s retake.Service, ws retake.WorkspaceID, a whyAnswer) []string {
+func replacedLines(ctx context.Context, s retake.Service, ws retake.WorkspaceID, a whyAnswer) []string {
 	none := []string{}
 	if a.Checkpoint.Parent == "" {
 		return none
@@ -110,8 +110,8 @@ func replaced(ctx context.Context, s retake.Service, ws retake.WorkspaceID, a wh
 	var sides [2]string
 	for i, id := range []retake.CheckpointID{a.Checkpoint.Parent, a.Checkpoint.ID} {
 		in, _, err := s.Open(ctx, ws, string(id), a.Path)
-		text, err := term.Content{}.Text(in, err)
-		if err != nil || len(text) > term.TextLimit {
+		text, err := term.ContentReader{}.ReadText(in, err)
+		if err != nil || len(text) > term.MaxTextSize {
 			return none
 		}
 		sides[i] = text
@@ -137,39 +137,39 @@ func replaced(ctx context.Context, s retake.Service, ws retake.WorkspaceID, a wh
 }
 
 // renderWhy is the line, who wrote it, and the words that led to it.
-func renderWhy(l term.Look, a whyAnswer) string {
+func renderWhy(l term.Style, a whyAnswer) string {
 	var b strings.Builder
 	cp := a.Checkpoint
-	who := "by " + writer(cp)
-	if writer(cp) == "" {
+	who := "by " + authorOf(cp)
+	if authorOf(cp) == "" {
 		who = "outside any turn"
 	}
-	fmt.Fprintf(&b, "%s  %s\n\n", l.Bold(fmt.Sprintf("%s:%d", termtext.Escape(a.Path), a.Line)), l.Dim(fmt.Sprintf("as of %d, %s", a.At.Number, l.Clock(a.At.Time))))
+	fmt.Fprintf(&b, "%s  %s\n\n", l.Bold(fmt.Sprintf("%s:%d", termtext.Escape(a.Path), a.Line)), l.Dim(fmt.Sprintf("as of %d, %s", a.At.Number, l.ShortTime(a.At.Time))))
 	room := l.Width - 4
 	cut := func(s string) string {
 		return l.Glyphs.Cut(termtext.Escape(strings.ReplaceAll(strings.TrimRight(s, "\r\n"), "\t", "    ")), room)
 	}
 	for i, line := range a.Before {
-		if i == mostReplaced {
-			fmt.Fprintf(&b, "  %s\n", l.Dim(fmt.Sprintf("%s %s more", l.Glyphs.Minus, term.Number(int64(len(a.Before)-i), "line", "lines"))))
+		if i == maxReplacedLines {
+			fmt.Fprintf(&b, "  %s\n", l.Dim(fmt.Sprintf("%s %s more", l.Glyphs.Minus, term.CountNoun(int64(len(a.Before)-i), "line", "lines"))))
 			break
 		}
 		fmt.Fprintf(&b, "  %s\n", l.Red(l.Glyphs.Minus+" "+cut(line)))
 	}
 	fmt.Fprintf(&b, "  %s\n\n", l.Green("+ "+cut(a.Text)))
-	text, _ := l.Titled(cp, l.Goals)
-	head := fmt.Sprintf(", %s, %s: ", l.Clock(cp.Time), who)
-	room = l.Width - termtext.Width("Written in "+term.Numeral(cp.Number)+head)
-	fmt.Fprintf(&b, "Written in %s%s%s\n", l.Bold(term.Numeral(cp.Number)), head, l.Glyphs.Cut(text, max(room, 16)))
-	b.WriteString(wholePrompt(l, cp))
+	text, _ := l.CheckpointTitle(cp, l.Titles)
+	head := fmt.Sprintf(", %s, %s: ", l.ShortTime(cp.Time), who)
+	room = l.Width - termtext.Width("Written in "+term.CheckpointNumber(cp.Number)+head)
+	fmt.Fprintf(&b, "Written in %s%s%s\n", l.Bold(term.CheckpointNumber(cp.Number)), head, l.Glyphs.Cut(text, max(room, 16)))
+	b.WriteString(renderPrompt(l, cp))
 	return b.String()
 }
 
 // promptLines is how much of a prompt is shown; the conversation has all of it.
 const promptLines = 12
 
-// wholePrompt is what the agent was asked for, line by line.
-func wholePrompt(l term.Look, cp retake.Checkpoint) string {
+// renderPrompt is what the agent was asked for, line by line.
+func renderPrompt(l term.Style, cp retake.Checkpoint) string {
 	if cp.Turn == nil || cp.Turn.Prompt == "" {
 		return ""
 	}
@@ -184,11 +184,11 @@ func wholePrompt(l term.Look, cp retake.Checkpoint) string {
 	fmt.Fprintf(&b, "\n%s\n\n", l.Dim(label))
 	var lines []string
 	for line := range strings.SplitSeq(strings.TrimSpace(cp.Turn.Prompt), "\n") {
-		lines = append(lines, term.Wrapped(termtext.Escape(strings.ReplaceAll(strings.TrimRight(line, "\r"), "\t", "    ")), l.Width-2)...)
+		lines = append(lines, term.WrapLine(termtext.Escape(strings.ReplaceAll(strings.TrimRight(line, "\r"), "\t", "    ")), l.Width-2)...)
 	}
 	for i, line := range lines {
 		if i == promptLines {
-			fmt.Fprintf(&b, "  %s\n", l.Dim("and "+term.Number(int64(len(lines)-i), "line", "lines")+" more"))
+			fmt.Fprintf(&b, "  %s\n", l.Dim("and "+term.CountNoun(int64(len(lines)-i), "line", "lines")+" more"))
 			break
 		}
 		fmt.Fprintln(&b, strings.TrimRight("  "+l.Glyphs.Cut(line, l.Width-2), " "))

@@ -19,11 +19,11 @@ type workspacesAnswer struct {
 	Workspaces []retake.WorkspaceState `json:"workspaces"`
 }
 
-func (f *face) workspacesCommand() *cobra.Command {
+func (f *commandLine) workspacesCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "workspaces", Short: "List workspaces, most recently used first", Args: between(0, 0),
+		Use: "workspaces", Short: "List workspaces, most recently used first", Args: argsBetween(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := f.open(cmd.Context())
+			s, err := f.openService(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -31,9 +31,9 @@ func (f *face) workspacesCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.listWorkspaces(cmd.Context(), s, all, func(l term.Look) string {
+			return f.listWorkspaces(cmd.Context(), s, all, func(l term.Style) string {
 				if len(all) == 0 {
-					return firstRun(l)
+					return renderFirstRun(l)
 				}
 				return renderWorkspaces(l, all)
 			})
@@ -41,11 +41,11 @@ func (f *face) workspacesCommand() *cobra.Command {
 	}
 }
 
-func (f *face) listWorkspaces(ctx context.Context, s retake.Service, all []retake.WorkspaceState, draw func(term.Look) string) error {
+func (f *commandLine) listWorkspaces(ctx context.Context, s retake.Service, all []retake.WorkspaceState, draw func(term.Style) string) error {
 	if all == nil {
 		all = []retake.WorkspaceState{}
 	}
-	if err := f.emitTitled(newestNames(ctx, s, all), workspacesAnswer{1, all}, draw); err != nil {
+	if err := f.printTitledAnswer(newestTitles(ctx, s, all), workspacesAnswer{1, all}, draw); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(all, func(w retake.WorkspaceState) bool { return w.Gone && w.Ended == nil }) {
@@ -53,19 +53,19 @@ func (f *face) listWorkspaces(ctx context.Context, s retake.Service, all []retak
 	}
 	for _, w := range all {
 		if w.Ended == nil {
-			f.hint("go there", "cd "+f.talk().Word(w.Root)+" && retake", "protect this one", "retake init")
+			f.printHints("go there", "cd "+f.stderrStyle().ShellPath(w.Root)+" && retake", "protect this one", "retake init")
 			return nil
 		}
 	}
 	return nil
 }
 
-// newestNames are the names that the titles of the newest checkpoints need.
-func newestNames(ctx context.Context, s retake.Service, all []retake.WorkspaceState) term.Goals {
-	out := term.Goals{}
+// newestTitles are the names that the titles of the newest checkpoints need.
+func newestTitles(ctx context.Context, s retake.Service, all []retake.WorkspaceState) term.TargetTitles {
+	out := term.TargetTitles{}
 	for _, w := range all {
 		if w.Ended == nil && !w.Gone && w.Latest != nil && w.Latest.Return != nil {
-			maps.Copy(out, endNames(ctx, s, w.Workspace, w.Latest))
+			maps.Copy(out, endTitles(ctx, s, w.Workspace, w.Latest))
 		}
 	}
 	return out
@@ -78,12 +78,12 @@ type workspaceColumns struct {
 	below                        bool // there is no room for the place: it has a line of its own
 }
 
-func fitWorkspaces(l term.Look, all []retake.WorkspaceState) workspaceColumns {
-	least := len(lostPlace)
+func fitWorkspaceColumns(l term.Style, all []retake.WorkspaceState) workspaceColumns {
+	least := len(lostDirText)
 	c := workspaceColumns{name: len("workspace"), num: 3}
 	for _, w := range all {
-		c.name, c.place = max(c.name, termtext.Width(termtext.Escape(w.Name))), max(c.place, termtext.Width(l.Path(w.Root)))
-		c.words = max(c.words, termtext.Width(lastWords(l, w)))
+		c.name, c.place = max(c.name, termtext.Width(termtext.Escape(w.Name))), max(c.place, termtext.Width(l.DisplayPath(w.Root)))
+		c.words = max(c.words, termtext.Width(lastTitle(l, w)))
 		if w.Latest != nil {
 			c.num, c.ago = max(c.num, len(fmt.Sprint(w.Latest.Number))), max(c.ago, len(l.Ago(w.Latest.Time)))
 		}
@@ -99,17 +99,17 @@ func fitWorkspaces(l term.Look, all []retake.WorkspaceState) workspaceColumns {
 	return c
 }
 
-// bringBackText says what a restore of a deleted directory gives back.
-func bringBackText(l term.Look, w retake.WorkspaceState) string {
+// restoreHint says what a restore of a deleted directory gives back.
+func restoreHint(l term.Style, w retake.WorkspaceState) string {
 	if w.Latest == nil {
-		return "Bring " + l.Path(w.Root) + " back:"
+		return "Bring " + l.DisplayPath(w.Root) + " back:"
 	}
-	return fmt.Sprintf("Bring %s back, as in checkpoint %d: %s.", l.Path(w.Root), w.Latest.Number, term.Files(w.Latest.Files))
+	return fmt.Sprintf("Bring %s back, as in checkpoint %d: %s.", l.DisplayPath(w.Root), w.Latest.Number, term.CountFiles(w.Latest.Files))
 }
 
 // renderWorkspaces lists those that are protected first, then those that ended.
-func renderWorkspaces(l term.Look, all []retake.WorkspaceState) string {
-	c := fitWorkspaces(l, all)
+func renderWorkspaces(l term.Style, all []retake.WorkspaceState) string {
+	c := fitWorkspaceColumns(l, all)
 	var b strings.Builder
 	head := "   " + termtext.Pad("workspace", c.name) + "  " + termtext.Pad("last checkpoint", c.num+2+c.ago+2+c.words) + "  where"
 	if c.below {
@@ -120,7 +120,7 @@ func renderWorkspaces(l term.Look, all []retake.WorkspaceState) string {
 	for _, over := range []bool{false, true} {
 		for _, w := range all {
 			if (w.Ended != nil) == over {
-				b.WriteString(c.row(l, w))
+				b.WriteString(c.renderRow(l, w))
 			}
 			if over && w.Ended != nil {
 				ended++
@@ -129,7 +129,7 @@ func renderWorkspaces(l term.Look, all []retake.WorkspaceState) string {
 	}
 	var notes []string
 	if i := slices.IndexFunc(all, func(w retake.WorkspaceState) bool { return w.Gone && w.Ended == nil }); i >= 0 {
-		notes = append(notes, bringBackText(l, all[i])+"\n  retake restore latest --workspace "+all[i].NameAmong(all))
+		notes = append(notes, restoreHint(l, all[i])+"\n  retake restore latest --workspace "+all[i].NameAmong(all))
 	}
 	if ended > 0 {
 		text := "Workspaces that are no longer protected keep their checkpoints. Browse them: retake console. Continue one: retake init --continue, in its directory."
@@ -141,37 +141,37 @@ func renderWorkspaces(l term.Look, all []retake.WorkspaceState) string {
 	return b.String()
 }
 
-func (c workspaceColumns) row(l term.Look, w retake.WorkspaceState) string {
+func (c workspaceColumns) renderRow(l term.Style, w retake.WorkspaceState) string {
 	number, when := l.Glyphs.Dash, ""
 	if w.Latest != nil {
 		number, when = fmt.Sprint(w.Latest.Number), l.Ago(w.Latest.Time)
 	}
 	line := termtext.Pad(l.Glyphs.Cut(termtext.Escape(w.Name), c.name), c.name) + "  " + termtext.PadLeft(number, c.num) + "  " +
-		termtext.Pad(when, c.ago) + "  " + termtext.Pad(l.Glyphs.Cut(lastWords(l, w), c.words), c.words)
+		termtext.Pad(when, c.ago) + "  " + termtext.Pad(l.Glyphs.Cut(lastTitle(l, w), c.words), c.words)
 	gap := "  "
 	if c.below {
 		line, gap = strings.TrimRight(line, " "), "\n   "
 	}
-	line += gap + l.PathCut(l.Path(w.Root), c.place, false)
+	line += gap + l.CutPath(l.DisplayPath(w.Root), c.place, false)
 	if w.Gone || w.Ended != nil {
 		return l.Dim(l.Glyphs.Ring+"  "+line) + "\n"
 	}
 	return l.Green(l.Glyphs.Point) + "  " + line + "\n"
 }
 
-const lostPlace = "its directory is gone"
+const lostDirText = "its directory is gone"
 
-// lastWords is the newest intent, unless something about the workspace itself
+// lastTitle is the newest intent, unless something about the workspace itself
 // matters more.
-func lastWords(l term.Look, w retake.WorkspaceState) string {
+func lastTitle(l term.Style, w retake.WorkspaceState) string {
 	switch {
 	case w.Ended != nil:
 		return "ended " + l.Ago(*w.Ended)
 	case w.Gone:
-		return lostPlace
+		return lostDirText
 	case w.Latest == nil:
 		return "no checkpoint yet"
 	}
-	text, _ := l.Titled(*w.Latest, l.Goals)
+	text, _ := l.CheckpointTitle(*w.Latest, l.Titles)
 	return text
 }

@@ -22,10 +22,10 @@ const (
 	codex      = "codex"
 )
 
-// agent is one session of an agent that is played: it tells what a real one tells by its
+// agentSession is one session of an agent that is played: it tells what a real one tells by its
 // hooks, and keeps its conversation as a real one does.
-type agent struct {
-	st         *stage
+type agentSession struct {
+	runner     *storyRunner
 	name       string
 	session    string
 	dir        string // where it works
@@ -37,9 +37,9 @@ type agent struct {
 
 var notInFolder = regexp.MustCompile(`[^A-Za-z0-9]`)
 
-// enter begins a session in a directory.
-func (st *stage) enter(ctx context.Context, name, dir string) (*agent, error) {
-	a := &agent{st: st, name: name, session: uuid.NewString(), dir: dir}
+// startSession begins a session in a directory.
+func (st *storyRunner) startSession(ctx context.Context, name, dir string) (*agentSession, error) {
+	a := &agentSession{runner: st, name: name, session: uuid.NewString(), dir: dir}
 	home := filepath.Join(st.req.Dir, agentsDir, name)
 	if name == codex {
 		now := st.req.Clock.Now().UTC()
@@ -52,19 +52,19 @@ func (st *stage) enter(ctx context.Context, name, dir string) (*agent, error) {
 		return nil, fmt.Errorf("make directory: %w", err)
 	}
 	if name == codex {
-		if err := a.codexLine("session_meta", map[string]any{"id": a.session, "timestamp": a.stamp(), "cwd": dir}); err != nil {
+		if err := a.writeCodexLine("session_meta", map[string]any{"id": a.session, "timestamp": a.timestamp(), "cwd": dir}); err != nil {
 			return nil, err
 		}
 	}
-	_, err := a.tell(ctx, retake.Signal{Kind: retake.SignalSessionStart, Reason: "startup"})
+	_, err := a.sendSignal(ctx, retake.Signal{Kind: retake.SignalSessionStart, Reason: "startup"})
 	return a, err
 }
 
-// tell gives one signal to the service.
-func (a *agent) tell(ctx context.Context, sig retake.Signal) (retake.Reaction, error) {
-	sig.ID, sig.Time, sig.Agent, sig.Session, sig.Turn = queue.NewID(), a.st.req.Clock.Now(), a.name, a.session, a.turn
+// sendSignal gives one signal to the service.
+func (a *agentSession) sendSignal(ctx context.Context, sig retake.Signal) (retake.Reaction, error) {
+	sig.ID, sig.Time, sig.Agent, sig.Session, sig.Turn = queue.NewID(), a.runner.req.Clock.Now(), a.name, a.session, a.turn
 	sig.Dir, sig.Transcript = a.dir, a.transcript
-	r, err := a.st.svc.Observe(ctx, sig)
+	r, err := a.runner.svc.Observe(ctx, sig)
 	if err == nil && r.Workspace == "" {
 		err = errors.New("nobody feels concerned")
 	}
@@ -74,36 +74,36 @@ func (a *agent) tell(ctx context.Context, sig retake.Signal) (retake.Reaction, e
 	return r, nil
 }
 
-// prompt begins a turn.
-func (a *agent) prompt(ctx context.Context, text string) error {
-	a.st.step(text)
+// startTurn begins a turn.
+func (a *agentSession) startTurn(ctx context.Context, text string) error {
+	a.runner.reportStep(text)
 	a.turn, a.prompted = uuid.NewString(), text
-	if err := a.say("user", text); err != nil {
+	if err := a.recordText("user", text); err != nil {
 		return err
 	}
-	_, err := a.tell(ctx, retake.Signal{Kind: retake.SignalPrompt, Prompt: text})
+	_, err := a.sendSignal(ctx, retake.Signal{Kind: retake.SignalPrompt, Prompt: text})
 	return err
 }
 
-// edit is a call that writes a file.
-func (a *agent) edit(ctx context.Context, path string, do func() error) error {
-	c := retake.Call{Tool: "Write", Kind: retake.CallWrite, Paths: []string{path}, Input: input("file_path", path)}
+// editFile is a call that writes a file.
+func (a *agentSession) editFile(ctx context.Context, path string, do func() error) error {
+	c := retake.Call{Tool: "Write", Kind: retake.CallWrite, Paths: []string{path}, Input: toolInput("file_path", path)}
 	if a.name == codex {
 		c.Tool = "apply_patch"
 	}
-	return a.call(ctx, c, "done", do)
+	return a.runCall(ctx, c, "done", do)
 }
 
-// shell is a call that runs a command. What it does to the files is done by our own hand.
-func (a *agent) shell(ctx context.Context, line, output string, do func() error) error {
-	c := retake.Call{Tool: "Bash", Kind: retake.CallShell, Command: line, Input: input("command", line)}
+// runShell is a call that runs a command. What it does to the files is done by our own hand.
+func (a *agentSession) runShell(ctx context.Context, line, output string, do func() error) error {
+	c := retake.Call{Tool: "Bash", Kind: retake.CallShell, Command: line, Input: toolInput("command", line)}
 	if a.name == codex {
 		c.Tool = "shell"
 	}
-	return a.call(ctx, c, output, do)
+	return a.runCall(ctx, c, output, do)
 }
 
-func input(key, value string) json.RawMessage {
+func toolInput(key, value string) json.RawMessage {
 	b, err := json.Marshal(map[string]string{key: value})
 	if err != nil {
 		return nil // two strings are always JSON
@@ -111,11 +111,11 @@ func input(key, value string) json.RawMessage {
 	return b
 }
 
-// call tells of a call before and after it is done.
-func (a *agent) call(ctx context.Context, c retake.Call, output string, do func() error) error {
+// runCall tells of a call before and after it is done.
+func (a *agentSession) runCall(ctx context.Context, c retake.Call, output string, do func() error) error {
 	a.calls++
 	c.ID = fmt.Sprintf("call_%s_%d", a.session[:8], a.calls)
-	if _, err := a.tell(ctx, retake.Signal{Kind: retake.SignalCall, Call: &c}); err != nil {
+	if _, err := a.sendSignal(ctx, retake.Signal{Kind: retake.SignalCall, Call: &c}); err != nil {
 		return err
 	}
 	if do != nil {
@@ -124,94 +124,96 @@ func (a *agent) call(ctx context.Context, c retake.Call, output string, do func(
 		}
 	}
 	c.Output = output
-	if err := a.wrote(c); err != nil {
+	if err := a.recordCall(c); err != nil {
 		return err
 	}
-	_, err := a.tell(ctx, retake.Signal{Kind: retake.SignalCalled, Call: &c})
+	_, err := a.sendSignal(ctx, retake.Signal{Kind: retake.SignalCalled, Call: &c})
 	return err
 }
 
-// plan tells the to-do list. When a task is done in it, what comes next must not be in
+// setTasks tells the to-do list. When a task is done in it, what comes next must not be in
 // the checkpoint of that.
-func (a *agent) plan(ctx context.Context, tasks []retake.Task, done bool) error {
-	if _, err := a.tell(ctx, retake.Signal{Kind: retake.SignalTasks, Tasks: tasks}); err != nil || !done {
+func (a *agentSession) setTasks(ctx context.Context, tasks []retake.Task, done bool) error {
+	if _, err := a.sendSignal(ctx, retake.Signal{Kind: retake.SignalTasks, Tasks: tasks}); err != nil || !done {
 		return err
 	}
-	_, err := a.st.checkpointOf(ctx, a, retake.TriggerTask)
+	_, err := a.runner.waitForCheckpoint(ctx, a, retake.TriggerTask)
 	return err
 }
 
-// rest ends a turn with the last words, and waits for its checkpoint: what comes next must
+// endTurn ends a turn with the last words, and waits for its checkpoint: what comes next must
 // not be in it.
-func (a *agent) rest(ctx context.Context, words string) (retake.Checkpoint, error) {
-	if err := a.say("assistant", words); err != nil {
+func (a *agentSession) endTurn(ctx context.Context, words string) (retake.Checkpoint, error) {
+	if err := a.recordText("assistant", words); err != nil {
 		return retake.Checkpoint{}, err
 	}
-	if _, err := a.tell(ctx, retake.Signal{Kind: retake.SignalTurnEnd, Message: words}); err != nil {
+	if _, err := a.sendSignal(ctx, retake.Signal{Kind: retake.SignalTurnEnd, Message: words}); err != nil {
 		return retake.Checkpoint{}, err
 	}
-	a.st.turns++
-	return a.st.checkpointOf(ctx, a, retake.TriggerTurn)
+	a.runner.turns++
+	return a.runner.waitForCheckpoint(ctx, a, retake.TriggerTurn)
 }
 
-func (a *agent) stamp() string { return a.st.req.Clock.Now().UTC().Format(time.RFC3339Nano) }
+func (a *agentSession) timestamp() string {
+	return a.runner.req.Clock.Now().UTC().Format(time.RFC3339Nano)
+}
 
-// say adds what was said to the transcript.
-func (a *agent) say(role, text string) error {
+// recordText adds what was said to the transcript.
+func (a *agentSession) recordText(role, text string) error {
 	if a.name == codex {
-		return a.codexSay(role, text)
+		return a.writeCodexText(role, text)
 	}
 	if role == "user" {
-		return a.claudeLine(role, text)
+		return a.writeClaudeLine(role, text)
 	}
-	return a.claudeLine(role, []any{map[string]any{"type": "text", "text": text}})
+	return a.writeClaudeLine(role, []any{map[string]any{"type": "text", "text": text}})
 }
 
-// wrote adds a call and its answer to the transcript.
-func (a *agent) wrote(c retake.Call) error {
+// recordCall adds a call and its answer to the transcript.
+func (a *agentSession) recordCall(c retake.Call) error {
 	if a.name == codex {
 		return errors.Join(
-			a.codexLine("response_item", map[string]any{"type": "function_call", "name": c.Tool, "arguments": string(c.Input), "call_id": c.ID}),
-			a.codexLine("response_item", map[string]any{"type": "function_call_output", "call_id": c.ID, "output": c.Output}),
+			a.writeCodexLine("response_item", map[string]any{"type": "function_call", "name": c.Tool, "arguments": string(c.Input), "call_id": c.ID}),
+			a.writeCodexLine("response_item", map[string]any{"type": "function_call_output", "call_id": c.ID, "output": c.Output}),
 		)
 	}
 	return errors.Join(
-		a.claudeLine("assistant", []any{map[string]any{"type": "tool_use", "id": c.ID, "name": c.Tool, "input": c.Input}}),
-		a.claudeLine("user", []any{map[string]any{"type": "tool_result", "tool_use_id": c.ID, "content": c.Output}}),
+		a.writeClaudeLine("assistant", []any{map[string]any{"type": "tool_use", "id": c.ID, "name": c.Tool, "input": c.Input}}),
+		a.writeClaudeLine("user", []any{map[string]any{"type": "tool_result", "tool_use_id": c.ID, "content": c.Output}}),
 	)
 }
 
-func (a *agent) claudeLine(kind string, content any) error {
+func (a *agentSession) writeClaudeLine(kind string, content any) error {
 	line := map[string]any{
 		"type": kind, "message": map[string]any{"role": kind, "content": content}, "uuid": uuid.NewString(),
-		"timestamp": a.stamp(), "sessionId": a.session, "cwd": a.dir,
+		"timestamp": a.timestamp(), "sessionId": a.session, "cwd": a.dir,
 	}
 	if kind == "user" {
 		line["promptId"] = a.turn
 	}
-	return a.line(line)
+	return a.appendLine(line)
 }
 
-func (a *agent) codexSay(role, text string) error {
+func (a *agentSession) writeCodexText(role, text string) error {
 	kind := "output_text"
 	if role == "user" {
 		kind = "input_text"
-		if err := a.codexLine("event_msg", map[string]any{"type": "task_started", "turn_id": a.turn}); err != nil {
+		if err := a.writeCodexLine("event_msg", map[string]any{"type": "task_started", "turn_id": a.turn}); err != nil {
 			return err
 		}
 	}
 	said := map[string]any{"type": "message", "role": role, "content": []any{map[string]any{"type": kind, "text": text}}}
-	return a.codexLine("response_item", said)
+	return a.writeCodexLine("response_item", said)
 }
 
-func (a *agent) codexLine(kind string, payload map[string]any) error {
-	return a.line(map[string]any{"timestamp": a.stamp(), "type": kind, "payload": payload})
+func (a *agentSession) writeCodexLine(kind string, payload map[string]any) error {
+	return a.appendLine(map[string]any{"timestamp": a.timestamp(), "type": kind, "payload": payload})
 }
 
-func (a *agent) line(value any) error {
+func (a *agentSession) appendLine(value any) error {
 	b, err := json.Marshal(value)
 	if err != nil {
 		return fmt.Errorf("write conversation: %w", err)
 	}
-	return extend(a.transcript, string(b)+"\n")
+	return appendToFile(a.transcript, string(b)+"\n")
 }

@@ -43,8 +43,8 @@ type Request struct {
 	Clock clock.Clock
 	Env   []string // what verifications may see of the caller's environment
 	// Check runs CheckLine in a directory and tells what it answered.
-	Check func(ctx context.Context, dir string) (retake.Attestation, error)
-	Tell  func(step string) // hears what is being done; may be nil
+	Check  func(ctx context.Context, dir string) (retake.Attestation, error)
+	OnStep func(step string) // hears what is being done; may be nil
 }
 
 // Result is what there is to look at.
@@ -71,17 +71,17 @@ var ErrOccupied = errors.New("the directory is not empty")
 // the file Unfinished.
 func Make(ctx context.Context, s retake.Service, req Request) (Result, error) {
 	began := req.Clock.Now()
-	if err := claim(req.Dir); err != nil {
+	if err := claimDir(req.Dir); err != nil {
 		return Result{}, err
 	}
-	st, err := newStage(s, req)
+	st, err := newStoryRunner(s, req)
 	if err != nil {
 		return Result{}, err
 	}
-	if err := st.play(ctx); err != nil {
+	if err := st.runStory(ctx); err != nil {
 		return Result{}, err
 	}
-	res, err := st.result(ctx)
+	res, err := st.collectResult(ctx)
 	if err != nil {
 		return Result{}, err
 	}
@@ -99,9 +99,9 @@ Nothing outside this directory was changed. Remove it, and make it again:
   retake demo
 `
 
-// claim makes the directory and says in it that the demo is not whole yet.
-func claim(dir string) error {
-	if err := Free(dir); err != nil {
+// claimDir makes the directory and says in it that the demo is not whole yet.
+func claimDir(dir string) error {
+	if err := CheckFree(dir); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -122,8 +122,8 @@ func claim(dir string) error {
 	return nil
 }
 
-// Free answers ErrOccupied when a directory holds something. It changes nothing.
-func Free(dir string) error {
+// CheckFree answers ErrOccupied when a directory holds something. It changes nothing.
+func CheckFree(dir string) error {
 	names, err := os.ReadDir(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -136,8 +136,8 @@ func Free(dir string) error {
 	return nil
 }
 
-// CutOff reports whether a directory holds a demo that was cut off.
-func CutOff(dir string) bool {
+// IsUnfinished reports whether a directory holds a demo that was cut off.
+func IsUnfinished(dir string) bool {
 	_, err := os.Lstat(filepath.Join(dir, Unfinished))
 	return err == nil
 }

@@ -79,7 +79,7 @@ func TestOccupiedIsRefused(t *testing.T) {
 	}
 	names, err := os.ReadDir(dir)
 	must(t, err)
-	if len(names) != 1 || demo.CutOff(dir) {
+	if len(names) != 1 || demo.IsUnfinished(dir) {
 		t.Errorf("the directory holds %v", names)
 	}
 	if all, err := s.Workspaces(t.Context()); err != nil || len(all) > 0 {
@@ -94,7 +94,7 @@ func TestCutOffSaysSo(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	req := request(dir)
-	req.Tell = func(step string) {
+	req.OnStep = func(step string) {
 		if strings.HasPrefix(step, "sell") {
 			cancel()
 		}
@@ -103,10 +103,10 @@ func TestCutOffSaysSo(t *testing.T) {
 		t.Errorf("it says %v", err)
 	}
 	b, err := os.ReadFile(filepath.Join(dir, demo.Unfinished))
-	if err != nil || !strings.Contains(string(b), "interrupted") || !demo.CutOff(dir) {
+	if err != nil || !strings.Contains(string(b), "interrupted") || !demo.IsUnfinished(dir) {
 		t.Errorf("the mark says %q, %v", b, err)
 	}
-	if err := demo.Free(dir); !errors.Is(err, demo.ErrOccupied) {
+	if err := demo.CheckFree(dir); !errors.Is(err, demo.ErrOccupied) {
 		t.Errorf("it is free: %v", err)
 	}
 }

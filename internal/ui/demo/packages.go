@@ -15,9 +15,9 @@ var (
 	sessionPackages = []string{"*express-session 1.18.1", "*connect-sqlite3 0.9.15", "cookie-signature 1.0.7", "depd 2.0.0", "on-headers 1.0.2", "random-bytes 1.0.0", "sqlite3 5.1.7", "uid-safe 2.1.5"}
 )
 
-// install does what npm would, without a network: directories of packages, the lock file,
+// installPackages does what npm would, without a network: directories of packages, the lock file,
 // and the names in package.json.
-func install(tree string, lists ...[]string) error {
+func installPackages(tree string, lists ...[]string) error {
 	versions, direct := map[string]string{}, map[string]string{}
 	for _, entry := range slices.Concat(lists...) {
 		name, version, _ := strings.Cut(strings.TrimPrefix(entry, "*"), " ")
@@ -29,7 +29,7 @@ func install(tree string, lists ...[]string) error {
 	lock := map[string]any{"": map[string]any{"name": Shop, "version": "1.0.0", "dependencies": direct}}
 	for name, version := range versions {
 		lock["node_modules/"+name] = map[string]string{"version": version}
-		if err := unpack(filepath.Join(tree, "node_modules", name), name, version); err != nil {
+		if err := writePackage(filepath.Join(tree, "node_modules", name), name, version); err != nil {
 			return err
 		}
 	}
@@ -39,18 +39,18 @@ func install(tree string, lists ...[]string) error {
 	return writeJSON(filepath.Join(tree, "package-lock.json"), map[string]any{"name": Shop, "version": "1.0.0", "lockfileVersion": 3, "packages": lock})
 }
 
-// unpack writes a package: what npm reads of it, and a few files of its own.
-func unpack(dir, name, version string) error {
+// writePackage writes a package: what npm reads of it, and a few files of its own.
+func writePackage(dir, name, version string) error {
 	if err := writeJSON(filepath.Join(dir, "package.json"), map[string]any{"name": name, "version": version, "main": "index.js"}); err != nil {
 		return err
 	}
-	for i := range 3 + grain(name)%5 {
+	for i := range 3 + hashText(name)%5 {
 		file := fmt.Sprintf("lib/part%d.js", i)
 		if i == 0 {
 			file = "index.js"
 		}
 		text := fmt.Sprintf("'use strict'\nexports.part = '%s %d'\n", name, i)
-		if err := write(filepath.Join(dir, filepath.FromSlash(file)), []byte(text)); err != nil {
+		if err := writeIfChanged(filepath.Join(dir, filepath.FromSlash(file)), []byte(text)); err != nil {
 			return err
 		}
 	}
@@ -62,5 +62,5 @@ func writeJSON(file string, value any) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", filepath.Base(file), err)
 	}
-	return write(file, append(b, '\n'))
+	return writeIfChanged(file, append(b, '\n'))
 }

@@ -23,8 +23,8 @@ import (
 //go:embed shop.txt
 var shopText string
 
-// files are the texts of one step, by their path.
-func files(step string) map[string]string {
+// stepFiles are the texts of one step, by their path.
+func stepFiles(step string) map[string]string {
 	out := map[string]string{}
 	for part := range strings.SplitSeq("\n"+shopText, "\n-- ") {
 		name, text, ok := strings.Cut(part, " --\n")
@@ -35,22 +35,22 @@ func files(step string) map[string]string {
 	return out
 }
 
-// put writes the files of a step over those of a tree.
-func put(tree, step string) error {
-	all := files(step)
+// writeStep writes the files of a step over those of a tree.
+func writeStep(tree, step string) error {
+	all := stepFiles(step)
 	if len(all) == 0 {
 		return fmt.Errorf("write files: there is no step %s", step)
 	}
 	for path, text := range all {
-		if err := write(filepath.Join(tree, filepath.FromSlash(path)), []byte(text)); err != nil {
+		if err := writeIfChanged(filepath.Join(tree, filepath.FromSlash(path)), []byte(text)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// write leaves a file alone that holds these bytes already, with its time.
-func write(file string, data []byte) error {
+// writeIfChanged leaves a file alone that holds these bytes already, with its time.
+func writeIfChanged(file string, data []byte) error {
 	if old, err := os.ReadFile(file); err == nil && bytes.Equal(old, data) {
 		return nil
 	}
@@ -63,8 +63,8 @@ func write(file string, data []byte) error {
 	return nil
 }
 
-// extend adds text to the end of a file.
-func extend(file, text string) error {
+// appendToFile adds text to the end of a file.
+func appendToFile(file, text string) error {
 	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		return fmt.Errorf("open file: %w", err)
@@ -76,8 +76,8 @@ func extend(file, text string) error {
 	return nil
 }
 
-// strike takes the line with a key out of a file.
-func strike(file, key string) error {
+// removeKeyLine takes the line with a key out of a file.
+func removeKeyLine(file, key string) error {
 	b, err := os.ReadFile(file)
 	if err != nil {
 		return fmt.Errorf("read file: %w", err)
@@ -88,7 +88,7 @@ func strike(file, key string) error {
 			kept.WriteString(line)
 		}
 	}
-	return write(file, []byte(kept.String()))
+	return writeIfChanged(file, []byte(kept.String()))
 }
 
 // The goods of the shop.
@@ -97,34 +97,34 @@ var (
 	glazes = []string{"white", "sand", "moss", "ink"}
 )
 
-// stock writes the price list, and a photo of each product.
-func stock(tree string) error {
+// writeProducts writes the price list, and a photo of each product.
+func writeProducts(tree string) error {
 	var list strings.Builder
 	for i, shape := range shapes {
 		for k, glaze := range glazes {
 			sku := shape + "-" + glaze
 			fmt.Fprintf(&list, "%s,%s %s,%.2f\n", sku, glaze, strings.ReplaceAll(shape, "-", " "), 9.5+float64(6*i+k))
-			if err := photo(tree, sku); err != nil {
+			if err := writePhoto(tree, sku); err != nil {
 				return err
 			}
 		}
 	}
-	return write(filepath.Join(tree, "data", "prices.csv"), []byte(list.String()))
+	return writeIfChanged(filepath.Join(tree, "data", "prices.csv"), []byte(list.String()))
 }
 
-func photo(tree, sku string) error {
-	return picture(filepath.Join(tree, "public", "photos", sku+".png"), 48, grain(sku))
+func writePhoto(tree, sku string) error {
+	return writePicture(filepath.Join(tree, "public", "photos", sku+".png"), 48, hashText(sku))
 }
 
-// grain is a number made of a text, so that every demo draws the same.
-func grain(text string) uint64 {
+// hashText is a number made of a text, so that every demo draws the same.
+func hashText(text string) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(text)) // a hash takes everything
 	return h.Sum64()
 }
 
-// picture draws a disc on a ground, in colors made of a number.
-func picture(file string, side int, seed uint64) error {
+// writePicture draws a disc on a ground, in colors made of a number.
+func writePicture(file string, side int, seed uint64) error {
 	shade := func(shift int) uint8 { return uint8(seed >> shift) }
 	ink := color.RGBA{shade(0), shade(8), shade(16), 255}
 	img := image.NewRGBA(image.Rect(0, 0, side, side))
@@ -152,33 +152,33 @@ func picture(file string, side int, seed uint64) error {
 	return nil
 }
 
-// font writes bytes that are no text.
-func font(tree, name string, size int) error {
-	r := rand.New(rand.NewPCG(grain(name), 1))
+// writeFont writes bytes that are no text.
+func writeFont(tree, name string, size int) error {
+	r := rand.New(rand.NewPCG(hashText(name), 1))
 	b := []byte("wOF2\x00\x01\x00\x00")
 	for len(b) < size {
 		b = binary.BigEndian.AppendUint64(b, r.Uint64())
 	}
-	return write(filepath.Join(tree, "public", "fonts", name), b)
+	return writeIfChanged(filepath.Join(tree, "public", "fonts", name), b)
 }
 
-// build does what a bundler would.
-func build(tree string) error {
+// writeBuild does what a bundler would.
+func writeBuild(tree string) error {
 	for i := range 12 {
 		r := rand.New(rand.NewPCG(uint64(i), 2))
 		name := fmt.Sprintf("chunk-%08x.js", r.Uint32())
 		text := fmt.Sprintf("export const part = %d\n", i) + strings.Repeat(fmt.Sprintf("register(%d)\n", r.Uint32()), 40)
-		if err := write(filepath.Join(tree, "dist", name), []byte(text)); err != nil {
+		if err := writeIfChanged(filepath.Join(tree, "dist", name), []byte(text)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// orders fills the database: 60 customers and 240 orders.
-func orders(ctx context.Context, tree string) error {
+// createOrders fills the database: 60 customers and 240 orders.
+func createOrders(ctx context.Context, tree string) error {
 	var b strings.Builder
-	b.WriteString(files("start")["db/001_orders.sql"])
+	b.WriteString(stepFiles("start")["db/001_orders.sql"])
 	for i := range 60 {
 		fmt.Fprintf(&b, "INSERT INTO customers (mail) VALUES ('customer%d@shopfront.test');\n", i+1)
 	}
@@ -190,19 +190,19 @@ func orders(ctx context.Context, tree string) error {
 		placed := fmt.Sprintf("2026-%02d-%02d", 3+i/30, 1+i%28)
 		fmt.Fprintf(&b, "INSERT INTO orders (id, customer, product, placed) VALUES (%d, %d, '%s, order %d', '%s');\n", 1001+i, 1+i%60, product, 1001+i, placed)
 	}
-	return statements(ctx, tree, "BEGIN;\n"+b.String()+"COMMIT;\n")
+	return execStatements(ctx, tree, "BEGIN;\n"+b.String()+"COMMIT;\n")
 }
 
-// migrate runs a file of statements on the database of the shop.
-func migrate(ctx context.Context, tree, file string) error {
+// runMigrationFile runs a file of statements on the database of the shop.
+func runMigrationFile(ctx context.Context, tree, file string) error {
 	b, err := os.ReadFile(filepath.Join(tree, filepath.FromSlash(file)))
 	if err != nil {
 		return fmt.Errorf("read migration: %w", err)
 	}
-	return statements(ctx, tree, string(b))
+	return execStatements(ctx, tree, string(b))
 }
 
-func statements(ctx context.Context, tree, text string) error {
+func execStatements(ctx context.Context, tree, text string) error {
 	if err := os.MkdirAll(filepath.Join(tree, "data"), 0o755); err != nil {
 		return fmt.Errorf("make directory: %w", err)
 	}

@@ -16,40 +16,42 @@ const (
 	pollEvery = 10 * time.Millisecond
 )
 
-// stage is the workspace while the story is played.
-type stage struct {
+// storyRunner is the workspace while the story is played.
+type storyRunner struct {
 	svc   retake.Service
 	req   Request
 	ws    retake.Workspace
 	forks []retake.Workspace
 	turns int
 
-	claude, codex        *agent
+	claude, codex        *agentSession
 	mismatch, lost, last int64
 }
 
-func newStage(s retake.Service, req Request) (*stage, error) {
+func newStoryRunner(s retake.Service, req Request) (*storyRunner, error) {
 	dir, err := filepath.EvalSymlinks(req.Dir) // signals name the place as the service does
 	if err != nil {
 		return nil, fmt.Errorf("find directory: %w", err)
 	}
 	req.Dir = dir
-	return &stage{svc: s, req: req}, nil
+	return &storyRunner{svc: s, req: req}, nil
 }
 
-func (st *stage) step(text string) {
-	if st.req.Tell != nil {
-		st.req.Tell(text)
+func (st *storyRunner) reportStep(text string) {
+	if st.req.OnStep != nil {
+		st.req.OnStep(text)
 	}
 }
 
-// tree is where the shop is.
-func (st *stage) tree() string { return filepath.Join(st.req.Dir, Shop) }
+// shopDir is where the shop is.
+func (st *storyRunner) shopDir() string { return filepath.Join(st.req.Dir, Shop) }
 
-func (st *stage) file(path string) string { return filepath.Join(st.tree(), filepath.FromSlash(path)) }
+func (st *storyRunner) shopFile(path string) string {
+	return filepath.Join(st.shopDir(), filepath.FromSlash(path))
+}
 
-// until looks at a timeline until something is so.
-func (st *stage) until(ctx context.Context, ws retake.WorkspaceID, holds func(retake.Timeline) bool) error {
+// waitUntil looks at a timeline until something is so.
+func (st *storyRunner) waitUntil(ctx context.Context, ws retake.WorkspaceID, holds func(retake.Timeline) bool) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("it takes too long"))
 	defer cancel()
 	tick := time.NewTicker(pollEvery)
@@ -72,14 +74,14 @@ func (st *stage) until(ctx context.Context, ws retake.WorkspaceID, holds func(re
 	}
 }
 
-// checkpointOf waits for a checkpoint of an agent's turn.
-func (st *stage) checkpointOf(ctx context.Context, a *agent, trigger retake.Trigger) (retake.Checkpoint, error) {
+// waitForCheckpoint waits for a checkpoint of an agent's turn.
+func (st *storyRunner) waitForCheckpoint(ctx context.Context, a *agentSession, trigger retake.Trigger) (retake.Checkpoint, error) {
 	ws, err := st.svc.Locate(ctx, a.dir)
 	if err != nil {
 		return retake.Checkpoint{}, fmt.Errorf("locate workspace: %w", err)
 	}
 	var found retake.Checkpoint
-	err = st.until(ctx, ws.ID, func(t retake.Timeline) bool {
+	err = st.waitUntil(ctx, ws.ID, func(t retake.Timeline) bool {
 		i := slices.IndexFunc(t.Checkpoints, func(c retake.Checkpoint) bool {
 			return c.Trigger == trigger && c.Turn != nil && c.Turn.ID == a.turn
 		})
@@ -91,8 +93,8 @@ func (st *stage) checkpointOf(ctx context.Context, a *agent, trigger retake.Trig
 	return found, err
 }
 
-// ask runs the check of the shop on the live files, which are those of a checkpoint.
-func (st *stage) ask(ctx context.Context, cp retake.Checkpoint, dir string) error {
+// recordCheck runs the check of the shop on the live files, which are those of a checkpoint.
+func (st *storyRunner) recordCheck(ctx context.Context, cp retake.Checkpoint, dir string) error {
 	a, err := st.req.Check(ctx, dir)
 	if err != nil {
 		return fmt.Errorf("run check: %w", err)
@@ -104,8 +106,8 @@ func (st *stage) ask(ctx context.Context, cp retake.Checkpoint, dir string) erro
 	return nil
 }
 
-// travel goes to another checkpoint, by a plan whose obstacles are known and accepted.
-func (st *stage) travel(ctx context.Context, req retake.PlanRequest) (retake.Checkpoint, error) {
+// restoreTo goes to another checkpoint, by a plan whose obstacles are known and accepted.
+func (st *storyRunner) restoreTo(ctx context.Context, req retake.PlanRequest) (retake.Checkpoint, error) {
 	req.Workspace = st.ws.ID
 	plan, err := st.svc.PlanRestore(ctx, req)
 	if err != nil {
@@ -126,13 +128,13 @@ func (st *stage) travel(ctx context.Context, req retake.PlanRequest) (retake.Che
 }
 
 // tellings is how often a timeline is asked to be told; each time is bounded.
-const tellings = 4
+const maxTimelineReads = 4
 
-// told is a timeline whose checkpoints have their stories. A search waits for those that are
+// readTimeline is a timeline whose checkpoints have their stories. A search waits for those that are
 // being told, and tells the others.
-func (st *stage) told(ctx context.Context, ws retake.WorkspaceID) (retake.Timeline, error) {
+func (st *storyRunner) readTimeline(ctx context.Context, ws retake.WorkspaceID) (retake.Timeline, error) {
 	var t retake.Timeline
-	for range tellings {
+	for range maxTimelineReads {
 		if _, err := st.svc.Search(ctx, retake.SearchQuery{Workspace: ws, Text: Shop, Limit: 1}); err != nil {
 			return t, fmt.Errorf("search timeline: %w", err)
 		}
@@ -147,15 +149,15 @@ func (st *stage) told(ctx context.Context, ws retake.WorkspaceID) (retake.Timeli
 	return t, nil
 }
 
-// result waits until everything is told, and counts.
-func (st *stage) result(ctx context.Context) (Result, error) {
-	st.step("reading what changed")
+// collectResult waits until everything is told, and counts.
+func (st *storyRunner) collectResult(ctx context.Context) (Result, error) {
+	st.reportStep("reading what changed")
 	for _, f := range st.forks {
-		if _, err := st.told(ctx, f.ID); err != nil {
+		if _, err := st.readTimeline(ctx, f.ID); err != nil {
 			return Result{}, err
 		}
 	}
-	t, err := st.told(ctx, st.ws.ID)
+	t, err := st.readTimeline(ctx, st.ws.ID)
 	if err != nil {
 		return Result{}, err
 	}

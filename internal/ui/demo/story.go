@@ -11,11 +11,11 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// play is the story: a morning's work, without the pauses.
-func (st *stage) play(ctx context.Context) error {
+// runStory is the story: a morning's work, without the pauses.
+func (st *storyRunner) runStory(ctx context.Context) error {
 	for _, act := range []func(context.Context) error{
-		st.begin, st.cards, st.sessions, st.mend, st.logo, st.talk, st.docs, st.notes, st.back,
-		st.fork, st.receipt, st.shipping, st.release,
+		st.protectShop, st.addCards, st.addSessions, st.fixSessions, st.changeLogo, st.askQuestion, st.updateDocs, st.migrateNotes, st.restoreGood,
+		st.tryInForks, st.addReceipt, st.addShipping, st.breakRelease,
 	} {
 		if err := act(ctx); err != nil {
 			return err
@@ -24,8 +24,8 @@ func (st *stage) play(ctx context.Context) error {
 	return nil
 }
 
-// steps does one after the other until one fails.
-func steps(fs ...func() error) error {
+// runSteps does one after the other until one fails.
+func runSteps(fs ...func() error) error {
 	for _, f := range fs {
 		if err := f(); err != nil {
 			return err
@@ -34,37 +34,37 @@ func steps(fs ...func() error) error {
 	return nil
 }
 
-// begin: a shop that works, under protection.
-func (st *stage) begin(ctx context.Context) error {
-	st.step("a small shop")
-	if err := steps(
-		func() error { return put(st.tree(), "start") },
-		func() error { return install(st.tree(), basePackages) },
-		func() error { return stock(st.tree()) },
-		func() error { return picture(st.file("public/logo.png"), 96, grain("first logo")) },
-		func() error { return font(st.tree(), "shop.woff2", 6<<10) },
-		func() error { return build(st.tree()) },
-		func() error { return orders(ctx, st.tree()) },
+// protectShop: a shop that works, under protection.
+func (st *storyRunner) protectShop(ctx context.Context) error {
+	st.reportStep("a small shop")
+	if err := runSteps(
+		func() error { return writeStep(st.shopDir(), "start") },
+		func() error { return installPackages(st.shopDir(), basePackages) },
+		func() error { return writeProducts(st.shopDir()) },
+		func() error { return writePicture(st.shopFile("public/logo.png"), 96, hashText("first logo")) },
+		func() error { return writeFont(st.shopDir(), "shop.woff2", 6<<10) },
+		func() error { return writeBuild(st.shopDir()) },
+		func() error { return createOrders(ctx, st.shopDir()) },
 	); err != nil {
 		return err
 	}
-	res, err := st.svc.Init(ctx, retake.InitRequest{Dir: st.tree(), Name: Shop, Env: st.req.Env})
+	res, err := st.svc.Init(ctx, retake.InitRequest{Dir: st.shopDir(), Name: Shop, Env: st.req.Env})
 	if err != nil {
 		return fmt.Errorf("protect shop: %w", err)
 	}
 	st.ws = res.Workspace
-	if err := st.ask(ctx, res.Checkpoint, st.tree()); err != nil {
+	if err := st.recordCheck(ctx, res.Checkpoint, st.shopDir()); err != nil {
 		return err
 	}
-	if st.claude, err = st.enter(ctx, claudeCode, st.tree()); err != nil {
+	if st.claude, err = st.startSession(ctx, claudeCode, st.shopDir()); err != nil {
 		return err
 	}
-	st.codex, err = st.enter(ctx, codex, st.tree())
+	st.codex, err = st.startSession(ctx, codex, st.shopDir())
 	return err
 }
 
-// list is the to-do list after so many were done.
-func list(done int) []retake.Task {
+// taskList is the to-do list after so many were done.
+func taskList(done int) []retake.Task {
 	titles := []string{"sell gift cards", "keep visitors signed in", "a note for every order", "free shipping from 40", "a small release"}
 	out := make([]retake.Task, len(titles))
 	for i, title := range titles {
@@ -79,30 +79,30 @@ func list(done int) []retake.Task {
 	return out
 }
 
-// turn is one turn that is checked at its end.
-func (st *stage) turn(ctx context.Context, a *agent, prompt, words string, work ...func() error) (retake.Checkpoint, error) {
-	if err := a.prompt(ctx, prompt); err != nil {
+// runTurn is one turn that is checked at its end.
+func (st *storyRunner) runTurn(ctx context.Context, a *agentSession, prompt, words string, work ...func() error) (retake.Checkpoint, error) {
+	if err := a.startTurn(ctx, prompt); err != nil {
 		return retake.Checkpoint{}, err
 	}
-	if err := steps(work...); err != nil {
+	if err := runSteps(work...); err != nil {
 		return retake.Checkpoint{}, err
 	}
-	cp, err := a.rest(ctx, words)
+	cp, err := a.endTurn(ctx, words)
 	if err != nil {
 		return cp, err
 	}
-	return cp, st.ask(ctx, cp, a.dir)
+	return cp, st.recordCheck(ctx, cp, a.dir)
 }
 
-// edits are the calls that write the files of a step where the agent works.
-func edits(ctx context.Context, a *agent, step string) func() error {
+// editStep are the calls that write the files of a step where the agent works.
+func editStep(ctx context.Context, a *agentSession, step string) func() error {
 	return func() error {
-		all := files(step)
+		all := stepFiles(step)
 		if len(all) == 0 {
 			return fmt.Errorf("write files: there is no step %s", step)
 		}
 		for _, path := range slices.Sorted(maps.Keys(all)) {
-			if err := a.edit(ctx, path, func() error { return write(filepath.Join(a.dir, filepath.FromSlash(path)), []byte(all[path])) }); err != nil {
+			if err := a.editFile(ctx, path, func() error { return writeIfChanged(filepath.Join(a.dir, filepath.FromSlash(path)), []byte(all[path])) }); err != nil {
 				return err
 			}
 		}
@@ -110,16 +110,16 @@ func edits(ctx context.Context, a *agent, step string) func() error {
 	}
 }
 
-func (st *stage) cards(ctx context.Context) error {
+func (st *storyRunner) addCards(ctx context.Context) error {
 	a := st.claude
-	_, err := st.turn(ctx, a, "sell gift cards too", "Gift cards are for sale. They need no shipping.",
-		func() error { return a.plan(ctx, list(0), false) },
-		edits(ctx, a, "cards"),
+	_, err := st.runTurn(ctx, a, "sell gift cards too", "Gift cards are for sale. They need no shipping.",
+		func() error { return a.setTasks(ctx, taskList(0), false) },
+		editStep(ctx, a, "cards"),
 		func() error {
-			return a.edit(ctx, "data/prices.csv", func() error { return extend(st.file("data/prices.csv"), "gift-card,gift card,25.00\n") })
+			return a.editFile(ctx, "data/prices.csv", func() error { return appendToFile(st.shopFile("data/prices.csv"), "gift-card,gift card,25.00\n") })
 		},
 		func() error {
-			return a.shell(ctx, "cp public/logo.png public/photos/gift-card.png", "", func() error { return photo(st.tree(), "gift-card") })
+			return a.runShell(ctx, "cp public/logo.png public/photos/gift-card.png", "", func() error { return writePhoto(st.shopDir(), "gift-card") })
 		},
 	)
 	return err
@@ -127,35 +127,35 @@ func (st *stage) cards(ctx context.Context) error {
 
 // noKey looks like a secret and is none. It is in two parts, so that nobody who searches
 // the sources takes it for one.
-const noKey = "sk_test_" + "4Retake2Demo7NoRealKey9"
+const fakeKey = "sk_test_" + "4Retake2Demo7NoRealKey9"
 
 const sessionTable = "CREATE TABLE sessions (sid TEXT PRIMARY KEY, expires INTEGER, data TEXT)"
 
-// sessions: packages, a secret, and a slip that the check finds.
-func (st *stage) sessions(ctx context.Context) error {
+// addSessions: packages, a secret, and a slip that the check finds.
+func (st *storyRunner) addSessions(ctx context.Context) error {
 	a := st.claude
-	_, err := st.turn(ctx, a, "keep visitors signed in", "Sessions are stored in the database now. One test fails, I look at it next.",
+	_, err := st.runTurn(ctx, a, "keep visitors signed in", "Sessions are stored in the database now. One test fails, I look at it next.",
 		func() error {
-			return a.shell(ctx, "npm install express-session connect-sqlite3", "added 8 packages", func() error { return install(st.tree(), basePackages, sessionPackages) })
+			return a.runShell(ctx, "npm install express-session connect-sqlite3", "added 8 packages", func() error { return installPackages(st.shopDir(), basePackages, sessionPackages) })
 		},
-		edits(ctx, a, "install"),
+		editStep(ctx, a, "install"),
 		func() error {
-			return a.edit(ctx, ".env", func() error { return extend(st.file(".env"), "SESSION_KEY="+noKey+"\n") })
+			return a.editFile(ctx, ".env", func() error { return appendToFile(st.shopFile(".env"), "SESSION_KEY="+fakeKey+"\n") })
 		},
 		func() error {
-			return a.shell(ctx, "sqlite3 data/shop.db '"+sessionTable+"'", "", func() error { return statements(ctx, st.tree(), sessionTable) })
+			return a.runShell(ctx, "sqlite3 data/shop.db '"+sessionTable+"'", "", func() error { return execStatements(ctx, st.shopDir(), sessionTable) })
 		},
 	)
 	return err
 }
 
-// mend: the slip is found, and the checkpoint gets a name.
-func (st *stage) mend(ctx context.Context) error {
+// fixSessions: the slip is found, and the checkpoint gets a name.
+func (st *storyRunner) fixSessions(ctx context.Context) error {
 	a := st.claude
-	cp, err := st.turn(ctx, a, "fix the failing test", "The import had one letter too many. All tests pass, and a new one watches over it.",
-		edits(ctx, a, "fixed"),
-		func() error { return a.plan(ctx, list(2), true) },
-		edits(ctx, a, "stays"),
+	cp, err := st.runTurn(ctx, a, "fix the failing test", "The import had one letter too many. All tests pass, and a new one watches over it.",
+		editStep(ctx, a, "fixed"),
+		func() error { return a.setTasks(ctx, taskList(2), true) },
+		editStep(ctx, a, "stays"),
 	)
 	if err != nil {
 		return err
@@ -166,32 +166,32 @@ func (st *stage) mend(ctx context.Context) error {
 	return nil
 }
 
-func (st *stage) logo(ctx context.Context) error {
+func (st *storyRunner) changeLogo(ctx context.Context) error {
 	a := st.codex
-	_, err := st.turn(ctx, a, "draw a new logo", "The logo has the colors of the glazes.",
+	_, err := st.runTurn(ctx, a, "draw a new logo", "The logo has the colors of the glazes.",
 		func() error {
-			return a.edit(ctx, "public/logo.png", func() error { return picture(st.file("public/logo.png"), 96, grain("second logo")) })
+			return a.editFile(ctx, "public/logo.png", func() error { return writePicture(st.shopFile("public/logo.png"), 96, hashText("second logo")) })
 		},
 		func() error {
-			return a.edit(ctx, "public/fonts/shop.woff2", func() error { return font(st.tree(), "shop.woff2", 9<<10) })
+			return a.editFile(ctx, "public/fonts/shop.woff2", func() error { return writeFont(st.shopDir(), "shop.woff2", 9<<10) })
 		},
 	)
 	return err
 }
 
-// talk: a question, and not a byte changes.
-func (st *stage) talk(ctx context.Context) error {
-	_, err := st.turn(ctx, st.codex, "is redis faster for sessions?", "For one shop, no: the database answers in less than a millisecond. I changed nothing.")
+// askQuestion: a question, and not a byte changes.
+func (st *storyRunner) askQuestion(ctx context.Context) error {
+	_, err := st.runTurn(ctx, st.codex, "is redis faster for sessions?", "For one shop, no: the database answers in less than a millisecond. I changed nothing.")
 	return err
 }
 
-// docs: words that do not say it all.
-func (st *stage) docs(ctx context.Context) error {
+// updateDocs: words that do not say it all.
+func (st *storyRunner) updateDocs(ctx context.Context) error {
 	a := st.codex
-	cp, err := st.turn(ctx, a, "update the login docs", "The login docs are up to date.",
-		edits(ctx, a, "docs"),
+	cp, err := st.runTurn(ctx, a, "update the login docs", "The login docs are up to date.",
+		editStep(ctx, a, "docs"),
 		func() error {
-			return a.shell(ctx, "sed -i /^MAIL_FROM=/d .env", "", func() error { return strike(st.file(".env"), "MAIL_FROM") })
+			return a.runShell(ctx, "sed -i /^MAIL_FROM=/d .env", "", func() error { return removeKeyLine(st.shopFile(".env"), "MAIL_FROM") })
 		},
 	)
 	st.mismatch = cp.Number
@@ -203,106 +203,106 @@ const (
 	played    = "(told by the demo: nothing was sent)"
 )
 
-// notes: a migration that loses rows, and a mail that nobody can take back.
-func (st *stage) notes(ctx context.Context) error {
+// migrateNotes: a migration that loses rows, and a mail that nobody can take back.
+func (st *storyRunner) migrateNotes(ctx context.Context) error {
 	a := st.claude
-	cp, err := st.turn(ctx, a, "add a note to every order", "Every order has a note now, and the team knows.",
-		edits(ctx, a, "notes"),
-		func() error { return a.migrate(ctx) },
-		edits(ctx, a, "code"),
+	cp, err := st.runTurn(ctx, a, "add a note to every order", "Every order has a note now, and the team knows.",
+		editStep(ctx, a, "notes"),
+		func() error { return a.runMigration(ctx) },
+		editStep(ctx, a, "code"),
 		func() error {
-			return a.shell(ctx, "mail -s 'new: notes' team@shopfront.test", played, nil)
+			return a.runShell(ctx, "mail -s 'new: notes' team@shopfront.test", played, nil)
 		},
 	)
 	st.lost = cp.Number
 	return err
 }
 
-// back: to the newest good checkpoint, by the same plan that anybody would see.
-func (st *stage) back(ctx context.Context) error {
-	st.step("restore good")
-	_, err := st.travel(ctx, retake.PlanRequest{Course: retake.CourseRestore, Ref: "good"})
+// restoreGood: to the newest good checkpoint, by the same plan that anybody would see.
+func (st *storyRunner) restoreGood(ctx context.Context) error {
+	st.reportStep("restore good")
+	_, err := st.restoreTo(ctx, retake.PlanRequest{Course: retake.CourseRestore, Ref: "good"})
 	return err
 }
 
-// fork: two ways to add the note, side by side; the one that passes comes home.
-func (st *stage) fork(ctx context.Context) error {
-	for _, try := range []attempt{
+// tryInForks: two ways to add the note, side by side; the one that passes comes home.
+func (st *storyRunner) tryInForks(ctx context.Context) error {
+	for _, try := range []forkAttempt{
 		{codex, "note-table", "move notes and orders to one table", "table", "tablecode", "One table holds both now."},
 		{claudeCode, "note-column", "add a column for the note", "column", "code", "Orders have a column for the note; no row was touched."},
 	} {
-		if err := st.try(ctx, try); err != nil {
+		if err := st.runAttempt(ctx, try); err != nil {
 			return err
 		}
 	}
-	st.step("adopt note-column")
-	cp, err := st.travel(ctx, retake.PlanRequest{Course: retake.CourseAdopt, Fork: st.forks[1].ID})
+	st.reportStep("adopt note-column")
+	cp, err := st.restoreTo(ctx, retake.PlanRequest{Course: retake.CourseAdopt, Fork: st.forks[1].ID})
 	if err != nil {
 		return err
 	}
-	return st.ask(ctx, cp, st.tree())
+	return st.recordCheck(ctx, cp, st.shopDir())
 }
 
-// attempt is one turn in a fork of its own: its migration, then its code.
-type attempt struct{ agent, name, prompt, step, code, words string }
+// forkAttempt is one turn in a fork of its own: its migration, then its code.
+type forkAttempt struct{ agent, name, prompt, step, code, words string }
 
-func (st *stage) try(ctx context.Context, try attempt) error {
-	st.step("fork " + try.name)
+func (st *storyRunner) runAttempt(ctx context.Context, try forkAttempt) error {
+	st.reportStep("fork " + try.name)
 	res, err := st.svc.Fork(ctx, retake.ForkRequest{Workspace: st.ws.ID, Ref: "latest", Dir: filepath.Join(st.req.Dir, try.name), Name: try.name})
 	if err != nil {
 		return fmt.Errorf("fork %s: %w", try.name, err)
 	}
 	st.forks = append(st.forks, res.Workspace)
-	a, err := st.enter(ctx, try.agent, res.Workspace.Root)
+	a, err := st.startSession(ctx, try.agent, res.Workspace.Root)
 	if err != nil {
 		return err
 	}
-	_, err = st.turn(ctx, a, try.prompt, try.words, edits(ctx, a, try.step), func() error { return a.migrate(ctx) }, edits(ctx, a, try.code))
+	_, err = st.runTurn(ctx, a, try.prompt, try.words, editStep(ctx, a, try.step), func() error { return a.runMigration(ctx) }, editStep(ctx, a, try.code))
 	return err
 }
 
-// migrate is a call that runs the migration where the agent works.
-func (a *agent) migrate(ctx context.Context) error {
-	return a.shell(ctx, "sqlite3 data/shop.db < "+migration, "", func() error { return migrate(ctx, a.dir, migration) })
+// runMigration is a call that runs the migration where the agent works.
+func (a *agentSession) runMigration(ctx context.Context) error {
+	return a.runShell(ctx, "sqlite3 data/shop.db < "+migration, "", func() error { return runMigrationFile(ctx, a.dir, migration) })
 }
 
-func (st *stage) receipt(ctx context.Context) error {
+func (st *storyRunner) addReceipt(ctx context.Context) error {
 	a := st.codex
-	_, err := st.turn(ctx, a, "print the note on the receipt", "The receipt shows the note when there is one.", edits(ctx, a, "receipt"))
+	_, err := st.runTurn(ctx, a, "print the note on the receipt", "The receipt shows the note when there is one.", editStep(ctx, a, "receipt"))
 	return err
 }
 
-func (st *stage) shipping(ctx context.Context) error {
+func (st *storyRunner) addShipping(ctx context.Context) error {
 	a := st.claude
-	_, err := st.turn(ctx, a, "free shipping from 40 euros", "Shipping is free from 40 euros on, and the cart can say how much is missing.",
-		edits(ctx, a, "shipping"),
-		func() error { return a.plan(ctx, list(4), true) },
-		edits(ctx, a, "hints"),
+	_, err := st.runTurn(ctx, a, "free shipping from 40 euros", "Shipping is free from 40 euros on, and the cart can say how much is missing.",
+		editStep(ctx, a, "shipping"),
+		func() error { return a.setTasks(ctx, taskList(4), true) },
+		editStep(ctx, a, "hints"),
 	)
 	return err
 }
 
-// release: a deletion too far, a push, and a line of a person that no checkpoint holds yet.
-func (st *stage) release(ctx context.Context) error {
+// breakRelease: a deletion too far, a push, and a line of a person that no checkpoint holds yet.
+func (st *storyRunner) breakRelease(ctx context.Context) error {
 	a := st.claude
-	cp, err := st.turn(ctx, a, "make the release small", "The release is ready and pushed.",
+	cp, err := st.runTurn(ctx, a, "make the release small", "The release is ready and pushed.",
 		func() error {
-			return a.shell(ctx, "rm -rf dist public/photos", "", func() error {
+			return a.runShell(ctx, "rm -rf dist public/photos", "", func() error {
 				for _, dir := range []string{"dist", "public/photos"} {
-					if err := os.RemoveAll(st.file(dir)); err != nil {
+					if err := os.RemoveAll(st.shopFile(dir)); err != nil {
 						return fmt.Errorf("remove %s: %w", dir, err)
 					}
 				}
 				return nil
 			})
 		},
-		edits(ctx, a, "small"),
-		func() error { return a.shell(ctx, "git push origin main", played, nil) },
+		editStep(ctx, a, "small"),
+		func() error { return a.runShell(ctx, "git push origin main", played, nil) },
 	)
 	if err != nil {
 		return err
 	}
 	st.last = cp.Number
-	st.step("a line by hand")
-	return put(st.tree(), "hand")
+	st.reportStep("a line by hand")
+	return writeStep(st.shopDir(), "hand")
 }

@@ -48,7 +48,7 @@ func TestStory(t *testing.T) {
 	}
 	names, err := os.ReadDir(res.Dir)
 	must(t, err)
-	if len(names) != 4 || demo.CutOff(res.Dir) {
+	if len(names) != 4 || demo.IsUnfinished(res.Dir) {
 		t.Errorf("the directory holds %v", names)
 	}
 }

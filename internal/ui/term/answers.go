@@ -10,10 +10,10 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-func (p Paint) magenta(s string) string { return p.code("35", s) }
+func (p Paint) magenta(s string) string { return p.sgr("35", s) }
 
-// Sign is the glyph of a verdict and its color. What an agent says is never green or red.
-func (l Look) Sign(v retake.Verdict, claim bool) (sign string, color func(string) string) {
+// VerdictMark is the glyph of a verdict and its color. What an agent says is never green or red.
+func (l Style) VerdictMark(v retake.Verdict, claim bool) (sign string, color func(string) string) {
 	plain := func(s string) string { return s }
 	switch v {
 	case retake.Passed:
@@ -36,9 +36,9 @@ func (l Look) Sign(v retake.Verdict, claim bool) (sign string, color func(string
 	return sign, color
 }
 
-// Gravity orders verdicts, the gravest first. What could not run says nothing about the
+// VerdictRank orders verdicts, the gravest first. What could not run says nothing about the
 // files, so it stands behind what does.
-func Gravity(a retake.Answer) int {
+func VerdictRank(a retake.Answer) int {
 	if a.Claim {
 		return 5
 	}
@@ -73,20 +73,20 @@ func (m Badge) width() int {
 
 // Badges are the answers about a checkpoint, the gravest first. Those that were given about
 // another checkpoint with the same content say which, once.
-func (l Look) Badges(answers []retake.Answer) []Badge {
+func (l Style) Badges(answers []retake.Answer) []Badge {
 	sorted := slices.Clone(answers)
-	slices.SortStableFunc(sorted, func(a, b retake.Answer) int { return cmp.Compare(Gravity(a), Gravity(b)) })
+	slices.SortStableFunc(sorted, func(a, b retake.Answer) int { return cmp.Compare(VerdictRank(a), VerdictRank(b)) })
 	var out []Badge
 	seen := map[string]bool{}
 	for _, a := range sorted {
-		m := Badge{Text: termtext.Escape(a.Name), failed: Gravity(a) == 0}
-		m.Sign, m.Color = l.Sign(a.Verdict, a.Claim)
+		m := Badge{Text: termtext.Escape(a.Name), failed: VerdictRank(a) == 0}
+		m.Sign, m.Color = l.VerdictMark(a.Verdict, a.Claim)
 		if a.Bisect {
 			m.Text = "bisect " + m.Text
 		}
 		if a.As != 0 {
 			m.Text = fmt.Sprintf("like %d", a.As)
-			if l.Width >= roomy {
+			if l.Width >= badgeTextFrom {
 				m.Text = fmt.Sprintf("same as %d", a.As)
 			}
 		}
@@ -99,10 +99,10 @@ func (l Look) Badges(answers []retake.Answer) []Badge {
 }
 
 // roomy is from which width on a badge is spelled out.
-const roomy = 100
+const badgeTextFrom = 100
 
-// Gravest is what a narrow row shows: one answer, and how many more failed.
-func Gravest(ms []Badge) []Badge {
+// GravestBadges is what a narrow row shows: one answer, and how many more failed.
+func GravestBadges(ms []Badge) []Badge {
 	if len(ms) == 0 {
 		return nil
 	}
@@ -127,9 +127,9 @@ func badgesWidth(ms []Badge) int {
 	return width
 }
 
-// VerifyCell draws badges into a column; text paints what is not a sign. Where they do not
+// VerificationCell draws badges into a column; text paints what is not a sign. Where they do not
 // fit, it says how many more there are.
-func (l Look) VerifyCell(ms []Badge, width int, text func(string) string) string {
+func (l Style) VerificationCell(ms []Badge, width int, text func(string) string) string {
 	if len(ms) == 0 {
 		return l.Dim(l.Glyphs.Dash) + strings.Repeat(" ", max(width-1, 0))
 	}
@@ -160,12 +160,12 @@ func (l Look) VerifyCell(ms []Badge, width int, text func(string) string) string
 	return cell + strings.Repeat(" ", max(width-l.ShownWidth(cell), 0))
 }
 
-// answersOf are the newest answers by name, of verifications that are listed newest first.
+// newestAnswers are the newest answers by name, of verifications that are listed newest first.
 // Those of the checkpoint itself come before those of others with the same content.
-func answersOf(vs []retake.Verification, number int64) []retake.Answer {
+func newestAnswers(vs []retake.Verification, number int64) []retake.Answer {
 	var out []retake.Answer
 	seen := map[string]bool{}
-	for _, v := range ownFirst(vs, number) {
+	for _, v := range sortOwnFirst(vs, number) {
 		if seen[v.Name] {
 			continue
 		}
@@ -180,7 +180,7 @@ func answersOf(vs []retake.Verification, number int64) []retake.Answer {
 	return out
 }
 
-func ownFirst(vs []retake.Verification, number int64) []retake.Verification {
+func sortOwnFirst(vs []retake.Verification, number int64) []retake.Verification {
 	var own, others []retake.Verification
 	for _, v := range vs {
 		if v.Number == number {

@@ -11,57 +11,57 @@ import (
 // briefIndent is where the lines below the head of a brief begin.
 const briefIndent = 4
 
-// Brief tells of one line of a timeline in at most n lines, without asking anybody.
-func (l Look) Brief(v View, s Subject, n int) []string {
+// SubjectBrief tells of one line of a timeline in at most n lines, without asking anybody.
+func (l Style) SubjectBrief(v TimelineView, s RowSubject, n int) []string {
 	var out []string
 	switch {
 	case s.Checkpoint != nil:
 		out = l.checkpointBrief(v, *s.Checkpoint)
 	case len(s.Run) > 0:
-		out = l.runBrief(s.Run, Number(int64(len(s.Run)), "auto-checkpoint", "auto-checkpoints"), quietWords(s.Run))
-	case len(s.Left) > 0:
-		out = l.runBrief(s.Left, Number(int64(len(s.Left)), "checkpoint", "checkpoints")+" "+leftBehind, "nothing of it is lost: each can be looked at and gone back to")
+		out = l.runBrief(s.Run, CountNoun(int64(len(s.Run)), "auto-checkpoint", "auto-checkpoints"), quietRunText(s.Run))
+	case len(s.Abandoned) > 0:
+		out = l.runBrief(s.Abandoned, CountNoun(int64(len(s.Abandoned)), "checkpoint", "checkpoints")+" "+abandonedText, "nothing of it is lost: each can be looked at and gone back to")
 	case s.Fork != nil:
 		out = l.forkBrief(*s.Fork)
 	case s.Now != nil:
 		r := l.nowRow(v)
-		out = append(out, l.Bold("now")+"  "+r.title, l.indented(l.Dim("the next checkpoint contains them")))
-		out = append(out, l.pointFlow(r.points, max(n-len(out), 1))...)
+		out = append(out, l.Bold("now")+"  "+r.title, l.indentBrief(l.Dim("the next checkpoint contains them")))
+		out = append(out, l.flowPoints(r.points, max(n-len(out), 1))...)
 	case s.Forks > 0:
-		out = append(out, Number(int64(s.Forks), "fork more", "forks more")+"  "+l.Dim("retake forks"))
+		out = append(out, CountNoun(int64(s.Forks), "fork more", "forks more")+"  "+l.Dim("retake forks"))
 	}
 	return out[:min(len(out), n)]
 }
 
-func (l Look) indented(s string) string { return strings.Repeat(" ", briefIndent) + s }
+func (l Style) indentBrief(s string) string { return strings.Repeat(" ", briefIndent) + s }
 
-func (l Look) checkpointBrief(v View, c retake.Checkpoint) []string {
+func (l Style) checkpointBrief(v TimelineView, c retake.Checkpoint) []string {
 	f := v.Findings[c.ID]
-	title, _ := l.Titled(c, v.Goals)
-	lead := termtext.Pad(Numeral(c.Number), briefIndent-2) + "  "
+	title, _ := l.CheckpointTitle(c, v.Titles)
+	lead := termtext.Pad(CheckpointNumber(c.Number), briefIndent-2) + "  "
 	marks := ""
 	if ms := l.Badges(f.Answers); len(ms) > 0 {
-		marks = strings.TrimRight(l.VerifyCell(ms, min(badgesWidth(ms), max(l.Width/3, 16)), PlainText), " ")
+		marks = strings.TrimRight(l.VerificationCell(ms, min(badgesWidth(ms), max(l.Width/3, 16)), Unpainted), " ")
 	}
 	right := l.ShownWidth(marks)
 	title = l.Glyphs.Cut(title, max(l.Width-termtext.Width(lead)-right-2, 8))
 	head := l.Bold(lead + title)
 	if marks != "" {
-		head = l.Ends(head, marks, termtext.Width(lead)+termtext.Width(title), right)
+		head = l.AlignEnds(head, marks, termtext.Width(lead)+termtext.Width(title), right)
 	}
-	out := []string{head, l.indented(l.Dim(l.Glyphs.Cut(l.briefFacts(v, c), l.Width-briefIndent)))}
-	for _, f := range l.flagsOf(c, f.Gist) {
+	out := []string{head, l.indentBrief(l.Dim(l.Glyphs.Cut(l.briefFacts(v, c), l.Width-briefIndent)))}
+	for _, f := range l.checkpointFlags(c, f.Gist) {
 		room := max(l.Width-briefIndent-termtext.Width(f.word)-2, 8)
-		out = append(out, l.indented(f.color(f.word)+"  "+l.Glyphs.Cut(f.why, room)))
+		out = append(out, l.indentBrief(f.color(f.word)+"  "+l.Glyphs.Cut(f.why, room)))
 	}
 	var r row
-	r.tell(l, c, f.Gist)
-	r.tellIdle(l, c, v.before())
-	return append(out, l.pointFlow(r.points, 4)...)
+	r.setChanges(l, c, f.Gist)
+	r.setIdleTurn(l, c, v.parentLookup())
+	return append(out, l.flowPoints(r.points, 4)...)
 }
 
 // briefFacts are where a checkpoint stands among the others, and how whole it is.
-func (l Look) briefFacts(v View, c retake.Checkpoint) string {
+func (l Style) briefFacts(v TimelineView, c retake.Checkpoint) string {
 	tasks, who, effects, why := "", "", "", triggerWord(c.Trigger)
 	if t := c.Turn; t != nil {
 		who, effects, why = termtext.Escape(t.Agent), "no external actions", ""
@@ -76,19 +76,19 @@ func (l Look) briefFacts(v View, c retake.Checkpoint) string {
 		effects = effectsText(c.Effects)
 	}
 	total := c.ChangedFiles(v.Findings[c.ID].Gist)
-	since := Files(total) + " changed"
-	if p := v.Goals[c.Parent]; p != "" {
-		since = Files(total) + " since " + p
+	since := CountFiles(total) + " changed"
+	if p := v.Titles[c.Parent]; p != "" {
+		since = CountFiles(total) + " since " + p
 	}
 	if c.Trigger == retake.TriggerInit {
-		since = Files(c.Files)
+		since = CountFiles(c.Files)
 	}
-	return l.Facts(tasks, who, since, termtext.Escape(string(c.Coverage.Grade)), effects, why)
+	return l.JoinFacts(tasks, who, since, termtext.Escape(string(c.Coverage.Grade)), effects, why)
 }
 
-// pointFlow sets points into lines, and counts what has no room in them. Deletions come
+// flowPoints sets points into lines, and counts what has no room in them. Deletions come
 // first, so they are never among the counted ones before others are.
-func (l Look) pointFlow(ps []retake.Point, lines int) []string {
+func (l Style) flowPoints(ps []retake.Point, lines int) []string {
 	const gap = "   "
 	room := l.Width - briefIndent
 	var out []string
@@ -97,7 +97,7 @@ func (l Look) pointFlow(ps []retake.Point, lines int) []string {
 		text, shown := l.briefPoint(p, room)
 		last := len(out) == lines-1
 		rest := ""
-		if more := restOf(ps[i:]); last && i < len(ps)-1 {
+		if more := countRest(ps[i:]); last && i < len(ps)-1 {
 			rest = gap + termtext.Count(more) + " more"
 		}
 		switch {
@@ -106,21 +106,21 @@ func (l Look) pointFlow(ps []retake.Point, lines int) []string {
 		case width+len(gap)+shown+termtext.Width(rest) <= room:
 			line, width = line+gap+text, width+len(gap)+shown
 		case last:
-			return append(out, l.indented(line+gap+l.Dim(termtext.Count(restOf(ps[i:]))+" more")))
+			return append(out, l.indentBrief(line+gap+l.Dim(termtext.Count(countRest(ps[i:]))+" more")))
 		default:
-			out = append(out, l.indented(line))
+			out = append(out, l.indentBrief(line))
 			line, width = text, shown
 		}
 	}
 	if width > 0 {
-		out = append(out, l.indented(line))
+		out = append(out, l.indentBrief(line))
 	}
 	return out
 }
 
-func (l Look) briefPoint(p retake.Point, room int) (text string, width int) {
-	name := l.Glyphs.Cut(l.Words(p.Text), max(room-24, 12))
-	lines := l.linesOf(LineCount{Plus: p.Plus, Minus: p.Minus})
+func (l Style) briefPoint(p retake.Point, room int) (text string, width int) {
+	name := l.Glyphs.Cut(l.EscapeText(p.Text), max(room-24, 12))
+	lines := l.lineCountText(LineCount{Plus: p.Plus, Minus: p.Minus})
 	if lines != "" {
 		lines = " " + lines
 	}
@@ -131,24 +131,24 @@ func (l Look) briefPoint(p retake.Point, room int) (text string, width int) {
 	return name + lines, width
 }
 
-func (l Look) runBrief(run []retake.Checkpoint, what, more string) []string {
+func (l Style) runBrief(run []retake.Checkpoint, what, more string) []string {
 	newest, oldest := run[0], run[len(run)-1]
-	span := Numeral(oldest.Number)
-	when := l.Clock(oldest.Time)
+	span := CheckpointNumber(oldest.Number)
+	when := l.ShortTime(oldest.Time)
 	if len(run) > 1 {
-		span += l.Glyphs.Dash + Numeral(newest.Number)
-		when += l.Glyphs.Dash + l.Clock(newest.Time)
+		span += l.Glyphs.Dash + CheckpointNumber(newest.Number)
+		when += l.Glyphs.Dash + l.ShortTime(newest.Time)
 	}
-	out := []string{l.Bold(span) + "  " + what + "  " + l.Dim(when), l.indented(l.Dim(l.Glyphs.Cut(more, l.Width-briefIndent)))}
+	out := []string{l.Bold(span) + "  " + what + "  " + l.Dim(when), l.indentBrief(l.Dim(l.Glyphs.Cut(more, l.Width-briefIndent)))}
 	for _, c := range run {
 		for _, e := range c.Effects {
-			out = append(out, l.indented(l.Yellow(termtext.Escape(e.ID))+"  "+l.Glyphs.Cut(termtext.Escape(e.Text), max(l.Width-24, 16))+"  "+l.Dim(e.Word())))
+			out = append(out, l.indentBrief(l.Yellow(termtext.Escape(e.ID))+"  "+l.Glyphs.Cut(termtext.Escape(e.Text), max(l.Width-24, 16))+"  "+l.Dim(e.Word())))
 		}
 	}
 	return out
 }
 
-func (l Look) forkBrief(f ForkLine) []string {
+func (l Style) forkBrief(f ForkLine) []string {
 	from := ""
 	if f.Origin != nil {
 		from = fmt.Sprintf("forked from %d", f.Origin.Number)
@@ -157,15 +157,15 @@ func (l Look) forkBrief(f ForkLine) []string {
 	if len(f.Adopted) > 0 {
 		back = "adopted"
 	}
-	marks := strings.TrimRight(l.VerifyCell(Gravest(l.Badges(f.Finding.Answers)), 20, PlainText), " ")
+	marks := strings.TrimRight(l.VerificationCell(GravestBadges(l.Badges(f.Finding.Answers)), 20, Unpainted), " ")
 	name := l.Glyphs.Cut("fork "+termtext.Escape(f.Name), max(l.Width-24, 12))
 	out := []string{
-		l.Ends(l.Bold(name), marks, termtext.Width(name), l.ShownWidth(marks)),
-		l.indented(l.Dim(l.Glyphs.Cut(l.Facts(from, Checkpoints(f.Count), back, l.Path(f.Root)), l.Width-briefIndent))),
+		l.AlignEnds(l.Bold(name), marks, termtext.Width(name), l.ShownWidth(marks)),
+		l.indentBrief(l.Dim(l.Glyphs.Cut(l.JoinFacts(from, CountCheckpoints(f.Count), back, l.DisplayPath(f.Root)), l.Width-briefIndent))),
 	}
 	if f.Latest != nil {
-		title, _ := l.Titled(*f.Latest, nil)
-		out = append(out, l.indented("newest: "+l.Glyphs.Cut(title, max(l.Width-24, 12))))
+		title, _ := l.CheckpointTitle(*f.Latest, nil)
+		out = append(out, l.indentBrief("newest: "+l.Glyphs.Cut(title, max(l.Width-24, 12))))
 	}
-	return append(out, l.indented(l.Dim("bring it home: retake adopt "+l.Word(f.Name))))
+	return append(out, l.indentBrief(l.Dim("bring it home: retake adopt "+l.ShellPath(f.Name))))
 }

@@ -11,21 +11,21 @@ import (
 )
 
 // From this many columns on, what was said and printed stands beside the facts.
-const besideFrom = 140
+const wideCardFrom = 140
 
 // cardIndent is where the values of a card begin.
 const cardIndent = 13
 
 // RenderCard draws the words of a checkpoint, then its facts. A wide screen shows what was
 // said beside them, or below where a line of them is too long.
-func RenderCard(l Look, c Card) string {
+func RenderCard(l Style, c Card) string {
 	cp := c.Checkpoint
 	marks := ""
 	if ms := l.Badges(c.answers()); len(ms) > 0 {
-		marks = strings.TrimRight(l.VerifyCell(ms, min(badgesWidth(ms), 30), func(s string) string { return s }), " ")
+		marks = strings.TrimRight(l.VerificationCell(ms, min(badgesWidth(ms), 30), func(s string) string { return s }), " ")
 	}
-	lead := fmt.Sprintf("%d  %s  ", cp.Number, l.Clock(cp.Time))
-	text, _ := l.Titled(cp, c.Goals)
+	lead := fmt.Sprintf("%d  %s  ", cp.Number, l.ShortTime(cp.Time))
+	text, _ := l.CheckpointTitle(cp, c.Titles)
 	room := l.Width - termtext.Width(lead)
 	if marks != "" {
 		room -= l.ShownWidth(marks) + 2
@@ -33,18 +33,18 @@ func RenderCard(l Look, c Card) string {
 	text = l.Glyphs.Cut(text, max(room, 16))
 	head := l.Bold(fmt.Sprint(cp.Number)) + strings.TrimPrefix(lead, fmt.Sprint(cp.Number)) + l.Bold(text)
 	if marks != "" {
-		head = l.Ends(head, marks, termtext.Width(lead)+termtext.Width(text), l.ShownWidth(marks))
+		head = l.AlignEnds(head, marks, termtext.Width(lead)+termtext.Width(text), l.ShownWidth(marks))
 	}
 	rest := fmt.Sprintf("retake diff %d --stat", cp.Number)
-	body := func(l Look) string {
-		return intentField(l, c, text) + cardFields(l, c) + renderStory(l, c.Story, rest) + l.workLine(c.Work)
+	body := func(l Style) string {
+		return intentField(l, c, text) + cardFields(l, c) + renderStory(l, c.Story, rest) + l.turnWorkText(c.Work)
 	}
-	if l.Width < besideFrom {
+	if l.Width < wideCardFrom {
 		return head + "\n\n" + body(l)
 	}
 	left := l
 	left.Width = l.Width*19/40 - 2
-	right := l.beside(c, l.Width-left.Width-5)
+	right := l.sideColumn(c, l.Width-left.Width-5)
 	lines := strings.Split(strings.TrimSuffix(body(left), "\n"), "\n")
 	switch {
 	case len(right) == 0:
@@ -56,7 +56,7 @@ func RenderCard(l Look, c Card) string {
 }
 
 // sideBySide sets two lists of lines beside each other.
-func (l Look) sideBySide(left, right []string, width int) string {
+func (l Style) sideBySide(left, right []string, width int) string {
 	var b strings.Builder
 	for i := range max(len(left), len(right)) {
 		a, z := "", ""
@@ -74,14 +74,14 @@ func (l Look) sideBySide(left, right []string, width int) string {
 
 // intentField is an intent that the head of a card has no room for: nowhere else can all of
 // it be read. The prompt of a turn is kept with the conversation.
-func intentField(l Look, c Card, shown string) string {
-	intent, _ := l.Titled(c.Checkpoint, c.Goals)
+func intentField(l Style, c Card, shown string) string {
+	intent, _ := l.CheckpointTitle(c.Checkpoint, c.Titles)
 	if intent == shown || c.Checkpoint.Turn != nil {
 		return ""
 	}
 	var b strings.Builder
 	name := "intent"
-	for _, line := range l.broken(intent, max(l.Width-cardIndent, 20)) {
+	for _, line := range l.breakText(intent, max(l.Width-cardIndent, 20)) {
 		fmt.Fprintf(&b, "  %s%s\n", l.Dim(termtext.Pad(name, cardIndent-2)), line)
 		name = ""
 	}
@@ -89,11 +89,11 @@ func intentField(l Look, c Card, shown string) string {
 }
 
 // cardFields are the rows of a card.
-func cardFields(l Look, c Card) string {
+func cardFields(l Style, c Card) string {
 	var b strings.Builder
 	field := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(&b, "%s\n", l.Hang("  "+l.Dim(termtext.Pad(name, cardIndent-2))+value, cardIndent))
+			fmt.Fprintf(&b, "%s\n", l.HangingIndent("  "+l.Dim(termtext.Pad(name, cardIndent-2))+value, cardIndent))
 		}
 	}
 	list := func(name string, values []string) {
@@ -104,13 +104,13 @@ func cardFields(l Look, c Card) string {
 	}
 	cp := c.Checkpoint
 	if t := cp.Turn; t != nil {
-		title, _ := l.Titled(cp, c.Goals)
-		field("turn", turnText(l, t, title))
-		field("by", l.Facts(strings.TrimSpace(termtext.Escape(t.Agent+" "+t.Version)), l.Dim(l.turnFacts(t))))
-		field("tasks", taskLine(t.Tasks))
+		title, _ := l.CheckpointTitle(cp, c.Titles)
+		field("turn", promptText(l, t, title))
+		field("by", l.JoinFacts(strings.TrimSpace(termtext.Escape(t.Agent+" "+t.Version)), l.Dim(l.turnFacts(t))))
+		field("tasks", taskListText(t.Tasks))
 	}
-	list("checks", l.verifyLines(c))
-	field("saved", l.Facts(Grade(l, cp.Coverage.Grade), Files(cp.Files)+", "+termtext.Bytes(cp.Bytes), termtext.Bytes(cp.NewBytes)+" new"))
+	list("checks", l.verificationLines(c))
+	field("saved", l.JoinFacts(GradeText(l, cp.Coverage.Grade), CountFiles(cp.Files)+", "+termtext.Bytes(cp.Bytes), termtext.Bytes(cp.NewBytes)+" new"))
 	b.WriteString(GapLines(l, cp.Coverage.Gaps, strings.Repeat(" ", cardIndent)))
 	list("external", effectFields(l, cp, c.Effects))
 	list("flags", l.flagFields(c))
@@ -125,13 +125,13 @@ func cardFields(l Look, c Card) string {
 		}
 	}
 	field("left out", policyFacts(l, cp.Policy))
-	field("taken", l.Facts(cp.Time.In(l.Now.Location()).Format("Mon 2 Jan 2006 15:04:05"), l.Dim(l.Ago(cp.Time)), triggerWord(cp.Trigger)))
+	field("taken", l.JoinFacts(cp.Time.In(l.Now.Location()).Format("Mon 2 Jan 2006 15:04:05"), l.Dim(l.Ago(cp.Time)), triggerWord(cp.Trigger)))
 	field("id", l.Dim(termtext.Escape(string(cp.ID))))
 	return b.String()
 }
 
 // flagFields are the flags of a card, each with its reason. Coverage has its own field.
-func (l Look) flagFields(c Card) []string {
+func (l Style) flagFields(c Card) []string {
 	gist := retake.Gist{Flags: c.Story.Flags}
 	if len(gist.Flags) == 0 && c.Finding.Gist != nil {
 		gist = *c.Finding.Gist
@@ -139,7 +139,7 @@ func (l Look) flagFields(c Card) []string {
 	whole := c.Checkpoint
 	whole.Coverage = retake.Coverage{Grade: retake.Complete}
 	var out []string
-	for _, f := range l.flagsOf(whole, &gist) {
+	for _, f := range l.checkpointFlags(whole, &gist) {
 		lines := Wrap(f.why, max(l.Width-cardIndent-termtext.Width(f.word)-2, 20))
 		for i, line := range lines {
 			lead := strings.Repeat(" ", termtext.Width(f.word))
@@ -153,15 +153,15 @@ func (l Look) flagFields(c Card) []string {
 }
 
 // effectFields are what stays done; of a turn it is said that there is nothing.
-func effectFields(l Look, cp retake.Checkpoint, before []retake.Effect) []string {
+func effectFields(l Style, cp retake.Checkpoint, before []retake.Effect) []string {
 	effects := append(slices.Clone(before), cp.Effects...)
 	if len(effects) == 0 && cp.Turn != nil {
 		return []string{"none"}
 	}
 	var out []string
 	for _, e := range effects {
-		lead := termtext.Escape(e.ID) + "  " + l.Clock(e.Time) + "  "
-		lines := l.broken(termtext.Escape(e.Text), max(l.Width-cardIndent-termtext.Width(lead)-len(e.Word())-2, 20))
+		lead := termtext.Escape(e.ID) + "  " + l.ShortTime(e.Time) + "  "
+		lines := l.breakText(termtext.Escape(e.Text), max(l.Width-cardIndent-termtext.Width(lead)-len(e.Word())-2, 20))
 		for i, line := range lines {
 			head := strings.Repeat(" ", termtext.Width(lead))
 			if i == 0 {
@@ -179,11 +179,11 @@ func effectFields(l Look, cp retake.Checkpoint, before []retake.Effect) []string
 // effectLines is how many lines of one effect are shown.
 const effectLines = 4
 
-// broken is text in a few lines of that width, also where a word is longer. What has no
+// breakText is text in a few lines of that width, also where a word is longer. What has no
 // room is counted.
-func (l Look) broken(text string, width int) []string {
+func (l Style) breakText(text string, width int) []string {
 	var out []string
-	for _, line := range Wrapped(text, width) {
+	for _, line := range WrapLine(text, width) {
 		for termtext.Width(line) > width {
 			head := termtext.Cut(line, width) // with a sign in place of the last one
 			head = strings.TrimSuffix(head, "…")
@@ -201,11 +201,11 @@ func (l Look) broken(text string, width int) []string {
 	for _, line := range out[effectLines-1:] {
 		rest += utf8.RuneCountInString(line)
 	}
-	return append(out[:effectLines-1], l.Dim(l.Glyphs.More+" "+Number(int64(rest), "letter", "letters")+" more, --json"))
+	return append(out[:effectLines-1], l.Dim(l.Glyphs.More+" "+CountNoun(int64(rest), "letter", "letters")+" more, --json"))
 }
 
-// turnText is what was asked. Words that the head says already are left out.
-func turnText(l Look, t *retake.Turn, title string) string {
+// promptText is what was asked. Words that the head says already are left out.
+func promptText(l Style, t *retake.Turn, title string) string {
 	text := promptLine(l, t.Prompt, max(l.Width-cardIndent-4, 20))
 	if t.Machine && text != "" {
 		text += l.Dim("  no person wrote it")

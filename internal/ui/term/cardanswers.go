@@ -10,22 +10,22 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// verifyLines are the answers about a checkpoint, the gravest first, with what stands behind
+// verificationLines are the answers about a checkpoint, the gravest first, with what stands behind
 // them, and where they changed.
-func (l Look) verifyLines(c Card) []string {
+func (l Style) verificationLines(c Card) []string {
 	answers := slices.Clone(c.answers())
-	slices.SortStableFunc(answers, func(a, b retake.Answer) int { return Gravity(a) - Gravity(b) })
+	slices.SortStableFunc(answers, func(a, b retake.Answer) int { return VerdictRank(a) - VerdictRank(b) })
 	width, signs := 0, 0
 	for _, a := range answers {
-		sign, _ := l.Sign(a.Verdict, a.Claim)
+		sign, _ := l.VerdictMark(a.Verdict, a.Claim)
 		width, signs = max(width, termtext.Width(termtext.Escape(a.Name))), max(signs, termtext.Width(sign))
 	}
 	var out []string
 	for _, a := range answers {
-		sign, color := l.Sign(a.Verdict, a.Claim)
+		sign, color := l.VerdictMark(a.Verdict, a.Claim)
 		head := color(sign) + strings.Repeat(" ", signs-termtext.Width(sign)+1) + termtext.Pad(termtext.Escape(a.Name), width)
 		lead := signs + 1 + width + 3
-		score, facts := l.answerFacts(a, ownFirst(c.Verifications, cmp.Or(a.As, c.Checkpoint.Number)))
+		score, facts := l.answerFacts(a, sortOwnFirst(c.Verifications, cmp.Or(a.As, c.Checkpoint.Number)))
 		for i, line := range wrapFacts(l, facts, max(l.Width-cardIndent-lead, 20)) {
 			if i > 0 || a.Verdict != retake.Failed {
 				score = ""
@@ -33,19 +33,19 @@ func (l Look) verifyLines(c Card) []string {
 			if i > 0 {
 				head = strings.Repeat(" ", lead-3)
 			}
-			out = append(out, strings.TrimRight(head+"   "+l.scored(score, line, color), " "))
+			out = append(out, strings.TrimRight(head+"   "+l.withScore(score, line, color), " "))
 		}
 	}
 	for _, a := range answers {
-		if text := l.turnOfAnswer(a, c); text != "" {
+		if text := l.verdictChangeText(a, c); text != "" {
 			out = append(out, text)
 		}
 	}
 	return out
 }
 
-// scored is a line of facts that may begin with what a runner counted.
-func (l Look) scored(score, line string, color func(string) string) string {
+// withScore is a line of facts that may begin with what a runner counted.
+func (l Style) withScore(score, line string, color func(string) string) string {
 	rest, begins := strings.CutPrefix(line, score)
 	if score == "" || !begins {
 		return l.Dim(line)
@@ -55,7 +55,7 @@ func (l Look) scored(score, line string, color func(string) string) string {
 
 // answerFacts are what is known of the run behind an answer: what was counted, which is
 // the first of them too, and most about one that did not pass.
-func (l Look) answerFacts(a retake.Answer, vs []retake.Verification) (score string, facts []string) {
+func (l Style) answerFacts(a retake.Answer, vs []retake.Verification) (score string, facts []string) {
 	i := slices.IndexFunc(vs, func(v retake.Verification) bool {
 		return v.Name == a.Name && v.Verdict == a.Verdict && v.Claim == a.Claim
 	})
@@ -65,7 +65,7 @@ func (l Look) answerFacts(a retake.Answer, vs []retake.Verification) (score stri
 		score = termtext.Escape(v.Score)
 		out = append(out, score)
 		if !v.Claim || v.Why != v.By+" says so" { // whose word it is stands at the end
-			out = append(out, l.Words(v.Why))
+			out = append(out, l.EscapeText(v.Why))
 		}
 		if v.Verdict != retake.Passed || v.Claim {
 			out = append(out, l.Glyphs.Cut(termtext.Escape(v.Command), 40))
@@ -76,7 +76,7 @@ func (l Look) answerFacts(a retake.Answer, vs []retake.Verification) (score stri
 		if v.Took > 0 {
 			out = append(out, termtext.Duration(v.Took))
 		}
-		out = append(out, ranBy(v))
+		out = append(out, runSource(v))
 	}
 	if a.As != 0 {
 		out = append(out, fmt.Sprintf("same files as %d", a.As))
@@ -84,8 +84,8 @@ func (l Look) answerFacts(a retake.Answer, vs []retake.Verification) (score stri
 	return score, slices.DeleteFunc(out, func(s string) bool { return s == "" })
 }
 
-// ranBy tells whose word it is and on which files. A run of ours that passed needs no word.
-func ranBy(v retake.Verification) string {
+// runSource tells whose word it is and on which files. A run of ours that passed needs no word.
+func runSource(v retake.Verification) string {
 	switch {
 	case v.Claim:
 		return termtext.Escape(v.By) + " says so; nothing confirms it"
@@ -102,7 +102,7 @@ func ranBy(v retake.Verification) string {
 }
 
 // wrapFacts breaks a list of facts between them.
-func wrapFacts(l Look, facts []string, width int) []string {
+func wrapFacts(l Style, facts []string, width int) []string {
 	var out []string
 	line := ""
 	for _, f := range facts {
@@ -110,8 +110,8 @@ func wrapFacts(l Look, facts []string, width int) []string {
 		switch {
 		case line == "":
 			line = f
-		case termtext.Width(line)+termtext.Width(l.Sep())+termtext.Width(f) <= width:
-			line += l.Sep() + f
+		case termtext.Width(line)+termtext.Width(l.Separator())+termtext.Width(f) <= width:
+			line += l.Separator() + f
 		default:
 			out = append(out, line)
 			line = f
@@ -120,18 +120,18 @@ func wrapFacts(l Look, facts []string, width int) []string {
 	return append(out, line)
 }
 
-// turnOfAnswer tells where an answer was another one: at the nearest checkpoints before and
+// verdictChangeText tells where an answer was another one: at the nearest checkpoints before and
 // after that were asked. Nothing is told where it was always the same.
-func (l Look) turnOfAnswer(a retake.Answer, c Card) string {
-	if a.Claim || !decided(a.Verdict) {
+func (l Style) verdictChangeText(a retake.Answer, c Card) string {
+	if a.Claim || !isDecided(a.Verdict) {
 		return ""
 	}
-	before, after := nearest(a.Name, c)
+	before, after := nearestVerifications(a.Name, c)
 	part := func(passed, failed, more string, v *retake.Verification) string {
 		if v == nil || v.Verdict == a.Verdict {
 			return ""
 		}
-		_, color := l.Sign(v.Verdict, false)
+		_, color := l.VerdictMark(v.Verdict, false)
 		word := passed
 		if v.Verdict == retake.Failed {
 			word = failed
@@ -149,15 +149,15 @@ func (l Look) turnOfAnswer(a retake.Answer, c Card) string {
 	return ""
 }
 
-// decided reports whether a verdict is about the files.
-func decided(v retake.Verdict) bool { return v == retake.Passed || v == retake.Failed }
+// isDecided reports whether a verdict is about the files.
+func isDecided(v retake.Verdict) bool { return v == retake.Passed || v == retake.Failed }
 
-// nearest are the answers to the same question that stand closest before and after a
+// nearestVerifications are the answers to the same question that stand closest before and after a
 // checkpoint, about other content.
-func nearest(name string, c Card) (before, after *retake.Verification) {
+func nearestVerifications(name string, c Card) (before, after *retake.Verification) {
 	n := c.Checkpoint.Number
 	for i, v := range c.Others {
-		if v.Name != name || v.Claim || !decided(v.Verdict) || v.Content == c.Checkpoint.Content {
+		if v.Name != name || v.Claim || !isDecided(v.Verdict) || v.Content == c.Checkpoint.Content {
 			continue
 		}
 		switch {

@@ -19,7 +19,7 @@ type Card struct {
 	Verifications []retake.Verification `json:"verifications"`
 
 	Newest  bool                  `json:"-"` // the files stand here: there is no going back to it
-	Goals   Goals                 `json:"-"` // for the title
+	Titles  TargetTitles          `json:"-"` // for the title
 	Finding retake.Finding        `json:"-"`
 	Others  []retake.Verification `json:"-"` // of other checkpoints, for what was before and after
 	State   *retake.State         `json:"-"`
@@ -36,7 +36,7 @@ func (c *Card) Read(ctx context.Context, s retake.Service, ws retake.Workspace, 
 	if err != nil {
 		return err
 	}
-	c.Story, c.Parent = FilledStory(st), st.From
+	c.Story, c.Parent = NonNilStory(st), st.From
 	if whole {
 		d, err := s.Diff(ctx, q)
 		if err != nil {
@@ -56,24 +56,24 @@ func (c *Card) Read(ctx context.Context, s retake.Service, ws retake.Workspace, 
 			c.Pins = append(c.Pins, p)
 		}
 	}
-	c.readMore(ctx, s, ws, !whole)
+	c.readOptional(ctx, s, ws, !whole)
 	return nil
 }
 
-// readMore asks for what a card can do without: the answers, and for text also those about
+// readOptional asks for what a card can do without: the answers, and for text also those about
 // other checkpoints and what the agent held.
-func (c *Card) readMore(ctx context.Context, s retake.Service, ws retake.Workspace, text bool) {
+func (c *Card) readOptional(ctx context.Context, s retake.Service, ws retake.Workspace, text bool) {
 	if vs, err := s.Verifications(ctx, retake.VerificationQuery{Workspace: ws.ID, Ref: string(c.Checkpoint.ID)}); err == nil && vs != nil {
 		c.Verifications = vs
 	}
 	if text && len(c.Verifications) > 0 {
-		c.Others, _ = s.Verifications(ctx, retake.VerificationQuery{Workspace: ws.ID, Limit: othersRead}) // best effort
+		c.Others, _ = s.Verifications(ctx, retake.VerificationQuery{Workspace: ws.ID, Limit: maxOtherVerifications}) // best effort
 	}
-	if idle(c.Checkpoint) {
-		c.Work, _ = workOf(c.Checkpoint, asker(ctx, s, ws)) // best effort
+	if isIdleTurn(c.Checkpoint) {
+		c.Work, _ = turnWork(c.Checkpoint, lookupFromService(ctx, s, ws)) // best effort
 	}
 	if c.Checkpoint.Turn != nil && c.Checkpoint.Trigger == retake.TriggerTurn {
-		c.Effects = turnEffects(c.Checkpoint, asker(ctx, s, ws)) // best effort
+		c.Effects = turnEffects(c.Checkpoint, lookupFromService(ctx, s, ws)) // best effort
 	}
 	if text && c.Checkpoint.Turn != nil {
 		if held, err := s.State(ctx, ws.ID, string(c.Checkpoint.ID)); err == nil {
@@ -83,10 +83,10 @@ func (c *Card) readMore(ctx context.Context, s retake.Service, ws retake.Workspa
 }
 
 // othersRead is how many answers about other checkpoints are looked through.
-const othersRead = 500
+const maxOtherVerifications = 500
 
-// FilledStory has no null where a list is promised.
-func FilledStory(st retake.Story) retake.Story {
+// NonNilStory has no null where a list is promised.
+func NonNilStory(st retake.Story) retake.Story {
 	if st.Groups == nil {
 		st.Groups = []retake.Group{}
 	}
@@ -107,7 +107,7 @@ func (c Card) answers() []retake.Answer {
 	if len(c.Finding.Answers) > 0 {
 		return c.Finding.Answers
 	}
-	return answersOf(c.Verifications, c.Checkpoint.Number)
+	return newestAnswers(c.Verifications, c.Checkpoint.Number)
 }
 
 // Hints are what to do next, label and command by turns.
@@ -115,7 +115,7 @@ func (c Card) Hints() []string {
 	n := c.Checkpoint.Number
 	pairs := []string{"lines", fmt.Sprintf("retake diff %d", n)}
 	switch {
-	case (c.Newest || failing(c.answers())) && c.Parent != nil:
+	case (c.Newest || hasFailing(c.answers())) && c.Parent != nil:
 		return append(pairs, "go back to just before it", fmt.Sprintf("retake restore %d", c.Parent.Number))
 	case c.Newest:
 		return append(pairs, "since then", "retake diff")
@@ -132,14 +132,14 @@ func TrimNewline(s string) string {
 }
 
 // promptLine is the first line of what was asked, and how many more there are.
-func promptLine(l Look, prompt string, room int) string {
+func promptLine(l Style, prompt string, room int) string {
 	lines := SplitLines(prompt)
 	if len(lines) == 0 {
 		return ""
 	}
 	text := l.Glyphs.Quote(l.Glyphs.Cut(termtext.Escape(TrimNewline(lines[0])), room))
 	if more := len(lines) - 1; more > 0 {
-		text += l.Dim(fmt.Sprintf("  +%s", Number(int64(more), "line", "lines")))
+		text += l.Dim(fmt.Sprintf("  +%s", CountNoun(int64(more), "line", "lines")))
 	}
 	return text
 }

@@ -15,9 +15,9 @@ const (
 	callLines = 6
 )
 
-// beside are the lines that a wide card has on its right: the end of a failing run, what
+// sideColumn are the lines that a wide card has on its right: the end of a failing run, what
 // was said, and the tasks.
-func (l Look) beside(c Card, width int) []string {
+func (l Style) sideColumn(c Card, width int) []string {
 	var out []string
 	part := func(lines []string) {
 		if len(lines) == 0 {
@@ -34,19 +34,19 @@ func (l Look) beside(c Card, width int) []string {
 			break
 		}
 	}
-	part(l.saidBeside(c, width))
-	part(l.tasksBeside(c, width))
+	part(l.conversationColumn(c, width))
+	part(l.taskColumn(c, width))
 	return out
 }
 
 // outputTail is the end of what a run printed, and how much there is before it.
-func (l Look) outputTail(c Card, v retake.Verification, width int) []string {
+func (l Style) outputTail(c Card, v retake.Verification, width int) []string {
 	title := "The end of the failing run  "
-	about := l.Facts(termtext.Escape(v.Command), l.Clock(v.Started), termtext.Duration(v.Took))
+	about := l.JoinFacts(termtext.Escape(v.Command), l.ShortTime(v.Started), termtext.Duration(v.Took))
 	out := []string{l.Bold(title) + l.Dim(l.Glyphs.Cut(about, max(width-len(title), 0))), ""}
 	lines := SplitLines(strings.TrimRight(v.Output, "\n"))
 	if more := len(lines) - tailLines; more > 0 {
-		out = append(out, "  "+l.Dim(l.Glyphs.Cut(fmt.Sprintf("%s %s more: retake show %d --output %s", l.Glyphs.More, Number(int64(more), "line", "lines"), c.Checkpoint.Number, termtext.Escape(v.Name)), width-2)))
+		out = append(out, "  "+l.Dim(l.Glyphs.Cut(fmt.Sprintf("%s %s more: retake show %d --output %s", l.Glyphs.More, CountNoun(int64(more), "line", "lines"), c.Checkpoint.Number, termtext.Escape(v.Name)), width-2)))
 		lines = lines[more:]
 	}
 	for _, line := range lines {
@@ -56,8 +56,8 @@ func (l Look) outputTail(c Card, v retake.Verification, width int) []string {
 	return out
 }
 
-// saidBeside is what was asked, called and answered in the turn of a checkpoint.
-func (l Look) saidBeside(c Card, width int) []string {
+// conversationColumn is what was asked, called and answered in the turn of a checkpoint.
+func (l Style) conversationColumn(c Card, width int) []string {
 	t := c.Checkpoint.Turn
 	if t == nil {
 		return nil
@@ -72,31 +72,31 @@ func (l Look) saidBeside(c Card, width int) []string {
 				who = ""
 			}
 			if i == 4 {
-				out = append(out, strings.Repeat(" ", 12)+l.Dim(l.Glyphs.More+" retake show "+Numeral(c.Checkpoint.Number)+" --conversation"))
+				out = append(out, strings.Repeat(" ", 12)+l.Dim(l.Glyphs.More+" retake show "+CheckpointNumber(c.Checkpoint.Number)+" --conversation"))
 				break
 			}
 			out = append(out, "  "+l.Dim(termtext.Pad(who, 8))+"  "+paint(l.Glyphs.Cut(line, max(width-12, 20))))
 		}
 	}
-	say("you", t.Prompt, PlainText)
+	say("you", t.Prompt, Unpainted)
 	if c.State != nil {
 		calls := c.State.Calls
 		if more := len(calls) - callLines; more > 0 {
-			out = append(out, strings.Repeat(" ", 12)+l.Dim(l.Glyphs.More+" "+Number(int64(more), "call", "calls")+" more"))
+			out = append(out, strings.Repeat(" ", 12)+l.Dim(l.Glyphs.More+" "+CountNoun(int64(more), "call", "calls")+" more"))
 			calls = calls[more:]
 		}
 		for _, call := range calls {
 			out = append(out, "  "+l.Dim(termtext.Pad("call", 8))+"  "+l.callLine(call, max(width-12, 20)))
 		}
 	}
-	say(l.Glyphs.Cut(agentWord(t.Agent), 8), t.Words, PlainText)
+	say(l.Glyphs.Cut(agentName(t.Agent), 8), t.Words, Unpainted)
 	if len(out) == 0 {
 		return nil
 	}
 	return append([]string{l.Bold("What was said"), ""}, out...)
 }
 
-func (l Look) callLine(call retake.Call, width int) string {
+func (l Style) callLine(call retake.Call, width int) string {
 	text := call.Command
 	switch {
 	case text != "":
@@ -113,8 +113,8 @@ func (l Look) callLine(call retake.Call, width int) string {
 	return l.Dim(l.Glyphs.Cut(termtext.Escape(first), width-8)) + "  " + l.Red("failed")
 }
 
-// tasksBeside is the to-do list, in lines that wrap between tasks.
-func (l Look) tasksBeside(c Card, width int) []string {
+// taskColumn is the to-do list, in lines that wrap between tasks.
+func (l Style) taskColumn(c Card, width int) []string {
 	if c.State == nil || len(c.State.Tasks) == 0 {
 		return nil
 	}
@@ -129,7 +129,7 @@ func (l Look) tasksBeside(c Card, width int) []string {
 		case retake.TaskFailed:
 			sign = l.Red(l.Glyphs.No)
 		case retake.TaskActive:
-			sign, paint = l.Bold(termtext.Pad(l.Glyphs.Point, termtext.Width(l.Glyphs.Yes))), PlainText
+			sign, paint = l.Bold(termtext.Pad(l.Glyphs.Point, termtext.Width(l.Glyphs.Yes))), Unpainted
 		case retake.TaskSkipped, retake.TaskPending:
 		}
 		out = append(out, "  "+sign+" "+paint(l.Glyphs.Cut(termtext.Escape(t.Title), max(width-6, 20))))

@@ -8,11 +8,11 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// Group is all changes of one kind, folded into lines.
-type Group struct {
+// ChangeGroup is all changes of one kind, folded into lines.
+type ChangeGroup struct {
 	What    retake.Difference
 	Changes []retake.Change
-	lines   []folded
+	lines   []foldedLine
 	files   int64 // without directories
 }
 
@@ -24,18 +24,18 @@ var groupWords = map[retake.Difference]string{
 	retake.Edited: "edited", retake.Moded: "mode", retake.Timed: "time only",
 }
 
-// Groups parts changes by their kind, what is lost first.
-func Groups(changes []retake.Change) []Group {
+// GroupChanges parts changes by their kind, what is lost first.
+func GroupChanges(changes []retake.Change) []ChangeGroup {
 	by := map[retake.Difference][]retake.Change{}
 	for _, c := range changes {
 		by[c.What] = append(by[c.What], c)
 	}
-	var out []Group
+	var out []ChangeGroup
 	for _, what := range groupOrder {
 		if len(by[what]) == 0 {
 			continue
 		}
-		g := Group{What: what, Changes: by[what], lines: fold(by[what])}
+		g := ChangeGroup{What: what, Changes: by[what], lines: foldChanges(by[what])}
 		for i := range g.Changes {
 			if !g.Changes[i].IsDir() {
 				g.files++
@@ -46,14 +46,14 @@ func Groups(changes []retake.Change) []Group {
 	return out
 }
 
-func (g Group) count() string {
+func (g ChangeGroup) countText() string {
 	if g.files > 0 {
-		return Files(g.files)
+		return CountFiles(g.files)
 	}
-	return Number(int64(len(g.Changes)), "directory", "directories")
+	return CountNoun(int64(len(g.Changes)), "directory", "directories")
 }
 
-func (l Look) groupWord(what retake.Difference, word string) string {
+func (l Style) groupTitle(what retake.Difference, word string) string {
 	switch what {
 	case retake.Deleted:
 		return l.Red(word)
@@ -66,8 +66,8 @@ func (l Look) groupWord(what retake.Difference, word string) string {
 	}
 }
 
-// total counts files whose bytes, kind or mode changed; times alone do not count.
-func total(gs []Group) int64 {
+// countChangedFiles counts files whose bytes, kind or mode changed; times alone do not count.
+func countChangedFiles(gs []ChangeGroup) int64 {
 	var n int64
 	for _, g := range gs {
 		if g.What != retake.Timed {
@@ -77,21 +77,21 @@ func total(gs []Group) int64 {
 	return n
 }
 
-// remark is what can be told about one line.
-func (l Look) remark(what retake.Difference, line folded, counts map[string]LineCount) string {
+// changeRemark is what can be told about one line.
+func (l Style) changeRemark(what retake.Difference, line foldedLine, counts map[string]LineCount) string {
 	c := line.change
 	if c == nil {
-		return l.Dim(l.sum(line))
+		return l.Dim(l.foldedSum(line))
 	}
 	if n, ok := counts[c.Path]; ok {
-		return l.linesOf(n)
+		return l.lineCountText(n)
 	}
 	both := c.Before != nil && c.After != nil
 	switch {
 	case what == retake.Retyped && both:
 		return l.Dim(fmt.Sprintf("%s %s %s", termtext.Escape(string(c.Before.Kind)), l.Glyphs.Arrow, termtext.Escape(string(c.After.Kind))))
 	case what == retake.Moded && both:
-		return l.Dim(l.modes(c))
+		return l.Dim(l.modeChangeText(c))
 	case what == retake.Timed:
 		return l.Dim("only its time")
 	case c.IsDir():
@@ -104,7 +104,7 @@ func (l Look) remark(what retake.Difference, line folded, counts map[string]Line
 	return l.Dim(termtext.Bytes(max(line.bytes, -line.bytes)))
 }
 
-func (l Look) linesOf(n LineCount) string {
+func (l Style) lineCountText(n LineCount) string {
 	var parts []string
 	if n.Plus > 0 {
 		parts = append(parts, l.Green("+"+termtext.Count(n.Plus)))
@@ -115,13 +115,13 @@ func (l Look) linesOf(n LineCount) string {
 	return strings.Join(parts, " ")
 }
 
-// sum tells what a folded directory stands for.
-func (l Look) sum(line folded) string {
+// foldedSum tells what a folded directory stands for.
+func (l Style) foldedSum(line foldedLine) string {
 	var parts []string
 	if line.files > 0 {
-		parts = append(parts, Files(line.files))
+		parts = append(parts, CountFiles(line.files))
 	} else {
-		parts = append(parts, Number(line.dirs, "directory", "directories"))
+		parts = append(parts, CountNoun(line.dirs, "directory", "directories"))
 	}
 	if line.bytes != 0 {
 		parts = append(parts, termtext.Bytes(max(line.bytes, -line.bytes)))
@@ -129,8 +129,8 @@ func (l Look) sum(line folded) string {
 	return strings.Join(parts, ", ")
 }
 
-// modes tells which of mode, owner and attributes changed.
-func (l Look) modes(c *retake.Change) string {
+// modeChangeText tells which of mode, owner and attributes changed.
+func (l Style) modeChangeText(c *retake.Change) string {
 	var parts []string
 	if c.Before.Mode != c.After.Mode {
 		parts = append(parts, fmt.Sprintf("%04o %s %04o", c.Before.Mode, l.Glyphs.Arrow, c.After.Mode))

@@ -13,26 +13,26 @@ import (
 )
 
 // TextLimit is the largest file whose lines are compared.
-const TextLimit = 1 << 20
+const MaxTextSize = 1 << 20
 
-// Content reads the two sides of changes.
-type Content struct {
+// ContentReader reads the two sides of changes.
+type ContentReader struct {
 	Service   retake.Service
 	Workspace retake.WorkspaceID
 	Now       bool // the later side is the live directory
 }
 
-// Sides are the texts of a change; why is set when there are no lines to compare.
-type Sides struct {
+// ChangeSides are the texts of a change; why is set when there are no lines to compare.
+type ChangeSides struct {
 	before, after string
 	why           string
-	covered       bool
+	masked        bool
 }
 
-// Covered shows no likely secret. Lines are compared as they are and covered one by one, so
+// MaskSecrets shows no likely secret. Lines are compared as they are and covered one by one, so
 // that a secret that changed is seen to have changed; a key of many lines is not shown.
-func (s Sides) Covered() Sides {
-	s.covered = true
+func (s ChangeSides) MaskSecrets() ChangeSides {
+	s.masked = true
 	const manyLines = "private key"
 	if s.why == "" && (slices.Contains(secrets.FindKinds([]byte(s.before)), manyLines) || slices.Contains(secrets.FindKinds([]byte(s.after)), manyLines)) {
 		s.before, s.after, s.why = "", "", "contains a private key, not shown"
@@ -42,28 +42,28 @@ func (s Sides) Covered() Sides {
 
 // Read gives both sides. Files of now may be gone or other ones by this time;
 // that is no error.
-func (r Content) Read(ctx context.Context, c retake.Change) (Sides, error) {
-	if why := unfit(c); why != "" {
-		return Sides{why: why}, nil
+func (r ContentReader) Read(ctx context.Context, c retake.Change) (ChangeSides, error) {
+	if why := notComparableReason(c); why != "" {
+		return ChangeSides{why: why}, nil
 	}
-	var s Sides
+	var s ChangeSides
 	var err error
 	if c.Before != nil {
-		if s.before, err = r.Text(r.Service.Bytes(ctx, c.Before.Object)); err != nil {
+		if s.before, err = r.ReadText(r.Service.Bytes(ctx, c.Before.Object)); err != nil {
 			return s, fmt.Errorf("read %q as it was: %w", c.Path, err)
 		}
 	}
 	if c.After != nil {
-		s.after, err = r.later(ctx, c)
+		s.after, err = r.readLater(ctx, c)
 		if r.Now && (retake.IsKind(err, retake.NotFound) || retake.IsKind(err, retake.Moved)) {
-			return Sides{why: "gone while we looked"}, nil
+			return ChangeSides{why: "gone while we looked"}, nil
 		}
 		if err != nil {
 			return s, fmt.Errorf("read %q as it is: %w", c.Path, err)
 		}
 	}
 	switch {
-	case len(s.before) > TextLimit || len(s.after) > TextLimit:
+	case len(s.before) > MaxTextSize || len(s.after) > MaxTextSize:
 		s.why = "grew while we looked"
 	case termtext.IsBinary(s.before) || termtext.IsBinary(s.after):
 		s.why = "binary"
@@ -71,35 +71,35 @@ func (r Content) Read(ctx context.Context, c retake.Change) (Sides, error) {
 	return s, nil
 }
 
-// unfit tells why an entry has no lines to compare; empty when it may have.
-func unfit(c retake.Change) string {
+// notComparableReason tells why an entry has no lines to compare; empty when it may have.
+func notComparableReason(c retake.Change) string {
 	for _, e := range []*retake.Entry{c.Before, c.After} {
 		switch {
 		case e == nil:
 		case e.Kind != retake.KindFile && e.Kind != retake.KindSymlink:
 			return string(e.Kind)
-		case e.Size > TextLimit:
-			return termtext.Bytes(e.Size) + ", lines are compared up to " + termtext.Bytes(TextLimit)
+		case e.Size > MaxTextSize:
+			return termtext.Bytes(e.Size) + ", lines are compared up to " + termtext.Bytes(MaxTextSize)
 		}
 	}
 	return ""
 }
 
-func (r Content) later(ctx context.Context, c retake.Change) (string, error) {
+func (r ContentReader) readLater(ctx context.Context, c retake.Change) (string, error) {
 	if !r.Now {
-		return r.Text(r.Service.Bytes(ctx, c.After.Object))
+		return r.ReadText(r.Service.Bytes(ctx, c.After.Object))
 	}
 	in, _, err := r.Service.Open(ctx, r.Workspace, "now", c.Path)
-	return r.Text(in, err)
+	return r.ReadText(in, err)
 }
 
-// Text reads one byte more than the limit, so that the caller sees what grew.
-func (Content) Text(in io.ReadCloser, err error) (string, error) {
+// ReadText reads one byte more than the limit, so that the caller sees what grew.
+func (ContentReader) ReadText(in io.ReadCloser, err error) (string, error) {
 	if err != nil {
 		return "", err
 	}
 	var b strings.Builder
-	_, err = io.Copy(&b, io.LimitReader(in, TextLimit+1))
+	_, err = io.Copy(&b, io.LimitReader(in, MaxTextSize+1))
 	if shut := in.Close(); err == nil {
 		err = shut
 	}
@@ -122,13 +122,13 @@ func countLines(edits []Edit) LineCount {
 	return n
 }
 
-// Measure counts the lines of what is listed by itself; what is folded has bytes only.
-func (r Content) Measure(ctx context.Context, groups []Group) (map[string]LineCount, error) {
+// CountLines counts the lines of what is listed by itself; what is folded has bytes only.
+func (r ContentReader) CountLines(ctx context.Context, groups []ChangeGroup) (map[string]LineCount, error) {
 	counts := map[string]LineCount{}
 	for _, g := range groups {
 		for _, line := range g.lines {
 			c := line.change
-			if c == nil || c.IsDir() || isLink(c) || c.What == retake.Retyped || c.What == retake.Moded || made(c.Path) {
+			if c == nil || c.IsDir() || isLink(c) || c.What == retake.Retyped || c.What == retake.Moded || isGenerated(c.Path) {
 				continue
 			}
 			s, err := r.Read(ctx, *c)

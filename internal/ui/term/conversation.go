@@ -32,13 +32,13 @@ func ReadConversation(ctx context.Context, s retake.Service, ws retake.Workspace
 }
 
 // maxSpoken bounds what one line of a tool takes on a screen; JSON has all of it.
-const maxSpoken = 12
+const maxToolLines = 12
 
 // RenderConversation tells who said what.
-func RenderConversation(l Look, a Conversation) string {
+func RenderConversation(l Style, a Conversation) string {
 	var b strings.Builder
 	c := a.Conversation
-	fmt.Fprintf(&b, "%s  %s\n", l.Bold(termtext.Escape(c.Agent)), l.Dim(l.Facts("session "+termtext.Escape(c.Session), "up to checkpoint "+fmt.Sprint(a.Checkpoint.Number))))
+	fmt.Fprintf(&b, "%s  %s\n", l.Bold(termtext.Escape(c.Agent)), l.Dim(l.JoinFacts("session "+termtext.Escape(c.Session), "up to checkpoint "+fmt.Sprint(a.Checkpoint.Number))))
 	if !c.Complete && c.Missing != "" {
 		fmt.Fprintf(&b, "%s  %s\n", l.Cyan("not complete"), termtext.Escape(c.Missing))
 	}
@@ -50,14 +50,14 @@ func RenderConversation(l Look, a Conversation) string {
 		if s.Tool != "" {
 			who = s.Tool
 		}
-		fmt.Fprintf(&b, "\n%s\n", speaker(l, s.Who, termtext.Escape(who)))
+		fmt.Fprintf(&b, "\n%s\n", speakerText(l, s.Who, termtext.Escape(who)))
 		lines := strings.Split(strings.TrimRight(s.Text, "\n"), "\n")
 		shown := lines
-		if s.Who == "tool" && len(lines) > maxSpoken {
-			shown = lines[:maxSpoken]
+		if s.Who == "tool" && len(lines) > maxToolLines {
+			shown = lines[:maxToolLines]
 		}
 		for _, line := range shown {
-			for _, part := range Wrapped(termtext.Escape(line), max(l.Width-2, 40)) {
+			for _, part := range WrapLine(termtext.Escape(line), max(l.Width-2, 40)) {
 				fmt.Fprintf(&b, "  %s\n", part)
 			}
 		}
@@ -68,15 +68,15 @@ func RenderConversation(l Look, a Conversation) string {
 	return b.String()
 }
 
-// Wrapped keeps a line that fits as it is, with its spaces.
-func Wrapped(line string, width int) []string {
+// WrapLine keeps a line that fits as it is, with its spaces.
+func WrapLine(line string, width int) []string {
 	if termtext.Width(line) <= width {
 		return []string{line}
 	}
 	return Wrap(line, width)
 }
 
-func speaker(l Look, who, name string) string {
+func speakerText(l Style, who, name string) string {
 	switch who {
 	case "you":
 		return l.Bold(name)

@@ -7,14 +7,14 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// wording is how a course is spoken of.
-type wording struct {
+// courseWords is how a course is spoken of.
+type courseWords struct {
 	now, done      string // before the name of where it leads
 	bring, brought string
 	change, turned string
 }
 
-var wordings = map[retake.Course]wording{
+var courseWordings = map[retake.Course]courseWords{
 	retake.CourseRestore: {"Restore", "Restored", "bring back", "brought back", "change", "changed"},
 	retake.CourseUndo:    {"Undo", "Undone", "bring back", "brought back", "change back", "changed back"},
 	retake.CourseRedo:    {"Redo", "Redone", "bring back", "brought back", "change", "changed"},
@@ -23,43 +23,43 @@ var wordings = map[retake.Course]wording{
 	retake.CourseUnwind:  {"Take back the restore of", "Took back the restore of", "bring back", "brought back", "change back", "changed back"},
 }
 
-func wordsOf(c retake.Course) wording {
-	if w, ok := wordings[c]; ok {
+func wordsOfCourse(c retake.Course) courseWords {
+	if w, ok := courseWordings[c]; ok {
 		return w
 	}
-	return wordings[retake.CourseRestore]
+	return courseWordings[retake.CourseRestore]
 }
 
-// goal is what a plan leads to, in a word: the number of a checkpoint, or a fork. It
+// targetText is what a plan leads to, in a word: the number of a checkpoint, or a fork. It
 // is not escaped yet.
-func goal(p *retake.Plan) string {
+func targetText(p *retake.Plan) string {
 	switch {
 	case p.Course == retake.CourseAdopt && p.Fork != nil:
 		return p.Fork.Name
 	case p.Target != nil && len(p.Also) > 0:
 		return fmt.Sprintf("%d and %d more back to %d", p.Target.Number, len(p.Also), p.Also[len(p.Also)-1])
 	case p.Target != nil && len(p.Merges) == 1 && p.Merges[0].Merge != nil && len(p.Merges[0].Merge.Hunks) > 0:
-		return fmt.Sprintf("%s of %d", Number(int64(len(p.Merges[0].Merge.Hunks)), "hunk", "hunks"), p.Target.Number)
+		return fmt.Sprintf("%s of %d", CountNoun(int64(len(p.Merges[0].Merge.Hunks)), "hunk", "hunks"), p.Target.Number)
 	case p.Target != nil:
 		return fmt.Sprint(p.Target.Number)
 	}
 	return fmt.Sprintf("the edits since %d", p.Safety.Number-1) // no checkpoint holds them yet
 }
 
-// tally counts the paths of a plan as people read them.
-type tally struct {
-	deleted, brought, changed, merged, beside, kept int64
+// planCounts counts the paths of a plan as people read them.
+type planCounts struct {
+	deleted, brought, changed, merged, sideCopies, kept int64
 }
 
-func tallyOf(p *retake.Plan) tally {
-	brought, changed := written(p)
-	t := tally{
-		deleted: countOf(p.Deletes).most(), merged: int64(len(p.Merges)),
-		brought: countOf(brought).most(), changed: countOf(changed).most(),
+func countPlan(p *retake.Plan) planCounts {
+	brought, changed := splitWrites(p)
+	t := planCounts{
+		deleted: countPaths(p.Deletes).dominant(), merged: int64(len(p.Merges)),
+		brought: countPaths(brought).dominant(), changed: countPaths(changed).dominant(),
 	}
 	for _, k := range p.Keeps {
 		if k.Why == retake.KeepConflict {
-			t.beside++
+			t.sideCopies++
 		} else {
 			t.kept++
 		}
@@ -67,8 +67,8 @@ func tallyOf(p *retake.Plan) tally {
 	return t
 }
 
-// written parts what a plan writes into what is not there now and what is.
-func written(p *retake.Plan) (brought, changed []retake.Step) {
+// splitWrites parts what a plan writes into what is not there now and what is.
+func splitWrites(p *retake.Plan) (brought, changed []retake.Step) {
 	for _, s := range p.Writes {
 		if s.What == retake.Added {
 			brought = append(brought, s)
@@ -79,11 +79,11 @@ func written(p *retake.Plan) (brought, changed []retake.Step) {
 	return brought, changed
 }
 
-func (t tally) touched() int64 { return t.deleted + t.brought + t.changed + t.merged }
+func (t planCounts) total() int64 { return t.deleted + t.brought + t.changed + t.merged }
 
-// Idle reports whether applying a plan would do nothing. What was cut off must be
+// IsIdlePlan reports whether applying a plan would do nothing. What was cut off must be
 // ended even so.
-func Idle(p *retake.Plan) bool {
+func IsIdlePlan(p *retake.Plan) bool {
 	if p.Course == retake.CourseFinish || p.Course == retake.CourseUnwind || p.Total() > 0 || p.Lost != nil {
 		return false
 	}
@@ -97,7 +97,7 @@ func Idle(p *retake.Plan) bool {
 
 // idleText says that everything is as it would become.
 func idleText(p *retake.Plan) string {
-	to := termtext.Escape(goal(p))
+	to := termtext.Escape(targetText(p))
 	switch p.Course {
 	case retake.CourseUndo:
 		text := "Nothing of " + to + " is left to undo: it changed again since."
@@ -114,14 +114,14 @@ func idleText(p *retake.Plan) string {
 	}
 }
 
-// RenderIdle says that there is nothing to do, and what is kept all the same.
-func RenderIdle(l Look, p *retake.Plan) string {
+// RenderIdlePlan says that there is nothing to do, and what is kept all the same.
+func RenderIdlePlan(l Style, p *retake.Plan) string {
 	out := idleText(p) + "\n"
 	if len(p.Keeps) == 0 {
 		return out
 	}
-	for _, s := range fileParts(p) {
-		out += "\n" + drawPart(l, s, columnsOf([]part{s}, []int{s.most}), l.Width, s.most)
+	for _, s := range fileSections(p) {
+		out += "\n" + drawSection(l, s, fitSectionColumns([]planSection{s}, []int{s.most}), l.Width, s.most)
 	}
 	return out
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // gapWords are the reasons as people read them, behind a count.
-var gapWords = map[retake.Reason]string{
+var gapReasonTexts = map[retake.Reason]string{
 	retake.ReasonUnreadable: "unreadable",
 	retake.ReasonTorn:       "torn",
 	retake.ReasonMoving:     "still moving",
@@ -25,9 +25,9 @@ var gapWords = map[retake.Reason]string{
 	retake.ReasonStore:      "our own store",
 }
 
-// gapCount answers "2 unreadable", and a word for reasons of later versions too.
-func gapCount(r retake.Reason, n int) string {
-	w, ok := gapWords[r]
+// gapCountText answers "2 unreadable", and a word for reasons of later versions too.
+func gapCountText(r retake.Reason, n int) string {
+	w, ok := gapReasonTexts[r]
 	switch {
 	case !ok:
 		w = termtext.Escape(string(r))
@@ -37,18 +37,18 @@ func gapCount(r retake.Reason, n int) string {
 	return termtext.Count(int64(n)) + " " + w
 }
 
-// gapCounts tells how many paths each reason has: "2 unreadable, 1 torn". What
+// gapCountsText tells how many paths each reason has: "2 unreadable, 1 torn". What
 // the world did comes before what the user chose.
-func gapCounts(gaps []retake.Gap) string {
+func gapCountsText(gaps []retake.Gap) string {
 	var parts []string
-	for _, g := range byReason(gaps) {
-		parts = append(parts, gapCount(g[0].Reason, len(g)))
+	for _, g := range groupByReason(gaps) {
+		parts = append(parts, gapCountText(g[0].Reason, len(g)))
 	}
 	return strings.Join(parts, ", ")
 }
 
-// byReason groups the gaps; groups keep the order of their paths.
-func byReason(gaps []retake.Gap) [][]retake.Gap {
+// groupByReason groups the gaps; groups keep the order of their paths.
+func groupByReason(gaps []retake.Gap) [][]retake.Gap {
 	at := map[retake.Reason]int{}
 	var groups [][]retake.Gap
 	for _, g := range gaps {
@@ -61,20 +61,20 @@ func byReason(gaps []retake.Gap) [][]retake.Gap {
 		groups[i] = append(groups[i], g)
 	}
 	slices.SortStableFunc(groups, func(a, b []retake.Gap) int {
-		return rank(a[0].Reason) - rank(b[0].Reason)
+		return reasonRank(a[0].Reason) - reasonRank(b[0].Reason)
 	})
 	return groups
 }
 
-func rank(r retake.Reason) int {
+func reasonRank(r retake.Reason) int {
 	if r.Chosen() {
 		return 1
 	}
 	return 0
 }
 
-// Grade is the one word, cyan when it is not the whole truth.
-func Grade(l Look, g retake.Grade) string {
+// GradeText is the one word, cyan when it is not the whole truth.
+func GradeText(l Style, g retake.Grade) string {
 	if g == retake.Partial {
 		return l.Cyan(string(g))
 	}
@@ -82,30 +82,30 @@ func Grade(l Look, g retake.Grade) string {
 }
 
 // FirstPaths is how many paths are named before the rest is counted.
-const FirstPaths = 3
+const MaxNamedPaths = 3
 
 // GapLines lists each reason with its first paths, and how many there are more.
-func GapLines(l Look, gaps []retake.Gap, indent string) string {
+func GapLines(l Style, gaps []retake.Gap, indent string) string {
 	var b strings.Builder
-	for _, group := range byReason(gaps) {
+	for _, group := range groupByReason(gaps) {
 		var names []string
-		for _, g := range group[:min(FirstPaths, len(group))] {
+		for _, g := range group[:min(MaxNamedPaths, len(group))] {
 			names = append(names, termtext.Escape(g.Path))
 		}
 		text := strings.Join(names, ", ")
 		if more := len(group) - len(names); more > 0 {
 			text += fmt.Sprintf(", %s more", termtext.Count(int64(more)))
 		}
-		fmt.Fprintf(&b, "%s%s  %s\n", indent, gapCount(group[0].Reason, len(group)), l.Dim(text))
+		fmt.Fprintf(&b, "%s%s  %s\n", indent, gapCountText(group[0].Reason, len(group)), l.Dim(text))
 	}
 	return b.String()
 }
 
 // mostExcluded patterns are named on a card; --json has all.
-const mostExcluded = 5
+const maxExcludedShown = 5
 
 // policyFacts tells what is left out.
-func policyFacts(l Look, p retake.Policy) string {
+func policyFacts(l Style, p retake.Policy) string {
 	var big, named, git string
 	if p.GitIgnore {
 		git = "git's ignore files are followed"
@@ -115,13 +115,13 @@ func policyFacts(l Look, p retake.Policy) string {
 	}
 	if len(p.Exclude) > 0 {
 		var escaped []string
-		for _, e := range p.Exclude[:min(len(p.Exclude), mostExcluded)] {
+		for _, e := range p.Exclude[:min(len(p.Exclude), maxExcludedShown)] {
 			escaped = append(escaped, termtext.Escape(e))
 		}
 		named = "without " + strings.Join(escaped, ", ")
-		if more := len(p.Exclude) - mostExcluded; more > 0 {
-			named += " and " + Number(int64(more), "pattern more", "patterns more")
+		if more := len(p.Exclude) - maxExcludedShown; more > 0 {
+			named += " and " + CountNoun(int64(more), "pattern more", "patterns more")
 		}
 	}
-	return l.Facts(git, big, named)
+	return l.JoinFacts(git, big, named)
 }

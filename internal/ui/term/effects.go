@@ -8,7 +8,7 @@ import (
 )
 
 // outcomeWord says how an effect ended; what failed needs no attention.
-func (l Look) outcomeWord(e retake.Effect) string {
+func (l Style) outcomeWord(e retake.Effect) string {
 	if e.Failed() {
 		return l.Dim(e.Word())
 	}
@@ -36,8 +36,8 @@ func effectsText(effects []retake.Effect) string {
 	return strings.Join(parts, ", ")
 }
 
-// unsureText stands beside an effect in a list of those that stay done.
-func unsureText(e retake.Effect) string {
+// uncertainText stands beside an effect in a list of those that stay done.
+func uncertainText(e retake.Effect) string {
 	if e.Outcome == retake.OutcomeUnknown {
 		return "  " + e.Word()
 	}

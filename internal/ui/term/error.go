@@ -9,16 +9,16 @@ import (
 )
 
 // RenderError says what happened, whether anything was changed, what to do.
-func RenderError(l Look, e retake.Error) string {
+func RenderError(l Style, e retake.Error) string {
 	var b strings.Builder
-	for i, line := range l.inLines(Sentence(termtext.Escape(l.homely(e.What)))) {
+	for i, line := range l.wrapSentence(AsSentence(termtext.Escape(l.shortenHome(e.What)))) {
 		sign := l.Red(l.Glyphs.No)
 		if i > 0 {
 			sign = strings.Repeat(" ", termtext.Width(l.Glyphs.No))
 		}
 		fmt.Fprintf(&b, "%s %s\n", sign, l.Bold(line))
 	}
-	if e.Err != nil && tellsCause(e.Kind) {
+	if e.Err != nil && showsCause(e.Kind) {
 		label := "because:"
 		for line := range strings.SplitSeq(e.Err.Error(), "\n") { // joined errors have a line each
 			fmt.Fprintf(&b, "  %s %s\n", l.Dim(label), termtext.Escape(line))
@@ -26,7 +26,7 @@ func RenderError(l Look, e retake.Error) string {
 		}
 	}
 	if e.Safe != "" {
-		for _, line := range l.inLines(Sentence(termtext.Escape(l.homely(e.Safe)))) {
+		for _, line := range l.wrapSentence(AsSentence(termtext.Escape(l.shortenHome(e.Safe)))) {
 			fmt.Fprintf(&b, "  %s\n", line)
 		}
 	}
@@ -39,18 +39,18 @@ func RenderError(l Look, e retake.Error) string {
 // errorIndent is what the signs of an error take of a line.
 const errorIndent = 2
 
-// inLines is a sentence in lines that fit. Without a width nothing is broken: programs
+// wrapSentence is a sentence in lines that fit. Without a width nothing is broken: programs
 // that read errors search for whole sentences.
-func (l Look) inLines(text string) []string {
+func (l Style) wrapSentence(text string) []string {
 	if l.Width <= 0 {
 		return []string{text}
 	}
-	return Wrapped(text, max(l.Width-errorIndent, 20))
+	return WrapLine(text, max(l.Width-errorIndent, 20))
 }
 
 // Hints are the hints of an error: a label and a command on each line, the commands below
 // each other. A command is never broken, because people copy it; a list of words is.
-func (l Look) Hints(text string) []string {
+func (l Style) Hints(text string) []string {
 	if text == "" {
 		return nil
 	}
@@ -72,10 +72,10 @@ func (l Look) Hints(text string) []string {
 	for _, h := range hints {
 		label, command, ok := cutLabel(h)
 		if !ok {
-			out = append(out, l.inLines(Sentence(h))...)
+			out = append(out, l.wrapSentence(AsSentence(h))...)
 			continue
 		}
-		label = termtext.Pad(Capital(label), wide) + strings.Repeat(" ", hintGap)
+		label = termtext.Pad(Capitalize(label), wide) + strings.Repeat(" ", hintGap)
 		out = append(out, l.hintList(label, command, room)...)
 	}
 	return out
@@ -95,7 +95,7 @@ func cutLabel(hint string) (label, command string, ok bool) {
 
 // hintList breaks the words of one hint, if they are a list that does not fit. They go on
 // below where they began.
-func (l Look) hintList(label, words string, room int) []string {
+func (l Style) hintList(label, words string, room int) []string {
 	indent := termtext.Width(label)
 	if l.Width <= 0 || indent+termtext.Width(words) <= room || !strings.Contains(words, ", ") {
 		return []string{l.Dim(label) + words}
@@ -111,9 +111,9 @@ func (l Look) hintList(label, words string, room int) []string {
 	return lines
 }
 
-// homely writes the home of the user as ~ where it begins a path in a sentence, as every
+// shortenHome writes the home of the user as ~ where it begins a path in a sentence, as every
 // other place does. Hints stay as they are: what is typed may stand in quotes.
-func (l Look) homely(text string) string {
+func (l Style) shortenHome(text string) string {
 	if l.Home == "" || l.Home == "/" {
 		return text
 	}
@@ -126,26 +126,26 @@ func (l Look) homely(text string) string {
 	return strings.Join(words, " ")
 }
 
-// tellsCause reports whether what lies below the error helps whoever reads it.
-func tellsCause(k retake.ErrorKind) bool {
+// showsCause reports whether what lies below the error helps whoever reads it.
+func showsCause(k retake.ErrorKind) bool {
 	return k == retake.Internal || k == retake.Away || k == retake.Damaged
 }
 
-// Sentence begins with a capital and ends with a stop. What is no plain word,
+// AsSentence begins with a capital and ends with a stop. What is no plain word,
 // such as a path, stays as it is.
-func Sentence(s string) string {
+func AsSentence(s string) string {
 	if s == "" {
 		return s
 	}
-	s = Capital(s)
+	s = Capitalize(s)
 	if strings.ContainsRune(".?:", rune(s[len(s)-1])) {
 		return s
 	}
 	return s + "."
 }
 
-// Capital begins with a capital, if that is a plain word.
-func Capital(s string) string {
+// Capitalize begins with a capital, if that is a plain word.
+func Capitalize(s string) string {
 	first, _, _ := strings.Cut(s, " ")
 	if first == "" || first == "retake" || strings.Trim(strings.TrimRight(first, ",:."), "abcdefghijklmnopqrstuvwxyz'") != "" || first[0] == '\'' {
 		return s

@@ -8,8 +8,8 @@ import (
 )
 
 // NewLook draws for a width, without colors unless asked.
-func NewLook(width int, now time.Time, ascii, color bool) Look {
-	l := Look{Glyphs: termtext.Unicode, Width: width, Now: now, Home: "/home/ann", ASCII: ascii, Paint: Paint(color)}
+func NewLook(width int, now time.Time, ascii, color bool) Style {
+	l := Style{Glyphs: termtext.Unicode, Width: width, Now: now, Home: "/home/ann", ASCII: ascii, Paint: Paint(color)}
 	if ascii {
 		l.Glyphs = termtext.ASCII
 	}
@@ -26,7 +26,7 @@ type Line struct {
 // Fold is fold, with fields that tests can see.
 func Fold(changes []retake.Change) []Line {
 	var out []Line
-	for _, f := range fold(changes) {
+	for _, f := range foldChanges(changes) {
 		out = append(out, Line{f.path, f.files, f.dirs, f.change != nil})
 	}
 	return out
@@ -41,15 +41,15 @@ type Hunk struct {
 // Hunks gives the hunks of a comparison.
 func Hunks(a, b []string) []Hunk {
 	var out []Hunk
-	for _, h := range hunks(DiffLines(a, b)) {
+	for _, h := range splitHunks(DiffLines(a, b)) {
 		out = append(out, Hunk{h.before, h.after, h.edits})
 	}
 	return out
 }
 
 // RenderTexts renders two texts of one path.
-func RenderTexts(l Look, c retake.Change, before, after, why string) string {
-	return RenderLines(l, c, Sides{before: before, after: after, why: why})
+func RenderTexts(l Style, c retake.Change, before, after, why string) string {
+	return RenderLines(l, c, ChangeSides{before: before, after: after, why: why})
 }
 
 // MaxEdits is maxEdits.
@@ -72,14 +72,14 @@ type Spot struct {
 
 // Layout is layout.
 func Layout(ts []Twig, tip int) []Spot {
-	var in []twig
+	var in []graphRow
 	for _, t := range ts {
-		in = append(in, twig{parent: t.Parent, into: t.Into, fork: t.Fork})
+		in = append(in, graphRow{parent: t.Parent, adoptedAt: t.Into, fork: t.Fork})
 	}
 	var out []Spot
-	for _, s := range layout(in, tip) {
-		o := Spot{Lane: s.lane, Left: s.left, Loose: s.loose, Joins: s.joins, Opens: s.opens}
-		for k := range mostLanes {
+	for _, s := range layoutGraph(in, tip) {
+		o := Spot{Lane: s.lane, Left: s.abandoned, Loose: s.detached, Joins: s.joins, Opens: s.opens}
+		for k := range maxLanes {
 			o.Through, o.Below = append(o.Through, s.through[k] != nothing), append(o.Below, s.below[k] != nothing)
 		}
 		out = append(out, o)
@@ -88,15 +88,15 @@ func Layout(ts []Twig, tip int) []Spot {
 }
 
 // DrawGraph draws a layout with a ring at each row, and what lies below it.
-func DrawGraph(l Look, ts []Twig, tip int) (rows, between []string) {
-	var in []twig
+func DrawGraph(l Style, ts []Twig, tip int) (rows, between []string) {
+	var in []graphRow
 	for _, t := range ts {
-		in = append(in, twig{parent: t.Parent, into: t.Into, fork: t.Fork})
+		in = append(in, graphRow{parent: t.Parent, adoptedAt: t.Into, fork: t.Fork})
 	}
-	spots := layout(in, tip)
+	spots := layoutGraph(in, tip)
 	for _, s := range spots {
-		rows = append(rows, l.graphRow(s, l.Glyphs.Ring, lanesOf(spots)))
-		between = append(between, l.graphBelow(s, "", lanesOf(spots)))
+		rows = append(rows, l.drawGraphRow(s, l.Glyphs.Ring, countLanes(spots)))
+		between = append(between, l.drawGraphBelow(s, "", countLanes(spots)))
 	}
 	return rows, between
 }

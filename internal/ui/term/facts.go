@@ -10,7 +10,7 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-func (b *book) factsOf(theme retake.Theme) []retake.Fact {
+func (b *storyWriter) factsOfTheme(theme retake.Theme) []retake.Fact {
 	var out []retake.Fact
 	for _, f := range b.story.Facts {
 		if themeOf(f) == theme {
@@ -20,8 +20,8 @@ func (b *book) factsOf(theme retake.Theme) []retake.Fact {
 	return out
 }
 
-// signed is a count with what happened to the things it counts.
-func (b *book) signed(what retake.Difference, n int) string {
+// signedCount is a count with what happened to the things it counts.
+func (b *storyWriter) signedCount(what retake.Difference, n int) string {
 	switch what {
 	case retake.Added:
 		return "+" + termtext.Count(int64(n))
@@ -32,9 +32,9 @@ func (b *book) signed(what retake.Difference, n int) string {
 	}
 }
 
-// packages tells of each kind of package what came, went and changed.
-func (b *book) packages(g retake.Group, told map[string]bool) {
-	runs := packageRuns(b.factsOf(retake.ThemePackages))
+// writePackages tells of each kind of package what came, went and changed.
+func (b *storyWriter) writePackages(g retake.Group, told map[string]bool) {
+	runs := groupPackages(b.factsOfTheme(retake.ThemePackages))
 	if len(runs) == 0 {
 		return
 	}
@@ -42,17 +42,17 @@ func (b *book) packages(g retake.Group, told map[string]bool) {
 		told[it.Path] = true
 	}
 	for i, run := range runs {
-		text := b.packageText(run)
+		text := b.packageNames(run)
 		if i == len(runs)-1 && g.Files > 0 && !b.only {
-			text += " " + strings.ReplaceAll(strings.TrimSpace(b.Sep())+" "+Files(g.Files), " ", glue)
+			text += " " + strings.ReplaceAll(strings.TrimSpace(b.Separator())+" "+CountFiles(g.Files), " ", noBreak)
 		}
-		eco := b.Words(run[0].Group)
-		b.hang(b.signed(run[0].What, len(run)), eco+"  ", text, PlainText)
+		eco := b.EscapeText(run[0].Group)
+		b.writeHanging(b.signedCount(run[0].What, len(run)), eco+"  ", text, Unpainted)
 	}
 }
 
-// packageRuns groups packages by kind and by what happened to them: what went comes first.
-func packageRuns(facts []retake.Fact) [][]retake.Fact {
+// groupPackages groups packages by kind and by what happened to them: what went comes first.
+func groupPackages(facts []retake.Fact) [][]retake.Fact {
 	order := func(d retake.Difference) int {
 		return slices.Index([]retake.Difference{retake.Deleted, retake.Added, retake.Edited}, d)
 	}
@@ -72,10 +72,10 @@ func packageRuns(facts []retake.Fact) [][]retake.Fact {
 }
 
 // packagesNamed is how many packages are named when nobody asked for them by name.
-const packagesNamed = 8
+const maxPackagesNamed = 8
 
-// packageText names those that somebody asked for, and counts those that they need.
-func (b *book) packageText(run []retake.Fact) string {
+// packageNames names those that somebody asked for, and counts those that they need.
+func (b *storyWriter) packageNames(run []retake.Fact) string {
 	var direct []retake.Fact
 	for _, f := range run {
 		if f.Direct {
@@ -84,13 +84,13 @@ func (b *book) packageText(run []retake.Fact) string {
 	}
 	named, word := direct, "they need"
 	if len(direct) == 0 {
-		named, word = run[:min(len(run), packagesNamed)], "more"
+		named, word = run[:min(len(run), maxPackagesNamed)], "more"
 	}
 	names := make([]string, len(named))
 	for i, f := range named {
-		names[i] = b.Words(f.Name)
+		names[i] = b.EscapeText(f.Name)
 		if v := b.fromTo(f); v != "" {
-			names[i] += glue + strings.ReplaceAll(v, " ", glue)
+			names[i] += noBreak + strings.ReplaceAll(v, " ", noBreak)
 		}
 	}
 	text := strings.Join(names, ", ")
@@ -100,11 +100,11 @@ func (b *book) packageText(run []retake.Fact) string {
 	return text
 }
 
-// byPath tells the facts of a theme path by path.
-func (b *book) byPath(theme retake.Theme, told map[string]bool) {
+// writeFactsByPath tells the facts of a theme path by path.
+func (b *storyWriter) writeFactsByPath(theme retake.Theme, told map[string]bool) {
 	var paths []string
 	by := map[string][]retake.Fact{}
-	for _, f := range b.factsOf(theme) {
+	for _, f := range b.factsOfTheme(theme) {
 		if by[f.Path] == nil {
 			paths = append(paths, f.Path)
 		}
@@ -114,15 +114,15 @@ func (b *book) byPath(theme retake.Theme, told map[string]bool) {
 	for _, p := range paths {
 		told[p] = true
 		if theme == retake.ThemeDatabase {
-			b.database(p, by[p])
+			b.writeDatabase(p, by[p])
 		} else {
-			b.settings(p, by[p])
+			b.writeSettings(p, by[p])
 		}
 	}
 }
 
-// common is what happened to all of some facts, or edited when it was not the same.
-func common(facts []retake.Fact) retake.Difference {
+// commonDifference is what happened to all of some facts, or edited when it was not the same.
+func commonDifference(facts []retake.Fact) retake.Difference {
 	for _, f := range facts {
 		if f.What != facts[0].What {
 			return retake.Edited
@@ -131,8 +131,8 @@ func common(facts []retake.Fact) retake.Difference {
 	return facts[0].What
 }
 
-// mixed puts a sign before a name where not all had the same happen to them.
-func (b *book) mixed(what, all retake.Difference, name string) string {
+// markedName puts a sign before a name where not all had the same happen to them.
+func (b *storyWriter) markedName(what, all retake.Difference, name string) string {
 	if all == what {
 		return name
 	}
@@ -147,27 +147,27 @@ func (b *book) mixed(what, all retake.Difference, name string) string {
 }
 
 // settingsShown is how many keys of one file have a line each.
-const settingsShown = 6
+const maxSettingLines = 6
 
-// settings tells of one file: keys only where values may be secrets, else values too.
-func (b *book) settings(path string, facts []retake.Fact) {
-	all := common(facts)
-	name, count := b.Words(path), b.signed(all, len(facts))
+// writeSettings tells of one file: keys only where values may be secrets, else values too.
+func (b *storyWriter) writeSettings(path string, facts []retake.Fact) {
+	all := commonDifference(facts)
+	name, count := b.EscapeText(path), b.signedCount(all, len(facts))
 	var keys []string
 	var valued []retake.Fact
 	for _, f := range facts {
 		if f.Kind == retake.FactEnv {
-			keys = append(keys, b.mixed(f.What, all, b.Words(f.Name)))
+			keys = append(keys, b.markedName(f.What, all, b.EscapeText(f.Name)))
 		} else {
 			valued = append(valued, f)
 		}
 	}
 	if len(keys) > 0 {
-		b.envKeys(count, name, strings.Join(keys, ", "), b.secretNote(path))
+		b.writeEnvKeys(count, name, strings.Join(keys, ", "), b.secretNote(path))
 		count = ""
 	}
-	if len(valued) > settingsShown {
-		b.manyKeys(count, name, all, valued)
+	if len(valued) > maxSettingLines {
+		b.writeManyKeys(count, name, all, valued)
 		return
 	}
 	width := termtext.Width(name) + 2
@@ -176,16 +176,16 @@ func (b *book) settings(path string, facts []retake.Fact) {
 		if i > 0 {
 			lead, count = strings.Repeat(" ", width), ""
 		}
-		text := b.mixed(f.What, all, b.settingName(f))
-		b.say(count, lead+text+"  "+b.Dim(b.Glyphs.Cut(b.fromTo(f), max(b.Width-storyIndent-width-termtext.Width(text)-2, 20))))
+		text := b.markedName(f.What, all, b.settingName(f))
+		b.writeLine(count, lead+text+"  "+b.Dim(b.Glyphs.Cut(b.fromTo(f), max(b.Width-storyIndent-width-termtext.Width(text)-2, 20))))
 	}
 }
 
-// envKeys names the keys of a file, with a remark where there is room for it.
-func (b *book) envKeys(count, name, keys, note string) {
+// writeEnvKeys names the keys of a file, with a remark where there is room for it.
+func (b *storyWriter) writeEnvKeys(count, name, keys, note string) {
 	lead := termtext.Width(name) + 2
 	if lead+termtext.Width(keys) > b.Width-storyIndent {
-		b.hang(count, name+"  ", keys, PlainText)
+		b.writeHanging(count, name+"  ", keys, Unpainted)
 		keys = ""
 	}
 	gap := strings.Repeat(" ", max(storyPath+2-lead-termtext.Width(keys), 2))
@@ -195,21 +195,21 @@ func (b *book) envKeys(count, name, keys, note string) {
 	switch {
 	case keys == "":
 	case lead+termtext.Width(keys)+len(gap)+termtext.Width(note) <= b.Width-storyIndent:
-		b.say(count, name+"  "+b.Bold(keys)+gap+b.Yellow(note))
+		b.writeLine(count, name+"  "+b.Bold(keys)+gap+b.Yellow(note))
 		return
 	default:
-		b.say(count, name+"  "+b.Bold(keys))
+		b.writeLine(count, name+"  "+b.Bold(keys))
 	}
 	if note != "" {
-		b.say("", strings.Repeat(" ", lead)+b.Yellow(note))
+		b.writeLine("", strings.Repeat(" ", lead)+b.Yellow(note))
 	}
 }
 
-// PlainText paints nothing.
-func PlainText(s string) string { return s }
+// Unpainted paints nothing.
+func Unpainted(s string) string { return s }
 
 // secretNote says of a file with keys that values look like secrets.
-func (b *book) secretNote(path string) string {
+func (b *storyWriter) secretNote(path string) string {
 	for _, f := range b.story.Facts {
 		if f.Kind == retake.FactSecret && f.Path == path && f.What != retake.Deleted {
 			return "looks like a secret, value hidden"
@@ -218,23 +218,23 @@ func (b *book) secretNote(path string) string {
 	return ""
 }
 
-func (b *book) settingName(f retake.Fact) string {
+func (b *storyWriter) settingName(f retake.Fact) string {
 	switch f.Kind {
 	case retake.FactUnit:
-		return "unit " + b.Words(f.Name)
+		return "unit " + b.EscapeText(f.Name)
 	case retake.FactCron:
-		return "cron " + b.Words(f.Name)
+		return "cron " + b.EscapeText(f.Name)
 	default:
-		return b.Words(f.Name)
+		return b.EscapeText(f.Name)
 	}
 }
 
-// manyKeys names the first keys of a file in which many changed, and counts the rest.
-func (b *book) manyKeys(count, name string, all retake.Difference, facts []retake.Fact) {
+// writeManyKeys names the first keys of a file in which many changed, and counts the rest.
+func (b *storyWriter) writeManyKeys(count, name string, all retake.Difference, facts []retake.Fact) {
 	var keys []string
-	for _, f := range facts[:settingsShown] {
-		keys = append(keys, b.mixed(f.What, all, b.settingName(f)))
+	for _, f := range facts[:maxSettingLines] {
+		keys = append(keys, b.markedName(f.What, all, b.settingName(f)))
 	}
-	text := strings.Join(keys, ", ") + fmt.Sprintf(" and %s more", termtext.Count(int64(len(facts)-settingsShown)))
-	b.hang(count, name+"  ", text, PlainText)
+	text := strings.Join(keys, ", ") + fmt.Sprintf(" and %s more", termtext.Count(int64(len(facts)-maxSettingLines)))
+	b.writeHanging(count, name+"  ", text, Unpainted)
 }

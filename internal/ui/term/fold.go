@@ -8,86 +8,86 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// folded is one line of a list of changes: a path, or a directory that stands
+// foldedLine is one line of a list of changes: a path, or a directory that stands
 // for all changes below it.
-type folded struct {
+type foldedLine struct {
 	path   string // a directory ends in "/"; "./" stands for the files of the root
 	files  int64  // changed paths that are no directories
 	dirs   int64
 	bytes  int64
 	change *retake.Change // nil when it stands for several
-	below  []*branch      // what a directory stands for
+	below  []*pathNode    // what a directory stands for
 }
 
 // foldOver is how many lines a group may have before directories are folded.
-const foldOver = 20
+const maxFoldedLines = 20
 
-// fold makes at most foldOver lines of changes of one kind where it can, and
+// foldChanges makes at most foldOver lines of changes of one kind where it can, and
 // puts the files of the root on one line where it cannot.
-func fold(changes []retake.Change) []folded {
-	return foldTo(changes, foldOver, true)
+func foldChanges(changes []retake.Change) []foldedLine {
+	return foldChangesTo(changes, maxFoldedLines, true)
 }
 
-// foldTo makes at most limit lines where it can. It opens small directories first
+// foldChangesTo makes at most limit lines where it can. It opens small directories first
 // and leaves the large ones shut, and never drops a path: the counts of the lines
 // add up.
-func foldTo(changes []retake.Change, limit int, bunch bool) []folded {
-	root := grow(changes)
+func foldChangesTo(changes []retake.Change, limit int, bunch bool) []foldedLine {
+	root := buildTree(changes)
 	if bunch {
-		root.seal()
-		if all := root.leaves(nil); len(all) <= limit {
+		root.sealGenerated()
+		if all := root.appendLeaves(nil); len(all) <= limit {
 			return all
 		}
 	}
-	top := root.kids
+	top := root.children
 	if !bunch {
-		straighten(top)
+		openSingleChildren(top)
 	}
 	lines := len(top)
 	for {
-		var best *branch
-		for n := range open(top) {
-			if (bunch || !n.whole()) && lines+n.cost() <= limit && (best == nil || n.cost() < best.cost()) {
+		var best *pathNode
+		for n := range openableNodes(top) {
+			if (bunch || !n.isWholeChange()) && lines+n.openingCost() <= limit && (best == nil || n.openingCost() < best.openingCost()) {
 				best = n
 			}
 		}
 		if best == nil {
-			return root.lines(bunch && lines > limit)
+			return root.openLines(bunch && lines > limit)
 		}
-		best.shut = false
+		best.closed = false
 		if !bunch {
-			straighten(best.kids)
+			openSingleChildren(best.children)
 		}
-		lines += best.cost()
+		lines += best.openingCost()
 	}
 }
 
-// straighten opens directories with one thing in them: it costs no line, and the
+// openSingleChildren opens directories with one thing in them: it costs no line, and the
 // name tells more.
-func straighten(nodes []*branch) {
+func openSingleChildren(nodes []*pathNode) {
 	for _, n := range nodes {
-		for len(n.kids) > 0 && n.cost() == 0 {
-			n.shut = false
-			n = n.kids[0]
+		for len(n.children) > 0 && n.openingCost() == 0 {
+			n.closed = false
+			n = n.children[0]
 		}
 	}
 }
 
-// branch is a node of the tree of changed paths.
-type branch struct {
-	path   string
-	change *retake.Change
-	kids   []*branch
-	shut   bool
-	sealed bool // programs fill it: it stays shut
-	sum    folded
+// pathNode is a node of the tree of changed paths.
+type pathNode struct {
+	path     string
+	change   *retake.Change
+	children []*pathNode
+	closed   bool
+	sealed   bool // programs fill it: it stays shut
+	sum      foldedLine
 }
 
-func grow(changes []retake.Change) *branch {
-	root := &branch{}
-	index := map[string]*branch{"": root}
-	var at func(path string) *branch
-	at = func(path string) *branch {
+func buildTree(changes []retake.Change) *pathNode {
+	root := &pathNode{}
+	index := map[string]*pathNode{"": root}
+	var at func(path string) *pathNode
+	at = func(path string) *pathNode {
 		if n, ok := index[path]; ok {
 			return n
 		}
@@ -96,102 +96,102 @@ func grow(changes []retake.Change) *branch {
 			dir = path[:i]
 		}
 		up := at(dir)
-		n := &branch{path: path, shut: true}
+		n := &pathNode{path: path, closed: true}
 		index[path] = n
-		up.kids = append(up.kids, n)
+		up.children = append(up.children, n)
 		return n
 	}
 	for i := range changes {
 		at(changes[i].Path).change = &changes[i]
 	}
-	root.count()
+	root.countBelow()
 	return root
 }
 
-func (n *branch) count() folded {
+func (n *pathNode) countBelow() foldedLine {
 	if c := n.change; c != nil {
 		if c.IsDir() {
 			n.sum.dirs++
 		} else {
 			n.sum.files++
 		}
-		n.sum.bytes += weight(c)
+		n.sum.bytes += changedBytes(c)
 	}
-	for _, k := range n.kids {
-		s := k.count()
+	for _, k := range n.children {
+		s := k.countBelow()
 		n.sum.files += s.files
 		n.sum.dirs += s.dirs
 		n.sum.bytes += s.bytes
 	}
-	slices.SortFunc(n.kids, func(a, b *branch) int { return cmp.Compare(a.path, b.path) })
+	slices.SortFunc(n.children, func(a, b *pathNode) int { return cmp.Compare(a.path, b.path) })
 	return n.sum
 }
 
-// open yields every branch that is a line now and has something below.
-func open(nodes []*branch) func(func(*branch) bool) {
-	var walk func(nodes []*branch, yield func(*branch) bool) bool
-	walk = func(nodes []*branch, yield func(*branch) bool) bool {
+// openableNodes yields every branch that is a line now and has something below.
+func openableNodes(nodes []*pathNode) func(func(*pathNode) bool) {
+	var walk func(nodes []*pathNode, yield func(*pathNode) bool) bool
+	walk = func(nodes []*pathNode, yield func(*pathNode) bool) bool {
 		for _, n := range nodes {
-			if len(n.kids) == 0 {
+			if len(n.children) == 0 {
 				continue
 			}
 			if n.sealed {
 				continue
 			}
-			if n.shut && !yield(n) || !n.shut && !walk(n.kids, yield) {
+			if n.closed && !yield(n) || !n.closed && !walk(n.children, yield) {
 				return false
 			}
 		}
 		return true
 	}
-	return func(yield func(*branch) bool) { walk(nodes, yield) }
+	return func(yield func(*pathNode) bool) { walk(nodes, yield) }
 }
 
-// leaves lists every change by itself.
-func (n *branch) leaves(out []folded) []folded {
+// appendLeaves lists every change by itself.
+func (n *pathNode) appendLeaves(out []foldedLine) []foldedLine {
 	if n.sealed {
-		return append(out, n.closed())
+		return append(out, n.closedLine())
 	}
-	if n.own() {
-		out = append(out, single(n))
+	if n.needsOwnLine() {
+		out = append(out, singleLine(n))
 	}
-	for _, k := range n.kids {
-		out = k.leaves(out)
+	for _, k := range n.children {
+		out = k.appendLeaves(out)
 	}
 	return out
 }
 
-// closed is a directory that stands for all below it.
-func (n *branch) closed() folded {
-	n.sum.path, n.sum.below = n.path+"/", n.kids
+// closedLine is a directory that stands for all below it.
+func (n *pathNode) closedLine() foldedLine {
+	n.sum.path, n.sum.below = n.path+"/", n.children
 	return n.sum
 }
 
-// own reports whether the path needs a line beside those below it: a directory
+// needsOwnLine reports whether the path needs a line beside those below it: a directory
 // that came or went says nothing that its children do not say.
-func (n *branch) own() bool {
-	if n.change == nil || len(n.kids) == 0 {
+func (n *pathNode) needsOwnLine() bool {
+	if n.change == nil || len(n.children) == 0 {
 		return n.change != nil
 	}
 	return n.change.What != retake.Added && n.change.What != retake.Deleted
 }
 
-// whole reports whether a directory came or went with all that is in it: one line says
+// isWholeChange reports whether a directory came or went with all that is in it: one line says
 // it better than many.
-func (n *branch) whole() bool {
-	return n.change != nil && n.change.IsDir() && !n.own() && n.sum.files > 1
+func (n *pathNode) isWholeChange() bool {
+	return n.change != nil && n.change.IsDir() && !n.needsOwnLine() && n.sum.files > 1
 }
 
-// cost is how many lines opening n adds.
-func (n *branch) cost() int {
-	if n.own() {
-		return len(n.kids)
+// openingCost is how many lines opening n adds.
+func (n *pathNode) openingCost() int {
+	if n.needsOwnLine() {
+		return len(n.children)
 	}
-	return len(n.kids) - 1
+	return len(n.children) - 1
 }
 
-func single(n *branch) folded {
-	f := folded{path: n.path, bytes: weight(n.change), change: n.change}
+func singleLine(n *pathNode) foldedLine {
+	f := foldedLine{path: n.path, bytes: changedBytes(n.change), change: n.change}
 	if n.path == "." {
 		f.path, f.dirs = "./", 1
 	} else if n.change.IsDir() {
@@ -202,24 +202,24 @@ func single(n *branch) folded {
 	return f
 }
 
-// lines lists what is open; bunch puts the files of the root on one line.
-func (n *branch) lines(bunch bool) []folded {
-	var out []folded
-	here := folded{path: "./"}
-	for _, k := range n.kids {
+// openLines lists what is open; bunch puts the files of the root on one line.
+func (n *pathNode) openLines(bunch bool) []foldedLine {
+	var out []foldedLine
+	here := foldedLine{path: "./"}
+	for _, k := range n.children {
 		switch {
-		case len(k.kids) == 0 && bunch && !k.change.IsDir():
+		case len(k.children) == 0 && bunch && !k.change.IsDir():
 			here.files++
 			here.bytes += k.sum.bytes
-		case len(k.kids) == 0:
-			out = append(out, single(k))
-		case k.shut:
-			out = append(out, k.closed())
+		case len(k.children) == 0:
+			out = append(out, singleLine(k))
+		case k.closed:
+			out = append(out, k.closedLine())
 		default:
-			if k.own() {
-				out = append(out, single(k))
+			if k.needsOwnLine() {
+				out = append(out, singleLine(k))
 			}
-			out = append(out, k.lines(false)...)
+			out = append(out, k.openLines(false)...)
 		}
 	}
 	if here.files > 0 {
@@ -236,8 +236,8 @@ func isLink(c *retake.Change) bool {
 	return e != nil && e.Kind == retake.KindSymlink
 }
 
-// weight is how many bytes a change brought or took.
-func weight(c *retake.Change) int64 {
+// changedBytes is how many bytes a change brought or took.
+func changedBytes(c *retake.Change) int64 {
 	var n int64
 	if c.After != nil && c.After.Kind == retake.KindFile {
 		n += c.After.Size

@@ -2,8 +2,8 @@ package term
 
 import "strings"
 
-// Pairs joins labels and commands.
-func (l Look) Pairs(pairs []string) string {
+// HintLine joins labels and commands.
+func (l Style) HintLine(pairs []string) string {
 	var items []string
 	for i := 0; i+1 < len(pairs); i += 2 {
 		items = append(items, l.Dim(pairs[i]+":")+" "+pairs[i+1])

@@ -9,7 +9,7 @@ import (
 )
 
 // RenderHits has a row for each checkpoint, and where the words stand in it.
-func RenderHits(l Look, hits []retake.Hit, words []string) string {
+func RenderHits(l Style, hits []retake.Hit, words []string) string {
 	var b strings.Builder
 	for _, lines := range HitLines(l, hits, words) {
 		b.WriteString(strings.Join(lines, "\n") + "\n")
@@ -19,10 +19,10 @@ func RenderHits(l Look, hits []retake.Hit, words []string) string {
 
 // HitLines are the lines of each hit: one, or two when where the words stand has no room
 // beside the checkpoint.
-func HitLines(l Look, hits []retake.Hit, words []string) [][]string {
+func HitLines(l Style, hits []retake.Hit, words []string) [][]string {
 	num, when, where := 2, 5, 0
 	for _, h := range hits {
-		num, when = max(num, len(Numeral(h.Checkpoint.Number))), max(when, termtext.Width(l.Clock(h.Checkpoint.Time)))
+		num, when = max(num, len(CheckpointNumber(h.Checkpoint.Number))), max(when, termtext.Width(l.ShortTime(h.Checkpoint.Time)))
 		if h.Where != "intent" {
 			where = max(where, termtext.Width(termtext.Escape(h.Where)))
 		}
@@ -35,35 +35,35 @@ func HitLines(l Look, hits []retake.Hit, words []string) [][]string {
 	}
 	out := make([][]string, len(hits))
 	for i, h := range hits {
-		text, _ := l.Titled(h.Checkpoint, l.Goals)
+		text, _ := l.CheckpointTitle(h.Checkpoint, l.Titles)
 		inTitle := h.Where == "intent" && h.Checkpoint.Intent != ""
-		line := l.Bold(termtext.PadLeft(Numeral(h.Checkpoint.Number), num)) + "  " + l.Dim(termtext.Pad(l.Clock(h.Checkpoint.Time), when)) + "  "
+		line := l.Bold(termtext.PadLeft(CheckpointNumber(h.Checkpoint.Number), num)) + "  " + l.Dim(termtext.Pad(l.ShortTime(h.Checkpoint.Time), when)) + "  "
 		shown := excerpt(l, text, words, title)
-		line += marked(l, shown, words)
+		line += markWords(l, shown, words)
 		if !inTitle && wide {
-			line += strings.Repeat(" ", max(title-termtext.Width(shown), 0)) + "  " + hitPlace(l, h, words, where, l.Width-indent-title-2)
+			line += strings.Repeat(" ", max(title-termtext.Width(shown), 0)) + "  " + hitExcerpt(l, h, words, where, l.Width-indent-title-2)
 		}
 		out[i] = []string{strings.TrimRight(line, " ")}
 		if !inTitle && !wide {
-			out[i] = append(out[i], strings.TrimRight(strings.Repeat(" ", indent)+hitPlace(l, h, words, where, l.Width-indent), " "))
+			out[i] = append(out[i], strings.TrimRight(strings.Repeat(" ", indent)+hitExcerpt(l, h, words, where, l.Width-indent), " "))
 		}
 	}
 	return out
 }
 
-// hitPlace is where the words stand, and what stands around them.
-func hitPlace(l Look, h retake.Hit, words []string, where, room int) string {
+// hitExcerpt is where the words stand, and what stands around them.
+func hitExcerpt(l Style, h retake.Hit, words []string, where, room int) string {
 	text := termtext.Escape(strings.Join(strings.Fields(h.Text), " "))
-	return l.Dim(termtext.Pad(termtext.Escape(h.Where), where)) + "  " + marked(l, excerpt(l, text, words, room-where-2), words)
+	return l.Dim(termtext.Pad(termtext.Escape(h.Where), where)) + "  " + markWords(l, excerpt(l, text, words, room-where-2), words)
 }
 
 // excerpt is the part of escaped text around the first of the words, with signs where
 // it was cut.
-func excerpt(l Look, text string, words []string, room int) string {
+func excerpt(l Style, text string, words []string, room int) string {
 	if termtext.Width(text) <= room || room <= 0 {
 		return l.Glyphs.Cut(text, room)
 	}
-	at, _ := firstWord(text, words)
+	at, _ := indexWord(text, words)
 	if at < 0 || termtext.Width(text[:at]) < room*2/3 {
 		return l.Glyphs.Cut(text, room)
 	}
@@ -79,11 +79,11 @@ func excerpt(l Look, text string, words []string, room int) string {
 	return l.Glyphs.More + l.Glyphs.Cut(text[start:], room-termtext.Width(l.Glyphs.More))
 }
 
-// marked sets the words in bold.
-func marked(l Look, text string, words []string) string {
+// markWords sets the words in bold.
+func markWords(l Style, text string, words []string) string {
 	var b strings.Builder
 	for {
-		at, n := firstWord(text, words)
+		at, n := indexWord(text, words)
 		if at < 0 {
 			return b.String() + text
 		}
@@ -92,8 +92,8 @@ func marked(l Look, text string, words []string) string {
 	}
 }
 
-// firstWord finds the first place where one of the words stands, in whatever case.
-func firstWord(text string, words []string) (at, length int) {
+// indexWord finds the first place where one of the words stands, in whatever case.
+func indexWord(text string, words []string) (at, length int) {
 	for i := range text {
 		for _, w := range words {
 			w = termtext.Escape(w)

@@ -10,10 +10,10 @@ import (
 
 // RenderInterrupted is the banner of a restore that was cut off: what happened,
 // that nothing is lost, the two ways out.
-func RenderInterrupted(l Look, i *retake.Interruption) string {
+func RenderInterrupted(l Style, i *retake.Interruption) string {
 	lines := []string{
-		l.Yellow("!") + " " + l.Bold(fmt.Sprintf("%s was interrupted %s, after %s of %s.", interruptedWork(i), l.Ago(i.Since),
-			termtext.Count(int64(i.Done)), Number(int64(i.Total), "file", "files"))),
+		l.Yellow("!") + " " + l.Bold(fmt.Sprintf("%s was interrupted %s, after %s of %s.", interruptedText(i), l.Ago(i.Since),
+			termtext.Count(int64(i.Done)), CountNoun(int64(i.Total), "file", "files"))),
 		fmt.Sprintf("  Nothing is lost: checkpoint %d has everything from before.", i.Safety),
 	}
 	for _, line := range l.Hints("finish it: retake restore --finish\nroll it back: retake restore --undo") {
@@ -23,7 +23,7 @@ func RenderInterrupted(l Look, i *retake.Interruption) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-func interruptedWork(i *retake.Interruption) string {
+func interruptedText(i *retake.Interruption) string {
 	switch i.Course {
 	case retake.CourseUndo:
 		return fmt.Sprintf("The undo of %d", i.Target)

@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// corners are the signs that lines turn with.
-type corners struct{ across, end, start, up, down, cross string }
+// cornerGlyphs are the signs that lines turn with.
+type cornerGlyphs struct{ across, end, start, up, down, cross string }
 
-func (l Look) corners() corners {
+func (l Style) cornerGlyphs() cornerGlyphs {
 	if l.ASCII {
-		return corners{across: "-", end: "/", start: `\`, up: "+", down: "+", cross: "+"}
+		return cornerGlyphs{across: "-", end: "/", start: `\`, up: "+", down: "+", cross: "+"}
 	}
-	return corners{across: "─", end: "╯", start: "╮", up: "┴", down: "┬", cross: "┼"}
+	return cornerGlyphs{across: "─", end: "╯", start: "╮", up: "┴", down: "┬", cross: "┼"}
 }
 
-// stroke paints one sign of a line; what was left behind is dim.
-func (l Look) stroke(s stroke, sign string) string {
+// paintStroke paints one sign of a line; what was left behind is dim.
+func (l Style) paintStroke(s laneStroke, sign string) string {
 	switch s {
 	case nothing:
 		return strings.Repeat(" ", l.ShownWidth(sign))
@@ -27,12 +27,12 @@ func (l Look) stroke(s stroke, sign string) string {
 	return sign
 }
 
-// graphRow draws a row with its node, which is painted already. It takes two columns a
+// drawGraphRow draws a row with its node, which is painted already. It takes two columns a
 // lane, of which the last is a space.
-func (l Look) graphRow(s spot, node string, lanes int) string {
-	c := l.corners()
+func (l Style) drawGraphRow(s graphCell, node string, lanes int) string {
+	c := l.cornerGlyphs()
 	right := s.lane
-	at := [mostLanes]string{}
+	at := [maxLanes]string{}
 	for _, k := range s.joins {
 		at[k], right = c.up, max(right, k)
 	}
@@ -52,16 +52,16 @@ func (l Look) graphRow(s spot, node string, lanes int) string {
 		case k == s.lane:
 			b.WriteString(node)
 		case at[k] != "":
-			b.WriteString(l.stroke(s.joint[k], at[k]))
+			b.WriteString(l.paintStroke(s.joint[k], at[k]))
 		case between && s.through[k] != nothing:
 			b.WriteString(c.cross)
 		case between:
-			b.WriteString(l.stroke(s.reach(k, right), c.across))
+			b.WriteString(l.paintStroke(s.strokeToRight(k, right), c.across))
 		default:
-			b.WriteString(l.stroke(s.through[k], l.Glyphs.Bar))
+			b.WriteString(l.paintStroke(s.through[k], l.Glyphs.Bar))
 		}
 		if k >= s.lane && k < right {
-			b.WriteString(l.stroke(s.reach(k, right), c.across))
+			b.WriteString(l.paintStroke(s.strokeToRight(k, right), c.across))
 		} else {
 			b.WriteString(" ")
 		}
@@ -69,8 +69,8 @@ func (l Look) graphRow(s spot, node string, lanes int) string {
 	return b.String()
 }
 
-// reach is the stroke from a lane to the right: dim when all that it leads to was left.
-func (s spot) reach(lane, right int) stroke {
+// strokeToRight is the stroke from a lane to the right: dim when all that it leads to was left.
+func (s graphCell) strokeToRight(lane, right int) laneStroke {
 	for k := lane + 1; k <= right; k++ {
 		if s.joint[k] == solid {
 			return solid
@@ -79,15 +79,15 @@ func (s spot) reach(lane, right int) stroke {
 	return leftLine
 }
 
-// graphBelow draws what lies between a row and the next one. A sign stands in the lane of
+// drawGraphBelow draws what lies between a row and the next one. A sign stands in the lane of
 // the row, for what belongs to it.
-func (l Look) graphBelow(s spot, sign string, lanes int) string {
+func (l Style) drawGraphBelow(s graphCell, sign string, lanes int) string {
 	var b strings.Builder
 	for k := range lanes {
 		if k == s.lane && sign != "" {
 			b.WriteString(sign)
 		} else {
-			b.WriteString(l.stroke(s.below[k], l.Glyphs.Bar))
+			b.WriteString(l.paintStroke(s.below[k], l.Glyphs.Bar))
 		}
 		b.WriteString(" ")
 	}

@@ -37,22 +37,22 @@ func DiffLines(a, b []string) []Edit {
 		tail++
 	}
 	out := make([]Edit, 0, len(a)+len(b))
-	out = appendAll(out, ' ', a[:head])
-	out = append(out, middle(a[head:len(a)-tail], b[head:len(b)-tail])...)
-	return appendAll(out, ' ', a[len(a)-tail:])
+	out = appendEdits(out, ' ', a[:head])
+	out = append(out, shortestEdits(a[head:len(a)-tail], b[head:len(b)-tail])...)
+	return appendEdits(out, ' ', a[len(a)-tail:])
 }
 
-func appendAll(out []Edit, op byte, lines []string) []Edit {
+func appendEdits(out []Edit, op byte, lines []string) []Edit {
 	for _, l := range lines {
 		out = append(out, Edit{op, l})
 	}
 	return out
 }
 
-// middle searches the fewest edits, one more in each round: reach[k] is how far
+// shortestEdits searches the fewest edits, one more in each round: reach[k] is how far
 // into a the best path on diagonal k comes, where k is the place in a less the
 // place in b. The rounds are kept to walk back.
-func middle(a, b []string) []Edit {
+func shortestEdits(a, b []string) []Edit {
 	limit := min(len(a)+len(b), maxEdits)
 	reach := make([]int32, 2*limit+3)
 	at := func(k int) *int32 { return &reach[k+limit+1] }
@@ -68,16 +68,16 @@ func middle(a, b []string) []Edit {
 			}
 			*at(k) = int32(x)
 			if x >= len(a) && x-k >= len(b) {
-				return walkBack(a, b, rounds, d)
+				return traceEdits(a, b, rounds, d)
 			}
 		}
 		rounds = append(rounds, append([]int32(nil), reach[limit+1-d:limit+2+d]...))
 	}
-	return appendAll(appendAll(nil, '-', a), '+', b)
+	return appendEdits(appendEdits(nil, '-', a), '+', b)
 }
 
-// walkBack follows the rounds from the end; rounds[d][k+d] is diagonal k of round d.
-func walkBack(a, b []string, rounds [][]int32, d int) []Edit {
+// traceEdits follows the rounds from the end; rounds[d][k+d] is diagonal k of round d.
+func traceEdits(a, b []string, rounds [][]int32, d int) []Edit {
 	var out []Edit
 	x, y := len(a), len(b)
 	for ; d > 0; d-- {
@@ -123,27 +123,27 @@ type hunk struct {
 	edits         []Edit
 }
 
-// lines says where a hunk is on both sides.
-func (h hunk) lines() retake.Hunk {
+// asHunk says where a hunk is on both sides.
+func (h hunk) asHunk() retake.Hunk {
 	n := countLines(h.edits)
 	return retake.Hunk{OldStart: h.before, OldLines: len(h.edits) - int(n.Plus), NewStart: h.after, NewLines: len(h.edits) - int(n.Minus)}
 }
 
-const around = 3
+const contextLines = 3
 
-// hunks leaves out kept lines that are far from any change.
-func hunks(edits []Edit) []hunk {
+// splitHunks leaves out kept lines that are far from any change.
+func splitHunks(edits []Edit) []hunk {
 	var out []hunk
 	x, y := 1, 1
 	start, end := 0, -1 // of the newest hunk; end lies behind its last change
 	for i, e := range edits {
 		if e.Op != ' ' {
-			if end < 0 || i-end > 2*around {
-				start = max(i-around, 0)
+			if end < 0 || i-end > 2*contextLines {
+				start = max(i-contextLines, 0)
 				out = append(out, hunk{before: x - (i - start), after: y - (i - start)})
 			}
 			end = i + 1
-			out[len(out)-1].edits = edits[start:min(end+around, len(edits))]
+			out[len(out)-1].edits = edits[start:min(end+contextLines, len(edits))]
 		}
 		if e.Op != '+' {
 			x++

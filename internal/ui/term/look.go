@@ -9,48 +9,48 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// Look is how text is drawn on one stream.
-type Look struct {
+// Style is how text is drawn on one stream.
+type Style struct {
 	Paint
 	Glyphs termtext.Glyphs
 	Width  int
 	Now    time.Time
 	Home   string
 	ASCII  bool
-	Goals  Goals // names for titles, when they were looked up
+	Titles TargetTitles // names for titles, when they were looked up
 
 	ListWord string // how every path of a plan is seen; empty: by the flag
 }
 
-// list is how every path of a plan is seen.
-func (l Look) list() string {
+// listCommand is how every path of a plan is seen.
+func (l Style) listCommand() string {
 	if l.ListWord != "" {
 		return l.ListWord
 	}
 	return "--list"
 }
 
-// Sep stands between facts of one line.
-func (l Look) Sep() string {
+// Separator stands between facts of one line.
+func (l Style) Separator() string {
 	if l.ASCII {
 		return " - "
 	}
 	return " · "
 }
 
-// Facts joins what is not empty.
-func (l Look) Facts(parts ...string) string {
+// JoinFacts joins what is not empty.
+func (l Style) JoinFacts(parts ...string) string {
 	var kept []string
 	for _, p := range parts {
 		if p != "" {
 			kept = append(kept, p)
 		}
 	}
-	return strings.Join(kept, l.Sep())
+	return strings.Join(kept, l.Separator())
 }
 
-// Path shows an absolute path, with ~ for the home directory.
-func (l Look) Path(p string) string {
+// DisplayPath shows an absolute path, with ~ for the home directory.
+func (l Style) DisplayPath(p string) string {
 	if l.Home != "" && l.Home != string(filepath.Separator) {
 		if p == l.Home {
 			return "~"
@@ -62,28 +62,28 @@ func (l Look) Path(p string) string {
 	return termtext.Escape(p)
 }
 
-// Word is a path that can be pasted into a shell.
-func (l Look) Word(p string) string {
+// ShellPath is a path that can be pasted into a shell.
+func (l Style) ShellPath(p string) string {
 	if word := termtext.ShellWord(termtext.Escape(p)); word != p {
 		return word
 	}
-	return l.Path(p)
+	return l.DisplayPath(p)
 }
 
-// Clock is a time as briefly as now allows.
-func (l Look) Clock(t time.Time) string { return termtext.ShortTime(t, l.Now) }
+// ShortTime is a time as briefly as now allows.
+func (l Style) ShortTime(t time.Time) string { return termtext.ShortTime(t, l.Now) }
 
 // Ago never goes below zero: the clock may stand behind what was recorded.
-func (l Look) Ago(t time.Time) string { return termtext.Ago(max(l.Now.Sub(t), 0)) }
+func (l Style) Ago(t time.Time) string { return termtext.Ago(max(l.Now.Sub(t), 0)) }
 
-// Ends sets a to the left and b to the right of a line. The widths are those
+// AlignEnds sets a to the left and b to the right of a line. The widths are those
 // before coloring.
-func (l Look) Ends(a, b string, aWidth, bWidth int) string {
+func (l Style) AlignEnds(a, b string, aWidth, bWidth int) string {
 	return a + strings.Repeat(" ", max(l.Width-aWidth-bWidth, 2)) + b
 }
 
-// Number names a count with its noun: 1 file, 1,204 files, no files.
-func Number(n int64, one, many string) string {
+// CountNoun names a count with its noun: 1 file, 1,204 files, no files.
+func CountNoun(n int64, one, many string) string {
 	switch n {
 	case 0:
 		return "no " + many
@@ -93,17 +93,17 @@ func Number(n int64, one, many string) string {
 	return termtext.Count(n) + " " + many
 }
 
-// Numeral is the number of a checkpoint.
-func Numeral(n int64) string { return strconv.FormatInt(n, 10) }
+// CheckpointNumber is the number of a checkpoint.
+func CheckpointNumber(n int64) string { return strconv.FormatInt(n, 10) }
 
-// Files counts files.
-func Files(n int64) string { return Number(n, "file", "files") }
+// CountFiles counts files.
+func CountFiles(n int64) string { return CountNoun(n, "file", "files") }
 
-// Checkpoints counts checkpoints.
-func Checkpoints(n int64) string { return Number(n, "checkpoint", "checkpoints") }
+// CountCheckpoints counts checkpoints.
+func CountCheckpoints(n int64) string { return CountNoun(n, "checkpoint", "checkpoints") }
 
-// LineText shows a line of a file: tabs stay, they are harmless.
-func LineText(s string) string {
+// EscapeLine shows a line of a file: tabs stay, they are harmless.
+func EscapeLine(s string) string {
 	parts := strings.Split(s, "\t")
 	for i, p := range parts {
 		parts[i] = termtext.Escape(p)
@@ -111,9 +111,9 @@ func LineText(s string) string {
 	return strings.Join(parts, "\t")
 }
 
-// Hang breaks a painted line between its words so that it fits, and lets what follows begin
+// HangingIndent breaks a painted line between its words so that it fits, and lets what follows begin
 // at a column. Where a line fits, or nobody looks at it, it stays as it is.
-func (l Look) Hang(line string, column int) string {
+func (l Style) HangingIndent(line string, column int) string {
 	if l.Width <= 0 || l.ShownWidth(line) <= l.Width {
 		return line
 	}

@@ -8,44 +8,44 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// Deed is what consenting to an obstacle means: "delete 1,132 files". It stands in
+// ObstacleText is what consenting to an obstacle means: "delete 1,132 files". It stands in
 // questions and in refusals, and is not escaped yet.
-func Deed(p *retake.Plan, o retake.Obstacle) string {
+func ObstacleText(p *retake.Plan, o retake.Obstacle) string {
 	it := "it"
 	if len(o.Paths) > 1 {
 		it = "them"
 	}
 	switch o.Class {
 	case retake.ObstacleMassDelete:
-		return "delete " + Files(tallyOf(p).deleted)
+		return "delete " + CountFiles(countPlan(p).deleted)
 	case retake.ObstacleUncaptured:
-		return "continue although no checkpoint contains " + some(o.Paths, "something") + " for sure"
+		return "continue although no checkpoint contains " + pathOrCount(o.Paths, "something") + " for sure"
 	case retake.ObstacleChanged:
-		return changedDeed(p, o.Paths)
+		return overwriteObstacleText(p, o.Paths)
 	case retake.ObstaclePartial:
-		return "go to " + goal(p) + ", which is incomplete"
+		return "go to " + targetText(p) + ", which is incomplete"
 	case retake.ObstacleHeld:
-		return "replace " + some(o.Paths, "something") + " while programs hold " + it
+		return "replace " + pathOrCount(o.Paths, "something") + " while programs hold " + it
 	case retake.ObstacleDatabase:
-		return "replace " + some(o.Paths, "a database") + " while a program has " + it + " open"
+		return "replace " + pathOrCount(o.Paths, "a database") + " while a program has " + it + " open"
 	case retake.ObstacleSpace:
 		return "begin with too little room"
 	case retake.ObstacleNames:
-		return "write " + some(o.Paths, "names") + " though this disk takes several names for one"
+		return "write " + pathOrCount(o.Paths, "names") + " though this disk takes several names for one"
 	case retake.ObstacleOverlap:
-		return "leave " + some(o.Paths, "something") + ", which may be the work of someone else"
+		return "leave " + pathOrCount(o.Paths, "something") + ", which may be the work of someone else"
 	case retake.ObstacleAgentWorking:
-		return "change files while " + atWork(o.Text) + " working on them"
+		return "change files while " + workingAgents(o.Text) + " working on them"
 	case retake.ObstacleGit:
-		return gitDeed(p)
+		return gitObstacleText(p)
 	case retake.ObstacleSetuid:
-		return "write " + some(o.Paths, "files") + ", run with the rights of the owner"
+		return "write " + pathOrCount(o.Paths, "files") + ", run with the rights of the owner"
 	}
 	return "continue although " + strings.TrimRight(o.Text, ".")
 }
 
-// atWork are the agents that a warning names: "Claude Code is".
-func atWork(text string) string {
+// workingAgents are the agents that a warning names: "Claude Code is".
+func workingAgents(text string) string {
 	name, _, one := strings.Cut(text, " has been working")
 	if !one || strings.Count(text, " has been working") > 1 {
 		return "agents are"
@@ -53,17 +53,17 @@ func atWork(text string) string {
 	return name + " is"
 }
 
-// gitDeed is what happens to git: it stays behind, or it is moved.
-func gitDeed(p *retake.Plan) string {
+// gitObstacleText is what happens to git: it stays behind, or it is moved.
+func gitObstacleText(p *retake.Plan) string {
 	if len(p.Git) == 0 {
 		return "take git back: commits, branches and the index"
 	}
 	return "change the files and leave git on " + p.Git[0].Now.String()
 }
 
-// changedDeed tells apart what is written over and what goes altogether: a new file is
+// overwriteObstacleText tells apart what is written over and what goes altogether: a new file is
 // in no checkpoint yet, and "overwrite" would hide that it goes.
-func changedDeed(p *retake.Plan, paths []string) string {
+func overwriteObstacleText(p *retake.Plan, paths []string) string {
 	gone := 0
 	for _, path := range paths {
 		if slices.ContainsFunc(p.Deletes, func(s retake.Step) bool { return s.Path == path }) {
@@ -76,22 +76,22 @@ func changedDeed(p *retake.Plan, paths []string) string {
 	}
 	switch {
 	case gone == 0:
-		return "overwrite " + edits + some(paths, "something")
+		return "overwrite " + edits + pathOrCount(paths, "something")
 	case gone == len(paths):
-		return "delete " + some(paths, "") + ", changed since the last checkpoint"
+		return "delete " + pathOrCount(paths, "") + ", changed since the last checkpoint"
 	}
-	return "delete or overwrite " + edits + some(paths, "")
+	return "delete or overwrite " + edits + pathOrCount(paths, "")
 }
 
-// some names one path, or counts several.
-func some(paths []string, none string) string {
+// pathOrCount names one path, or counts several.
+func pathOrCount(paths []string, none string) string {
 	switch len(paths) {
 	case 0:
 		return none
 	case 1:
 		return paths[0]
 	}
-	return Number(int64(len(paths)), "path", "paths")
+	return CountNoun(int64(len(paths)), "path", "paths")
 }
 
 // Unaccepted are the classes that nobody consented to, in the order of the plan. A
@@ -113,9 +113,9 @@ func Unaccepted(p *retake.Plan, accepted []string) []retake.Obstacle {
 	return out
 }
 
-// NumbersOf is the sum of a plan in words: deletions first.
-func NumbersOf(p *retake.Plan) []string {
-	w, t := wordsOf(p.Course), tallyOf(p)
+// PlanNumbers is the sum of a plan in words: deletions first.
+func PlanNumbers(p *retake.Plan) []string {
+	w, t := wordsOfCourse(p.Course), countPlan(p)
 	var out []string
 	add := func(word string, n int64) {
 		if n > 0 {
@@ -126,16 +126,16 @@ func NumbersOf(p *retake.Plan) []string {
 	add(w.bring, t.brought)
 	add(w.change, t.changed)
 	add("merge", t.merged)
-	if t.beside > 0 {
-		out = append(out, "put "+termtext.Count(t.beside)+" beside")
+	if t.sideCopies > 0 {
+		out = append(out, "put "+termtext.Count(t.sideCopies)+" beside")
 	}
 	return out
 }
 
-// LastQuestion has the numbers once more.
-func LastQuestion(p *retake.Plan) string {
-	q := wordsOf(p.Course).now + " " + termtext.Escape(goal(p)) + " now"
-	if n := NumbersOf(p); len(n) > 0 {
+// FinalQuestion has the numbers once more.
+func FinalQuestion(p *retake.Plan) string {
+	q := wordsOfCourse(p.Course).now + " " + termtext.Escape(targetText(p)) + " now"
+	if n := PlanNumbers(p); len(n) > 0 {
 		q += ": " + strings.Join(n, ", ")
 	}
 	return q + "?"

@@ -10,7 +10,7 @@ import (
 // color never says what a word or a sign beside it does not say too.
 type Paint bool
 
-func (p Paint) code(code, s string) string {
+func (p Paint) sgr(code, s string) string {
 	if !p || strings.TrimSpace(s) == "" { // spaces in a color could not be trimmed
 		return s
 	}
@@ -18,29 +18,29 @@ func (p Paint) code(code, s string) string {
 }
 
 // Bold is for what matters most in a line.
-func (p Paint) Bold(s string) string { return p.code("1", s) }
+func (p Paint) Bold(s string) string { return p.sgr("1", s) }
 
 // Dim is for what can be read over.
-func (p Paint) Dim(s string) string { return p.code("2", s) }
+func (p Paint) Dim(s string) string { return p.sgr("2", s) }
 
 // Red is for what failed, or goes.
-func (p Paint) Red(s string) string { return p.code("31", s) }
+func (p Paint) Red(s string) string { return p.sgr("31", s) }
 
 // Green is for what passed, or comes.
-func (p Paint) Green(s string) string { return p.code("32", s) }
+func (p Paint) Green(s string) string { return p.sgr("32", s) }
 
 // Yellow is for what needs a word, or stays done.
-func (p Paint) Yellow(s string) string { return p.code("33", s) }
+func (p Paint) Yellow(s string) string { return p.sgr("33", s) }
 
 // Cyan is for what is not the whole truth.
-func (p Paint) Cyan(s string) string { return p.code("36", s) }
+func (p Paint) Cyan(s string) string { return p.sgr("36", s) }
 
-// loud is bold and colored, for the words and numbers that a plan begins with.
-func (p Paint) loud(color, s string) string {
+// boldColor is bold and colored, for the words and numbers that a plan begins with.
+func (p Paint) boldColor(color, s string) string {
 	if color == "" {
 		return p.Bold(s)
 	}
-	return p.code(color+";1", s)
+	return p.sgr(color+";1", s)
 }
 
 // ShownWidth is the width of a line that we painted; foreign codes were escaped
@@ -55,8 +55,8 @@ func (p Paint) ShownWidth(s string) int {
 	return width
 }
 
-// Strip takes the colors out of a line that we painted.
-func Strip(s string) string {
+// StripANSI takes the colors out of a line that we painted.
+func StripANSI(s string) string {
 	if !strings.Contains(s, "\x1b[") {
 		return s
 	}
@@ -69,9 +69,9 @@ func Strip(s string) string {
 	return b.String()
 }
 
-// Clip is the part of a painted line from a column on, in so many columns, with a sign
+// ClipColumns is the part of a painted line from a column on, in so many columns, with a sign
 // where more follows. A character that the edge would halve is left out.
-func (l Look) Clip(s string, from, width int) string {
+func (l Style) ClipColumns(s string, from, width int) string {
 	if from == 0 && l.ShownWidth(s) <= width {
 		return s
 	}

@@ -2,11 +2,11 @@ package term
 
 import "github.com/retake-dev/retake/internal/pure/termtext"
 
-// alike reports whether paths that differ look the same once their beginning is cut.
-func (l Look) alike(paths []string, width int) bool {
+// cutTheSame reports whether paths that differ look the same once their beginning is cut.
+func (l Style) cutTheSame(paths []string, width int) bool {
 	seen := map[string]string{}
 	for _, p := range paths {
-		cut := l.tail(p, width)
+		cut := l.cutPathStart(p, width)
 		if other, ok := seen[cut]; ok && other != p {
 			return true
 		}
@@ -15,10 +15,10 @@ func (l Look) alike(paths []string, width int) bool {
 	return false
 }
 
-// PathCut cuts a path that does not fit: at its beginning, or in the middle.
-func (l Look) PathCut(path string, width int, middle bool) string {
+// CutPath cuts a path that does not fit: at its beginning, or in the middle.
+func (l Style) CutPath(path string, width int, middle bool) string {
 	if !middle || termtext.Width(path) <= width {
-		return l.tail(path, width)
+		return l.cutPathStart(path, width)
 	}
 	head, used := "", 0
 	for c, w := range termtext.Characters(path) {
@@ -27,5 +27,5 @@ func (l Look) PathCut(path string, width int, middle bool) string {
 		}
 		head += c
 	}
-	return head + l.tail(path[len(head):], width-termtext.Width(head))
+	return head + l.cutPathStart(path[len(head):], width-termtext.Width(head))
 }

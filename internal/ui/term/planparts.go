@@ -9,20 +9,20 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// part is one section of a plan. Its rows are drawn into as many lines as there
+// planSection is one section of a plan. Its rows are drawn into as many lines as there
 // is room for; what has none is counted.
-type part struct {
+type planSection struct {
 	word  string
 	color string // code of the word and the count; bold alone when empty
 	count int64  // 0: no number beside the word
 	least int    // lines that it must have
 	most  int    // lines that tell everything
 	paths int    // of a section of paths: how many, unfolded
-	draw  func(l Look, g grid, n int) []string
+	draw  func(l Style, g sectionGrid, n int) []string
 }
 
-// grid is the columns of a section, behind its word and count.
-type grid struct {
+// sectionGrid is the columns of a section, behind its word and count.
+type sectionGrid struct {
 	number int // of the counts of its lines; 0: they have none
 	width  int // of all
 }
@@ -32,32 +32,32 @@ const (
 	nameColumns = 16
 )
 
-// item is one line of a section: a path, or a directory with all below it.
-type item struct {
+// sectionItem is one line of a section: a path, or a directory with all below it.
+type sectionItem struct {
 	count  int64 // of the paths it stands for; 0: not told
 	name   string
 	remark func(width int) string
 }
 
-// changeOf is a step as a change from now to then.
-func changeOf(s retake.Step) retake.Change {
+// stepChange is a step as a change from now to then.
+func stepChange(s retake.Step) retake.Change {
 	return retake.Change{Path: s.Path, What: s.What, Before: s.Now, After: s.Then}
 }
 
-func changesOf(steps []retake.Step) []retake.Change {
+func stepChanges(steps []retake.Step) []retake.Change {
 	out := make([]retake.Change, len(steps))
 	for i, s := range steps {
-		out[i] = changeOf(s)
+		out[i] = stepChange(s)
 	}
 	return out
 }
 
-// stepPart is a section of paths that come, go or change; there is at least one.
-func stepPart(word, color string, steps []retake.Step) part {
-	changes := changesOf(steps)
-	units, means := unitsOf(steps), meansOf(steps)
-	count := countOf(steps)
-	size := func(f folded) int64 {
+// stepSection is a section of paths that come, go or change; there is at least one.
+func stepSection(word, color string, steps []retake.Step) planSection {
+	changes := stepChanges(steps)
+	units, means := stepUnits(steps), stepMeanings(steps)
+	count := countPaths(steps)
+	size := func(f foldedLine) int64 {
 		switch {
 		case steps[0].What != retake.Added && steps[0].What != retake.Deleted:
 			return f.files + f.dirs
@@ -66,17 +66,17 @@ func stepPart(word, color string, steps []retake.Step) part {
 		}
 		return f.files
 	}
-	return part{
-		word: word, color: color, count: count.most(), least: 1, most: min(len(steps), foldOver), paths: len(steps),
-		draw: func(l Look, g grid, n int) []string {
-			lines := foldTo(changes, n, false)
-			slices.SortStableFunc(lines, func(a, b folded) int { return cmp.Compare(size(b), size(a)) })
-			items := make([]item, len(lines))
+	return planSection{
+		word: word, color: color, count: count.dominant(), least: 1, most: min(len(steps), maxFoldedLines), paths: len(steps),
+		draw: func(l Style, g sectionGrid, n int) []string {
+			lines := foldChangesTo(changes, n, false)
+			slices.SortStableFunc(lines, func(a, b foldedLine) int { return cmp.Compare(size(b), size(a)) })
+			items := make([]sectionItem, len(lines))
 			for i, f := range lines {
 				items[i] = l.stepItem(f, units, means)
 				items[i].count = size(f)
 			}
-			return l.items(items, g, n)
+			return l.drawItems(items, g, n)
 		},
 	}
 }
@@ -85,10 +85,10 @@ func stepPart(word, color string, steps []retake.Step) part {
 // nothing else, because they say nothing that their files do not say.
 type pathCount struct{ files, dirs int64 }
 
-func countOf(steps []retake.Step) pathCount {
+func countPaths(steps []retake.Step) pathCount {
 	var n pathCount
 	for _, s := range steps {
-		if c := changeOf(s); c.IsDir() && (s.What == retake.Added || s.What == retake.Deleted) {
+		if c := stepChange(s); c.IsDir() && (s.What == retake.Added || s.What == retake.Deleted) {
 			n.dirs++
 		} else {
 			n.files++
@@ -97,47 +97,47 @@ func countOf(steps []retake.Step) pathCount {
 	return n
 }
 
-func (n pathCount) most() int64 {
+func (n pathCount) dominant() int64 {
 	if n.files == 0 {
 		return n.dirs
 	}
 	return n.files
 }
 
-// meant is what one step does to the content of its file.
-type meant struct{ path, text string }
+// stepMeaning is what one step does to the content of its file.
+type stepMeaning struct{ path, text string }
 
-func meansOf(steps []retake.Step) []meant {
-	var out []meant
+func stepMeanings(steps []retake.Step) []stepMeaning {
+	var out []stepMeaning
 	for _, s := range steps {
 		if s.Means != "" {
-			out = append(out, meant{s.Path, s.Means})
+			out = append(out, stepMeaning{s.Path, s.Means})
 		}
 	}
 	return out
 }
 
-// meaning is what is known of a line: of its own path, or of the first below it.
-func (l Look) meaning(f folded, means []meant) string {
+// foldedMeaning is what is known of a line: of its own path, or of the first below it.
+func (l Style) foldedMeaning(f foldedLine, means []stepMeaning) string {
 	for _, m := range means {
 		switch dir := strings.TrimSuffix(f.path, "/") + "/"; {
 		case f.change != nil && m.path == f.change.Path:
-			return l.Words(m.text)
+			return l.EscapeText(m.text)
 		case f.change == nil && strings.HasPrefix(m.path, dir):
-			return termtext.Escape(strings.TrimPrefix(m.path, dir)) + " " + l.Words(m.text)
+			return termtext.Escape(strings.TrimPrefix(m.path, dir)) + " " + l.EscapeText(m.text)
 		}
 	}
 	return ""
 }
 
-func (l Look) stepItem(f folded, units map[string]string, means []meant) item {
-	it := item{name: termtext.Escape(f.path)}
+func (l Style) stepItem(f foldedLine, units map[string]string, means []stepMeaning) sectionItem {
+	it := sectionItem{name: termtext.Escape(f.path)}
 	it.remark = func(width int) string {
-		if text := l.meaning(f, means); text != "" {
+		if text := l.foldedMeaning(f, means); text != "" {
 			return text
 		}
 		if f.change == nil {
-			return l.inside(f.below, width)
+			return l.childNames(f.below, width)
 		}
 		if u := units[f.change.Path]; u != "" {
 			return u
@@ -147,33 +147,33 @@ func (l Look) stepItem(f folded, units map[string]string, means []meant) item {
 		}
 		bare := l
 		bare.Paint = false
-		return bare.remark(f.change.What, f, nil)
+		return bare.changeRemark(f.change.What, f, nil)
 	}
 	return it
 }
 
-// inside names the first of what lies directly below a directory.
-func (l Look) inside(kids []*branch, width int) string {
+// childNames names the first of what lies directly below a directory.
+func (l Style) childNames(kids []*pathNode, width int) string {
 	kids = slices.Clone(kids)
-	slices.SortStableFunc(kids, func(a, b *branch) int { return cmp.Compare(b.sum.files, a.sum.files) })
+	slices.SortStableFunc(kids, func(a, b *pathNode) int { return cmp.Compare(b.sum.files, a.sum.files) })
 	var names []string
-	for _, k := range kids[:min(len(kids), namesTried)] {
+	for _, k := range kids[:min(len(kids), maxNamesTried)] {
 		name := termtext.Escape(k.path[strings.LastIndexByte(k.path, '/')+1:])
-		if len(k.kids) > 0 {
+		if len(k.children) > 0 {
 			name += "/"
 		}
 		names = append(names, name)
 	}
-	return someNames(names, len(kids), width)
+	return joinSomeNames(names, len(kids), width)
 }
 
 // namesTried is more names than a line has room for.
-const namesTried = 40
+const maxNamesTried = 40
 
-// someNames joins the first names of total as far as they fit, and counts the
+// joinSomeNames joins the first names of total as far as they fit, and counts the
 // rest. Not even one may fit: then the count stands alone.
-func someNames(names []string, total, width int) string {
-	for n := min(len(names), namesTried); n > 0; n-- {
+func joinSomeNames(names []string, total, width int) string {
+	for n := min(len(names), maxNamesTried); n > 0; n-- {
 		text := strings.Join(names[:n], ", ")
 		if rest := total - n; rest > 0 {
 			text += ", " + termtext.Count(int64(rest)) + " more"
@@ -185,8 +185,8 @@ func someNames(names []string, total, width int) string {
 	return termtext.Count(int64(total)) + " names"
 }
 
-// unitsOf remarks the files of one database, which are replaced together.
-func unitsOf(steps []retake.Step) map[string]string {
+// stepUnits remarks the files of one database, which are replaced together.
+func stepUnits(steps []retake.Step) map[string]string {
 	parts := map[string]int{}
 	for _, s := range steps {
 		if s.Unit != "" {
@@ -206,9 +206,9 @@ func unitsOf(steps []retake.Step) map[string]string {
 	return out
 }
 
-// items draws at most n lines: each item on its own, or the first ones so and
+// drawItems draws at most n lines: each item on its own, or the first ones so and
 // the others by name, on one line or two.
-func (l Look) items(items []item, g grid, n int) []string {
+func (l Style) drawItems(items []sectionItem, g sectionGrid, n int) []string {
 	own, together := len(items), 0
 	if own > n {
 		together = 1
@@ -223,19 +223,19 @@ func (l Look) items(items []item, g grid, n int) []string {
 	}
 	var out []string
 	for _, it := range items[:own] {
-		out = append(out, l.item(it, g, names))
+		out = append(out, l.drawItem(it, g, names))
 	}
 	if together > 0 {
-		out = append(out, l.bundle(items[own:], g, together)...)
+		out = append(out, l.drawBundle(items[own:], g, together)...)
 	}
 	return out
 }
 
-// room is what the column of counts leaves.
-func (g grid) room() int { return g.width - termtext.Width(g.lead(0)) }
+// textWidth is what the column of counts leaves.
+func (g sectionGrid) textWidth() int { return g.width - termtext.Width(g.countColumn(0)) }
 
-// lead is the column of counts, empty when there is none.
-func (g grid) lead(n int64) string {
+// countColumn is the column of counts, empty when there is none.
+func (g sectionGrid) countColumn(n int64) string {
 	if g.number == 0 {
 		return ""
 	}
@@ -245,11 +245,11 @@ func (g grid) lead(n int64) string {
 	return termtext.PadLeft(termtext.Count(n), g.number) + "  "
 }
 
-func (l Look) item(it item, g grid, names int) string {
-	room := g.room()
-	name := l.tail(it.name, room)
+func (l Style) drawItem(it sectionItem, g sectionGrid, names int) string {
+	room := g.textWidth()
+	name := l.cutPathStart(it.name, room)
 	left := room - max(termtext.Width(name), names) - 2
-	text := g.lead(it.count) + name
+	text := g.countColumn(it.count) + name
 	if it.remark == nil || left < 6 {
 		return text
 	}
@@ -260,22 +260,22 @@ func (l Look) item(it item, g grid, names int) string {
 	return text + strings.Repeat(" ", max(names-termtext.Width(name), 0)+2) + l.Dim(remark)
 }
 
-// bundle names several items in a few lines, and counts those for which there is
+// drawBundle names several items in a few lines, and counts those for which there is
 // no room.
-func (l Look) bundle(items []item, g grid, lines int) []string {
+func (l Style) drawBundle(items []sectionItem, g sectionGrid, lines int) []string {
 	var count int64
 	for _, it := range items {
 		count += max(it.count, 1)
 	}
-	room := g.room()
+	room := g.textWidth()
 	var best, words []string
 	rest := count
 	for i := 0; ; i++ {
 		all := words
 		if rest > 0 {
-			all = append(slices.Clone(words), "+"+termtext.Count(rest)+" more, "+l.list())
+			all = append(slices.Clone(words), "+"+termtext.Count(rest)+" more, "+l.listCommand())
 		}
-		drawn := Flow(all, room)
+		drawn := FlowWords(all, room)
 		if i > 0 && (len(drawn) > lines || slices.ContainsFunc(drawn, func(s string) bool { return termtext.Width(s) > room })) {
 			break
 		}
@@ -294,17 +294,17 @@ func (l Look) bundle(items []item, g grid, lines int) []string {
 		told += it.count
 	}
 	for i := range best {
-		best[i] = g.lead(told) + best[i]
+		best[i] = g.countColumn(told) + best[i]
 		told = 0
 	}
 	return best
 }
 
-// Flow sets words, with commas, into lines of a width. A word is never broken.
-func Flow(words []string, width int) []string {
+// FlowWords sets words, with commas, into lines of a width. A word is never broken.
+func FlowWords(words []string, width int) []string {
 	listed := slices.Clone(words)
 	for i := range max(0, len(listed)-1) {
 		listed[i] += ","
 	}
-	return fill(listed, width)
+	return fillLines(listed, width)
 }

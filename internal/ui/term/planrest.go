@@ -9,26 +9,26 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// itemPart is a section whose items are given.
-func itemPart(word, color string, items []item) part {
-	return part{
+// itemSection is a section whose items are given.
+func itemSection(word, color string, items []sectionItem) planSection {
+	return planSection{
 		word: word, color: color, count: int64(len(items)), least: 1, most: len(items),
-		draw: func(l Look, g grid, n int) []string {
+		draw: func(l Style, g sectionGrid, n int) []string {
 			g.number = 0 // nothing is folded here, and the remarks need the room
-			return l.items(items, g, n)
+			return l.drawItems(items, g, n)
 		},
 	}
 }
 
-func said(text string) func(int) string { return func(int) string { return text } }
+func fixedRemark(text string) func(int) string { return func(int) string { return text } }
 
-// mergePart tells of texts of which both sides stay.
-func mergePart(p *retake.Plan) part {
-	var items []item
+// mergeSection tells of texts of which both sides stay.
+func mergeSection(p *retake.Plan) planSection {
+	var items []sectionItem
 	for _, s := range p.Merges {
-		items = append(items, item{name: termtext.Escape(s.Path), remark: said(mergeText(s.Merge, mergeVerb(p.Course)))})
+		items = append(items, sectionItem{name: termtext.Escape(s.Path), remark: fixedRemark(mergeText(s.Merge, mergeVerb(p.Course)))})
 	}
-	return itemPart("MERGE", "", items)
+	return itemSection("MERGE", "", items)
 }
 
 // mergeVerb is what the lines of the item do: an undo takes them away.
@@ -56,13 +56,13 @@ func mergeText(m *retake.Merge, verb string) string {
 	return fmt.Sprintf("%s, your %s from line %d on stay", its, termtext.Count(int64(m.Yours)), m.First)
 }
 
-// conflictPart names the side copies: the file itself stays as it is now.
-func conflictPart(keeps []retake.Keep) part {
-	var items []item
+// conflictSection names the side copies: the file itself stays as it is now.
+func conflictSection(keeps []retake.Keep) planSection {
+	var items []sectionItem
 	for _, k := range keeps {
-		items = append(items, item{name: termtext.Escape(k.Path), remark: said(conflictText(k))})
+		items = append(items, sectionItem{name: termtext.Escape(k.Path), remark: fixedRemark(conflictText(k))})
 	}
-	return itemPart("CONFLICT", yellowCode, items)
+	return itemSection("CONFLICT", yellowCode, items)
 }
 
 func conflictText(k retake.Keep) string {
@@ -73,7 +73,7 @@ func conflictText(k retake.Keep) string {
 }
 
 // keepWords say why a path is left as it is.
-var keepWords = map[retake.KeepReason]string{
+var keepReasonTexts = map[retake.KeepReason]string{
 	retake.KeepGit:        "a repository of its own (--git)",
 	retake.KeepVolatile:   "always moving",
 	retake.KeepChanged:    "changed since, so yours stays",
@@ -84,22 +84,22 @@ var keepWords = map[retake.KeepReason]string{
 	retake.KeepOverlap:    "changed while someone else worked here",
 }
 
-func keepWord(r retake.KeepReason) string {
-	if w, ok := keepWords[r]; ok {
+func keepReasonText(r retake.KeepReason) string {
+	if w, ok := keepReasonTexts[r]; ok {
 		return w
 	}
 	return termtext.Escape(string(r))
 }
 
-// keepPart has a line for each reason; a repository has its own, with what it
+// keepSection has a line for each reason; a repository has its own, with what it
 // points to.
-func keepPart(keeps []retake.Keep) part {
-	var items []item
+func keepSection(keeps []retake.Keep) planSection {
+	var items []sectionItem
 	var order []retake.KeepReason
 	by := map[retake.KeepReason][]string{}
 	for _, k := range keeps {
 		if k.Why == retake.KeepGit && k.Detail != "" {
-			items = append(items, item{name: termtext.Escape(k.Path), remark: said(termtext.Escape(k.Detail) + " (--git)")})
+			items = append(items, sectionItem{name: termtext.Escape(k.Path), remark: fixedRemark(termtext.Escape(k.Detail) + " (--git)")})
 			continue
 		}
 		if by[k.Why] == nil {
@@ -109,21 +109,21 @@ func keepPart(keeps []retake.Keep) part {
 	}
 	for _, why := range order {
 		names := by[why]
-		items = append(items, item{name: someNames(names, len(names), 2*nameColumns), remark: said(keepWord(why))})
+		items = append(items, sectionItem{name: joinSomeNames(names, len(names), 2*nameColumns), remark: fixedRemark(keepReasonText(why))})
 	}
-	return part{
+	return planSection{
 		word: "LEAVE AS IS", count: int64(len(keeps)), least: 1, most: len(items),
-		draw: func(l Look, g grid, n int) []string {
+		draw: func(l Style, g sectionGrid, n int) []string {
 			if len(items) <= n {
-				return l.items(items, g, n)
+				return l.drawItems(items, g, n)
 			}
-			return []string{g.lead(0) + l.Dim(l.Glyphs.Cut(keepCounts(keeps)+", "+l.list(), g.room()))}
+			return []string{g.countColumn(0) + l.Dim(l.Glyphs.Cut(keepCountsText(keeps)+", "+l.listCommand(), g.textWidth()))}
 		},
 	}
 }
 
-// keepCounts is all reasons in one line.
-func keepCounts(keeps []retake.Keep) string {
+// keepCountsText is all reasons in one line.
+func keepCountsText(keeps []retake.Keep) string {
 	var order []retake.KeepReason
 	n := map[retake.KeepReason]int64{}
 	for _, k := range keeps {
@@ -149,8 +149,8 @@ func keepCounts(keeps []retake.Keep) string {
 
 const classColumns = 15
 
-// asksPart has each obstacle; none is ever left out.
-func asksPart(p *retake.Plan) part {
+// obstacleSection has each obstacle; none is ever left out.
+func obstacleSection(p *retake.Plan) planSection {
 	const classes = classColumns
 	texts := func(width int) (lines int, out [][]string) {
 		for _, o := range p.Obstacles {
@@ -160,9 +160,9 @@ func asksPart(p *retake.Plan) part {
 		}
 		return lines, out
 	}
-	return part{
+	return planSection{
 		word: "CONFIRM", color: yellowCode, least: len(p.Obstacles), most: 2 * len(p.Obstacles),
-		draw: func(l Look, g grid, n int) []string {
+		draw: func(l Style, g sectionGrid, n int) []string {
 			lines, all := texts(g.width)
 			var out []string
 			for i, o := range p.Obstacles {
@@ -181,26 +181,26 @@ func asksPart(p *retake.Plan) part {
 	}
 }
 
-// donePart lists external actions, which no plan undoes.
-func donePart(effects []retake.Effect) part {
-	return part{
+// effectSection lists external actions, which no plan undoes.
+func effectSection(effects []retake.Effect) planSection {
+	return planSection{
 		word: "EXTERNAL", color: yellowCode, least: 1, most: len(effects),
-		draw: func(l Look, g grid, n int) []string {
+		draw: func(l Style, g sectionGrid, n int) []string {
 			var out []string
 			shown := len(effects)
 			if shown > n {
 				shown = n - 1
 			}
 			for _, e := range effects[:shown] {
-				when := l.Clock(e.Time)
+				when := l.ShortTime(e.Time)
 				lead := termtext.Pad(termtext.Escape(e.ID), 2) + "  " + when
 				pad := strings.Repeat(" ", max(classColumns-termtext.Width(lead), 2))
-				unsure := unsureText(e) + "  already done"
+				unsure := uncertainText(e) + "  already done"
 				text := l.Glyphs.Cut(termtext.Escape(e.Text), g.width-max(classColumns, termtext.Width(lead)+2)-termtext.Width(unsure)) + l.Dim(unsure)
 				out = append(out, l.Yellow(termtext.Pad(termtext.Escape(e.ID), 2))+"  "+l.Dim(when)+pad+text)
 			}
 			if more := len(effects) - shown; more > 0 {
-				out = append(out, l.Yellow("+"+termtext.Count(int64(more)))+" more can't be undone, "+l.list())
+				out = append(out, l.Yellow("+"+termtext.Count(int64(more)))+" more can't be undone, "+l.listCommand())
 			}
 			return out
 		},
@@ -208,10 +208,10 @@ func donePart(effects []retake.Effect) part {
 }
 
 // Wrap breaks text between words; a word that is too long has a line of its own.
-func Wrap(text string, width int) []string { return fill(strings.Fields(text), width) }
+func Wrap(text string, width int) []string { return fillLines(strings.Fields(text), width) }
 
-// fill puts as many words on each line as fit.
-func fill(words []string, width int) []string {
+// fillLines puts as many words on each line as fit.
+func fillLines(words []string, width int) []string {
 	var out []string
 	line := ""
 	for _, w := range words {

@@ -11,7 +11,7 @@ import (
 
 // planLines is how many lines a plan has at most: with a question below it, it
 // fits a terminal of 24.
-const planLines = 22
+const maxPlanLines = 22
 
 const (
 	redCode    = "31"
@@ -21,17 +21,17 @@ const (
 
 // RenderPlan draws a plan: deletions first, then what comes back, what changes,
 // what is kept, what asks and what stays done.
-func RenderPlan(l Look, p *retake.Plan) string { return RenderPlanIn(l, p, planLines) }
+func RenderPlan(l Style, p *retake.Plan) string { return RenderPlanIn(l, p, maxPlanLines) }
 
 // RenderPlanIn draws a plan into so many lines, or as few more as obstacles and effects
 // need: none of these is left out.
-func RenderPlanIn(l Look, p *retake.Plan, lines int) string {
+func RenderPlanIn(l Style, p *retake.Plan, lines int) string {
 	var b strings.Builder
 	b.WriteString(planHead(l, p))
-	files, talk := fileParts(p), talkParts(p)
+	files, talk := fileSections(p), noticeSections(p)
 	top := strings.Count(b.String(), "\n")
 	if l.Width >= WideFrom {
-		b.WriteString(wideParts(l, p, files, talk, lines-top-2))
+		b.WriteString(drawWideSections(l, p, files, talk, lines-top-2))
 		return b.String()
 	}
 	fixed := top + 2 // a blank line, and the last one
@@ -41,24 +41,24 @@ func RenderPlanIn(l Look, p *retake.Plan, lines int) string {
 	if len(talk) > 0 {
 		fixed++
 	}
-	all := append(append([]part{}, files...), talk...)
-	rows := allot(all, lines-fixed)
-	c := columnsOf(all, rows)
+	all := append(append([]planSection{}, files...), talk...)
+	rows := allotLines(all, lines-fixed)
+	c := fitSectionColumns(all, rows)
 	for i, s := range all {
 		if i == 0 || i == len(files) {
 			b.WriteString("\n")
 		}
-		b.WriteString(drawPart(l, s, c, l.Width, rows[i]))
+		b.WriteString(drawSection(l, s, c, l.Width, rows[i]))
 	}
-	fmt.Fprintf(&b, "\n%s\n", l.Hang(safetyText(l, p), 0))
+	fmt.Fprintf(&b, "\n%s\n", l.HangingIndent(safetyText(l, p), 0))
 	return b.String()
 }
 
-func planHead(l Look, p *retake.Plan) string {
-	w := wordsOf(p.Course)
-	what := w.now + " " + termtext.Escape(goal(p))
+func planHead(l Style, p *retake.Plan) string {
+	w := wordsOfCourse(p.Course)
+	what := w.now + " " + termtext.Escape(targetText(p))
 	right := "plan " + p.Short()
-	about := aboutGoal(l, p)
+	about := targetDetails(l, p)
 	room := l.Width - termtext.Width(what) - termtext.Width(right) - 4
 	if room < termtext.Width(about) {
 		about = l.Glyphs.Cut(about, max(room, 0))
@@ -70,10 +70,10 @@ func planHead(l Look, p *retake.Plan) string {
 	}
 	sentence := planSentence(l, p)
 	if p.Lost == nil { // else it is in lines that fit
-		sentence = l.Hang(sentence, 0)
+		sentence = l.HangingIndent(sentence, 0)
 	}
-	lines := l.Ends(head, l.Dim(right), width, termtext.Width(right)) + "\n" + sentence
-	if edits := editsText(p); edits != "" {
+	lines := l.AlignEnds(head, l.Dim(right), width, termtext.Width(right)) + "\n" + sentence
+	if edits := keptEditsText(p); edits != "" {
 		gap := " "
 		if l.ShownWidth(planSentence(l, p))+1+termtext.Width(edits) > l.Width {
 			gap = "\n"
@@ -83,8 +83,8 @@ func planHead(l Look, p *retake.Plan) string {
 	return lines + "\n"
 }
 
-// editsText says which edits an undo leaves in place.
-func editsText(p *retake.Plan) string {
+// keptEditsText says which edits an undo leaves in place.
+func keptEditsText(p *retake.Plan) string {
 	if p.Edits == nil {
 		return ""
 	}
@@ -106,25 +106,25 @@ func editsText(p *retake.Plan) string {
 	}
 }
 
-// aboutGoal tells more of where a plan leads, without color.
-func aboutGoal(l Look, p *retake.Plan) string {
+// targetDetails tells more of where a plan leads, without color.
+func targetDetails(l Style, p *retake.Plan) string {
 	var parts []string
 	if p.Course == retake.CourseAdopt && p.Fork != nil {
 		if o := p.Fork.Origin; o != nil {
 			parts = append(parts, fmt.Sprintf("forked from %d", o.Number))
 		}
-		return strings.Join(append(parts, l.Path(p.Fork.Root)), "  ")
+		return strings.Join(append(parts, l.DisplayPath(p.Fork.Root)), "  ")
 	}
 	t := p.Target
 	if t == nil {
 		return ""
 	}
-	text, quoted := titleWith(*t, l.Goals)
+	text, quoted := checkpointTitle(*t, l.Titles)
 	item := p.Course == retake.CourseUndo || p.Course == retake.CourseRedo
 	if quoted && item {
 		text = l.Glyphs.Quote(text)
 	}
-	parts = append(parts, l.Clock(t.Time), text)
+	parts = append(parts, l.ShortTime(t.Time), text)
 	if item {
 		parts = append(parts, l.Ago(t.Time))
 	}
@@ -135,28 +135,28 @@ func aboutGoal(l Look, p *retake.Plan) string {
 }
 
 // planSentence is the answer: how much, and that nothing happened yet.
-func planSentence(l Look, p *retake.Plan) string {
-	if Idle(p) {
+func planSentence(l Style, p *retake.Plan) string {
+	if IsIdlePlan(p) {
 		return idleText(p)
 	}
-	n := tallyOf(p).touched()
+	n := countPlan(p).total()
 	where := ""
 	if len(p.Paths) > 0 {
 		names := make([]string, len(p.Paths))
 		for i, path := range p.Paths {
 			names[i] = termtext.Escape(path)
 		}
-		where = " in " + someNames(names, len(names), max(l.Width-62, 16))
+		where = " in " + joinSomeNames(names, len(names), max(l.Width-62, 16))
 	}
 	if p.Lost != nil {
-		return lostSentence(l, p)
+		return lostDirSentence(l, p)
 	}
-	return fmt.Sprintf("%s would change%s. %s", strings.Replace(Files(n), "no files", "No file", 1), where, l.Bold("Nothing has been changed yet."))
+	return fmt.Sprintf("%s would change%s. %s", strings.Replace(CountFiles(n), "no files", "No file", 1), where, l.Bold("Nothing has been changed yet."))
 }
 
-// lostSentence says what becomes of a directory that was deleted or replaced.
-func lostSentence(l Look, p *retake.Plan) string {
-	root := l.PathCut(l.Path(p.Lost.Root), max(l.Width-42, 20), false)
+// lostDirSentence says what becomes of a directory that was deleted or replaced.
+func lostDirSentence(l Style, p *retake.Plan) string {
+	root := l.CutPath(l.DisplayPath(p.Lost.Root), max(l.Width-42, 20), false)
 	text := root + " is created again and keeps its timeline."
 	if p.Lost.There {
 		text = "Another directory is at " + root + " now."
@@ -165,8 +165,8 @@ func lostSentence(l Look, p *retake.Plan) string {
 }
 
 // safetyText says how all that is there now comes back.
-func safetyText(l Look, p *retake.Plan) string {
-	if Idle(p) {
+func safetyText(l Style, p *retake.Plan) string {
+	if IsIdlePlan(p) {
 		return "No checkpoint is added."
 	}
 	n := l.Bold(fmt.Sprint(p.Safety.Number))
@@ -177,7 +177,7 @@ func safetyText(l Look, p *retake.Plan) string {
 		if p.Course == retake.CourseUnwind {
 			return "."
 		}
-		return "; " + l.Bold(wayBack(p.Course)) + " brings " + what + " back."
+		return "; " + l.Bold(undoCommand(p.Course)) + " brings " + what + " back."
 	}
 	if p.Safety.There {
 		return "Checkpoint " + n + " has everything you have now" + back("it")
@@ -185,44 +185,44 @@ func safetyText(l Look, p *retake.Plan) string {
 	return "First your files are saved as checkpoint " + n + back("them")
 }
 
-// wayBack is the command that takes a course back. Undo goes one further each
+// undoCommand is the command that takes a course back. Undo goes one further each
 // time, so it does not take an undo back.
-func wayBack(c retake.Course) string {
+func undoCommand(c retake.Course) string {
 	if c == retake.CourseUndo {
 		return "retake redo"
 	}
 	return "retake undo"
 }
 
-// fileParts are the sections about paths; empty ones are left out.
-func fileParts(p *retake.Plan) []part {
-	w := wordsOf(p.Course)
-	var out []part
-	brought, changed := written(p)
+// fileSections are the sections about paths; empty ones are left out.
+func fileSections(p *retake.Plan) []planSection {
+	w := wordsOfCourse(p.Course)
+	var out []planSection
+	brought, changed := splitWrites(p)
 	if len(p.Deletes) > 0 {
-		out = append(out, stepPart("DELETE", redCode, p.Deletes))
+		out = append(out, stepSection("DELETE", redCode, p.Deletes))
 	}
 	if len(brought) > 0 {
-		out = append(out, stepPart(strings.ToUpper(w.bring), greenCode, brought))
+		out = append(out, stepSection(strings.ToUpper(w.bring), greenCode, brought))
 	}
 	if len(changed) > 0 {
-		out = append(out, stepPart(strings.ToUpper(w.change), "", changed))
+		out = append(out, stepSection(strings.ToUpper(w.change), "", changed))
 	}
 	if len(p.Merges) > 0 {
-		out = append(out, mergePart(p))
+		out = append(out, mergeSection(p))
 	}
-	both, rest := conflicts(p)
+	both, rest := splitConflicts(p)
 	if len(both) > 0 {
-		out = append(out, conflictPart(both))
+		out = append(out, conflictSection(both))
 	}
 	if len(rest) > 0 {
-		out = append(out, keepPart(rest))
+		out = append(out, keepSection(rest))
 	}
 	return out
 }
 
-// conflicts parts the keeps into those of both sides and the rest.
-func conflicts(p *retake.Plan) (both, rest []retake.Keep) {
+// splitConflicts parts the keeps into those of both sides and the rest.
+func splitConflicts(p *retake.Plan) (both, rest []retake.Keep) {
 	for _, k := range p.Keeps {
 		if k.Why == retake.KeepConflict {
 			both = append(both, k)
@@ -233,24 +233,24 @@ func conflicts(p *retake.Plan) (both, rest []retake.Keep) {
 	return both, rest
 }
 
-// talkParts are the sections that need a word, or say what no plan can do.
-func talkParts(p *retake.Plan) []part {
-	var out []part
+// noticeSections are the sections that need a word, or say what no plan can do.
+func noticeSections(p *retake.Plan) []planSection {
+	var out []planSection
 	if len(p.Obstacles) > 0 {
-		out = append(out, asksPart(p))
+		out = append(out, obstacleSection(p))
 	}
 	if len(p.Effects) > 0 {
-		out = append(out, donePart(p.Effects))
+		out = append(out, effectSection(p.Effects))
 	}
 	return out
 }
 
-// planColumns are the widths of the counts of sections and of their lines.
-type planColumns struct{ count, number int }
+// sectionColumns are the widths of the counts of sections and of their lines.
+type sectionColumns struct{ count, number int }
 
-// columnsOf leaves the counts of lines out where each path has a line of its own.
-func columnsOf(parts []part, rows []int) planColumns {
-	c := planColumns{count: 5}
+// fitSectionColumns leaves the counts of lines out where each path has a line of its own.
+func fitSectionColumns(parts []planSection, rows []int) sectionColumns {
+	c := sectionColumns{count: 5}
 	folded := false
 	for i, s := range parts {
 		c.count = max(c.count, len(termtext.Count(s.count)))
@@ -262,13 +262,13 @@ func columnsOf(parts []part, rows []int) planColumns {
 	return c
 }
 
-// drawPart sets word and count before the lines of a section.
-func drawPart(l Look, s part, c planColumns, width, n int) string {
-	lead := l.loud(s.color, termtext.Pad(s.word, wordColumns))
+// drawSection sets word and count before the lines of a section.
+func drawSection(l Style, s planSection, c sectionColumns, width, n int) string {
+	lead := l.boldColor(s.color, termtext.Pad(s.word, wordColumns))
 	next := strings.Repeat(" ", wordColumns)
-	g := grid{number: c.number, width: width - wordColumns}
+	g := sectionGrid{number: c.number, width: width - wordColumns}
 	if s.count > 0 {
-		lead += l.loud(s.color, termtext.PadLeft(termtext.Count(s.count), c.count)) + "   "
+		lead += l.boldColor(s.color, termtext.PadLeft(termtext.Count(s.count), c.count)) + "   "
 		next += strings.Repeat(" ", c.count+3)
 		g.width -= c.count + 3
 	}
@@ -280,9 +280,9 @@ func drawPart(l Look, s part, c planColumns, width, n int) string {
 	return b.String()
 }
 
-// allot shares the lines: every section has what it must have, and what is left
+// allotLines shares the lines: every section has what it must have, and what is left
 // goes round, twice to the deletions.
-func allot(parts []part, lines int) []int {
+func allotLines(parts []planSection, lines int) []int {
 	rows := make([]int, len(parts))
 	for i, s := range parts {
 		rows[i] = s.least

@@ -8,21 +8,21 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-const talkMin = 46
+const minNoticeWidth = 46
 
-// wideParts draws the files to the left, and what asks and what follows to the
+// drawWideSections draws the files to the left, and what asks and what follows to the
 // right.
-func wideParts(l Look, p *retake.Plan, files, talk []part, lines int) string {
-	talk = append(talk, afterPart(p))
-	right := min(max(l.Width*2/5, talkMin), 80)
+func drawWideSections(l Style, p *retake.Plan, files, talk []planSection, lines int) string {
+	talk = append(talk, afterSection(p))
+	right := min(max(l.Width*2/5, minNoticeWidth), 80)
 	left := l.Width - right - 4
-	a := column(l, files, left, lines)
-	b := column(l, talk, right, lines)
+	a := drawColumn(l, files, left, lines)
+	b := drawColumn(l, talk, right, lines)
 	bar := l.Dim(l.Glyphs.Bar)
 	var out strings.Builder
 	out.WriteString("\n")
 	for i := range max(len(a), len(b)) {
-		line := drawn{}
+		line := drawnLine{}
 		if i < len(a) {
 			line = a[i]
 		}
@@ -36,15 +36,15 @@ func wideParts(l Look, p *retake.Plan, files, talk []part, lines int) string {
 	return out.String()
 }
 
-// drawn is a line with its width, which colors would hide.
-type drawn struct {
+// drawnLine is a line with its width, which colors would hide.
+type drawnLine struct {
 	text  string
 	width int
 }
 
-// column draws sections below each other, with a blank line between them where
+// drawColumn draws sections below each other, with a blank line between them where
 // there is room.
-func column(l Look, parts []part, width, lines int) []drawn {
+func drawColumn(l Style, parts []planSection, width, lines int) []drawnLine {
 	need := len(parts) - 1
 	for _, s := range parts {
 		need += min(s.most, s.least+2)
@@ -53,23 +53,23 @@ func column(l Look, parts []part, width, lines int) []drawn {
 	if apart {
 		lines -= len(parts) - 1
 	}
-	rows := allot(parts, lines)
-	c := columnsOf(parts, rows)
-	var out []drawn
+	rows := allotLines(parts, lines)
+	c := fitSectionColumns(parts, rows)
+	var out []drawnLine
 	for i, s := range parts {
 		if i > 0 && apart {
-			out = append(out, drawn{})
+			out = append(out, drawnLine{})
 		}
-		for line := range strings.Lines(drawPart(l, s, c, width, rows[i])) {
+		for line := range strings.Lines(drawSection(l, s, c, width, rows[i])) {
 			line = strings.TrimSuffix(line, "\n")
-			out = append(out, drawn{line, l.ShownWidth(line)})
+			out = append(out, drawnLine{line, l.ShownWidth(line)})
 		}
 	}
 	return out
 }
 
-// afterPart tells which checkpoints there will be.
-func afterPart(p *retake.Plan) part {
+// afterSection tells which checkpoints there will be.
+func afterSection(p *retake.Plan) planSection {
 	now := "everything you have now"
 	if p.Safety.There {
 		now += ", there already"
@@ -80,10 +80,10 @@ func afterPart(p *retake.Plan) part {
 	rows := [][2]string{
 		{fmt.Sprint(p.Safety.Number), now},
 		{fmt.Sprint(p.Safety.Number + 1), "this " + string(p.Course)},
-		{wayBack(p.Course), fmt.Sprintf("from %d to %d again", p.Safety.Number+1, p.Safety.Number)},
+		{undoCommand(p.Course), fmt.Sprintf("from %d to %d again", p.Safety.Number+1, p.Safety.Number)},
 	}
 	switch {
-	case Idle(p):
+	case IsIdlePlan(p):
 		rows = [][2]string{{"nothing", "no checkpoint is added"}}
 	case p.Lost != nil && p.Safety.There: // to take it back would delete everything again
 		rows = rows[:2]
@@ -93,9 +93,9 @@ func afterPart(p *retake.Plan) part {
 		rows[1][1] = "as before the restore"
 		rows = rows[:2]
 	}
-	return part{
+	return planSection{
 		word: "AFTERWARDS", least: len(rows), most: len(rows),
-		draw: func(l Look, g grid, _ int) []string {
+		draw: func(l Style, g sectionGrid, _ int) []string {
 			var out []string
 			for _, r := range rows {
 				out = append(out, termtext.Pad(r[0], classColumns)+l.Dim(l.Glyphs.Cut(r[1], g.width-classColumns)))

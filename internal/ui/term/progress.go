@@ -12,9 +12,9 @@ import (
 const BarColumns = 28
 
 // RenderProgress is one line about how far something is.
-func RenderProgress(l Look, word string, at retake.Progress) string {
+func RenderProgress(l Style, word string, at retake.Progress) string {
 	line := "  " + l.Yellow(l.Glyphs.Wait) + " " + l.Bold(termtext.Pad(word, 13))
-	counts := Files(at.Files) + "   " + termtext.Bytes(at.Bytes)
+	counts := CountFiles(at.Files) + "   " + termtext.Bytes(at.Bytes)
 	if at.Total <= 0 {
 		return line + counts
 	}
@@ -23,12 +23,12 @@ func RenderProgress(l Look, word string, at retake.Progress) string {
 	}
 	share := min(float64(at.Files)/float64(at.Total), 1)
 	full := int(share * BarColumns)
-	bar := l.Green(strings.Repeat(l.Glyphs.Fill, full)) + l.Dim(strings.Repeat(l.Rest(), BarColumns-full))
+	bar := l.Green(strings.Repeat(l.Glyphs.Fill, full)) + l.Dim(strings.Repeat(l.BarRest(), BarColumns-full))
 	return line + fmt.Sprintf("%s %3d %%   %s", bar, int(share*100), counts) // 100 only at the end
 }
 
-// Rest is the empty part of a bar, which must differ without color too.
-func (l Look) Rest() string {
+// BarRest is the empty part of a bar, which must differ without color too.
+func (l Style) BarRest() string {
 	if l.ASCII {
 		return "."
 	}

@@ -30,11 +30,11 @@ func TestQuietCheckpointsAreFolded(t *testing.T) {
 		checkpoint(1, func(c *retake.Checkpoint) { c.Trigger = retake.TriggerInit }),
 	}
 	found := map[retake.CheckpointID]retake.Finding{"e": {Gist: &retake.Gist{Lead: "a.go", Points: []retake.Point{{Theme: retake.ThemeSource, Text: "a.go"}}, Counts: retake.StoryCounts{Edited: 2}}}}
-	rows := func() ([]rung, string) {
+	rows := func() ([]timelineEntry, string) {
 		us := foldQuiet(retake.Timeline{Checkpoints: newest, Findings: found}, nil)
 		var out []string
 		for _, u := range us {
-			out = append(out, Numeral(u.checkpoints[0].Number)+"+"+Numeral(u.checkpoints[len(u.checkpoints)-1].Number))
+			out = append(out, CheckpointNumber(u.checkpoints[0].Number)+"+"+CheckpointNumber(u.checkpoints[len(u.checkpoints)-1].Number))
 		}
 		return us, strings.Join(out, " ")
 	}
@@ -42,7 +42,7 @@ func TestQuietCheckpointsAreFolded(t *testing.T) {
 	if want := "9+9 8+8 7+7 6+3 2+2 1+1"; got != want {
 		t.Fatalf("rows %s, want %s", got, want)
 	}
-	r := Look{}.quietRow(us[3].checkpoints, View{Timeline: retake.Timeline{Findings: found}})
+	r := Style{}.quietRow(us[3].checkpoints, TimelineView{Timeline: retake.Timeline{Findings: found}})
 	if r.files != "4" || len(r.points) != 1 || r.points[0].Text != "a.go" {
 		t.Errorf("%s files, %+v: a file that somebody edited is not one that always moves", r.files, r.points)
 	}

@@ -12,7 +12,7 @@ import (
 
 // RenderResult tells what was done: deletions first, how it comes back, what is
 // not as it should be.
-func RenderResult(l Look, p *retake.Plan, res retake.RestoreResult, took time.Duration) string {
+func RenderResult(l Style, p *retake.Plan, res retake.RestoreResult, took time.Duration) string {
 	var b strings.Builder
 	b.WriteString(resultHead(l, p, res, took) + "\n\n")
 	b.WriteString("  " + resultCounts(l, p, res) + "\n")
@@ -27,16 +27,16 @@ func RenderResult(l Look, p *retake.Plan, res retake.RestoreResult, took time.Du
 		field("before", "checkpoint "+l.Bold(fmt.Sprint(res.Safety.Number))+", "+had)
 	}
 	if res.Checkpoint.ID != "" {
-		field("now", nowText(l, p, res))
+		field("now", currentStateText(l, p, res))
 	}
-	if text := editsText(p); text != "" {
+	if text := keptEditsText(p); text != "" {
 		field("edits", strings.ToLower(text[:1])+strings.TrimSuffix(text[1:], "."))
 	}
 	for i, line := range meaningLines(l, p) {
 		field([]string{"content", ""}[min(i, 1)], line)
 	}
 	for _, g := range res.Git {
-		for i, line := range gitLeft(l, g) {
+		for i, line := range gitLeftLines(l, g) {
 			field([]string{"git", ""}[min(i, 1)], line)
 		}
 	}
@@ -58,23 +58,23 @@ func RenderResult(l Look, p *retake.Plan, res retake.RestoreResult, took time.Du
 }
 
 // mostMeanings are told in a result; more are counted.
-const mostMeanings = 4
+const maxMeanings = 4
 
 // meaningLines say what was done to the content of files: rows, packages, settings.
-func meaningLines(l Look, p *retake.Plan) []string {
-	all := slices.Concat(meansOf(p.Writes), meansOf(p.Deletes))
+func meaningLines(l Style, p *retake.Plan) []string {
+	all := slices.Concat(stepMeanings(p.Writes), stepMeanings(p.Deletes))
 	var out []string
-	for _, m := range all[:min(len(all), mostMeanings)] {
-		out = append(out, l.Glyphs.Cut(termtext.Escape(m.path)+"  "+l.Words(m.text), l.Width-2-wordColumns))
+	for _, m := range all[:min(len(all), maxMeanings)] {
+		out = append(out, l.Glyphs.Cut(termtext.Escape(m.path)+"  "+l.EscapeText(m.text), l.Width-2-wordColumns))
 	}
 	if more := len(all) - len(out); more > 0 {
-		out = append(out, l.Dim("and "+Files(int64(more))+" more"))
+		out = append(out, l.Dim("and "+CountFiles(int64(more))+" more"))
 	}
 	return out
 }
 
-// gitLeft says where a repository is and was, and how it is moved too.
-func gitLeft(l Look, g retake.GitLeft) []string {
+// gitLeftLines says where a repository is and was, and how it is moved too.
+func gitLeftLines(l Style, g retake.GitLeft) []string {
 	text := "stays on " + termtext.Escape(g.Now.String())
 	if g.Path != ".git" {
 		text = termtext.Escape(g.Path) + " " + text
@@ -90,41 +90,41 @@ func gitLeft(l Look, g retake.GitLeft) []string {
 	return lines
 }
 
-func resultHead(l Look, p *retake.Plan, res retake.RestoreResult, took time.Duration) string {
+func resultHead(l Style, p *retake.Plan, res retake.RestoreResult, took time.Duration) string {
 	sign := l.Green(l.Glyphs.Yes)
 	if len(res.Failed) > 0 {
 		sign = l.Yellow(termtext.Pad("!", termtext.Width(l.Glyphs.Yes)))
 	}
-	what := wordsOf(p.Course).done + " " + termtext.Escape(goal(p))
+	what := wordsOfCourse(p.Course).done + " " + termtext.Escape(targetText(p))
 	right := termtext.Duration(took)
 	room := l.Width - termtext.Width(l.Glyphs.Yes) - 1 - termtext.Width(what) - termtext.Width(right) - 4
-	about := l.Glyphs.Cut(aboutGoal(l, p), max(room, 0))
+	about := l.Glyphs.Cut(targetDetails(l, p), max(room, 0))
 	head := sign + " " + l.Bold(what)
 	width := termtext.Width(l.Glyphs.Yes) + 1 + termtext.Width(what)
 	if about != "" {
 		head += "  " + about
 		width += 2 + termtext.Width(about)
 	}
-	return l.Ends(head, l.Dim(right), width, termtext.Width(right))
+	return l.AlignEnds(head, l.Dim(right), width, termtext.Width(right))
 }
 
 // resultCounts are the numbers of the plan without what was left.
-func resultCounts(l Look, p *retake.Plan, res retake.RestoreResult) string {
+func resultCounts(l Style, p *retake.Plan, res retake.RestoreResult) string {
 	left := map[string]bool{}
 	for _, f := range res.Failed {
 		left[f.Path] = true
 	}
 	done := *p
-	done.Deletes, done.Writes, done.Merges = without(p.Deletes, left), without(p.Writes, left), without(p.Merges, left)
-	w, t := wordsOf(p.Course), tallyOf(&done)
+	done.Deletes, done.Writes, done.Merges = stepsWithout(p.Deletes, left), stepsWithout(p.Writes, left), stepsWithout(p.Merges, left)
+	w, t := wordsOfCourse(p.Course), countPlan(&done)
 	part := func(word string, n int64) string {
 		if n == 0 {
 			return ""
 		}
 		return word + " " + termtext.Count(n)
 	}
-	text := l.Facts(part("deleted", t.deleted), part(w.brought, t.brought), part(w.turned, t.changed), part("merged", t.merged),
-		part("put beside", t.beside), part("left as is", t.kept))
+	text := l.JoinFacts(part("deleted", t.deleted), part(w.brought, t.brought), part(w.turned, t.changed), part("merged", t.merged),
+		part("put beside", t.sideCopies), part("left as is", t.kept))
 	if len(done.Writes)+len(done.Merges) == 0 || !res.ReadBack {
 		return text
 	}
@@ -136,7 +136,7 @@ func resultCounts(l Look, p *retake.Plan, res retake.RestoreResult) string {
 	return text + strings.Repeat(" ", gap) + l.Dim(note)
 }
 
-func without(steps []retake.Step, left map[string]bool) []retake.Step {
+func stepsWithout(steps []retake.Step, left map[string]bool) []retake.Step {
 	var out []retake.Step
 	for _, s := range steps {
 		if !left[s.Path] {
@@ -146,7 +146,7 @@ func without(steps []retake.Step, left map[string]bool) []retake.Step {
 	return out
 }
 
-func nowText(l Look, p *retake.Plan, res retake.RestoreResult) string {
+func currentStateText(l Style, p *retake.Plan, res retake.RestoreResult) string {
 	text := "checkpoint " + l.Bold(fmt.Sprint(res.Checkpoint.Number))
 	to := p.Course == retake.CourseRestore || p.Course == retake.CourseFinish
 	switch same := res.Checkpoint.Content != "" && res.Checkpoint.Content == res.Target.Content; {
@@ -161,15 +161,15 @@ func nowText(l Look, p *retake.Plan, res retake.RestoreResult) string {
 	return text
 }
 
-// PartlyDone is the error of a plan of which something was left.
-func PartlyDone(res retake.RestoreResult) *retake.Error {
+// PartlyDoneError is the error of a plan of which something was left.
+func PartlyDoneError(res retake.RestoreResult) *retake.Error {
 	n := int64(len(res.Failed))
 	verb := "were"
 	if n == 1 {
 		verb = "was"
 	}
 	e := &retake.Error{
-		Kind: retake.Partly, What: fmt.Sprintf("%s %s left as found", Number(n, "path", "paths"), verb), Safe: "All else is done.",
+		Kind: retake.Partly, What: fmt.Sprintf("%s %s left as found", CountNoun(n, "path", "paths"), verb), Safe: "All else is done.",
 		Hint: "undo it: retake undo\nsee what changed: retake diff",
 	}
 	if res.Safety.ID != "" {

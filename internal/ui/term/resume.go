@@ -9,7 +9,7 @@ import (
 )
 
 // RenderResume tells how a conversation goes on from a checkpoint.
-func RenderResume(l Look, r retake.Resumption) string {
+func RenderResume(l Style, r retake.Resumption) string {
 	var b strings.Builder
 	where := fmt.Sprintf("at %d", r.Checkpoint.Number)
 	if !r.Exact {
@@ -18,7 +18,7 @@ func RenderResume(l Look, r retake.Resumption) string {
 	switch {
 	case len(r.Command) > 0:
 		fmt.Fprintf(&b, "Continue %s's conversation %s\n", termtext.Escape(r.Agent), where)
-		fmt.Fprintf(&b, "  %s\n", l.Bold(commandLine(l, r)))
+		fmt.Fprintf(&b, "  %s\n", l.Bold(resumeCommand(l, r)))
 		if !r.Exact && r.Why != "" {
 			fmt.Fprintf(&b, "  %s\n", l.Dim(termtext.Escape(r.Why)))
 		}
@@ -34,7 +34,7 @@ func RenderResume(l Look, r retake.Resumption) string {
 		}
 		fmt.Fprintf(&b, "  next task %d of %d: %s\n", n, len(r.Tasks), termtext.Escape(r.Next.Title))
 	}
-	if text := toldText(r); text != "" {
+	if text := handoverText(r); text != "" {
 		for _, line := range Wrap(text, max(l.Width-2, 40)) {
 			fmt.Fprintf(&b, "  %s\n", l.Dim(line))
 		}
@@ -42,8 +42,8 @@ func RenderResume(l Look, r retake.Resumption) string {
 	return b.String()
 }
 
-// toldText is what Retake tells the agent, in short; JSON has its words.
-func toldText(r retake.Resumption) string {
+// handoverText is what Retake tells the agent, in short; JSON has its words.
+func handoverText(r retake.Resumption) string {
 	if r.Note == "" && !r.Exact { // nobody can go on with it
 		return ""
 	}
@@ -63,11 +63,11 @@ func toldText(r retake.Resumption) string {
 	return "Retake tells the agent: " + strings.Join(parts, "; ")
 }
 
-// commandLine is what a person types.
-func commandLine(l Look, r retake.Resumption) string {
+// resumeCommand is what a person types.
+func resumeCommand(l Style, r retake.Resumption) string {
 	words := []string{}
 	for _, w := range r.Command {
-		words = append(words, l.Word(w))
+		words = append(words, l.ShellPath(w))
 	}
-	return "cd " + l.Word(r.Dir) + " && " + strings.Join(words, " ")
+	return "cd " + l.ShellPath(r.Dir) + " && " + strings.Join(words, " ")
 }

@@ -9,23 +9,23 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// Rows is a timeline made ready: each row has its place in the graph, and is drawn as one
+// TimelineRows is a timeline made ready: each row has its place in the graph, and is drawn as one
 // line when somebody looks at it.
-type Rows struct {
+type TimelineRows struct {
 	lines []rowLine
 	cols  columns
 }
 
 type rowLine struct {
 	row     row
-	subject Subject
+	subject RowSubject
 }
 
-// Subject is what one line of a timeline stands for: one of these is set.
-type Subject struct {
+// RowSubject is what one line of a timeline stands for: one of these is set.
+type RowSubject struct {
 	Checkpoint *retake.Checkpoint
 	Run        []retake.Checkpoint // quiet checkpoints, newest first
-	Left       []retake.Checkpoint // checkpoints that a restore left behind, folded
+	Abandoned  []retake.Checkpoint // checkpoints that a restore left behind, folded
 	Fork       *ForkLine
 	Forks      int // forks that are not shown one by one
 	Now        *retake.Counts
@@ -33,14 +33,14 @@ type Subject struct {
 }
 
 // Key is the same for the same subject, also after rows came or went.
-func (s Subject) Key() string {
+func (s RowSubject) Key() string {
 	switch {
 	case s.Checkpoint != nil:
 		return string(s.Checkpoint.ID)
 	case len(s.Run) > 0:
 		return string(s.Run[len(s.Run)-1].ID)
-	case len(s.Left) > 0:
-		return "left " + string(s.Left[len(s.Left)-1].ID)
+	case len(s.Abandoned) > 0:
+		return "left " + string(s.Abandoned[len(s.Abandoned)-1].ID)
 	case s.Fork != nil:
 		return string(s.Fork.ID)
 	case s.Effect != nil:
@@ -51,16 +51,16 @@ func (s Subject) Key() string {
 	return "forks"
 }
 
-// Arrange makes a timeline ready. Folded puts what restores left behind into one line for
+// ArrangeTimeline makes a timeline ready. Folded puts what restores left behind into one line for
 // each run.
-func (l Look) Arrange(v View, folded bool) *Rows {
-	out := &Rows{}
+func (l Style) ArrangeTimeline(v TimelineView, folded bool) *TimelineRows {
+	out := &TimelineRows{}
 	if len(v.Checkpoints) == 0 {
 		return out
 	}
-	at := v.before()
-	us, spots := v.rungs(folded)
-	behind := v.behind()
+	at := v.parentLookup()
+	us, spots := v.timelineEntries(folded)
+	behind := v.abandonedCheckpoints()
 	var rows []row
 	if v.hasNow() {
 		r := l.nowRow(v)
@@ -69,82 +69,82 @@ func (l Look) Arrange(v View, folded bool) *Rows {
 		if now == nil {
 			now = &retake.Counts{}
 		}
-		out.lines = append(out.lines, rowLine{r, Subject{Now: now}})
+		out.lines = append(out.lines, rowLine{r, RowSubject{Now: now}})
 	}
 	for i, u := range us {
-		r := l.rowOf(u, v)
-		r.spot = spots[i]
+		r := l.entryRow(u, v)
+		r.graphCell = spots[i]
 		if len(u.checkpoints) == 1 {
-			r.tellIdle(l, u.checkpoints[0], at)
+			r.setIdleTurn(l, u.checkpoints[0], at)
 		}
 		if u.checkpoints != nil && behind[u.checkpoints[0].ID] {
-			r.left, r.loose = true, true
+			r.abandoned, r.detached = true, true
 		}
 		rows = append(rows, r)
-		out.lines = append(out.lines, rowLine{r, subjectOf(u)})
+		out.lines = append(out.lines, rowLine{r, entrySubject(u)})
 		for k := len(r.effects) - 1; k >= 0; k-- {
-			out.lines = append(out.lines, rowLine{r, Subject{Effect: &r.effects[k]}})
+			out.lines = append(out.lines, rowLine{r, RowSubject{Effect: &r.effects[k]}})
 		}
 	}
 	fitted := slices.DeleteFunc(rows, func(r row) bool { return r.fold })
-	out.cols = fit(l, fitted, lanesOf(spots), v.verified())
+	out.cols = fitColumns(l, fitted, countLanes(spots), v.hasVerifications())
 	return out
 }
 
-func subjectOf(u rung) Subject {
+func entrySubject(u timelineEntry) RowSubject {
 	switch {
 	case u.fork != nil:
-		return Subject{Fork: u.fork}
-	case u.left:
-		return Subject{Left: u.checkpoints}
+		return RowSubject{Fork: u.fork}
+	case u.abandoned:
+		return RowSubject{Abandoned: u.checkpoints}
 	case u.more > 0:
-		return Subject{Forks: u.more}
+		return RowSubject{Forks: u.more}
 	case len(u.checkpoints) > 1:
-		return Subject{Run: u.checkpoints}
+		return RowSubject{Run: u.checkpoints}
 	}
-	return Subject{Checkpoint: &u.checkpoints[0]}
+	return RowSubject{Checkpoint: &u.checkpoints[0]}
 }
 
 // Len is how many lines there are.
-func (r *Rows) Len() int { return len(r.lines) }
+func (r *TimelineRows) Len() int { return len(r.lines) }
 
 // At is what a line stands for.
-func (r *Rows) At(i int) Subject { return r.lines[i].subject }
+func (r *TimelineRows) At(i int) RowSubject { return r.lines[i].subject }
 
 // Head names the columns.
-func (r *Rows) Head(l Look) string { return l.Dim(r.cols.head()) }
+func (r *TimelineRows) Head(l Style) string { return l.Dim(r.cols.head()) }
 
 // Draw draws one line.
-func (r *Rows) Draw(l Look, i int) string {
+func (r *TimelineRows) Draw(l Style, i int) string {
 	at := r.lines[i]
 	text := ""
 	switch {
 	case at.subject.Effect != nil:
 		text = l.effectRow(r.cols, at.row, *at.subject.Effect)
 	case at.row.fold:
-		text = l.foldRow(r.cols, at.row)
+		text = l.drawFoldRow(r.cols, at.row)
 	default:
-		text = l.briefRow(r.cols, at.row)
+		text = l.drawBriefRow(r.cols, at.row)
 	}
 	return strings.TrimRight(text, " ")
 }
 
-// briefRow is a row in one line. A flag stands where nothing was verified, or before what
+// drawBriefRow is a row in one line. A flag stands where nothing was verified, or before what
 // changed; its reason is on the card.
-func (l Look) briefRow(c columns, r row) string {
+func (l Style) drawBriefRow(c columns, r row) string {
 	brief := r
 	if c.wide {
-		own := r.leadOf(true)
+		own := r.lastColumn(true)
 		room := c.story
 		if own != "" {
-			room -= termtext.Width(own) + termtext.Width(l.Sep())
+			room -= termtext.Width(own) + termtext.Width(l.Separator())
 		}
-		return l.rowLine(c, brief, l.Facts(l.Dim(own), l.points(r.points, room, r.left)))
+		return l.rowLine(c, brief, l.JoinFacts(l.Dim(own), l.drawPoints(r.points, room, r.abandoned)))
 	}
-	lead := l.Dim(l.Glyphs.Cut(r.leadOf(false), c.lead))
+	lead := l.Dim(l.Glyphs.Cut(r.lastColumn(false), c.lead))
 	if len(r.flags) > 0 && r.pins == "" {
 		f := r.flags[0]
-		if len(r.badges) == 0 && termtext.Width(f.word) <= c.verify-c.gap(r) {
+		if len(r.badges) == 0 && termtext.Width(f.word) <= c.verify-c.filesOverflow(r) {
 			brief.badges = []Badge{{Text: f.word, Color: f.color, word: true}}
 		} else {
 			lead = f.color(l.Glyphs.Cut(f.word, c.lead))
@@ -153,22 +153,22 @@ func (l Look) briefRow(c columns, r row) string {
 	return l.rowLine(c, brief, lead)
 }
 
-// foldRow tells of checkpoints that a restore left, in one line.
-func (l Look) foldRow(c columns, r row) string {
+// drawFoldRow tells of checkpoints that a restore left, in one line.
+func (l Style) drawFoldRow(c columns, r row) string {
 	room := c.number + 2 + c.when
 	rest := c.title + 2 + c.verify + c.files + 2 + c.lead
 	if c.wide {
 		rest = c.title + 2 + c.verify + c.files + 2 + c.story
 	}
-	return l.graphRow(r.spot, l.Dim(r.node), c.lanes) + l.Dim(termtext.PadLeft(r.number, room)+"  "+l.Glyphs.Cut(r.title, rest))
+	return l.drawGraphRow(r.graphCell, l.Dim(r.node), c.lanes) + l.Dim(termtext.PadLeft(r.number, room)+"  "+l.Glyphs.Cut(r.title, rest))
 }
 
-// leftRow is the row of checkpoints that were folded because a restore left them.
-func (l Look) leftRow(u rung) row {
+// abandonedRow is the row of checkpoints that were folded because a restore left them.
+func (l Style) abandonedRow(u timelineEntry) row {
 	newest, oldest := u.checkpoints[0].Number, u.checkpoints[len(u.checkpoints)-1].Number
-	r := row{node: l.Glyphs.Dots, quiet: true, fold: true, number: Numeral(newest)}
+	r := row{node: l.Glyphs.Dots, quiet: true, fold: true, number: CheckpointNumber(newest)}
 	if oldest != newest {
-		r.number = Numeral(oldest) + l.Glyphs.Dash + Numeral(newest)
+		r.number = CheckpointNumber(oldest) + l.Glyphs.Dash + CheckpointNumber(newest)
 	}
 	var parts []string
 	for i := len(u.checkpoints) - 1; i >= 0; i-- {
@@ -177,12 +177,12 @@ func (l Look) leftRow(u rung) row {
 		}
 	}
 	if n := len(parts); n > 4 {
-		parts = []string{Number(int64(n), "effect", "effects")}
+		parts = []string{CountNoun(int64(n), "effect", "effects")}
 	}
 	if u.more > 0 {
-		parts = append(parts, Number(int64(u.more), "fork", "forks"))
+		parts = append(parts, CountNoun(int64(u.more), "fork", "forks"))
 	}
-	r.title = leftBehind + " by a restore"
+	r.title = abandonedText + " by a restore"
 	if n := len(parts); n > 0 {
 		with := parts[n-1]
 		if n > 1 {

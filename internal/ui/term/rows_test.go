@@ -14,9 +14,9 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term/termtest"
 )
 
-// drawn are all lines, one below the other.
-func drawn(l term.Look, v term.View, folded bool) []string {
-	rows := l.Arrange(v, folded)
+// drawnLine are all lines, one below the other.
+func drawnLine(l term.Style, v term.TimelineView, folded bool) []string {
+	rows := l.ArrangeTimeline(v, folded)
 	var out []string
 	for i := range rows.Len() {
 		out = append(out, rows.Draw(l, i))
@@ -27,10 +27,10 @@ func drawn(l term.Look, v term.View, folded bool) []string {
 // The rows are those of the whole picture without what stands below them.
 func TestRowsAreTheRowsOfThePicture(t *testing.T) {
 	t.Parallel()
-	v := termtest.Scene()
+	v := termtest.SampleTimeline()
 	l := term.NewLook(80, termtest.Now, false, false)
 	whole := strings.Split(term.RenderTimeline(l, v), "\n")
-	for _, line := range drawn(l, v, false) {
+	for _, line := range drawnLine(l, v, false) {
 		short := []rune(line)[:min(len([]rune(line)), 50)] // a flag may stand behind it
 		if !slices.ContainsFunc(whole, func(w string) bool { return strings.HasPrefix(w, string(short)) }) {
 			t.Errorf("%q is no row of\n%s", line, strings.Join(whole, "\n"))
@@ -41,7 +41,7 @@ func TestRowsAreTheRowsOfThePicture(t *testing.T) {
 // What was left behind is one row, with what stays done; the line goes on through it.
 func TestWhatWasLeftIsFolded(t *testing.T) {
 	t.Parallel()
-	got := drawn(term.NewLook(80, termtest.Now, true, false), termtest.Scene(), true)
+	got := drawnLine(term.NewLook(80, termtest.Now, true, false), termtest.SampleTimeline(), true)
 	want := []string{
 		`o      19  10:52  restored a checkpoint`,
 		`:          15-18  replaced by a restore, with e1 and e2; h shows them`,
@@ -58,14 +58,14 @@ func TestWhatWasLeftIsFolded(t *testing.T) {
 // One row that was left is not folded into another one.
 func TestOneRowIsNotFolded(t *testing.T) {
 	t.Parallel()
-	v := term.View{Tree: true}
+	v := term.TimelineView{Tree: true}
 	v.Findings = map[retake.CheckpointID]retake.Finding{}
-	s := &termtest.Stage{V: &v}
+	s := &termtest.TimelineBuilder{View: &v}
 	s.Checkpoint(3, termtest.At(9, 3), 1, termtest.Manual("three"))
 	s.Checkpoint(2, termtest.At(9, 2), 1, termtest.Manual("two"))
 	s.Checkpoint(1, termtest.At(9, 1), 0, termtest.Manual("one"))
 	l := term.NewLook(80, termtest.Now, false, false)
-	if a, b := drawn(l, v, true), drawn(l, v, false); !slices.Equal(a, b) {
+	if a, b := drawnLine(l, v, true), drawnLine(l, v, false); !slices.Equal(a, b) {
 		t.Fatalf("got\n%s\nwant\n%s", strings.Join(a, "\n"), strings.Join(b, "\n"))
 	}
 }
@@ -76,9 +76,9 @@ func TestRowsHoldEveryCheckpoint(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 30).Draw(t, "checkpoints")
-		v := term.View{Tree: rapid.Bool().Draw(t, "tree"), Newest: int64(n)}
+		v := term.TimelineView{Tree: rapid.Bool().Draw(t, "tree"), Newest: int64(n)}
 		v.Findings = map[retake.CheckpointID]retake.Finding{}
-		s := &termtest.Stage{V: &v}
+		s := &termtest.TimelineBuilder{View: &v}
 		for i := n; i > 0; i-- {
 			parent := rapid.IntRange(max(i-6, 0), i-1).Draw(t, "parent")
 			m := s.Checkpoint(int64(i), termtest.At(9, i), int64(parent), termtest.Manual(fmt.Sprint("m", i)))
@@ -93,12 +93,12 @@ func TestRowsHoldEveryCheckpoint(t *testing.T) {
 		}
 		width := rapid.SampledFrom([]int{60, 80, 121, 200}).Draw(t, "width")
 		l := term.NewLook(width, termtest.Now, false, false)
-		rows := l.Arrange(v, rapid.Bool().Draw(t, "folded"))
+		rows := l.ArrangeTimeline(v, rapid.Bool().Draw(t, "folded"))
 		var got []int64
 		keys := map[string]bool{}
 		for i := range rows.Len() {
 			x := rows.At(i)
-			for _, list := range [][]retake.Checkpoint{x.Run, x.Left} {
+			for _, list := range [][]retake.Checkpoint{x.Run, x.Abandoned} {
 				for _, c := range list {
 					got = append(got, c.Number)
 				}
@@ -113,7 +113,7 @@ func TestRowsHoldEveryCheckpoint(t *testing.T) {
 			if w := termtext.Width(rows.Draw(l, i)); w > width {
 				t.Fatalf("%d columns at %d: %q", w, width, rows.Draw(l, i))
 			}
-			if len(l.Brief(v, x, 4)) > 4 {
+			if len(l.SubjectBrief(v, x, 4)) > 4 {
 				t.Fatal("a card is too long")
 			}
 		}
@@ -135,11 +135,11 @@ func TestClip(t *testing.T) {
 		{"plain", 0, 5, "plain"}, {"plain", 0, 4, "pla…"}, {"plain", 2, 9, "ain"}, {"plain", 2, 2, "a…"}, {"plain", 9, 4, ""},
 		{"日本語", 0, 4, "日…"}, {"日本語", 1, 4, "本…"}, {l.Green("gr") + "ey", 0, 3, "gr…"}, {l.Green("gr") + "ey", 1, 9, "rey"},
 	} {
-		if got := term.Strip(l.Clip(x.in, x.from, x.width)); got != x.want {
+		if got := term.StripANSI(l.ClipColumns(x.in, x.from, x.width)); got != x.want {
 			t.Errorf("Clip(%q, %d, %d) = %q, want %q", x.in, x.from, x.width, got, x.want)
 		}
 	}
-	if got := l.Clip(l.Green("grey")+"x", 0, 3); got != "\x1b[32mgr\x1b[0m\x1b[2m…\x1b[0m" {
+	if got := l.ClipColumns(l.Green("grey")+"x", 0, 3); got != "\x1b[32mgr\x1b[0m\x1b[2m…\x1b[0m" {
 		t.Errorf("a color does not end: %q", got)
 	}
 }

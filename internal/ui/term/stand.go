@@ -11,28 +11,28 @@ import (
 )
 
 // soon is how long a timeline waits to hear what changed since the newest checkpoint.
-const soon = 300 * time.Millisecond
+const presentTimeout = 300 * time.Millisecond
 
-// Present is what is known of the files as they are now.
-type Present struct {
-	Status *retake.Status // nil: nothing
-	Gist   *retake.Gist   // what changed since the newest checkpoint, when that is known too
-	Late   bool           // there was no answer in time
+// PresentState is what is known of the files as they are now.
+type PresentState struct {
+	Status   *retake.Status // nil: nothing
+	Gist     *retake.Gist   // what changed since the newest checkpoint, when that is known too
+	TimedOut bool           // there was no answer in time
 }
 
-// PresentSoon asks how things stand while the timeline is read. No answer in time is said to
+// StartReadPresent asks how things stand while the timeline is read. No answer in time is said to
 // be late, and never an error.
-func PresentSoon(ctx context.Context, s retake.Service, ws retake.WorkspaceID) func() Present {
-	ctx, stop := context.WithTimeout(ctx, soon)
-	got := make(chan Present, 1)
+func StartReadPresent(ctx context.Context, s retake.Service, ws retake.WorkspaceID) func() PresentState {
+	ctx, stop := context.WithTimeout(ctx, presentTimeout)
+	got := make(chan PresentState, 1)
 	go func() {
 		defer stop()
-		got <- present(ctx, s, ws)
+		got <- readPresent(ctx, s, ws)
 	}()
-	return func() Present { return <-got }
+	return func() PresentState { return <-got }
 }
 
-func present(ctx context.Context, s retake.Service, ws retake.WorkspaceID) Present {
+func readPresent(ctx context.Context, s retake.Service, ws retake.WorkspaceID) PresentState {
 	type answer struct {
 		st  retake.Status
 		err error
@@ -44,17 +44,17 @@ func present(ctx context.Context, s retake.Service, ws retake.WorkspaceID) Prese
 	}()
 	select {
 	case <-ctx.Done():
-		return Present{Late: true}
+		return PresentState{TimedOut: true}
 	case a := <-answers:
 		if a.err != nil {
-			return Present{Late: ctx.Err() != nil}
+			return PresentState{TimedOut: ctx.Err() != nil}
 		}
-		return Present{Status: &a.st, Gist: presentGist(ctx, s, &a.st)}
+		return PresentState{Status: &a.st, Gist: readPresentGist(ctx, s, &a.st)}
 	}
 }
 
-// presentGist says what changed in the words of other rows, if there is time for that.
-func presentGist(ctx context.Context, s retake.Service, st *retake.Status) *retake.Gist {
+// readPresentGist says what changed in the words of other rows, if there is time for that.
+func readPresentGist(ctx context.Context, s retake.Service, st *retake.Status) *retake.Gist {
 	if st.Latest == nil || st.Saving || st.Now.Total() == 0 {
 		return nil
 	}
@@ -75,22 +75,22 @@ func presentGist(ctx context.Context, s retake.Service, st *retake.Status) *reta
 	}
 }
 
-// Stand says where the files stand: at the newest checkpoint, which is the first one only where
+// SetPresent says where the files stand: at the newest checkpoint, which is the first one only where
 // none is left out. What was asked while a save went on, or before another checkpoint came, is
 // not known.
-func (v *View) Stand(newest int64, p Present) {
+func (v *TimelineView) SetPresent(newest int64, p PresentState) {
 	v.Newest = newest
 	if newest == 0 && v.Tree && len(v.Checkpoints) > 0 {
 		v.Newest = v.Checkpoints[0].Number
 	}
-	v.Late = p.Late
+	v.PresentUnknown = p.TimedOut
 	st := p.Status
 	if st == nil || st.Latest == nil {
 		return
 	}
 	v.Level = st.Protection
 	if st.Saving || st.Latest.Number != v.Newest {
-		v.Late = true
+		v.PresentUnknown = true
 		return
 	}
 	v.Now, v.NowGist = &st.Now, p.Gist
@@ -98,13 +98,13 @@ func (v *View) Stand(newest int64, p Present) {
 
 // Hints lead to the checkpoint that asks to be looked at, and to one worth going back to.
 // Files that are gone and in no checkpoint as deleted come first: the last checkpoint has them.
-func (v View) Hints() []string {
+func (v TimelineView) Hints() []string {
 	if v.Now != nil && v.Now.Deleted > 0 {
 		return []string{"bring back", fmt.Sprintf("retake restore %d", v.Newest) + deletedPath(v.NowGist), "details", "retake diff", "all options", "retake help restore"}
 	}
 	at, back := v.Checkpoints[0], retake.Checkpoint{}
 	for _, c := range v.Checkpoints {
-		if f := v.Findings[c.ID]; f.Gist != nil && len(f.Gist.Flags) > 0 || failing(f.Answers) {
+		if f := v.Findings[c.ID]; f.Gist != nil && len(f.Gist.Flags) > 0 || hasFailing(f.Answers) {
 			at = c
 			break
 		}
@@ -125,14 +125,14 @@ func (v View) Hints() []string {
 	switch {
 	case !v.Tree:
 		return append(pairs, "all of it", "retake log")
-	case v.verified():
+	case v.hasVerifications():
 		return append(pairs, "good only", "retake log --good")
 	}
 	return append(pairs, "since then", "retake diff")
 }
 
 // deletedPlace is a fact about deleted files with a path that a shell takes as it is.
-var deletedPlace = regexp.MustCompile(`^deleted (?:[\d,]+ in )?([A-Za-z0-9_][A-Za-z0-9._/-]*?)/?$`)
+var deletedPathPattern = regexp.MustCompile(`^deleted (?:[\d,]+ in )?([A-Za-z0-9_][A-Za-z0-9._/-]*?)/?$`)
 
 // deletedPath limits a restore to what was deleted, where that is one place.
 func deletedPath(g *retake.Gist) string {
@@ -145,14 +145,14 @@ func deletedPath(g *retake.Gist) string {
 		}
 	}
 	if len(places) == 1 {
-		if m := deletedPlace.FindStringSubmatch(places[0]); m != nil {
+		if m := deletedPathPattern.FindStringSubmatch(places[0]); m != nil {
 			return " -- " + m[1]
 		}
 	}
 	return " --plan"
 }
 
-func failing(answers []retake.Answer) bool {
+func hasFailing(answers []retake.Answer) bool {
 	for _, a := range answers {
 		if a.Verdict == retake.Failed && !a.Claim {
 			return true

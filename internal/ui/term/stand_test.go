@@ -10,15 +10,15 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term/termtest"
 )
 
-func timelineOf(p term.Present) string {
-	v := termtest.Scene()
+func timelineOf(p term.PresentState) string {
+	v := termtest.SampleTimeline()
 	v.Now = nil
-	v.Stand(22, p)
+	v.SetPresent(22, p)
 	return term.RenderTimeline(term.NewLook(80, termtest.Now, false, false), v)
 }
 
 // nowLine is the first row of a timeline.
-func nowLine(p term.Present) string {
+func nowLine(p term.PresentState) string {
 	for line := range strings.Lines(timelineOf(p)) {
 		if strings.HasPrefix(line, "┊") && strings.Contains(line, " now ") {
 			return strings.TrimSpace(line)
@@ -37,24 +37,24 @@ func TestU12_NowHasARowThatSaysWhatIsKnown(t *testing.T) {
 	saving.Saving = true
 	for _, c := range []struct {
 		name string
-		p    term.Present
+		p    term.PresentState
 		want string
 	}{
-		{"late", term.Present{Late: true}, "still checking: retake status"},
-		{"saving", term.Present{Status: saving}, "still checking: retake status"},
-		{"deleted", term.Present{Status: status(retake.Counts{Deleted: 25})}, "25 files deleted since 22"},
-		{"both", term.Present{Status: status(retake.Counts{Deleted: 25, Edited: 2, Added: 1})}, "25 deleted, 3 changed since 22"},
-		{"changed", term.Present{Status: status(retake.Counts{Edited: 1})}, "1 file changed since 22"},
+		{"late", term.PresentState{TimedOut: true}, "still checking: retake status"},
+		{"saving", term.PresentState{Status: saving}, "still checking: retake status"},
+		{"deleted", term.PresentState{Status: status(retake.Counts{Deleted: 25})}, "25 files deleted since 22"},
+		{"both", term.PresentState{Status: status(retake.Counts{Deleted: 25, Edited: 2, Added: 1})}, "25 deleted, 3 changed since 22"},
+		{"changed", term.PresentState{Status: status(retake.Counts{Edited: 1})}, "1 file changed since 22"},
 	} {
 		if got := nowLine(c.p); !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
-	if got := nowLine(term.Present{Status: status(retake.Counts{})}); got != "" {
+	if got := nowLine(term.PresentState{Status: status(retake.Counts{})}); got != "" {
 		t.Errorf("nothing changed: %q", got)
 	}
 	gist := &retake.Gist{Lead: "photos/", Points: []retake.Point{{Theme: retake.ThemeDeleted, Text: "deleted 25 in photos/"}}, Counts: retake.StoryCounts{Deleted: 25}}
-	if got := timelineOf(term.Present{Status: status(retake.Counts{Deleted: 25}), Gist: gist}); !strings.Contains(got, "deleted 25 in photos/") {
+	if got := timelineOf(term.PresentState{Status: status(retake.Counts{Deleted: 25}), Gist: gist}); !strings.Contains(got, "deleted 25 in photos/") {
 		t.Errorf("with a gist:\n%s", got)
 	}
 }
@@ -64,7 +64,7 @@ func TestU12_AServiceThatHangsIsLate(t *testing.T) {
 	t.Parallel()
 	let := make(chan struct{})
 	defer close(let)
-	if p := term.PresentSoon(t.Context(), hanging{let: let}, "ws_1")(); !p.Late || p.Status != nil {
+	if p := term.StartReadPresent(t.Context(), hanging{let: let}, "ws_1")(); !p.TimedOut || p.Status != nil {
 		t.Errorf("got %+v", p)
 	}
 }
@@ -94,13 +94,13 @@ func TestHintsAfterADeletion(t *testing.T) {
 		"retake restore 17 -- src/cart.ts": gist("deleted src/cart.ts"),
 		"retake restore 17 --plan":         gist("deleted 11 in src/", "deleted 2 in docs/"),
 	} {
-		v := term.View{Newest: 17, Timeline: retake.Timeline{Checkpoints: []retake.Checkpoint{{Number: 17}}}, Now: &retake.Counts{Deleted: 11}, NowGist: g}
+		v := term.TimelineView{Newest: 17, Timeline: retake.Timeline{Checkpoints: []retake.Checkpoint{{Number: 17}}}, Now: &retake.Counts{Deleted: 11}, NowGist: g}
 		if got := v.Hints(); got[0] != "bring back" || got[1] != want {
 			t.Errorf("%v, want %q", got, want)
 		}
 	}
 	for _, g := range []*retake.Gist{nil, gist("deleted a;rm x"), gist("deleted -rf")} {
-		v := term.View{Newest: 17, Timeline: retake.Timeline{Checkpoints: []retake.Checkpoint{{Number: 17}}}, Now: &retake.Counts{Deleted: 1}, NowGist: g}
+		v := term.TimelineView{Newest: 17, Timeline: retake.Timeline{Checkpoints: []retake.Checkpoint{{Number: 17}}}, Now: &retake.Counts{Deleted: 1}, NowGist: g}
 		if got := v.Hints()[1]; got != "retake restore 17 --plan" {
 			t.Errorf("%v: %q", g, got)
 		}

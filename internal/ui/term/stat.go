@@ -11,8 +11,8 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// AnswersAt are what is known to work at a checkpoint; nothing when it cannot be told.
-func AnswersAt(ctx context.Context, s retake.Service, c *retake.Checkpoint) []retake.Answer {
+// ReadAnswers are what is known to work at a checkpoint; nothing when it cannot be told.
+func ReadAnswers(ctx context.Context, s retake.Service, c *retake.Checkpoint) []retake.Answer {
 	if c == nil {
 		return nil
 	}
@@ -23,20 +23,20 @@ func AnswersAt(ctx context.Context, s retake.Service, c *retake.Checkpoint) []re
 	return t.Findings[c.ID].Answers
 }
 
-// ToRead is how many lines of source came and went: what a person would read.
-func ToRead(l Look, st *retake.Story) string {
+// SourceLinesText is how many lines of source came and went: what a person would read.
+func SourceLinesText(l Style, st *retake.Story) string {
 	if st == nil || st.Counts.Plus+st.Counts.Minus == 0 {
 		return ""
 	}
-	return l.Dim("  "+l.Sep()+"  ") + l.linesOf(LineCount{Plus: st.Counts.Plus, Minus: st.Counts.Minus}) + l.Dim(" lines to read")
+	return l.Dim("  "+l.Separator()+"  ") + l.lineCountText(LineCount{Plus: st.Counts.Plus, Minus: st.Counts.Minus}) + l.Dim(" lines to read")
 }
 
 // RenderEnds names the two checkpoints, and what is known to work there.
-func RenderEnds(l Look, d retake.Comparison, known [2][]retake.Answer) string {
+func RenderEnds(l Style, d retake.Comparison, known [2][]retake.Answer) string {
 	places := 0
 	for _, c := range []*retake.Checkpoint{d.From, d.To} {
 		if c != nil {
-			places = max(places, len(Numeral(c.Number)))
+			places = max(places, len(CheckpointNumber(c.Number)))
 		}
 	}
 	end := func(word string, c *retake.Checkpoint, none string, answers []retake.Answer) string {
@@ -44,16 +44,16 @@ func RenderEnds(l Look, d retake.Comparison, known [2][]retake.Answer) string {
 		if c == nil {
 			return label + none + "\n"
 		}
-		text, _ := l.Titled(*c, l.Goals)
-		num, lead := termtext.PadLeft(Numeral(c.Number), places), "  "+l.Clock(c.Time)+"  "
+		text, _ := l.CheckpointTitle(*c, l.Titles)
+		num, lead := termtext.PadLeft(CheckpointNumber(c.Number), places), "  "+l.ShortTime(c.Time)+"  "
 		marks := ""
-		if ms := Gravest(l.Badges(answers)); len(ms) > 0 {
-			marks = strings.TrimRight(l.VerifyCell(ms, min(badgesWidth(ms), 20), PlainText), " ")
+		if ms := GravestBadges(l.Badges(answers)); len(ms) > 0 {
+			marks = strings.TrimRight(l.VerificationCell(ms, min(badgesWidth(ms), 20), Unpainted), " ")
 		}
 		text = l.Glyphs.Cut(text, max(l.Width-6-places-termtext.Width(lead)-2-l.ShownWidth(marks), 20))
 		line := label + l.Bold(num) + lead + text
 		if marks != "" {
-			line = l.Ends(line, marks, l.ShownWidth(line), l.ShownWidth(marks))
+			line = l.AlignEnds(line, marks, l.ShownWidth(line), l.ShownWidth(marks))
 		}
 		return line + "\n"
 	}
@@ -70,40 +70,40 @@ const (
 
 // RenderStat lists the groups with counts of lines or bytes. A bar shows the
 // share of the largest.
-func RenderStat(l Look, gs []Group, counts map[string]LineCount) string {
+func RenderStat(l Style, gs []ChangeGroup, counts map[string]LineCount) string {
 	return RenderStatNoted(l, gs, counts, nil)
 }
 
 // RenderStatNoted says beside a path what its change means, where it is known.
-func RenderStatNoted(l Look, gs []Group, counts map[string]LineCount, notes *statNotes) string {
+func RenderStatNoted(l Style, gs []ChangeGroup, counts map[string]LineCount, notes *statNotes) string {
 	var most int64 = 1
 	for path, n := range counts {
-		if !notes.lock(path) && pathclass.Of(path).Theme() == retake.ThemeSource {
+		if !notes.isLockFile(path) && pathclass.Of(path).Theme() == retake.ThemeSource {
 			most = max(most, n.Plus+n.Minus)
 		}
 	}
-	width := l.statWidth(gs, statPath, statBar)
+	width := l.statPathWidth(gs, statPath, statBar)
 	if notes != nil {
-		width = l.statWidth(gs, statNarrow, statNote)
+		width = l.statPathWidth(gs, statNarrow, statNote)
 	}
 	var b strings.Builder
 	for _, g := range gs {
 		if g.What == retake.Timed {
-			fmt.Fprintf(&b, "\n%s\n", l.Dim("time only  "+Number(int64(len(g.Changes)), "path", "paths")))
+			fmt.Fprintf(&b, "\n%s\n", l.Dim("time only  "+CountNoun(int64(len(g.Changes)), "path", "paths")))
 			continue
 		}
-		fmt.Fprintf(&b, "\n%s  %s\n", l.groupWord(g.What, groupWords[g.What]), g.count())
-		notes.begin(g.lines)
-		middle := l.alike(shownPaths(g.lines), width)
-		for _, line := range notes.order(g.lines, counts) {
-			path := termtext.Pad(l.PathCut(termtext.Escape(line.path), width, middle), width)
-			b.WriteString(statLine(l, g.What, line, counts, most, path, notes.of(g.What, line)))
+		fmt.Fprintf(&b, "\n%s  %s\n", l.groupTitle(g.What, groupWords[g.What]), g.countText())
+		notes.scanLines(g.lines)
+		middle := l.cutTheSame(foldedPaths(g.lines), width)
+		for _, line := range notes.sortLines(g.lines, counts) {
+			path := termtext.Pad(l.CutPath(termtext.Escape(line.path), width, middle), width)
+			b.WriteString(statLine(l, g.What, line, counts, most, path, notes.noteFor(g.What, line)))
 		}
 	}
 	return b.String()
 }
 
-func shownPaths(lines []folded) []string {
+func foldedPaths(lines []foldedLine) []string {
 	out := make([]string, len(lines))
 	for i, line := range lines {
 		out[i] = termtext.Escape(line.path)
@@ -111,9 +111,9 @@ func shownPaths(lines []folded) []string {
 	return out
 }
 
-// statWidth is the column of paths: as wide as the longest, and no wider than
+// statPathWidth is the column of paths: as wide as the longest, and no wider than
 // leaves room for counts, and for a bar or a note.
-func (l Look) statWidth(gs []Group, least, rest int) int {
+func (l Style) statPathWidth(gs []ChangeGroup, least, rest int) int {
 	longest := least
 	for _, g := range gs {
 		for _, line := range g.lines {
@@ -123,7 +123,7 @@ func (l Look) statWidth(gs []Group, least, rest int) int {
 	return min(longest, max(least, l.Width-2*statCount-rest-6))
 }
 
-func statLine(l Look, what retake.Difference, line folded, counts map[string]LineCount, most int64, path, note string) string {
+func statLine(l Style, what retake.Difference, line foldedLine, counts map[string]LineCount, most int64, path, note string) string {
 	plus, minus, rest := "", "", ""
 	n, counted := LineCount{}, false
 	if line.change != nil {
@@ -137,7 +137,7 @@ func statLine(l Look, what retake.Difference, line folded, counts map[string]Lin
 		if n.Minus > 0 {
 			minus = l.Glyphs.Minus + termtext.Count(n.Minus)
 		}
-		rest = l.bar(n, most)
+		rest = l.changeBar(n, most)
 	case what == retake.Added && line.bytes > 0:
 		plus = "+" + termtext.Bytes(line.bytes)
 	case what == retake.Deleted && line.bytes < 0:
@@ -145,18 +145,18 @@ func statLine(l Look, what retake.Difference, line folded, counts map[string]Lin
 	}
 	lead := "  " + path + l.Green(termtext.PadLeft(plus, statCount)) + l.Red(termtext.PadLeft(minus, statCount)) + "   "
 	if told := l.statRest(what, line, counted, note); told != "" {
-		rest = l.below(told, l.ShownWidth(lead))
+		rest = l.wrapBelow(told, l.ShownWidth(lead))
 	}
 	return strings.TrimRight(lead+rest, " ") + "\n"
 }
 
-// below breaks text that begins in a column and goes beyond the screen.
-func (l Look) below(text string, column int) string {
+// wrapBelow breaks text that begins in a column and goes beyond the screen.
+func (l Style) wrapBelow(text string, column int) string {
 	room := max(l.Width-column, 16)
 	if l.ShownWidth(text) <= room {
 		return text
 	}
-	lines := Wrap(Strip(text), room)
+	lines := Wrap(StripANSI(text), room)
 	for i, line := range lines {
 		lines[i] = l.Dim(line)
 	}
@@ -165,10 +165,10 @@ func (l Look) below(text string, column int) string {
 
 // statRest is what stands in the place of a bar: what a directory stands for, or what the
 // change means.
-func (l Look) statRest(what retake.Difference, line folded, counted bool, note string) string {
+func (l Style) statRest(what retake.Difference, line foldedLine, counted bool, note string) string {
 	switch {
 	case !counted && line.change == nil:
-		sum := l.sum(folded{files: line.files, dirs: line.dirs})
+		sum := l.foldedSum(foldedLine{files: line.files, dirs: line.dirs})
 		if note != "" {
 			sum += ", " + note
 		}
@@ -176,14 +176,14 @@ func (l Look) statRest(what retake.Difference, line folded, counted bool, note s
 	case note != "":
 		return l.Dim(note)
 	case !counted && what != retake.Added && what != retake.Deleted:
-		return l.remark(what, line, nil)
+		return l.changeRemark(what, line, nil)
 	}
 	return ""
 }
 
-// tail cuts the beginning of a path that does not fit: its end tells more. The
+// cutPathStart cuts the beginning of a path that does not fit: its end tells more. The
 // whole path is in --name-only and --json.
-func (l Look) tail(path string, width int) string {
+func (l Style) cutPathStart(path string, width int) string {
 	left := termtext.Width(path)
 	if left <= width {
 		return path
@@ -198,9 +198,9 @@ func (l Look) tail(path string, width int) string {
 	return path
 }
 
-// bar is green and red by the lines of one file; each side that is not empty
+// changeBar is green and red by the lines of one file; each side that is not empty
 // has at least one column. What is no source may have more lines than the most of it.
-func (l Look) bar(n LineCount, most int64) string {
+func (l Style) changeBar(n LineCount, most int64) string {
 	most = max(most, n.Plus+n.Minus)
 	part := func(v int64) int {
 		if v == 0 {
@@ -212,68 +212,68 @@ func (l Look) bar(n LineCount, most int64) string {
 }
 
 // RenderTotals is the last line: deletions before additions.
-func RenderTotals(l Look, gs []Group) string {
+func RenderTotals(l Style, gs []ChangeGroup) string {
 	if len(gs) == 0 {
 		return "Nothing differs."
 	}
-	parts := []string{l.Bold(Files(total(gs)))}
+	parts := []string{l.Bold(CountFiles(countChangedFiles(gs)))}
 	for _, g := range gs {
 		if g.What == retake.Timed || g.files == 0 {
 			continue
 		}
-		parts = append(parts, l.groupWord(g.What, termtext.Count(g.files)+" "+groupWords[g.What]))
+		parts = append(parts, l.groupTitle(g.What, termtext.Count(g.files)+" "+groupWords[g.What]))
 	}
 	return strings.Join(parts, "  ")
 }
 
 // RenderLines shows one file as lines, with a few around each change.
-func RenderLines(l Look, c retake.Change, s Sides) string {
-	head := l.groupWord(c.What, groupWords[c.What]) + "  " + l.Bold(termtext.Escape(c.Path))
+func RenderLines(l Style, c retake.Change, s ChangeSides) string {
+	head := l.groupTitle(c.What, groupWords[c.What]) + "  " + l.Bold(termtext.Escape(c.Path))
 	if s.why != "" {
 		return fmt.Sprintf("\n%s  %s\n", head, l.Dim(s.why))
 	}
 	if isLink(&c) {
-		return fmt.Sprintf("\n%s  %s\n", head, l.Facts(linkText("was ", s.before), linkText("is ", s.after)))
+		return fmt.Sprintf("\n%s  %s\n", head, l.JoinFacts(linkTargetLine("was ", s.before), linkTargetLine("is ", s.after)))
 	}
 	edits := DiffLines(SplitLines(s.before), SplitLines(s.after))
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n%s  %s\n", head, l.linesOf(countLines(edits)))
-	for _, h := range hunks(edits) {
-		n := h.lines()
+	fmt.Fprintf(&b, "\n%s  %s\n", head, l.lineCountText(countLines(edits)))
+	for _, h := range splitHunks(edits) {
+		n := h.asHunk()
 		fmt.Fprintf(&b, "%s\n", l.Dim(fmt.Sprintf("@@ -%d,%d +%d,%d @@", n.OldStart, n.OldLines, n.NewStart, n.NewLines)))
 		for _, e := range h.edits {
-			if s.covered {
+			if s.masked {
 				e.Line, _ = secrets.Mask(e.Line)
 			}
-			b.WriteString(l.edit(e))
+			b.WriteString(l.drawEdit(e))
 		}
 	}
 	return b.String()
 }
 
 // Hunks are the runs of changed lines of one file, as RenderLines shows them.
-func (s Sides) Hunks() []retake.Hunk {
+func (s ChangeSides) Hunks() []retake.Hunk {
 	if s.why != "" {
 		return nil
 	}
 	var out []retake.Hunk
-	for _, h := range hunks(DiffLines(SplitLines(s.before), SplitLines(s.after))) {
-		out = append(out, h.lines())
+	for _, h := range splitHunks(DiffLines(SplitLines(s.before), SplitLines(s.after))) {
+		out = append(out, h.asHunk())
 	}
 	return out
 }
 
-// linkText shows where a link points; an end that is not there is empty.
-func linkText(word, target string) string {
+// linkTargetLine shows where a link points; an end that is not there is empty.
+func linkTargetLine(word, target string) string {
 	if target == "" {
 		return ""
 	}
 	return word + termtext.Escape(target)
 }
 
-func (l Look) edit(e Edit) string {
+func (l Style) drawEdit(e Edit) string {
 	text, whole := strings.CutSuffix(e.Line, "\n")
-	line := string(e.Op) + LineText(text)
+	line := string(e.Op) + EscapeLine(text)
 	switch e.Op {
 	case '+':
 		line = l.Green(line)
@@ -287,7 +287,7 @@ func (l Look) edit(e Edit) string {
 }
 
 // RenderNowGaps tells what of now was not compared.
-func RenderNowGaps(l Look, gaps []retake.Gap) string {
+func RenderNowGaps(l Style, gaps []retake.Gap) string {
 	head := l.Dim("left out by choice")
 	if retake.Cover(gaps).Grade == retake.Partial {
 		head = l.Cyan(string(retake.Partial)) + "  current state could not be read completely"

@@ -13,19 +13,19 @@ import (
 
 // statNotes are what a story knows of paths, for a list of changes.
 type statNotes struct {
-	Look
+	Style
 	story retake.Story
 	notes map[string]string
 	homes map[string]int // directories of packages in a list, by their manager
 }
 
-// NotesOf reads a story; without one there is nothing to note.
-func NotesOf(l Look, st *retake.Story) *statNotes {
+// NewStatNotes reads a story; without one there is nothing to note.
+func NewStatNotes(l Style, st *retake.Story) *statNotes {
 	if st == nil {
 		return nil
 	}
-	n := &statNotes{Look: l, story: *st, notes: map[string]string{}}
-	b := newBook(l, *st, "")
+	n := &statNotes{Style: l, story: *st, notes: map[string]string{}}
+	b := newStoryWriter(l, *st, "")
 	var paths []string
 	by := map[string][]retake.Fact{}
 	for _, f := range st.Facts {
@@ -39,17 +39,17 @@ func NotesOf(l Look, st *retake.Story) *statNotes {
 		}
 	}
 	for _, p := range paths {
-		n.notes[p] = b.brief(by[p])
+		n.notes[p] = b.factsNote(by[p])
 	}
 	return n
 }
 
 // briefMost is how many facts a note names.
-const briefMost = 3
+const maxBriefFacts = 3
 
-// brief names the facts of one path.
-func (b *book) brief(facts []retake.Fact) string {
-	all := common(facts)
+// factsNote names the facts of one path.
+func (b *storyWriter) factsNote(facts []retake.Fact) string {
+	all := commonDifference(facts)
 	rows := map[string]retake.Fact{}
 	var names []string
 	for _, f := range facts {
@@ -70,35 +70,37 @@ func (b *book) brief(facts []retake.Fact) string {
 			if _, own := rows[f.Name]; !own {
 				continue
 			}
-			name = b.Words(f.Name) + " " + b.rowsText(f)
+			name = b.EscapeText(f.Name) + " " + b.rowsText(f)
 		default:
 		}
-		names = append(names, b.mixed(f.What, all, name))
+		names = append(names, b.markedName(f.What, all, name))
 	}
-	text := strings.Join(names[:min(len(names), briefMost)], b.Sep())
-	if more := len(names) - briefMost; more > 0 {
+	text := strings.Join(names[:min(len(names), maxBriefFacts)], b.Separator())
+	if more := len(names) - maxBriefFacts; more > 0 {
 		text += fmt.Sprintf(" and %s more", termtext.Count(int64(more)))
 	}
 	return text
 }
 
-// lock reports whether a path is a lock file, which nobody reads.
-func (n *statNotes) lock(path string) bool {
+// isLockFile reports whether a path is a lock file, which nobody reads.
+func (n *statNotes) isLockFile(path string) bool {
 	if n == nil {
 		return false
 	}
-	it, _ := n.item(path)
-	return it != nil && it.Path == path && isLock(*it)
+	it, _ := n.storyItem(path)
+	return it != nil && it.Path == path && isLockItem(*it)
 }
 
-// isLock reports whether a story notes that an item is a lock file.
-func isLock(it retake.Item) bool { return slices.Contains(strings.Split(it.Note, ", "), lockFile) }
+// isLockItem reports whether a story notes that an item is a lock file.
+func isLockItem(it retake.Item) bool {
+	return slices.Contains(strings.Split(it.Note, ", "), lockFileNote)
+}
 
 // lockFile is how a story notes one.
-const lockFile = "lock file"
+const lockFileNote = "lock file"
 
-// item is what the story says of a path, or of the directory that stands for it.
-func (n *statNotes) item(path string) (*retake.Item, retake.Theme) {
+// storyItem is what the story says of a path, or of the directory that stands for it.
+func (n *statNotes) storyItem(path string) (*retake.Item, retake.Theme) {
 	for _, g := range n.story.Groups {
 		for i, it := range g.Items {
 			if it.Path == path || strings.HasSuffix(it.Path, "/") && strings.HasPrefix(path, it.Path) ||
@@ -110,57 +112,57 @@ func (n *statNotes) item(path string) (*retake.Item, retake.Theme) {
 	return nil, ""
 }
 
-// of is the note beside one line of a list.
-func (n *statNotes) of(what retake.Difference, line folded) string {
+// noteFor is the note beside one line of a list.
+func (n *statNotes) noteFor(what retake.Difference, line foldedLine) string {
 	if n == nil {
 		return ""
 	}
 	if note := n.notes[line.path]; note != "" {
 		return note
 	}
-	it, about := n.item(line.path)
-	if line.change == nil && made(line.path) {
+	it, about := n.storyItem(line.path)
+	if line.change == nil && isGenerated(line.path) {
 		about = pathclass.Of(line.path).Theme()
 		it = cmp.Or(it, &retake.Item{})
 	}
 	switch {
 	case it == nil:
 		return ""
-	case it.Path == line.path && isLock(*it):
-		return lockFile + ", not in the sum"
+	case it.Path == line.path && isLockItem(*it):
+		return lockFileNote + ", not in the sum"
 	case line.change != nil:
 		return ""
 	case about == retake.ThemePackages:
-		return n.packages(what, line.path)
+		return n.packageCountNote(what, line.path)
 	case about == retake.ThemeBuild:
 		return "build output"
 	case it.Note != "" && strings.HasPrefix(line.path, it.Path):
-		return n.Words(it.Note)
+		return n.EscapeText(it.Note)
 	case about == retake.ThemeMoving:
 		return "always moving"
 	}
 	return ""
 }
 
-// order puts the lines with most to read first, and keeps the rest as it is.
-func (n *statNotes) order(lines []folded, counts map[string]LineCount) []folded {
+// sortLines puts the lines with most to read first, and keeps the rest as it is.
+func (n *statNotes) sortLines(lines []foldedLine, counts map[string]LineCount) []foldedLine {
 	if n == nil {
 		return lines
 	}
-	size := func(f folded) int64 {
-		if f.change == nil || n.notes[f.path] != "" || n.lock(f.path) {
+	size := func(f foldedLine) int64 {
+		if f.change == nil || n.notes[f.path] != "" || n.isLockFile(f.path) {
 			return 0
 		}
 		c := counts[f.change.Path]
 		return c.Plus + c.Minus
 	}
 	out := slices.Clone(lines)
-	slices.SortStableFunc(out, func(a, b folded) int { return cmp.Compare(size(b), size(a)) })
+	slices.SortStableFunc(out, func(a, b foldedLine) int { return cmp.Compare(size(b), size(a)) })
 	return out
 }
 
-// begin looks at a list before its lines are told.
-func (n *statNotes) begin(lines []folded) {
+// scanLines looks at a list before its lines are told.
+func (n *statNotes) scanLines(lines []foldedLine) {
 	if n == nil {
 		return
 	}
@@ -172,9 +174,9 @@ func (n *statNotes) begin(lines []folded) {
 	}
 }
 
-// packages counts those that came or went in a directory. With two directories of one
+// packageCountNote counts those that came or went in a directory. With two directories of one
 // manager nobody knows whose they are.
-func (n *statNotes) packages(what retake.Difference, path string) string {
+func (n *statNotes) packageCountNote(what retake.Difference, path string) string {
 	manager, count := pathclass.Manager(path), int64(0)
 	for _, f := range n.story.Facts {
 		if themeOf(f) == retake.ThemePackages && f.What == what && f.Group == manager {
@@ -184,5 +186,5 @@ func (n *statNotes) packages(what retake.Difference, path string) string {
 	if count == 0 || n.homes[manager] != 1 {
 		return "packages"
 	}
-	return Number(count, manager+" package", manager+" packages")
+	return CountNoun(count, manager+" package", manager+" packages")
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // briefLines is how many lines a theme has.
-const briefLines = 3
+const maxThemeLines = 3
 
 // briefLine is one file, or directory, of a brief.
 type briefLine struct {
@@ -19,9 +19,9 @@ type briefLine struct {
 	facts []retake.Fact
 }
 
-// StoryBrief is a story in few lines for each theme, with a count for the rest. A line has
+// RenderStoryBrief is a story in few lines for each theme, with a count for the rest. A line has
 // the facts of its own file and of no other.
-func StoryBrief(l Look, st retake.Story) string {
+func RenderStoryBrief(l Style, st retake.Story) string {
 	if len(st.Groups) == 0 && len(st.Facts) == 0 {
 		return "  no file changed\n"
 	}
@@ -29,8 +29,8 @@ func StoryBrief(l Look, st retake.Story) string {
 	lines := make([][]briefLine, len(st.Groups))
 	for i, g := range st.Groups {
 		count = max(count, len(termtext.Count(g.Files)))
-		lines[i] = briefOf(st, g)
-		for _, x := range lines[i][:min(len(lines[i]), briefLines)] {
+		lines[i] = themeBrief(st, g)
+		for _, x := range lines[i][:min(len(lines[i]), maxThemeLines)] {
 			path = max(path, termtext.Width(termtext.Escape(x.path)))
 		}
 	}
@@ -38,7 +38,7 @@ func StoryBrief(l Look, st retake.Story) string {
 	var b strings.Builder
 	for i, g := range st.Groups {
 		lead := "  " + l.Bold(termtext.Pad(string(g.Theme), 9)) + termtext.PadLeft(termtext.Count(g.Files), count)
-		b.WriteString(briefGroup(l, lead, g.Files, lines[i], path))
+		b.WriteString(drawBriefGroup(l, lead, g.Files, lines[i], path))
 	}
 	for _, f := range st.Flags {
 		fmt.Fprintf(&b, "  %s  %s\n", l.magenta(termtext.Escape(f.Kind)), l.Dim(l.Glyphs.Cut(termtext.Escape(f.Why), max(l.Width-14, 20))))
@@ -46,23 +46,23 @@ func StoryBrief(l Look, st retake.Story) string {
 	return b.String()
 }
 
-// briefGroup draws a theme behind its lead.
-func briefGroup(l Look, lead string, rest int64, lines []briefLine, path int) string {
+// drawBriefGroup draws a theme behind its lead.
+func drawBriefGroup(l Style, lead string, rest int64, lines []briefLine, path int) string {
 	if len(lines) == 0 {
 		return lead + "\n"
 	}
 	var b strings.Builder
-	shown := lines[:min(len(lines), briefLines)]
+	shown := lines[:min(len(lines), maxThemeLines)]
 	paths := make([]string, len(shown))
 	for i, x := range shown {
 		paths[i] = termtext.Escape(x.path)
 	}
-	middle := l.alike(paths, path)
+	middle := l.cutTheSame(paths, path)
 	for i, x := range shown {
 		rest -= x.files
-		line := lead + "  " + l.PathCut(paths[i], path, middle)
+		line := lead + "  " + l.CutPath(paths[i], path, middle)
 		room := l.Width - l.ShownWidth(lead) - path - 4 - 16
-		if detail := briefDetail(l, x, room); detail != "" {
+		if detail := briefLineDetail(l, x, room); detail != "" {
 			line += strings.Repeat(" ", max(l.ShownWidth(lead)+2+path-l.ShownWidth(line), 0)) + "  " + detail
 		}
 		if i == len(shown)-1 && rest > 0 {
@@ -74,13 +74,13 @@ func briefGroup(l Look, lead string, rest int64, lines []briefLine, path int) st
 	return b.String()
 }
 
-// briefOf are the lines of a theme: files with facts before those without. Packages and
+// themeBrief are the lines of a theme: files with facts before those without. Packages and
 // the machine are told as a whole, because their facts are of no single file.
-func briefOf(st retake.Story, g retake.Group) []briefLine {
+func themeBrief(st retake.Story, g retake.Group) []briefLine {
 	var out []briefLine
 	at := map[string]int{}
 	for _, f := range st.Facts {
-		if themeOf(f) != g.Theme || !belongs(st, g.Theme, f.Path) {
+		if themeOf(f) != g.Theme || !belongsToTheme(st, g.Theme, f.Path) {
 			continue
 		}
 		key, line := f.Path, briefLine{path: f.Path, files: 1}
@@ -118,8 +118,8 @@ func briefOf(st retake.Story, g retake.Group) []briefLine {
 	return out
 }
 
-// belongs reports whether no other theme tells of a path: what was deleted is told there.
-func belongs(st retake.Story, theme retake.Theme, path string) bool {
+// belongsToTheme reports whether no other theme tells of a path: what was deleted is told there.
+func belongsToTheme(st retake.Story, theme retake.Theme, path string) bool {
 	for _, g := range st.Groups {
 		for _, it := range g.Items {
 			if it.Path == path {
@@ -131,17 +131,17 @@ func belongs(st retake.Story, theme retake.Theme, path string) bool {
 }
 
 // briefFacts is how many facts one line tells.
-const briefFacts = 2
+const maxLineFacts = 2
 
-// briefDetail is what the changes of a file mean, or its lines.
-func briefDetail(l Look, x briefLine, room int) string {
+// briefLineDetail is what the changes of a file mean, or its lines.
+func briefLineDetail(l Style, x briefLine, room int) string {
 	if len(x.facts) > 0 {
 		var facts []string
-		for _, f := range x.facts[:min(briefFacts, len(x.facts))] {
-			facts = append(facts, factBrief(l, f))
+		for _, f := range x.facts[:min(maxLineFacts, len(x.facts))] {
+			facts = append(facts, shortFact(l, f))
 		}
 		text := strings.Join(facts, ", ")
-		if more := len(x.facts) - briefFacts; more > 0 {
+		if more := len(x.facts) - maxLineFacts; more > 0 {
 			text += fmt.Sprintf(", %s more", termtext.Count(int64(more)))
 		}
 		return l.Glyphs.Cut(text, max(room, 16))
@@ -149,7 +149,7 @@ func briefDetail(l Look, x briefLine, room int) string {
 	if x.item == nil {
 		return ""
 	}
-	text := l.linesOf(LineCount{Plus: x.item.Plus, Minus: x.item.Minus})
+	text := l.lineCountText(LineCount{Plus: x.item.Plus, Minus: x.item.Minus})
 	if x.item.Note != "" {
 		text = strings.TrimLeft(text+"  "+l.Dim(termtext.Escape(x.item.Note)), " ")
 	}
@@ -175,12 +175,12 @@ func themeOf(f retake.Fact) retake.Theme {
 	return ""
 }
 
-// factBrief is one fact in a few words: +name value, −name, name before → after.
-func factBrief(l Look, f retake.Fact) string {
+// shortFact is one fact in a few words: +name value, −name, name before → after.
+func shortFact(l Style, f retake.Fact) string {
 	name := termtext.Escape(f.Name)
 	switch f.Kind {
 	case retake.FactGit:
-		return l.Words(f.GitWords())
+		return l.EscapeText(f.GitWords())
 	case retake.FactTable:
 		name = "table " + name
 	case retake.FactRows:
@@ -200,24 +200,24 @@ func factBrief(l Look, f retake.Fact) string {
 	if before == "" && after == "" {
 		return name + " changed"
 	}
-	return name + "  " + OrWord(before, l.Glyphs.Dash) + " " + l.Glyphs.Arrow + " " + OrWord(after, l.Glyphs.Dash)
+	return name + "  " + TextOr(before, l.Glyphs.Dash) + " " + l.Glyphs.Arrow + " " + TextOr(after, l.Glyphs.Dash)
 }
 
-// emptyDir reports whether an item is a directory that came or went without a file in it.
+// isEmptyDir reports whether an item is a directory that came or went without a file in it.
 // Of packages and of what was deleted, a directory may stand for one file below it.
-func emptyDir(it retake.Item, th retake.Theme) bool {
+func isEmptyDir(it retake.Item, th retake.Theme) bool {
 	folds := th == retake.ThemePackages || th == retake.ThemeDeleted
 	return strings.HasSuffix(it.Path, "/") && it.Files == 1 && it.Bytes == 0 && !folds &&
 		(it.What == retake.Added || it.What == retake.Deleted)
 }
 
-// heldBy is what a directory holds, where that is not said elsewhere.
-func heldBy(it retake.Item, g retake.Group) string {
+// dirContentText is what a directory holds, where that is not said elsewhere.
+func dirContentText(it retake.Item, g retake.Group) string {
 	switch {
-	case emptyDir(it, g.Theme):
+	case isEmptyDir(it, g.Theme):
 		return "empty directory"
 	case strings.HasSuffix(it.Path, "/") && (len(g.Items) > 1 || it.What == retake.Renamed) && it.Files > 0:
-		return Files(it.Files)
+		return CountFiles(it.Files)
 	}
 	return ""
 }

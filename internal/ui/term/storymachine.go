@@ -9,8 +9,8 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// database tells what became of the tables of one database.
-func (b *book) database(path string, facts []retake.Fact) {
+// writeDatabase tells what became of the tables of one database.
+func (b *storyWriter) writeDatabase(path string, facts []retake.Fact) {
 	rows := map[string]retake.Fact{}
 	var tables []retake.Fact
 	for _, f := range facts {
@@ -24,10 +24,10 @@ func (b *book) database(path string, facts []retake.Fact) {
 	if len(tables) == 0 {
 		counted = facts
 	}
-	all := common(counted)
+	all := commonDifference(counted)
 	var parts []string
 	for _, f := range tables {
-		text := b.mixed(f.What, all, b.tableText(f))
+		text := b.markedName(f.What, all, b.tableText(f))
 		if r, ok := rows[f.Name]; ok && f.Kind == retake.FactTable {
 			text += ", " + b.rowsText(r)
 			delete(rows, f.Name)
@@ -36,36 +36,36 @@ func (b *book) database(path string, facts []retake.Fact) {
 	}
 	for _, f := range facts {
 		if r, ok := rows[f.Name]; ok && f.Kind == retake.FactRows {
-			parts = append(parts, b.Words(f.Name)+" "+b.rowsText(r))
+			parts = append(parts, b.EscapeText(f.Name)+" "+b.rowsText(r))
 		}
 	}
-	b.hang(b.signed(all, len(counted)), b.Words(path)+"  ", b.Facts(parts...), PlainText)
+	b.writeHanging(b.signedCount(all, len(counted)), b.EscapeText(path)+"  ", b.JoinFacts(parts...), Unpainted)
 }
 
 // tableText names a table or what belongs to one. Columns are told when they changed.
-func (b *book) tableText(f retake.Fact) string {
+func (b *storyWriter) tableText(f retake.Fact) string {
 	if f.Kind == retake.FactIndex {
-		return "index " + b.Words(f.Name)
+		return "index " + b.EscapeText(f.Name)
 	}
-	text := "table " + b.Words(f.Name)
+	text := "table " + b.EscapeText(f.Name)
 	if f.What != retake.Edited {
 		return text
 	}
-	was, is := tableColumns(f.Before), tableColumns(f.After)
+	was, is := splitTableColumns(f.Before), splitTableColumns(f.After)
 	for _, c := range was {
 		if !slices.Contains(is, c) {
-			text += " " + b.Glyphs.Minus + b.Words(c)
+			text += " " + b.Glyphs.Minus + b.EscapeText(c)
 		}
 	}
 	for _, c := range is {
 		if !slices.Contains(was, c) {
-			text += " +" + b.Words(c)
+			text += " +" + b.EscapeText(c)
 		}
 	}
 	return text
 }
 
-func tableColumns(s string) []string {
+func splitTableColumns(s string) []string {
 	var out []string
 	for c := range strings.SplitSeq(s, ",") {
 		if c = strings.TrimSpace(c); c != "" {
@@ -75,75 +75,75 @@ func tableColumns(s string) []string {
 	return out
 }
 
-func (b *book) rowsText(f retake.Fact) string {
+func (b *storyWriter) rowsText(f retake.Fact) string {
 	if text := b.fromTo(f); text != "1" {
 		return text + " rows"
 	}
 	return "1 row"
 }
 
-// machine tells what was seen outside the root.
-func (b *book) machine() {
+// writeMachine tells what was seen outside the root.
+func (b *storyWriter) writeMachine() {
 	var texts []string
 	var packages []retake.Fact
-	facts := b.factsOf(retake.ThemeMachine)
-	others := len(facts) - len(slices.DeleteFunc(slices.Clone(facts), othersPort))
+	facts := b.factsOfTheme(retake.ThemeMachine)
+	others := len(facts) - len(slices.DeleteFunc(slices.Clone(facts), isForeignPort))
 	for _, f := range facts {
 		switch {
 		case f.Kind == retake.FactPackage:
 			packages = append(packages, f)
-		case othersPort(f) && others > othersNamed:
+		case isForeignPort(f) && others > maxForeignPorts:
 			texts = append(texts, termtext.Count(int64(others))+" ports of other programs, --json")
 			others = -1 // told
-		case othersPort(f) && others < 0:
+		case isForeignPort(f) && others < 0:
 		default:
 			texts = append(texts, b.machineText(f))
 		}
 	}
-	for _, run := range packageRuns(packages) {
-		texts = append(texts, b.Words(run[0].Group)+" "+b.signed(run[0].What, len(run))+"  "+b.packageText(run))
+	for _, run := range groupPackages(packages) {
+		texts = append(texts, b.EscapeText(run[0].Group)+" "+b.signedCount(run[0].What, len(run))+"  "+b.packageNames(run))
 	}
 	if n := b.story.Elsewhere; n > 0 && b.story.To != nil {
-		defer b.say("", b.Dim(fmt.Sprintf("%s by other programs: retake show %d --machine", Number(int64(n), "change", "changes"), b.story.To.Number)))
+		defer b.writeLine("", b.Dim(fmt.Sprintf("%s by other programs: retake show %d --machine", CountNoun(int64(n), "change", "changes"), b.story.To.Number)))
 	}
 	for i, text := range texts {
 		if i == groupLines && len(texts) > groupLines+1 {
-			b.say("", b.Dim("and "+termtext.Count(int64(len(texts)-i))+" more, --json"+b.Sep()+seenOnly))
+			b.writeLine("", b.Dim("and "+termtext.Count(int64(len(texts)-i))+" more, --json"+b.Separator()+seenOnlyText))
 			return
 		}
 		if i == len(texts)-1 {
-			text += b.Sep() + seenOnly
+			text += b.Separator() + seenOnlyText
 		}
-		b.hang("", "", text, b.Dim)
+		b.writeHanging("", "", text, b.Dim)
 	}
 }
 
-// othersPort reports whether a program listens that does not belong to the workspace.
-func othersPort(f retake.Fact) bool { return f.Kind == retake.FactPort && !f.Direct }
+// isForeignPort reports whether a program listens that does not belong to the workspace.
+func isForeignPort(f retake.Fact) bool { return f.Kind == retake.FactPort && !f.Direct }
 
 // othersNamed is how many ports of programs are named that do not belong to the workspace.
-const othersNamed = 3
+const maxForeignPorts = 3
 
-const seenOnly = "seen, never restored"
+const seenOnlyText = "seen, never restored"
 
 // machineText is one fact of the machine as a sentence.
-func (b *book) machineText(f retake.Fact) string {
-	name := b.Words(f.Name)
+func (b *storyWriter) machineText(f retake.Fact) string {
+	name := b.EscapeText(f.Name)
 	switch f.Kind {
 	case retake.FactPort:
 		return b.portText(name, f)
 	case retake.FactUnit, retake.FactCron:
 		name = string(f.Kind) + " " + name
 	case retake.FactProfile:
-		name = b.Path(f.Name)
+		name = b.DisplayPath(f.Name)
 	case retake.FactExecutable:
 		name = "program " + name
 	case retake.FactSecret:
-		return b.Path(f.Path) + " looks like it contains a secret: " + name
+		return b.DisplayPath(f.Path) + " looks like it contains a secret: " + name
 	case retake.FactMode:
-		return b.Path(f.Path) + " mode " + b.fromTo(f)
+		return b.DisplayPath(f.Path) + " mode " + b.fromTo(f)
 	default:
-		name = b.Path(f.Path) + " " + name
+		name = b.DisplayPath(f.Path) + " " + name
 	}
 	switch f.What {
 	case retake.Added:
@@ -156,13 +156,13 @@ func (b *book) machineText(f retake.Fact) string {
 }
 
 // portText says who listens, or stopped.
-func (b *book) portText(name string, f retake.Fact) string {
+func (b *storyWriter) portText(name string, f retake.Fact) string {
 	name = "port " + strings.TrimPrefix(name, "tcp ")
 	by := func(program string) string {
 		if program == "" {
 			return ""
 		}
-		return " (" + b.Words(program) + ")"
+		return " (" + b.EscapeText(program) + ")"
 	}
 	switch f.What {
 	case retake.Added:
@@ -174,8 +174,8 @@ func (b *book) portText(name string, f retake.Fact) string {
 	}
 }
 
-// otherFacts tells what is said beside paths in a story, where paths are not told.
-func (b *book) otherFacts() {
+// writeOtherFacts tells what is said beside paths in a story, where paths are not told.
+func (b *storyWriter) writeOtherFacts() {
 	keyed := map[string]bool{} // told with their keys
 	for _, f := range b.story.Facts {
 		keyed[f.Path] = keyed[f.Path] || f.Kind == retake.FactEnv
@@ -188,10 +188,10 @@ func (b *book) otherFacts() {
 	}
 	slices.Sort(paths)
 	for i, p := range paths {
-		line := "  " + strings.Repeat(" ", storyWord)
+		line := "  " + strings.Repeat(" ", themeColumn)
 		if i == 0 {
-			line = "  " + b.Bold(termtext.Pad("files", storyWord))
+			line = "  " + b.Bold(termtext.Pad("files", themeColumn))
 		}
-		b.lines = append(b.lines, line+strings.Repeat(" ", storyIndent-2-storyWord)+b.Words(p)+"  "+strings.Join(b.notes[p], ", "))
+		b.lines = append(b.lines, line+strings.Repeat(" ", storyIndent-2-themeColumn)+b.EscapeText(p)+"  "+strings.Join(b.notes[p], ", "))
 	}
 }

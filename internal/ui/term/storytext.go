@@ -17,9 +17,9 @@ const (
 	gitLines    = 4  // the names of git's objects tell nobody anything
 )
 
-// book is a story in the making, line by line.
-type book struct {
-	Look
+// storyWriter is a story in the making, line by line.
+type storyWriter struct {
+	Style
 	story retake.Story
 	only  bool // facts only
 	rest  string
@@ -28,18 +28,18 @@ type book struct {
 }
 
 // renderStory tells what really changed. Rest is the command that lists what is not shown.
-func renderStory(l Look, st retake.Story, rest string) string {
+func renderStory(l Style, st retake.Story, rest string) string {
 	head := "What it began with"
 	if st.From != nil {
 		head = fmt.Sprintf("What really changed since %d", st.From.Number)
 	}
-	out := fmt.Sprintf("\n%s  %s\n", l.Bold(head), Files(st.Counts.Total()))
-	b := newBook(l, st, rest)
+	out := fmt.Sprintf("\n%s  %s\n", l.Bold(head), CountFiles(st.Counts.Total()))
+	b := newStoryWriter(l, st, rest)
 	for _, theme := range retake.Themes {
-		b.theme(theme)
+		b.writeTheme(theme)
 	}
-	b.timed()
-	b.unread()
+	b.writeTimed()
+	b.writeUnread()
 	if len(b.lines) == 0 {
 		return out
 	}
@@ -48,23 +48,23 @@ func renderStory(l Look, st retake.Story, rest string) string {
 
 // RenderFacts tells what changed around the source: packages, settings, databases, and
 // what was seen on the machine.
-func RenderFacts(l Look, st retake.Story) string {
-	b := newBook(l, st, "")
+func RenderFacts(l Style, st retake.Story) string {
+	b := newStoryWriter(l, st, "")
 	b.only = true
 	for _, theme := range []retake.Theme{retake.ThemePackages, retake.ThemeSettings, retake.ThemeDatabase} {
-		b.theme(theme)
+		b.writeTheme(theme)
 	}
-	b.otherFacts()
-	b.theme(retake.ThemeMachine)
-	b.unread()
+	b.writeOtherFacts()
+	b.writeTheme(retake.ThemeMachine)
+	b.writeUnread()
 	if len(b.lines) == 0 {
 		return "\nNo package, setting, database or service differs.\n"
 	}
 	return "\n" + strings.Join(b.lines, "\n") + "\n"
 }
 
-func newBook(l Look, st retake.Story, rest string) *book {
-	b := &book{Look: l, story: st, rest: rest, notes: map[string][]string{}}
+func newStoryWriter(l Style, st retake.Story, rest string) *storyWriter {
+	b := &storyWriter{Style: l, story: st, rest: rest, notes: map[string][]string{}}
 	told := map[string]bool{} // modes that the story notes itself
 	for _, g := range st.Groups {
 		for _, it := range g.Items {
@@ -72,21 +72,21 @@ func newBook(l Look, st retake.Story, rest string) *book {
 		}
 	}
 	for _, f := range st.Facts {
-		if note := b.note(f); note != "" && (f.Kind != retake.FactMode || !told[f.Path]) {
+		if note := b.pathNote(f); note != "" && (f.Kind != retake.FactMode || !told[f.Path]) {
 			b.notes[f.Path] = append(b.notes[f.Path], note)
 		}
 	}
 	return b
 }
 
-// note is a fact that is told beside its path.
-func (b *book) note(f retake.Fact) string {
+// pathNote is a fact that is told beside its path.
+func (b *storyWriter) pathNote(f retake.Fact) string {
 	switch f.Kind {
 	case retake.FactSecret:
 		if f.What == retake.Deleted {
 			return ""
 		}
-		return b.Yellow("looks like a secret: " + b.Words(f.Name))
+		return b.Yellow("looks like a secret: " + b.EscapeText(f.Name))
 	case retake.FactExecutable:
 		if f.What == retake.Added {
 			return b.Yellow("can be run by its name")
@@ -99,8 +99,8 @@ func (b *book) note(f retake.Fact) string {
 }
 
 // fromTo is a value before and after.
-func (b *book) fromTo(f retake.Fact) string {
-	before, after := b.Words(f.Before), b.Words(f.After)
+func (b *storyWriter) fromTo(f retake.Fact) string {
+	before, after := b.EscapeText(f.Before), b.EscapeText(f.After)
 	switch {
 	case before == "" || f.What == retake.Added:
 		return after
@@ -110,8 +110,8 @@ func (b *book) fromTo(f retake.Fact) string {
 	return before + " " + b.Glyphs.Arrow + " " + after
 }
 
-// theme tells one theme: its facts, then the paths that no fact speaks of.
-func (b *book) theme(theme retake.Theme) {
+// writeTheme tells one theme: its facts, then the paths that no fact speaks of.
+func (b *storyWriter) writeTheme(theme retake.Theme) {
 	var g retake.Group
 	for _, x := range b.story.Groups {
 		if x.Theme == theme {
@@ -122,31 +122,31 @@ func (b *book) theme(theme retake.Theme) {
 	told := map[string]bool{}
 	switch theme {
 	case retake.ThemePackages:
-		b.packages(g, told)
+		b.writePackages(g, told)
 	case retake.ThemeSettings, retake.ThemeDatabase:
-		b.byPath(theme, told)
+		b.writeFactsByPath(theme, told)
 	case retake.ThemeMachine:
-		b.machine()
+		b.writeMachine()
 	case retake.ThemeGit:
-		b.git(g, told)
+		b.writeGit(g, told)
 	default:
 	}
 	if !b.only && (theme != retake.ThemeMachine || len(b.lines) == start) {
-		b.items(g, told, len(b.lines)-start)
+		b.writeItems(g, told, len(b.lines)-start)
 	}
 	if len(b.lines) > start {
-		b.lines[start] = b.heading(theme) + b.lines[start][len("  ")+storyWord:]
+		b.lines[start] = b.themeHeading(theme) + b.lines[start][len("  ")+themeColumn:]
 	}
 }
 
-// git tells what git did, and not the files that it keeps that in.
-func (b *book) git(g retake.Group, told map[string]bool) {
-	count := shownCount(g.Files)
+// writeGit tells what git did, and not the files that it keeps that in.
+func (b *storyWriter) writeGit(g retake.Group, told map[string]bool) {
+	count := itemCountText(g.Files)
 	for _, f := range b.story.Facts {
 		if f.Kind != retake.FactGit {
 			continue
 		}
-		b.hang(count, "", b.Words(f.GitWords()), PlainText)
+		b.writeHanging(count, "", b.EscapeText(f.GitWords()), Unpainted)
 		count = ""
 		for _, it := range g.Items {
 			told[it.Path] = true
@@ -155,11 +155,11 @@ func (b *book) git(g retake.Group, told map[string]bool) {
 }
 
 // storyWord is the column of the themes.
-const storyWord = 9
+const themeColumn = 9
 
-// heading puts the word of a theme where the first line of it has spaces.
-func (b *book) heading(theme retake.Theme) string {
-	word := termtext.Pad(string(theme), storyWord)
+// themeHeading puts the word of a theme where the first line of it has spaces.
+func (b *storyWriter) themeHeading(theme retake.Theme) string {
+	word := termtext.Pad(string(theme), themeColumn)
 	switch theme {
 	case retake.ThemeDeleted:
 		word = b.Red(word)
@@ -171,13 +171,13 @@ func (b *book) heading(theme retake.Theme) string {
 	return "  " + word
 }
 
-// say adds a line with a count.
-func (b *book) say(count, text string) {
-	b.lines = append(b.lines, strings.TrimRight("  "+strings.Repeat(" ", storyWord)+termtext.PadLeft(count, storyIndent-4-storyWord)+"  "+text, " "))
+// writeLine adds a line with a count.
+func (b *storyWriter) writeLine(count, text string) {
+	b.lines = append(b.lines, strings.TrimRight("  "+strings.Repeat(" ", themeColumn)+termtext.PadLeft(count, storyIndent-4-themeColumn)+"  "+text, " "))
 }
 
-// hang adds text behind a lead. It is wrapped, and goes on below where it began.
-func (b *book) hang(count, lead, text string, paint func(string) string) {
+// writeHanging adds text behind a lead. It is wrapped, and goes on below where it began.
+func (b *storyWriter) writeHanging(count, lead, text string, paint func(string) string) {
 	width := termtext.Width(lead)
 	for i, line := range Wrap(text, max(b.Width-storyIndent-width, 20)) {
 		if i > 0 {
@@ -186,15 +186,15 @@ func (b *book) hang(count, lead, text string, paint func(string) string) {
 				lead = "  "
 			}
 		}
-		b.say(count, paint(lead+strings.ReplaceAll(line, glue, " ")))
+		b.writeLine(count, paint(lead+strings.ReplaceAll(line, noBreak, " ")))
 	}
 }
 
 // glue holds two words on one line; no text has it, because text is escaped.
-const glue = "\ue000"
+const noBreak = "\ue000"
 
-// items lists the paths of a group that nothing was told of yet. Deletions are all there.
-func (b *book) items(g retake.Group, told map[string]bool, before int) {
+// writeItems lists the paths of a group that nothing was told of yet. Deletions are all there.
+func (b *storyWriter) writeItems(g retake.Group, told map[string]bool, before int) {
 	list := slices.DeleteFunc(slices.Clone(g.Items), func(it retake.Item) bool { return told[it.Path] })
 	if len(list) == 0 {
 		return
@@ -207,35 +207,35 @@ func (b *book) items(g retake.Group, told map[string]bool, before int) {
 	if g.Theme != retake.ThemeDeleted && shown > room {
 		shown = room - 1
 	}
-	c := b.itemColumns(list[:shown])
-	count := shownCount(filesOf(list))
+	c := b.fitItemColumns(list[:shown])
+	count := itemCountText(countItemFiles(list))
 	if before == 0 {
-		count = shownCount(g.Files)
+		count = itemCountText(g.Files)
 	}
 	for _, it := range list[:shown] {
-		b.sayItem(count, b.item(it, c, g), strings.Join(b.notes[it.Path], ", "))
+		b.writeItem(count, b.itemText(it, c, g), strings.Join(b.notes[it.Path], ", "))
 		count = ""
 	}
 	if shown < len(list) {
-		b.say(count, b.Dim(fmt.Sprintf("and %s more: %s", Files(filesOf(list[shown:])), b.rest)))
+		b.writeLine(count, b.Dim(fmt.Sprintf("and %s more: %s", CountFiles(countItemFiles(list[shown:])), b.rest)))
 	}
 }
 
-// sayItem puts a note behind an item, or below it where it does not fit.
-func (b *book) sayItem(count, line, note string) {
+// writeItem puts a note behind an item, or below it where it does not fit.
+func (b *storyWriter) writeItem(count, line, note string) {
 	all := strings.TrimRight(line, " ") + "  " + note
 	switch {
 	case note == "":
-		b.say(count, line)
+		b.writeLine(count, line)
 	case b.ShownWidth(all) <= b.Width-storyIndent:
-		b.say(count, all)
+		b.writeLine(count, all)
 	default:
-		b.say(count, line)
-		b.say("", "  "+note)
+		b.writeLine(count, line)
+		b.writeLine("", "  "+note)
 	}
 }
 
-func filesOf(list []retake.Item) int64 {
+func countItemFiles(list []retake.Item) int64 {
 	var n int64
 	for _, it := range list {
 		n += it.Files
@@ -243,7 +243,7 @@ func filesOf(list []retake.Item) int64 {
 	return n
 }
 
-func shownCount(n int64) string {
+func itemCountText(n int64) string {
 	if n == 0 {
 		return ""
 	}
@@ -256,7 +256,7 @@ type itemColumns struct {
 	middle            bool // paths are cut in the middle: their ends are the same
 }
 
-func (b *book) itemColumns(list []retake.Item) itemColumns {
+func (b *storyWriter) fitItemColumns(list []retake.Item) itemColumns {
 	c := itemColumns{path: storyPath, plus: 5, minus: 3}
 	for _, it := range list {
 		c.path = max(c.path, termtext.Width(b.itemPath(it)))
@@ -268,28 +268,28 @@ func (b *book) itemColumns(list []retake.Item) itemColumns {
 	for i, it := range list {
 		paths[i] = b.itemPath(it)
 	}
-	c.middle = b.alike(paths, c.path)
+	c.middle = b.cutTheSame(paths, c.path)
 	return c
 }
 
-func (b *book) itemPath(it retake.Item) string {
+func (b *storyWriter) itemPath(it retake.Item) string {
 	if it.From != "" {
 		return b.itemName(it.From) + " " + b.Glyphs.Arrow + " " + b.itemName(it.Path)
 	}
 	return b.itemName(it.Path)
 }
 
-func (b *book) itemName(path string) string { return termtext.Escape(path) }
+func (b *storyWriter) itemName(path string) string { return termtext.Escape(path) }
 
-func (b *book) item(it retake.Item, c itemColumns, g retake.Group) string {
+func (b *storyWriter) itemText(it retake.Item, c itemColumns, g retake.Group) string {
 	path := b.itemPath(it)
 	var remarks []string
 	if it.From != "" && termtext.Width(path) > c.path {
 		path = b.itemName(it.Path)
 		remarks = append(remarks, b.Dim("was "+b.itemName(it.From)))
 	}
-	path = termtext.Pad(b.PathCut(path, c.path, c.middle), c.path)
-	remarks = append(remarks, b.remarks(it, g)...)
+	path = termtext.Pad(b.CutPath(path, c.path, c.middle), c.path)
+	remarks = append(remarks, b.itemRemarks(it, g)...)
 	text := strings.Join(remarks, b.Dim(", "))
 	if it.Plus == 0 && it.Minus == 0 {
 		return path + "  " + text
@@ -304,8 +304,8 @@ func (b *book) item(it retake.Item, c itemColumns, g retake.Group) string {
 	return path + b.Green(termtext.PadLeft(plus, c.plus)) + " " + b.Red(termtext.PadLeft(minus, c.minus)) + "   " + text
 }
 
-// remarks are what can be told of a path beside its lines.
-func (b *book) remarks(it retake.Item, g retake.Group) []string {
+// itemRemarks are what can be told of a path beside its lines.
+func (b *storyWriter) itemRemarks(it retake.Item, g retake.Group) []string {
 	var out []string
 	add := func(s string) {
 		if s != "" {
@@ -315,8 +315,8 @@ func (b *book) remarks(it retake.Item, g retake.Group) []string {
 	if it.What == retake.Deleted && g.Theme != retake.ThemeDeleted {
 		out = append(out, b.Red(string(retake.Deleted))) // its heading does not say so
 	}
-	add(heldBy(it, g))
-	add(b.Words(it.Note))
+	add(dirContentText(it, g))
+	add(b.EscapeText(it.Note))
 	lines := it.Plus > 0 || it.Minus > 0
 	switch it.What {
 	case retake.Added:
@@ -336,24 +336,24 @@ func (b *book) remarks(it retake.Item, g retake.Group) []string {
 	return out
 }
 
-// timed says how many paths have another time and nothing else.
-func (b *book) timed() {
+// writeTimed says how many paths have another time and nothing else.
+func (b *storyWriter) writeTimed() {
 	if n := b.story.Counts.Timed; n > 0 {
-		b.lines = append(b.lines, "  "+b.Dim(termtext.Pad("time only", storyWord)+termtext.PadLeft(termtext.Count(n), storyIndent-4-storyWord)+"  only the time of modification"))
+		b.lines = append(b.lines, "  "+b.Dim(termtext.Pad("time only", themeColumn)+termtext.PadLeft(termtext.Count(n), storyIndent-4-themeColumn)+"  only the time of modification"))
 	}
 }
 
-// unread says what could not be read for its meaning: it is not the whole truth then.
-func (b *book) unread() {
+// writeUnread says what could not be read for its meaning: it is not the whole truth then.
+func (b *storyWriter) writeUnread() {
 	for i, u := range b.story.Unread {
 		if i == groupLines && len(b.story.Unread) > groupLines+1 {
-			b.say("", b.Cyan(fmt.Sprintf("and %s more could not be read, --json", termtext.Count(int64(len(b.story.Unread)-i)))))
+			b.writeLine("", b.Cyan(fmt.Sprintf("and %s more could not be read, --json", termtext.Count(int64(len(b.story.Unread)-i)))))
 			return
 		}
-		text := "could not be read: " + b.Words(u.Path) + ", " + b.Words(u.Why)
+		text := "could not be read: " + b.EscapeText(u.Path) + ", " + b.EscapeText(u.Why)
 		if u.Path == "." {
-			text = "what it means could not be read: " + b.Words(u.Why)
+			text = "what it means could not be read: " + b.EscapeText(u.Why)
 		}
-		b.hang("", "", text, b.Cyan)
+		b.writeHanging("", "", text, b.Cyan)
 	}
 }

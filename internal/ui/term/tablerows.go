@@ -10,7 +10,7 @@ import (
 )
 
 // RowsShown is how many rows of a table are drawn at most.
-const RowsShown = 20
+const MaxRowsShown = 20
 
 // Widths of the columns of a table, and what stands before and between them.
 const (
@@ -22,9 +22,9 @@ const (
 
 // RenderRows shows a database as its tables, and the rows that differ. Tables holds those
 // whose rows were asked for; the others are counted.
-func RenderRows(l Look, path string, what retake.Difference, d retake.RowsDiff, tables []retake.TableRows) string {
+func RenderRows(l Style, path string, what retake.Difference, d retake.RowsDiff, tables []retake.TableRows) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n%s  %s", l.groupWord(what, groupWords[what]), l.Bold(termtext.Escape(path)))
+	fmt.Fprintf(&b, "\n%s  %s", l.groupTitle(what, groupWords[what]), l.Bold(termtext.Escape(path)))
 	if d.Why != "" {
 		fmt.Fprintf(&b, "  %s\n", l.Dim("rows are not compared, "+termtext.Escape(d.Why)))
 		return b.String()
@@ -33,31 +33,31 @@ func RenderRows(l Look, path string, what retake.Difference, d retake.RowsDiff, 
 		fmt.Fprintf(&b, "  %s", l.Dim("no row differs"))
 	}
 	b.WriteString("\n")
-	for _, t := range lostFirst(d.Tables) {
+	for _, t := range sortLostFirst(d.Tables) {
 		if i := slices.IndexFunc(tables, func(full retake.TableRows) bool { return full.Name == t.Name }); i >= 0 {
 			t = tables[i]
 		}
-		b.WriteString(l.tableRows(t))
+		b.WriteString(l.drawTable(t))
 	}
 	if d.Same > 0 {
-		fmt.Fprintf(&b, "%s\n", l.Dim(Number(d.Same, "table", "tables")+" with the same rows"))
+		fmt.Fprintf(&b, "%s\n", l.Dim(CountNoun(d.Same, "table", "tables")+" with the same rows"))
 	}
 	return b.String()
 }
 
 // RenderRowCounts is RenderRows without any rows: a line for each table that differs.
-func RenderRowCounts(l Look, path string, what retake.Difference, d retake.RowsDiff) string {
+func RenderRowCounts(l Style, path string, what retake.Difference, d retake.RowsDiff) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n%s  %s\n", l.groupWord(what, groupWords[what]), l.Bold(termtext.Escape(path)))
-	for _, t := range lostFirst(d.Tables) {
-		first, _, _ := strings.Cut(l.tableRows(t), "\n")
+	fmt.Fprintf(&b, "\n%s  %s\n", l.groupTitle(what, groupWords[what]), l.Bold(termtext.Escape(path)))
+	for _, t := range sortLostFirst(d.Tables) {
+		first, _, _ := strings.Cut(l.drawTable(t), "\n")
 		b.WriteString(first + "\n")
 	}
 	return b.String()
 }
 
-// lostFirst puts tables first that lost rows: somebody is looking for them.
-func lostFirst(tables []retake.TableRows) []retake.TableRows {
+// sortLostFirst puts tables first that lost rows: somebody is looking for them.
+func sortLostFirst(tables []retake.TableRows) []retake.TableRows {
 	tables = slices.Clone(tables)
 	rank := func(t retake.TableRows) int {
 		switch {
@@ -75,7 +75,7 @@ func lostFirst(tables []retake.TableRows) []retake.TableRows {
 // rowKinds are the kinds of rows in the order in which they are told.
 var rowKinds = []retake.Difference{retake.Deleted, retake.Edited, retake.Added}
 
-func (l Look) rowSign(what retake.Difference) string {
+func (l Style) rowMark(what retake.Difference) string {
 	return map[retake.Difference]string{retake.Deleted: l.Glyphs.Minus, retake.Edited: "~", retake.Added: "+"}[what]
 }
 
@@ -83,11 +83,11 @@ func rowCount(t retake.TableRows, what retake.Difference) int64 {
 	return map[retake.Difference]int64{retake.Deleted: t.Deleted, retake.Edited: t.Edited, retake.Added: t.Added}[what]
 }
 
-func (l Look) tableRows(t retake.TableRows) string {
+func (l Style) drawTable(t retake.TableRows) string {
 	var parts []string
 	for _, k := range rowKinds {
 		if n := rowCount(t, k); n > 0 {
-			parts = append(parts, l.groupWord(k, l.rowSign(k)+termtext.Count(n)))
+			parts = append(parts, l.groupTitle(k, l.rowMark(k)+termtext.Count(n)))
 		}
 	}
 	if len(t.Rows) == 0 {
@@ -95,7 +95,7 @@ func (l Look) tableRows(t retake.TableRows) string {
 	}
 	head := "table " + l.Bold(termtext.Escape(t.Name))
 	if t.What == retake.Added || t.What == retake.Deleted {
-		head = l.groupWord(t.What, groupWords[t.What]) + " " + head
+		head = l.groupTitle(t.What, groupWords[t.What]) + " " + head
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", strings.TrimRight(head+"  "+strings.Join(parts, " "), " "))
@@ -103,9 +103,9 @@ func (l Look) tableRows(t retake.TableRows) string {
 		fmt.Fprintf(&b, "  %s\n", l.Cyan("not all is compared: ")+termtext.Escape(t.Why))
 	}
 	if len(t.Rows) > 0 {
-		b.WriteString(l.grid(t))
+		b.WriteString(l.drawGrid(t))
 	}
-	b.WriteString(l.restOfRows(t))
+	b.WriteString(l.restOfRowsText(t))
 	if len(t.Computed) > 0 {
 		fmt.Fprintf(&b, "  %s\n", l.Dim(termtext.Escape("not compared, because they are computed: "+strings.Join(t.Computed, ", "))))
 	}
@@ -113,18 +113,18 @@ func (l Look) tableRows(t retake.TableRows) string {
 }
 
 // columnChanges names the columns that came and went, where no row is drawn below them.
-func (l Look) columnChanges(columns []retake.TableColumn) []string {
+func (l Style) columnChanges(columns []retake.TableColumn) []string {
 	var out []string
 	for _, c := range columns {
 		if c.What == retake.Added || c.What == retake.Deleted {
-			out = append(out, l.groupWord(c.What, l.rowSign(c.What)+"column "+termtext.Escape(c.Name)))
+			out = append(out, l.groupTitle(c.What, l.rowMark(c.What)+"column "+termtext.Escape(c.Name)))
 		}
 	}
 	return out
 }
 
-// restOfRows counts what is not drawn, and tells how it is seen.
-func (l Look) restOfRows(t retake.TableRows) string {
+// restOfRowsText counts what is not drawn, and tells how it is seen.
+func (l Style) restOfRowsText(t retake.TableRows) string {
 	how := "--json has them"
 	if t.Deleted+t.Edited+t.Added > retake.MostRows {
 		how = "--json has the first " + termtext.Count(retake.MostRows)
@@ -132,33 +132,33 @@ func (l Look) restOfRows(t retake.TableRows) string {
 	var b strings.Builder
 	for _, k := range rowKinds {
 		n, more := rowCount(t, k), ""
-		for _, r := range t.Rows[:min(len(t.Rows), RowsShown)] {
+		for _, r := range t.Rows[:min(len(t.Rows), MaxRowsShown)] {
 			if r.What == k {
 				n, more = n-1, "more "
 			}
 		}
 		if n > 0 {
-			fmt.Fprintf(&b, "  %s\n", l.Dim(fmt.Sprintf("and %s %s%s %s; %s", termtext.Count(n), more, k, rowWord(n), how)))
+			fmt.Fprintf(&b, "  %s\n", l.Dim(fmt.Sprintf("and %s %s%s %s; %s", termtext.Count(n), more, k, rowsText(n), how)))
 		}
 	}
 	return b.String()
 }
 
-func rowWord(n int64) string {
+func rowsText(n int64) string {
 	if n == 1 {
 		return "row"
 	}
 	return "rows"
 }
 
-// grid draws rows in columns that fit the width. Columns that do not are counted.
-func (l Look) grid(t retake.TableRows) string {
-	rows := t.Rows[:min(len(t.Rows), RowsShown)]
+// drawGrid draws rows in columns that fit the width. Columns that do not are counted.
+func (l Style) drawGrid(t retake.TableRows) string {
+	rows := t.Rows[:min(len(t.Rows), MaxRowsShown)]
 	cells := make([][]string, len(rows)+1)
 	for _, c := range t.Columns {
 		name := termtext.Escape(c.Name)
 		if c.What != "" {
-			name = l.rowSign(c.What) + name
+			name = l.rowMark(c.What) + name
 		}
 		cells[0] = append(cells[0], name)
 	}
@@ -169,21 +169,21 @@ func (l Look) grid(t retake.TableRows) string {
 	}
 	widths := l.gridWidths(cells)
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s%s\n", strings.Repeat(" ", rowIndent), l.Dim(l.gridLine(cells[0], widths)))
+	fmt.Fprintf(&b, "%s%s\n", strings.Repeat(" ", rowIndent), l.Dim(l.drawGridLine(cells[0], widths)))
 	for i, r := range rows {
-		line := fmt.Sprintf("  %s %s", l.rowSign(r.What), l.gridLine(cells[i+1], widths))
+		line := fmt.Sprintf("  %s %s", l.rowMark(r.What), l.drawGridLine(cells[i+1], widths))
 		if r.What != retake.Edited {
-			line = l.groupWord(r.What, line)
+			line = l.groupTitle(r.What, line)
 		}
 		fmt.Fprintf(&b, "%s\n", line)
 	}
 	if n := int64(len(t.Columns)-len(widths)) + t.Unlisted; n > 0 {
-		fmt.Fprintf(&b, "  %s\n", l.Dim("and "+Number(n, "column", "columns")+" that are not shown"))
+		fmt.Fprintf(&b, "  %s\n", l.Dim("and "+CountNoun(n, "column", "columns")+" that are not shown"))
 	}
 	return b.String()
 }
 
-func (l Look) gridLine(cells []string, widths []int) string {
+func (l Style) drawGridLine(cells []string, widths []int) string {
 	var b strings.Builder
 	for i, w := range widths {
 		b.WriteString(termtext.Pad(l.Glyphs.Cut(cells[i], w), w+betweenGap))
@@ -192,7 +192,7 @@ func (l Look) gridLine(cells []string, widths []int) string {
 }
 
 // rowCell is a value, or what it was and became.
-func (l Look) rowCell(r retake.RowChange, k int) string {
+func (l Style) rowCell(r retake.RowChange, k int) string {
 	switch {
 	case r.What == retake.Deleted:
 		return l.cellText(r.Before[k])
@@ -202,7 +202,7 @@ func (l Look) rowCell(r retake.RowChange, k int) string {
 	return l.cellText(r.After[k])
 }
 
-func (l Look) cellText(v retake.CellValue) string {
+func (l Style) cellText(v retake.CellValue) string {
 	text := termtext.Escape(v.Text)
 	switch {
 	case v.Kind == retake.CellNone:
@@ -217,7 +217,7 @@ func (l Look) cellText(v retake.CellValue) string {
 
 // gridWidths gives each column what it needs, takes from the widest until all fit, and
 // leaves out the last ones when nothing is left to take.
-func (l Look) gridWidths(cells [][]string) []int {
+func (l Style) gridWidths(cells [][]string) []int {
 	widths := make([]int, len(cells[0]))
 	for _, line := range cells {
 		for i, text := range line {

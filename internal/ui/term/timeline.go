@@ -18,22 +18,22 @@ const (
 	verifyMost    = 12 // of a narrow timeline
 )
 
-// View is a part of a timeline with all that its picture needs.
-type View struct {
+// TimelineView is a part of a timeline with all that its picture needs.
+type TimelineView struct {
 	retake.Timeline
-	Newest  int64 // the number of the checkpoint on which the files stand
-	Goals   Goals
-	Forks   []ForkLine
-	Earlier []retake.Checkpoint // not shown: they hold the work of turns that are
-	Tree    bool                // no checkpoint in between is left out
-	Now     *retake.Counts      // what changed since the newest; nil: not known
-	NowGist *retake.Gist        // the same in words; nil: there are only counts
-	Late    bool                // it was asked what changed, and there is no answer yet
-	Level   string              // of protection; empty: not known
+	Newest         int64 // the number of the checkpoint on which the files stand
+	Titles         TargetTitles
+	Forks          []ForkLine
+	Earlier        []retake.Checkpoint // not shown: they hold the work of turns that are
+	Tree           bool                // no checkpoint in between is left out
+	Now            *retake.Counts      // what changed since the newest; nil: not known
+	NowGist        *retake.Gist        // the same in words; nil: there are only counts
+	PresentUnknown bool                // it was asked what changed, and there is no answer yet
+	Level          string              // of protection; empty: not known
 }
 
-// verified reports whether anybody ever asked whether a checkpoint works.
-func (v View) verified() bool {
+// hasVerifications reports whether anybody ever asked whether a checkpoint works.
+func (v TimelineView) hasVerifications() bool {
 	for _, f := range v.Findings {
 		if len(f.Answers) > 0 {
 			return true
@@ -42,16 +42,16 @@ func (v View) verified() bool {
 	return v.Good != nil
 }
 
-const leftBehind = "replaced"
+const abandonedText = "replaced"
 
 // RenderTimeline draws a timeline, newest on top.
-func RenderTimeline(l Look, v View) string {
+func RenderTimeline(l Style, v TimelineView) string {
 	head := timelineHead(l, v)
 	if len(v.Checkpoints) == 0 {
 		return head + "\nNo checkpoint is in this part of the timeline.\n"
 	}
-	rows, lanes := l.rows(v)
-	c := fit(l, rows, lanes, v.verified())
+	rows, lanes := l.timelineRows(v)
+	c := fitColumns(l, rows, lanes, v.hasVerifications())
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n%s\n", head, l.Dim(c.head()))
 	for _, r := range rows {
@@ -61,40 +61,42 @@ func RenderTimeline(l Look, v View) string {
 	return b.String()
 }
 
-// rows are the rungs with their places in the graph, and how many lanes it has.
-func (l Look) rows(v View) (rows []row, lanes int) {
-	at := v.before()
-	us, spots := v.rungs(false)
-	behind := v.behind()
+// timelineRows are the rungs with their places in the graph, and how many lanes it has.
+func (l Style) timelineRows(v TimelineView) (rows []row, lanes int) {
+	at := v.parentLookup()
+	us, spots := v.timelineEntries(false)
+	behind := v.abandonedCheckpoints()
 	if v.hasNow() {
 		rows = append(rows, l.nowRow(v))
 	}
 	for i, u := range us {
-		r := l.rowOf(u, v)
-		r.spot = spots[i]
+		r := l.entryRow(u, v)
+		r.graphCell = spots[i]
 		if len(u.checkpoints) == 1 {
-			r.tellIdle(l, u.checkpoints[0], at)
+			r.setIdleTurn(l, u.checkpoints[0], at)
 		}
 		if u.checkpoints != nil && behind[u.checkpoints[0].ID] {
-			r.left, r.loose = true, true
+			r.abandoned, r.detached = true, true
 		}
 		rows = append(rows, r)
 	}
-	return rows, lanesOf(spots)
+	return rows, countLanes(spots)
 }
 
 // hasNow reports whether the files are not, or may not be, as in the newest checkpoint.
-func (v View) hasNow() bool { return v.Now != nil && v.Now.Total() > 0 || v.Now == nil && v.Late }
+func (v TimelineView) hasNow() bool {
+	return v.Now != nil && v.Now.Total() > 0 || v.Now == nil && v.PresentUnknown
+}
 
 // nowRow is what changed since the newest checkpoint. While that is not known it says so: without
 // a row, the newest checkpoint would look like the present.
-func (l Look) nowRow(v View) row {
+func (l Style) nowRow(v TimelineView) row {
 	r := row{node: l.Glyphs.Dots, quiet: true, when: "now", said: true}
 	if v.Now == nil {
 		r.title, r.files = "still checking: retake status", l.Glyphs.Dash
 		return r
 	}
-	r.tell(l, retake.Checkpoint{Changed: *v.Now}, v.NowGist)
+	r.setChanges(l, retake.Checkpoint{Changed: *v.Now}, v.NowGist)
 	r.files, r.title = termtext.Count(v.Now.Total()), nowTitle(*v.Now, v.Newest)
 	return r
 }
@@ -104,16 +106,16 @@ func nowTitle(n retake.Counts, since int64) string {
 	kept := n.Total() - n.Deleted
 	switch {
 	case n.Deleted == 0:
-		return fmt.Sprintf("%s changed since %d", Files(kept), since)
+		return fmt.Sprintf("%s changed since %d", CountFiles(kept), since)
 	case kept == 0:
-		return fmt.Sprintf("%s deleted since %d", Files(n.Deleted), since)
+		return fmt.Sprintf("%s deleted since %d", CountFiles(n.Deleted), since)
 	}
 	return fmt.Sprintf("%s deleted, %s changed since %d", termtext.Count(n.Deleted), termtext.Count(kept), since)
 }
 
-// behind are the checkpoints that do not lie on the way to the newest one, where that is no
+// abandonedCheckpoints are the checkpoints that do not lie on the way to the newest one, where that is no
 // picture of lanes. Where the way leaves what is shown, nothing is said.
-func (v View) behind() map[retake.CheckpointID]bool {
+func (v TimelineView) abandonedCheckpoints() map[retake.CheckpointID]bool {
 	behind, cs := map[retake.CheckpointID]bool{}, v.Checkpoints
 	if v.Tree || len(cs) == 0 || cs[0].Number != v.Newest {
 		return behind
@@ -134,32 +136,32 @@ func (v View) behind() map[retake.CheckpointID]bool {
 }
 
 // timelineHead is the answer first: which checkpoint is good, and since when all is protected.
-func timelineHead(l Look, v View) string {
-	name, root := termtext.Escape(v.Workspace.Name), l.Path(v.Workspace.Root)
+func timelineHead(l Style, v TimelineView) string {
+	name, root := termtext.Escape(v.Workspace.Name), l.DisplayPath(v.Workspace.Root)
 	good := ""
 	switch {
 	case v.Good != nil:
 		good = l.Green(l.Glyphs.Yes) + " last good " + l.Bold(fmt.Sprint(v.Good.Number))
 		if l.Width >= WideFrom {
-			good += " " + l.Dim(l.Clock(v.Good.Time))
+			good += " " + l.Dim(l.ShortTime(v.Good.Time))
 		}
-	case v.verified():
+	case v.hasVerifications():
 		good = l.Dim("no good yet")
 	}
-	rest := "protected since " + l.Clock(v.Workspace.Created)
+	rest := "protected since " + l.ShortTime(v.Workspace.Created)
 	if l.Width >= WideFrom {
 		if v.Level != "" {
 			rest += ", " + termtext.Escape(v.Level)
 		}
-		rest = l.Facts(rest, Checkpoints(v.Total))
+		rest = l.JoinFacts(rest, CountCheckpoints(v.Total))
 	}
 	right := l.Dim(rest)
 	if good != "" {
-		right = good + l.Dim(l.Sep()+rest)
+		right = good + l.Dim(l.Separator()+rest)
 	}
 	width := termtext.Width(name) + 2 + termtext.Width(root)
 	if width+2+l.ShownWidth(right) > l.Width {
 		return fmt.Sprintf("%s  %s\n%s\n", l.Bold(name), l.Dim(root), right)
 	}
-	return l.Ends(l.Bold(name)+"  "+l.Dim(root), right, width, l.ShownWidth(right)) + "\n"
+	return l.AlignEnds(l.Bold(name)+"  "+l.Dim(root), right, width, l.ShownWidth(right)) + "\n"
 }

@@ -15,14 +15,14 @@ type columns struct {
 	wide                            bool
 }
 
-func fit(l Look, rows []row, lanes int, verified bool) columns {
+func fitColumns(l Style, rows []row, lanes int, verified bool) columns {
 	c := columns{lanes: lanes, graph: 2 * lanes, number: 3, when: 5, files: filesColumns, lead: leadColumns, wide: l.Width >= WideFrom}
 	if lanes == 1 {
 		c.number = 4
 	}
 	for _, r := range rows {
-		if r.left && r.loose {
-			c.lead = max(c.lead, len(leftBehind))
+		if r.abandoned && r.detached {
+			c.lead = max(c.lead, len(abandonedText))
 		}
 		c.number = max(c.number, termtext.Width(r.number))
 		c.when = max(c.when, termtext.Width(r.when))
@@ -32,13 +32,13 @@ func fit(l Look, rows []row, lanes int, verified bool) columns {
 			c.flag = max(c.flag, termtext.Width(f.word))
 		}
 		for _, e := range r.effects {
-			c.number, c.when = max(c.number, termtext.Width(termtext.Escape(e.ID))), max(c.when, termtext.Width(l.Clock(e.Time)))
+			c.number, c.when = max(c.number, termtext.Width(termtext.Escape(e.ID))), max(c.when, termtext.Width(l.ShortTime(e.Time)))
 		}
 	}
 	if verified {
 		c.verify = c.verifyWidth(rows)
 	}
-	c.share(l.Width)
+	c.shareWidth(l.Width)
 	return c
 }
 
@@ -54,20 +54,20 @@ func (c columns) verifyWidth(rows []row) int {
 	}
 	width := verifyColumns
 	for _, r := range rows {
-		width = max(width, badgesWidth(Gravest(r.badges))+c.gap(r))
+		width = max(width, badgesWidth(GravestBadges(r.badges))+c.filesOverflow(r))
 	}
 	return min(width, verifyMost)
 }
 
-// gap is the column that a count of files which fills its own leaves no room for.
-func (c columns) gap(r row) int {
+// filesOverflow is the column that a count of files which fills its own leaves no room for.
+func (c columns) filesOverflow(r row) int {
 	if termtext.Width(r.files) < c.files {
 		return 0
 	}
 	return 1
 }
 
-func (c *columns) share(width int) {
+func (c *columns) shareWidth(width int) {
 	used := c.graph + c.number + 2 + c.when + 2 + 2 + c.verify + c.files + 2
 	if !c.wide {
 		c.who, c.flag = 0, 0
@@ -103,8 +103,8 @@ func (c columns) head() string {
 	return h
 }
 
-// indent is where the title begins, behind the graph.
-func (c columns) indent() int {
+// titleIndent is where the title begins, behind the graph.
+func (c columns) titleIndent() int {
 	n := c.number + 2 + c.when + 2
 	if c.who > 0 {
 		n += c.who + 2
@@ -112,65 +112,65 @@ func (c columns) indent() int {
 	return n
 }
 
-func (l Look) drawRow(c columns, r row) string {
-	story, second := l.told(c, r)
+func (l Style) drawRow(c columns, r row) string {
+	story, second := l.changeColumns(c, r)
 	if !c.wide {
-		story = l.Dim(l.Glyphs.Cut(r.leadOf(len(second) > 0 && r.heavy), c.lead))
+		story = l.Dim(l.Glyphs.Cut(r.lastColumn(len(second) > 0 && r.heavy), c.lead))
 	}
 	out := strings.TrimRight(l.rowLine(c, r, story), " ") + "\n"
 	for _, s := range second {
-		out += l.graphBelow(r.spot, "", c.lanes) + strings.Repeat(" ", c.indent()) + s + "\n"
+		out += l.drawGraphBelow(r.graphCell, "", c.lanes) + strings.Repeat(" ", c.titleIndent()) + s + "\n"
 	}
 	return out
 }
 
 // rowLine is the first line of a row; what changed stands at its end.
-func (l Look) rowLine(c columns, r row, changed string) string {
-	shade := PlainText
-	if r.left {
+func (l Style) rowLine(c columns, r row, changed string) string {
+	shade := Unpainted
+	if r.abandoned {
 		shade = l.Dim
 	}
 	num := shade(termtext.PadLeft(r.number, c.number))
 	if r.newest {
 		num = l.Bold(num)
 	}
-	line := l.graphRow(r.spot, l.node(r), c.lanes) + num + "  " + l.Dim(termtext.Pad(r.when, c.when)) + "  "
+	line := l.drawGraphRow(r.graphCell, l.nodeMark(r), c.lanes) + num + "  " + l.Dim(termtext.Pad(r.when, c.when)) + "  "
 	if c.who > 0 {
 		line += l.Dim(termtext.Pad(l.Glyphs.Cut(r.who, c.who), c.who)) + "  "
 	}
 	text := l.Glyphs.Cut(r.title, c.title)
-	line += l.style(text, r) + strings.Repeat(" ", c.title-termtext.Width(text)) + "  "
+	line += l.paintRow(text, r) + strings.Repeat(" ", c.title-termtext.Width(text)) + "  "
 	if c.flag > 0 {
 		line += l.flagCell(c, r) + "  "
 	}
-	return line + l.verifyOf(c, r, shade) + shade(termtext.PadLeft(r.files, c.files)) + "  " + changed
+	return line + l.rowVerification(c, r, shade) + shade(termtext.PadLeft(r.files, c.files)) + "  " + changed
 }
 
-// node is the sign of a row: green when the checkpoint is good.
-func (l Look) node(r row) string {
+// nodeMark is the sign of a row: green when the checkpoint is good.
+func (l Style) nodeMark(r row) string {
 	switch {
 	case r.good:
 		return l.Green(r.node)
 	case r.newest:
 		return l.Bold(r.node)
-	case r.left || r.quiet:
+	case r.abandoned || r.quiet:
 		return l.Dim(r.node)
 	}
 	return r.node
 }
 
-func (l Look) style(text string, r row) string {
+func (l Style) paintRow(text string, r row) string {
 	switch {
 	case r.newest:
 		return l.Bold(text)
-	case !r.said || r.left:
+	case !r.said || r.abandoned:
 		return l.Dim(text)
 	}
 	return text
 }
 
-// verifyOf draws the answers; a row that nothing can be asked about has none.
-func (l Look) verifyOf(c columns, r row, shade func(string) string) string {
+// rowVerification draws the answers; a row that nothing can be asked about has none.
+func (l Style) rowVerification(c columns, r row, shade func(string) string) string {
 	if c.verify == 0 {
 		return ""
 	}
@@ -178,27 +178,27 @@ func (l Look) verifyOf(c columns, r row, shade func(string) string) string {
 		return strings.Repeat(" ", c.verify)
 	}
 	if c.wide {
-		return l.VerifyCell(r.badges, c.verify-2, shade) + "  "
+		return l.VerificationCell(r.badges, c.verify-2, shade) + "  "
 	}
-	cell := l.VerifyCell(Gravest(r.badges), c.verify-c.gap(r), shade)
+	cell := l.VerificationCell(GravestBadges(r.badges), c.verify-c.filesOverflow(r), shade)
 	return cell + strings.Repeat(" ", max(c.verify-l.ShownWidth(cell), 0))
 }
 
-// leadOf is the last column: a pin says why a checkpoint stays, also behind. What the second
+// lastColumn is the last column: a pin says why a checkpoint stays, also behind. What the second
 // line tells is not told twice.
-func (r row) leadOf(told bool) string {
+func (r row) lastColumn(told bool) string {
 	switch {
 	case r.pins != "":
 		return r.pins
-	case r.left && r.loose:
-		return leftBehind
+	case r.abandoned && r.detached:
+		return abandonedText
 	case told:
 		return ""
 	}
 	return r.lead
 }
 
-func (l Look) flagCell(c columns, r row) string {
+func (l Style) flagCell(c columns, r row) string {
 	if len(r.flags) == 0 {
 		return strings.Repeat(" ", c.flag)
 	}

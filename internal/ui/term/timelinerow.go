@@ -12,7 +12,7 @@ import (
 
 // row is one rung as the timeline shows it.
 type row struct {
-	spot
+	graphCell
 
 	node    string
 	newest  bool
@@ -42,25 +42,25 @@ type flag struct {
 	why   string
 }
 
-func (l Look) rowOf(u rung, v View) row {
+func (l Style) entryRow(u timelineEntry, v TimelineView) row {
 	switch {
 	case u.fork != nil:
 		return l.forkRow(*u.fork)
-	case u.left:
-		return l.leftRow(u)
+	case u.abandoned:
+		return l.abandonedRow(u)
 	case u.more > 0:
-		return row{node: l.Glyphs.Dots, quiet: true, title: fmt.Sprintf("+%s", Number(int64(u.more), "fork", "forks"))}
+		return row{node: l.Glyphs.Dots, quiet: true, title: fmt.Sprintf("+%s", CountNoun(int64(u.more), "fork", "forks"))}
 	case len(u.checkpoints) > 1:
 		return l.quietRow(u.checkpoints, v)
 	}
 	return l.checkpointRow(u.checkpoints[0], v)
 }
 
-func (l Look) checkpointRow(c retake.Checkpoint, v View) row {
+func (l Style) checkpointRow(c retake.Checkpoint, v TimelineView) row {
 	f := v.Findings[c.ID]
 	r := row{
-		node: l.Glyphs.Ring, number: fmt.Sprint(c.Number), when: l.Clock(c.Time), who: who(c), good: f.Good, asked: true,
-		badges: l.Badges(f.Answers), flags: l.flagsOf(c, f.Gist), effects: c.Effects, newest: c.Number == v.Newest,
+		node: l.Glyphs.Ring, number: fmt.Sprint(c.Number), when: l.ShortTime(c.Time), who: authorOf(c), good: f.Good, asked: true,
+		badges: l.Badges(f.Answers), flags: l.checkpointFlags(c, f.Gist), effects: c.Effects, newest: c.Number == v.Newest,
 	}
 	switch {
 	case r.newest:
@@ -68,8 +68,8 @@ func (l Look) checkpointRow(c retake.Checkpoint, v View) row {
 	case c.Trigger == retake.TriggerSafety, c.Trigger == retake.TriggerRisk:
 		r.node = l.Glyphs.Diamond
 	}
-	r.title, r.said = l.Titled(c, v.Goals)
-	r.tell(l, c, f.Gist)
+	r.title, r.said = l.CheckpointTitle(c, v.Titles)
+	r.setChanges(l, c, f.Gist)
 	var names []string
 	for _, p := range v.Pins {
 		if p.Checkpoint == c.ID {
@@ -82,15 +82,15 @@ func (l Look) checkpointRow(c retake.Checkpoint, v View) row {
 	return r
 }
 
-// tell says what really changed: by its gist, or by counts while there is none.
-func (r *row) tell(l Look, c retake.Checkpoint, g *retake.Gist) {
+// setChanges says what really changed: by its gist, or by counts while there is none.
+func (r *row) setChanges(l Style, c retake.Checkpoint, g *retake.Gist) {
 	total := c.ChangedFiles(g)
 	switch {
 	case c.Trigger == retake.TriggerInit && c.Parent == "":
 		r.points = []retake.Point{{Text: "first capture, " + string(c.Coverage.Grade)}}
 	case g != nil && total == g.Counts.Total():
-		r.points, r.lead = g.Points, l.Words(g.Lead)
-		r.heavy = c.Return == nil && weighty(g.Points, r.lead)
+		r.points, r.lead = g.Points, l.EscapeText(g.Lead)
+		r.heavy = c.Return == nil && areWeighty(g.Points, r.lead)
 	default:
 		r.points = countPoints(c)
 		r.heavy = c.Return == nil && c.Changed.Deleted > 0
@@ -102,21 +102,21 @@ func (r *row) tell(l Look, c retake.Checkpoint, g *retake.Gist) {
 }
 
 // becomes stands in points between what was and what is: names, permissions, values.
-const becomes = " → "
+const changeArrow = " → "
 
-// weighty reports whether points say more than a lead can: something went, or what is
+// areWeighty reports whether points say more than a lead can: something went, or what is
 // around the source changed.
-func weighty(points []retake.Point, lead string) bool {
+func areWeighty(points []retake.Point, lead string) bool {
 	for _, p := range points {
 		switch p.Theme {
 		case retake.ThemeDeleted:
 			return true
 		case retake.ThemePackages, retake.ThemeSettings, retake.ThemeDatabase, retake.ThemeMachine:
-			if len(points) > 1 || lead == "" || tells(p) {
+			if len(points) > 1 || lead == "" || describesChange(p) {
 				return true
 			}
 		default:
-			if (len(points) > 1 || lead == "") && strings.Contains(p.Text, becomes) {
+			if (len(points) > 1 || lead == "") && strings.Contains(p.Text, changeArrow) {
 				return true
 			}
 		}
@@ -124,16 +124,16 @@ func weighty(points []retake.Point, lead string) bool {
 	return false
 }
 
-// tells reports whether a point says what happened in its file: a setting, a table. The
+// describesChange reports whether a point says what happened in its file: a setting, a table. The
 // lead has only the name of the file. Of packages the lead has the count.
-func tells(p retake.Point) bool {
+func describesChange(p retake.Point) bool {
 	return p.Theme != retake.ThemePackages && strings.Contains(p.Text, " ")
 }
 
 // countPoints are counts, deletions first, in the words of how they came about.
 func countPoints(c retake.Checkpoint) []retake.Point {
 	added, edited := "added", "edited"
-	if wentFar(c) {
+	if grewFromTarget(c) {
 		added, edited = "brought back", "changed"
 	}
 	var out []retake.Point
@@ -151,25 +151,25 @@ func countPoints(c retake.Checkpoint) []retake.Point {
 const deletedWord = "deleted"
 
 // forkRow is a fork with the count of its newest checkpoint.
-func (l Look) forkRow(f ForkLine) row {
+func (l Style) forkRow(f ForkLine) row {
 	c := *f.Latest
 	r := row{
-		node: l.Glyphs.Ring, when: l.Clock(c.Time), who: who(c), good: f.Finding.Good, said: true, asked: true,
-		title: fmt.Sprintf("fork %s, %s", termtext.Escape(f.Name), Checkpoints(f.Count)), badges: l.Badges(f.Finding.Answers),
+		node: l.Glyphs.Ring, when: l.ShortTime(c.Time), who: authorOf(c), good: f.Finding.Good, said: true, asked: true,
+		title: fmt.Sprintf("fork %s, %s", termtext.Escape(f.Name), CountCheckpoints(f.Count)), badges: l.Badges(f.Finding.Answers),
 	}
-	r.tell(l, c, f.Finding.Gist)
+	r.setChanges(l, c, f.Finding.Gist)
 	r.heavy = false
 	return r
 }
 
 // quietRow is a run of quiet checkpoints. Files that always move are the same each time, so the
 // most that one of them changed stands for all; own edits are added up.
-func (l Look) quietRow(run []retake.Checkpoint, v View) row {
+func (l Style) quietRow(run []retake.Checkpoint, v TimelineView) row {
 	newest, oldest := run[0], run[len(run)-1]
 	r := row{
-		node: l.Glyphs.Dots, quiet: true, when: l.Clock(oldest.Time), who: who(newest),
+		node: l.Glyphs.Dots, quiet: true, when: l.ShortTime(oldest.Time), who: authorOf(newest),
 		number: fmt.Sprintf("%d%s%d", oldest.Number, l.Glyphs.Dash, newest.Number),
-		title:  fmt.Sprintf("%s auto-checkpoints, until %s", termtext.Count(int64(len(run))), l.Clock(newest.Time)),
+		title:  fmt.Sprintf("%s auto-checkpoints, until %s", termtext.Count(int64(len(run))), l.ShortTime(newest.Time)),
 	}
 	var most int64
 	moving := false
@@ -178,10 +178,10 @@ func (l Look) quietRow(run []retake.Checkpoint, v View) row {
 		if g == nil || g.Counts.Total() <= most {
 			continue
 		}
-		most, moving, r.lead = g.Counts.Total(), g.Moving, l.Words(g.Lead)
+		most, moving, r.lead = g.Counts.Total(), g.Moving, l.EscapeText(g.Lead)
 		r.points = slices.Clone(g.Points)
 	}
-	if sum := ownEdits(run); sum > 0 {
+	if sum := countOwnEdits(run); sum > 0 {
 		r.files = termtext.Count(sum)
 	} else if most > 0 {
 		r.files = termtext.Count(most)
@@ -192,12 +192,12 @@ func (l Look) quietRow(run []retake.Checkpoint, v View) row {
 	return r
 }
 
-// who is at the beginning of a checkpoint: an agent, or you.
-func who(c retake.Checkpoint) string {
+// authorOf is at the beginning of a checkpoint: an agent, or you.
+func authorOf(c retake.Checkpoint) string {
 	if t := c.Turn; t != nil {
 		switch len(t.Contested) {
 		case 0:
-			return agentWord(t.Agent)
+			return agentName(t.Agent)
 		case 1:
 			return "both"
 		}
@@ -211,41 +211,41 @@ func who(c retake.Checkpoint) string {
 	}
 }
 
-// agentWord is the name of an agent as people say it: claude for claude-code.
-func agentWord(agent string) string {
+// agentName is the name of an agent as people say it: claude for claude-code.
+func agentName(agent string) string {
 	first, _, _ := strings.Cut(agent, "-")
 	return termtext.Escape(first)
 }
 
-// flagsOf are what a person must know of a checkpoint before they trust it, the gravest first.
-func (l Look) flagsOf(c retake.Checkpoint, g *retake.Gist) []flag {
+// checkpointFlags are what a person must know of a checkpoint before they trust it, the gravest first.
+func (l Style) checkpointFlags(c retake.Checkpoint, g *retake.Gist) []flag {
 	var out []flag
 	if g != nil {
 		for _, f := range g.Flags {
-			out = append(out, flag{termtext.Escape(f.Kind), l.magenta, l.Words(f.Why)})
+			out = append(out, flag{termtext.Escape(f.Kind), l.magenta, l.EscapeText(f.Why)})
 		}
 	}
 	if c.Turn != nil && c.Turn.Risk != "" {
 		out = append(out, flag{"risky", l.Yellow, termtext.Escape(c.Turn.Risk)})
 	}
 	if c.Coverage.Grade == retake.Partial {
-		out = append(out, flag{string(retake.Partial), l.Cyan, gapsShort(c.Coverage.Gaps)})
+		out = append(out, flag{string(retake.Partial), l.Cyan, shortGapsText(c.Coverage.Gaps)})
 	}
 	if c.Return != nil && len(c.Return.Failed) > 0 {
-		out = append(out, flag{"not all", l.Cyan, Number(int64(len(c.Return.Failed)), "path", "paths") + " moved on and stayed"})
+		out = append(out, flag{"not all", l.Cyan, CountNoun(int64(len(c.Return.Failed)), "path", "paths") + " moved on and stayed"})
 	}
 	return append(out, l.turnFlags(c.Turn)...)
 }
 
-// gapsShort names a path that was moving while it is the only one, and counts the rest.
-func gapsShort(gaps []retake.Gap) string {
-	groups := byReason(gaps)
+// shortGapsText names a path that was moving while it is the only one, and counts the rest.
+func shortGapsText(gaps []retake.Gap) string {
+	groups := groupByReason(gaps)
 	if len(groups) == 0 || len(groups[0]) != 1 || !groups[0][0].Reason.Held() {
-		return gapCounts(gaps)
+		return gapCountsText(gaps)
 	}
 	first := termtext.Escape(path.Base(groups[0][0].Path)) + " was moving"
 	for _, g := range groups[1:] {
-		first += ", " + gapCount(g[0].Reason, len(g))
+		first += ", " + gapCountText(g[0].Reason, len(g))
 	}
 	return first
 }

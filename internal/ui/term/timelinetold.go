@@ -10,60 +10,60 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// told is what really changed in a checkpoint: a column when the timeline is wide, and lines
+// changeColumns is what really changed in a checkpoint: a column when the timeline is wide, and lines
 // below the title for what has no room there.
-func (l Look) told(c columns, r row) (story string, second []string) {
+func (l Style) changeColumns(c columns, r row) (story string, second []string) {
 	if !c.wide {
 		var points []retake.Point
 		if r.heavy {
-			points = l.unnamed(r, 0)
+			points = l.pointsNotInFlags(r, 0)
 		}
-		return "", l.secondLines(l.Width-c.graph-c.indent(), r.flags, points)
+		return "", l.secondLines(l.Width-c.graph-c.titleIndent(), r.flags, points)
 	}
-	own, full := r.leadOf(true), c.story // full is the room for the points
+	own, full := r.lastColumn(true), c.story // full is the room for the points
 	if own != "" {
-		full -= termtext.Width(own) + termtext.Width(l.Sep())
+		full -= termtext.Width(own) + termtext.Width(l.Separator())
 	}
-	if story, ok := l.oneLine(r, full); ok {
-		return l.Facts(l.Dim(own), story), nil
+	if story, ok := l.changesInOneLine(r, full); ok {
+		return l.JoinFacts(l.Dim(own), story), nil
 	}
-	all := termtext.Width(l.joinedAs(r.points, len(r.points), l.brief))
+	all := termtext.Width(l.joinPointsAs(r.points, len(r.points), l.briefestPoint))
 	shown, rest := r.points, []retake.Point(nil)
 	if r.heavy && full < all {
-		n := l.fitting(r.points, full)
-		shown, rest = r.points[:n], l.unnamed(r, n)
+		n := l.countFitting(r.points, full)
+		shown, rest = r.points[:n], l.pointsNotInFlags(r, n)
 	}
 	flags := slices.Clone(r.flags)
 	if len(flags) > 0 {
 		flags[0].word = "" // it has a column
 	}
 	second = l.secondLines(c.title+2+c.flag+2+c.verify+c.files+2+c.story, flags, rest)
-	return l.Facts(l.Dim(own), l.points(shown, full, r.left)), second
+	return l.JoinFacts(l.Dim(own), l.drawPoints(shown, full, r.abandoned)), second
 }
 
-// oneLine is what changed and the reason of a flag in one column, if that has the room: all
+// changesInOneLine is what changed and the reason of a flag in one column, if that has the room: all
 // that matters, or one point and a count.
-func (l Look) oneLine(r row, room int) (string, bool) {
+func (l Style) changesInOneLine(r row, room int) (string, bool) {
 	reason, points := "", r.points
 	if len(r.flags) == 1 {
-		reason, points = r.flags[0].why, l.unnamed(r, 0)
+		reason, points = r.flags[0].why, l.pointsNotInFlags(r, 0)
 	}
 	if reason != "" && len(points) > 0 {
-		room -= termtext.Width(l.Sep())
+		room -= termtext.Width(l.Separator())
 	}
 	room -= termtext.Width(reason)
-	all := termtext.Width(l.joinedAs(points, len(points), l.brief))
-	least := min(all, termtext.Width(l.joinedAs(points, 1, l.brief)))
+	all := termtext.Width(l.joinPointsAs(points, len(points), l.briefestPoint))
+	least := min(all, termtext.Width(l.joinPointsAs(points, 1, l.briefestPoint)))
 	if len(r.flags) > 1 || room < least || r.heavy && room < all {
 		return "", false
 	}
-	return l.Facts(l.points(points, room, r.left), l.Dim(reason)), true
+	return l.JoinFacts(l.drawPoints(points, room, r.abandoned), l.Dim(reason)), true
 }
 
-// fitting is how many points fit in whole, and one at least.
-func (l Look) fitting(ps []retake.Point, width int) int {
+// countFitting is how many points fit in whole, and one at least.
+func (l Style) countFitting(ps []retake.Point, width int) int {
 	n := len(ps)
-	for n > 1 && termtext.Width(l.joinedAs(ps[:n], n, l.brief)) > width {
+	for n > 1 && termtext.Width(l.joinPointsAs(ps[:n], n, l.briefestPoint)) > width {
 		n--
 	}
 	return n
@@ -71,7 +71,7 @@ func (l Look) fitting(ps []retake.Point, width int) int {
 
 // secondLines are the flags, each with its reason, and points: behind the last flag when
 // all of them fit there.
-func (l Look) secondLines(width int, flags []flag, points []retake.Point) []string {
+func (l Style) secondLines(width int, flags []flag, points []retake.Point) []string {
 	var out []string
 	for _, f := range flags {
 		if f.word != "" || f.why != "" {
@@ -83,24 +83,24 @@ func (l Look) secondLines(width int, flags []flag, points []retake.Point) []stri
 	}
 	if len(out) > 0 {
 		last := &out[len(out)-1]
-		if room := width - l.ShownWidth(*last) - termtext.Width(l.Sep()); termtext.Width(l.joinedAs(points, len(points), l.brief)) <= room {
-			*last += l.Dim(l.Sep()) + l.points(points, room, true)
+		if room := width - l.ShownWidth(*last) - termtext.Width(l.Separator()); termtext.Width(l.joinPointsAs(points, len(points), l.briefestPoint)) <= room {
+			*last += l.Dim(l.Separator()) + l.drawPoints(points, room, true)
 			return out
 		}
 	}
 	return append(out, l.pointLines(points, width)...)
 }
 
-// unnamed are the points from one on that no reason of a flag names already. What was
+// pointsNotInFlags are the points from one on that no reason of a flag names already. What was
 // deleted is always told.
-func (l Look) unnamed(r row, from int) []retake.Point {
+func (l Style) pointsNotInFlags(r row, from int) []retake.Point {
 	return slices.DeleteFunc(slices.Clone(r.points[from:]), func(p retake.Point) bool {
-		return p.Theme != retake.ThemeDeleted && slices.ContainsFunc(r.flags, func(f flag) bool { return names(f.why, l.Words(p.Text)) })
+		return p.Theme != retake.ThemeDeleted && slices.ContainsFunc(r.flags, func(f flag) bool { return mentions(f.why, l.EscapeText(p.Text)) })
 	})
 }
 
-// names reports whether a reason names a point, as whole words: ".env −KEY", "config.json".
-func names(why, point string) bool {
+// mentions reports whether a reason names a point, as whole words: ".env −KEY", "config.json".
+func mentions(why, point string) bool {
 	if point == "" {
 		return false
 	}
@@ -110,7 +110,7 @@ func names(why, point string) bool {
 }
 
 // flagLines are a flag and its reason, in two lines at most.
-func (l Look) flagLines(f flag, width int) []string {
+func (l Style) flagLines(f flag, width int) []string {
 	lead, room := "", width
 	if f.word != "" {
 		lead, room = f.color(f.word)+"  ", max(width-termtext.Width(f.word)-2, 10)
@@ -118,10 +118,10 @@ func (l Look) flagLines(f flag, width int) []string {
 	if termtext.Width(f.why) <= room {
 		return []string{lead + l.Dim(f.why)}
 	}
-	why := glued(f.why)
+	why := glueKeys(f.why)
 	first := Wrap(why, room)[0]
 	rest := strings.TrimSpace(strings.TrimPrefix(why, first))
-	first, rest = strings.ReplaceAll(first, glue, " "), strings.ReplaceAll(rest, glue, " ")
+	first, rest = strings.ReplaceAll(first, noBreak, " "), strings.ReplaceAll(rest, noBreak, " ")
 	out := []string{lead + l.Dim(l.Glyphs.Cut(first, room))}
 	if rest != "" {
 		out = append(out, strings.Repeat(" ", l.ShownWidth(lead))+l.Dim(l.Glyphs.Cut(rest, room)))
@@ -129,14 +129,14 @@ func (l Look) flagLines(f flag, width int) []string {
 	return out
 }
 
-// glued holds a file and the keys behind it on one line: ".env −KEY +OTHER".
-func glued(why string) string {
+// glueKeys holds a file and the keys behind it on one line: ".env −KEY +OTHER".
+func glueKeys(why string) string {
 	var b strings.Builder
 	for i, w := range strings.Fields(why) {
 		key := len(w) > 1 && (strings.HasPrefix(w, "−") || w[0] == '+' || w[0] == '-')
 		switch {
 		case i > 0 && key:
-			b.WriteString(glue)
+			b.WriteString(noBreak)
 		case i > 0:
 			b.WriteString(" ")
 		}
@@ -147,16 +147,16 @@ func glued(why string) string {
 
 // pointLines are points in one line, or in two when the first has no room for all that
 // matters.
-func (l Look) pointLines(ps []retake.Point, width int) []string {
-	shown := l.fitting(ps, width)
-	if !weighty(ps[shown:], "") {
-		return []string{l.points(ps, width, true)}
+func (l Style) pointLines(ps []retake.Point, width int) []string {
+	shown := l.countFitting(ps, width)
+	if !areWeighty(ps[shown:], "") {
+		return []string{l.drawPoints(ps, width, true)}
 	}
-	return []string{l.points(ps[:shown], width, true), l.points(ps[shown:], width, true)}
+	return []string{l.drawPoints(ps[:shown], width, true), l.drawPoints(ps[shown:], width, true)}
 }
 
-// restOf counts the points that are not shown; the last may itself be a count of more.
-func restOf(ps []retake.Point) int64 {
+// countRest counts the points that are not shown; the last may itself be a count of more.
+func countRest(ps []retake.Point) int64 {
 	n := int64(len(ps))
 	if n == 0 {
 		return 0
@@ -169,35 +169,35 @@ func restOf(ps []retake.Point) int64 {
 	return n
 }
 
-// joined are the first points in one line, with a count when there are more.
-func (l Look) joined(ps []retake.Point, n int) string { return l.joinedAs(ps, n, l.pointText) }
+// joinPoints are the first points in one line, with a count when there are more.
+func (l Style) joinPoints(ps []retake.Point, n int) string { return l.joinPointsAs(ps, n, l.pointText) }
 
-func (l Look) joinedAs(ps []retake.Point, n int, as func(retake.Point) string) string {
+func (l Style) joinPointsAs(ps []retake.Point, n int, as func(retake.Point) string) string {
 	var texts []string
 	for _, p := range ps[:min(n, len(ps))] {
 		texts = append(texts, as(p))
 	}
-	if more := restOf(ps[min(n, len(ps)):]); more > 0 {
+	if more := countRest(ps[min(n, len(ps)):]); more > 0 {
 		texts = append(texts, termtext.Count(more)+" more")
 	}
-	return strings.Join(texts, l.Sep())
+	return strings.Join(texts, l.Separator())
 }
 
-// points joins as many as fit. At least the first is shown, cut if need be.
-func (l Look) points(ps []retake.Point, width int, shade bool) string {
+// drawPoints joins as many as fit. At least the first is shown, cut if need be.
+func (l Style) drawPoints(ps []retake.Point, width int, shade bool) string {
 	if len(ps) == 0 || width <= 0 {
 		return ""
 	}
-	text := l.fitted(ps, width)
+	text := l.fitPoints(ps, width)
 	if over := termtext.Width(text) - width; over > 0 {
 		first := l.pointText(ps[0]) // the count behind it stays
 		if !strings.HasPrefix(text, first) {
-			first = l.brief(ps[0])
+			first = l.briefestPoint(ps[0])
 		}
 		room := max(termtext.Width(first)-over, 1)
-		text = l.Glyphs.Cut(l.Glyphs.Cut(l.squeezed(first, room), room)+strings.TrimPrefix(text, first), width)
+		text = l.Glyphs.Cut(l.Glyphs.Cut(l.squeezePoint(first, room), room)+strings.TrimPrefix(text, first), width)
 	}
-	paint := PlainText
+	paint := Unpainted
 	if shade {
 		paint = l.Dim
 	}
@@ -207,24 +207,24 @@ func (l Look) points(ps []retake.Point, width int, shade bool) string {
 	return paint(text)
 }
 
-// fitted are as many points as have room, the first at least; they are made brief before one
+// fitPoints are as many points as have room, the first at least; they are made brief before one
 // is left out.
-func (l Look) fitted(ps []retake.Point, width int) string {
+func (l Style) fitPoints(ps []retake.Point, width int) string {
 	for n := len(ps); n > 1; n-- {
-		for _, as := range []func(retake.Point) string{l.pointText, l.shorter, l.brief} {
-			if text := l.joinedAs(ps, n, as); termtext.Width(text) <= width {
+		for _, as := range []func(retake.Point) string{l.pointText, l.shorterPoint, l.briefestPoint} {
+			if text := l.joinPointsAs(ps, n, as); termtext.Width(text) <= width {
 				return text
 			}
 		}
 	}
-	if text := l.joined(ps, 1); termtext.Width(text) <= width || ps[0].Theme != retake.ThemePackages {
+	if text := l.joinPoints(ps, 1); termtext.Width(text) <= width || ps[0].Theme != retake.ThemePackages {
 		return text
 	}
-	return l.joinedAs(ps, 1, l.brief)
+	return l.joinPointsAs(ps, 1, l.briefestPoint)
 }
 
-// shorter is a point with one name behind a count of packages.
-func (l Look) shorter(p retake.Point) string {
+// shorterPoint is a point with one name behind a count of packages.
+func (l Style) shorterPoint(p retake.Point) string {
 	text := l.pointText(p)
 	count, names, _ := strings.Cut(text, " (")
 	if one, _, more := strings.Cut(names, ", "); more && p.Theme == retake.ThemePackages {
@@ -233,20 +233,20 @@ func (l Look) shorter(p retake.Point) string {
 	return text
 }
 
-// brief is a point with what matters least left out: names behind a count of packages, and
+// briefestPoint is a point with what matters least left out: names behind a count of packages, and
 // what leads to a value.
-func (l Look) brief(p retake.Point) string {
+func (l Style) briefestPoint(p retake.Point) string {
 	text := l.pointText(p)
 	if p.Theme == retake.ThemePackages {
 		count, _, _ := strings.Cut(text, " (")
 		return count
 	}
-	return l.squeezed(text, 0)
+	return l.squeezePoint(text, 0)
 }
 
-// squeezed makes a point shorter that has a value before and after, and keeps the values:
+// squeezePoint makes a point shorter that has a value before and after, and keeps the values:
 // first the directory of the file goes, then the keys above the one that changed.
-func (l Look) squeezed(text string, room int) string {
+func (l Style) squeezePoint(text string, room int) string {
 	words := strings.Fields(text)
 	if termtext.Width(text) <= room || len(words) < 5 || words[3] != l.Glyphs.Arrow {
 		return text
@@ -261,8 +261,8 @@ func (l Look) squeezed(text string, room int) string {
 	return strings.Join(words, " ")
 }
 
-func (l Look) pointText(p retake.Point) string {
-	text := l.Words(p.Text)
+func (l Style) pointText(p retake.Point) string {
+	text := l.EscapeText(p.Text)
 	if p.Plus > 0 {
 		text += " +" + termtext.Count(p.Plus)
 	}
@@ -274,7 +274,7 @@ func (l Look) pointText(p retake.Point) string {
 
 // effectRows are what was done outside before a checkpoint, the newest on top. They are
 // checkpoints of the world, so nothing takes them back.
-func (l Look) effectRows(c columns, r row) string {
+func (l Style) effectRows(c columns, r row) string {
 	var b strings.Builder
 	for i := len(r.effects) - 1; i >= 0; i-- {
 		fmt.Fprintln(&b, strings.TrimRight(l.effectRow(c, r, r.effects[i]), " "))
@@ -282,13 +282,13 @@ func (l Look) effectRows(c columns, r row) string {
 	return b.String()
 }
 
-func (l Look) effectRow(c columns, r row, e retake.Effect) string {
-	shade := PlainText
-	if r.left {
+func (l Style) effectRow(c columns, r row, e retake.Effect) string {
+	shade := Unpainted
+	if r.abandoned {
 		shade = l.Dim
 	}
-	line := l.graphBelow(r.spot, shade(l.Glyphs.Arrow), c.lanes) + shade(termtext.PadLeft(termtext.Escape(e.ID), c.number)) + "  " +
-		l.Dim(termtext.Pad(l.Clock(e.Time), c.when)) + "  "
+	line := l.drawGraphBelow(r.graphCell, shade(l.Glyphs.Arrow), c.lanes) + shade(termtext.PadLeft(termtext.Escape(e.ID), c.number)) + "  " +
+		l.Dim(termtext.Pad(l.ShortTime(e.Time), c.when)) + "  "
 	room := c.title + 2 + c.verify + c.files - max(len(e.Word())-c.lead, 0)
 	if c.wide {
 		room = c.title
@@ -296,7 +296,7 @@ func (l Look) effectRow(c columns, r row, e retake.Effect) string {
 			room += 2 + c.flag
 		}
 		if c.who > 0 {
-			line += l.Dim(termtext.Pad(l.Glyphs.Cut(agentWord(e.Agent), c.who), c.who)) + "  "
+			line += l.Dim(termtext.Pad(l.Glyphs.Cut(agentName(e.Agent), c.who), c.who)) + "  "
 		}
 	}
 	text := l.Glyphs.Cut(termtext.Escape(e.Text), room)

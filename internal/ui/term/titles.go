@@ -9,21 +9,21 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// Goals names what checkpoints went to, or grew from: the number of a checkpoint, or a
+// TargetTitles names what checkpoints went to, or grew from: the number of a checkpoint, or a
 // fork.
-type Goals map[retake.CheckpointID]string
+type TargetTitles map[retake.CheckpointID]string
 
-// GoalsOf finds the names that the titles of some checkpoints need. What cannot be
+// ReadTargetTitles finds the names that the titles of some checkpoints need. What cannot be
 // found, because it was forgotten, is told without a name.
-func GoalsOf(ctx context.Context, s retake.Service, ws retake.Workspace, cs []retake.Checkpoint) Goals {
-	g := Goals{}
-	g.find(ctx, s, ws, cs, ForksOnce(ctx, s, ws))
+func ReadTargetTitles(ctx context.Context, s retake.Service, ws retake.Workspace, cs []retake.Checkpoint) TargetTitles {
+	g := TargetTitles{}
+	g.fillTitles(ctx, s, ws, cs, LazyForks(ctx, s, ws))
 	return g
 }
 
-// ForksOnce asks for the forks of a workspace when somebody wants them, and no more than
+// LazyForks asks for the forks of a workspace when somebody wants them, and no more than
 // once. A trouble is no fork.
-func ForksOnce(ctx context.Context, s retake.Service, ws retake.Workspace) func() []retake.WorkspaceState {
+func LazyForks(ctx context.Context, s retake.Service, ws retake.Workspace) func() []retake.WorkspaceState {
 	return sync.OnceValue(func() []retake.WorkspaceState {
 		forks, err := s.Forks(ctx, ws.ID)
 		if err != nil {
@@ -33,21 +33,21 @@ func ForksOnce(ctx context.Context, s retake.Service, ws retake.Workspace) func(
 	})
 }
 
-// find fills the names, and answers by which checkpoints each fork was adopted.
-func (g Goals) find(ctx context.Context, s retake.Service, ws retake.Workspace, cs []retake.Checkpoint, forks func() []retake.WorkspaceState) map[retake.WorkspaceID][]retake.CheckpointID {
+// fillTitles fills the names, and answers by which checkpoints each fork was adopted.
+func (g TargetTitles) fillTitles(ctx context.Context, s retake.Service, ws retake.Workspace, cs []retake.Checkpoint, forks func() []retake.WorkspaceState) map[retake.WorkspaceID][]retake.CheckpointID {
 	adopted := map[retake.WorkspaceID][]retake.CheckpointID{}
 	for _, c := range cs {
-		g[c.ID] = Numeral(c.Number)
+		g[c.ID] = CheckpointNumber(c.Number)
 	}
 	if o := ws.Origin; o != nil {
-		g[o.Checkpoint] = Numeral(o.Number)
+		g[o.Checkpoint] = CheckpointNumber(o.Number)
 	}
 	for _, c := range cs {
 		if c.Return == nil {
 			continue
 		}
 		if c.Return.Course == retake.CourseAdopt {
-			if f, ok := forkOf(ctx, s, forks(), c.Return.Target); ok {
+			if f, ok := findForkOf(ctx, s, forks(), c.Return.Target); ok {
 				g[c.Return.Target] = termtext.Escape(f.Name)
 				adopted[f.ID] = append(adopted[f.ID], c.ID)
 			}
@@ -57,14 +57,14 @@ func (g Goals) find(ctx context.Context, s retake.Service, ws retake.Workspace, 
 			continue
 		}
 		if to, err := s.Find(ctx, ws.ID, string(c.Return.Target)); err == nil {
-			g[to.ID] = Numeral(to.Number)
+			g[to.ID] = CheckpointNumber(to.Number)
 		}
 	}
 	return adopted
 }
 
-// forkOf finds the fork that a checkpoint belongs to.
-func forkOf(ctx context.Context, s retake.Service, forks []retake.WorkspaceState, id retake.CheckpointID) (retake.WorkspaceState, bool) {
+// findForkOf finds the fork that a checkpoint belongs to.
+func findForkOf(ctx context.Context, s retake.Service, forks []retake.WorkspaceState, id retake.CheckpointID) (retake.WorkspaceState, bool) {
 	for _, f := range forks {
 		if f.Latest != nil && f.Latest.ID == id {
 			return f, true
@@ -78,12 +78,12 @@ func forkOf(ctx context.Context, s retake.Service, forks []retake.WorkspaceState
 	return retake.WorkspaceState{}, false
 }
 
-// Complete finds what the picture of a timeline needs beside the timeline itself: names, and
+// ReadDetails finds what the picture of a timeline needs beside the timeline itself: names, and
 // the forks that grew from what is shown.
-func (v *View) Complete(ctx context.Context, s retake.Service, ws retake.Workspace, forks func() []retake.WorkspaceState) {
-	v.Goals = Goals{}
-	adopted := v.Goals.find(ctx, s, ws, v.Checkpoints, forks)
-	v.findEarlier(ctx, s, ws)
+func (v *TimelineView) ReadDetails(ctx context.Context, s retake.Service, ws retake.Workspace, forks func() []retake.WorkspaceState) {
+	v.Titles = TargetTitles{}
+	adopted := v.Titles.fillTitles(ctx, s, ws, v.Checkpoints, forks)
+	v.readEarlier(ctx, s, ws)
 	if !v.Tree {
 		return
 	}
@@ -96,10 +96,10 @@ func (v *View) Complete(ctx context.Context, s retake.Service, ws retake.Workspa
 			v.Forks = append(v.Forks, ForkLine{WorkspaceState: f, Adopted: adopted[f.ID]})
 		}
 	}
-	slices.SortStableFunc(v.Forks, forkOrder)
+	slices.SortStableFunc(v.Forks, compareForks)
 	rows := map[retake.CheckpointID]int{}
 	for i, f := range v.Forks { // those that have a row of their own
-		if rows[f.Origin.Checkpoint]++; rows[f.Origin.Checkpoint] > forksShown {
+		if rows[f.Origin.Checkpoint]++; rows[f.Origin.Checkpoint] > maxForksShown {
 			continue
 		}
 		if t, err := s.Log(ctx, retake.LogQuery{Workspace: f.ID, Limit: 1}); err == nil {
@@ -108,9 +108,9 @@ func (v *View) Complete(ctx context.Context, s retake.Service, ws retake.Workspa
 	}
 }
 
-// titleWith is the intent, or a sentence from facts when nobody gave one; said
+// checkpointTitle is the intent, or a sentence from facts when nobody gave one; said
 // reports which of the two it is.
-func titleWith(c retake.Checkpoint, g Goals) (text string, said bool) {
+func checkpointTitle(c retake.Checkpoint, g TargetTitles) (text string, said bool) {
 	if c.Intent != "" {
 		return termtext.Escape(c.Intent), true
 	}
@@ -125,10 +125,10 @@ func titleWith(c retake.Checkpoint, g Goals) (text string, said bool) {
 	case retake.TriggerSafety:
 		return "saved before the restore", false
 	case retake.TriggerFork:
-		return "forked from " + g.name(c.Parent, "another workspace"), false
+		return "forked from " + g.titleOr(c.Parent, "another workspace"), false
 	case retake.TriggerReturn:
 		if c.Return != nil {
-			return returned(*c.Return, g), false
+			return returnTitle(*c.Return, g), false
 		}
 	case retake.TriggerTurn, retake.TriggerCall:
 		if c.Turn != nil && c.Changed.Total() == 0 {
@@ -139,11 +139,11 @@ func titleWith(c retake.Checkpoint, g Goals) (text string, said bool) {
 	if c.Changed.Total() == 0 {
 		return "no file changed", false
 	}
-	return Files(c.Changed.Total()) + " changed", false
+	return CountFiles(c.Changed.Total()) + " changed", false
 }
 
-// returned says in what way a checkpoint went somewhere.
-func returned(r retake.Return, g Goals) string {
+// returnTitle says in what way a checkpoint went somewhere.
+func returnTitle(r retake.Return, g TargetTitles) string {
 	const some = "a checkpoint"
 	text := "restored "
 	switch r.Course {
@@ -152,22 +152,22 @@ func returned(r retake.Return, g Goals) string {
 	case retake.CourseRedo:
 		text = "redid "
 	case retake.CourseAdopt:
-		return "adopted " + g.name(r.Target, "a fork")
+		return "adopted " + g.titleOr(r.Target, "a fork")
 	case retake.CourseUnwind:
 		text = "took back the restore of "
 	case retake.CourseRestore, retake.CourseFinish:
 	}
 	if len(r.Hunks) > 0 {
-		text += Number(int64(len(r.Hunks)), "hunk", "hunks") + " of "
+		text += CountNoun(int64(len(r.Hunks)), "hunk", "hunks") + " of "
 	}
-	text += g.name(r.Target, some)
+	text += g.titleOr(r.Target, some)
 	if len(r.Hunks) == 0 && len(r.Paths) > 0 {
-		text += ", " + Number(int64(len(r.Paths)), "path", "paths")
+		text += ", " + CountNoun(int64(len(r.Paths)), "path", "paths")
 	}
 	return text
 }
 
-func (g Goals) name(id retake.CheckpointID, none string) string {
+func (g TargetTitles) titleOr(id retake.CheckpointID, none string) string {
 	if n := g[id]; n != "" {
 		return n
 	}

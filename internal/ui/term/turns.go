@@ -8,21 +8,21 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// Titled is the title of a checkpoint; what a person asked an agent for is quoted.
-func (l Look) Titled(c retake.Checkpoint, g Goals) (text string, said bool) {
-	text, said = titleWith(c, g)
-	text = l.plain(text)
+// CheckpointTitle is the title of a checkpoint; what a person asked an agent for is quoted.
+func (l Style) CheckpointTitle(c retake.Checkpoint, g TargetTitles) (text string, said bool) {
+	text, said = checkpointTitle(c, g)
+	text = l.asciiSigns(text)
 	switch {
 	case said && c.Trigger == retake.TriggerTurn:
 		text = l.Glyphs.Quote(text)
 	case said && c.Trigger == retake.TriggerTask:
-		text = l.afterTask(text)
+		text = l.shortenTaskTitle(text)
 	}
 	return text, said
 }
 
-// afterTask says which task ended in few words: its place in the list is on the card.
-func (l Look) afterTask(text string) string {
+// shortenTaskTitle says which task ended in few words: its place in the list is on the card.
+func (l Style) shortenTaskTitle(text string) string {
 	if _, task, ok := strings.Cut(text, " completed: "); ok {
 		return "after " + l.Glyphs.Quote(task)
 	}
@@ -32,21 +32,21 @@ func (l Look) afterTask(text string) string {
 	return text
 }
 
-// Words is text of ours that holds foreign names: escaped, and in signs that the screen has.
-func (l Look) Words(s string) string { return l.plain(termtext.Escape(s)) }
+// EscapeText is text of ours that holds foreign names: escaped, and in signs that the screen has.
+func (l Style) EscapeText(s string) string { return l.asciiSigns(termtext.Escape(s)) }
 
-var plainSigns = strings.NewReplacer("“", `"`, "”", `"`, "−", "-", "–", "-", "…", "~", "·", "-", "→", ">")
+var asciiReplacer = strings.NewReplacer("“", `"`, "”", `"`, "−", "-", "–", "-", "…", "~", "·", "-", "→", ">")
 
-// plain writes signs that we use in sentences with ASCII, where there is nothing else.
-func (l Look) plain(s string) string {
+// asciiSigns writes signs that we use in sentences with ASCII, where there is nothing else.
+func (l Style) asciiSigns(s string) string {
 	if !l.ASCII {
 		return s
 	}
-	return plainSigns.Replace(s)
+	return asciiReplacer.Replace(s)
 }
 
 // turnFlags are what is odd about how a turn went.
-func (l Look) turnFlags(t *retake.Turn) []flag {
+func (l Style) turnFlags(t *retake.Turn) []flag {
 	if t == nil {
 		return nil
 	}
@@ -55,10 +55,10 @@ func (l Look) turnFlags(t *retake.Turn) []flag {
 		out = append(out, flag{"overlap", l.Cyan, "also at work: " + termtext.Escape(strings.Join(t.Contested, ", "))})
 	}
 	if t.Running > 0 {
-		out = append(out, flag{"not quiescent", l.Cyan, Number(int64(t.Running), "job ran", "jobs ran") + " on in the background"})
+		out = append(out, flag{"not quiescent", l.Cyan, CountNoun(int64(t.Running), "job ran", "jobs ran") + " on in the background"})
 	}
 	if n := len(t.Subagents); n > 0 {
-		out = append(out, flag{Number(int64(n), "sub-agent", "sub-agents"), l.Cyan, subagentNames(t.Subagents)})
+		out = append(out, flag{CountNoun(int64(n), "sub-agent", "sub-agents"), l.Cyan, subagentsText(t.Subagents)})
 	}
 	if t.Failed != "" {
 		out = append(out, flag{"interrupted", l.Yellow, termtext.Escape(t.Failed)})
@@ -70,12 +70,12 @@ func (l Look) turnFlags(t *retake.Turn) []flag {
 }
 
 // subagentsShown is how many sub-agents a row names.
-const subagentsShown = 4
+const maxSubagentsShown = 4
 
-// subagentNames says what the sub-agents of a turn were asked for.
-func subagentNames(all []retake.Subagent) string {
+// subagentsText says what the sub-agents of a turn were asked for.
+func subagentsText(all []retake.Subagent) string {
 	var out []string
-	for _, s := range all[:min(len(all), subagentsShown)] {
+	for _, s := range all[:min(len(all), maxSubagentsShown)] {
 		text := s.Task
 		if text == "" {
 			text = s.Name
@@ -85,14 +85,14 @@ func subagentNames(all []retake.Subagent) string {
 		}
 		out = append(out, termtext.Escape(text))
 	}
-	if more := len(all) - subagentsShown; more > 0 {
+	if more := len(all) - maxSubagentsShown; more > 0 {
 		out = append(out, fmt.Sprintf("%d more", more))
 	}
 	return strings.Join(out, "; ")
 }
 
-// taskLine is a to-do list in one line.
-func taskLine(t *retake.TaskCount) string {
+// taskListText is a to-do list in one line.
+func taskListText(t *retake.TaskCount) string {
 	if t == nil {
 		return ""
 	}
@@ -107,10 +107,10 @@ func taskLine(t *retake.TaskCount) string {
 }
 
 // turnFacts are the small facts of a turn.
-func (l Look) turnFacts(t *retake.Turn) string {
+func (l Style) turnFacts(t *retake.Turn) string {
 	calls, dir, session := "", "", ""
 	if t.Calls > 0 {
-		calls = Number(int64(t.Calls), "call", "calls")
+		calls = CountNoun(int64(t.Calls), "call", "calls")
 	}
 	if t.Dir != "" {
 		dir = "in " + termtext.Escape(t.Dir)
@@ -121,7 +121,7 @@ func (l Look) turnFacts(t *retake.Turn) string {
 			session += ", no other session"
 		}
 	}
-	return l.Facts(calls, dir, session)
+	return l.JoinFacts(calls, dir, session)
 }
 
 // SessionName names a session as people tell them apart: its agent, and how its id begins.

@@ -14,18 +14,18 @@ const (
 	turnLookup = 32 // checkpoints that are asked for because a picture does not hold them
 )
 
-// before gives the checkpoint that another one grew from, if it is known.
-type before func(retake.CheckpointID) (retake.Checkpoint, bool)
+// parentLookup gives the checkpoint that another one grew from, if it is known.
+type parentLookup func(retake.CheckpointID) (retake.Checkpoint, bool)
 
-// workOf are the checkpoints that hold what a turn did which ended with nothing more, the oldest
+// turnWork are the checkpoints that hold what a turn did which ended with nothing more, the oldest
 // first. Known is false when one on the way to its beginning is not there to be asked.
-func workOf(c retake.Checkpoint, at before) (work []int64, known bool) {
+func turnWork(c retake.Checkpoint, at parentLookup) (work []int64, known bool) {
 	for step, next := 0, c; step < turnSteps && next.Parent != ""; step++ {
 		p, ok := at(next.Parent)
 		if !ok {
 			return work, false
 		}
-		if !sameTurn(c, p) {
+		if !isSameTurn(c, p) {
 			break
 		}
 		if p.Changed.Total() > 0 {
@@ -37,11 +37,11 @@ func workOf(c retake.Checkpoint, at before) (work []int64, known bool) {
 }
 
 // turnEffects are what a turn did outside before its last checkpoint, the oldest first.
-func turnEffects(end retake.Checkpoint, at before) []retake.Effect {
+func turnEffects(end retake.Checkpoint, at parentLookup) []retake.Effect {
 	var out []retake.Effect
 	for step, next := 0, end; step < turnSteps && next.Parent != ""; step++ {
 		p, ok := at(next.Parent)
-		if !ok || !sameTurn(end, p) {
+		if !ok || !isSameTurn(end, p) {
 			break
 		}
 		out = append(slices.Clone(p.Effects), out...)
@@ -50,13 +50,13 @@ func turnEffects(end retake.Checkpoint, at before) []retake.Effect {
 	return out
 }
 
-// idle reports whether a turn ended with nothing more than was there before.
-func idle(c retake.Checkpoint) bool {
+// isIdleTurn reports whether a turn ended with nothing more than was there before.
+func isIdleTurn(c retake.Checkpoint) bool {
 	return c.Turn != nil && c.Trigger == retake.TriggerTurn && c.Changed.Total() == 0
 }
 
-// sameTurn reports whether a checkpoint was taken in the turn that another one ended.
-func sameTurn(end, c retake.Checkpoint) bool {
+// isSameTurn reports whether a checkpoint was taken in the turn that another one ended.
+func isSameTurn(end, c retake.Checkpoint) bool {
 	if end.Turn == nil || c.Turn == nil || end.Turn.ID == "" {
 		return false
 	}
@@ -68,39 +68,39 @@ func sameTurn(end, c retake.Checkpoint) bool {
 	}
 }
 
-// span names checkpoints of one turn: 7, or 7–9.
-func (l Look) span(work []int64) string {
+// checkpointRange names checkpoints of one turn: 7, or 7–9.
+func (l Style) checkpointRange(work []int64) string {
 	first, last := work[0], work[len(work)-1]
 	if first == last {
-		return Numeral(first)
+		return CheckpointNumber(first)
 	}
-	return Numeral(first) + l.Glyphs.Dash + Numeral(last)
+	return CheckpointNumber(first) + l.Glyphs.Dash + CheckpointNumber(last)
 }
 
-// tellIdle says of a turn that changed nothing more where its work is, or that there was none.
-func (r *row) tellIdle(l Look, c retake.Checkpoint, at before) {
-	if !idle(c) || len(r.points) > 0 {
+// setIdleTurn says of a turn that changed nothing more where its work is, or that there was none.
+func (r *row) setIdleTurn(l Style, c retake.Checkpoint, at parentLookup) {
+	if !isIdleTurn(c) || len(r.points) > 0 {
 		return
 	}
-	work, known := workOf(c, at)
+	work, known := turnWork(c, at)
 	switch {
 	case len(work) > 0:
-		r.lead, r.points = "in "+l.span(work), []retake.Point{{Text: "its work is in " + l.span(work)}}
+		r.lead, r.points = "in "+l.checkpointRange(work), []retake.Point{{Text: "its work is in " + l.checkpointRange(work)}}
 	case known:
 		r.points = []retake.Point{{Text: "talk only"}}
 	}
 }
 
-// workLine leads from a turn with nothing more to the checkpoints that hold its work.
-func (l Look) workLine(work []int64) string {
+// turnWorkText leads from a turn with nothing more to the checkpoints that hold its work.
+func (l Style) turnWorkText(work []int64) string {
 	if len(work) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("\n  the work of this turn is in %s: retake show %d\n", l.span(work), work[len(work)-1])
+	return fmt.Sprintf("\n  the work of this turn is in %s: retake show %d\n", l.checkpointRange(work), work[len(work)-1])
 }
 
-// before looks among the checkpoints that are shown, and among those that were asked for.
-func (v View) before() before {
+// parentLookup looks among the checkpoints that are shown, and among those that were asked for.
+func (v TimelineView) parentLookup() parentLookup {
 	all := sync.OnceValue(func() map[retake.CheckpointID]retake.Checkpoint {
 		m := make(map[retake.CheckpointID]retake.Checkpoint, len(v.Checkpoints)+len(v.Earlier))
 		for _, cs := range [][]retake.Checkpoint{v.Earlier, v.Checkpoints} {
@@ -116,14 +116,14 @@ func (v View) before() before {
 	}
 }
 
-// findEarlier asks for the checkpoints that hold the work of turns which are shown, where they
+// readEarlier asks for the checkpoints that hold the work of turns which are shown, where they
 // are not shown themselves. What cannot be found is not told.
-func (v *View) findEarlier(ctx context.Context, s retake.Service, ws retake.Workspace) {
+func (v *TimelineView) readEarlier(ctx context.Context, s retake.Service, ws retake.Workspace) {
 	v.Earlier = nil
-	shown, asked := v.before(), asker(ctx, s, ws)
+	shown, asked := v.parentLookup(), lookupFromService(ctx, s, ws)
 	for _, c := range v.Checkpoints {
-		if idle(c) {
-			workOf(c, func(id retake.CheckpointID) (retake.Checkpoint, bool) {
+		if isIdleTurn(c) {
+			turnWork(c, func(id retake.CheckpointID) (retake.Checkpoint, bool) {
 				if p, ok := shown(id); ok {
 					return p, true
 				}
@@ -137,8 +137,8 @@ func (v *View) findEarlier(ctx context.Context, s retake.Service, ws retake.Work
 	}
 }
 
-// asker asks a service for checkpoints by their ids, a bounded number of times.
-func asker(ctx context.Context, s retake.Service, ws retake.Workspace) before {
+// lookupFromService asks a service for checkpoints by their ids, a bounded number of times.
+func lookupFromService(ctx context.Context, s retake.Service, ws retake.Workspace) parentLookup {
 	left := turnLookup
 	return func(id retake.CheckpointID) (retake.Checkpoint, bool) {
 		if left--; left < 0 {

@@ -13,10 +13,10 @@ import (
 
 // turned is a turn with two checkpoints on its way and nothing more at its end, after one that
 // only talked.
-func turned() term.View {
-	v := term.View{Tree: true, Newest: 5}
+func turned() term.TimelineView {
+	v := term.TimelineView{Tree: true, Newest: 5}
 	v.Findings = map[retake.CheckpointID]retake.Finding{}
-	s := &termtest.Stage{V: &v}
+	s := &termtest.TimelineBuilder{View: &v}
 	part := func(trigger retake.Trigger, intent string, files int64) func(*retake.Checkpoint) {
 		return func(c *retake.Checkpoint) {
 			c.Trigger, c.Intent, c.Changed.Edited = trigger, intent, files
@@ -32,7 +32,7 @@ func turned() term.View {
 }
 
 // rowOf is the row of a checkpoint in a timeline.
-func rowOf(t *testing.T, width int, v term.View, title string) string {
+func rowOf(t *testing.T, width int, v term.TimelineView, title string) string {
 	t.Helper()
 	for line := range strings.SplitSeq(term.RenderTimeline(term.NewLook(width, termtest.Now, false, false), v), "\n") {
 		if strings.Contains(line, title) {
@@ -56,10 +56,10 @@ func TestATurnSaysWhereItsWorkIs(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	l := term.NewLook(80, termtest.Now, false, false)
-	if got := strings.Join(drawn(l, v, false), "\n"); !strings.Contains(got, "–  in 3–4") {
+	if got := strings.Join(drawnLine(l, v, false), "\n"); !strings.Contains(got, "–  in 3–4") {
 		t.Errorf("got\n%s", got)
 	}
-	if got := strings.Join(l.Brief(v, term.Subject{Checkpoint: &v.Checkpoints[0]}, 6), "\n"); !strings.Contains(got, "its work is in 3–4") {
+	if got := strings.Join(l.SubjectBrief(v, term.RowSubject{Checkpoint: &v.Checkpoints[0]}, 6), "\n"); !strings.Contains(got, "its work is in 3–4") {
 		t.Errorf("got\n%s", got)
 	}
 }
@@ -67,7 +67,7 @@ func TestATurnSaysWhereItsWorkIs(t *testing.T) {
 // finder is a service that knows the checkpoints of a view.
 type finder struct {
 	retake.Service
-	v term.View
+	v term.TimelineView
 }
 
 func (f finder) Find(_ context.Context, _ retake.WorkspaceID, ref string) (retake.Checkpoint, error) {
@@ -91,7 +91,7 @@ func TestWorkIsFoundWhereItIsNotShown(t *testing.T) {
 	if got := rowOf(t, 200, part, "“do all”"); !strings.HasSuffix(got, "–") {
 		t.Errorf("got %q", got)
 	}
-	part.Complete(t.Context(), finder{v: whole}, whole.Workspace, noForks)
+	part.ReadDetails(t.Context(), finder{v: whole}, whole.Workspace, noForks)
 	if got := rowOf(t, 200, part, "“do all”"); !strings.HasSuffix(got, "its work is in 3–4") {
 		t.Errorf("got %q", got)
 	}

@@ -9,15 +9,15 @@ import (
 )
 
 // outputShown is how many lines of what a run printed are shown; its end tells most.
-const outputShown = 40
+const maxOutputLines = 40
 
-// RenderVerified tells every run about a checkpoint, and the end of what each printed.
-func RenderVerified(l Look, c Card) string {
+// RenderVerifications tells every run about a checkpoint, and the end of what each printed.
+func RenderVerifications(l Style, c Card) string {
 	if len(c.Verifications) == 0 && len(c.answers()) == 0 {
 		return "No checks were run on this checkpoint.\n\n" + l.Dim("A check is a command that passes or fails: retake verify -- npm test") + "\n"
 	}
 	var b strings.Builder
-	for _, line := range l.verifyLines(c) {
+	for _, line := range l.verificationLines(c) {
 		b.WriteString("  " + line + "\n")
 	}
 	for _, v := range c.Verifications {
@@ -27,8 +27,8 @@ func RenderVerified(l Look, c Card) string {
 	return b.String()
 }
 
-func (l Look) runHead(v retake.Verification) string {
-	sign, color := l.Sign(v.Verdict, v.Claim)
+func (l Style) runHead(v retake.Verification) string {
+	sign, color := l.VerdictMark(v.Verdict, v.Claim)
 	exit := ""
 	if v.Exit != 0 {
 		exit = fmt.Sprintf("exit %d", v.Exit)
@@ -37,31 +37,31 @@ func (l Look) runHead(v retake.Verification) string {
 	if v.Number != 0 {
 		as = fmt.Sprintf("on %d", v.Number)
 	}
-	facts := l.Facts(l.Glyphs.Cut(termtext.Escape(v.Command), 60), exit, l.Clock(v.Started), termtext.Duration(v.Took), as, ranBy(v))
+	facts := l.JoinFacts(l.Glyphs.Cut(termtext.Escape(v.Command), 60), exit, l.ShortTime(v.Started), termtext.Duration(v.Took), as, runSource(v))
 	return color(sign) + " " + l.Bold(termtext.Escape(v.Name)) + "  " + l.Dim(facts)
 }
 
-func (l Look) runOutput(c Card, v retake.Verification) string {
+func (l Style) runOutput(c Card, v retake.Verification) string {
 	lines := SplitLines(strings.TrimRight(v.Output, "\n"))
 	if len(lines) == 0 {
 		return "  " + l.Dim("it printed nothing, or nothing is kept") + "\n"
 	}
 	var b strings.Builder
-	if more := len(lines) - outputShown; more > 0 {
-		fmt.Fprintf(&b, "  %s\n", l.Dim(fmt.Sprintf("%s %s before: retake show %d --output %s", l.Glyphs.More, Number(int64(more), "line", "lines"), c.Checkpoint.Number, termtext.Escape(v.Name))))
+	if more := len(lines) - maxOutputLines; more > 0 {
+		fmt.Fprintf(&b, "  %s\n", l.Dim(fmt.Sprintf("%s %s before: retake show %d --output %s", l.Glyphs.More, CountNoun(int64(more), "line", "lines"), c.Checkpoint.Number, termtext.Escape(v.Name))))
 		lines = lines[more:]
 	}
 	for _, line := range lines {
-		b.WriteString("  " + LineText(TrimNewline(line)) + "\n")
+		b.WriteString("  " + EscapeLine(TrimNewline(line)) + "\n")
 	}
 	return b.String()
 }
 
-// RenderSaid tells what was asked, called and answered in the turn of a checkpoint, and its
+// RenderTurnConversation tells what was asked, called and answered in the turn of a checkpoint, and its
 // tasks.
-func RenderSaid(l Look, c Card) string {
+func RenderTurnConversation(l Style, c Card) string {
 	var out []string
-	for _, lines := range [][]string{l.saidBeside(c, l.Width), l.tasksBeside(c, l.Width)} {
+	for _, lines := range [][]string{l.conversationColumn(c, l.Width), l.taskColumn(c, l.Width)} {
 		if len(lines) > 0 && len(out) > 0 {
 			out = append(out, "")
 		}

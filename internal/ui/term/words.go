@@ -1,7 +1,7 @@
 package term
 
-// OrWord is a text, or a word where there is none.
-func OrWord(text, none string) string {
+// TextOr is a text, or a word where there is none.
+func TextOr(text, none string) string {
 	if text == "" {
 		return none
 	}

@@ -14,200 +14,200 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 )
 
-// begin asks about each obstacle, and then about the whole.
-func (p *plan) begin(m *model) tea.Cmd {
-	if term.Idle(p.plan) {
-		m.note = "there is nothing to do"
+// askFirst asks about each obstacle, and then about the whole.
+func (p *planPage) askFirst(m *model) tea.Cmd {
+	if term.IsIdlePlan(p.plan) {
+		m.notice = "there is nothing to do"
 		return nil
 	}
-	p.moved, p.form = nil, formFolded
-	p.accepted, p.open = nil, term.Unaccepted(p.plan, nil)
-	p.put(m)
+	p.outdated, p.form = nil, formFolded
+	p.accepted, p.unaccepted = nil, term.Unaccepted(p.plan, nil)
+	p.askNext(m)
 	return nil
 }
 
-// put puts the next question. The default is no, and nothing can be pasted into it.
-func (p *plan) put(m *model) {
-	l := m.look()
-	p.question = l.Bold(term.LastQuestion(p.plan))
-	if i := len(p.accepted); i < len(p.open) {
-		o := p.open[i]
-		p.question = l.Yellow(fmt.Sprintf("%d of %d  %s:", i+1, len(p.open), termtext.Escape(o.Class))) + " " + termtext.Escape(term.Deed(p.plan, o)) + "?"
+// askNext puts the next question. The default is no, and nothing can be pasted into it.
+func (p *planPage) askNext(m *model) {
+	l := m.style()
+	p.question = l.Bold(term.FinalQuestion(p.plan))
+	if i := len(p.accepted); i < len(p.unaccepted) {
+		o := p.unaccepted[i]
+		p.question = l.Yellow(fmt.Sprintf("%d of %d  %s:", i+1, len(p.unaccepted), termtext.Escape(o.Class))) + " " + termtext.Escape(term.ObstacleText(p.plan, o)) + "?"
 	}
-	p.input = &input{prompt: "[y/N, esc goes back to the plan]", strict: true, done: func(text string) tea.Cmd { return p.answer(m, text) }, left: func() tea.Cmd {
+	p.input = &inputLine{prompt: "[y/N, esc goes back to the plan]", noPaste: true, onEnter: func(text string) tea.Cmd { return p.handleAnswer(m, text) }, onEscape: func() tea.Cmd {
 		p.accepted, p.question = nil, ""
 		return nil
 	}}
 }
 
-// answer hears the answer to the question that is open: yes, or we leave.
-func (p *plan) answer(m *model, text string) tea.Cmd {
+// handleAnswer hears the answer to the question that is open: yes, or we leave.
+func (p *planPage) handleAnswer(m *model, text string) tea.Cmd {
 	p.question = ""
 	if text = strings.ToLower(strings.TrimSpace(text)); text != "y" && text != "yes" {
-		m.home()
-		m.note = "Canceled. " + nothingChanged
+		m.closeAllPages()
+		m.notice = "Canceled. " + nothingChanged
 		return nil
 	}
-	if i := len(p.accepted); i < len(p.open) {
-		p.accepted = append(p.accepted, p.open[i].Class)
-		p.put(m)
+	if i := len(p.accepted); i < len(p.unaccepted) {
+		p.accepted = append(p.accepted, p.unaccepted[i].Class)
+		p.askNext(m)
 		return nil
 	}
-	return p.apply(m)
+	return p.applyPlan(m)
 }
 
-// deed is a plan that is being applied.
-type deed struct {
-	began time.Time
-	at    atomic.Pointer[retake.Progress]
-	stop  context.CancelFunc
-	ends  bool // it was asked to stop
+// runningRestore is a plan that is being applied.
+type runningRestore struct {
+	began    time.Time
+	progress atomic.Pointer[retake.Progress]
+	stop     context.CancelFunc
+	stopping bool // it was asked to stop
 }
 
-// arrival is what came of a plan.
-type arrival struct {
+// restoreOutcome is what came of a plan.
+type restoreOutcome struct {
 	res    retake.RestoreResult
 	took   time.Duration
 	resume *retake.Resumption
 }
 
-// apply does the plan that is on the screen, by its digest. It does not end when the page
+// applyPlan does the plan that is on the screen, by its digest. It does not end when the page
 // is left, because the page cannot be left before.
-func (p *plan) apply(m *model) tea.Cmd {
+func (p *planPage) applyPlan(m *model) tea.Cmd {
 	ctx, stop := context.WithCancel(m.ctx)
-	d := &deed{began: m.o.Clock.Now(), stop: stop}
-	p.deed = d
+	d := &runningRestore{began: m.options.Clock.Now(), stop: stop}
+	p.running = d
 	req := retake.ApplyRequest{
 		PlanRequest: p.req, Digest: p.plan.Digest, Accept: p.accepted,
-		Progress: func(at retake.Progress) { d.at.Store(&at) },
+		Progress: func(at retake.Progress) { d.progress.Store(&at) },
 	}
-	s := m.o.Service
-	return tea.Batch(ask(&p.base, func(context.Context) (retake.RestoreResult, error) {
+	s := m.options.Service
+	return tea.Batch(callService(&p.pageBase, func(context.Context) (retake.RestoreResult, error) {
 		defer stop()
 		return s.ApplyRestore(ctx, req)
-	}, func(res retake.RestoreResult, err error) tea.Cmd { return p.arrive(m, res, err) }), p.watch())
+	}, func(res retake.RestoreResult, err error) tea.Cmd { return p.handleResult(m, res, err) }), p.redrawProgress())
 }
 
-// watch draws the progress again while something is applied.
-func (p *plan) watch() tea.Cmd {
+// redrawProgress draws the progress again while something is applied.
+func (p *planPage) redrawProgress() tea.Cmd {
 	return tea.Tick(100*time.Millisecond, func(time.Time) tea.Msg {
-		return heard{&p.base, func() tea.Cmd {
-			if !p.applying() {
+		return serviceReply{&p.pageBase, func() tea.Cmd {
+			if !p.isApplying() {
 				return nil
 			}
-			return p.watch()
+			return p.redrawProgress()
 		}}
 	})
 }
 
-// stop asks the service to end between two files; the page says what came of it.
-func (p *plan) stop(m *model) tea.Cmd {
-	if p.deed.ends { // somebody insists
+// cancelApply asks the service to end between two files; the page says what came of it.
+func (p *planPage) cancelApply(m *model) tea.Cmd {
+	if p.running.stopping { // somebody insists
 		return tea.Quit
 	}
-	p.deed.ends = true
-	p.deed.stop()
-	m.note = "stopping between two files; ctrl-c again leaves at once"
+	p.running.stopping = true
+	p.running.stop()
+	m.notice = "stopping between two files; ctrl-c again leaves at once"
 	return nil
 }
 
-func (p *plan) arrive(m *model, res retake.RestoreResult, err error) tea.Cmd {
+func (p *planPage) handleResult(m *model, res retake.RestoreResult, err error) tea.Cmd {
 	if err != nil {
-		return p.refused(m, retake.AsError(err))
+		return p.handleRefusal(m, retake.AsError(err))
 	}
-	p.done = &arrival{res: res, took: m.o.Clock.Now().Sub(p.deed.began)}
-	m.done = func() string {
-		l := m.look()
-		l.Goals = p.goals
-		return p.done.told(l, p.plan)
+	p.result = &restoreOutcome{res: res, took: m.options.Clock.Now().Sub(p.running.began)}
+	m.lastResult = func() string {
+		l := m.style()
+		l.Titles = p.titles
+		return p.result.resultWithResume(l, p.plan)
 	}
 	p.top = 0
-	look := m.timeline().poll(m)
+	look := m.timelinePage().poll(m)
 	if p.plan.Course == retake.CourseAdopt || len(p.plan.Paths) > 0 || res.Checkpoint.ID == "" {
 		return look
 	}
-	s, ws := m.o.Service, m.o.Workspace.ID
-	return tea.Batch(look, ask(&p.base, func(ctx context.Context) (retake.Resumption, error) {
+	s, ws := m.options.Service, m.options.Workspace.ID
+	return tea.Batch(look, callService(&p.pageBase, func(ctx context.Context) (retake.Resumption, error) {
 		return s.Resume(ctx, retake.ResumeRequest{Workspace: ws, Ref: string(res.Checkpoint.ID)})
 	}, func(r retake.Resumption, err error) tea.Cmd {
 		if err == nil && (len(r.Command) > 0 || r.Next != nil) { // it is context: when it is not known, nothing is said
-			p.done.resume = &r
+			p.result.resume = &r
 		}
 		return nil
 	}))
 }
 
-// refused tells why a plan was not applied. When the files moved on, the plan as it is now
+// handleRefusal tells why a plan was not applied. When the files moved on, the plan as it is now
 // is shown, and everything is asked again.
-func (p *plan) refused(m *model, e *retake.Error) tea.Cmd {
-	p.deed = nil
+func (p *planPage) handleRefusal(m *model, e *retake.Error) tea.Cmd {
+	p.running = nil
 	shown := *e
 	switch e.Kind {
 	case retake.Moved:
 		shown.Hint = ""
-		p.moved = &shown
-		return p.ask(m)
+		p.outdated = &shown
+		return p.requestPlan(m)
 	case retake.Canceled:
 		shown.Safe, shown.Hint = "What was done until then stays; no byte is lost.", "see its state: retake status"
 	default:
 	}
 	p.err = &shown
-	return m.timeline().poll(m)
+	return m.timelinePage().poll(m)
 }
 
-func (d *deed) draw(_ *model, l term.Look) []string {
+func (d *runningRestore) draw(_ *model, l term.Style) []string {
 	at := retake.Progress{}
-	if x := d.at.Load(); x != nil {
+	if x := d.progress.Load(); x != nil {
 		at = *x
 	}
 	return []string{"", term.RenderProgress(l, "applying", at)}
 }
 
-// told is what was done, and how the conversation goes on from there.
-func (a *arrival) told(l term.Look, p *retake.Plan) string {
+// resultWithResume is what was done, and how the conversation goes on from there.
+func (a *restoreOutcome) resultWithResume(l term.Style, p *retake.Plan) string {
 	var b strings.Builder
 	b.WriteString(term.RenderResult(l, p, a.res, a.took))
 	for _, w := range a.res.Warnings {
 		fmt.Fprintf(&b, "  %s %s\n", l.Yellow("!"), termtext.Escape(w.Text))
 	}
 	if len(a.res.Failed) > 0 {
-		b.WriteString("\n" + strings.Join(troubleLines(l, term.PartlyDone(a.res)), "\n") + "\n")
+		b.WriteString("\n" + strings.Join(errorLines(l, term.PartlyDoneError(a.res)), "\n") + "\n")
 	}
 	if a.resume != nil {
-		b.WriteString("\n" + resumeText(l, *a.resume))
+		b.WriteString("\n" + resumeCommandText(l, *a.resume))
 	}
 	return b.String()
 }
 
-func (a *arrival) text(l term.Look, p *retake.Plan) string {
+func (a *restoreOutcome) resultText(l term.Style, p *retake.Plan) string {
 	if p.Course == retake.CourseUndo {
-		return a.told(l, p) + "\n" + l.Pairs([]string{"forward again", "retake redo", "one further", "u"}) + "\n"
+		return a.resultWithResume(l, p) + "\n" + l.HintLine([]string{"forward again", "retake redo", "one further", "u"}) + "\n"
 	}
-	return a.told(l, p) + "\n" + l.Pairs([]string{"changed your mind", "u shows the plan to undo it"}) + "\n"
+	return a.resultWithResume(l, p) + "\n" + l.HintLine([]string{"changed your mind", "u shows the plan to undo it"}) + "\n"
 }
 
-// resumeText breaks a command that is too long for a line so that a shell takes it from
+// resumeCommandText breaks a command that is too long for a line so that a shell takes it from
 // two.
-func resumeText(l term.Look, r retake.Resumption) string {
+func resumeCommandText(l term.Style, r retake.Resumption) string {
 	lines := strings.Split(term.RenderResume(l, r), "\n")
 	for i, line := range lines {
 		if before, after, two := strings.Cut(line, " && "); two && l.ShownWidth(line) > l.Width {
-			lines[i] = l.Bold(term.Strip(before)+" && \\") + "\n      " + l.Bold(term.Strip(after))
+			lines[i] = l.Bold(term.StripANSI(before)+" && \\") + "\n      " + l.Bold(term.StripANSI(after))
 		}
 	}
 	return strings.Join(lines, "\n")
 }
 
-// afterKey hears keys when all is done.
-func (p *plan) afterKey(m *model, k string) tea.Cmd {
+// handleDoneKey hears keys when all is done.
+func (p *planPage) handleDoneKey(m *model, k string) tea.Cmd {
 	switch k {
 	case "esc", "enter":
-		m.home()
-		return m.timeline().poll(m)
+		m.closeAllPages()
+		return m.timelinePage().poll(m)
 	case "u":
-		m.home()
+		m.closeAllPages()
 		return openPlan(m, retake.PlanRequest{Course: retake.CourseUndo})
 	}
-	cmd, _ := p.hear(m, &p.base, k)
+	cmd, _ := p.handleScrollKey(m, &p.pageBase, k)
 	return cmd
 }

@@ -14,52 +14,52 @@ import (
 )
 
 // readAhead is how many files are read at a time.
-const readAhead = 20
+const filesPerRead = 20
 
-// diff is the page of what differs between two checkpoints: what came and went as a list, and
+// diffPage is the page of what differs between two checkpoints: what came and went as a list, and
 // the lines of what was edited. Lines are read as far as somebody scrolls.
-type diff struct {
-	reading
-	content term.Content
+type diffPage struct {
+	textPage
+	content term.ContentReader
 	edited  []retake.Change
 	next    int // of edited, which is read next
 	busy    bool
 
 	from, to *retake.Checkpoint // nil: before the first one, now
 	hunks    []shownHunk        // of what was read, in order
-	at       *shownHunk         // the chosen one
+	selected *shownHunk         // the chosen one
 }
 
 func openDiff(m *model, q retake.DiffQuery) tea.Cmd {
-	p := &diff{reading: m.newReading()}
-	q.Workspace = m.o.Workspace.ID
-	m.open(p)
-	l := m.look()
-	return ask(&p.base, func(ctx context.Context) (compared, error) { return compare(ctx, m.o, q, l) },
-		func(c compared, err error) tea.Cmd {
-			p.began = time.Time{}
-			if p.failed(err) {
+	p := &diffPage{textPage: m.newTextPage()}
+	q.Workspace = m.options.Workspace.ID
+	m.openPage(p)
+	l := m.style()
+	return callService(&p.pageBase, func(ctx context.Context) (comparisonText, error) { return readComparison(ctx, m.options, q, l) },
+		func(c comparisonText, err error) tea.Cmd {
+			p.waitingSince = time.Time{}
+			if p.setError(err) {
 				return nil
 			}
 			p.ready, p.edited, p.from, p.to = true, c.edited, c.from, c.to
-			p.content = term.Content{Service: m.o.Service, Workspace: q.Workspace, Now: c.to == nil}
-			p.set(c.text)
-			return p.ahead(m)
+			p.content = term.ContentReader{Service: m.options.Service, Workspace: q.Workspace, Now: c.to == nil}
+			p.setText(c.text)
+			return p.readAhead(m)
 		})
 }
 
-// compared is the beginning of a diff, and what is still to be read.
-type compared struct {
+// comparisonText is the beginning of a diff, and what is still to be read.
+type comparisonText struct {
 	text     string
 	edited   []retake.Change
 	from, to *retake.Checkpoint
 }
 
-func compare(ctx context.Context, o Options, q retake.DiffQuery, l term.Look) (compared, error) {
+func readComparison(ctx context.Context, o Options, q retake.DiffQuery, l term.Style) (comparisonText, error) {
 	s := o.Service
 	d, err := s.Diff(ctx, q)
 	if err != nil {
-		return compared{}, err
+		return comparisonText{}, err
 	}
 	var ends []retake.Checkpoint
 	for _, c := range []*retake.Checkpoint{d.From, d.To} {
@@ -67,15 +67,15 @@ func compare(ctx context.Context, o Options, q retake.DiffQuery, l term.Look) (c
 			ends = append(ends, *c)
 		}
 	}
-	l.Goals = term.GoalsOf(ctx, s, o.Workspace, ends)
-	known := [2][]retake.Answer{term.AnswersAt(ctx, s, d.From), term.AnswersAt(ctx, s, d.To)}
-	gs := term.Groups(d.Changes)
-	out := compared{from: d.From, to: d.To}
+	l.Titles = term.ReadTargetTitles(ctx, s, o.Workspace, ends)
+	known := [2][]retake.Answer{term.ReadAnswers(ctx, s, d.From), term.ReadAnswers(ctx, s, d.To)}
+	gs := term.GroupChanges(d.Changes)
+	out := comparisonText{from: d.From, to: d.To}
 	var b strings.Builder
 	b.WriteString(term.RenderEnds(l, d, known) + "\n" + term.RenderTotals(l, gs) + "\n")
 	for _, g := range gs {
 		if g.What != retake.Edited {
-			b.WriteString(term.RenderStat(l, []term.Group{g}, nil))
+			b.WriteString(term.RenderStat(l, []term.ChangeGroup{g}, nil))
 			continue
 		}
 		for _, c := range g.Changes {
@@ -91,79 +91,79 @@ func compare(ctx context.Context, o Options, q retake.DiffQuery, l term.Look) (c
 	return out, nil
 }
 
-// readFiles are the lines of some files, and the hunks in them.
-type readFiles struct {
+// fileTexts are the lines of some files, and the hunks in them.
+type fileTexts struct {
 	text  string
 	hunks []shownHunk
 }
 
-// ahead reads the lines of the next files when the end of the text comes near.
-func (p *diff) ahead(m *model) tea.Cmd {
+// readAhead reads the lines of the next files when the end of the text comes near.
+func (p *diffPage) readAhead(m *model) tea.Cmd {
 	if p.busy || p.next >= len(p.edited) || p.top+4*max(p.height, 20) < len(p.lines) {
 		return nil
 	}
 	p.busy = true
-	batch := p.edited[p.next:min(p.next+readAhead, len(p.edited))]
-	l := m.look()
-	return ask(&p.base, func(ctx context.Context) (readFiles, error) {
+	batch := p.edited[p.next:min(p.next+filesPerRead, len(p.edited))]
+	l := m.style()
+	return callService(&p.pageBase, func(ctx context.Context) (fileTexts, error) {
 		var b strings.Builder
 		var found []shownHunk
 		for _, c := range batch {
 			s, err := p.content.Read(ctx, c)
 			if err != nil {
-				return readFiles{}, err
+				return fileTexts{}, err
 			}
-			s = s.Covered()
+			s = s.MaskSecrets()
 			b.WriteString(term.RenderLines(l, c, s))
 			for _, h := range s.Hunks() {
 				found = append(found, shownHunk{path: c.Path, hunk: h})
 			}
 		}
-		return readFiles{b.String(), found}, nil
-	}, func(read readFiles, err error) tea.Cmd {
+		return fileTexts{b.String(), found}, nil
+	}, func(read fileTexts, err error) tea.Cmd {
 		p.busy = false
 		if err != nil {
-			m.note = l.Yellow("!") + " " + termtext.Escape(retake.AsError(err).Error())
+			m.notice = l.Yellow("!") + " " + termtext.Escape(retake.AsError(err).Error())
 			p.next = len(p.edited)
 			return nil
 		}
 		p.next += len(batch)
 		top, from := p.top, len(p.lines)
-		p.set(strings.Join(p.lines, "\n") + "\n" + read.text)
+		p.setText(strings.Join(p.lines, "\n") + "\n" + read.text)
 		p.top = top
 		p.addHunks(from, read.hunks)
-		return p.ahead(m)
+		return p.readAhead(m)
 	})
 }
 
-func (p *diff) key(m *model, k string) tea.Cmd {
-	cmd, heard := p.hunkKey(m, k)
+func (p *diffPage) handleKey(m *model, k string) tea.Cmd {
+	cmd, heard := p.handleHunkKey(m, k)
 	if !heard {
-		cmd, _ = p.turn(m, k)
+		cmd, _ = p.handleTextKey(m, k)
 	}
-	if p.gone {
+	if p.closed {
 		return cmd
 	}
-	return tea.Batch(cmd, p.ahead(m))
+	return tea.Batch(cmd, p.readAhead(m))
 }
 
-func (p *diff) draw(_ *model, l term.Look, height int) []string {
-	out := p.body(l, height)
-	if p.at != nil && p.ready && p.at.line >= p.top && p.at.line < p.top+len(out) {
-		i := p.at.line - p.top
-		out[i] = l.Bold(term.Strip(out[i]))
+func (p *diffPage) draw(_ *model, l term.Style, height int) []string {
+	out := p.textLines(l, height)
+	if p.selected != nil && p.ready && p.selected.line >= p.top && p.selected.line < p.top+len(out) {
+		i := p.selected.line - p.top
+		out[i] = l.Bold(term.StripANSI(out[i]))
 	}
 	return out
 }
 
-func (p *diff) say(_ *model, l term.Look) string {
+func (p *diffPage) statusLine(_ *model, l term.Style) string {
 	read := ""
 	if p.next < len(p.edited) {
 		read = fmt.Sprintf("%s of %s edited files read", termtext.Count(int64(p.next)), termtext.Count(int64(len(p.edited))))
 	}
-	return l.Dim(l.Facts(p.place(), p.sayHunk(), read))
+	return l.Dim(l.JoinFacts(p.positionText(), p.hunkText(), read))
 }
 
-func (p *diff) keys() []string {
+func (p *diffPage) keyHelp() []string {
 	return []string{"j k", "scroll", "← →", "long lines", "/", "find", "n N", "next", "[ ]", "hunk", "u", "undo it", "esc", "back", "?", "keys"}
 }

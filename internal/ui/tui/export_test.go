@@ -118,7 +118,7 @@ func (d *Desk) Paste(text string) { d.hear(tea.PasteMsg{Content: text}) }
 
 // Look looks again, as it does by itself every two seconds.
 func (d *Desk) Look() {
-	d.run(d.m.timeline().poll(d.m))
+	d.run(d.m.timelinePage().poll(d.m))
 	d.Settle()
 }
 
@@ -133,35 +133,37 @@ func (d *Desk) Screen() string {
 		if strings.HasPrefix(line, "\x1b[7m") {
 			sign = " <"
 		}
-		out = append(out, strings.TrimRight(term.Strip(line), " ")+sign)
+		out = append(out, strings.TrimRight(term.StripANSI(line), " ")+sign)
 	}
 	return strings.Join(out, "\n") + "\n"
 }
 
 // Parting is what stays on the terminal afterwards.
-func (d *Desk) Parting() string { return d.m.parting() }
+func (d *Desk) Parting() string { return d.m.exitText() }
 
 // Page names the page that is looked at.
-func (d *Desk) Page() string { return strings.TrimPrefix(fmt.Sprintf("%T", d.m.page()), "*tui.") }
+func (d *Desk) Page() string {
+	return strings.TrimPrefix(fmt.Sprintf("%T", d.m.currentPage()), "*tui.")
+}
 
 // Chosen is the number of the checkpoint that the chosen row stands for; 0: none.
 func (d *Desk) Chosen() int64 {
-	if c := d.m.timeline().chosen(); c != nil {
+	if c := d.m.timelinePage().selectedCheckpoint(); c != nil {
 		return c.Number
 	}
 	return 0
 }
 
 // Top is the row that the list begins with.
-func (d *Desk) Top() int { return d.m.timeline().top }
+func (d *Desk) Top() int { return d.m.timelinePage().top }
 
 // Loaded is how many checkpoints were read.
-func (d *Desk) Loaded() int { return len(d.m.timeline().shot.view.Checkpoints) }
+func (d *Desk) Loaded() int { return len(d.m.timelinePage().snapshot.view.Checkpoints) }
 
 // RunOn runs the real program on a pipe and a size.
 func RunOn(ctx context.Context, o Options, in io.Reader, out io.Writer, width, height int) error {
 	o.In, o.Out = in, out
-	return run(ctx, o, tea.WithInput(in), tea.WithOutput(out), tea.WithEnvironment([]string{"TERM=xterm-256color"}),
+	return runProgram(ctx, o, tea.WithInput(in), tea.WithOutput(out), tea.WithEnvironment([]string{"TERM=xterm-256color"}),
 		tea.WithColorProfile(colorprofile.ANSI), tea.WithWindowSize(width, height))
 }
 
@@ -189,6 +191,6 @@ func RunNaked(ctx context.Context, text string, in io.Reader, out io.Writer) err
 }
 
 // NewLook draws for a width.
-func NewLook(width int) term.Look {
-	return term.Look{Glyphs: termtext.Unicode, Width: width, Now: time.Date(2026, 11, 3, 11, 42, 0, 0, time.UTC)}
+func NewLook(width int) term.Style {
+	return term.Style{Glyphs: termtext.Unicode, Width: width, Now: time.Date(2026, 11, 3, 11, 42, 0, 0, time.UTC)}
 }

@@ -13,20 +13,20 @@ import (
 )
 
 // hitsMost is how many checkpoints a search answers.
-const hitsMost = 100
+const maxHits = 100
 
-// found is the page of what a search found.
-type found struct {
-	reading
-	words string
-	hits  []retake.Hit
-	goals term.Goals
-	at    int
+// findPage is the page of what a search found.
+type findPage struct {
+	textPage
+	words    string
+	hits     []retake.Hit
+	titles   term.TargetTitles
+	selected int
 }
 
-// askFind asks for words and searches the whole timeline.
-func askFind(m *model, b *base) tea.Cmd {
-	b.input = &input{prompt: "find checkpoints with:", done: func(text string) tea.Cmd {
+// promptFind asks for words and searches the whole timeline.
+func promptFind(m *model, b *pageBase) tea.Cmd {
+	b.input = &inputLine{prompt: "find checkpoints with:", onEnter: func(text string) tea.Cmd {
 		if text = strings.TrimSpace(text); text == "" {
 			return nil
 		}
@@ -36,15 +36,15 @@ func askFind(m *model, b *base) tea.Cmd {
 }
 
 func openFind(m *model, text string) tea.Cmd {
-	p := &found{reading: m.newReading(), words: text}
-	m.open(p)
-	s, ws := m.o.Service, m.o.Workspace
+	p := &findPage{textPage: m.newTextPage(), words: text}
+	m.openPage(p)
+	s, ws := m.options.Service, m.options.Workspace
 	type named struct {
 		hits  []retake.Hit
-		goals term.Goals
+		goals term.TargetTitles
 	}
-	return ask(&p.base, func(ctx context.Context) (named, error) {
-		hits, err := s.Search(ctx, retake.SearchQuery{Workspace: ws.ID, Text: text, Limit: hitsMost})
+	return callService(&p.pageBase, func(ctx context.Context) (named, error) {
+		hits, err := s.Search(ctx, retake.SearchQuery{Workspace: ws.ID, Text: text, Limit: maxHits})
 		if err != nil {
 			return named{}, err
 		}
@@ -52,65 +52,65 @@ func openFind(m *model, text string) tea.Cmd {
 		for _, h := range hits {
 			cs = append(cs, h.Checkpoint)
 		}
-		return named{hits, term.GoalsOf(ctx, s, ws, cs)}, nil
+		return named{hits, term.ReadTargetTitles(ctx, s, ws, cs)}, nil
 	}, func(n named, err error) tea.Cmd {
-		p.began = time.Time{}
-		if !p.failed(err) {
-			p.ready, p.hits, p.goals = true, n.hits, n.goals
+		p.waitingSince = time.Time{}
+		if !p.setError(err) {
+			p.ready, p.hits, p.titles = true, n.hits, n.goals
 		}
 		return nil
 	})
 }
 
-func (p *found) key(m *model, k string) tea.Cmd {
+func (p *findPage) handleKey(m *model, k string) tea.Cmd {
 	last := len(p.hits) - 1
 	switch k {
 	case "esc":
-		m.back()
+		m.closePage()
 	case "/":
-		return askFind(m, &p.base)
+		return promptFind(m, &p.pageBase)
 	case "j", "down", "n":
-		p.at = max(min(p.at+1, last), 0)
+		p.selected = max(min(p.selected+1, last), 0)
 	case "k", "up", "N":
-		p.at = max(p.at-1, 0)
+		p.selected = max(p.selected-1, 0)
 	case "g", "home":
-		p.at = 0
+		p.selected = 0
 	case "G", "end":
-		p.at = max(last, 0)
+		p.selected = max(last, 0)
 	case "enter":
 		if last >= 0 {
-			return openCheckpoint(m, p.hits[p.at].Checkpoint)
+			return openCheckpoint(m, p.hits[p.selected].Checkpoint)
 		}
 	default:
-		if aboutCheckpoint(k) && last >= 0 {
-			return checkpointKey(m, k, p.hits[p.at].Checkpoint)
+		if isCheckpointKey(k) && last >= 0 {
+			return runCheckpointKey(m, k, p.hits[p.selected].Checkpoint)
 		}
 	}
 	return nil
 }
 
-func (p *found) draw(_ *model, l term.Look, height int) []string {
+func (p *findPage) draw(_ *model, l term.Style, height int) []string {
 	quoted := l.Glyphs.Quote(l.Glyphs.Cut(termtext.Escape(p.words), l.Width/2))
 	if !p.ready {
-		return p.body(l, height)
+		return p.textLines(l, height)
 	}
 	if len(p.hits) == 0 {
 		return []string{"No checkpoint has " + quoted + ".", "", l.Dim("Searched messages, prompts, replies, file names and change summaries.")}
 	}
-	count := term.Checkpoints(int64(len(p.hits)))
-	if len(p.hits) == hitsMost {
+	count := term.CountCheckpoints(int64(len(p.hits)))
+	if len(p.hits) == maxHits {
 		count = "the newest " + count
 	}
-	out := []string{l.Bold(count) + " with " + quoted, rule(l)}
-	l.Goals = p.goals
+	out := []string{l.Bold(count) + " with " + quoted, ruleLine(l)}
+	l.Titles = p.titles
 	all := term.HitLines(l, p.hits, strings.Fields(p.words))
 	var lines []string
 	begin, end := 0, 0
 	for i, h := range all {
-		if i == p.at {
+		if i == p.selected {
 			begin, end = len(lines), len(lines)+len(h)
 			for k, line := range h {
-				line = term.Strip(line)
+				line = term.StripANSI(line)
 				h[k] = "\x1b[7m" + line + strings.Repeat(" ", max(l.Width-termtext.Width(line), 0)) + "\x1b[0m"
 			}
 		}
@@ -121,8 +121,8 @@ func (p *found) draw(_ *model, l term.Look, height int) []string {
 	return append(out, lines[p.top:min(p.top+room, len(lines))]...)
 }
 
-func (p *found) say(*model, term.Look) string { return "" }
+func (p *findPage) statusLine(*model, term.Style) string { return "" }
 
-func (p *found) keys() []string {
+func (p *findPage) keyHelp() []string {
 	return []string{"enter", "open", "d", "diff", "r", "restore", "/", "find again", "esc", "back", "?", "keys"}
 }

@@ -16,7 +16,7 @@ func fits(t *testing.T, d *tui.Desk, width, height int) {
 		t.Fatalf("%d lines on a screen of %d\n%s", len(lines), height, d.Screen())
 	}
 	for _, line := range lines {
-		if n := termtext.Width(term.Strip(line)); n > width {
+		if n := termtext.Width(term.StripANSI(line)); n > width {
 			t.Fatalf("%d columns on a screen of %d: %q", n, width, line)
 		}
 	}

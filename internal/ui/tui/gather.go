@@ -17,28 +17,28 @@ const (
 	soon      = 1500 * time.Millisecond
 )
 
-// shot is a timeline as far as it is known, and its rows. It is made beside the keyboard,
+// snapshot is a timeline as far as it is known, and its rows. It is made beside the keyboard,
 // and not changed any more when it is shown.
-type shot struct {
-	view  term.View
-	rows  *term.Rows
+type snapshot struct {
+	view  term.TimelineView
+	rows  *term.TimelineRows
 	forks []retake.WorkspaceState
 	head  retake.Timeline // what the last look at the newest checkpoints gave
 	more  bool            // there are older ones
 }
 
-// wish is what a shot shall show that comes next.
-type wish struct {
+// snapshotRequest is what a shot shall show that comes next.
+type snapshotRequest struct {
 	fresh  bool // look at the newest checkpoints again
 	older  int  // so many pages more
 	good   bool
 	folded bool
-	look   term.Look
+	look   term.Style
 }
 
-// gather makes the next shot. It answers nil when nothing is new.
-func gather(ctx context.Context, s retake.Service, ws retake.WorkspaceID, old *shot, w wish) (*shot, error) {
-	next := &shot{}
+// takeSnapshot makes the next shot. It answers nil when nothing is new.
+func takeSnapshot(ctx context.Context, s retake.Service, ws retake.WorkspaceID, old *snapshot, w snapshotRequest) (*snapshot, error) {
+	next := &snapshot{}
 	if old != nil {
 		c := *old
 		next = &c
@@ -46,12 +46,12 @@ func gather(ctx context.Context, s retake.Service, ws retake.WorkspaceID, old *s
 		w.fresh = true
 	}
 	for i := 0; i < w.older && next.more; i++ {
-		if err := next.older(ctx, s, ws, w.good); err != nil {
+		if err := next.readOlderPage(ctx, s, ws, w.good); err != nil {
 			return nil, err
 		}
 	}
 	if w.fresh {
-		changed, err := next.fresh(ctx, s, ws, w.good)
+		changed, err := next.readNewest(ctx, s, ws, w.good)
 		if err != nil {
 			return nil, err
 		}
@@ -61,16 +61,16 @@ func gather(ctx context.Context, s retake.Service, ws retake.WorkspaceID, old *s
 	}
 	if w.fresh || w.older > 0 {
 		v := &next.view
-		v.Goals, v.Forks = nil, nil
+		v.Titles, v.Forks = nil, nil
 		forks := next.forks
-		v.Complete(ctx, s, v.Workspace, func() []retake.WorkspaceState { return forks })
+		v.ReadDetails(ctx, s, v.Workspace, func() []retake.WorkspaceState { return forks })
 	}
-	next.rows = w.look.Arrange(next.view, w.folded)
+	next.rows = w.look.ArrangeTimeline(next.view, w.folded)
 	return next, nil
 }
 
-// fresh looks at the newest checkpoints, and reports whether something differs.
-func (n *shot) fresh(ctx context.Context, s retake.Service, ws retake.WorkspaceID, good bool) (bool, error) {
+// readNewest looks at the newest checkpoints, and reports whether something differs.
+func (n *snapshot) readNewest(ctx context.Context, s retake.Service, ws retake.WorkspaceID, good bool) (bool, error) {
 	first := len(n.view.Checkpoints) == 0
 	limit := pollPage
 	if first {
@@ -84,16 +84,16 @@ func (n *shot) fresh(ctx context.Context, s retake.Service, ws retake.WorkspaceI
 	if all, err := s.Forks(ctx, ws); err == nil { // the timeline stands without them; titles name them
 		forks = all
 	}
-	now, level, newest := n.now(ctx, s, ws, t, good)
+	now, level, newest := n.readPresent(ctx, s, ws, t, good)
 	same := !first && reflect.DeepEqual(t, n.head) && reflect.DeepEqual(forks, n.forks) && reflect.DeepEqual(now, n.view.Now)
 	if same {
 		return false, nil
 	}
-	v := term.View{Tree: !good, Now: now, Level: level, Newest: newest}
+	v := term.TimelineView{Tree: !good, Now: now, Level: level, Newest: newest}
 	v.Timeline = t
 	whole := len(t.Checkpoints) < limit
 	if !first && !whole {
-		if v.Timeline, err = n.joined(ctx, s, ws, t, good); err != nil {
+		if v.Timeline, err = n.withKnownOlder(ctx, s, ws, t, good); err != nil {
 			return false, err
 		}
 	}
@@ -104,9 +104,9 @@ func (n *shot) fresh(ctx context.Context, s retake.Service, ws retake.WorkspaceI
 	return true, nil
 }
 
-// now is what changed since the newest checkpoint, which a list of good ones need not begin
+// readPresent is what changed since the newest checkpoint, which a list of good ones need not begin
 // with. No answer in time is no answer.
-func (n *shot) now(ctx context.Context, s retake.Service, ws retake.WorkspaceID, t retake.Timeline, good bool) (now *retake.Counts, level string, newest int64) {
+func (n *snapshot) readPresent(ctx context.Context, s retake.Service, ws retake.WorkspaceID, t retake.Timeline, good bool) (now *retake.Counts, level string, newest int64) {
 	now, level, newest = n.view.Now, n.view.Level, n.view.Newest
 	if len(t.Checkpoints) > 0 && t.Checkpoints[0].Number > newest && !good {
 		now, newest = nil, t.Checkpoints[0].Number
@@ -124,9 +124,9 @@ func (n *shot) now(ctx context.Context, s retake.Service, ws retake.WorkspaceID,
 	return now, st.Protection, newest
 }
 
-// joined are the newest checkpoints and the older ones that are known. When checkpoints went from
+// withKnownOlder are the newest checkpoints and the older ones that are known. When checkpoints went from
 // the middle, all are asked for again.
-func (n *shot) joined(ctx context.Context, s retake.Service, ws retake.WorkspaceID, t retake.Timeline, good bool) (retake.Timeline, error) {
+func (n *snapshot) withKnownOlder(ctx context.Context, s retake.Service, ws retake.WorkspaceID, t retake.Timeline, good bool) (retake.Timeline, error) {
 	old := n.view.Timeline
 	last := t.Checkpoints[len(t.Checkpoints)-1].Number
 	var came int64
@@ -143,7 +143,7 @@ func (n *shot) joined(ctx context.Context, s retake.Service, ws retake.Workspace
 		}
 	}
 	if t.Total-old.Total == came || good && len(rest) == 0 {
-		return merged(t, retake.Timeline{Checkpoints: rest, Findings: old.Findings}), nil
+		return appendOlder(t, retake.Timeline{Checkpoints: rest, Findings: old.Findings}), nil
 	}
 	for len(t.Checkpoints) < len(old.Checkpoints) {
 		before := t.Checkpoints[len(t.Checkpoints)-1].Number
@@ -151,7 +151,7 @@ func (n *shot) joined(ctx context.Context, s retake.Service, ws retake.Workspace
 		if err != nil {
 			return t, err
 		}
-		if t = merged(t, page); len(page.Checkpoints) < olderPage {
+		if t = appendOlder(t, page); len(page.Checkpoints) < olderPage {
 			n.more = false
 			break
 		}
@@ -159,8 +159,8 @@ func (n *shot) joined(ctx context.Context, s retake.Service, ws retake.Workspace
 	return t, nil
 }
 
-// merged is t with older checkpoints behind it.
-func merged(t, older retake.Timeline) retake.Timeline {
+// appendOlder is t with older checkpoints behind it.
+func appendOlder(t, older retake.Timeline) retake.Timeline {
 	out := t
 	out.Checkpoints = append(t.Checkpoints[:len(t.Checkpoints):len(t.Checkpoints)], older.Checkpoints...)
 	out.Findings = make(map[retake.CheckpointID]retake.Finding, len(t.Findings)+len(older.Findings))
@@ -169,14 +169,14 @@ func merged(t, older retake.Timeline) retake.Timeline {
 	return out
 }
 
-// older adds one page.
-func (n *shot) older(ctx context.Context, s retake.Service, ws retake.WorkspaceID, good bool) error {
+// readOlderPage adds one page.
+func (n *snapshot) readOlderPage(ctx context.Context, s retake.Service, ws retake.WorkspaceID, good bool) error {
 	cs := n.view.Checkpoints
 	page, err := s.Log(ctx, retake.LogQuery{Workspace: ws, Before: cs[len(cs)-1].Number, Limit: olderPage, Good: good})
 	if err != nil {
 		return err
 	}
-	n.view.Timeline = merged(n.view.Timeline, page)
+	n.view.Timeline = appendOlder(n.view.Timeline, page)
 	n.more = len(page.Checkpoints) == olderPage
 	return nil
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 )
 
-// help is the page of the keys.
-type help struct {
-	base
-	scroll
+// helpPage is the page of the keys.
+type helpPage struct {
+	pageBase
+	scrollView
 }
 
 var helpTexts = [][2]string{
@@ -36,8 +36,8 @@ var helpTexts = [][2]string{
 	{"q", "quit; nothing that runs is stopped"},
 }
 
-func newHelp(m *model) *help {
-	l := m.look()
+func newHelpPage(m *model) *helpPage {
+	l := m.style()
 	var b strings.Builder
 	b.WriteString(l.Bold("Keys") + "\n\n")
 	for _, t := range helpTexts {
@@ -53,20 +53,22 @@ func newHelp(m *model) *help {
 		}
 	}
 	b.WriteString("\nNo key applies anything: keys open plans, and a plan asks before it is done.\n")
-	return &help{base: m.newBase(), scroll: newScroll(b.String())}
+	return &helpPage{pageBase: m.newBase(), scrollView: newScrollView(b.String())}
 }
 
-func (p *help) key(m *model, k string) tea.Cmd {
+func (p *helpPage) handleKey(m *model, k string) tea.Cmd {
 	if k == "esc" || k == "?" || k == "enter" {
-		m.back()
+		m.closePage()
 		return nil
 	}
-	cmd, _ := p.hear(m, &p.base, k)
+	cmd, _ := p.handleScrollKey(m, &p.pageBase, k)
 	return cmd
 }
 
-func (p *help) draw(_ *model, l term.Look, height int) []string { return p.scroll.draw(l, height) }
+func (p *helpPage) draw(_ *model, l term.Style, height int) []string {
+	return p.scrollView.draw(l, height)
+}
 
-func (p *help) say(_ *model, l term.Look) string { return l.Dim(p.place()) }
+func (p *helpPage) statusLine(_ *model, l term.Style) string { return l.Dim(p.positionText()) }
 
-func (p *help) keys() []string { return []string{"j k", "scroll", "esc", "back"} }
+func (p *helpPage) keyHelp() []string { return []string{"j k", "scroll", "esc", "back"} }

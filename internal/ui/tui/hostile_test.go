@@ -124,7 +124,7 @@ func TestHostileTextInEveryScreen(t *testing.T) {
 					s := hostileStage(t, all)
 					o := s.options()
 					o.Color = true
-					o.ForkTo = func() string { return "/home/" + evil }
+					o.ProposeForkDir = func() string { return "/home/" + evil }
 					d := tui.NewDesk(t.Context(), o, width, 40)
 					d.Settle()
 					clean(t, d)

@@ -21,22 +21,22 @@ type shownHunk struct {
 
 // addHunks notes where the hunks of newly read text begin. Content begins with a sign, so a
 // line that begins with @@ is the head of a hunk.
-func (p *diff) addHunks(from int, added []shownHunk) {
+func (p *diffPage) addHunks(from int, added []shownHunk) {
 	for i := from; i < len(p.lines) && len(added) > 0; i++ {
-		if strings.HasPrefix(term.Strip(p.lines[i]), "@@ ") {
+		if strings.HasPrefix(term.StripANSI(p.lines[i]), "@@ ") {
 			added[0].line = i
 			p.hunks, added = append(p.hunks, added[0]), added[1:]
 		}
 	}
 }
 
-// hunkKey hears the keys that choose a hunk and take it back.
-func (p *diff) hunkKey(m *model, k string) (tea.Cmd, bool) {
+// handleHunkKey hears the keys that choose a hunk and take it back.
+func (p *diffPage) handleHunkKey(m *model, k string) (tea.Cmd, bool) {
 	switch k {
 	case "]":
-		p.goTo(sort.Search(len(p.hunks), func(i int) bool { return p.hunks[i].line > p.line() }))
+		p.selectHunk(sort.Search(len(p.hunks), func(i int) bool { return p.hunks[i].line > p.currentLine() }))
 	case "[":
-		p.goTo(sort.Search(len(p.hunks), func(i int) bool { return p.hunks[i].line >= p.line() }) - 1)
+		p.selectHunk(sort.Search(len(p.hunks), func(i int) bool { return p.hunks[i].line >= p.currentLine() }) - 1)
 	case "u":
 		return p.undoHunk(m), true
 	default:
@@ -45,43 +45,43 @@ func (p *diff) hunkKey(m *model, k string) (tea.Cmd, bool) {
 	return nil, true
 }
 
-// line is where the chosen hunk begins, or what is at the top.
-func (p *diff) line() int {
-	if p.at != nil {
-		return p.at.line
+// currentLine is where the chosen hunk begins, or what is at the top.
+func (p *diffPage) currentLine() int {
+	if p.selected != nil {
+		return p.selected.line
 	}
 	return p.top - 1
 }
 
-func (p *diff) goTo(i int) {
+func (p *diffPage) selectHunk(i int) {
 	if i < 0 || i >= len(p.hunks) {
 		return
 	}
-	p.at = &p.hunks[i]
-	p.top = p.at.line - 1
+	p.selected = &p.hunks[i]
+	p.top = p.selected.line - 1
 	p.clamp()
 }
 
 // undoHunk opens the plan that takes the chosen hunk back.
-func (p *diff) undoHunk(m *model) tea.Cmd {
+func (p *diffPage) undoHunk(m *model) tea.Cmd {
 	switch {
 	case p.from == nil || p.to == nil:
-		m.note = "only hunks between two checkpoints can be undone; " + m.look().Bold("retake undo --edits") + " discards unsaved edits"
-	case p.at == nil:
-		m.note = "choose a hunk first: ] and ["
+		m.notice = "only hunks between two checkpoints can be undone; " + m.style().Bold("retake undo --edits") + " discards unsaved edits"
+	case p.selected == nil:
+		m.notice = "choose a hunk first: ] and ["
 	default:
 		return openPlan(m, retake.PlanRequest{
-			Course: retake.CourseUndo, Ref: string(p.to.ID), From: string(p.from.ID), Paths: []string{p.at.path}, Hunks: []retake.Hunk{p.at.hunk},
+			Course: retake.CourseUndo, Ref: string(p.to.ID), From: string(p.from.ID), Paths: []string{p.selected.path}, Hunks: []retake.Hunk{p.selected.hunk},
 		})
 	}
 	return nil
 }
 
-// sayHunk names the chosen hunk.
-func (p *diff) sayHunk() string {
-	if p.at == nil {
+// hunkText names the chosen hunk.
+func (p *diffPage) hunkText() string {
+	if p.selected == nil {
 		return ""
 	}
-	n := sort.Search(len(p.hunks), func(i int) bool { return p.hunks[i].line >= p.at.line })
-	return fmt.Sprintf("hunk %d, %s", n+1, termtext.Escape(p.at.path))
+	n := sort.Search(len(p.hunks), func(i int) bool { return p.hunks[i].line >= p.selected.line })
+	return fmt.Sprintf("hunk %d, %s", n+1, termtext.Escape(p.selected.path))
 }

@@ -10,22 +10,22 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 )
 
-// input is a line that is being typed.
-type input struct {
-	prompt string // escaped, without color
-	paint  func(string) string
-	runes  []rune
-	strict bool // nothing can be pasted: it answers a question
-	done   func(text string) tea.Cmd
-	left   func() tea.Cmd // after esc
+// inputLine is a line that is being typed.
+type inputLine struct {
+	prompt   string // escaped, without color
+	paint    func(string) string
+	runes    []rune
+	noPaste  bool // nothing can be pasted: it answers a question
+	onEnter  func(text string) tea.Cmd
+	onEscape func() tea.Cmd // after esc
 }
 
 // mostTyped bounds a line.
-const mostTyped = 1000
+const maxInputLength = 1000
 
-func (in *input) text() string { return string(in.runes) }
+func (in *inputLine) text() string { return string(in.runes) }
 
-func (in *input) key(k, text string) {
+func (in *inputLine) handleKey(k, text string) {
 	switch k {
 	case "backspace", "ctrl+h":
 		in.runes = in.runes[:max(len(in.runes)-1, 0)]
@@ -35,29 +35,29 @@ func (in *input) key(k, text string) {
 		s := strings.TrimRight(in.text(), " /")
 		in.runes = []rune(s[:strings.LastIndexAny(s, " /")+1])
 	default:
-		in.add(text)
+		in.insert(text)
 	}
 }
 
-func (in *input) add(text string) {
+func (in *inputLine) insert(text string) {
 	for _, r := range text {
-		if unicode.IsPrint(r) && len(in.runes) < mostTyped {
+		if unicode.IsPrint(r) && len(in.runes) < maxInputLength {
 			in.runes = append(in.runes, r)
 		}
 	}
 }
 
 // paste takes the first line of what is pasted.
-func (in *input) paste(text string) {
-	if in.strict {
+func (in *inputLine) paste(text string) {
+	if in.noPaste {
 		return
 	}
 	first, _, _ := strings.Cut(text, "\n")
-	in.add(first)
+	in.insert(first)
 }
 
-// shown is the end of the text that has room.
-func (in *input) shown(room int) string {
+// visibleText is the end of the text that has room.
+func (in *inputLine) visibleText(room int) string {
 	rs := in.runes
 	for len(rs) > 0 && termtext.Width(termtext.Escape(string(rs))) > room {
 		rs = rs[1:]
@@ -65,16 +65,16 @@ func (in *input) shown(room int) string {
 	return termtext.Escape(string(rs))
 }
 
-func (in *input) draw(l term.Look, width int) string {
+func (in *inputLine) draw(l term.Style, width int) string {
 	prompt := l.Glyphs.Cut(in.prompt, width*3/4)
 	text := prompt
 	if in.paint != nil {
 		text = in.paint(prompt)
 	}
-	return text + " " + in.shown(width-termtext.Width(prompt)-2)
+	return text + " " + in.visibleText(width-termtext.Width(prompt)-2)
 }
 
-func (in *input) column(l term.Look) int {
+func (in *inputLine) cursorColumn(l term.Style) int {
 	prompt := termtext.Width(l.Glyphs.Cut(in.prompt, l.Width*3/4))
-	return prompt + 1 + termtext.Width(in.shown(l.Width-prompt-2))
+	return prompt + 1 + termtext.Width(in.visibleText(l.Width-prompt-2))
 }

@@ -199,7 +199,7 @@ func TestForkOnAServer(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	o := s.options()
-	o.At, o.ForkTo = nil, func() string { return "shopfront-fork" }
+	o.ResolveDir, o.ProposeForkDir = nil, func() string { return "shopfront-fork" }
 	d := tui.NewDesk(t.Context(), o, 80, 24)
 	d.Settle()
 	d.Press("f")

@@ -205,6 +205,6 @@ func BenchmarkArrange(b *testing.B) {
 	v := long(nil, 10_000).view
 	l := tui.NewLook(80)
 	for b.Loop() {
-		l.Arrange(v, true)
+		l.ArrangeTimeline(v, true)
 	}
 }

@@ -20,99 +20,99 @@ const (
 
 // model is all that is on the screen. Only Update changes it.
 type model struct {
-	o             Options
+	options       Options
 	ctx           context.Context
 	width, height int
 	pages         []page // the last one is looked at, the first is the timeline
-	note          string // a line of ours, until the next key
+	notice        string // a line of ours, until the next key
 
-	done func() string // tells what was done last
+	lastResult func() string // tells what was done last
 }
 
 // page is one screen.
 type page interface {
-	own() *base
+	basePage() *pageBase
 	// key hears one key that no input line took.
-	key(m *model, k string) tea.Cmd
+	handleKey(m *model, k string) tea.Cmd
 	// draw gives at most height lines.
-	draw(m *model, l term.Look, height int) []string
+	draw(m *model, l term.Style, height int) []string
 	// say is the last line, when nothing else has to be said.
-	say(m *model, l term.Look) string
+	statusLine(m *model, l term.Style) string
 	// keys are the keys that are shown below, key and word by turns.
-	keys() []string
+	keyHelp() []string
 }
 
-// base is what all pages have.
-type base struct {
-	ctx   context.Context
-	leave context.CancelFunc // ends what the page still asks for
-	gone  bool
-	began time.Time // when it asked for what it waits for; zero: it waits for nothing
-	input *input    // a line that is being typed
+// pageBase is what all pages have.
+type pageBase struct {
+	ctx          context.Context
+	cancel       context.CancelFunc // ends what the page still asks for
+	closed       bool
+	waitingSince time.Time  // when it asked for what it waits for; zero: it waits for nothing
+	input        *inputLine // a line that is being typed
 
 	question string // what the line answers, painted; it stands where the keys are
 }
 
-func (b *base) own() *base { return b }
+func (b *pageBase) basePage() *pageBase { return b }
 
 func newModel(ctx context.Context, o Options) *model {
-	m := &model{o: o, ctx: ctx}
-	m.pages = []page{newTimeline(m)}
+	m := &model{options: o, ctx: ctx}
+	m.pages = []page{newTimelinePage(m)}
 	return m
 }
 
-func (m *model) newBase() base {
+func (m *model) newBase() pageBase {
 	ctx, leave := context.WithCancel(m.ctx)
-	return base{ctx: ctx, leave: leave}
+	return pageBase{ctx: ctx, cancel: leave}
 }
 
-func (m *model) timeline() *timeline { return m.pages[0].(*timeline) }
+func (m *model) timelinePage() *timelinePage { return m.pages[0].(*timelinePage) }
 
-func (m *model) page() page { return m.pages[len(m.pages)-1] }
+func (m *model) currentPage() page { return m.pages[len(m.pages)-1] }
 
-// open puts a page above the others.
-func (m *model) open(p page) { m.pages = append(m.pages, p) }
+// openPage puts a page above the others.
+func (m *model) openPage(p page) { m.pages = append(m.pages, p) }
 
-// back leaves the page that is looked at. The timeline stays.
-func (m *model) back() {
+// closePage leaves the page that is looked at. The timeline stays.
+func (m *model) closePage() {
 	if len(m.pages) == 1 {
 		return
 	}
-	b := m.page().own()
-	b.gone = true
-	b.leave()
+	b := m.currentPage().basePage()
+	b.closed = true
+	b.cancel()
 	m.pages = m.pages[:len(m.pages)-1]
 }
 
-// home leaves all pages but the timeline.
-func (m *model) home() {
+// closeAllPages leaves all pages but the timeline.
+func (m *model) closeAllPages() {
 	for len(m.pages) > 1 {
-		m.back()
+		m.closePage()
 	}
 }
 
-// heard is an answer of the service, for the page that asked.
-type heard struct {
-	by   *base
-	take func() tea.Cmd
+// serviceReply is an answer of the service, for the page that asked.
+type serviceReply struct {
+	page   *pageBase
+	handle func() tea.Cmd
 }
 
-// ask calls the service beside the keyboard, and hands the answer to take unless the page
+// callService calls the service beside the keyboard, and hands the answer to take unless the page
 // was left meanwhile.
-func ask[T any](b *base, call func(ctx context.Context) (T, error), take func(T, error) tea.Cmd) tea.Cmd {
+func callService[T any](b *pageBase, call func(ctx context.Context) (T, error), take func(T, error) tea.Cmd) tea.Cmd {
 	ctx := b.ctx
 	return func() tea.Msg {
 		v, err := call(ctx)
-		return heard{b, func() tea.Cmd { return take(v, err) }}
+		return serviceReply{b, func() tea.Cmd { return take(v, err) }}
 	}
 }
 
 // tick is the checkpoint to look again.
 type tick struct{}
 
-const lookEvery = 2 * time.Second
+const pollInterval = 2 * time.Second
 
-func nextTick() tea.Cmd { return tea.Tick(lookEvery, func(time.Time) tea.Msg { return tick{} }) }
+func nextTick() tea.Cmd { return tea.Tick(pollInterval, func(time.Time) tea.Msg { return tick{} }) }
 
 // Init begins to look; the timeline is asked for when the size of the screen is known.
 func (m *model) Init() tea.Cmd { return nextTick() }
@@ -123,35 +123,35 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.WindowSizeMsg:
 		first := m.width == 0
 		m.width, m.height = msg.Width, msg.Height
-		if !m.small() {
-			m.timeline().height, _ = share(m.height - 2)
+		if !m.isTooSmall() {
+			m.timelinePage().height, _ = splitHeight(m.height - 2)
 		}
 		if first {
-			return m, m.timeline().begin(m)
+			return m, m.timelinePage().requestFirst(m)
 		}
-		return m, m.timeline().arrange(m)
+		return m, m.timelinePage().arrange(m)
 	case tick:
 		if m.width == 0 {
 			return m, nextTick()
 		}
-		return m, tea.Batch(m.timeline().poll(m), nextTick())
-	case heard:
-		if msg.by.gone {
+		return m, tea.Batch(m.timelinePage().poll(m), nextTick())
+	case serviceReply:
+		if msg.page.closed {
 			return m, nil
 		}
-		return m, msg.take()
+		return m, msg.handle()
 	case tea.PasteMsg:
-		if in := m.page().own().input; in != nil {
+		if in := m.currentPage().basePage().input; in != nil {
 			in.paste(msg.Content)
 		}
 		return m, nil
 	case tea.KeyPressMsg:
-		return m, m.press(msg)
+		return m, m.handleKeyPress(msg)
 	}
 	return m, nil
 }
 
-func (m *model) press(msg tea.KeyPressMsg) tea.Cmd {
+func (m *model) handleKeyPress(msg tea.KeyPressMsg) tea.Cmd {
 	k := msg.String()
 	switch k {
 	case "ctrl+c":
@@ -159,59 +159,59 @@ func (m *model) press(msg tea.KeyPressMsg) tea.Cmd {
 	case "ctrl+z":
 		return tea.Suspend
 	}
-	if m.applying() != nil {
+	if m.applyingPlan() != nil {
 		return nil
 	}
-	if m.small() {
+	if m.isTooSmall() {
 		if k == "q" {
 			return tea.Quit
 		}
 		return nil
 	}
-	m.note = ""
-	p := m.page()
-	if in := p.own().input; in != nil {
-		return m.typed(in, k, msg.Text)
+	m.notice = ""
+	p := m.currentPage()
+	if in := p.basePage().input; in != nil {
+		return m.typeKey(in, k, msg.Text)
 	}
 	switch k {
 	case "q":
 		return tea.Quit
 	case "?":
-		if _, open := p.(*help); !open {
-			m.open(newHelp(m))
+		if _, open := p.(*helpPage); !open {
+			m.openPage(newHelpPage(m))
 		}
 		return nil
 	}
-	return p.key(m, k)
+	return p.handleKey(m, k)
 }
 
-// typed hands a key to the line that is being typed. Esc gives the line up.
-func (m *model) typed(in *input, k, text string) tea.Cmd {
-	b := m.page().own()
+// typeKey hands a key to the line that is being typed. Esc gives the line up.
+func (m *model) typeKey(in *inputLine, k, text string) tea.Cmd {
+	b := m.currentPage().basePage()
 	switch k {
 	case "esc":
 		b.input = nil
-		if in.left != nil {
-			return in.left()
+		if in.onEscape != nil {
+			return in.onEscape()
 		}
 		return nil
 	case "enter":
 		b.input = nil
-		return in.done(in.text())
+		return in.onEnter(in.text())
 	}
-	if q, ok := m.page().(*plan); ok && in.strict && arrows[k] { // what is asked about can be read
-		q.move(k)
+	if q, ok := m.currentPage().(*planPage); ok && in.noPaste && arrowKeys[k] { // what is asked about can be read
+		q.moveByKey(k)
 		return nil
 	}
-	in.key(k, text)
+	in.handleKey(k, text)
 	return nil
 }
 
-var arrows = map[string]bool{"up": true, "down": true, "pgup": true, "pgdown": true}
+var arrowKeys = map[string]bool{"up": true, "down": true, "pgup": true, "pgdown": true}
 
-// applying is the plan that is being applied, or nil. Nothing is opened above it.
-func (m *model) applying() *plan {
-	if p, ok := m.page().(*plan); ok && p.applying() {
+// applyingPlan is the plan that is being applied, or nil. Nothing is opened above it.
+func (m *model) applyingPlan() *planPage {
+	if p, ok := m.currentPage().(*planPage); ok && p.isApplying() {
 		return p
 	}
 	return nil
@@ -220,13 +220,13 @@ func (m *model) applying() *plan {
 // interrupt leaves, unless files are being changed: then that is ended first, between two
 // files.
 func (m *model) interrupt() tea.Cmd {
-	if p := m.applying(); p != nil {
-		return p.stop(m)
+	if p := m.applyingPlan(); p != nil {
+		return p.cancelApply(m)
 	}
 	return tea.Quit
 }
 
-func (m *model) small() bool { return m.width < leastWidth || m.height < leastHeight }
+func (m *model) isTooSmall() bool { return m.width < leastWidth || m.height < leastHeight }
 
 // View draws the page that is looked at, its keys, and a line for us.
 func (m *model) View() tea.View {
@@ -235,15 +235,15 @@ func (m *model) View() tea.View {
 	if m.width == 0 {
 		return v
 	}
-	l := m.look()
-	if m.small() {
-		v.SetContent(m.smallText())
+	l := m.style()
+	if m.isTooSmall() {
+		v.SetContent(m.tooSmallText())
 		return v
 	}
-	p := m.page()
-	foot := []string{keyLine(l, p.keys())}
-	if q := p.own().question; q != "" { // it is never cut
-		foot = wrapped(l, []string{q})
+	p := m.currentPage()
+	foot := []string{keyHelpLine(l, p.keyHelp())}
+	if q := p.basePage().question; q != "" { // it is never cut
+		foot = wrapLines(l, []string{q})
 		foot = foot[:min(len(foot), m.height/2)]
 	}
 	room := m.height - 1 - len(foot)
@@ -253,18 +253,18 @@ func (m *model) View() tea.View {
 	}
 	lines = append(append(lines[:room], foot...), m.lastLine(l, p))
 	for i, line := range lines {
-		lines[i] = l.Clip(line, 0, m.width)
+		lines[i] = l.ClipColumns(line, 0, m.width)
 	}
 	v.SetContent(strings.Join(lines, "\n"))
-	if in := p.own().input; in != nil {
-		v.Cursor = tea.NewCursor(min(in.column(l), m.width-1), m.height-1)
+	if in := p.basePage().input; in != nil {
+		v.Cursor = tea.NewCursor(min(in.cursorColumn(l), m.width-1), m.height-1)
 	}
 	return v
 }
 
-func (m *model) smallText() string {
+func (m *model) tooSmallText() string {
 	text := fmt.Sprintf("Too small: %d × %d. It needs %d × %d. q leaves.", m.width, m.height, leastWidth, leastHeight)
-	if m.o.ASCII {
+	if m.options.ASCII {
 		text = strings.ReplaceAll(text, "×", "x")
 	}
 	lines := term.Wrap(text, max(m.width, 1))
@@ -272,26 +272,26 @@ func (m *model) smallText() string {
 }
 
 // lastLine is what is being typed, or what we say.
-func (m *model) lastLine(l term.Look, p page) string {
-	b := p.own()
+func (m *model) lastLine(l term.Style, p page) string {
+	b := p.basePage()
 	switch {
 	case b.input != nil:
 		return b.input.draw(l, m.width)
-	case m.note != "":
-		return m.note
-	case !b.began.IsZero() && l.Now.Sub(b.began) >= patience:
-		return l.Yellow("!") + " the service has not answered for " + fmt.Sprint(int(l.Now.Sub(b.began).Seconds())) + " s; esc goes back"
+	case m.notice != "":
+		return m.notice
+	case !b.waitingSince.IsZero() && l.Now.Sub(b.waitingSince) >= waitNoticeAfter:
+		return l.Yellow("!") + " the service has not answered for " + fmt.Sprint(int(l.Now.Sub(b.waitingSince).Seconds())) + " s; esc goes back"
 	}
-	return p.say(m, l)
+	return p.statusLine(m, l)
 }
 
 // patience is how long we wait before we say that we do.
-const patience = 5 * time.Second
+const waitNoticeAfter = 5 * time.Second
 
 var asciiKeys = strings.NewReplacer("–", "-", "↓", "down", "↑", "up", "←", "left", "→", "right")
 
-// keyLine names keys as far as they fit; the last pair always stays.
-func keyLine(l term.Look, pairs []string) string {
+// keyHelpLine names keys as far as they fit; the last pair always stays.
+func keyHelpLine(l term.Style, pairs []string) string {
 	if l.ASCII {
 		pairs = slices.Clone(pairs)
 		for i, p := range pairs {

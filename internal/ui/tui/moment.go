@@ -22,57 +22,57 @@ const (
 	partCount
 )
 
-var partWords = [partCount]string{"story", "files", "said", "verified"}
+var partTitles = [partCount]string{"story", "files", "said", "verified"}
 
-// checkpoint is the page of one checkpoint.
-type checkpoint struct {
-	base
-	c     retake.Checkpoint
-	card  *term.Card
-	at    int
-	parts [partCount]part
+// checkpointPage is the page of one checkpoint.
+type checkpointPage struct {
+	pageBase
+	checkpoint retake.Checkpoint
+	card       *term.Card
+	current    int
+	parts      [partCount]checkpointPart
 }
 
-// part is one side of a checkpoint. It is asked for when somebody looks at it.
-type part struct {
-	scroll
-	asked, ready bool
-	err          *retake.Error
-	text         func(l term.Look) string
-	width        int // for which the text was drawn
+// checkpointPart is one side of a checkpoint. It is asked for when somebody looks at it.
+type checkpointPart struct {
+	scrollView
+	requested, ready bool
+	err              *retake.Error
+	text             func(l term.Style) string
+	width            int // for which the text was drawn
 }
 
 func openCheckpoint(m *model, c retake.Checkpoint) tea.Cmd {
-	p := &checkpoint{base: m.newBase(), c: c}
+	p := &checkpointPage{pageBase: m.newBase(), checkpoint: c}
 	for i := range p.parts {
-		p.parts[i].scroll = newScroll("")
+		p.parts[i].scrollView = newScrollView("")
 	}
-	m.open(p)
-	return p.turn(m, partStory)
+	m.openPage(p)
+	return p.showPart(m, partStory)
 }
 
-// turn shows a part, and asks for it the first time.
-func (p *checkpoint) turn(m *model, at int) tea.Cmd {
-	p.at = at
-	if p.parts[at].asked {
+// showPart shows a part, and asks for it the first time.
+func (p *checkpointPage) showPart(m *model, at int) tea.Cmd {
+	p.current = at
+	if p.parts[at].requested {
 		return nil
 	}
-	p.parts[at].asked = true
-	p.began = m.o.Clock.Now()
+	p.parts[at].requested = true
+	p.waitingSince = m.options.Clock.Now()
 	switch at {
 	case partFiles:
-		return p.askFiles(m)
+		return p.requestFiles(m)
 	case partSaid:
-		return p.askSaid(m)
+		return p.requestConversation(m)
 	case partVerified:
-		return p.askCard(m, at, term.RenderVerified)
+		return p.requestCard(m, at, term.RenderVerifications)
 	}
-	return p.askCard(m, at, term.RenderCard)
+	return p.requestCard(m, at, term.RenderCard)
 }
 
-// take keeps what was heard for a part.
-func (p *checkpoint) take(at int, text func(l term.Look) string, err error) tea.Cmd {
-	p.began = time.Time{}
+// setPart keeps what was heard for a part.
+func (p *checkpointPage) setPart(at int, text func(l term.Style) string, err error) tea.Cmd {
+	p.waitingSince = time.Time{}
 	x := &p.parts[at]
 	if err != nil {
 		x.err = retake.AsError(err)
@@ -83,8 +83,8 @@ func (p *checkpoint) take(at int, text func(l term.Look) string, err error) tea.
 }
 
 // cardReader reads the card, unless it was read before.
-func (p *checkpoint) cardReader(m *model) func(context.Context) (term.Card, error) {
-	have, cp, s, ws := p.card, p.c, m.o.Service, m.o.Workspace
+func (p *checkpointPage) cardReader(m *model) func(context.Context) (term.Card, error) {
+	have, cp, s, ws := p.card, p.checkpoint, m.options.Service, m.options.Workspace
 	return func(ctx context.Context) (term.Card, error) {
 		if have != nil {
 			return *have, nil
@@ -93,131 +93,131 @@ func (p *checkpoint) cardReader(m *model) func(context.Context) (term.Card, erro
 		if err := c.Read(ctx, s, ws, false); err != nil {
 			return c, err
 		}
-		c.Goals = term.GoalsOf(ctx, s, ws, []retake.Checkpoint{cp})
+		c.Titles = term.ReadTargetTitles(ctx, s, ws, []retake.Checkpoint{cp})
 		return c, nil
 	}
 }
 
-func (p *checkpoint) askCard(m *model, at int, draw func(term.Look, term.Card) string) tea.Cmd {
-	return ask(&p.base, p.cardReader(m),
+func (p *checkpointPage) requestCard(m *model, at int, draw func(term.Style, term.Card) string) tea.Cmd {
+	return callService(&p.pageBase, p.cardReader(m),
 		func(c term.Card, err error) tea.Cmd {
 			if err == nil {
 				p.card = &c
 			}
-			return p.take(at, func(l term.Look) string { return draw(l, c) }, err)
+			return p.setPart(at, func(l term.Style) string { return draw(l, c) }, err)
 		})
 }
 
-// files is a comparison with what a story knows of it.
-type files struct {
+// fileChanges is a comparison with what a story knows of it.
+type fileChanges struct {
 	retake.Comparison
 	story  *retake.Story
 	counts map[string]term.LineCount
 }
 
-func (p *checkpoint) askFiles(m *model) tea.Cmd {
-	q := retake.DiffQuery{Workspace: m.o.Workspace.ID, To: string(p.c.ID)}
-	return ask(&p.base, func(ctx context.Context) (files, error) {
-		d, err := m.o.Service.Diff(ctx, q)
-		f := files{Comparison: d}
+func (p *checkpointPage) requestFiles(m *model) tea.Cmd {
+	q := retake.DiffQuery{Workspace: m.options.Workspace.ID, To: string(p.checkpoint.ID)}
+	return callService(&p.pageBase, func(ctx context.Context) (fileChanges, error) {
+		d, err := m.options.Service.Diff(ctx, q)
+		f := fileChanges{Comparison: d}
 		if err != nil {
 			return f, err
 		}
-		if st, err := m.o.Service.Story(ctx, q); err == nil { // the list stands without it
+		if st, err := m.options.Service.Story(ctx, q); err == nil { // the list stands without it
 			f.story = &st
 		}
-		r := term.Content{Service: m.o.Service, Workspace: q.Workspace}
-		if f.counts, err = r.Measure(ctx, term.Groups(d.Changes)); err != nil {
+		r := term.ContentReader{Service: m.options.Service, Workspace: q.Workspace}
+		if f.counts, err = r.CountLines(ctx, term.GroupChanges(d.Changes)); err != nil {
 			f.counts = nil // nor does it need counts
 		}
 		return f, nil
-	}, func(f files, err error) tea.Cmd { return p.take(partFiles, f.draw, err) })
+	}, func(f fileChanges, err error) tea.Cmd { return p.setPart(partFiles, f.draw, err) })
 }
 
-func (f files) draw(l term.Look) string {
-	gs := term.Groups(f.Changes)
-	return term.RenderTotals(l, gs) + term.ToRead(l, f.story) + "\n" +
-		term.RenderStatNoted(l, gs, f.counts, term.NotesOf(l, f.story))
+func (f fileChanges) draw(l term.Style) string {
+	gs := term.GroupChanges(f.Changes)
+	return term.RenderTotals(l, gs) + term.SourceLinesText(l, f.story) + "\n" +
+		term.RenderStatNoted(l, gs, f.counts, term.NewStatNotes(l, f.story))
 }
 
-// said is what the turn and the whole conversation say.
-type said struct {
-	card term.Card
-	talk *term.Conversation
+// conversationPart is what the turn and the whole conversation say.
+type conversationPart struct {
+	card         term.Card
+	conversation *term.Conversation
 }
 
-func (p *checkpoint) askSaid(m *model) tea.Cmd {
-	read, cp := p.cardReader(m), p.c
-	return ask(&p.base, func(ctx context.Context) (said, error) {
+func (p *checkpointPage) requestConversation(m *model) tea.Cmd {
+	read, cp := p.cardReader(m), p.checkpoint
+	return callService(&p.pageBase, func(ctx context.Context) (conversationPart, error) {
 		c, err := read(ctx)
 		if err != nil {
-			return said{}, err
+			return conversationPart{}, err
 		}
-		out := said{card: c}
+		out := conversationPart{card: c}
 		if cp.Turn != nil {
-			if a, err := term.ReadConversation(ctx, m.o.Service, m.o.Workspace.ID, cp); err == nil { // the turn has the most of it
-				out.talk = &a
+			if a, err := term.ReadConversation(ctx, m.options.Service, m.options.Workspace.ID, cp); err == nil { // the turn has the most of it
+				out.conversation = &a
 			}
 		}
 		return out, nil
-	}, func(s said, err error) tea.Cmd { return p.take(partSaid, s.draw, err) })
+	}, func(s conversationPart, err error) tea.Cmd { return p.setPart(partSaid, s.draw, err) })
 }
 
 // saidLines is how much of a conversation is shown: its end.
-const saidLines = 3000
+const maxConversationLines = 3000
 
-func (s said) draw(l term.Look) string {
-	out := term.RenderSaid(l, s.card)
-	if s.talk == nil {
+func (s conversationPart) draw(l term.Style) string {
+	out := term.RenderTurnConversation(l, s.card)
+	if s.conversation == nil {
 		return out
 	}
-	lines := strings.Split(strings.TrimRight(term.RenderConversation(l, *s.talk), "\n"), "\n")
-	if more := len(lines) - saidLines; more > 0 {
+	lines := strings.Split(strings.TrimRight(term.RenderConversation(l, *s.conversation), "\n"), "\n")
+	if more := len(lines) - maxConversationLines; more > 0 {
 		lines = append([]string{l.Dim(fmt.Sprintf("%s %s lines before: retake show %d --conversation", l.Glyphs.More, termtext.Count(int64(more)), s.card.Checkpoint.Number))}, lines[more:]...)
 	}
-	return out + "\n" + rule(l) + "\n" + strings.Join(lines, "\n")
+	return out + "\n" + ruleLine(l) + "\n" + strings.Join(lines, "\n")
 }
 
-func (p *checkpoint) key(m *model, k string) tea.Cmd {
+func (p *checkpointPage) handleKey(m *model, k string) tea.Cmd {
 	switch k {
 	case "esc":
-		m.back()
+		m.closePage()
 		return nil
 	case "1", "2", "3", "4":
-		return p.turn(m, int(k[0]-'1'))
+		return p.showPart(m, int(k[0]-'1'))
 	case "tab":
-		return p.turn(m, (p.at+1)%partCount)
+		return p.showPart(m, (p.current+1)%partCount)
 	case "u":
 		return openPlan(m, retake.PlanRequest{Course: retake.CourseUndo})
 	}
-	if aboutCheckpoint(k) {
-		return checkpointKey(m, k, p.c)
+	if isCheckpointKey(k) {
+		return runCheckpointKey(m, k, p.checkpoint)
 	}
-	cmd, _ := p.parts[p.at].hear(m, &p.base, k)
+	cmd, _ := p.parts[p.current].handleScrollKey(m, &p.pageBase, k)
 	return cmd
 }
 
-func (p *checkpoint) draw(_ *model, l term.Look, height int) []string {
-	out := []string{p.head(l), rule(l)}
-	x := &p.parts[p.at]
+func (p *checkpointPage) draw(_ *model, l term.Style, height int) []string {
+	out := []string{p.titleLine(l), ruleLine(l)}
+	x := &p.parts[p.current]
 	switch {
 	case x.err != nil:
-		return append(out, troubleLines(l, x.err)...)
+		return append(out, errorLines(l, x.err)...)
 	case !x.ready:
 		return append(out, l.Dim("reading"+l.Glyphs.More))
 	}
 	if x.width != l.Width {
 		x.width = l.Width
-		x.set(x.text(l))
+		x.setText(x.text(l))
 	}
 	return append(out, x.draw(l, height-len(out))...)
 }
 
-func (p *checkpoint) head(l term.Look) string {
+func (p *checkpointPage) titleLine(l term.Style) string {
 	var tabs []string
-	for i, w := range partWords {
+	for i, w := range partTitles {
 		tab := fmt.Sprintf(" %d %s ", i+1, w)
-		if i == p.at {
+		if i == p.current {
 			tab = "\x1b[7m" + tab + "\x1b[0m"
 		} else {
 			tab = l.Dim(tab)
@@ -225,12 +225,14 @@ func (p *checkpoint) head(l term.Look) string {
 		tabs = append(tabs, tab)
 	}
 	right := strings.Join(tabs, "")
-	left := l.Bold("checkpoint " + term.Numeral(p.c.Number))
-	return l.Ends(left, right, l.ShownWidth(left), l.ShownWidth(right))
+	left := l.Bold("checkpoint " + term.CheckpointNumber(p.checkpoint.Number))
+	return l.AlignEnds(left, right, l.ShownWidth(left), l.ShownWidth(right))
 }
 
-func (p *checkpoint) say(_ *model, l term.Look) string { return l.Dim(p.parts[p.at].place()) }
+func (p *checkpointPage) statusLine(_ *model, l term.Style) string {
+	return l.Dim(p.parts[p.current].positionText())
+}
 
-func (p *checkpoint) keys() []string {
+func (p *checkpointPage) keyHelp() []string {
 	return []string{"1–4", "parts", "j k", "scroll", "d", "diff", "D", "with now", "r", "restore", "f", "fork", "/", "find", "esc", "back"}
 }

@@ -12,158 +12,160 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 )
 
-// plan is the page of a plan: first what would be done, then questions, then the deed and
+// planPage is the page of a plan: first what would be done, then questions, then the deed and
 // what came of it. Nothing but the answer to the last question applies it.
-type plan struct {
-	reading
-	req    retake.PlanRequest
-	plan   *retake.Plan
-	goals  term.Goals
-	moved  *retake.Error // why an earlier plan was not applied
-	form   form
-	listed string // the diff, when it was asked for
-	drawn  drawn
+type planPage struct {
+	textPage
+	req       retake.PlanRequest
+	plan      *retake.Plan
+	titles    term.TargetTitles
+	outdated  *retake.Error // why an earlier plan was not applied
+	form      planForm
+	diffText  string // the diff, when it was asked for
+	lastDrawn drawnPlan
 
-	open     []retake.Obstacle // that ask, in order
-	accepted []string
+	unaccepted []retake.Obstacle // that ask, in order
+	accepted   []string
 
-	deed *deed
-	done *arrival
+	running *runningRestore
+	result  *restoreOutcome
 }
 
-// form is what is shown of a plan.
-type form int
+// planForm is what is shown of a plan.
+type planForm int
 
 const (
-	formFolded form = iota
+	formFolded planForm = iota
 	formList
 	formDiff
 )
 
-// drawn is for what the text was drawn last: a plan may have very many paths.
-type drawn struct {
+// drawnPlan is for what the text was drawn last: a plan may have very many paths.
+type drawnPlan struct {
 	plan        *retake.Plan
-	form        form
+	form        planForm
 	width, room int
 }
 
 func openPlan(m *model, req retake.PlanRequest) tea.Cmd {
-	req.Workspace = m.o.Workspace.ID
-	p := &plan{reading: m.newReading(), req: req}
-	m.open(p)
-	return p.ask(m)
+	req.Workspace = m.options.Workspace.ID
+	p := &planPage{textPage: m.newTextPage(), req: req}
+	m.openPage(p)
+	return p.requestPlan(m)
 }
 
-// planned is a plan and the names that its picture needs.
-type planned struct {
-	plan  retake.Plan
-	goals term.Goals
+// planReply is a plan and the names that its picture needs.
+type planReply struct {
+	plan   retake.Plan
+	titles term.TargetTitles
 }
 
-// ask asks for the plan, or for another one after the world moved.
-func (p *plan) ask(m *model) tea.Cmd {
-	s, req := m.o.Service, p.req
-	p.began, p.ready, p.plan = m.o.Clock.Now(), false, nil
-	p.accepted, p.open, p.form, p.listed = nil, nil, formFolded, ""
-	return ask(&p.base, func(ctx context.Context) (planned, error) {
+// requestPlan asks for the plan, or for another one after the world moved.
+func (p *planPage) requestPlan(m *model) tea.Cmd {
+	s, req := m.options.Service, p.req
+	p.waitingSince, p.ready, p.plan = m.options.Clock.Now(), false, nil
+	p.accepted, p.unaccepted, p.form, p.diffText = nil, nil, formFolded, ""
+	return callService(&p.pageBase, func(ctx context.Context) (planReply, error) {
 		pl, err := s.PlanRestore(ctx, req)
 		if err != nil {
-			return planned{}, err
+			return planReply{}, err
 		}
-		out := planned{plan: pl}
+		out := planReply{plan: pl}
 		if t := pl.Target; t != nil && t.Return != nil {
-			out.goals = term.GoalsOf(ctx, s, retake.Workspace{ID: req.Workspace}, []retake.Checkpoint{*t})
+			out.titles = term.ReadTargetTitles(ctx, s, retake.Workspace{ID: req.Workspace}, []retake.Checkpoint{*t})
 		}
 		return out, nil
-	}, func(x planned, err error) tea.Cmd {
-		p.began = time.Time{}
-		if !p.failed(err) {
-			p.ready, p.plan, p.goals = true, &x.plan, x.goals
+	}, func(x planReply, err error) tea.Cmd {
+		p.waitingSince = time.Time{}
+		if !p.setError(err) {
+			p.ready, p.plan, p.titles = true, &x.plan, x.titles
 		}
 		return nil
 	})
 }
 
-func (p *plan) applying() bool { return p.deed != nil && p.done == nil && p.err == nil }
+func (p *planPage) isApplying() bool { return p.running != nil && p.result == nil && p.err == nil }
 
-func (p *plan) key(m *model, k string) tea.Cmd {
+func (p *planPage) handleKey(m *model, k string) tea.Cmd {
 	switch {
-	case p.done != nil:
-		return p.afterKey(m, k)
+	case p.result != nil:
+		return p.handleDoneKey(m, k)
 	case k == "esc":
-		return p.escape(m)
+		return p.goBack(m)
 	case p.plan == nil:
 		return nil
 	}
 	switch k {
 	case "enter":
-		return p.begin(m)
+		return p.askFirst(m)
 	case "l":
-		p.show(formList)
+		p.showForm(formList)
 		return nil
 	case "d":
-		return p.diff(m)
+		return p.showDiff(m)
 	}
-	cmd, _ := p.hear(m, &p.base, k)
+	cmd, _ := p.handleScrollKey(m, &p.pageBase, k)
 	return cmd
 }
 
-// show turns to a form of the plan, or back to the folded one.
-func (p *plan) show(f form) {
+// showForm turns to a form of the plan, or back to the folded one.
+func (p *planPage) showForm(f planForm) {
 	if p.form == f {
 		f = formFolded
 	}
 	p.form, p.top = f, 0
 }
 
-// escape goes back: from another form to the plan, from the plan to where it was opened.
-func (p *plan) escape(m *model) tea.Cmd {
+// goBack goes back: from another form to the plan, from the plan to where it was opened.
+func (p *planPage) goBack(m *model) tea.Cmd {
 	if p.form != formFolded && p.err == nil {
-		p.show(formFolded)
+		p.showForm(formFolded)
 		return nil
 	}
-	m.back()
+	m.closePage()
 	return nil
 }
 
-// diff shows the plan as counts of lines.
-func (p *plan) diff(m *model) tea.Cmd {
-	if p.listed != "" {
-		p.show(formDiff)
+// showDiff shows the plan as counts of lines.
+func (p *planPage) showDiff(m *model) tea.Cmd {
+	if p.diffText != "" {
+		p.showForm(formDiff)
 		return nil
 	}
-	pl, l := p.plan, m.look()
-	return ask(&p.base, func(ctx context.Context) (string, error) { return term.DrawPlanDiff(ctx, l, m.o.Service, pl), nil },
+	pl, l := p.plan, m.style()
+	return callService(&p.pageBase, func(ctx context.Context) (string, error) {
+		return term.DrawPlanDiff(ctx, l, m.options.Service, pl), nil
+	},
 		func(text string, _ error) tea.Cmd {
 			if p.plan == pl {
-				p.listed = text
-				p.show(formDiff)
+				p.diffText = text
+				p.showForm(formDiff)
 			}
 			return nil
 		})
 }
 
-func (p *plan) draw(m *model, l term.Look, height int) []string {
-	l.Goals = p.goals
+func (p *planPage) draw(m *model, l term.Style, height int) []string {
+	l.Titles = p.titles
 	var lines, below []string
-	if p.moved != nil && p.plan != nil {
-		lines = append(troubleLines(l, p.moved), l.Dim("This is the plan as it is now."), "")
+	if p.outdated != nil && p.plan != nil {
+		lines = append(errorLines(l, p.outdated), l.Dim("This is the plan as it is now."), "")
 	}
 	switch {
-	case p.done != nil:
-		p.set(p.done.text(l, p.plan))
-	case p.deed != nil && p.err == nil:
-		below = p.deed.draw(m, l)
+	case p.result != nil:
+		p.setText(p.result.resultText(l, p.plan))
+	case p.running != nil && p.err == nil:
+		below = p.running.draw(m, l)
 	}
 	room := height - len(lines) - len(below)
 	// The plan is the same with a question below it: what has no room then is scrolled to.
-	if now := (drawn{p.plan, p.form, l.Width, m.height - 2 - len(lines)}); p.done == nil && p.plan != nil && p.err == nil && p.drawn != now {
-		p.drawn = now
-		p.set(p.text(l, now.room))
+	if now := (drawnPlan{p.plan, p.form, l.Width, m.height - 2 - len(lines)}); p.result == nil && p.plan != nil && p.err == nil && p.lastDrawn != now {
+		p.lastDrawn = now
+		p.setText(p.text(l, now.room))
 	}
-	body := p.body(l, room)
+	body := p.textLines(l, room)
 	if more := len(p.lines) - p.top - room; p.question != "" && more > 0 && len(body) == room {
-		body[room-1] = l.Dim(fmt.Sprintf("%s %s more; the arrows scroll", l.Glyphs.More, term.Number(int64(more+1), "line", "lines")))
+		body[room-1] = l.Dim(fmt.Sprintf("%s %s more; the arrows scroll", l.Glyphs.More, term.CountNoun(int64(more+1), "line", "lines")))
 	}
 	for len(below) > 0 && len(body) < room {
 		body = append(body, "")
@@ -171,12 +173,12 @@ func (p *plan) draw(m *model, l term.Look, height int) []string {
 	return append(append(lines, body...), below...)
 }
 
-func (p *plan) text(l term.Look, room int) string {
+func (p *planPage) text(l term.Style, room int) string {
 	switch {
-	case term.Idle(p.plan):
-		return term.RenderIdle(l, p.plan)
+	case term.IsIdlePlan(p.plan):
+		return term.RenderIdlePlan(l, p.plan)
 	case p.form == formDiff:
-		return p.listed
+		return p.diffText
 	case p.form == formList:
 		var b strings.Builder
 		_ = term.WritePlanList(&b, l, p.plan) // a builder takes everything
@@ -185,17 +187,17 @@ func (p *plan) text(l term.Look, room int) string {
 	return term.RenderPlanIn(l, p.plan, room)
 }
 
-func (p *plan) keys() []string {
+func (p *planPage) keyHelp() []string {
 	switch {
-	case p.applying():
+	case p.isApplying():
 		return []string{"ctrl-c", "stop between two files"}
-	case p.done != nil && p.plan.Course == retake.CourseUndo:
+	case p.result != nil && p.plan.Course == retake.CourseUndo:
 		return []string{"u", "undo one further", "j k", "scroll", "enter", "timeline"}
-	case p.done != nil:
+	case p.result != nil:
 		return []string{"u", "undo this", "j k", "scroll", "enter", "timeline"}
 	case p.plan == nil:
 		return []string{"esc", "back"}
-	case term.Idle(p.plan):
+	case term.IsIdlePlan(p.plan):
 		return []string{"esc", "back"}
 	case p.form == formList:
 		return []string{"enter", "continue to the questions", "l", "fold", "d", "diff", "/", "find", "esc", "fold"}

@@ -9,33 +9,33 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 )
 
-// reading is a page of text that comes from the service.
-type reading struct {
-	base
-	scroll
+// textPage is a page of text that comes from the service.
+type textPage struct {
+	pageBase
+	scrollView
 	ready bool
 	err   *retake.Error
 }
 
-func (m *model) newReading() reading {
-	r := reading{base: m.newBase(), scroll: newScroll("")}
-	r.began = m.o.Clock.Now()
+func (m *model) newTextPage() textPage {
+	r := textPage{pageBase: m.newBase(), scrollView: newScrollView("")}
+	r.waitingSince = m.options.Clock.Now()
 	return r
 }
 
-// body is the text, or why there is none yet.
-func (r *reading) body(l term.Look, height int) []string {
+// textLines is the text, or why there is none yet.
+func (r *textPage) textLines(l term.Style, height int) []string {
 	switch {
 	case r.err != nil:
-		return troubleLines(l, r.err)
+		return errorLines(l, r.err)
 	case !r.ready:
 		return []string{l.Dim("reading" + l.Glyphs.More)}
 	}
 	return r.draw(l, height)
 }
 
-// failed keeps what went wrong, and reports whether something did.
-func (r *reading) failed(err error) bool {
+// setError keeps what went wrong, and reports whether something did.
+func (r *textPage) setError(err error) bool {
 	if err == nil {
 		return false
 	}
@@ -43,26 +43,26 @@ func (r *reading) failed(err error) bool {
 	return true
 }
 
-func (r *reading) say(_ *model, l term.Look) string { return l.Dim(r.place()) }
+func (r *textPage) statusLine(_ *model, l term.Style) string { return l.Dim(r.positionText()) }
 
-// turn hears the keys of a text, and esc.
-func (r *reading) turn(m *model, k string) (tea.Cmd, bool) {
+// handleTextKey hears the keys of a text, and esc.
+func (r *textPage) handleTextKey(m *model, k string) (tea.Cmd, bool) {
 	if k == "esc" {
-		m.back()
+		m.closePage()
 		return nil, true
 	}
-	return r.hear(m, &r.base, k)
+	return r.handleScrollKey(m, &r.pageBase, k)
 }
 
-// wrapped breaks painted lines that are too long; what is broken has no color.
-func wrapped(l term.Look, lines []string) []string {
+// wrapLines breaks painted lines that are too long; what is broken has no color.
+func wrapLines(l term.Style, lines []string) []string {
 	var out []string
 	for _, line := range lines {
 		if l.ShownWidth(line) <= l.Width {
 			out = append(out, line)
 			continue
 		}
-		bare := term.Strip(line)
+		bare := term.StripANSI(line)
 		indent := bare[:len(bare)-len(strings.TrimLeft(bare, " "))]
 		for i, part := range term.Wrap(bare, max(l.Width-len(indent)-2, 20)) {
 			if i > 0 {

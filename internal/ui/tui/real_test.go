@@ -74,7 +74,7 @@ func TestOnTheRealService(t *testing.T) {
 	}
 	after := read(t, dir)
 	d := tui.NewDesk(ctx, tui.Options{
-		Service: s, Workspace: began.Workspace, Clock: held, ForkTo: func() string { return dir + "-fork" }, At: func(p string) string { return p },
+		Service: s, Workspace: began.Workspace, Clock: held, ProposeForkDir: func() string { return dir + "-fork" }, ResolveDir: func(p string) string { return p },
 	}, 80, 24)
 	d.Settle()
 	has(t, d, "second", "start")

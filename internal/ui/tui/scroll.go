@@ -10,32 +10,32 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 )
 
-// scroll is text that is longer or wider than the screen.
-type scroll struct {
-	lines     []string // painted
-	top, left int
-	height    int // as it was drawn last
-	words     string
-	hit       int // the line that was found last; -1: none
+// scrollView is text that is longer or wider than the screen.
+type scrollView struct {
+	lines       []string // painted
+	top, left   int
+	height      int // as it was drawn last
+	searchWords string
+	foundLine   int // the line that was found last; -1: none
 }
 
-func newScroll(text string) scroll {
-	s := scroll{hit: -1}
-	s.set(text)
+func newScrollView(text string) scrollView {
+	s := scrollView{foundLine: -1}
+	s.setText(text)
 	return s
 }
 
-// set replaces the text and stays where it is.
-func (s *scroll) set(text string) {
+// setText replaces the text and stays where it is.
+func (s *scrollView) setText(text string) {
 	text = strings.ReplaceAll(strings.Trim(text, "\n"), "\t", "    ")
 	s.lines = strings.Split(text, "\n")
 	s.clamp()
 }
 
-func (s *scroll) clamp() { s.top = max(min(s.top, len(s.lines)-max(s.height, 1)), 0) }
+func (s *scrollView) clamp() { s.top = max(min(s.top, len(s.lines)-max(s.height, 1)), 0) }
 
-// move reports whether a key moved it.
-func (s *scroll) move(k string) bool {
+// moveByKey reports whether a key moved it.
+func (s *scrollView) moveByKey(k string) bool {
 	page := max(s.height-1, 1)
 	switch k {
 	case "j", "down":
@@ -65,32 +65,32 @@ func (s *scroll) move(k string) bool {
 	return true
 }
 
-func (s *scroll) draw(l term.Look, height int) []string {
+func (s *scrollView) draw(l term.Style, height int) []string {
 	s.height = height
 	s.clamp()
 	end := min(s.top+height, len(s.lines))
 	out := make([]string, 0, height)
 	for i, line := range s.lines[s.top:end] {
-		if s.words != "" {
-			line = marked(line, s.words, s.top+i == s.hit)
+		if s.searchWords != "" {
+			line = highlightWords(line, s.searchWords, s.top+i == s.foundLine)
 		}
-		out = append(out, l.Clip(line, s.left, l.Width))
+		out = append(out, l.ClipColumns(line, s.left, l.Width))
 	}
 	return out
 }
 
-// place tells how far the text is read.
-func (s *scroll) place() string {
+// positionText tells how far the text is read.
+func (s *scrollView) positionText() string {
 	if len(s.lines) <= s.height {
 		return ""
 	}
 	return fmt.Sprintf("%s of %s lines", termtext.Count(int64(min(s.top+s.height, len(s.lines)))), termtext.Count(int64(len(s.lines))))
 }
 
-// marked turns the words of a line over. Where they stand the line has no other color.
-func marked(line, words string, here bool) string {
-	bare := term.Strip(line)
-	at := fold(bare, words)
+// highlightWords turns the words of a line over. Where they stand the line has no other color.
+func highlightWords(line, words string, here bool) string {
+	bare := term.StripANSI(line)
+	at := indexFold(bare, words)
 	if at < 0 {
 		return line
 	}
@@ -102,8 +102,8 @@ func marked(line, words string, here bool) string {
 	return bare[:at] + code + bare[at:end] + "\x1b[0m" + bare[end:]
 }
 
-// fold finds words in whatever case, or answers -1.
-func fold(text, words string) int {
+// indexFold finds words in whatever case, or answers -1.
+func indexFold(text, words string) int {
 	for i := range text {
 		if end := i + len(words); end <= len(text) && strings.EqualFold(text[i:end], words) {
 			return i
@@ -112,28 +112,28 @@ func fold(text, words string) int {
 	return -1
 }
 
-// search begins a search in the text.
-func (s *scroll) search(m *model, b *base) tea.Cmd {
-	b.input = &input{prompt: "find:", done: func(text string) tea.Cmd {
-		s.words, s.hit = termtext.Escape(text), -1
-		return s.next(m, 1)
+// startSearch begins a search in the text.
+func (s *scrollView) startSearch(m *model, b *pageBase) tea.Cmd {
+	b.input = &inputLine{prompt: "find:", onEnter: func(text string) tea.Cmd {
+		s.searchWords, s.foundLine = termtext.Escape(text), -1
+		return s.findNext(m, 1)
 	}}
 	return nil
 }
 
-// next goes to the next or the previous line with the words.
-func (s *scroll) next(m *model, step int) tea.Cmd {
-	if s.words == "" {
+// findNext goes to the next or the previous line with the words.
+func (s *scrollView) findNext(m *model, step int) tea.Cmd {
+	if s.searchWords == "" {
 		return nil
 	}
-	from := s.hit
+	from := s.foundLine
 	if from < 0 {
 		from = s.top - step
 	}
 	for i, n := from+step, 0; n < len(s.lines); i, n = i+step, n+1 {
 		at := ((i % len(s.lines)) + len(s.lines)) % len(s.lines)
-		if fold(term.Strip(s.lines[at]), s.words) >= 0 {
-			s.hit = at
+		if indexFold(term.StripANSI(s.lines[at]), s.searchWords) >= 0 {
+			s.foundLine = at
 			if at < s.top || at >= s.top+s.height {
 				s.top = at - s.height/3
 			}
@@ -141,19 +141,19 @@ func (s *scroll) next(m *model, step int) tea.Cmd {
 			return nil
 		}
 	}
-	m.note = "nothing here has " + m.look().Glyphs.Quote(s.words)
+	m.notice = "nothing here has " + m.style().Glyphs.Quote(s.searchWords)
 	return nil
 }
 
-// hear is move, search and next by their keys; it reports whether the key was one of them.
-func (s *scroll) hear(m *model, b *base, k string) (tea.Cmd, bool) {
+// handleScrollKey is move, search and next by their keys; it reports whether the key was one of them.
+func (s *scrollView) handleScrollKey(m *model, b *pageBase, k string) (tea.Cmd, bool) {
 	switch k {
 	case "/":
-		return s.search(m, b), true
+		return s.startSearch(m, b), true
 	case "n":
-		return s.next(m, 1), true
+		return s.findNext(m, 1), true
 	case "N":
-		return s.next(m, -1), true
+		return s.findNext(m, -1), true
 	}
-	return nil, s.move(k)
+	return nil, s.moveByKey(k)
 }

@@ -24,7 +24,7 @@ type stage struct {
 	t *testing.T
 
 	mu    sync.Mutex
-	view  term.View
+	view  term.TimelineView
 	card  term.Card
 	plan  retake.Plan
 	texts map[retake.ObjectID]string
@@ -42,12 +42,12 @@ type stage struct {
 }
 
 func newStage(t *testing.T) *stage {
-	v := termtest.Scene()
+	v := termtest.SampleTimeline()
 	file := func(object string, size int64) *retake.Entry {
 		return &retake.Entry{Kind: retake.KindFile, Object: retake.ObjectID(object), Size: size}
 	}
 	s := &stage{
-		t: t, view: v, card: termtest.Thirteen(), plan: *termtest.Plan(), fail: map[string]error{}, hold: map[string]chan struct{}{}, came: make(chan struct{}),
+		t: t, view: v, card: termtest.SampleCard(), plan: *termtest.Plan(), fail: map[string]error{}, hold: map[string]chan struct{}{}, came: make(chan struct{}),
 		texts: map[retake.ObjectID]string{"a1": "import { verify } from \"./token\";\n\nexport function user() {}\n", "a2": "import { load } from \"./session\";\n\nexport function user() {\n\treturn load();\n}\n"},
 		talk:  `{"type":"user","message":{"role":"user","content":"refactor auth to sessions"}}` + "\n",
 	}
@@ -82,7 +82,7 @@ func (s *stage) checkpoint(n int64) retake.Checkpoint {
 func (s *stage) options() tui.Options {
 	return tui.Options{
 		Service: s, Workspace: s.view.Workspace, Clock: clock.NewManual(termtest.Now), Home: "/home/ann",
-		ForkTo: func() string { return "/home/ann/code/shopfront-fork" }, At: func(typed string) string { return typed },
+		ProposeForkDir: func() string { return "/home/ann/code/shopfront-fork" }, ResolveDir: func(typed string) string { return typed },
 	}
 }
 
@@ -306,9 +306,9 @@ func (s *stage) add(n int) {
 // long is a stage with very many checkpoints.
 func long(t *testing.T, n int) *stage {
 	s := newStage(t)
-	v := term.View{Tree: true}
+	v := term.TimelineView{Tree: true}
 	v.Timeline = retake.Timeline{Workspace: s.view.Workspace, Findings: map[retake.CheckpointID]retake.Finding{}, Total: int64(n)}
-	st := &termtest.Stage{V: &v}
+	st := &termtest.TimelineBuilder{View: &v}
 	for i := int64(n); i > 0; i-- {
 		m := st.Checkpoint(i, termtest.At(9, 0), i-1, termtest.Manual(fmt.Sprintf("step %d of the way", i))).Gist("auth.ts", 3, termtest.Src("src/auth.ts", 4, 1))
 		if i%100 == 0 {

@@ -16,8 +16,8 @@ const (
 	tallFrom      = 36
 )
 
-// share parts the lines of a page into those of the list and those of the card.
-func share(height int) (list, card int) {
+// splitHeight parts the lines of a page into those of the list and those of the card.
+func splitHeight(height int) (list, card int) {
 	card = cardLines
 	if height >= tallFrom {
 		card = cardLinesTall
@@ -25,23 +25,23 @@ func share(height int) (list, card int) {
 	return height - card - 4, card
 }
 
-func (t *timeline) draw(m *model, l term.Look, height int) []string {
-	list, card := share(height)
-	rule := rule(l)
-	out := []string{t.head(m, l), rule}
-	body := t.list(m, l, list)
+func (t *timelinePage) draw(m *model, l term.Style, height int) []string {
+	list, card := splitHeight(height)
+	rule := ruleLine(l)
+	out := []string{t.headLine(m, l), rule}
+	body := t.listLines(m, l, list)
 	for len(body) < list {
 		body = append(body, "")
 	}
 	out = append(append(out, body...), rule)
-	brief := t.brief(l, card)
+	brief := t.cardLines(l, card)
 	for len(brief) < card {
 		brief = append(brief, "")
 	}
 	return append(append(out, brief...), rule)
 }
 
-func rule(l term.Look) string {
+func ruleLine(l term.Style) string {
 	sign := "─"
 	if l.ASCII {
 		sign = "-"
@@ -49,24 +49,24 @@ func rule(l term.Look) string {
 	return l.Dim(strings.Repeat(sign, l.Width))
 }
 
-// list are the rows that are on the screen, or why there are none.
-func (t *timeline) list(m *model, l term.Look, height int) []string {
+// listLines are the rows that are on the screen, or why there are none.
+func (t *timelinePage) listLines(m *model, l term.Style, height int) []string {
 	switch {
-	case t.shot == nil && t.err != nil:
-		return troubleLines(l, t.err)
-	case t.shot == nil:
+	case t.snapshot == nil && t.err != nil:
+		return errorLines(l, t.err)
+	case t.snapshot == nil:
 		return []string{l.Dim("reading the timeline" + l.Glyphs.More)}
-	case t.shot.rows.Len() == 0 && t.good:
+	case t.snapshot.rows.Len() == 0 && t.good:
 		return []string{"No checkpoint is good yet.", "", l.Dim("A checkpoint is good when all its checks passed: retake verify -- npm test"), l.Dim("v shows all checkpoints")}
-	case t.shot.rows.Len() == 0:
+	case t.snapshot.rows.Len() == 0:
 		return []string{"There is no checkpoint yet."}
 	}
-	t.keep()
+	t.keepVisible()
 	var out []string
-	for i := t.top; i < min(t.top+height, t.shot.rows.Len()); i++ {
-		line := t.shot.rows.Draw(l, i)
-		if i == t.at {
-			line = term.Strip(line)
+	for i := t.top; i < min(t.top+height, t.snapshot.rows.Len()); i++ {
+		line := t.snapshot.rows.Draw(l, i)
+		if i == t.selected {
+			line = term.StripANSI(line)
 			line = "\x1b[7m" + line + strings.Repeat(" ", max(l.Width-termtext.Width(line), 0)) + "\x1b[0m"
 		}
 		out = append(out, line)
@@ -74,79 +74,79 @@ func (t *timeline) list(m *model, l term.Look, height int) []string {
 	return out
 }
 
-func (t *timeline) brief(l term.Look, n int) []string {
-	if t.shot == nil || t.shot.rows.Len() == 0 {
+func (t *timelinePage) cardLines(l term.Style, n int) []string {
+	if t.snapshot == nil || t.snapshot.rows.Len() == 0 {
 		return nil
 	}
-	return l.Brief(t.shot.view, t.shot.rows.At(t.at), n)
+	return l.SubjectBrief(t.snapshot.view, t.snapshot.rows.At(t.selected), n)
 }
 
-// head is the answer first: whether it lives, which checkpoint is good, since when all is
+// headLine is the answer first: whether it lives, which checkpoint is good, since when all is
 // protected.
-func (t *timeline) head(m *model, l term.Look) string {
-	ws := m.o.Workspace
-	left := l.Bold(l.Glyphs.Cut(termtext.Escape(ws.Name), 24)) + "  " + t.alive(l)
+func (t *timelinePage) headLine(m *model, l term.Style) string {
+	ws := m.options.Workspace
+	left := l.Bold(l.Glyphs.Cut(termtext.Escape(ws.Name), 24)) + "  " + t.liveText(l)
 	if t.good {
 		left += l.Dim("  good only")
 	}
-	if t.fresh > 0 {
-		left += "  " + l.Bold(termtext.Count(t.fresh)+" new") + l.Dim(", g shows")
+	if t.newAbove > 0 {
+		left += "  " + l.Bold(termtext.Count(t.newAbove)+" new") + l.Dim(", g shows")
 	}
-	if t.shot == nil {
+	if t.snapshot == nil {
 		return left
 	}
-	v := t.shot.view
+	v := t.snapshot.view
 	if i := v.Workspace.Interrupted; i != nil {
 		return left + "  " + l.Yellow("!") + fmt.Sprintf(" a restore of %d was interrupted: retake restore --finish, or --undo", i.Target)
 	}
 	good := l.Dim("no good yet")
 	if v.Good != nil {
-		good = l.Green(l.Glyphs.Yes) + " good " + l.Bold(fmt.Sprint(v.Good.Number)) + " " + l.Dim(l.Clock(v.Good.Time))
+		good = l.Green(l.Glyphs.Yes) + " good " + l.Bold(fmt.Sprint(v.Good.Number)) + " " + l.Dim(l.ShortTime(v.Good.Time))
 	}
-	facts := []string{good, l.Dim("protected since " + l.Clock(v.Workspace.Created)), l.Dim(term.Checkpoints(v.Total))}
+	facts := []string{good, l.Dim("protected since " + l.ShortTime(v.Workspace.Created)), l.Dim(term.CountCheckpoints(v.Total))}
 	for n := len(facts); n > 0; n-- {
-		right := strings.Join(facts[:n], l.Dim(l.Sep()))
+		right := strings.Join(facts[:n], l.Dim(l.Separator()))
 		if a, b := l.ShownWidth(left), l.ShownWidth(right); a+2+b <= l.Width {
-			return l.Ends(left, right, a, b)
+			return l.AlignEnds(left, right, a, b)
 		}
 	}
 	return left
 }
 
-// alive says whether what is shown is of now.
-func (t *timeline) alive(l term.Look) string {
+// liveText says whether what is shown is of now.
+func (t *timelinePage) liveText(l term.Style) string {
 	switch {
-	case t.err != nil && !t.heardAt.IsZero():
-		return l.Yellow("!") + " " + l.Yellow("away") + l.Dim(", as of "+l.Clock(t.heardAt))
-	case t.heardAt.IsZero():
+	case t.err != nil && !t.updatedAt.IsZero():
+		return l.Yellow("!") + " " + l.Yellow("away") + l.Dim(", as of "+l.ShortTime(t.updatedAt))
+	case t.updatedAt.IsZero():
 		return l.Dim(l.Glyphs.Wait)
 	}
 	return l.Green(l.Glyphs.Point) + " " + l.Dim("live")
 }
 
-func (t *timeline) say(m *model, l term.Look) string {
+func (t *timelinePage) statusLine(m *model, l term.Style) string {
 	switch {
-	case t.err != nil && t.shot != nil:
-		return l.Yellow("!") + " " + term.Sentence(termtext.Escape(t.err.What)) + l.Dim(" What is shown is of "+l.Clock(t.heardAt)+"; retrying.")
-	case t.seek != nil:
-		return l.Dim(fmt.Sprintf("reading %s of %s checkpoints%s esc stops", termtext.Count(int64(len(t.shot.view.Checkpoints))), termtext.Count(t.shot.view.Total), l.Glyphs.More))
-	case t.mark != nil:
-		return l.Dim(fmt.Sprintf("marked %d: choose another checkpoint and press c; esc takes the mark away", t.mark.Number))
+	case t.err != nil && t.snapshot != nil:
+		return l.Yellow("!") + " " + term.AsSentence(termtext.Escape(t.err.What)) + l.Dim(" What is shown is of "+l.ShortTime(t.updatedAt)+"; retrying.")
+	case t.searching != nil:
+		return l.Dim(fmt.Sprintf("reading %s of %s checkpoints%s esc stops", termtext.Count(int64(len(t.snapshot.view.Checkpoints))), termtext.Count(t.snapshot.view.Total), l.Glyphs.More))
+	case t.marked != nil:
+		return l.Dim(fmt.Sprintf("marked %d: choose another checkpoint and press c; esc takes the mark away", t.marked.Number))
 	}
 	return ""
 }
 
-func (t *timeline) keys() []string {
+func (t *timelinePage) keyHelp() []string {
 	return []string{"enter", "open", "d", "diff", "r", "restore", "u", "undo", "f", "fork", "/", "find", "v", "good only", "?", "keys"}
 }
 
-// troubleLines say what happened, whether anything was changed, what to do.
-func troubleLines(l term.Look, e *retake.Error) []string {
+// errorLines say what happened, whether anything was changed, what to do.
+func errorLines(l term.Style, e *retake.Error) []string {
 	shown := *e
 	if shown.Safe == "" && shown.Kind != retake.Partly {
 		shown.Safe = nothingChanged
 	}
-	return wrapped(l, strings.Split(strings.TrimRight(term.RenderError(l, shown), "\n"), "\n"))
+	return wrapLines(l, strings.Split(strings.TrimRight(term.RenderError(l, shown), "\n"), "\n"))
 }
 
 const nothingChanged = "Nothing was changed."

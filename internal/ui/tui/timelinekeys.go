@@ -8,169 +8,169 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-func (t *timeline) key(m *model, k string) tea.Cmd {
+func (t *timelinePage) handleKey(m *model, k string) tea.Cmd {
 	switch k {
 	case "esc":
-		return t.escape(m)
+		return t.resetChoice(m)
 	case "v":
-		return t.goodOnly(m)
+		return t.toggleGoodOnly(m)
 	case "u":
 		return openPlan(m, retake.PlanRequest{Course: retake.CourseUndo})
 	case "/":
-		return askFind(m, &t.base)
+		return promptFind(m, &t.pageBase)
 	}
-	if t.shot == nil || t.shot.rows.Len() == 0 {
+	if t.snapshot == nil || t.snapshot.rows.Len() == 0 {
 		return nil
 	}
-	t.seek = nil
-	if t.move(k) {
-		return t.near(m)
+	t.searching = nil
+	if t.moveByKey(k) {
+		return t.requestOlderNearEnd(m)
 	}
 	switch k {
 	case "G", "end":
-		return t.start(m)
+		return t.goToOldest(m)
 	case "n":
-		return t.nextGood(m, 1)
+		return t.goToGood(m, 1)
 	case "N":
-		return t.nextGood(m, -1)
+		return t.goToGood(m, -1)
 	case "h":
 		t.folded = !t.folded
 		return t.arrange(m)
 	case "enter":
-		return t.enter(m)
+		return t.openSelected(m)
 	}
-	return t.about(m, k)
+	return t.handleCheckpointKey(m, k)
 }
 
-// move reports whether a key moved the choice.
-func (t *timeline) move(k string) bool {
+// moveByKey reports whether a key moved the choice.
+func (t *timelinePage) moveByKey(k string) bool {
 	page := max(t.height-1, 1)
 	switch k {
 	case "j", "down":
-		t.step(1)
+		t.moveBy(1)
 	case "k", "up":
-		t.step(-1)
+		t.moveBy(-1)
 	case "g", "home":
-		t.at = 0
-		t.step(0)
+		t.selected = 0
+		t.moveBy(0)
 	case "pgdown", "space", "ctrl+f":
-		t.step(page)
+		t.moveBy(page)
 	case "pgup", "ctrl+b":
-		t.step(-page)
+		t.moveBy(-page)
 	case "ctrl+d":
-		t.step(page / 2)
+		t.moveBy(page / 2)
 	case "ctrl+u":
-		t.step(-page / 2)
+		t.moveBy(-page / 2)
 	default:
 		return false
 	}
 	return true
 }
 
-// step goes so many rows further.
-func (t *timeline) step(n int) {
+// moveBy goes so many rows further.
+func (t *timelinePage) moveBy(n int) {
 	dir := 1
 	if n < 0 {
 		dir = -1
 	}
-	t.at = t.stand(max(min(t.at+n, t.shot.rows.Len()-1), 0), dir)
-	t.keep()
+	t.selected = t.nearestRow(max(min(t.selected+n, t.snapshot.rows.Len()-1), 0), dir)
+	t.keepVisible()
 }
 
-// start goes to the oldest checkpoint, when all are there.
-func (t *timeline) start(m *model) tea.Cmd {
-	t.seek = func(*model) bool {
-		t.at = t.shot.rows.Len() - 1
-		t.step(0)
-		return !t.shot.more
+// goToOldest goes to the oldest checkpoint, when all are there.
+func (t *timelinePage) goToOldest(m *model) tea.Cmd {
+	t.searching = func(*model) bool {
+		t.selected = t.snapshot.rows.Len() - 1
+		t.moveBy(0)
+		return !t.snapshot.more
 	}
-	return t.sought(m)
+	return t.continueSearch(m)
 }
 
-// nextGood goes to the next or the previous good checkpoint.
-func (t *timeline) nextGood(m *model, step int) tea.Cmd {
-	t.seek = func(m *model) bool {
-		for i := t.at + step; i >= 0 && i < t.shot.rows.Len(); i += step {
-			if c := t.shot.rows.At(i).Checkpoint; c != nil && t.shot.view.Findings[c.ID].Good {
-				t.at = i
-				t.keep()
+// goToGood goes to the next or the previous good checkpoint.
+func (t *timelinePage) goToGood(m *model, step int) tea.Cmd {
+	t.searching = func(m *model) bool {
+		for i := t.selected + step; i >= 0 && i < t.snapshot.rows.Len(); i += step {
+			if c := t.snapshot.rows.At(i).Checkpoint; c != nil && t.snapshot.view.Findings[c.ID].Good {
+				t.selected = i
+				t.keepVisible()
 				return true
 			}
 		}
-		if step > 0 && t.shot.more {
+		if step > 0 && t.snapshot.more {
 			return false
 		}
-		m.note = "no good checkpoint further on"
+		m.notice = "no good checkpoint further on"
 		return true
 	}
-	return t.sought(m)
+	return t.continueSearch(m)
 }
 
-// sought goes on seeking; what is not found yet may be further down. It reads as much again
+// continueSearch goes on seeking; what is not found yet may be further down. It reads as much again
 // as is there, so that rows are made ready few times.
-func (t *timeline) sought(m *model) tea.Cmd {
-	if t.seek(m) {
-		t.seek = nil
+func (t *timelinePage) continueSearch(m *model) tea.Cmd {
+	if t.searching(m) {
+		t.searching = nil
 		return nil
 	}
-	return t.want(m, wish{older: max(len(t.shot.view.Checkpoints)/olderPage, 1)})
+	return t.requestSnapshot(m, snapshotRequest{older: max(len(t.snapshot.view.Checkpoints)/olderPage, 1)})
 }
 
-// goodOnly shows good checkpoints only, or all again.
-func (t *timeline) goodOnly(m *model) tea.Cmd {
+// toggleGoodOnly shows good checkpoints only, or all again.
+func (t *timelinePage) toggleGoodOnly(m *model) tea.Cmd {
 	t.good = !t.good
-	t.shot, t.at, t.top, t.fresh, t.seek = nil, 0, 0, 0, nil
-	return t.begin(m)
+	t.snapshot, t.selected, t.top, t.newAbove, t.searching = nil, 0, 0, 0, nil
+	return t.requestFirst(m)
 }
 
-// escape takes back the last choice about the list, and changes nothing else.
-func (t *timeline) escape(m *model) tea.Cmd {
+// resetChoice takes back the last choice about the list, and changes nothing else.
+func (t *timelinePage) resetChoice(m *model) tea.Cmd {
 	switch {
-	case t.seek != nil:
-		t.seek = nil
-	case t.mark != nil:
-		t.mark = nil
+	case t.searching != nil:
+		t.searching = nil
+	case t.marked != nil:
+		t.marked = nil
 	case t.good:
-		return t.goodOnly(m)
+		return t.toggleGoodOnly(m)
 	}
 	return nil
 }
 
-func (t *timeline) enter(m *model) tea.Cmd {
-	s := t.shot.rows.At(t.at)
+func (t *timelinePage) openSelected(m *model) tea.Cmd {
+	s := t.snapshot.rows.At(t.selected)
 	switch {
 	case s.Now != nil:
 		return openDiff(m, retake.DiffQuery{})
-	case len(s.Left) > 0:
+	case len(s.Abandoned) > 0:
 		t.folded = false
 		return t.arrange(m)
 	case s.Fork != nil:
-		m.note = "a fork is a workspace of its own: " + m.look().Path(s.Fork.Root)
+		m.notice = "a fork is a workspace of its own: " + m.style().DisplayPath(s.Fork.Root)
 		return nil
 	}
-	if c := t.chosen(); c != nil {
+	if c := t.selectedCheckpoint(); c != nil {
 		return openCheckpoint(m, *c)
 	}
 	return nil
 }
 
-// about hears the keys that are about the chosen checkpoint.
-func (t *timeline) about(m *model, k string) tea.Cmd {
-	if !aboutCheckpoint(k) {
+// handleCheckpointKey hears the keys that are about the chosen checkpoint.
+func (t *timelinePage) handleCheckpointKey(m *model, k string) tea.Cmd {
+	if !isCheckpointKey(k) {
 		return nil
 	}
-	c := t.chosen()
+	c := t.selectedCheckpoint()
 	if c == nil {
-		if s := t.shot.rows.At(t.at); s.Now != nil && (k == "d" || k == "D") {
+		if s := t.snapshot.rows.At(t.selected); s.Now != nil && (k == "d" || k == "D") {
 			return openDiff(m, retake.DiffQuery{})
 		}
-		m.note = "choose a checkpoint first"
+		m.notice = "choose a checkpoint first"
 		return nil
 	}
-	return checkpointKey(m, k, *c)
+	return runCheckpointKey(m, k, *c)
 }
 
-func aboutCheckpoint(k string) bool {
+func isCheckpointKey(k string) bool {
 	switch k {
 	case "d", "D", "c", "r", "f":
 		return true
@@ -178,40 +178,40 @@ func aboutCheckpoint(k string) bool {
 	return false
 }
 
-// checkpointKey does what a key says about a checkpoint, wherever it is looked at.
-func checkpointKey(m *model, k string, c retake.Checkpoint) tea.Cmd {
+// runCheckpointKey does what a key says about a checkpoint, wherever it is looked at.
+func runCheckpointKey(m *model, k string, c retake.Checkpoint) tea.Cmd {
 	switch k {
 	case "d":
 		return openDiff(m, retake.DiffQuery{To: string(c.ID)})
 	case "D":
 		return openDiff(m, retake.DiffQuery{From: string(c.ID)})
 	case "c":
-		return m.compare(c)
+		return m.markOrCompare(c)
 	case "r":
 		return openPlan(m, retake.PlanRequest{Course: retake.CourseRestore, Ref: string(c.ID)})
 	case "f":
-		return askFork(m, c)
+		return promptFork(m, c)
 	}
 	return nil
 }
 
-// compare marks a checkpoint, or compares it with the marked one.
-func (m *model) compare(c retake.Checkpoint) tea.Cmd {
-	t := m.timeline()
+// markOrCompare marks a checkpoint, or compares it with the marked one.
+func (m *model) markOrCompare(c retake.Checkpoint) tea.Cmd {
+	t := m.timelinePage()
 	switch {
-	case t.mark == nil:
-		t.mark = &c
-		m.note = fmt.Sprintf("marked %d: choose another checkpoint and press c; esc takes the mark away", c.Number)
+	case t.marked == nil:
+		t.marked = &c
+		m.notice = fmt.Sprintf("marked %d: choose another checkpoint and press c; esc takes the mark away", c.Number)
 		return nil
-	case t.mark.ID == c.ID:
-		t.mark = nil
-		m.note = "mark removed"
+	case t.marked.ID == c.ID:
+		t.marked = nil
+		m.notice = "mark removed"
 		return nil
 	}
-	from, to := *t.mark, c
+	from, to := *t.marked, c
 	if from.Number > to.Number {
 		from, to = to, from
 	}
-	t.mark = nil
+	t.marked = nil
 	return openDiff(m, retake.DiffQuery{From: string(from.ID), To: string(to.ID)})
 }

@@ -30,8 +30,8 @@ type Options struct {
 
 	// ForkTo is the place that is proposed for a fork, and At is where a typed place is. A
 	// nil At says that the service finds the place by a name.
-	ForkTo func() string
-	At     func(typed string) string
+	ProposeForkDir func() string
+	ResolveDir     func(typed string) string
 }
 
 // Run shows the workspace until somebody leaves or ctx ends.
@@ -40,10 +40,10 @@ func Run(ctx context.Context, o Options) error {
 	if o.Color {
 		profile = colorprofile.ANSI
 	}
-	return run(ctx, o, tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithEnvironment(o.Env), tea.WithColorProfile(profile))
+	return runProgram(ctx, o, tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithEnvironment(o.Env), tea.WithColorProfile(profile))
 }
 
-func run(ctx context.Context, o Options, how ...tea.ProgramOption) error {
+func runProgram(ctx context.Context, o Options, how ...tea.ProgramOption) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	m := newModel(ctx, o)
@@ -52,7 +52,7 @@ func run(ctx context.Context, o Options, how ...tea.ProgramOption) error {
 	if err != nil && !ended {
 		return fmt.Errorf("show the terminal: %w", err)
 	}
-	text := m.parting()
+	text := m.exitText()
 	if _, err := io.WriteString(o.Out, text); err != nil {
 		return fmt.Errorf("say what was done: %w", err)
 	}
@@ -65,18 +65,18 @@ func run(ctx context.Context, o Options, how ...tea.ProgramOption) error {
 	return nil
 }
 
-// parting is what stays on the terminal when we leave: what was done last, because its
+// exitText is what stays on the terminal when we leave: what was done last, because its
 // commands are needed then.
-func (m *model) parting() string {
-	if m.done == nil {
+func (m *model) exitText() string {
+	if m.lastResult == nil {
 		return ""
 	}
-	return m.done()
+	return m.lastResult()
 }
 
-// look is how text is drawn here.
-func (m *model) look() term.Look {
-	l := term.Look{Glyphs: termtext.Unicode, Width: m.width, Now: m.o.Clock.Now(), Home: m.o.Home, ASCII: m.o.ASCII, Paint: term.Paint(m.o.Color), ListWord: "l lists all"}
+// style is how text is drawn here.
+func (m *model) style() term.Style {
+	l := term.Style{Glyphs: termtext.Unicode, Width: m.width, Now: m.options.Clock.Now(), Home: m.options.Home, ASCII: m.options.ASCII, Paint: term.Paint(m.options.Color), ListWord: "l lists all"}
 	if l.ASCII {
 		l.Glyphs = termtext.ASCII
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 )
 
-// Installed is what really changed in checkpoint 13: a build deleted, packages, a key, a table,
+// SampleStory is what really changed in checkpoint 13: a build deleted, packages, a key, a table,
 // seven files of source, and a port that nobody listens on any more.
-func Installed() retake.Story {
+func SampleStory() retake.Story {
 	from := retake.Checkpoint{Number: 12, Time: At(10, 14)}
 	st := retake.Story{
 		From: &from, Counts: retake.StoryCounts{Added: 784, Deleted: 412, Edited: 8, Plus: 104, Minus: 50},
@@ -46,12 +46,12 @@ func Edited(path string, plus, minus int64, what retake.Difference) retake.Item 
 
 // Run is one run of a verification on the live files.
 func Run(number int64, name string, v retake.Verdict) retake.Verification {
-	return retake.Verification{Number: number, Content: retake.ContentID("ct_" + term.Numeral(number)), Name: name, Command: "npm " + name, By: "retake", Where: retake.OnLive, Verdict: v, Started: At(10, 18), Took: 6 * time.Second}
+	return retake.Verification{Number: number, Content: retake.ContentID("ct_" + term.CheckpointNumber(number)), Name: name, Command: "npm " + name, By: "retake", Where: retake.OnLive, Verdict: v, Started: At(10, 18), Took: 6 * time.Second}
 }
 
-// Thirteen is the card of checkpoint 13.
-func Thirteen() term.Card {
-	c := term.Card{Story: Installed()}
+// SampleCard is the card of checkpoint 13.
+func SampleCard() term.Card {
+	c := term.Card{Story: SampleStory()}
 	c.Checkpoint = retake.Checkpoint{
 		ID: "cp_13", Workspace: "ws_shop", Number: 13, Parent: "cp_12", Time: At(10, 18), Trigger: retake.TriggerTask, Intent: "task 2 of 5 completed: install the session store",
 		Content: "ct_13", Coverage: retake.Coverage{Grade: retake.Complete}, Files: 38796, Bytes: 402_000_000, NewBytes: 3_100_000,

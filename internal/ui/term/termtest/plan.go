@@ -29,14 +29,14 @@ func Steps(what retake.Difference, paths ...string) []retake.Step {
 func Plan() *retake.Plan {
 	var packages []string
 	for _, name := range []string{"ioredis", "connect-redis", "redis-parser", "lodash.defaults", "denque", "cluster-key-slot", "standard-as-callback", "redis-errors", "lodash.isarguments"} {
-		packages = append(packages, Many(124, "node_modules/"+name+"/f%03d.js")...)
+		packages = append(packages, NumberedPaths(124, "node_modules/"+name+"/f%03d.js")...)
 	}
 	packages = append(packages, "node_modules/.package-lock.json", "node_modules/.yarn-integrity")
-	deletes := append(packages, Many(8, "src/redis/r%d.ts")...)
-	deletes = append(deletes, Many(3, "test/redis/t%d.ts")...)
+	deletes := append(packages, NumberedPaths(8, "src/redis/r%d.ts")...)
+	deletes = append(deletes, NumberedPaths(3, "test/redis/t%d.ts")...)
 	deletes = append(deletes, "config/redis.json", "docker-compose.yml", ".nvmrc")
-	bring := append(Many(28, "public/avatars/%02d.png"), "docs/faq.md", "docs/img/login.png")
-	change := append(Many(8, "src/part%d.ts"), "src/app.ts", "src/auth.ts", "src/session.ts",
+	bring := append(NumberedPaths(28, "public/avatars/%02d.png"), "docs/faq.md", "docs/img/login.png")
+	change := append(NumberedPaths(8, "src/part%d.ts"), "src/app.ts", "src/auth.ts", "src/session.ts",
 		".env", "package.json", "package-lock.json", "data/dev.db", "config/session.json", "docs/login.md", ".github/workflows/ci.yml", "web/login.html")
 	target := retake.Checkpoint{
 		ID: "cp_14", Number: 14, Time: At(10, 27), Trigger: retake.TriggerManual, Intent: "working version, app healthy",
@@ -62,8 +62,8 @@ func Plan() *retake.Plan {
 	return p
 }
 
-// Many are n names of one form.
-func Many(n int, form string) []string {
+// NumberedPaths are n names of one form.
+func NumberedPaths(n int, form string) []string {
 	var out []string
 	for i := range n {
 		out = append(out, fmt.Sprintf(form, i))

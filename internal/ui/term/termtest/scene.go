@@ -16,15 +16,15 @@ var Now = time.Date(2026, 11, 3, 11, 42, 0, 0, time.UTC)
 // At is a time of that day.
 func At(hour, minute int) time.Time { return time.Date(2026, 11, 3, hour, minute, 0, 0, time.UTC) }
 
-// Scene is a morning with everything a timeline can show: a line that was left, two forks,
+// SampleTimeline is a morning with everything a timeline can show: a line that was left, two forks,
 // effects, flags, answers of every kind, and quiet checkpoints.
-func Scene() term.View {
-	v := term.View{Newest: 22, Tree: true}
+func SampleTimeline() term.TimelineView {
+	v := term.TimelineView{Newest: 22, Tree: true}
 	v.Timeline = retake.Timeline{
 		Workspace: retake.Workspace{ID: "ws_shop", Name: "shopfront", Root: "/home/ann/code/shopfront", Created: At(9, 41)},
 		Total:     22, Findings: map[retake.CheckpointID]retake.Finding{},
 	}
-	s := &Stage{V: &v}
+	s := &TimelineBuilder{View: &v}
 	s.Checkpoint(22, At(11, 31), 21, Claude("“", "remember me for 30 days")).Gist("auth.ts", 4, Src("src/auth.ts", 31, 4), Src("src/session.ts", 14, 3), Src("2 more", 0, 0)).Good("test", "lint")
 	s.Checkpoint(21, At(11, 24), 20, func(c *retake.Checkpoint) {
 		c.Trigger, c.Return = retake.TriggerReturn, &retake.Return{Course: retake.CourseAdopt, Target: "cp_sqlite"}
@@ -67,18 +67,18 @@ func Scene() term.View {
 		Fork("sqlite-store", 3, At(11, 19), "claude-code", retake.Passed, 12, "session.ts", "cp_21"),
 		Fork("redis-store", 4, At(11, 22), "codex", retake.Failed, 1131, "npm +9"),
 	}
-	v.Goals = map[retake.CheckpointID]string{"cp_sqlite": "sqlite-store"}
+	v.Titles = map[retake.CheckpointID]string{"cp_sqlite": "sqlite-store"}
 	v.Now = &retake.Counts{Edited: 2}
 	v.Level = "same-user"
 	return v
 }
 
-// Stage is a timeline in the making.
-type Stage struct{ V *term.View }
+// TimelineBuilder is a timeline in the making.
+type TimelineBuilder struct{ View *term.TimelineView }
 
-// Told is what is said of the checkpoint that was added last.
-type Told struct {
-	s *Stage
+// CheckpointBuilder is what is said of the checkpoint that was added last.
+type CheckpointBuilder struct {
+	s *TimelineBuilder
 	c retake.CheckpointID
 }
 
@@ -91,32 +91,34 @@ func ID(n int64) retake.CheckpointID {
 }
 
 // Checkpoint adds one.
-func (s *Stage) Checkpoint(n int64, when time.Time, parent int64, how ...func(*retake.Checkpoint)) *Told {
+func (s *TimelineBuilder) Checkpoint(n int64, when time.Time, parent int64, how ...func(*retake.Checkpoint)) *CheckpointBuilder {
 	c := retake.Checkpoint{ID: ID(n), Workspace: "ws_shop", Number: n, Parent: ID(parent), Time: when, Coverage: retake.Coverage{Grade: retake.Complete}}
 	for _, f := range how {
 		f(&c)
 	}
-	s.V.Checkpoints = append(s.V.Checkpoints, c)
-	return &Told{s, c.ID}
+	s.View.Checkpoints = append(s.View.Checkpoints, c)
+	return &CheckpointBuilder{s, c.ID}
 }
 
 // ID is the checkpoint that is spoken of.
-func (t *Told) ID() retake.CheckpointID { return t.c }
+func (t *CheckpointBuilder) ID() retake.CheckpointID { return t.c }
 
 // Of is what is said of a checkpoint.
-func (s *Stage) Of(id retake.CheckpointID) *Told { return &Told{s, id} }
+func (s *TimelineBuilder) Of(id retake.CheckpointID) *CheckpointBuilder {
+	return &CheckpointBuilder{s, id}
+}
 
 // Change changes what was found out.
-func (t *Told) Change(f func(*retake.Finding)) *Told {
-	found := t.s.V.Findings[t.c]
+func (t *CheckpointBuilder) Change(f func(*retake.Finding)) *CheckpointBuilder {
+	found := t.s.View.Findings[t.c]
 	f(&found)
-	t.s.V.Findings[t.c] = found
+	t.s.View.Findings[t.c] = found
 	return t
 }
 
 // Gist says what really changed.
-func (t *Told) Gist(lead string, files int64, points ...retake.Point) *Told {
-	last := &t.s.V.Checkpoints[len(t.s.V.Checkpoints)-1]
+func (t *CheckpointBuilder) Gist(lead string, files int64, points ...retake.Point) *CheckpointBuilder {
+	last := &t.s.View.Checkpoints[len(t.s.View.Checkpoints)-1]
 	if last.Changed.Total() == 0 {
 		last.Changed.Edited = files
 	}
@@ -126,25 +128,29 @@ func (t *Told) Gist(lead string, files int64, points ...retake.Point) *Told {
 }
 
 // Moving says that only such files changed that always move.
-func (t *Told) Moving() *Told { return t.Change(func(f *retake.Finding) { f.Gist.Moving = true }) }
+func (t *CheckpointBuilder) Moving() *CheckpointBuilder {
+	return t.Change(func(f *retake.Finding) { f.Gist.Moving = true })
+}
 
 // Mark says that the checkpoint is good.
-func (t *Told) Mark() *Told { return t.Change(func(f *retake.Finding) { f.Good = true }) }
+func (t *CheckpointBuilder) Mark() *CheckpointBuilder {
+	return t.Change(func(f *retake.Finding) { f.Good = true })
+}
 
 // Flag says that words and facts disagree.
-func (t *Told) Flag(why string) *Told {
+func (t *CheckpointBuilder) Flag(why string) *CheckpointBuilder {
 	return t.Change(func(f *retake.Finding) {
 		f.Gist.Flags = append(f.Gist.Flags, retake.Flag{Kind: "mismatch", Why: why})
 	})
 }
 
 // Answer is that of a verification.
-func (t *Told) Answer(name string, v retake.Verdict) *Told {
+func (t *CheckpointBuilder) Answer(name string, v retake.Verdict) *CheckpointBuilder {
 	return t.Change(func(f *retake.Finding) { f.Answers = append(f.Answers, retake.Answer{Name: name, Verdict: v}) })
 }
 
 // Good says that all of some verifications passed.
-func (t *Told) Good(names ...string) *Told {
+func (t *CheckpointBuilder) Good(names ...string) *CheckpointBuilder {
 	for _, n := range names {
 		t.Answer(n, retake.Passed)
 	}
@@ -152,7 +158,7 @@ func (t *Told) Good(names ...string) *Told {
 }
 
 // As says that they passed for another checkpoint with the same files.
-func (t *Told) As(number int64, names ...string) *Told {
+func (t *CheckpointBuilder) As(number int64, names ...string) *CheckpointBuilder {
 	return t.Change(func(f *retake.Finding) {
 		for _, n := range names {
 			f.Answers = append(f.Answers, retake.Answer{Name: n, Verdict: retake.Passed, As: number})
