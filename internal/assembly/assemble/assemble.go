@@ -30,7 +30,7 @@ import (
 // Namespace of a service without tenants.
 const localNamespace = "local"
 
-// waitForWriter is how long a save waits for another one of the same workspace.
+// writerTimeout is how long a save waits for another one of the same workspace.
 const writerTimeout = 60 * time.Second
 
 // Options replace parts, for harnesses.

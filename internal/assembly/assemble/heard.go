@@ -9,11 +9,11 @@ import (
 	"github.com/retake-dev/retake/internal/storage/catalog"
 )
 
-// EventSink hears of something that happened.
+// EventSink receives what happened.
 type EventSink func(t retake.EventType, at time.Time, d retake.EventData)
 
-// notifyingCatalog is a catalog that tells of rows which were written, for who looks on while it
-// happens. A row that follows what the store held long ago is no news.
+// notifyingCatalog is a catalog that reports rows as they are written, for live listeners.
+// Rows that are filled again from the store are not news and are not reported.
 type notifyingCatalog struct {
 	catalog.Catalog
 	clock   clock.Clock
@@ -46,7 +46,7 @@ func (h notifyingCatalog) Bury(ctx context.Context, ws retake.WorkspaceID, stone
 	return nil
 }
 
-// newsAge is far above what lies between a burial and its row.
+// maxNewsAge is far more than the time between making a tombstone and its row.
 const maxNewsAge = time.Minute
 
 // PutVerification adds an answer.
@@ -60,8 +60,8 @@ func (h notifyingCatalog) PutVerification(ctx context.Context, v retake.Verifica
 	return err
 }
 
-// isRefill: the service fills rows again in the name of the maintainer, and on a machine
-// without keys nobody else asks in that name.
+// isRefill reports whether the service is filling the catalog again. It does so as the
+// maintainer, and on a machine without keys nobody else does.
 func isRefill(ctx context.Context) bool {
 	a, ok := retake.ActorOf(ctx)
 	return ok && a.Kind == retake.KeyMaintainer

@@ -13,9 +13,9 @@ import (
 
 const readerKeySize = 32
 
-// newReaderPool reads files for their meaning in a child that is our own program. The key lets
-// values that nobody may see be compared over time; it is made once. All of it is context:
-// without a key nothing is read, and the service is as whole.
+// newReaderPool returns the pool that reads the meaning of files in child processes of our own
+// program. The key lets hidden values be compared over time. All of it is optional: without a
+// key nothing is read and the service still works.
 func newReaderPool(self, keyFile string) *xray.Pool {
 	if self == "" {
 		return nil
@@ -29,14 +29,14 @@ func newReaderPool(self, keyFile string) *xray.Pool {
 	return p
 }
 
-// ReaderPools answers how the readers of one tenant are begun, by the file of their key.
+// ReaderPools returns a function that makes the reader pool of one tenant from its key file.
 func ReaderPools(c config.Config) func(keyFile string) *xray.Pool {
 	return func(keyFile string) *xray.Pool { return newReaderPool(c.Executable, keyFile) }
 }
 
 var errNoKey = errors.New("that is no key")
 
-// loadReaderKey reads the key, or makes it. Whatever else lies there is left alone.
+// loadReaderKey reads the key, or creates it. Any other file at that place is left alone.
 func loadReaderKey(name string) ([]byte, error) {
 	i, err := os.Lstat(name)
 	if errors.Is(err, os.ErrNotExist) {

@@ -25,9 +25,9 @@ const (
 	sessionAge = 12 * time.Hour
 )
 
-// console is the second door of the daemon: pages and API for the browser of the user. It
-// listens from the first time that somebody asks for it until the daemon leaves. What lets
-// somebody in is kept in memory as a digest, and ends with the daemon.
+// console serves pages and API to the user's browser on a loopback port. It listens from the
+// first request for it until the daemon exits. Tokens and sessions are kept in memory only, as
+// digests.
 type console struct {
 	daemon *daemon
 	api    http.Handler // counts as work of the daemon, as on the socket
@@ -46,7 +46,7 @@ func newConsole(d *daemon, api http.Handler) *console {
 	return &console{daemon: d, api: api, pages: web.NewPages(), tokens: tokenSet{}, sessions: tokenSet{}}
 }
 
-// handleOpenConsole is asked over the socket, by the user or root.
+// handleOpenConsole handles a request of the user or root over the socket.
 func (d *daemon) handleOpenConsole(w http.ResponseWriter, r *http.Request) {
 	o, err := d.console.openAddress(r.FormValue("workspace"))
 	if err != nil {
@@ -59,7 +59,7 @@ func (d *daemon) handleOpenConsole(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(o) // the asker may be gone
 }
 
-// openAddress listens, if it does not yet, and makes an address that lets one browser in.
+// openAddress starts to listen if needed, and returns an address that admits one browser.
 func (c *console) openAddress(ws string) (daemonctl.Opening, error) {
 	q := url.Values{}
 	if ws != "" {
@@ -102,7 +102,7 @@ func (c *console) listen() error {
 	return nil
 }
 
-// shutdown opens no more and waits for who is inside.
+// shutdown admits nobody any more and waits for open requests.
 func (c *console) shutdown(ctx context.Context) error {
 	c.mu.Lock()
 	c.closed = true
@@ -122,7 +122,7 @@ func (c *console) close() {
 	}
 }
 
-// ServeHTTP lets the user's own page in and nobody else.
+// ServeHTTP serves the user's own pages and refuses everyone else.
 func (c *console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	web.SetSecurityHeaders(w.Header())
 	if status, err := c.guard.Check(r); err != nil {
@@ -151,8 +151,8 @@ func (c *console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// handleEnter takes a token for a cookie. Who comes with one that was used, is too old or never
-// was gets none: a person sees the page, which says what to do, or goes on in it.
+// handleEnter exchanges a token for a cookie. An invalid, old or used token gets none, and the
+// page says what to do.
 func (c *console) handleEnter(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	if r.Method != http.MethodGet {
@@ -199,7 +199,7 @@ func (c *console) handleLeave(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// hasSession reports whether a browser was let in.
+// hasSession reports whether the browser has a valid session.
 func (c *console) hasSession(r *http.Request) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

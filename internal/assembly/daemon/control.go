@@ -9,8 +9,8 @@ import (
 	"github.com/retake-dev/retake/internal/assembly/daemonctl"
 )
 
-// routes are the API, and what is said about the daemon itself. The latter never
-// waits for the service and keeps nobody here.
+// routes returns the API and the routes about the daemon itself. The latter never wait for the
+// service and do not keep the daemon alive.
 func (d *daemon) routes(svc http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/v1/", d.requests.countRequests(d.Clock, d.requireDataDir(svc)))
@@ -31,8 +31,8 @@ func addProfiles(mux *http.ServeMux) {
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
 }
 
-// requireDataDir hangs up when the data directory is gone, and listens no more: the
-// asker finds nobody, and starts a daemon on what is there now.
+// requireDataDir hangs up and stops listening if the data directory is gone: the client then
+// starts a daemon on the directory that is there now.
 func (d *daemon) requireDataDir(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if d.isDataDirLost() {
@@ -44,7 +44,8 @@ func (d *daemon) requireDataDir(h http.Handler) http.Handler {
 	})
 }
 
-// handleStop is asked of one process: who answers now may be the next one already.
+// handleStop stops the daemon if the request names this process: another one may answer by
+// now.
 func (d *daemon) handleStop(w http.ResponseWriter, r *http.Request) {
 	if r.FormValue("pid") != strconv.Itoa(d.about.PID) {
 		d.writeState(w, http.StatusConflict)

@@ -12,7 +12,7 @@ import (
 	"github.com/retake-dev/retake/internal/platform/proc"
 )
 
-// firstGiven is the descriptor at which a service manager hands over sockets.
+// firstActivatedFD is the descriptor at which a service manager hands over sockets.
 const firstActivatedFD = 3
 
 // socket is where the daemon listens.
@@ -23,8 +23,8 @@ type socket struct {
 	file      fs.FileInfo // the file as we made it
 }
 
-// listenSocket opens the socket. The lock of the daemon is held, so a file that is
-// there belongs to nobody that lives.
+// listenSocket opens the socket. The daemon lock is held, so an existing file belongs to no
+// live process.
 func listenSocket(c config.Config) (*socket, error) {
 	if c.ListenFDs > 0 {
 		return activatedSocket()
@@ -50,7 +50,7 @@ func listenSocket(c config.Config) (*socket, error) {
 	return s, nil
 }
 
-// activatedSocket takes the socket that the service manager opened.
+// activatedSocket returns the socket that the service manager opened.
 func activatedSocket() (*socket, error) {
 	f := os.NewFile(firstActivatedFD, "socket")
 	defer f.Close() //nolint:errcheck // the listener has its own
@@ -81,7 +81,7 @@ func (s *socket) remove() error {
 	return nil
 }
 
-// ownerListener hangs up on everybody who is neither the user nor root.
+// ownerListener closes connections of anyone but the user and root.
 type ownerListener struct {
 	*socket
 	log *slog.Logger

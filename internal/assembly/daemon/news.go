@@ -11,12 +11,12 @@ import (
 	"github.com/retake-dev/retake/internal/platform/clock"
 )
 
-// mostNews is far more than happens while somebody is away for a moment.
+// maxEvents is far more than happens while somebody is away for a moment.
 const maxEvents = 1000
 
-// EventBuffer are the newest events of this machine, kept in memory: they say that there is
-// something new to ask for, and nobody needs them later. Numbers begin at the time at which
-// the daemon began, so that who comes back with a number of an earlier one goes on from there.
+// EventBuffer holds the newest events of this machine in memory. They only say that there is
+// something new to read. Numbers start at the start time of the daemon, so that a client of an
+// earlier one can continue.
 type EventBuffer struct {
 	mu    sync.Mutex
 	list  []retake.Event // the oldest first; guarded by mu, as what follows

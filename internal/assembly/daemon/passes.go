@@ -12,10 +12,10 @@ import (
 	"github.com/retake-dev/retake/internal/platform/proc"
 )
 
-// mostPasses is far more than one person opens.
+// maxTokens is far more than one person opens.
 const maxTokens = 1000
 
-// tokenSet are digests of secrets, with the time until which each is good.
+// tokenSet maps digests of secrets to the time until which each is valid.
 type tokenSet map[[sha256.Size]byte]time.Time
 
 // issue makes a secret. The oldest go when there are too many.
@@ -42,21 +42,21 @@ func (p tokenSet) issue(now time.Time, age time.Duration) string {
 	return secret
 }
 
-// isValid looks a secret up by its digest, so that the time it takes tells nothing of it.
+// isValid looks a secret up by its digest, so that timing reveals nothing about it.
 func (p tokenSet) isValid(secret string, now time.Time) bool {
 	until, ok := p[sha256.Sum256([]byte(secret))]
 	return ok && now.Before(until)
 }
 
-// redeem is good for a secret that is good once.
+// redeem is isValid for a secret that can be used once.
 func (p tokenSet) redeem(secret string, now time.Time) bool {
 	ok := p.isValid(secret, now)
 	delete(p, sha256.Sum256([]byte(secret)))
 	return ok
 }
 
-// sameUserListener hangs up on other users of the machine, where the kernel can tell who it is:
-// they may have read an address or a cookie that was not for them.
+// sameUserListener closes connections of other users of the machine, where the kernel can
+// tell: they may have seen an address or a cookie that was not for them.
 type sameUserListener struct {
 	net.Listener
 	log *slog.Logger

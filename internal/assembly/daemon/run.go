@@ -20,9 +20,8 @@ const (
 	brokenStay = time.Second            // of a daemon whose service did not open
 )
 
-// Run is the life of a daemon. It returns when ctx ends, when it is asked to
-// stop, or when nobody asked it anything for long; ErrAlive when another daemon
-// looks after this data directory.
+// Run runs a daemon until ctx ends, it is asked to stop, or it was idle for long. It returns
+// ErrAlive if another daemon serves this data directory.
 func Run(ctx context.Context, o Options) error {
 	err := o.run(ctx)
 	if err != nil {
@@ -150,8 +149,8 @@ type daemon struct {
 	unfinished bool        // it leaves while something is still being done
 }
 
-// isDataDirLost reports whether the data directory was removed or replaced under us.
-// What we would acknowledge then, nobody could ever read.
+// isDataDirLost reports whether the data directory was removed or replaced. What we would
+// acknowledge then could never be read.
 func (d *daemon) isDataDirLost() bool {
 	now, err := os.Stat(daemonctl.LockPath(d.Conf))
 	return err != nil || !os.SameFile(now, d.lockInfo)
@@ -165,7 +164,7 @@ func (d *daemon) leaveLostDataDir() {
 	d.requestExit("the data directory is gone")
 }
 
-// requestExit asks the daemon to leave.
+// requestExit asks the daemon to exit; the first reason counts.
 func (d *daemon) requestExit(why string) {
 	select {
 	case d.exitReason <- why:

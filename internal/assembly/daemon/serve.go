@@ -25,7 +25,7 @@ const (
 	homeEvery = 2 * time.Second // one stat of the data directory
 )
 
-// serve answers until there is a reason to leave, and then leaves in order.
+// serve serves until there is a reason to exit, and then shuts down in order.
 func (d *daemon) serve(ctx context.Context) error {
 	opening, cancelOpening := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancelOpening()
@@ -71,8 +71,8 @@ func (d *daemon) newServer(h http.Handler) *http.Server {
 	}
 }
 
-// drainRequests takes no new requests and waits for those in flight. Work that goes
-// beyond all patience is stopped: nothing that was sealed is lost by that.
+// drainRequests accepts no new requests and waits for those in flight. Work that takes too
+// long is cancelled: nothing sealed is lost by that.
 func (d *daemon) drainRequests(server *http.Server, cancelCarried func()) bool {
 	patient, cancel := context.WithTimeout(context.Background(), daemonctl.FinishWait)
 	defer cancel()
@@ -99,8 +99,8 @@ func (d *daemon) shutdownServers(ctx context.Context, server *http.Server) bool 
 	return isCleanShutdown(<-console) && isCleanShutdown(err)
 }
 
-// isCleanShutdown reads the answer of a shutdown: that somebody had closed the listener
-// before says nothing about requests, which were waited for all the same.
+// isCleanShutdown reports whether a shutdown waited for all requests; a listener that was
+// closed before does not matter.
 func isCleanShutdown(err error) bool { return err == nil || errors.Is(err, net.ErrClosed) }
 
 // closeService closes the service, unless a request is still inside it.
@@ -117,7 +117,7 @@ func (d *daemon) closeService(p *pendingService, finished bool) error {
 	return nil
 }
 
-// watchIdle asks the daemon to leave when nobody has asked it for long.
+// watchIdle asks the daemon to exit when it was idle for long.
 func (d *daemon) watchIdle(ctx context.Context, p *pendingService) {
 	opened := p.done
 	for {
@@ -163,7 +163,7 @@ func (d *daemon) watchDataDir(ctx context.Context) {
 	}
 }
 
-// requestCounter counts what is in flight.
+// requestCounter counts requests in flight.
 type requestCounter struct {
 	mu    sync.Mutex
 	n     int64     // guarded by mu

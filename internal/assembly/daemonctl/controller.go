@@ -65,17 +65,17 @@ func (h *Controller) stateNow(ctx context.Context) (State, error) {
 	return h.requestState(ctx, http.MethodGet, "/daemon/state", http.StatusOK)
 }
 
-// isAbsent reports whether nobody listens.
+// isAbsent reports whether nothing listens.
 func isAbsent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED)
 }
 
-// isHangUp reports whether somebody listened and then gave no answer.
+// isHangUp reports whether a connection was closed without a response.
 func isHangUp(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
-// errAnother means that not the daemon which was meant answered.
+// errOtherDaemon means that not the daemon which was meant answered.
 var errOtherDaemon = errors.New("another daemon answers")
 
 func (h *Controller) requestState(ctx context.Context, method, path string, want int) (State, error) {
@@ -171,7 +171,7 @@ func (h *Controller) stopProcess(ctx context.Context, locks fsx.Locks, pid int) 
 	return h.waitUntilGone(ctx, locks, pid)
 }
 
-// waitUntilGone waits until a daemon has finished, and its process has ended.
+// waitUntilGone waits until a daemon has finished and its process has ended.
 func (h *Controller) waitUntilGone(ctx context.Context, locks fsx.Locks, pid int) error {
 	ctx, cancel := context.WithTimeout(ctx, stopWait)
 	defer cancel()

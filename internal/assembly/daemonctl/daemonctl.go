@@ -51,7 +51,7 @@ const (
 // LockPath is the file of the daemon's lock.
 func LockPath(c config.Config) string { return filepath.Join(c.DataDir, "locks", LockName) }
 
-// aloneWait outlasts those who take the lock for a moment to see who has it.
+// soloLockWait outlasts those who take the lock for a moment to see who has it.
 const soloLockWait = 50 * time.Millisecond
 
 // Locks gives the locks of a data directory.

@@ -15,8 +15,7 @@ import (
 	"github.com/retake-dev/retake/internal/platform/proc"
 )
 
-// EnsureRunning sees to it that a daemon listens. Of many who want that at once one
-// starts it, and the others find it there.
+// EnsureRunning makes sure that a daemon listens. Of many concurrent callers one starts it.
 func (h *Controller) EnsureRunning(ctx context.Context) error {
 	if err := h.conf.CheckSocketDir(); err != nil {
 		return err
@@ -33,7 +32,7 @@ func (h *Controller) EnsureRunning(ctx context.Context) error {
 	return h.ensureRunningLocked(ctx, locks)
 }
 
-// lockStart makes everybody else wait who wants to start a daemon.
+// lockStart takes the lock that serializes starting a daemon.
 func (h *Controller) lockStart(ctx context.Context, locks fsx.Locks) (func(), error) {
 	ctx, cancel := context.WithTimeout(ctx, stopWait)
 	defer cancel()
@@ -44,7 +43,7 @@ func (h *Controller) lockStart(ctx context.Context, locks fsx.Locks) (func(), er
 	return release, nil
 }
 
-// ensureRunningLocked starts a daemon unless one answers. The caller holds the lock for that.
+// ensureRunningLocked starts a daemon unless one responds. The caller holds the start lock.
 func (h *Controller) ensureRunningLocked(ctx context.Context, locks fsx.Locks) error {
 	ctx, cancel := context.WithTimeout(ctx, stopWait)
 	defer cancel()
@@ -80,7 +79,7 @@ func (h *Controller) ensureRunningLocked(ctx context.Context, locks fsx.Locks) e
 	}
 }
 
-// maxDeaths is how often a new daemon may be killed before it says a word.
+// maxStartKills is how often a new daemon may be killed before it reports anything.
 const maxStartKills = 3
 
 // wasKilled reports whether a signal ended the new daemon.
@@ -109,10 +108,9 @@ func isAnswering(ctx context.Context, socket string) bool {
 	return true
 }
 
-// linkSocket makes our address lead to a daemon that listens elsewhere: two shells may
-// disagree about the directory for sockets, and still have one data directory.
-// It changes nothing unless a daemon answers there, because that one holds the
-// lock, and so none can be about to listen here.
+// linkSocket makes our socket path lead to a daemon that listens elsewhere: two shells may
+// have different socket directories but the same data directory. It changes nothing unless a
+// daemon responds there: that one holds the lock, so no other can be about to listen here.
 func (h *Controller) linkSocket(ctx context.Context) bool {
 	r, ok := ReadRecord(h.conf)
 	if !ok || r.Socket == h.conf.Socket || !isAnswering(ctx, r.Socket) || h.conf.MakeSocketDir() != nil {
@@ -126,7 +124,7 @@ func (h *Controller) linkSocket(ctx context.Context) bool {
 	return os.Rename(tmp, h.conf.Socket) == nil
 }
 
-// startDaemon starts a daemon; false when another one came first.
+// startDaemon starts a daemon; it returns false if another one came first.
 func (h *Controller) startDaemon(ctx context.Context) (bool, error) {
 	if h.exe == "" {
 		return false, ErrNoEngine
@@ -161,7 +159,7 @@ func (h *Controller) waitUntilListening(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// startError is what a new daemon said instead of being ready.
+// startError returns the error that a new daemon reported instead of being ready.
 func (h *Controller) startError(word string) error {
 	var s StartError
 	if err := json.Unmarshal([]byte(word), &s); err != nil || s.Error == nil || s.Kind == "" {

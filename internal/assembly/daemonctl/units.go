@@ -19,7 +19,7 @@ type Unit struct {
 	Text string `json:"text"`
 }
 
-// ours begins every unit that we write, so that no other is written over.
+// unitHeader starts every unit that we write, so that no other file is overwritten.
 const unitHeader = "# Written by retake daemon install.\n"
 
 // Units are the files that let the service manager hold the socket and start the

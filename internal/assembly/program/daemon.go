@@ -10,8 +10,8 @@ import (
 	"github.com/retake-dev/retake/internal/ui/cli"
 )
 
-// daemonAdapter looks after the daemon for the command line. Finding out which build
-// this is waits until somebody wants to know.
+// daemonAdapter controls the daemon for the command line. Finding out which build this is is
+// put off until it is needed.
 type daemonAdapter struct {
 	*program
 	settings *config.Settings

@@ -38,7 +38,7 @@ func newProgramRunner(conf config.Config) func(context.Context, cli.Command) (in
 	}
 }
 
-// runWatched runs a program away from our terminal. It ends with ctx, and so does all that
+// runWatched runs a program away from our terminal. It ends with ctx, and so do all processes
 // it started.
 func runWatched(ctx context.Context, conf config.Config, c cli.Command) (int, error) {
 	args := c.Args

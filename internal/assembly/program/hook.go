@@ -42,6 +42,7 @@ func (p *program) handleHook(ctx context.Context, agent string) int {
 	})
 }
 
+// hookHandler handles the events of agents.
 type hookHandler struct{ *program }
 
 // observe asks the daemon, and starts one when none answers.
@@ -55,7 +56,8 @@ func (h *hookHandler) observe(ctx context.Context, s retake.Signal) (retake.Reac
 	return svc.Observe(ctx, s)
 }
 
-// daemonService is the daemon's. A hook does not replace an older daemon: an agent waits.
+// daemonService returns the daemon's service. It does not replace an older daemon, because the
+// agent waits.
 func (h *hookHandler) daemonService(ctx context.Context) (retake.Service, error) {
 	if h.worksInProcess() {
 		settings, err := config.Load(h.conf.SettingsFile)
@@ -85,7 +87,7 @@ const (
 // logWait is how long a log may take: a disk that hangs must not hold an agent up.
 const logWait = 200 * time.Millisecond
 
-// logError writes to a log of our own, which never grows far. An agent sees nothing.
+// logError writes to the hook log, which is bounded. The agent sees nothing.
 func (h *hookHandler) logError(text string) {
 	done := make(chan struct{})
 	go func() {
@@ -137,7 +139,7 @@ func (h *hookHandler) runExternalAgent(ctx context.Context, name string, payload
 	return out.Bytes(), err
 }
 
-// limitedWriter takes so many bytes and refuses the rest.
+// limitedWriter accepts a number of bytes and refuses the rest.
 type limitedWriter struct {
 	b   *bytes.Buffer
 	max int

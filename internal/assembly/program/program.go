@@ -108,7 +108,7 @@ func (p *program) runHook(agent string) int {
 	return p.handleHook(context.Background(), agent)
 }
 
-// worksInProcess reports whether this process would have to do the work itself.
+// worksInProcess reports whether this process must do the work itself.
 func (p *program) worksInProcess() bool { return p.conf.Solo || !proc.CanDetach }
 
 func (p *program) runCommand() int {
@@ -151,8 +151,8 @@ func (p *program) runCommand() int {
 	return cli.Run(ctx, p.args, deps)
 }
 
-// openService gives the service: in the daemon, which is started when somebody first asks it
-// something, and replaced when this program is younger; or, in the engine, in this process.
+// openService returns the service: that of the daemon, which is started on first use and
+// replaced if it is older than this program; or, in the engine, one in this process.
 func (p *program) openService(ctx context.Context, s *config.Settings, solo bool) (retake.Service, error) {
 	if solo || !proc.CanDetach {
 		if p.engine == nil {

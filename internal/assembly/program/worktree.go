@@ -39,7 +39,7 @@ func (h *hookHandler) makeWorktree(ctx context.Context, w hook.WorktreeRequest) 
 	return path, nil
 }
 
-// beside ends the name of the directory that holds the forks made for worktrees.
+// worktreesSuffix ends the name of the directory that holds the forks made for worktrees.
 const worktreesSuffix = ".worktrees"
 
 func (h *hookHandler) forkForWorktree(ctx context.Context, w hook.WorktreeRequest) (string, error) {

@@ -72,7 +72,7 @@ func (c *adoptCmd) findFork(ctx context.Context, s retake.Service, ws retake.Wor
 	return retake.Workspace{}, usageError("with its directory: retake adopt "+c.stderrStyle().ShellPath(found[0].Root), "%s forks are called %s.", termtext.Count(int64(len(found))), typed)
 }
 
-// failed is the kind of a check that failed, beside those of the service.
+// checkFailed is the kind of a check that failed, beside those of the service.
 const checkFailed retake.ErrorKind = "failed"
 
 // checkFork runs the check in the fork.

@@ -115,7 +115,7 @@ func conditionMark(l term.Style, c install.Condition) (sign, word string) {
 	return l.Dim(termtext.Pad(l.Glyphs.Dash, room)), "no hooks"
 }
 
-// selectAgents are the agents that are named, else those that are here.
+// selectAgents returns the named agents, or those for which here is true if none is named.
 func (c *agentsCmd) selectAgents(names []string, here func(install.Agent) bool) ([]install.Agent, error) {
 	var out []install.Agent
 	for _, n := range names {
@@ -169,7 +169,7 @@ func (c *agentsCmd) runRemove(cmd *cobra.Command, args []string) error {
 	return c.applyChanges(cmd.Context(), list, func(a install.Agent) (install.Change, error) { return a.PlanRemove(c.scope(), p) }, "Take them out?")
 }
 
-// applyChanges plans all, shows it, asks, and applies.
+// applyChanges plans all changes, shows them, asks, and applies them.
 func (c *agentsCmd) applyChanges(ctx context.Context, list []install.Agent, plan func(install.Agent) (install.Change, error), question string) error {
 	changes, err := c.planChanges(list, plan)
 	if err != nil {
@@ -221,7 +221,8 @@ func effectText(ch install.Change) string {
 	return "takes effect in its next session"
 }
 
-// planChanges plans every agent. One that was not named and cannot be done is told and left.
+// planChanges plans the change of every agent. One of several that cannot be planned is
+// skipped with a warning; it is an error only if none is left.
 func (c *agentsCmd) planChanges(list []install.Agent, plan func(install.Agent) (install.Change, error)) ([]install.Change, error) {
 	var out []install.Change
 	var first error
@@ -244,7 +245,7 @@ func (c *agentsCmd) planChanges(list []install.Agent, plan func(install.Agent) (
 	return out, nil
 }
 
-// printChanges answers a program with how things are now.
+// printChanges prints how the changed agents are set up now, in JSON only.
 func (c *agentsCmd) printChanges(changes []install.Change) error {
 	if !c.json {
 		return nil

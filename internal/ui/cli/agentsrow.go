@@ -10,7 +10,8 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 )
 
-// agentsRow tells in the status whether the agents of this machine are heard here.
+// agentsRow returns the row of the status that says whether the agents of this machine have
+// our hooks.
 func (f *commandLine) agentsRow(l term.Style, ws retake.Workspace) string {
 	if f.Places == nil {
 		return ""
@@ -36,7 +37,7 @@ func (f *commandLine) agentsRow(l term.Style, ws retake.Workspace) string {
 	return row(l.Green(l.Glyphs.Yes), strings.Join(heard, ", ")+" heard, every turn")
 }
 
-// agentsByHook are the agents of this machine with hooks of ours, and those without.
+// agentsByHook returns the agents of this machine with our hooks and those without.
 func (f *commandLine) agentsByHook(ws retake.Workspace) (heard, deaf []string) {
 	p := f.Places(ws.Root)
 	for _, a := range install.All() {

@@ -23,6 +23,7 @@ func (f *commandLine) askYesNo(ctx context.Context, question string) (bool, erro
 	return isYes(text), err
 }
 
+// isYes reports whether an answer is yes.
 func isYes(text string) bool { return text == "y" || text == "yes" }
 
 // askLine reads one line after a question, in small letters.
@@ -69,7 +70,8 @@ type oneByteReader struct{ io.Reader }
 
 func (o oneByteReader) Read(p []byte) (int, error) { return o.Reader.Read(p[:1]) }
 
-// progressLine rewrites one line of a terminal, at most ten times a second.
+// progressLine is the line of a terminal that shows how far something is. Its methods may be
+// called from several goroutines.
 type progressLine struct {
 	f     *commandLine
 	label string
@@ -80,7 +82,7 @@ type progressLine struct {
 
 const progressInterval = 100 * time.Millisecond
 
-// newProgressLine answers nil when nobody looks; a nil *progress does nothing.
+// newProgressLine returns nil if nobody would see it; a nil *progressLine does nothing.
 func (f *commandLine) newProgressLine(word string) *progressLine {
 	if !f.ErrTTY || f.json {
 		return nil

@@ -10,9 +10,9 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// withPathHint wraps a command that takes checkpoints, and paths behind "--". Who names a file
-// without the dashes is told how it is named, in a line that can be typed. Where none is
-// named, checkpoint is the one that is meant.
+// withPathHint wraps a command that takes checkpoints, and paths after "--". If a file is
+// named without the dashes, the error shows the line to type; checkpoint is the default one in
+// it.
 func (f *commandLine) withPathHint(checkpoint string, run func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		err := run(cmd, args)

@@ -50,7 +50,7 @@ func (f *commandLine) runAt(ctx context.Context, ref string, program []string) e
 	return err
 }
 
-// throwawayFork grows forks that nobody keeps.
+// throwawayFork makes forks that are removed after use.
 type throwawayFork struct {
 	*commandLine
 	s          retake.Service
@@ -63,8 +63,8 @@ func (f *commandLine) newThrowawayFork(s retake.Service, ws retake.Workspace) th
 	return throwawayFork{commandLine: f, s: s, ws: ws, bar: f.newProgressLine("fork"), onWarnings: f.printWarnings}
 }
 
-// useAt grows a fork of a checkpoint, lets use run programs in it with the fork in the place
-// of the workspace, so that absolute paths mean the fork, and removes it.
+// useAt makes a fork of a checkpoint, calls use, and removes the fork. Programs run with the
+// fork bound over the workspace, so that absolute paths mean the fork.
 func (t throwawayFork) useAt(ctx context.Context, ref string, use func(Command) error) error {
 	if t.NewScratchDir == nil {
 		return errNoPrograms

@@ -185,7 +185,8 @@ func renderBackup(l term.Style, b retake.Backup) string {
 	return out.String()
 }
 
-// backupSentRow tells how far a backup is, for its own screen and for the status.
+// backupSentRow returns the row that shows how far a backup is, for its own screen and for the
+// status.
 func backupSentRow(l term.Style, b retake.Backup) (statusRow, bool) {
 	switch {
 	case b.Pushed == nil && b.Behind == 0:
@@ -210,13 +211,13 @@ func countText(n int64, one, many string) string {
 	return termtext.Count(n) + " " + many
 }
 
-// leaveWords say why something is not sent.
+// leaveReasonTexts say why something is not sent.
 var leaveReasonTexts = map[retake.LeaveReason]string{
 	retake.LeaveSecret: "likely secret", retake.LeaveBig: "over 50 MB", retake.LeaveName: "that git refuses", retake.LeaveSpecial: "neither file nor link",
 	retake.LeaveIgnored: "by ignore files", retake.LeaveGit: "of git itself", retake.LeaveMark: "of ours",
 }
 
-// backupRows are what a status tells of a backup: trouble is never left to its own screen.
+// backupRows returns the rows of a backup in the status. Problems are always among them.
 func backupRows(l term.Style, b retake.Backup) []statusRow {
 	var out []statusRow
 	if row, ok := backupSentRow(l, b); ok {

@@ -12,7 +12,8 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 )
 
-// bareCmd is `retake` alone: the timeline inside a workspace, outside the list.
+// bareCmd is `retake` without a command: the timeline inside a workspace, the list of
+// workspaces elsewhere.
 type bareCmd struct{ *commandLine }
 
 func (c *bareCmd) run(cmd *cobra.Command, _ []string) error {
@@ -42,7 +43,7 @@ func isMissingDir(dir string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// renderFirstRun is what a person reads before anything is protected.
+// renderFirstRun renders what a user sees before anything is protected.
 func renderFirstRun(l term.Style) string {
 	return strings.Join([]string{
 		"No directory is protected yet.",

@@ -100,8 +100,8 @@ func (c *bisectCmd) readCandidates(ctx context.Context, s retake.Service, ws ret
 }
 
 // ancestorsBetween follows the parents from last down through older checkpoints, which come newest
-// first, and answers the way oldest first. A parent that was forgotten is passed over:
-// ids grow with time, so the newest one with a smaller id stands for it.
+// first, and returns them oldest first. A parent that was forgotten is skipped:
+// ids grow with time, so the newest checkpoint with a smaller id takes its place.
 func ancestorsBetween(last retake.Checkpoint, older []retake.Checkpoint) []retake.Checkpoint {
 	there := map[retake.CheckpointID]bool{}
 	for _, cp := range older {
@@ -166,7 +166,7 @@ type bisectPoint struct {
 	Stored  bool             `json:"stored,omitempty"` // the answer was known before
 }
 
-// loadPoints makes the points and looks up what is known of them.
+// loadPoints builds the points and looks up the recorded verdicts for them.
 func (b *bisection) loadPoints(ctx context.Context, s retake.Service, ws retake.WorkspaceID) error {
 	all, err := s.Verifications(ctx, retake.VerificationQuery{Workspace: ws, Command: b.check.shellLine})
 	if err == nil {
@@ -175,8 +175,8 @@ func (b *bisection) loadPoints(ctx context.Context, s retake.Service, ws retake.
 	return err
 }
 
-// buildPoints makes the points with the answers that are known, newest first. Claims do not
-// count, and neither does what ran at another path.
+// buildPoints builds the points with the recorded verdicts in all, newest first. Claims of
+// agents and runs at another path do not count.
 func (b *bisection) buildPoints(all []retake.Verification) {
 	b.running, b.border, b.Runs = -1, [2]int{-1, -1}, []retake.Verification{}
 	b.stored = map[retake.ContentID]retake.Verification{}
@@ -194,7 +194,7 @@ func (b *bisection) buildPoints(all []retake.Verification) {
 	}
 }
 
-// recordVerdict takes an answer: equal content has the same one, wherever it stands.
+// recordVerdict stores the verdict of point i, which holds for all points with equal content.
 func (b *bisection) recordVerdict(i int, v retake.Verification) {
 	b.search.SetVerdict(i, v.Verdict)
 	b.Runs = append(b.Runs, v)
@@ -206,7 +206,7 @@ func (b *bisection) recordVerdict(i int, v retake.Verification) {
 	b.running = -1
 }
 
-// checkpointByNumber is the checkpoint with that number.
+// checkpointByNumber returns the candidate with that number, or nil.
 func (b *bisection) checkpointByNumber(number int64) *retake.Checkpoint {
 	for i := range b.candidates {
 		if b.candidates[i].Number == number {
@@ -216,7 +216,7 @@ func (b *bisection) checkpointByNumber(number int64) *retake.Checkpoint {
 	return nil
 }
 
-// setResult says what was found.
+// setResult copies the result of the search into the answer.
 func (b *bisection) setResult() {
 	r := b.search.Result()
 	b.border = [2]int{r.Good, r.Bad}
@@ -232,7 +232,8 @@ func (b *bisection) setResult() {
 	b.Name = b.verificationName()
 }
 
-// finish says what was found, and what really changed there.
+// finish sets the result and reads what changed between the good and the bad checkpoint. What
+// cannot be read becomes a warning.
 func (b *bisection) finish(ctx context.Context, s retake.Service, ws retake.Workspace) {
 	b.setResult()
 	var named []retake.Checkpoint
@@ -262,7 +263,7 @@ func (b *bisection) finish(ctx context.Context, s retake.Service, ws retake.Work
 	b.Story = &st
 }
 
-// verificationOf is what is known of a content: what was run now, else what was stored.
+// verificationOf returns the verification of a content: of this search, else a stored one.
 func (b *bisection) verificationOf(content retake.ContentID) retake.Verification {
 	for _, v := range b.Runs {
 		if v.Content == content {

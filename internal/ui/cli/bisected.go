@@ -115,7 +115,7 @@ func roughDuration(d time.Duration) string {
 	return termtext.Count(int64(d/(24*time.Hour))) + " d"
 }
 
-// endLines is how much of a failing run is shown; the record has more.
+// failingLines is how much of a failing run is shown; the record has more.
 const failingLines = 8
 
 // failingOutput is the end of what the failing run printed.
@@ -156,7 +156,7 @@ func bisectHints(l term.Style, b *bisection) []string {
 	return []string{"try it here", b.Command}
 }
 
-// printHintLines tells a person what to do next, one command a line.
+// printHintLines prints what to do next, one command per line.
 func (f *commandLine) printHintLines(pairs []string) {
 	if !f.ErrTTY || f.json {
 		return

@@ -11,14 +11,14 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 )
 
-// bisectRunner is a search that somebody may look at.
+// bisectRunner is a running search with its display.
 type bisectRunner struct {
 	*bisectCmd
 	b       *bisection
 	display *liveDisplay
 }
 
-// search asks one point after the other until the border is known.
+// search verifies one point after the other until the border between good and bad is known.
 func (w bisectRunner) search(ctx context.Context, s retake.Service, ws retake.Workspace) error {
 	fork := w.newThrowawayFork(s, ws)
 	fork.bar = nil // the screen is drawn by ourselves
@@ -41,7 +41,7 @@ func (w bisectRunner) search(ctx context.Context, s retake.Service, ws retake.Wo
 	}
 }
 
-// verifyPoint asks the oldest checkpoint of a point.
+// verifyPoint runs the check on the oldest checkpoint of a point.
 func (w bisectRunner) verifyPoint(ctx context.Context, fork throwawayFork, i int) (retake.Verification, error) {
 	cp := w.b.checkpointByNumber(w.b.Points[i].Numbers[0])
 	var said retake.Attestation
@@ -57,7 +57,8 @@ func (w bisectRunner) verifyPoint(ctx context.Context, fork throwawayFork, i int
 	return w.recordAttestation(ctx, fork.s, *cp, said)
 }
 
-// interruptedError says that the answers so far are not lost.
+// interruptedError returns the error of an interrupted search, which says that results so far
+// are kept.
 func (c *bisectCmd) interruptedError(err error, b *bisection) error {
 	c.printWarnings(b.warnings)
 	e := *retake.AsError(err)
@@ -73,7 +74,7 @@ func (c *bisectCmd) interruptedError(err error, b *bisection) error {
 	return &e
 }
 
-// retryCommand is the command that begins the same search again.
+// retryCommand returns the command that starts the same search again.
 func (c *bisectCmd) retryCommand(b *bisection) string {
 	words := "retake bisect"
 	if c.from != "" {
@@ -91,7 +92,7 @@ var (
 	hiddenBorder = exitError{code: (&retake.Error{Kind: retake.Partly}).Exit()}
 )
 
-// printResult shows what was found, and makes the exit code of it.
+// printResult prints what was found and returns the matching exit error.
 func (c *bisectCmd) printResult(b *bisection) error {
 	c.printWarnings(b.warnings)
 	if err := c.printAnswer(b, func(l term.Style) string { return renderBisected(l, b) }); err != nil {
@@ -107,8 +108,8 @@ func (c *bisectCmd) printResult(b *bisection) error {
 	return hiddenBorder
 }
 
-// liveDisplay draws a search again and again in the same place of a terminal; where there is
-// none it tells each run when it is over.
+// liveDisplay redraws a running search in place on a terminal. Elsewhere it prints each run
+// when it ends.
 type liveDisplay struct {
 	f          *commandLine
 	draw       func(l term.Style) string
@@ -136,7 +137,8 @@ func (v *liveDisplay) start(b *bisection) {
 	}
 }
 
-// startTicker draws every second: a run takes long, and the time it took is part of it.
+// startTicker redraws every second until stop is called, because the display shows elapsed
+// time.
 func (v *liveDisplay) startTicker() (stop func()) {
 	t, done, gone := time.NewTicker(liveInterval), make(chan struct{}), make(chan struct{})
 	go func() {
@@ -157,7 +159,7 @@ func (v *liveDisplay) startTicker() (stop func()) {
 	}
 }
 
-// update changes what is drawn.
+// update calls do, which changes what is drawn, under the lock and redraws.
 func (v *liveDisplay) update(do func()) {
 	v.mu.Lock()
 	do()
@@ -177,7 +179,8 @@ func (v *liveDisplay) redraw() {
 	v.rows = terminalRows(l, text)
 }
 
-// terminalRows counts the rows of a terminal that lines take: one that is too long takes several.
+// terminalRows returns how many rows of the terminal text takes; a line that is too long takes
+// several.
 func terminalRows(l term.Style, text string) int {
 	n := 0
 	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
@@ -186,8 +189,9 @@ func terminalRows(l term.Style, text string) int {
 	return n
 }
 
-// eraseSequence goes back to where the drawing begins, over rows that it empties one by one: some
-// terminals keep what is cleared with the rest of the screen. The caller holds mu.
+// eraseSequence returns the sequence that moves to the start of the drawing and erases it row
+// by row: some terminals keep what is cleared with the rest of the screen in their scrollback.
+// The caller holds mu.
 func (v *liveDisplay) eraseSequence() string {
 	if v.rows == 0 {
 		return ""
@@ -196,7 +200,7 @@ func (v *liveDisplay) eraseSequence() string {
 	return up + strings.Repeat("\x1b[2K\n", v.rows) + up
 }
 
-// printRun tells a run that is over to who cannot be drawn for.
+// printRun prints a finished run where nothing can be redrawn.
 func (v *liveDisplay) printRun(b *bisection) {
 	if v.redrawable || v.silent {
 		return
@@ -205,7 +209,7 @@ func (v *liveDisplay) printRun(b *bisection) {
 	fmt.Fprint(v.f.Err, rows[len(rows)-1])
 }
 
-// clear leaves the place empty: what was found is told there.
+// clear erases the drawing; the result is printed in its place.
 func (v *liveDisplay) clear() {
 	if v.stop != nil {
 		v.stop()

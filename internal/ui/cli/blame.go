@@ -110,8 +110,8 @@ func authorOf(cp retake.Checkpoint) string {
 	return termtext.Escape(cp.Turn.Agent)
 }
 
-// renderBlame names a checkpoint once for all neighbours that it wrote. Who reads a pipe
-// gets whole lines.
+// renderBlame names a checkpoint once for all adjacent lines that it wrote. If whole, as for a
+// pipe, lines are not cut.
 func renderBlame(l term.Style, b retake.Blame, whole bool) string {
 	var s strings.Builder
 	head := termtext.Escape(b.Path)

@@ -49,7 +49,8 @@ func (f *commandLine) catCommand() *cobra.Command {
 	return cmd
 }
 
-// parseCatArgs takes a ref and a path. Who names only a file is told how the checkpoint is named.
+// parseCatArgs accepts a checkpoint and a path. If only a file is given, the error shows how
+// to name the checkpoint.
 func (f *commandLine) parseCatArgs(ref *string) cobra.PositionalArgs {
 	checkpoint := func(word string) bool {
 		r, err := retake.ParseRef(word, f.Clock.Now())

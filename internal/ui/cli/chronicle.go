@@ -16,8 +16,8 @@ type chronicleAnswer struct {
 	Mentions []retake.Mention `json:"mentions"`
 }
 
-// printPackageHistory tells the checkpoints in which a package changed; without any, those of
-// whatever else has that name.
+// printPackageHistory prints the checkpoints in which a package changed; if there are none,
+// those of anything else with that name.
 func (c *blameCmd) printPackageHistory(ctx context.Context) error {
 	s, ws, err := c.currentWorkspace(ctx)
 	if err != nil {

@@ -13,11 +13,12 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// Deps is all that the face touches.
+// Deps is everything the command line needs from its program: the service, the terminal and
+// the environment.
 type Deps struct {
 	Open func(ctx context.Context, solo bool) (retake.Service, error) // called at most once, on first use
 	// HandOver lets the engine's program do this command in our place; nil in the engine. It
-	// answers an exit code only where a process cannot become another program.
+	// returns an exit code only where a process cannot be replaced by another program.
 	HandOver      func() (exit int, err error)
 	EverProtected func() bool // whether anything was ever protected here
 	Daemon        Daemon
@@ -28,8 +29,8 @@ type Deps struct {
 	RemoteConfig RemoteConfig
 	Archives     Archives
 
-	// Run runs a program with our terminal and answers its exit code. An error
-	// means that it did not run, or, if it wraps ErrElsewhere, where it did.
+	// Run runs a program with our terminal and returns its exit code. An error
+	// means that it did not run, or, if it wraps ErrOtherPath, where it did.
 	Run           func(ctx context.Context, c Command) (exit int, err error)
 	NewScratchDir func() (dir string, remove func() error, err error) // an empty directory for a throw-away fork
 	// Mount shows the checkpoints of a workspace below dir until ctx ends; ready is
@@ -44,7 +45,7 @@ type Deps struct {
 	// error means that it did not start; nil: there is none.
 	Pager func(text string) error
 
-	// Browse shows an address in the user's browser, and does not wait for it; nil: there
+	// OpenBrowser shows an address in the user's browser, and does not wait for it; nil: there
 	// is none.
 	OpenBrowser func(url string) error
 
@@ -53,9 +54,9 @@ type Deps struct {
 
 	// MCP serves the tools for agents on our input and output until they end.
 	MCP func(ctx context.Context, s retake.Service, dir string) error
-	// Hook hears one event of an agent on our input; it answers 0 whatever happens.
+	// Hook handles one event of an agent on our input; it always returns 0.
 	Hook func(ctx context.Context, agent string) int
-	// Places tells where agents keep their settings.
+	// Places returns where agents keep their settings.
 	Places func(project string) install.Places
 
 	In                    io.Reader
@@ -81,13 +82,13 @@ type Command struct {
 	Subdir   string // a directory below Dir to begin in; empty: Dir itself
 	BindOver string // bind Dir over this path, in namespaces of its own; empty: do not
 	ToStderr bool   // what it prints goes to our standard error: our output is data
-	// Watch hears what it prints instead of our terminal. A program that is watched
+	// Output gets what it prints instead of our terminal. A program that is watched
 	// has no input, and ends with all that it started when the context does.
 	Output io.Writer
 }
 
-// ErrElsewhere says that Dir could not be bound over another path, and that the
-// program ran in Dir itself.
+// ErrOtherPath means that Dir could not be bound over another path, and that the program ran
+// in Dir itself.
 var ErrOtherPath = errors.New("ran at another path")
 
 // Settings is the user's configuration, as `retake config` shows and changes it.
@@ -98,7 +99,7 @@ type Settings interface {
 	Unset(key string) error
 }
 
-// Run runs one command and answers the exit code.
+// Run runs one command and returns its exit code.
 func Run(ctx context.Context, args []string, d Deps) int {
 	if args == nil {
 		args = []string{} // nil would mean the arguments of the process
@@ -124,7 +125,7 @@ func Run(ctx context.Context, args []string, d Deps) int {
 	return 0
 }
 
-// argsBeforeDashes are the arguments before the first "--".
+// argsBeforeDashes returns the arguments before the first "--".
 func argsBeforeDashes(args []string) []string {
 	if i := slices.Index(args, "--"); i >= 0 {
 		return args[:i]

@@ -21,14 +21,13 @@ const (
 	completeTitle = 60              // columns of a title
 )
 
-// inOrder offers words in our order, and no files beside them.
+// keepOrderDirective offers words in our order, and no files beside them.
 const keepOrderDirective = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 
-// completer answers what may stand at a place of the command line.
+// completer returns the completions for one place of the command line.
 type completer = func(f *commandLine, ctx context.Context) []cobra.Completion
 
-// argumentsOf says what the first arguments of a command are, by its path. The last one
-// of forget and of deletions may come again and again.
+// argumentCompleters maps a command path to the completers of its first arguments.
 var argumentCompleters = map[string][]completer{
 	"show": {(*commandLine).completeRefs}, "diff": {(*commandLine).completeRefs, (*commandLine).completeRefs}, "cat": {(*commandLine).completeRefs}, "ls": {(*commandLine).completeRefs},
 	"restore": {(*commandLine).completeRefs}, "undo": {(*commandLine).completeRefs}, "fork": {(*commandLine).completeRefs}, "pin": {(*commandLine).completeRefs}, "forget": {(*commandLine).completeRefs},
@@ -38,16 +37,16 @@ var argumentCompleters = map[string][]completer{
 	"agents install": {(*commandLine).completeAgents}, "agents remove": {(*commandLine).completeAgents}, "hook": {(*commandLine).completeAgents},
 }
 
-// repeated are the commands whose last kind of argument may be given again.
+// repeatsLastArgument are the commands whose last kind of argument may be given again.
 var repeatsLastArgument = map[string]bool{"forget": true, "deletions ask": true, "agents install": true, "agents remove": true}
 
-// filesAfter are the commands that take names of files behind what argumentsOf lists.
+// completesFiles are the commands that take names of files after those in argumentCompleters.
 var completesFiles = map[string]bool{"diff": true, "cat": true, "ls": true, "restore": true, "undo": true, "fork": true, "export": true, "verify": true}
 
-// flagsOffered are the flags whose values we know.
+// flagCompleters are the flags whose values we know.
 var flagCompleters = map[string]completer{"workspace": (*commandLine).completeWorkspaces, "at": (*commandLine).completeRefs, "from": (*commandLine).completeRefs, "to": (*commandLine).completeRefs}
 
-// addCompletions tells the shell what may stand at each place.
+// addCompletions registers the completions of all arguments and flags.
 func (f *commandLine) addCompletions(cmd *cobra.Command) {
 	path := strings.TrimPrefix(cmd.CommandPath(), "retake ")
 	if kinds := argumentCompleters[path]; kinds != nil && cmd.ValidArgsFunction == nil {
@@ -174,8 +173,8 @@ func (f *commandLine) completeAgents(context.Context) []cobra.Completion {
 	return out
 }
 
-// describedCompletion is a word and what it means, which is escaped: a shell reads a line for each.
-// A name that would not come back as it is is not offered.
+// describedCompletion returns a completion with a description, which is escaped because a
+// shell reads line by line. A word that needs escaping is not offered.
 func describedCompletion(word, means string) cobra.Completion {
 	if termtext.Escape(word) != word {
 		return ""

@@ -70,11 +70,11 @@ func (c *configCmd) run(cmd *cobra.Command, args []string) error {
 	return c.printValue(key)
 }
 
-// standingKey begins the keys of standing verifications.
+// standingVerifyPrefix begins the keys of standing verifications.
 const standingVerifyPrefix = "verify."
 
-// workspaceKey is the key of a standing verification in the workspace where it is typed: one
-// that fits all workspaces is rare. Other keys mean what they say.
+// workspaceKey returns the key of a standing verification for the current workspace, because
+// one for all workspaces is rare. Other keys are returned unchanged.
 func (c *configCmd) workspaceKey(ctx context.Context, key string) (string, error) {
 	if !strings.HasPrefix(key, standingVerifyPrefix) || c.EverProtected != nil && !c.EverProtected() {
 		return key, nil
@@ -89,7 +89,7 @@ func (c *configCmd) workspaceKey(ctx context.Context, key string) (string, error
 	return string(ws.ID) + "." + key, nil
 }
 
-// existingKey is the key that is set: that of the workspace, else the one as typed.
+// existingKey returns the key that is set: that of the workspace, else the one as typed.
 func (c *configCmd) existingKey(key, typed string) string {
 	for _, s := range c.Settings.List() {
 		if s.Key == key {
@@ -122,7 +122,7 @@ func (c *configCmd) unsetText(l term.Style, key string) string {
 	return l.Glyphs.Dash + "\n"
 }
 
-// keyColumn is how wide the column of keys may be. The key of one workspace begins with an
+// maxKeyColumn is how wide the column of keys may be. The key of one workspace begins with an
 // id and is wider: it has a line of its own, so that it does not push all others aside.
 const maxKeyColumn = 20
 
@@ -150,8 +150,8 @@ func renderSettings(l term.Style, all []retake.Setting) string {
 	return b.String()
 }
 
-// settingText is what stands behind a key: the value, and what it means in as many lines
-// as that takes.
+// settingText returns the text after a key: the value, and what it means in as many lines as
+// needed.
 func settingText(l term.Style, s retake.Setting, key, value int) string {
 	v := termtext.Escape(s.Value)
 	if v == "" {

@@ -11,8 +11,8 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 )
 
-// collectConsent collects the classes of danger that were agreed to, by flag or by
-// answer. --yes agrees to none of them.
+// collectConsent returns the classes of danger that the user accepts, by flag or by answer.
+// --yes accepts none of them.
 func (c *initCmd) collectConsent(ctx context.Context, dangers []retake.Danger, typed []string) ([]string, error) {
 	accepted := slices.Clone(c.accept)
 	var missing []retake.Danger
@@ -37,8 +37,8 @@ func (c *initCmd) collectConsent(ctx context.Context, dangers []retake.Danger, t
 	return accepted, nil
 }
 
-// confirmMachineCapture asks before the whole machine is captured. The word must be typed, or be
-// given with --accept: a "y" out of habit or --yes is not enough for that.
+// confirmMachineCapture asks before the whole machine is captured. The word must be typed or
+// given with --accept; "y" or --yes is not enough.
 func (c *initCmd) confirmMachineCapture(ctx context.Context, look retake.Estimate) ([]string, error) {
 	all := []string{retake.DangerHome, retake.DangerSystem, retake.DangerGiant, retake.DangerNested}
 	if slices.Contains(c.accept, retake.DangerSystem) {

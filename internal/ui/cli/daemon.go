@@ -14,7 +14,7 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 )
 
-// Daemon is the process that answers, as `retake daemon` looks after it.
+// Daemon controls the background process for `retake daemon`.
 type Daemon interface {
 	Start(ctx context.Context) (DaemonState, error)
 	Stop(ctx context.Context) (pid int, err error) // 0: there was none
@@ -25,7 +25,7 @@ type Daemon interface {
 	Run(ctx context.Context, starter int) error // is the daemon; starter is where to say that it is ready
 }
 
-// DaemonState is what a daemon tells about itself.
+// DaemonState is what a daemon reports about itself.
 type DaemonState struct {
 	About     retake.About `json:"about"`
 	Exe       string       `json:"exe"`

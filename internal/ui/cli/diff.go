@@ -118,7 +118,7 @@ func (c *diffCmd) countForms() int {
 	return n
 }
 
-// printFacts tells the facts only.
+// printFacts prints only the facts.
 func (c *diffCmd) printFacts(ctx context.Context, s retake.Service, ws retake.Workspace, q retake.DiffQuery) error {
 	st, err := s.Story(ctx, q)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package cli is the command line face: it decodes arguments, asks one
-// retake.Service, of this machine or of a server, and renders the answer as text or JSON.
+// Package cli is the command line: it parses arguments, calls one retake.Service, of this
+// machine or of a server, and prints the answer as text or JSON.
 //
 // It sees the vocabulary and tools; what it reads and writes comes in by Deps. It never
 // decides about history, never reads the environment and never ends the process.

@@ -59,7 +59,7 @@ func (f *commandLine) estimateCommand() *cobra.Command {
 	}
 }
 
-// renderEstimate tells what protecting a directory would mean.
+// renderEstimate renders what protecting a directory would mean.
 func renderEstimate(l term.Style, e retake.Estimate) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n", l.Bold(l.DisplayPath(e.Root)))

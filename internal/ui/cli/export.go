@@ -90,7 +90,7 @@ func (c *exportCmd) run(cmd *cobra.Command, args []string) error {
 	return c.exportToFile(ctx, s, ws, cp, to)
 }
 
-// partialArchiveError says of an archive on standard output that it is none.
+// partialArchiveError returns the error of an archive on standard output that is incomplete.
 func partialArchiveError(err error) error {
 	e := *retake.AsError(err)
 	e.Safe = "The archive is incomplete; nothing else was changed."
@@ -134,7 +134,7 @@ func (c *exportCmd) confirmReplace(ctx context.Context, cp retake.Checkpoint, to
 	return c.confirm(ctx, "", to+" is there already. Replace it?", "")
 }
 
-// printLeftOut tells that the archive is no more whole than its checkpoint.
+// printLeftOut warns that the archive lacks what its checkpoint lacks.
 func (c *exportCmd) printLeftOut(cp retake.Checkpoint) {
 	if n := int64(len(cp.Coverage.Gaps)); n > 0 {
 		text := fmt.Sprintf("checkpoint %d has %s: they are not in the archive, or not as they were (retake show %d)", cp.Number, term.CountNoun(n, "gap", "gaps"), cp.Number)
@@ -149,7 +149,7 @@ func renderExport(l term.Style, path string, n int64, cp retake.Checkpoint, took
 		l.JoinFacts(fmt.Sprintf("checkpoint %d, %s  %s", cp.Number, l.ShortTime(cp.Time), l.Glyphs.Cut(text, max(l.Width-50, 20))), term.CountFiles(cp.Files), "in "+termtext.Duration(took)) + "\n"
 }
 
-// writeArchive writes the archive and answers how many bytes it has.
+// writeArchive writes the archive and returns its size in bytes.
 func (c *exportCmd) writeArchive(ctx context.Context, s retake.Service, ws retake.Workspace, cp retake.Checkpoint, w io.Writer) (n int64, err error) {
 	bar := c.newProgressLine("export")
 	defer bar.clear()
@@ -194,7 +194,7 @@ func (c *countingWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// countingReader tells how many files were opened.
+// countingReader calls onOpen with the number of files opened so far.
 type countingReader struct {
 	retake.Reader
 	n      int64

@@ -13,7 +13,8 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 )
 
-// commandLine holds the flags that every command has, and the service once it is open.
+// commandLine holds the flags that every command has, and the service once it is open. All
+// commands are its methods, or types that embed it.
 type commandLine struct {
 	Deps
 	args       []string // as they were typed
@@ -38,6 +39,8 @@ type commandLine struct {
 	warned       bool         // the banner of an interruption was shown
 }
 
+// newCommandLine returns a command line with d; a terminal of unknown width is taken for 80
+// columns.
 func newCommandLine(d Deps) *commandLine {
 	if d.Width <= 0 {
 		d.Width = 80
@@ -45,6 +48,7 @@ func newCommandLine(d Deps) *commandLine {
 	return &commandLine{Deps: d}
 }
 
+// styleFor returns how to draw on a stream; tty says whether it is a terminal.
 func (f *commandLine) styleFor(tty bool) term.Style {
 	l := term.Style{Glyphs: termtext.Unicode, Width: f.Width, Now: f.Clock.Now(), Home: f.Home, ASCII: f.ASCII || f.asciiOut}
 	l.Paint = term.Paint((f.Color && tty || f.forceColor) && !f.noColor)
@@ -54,11 +58,13 @@ func (f *commandLine) styleFor(tty bool) term.Style {
 	return l
 }
 
+// stdoutStyle returns how to draw on the standard output.
 func (f *commandLine) stdoutStyle() term.Style { return f.styleFor(f.OutTTY) }
 
+// stderrStyle returns how to draw on the standard error.
 func (f *commandLine) stderrStyle() term.Style { return f.styleFor(f.ErrTTY) }
 
-// openService gives the service; the first call opens it.
+// openService returns the service; the first call opens it.
 func (f *commandLine) openService(ctx context.Context) (retake.Service, error) {
 	if f.service == nil && f.isRemote() {
 		return f.openServer()
@@ -76,6 +82,7 @@ func (f *commandLine) openService(ctx context.Context) (retake.Service, error) {
 // isSolo reports whether this process does the work itself, without a daemon.
 func (f *commandLine) isSolo() bool { return (f.solo || f.Solo) && !f.isRemote() }
 
+// closeService closes the service if a command opened it.
 func (f *commandLine) closeService() error {
 	if f.service == nil {
 		return nil
@@ -83,9 +90,11 @@ func (f *commandLine) closeService() error {
 	return f.service.Close()
 }
 
-// workingDir is where the command works: the working directory, moved by -C.
+// workingDir returns the directory the command works in: that of the process, changed by -C.
 func (f *commandLine) workingDir() string { return f.fromStartDir(f.dir) }
 
+// fromStartDir returns dir as an absolute path; a relative one starts at the directory of the
+// process.
 func (f *commandLine) fromStartDir(dir string) string {
 	if filepath.IsAbs(dir) {
 		return filepath.Clean(dir)
@@ -93,9 +102,10 @@ func (f *commandLine) fromStartDir(dir string) string {
 	return filepath.Join(f.Dir, dir)
 }
 
-// currentWorkspace opens the service and finds the workspace that is meant: the named one, that of
-// the server, or that of the working directory. Whoever is in it hears that a restore was
-// cut off.
+// currentWorkspace opens the service and finds the workspace the command is about: the one
+// named by a flag, the default one of the server, or the one of the working directory. It
+// warns, once and not in JSON, if a restore was interrupted there or the list of checkpoints
+// may be stale.
 func (f *commandLine) currentWorkspace(ctx context.Context) (retake.Service, retake.Workspace, error) {
 	s, ws, err := f.locateWorkspace(ctx)
 	if err == nil && ws.Interrupted != nil && !f.json && !f.warned {
@@ -109,7 +119,7 @@ func (f *commandLine) currentWorkspace(ctx context.Context) (retake.Service, ret
 	return s, ws, err
 }
 
-// locateWorkspace is here without a word about anything.
+// locateWorkspace does what currentWorkspace does, without warnings.
 func (f *commandLine) locateWorkspace(ctx context.Context) (retake.Service, retake.Workspace, error) {
 	s, err := f.openService(ctx)
 	if err != nil {
@@ -123,12 +133,13 @@ func (f *commandLine) locateWorkspace(ctx context.Context) (retake.Service, reta
 	return s, ws, err
 }
 
-// isOtherWorkspace reports whether the workspace is another than the one we are in.
+// isOtherWorkspace reports whether the workspace is not the one of the working directory.
 func (f *commandLine) isOtherWorkspace() bool { return f.isRemote() || f.workspace != "" }
 
-// workspacePath turns a path as typed into one below the root of ws. Directories are
-// resolved, the last name is not: it may be a link that is meant itself. In a workspace
-// that we are not in, paths begin at its root.
+// workspacePath converts a path as typed to a slash-separated one relative to the root of ws;
+// the root itself is "". Directories on the way are resolved, the last name is not, because a
+// link may be meant itself. If ws is not the workspace we are in, relative paths start at its
+// root.
 func (f *commandLine) workspacePath(ws retake.Workspace, path string) (string, error) {
 	full := path
 	switch {
@@ -154,8 +165,8 @@ func (f *commandLine) workspacePath(ws retake.Workspace, path string) (string, e
 	}
 }
 
-// workspacePaths does so for several; the root among them means everything, and so
-// does none at all.
+// workspacePaths converts several paths like workspacePath. It returns nil, which means
+// everything, if there are none or the root is one of them.
 func (f *commandLine) workspacePaths(ws retake.Workspace, typed []string) ([]string, error) {
 	var out []string
 	for _, t := range typed {
@@ -171,6 +182,7 @@ func (f *commandLine) workspacePaths(ws retake.Workspace, typed []string) ([]str
 	return out, nil
 }
 
+// resolveSymlinks returns dir with links resolved, or dir itself if that fails.
 func resolveSymlinks(dir string) string {
 	if r, err := filepath.EvalSymlinks(dir); err == nil {
 		return r
@@ -178,7 +190,7 @@ func resolveSymlinks(dir string) string {
 	return dir
 }
 
-// printAnswer writes the answer: as JSON, or as the text that draw makes of it.
+// printAnswer writes the answer of a command: value as JSON, or the text that draw returns.
 func (f *commandLine) printAnswer(value any, draw func(l term.Style) string) error {
 	if f.json {
 		return f.writeJSON(value)
@@ -186,7 +198,8 @@ func (f *commandLine) printAnswer(value any, draw func(l term.Style) string) err
 	return f.printText(draw(f.stdoutStyle()))
 }
 
-// printTitledAnswer is emit with the names that titles of checkpoints need.
+// printTitledAnswer is printAnswer with the titles of restore targets, which titles of
+// checkpoints need.
 func (f *commandLine) printTitledAnswer(g term.TargetTitles, value any, draw func(l term.Style) string) error {
 	return f.printAnswer(value, func(l term.Style) string {
 		l.Titles = g
@@ -194,8 +207,8 @@ func (f *commandLine) printTitledAnswer(g term.TargetTitles, value any, draw fun
 	})
 }
 
-// outputError is for the time when the work is done: whether somebody hears of
-// it does not undo it.
+// outputError returns the error of a command that did its work but could not write its answer,
+// or nil if err is nil.
 func outputError(err error) error {
 	if err == nil {
 		return nil
@@ -209,8 +222,8 @@ func (f *commandLine) writeJSON(value any) error {
 	return outputError(enc.Encode(value))
 }
 
-// printHints tells a person what to do next, label and command by turns. A program
-// that reads us gets none.
+// printHints prints what to do next, as pairs of a label and a command, to a terminal.
+// Programs that read the output get no hints.
 func (f *commandLine) printHints(pairs ...string) {
 	if f.isRemote() { // its directories are not here
 		pairs = slices.Clone(pairs)
@@ -235,7 +248,7 @@ func (f *commandLine) printHints(pairs ...string) {
 	fmt.Fprintf(f.Err, "\n%s\n", line)
 }
 
-// printWarnings tells what went wrong beside a success.
+// printWarnings prints what went wrong although the command succeeded.
 func (f *commandLine) printWarnings(ws []retake.Warning) {
 	if f.json {
 		return
@@ -245,7 +258,7 @@ func (f *commandLine) printWarnings(ws []retake.Warning) {
 	}
 }
 
-// fromWorkingDir gives a directory as typed, seen from the working directory.
+// fromWorkingDir returns dir as an absolute path; a relative one starts at workingDir.
 func (f *commandLine) fromWorkingDir(dir string) string {
 	if filepath.IsAbs(dir) {
 		return filepath.Clean(dir)

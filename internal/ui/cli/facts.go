@@ -6,7 +6,7 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 )
 
-// countFacts tells the counts, deletions first.
+// countFacts returns the counts as text, deletions first.
 func countFacts(l term.Style, n retake.Counts) string {
 	part := func(word string, n int64) string {
 		if n == 0 {

@@ -24,22 +24,22 @@ type RemoteServer interface {
 	Archive(ctx context.Context, ws retake.WorkspaceID, ref string) (io.ReadCloser, error)
 }
 
-// RemoteConfig is the server that the environment names. The key is never a flag: the list of
-// processes is for everybody to read.
+// RemoteConfig is the server named by the environment. The key is never a flag, because every
+// user can read the arguments of a process.
 type RemoteConfig struct {
 	URL       string
 	Key       string
 	Workspace string // id or name; empty: the default one of the namespace
 }
 
-// addRemoteFlags say whom all commands ask.
+// addRemoteFlags adds the flags that select a server and a workspace.
 func (f *commandLine) addRemoteFlags(cmd *cobra.Command) {
 	p := cmd.PersistentFlags()
 	p.StringVar(&f.serverURL, "server", "", "use the server at `URL` (RETAKE_SERVER); put its API key in RETAKE_KEY")
 	p.StringVar(&f.workspace, "workspace", "", "use the workspace `WS`, a name or an ID (on a server: RETAKE_WORKSPACE)")
 }
 
-// isRemote reports whether a server is asked, and not this machine.
+// isRemote reports whether commands go to a server instead of this machine.
 func (f *commandLine) isRemote() bool { return f.serverAddress() != "" }
 
 func (f *commandLine) serverAddress() string {
@@ -49,7 +49,7 @@ func (f *commandLine) serverAddress() string {
 	return f.RemoteConfig.URL
 }
 
-// openServer gives the server that is meant, for what only a server has.
+// openServer returns the selected server, for commands that only a server has.
 func (f *commandLine) openServer() (RemoteServer, error) {
 	if f.remote != nil {
 		return f.remote, nil
@@ -90,8 +90,8 @@ func isThisMachine(host string) bool {
 	return host == "localhost" || err == nil && a.IsLoopback()
 }
 
-// namedWorkspace finds a workspace by its id or name. With an id alone a key is enough that is good
-// for that workspace only.
+// namedWorkspace finds a workspace by id or name. An id needs no list, so a key that is
+// limited to that workspace is enough.
 func (f *commandLine) namedWorkspace(ctx context.Context, s retake.Service) (retake.Workspace, error) {
 	want := f.workspace
 	if want == "" && f.isRemote() {
@@ -123,7 +123,7 @@ func (f *commandLine) namedWorkspace(ctx context.Context, s retake.Service) (ret
 	return ws, nil
 }
 
-// elsewhere says of commands why they are not for a server. Those that are not here are.
+// notOnServer maps the commands that cannot run on a server to the reason and a hint.
 var notOnServer = map[string][2]string{
 	"init":     {"The files are on this machine, and a server has its own.", "make a workspace of an archive: retake help import"},
 	"estimate": {"The files are on this machine, and a server has its own.", "look without it: RETAKE_SERVER= retake estimate"},
@@ -144,7 +144,7 @@ var notOnServer = map[string][2]string{
 
 const unsetServerHint = "work without the server: unset RETAKE_SERVER"
 
-// checkTarget refuses what makes no sense where it is asked.
+// checkTarget refuses commands and flags that a server cannot serve.
 func (f *commandLine) checkTarget(cmd *cobra.Command, args []string) error {
 	if !f.isRemote() || cmd.Hidden { // a daemon that is started beside us inherits what we were told
 		return nil
@@ -169,8 +169,8 @@ func (f *commandLine) checkTarget(cmd *cobra.Command, args []string) error {
 	return usageError(why[1], "%s", why[0])
 }
 
-// confirm asks before something is ended that does not come back. What leads to the question
-// stands on lines of its own.
+// confirm asks before something is ended that cannot be brought back. Without a terminal it
+// returns an error whose hint is again with --yes. The question may have several lines.
 func (f *commandLine) confirm(ctx context.Context, what, question, again string) error {
 	if f.yes {
 		return nil

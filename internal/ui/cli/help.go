@@ -43,7 +43,7 @@ func (c *helpCmd) run(cmd *cobra.Command, args []string) error {
 	return c.printAnswer(nil, func(l term.Style) string { return c.renderOverview(l) })
 }
 
-// renderOverview lists the commands by shelves: a dozen, or all of them.
+// renderOverview lists the commands by group: the basic ones, or all.
 func (c *helpCmd) renderOverview(l term.Style) string {
 	var b strings.Builder
 	b.WriteString("Retake saves your project after every turn of an AI agent. See what changed, and\ngo back without losing anything.\n")

@@ -85,7 +85,7 @@ func (c *importCmd) unpackArchive(ctx context.Context, s retake.Service, in io.R
 	return accepted, report, err
 }
 
-// asImportError names our command where consent names init.
+// asImportError rewrites an error about missing consent to name import instead of init.
 func (c *importCmd) asImportError(err error, dangers []retake.Danger, args []string) error {
 	e := *retake.AsError(err)
 	if e.Kind != retake.Denied || errors.Is(err, errCancelled) {
@@ -130,7 +130,8 @@ func (p *countedInput) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// protectImported takes the first checkpoint of what is there now. Whatever happens, the files stay.
+// protectImported takes the first checkpoint of the unpacked files. The files stay even if
+// that fails.
 func (c *importCmd) protectImported(ctx context.Context, s retake.Service, report archive.Report, req retake.InitRequest) error {
 	if !c.json {
 		fmt.Fprint(c.Out, renderUnpacked(c.stdoutStyle(), report))

@@ -14,7 +14,7 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 )
 
-// checkCommand is a command whose answer is recorded.
+// checkCommand is a verification command whose result is recorded.
 type checkCommand struct {
 	name      string // empty: made of the command
 	shellLine string // as it is recorded, for a shell
@@ -22,12 +22,13 @@ type checkCommand struct {
 	limit     time.Duration
 }
 
+// shellCheck returns a check that runs a line in a shell.
 func shellCheck(name, line string, limit time.Duration) checkCommand {
 	return checkCommand{name: name, shellLine: line, args: []string{"sh", "-c", line}, limit: limit}
 }
 
-// typedCheck takes the words behind "--": one that holds spaces is a line for a
-// shell, all others are a program and what it is given.
+// typedCheck returns the check for the words after "--": a single word with spaces is a line
+// for a shell, anything else a program and its arguments.
 func typedCheck(name string, words []string, limit time.Duration) checkCommand {
 	if len(words) == 1 && strings.ContainsAny(words[0], " \t\n") {
 		return shellCheck(name, words[0], limit)
@@ -35,15 +36,15 @@ func typedCheck(name string, words []string, limit time.Duration) checkCommand {
 	return checkCommand{name: name, shellLine: quoteShellLine(words), args: words, limit: limit}
 }
 
-// retypedCommand is the command as it was typed, with more flags: what a hint may lead to is what was
-// asked for, and nothing else.
+// retypedCommand returns the command as typed with more flags, so that a hint leads to exactly
+// what was asked for.
 func (f *commandLine) retypedCommand(flags ...string) string {
 	words := append([]string{"retake"}, argsBeforeDashes(f.args)...)
 	words = append(words, flags...)
 	return quoteShellLine(append(words, f.args[len(argsBeforeDashes(f.args)):]...))
 }
 
-// quoteShellLine joins words to a line that a shell would take apart again in the same way.
+// quoteShellLine joins words to a line that a shell splits into the same words.
 func quoteShellLine(words []string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:,@%="
 	out := make([]string, len(words))
@@ -55,8 +56,8 @@ func quoteShellLine(words []string) string {
 	return strings.Join(out, " ")
 }
 
-// shellCommandText is a recorded command as one word behind "--", or as its words when a shell
-// would take it apart in no other way.
+// shellCommandText returns a recorded command to put after "--": unquoted if a shell splits it
+// into the same words, else as one quoted word.
 func shellCommandText(l term.Style, command string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:,@% '"
 	if strings.Trim(command, plain) == "" && strings.Count(command, "'")%2 == 0 {
@@ -67,7 +68,7 @@ func shellCommandText(l term.Style, command string) string {
 
 const defaultVerifyLimit = 10 * time.Minute
 
-// timeLimit is how long a command may take: as typed, else as the user set it.
+// timeLimit returns how long a check may run: as typed, else as configured for the workspace.
 func (f *commandLine) timeLimit(typed time.Duration, ws retake.WorkspaceID) time.Duration {
 	if typed > 0 || f.Settings == nil {
 		return max(typed, 0)
@@ -79,10 +80,10 @@ func (f *commandLine) timeLimit(typed time.Duration, ws retake.WorkspaceID) time
 	return defaultVerifyLimit
 }
 
-// keptOutput is how much of the end of an output is recorded.
+// maxKeptOutput is how many bytes of the end of an output are recorded.
 const maxKeptOutput = 64 << 10
 
-// tailBuffer keeps the end of what is written to it.
+// tailBuffer is a writer that keeps the last maxKeptOutput bytes.
 type tailBuffer struct {
 	kept      []byte
 	truncated bool
@@ -102,7 +103,7 @@ func (e *tailBuffer) trim() {
 	}
 }
 
-// String is the end, from the beginning of a line when there is one.
+// String returns the kept bytes, from the start of a line if some were dropped.
 func (e *tailBuffer) String() string {
 	e.trim()
 	if i := bytes.IndexByte(e.kept, '\n'); e.truncated && i >= 0 {
@@ -111,7 +112,7 @@ func (e *tailBuffer) String() string {
 	return string(e.kept)
 }
 
-// lossyWriter writes and does not mind when nobody listens: the program goes on.
+// lossyWriter ignores write errors, so that a program goes on if nobody reads its output.
 type lossyWriter struct{ io.Writer }
 
 func (h lossyWriter) Write(p []byte) (int, error) {
@@ -119,8 +120,8 @@ func (h lossyWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// runCheck runs a command and tells what it answered. An error means that nobody waits for
-// the answer any more; all other trouble is an answer too.
+// runCheck runs a check and returns its result. It returns an error only if ctx ended; a check
+// that could not run is a result too.
 func (f *commandLine) runCheck(ctx context.Context, q checkCommand, c Command, where retake.Where, aloud bool) (retake.Attestation, error) {
 	limit := q.limit
 	if limit <= 0 {
@@ -153,8 +154,8 @@ func (f *commandLine) runCheck(ctx context.Context, q checkCommand, c Command, w
 	return a, nil
 }
 
-// recordAttestation records an answer. Who ran a program to its end wants that also when they
-// do not wait for it any more.
+// recordAttestation records the result of a check, even if ctx has ended meanwhile: the check
+// did run.
 func (f *commandLine) recordAttestation(ctx context.Context, s retake.Service, cp retake.Checkpoint, a retake.Attestation) (retake.Verification, error) {
 	a.Workspace, a.Ref = cp.Workspace, string(cp.ID)
 	v, err := s.Attest(context.WithoutCancel(ctx), a)
@@ -166,7 +167,7 @@ func (f *commandLine) recordAttestation(ctx context.Context, s retake.Service, c
 	return v, &e
 }
 
-// verdictMark is the sign of a verdict, or of none.
+// verdictMark returns the glyph and color of a verdict, which may be empty.
 func verdictMark(l term.Style, v retake.Verdict) (sign string, color func(string) string) {
 	if v == "" {
 		return unknownMark(l), l.Dim
@@ -174,7 +175,7 @@ func verdictMark(l term.Style, v retake.Verdict) (sign string, color func(string
 	return l.VerdictMark(v, false)
 }
 
-// unknownMark stands for what is not known.
+// unknownMark returns the glyph for a verdict that is not known.
 func unknownMark(l term.Style) string {
 	if l.ASCII {
 		return "."
@@ -182,7 +183,8 @@ func unknownMark(l term.Style) string {
 	return "·"
 }
 
-// renderVerification is one answer in a line, and what it left behind in another.
+// renderVerification renders one result in a line, with a second line for paths that the check
+// left behind.
 func renderVerification(l term.Style, v retake.Verification) string {
 	sign, color := verdictMark(l, v.Verdict)
 	text := ""
@@ -207,7 +209,7 @@ func renderVerification(l term.Style, v retake.Verification) string {
 	return line
 }
 
-// noVerdictReason says why there is no answer.
+// noVerdictReason returns why there is no verdict.
 func noVerdictReason(v retake.Verification) string {
 	if v.Why == "" && v.Exit != 0 {
 		return fmt.Sprintf("exit %d", v.Exit)
@@ -222,7 +224,7 @@ func colonText(why string) string {
 	return ": " + termtext.Escape(why)
 }
 
-// firstPathsText names the first paths, and counts the rest.
+// firstPathsText names the first paths and counts the rest.
 func firstPathsText(paths []string) string {
 	var names []string
 	for _, p := range paths[:min(term.MaxNamedPaths, len(paths))] {

@@ -15,8 +15,8 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 )
 
-// restoreFlow is what restore, undo, redo and adopt have in common: a plan, consent,
-// and the same plan applied.
+// restoreFlow is what restore, undo, redo and adopt share: it shows a plan, asks for consent,
+// and applies that same plan.
 type restoreFlow struct {
 	*commandLine
 	planOnly     bool
@@ -32,13 +32,14 @@ type restoreFlow struct {
 	titles       term.TargetTitles // of the checkpoint gone to
 }
 
-// planStyle is where plans and results are drawn.
+// planStyle returns how plans and results are drawn.
 func (j *restoreFlow) planStyle() term.Style {
 	l := j.commandLine.stdoutStyle()
 	l.Titles = j.titles
 	return l
 }
 
+// addFlags adds the flags that all commands with a plan have.
 func (j *restoreFlow) addFlags(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.BoolVar(&j.planOnly, "plan", false, "show the plan and exit")
@@ -67,7 +68,7 @@ func (a planAnswer) MarshalJSON() ([]byte, error) { return marshalVersioned(a.V,
 // MarshalJSON keeps the number whatever a result does.
 func (a resultAnswer) MarshalJSON() ([]byte, error) { return marshalVersioned(a.V, a.RestoreResult) }
 
-// planAndApply plans, asks and applies.
+// planAndApply makes the plan, collects consent and applies the plan.
 func (j *restoreFlow) planAndApply(ctx context.Context, s retake.Service, req retake.PlanRequest) error {
 	if req.Git = j.git; !j.isRemote() {
 		req.Asker = os.Getpid()
@@ -100,7 +101,7 @@ func (j *restoreFlow) planAndApply(ctx context.Context, s retake.Service, req re
 	return j.applyPlan(ctx, s, req, &plan, accepted)
 }
 
-// printPlan prints the plan; alone says that it is all that is asked for.
+// printPlan prints the plan; alone means that nothing else was asked for.
 func (j *restoreFlow) printPlan(p *retake.Plan, alone bool) error {
 	if j.json {
 		return j.writeJSON(planAnswer{1, withoutNulls(*p)})
@@ -116,12 +117,13 @@ func (j *restoreFlow) printPlan(p *retake.Plan, alone bool) error {
 	return err
 }
 
-// printIdlePlan says that there is nothing to do, and what is kept all the same.
+// printIdlePlan prints that there is nothing to do, and what is kept anyway.
 func (j *restoreFlow) printIdlePlan(p *retake.Plan) error {
 	return j.printAnswer(planAnswer{1, withoutNulls(*p)}, func(l term.Style) string { return term.RenderIdlePlan(l, p) })
 }
 
-// withoutNulls has no null where a list is promised.
+// withoutNulls returns p with empty lists instead of nil ones, so that JSON has no null where
+// a list is documented.
 func withoutNulls(p retake.Plan) retake.Plan {
 	for _, steps := range []*[]retake.Step{&p.Writes, &p.Deletes, &p.Merges, &p.Times} {
 		if *steps == nil {
@@ -140,8 +142,8 @@ func withoutNulls(p retake.Plan) retake.Plan {
 	return p
 }
 
-// collectAcceptance is by digest, by --yes or by answers. An obstacle needs a word of its
-// own in each case.
+// collectAcceptance returns the classes of obstacles that the user accepts, by digest, by
+// --yes or by answers. Each class must be accepted by name in all three cases.
 func (j *restoreFlow) collectAcceptance(ctx context.Context, s retake.Service, p *retake.Plan) ([]string, error) {
 	open := len(term.Unaccepted(p, j.accept)) > 0
 	switch {
@@ -165,12 +167,14 @@ func (j *restoreFlow) collectAcceptance(ctx context.Context, s retake.Service, p
 	return j.askObstacles(ctx, s, p)
 }
 
-// matchesDigest reports whether a digest as typed is that of p.
+// matchesDigest reports whether a digest, as typed, is that of p.
 func matchesDigest(p *retake.Plan, typed string) bool {
 	typed = strings.ToLower(strings.ReplaceAll(typed, "-", ""))
 	return typed != "" && strings.HasPrefix(p.Digest, typed)
 }
 
+// applyPlan applies the plan, prints the result, and how the conversation can be resumed. The
+// service refuses if the plan has no longer the digest that was shown or typed.
 func (j *restoreFlow) applyPlan(ctx context.Context, s retake.Service, req retake.PlanRequest, p *retake.Plan, accepted []string) error {
 	word := string(p.Course)
 	bar := j.newProgressLine(word)
@@ -198,8 +202,8 @@ func (j *restoreFlow) applyPlan(ctx context.Context, s retake.Service, req retak
 	return err
 }
 
-// asApplyError adds the commands that help, which only we know: they repeat what was
-// typed.
+// asApplyError adds hints to an error of applying: they repeat the command that was typed,
+// which only the command line knows.
 func (j *restoreFlow) asApplyError(err error) error {
 	e := *retake.AsError(err)
 	switch e.Kind {
@@ -213,6 +217,8 @@ func (j *restoreFlow) asApplyError(err error) error {
 	return &e
 }
 
+// printRestored prints the result of a restore and what to type next. Files that could not be
+// restored are an error, which the result has reported already.
 func (j *restoreFlow) printRestored(p *retake.Plan, res retake.RestoreResult, took time.Duration) error {
 	if res.Failed == nil {
 		res.Failed = []retake.Failure{}

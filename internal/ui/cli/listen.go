@@ -15,8 +15,7 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 )
 
-// eventListener follows events of a server, shows them, and forwards them as a webhook would
-// get them.
+// eventListener follows the events of a server, prints them, and forwards them like a webhook.
 type eventListener struct {
 	*commandLine
 	forward string
@@ -110,8 +109,8 @@ func (c *eventListener) printBeginning(secret string) error {
 	})
 }
 
-// newestEvent is the number of the last event. It is looked for in few steps, however many
-// there are: the numbers only rise.
+// newestEvent returns the number of the last event, found by a binary search because the
+// numbers only rise.
 func newestEvent(ctx context.Context, s retake.Notifier) (int64, error) {
 	const first = 1000
 	got, err := s.Events(ctx, retake.EventQuery{Limit: first})
@@ -144,7 +143,7 @@ func newestEvent(ctx context.Context, s retake.Notifier) (int64, error) {
 	return low, err
 }
 
-// handleEvent shows one event, and forwards it under each name by which it is wanted.
+// handleEvent prints one event and forwards it under each wanted name.
 func (c *eventListener) handleEvent(ctx context.Context, s retake.Service, e retake.Event) error {
 	if c.disconnected && !c.json {
 		fmt.Fprintf(c.Err, "%s %s\n", c.stderrStyle().Green(c.stderrStyle().Glyphs.Yes), "The server answers again.")
@@ -174,7 +173,7 @@ func (c *eventListener) handleEvent(ctx context.Context, s retake.Service, e ret
 	return nil
 }
 
-// readEventData reads what an event tells. Workspaces are asked for when one is new to us.
+// readEventData decodes an event and adds the name of its workspace, which is looked up once.
 func (c *eventListener) readEventData(ctx context.Context, s retake.Service, e retake.Event) eventDetails {
 	var h eventDetails
 	_ = json.Unmarshal(e.Data, &h.EventData) // what cannot be read is not told
@@ -186,14 +185,14 @@ func (c *eventListener) readEventData(ctx context.Context, s retake.Service, e r
 	return h
 }
 
-// eventDetails is what an event tells, with the name of its workspace.
+// eventDetails is the data of an event with the name of its workspace.
 type eventDetails struct {
 	retake.EventData
 	name string
 }
 
-// forwardEvent sends an event as a message. Its id is that of the event, so that who hears it from
-// two places knows it again.
+// forwardEvent sends an event as a webhook message. Its id is that of the event, so that a
+// receiver can drop duplicates.
 func (c *eventListener) forwardEvent(ctx context.Context, e retake.Event, name retake.EventType) *forwardAnswer {
 	id := e.ID
 	if name != e.Type {
@@ -209,7 +208,8 @@ func (c *eventListener) forwardEvent(ctx context.Context, e retake.Event, name r
 	return out
 }
 
-// renderEvent is one event in one line: when, what, about what, and what the receiver said.
+// renderEvent renders one event in one line: when, what, about what, and what the receiver
+// answered.
 func renderEvent(l term.Style, e retake.Event, about eventDetails, out *forwardAnswer) string {
 	line := e.Time.In(l.Now.Location()).Format(time.TimeOnly) + "  " + termtext.Pad(termtext.Escape(string(e.Type)), 19) + "  "
 	sign, answer := "", ""

@@ -116,10 +116,11 @@ func (c *logCmd) printTimeline(ctx context.Context, s retake.Service, ws retake.
 	return orInterrupted(err, ws)
 }
 
-// sessionsNamed is how many sessions are offered to who named another one.
+// maxSessionsNamed is how many sessions are offered to who named another one.
 const maxSessionsNamed = 6
 
-// sessionsHint tells who named one without checkpoints which ones there are, the newest first.
+// sessionsHint lists the sessions that have checkpoints, newest first, for a session that has
+// none.
 func (c *logCmd) sessionsHint(ctx context.Context, s retake.Service, ws retake.Workspace, found retake.Timeline) string {
 	if c.session == "" || len(found.Checkpoints) > 0 {
 		return ""
@@ -149,7 +150,8 @@ func (c *logCmd) sessionsHint(ctx context.Context, s retake.Service, ws retake.W
 	return strings.Join(term.Wrap(text, c.stdoutStyle().Width), "\n") + "\n"
 }
 
-// newestNumber is where the files stand, when the list may begin elsewhere; 0 is not known.
+// newestNumber returns the number of the newest checkpoint, which a filtered list may not
+// start with; 0 if unknown.
 func (c *logCmd) newestNumber(ctx context.Context, s retake.Service, ws retake.Workspace) int64 {
 	if !c.isFiltered() {
 		return 0
@@ -161,7 +163,7 @@ func (c *logCmd) newestNumber(ctx context.Context, s retake.Service, ws retake.W
 	return cp.Number
 }
 
-// restText tells how much of the timeline is not shown.
+// restText says how much of the timeline is not shown.
 func (c *logCmd) restText(l term.Style, t retake.Timeline, limit int) string {
 	shown := len(t.Checkpoints)
 	switch more := t.Total - int64(shown); {

@@ -12,8 +12,8 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 )
 
-// locateLostWorkspace finds the workspace to restore: the one we are in, or the one that was here
-// before its directory was deleted or replaced.
+// locateLostWorkspace finds the workspace to restore: the current one, or the one that was
+// here before its directory was deleted or replaced.
 func (f *commandLine) locateLostWorkspace(ctx context.Context) (retake.Service, retake.Workspace, error) {
 	s, ws, err := f.locateWorkspace(ctx)
 	if err == nil || s == nil || f.isOtherWorkspace() || !retake.IsKind(err, retake.NotFound) {
@@ -29,7 +29,7 @@ func (f *commandLine) locateLostWorkspace(ctx context.Context) (retake.Service, 
 	return s, ws, err
 }
 
-// resolveExisting is a path without links, as far as there is something.
+// resolveExisting resolves the links in the part of path that exists.
 func resolveExisting(path string) string {
 	rest := ""
 	for at := path; ; at = filepath.Dir(at) {
@@ -43,8 +43,8 @@ func resolveExisting(path string) string {
 	}
 }
 
-// askLostWorkspace asks what is meant where a workspace was whose directory was deleted or
-// replaced. It reports whether init is done with that.
+// askLostWorkspace asks what to do where the directory of a workspace was deleted or replaced.
+// It reports whether init has nothing left to do.
 func (c *initCmd) askLostWorkspace(cmd *cobra.Command, s retake.Service, root string, req *retake.InitRequest) (bool, error) {
 	ctx := cmd.Context()
 	all, err := s.Workspaces(ctx)

@@ -71,7 +71,7 @@ func renderEntries(l term.Style, entries []retake.Entry, long bool) string {
 	return b.String()
 }
 
-// kindSuffix tells the kind behind a name.
+// kindSuffix returns the sign of a kind, which follows the name.
 func kindSuffix(k retake.Kind) string {
 	switch k {
 	case retake.KindDir:

@@ -9,7 +9,7 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 )
 
-// typedCommand builds the command that was typed, with other flags.
+// typedCommand is the command as the user typed it. Hints repeat it with other flags.
 type typedCommand struct {
 	words []string // retake, the command, its arguments and flags
 	paths []string // behind the dashes
@@ -33,7 +33,7 @@ func acceptFlags(p *retake.Plan, accepted []string) []string {
 	return []string{"--accept", strings.Join(accepted, ",")}
 }
 
-// yesNotEnoughError is for a plan that --yes, or its digest, does not cover.
+// yesNotEnoughError returns the error of a plan that --yes, or its digest, does not cover.
 func yesNotEnoughError(p *retake.Plan, accepted []string, typed typedCommand, flag string) error {
 	open := term.Unaccepted(p, accepted)
 	say := flag
@@ -49,7 +49,7 @@ func yesNotEnoughError(p *retake.Plan, accepted []string, typed typedCommand, fl
 
 var smallNumbers = []string{"no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"}
 
-// otherClassesText names the classes that ask besides the first.
+// otherClassesText names the classes of obstacles after the first.
 func otherClassesText(open []retake.Obstacle) string {
 	if len(open) == 0 {
 		return ""
@@ -69,7 +69,8 @@ func otherClassesText(open []retake.Obstacle) string {
 	return term.AsSentence(n + " more warnings need confirmation: " + list)
 }
 
-// noTerminalError is for a plan that nobody is there to look at.
+// noTerminalError returns the error of a plan that needs an answer while there is nobody to
+// ask.
 func noTerminalError(p *retake.Plan, accepted []string, typed typedCommand) error {
 	open := term.Unaccepted(p, accepted)
 	would := strings.Join(term.PlanNumbers(p), ", ")

@@ -45,8 +45,8 @@ const (
 	leastFlex = 8 // what is left of the column that gives way
 )
 
-// drawTable sets things below each other. The column flex holds plain text and gives way where
-// there is no room; columns that are empty throughout are not drawn.
+// drawTable draws rows below each other. The flex column holds plain text and is cut if there
+// is no room; columns that are empty in all rows are left out.
 func drawTable(l term.Style, head []string, flex int, rows []tableRow) string {
 	widths, used := make([]int, len(head)), make([]bool, len(head))
 	lead := 0
@@ -96,10 +96,10 @@ func drawTable(l term.Style, head []string, flex int, rows []tableRow) string {
 	return b.String()
 }
 
-// wideIDs is from how many columns on an id is shown whole.
+// wholeIDsFrom is from how many columns on an id is shown whole.
 const wholeIDsFrom = 112
 
-// idEnd is how much of an id is enough to tell it from others.
+// idSuffixLength is how much of an id is enough to tell it from others.
 const idSuffixLength = 8
 
 // shortID shows an id, or how it ends: its beginning is a time, and alike in many.
@@ -137,10 +137,11 @@ func timeAheadText(l term.Style, t time.Time) string {
 	}
 }
 
-// leastEnd is how much of the end of an id has to be typed.
+// minIDSuffix is how much of the end of an id has to be typed.
 const minIDSuffix = 4
 
-// findByID finds what is meant by an id, or by how one ends.
+// findByID finds a thing by its id or by the end of its id, which must be unique and at least
+// minIDSuffix long.
 func findByID[T any](all []T, id func(T) string, what, typed, list string) (T, error) {
 	var found []T
 	for _, x := range all {
@@ -164,7 +165,8 @@ func findByID[T any](all []T, id func(T) string, what, typed, list string) (T, e
 // joinLines is foreign text in a question of several lines.
 func joinLines(s string) string { return strings.ReplaceAll(s, "\n", " ") }
 
-// nonNil has no null where a list is promised.
+// nonNil returns list, or an empty one for nil, so that JSON has no null where a list is
+// documented.
 func nonNil[T any](list []T) []T {
 	if list == nil {
 		return []T{}

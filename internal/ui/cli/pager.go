@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// paged are the commands whose answer may be longer than the terminal and is only read.
-// None of them asks anything.
+// pagedCommands lists the commands whose answer may be longer than the terminal. None of them
+// asks questions.
 var pagedCommands = map[string]bool{
 	"log": true, "show": true, "diff": true, "blame": true, "why": true, "find": true, "ls": true, "effects": true, "help": true, "audit": true, "config": true,
 }
@@ -21,8 +21,8 @@ func (f *commandLine) setPageable(cmd *cobra.Command) {
 
 func (f *commandLine) usesPager() bool { return f.pageable && f.OutTTY && !f.noPager && f.Pager != nil }
 
-// printText writes an answer, as git does: on a terminal that it does not fit into by way of a
-// pager. Where the pager does not start it is written as it is.
+// printText prints an answer, through a pager if it does not fit the terminal. If the pager
+// does not start, the text is printed directly.
 func (f *commandLine) printText(text string) error {
 	if f.usesPager() && strings.Count(text, "\n") >= f.Height && f.Pager(text) == nil {
 		return nil

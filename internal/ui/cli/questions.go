@@ -9,8 +9,8 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 )
 
-// askObstacles asks about each obstacle, and then about the whole. It answers the
-// classes that were consented to.
+// askObstacles asks about each obstacle and then about the whole plan. It returns the accepted
+// classes.
 func (j *restoreFlow) askObstacles(ctx context.Context, s retake.Service, p *retake.Plan) ([]string, error) {
 	accepted := j.accept
 	open := term.Unaccepted(p, accepted)
@@ -28,8 +28,8 @@ func (j *restoreFlow) askObstacles(ctx context.Context, s retake.Service, p *ret
 	return accepted, j.askPlan(ctx, s, p, term.FinalQuestion(p), len(open) == 0)
 }
 
-// askPlan puts one question about a plan until it is answered; d and l show more
-// and ask again.
+// askPlan asks one question about a plan until it is answered; d and l show more and ask
+// again.
 func (j *restoreFlow) askPlan(ctx context.Context, s retake.Service, p *retake.Plan, question string, first bool) error {
 	l := j.stderrStyle()
 	keys := "[y/N]"

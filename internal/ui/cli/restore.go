@@ -23,7 +23,7 @@ func (f *commandLine) restoreCommand() *cobra.Command {
 	return cmd
 }
 
-// argsBeforePaths counts the arguments before "--"; any number of paths may follow.
+// argsBeforePaths accepts low to high arguments before "--", and any number of paths after it.
 func argsBeforePaths(low, high int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		refs, _ := splitAtDash(cmd, args)
@@ -31,7 +31,7 @@ func argsBeforePaths(low, high int) cobra.PositionalArgs {
 	}
 }
 
-// splitAtDash parts what stands before "--" and what stands behind it.
+// splitAtDash splits the arguments at "--".
 func splitAtDash(cmd *cobra.Command, args []string) (before, behind []string) {
 	if at := cmd.ArgsLenAtDash(); at >= 0 {
 		return args[:at], args[at:]
@@ -70,7 +70,7 @@ func (c *restoreCmd) run(cmd *cobra.Command, args []string) error {
 	return c.planAndApply(cmd.Context(), s, req)
 }
 
-// rememberCommand keeps what was typed, for the commands that our answers name.
+// rememberCommand stores the command as typed, for the hints that repeat it.
 func (j *restoreFlow) rememberCommand(cmd *cobra.Command, refs, paths []string) error {
 	if j.planOnly && j.digest != "" {
 		return usageError(helpHint(cmd), "It is --plan or --digest, not both.")

@@ -39,8 +39,8 @@ func (f *commandLine) resumeCommand() *cobra.Command {
 	return cmd
 }
 
-// printResumption says after a restore how the conversation goes on from there. It is
-// context: when it is not known, nothing is said.
+// printResumption prints after a restore how the conversation can be resumed. If that is not
+// known, it prints nothing.
 func (f *commandLine) printResumption(ctx context.Context, s retake.Service, ws retake.WorkspaceID, dir string, cp retake.Checkpoint) {
 	if f.json {
 		return

@@ -10,6 +10,7 @@ import (
 	"github.com/retake-dev/retake"
 )
 
+// rootCommand builds the command tree with the flags that every command has.
 func (f *commandLine) rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "retake",
@@ -87,9 +88,10 @@ func (f *commandLine) explains() bool {
 	})
 }
 
-// engineMark marks commands, with all below them, that only the engine's program can do.
+// engineAnnotation marks commands, with all below them, that only the engine's program can do.
 const engineAnnotation = "engine"
 
+// needsEngine reports whether cmd or a parent of it is marked as one for the engine's program.
 func needsEngine(cmd *cobra.Command) bool {
 	for ; cmd != nil; cmd = cmd.Parent() {
 		if cmd.Annotations[engineAnnotation] != "" {
@@ -99,11 +101,14 @@ func needsEngine(cmd *cobra.Command) bool {
 	return false
 }
 
+// markNeedsEngine marks cmd, with all commands below it, as one for the engine's program.
 func markNeedsEngine(cmd *cobra.Command) *cobra.Command {
 	cmd.Annotations = map[string]string{engineAnnotation: "yes"}
 	return cmd
 }
 
+// handOverToEngine runs the command in the engine's program. It returns only if this process
+// could not be replaced.
 func (f *commandLine) handOverToEngine() error {
 	exit, err := f.HandOver()
 	if err != nil {
@@ -112,14 +117,15 @@ func (f *commandLine) handOverToEngine() error {
 	return exitError{code: exit}
 }
 
-// commandGroup is a part of the help: what `retake help` shows, and what only
-// `retake help --all` does.
+// commandGroup is a section of the help: basic is shown by `retake help`, more only by `retake
+// help --all`.
 type commandGroup struct {
 	title string
 	basic []*cobra.Command
 	more  []*cobra.Command
 }
 
+// commandGroups returns all commands in the order of the help.
 func (f *commandLine) commandGroups() []commandGroup {
 	type list = []*cobra.Command
 	return []commandGroup{
@@ -141,12 +147,15 @@ const (
 	listHint   = "list checkpoints: retake log"
 )
 
-// panicWords are the commands of other tools that people type when something is gone.
+// foreignCommands maps commands of other tools, which people type when something is lost, to a
+// hint.
 var foreignCommands = map[string]string{
 	"rollback": goBackHint, "revert": goBackHint, "reset": goBackHint, "checkout": goBackHint, "rewind": goBackHint, "recover": goBackHint, "goto": goBackHint,
 	"history": listHint, "list": listHint, "timeline": listHint,
 }
 
+// rejectUnknownCommand returns an error for a first argument that is not a command, with the
+// nearest commands as hints.
 func rejectUnknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -165,7 +174,8 @@ func rejectUnknownCommand(cmd *cobra.Command, args []string) error {
 	return usageError(hint+"list all commands: retake help --all", "Unknown command: %s", args[0])
 }
 
-// suggestedCommand is a command as it can be typed: one that needs more words is explained instead.
+// suggestedCommand returns a command that can be typed as it is; for a command with required
+// arguments that is its help.
 func suggestedCommand(root *cobra.Command, name string) string {
 	cmd, _, err := root.Find([]string{name})
 	if err != nil || strings.Contains(strings.TrimSpace(optionalWords.ReplaceAllString(cmd.Use, "")), " ") {
@@ -174,10 +184,11 @@ func suggestedCommand(root *cobra.Command, name string) string {
 	return "retake " + name
 }
 
-// optional are the words of a usage line that may be left out; brackets may hold brackets.
+// optionalWords matches the parts of a usage line that may be left out; brackets may be nested
+// once.
 var optionalWords = regexp.MustCompile(`\[([^\[\]]|\[[^\[\]]*\])*\]`)
 
-// argsBetween takes from low to high arguments; high below zero is no limit.
+// argsBetween accepts low to high arguments; a negative high means no limit.
 func argsBetween(low, high int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) >= low && (high < 0 || len(args) <= high) {
@@ -202,7 +213,7 @@ func helpHint(cmd *cobra.Command) string {
 	return "see its usage: retake help" + strings.TrimPrefix(cmd.CommandPath(), "retake")
 }
 
-// flagError says in our words what the parser of flags found.
+// flagError rewrites an error of the flag parser in our words.
 func flagError(cmd *cobra.Command, err error) error {
 	text := err.Error()
 	hint := helpHint(cmd)
@@ -218,4 +229,5 @@ func flagError(cmd *cobra.Command, err error) error {
 	return &retake.Error{Kind: retake.Invalid, What: text, Safe: nothingChanged, Hint: hint}
 }
 
+// commandSubject returns how a sentence about cmd starts.
 func commandSubject(cmd *cobra.Command) string { return "The command " + cmd.CommandPath() }

@@ -31,7 +31,7 @@ func programArgs(low, high int) cobra.PositionalArgs {
 	}
 }
 
-// checkCanRun says why no program can be run.
+// checkCanRun returns an error if programs cannot be run here.
 func (f *commandLine) checkCanRun() error {
 	if f.json {
 		return usageError("", "The output belongs to the program, so there is no room for --json.")
@@ -84,7 +84,7 @@ func (f *commandLine) runBetweenSaves(ctx context.Context, intent string, progra
 	return nil
 }
 
-// printRunCheckpoints tells a person which checkpoints stand around the program.
+// printRunCheckpoints prints which checkpoints were taken before and after the program.
 func (f *commandLine) printRunCheckpoints(was retake.Checkpoint, is retake.SaveResult) {
 	if !f.ErrTTY {
 		return

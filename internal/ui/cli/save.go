@@ -84,8 +84,8 @@ func (c *saveCmd) checkFlagUse(cmd *cobra.Command) error {
 	return nil
 }
 
-// continuedByDaemon tells who does not wait any more that the daemon does: it finishes a
-// save that has begun.
+// continuedByDaemon rewrites the error of an interrupted save: the daemon finishes a save that
+// has begun.
 func (f *commandLine) continuedByDaemon(err error) error {
 	if f.isSolo() || f.isRemote() || !retake.IsKind(err, retake.Canceled) {
 		return err

@@ -8,8 +8,8 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 )
 
-// verifyAndPrint runs the commands of a save. The checkpoint is kept whatever they answer, so
-// nothing of it is an error.
+// verifyAndPrint runs the checks of a save. The checkpoint is kept whatever their result, so
+// none of them is an error.
 func (c *saveCmd) verifyAndPrint(ctx context.Context, s retake.Service, res retake.SaveResult) error {
 	if res.Warnings == nil {
 		res.Warnings = []retake.Warning{}
@@ -32,7 +32,7 @@ func (c *saveCmd) verifyAndPrint(ctx context.Context, s retake.Service, res reta
 	return nil
 }
 
-// verifyAll runs one command after the other. An error means that nobody waits any more.
+// verifyAll runs one check after the other. It returns an error only if ctx ended.
 func (c *saveCmd) verifyAll(ctx context.Context, s retake.Service, a *saveAnswer) error {
 	cp := a.Checkpoint
 	for i, line := range c.verify {

@@ -128,7 +128,7 @@ func (f *commandLine) scheduleAddCommand() *cobra.Command {
 	return cmd
 }
 
-// workWords say what a schedule does.
+// scheduleWorkTexts say what a schedule does.
 var scheduleWorkTexts = map[retake.ScheduleWork]string{
 	retake.WorkSave: "A checkpoint of %s is taken", retake.WorkRetain: "What is too old goes", retake.WorkDrill: "A share of the stored bytes is read back",
 }

@@ -25,8 +25,8 @@ type Servers interface {
 	AddKey(ctx context.Context, p ServerOptions, ns retake.NamespaceID, req retake.KeyRequest) (retake.NewKey, error)
 }
 
-// ServerOptions says what a server stands on. Secrets come from the environment or from
-// files, never from here.
+// ServerOptions says where a server keeps its data and how it is reached. Secrets come from
+// the environment or from files, never from flags.
 type ServerOptions struct {
 	Data     string
 	Listen   string
@@ -56,7 +56,7 @@ type servingAnswer struct {
 	Begun   *ServerBeginning `json:"begun,omitempty"`
 }
 
-// places adds the flags that say what a server stands on.
+// addFlags adds the flags of the options.
 func (p *ServerOptions) addFlags(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&p.Data, "data", "", "store the server's data in `DIR` (required)")

@@ -116,7 +116,7 @@ func renderStatusLine(l term.Style, t retake.Timeline, verified bool) string {
 	return dropPartsToFit(l, parts)
 }
 
-// worstAnswer is the gravest of some answers.
+// worstAnswer returns the gravest answer.
 func worstAnswer(answers []retake.Answer) retake.Answer {
 	return slices.MinFunc(answers, func(a, b retake.Answer) int { return term.VerdictRank(a) - term.VerdictRank(b) })
 }

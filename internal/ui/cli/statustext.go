@@ -130,7 +130,8 @@ func checkTexts(answers []retake.Answer, newest *retake.Checkpoint) []string {
 	return out
 }
 
-// goodNames are the verifications that a good checkpoint passed, as far as the newest tells.
+// goodNames returns the verifications that a good checkpoint passed, as far as the newest one
+// shows.
 func goodNames(st retake.Status) string {
 	if st.Latest == nil || st.Good == nil || st.Good.ID != st.Latest.ID {
 		return ""
@@ -144,7 +145,7 @@ func goodNames(st retake.Status) string {
 	return strings.Join(names, ", ")
 }
 
-// drillRow tells the last time that a good checkpoint was restored and verified.
+// drillRow returns the row of the last time that a good checkpoint was restored and verified.
 func drillRow(l term.Style, d retake.Drill, good int64) statusRow {
 	which := ""
 	if d.Number != good {

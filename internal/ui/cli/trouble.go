@@ -11,16 +11,17 @@ import (
 
 const nothingChanged = "Nothing was changed."
 
-// errLeft is the answer "no" to a question of ours.
+// errCancelled is returned when the user says no to a question.
 var errCancelled = &retake.Error{Kind: retake.Denied, What: "Cancelled.", Safe: nothingChanged}
 
-// reportedError is an error whose report is already on Out.
+// reportedError is an error whose report was already written to Out, so it is not printed
+// again in JSON.
 type reportedError struct{ error }
 
 func (t reportedError) Unwrap() error { return t.error }
 
-// exitError ends a command with a code that belongs to no kind: that of another
-// program, or of a check. All that there is to say is in say, or was said.
+// exitError ends a command with an exit code that no error kind has: that of another program,
+// or of a failed check. The report, if there is one, is printed first.
 type exitError struct {
 	code   int
 	report *retake.Error // nil: nothing
@@ -33,15 +34,15 @@ func (e exitError) Error() string {
 	return fmt.Sprintf("end with %d", e.code)
 }
 
-// failedExit is the code of a check that failed.
+// failedCheckExit is the exit code of a check that failed.
 const failedCheckExit = 7
 
-// usageError is a mistake in what was typed.
+// usageError returns the error of a mistake in the arguments.
 func usageError(hint, format string, args ...any) error {
 	return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf(format, args...), Safe: nothingChanged, Hint: hint}
 }
 
-// printError shows an error and answers the exit code.
+// printError prints err, as JSON or text, and returns the exit code.
 func (f *commandLine) printError(err error) int {
 	var end exitError
 	if errors.As(err, &end) {

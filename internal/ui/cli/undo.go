@@ -23,7 +23,7 @@ func (f *commandLine) undoCommand() *cobra.Command {
 	return cmd
 }
 
-// runCourse is undo and redo: a course through the workspace we are in.
+// runCourse runs undo or redo in the current workspace.
 func (j *restoreFlow) runCourse(cmd *cobra.Command, args []string, course retake.Course) error {
 	refs, typed := splitAtDash(cmd, args)
 	if (j.discardEdits || j.session != "") && len(refs) > 0 || j.discardEdits && j.session != "" {

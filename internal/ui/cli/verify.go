@@ -135,7 +135,7 @@ func (c *verifyCmd) checkpointToVerify(ctx context.Context, s retake.Service, ws
 	return cp, !st.Saving && st.Latest != nil && st.Latest.ID == cp.ID && st.Now.Total() == 0, nil
 }
 
-// verifyOne runs one command on the live files or in a fork, and records what it answers.
+// verifyOne runs one check on the live files or in a fork, and records the result.
 func (c *verifyCmd) verifyOne(ctx context.Context, s retake.Service, ws retake.Workspace, cp retake.Checkpoint, live bool, q checkCommand) (v retake.Verification, err error) {
 	var a retake.Attestation
 	if live {

@@ -87,7 +87,8 @@ func blameLine(b retake.Blame, path string, line int) (whyAnswer, error) {
 	return a, nil
 }
 
-// parseFileLine reads PATH:LINE. A path may hold colons, a number stands last.
+// parseFileLine parses PATH:LINE. A path may contain colons, so the number is what follows the
+// last one.
 func parseFileLine(typed string) (path string, line int, ok bool) {
 	i := strings.LastIndexByte(typed, ':')
 	if i <= 0 {
@@ -97,7 +98,7 @@ func parseFileLine(typed string) (path string, line int, ok bool) {
 	return typed[:i], n, err == nil && n > 0
 }
 
-// mostReplaced is how many lines of before are worth showing.
+// maxReplacedLines is how many lines of before are worth showing.
 const maxReplacedLines = 5
 
 // replacedLines is what stood where the line was written. It is help for the reader: what

@@ -22,8 +22,8 @@ const (
 	codex      = "codex"
 )
 
-// agentSession is one session of an agent that is played: it tells what a real one tells by its
-// hooks, and keeps its conversation as a real one does.
+// agentSession is one simulated session of an agent: it sends the signals that a real agent
+// sends through its hooks, and writes its transcript like one.
 type agentSession struct {
 	runner     *storyRunner
 	name       string
@@ -60,7 +60,7 @@ func (st *storyRunner) startSession(ctx context.Context, name, dir string) (*age
 	return a, err
 }
 
-// sendSignal gives one signal to the service.
+// sendSignal sends one signal to the service.
 func (a *agentSession) sendSignal(ctx context.Context, sig retake.Signal) (retake.Reaction, error) {
 	sig.ID, sig.Time, sig.Agent, sig.Session, sig.Turn = queue.NewID(), a.runner.req.Clock.Now(), a.name, a.session, a.turn
 	sig.Dir, sig.Transcript = a.dir, a.transcript
@@ -94,7 +94,7 @@ func (a *agentSession) editFile(ctx context.Context, path string, do func() erro
 	return a.runCall(ctx, c, "done", do)
 }
 
-// runShell is a call that runs a command. What it does to the files is done by our own hand.
+// runShell simulates a call that runs a command; do makes its changes to the files.
 func (a *agentSession) runShell(ctx context.Context, line, output string, do func() error) error {
 	c := retake.Call{Tool: "Bash", Kind: retake.CallShell, Command: line, Input: toolInput("command", line)}
 	if a.name == codex {
@@ -111,7 +111,7 @@ func toolInput(key, value string) json.RawMessage {
 	return b
 }
 
-// runCall tells of a call before and after it is done.
+// runCall sends the signals before and after a call, and calls do between them.
 func (a *agentSession) runCall(ctx context.Context, c retake.Call, output string, do func() error) error {
 	a.calls++
 	c.ID = fmt.Sprintf("call_%s_%d", a.session[:8], a.calls)
@@ -131,8 +131,8 @@ func (a *agentSession) runCall(ctx context.Context, c retake.Call, output string
 	return err
 }
 
-// setTasks tells the to-do list. When a task is done in it, what comes next must not be in
-// the checkpoint of that.
+// setTasks sends the to-do list. If a task is done in it, it waits for that checkpoint, so
+// that later changes are not in it.
 func (a *agentSession) setTasks(ctx context.Context, tasks []retake.Task, done bool) error {
 	if _, err := a.sendSignal(ctx, retake.Signal{Kind: retake.SignalTasks, Tasks: tasks}); err != nil || !done {
 		return err
@@ -141,8 +141,7 @@ func (a *agentSession) setTasks(ctx context.Context, tasks []retake.Task, done b
 	return err
 }
 
-// endTurn ends a turn with the last words, and waits for its checkpoint: what comes next must
-// not be in it.
+// endTurn ends a turn and waits for its checkpoint, so that later changes are not in it.
 func (a *agentSession) endTurn(ctx context.Context, words string) (retake.Checkpoint, error) {
 	if err := a.recordText("assistant", words); err != nil {
 		return retake.Checkpoint{}, err

@@ -99,7 +99,7 @@ Nothing outside this directory was changed. Remove it, and make it again:
   retake demo
 `
 
-// claimDir makes the directory and says in it that the demo is not whole yet.
+// claimDir makes the directory and marks the demo in it as unfinished.
 func claimDir(dir string) error {
 	if err := CheckFree(dir); err != nil {
 		return err
@@ -122,7 +122,7 @@ func claimDir(dir string) error {
 	return nil
 }
 
-// CheckFree answers ErrOccupied when a directory holds something. It changes nothing.
+// CheckFree returns ErrOccupied if a directory is not empty. It changes nothing.
 func CheckFree(dir string) error {
 	names, err := os.ReadDir(dir)
 	switch {
@@ -136,7 +136,7 @@ func CheckFree(dir string) error {
 	return nil
 }
 
-// IsUnfinished reports whether a directory holds a demo that was cut off.
+// IsUnfinished reports whether a directory holds a demo that was interrupted.
 func IsUnfinished(dir string) bool {
 	_, err := os.Lstat(filepath.Join(dir, Unfinished))
 	return err == nil

@@ -49,7 +49,7 @@ func writeStep(tree, step string) error {
 	return nil
 }
 
-// writeIfChanged leaves a file alone that holds these bytes already, with its time.
+// writeIfChanged writes a file unless it already holds these bytes, so that its time is kept.
 func writeIfChanged(file string, data []byte) error {
 	if old, err := os.ReadFile(file); err == nil && bytes.Equal(old, data) {
 		return nil
@@ -116,7 +116,7 @@ func writePhoto(tree, sku string) error {
 	return writePicture(filepath.Join(tree, "public", "photos", sku+".png"), 48, hashText(sku))
 }
 
-// hashText is a number made of a text, so that every demo draws the same.
+// hashText returns a number derived from a text, so that every demo draws the same pictures.
 func hashText(text string) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(text)) // a hash takes everything

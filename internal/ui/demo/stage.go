@@ -16,7 +16,7 @@ const (
 	pollEvery = 10 * time.Millisecond
 )
 
-// storyRunner is the workspace while the story is played.
+// storyRunner plays the story in a new workspace.
 type storyRunner struct {
 	svc   retake.Service
 	req   Request
@@ -50,7 +50,7 @@ func (st *storyRunner) shopFile(path string) string {
 	return filepath.Join(st.shopDir(), filepath.FromSlash(path))
 }
 
-// waitUntil looks at a timeline until something is so.
+// waitUntil polls a timeline until holds returns true.
 func (st *storyRunner) waitUntil(ctx context.Context, ws retake.WorkspaceID, holds func(retake.Timeline) bool) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("it takes too long"))
 	defer cancel()
@@ -127,11 +127,11 @@ func (st *storyRunner) restoreTo(ctx context.Context, req retake.PlanRequest) (r
 	return res.Checkpoint, nil
 }
 
-// tellings is how often a timeline is asked to be told; each time is bounded.
+// maxTimelineReads is how often a timeline is asked to be told; each time is bounded.
 const maxTimelineReads = 4
 
-// readTimeline is a timeline whose checkpoints have their stories. A search waits for those that are
-// being told, and tells the others.
+// readTimeline returns a timeline in which all checkpoints have their stories: a search waits
+// for those in progress and makes the missing ones.
 func (st *storyRunner) readTimeline(ctx context.Context, ws retake.WorkspaceID) (retake.Timeline, error) {
 	var t retake.Timeline
 	for range maxTimelineReads {

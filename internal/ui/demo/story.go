@@ -125,8 +125,8 @@ func (st *storyRunner) addCards(ctx context.Context) error {
 	return err
 }
 
-// noKey looks like a secret and is none. It is in two parts, so that nobody who searches
-// the sources takes it for one.
+// fakeKey looks like a secret but is not one. It is in two parts so that scanners of the
+// source do not report it.
 const fakeKey = "sk_test_" + "4Retake2Demo7NoRealKey9"
 
 const sessionTable = "CREATE TABLE sessions (sid TEXT PRIMARY KEY, expires INTEGER, data TEXT)"

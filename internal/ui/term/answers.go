@@ -12,7 +12,8 @@ import (
 
 func (p Paint) magenta(s string) string { return p.sgr("35", s) }
 
-// VerdictMark is the glyph of a verdict and its color. What an agent says is never green or red.
+// VerdictMark returns the glyph and the color of a verdict. The claim of an agent is never
+// green or red.
 func (l Style) VerdictMark(v retake.Verdict, claim bool) (sign string, color func(string) string) {
 	plain := func(s string) string { return s }
 	switch v {
@@ -36,8 +37,8 @@ func (l Style) VerdictMark(v retake.Verdict, claim bool) (sign string, color fun
 	return sign, color
 }
 
-// VerdictRank orders verdicts, the gravest first. What could not run says nothing about the
-// files, so it stands behind what does.
+// VerdictRank orders verdicts, the gravest first. A check that could not run says nothing
+// about the files, so it comes after those that did.
 func VerdictRank(a retake.Answer) int {
 	if a.Claim {
 		return 5
@@ -56,7 +57,7 @@ func VerdictRank(a retake.Answer) int {
 	}
 }
 
-// Badge is one answer as a row shows it.
+// Badge is one verification as a row shows it.
 type Badge struct {
 	Sign, Text string
 	Color      func(string) string
@@ -71,8 +72,8 @@ func (m Badge) width() int {
 	return termtext.Width(m.Sign) + 1 + termtext.Width(m.Text)
 }
 
-// Badges are the answers about a checkpoint, the gravest first. Those that were given about
-// another checkpoint with the same content say which, once.
+// Badges returns the verifications of a checkpoint, the gravest first. Those of another
+// checkpoint with the same content name it once.
 func (l Style) Badges(answers []retake.Answer) []Badge {
 	sorted := slices.Clone(answers)
 	slices.SortStableFunc(sorted, func(a, b retake.Answer) int { return cmp.Compare(VerdictRank(a), VerdictRank(b)) })
@@ -98,10 +99,10 @@ func (l Style) Badges(answers []retake.Answer) []Badge {
 	return out
 }
 
-// roomy is from which width on a badge is spelled out.
+// badgeTextFrom is from which width on a badge is spelled out.
 const badgeTextFrom = 100
 
-// GravestBadges is what a narrow row shows: one answer, and how many more failed.
+// GravestBadges returns what a narrow row shows: the gravest badge, and how many more failed.
 func GravestBadges(ms []Badge) []Badge {
 	if len(ms) == 0 {
 		return nil
@@ -127,8 +128,8 @@ func badgesWidth(ms []Badge) int {
 	return width
 }
 
-// VerificationCell draws badges into a column; text paints what is not a sign. Where they do not
-// fit, it says how many more there are.
+// VerificationCell draws badges into a column; text paints everything but the glyphs. If not
+// all fit, it counts the rest.
 func (l Style) VerificationCell(ms []Badge, width int, text func(string) string) string {
 	if len(ms) == 0 {
 		return l.Dim(l.Glyphs.Dash) + strings.Repeat(" ", max(width-1, 0))
@@ -160,8 +161,8 @@ func (l Style) VerificationCell(ms []Badge, width int, text func(string) string)
 	return cell + strings.Repeat(" ", max(width-l.ShownWidth(cell), 0))
 }
 
-// newestAnswers are the newest answers by name, of verifications that are listed newest first.
-// Those of the checkpoint itself come before those of others with the same content.
+// newestAnswers returns the newest answer for each name; vs is sorted newest first. Answers
+// about the checkpoint itself come before those about others with the same content.
 func newestAnswers(vs []retake.Verification, number int64) []retake.Answer {
 	var out []retake.Answer
 	seen := map[string]bool{}

@@ -11,7 +11,8 @@ import (
 // briefIndent is where the lines below the head of a brief begin.
 const briefIndent = 4
 
-// SubjectBrief tells of one line of a timeline in at most n lines, without asking anybody.
+// SubjectBrief describes one line of a timeline in at most n lines, from what was read
+// already.
 func (l Style) SubjectBrief(v TimelineView, s RowSubject, n int) []string {
 	var out []string
 	switch {

@@ -179,8 +179,8 @@ func effectFields(l Style, cp retake.Checkpoint, before []retake.Effect) []strin
 // effectLines is how many lines of one effect are shown.
 const effectLines = 4
 
-// breakText is text in a few lines of that width, also where a word is longer. What has no
-// room is counted.
+// breakText breaks text into a few lines of that width, also inside long words. What does not
+// fit is counted.
 func (l Style) breakText(text string, width int) []string {
 	var out []string
 	for _, line := range WrapLine(text, width) {

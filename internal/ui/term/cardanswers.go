@@ -10,8 +10,8 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// verificationLines are the answers about a checkpoint, the gravest first, with what stands behind
-// them, and where they changed.
+// verificationLines returns the answers about a checkpoint, the gravest first, with the facts
+// behind them and where they changed.
 func (l Style) verificationLines(c Card) []string {
 	answers := slices.Clone(c.answers())
 	slices.SortStableFunc(answers, func(a, b retake.Answer) int { return VerdictRank(a) - VerdictRank(b) })
@@ -84,7 +84,8 @@ func (l Style) answerFacts(a retake.Answer, vs []retake.Verification) (score str
 	return score, slices.DeleteFunc(out, func(s string) bool { return s == "" })
 }
 
-// runSource tells whose word it is and on which files. A run of ours that passed needs no word.
+// runSource returns who made a verification and on which files; it is empty for a run of ours
+// that passed.
 func runSource(v retake.Verification) string {
 	switch {
 	case v.Claim:
@@ -120,8 +121,8 @@ func wrapFacts(l Style, facts []string, width int) []string {
 	return append(out, line)
 }
 
-// verdictChangeText tells where an answer was another one: at the nearest checkpoints before and
-// after that were asked. Nothing is told where it was always the same.
+// verdictChangeText says where the verdict differed: at the nearest verified checkpoints
+// before and after. It is empty if it was always the same.
 func (l Style) verdictChangeText(a retake.Answer, c Card) string {
 	if a.Claim || !isDecided(a.Verdict) {
 		return ""
@@ -152,8 +153,8 @@ func (l Style) verdictChangeText(a retake.Answer, c Card) string {
 // isDecided reports whether a verdict is about the files.
 func isDecided(v retake.Verdict) bool { return v == retake.Passed || v == retake.Failed }
 
-// nearestVerifications are the answers to the same question that stand closest before and after a
-// checkpoint, about other content.
+// nearestVerifications returns the verifications of the same name that are closest before and
+// after a checkpoint, about other content.
 func nearestVerifications(name string, c Card) (before, after *retake.Verification) {
 	n := c.Checkpoint.Number
 	for i, v := range c.Others {

@@ -28,8 +28,8 @@ type Card struct {
 	Effects []retake.Effect       `json:"-"` // of the checkpoints before it in the same turn
 }
 
-// Read asks for all that a card tells. Only what really changed must be there; the rest is
-// told when it is known.
+// Read reads everything a card shows. Only the changes are required; the rest is shown if it
+// can be read.
 func (c *Card) Read(ctx context.Context, s retake.Service, ws retake.Workspace, whole bool) error {
 	q := retake.DiffQuery{Workspace: ws.ID, To: string(c.Checkpoint.ID), Machine: c.Machine}
 	st, err := s.Story(ctx, q)
@@ -60,8 +60,8 @@ func (c *Card) Read(ctx context.Context, s retake.Service, ws retake.Workspace, 
 	return nil
 }
 
-// readOptional asks for what a card can do without: the answers, and for text also those about
-// other checkpoints and what the agent held.
+// readOptional reads what a card can do without: the answers, and for text also those about
+// other checkpoints and the state of the agent.
 func (c *Card) readOptional(ctx context.Context, s retake.Service, ws retake.Workspace, text bool) {
 	if vs, err := s.Verifications(ctx, retake.VerificationQuery{Workspace: ws.ID, Ref: string(c.Checkpoint.ID)}); err == nil && vs != nil {
 		c.Verifications = vs
@@ -82,10 +82,11 @@ func (c *Card) readOptional(ctx context.Context, s retake.Service, ws retake.Wor
 	}
 }
 
-// othersRead is how many answers about other checkpoints are looked through.
+// maxOtherVerifications is how many answers about other checkpoints are looked through.
 const maxOtherVerifications = 500
 
-// NonNilStory has no null where a list is promised.
+// NonNilStory returns st with empty lists instead of nil ones, so that JSON has no null where
+// a list is documented.
 func NonNilStory(st retake.Story) retake.Story {
 	if st.Groups == nil {
 		st.Groups = []retake.Group{}
@@ -110,7 +111,7 @@ func (c Card) answers() []retake.Answer {
 	return newestAnswers(c.Verifications, c.Checkpoint.Number)
 }
 
-// Hints are what to do next, label and command by turns.
+// Hints returns what to do next, as pairs of a label and a command.
 func (c Card) Hints() []string {
 	n := c.Checkpoint.Number
 	pairs := []string{"lines", fmt.Sprintf("retake diff %d", n)}

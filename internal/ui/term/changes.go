@@ -115,7 +115,7 @@ func (l Style) lineCountText(n LineCount) string {
 	return strings.Join(parts, " ")
 }
 
-// foldedSum tells what a folded directory stands for.
+// foldedSum returns what a folded directory stands for.
 func (l Style) foldedSum(line foldedLine) string {
 	var parts []string
 	if line.files > 0 {
@@ -129,7 +129,7 @@ func (l Style) foldedSum(line foldedLine) string {
 	return strings.Join(parts, ", ")
 }
 
-// modeChangeText tells which of mode, owner and attributes changed.
+// modeChangeText returns which of mode, owner and attributes changed.
 func (l Style) modeChangeText(c *retake.Change) string {
 	var parts []string
 	if c.Before.Mode != c.After.Mode {

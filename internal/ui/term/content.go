@@ -12,7 +12,7 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// TextLimit is the largest file whose lines are compared.
+// MaxTextSize is the largest file whose lines are compared.
 const MaxTextSize = 1 << 20
 
 // ContentReader reads the two sides of changes.
@@ -22,15 +22,15 @@ type ContentReader struct {
 	Now       bool // the later side is the live directory
 }
 
-// ChangeSides are the texts of a change; why is set when there are no lines to compare.
+// ChangeSides are the texts of a change; why is set if there are no lines to compare.
 type ChangeSides struct {
 	before, after string
 	why           string
 	masked        bool
 }
 
-// MaskSecrets shows no likely secret. Lines are compared as they are and covered one by one, so
-// that a secret that changed is seen to have changed; a key of many lines is not shown.
+// MaskSecrets hides likely secrets. Lines are compared as they are and masked one by one, so
+// that a changed secret is seen to have changed; a key of many lines is not shown.
 func (s ChangeSides) MaskSecrets() ChangeSides {
 	s.masked = true
 	const manyLines = "private key"
@@ -40,8 +40,8 @@ func (s ChangeSides) MaskSecrets() ChangeSides {
 	return s
 }
 
-// Read gives both sides. Files of now may be gone or other ones by this time;
-// that is no error.
+// Read reads both sides of a change. A live file may have changed or gone meanwhile, which is
+// not an error.
 func (r ContentReader) Read(ctx context.Context, c retake.Change) (ChangeSides, error) {
 	if why := notComparableReason(c); why != "" {
 		return ChangeSides{why: why}, nil
@@ -71,7 +71,7 @@ func (r ContentReader) Read(ctx context.Context, c retake.Change) (ChangeSides, 
 	return s, nil
 }
 
-// notComparableReason tells why an entry has no lines to compare; empty when it may have.
+// notComparableReason returns why an entry has no lines to compare, or "".
 func notComparableReason(c retake.Change) string {
 	for _, e := range []*retake.Entry{c.Before, c.After} {
 		switch {
@@ -93,7 +93,8 @@ func (r ContentReader) readLater(ctx context.Context, c retake.Change) (string, 
 	return r.ReadText(in, err)
 }
 
-// ReadText reads one byte more than the limit, so that the caller sees what grew.
+// ReadText reads up to one byte more than MaxTextSize, so that the caller sees that a file
+// grew beyond it.
 func (ContentReader) ReadText(in io.ReadCloser, err error) (string, error) {
 	if err != nil {
 		return "", err
@@ -122,7 +123,8 @@ func countLines(edits []Edit) LineCount {
 	return n
 }
 
-// CountLines counts the lines of what is listed by itself; what is folded has bytes only.
+// CountLines counts the lines of files that are listed by themselves; folded ones have only
+// bytes.
 func (r ContentReader) CountLines(ctx context.Context, groups []ChangeGroup) (map[string]LineCount, error) {
 	counts := map[string]LineCount{}
 	for _, g := range groups {

@@ -31,10 +31,10 @@ func ReadConversation(ctx context.Context, s retake.Service, ws retake.Workspace
 	return a, err
 }
 
-// maxSpoken bounds what one line of a tool takes on a screen; JSON has all of it.
+// maxToolLines bounds what one line of a tool takes on a screen; JSON has all of it.
 const maxToolLines = 12
 
-// RenderConversation tells who said what.
+// RenderConversation renders who said what.
 func RenderConversation(l Style, a Conversation) string {
 	var b strings.Builder
 	c := a.Conversation

@@ -30,8 +30,8 @@ func wordsOfCourse(c retake.Course) courseWords {
 	return courseWordings[retake.CourseRestore]
 }
 
-// targetText is what a plan leads to, in a word: the number of a checkpoint, or a fork. It
-// is not escaped yet.
+// targetText returns where a plan leads: the number of a checkpoint, or a fork. It is not
+// escaped.
 func targetText(p *retake.Plan) string {
 	switch {
 	case p.Course == retake.CourseAdopt && p.Fork != nil:
@@ -67,7 +67,7 @@ func countPlan(p *retake.Plan) planCounts {
 	return t
 }
 
-// splitWrites parts what a plan writes into what is not there now and what is.
+// splitWrites splits what a plan writes into paths that do not exist now and paths that do.
 func splitWrites(p *retake.Plan) (brought, changed []retake.Step) {
 	for _, s := range p.Writes {
 		if s.What == retake.Added {
@@ -81,8 +81,8 @@ func splitWrites(p *retake.Plan) (brought, changed []retake.Step) {
 
 func (t planCounts) total() int64 { return t.deleted + t.brought + t.changed + t.merged }
 
-// IsIdlePlan reports whether applying a plan would do nothing. What was cut off must be
-// ended even so.
+// IsIdlePlan reports whether applying a plan would do nothing. An interrupted restore is never
+// idle, because it must be ended.
 func IsIdlePlan(p *retake.Plan) bool {
 	if p.Course == retake.CourseFinish || p.Course == retake.CourseUnwind || p.Total() > 0 || p.Lost != nil {
 		return false
@@ -114,7 +114,7 @@ func idleText(p *retake.Plan) string {
 	}
 }
 
-// RenderIdlePlan says that there is nothing to do, and what is kept all the same.
+// RenderIdlePlan renders that there is nothing to do, and what is kept anyway.
 func RenderIdlePlan(l Style, p *retake.Plan) string {
 	out := idleText(p) + "\n"
 	if len(p.Keeps) == 0 {

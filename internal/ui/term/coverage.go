@@ -9,7 +9,7 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// gapWords are the reasons as people read them, behind a count.
+// gapReasonTexts are the reasons as people read them, behind a count.
 var gapReasonTexts = map[retake.Reason]string{
 	retake.ReasonUnreadable: "unreadable",
 	retake.ReasonTorn:       "torn",
@@ -81,7 +81,7 @@ func GradeText(l Style, g retake.Grade) string {
 	return termtext.Escape(string(g))
 }
 
-// FirstPaths is how many paths are named before the rest is counted.
+// MaxNamedPaths is how many paths are named before the rest is counted.
 const MaxNamedPaths = 3
 
 // GapLines lists each reason with its first paths, and how many there are more.
@@ -101,7 +101,7 @@ func GapLines(l Style, gaps []retake.Gap, indent string) string {
 	return b.String()
 }
 
-// mostExcluded patterns are named on a card; --json has all.
+// maxExcludedShown patterns are named on a card; --json has all.
 const maxExcludedShown = 5
 
 // policyFacts tells what is left out.

@@ -8,7 +8,7 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// RenderError says what happened, whether anything was changed, what to do.
+// RenderError renders what happened, whether anything was changed, and what to do.
 func RenderError(l Style, e retake.Error) string {
 	var b strings.Builder
 	for i, line := range l.wrapSentence(AsSentence(termtext.Escape(l.shortenHome(e.What)))) {
@@ -111,8 +111,8 @@ func (l Style) hintList(label, words string, room int) []string {
 	return lines
 }
 
-// shortenHome writes the home of the user as ~ where it begins a path in a sentence, as every
-// other place does. Hints stay as they are: what is typed may stand in quotes.
+// shortenHome replaces the home directory with ~ where it starts a path in a sentence. Hints
+// are left alone: what is typed may be in quotes, where a shell does not expand it.
 func (l Style) shortenHome(text string) string {
 	if l.Home == "" || l.Home == "/" {
 		return text
@@ -126,13 +126,13 @@ func (l Style) shortenHome(text string) string {
 	return strings.Join(words, " ")
 }
 
-// showsCause reports whether what lies below the error helps whoever reads it.
+// showsCause reports whether the underlying error helps the user.
 func showsCause(k retake.ErrorKind) bool {
 	return k == retake.Internal || k == retake.Away || k == retake.Damaged
 }
 
-// AsSentence begins with a capital and ends with a stop. What is no plain word,
-// such as a path, stays as it is.
+// AsSentence capitalizes s and ends it with a period. A first word that is not plain, such as
+// a path, is left as it is.
 func AsSentence(s string) string {
 	if s == "" {
 		return s
@@ -144,7 +144,7 @@ func AsSentence(s string) string {
 	return s + "."
 }
 
-// Capitalize begins with a capital, if that is a plain word.
+// Capitalize capitalizes the first word, if it is a plain one.
 func Capitalize(s string) string {
 	first, _, _ := strings.Cut(s, " ")
 	if first == "" || first == "retake" || strings.Trim(strings.TrimRight(first, ",:."), "abcdefghijklmnopqrstuvwxyz'") != "" || first[0] == '\'' {

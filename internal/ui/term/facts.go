@@ -32,7 +32,7 @@ func (b *storyWriter) signedCount(what retake.Difference, n int) string {
 	}
 }
 
-// writePackages tells of each kind of package what came, went and changed.
+// writePackages writes for each kind of package what was added, removed and changed.
 func (b *storyWriter) writePackages(g retake.Group, told map[string]bool) {
 	runs := groupPackages(b.factsOfTheme(retake.ThemePackages))
 	if len(runs) == 0 {
@@ -71,7 +71,7 @@ func groupPackages(facts []retake.Fact) [][]retake.Fact {
 	return out
 }
 
-// packagesNamed is how many packages are named when nobody asked for them by name.
+// maxPackagesNamed is how many packages are named when nobody asked for them by name.
 const maxPackagesNamed = 8
 
 // packageNames names those that somebody asked for, and counts those that they need.
@@ -100,7 +100,7 @@ func (b *storyWriter) packageNames(run []retake.Fact) string {
 	return text
 }
 
-// writeFactsByPath tells the facts of a theme path by path.
+// writeFactsByPath writes the facts of a theme path by path.
 func (b *storyWriter) writeFactsByPath(theme retake.Theme, told map[string]bool) {
 	var paths []string
 	by := map[string][]retake.Fact{}
@@ -146,10 +146,11 @@ func (b *storyWriter) markedName(what, all retake.Difference, name string) strin
 	}
 }
 
-// settingsShown is how many keys of one file have a line each.
+// maxSettingLines is how many keys of one file have a line each.
 const maxSettingLines = 6
 
-// writeSettings tells of one file: keys only where values may be secrets, else values too.
+// writeSettings writes the changes of one file: only keys if values may be secrets, else
+// values too.
 func (b *storyWriter) writeSettings(path string, facts []retake.Fact) {
 	all := commonDifference(facts)
 	name, count := b.EscapeText(path), b.signedCount(all, len(facts))

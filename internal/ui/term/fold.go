@@ -8,8 +8,8 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// foldedLine is one line of a list of changes: a path, or a directory that stands
-// for all changes below it.
+// foldedLine is one line of a list of changes: a path, or a directory that stands for all
+// changes below it.
 type foldedLine struct {
 	path   string // a directory ends in "/"; "./" stands for the files of the root
 	files  int64  // changed paths that are no directories
@@ -19,18 +19,17 @@ type foldedLine struct {
 	below  []*pathNode    // what a directory stands for
 }
 
-// foldOver is how many lines a group may have before directories are folded.
+// maxFoldedLines is how many lines a group may have before directories are folded.
 const maxFoldedLines = 20
 
-// foldChanges makes at most foldOver lines of changes of one kind where it can, and
-// puts the files of the root on one line where it cannot.
+// foldChanges folds changes of one kind into at most maxFoldedLines lines if possible; if not,
+// the files of the root share one line.
 func foldChanges(changes []retake.Change) []foldedLine {
 	return foldChangesTo(changes, maxFoldedLines, true)
 }
 
-// foldChangesTo makes at most limit lines where it can. It opens small directories first
-// and leaves the large ones shut, and never drops a path: the counts of the lines
-// add up.
+// foldChangesTo folds changes into at most limit lines if possible. It opens small directories
+// first and never drops a path: the counts of the lines add up.
 func foldChangesTo(changes []retake.Change, limit int, bunch bool) []foldedLine {
 	root := buildTree(changes)
 	if bunch {
@@ -62,8 +61,8 @@ func foldChangesTo(changes []retake.Change, limit int, bunch bool) []foldedLine 
 	}
 }
 
-// openSingleChildren opens directories with one thing in them: it costs no line, and the
-// name tells more.
+// openSingleChildren opens directories with a single child: that costs no line and the name
+// says more.
 func openSingleChildren(nodes []*pathNode) {
 	for _, n := range nodes {
 		for len(n.children) > 0 && n.openingCost() == 0 {
@@ -127,7 +126,7 @@ func (n *pathNode) countBelow() foldedLine {
 	return n.sum
 }
 
-// openableNodes yields every branch that is a line now and has something below.
+// openableNodes yields every closed directory that has a line now and could be opened.
 func openableNodes(nodes []*pathNode) func(func(*pathNode) bool) {
 	var walk func(nodes []*pathNode, yield func(*pathNode) bool) bool
 	walk = func(nodes []*pathNode, yield func(*pathNode) bool) bool {
@@ -167,8 +166,8 @@ func (n *pathNode) closedLine() foldedLine {
 	return n.sum
 }
 
-// needsOwnLine reports whether the path needs a line beside those below it: a directory
-// that came or went says nothing that its children do not say.
+// needsOwnLine reports whether the path needs a line besides those below it. A directory that
+// was added or deleted says nothing that its children do not.
 func (n *pathNode) needsOwnLine() bool {
 	if n.change == nil || len(n.children) == 0 {
 		return n.change != nil
@@ -176,13 +175,13 @@ func (n *pathNode) needsOwnLine() bool {
 	return n.change.What != retake.Added && n.change.What != retake.Deleted
 }
 
-// isWholeChange reports whether a directory came or went with all that is in it: one line says
-// it better than many.
+// isWholeChange reports whether a directory was added or deleted with everything in it, for
+// which one line is enough.
 func (n *pathNode) isWholeChange() bool {
 	return n.change != nil && n.change.IsDir() && !n.needsOwnLine() && n.sum.files > 1
 }
 
-// openingCost is how many lines opening n adds.
+// openingCost returns how many lines opening n adds.
 func (n *pathNode) openingCost() int {
 	if n.needsOwnLine() {
 		return len(n.children)

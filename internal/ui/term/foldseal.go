@@ -5,15 +5,15 @@ import (
 	"github.com/retake-dev/retake/internal/pure/pathclass"
 )
 
-// isGenerated reports whether programs fill the place that a path lies in, as packages or as
-// build output: nobody reads its lines.
+// isGenerated reports whether a path is in a place that programs fill, such as packages or
+// build output, whose lines nobody reads.
 func isGenerated(path string) bool {
 	t := pathclass.Of(path).Theme()
 	return t == retake.ThemePackages || t == retake.ThemeBuild
 }
 
-// sealGenerated shuts the directories that hold nothing but packages or build output. One file by
-// itself keeps its name.
+// sealGenerated keeps directories closed that hold only packages or build output. A single
+// file keeps its name.
 func (n *pathNode) sealGenerated() {
 	for _, k := range n.children {
 		if k.sum.files > 1 && k.isFilledBy(k.path+"/") {
@@ -24,8 +24,8 @@ func (n *pathNode) sealGenerated() {
 	}
 }
 
-// isFilledBy reports whether top decides for every file below: a weak name does not decide for
-// what people write.
+// isFilledBy reports whether every file below n is generated because of the directory top. An
+// ambiguous name does not count for files that people write.
 func (n *pathNode) isFilledBy(top string) bool {
 	if len(n.children) == 0 {
 		return n.change != nil && (n.change.IsDir() || isGenerated(n.change.Path) && pathclass.DecidingDir(n.change.Path) == top)

@@ -9,7 +9,7 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// RenderFork tells where a fork grew, and from what.
+// RenderFork renders where a fork was made, and from what.
 func RenderFork(l Style, res retake.ForkResult, took time.Duration) string {
 	var b strings.Builder
 	o := res.Origin

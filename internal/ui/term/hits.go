@@ -51,7 +51,7 @@ func HitLines(l Style, hits []retake.Hit, words []string) [][]string {
 	return out
 }
 
-// hitExcerpt is where the words stand, and what stands around them.
+// hitExcerpt returns where the words were found, with the text around them.
 func hitExcerpt(l Style, h retake.Hit, words []string, where, room int) string {
 	text := termtext.Escape(strings.Join(strings.Fields(h.Text), " "))
 	return l.Dim(termtext.Pad(termtext.Escape(h.Where), where)) + "  " + markWords(l, excerpt(l, text, words, room-where-2), words)
@@ -92,7 +92,7 @@ func markWords(l Style, text string, words []string) string {
 	}
 }
 
-// indexWord finds the first place where one of the words stands, in whatever case.
+// indexWord returns the position and length of the first of the words in text, ignoring case.
 func indexWord(text string, words []string) (at, length int) {
 	for i := range text {
 		for _, w := range words {

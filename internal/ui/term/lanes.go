@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// mostLanes is how many lines stand beside each other; each takes two columns.
+// maxLanes is how many lanes the graph has at most; each takes two columns.
 const maxLanes = 3
 
-// graphRow is one row of a timeline as the graph sees it.
+// graphRow is one row of a timeline, reduced to what the graph needs.
 type graphRow struct {
 	parent    int  // the row it grew from, which is further down; len of all: below what is shown; -1: nothing
 	adoptedAt int  // the row that took it in, which is further up; -1: none
 	fork      bool // it is of a fork, and nobody left it
 }
 
-// laneStroke is what runs through a lane.
+// laneStroke is what is drawn in a lane at one row.
 type laneStroke int
 
 const (
@@ -24,7 +24,7 @@ const (
 	leftLine // a line that was left behind
 )
 
-// graphCell is where one row stands in the graph.
+// graphCell is the place of one row in the graph, with all that is drawn beside it.
 type graphCell struct {
 	lane      int
 	abandoned bool                 // its line was left behind
@@ -36,7 +36,7 @@ type graphCell struct {
 	below     [maxLanes]laneStroke // what goes on to the next row
 }
 
-// graphLine is a run of rows that grew one from the other, newest first.
+// graphLine is a run of rows, newest first, of which each is the parent of the one before.
 type graphLine struct {
 	rows      []int
 	target    int // the row it grew from; -1: none, or len of all rows: further down
@@ -49,6 +49,7 @@ type graphLine struct {
 	lane      int
 }
 
+// top returns the first row that the line touches.
 func (x *graphLine) top() int {
 	if x.adoptedAt >= 0 {
 		return x.adoptedAt
@@ -56,22 +57,23 @@ func (x *graphLine) top() int {
 	return x.rows[0]
 }
 
-// bottom is the last row that the strand touches, or the one behind all rows.
+// bottom returns the last row that the line touches, or the number of rows if it goes on below
+// them.
 func (x *graphLine) bottom() int { return max(x.target, x.rows[len(x.rows)-1]) }
 
-// graphLayout is a layout in the making.
+// graphLayout is the state while lanes are assigned.
 type graphLayout struct {
 	rows      []graphRow
 	lines     []*graphLine
 	lineOfRow []*graphLine           // by row
 	lanes     []int                  // by row
-	taken     [maxLanes][]*graphLine // who has a lane at a row
-	runs      [maxLanes][][2]int     // of loose strands
+	taken     [maxLanes][]*graphLine // the line that has a lane at a row
+	runs      [maxLanes][][2]int     // of detached lines
 }
 
-// layoutGraph places every row on one lane. The strand of tip has the first lane. One that was
-// left, or a fork, has another one from its newest row down to the one it grew from, and
-// crosses no row on the way; one that finds no such lane is loose.
+// layoutGraph places every row on a lane. The line of tip has the first lane. An abandoned
+// line or a fork has a lane from its newest row down to its parent and crosses no row on the
+// way; if no lane is free for that, it is detached.
 func layoutGraph(twigs []graphRow, tip int) []graphCell {
 	if len(twigs) == 0 {
 		return nil
@@ -88,7 +90,8 @@ func layoutGraph(twigs []graphRow, tip int) []graphCell {
 	return g.cells()
 }
 
-// addLine makes the strand that begins at a row.
+// addLine adds the line that starts at a row, and follows parents until one belongs to another
+// line.
 func (g *graphLayout) addLine(at int) {
 	x := &graphLine{target: -1, adoptedAt: g.rows[at].adoptedAt, fork: g.rows[at].fork, whole: true}
 	g.lines = append(g.lines, x)
@@ -119,8 +122,9 @@ func (g *graphLayout) addLine(at int) {
 	}
 }
 
-// assignLanes gives lanes. When a row finds none because strands pass it on every lane, the
-// longest of these gives way and all begins again; with no such strand every row finds one.
+// assignLanes assigns all lanes. If a row finds none, because lines pass it on every lane, the
+// longest of these is detached and it returns false: the caller must try again. Without such
+// lines every row finds a lane, so this ends.
 func (g *graphLayout) assignLanes() bool {
 	side := g.lines[1:]
 	short := slices.SortedStableFunc(slices.Values(side), func(a, b *graphLine) int {
@@ -139,8 +143,8 @@ func (g *graphLayout) assignLanes() bool {
 	return true
 }
 
-// compactLanes gives the lanes of whole strands again, the upper ones to the left, if they all
-// have room that way.
+// compactLanes assigns the lanes of whole lines again, the upper ones to the left, if all of
+// them fit that way.
 func (g *graphLayout) compactLanes() {
 	lanes := map[*graphLine]int{}
 	var whole []*graphLine
@@ -170,8 +174,8 @@ func (g *graphLayout) clearLanes() {
 	g.occupyLane(g.lines[0], 0)
 }
 
-// assignWholeLane finds a lane for all of a strand: to the right of what it grew from and of what
-// took it in, so that no strand turns back.
+// assignWholeLane finds a lane for an entire line, to the right of its parent and of the line
+// that adopted it, so that no line turns back.
 func (g *graphLayout) assignWholeLane(x *graphLine) bool {
 	first := 1
 	for _, other := range []*graphLine{x.parent, x.adopter} {
@@ -211,7 +215,7 @@ func (g *graphLayout) occupyLane(x *graphLine, lane int) {
 	}
 }
 
-// assignDetachedLanes gives each run of neighbouring rows a lane of its own.
+// assignDetachedLanes gives each run of neighboring rows a lane of its own.
 func (g *graphLayout) assignDetachedLanes(x *graphLine) bool {
 	for i := 0; i < len(x.rows); {
 		end := i + 1
@@ -250,7 +254,7 @@ func (g *graphLayout) assignDetachedRun(x *graphLine, top, bottom int) bool {
 	return false
 }
 
-// cells tells each row what is drawn beside it.
+// cells returns what is drawn at each row.
 func (g *graphLayout) cells() []graphCell {
 	out := make([]graphCell, len(g.rows))
 	for i := range out {

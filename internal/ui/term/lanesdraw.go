@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// cornerGlyphs are the signs that lines turn with.
+// cornerGlyphs are the glyphs with which lines turn.
 type cornerGlyphs struct{ across, end, start, up, down, cross string }
 
 func (l Style) cornerGlyphs() cornerGlyphs {
@@ -15,7 +15,7 @@ func (l Style) cornerGlyphs() cornerGlyphs {
 	return cornerGlyphs{across: "─", end: "╯", start: "╮", up: "┴", down: "┬", cross: "┼"}
 }
 
-// paintStroke paints one sign of a line; what was left behind is dim.
+// paintStroke paints one glyph of a line; abandoned lines are dim.
 func (l Style) paintStroke(s laneStroke, sign string) string {
 	switch s {
 	case nothing:
@@ -27,8 +27,8 @@ func (l Style) paintStroke(s laneStroke, sign string) string {
 	return sign
 }
 
-// drawGraphRow draws a row with its node, which is painted already. It takes two columns a
-// lane, of which the last is a space.
+// drawGraphRow draws the graph at a row with its node, which is already painted. Each lane
+// takes two columns, of which the last is a space.
 func (l Style) drawGraphRow(s graphCell, node string, lanes int) string {
 	c := l.cornerGlyphs()
 	right := s.lane
@@ -69,7 +69,8 @@ func (l Style) drawGraphRow(s graphCell, node string, lanes int) string {
 	return b.String()
 }
 
-// strokeToRight is the stroke from a lane to the right: dim when all that it leads to was left.
+// strokeToRight returns the stroke from a lane to the right: dim if everything it leads to is
+// abandoned.
 func (s graphCell) strokeToRight(lane, right int) laneStroke {
 	for k := lane + 1; k <= right; k++ {
 		if s.joint[k] == solid {
@@ -79,8 +80,8 @@ func (s graphCell) strokeToRight(lane, right int) laneStroke {
 	return leftLine
 }
 
-// drawGraphBelow draws what lies between a row and the next one. A sign stands in the lane of
-// the row, for what belongs to it.
+// drawGraphBelow draws the graph between a row and the next. The sign is drawn in the lane of
+// the row.
 func (l Style) drawGraphBelow(s graphCell, sign string, lanes int) string {
 	var b strings.Builder
 	for k := range lanes {

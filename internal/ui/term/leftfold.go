@@ -1,6 +1,7 @@
 package term
 
-// timelineEntries are the rows of a timeline before they are drawn, with their places in the graph.
+// timelineEntries returns the rows of a timeline before they are drawn, with their places in
+// the graph.
 func (v TimelineView) timelineEntries(folded bool) ([]timelineEntry, []graphCell) {
 	us := foldQuiet(v.Timeline, v.Forks)
 	if v.Tree {
@@ -22,9 +23,9 @@ func (v TimelineView) timelineEntries(folded bool) ([]timelineEntry, []graphCell
 	return us, spots
 }
 
-// foldAbandoned puts each run of rungs that were left behind into one, on the line of those
-// that were not, unless that saves no line. Forks that grew from what was left go with it,
-// and are counted.
+// foldAbandoned folds each run of abandoned entries into one, placed on the line that was not
+// abandoned, unless that saves no row. Forks of abandoned checkpoints are folded with them and
+// counted.
 func foldAbandoned(us []timelineEntry, spots []graphCell) []timelineEntry {
 	gone := foldableRuns(us, spots)
 	place := make([]int, len(us)+1)
@@ -59,7 +60,7 @@ func foldAbandoned(us []timelineEntry, spots []graphCell) []timelineEntry {
 	return out
 }
 
-// foldableRuns tells which rungs are folded.
+// foldableRuns reports for each entry whether it is folded.
 func foldableRuns(us []timelineEntry, spots []graphCell) []bool {
 	gone := make([]bool, len(us))
 	for i := len(us) - 1; i >= 0; i-- { // what a fork grew from is further down
@@ -82,9 +83,9 @@ func foldableRuns(us []timelineEntry, spots []graphCell) []bool {
 	return gone
 }
 
-// placeFolds puts each fold between the two checkpoints of the line that it lies between.
+// placeFolds puts each fold between the two checkpoints of the main line that it lies between.
 func placeFolds(us []timelineEntry, aside []bool) {
-	line := -1 // the last rung of the line that the files stand on
+	line := -1 // the last entry of the main line
 	for i := range us {
 		switch u := &us[i]; {
 		case u.abandoned && line >= 0:

@@ -25,8 +25,7 @@ func SplitLines(s string) []string {
 	return lines
 }
 
-// DiffLines answers edits that turn a into b: the lines that are kept or removed
-// are a, those that are kept or inserted are b.
+// DiffLines returns the edits that turn a into b.
 func DiffLines(a, b []string) []Edit {
 	head := 0
 	for head < len(a) && head < len(b) && a[head] == b[head] {

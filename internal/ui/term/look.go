@@ -9,7 +9,8 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// Style is how text is drawn on one stream.
+// Style is how text is drawn on one stream: its width, colors and glyphs, the current time,
+// and the titles of restore targets.
 type Style struct {
 	Paint
 	Glyphs termtext.Glyphs
@@ -30,7 +31,7 @@ func (l Style) listCommand() string {
 	return "--list"
 }
 
-// Separator stands between facts of one line.
+// Separator returns what separates the facts of a line.
 func (l Style) Separator() string {
 	if l.ASCII {
 		return " - "
@@ -82,7 +83,7 @@ func (l Style) AlignEnds(a, b string, aWidth, bWidth int) string {
 	return a + strings.Repeat(" ", max(l.Width-aWidth-bWidth, 2)) + b
 }
 
-// CountNoun names a count with its noun: 1 file, 1,204 files, no files.
+// CountNoun returns a count with its noun: 1 file, 1,204 files, no files.
 func CountNoun(n int64, one, many string) string {
 	switch n {
 	case 0:
@@ -111,8 +112,8 @@ func EscapeLine(s string) string {
 	return strings.Join(parts, "\t")
 }
 
-// HangingIndent breaks a painted line between its words so that it fits, and lets what follows begin
-// at a column. Where a line fits, or nobody looks at it, it stays as it is.
+// HangingIndent wraps a painted line and indents what follows to a column. A line that fits,
+// or that has no width to fit into, is returned as it is.
 func (l Style) HangingIndent(line string, column int) string {
 	if l.Width <= 0 || l.ShownWidth(line) <= l.Width {
 		return line

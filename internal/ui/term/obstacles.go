@@ -8,8 +8,8 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// ObstacleText is what consenting to an obstacle means: "delete 1,132 files". It stands in
-// questions and in refusals, and is not escaped yet.
+// ObstacleText returns what accepting an obstacle means, such as "delete 1,132 files". It is
+// used in questions and errors and is not escaped.
 func ObstacleText(p *retake.Plan, o retake.Obstacle) string {
 	it := "it"
 	if len(o.Paths) > 1 {
@@ -61,8 +61,8 @@ func gitObstacleText(p *retake.Plan) string {
 	return "change the files and leave git on " + p.Git[0].Now.String()
 }
 
-// overwriteObstacleText tells apart what is written over and what goes altogether: a new file is
-// in no checkpoint yet, and "overwrite" would hide that it goes.
+// overwriteObstacleText tells overwritten from deleted files: a new file is in no checkpoint,
+// and "overwrite" would hide that it goes.
 func overwriteObstacleText(p *retake.Plan, paths []string) string {
 	gone := 0
 	for _, path := range paths {
@@ -94,8 +94,8 @@ func pathOrCount(paths []string, none string) string {
 	return CountNoun(int64(len(paths)), "path", "paths")
 }
 
-// Unaccepted are the classes that nobody consented to, in the order of the plan. A
-// class asks once, for all its paths.
+// Unaccepted returns the obstacles that were not accepted, in the order of the plan. Each
+// class is returned once for all its paths.
 func Unaccepted(p *retake.Plan, accepted []string) []retake.Obstacle {
 	var out []retake.Obstacle
 	for _, o := range p.Obstacles {

@@ -9,8 +9,8 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// planSection is one section of a plan. Its rows are drawn into as many lines as there
-// is room for; what has none is counted.
+// planSection is one section of a plan. It is drawn into the lines there is room for; what
+// does not fit is counted.
 type planSection struct {
 	word  string
 	color string // code of the word and the count; bold alone when empty
@@ -21,7 +21,7 @@ type planSection struct {
 	draw  func(l Style, g sectionGrid, n int) []string
 }
 
-// sectionGrid is the columns of a section, behind its word and count.
+// sectionGrid are the column widths of a section, after its word and count.
 type sectionGrid struct {
 	number int // of the counts of its lines; 0: they have none
 	width  int // of all
@@ -32,7 +32,7 @@ const (
 	nameColumns = 16
 )
 
-// sectionItem is one line of a section: a path, or a directory with all below it.
+// sectionItem is one line of a section: a path, or a directory with everything below it.
 type sectionItem struct {
 	count  int64 // of the paths it stands for; 0: not told
 	name   string
@@ -167,7 +167,7 @@ func (l Style) childNames(kids []*pathNode, width int) string {
 	return joinSomeNames(names, len(kids), width)
 }
 
-// namesTried is more names than a line has room for.
+// maxNamesTried is more names than a line has room for.
 const maxNamesTried = 40
 
 // joinSomeNames joins the first names of total as far as they fit, and counts the

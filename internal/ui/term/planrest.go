@@ -72,7 +72,7 @@ func conflictText(k retake.Keep) string {
 	return "stays yours; the other: " + termtext.Escape(path.Base(k.Side))
 }
 
-// keepWords say why a path is left as it is.
+// keepReasonTexts say why a path is left as it is.
 var keepReasonTexts = map[retake.KeepReason]string{
 	retake.KeepGit:        "a repository of its own (--git)",
 	retake.KeepVolatile:   "always moving",

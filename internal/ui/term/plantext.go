@@ -9,7 +9,7 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// planLines is how many lines a plan has at most: with a question below it, it
+// maxPlanLines is how many lines a plan has at most: with a question below it, it
 // fits a terminal of 24.
 const maxPlanLines = 22
 
@@ -106,7 +106,7 @@ func keptEditsText(p *retake.Plan) string {
 	}
 }
 
-// targetDetails tells more of where a plan leads, without color.
+// targetDetails returns more about the target of a plan, without color.
 func targetDetails(l Style, p *retake.Plan) string {
 	var parts []string
 	if p.Course == retake.CourseAdopt && p.Fork != nil {
@@ -280,8 +280,8 @@ func drawSection(l Style, s planSection, c sectionColumns, width, n int) string 
 	return b.String()
 }
 
-// allotLines shares the lines: every section has what it must have, and what is left
-// goes round, twice to the deletions.
+// allotLines distributes the lines: every section gets its minimum, and the rest goes round,
+// with two at a time for deletions.
 func allotLines(parts []planSection, lines int) []int {
 	rows := make([]int, len(parts))
 	for i, s := range parts {

@@ -68,7 +68,7 @@ func drawColumn(l Style, parts []planSection, width, lines int) []drawnLine {
 	return out
 }
 
-// afterSection tells which checkpoints there will be.
+// afterSection returns the section about the checkpoints there will be.
 func afterSection(p *retake.Plan) planSection {
 	now := "everything you have now"
 	if p.Safety.There {

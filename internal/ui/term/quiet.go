@@ -6,17 +6,17 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// quietRun is how many quiet neighbours are folded into one row.
+// minQuietRun is how many quiet neighbours are folded into one row.
 const minQuietRun = 3
 
-// timelineEntry is one row of the timeline before it is drawn: a checkpoint, a run of quiet ones, or a
-// fork.
+// timelineEntry is one row of the timeline before it is drawn: a checkpoint, a run of quiet
+// ones, or a fork.
 type timelineEntry struct {
 	checkpoints []retake.Checkpoint // newest first; one, or a run
 	fork        *ForkLine
 	more        int  // forks that are not shown one by one
 	abandoned   bool // checkpoints that a restore left behind, and the forks of them, folded
-	parent      int  // as in twig
+	parent      int  // as in graphRow
 }
 
 // ForkLine is a fork as a lane of its origin.
@@ -26,8 +26,8 @@ type ForkLine struct {
 	Adopted []retake.CheckpointID // checkpoints of the origin that took it in
 }
 
-// foldQuiet makes rungs of checkpoints, newest first. Of the forks only the origins matter: a
-// checkpoint that something grew from has a row of its own.
+// foldQuiet makes entries of checkpoints, newest first. A checkpoint with a fork has a row of
+// its own.
 func foldQuiet(t retake.Timeline, forks []ForkLine) []timelineEntry {
 	cs := t.Checkpoints
 	own := map[retake.CheckpointID]bool{}
@@ -67,7 +67,7 @@ func foldQuiet(t retake.Timeline, forks []ForkLine) []timelineEntry {
 	return out
 }
 
-// isQuiet reports whether a checkpoint says nothing that somebody would look for.
+// isQuiet reports whether checkpoint i holds nothing that a user would look for.
 func isQuiet(cs []retake.Checkpoint, i int, found map[retake.CheckpointID]retake.Finding) bool {
 	c := cs[i]
 	if len(c.Effects) > 0 || c.Return != nil || c.Coverage.Grade == retake.Partial || c.Turn != nil && isHeavyTurn(c.Turn) {
@@ -85,7 +85,7 @@ func isQuiet(cs []retake.Checkpoint, i int, found map[retake.CheckpointID]retake
 	return c.Changed.Total() == 0 || c.Trigger == retake.TriggerQuiet && hasPlainEditsOnly(c, f.Gist) || f.Gist != nil && f.Gist.Moving
 }
 
-// hasPlainEditsOnly reports whether files were only written: nothing went, and nothing around the
+// hasPlainEditsOnly reports whether files were only written: none was deleted, and nothing but
 // source changed.
 func hasPlainEditsOnly(c retake.Checkpoint, g *retake.Gist) bool {
 	return c.Changed.Deleted == 0 && (g == nil || !slices.ContainsFunc(g.Points, func(p retake.Point) bool {
@@ -113,7 +113,8 @@ func quietRunText(run []retake.Checkpoint) string {
 	return "talk, and files that always move"
 }
 
-// hasNewFinding reports whether something was found out that was not so at the checkpoint before.
+// hasNewFinding reports whether something was found that did not hold at the checkpoint
+// before.
 func hasNewFinding(f retake.Finding) bool {
 	for _, a := range f.Answers {
 		if a.Was != "" || a.Verdict == retake.Running {
@@ -123,8 +124,8 @@ func hasNewFinding(f retake.Finding) bool {
 	return f.Gist != nil && len(f.Gist.Flags) > 0
 }
 
-// precedesTurn reports whether a checkpoint was taken before a turn and is nothing beside the checkpoint
-// of that turn, which comes right after it.
+// precedesTurn reports whether a checkpoint was taken just before a turn and adds nothing to
+// the checkpoint of that turn.
 func precedesTurn(cs []retake.Checkpoint, i int) bool {
 	c := cs[i]
 	if c.Trigger != retake.TriggerPrompt || c.Turn == nil || c.Turn.ID == "" || i == 0 {
@@ -138,8 +139,8 @@ func isHeavyTurn(t *retake.Turn) bool {
 	return t.Risk != "" || len(t.Contested) > 0 || t.Running > 0 || t.Failed != "" || t.Late > 0
 }
 
-// setParents sets what each rung grew from. A parent that is not shown is taken for the checkpoint
-// right before, as after a tidy-up, unless it is known to be an older one.
+// setParents sets the parent of each entry. A parent that is not shown is taken to be the
+// checkpoint right before, unless it is known to be an older one.
 func setParents(us []timelineEntry, g TargetTitles) {
 	at := map[retake.CheckpointID]int{}
 	for i, u := range us {
@@ -161,13 +162,13 @@ func setParents(us []timelineEntry, g TargetTitles) {
 	}
 }
 
-// grewFromTarget reports whether a checkpoint grew from the one it went to.
+// grewFromTarget reports whether the parent of a checkpoint is the one it was restored to.
 func grewFromTarget(c retake.Checkpoint) bool { return c.Return != nil && c.Return.Target == c.Parent }
 
-// forksShown is how many forks of one checkpoint have a row.
+// maxForksShown is how many forks of one checkpoint have a row.
 const maxForksShown = maxLanes - 1
 
-// compareForks puts those that came back first, and then the newest.
+// compareForks sorts adopted forks first, then the newest.
 func compareForks(a, b ForkLine) int {
 	if x, y := len(a.Adopted) > 0, len(b.Adopted) > 0; x != y {
 		if x {
@@ -178,7 +179,7 @@ func compareForks(a, b ForkLine) int {
 	return b.Latest.Time.Compare(a.Latest.Time)
 }
 
-// insertForks puts the rows of forks above the checkpoints they grew from.
+// insertForks inserts the rows of forks above the checkpoints they started from.
 func insertForks(us []timelineEntry, forks []ForkLine) []timelineEntry {
 	if len(forks) == 0 {
 		return us
@@ -189,7 +190,7 @@ func insertForks(us []timelineEntry, forks []ForkLine) []timelineEntry {
 			by[f.Origin.Checkpoint] = append(by[f.Origin.Checkpoint], f)
 		}
 	}
-	place := make([]int, len(us)+1) // where a rung is after the rows are put in
+	place := make([]int, len(us)+1) // where an entry is after the rows are put in
 	var out []timelineEntry
 	for i, u := range us {
 		mine := by[u.checkpoints[0].ID]
@@ -216,7 +217,7 @@ func insertForks(us []timelineEntry, forks []ForkLine) []timelineEntry {
 	return out
 }
 
-// graphRows are the rungs as the graph sees them, and the row of the newest checkpoint.
+// graphRows returns the entries as the graph needs them, and the row of the newest checkpoint.
 func graphRows(us []timelineEntry) (out []graphRow, tip int) {
 	at := map[retake.CheckpointID]int{}
 	tip = -1

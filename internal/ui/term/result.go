@@ -10,8 +10,8 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// RenderResult tells what was done: deletions first, how it comes back, what is
-// not as it should be.
+// RenderResult renders what was done: deletions first, how to get it back, and what went
+// wrong.
 func RenderResult(l Style, p *retake.Plan, res retake.RestoreResult, took time.Duration) string {
 	var b strings.Builder
 	b.WriteString(resultHead(l, p, res, took) + "\n\n")
@@ -57,7 +57,7 @@ func RenderResult(l Style, p *retake.Plan, res retake.RestoreResult, took time.D
 	return b.String()
 }
 
-// mostMeanings are told in a result; more are counted.
+// maxMeanings are told in a result; more are counted.
 const maxMeanings = 4
 
 // meaningLines say what was done to the content of files: rows, packages, settings.
@@ -161,7 +161,7 @@ func currentStateText(l Style, p *retake.Plan, res retake.RestoreResult) string 
 	return text
 }
 
-// PartlyDoneError is the error of a plan of which something was left.
+// PartlyDoneError returns the error of a plan that was not applied in full.
 func PartlyDoneError(res retake.RestoreResult) *retake.Error {
 	n := int64(len(res.Failed))
 	verb := "were"

@@ -8,7 +8,7 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// RenderResume tells how a conversation goes on from a checkpoint.
+// RenderResume renders how a conversation can be resumed from a checkpoint.
 func RenderResume(l Style, r retake.Resumption) string {
 	var b strings.Builder
 	where := fmt.Sprintf("at %d", r.Checkpoint.Number)
@@ -42,7 +42,7 @@ func RenderResume(l Style, r retake.Resumption) string {
 	return b.String()
 }
 
-// handoverText is what Retake tells the agent, in short; JSON has its words.
+// handoverText returns in short what Retake tells the agent; JSON has the full text.
 func handoverText(r retake.Resumption) string {
 	if r.Note == "" && !r.Exact { // nobody can go on with it
 		return ""

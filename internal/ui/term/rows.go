@@ -9,8 +9,8 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// TimelineRows is a timeline made ready: each row has its place in the graph, and is drawn as one
-// line when somebody looks at it.
+// TimelineRows is a timeline with the graph laid out; each row is drawn in one line on
+// request.
 type TimelineRows struct {
 	lines []rowLine
 	cols  columns
@@ -21,7 +21,7 @@ type rowLine struct {
 	subject RowSubject
 }
 
-// RowSubject is what one line of a timeline stands for: one of these is set.
+// RowSubject is what one line of a timeline stands for: one of its fields is set.
 type RowSubject struct {
 	Checkpoint *retake.Checkpoint
 	Run        []retake.Checkpoint // quiet checkpoints, newest first
@@ -51,8 +51,8 @@ func (s RowSubject) Key() string {
 	return "forks"
 }
 
-// ArrangeTimeline makes a timeline ready. Folded puts what restores left behind into one line for
-// each run.
+// ArrangeTimeline lays out a timeline. If folded, each run of abandoned checkpoints is one
+// line.
 func (l Style) ArrangeTimeline(v TimelineView, folded bool) *TimelineRows {
 	out := &TimelineRows{}
 	if len(v.Checkpoints) == 0 {
@@ -105,16 +105,16 @@ func entrySubject(u timelineEntry) RowSubject {
 	return RowSubject{Checkpoint: &u.checkpoints[0]}
 }
 
-// Len is how many lines there are.
+// Len returns the number of lines.
 func (r *TimelineRows) Len() int { return len(r.lines) }
 
-// At is what a line stands for.
+// At returns what line i stands for.
 func (r *TimelineRows) At(i int) RowSubject { return r.lines[i].subject }
 
 // Head names the columns.
 func (r *TimelineRows) Head(l Style) string { return l.Dim(r.cols.head()) }
 
-// Draw draws one line.
+// Draw draws line i.
 func (r *TimelineRows) Draw(l Style, i int) string {
 	at := r.lines[i]
 	text := ""

@@ -10,18 +10,18 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// soon is how long a timeline waits to hear what changed since the newest checkpoint.
+// presentTimeout is how long a timeline waits to hear what changed since the newest checkpoint.
 const presentTimeout = 300 * time.Millisecond
 
-// PresentState is what is known of the files as they are now.
+// PresentState is what is known of the live files.
 type PresentState struct {
 	Status   *retake.Status // nil: nothing
 	Gist     *retake.Gist   // what changed since the newest checkpoint, when that is known too
 	TimedOut bool           // there was no answer in time
 }
 
-// StartReadPresent asks how things stand while the timeline is read. No answer in time is said to
-// be late, and never an error.
+// StartReadPresent starts to read the state of the live files and returns a function that
+// waits for it. If it takes too long the state is marked as timed out; that is never an error.
 func StartReadPresent(ctx context.Context, s retake.Service, ws retake.WorkspaceID) func() PresentState {
 	ctx, stop := context.WithTimeout(ctx, presentTimeout)
 	got := make(chan PresentState, 1)
@@ -75,9 +75,8 @@ func readPresentGist(ctx context.Context, s retake.Service, st *retake.Status) *
 	}
 }
 
-// SetPresent says where the files stand: at the newest checkpoint, which is the first one only where
-// none is left out. What was asked while a save went on, or before another checkpoint came, is
-// not known.
+// SetPresent sets the newest checkpoint and the state of the live files. A state that was read
+// during a save, or before another checkpoint came, is dropped.
 func (v *TimelineView) SetPresent(newest int64, p PresentState) {
 	v.Newest = newest
 	if newest == 0 && v.Tree && len(v.Checkpoints) > 0 {
@@ -131,7 +130,7 @@ func (v TimelineView) Hints() []string {
 	return append(pairs, "since then", "retake diff")
 }
 
-// deletedPlace is a fact about deleted files with a path that a shell takes as it is.
+// deletedPathPattern is a fact about deleted files with a path that a shell takes as it is.
 var deletedPathPattern = regexp.MustCompile(`^deleted (?:[\d,]+ in )?([A-Za-z0-9_][A-Za-z0-9._/-]*?)/?$`)
 
 // deletedPath limits a restore to what was deleted, where that is one place.

@@ -286,7 +286,7 @@ func (l Style) drawEdit(e Edit) string {
 	return line + "\n"
 }
 
-// RenderNowGaps tells what of now was not compared.
+// RenderNowGaps renders which live paths were not compared.
 func RenderNowGaps(l Style, gaps []retake.Gap) string {
 	head := l.Dim("left out by choice")
 	if retake.Cover(gaps).Grade == retake.Partial {

@@ -44,7 +44,7 @@ func NewStatNotes(l Style, st *retake.Story) *statNotes {
 	return n
 }
 
-// briefMost is how many facts a note names.
+// maxBriefFacts is how many facts a note names.
 const maxBriefFacts = 3
 
 // factsNote names the facts of one path.
@@ -96,7 +96,7 @@ func isLockItem(it retake.Item) bool {
 	return slices.Contains(strings.Split(it.Note, ", "), lockFileNote)
 }
 
-// lockFile is how a story notes one.
+// lockFileNote is how a story notes one.
 const lockFileNote = "lock file"
 
 // storyItem is what the story says of a path, or of the directory that stands for it.

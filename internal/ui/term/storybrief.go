@@ -8,7 +8,7 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// briefLines is how many lines a theme has.
+// maxThemeLines is how many lines a theme has.
 const maxThemeLines = 3
 
 // briefLine is one file, or directory, of a brief.
@@ -130,7 +130,7 @@ func belongsToTheme(st retake.Story, theme retake.Theme, path string) bool {
 	return true
 }
 
-// briefFacts is how many facts one line tells.
+// maxLineFacts is how many facts one line tells.
 const maxLineFacts = 2
 
 // briefLineDetail is what the changes of a file mean, or its lines.

@@ -121,7 +121,7 @@ func (b *storyWriter) writeMachine() {
 // isForeignPort reports whether a program listens that does not belong to the workspace.
 func isForeignPort(f retake.Fact) bool { return f.Kind == retake.FactPort && !f.Direct }
 
-// othersNamed is how many ports of programs are named that do not belong to the workspace.
+// maxForeignPorts is how many ports of programs are named that do not belong to the workspace.
 const maxForeignPorts = 3
 
 const seenOnlyText = "seen, never restored"

@@ -17,7 +17,7 @@ const (
 	gitLines    = 4  // the names of git's objects tell nobody anything
 )
 
-// storyWriter is a story in the making, line by line.
+// storyWriter renders a story line by line.
 type storyWriter struct {
 	Style
 	story retake.Story
@@ -27,7 +27,7 @@ type storyWriter struct {
 	lines []string
 }
 
-// renderStory tells what really changed. Rest is the command that lists what is not shown.
+// renderStory renders what really changed. Rest is the command that lists what is not shown.
 func renderStory(l Style, st retake.Story, rest string) string {
 	head := "What it began with"
 	if st.From != nil {
@@ -46,8 +46,8 @@ func renderStory(l Style, st retake.Story, rest string) string {
 	return out + "\n" + strings.Join(b.lines, "\n") + "\n"
 }
 
-// RenderFacts tells what changed around the source: packages, settings, databases, and
-// what was seen on the machine.
+// RenderFacts renders what changed besides source: packages, settings, databases, and what was
+// seen on the machine.
 func RenderFacts(l Style, st retake.Story) string {
 	b := newStoryWriter(l, st, "")
 	b.only = true
@@ -110,7 +110,7 @@ func (b *storyWriter) fromTo(f retake.Fact) string {
 	return before + " " + b.Glyphs.Arrow + " " + after
 }
 
-// writeTheme tells one theme: its facts, then the paths that no fact speaks of.
+// writeTheme writes one theme: its facts, then the paths that no fact mentions.
 func (b *storyWriter) writeTheme(theme retake.Theme) {
 	var g retake.Group
 	for _, x := range b.story.Groups {
@@ -139,7 +139,7 @@ func (b *storyWriter) writeTheme(theme retake.Theme) {
 	}
 }
 
-// writeGit tells what git did, and not the files that it keeps that in.
+// writeGit writes what git did, and leaves out the files that git keeps that in.
 func (b *storyWriter) writeGit(g retake.Group, told map[string]bool) {
 	count := itemCountText(g.Files)
 	for _, f := range b.story.Facts {
@@ -154,7 +154,7 @@ func (b *storyWriter) writeGit(g retake.Group, told map[string]bool) {
 	}
 }
 
-// storyWord is the column of the themes.
+// themeColumn is the column of the themes.
 const themeColumn = 9
 
 // themeHeading puts the word of a theme where the first line of it has spaces.
@@ -176,7 +176,7 @@ func (b *storyWriter) writeLine(count, text string) {
 	b.lines = append(b.lines, strings.TrimRight("  "+strings.Repeat(" ", themeColumn)+termtext.PadLeft(count, storyIndent-4-themeColumn)+"  "+text, " "))
 }
 
-// writeHanging adds text behind a lead. It is wrapped, and goes on below where it began.
+// writeHanging writes text after a lead, wrapped with a hanging indent.
 func (b *storyWriter) writeHanging(count, lead, text string, paint func(string) string) {
 	width := termtext.Width(lead)
 	for i, line := range Wrap(text, max(b.Width-storyIndent-width, 20)) {
@@ -190,7 +190,7 @@ func (b *storyWriter) writeHanging(count, lead, text string, paint func(string) 
 	}
 }
 
-// glue holds two words on one line; no text has it, because text is escaped.
+// noBreak holds two words on one line; no text has it, because text is escaped.
 const noBreak = "\ue000"
 
 // writeItems lists the paths of a group that nothing was told of yet. Deletions are all there.

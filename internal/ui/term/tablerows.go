@@ -9,7 +9,7 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// RowsShown is how many rows of a table are drawn at most.
+// MaxRowsShown is how many rows of a table are drawn at most.
 const MaxRowsShown = 20
 
 // Widths of the columns of a table, and what stands before and between them.

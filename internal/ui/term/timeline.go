@@ -18,7 +18,7 @@ const (
 	verifyMost    = 12 // of a narrow timeline
 )
 
-// TimelineView is a part of a timeline with all that its picture needs.
+// TimelineView is a part of a timeline with everything needed to draw it.
 type TimelineView struct {
 	retake.Timeline
 	Newest         int64 // the number of the checkpoint on which the files stand

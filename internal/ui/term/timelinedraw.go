@@ -169,7 +169,7 @@ func (l Style) paintRow(text string, r row) string {
 	return text
 }
 
-// rowVerification draws the answers; a row that nothing can be asked about has none.
+// rowVerification draws the badges; a row that cannot be verified has none.
 func (l Style) rowVerification(c columns, r row, shade func(string) string) string {
 	if c.verify == 0 {
 		return ""

@@ -10,7 +10,7 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// row is one rung as the timeline shows it.
+// row is one entry as the timeline shows it.
 type row struct {
 	graphCell
 
@@ -35,7 +35,7 @@ type row struct {
 	effects []retake.Effect
 }
 
-// flag is a word that a person must not miss, and why it is there.
+// flag is a word that a user must not miss, and the reason for it.
 type flag struct {
 	word  string
 	color func(string) string
@@ -82,7 +82,7 @@ func (l Style) checkpointRow(c retake.Checkpoint, v TimelineView) row {
 	return r
 }
 
-// setChanges says what really changed: by its gist, or by counts while there is none.
+// setChanges sets what really changed: the gist, or counts while there is none.
 func (r *row) setChanges(l Style, c retake.Checkpoint, g *retake.Gist) {
 	total := c.ChangedFiles(g)
 	switch {
@@ -101,11 +101,11 @@ func (r *row) setChanges(l Style, c retake.Checkpoint, g *retake.Gist) {
 	}
 }
 
-// becomes stands in points between what was and what is: names, permissions, values.
+// changeArrow stands in points between what was and what is: names, permissions, values.
 const changeArrow = " → "
 
-// areWeighty reports whether points say more than a lead can: something went, or what is
-// around the source changed.
+// areWeighty reports whether points say more than the lead can: something was deleted, or
+// something other than source changed.
 func areWeighty(points []retake.Point, lead string) bool {
 	for _, p := range points {
 		switch p.Theme {
@@ -124,8 +124,8 @@ func areWeighty(points []retake.Point, lead string) bool {
 	return false
 }
 
-// describesChange reports whether a point says what happened in its file: a setting, a table. The
-// lead has only the name of the file. Of packages the lead has the count.
+// describesChange reports whether a point says what happened inside its file, such as a
+// setting or a table, where the lead has only the name.
 func describesChange(p retake.Point) bool {
 	return p.Theme != retake.ThemePackages && strings.Contains(p.Text, " ")
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// changeColumns is what really changed in a checkpoint: a column when the timeline is wide, and lines
-// below the title for what has no room there.
+// changeColumns returns what changed in a checkpoint: a column if the timeline is wide, and
+// lines below the title for what does not fit.
 func (l Style) changeColumns(c columns, r row) (story string, second []string) {
 	if !c.wide {
 		var points []retake.Point
@@ -41,8 +41,7 @@ func (l Style) changeColumns(c columns, r row) (story string, second []string) {
 	return l.JoinFacts(l.Dim(own), l.drawPoints(shown, full, r.abandoned)), second
 }
 
-// changesInOneLine is what changed and the reason of a flag in one column, if that has the room: all
-// that matters, or one point and a count.
+// changesInOneLine returns what changed and the reason of a flag in one column, if that fits.
 func (l Style) changesInOneLine(r row, room int) (string, bool) {
 	reason, points := "", r.points
 	if len(r.flags) == 1 {
@@ -60,7 +59,7 @@ func (l Style) changesInOneLine(r row, room int) (string, bool) {
 	return l.JoinFacts(l.drawPoints(points, room, r.abandoned), l.Dim(reason)), true
 }
 
-// countFitting is how many points fit in whole, and one at least.
+// countFitting returns how many points fit in whole, at least one.
 func (l Style) countFitting(ps []retake.Point, width int) int {
 	n := len(ps)
 	for n > 1 && termtext.Width(l.joinPointsAs(ps[:n], n, l.briefestPoint)) > width {
@@ -91,8 +90,8 @@ func (l Style) secondLines(width int, flags []flag, points []retake.Point) []str
 	return append(out, l.pointLines(points, width)...)
 }
 
-// pointsNotInFlags are the points from one on that no reason of a flag names already. What was
-// deleted is always told.
+// pointsNotInFlags returns the points that no reason of a flag mentions already. Deletions are
+// always returned.
 func (l Style) pointsNotInFlags(r row, from int) []retake.Point {
 	return slices.DeleteFunc(slices.Clone(r.points[from:]), func(p retake.Point) bool {
 		return p.Theme != retake.ThemeDeleted && slices.ContainsFunc(r.flags, func(f flag) bool { return mentions(f.why, l.EscapeText(p.Text)) })
@@ -244,8 +243,8 @@ func (l Style) briefestPoint(p retake.Point) string {
 	return l.squeezePoint(text, 0)
 }
 
-// squeezePoint makes a point shorter that has a value before and after, and keeps the values:
-// first the directory of the file goes, then the keys above the one that changed.
+// squeezePoint shortens a point with a value before and after, and keeps the values: first the
+// directory of the file goes, then the outer keys.
 func (l Style) squeezePoint(text string, room int) string {
 	words := strings.Fields(text)
 	if termtext.Width(text) <= room || len(words) < 5 || words[3] != l.Glyphs.Arrow {

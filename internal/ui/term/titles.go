@@ -9,20 +9,20 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// TargetTitles names what checkpoints went to, or grew from: the number of a checkpoint, or a
-// fork.
+// TargetTitles maps checkpoints that others went back to, or started from, to a name: the
+// number of a checkpoint, or a fork.
 type TargetTitles map[retake.CheckpointID]string
 
-// ReadTargetTitles finds the names that the titles of some checkpoints need. What cannot be
-// found, because it was forgotten, is told without a name.
+// ReadTargetTitles reads the names that the titles of cs need. A target that cannot be found,
+// because it was forgotten, has no name.
 func ReadTargetTitles(ctx context.Context, s retake.Service, ws retake.Workspace, cs []retake.Checkpoint) TargetTitles {
 	g := TargetTitles{}
 	g.fillTitles(ctx, s, ws, cs, LazyForks(ctx, s, ws))
 	return g
 }
 
-// LazyForks asks for the forks of a workspace when somebody wants them, and no more than
-// once. A trouble is no fork.
+// LazyForks returns a function that reads the forks of a workspace on its first call. If that
+// fails there are none.
 func LazyForks(ctx context.Context, s retake.Service, ws retake.Workspace) func() []retake.WorkspaceState {
 	return sync.OnceValue(func() []retake.WorkspaceState {
 		forks, err := s.Forks(ctx, ws.ID)
@@ -33,7 +33,7 @@ func LazyForks(ctx context.Context, s retake.Service, ws retake.Workspace) func(
 	})
 }
 
-// fillTitles fills the names, and answers by which checkpoints each fork was adopted.
+// fillTitles adds the names, and returns by which checkpoints each fork was adopted.
 func (g TargetTitles) fillTitles(ctx context.Context, s retake.Service, ws retake.Workspace, cs []retake.Checkpoint, forks func() []retake.WorkspaceState) map[retake.WorkspaceID][]retake.CheckpointID {
 	adopted := map[retake.WorkspaceID][]retake.CheckpointID{}
 	for _, c := range cs {
@@ -78,8 +78,8 @@ func findForkOf(ctx context.Context, s retake.Service, forks []retake.WorkspaceS
 	return retake.WorkspaceState{}, false
 }
 
-// ReadDetails finds what the picture of a timeline needs beside the timeline itself: names, and
-// the forks that grew from what is shown.
+// ReadDetails reads what drawing needs besides the timeline itself: names, and the forks of
+// the checkpoints shown.
 func (v *TimelineView) ReadDetails(ctx context.Context, s retake.Service, ws retake.Workspace, forks func() []retake.WorkspaceState) {
 	v.Titles = TargetTitles{}
 	adopted := v.Titles.fillTitles(ctx, s, ws, v.Checkpoints, forks)
@@ -108,7 +108,7 @@ func (v *TimelineView) ReadDetails(ctx context.Context, s retake.Service, ws ret
 	}
 }
 
-// checkpointTitle is the intent, or a sentence from facts when nobody gave one; said
+// checkpointTitle returns the intent, or a sentence made from facts if there is none; said
 // reports which of the two it is.
 func checkpointTitle(c retake.Checkpoint, g TargetTitles) (text string, said bool) {
 	if c.Intent != "" {
@@ -142,7 +142,7 @@ func checkpointTitle(c retake.Checkpoint, g TargetTitles) (text string, said boo
 	return CountFiles(c.Changed.Total()) + " changed", false
 }
 
-// returnTitle says in what way a checkpoint went somewhere.
+// returnTitle returns the title of a checkpoint that a restore made.
 func returnTitle(r retake.Return, g TargetTitles) string {
 	const some = "a checkpoint"
 	text := "restored "

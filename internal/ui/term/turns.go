@@ -8,7 +8,7 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// CheckpointTitle is the title of a checkpoint; what a person asked an agent for is quoted.
+// CheckpointTitle returns the title of a checkpoint; what a user asked an agent for is quoted.
 func (l Style) CheckpointTitle(c retake.Checkpoint, g TargetTitles) (text string, said bool) {
 	text, said = checkpointTitle(c, g)
 	text = l.asciiSigns(text)
@@ -69,7 +69,7 @@ func (l Style) turnFlags(t *retake.Turn) []flag {
 	return out
 }
 
-// subagentsShown is how many sub-agents a row names.
+// maxSubagentsShown is how many sub-agents a row names.
 const maxSubagentsShown = 4
 
 // subagentsText says what the sub-agents of a turn were asked for.

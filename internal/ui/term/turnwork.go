@@ -14,11 +14,11 @@ const (
 	turnLookup = 32 // checkpoints that are asked for because a picture does not hold them
 )
 
-// parentLookup gives the checkpoint that another one grew from, if it is known.
+// parentLookup returns a checkpoint by its id, if it is known.
 type parentLookup func(retake.CheckpointID) (retake.Checkpoint, bool)
 
-// turnWork are the checkpoints that hold what a turn did which ended with nothing more, the oldest
-// first. Known is false when one on the way to its beginning is not there to be asked.
+// turnWork returns the checkpoints that hold the work of a turn whose last checkpoint changed
+// nothing, oldest first. Known is false if one on the way is missing.
 func turnWork(c retake.Checkpoint, at parentLookup) (work []int64, known bool) {
 	for step, next := 0, c; step < turnSteps && next.Parent != ""; step++ {
 		p, ok := at(next.Parent)
@@ -137,7 +137,8 @@ func (v *TimelineView) readEarlier(ctx context.Context, s retake.Service, ws ret
 	}
 }
 
-// lookupFromService asks a service for checkpoints by their ids, a bounded number of times.
+// lookupFromService returns a lookup that reads checkpoints from the service, a bounded number
+// of times.
 func lookupFromService(ctx context.Context, s retake.Service, ws retake.Workspace) parentLookup {
 	left := turnLookup
 	return func(id retake.CheckpointID) (retake.Checkpoint, bool) {

@@ -8,7 +8,7 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// outputShown is how many lines of what a run printed are shown; its end tells most.
+// maxOutputLines is how many lines of what a run printed are shown; its end tells most.
 const maxOutputLines = 40
 
 // RenderVerifications tells every run about a checkpoint, and the end of what each printed.

@@ -14,7 +14,7 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 )
 
-// askFirst asks about each obstacle, and then about the whole.
+// askFirst starts the questions: one for each obstacle, and a last one for the whole plan.
 func (p *planPage) askFirst(m *model) tea.Cmd {
 	if term.IsIdlePlan(p.plan) {
 		m.notice = "there is nothing to do"
@@ -26,7 +26,7 @@ func (p *planPage) askFirst(m *model) tea.Cmd {
 	return nil
 }
 
-// askNext puts the next question. The default is no, and nothing can be pasted into it.
+// askNext asks the next question. The default is no, and nothing can be pasted into it.
 func (p *planPage) askNext(m *model) {
 	l := m.style()
 	p.question = l.Bold(term.FinalQuestion(p.plan))
@@ -40,7 +40,7 @@ func (p *planPage) askNext(m *model) {
 	}}
 }
 
-// handleAnswer hears the answer to the question that is open: yes, or we leave.
+// handleAnswer handles the answer to the open question: yes, or the plan is left.
 func (p *planPage) handleAnswer(m *model, text string) tea.Cmd {
 	p.question = ""
 	if text = strings.ToLower(strings.TrimSpace(text)); text != "y" && text != "yes" {
@@ -64,15 +64,15 @@ type runningRestore struct {
 	stopping bool // it was asked to stop
 }
 
-// restoreOutcome is what came of a plan.
+// restoreOutcome is the result of an applied plan.
 type restoreOutcome struct {
 	res    retake.RestoreResult
 	took   time.Duration
 	resume *retake.Resumption
 }
 
-// applyPlan does the plan that is on the screen, by its digest. It does not end when the page
-// is left, because the page cannot be left before.
+// applyPlan applies the plan on the screen, by its digest. It does not use the context of the
+// page, because the page cannot be closed before it ends.
 func (p *planPage) applyPlan(m *model) tea.Cmd {
 	ctx, stop := context.WithCancel(m.ctx)
 	d := &runningRestore{began: m.options.Clock.Now(), stop: stop}
@@ -88,7 +88,7 @@ func (p *planPage) applyPlan(m *model) tea.Cmd {
 	}, func(res retake.RestoreResult, err error) tea.Cmd { return p.handleResult(m, res, err) }), p.redrawProgress())
 }
 
-// redrawProgress draws the progress again while something is applied.
+// redrawProgress redraws the progress while a plan is applied.
 func (p *planPage) redrawProgress() tea.Cmd {
 	return tea.Tick(100*time.Millisecond, func(time.Time) tea.Msg {
 		return serviceReply{&p.pageBase, func() tea.Cmd {
@@ -100,7 +100,7 @@ func (p *planPage) redrawProgress() tea.Cmd {
 	})
 }
 
-// cancelApply asks the service to end between two files; the page says what came of it.
+// cancelApply asks the service to stop between two files; the page then shows the result.
 func (p *planPage) cancelApply(m *model) tea.Cmd {
 	if p.running.stopping { // somebody insists
 		return tea.Quit
@@ -111,6 +111,7 @@ func (p *planPage) cancelApply(m *model) tea.Cmd {
 	return nil
 }
 
+// handleResult shows the result of applying, or why the plan was refused.
 func (p *planPage) handleResult(m *model, res retake.RestoreResult, err error) tea.Cmd {
 	if err != nil {
 		return p.handleRefusal(m, retake.AsError(err))
@@ -137,8 +138,8 @@ func (p *planPage) handleResult(m *model, res retake.RestoreResult, err error) t
 	}))
 }
 
-// handleRefusal tells why a plan was not applied. When the files moved on, the plan as it is now
-// is shown, and everything is asked again.
+// handleRefusal shows why a plan was not applied. If the files changed, it shows the new plan
+// and asks everything again.
 func (p *planPage) handleRefusal(m *model, e *retake.Error) tea.Cmd {
 	p.running = nil
 	shown := *e
@@ -163,7 +164,7 @@ func (d *runningRestore) draw(_ *model, l term.Style) []string {
 	return []string{"", term.RenderProgress(l, "applying", at)}
 }
 
-// resultWithResume is what was done, and how the conversation goes on from there.
+// resultWithResume returns what was done and how the conversation can be resumed.
 func (a *restoreOutcome) resultWithResume(l term.Style, p *retake.Plan) string {
 	var b strings.Builder
 	b.WriteString(term.RenderResult(l, p, a.res, a.took))
@@ -186,8 +187,8 @@ func (a *restoreOutcome) resultText(l term.Style, p *retake.Plan) string {
 	return a.resultWithResume(l, p) + "\n" + l.HintLine([]string{"changed your mind", "u shows the plan to undo it"}) + "\n"
 }
 
-// resumeCommandText breaks a command that is too long for a line so that a shell takes it from
-// two.
+// resumeCommandText breaks a command that is too long for a line so that a shell still accepts
+// it.
 func resumeCommandText(l term.Style, r retake.Resumption) string {
 	lines := strings.Split(term.RenderResume(l, r), "\n")
 	for i, line := range lines {
@@ -198,7 +199,7 @@ func resumeCommandText(l term.Style, r retake.Resumption) string {
 	return strings.Join(lines, "\n")
 }
 
-// handleDoneKey hears keys when all is done.
+// handleDoneKey handles keys after the plan was applied.
 func (p *planPage) handleDoneKey(m *model, k string) tea.Cmd {
 	switch k {
 	case "esc", "enter":

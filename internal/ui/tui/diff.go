@@ -13,11 +13,11 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 )
 
-// readAhead is how many files are read at a time.
+// filesPerRead is how many files are read at a time.
 const filesPerRead = 20
 
-// diffPage is the page of what differs between two checkpoints: what came and went as a list, and
-// the lines of what was edited. Lines are read as far as somebody scrolls.
+// diffPage is the page of the differences between two checkpoints: added and deleted paths as
+// a list, and the lines of edited files, which are read as far as the user scrolls.
 type diffPage struct {
 	textPage
 	content term.ContentReader
@@ -48,7 +48,7 @@ func openDiff(m *model, q retake.DiffQuery) tea.Cmd {
 		})
 }
 
-// comparisonText is the beginning of a diff, and what is still to be read.
+// comparisonText is the start of a diff, and the files still to be read.
 type comparisonText struct {
 	text     string
 	edited   []retake.Change
@@ -91,13 +91,13 @@ func readComparison(ctx context.Context, o Options, q retake.DiffQuery, l term.S
 	return out, nil
 }
 
-// fileTexts are the lines of some files, and the hunks in them.
+// fileTexts are the lines of some files and the hunks in them.
 type fileTexts struct {
 	text  string
 	hunks []shownHunk
 }
 
-// readAhead reads the lines of the next files when the end of the text comes near.
+// readAhead reads the lines of the next files when the end of the text is near.
 func (p *diffPage) readAhead(m *model) tea.Cmd {
 	if p.busy || p.next >= len(p.edited) || p.top+4*max(p.height, 20) < len(p.lines) {
 		return nil

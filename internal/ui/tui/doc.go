@@ -1,5 +1,5 @@
-// Package tui is the face that fills a terminal: one workspace to browse by keys, with
-// the pictures that the command line prints.
+// Package tui is the full-screen terminal interface: one workspace to browse by keys, drawn
+// like the output of the command line.
 //
 // It asks one retake.Service, and what it reads and writes comes in by Options. It never
 // decides about history, never reads the environment and never ends the process.

@@ -143,7 +143,7 @@ func (d *Desk) Parting() string { return d.m.exitText() }
 
 // Page names the page that is looked at.
 func (d *Desk) Page() string {
-	return strings.TrimPrefix(fmt.Sprintf("%T", d.m.currentPage()), "*tui.")
+	return strings.TrimSuffix(strings.TrimPrefix(fmt.Sprintf("%T", d.m.currentPage()), "*tui."), "Page")
 }
 
 // Chosen is the number of the checkpoint that the chosen row stands for; 0: none.

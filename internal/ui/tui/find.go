@@ -12,10 +12,10 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 )
 
-// hitsMost is how many checkpoints a search answers.
+// maxHits is how many checkpoints a search returns.
 const maxHits = 100
 
-// findPage is the page of what a search found.
+// findPage is the page of search results.
 type findPage struct {
 	textPage
 	words    string

@@ -13,14 +13,14 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 )
 
-// forkPage is the page of a fork that grows, and of what came of it.
+// forkPage is the page of a fork that is being made, and of its result.
 type forkPage struct {
 	textPage
 	number int64
 	where  string
 }
 
-// promptFork asks where a fork shall grow. An empty answer grows none.
+// promptFork asks where to make a fork. An empty answer makes none.
 func promptFork(m *model, c retake.Checkpoint) tea.Cmd {
 	in := &inputLine{prompt: fmt.Sprintf("fork %d into the directory:", c.Number)}
 	if m.options.ResolveDir == nil {

@@ -17,8 +17,8 @@ const (
 	soon      = 1500 * time.Millisecond
 )
 
-// snapshot is a timeline as far as it is known, and its rows. It is made beside the keyboard,
-// and not changed any more when it is shown.
+// snapshot is the known part of a timeline with its rows. It is built in the background and is
+// not changed after it is shown.
 type snapshot struct {
 	view  term.TimelineView
 	rows  *term.TimelineRows
@@ -27,7 +27,7 @@ type snapshot struct {
 	more  bool            // there are older ones
 }
 
-// snapshotRequest is what a shot shall show that comes next.
+// snapshotRequest is what the next snapshot should show.
 type snapshotRequest struct {
 	fresh  bool // look at the newest checkpoints again
 	older  int  // so many pages more
@@ -36,7 +36,7 @@ type snapshotRequest struct {
 	look   term.Style
 }
 
-// takeSnapshot makes the next shot. It answers nil when nothing is new.
+// takeSnapshot builds the next snapshot. It returns nil if nothing is new.
 func takeSnapshot(ctx context.Context, s retake.Service, ws retake.WorkspaceID, old *snapshot, w snapshotRequest) (*snapshot, error) {
 	next := &snapshot{}
 	if old != nil {
@@ -69,7 +69,7 @@ func takeSnapshot(ctx context.Context, s retake.Service, ws retake.WorkspaceID, 
 	return next, nil
 }
 
-// readNewest looks at the newest checkpoints, and reports whether something differs.
+// readNewest reads the newest checkpoints and reports whether something changed.
 func (n *snapshot) readNewest(ctx context.Context, s retake.Service, ws retake.WorkspaceID, good bool) (bool, error) {
 	first := len(n.view.Checkpoints) == 0
 	limit := pollPage
@@ -104,8 +104,8 @@ func (n *snapshot) readNewest(ctx context.Context, s retake.Service, ws retake.W
 	return true, nil
 }
 
-// readPresent is what changed since the newest checkpoint, which a list of good ones need not begin
-// with. No answer in time is no answer.
+// readPresent returns what changed since the newest checkpoint, which a list of good ones may
+// not start with. A state that is not read in time is unknown.
 func (n *snapshot) readPresent(ctx context.Context, s retake.Service, ws retake.WorkspaceID, t retake.Timeline, good bool) (now *retake.Counts, level string, newest int64) {
 	now, level, newest = n.view.Now, n.view.Level, n.view.Newest
 	if len(t.Checkpoints) > 0 && t.Checkpoints[0].Number > newest && !good {
@@ -124,8 +124,8 @@ func (n *snapshot) readPresent(ctx context.Context, s retake.Service, ws retake.
 	return now, st.Protection, newest
 }
 
-// withKnownOlder are the newest checkpoints and the older ones that are known. When checkpoints went from
-// the middle, all are asked for again.
+// withKnownOlder appends the known older checkpoints to the newest ones. If checkpoints in the
+// middle were removed, all are read again.
 func (n *snapshot) withKnownOlder(ctx context.Context, s retake.Service, ws retake.WorkspaceID, t retake.Timeline, good bool) (retake.Timeline, error) {
 	old := n.view.Timeline
 	last := t.Checkpoints[len(t.Checkpoints)-1].Number
@@ -159,7 +159,7 @@ func (n *snapshot) withKnownOlder(ctx context.Context, s retake.Service, ws reta
 	return t, nil
 }
 
-// appendOlder is t with older checkpoints behind it.
+// appendOlder returns t with older checkpoints appended.
 func appendOlder(t, older retake.Timeline) retake.Timeline {
 	out := t
 	out.Checkpoints = append(t.Checkpoints[:len(t.Checkpoints):len(t.Checkpoints)], older.Checkpoints...)
@@ -169,7 +169,7 @@ func appendOlder(t, older retake.Timeline) retake.Timeline {
 	return out
 }
 
-// readOlderPage adds one page.
+// readOlderPage appends one page.
 func (n *snapshot) readOlderPage(ctx context.Context, s retake.Service, ws retake.WorkspaceID, good bool) error {
 	cs := n.view.Checkpoints
 	page, err := s.Log(ctx, retake.LogQuery{Workspace: ws, Before: cs[len(cs)-1].Number, Limit: olderPage, Good: good})

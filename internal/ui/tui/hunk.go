@@ -30,7 +30,7 @@ func (p *diffPage) addHunks(from int, added []shownHunk) {
 	}
 }
 
-// handleHunkKey hears the keys that choose a hunk and take it back.
+// handleHunkKey handles the keys that select a hunk and undo it.
 func (p *diffPage) handleHunkKey(m *model, k string) (tea.Cmd, bool) {
 	switch k {
 	case "]":
@@ -45,7 +45,7 @@ func (p *diffPage) handleHunkKey(m *model, k string) (tea.Cmd, bool) {
 	return nil, true
 }
 
-// currentLine is where the chosen hunk begins, or what is at the top.
+// currentLine returns the line of the selected hunk, or the top line.
 func (p *diffPage) currentLine() int {
 	if p.selected != nil {
 		return p.selected.line
@@ -62,7 +62,7 @@ func (p *diffPage) selectHunk(i int) {
 	p.clamp()
 }
 
-// undoHunk opens the plan that takes the chosen hunk back.
+// undoHunk opens the plan that undoes the selected hunk.
 func (p *diffPage) undoHunk(m *model) tea.Cmd {
 	switch {
 	case p.from == nil || p.to == nil:
@@ -77,7 +77,7 @@ func (p *diffPage) undoHunk(m *model) tea.Cmd {
 	return nil
 }
 
-// hunkText names the chosen hunk.
+// hunkText names the selected hunk.
 func (p *diffPage) hunkText() string {
 	if p.selected == nil {
 		return ""

@@ -10,7 +10,7 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 )
 
-// inputLine is a line that is being typed.
+// inputLine is a line being typed.
 type inputLine struct {
 	prompt   string // escaped, without color
 	paint    func(string) string
@@ -20,7 +20,7 @@ type inputLine struct {
 	onEscape func() tea.Cmd // after esc
 }
 
-// mostTyped bounds a line.
+// maxInputLength bounds a line.
 const maxInputLength = 1000
 
 func (in *inputLine) text() string { return string(in.runes) }
@@ -47,7 +47,7 @@ func (in *inputLine) insert(text string) {
 	}
 }
 
-// paste takes the first line of what is pasted.
+// paste inserts the first line of the pasted text.
 func (in *inputLine) paste(text string) {
 	if in.noPaste {
 		return
@@ -56,7 +56,7 @@ func (in *inputLine) paste(text string) {
 	in.insert(first)
 }
 
-// visibleText is the end of the text that has room.
+// visibleText returns the end of the text that fits.
 func (in *inputLine) visibleText(room int) string {
 	rs := in.runes
 	for len(rs) > 0 && termtext.Width(termtext.Escape(string(rs))) > room {

@@ -18,7 +18,7 @@ const (
 	leastHeight = 15
 )
 
-// model is all that is on the screen. Only Update changes it.
+// model is the state of the screen. Only Update changes it.
 type model struct {
 	options       Options
 	ctx           context.Context
@@ -29,20 +29,20 @@ type model struct {
 	lastResult func() string // tells what was done last
 }
 
-// page is one screen.
+// page is one screen; the last page of the model is shown.
 type page interface {
 	basePage() *pageBase
-	// key hears one key that no input line took.
+	// handleKey hears one key that no input line took.
 	handleKey(m *model, k string) tea.Cmd
 	// draw gives at most height lines.
 	draw(m *model, l term.Style, height int) []string
-	// say is the last line, when nothing else has to be said.
+	// statusLine is the last line, when nothing else has to be said.
 	statusLine(m *model, l term.Style) string
-	// keys are the keys that are shown below, key and word by turns.
+	// keyHelp are the keys that are shown below, key and word by turns.
 	keyHelp() []string
 }
 
-// pageBase is what all pages have.
+// pageBase is what all pages have: the context of their calls, and the line being typed.
 type pageBase struct {
 	ctx          context.Context
 	cancel       context.CancelFunc // ends what the page still asks for
@@ -61,6 +61,7 @@ func newModel(ctx context.Context, o Options) *model {
 	return m
 }
 
+// newBase returns the base of a new page. Its context ends when the page is closed.
 func (m *model) newBase() pageBase {
 	ctx, leave := context.WithCancel(m.ctx)
 	return pageBase{ctx: ctx, cancel: leave}
@@ -70,10 +71,10 @@ func (m *model) timelinePage() *timelinePage { return m.pages[0].(*timelinePage)
 
 func (m *model) currentPage() page { return m.pages[len(m.pages)-1] }
 
-// openPage puts a page above the others.
+// openPage opens a page above the others.
 func (m *model) openPage(p page) { m.pages = append(m.pages, p) }
 
-// closePage leaves the page that is looked at. The timeline stays.
+// closePage closes the current page and cancels its calls. The timeline is never closed.
 func (m *model) closePage() {
 	if len(m.pages) == 1 {
 		return
@@ -84,21 +85,21 @@ func (m *model) closePage() {
 	m.pages = m.pages[:len(m.pages)-1]
 }
 
-// closeAllPages leaves all pages but the timeline.
+// closeAllPages closes all pages but the timeline.
 func (m *model) closeAllPages() {
 	for len(m.pages) > 1 {
 		m.closePage()
 	}
 }
 
-// serviceReply is an answer of the service, for the page that asked.
+// serviceReply is the reply of the service to a call of a page.
 type serviceReply struct {
 	page   *pageBase
 	handle func() tea.Cmd
 }
 
-// callService calls the service beside the keyboard, and hands the answer to take unless the page
-// was left meanwhile.
+// callService calls the service in the background and passes the reply to take, unless the
+// page was closed meanwhile.
 func callService[T any](b *pageBase, call func(ctx context.Context) (T, error), take func(T, error) tea.Cmd) tea.Cmd {
 	ctx := b.ctx
 	return func() tea.Msg {
@@ -107,17 +108,17 @@ func callService[T any](b *pageBase, call func(ctx context.Context) (T, error), 
 	}
 }
 
-// tick is the checkpoint to look again.
+// tick is the message to poll again.
 type tick struct{}
 
 const pollInterval = 2 * time.Second
 
 func nextTick() tea.Cmd { return tea.Tick(pollInterval, func(time.Time) tea.Msg { return tick{} }) }
 
-// Init begins to look; the timeline is asked for when the size of the screen is known.
+// Init starts polling; the timeline is requested once the size of the screen is known.
 func (m *model) Init() tea.Cmd { return nextTick() }
 
-// Update hears one message.
+// Update handles one message.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
@@ -185,7 +186,7 @@ func (m *model) handleKeyPress(msg tea.KeyPressMsg) tea.Cmd {
 	return p.handleKey(m, k)
 }
 
-// typeKey hands a key to the line that is being typed. Esc gives the line up.
+// typeKey passes a key to the line being typed. Esc gives the line up.
 func (m *model) typeKey(in *inputLine, k, text string) tea.Cmd {
 	b := m.currentPage().basePage()
 	switch k {
@@ -209,7 +210,7 @@ func (m *model) typeKey(in *inputLine, k, text string) tea.Cmd {
 
 var arrowKeys = map[string]bool{"up": true, "down": true, "pgup": true, "pgdown": true}
 
-// applyingPlan is the plan that is being applied, or nil. Nothing is opened above it.
+// applyingPlan returns the plan that is being applied, or nil. No page is opened above it.
 func (m *model) applyingPlan() *planPage {
 	if p, ok := m.currentPage().(*planPage); ok && p.isApplying() {
 		return p
@@ -217,8 +218,7 @@ func (m *model) applyingPlan() *planPage {
 	return nil
 }
 
-// interrupt leaves, unless files are being changed: then that is ended first, between two
-// files.
+// interrupt quits, unless files are being changed: then it first stops that between two files.
 func (m *model) interrupt() tea.Cmd {
 	if p := m.applyingPlan(); p != nil {
 		return p.cancelApply(m)
@@ -228,7 +228,7 @@ func (m *model) interrupt() tea.Cmd {
 
 func (m *model) isTooSmall() bool { return m.width < leastWidth || m.height < leastHeight }
 
-// View draws the page that is looked at, its keys, and a line for us.
+// View draws the current page, its keys and the status line.
 func (m *model) View() tea.View {
 	v := tea.NewView("")
 	v.AltScreen = true
@@ -271,7 +271,7 @@ func (m *model) tooSmallText() string {
 	return strings.Join(lines[:min(len(lines), max(m.height, 1))], "\n")
 }
 
-// lastLine is what is being typed, or what we say.
+// lastLine returns the line being typed, or the status.
 func (m *model) lastLine(l term.Style, p page) string {
 	b := p.basePage()
 	switch {
@@ -285,12 +285,12 @@ func (m *model) lastLine(l term.Style, p page) string {
 	return p.statusLine(m, l)
 }
 
-// patience is how long we wait before we say that we do.
+// waitNoticeAfter is how long to wait before a page says that it waits.
 const waitNoticeAfter = 5 * time.Second
 
 var asciiKeys = strings.NewReplacer("–", "-", "↓", "down", "↑", "up", "←", "left", "→", "right")
 
-// keyHelpLine names keys as far as they fit; the last pair always stays.
+// keyHelpLine lists keys as far as they fit; the last pair is always kept.
 func keyHelpLine(l term.Style, pairs []string) string {
 	if l.ASCII {
 		pairs = slices.Clone(pairs)

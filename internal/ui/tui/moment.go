@@ -33,7 +33,7 @@ type checkpointPage struct {
 	parts      [partCount]checkpointPart
 }
 
-// checkpointPart is one side of a checkpoint. It is asked for when somebody looks at it.
+// checkpointPart is one tab of the page. It is requested when it is first shown.
 type checkpointPart struct {
 	scrollView
 	requested, ready bool
@@ -51,7 +51,7 @@ func openCheckpoint(m *model, c retake.Checkpoint) tea.Cmd {
 	return p.showPart(m, partStory)
 }
 
-// showPart shows a part, and asks for it the first time.
+// showPart shows a part and requests it the first time.
 func (p *checkpointPage) showPart(m *model, at int) tea.Cmd {
 	p.current = at
 	if p.parts[at].requested {
@@ -70,7 +70,7 @@ func (p *checkpointPage) showPart(m *model, at int) tea.Cmd {
 	return p.requestCard(m, at, term.RenderCard)
 }
 
-// setPart keeps what was heard for a part.
+// setPart stores the reply for a part.
 func (p *checkpointPage) setPart(at int, text func(l term.Style) string, err error) tea.Cmd {
 	p.waitingSince = time.Time{}
 	x := &p.parts[at]
@@ -82,7 +82,7 @@ func (p *checkpointPage) setPart(at int, text func(l term.Style) string, err err
 	return nil
 }
 
-// cardReader reads the card, unless it was read before.
+// cardReader returns a function that reads the card, or returns the one read before.
 func (p *checkpointPage) cardReader(m *model) func(context.Context) (term.Card, error) {
 	have, cp, s, ws := p.card, p.checkpoint, m.options.Service, m.options.Workspace
 	return func(ctx context.Context) (term.Card, error) {
@@ -108,7 +108,7 @@ func (p *checkpointPage) requestCard(m *model, at int, draw func(term.Style, ter
 		})
 }
 
-// fileChanges is a comparison with what a story knows of it.
+// fileChanges is a comparison with the story about it.
 type fileChanges struct {
 	retake.Comparison
 	story  *retake.Story
@@ -140,7 +140,7 @@ func (f fileChanges) draw(l term.Style) string {
 		term.RenderStatNoted(l, gs, f.counts, term.NewStatNotes(l, f.story))
 }
 
-// conversationPart is what the turn and the whole conversation say.
+// conversationPart is what was said in the turn and in the whole conversation.
 type conversationPart struct {
 	card         term.Card
 	conversation *term.Conversation
@@ -163,7 +163,7 @@ func (p *checkpointPage) requestConversation(m *model) tea.Cmd {
 	}, func(s conversationPart, err error) tea.Cmd { return p.setPart(partSaid, s.draw, err) })
 }
 
-// saidLines is how much of a conversation is shown: its end.
+// maxConversationLines is how many lines of the end of a conversation are shown.
 const maxConversationLines = 3000
 
 func (s conversationPart) draw(l term.Style) string {

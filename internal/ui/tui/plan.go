@@ -12,8 +12,8 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 )
 
-// planPage is the page of a plan: first what would be done, then questions, then the deed and
-// what came of it. Nothing but the answer to the last question applies it.
+// planPage is the page of a plan: first the plan, then questions, then progress and the
+// result. Only the answer to the last question applies the plan.
 type planPage struct {
 	textPage
 	req       retake.PlanRequest
@@ -40,7 +40,8 @@ const (
 	formDiff
 )
 
-// drawnPlan is for what the text was drawn last: a plan may have very many paths.
+// drawnPlan is the plan and size for which the text was last drawn, which is not repeated
+// because a plan may have very many paths.
 type drawnPlan struct {
 	plan        *retake.Plan
 	form        planForm
@@ -54,13 +55,13 @@ func openPlan(m *model, req retake.PlanRequest) tea.Cmd {
 	return p.requestPlan(m)
 }
 
-// planReply is a plan and the names that its picture needs.
+// planReply is a plan and the titles needed to draw it.
 type planReply struct {
 	plan   retake.Plan
 	titles term.TargetTitles
 }
 
-// requestPlan asks for the plan, or for another one after the world moved.
+// requestPlan requests the plan, or a new one after the files changed.
 func (p *planPage) requestPlan(m *model) tea.Cmd {
 	s, req := m.options.Service, p.req
 	p.waitingSince, p.ready, p.plan = m.options.Clock.Now(), false, nil
@@ -108,7 +109,7 @@ func (p *planPage) handleKey(m *model, k string) tea.Cmd {
 	return cmd
 }
 
-// showForm turns to a form of the plan, or back to the folded one.
+// showForm shows a form of the plan, or the folded one if it is already shown.
 func (p *planPage) showForm(f planForm) {
 	if p.form == f {
 		f = formFolded
@@ -116,7 +117,7 @@ func (p *planPage) showForm(f planForm) {
 	p.form, p.top = f, 0
 }
 
-// goBack goes back: from another form to the plan, from the plan to where it was opened.
+// goBack goes back from another form to the plan, and from the plan to the page before.
 func (p *planPage) goBack(m *model) tea.Cmd {
 	if p.form != formFolded && p.err == nil {
 		p.showForm(formFolded)

@@ -23,7 +23,7 @@ func (m *model) newTextPage() textPage {
 	return r
 }
 
-// textLines is the text, or why there is none yet.
+// textLines returns the text, or why there is none yet.
 func (r *textPage) textLines(l term.Style, height int) []string {
 	switch {
 	case r.err != nil:
@@ -34,7 +34,7 @@ func (r *textPage) textLines(l term.Style, height int) []string {
 	return r.draw(l, height)
 }
 
-// setError keeps what went wrong, and reports whether something did.
+// setError stores err and reports whether there is one.
 func (r *textPage) setError(err error) bool {
 	if err == nil {
 		return false
@@ -45,7 +45,7 @@ func (r *textPage) setError(err error) bool {
 
 func (r *textPage) statusLine(_ *model, l term.Style) string { return l.Dim(r.positionText()) }
 
-// handleTextKey hears the keys of a text, and esc.
+// handleTextKey handles the keys of a text, and esc.
 func (r *textPage) handleTextKey(m *model, k string) (tea.Cmd, bool) {
 	if k == "esc" {
 		m.closePage()
@@ -54,7 +54,7 @@ func (r *textPage) handleTextKey(m *model, k string) (tea.Cmd, bool) {
 	return r.handleScrollKey(m, &r.pageBase, k)
 }
 
-// wrapLines breaks painted lines that are too long; what is broken has no color.
+// wrapLines wraps painted lines that are too long; wrapped lines lose their color.
 func wrapLines(l term.Style, lines []string) []string {
 	var out []string
 	for _, line := range lines {

@@ -10,7 +10,7 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 )
 
-// scrollView is text that is longer or wider than the screen.
+// scrollView is text that may be longer or wider than the screen.
 type scrollView struct {
 	lines       []string // painted
 	top, left   int
@@ -25,7 +25,7 @@ func newScrollView(text string) scrollView {
 	return s
 }
 
-// setText replaces the text and stays where it is.
+// setText replaces the text and keeps the position.
 func (s *scrollView) setText(text string) {
 	text = strings.ReplaceAll(strings.Trim(text, "\n"), "\t", "    ")
 	s.lines = strings.Split(text, "\n")
@@ -34,7 +34,7 @@ func (s *scrollView) setText(text string) {
 
 func (s *scrollView) clamp() { s.top = max(min(s.top, len(s.lines)-max(s.height, 1)), 0) }
 
-// moveByKey reports whether a key moved it.
+// moveByKey reports whether the key moved the text.
 func (s *scrollView) moveByKey(k string) bool {
 	page := max(s.height-1, 1)
 	switch k {
@@ -79,7 +79,7 @@ func (s *scrollView) draw(l term.Style, height int) []string {
 	return out
 }
 
-// positionText tells how far the text is read.
+// positionText returns how far the text is scrolled.
 func (s *scrollView) positionText() string {
 	if len(s.lines) <= s.height {
 		return ""
@@ -87,7 +87,7 @@ func (s *scrollView) positionText() string {
 	return fmt.Sprintf("%s of %s lines", termtext.Count(int64(min(s.top+s.height, len(s.lines)))), termtext.Count(int64(len(s.lines))))
 }
 
-// highlightWords turns the words of a line over. Where they stand the line has no other color.
+// highlightWords inverts the words in a line; the line loses its other colors there.
 func highlightWords(line, words string, here bool) string {
 	bare := term.StripANSI(line)
 	at := indexFold(bare, words)
@@ -102,7 +102,7 @@ func highlightWords(line, words string, here bool) string {
 	return bare[:at] + code + bare[at:end] + "\x1b[0m" + bare[end:]
 }
 
-// indexFold finds words in whatever case, or answers -1.
+// indexFold returns the index of words in text, ignoring case, or -1.
 func indexFold(text, words string) int {
 	for i := range text {
 		if end := i + len(words); end <= len(text) && strings.EqualFold(text[i:end], words) {
@@ -121,7 +121,7 @@ func (s *scrollView) startSearch(m *model, b *pageBase) tea.Cmd {
 	return nil
 }
 
-// findNext goes to the next or the previous line with the words.
+// findNext goes to the next or previous line with the words.
 func (s *scrollView) findNext(m *model, step int) tea.Cmd {
 	if s.searchWords == "" {
 		return nil
@@ -145,7 +145,8 @@ func (s *scrollView) findNext(m *model, step int) tea.Cmd {
 	return nil
 }
 
-// handleScrollKey is move, search and next by their keys; it reports whether the key was one of them.
+// handleScrollKey handles the keys that move and search; it reports whether the key was one of
+// them.
 func (s *scrollView) handleScrollKey(m *model, b *pageBase, k string) (tea.Cmd, bool) {
 	switch k {
 	case "/":

@@ -10,7 +10,7 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 )
 
-// timelinePage is the first page: the checkpoints, and the card of the chosen one.
+// timelinePage is the first page: the checkpoints, and the card of the selected one.
 type timelinePage struct {
 	pageBase
 	snapshot      *snapshot // nil: nothing was heard yet
@@ -36,7 +36,7 @@ func (t *timelinePage) requestFirst(m *model) tea.Cmd {
 	return t.requestSnapshot(m, snapshotRequest{fresh: true})
 }
 
-// poll looks at the newest checkpoints again.
+// poll reads the newest checkpoints again.
 func (t *timelinePage) poll(m *model) tea.Cmd {
 	if t.busy {
 		return nil
@@ -44,7 +44,7 @@ func (t *timelinePage) poll(m *model) tea.Cmd {
 	return t.requestSnapshot(m, snapshotRequest{fresh: true})
 }
 
-// arrange makes the rows again, for another width or another choice.
+// arrange lays out the rows again, after the width or a filter changed.
 func (t *timelinePage) arrange(m *model) tea.Cmd {
 	if t.snapshot == nil && !t.busy {
 		return nil
@@ -52,7 +52,7 @@ func (t *timelinePage) arrange(m *model) tea.Cmd {
 	return t.requestSnapshot(m, snapshotRequest{})
 }
 
-// requestSnapshot asks for the next shot. While one is being made, wishes are put together.
+// requestSnapshot requests the next snapshot. While one is being built, requests are merged.
 func (t *timelinePage) requestSnapshot(m *model, w snapshotRequest) tea.Cmd {
 	if t.busy {
 		if t.wanted != nil {
@@ -100,8 +100,8 @@ func (t *timelinePage) handleSnapshot(m *model, next *snapshot, err error, w sna
 	return tea.Batch(append(cmds, t.requestOlderNearEnd(m))...)
 }
 
-// showSnapshot puts a shot on the screen. The chosen row stays chosen, and stays where it is on
-// the screen unless the list begins at its top.
+// showSnapshot shows a snapshot. The selected row stays selected and stays in place on the
+// screen, unless the list is at its top.
 func (t *timelinePage) showSnapshot(next *snapshot) {
 	old := t.snapshot
 	t.snapshot = next
@@ -126,7 +126,7 @@ func (t *timelinePage) showSnapshot(next *snapshot) {
 	t.keepVisible()
 }
 
-// countNew is how many checkpoints are newer than all that were there.
+// countNew returns how many checkpoints are newer than all old ones.
 func countNew(old, next term.TimelineView) int64 {
 	if len(old.Checkpoints) == 0 {
 		return 0
@@ -141,7 +141,7 @@ func countNew(old, next term.TimelineView) int64 {
 	return n
 }
 
-// initialRow is the row that is chosen at the beginning: the newest checkpoint.
+// initialRow returns the row that is selected first: the newest checkpoint.
 func (t *timelinePage) initialRow() int {
 	for i := range t.snapshot.rows.Len() {
 		if t.snapshot.rows.At(i).Checkpoint != nil {
@@ -151,7 +151,8 @@ func (t *timelinePage) initialRow() int {
 	return 0
 }
 
-// nearestRow is the row nearest to i that can be chosen, in a direction first.
+// nearestRow returns the selectable row nearest to i, searching in the direction of step
+// first.
 func (t *timelinePage) nearestRow(i, step int) int {
 	n := t.snapshot.rows.Len()
 	for _, s := range []int{step, -step} {
@@ -164,7 +165,7 @@ func (t *timelinePage) nearestRow(i, step int) int {
 	return 0
 }
 
-// keepVisible holds the chosen row on the screen.
+// keepVisible scrolls so that the selected row is on the screen.
 func (t *timelinePage) keepVisible() {
 	h := max(t.height, 1)
 	t.top = max(min(t.top, t.selected), t.selected-h+1, 0)
@@ -174,7 +175,7 @@ func (t *timelinePage) keepVisible() {
 	}
 }
 
-// requestOlderNearEnd asks for older checkpoints when the end of the list comes near.
+// requestOlderNearEnd requests older checkpoints when the end of the list is near.
 func (t *timelinePage) requestOlderNearEnd(m *model) tea.Cmd {
 	if t.snapshot == nil || !t.snapshot.more || t.busy || t.err != nil || t.top+2*t.height+10 < t.snapshot.rows.Len() {
 		return nil
@@ -182,7 +183,7 @@ func (t *timelinePage) requestOlderNearEnd(m *model) tea.Cmd {
 	return t.requestSnapshot(m, snapshotRequest{older: 1})
 }
 
-// selectedCheckpoint is the checkpoint that the chosen row stands for, if it is one.
+// selectedCheckpoint returns the selected checkpoint, or nil if the row is not one.
 func (t *timelinePage) selectedCheckpoint() *retake.Checkpoint {
 	if t.snapshot == nil || t.snapshot.rows.Len() == 0 {
 		return nil

@@ -16,7 +16,7 @@ const (
 	tallFrom      = 36
 )
 
-// splitHeight parts the lines of a page into those of the list and those of the card.
+// splitHeight splits the lines of a page between the list and the card.
 func splitHeight(height int) (list, card int) {
 	card = cardLines
 	if height >= tallFrom {
@@ -49,7 +49,7 @@ func ruleLine(l term.Style) string {
 	return l.Dim(strings.Repeat(sign, l.Width))
 }
 
-// listLines are the rows that are on the screen, or why there are none.
+// listLines returns the visible rows, or why there are none.
 func (t *timelinePage) listLines(m *model, l term.Style, height int) []string {
 	switch {
 	case t.snapshot == nil && t.err != nil:
@@ -113,7 +113,7 @@ func (t *timelinePage) headLine(m *model, l term.Style) string {
 	return left
 }
 
-// liveText says whether what is shown is of now.
+// liveText says whether the page is up to date.
 func (t *timelinePage) liveText(l term.Style) string {
 	switch {
 	case t.err != nil && !t.updatedAt.IsZero():
@@ -140,7 +140,7 @@ func (t *timelinePage) keyHelp() []string {
 	return []string{"enter", "open", "d", "diff", "r", "restore", "u", "undo", "f", "fork", "/", "find", "v", "good only", "?", "keys"}
 }
 
-// errorLines say what happened, whether anything was changed, what to do.
+// errorLines returns what happened, whether anything was changed, and what to do.
 func errorLines(l term.Style, e *retake.Error) []string {
 	shown := *e
 	if shown.Safe == "" && shown.Kind != retake.Partly {

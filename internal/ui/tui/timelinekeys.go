@@ -77,7 +77,7 @@ func (t *timelinePage) moveBy(n int) {
 	t.keepVisible()
 }
 
-// goToOldest goes to the oldest checkpoint, when all are there.
+// goToOldest goes to the oldest checkpoint, after all were read.
 func (t *timelinePage) goToOldest(m *model) tea.Cmd {
 	t.searching = func(*model) bool {
 		t.selected = t.snapshot.rows.Len() - 1
@@ -106,8 +106,8 @@ func (t *timelinePage) goToGood(m *model, step int) tea.Cmd {
 	return t.continueSearch(m)
 }
 
-// continueSearch goes on seeking; what is not found yet may be further down. It reads as much again
-// as is there, so that rows are made ready few times.
+// continueSearch continues a search that needs older checkpoints. It doubles what is read, so
+// that rows are laid out only a few times.
 func (t *timelinePage) continueSearch(m *model) tea.Cmd {
 	if t.searching(m) {
 		t.searching = nil
@@ -123,7 +123,7 @@ func (t *timelinePage) toggleGoodOnly(m *model) tea.Cmd {
 	return t.requestFirst(m)
 }
 
-// resetChoice takes back the last choice about the list, and changes nothing else.
+// resetChoice ends a search, or takes back the mark or the filter, and nothing else.
 func (t *timelinePage) resetChoice(m *model) tea.Cmd {
 	switch {
 	case t.searching != nil:
@@ -178,7 +178,7 @@ func isCheckpointKey(k string) bool {
 	return false
 }
 
-// runCheckpointKey does what a key says about a checkpoint, wherever it is looked at.
+// runCheckpointKey runs the action of a key on a checkpoint, on any page.
 func runCheckpointKey(m *model, k string, c retake.Checkpoint) tea.Cmd {
 	switch k {
 	case "d":

@@ -15,7 +15,7 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 )
 
-// Options is all that the face touches.
+// Options is everything the terminal interface needs from its program.
 type Options struct {
 	Service   retake.Service
 	Workspace retake.Workspace
@@ -28,13 +28,13 @@ type Options struct {
 	ASCII bool
 	Color bool
 
-	// ForkTo is the place that is proposed for a fork, and At is where a typed place is. A
+	// ProposeForkDir is the place that is proposed for a fork, and At is where a typed place is. A
 	// nil At says that the service finds the place by a name.
 	ProposeForkDir func() string
 	ResolveDir     func(typed string) string
 }
 
-// Run shows the workspace until somebody leaves or ctx ends.
+// Run shows the workspace until the user quits or ctx ends.
 func Run(ctx context.Context, o Options) error {
 	profile := colorprofile.ASCII
 	if o.Color {
@@ -65,7 +65,7 @@ func runProgram(ctx context.Context, o Options, how ...tea.ProgramOption) error 
 	return nil
 }
 
-// exitText is what stays on the terminal when we leave: what was done last, because its
+// exitText returns what stays on the terminal after the program: the last result, whose
 // commands are needed then.
 func (m *model) exitText() string {
 	if m.lastResult == nil {
@@ -74,7 +74,7 @@ func (m *model) exitText() string {
 	return m.lastResult()
 }
 
-// style is how text is drawn here.
+// style returns how text is drawn here.
 func (m *model) style() term.Style {
 	l := term.Style{Glyphs: termtext.Unicode, Width: m.width, Now: m.options.Clock.Now(), Home: m.options.Home, ASCII: m.options.ASCII, Paint: term.Paint(m.options.Color), ListWord: "l lists all"}
 	if l.ASCII {
