@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -60,7 +61,7 @@ func leftBehind() []string {
 		return nil
 	}
 	for _, e := range exes {
-		if to, err := os.Readlink(e); err == nil && strings.TrimSuffix(to, " (deleted)") == program {
+		if to, err := os.Readlink(e); err == nil && slices.Contains([]string{program, program + "d"}, strings.TrimSuffix(to, " (deleted)")) {
 			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(e))); err == nil && proc.IsAlive(pid) {
 				left = append(left, strconv.Itoa(pid))
 			}

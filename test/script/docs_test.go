@@ -159,7 +159,7 @@ func newDocStage(t *testing.T) docStage {
 	dir := stage(t).Dir
 	s := docStage{home: filepath.Join(dir, "h"), kept: filepath.Join(dir, "k")}
 	bin := filepath.Join(s.home, "bin")
-	if err := errors.Join(os.MkdirAll(bin, 0o700), os.Symlink(program, filepath.Join(bin, "retake"))); err != nil { // a page may delete it
+	if err := errors.Join(os.MkdirAll(bin, 0o700), os.Symlink(program, filepath.Join(bin, "retake")), os.Symlink(program+"d", filepath.Join(bin, "retaked"))); err != nil { // a page may delete it
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _, _ = s.bash(context.Background(), program+" daemon stop") })
