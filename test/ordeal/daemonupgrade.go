@@ -47,26 +47,41 @@ func daemonReplaced(r *run) []verdict {
 // shelf holds the builds: the newest, and the one before it.
 type shelf struct {
 	dir  string
-	base []byte // the program of release 0
+	base map[string][]byte // the two programs of release 0
 
 	mu       sync.Mutex
 	old, now string
 }
 
 func newShelf(r *run, exe string) (*shelf, error) {
-	b, err := os.ReadFile(exe)
-	return &shelf{dir: r.scratch("builds"), base: b, old: exe, now: exe}, err
+	s := &shelf{dir: r.scratch("builds"), base: map[string][]byte{}, old: exe, now: exe}
+	for name, at := range map[string]string{"retake": exe, "retaked": exe + "d"} {
+		b, err := os.ReadFile(at)
+		if err != nil {
+			return nil, err
+		}
+		s.base[name] = b
+	}
+	return s, nil
 }
 
 // build makes release n from release 0: the version is one string of the same
 // length, so the rest of the program stays as the compiler made it.
 func (s *shelf) build(n int) (string, error) {
-	path := filepath.Join(s.dir, release(n))
-	b := bytes.ReplaceAll(s.base, []byte(release(0)), []byte(release(n)))
-	if bytes.Equal(b, s.base) {
-		return "", fmt.Errorf("build %s: the version is not in the program", release(n))
+	dir := filepath.Join(s.dir, release(n))
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return "", err
 	}
-	return path, os.WriteFile(path, b, 0o755)
+	for name, base := range s.base {
+		b := bytes.ReplaceAll(base, []byte(release(0)), []byte(release(n)))
+		if bytes.Equal(b, base) {
+			return "", fmt.Errorf("build %s: the version is not in %s", release(n), name)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o755); err != nil {
+			return "", err
+		}
+	}
+	return filepath.Join(dir, "retake"), nil
 }
 
 // offer puts a new build on top. Clients that are under way may use the older ones.
@@ -168,7 +183,7 @@ func takeOver(h *home, s *shelf, n int) error {
 	if before.Running && !await(func() bool { return !proc.IsAlive(before.About.PID) }) {
 		return fmt.Errorf("the old process %d lives on", before.About.PID)
 	}
-	return ignoreAbsent(os.Remove(filepath.Join(s.dir, release(n-buildsKept))))
+	return os.RemoveAll(filepath.Join(s.dir, release(n-buildsKept)))
 }
 
 func readyCount(h *home) int {

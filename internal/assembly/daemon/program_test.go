@@ -218,6 +218,21 @@ func TestEngineIsMissingOrAnother(t *testing.T) {
 	}
 	h.copyProgram("retaked", program(t, "v1.0.0")+"d")
 	h.run(alone, "workspaces")
+
+	// Half of an upgrade: the daemon that runs is not stopped for an engine that does not fit.
+	before := h.state(alone)
+	h.copyProgram("retake", program(t, "v2.0.0"))
+	h.run(alone, "workspaces")
+	if after := h.state(alone); after.About.PID != before.About.PID {
+		t.Errorf("process %d was replaced by %d", before.About.PID, after.About.PID)
+	}
+	must(t, os.Remove(alone+"d"))
+	h.run(alone, "workspaces")
+	h.copyProgram("retaked", program(t, "v2.0.0")+"d")
+	h.run(alone, "workspaces")
+	if after := h.state(alone); after.About.Version != "v2.0.0" {
+		t.Errorf("after the upgrade %s answers", after.About.Version)
+	}
 }
 
 // Two builds of one version, each in its own place: the younger file wins, once.

@@ -224,6 +224,9 @@ func (h *Controller) TakeOver(ctx context.Context) error {
 	if st.Activated && st.Exe != h.exe {
 		return nil // the service manager would only start the same one again
 	}
+	if !h.engineFits(ctx) {
+		return nil // the daemon that runs goes on
+	}
 	if err := h.stopProcess(ctx, locks, st.About.PID); err != nil || st.Activated {
 		return err
 	}

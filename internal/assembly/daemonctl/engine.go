@@ -1,6 +1,8 @@
 package daemonctl
 
 import (
+	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -8,6 +10,7 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/platform/config"
+	"github.com/retake-dev/retake/internal/platform/proc"
 )
 
 // engineName is the program that holds the store: the daemon, the server, and work without
@@ -46,6 +49,21 @@ func engineBuild(c config.Config, version string) (string, Build) {
 		return Executable(version)
 	}
 	return exe, Build{Version: version, Stamp: modTime(exe)}
+}
+
+// engineFits reports whether the engine's program is of our version. While an upgrade has
+// replaced only one of the two programs it is not, and nobody may stop a daemon that cannot be
+// replaced.
+func (h *Controller) engineFits(ctx context.Context) bool {
+	if h.exe == "" || h.exe == h.conf.Executable {
+		return h.exe != ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, askWait)
+	defer cancel()
+	exit, err := proc.RunMounted(ctx, proc.MountedCommand{
+		Args: []string{h.exe, ForVersion(h.build.Version), "version"}, Dir: filepath.Dir(h.exe), Env: h.conf.DaemonEnv(), Out: io.Discard, Err: io.Discard,
+	})
+	return err == nil && exit == 0
 }
 
 const forVersion = "--for="
