@@ -93,7 +93,7 @@ func (h *agentState) handleSignalLocked(ws retake.Workspace, sig retake.Signal, 
 		j.act.Save, act.Save = nil, nil
 	}
 	if act.Save != nil && !act.Save.MustComeFirst() && h.svc.parts.SignalDir != "" {
-		h.svc.parts.Diag.Note(taskEvents, queue.Put(h.svc.parts.SignalDir, sig)) // on failure only a crash before the next checkpoint loses it
+		h.svc.parts.Diag.Note(taskQueue, queue.Put(h.svc.parts.SignalDir, sig)) // on failure only a crash before the next checkpoint loses it
 	}
 	if h.state = st; act.Save != nil {
 		h.queue = append(h.queue, j)
@@ -128,7 +128,7 @@ func (h *agentState) runJobs() {
 		}
 		h.mu.Unlock()
 		if h.svc.parts.SignalDir != "" && !shouldRetrySignal(j.err) {
-			h.svc.parts.Diag.Note(taskEvents, queue.Remove(h.svc.parts.SignalDir, j.sig)) // if that fails, the repeated signal finds its checkpoint
+			h.svc.parts.Diag.Note(taskQueue, queue.Remove(h.svc.parts.SignalDir, j.sig)) // if that fails, the repeated signal finds its checkpoint
 		}
 		close(j.done)
 		if j.err == nil && j.act.KeepTranscript && j.recorded {

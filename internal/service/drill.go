@@ -13,6 +13,7 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/explain/verify"
+	"github.com/retake-dev/retake/internal/platform/diag"
 )
 
 // drillMark is the catalog mark with the last drill of a workspace.
@@ -116,6 +117,7 @@ const (
 // runDueDrills runs the drills that are due.
 func (s *Service) runDueDrills(ctx context.Context) error {
 	var failed error
+	ran := false
 	for _, id := range s.watchedWorkspaces() {
 		if ctx.Err() != nil || !s.parts.DrillEnabled(id) || !s.isIdle(id) {
 			continue
@@ -129,10 +131,13 @@ func (s *Service) runDueDrills(ctx context.Context) error {
 		if ago := now.Sub(last); night && ago > drillInterval || !last.IsZero() && ago > drillOverdue {
 			_, err := s.Drill(ctx, id)
 			if retake.IsKind(err, retake.NotFound) {
-				err = nil // no good checkpoint yet
+				continue // no good checkpoint yet
 			}
-			failed = errors.Join(failed, err)
+			ran, failed = true, errors.Join(failed, err)
 		}
+	}
+	if !ran {
+		return diag.ErrSkipped
 	}
 	return failed
 }

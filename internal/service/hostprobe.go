@@ -14,6 +14,7 @@ import (
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/explain/hostprobe"
 	"github.com/retake-dev/retake/internal/explain/xray"
+	"github.com/retake-dev/retake/internal/platform/diag"
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
@@ -48,18 +49,18 @@ type hostState struct {
 // changed with the checkpoint. It reports whether something did.
 func (s *Service) probeHost(ctx context.Context, cp retake.Checkpoint) (changed bool, err error) {
 	if s.parts.HostProbe == nil || !s.parts.Exclusive {
-		return false, nil
+		return false, diag.ErrSkipped
 	}
 	s.host.mu.Lock()
 	defer s.host.mu.Unlock()
 	now := s.parts.Clock.Now()
 	if newest, err := s.parts.Catalog.Latest(ctx, cp.Workspace, 0); now.Sub(s.host.lastProbe) < probeInterval || err != nil || newest.ID != cp.ID {
-		return false, nil
+		return false, diag.ErrSkipped
 	}
 	s.host.lastProbe = now
 	seen := hostState{V: 1, Number: cp.Number, Places: s.readHostPlaces(ctx, cp.Workspace)}
 	if seen.Places == nil {
-		return false, nil // an incomplete probe would report things as gone
+		return false, diag.ErrSkipped // an incomplete probe would report things as gone
 	}
 	var facts []retake.Fact
 	if was, known := s.loadHostState(cp.Workspace); known {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/engine/capture"
+	"github.com/retake-dev/retake/internal/platform/diag"
 	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
@@ -89,10 +90,11 @@ func (c *maintenance) runUpkeepLoop(ctx context.Context) {
 			c.svc.background(taskMaintenance, func() error { return st.Maintain(ctx) })
 		}
 		c.svc.background(taskRetention, func() error {
-			if c.svc.tryCleanup(ctx, st) {
+			more, err := c.svc.tryCleanup(ctx, st)
+			if more {
 				c.requestRun()
 			}
-			return nil
+			return err
 		})
 		if c.freeMemory.Swap(false) {
 			debug.FreeOSMemory() // a full scan leaves much unused memory
@@ -180,7 +182,7 @@ func (c *maintenance) runCheckLoop(ctx context.Context) {
 			c.svc.background(taskCrossCheck, func() error {
 				_, err := c.svc.CrossCheck(ctx, id)
 				if retake.IsKind(err, retake.NotFound) {
-					return nil // commands that need the root report it
+					return diag.ErrSkipped // commands that need the root report it
 				}
 				return err
 			})

@@ -97,7 +97,7 @@ func (r *factReader) readAhead(ctx context.Context) (wait func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		r.svc.parts.Diag.Run(taskReadings, func() error { // the reader gets any error again
+		r.svc.parts.Diag.Run(taskReadAhead, func() error { // the reader gets any error again
 			for _, id := range ids {
 				if f, err := r.input.OpenObject(ctx, id); err == nil && f != nil {
 					_ = f.Close() // it is cached now

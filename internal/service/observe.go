@@ -257,7 +257,7 @@ func (s *Service) saveForSignal(ctx context.Context, h *agentState, j *signalJob
 		h.noteConversationHolder(j.act.Session, a.conversation, res.Checkpoint.Number)
 	}
 	if res.Recorded && turn.Words != "" {
-		s.backgroundWG.Go(func() { s.background(taskChecks, func() error { return s.recordClaim(s.lifetime, res.Checkpoint) }) })
+		s.backgroundWG.Go(func() { s.background(taskClaims, func() error { return s.recordClaim(s.lifetime, res.Checkpoint) }) })
 	}
 	cp := res.Checkpoint
 	j.checkpoint, j.recorded, j.warnings = &cp, res.Recorded, res.Warnings

@@ -8,6 +8,7 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/engine/retention"
+	"github.com/retake-dev/retake/internal/platform/diag"
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
@@ -28,24 +29,26 @@ const (
 // tryCleanup runs one step of a background cleanup and reports whether there is more to do.
 // What fails is tried after the next save. A store that is not open yet is opened only when
 // the disk is low, because then saves may be refused.
-func (s *Service) tryCleanup(ctx context.Context, st store.Store) bool {
+func (s *Service) tryCleanup(ctx context.Context, st store.Store) (more bool, err error) {
 	b := &s.retention
 	if st == nil && !s.isDiskLow() || !b.cleanupMu.TryLock() {
-		return false
+		return false, diag.ErrSkipped
 	}
 	defer b.cleanupMu.Unlock()
 	if st == nil {
-		var err error
 		if st, err = s.store(ctx); err != nil {
-			return false
+			return false, err
 		}
 	}
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	b.cancelCleanup.Store(&end)
 	defer b.cancelCleanup.Store(nil)
-	more, err := s.runCleanupStep(ctx, st)
-	return more && err == nil
+	more, err = s.runCleanupStep(ctx, st)
+	if errors.Is(err, store.ErrBusy) {
+		err = diag.ErrSkipped // the end of the other writer starts the next run
+	}
+	return more && err == nil, err
 }
 
 // runCleanupStep drops what is due and sweeps if that is worth it. Unless space is short it

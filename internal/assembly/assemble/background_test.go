@@ -2,6 +2,8 @@ package assemble_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -17,6 +19,8 @@ import (
 	"github.com/retake-dev/retake/internal/platform/clock"
 	"github.com/retake-dev/retake/internal/platform/config"
 	"github.com/retake-dev/retake/internal/platform/diag"
+	"github.com/retake-dev/retake/internal/storage/store"
+	"github.com/retake-dev/retake/internal/storage/store/memory"
 )
 
 // lockedBuffer is a log that a test reads while others write to it.
@@ -79,5 +83,43 @@ func TestBackgroundFailureIsShown(t *testing.T) {
 	}
 	if !strings.Contains(log.String(), "background task failed") || !strings.Contains(log.String(), "store agent state") {
 		t.Errorf("the log does not show it:\n%s", log)
+	}
+}
+
+// brokenStore keeps checkpoints, but cannot be maintained or measured.
+type brokenStore struct{ store.Store }
+
+func (brokenStore) Maintain(context.Context) error { return errors.New("cannot maintain") }
+
+func (brokenStore) Size(context.Context) (int64, error) { return 0, errors.New("cannot measure") }
+
+// Maintenance and clean-up that fail are shown, though every save succeeds.
+func TestFailingMaintenanceIsShown(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	set, err := config.Load(filepath.Join(home, "config.json"))
+	must(t, err)
+	inner := memory.New()
+	rec := diag.New(slog.New(slog.DiscardHandler), clock.Wall, nil)
+	s, err := assemble.OpenService(t.Context(), config.Config{DataDir: filepath.Join(home, "data"), Home: "/nobody", BootID: "this run"}, set, assemble.Options{
+		Exclusive: true, Diag: rec, Store: func(context.Context, bool) (store.Store, error) { return brokenStore{inner}, nil },
+	})
+	must(t, err)
+	t.Cleanup(func() { must(t, s.Close()) })
+	root := filepath.Join(home, "shop")
+	must(t, os.Mkdir(root, 0o755))
+	_, err = s.Init(t.Context(), retake.InitRequest{Dir: root})
+	must(t, err)
+	for deadline := time.Now().Add(5 * time.Minute); ; <-time.After(5 * time.Millisecond) {
+		failing := map[string]string{}
+		for _, b := range rec.Failed() {
+			failing[b.Name] = b.Error
+		}
+		if strings.Contains(failing["store maintenance"], "cannot maintain") && strings.Contains(failing["clean up"], "cannot measure") {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("failing: %v", failing)
+		}
 	}
 }

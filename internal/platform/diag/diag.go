@@ -73,10 +73,14 @@ func recovered(step func() error) (err error) {
 	return step()
 }
 
-// Note records how a step of a task ended that somebody else ran. What was cancelled did not
-// fail.
+// ErrSkipped is the result of a step that found nothing to do. It counts neither as a success
+// nor as a failure, so that it does not hide the failure before it.
+var ErrSkipped = errors.New("nothing to do")
+
+// Note records how a step of a task ended that somebody else ran. What was cancelled or skipped
+// is not counted.
 func (r *Recorder) Note(task string, err error) {
-	if r == nil || errors.Is(err, context.Canceled) {
+	if r == nil || errors.Is(err, context.Canceled) || errors.Is(err, ErrSkipped) {
 		return
 	}
 	now := r.now()

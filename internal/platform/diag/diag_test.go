@@ -28,6 +28,7 @@ func TestFailuresAreLoggedCountedAndRemembered(t *testing.T) {
 	r.Run("summary", func() error { return errors.New("disk full") })
 	r.Run("checks", func() error { panic("out of range") })
 	r.Run("backup", func() error { return context.Canceled })
+	r.Run("summary", func() error { return diag.ErrSkipped }) // does not hide the failure
 	got := r.Failed()
 	if len(got) != 2 || got[0].Name != "checks" || got[1].Name != "summary" {
 		t.Fatalf("failed: %+v", got)
