@@ -210,7 +210,7 @@ func TestEngineIsMissingOrAnother(t *testing.T) {
 	missing(none, nil, "serve")
 	h.run(alone, "version")
 	h.copyProgram("retaked", program(t, "v2.0.0")+"d")
-	another := "his is version v1.0.0, and " + alone + "d is version v2.0.0"
+	another := "he two programs have different versions: retake v1.0.0, " + alone + "d v2.0.0"
 	missing(another, nil, "workspaces")
 	missing(another, nil, "workspaces", "--solo")
 	if out, err := h.cmd(alone, "hook", "claude-code").CombinedOutput(); err != nil || len(out) > 0 {

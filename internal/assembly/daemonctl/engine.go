@@ -83,7 +83,7 @@ func CutForVersion(args []string, version, self string) ([]string, error) {
 		return args[1:], nil
 	}
 	return args[1:], &retake.Error{
-		Kind: retake.Away, What: "this is version " + wanted + ", and " + self + " is version " + version, Safe: unchanged,
+		Kind: retake.Away, What: "the two programs have different versions: retake " + wanted + ", " + self + " " + version, Safe: unchanged,
 		Hint: "install both programs: go install github.com/retake-dev/retake/cmd/...@latest",
 	}
 }

@@ -34,7 +34,7 @@ func (c *doctorCmd) writeBundle(ctx context.Context) error {
 		return err
 	}
 	return c.printAnswer(bundleAnswer{1, to, names}, func(l term.Style) string {
-		return fmt.Sprintf("%s Wrote %s.\n  Look through it before you send it: it names your directories, prompts are left out, likely secrets are masked.\n",
+		return fmt.Sprintf("%s Wrote %s.\n  Look through it before you send it. It names your directories, but has no prompts and no files. Likely secrets are masked.\n",
 			l.Green(l.Glyphs.Yes), l.DisplayPath(to))
 	})
 }
