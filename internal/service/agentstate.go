@@ -46,21 +46,25 @@ type signalJob struct {
 
 // agentStateOf returns the agent state of a workspace and loads it from disk on first use.
 func (s *Service) agentStateOf(id retake.WorkspaceID) *agentState {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if h := s.agentStates[id]; h != nil {
+	s.agentsMu.Lock()
+	h := s.agentStates[id]
+	if h != nil {
+		s.agentsMu.Unlock()
 		return h
 	}
-	h := &agentState{svc: s, workspace: id}
-	h.loadState()
+	h = &agentState{svc: s, workspace: id}
+	h.mu.Lock() // who asks for this state meanwhile waits until it is loaded, and nobody else
+	defer h.mu.Unlock()
 	s.agentStates[id] = h
+	s.agentsMu.Unlock()
+	h.loadState()
 	return h
 }
 
 // allAgentStates returns the agent states that are in memory.
 func (s *Service) allAgentStates() []*agentState {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.agentsMu.Lock()
+	defer s.agentsMu.Unlock()
 	return slices.Collect(maps.Values(s.agentStates))
 }
 

@@ -20,13 +20,13 @@ import (
 // The caller holds mu.
 func (h *agentState) watchProcess(key string) {
 	x := h.state.Find(key)
-	if h.svc.maintenance == nil || !h.svc.parts.LocalAgents || x == nil || x.Phase != session.Working || !x.Steady || h.awaitedPIDs[x.PID] {
+	if !h.svc.parts.Exclusive || !h.svc.parts.LocalAgents || x == nil || x.Phase != session.Working || !x.Steady || h.awaitedPIDs[x.PID] {
 		return
 	}
 	if h.awaitedPIDs == nil {
 		h.awaitedPIDs = map[int]bool{}
 	}
-	pid, life := x.PID, h.svc.maintenance.ctx
+	pid, life := x.PID, h.svc.serving
 	h.awaitedPIDs[pid] = true
 	h.svc.backgroundWG.Go(func() {
 		ended := proc.WaitForExit(life, pid) == nil

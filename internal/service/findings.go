@@ -52,7 +52,7 @@ func (s *Service) loadFindings(ctx context.Context, ws retake.WorkspaceID, cps [
 			return out, err
 		}
 	}
-	standing, running := s.standingChecks(ws), s.checkRunner.runningChecks(ws)
+	standing, running := s.standingChecks(ws), s.runningChecks(ws)
 	for i, cp := range cps {
 		var f retake.Finding
 		if g, ok := known[cp.ID]; ok {
@@ -86,7 +86,7 @@ func (s *Service) loadGists(ctx context.Context, ws retake.WorkspaceID, cps []re
 	}
 	for _, cp := range cps {
 		if g, ok := known[cp.ID]; !ok || g.V < story.Version {
-			s.summarizer.requestMissing(cp)
+			s.requestSummary(cp)
 		}
 	}
 	return known, nil

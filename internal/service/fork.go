@@ -217,7 +217,7 @@ func (g *forkBuilder) protectFork(ctx context.Context, st store.Store, res retak
 	if err != nil {
 		return res, err
 	}
-	defer g.svc.maintenance.requestRun()
+	defer g.svc.requestUpkeep()
 	defer t.close() //nolint:errcheck // upkeep only
 	if res.Checkpoint, err = g.sealFirst(ctx, t, *w); err != nil {
 		return res, err

@@ -79,7 +79,7 @@ func (s *Service) probeHost(ctx context.Context, cp retake.Checkpoint) (changed 
 func (s *Service) readHostPlaces(ctx context.Context, id retake.WorkspaceID) map[string][]retake.Trait {
 	o := *s.parts.HostProbe
 	if ws, err := s.loadWorkspace(ctx, id); err == nil {
-		o.WorkspaceRoot, o.AgentPIDs = ws.Root, s.agentStateOf(id).agentPIDs()
+		o.WorkspaceRoot, o.AgentPIDs = ws.Root, s.agentPIDs(id)
 	}
 	ports, files := hostprobe.Ports(ctx, o), hostprobe.Files(ctx, o)
 	if ports == nil || files == nil {

@@ -171,7 +171,7 @@ func (s *Service) saveFirst(ctx context.Context, ws retake.Workspace, root fsx.D
 	if err != nil {
 		return retake.SaveResult{}, err
 	}
-	defer s.maintenance.requestRun()
+	defer s.requestUpkeep()
 	defer t.close() //nolint:errcheck // upkeep only
 	if err := s.parts.Catalog.PutWorkspace(ctx, ws); err != nil {
 		return retake.SaveResult{}, err

@@ -20,9 +20,7 @@ import (
 type maintenance struct {
 	svc        *Service
 	wakeup     chan struct{}
-	ctx        context.Context // ends when the service stops its maintenance
-	freeMemory atomic.Bool     // a large scan left memory that can be given back
-	cancel     context.CancelFunc
+	freeMemory atomic.Bool // a large scan left memory that can be given back
 	loops      sync.WaitGroup
 }
 
@@ -34,8 +32,7 @@ const (
 
 // startMaintenance starts the background loops of a service.
 func startMaintenance(s *Service) *maintenance {
-	ctx, cancel := context.WithCancel(context.Background())
-	c := &maintenance{svc: s, wakeup: make(chan struct{}, 1), ctx: ctx, cancel: cancel}
+	ctx, c := s.serving, &maintenance{svc: s, wakeup: make(chan struct{}, 1)}
 	c.loops.Go(func() { c.runUpkeepLoop(ctx) })
 	c.loops.Go(func() { c.runCheckLoop(ctx) })
 	c.loops.Go(func() { c.runQueueLoop(ctx) })
@@ -43,11 +40,8 @@ func startMaintenance(s *Service) *maintenance {
 	return c
 }
 
-// stop ends the loops and waits for them.
-func (c *maintenance) stop() {
-	c.cancel()
-	c.loops.Wait()
-}
+// stop waits for the loops, which end when the service begins to close.
+func (c *maintenance) stop() { c.loops.Wait() }
 
 // requestRun asks for an upkeep run after the next pause. It never blocks; a nil
 // maintenance ignores it.
@@ -83,9 +77,7 @@ func (c *maintenance) runUpkeepLoop(ctx context.Context) {
 		if !c.waitForPause(ctx) {
 			return
 		}
-		c.svc.mu.Lock()
-		st := c.svc.openedStore
-		c.svc.mu.Unlock()
+		st := c.svc.storeIfOpen()
 		if st != nil {
 			c.svc.background(taskMaintenance, func() error { return st.Maintain(ctx) })
 		}

@@ -241,8 +241,8 @@ func (s *Service) saveForSignal(ctx context.Context, h *agentState, j *signalJob
 	if turn.Late = s.signalDelay(j.sig); turn.Late > 0 && save.MustComeFirst() {
 		req.IfChanged = true // it is too late to be the state before the call
 	}
-	a := h.saveOptionsFor(save, j.act.Session)
-	a.describe = func(cp *retake.Checkpoint) { cp.Turn = &turn }
+	files := h.filesFor(save, j.act.Session)
+	a := saveOptions{state: files, describe: func(cp *retake.Checkpoint) { cp.Turn = &turn }}
 	l := s.cacheFor(ws.ID)
 	l.lockAndCancelCheck()
 	defer l.mu.Unlock()
@@ -254,7 +254,7 @@ func (s *Service) saveForSignal(ctx context.Context, h *agentState, j *signalJob
 		return err
 	}
 	if res.Recorded {
-		h.noteConversationHolder(j.act.Session, a.conversation, res.Checkpoint.Number)
+		h.noteConversationHolder(j.act.Session, files, res.Checkpoint.Number)
 	}
 	if res.Recorded && turn.Words != "" {
 		s.backgroundWG.Go(func() { s.background(taskClaims, func() error { return s.recordClaim(s.lifetime, res.Checkpoint) }) })

@@ -24,33 +24,6 @@ type retentionState struct {
 	notes      *cleanupState // nil: not read yet
 	lastSpace  spaceState    // the last measurement
 	lastAgeRun time.Time     // when checkpoints were last dropped for their age
-	inUse      map[retake.CheckpointID]int
-
-	useMu sync.Mutex // held while checkpoints are dropped, and while one is marked as in use
-}
-
-// protectCheckpoint keeps a checkpoint from being dropped until release is called. A fork
-// takes long to build, and its first checkpoint has the very same tree.
-func (s *Service) protectCheckpoint(ctx context.Context, cp retake.Checkpoint) (release func(), err error) {
-	b := &s.retention
-	b.useMu.Lock()
-	defer b.useMu.Unlock()
-	if _, err := s.parts.Catalog.Checkpoint(ctx, cp.ID); err != nil { // it was dropped since it was found
-		return nil, err
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.inUse == nil {
-		b.inUse = map[retake.CheckpointID]int{}
-	}
-	b.inUse[cp.ID]++
-	return sync.OnceFunc(func() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		if b.inUse[cp.ID]--; b.inUse[cp.ID] == 0 {
-			delete(b.inUse, cp.ID)
-		}
-	}), nil
 }
 
 // evaluateAll evaluates the retention of all workspaces. A workspace whose restore journal
@@ -149,11 +122,9 @@ func (s *Service) findKeepReasons(ctx context.Context, id retake.WorkspaceID, al
 		note(cut.Target.ID, keepReasons{inUse: true})
 		note(cut.Safety.ID, keepReasons{inUse: true})
 	}
-	s.retention.mu.Lock()
-	for cp := range s.retention.inUse {
+	for _, cp := range s.inUse.list() {
 		note(cp, keepReasons{inUse: true})
 	}
-	s.retention.mu.Unlock()
 	return out, nil
 }
 

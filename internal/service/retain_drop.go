@@ -88,8 +88,8 @@ func (s *Service) dropBatch(ctx context.Context, piece []retention.Drop, how dro
 		return 0, err
 	}
 	defer release()
-	s.retention.useMu.Lock()
-	defer s.retention.useMu.Unlock()
+	s.inUse.dropMu.Lock()
+	defer s.inUse.dropMu.Unlock()
 	ws, err := s.loadWorkspace(asMaintainer(ctx), id)
 	if err != nil {
 		return 0, err

@@ -43,7 +43,9 @@ func (s *Service) Save(ctx context.Context, req retake.SaveRequest) (retake.Save
 			res.Warnings = append(res.Warnings, retake.Warning{Code: "pin", Text: err.Error()})
 		}
 	}
-	res.Warnings = append(res.Warnings, s.backupWarnings(ws.ID)...)
+	if s.saveHooks.Warnings != nil {
+		res.Warnings = append(res.Warnings, s.saveHooks.Warnings(ws.ID)...)
+	}
 	return res, nil
 }
 
@@ -59,10 +61,23 @@ func (s *Service) saveIfChanged(ctx context.Context, l *workspaceCache, ws retak
 
 // saveOptions are options of a save that only the service itself uses.
 type saveOptions struct {
-	exact        bool                     // with IfChanged: times and owners count too
-	describe     func(*retake.Checkpoint) // adds to the checkpoint before it is sealed
-	stateFiles   map[string][]byte        // documents of the agent
-	conversation *storedConversation      // as far as it is stored already
+	exact    bool                     // with IfChanged: times and owners count too
+	describe func(*retake.Checkpoint) // adds to the checkpoint before it is sealed
+	state    agentFiles               // what is stored of the agent; nil: nothing
+}
+
+// agentFiles is what a checkpoint stores of an agent: documents by name, and entries whose
+// bytes are in the store already. With an error the documents are stored without the entries.
+type agentFiles interface {
+	storedState(ctx context.Context, w store.Writer) (documents map[string][]byte, stored []retake.Entry, err error)
+}
+
+// saveHooks is what others do about a save. None of them may fail or delay it.
+type saveHooks struct {
+	Describe func(*retake.Checkpoint)                        // before the seal: adds who did it
+	Sealed   func(cp retake.Checkpoint, res *capture.Result) // the checkpoint exists
+	Recorded func(cp retake.Checkpoint, res *capture.Result) // and its row too
+	Warnings func(ws retake.WorkspaceID) []retake.Warning    // for the answer of a save
 }
 
 // saveNow takes a checkpoint, or returns the one that a repeated request made. After a
@@ -91,7 +106,7 @@ func (s *Service) saveNow(ctx context.Context, l *workspaceCache, ws retake.Work
 	if l.trackerDistrusted {
 		res.Warnings = append(res.Warnings, retake.Warning{Code: "tracker", Text: l.noWatchReason + "; every save looks at every file until the daemon is started again"})
 	}
-	s.maintenance.requestRun()
+	s.requestUpkeep()
 	return res, err
 }
 
@@ -116,7 +131,7 @@ func (s *Service) beginCheckpoint(ctx context.Context, l *workspaceCache, ws ret
 		return nil, err
 	}
 	if free < floor {
-		s.maintenance.requestRun() // space may be freed
+		s.requestUpkeep() // space may be freed
 		return nil, lowDiskError(free, floor)
 	}
 	st, err := s.store(ctx)
@@ -203,7 +218,8 @@ func (t *checkpointWriter) captureAndSeal(ctx context.Context, req retake.SaveRe
 	}
 	if err == nil {
 		card := retake.Card{V: retake.CardVersion, Checkpoint: cp}
-		err = t.writer.Seal(ctx, store.SealRequest{Card: card, Files: res.Files, State: t.stateFiles, StoredState: t.conversationEntries(ctx)})
+		documents, stored := t.agentState(ctx)
+		err = t.writer.Seal(ctx, store.SealRequest{Card: card, Files: res.Files, State: documents, StoredState: stored})
 	}
 	if err != nil {
 		res.Draft.Discard()
@@ -215,15 +231,28 @@ func (t *checkpointWriter) captureAndSeal(ctx context.Context, req retake.SaveRe
 	// ---- the checkpoint exists; from here on there are only warnings ----
 	res.Draft.Accept(capture.Seal{Checkpoint: cp.ID, Number: cp.Number, Tree: cp.Tree})
 	t.cache.setTip(x, cp)
-	if t.parent = &cp; res.Complete {
-		t.svc.maintenance.noteFullScan(cp.Files)
+	t.parent = &cp
+	if f := t.svc.saveHooks.Sealed; f != nil {
+		f(cp, res)
 	}
-	t.svc.dropSealedEffects(cp)
 	t.recordSealed(ctx, cp, res.Draft)
-	t.svc.summarizer.enqueueSealed(cp, res)
-	t.svc.checkRunner.onCheckpoint(cp)
-	t.svc.backupRunner.onCheckpoint(cp)
+	if f := t.svc.saveHooks.Recorded; f != nil {
+		f(cp, res)
+	}
 	return cp, true, nil
+}
+
+// agentState returns what the checkpoint stores of the agent. Without it the checkpoint is
+// still complete.
+func (t *checkpointWriter) agentState(ctx context.Context) (map[string][]byte, []retake.Entry) {
+	if t.state == nil {
+		return nil, nil
+	}
+	documents, stored, err := t.state.storedState(ctx, t.writer)
+	if err != nil {
+		t.warnings = append(t.warnings, retake.Warning{Code: "state", Text: "the conversation is not kept with this checkpoint: " + err.Error()})
+	}
+	return documents, stored
 }
 
 // failedSaveReason forces a full scan: after a failed save the dirty set may be incomplete.
@@ -282,7 +311,9 @@ func (t *checkpointWriter) newCheckpoint(res *capture.Result, req retake.SaveReq
 	if t.describe != nil {
 		t.describe(&cp)
 	}
-	t.svc.attributeToAgents(&cp)
+	if f := t.svc.saveHooks.Describe; f != nil {
+		f(&cp)
+	}
 	if cp.Intent == "" && (cp.Trigger == retake.TriggerManual || cp.Trigger == retake.TriggerQuiet) {
 		cp.Intent = t.commitSubject(res)
 	}

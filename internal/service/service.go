@@ -82,15 +82,17 @@ type Parts struct {
 // Service implements retake.Service on top of a store, a catalog and the file system.
 type Service struct {
 	parts       Parts
-	mu          sync.Mutex  // guards openedStore, caches and agentStates
+	mu          sync.Mutex  // guards openedStore and caches
 	openedStore store.Store // nil until first needed
+	opening     sync.Mutex  // held while the store is opened
 	caches      map[retake.WorkspaceID]*workspaceCache
 
-	agentStates  map[retake.WorkspaceID]*agentState // guarded by mu
-	backgroundWG sync.WaitGroup                     // background work that Close waits for
-	caughtUp     chan struct{}                      // closed when the signals queued before the start are handled
-	queueMu      sync.Mutex                         // held while queued signals are handled
-	lifetime     context.Context                    // ends background work when the service closes
+	agentsMu     sync.Mutex // guards agentStates
+	agentStates  map[retake.WorkspaceID]*agentState
+	backgroundWG sync.WaitGroup  // background work that Close waits for
+	caughtUp     chan struct{}   // closed when the signals queued before the start are handled
+	queueMu      sync.Mutex      // held while queued signals are handled
+	lifetime     context.Context // ends background work when the service closes
 	endLifetime  context.CancelFunc
 
 	readers      *xray.Pool
@@ -103,6 +105,16 @@ type Service struct {
 	retention   retentionState // disk use and cleanup
 	catalogMu   sync.RWMutex   // write-locked while the catalog is rebuilt, so that no workspace seems unknown
 	maintenance *maintenance   // nil unless the service is exclusive
+
+	inUse          checkpointsInUse
+	saveHooks      saveHooks
+	runningChecks  func(retake.WorkspaceID) map[retake.ContentID][]string // by content: the checks that run just now
+	requestSummary func(retake.Checkpoint)                                // asks for a missing summary
+	agentPIDs      func(retake.WorkspaceID) []int                         // processes of the agents of a workspace
+	requestUpkeep  func()                                                 // asks for upkeep in the next pause
+
+	serving    context.Context // ends when the service begins to close
+	endServing context.CancelFunc
 }
 
 var _ retake.Service = (*Service)(nil)
@@ -112,6 +124,7 @@ var _ retake.Service = (*Service)(nil)
 func New(p Parts) *Service {
 	s := &Service{parts: p, caches: map[retake.WorkspaceID]*workspaceCache{}, agentStates: map[retake.WorkspaceID]*agentState{}}
 	s.lifetime, s.endLifetime = context.WithCancel(context.Background())
+	s.serving, s.endServing = context.WithCancel(context.Background())
 	s.readers, s.goodCache.byWorkspace = p.Readers, map[retake.WorkspaceID]cachedGood{}
 	s.summarizer = &summarizer{svc: s}
 	s.checkRunner = &checkRunner{svc: s, runs: map[retake.WorkspaceID]*checkRun{}}
@@ -125,6 +138,7 @@ func New(p Parts) *Service {
 		s.parts.DrillEnabled = func(retake.WorkspaceID) bool { return false }
 	}
 	s.backupRunner = newBackupRunner(s)
+	s.connect()
 	s.caughtUp = make(chan struct{})
 	if !p.Exclusive {
 		close(s.caughtUp)
@@ -138,9 +152,33 @@ func New(p Parts) *Service {
 	return s
 }
 
+// connect makes the parts of the service tell each other what they do not call by
+// themselves.
+func (s *Service) connect() {
+	s.runningChecks = s.checkRunner.runningChecks
+	s.requestSummary = s.summarizer.requestMissing
+	s.agentPIDs = func(id retake.WorkspaceID) []int { return s.agentStateOf(id).agentPIDs() }
+	s.requestUpkeep = func() { s.maintenance.requestRun() }
+	s.saveHooks = saveHooks{
+		Describe: s.attributeToAgents,
+		Warnings: s.backupWarnings,
+		Sealed: func(cp retake.Checkpoint, res *capture.Result) {
+			if res.Complete {
+				s.maintenance.noteFullScan(cp.Files)
+			}
+			s.dropSealedEffects(cp)
+		},
+		Recorded: func(cp retake.Checkpoint, res *capture.Result) {
+			s.summarizer.enqueueSealed(cp, res)
+			s.checkRunner.onCheckpoint(cp)
+			s.backupRunner.onCheckpoint(cp)
+		},
+	}
+}
+
 // Close ends background work, then closes the store and the catalog.
 func (s *Service) Close() error {
-	if s.maintenance != nil {
+	if s.endServing(); s.maintenance != nil {
 		s.maintenance.stop()
 	}
 	s.summarizer.runOnClose()
@@ -193,17 +231,29 @@ func (s *Service) store(ctx context.Context) (store.Store, error) {
 
 // openStore returns the store, opening it if needed; with create it may be created.
 func (s *Service) openStore(ctx context.Context, create bool) (store.Store, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.openedStore != nil {
-		return s.openedStore, nil
+	if st := s.storeIfOpen(); st != nil {
+		return st, nil
+	}
+	s.opening.Lock()
+	defer s.opening.Unlock()
+	if st := s.storeIfOpen(); st != nil {
+		return st, nil
 	}
 	st, err := s.parts.OpenStore(ctx, create)
 	if err != nil {
 		return nil, err
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.openedStore = st
 	return st, nil
+}
+
+// storeIfOpen returns the store, or nil if nothing needed it yet.
+func (s *Service) storeIfOpen() store.Store {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.openedStore
 }
 
 func newCheckpointID() (retake.CheckpointID, error) {

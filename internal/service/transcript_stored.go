@@ -6,23 +6,27 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/agents/session"
+	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// storedConversation is a conversation whose segments are in the store. Only the checkpoint
-// with that number references them: once it is forgotten they may be gone.
-type storedConversation struct {
-	doc    retake.Conversation
-	number int64
-	lost   bool
+// sessionFiles is what a save stores of a session: documents, and the conversation as far as
+// it is stored already. Only the checkpoint with that number references its segments: once it
+// is forgotten they may be gone.
+type sessionFiles struct {
+	svc          *Service
+	workspace    retake.WorkspaceID
+	documents    map[string][]byte
+	conversation *retake.Conversation // nil: none is stored
+	number       int64
+	lost         bool
 }
 
-// saveOptionsFor returns what a save stores of the agent: small documents as bytes, and the
-// conversation stored so far by reference.
-func (h *agentState) saveOptionsFor(save *session.Save, key string) saveOptions {
-	a := saveOptions{stateFiles: map[string][]byte{}}
+// filesFor returns what a save stores of a session.
+func (h *agentState) filesFor(save *session.Save, key string) *sessionFiles {
+	a := &sessionFiles{svc: h.svc, workspace: h.workspace, documents: map[string][]byte{}}
 	put := func(name string, v any, n int) {
 		if b, err := json.Marshal(v); err == nil && n > 0 { // context only: what cannot be encoded is left out
-			a.stateFiles[name] = append(b, '\n')
+			a.documents[name] = append(b, '\n')
 		}
 	}
 	put(tasksFile, save.Tasks, len(save.Tasks))
@@ -30,32 +34,32 @@ func (h *agentState) saveOptionsFor(save *session.Save, key string) saveOptions 
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if x := h.state.Find(key); x != nil && len(x.Talk.Segments) > 0 {
-		a.conversation = &storedConversation{doc: conversationOf(x, save.Turn.ID), number: x.Talk.Number}
-		a.conversation.doc.Missing = "only what was said up to the end of the turn before is kept"
+		doc := conversationOf(x, save.Turn.ID)
+		doc.Missing = "only what was said up to the end of the turn before is kept"
+		a.conversation, a.number = &doc, x.Talk.Number
 	}
 	return a
 }
 
-// conversationEntries returns the state entries that make the checkpoint reference the
-// stored conversation. Without them the checkpoint is still complete. The caller owns the
-// writer, so nothing is swept meanwhile.
-func (t *checkpointWriter) conversationEntries(ctx context.Context) []retake.Entry {
-	if t.conversation == nil {
-		return nil
+// storedState returns the documents and the entries that make a checkpoint reference the
+// stored conversation. The caller owns the writer, so nothing is swept meanwhile.
+func (a *sessionFiles) storedState(ctx context.Context, w store.Writer) (map[string][]byte, []retake.Entry, error) {
+	if a.conversation == nil {
+		return a.documents, nil, nil
 	}
-	if t.conversation.lost = !t.svc.isOnTimeline(ctx, t.ws.ID, t.conversation.number); t.conversation.lost {
-		return nil
+	if a.lost = !a.svc.isOnTimeline(ctx, a.workspace, a.number); a.lost {
+		return a.documents, nil, nil
 	}
-	b, err := json.Marshal(t.conversation.doc)
-	if err == nil {
-		var dir retake.Entry
-		if dir, err = writeSegmentDir(ctx, t.writer, segmentEntries(t.conversation.doc.Segments)); err == nil {
-			t.stateFiles[conversationFile] = append(b, '\n')
-			return []retake.Entry{dir}
-		}
+	b, err := json.Marshal(a.conversation)
+	if err != nil {
+		return a.documents, nil, err
 	}
-	t.warnings = append(t.warnings, retake.Warning{Code: "state", Text: "the conversation is not kept with this checkpoint: " + err.Error()})
-	return nil
+	dir, err := writeSegmentDir(ctx, w, segmentEntries(a.conversation.Segments))
+	if err != nil {
+		return a.documents, nil, err
+	}
+	a.documents[conversationFile] = append(b, '\n')
+	return a.documents, []retake.Entry{dir}, nil
 }
 
 // isOnTimeline reports whether a checkpoint with that number exists.
@@ -66,18 +70,18 @@ func (s *Service) isOnTimeline(ctx context.Context, ws retake.WorkspaceID, numbe
 
 // noteConversationHolder records which checkpoint references the segments now. If they are
 // lost, the conversation is read again from the start.
-func (h *agentState) noteConversationHolder(key string, k *storedConversation, number int64) {
-	if k == nil {
+func (h *agentState) noteConversationHolder(key string, k *sessionFiles, number int64) {
+	if k.conversation == nil {
 		return
 	}
 	h.updateState(func(st *session.State) {
 		x := st.Find(key)
-		if x == nil || len(x.Talk.Segments) < len(k.doc.Segments) {
+		if x == nil || len(x.Talk.Segments) < len(k.conversation.Segments) {
 			return
 		}
 		if k.lost && x.Talk.Number == k.number {
 			x.Talk = session.Talk{}
-		} else if !k.lost && len(x.Talk.Segments) == len(k.doc.Segments) {
+		} else if !k.lost && len(x.Talk.Segments) == len(k.conversation.Segments) {
 			x.Talk.Number = number
 		}
 	})

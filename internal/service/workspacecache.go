@@ -52,8 +52,9 @@ const cacheIdleTime = time.Hour
 // Their next save scans everything.
 func (s *Service) evictIdleCaches() {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	for id, l := range s.caches {
+	all := maps.Clone(s.caches)
+	s.mu.Unlock()
+	for id, l := range all { // ending a watch takes time, so mu is not held
 		if s.habitsOf(id).Quiet || !l.mu.TryLock() {
 			continue
 		}

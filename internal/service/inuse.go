@@ -1,0 +1,54 @@
+package service
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/retake-dev/retake"
+)
+
+// checkpointsInUse are the checkpoints that must not be dropped because somebody reads them
+// just now.
+type checkpointsInUse struct {
+	dropMu sync.Mutex // held while checkpoints are dropped, and while one is marked as in use
+
+	mu    sync.Mutex // guards count
+	count map[retake.CheckpointID]int
+}
+
+// list returns the checkpoints in use.
+func (u *checkpointsInUse) list() []retake.CheckpointID {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return slices.Collect(maps.Keys(u.count))
+}
+
+// add marks a checkpoint as in use until release is called.
+func (u *checkpointsInUse) add(id retake.CheckpointID) (release func()) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.count == nil {
+		u.count = map[retake.CheckpointID]int{}
+	}
+	u.count[id]++
+	return sync.OnceFunc(func() {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		if u.count[id]--; u.count[id] == 0 {
+			delete(u.count, id)
+		}
+	})
+}
+
+// protectCheckpoint keeps a checkpoint from being dropped until release is called. A fork
+// takes long to build, and its first checkpoint has the very same tree.
+func (s *Service) protectCheckpoint(ctx context.Context, cp retake.Checkpoint) (release func(), err error) {
+	s.inUse.dropMu.Lock()
+	defer s.inUse.dropMu.Unlock()
+	if _, err := s.parts.Catalog.Checkpoint(ctx, cp.ID); err != nil { // it was dropped since it was found
+		return nil, err
+	}
+	return s.inUse.add(cp.ID), nil
+}
