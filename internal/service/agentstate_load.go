@@ -21,8 +21,9 @@ const (
 	callsFile        = "calls.json"
 	conversationFile = "conversation.json"
 	conversationDir  = "conversation"
-	maxStateDoc      = 64 << 20
 )
+
+const maxStateDoc = 64 << 20
 
 func conversationOf(x *session.Session, turn string) retake.Conversation {
 	return retake.Conversation{

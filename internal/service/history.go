@@ -153,3 +153,6 @@ func (s *Service) noCheckpointError(ctx context.Context, id retake.WorkspaceID, 
 	}
 	return e
 }
+
+// timelinePageSize is how many checkpoints a walk over the timeline reads at once.
+const timelinePageSize = 64

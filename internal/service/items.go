@@ -139,10 +139,7 @@ func (w *timelineWalk) recordEdits(cp retake.Checkpoint) {
 	}
 }
 
-const (
-	timelinePageSize = 64
-	firstPageSize    = 4 // searches mostly end early
-)
+const firstPageSize = 4 // searches mostly end early
 
 // walkTimeline calls f for each checkpoint and the one before it, from a number down (0:
 // the newest), until f returns false. Pages start small, because the search mostly ends
