@@ -160,6 +160,9 @@ func (c *checker) arrow(s *source, at token.Pos, to string) {
 		if from.apart != "" && packageIn(from.dir, s.dir) != packageIn(from.dir, to) && !underAny(to, from.shared) {
 			say("%s imports its neighbour %s: %s", s.dir, to, from.apart)
 		}
+		if of, at := slices.Index(from.layers, packageIn(from.dir, s.dir)), slices.Index(from.layers, packageIn(from.dir, to)); of >= 0 && of < at {
+			say("%s imports %s, which is above it", s.dir, to)
+		}
 		return
 	}
 	if !underAny(to, from.sees) || aboveIn(folders, from, to) {

@@ -90,6 +90,8 @@ func TestPlantedArrowsAreFound(t *testing.T) {
 			"internal/storage/catalog/sqlcatalog/a.go:2: internal/storage/catalog/sqlcatalog imports its neighbour internal/storage/store: bytes know nothing of rows, rows nothing of bytes"},
 		"from worker to worker": {file("internal/engine/restore/a.go", "", inside("internal/engine/fork")),
 			"internal/engine/restore/a.go:2: internal/engine/restore imports its neighbour internal/engine/fork: workers meet in the service"},
+		"up within the service": {file("internal/service/history/a.go", "", inside("internal/service/rewind")),
+			"internal/service/history/a.go:2: internal/service/history imports internal/service/rewind, which is above it"},
 		"from face to face": {file("internal/ui/httpapi/a.go", "", inside("internal/ui/cli")),
 			"internal/ui/httpapi/a.go:2: internal/ui/httpapi imports its neighbour internal/ui/cli: faces do not know each other"},
 		"from a face to the service": {file("internal/ui/cli/a.go", "", inside("internal/service")),

@@ -9,6 +9,7 @@ type folder struct {
 	sees   []string // what it may import besides itself
 	apart  string   // why its packages do not import each other; "": they may
 	shared []string // the packages that the others may import all the same
+	layers []string // its packages from the ground up: each may import those before it; nil: any
 }
 
 // folders go from the ground up: arrows point up this list, never down.
@@ -24,7 +25,8 @@ var folders = []folder{
 	{dir: "internal/explain", holds: "what changed, in words", sees: []string{"", "internal/pure", "internal/platform"},
 		apart: "workers meet in the service"},
 	{dir: "internal/agents", holds: "what agents say to us and we to them", sees: []string{"", "internal/pure", "internal/platform", "internal/explain/risk"}},
-	{dir: "internal/service", holds: "the use cases", sees: []string{"", "internal/pure", "internal/platform", "internal/storage", "internal/engine", "internal/explain", "internal/agents"}},
+	{dir: "internal/service", holds: "the use cases", sees: []string{"", "internal/pure", "internal/platform", "internal/storage", "internal/engine", "internal/explain", "internal/agents"},
+		layers: []string{"workspace", "history", "checkpoint", "insight", "agentstate", "rewind", "carry", "maintenance", "purge"}},
 	{dir: "internal/ui", holds: "decode, one call of the Service, draw", sees: []string{"", "internal/pure", "internal/platform", "internal/agents", "internal/engine/archive"},
 		apart: "faces do not know each other", shared: []string{"internal/ui/term", "internal/ui/demo"}},
 	{dir: "internal/assembly", holds: "choose drivers, start, stay, exit", sees: []string{"", "client", "internal"}},

@@ -18,6 +18,8 @@ import (
 	"github.com/retake-dev/retake/internal/platform/clock"
 	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/service"
+	"github.com/retake-dev/retake/internal/service/carry"
+	"github.com/retake-dev/retake/internal/service/workspace"
 	"github.com/retake-dev/retake/internal/storage/catalog/sqlite"
 	"github.com/retake-dev/retake/internal/storage/store"
 	"github.com/retake-dev/retake/internal/storage/store/memory"
@@ -60,14 +62,15 @@ func (p *backupFixture) open() {
 	cat, err := sqlite.Open(p.Context(), filepath.Join(p.home, "catalog.db"), "local", sqlite.Options{})
 	p.must(err)
 	p.s = service.New(service.Parts{
-		Catalog:   cat,
-		OpenStore: func(context.Context, bool) (store.Store, error) { return p.st, nil },
-		FS:        fsx.OS(), IndexDir: filepath.Join(p.home, "index"), DataDir: p.home, RestoreDir: filepath.Join(p.home, "returns"), Locks: fsx.NewMemoryLocks(),
-		Clock: clock.Wall, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute, Exclusive: true,
-		Policy:      func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
-		MinFree:     func(int64) int64 { return 0 },
-		Backup:      backup.New(backup.Options{Dir: filepath.Join(p.home, "backup"), Path: os.Getenv("PATH"), AllowPaths: true}),
-		OnBackupEnd: func(_ retake.Backup, err error) { p.ends <- err },
+		Parts: workspace.Parts{
+			Catalog:   cat,
+			OpenStore: func(context.Context, bool) (store.Store, error) { return p.st, nil },
+			FS:        fsx.OS(), IndexDir: filepath.Join(p.home, "index"), DataDir: p.home, RestoreDir: filepath.Join(p.home, "returns"), Locks: fsx.NewMemoryLocks(),
+			Clock: clock.Wall, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute, Exclusive: true,
+			Policy:  func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
+			MinFree: func(int64) int64 { return 0 },
+		},
+		Backup: carry.Options{Worker: backup.New(backup.Options{Dir: filepath.Join(p.home, "backup"), Path: os.Getenv("PATH"), AllowPaths: true}), OnEnd: func(_ retake.Backup, err error) { p.ends <- err }},
 	})
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/platform/track"
 	"github.com/retake-dev/retake/internal/service"
+	"github.com/retake-dev/retake/internal/service/workspace"
 	"github.com/retake-dev/retake/internal/storage/catalog/sqlite"
 	"github.com/retake-dev/retake/internal/storage/store"
 	"github.com/retake-dev/retake/internal/storage/store/memory"
@@ -71,12 +72,14 @@ func (k *summaryFixture) open(sole bool) *service.Service {
 	cat, err := sqlite.Open(k.Context(), filepath.Join(k.home, "catalog.db"), "local", sqlite.Options{})
 	k.must(err)
 	p := service.Parts{
-		Catalog: cat, OpenStore: func(context.Context, bool) (store.Store, error) { return unclosableStore{k.st}, nil },
-		FS: fsx.OS(), IndexDir: filepath.Join(k.home, "index"), DataDir: k.home, RestoreDir: filepath.Join(k.home, "returns"), SessionDir: filepath.Join(k.home, "sessions"),
-		Locks: fsx.NewMemoryLocks(), Clock: clock.Wall, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute, Exclusive: sole,
-		Policy:  func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
-		MinFree: func(int64) int64 { return 0 },
-		Habits:  k.habits,
+		Parts: workspace.Parts{
+			Catalog: cat, OpenStore: func(context.Context, bool) (store.Store, error) { return unclosableStore{k.st}, nil },
+			FS: fsx.OS(), IndexDir: filepath.Join(k.home, "index"), DataDir: k.home, RestoreDir: filepath.Join(k.home, "returns"), SessionDir: filepath.Join(k.home, "sessions"),
+			Locks: fsx.NewMemoryLocks(), Clock: clock.Wall, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute, Exclusive: sole,
+			Policy:  func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
+			MinFree: func(int64) int64 { return 0 },
+			Habits:  k.habits,
+		},
 	}
 	if k.tracker != nil {
 		p.Tracker = k.tracker()

@@ -14,6 +14,8 @@ import (
 	"github.com/retake-dev/retake/internal/platform/clock"
 	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/service"
+	"github.com/retake-dev/retake/internal/service/maintenance"
+	"github.com/retake-dev/retake/internal/service/workspace"
 	"github.com/retake-dev/retake/internal/storage/catalog"
 	"github.com/retake-dev/retake/internal/storage/catalog/sqlite"
 	"github.com/retake-dev/retake/internal/storage/store"
@@ -90,17 +92,16 @@ func (r *retentionFixture) open(sole bool, seam fsx.FS) {
 	cat, err := sqlite.Open(r.Context(), filepath.Join(r.home, "catalog.db"), "local", sqlite.Options{})
 	r.must(err)
 	r.s = service.New(service.Parts{
-		Catalog:   &partialCatalog{cat, r},
-		OpenStore: func(context.Context, bool) (store.Store, error) { return r.st, nil },
-		FS:        seam, IndexDir: filepath.Join(r.home, "index"), DataDir: r.home,
-		RestoreDir: filepath.Join(r.home, "returns"), Locks: fsx.NewMemoryLocks(),
-		Clock: r.clock, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute, Exclusive: sole,
-		Policy:  func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
-		MinFree: func(int64) int64 { return r.floor.Load() },
-		Budget:  func(int64) int64 { return r.budget.Load() },
-		Within:  func(retake.WorkspaceID) time.Duration { return time.Duration(r.within.Load()) },
-
-		GoneAfter: func(retake.WorkspaceID) time.Duration { return time.Duration(r.gone.Load()) },
+		Parts: workspace.Parts{
+			Catalog:   &partialCatalog{cat, r},
+			OpenStore: func(context.Context, bool) (store.Store, error) { return r.st, nil },
+			FS:        seam, IndexDir: filepath.Join(r.home, "index"), DataDir: r.home,
+			RestoreDir: filepath.Join(r.home, "returns"), Locks: fsx.NewMemoryLocks(),
+			Clock: r.clock, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute, Exclusive: sole,
+			Policy:  func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
+			MinFree: func(int64) int64 { return r.floor.Load() },
+		},
+		Maintenance: maintenance.Options{Budget: func(int64) int64 { return r.budget.Load() }, Within: func(retake.WorkspaceID) time.Duration { return time.Duration(r.within.Load()) }, GoneAfter: func(retake.WorkspaceID) time.Duration { return time.Duration(r.gone.Load()) }},
 	})
 	s := r.s
 	r.Cleanup(func() { _ = s.Close() })

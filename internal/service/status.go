@@ -6,90 +6,54 @@ import (
 	"errors"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/service/workspace"
 	"github.com/retake-dev/retake/internal/storage/catalog"
 )
 
 // Status returns how well a workspace is protected now.
 func (s *Service) Status(ctx context.Context, id retake.WorkspaceID) (retake.Status, error) {
-	out := retake.Status{Protection: cmp.Or(s.parts.Protection, "same-user")} // the store belongs to the user the agent runs as
+	out := retake.Status{Protection: cmp.Or(s.protection, "same-user")} // the store belongs to the user the agent runs as
 	var err error
-	if out.Workspace, err = s.loadWorkspace(ctx, id); err != nil {
-		return out, wrapError("no such workspace", unchanged, err)
+	if out.Workspace, err = s.Registry.LoadWorkspace(ctx, id); err != nil {
+		return out, workspace.WrapError("no such workspace", workspace.Unchanged, err)
 	}
-	out.Workspace.Interrupted = s.interruptionOf(ctx, id)
-	if out.Count, _, err = s.parts.Catalog.Counts(ctx, id); err != nil {
-		return out, wrapError("the timeline cannot be read", unchanged, err)
+	out.Workspace.Interrupted = s.Registry.InterruptionOf(ctx, id)
+	if out.Count, _, err = s.Registry.Catalog.Counts(ctx, id); err != nil {
+		return out, workspace.WrapError("the timeline cannot be read", workspace.Unchanged, err)
 	}
-	cp, err := s.parts.Catalog.Latest(ctx, id, 0)
+	cp, err := s.Registry.Catalog.Latest(ctx, id, 0)
 	if errors.Is(err, catalog.ErrNotFound) {
 		return out, nil
 	}
 	if err != nil {
-		return out, wrapError("the timeline cannot be read", unchanged, err)
+		return out, workspace.WrapError("the timeline cannot be read", workspace.Unchanged, err)
 	}
 	out.Latest = &cp
 	if err := s.fillLiveStatus(ctx, cp, &out); err != nil {
-		return out, wrapError("the workspace cannot be compared", unchanged, err)
+		return out, workspace.WrapError("the workspace cannot be compared", workspace.Unchanged, err)
 	}
-	if out.Store, err = s.cachedSpace(ctx); err != nil {
+	if out.Store, err = s.Maintenance.CachedSpace(ctx); err != nil {
 		return out, err
 	}
-	out.Backup, out.Background = s.backupStatus(ctx, id), s.parts.Diag.Failed()
-	found, err := s.loadFindings(ctx, id, []retake.Checkpoint{cp}, false)
+	out.Backup, out.Background = s.Backups.BackupStatus(ctx, id), s.Registry.Diag.Failed()
+	found, err := s.History.LoadFindings(ctx, id, []retake.Checkpoint{cp}, false)
 	if err == nil {
-		out.Answers, out.Drill = found[cp.ID].Answers, s.lastDrill(ctx, id)
-		out.Good, err = s.findNewestGood(ctx, id)
+		out.Answers, out.Drill = found[cp.ID].Answers, s.Maintenance.LastDrill(ctx, id)
+		out.Good, err = s.History.FindNewestGood(ctx, id)
 	}
-	return out, wrapError("the timeline cannot be read", unchanged, err)
+	return out, workspace.WrapError("the timeline cannot be read", workspace.Unchanged, err)
 }
 
 // fillLiveStatus adds the changes since the newest checkpoint. It does not wait for a
 // running save.
 func (s *Service) fillLiveStatus(ctx context.Context, cp retake.Checkpoint, out *retake.Status) error {
-	l := s.cacheFor(cp.Workspace)
-	if out.Saving = l.isSaving.Load(); out.Saving {
+	l := s.Registry.CacheFor(cp.Workspace)
+	if out.Saving = l.IsSaving.Load(); out.Saving {
 		return nil
 	}
-	l.lockAndCancelCheck()
-	defer l.mu.Unlock()
-	changes, _, err := s.compareLiveLocked(ctx, l, cp)
-	out.Now, out.Tracking = countFiles(changes), s.trackingStatus(l)
+	l.LockAndCancelCheck()
+	defer l.Mu.Unlock()
+	changes, _, err := s.History.CompareLiveLocked(ctx, l, cp)
+	out.Now, out.Tracking = workspace.CountFiles(changes), s.Registry.TrackingStatus(l)
 	return err
-}
-
-// Space measures the store and its disk.
-func (s *Service) Space(ctx context.Context) (retake.StoreState, error) {
-	var out retake.StoreState
-	st, err := s.store(ctx)
-	if err == nil {
-		out.Bytes, err = st.Size(ctx)
-	}
-	if err == nil {
-		out.Free, out.Floor, err = s.diskSpace()
-	}
-	return out, wrapError("the store cannot be measured", unchanged, err)
-}
-
-// countFiles counts changed files; directories and changed times do not count.
-func countFiles(changes []retake.Change) retake.Counts {
-	var n retake.Counts
-	for _, c := range changes {
-		e := c.After
-		if e == nil {
-			e = c.Before
-		}
-		if e.Kind == retake.KindDir {
-			continue
-		}
-		switch c.What {
-		case retake.Added:
-			n.Added++
-		case retake.Deleted:
-			n.Deleted++
-		case retake.Edited, retake.Retyped, retake.Moded:
-			n.Edited++
-		case retake.Timed, retake.Renamed:
-		}
-	}
-	return n
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/retake-dev/retake/internal/platform/clock"
 	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/service"
+	"github.com/retake-dev/retake/internal/service/workspace"
 	"github.com/retake-dev/retake/internal/storage/catalog"
 	"github.com/retake-dev/retake/internal/storage/catalog/sqlite"
 	"github.com/retake-dev/retake/internal/storage/store"
@@ -140,11 +141,13 @@ func openStage(ctx context.Context, home string) (*stage, error) {
 	s.rows = newRecalling(cat)
 	stored := memory.New()
 	s.svc = service.New(service.Parts{
-		Catalog: s.rows, OpenStore: func(context.Context, bool) (store.Store, error) { return stored, nil },
-		FS: s.files, IndexDir: home + "/index", DataDir: home + "/index", RestoreDir: home + "/returns", Locks: fsx.NewMemoryLocks(),
-		Clock: striding{s.clock}, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute,
-		Habits: func(retake.WorkspaceID) retake.Habits { return retake.Habits{Granularity: retake.GranularityCall} },
-		Policy: func(retake.WorkspaceID) retake.Policy { return retake.Policy{} }, MinFree: func(int64) int64 { return 0 },
+		Parts: workspace.Parts{
+			Catalog: s.rows, OpenStore: func(context.Context, bool) (store.Store, error) { return stored, nil },
+			FS: s.files, IndexDir: home + "/index", DataDir: home + "/index", RestoreDir: home + "/returns", Locks: fsx.NewMemoryLocks(),
+			Clock: striding{s.clock}, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute,
+			Habits: func(retake.WorkspaceID) retake.Habits { return retake.Habits{Granularity: retake.GranularityCall} },
+			Policy: func(retake.WorkspaceID) retake.Policy { return retake.Policy{} }, MinFree: func(int64) int64 { return 0 },
+		},
 	})
 	return s, nil
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/retake-dev/retake/internal/platform/clock"
 	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/service"
+	"github.com/retake-dev/retake/internal/service/workspace"
 	"github.com/retake-dev/retake/internal/storage/catalog/sqlite"
 	"github.com/retake-dev/retake/internal/storage/store"
 	"github.com/retake-dev/retake/internal/storage/store/memory"
@@ -190,9 +191,12 @@ func openPlay(ctx context.Context, home string, fence bool) (*service.Service, e
 	}
 	stored := memory.New()
 	return service.New(service.Parts{
-		Catalog: cat, OpenStore: func(context.Context, bool) (store.Store, error) { return stored, nil },
-		FS: fsx.OS(), IndexDir: home + "/index", DataDir: home + "/index", RestoreDir: home + "/returns", Locks: fsx.NewMemoryLocks(), KernelFence: fence,
-		Clock: clock.Wall, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute,
-		Policy: func(retake.WorkspaceID) retake.Policy { return retake.Policy{} }, MinFree: func(int64) int64 { return 0 },
+		Parts: workspace.Parts{
+			Catalog: cat, OpenStore: func(context.Context, bool) (store.Store, error) { return stored, nil },
+			FS: fsx.OS(), IndexDir: home + "/index", DataDir: home + "/index", RestoreDir: home + "/returns", Locks: fsx.NewMemoryLocks(),
+			Clock: clock.Wall, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute,
+			Policy: func(retake.WorkspaceID) retake.Policy { return retake.Policy{} }, MinFree: func(int64) int64 { return 0 },
+		},
+		KernelFence: fence,
 	}), nil
 }

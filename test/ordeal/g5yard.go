@@ -22,6 +22,7 @@ import (
 	"github.com/retake-dev/retake/internal/platform/clock"
 	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/service"
+	"github.com/retake-dev/retake/internal/service/workspace"
 	"github.com/retake-dev/retake/internal/storage/catalog/sqlite"
 	"github.com/retake-dev/retake/internal/storage/store"
 	"github.com/retake-dev/retake/internal/storage/store/memory"
@@ -139,10 +140,12 @@ func (y *yard) plan() error {
 		return err
 	}
 	s := service.New(service.Parts{
-		Catalog: cat, OpenStore: func(context.Context, bool) (store.Store, error) { return y.stored, nil },
-		FS: fsx.OS(), IndexDir: y.at("home/index"), DataDir: y.at("home"), RestoreDir: y.at("home/returns"), Locks: fsx.NewMemoryLocks(),
-		Clock: clock.Wall, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute,
-		Policy: func(retake.WorkspaceID) retake.Policy { return retake.Policy{} }, MinFree: func(int64) int64 { return 0 },
+		Parts: workspace.Parts{
+			Catalog: cat, OpenStore: func(context.Context, bool) (store.Store, error) { return y.stored, nil },
+			FS: fsx.OS(), IndexDir: y.at("home/index"), DataDir: y.at("home"), RestoreDir: y.at("home/returns"), Locks: fsx.NewMemoryLocks(),
+			Clock: clock.Wall, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute,
+			Policy: func(retake.WorkspaceID) retake.Policy { return retake.Policy{} }, MinFree: func(int64) int64 { return 0 },
+		},
 	})
 	defer s.Close() //nolint:errcheck // scratch
 	if err := lay(y.at("root"), y.states[0]); err != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/retake-dev/retake/internal/platform/clock"
 	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/service"
+	"github.com/retake-dev/retake/internal/service/workspace"
 	"github.com/retake-dev/retake/internal/storage/catalog/sqlite"
 	"github.com/retake-dev/retake/internal/storage/store"
 	"github.com/retake-dev/retake/internal/storage/store/memory"
@@ -147,13 +148,16 @@ func openHouse(ctx context.Context, data string, stored store.Store) (*service.S
 		return nil, err
 	}
 	return service.New(service.Parts{
-		Catalog:   cat,
-		OpenStore: func(context.Context, bool) (store.Store, error) { return stored, nil },
-		FS:        fsx.OS(), IndexDir: filepath.Join(data, "index"), DataDir: data,
-		RestoreDir: filepath.Join(data, "returns"), Locks: fsx.NewMemoryLocks(), KernelFence: true,
-		Clock: clock.Wall, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute,
-		Policy:  func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
-		MinFree: func(int64) int64 { return 0 },
+		Parts: workspace.Parts{
+			Catalog:   cat,
+			OpenStore: func(context.Context, bool) (store.Store, error) { return stored, nil },
+			FS:        fsx.OS(), IndexDir: filepath.Join(data, "index"), DataDir: data,
+			RestoreDir: filepath.Join(data, "returns"), Locks: fsx.NewMemoryLocks(),
+			Clock: clock.Wall, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute,
+			Policy:  func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
+			MinFree: func(int64) int64 { return 0 },
+		},
+		KernelFence: true,
 	}), nil
 }
 

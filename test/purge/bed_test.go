@@ -29,6 +29,8 @@ import (
 	"github.com/retake-dev/retake/internal/platform/clock"
 	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/service"
+	"github.com/retake-dev/retake/internal/service/carry"
+	"github.com/retake-dev/retake/internal/service/workspace"
 	"github.com/retake-dev/retake/internal/storage/catalog/sqlite"
 	"github.com/retake-dev/retake/internal/storage/store"
 	"github.com/retake-dev/retake/internal/storage/store/kopia"
@@ -56,23 +58,25 @@ func newBed(t *testing.T) *bed {
 	b.must(err)
 	locks := fsx.NewLocks(filepath.Join(b.data, "locks"))
 	b.s = service.New(service.Parts{
-		Catalog: cat,
-		OpenStore: func(ctx context.Context, create bool) (store.Store, error) {
-			o := kopia.Options{Dir: filepath.Join(b.data, "store"), FS: fsx.OS(), Locks: locks, Clock: clock.Wall, Exclusive: true}
-			var err error
-			if create {
-				b.st, err = kopia.Create(ctx, o)
-			} else {
-				b.st, err = kopia.Open(ctx, o)
-			}
-			return b.st, err
+		Parts: workspace.Parts{
+			Catalog: cat,
+			OpenStore: func(ctx context.Context, create bool) (store.Store, error) {
+				o := kopia.Options{Dir: filepath.Join(b.data, "store"), FS: fsx.OS(), Locks: locks, Clock: clock.Wall, Exclusive: true}
+				var err error
+				if create {
+					b.st, err = kopia.Create(ctx, o)
+				} else {
+					b.st, err = kopia.Open(ctx, o)
+				}
+				return b.st, err
+			},
+			FS: fsx.OS(), IndexDir: filepath.Join(b.data, "index"), DataDir: b.data, RestoreDir: filepath.Join(b.data, "returns"),
+			SignalDir: filepath.Join(b.data, "signals"), SessionDir: filepath.Join(b.data, "sessions"), Locks: locks,
+			Clock: clock.Wall, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute, Exclusive: true,
+			Policy:  func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
+			MinFree: func(int64) int64 { return 0 },
 		},
-		FS: fsx.OS(), IndexDir: filepath.Join(b.data, "index"), DataDir: b.data, RestoreDir: filepath.Join(b.data, "returns"),
-		SignalDir: filepath.Join(b.data, "signals"), SessionDir: filepath.Join(b.data, "sessions"), Locks: locks,
-		Clock: clock.Wall, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute, Exclusive: true,
-		Policy:  func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
-		MinFree: func(int64) int64 { return 0 },
-		Backup:  backup.New(backup.Options{Dir: filepath.Join(b.data, "backup"), Path: os.Getenv("PATH"), Locks: locks, AllowPaths: true}),
+		Backup: carry.Options{Worker: backup.New(backup.Options{Dir: filepath.Join(b.data, "backup"), Path: os.Getenv("PATH"), Locks: locks, AllowPaths: true})},
 	})
 	t.Cleanup(func() { _ = b.s.Close() })
 	b.must(os.Mkdir(b.root, 0o755))

@@ -16,6 +16,7 @@ import (
 	"github.com/retake-dev/retake/internal/platform/clock"
 	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/service"
+	"github.com/retake-dev/retake/internal/service/workspace"
 	"github.com/retake-dev/retake/internal/storage/catalog/sqlite"
 	"github.com/retake-dev/retake/internal/storage/store"
 	"github.com/retake-dev/retake/internal/storage/store/memory"
@@ -57,14 +58,17 @@ func (d *desk) service() retake.Service {
 	must(d.T, err)
 	st := memory.New()
 	s := service.New(service.Parts{
-		Catalog:   cat,
-		OpenStore: func(context.Context, bool) (store.Store, error) { return st, nil },
-		FS:        fsx.OS(), IndexDir: filepath.Join(home, "index"), DataDir: home,
-		RestoreDir: filepath.Join(home, "returns"), SignalDir: filepath.Join(home, "signals"), SessionDir: filepath.Join(home, "sessions"), Locks: fsx.NewMemoryLocks(), KernelFence: true,
-		Clock: d.clock, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute,
-		Policy:  func(retake.WorkspaceID) retake.Policy { return d.policy },
-		MinFree: func(int64) int64 { return 0 },
-		Habits:  func(retake.WorkspaceID) retake.Habits { return retake.Habits{} },
+		Parts: workspace.Parts{
+			Catalog:   cat,
+			OpenStore: func(context.Context, bool) (store.Store, error) { return st, nil },
+			FS:        fsx.OS(), IndexDir: filepath.Join(home, "index"), DataDir: home,
+			RestoreDir: filepath.Join(home, "returns"), SignalDir: filepath.Join(home, "signals"), SessionDir: filepath.Join(home, "sessions"), Locks: fsx.NewMemoryLocks(),
+			Clock: d.clock, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute,
+			Policy:  func(retake.WorkspaceID) retake.Policy { return d.policy },
+			MinFree: func(int64) int64 { return 0 },
+			Habits:  func(retake.WorkspaceID) retake.Habits { return retake.Habits{} },
+		},
+		KernelFence: true,
 	})
 	d.Cleanup(func() { _ = s.Close() })
 	return s

@@ -21,6 +21,8 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/platform/track"
 	"github.com/retake-dev/retake/internal/service"
+	"github.com/retake-dev/retake/internal/service/maintenance"
+	"github.com/retake-dev/retake/internal/service/workspace"
 	"github.com/retake-dev/retake/internal/storage/catalog"
 	"github.com/retake-dev/retake/internal/storage/catalog/sqlite"
 	"github.com/retake-dev/retake/internal/storage/store"
@@ -82,19 +84,23 @@ func OpenService(ctx context.Context, c config.Config, s *config.Settings, o Opt
 		cat = notifyingCatalog{cat, o.Clock, o.OnEvent}
 	}
 	parts := service.Parts{
-		Catalog: cat, OpenStore: o.Store,
-		FS: o.FS, IndexDir: places.indexes, DataDir: data, Clock: o.Clock, BootID: c.BootID, HomeDir: c.Home,
-		RestoreDir: places.returns, Locks: fsx.NewLocks(places.locks), KernelFence: true,
-		SignalDir: places.signals, SessionDir: places.sessions, Habits: s.Habits,
-		Policy: s.Policy, MinFree: s.Floor, Budget: s.Budget, Within: s.KeepWithin, GoneAfter: s.GoneAfter, LockWait: writerTimeout, Exclusive: o.Exclusive,
-		LocalAgents: true, Diag: o.Diag,
+		Parts: workspace.Parts{
+			Catalog: cat, OpenStore: o.Store,
+			FS: o.FS, IndexDir: places.indexes, DataDir: data, Clock: o.Clock, BootID: c.BootID, HomeDir: c.Home,
+			RestoreDir: places.returns, Locks: fsx.NewLocks(places.locks),
+			SignalDir: places.signals, SessionDir: places.sessions, Habits: s.Habits,
+			Policy: s.Policy, MinFree: s.Floor, LockWait: writerTimeout, Exclusive: o.Exclusive, Diag: o.Diag,
+		},
+		Maintenance: maintenance.Options{Budget: s.Budget, Within: s.KeepWithin, GoneAfter: s.GoneAfter},
+		KernelFence: true,
+		LocalAgents: true,
 	}
-	parts.StandingChecks, parts.VerifyLimit, parts.DrillEnabled, parts.Environ = s.Standing, s.VerifyLimit, s.DrillsEnabled, c.VerifyEnv
-	parts.Readers = newReaderPool(c.Executable, filepath.Join(data, "reader.key"))
-	parts.Backup = backup.New(backup.Options{Dir: places.backups, Path: c.SearchPath(), Locks: fsx.NewLocks(places.locks), Clock: o.Clock})
+	parts.StandingChecks, parts.Insight.VerifyLimit, parts.Maintenance.DrillEnabled, parts.Environ = s.Standing, s.VerifyLimit, s.DrillsEnabled, c.VerifyEnv
+	parts.Insight.Readers = newReaderPool(c.Executable, filepath.Join(data, "reader.key"))
+	parts.Backup.Worker = backup.New(backup.Options{Dir: places.backups, Path: c.SearchPath(), Locks: fsx.NewLocks(places.locks), Clock: o.Clock})
 	if o.Exclusive {
 		parts.Tracker = newTracker(s, o.Track)
-		parts.HostProbe = &hostprobe.Options{Root: "/", Home: c.Home}
+		parts.Insight.HostProbe = &hostprobe.Options{Root: "/", Home: c.Home}
 	}
 	return service.New(parts), nil
 }

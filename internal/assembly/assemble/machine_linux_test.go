@@ -13,6 +13,8 @@ import (
 	"github.com/retake-dev/retake/internal/platform/clock"
 	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/service"
+	"github.com/retake-dev/retake/internal/service/insight"
+	"github.com/retake-dev/retake/internal/service/workspace"
 	"github.com/retake-dev/retake/internal/storage/catalog/sqlite"
 	"github.com/retake-dev/retake/internal/storage/store"
 	"github.com/retake-dev/retake/internal/storage/store/memory"
@@ -68,15 +70,18 @@ func onMachine(t *testing.T, home, machine string, c clock.Clock) retake.Service
 	must(t, err)
 	st := memory.New()
 	return service.New(service.Parts{
-		Catalog:   cat,
-		OpenStore: func(context.Context, bool) (store.Store, error) { return st, nil },
-		FS:        fsx.OS(), IndexDir: filepath.Join(home, "index"), DataDir: home,
-		SignalDir: filepath.Join(home, "signals"), SessionDir: filepath.Join(home, "sessions"),
-		RestoreDir: filepath.Join(home, "returns"), Locks: fsx.NewMemoryLocks(), KernelFence: true,
-		Clock: c, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute,
-		Policy:    func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
-		MinFree:   func(int64) int64 { return 0 },
-		HostProbe: &hostprobe.Options{Root: machine, Limit: time.Minute}, Exclusive: true,
+		Parts: workspace.Parts{
+			Catalog:   cat,
+			OpenStore: func(context.Context, bool) (store.Store, error) { return st, nil },
+			FS:        fsx.OS(), IndexDir: filepath.Join(home, "index"), DataDir: home,
+			SignalDir: filepath.Join(home, "signals"), SessionDir: filepath.Join(home, "sessions"),
+			RestoreDir: filepath.Join(home, "returns"), Locks: fsx.NewMemoryLocks(),
+			Clock: c, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute,
+			Policy:  func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
+			MinFree: func(int64) int64 { return 0 }, Exclusive: true,
+		},
+		Insight:     insight.Options{HostProbe: &hostprobe.Options{Root: machine, Limit: time.Minute}},
+		KernelFence: true,
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/service"
 	"github.com/retake-dev/retake/internal/service/servicetest"
+	"github.com/retake-dev/retake/internal/service/workspace"
 	"github.com/retake-dev/retake/internal/storage/catalog/sqlite"
 	"github.com/retake-dev/retake/internal/storage/store"
 	"github.com/retake-dev/retake/internal/storage/store/memory"
@@ -37,14 +38,18 @@ func memories() func(t *testing.T, home string) retake.Service {
 		must(t, err)
 		st, _ := stores.LoadOrStore(home, memory.New())
 		return service.New(service.Parts{
-			Catalog:   cat,
-			OpenStore: func(context.Context, bool) (store.Store, error) { return st.(*memory.Store), nil },
-			FS:        fsx.OS(), IndexDir: filepath.Join(home, "index"), DataDir: home,
-			SignalDir: filepath.Join(home, "signals"), SessionDir: filepath.Join(home, "sessions"),
-			RestoreDir: filepath.Join(home, "returns"), Locks: fsx.NewMemoryLocks(), KernelFence: true,
-			Clock: clock.Wall, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute, LocalAgents: true,
-			Policy:  func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
-			MinFree: func(int64) int64 { return 0 },
+			Parts: workspace.Parts{
+				Catalog:   cat,
+				OpenStore: func(context.Context, bool) (store.Store, error) { return st.(*memory.Store), nil },
+				FS:        fsx.OS(), IndexDir: filepath.Join(home, "index"), DataDir: home,
+				SignalDir: filepath.Join(home, "signals"), SessionDir: filepath.Join(home, "sessions"),
+				RestoreDir: filepath.Join(home, "returns"), Locks: fsx.NewMemoryLocks(),
+				Clock: clock.Wall, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute,
+				Policy:  func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
+				MinFree: func(int64) int64 { return 0 },
+			},
+			KernelFence: true,
+			LocalAgents: true,
 		})
 	}
 }

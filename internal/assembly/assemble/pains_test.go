@@ -15,6 +15,7 @@ import (
 	"github.com/retake-dev/retake/internal/platform/config"
 	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/service"
+	"github.com/retake-dev/retake/internal/service/workspace"
 	"github.com/retake-dev/retake/internal/storage/catalog/sqlite"
 	"github.com/retake-dev/retake/internal/storage/store"
 	"github.com/retake-dev/retake/internal/storage/store/memory"
@@ -297,13 +298,16 @@ func inMemory(t *testing.T, home string, st *memory.Store, seam fsx.FS) *service
 	cat, err := sqlite.Open(t.Context(), filepath.Join(home, "catalog.db"), "local", sqlite.Options{})
 	must(t, err)
 	return service.New(service.Parts{
-		Catalog:   cat,
-		OpenStore: func(context.Context, bool) (store.Store, error) { return st, nil },
-		FS:        seam, IndexDir: filepath.Join(home, "index"), DataDir: home,
-		RestoreDir: filepath.Join(home, "returns"), Locks: fsx.NewMemoryLocks(), KernelFence: true,
-		Clock: clock.Wall, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute,
-		Policy:  func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
-		MinFree: func(int64) int64 { return 0 },
+		Parts: workspace.Parts{
+			Catalog:   cat,
+			OpenStore: func(context.Context, bool) (store.Store, error) { return st, nil },
+			FS:        seam, IndexDir: filepath.Join(home, "index"), DataDir: home,
+			RestoreDir: filepath.Join(home, "returns"), Locks: fsx.NewMemoryLocks(),
+			Clock: clock.Wall, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute,
+			Policy:  func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
+			MinFree: func(int64) int64 { return 0 },
+		},
+		KernelFence: true,
 	})
 }
 

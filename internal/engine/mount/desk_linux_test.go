@@ -15,6 +15,7 @@ import (
 	"github.com/retake-dev/retake/internal/platform/clock"
 	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/service"
+	"github.com/retake-dev/retake/internal/service/workspace"
 	"github.com/retake-dev/retake/internal/storage/catalog/sqlite"
 	"github.com/retake-dev/retake/internal/storage/store"
 	"github.com/retake-dev/retake/internal/storage/store/memory"
@@ -78,12 +79,14 @@ func newMountTest(t *testing.T, fill func(d *mountTest)) *mountTest {
 	cat, err := sqlite.Open(t.Context(), filepath.Join(home, "catalog.db"), "local", sqlite.Options{})
 	must(t, err)
 	d.s = &countingService{Service: service.New(service.Parts{
-		Catalog:   cat,
-		OpenStore: func(context.Context, bool) (store.Store, error) { return d.store, nil },
-		FS:        fsx.OS(), IndexDir: filepath.Join(home, "index"), RestoreDir: filepath.Join(home, "returns"), DataDir: home,
-		Locks: fsx.NewMemoryLocks(), Clock: d.clock, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute,
-		Policy:  func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
-		MinFree: func(int64) int64 { return 0 },
+		Parts: workspace.Parts{
+			Catalog:   cat,
+			OpenStore: func(context.Context, bool) (store.Store, error) { return d.store, nil },
+			FS:        fsx.OS(), IndexDir: filepath.Join(home, "index"), RestoreDir: filepath.Join(home, "returns"), DataDir: home,
+			Locks: fsx.NewMemoryLocks(), Clock: d.clock, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute,
+			Policy:  func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
+			MinFree: func(int64) int64 { return 0 },
+		},
 	})}
 	t.Cleanup(func() { _ = d.s.Close() })
 	res, err := d.s.Init(t.Context(), retake.InitRequest{Dir: d.root})

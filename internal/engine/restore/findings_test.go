@@ -15,6 +15,7 @@ import (
 	"github.com/retake-dev/retake/internal/platform/clock"
 	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/service"
+	"github.com/retake-dev/retake/internal/service/workspace"
 	"github.com/retake-dev/retake/internal/storage/catalog/sqlite"
 	"github.com/retake-dev/retake/internal/storage/store"
 )
@@ -40,13 +41,16 @@ func startServiceTest(t *testing.T, seam fsx.FS, files ...string) *serviceTest {
 	must(t, err)
 	r := &serviceTest{T: t, restoreTest: b}
 	r.s = service.New(service.Parts{
-		Catalog:   cat,
-		OpenStore: func(context.Context, bool) (store.Store, error) { return b.stored, nil },
-		FS:        seam, IndexDir: filepath.Join(b.home, "index"), DataDir: b.home,
-		RestoreDir: filepath.Join(b.home, "returns"), Locks: fsx.NewMemoryLocks(), KernelFence: true,
-		Clock: clock.Wall, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute,
-		Policy:  func(retake.WorkspaceID) retake.Policy { return r.policy },
-		MinFree: func(int64) int64 { return 0 },
+		Parts: workspace.Parts{
+			Catalog:   cat,
+			OpenStore: func(context.Context, bool) (store.Store, error) { return b.stored, nil },
+			FS:        seam, IndexDir: filepath.Join(b.home, "index"), DataDir: b.home,
+			RestoreDir: filepath.Join(b.home, "returns"), Locks: fsx.NewMemoryLocks(),
+			Clock: clock.Wall, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute,
+			Policy:  func(retake.WorkspaceID) retake.Policy { return r.policy },
+			MinFree: func(int64) int64 { return 0 },
+		},
+		KernelFence: true,
 	})
 	t.Cleanup(func() { must(t, r.s.Close()) })
 	r.writeFiles(files...)

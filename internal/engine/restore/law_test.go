@@ -23,6 +23,7 @@ import (
 	"github.com/retake-dev/retake/internal/platform/clock"
 	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/service"
+	"github.com/retake-dev/retake/internal/service/workspace"
 	"github.com/retake-dev/retake/internal/storage/catalog/sqlite"
 	"github.com/retake-dev/retake/internal/storage/store"
 	"github.com/retake-dev/retake/internal/storage/store/memory"
@@ -64,13 +65,16 @@ func (b *restoreTest) openService(t fataler, seam fsx.FS) *service.Service {
 	cat, err := sqlite.Open(context.Background(), filepath.Join(b.home, "catalog.db"), "local", sqlite.Options{})
 	must(t, err)
 	return service.New(service.Parts{
-		Catalog:   cat,
-		OpenStore: func(context.Context, bool) (store.Store, error) { return b.stored, nil },
-		FS:        seam, IndexDir: filepath.Join(b.home, "index"), DataDir: b.home,
-		RestoreDir: filepath.Join(b.home, "returns"), Locks: fsx.NewMemoryLocks(), KernelFence: true,
-		Clock: clock.Wall, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute,
-		Policy:  func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
-		MinFree: func(int64) int64 { return 0 },
+		Parts: workspace.Parts{
+			Catalog:   cat,
+			OpenStore: func(context.Context, bool) (store.Store, error) { return b.stored, nil },
+			FS:        seam, IndexDir: filepath.Join(b.home, "index"), DataDir: b.home,
+			RestoreDir: filepath.Join(b.home, "returns"), Locks: fsx.NewMemoryLocks(),
+			Clock: clock.Wall, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute,
+			Policy:  func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
+			MinFree: func(int64) int64 { return 0 },
+		},
+		KernelFence: true,
 	})
 }
 

@@ -17,6 +17,8 @@ import (
 	"github.com/retake-dev/retake/internal/server/scheduler"
 	"github.com/retake-dev/retake/internal/server/webhooks"
 	"github.com/retake-dev/retake/internal/service"
+	"github.com/retake-dev/retake/internal/service/maintenance"
+	"github.com/retake-dev/retake/internal/service/workspace"
 	"github.com/retake-dev/retake/internal/storage/catalog/sqlcatalog"
 	"github.com/retake-dev/retake/internal/storage/catalog/sqlite"
 	"github.com/retake-dev/retake/internal/storage/serverdb"
@@ -82,14 +84,16 @@ func (h *fixture) startService() {
 	cat, err := sqlcatalog.New(h.Context(), h.db, string(acme), sqlcatalog.Options{OnChange: h.ledger.OnChange(acme)})
 	h.must(err)
 	h.svc = service.New(service.Parts{
-		Catalog:   cat,
-		OpenStore: func(context.Context, bool) (store.Store, error) { return h.store, nil },
-		FS:        fsx.OS(), IndexDir: filepath.Join(home, "index"), DataDir: home,
-		RestoreDir: filepath.Join(home, "returns"), Locks: fsx.NewMemoryLocks(),
-		Clock: h.clock, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute,
-		Policy:  func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
-		MinFree: func(int64) int64 { return 0 },
-		Within:  func(retake.WorkspaceID) time.Duration { return 30 * day },
+		Parts: workspace.Parts{
+			Catalog:   cat,
+			OpenStore: func(context.Context, bool) (store.Store, error) { return h.store, nil },
+			FS:        fsx.OS(), IndexDir: filepath.Join(home, "index"), DataDir: home,
+			RestoreDir: filepath.Join(home, "returns"), Locks: fsx.NewMemoryLocks(),
+			Clock: h.clock, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute,
+			Policy:  func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
+			MinFree: func(int64) int64 { return 0 },
+		},
+		Maintenance: maintenance.Options{Within: func(retake.WorkspaceID) time.Duration { return 30 * day }},
 	})
 	h.Cleanup(func() { _ = h.svc.Close() })
 	h.dispatcher = webhooks.New(webhooks.Options{

@@ -14,6 +14,8 @@ import (
 	"github.com/retake-dev/retake/internal/platform/diag"
 	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/service"
+	"github.com/retake-dev/retake/internal/service/maintenance"
+	"github.com/retake-dev/retake/internal/service/workspace"
 	"github.com/retake-dev/retake/internal/storage/serverdb"
 	"github.com/retake-dev/retake/internal/storage/store"
 )
@@ -100,27 +102,29 @@ func (p *Pool) newService(ctx context.Context, ns retake.NamespaceID, r *namespa
 	}
 	limits := func() retake.Limits { return p.currentNamespace(ns, r).Limits }
 	parts := service.Parts{
-		Catalog: cat,
-		OpenStore: func(ctx context.Context, create bool) (store.Store, error) {
-			return p.openStore(ctx, ns, place, create)
+		Parts: workspace.Parts{
+			Catalog: cat,
+			OpenStore: func(ctx context.Context, create bool) (store.Store, error) {
+				return p.openStore(ctx, ns, place, create)
+			},
+			FS: fsx.OS(), IndexDir: dirs["index"], DataDir: own, Clock: p.opts.Clock, BootID: p.opts.Boot,
+			RestoreDir: dirs["returns"], SignalDir: dirs["signals"], SessionDir: dirs["sessions"],
+			Locks: fsx.NewLocks(place.Locks), LockWait: writerTimeout, Exclusive: true,
+			Policy:             func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
+			MinFree:            p.opts.Floor,
+			MaxCheckpointBytes: func() int64 { return limits().Checkpoint },
 		},
-		FS: fsx.OS(), IndexDir: dirs["index"], DataDir: own, Clock: p.opts.Clock, BootID: p.opts.Boot,
-		RestoreDir: dirs["returns"], SignalDir: dirs["signals"], SessionDir: dirs["sessions"],
-		Locks: fsx.NewLocks(place.Locks), KernelFence: true, LockWait: writerTimeout, Exclusive: true, Protection: "remote",
-		Policy:             func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
-		MinFree:            p.opts.Floor,
-		RefuseWhenFull:     true, // an agent that fills the store must not evict older checkpoints
-		Within:             func(retake.WorkspaceID) time.Duration { return limits().Within },
-		GoneAfter:          func(retake.WorkspaceID) time.Duration { return limits().GoneAfter },
-		MaxCheckpointBytes: func() int64 { return limits().Checkpoint },
+		Maintenance: maintenance.Options{RefuseWhenFull: true, Within: func(retake.WorkspaceID) time.Duration { return limits().Within }, GoneAfter: func(retake.WorkspaceID) time.Duration { return limits().GoneAfter }},
+		KernelFence: true,
+		Protection:  "remote",
 	}
 	parts.Diag = diag.New(p.opts.Log.With("namespace", ns), p.opts.Clock, p.opts.OnTaskFail)
 	if p.opts.NewBackup != nil {
-		parts.Backup = p.opts.NewBackup(ns, filepath.Join(own, "backup"), parts.Locks)
-		parts.OnBackupEnd = func(b retake.Backup, err error) { p.opts.OnBackupEnd(ns, b, err) }
+		parts.Backup.Worker = p.opts.NewBackup(ns, filepath.Join(own, "backup"), parts.Locks)
+		parts.Backup.OnEnd = func(b retake.Backup, err error) { p.opts.OnBackupEnd(ns, b, err) }
 	}
 	if p.opts.Readers != nil {
-		parts.Readers = p.opts.Readers(filepath.Join(own, "reader.key"))
+		parts.Insight.Readers = p.opts.Readers(filepath.Join(own, "reader.key"))
 	}
 	return service.New(parts), nil
 }

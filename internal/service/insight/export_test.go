@@ -1,0 +1,4 @@
+package insight
+
+// OwnHostFacts is ownHostFacts for tests.
+var OwnHostFacts = ownHostFacts

@@ -1,0 +1,102 @@
+package workspace
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/marker"
+	"github.com/retake-dev/retake/internal/pure/termtext"
+)
+
+// withLostHint adds to an error that a workspace was lost at this place: its user needs a
+// way back and not a new workspace.
+func (s *Registry) withLostHint(ctx context.Context, path string, err error) error {
+	all, lerr := s.Workspaces(ctx)
+	if lerr != nil {
+		return err
+	}
+	if lost, ok := retake.LostAt(all, path); ok {
+		e := retake.AsError(err)
+		e.Safe = fmt.Sprintf("%s The workspace %s was here, and its %s kept.", e.Safe, lost.Name, checkpointCountText(lost.Count))
+		e.Hint = restoreFilesHint(lost.Workspace, all) + "\n" + continueHint(lost.Workspace) + "\n" + listHint(lost.Workspace, all)
+	}
+	return err
+}
+
+// rootGoneError says how to restore a workspace whose directory is gone.
+func (s *Registry) rootGoneError(ctx context.Context, ws retake.Workspace) error {
+	all, _ := s.Catalog.Workspaces(ctx) // on an error it is named by its ID
+	return &retake.Error{
+		Kind: retake.NotFound, What: fmt.Sprintf("the directory of %s is gone: %s", ws.Name, ws.Root), Safe: s.keptText(all, ws),
+		Hint: restoreFilesHint(ws, all) + "\n" + listHint(ws, all),
+	}
+}
+
+// rootReplacedError says how to restore a workspace when another directory is in its place.
+func (s *Registry) rootReplacedError(ctx context.Context, ws retake.Workspace, root fsx.Dir) error {
+	all, _ := s.Catalog.Workspaces(ctx)
+	e := &retake.Error{Kind: retake.Moved, What: fmt.Sprintf("another directory is at %s, where %s was", ws.Root, ws.Name), Safe: s.keptText(all, ws)}
+	if owner := s.MarkOwner(ctx, root); owner != "" {
+		e.What = fmt.Sprintf("%s belongs to the workspace %s now; %s was there before", ws.Root, owner, ws.Name)
+		e.Hint = "put its files elsewhere: retake fork latest " + termtext.ShellWord(ws.Root+"-restored") + " --workspace " + ws.NameAmong(all) + "\n" + listHint(ws, all)
+		return e
+	}
+	e.Hint = restoreFilesHint(ws, all) + "\n" + continueHint(ws) + "\n" + listHint(ws, all)
+	return e
+}
+
+func (s *Registry) keptText(all []retake.WorkspaceState, ws retake.Workspace) string {
+	for _, w := range all {
+		if w.ID == ws.ID {
+			return fmt.Sprintf("%s Its %s kept.", Unchanged, checkpointCountText(w.Count))
+		}
+	}
+	return Unchanged + " Its checkpoints are kept."
+}
+
+func checkpointCountText(n int64) string {
+	if n == 1 {
+		return "checkpoint is"
+	}
+	return termtext.Count(n) + " checkpoints are"
+}
+
+func restoreFilesHint(ws retake.Workspace, all []retake.WorkspaceState) string {
+	return "bring its files back: retake restore latest --workspace " + ws.NameAmong(all)
+}
+
+func continueHint(ws retake.Workspace) string {
+	return "continue its history with the files there: retake init --continue " + termtext.ShellWord(ws.Root)
+}
+
+func listHint(ws retake.Workspace, all []retake.WorkspaceState) string {
+	return "list its checkpoints: retake log --workspace " + ws.NameAmong(all)
+}
+
+// LostWorkspaceError refuses to start a second history where a workspace was lost.
+func LostWorkspaceError(w retake.WorkspaceState, all []retake.WorkspaceState) error {
+	return &retake.Error{
+		Kind: retake.Exists, What: fmt.Sprintf("the workspace %s was here, and its directory was deleted or replaced", w.Name),
+		Safe: fmt.Sprintf("%s Its %s kept.", Unchanged, checkpointCountText(w.Count)),
+		Hint: restoreFilesHint(w.Workspace, all) + "\n" + continueHint(w.Workspace) + "\nstart a new history: retake init --new " + termtext.ShellWord(w.Root),
+	}
+}
+
+// MarkOwner returns the name of the workspace whose marker a directory carries, or "" if
+// there is none or it has ended.
+func (s *Registry) MarkOwner(ctx context.Context, root fsx.Dir) string {
+	id, err := marker.Read(root)
+	if err != nil || id == "" {
+		return ""
+	}
+	ws, err := s.LoadWorkspace(ctx, id)
+	switch {
+	case err != nil:
+		return string(id)
+	case ws.Ended != nil:
+		return ""
+	}
+	return ws.Name
+}
