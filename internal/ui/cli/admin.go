@@ -33,7 +33,7 @@ type keyAnswer struct {
 	retake.NewKey
 }
 
-func (f *commandLine) adminCommand() *cobra.Command {
+func newAdminCommand(f *commandLine) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "admin", Short: "Manage a server: bootstrap, namespaces, keys",
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -43,16 +43,16 @@ func (f *commandLine) adminCommand() *cobra.Command {
 			return usageError(helpHint(cmd), "Unknown command: admin %s", args[0])
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			f.printCommandHelp(cmd)
+			printCommandHelp(f, cmd)
 			return nil
 		},
 	}
-	cmd.AddCommand(f.adminBootstrapCommand(), f.adminNamespacesCommand(), f.adminAddCommand(), f.adminRootsCommand(), f.adminKeyCommand())
+	cmd.AddCommand(newAdminBootstrapCommand(f), newAdminNamespacesCommand(f), newAdminAddCommand(f), newAdminRootsCommand(f), newAdminKeyCommand(f))
 	return cmd
 }
 
-// serverCommand makes a command that works on the rows of a server.
-func (f *commandLine) serverCommand(use, short string, low, high int, run func(ctx context.Context, p ServerOptions, args []string) error) *cobra.Command {
+// newServerCommand makes a command that works on the rows of a server.
+func newServerCommand(f *commandLine, use, short string, low, high int, run func(ctx context.Context, p ServerOptions, args []string) error) *cobra.Command {
 	var p ServerOptions
 	cmd := &cobra.Command{
 		Use: use + " --data DIR", Short: short, Args: argsBetween(low, high),
@@ -68,8 +68,8 @@ func (f *commandLine) serverCommand(use, short string, low, high int, run func(c
 	return cmd
 }
 
-func (f *commandLine) adminBootstrapCommand() *cobra.Command {
-	return f.serverCommand("bootstrap", "Create the first namespace and its API keys", 0, 0, func(ctx context.Context, p ServerOptions, _ []string) error {
+func newAdminBootstrapCommand(f *commandLine) *cobra.Command {
+	return newServerCommand(f, "bootstrap", "Create the first namespace and its API keys", 0, 0, func(ctx context.Context, p ServerOptions, _ []string) error {
 		b, err := f.Servers.Bootstrap(ctx, p)
 		if err != nil {
 			return err
@@ -83,8 +83,8 @@ func (f *commandLine) adminBootstrapCommand() *cobra.Command {
 	})
 }
 
-func (f *commandLine) adminNamespacesCommand() *cobra.Command {
-	return f.serverCommand("namespaces", "List namespaces", 0, 0, func(ctx context.Context, p ServerOptions, _ []string) error {
+func newAdminNamespacesCommand(f *commandLine) *cobra.Command {
+	return newServerCommand(f, "namespaces", "List namespaces", 0, 0, func(ctx context.Context, p ServerOptions, _ []string) error {
 		all, err := f.Servers.Namespaces(ctx, p)
 		if err != nil {
 			return err
@@ -106,8 +106,8 @@ func daysText(d time.Duration) string {
 	return term.CountNoun(int64(d/(24*time.Hour)), "day", "days")
 }
 
-func (f *commandLine) adminAddCommand() *cobra.Command {
-	return f.serverCommand("add NAME", "Create a namespace and its API keys", 1, 1, func(ctx context.Context, p ServerOptions, args []string) error {
+func newAdminAddCommand(f *commandLine) *cobra.Command {
+	return newServerCommand(f, "add NAME", "Create a namespace and its API keys", 1, 1, func(ctx context.Context, p ServerOptions, args []string) error {
 		b, err := f.Servers.AddNamespace(ctx, p, retake.NamespaceID(args[0]))
 		if err != nil {
 			return err
@@ -116,8 +116,8 @@ func (f *commandLine) adminAddCommand() *cobra.Command {
 	})
 }
 
-func (f *commandLine) adminRootsCommand() *cobra.Command {
-	return f.serverCommand("roots NAME [DIR…]", "Set the directories a namespace may protect", 1, -1, func(ctx context.Context, p ServerOptions, args []string) error {
+func newAdminRootsCommand(f *commandLine) *cobra.Command {
+	return newServerCommand(f, "roots NAME [DIR…]", "Set the directories a namespace may protect", 1, -1, func(ctx context.Context, p ServerOptions, args []string) error {
 		roots := []string{}
 		for _, d := range args[1:] {
 			roots = append(roots, f.fromStartDir(d))
@@ -135,10 +135,10 @@ func (f *commandLine) adminRootsCommand() *cobra.Command {
 	})
 }
 
-func (f *commandLine) adminKeyCommand() *cobra.Command {
+func newAdminKeyCommand(f *commandLine) *cobra.Command {
 	var name string
 	var expires time.Duration
-	cmd := f.serverCommand("key NAMESPACE ROLE", "Create an API key for a namespace", 2, 2, func(ctx context.Context, p ServerOptions, args []string) error {
+	cmd := newServerCommand(f, "key NAMESPACE ROLE", "Create an API key for a namespace", 2, 2, func(ctx context.Context, p ServerOptions, args []string) error {
 		req := retake.KeyRequest{Kind: retake.KeyKind(args[1]), Name: name}
 		if expires > 0 {
 			at := f.Clock.Now().Add(expires)

@@ -15,7 +15,7 @@ type adoptCmd struct {
 	check string
 }
 
-func (f *commandLine) adoptCommand() *cobra.Command {
+func newAdoptCommand(f *commandLine) *cobra.Command {
 	c := &adoptCmd{restoreFlow: restoreFlow{commandLine: f}}
 	cmd := &cobra.Command{Use: "adopt FORK", Short: "Merge a fork's changes into this workspace", Args: argsBetween(1, 1), RunE: c.run}
 	c.addFlags(cmd)

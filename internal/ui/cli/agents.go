@@ -27,7 +27,7 @@ type agentsAnswer struct {
 	Agents []install.Status `json:"agents"`
 }
 
-func (f *commandLine) agentsCommand() *cobra.Command {
+func newAgentsCommand(f *commandLine) *cobra.Command {
 	c := &agentsCmd{commandLine: f}
 	cmd := &cobra.Command{Use: "agents", Short: "Install or remove the hooks in your agents", Args: argsBetween(0, 0), RunE: c.runStatus}
 	status := &cobra.Command{Use: "status", Short: "List installed agents and the state of their hooks", Args: argsBetween(0, 0), RunE: c.runStatus}

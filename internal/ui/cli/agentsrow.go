@@ -12,7 +12,7 @@ import (
 
 // agentsRow returns the row of the status that says whether the agents of this machine have
 // our hooks.
-func (f *commandLine) agentsRow(l term.Style, ws retake.Workspace) string {
+func agentsRow(f *commandLine, l term.Style, ws retake.Workspace) string {
 	if f.Places == nil {
 		return ""
 	}
@@ -20,10 +20,10 @@ func (f *commandLine) agentsRow(l term.Style, ws retake.Workspace) string {
 	row := func(sign, text string) string {
 		return l.HangingIndent(fmt.Sprintf("  %s %s%s", sign, termtext.Pad("agents", 12), text), 15+termtext.Width(l.Glyphs.Yes)) + "\n"
 	}
-	if since := f.pausedSince(ws.ID); since != "" {
+	if since := pausedSince(f, ws.ID); since != "" {
 		return row(l.Yellow(termtext.Pad("!", room)), "paused since "+since+": retake unpause")
 	}
-	heard, deaf := f.agentsByHook(ws)
+	heard, deaf := agentsByHook(f, ws)
 	switch {
 	case len(heard)+len(deaf) == 0:
 		return ""
@@ -38,7 +38,7 @@ func (f *commandLine) agentsRow(l term.Style, ws retake.Workspace) string {
 }
 
 // agentsByHook returns the agents of this machine with our hooks and those without.
-func (f *commandLine) agentsByHook(ws retake.Workspace) (heard, deaf []string) {
+func agentsByHook(f *commandLine, ws retake.Workspace) (heard, deaf []string) {
 	p := f.Places(ws.Root)
 	for _, a := range install.All() {
 		switch {

@@ -12,18 +12,18 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-func (f *commandLine) atCommand() *cobra.Command {
+func newAtCommand(f *commandLine) *cobra.Command {
 	return &cobra.Command{
 		Use: "at REF -- CMD…", Short: "Run a command on an earlier checkpoint, in a temporary fork", Args: programArgs(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			refs, program := splitAtDash(cmd, args)
-			return f.runAt(cmd.Context(), refs[0], program)
+			return runAt(cmd.Context(), f, refs[0], program)
 		},
 	}
 }
 
-func (f *commandLine) runAt(ctx context.Context, ref string, program []string) error {
-	if err := f.checkCanRun(); err != nil {
+func runAt(ctx context.Context, f *commandLine, ref string, program []string) error {
+	if err := checkCanRun(f); err != nil {
 		return err
 	}
 	s, ws, err := f.currentWorkspace(ctx)
@@ -31,7 +31,7 @@ func (f *commandLine) runAt(ctx context.Context, ref string, program []string) e
 		return err
 	}
 	code := 0
-	err = f.newThrowawayFork(s, ws).useAt(ctx, ref, func(c Command) error {
+	err = newThrowawayFork(f, s, ws).useAt(ctx, ref, func(c Command) error {
 		c.Args = program
 		var err error
 		code, err = f.Run(ctx, c)
@@ -59,7 +59,7 @@ type throwawayFork struct {
 	onWarnings func([]retake.Warning)
 }
 
-func (f *commandLine) newThrowawayFork(s retake.Service, ws retake.Workspace) throwawayFork {
+func newThrowawayFork(f *commandLine, s retake.Service, ws retake.Workspace) throwawayFork {
 	return throwawayFork{commandLine: f, s: s, ws: ws, bar: f.newProgressLine("fork"), onWarnings: f.printWarnings}
 }
 

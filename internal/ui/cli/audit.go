@@ -27,7 +27,7 @@ type auditProofAnswer struct {
 	retake.AuditProof
 }
 
-func (f *commandLine) auditCommand() *cobra.Command {
+func newAuditCommand(f *commandLine) *cobra.Command {
 	var check bool
 	var limit int
 	cmd := &cobra.Command{
@@ -41,7 +41,7 @@ func (f *commandLine) auditCommand() *cobra.Command {
 				return err
 			}
 			if check {
-				return f.verifyAudit(cmd.Context(), s)
+				return verifyAudit(cmd.Context(), f, s)
 			}
 			all, err := readAuditEntries(cmd.Context(), s, limit)
 			if err != nil {
@@ -100,7 +100,7 @@ func actorText(a retake.Actor) string {
 	return name + ", " + termtext.Escape(string(a.Kind))
 }
 
-func (f *commandLine) verifyAudit(ctx context.Context, s retake.Auditor) error {
+func verifyAudit(ctx context.Context, f *commandLine, s retake.Auditor) error {
 	p, err := s.CheckAudit(ctx)
 	if err != nil {
 		return err

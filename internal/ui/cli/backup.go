@@ -17,7 +17,7 @@ type backupAnswer struct {
 	Backup retake.Backup `json:"backup"`
 }
 
-func (f *commandLine) backupCommand() *cobra.Command {
+func newBackupCommand(f *commandLine) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "backup", Short: "Back up checkpoints to a git remote",
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -27,15 +27,15 @@ func (f *commandLine) backupCommand() *cobra.Command {
 			return usageError(helpHint(cmd), "Unknown command: backup %s", args[0])
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			f.printCommandHelp(cmd)
+			printCommandHelp(f, cmd)
 			return nil
 		},
 	}
-	cmd.AddCommand(f.backupSetCommand(), f.backupStatusCommand(), f.backupNowCommand(), f.backupOffCommand())
+	cmd.AddCommand(newBackupSetCommand(f), newBackupStatusCommand(f), newBackupNowCommand(f), newBackupOffCommand(f))
 	return cmd
 }
 
-func (f *commandLine) backupSetCommand() *cobra.Command {
+func newBackupSetCommand(f *commandLine) *cobra.Command {
 	var host string
 	cmd := &cobra.Command{
 		Use: "set URL", Short: "Set the git remote to back up to", Args: argsBetween(1, 1),
@@ -47,7 +47,7 @@ func (f *commandLine) backupSetCommand() *cobra.Command {
 			req := retake.BackupRequest{Workspace: ws.ID, URL: args[0], Host: host}
 			b, err := s.SetBackup(cmd.Context(), req)
 			if err == nil && !b.Set && b.Host != nil {
-				if err = f.confirmHost(cmd.Context(), b); err == nil {
+				if err = confirmHost(cmd.Context(), f, b); err == nil {
 					req.Host = b.Host.Kind + " " + b.Host.Key
 					b, err = s.SetBackup(cmd.Context(), req)
 				}
@@ -68,7 +68,7 @@ func (f *commandLine) backupSetCommand() *cobra.Command {
 
 // confirmHost asks whether what answered is the host that was meant. Nothing but a person,
 // or a key that was named before, can tell.
-func (f *commandLine) confirmHost(ctx context.Context, b retake.Backup) error {
+func confirmHost(ctx context.Context, f *commandLine, b retake.Backup) error {
 	l := f.stderrStyle()
 	says := fmt.Sprintf("The host of %s says that it is %s", termtext.Escape(b.URL), termtext.Escape(b.Host.Kind+" "+b.Host.Print))
 	if f.yes {
@@ -97,7 +97,7 @@ func renderBackupSet(l term.Style, ws retake.Workspace, b retake.Backup) string 
 	return text
 }
 
-func (f *commandLine) backupStatusCommand() *cobra.Command {
+func newBackupStatusCommand(f *commandLine) *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Short: "Show how far the backup is and what it leaves out", Args: argsBetween(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -114,7 +114,7 @@ func (f *commandLine) backupStatusCommand() *cobra.Command {
 	}
 }
 
-func (f *commandLine) backupNowCommand() *cobra.Command {
+func newBackupNowCommand(f *commandLine) *cobra.Command {
 	return &cobra.Command{
 		Use: "now", Short: "Back up now and wait until it is done", Args: argsBetween(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -131,7 +131,7 @@ func (f *commandLine) backupNowCommand() *cobra.Command {
 	}
 }
 
-func (f *commandLine) backupOffCommand() *cobra.Command {
+func newBackupOffCommand(f *commandLine) *cobra.Command {
 	return &cobra.Command{
 		Use: "off", Short: "Stop backing up; the remote keeps what it has", Args: argsBetween(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {

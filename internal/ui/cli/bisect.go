@@ -20,7 +20,7 @@ type bisectCmd struct {
 	limit    time.Duration
 }
 
-func (f *commandLine) bisectCommand() *cobra.Command {
+func newBisectCommand(f *commandLine) *cobra.Command {
 	c := &bisectCmd{commandLine: f}
 	cmd := &cobra.Command{
 		Use: "bisect -- CMD…", Short: "Find the first checkpoint where a command fails",
@@ -46,7 +46,7 @@ func (c *bisectCmd) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	_, program := splitAtDash(cmd, args)
-	b := &bisection{V: 1, check: typedCheck(c.name, program, c.timeLimit(c.limit, ws.ID))}
+	b := &bisection{V: 1, check: typedCheck(c.name, program, timeLimit(c.commandLine, c.limit, ws.ID))}
 	b.Command = b.check.shellLine
 	if b.candidates, err = c.readCandidates(ctx, s, ws); err != nil {
 		return err
@@ -54,7 +54,7 @@ func (c *bisectCmd) run(cmd *cobra.Command, args []string) error {
 	if err := b.loadPoints(ctx, s, ws.ID); err != nil {
 		return err
 	}
-	w := bisectRunner{bisectCmd: c, b: b, display: c.newLiveDisplay(b)}
+	w := bisectRunner{bisectCmd: c, b: b, display: newLiveDisplay(c.commandLine, b)}
 	w.display.start(b)
 	err = w.search(ctx, s, ws)
 	w.display.clear()

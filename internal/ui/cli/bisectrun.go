@@ -20,7 +20,7 @@ type bisectRunner struct {
 
 // search verifies one point after the other until the border between good and bad is known.
 func (w bisectRunner) search(ctx context.Context, s retake.Service, ws retake.Workspace) error {
-	fork := w.newThrowawayFork(s, ws)
+	fork := newThrowawayFork(w.bisectCmd.commandLine, s, ws)
 	fork.bar = nil // the screen is drawn by ourselves
 	fork.onWarnings = func(list []retake.Warning) { w.b.warnings = append(w.b.warnings, list...) }
 	for {
@@ -47,14 +47,14 @@ func (w bisectRunner) verifyPoint(ctx context.Context, fork throwawayFork, i int
 	var said retake.Attestation
 	err := fork.useAt(ctx, string(cp.ID), func(c Command) error {
 		var err error
-		said, err = w.runCheck(ctx, w.b.check, c, retake.InFork, false)
+		said, err = runCheck(ctx, w.bisectCmd.commandLine, w.b.check, c, retake.InFork, false)
 		return err
 	})
 	if err != nil {
 		return retake.Verification{}, err
 	}
 	said.Bisect = true
-	return w.recordAttestation(ctx, fork.s, *cp, said)
+	return recordAttestation(ctx, fork.s, *cp, said)
 }
 
 // interruptedError returns the error of an interrupted search, which says that results so far
@@ -122,7 +122,7 @@ type liveDisplay struct {
 
 const liveInterval = time.Second
 
-func (f *commandLine) newLiveDisplay(b *bisection) *liveDisplay {
+func newLiveDisplay(f *commandLine, b *bisection) *liveDisplay {
 	return &liveDisplay{f: f, redrawable: f.ErrTTY && !f.json, silent: f.json, draw: func(l term.Style) string { return renderBisecting(l, b) }}
 }
 

@@ -27,7 +27,7 @@ type blameAnswer struct {
 // MarshalJSON is needed because a blame writes itself.
 func (a blameAnswer) MarshalJSON() ([]byte, error) { return marshalVersioned(a.V, a.Blame) }
 
-func (f *commandLine) blameCommand() *cobra.Command {
+func newBlameCommand(f *commandLine) *cobra.Command {
 	c := &blameCmd{commandLine: f, limit: findLimit}
 	cmd := &cobra.Command{
 		Use: "blame PATH", Short: "Show which checkpoint wrote each line of a file", Args: argsBetween(0, 1), RunE: c.run,
@@ -54,7 +54,7 @@ func (c *blameCmd) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	b, err := c.readBlame(ctx, s, ws, args[0], c.at)
+	b, err := readBlame(ctx, c.commandLine, s, ws, args[0], c.at)
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (c *blameCmd) run(cmd *cobra.Command, args []string) error {
 }
 
 // readBlame asks who wrote the lines of a file, as it was typed.
-func (f *commandLine) readBlame(ctx context.Context, s retake.Service, ws retake.Workspace, typed, ref string) (retake.Blame, error) {
+func readBlame(ctx context.Context, f *commandLine, s retake.Service, ws retake.Workspace, typed, ref string) (retake.Blame, error) {
 	path, err := f.workspacePath(ws, typed)
 	if err != nil {
 		return retake.Blame{}, err

@@ -20,10 +20,10 @@ type catAnswer struct {
 	Bytes []byte       `json:"bytes"`
 }
 
-func (f *commandLine) catCommand() *cobra.Command {
+func newCatCommand(f *commandLine) *cobra.Command {
 	ref := ""
 	cmd := &cobra.Command{
-		Use: "cat REF PATH", Short: "Print a file as it was at a checkpoint", Args: f.parseCatArgs(&ref),
+		Use: "cat REF PATH", Short: "Print a file as it was at a checkpoint", Args: parseCatArgs(f, &ref),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, ws, err := f.currentWorkspace(cmd.Context())
 			if err != nil {
@@ -38,7 +38,7 @@ func (f *commandLine) catCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			err = f.copyContent(in, e)
+			err = copyContent(f, in, e)
 			if shut := in.Close(); err == nil {
 				err = shut
 			}
@@ -51,7 +51,7 @@ func (f *commandLine) catCommand() *cobra.Command {
 
 // parseCatArgs accepts a checkpoint and a path. If only a file is given, the error shows how
 // to name the checkpoint.
-func (f *commandLine) parseCatArgs(ref *string) cobra.PositionalArgs {
+func parseCatArgs(f *commandLine, ref *string) cobra.PositionalArgs {
 	checkpoint := func(word string) bool {
 		r, err := retake.ParseRef(word, f.Clock.Now())
 		return err == nil && r.Form != retake.RefName
@@ -90,7 +90,7 @@ func prependRef(ref string, args []string) []string {
 }
 
 // copyContent gives the bytes as they are, except to a terminal, which would obey them.
-func (f *commandLine) copyContent(in io.Reader, e retake.Entry) error {
+func copyContent(f *commandLine, in io.Reader, e retake.Entry) error {
 	switch {
 	case f.json:
 		all, err := io.ReadAll(in)

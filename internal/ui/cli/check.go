@@ -69,7 +69,7 @@ func shellCommandText(l term.Style, command string) string {
 const defaultVerifyLimit = 10 * time.Minute
 
 // timeLimit returns how long a check may run: as typed, else as configured for the workspace.
-func (f *commandLine) timeLimit(typed time.Duration, ws retake.WorkspaceID) time.Duration {
+func timeLimit(f *commandLine, typed time.Duration, ws retake.WorkspaceID) time.Duration {
 	if typed > 0 || f.Settings == nil {
 		return max(typed, 0)
 	}
@@ -122,7 +122,7 @@ func (h lossyWriter) Write(p []byte) (int, error) {
 
 // runCheck runs a check and returns its result. It returns an error only if ctx ended; a check
 // that could not run is a result too.
-func (f *commandLine) runCheck(ctx context.Context, q checkCommand, c Command, where retake.Where, aloud bool) (retake.Attestation, error) {
+func runCheck(ctx context.Context, f *commandLine, q checkCommand, c Command, where retake.Where, aloud bool) (retake.Attestation, error) {
 	limit := q.limit
 	if limit <= 0 {
 		limit = defaultVerifyLimit
@@ -156,7 +156,7 @@ func (f *commandLine) runCheck(ctx context.Context, q checkCommand, c Command, w
 
 // recordAttestation records the result of a check, even if ctx has ended meanwhile: the check
 // did run.
-func (f *commandLine) recordAttestation(ctx context.Context, s retake.Service, cp retake.Checkpoint, a retake.Attestation) (retake.Verification, error) {
+func recordAttestation(ctx context.Context, s retake.Service, cp retake.Checkpoint, a retake.Attestation) (retake.Verification, error) {
 	a.Workspace, a.Ref = cp.Workspace, string(cp.ID)
 	v, err := s.Attest(context.WithoutCancel(ctx), a)
 	if err == nil {

@@ -106,7 +106,7 @@ func Run(ctx context.Context, args []string, d Deps) int {
 	}
 	f := newCommandLine(d)
 	f.args = args
-	root := f.rootCommand()
+	root := newRootCommand(f)
 	// A mistake in the flags must already know in which form to answer. Making the flags
 	// sets them to their defaults, so this comes after it.
 	f.json = slices.Contains(argsBeforeDashes(args), "--json")

@@ -13,8 +13,9 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 )
 
-// commandLine holds the flags that every command has, and the service once it is open. All
-// commands are its methods, or types that embed it.
+// commandLine holds the flags that every command has, and the service once it is open. It
+// prints, asks and finds the workspace; a command is a function that takes it, or a type that
+// embeds it.
 type commandLine struct {
 	Deps
 	args       []string // as they were typed

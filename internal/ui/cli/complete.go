@@ -25,16 +25,16 @@ const (
 const keepOrderDirective = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 
 // completer returns the completions for one place of the command line.
-type completer = func(f *commandLine, ctx context.Context) []cobra.Completion
+type completer = func(ctx context.Context, f *commandLine) []cobra.Completion
 
 // argumentCompleters maps a command path to the completers of its first arguments.
 var argumentCompleters = map[string][]completer{
-	"show": {(*commandLine).completeRefs}, "diff": {(*commandLine).completeRefs, (*commandLine).completeRefs}, "cat": {(*commandLine).completeRefs}, "ls": {(*commandLine).completeRefs},
-	"restore": {(*commandLine).completeRefs}, "undo": {(*commandLine).completeRefs}, "fork": {(*commandLine).completeRefs}, "pin": {(*commandLine).completeRefs}, "forget": {(*commandLine).completeRefs},
-	"at": {(*commandLine).completeRefs}, "export": {(*commandLine).completeRefs}, "verify": {(*commandLine).completeRefs}, "effects": {(*commandLine).completeRefs},
-	"resume": {(*commandLine).completeRefs}, "doctor": {(*commandLine).completeRefs}, "deletions ask": {(*commandLine).completeRefs},
-	"unpin": {(*commandLine).completePins}, "config": {(*commandLine).completeSettings}, "deinit": {(*commandLine).completeWorkspaces}, "adopt": {(*commandLine).completeForks},
-	"agents install": {(*commandLine).completeAgents}, "agents remove": {(*commandLine).completeAgents}, "hook": {(*commandLine).completeAgents},
+	"show": {completeRefs}, "diff": {completeRefs, completeRefs}, "cat": {completeRefs}, "ls": {completeRefs},
+	"restore": {completeRefs}, "undo": {completeRefs}, "fork": {completeRefs}, "pin": {completeRefs}, "forget": {completeRefs},
+	"at": {completeRefs}, "export": {completeRefs}, "verify": {completeRefs}, "effects": {completeRefs},
+	"resume": {completeRefs}, "doctor": {completeRefs}, "deletions ask": {completeRefs},
+	"unpin": {completePins}, "config": {completeSettings}, "deinit": {completeWorkspaces}, "adopt": {completeForks},
+	"agents install": {completeAgents}, "agents remove": {completeAgents}, "hook": {completeAgents},
 }
 
 // repeatsLastArgument are the commands whose last kind of argument may be given again.
@@ -44,10 +44,10 @@ var repeatsLastArgument = map[string]bool{"forget": true, "deletions ask": true,
 var completesFiles = map[string]bool{"diff": true, "cat": true, "ls": true, "restore": true, "undo": true, "fork": true, "export": true, "verify": true}
 
 // flagCompleters are the flags whose values we know.
-var flagCompleters = map[string]completer{"workspace": (*commandLine).completeWorkspaces, "at": (*commandLine).completeRefs, "from": (*commandLine).completeRefs, "to": (*commandLine).completeRefs}
+var flagCompleters = map[string]completer{"workspace": completeWorkspaces, "at": completeRefs, "from": completeRefs, "to": completeRefs}
 
 // addCompletions registers the completions of all arguments and flags.
-func (f *commandLine) addCompletions(cmd *cobra.Command) {
+func addCompletions(f *commandLine, cmd *cobra.Command) {
 	path := strings.TrimPrefix(cmd.CommandPath(), "retake ")
 	if kinds := argumentCompleters[path]; kinds != nil && cmd.ValidArgsFunction == nil {
 		cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -61,7 +61,7 @@ func (f *commandLine) addCompletions(cmd *cobra.Command) {
 				}
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			return f.runCompleter(cmd, kinds[at]), keepOrderDirective
+			return runCompleter(f, cmd, kinds[at]), keepOrderDirective
 		}
 	}
 	for name, what := range flagCompleters {
@@ -69,23 +69,23 @@ func (f *commandLine) addCompletions(cmd *cobra.Command) {
 			continue
 		}
 		_ = cmd.RegisterFlagCompletionFunc(name, func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			return f.runCompleter(cmd, what), keepOrderDirective
+			return runCompleter(f, cmd, what), keepOrderDirective
 		}) // a flag that has one already keeps it
 	}
 	for _, sub := range cmd.Commands() {
-		f.addCompletions(sub)
+		addCompletions(f, sub)
 	}
 }
 
-func (f *commandLine) runCompleter(cmd *cobra.Command, what completer) []cobra.Completion {
+func runCompleter(f *commandLine, cmd *cobra.Command, what completer) []cobra.Completion {
 	ctx, cancel := context.WithTimeout(cmd.Context(), completeWait)
 	defer cancel()
-	return slices.DeleteFunc(what(f, ctx), func(c cobra.Completion) bool { return c == "" })
+	return slices.DeleteFunc(what(ctx, f), func(c cobra.Completion) bool { return c == "" })
 }
 
 // completeRefs are the words that name a checkpoint, the pins, and the newest checkpoints with their
 // titles.
-func (f *commandLine) completeRefs(ctx context.Context) []cobra.Completion {
+func completeRefs(ctx context.Context, f *commandLine) []cobra.Completion {
 	s, ws, err := f.locateWorkspace(ctx)
 	if err != nil {
 		return nil
@@ -109,7 +109,7 @@ func (f *commandLine) completeRefs(ctx context.Context) []cobra.Completion {
 	return out
 }
 
-func (f *commandLine) completePins(ctx context.Context) []cobra.Completion {
+func completePins(ctx context.Context, f *commandLine) []cobra.Completion {
 	s, ws, err := f.locateWorkspace(ctx)
 	if err != nil {
 		return nil
@@ -125,7 +125,7 @@ func (f *commandLine) completePins(ctx context.Context) []cobra.Completion {
 	return out
 }
 
-func (f *commandLine) completeWorkspaces(ctx context.Context) []cobra.Completion {
+func completeWorkspaces(ctx context.Context, f *commandLine) []cobra.Completion {
 	s, err := f.openService(ctx)
 	if err != nil {
 		return nil
@@ -141,7 +141,7 @@ func (f *commandLine) completeWorkspaces(ctx context.Context) []cobra.Completion
 	return out
 }
 
-func (f *commandLine) completeForks(ctx context.Context) []cobra.Completion {
+func completeForks(ctx context.Context, f *commandLine) []cobra.Completion {
 	s, ws, err := f.locateWorkspace(ctx)
 	if err != nil {
 		return nil
@@ -157,7 +157,7 @@ func (f *commandLine) completeForks(ctx context.Context) []cobra.Completion {
 	return out
 }
 
-func (f *commandLine) completeSettings(context.Context) []cobra.Completion {
+func completeSettings(_ context.Context, f *commandLine) []cobra.Completion {
 	var out []cobra.Completion
 	for _, s := range f.Settings.List() {
 		out = append(out, describedCompletion(s.Key, s.Help))
@@ -165,7 +165,7 @@ func (f *commandLine) completeSettings(context.Context) []cobra.Completion {
 	return out
 }
 
-func (f *commandLine) completeAgents(context.Context) []cobra.Completion {
+func completeAgents(context.Context, *commandLine) []cobra.Completion {
 	var out []cobra.Completion
 	for _, a := range install.All() {
 		out = append(out, describedCompletion(a.Name, ""))

@@ -4,8 +4,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// completionCommand prints what a shell needs to complete our commands and flags.
-func (f *commandLine) completionCommand() *cobra.Command {
+// newCompletionCommand prints what a shell needs to complete our commands and flags.
+func newCompletionCommand(f *commandLine) *cobra.Command {
 	shells := []string{"bash", "zsh", "fish", "powershell"}
 	return &cobra.Command{
 		Use: "completion SHELL", Short: "Generate shell completion for bash, zsh, fish or powershell", Args: argsBetween(1, 1), ValidArgs: shells,

@@ -27,7 +27,7 @@ type valueAnswer struct {
 	Value string `json:"value"`
 }
 
-func (f *commandLine) configCommand() *cobra.Command {
+func newConfigCommand(f *commandLine) *cobra.Command {
 	c := &configCmd{commandLine: f}
 	cmd := &cobra.Command{
 		Use: "config [KEY [VALUE]]", Short: "Show or change settings", Args: argsBetween(0, 2), RunE: c.run,

@@ -28,12 +28,12 @@ type consoleAnswer struct {
 	Opened    bool               `json:"opened"` // a browser was asked to show it
 }
 
-func (f *commandLine) consoleCommand() *cobra.Command {
+func newConsoleCommand(f *commandLine) *cobra.Command {
 	var closed bool
 	cmd := &cobra.Command{
 		Use: "console", Short: "Open the timeline in your browser", Args: argsBetween(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			a, err := f.openConsole(cmd)
+			a, err := openConsole(f, cmd)
 			if err != nil {
 				return err
 			}
@@ -53,7 +53,7 @@ func (f *commandLine) consoleCommand() *cobra.Command {
 }
 
 // openConsole asks who has a console: the server that is named, else the daemon.
-func (f *commandLine) openConsole(cmd *cobra.Command) (consoleAnswer, error) {
+func openConsole(f *commandLine, cmd *cobra.Command) (consoleAnswer, error) {
 	ctx := cmd.Context()
 	if f.isRemote() {
 		u, err := url.Parse(f.serverAddress())

@@ -7,7 +7,7 @@ import (
 )
 
 // printConversation shows what was said up to a checkpoint.
-func (f *commandLine) printConversation(cmd *cobra.Command, ref string) error {
+func printConversation(f *commandLine, cmd *cobra.Command, ref string) error {
 	ctx := cmd.Context()
 	s, ws, err := f.currentWorkspace(ctx)
 	if err != nil {

@@ -60,7 +60,7 @@ type installAnswer struct {
 	Units []DaemonUnit `json:"units"`
 }
 
-func (f *commandLine) daemonCommand() *cobra.Command {
+func newDaemonCommand(f *commandLine) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "daemon", Short: "Manage the background daemon",
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -70,15 +70,15 @@ func (f *commandLine) daemonCommand() *cobra.Command {
 			return usageError(helpHint(cmd), "Unknown command: daemon %s", args[0])
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			f.printCommandHelp(cmd)
+			printCommandHelp(f, cmd)
 			return nil
 		},
 	}
-	cmd.AddCommand(f.daemonStartCommand(), f.daemonStopCommand(), f.daemonStatusCommand(), f.daemonInstallCommand(), markNeedsEngine(f.daemonRunCommand()))
+	cmd.AddCommand(newDaemonStartCommand(f), newDaemonStopCommand(f), newDaemonStatusCommand(f), newDaemonInstallCommand(f), markNeedsEngine(newDaemonRunCommand(f)))
 	return cmd
 }
 
-func (f *commandLine) daemonStartCommand() *cobra.Command {
+func newDaemonStartCommand(f *commandLine) *cobra.Command {
 	return &cobra.Command{
 		Use: "start", Short: "Start the daemon if it is not running", Args: argsBetween(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -93,7 +93,7 @@ func (f *commandLine) daemonStartCommand() *cobra.Command {
 	}
 }
 
-func (f *commandLine) daemonStopCommand() *cobra.Command {
+func newDaemonStopCommand(f *commandLine) *cobra.Command {
 	return &cobra.Command{
 		Use: "stop", Short: "Stop the daemon after it finishes its work", Args: argsBetween(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -111,7 +111,7 @@ func (f *commandLine) daemonStopCommand() *cobra.Command {
 	}
 }
 
-func (f *commandLine) daemonStatusCommand() *cobra.Command {
+func newDaemonStatusCommand(f *commandLine) *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Short: "Show whether the daemon runs, since when and where", Args: argsBetween(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -162,7 +162,7 @@ func renderDaemon(l term.Style, st DaemonState) string {
 	return b.String()
 }
 
-func (f *commandLine) daemonInstallCommand() *cobra.Command {
+func newDaemonInstallCommand(f *commandLine) *cobra.Command {
 	var onlyPrint, now bool
 	cmd := &cobra.Command{
 		Use: "install", Short: "Write systemd units that start the daemon on first use", Args: argsBetween(0, 0),
@@ -204,8 +204,8 @@ func renderInstalled(l term.Style, units []DaemonUnit, now bool) string {
 	return b.String()
 }
 
-// daemonRunCommand is the daemon itself; people start it by using it.
-func (f *commandLine) daemonRunCommand() *cobra.Command {
+// newDaemonRunCommand is the daemon itself; people start it by using it.
+func newDaemonRunCommand(f *commandLine) *cobra.Command {
 	var starter int
 	cmd := &cobra.Command{
 		Use: "run", Short: "Run the daemon in the foreground", Hidden: true, Args: argsBetween(0, 0),

@@ -18,7 +18,7 @@ type deinitAnswer struct {
 	Workspace retake.Workspace `json:"workspace"`
 }
 
-func (f *commandLine) deinitCommand() *cobra.Command {
+func newDeinitCommand(f *commandLine) *cobra.Command {
 	var purge bool
 	cmd := &cobra.Command{
 		Use: "deinit [NAME]", Short: "Stop protecting a directory; its history is kept", Args: argsBetween(0, 1),
@@ -29,7 +29,7 @@ func (f *commandLine) deinitCommand() *cobra.Command {
 				return err
 			}
 			if purge {
-				return f.eraseWorkspace(ctx, s, ws)
+				return eraseWorkspace(ctx, f, s, ws)
 			}
 			if !f.yes && f.canAsk() {
 				ok, err := f.askYesNo(ctx, fmt.Sprintf("End the protection of %s, %s?", termtext.Escape(ws.Name), f.stderrStyle().DisplayPath(ws.Root)))
@@ -53,7 +53,7 @@ func (f *commandLine) deinitCommand() *cobra.Command {
 }
 
 // eraseWorkspace removes a workspace's history for good, after a word from a person.
-func (f *commandLine) eraseWorkspace(ctx context.Context, s retake.Service, ws retake.Workspace) error {
+func eraseWorkspace(ctx context.Context, f *commandLine, s retake.Service, ws retake.Workspace) error {
 	if !f.yes {
 		if !f.canAsk() {
 			return &retake.Error{Kind: retake.Denied, What: "erasing a history cannot be undone and needs your confirmation", Safe: nothingChanged, Hint: "go ahead: " + f.retypedCommand("--yes")}

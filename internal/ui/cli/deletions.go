@@ -22,11 +22,11 @@ type deletionAnswer struct {
 	Deletion retake.Deletion `json:"deletion"`
 }
 
-func (f *commandLine) deletionsCommand() *cobra.Command {
-	return f.parentCommand("deletions", "Request, list and cancel deletions on a server", f.deletionsListCommand(), f.deletionsAskCommand(), f.deletionsCancelCommand())
+func newDeletionsCommand(f *commandLine) *cobra.Command {
+	return newParentCommand(f, "deletions", "Request, list and cancel deletions on a server", newDeletionsListCommand(f), newDeletionsAskCommand(f), newDeletionsCancelCommand(f))
 }
 
-func (f *commandLine) deletionsListCommand() *cobra.Command {
+func newDeletionsListCommand(f *commandLine) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List deletion requests and their state", Args: argsBetween(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -76,7 +76,7 @@ func renderDeletions(l term.Style, all []retake.Deletion, names map[retake.Works
 	return drawTable(l, []string{"id", "asked", "workspace", "what", "", "why"}, 5, rows)
 }
 
-func (f *commandLine) deletionsAskCommand() *cobra.Command {
+func newDeletionsAskCommand(f *commandLine) *cobra.Command {
 	var why string
 	cmd := &cobra.Command{
 		Use: "ask REF…", Short: "Request that checkpoints are deleted after the grace period", Args: argsBetween(1, -1),
@@ -93,7 +93,7 @@ func (f *commandLine) deletionsAskCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			refs, err := f.confirmDeletion(ctx, s, ws, args)
+			refs, err := confirmDeletion(ctx, f, s, ws, args)
 			if err != nil {
 				return err
 			}
@@ -115,7 +115,7 @@ func (f *commandLine) deletionsAskCommand() *cobra.Command {
 }
 
 // confirmDeletion resolves the refs, so that what is asked about is what goes.
-func (f *commandLine) confirmDeletion(ctx context.Context, s retake.Service, ws retake.Workspace, args []string) ([]string, error) {
+func confirmDeletion(ctx context.Context, f *commandLine, s retake.Service, ws retake.Workspace, args []string) ([]string, error) {
 	var ids, names []string
 	for _, a := range args {
 		c, err := s.Find(ctx, ws.ID, a)
@@ -133,7 +133,7 @@ func (f *commandLine) confirmDeletion(ctx context.Context, s retake.Service, ws 
 		"retake deletions ask "+strings.Join(args, " ")+" --why TEXT")
 }
 
-func (f *commandLine) deletionsCancelCommand() *cobra.Command {
+func newDeletionsCancelCommand(f *commandLine) *cobra.Command {
 	return &cobra.Command{
 		Use: "cancel ID", Short: "Cancel a deletion request", Args: argsBetween(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {

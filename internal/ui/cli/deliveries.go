@@ -31,7 +31,7 @@ type deliveryAnswer struct {
 	Delivery retake.Delivery `json:"delivery"`
 }
 
-func (f *commandLine) deliveriesCommand() *cobra.Command {
+func newDeliveriesCommand(f *commandLine) *cobra.Command {
 	var failed bool
 	var limit int
 	cmd := &cobra.Command{
@@ -45,7 +45,7 @@ func (f *commandLine) deliveriesCommand() *cobra.Command {
 				return err
 			}
 			if len(args) == 1 {
-				return f.printDelivery(cmd.Context(), s, args[0])
+				return printDelivery(cmd.Context(), f, s, args[0])
 			}
 			all, err := readDeliveries(cmd.Context(), s, failed, limit)
 			if err != nil {
@@ -168,7 +168,7 @@ func findDelivery(ctx context.Context, s RemoteServer, typed string) (retake.Del
 	return s.Delivery(ctx, d.ID)
 }
 
-func (f *commandLine) printDelivery(ctx context.Context, s RemoteServer, typed string) error {
+func printDelivery(ctx context.Context, f *commandLine, s RemoteServer, typed string) error {
 	d, err := findDelivery(ctx, s, typed)
 	if err != nil {
 		return err
@@ -201,7 +201,7 @@ func renderDelivery(l term.Style, d retake.Delivery) string {
 	return b.String()
 }
 
-func (f *commandLine) replayCommand() *cobra.Command {
+func newReplayCommand(f *commandLine) *cobra.Command {
 	return &cobra.Command{
 		Use: "replay ID", Short: "Send a webhook delivery again, with the same ID", Args: argsBetween(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {

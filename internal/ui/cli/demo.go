@@ -35,7 +35,7 @@ type demoTry struct {
 	Shows   string `json:"shows"`
 }
 
-func (f *commandLine) demoCommand() *cobra.Command {
+func newDemoCommand(f *commandLine) *cobra.Command {
 	c := &demoCmd{commandLine: f}
 	return &cobra.Command{
 		Use: "demo [DIR]", Short: "Create a demo workspace to explore", Args: argsBetween(0, 1), RunE: c.run,
@@ -110,7 +110,7 @@ func (c *demoCmd) makeDemo(ctx context.Context, s retake.Service, dir string) (d
 		req.Env = c.Env()
 	}
 	req.Check = func(ctx context.Context, dir string) (retake.Attestation, error) {
-		return c.runCheck(ctx, shellCheck(demo.CheckName, demo.CheckLine, demoLimit), Command{Dir: dir}, retake.OnLive, false)
+		return runCheck(ctx, c.commandLine, shellCheck(demo.CheckName, demo.CheckLine, demoLimit), Command{Dir: dir}, retake.OnLive, false)
 	}
 	if c.ErrTTY && !c.json {
 		l := c.stderrStyle()

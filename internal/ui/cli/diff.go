@@ -33,7 +33,7 @@ type factsAnswer struct {
 	Unread []retake.Unread    `json:"unread"`
 }
 
-func (f *commandLine) diffCommand() *cobra.Command {
+func newDiffCommand(f *commandLine) *cobra.Command {
 	c := &diffCmd{commandLine: f}
 	cmd := &cobra.Command{
 		Use: "diff [A [B]] [-- PATH…]", Short: "Show what changed since or between checkpoints",
@@ -43,7 +43,7 @@ func (f *commandLine) diffCommand() *cobra.Command {
 			}
 			return argsBetween(0, 2)(cmd, args)
 		},
-		RunE: f.withPathHint("", c.run),
+		RunE: withPathHint(f, "", c.run),
 	}
 	cmd.Flags().BoolVar(&c.stat, "stat", false, "show counts instead of lines")
 	cmd.Flags().BoolVar(&c.env, "env", false, "summarize changes to packages, settings, databases, services and ports")

@@ -28,7 +28,7 @@ type proofAnswer struct {
 	retake.Proof
 }
 
-func (f *commandLine) doctorCommand() *cobra.Command {
+func newDoctorCommand(f *commandLine) *cobra.Command {
 	c := &doctorCmd{commandLine: f}
 	cmd := &cobra.Command{
 		Use: "doctor [REF]", Short: "Check this workspace and the store for problems", Args: argsBetween(0, 1), RunE: c.run,

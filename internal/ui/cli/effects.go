@@ -16,7 +16,7 @@ type effectsAnswer struct {
 	Effects []retake.Effect `json:"effects"`
 }
 
-func (f *commandLine) effectsCommand() *cobra.Command {
+func newEffectsCommand(f *commandLine) *cobra.Command {
 	return &cobra.Command{
 		Use: "effects [REF]", Short: "List external actions that a restore can't undo", Args: argsBetween(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -32,7 +32,7 @@ func marshalVersioned(v int, object any) ([]byte, error) {
 	return append(fmt.Appendf(nil, `{"v":%d,`, v), b[1:]...), nil
 }
 
-func (f *commandLine) estimateCommand() *cobra.Command {
+func newEstimateCommand(f *commandLine) *cobra.Command {
 	return &cobra.Command{
 		Use: "estimate [DIR]", Short: "Preview what 'init' would save, without changing anything", Args: argsBetween(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -49,7 +49,7 @@ type exportAnswer struct {
 	Checkpoint retake.Checkpoint `json:"checkpoint"`
 }
 
-func (f *commandLine) exportCommand() *cobra.Command {
+func newExportCommand(f *commandLine) *cobra.Command {
 	c := &exportCmd{commandLine: f}
 	cmd := &cobra.Command{
 		Use: "export REF [FILE|-]", Short: "Write a checkpoint to a tar archive", Args: argsBetween(1, 2), RunE: c.run,

@@ -12,7 +12,7 @@ import (
 )
 
 // Root is the tree of all commands.
-func Root(d Deps) *cobra.Command { return newCommandLine(d).rootCommand() }
+func Root(d Deps) *cobra.Command { return newRootCommand(newCommandLine(d)) }
 
 // Look is look for tests outside the package.
 type Look = term.Style

@@ -19,7 +19,7 @@ type findAnswer struct {
 	Hits []retake.Hit `json:"hits"`
 }
 
-func (f *commandLine) findCommand() *cobra.Command {
+func newFindCommand(f *commandLine) *cobra.Command {
 	limit := findLimit
 	cmd := &cobra.Command{
 		Use: "find TEXT…", Short: "Search messages, prompts, paths and changes", Args: argsBetween(1, -1),
@@ -31,14 +31,14 @@ func (f *commandLine) findCommand() *cobra.Command {
 			case limit < 1:
 				return usageError(helpHint(cmd), "The limit is at least 1, not %d.", limit)
 			}
-			return f.printHits(cmd, text, limit)
+			return printHits(f, cmd, text, limit)
 		},
 	}
 	cmd.Flags().IntVarP(&limit, "limit", "n", limit, "show at most `N` checkpoints")
 	return cmd
 }
 
-func (f *commandLine) printHits(cmd *cobra.Command, text string, limit int) error {
+func printHits(f *commandLine, cmd *cobra.Command, text string, limit int) error {
 	ctx := cmd.Context()
 	s, ws, err := f.currentWorkspace(ctx)
 	if err != nil {

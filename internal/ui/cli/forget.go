@@ -16,7 +16,7 @@ type forgetAnswer struct {
 	Forgotten []retake.Tombstone `json:"forgotten"`
 }
 
-func (f *commandLine) forgetCommand() *cobra.Command {
+func newForgetCommand(f *commandLine) *cobra.Command {
 	return &cobra.Command{
 		Use: "forget REF…", Short: "Delete checkpoints from the timeline", Args: argsBetween(1, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -25,7 +25,7 @@ func (f *commandLine) forgetCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			refs, err := f.confirmForget(ctx, s, ws, args)
+			refs, err := confirmForget(ctx, f, s, ws, args)
 			if err != nil {
 				return err
 			}
@@ -47,7 +47,7 @@ func (f *commandLine) forgetCommand() *cobra.Command {
 
 // confirmForget resolves the refs, so that what is asked about is what is
 // forgotten, and asks.
-func (f *commandLine) confirmForget(ctx context.Context, s retake.Service, ws retake.Workspace, args []string) ([]string, error) {
+func confirmForget(ctx context.Context, f *commandLine, s retake.Service, ws retake.Workspace, args []string) ([]string, error) {
 	var ids, names []string
 	for _, a := range args {
 		c, err := s.Find(ctx, ws.ID, a)

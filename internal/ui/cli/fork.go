@@ -20,7 +20,7 @@ type forkAnswer struct {
 	retake.ForkResult
 }
 
-func (f *commandLine) forkCommand() *cobra.Command {
+func newForkCommand(f *commandLine) *cobra.Command {
 	c := &forkCmd{commandLine: f}
 	cmd := &cobra.Command{
 		Use: "fork REF [DIR]", Short: "Create a copy of the workspace from a checkpoint", Args: argsBetween(1, 2), RunE: c.run,
@@ -57,7 +57,7 @@ func (c *forkCmd) run(cmd *cobra.Command, args []string) error {
 	}
 	c.printWarnings(res.Warnings)
 	err = c.printTitledAnswer(endTitles(cmd.Context(), s, ws, &res.Origin), forkAnswer{1, res}, func(l term.Style) string { return term.RenderFork(l, res, took) })
-	c.printResumption(cmd.Context(), s, ws.ID, res.Workspace.Root, res.Origin)
+	printResumption(cmd.Context(), c.commandLine, s, ws.ID, res.Workspace.Root, res.Origin)
 	l := c.stderrStyle()
 	c.printHints("go there", "cd "+l.ShellPath(res.Workspace.Root), "bring it home", "retake adopt "+l.ShellPath(res.Workspace.Name))
 	return err

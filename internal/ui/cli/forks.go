@@ -23,7 +23,7 @@ type forksAnswer struct {
 	Forks []retake.WorkspaceState `json:"forks"`
 }
 
-func (f *commandLine) forksCommand() *cobra.Command {
+func newForksCommand(f *commandLine) *cobra.Command {
 	return &cobra.Command{
 		Use: "forks", Short: "List this workspace's forks", Args: argsBetween(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {

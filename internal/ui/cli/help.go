@@ -17,7 +17,7 @@ type helpCmd struct {
 	all, agent bool
 }
 
-func (f *commandLine) helpCommand(root *cobra.Command) *cobra.Command {
+func newHelpCommand(f *commandLine, root *cobra.Command) *cobra.Command {
 	c := &helpCmd{commandLine: f, root: root}
 	cmd := &cobra.Command{Use: "help [COMMAND]", Short: "Show help for a command", Args: argsBetween(0, 2), RunE: c.run}
 	cmd.Flags().BoolVar(&c.all, "all", false, "every command")
@@ -37,7 +37,7 @@ func (c *helpCmd) run(cmd *cobra.Command, args []string) error {
 		if err != nil || len(rest) > 0 || found == c.root {
 			return rejectUnknownCommand(c.root, args)
 		}
-		c.printCommandHelp(found)
+		printCommandHelp(c.commandLine, found)
 		return nil
 	}
 	return c.printAnswer(nil, func(l term.Style) string { return c.renderOverview(l) })
@@ -48,7 +48,7 @@ func (c *helpCmd) renderOverview(l term.Style) string {
 	var b strings.Builder
 	b.WriteString("Retake saves your project after every turn of an AI agent. See what changed, and\ngo back without losing anything.\n")
 	fmt.Fprintf(&b, "\n%s  retake [COMMAND]   without one: show the timeline\n", l.Dim("Usage:"))
-	for _, s := range c.commandGroups() {
+	for _, s := range commandGroups(c.commandLine) {
 		commands := s.basic
 		if c.all {
 			commands = append(commands, s.more...)
@@ -92,7 +92,7 @@ func renderHelpRow(l term.Style, cmd *cobra.Command) string {
 }
 
 // printCommandHelp explains one command.
-func (f *commandLine) printCommandHelp(cmd *cobra.Command) {
+func printCommandHelp(f *commandLine, cmd *cobra.Command) {
 	f.pageable = true // a flag asked for it, and no command began
 	text := (&helpCmd{commandLine: f, root: cmd.Root()}).renderOverview
 	if cmd.HasParent() {

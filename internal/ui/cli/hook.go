@@ -2,9 +2,9 @@ package cli
 
 import "github.com/spf13/cobra"
 
-// hookCommand is what agents run. The program answers it before it makes anything
+// newHookCommand is what agents run. The program answers it before it makes anything
 // else ready; it stands here for the help.
-func (f *commandLine) hookCommand() *cobra.Command {
+func newHookCommand(f *commandLine) *cobra.Command {
 	return &cobra.Command{
 		Use: "hook AGENT", Short: "Receive one agent event on standard input", Args: argsBetween(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -14,7 +14,7 @@ func (f *commandLine) hookCommand() *cobra.Command {
 	}
 }
 
-func (f *commandLine) mcpCommand() *cobra.Command {
+func newMCPCommand(f *commandLine) *cobra.Command {
 	return &cobra.Command{
 		Use: "mcp", Short: "Serve the MCP tools for agents over stdio", Args: argsBetween(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {

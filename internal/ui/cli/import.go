@@ -29,7 +29,7 @@ type importAnswer struct {
 	Extracted *archive.Report `json:"extracted,omitempty"` // of a server nobody tells
 }
 
-func (f *commandLine) importCommand() *cobra.Command {
+func newImportCommand(f *commandLine) *cobra.Command {
 	c := &importCmd{commandLine: f}
 	cmd := &cobra.Command{
 		Use: "import FILE|- DIR", Short: "Create a workspace from a tar archive", Args: argsBetween(2, 2), RunE: c.run,

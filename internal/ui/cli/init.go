@@ -22,7 +22,7 @@ type initCmd struct {
 	system             bool
 }
 
-func (f *commandLine) initCommand() *cobra.Command {
+func newInitCommand(f *commandLine) *cobra.Command {
 	c := &initCmd{commandLine: f}
 	cmd := &cobra.Command{Use: "init [DIR]", Short: "Start protecting a directory", Args: argsBetween(0, 1), RunE: c.run}
 	cmd.Flags().StringVar(&c.name, "name", "", "name the workspace `NAME` (default: the directory's name)")

@@ -23,11 +23,11 @@ type revokedAnswer struct {
 	Key retake.Key `json:"key"`
 }
 
-func (f *commandLine) keysCommand() *cobra.Command {
-	return f.parentCommand("keys", "Create, list and revoke API keys", f.keysListCommand(), f.keysMakeCommand(), f.keysRevokeCommand())
+func newKeysCommand(f *commandLine) *cobra.Command {
+	return newParentCommand(f, "keys", "Create, list and revoke API keys", newKeysListCommand(f), newKeysMakeCommand(f), newKeysRevokeCommand(f))
 }
 
-func (f *commandLine) keysListCommand() *cobra.Command {
+func newKeysListCommand(f *commandLine) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List API keys, including expired and revoked ones", Args: argsBetween(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -73,14 +73,14 @@ func renderKeys(l term.Style, all []retake.Key) string {
 	return drawTable(l, []string{"id", "kind", "name", "key", "made", "used", "ends"}, 2, rows)
 }
 
-func (f *commandLine) keysMakeCommand() *cobra.Command {
+func newKeysMakeCommand(f *commandLine) *cobra.Command {
 	var name string
 	var expires time.Duration
 	var workspaces []string
 	cmd := &cobra.Command{
 		Use: "make ROLE", Short: "Create an API key; its secret is shown once", Args: argsBetween(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			req, err := f.parseKeyRequest(cmd, args[0], name, expires)
+			req, err := parseKeyRequest(f, cmd, args[0], name, expires)
 			if err != nil {
 				return err
 			}
@@ -119,7 +119,7 @@ func keyKindLines() string {
 	return strings.Join(lines, "\n")
 }
 
-func (f *commandLine) parseKeyRequest(cmd *cobra.Command, kind, name string, expires time.Duration) (retake.KeyRequest, error) {
+func parseKeyRequest(f *commandLine, cmd *cobra.Command, kind, name string, expires time.Duration) (retake.KeyRequest, error) {
 	req := retake.KeyRequest{Kind: retake.KeyKind(kind), Name: name}
 	if !slices.Contains(retake.KeyKinds, req.Kind) {
 		return req, usageError(helpHint(cmd), "Unknown role: %s.", kind)
@@ -151,7 +151,7 @@ func renderNewKey(l term.Style, k retake.NewKey) string {
 		l.Dim(l.JoinFacts(keyKindTexts[k.Key.Kind], only, ends)))
 }
 
-func (f *commandLine) keysRevokeCommand() *cobra.Command {
+func newKeysRevokeCommand(f *commandLine) *cobra.Command {
 	return &cobra.Command{
 		Use: "revoke ID", Short: "Revoke an API key immediately", Args: argsBetween(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -44,7 +44,7 @@ type forwardAnswer struct {
 	Took   time.Duration `json:"took"`
 }
 
-func (f *commandLine) listenCommand() *cobra.Command {
+func newListenCommand(f *commandLine) *cobra.Command {
 	var types []string
 	c := &eventListener{commandLine: f}
 	cmd := &cobra.Command{

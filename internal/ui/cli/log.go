@@ -33,7 +33,7 @@ type logAnswer struct {
 	retake.Timeline
 }
 
-func (f *commandLine) logCommand() *cobra.Command {
+func newLogCommand(f *commandLine) *cobra.Command {
 	c := &logCmd{commandLine: f}
 	cmd := &cobra.Command{
 		Use: "log", Short: "Show the timeline, newest first", Args: argsBetween(0, 0),

@@ -18,7 +18,7 @@ type lsAnswer struct {
 	Entries []retake.Entry `json:"entries"`
 }
 
-func (f *commandLine) lsCommand() *cobra.Command {
+func newLsCommand(f *commandLine) *cobra.Command {
 	var long bool
 	ref := ""
 	cmd := &cobra.Command{

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// manCommand writes the manual pages. Packages run it; nobody has to know it.
-func (f *commandLine) manCommand() *cobra.Command {
+// newManCommand writes the manual pages. Packages run it; nobody has to know it.
+func newManCommand(f *commandLine) *cobra.Command {
 	return &cobra.Command{
 		Use: "man DIR", Short: "Write a manual page for every command", Hidden: true, Args: argsBetween(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -13,14 +13,14 @@ type mountAnswer struct {
 	Dir string `json:"dir"`
 }
 
-func (f *commandLine) mountCommand() *cobra.Command {
+func newMountCommand(f *commandLine) *cobra.Command {
 	return &cobra.Command{
 		Use: "mount DIR", Short: "Mount all checkpoints as read-only directories", Args: argsBetween(1, 1),
-		RunE: func(cmd *cobra.Command, args []string) error { return f.mountCheckpoints(cmd, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return mountCheckpoints(f, cmd, args[0]) },
 	}
 }
 
-func (f *commandLine) mountCheckpoints(cmd *cobra.Command, typed string) error {
+func mountCheckpoints(f *commandLine, cmd *cobra.Command, typed string) error {
 	if f.Mount == nil {
 		return &retake.Error{Kind: retake.Invalid, What: "checkpoints cannot be mounted on this system", Safe: nothingChanged}
 	}

@@ -30,7 +30,7 @@ func (c *bareCmd) run(cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
-	return c.listWorkspaces(ctx, s, all, func(l term.Style) string {
+	return listWorkspaces(ctx, c.commandLine, s, all, func(l term.Style) string {
 		if len(all) == 0 {
 			return renderFirstRun(l)
 		}

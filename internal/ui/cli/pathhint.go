@@ -13,7 +13,7 @@ import (
 // withPathHint wraps a command that takes checkpoints, and paths after "--". If a file is
 // named without the dashes, the error shows the line to type; checkpoint is the default one in
 // it.
-func (f *commandLine) withPathHint(checkpoint string, run func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
+func withPathHint(f *commandLine, checkpoint string, run func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		err := run(cmd, args)
 		refs, paths := splitAtDash(cmd, args)

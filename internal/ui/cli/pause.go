@@ -16,23 +16,23 @@ type pauseAnswer struct {
 	Paused bool `json:"paused"`
 }
 
-func (f *commandLine) pauseCommand() *cobra.Command {
+func newPauseCommand(f *commandLine) *cobra.Command {
 	return &cobra.Command{
 		Use: "pause", Short: "Stop taking checkpoints of agent turns, until 'unpause'", Args: argsBetween(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return f.setPausedSince(cmd, f.Clock.Now().UTC().Format(time.RFC3339))
+			return setPausedSince(f, cmd, f.Clock.Now().UTC().Format(time.RFC3339))
 		},
 	}
 }
 
-func (f *commandLine) unpauseCommand() *cobra.Command {
+func newUnpauseCommand(f *commandLine) *cobra.Command {
 	return &cobra.Command{
 		Use: "unpause", Short: "Take checkpoints of agent turns again", Args: argsBetween(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.setPausedSince(cmd, "") },
+		RunE: func(cmd *cobra.Command, _ []string) error { return setPausedSince(f, cmd, "") },
 	}
 }
 
-func (f *commandLine) setPausedSince(cmd *cobra.Command, since string) error {
+func setPausedSince(f *commandLine, cmd *cobra.Command, since string) error {
 	_, ws, err := f.currentWorkspace(cmd.Context())
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ func (f *commandLine) setPausedSince(cmd *cobra.Command, since string) error {
 }
 
 // pausedSince is when a workspace was paused; empty when it is not.
-func (f *commandLine) pausedSince(ws retake.WorkspaceID) string {
+func pausedSince(f *commandLine, ws retake.WorkspaceID) string {
 	if f.Settings == nil {
 		return ""
 	}

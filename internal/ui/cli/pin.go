@@ -15,7 +15,7 @@ type pinAnswer struct {
 	Pin retake.Pin `json:"pin"`
 }
 
-func (f *commandLine) pinCommand() *cobra.Command {
+func newPinCommand(f *commandLine) *cobra.Command {
 	return &cobra.Command{
 		Use: "pin REF NAME", Short: "Name a checkpoint and keep it", Args: argsBetween(2, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -31,7 +31,7 @@ type purgeCmd struct {
 	content, lines, plan bool
 }
 
-func (f *commandLine) purgeCommand() *cobra.Command {
+func newPurgeCommand(f *commandLine) *cobra.Command {
 	c := &purgeCmd{commandLine: f}
 	cmd := &cobra.Command{
 		Use: "purge [--content [FILE]] [-- PATH…]", Short: "Remove a file or a secret from the whole history", Args: argsBetween(0, -1), RunE: c.run,

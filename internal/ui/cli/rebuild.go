@@ -14,7 +14,7 @@ type rebuildAnswer struct {
 	retake.RebuildReport
 }
 
-func (f *commandLine) rebuildCommand() *cobra.Command {
+func newRebuildCommand(f *commandLine) *cobra.Command {
 	return &cobra.Command{
 		Use: "rebuild", Short: "Rebuild the catalog from the store", Args: argsBetween(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {

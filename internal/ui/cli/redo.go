@@ -6,7 +6,7 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-func (f *commandLine) redoCommand() *cobra.Command {
+func newRedoCommand(f *commandLine) *cobra.Command {
 	c := &restoreFlow{commandLine: f}
 	cmd := &cobra.Command{
 		Use: "redo", Short: "Reapply the last undone change", Args: argsBetween(0, 0),

@@ -33,7 +33,7 @@ type RemoteConfig struct {
 }
 
 // addRemoteFlags adds the flags that select a server and a workspace.
-func (f *commandLine) addRemoteFlags(cmd *cobra.Command) {
+func addRemoteFlags(f *commandLine, cmd *cobra.Command) {
 	p := cmd.PersistentFlags()
 	p.StringVar(&f.serverURL, "server", "", "use the server at `URL` (RETAKE_SERVER); put its API key in RETAKE_KEY")
 	p.StringVar(&f.workspace, "workspace", "", "use the workspace `WS`, a name or an ID (on a server: RETAKE_WORKSPACE)")

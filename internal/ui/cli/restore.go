@@ -11,11 +11,11 @@ type restoreCmd struct {
 	finish, undo bool
 }
 
-func (f *commandLine) restoreCommand() *cobra.Command {
+func newRestoreCommand(f *commandLine) *cobra.Command {
 	c := &restoreCmd{restoreFlow: restoreFlow{commandLine: f}}
 	cmd := &cobra.Command{
 		Use: "restore REF [-- PATH…]", Short: "Go back to a checkpoint; current files are saved",
-		Args: argsBeforePaths(0, 1), RunE: f.withPathHint("latest", c.run),
+		Args: argsBeforePaths(0, 1), RunE: withPathHint(f, "latest", c.run),
 	}
 	c.addFlags(cmd)
 	cmd.Flags().BoolVar(&c.finish, "finish", false, "finish an interrupted restore")

@@ -197,7 +197,7 @@ func (j *restoreFlow) applyPlan(ctx context.Context, s retake.Service, req retak
 	}
 	err = j.printRestored(p, res, took)
 	if p.Course != retake.CourseAdopt && len(p.Paths) == 0 && res.Checkpoint.ID != "" {
-		j.printResumption(ctx, s, req.Workspace, "", res.Checkpoint)
+		printResumption(ctx, j.commandLine, s, req.Workspace, "", res.Checkpoint)
 	}
 	return err
 }

@@ -15,7 +15,7 @@ type resumeAnswer struct {
 	retake.Resumption
 }
 
-func (f *commandLine) resumeCommand() *cobra.Command {
+func newResumeCommand(f *commandLine) *cobra.Command {
 	var only bool
 	cmd := &cobra.Command{
 		Use: "resume [REF]", Short: "Continue an agent's conversation from a checkpoint", Args: argsBetween(0, 1),
@@ -41,7 +41,7 @@ func (f *commandLine) resumeCommand() *cobra.Command {
 
 // printResumption prints after a restore how the conversation can be resumed. If that is not
 // known, it prints nothing.
-func (f *commandLine) printResumption(ctx context.Context, s retake.Service, ws retake.WorkspaceID, dir string, cp retake.Checkpoint) {
+func printResumption(ctx context.Context, f *commandLine, s retake.Service, ws retake.WorkspaceID, dir string, cp retake.Checkpoint) {
 	if f.json {
 		return
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-// rootCommand builds the command tree with the flags that every command has.
-func (f *commandLine) rootCommand() *cobra.Command {
+// newRootCommand builds the command tree with the flags that every command has.
+func newRootCommand(f *commandLine) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "retake",
 		Short:         "Show the timeline of this workspace",
@@ -20,7 +20,7 @@ func (f *commandLine) rootCommand() *cobra.Command {
 		Args:          rejectUnknownCommand,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.version {
-				return f.showVersion()
+				return showVersion(f)
 			}
 			return (&bareCmd{commandLine: f}).run(cmd, args)
 		},
@@ -28,7 +28,7 @@ func (f *commandLine) rootCommand() *cobra.Command {
 			f.argsAccepted = true
 			f.setPageable(cmd)
 			if f.HandOver != nil && (f.isSolo() || needsEngine(cmd)) {
-				return f.handOverToEngine()
+				return handOverToEngine(f)
 			}
 			return f.checkTarget(cmd, args)
 		},
@@ -51,25 +51,25 @@ func (f *commandLine) rootCommand() *cobra.Command {
 	root.Flags().BoolVarP(&f.version, "version", "V", false, "show the version")
 	root.Flags().BoolVarP(&f.version, "v", "v", false, "")
 	_ = root.Flags().MarkHidden("v") // the older short form
-	f.addRemoteFlags(root)
+	addRemoteFlags(f, root)
 	root.CompletionOptions.DisableDefaultCmd = true // ours is in our words
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		if !f.explains() { // a command that only groups others
 			setHelpTexts(root)
 		}
-		f.printCommandHelp(cmd)
+		printCommandHelp(f, cmd)
 	})
-	root.SetHelpCommand(f.helpCommand(root))
-	for _, list := range f.commandGroups() {
+	root.SetHelpCommand(newHelpCommand(f, root))
+	for _, list := range commandGroups(f) {
 		root.AddCommand(list.basic...)
 		root.AddCommand(list.more...)
 	}
-	root.AddCommand(f.manCommand())
+	root.AddCommand(newManCommand(f))
 	root.InitDefaultHelpCmd() // else it comes when the command is run
 	if f.explains() {
 		setHelpTexts(root)
-		f.addCompletions(root)
+		addCompletions(f, root)
 	}
 	return root
 }
@@ -109,7 +109,7 @@ func markNeedsEngine(cmd *cobra.Command) *cobra.Command {
 
 // handOverToEngine runs the command in the engine's program. It returns only if this process
 // could not be replaced.
-func (f *commandLine) handOverToEngine() error {
+func handOverToEngine(f *commandLine) error {
 	exit, err := f.HandOver()
 	if err != nil {
 		return err
@@ -126,19 +126,19 @@ type commandGroup struct {
 }
 
 // commandGroups returns all commands in the order of the help.
-func (f *commandLine) commandGroups() []commandGroup {
+func commandGroups(f *commandLine) []commandGroup {
 	type list = []*cobra.Command
 	return []commandGroup{
-		{"Record", list{f.initCommand(), f.saveCommand()}, list{f.verifyCommand(), f.runCommand()}},
-		{"Look", list{f.logCommand(), f.showCommand(), f.diffCommand(), f.catCommand(), f.statusCommand(), f.tuiCommand(), f.consoleCommand()}, list{f.lsCommand(), f.atCommand(), markNeedsEngine(f.mountCommand())}},
-		{"Find", list{f.findCommand(), f.bisectCommand()}, list{f.blameCommand(), f.whyCommand()}},
-		{"Go back", list{f.restoreCommand(), f.undoCommand()}, list{f.redoCommand(), f.resumeCommand()}},
-		{"Agents", list{f.agentsCommand()}, list{f.tasksCommand(), f.effectsCommand(), f.pauseCommand(), f.unpauseCommand(), f.hookCommand(), f.mcpCommand()}},
-		{"Keep", list{f.pinCommand(), f.forgetCommand(), f.spaceCommand()}, list{f.purgeCommand(), f.unpinCommand(), f.backupCommand(), f.exportCommand(), f.importCommand()}},
-		{"Forks", nil, list{f.forkCommand(), f.forksCommand(), f.adoptCommand()}},
-		{"Workspaces", list{markNeedsEngine(f.demoCommand())}, list{f.workspacesCommand(), f.estimateCommand(), f.deinitCommand(), f.configCommand()}},
-		{"Care", nil, list{f.doctorCommand(), f.scrubCommand(), f.rebuildCommand(), f.daemonCommand(), f.completionCommand(), f.versionCommand()}},
-		{"Server", nil, list{markNeedsEngine(f.serveCommand()), markNeedsEngine(f.adminCommand()), f.keysCommand(), f.webhooksCommand(), f.scheduleCommand(), f.auditCommand(), f.deletionsCommand(), f.usageCommand()}},
+		{"Record", list{newInitCommand(f), newSaveCommand(f)}, list{newVerifyCommand(f), newRunCommand(f)}},
+		{"Look", list{newLogCommand(f), newShowCommand(f), newDiffCommand(f), newCatCommand(f), newStatusCommand(f), newTUICommand(f), newConsoleCommand(f)}, list{newLsCommand(f), newAtCommand(f), markNeedsEngine(newMountCommand(f))}},
+		{"Find", list{newFindCommand(f), newBisectCommand(f)}, list{newBlameCommand(f), newWhyCommand(f)}},
+		{"Go back", list{newRestoreCommand(f), newUndoCommand(f)}, list{newRedoCommand(f), newResumeCommand(f)}},
+		{"Agents", list{newAgentsCommand(f)}, list{newTasksCommand(f), newEffectsCommand(f), newPauseCommand(f), newUnpauseCommand(f), newHookCommand(f), newMCPCommand(f)}},
+		{"Keep", list{newPinCommand(f), newForgetCommand(f), newSpaceCommand(f)}, list{newPurgeCommand(f), newUnpinCommand(f), newBackupCommand(f), newExportCommand(f), newImportCommand(f)}},
+		{"Forks", nil, list{newForkCommand(f), newForksCommand(f), newAdoptCommand(f)}},
+		{"Workspaces", list{markNeedsEngine(newDemoCommand(f))}, list{newWorkspacesCommand(f), newEstimateCommand(f), newDeinitCommand(f), newConfigCommand(f)}},
+		{"Care", nil, list{newDoctorCommand(f), newScrubCommand(f), newRebuildCommand(f), newDaemonCommand(f), newCompletionCommand(f), newVersionCommand(f)}},
+		{"Server", nil, list{markNeedsEngine(newServeCommand(f)), markNeedsEngine(newAdminCommand(f)), newKeysCommand(f), newWebhooksCommand(f), newScheduleCommand(f), newAuditCommand(f), newDeletionsCommand(f), newUsageCommand(f)}},
 	}
 }
 

@@ -10,12 +10,12 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-func (f *commandLine) runCommand() *cobra.Command {
+func newRunCommand(f *commandLine) *cobra.Command {
 	return &cobra.Command{
 		Use: "run [MESSAGE] -- CMD…", Short: "Run a command with a checkpoint before and after it", Args: programArgs(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			before, program := splitAtDash(cmd, args)
-			return f.runBetweenSaves(cmd.Context(), strings.Join(before, ""), program)
+			return runBetweenSaves(cmd.Context(), f, strings.Join(before, ""), program)
 		},
 	}
 }
@@ -32,7 +32,7 @@ func programArgs(low, high int) cobra.PositionalArgs {
 }
 
 // checkCanRun returns an error if programs cannot be run here.
-func (f *commandLine) checkCanRun() error {
+func checkCanRun(f *commandLine) error {
 	if f.json {
 		return usageError("", "The output belongs to the program, so there is no room for --json.")
 	}
@@ -44,8 +44,8 @@ func (f *commandLine) checkCanRun() error {
 
 // runBetweenSaves saves, runs the program and saves again. Without the first checkpoint the
 // program is not run.
-func (f *commandLine) runBetweenSaves(ctx context.Context, intent string, program []string) error {
-	if err := f.checkCanRun(); err != nil {
+func runBetweenSaves(ctx context.Context, f *commandLine, intent string, program []string) error {
+	if err := checkCanRun(f); err != nil {
 		return err
 	}
 	s, ws, err := f.currentWorkspace(ctx)
@@ -56,7 +56,7 @@ func (f *commandLine) runBetweenSaves(ctx context.Context, intent string, progra
 	req := retake.SaveRequest{Workspace: ws.ID, Trigger: retake.TriggerManual, IfChanged: true, Intent: "before " + line}
 	was, err := s.Save(ctx, req)
 	if err != nil {
-		return programError(f.continuedByDaemon(err), program)
+		return programError(continuedByDaemon(f, err), program)
 	}
 	f.printWarnings(was.Warnings)
 	code, err := f.Run(ctx, Command{Args: program, Dir: f.workingDir()})
@@ -77,7 +77,7 @@ func (f *commandLine) runBetweenSaves(ctx context.Context, intent string, progra
 		return exitError{code: code}
 	}
 	f.printWarnings(is.Warnings)
-	f.printRunCheckpoints(was.Checkpoint, is)
+	printRunCheckpoints(f, was.Checkpoint, is)
 	if code != 0 {
 		return exitError{code: code}
 	}
@@ -85,7 +85,7 @@ func (f *commandLine) runBetweenSaves(ctx context.Context, intent string, progra
 }
 
 // printRunCheckpoints prints which checkpoints were taken before and after the program.
-func (f *commandLine) printRunCheckpoints(was retake.Checkpoint, is retake.SaveResult) {
+func printRunCheckpoints(f *commandLine, was retake.Checkpoint, is retake.SaveResult) {
 	if !f.ErrTTY {
 		return
 	}

@@ -27,7 +27,7 @@ type saveAnswer struct {
 	Verifications []retake.Verification `json:"verifications,omitempty"`
 }
 
-func (f *commandLine) saveCommand() *cobra.Command {
+func newSaveCommand(f *commandLine) *cobra.Command {
 	c := &saveCmd{commandLine: f}
 	cmd := &cobra.Command{
 		Use: "save [MESSAGE]", Aliases: []string{"checkpoint", "snapshot"},
@@ -58,12 +58,12 @@ func (c *saveCmd) run(cmd *cobra.Command, args []string) error {
 	res, err := s.Save(ctx, req)
 	p.clear()
 	if err != nil {
-		return c.continuedByDaemon(err)
+		return continuedByDaemon(c.commandLine, err)
 	}
 	if len(c.verify) > 0 {
 		return c.verifyAndPrint(ctx, s, res)
 	}
-	return c.printSaved(res)
+	return printSaved(c.commandLine, res)
 }
 
 // checkFlagUse looks at what was typed before anything is done.
@@ -86,7 +86,7 @@ func (c *saveCmd) checkFlagUse(cmd *cobra.Command) error {
 
 // continuedByDaemon rewrites the error of an interrupted save: the daemon finishes a save that
 // has begun.
-func (f *commandLine) continuedByDaemon(err error) error {
+func continuedByDaemon(f *commandLine, err error) error {
 	if f.isSolo() || f.isRemote() || !retake.IsKind(err, retake.Canceled) {
 		return err
 	}
@@ -95,7 +95,7 @@ func (f *commandLine) continuedByDaemon(err error) error {
 	return &e
 }
 
-func (f *commandLine) printSaved(res retake.SaveResult) error {
+func printSaved(f *commandLine, res retake.SaveResult) error {
 	if res.Warnings == nil {
 		res.Warnings = []retake.Warning{}
 	}

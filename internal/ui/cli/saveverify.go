@@ -16,7 +16,7 @@ func (c *saveCmd) verifyAndPrint(ctx context.Context, s retake.Service, res reta
 	}
 	a := saveAnswer{V: 1, SaveResult: res, Verifications: []retake.Verification{}}
 	if !c.json {
-		if err := c.printSaved(res); err != nil {
+		if err := printSaved(c.commandLine, res); err != nil {
 			return err
 		}
 	}
@@ -36,8 +36,8 @@ func (c *saveCmd) verifyAndPrint(ctx context.Context, s retake.Service, res reta
 func (c *saveCmd) verifyAll(ctx context.Context, s retake.Service, a *saveAnswer) error {
 	cp := a.Checkpoint
 	for i, line := range c.verify {
-		q := shellCheck("", line, c.timeLimit(c.limit, cp.Workspace))
-		said, err := c.runCheck(ctx, q, Command{Dir: c.workingDir()}, retake.OnLive, !c.json)
+		q := shellCheck("", line, timeLimit(c.commandLine, c.limit, cp.Workspace))
+		said, err := runCheck(ctx, c.commandLine, q, Command{Dir: c.workingDir()}, retake.OnLive, !c.json)
 		if err != nil {
 			return &retake.Error{
 				Kind: retake.Canceled, What: "stopped",
@@ -45,7 +45,7 @@ func (c *saveCmd) verifyAll(ctx context.Context, s retake.Service, a *saveAnswer
 				Hint: fmt.Sprintf("run it again: retake verify %d -- %s", cp.Number, shellCommandText(c.stderrStyle(), line)),
 			}
 		}
-		v, err := c.recordAttestation(ctx, s, cp, said)
+		v, err := recordAttestation(ctx, s, cp, said)
 		if err != nil {
 			w := []retake.Warning{{Code: "verify", Text: err.Error() + "; " + retake.AsError(err).Safe}}
 			c.printWarnings(w)

@@ -25,11 +25,11 @@ type scheduleAnswer struct {
 
 var scheduleWorks = []retake.ScheduleWork{retake.WorkSave, retake.WorkRetain, retake.WorkDrill}
 
-func (f *commandLine) scheduleCommand() *cobra.Command {
-	return f.parentCommand("schedule", "Add, list and remove schedules on a server", f.scheduleListCommand(), f.scheduleAddCommand(), f.scheduleRemoveCommand())
+func newScheduleCommand(f *commandLine) *cobra.Command {
+	return newParentCommand(f, "schedule", "Add, list and remove schedules on a server", newScheduleListCommand(f), newScheduleAddCommand(f), newScheduleRemoveCommand(f))
 }
 
-func (f *commandLine) scheduleListCommand() *cobra.Command {
+func newScheduleListCommand(f *commandLine) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List schedules and their last runs", Args: argsBetween(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -92,7 +92,7 @@ func renderSchedules(l term.Style, all []retake.Schedule, names map[retake.Works
 	return drawTable(l, []string{"id", "does", "when, in UTC", "workspace", "next", "last"}, 5, rows)
 }
 
-func (f *commandLine) scheduleAddCommand() *cobra.Command {
+func newScheduleAddCommand(f *commandLine) *cobra.Command {
 	var jitter time.Duration
 	cmd := &cobra.Command{
 		Use: "add CRON save|retain|drill", Short: "Add a schedule", Args: argsBetween(2, 2),
@@ -157,7 +157,7 @@ func intervalText(d time.Duration) string {
 	return termtext.Duration(d)
 }
 
-func (f *commandLine) scheduleRemoveCommand() *cobra.Command {
+func newScheduleRemoveCommand(f *commandLine) *cobra.Command {
 	return &cobra.Command{
 		Use: "remove ID", Short: "Delete a schedule", Args: argsBetween(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {

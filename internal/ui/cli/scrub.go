@@ -22,7 +22,7 @@ type scrubAnswer struct {
 	retake.ScrubReport
 }
 
-func (f *commandLine) scrubCommand() *cobra.Command {
+func newScrubCommand(f *commandLine) *cobra.Command {
 	c := &scrubCmd{commandLine: f}
 	cmd := &cobra.Command{Use: "scrub", Short: "Read the store and verify its checksums", Args: argsBetween(0, 0), RunE: c.run}
 	cmd.Flags().Float64Var(&c.share, "share", 0.1, "read this `SHARE` of all file bytes, from 0 to 1")

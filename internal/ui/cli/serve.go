@@ -73,7 +73,7 @@ func (p *ServerOptions) checkFlags(cmd *cobra.Command) error {
 	return nil
 }
 
-func (f *commandLine) serveCommand() *cobra.Command {
+func newServeCommand(f *commandLine) *cobra.Command {
 	var p ServerOptions
 	cmd := &cobra.Command{
 		Use: "serve --data DIR", Short: "Run a server for a team: API, webhooks, schedules", Args: argsBetween(0, 0),

@@ -16,7 +16,7 @@ type outputAnswer struct {
 	Verification retake.Verification `json:"verification"`
 }
 
-func (f *commandLine) showCommand() *cobra.Command {
+func newShowCommand(f *commandLine) *cobra.Command {
 	var talked, machine bool
 	var output string
 	cmd := &cobra.Command{
@@ -30,11 +30,11 @@ func (f *commandLine) showCommand() *cobra.Command {
 			case talked && output != "":
 				return usageError(helpHint(cmd), "It is --conversation or --output, one of them.")
 			case talked:
-				return f.printConversation(cmd, ref)
+				return printConversation(f, cmd, ref)
 			case output != "":
-				return f.printOutput(cmd.Context(), ref, output)
+				return printOutput(cmd.Context(), f, ref, output)
 			}
-			return f.printCheckpoint(cmd.Context(), ref, machine)
+			return printCheckpoint(cmd.Context(), f, ref, machine)
 		},
 	}
 	cmd.Flags().BoolVar(&talked, "conversation", false, "show the conversation up to that checkpoint; likely secrets are masked")
@@ -43,7 +43,7 @@ func (f *commandLine) showCommand() *cobra.Command {
 	return cmd
 }
 
-func (f *commandLine) printCheckpoint(ctx context.Context, ref string, machine bool) error {
+func printCheckpoint(ctx context.Context, f *commandLine, ref string, machine bool) error {
 	s, ws, err := f.currentWorkspace(ctx)
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func (f *commandLine) printCheckpoint(ctx context.Context, ref string, machine b
 }
 
 // printOutput shows what a verification printed.
-func (f *commandLine) printOutput(ctx context.Context, ref, name string) error {
+func printOutput(ctx context.Context, f *commandLine, ref, name string) error {
 	s, ws, err := f.currentWorkspace(ctx)
 	if err != nil {
 		return err

@@ -35,7 +35,7 @@ type spaceCmd struct {
 	free, plan bool
 }
 
-func (f *commandLine) spaceCommand() *cobra.Command {
+func newSpaceCommand(f *commandLine) *cobra.Command {
 	c := &spaceCmd{commandLine: f}
 	cmd := &cobra.Command{Use: "space", Short: "Show disk usage and clean up", Args: argsBetween(0, 0), RunE: c.run}
 	cmd.Flags().BoolVar(&c.free, "free", false, "clean up now: delete old checkpoints and free their disk space")

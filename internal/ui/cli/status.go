@@ -18,13 +18,13 @@ type statusAnswer struct {
 	retake.Status
 }
 
-func (f *commandLine) statusCommand() *cobra.Command {
+func newStatusCommand(f *commandLine) *cobra.Command {
 	var line bool
 	cmd := &cobra.Command{
 		Use: "status", Short: "Show whether this workspace is protected", Args: argsBetween(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if line && !f.json {
-				return f.printStatusLine(cmd)
+				return printStatusLine(f, cmd)
 			}
 			s, ws, err := f.currentWorkspace(cmd.Context())
 			if err != nil {
@@ -34,7 +34,7 @@ func (f *commandLine) statusCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			err = f.printTitledAnswer(endTitles(cmd.Context(), s, ws, st.Latest, st.Good), statusAnswer{1, st}, func(l term.Style) string { return renderStatus(l, st) + f.agentsRow(l, ws) })
+			err = f.printTitledAnswer(endTitles(cmd.Context(), s, ws, st.Latest, st.Good), statusAnswer{1, st}, func(l term.Style) string { return renderStatus(l, st) + agentsRow(f, l, ws) })
 			if err == nil && st.Now.Deleted > 0 && !st.Saving {
 				f.printHintLine([]string{"bring back what was deleted", "retake restore latest --plan"})
 			}
@@ -47,7 +47,7 @@ func (f *commandLine) statusCommand() *cobra.Command {
 
 // printStatusLine reads no file of the workspace: a prompt must not wait.
 // Where nothing was ever protected it starts nothing either.
-func (f *commandLine) printStatusLine(cmd *cobra.Command) error {
+func printStatusLine(f *commandLine, cmd *cobra.Command) error {
 	if f.EverProtected != nil && !f.EverProtected() {
 		return nil
 	}
@@ -63,16 +63,16 @@ func (f *commandLine) printStatusLine(cmd *cobra.Command) error {
 		return err
 	}
 	t.Workspace.Interrupted = ws.Interrupted
-	if since := f.pausedSince(ws.ID); since != "" && ws.Interrupted == nil {
+	if since := pausedSince(f, ws.ID); since != "" && ws.Interrupted == nil {
 		return f.printAnswer(nil, func(l term.Style) string { return l.Yellow(l.Glyphs.Diamond) + " paused since " + since + "\n" })
 	}
-	wanted := f.hasVerifications(cmd.Context(), s, t)
+	wanted := hasVerifications(cmd.Context(), s, t)
 	return f.printAnswer(nil, func(l term.Style) string { return renderStatusLine(l, t, wanted) + "\n" })
 }
 
 // hasVerifications reports whether anybody wants to know which checkpoints are good: something was
 // answered, or is asked of every checkpoint.
-func (f *commandLine) hasVerifications(ctx context.Context, s retake.Service, t retake.Timeline) bool {
+func hasVerifications(ctx context.Context, s retake.Service, t retake.Timeline) bool {
 	if t.Good != nil || len(t.Checkpoints) == 0 || len(t.Findings[t.Checkpoints[0].ID].Answers) > 0 {
 		return true
 	}

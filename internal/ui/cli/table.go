@@ -13,8 +13,8 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 )
 
-// parentCommand is a command that only has others below it.
-func (f *commandLine) parentCommand(use, short string, subs ...*cobra.Command) *cobra.Command {
+// newParentCommand is a command that only has others below it.
+func newParentCommand(f *commandLine, use, short string, subs ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: use, Short: short,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -24,7 +24,7 @@ func (f *commandLine) parentCommand(use, short string, subs ...*cobra.Command) *
 			return usageError(helpHint(cmd), "Unknown command: %s %s", use, args[0])
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			f.printCommandHelp(cmd)
+			printCommandHelp(f, cmd)
 			return nil
 		},
 	}

@@ -20,13 +20,13 @@ type tasksAnswer struct {
 
 const maxTasksText = 1 << 20
 
-func (f *commandLine) tasksCommand() *cobra.Command {
+func newTasksCommand(f *commandLine) *cobra.Command {
 	var set bool
 	cmd := &cobra.Command{
 		Use: "tasks", Short: "Show the agent's to-do list", Args: argsBetween(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if set {
-				return f.setTasks(cmd)
+				return setTasks(f, cmd)
 			}
 			s, ws, err := f.currentWorkspace(cmd.Context())
 			if err != nil {
@@ -50,7 +50,7 @@ func nonNilTasks(list []retake.Task) []retake.Task {
 	return list
 }
 
-func (f *commandLine) setTasks(cmd *cobra.Command) error {
+func setTasks(f *commandLine, cmd *cobra.Command) error {
 	b, err := io.ReadAll(io.LimitReader(f.In, maxTasksText))
 	if err != nil {
 		return &retake.Error{Kind: retake.Invalid, What: "the tasks could not be read", Safe: nothingChanged, Err: err}

@@ -19,7 +19,7 @@ type Screen struct {
 	ResolveDir     func(typed string) string // where a typed place is; nil: a server finds it by a name
 }
 
-func (f *commandLine) tuiCommand() *cobra.Command {
+func newTUICommand(f *commandLine) *cobra.Command {
 	return &cobra.Command{
 		Use: "tui", Short: "Browse the timeline full screen", Args: argsBetween(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -8,12 +8,12 @@ import (
 	"github.com/retake-dev/retake"
 )
 
-func (f *commandLine) undoCommand() *cobra.Command {
+func newUndoCommand(f *commandLine) *cobra.Command {
 	c := &restoreFlow{commandLine: f}
 	cmd := &cobra.Command{
 		Use: "undo [REF] [-- PATH…]", Short: "Undo the last turn or save; later edits are kept",
 		Args: argsBeforePaths(0, 1),
-		RunE: f.withPathHint("", func(cmd *cobra.Command, args []string) error { return c.runCourse(cmd, args, retake.CourseUndo) }),
+		RunE: withPathHint(f, "", func(cmd *cobra.Command, args []string) error { return c.runCourse(cmd, args, retake.CourseUndo) }),
 	}
 	c.addFlags(cmd)
 	cmd.Flags().BoolVar(&c.discardEdits, "edits", false, "discard unsaved edits instead of the last recorded change")

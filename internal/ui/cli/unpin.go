@@ -14,7 +14,7 @@ type unpinAnswer struct {
 	Unpinned string `json:"unpinned"`
 }
 
-func (f *commandLine) unpinCommand() *cobra.Command {
+func newUnpinCommand(f *commandLine) *cobra.Command {
 	return &cobra.Command{
 		Use: "unpin NAME", Short: "Remove a name; the checkpoint is kept", Args: argsBetween(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -16,7 +16,7 @@ type usageAnswer struct {
 	retake.Usage
 }
 
-func (f *commandLine) usageCommand() *cobra.Command {
+func newUsageCommand(f *commandLine) *cobra.Command {
 	return &cobra.Command{
 		Use: "usage", Short: "Show a namespace's usage and limits", Args: argsBetween(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -24,7 +24,7 @@ type verifyAnswer struct {
 	Verifications []retake.Verification `json:"verifications"`
 }
 
-func (f *commandLine) verifyCommand() *cobra.Command {
+func newVerifyCommand(f *commandLine) *cobra.Command {
 	c := &verifyCmd{commandLine: f}
 	cmd := &cobra.Command{
 		Use: "verify [REF] [-- CMD…]", Short: "Run checks on a checkpoint and record their results",
@@ -81,7 +81,7 @@ func (c *verifyCmd) run(cmd *cobra.Command, args []string) error {
 
 // parseChecks are the command that was typed, else those that stand.
 func (c *verifyCmd) parseChecks(ctx context.Context, s retake.Service, ws retake.Workspace, program []string) ([]checkCommand, error) {
-	limit := c.timeLimit(c.limit, ws.ID)
+	limit := timeLimit(c.commandLine, c.limit, ws.ID)
 	if len(program) > 0 {
 		return []checkCommand{typedCheck(c.name, program, limit)}, nil
 	}
@@ -116,7 +116,7 @@ func (c *verifyCmd) checkpointToVerify(ctx context.Context, s retake.Service, ws
 		res, err := s.Save(ctx, retake.SaveRequest{Workspace: ws.ID, Trigger: retake.TriggerManual, IfChanged: true, Progress: p.callback()})
 		p.clear()
 		if err != nil {
-			return cp, false, c.continuedByDaemon(err)
+			return cp, false, continuedByDaemon(c.commandLine, err)
 		}
 		c.printWarnings(res.Warnings)
 		return res.Checkpoint, true, nil
@@ -139,18 +139,18 @@ func (c *verifyCmd) checkpointToVerify(ctx context.Context, s retake.Service, ws
 func (c *verifyCmd) verifyOne(ctx context.Context, s retake.Service, ws retake.Workspace, cp retake.Checkpoint, live bool, q checkCommand) (v retake.Verification, err error) {
 	var a retake.Attestation
 	if live {
-		a, err = c.runCheck(ctx, q, Command{Dir: c.workingDir()}, retake.OnLive, !c.json)
+		a, err = runCheck(ctx, c.commandLine, q, Command{Dir: c.workingDir()}, retake.OnLive, !c.json)
 	} else {
-		err = c.newThrowawayFork(s, ws).useAt(ctx, string(cp.ID), func(cmd Command) error {
+		err = newThrowawayFork(c.commandLine, s, ws).useAt(ctx, string(cp.ID), func(cmd Command) error {
 			var err error
-			a, err = c.runCheck(ctx, q, cmd, retake.InFork, !c.json)
+			a, err = runCheck(ctx, c.commandLine, q, cmd, retake.InFork, !c.json)
 			return err
 		})
 	}
 	if err != nil {
 		return v, err
 	}
-	return c.recordAttestation(ctx, s, cp, a)
+	return recordAttestation(ctx, s, cp, a)
 }
 
 // interruptedError says what an end before the last answer left.

@@ -13,13 +13,13 @@ type versionAnswer struct {
 	Version string `json:"version"`
 }
 
-func (f *commandLine) versionCommand() *cobra.Command {
+func newVersionCommand(f *commandLine) *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Show the version", Args: argsBetween(0, 0),
-		RunE: func(*cobra.Command, []string) error { return f.showVersion() },
+		RunE: func(*cobra.Command, []string) error { return showVersion(f) },
 	}
 }
 
-func (f *commandLine) showVersion() error {
+func showVersion(f *commandLine) error {
 	return f.printAnswer(versionAnswer{1, f.Version}, func(term.Style) string { return fmt.Sprintf("retake %s\n", f.Version) })
 }

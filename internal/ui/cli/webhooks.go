@@ -28,14 +28,14 @@ type webhookAnswer struct {
 	Webhook retake.Webhook `json:"webhook"`
 }
 
-func (f *commandLine) webhooksCommand() *cobra.Command {
-	return f.parentCommand("webhooks", "Add, list and test webhooks",
-		f.webhooksListCommand(), f.webhooksAddCommand(), f.webhooksRemoveCommand(), f.webhooksRotateCommand(),
-		f.webhooksSwitchCommand("enable", "Enable a webhook", true), f.webhooksSwitchCommand("disable", "Disable a webhook", false),
-		f.deliveriesCommand(), f.replayCommand(), f.listenCommand())
+func newWebhooksCommand(f *commandLine) *cobra.Command {
+	return newParentCommand(f, "webhooks", "Add, list and test webhooks",
+		newWebhooksListCommand(f), newWebhooksAddCommand(f), newWebhooksRemoveCommand(f), newWebhooksRotateCommand(f),
+		newWebhooksSwitchCommand(f, "enable", "Enable a webhook", true), newWebhooksSwitchCommand(f, "disable", "Disable a webhook", false),
+		newDeliveriesCommand(f), newReplayCommand(f), newListenCommand(f))
 }
 
-func (f *commandLine) webhooksListCommand() *cobra.Command {
+func newWebhooksListCommand(f *commandLine) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List webhooks", Args: argsBetween(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -99,7 +99,7 @@ func eventTypesText(types []retake.EventType) (told, rest string) {
 	return countText(int64(len(names)), "type", "types"), "told of " + strings.Join(names, ", ")
 }
 
-func (f *commandLine) webhooksAddCommand() *cobra.Command {
+func newWebhooksAddCommand(f *commandLine) *cobra.Command {
 	var types []string
 	var scheme string
 	cmd := &cobra.Command{
@@ -158,7 +158,7 @@ func renderWebhookSecret(l term.Style, w retake.NewWebhook) string {
 }
 
 // findWebhook finds the one that is meant.
-func (f *commandLine) findWebhook(ctx context.Context, typed string) (RemoteServer, retake.Webhook, error) {
+func findWebhook(ctx context.Context, f *commandLine, typed string) (RemoteServer, retake.Webhook, error) {
 	s, err := f.openServer()
 	if err != nil {
 		return nil, retake.Webhook{}, err
@@ -171,12 +171,12 @@ func (f *commandLine) findWebhook(ctx context.Context, typed string) (RemoteServ
 	return s, w, err
 }
 
-func (f *commandLine) webhooksRemoveCommand() *cobra.Command {
+func newWebhooksRemoveCommand(f *commandLine) *cobra.Command {
 	return &cobra.Command{
 		Use: "remove ID", Short: "Delete a webhook", Args: argsBetween(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			s, w, err := f.findWebhook(ctx, args[0])
+			s, w, err := findWebhook(ctx, f, args[0])
 			if err != nil {
 				return err
 			}
@@ -193,11 +193,11 @@ func (f *commandLine) webhooksRemoveCommand() *cobra.Command {
 	}
 }
 
-func (f *commandLine) webhooksRotateCommand() *cobra.Command {
+func newWebhooksRotateCommand(f *commandLine) *cobra.Command {
 	return &cobra.Command{
 		Use: "rotate ID", Short: "Create a new secret; the old one works for one more day", Args: argsBetween(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, w, err := f.findWebhook(cmd.Context(), args[0])
+			s, w, err := findWebhook(cmd.Context(), f, args[0])
 			if err != nil {
 				return err
 			}
@@ -212,11 +212,11 @@ func (f *commandLine) webhooksRotateCommand() *cobra.Command {
 	}
 }
 
-func (f *commandLine) webhooksSwitchCommand(use, short string, on bool) *cobra.Command {
+func newWebhooksSwitchCommand(f *commandLine, use, short string, on bool) *cobra.Command {
 	return &cobra.Command{
 		Use: use + " ID", Short: short, Args: argsBetween(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, w, err := f.findWebhook(cmd.Context(), args[0])
+			s, w, err := findWebhook(cmd.Context(), f, args[0])
 			if err != nil {
 				return err
 			}

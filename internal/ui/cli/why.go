@@ -24,17 +24,17 @@ type whyAnswer struct {
 	At         retake.Checkpoint `json:"at"`         // where the line was looked at
 }
 
-func (f *commandLine) whyCommand() *cobra.Command {
+func newWhyCommand(f *commandLine) *cobra.Command {
 	ref := ""
 	cmd := &cobra.Command{
 		Use: "why PATH:LINE", Short: "Show the turn and the prompt that wrote a line", Args: argsBetween(1, 1),
-		RunE: func(cmd *cobra.Command, args []string) error { return f.printWhy(cmd, args[0], ref) },
+		RunE: func(cmd *cobra.Command, args []string) error { return printWhy(f, cmd, args[0], ref) },
 	}
 	cmd.Flags().StringVar(&ref, "at", "", "the line as it was at `REF`")
 	return cmd
 }
 
-func (f *commandLine) printWhy(cmd *cobra.Command, typed, ref string) error {
+func printWhy(f *commandLine, cmd *cobra.Command, typed, ref string) error {
 	path, line, ok := parseFileLine(typed)
 	if !ok {
 		return usageError("for example: retake why src/auth.ts:12", "Which line? Usage: %s.", usageLine(cmd))
@@ -44,7 +44,7 @@ func (f *commandLine) printWhy(cmd *cobra.Command, typed, ref string) error {
 	if err != nil {
 		return err
 	}
-	b, err := f.readBlame(ctx, s, ws, path, ref)
+	b, err := readBlame(ctx, f, s, ws, path, ref)
 	if err != nil {
 		return err
 	}

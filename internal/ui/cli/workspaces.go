@@ -19,7 +19,7 @@ type workspacesAnswer struct {
 	Workspaces []retake.WorkspaceState `json:"workspaces"`
 }
 
-func (f *commandLine) workspacesCommand() *cobra.Command {
+func newWorkspacesCommand(f *commandLine) *cobra.Command {
 	return &cobra.Command{
 		Use: "workspaces", Short: "List workspaces, most recently used first", Args: argsBetween(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -31,7 +31,7 @@ func (f *commandLine) workspacesCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.listWorkspaces(cmd.Context(), s, all, func(l term.Style) string {
+			return listWorkspaces(cmd.Context(), f, s, all, func(l term.Style) string {
 				if len(all) == 0 {
 					return renderFirstRun(l)
 				}
@@ -41,7 +41,7 @@ func (f *commandLine) workspacesCommand() *cobra.Command {
 	}
 }
 
-func (f *commandLine) listWorkspaces(ctx context.Context, s retake.Service, all []retake.WorkspaceState, draw func(term.Style) string) error {
+func listWorkspaces(ctx context.Context, f *commandLine, s retake.Service, all []retake.WorkspaceState, draw func(term.Style) string) error {
 	if all == nil {
 		all = []retake.WorkspaceState{}
 	}
