@@ -11,30 +11,34 @@ import (
 	"github.com/retake-dev/retake"
 )
 
+// admin is the part of a Client that is retake.Office: the namespace of a server with its keys,
+// schedules, webhooks, deletions and audit log.
+type admin struct{ conn *conn }
+
 // Namespace returns the namespace of the key.
-func (c *Client) Namespace(ctx context.Context) (retake.Namespace, error) {
-	return callJSON[retake.Namespace](ctx, c, newGet(nil, "namespace"))
+func (c *admin) Namespace(ctx context.Context) (retake.Namespace, error) {
+	return callJSON[retake.Namespace](ctx, c.conn, newGet(nil, "namespace"))
 }
 
 // Usage returns what the namespace uses of its limits.
-func (c *Client) Usage(ctx context.Context) (retake.Usage, error) {
-	return callJSON[retake.Usage](ctx, c, newGet(nil, "usage"))
+func (c *admin) Usage(ctx context.Context) (retake.Usage, error) {
+	return callJSON[retake.Usage](ctx, c.conn, newGet(nil, "usage"))
 }
 
 // SetLimits replaces the limits.
-func (c *Client) SetLimits(ctx context.Context, l retake.Limits) (retake.Namespace, error) {
+func (c *admin) SetLimits(ctx context.Context, l retake.Limits) (retake.Namespace, error) {
 	a := newRequest(http.MethodPut, l, "namespace", "limits")
 	a.idempotent = true
-	return callJSON[retake.Namespace](ctx, c, a)
+	return callJSON[retake.Namespace](ctx, c.conn, a)
 }
 
 // Import creates a workspace from an archive. It is sent only once, because the archive cannot
 // be read again.
-func (c *Client) Import(ctx context.Context, req retake.ImportRequest, archive io.Reader) (retake.SaveResult, error) {
+func (c *admin) Import(ctx context.Context, req retake.ImportRequest, archive io.Reader) (retake.SaveResult, error) {
 	a := newRequest(http.MethodPost, nil, "import")
 	a.query = setNonEmpty(url.Values{}, "name", req.Name, "intent", req.Intent)
 	a.stream = io.NopCloser(archive) // the caller closes it
-	return callJSON[retake.SaveResult](ctx, c, a)
+	return callJSON[retake.SaveResult](ctx, c.conn, a)
 }
 
 // setNonEmpty adds the pairs whose value is not empty.
@@ -57,7 +61,7 @@ type page[T any] struct {
 const pageSize = 1000
 
 // listAll returns all pages of a list.
-func listAll[T any](ctx context.Context, c *Client, parts ...string) ([]T, error) {
+func listAll[T any](ctx context.Context, c *conn, parts ...string) ([]T, error) {
 	var out []T
 	v := url.Values{"limit": {strconv.Itoa(pageSize)}}
 	for {
@@ -80,20 +84,20 @@ type keyBody struct {
 }
 
 // MakeKey creates a key. Its secret is returned only once.
-func (c *Client) MakeKey(ctx context.Context, req retake.KeyRequest) (retake.NewKey, error) {
-	return callJSON[retake.NewKey](ctx, c, newRequest(http.MethodPost, keyBody(req), "keys"))
+func (c *admin) MakeKey(ctx context.Context, req retake.KeyRequest) (retake.NewKey, error) {
+	return callJSON[retake.NewKey](ctx, c.conn, newRequest(http.MethodPost, keyBody(req), "keys"))
 }
 
 // Keys lists all keys, including expired and revoked ones.
-func (c *Client) Keys(ctx context.Context) ([]retake.Key, error) {
-	return listAll[retake.Key](ctx, c, "keys")
+func (c *admin) Keys(ctx context.Context) ([]retake.Key, error) {
+	return listAll[retake.Key](ctx, c.conn, "keys")
 }
 
 // RevokeKey revokes a key at once.
-func (c *Client) RevokeKey(ctx context.Context, id retake.KeyID) (retake.Key, error) {
+func (c *admin) RevokeKey(ctx context.Context, id retake.KeyID) (retake.Key, error) {
 	a := newRequest(http.MethodDelete, nil, "keys", string(id))
 	a.idempotent = true
-	return callJSON[retake.Key](ctx, c, a)
+	return callJSON[retake.Key](ctx, c.conn, a)
 }
 
 type scheduleBody struct {
@@ -104,43 +108,33 @@ type scheduleBody struct {
 }
 
 // MakeSchedule adds a schedule.
-func (c *Client) MakeSchedule(ctx context.Context, req retake.ScheduleRequest) (retake.Schedule, error) {
-	return callJSON[retake.Schedule](ctx, c, newRequest(http.MethodPost, scheduleBody(req), "schedules"))
+func (c *admin) MakeSchedule(ctx context.Context, req retake.ScheduleRequest) (retake.Schedule, error) {
+	return callJSON[retake.Schedule](ctx, c.conn, newRequest(http.MethodPost, scheduleBody(req), "schedules"))
 }
 
 // Schedules lists all schedules.
-func (c *Client) Schedules(ctx context.Context) ([]retake.Schedule, error) {
-	return listAll[retake.Schedule](ctx, c, "schedules")
+func (c *admin) Schedules(ctx context.Context) ([]retake.Schedule, error) {
+	return listAll[retake.Schedule](ctx, c.conn, "schedules")
 }
 
 // DropSchedule deletes a schedule.
-func (c *Client) DropSchedule(ctx context.Context, id string) error {
-	return c.sendDelete(ctx, newRequest(http.MethodDelete, nil, "schedules", id))
-}
-
-// sendDelete deletes something. If a response was lost, not found means that it was deleted.
-func (c *Client) sendDelete(ctx context.Context, a *apiRequest) error {
-	a.idempotent = true
-	err := c.send(ctx, a, func(r *http.Response) error { return r.Body.Close() })
-	if a.mayHaveArrived && retake.IsKind(err, retake.NotFound) {
-		return nil
-	}
-	return err
+func (c *admin) DropSchedule(ctx context.Context, id string) error {
+	return c.conn.sendDelete(ctx, newRequest(http.MethodDelete, nil, "schedules", id))
 }
 
 // Audit lists audit log entries, newest first.
-func (c *Client) Audit(ctx context.Context, q retake.AuditQuery) ([]retake.AuditEntry, error) {
+func (c *admin) Audit(ctx context.Context, q retake.AuditQuery) ([]retake.AuditEntry, error) {
 	v := withLimit(url.Values{}, q.Limit)
 	if q.Before != 0 {
 		v.Set("before", strconv.FormatInt(q.Before, 10))
 	}
-	p, err := callJSON[page[retake.AuditEntry]](ctx, c, newGet(v, "audit"))
+	p, err := callJSON[page[retake.AuditEntry]](ctx, c.conn, newGet(v, "audit"))
 	return p.Data, err
 }
 
 // CheckAudit verifies the whole audit log.
-func (c *Client) CheckAudit(ctx context.Context) (retake.AuditProof, error) {
-	return callJSON[retake.AuditProof](ctx, c, newGet(nil, "audit", "check"))
+func (c *admin) CheckAudit(ctx context.Context) (retake.AuditProof, error) {
+	return callJSON[retake.AuditProof](ctx, c.conn, newGet(nil, "audit", "check"))
 }
 
 type deletionBody struct {
@@ -150,19 +144,19 @@ type deletionBody struct {
 }
 
 // RequestDeletion requests a deletion, which takes place when the grace period ends.
-func (c *Client) RequestDeletion(ctx context.Context, req retake.DeletionRequest) (retake.Deletion, error) {
+func (c *admin) RequestDeletion(ctx context.Context, req retake.DeletionRequest) (retake.Deletion, error) {
 	req.Refs = append([]string{}, req.Refs...)
-	return callJSON[retake.Deletion](ctx, c, newRequest(http.MethodPost, deletionBody(req), "deletions"))
+	return callJSON[retake.Deletion](ctx, c.conn, newRequest(http.MethodPost, deletionBody(req), "deletions"))
 }
 
 // Deletions lists all deletion requests.
-func (c *Client) Deletions(ctx context.Context) ([]retake.Deletion, error) {
-	return listAll[retake.Deletion](ctx, c, "deletions")
+func (c *admin) Deletions(ctx context.Context) ([]retake.Deletion, error) {
+	return listAll[retake.Deletion](ctx, c.conn, "deletions")
 }
 
 // CancelDeletion cancels a deletion request.
-func (c *Client) CancelDeletion(ctx context.Context, id string) (retake.Deletion, error) {
-	return callJSON[retake.Deletion](ctx, c, newRequest(http.MethodDelete, nil, "deletions", id))
+func (c *admin) CancelDeletion(ctx context.Context, id string) (retake.Deletion, error) {
+	return callJSON[retake.Deletion](ctx, c.conn, newRequest(http.MethodDelete, nil, "deletions", id))
 }
 
 type holdBody struct {
@@ -171,13 +165,13 @@ type holdBody struct {
 }
 
 // Hold puts a legal hold on a checkpoint.
-func (c *Client) Hold(ctx context.Context, ws retake.WorkspaceID, ref, name string) (retake.Pin, error) {
-	return callJSON[retake.Pin](ctx, c, newRequest(http.MethodPost, holdBody{ref, name}, "workspaces", string(ws), "holds"))
+func (c *admin) Hold(ctx context.Context, ws retake.WorkspaceID, ref, name string) (retake.Pin, error) {
+	return callJSON[retake.Pin](ctx, c.conn, newRequest(http.MethodPost, holdBody{ref, name}, "workspaces", string(ws), "holds"))
 }
 
 // Release removes a legal hold.
-func (c *Client) Release(ctx context.Context, ws retake.WorkspaceID, name string) error {
+func (c *admin) Release(ctx context.Context, ws retake.WorkspaceID, name string) error {
 	a := newRequest(http.MethodDelete, nil, "workspaces", string(ws), "holds")
 	a.query = url.Values{"name": {name}}
-	return c.sendDelete(ctx, a)
+	return c.conn.sendDelete(ctx, a)
 }

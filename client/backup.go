@@ -13,31 +13,31 @@ type backupBody struct {
 }
 
 // SetBackup sets the remote that the checkpoints of a workspace are pushed to.
-func (c *Client) SetBackup(ctx context.Context, req retake.BackupRequest) (retake.Backup, error) {
+func (c *storage) SetBackup(ctx context.Context, req retake.BackupRequest) (retake.Backup, error) {
 	a := newRequest(http.MethodPut, backupBody{req.URL, req.Host}, "workspaces", string(req.Workspace), "backup")
 	a.idempotent = true
-	return callJSON[retake.Backup](ctx, c, a)
+	return callJSON[retake.Backup](ctx, c.conn, a)
 }
 
 // Backup returns the status of a backup.
-func (c *Client) Backup(ctx context.Context, ws retake.WorkspaceID) (retake.Backup, error) {
-	return callJSON[retake.Backup](ctx, c, newGet(nil, "workspaces", string(ws), "backup"))
+func (c *storage) Backup(ctx context.Context, ws retake.WorkspaceID) (retake.Backup, error) {
+	return callJSON[retake.Backup](ctx, c.conn, newGet(nil, "workspaces", string(ws), "backup"))
 }
 
 // PushBackup pushes what the remote does not have yet. It may be retried, because nothing is
 // pushed twice.
-func (c *Client) PushBackup(ctx context.Context, ws retake.WorkspaceID) (retake.Backup, error) {
+func (c *storage) PushBackup(ctx context.Context, ws retake.WorkspaceID) (retake.Backup, error) {
 	a := newRequest(http.MethodPost, nil, "workspaces", string(ws), "backup")
 	a.idempotent = true
-	return callJSON[retake.Backup](ctx, c, a)
+	return callJSON[retake.Backup](ctx, c.conn, a)
 }
 
 // DropBackup turns a backup off. If a response was lost, it may be off already; then only the
 // workspace is returned.
-func (c *Client) DropBackup(ctx context.Context, ws retake.WorkspaceID) (retake.Backup, error) {
+func (c *storage) DropBackup(ctx context.Context, ws retake.WorkspaceID) (retake.Backup, error) {
 	a := newRequest(http.MethodDelete, nil, "workspaces", string(ws), "backup")
 	a.idempotent = true
-	b, err := callJSON[retake.Backup](ctx, c, a)
+	b, err := callJSON[retake.Backup](ctx, c.conn, a)
 	if a.mayHaveArrived && retake.IsKind(err, retake.NotFound) {
 		return retake.Backup{Workspace: ws}, nil
 	}

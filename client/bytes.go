@@ -53,7 +53,7 @@ func (c *Client) OpenPart(ctx context.Context, q PartQuery) (io.ReadCloser, reta
 	}
 	a := newGet(v, "workspaces", string(q.Workspace), "file")
 	a.byteRange = q.rangeHeader()
-	b, err := c.openBytes(ctx, a)
+	b, err := c.conn.openBytes(ctx, a)
 	if err != nil {
 		return nil, e, err
 	}
@@ -70,7 +70,7 @@ func (c *Client) OpenPart(ctx context.Context, q PartQuery) (io.ReadCloser, reta
 
 // Bytes streams a stored object.
 func (c *Client) Bytes(ctx context.Context, id retake.ObjectID) (io.ReadCloser, error) {
-	b, err := c.openBytes(ctx, newGet(nil, "objects", string(id)))
+	b, err := c.conn.openBytes(ctx, newGet(nil, "objects", string(id)))
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (c *Client) Bytes(ctx context.Context, id retake.ObjectID) (io.ReadCloser, 
 }
 
 // openBytes sends a request and returns the response with its body not read.
-func (c *Client) openBytes(ctx context.Context, a *apiRequest) (*responseBody, error) {
+func (c *conn) openBytes(ctx context.Context, a *apiRequest) (*responseBody, error) {
 	a.wantsBytes = true
 	b := &responseBody{ctx: ctx}
 	err := c.send(ctx, a, func(r *http.Response) error {

@@ -14,10 +14,6 @@ package client
 import (
 	"context"
 	"crypto/tls"
-	"net"
-	"net/http"
-	"strings"
-	"time"
 
 	"github.com/retake-dev/retake"
 )
@@ -42,9 +38,11 @@ type Options struct {
 
 // Client calls the API of another process. It is safe for concurrent use.
 type Client struct {
-	opts      Options
-	baseURL   string
-	transport *http.Transport
+	admin
+	observer
+	storage
+	snapshots
+	conn *conn
 }
 
 var (
@@ -54,26 +52,17 @@ var (
 
 // New creates a client. It does not dial.
 func New(o Options) *Client {
-	t := &http.Transport{DisableCompression: true, Protocols: new(http.Protocols), TLSClientConfig: o.TLS, ExpectContinueTimeout: time.Second}
-	t.Protocols.SetHTTP1(true)
-	c := &Client{opts: o, baseURL: strings.TrimSuffix(o.URL, "/"), transport: t}
-	if o.Socket != "" {
-		c.baseURL = "http://retake"
-		t.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
-			var d net.Dialer
-			return d.DialContext(ctx, "unix", o.Socket)
-		}
-	}
-	return c
+	c := newConn(o)
+	return &Client{admin: admin{c}, observer: observer{c}, storage: storage{c}, snapshots: snapshots{c}, conn: c}
 }
 
 // Close closes idle connections. The other process continues.
 func (c *Client) Close() error {
-	c.transport.CloseIdleConnections()
+	c.conn.transport.CloseIdleConnections()
 	return nil
 }
 
 // About describes the process that serves the API.
 func (c *Client) About(ctx context.Context) (retake.About, error) {
-	return callJSON[retake.About](ctx, c, newGet(nil, "about"))
+	return callJSON[retake.About](ctx, c.conn, newGet(nil, "about"))
 }

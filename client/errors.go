@@ -112,7 +112,7 @@ func badResponse(err error) *retake.Error {
 }
 
 // unreachableError says that nothing answers, or that the connection failed.
-func (c *Client) unreachableError(a *apiRequest, err error) error {
+func (c *conn) unreachableError(a *apiRequest, err error) error {
 	e := &retake.Error{Kind: retake.Away, What: "the daemon does not answer", Safe: a.safeText(), Hint: "check it: retake daemon status", Err: err}
 	if c.opts.Socket == "" {
 		e.What, e.Hint = "the server does not answer", "its address is "+c.opts.URL
@@ -121,7 +121,7 @@ func (c *Client) unreachableError(a *apiRequest, err error) error {
 }
 
 // reviveError returns the error of a request for which Revive failed.
-func (c *Client) reviveError(ctx context.Context, a *apiRequest, err error) error {
+func (c *conn) reviveError(ctx context.Context, a *apiRequest, err error) error {
 	var e *retake.Error
 	switch {
 	case ctx.Err() != nil:

@@ -9,20 +9,23 @@ import (
 	"github.com/retake-dev/retake"
 )
 
+// observer is the part of a Client that is retake.Observer: what agents do and say.
+type observer struct{ conn *conn }
+
 // Observe reports a signal. It has an ID, so it may be sent again.
-func (c *Client) Observe(ctx context.Context, s retake.Signal) (retake.Reaction, error) {
+func (c *observer) Observe(ctx context.Context, s retake.Signal) (retake.Reaction, error) {
 	a := newRequest(http.MethodPost, s, "signals")
 	a.idempotent = true
-	return callJSON[retake.Reaction](ctx, c, a)
+	return callJSON[retake.Reaction](ctx, c.conn, a)
 }
 
 // Effects lists the external actions of agents.
-func (c *Client) Effects(ctx context.Context, ws retake.WorkspaceID, since string) ([]retake.Effect, error) {
+func (c *observer) Effects(ctx context.Context, ws retake.WorkspaceID, since string) ([]retake.Effect, error) {
 	q := url.Values{}
 	if since != "" {
 		q.Set("since", since)
 	}
-	out, err := callJSON[struct{ Effects []retake.Effect }](ctx, c, newGet(q, "workspaces", string(ws), "effects"))
+	out, err := callJSON[struct{ Effects []retake.Effect }](ctx, c.conn, newGet(q, "workspaces", string(ws), "effects"))
 	return out.Effects, err
 }
 
@@ -31,31 +34,31 @@ type taskList struct {
 }
 
 // Tasks returns the newest to-do list.
-func (c *Client) Tasks(ctx context.Context, ws retake.WorkspaceID) ([]retake.Task, error) {
-	out, err := callJSON[taskList](ctx, c, newGet(nil, "workspaces", string(ws), "tasks"))
+func (c *observer) Tasks(ctx context.Context, ws retake.WorkspaceID) ([]retake.Task, error) {
+	out, err := callJSON[taskList](ctx, c.conn, newGet(nil, "workspaces", string(ws), "tasks"))
 	return out.Tasks, err
 }
 
 // SetTasks replaces the to-do list.
-func (c *Client) SetTasks(ctx context.Context, ws retake.WorkspaceID, tasks []retake.Task) (retake.Reaction, error) {
+func (c *observer) SetTasks(ctx context.Context, ws retake.WorkspaceID, tasks []retake.Task) (retake.Reaction, error) {
 	if tasks == nil {
 		tasks = []retake.Task{}
 	}
-	return callJSON[retake.Reaction](ctx, c, newRequest(http.MethodPut, taskList{tasks}, "workspaces", string(ws), "tasks"))
+	return callJSON[retake.Reaction](ctx, c.conn, newRequest(http.MethodPut, taskList{tasks}, "workspaces", string(ws), "tasks"))
 }
 
 // State returns the state of the agent at a checkpoint.
-func (c *Client) State(ctx context.Context, ws retake.WorkspaceID, ref string) (retake.State, error) {
-	return callJSON[retake.State](ctx, c, newGet(url.Values{"ref": {ref}}, "workspaces", string(ws), "state"))
+func (c *observer) State(ctx context.Context, ws retake.WorkspaceID, ref string) (retake.State, error) {
+	return callJSON[retake.State](ctx, c.conn, newGet(url.Values{"ref": {ref}}, "workspaces", string(ws), "state"))
 }
 
 // Conversation streams a conversation.
-func (c *Client) Conversation(ctx context.Context, ws retake.WorkspaceID, ref string) (io.ReadCloser, retake.Conversation, error) {
+func (c *observer) Conversation(ctx context.Context, ws retake.WorkspaceID, ref string) (io.ReadCloser, retake.Conversation, error) {
 	state, err := c.State(ctx, ws, ref)
 	if err != nil {
 		return nil, retake.Conversation{}, err
 	}
-	b, err := c.openBytes(ctx, newGet(url.Values{"ref": {string(state.Checkpoint.ID)}}, "workspaces", string(ws), "conversation"))
+	b, err := c.conn.openBytes(ctx, newGet(url.Values{"ref": {string(state.Checkpoint.ID)}}, "workspaces", string(ws), "conversation"))
 	if err != nil {
 		return nil, retake.Conversation{}, err
 	}
@@ -66,8 +69,8 @@ func (c *Client) Conversation(ctx context.Context, ws retake.WorkspaceID, ref st
 }
 
 // Spoken returns what was said up to a checkpoint, with likely secrets masked.
-func (c *Client) Spoken(ctx context.Context, ws retake.WorkspaceID, ref string) (retake.Spoken, error) {
-	return callJSON[retake.Spoken](ctx, c, newGet(url.Values{"ref": {ref}}, "workspaces", string(ws), "spoken"))
+func (c *observer) Spoken(ctx context.Context, ws retake.WorkspaceID, ref string) (retake.Spoken, error) {
+	return callJSON[retake.Spoken](ctx, c.conn, newGet(url.Values{"ref": {ref}}, "workspaces", string(ws), "spoken"))
 }
 
 type resumeBody struct {
@@ -78,7 +81,7 @@ type resumeBody struct {
 }
 
 // Resume forks a conversation, so that an agent can continue it.
-func (c *Client) Resume(ctx context.Context, req retake.ResumeRequest) (retake.Resumption, error) {
+func (c *observer) Resume(ctx context.Context, req retake.ResumeRequest) (retake.Resumption, error) {
 	body := resumeBody{Ref: req.Ref, Dir: req.Dir, DirRaw: rawBytes(req.Dir), Look: req.Look}
-	return callJSON[retake.Resumption](ctx, c, newRequest(http.MethodPost, body, "workspaces", string(req.Workspace), "resume"))
+	return callJSON[retake.Resumption](ctx, c.conn, newRequest(http.MethodPost, body, "workspaces", string(req.Workspace), "resume"))
 }

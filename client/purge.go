@@ -13,20 +13,20 @@ type purgeBody struct {
 }
 
 // PlanPurge returns what a purge would remove.
-func (c *Client) PlanPurge(ctx context.Context, req retake.PurgeRequest) (retake.PurgePlan, error) {
+func (c *storage) PlanPurge(ctx context.Context, req retake.PurgeRequest) (retake.PurgePlan, error) {
 	a := newRequest(http.MethodPost, purgeBody{req.Paths, req.Contents}, "workspaces", string(req.Workspace), "purge", "plan")
 	a.onProgress = req.Progress
-	return callJSON[retake.PurgePlan](ctx, c, a)
+	return callJSON[retake.PurgePlan](ctx, c.conn, a)
 }
 
 // Purge removes a path or content from the whole history.
-func (c *Client) Purge(ctx context.Context, req retake.PurgeRequest) (retake.PurgeReport, error) {
+func (c *storage) Purge(ctx context.Context, req retake.PurgeRequest) (retake.PurgeReport, error) {
 	a := newRequest(http.MethodPost, purgeBody{req.Paths, req.Contents}, "workspaces", string(req.Workspace), "purge")
 	a.onProgress = req.Progress
-	return callJSON[retake.PurgeReport](ctx, c, a)
+	return callJSON[retake.PurgeReport](ctx, c.conn, a)
 }
 
 // Erase ends the protection of a workspace and removes its whole history.
-func (c *Client) Erase(ctx context.Context, ws retake.WorkspaceID) (retake.PurgeReport, error) {
-	return callJSON[retake.PurgeReport](ctx, c, newRequest(http.MethodPost, nil, "workspaces", string(ws), "erase"))
+func (c *storage) Erase(ctx context.Context, ws retake.WorkspaceID) (retake.PurgeReport, error) {
+	return callJSON[retake.PurgeReport](ctx, c.conn, newRequest(http.MethodPost, nil, "workspaces", string(ws), "erase"))
 }

@@ -31,7 +31,7 @@ func newPlanBody(q *retake.PlanRequest) planBody {
 func (c *Client) PlanRestore(ctx context.Context, req retake.PlanRequest) (retake.Plan, error) {
 	a := newRequest(http.MethodPost, newPlanBody(&req), "workspaces", string(req.Workspace), "plans")
 	a.idempotent, a.readOnly = true, true
-	return callJSON[retake.Plan](ctx, c, a)
+	return callJSON[retake.Plan](ctx, c.conn, a)
 }
 
 type restoreBody struct {
@@ -50,7 +50,7 @@ func (c *Client) ApplyRestore(ctx context.Context, req retake.ApplyRequest) (ret
 	}
 	a := newRequest(http.MethodPost, restoreBody{newPlanBody(&req.PlanRequest), req.Digest, req.Accept, id}, "workspaces", string(req.Workspace), "restores")
 	a.idempotent, a.onProgress = true, req.Progress
-	return callJSON[retake.RestoreResult](ctx, c, a)
+	return callJSON[retake.RestoreResult](ctx, c.conn, a)
 }
 
 type forkBody struct {
@@ -64,7 +64,7 @@ type forkBody struct {
 
 // Fork creates a new workspace from a checkpoint.
 func (c *Client) Fork(ctx context.Context, req retake.ForkRequest) (retake.ForkResult, error) {
-	dir, err := c.resolveDir(req.Dir)
+	dir, err := c.conn.resolveDir(req.Dir)
 	if err != nil {
 		return retake.ForkResult{}, dirError(err)
 	}
@@ -72,12 +72,12 @@ func (c *Client) Fork(ctx context.Context, req retake.ForkRequest) (retake.ForkR
 		Ref: req.Ref, Dir: dir, DirRaw: rawBytes(dir), Name: req.Name, NameRaw: rawBytes(req.Name), Throwaway: req.Throwaway,
 	}, "workspaces", string(req.Workspace), "forks")
 	a.onProgress = req.Progress
-	return callJSON[retake.ForkResult](ctx, c, a)
+	return callJSON[retake.ForkResult](ctx, c.conn, a)
 }
 
 // Forks lists the forks of a workspace.
 func (c *Client) Forks(ctx context.Context, ws retake.WorkspaceID) ([]retake.WorkspaceState, error) {
-	out, err := callJSON[struct{ Forks []retake.WorkspaceState }](ctx, c, newGet(nil, "workspaces", string(ws), "forks"))
+	out, err := callJSON[struct{ Forks []retake.WorkspaceState }](ctx, c.conn, newGet(nil, "workspaces", string(ws), "forks"))
 	return out.Forks, err
 }
 

@@ -48,7 +48,7 @@ func retryAfter(r *http.Response) time.Duration {
 }
 
 // setIdentity adds the key of the caller and the idempotency key of the request.
-func (c *Client) setIdentity(req *http.Request, a *apiRequest) {
+func (c *conn) setIdentity(req *http.Request, a *apiRequest) {
 	if c.opts.Key != "" {
 		req.Header.Set("Authorization", "Bearer "+c.opts.Key)
 	}
@@ -62,7 +62,7 @@ func (c *Client) setIdentity(req *http.Request, a *apiRequest) {
 
 // sendToServer sends a request to a server. A POST gets an idempotency key, so that it can be
 // sent again, unless it is a stream, whose response a server cannot store.
-func (c *Client) sendToServer(ctx context.Context, a *apiRequest, body []byte, take func(*http.Response) error) error {
+func (c *conn) sendToServer(ctx context.Context, a *apiRequest, body []byte, take func(*http.Response) error) error {
 	if a.method == http.MethodPost && a.stream == nil && a.onProgress == nil {
 		a.idempotencyKey, a.idempotent = uuid.NewString(), true
 	}
@@ -90,7 +90,7 @@ func (c *Client) sendToServer(ctx context.Context, a *apiRequest, body []byte, t
 	}
 }
 
-func (c *Client) retries() int {
+func (c *conn) retries() int {
 	if c.opts.Retries == 0 {
 		return maxRetries
 	}

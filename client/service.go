@@ -16,18 +16,18 @@ import (
 
 // Estimate counts what a directory contains.
 func (c *Client) Estimate(ctx context.Context, dir string) (retake.Estimate, error) {
-	return callJSON[retake.Estimate](ctx, c, c.newDirRequest(dir, "estimate"))
+	return callJSON[retake.Estimate](ctx, c.conn, c.conn.newDirRequest(dir, "estimate"))
 }
 
 // Locate finds the workspace that contains dir.
 func (c *Client) Locate(ctx context.Context, dir string) (retake.Workspace, error) {
-	return callJSON[retake.Workspace](ctx, c, c.newDirRequest(dir, "locate"))
+	return callJSON[retake.Workspace](ctx, c.conn, c.conn.newDirRequest(dir, "locate"))
 }
 
 // resolveDir returns a directory as the service understands it. The daemon has another working
 // directory, so it gets an absolute path. A server has its own directories, and creates one if
 // the path is empty.
-func (c *Client) resolveDir(path string) (string, error) {
+func (c *conn) resolveDir(path string) (string, error) {
 	if c.opts.Key != "" {
 		return path, nil
 	}
@@ -35,7 +35,7 @@ func (c *Client) resolveDir(path string) (string, error) {
 }
 
 // newDirRequest returns a request about a directory.
-func (c *Client) newDirRequest(dir, what string) *apiRequest {
+func (c *conn) newDirRequest(dir, what string) *apiRequest {
 	abs, err := c.resolveDir(dir)
 	a := newGet(url.Values{"dir": {abs}}, what)
 	if err != nil {
@@ -60,7 +60,7 @@ type initBody struct {
 
 // Init protects a directory and takes its first checkpoint.
 func (c *Client) Init(ctx context.Context, req retake.InitRequest) (retake.SaveResult, error) {
-	dir, err := c.resolveDir(req.Dir)
+	dir, err := c.conn.resolveDir(req.Dir)
 	if err != nil {
 		return retake.SaveResult{}, dirError(err)
 	}
@@ -68,7 +68,7 @@ func (c *Client) Init(ctx context.Context, req retake.InitRequest) (retake.SaveR
 		Dir: dir, DirRaw: rawBytes(dir), Name: req.Name, NameRaw: rawBytes(req.Name), Accept: req.Accept, Mark: req.Mark, Env: req.Env,
 	}, "workspaces")
 	a.onProgress = req.Progress
-	return callJSON[retake.SaveResult](ctx, c, a)
+	return callJSON[retake.SaveResult](ctx, c.conn, a)
 }
 
 // rawBytes returns the bytes of a text that is not valid UTF-8, or nil.
@@ -81,13 +81,13 @@ func rawBytes(s string) []byte {
 
 // Workspaces lists all workspaces, the most recently used first.
 func (c *Client) Workspaces(ctx context.Context) ([]retake.WorkspaceState, error) {
-	out, err := callJSON[struct{ Workspaces []retake.WorkspaceState }](ctx, c, newGet(nil, "workspaces"))
+	out, err := callJSON[struct{ Workspaces []retake.WorkspaceState }](ctx, c.conn, newGet(nil, "workspaces"))
 	return out.Workspaces, err
 }
 
 // Deinit stops protecting a workspace.
 func (c *Client) Deinit(ctx context.Context, ws retake.WorkspaceID) (retake.Workspace, error) {
-	return callJSON[retake.Workspace](ctx, c, newRequest(http.MethodDelete, nil, "workspaces", string(ws)))
+	return callJSON[retake.Workspace](ctx, c.conn, newRequest(http.MethodDelete, nil, "workspaces", string(ws)))
 }
 
 type saveBody struct {
@@ -109,7 +109,7 @@ func (c *Client) Save(ctx context.Context, req retake.SaveRequest) (retake.SaveR
 		ID: id, Intent: req.Intent, Trigger: req.Trigger, Pin: req.Pin, Budget: req.Budget, IfChanged: req.IfChanged,
 	}, "workspaces", string(req.Workspace), "checkpoints")
 	a.idempotent, a.onProgress = true, req.Progress
-	return callJSON[retake.SaveResult](ctx, c, a)
+	return callJSON[retake.SaveResult](ctx, c.conn, a)
 }
 
 // checkpointID returns id, or a new ID if it is empty.
@@ -145,12 +145,12 @@ func (c *Client) Log(ctx context.Context, q retake.LogQuery) (retake.Timeline, e
 	if q.Session != "" {
 		v.Set("session", q.Session)
 	}
-	return callJSON[retake.Timeline](ctx, c, newGet(v, "workspaces", string(q.Workspace), "checkpoints"))
+	return callJSON[retake.Timeline](ctx, c.conn, newGet(v, "workspaces", string(q.Workspace), "checkpoints"))
 }
 
 // Find resolves a ref to a checkpoint.
 func (c *Client) Find(ctx context.Context, ws retake.WorkspaceID, ref string) (retake.Checkpoint, error) {
-	return callJSON[retake.Checkpoint](ctx, c, newGet(url.Values{"ref": {ref}}, "workspaces", string(ws), "find"))
+	return callJSON[retake.Checkpoint](ctx, c.conn, newGet(url.Values{"ref": {ref}}, "workspaces", string(ws), "find"))
 }
 
 // Diff compares two checkpoints.
@@ -162,17 +162,17 @@ func (c *Client) Diff(ctx context.Context, q retake.DiffQuery) (retake.Compariso
 	if q.After != "" {
 		v.Set("after", q.After)
 	}
-	return callJSON[retake.Comparison](ctx, c, newGet(v, "workspaces", string(q.Workspace), "diff"))
+	return callJSON[retake.Comparison](ctx, c.conn, newGet(v, "workspaces", string(q.Workspace), "diff"))
 }
 
 // List returns the entries of a directory.
 func (c *Client) List(ctx context.Context, ws retake.WorkspaceID, ref, dir string) ([]retake.Entry, error) {
 	v := url.Values{"ref": {ref}, "dir": {dir}}
-	out, err := callJSON[struct{ Entries []retake.Entry }](ctx, c, newGet(v, "workspaces", string(ws), "list"))
+	out, err := callJSON[struct{ Entries []retake.Entry }](ctx, c.conn, newGet(v, "workspaces", string(ws), "list"))
 	return out.Entries, err
 }
 
 // Status returns how well a workspace is protected.
 func (c *Client) Status(ctx context.Context, ws retake.WorkspaceID) (retake.Status, error) {
-	return callJSON[retake.Status](ctx, c, newGet(nil, "workspaces", string(ws), "status"))
+	return callJSON[retake.Status](ctx, c.conn, newGet(nil, "workspaces", string(ws), "status"))
 }

@@ -12,7 +12,7 @@ import (
 
 // Archive streams a checkpoint as a tar archive.
 func (c *Client) Archive(ctx context.Context, ws retake.WorkspaceID, ref string) (io.ReadCloser, error) {
-	b, err := c.openBytes(ctx, newGet(nil, "workspaces", string(ws), "checkpoints", ref, "archive"))
+	b, err := c.conn.openBytes(ctx, newGet(nil, "workspaces", string(ws), "checkpoints", ref, "archive"))
 	if err != nil {
 		return nil, err
 	}
@@ -34,8 +34,11 @@ func (c *Client) Restore(ctx context.Context, req retake.ApplyRequest) (retake.R
 	}
 	a := newRequest(http.MethodPost, applyBody{newPlanBody(&req.PlanRequest), req.Accept, id}, "workspaces", string(req.Workspace), "restore")
 	a.idempotent, a.onProgress = true, req.Progress
-	return callJSON[retake.RestoreResult](ctx, c, a)
+	return callJSON[retake.RestoreResult](ctx, c.conn, a)
 }
+
+// snapshots is the part of a Client that is the snapshot API of a server.
+type snapshots struct{ conn *conn }
 
 // Snapshot is a checkpoint in the terms of the snapshot API.
 type Snapshot struct {
@@ -66,34 +69,34 @@ type snapshotBody struct {
 }
 
 // MakeSnapshot takes a snapshot. An empty workspace means the default one.
-func (c *Client) MakeSnapshot(ctx context.Context, ws retake.WorkspaceID, label string) (Snapshot, error) {
+func (c *snapshots) MakeSnapshot(ctx context.Context, ws retake.WorkspaceID, label string) (Snapshot, error) {
 	id, err := checkpointID("")
 	if err != nil {
 		return Snapshot{}, err
 	}
 	a := newRequest(http.MethodPost, snapshotBody{Label: label, Workspace: ws, ID: id}, "snapshots")
 	a.idempotent = true
-	return callJSON[Snapshot](ctx, c, a)
+	return callJSON[Snapshot](ctx, c.conn, a)
 }
 
 // Snapshots lists a page of a workspace's snapshots, newest first, and returns the cursor of the
 // next page. An empty cursor is the first page, and is returned with the last one.
-func (c *Client) Snapshots(ctx context.Context, ws retake.WorkspaceID, cursor string, limit int) ([]Snapshot, string, error) {
+func (c *snapshots) Snapshots(ctx context.Context, ws retake.WorkspaceID, cursor string, limit int) ([]Snapshot, string, error) {
 	v := setNonEmpty(withLimit(url.Values{}, limit), "workspace_id", string(ws), "cursor", cursor)
-	p, err := callJSON[page[Snapshot]](ctx, c, newGet(v, "snapshots"))
+	p, err := callJSON[page[Snapshot]](ctx, c.conn, newGet(v, "snapshots"))
 	return p.Data, p.Next, err
 }
 
 // Snapshot returns one snapshot.
-func (c *Client) Snapshot(ctx context.Context, id retake.CheckpointID) (Snapshot, error) {
-	return callJSON[Snapshot](ctx, c, newGet(nil, "snapshots", string(id)))
+func (c *snapshots) Snapshot(ctx context.Context, id retake.CheckpointID) (Snapshot, error) {
+	return callJSON[Snapshot](ctx, c.conn, newGet(nil, "snapshots", string(id)))
 }
 
 // DropSnapshot requests the deletion of a snapshot.
-func (c *Client) DropSnapshot(ctx context.Context, id retake.CheckpointID, why string) (retake.Deletion, error) {
+func (c *snapshots) DropSnapshot(ctx context.Context, id retake.CheckpointID, why string) (retake.Deletion, error) {
 	a := newRequest(http.MethodDelete, nil, "snapshots", string(id))
 	a.query = setNonEmpty(url.Values{}, "why", why)
-	return callJSON[retake.Deletion](ctx, c, a)
+	return callJSON[retake.Deletion](ctx, c.conn, a)
 }
 
 type restoreSnapshotBody struct {
@@ -103,12 +106,12 @@ type restoreSnapshotBody struct {
 }
 
 // RestoreSnapshot restores a snapshot. No paths means everything.
-func (c *Client) RestoreSnapshot(ctx context.Context, id retake.CheckpointID, paths, accept []string) (Restored, error) {
+func (c *snapshots) RestoreSnapshot(ctx context.Context, id retake.CheckpointID, paths, accept []string) (Restored, error) {
 	made, err := checkpointID("")
 	if err != nil {
 		return Restored{}, err
 	}
 	a := newRequest(http.MethodPost, restoreSnapshotBody{Paths: paths, Accept: accept, ID: made}, "snapshots", string(id), "restore")
 	a.idempotent = true
-	return callJSON[Restored](ctx, c, a)
+	return callJSON[Restored](ctx, c.conn, a)
 }

@@ -16,7 +16,7 @@ func (c *Client) Story(ctx context.Context, q retake.DiffQuery) (retake.Story, e
 	if q.Machine {
 		v.Set("machine", "true")
 	}
-	return callJSON[retake.Story](ctx, c, newGet(v, "workspaces", string(q.Workspace), "story"))
+	return callJSON[retake.Story](ctx, c.conn, newGet(v, "workspaces", string(q.Workspace), "story"))
 }
 
 // Rows compares the rows of a database at two checkpoints.
@@ -25,25 +25,25 @@ func (c *Client) Rows(ctx context.Context, q retake.RowsQuery) (retake.RowsDiff,
 	if q.Skip != 0 {
 		v.Set("skip", strconv.Itoa(q.Skip))
 	}
-	return callJSON[retake.RowsDiff](ctx, c, newGet(v, "workspaces", string(q.Workspace), "rows"))
+	return callJSON[retake.RowsDiff](ctx, c.conn, newGet(v, "workspaces", string(q.Workspace), "rows"))
 }
 
 // Search finds checkpoints by words.
 func (c *Client) Search(ctx context.Context, q retake.SearchQuery) ([]retake.Hit, error) {
-	out, err := callJSON[struct{ Hits []retake.Hit }](ctx, c, newGet(withLimit(url.Values{"text": {q.Text}}, q.Limit), "workspaces", string(q.Workspace), "search"))
+	out, err := callJSON[struct{ Hits []retake.Hit }](ctx, c.conn, newGet(withLimit(url.Values{"text": {q.Text}}, q.Limit), "workspaces", string(q.Workspace), "search"))
 	return out.Hits, err
 }
 
 // Blame returns the checkpoint that wrote each line of a file.
 func (c *Client) Blame(ctx context.Context, q retake.BlameQuery) (retake.Blame, error) {
 	v := url.Values{"ref": {q.Ref}, "path": {q.Path}}
-	return callJSON[retake.Blame](ctx, c, newGet(v, "workspaces", string(q.Workspace), "blame"))
+	return callJSON[retake.Blame](ctx, c.conn, newGet(v, "workspaces", string(q.Workspace), "blame"))
 }
 
 // Chronicle lists the checkpoints in which a fact changed.
 func (c *Client) Chronicle(ctx context.Context, q retake.ChronicleQuery) ([]retake.Mention, error) {
 	v := withLimit(url.Values{"kind": {string(q.Kind)}, "name": {q.Name}}, q.Limit)
-	out, err := callJSON[struct{ Mentions []retake.Mention }](ctx, c, newGet(v, "workspaces", string(q.Workspace), "chronicle"))
+	out, err := callJSON[struct{ Mentions []retake.Mention }](ctx, c.conn, newGet(v, "workspaces", string(q.Workspace), "chronicle"))
 	return out.Mentions, err
 }
 
@@ -74,18 +74,18 @@ type attestBody struct {
 // Attest records the result of a check.
 func (c *Client) Attest(ctx context.Context, a retake.Attestation) (retake.Verification, error) {
 	body := attestBody{a.Ref, a.Name, a.Command, a.Where, a.By, a.Claim, a.Bisect, a.Verdict, a.Why, a.Exit, a.Started, a.Took, a.Output}
-	return callJSON[retake.Verification](ctx, c, newRequest(http.MethodPost, body, "workspaces", string(a.Workspace), "verifications"))
+	return callJSON[retake.Verification](ctx, c.conn, newRequest(http.MethodPost, body, "workspaces", string(a.Workspace), "verifications"))
 }
 
 // Verifications lists check results, newest first.
 func (c *Client) Verifications(ctx context.Context, q retake.VerificationQuery) ([]retake.Verification, error) {
 	v := withLimit(url.Values{"ref": {q.Ref}, "name": {q.Name}, "command": {q.Command}}, q.Limit)
-	out, err := callJSON[struct{ Verifications []retake.Verification }](ctx, c, newGet(v, "workspaces", string(q.Workspace), "verifications"))
+	out, err := callJSON[struct{ Verifications []retake.Verification }](ctx, c.conn, newGet(v, "workspaces", string(q.Workspace), "verifications"))
 	return out.Verifications, err
 }
 
 // Standing lists the checks that are configured for every checkpoint.
 func (c *Client) Standing(ctx context.Context, ws retake.WorkspaceID) ([]retake.Standing, error) {
-	out, err := callJSON[struct{ Standing []retake.Standing }](ctx, c, newGet(nil, "workspaces", string(ws), "standing"))
+	out, err := callJSON[struct{ Standing []retake.Standing }](ctx, c.conn, newGet(nil, "workspaces", string(ws), "standing"))
 	return out.Standing, err
 }

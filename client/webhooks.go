@@ -20,13 +20,13 @@ type hookBody struct {
 }
 
 // MakeWebhook adds a webhook and returns its secret.
-func (c *Client) MakeWebhook(ctx context.Context, req retake.WebhookRequest) (retake.NewWebhook, error) {
-	return callJSON[retake.NewWebhook](ctx, c, newRequest(http.MethodPost, hookBody(req), "webhooks"))
+func (c *admin) MakeWebhook(ctx context.Context, req retake.WebhookRequest) (retake.NewWebhook, error) {
+	return callJSON[retake.NewWebhook](ctx, c.conn, newRequest(http.MethodPost, hookBody(req), "webhooks"))
 }
 
 // Webhooks lists all webhooks.
-func (c *Client) Webhooks(ctx context.Context) ([]retake.Webhook, error) {
-	return listAll[retake.Webhook](ctx, c, "webhooks")
+func (c *admin) Webhooks(ctx context.Context) ([]retake.Webhook, error) {
+	return listAll[retake.Webhook](ctx, c.conn, "webhooks")
 }
 
 type changeHookBody struct {
@@ -36,41 +36,41 @@ type changeHookBody struct {
 }
 
 // ChangeWebhook replaces the URL and the event types, and enables or disables a webhook.
-func (c *Client) ChangeWebhook(ctx context.Context, w retake.Webhook) (retake.Webhook, error) {
+func (c *admin) ChangeWebhook(ctx context.Context, w retake.Webhook) (retake.Webhook, error) {
 	a := newRequest(http.MethodPut, changeHookBody{w.URL, w.Types, w.Disabled}, "webhooks", string(w.ID))
 	a.idempotent = true
-	return callJSON[retake.Webhook](ctx, c, a)
+	return callJSON[retake.Webhook](ctx, c.conn, a)
 }
 
 // DropWebhook deletes a webhook.
-func (c *Client) DropWebhook(ctx context.Context, id retake.WebhookID) error {
-	return c.sendDelete(ctx, newRequest(http.MethodDelete, nil, "webhooks", string(id)))
+func (c *admin) DropWebhook(ctx context.Context, id retake.WebhookID) error {
+	return c.conn.sendDelete(ctx, newRequest(http.MethodDelete, nil, "webhooks", string(id)))
 }
 
 // RotateWebhook creates a new secret.
-func (c *Client) RotateWebhook(ctx context.Context, id retake.WebhookID) (retake.NewWebhook, error) {
-	return callJSON[retake.NewWebhook](ctx, c, newRequest(http.MethodPost, nil, "webhooks", string(id), "rotate"))
+func (c *admin) RotateWebhook(ctx context.Context, id retake.WebhookID) (retake.NewWebhook, error) {
+	return callJSON[retake.NewWebhook](ctx, c.conn, newRequest(http.MethodPost, nil, "webhooks", string(id), "rotate"))
 }
 
 // Deliveries lists messages, newest first.
-func (c *Client) Deliveries(ctx context.Context, q retake.DeliveryQuery) ([]retake.Delivery, error) {
+func (c *admin) Deliveries(ctx context.Context, q retake.DeliveryQuery) ([]retake.Delivery, error) {
 	v := setNonEmpty(withLimit(url.Values{}, q.Limit), "webhook", string(q.Webhook), "state", string(q.State), "before", q.Before)
-	p, err := callJSON[page[retake.Delivery]](ctx, c, newGet(v, "deliveries"))
+	p, err := callJSON[page[retake.Delivery]](ctx, c.conn, newGet(v, "deliveries"))
 	return p.Data, err
 }
 
 // Delivery returns one message with its body.
-func (c *Client) Delivery(ctx context.Context, id string) (retake.Delivery, error) {
-	return callJSON[retake.Delivery](ctx, c, newGet(nil, "deliveries", id))
+func (c *admin) Delivery(ctx context.Context, id string) (retake.Delivery, error) {
+	return callJSON[retake.Delivery](ctx, c.conn, newGet(nil, "deliveries", id))
 }
 
 // Replay sends a message again.
-func (c *Client) Replay(ctx context.Context, id string) (retake.Delivery, error) {
-	return callJSON[retake.Delivery](ctx, c, newRequest(http.MethodPost, nil, "deliveries", id, "replay"))
+func (c *admin) Replay(ctx context.Context, id string) (retake.Delivery, error) {
+	return callJSON[retake.Delivery](ctx, c.conn, newRequest(http.MethodPost, nil, "deliveries", id, "replay"))
 }
 
 // Events lists events after a given one, oldest first. A server waits a minute at most.
-func (c *Client) Events(ctx context.Context, q retake.EventQuery) ([]retake.Event, error) {
+func (c *admin) Events(ctx context.Context, q retake.EventQuery) ([]retake.Event, error) {
 	v := withLimit(url.Values{}, q.Limit)
 	if q.After != 0 {
 		v.Set("after", strconv.FormatInt(q.After, 10))
@@ -81,18 +81,18 @@ func (c *Client) Events(ctx context.Context, q retake.EventQuery) ([]retake.Even
 	if q.Wait > 0 {
 		v.Set("wait", q.Wait.String())
 	}
-	p, err := callJSON[page[retake.Event]](ctx, c, newGet(v, "events"))
+	p, err := callJSON[page[retake.Event]](ctx, c.conn, newGet(v, "events"))
 	return p.Data, err
 }
 
 // Follow calls f for every event after a given one, as they happen, until f returns an error or
 // ctx ends. A stream that breaks off is continued after the last event that f got.
-func (c *Client) Follow(ctx context.Context, after int64, f func(retake.Event) error) error {
+func (c *admin) Follow(ctx context.Context, after int64, f func(retake.Event) error) error {
 	for idle := 0; ; idle++ {
 		a := newGet(nil, "events")
 		a.wantsEvents, a.lastEventID = true, strconv.FormatInt(after, 10)
 		s := eventReader{handle: f}
-		err := c.send(ctx, a, s.readEvents)
+		err := c.conn.send(ctx, a, s.readEvents)
 		if s.received {
 			after, idle = s.lastSeq, 0
 		}
