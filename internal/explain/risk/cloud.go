@@ -3,7 +3,7 @@ package risk
 import "strings"
 
 // judgeGH judges gh api; everything else of gh is in the table.
-func (j *callJudge) judgeGH(c *command) {
+func judgeGH(j *callJudge, c *command) {
 	list := c.operands("-X --method -f -F -H --field --raw-field --header --input -q --jq -t --template -R --repo --hostname -p --cache")
 	if firstOr(list, "") != "api" || c.hasFlag("--help") {
 		return
@@ -26,7 +26,7 @@ func (j *callJudge) judgeGH(c *command) {
 }
 
 // judgeDocker judges pushes of images, and deletions of containers and volumes.
-func (j *callJudge) judgeDocker(c *command) {
+func judgeDocker(j *callJudge, c *command) {
 	list := c.operands("-H --context --host --config -f -p --file --project-name --profile -t --tag --platform --build-arg --target")
 	if len(list) == 0 || c.isDryRun() {
 		return
@@ -34,7 +34,7 @@ func (j *callJudge) judgeDocker(c *command) {
 	verb := strings.Join(list[:min(2, len(list))], " ")
 	switch {
 	case list[0] == "compose":
-		j.judgeComposeArgs(c, list[1:])
+		judgeComposeArgs(j, c, list[1:])
 	case list[0] == "push" || list[0] == "image" && strings.HasSuffix(verb, "push") || strings.HasSuffix(verb, "build") && c.hasFlag("--push"):
 		j.addEffect("publish", list[len(list)-1], c)
 	case verb == "volume rm" || verb == "volume prune" || verb == "system prune" && c.hasFlag("--volumes"):
@@ -52,13 +52,13 @@ func secondOrEmpty(list []string) string {
 	return list[1]
 }
 
-func (j *callJudge) judgeCompose(c *command) {
+func judgeCompose(j *callJudge, c *command) {
 	if !c.isDryRun() {
-		j.judgeComposeArgs(c, c.operands("-f -p --file --project-name --profile"))
+		judgeComposeArgs(j, c, c.operands("-f -p --file --project-name --profile"))
 	}
 }
 
-func (j *callJudge) judgeComposeArgs(c *command, list []string) {
+func judgeComposeArgs(j *callJudge, c *command, list []string) {
 	down := firstOr(list, "") == "down" && c.hasFlag("-v", "--volumes")
 	if down || firstOr(list, "") == "rm" && c.hasFlag("-v") {
 		j.addDanger("volumes", rulePhrase("volumes"))
@@ -73,7 +73,7 @@ const kubeValueFlags = "-n --namespace --context --cluster --kubeconfig -l --sel
 
 // judgeKubectl judges changes of a cluster. A command run in a pod counts unless it clearly
 // only reads.
-func (j *callJudge) judgeKubectl(c *command) {
+func judgeKubectl(j *callJudge, c *command) {
 	list := c.operands(kubeValueFlags)
 	if len(list) == 0 || c.isDryRun() {
 		return
@@ -110,7 +110,7 @@ var awsReadVerbs = []string{"list", "describe", "get", "head", "ls", "help", "se
 	"validate", "simulate", "test", "check", "tail", "presign", "select", "view", "transact-get", "generate-presigned", "decode", "assume-role", "detect", "preview"}
 
 // judgeAWS judges every operation that is not known to only read.
-func (j *callJudge) judgeAWS(c *command) {
+func judgeAWS(j *callJudge, c *command) {
 	list := c.operands("--profile --region --output --endpoint-url --query --cli-input-json --color")
 	if len(list) < 2 || c.isDryRun() || containsWord("configure sso sts help", list[0]) {
 		return
@@ -125,14 +125,14 @@ func (j *callJudge) judgeAWS(c *command) {
 		}
 	}
 	if service == "s3" && containsWord("cp mv sync", verb) {
-		j.judgeBucketCopy(c, "s3://", list[2:], verb)
+		judgeBucketCopy(j, c, "s3://", list[2:], verb)
 		return
 	}
 	j.addEffect("cloud", findBucket(list, "s3://", service+" "+verb), c)
 }
 
 // judgeBucketCopy records a copy to a bucket; a copy from one does not count.
-func (j *callJudge) judgeBucketCopy(c *command, scheme string, ends []string, verb string) {
+func judgeBucketCopy(j *callJudge, c *command, scheme string, ends []string, verb string) {
 	if len(ends) == 0 {
 		return
 	}
@@ -165,13 +165,13 @@ const cloudWriteVerbs = "create delete update deploy set add remove patch import
 	"undelete suspend resume failover swap regenerate assign set-traffic update-traffic call clone restore"
 
 // judgeCloud judges gcloud and az by their verbs.
-func (j *callJudge) judgeCloud(c *command) {
+func judgeCloud(j *callJudge, c *command) {
 	list := c.operands("--project --zone --region --account -g --resource-group -n --name --subscription -o --output --format --location -l")
 	if len(list) < 2 || c.isDryRun() || containsWord("config auth login logout info version components account configure init topic help", list[0]) {
 		return
 	}
 	if c.name() == "gcloud" && list[0] == "storage" && containsWord("cp mv rsync", secondOrEmpty(list)) {
-		j.judgeBucketCopy(c, "gs://", list[2:], secondOrEmpty(list))
+		judgeBucketCopy(j, c, "gs://", list[2:], secondOrEmpty(list))
 		return
 	}
 	for _, verb := range list[1:min(6, len(list))] {
@@ -185,17 +185,17 @@ func (j *callJudge) judgeCloud(c *command) {
 	}
 }
 
-func (j *callJudge) judgeGsutil(c *command) {
+func judgeGsutil(j *callJudge, c *command) {
 	list := c.operands("-h -o -u -p -l -c")
 	switch verb := firstOr(list, ""); {
 	case containsWord("cp mv rsync", verb):
-		j.judgeBucketCopy(c, "gs://", list[1:], verb)
+		judgeBucketCopy(j, c, "gs://", list[1:], verb)
 	case containsWord("rm rb mb acl iam setmeta defacl lifecycle versioning rewrite compose", verb) && secondOrEmpty(list) != "get":
 		j.addEffect("cloud", findBucket(list, "gs://", verb), c)
 	}
 }
 
-func (j *callJudge) judgeAnsible(c *command) {
+func judgeAnsible(j *callJudge, c *command) {
 	if c.hasFlag("--check", "-C", "--syntax-check", "--list-tasks", "--list-hosts", "--list-tags", "--version", "--help") {
 		return
 	}
@@ -205,7 +205,7 @@ func (j *callJudge) judgeAnsible(c *command) {
 }
 
 // judgeVercel judges vercel, which deploys if no verb is given.
-func (j *callJudge) judgeVercel(c *command) {
+func judgeVercel(j *callJudge, c *command) {
 	verb := firstOr(c.operands("-t --token --scope -S --cwd -A -b -e -m"), "deploy")
 	if c.isDryRun() || containsWord("ls list logs dev build pull inspect whoami login logout link help init teams switch project", verb) {
 		return

@@ -3,7 +3,7 @@ package risk
 import "strings"
 
 // judgePython judges python, including modules that are programs of their own.
-func (j *callJudge) judgePython(c *command) {
+func judgePython(j *callJudge, c *command) {
 	for i, w := range c.words {
 		if w.text == "-m" && i+1 < len(c.words) {
 			j.judgeSimple(c.commandFrom(i + 1))
@@ -15,18 +15,18 @@ func (j *callJudge) judgePython(c *command) {
 	}
 	args := c.operands("-W -X")
 	if strings.HasSuffix(firstOr(args, ""), "manage.py") {
-		j.judgeDjango(c, args)
+		judgeDjango(j, c, args)
 		return
 	}
-	j.judgeCode(c)
+	judgeCode(j, c)
 }
 
-func (j *callJudge) judgeDjangoAdmin(c *command) {
-	j.judgeDjango(c, append([]string{c.name()}, c.operands("--settings")...))
+func judgeDjangoAdmin(j *callJudge, c *command) {
+	judgeDjango(j, c, append([]string{c.name()}, c.operands("--settings")...))
 }
 
 // judgeDjango judges the management program of a Django project.
-func (j *callJudge) judgeDjango(c *command, args []string) {
+func judgeDjango(j *callJudge, c *command, args []string) {
 	verb := ""
 	if len(args) > 1 {
 		verb = args[1]
@@ -45,7 +45,7 @@ func (j *callJudge) judgeDjango(c *command, args []string) {
 }
 
 // judgeCode judges code that is part of the call itself. Code in a file is not read.
-func (j *callJudge) judgeCode(c *command) {
+func judgeCode(j *callJudge, c *command) {
 	var parts []string
 	switch c.name() {
 	case "awk", "gawk", "mawk":

@@ -83,7 +83,7 @@ func (j *callJudge) possiblePaths(p string) []string {
 
 // judgeCd records where relative paths may begin from now on. A cd may fail, or end with
 // its subshell, so the earlier directories stay possible.
-func (j *callJudge) judgeCd(c *command) {
+func judgeCd(j *callJudge, c *command) {
 	to := c.operands("")
 	if len(to) != 1 || len(j.baseDirs) >= maxBases || strings.ContainsAny(to[0], "$`*?[{~\\") || to[0] == "-" {
 		j.baseUnknown = true

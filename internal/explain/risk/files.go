@@ -9,7 +9,7 @@ func asksHelp(c *command) bool {
 
 // judgeRemove records every deletion, wherever it is: the rules do not know where the
 // workspace begins.
-func (j *callJudge) judgeRemove(c *command) {
+func judgeRemove(j *callJudge, c *command) {
 	if asksHelp(c) {
 		return
 	}
@@ -40,13 +40,13 @@ func (j *callJudge) addTruncate(p string) {
 	j.addOverwrite("writes over", []string{p})
 }
 
-func (j *callJudge) judgeTruncate(c *command) {
+func judgeTruncate(j *callJudge, c *command) {
 	if targets := c.operands("-s -r --size --reference"); len(targets) > 0 && !asksHelp(c) {
 		j.addOverwrite("cuts", targets)
 	}
 }
 
-func (j *callJudge) judgeDD(c *command) {
+func judgeDD(j *callJudge, c *command) {
 	for _, w := range c.args() {
 		if to, ok := strings.CutPrefix(w.text, "of="); ok {
 			if strings.HasPrefix(to, "/dev/") && !containsWord("/dev/null /dev/stdout /dev/stderr", to) {
@@ -58,7 +58,7 @@ func (j *callJudge) judgeDD(c *command) {
 	}
 }
 
-func (j *callJudge) judgeTee(c *command) {
+func judgeTee(j *callJudge, c *command) {
 	if c.hasFlag("-a", "--append") {
 		return
 	}
@@ -67,7 +67,7 @@ func (j *callJudge) judgeTee(c *command) {
 	}
 }
 
-func (j *callJudge) judgeSort(c *command) {
+func judgeSort(j *callJudge, c *command) {
 	if to, ok := c.flagValue("-o", "--output"); ok {
 		j.addTruncate(to)
 	}
@@ -75,7 +75,7 @@ func (j *callJudge) judgeSort(c *command) {
 
 // judgeMv judges moves. A rename loses nothing, and the turn's checkpoint has what it may
 // overwrite. Forced moves count, and moves to where no checkpoint looks.
-func (j *callJudge) judgeMv(c *command) {
+func judgeMv(j *callJudge, c *command) {
 	targets := c.operands("-t -S --target-directory --suffix")
 	if len(targets) == 0 || asksHelp(c) || c.hasFlag("-n", "--no-clobber", "-b", "--backup") {
 		return
@@ -95,7 +95,7 @@ func (j *callJudge) judgeMv(c *command) {
 }
 
 // judgeCp judges copies. A copy writes like an editor does; only forced ones count.
-func (j *callJudge) judgeCp(c *command) {
+func judgeCp(j *callJudge, c *command) {
 	targets := c.operands("-t -S --target-directory --suffix")
 	if len(targets) < 2 || asksHelp(c) || !c.hasFlag("-f", "--force", "--remove-destination") || isScratchPath(targets[len(targets)-1]) {
 		return
@@ -103,7 +103,7 @@ func (j *callJudge) judgeCp(c *command) {
 	j.addOverwrite("copies over", targets[len(targets)-1:])
 }
 
-func (j *callJudge) judgeLn(c *command) {
+func judgeLn(j *callJudge, c *command) {
 	if list := c.operands("-t -S"); len(list) > 1 && c.hasFlag("-f", "--force") && !isScratchPath(list[len(list)-1]) {
 		j.addOverwrite("links over", list[len(list)-1:])
 	}
@@ -111,14 +111,14 @@ func (j *callJudge) judgeLn(c *command) {
 
 // judgeInPlaceEdit judges sed -i and perl -i. Editing one file is what a write tool does;
 // an edit of many is hard to review.
-func (j *callJudge) judgeInPlaceEdit(c *command) {
+func judgeInPlaceEdit(j *callJudge, c *command) {
 	edits, wide := false, c.generatedArgs
 	for _, w := range c.args() {
 		edits = edits || isInPlaceFlag(w.text)
 		wide = wide || w.hasGlob
 	}
 	if c.name() == "perl" {
-		j.judgeCode(c)
+		judgeCode(j, c)
 	}
 	if !edits {
 		return
@@ -142,7 +142,7 @@ func isInPlaceFlag(t string) bool {
 }
 
 // judgeRsync judges copies to other hosts, and copies that delete at their target.
-func (j *callJudge) judgeRsync(c *command) {
+func judgeRsync(j *callJudge, c *command) {
 	if c.hasFlag("-n", "--dry-run", "--list-only", "--help") {
 		return
 	}
@@ -162,7 +162,7 @@ func (j *callJudge) judgeRsync(c *command) {
 	}
 }
 
-func (j *callJudge) judgeTar(c *command) {
+func judgeTar(j *callJudge, c *command) {
 	if c.hasFlag("--overwrite", "--overwrite-dir", "-U", "--unlink-first", "--recursive-unlink", "--remove-files") {
 		j.addDanger("unpack-over", rulePhrase("unpack-over"))
 	}
@@ -170,7 +170,7 @@ func (j *callJudge) judgeTar(c *command) {
 
 // judgeUnzip judges unpacking over existing files, for unzip, 7z and the single-file
 // compressors.
-func (j *callJudge) judgeUnzip(c *command) {
+func judgeUnzip(j *callJudge, c *command) {
 	if strings.Contains(c.name(), "z") && !strings.HasPrefix(c.name(), "7") && c.name() != "unzip" {
 		if c.hasFlag("-f", "--force") && !c.hasFlag("-c", "-l", "-t") {
 			j.addDanger("unpack-over", rulePhrase("unpack-over"))
@@ -188,7 +188,7 @@ func (j *callJudge) judgeUnzip(c *command) {
 	}
 }
 
-func (j *callJudge) judgeModes(c *command) {
+func judgeModes(j *callJudge, c *command) {
 	if targets := c.operands(""); c.hasFlag("-R", "--recursive") && len(targets) > 1 {
 		j.addDanger("change-modes", joinNames(c.name()+" of all below", targets[1:]))
 	}

@@ -7,7 +7,7 @@ import (
 
 // judgeGit judges git. Operations that git refuses when something would be lost are left to
 // git.
-func (j *callJudge) judgeGit(c *command) {
+func judgeGit(j *callJudge, c *command) {
 	sub := gitSubcommand(c)
 	if sub == nil || sub.isDryRun() {
 		return
@@ -43,7 +43,7 @@ var gitJudges = map[string]func(*callJudge, *command){
 			j.addDanger("git-discard", "deletes what git does not know")
 		}
 	},
-	"checkout": (*callJudge).judgeGitCheckout,
+	"checkout": judgeGitCheckout,
 	"switch": func(j *callJudge, c *command) {
 		if c.hasFlag("-f", "--force", "--discard-changes") {
 			j.addDanger("git-discard", "drops the changes that are not committed")
@@ -106,11 +106,11 @@ var gitJudges = map[string]func(*callJudge, *command){
 			j.addDanger("delete-files", "deletes the files of submodules")
 		}
 	},
-	"merge":       (*callJudge).judgeGitAbort,
-	"cherry-pick": (*callJudge).judgeGitAbort,
-	"revert":      (*callJudge).judgeGitAbort,
-	"am":          (*callJudge).judgeGitAbort,
-	"push":        (*callJudge).judgeGitPush,
+	"merge":       judgeGitAbort,
+	"cherry-pick": judgeGitAbort,
+	"revert":      judgeGitAbort,
+	"am":          judgeGitAbort,
+	"push":        judgeGitPush,
 	"lfs": func(j *callJudge, c *command) {
 		if list := c.operands(""); len(list) > 0 && list[0] == "push" {
 			j.addEffect("push", strings.Join(list[1:], " "), c)
@@ -147,7 +147,7 @@ var gitJudges = map[string]func(*callJudge, *command){
 	},
 }
 
-func (j *callJudge) judgeGitAbort(c *command) {
+func judgeGitAbort(j *callJudge, c *command) {
 	if c.hasFlag("--abort") {
 		j.addDanger("git-discard", "drops a "+c.name()+" that is under way")
 	}
@@ -155,7 +155,7 @@ func (j *callJudge) judgeGitAbort(c *command) {
 
 // judgeGitCheckout judges git checkout. A branch is safe, because git refuses to lose
 // changes; a path is overwritten without a question.
-func (j *callJudge) judgeGitCheckout(c *command) {
+func judgeGitCheckout(j *callJudge, c *command) {
 	list := c.operands("-b -B --orphan --conflict --pathspec-from-file")
 	paths := list
 	if at := dashDashIndex(c); at >= 0 {
@@ -194,7 +194,7 @@ func looksLikePath(s string) bool {
 }
 
 // judgeGitPush records a push, and whether it is forced.
-func (j *callJudge) judgeGitPush(c *command) {
+func judgeGitPush(j *callJudge, c *command) {
 	if c.hasFlag("-n", "--dry-run") {
 		return
 	}

@@ -7,7 +7,7 @@ import (
 
 // judgeGlobalInstall judges packages that are installed for the whole machine. Packages of
 // the project are no risk.
-func (j *callJudge) judgeGlobalInstall(c *command) {
+func judgeGlobalInstall(j *callJudge, c *command) {
 	if c.isDryRun() {
 		return
 	}
@@ -29,7 +29,7 @@ func (j *callJudge) judgeGlobalInstall(c *command) {
 	}
 }
 
-func (j *callJudge) judgeCrontab(c *command) {
+func judgeCrontab(j *callJudge, c *command) {
 	if c.hasFlag("-l") || len(c.words) == 1 && !c.readsInput && c.stdin == "" {
 		return
 	}

@@ -41,7 +41,7 @@ const curlValueFlags = "-X --request -H --header -d --data --data-raw --data-bin
 	"--key -K --config --resolve --url --oauth2-bearer -r --range -C --continue-at --limit-rate --unix-socket --form-string --data-ascii"
 
 // judgeCurl judges curl by its method, or by the presence of a body.
-func (j *callJudge) judgeCurl(c *command) {
+func judgeCurl(j *callJudge, c *command) {
 	if asksHelp(c) {
 		return
 	}
@@ -57,7 +57,7 @@ func (j *callJudge) judgeCurl(c *command) {
 	if attachedMethod := groupedFlagValue(c, "X"); attachedMethod != "" {
 		method = strings.ToUpper(attachedMethod)
 	}
-	j.addRequest(c, method, append(c.flagValues("--url"), c.operands(curlValueFlags)...))
+	addRequest(j, c, method, append(c.flagValues("--url"), c.operands(curlValueFlags)...))
 }
 
 // hasAttachedValue reports whether a flag carries its value in the same word: -da=b.
@@ -84,7 +84,7 @@ func groupedFlagValue(c *command, letter string) string {
 }
 
 // addRequest records a request that writes, once for each host other than this machine.
-func (j *callJudge) addRequest(c *command, method string, urls []string) {
+func addRequest(j *callJudge, c *command, method string, urls []string) {
 	if method == "" || containsWord("GET HEAD OPTIONS TRACE", method) {
 		return
 	}
@@ -98,16 +98,16 @@ func (j *callJudge) addRequest(c *command, method string, urls []string) {
 	}
 }
 
-func (j *callJudge) judgeWget(c *command) {
+func judgeWget(j *callJudge, c *command) {
 	method := strings.ToUpper(firstOr(c.flagValues("--method"), ""))
 	if method == "" && len(c.flagValues("--post-data", "--post-file", "--body-data", "--body-file")) > 0 {
 		method = "POST"
 	}
-	j.addRequest(c, method, c.operands("-O -o -P --output-document --header --post-data --post-file --method --body-data --body-file -U -e -t -T --user --password"))
+	addRequest(j, c, method, c.operands("-O -o -P --output-document --header --post-data --post-file --method --body-data --body-file -U -e -t -T --user --password"))
 }
 
 // judgeHTTPie judges httpie: the first operand may be a method, and fields make it a POST.
-func (j *callJudge) judgeHTTPie(c *command) {
+func judgeHTTPie(j *callJudge, c *command) {
 	list := c.operands("-a --auth -o --output -s --style --session --timeout -A --auth-type -p --print")
 	method := ""
 	if len(list) > 0 && isLetters(list[0]) && strings.ToUpper(list[0]) == list[0] {
@@ -125,7 +125,7 @@ func (j *callJudge) judgeHTTPie(c *command) {
 	if method == "" && (c.stdin != "" || c.readsInput) {
 		method = "POST"
 	}
-	j.addRequest(c, method, list[:1])
+	addRequest(j, c, method, list[:1])
 }
 
 const sshValueFlags = "-p -i -l -o -F -J -L -R -D -W -b -c -E -e -m -O -Q -S -w -B -I"
@@ -135,7 +135,7 @@ const sshReadPrograms = "ls cat head tail less grep rg find uptime df du free ps
 	"journalctl dmesg ss netstat lsof file md5sum sha256sum test true last w who"
 
 // judgeSSH judges a command on another machine. It counts unless it clearly only reads.
-func (j *callJudge) judgeSSH(c *command) {
+func judgeSSH(j *callJudge, c *command) {
 	list := c.operands(sshValueFlags)
 	if len(list) == 0 || c.hasFlag("-V", "-Q", "-G") {
 		return
@@ -170,7 +170,7 @@ func isReadOnlyCommand(text string) bool {
 	return len(parts) > 0
 }
 
-func (j *callJudge) judgeSCP(c *command) {
+func judgeSCP(j *callJudge, c *command) {
 	list := c.operands("-P -i -o -F -J -l -c -S")
 	if len(list) < 2 {
 		return
@@ -199,7 +199,7 @@ func remoteHost(p string) string {
 }
 
 // judgeMail records mail that is sent; without a recipient the program only reads mail.
-func (j *callJudge) judgeMail(c *command) {
+func judgeMail(j *callJudge, c *command) {
 	to := c.operands("-s -a -c -b -r -S -u -i -e -F --subject --attach")
 	for _, t := range to {
 		if strings.Contains(t, "@") || c.hasFlag("-s") {

@@ -106,7 +106,7 @@ func containsString(list []string, w string) bool {
 
 // judgeSQLClient judges SQL clients: on this machine destructive statements count, on
 // another one every statement that writes. If a variable holds the address, both apply.
-func (j *callJudge) judgeSQLClient(c *command) {
+func judgeSQLClient(j *callJudge, c *command) {
 	if c.isDryRun() {
 		return
 	}
@@ -178,7 +178,7 @@ func hostFromArg(s string, alone bool) string {
 }
 
 // judgeRedis judges the first command sent to redis, by where it is sent.
-func (j *callJudge) judgeRedis(c *command) {
+func judgeRedis(j *callJudge, c *command) {
 	list := c.operands("-h -p -s -a -u -n -r -i --user --pass")
 	verb := strings.ToUpper(firstOr(list, ""))
 	text := strings.ToUpper(c.stdin)
@@ -200,7 +200,7 @@ func (j *callJudge) judgeRedis(c *command) {
 }
 
 // judgeMongo judges the script of a mongo shell by the calls in it.
-func (j *callJudge) judgeMongo(c *command) {
+func judgeMongo(j *callJudge, c *command) {
 	text := strings.ToLower(strings.Join(append(c.flagValues("--eval"), c.stdin), ";"))
 	destroys := containsAny(text, "dropdatabase(", ".drop(", "deletemany({})", "remove({})", "dropcollection")
 	writes := destroys || containsAny(text, "insert", "update", "delete", "remove(", "replaceone", "createindex", "bulkwrite", "findoneand", "renamecollection")
