@@ -50,4 +50,30 @@ type Habits struct {
 	Paused      bool        // no checkpoints are taken; what was told is dropped
 	Granularity Granularity // "" is turn
 	Quiet       bool        // what changes between turns becomes a checkpoint when it comes to rest
+	Risk        *RiskRules  // what the user adds to the rules for risky commands; nil: nothing
+}
+
+// RiskRules are programs and tools that a user adds to the rules for risky commands.
+type RiskRules struct {
+	Programs []RiskProgram `json:"programs"`
+	Tools    []RiskTool    `json:"tools"`
+}
+
+// RiskProgram says which rule applies to programs, or which other program they are like.
+type RiskProgram struct {
+	Programs      []string `json:"programs"`
+	Rule          string   `json:"rule"`
+	Like          string   `json:"like"`           // judge it as this program; then there is no rule
+	Subcommands   []string `json:"subcommands"`    // none: every use counts
+	ValueFlags    []string `json:"value_flags"`    // flags that take a value
+	HarmlessFlags []string `json:"harmless_flags"` // flags with which it does nothing
+}
+
+// RiskTool says what tools of MCP servers do. An empty server or tool fits all; nil: not said.
+type RiskTool struct {
+	Server      string `json:"server"`
+	Tool        string `json:"tool"`
+	ReadOnly    *bool  `json:"read_only"`
+	Destructive *bool  `json:"destructive"`
+	OpenWorld   *bool  `json:"open_world"`
 }

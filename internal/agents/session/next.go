@@ -176,7 +176,7 @@ func (n *transition) judgeCall(r rule, c *retake.Call) rule {
 	}
 	n.session.Turn.Calls++
 	n.session.noteDelegation(c)
-	j := risk.Judge(*c)
+	j := risk.JudgeWith(n.habits.Risk, *c)
 	for _, e := range j.Effects {
 		n.state.Counted++
 		eff := retake.Effect{

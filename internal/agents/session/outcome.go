@@ -13,7 +13,7 @@ func (n *transition) recordOutcomes(c *retake.Call) {
 	if c == nil {
 		return
 	}
-	for _, e := range risk.Judge(*c).Effects {
+	for _, e := range risk.JudgeWith(n.habits.Risk, *c).Effects {
 		text := truncate(e.Text, maxTitle)
 		for i := range slices.Backward(n.state.Effects) {
 			have := &n.state.Effects[i]

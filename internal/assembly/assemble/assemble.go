@@ -83,12 +83,13 @@ func OpenService(ctx context.Context, c config.Config, s *config.Settings, o Opt
 	if o.OnEvent != nil {
 		cat = notifyingCatalog{cat, o.Clock, o.OnEvent}
 	}
+	riskRules := openRiskFile(c.RiskFile(), o.Diag)
 	parts := service.Parts{
 		Parts: workspace.Parts{
 			Catalog: cat, OpenStore: o.Store,
 			FS: o.FS, IndexDir: places.indexes, DataDir: data, Clock: o.Clock, BootID: c.BootID, HomeDir: c.Home,
 			RestoreDir: places.returns, Locks: fsx.NewLocks(places.locks),
-			SignalDir: places.signals, SessionDir: places.sessions, Habits: s.Habits,
+			SignalDir: places.signals, SessionDir: places.sessions, Habits: riskRules.addTo(s.Habits, o.Diag),
 			Policy: s.Policy, MinFree: s.Floor, LockWait: writerTimeout, Exclusive: o.Exclusive, Diag: o.Diag,
 		},
 		Maintenance: maintenance.Options{Budget: s.Budget, Within: s.KeepWithin, GoneAfter: s.GoneAfter},

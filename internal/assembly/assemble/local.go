@@ -5,7 +5,9 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/assembly/daemonctl"
+	"github.com/retake-dev/retake/internal/platform/clock"
 	"github.com/retake-dev/retake/internal/platform/config"
+	"github.com/retake-dev/retake/internal/platform/diag"
 	"github.com/retake-dev/retake/internal/service"
 )
 
@@ -16,7 +18,7 @@ func OpenWithoutDaemon(ctx context.Context, c config.Config, s *config.Settings)
 	if err != nil {
 		return nil, err
 	}
-	svc, err := OpenService(ctx, c, s, Options{OneShot: true})
+	svc, err := OpenService(ctx, c, s, Options{OneShot: true, Diag: diag.New(nil, clock.Wall, nil)})
 	if err != nil {
 		release()
 		return nil, err

@@ -35,6 +35,9 @@ func (p *program) collectReport(ctx context.Context) map[string][]byte {
 	if text := readTail(p.conf.SettingsFile); text != nil {
 		files["config.json"] = text
 	}
+	if text := readTail(p.conf.RiskFile()); text != nil {
+		files["risk.json"] = text
+	}
 	files["data.txt"] = []byte(p.storeSizesText())
 	return files
 }

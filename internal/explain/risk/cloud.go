@@ -1,6 +1,9 @@
 package risk
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // judgeGH judges gh api; everything else of gh is in the table.
 func judgeGH(j *callJudge, c *command) {
@@ -105,10 +108,6 @@ func kubeTarget(c *command, rest []string) string {
 	return strings.TrimSpace(t)
 }
 
-// awsReadVerbs begin the names of operations that change nothing.
-var awsReadVerbs = []string{"list", "describe", "get", "head", "ls", "help", "search", "lookup", "wait", "scan", "query", "batch-get", "filter", "estimate",
-	"validate", "simulate", "test", "check", "tail", "presign", "select", "view", "transact-get", "generate-presigned", "decode", "assume-role", "detect", "preview"}
-
 // judgeAWS judges every operation that is not known to only read.
 func judgeAWS(j *callJudge, c *command) {
 	list := c.operands("--profile --region --output --endpoint-url --query --cli-input-json --color")
@@ -119,7 +118,7 @@ func judgeAWS(j *callJudge, c *command) {
 		return
 	}
 	service, verb := list[0], list[1]
-	for _, r := range awsReadVerbs {
+	for _, r := range known().words.AWSReadVerbs {
 		if verb == r || strings.HasPrefix(verb, r+"-") {
 			return
 		}
@@ -159,11 +158,6 @@ func findBucket(list []string, scheme, none string) string {
 	return none
 }
 
-// cloudWriteVerbs are verbs of gcloud and az that change something.
-const cloudWriteVerbs = "create delete update deploy set add remove patch import submit apply start stop reset restart enable disable promote rollback resize attach " +
-	"detach execute publish purge up upload cancel move set-iam-policy add-iam-policy-binding remove-iam-policy-binding ssh scp rm mv invoke deallocate redeploy " +
-	"undelete suspend resume failover swap regenerate assign set-traffic update-traffic call clone restore"
-
 // judgeCloud judges gcloud and az by their verbs.
 func judgeCloud(j *callJudge, c *command) {
 	list := c.operands("--project --zone --region --account -g --resource-group -n --name --subscription -o --output --format --location -l")
@@ -178,7 +172,7 @@ func judgeCloud(j *callJudge, c *command) {
 		if containsWord("list describe show get read tail wait", verb) {
 			return
 		}
-		if containsWord(cloudWriteVerbs, verb) {
+		if slices.Contains(known().words.CloudWriteVerbs, verb) {
 			j.addEffect("cloud", strings.Join(list[:min(4, len(list))], " "), c)
 			return
 		}

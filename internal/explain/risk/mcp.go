@@ -1,33 +1,25 @@
 package risk
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/retake-dev/retake"
 )
 
-// Words in the names of tools, for servers that give no annotations.
-const (
-	mcpReadWords = "get list search read fetch find query describe show view check count lookup browse inspect status download resolve explain analyze " +
-		"summarize preview validate help info ping"
-	mcpDestroyWords = "delete remove drop truncate destroy wipe purge reset clear erase overwrite uninstall revert rollback"
-	mcpWriteWords   = "send post publish deploy create update merge push comment reply invite upload submit approve close assign add edit execute run invoke " +
-		"trigger cancel pay refund charge transfer book order tweet email share insert upsert patch put set archive restart start stop schedule notify react move rename"
-	localServers = "filesystem fs files file memory editor git serena ide"
-)
-
 // judgeMCP judges a tool of an MCP server by its annotations, and by the words of its name
 // where there are none.
 func (j *callJudge) judgeMCP(c retake.Call) {
+	c = j.withUserMarks(c)
 	if c.ReadOnly != nil && *c.ReadOnly {
 		return
 	}
 	server, tool := mcpServerAndTool(c)
 	words := splitToolName(tool)
-	reads := len(words) > 0 && containsWord(mcpReadWords, words[0])
-	destroys := !reads && containsAnyWord(mcpDestroyWords, words)
-	open := !reads && (destroys || containsAnyWord(mcpWriteWords, words)) && !containsWord(localServers, strings.ToLower(server))
+	reads := len(words) > 0 && slices.Contains(known().words.ToolReadWords, words[0])
+	destroys := !reads && containsAnyWord(known().words.ToolDestroyWords, words)
+	open := !reads && (destroys || containsAnyWord(known().words.ToolWriteWords, words)) && !slices.Contains(known().words.LocalServers, strings.ToLower(server))
 	if c.Destructive != nil {
 		destroys = *c.Destructive
 	}
@@ -75,11 +67,6 @@ func splitToolName(s string) []string {
 	return strings.Fields(b.String())
 }
 
-func containsAnyWord(list string, words []string) bool {
-	for _, w := range words {
-		if containsWord(list, w) {
-			return true
-		}
-	}
-	return false
+func containsAnyWord(list, words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(list, w) })
 }

@@ -1,6 +1,9 @@
 package risk
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // hostFromURL returns the host of a URL, with or without a scheme. What only a shell could
 // expand stays as written.
@@ -130,10 +133,6 @@ func judgeHTTPie(j *callJudge, c *command) {
 
 const sshValueFlags = "-p -i -l -o -F -J -L -R -D -W -b -c -E -e -m -O -Q -S -w -B -I"
 
-// sshReadPrograms are programs that only read.
-const sshReadPrograms = "ls cat head tail less grep rg find uptime df du free ps top whoami id hostname uname date pwd echo stat wc which env printenv " +
-	"journalctl dmesg ss netstat lsof file md5sum sha256sum test true last w who"
-
 // judgeSSH judges a command on another machine. It counts unless it clearly only reads.
 func judgeSSH(j *callJudge, c *command) {
 	list := c.operands(sshValueFlags)
@@ -163,7 +162,7 @@ func isReadOnlyCommand(text string) bool {
 			continue
 		}
 		status := containsWord("systemctl git docker kubectl", f[0]) && len(f) > 1 && containsWord("status log ps logs images get describe list-units is-active diff show", f[1])
-		if !containsWord(sshReadPrograms, f[0]) && !status || f[0] == "find" && strings.Contains(p, "-delete") || strings.Contains(p, ">") || strings.Contains(p, "$(") || strings.Contains(p, "-exec") {
+		if !slices.Contains(known().words.ReadPrograms, f[0]) && !status || f[0] == "find" && strings.Contains(p, "-delete") || strings.Contains(p, ">") || strings.Contains(p, "$(") || strings.Contains(p, "-exec") {
 			return false
 		}
 	}

@@ -2,8 +2,8 @@
 // something in the workspace, and what it does outside that no restore takes
 // back. docs/use/risky-commands.md lists the rules.
 //
-// It reads the text of the call alone: no file, no network, no clock, and it
-// runs nothing. Every word of a call is hostile.
+// It reads the text of the call alone, and programs.json, which is part of the
+// program: no other file, no network, no clock, and it runs nothing. Every word of a call is hostile.
 //
 // Invariants:
 //  1. Work is bounded by MaxText and MaxNodes; a call that is not read whole is
@@ -52,8 +52,12 @@ type ExternalEffect struct {
 }
 
 // Judge applies the rules to a call. It never panics, whatever the call holds.
-func Judge(c retake.Call) Judgement {
+func Judge(c retake.Call) Judgement { return JudgeWith(nil, c) }
+
+// JudgeWith applies the rules, and those that the user added; nil: none.
+func JudgeWith(user *retake.RiskRules, c retake.Call) Judgement {
 	j := &callJudge{parseBudget: 4 * MaxText, expansionBudget: MaxText, vars: map[string]string{}, baseDirs: []string{""}}
+	j.useRules(user)
 	switch c.Kind {
 	case retake.CallShell:
 		j.judgeText(c.Command)
@@ -80,6 +84,10 @@ type callJudge struct {
 	baseUnknown bool     // a cd leads to where only a shell can tell
 
 	exit exitMeaning // what the exit status says about the current part
+
+	added map[string][]*programRule // the user's, by program
+	like  map[string]string         // the user's: a program to the one that it is like
+	tools []retake.RiskTool         // the user's
 
 	effectCommand, effectText string // the last command of an effect, and how it is shown
 }
@@ -127,7 +135,11 @@ func (j *callJudge) addEffect(rule, target string, c *command) {
 // kind.
 func (j *callJudge) addFinding(rule, detail string, c *command) {
 	if ruleKind(rule) == "" {
-		j.addDanger(rule, rulePhrase(rule)+detail)
+		phrase := rulePhrase(rule)
+		if phrase == "" { // a rule whose own judges name what is destroyed
+			phrase = "runs "
+		}
+		j.addDanger(rule, phrase+detail)
 		return
 	}
 	j.addEffect(rule, detail, c)

@@ -191,8 +191,9 @@ func TestRulesAreComplete(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	files = append(files, "programs.json")
 	used := map[string]bool{}
-	name := regexp.MustCompile(`(?:addDanger|addEffect|addFinding|rulePhrase|ruleKind)\("([a-z-]+)"|Danger\{Rule: "([a-z-]+)"|^\t\{"([a-z-]+)", "`)
+	name := regexp.MustCompile(`(?:addDanger|addEffect|addFinding|rulePhrase|ruleKind)\("([a-z-]+)"|Danger\{Rule: "([a-z-]+)"|"rule": "([a-z-]+)"`)
 	for _, f := range files {
 		if strings.HasSuffix(f, "_test.go") {
 			continue

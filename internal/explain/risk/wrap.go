@@ -1,6 +1,9 @@
 package risk
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // maxWrapDepth bounds chains of programs that run programs: sudo env nice timeout …
 const maxWrapDepth = 16
@@ -14,13 +17,14 @@ func (j *callJudge) judgeSimple(c *command) {
 		j.addUnread()
 		return
 	}
+	c = j.withKnownName(c)
 	if j.judgeWrapped(c) {
 		return
 	}
-	if f := programJudges()[c.name()]; f != nil {
-		f(j, c)
+	for _, judge := range known().judges[c.name()] {
+		judge(j, c)
 	}
-	if containsWord("yarn pnpm bun", c.name()) && len(c.words) > 1 && rulesByProgram()[c.commandFrom(1).name()] != nil {
+	if containsWord("yarn pnpm bun", c.name()) && len(c.words) > 1 && len(j.rulesOf(c.commandFrom(1).name())) > 0 {
 		j.judgeSimple(c.commandFrom(1)) // yarn prisma …
 	}
 	j.judgeByTable(c)
@@ -29,46 +33,11 @@ func (j *callJudge) judgeSimple(c *command) {
 
 // wrapper is a program that runs the command that follows it.
 type wrapper struct {
-	programs     string
-	verb         string // its word for running; none when it always does
-	valueFlags   string // flags that take a value
-	skipOperands int    // operands before the command
-}
-
-var wrappers = []wrapper{
-	{programs: "sudo doas", valueFlags: "-u -g -C -p -D -R -T -h -U -r -t --user --group"},
-	{programs: "env", valueFlags: "-u -C --unset --chdir"},
-	{programs: "nohup setsid builtin caffeinate unbuffer busybox catchsegv winpty xvfb-run chronic"},
-	{programs: "time", valueFlags: "-o -f"},
-	{programs: "timeout gtimeout", valueFlags: "-s -k --signal --kill-after", skipOperands: 1},
-	{programs: "nice", valueFlags: "-n"},
-	{programs: "ionice", valueFlags: "-c -n"},
-	{programs: "command exec", valueFlags: "-a"},
-	{programs: "stdbuf", valueFlags: "-i -o -e"},
-	{programs: "strace ltrace", valueFlags: "-o -e -s"},
-	{programs: "chroot flock", valueFlags: "-w -E", skipOperands: 1},
-	{programs: "npx bunx uvx pnpx", valueFlags: "-p --package --from --with --python -w"},
-	{programs: "npm", verb: "exec", valueFlags: "-p --package"},
-	{programs: "npm", verb: "x", valueFlags: "-p --package"},
-	{programs: "pnpm yarn", verb: "dlx", valueFlags: "-p --package"},
-	{programs: "pnpm yarn", verb: "exec"},
-	{programs: "poetry pipenv hatch rye pdm", verb: "run"},
-	{programs: "uv", verb: "run", valueFlags: "--with --python --group --extra --project -p"},
-	{programs: "conda mamba", verb: "run", valueFlags: "-n -p --name"},
-	{programs: "bundle", verb: "exec"},
-	{programs: "mise asdf", verb: "exec"},
-	{programs: "direnv", verb: "exec", skipOperands: 1},
-	{programs: "doppler infisical dotenvx op", verb: "run", valueFlags: "-p -c --project --config --env-file -f"},
-	{programs: "aws-vault", verb: "exec", skipOperands: 1},
-	{programs: "dotenv", valueFlags: "-f -e"},
-	{programs: "devcontainer", verb: "exec", valueFlags: "--workspace-folder"},
-	{programs: "docker podman nerdctl", verb: "exec", valueFlags: "-e -u -w --env --user --workdir --env-file", skipOperands: 1},
-	{programs: "docker podman nerdctl", verb: "run", skipOperands: 1, valueFlags: "-v -e -w -u -p -m -l -h --name --network --env --volume --mount " +
-		"--workdir --user --publish --entrypoint --env-file --platform --memory --cpus --hostname --label --add-host --gpus --shm-size --ulimit --cap-add --device --restart --pull"},
-	{programs: "docker podman", verb: "compose exec", valueFlags: "-e -u -w --env --user --workdir --index -f -p --file", skipOperands: 1},
-	{programs: "docker podman", verb: "compose run", valueFlags: "-e -u -w -v -p --env --user --workdir --name --entrypoint -f --file", skipOperands: 1},
-	{programs: "docker-compose", verb: "exec", valueFlags: "-e -u -w --env --user --workdir --index -f -p --file", skipOperands: 1},
-	{programs: "docker-compose", verb: "run", valueFlags: "-e -u -w -v -p --env --user --workdir --name --entrypoint -f --file", skipOperands: 1},
+	Programs     []string `json:"programs"`
+	Subcommand   string   `json:"subcommand"` // its word for running; none when it always does
+	ValueFlags   []string `json:"value_flags"`
+	SkipOperands int      `json:"skip_operands"` // operands before the command
+	Assignments  bool     `json:"assignments"`   // NAME=value may precede the command
 }
 
 // judgeWrapped judges the command that a wrapper runs, and reports whether there was one.
@@ -79,11 +48,7 @@ func (j *callJudge) judgeWrapped(c *command) bool {
 	if containsWord("command", c.name()) && c.hasFlag("-v", "-V") {
 		return true
 	}
-	for i := range wrappers {
-		w := &wrappers[i]
-		if !containsWord(w.programs, c.name()) {
-			continue
-		}
+	for _, w := range known().wrappers[c.name()] {
 		if n, ok := w.innerIndex(c.words); ok {
 			j.judgeSimple(c.commandFrom(n))
 			return true
@@ -94,7 +59,7 @@ func (j *callJudge) judgeWrapped(c *command) bool {
 
 // innerIndex returns the index at which the inner command begins.
 func (w *wrapper) innerIndex(words []word) (int, bool) {
-	verbs, skip := strings.Fields(w.verb), w.skipOperands
+	verbs, skip := strings.Fields(w.Subcommand), w.SkipOperands
 	for i := 1; i < len(words); i++ {
 		t := words[i].text
 		switch {
@@ -104,7 +69,7 @@ func (w *wrapper) innerIndex(words []word) (int, bool) {
 			}
 			return i + 1 + skip, true
 		case len(t) > 1 && t[0] == '-':
-			if containsWord(w.valueFlags, t) {
+			if slices.Contains(w.ValueFlags, t) {
 				i++
 			}
 		case len(verbs) > 0:
@@ -112,7 +77,7 @@ func (w *wrapper) innerIndex(words []word) (int, bool) {
 				return 0, false
 			}
 			verbs = verbs[1:]
-		case isAssignment(t) && (w.programs == "env" || w.programs == "sudo doas"):
+		case w.Assignments && isAssignment(t):
 		case skip > 0:
 			skip--
 		default:

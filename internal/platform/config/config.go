@@ -42,6 +42,15 @@ type Config struct {
 	ErrTTY     bool
 }
 
+// RiskFile returns the file with the user's rules for risky commands, beside the settings; ""
+// if there are no settings.
+func (c *Config) RiskFile() string {
+	if c.SettingsFile == "" {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(c.SettingsFile), "risk.json")
+}
+
 // workingDir returns the working directory. If it was removed, a shell still knows it by name
 // in PWD, and a restore of its files must be able to start there.
 func workingDir() (string, error) {

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -32,12 +33,13 @@ type Recorder struct {
 	mu     sync.Mutex
 	tasks  map[string]*retake.BackgroundTask // guarded by mu
 	logged map[string]time.Time              // guarded by mu: when the failure of a task was logged
+	checks map[string]func() error           // guarded by mu: run when somebody asks what failed
 }
 
 // New returns a recorder. failed, if it is not nil, is called with the name of each task that
 // fails, for a counter.
 func New(log *slog.Logger, c clock.Clock, failed func(task string)) *Recorder {
-	return &Recorder{log: log, clock: c, failed: failed, tasks: map[string]*retake.BackgroundTask{}, logged: map[string]time.Time{}}
+	return &Recorder{log: log, clock: c, failed: failed, tasks: map[string]*retake.BackgroundTask{}, logged: map[string]time.Time{}, checks: map[string]func() error{}}
 }
 
 // Log is the logger; it is never nil.
@@ -112,6 +114,27 @@ func (r *Recorder) Note(task string, err error) {
 	}
 }
 
+// Watch runs a check now, and again each time somebody asks what failed, so that the answer is
+// about this moment. A check that has nothing new to say returns ErrSkipped.
+func (r *Recorder) Watch(task string, check func() error) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	r.checks[task] = check
+	r.mu.Unlock()
+	r.Note(task, recovered(check))
+}
+
+func (r *Recorder) runChecks() {
+	r.mu.Lock()
+	checks := maps.Clone(r.checks)
+	r.mu.Unlock()
+	for task, check := range checks {
+		r.Note(task, recovered(check))
+	}
+}
+
 // repeatAfter is how long the same failure of a task is not logged again.
 const repeatAfter = time.Minute
 
@@ -129,6 +152,7 @@ func (r *Recorder) Failed() []retake.BackgroundTask {
 	if r == nil {
 		return nil
 	}
+	r.runChecks()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var out []retake.BackgroundTask

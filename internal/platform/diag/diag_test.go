@@ -81,3 +81,23 @@ func TestNilRecorderKeepsNothing(t *testing.T) {
 		t.Error("a nil recorder must run steps and keep nothing")
 	}
 }
+
+func TestWatchedChecksAreAboutNow(t *testing.T) {
+	t.Parallel()
+	r, _, _, counted := newRecorder(t)
+	err := errors.New("line 3")
+	r.Watch("read a file", func() error { return err })
+	err = diag.ErrSkipped // as before
+	if got := r.Failed(); len(got) != 1 || !got[0].Failing || got[0].Failures != 1 || got[0].Error != "line 3" {
+		t.Fatalf("while it is wrong: %+v", got)
+	}
+	err = nil
+	if got := r.Failed(); len(got) != 1 || got[0].Failing {
+		t.Errorf("once it is right: %+v", got)
+	}
+	if counted["read a file"] != 1 {
+		t.Errorf("counted: %v", counted)
+	}
+	var none *diag.Recorder
+	none.Watch("nothing", func() error { panic("it runs") })
+}

@@ -117,6 +117,8 @@ func settingsPage(s *config.Settings) string {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", e.Key, code(e.Default), cell(e.Help))
 	}
 	b.WriteString("| `verify.NAME` | | A check that runs after every turn: the command, such as `npm test` |\n")
+	b.WriteString("\n## Risky commands\n\nThe file `risk.json` beside `config.json` adds programs and MCP tools to the rules for risky commands: see\n" +
+		"[Add your own programs](risky-commands.md#add-your-own-programs).\n")
 	b.WriteString("\n## Environment variables\n\n| variable | |\n|---|---|\n")
 	for _, v := range config.Variables {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", v.Name, v.Help)
