@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/agents/mcp"
 	"github.com/retake-dev/retake/internal/assembly/assemble"
 	"github.com/retake-dev/retake/internal/assembly/daemon"
 	"github.com/retake-dev/retake/internal/assembly/program"
@@ -35,6 +36,9 @@ func main() {
 		RunDaemon: runDaemon,
 		Servers:   func(c config.Config, s *config.Settings) cli.Servers { return servers{c, s} },
 		Mount:     mountAt,
+		MCP: func(ctx context.Context, s retake.Service, dir string) error {
+			return mcp.Serve(ctx, s, os.Stdin, os.Stdout, mcp.Options{Dir: dir, Version: version, Clock: clock.Wall})
+		},
 	}))
 }
 

@@ -2,8 +2,8 @@
 // line, the terminal and the hooks, and runs one command.
 //
 // `retake` has no Engine: it speaks to the daemon, and hands what needs the store in its own
-// process over to `retaked`: work without a daemon, the daemon itself, the server, mounts and
-// the demo. It may read and write archives that the user names, and start programs that the
+// process over to `retaked`: work without a daemon, the daemon itself, the server, mounts,
+// MCP and the demo. It may read and write archives that the user names, and start programs that the
 // user asks for. It never decides a use case.
 package program
 
@@ -20,7 +20,6 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/client"
-	"github.com/retake-dev/retake/internal/agents/mcp"
 	"github.com/retake-dev/retake/internal/assembly/daemonctl"
 	"github.com/retake-dev/retake/internal/platform/clock"
 	"github.com/retake-dev/retake/internal/platform/config"
@@ -36,6 +35,8 @@ type Engine struct {
 	RunDaemon func(ctx context.Context, c config.Config, s *config.Settings, starter int) error
 	Servers   func(c config.Config, s *config.Settings) cli.Servers
 	Mount     func(ctx context.Context, dir string, ws retake.Workspace, s retake.Service, ready func()) error
+	// MCP serves the tools for agents on our input and output until they end.
+	MCP func(ctx context.Context, s retake.Service, dir string) error
 }
 
 // program is one run of one of the programs.
@@ -137,16 +138,13 @@ func (p *program) runCommand() int {
 		Run:          newProgramRunner(conf), NewScratchDir: newScratchDirs(conf), Screen: newScreen(conf), OpenBrowser: newBrowserOpener(conf),
 		Hook:   func(ctx context.Context, agent string) int { return p.handleHook(ctx, agent) },
 		Places: newAgentPlaces(conf),
-		MCP: func(ctx context.Context, s retake.Service, dir string) error {
-			return mcp.Serve(ctx, s, os.Stdin, os.Stdout, mcp.Options{Dir: dir, Version: p.version, Clock: clock.Wall})
-		},
-		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+		In:     os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		InTTY: conf.InTTY, OutTTY: conf.OutTTY, ErrTTY: conf.ErrTTY,
 		Width: conf.Width, Height: conf.Height, Pager: newPager(conf), Color: conf.Color, ASCII: conf.ASCII, Solo: p.worksInProcess(),
 		Dir: conf.WorkDir, Home: conf.Home, Env: conf.VerifyEnv, Clock: clock.Wall, Version: p.version,
 	}
 	if p.engine != nil {
-		deps.HandOver, deps.Servers, deps.Mount = nil, p.engine.Servers(conf, settings), p.engine.Mount
+		deps.HandOver, deps.Servers, deps.Mount, deps.MCP = nil, p.engine.Servers(conf, settings), p.engine.Mount, p.engine.MCP
 	}
 	return cli.Run(ctx, p.args, deps)
 }

@@ -1,7 +1,7 @@
 package proc
 
 import (
-	"encoding/gob"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -31,7 +31,7 @@ func RunHelper(args []string) (handled bool, exit int) {
 	unix.CloseOnExec(replyFD)
 	word := os.NewFile(replyFD, "word")
 	var o helperRequest
-	err := gob.NewDecoder(os.NewFile(requestFD, "order")).Decode(&o)
+	err := json.NewDecoder(os.NewFile(requestFD, "order")).Decode(&o)
 	if err == nil {
 		err = o.setUpMounts()
 	}

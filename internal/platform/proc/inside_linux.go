@@ -2,7 +2,7 @@ package proc
 
 import (
 	"context"
-	"encoding/gob"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -65,6 +65,35 @@ type helperRequest struct {
 	DropCapabilities    bool // the helper has capabilities that the program must not have
 }
 
+// helperJSON is a helperRequest in bytes: names and variables of the environment need not be
+// UTF-8, and JSON keeps nothing else as text.
+type helperJSON struct {
+	Args, Env           [][]byte
+	Dir, MountPath, Cwd []byte
+	DropCapabilities    bool
+}
+
+// MarshalJSON keeps every byte.
+func (o helperRequest) MarshalJSON() ([]byte, error) {
+	return json.Marshal(helperJSON{convertAll[[]byte](o.Args), convertAll[[]byte](o.Env), []byte(o.Dir), []byte(o.MountPath), []byte(o.Cwd), o.DropCapabilities})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (o *helperRequest) UnmarshalJSON(b []byte) error {
+	var x helperJSON
+	err := json.Unmarshal(b, &x)
+	*o = helperRequest{convertAll[string](x.Args), convertAll[string](x.Env), string(x.Dir), string(x.MountPath), string(x.Cwd), x.DropCapabilities}
+	return err
+}
+
+func convertAll[To, From string | []byte](all []From) []To {
+	out := make([]To, 0, len(all))
+	for _, x := range all {
+		out = append(out, To(x))
+	}
+	return out
+}
+
 // runInNamespace runs the program through the helper. If why is not nil, nothing was run.
 func (p MountedCommand) runInNamespace(ctx context.Context, rel string) (exit int, why, err error) {
 	if err := markDescriptorsCloseOnExec(); err != nil {
@@ -112,7 +141,7 @@ func startHelper(cmd *exec.Cmd, o helperRequest) (word string, err error) {
 		return "", fmt.Errorf("make a namespace: %w", err)
 	}
 	_, _ = orderR.Close(), wordW.Close()
-	if err = gob.NewEncoder(orderW).Encode(o); err != nil {
+	if err = json.NewEncoder(orderW).Encode(o); err != nil {
 		err = fmt.Errorf("tell the inner side: %w", err)
 	}
 	_ = orderW.Close()

@@ -2,7 +2,7 @@ package proc
 
 import (
 	"context"
-	"encoding/gob"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -140,7 +140,7 @@ func (k *supervisor) start(s *processStreams, c supervisorRequest) error {
 		_, _ = orderW.Close(), wordR.Close()
 		return fmt.Errorf("start a keeper: %w", err)
 	}
-	_ = gob.NewEncoder(orderW).Encode(c) // a supervisor that does not get it sends no report
+	_ = json.NewEncoder(orderW).Encode(c) // a supervisor that does not get it sends no report
 	return nil
 }
 
@@ -158,7 +158,7 @@ func (k *supervisor) awaitReports(ctx context.Context) (o exitReport, why, err e
 		case <-heard:
 		}
 	})()
-	words := gob.NewDecoder(k.replyPipe)
+	words := json.NewDecoder(k.replyPipe)
 	var b startReport
 	err = words.Decode(&b)
 	if err == nil && b.Why == "" {

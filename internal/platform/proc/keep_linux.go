@@ -1,7 +1,7 @@
 package proc
 
 import (
-	"encoding/gob"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -27,9 +27,9 @@ func runSupervisor(args []string) (handled bool) {
 	runtime.LockOSThread() // capabilities, priority and Pdeathsig depend on this thread
 	unix.CloseOnExec(requestFD)
 	unix.CloseOnExec(replyFD)
-	orders, words := os.NewFile(requestFD, "order"), gob.NewEncoder(os.NewFile(replyFD, "word"))
+	orders, words := os.NewFile(requestFD, "order"), json.NewEncoder(os.NewFile(replyFD, "word"))
 	var c supervisorRequest
-	if gob.NewDecoder(orders).Decode(&c) != nil {
+	if json.NewDecoder(orders).Decode(&c) != nil {
 		return true
 	}
 	pid, code, err := c.startProgram()

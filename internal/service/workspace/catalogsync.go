@@ -88,11 +88,12 @@ func (s *Registry) ensureCatalogCurrent(ctx context.Context) (stale string, err 
 // syncCatalogAfterBoot syncs the catalog with the heads of the store if that was not done
 // since the boot. Damaged workspaces are skipped: the commands that need them report it.
 func (s *Registry) syncCatalogAfterBoot(ctx context.Context) error {
-	if s.BootID == "" {
+	if s.BootID == "" || s.syncedAfterBoot.Load() {
 		return nil
 	}
 	seen, err := s.Catalog.Mark(ctx, bootMark)
 	if err != nil || seen == s.BootID {
+		s.syncedAfterBoot.Store(err == nil)
 		return err
 	}
 	st, err := s.Store(ctx)

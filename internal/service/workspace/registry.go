@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -58,6 +59,8 @@ type Registry struct {
 	mu          sync.Mutex  // guards openedStore and caches; never held over disk I/O
 	openedStore store.Store // nil until first needed
 	caches      map[retake.WorkspaceID]*Cache
+
+	syncedAfterBoot atomic.Bool // the catalog has followed the store since the machine started
 }
 
 // New returns the workspaces of a store.
