@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"time"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/wire"
 )
 
 // admin is the part of a Client that is retake.Office: the namespace of a server with its keys,
@@ -51,41 +51,25 @@ func setNonEmpty(v url.Values, pairs ...string) url.Values {
 	return v
 }
 
-// page is one page of a list.
-type page[T any] struct {
-	Data []T    `json:"data"`
-	Next string `json:"next_cursor"`
-}
-
-// pageSize is the largest page that a server returns.
-const pageSize = 1000
-
 // listAll returns all pages of a list.
 func listAll[T any](ctx context.Context, c *conn, parts ...string) ([]T, error) {
 	var out []T
-	v := url.Values{"limit": {strconv.Itoa(pageSize)}}
+	v := url.Values{"limit": {strconv.Itoa(wire.MaxPage)}}
 	for {
-		p, err := callJSON[page[T]](ctx, c, newGet(v, parts...))
+		p, err := callJSON[wire.Page[T]](ctx, c, newGet(v, parts...))
 		if err != nil {
 			return nil, err
 		}
-		if out = append(out, p.Data...); p.Next == "" {
+		if out = append(out, p.Data...); p.NextCursor == "" {
 			return out, nil
 		}
-		v = url.Values{"limit": {strconv.Itoa(pageSize)}, "cursor": {p.Next}}
+		v = url.Values{"limit": {strconv.Itoa(wire.MaxPage)}, "cursor": {p.NextCursor}}
 	}
-}
-
-type keyBody struct {
-	Kind       retake.KeyKind `json:"kind"`
-	Name       string         `json:"name,omitempty"`
-	Workspaces []string       `json:"workspaces,omitempty"`
-	Expires    *time.Time     `json:"expires,omitempty"`
 }
 
 // MakeKey creates a key. Its secret is returned only once.
 func (c *admin) MakeKey(ctx context.Context, req retake.KeyRequest) (retake.NewKey, error) {
-	return callJSON[retake.NewKey](ctx, c.conn, newRequest(http.MethodPost, keyBody(req), "keys"))
+	return callJSON[retake.NewKey](ctx, c.conn, newRequest(http.MethodPost, wire.KeyBody(req), "keys"))
 }
 
 // Keys lists all keys, including expired and revoked ones.
@@ -100,16 +84,9 @@ func (c *admin) RevokeKey(ctx context.Context, id retake.KeyID) (retake.Key, err
 	return callJSON[retake.Key](ctx, c.conn, a)
 }
 
-type scheduleBody struct {
-	Work      retake.ScheduleWork `json:"work"`
-	Workspace retake.WorkspaceID  `json:"workspace,omitempty"`
-	Cron      string              `json:"cron"`
-	Jitter    time.Duration       `json:"jitter,omitempty"`
-}
-
 // MakeSchedule adds a schedule.
 func (c *admin) MakeSchedule(ctx context.Context, req retake.ScheduleRequest) (retake.Schedule, error) {
-	return callJSON[retake.Schedule](ctx, c.conn, newRequest(http.MethodPost, scheduleBody(req), "schedules"))
+	return callJSON[retake.Schedule](ctx, c.conn, newRequest(http.MethodPost, wire.ScheduleBody(req), "schedules"))
 }
 
 // Schedules lists all schedules.
@@ -128,7 +105,7 @@ func (c *admin) Audit(ctx context.Context, q retake.AuditQuery) ([]retake.AuditE
 	if q.Before != 0 {
 		v.Set("before", strconv.FormatInt(q.Before, 10))
 	}
-	p, err := callJSON[page[retake.AuditEntry]](ctx, c.conn, newGet(v, "audit"))
+	p, err := callJSON[wire.Page[retake.AuditEntry]](ctx, c.conn, newGet(v, "audit"))
 	return p.Data, err
 }
 
@@ -137,16 +114,10 @@ func (c *admin) CheckAudit(ctx context.Context) (retake.AuditProof, error) {
 	return callJSON[retake.AuditProof](ctx, c.conn, newGet(nil, "audit", "check"))
 }
 
-type deletionBody struct {
-	Workspace retake.WorkspaceID `json:"workspace"`
-	Refs      []string           `json:"refs"`
-	Why       string             `json:"why,omitempty"`
-}
-
 // RequestDeletion requests a deletion, which takes place when the grace period ends.
 func (c *admin) RequestDeletion(ctx context.Context, req retake.DeletionRequest) (retake.Deletion, error) {
 	req.Refs = append([]string{}, req.Refs...)
-	return callJSON[retake.Deletion](ctx, c.conn, newRequest(http.MethodPost, deletionBody(req), "deletions"))
+	return callJSON[retake.Deletion](ctx, c.conn, newRequest(http.MethodPost, wire.DeletionBody(req), "deletions"))
 }
 
 // Deletions lists all deletion requests.
@@ -159,14 +130,9 @@ func (c *admin) CancelDeletion(ctx context.Context, id string) (retake.Deletion,
 	return callJSON[retake.Deletion](ctx, c.conn, newRequest(http.MethodDelete, nil, "deletions", id))
 }
 
-type holdBody struct {
-	Ref  string `json:"ref"`
-	Name string `json:"name"`
-}
-
 // Hold puts a legal hold on a checkpoint.
 func (c *admin) Hold(ctx context.Context, ws retake.WorkspaceID, ref, name string) (retake.Pin, error) {
-	return callJSON[retake.Pin](ctx, c.conn, newRequest(http.MethodPost, holdBody{ref, name}, "workspaces", string(ws), "holds"))
+	return callJSON[retake.Pin](ctx, c.conn, newRequest(http.MethodPost, wire.HoldBody{Ref: ref, Name: name}, "workspaces", string(ws), "holds"))
 }
 
 // Release removes a legal hold.

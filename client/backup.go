@@ -5,16 +5,12 @@ import (
 	"net/http"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/wire"
 )
-
-type backupBody struct {
-	URL  string `json:"url"`
-	Host string `json:"host,omitempty"`
-}
 
 // SetBackup sets the remote that the checkpoints of a workspace are pushed to.
 func (c *storage) SetBackup(ctx context.Context, req retake.BackupRequest) (retake.Backup, error) {
-	a := newRequest(http.MethodPut, backupBody{req.URL, req.Host}, "workspaces", string(req.Workspace), "backup")
+	a := newRequest(http.MethodPut, wire.BackupBody{URL: req.URL, Host: req.Host}, "workspaces", string(req.Workspace), "backup")
 	a.idempotent = true
 	return callJSON[retake.Backup](ctx, c.conn, a)
 }

@@ -11,12 +11,7 @@ import (
 	"net/url"
 
 	"github.com/retake-dev/retake"
-)
-
-const (
-	entryHeader = "Retake-Entry"
-	endTrailer  = "Retake-End"
-	endOK       = "ok"
+	"github.com/retake-dev/retake/internal/pure/wire"
 )
 
 // Open streams a file of a checkpoint.
@@ -57,7 +52,7 @@ func (c *Client) OpenPart(ctx context.Context, q PartQuery) (io.ReadCloser, reta
 	if err != nil {
 		return nil, e, err
 	}
-	text, err := base64.RawURLEncoding.DecodeString(b.response.Header.Get(entryHeader))
+	text, err := base64.RawURLEncoding.DecodeString(b.response.Header.Get(wire.EntryHeader))
 	if err == nil {
 		err = json.Unmarshal(text, &e)
 	}
@@ -111,9 +106,9 @@ func (b *responseBody) Close() error { return b.response.Body.Close() }
 
 // checkEnd returns io.EOF if the body is complete, or why it is not.
 func (b *responseBody) checkEnd() error {
-	_, promised := b.response.Trailer[endTrailer]
-	switch text := b.response.Trailer.Get(endTrailer); {
-	case !promised || text == endOK:
+	_, promised := b.response.Trailer[wire.EndTrailer]
+	switch text := b.response.Trailer.Get(wire.EndTrailer); {
+	case !promised || text == wire.EndOK:
 		return io.EOF
 	case text == "":
 		return interruptedError(io.ErrUnexpectedEOF)

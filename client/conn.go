@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/wire"
 )
 
 // conn sends requests to a daemon or a server, and again if that is safe.
@@ -120,9 +121,9 @@ func (c *conn) buildRequest(ctx context.Context, a *apiRequest, body []byte) (*h
 	}
 	switch {
 	case body != nil:
-		req.Header.Set("Content-Type", jsonType)
+		req.Header.Set("Content-Type", wire.JSONType)
 	case a.stream != nil:
-		req.Header.Set("Content-Type", tarType)
+		req.Header.Set("Content-Type", wire.TarType)
 		req.Header.Set("Expect", "100-continue") // a request that is refused does not send its body
 	}
 	c.setIdentity(req, a)
@@ -134,9 +135,9 @@ func (c *conn) buildRequest(ctx context.Context, a *apiRequest, body []byte) (*h
 		req.Header.Set("Te", "trailers")
 		req.Header.Set("Connection", "TE")
 	case a.onProgress != nil || a.wantsEvents:
-		req.Header.Set("Accept", eventType)
+		req.Header.Set("Accept", wire.EventType)
 	default:
-		req.Header.Set("Accept", jsonType)
+		req.Header.Set("Accept", wire.JSONType)
 	}
 	return req, nil
 }

@@ -10,31 +10,13 @@ import (
 	"net/http"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/wire"
 )
 
 const (
-	jsonType    = "application/json"
-	eventType   = "text/event-stream"
-	problemType = "application/problem+json"
-
 	unchanged = "Nothing was changed."
 	uncertain = "It is not certain whether it was done; earlier checkpoints are intact."
 )
-
-// problem is the JSON form of a retake.Error.
-type problem struct {
-	Code     retake.ErrorKind `json:"code"`
-	What     string           `json:"what"`
-	WhatRaw  []byte           `json:"what_raw"`
-	Safe     string           `json:"safe"`
-	Hint     string           `json:"hint"`
-	HintRaw  []byte           `json:"hint_raw"`
-	Cause    string           `json:"cause"`
-	CauseRaw []byte           `json:"cause_raw"`
-
-	Retryable bool         `json:"retryable"`
-	Plan      *retake.Plan `json:"plan"`
-}
 
 // Obstructed is the error of a restore in one call that has obstacles. Nothing was changed. Plan
 // is what the restore would do, and Err is Denied.
@@ -54,8 +36,8 @@ func parseProblem(data []byte) error {
 	return err
 }
 
-func readProblem(data []byte) (problem, error) {
-	var p problem
+func readProblem(data []byte) (wire.Problem, error) {
+	var p wire.Problem
 	if err := json.Unmarshal(data, &p); err != nil || p.Code == "" {
 		return p, badResponse(errors.Join(err, errors.New("a problem without a kind")))
 	}
@@ -83,7 +65,7 @@ func responseError(r *http.Response) error {
 	if err != nil {
 		return &connError{mayHaveArrived: true, err: err}
 	}
-	if contentType(r) == problemType {
+	if contentType(r) == wire.ProblemType {
 		p, err := readProblem(data)
 		if p.Retryable {
 			return &retryableError{err: err, retryAfter: retryAfter(r), refused: r.StatusCode == http.StatusTooManyRequests}

@@ -7,6 +7,7 @@ import (
 	"net/url"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/wire"
 )
 
 // observer is the part of a Client that is retake.Observer: what agents do and say.
@@ -25,17 +26,13 @@ func (c *observer) Effects(ctx context.Context, ws retake.WorkspaceID, since str
 	if since != "" {
 		q.Set("since", since)
 	}
-	out, err := callJSON[struct{ Effects []retake.Effect }](ctx, c.conn, newGet(q, "workspaces", string(ws), "effects"))
+	out, err := callJSON[wire.EffectList](ctx, c.conn, newGet(q, "workspaces", string(ws), "effects"))
 	return out.Effects, err
-}
-
-type taskList struct {
-	Tasks []retake.Task `json:"tasks"`
 }
 
 // Tasks returns the newest to-do list.
 func (c *observer) Tasks(ctx context.Context, ws retake.WorkspaceID) ([]retake.Task, error) {
-	out, err := callJSON[taskList](ctx, c.conn, newGet(nil, "workspaces", string(ws), "tasks"))
+	out, err := callJSON[wire.TaskList](ctx, c.conn, newGet(nil, "workspaces", string(ws), "tasks"))
 	return out.Tasks, err
 }
 
@@ -44,7 +41,7 @@ func (c *observer) SetTasks(ctx context.Context, ws retake.WorkspaceID, tasks []
 	if tasks == nil {
 		tasks = []retake.Task{}
 	}
-	return callJSON[retake.Reaction](ctx, c.conn, newRequest(http.MethodPut, taskList{tasks}, "workspaces", string(ws), "tasks"))
+	return callJSON[retake.Reaction](ctx, c.conn, newRequest(http.MethodPut, wire.TaskList{Tasks: tasks}, "workspaces", string(ws), "tasks"))
 }
 
 // State returns the state of the agent at a checkpoint.
@@ -73,15 +70,8 @@ func (c *observer) Spoken(ctx context.Context, ws retake.WorkspaceID, ref string
 	return callJSON[retake.Spoken](ctx, c.conn, newGet(url.Values{"ref": {ref}}, "workspaces", string(ws), "spoken"))
 }
 
-type resumeBody struct {
-	Ref    string `json:"ref,omitempty"`
-	Dir    string `json:"dir,omitempty"`
-	DirRaw []byte `json:"dir_raw,omitempty"`
-	Look   bool   `json:"look,omitempty"`
-}
-
 // Resume forks a conversation, so that an agent can continue it.
 func (c *observer) Resume(ctx context.Context, req retake.ResumeRequest) (retake.Resumption, error) {
-	body := resumeBody{Ref: req.Ref, Dir: req.Dir, DirRaw: rawBytes(req.Dir), Look: req.Look}
+	body := wire.ResumeBody{Ref: req.Ref, Dir: req.Dir, DirRaw: rawBytes(req.Dir), Look: req.Look}
 	return callJSON[retake.Resumption](ctx, c.conn, newRequest(http.MethodPost, body, "workspaces", string(req.Workspace), "resume"))
 }

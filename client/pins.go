@@ -5,16 +5,13 @@ import (
 	"net/http"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/wire"
 )
-
-type pinBody struct {
-	Ref string `json:"ref"`
-}
 
 // Pin pins a checkpoint. If a response was lost, the pin may exist already; it counts as created
 // if it is on the same checkpoint.
 func (c *Client) Pin(ctx context.Context, ws retake.WorkspaceID, ref, name string) (retake.Pin, error) {
-	a := newRequest(http.MethodPut, pinBody{ref}, "workspaces", string(ws), "pins", name)
+	a := newRequest(http.MethodPut, wire.PinBody{Ref: ref}, "workspaces", string(ws), "pins", name)
 	a.idempotent = true
 	pin, err := callJSON[retake.Pin](ctx, c.conn, a)
 	if !a.mayHaveArrived || !retake.IsKind(err, retake.Exists) {
@@ -41,13 +38,9 @@ func (c *Client) Unpin(ctx context.Context, ws retake.WorkspaceID, name string) 
 	return c.conn.sendDelete(ctx, newRequest(http.MethodDelete, nil, "workspaces", string(ws), "pins", name))
 }
 
-type forgetBody struct {
-	Refs []string `json:"refs"`
-}
-
 // Forget deletes checkpoints.
 func (c *Client) Forget(ctx context.Context, ws retake.WorkspaceID, refs []string) ([]retake.Tombstone, error) {
-	a := newRequest(http.MethodPost, forgetBody{append([]string{}, refs...)}, "workspaces", string(ws), "forget")
-	out, err := callJSON[struct{ Tombstones []retake.Tombstone }](ctx, c.conn, a)
+	a := newRequest(http.MethodPost, wire.ForgetBody{Refs: append([]string{}, refs...)}, "workspaces", string(ws), "forget")
+	out, err := callJSON[wire.TombstoneList](ctx, c.conn, a)
 	return out.Tombstones, err
 }

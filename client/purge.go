@@ -5,23 +5,19 @@ import (
 	"net/http"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/wire"
 )
-
-type purgeBody struct {
-	Paths    []string `json:"paths,omitempty"`
-	Contents [][]byte `json:"contents,omitempty"`
-}
 
 // PlanPurge returns what a purge would remove.
 func (c *storage) PlanPurge(ctx context.Context, req retake.PurgeRequest) (retake.PurgePlan, error) {
-	a := newRequest(http.MethodPost, purgeBody{req.Paths, req.Contents}, "workspaces", string(req.Workspace), "purge", "plan")
+	a := newRequest(http.MethodPost, wire.PurgeBody{Paths: req.Paths, Contents: req.Contents}, "workspaces", string(req.Workspace), "purge", "plan")
 	a.onProgress = req.Progress
 	return callJSON[retake.PurgePlan](ctx, c.conn, a)
 }
 
 // Purge removes a path or content from the whole history.
 func (c *storage) Purge(ctx context.Context, req retake.PurgeRequest) (retake.PurgeReport, error) {
-	a := newRequest(http.MethodPost, purgeBody{req.Paths, req.Contents}, "workspaces", string(req.Workspace), "purge")
+	a := newRequest(http.MethodPost, wire.PurgeBody{Paths: req.Paths, Contents: req.Contents}, "workspaces", string(req.Workspace), "purge")
 	a.onProgress = req.Progress
 	return callJSON[retake.PurgeReport](ctx, c.conn, a)
 }

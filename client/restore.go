@@ -7,24 +7,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/wire"
 )
 
-type planBody struct {
-	Course   retake.Course      `json:"course"`
-	Ref      string             `json:"ref,omitempty"`
-	Paths    []string           `json:"paths,omitempty"`
-	PathsRaw [][]byte           `json:"paths_raw,omitempty"`
-	Git      bool               `json:"git,omitempty"`
-	Fork     retake.WorkspaceID `json:"fork,omitempty"`
-	Edits    bool               `json:"edits,omitempty"`
-	Session  string             `json:"session,omitempty"`
-	Hunks    []retake.Hunk      `json:"hunks,omitempty"`
-	From     string             `json:"from,omitempty"`
-	Asker    int                `json:"asker,omitempty"`
-}
-
-func newPlanBody(q *retake.PlanRequest) planBody {
-	return planBody{Course: q.Course, Ref: q.Ref, Paths: q.Paths, PathsRaw: rawTexts(q.Paths), Git: q.Git, Fork: q.Fork, Edits: q.Edits, Session: q.Session, Hunks: q.Hunks, From: q.From, Asker: q.Asker}
+func newPlanBody(q *retake.PlanRequest) wire.PlanBody {
+	return wire.PlanBody{Course: q.Course, Ref: q.Ref, Paths: q.Paths, PathsRaw: rawTexts(q.Paths), Git: q.Git, Fork: q.Fork, Edits: q.Edits, Session: q.Session, Hunks: q.Hunks, From: q.From, Asker: q.Asker}
 }
 
 // PlanRestore returns what a restore would do. It changes nothing, so it may be retried.
@@ -34,11 +21,11 @@ func (c *Client) PlanRestore(ctx context.Context, req retake.PlanRequest) (retak
 	return callJSON[retake.Plan](ctx, c.conn, a)
 }
 
-type restoreBody struct {
-	planBody
-	Digest string              `json:"digest"`
-	Accept []string            `json:"accept,omitempty"`
-	ID     retake.CheckpointID `json:"id,omitempty"`
+func newRestoreBody(q *retake.ApplyRequest, id retake.CheckpointID) wire.RestoreBody {
+	return wire.RestoreBody{
+		Course: q.Course, Ref: q.Ref, Paths: q.Paths, PathsRaw: rawTexts(q.Paths), Git: q.Git, Fork: q.Fork, Edits: q.Edits, Session: q.Session, Hunks: q.Hunks, From: q.From,
+		Asker: q.Asker, Digest: q.Digest, Accept: q.Accept, ID: id,
+	}
 }
 
 // ApplyRestore applies a plan. The new checkpoint gets its ID here, and the service returns the
@@ -48,18 +35,9 @@ func (c *Client) ApplyRestore(ctx context.Context, req retake.ApplyRequest) (ret
 	if err != nil {
 		return retake.RestoreResult{}, err
 	}
-	a := newRequest(http.MethodPost, restoreBody{newPlanBody(&req.PlanRequest), req.Digest, req.Accept, id}, "workspaces", string(req.Workspace), "restores")
+	a := newRequest(http.MethodPost, newRestoreBody(&req, id), "workspaces", string(req.Workspace), "restores")
 	a.idempotent, a.onProgress = true, req.Progress
 	return callJSON[retake.RestoreResult](ctx, c.conn, a)
-}
-
-type forkBody struct {
-	Ref       string `json:"ref,omitempty"`
-	Dir       string `json:"dir"`
-	DirRaw    []byte `json:"dir_raw,omitempty"`
-	Name      string `json:"name,omitempty"`
-	NameRaw   []byte `json:"name_raw,omitempty"`
-	Throwaway bool   `json:"throwaway,omitempty"`
 }
 
 // Fork creates a new workspace from a checkpoint.
@@ -68,7 +46,7 @@ func (c *Client) Fork(ctx context.Context, req retake.ForkRequest) (retake.ForkR
 	if err != nil {
 		return retake.ForkResult{}, dirError(err)
 	}
-	a := newRequest(http.MethodPost, forkBody{
+	a := newRequest(http.MethodPost, wire.ForkBody{
 		Ref: req.Ref, Dir: dir, DirRaw: rawBytes(dir), Name: req.Name, NameRaw: rawBytes(req.Name), Throwaway: req.Throwaway,
 	}, "workspaces", string(req.Workspace), "forks")
 	a.onProgress = req.Progress
@@ -77,7 +55,7 @@ func (c *Client) Fork(ctx context.Context, req retake.ForkRequest) (retake.ForkR
 
 // Forks lists the forks of a workspace.
 func (c *Client) Forks(ctx context.Context, ws retake.WorkspaceID) ([]retake.WorkspaceState, error) {
-	out, err := callJSON[struct{ Forks []retake.WorkspaceState }](ctx, c.conn, newGet(nil, "workspaces", string(ws), "forks"))
+	out, err := callJSON[wire.ForkList](ctx, c.conn, newGet(nil, "workspaces", string(ws), "forks"))
 	return out.Forks, err
 }
 

@@ -9,12 +9,11 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/retake-dev/retake/internal/pure/wire"
 )
 
 const (
-	tarType           = "application/x-tar"
-	idempotencyHeader = "Idempotency-Key"
-
 	minRetryDelay = 100 * time.Millisecond
 	maxRetryDelay = 5 * time.Second
 	maxRetryAfter = time.Minute // upper bound for the Retry-After of a server
@@ -53,7 +52,7 @@ func (c *conn) setIdentity(req *http.Request, a *apiRequest) {
 		req.Header.Set("Authorization", "Bearer "+c.opts.Key)
 	}
 	if a.idempotencyKey != "" {
-		req.Header.Set(idempotencyHeader, a.idempotencyKey)
+		req.Header.Set(wire.IdempotencyHeader, a.idempotencyKey)
 	}
 	if a.lastEventID != "" {
 		req.Header.Set("Last-Event-ID", a.lastEventID)

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/wire"
 )
 
 // Estimate counts what a directory contains.
@@ -48,23 +49,13 @@ func dirError(err error) error {
 	return &retake.Error{Kind: retake.NotFound, What: "no such directory", Safe: unchanged, Err: err}
 }
 
-type initBody struct {
-	Dir     string            `json:"dir"`
-	DirRaw  []byte            `json:"dir_raw,omitempty"`
-	Name    string            `json:"name,omitempty"`
-	NameRaw []byte            `json:"name_raw,omitempty"`
-	Accept  []string          `json:"accept,omitempty"`
-	Mark    retake.MarkChoice `json:"mark,omitempty"`
-	Env     []string          `json:"env,omitempty"`
-}
-
 // Init protects a directory and takes its first checkpoint.
 func (c *Client) Init(ctx context.Context, req retake.InitRequest) (retake.SaveResult, error) {
 	dir, err := c.conn.resolveDir(req.Dir)
 	if err != nil {
 		return retake.SaveResult{}, dirError(err)
 	}
-	a := newRequest(http.MethodPost, initBody{
+	a := newRequest(http.MethodPost, wire.InitBody{
 		Dir: dir, DirRaw: rawBytes(dir), Name: req.Name, NameRaw: rawBytes(req.Name), Accept: req.Accept, Mark: req.Mark, Env: req.Env,
 	}, "workspaces")
 	a.onProgress = req.Progress
@@ -81,7 +72,7 @@ func rawBytes(s string) []byte {
 
 // Workspaces lists all workspaces, the most recently used first.
 func (c *Client) Workspaces(ctx context.Context) ([]retake.WorkspaceState, error) {
-	out, err := callJSON[struct{ Workspaces []retake.WorkspaceState }](ctx, c.conn, newGet(nil, "workspaces"))
+	out, err := callJSON[wire.WorkspaceList](ctx, c.conn, newGet(nil, "workspaces"))
 	return out.Workspaces, err
 }
 
@@ -90,22 +81,13 @@ func (c *Client) Deinit(ctx context.Context, ws retake.WorkspaceID) (retake.Work
 	return callJSON[retake.Workspace](ctx, c.conn, newRequest(http.MethodDelete, nil, "workspaces", string(ws)))
 }
 
-type saveBody struct {
-	ID        retake.CheckpointID `json:"id,omitempty"`
-	Intent    string              `json:"intent,omitempty"`
-	Trigger   retake.Trigger      `json:"trigger,omitempty"`
-	Pin       string              `json:"pin,omitempty"`
-	Budget    time.Duration       `json:"budget,omitempty"`
-	IfChanged bool                `json:"if_changed,omitempty"`
-}
-
 // Save takes a checkpoint. The checkpoint gets its ID here, so that a retry adds nothing.
 func (c *Client) Save(ctx context.Context, req retake.SaveRequest) (retake.SaveResult, error) {
 	id, err := checkpointID(req.ID)
 	if err != nil {
 		return retake.SaveResult{}, err
 	}
-	a := newRequest(http.MethodPost, saveBody{
+	a := newRequest(http.MethodPost, wire.SaveBody{
 		ID: id, Intent: req.Intent, Trigger: req.Trigger, Pin: req.Pin, Budget: req.Budget, IfChanged: req.IfChanged,
 	}, "workspaces", string(req.Workspace), "checkpoints")
 	a.idempotent, a.onProgress = true, req.Progress
@@ -168,7 +150,7 @@ func (c *Client) Diff(ctx context.Context, q retake.DiffQuery) (retake.Compariso
 // List returns the entries of a directory.
 func (c *Client) List(ctx context.Context, ws retake.WorkspaceID, ref, dir string) ([]retake.Entry, error) {
 	v := url.Values{"ref": {ref}, "dir": {dir}}
-	out, err := callJSON[struct{ Entries []retake.Entry }](ctx, c.conn, newGet(v, "workspaces", string(ws), "list"))
+	out, err := callJSON[wire.EntryList](ctx, c.conn, newGet(v, "workspaces", string(ws), "list"))
 	return out.Entries, err
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/wire"
 )
 
 // Archive streams a checkpoint as a tar archive.
@@ -19,12 +20,6 @@ func (c *Client) Archive(ctx context.Context, ws retake.WorkspaceID, ref string)
 	return b, nil
 }
 
-type applyBody struct {
-	planBody
-	Accept []string            `json:"accept,omitempty"`
-	ID     retake.CheckpointID `json:"id,omitempty"`
-}
-
 // Restore plans and restores in one call; the digest is ignored. If there are obstacles that
 // were not accepted, nothing is changed and the error is an Obstructed.
 func (c *Client) Restore(ctx context.Context, req retake.ApplyRequest) (retake.RestoreResult, error) {
@@ -32,7 +27,11 @@ func (c *Client) Restore(ctx context.Context, req retake.ApplyRequest) (retake.R
 	if err != nil {
 		return retake.RestoreResult{}, err
 	}
-	a := newRequest(http.MethodPost, applyBody{newPlanBody(&req.PlanRequest), req.Accept, id}, "workspaces", string(req.Workspace), "restore")
+	body := wire.ApplyBody{
+		Course: req.Course, Ref: req.Ref, Paths: req.Paths, PathsRaw: rawTexts(req.Paths), Git: req.Git, Fork: req.Fork, Edits: req.Edits, Session: req.Session,
+		Accept: req.Accept, ID: id,
+	}
+	a := newRequest(http.MethodPost, body, "workspaces", string(req.Workspace), "restore")
 	a.idempotent, a.onProgress = true, req.Progress
 	return callJSON[retake.RestoreResult](ctx, c.conn, a)
 }
@@ -62,19 +61,13 @@ type Restored struct {
 	Now     retake.CheckpointID `json:"current_snapshot_id"`
 }
 
-type snapshotBody struct {
-	Label     string              `json:"label,omitempty"`
-	Workspace retake.WorkspaceID  `json:"workspace_id,omitempty"`
-	ID        retake.CheckpointID `json:"snapshot_id,omitempty"`
-}
-
 // MakeSnapshot takes a snapshot. An empty workspace means the default one.
 func (c *snapshots) MakeSnapshot(ctx context.Context, ws retake.WorkspaceID, label string) (Snapshot, error) {
 	id, err := checkpointID("")
 	if err != nil {
 		return Snapshot{}, err
 	}
-	a := newRequest(http.MethodPost, snapshotBody{Label: label, Workspace: ws, ID: id}, "snapshots")
+	a := newRequest(http.MethodPost, wire.SnapshotBody{Label: label, Workspace: ws, ID: id}, "snapshots")
 	a.idempotent = true
 	return callJSON[Snapshot](ctx, c.conn, a)
 }
@@ -83,8 +76,8 @@ func (c *snapshots) MakeSnapshot(ctx context.Context, ws retake.WorkspaceID, lab
 // next page. An empty cursor is the first page, and is returned with the last one.
 func (c *snapshots) Snapshots(ctx context.Context, ws retake.WorkspaceID, cursor string, limit int) ([]Snapshot, string, error) {
 	v := setNonEmpty(withLimit(url.Values{}, limit), "workspace_id", string(ws), "cursor", cursor)
-	p, err := callJSON[page[Snapshot]](ctx, c.conn, newGet(v, "snapshots"))
-	return p.Data, p.Next, err
+	p, err := callJSON[wire.Page[Snapshot]](ctx, c.conn, newGet(v, "snapshots"))
+	return p.Data, p.NextCursor, err
 }
 
 // Snapshot returns one snapshot.
@@ -99,19 +92,13 @@ func (c *snapshots) DropSnapshot(ctx context.Context, id retake.CheckpointID, wh
 	return callJSON[retake.Deletion](ctx, c.conn, a)
 }
 
-type restoreSnapshotBody struct {
-	Paths  []string            `json:"paths,omitempty"`
-	Accept []string            `json:"accept,omitempty"`
-	ID     retake.CheckpointID `json:"id,omitempty"`
-}
-
 // RestoreSnapshot restores a snapshot. No paths means everything.
 func (c *snapshots) RestoreSnapshot(ctx context.Context, id retake.CheckpointID, paths, accept []string) (Restored, error) {
 	made, err := checkpointID("")
 	if err != nil {
 		return Restored{}, err
 	}
-	a := newRequest(http.MethodPost, restoreSnapshotBody{Paths: paths, Accept: accept, ID: made}, "snapshots", string(id), "restore")
+	a := newRequest(http.MethodPost, wire.RestoreSnapshotBody{Paths: paths, Accept: accept, ID: made}, "snapshots", string(id), "restore")
 	a.idempotent = true
 	return callJSON[Restored](ctx, c.conn, a)
 }

@@ -6,19 +6,16 @@ import (
 	"net/url"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/wire"
 )
 
 // storage is the part of a Client that looks after the stored bytes: it verifies, measures,
 // frees, backs up and erases them.
 type storage struct{ conn *conn }
 
-type scrubBody struct {
-	Share float64 `json:"share,omitempty"`
-}
-
 // Scrub reads stored data back and verifies it. It changes nothing, so it may be retried.
 func (c *storage) Scrub(ctx context.Context, q retake.ScrubQuery) (retake.ScrubReport, error) {
-	a := newRequest(http.MethodPost, scrubBody{q.Share}, "scrub")
+	a := newRequest(http.MethodPost, wire.ScrubBody{Share: q.Share}, "scrub")
 	a.idempotent, a.readOnly, a.onProgress = true, true, q.Progress
 	return callJSON[retake.ScrubReport](ctx, c.conn, a)
 }

@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"time"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/wire"
 )
 
 // Story explains what changed between two checkpoints.
@@ -30,7 +30,7 @@ func (c *Client) Rows(ctx context.Context, q retake.RowsQuery) (retake.RowsDiff,
 
 // Search finds checkpoints by words.
 func (c *Client) Search(ctx context.Context, q retake.SearchQuery) ([]retake.Hit, error) {
-	out, err := callJSON[struct{ Hits []retake.Hit }](ctx, c.conn, newGet(withLimit(url.Values{"text": {q.Text}}, q.Limit), "workspaces", string(q.Workspace), "search"))
+	out, err := callJSON[wire.HitList](ctx, c.conn, newGet(withLimit(url.Values{"text": {q.Text}}, q.Limit), "workspaces", string(q.Workspace), "search"))
 	return out.Hits, err
 }
 
@@ -43,7 +43,7 @@ func (c *Client) Blame(ctx context.Context, q retake.BlameQuery) (retake.Blame, 
 // Chronicle lists the checkpoints in which a fact changed.
 func (c *Client) Chronicle(ctx context.Context, q retake.ChronicleQuery) ([]retake.Mention, error) {
 	v := withLimit(url.Values{"kind": {string(q.Kind)}, "name": {q.Name}}, q.Limit)
-	out, err := callJSON[struct{ Mentions []retake.Mention }](ctx, c.conn, newGet(v, "workspaces", string(q.Workspace), "chronicle"))
+	out, err := callJSON[wire.MentionList](ctx, c.conn, newGet(v, "workspaces", string(q.Workspace), "chronicle"))
 	return out.Mentions, err
 }
 
@@ -54,38 +54,21 @@ func withLimit(v url.Values, limit int) url.Values {
 	return v
 }
 
-// attestBody is an attestation without what the URL contains.
-type attestBody struct {
-	Ref     string         `json:"ref,omitempty"`
-	Name    string         `json:"name,omitempty"`
-	Command string         `json:"command,omitempty"`
-	Where   retake.Where   `json:"where,omitempty"`
-	By      string         `json:"by,omitempty"`
-	Claim   bool           `json:"claim,omitempty"`
-	Bisect  bool           `json:"bisect,omitempty"`
-	Verdict retake.Verdict `json:"verdict,omitempty"`
-	Why     string         `json:"why,omitempty"`
-	Exit    int            `json:"exit,omitempty"`
-	Started time.Time      `json:"started,omitzero"`
-	Took    time.Duration  `json:"took,omitempty"`
-	Output  string         `json:"output,omitempty"`
-}
-
 // Attest records the result of a check.
 func (c *Client) Attest(ctx context.Context, a retake.Attestation) (retake.Verification, error) {
-	body := attestBody{a.Ref, a.Name, a.Command, a.Where, a.By, a.Claim, a.Bisect, a.Verdict, a.Why, a.Exit, a.Started, a.Took, a.Output}
+	body := wire.AttestBody{Ref: a.Ref, Name: a.Name, Command: a.Command, Where: a.Where, By: a.By, Claim: a.Claim, Bisect: a.Bisect, Verdict: a.Verdict, Why: a.Why, Exit: a.Exit, Started: a.Started, Took: a.Took, Output: a.Output}
 	return callJSON[retake.Verification](ctx, c.conn, newRequest(http.MethodPost, body, "workspaces", string(a.Workspace), "verifications"))
 }
 
 // Verifications lists check results, newest first.
 func (c *Client) Verifications(ctx context.Context, q retake.VerificationQuery) ([]retake.Verification, error) {
 	v := withLimit(url.Values{"ref": {q.Ref}, "name": {q.Name}, "command": {q.Command}}, q.Limit)
-	out, err := callJSON[struct{ Verifications []retake.Verification }](ctx, c.conn, newGet(v, "workspaces", string(q.Workspace), "verifications"))
+	out, err := callJSON[wire.VerificationList](ctx, c.conn, newGet(v, "workspaces", string(q.Workspace), "verifications"))
 	return out.Verifications, err
 }
 
 // Standing lists the checks that are configured for every checkpoint.
 func (c *Client) Standing(ctx context.Context, ws retake.WorkspaceID) ([]retake.Standing, error) {
-	out, err := callJSON[struct{ Standing []retake.Standing }](ctx, c.conn, newGet(nil, "workspaces", string(ws), "standing"))
+	out, err := callJSON[wire.StandingList](ctx, c.conn, newGet(nil, "workspaces", string(ws), "standing"))
 	return out.Standing, err
 }

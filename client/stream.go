@@ -9,11 +9,12 @@ import (
 	"net/http"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/wire"
 )
 
 // readResult returns the JSON of a response, which may be the last event of a stream.
 func (a *apiRequest) readResult(r *http.Response) ([]byte, error) {
-	if contentType(r) == eventType {
+	if contentType(r) == wire.EventType {
 		return a.readOutcome(r.Body)
 	}
 	data, err := io.ReadAll(r.Body)
@@ -32,11 +33,11 @@ func (a *apiRequest) readOutcome(r io.Reader) ([]byte, error) {
 			return nil, err
 		}
 		switch e.event {
-		case "result":
+		case wire.ResultEvent:
 			return e.data, nil
-		case "problem":
+		case wire.ProblemEvent:
 			return nil, parseProblem(e.data)
-		case "progress":
+		case wire.ProgressEvent:
 			a.reportProgress(e.data)
 		}
 	}
@@ -83,8 +84,8 @@ func nextEvent(lines *bufio.Reader) (streamEvent, error) {
 
 // reportProgress passes a progress event to the caller.
 func (a *apiRequest) reportProgress(data []byte) {
-	var p struct{ Files, Total, Bytes int64 }
+	var p wire.Progress
 	if a.onProgress != nil && json.Unmarshal(data, &p) == nil {
-		a.onProgress(retake.Progress{Files: p.Files, Total: p.Total, Bytes: p.Bytes})
+		a.onProgress(retake.Progress(p))
 	}
 }

@@ -8,20 +8,14 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"time"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/wire"
 )
-
-type hookBody struct {
-	URL    string             `json:"url"`
-	Types  []retake.EventType `json:"types,omitempty"`
-	Scheme retake.Scheme      `json:"scheme,omitempty"`
-}
 
 // MakeWebhook adds a webhook and returns its secret.
 func (c *admin) MakeWebhook(ctx context.Context, req retake.WebhookRequest) (retake.NewWebhook, error) {
-	return callJSON[retake.NewWebhook](ctx, c.conn, newRequest(http.MethodPost, hookBody(req), "webhooks"))
+	return callJSON[retake.NewWebhook](ctx, c.conn, newRequest(http.MethodPost, wire.HookBody(req), "webhooks"))
 }
 
 // Webhooks lists all webhooks.
@@ -29,15 +23,9 @@ func (c *admin) Webhooks(ctx context.Context) ([]retake.Webhook, error) {
 	return listAll[retake.Webhook](ctx, c.conn, "webhooks")
 }
 
-type changeHookBody struct {
-	URL      string             `json:"url"`
-	Types    []retake.EventType `json:"types,omitempty"`
-	Disabled *time.Time         `json:"disabled,omitempty"`
-}
-
 // ChangeWebhook replaces the URL and the event types, and enables or disables a webhook.
 func (c *admin) ChangeWebhook(ctx context.Context, w retake.Webhook) (retake.Webhook, error) {
-	a := newRequest(http.MethodPut, changeHookBody{w.URL, w.Types, w.Disabled}, "webhooks", string(w.ID))
+	a := newRequest(http.MethodPut, wire.ChangeHookBody{URL: w.URL, Types: w.Types, Disabled: w.Disabled}, "webhooks", string(w.ID))
 	a.idempotent = true
 	return callJSON[retake.Webhook](ctx, c.conn, a)
 }
@@ -55,7 +43,7 @@ func (c *admin) RotateWebhook(ctx context.Context, id retake.WebhookID) (retake.
 // Deliveries lists messages, newest first.
 func (c *admin) Deliveries(ctx context.Context, q retake.DeliveryQuery) ([]retake.Delivery, error) {
 	v := setNonEmpty(withLimit(url.Values{}, q.Limit), "webhook", string(q.Webhook), "state", string(q.State), "before", q.Before)
-	p, err := callJSON[page[retake.Delivery]](ctx, c.conn, newGet(v, "deliveries"))
+	p, err := callJSON[wire.Page[retake.Delivery]](ctx, c.conn, newGet(v, "deliveries"))
 	return p.Data, err
 }
 
@@ -81,7 +69,7 @@ func (c *admin) Events(ctx context.Context, q retake.EventQuery) ([]retake.Event
 	if q.Wait > 0 {
 		v.Set("wait", q.Wait.String())
 	}
-	p, err := callJSON[page[retake.Event]](ctx, c.conn, newGet(v, "events"))
+	p, err := callJSON[wire.Page[retake.Event]](ctx, c.conn, newGet(v, "events"))
 	return p.Data, err
 }
 
@@ -129,7 +117,7 @@ func (s *eventReader) readEvents(r *http.Response) error {
 		if err != nil {
 			return errors.Join(errStreamEnded, errors.Unwrap(err))
 		}
-		if e.event == "problem" {
+		if e.event == wire.ProblemEvent {
 			return parseProblem(e.data)
 		}
 		var ev retake.Event

@@ -83,7 +83,7 @@ func TestPlantedArrowsAreFound(t *testing.T) {
 		"into the bench": {file("cmd/retake/a.go", "", inside("bench")),
 			"cmd/retake/a.go:2: cmd/retake imports bench: cmd (the programs) sees the vocabulary, client, internal"},
 		"from the SDK to the inside": {file("client/a.go", "", inside("internal/pure/tree")),
-			"client/a.go:2: client imports internal/pure/tree: client (the Go SDK) sees the vocabulary"},
+			"client/a.go:2: client imports internal/pure/tree: client (the Go SDK) sees the vocabulary, internal/pure/wire"},
 		"from bytes to rows": {file("internal/storage/store/a.go", "", inside("internal/storage/catalog")),
 			"internal/storage/store/a.go:2: internal/storage/store imports its neighbour internal/storage/catalog: bytes know nothing of rows, rows nothing of bytes"},
 		"from rows to bytes": {file("internal/storage/catalog/sqlcatalog/a.go", "", inside("internal/storage/store")),

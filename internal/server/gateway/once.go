@@ -15,12 +15,13 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/wire"
 	"github.com/retake-dev/retake/internal/storage/serverdb"
 	"github.com/retake-dev/retake/internal/ui/httpapi"
 )
 
 const (
-	idempotencyHeader = "Idempotency-Key"
+	idempotencyHeader = wire.IdempotencyHeader
 	idempotencyLease  = 10 * time.Minute // longer than any request
 	replyRetention    = 24 * time.Hour
 	maxReplayBody     = 1 << 20

@@ -11,11 +11,12 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/wire"
 )
 
 const (
-	jsonType  = "application/json"
-	eventType = "text/event-stream"
+	jsonType  = wire.JSONType
+	eventType = wire.EventType
 )
 
 // body is a request or a response with a JSON body.
@@ -53,7 +54,7 @@ func handleProgress[I, O any](a *api, op huma.Operation, f func(context.Context,
 			eventType: {Schema: &huma.Schema{Type: huma.TypeString, Description: progressStreamText}},
 		},
 	}}
-	schemas.Schema(reflect.TypeFor[progress](), true, "") // registers the schema that the events refer to
+	schemas.Schema(reflect.TypeFor[wire.Progress](), true, "") // registers the schema that the events refer to
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*huma.StreamResponse, error) {
 		return &huma.StreamResponse{Body: func(hc huma.Context) {
 			r, w := humago.Unwrap(hc)

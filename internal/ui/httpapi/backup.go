@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/wire"
 )
 
 type backupPath struct {
@@ -13,12 +14,7 @@ type backupPath struct {
 
 type backupInput struct {
 	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
-	Body      backupBody
-}
-
-type backupBody struct {
-	URL  string `json:"url" doc:"The URL of the git remote: git@host:path or ssh://git@host/path."`
-	Host string `json:"host,omitempty" doc:"The host key or its fingerprint. Without it nothing is set, and the response contains the key that the host presented."`
+	Body      wire.BackupBody
 }
 
 // registerBackup registers the routes for the backup of a workspace.

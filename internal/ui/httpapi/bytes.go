@@ -12,13 +12,14 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/wire"
 )
 
 const (
 	bytesType   = "application/octet-stream"
-	entryHeader = "Retake-Entry"
-	endTrailer  = "Retake-End"
-	endOK       = "ok"
+	entryHeader = wire.EntryHeader
+	endTrailer  = wire.EndTrailer
+	endOK       = wire.EndOK
 
 	chunkSize     = 64 << 10
 	maxHeaderText = 6 << 10 // proxies commonly limit headers to 8000 bytes

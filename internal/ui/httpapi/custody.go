@@ -5,14 +5,11 @@ import (
 	"net/http"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/wire"
 )
 
 type scrubInput struct {
-	Body *scrubBody
-}
-
-type scrubBody struct {
-	Share float64 `json:"share,omitempty" doc:"The share of all file content to read, from 0 (structure only) to 1."`
+	Body *wire.ScrubBody
 }
 
 // registerStorage registers the routes for the store: verification, disk space and cleanup.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/wire"
 )
 
 const (
@@ -17,18 +18,11 @@ const (
 	progressStreamText = "Any number of `progress` events, each with a Progress. Then one `result` event with the body of the JSON response, or one `problem` event with a Problem."
 )
 
-// progress is the JSON form of retake.Progress.
-type progress struct {
-	Files int64 `json:"files" doc:"The number of files so far."`
-	Total int64 `json:"total" doc:"The number of files in all. 0 while it is not known."`
-	Bytes int64 `json:"bytes" doc:"The number of bytes so far."`
-}
-
 // latestProgress keeps the newest progress only. Setting it never blocks, so that a slow client
 // does not slow down the work.
 type latestProgress struct {
 	mu       sync.Mutex
-	value    progress      // guarded by mu
+	value    wire.Progress // guarded by mu
 	fresh    bool          // guarded by mu
 	firstSet chan struct{} // closed by the first call of set
 	once     sync.Once
@@ -36,12 +30,12 @@ type latestProgress struct {
 
 func (l *latestProgress) set(p retake.Progress) {
 	l.mu.Lock()
-	l.value, l.fresh = progress{Files: p.Files, Total: p.Total, Bytes: p.Bytes}, true
+	l.value, l.fresh = wire.Progress{Files: p.Files, Total: p.Total, Bytes: p.Bytes}, true
 	l.mu.Unlock()
 	l.once.Do(func() { close(l.firstSet) })
 }
 
-func (l *latestProgress) takeFresh() (progress, bool) {
+func (l *latestProgress) takeFresh() (wire.Progress, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	fresh := l.fresh
@@ -68,10 +62,10 @@ func streamProgress[O any](a *api, asker context.Context, w http.ResponseWriter,
 	s.sendProgress(news, asker.Done(), done)
 	<-done
 	if err != nil {
-		s.sendEvent("problem", problemOf(err).withRequestID(asker))
+		s.sendEvent(wire.ProblemEvent, problemOf(err).withRequestID(asker))
 		return
 	}
-	s.sendEvent("result", out)
+	s.sendEvent(wire.ResultEvent, out)
 }
 
 // eventStream writes server-sent events.
@@ -89,7 +83,7 @@ func (s *eventStream) sendProgress(news *latestProgress, gone, done <-chan struc
 		select {
 		case <-done:
 			if p, fresh := news.takeFresh(); fresh { // fast work has not sent any progress yet
-				s.sendEvent("progress", p)
+				s.sendEvent(wire.ProgressEvent, p)
 			}
 			return
 		case <-gone:
@@ -100,7 +94,7 @@ func (s *eventStream) sendProgress(news *latestProgress, gone, done <-chan struc
 			quiet += progressInterval
 		}
 		if p, fresh := news.takeFresh(); fresh {
-			s.sendEvent("progress", p)
+			s.sendEvent(wire.ProgressEvent, p)
 			quiet = 0
 		} else if quiet >= keepAliveInterval {
 			s.sendKeepAlive()

@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/wire"
 )
 
 // The examples are values of the types that the API sends, so that they cannot differ from the
@@ -145,7 +146,7 @@ func historyExamples() map[string]any {
 	return map[string]any{
 		"About":         retake.About{Version: "1.0.0", API: retake.APIVersion, Stamp: exampleTime(8, 0).UnixNano(), PID: 2817, Started: exampleTime(9, 0), Home: "/home/me/.local/share/retake"},
 		"Workspace":     ws,
-		"WorkspaceList": workspaceList{[]retake.WorkspaceState{stateExample()}},
+		"WorkspaceList": wire.WorkspaceList{Workspaces: []retake.WorkspaceState{stateExample()}},
 		"Checkpoint":    cp,
 		"SaveResult":    retake.SaveResult{Workspace: ws, Checkpoint: cp, Created: true, Recorded: true, Warnings: []retake.Warning{}},
 		"Timeline": retake.Timeline{
@@ -153,8 +154,8 @@ func historyExamples() map[string]any {
 			Findings: map[retake.CheckpointID]retake.Finding{cp.ID: finding}, Good: &cp,
 		},
 		"Pin":           pinExample(),
-		"TombstoneList": tombstoneList{[]retake.Tombstone{{Number: 12, ID: exampleBefore, Time: exampleTime(9, 30), At: exampleTime(11, 0)}}},
-		"EntryList":     entryList{[]retake.Entry{*entryExample(131)}},
+		"TombstoneList": wire.TombstoneList{Tombstones: []retake.Tombstone{{Number: 12, ID: exampleBefore, Time: exampleTime(9, 30), At: exampleTime(11, 0)}}},
+		"EntryList":     wire.EntryList{Entries: []retake.Entry{*entryExample(131)}},
 		"Comparison": retake.Comparison{From: ptr(beforeExample()), To: &cp, Changes: []retake.Change{
 			{Path: "src/login.ts", What: retake.Edited, Before: entryExample(101), After: entryExample(131)},
 		}},

@@ -4,33 +4,34 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/wire"
 )
 
 // requestExamples returns the examples of request bodies, by schema.
 func requestExamples() map[string]any {
 	return map[string]any{
-		"InitBody":            initBody{Dir: "/home/me/shop"},
-		"SaveBody":            saveBody{Intent: "before the upgrade"},
-		"PlanBody":            planBody{Course: retake.CourseRestore, Ref: "14", Paths: []string{"src"}},
-		"RestoreBody":         restoreBody{Course: retake.CourseRestore, Ref: "14", Paths: []string{"src"}, Digest: "5363-2fa3", Accept: []string{retake.ObstacleChanged}},
-		"ApplyBody":           applyBody{Ref: "14", Accept: []string{retake.ObstacleChanged}},
-		"ForkBody":            forkBody{Ref: "14", Dir: "/home/me/try"},
-		"ResumeBody":          resumeBody{Ref: "14"},
-		"AttestBody":          attestBody{Name: "test", Command: "npm test", Started: exampleTime(10, 28), Took: 964 * time.Millisecond},
-		"PinBody":             pinBody{Ref: "14"},
-		"ForgetBody":          forgetBody{Refs: []string{"12"}},
-		"PurgeBody":           purgeBody{Paths: []string{".env"}},
-		"BackupBody":          backupBody{URL: "git@example.com:me/backup.git"},
-		"ScrubBody":           scrubBody{Share: 0.1},
+		"InitBody":            wire.InitBody{Dir: "/home/me/shop"},
+		"SaveBody":            wire.SaveBody{Intent: "before the upgrade"},
+		"PlanBody":            wire.PlanBody{Course: retake.CourseRestore, Ref: "14", Paths: []string{"src"}},
+		"RestoreBody":         wire.RestoreBody{Course: retake.CourseRestore, Ref: "14", Paths: []string{"src"}, Digest: "5363-2fa3", Accept: []string{retake.ObstacleChanged}},
+		"ApplyBody":           wire.ApplyBody{Ref: "14", Accept: []string{retake.ObstacleChanged}},
+		"ForkBody":            wire.ForkBody{Ref: "14", Dir: "/home/me/try"},
+		"ResumeBody":          wire.ResumeBody{Ref: "14"},
+		"AttestBody":          wire.AttestBody{Name: "test", Command: "npm test", Started: exampleTime(10, 28), Took: 964 * time.Millisecond},
+		"PinBody":             wire.PinBody{Ref: "14"},
+		"ForgetBody":          wire.ForgetBody{Refs: []string{"12"}},
+		"PurgeBody":           wire.PurgeBody{Paths: []string{".env"}},
+		"BackupBody":          wire.BackupBody{URL: "git@example.com:me/backup.git"},
+		"ScrubBody":           wire.ScrubBody{Share: 0.1},
 		"LimitsBody":          limitsBody{Workspaces: ptr(int64(500))},
-		"KeyBody":             keyBody{Kind: retake.KeyAgent, Name: "ci"},
-		"HookBody":            hookBody{URL: "https://example.com/hook", Types: []retake.EventType{retake.EventCreated}},
-		"ChangeHookBody":      changeHookBody{URL: "https://example.com/hook"},
-		"ScheduleBody":        scheduleBody{Work: retake.WorkSave, Workspace: exampleWorkspace, Cron: "0 * * * *"},
-		"DeletionBody":        deletionBody{Workspace: exampleWorkspace, Refs: []string{"12"}, Why: "contains a password"},
-		"HoldBody":            holdBody{Ref: "14", Name: "case-7"},
-		"SnapshotBody":        snapshotBody{Label: "before the upgrade"},
-		"RestoreSnapshotBody": restoreSnapshotBody{Paths: []string{"src"}},
+		"KeyBody":             wire.KeyBody{Kind: retake.KeyAgent, Name: "ci"},
+		"HookBody":            wire.HookBody{URL: "https://example.com/hook", Types: []retake.EventType{retake.EventCreated}},
+		"ChangeHookBody":      wire.ChangeHookBody{URL: "https://example.com/hook"},
+		"ScheduleBody":        wire.ScheduleBody{Work: retake.WorkSave, Workspace: exampleWorkspace, Cron: "0 * * * *"},
+		"DeletionBody":        wire.DeletionBody{Workspace: exampleWorkspace, Refs: []string{"12"}, Why: "contains a password"},
+		"HoldBody":            wire.HoldBody{Ref: "14", Name: "case-7"},
+		"SnapshotBody":        wire.SnapshotBody{Label: "before the upgrade"},
+		"RestoreSnapshotBody": wire.RestoreSnapshotBody{Paths: []string{"src"}},
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/wire"
 )
 
 // changeExamples returns the examples of changes and checks, by schema.
@@ -24,12 +25,12 @@ func changeExamples() map[string]any {
 		"RowsDiff": retake.RowsDiff{From: ptr(beforeExample()), To: &cp, Same: 1, Tables: []retake.TableRows{
 			{Name: "orders", What: retake.Edited, Columns: []retake.TableColumn{}, Added: 2, Equal: 240, Rows: []retake.RowChange{}},
 		}},
-		"HitList":          hitList{[]retake.Hit{{Checkpoint: cp, Finding: retake.Finding{Gist: &gist, Changed: 1}, Where: "prompt", Text: cp.Intent}}},
+		"HitList":          wire.HitList{Hits: []retake.Hit{{Checkpoint: cp, Finding: retake.Finding{Gist: &gist, Changed: 1}, Where: "prompt", Text: cp.Intent}}},
 		"Blame":            retake.Blame{Checkpoint: cp, Path: "src/login.ts", Lines: []retake.BlameLine{{Number: 14, Text: "export function login() {"}}, Checkpoints: []retake.Checkpoint{cp}},
-		"MentionList":      mentionList{[]retake.Mention{{Checkpoint: cp, Facts: facts}}},
+		"MentionList":      wire.MentionList{Mentions: []retake.Mention{{Checkpoint: cp, Facts: facts}}},
 		"Verification":     check,
-		"VerificationList": verificationList{[]retake.Verification{check}},
-		"StandingList":     standingList{[]retake.Standing{{Name: "test", Command: "npm test"}}},
+		"VerificationList": wire.VerificationList{Verifications: []retake.Verification{check}},
+		"StandingList":     wire.StandingList{Standing: []retake.Standing{{Name: "test", Command: "npm test"}}},
 	}
 }
 
@@ -47,8 +48,8 @@ func agentExamples() map[string]any {
 	return map[string]any{
 		"Signal":     retake.Signal{ID: "sg_01a1e799-8808-76cb-80c6-570c6775cc0a", Kind: retake.SignalPrompt, Time: exampleTime(10, 25), Agent: "claude-code", Session: exampleSession, Dir: "/home/me/shop", Prompt: cp.Intent},
 		"Reaction":   retake.Reaction{Workspace: exampleWorkspace, Checkpoint: &cp},
-		"EffectList": effectList{effects},
-		"TaskList":   taskList{tasks},
+		"EffectList": wire.EffectList{Effects: effects},
+		"TaskList":   wire.TaskList{Tasks: tasks},
 		"State":      retake.State{Checkpoint: cp, Tasks: tasks, Calls: []retake.Call{{ID: "call_1", Tool: "Bash", Kind: retake.CallShell, Command: "npm test"}}, Conversation: &talk},
 		"Spoken": retake.Spoken{Conversation: talk, Lines: []retake.SpokenLine{
 			{Who: "you", Text: cp.Intent}, {Who: "agent", Tool: "Bash", Text: "npm test"}, {Who: "agent", Text: "The login test passes now."},
@@ -78,7 +79,7 @@ func restoreExamples() map[string]any {
 		"Plan":          plan,
 		"RestoreResult": retake.RestoreResult{Checkpoint: now, Safety: safetyExample(), Target: target, Written: 1, Failed: []retake.Failure{}, Warnings: []retake.Warning{}, ReadBack: true},
 		"ForkResult":    retake.ForkResult{Workspace: forkExample(), Checkpoint: forked, Origin: target, Cloned: 171, Warnings: []retake.Warning{}},
-		"ForkList":      forkList{[]retake.WorkspaceState{{Workspace: forkExample(), Latest: &forked, Count: 1}}},
+		"ForkList":      wire.ForkList{Forks: []retake.WorkspaceState{{Workspace: forkExample(), Latest: &forked, Count: 1}}},
 	}
 }
 

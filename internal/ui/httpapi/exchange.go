@@ -14,9 +14,10 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/engine/archive"
+	"github.com/retake-dev/retake/internal/pure/wire"
 )
 
-const tarType = "application/x-tar"
+const tarType = wire.TarType
 
 type importQuery struct {
 	Name   string `query:"name" doc:"The name of the new workspace. Empty means that the server chooses one."`
@@ -30,21 +31,7 @@ type archivePath struct {
 
 type applyInput struct {
 	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
-	Body      applyBody
-}
-
-// applyBody is restoreBody without the digest, which only a client with a plan has.
-type applyBody struct {
-	Course   retake.Course       `json:"course,omitempty" doc:"What to do: restore, undo, redo, adopt, finish or unwind (the last two for an interrupted restore). Empty means restore."`
-	Ref      string              `json:"ref,omitempty" doc:"The checkpoint to restore. For undo, the checkpoint to undo, or a range such as 3..5. Empty means the newest one."`
-	Paths    []string            `json:"paths,omitempty" nullable:"false" doc:"Limit the operation to these paths, relative to the workspace's root. Empty means everything."`
-	PathsRaw [][]byte            `json:"paths_raw,omitempty" nullable:"false" doc:"The exact bytes of all paths, if one of them is not valid UTF-8."`
-	Git      bool                `json:"git,omitempty" doc:"If true, existing git repositories are replaced, too."`
-	Fork     retake.WorkspaceID  `json:"fork,omitempty" doc:"With adopt: the ID of the fork."`
-	Edits    bool                `json:"edits,omitempty" doc:"With undo: discard the unsaved edits instead of the last recorded change."`
-	Session  string              `json:"session,omitempty" doc:"With undo: undo all turns of this session. Name it by the start of its ID, by its agent, or as last."`
-	Accept   []string            `json:"accept,omitempty" nullable:"false" doc:"The classes of warnings that you accept in advance."`
-	ID       retake.CheckpointID `json:"id,omitempty" doc:"Your own ID for the new checkpoint, cp_ and a UUID, so that you can retry safely. Empty means that Retake creates one."`
+	Body      wire.ApplyBody
 }
 
 // registerArchives registers the routes for archives, and the restore in one request.

@@ -13,6 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/wire"
 )
 
 const (
@@ -124,7 +125,7 @@ func (a *api) streamEvents(ctx context.Context, w http.ResponseWriter, r *http.R
 		}
 		if got, err = a.nextEvents(ctx, after, keepAliveInterval); err != nil {
 			if ctx.Err() == nil {
-				s.sendEvent("problem", problemOf(err).withRequestID(r.Context()))
+				s.sendEvent(wire.ProblemEvent, problemOf(err).withRequestID(r.Context()))
 			}
 			return
 		}

@@ -3,16 +3,10 @@ package httpapi
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/wire"
 )
-
-type hookBody struct {
-	URL    string             `json:"url" doc:"The URL that receives the events. It must use https."`
-	Types  []retake.EventType `json:"types,omitempty" nullable:"false" doc:"The event types to send. Empty means all, without the snapshot.* aliases."`
-	Scheme retake.Scheme      `json:"scheme,omitempty" doc:"How messages are signed: v1 (a shared secret) or v1a (a key pair). Empty means v1."`
-}
 
 type hookPath struct {
 	Hook retake.WebhookID `path:"hook" doc:"The webhook's ID."`
@@ -20,13 +14,7 @@ type hookPath struct {
 
 type changeHookInput struct {
 	Hook retake.WebhookID `path:"hook" doc:"The webhook's ID."`
-	Body changeHookBody
-}
-
-type changeHookBody struct {
-	URL      string             `json:"url" doc:"The URL that receives the events. It must use https."`
-	Types    []retake.EventType `json:"types,omitempty" nullable:"false" doc:"The event types to send. Empty means all, without the snapshot.* aliases."`
-	Disabled *time.Time         `json:"disabled,omitempty" doc:"Set any time to disable the webhook. Leave it out to enable the webhook."`
+	Body wire.ChangeHookBody
 }
 
 type deliveryQuery struct {
@@ -43,7 +31,7 @@ type deliveryPath struct {
 
 // registerWebhooks registers the routes for webhooks and deliveries.
 func (a *api) registerWebhooks() {
-	handleOffice(a, withStatusCreated(newOperation(http.MethodPost, "/v1/webhooks", "make-webhook", "Create a webhook")), func(ctx context.Context, o retake.Office, in *body[hookBody]) (retake.NewWebhook, error) {
+	handleOffice(a, withStatusCreated(newOperation(http.MethodPost, "/v1/webhooks", "make-webhook", "Create a webhook")), func(ctx context.Context, o retake.Office, in *body[wire.HookBody]) (retake.NewWebhook, error) {
 		b := in.Body
 		if b.Scheme == "" {
 			b.Scheme = retake.SchemeShared

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/wire"
 )
 
 type pinPath struct {
@@ -15,24 +16,12 @@ type pinPath struct {
 type pinInput struct {
 	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
 	Name      string             `path:"name" doc:"The pin's name."`
-	Body      pinBody
-}
-
-type pinBody struct {
-	Ref string `json:"ref" doc:"The checkpoint to pin, as a ref."`
+	Body      wire.PinBody
 }
 
 type forgetInput struct {
 	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
-	Body      forgetBody
-}
-
-type forgetBody struct {
-	Refs []string `json:"refs" nullable:"false" doc:"The checkpoints to delete, as refs. The newest checkpoint and pinned ones can't be deleted."`
-}
-
-type tombstoneList struct {
-	Tombstones []retake.Tombstone `json:"tombstones" nullable:"false" doc:"A tombstone for each deleted checkpoint."`
+	Body      wire.ForgetBody
 }
 
 // registerPins registers the routes for pins and for deleting checkpoints.
@@ -43,8 +32,8 @@ func (a *api) registerPins() {
 	handleEmpty(a, newOperation(http.MethodDelete, "/v1/workspaces/{ws}/pins/{name}", "unpin", "Remove a pin"), func(ctx context.Context, in *pinPath) error {
 		return a.Unpin(ctx, in.Workspace, in.Name)
 	})
-	handleJSON(a, newOperation(http.MethodPost, "/v1/workspaces/{ws}/forget", "forget", "Delete checkpoints"), func(ctx context.Context, in *forgetInput) (tombstoneList, error) {
+	handleJSON(a, newOperation(http.MethodPost, "/v1/workspaces/{ws}/forget", "forget", "Delete checkpoints"), func(ctx context.Context, in *forgetInput) (wire.TombstoneList, error) {
 		stones, err := a.Forget(ctx, in.Workspace, in.Body.Refs)
-		return tombstoneList{nonNil(stones)}, err
+		return wire.TombstoneList{Tombstones: nonNil(stones)}, err
 	})
 }

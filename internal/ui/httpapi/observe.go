@@ -7,6 +7,7 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/agents/transcript"
+	"github.com/retake-dev/retake/internal/pure/wire"
 )
 
 type signalInput struct{ Body retake.Signal }
@@ -16,41 +17,26 @@ type sinceQuery struct {
 	Since     string             `query:"since" doc:"Only external actions after this checkpoint, as a ref. Absent means all."`
 }
 
-type effectList struct {
-	Effects []retake.Effect `json:"effects" nullable:"false" doc:"The external actions."`
-}
-
-type taskList struct {
-	Tasks []retake.Task `json:"tasks" nullable:"false" doc:"The tasks, in order."`
-}
-
 type tasksInput struct {
 	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
-	Body      taskList
+	Body      wire.TaskList
 }
 
 type resumeInput struct {
 	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
-	Body      *resumeBody
-}
-
-type resumeBody struct {
-	Ref    string `json:"ref,omitempty" doc:"The checkpoint to continue from, as a ref. Empty means the newest one of an agent."`
-	Dir    string `json:"dir,omitempty" doc:"The directory to continue in. Empty means the directory that the agent worked in."`
-	DirRaw []byte `json:"dir_raw,omitempty" doc:"The exact bytes of dir, if they are not valid UTF-8."`
-	Look   bool   `json:"look,omitempty" doc:"If true, nothing is written: a preview."`
+	Body      *wire.ResumeBody
 }
 
 // registerAgents registers the routes for agents: signals, tasks and conversations.
 func (a *api) registerAgents() {
 	handleJSON(a, newOperation(http.MethodPost, "/v1/signals", "observe", "Report an agent event"), a.reportSignal)
-	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/effects", "effects", "List external actions"), func(ctx context.Context, in *sinceQuery) (effectList, error) {
+	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/effects", "effects", "List external actions"), func(ctx context.Context, in *sinceQuery) (wire.EffectList, error) {
 		all, err := a.Effects(ctx, in.Workspace, in.Since)
-		return effectList{nonNil(all)}, err
+		return wire.EffectList{Effects: nonNil(all)}, err
 	})
-	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/tasks", "tasks", "Get the to-do list"), func(ctx context.Context, in *workspacePath) (taskList, error) {
+	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/tasks", "tasks", "Get the to-do list"), func(ctx context.Context, in *workspacePath) (wire.TaskList, error) {
 		all, err := a.Tasks(ctx, in.Workspace)
-		return taskList{nonNil(all)}, err
+		return wire.TaskList{Tasks: nonNil(all)}, err
 	})
 	handleJSON(a, newOperation(http.MethodPut, "/v1/workspaces/{ws}/tasks", "set-tasks", "Replace the to-do list"), func(ctx context.Context, in *tasksInput) (retake.Reaction, error) {
 		return a.SetTasks(ctx, in.Workspace, in.Body.Tasks)
@@ -92,7 +78,7 @@ func (a *api) readConversation(ctx context.Context, in *refQuery) (retake.Spoken
 }
 
 func (a *api) resumeConversation(ctx context.Context, in *resumeInput) (retake.Resumption, error) {
-	var b resumeBody
+	var b wire.ResumeBody
 	if in.Body != nil {
 		b = *in.Body
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/wire"
 )
 
 // errServerOnly is the error of routes that a daemon does not have.
@@ -72,13 +73,6 @@ func setIfPresent[T any](to, from *T) {
 	}
 }
 
-type keyBody struct {
-	Kind       retake.KeyKind `json:"kind" doc:"The role: agent, reader, operator, admin or maintainer."`
-	Name       string         `json:"name,omitempty" doc:"A name for people, such as the key's owner or purpose."`
-	Workspaces []string       `json:"workspaces,omitempty" nullable:"false" doc:"The IDs of the workspaces that the key may access. Empty means all of them."`
-	Expires    *time.Time     `json:"expires,omitempty" doc:"The time at which the key expires. Absent means never."`
-}
-
 type keyPath struct {
 	Key retake.KeyID `path:"key" doc:"The API key's ID."`
 }
@@ -98,7 +92,7 @@ func (a *api) registerNamespace() {
 		}
 		return fillNamespace(o.SetLimits(ctx, in.Body.applyTo(ns.Limits)))
 	})
-	handleOffice(a, withStatusCreated(newOperation(http.MethodPost, "/v1/keys", "make-key", "Create an API key")), func(ctx context.Context, o retake.Office, in *body[keyBody]) (retake.NewKey, error) {
+	handleOffice(a, withStatusCreated(newOperation(http.MethodPost, "/v1/keys", "make-key", "Create an API key")), func(ctx context.Context, o retake.Office, in *body[wire.KeyBody]) (retake.NewKey, error) {
 		b := in.Body
 		k, err := o.MakeKey(ctx, retake.KeyRequest{Kind: b.Kind, Name: b.Name, Workspaces: b.Workspaces, Expires: b.Expires})
 		k.Key.Workspaces = nonNil(k.Key.Workspaces)

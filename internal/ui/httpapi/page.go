@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/wire"
 )
 
 // Cursors seal the position at which a list continues, bound to the filter of the list. Open
@@ -16,7 +17,7 @@ type Cursors interface {
 
 const (
 	defaultLimit = 50
-	maxLimit     = 1000
+	maxLimit     = wire.MaxPage
 )
 
 // pageQuery selects a page of a list.
@@ -33,10 +34,7 @@ func (q *pageQuery) pageLimit() int {
 }
 
 // page is one page of a list.
-type page[T any] struct {
-	Data       []T    `json:"data" nullable:"false" doc:"The results on this page."`
-	NextCursor string `json:"next_cursor" doc:"Pass it as cursor to get the next page. Empty on the last page."`
-}
+type page[T any] = wire.Page[T]
 
 // pageFromList returns one page of a complete list. The cursor has the ID of the page's last
 // element, and its position in case the element is deleted meanwhile.

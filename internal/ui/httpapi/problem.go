@@ -9,28 +9,12 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/wire"
 )
 
 // problem is the JSON form of a retake.Error, as in RFC 9457. Texts may quote names, so they
 // have _raw fields.
-type problem struct {
-	Type      string           `json:"type" format:"uri" doc:"A URL that explains the error code."`
-	Title     string           `json:"title" doc:"The error code in words. It is the same for all errors with one code."`
-	Status    int              `json:"status" doc:"The HTTP status code."`
-	Detail    string           `json:"detail" doc:"What happened, with its cause."`
-	Code      retake.ErrorKind `json:"code" doc:"The error code, such as not-found, denied or moved. Programs should decide by this field only. New codes may be added."`
-	What      string           `json:"what" doc:"What happened."`
-	WhatRaw   []byte           `json:"what_raw,omitempty" doc:"The exact bytes of what, if they are not valid UTF-8."`
-	Safe      string           `json:"safe,omitempty" doc:"Whether anything was changed."`
-	Hint      string           `json:"hint,omitempty" doc:"What to do next."`
-	HintRaw   []byte           `json:"hint_raw,omitempty" doc:"The exact bytes of hint, if they are not valid UTF-8."`
-	Cause     string           `json:"cause,omitempty" doc:"The underlying error."`
-	CauseRaw  []byte           `json:"cause_raw,omitempty" doc:"The exact bytes of cause, if they are not valid UTF-8."`
-	Retryable bool             `json:"retryable" doc:"If true, the same request may succeed later."`
-	RequestID string           `json:"request_id,omitempty" doc:"The request's ID, to include when you ask for support."`
-	NextSteps []string         `json:"next_steps,omitempty" nullable:"false" doc:"Commands or requests to try next."`
-	Plan      *retake.Plan     `json:"plan,omitempty" doc:"What a restore would do whose warnings you have not accepted."`
-}
+type problem wire.Problem
 
 // Error returns what happened.
 func (p *problem) Error() string { return p.Detail }
@@ -42,7 +26,7 @@ func (p *problem) GetStatus() int { return p.Status }
 func (p *problem) ContentType(string) string { return problemType }
 
 const (
-	problemType  = "application/problem+json"
+	problemType  = wire.ProblemType
 	errorDocsURL = "https://github.com/retake-dev/retake/blob/main/docs/API.md#"
 	unchanged    = "Nothing was changed."
 

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/wire"
 )
 
 type dirQuery struct {
@@ -15,20 +16,6 @@ type dirQuery struct {
 
 type workspacePath struct {
 	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
-}
-
-type initBody struct {
-	Dir     string            `json:"dir,omitempty" doc:"The absolute path of the directory, on the machine that answers. A server creates one by name if it is empty."`
-	DirRaw  []byte            `json:"dir_raw,omitempty" doc:"The exact bytes of dir, if they are not valid UTF-8."`
-	Name    string            `json:"name,omitempty" doc:"The workspace's name. Empty means the directory's name."`
-	NameRaw []byte            `json:"name_raw,omitempty" doc:"The exact bytes of name, if they are not valid UTF-8."`
-	Accept  []string          `json:"accept,omitempty" doc:"The classes of dangers that you accept: home, system, giant or nested."`
-	Mark    retake.MarkChoice `json:"mark,omitempty" doc:"If the directory belongs to a known workspace: copy or moved. If a workspace at this path was deleted or replaced: continue (its history) or new. Empty means that Retake refuses and explains the choice."`
-	Env     []string          `json:"env,omitempty" doc:"Environment variables that checks may use, as NAME=VALUE."`
-}
-
-type workspaceList struct {
-	Workspaces []retake.WorkspaceState `json:"workspaces" nullable:"false" doc:"The workspaces."`
 }
 
 // registerWorkspaces registers the routes for workspaces.
@@ -48,9 +35,9 @@ func (a *api) registerWorkspaces() {
 		}
 		return a.Locate(ctx, in.Dir)
 	})
-	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces", "list-workspaces", "List workspaces"), func(ctx context.Context, _ *struct{}) (workspaceList, error) {
+	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces", "list-workspaces", "List workspaces"), func(ctx context.Context, _ *struct{}) (wire.WorkspaceList, error) {
 		all, err := a.Workspaces(ctx)
-		return workspaceList{nonNil(all)}, err
+		return wire.WorkspaceList{Workspaces: nonNil(all)}, err
 	})
 	handleProgress(a, newOperation(http.MethodPost, "/v1/workspaces", "init", "Protect a directory"), a.initWorkspace)
 	handleJSON(a, newOperation(http.MethodDelete, "/v1/workspaces/{ws}", "deinit", "Stop protecting a directory"), func(ctx context.Context, in *workspacePath) (retake.Workspace, error) {
@@ -72,7 +59,7 @@ func (a *api) about(ctx context.Context) retake.About {
 	return about
 }
 
-func (a *api) initWorkspace(ctx context.Context, in *body[initBody], tell func(retake.Progress)) (retake.SaveResult, error) {
+func (a *api) initWorkspace(ctx context.Context, in *body[wire.InitBody], tell func(retake.Progress)) (retake.SaveResult, error) {
 	b := in.Body
 	dir := textOrRaw(b.Dir, b.DirRaw)
 	if err := a.checkWorkspaceDir(dir); err != nil {

@@ -5,34 +5,26 @@ import (
 	"net/http"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/wire"
 )
 
 type purgeInput struct {
 	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
-	Body      purgeBody
+	Body      wire.PurgeBody
 }
 
-type purgeBody struct {
-	Paths    []string `json:"paths,omitempty" nullable:"false" doc:"Paths to remove, relative to the workspace's root, with everything below them."`
-	Contents [][]byte `json:"contents,omitempty" nullable:"false" doc:"Bytes to remove, each in base64. Every stored file that contains one of them is removed. Don't send it together with paths."`
-}
-
-func (b purgeBody) request(ws retake.WorkspaceID) retake.PurgeRequest {
-	return retake.PurgeRequest{Workspace: ws, Paths: b.Paths, Contents: b.Contents}
+func (in *purgeInput) request(tell func(retake.Progress)) retake.PurgeRequest {
+	return retake.PurgeRequest{Workspace: in.Workspace, Paths: in.Body.Paths, Contents: in.Body.Contents, Progress: tell}
 }
 
 // registerPurge registers the routes that remove content from the history.
 func (a *api) registerPurge() {
 	handleProgress(a, newOperation(http.MethodPost, "/v1/workspaces/{ws}/purge/plan", "plan-purge", "Preview a purge"), func(ctx context.Context, in *purgeInput, tell func(retake.Progress)) (retake.PurgePlan, error) {
-		req := in.Body.request(in.Workspace)
-		req.Progress = tell
-		p, err := a.PlanPurge(ctx, req)
+		p, err := a.PlanPurge(ctx, in.request(tell))
 		return fillPurge(p), err
 	})
 	handleProgress(a, newOperation(http.MethodPost, "/v1/workspaces/{ws}/purge", "purge", "Purge a path or content"), func(ctx context.Context, in *purgeInput, tell func(retake.Progress)) (retake.PurgeReport, error) {
-		req := in.Body.request(in.Workspace)
-		req.Progress = tell
-		r, err := a.Purge(ctx, req)
+		r, err := a.Purge(ctx, in.request(tell))
 		r.Plan, r.Left = fillPurge(r.Plan), nonNil(r.Left)
 		return r, err
 	})

@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/wire"
 )
 
 // DiffQuery is exported because huma ignores unexported embedded structs.
@@ -41,18 +42,14 @@ type objectQuery struct {
 	ID retake.ObjectID `path:"id" doc:"The object ID, from an entry's object."`
 }
 
-type entryList struct {
-	Entries []retake.Entry `json:"entries" nullable:"false" doc:"The entries, by name."`
-}
-
 // registerReads registers the routes that read the contents of checkpoints.
 func (a *api) registerReads() {
 	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/diff", "diff", "Compare two checkpoints"), func(ctx context.Context, in *diffPartQuery) (retake.Comparison, error) {
 		return a.Diff(ctx, retake.DiffQuery{Workspace: in.Workspace, From: in.From, To: in.To, Paths: in.Paths, After: in.After, Limit: in.Limit})
 	})
-	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/list", "list", "List a directory of a checkpoint"), func(ctx context.Context, in *listQuery) (entryList, error) {
+	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/list", "list", "List a directory of a checkpoint"), func(ctx context.Context, in *listQuery) (wire.EntryList, error) {
 		entries, err := a.List(ctx, in.Workspace, in.Ref, in.Dir)
-		return entryList{nonNil(entries)}, err
+		return wire.EntryList{Entries: nonNil(entries)}, err
 	})
 	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/status", "status", "Get a workspace's status"), func(ctx context.Context, in *workspacePath) (retake.Status, error) {
 		return a.Status(ctx, in.Workspace)

@@ -6,20 +6,12 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/wire"
 )
 
 type saveInput struct {
 	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
-	Body      *saveBody
-}
-
-type saveBody struct {
-	ID        retake.CheckpointID `json:"id,omitempty" doc:"Your own ID for the new checkpoint, cp_ and a UUID, so that you can retry safely. Empty means that Retake creates one."`
-	Intent    string              `json:"intent,omitempty" doc:"The checkpoint's message."`
-	Trigger   retake.Trigger      `json:"trigger,omitempty" doc:"Why the checkpoint is taken. Empty means manual."`
-	Pin       string              `json:"pin,omitempty" doc:"Pin the checkpoint under this name."`
-	Budget    time.Duration       `json:"budget,omitempty" doc:"A time limit in nanoseconds. If the save takes longer, a partial checkpoint is saved first."`
-	IfChanged bool                `json:"if_changed,omitempty" doc:"If true, no checkpoint is added when no file changed."`
+	Body      *wire.SaveBody
 }
 
 type logQuery struct {
@@ -57,7 +49,7 @@ func (a *api) registerCheckpoints() {
 func (a *api) saveCheckpoint(ctx context.Context, in *saveInput, tell func(retake.Progress)) (retake.SaveResult, error) {
 	ctx, end := a.workContext(ctx)
 	defer end()
-	var b saveBody
+	var b wire.SaveBody
 	if in.Body != nil {
 		b = *in.Body
 	}

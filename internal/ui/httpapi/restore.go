@@ -5,66 +5,22 @@ import (
 	"net/http"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/wire"
 )
 
 type planInput struct {
 	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
-	Body      planBody
-}
-
-type planBody struct {
-	Course   retake.Course      `json:"course" doc:"What to do: restore, undo, redo, adopt, finish or unwind (the last two for an interrupted restore)."`
-	Ref      string             `json:"ref,omitempty" doc:"The checkpoint to restore. For undo, the checkpoint to undo, or a range such as 3..5. Empty means the newest one."`
-	Paths    []string           `json:"paths,omitempty" nullable:"false" doc:"Limit the operation to these paths, relative to the workspace's root. Empty means everything."`
-	PathsRaw [][]byte           `json:"paths_raw,omitempty" nullable:"false" doc:"The exact bytes of all paths, if one of them is not valid UTF-8."`
-	Git      bool               `json:"git,omitempty" doc:"If true, existing git repositories are replaced, too."`
-	Fork     retake.WorkspaceID `json:"fork,omitempty" doc:"With adopt: the ID of the fork."`
-	Edits    bool               `json:"edits,omitempty" doc:"With undo: discard the unsaved edits instead of the last recorded change."`
-	Session  string             `json:"session,omitempty" doc:"With undo: undo all turns of this session. Name it by the start of its ID, by its agent, or as last."`
-	Hunks    []retake.Hunk      `json:"hunks,omitempty" nullable:"false" doc:"With undo, a ref and one path: undo only these hunks of the diff between from and ref."`
-	From     string             `json:"from,omitempty" doc:"The checkpoint that the hunks were compared with, as a ref."`
-	Asker    int                `json:"asker,omitempty" doc:"Your process ID on this machine. Retake does not warn about the agent turn that it runs in."`
+	Body      wire.PlanBody
 }
 
 type restoreInput struct {
 	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
-	Body      restoreBody
-}
-
-// restoreBody repeats the fields of planBody, because huma ignores unexported embedded structs.
-type restoreBody struct {
-	Course   retake.Course       `json:"course" doc:"The value that you sent for the plan."`
-	Ref      string              `json:"ref,omitempty" doc:"The value that you sent for the plan."`
-	Paths    []string            `json:"paths,omitempty" nullable:"false" doc:"The value that you sent for the plan."`
-	PathsRaw [][]byte            `json:"paths_raw,omitempty" nullable:"false" doc:"The exact bytes of all paths, if one of them is not valid UTF-8."`
-	Git      bool                `json:"git,omitempty" doc:"The value that you sent for the plan."`
-	Fork     retake.WorkspaceID  `json:"fork,omitempty" doc:"The value that you sent for the plan."`
-	Edits    bool                `json:"edits,omitempty" doc:"The value that you sent for the plan."`
-	Session  string              `json:"session,omitempty" doc:"The value that you sent for the plan."`
-	Hunks    []retake.Hunk       `json:"hunks,omitempty" nullable:"false" doc:"The value that you sent for the plan."`
-	From     string              `json:"from,omitempty" doc:"The value that you sent for the plan."`
-	Asker    int                 `json:"asker,omitempty" doc:"The value that you sent for the plan."`
-	Digest   string              `json:"digest" doc:"The plan's digest, or its first eight characters with or without a dash."`
-	Accept   []string            `json:"accept,omitempty" nullable:"false" doc:"The classes of warnings that you accept."`
-	ID       retake.CheckpointID `json:"id,omitempty" doc:"Your own ID for the new checkpoint, cp_ and a UUID, so that you can retry safely. Empty means that Retake creates one."`
+	Body      wire.RestoreBody
 }
 
 type forkInput struct {
 	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
-	Body      forkBody
-}
-
-type forkBody struct {
-	Ref       string `json:"ref,omitempty" doc:"The checkpoint to fork, as a ref."`
-	Dir       string `json:"dir,omitempty" doc:"The absolute path of the new directory, on the machine that answers. It must not exist or must be empty. A server creates one by name if you leave it out."`
-	DirRaw    []byte `json:"dir_raw,omitempty" doc:"The exact bytes of dir, if they are not valid UTF-8."`
-	Name      string `json:"name,omitempty" doc:"The workspace's name. Empty means the directory's name."`
-	NameRaw   []byte `json:"name_raw,omitempty" doc:"The exact bytes of name, if they are not valid UTF-8."`
-	Throwaway bool   `json:"throwaway,omitempty" doc:"If true, the fork is temporary and protects nothing. You remove it yourself."`
-}
-
-type forkList struct {
-	Forks []retake.WorkspaceState `json:"forks" nullable:"false" doc:"The forks."`
+	Body      wire.ForkBody
 }
 
 // registerRestores registers the routes for restores and forks.
@@ -72,14 +28,14 @@ func (a *api) registerRestores() {
 	handleJSON(a, newOperation(http.MethodPost, "/v1/workspaces/{ws}/plans", "plan", "Preview a restore"), a.planRestore)
 	handleProgress(a, newOperation(http.MethodPost, "/v1/workspaces/{ws}/restores", "restore", "Apply a plan"), a.applyPlan)
 	handleProgress(a, newOperation(http.MethodPost, "/v1/workspaces/{ws}/forks", "fork", "Create a fork"), a.createFork)
-	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/forks", "list-forks", "List forks"), func(ctx context.Context, in *workspacePath) (forkList, error) {
+	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/forks", "list-forks", "List forks"), func(ctx context.Context, in *workspacePath) (wire.ForkList, error) {
 		all, err := a.Forks(ctx, in.Workspace)
-		return forkList{nonNil(all)}, err
+		return wire.ForkList{Forks: nonNil(all)}, err
 	})
 }
 
 func (a *api) planRestore(ctx context.Context, in *planInput) (retake.Plan, error) {
-	p, err := a.PlanRestore(ctx, in.Body.request(in.Workspace))
+	p, err := a.PlanRestore(ctx, newPlanRequest(in.Workspace, &in.Body))
 	return fillPlan(p), err
 }
 
@@ -90,7 +46,7 @@ func fillPlan(p retake.Plan) retake.Plan {
 	return p
 }
 
-func (b *planBody) request(ws retake.WorkspaceID) retake.PlanRequest {
+func newPlanRequest(ws retake.WorkspaceID, b *wire.PlanBody) retake.PlanRequest {
 	return retake.PlanRequest{Workspace: ws, Course: b.Course, Ref: b.Ref, Paths: textsOrRaw(b.Paths, b.PathsRaw), Git: b.Git, Fork: b.Fork, Edits: b.Edits, Session: b.Session, Hunks: b.Hunks, From: b.From, Asker: b.Asker}
 }
 
@@ -100,9 +56,9 @@ func (a *api) applyPlan(ctx context.Context, in *restoreInput, tell func(retake.
 	ctx, end := a.workContext(ctx)
 	defer end()
 	b := in.Body
-	plan := planBody{Course: b.Course, Ref: b.Ref, Paths: b.Paths, PathsRaw: b.PathsRaw, Git: b.Git, Fork: b.Fork, Edits: b.Edits, Session: b.Session, Hunks: b.Hunks, From: b.From, Asker: b.Asker}
+	plan := wire.PlanBody{Course: b.Course, Ref: b.Ref, Paths: b.Paths, PathsRaw: b.PathsRaw, Git: b.Git, Fork: b.Fork, Edits: b.Edits, Session: b.Session, Hunks: b.Hunks, From: b.From, Asker: b.Asker}
 	res, err := a.ApplyRestore(ctx, retake.ApplyRequest{
-		PlanRequest: plan.request(in.Workspace), Digest: b.Digest, Accept: b.Accept, ID: checkpointIDFor(ctx, b.ID), Progress: tell,
+		PlanRequest: newPlanRequest(in.Workspace, &plan), Digest: b.Digest, Accept: b.Accept, ID: checkpointIDFor(ctx, b.ID), Progress: tell,
 	})
 	res.Failed, res.Warnings = nonNil(res.Failed), nonNil(res.Warnings)
 	return res, err

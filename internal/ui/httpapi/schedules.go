@@ -4,19 +4,12 @@ import (
 	"context"
 	"net/http"
 	"strconv"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/wire"
 )
-
-type scheduleBody struct {
-	Work      retake.ScheduleWork `json:"work" doc:"What to do: save (a checkpoint, if files changed), retain (delete what retention no longer keeps) or drill (read stored data back)."`
-	Workspace retake.WorkspaceID  `json:"workspace,omitempty" doc:"The ID of the workspace to save. Empty means the namespace's default workspace."`
-	Cron      string              `json:"cron" doc:"When to run: five cron fields, in UTC."`
-	Jitter    time.Duration       `json:"jitter,omitempty" doc:"Start each run up to this much later, in nanoseconds."`
-}
 
 type schedulePath struct {
 	Schedule string `path:"schedule" doc:"The schedule's ID."`
@@ -24,7 +17,7 @@ type schedulePath struct {
 
 // registerSchedules registers the routes for schedules.
 func (a *api) registerSchedules() {
-	handleOffice(a, withStatusCreated(newOperation(http.MethodPost, "/v1/schedules", "make-schedule", "Create a schedule")), func(ctx context.Context, o retake.Office, in *body[scheduleBody]) (retake.Schedule, error) {
+	handleOffice(a, withStatusCreated(newOperation(http.MethodPost, "/v1/schedules", "make-schedule", "Create a schedule")), func(ctx context.Context, o retake.Office, in *body[wire.ScheduleBody]) (retake.Schedule, error) {
 		b := in.Body
 		return o.MakeSchedule(ctx, retake.ScheduleRequest{Work: b.Work, Workspace: b.Workspace, Cron: b.Cron, Jitter: b.Jitter})
 	})
@@ -62,24 +55,13 @@ func (a *api) registerAudit() {
 	})
 }
 
-type deletionBody struct {
-	Workspace retake.WorkspaceID `json:"workspace" doc:"The workspace's ID."`
-	Refs      []string           `json:"refs" nullable:"false" doc:"The checkpoints to delete, as refs."`
-	Why       string             `json:"why,omitempty" doc:"The reason, for people and for the audit log."`
-}
-
 type deletionPath struct {
 	Deletion string `path:"deletion" doc:"The request's ID."`
 }
 
 type holdInput struct {
 	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
-	Body      holdBody
-}
-
-type holdBody struct {
-	Ref  string `json:"ref" doc:"The checkpoint to hold, as a ref."`
-	Name string `json:"name" doc:"The hold's name."`
+	Body      wire.HoldBody
 }
 
 type releaseQuery struct {
@@ -89,7 +71,7 @@ type releaseQuery struct {
 
 // registerDeletions registers the routes for deletion requests and legal holds.
 func (a *api) registerDeletions() {
-	handleOffice(a, withStatusAccepted(newOperation(http.MethodPost, "/v1/deletions", "request-deletion", "Request a deletion")), func(ctx context.Context, o retake.Office, in *body[deletionBody]) (retake.Deletion, error) {
+	handleOffice(a, withStatusAccepted(newOperation(http.MethodPost, "/v1/deletions", "request-deletion", "Request a deletion")), func(ctx context.Context, o retake.Office, in *body[wire.DeletionBody]) (retake.Deletion, error) {
 		return fillDeletion(o.RequestDeletion(ctx, retake.DeletionRequest{Workspace: in.Body.Workspace, Refs: in.Body.Refs, Why: in.Body.Why}))
 	})
 	handleOffice(a, newOperation(http.MethodGet, "/v1/deletions", "list-deletions", "List deletion requests"), func(ctx context.Context, o retake.Office, in *pageQuery) (page[retake.Deletion], error) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/wire"
 )
 
 // snapshot is a checkpoint for clients that only know the term snapshot.
@@ -28,13 +29,7 @@ func snapshotOf(cp *retake.Checkpoint) snapshot {
 	}
 }
 
-type snapshotBody struct {
-	Label     string              `json:"label,omitempty" doc:"The checkpoint's message."`
-	Workspace retake.WorkspaceID  `json:"workspace_id,omitempty" doc:"The workspace's ID. Empty means the namespace's default workspace."`
-	ID        retake.CheckpointID `json:"snapshot_id,omitempty" doc:"Your own ID for the new checkpoint, cp_ and a UUID, so that you can retry safely. Empty means that Retake creates one."`
-}
-
-type makeSnapshotInput struct{ Body *snapshotBody }
+type makeSnapshotInput struct{ Body *wire.SnapshotBody }
 
 type snapshotsQuery struct {
 	Workspace retake.WorkspaceID `query:"workspace_id" doc:"The workspace's ID. Empty means the namespace's default workspace."`
@@ -56,13 +51,7 @@ type dropSnapshotInput struct {
 type restoreSnapshotInput struct {
 	ID        retake.CheckpointID `path:"snapshot" doc:"The snapshot's ID."`
 	Workspace retake.WorkspaceID  `query:"workspace_id" doc:"The ID of the snapshot's workspace. Empty means that all workspaces are searched."`
-	Body      *restoreSnapshotBody
-}
-
-type restoreSnapshotBody struct {
-	Paths  []string            `json:"paths,omitempty" nullable:"false" doc:"Limit the operation to these paths, relative to the workspace's root. Empty means everything."`
-	Accept []string            `json:"accept,omitempty" nullable:"false" doc:"The classes of warnings that you accept in advance. Needed only for what the safety snapshot does not contain, such as uncaptured."`
-	ID     retake.CheckpointID `json:"id,omitempty" doc:"Your own ID for the new checkpoint, cp_ and a UUID, so that you can retry safely. Empty means that Retake creates one."`
+	Body      *wire.RestoreSnapshotBody
 }
 
 // restored is a retake.RestoreResult in the same terms.
@@ -103,7 +92,7 @@ func workspaceOrDefault(ctx context.Context, o retake.Office, ws retake.Workspac
 }
 
 func (a *api) makeSnapshot(ctx context.Context, o retake.Office, in *makeSnapshotInput) (snapshot, error) {
-	var b snapshotBody
+	var b wire.SnapshotBody
 	if in.Body != nil {
 		b = *in.Body
 	}
@@ -172,7 +161,7 @@ func (a *api) findSnapshot(ctx context.Context, o retake.Office, ws retake.Works
 // restoreSnapshot restores a snapshot without a plan. It asks for confirmation only if something
 // would be lost.
 func (a *api) restoreSnapshot(ctx context.Context, o retake.Office, in *restoreSnapshotInput) (restored, error) {
-	var b restoreSnapshotBody
+	var b wire.RestoreSnapshotBody
 	if in.Body != nil {
 		b = *in.Body
 	}
