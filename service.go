@@ -16,6 +16,7 @@ type Service interface {
 	Teller
 	Verifier
 	Restorer
+	PlanViewer
 	Observer
 	Keeper
 	Custodian

@@ -21,6 +21,13 @@ func (c *Client) PlanRestore(ctx context.Context, req retake.PlanRequest) (retak
 	return callJSON[retake.Plan](ctx, c.conn, a)
 }
 
+// ViewPlan returns a plan and what is shown of it. It changes nothing, so it may be retried.
+func (c *Client) ViewPlan(ctx context.Context, req retake.PlanRequest) (retake.ViewedPlan, error) {
+	a := newRequest(http.MethodPost, newPlanBody(&req), "workspaces", string(req.Workspace), "view", "plan")
+	a.idempotent, a.readOnly = true, true
+	return callJSON[retake.ViewedPlan](ctx, c.conn, a)
+}
+
 func newRestoreBody(q *retake.ApplyRequest, id retake.CheckpointID) wire.RestoreBody {
 	return wire.RestoreBody{
 		Course: q.Course, Ref: q.Ref, Paths: q.Paths, PathsRaw: rawTexts(q.Paths), Git: q.Git, Fork: q.Fork, Edits: q.Edits, Session: q.Session, Hunks: q.Hunks, From: q.From,

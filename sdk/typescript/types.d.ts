@@ -1221,6 +1221,15 @@ export interface Plan {
   writes: Step[];
 }
 
+export interface PlanAsk {
+  /** The name to pass in `accept`. */
+  class: string;
+  /** What accepting it means, such as delete 2 files. */
+  deed: string;
+  /** The warnings, for people. */
+  text: string;
+}
+
 export interface PlanBody {
   /** Your process ID on this machine. Retake does not warn about the agent turn that it runs in. */
   asker?: number;
@@ -1244,6 +1253,124 @@ export interface PlanBody {
   ref?: string;
   /** With undo: undo all turns of this session. Name it by the start of its ID, by its agent, or as last. */
   session?: string;
+}
+
+export interface PlanCompare {
+  /** If true, the plan leads from the later state to the earlier one. */
+  back: boolean;
+  /** The earlier checkpoint, as a ref. */
+  from: string;
+  /** The later checkpoint, as a ref. Absent means the current files. */
+  to?: string;
+  /** The ID of the workspace to compare in. */
+  workspace: string;
+}
+
+export interface PlanCounts {
+  /** The number of other versions that are written next to a file that stays. */
+  beside: number;
+  /** The number of paths to bring back. */
+  brought: number;
+  /** The size of the files to bring back, in bytes. */
+  brought_bytes: number;
+  /** The number of paths to change, without merges. */
+  changed: number;
+  /** The number of paths to delete. */
+  deleted: number;
+  /** The size of the files to delete, in bytes. */
+  deleted_bytes: number;
+  /** The number of paths that are left as is. */
+  kept: number;
+  /** The number of files to merge. */
+  merged: number;
+}
+
+export interface PlanRow {
+  /** The number of following rows that are in this directory. 0 means that it is a path. */
+  below: number;
+  /** The size, in bytes. */
+  bytes: number;
+  /** The number of paths that it stands for. */
+  count: number;
+  /** The number of directories among the rows that it is in. */
+  depth: number;
+  /** More about why it is left as is. */
+  detail?: string;
+  /** What is known about it. */
+  note?: string;
+  /** The path, relative to the workspace's root. A directory ends in `/`. */
+  path: string;
+  /** The exact bytes of `path`, if they are not valid UTF-8. In base64. */
+  path_raw?: string;
+  /** What happens to it, as in the plan. Absent for a directory with rows. */
+  what?: string;
+  /** If true, the directory itself is brought back or deleted. */
+  whole?: boolean;
+  /** Why it is left as is, as in the plan. */
+  why?: string;
+}
+
+export interface PlanSafety {
+  /** What that course does. */
+  brings?: string;
+  /** The course that undoes the plan: undo or redo. Absent if there is none. */
+  course?: string;
+  /** How the current files are kept. */
+  text: string;
+}
+
+export interface PlanSection {
+  /** The count in words. */
+  about: string;
+  /** The number of paths, as in `counts`. */
+  count: number;
+  /** The title after the plan was applied, such as brought back. */
+  done: string;
+  /** What happens: delete, bring, change, merge, conflict or keep. New kinds may be added. */
+  kind: string;
+  /** The number of paths with all directories. */
+  paths: number;
+  /** The paths, folded by directory. */
+  rows: PlanRow[];
+  /** The title, such as Bring back. */
+  title: string;
+}
+
+export interface PlanView {
+  /** What the plan does, such as Restore 14. */
+  action: string;
+  /** What applying it does, such as Restore 14 and delete 2 files. */
+  apply: string;
+  /** What has to be confirmed. */
+  asks: PlanAsk[];
+  /** Why the plan changes no existing file, and what it writes instead. Absent if it changes files. */
+  beside?: string;
+  /** Where its changes can be compared line by line. Absent if that is not possible. */
+  compare?: PlanCompare;
+  /** The numbers of paths. */
+  counts: PlanCounts;
+  /** What the plan does while it is applied, such as Restoring 14. */
+  doing: string;
+  /** What the plan did after it was applied, such as Restored 14. */
+  done: string;
+  /** The edits that an undo keeps. Absent if there are none. */
+  edits?: string;
+  /** Where the plan leads, as the number of a checkpoint or the name of a fork. */
+  goal: string;
+  /** How much would change, or why nothing would. */
+  headline: string;
+  /** If true, there is nothing to do. */
+  idle: boolean;
+  /** The counts with their verbs, such as delete 2. */
+  numbers: string[];
+  /** The question to ask before the plan is applied. */
+  question: string;
+  /** What keeps the current files. */
+  safety: PlanSafety;
+  /** The paths, by what happens to them. Empty sections are left out. */
+  sections: PlanSection[];
+  /** That nothing has been changed yet. Empty if there is nothing to do. */
+  untouched: string;
 }
 
 export interface Point {
@@ -2172,6 +2299,13 @@ export interface Verification {
 export interface VerificationList {
   /** The results. */
   verifications: Verification[];
+}
+
+export interface ViewedPlan {
+  /** The plan. */
+  plan: Plan;
+  /** The plan in words. */
+  view: PlanView;
 }
 
 export interface Warning {

@@ -131,7 +131,7 @@ export async function fileOf(ws: string, ref: string, path: string, most: number
   return new Uint8Array(await r.arrayBuffer());
 }
 
-export const planOf = (ws: string, body: T.PlanBody, signal?: AbortSignal) => ask<T.Plan>("POST", at(ws, "plans"), { body, signal });
+export const planOf = (ws: string, body: T.PlanBody, signal?: AbortSignal) => ask<T.ViewedPlan>("POST", at(ws, "view/plan"), { body, signal });
 
 /** What a plan would say, for the label of the button that leads to it. The page makes its own. */
 export const planBefore = (ws: string, body: T.PlanBody) =>

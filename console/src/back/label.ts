@@ -1,8 +1,7 @@
 // The words of a button that leads to a plan of some paths: what would happen to them,
 // and as in which checkpoint they would be afterwards.
-import type { Plan, Step } from "../api/types.ts";
-import { tallyOf } from "../screens/plan/words.ts";
-import { count, several } from "../words/number.ts";
+import type { Plan, Step, ViewedPlan } from "../api/types.ts";
+import { count, several, upper } from "../words/number.ts";
 
 const picture = /\.(png|jpe?g|gif|webp|avif|heic|svg)$/i;
 const inPhotos = /(^|\/)photos?\/[^/]*$/i;
@@ -24,13 +23,13 @@ function nounOf(steps: readonly Step[], n: number): string {
 const timesOnly = (p: Plan) => p.deletes.length + p.merges.length === 0 && p.writes.every((s) => s.what === "timed");
 
 /** What a plan would do to its paths: "Bring back 25 photos". Empty: nothing. */
-export function deedsOf(p: Plan): string {
-  const t = tallyOf(p);
+export function deedsOf({ plan: p, view }: ViewedPlan): string {
+  const t = view.counts;
   const steps = [...p.deletes, ...p.writes, ...p.merges];
   const deeds: [string, number, string][] = [
     ["delete", t.deleted, "delete it"],
     ["bring back", t.brought, "bring it back"],
-    ["change back", t.changed, "change it back"],
+    ["change back", t.changed + t.merged, "change it back"],
   ];
   const told = deeds.filter(([, n]) => n > 0);
   if (told.length === 0) return t.beside > 0 ? `Put ${several(t.beside, "other version")} beside` : "";
@@ -39,11 +38,11 @@ export function deedsOf(p: Plan): string {
   const words = total === 1 && steps.some((s) => kindOf(s) !== "dir") ? told.map(([, , it]) => it) : told.map(([verb, n]) => `${verb} ${count(n)}`);
   const list = words.length < 2 ? words[0]! : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
   const noun = words[0]!.includes(" it") ? "" : ` ${nounOf(steps, told.at(-1)![1])}`;
-  return list.slice(0, 1).toUpperCase() + list.slice(1) + noun;
+  return upper(list) + noun;
 }
 
 /** Bring back 25 photos, as in 16…; empty: they are so already. */
-export function backLabel(p: Plan, ref: string): string {
+export function backLabel(p: ViewedPlan, ref: string): string {
   const deeds = deedsOf(p);
   return deeds && `${deeds}, as in ${ref}…`;
 }

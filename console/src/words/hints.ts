@@ -1,7 +1,6 @@
 // What an error says that can be done.
 import type { Problem } from "../api/types.ts";
-
-const upper = (s: string) => s.slice(0, 1).toUpperCase() + s.slice(1);
+import { upper } from "./number.ts";
 
 /** What to do, a line each: words, and the command at their end. */
 export function hintLines(p: Problem | undefined): { words: string; command: string }[] {

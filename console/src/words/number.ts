@@ -34,3 +34,11 @@ export function duration(ns: number): string {
   if (s < 3600) return `${Math.floor(s / 60)} min ${Math.round(s % 60)} s`;
   return `${Math.floor(s / 3600)} h ${Math.round((s % 3600) / 60)} min`;
 }
+
+export const upper = (s: string): string => s.slice(0, 1).toUpperCase() + s.slice(1);
+
+/** “auth.ts, session.ts and 7 more”. */
+export function someNames(names: readonly string[], most = 3): string {
+  if (names.length <= most + 1) return names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)}` : (names[0] ?? "");
+  return `${names.slice(0, most).join(", ")} and ${count(names.length - most)} more`;
+}

@@ -42,7 +42,7 @@ describe("X1: labels of going back", () => {
     const ways = page.locator('.diff-head a[href*="/plan?"]');
     const known = async () => {
       await page.locator(".diff-head").waitFor();
-      await page.waitForFunction((n) => document.querySelectorAll(".diff-head .bare-bar").length === 0 && performance.getEntriesByType("resource").filter((r) => r.name.endsWith("/plans")).length >= n, 2);
+      await page.waitForFunction((n) => document.querySelectorAll(".diff-head .bare-bar").length === 0 && performance.getEntriesByType("resource").filter((r) => r.name.endsWith("/view/plan")).length >= n, 2);
     };
     await page.goto(`${url}/m/2?path=${encodeURIComponent(path)}`);
     await known();

@@ -23,6 +23,17 @@ func Count(n int64) string {
 	return b.String()
 }
 
+// CountNoun returns a count with its noun: 1 file, 1,204 files, no files.
+func CountNoun(n int64, one, many string) string {
+	switch n {
+	case 0:
+		return "no " + many
+	case 1:
+		return "1 " + one
+	}
+	return Count(n) + " " + many
+}
+
 // Bytes formats a size in powers of 1000, with one decimal below ten and none above: 9.4 MB,
 // 12 MB, 512 B.
 func Bytes(n int64) string {

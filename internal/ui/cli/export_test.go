@@ -9,6 +9,7 @@ import (
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/pure/termtext"
 	"github.com/retake-dev/retake/internal/ui/term"
+	"github.com/retake-dev/retake/internal/view"
 )
 
 // Root is the tree of all commands.
@@ -55,10 +56,20 @@ func RenderPlanList(l Look, p *retake.Plan) string {
 func Refusals(l Look, p *retake.Plan, accepted ...string) (yes, silence string) {
 	typed := typedCommand{words: []string{"retake", "restore", "14"}, paths: []string{"src"}}
 	show := func(err error) string { return term.RenderError(l, *retake.AsError(err)) }
-	if len(term.Unaccepted(p, accepted)) > 0 {
+	if len(view.Unaccepted(p, accepted)) > 0 {
 		yes = show(yesNotEnoughError(p, accepted, typed, "--yes"))
 	}
 	return yes, show(noTerminalError(p, accepted, typed))
+}
+
+// LastQuestion is the question for the whole plan, as it is asked.
+func LastQuestion(p *retake.Plan) string { return termtext.Escape(view.OfPlan(p).Question) }
+
+// Deed is what accepting one obstacle of a plan means.
+func Deed(p *retake.Plan, o retake.Obstacle) string {
+	one := *p
+	one.Obstacles = []retake.Obstacle{o}
+	return view.PlanAsks(&one)[0].Deed
 }
 
 // The rest as it is.
@@ -77,8 +88,6 @@ var (
 	RenderResult      = term.RenderResult
 	RenderInterrupted = term.RenderInterrupted
 	RenderFork        = term.RenderFork
-	LastQuestion      = term.FinalQuestion
-	Deed              = term.ObstacleText
 	ShowBytes         = writeEscaped
 	UnseenText        = unseenText
 )

@@ -7,6 +7,7 @@ import (
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/pure/termtext"
 	"github.com/retake-dev/retake/internal/ui/term"
+	"github.com/retake-dev/retake/internal/view"
 )
 
 // typedCommand is the command as the user typed it. Hints repeat it with other flags.
@@ -24,7 +25,7 @@ func (s typedCommand) withFlags(flags ...string) string {
 }
 
 func acceptFlags(p *retake.Plan, accepted []string) []string {
-	for _, o := range term.Unaccepted(p, accepted) {
+	for _, o := range view.Unaccepted(p, accepted) {
 		accepted = append(slices.Clone(accepted), o.Class)
 	}
 	if len(accepted) == 0 {
@@ -35,13 +36,13 @@ func acceptFlags(p *retake.Plan, accepted []string) []string {
 
 // yesNotEnoughError returns the error of a plan that --yes, or its digest, does not cover.
 func yesNotEnoughError(p *retake.Plan, accepted []string, typed typedCommand, flag string) error {
-	open := term.Unaccepted(p, accepted)
+	open := view.Unaccepted(p, accepted)
 	say := flag
 	if flag == "--digest" {
 		say = "--digest " + p.Short()
 	}
 	return &retake.Error{
-		Kind: retake.Denied, What: "this would " + term.ObstacleText(p, open[0]) + ", and " + flag + " alone does not cover that",
+		Kind: retake.Denied, What: "this would " + open[0].Deed + ", and " + flag + " alone does not cover that",
 		Safe: strings.TrimSpace(nothingChanged + " " + otherClassesText(open[1:])),
 		Hint: "preview: " + typed.withFlags("--plan") + "\ngo ahead: " + typed.withFlags(append([]string{say}, acceptFlags(p, accepted)...)...),
 	}
@@ -50,7 +51,7 @@ func yesNotEnoughError(p *retake.Plan, accepted []string, typed typedCommand, fl
 var smallNumbers = []string{"no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"}
 
 // otherClassesText names the classes of obstacles after the first.
-func otherClassesText(open []retake.Obstacle) string {
+func otherClassesText(open []retake.PlanAsk) string {
 	if len(open) == 0 {
 		return ""
 	}
@@ -72,10 +73,10 @@ func otherClassesText(open []retake.Obstacle) string {
 // noTerminalError returns the error of a plan that needs an answer while there is nobody to
 // ask.
 func noTerminalError(p *retake.Plan, accepted []string, typed typedCommand) error {
-	open := term.Unaccepted(p, accepted)
-	would := strings.Join(term.PlanNumbers(p), ", ")
+	open := view.Unaccepted(p, accepted)
+	would := strings.Join(view.OfPlan(p).Numbers, ", ")
 	if len(open) > 0 {
-		would = term.ObstacleText(p, open[0])
+		would = open[0].Deed
 		open = open[1:]
 	}
 	if would == "" {

@@ -7,16 +7,17 @@ import (
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/pure/termtext"
 	"github.com/retake-dev/retake/internal/ui/term"
+	"github.com/retake-dev/retake/internal/view"
 )
 
 // askObstacles asks about each obstacle and then about the whole plan. It returns the accepted
 // classes.
 func (j *restoreFlow) askObstacles(ctx context.Context, s retake.Service, p *retake.Plan) ([]string, error) {
 	accepted := j.accept
-	open := term.Unaccepted(p, accepted)
+	open := view.Unaccepted(p, accepted)
 	l := j.stderrStyle()
 	for i, o := range open {
-		question := l.Yellow(fmt.Sprintf("%d of %d  %s:", i+1, len(open), termtext.Escape(o.Class))) + " " + termtext.Escape(term.ObstacleText(p, o)) + "?"
+		question := l.Yellow(fmt.Sprintf("%d of %d  %s:", i+1, len(open), termtext.Escape(o.Class))) + " " + termtext.Escape(o.Deed) + "?"
 		if err := j.askPlan(ctx, s, p, question, i == 0); err != nil {
 			return nil, err
 		}
@@ -25,7 +26,7 @@ func (j *restoreFlow) askObstacles(ctx context.Context, s retake.Service, p *ret
 	if len(open) > 0 {
 		fmt.Fprintln(j.Err)
 	}
-	return accepted, j.askPlan(ctx, s, p, term.FinalQuestion(p), len(open) == 0)
+	return accepted, j.askPlan(ctx, s, p, termtext.Escape(view.OfPlan(p).Question), len(open) == 0)
 }
 
 // askPlan asks one question about a plan until it is answered; d and l show more and ask

@@ -13,6 +13,7 @@ import (
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/pure/termtext"
 	"github.com/retake-dev/retake/internal/ui/term"
+	"github.com/retake-dev/retake/internal/view"
 )
 
 // restoreFlow is what restore, undo, redo and adopt share: it shows a plan, asks for consent,
@@ -88,7 +89,7 @@ func (j *restoreFlow) planAndApply(ctx context.Context, s retake.Service, req re
 	if j.planOnly {
 		return j.printPlan(&plan, true)
 	}
-	if term.IsIdlePlan(&plan) {
+	if view.IsIdlePlan(&plan) {
 		return j.printIdlePlan(&plan)
 	}
 	if j.limitedToDir && !j.json {
@@ -110,7 +111,7 @@ func (j *restoreFlow) printPlan(p *retake.Plan, alone bool) error {
 		return outputError(term.WritePlanList(j.Out, j.planStyle(), p))
 	}
 	err := j.printAnswer(nil, func(term.Style) string { return term.RenderPlan(j.planStyle(), p) })
-	if alone && !term.IsIdlePlan(p) {
+	if alone && !view.IsIdlePlan(p) {
 		flags := append([]string{"--digest " + p.Short()}, acceptFlags(p, j.accept)...)
 		j.printHints("apply it", j.typedCommand.withFlags(flags...), "every path", j.typedCommand.withFlags("--plan", "--list"))
 	}
@@ -145,7 +146,7 @@ func withoutNulls(p retake.Plan) retake.Plan {
 // collectAcceptance returns the classes of obstacles that the user accepts, by digest, by
 // --yes or by answers. Each class must be accepted by name in all three cases.
 func (j *restoreFlow) collectAcceptance(ctx context.Context, s retake.Service, p *retake.Plan) ([]string, error) {
-	open := len(term.Unaccepted(p, j.accept)) > 0
+	open := len(view.Unaccepted(p, j.accept)) > 0
 	switch {
 	case j.digest != "":
 		if open && matchesDigest(p, j.digest) {

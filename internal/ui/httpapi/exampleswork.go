@@ -5,6 +5,7 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/pure/wire"
+	"github.com/retake-dev/retake/internal/view"
 )
 
 // changeExamples returns the examples of changes and checks, by schema.
@@ -77,6 +78,7 @@ func restoreExamples() map[string]any {
 	})
 	return map[string]any{
 		"Plan":          plan,
+		"ViewedPlan":    retake.ViewedPlan{Plan: plan, View: view.OfPlan(&plan)},
 		"RestoreResult": retake.RestoreResult{Checkpoint: now, Safety: safetyExample(), Target: target, Written: 1, Failed: []retake.Failure{}, Warnings: []retake.Warning{}, ReadBack: true},
 		"ForkResult":    retake.ForkResult{Workspace: forkExample(), Checkpoint: forked, Origin: target, Cloned: 171, Warnings: []retake.Warning{}},
 		"ForkList":      wire.ForkList{Forks: []retake.WorkspaceState{{Workspace: forkExample(), Latest: &forked, Count: 1}}},

@@ -29,7 +29,7 @@ var requiredPermissions = map[string]retake.Power{
 
 	"save": retake.PowerRecord, "observe": retake.PowerRecord, "attest": retake.PowerRecord, "set-tasks": retake.PowerRecord, "make-snapshot": retake.PowerRecord,
 
-	"plan": retake.PowerReturn, "restore": retake.PowerReturn, "apply-restore": retake.PowerReturn, "restore-snapshot": retake.PowerReturn,
+	"plan": retake.PowerReturn, "view-plan": retake.PowerReturn, "restore": retake.PowerReturn, "apply-restore": retake.PowerReturn, "restore-snapshot": retake.PowerReturn,
 	"fork": retake.PowerReturn, "resume": retake.PowerReturn,
 
 	"init": retake.PowerDecide, "deinit": retake.PowerDecide, "pin": retake.PowerDecide, "unpin": retake.PowerDecide, "import": retake.PowerDecide,

@@ -26,6 +26,7 @@ type forkInput struct {
 // registerRestores registers the routes for restores and forks.
 func (a *api) registerRestores() {
 	handleJSON(a, newOperation(http.MethodPost, "/v1/workspaces/{ws}/plans", "plan", "Preview a restore"), a.planRestore)
+	handleJSON(a, newOperation(http.MethodPost, "/v1/workspaces/{ws}/view/plan", "view-plan", "Preview a restore in words"), a.viewPlan)
 	handleProgress(a, newOperation(http.MethodPost, "/v1/workspaces/{ws}/restores", "restore", "Apply a plan"), a.applyPlan)
 	handleProgress(a, newOperation(http.MethodPost, "/v1/workspaces/{ws}/forks", "fork", "Create a fork"), a.createFork)
 	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/forks", "list-forks", "List forks"), func(ctx context.Context, in *workspacePath) (wire.ForkList, error) {
@@ -37,6 +38,13 @@ func (a *api) registerRestores() {
 func (a *api) planRestore(ctx context.Context, in *planInput) (retake.Plan, error) {
 	p, err := a.PlanRestore(ctx, newPlanRequest(in.Workspace, &in.Body))
 	return fillPlan(p), err
+}
+
+func (a *api) viewPlan(ctx context.Context, in *planInput) (retake.ViewedPlan, error) {
+	p, err := a.ViewPlan(ctx, newPlanRequest(in.Workspace, &in.Body))
+	p.Plan = fillPlan(p.Plan)
+	p.View.Numbers, p.View.Sections, p.View.Asks = nonNil(p.View.Numbers), nonNil(p.View.Sections), nonNil(p.View.Asks)
+	return p, err
 }
 
 // fillPlan replaces nil lists, which must not be null in JSON.

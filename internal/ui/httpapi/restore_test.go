@@ -19,6 +19,10 @@ func (f *fakeService) PlanRestore(_ context.Context, q retake.PlanRequest) (reta
 	return answerWith[retake.Plan](f, q)
 }
 
+func (f *fakeService) ViewPlan(_ context.Context, q retake.PlanRequest) (retake.ViewedPlan, error) {
+	return answerWith[retake.ViewedPlan](f, q)
+}
+
 func (f *fakeService) ApplyRestore(ctx context.Context, q retake.ApplyRequest) (retake.RestoreResult, error) {
 	if f.restore != nil {
 		return f.restore(ctx, q)
@@ -53,6 +57,7 @@ var (
 
 var returnCalls = []apiCall{
 	{"plan", []any{planRequest}, func(ctx context.Context, c *client.Client) (any, error) { return c.PlanRestore(ctx, planRequest) }},
+	{"plan in words", []any{planRequest}, func(ctx context.Context, c *client.Client) (any, error) { return c.ViewPlan(ctx, planRequest) }},
 	{"plan of all", []any{retake.PlanRequest{Workspace: wsID, Course: retake.CourseUndo}}, func(ctx context.Context, c *client.Client) (any, error) {
 		return c.PlanRestore(ctx, retake.PlanRequest{Workspace: wsID, Course: retake.CourseUndo})
 	}},

@@ -71,14 +71,14 @@ func newHumaAPI(mux *http.ServeMux) huma.API {
 var rawFields = map[string][]string{
 	"Change": {"path"}, "Entry": {"name"}, "Estimate": {"root", "heaviest"}, "Gap": {"path"},
 	"Workspace": {"root", "name"}, "WorkspaceState": {"root", "name"},
-	"Failure": {"path"}, "Holder": {"command", "path"}, "Keep": {"path", "side"}, "Step": {"path", "unit"},
+	"Failure": {"path"}, "Holder": {"command", "path"}, "Keep": {"path", "side"}, "PlanRow": {"path"}, "Step": {"path", "unit"},
 }
 
 // rawListFields are lists that have a second list with the exact bytes of all elements.
 var rawListFields = map[string][]string{"Obstacle": {"paths"}, "Plan": {"paths"}, "Return": {"paths"}}
 
 // nonNullTypes are schemas whose lists are never null, because their routes replace nil.
-var nonNullTypes = []string{"About", "AboutKey", "Backup", "ForkResult", "Plan", "RestoreResult", "RowsDiff", "Spoken", "TableRows"}
+var nonNullTypes = []string{"About", "AboutKey", "Backup", "ForkResult", "Plan", "PlanSection", "PlanView", "RestoreResult", "RowsDiff", "Spoken", "TableRows"}
 
 // adjustSchemas adds to the schemas what the Go types do not express.
 func adjustSchemas(o *huma.OpenAPI) {

@@ -82,6 +82,8 @@ var demands = []string{
 	"POST /v1/workspaces/{ws}/restores body.course",
 	"POST /v1/workspaces/{ws}/restores body.digest",
 	"POST /v1/workspaces/{ws}/verifications body",
+	"POST /v1/workspaces/{ws}/view/plan body",
+	"POST /v1/workspaces/{ws}/view/plan body.course",
 	"PUT /v1/namespace/limits body",
 	"PUT /v1/webhooks/{hook} body",
 	"PUT /v1/webhooks/{hook} body.url",

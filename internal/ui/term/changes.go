@@ -6,6 +6,7 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/pure/termtext"
+	"github.com/retake-dev/retake/internal/view"
 )
 
 // ChangeGroup is all changes of one kind, folded into lines.
@@ -91,7 +92,7 @@ func (l Style) changeRemark(what retake.Difference, line foldedLine, counts map[
 	case what == retake.Retyped && both:
 		return l.Dim(fmt.Sprintf("%s %s %s", termtext.Escape(string(c.Before.Kind)), l.Glyphs.Arrow, termtext.Escape(string(c.After.Kind))))
 	case what == retake.Moded && both:
-		return l.Dim(l.modeChangeText(c))
+		return l.Dim(l.asciiSigns(view.ModeChangeText(c.Before, c.After)))
 	case what == retake.Timed:
 		return l.Dim("only its time")
 	case c.IsDir():
@@ -125,21 +126,6 @@ func (l Style) foldedSum(line foldedLine) string {
 	}
 	if line.bytes != 0 {
 		parts = append(parts, termtext.Bytes(max(line.bytes, -line.bytes)))
-	}
-	return strings.Join(parts, ", ")
-}
-
-// modeChangeText returns which of mode, owner and attributes changed.
-func (l Style) modeChangeText(c *retake.Change) string {
-	var parts []string
-	if c.Before.Mode != c.After.Mode {
-		parts = append(parts, fmt.Sprintf("%04o %s %04o", c.Before.Mode, l.Glyphs.Arrow, c.After.Mode))
-	}
-	if c.Before.UID != c.After.UID || c.Before.GID != c.After.GID {
-		parts = append(parts, fmt.Sprintf("owner %d:%d %s %d:%d", c.Before.UID, c.Before.GID, l.Glyphs.Arrow, c.After.UID, c.After.GID))
-	}
-	if len(parts) == 0 {
-		parts = append(parts, "attributes, links or holes")
 	}
 	return strings.Join(parts, ", ")
 }

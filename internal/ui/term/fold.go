@@ -16,59 +16,33 @@ type foldedLine struct {
 	dirs   int64
 	bytes  int64
 	change *retake.Change // nil when it stands for several
-	below  []*pathNode    // what a directory stands for
 }
 
 // maxFoldedLines is how many lines a group may have before directories are folded.
 const maxFoldedLines = 20
 
 // foldChanges folds changes of one kind into at most maxFoldedLines lines if possible; if not,
-// the files of the root share one line.
+// the files of the root share one line. It opens small directories first and never drops a
+// path: the counts of the lines add up.
 func foldChanges(changes []retake.Change) []foldedLine {
-	return foldChangesTo(changes, maxFoldedLines, true)
-}
-
-// foldChangesTo folds changes into at most limit lines if possible. It opens small directories
-// first and never drops a path: the counts of the lines add up.
-func foldChangesTo(changes []retake.Change, limit int, bunch bool) []foldedLine {
 	root := buildTree(changes)
-	if bunch {
-		root.sealGenerated()
-		if all := root.appendLeaves(nil); len(all) <= limit {
-			return all
-		}
+	root.sealGenerated()
+	if all := root.appendLeaves(nil); len(all) <= maxFoldedLines {
+		return all
 	}
-	top := root.children
-	if !bunch {
-		openSingleChildren(top)
-	}
-	lines := len(top)
+	lines := len(root.children)
 	for {
 		var best *pathNode
-		for n := range openableNodes(top) {
-			if (bunch || !n.isWholeChange()) && lines+n.openingCost() <= limit && (best == nil || n.openingCost() < best.openingCost()) {
+		for n := range openableNodes(root.children) {
+			if lines+n.openingCost() <= maxFoldedLines && (best == nil || n.openingCost() < best.openingCost()) {
 				best = n
 			}
 		}
 		if best == nil {
-			return root.openLines(bunch && lines > limit)
+			return root.openLines(lines > maxFoldedLines)
 		}
 		best.closed = false
-		if !bunch {
-			openSingleChildren(best.children)
-		}
 		lines += best.openingCost()
-	}
-}
-
-// openSingleChildren opens directories with a single child: that costs no line and the name
-// says more.
-func openSingleChildren(nodes []*pathNode) {
-	for _, n := range nodes {
-		for len(n.children) > 0 && n.openingCost() == 0 {
-			n.closed = false
-			n = n.children[0]
-		}
 	}
 }
 
@@ -162,7 +136,7 @@ func (n *pathNode) appendLeaves(out []foldedLine) []foldedLine {
 
 // closedLine is a directory that stands for all below it.
 func (n *pathNode) closedLine() foldedLine {
-	n.sum.path, n.sum.below = n.path+"/", n.children
+	n.sum.path = n.path + "/"
 	return n.sum
 }
 
@@ -173,12 +147,6 @@ func (n *pathNode) needsOwnLine() bool {
 		return n.change != nil
 	}
 	return n.change.What != retake.Added && n.change.What != retake.Deleted
-}
-
-// isWholeChange reports whether a directory was added or deleted with everything in it, for
-// which one line is enough.
-func (n *pathNode) isWholeChange() bool {
-	return n.change != nil && n.change.IsDir() && !n.needsOwnLine() && n.sum.files > 1
 }
 
 // openingCost returns how many lines opening n adds.

@@ -84,15 +84,7 @@ func (l Style) AlignEnds(a, b string, aWidth, bWidth int) string {
 }
 
 // CountNoun returns a count with its noun: 1 file, 1,204 files, no files.
-func CountNoun(n int64, one, many string) string {
-	switch n {
-	case 0:
-		return "no " + many
-	case 1:
-		return "1 " + one
-	}
-	return termtext.Count(n) + " " + many
-}
+func CountNoun(n int64, one, many string) string { return termtext.CountNoun(n, one, many) }
 
 // CheckpointNumber is the number of a checkpoint.
 func CheckpointNumber(n int64) string { return strconv.FormatInt(n, 10) }

@@ -5,23 +5,30 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/pure/termtext"
+	"github.com/retake-dev/retake/internal/view"
 )
 
 // WritePlanList writes every path of a plan, one on each line, and nothing folded.
 func WritePlanList(out io.Writer, l Style, p *retake.Plan) error {
+	v := view.OfPlan(p)
 	w := bufio.NewWriter(out)
-	fmt.Fprint(w, planHead(l, p))
-	words := wordsOfCourse(p.Course)
-	brought, changed := splitWrites(p)
-	writeListSteps(w, l, "delete", redCode, p.Deletes)
-	writeListSteps(w, l, words.bring, greenCode, brought)
-	writeListSteps(w, l, words.change, "", changed)
-	writeListMerges(w, l, p)
-	writeListKeeps(w, l, p)
+	fmt.Fprint(w, planHead(l, p, v))
+	for _, s := range v.Sections {
+		fmt.Fprintf(w, "\n%s\n", l.boldColor(sectionColors[s.Kind], strings.ToUpper(s.Title)+"  "+termtext.Count(s.Count)))
+		rows := s.Rows
+		switch s.Kind {
+		case retake.PlanDelete:
+			rows = listedRows(rows, p.Deletes)
+		case retake.PlanBring, retake.PlanChange:
+			rows = listedRows(rows, slices.DeleteFunc(slices.Clone(p.Writes), func(st retake.Step) bool { return (st.What == retake.Added) != (s.Kind == retake.PlanBring) }))
+		}
+		writeListRows(w, l, rows)
+	}
 	for i, o := range p.Obstacles {
 		if i == 0 {
 			fmt.Fprintf(w, "\n%s\n", l.boldColor(yellowCode, "CONFIRM"))
@@ -37,32 +44,40 @@ func WritePlanList(out io.Writer, l Style, p *retake.Plan) error {
 		}
 		fmt.Fprintf(w, "  %s  %s  %s%s\n", l.Yellow(termtext.Escape(e.ID)), l.ShortTime(e.Time), termtext.Escape(e.Text), l.Dim(uncertainText(e)))
 	}
-	fmt.Fprintf(w, "\n%s\n", l.HangingIndent(safetyText(l, p), 0))
+	fmt.Fprintf(w, "\n%s\n", l.HangingIndent(safetyText(l, p, v), 0))
 	return w.Flush()
 }
 
-func writeListHead(w io.Writer, l Style, word, color string, n int64) {
-	fmt.Fprintf(w, "\n%s\n", l.boldColor(color, strings.ToUpper(word)+"  "+termtext.Count(n)))
+// listedRows gives each step the row that the section has for it. A directory is listed also
+// where its rows say what happens to it.
+func listedRows(rows []retake.PlanRow, steps []retake.Step) []retake.PlanRow {
+	by := map[string]retake.PlanRow{}
+	for _, r := range rows {
+		if r.Below == 0 {
+			by[r.Path] = r
+		}
+	}
+	out := make([]retake.PlanRow, len(steps))
+	for i, s := range steps {
+		row, ok := by[s.Path]
+		if !ok {
+			row = retake.PlanRow{Path: strings.TrimSuffix(s.Path, "/") + "/"}
+		}
+		out[i] = row
+	}
+	return out
 }
 
-func writeListSteps(w io.Writer, l Style, word, color string, steps []retake.Step) {
-	if len(steps) == 0 {
-		return
-	}
-	writeListHead(w, l, word, color, countPaths(steps).dominant())
-	units := stepUnits(steps)
-	bare := l
-	bare.Paint = false
-	for _, s := range steps {
-		c := stepChange(s)
-		name, remark := termtext.Escape(s.Path), units[s.Path]
-		switch {
-		case c.IsDir():
-			name += "/"
-		case remark == "":
-			remark = bare.changeRemark(s.What, foldedLine{change: &c, bytes: changedBytes(&c)}, nil)
+func writeListRows(w io.Writer, l Style, rows []retake.PlanRow) {
+	for _, r := range rows {
+		remark := l.rowRemark(shownRow{PlanRow: r}, 0)
+		if r.Why != "" {
+			remark = keepNote(r, r.Note)
 		}
-		writeListLine(w, l, name, remark)
+		if r.Why != "" && r.Why != retake.KeepConflict {
+			remark = l.JoinFacts(remark, termtext.Escape(r.Detail))
+		}
+		writeListLine(w, l, termtext.Escape(r.Path), remark)
 	}
 }
 
@@ -74,43 +89,13 @@ func writeListLine(w io.Writer, l Style, name, remark string) {
 	fmt.Fprintf(w, "  %s  %s\n", termtext.Pad(name, statPath), l.Dim(remark))
 }
 
-func writeListMerges(w io.Writer, l Style, p *retake.Plan) {
-	if len(p.Merges) == 0 {
-		return
-	}
-	writeListHead(w, l, "merge", "", int64(len(p.Merges)))
-	for _, s := range p.Merges {
-		writeListLine(w, l, termtext.Escape(s.Path), mergeText(s.Merge, mergeVerb(p.Course)))
-	}
-}
-
-func writeListKeeps(w io.Writer, l Style, p *retake.Plan) {
-	both, rest := splitConflicts(p)
-	if len(both) > 0 {
-		writeListHead(w, l, "conflict", yellowCode, int64(len(both)))
-	}
-	for _, k := range both {
-		writeListLine(w, l, termtext.Escape(k.Path), conflictText(k))
-	}
-	if len(rest) > 0 {
-		writeListHead(w, l, "keep", "", int64(len(rest)))
-	}
-	for _, k := range rest {
-		remark := keepReasonText(k.Why)
-		if k.Detail != "" {
-			remark = l.JoinFacts(remark, termtext.Escape(k.Detail))
-		}
-		writeListLine(w, l, termtext.Escape(k.Path), remark)
-	}
-}
-
 // DrawPlanDiff is the plan as counts of lines. What cannot be read at this moment
 // is listed without them.
 func DrawPlanDiff(ctx context.Context, l Style, s retake.Service, p *retake.Plan) string {
 	var changes, turned []retake.Change
 	for _, steps := range [][]retake.Step{p.Deletes, p.Writes, p.Merges} {
 		for _, st := range steps {
-			c := stepChange(st)
+			c := retake.Change{Path: st.Path, What: st.What, Before: st.Now, After: st.Then}
 			changes = append(changes, c)
 			if st.Merge == nil { // its text is not stored yet
 				turned = append(turned, retake.Change{Path: c.Path, What: c.What, Before: c.After, After: c.Before})

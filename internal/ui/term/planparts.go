@@ -39,132 +39,115 @@ type sectionItem struct {
 	remark func(width int) string
 }
 
-// stepChange is a step as a change from now to then.
-func stepChange(s retake.Step) retake.Change {
-	return retake.Change{Path: s.Path, What: s.What, Before: s.Now, After: s.Then}
-}
+// sectionColors are the codes of the words of sections.
+var sectionColors = map[retake.PlanSectionKind]string{retake.PlanDelete: redCode, retake.PlanBring: greenCode, retake.PlanConflict: yellowCode}
 
-func stepChanges(steps []retake.Step) []retake.Change {
-	out := make([]retake.Change, len(steps))
-	for i, s := range steps {
-		out[i] = stepChange(s)
+// pathSection is how a section of paths is drawn.
+func pathSection(s retake.PlanSection) planSection {
+	out := planSection{word: strings.ToUpper(s.Title), color: sectionColors[s.Kind], count: s.Count, least: 1}
+	switch s.Kind {
+	case retake.PlanMerge, retake.PlanConflict:
+		out.most = len(s.Rows)
+		out.draw = func(l Style, g sectionGrid, n int) []string {
+			g.number = 0 // nothing is folded here, and the remarks need the room
+			return l.drawItems(l.rowItems(topRows(s.Rows), false), g, n)
+		}
+	case retake.PlanKeep:
+		reasons := groupKeeps(s.Rows)
+		out.most = len(reasons)
+		out.draw = func(l Style, g sectionGrid, n int) []string { return l.drawKeeps(s.Rows, reasons, g, n) }
+	default:
+		out.paths = int(s.Paths)
+		out.most = min(out.paths, maxFoldedLines)
+		out.draw = func(l Style, g sectionGrid, n int) []string {
+			return l.drawItems(l.rowItems(openRows(s.Rows, n), true), g, n)
+		}
 	}
 	return out
 }
 
-// stepSection is a section of paths that come, go or change; there is at least one.
-func stepSection(word, color string, steps []retake.Step) planSection {
-	changes := stepChanges(steps)
-	units, means := stepUnits(steps), stepMeanings(steps)
-	count := countPaths(steps)
-	size := func(f foldedLine) int64 {
-		switch {
-		case steps[0].What != retake.Added && steps[0].What != retake.Deleted:
-			return f.files + f.dirs
-		case count.files == 0:
-			return f.dirs
-		}
-		return f.files
+// shownRow is a row and the rows below it.
+type shownRow struct {
+	retake.PlanRow
+	below []retake.PlanRow
+}
+
+// topRows are the rows that are in no directory of the list.
+func topRows(rows []retake.PlanRow) []shownRow {
+	var out []shownRow
+	for i := 0; i < len(rows); i += rows[i].Below + 1 {
+		out = append(out, shownRow{rows[i], rows[i+1 : i+1+rows[i].Below]})
 	}
-	return planSection{
-		word: word, color: color, count: count.dominant(), least: 1, most: min(len(steps), maxFoldedLines), paths: len(steps),
-		draw: func(l Style, g sectionGrid, n int) []string {
-			lines := foldChangesTo(changes, n, false)
-			slices.SortStableFunc(lines, func(a, b foldedLine) int { return cmp.Compare(size(b), size(a)) })
-			items := make([]sectionItem, len(lines))
-			for i, f := range lines {
-				items[i] = l.stepItem(f, units, means)
-				items[i].count = size(f)
+	return out
+}
+
+// openRows opens directories, the smallest first, as long as their rows fit into so many
+// lines. A directory that comes or goes with all that is in it stays one line.
+func openRows(rows []retake.PlanRow, limit int) []shownRow {
+	out := topRows(rows)
+	for {
+		best, opened := -1, []shownRow(nil)
+		for i, r := range out {
+			if r.Below == 0 || r.Whole {
+				continue
 			}
-			return l.drawItems(items, g, n)
-		},
-	}
-}
-
-// pathCount counts paths. Directories that come or go count only where there is
-// nothing else, because they say nothing that their files do not say.
-type pathCount struct{ files, dirs int64 }
-
-func countPaths(steps []retake.Step) pathCount {
-	var n pathCount
-	for _, s := range steps {
-		if c := stepChange(s); c.IsDir() && (s.What == retake.Added || s.What == retake.Deleted) {
-			n.dirs++
-		} else {
-			n.files++
+			in := topRows(r.below)
+			if len(out)-1+len(in) <= limit && (best < 0 || cmp.Or(cmp.Compare(len(in), len(opened)), comparePaths(r.Path, out[best].Path)) < 0) {
+				best, opened = i, in
+			}
 		}
-	}
-	return n
-}
-
-func (n pathCount) dominant() int64 {
-	if n.files == 0 {
-		return n.dirs
-	}
-	return n.files
-}
-
-// stepMeaning is what one step does to the content of its file.
-type stepMeaning struct{ path, text string }
-
-func stepMeanings(steps []retake.Step) []stepMeaning {
-	var out []stepMeaning
-	for _, s := range steps {
-		if s.Means != "" {
-			out = append(out, stepMeaning{s.Path, s.Means})
+		if best < 0 {
+			break
 		}
+		out = slices.Replace(out, best, best+1, opened...)
 	}
+	slices.SortStableFunc(out, func(a, b shownRow) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), comparePaths(a.Path, b.Path))
+	})
 	return out
 }
 
-// foldedMeaning is what is known of a line: of its own path, or of the first below it.
-func (l Style) foldedMeaning(f foldedLine, means []stepMeaning) string {
-	for _, m := range means {
-		switch dir := strings.TrimSuffix(f.path, "/") + "/"; {
-		case f.change != nil && m.path == f.change.Path:
-			return l.EscapeText(m.text)
-		case f.change == nil && strings.HasPrefix(m.path, dir):
-			return termtext.Escape(strings.TrimPrefix(m.path, dir)) + " " + l.EscapeText(m.text)
-		}
-	}
-	return ""
+// comparePaths orders paths as a tree lists them.
+func comparePaths(a, b string) int {
+	return strings.Compare(strings.ReplaceAll(a, "/", "\x00"), strings.ReplaceAll(b, "/", "\x00"))
 }
 
-func (l Style) stepItem(f foldedLine, units map[string]string, means []stepMeaning) sectionItem {
-	it := sectionItem{name: termtext.Escape(f.path)}
-	it.remark = func(width int) string {
-		if text := l.foldedMeaning(f, means); text != "" {
-			return text
+func (l Style) rowItems(rows []shownRow, counted bool) []sectionItem {
+	items := make([]sectionItem, len(rows))
+	for i, r := range rows {
+		items[i] = sectionItem{name: termtext.Escape(r.Path), remark: func(width int) string { return l.rowRemark(r, width) }}
+		if counted {
+			items[i].count = r.Count
 		}
-		if f.change == nil {
-			return l.childNames(f.below, width)
-		}
-		if u := units[f.change.Path]; u != "" {
-			return u
-		}
-		if f.files == 0 && f.dirs == 1 && f.change.IsDir() && (f.change.What == retake.Added || f.change.What == retake.Deleted) {
-			return "empty directory"
-		}
-		bare := l
-		bare.Paint = false
-		return bare.changeRemark(f.change.What, f, nil)
 	}
-	return it
+	return items
+}
+
+// rowRemark is what is known of a row, else what is in the directory or how large the file is.
+func (l Style) rowRemark(r shownRow, width int) string {
+	switch {
+	case r.Note != "":
+		return l.EscapeText(r.Note)
+	case r.Below > 0:
+		return childNames(r, width)
+	case strings.HasSuffix(r.Path, "/"):
+		return ""
+	}
+	return termtext.Bytes(r.Bytes)
 }
 
 // childNames names the first of what lies directly below a directory.
-func (l Style) childNames(kids []*pathNode, width int) string {
-	kids = slices.Clone(kids)
-	slices.SortStableFunc(kids, func(a, b *pathNode) int { return cmp.Compare(b.sum.files, a.sum.files) })
+func childNames(dir shownRow, width int) string {
+	rows := topRows(dir.below)
 	var names []string
-	for _, k := range kids[:min(len(kids), maxNamesTried)] {
-		name := termtext.Escape(k.path[strings.LastIndexByte(k.path, '/')+1:])
-		if len(k.children) > 0 {
-			name += "/"
+	for _, r := range rows[:min(len(rows), maxNamesTried)] {
+		name := strings.TrimPrefix(r.Path, dir.Path)
+		if i := strings.IndexByte(name, '/'); i >= 0 {
+			name = name[:i+1]
 		}
-		names = append(names, name)
+		names = append(names, termtext.Escape(TextOr(name, "./")))
 	}
-	return joinSomeNames(names, len(kids), width)
+	return joinSomeNames(names, len(rows), width)
 }
 
 // maxNamesTried is more names than a line has room for.
@@ -183,27 +166,6 @@ func joinSomeNames(names []string, total, width int) string {
 		}
 	}
 	return termtext.Count(int64(total)) + " names"
-}
-
-// stepUnits remarks the files of one database, which are replaced together.
-func stepUnits(steps []retake.Step) map[string]string {
-	parts := map[string]int{}
-	for _, s := range steps {
-		if s.Unit != "" {
-			parts[s.Unit]++
-		}
-	}
-	out := map[string]string{}
-	for _, s := range steps {
-		switch {
-		case s.Unit == "":
-		case s.Unit != s.Path:
-			out[s.Path] = "goes with " + termtext.Escape(s.Unit)
-		case parts[s.Unit] > 1:
-			out[s.Path] = "with its side files, as one unit"
-		}
-	}
-	return out
 }
 
 // drawItems draws at most n lines: each item on its own, or the first ones so and

@@ -1,148 +1,76 @@
 package term
 
 import (
-	"fmt"
-	"path"
 	"strings"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// itemSection is a section whose items are given.
-func itemSection(word, color string, items []sectionItem) planSection {
-	return planSection{
-		word: word, color: color, count: int64(len(items)), least: 1, most: len(items),
-		draw: func(l Style, g sectionGrid, n int) []string {
-			g.number = 0 // nothing is folded here, and the remarks need the room
-			return l.drawItems(items, g, n)
-		},
-	}
-}
-
-func fixedRemark(text string) func(int) string { return func(int) string { return text } }
-
-// mergeSection tells of texts of which both sides stay.
-func mergeSection(p *retake.Plan) planSection {
-	var items []sectionItem
-	for _, s := range p.Merges {
-		items = append(items, sectionItem{name: termtext.Escape(s.Path), remark: fixedRemark(mergeText(s.Merge, mergeVerb(p.Course)))})
-	}
-	return itemSection("MERGE", "", items)
-}
-
-// mergeVerb is what the lines of the item do: an undo takes them away.
-func mergeVerb(c retake.Course) string {
-	if c == retake.CourseUndo || c == retake.CourseUnwind {
-		return "go"
-	}
-	return "come"
-}
-
-func mergeText(m *retake.Merge, verb string) string {
-	if m == nil {
-		return "lines of both sides"
-	}
-	its := fmt.Sprintf("its %s places %s", termtext.Count(int64(m.Theirs)), verb)
-	if m.Theirs == 1 {
-		its = "its place " + map[string]string{"go": "goes", "come": "comes"}[verb]
-	}
-	switch m.Yours {
-	case 0:
-		return its + ", the other lines stay"
-	case 1:
-		return fmt.Sprintf("%s, yours at line %d stays", its, m.First)
-	}
-	return fmt.Sprintf("%s, your %s from line %d on stay", its, termtext.Count(int64(m.Yours)), m.First)
-}
-
-// conflictSection names the side copies: the file itself stays as it is now.
-func conflictSection(keeps []retake.Keep) planSection {
-	var items []sectionItem
-	for _, k := range keeps {
-		items = append(items, sectionItem{name: termtext.Escape(k.Path), remark: fixedRemark(conflictText(k))})
-	}
-	return itemSection("CONFLICT", yellowCode, items)
-}
-
-func conflictText(k retake.Keep) string {
-	if k.Side == "" {
-		return "stays yours"
-	}
-	return "stays yours; the other: " + termtext.Escape(path.Base(k.Side))
-}
-
-// keepReasonTexts say why a path is left as it is.
-var keepReasonTexts = map[retake.KeepReason]string{
-	retake.KeepGit:        "a repository of its own (--git)",
-	retake.KeepVolatile:   "always moving",
-	retake.KeepChanged:    "changed since, so yours stays",
-	retake.KeepConflict:   "changed on both sides",
-	retake.KeepUncaptured: "in no checkpoint, so it could not be given back",
-	retake.KeepUnheld:     "not in that checkpoint",
-	retake.KeepOccupied:   "it contains something that is left as is",
-	retake.KeepOverlap:    "changed while someone else worked here",
-}
-
-func keepReasonText(r retake.KeepReason) string {
-	if w, ok := keepReasonTexts[r]; ok {
-		return w
-	}
-	return termtext.Escape(string(r))
-}
-
-// keepSection has a line for each reason; a repository has its own, with what it
-// points to.
-func keepSection(keeps []retake.Keep) planSection {
-	var items []sectionItem
-	var order []retake.KeepReason
-	by := map[retake.KeepReason][]string{}
-	for _, k := range keeps {
-		if k.Why == retake.KeepGit && k.Detail != "" {
-			items = append(items, sectionItem{name: termtext.Escape(k.Path), remark: fixedRemark(termtext.Escape(k.Detail) + " (--git)")})
-			continue
+// groupKeeps puts the paths with one reason on one line; a repository has its own, with what
+// it points to.
+func groupKeeps(rows []retake.PlanRow) [][]retake.PlanRow {
+	var own, out [][]retake.PlanRow
+	at := map[string]int{}
+	for _, r := range rows {
+		i, known := at[r.Note]
+		switch {
+		case r.Why == retake.KeepGit && r.Detail != "":
+			own = append(own, []retake.PlanRow{r})
+		case known:
+			out[i] = append(out[i], r)
+		default:
+			at[r.Note] = len(out)
+			out = append(out, []retake.PlanRow{r})
 		}
-		if by[k.Why] == nil {
-			order = append(order, k.Why)
+	}
+	return append(own, out...)
+}
+
+// keepNote says why a path is left as it is, and which flag takes a repository along.
+func keepNote(r retake.PlanRow, text string) string {
+	if r.Why == retake.KeepGit {
+		text += " (--git)"
+	}
+	return termtext.Escape(text)
+}
+
+func (l Style) drawKeeps(rows []retake.PlanRow, reasons [][]retake.PlanRow, g sectionGrid, n int) []string {
+	if len(reasons) > n {
+		return []string{g.countColumn(0) + l.Dim(l.Glyphs.Cut(keepCountsText(rows)+", "+l.listCommand(), g.textWidth()))}
+	}
+	var items []sectionItem
+	for _, same := range reasons {
+		text := same[0].Note
+		if same[0].Why == retake.KeepGit {
+			text = TextOr(same[0].Detail, text)
 		}
-		by[k.Why] = append(by[k.Why], termtext.Escape(k.Path))
+		var names []string
+		for _, r := range same {
+			names = append(names, termtext.Escape(r.Path))
+		}
+		items = append(items, sectionItem{name: joinSomeNames(names, len(names), 2*nameColumns), remark: func(int) string { return keepNote(same[0], text) }})
 	}
-	for _, why := range order {
-		names := by[why]
-		items = append(items, sectionItem{name: joinSomeNames(names, len(names), 2*nameColumns), remark: fixedRemark(keepReasonText(why))})
-	}
-	return planSection{
-		word: "LEAVE AS IS", count: int64(len(keeps)), least: 1, most: len(items),
-		draw: func(l Style, g sectionGrid, n int) []string {
-			if len(items) <= n {
-				return l.drawItems(items, g, n)
-			}
-			return []string{g.countColumn(0) + l.Dim(l.Glyphs.Cut(keepCountsText(keeps)+", "+l.listCommand(), g.textWidth()))}
-		},
-	}
+	return l.drawItems(items, g, n)
 }
 
 // keepCountsText is all reasons in one line.
-func keepCountsText(keeps []retake.Keep) string {
+func keepCountsText(rows []retake.PlanRow) string {
 	var order []retake.KeepReason
 	n := map[retake.KeepReason]int64{}
-	for _, k := range keeps {
-		if n[k.Why] == 0 {
-			order = append(order, k.Why)
+	for _, r := range rows {
+		if n[r.Why] == 0 {
+			order = append(order, r.Why)
 		}
-		n[k.Why]++
-	}
-	short := map[retake.KeepReason]string{
-		retake.KeepGit: "git", retake.KeepVolatile: "moving", retake.KeepChanged: "changed", retake.KeepUncaptured: "uncaptured",
-		retake.KeepUnheld: "unheld", retake.KeepOccupied: "occupied", retake.KeepOverlap: "overlap",
+		n[r.Why]++
 	}
 	var parts []string
 	for _, why := range order {
-		word := short[why]
-		if word == "" {
-			word = termtext.Escape(string(why))
+		word := string(why)
+		if why == retake.KeepVolatile {
+			word = "moving"
 		}
-		parts = append(parts, termtext.Count(n[why])+" "+word)
+		parts = append(parts, termtext.Count(n[why])+" "+termtext.Escape(word))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -2,11 +2,11 @@ package term
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/pure/termtext"
+	"github.com/retake-dev/retake/internal/view"
 )
 
 // maxPlanLines is how many lines a plan has at most: with a question below it, it
@@ -26,12 +26,13 @@ func RenderPlan(l Style, p *retake.Plan) string { return RenderPlanIn(l, p, maxP
 // RenderPlanIn draws a plan into so many lines, or as few more as obstacles and effects
 // need: none of these is left out.
 func RenderPlanIn(l Style, p *retake.Plan, lines int) string {
+	v := view.OfPlan(p)
 	var b strings.Builder
-	b.WriteString(planHead(l, p))
-	files, talk := fileSections(p), noticeSections(p)
+	b.WriteString(planHead(l, p, v))
+	files, talk := pathSections(v), noticeSections(p)
 	top := strings.Count(b.String(), "\n")
 	if l.Width >= WideFrom {
-		b.WriteString(drawWideSections(l, p, files, talk, lines-top-2))
+		b.WriteString(drawWideSections(l, p, v, files, talk, lines-top-2))
 		return b.String()
 	}
 	fixed := top + 2 // a blank line, and the last one
@@ -50,13 +51,25 @@ func RenderPlanIn(l Style, p *retake.Plan, lines int) string {
 		}
 		b.WriteString(drawSection(l, s, c, l.Width, rows[i]))
 	}
-	fmt.Fprintf(&b, "\n%s\n", l.HangingIndent(safetyText(l, p), 0))
+	fmt.Fprintf(&b, "\n%s\n", l.HangingIndent(safetyText(l, p, v), 0))
 	return b.String()
 }
 
-func planHead(l Style, p *retake.Plan) string {
-	w := wordsOfCourse(p.Course)
-	what := w.now + " " + termtext.Escape(targetText(p))
+// RenderIdlePlan renders that there is nothing to do, and what is kept anyway.
+func RenderIdlePlan(l Style, p *retake.Plan) string {
+	v := view.OfPlan(p)
+	out := planSentence(l, p, v) + "\n"
+	if len(p.Keeps) == 0 {
+		return out
+	}
+	for _, s := range pathSections(v) {
+		out += "\n" + drawSection(l, s, fitSectionColumns([]planSection{s}, []int{s.most}), l.Width, s.most)
+	}
+	return out
+}
+
+func planHead(l Style, p *retake.Plan, v retake.PlanView) string {
+	what := termtext.Escape(v.Action)
 	right := "plan " + p.Short()
 	about := targetDetails(l, p)
 	room := l.Width - termtext.Width(what) - termtext.Width(right) - 4
@@ -68,42 +81,20 @@ func planHead(l Style, p *retake.Plan) string {
 		head += "  " + about
 		width += 2 + termtext.Width(about)
 	}
-	sentence := planSentence(l, p)
+	sentence := planSentence(l, p, v)
+	shown := l.ShownWidth(sentence)
 	if p.Lost == nil { // else it is in lines that fit
 		sentence = l.HangingIndent(sentence, 0)
 	}
 	lines := l.AlignEnds(head, l.Dim(right), width, termtext.Width(right)) + "\n" + sentence
-	if edits := keptEditsText(p); edits != "" {
+	if v.Edits != "" {
 		gap := " "
-		if l.ShownWidth(planSentence(l, p))+1+termtext.Width(edits) > l.Width {
+		if shown+1+termtext.Width(v.Edits) > l.Width {
 			gap = "\n"
 		}
-		lines += gap + edits
+		lines += gap + v.Edits
 	}
 	return lines + "\n"
-}
-
-// keptEditsText says which edits an undo leaves in place.
-func keptEditsText(p *retake.Plan) string {
-	if p.Edits == nil {
-		return ""
-	}
-	var in []string
-	for _, n := range slices.Backward(p.Edits.Checkpoints) {
-		in = append(in, fmt.Sprint(n))
-	}
-	if most := 3; len(in) > most {
-		in = append(in[:most], fmt.Sprintf("%d more", len(in)-most))
-	}
-	those := strings.Join(in, ", ")
-	switch {
-	case len(in) == 0:
-		return "Your unsaved edits stay."
-	case p.Edits.Unsaved == 0:
-		return "Your edits in " + those + " stay."
-	default:
-		return "Your unsaved edits and those in " + those + " stay."
-	}
 }
 
 // targetDetails returns more about the target of a plan, without color.
@@ -135,11 +126,17 @@ func targetDetails(l Style, p *retake.Plan) string {
 }
 
 // planSentence is the answer: how much, and that nothing happened yet.
-func planSentence(l Style, p *retake.Plan) string {
-	if IsIdlePlan(p) {
-		return idleText(p)
+func planSentence(l Style, p *retake.Plan, v retake.PlanView) string {
+	headline := termtext.Escape(v.Headline)
+	switch {
+	case v.Idle && p.Next > 0:
+		return headline + fmt.Sprintf(" The change before it: retake undo %d", p.Next)
+	case v.Idle:
+		return headline
+	case p.Lost != nil:
+		root := l.CutPath(l.DisplayPath(p.Lost.Root), max(l.Width-42, 20), false)
+		return strings.Replace(headline, termtext.Escape(p.Lost.Root), root, 1) + "\n" + l.Bold(v.Untouched)
 	}
-	n := countPlan(p).total()
 	where := ""
 	if len(p.Paths) > 0 {
 		names := make([]string, len(p.Paths))
@@ -148,89 +145,25 @@ func planSentence(l Style, p *retake.Plan) string {
 		}
 		where = " in " + joinSomeNames(names, len(names), max(l.Width-62, 16))
 	}
-	if p.Lost != nil {
-		return lostDirSentence(l, p)
-	}
-	return fmt.Sprintf("%s would change%s. %s", strings.Replace(CountFiles(n), "no files", "No file", 1), where, l.Bold("Nothing has been changed yet."))
-}
-
-// lostDirSentence says what becomes of a directory that was deleted or replaced.
-func lostDirSentence(l Style, p *retake.Plan) string {
-	root := l.CutPath(l.DisplayPath(p.Lost.Root), max(l.Width-42, 20), false)
-	text := root + " is created again and keeps its timeline."
-	if p.Lost.There {
-		text = "Another directory is at " + root + " now."
-	}
-	return text + "\n" + l.Bold("Nothing has been changed yet.")
+	return headline + where + ". " + l.Bold(v.Untouched)
 }
 
 // safetyText says how all that is there now comes back.
-func safetyText(l Style, p *retake.Plan) string {
-	if IsIdlePlan(p) {
-		return "No checkpoint is added."
+func safetyText(l Style, p *retake.Plan, v retake.PlanView) string {
+	n := fmt.Sprint(p.Safety.Number)
+	text := strings.Replace(v.Safety.Text, "heckpoint "+n, "heckpoint "+l.Bold(n), 1)
+	if v.Safety.Course != "" {
+		text += "; " + l.Bold("retake "+string(v.Safety.Course)) + " " + v.Safety.Brings
 	}
-	n := l.Bold(fmt.Sprint(p.Safety.Number))
-	if p.Lost != nil && p.Safety.There {
-		return "Nothing is there to be saved first: checkpoint " + n + " is the last known state."
-	}
-	back := func(what string) string {
-		if p.Course == retake.CourseUnwind {
-			return "."
-		}
-		return "; " + l.Bold(undoCommand(p.Course)) + " brings " + what + " back."
-	}
-	if p.Safety.There {
-		return "Checkpoint " + n + " has everything you have now" + back("it")
-	}
-	return "First your files are saved as checkpoint " + n + back("them")
+	return text + "."
 }
 
-// undoCommand is the command that takes a course back. Undo goes one further each
-// time, so it does not take an undo back.
-func undoCommand(c retake.Course) string {
-	if c == retake.CourseUndo {
-		return "retake redo"
-	}
-	return "retake undo"
-}
-
-// fileSections are the sections about paths; empty ones are left out.
-func fileSections(p *retake.Plan) []planSection {
-	w := wordsOfCourse(p.Course)
+func pathSections(v retake.PlanView) []planSection {
 	var out []planSection
-	brought, changed := splitWrites(p)
-	if len(p.Deletes) > 0 {
-		out = append(out, stepSection("DELETE", redCode, p.Deletes))
-	}
-	if len(brought) > 0 {
-		out = append(out, stepSection(strings.ToUpper(w.bring), greenCode, brought))
-	}
-	if len(changed) > 0 {
-		out = append(out, stepSection(strings.ToUpper(w.change), "", changed))
-	}
-	if len(p.Merges) > 0 {
-		out = append(out, mergeSection(p))
-	}
-	both, rest := splitConflicts(p)
-	if len(both) > 0 {
-		out = append(out, conflictSection(both))
-	}
-	if len(rest) > 0 {
-		out = append(out, keepSection(rest))
+	for _, s := range v.Sections {
+		out = append(out, pathSection(s))
 	}
 	return out
-}
-
-// splitConflicts parts the keeps into those of both sides and the rest.
-func splitConflicts(p *retake.Plan) (both, rest []retake.Keep) {
-	for _, k := range p.Keeps {
-		if k.Why == retake.KeepConflict {
-			both = append(both, k)
-		} else {
-			rest = append(rest, k)
-		}
-	}
-	return both, rest
 }
 
 // noticeSections are the sections that need a word, or say what no plan can do.

@@ -12,8 +12,8 @@ const minNoticeWidth = 46
 
 // drawWideSections draws the files to the left, and what asks and what follows to the
 // right.
-func drawWideSections(l Style, p *retake.Plan, files, talk []planSection, lines int) string {
-	talk = append(talk, afterSection(p))
+func drawWideSections(l Style, p *retake.Plan, v retake.PlanView, files, talk []planSection, lines int) string {
+	talk = append(talk, afterSection(p, v))
 	right := min(max(l.Width*2/5, minNoticeWidth), 80)
 	left := l.Width - right - 4
 	a := drawColumn(l, files, left, lines)
@@ -69,7 +69,7 @@ func drawColumn(l Style, parts []planSection, width, lines int) []drawnLine {
 }
 
 // afterSection returns the section about the checkpoints there will be.
-func afterSection(p *retake.Plan) planSection {
+func afterSection(p *retake.Plan, v retake.PlanView) planSection {
 	now := "everything you have now"
 	if p.Safety.There {
 		now += ", there already"
@@ -80,10 +80,10 @@ func afterSection(p *retake.Plan) planSection {
 	rows := [][2]string{
 		{fmt.Sprint(p.Safety.Number), now},
 		{fmt.Sprint(p.Safety.Number + 1), "this " + string(p.Course)},
-		{undoCommand(p.Course), fmt.Sprintf("from %d to %d again", p.Safety.Number+1, p.Safety.Number)},
+		{"retake " + string(v.Safety.Course), fmt.Sprintf("from %d to %d again", p.Safety.Number+1, p.Safety.Number)},
 	}
 	switch {
-	case IsIdlePlan(p):
+	case v.Idle:
 		rows = [][2]string{{"nothing", "no checkpoint is added"}}
 	case p.Lost != nil && p.Safety.There: // to take it back would delete everything again
 		rows = rows[:2]

@@ -8,13 +8,15 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/pure/termtext"
+	"github.com/retake-dev/retake/internal/view"
 )
 
 // RenderResult renders what was done: deletions first, how to get it back, and what went
 // wrong.
 func RenderResult(l Style, p *retake.Plan, res retake.RestoreResult, took time.Duration) string {
+	v := view.OfPlan(p)
 	var b strings.Builder
-	b.WriteString(resultHead(l, p, res, took) + "\n\n")
+	b.WriteString(resultHead(l, p, v, res, took) + "\n\n")
 	b.WriteString("  " + resultCounts(l, p, res) + "\n")
 	field := func(name, text string) {
 		fmt.Fprintf(&b, "  %s%s\n", l.Dim(termtext.Pad(name, wordColumns)), text)
@@ -29,7 +31,7 @@ func RenderResult(l Style, p *retake.Plan, res retake.RestoreResult, took time.D
 	if res.Checkpoint.ID != "" {
 		field("now", currentStateText(l, p, res))
 	}
-	if text := keptEditsText(p); text != "" {
+	if text := v.Edits; text != "" {
 		field("edits", strings.ToLower(text[:1])+strings.TrimSuffix(text[1:], "."))
 	}
 	for i, line := range meaningLines(l, p) {
@@ -62,10 +64,10 @@ const maxMeanings = 4
 
 // meaningLines say what was done to the content of files: rows, packages, settings.
 func meaningLines(l Style, p *retake.Plan) []string {
-	all := slices.Concat(stepMeanings(p.Writes), stepMeanings(p.Deletes))
+	all := slices.DeleteFunc(slices.Concat(p.Writes, p.Deletes), func(s retake.Step) bool { return s.Means == "" })
 	var out []string
-	for _, m := range all[:min(len(all), maxMeanings)] {
-		out = append(out, l.Glyphs.Cut(termtext.Escape(m.path)+"  "+l.EscapeText(m.text), l.Width-2-wordColumns))
+	for _, s := range all[:min(len(all), maxMeanings)] {
+		out = append(out, l.Glyphs.Cut(termtext.Escape(s.Path)+"  "+l.EscapeText(s.Means), l.Width-2-wordColumns))
 	}
 	if more := len(all) - len(out); more > 0 {
 		out = append(out, l.Dim("and "+CountFiles(int64(more))+" more"))
@@ -90,12 +92,12 @@ func gitLeftLines(l Style, g retake.GitLeft) []string {
 	return lines
 }
 
-func resultHead(l Style, p *retake.Plan, res retake.RestoreResult, took time.Duration) string {
+func resultHead(l Style, p *retake.Plan, v retake.PlanView, res retake.RestoreResult, took time.Duration) string {
 	sign := l.Green(l.Glyphs.Yes)
 	if len(res.Failed) > 0 {
 		sign = l.Yellow(termtext.Pad("!", termtext.Width(l.Glyphs.Yes)))
 	}
-	what := wordsOfCourse(p.Course).done + " " + termtext.Escape(targetText(p))
+	what := termtext.Escape(v.Done)
 	right := termtext.Duration(took)
 	room := l.Width - termtext.Width(l.Glyphs.Yes) - 1 - termtext.Width(what) - termtext.Width(right) - 4
 	about := l.Glyphs.Cut(targetDetails(l, p), max(room, 0))
@@ -110,22 +112,8 @@ func resultHead(l Style, p *retake.Plan, res retake.RestoreResult, took time.Dur
 
 // resultCounts are the numbers of the plan without what was left.
 func resultCounts(l Style, p *retake.Plan, res retake.RestoreResult) string {
-	left := map[string]bool{}
-	for _, f := range res.Failed {
-		left[f.Path] = true
-	}
-	done := *p
-	done.Deletes, done.Writes, done.Merges = stepsWithout(p.Deletes, left), stepsWithout(p.Writes, left), stepsWithout(p.Merges, left)
-	w, t := wordsOfCourse(p.Course), countPlan(&done)
-	part := func(word string, n int64) string {
-		if n == 0 {
-			return ""
-		}
-		return word + " " + termtext.Count(n)
-	}
-	text := l.JoinFacts(part("deleted", t.deleted), part(w.brought, t.brought), part(w.turned, t.changed), part("merged", t.merged),
-		part("put beside", t.sideCopies), part("left as is", t.kept))
-	if len(done.Writes)+len(done.Merges) == 0 || !res.ReadBack {
+	text := l.JoinFacts(view.DoneNumbers(p, res.Failed)...)
+	if len(p.Writes)+len(p.Merges) == 0 || !res.ReadBack {
 		return text
 	}
 	const note = "every byte read back"
@@ -134,16 +122,6 @@ func resultCounts(l Style, p *retake.Plan, res retake.RestoreResult) string {
 		return text + "\n  " + l.Dim(note)
 	}
 	return text + strings.Repeat(" ", gap) + l.Dim(note)
-}
-
-func stepsWithout(steps []retake.Step, left map[string]bool) []retake.Step {
-	var out []retake.Step
-	for _, s := range steps {
-		if !left[s.Path] {
-			out = append(out, s)
-		}
-	}
-	return out
 }
 
 func currentStateText(l Style, p *retake.Plan, res retake.RestoreResult) string {

@@ -12,16 +12,17 @@ import (
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/pure/termtext"
 	"github.com/retake-dev/retake/internal/ui/term"
+	"github.com/retake-dev/retake/internal/view"
 )
 
 // askFirst starts the questions: one for each obstacle, and a last one for the whole plan.
 func (p *planPage) askFirst(m *model) tea.Cmd {
-	if term.IsIdlePlan(p.plan) {
+	if view.IsIdlePlan(p.plan) {
 		m.notice = "there is nothing to do"
 		return nil
 	}
 	p.outdated, p.form = nil, formFolded
-	p.accepted, p.unaccepted = nil, term.Unaccepted(p.plan, nil)
+	p.accepted, p.unaccepted = nil, view.Unaccepted(p.plan, nil)
 	p.askNext(m)
 	return nil
 }
@@ -29,10 +30,10 @@ func (p *planPage) askFirst(m *model) tea.Cmd {
 // askNext asks the next question. The default is no, and nothing can be pasted into it.
 func (p *planPage) askNext(m *model) {
 	l := m.style()
-	p.question = l.Bold(term.FinalQuestion(p.plan))
+	p.question = l.Bold(termtext.Escape(view.OfPlan(p.plan).Question))
 	if i := len(p.accepted); i < len(p.unaccepted) {
 		o := p.unaccepted[i]
-		p.question = l.Yellow(fmt.Sprintf("%d of %d  %s:", i+1, len(p.unaccepted), termtext.Escape(o.Class))) + " " + termtext.Escape(term.ObstacleText(p.plan, o)) + "?"
+		p.question = l.Yellow(fmt.Sprintf("%d of %d  %s:", i+1, len(p.unaccepted), termtext.Escape(o.Class))) + " " + termtext.Escape(o.Deed) + "?"
 	}
 	p.input = &inputLine{prompt: "[y/N, esc goes back to the plan]", noPaste: true, onEnter: func(text string) tea.Cmd { return p.handleAnswer(m, text) }, onEscape: func() tea.Cmd {
 		p.accepted, p.question = nil, ""

@@ -10,6 +10,7 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/ui/term"
+	"github.com/retake-dev/retake/internal/view"
 )
 
 // planPage is the page of a plan: first the plan, then questions, then progress and the
@@ -24,7 +25,7 @@ type planPage struct {
 	diffText  string // the diff, when it was asked for
 	lastDrawn drawnPlan
 
-	unaccepted []retake.Obstacle // that ask, in order
+	unaccepted []retake.PlanAsk // that ask, in order
 	accepted   []string
 
 	running *runningRestore
@@ -176,7 +177,7 @@ func (p *planPage) draw(m *model, l term.Style, height int) []string {
 
 func (p *planPage) text(l term.Style, room int) string {
 	switch {
-	case term.IsIdlePlan(p.plan):
+	case view.IsIdlePlan(p.plan):
 		return term.RenderIdlePlan(l, p.plan)
 	case p.form == formDiff:
 		return p.diffText
@@ -198,7 +199,7 @@ func (p *planPage) keyHelp() []string {
 		return []string{"u", "undo this", "j k", "scroll", "enter", "timeline"}
 	case p.plan == nil:
 		return []string{"esc", "back"}
-	case term.IsIdlePlan(p.plan):
+	case view.IsIdlePlan(p.plan):
 		return []string{"esc", "back"}
 	case p.form == formList:
 		return []string{"enter", "continue to the questions", "l", "fold", "d", "diff", "/", "find", "esc", "fold"}

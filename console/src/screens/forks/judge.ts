@@ -2,8 +2,7 @@
 import type { Checkpoint, Fact, Finding, Story, WorkspaceState } from "../../api/types.ts";
 import { shown } from "../../words/escape.ts";
 import { standing, type Standing } from "../../words/checkpoint.ts";
-import { count, several } from "../../words/number.ts";
-import { someNames } from "../plan/fold.ts";
+import { count, several, someNames } from "../../words/number.ts";
 
 /** What is known of one fork. */
 export interface Known {

@@ -1,26 +1,24 @@
 // Step 2: one question with the numbers. Nothing is filled but the deed itself, and the
 // focus is on the way back.
 import { useEffect, useRef } from "react";
-import type { Plan } from "../../api/types.ts";
+import type { ViewedPlan } from "../../api/types.ts";
 import { Icon } from "../../parts/Icon.tsx";
 import { oneLine, shown } from "../../words/escape.ts";
-import { count, several } from "../../words/number.ts";
+import { count, several, someNames } from "../../words/number.ts";
 import type { Progress } from "./apply.ts";
-import { someNames } from "./fold.ts";
-import { Heading, Steps } from "./Frame.tsx";
 import { useStanding } from "./Review.tsx";
-import { deedLabel, digestText, goalOf, question, tallyOf, wordsOf } from "./words.ts";
+import { digestText, Heading, Steps } from "./Frame.tsx";
 
-export function Confirm({ plan, back, apply }: { plan: Plan; back: () => void; apply: () => void }) {
+export function Confirm({ viewed: { plan, view }, back, apply }: { viewed: ViewedPlan; back: () => void; apply: () => void }) {
   const way = useRef<HTMLButtonElement>(null);
   useEffect(() => way.current?.focus(), []);
   const bad = useStanding(plan) === "failed";
-  const style = tallyOf(plan).deleted === 0 ? "button" : bad ? "button plan-outline" : "button danger";
+  const style = view.counts.deleted === 0 ? "button" : bad ? "button plan-outline" : "button danger";
   return (
     <div className="plan-ask-page">
       <Steps at={2} />
       <Heading id="plan-question" still>
-        {question(plan)}
+        {shown(view.question)}
       </Heading>
       <p className="plan-sub">The plan is checked once more against the disk before the first write. If anything moved, nothing happens.</p>
       <ul className="plan-list">
@@ -66,7 +64,7 @@ export function Confirm({ plan, back, apply }: { plan: Plan; back: () => void; a
           Back to the plan
         </button>
         <button type="button" className={style} onClick={apply}>
-          {deedLabel(plan)}
+          {shown(view.apply)}
         </button>
       </div>
     </div>
@@ -79,14 +77,11 @@ function wayBack(course: string): string {
 }
 
 /** While it is done: how far it is, by counts. */
-export function Applying({ plan, progress }: { plan: Plan; progress?: Progress }) {
+export function Applying({ doing, progress }: { doing: string; progress?: Progress }) {
   const total = progress?.total ?? 0;
-  const doing: Record<string, string> = { restore: "Restoring", undo: "Undoing", redo: "Redoing", adopt: "Adopting", finish: "Finishing the restore of", unwind: "Taking back the restore of" };
   return (
     <div className="plan-ask-page">
-      <Heading>
-        {doing[plan.course] ?? wordsOf(plan.course).now} {goalOf(plan)}
-      </Heading>
+      <Heading>{shown(doing)}</Heading>
       <p className="plan-sub">It goes to its end, also when this page is closed.</p>
       <div className="plan-progress">
         <progress max={total || 1} value={total ? progress!.files : 0} aria-label="Done so far" />

@@ -2,21 +2,20 @@
 // the way back, which is a plan too.
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { Failure, Plan, RestoreResult, Resumption } from "../../api/types.ts";
+import type { Failure, Plan, RestoreResult, Resumption, ViewedPlan } from "../../api/types.ts";
 import { Copy } from "../../parts/Copy.tsx";
 import { Icon } from "../../parts/Icon.tsx";
 import { List } from "../../parts/List.tsx";
 import { inDir } from "../../words/command.ts";
 import { oneLine, shown, shownLines } from "../../words/escape.ts";
 import { agentName } from "../../words/checkpoint.ts";
-import { duration, several } from "../../words/number.ts";
+import { duration, several, someNames, upper } from "../../words/number.ts";
 import { goOn, onceMore } from "./apply.ts";
-import { someNames } from "./fold.ts";
 import { Heading } from "./Frame.tsx";
 import { takesTalk, tasksText } from "./Side.tsx";
-import { doneText, goalOf, upper, wordsOf } from "./words.ts";
+import { doneText } from "./rows.ts";
 
-export function Done({ plan, result: r, took }: { plan: Plan; result: RestoreResult; took: number }) {
+export function Done({ viewed: { plan, view }, result: r, took }: { viewed: ViewedPlan; result: RestoreResult; took: number }) {
   const left = r.failed.length;
   const sides = plan.keeps.filter((k) => k.side);
   const talk = useQuery({ queryKey: ["checkpoint", plan.workspace, "go-on", r.checkpoint.id], queryFn: () => goOn(plan.workspace, { ref: r.checkpoint.id }), enabled: takesTalk(plan), retry: onceMore, staleTime: Infinity });
@@ -26,11 +25,11 @@ export function Done({ plan, result: r, took }: { plan: Plan; result: RestoreRes
         <span className={left > 0 ? "risky sign" : "good sign"}>
           <Icon name={left > 0 ? "warn" : "check"} />
         </span>
-        {wordsOf(plan.course).done} {goalOf(plan)}
+        {shown(view.done)}
         {left > 0 ? `, but ${several(left, "path")} ${left === 1 ? "was" : "were"} left` : ""}
       </Heading>
       <p className="plan-sub">
-        {doneText(plan, r)}, in {duration(took * 1e6)}.{plan.writes.length + plan.merges.length > 0 ? " Every byte was read back." : ""} {checkpointsText(r)}
+        {doneText(view, r.failed)}, in {duration(took * 1e6)}.{plan.writes.length + plan.merges.length > 0 ? " Every byte was read back." : ""} {checkpointsText(r)}
       </p>
       {left > 0 ? <Left failed={r.failed} safety={r.safety.number} /> : null}
       <ul className="plan-list">

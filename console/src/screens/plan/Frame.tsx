@@ -30,3 +30,6 @@ export function Heading({ children, id, still }: { children: ReactNode; id?: str
     </h1>
   );
 }
+
+/** A digest as people read and say it: ab12-cd34. */
+export const digestText = (digest: string): string => (digest.length < 8 ? digest : `${digest.slice(0, 4)}-${digest.slice(4, 8)}`);

@@ -7,18 +7,17 @@ import { Trouble } from "../../api/ask.ts";
 import { useEvents } from "../../api/live.ts";
 import { usePowers } from "../../api/powers.ts";
 import { planOf } from "../../api/queries.ts";
-import type { Event, Plan as PlanType, PlanBody, RestoreResult } from "../../api/types.ts";
+import type { Event, PlanBody, RestoreResult, ViewedPlan } from "../../api/types.ts";
 import { Waiting, Wrong } from "../../parts/states.tsx";
 import { useKeys } from "../../shell/keys.ts";
+import { shown } from "../../words/escape.ts";
 import { applyExactly, newCheckpoint, onceMore, type Progress } from "./apply.ts";
 import { Applying, Confirm } from "./Confirm.tsx";
 import { Done } from "./Done.tsx";
 import { Heading } from "./Frame.tsx";
 import { movedBetween, stillGiven } from "./moved.ts";
 import { Review, type Moved } from "./Review.tsx";
-import { partsOf, Section } from "./Sections.tsx";
-import { untold } from "./told.ts";
-import { idle, idleText } from "./words.ts";
+import { Section } from "./Sections.tsx";
 import "./plan.css";
 
 type Step = "review" | "confirm" | "apply" | "done";
@@ -42,7 +41,7 @@ export default function Plan() {
   if (!may("return")) return <MayNot leave={leave} />;
   if (plan.isPending) return <Waiting what="the plan" />;
   if (plan.isError) return <NoPlan error={plan.error} again={() => void plan.refetch()} leave={leave} />;
-  if (idle(plan.data)) return <Nothing plan={plan.data} leave={leave} />;
+  if (plan.data.view.idle) return <Nothing viewed={plan.data} leave={leave} />;
   return (
     <Going key={JSON.stringify(body)} first={plan.data} made={plan.dataUpdatedAt} body={body} leave={leave} withGit={git ? undefined : withGit} />
   );
@@ -59,7 +58,7 @@ function hunksOf(texts?: string[]): PlanBody["hunks"] {
 type Leave = { to: "/w/$ws"; params: { ws: string }; search: { at?: string } };
 
 interface GoingProps {
-  first: PlanType;
+  first: ViewedPlan;
   made: number;
   body: PlanBody;
   leave: Leave;
@@ -70,13 +69,14 @@ function Going({ first, made: firstMade, body, leave, withGit }: GoingProps) {
   const g = useGoing(first, firstMade, body);
   const go = useNavigate();
   const [newer, setNewer] = useState<number>();
-  const seen = g.plan.safety.number;
+  const seen = g.viewed.plan.safety.number;
+  const home = first.plan.workspace;
   useEvents(
     useCallback(
       (e: Event) => {
-        if (e.data.workspace === first.workspace && (e.data.number ?? 0) >= seen) setNewer(e.data.number);
+        if (e.data.workspace === home && (e.data.number ?? 0) >= seen) setNewer(e.data.number);
       },
-      [first.workspace, seen],
+      [home, seen],
     ),
   );
   useKeys({
@@ -89,16 +89,16 @@ function Going({ first, made: firstMade, body, leave, withGit }: GoingProps) {
   const others = (paths: string[] | undefined) => void go({ to: "/w/$ws/plan", params: leave.params, search: { course: body.course, ref: body.ref, fork: body.fork, paths } });
   switch (g.step) {
     case "confirm":
-      return <Confirm plan={g.plan} back={() => g.setStep("review")} apply={g.apply} />;
+      return <Confirm viewed={g.viewed} back={() => g.setStep("review")} apply={g.apply} />;
     case "apply":
-      if (g.wrong) return <NotDone ws={first.workspace} error={g.wrong} again={g.apply} back={g.replan} />;
-      return <Applying plan={g.plan} progress={g.progress} />;
+      if (g.wrong) return <NotDone ws={home} error={g.wrong} again={g.apply} back={g.replan} />;
+      return <Applying doing={g.viewed.view.doing} progress={g.progress} />;
     case "done":
-      return <Done plan={g.plan} result={g.result!} took={g.took} />;
+      return <Done viewed={g.viewed} result={g.result!} took={g.took} />;
   }
   return (
     <Review
-      plan={g.plan}
+      viewed={g.viewed}
       made={g.made}
       moved={g.moved}
       newer={newer}
@@ -118,10 +118,11 @@ function Going({ first, made: firstMade, body, leave, withGit }: GoingProps) {
 }
 
 /** The steps and what is remembered between them. */
-function useGoing(first: PlanType, firstMade: number, body: PlanBody) {
+function useGoing(first: ViewedPlan, firstMade: number, body: PlanBody) {
   const cache = useQueryClient();
   const [step, setStep] = useState<Step>("review");
-  const [plan, setPlan] = useState(first);
+  const [viewed, setViewed] = useState(first);
+  const { plan } = viewed;
   const [made, setMade] = useState(firstMade);
   const [moved, setMoved] = useState<Moved>();
   const [accepted, setAccepted] = useState<ReadonlySet<string>>(new Set());
@@ -137,13 +138,13 @@ function useGoing(first: PlanType, firstMade: number, body: PlanBody) {
   const replan = async () => {
     setWrong(undefined);
     try {
-      const next = await planOf(first.workspace, body);
-      if (next.digest !== plan.digest) {
-        setMoved(movedBetween(plan, next));
-        setAccepted(stillGiven(plan, next, accepted));
+      const next = await planOf(plan.workspace, body);
+      if (next.plan.digest !== plan.digest) {
+        setMoved(movedBetween(plan, next.plan));
+        setAccepted(stillGiven(plan, next.plan, accepted));
         id.current = newCheckpoint();
       }
-      setPlan(next);
+      setViewed(next);
       setMade(Date.now());
       setStep("review");
     } catch (e) {
@@ -176,7 +177,7 @@ function useGoing(first: PlanType, firstMade: number, body: PlanBody) {
       else next.delete(word);
       return next;
     });
-  return { step, setStep, plan, made, moved, accepted, accept, progress, wrong, result, took, replan: () => void replan(), apply: () => void apply() };
+  return { step, setStep, viewed, made, moved, accepted, accept, progress, wrong, result, took, replan: () => void replan(), apply: () => void apply() };
 }
 
 /** Something was interrupted before: it is ended first, either way, by a plan too. */
@@ -245,16 +246,17 @@ function NoPlan({ error, again, leave }: { error: unknown; again: () => void; le
   );
 }
 
-function Nothing({ plan, leave }: { plan: PlanType; leave: Leave }) {
+function Nothing({ viewed: { plan, view }, leave }: { viewed: ViewedPlan; leave: Leave }) {
   const go = useNavigate();
   useKeys({ Escape: () => void go(leave) });
-  const parts = partsOf(plan, untold);
   return (
     <div className="plan-ask-page" data-rows>
       <Heading>Nothing differs</Heading>
-      <p className="plan-sub">{idleText(plan)} Nothing to do, and no checkpoint is added.</p>
-      {parts.map((part) => (
-        <Section key={part.id} part={part} around={{ plan, told: untold, open: new Set(), marked: new Set(), turn: () => undefined }} />
+      <p className="plan-sub">
+        {shown(view.headline)} {view.safety.text}.
+      </p>
+      {view.sections.map((part) => (
+        <Section key={part.kind} part={part} around={{ plan, open: new Set(), marked: new Set(), turn: () => undefined }} />
       ))}
       <div className="plan-buttons">
         <Link className="button primary" {...leave}>

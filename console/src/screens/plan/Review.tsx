@@ -3,19 +3,17 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useMemo, useState, type ReactNode } from "react";
 import { forksOf, logOf, checkpointOf, storyOf } from "../../api/queries.ts";
-import type { Checkpoint, Plan } from "../../api/types.ts";
+import type { Checkpoint, Plan, PlanView, ViewedPlan } from "../../api/types.ts";
 import { Icon } from "../../parts/Icon.tsx";
 import { Named } from "../../parts/marks.tsx";
 import { oneLine, shown } from "../../words/escape.ts";
 import { standing, titleOf, type Goals } from "../../words/checkpoint.ts";
-import { bytes, count } from "../../words/number.ts";
+import { bytes, count, someNames } from "../../words/number.ts";
 import { clock, seconds, whole } from "../../words/time.ts";
-import { someNames } from "./fold.ts";
-import { partsOf, Section, type Around } from "./Sections.tsx";
+import { Section, type Around } from "./Sections.tsx";
 import { Asks, ComesBack, StaysDone, StillRuns } from "./Side.tsx";
-import { Heading, Steps } from "./Frame.tsx";
-import { storyAsked, toldBy, type Told } from "./told.ts";
-import { besideText, digestText, goalOf, goOnLabel, missing, missingText, onlyBeside, tallyOf, upper, wordsOf } from "./words.ts";
+import { digestText, Heading, Steps } from "./Frame.tsx";
+import { linesOf, safetyText, type Lines } from "./rows.ts";
 
 export interface Moved {
   marked: ReadonlySet<string>;
@@ -23,7 +21,7 @@ export interface Moved {
 }
 
 interface ReviewProps {
-  plan: Plan;
+  viewed: ViewedPlan;
   made: number;
   moved?: Moved;
   newer?: number; // a checkpoint that was made since
@@ -38,47 +36,46 @@ interface ReviewProps {
 }
 
 export function Review(p: ReviewProps) {
-  const { plan } = p;
+  const { plan, view } = p.viewed;
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
-  const told = useTold(plan);
-  const parts = useMemo(() => partsOf(plan, told), [plan, told]);
+  const lines = useLines(view);
   const bad = useStanding(plan) === "failed";
   const marked = p.moved?.marked ?? none;
   const { withGit } = p;
   const around = useMemo(
-    (): Around => ({ plan, told, open, marked, withGit, diff: diffOfPlan(plan), turn: (keys, yes) => setOpen((old) => turned(old, keys, yes)) }),
-    [plan, told, open, marked, withGit],
+    (): Around => ({ plan, lines, open, marked, withGit, diff: diffOf(view), turn: (keys, yes) => setOpen((old) => turned(old, keys, yes)) }),
+    [plan, view, lines, open, marked, withGit],
   );
   return (
     <div className="plan-all">
       <div className="plan-page" data-rows>
         <Steps at={1} />
-        <Head plan={plan} bad={bad} />
+        <Head viewed={p.viewed} bad={bad} />
         {p.moved ? <MovedNote moved={p.moved} /> : null}
         {p.newer && !p.moved ? <Newer number={p.newer} again={p.again} /> : null}
         {plan.paths?.length ? <Chosen paths={plan.paths} remove={p.removePath} all={p.allFiles} /> : null}
-        {onlyBeside(plan) ? (
+        {view.beside ? (
           <p className="plan-note">
             <Icon name="warn" small />
-            <span>{besideText(plan)}</span>
+            <span>{view.beside}</span>
           </p>
         ) : null}
-        <Balance plan={plan} />
+        <Balance view={view} />
         <div className="plan-two">
           <div>
-            {parts.map((part) => (
-              <Section key={part.id} part={part} around={around} />
+            {view.sections.map((part) => (
+              <Section key={part.kind} part={part} around={around} />
             ))}
           </div>
           <div className="plan-side">
-            <Asks plan={plan} accepted={p.accepted} accept={p.accept} />
+            <Asks viewed={p.viewed} accepted={p.accepted} accept={p.accept} />
             <StaysDone effects={plan.effects} />
             <ComesBack plan={plan} />
             <StillRuns holders={plan.holders} />
           </div>
         </div>
       </div>
-      <Foot plan={plan} made={p.made} lacks={missing(plan, p.accepted)} bad={bad} leave={p.leave} go={p.go} />
+      <Foot viewed={p.viewed} made={p.made} lacks={view.asks.filter((a) => !p.accepted.has(a.class)).length} bad={bad} leave={p.leave} go={p.go} />
     </div>
   );
 }
@@ -94,10 +91,10 @@ function turned(old: ReadonlySet<string>, keys: string[], yes: boolean): Readonl
   return next;
 }
 
-function useTold(plan: Plan): Told {
-  const asked = storyAsked(plan);
-  const story = useQuery({ ...storyOf(asked?.ws ?? plan.workspace, asked?.from ?? "latest", asked?.to ?? ""), enabled: !!asked, retry: false, staleTime: Infinity });
-  return useMemo(() => toldBy(asked ? story.data : undefined, !!asked?.against), [story.data, asked?.against, !!asked]);
+function useLines(view: PlanView): Lines {
+  const at = view.compare;
+  const story = useQuery({ ...storyOf(at?.workspace ?? "", at?.from ?? "", at?.to ?? ""), enabled: !!at, retry: false, staleTime: Infinity });
+  return useMemo(() => linesOf(at && story.data, !!at?.back), [story.data, at]);
 }
 
 /** How the checkpoint gone to was verified; other courses go to no checkpoint. */
@@ -108,9 +105,8 @@ export function useStanding(plan: Plan) {
   return standing(found);
 }
 
-function diffOfPlan(plan: Plan): Around["diff"] {
-  const asked = storyAsked(plan);
-  return asked ? (path) => ({ ws: asked.ws, from: asked.from, to: asked.to || undefined, path }) : undefined;
+function diffOf({ compare: at }: PlanView): Around["diff"] {
+  return at ? (path) => ({ ws: at.workspace, from: at.from, to: at.to || undefined, path }) : undefined;
 }
 
 /** What the checkpoint of a plan went to itself, so that its title can name it. */
@@ -136,12 +132,12 @@ function about(plan: Plan, goals: Goals): ReactNode {
   );
 }
 
-function Head({ plan, bad }: { plan: Plan; bad: boolean }) {
+function Head({ viewed: { plan, view }, bad }: { viewed: ViewedPlan; bad: boolean }) {
   const more = about(plan, useGoals(plan));
   return (
     <>
       <Heading>
-        {wordsOf(plan.course).now} {goalOf(plan)}
+        {shown(view.action)}
         {more ? (
           <span title={plan.target ? whole(plan.target.time) : undefined}>
             {" · "}
@@ -150,16 +146,11 @@ function Head({ plan, bad }: { plan: Plan; bad: boolean }) {
         ) : null}
       </Heading>
       <p className="plan-sub">
-        <b>{plan.course === "finish" || plan.course === "unwind" ? "This plan has changed nothing yet." : "Nothing has been changed yet."}</b> {safetyText(plan)}
+        <b>{view.untouched}</b> {safetyText(view)} {view.edits}
       </p>
       {bad ? <Failing plan={plan} /> : null}
     </>
   );
-}
-
-function safetyText(p: Plan): string {
-  const back = p.course === "unwind" ? "." : p.course === "undo" ? ", so redo brings it again." : ", so an undo brings it back.";
-  return p.safety.there ? `Checkpoint ${p.safety.number} has everything you have now${back}` : `Everything you have now is saved first as checkpoint ${p.safety.number}${back}`;
 }
 
 /** What failed is not what we would go to; where there is a good one, it is named. */
@@ -242,64 +233,38 @@ function Chosen({ paths, remove, all }: { paths: readonly string[]; remove?: (pa
   );
 }
 
-function Balance({ plan }: { plan: Plan }) {
-  const t = tallyOf(plan);
-  const w = wordsOf(plan.course);
-  const files = (n: number) => (n === 1 ? "file" : "files");
+function Balance({ view: { counts: t, sections } }: { view: PlanView }) {
+  const title = (kind: string, or: string) => sections.find((s) => s.kind === kind)?.title ?? or;
+  const changed = t.changed + t.merged;
   const weight = (n: number) => (n > 0 ? `, ${bytes(n)}` : "");
   return (
     <dl className="plan-balance">
-      <div className={t.deleted > 0 ? "d" : "d none"}>
-        <dt>Delete</dt>
-        <dd>
-          {count(t.deleted)}
-          <small>
-            {files(t.deleted)}
-            {weight(t.deletedBytes)}
-          </small>
-        </dd>
-      </div>
-      <div className={t.brought > 0 ? "a" : "a none"}>
-        <dt>{upper(w.bring)}</dt>
-        <dd>
-          {count(t.brought)}
-          <small>
-            {files(t.brought)}
-            {weight(t.broughtBytes)}
-          </small>
-        </dd>
-      </div>
-      <div className={t.changed > 0 ? "c" : "c none"}>
-        <dt>{upper(w.change)}</dt>
-        <dd>
-          {count(t.changed)}
-          <small>
-            {files(t.changed)}
-            {t.merged > 0 ? `, ${count(t.merged)} merged` : ""}
-          </small>
-        </dd>
-      </div>
-      {t.beside > 0 ? (
-        <div className="c">
-          <dt>Put beside</dt>
-          <dd>
-            {count(t.beside)}
-            <small>{t.beside === 1 ? "new file" : "new files"}</small>
-          </dd>
-        </div>
-      ) : null}
-      <div className={t.kept > 0 ? "k" : "k none"}>
-        <dt>Keep as it is</dt>
-        <dd>
-          {count(t.kept)}
-          <small>{t.kept === 1 ? "place" : "places"}</small>
-        </dd>
-      </div>
+      <Sum of="d" title={title("delete", "Delete")} n={t.deleted} about={weight(t.deleted_bytes)} />
+      <Sum of="a" title={title("bring", "Bring back")} n={t.brought} about={weight(t.brought_bytes)} />
+      <Sum of="c" title={title("change", "Change")} n={changed} about={t.merged > 0 ? `, ${count(t.merged)} merged` : ""} />
+      {t.beside > 0 ? <Sum of="c" title="Put beside" n={t.beside} noun="new file" /> : null}
+      <Sum of="k" title={title("keep", "Leave as is")} n={t.kept} noun="place" />
     </dl>
   );
 }
 
-function Foot(p: { plan: Plan; made: number; lacks: number; bad: boolean; leave: ReviewProps["leave"]; go: () => void }) {
+function Sum({ of, title, n, noun = "file", about = "" }: { of: string; title: string; n: number; noun?: string; about?: string }) {
+  return (
+    <div className={n > 0 ? of : `${of} none`}>
+      <dt>{title}</dt>
+      <dd>
+        {count(n)}
+        <small>
+          {n === 1 ? noun : `${noun}s`}
+          {about}
+        </small>
+      </dd>
+    </div>
+  );
+}
+
+function Foot(p: { viewed: ViewedPlan; made: number; lacks: number; bad: boolean; leave: ReviewProps["leave"]; go: () => void }) {
+  const { view } = p.viewed;
   const go = () => {
     if (p.lacks === 0) return p.go();
     // what lacks is shown, and the keyboard goes there
@@ -310,17 +275,17 @@ function Foot(p: { plan: Plan; made: number; lacks: number; bad: boolean; leave:
     <footer className="plan-foot">
       <div>
         <span className="digest">
-          Plan <span className="mono">{digestText(p.plan.digest)}</span> made {seconds(new Date(p.made).toISOString())}. Applied exactly as shown, or not at all.
+          Plan <span className="mono">{digestText(p.viewed.plan.digest)}</span> made {seconds(new Date(p.made).toISOString())}. Applied exactly as shown, or not at all.
         </span>
         <span className="grow" />
         <span className="why" id="plan-why" role="status">
-          {missingText(p.lacks)}
+          {p.lacks > 0 ? `${count(p.lacks)} more to confirm` : ""}
         </span>
         <Link className="button" {...p.leave}>
           Leave, change nothing<kbd>esc</kbd>
         </Link>
-        <button type="button" className={p.bad || onlyBeside(p.plan) ? "button" : "button primary"} aria-disabled={p.lacks > 0} aria-describedby="plan-why" onClick={go}>
-          {goOnLabel(p.plan)}
+        <button type="button" className={p.bad || view.beside ? "button" : "button primary"} aria-disabled={p.lacks > 0} aria-describedby="plan-why" onClick={go}>
+          {["Continue", view.numbers.join(", ")].filter((t) => t !== "").join(": ")}
         </button>
       </div>
     </footer>

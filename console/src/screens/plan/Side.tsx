@@ -3,19 +3,19 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { resumeAt } from "../../api/queries.ts";
-import type { Effect, Holder, Obstacle, Plan, Resumption } from "../../api/types.ts";
+import type { Effect, Holder, Plan, PlanAsk, Resumption, ViewedPlan } from "../../api/types.ts";
 import { Icon } from "../../parts/Icon.tsx";
 import { List } from "../../parts/List.tsx";
 import { outcomeWord } from "../../words/effect.ts";
 import { shown, oneLine } from "../../words/escape.ts";
 import { agentName } from "../../words/checkpoint.ts";
-import { several } from "../../words/number.ts";
+import { several, upper } from "../../words/number.ts";
 import { clock, whole } from "../../words/time.ts";
 import { onceMore } from "./apply.ts";
-import { classesOf, deed, obstacleText } from "./words.ts";
+import { pathsOf } from "./moved.ts";
 
-export function Asks({ plan, accepted, accept }: { plan: Plan; accepted: ReadonlySet<string>; accept: (word: string, yes: boolean) => void }) {
-  const asks = classesOf(plan);
+export function Asks({ viewed: { plan, view }, accepted, accept }: { viewed: ViewedPlan; accepted: ReadonlySet<string>; accept: (word: string, yes: boolean) => void }) {
+  const { asks } = view;
   if (asks.length === 0) return null;
   const given = asks.filter((o) => accepted.has(o.class)).length;
   return (
@@ -36,9 +36,9 @@ export function Asks({ plan, accepted, accept }: { plan: Plan; accepted: Readonl
   );
 }
 
-function Ask({ plan, ask: o, given, accept }: { plan: Plan; ask: Obstacle; given: boolean; accept: (yes: boolean) => void }) {
+function Ask({ plan, ask: o, given, accept }: { plan: Plan; ask: PlanAsk; given: boolean; accept: (yes: boolean) => void }) {
   const [open, setOpen] = useState(false);
-  const paths = o.paths ?? [];
+  const paths = pathsOf(plan, o.class);
   return (
     <li className="plan-ask">
       <label>
@@ -46,10 +46,10 @@ function Ask({ plan, ask: o, given, accept }: { plan: Plan; ask: Obstacle; given
         <span className="tick" aria-hidden="true">
           <Icon name="check" small />
         </span>
-        <b>{deed(plan, o)}</b>
+        <b>{shown(upper(o.deed))}</b>
       </label>
       <p className="text" id={`ask-${o.class}`}>
-        {obstacleText(plan, o)} <code className="mono">{shown(o.class)}</code>
+        {shown(o.text)} <code className="mono">{shown(o.class)}</code>
       </p>
       {paths.length > 1 ? (
         <button type="button" className="link" aria-expanded={open} onClick={() => setOpen(!open)}>

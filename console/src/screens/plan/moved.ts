@@ -1,6 +1,5 @@
 // What moved between two plans of one course, and which consents outlive that.
-import type { Entry, Obstacle, Plan, Step } from "../../api/types.ts";
-import { classesOf } from "./words.ts";
+import type { Entry, Plan, Step } from "../../api/types.ts";
 
 const face = (e?: Entry) => (e ? `${e.kind} ${e.mode} ${e.uid} ${e.gid} ${e.size} ${e.mod_time} ${e.object}` : "");
 const said = (s: Step) => `${s.what}|${face(s.now)}|${face(s.then)}|${s.merge?.digest ?? ""}`;
@@ -21,12 +20,15 @@ export function movedBetween(before: Plan, after: Plan): { marked: Set<string>; 
   return { marked, gone: [...old.keys()].filter((path) => !now.has(path)) };
 }
 
-const asked = (o: Obstacle) => `${o.text}\n${(o.paths ?? []).join("\n")}`;
+const classesOf = (p: Plan) => new Set(p.obstacles.map((o) => o.class));
+const asked = (p: Plan, word: string) => p.obstacles.filter((o) => o.class === word).map((o) => `${o.text}\n${(o.paths ?? []).join("\n")}`).join("\n");
+
+/** The paths that one class of warnings is about. */
+export const pathsOf = (p: Plan, word: string): string[] => p.obstacles.filter((o) => o.class === word).flatMap((o) => o.paths ?? []);
 
 /** A word that was given counts for the new plan only if the same is asked of what did not move. */
 export function stillGiven(before: Plan, after: Plan, accepted: ReadonlySet<string>): Set<string> {
-  const old = new Map(classesOf(before).map((o) => [o.class, asked(o)]));
   const { marked } = movedBetween(before, after);
-  const same = (o: Obstacle) => old.get(o.class) === asked(o) && !(o.paths ?? []).some((path) => marked.has(path));
-  return new Set(classesOf(after).filter((o) => accepted.has(o.class) && same(o)).map((o) => o.class));
+  const same = (word: string) => classesOf(before).has(word) && asked(before, word) === asked(after, word) && !pathsOf(after, word).some((path) => marked.has(path));
+  return new Set([...classesOf(after)].filter((word) => accepted.has(word) && same(word)));
 }

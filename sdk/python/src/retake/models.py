@@ -661,6 +661,87 @@ class Plan:
 
 
 @dataclass(kw_only=True)
+class PlanAsk:
+    class_: str  # The name to pass in `accept`.
+    deed: str  # What accepting it means, such as delete 2 files.
+    text: str  # The warnings, for people.
+
+
+@dataclass(kw_only=True)
+class PlanCompare:
+    back: bool  # If true, the plan leads from the later state to the earlier one.
+    from_: str  # The earlier checkpoint, as a ref.
+    to: Optional[str] = None  # The later checkpoint, as a ref. Absent means the current files.
+    workspace: str  # The ID of the workspace to compare in.
+
+
+@dataclass(kw_only=True)
+class PlanCounts:
+    beside: int  # The number of other versions that are written next to a file that stays.
+    brought: int  # The number of paths to bring back.
+    brought_bytes: int  # The size of the files to bring back, in bytes.
+    changed: int  # The number of paths to change, without merges.
+    deleted: int  # The number of paths to delete.
+    deleted_bytes: int  # The size of the files to delete, in bytes.
+    kept: int  # The number of paths that are left as is.
+    merged: int  # The number of files to merge.
+
+
+@dataclass(kw_only=True)
+class PlanRow:
+    below: int  # The number of following rows that are in this directory. 0 means that it is a path.
+    bytes: int  # The size, in bytes.
+    count: int  # The number of paths that it stands for.
+    depth: int  # The number of directories among the rows that it is in.
+    detail: Optional[str] = None  # More about why it is left as is.
+    note: Optional[str] = None  # What is known about it.
+    path: str  # The path, relative to the workspace's root. A directory ends in `/`.
+    path_raw: Optional[Raw] = None  # The exact bytes of `path`, if they are not valid UTF-8.
+    what: Optional[str] = None  # What happens to it, as in the plan. Absent for a directory with rows.
+    whole: Optional[bool] = None  # If true, the directory itself is brought back or deleted.
+    why: Optional[str] = None  # Why it is left as is, as in the plan.
+
+
+@dataclass(kw_only=True)
+class PlanSafety:
+    brings: Optional[str] = None  # What that course does.
+    course: Optional[str] = None  # The course that undoes the plan: undo or redo. Absent if there is none.
+    text: str  # How the current files are kept.
+
+
+@dataclass(kw_only=True)
+class PlanSection:
+    about: str  # The count in words.
+    count: int  # The number of paths, as in `counts`.
+    done: str  # The title after the plan was applied, such as brought back.
+    kind: str  # What happens: delete, bring, change, merge, conflict or keep. New kinds may be added.
+    paths: int  # The number of paths with all directories.
+    rows: list[PlanRow] = field(default_factory=list)  # The paths, folded by directory.
+    title: str  # The title, such as Bring back.
+
+
+@dataclass(kw_only=True)
+class PlanView:
+    action: str  # What the plan does, such as Restore 14.
+    apply: str  # What applying it does, such as Restore 14 and delete 2 files.
+    asks: list[PlanAsk] = field(default_factory=list)  # What has to be confirmed.
+    beside: Optional[str] = None  # Why the plan changes no existing file, and what it writes instead. Absent if it changes files.
+    compare: Optional[PlanCompare] = None  # Where its changes can be compared line by line. Absent if that is not possible.
+    counts: PlanCounts  # The numbers of paths.
+    doing: str  # What the plan does while it is applied, such as Restoring 14.
+    done: str  # What the plan did after it was applied, such as Restored 14.
+    edits: Optional[str] = None  # The edits that an undo keeps. Absent if there are none.
+    goal: str  # Where the plan leads, as the number of a checkpoint or the name of a fork.
+    headline: str  # How much would change, or why nothing would.
+    idle: bool  # If true, there is nothing to do.
+    numbers: list[str] = field(default_factory=list)  # The counts with their verbs, such as delete 2.
+    question: str  # The question to ask before the plan is applied.
+    safety: PlanSafety  # What keeps the current files.
+    sections: list[PlanSection] = field(default_factory=list)  # The paths, by what happens to them. Empty sections are left out.
+    untouched: str  # That nothing has been changed yet. Empty if there is nothing to do.
+
+
+@dataclass(kw_only=True)
 class Point:
     minus: Optional[int] = None  # The number of removed lines.
     plus: Optional[int] = None  # The number of added lines.
@@ -1171,6 +1252,12 @@ class Verification:
 
 
 @dataclass(kw_only=True)
+class ViewedPlan:
+    plan: Plan  # The plan.
+    view: PlanView  # The plan in words.
+
+
+@dataclass(kw_only=True)
 class Warning:
     code: str  # The type of problem, for programs.
     text: str  # The problem, for people.
@@ -1308,6 +1395,13 @@ __all__ = [
     "Origin",
     "Pin",
     "Plan",
+    "PlanAsk",
+    "PlanCompare",
+    "PlanCounts",
+    "PlanRow",
+    "PlanSafety",
+    "PlanSection",
+    "PlanView",
     "Point",
     "Policy",
     "Proof",
@@ -1357,6 +1451,7 @@ __all__ = [
     "Unread",
     "Usage",
     "Verification",
+    "ViewedPlan",
     "Warning",
     "Webhook",
     "Worker",
