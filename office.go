@@ -13,6 +13,7 @@ type Office interface {
 	KeyRing
 	Notifier
 	Scheduler
+	CadenceViewer
 	Auditor
 	Eraser
 }

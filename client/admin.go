@@ -94,6 +94,11 @@ func (c *admin) Schedules(ctx context.Context) ([]retake.Schedule, error) {
 	return listAll[retake.Schedule](ctx, c.conn, "schedules")
 }
 
+// ViewCadence says when a cron line is due.
+func (c *admin) ViewCadence(ctx context.Context, cron string) (retake.Cadence, error) {
+	return callJSON[retake.Cadence](ctx, c.conn, newGet(url.Values{"cron": {cron}}, "view", "cadence"))
+}
+
 // DropSchedule deletes a schedule.
 func (c *admin) DropSchedule(ctx context.Context, id string) error {
 	return c.conn.sendDelete(ctx, newRequest(http.MethodDelete, nil, "schedules", id))

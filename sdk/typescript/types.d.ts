@@ -233,6 +233,15 @@ export interface BlameLine {
   text: string;
 }
 
+export interface Cadence {
+  /** The five cron fields, separated by one space. */
+  cron: string;
+  /** The next three times. */
+  next: string[];
+  /** The line in words. Empty if there are none. */
+  words: string;
+}
+
 export interface Call {
   /** The shell command. */
   command?: string;

@@ -113,6 +113,10 @@ export const schedules = queryOptions({
   refetchInterval: 30_000,
 });
 
+/** A cron line in words and its next times; one that makes no sense is refused. */
+export const cadenceOf = (cron: string) =>
+  queryOptions({ queryKey: ["office", "cadence", cron], queryFn: ({ signal }) => ask<T.Cadence>("GET", "/v1/view/cadence", { query: { cron }, signal }), retry: false, staleTime: 60_000, enabled: cron !== "" });
+
 export const makeSchedule = (body: T.ScheduleBody) => ask<T.Schedule>("POST", "/v1/schedules", { body });
 
 export const dropSchedule = (schedule: string) => ask<void>("DELETE", `/v1/schedules/${id(schedule)}`);

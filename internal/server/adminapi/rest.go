@@ -11,6 +11,7 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/storage/serverdb"
 	"github.com/retake-dev/retake/internal/storage/serverdb/sqldb"
+	"github.com/retake-dev/retake/internal/view"
 )
 
 // MakeSchedule adds a schedule and queues its first run.
@@ -34,6 +35,11 @@ func (o *Office) MakeSchedule(ctx context.Context, req retake.ScheduleRequest) (
 		return s, err
 	}
 	return s, o.Ledger.Put(ctx, serverdb.Due{Queue: serverdb.QueueSchedule, Namespace: o.Options.Namespace, ID: s.ID, At: s.Next})
+}
+
+// ViewCadence says when a cron line is due.
+func (o *Office) ViewCadence(_ context.Context, cron string) (retake.Cadence, error) {
+	return view.OfCadence(cron, o.Clock.Now())
 }
 
 // Schedules lists all schedules.

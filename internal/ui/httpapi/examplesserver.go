@@ -80,6 +80,7 @@ func serverExamples() map[string]any {
 		"NewWebhook": retake.NewWebhook{Webhook: webhookExample(), Secret: "whsec_…"},
 		"Delivery":   deliveryExample(),
 		"Schedule":   scheduleExample(),
+		"Cadence":    retake.Cadence{Cron: "0 * * * *", Words: "every hour", Next: []time.Time{exampleTime(11, 0), exampleTime(12, 0), exampleTime(13, 0)}},
 		"AuditProof": retake.AuditProof{Entries: 87, Anchors: 2, Head: exampleDigest, Public: "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="},
 		"Deletion":   deletionExample(),
 		"Snapshot":   snapshotOf(&cp),

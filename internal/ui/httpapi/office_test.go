@@ -51,6 +51,10 @@ func (f *fakeService) MakeSchedule(_ context.Context, req retake.ScheduleRequest
 	return answerWith[retake.Schedule](f, req)
 }
 
+func (f *fakeService) ViewCadence(_ context.Context, cron string) (retake.Cadence, error) {
+	return answerWith[retake.Cadence](f, cron)
+}
+
 func (f *fakeService) Schedules(context.Context) ([]retake.Schedule, error) {
 	return answerWith[[]retake.Schedule](f)
 }
@@ -126,6 +130,7 @@ var officeCalls = []apiCall{
 		return c.Events(ctx, retake.EventQuery{After: 5, Limit: 7, Wait: 3 * time.Second})
 	}},
 	{"make schedule", []any{planRequest2}, func(ctx context.Context, c *client.Client) (any, error) { return c.MakeSchedule(ctx, planRequest2) }},
+	{"cadence", []any{"0 3 * * *"}, func(ctx context.Context, c *client.Client) (any, error) { return c.ViewCadence(ctx, "0 3 * * *") }},
 	{"schedules", nil, func(ctx context.Context, c *client.Client) (any, error) { return c.Schedules(ctx) }},
 	{"drop schedule", []any{"sch"}, func(ctx context.Context, c *client.Client) (any, error) {
 		return emptyResult(c.DropSchedule(ctx, "sch"))

@@ -39,7 +39,7 @@ var requiredPermissions = map[string]retake.Power{
 	"set-limits": retake.PowerAdminister, "make-key": retake.PowerAdminister, "list-keys": retake.PowerAdminister, "revoke-key": retake.PowerAdminister,
 	"make-webhook": retake.PowerAdminister, "list-webhooks": retake.PowerAdminister, "change-webhook": retake.PowerAdminister,
 	"drop-webhook": retake.PowerAdminister, "rotate-webhook": retake.PowerAdminister, "list-deliveries": retake.PowerAdminister,
-	"delivery": retake.PowerAdminister, "replay": retake.PowerAdminister, "make-schedule": retake.PowerAdminister,
+	"delivery": retake.PowerAdminister, "replay": retake.PowerAdminister, "make-schedule": retake.PowerAdminister, "view-cadence": retake.PowerAdminister,
 	"list-schedules": retake.PowerAdminister, "drop-schedule": retake.PowerAdminister, "audit": retake.PowerAdminister, "check-audit": retake.PowerAdminister,
 
 	"forget": retake.PowerErase, "request-deletion": retake.PowerErase, "list-deletions": retake.PowerErase, "cancel-deletion": retake.PowerErase,

@@ -11,6 +11,10 @@ import (
 	"github.com/retake-dev/retake/internal/pure/wire"
 )
 
+type cadenceQuery struct {
+	Cron string `query:"cron" required:"true" doc:"Five cron fields, in UTC."`
+}
+
 type schedulePath struct {
 	Schedule string `path:"schedule" doc:"The schedule's ID."`
 }
@@ -24,6 +28,11 @@ func (a *api) registerSchedules() {
 	handleOffice(a, newOperation(http.MethodGet, "/v1/schedules", "list-schedules", "List schedules"), func(ctx context.Context, o retake.Office, in *pageQuery) (page[retake.Schedule], error) {
 		all, err := o.Schedules(ctx)
 		return pageFromList(a, "schedules", in, all, err, func(s *retake.Schedule) string { return s.ID })
+	})
+	handleOffice(a, newOperation(http.MethodGet, "/v1/view/cadence", "view-cadence", "Explain a cron line"), func(ctx context.Context, o retake.Office, in *cadenceQuery) (retake.Cadence, error) {
+		c, err := o.ViewCadence(ctx, in.Cron)
+		c.Next = nonNil(c.Next)
+		return c, err
 	})
 	handleOfficeEmpty(a, newOperation(http.MethodDelete, "/v1/schedules/{schedule}", "drop-schedule", "Delete a schedule"), func(ctx context.Context, o retake.Office, in *schedulePath) error {
 		return o.DropSchedule(ctx, in.Schedule)

@@ -48,6 +48,7 @@ var demands = []string{
 	"DELETE /v1/workspaces/{ws}/holds name",
 	"GET /v1/estimate dir",
 	"GET /v1/locate dir",
+	"GET /v1/view/cadence cron",
 	"POST /v1/deletions body",
 	"POST /v1/deletions body.refs",
 	"POST /v1/deletions body.workspace",

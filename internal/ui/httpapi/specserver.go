@@ -9,7 +9,7 @@ import (
 )
 
 // serverNonNullTypes are nonNullTypes that only a server has.
-var serverNonNullTypes = []string{"Deletion", "Delivery", "Key", "Namespace", "Webhook"}
+var serverNonNullTypes = []string{"Cadence", "Deletion", "Delivery", "Key", "Namespace", "Webhook"}
 
 // adjustServerSchemas is adjustSchemas for what only a server has.
 func adjustServerSchemas(o *huma.OpenAPI) {

@@ -1,12 +1,11 @@
 // What would go with the next cleanup and why; what stays, and for what.
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { schedules, spacePlan } from "../../api/office.ts";
+import { cadenceOf, schedules, spacePlan } from "../../api/office.ts";
 import type { KeptFor, SpacePlan, Usage } from "../../api/types.ts";
 import { shown } from "../../words/escape.ts";
 import { bytes, count, orNone, several } from "../../words/number.ts";
 import { clock, until } from "../../words/time.ts";
-import { cadenceWords } from "./cron.ts";
 import { Drops, dropsSentence } from "./Drops.tsx";
 import { Head, Lacks } from "./frame.tsx";
 import { Part, useOffice } from "./office.tsx";
@@ -105,6 +104,7 @@ function Rules({ plan, use }: { plan: SpacePlan; use?: Usage }) {
   const { may } = useOffice();
   const runs = useQuery({ ...schedules, enabled: may("administer") });
   const next = (runs.data ?? []).filter((s) => s.work === "retain").sort((a, b) => a.next.localeCompare(b.next))[0];
+  const words = useQuery(cadenceOf(next?.cron ?? "")).data?.words;
   return (
     <section className="card ops-card" aria-labelledby="rules-title">
       <header>
@@ -127,7 +127,7 @@ function Rules({ plan, use }: { plan: SpacePlan; use?: Usage }) {
         <div>
           <dt>By schedule</dt>
           <dd>
-            {next ? `${cadenceWords(next.cron) || `by ${next.cron} in UTC`}; next ${until(next.next)}` : runs.isSuccess ? "none asked for" : "an admin key sees schedules"}
+            {next ? `${words || `by ${next.cron} in UTC`}; next ${until(next.next)}` : runs.isSuccess ? "none asked for" : "an admin key sees schedules"}
             {next?.last ? <span className="dimmer"> last {clock(next.last.at)}: {shown(next.last.err || next.last.what)}</span> : null}
           </dd>
         </div>

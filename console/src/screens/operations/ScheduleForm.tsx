@@ -1,10 +1,10 @@
 // Adding a schedule. The next times are shown before it is asked for; the server decides.
-import { useState } from "react";
-import { makeSchedule } from "../../api/office.ts";
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { cadenceOf, makeSchedule } from "../../api/office.ts";
 import { shown } from "../../words/escape.ts";
 import { hour, whole } from "../../words/time.ts";
 import { Dialog, Form, useDeed } from "./Ask.tsx";
-import { cadenceWords, nextTimes, parse } from "./cron.ts";
 import { useOffice } from "./office.tsx";
 import { workWords } from "./words.ts";
 
@@ -22,10 +22,11 @@ export function ScheduleForm({ close }: { close: () => void }) {
   const [jitter, setJitter] = useState(0);
   const { namespace: ns, live } = useOffice();
   const [ws, setWs] = useState("");
+  const cadence = useCadence(cron.trim());
   const act = useDeed(() => makeSchedule({ work, cron: cron.trim(), jitter: jitter * minute, workspace: work === "save" ? ws || ns.data?.default : undefined }), [["office", "schedules"]], close);
   return (
     <Dialog title="Add a schedule" close={close}>
-      <Form verb="Add it" ready={!!parse(cron)} deed={act} close={close}>
+      <Form verb="Add it" ready={!!cadence.data} deed={act} close={close}>
         <fieldset className="ops-set">
           <legend className="label">What it does</legend>
           {Object.entries(workWords).map(([w, text], i) => (
@@ -59,7 +60,7 @@ export function ScheduleForm({ close }: { close: () => void }) {
               </button>
             ))}
           </div>
-          <Next cron={cron} />
+          <Next of={cadence} />
         </div>
         <label className="field">
           <span className="label">Each run begins up to so many minutes later, so that not all come at once</span>
@@ -74,13 +75,23 @@ export function ScheduleForm({ close }: { close: () => void }) {
 /** The day is said once. */
 const when = (t: Date, before?: Date) => (before?.toDateString() === t.toDateString() ? hour(t) : whole(t.toISOString()).replace(/:00$/, "").replace(/ \d{4},/, ""));
 
-function Next({ cron }: { cron: string }) {
-  const c = parse(cron);
-  const times = c ? nextTimes(c, new Date(), 3) : [];
+/** The server reads the line once it has not been typed at for a moment. */
+function useCadence(cron: string) {
+  const [asked, setAsked] = useState(cron);
+  useEffect(() => {
+    const timer = setTimeout(() => setAsked(cron), 250);
+    return () => clearTimeout(timer);
+  }, [cron]);
+  const { data, isError } = useQuery(cadenceOf(asked));
+  return asked === cron ? { data, isError } : { data: undefined, isError: false };
+}
+
+function Next({ of: { data: c, isError } }: { of: ReturnType<typeof useCadence> }) {
+  const times = (c?.next ?? []).map((t) => new Date(t));
   return (
     <p id="cron-next" className="dim" role="status">
-      {!c ? "These are not five fields that make sense yet." : times.length === 0 ? "Not within a year." : ""}
-      {times.length > 0 ? `${cadenceWords(cron) ? `${cadenceWords(cron)}: ` : ""}${times.map((t, i) => when(t, times[i - 1])).join(", then ")}, your time.` : ""}
+      {isError ? "These are not five fields that make sense yet." : ""}
+      {c ? `${c.words ? `${c.words}: ` : ""}${times.map((t, i) => when(t, times[i - 1])).join(", then ")}, your time.` : ""}
     </p>
   );
 }

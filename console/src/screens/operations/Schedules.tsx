@@ -1,7 +1,7 @@
 // What is done on a cadence: when next, how it went, what was missed.
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { dropSchedule, schedules } from "../../api/office.ts";
+import { cadenceOf, dropSchedule, schedules } from "../../api/office.ts";
 import type { Schedule } from "../../api/types.ts";
 import { Icon } from "../../parts/Icon.tsx";
 import { Flag } from "../../parts/marks.tsx";
@@ -9,7 +9,6 @@ import { shown } from "../../words/escape.ts";
 import { duration, several } from "../../words/number.ts";
 import { clock, hour, until, whole } from "../../words/time.ts";
 import { Confirm } from "./Ask.tsx";
-import { cadenceWords } from "./cron.ts";
 import { Head } from "./frame.tsx";
 import { Part, useOffice } from "./office.tsx";
 import { ScheduleForm } from "./ScheduleForm.tsx";
@@ -91,7 +90,7 @@ function sentence(all: Schedule[], names: Names): { head: string; rest: string; 
 }
 
 function Row({ s, names, end }: { s: Schedule; names: Names; end: () => void }) {
-  const words = cadenceWords(s.cron);
+  const words = useQuery(cadenceOf(s.cron)).data?.words;
   return (
     <tr>
       <th scope="row">

@@ -128,6 +128,13 @@ class BlameLine:
 
 
 @dataclass(kw_only=True)
+class Cadence:
+    cron: str  # The five cron fields, separated by one space.
+    next: list[datetime] = field(default_factory=list)  # The next three times.
+    words: str  # The line in words. Empty if there are none.
+
+
+@dataclass(kw_only=True)
 class Call:
     command: Optional[str] = None  # The shell command.
     destructive: Optional[bool] = None  # Whether the MCP server says that the tool can destroy something. Absent if it says nothing.
@@ -1342,6 +1349,7 @@ __all__ = [
     "BackupTrouble",
     "Blame",
     "BlameLine",
+    "Cadence",
     "Call",
     "CellValue",
     "Change",
