@@ -146,7 +146,7 @@ function Head({ viewed: { plan, view }, bad }: { viewed: ViewedPlan; bad: boolea
         ) : null}
       </Heading>
       <p className="plan-sub">
-        <b>{view.untouched}</b> {safetyText(view)} {view.edits}
+        {shown(view.headline).replace(/\.?$/, ".")} <b>{view.untouched}</b> {safetyText(view)} {view.edits}
       </p>
       {bad ? <Failing plan={plan} /> : null}
     </>

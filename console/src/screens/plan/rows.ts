@@ -43,8 +43,8 @@ export function doneText(v: PlanView, failed: readonly Failure[]): string {
     if (s.kind === "keep") return v.counts.kept;
     return s.count - leavesOf(s.rows).filter((r) => left.has(r.path)).length;
   };
-  const told = v.sections.map((s) => [s.done, n(s)] as const).filter(([, n]) => n > 0);
-  return told.length > 0 ? upper(told.map(([word, n]) => `${word} ${count(n)}`).join(", ")) : "No file had to change";
+  const parts = v.sections.map((s) => [s.done, n(s)] as const).filter(([, n]) => n > 0);
+  return parts.length > 0 ? upper(parts.map(([word, n]) => `${word} ${count(n)}`).join(", ")) : "No file had to change";
 }
 
 /** First your files are saved as checkpoint 18; undo brings them back. */
