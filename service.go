@@ -12,6 +12,7 @@ type Service interface {
 	Protector
 	Recorder
 	Historian
+	Viewer
 	Reader
 	Teller
 	Verifier

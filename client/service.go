@@ -108,6 +108,26 @@ func checkpointID(id retake.CheckpointID) (retake.CheckpointID, error) {
 
 // Log returns a part of the timeline.
 func (c *Client) Log(ctx context.Context, q retake.LogQuery) (retake.Timeline, error) {
+	return callJSON[retake.Timeline](ctx, c.conn, newGet(logValues(q), "workspaces", string(q.Workspace), "checkpoints"))
+}
+
+// ViewTimeline arranges a part of the timeline in rows.
+func (c *Client) ViewTimeline(ctx context.Context, q retake.TimelineQuery) (retake.TimelineView, error) {
+	v := logValues(q.LogQuery)
+	if len(q.Open) > 0 {
+		v["open"] = q.Open
+	}
+	if q.FoldReplaced {
+		v.Set("fold_replaced", "true")
+	}
+	if q.Now {
+		v.Set("now", "true")
+	}
+	return callJSON[retake.TimelineView](ctx, c.conn, newGet(v, "workspaces", string(q.Workspace), "view", "timeline"))
+}
+
+// logValues are the parameters of a part of the timeline.
+func logValues(q retake.LogQuery) url.Values {
 	v := url.Values{}
 	if !q.Since.IsZero() {
 		v.Set("since", q.Since.Format(time.RFC3339Nano))
@@ -127,7 +147,7 @@ func (c *Client) Log(ctx context.Context, q retake.LogQuery) (retake.Timeline, e
 	if q.Session != "" {
 		v.Set("session", q.Session)
 	}
-	return callJSON[retake.Timeline](ctx, c.conn, newGet(v, "workspaces", string(q.Workspace), "checkpoints"))
+	return v
 }
 
 // Find resolves a ref to a checkpoint.

@@ -1,5 +1,3 @@
-// Package view turns values of the service into what is shown of them: words, counts,
-// sections. It reads and draws nothing. Texts are raw; who draws them escapes them.
 package view
 
 import (

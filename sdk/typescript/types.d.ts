@@ -1686,6 +1686,34 @@ export interface RowChange {
   what: string;
 }
 
+export interface RowFlag {
+  /** How grave it is: mismatch, warning or note. */
+  tone: string;
+  /** The reason. */
+  why?: string;
+  /** The word, such as risky. */
+  word: string;
+}
+
+export interface RowPlace {
+  /** The strokes that go on to the next row, by lane. Missing lanes are empty. */
+  below?: number[];
+  /** If true, no line is drawn to the row's parent, because no lane was free. */
+  detached?: boolean;
+  /** The lanes that end at this row. */
+  joins?: number[];
+  /** The strokes that end or begin at this row, by lane. */
+  joint?: number[];
+  /** The lane of the row. */
+  lane: number;
+  /** The lanes that begin at this row. */
+  opens?: number[];
+  /** If true, a restore left the row's line behind. */
+  replaced?: boolean;
+  /** The strokes that pass the row, by lane. */
+  through?: number[];
+}
+
 export interface RowsDiff {
   /** The earlier checkpoint. Absent when the later one has no parent. */
   from?: Checkpoint;
@@ -2153,6 +2181,86 @@ export interface Timeline {
   pins: Pin[] | null;
   /** The number of checkpoints in the whole timeline. */
   total: number;
+  /** The workspace. */
+  workspace: Workspace;
+}
+
+export interface TimelineRow {
+  /** More about what a folded row contains. */
+  about?: string;
+  /** If true, the fork was adopted. */
+  adopted?: boolean;
+  /** The results of checks, worst first. */
+  answers?: Answer[];
+  /** The number of the checkpoint that this one is compared with, if known. */
+  base?: number;
+  /** What changed since the newest checkpoint, in a row of kind now. Absent while it is not known. */
+  changed?: Counts;
+  /** The checkpoint, in a row of kind checkpoint. */
+  checkpoint?: Checkpoint;
+  /** How many checkpoints a folded row contains, or how many forks a row of kind more stands for. */
+  count?: number;
+  /** The number of changed files. For the first checkpoint, the number of files in it. */
+  files: number;
+  /** The number of the oldest checkpoint in a folded row. */
+  first?: number;
+  /** What to know before trusting the checkpoint, worst first. */
+  flags?: RowFlag[];
+  /** The fork, in a row of kind fork. */
+  fork?: WorkspaceState;
+  /** If true, the checkpoint is good. */
+  good?: boolean;
+  /** If true, the points say more than the title. */
+  heavy?: boolean;
+  /** The rows that a folded row stands for. */
+  inside?: TimelineRow[];
+  /** A name of the row that stays the same. Pass the key of a folded row in `open` to open it. */
+  key: string;
+  /** What the row stands for: now, checkpoint, quiet, replaced, fork or more. */
+  kind: string;
+  /** What changed, in one or two words. */
+  lead?: string;
+  /** If true, the files are at this checkpoint. */
+  newest?: boolean;
+  /** The checkpoint's number. In a folded row, the number of the newest checkpoint in it. */
+  number?: number;
+  /** The names of the checkpoint's pins. */
+  pins?: string[];
+  /** The row's place in the graph. */
+  place: RowPlace;
+  /** What changed, most important first. */
+  points?: Point[];
+  /** The checkpoint's time. In a folded row, the time of the oldest checkpoint in it. RFC 3339. */
+  time?: string;
+  /** The title. It is not escaped. */
+  title: string;
+  /** In a folded row, the time of the newest checkpoint in it. RFC 3339. */
+  until?: string;
+  /** Who did it, such as claude or you. */
+  who?: string;
+  /** If true, somebody wrote the title. Otherwise it is made from facts. */
+  written?: boolean;
+}
+
+export interface TimelineView {
+  /** If true, a check was run on at least one checkpoint. */
+  checked?: boolean;
+  /** The newest good checkpoint, whether it is in this part or not. */
+  good?: Checkpoint;
+  /** The number of lanes of the graph. */
+  lanes: number;
+  /** The number of the checkpoint that the files are at, if known. */
+  newest?: number;
+  /** How the store is protected, if `now` was asked for. */
+  protection?: string;
+  /** The rows, newest first. */
+  rows: TimelineRow[];
+  /** The number of checkpoints that the rows stand for. */
+  shown: number;
+  /** The number of checkpoints in the whole timeline. */
+  total: number;
+  /** If true, no checkpoint in between is left out, and the rows form a graph. */
+  tree?: boolean;
   /** The workspace. */
   workspace: Workspace;
 }

@@ -150,14 +150,9 @@ func (c *demoCmd) printDemo(cmd *cobra.Command, s retake.Service, res demo.Resul
 	if c.json {
 		return c.writeJSON(a)
 	}
-	t, err := readPages(cmd.Context(), s, retake.LogQuery{Workspace: res.Workspace.ID}, logDefault)
+	v, err := s.ViewTimeline(cmd.Context(), retake.TimelineQuery{LogQuery: retake.LogQuery{Workspace: res.Workspace.ID, Limit: logDefault}, Now: true})
 	if err != nil {
 		return err
-	}
-	v := term.TimelineView{Tree: true, Timeline: t}
-	v.ReadDetails(cmd.Context(), s, res.Workspace, term.LazyForks(cmd.Context(), s, res.Workspace))
-	if st, err := s.Status(cmd.Context(), res.Workspace.ID); err == nil { // else now is not known
-		v.SetPresent(0, term.PresentState{Status: &st})
 	}
 	return c.printAnswer(nil, func(l term.Style) string {
 		return renderDemo(l, a) + term.RenderTimeline(l, v) + renderTries(l, a, c.workingDir())

@@ -33,13 +33,9 @@ func NewProgress(d Deps, word string) (tell func(retake.Progress), done func()) 
 	return p.callback(), p.clear
 }
 
-// RenderTimeline draws a timeline with the names that its own checkpoints give.
+// RenderTimeline draws a timeline.
 func RenderTimeline(l Look, t retake.Timeline, newest int64) string {
-	g := term.TargetTitles{}
-	for _, c := range t.Checkpoints {
-		g[c.ID] = term.CheckpointNumber(c.Number)
-	}
-	return term.RenderTimeline(l, term.TimelineView{Timeline: t, Newest: newest, Titles: g, Tree: true})
+	return RenderView(l, view.Input{Timeline: t, Newest: newest, Tree: true})
 }
 
 // RenderPlanList is the whole list of a plan.

@@ -53,9 +53,6 @@ func newLogCommand(f *commandLine) *cobra.Command {
 	return cmd
 }
 
-// isFiltered reports whether checkpoints in between are left out.
-func (c *logCmd) isFiltered() bool { return c.good || c.path != "" || c.session != "" }
-
 func (c *logCmd) parseQuery(ws retake.Workspace) (retake.LogQuery, error) {
 	q := retake.LogQuery{Workspace: ws.ID, Good: c.good, Session: c.session}
 	var err error
@@ -80,36 +77,27 @@ func (c *logCmd) printTimeline(ctx context.Context, s retake.Service, ws retake.
 	if err != nil {
 		return err
 	}
-	limit := c.limit
-	if limit == 0 && !c.json {
-		limit = logDefault
+	if c.json {
+		t, err := readPages(ctx, s, q, c.limit)
+		if err != nil {
+			return err
+		}
+		return orInterrupted(c.printAnswer(logAnswer{1, t}, nil), ws)
 	}
-	now := func() term.PresentState { return term.PresentState{} }
-	if !c.json && !c.isFiltered() && c.since == "" {
-		now = term.StartReadPresent(ctx, s, ws.ID)
+	if q.Limit = c.limit; q.Limit == 0 {
+		q.Limit = logDefault
 	}
-	v := term.TimelineView{Tree: !c.isFiltered()}
-	forks := term.LazyForks(ctx, s, ws)
-	if !c.json && v.Tree {
-		go forks() // while the timeline is read
-		defer forks()
-	}
-	t, err := readPages(ctx, s, q, limit)
+	v, err := s.ViewTimeline(ctx, retake.TimelineQuery{LogQuery: q, Now: !q.IsFiltered() && c.since == ""})
 	if err != nil {
-		now()
 		return err
 	}
-	if v.Timeline = t; !c.json {
-		v.ReadDetails(ctx, s, ws, forks)
-		v.SetPresent(c.newestNumber(ctx, s, ws), now())
-	}
-	err = c.printAnswer(logAnswer{1, t}, func(l term.Style) string {
-		return term.RenderTimeline(l, v) + c.sessionsHint(ctx, s, ws, t) + c.restText(l, t, limit)
+	err = c.printAnswer(nil, func(l term.Style) string {
+		return term.RenderTimeline(l, v) + c.sessionsHint(ctx, s, ws, v.Shown) + c.restText(l, q, &v)
 	})
 	switch {
 	case err != nil, ws.Interrupted != nil: // its banner says what comes first
-	case len(t.Checkpoints) > 0:
-		c.printHintLine(v.Hints())
+	case v.Shown > 0:
+		c.printHintLine(term.TimelineHints(&v))
 	case c.good:
 		c.printHints("verify one", "retake verify -- npm test", "all of it", "retake log")
 	}
@@ -121,8 +109,8 @@ const maxSessionsNamed = 6
 
 // sessionsHint lists the sessions that have checkpoints, newest first, for a session that has
 // none.
-func (c *logCmd) sessionsHint(ctx context.Context, s retake.Service, ws retake.Workspace, found retake.Timeline) string {
-	if c.session == "" || len(found.Checkpoints) > 0 {
+func (c *logCmd) sessionsHint(ctx context.Context, s retake.Service, ws retake.Workspace, found int64) string {
+	if c.session == "" || found > 0 {
 		return ""
 	}
 	t, err := s.Log(ctx, retake.LogQuery{Workspace: ws.ID, Limit: logPage})
@@ -150,29 +138,15 @@ func (c *logCmd) sessionsHint(ctx context.Context, s retake.Service, ws retake.W
 	return strings.Join(term.Wrap(text, c.stdoutStyle().Width), "\n") + "\n"
 }
 
-// newestNumber returns the number of the newest checkpoint, which a filtered list may not
-// start with; 0 if unknown.
-func (c *logCmd) newestNumber(ctx context.Context, s retake.Service, ws retake.Workspace) int64 {
-	if !c.isFiltered() {
-		return 0
-	}
-	cp, err := s.Find(ctx, ws.ID, "latest")
-	if err != nil {
-		return 0
-	}
-	return cp.Number
-}
-
 // restText says how much of the timeline is not shown.
-func (c *logCmd) restText(l term.Style, t retake.Timeline, limit int) string {
-	shown := len(t.Checkpoints)
-	switch more := t.Total - int64(shown); {
+func (c *logCmd) restText(l term.Style, q retake.LogQuery, v *retake.TimelineView) string {
+	switch more := v.Total - v.Shown; {
 	case c.since != "":
 		return ""
-	case c.isFiltered() && limit > 0 && shown == limit:
-		return l.Dim(fmt.Sprintf("%s there may be more, older: --limit %d", l.Glyphs.Dots, 2*limit)) + "\n"
-	case !c.isFiltered() && more > 0:
-		return l.Dim(fmt.Sprintf("%s %s more, older: retake log --limit %d", l.Glyphs.Dots, termtext.Count(more), t.Total)) + "\n"
+	case q.IsFiltered() && v.Shown == int64(q.Limit):
+		return l.Dim(fmt.Sprintf("%s there may be more, older: --limit %d", l.Glyphs.Dots, 2*q.Limit)) + "\n"
+	case !q.IsFiltered() && more > 0:
+		return l.Dim(fmt.Sprintf("%s %s more, older: retake log --limit %d", l.Glyphs.Dots, termtext.Count(more), v.Total)) + "\n"
 	}
 	return ""
 }

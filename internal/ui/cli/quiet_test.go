@@ -5,10 +5,10 @@ import (
 	"testing"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/ui/term"
+	"github.com/retake-dev/retake/internal/view"
 )
 
-func quietCheckpoints(n int) (term.TimelineView, *stage) {
+func quietCheckpoints(n int) (view.Input, *stage) {
 	parents := make([]int64, n)
 	for i := range parents {
 		parents[i] = int64(n - i - 1)
@@ -63,7 +63,7 @@ func TestWhatIsNotQuiet(t *testing.T) {
 		"a mismatch":    tell(func(f *retake.Finding) { f.Gist = &retake.Gist{Flags: []retake.Flag{{Kind: "mismatch", Why: "x"}}} }),
 		"a pin":         func(s *stage) { s.View.Pins = []retake.Pin{{Name: "v1", Checkpoint: "cp_4"}} },
 		"a fork": func(s *stage) {
-			s.View.Forks = []term.ForkLine{fork("f", 1, at(9, 9), "codex", retake.Passed, 1, "a")}
+			s.View.Forks = []view.Fork{fork("f", 1, at(9, 9), "codex", retake.Passed, 1, "a")}
 			s.View.Forks[0].Origin.Checkpoint = "cp_4"
 		},
 		"where one left": func(s *stage) { s.View.Checkpoints[0].Parent = "cp_4" },

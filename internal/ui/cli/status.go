@@ -11,6 +11,7 @@ import (
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/pure/termtext"
 	"github.com/retake-dev/retake/internal/ui/term"
+	"github.com/retake-dev/retake/internal/view"
 )
 
 type statusAnswer struct {
@@ -104,7 +105,7 @@ func renderStatusLine(l term.Style, t retake.Timeline, verified bool) string {
 		second, color = "no good yet", l.Yellow
 	}
 	var rest []string
-	if ms := term.GravestBadges(l.Badges(f.Answers)); len(ms) > 0 && !f.Good && term.VerdictRank(worstAnswer(f.Answers)) < term.VerdictRank(retake.Answer{Verdict: retake.Passed}) {
+	if ms := term.GravestBadges(l.Badges(f.Answers)); len(ms) > 0 && !f.Good && view.VerdictRank(worstAnswer(f.Answers)) < view.VerdictRank(retake.Answer{Verdict: retake.Passed}) {
 		rest = append(rest, ms[0].Color(ms[0].Sign+" "+ms[0].Text))
 		color = l.Yellow
 	}
@@ -118,7 +119,7 @@ func renderStatusLine(l term.Style, t retake.Timeline, verified bool) string {
 
 // worstAnswer returns the gravest answer.
 func worstAnswer(answers []retake.Answer) retake.Answer {
-	return slices.MinFunc(answers, func(a, b retake.Answer) int { return term.VerdictRank(a) - term.VerdictRank(b) })
+	return slices.MinFunc(answers, func(a, b retake.Answer) int { return view.VerdictRank(a) - view.VerdictRank(b) })
 }
 
 // dropPartsToFit joins facts as long as there is room.

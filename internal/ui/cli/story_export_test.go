@@ -3,20 +3,11 @@ package cli
 import (
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/ui/term"
+	"github.com/retake-dev/retake/internal/view"
 )
 
-// RenderView draws a timeline with the names that its own checkpoints give.
-func RenderView(l Look, v term.TimelineView) string {
-	named := term.TargetTitles{}
-	for _, c := range v.Checkpoints {
-		named[c.ID] = term.CheckpointNumber(c.Number)
-	}
-	for id, name := range v.Titles {
-		named[id] = name
-	}
-	v.Titles = named
-	return term.RenderTimeline(l, v)
-}
+// RenderView arranges and draws a timeline.
+func RenderView(l Look, in view.Input) string { return term.RenderTimeline(l, view.Timeline(in)) }
 
 // RenderCard draws a checkpoint as `show` does.
 func RenderCard(l Look, c term.Card) string {

@@ -8,16 +8,16 @@ import (
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/pure/termtext"
 	"github.com/retake-dev/retake/internal/ui/cli"
-	"github.com/retake-dev/retake/internal/ui/term"
+	"github.com/retake-dev/retake/internal/view"
 )
 
-func view(width int, ascii, color bool) string {
+func drawScene(width int, ascii, color bool) string {
 	return cli.RenderView(cli.NewLook(width, now, ascii, color), scene())
 }
 
 func TestTimelineTellsAMorning80(t *testing.T) {
 	t.Parallel()
-	same(t, view(80, false, false),
+	same(t, drawScene(80, false, false),
 		`shopfront  ~/code/shopfront               ✔ last good 22 · protected since 09:41`,
 		``,
 		`           when   message                            checks    files`,
@@ -53,7 +53,7 @@ func TestTimelineTellsAMorning80(t *testing.T) {
 
 func TestTimelineTellsAMorning200(t *testing.T) {
 	t.Parallel()
-	same(t, view(200, false, false),
+	same(t, drawScene(200, false, false),
 		`shopfront  ~/code/shopfront                                                                                                     ✔ last good 22 11:31 · protected since 09:41, same-user · 22 checkpoints`,
 		``,
 		`           when   who     message                                                           checks          files  what really changed`,
@@ -83,7 +83,7 @@ func TestTimelineTellsAMorning200(t *testing.T) {
 // In ASCII the columns are the same; answers have longer signs.
 func TestTimelineTellsAMorningInASCII(t *testing.T) {
 	t.Parallel()
-	same(t, view(80, true, false),
+	same(t, drawScene(80, true, false),
 		`shopfront  ~/code/shopfront              ok last good 22 - protected since 09:41`,
 		``,
 		`           when   message                           checks     files`,
@@ -121,8 +121,8 @@ func TestTimelineTellsAMorningInASCII(t *testing.T) {
 func TestTimelineColors(t *testing.T) {
 	t.Parallel()
 	for _, width := range []int{80, 120, 200} {
-		colored := view(width, false, true)
-		if got, want := trimLines(uncolored(colored)), trimLines(view(width, false, false)); got != want {
+		colored := drawScene(width, false, true)
+		if got, want := trimLines(uncolored(colored)), trimLines(drawScene(width, false, false)); got != want {
 			t.Fatalf("got\n%s\nwant\n%s", got, want)
 		}
 		for what, want := range map[string]string{
@@ -179,8 +179,8 @@ func TestTimelineFitsAnyScreen(t *testing.T) {
 	}
 }
 
-func small(parents ...int64) (term.TimelineView, *stage) {
-	v := &term.TimelineView{Tree: true}
+func small(parents ...int64) (view.Input, *stage) {
+	v := &view.Input{Tree: true}
 	v.Timeline = retake.Timeline{Workspace: retake.Workspace{Name: "ws", Root: "/srv/ws", Created: at(9, 0)}, Total: int64(len(parents)), Findings: map[retake.CheckpointID]retake.Finding{}}
 	s := &stage{View: v}
 	for i, p := range parents {
@@ -191,7 +191,7 @@ func small(parents ...int64) (term.TimelineView, *stage) {
 	return *v, s
 }
 
-func lines(v term.TimelineView) []string {
+func lines(v view.Input) []string {
 	out := strings.Split(strings.TrimSuffix(cli.RenderView(cli.NewLook(80, now, false, false), v), "\n"), "\n")
 	return out[3:] // without the head
 }

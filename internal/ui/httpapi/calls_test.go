@@ -51,6 +51,7 @@ var firstCalls = []apiCall{
 	{"log of all", []any{retake.LogQuery{Workspace: wsID}}, func(ctx context.Context, c *client.Client) (any, error) {
 		return c.Log(ctx, retake.LogQuery{Workspace: wsID})
 	}},
+	{"view the timeline", []any{timelineQuery}, func(ctx context.Context, c *client.Client) (any, error) { return c.ViewTimeline(ctx, timelineQuery) }},
 	{"find", []any{wsID, oddName}, func(ctx context.Context, c *client.Client) (any, error) { return c.Find(ctx, wsID, oddName) }},
 	{"diff", []any{diffQuery}, func(ctx context.Context, c *client.Client) (any, error) { return c.Diff(ctx, diffQuery) }},
 	{"diff of all", []any{retake.DiffQuery{Workspace: wsID}}, func(ctx context.Context, c *client.Client) (any, error) {
@@ -88,10 +89,11 @@ var firstCalls = []apiCall{
 }
 
 var (
-	initRequest = retake.InitRequest{Dir: "/" + oddName, Name: oddName, Accept: []string{"home", "giant"}, Mark: retake.MarkCopy}
-	saveRequest = retake.SaveRequest{Workspace: wsID, ID: cpID, Intent: "why", Trigger: retake.TriggerManual, Pin: "good", Budget: 3 * time.Second, IfChanged: true}
-	logQuery    = retake.LogQuery{Workspace: wsID, Since: time.Date(2026, 11, 3, 10, 27, 1, 5, time.UTC), Before: 9, Limit: 3}
-	diffQuery   = retake.DiffQuery{Workspace: wsID, From: "start", To: "2", Paths: []string{"", oddName, "a,b"}}
+	initRequest   = retake.InitRequest{Dir: "/" + oddName, Name: oddName, Accept: []string{"home", "giant"}, Mark: retake.MarkCopy}
+	saveRequest   = retake.SaveRequest{Workspace: wsID, ID: cpID, Intent: "why", Trigger: retake.TriggerManual, Pin: "good", Budget: 3 * time.Second, IfChanged: true}
+	timelineQuery = retake.TimelineQuery{LogQuery: logQuery, Open: []string{"quiet-cp_1", "replaced-cp_2"}, FoldReplaced: true, Now: true}
+	logQuery      = retake.LogQuery{Workspace: wsID, Since: time.Date(2026, 11, 3, 10, 27, 1, 5, time.UTC), Before: 9, Limit: 3}
+	diffQuery     = retake.DiffQuery{Workspace: wsID, From: "start", To: "2", Paths: []string{"", oddName, "a,b"}}
 )
 
 // entryOf returns the entry, if the bytes are as expected.

@@ -111,6 +111,17 @@ func checkpointExample() retake.Checkpoint {
 	return cp
 }
 
+// timelineExample is the row of number 14.
+func timelineExample(ws retake.Workspace, cp retake.Checkpoint, f retake.Finding) retake.TimelineView {
+	return retake.TimelineView{
+		Workspace: ws, Lanes: 1, Shown: 1, Total: 14, Newest: 14, Good: &cp, Tree: true, Checked: true, Rows: []retake.TimelineRow{{
+			Kind: retake.RowCheckpoint, Key: string(cp.ID), Place: retake.RowPlace{Below: retake.Strokes{retake.StrokeLine}}, Number: 14, Base: 13, Time: cp.Time,
+			Who: "claude", Title: "“" + cp.Intent + "”", Written: true, Newest: true, Good: true, Files: 1,
+			Lead: "login.ts", Answers: f.Answers, Checkpoint: &cp,
+		}},
+	}
+}
+
 // beforeExample is number 13, the parent of 14.
 func beforeExample() retake.Checkpoint {
 	cp := bareExample(exampleBefore, 13, retake.TriggerManual, "before the upgrade")
@@ -153,6 +164,7 @@ func historyExamples() map[string]any {
 			Workspace: ws, Checkpoints: []retake.Checkpoint{cp}, Pins: []retake.Pin{pinExample()}, Total: 14,
 			Findings: map[retake.CheckpointID]retake.Finding{cp.ID: finding}, Good: &cp,
 		},
+		"TimelineView":  timelineExample(ws, cp, finding),
 		"Pin":           pinExample(),
 		"TombstoneList": wire.TombstoneList{Tombstones: []retake.Tombstone{{Number: 12, ID: exampleBefore, Time: exampleTime(9, 30), At: exampleTime(11, 0)}}},
 		"EntryList":     wire.EntryList{Entries: []retake.Entry{*entryExample(131)}},

@@ -95,6 +95,10 @@ func (f *fakeService) Save(ctx context.Context, q retake.SaveRequest) (retake.Sa
 	return answerWith[retake.SaveResult](f, q)
 }
 
+func (f *fakeService) ViewTimeline(_ context.Context, q retake.TimelineQuery) (retake.TimelineView, error) {
+	return answerWith[retake.TimelineView](f, q)
+}
+
 func (f *fakeService) Log(_ context.Context, q retake.LogQuery) (retake.Timeline, error) {
 	return answerWith[retake.Timeline](f, q)
 }
@@ -226,6 +230,10 @@ func fillIn(v reflect.Value, field string, n *int) {
 				continue // it never leaves the process
 			}
 			name := v.Type().Field(i).Name
+			if name == "Inside" { // rows inside of rows end somewhere
+				v.Field(i).Set(reflect.MakeSlice(v.Field(i).Type(), 1, 1))
+				continue
+			}
 			if name == "Command" && v.Type() != reflect.TypeFor[retake.Holder]() {
 				name = "Typed" // text, where a process has bytes
 			}

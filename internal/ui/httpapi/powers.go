@@ -18,7 +18,7 @@ const descriptionID = "openapi"
 var requiredPermissions = map[string]retake.Power{
 	descriptionID: retake.PowerNone, "about": retake.PowerNone,
 
-	"estimate": retake.PowerSee, "locate": retake.PowerSee, "list-workspaces": retake.PowerSee, "status": retake.PowerSee, "log": retake.PowerSee,
+	"estimate": retake.PowerSee, "locate": retake.PowerSee, "list-workspaces": retake.PowerSee, "status": retake.PowerSee, "log": retake.PowerSee, "view-timeline": retake.PowerSee,
 	"find": retake.PowerSee, "diff": retake.PowerSee, "list": retake.PowerSee, "file": retake.PowerSee, "object": retake.PowerSee, "story": retake.PowerSee,
 	"rows":   retake.PowerSee,
 	"search": retake.PowerSee, "blame": retake.PowerSee, "chronicle": retake.PowerSee, "verifications": retake.PowerSee, "standing": retake.PowerSee,

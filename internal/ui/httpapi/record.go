@@ -14,7 +14,8 @@ type saveInput struct {
 	Body      *wire.SaveBody
 }
 
-type logQuery struct {
+// LogParams choose a part of the timeline.
+type LogParams struct {
 	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
 	Since     time.Time          `query:"since" doc:"Only checkpoints that are not older than this time."`
 	Before    int64              `query:"before" doc:"Only checkpoints below this number, to get the next part."`
@@ -22,6 +23,19 @@ type logQuery struct {
 	Good      bool               `query:"good" doc:"If true, only good checkpoints."`
 	Path      string             `query:"path" doc:"Only checkpoints in which this path, or something below it, changed."`
 	Session   string             `query:"session" doc:"Only checkpoints of the session whose ID starts with this, or of the agent with this name."`
+}
+
+func (in *LogParams) query() retake.LogQuery {
+	return retake.LogQuery{
+		Workspace: in.Workspace, Since: in.Since, Before: in.Before, Limit: in.Limit, Good: in.Good, Path: in.Path, Session: in.Session,
+	}
+}
+
+type timelineQuery struct {
+	LogParams
+	Open         []string `query:"open,explode" doc:"The keys of folded rows to open."`
+	FoldReplaced bool     `query:"fold_replaced" doc:"If true, checkpoints that a restore replaced are folded into one row."`
+	Now          bool     `query:"now" doc:"If true, the first row says what changed since the newest checkpoint. It is waited for briefly."`
 }
 
 type refQuery struct {
@@ -32,14 +46,15 @@ type refQuery struct {
 // registerCheckpoints registers the routes that create and list checkpoints.
 func (a *api) registerCheckpoints() {
 	handleProgress(a, newOperation(http.MethodPost, "/v1/workspaces/{ws}/checkpoints", "save", "Create a checkpoint"), a.saveCheckpoint)
-	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/checkpoints", "log", "List checkpoints"), func(ctx context.Context, in *logQuery) (retake.Timeline, error) {
-		t, err := a.Log(ctx, retake.LogQuery{
-			Workspace: in.Workspace, Since: in.Since, Before: in.Before, Limit: in.Limit, Good: in.Good, Path: in.Path, Session: in.Session,
-		})
+	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/checkpoints", "log", "List checkpoints"), func(ctx context.Context, in *LogParams) (retake.Timeline, error) {
+		t, err := a.Log(ctx, in.query())
 		if t.Findings == nil {
 			t.Findings = map[retake.CheckpointID]retake.Finding{}
 		}
 		return t, err
+	})
+	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/view/timeline", "view-timeline", "Arrange checkpoints in rows"), func(ctx context.Context, in *timelineQuery) (retake.TimelineView, error) {
+		return a.ViewTimeline(ctx, retake.TimelineQuery{LogQuery: in.query(), Open: in.Open, FoldReplaced: in.FoldReplaced, Now: in.Now})
 	})
 	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/find", "find", "Find a checkpoint"), func(ctx context.Context, in *refQuery) (retake.Checkpoint, error) {
 		return a.Find(ctx, in.Workspace, in.Ref)

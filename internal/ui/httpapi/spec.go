@@ -78,7 +78,7 @@ var rawFields = map[string][]string{
 var rawListFields = map[string][]string{"Obstacle": {"paths"}, "Plan": {"paths"}, "Return": {"paths"}}
 
 // nonNullTypes are schemas whose lists are never null, because their routes replace nil.
-var nonNullTypes = []string{"About", "AboutKey", "Backup", "ForkResult", "Plan", "PlanSection", "PlanView", "RestoreResult", "RowsDiff", "Spoken", "TableRows"}
+var nonNullTypes = []string{"About", "AboutKey", "Backup", "ForkResult", "Plan", "PlanSection", "PlanView", "RestoreResult", "RowsDiff", "Spoken", "TableRows", "TimelineView", "TimelineRow", "RowPlace"}
 
 // adjustSchemas adds to the schemas what the Go types do not express.
 func adjustSchemas(o *huma.OpenAPI) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/pure/termtext"
+	"github.com/retake-dev/retake/internal/view"
 )
 
 func (p Paint) magenta(s string) string { return p.sgr("35", s) }
@@ -37,26 +38,6 @@ func (l Style) VerdictMark(v retake.Verdict, claim bool) (sign string, color fun
 	return sign, color
 }
 
-// VerdictRank orders verdicts, the gravest first. A check that could not run says nothing
-// about the files, so it comes after those that did.
-func VerdictRank(a retake.Answer) int {
-	if a.Claim {
-		return 5
-	}
-	switch a.Verdict {
-	case retake.Failed:
-		return 0
-	case retake.Running:
-		return 1
-	case retake.RanOnOther:
-		return 3
-	case retake.CouldNotRun:
-		return 4
-	default:
-		return 2
-	}
-}
-
 // Badge is one verification as a row shows it.
 type Badge struct {
 	Sign, Text string
@@ -76,11 +57,11 @@ func (m Badge) width() int {
 // checkpoint with the same content name it once.
 func (l Style) Badges(answers []retake.Answer) []Badge {
 	sorted := slices.Clone(answers)
-	slices.SortStableFunc(sorted, func(a, b retake.Answer) int { return cmp.Compare(VerdictRank(a), VerdictRank(b)) })
+	slices.SortStableFunc(sorted, func(a, b retake.Answer) int { return cmp.Compare(view.VerdictRank(a), view.VerdictRank(b)) })
 	var out []Badge
 	seen := map[string]bool{}
 	for _, a := range sorted {
-		m := Badge{Text: termtext.Escape(a.Name), failed: VerdictRank(a) == 0}
+		m := Badge{Text: termtext.Escape(a.Name), failed: view.VerdictRank(a) == 0}
 		m.Sign, m.Color = l.VerdictMark(a.Verdict, a.Claim)
 		if a.Bisect {
 			m.Text = "bisect " + m.Text

@@ -13,35 +13,36 @@ const briefIndent = 4
 
 // SubjectBrief describes one line of a timeline in at most n lines, from what was read
 // already.
-func (l Style) SubjectBrief(v TimelineView, s RowSubject, n int) []string {
+func (l Style) SubjectBrief(s RowSubject, n int) []string {
+	if s.Effect != nil {
+		return nil
+	}
 	var out []string
-	switch {
-	case s.Checkpoint != nil:
-		out = l.checkpointBrief(v, *s.Checkpoint)
-	case len(s.Run) > 0:
-		out = l.runBrief(s.Run, CountNoun(int64(len(s.Run)), "auto-checkpoint", "auto-checkpoints"), quietRunText(s.Run))
-	case len(s.Abandoned) > 0:
-		out = l.runBrief(s.Abandoned, CountNoun(int64(len(s.Abandoned)), "checkpoint", "checkpoints")+" "+abandonedText, "nothing of it is lost: each can be looked at and gone back to")
-	case s.Fork != nil:
-		out = l.forkBrief(*s.Fork)
-	case s.Now != nil:
-		r := l.nowRow(v)
-		out = append(out, l.Bold("now")+"  "+r.title, l.indentBrief(l.Dim("the next checkpoint contains them")))
-		out = append(out, l.flowPoints(r.points, max(n-len(out), 1))...)
-	case s.Forks > 0:
-		out = append(out, CountNoun(int64(s.Forks), "fork more", "forks more")+"  "+l.Dim("retake forks"))
+	switch r := s.Row; r.Kind {
+	case retake.RowCheckpoint:
+		out = l.checkpointBrief(r)
+	case retake.RowQuiet:
+		out = l.runBrief(r, l.EscapeText(r.Title))
+	case retake.RowReplaced:
+		out = l.runBrief(r, CountCheckpoints(r.Count)+" "+replacedText)
+	case retake.RowFork:
+		out = l.forkBrief(r)
+	case retake.RowNow:
+		out = append(out, l.Bold("now")+"  "+l.EscapeText(r.Title), l.indentBrief(l.Dim("the next checkpoint contains them")))
+		out = append(out, l.flowPoints(r.Points, max(n-len(out), 1))...)
+	case retake.RowMore:
+		out = append(out, CountNoun(r.Count, "fork more", "forks more")+"  "+l.Dim("retake forks"))
 	}
 	return out[:min(len(out), n)]
 }
 
 func (l Style) indentBrief(s string) string { return strings.Repeat(" ", briefIndent) + s }
 
-func (l Style) checkpointBrief(v TimelineView, c retake.Checkpoint) []string {
-	f := v.Findings[c.ID]
-	title, _ := l.CheckpointTitle(c, v.Titles)
-	lead := termtext.Pad(CheckpointNumber(c.Number), briefIndent-2) + "  "
+func (l Style) checkpointBrief(r *retake.TimelineRow) []string {
+	title := l.EscapeText(r.Title)
+	lead := termtext.Pad(CheckpointNumber(r.Number), briefIndent-2) + "  "
 	marks := ""
-	if ms := l.Badges(f.Answers); len(ms) > 0 {
+	if ms := l.Badges(r.Answers); len(ms) > 0 {
 		marks = strings.TrimRight(l.VerificationCell(ms, min(badgesWidth(ms), max(l.Width/3, 16)), Unpainted), " ")
 	}
 	right := l.ShownWidth(marks)
@@ -50,19 +51,17 @@ func (l Style) checkpointBrief(v TimelineView, c retake.Checkpoint) []string {
 	if marks != "" {
 		head = l.AlignEnds(head, marks, termtext.Width(lead)+termtext.Width(title), right)
 	}
-	out := []string{head, l.indentBrief(l.Dim(l.Glyphs.Cut(l.briefFacts(v, c), l.Width-briefIndent)))}
-	for _, f := range l.checkpointFlags(c, f.Gist) {
+	out := []string{head, l.indentBrief(l.Dim(l.Glyphs.Cut(l.briefFacts(r), l.Width-briefIndent)))}
+	for _, f := range l.paintFlags(r.Flags) {
 		room := max(l.Width-briefIndent-termtext.Width(f.word)-2, 8)
 		out = append(out, l.indentBrief(f.color(f.word)+"  "+l.Glyphs.Cut(f.why, room)))
 	}
-	var r row
-	r.setChanges(l, c, f.Gist)
-	r.setIdleTurn(l, c, v.parentLookup())
-	return append(out, l.flowPoints(r.points, 4)...)
+	return append(out, l.flowPoints(r.Points, 4)...)
 }
 
 // briefFacts are where a checkpoint stands among the others, and how whole it is.
-func (l Style) briefFacts(v TimelineView, c retake.Checkpoint) string {
+func (l Style) briefFacts(r *retake.TimelineRow) string {
+	c := r.Checkpoint
 	tasks, who, effects, why := "", "", "", triggerWord(c.Trigger)
 	if t := c.Turn; t != nil {
 		who, effects, why = termtext.Escape(t.Agent), "no external actions", ""
@@ -76,10 +75,9 @@ func (l Style) briefFacts(v TimelineView, c retake.Checkpoint) string {
 	if len(c.Effects) > 0 {
 		effects = effectsText(c.Effects)
 	}
-	total := c.ChangedFiles(v.Findings[c.ID].Gist)
-	since := CountFiles(total) + " changed"
-	if p := v.Titles[c.Parent]; p != "" {
-		since = CountFiles(total) + " since " + p
+	since := CountFiles(r.Files) + " changed"
+	if r.Base > 0 {
+		since = CountFiles(r.Files) + " since " + CheckpointNumber(r.Base)
 	}
 	if c.Trigger == retake.TriggerInit {
 		since = CountFiles(c.Files)
@@ -132,33 +130,30 @@ func (l Style) briefPoint(p retake.Point, room int) (text string, width int) {
 	return name + lines, width
 }
 
-func (l Style) runBrief(run []retake.Checkpoint, what, more string) []string {
-	newest, oldest := run[0], run[len(run)-1]
-	span := CheckpointNumber(oldest.Number)
-	when := l.ShortTime(oldest.Time)
-	if len(run) > 1 {
-		span += l.Glyphs.Dash + CheckpointNumber(newest.Number)
-		when += l.Glyphs.Dash + l.ShortTime(newest.Time)
+// runBrief tells of the checkpoints that a fold stands for.
+func (l Style) runBrief(r *retake.TimelineRow, what string) []string {
+	when := l.ShortTime(r.Time)
+	if r.Count > 1 {
+		when += l.Glyphs.Dash + l.ShortTime(r.Until)
 	}
-	out := []string{l.Bold(span) + "  " + what + "  " + l.Dim(when), l.indentBrief(l.Dim(l.Glyphs.Cut(more, l.Width-briefIndent)))}
-	for _, c := range run {
-		for _, e := range c.Effects {
+	out := []string{l.Bold(l.numberText(r)) + "  " + what + "  " + l.Dim(when), l.indentBrief(l.Dim(l.Glyphs.Cut(l.EscapeText(r.About), l.Width-briefIndent)))}
+	for _, inside := range r.Inside {
+		for _, e := range inside.Checkpoint.Effects {
 			out = append(out, l.indentBrief(l.Yellow(termtext.Escape(e.ID))+"  "+l.Glyphs.Cut(termtext.Escape(e.Text), max(l.Width-24, 16))+"  "+l.Dim(e.Word())))
 		}
 	}
 	return out
 }
 
-func (l Style) forkBrief(f ForkLine) []string {
-	from := ""
+func (l Style) forkBrief(r *retake.TimelineRow) []string {
+	f, from, back := r.Fork, "", ""
 	if f.Origin != nil {
 		from = fmt.Sprintf("forked from %d", f.Origin.Number)
 	}
-	back := ""
-	if len(f.Adopted) > 0 {
+	if r.Adopted {
 		back = "adopted"
 	}
-	marks := strings.TrimRight(l.VerificationCell(GravestBadges(l.Badges(f.Finding.Answers)), 20, Unpainted), " ")
+	marks := strings.TrimRight(l.VerificationCell(GravestBadges(l.Badges(r.Answers)), 20, Unpainted), " ")
 	name := l.Glyphs.Cut("fork "+termtext.Escape(f.Name), max(l.Width-24, 12))
 	out := []string{
 		l.AlignEnds(l.Bold(name), marks, termtext.Width(name), l.ShownWidth(marks)),

@@ -8,13 +8,14 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/pure/termtext"
+	"github.com/retake-dev/retake/internal/view"
 )
 
 // verificationLines returns the answers about a checkpoint, the gravest first, with the facts
 // behind them and where they changed.
 func (l Style) verificationLines(c Card) []string {
 	answers := slices.Clone(c.answers())
-	slices.SortStableFunc(answers, func(a, b retake.Answer) int { return VerdictRank(a) - VerdictRank(b) })
+	slices.SortStableFunc(answers, func(a, b retake.Answer) int { return view.VerdictRank(a) - view.VerdictRank(b) })
 	width, signs := 0, 0
 	for _, a := range answers {
 		sign, _ := l.VerdictMark(a.Verdict, a.Claim)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/pure/termtext"
+	"github.com/retake-dev/retake/internal/view"
 )
 
 // Card is a checkpoint with what really changed since its parent, and what is known of it.
@@ -69,11 +70,11 @@ func (c *Card) readOptional(ctx context.Context, s retake.Service, ws retake.Wor
 	if text && len(c.Verifications) > 0 {
 		c.Others, _ = s.Verifications(ctx, retake.VerificationQuery{Workspace: ws.ID, Limit: maxOtherVerifications}) // best effort
 	}
-	if isIdleTurn(c.Checkpoint) {
-		c.Work, _ = turnWork(c.Checkpoint, lookupFromService(ctx, s, ws)) // best effort
+	if view.IsIdleTurn(&c.Checkpoint) {
+		c.Work, _ = view.TurnWork(&c.Checkpoint, lookupFromService(ctx, s, ws.ID)) // best effort
 	}
 	if c.Checkpoint.Turn != nil && c.Checkpoint.Trigger == retake.TriggerTurn {
-		c.Effects = turnEffects(c.Checkpoint, lookupFromService(ctx, s, ws)) // best effort
+		c.Effects = view.TurnEffects(&c.Checkpoint, lookupFromService(ctx, s, ws.ID)) // best effort
 	}
 	if text && c.Checkpoint.Turn != nil {
 		if held, err := s.State(ctx, ws.ID, string(c.Checkpoint.ID)); err == nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/pure/secrets"
 	"github.com/retake-dev/retake/internal/pure/termtext"
+	"github.com/retake-dev/retake/internal/view"
 )
 
 const (
@@ -89,7 +90,7 @@ func (l Style) conversationColumn(c Card, width int) []string {
 			out = append(out, "  "+l.Dim(termtext.Pad("call", 8))+"  "+l.callLine(call, max(width-12, 20)))
 		}
 	}
-	say(l.Glyphs.Cut(agentName(t.Agent), 8), t.Words, Unpainted)
+	say(l.Glyphs.Cut(termtext.Escape(view.AgentName(t.Agent)), 8), t.Words, Unpainted)
 	if len(out) == 0 {
 		return nil
 	}

@@ -16,10 +16,7 @@ func TestV8_CardOfATurnTellsAllItsEffects(t *testing.T) {
 	v.Checkpoints[1].Effects = []retake.Effect{{ID: "e1", Text: "git push origin main", Outcome: retake.OutcomeFailed}}
 	v.Checkpoints[0].Effects = []retake.Effect{{ID: "e2", Text: "npm publish", Outcome: retake.OutcomeUnknown}}
 	c := term.Card{Checkpoint: v.Checkpoints[0]}
-	c.ReadEffects(func(id retake.CheckpointID) (retake.Checkpoint, bool) {
-		cp, err := finder{v: v}.Find(t.Context(), "", string(id))
-		return cp, err == nil
-	})
+	c.ReadEffects(lookupIn(v.Checkpoints))
 	got := term.RenderCard(term.NewLook(80, termtest.Now, false, false), c)
 	for _, want := range []string{"git push origin main  failed", "npm publish  may be done"} {
 		if !strings.Contains(got, want) {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/pure/termtext"
+	"github.com/retake-dev/retake/internal/view"
 )
 
 // NewLook draws for a width, without colors unless asked.
@@ -55,53 +56,16 @@ func RenderTexts(l Style, c retake.Change, before, after, why string) string {
 // MaxEdits is maxEdits.
 const MaxEdits = maxEdits
 
-// Twig is a twig.
-type Twig struct {
-	Parent, Into int
-	Fork         bool
-}
-
-// Spot is a spot; lines are what goes on below it, by lane.
-type Spot struct {
-	Lane         int
-	Left, Loose  bool
-	Joins, Opens []int
-	Through      []bool
-	Below        []bool
-}
-
-// Layout is layout.
-func Layout(ts []Twig, tip int) []Spot {
-	var in []graphRow
-	for _, t := range ts {
-		in = append(in, graphRow{parent: t.Parent, adoptedAt: t.Into, fork: t.Fork})
-	}
-	var out []Spot
-	for _, s := range layoutGraph(in, tip) {
-		o := Spot{Lane: s.lane, Left: s.abandoned, Loose: s.detached, Joins: s.joins, Opens: s.opens}
-		for k := range maxLanes {
-			o.Through, o.Below = append(o.Through, s.through[k] != nothing), append(o.Below, s.below[k] != nothing)
-		}
-		out = append(out, o)
-	}
-	return out
-}
-
-// DrawGraph draws a layout with a ring at each row, and what lies below it.
-func DrawGraph(l Style, ts []Twig, tip int) (rows, between []string) {
-	var in []graphRow
-	for _, t := range ts {
-		in = append(in, graphRow{parent: t.Parent, adoptedAt: t.Into, fork: t.Fork})
-	}
-	spots := layoutGraph(in, tip)
-	for _, s := range spots {
-		rows = append(rows, l.drawGraphRow(s, l.Glyphs.Ring, countLanes(spots)))
-		between = append(between, l.drawGraphBelow(s, "", countLanes(spots)))
+// DrawGraph draws places with a ring at each row, and what lies below it.
+func DrawGraph(l Style, places []retake.RowPlace, lanes int) (rows, between []string) {
+	for _, p := range places {
+		rows = append(rows, l.drawGraphRow(p, l.Glyphs.Ring, lanes))
+		between = append(between, l.drawGraphBelow(p, "", lanes))
 	}
 	return rows, between
 }
 
 // ReadEffects takes in what a turn did outside before its last checkpoint.
-func (c *Card) ReadEffects(at func(retake.CheckpointID) (retake.Checkpoint, bool)) {
-	c.Effects = turnEffects(c.Checkpoint, at)
+func (c *Card) ReadEffects(at view.Lookup) {
+	c.Effects = view.TurnEffects(&c.Checkpoint, at)
 }

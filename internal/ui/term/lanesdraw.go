@@ -3,6 +3,9 @@ package term
 import (
 	"slices"
 	"strings"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/view"
 )
 
 // cornerGlyphs are the glyphs with which lines turn.
@@ -15,53 +18,53 @@ func (l Style) cornerGlyphs() cornerGlyphs {
 	return cornerGlyphs{across: "─", end: "╯", start: "╮", up: "┴", down: "┬", cross: "┼"}
 }
 
-// paintStroke paints one glyph of a line; abandoned lines are dim.
-func (l Style) paintStroke(s laneStroke, sign string) string {
+// paintStroke paints one glyph of a line; replaced lines are dim.
+func (l Style) paintStroke(s retake.Stroke, sign string) string {
 	switch s {
-	case nothing:
+	case retake.StrokeNone:
 		return strings.Repeat(" ", l.ShownWidth(sign))
-	case leftLine:
+	case retake.StrokeReplaced:
 		return l.Dim(sign)
-	case solid:
+	case retake.StrokeLine:
 	}
 	return sign
 }
 
 // drawGraphRow draws the graph at a row with its node, which is already painted. Each lane
 // takes two columns, of which the last is a space.
-func (l Style) drawGraphRow(s graphCell, node string, lanes int) string {
+func (l Style) drawGraphRow(s retake.RowPlace, node string, lanes int) string {
 	c := l.cornerGlyphs()
-	right := s.lane
-	at := [maxLanes]string{}
-	for _, k := range s.joins {
+	right := s.Lane
+	at := [view.MaxLanes]string{}
+	for _, k := range s.Joins {
 		at[k], right = c.up, max(right, k)
 	}
-	for _, k := range s.opens {
+	for _, k := range s.Opens {
 		at[k], right = c.down, max(right, k)
 	}
-	if right > s.lane {
+	if right > s.Lane {
 		at[right] = c.end
-		if slices.Contains(s.opens, right) {
+		if slices.Contains(s.Opens, right) {
 			at[right] = c.start
 		}
 	}
 	var b strings.Builder
 	for k := range lanes {
-		between := k > s.lane && k < right
+		between := k > s.Lane && k < right
 		switch {
-		case k == s.lane:
+		case k == s.Lane:
 			b.WriteString(node)
 		case at[k] != "":
-			b.WriteString(l.paintStroke(s.joint[k], at[k]))
-		case between && s.through[k] != nothing:
+			b.WriteString(l.paintStroke(s.Joint.At(k), at[k]))
+		case between && s.Through.At(k) != retake.StrokeNone:
 			b.WriteString(c.cross)
 		case between:
-			b.WriteString(l.paintStroke(s.strokeToRight(k, right), c.across))
+			b.WriteString(l.paintStroke(strokeToRight(s, k, right), c.across))
 		default:
-			b.WriteString(l.paintStroke(s.through[k], l.Glyphs.Bar))
+			b.WriteString(l.paintStroke(s.Through.At(k), l.Glyphs.Bar))
 		}
-		if k >= s.lane && k < right {
-			b.WriteString(l.paintStroke(s.strokeToRight(k, right), c.across))
+		if k >= s.Lane && k < right {
+			b.WriteString(l.paintStroke(strokeToRight(s, k, right), c.across))
 		} else {
 			b.WriteString(" ")
 		}
@@ -70,25 +73,25 @@ func (l Style) drawGraphRow(s graphCell, node string, lanes int) string {
 }
 
 // strokeToRight returns the stroke from a lane to the right: dim if everything it leads to is
-// abandoned.
-func (s graphCell) strokeToRight(lane, right int) laneStroke {
+// replaced.
+func strokeToRight(s retake.RowPlace, lane, right int) retake.Stroke {
 	for k := lane + 1; k <= right; k++ {
-		if s.joint[k] == solid {
-			return solid
+		if s.Joint.At(k) == retake.StrokeLine {
+			return retake.StrokeLine
 		}
 	}
-	return leftLine
+	return retake.StrokeReplaced
 }
 
 // drawGraphBelow draws the graph between a row and the next. The sign is drawn in the lane of
 // the row.
-func (l Style) drawGraphBelow(s graphCell, sign string, lanes int) string {
+func (l Style) drawGraphBelow(s retake.RowPlace, sign string, lanes int) string {
 	var b strings.Builder
 	for k := range lanes {
-		if k == s.lane && sign != "" {
+		if k == s.Lane && sign != "" {
 			b.WriteString(sign)
 		} else {
-			b.WriteString(l.paintStroke(s.below[k], l.Glyphs.Bar))
+			b.WriteString(l.paintStroke(s.Below.At(k), l.Glyphs.Bar))
 		}
 		b.WriteString(" ")
 	}

@@ -110,7 +110,8 @@ func targetDetails(l Style, p *retake.Plan) string {
 	if t == nil {
 		return ""
 	}
-	text, quoted := checkpointTitle(*t, l.Titles)
+	text, quoted := view.PlainTitle(t, l.Titles)
+	text = termtext.Escape(text)
 	item := p.Course == retake.CourseUndo || p.Course == retake.CourseRedo
 	if quoted && item {
 		text = l.Glyphs.Quote(text)

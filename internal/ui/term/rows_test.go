@@ -12,11 +12,14 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 	"github.com/retake-dev/retake/internal/ui/term"
 	"github.com/retake-dev/retake/internal/ui/term/termtest"
+	"github.com/retake-dev/retake/internal/view"
 )
 
 // drawnLine are all lines, one below the other.
-func drawnLine(l term.Style, v term.TimelineView, folded bool) []string {
-	rows := l.ArrangeTimeline(v, folded)
+func drawnLine(l term.Style, v view.Input, folded bool) []string {
+	v.FoldReplaced = folded
+	arranged := view.Timeline(v)
+	rows := l.ArrangeTimeline(&arranged)
 	var out []string
 	for i := range rows.Len() {
 		out = append(out, rows.Draw(l, i))
@@ -29,7 +32,7 @@ func TestRowsAreTheRowsOfThePicture(t *testing.T) {
 	t.Parallel()
 	v := termtest.SampleTimeline()
 	l := term.NewLook(80, termtest.Now, false, false)
-	whole := strings.Split(term.RenderTimeline(l, v), "\n")
+	whole := strings.Split(term.RenderTimeline(l, view.Timeline(v)), "\n")
 	for _, line := range drawnLine(l, v, false) {
 		short := []rune(line)[:min(len([]rune(line)), 50)] // a flag may stand behind it
 		if !slices.ContainsFunc(whole, func(w string) bool { return strings.HasPrefix(w, string(short)) }) {
@@ -43,7 +46,7 @@ func TestWhatWasLeftIsFolded(t *testing.T) {
 	t.Parallel()
 	got := drawnLine(term.NewLook(80, termtest.Now, true, false), termtest.SampleTimeline(), true)
 	want := []string{
-		`o      19  10:52  restored a checkpoint`,
+		`o      19  10:52  restored 14`,
 		`:          15-18  replaced by a restore, with e1 and e2; h shows them`,
 		`o      14  10:27  working version, app healthy`,
 	}
@@ -58,7 +61,7 @@ func TestWhatWasLeftIsFolded(t *testing.T) {
 // One row that was left is not folded into another one.
 func TestOneRowIsNotFolded(t *testing.T) {
 	t.Parallel()
-	v := term.TimelineView{Tree: true}
+	v := view.Input{Tree: true}
 	v.Findings = map[retake.CheckpointID]retake.Finding{}
 	s := &termtest.TimelineBuilder{View: &v}
 	s.Checkpoint(3, termtest.At(9, 3), 1, termtest.Manual("three"))
@@ -76,7 +79,7 @@ func TestRowsHoldEveryCheckpoint(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 30).Draw(t, "checkpoints")
-		v := term.TimelineView{Tree: rapid.Bool().Draw(t, "tree"), Newest: int64(n)}
+		v := view.Input{Tree: rapid.Bool().Draw(t, "tree"), Newest: int64(n)}
 		v.Findings = map[retake.CheckpointID]retake.Finding{}
 		s := &termtest.TimelineBuilder{View: &v}
 		for i := n; i > 0; i-- {
@@ -93,27 +96,29 @@ func TestRowsHoldEveryCheckpoint(t *testing.T) {
 		}
 		width := rapid.SampledFrom([]int{60, 80, 121, 200}).Draw(t, "width")
 		l := term.NewLook(width, termtest.Now, false, false)
-		rows := l.ArrangeTimeline(v, rapid.Bool().Draw(t, "folded"))
+		v.FoldReplaced = rapid.Bool().Draw(t, "folded")
+		arranged := view.Timeline(v)
+		rows := l.ArrangeTimeline(&arranged)
 		var got []int64
 		keys := map[string]bool{}
 		for i := range rows.Len() {
 			x := rows.At(i)
-			for _, list := range [][]retake.Checkpoint{x.Run, x.Abandoned} {
-				for _, c := range list {
-					got = append(got, c.Number)
+			if x.Effect == nil {
+				for _, in := range x.Row.Inside {
+					got = append(got, in.Number)
 				}
 			}
-			if x.Checkpoint != nil {
-				got = append(got, x.Checkpoint.Number)
+			if c := x.Checkpoint(); c != nil {
+				got = append(got, c.Number)
 			}
-			if k := x.Key(); keys[k] && x.Forks == 0 {
+			if k := x.Key(); keys[k] {
 				t.Fatalf("two rows have the key %s", k)
 			}
 			keys[x.Key()] = true
 			if w := termtext.Width(rows.Draw(l, i)); w > width {
 				t.Fatalf("%d columns at %d: %q", w, width, rows.Draw(l, i))
 			}
-			if len(l.SubjectBrief(v, x, 4)) > 4 {
+			if len(l.SubjectBrief(x, 4)) > 4 {
 				t.Fatal("a card is too long")
 			}
 		}

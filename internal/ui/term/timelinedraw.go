@@ -21,8 +21,8 @@ func fitColumns(l Style, rows []row, lanes int, verified bool) columns {
 		c.number = 4
 	}
 	for _, r := range rows {
-		if r.abandoned && r.detached {
-			c.lead = max(c.lead, len(abandonedText))
+		if r.place.Replaced && r.place.Detached {
+			c.lead = max(c.lead, len(replacedText))
 		}
 		c.number = max(c.number, termtext.Width(r.number))
 		c.when = max(c.when, termtext.Width(r.when))
@@ -119,7 +119,7 @@ func (l Style) drawRow(c columns, r row) string {
 	}
 	out := strings.TrimRight(l.rowLine(c, r, story), " ") + "\n"
 	for _, s := range second {
-		out += l.drawGraphBelow(r.graphCell, "", c.lanes) + strings.Repeat(" ", c.titleIndent()) + s + "\n"
+		out += l.drawGraphBelow(r.place, "", c.lanes) + strings.Repeat(" ", c.titleIndent()) + s + "\n"
 	}
 	return out
 }
@@ -127,14 +127,14 @@ func (l Style) drawRow(c columns, r row) string {
 // rowLine is the first line of a row; what changed stands at its end.
 func (l Style) rowLine(c columns, r row, changed string) string {
 	shade := Unpainted
-	if r.abandoned {
+	if r.place.Replaced {
 		shade = l.Dim
 	}
 	num := shade(termtext.PadLeft(r.number, c.number))
 	if r.newest {
 		num = l.Bold(num)
 	}
-	line := l.drawGraphRow(r.graphCell, l.nodeMark(r), c.lanes) + num + "  " + l.Dim(termtext.Pad(r.when, c.when)) + "  "
+	line := l.drawGraphRow(r.place, l.nodeMark(r), c.lanes) + num + "  " + l.Dim(termtext.Pad(r.when, c.when)) + "  "
 	if c.who > 0 {
 		line += l.Dim(termtext.Pad(l.Glyphs.Cut(r.who, c.who), c.who)) + "  "
 	}
@@ -153,7 +153,7 @@ func (l Style) nodeMark(r row) string {
 		return l.Green(r.node)
 	case r.newest:
 		return l.Bold(r.node)
-	case r.abandoned || r.quiet:
+	case r.place.Replaced || r.quiet:
 		return l.Dim(r.node)
 	}
 	return r.node
@@ -163,7 +163,7 @@ func (l Style) paintRow(text string, r row) string {
 	switch {
 	case r.newest:
 		return l.Bold(text)
-	case !r.said || r.abandoned:
+	case !r.said || r.place.Replaced:
 		return l.Dim(text)
 	}
 	return text
@@ -190,8 +190,8 @@ func (r row) lastColumn(told bool) string {
 	switch {
 	case r.pins != "":
 		return r.pins
-	case r.abandoned && r.detached:
-		return abandonedText
+	case r.place.Replaced && r.place.Detached:
+		return replacedText
 	case told:
 		return ""
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/pure/termtext"
+	"github.com/retake-dev/retake/internal/view"
 )
 
 // changeColumns returns what changed in a checkpoint: a column if the timeline is wide, and
@@ -38,7 +39,7 @@ func (l Style) changeColumns(c columns, r row) (story string, second []string) {
 		flags[0].word = "" // it has a column
 	}
 	second = l.secondLines(c.title+2+c.flag+2+c.verify+c.files+2+c.story, flags, rest)
-	return l.JoinFacts(l.Dim(own), l.drawPoints(shown, full, r.abandoned)), second
+	return l.JoinFacts(l.Dim(own), l.drawPoints(shown, full, r.place.Replaced)), second
 }
 
 // changesInOneLine returns what changed and the reason of a flag in one column, if that fits.
@@ -56,7 +57,7 @@ func (l Style) changesInOneLine(r row, room int) (string, bool) {
 	if len(r.flags) > 1 || room < least || r.heavy && room < all {
 		return "", false
 	}
-	return l.JoinFacts(l.drawPoints(points, room, r.abandoned), l.Dim(reason)), true
+	return l.JoinFacts(l.drawPoints(points, room, r.place.Replaced), l.Dim(reason)), true
 }
 
 // countFitting returns how many points fit in whole, at least one.
@@ -148,7 +149,7 @@ func glueKeys(why string) string {
 // matters.
 func (l Style) pointLines(ps []retake.Point, width int) []string {
 	shown := l.countFitting(ps, width)
-	if !areWeighty(ps[shown:], "") {
+	if !view.AreWeighty(ps[shown:], "") {
 		return []string{l.drawPoints(ps, width, true)}
 	}
 	return []string{l.drawPoints(ps[:shown], width, true), l.drawPoints(ps[shown:], width, true)}
@@ -283,10 +284,10 @@ func (l Style) effectRows(c columns, r row) string {
 
 func (l Style) effectRow(c columns, r row, e retake.Effect) string {
 	shade := Unpainted
-	if r.abandoned {
+	if r.place.Replaced {
 		shade = l.Dim
 	}
-	line := l.drawGraphBelow(r.graphCell, shade(l.Glyphs.Arrow), c.lanes) + shade(termtext.PadLeft(termtext.Escape(e.ID), c.number)) + "  " +
+	line := l.drawGraphBelow(r.place, shade(l.Glyphs.Arrow), c.lanes) + shade(termtext.PadLeft(termtext.Escape(e.ID), c.number)) + "  " +
 		l.Dim(termtext.Pad(l.ShortTime(e.Time), c.when)) + "  "
 	room := c.title + 2 + c.verify + c.files - max(len(e.Word())-c.lead, 0)
 	if c.wide {
@@ -295,7 +296,7 @@ func (l Style) effectRow(c columns, r row, e retake.Effect) string {
 			room += 2 + c.flag
 		}
 		if c.who > 0 {
-			line += l.Dim(termtext.Pad(l.Glyphs.Cut(agentName(e.Agent), c.who), c.who)) + "  "
+			line += l.Dim(termtext.Pad(l.Glyphs.Cut(termtext.Escape(view.AgentName(e.Agent)), c.who), c.who)) + "  "
 		}
 	}
 	text := l.Glyphs.Cut(termtext.Escape(e.Text), room)

@@ -8,30 +8,6 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
-// CheckpointTitle returns the title of a checkpoint; what a user asked an agent for is quoted.
-func (l Style) CheckpointTitle(c retake.Checkpoint, g TargetTitles) (text string, said bool) {
-	text, said = checkpointTitle(c, g)
-	text = l.asciiSigns(text)
-	switch {
-	case said && c.Trigger == retake.TriggerTurn:
-		text = l.Glyphs.Quote(text)
-	case said && c.Trigger == retake.TriggerTask:
-		text = l.shortenTaskTitle(text)
-	}
-	return text, said
-}
-
-// shortenTaskTitle says which task ended in few words: its place in the list is on the card.
-func (l Style) shortenTaskTitle(text string) string {
-	if _, task, ok := strings.Cut(text, " completed: "); ok {
-		return "after " + l.Glyphs.Quote(task)
-	}
-	if _, task, ok := strings.Cut(text, " failed: "); ok {
-		return l.Glyphs.Quote(task) + " failed"
-	}
-	return text
-}
-
 // EscapeText is text of ours that holds foreign names: escaped, and in signs that the screen has.
 func (l Style) EscapeText(s string) string { return l.asciiSigns(termtext.Escape(s)) }
 
@@ -43,52 +19,6 @@ func (l Style) asciiSigns(s string) string {
 		return s
 	}
 	return asciiReplacer.Replace(s)
-}
-
-// turnFlags are what is odd about how a turn went.
-func (l Style) turnFlags(t *retake.Turn) []flag {
-	if t == nil {
-		return nil
-	}
-	var out []flag
-	if len(t.Contested) > 0 {
-		out = append(out, flag{"overlap", l.Cyan, "also at work: " + termtext.Escape(strings.Join(t.Contested, ", "))})
-	}
-	if t.Running > 0 {
-		out = append(out, flag{"not quiescent", l.Cyan, CountNoun(int64(t.Running), "job ran", "jobs ran") + " on in the background"})
-	}
-	if n := len(t.Subagents); n > 0 {
-		out = append(out, flag{CountNoun(int64(n), "sub-agent", "sub-agents"), l.Cyan, subagentsText(t.Subagents)})
-	}
-	if t.Failed != "" {
-		out = append(out, flag{"interrupted", l.Yellow, termtext.Escape(t.Failed)})
-	}
-	if t.Late > 0 {
-		out = append(out, flag{"late", l.Cyan, "the files were read " + termtext.Duration(t.Late) + " after the signal"})
-	}
-	return out
-}
-
-// maxSubagentsShown is how many sub-agents a row names.
-const maxSubagentsShown = 4
-
-// subagentsText says what the sub-agents of a turn were asked for.
-func subagentsText(all []retake.Subagent) string {
-	var out []string
-	for _, s := range all[:min(len(all), maxSubagentsShown)] {
-		text := s.Task
-		if text == "" {
-			text = s.Name
-		}
-		if text == "" {
-			text = "no description"
-		}
-		out = append(out, termtext.Escape(text))
-	}
-	if more := len(all) - maxSubagentsShown; more > 0 {
-		out = append(out, fmt.Sprintf("%d more", more))
-	}
-	return strings.Join(out, "; ")
 }
 
 // taskListText is a to-do list in one line.

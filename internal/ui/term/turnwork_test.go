@@ -1,7 +1,7 @@
 package term_test
 
 import (
-	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -9,12 +9,13 @@ import (
 	"github.com/retake-dev/retake/internal/pure/termtext"
 	"github.com/retake-dev/retake/internal/ui/term"
 	"github.com/retake-dev/retake/internal/ui/term/termtest"
+	"github.com/retake-dev/retake/internal/view"
 )
 
 // turned is a turn with two checkpoints on its way and nothing more at its end, after one that
 // only talked.
-func turned() term.TimelineView {
-	v := term.TimelineView{Tree: true, Newest: 5}
+func turned() view.Input {
+	v := view.Input{Tree: true, Newest: 5}
 	v.Findings = map[retake.CheckpointID]retake.Finding{}
 	s := &termtest.TimelineBuilder{View: &v}
 	part := func(trigger retake.Trigger, intent string, files int64) func(*retake.Checkpoint) {
@@ -32,9 +33,9 @@ func turned() term.TimelineView {
 }
 
 // rowOf is the row of a checkpoint in a timeline.
-func rowOf(t *testing.T, width int, v term.TimelineView, title string) string {
+func rowOf(t *testing.T, width int, v view.Input, title string) string {
 	t.Helper()
-	for line := range strings.SplitSeq(term.RenderTimeline(term.NewLook(width, termtest.Now, false, false), v), "\n") {
+	for line := range strings.SplitSeq(term.RenderTimeline(term.NewLook(width, termtest.Now, false, false), view.Timeline(v)), "\n") {
 		if strings.Contains(line, title) {
 			return line
 		}
@@ -59,27 +60,18 @@ func TestATurnSaysWhereItsWorkIs(t *testing.T) {
 	if got := strings.Join(drawnLine(l, v, false), "\n"); !strings.Contains(got, "–  in 3–4") {
 		t.Errorf("got\n%s", got)
 	}
-	if got := strings.Join(l.SubjectBrief(v, term.RowSubject{Checkpoint: &v.Checkpoints[0]}, 6), "\n"); !strings.Contains(got, "its work is in 3–4") {
+	if got := strings.Join(l.SubjectBrief(term.RowSubject{Row: &view.Timeline(v).Rows[0]}, 6), "\n"); !strings.Contains(got, "its work is in 3–4") {
 		t.Errorf("got\n%s", got)
 	}
 }
 
-// finder is a service that knows the checkpoints of a view.
-type finder struct {
-	retake.Service
-	v term.TimelineView
-}
-
-func (f finder) Find(_ context.Context, _ retake.WorkspaceID, ref string) (retake.Checkpoint, error) {
-	for _, c := range f.v.Checkpoints {
-		if string(c.ID) == ref {
-			return c, nil
-		}
+// lookupIn finds checkpoints in a list.
+func lookupIn(cs []retake.Checkpoint) view.Lookup {
+	return func(id retake.CheckpointID) (*retake.Checkpoint, bool) {
+		i := slices.IndexFunc(cs, func(c retake.Checkpoint) bool { return c.ID == id })
+		return &cs[max(i, 0)], i >= 0
 	}
-	return retake.Checkpoint{}, &retake.Error{Kind: retake.NotFound}
 }
-
-func noForks() []retake.WorkspaceState { return nil }
 
 // Where the checkpoints of a turn are not shown, they are asked for. Where nobody knows them,
 // nothing is said.
@@ -91,7 +83,7 @@ func TestWorkIsFoundWhereItIsNotShown(t *testing.T) {
 	if got := rowOf(t, 200, part, "“do all”"); !strings.HasSuffix(got, "–") {
 		t.Errorf("got %q", got)
 	}
-	part.ReadDetails(t.Context(), finder{v: whole}, whole.Workspace, noForks)
+	part.ReadEarlier(lookupIn(whole.Checkpoints))
 	if got := rowOf(t, 200, part, "“do all”"); !strings.HasSuffix(got, "its work is in 3–4") {
 		t.Errorf("got %q", got)
 	}

@@ -158,7 +158,7 @@ func (d *Desk) Chosen() int64 {
 func (d *Desk) Top() int { return d.m.timelinePage().top }
 
 // Loaded is how many checkpoints were read.
-func (d *Desk) Loaded() int { return len(d.m.timelinePage().snapshot.view.Checkpoints) }
+func (d *Desk) Loaded() int { return int(d.m.timelinePage().snapshot.view.Shown) }
 
 // RunOn runs the real program on a pipe and a size.
 func RunOn(ctx context.Context, o Options, in io.Reader, out io.Writer, width, height int) error {

@@ -154,7 +154,7 @@ func clean(t *testing.T, d *tui.Desk) {
 func TestHostileErrors(t *testing.T) {
 	t.Parallel()
 	bad := &retake.Error{Kind: retake.Damaged, What: "a" + evil, Safe: "b" + evil, Hint: "c: " + evil, Err: fmt.Errorf("d%s", evil)}
-	for call, keys := range map[string][]string{"Log": {}, "PlanRestore": {"r"}, "Story": {"enter"}, "Search": {"/", "x", "enter"}, "Fork": {"f", "enter"}, "Bytes": {"d"}} {
+	for call, keys := range map[string][]string{"ViewTimeline": {}, "PlanRestore": {"r"}, "Story": {"enter"}, "Search": {"/", "x", "enter"}, "Fork": {"f", "enter"}, "Bytes": {"d"}} {
 		s := newStage(t)
 		s.fail[call] = bad
 		d := s.desk(80, 24)

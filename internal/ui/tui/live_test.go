@@ -10,6 +10,7 @@ import (
 	"github.com/retake-dev/retake/internal/platform/clock"
 	"github.com/retake-dev/retake/internal/ui/term/termtest"
 	"github.com/retake-dev/retake/internal/ui/tui"
+	"github.com/retake-dev/retake/internal/view"
 )
 
 // Checkpoints that come do not move the choice: not away from its checkpoint, and not on the
@@ -113,19 +114,19 @@ func TestAKeyCostsWhatIsOnTheScreen(t *testing.T) {
 func TestASlowServiceHoldsNothingUp(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	s.hold["Log"] = make(chan struct{})
+	s.hold["ViewTimeline"] = make(chan struct{})
 	held := clock.NewManual(termtest.Now)
 	o := s.options()
 	o.Clock = held
 	d := tui.NewDesk(t.Context(), o, 80, 24)
-	s.wait("Log", 1)
+	s.wait("ViewTimeline", 1)
 	has(t, d, "reading the timeline…")
 	d.Touch("?")
 	has(t, d, "No key applies anything")
 	d.Touch("esc")
 	held.Advance(7 * time.Second)
 	has(t, d, "the service has not answered for 7 s")
-	close(s.hold["Log"])
+	close(s.hold["ViewTimeline"])
 	d.Settle()
 	has(t, d, "remember me for 30 days")
 	s.mu.Lock()
@@ -146,16 +147,16 @@ func TestAServiceThatIsAway(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	away := &retake.Error{Kind: retake.Away, What: "the daemon does not answer", Hint: "look: retake daemon status", Err: fmt.Errorf("dial: refused\x1b[2J")}
-	s.fail["Log"] = away
+	s.fail["ViewTimeline"] = away
 	d := s.desk(80, 24)
 	has(t, d, "The daemon does not answer.", `because: dial: refused\x1b[2J`, "Nothing was changed.", "Look:  retake daemon status")
 	s.mu.Lock()
-	delete(s.fail, "Log")
+	delete(s.fail, "ViewTimeline")
 	s.mu.Unlock()
 	d.Look()
 	has(t, d, "● live", "remember me for 30 days")
 	s.mu.Lock()
-	s.fail["Log"] = away
+	s.fail["ViewTimeline"] = away
 	s.mu.Unlock()
 	d.Look()
 	has(t, d, "away, as of 11:42", "remember me for 30 days", "The daemon does not answer.")
@@ -202,9 +203,9 @@ func BenchmarkKey(b *testing.B) {
 }
 
 func BenchmarkArrange(b *testing.B) {
-	v := long(nil, 10_000).view
+	v := view.Timeline(long(nil, 10_000).view)
 	l := tui.NewLook(80)
 	for b.Loop() {
-		l.ArrangeTimeline(v, true)
+		l.ArrangeTimeline(&v)
 	}
 }

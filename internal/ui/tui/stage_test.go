@@ -15,6 +15,7 @@ import (
 	"github.com/retake-dev/retake/internal/ui/term"
 	"github.com/retake-dev/retake/internal/ui/term/termtest"
 	"github.com/retake-dev/retake/internal/ui/tui"
+	"github.com/retake-dev/retake/internal/view"
 )
 
 // stage is a service that plays one morning. What it is asked is written down; what nobody
@@ -24,7 +25,7 @@ type stage struct {
 	t *testing.T
 
 	mu    sync.Mutex
-	view  term.TimelineView
+	view  view.Input
 	card  term.Card
 	plan  retake.Plan
 	texts map[retake.ObjectID]string
@@ -152,14 +153,23 @@ func (s *stage) Log(ctx context.Context, q retake.LogQuery) (retake.Timeline, er
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if q.Workspace != s.view.Workspace.ID {
-		for _, f := range s.view.Forks {
-			if f.ID == q.Workspace {
-				return retake.Timeline{Checkpoints: []retake.Checkpoint{*f.Latest}, Findings: map[retake.CheckpointID]retake.Finding{f.Latest.ID: f.Finding}, Total: f.Count}, nil
-			}
-		}
-		return retake.Timeline{}, fmt.Errorf("no workspace %s", q.Workspace)
+	return s.partOf(q), nil
+}
+
+func (s *stage) ViewTimeline(ctx context.Context, q retake.TimelineQuery) (retake.TimelineView, error) {
+	if err := s.call(ctx, "ViewTimeline"); err != nil {
+		return retake.TimelineView{}, err
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	in := s.view
+	in.Timeline, in.Tree, in.FoldReplaced, in.Open = s.partOf(q.LogQuery), !q.IsFiltered(), q.FoldReplaced, q.Open
+	in.Newest = s.view.Checkpoints[0].Number
+	return view.Timeline(in), nil
+}
+
+// partOf is the part of the timeline that was asked for.
+func (s *stage) partOf(q retake.LogQuery) retake.Timeline {
 	t := s.view.Timeline
 	t.Checkpoints, t.Findings = nil, map[retake.CheckpointID]retake.Finding{}
 	for _, c := range s.view.Checkpoints {
@@ -171,7 +181,7 @@ func (s *stage) Log(ctx context.Context, q retake.LogQuery) (retake.Timeline, er
 			t.Findings[c.ID] = f
 		}
 	}
-	return t, nil
+	return t
 }
 
 func (s *stage) Find(_ context.Context, ws retake.WorkspaceID, ref string) (retake.Checkpoint, error) {
@@ -306,7 +316,7 @@ func (s *stage) add(n int) {
 // long is a stage with very many checkpoints.
 func long(t *testing.T, n int) *stage {
 	s := newStage(t)
-	v := term.TimelineView{Tree: true}
+	v := view.Input{Tree: true}
 	v.Timeline = retake.Timeline{Workspace: s.view.Workspace, Findings: map[retake.CheckpointID]retake.Finding{}, Total: int64(n)}
 	st := &termtest.TimelineBuilder{View: &v}
 	for i := int64(n); i > 0; i-- {

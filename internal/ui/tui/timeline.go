@@ -7,7 +7,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/ui/term"
 )
 
 // timelinePage is the first page: the checkpoints, and the card of the selected one.
@@ -121,22 +120,21 @@ func (t *timelinePage) showSnapshot(next *snapshot) {
 	t.selected = t.nearestRow(t.selected, 1)
 	if t.top > 0 {
 		t.top = max(t.top+t.selected-was, 0)
-		t.newAbove += countNew(old.view, next.view)
+		t.newAbove += countNew(&old.view, &next.view)
 	}
 	t.keepVisible()
 }
 
 // countNew returns how many checkpoints are newer than all old ones.
-func countNew(old, next term.TimelineView) int64 {
-	if len(old.Checkpoints) == 0 {
-		return 0
-	}
-	var n int64
-	for _, c := range next.Checkpoints {
-		if c.Number <= old.Checkpoints[0].Number {
-			break
+func countNew(old, next *retake.TimelineView) (n int64) {
+	for newest := range old.Checkpoints {
+		for r := range next.Checkpoints {
+			if r.Number <= newest.Number {
+				break
+			}
+			n++
 		}
-		n++
+		break
 	}
 	return n
 }
@@ -144,7 +142,7 @@ func countNew(old, next term.TimelineView) int64 {
 // initialRow returns the row that is selected first: the newest checkpoint.
 func (t *timelinePage) initialRow() int {
 	for i := range t.snapshot.rows.Len() {
-		if t.snapshot.rows.At(i).Checkpoint != nil {
+		if t.snapshot.rows.At(i).Checkpoint() != nil {
 			return i
 		}
 	}
@@ -189,11 +187,8 @@ func (t *timelinePage) selectedCheckpoint() *retake.Checkpoint {
 		return nil
 	}
 	s := t.snapshot.rows.At(t.selected)
-	switch {
-	case s.Checkpoint != nil:
-		return s.Checkpoint
-	case len(s.Run) > 0:
-		return &s.Run[0]
+	if s.Row.Kind == retake.RowQuiet {
+		return s.Row.Inside[0].Checkpoint
 	}
-	return nil
+	return s.Checkpoint()
 }

@@ -78,7 +78,7 @@ func (t *timelinePage) cardLines(l term.Style, n int) []string {
 	if t.snapshot == nil || t.snapshot.rows.Len() == 0 {
 		return nil
 	}
-	return l.SubjectBrief(t.snapshot.view, t.snapshot.rows.At(t.selected), n)
+	return l.SubjectBrief(t.snapshot.rows.At(t.selected), n)
 }
 
 // headLine is the answer first: whether it lives, which checkpoint is good, since when all is
@@ -95,7 +95,7 @@ func (t *timelinePage) headLine(m *model, l term.Style) string {
 	if t.snapshot == nil {
 		return left
 	}
-	v := t.snapshot.view
+	v := &t.snapshot.view
 	if i := v.Workspace.Interrupted; i != nil {
 		return left + "  " + l.Yellow("!") + fmt.Sprintf(" a restore of %d was interrupted: retake restore --finish, or --undo", i.Target)
 	}
@@ -129,7 +129,7 @@ func (t *timelinePage) statusLine(m *model, l term.Style) string {
 	case t.err != nil && t.snapshot != nil:
 		return l.Yellow("!") + " " + term.AsSentence(termtext.Escape(t.err.What)) + l.Dim(" What is shown is of "+l.ShortTime(t.updatedAt)+"; retrying.")
 	case t.searching != nil:
-		return l.Dim(fmt.Sprintf("reading %s of %s checkpoints%s esc stops", termtext.Count(int64(len(t.snapshot.view.Checkpoints))), termtext.Count(t.snapshot.view.Total), l.Glyphs.More))
+		return l.Dim(fmt.Sprintf("reading %s of %s checkpoints%s esc stops", termtext.Count(t.snapshot.view.Shown), termtext.Count(t.snapshot.view.Total), l.Glyphs.More))
 	case t.marked != nil:
 		return l.Dim(fmt.Sprintf("marked %d: choose another checkpoint and press c; esc takes the mark away", t.marked.Number))
 	}

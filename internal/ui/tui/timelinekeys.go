@@ -91,7 +91,7 @@ func (t *timelinePage) goToOldest(m *model) tea.Cmd {
 func (t *timelinePage) goToGood(m *model, step int) tea.Cmd {
 	t.searching = func(m *model) bool {
 		for i := t.selected + step; i >= 0 && i < t.snapshot.rows.Len(); i += step {
-			if c := t.snapshot.rows.At(i).Checkpoint; c != nil && t.snapshot.view.Findings[c.ID].Good {
+			if s := t.snapshot.rows.At(i); s.Checkpoint() != nil && s.Row.Good {
 				t.selected = i
 				t.keepVisible()
 				return true
@@ -113,7 +113,7 @@ func (t *timelinePage) continueSearch(m *model) tea.Cmd {
 		t.searching = nil
 		return nil
 	}
-	return t.requestSnapshot(m, snapshotRequest{older: max(len(t.snapshot.view.Checkpoints)/olderPage, 1)})
+	return t.requestSnapshot(m, snapshotRequest{older: max(int(t.snapshot.view.Shown)/olderPage, 1)})
 }
 
 // toggleGoodOnly shows good checkpoints only, or all again.
@@ -138,15 +138,16 @@ func (t *timelinePage) resetChoice(m *model) tea.Cmd {
 
 func (t *timelinePage) openSelected(m *model) tea.Cmd {
 	s := t.snapshot.rows.At(t.selected)
-	switch {
-	case s.Now != nil:
+	switch s.Row.Kind {
+	case retake.RowNow:
 		return openDiff(m, retake.DiffQuery{})
-	case len(s.Abandoned) > 0:
+	case retake.RowReplaced:
 		t.folded = false
 		return t.arrange(m)
-	case s.Fork != nil:
-		m.notice = "a fork is a workspace of its own: " + m.style().DisplayPath(s.Fork.Root)
+	case retake.RowFork:
+		m.notice = "a fork is a workspace of its own: " + m.style().DisplayPath(s.Row.Fork.Root)
 		return nil
+	case retake.RowCheckpoint, retake.RowQuiet, retake.RowMore:
 	}
 	if c := t.selectedCheckpoint(); c != nil {
 		return openCheckpoint(m, *c)
@@ -161,7 +162,7 @@ func (t *timelinePage) handleCheckpointKey(m *model, k string) tea.Cmd {
 	}
 	c := t.selectedCheckpoint()
 	if c == nil {
-		if s := t.snapshot.rows.At(t.selected); s.Now != nil && (k == "d" || k == "D") {
+		if s := t.snapshot.rows.At(t.selected); s.Row.Kind == retake.RowNow && (k == "d" || k == "D") {
 			return openDiff(m, retake.DiffQuery{})
 		}
 		m.notice = "choose a checkpoint first"

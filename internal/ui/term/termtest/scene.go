@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/ui/term"
+	"github.com/retake-dev/retake/internal/view"
 )
 
 // Now is when somebody looks at it.
@@ -18,8 +18,8 @@ func At(hour, minute int) time.Time { return time.Date(2026, 11, 3, hour, minute
 
 // SampleTimeline is a morning with everything a timeline can show: a line that was left, two forks,
 // effects, flags, answers of every kind, and quiet checkpoints.
-func SampleTimeline() term.TimelineView {
-	v := term.TimelineView{Newest: 22, Tree: true}
+func SampleTimeline() view.Input {
+	v := view.Input{Newest: 22, Tree: true}
 	v.Timeline = retake.Timeline{
 		Workspace: retake.Workspace{ID: "ws_shop", Name: "shopfront", Root: "/home/ann/code/shopfront", Created: At(9, 41)},
 		Total:     22, Findings: map[retake.CheckpointID]retake.Finding{},
@@ -63,7 +63,7 @@ func SampleTimeline() term.TimelineView {
 	}
 	s.Checkpoint(1, At(9, 41), 0, func(c *retake.Checkpoint) { c.Trigger, c.Files = retake.TriggerInit, 38012 }).Answer("test", retake.Passed).Mark()
 	v.Good = &v.Checkpoints[0]
-	v.Forks = []term.ForkLine{
+	v.Forks = []view.Fork{
 		Fork("sqlite-store", 3, At(11, 19), "claude-code", retake.Passed, 12, "session.ts", "cp_21"),
 		Fork("redis-store", 4, At(11, 22), "codex", retake.Failed, 1131, "npm +9"),
 	}
@@ -74,7 +74,7 @@ func SampleTimeline() term.TimelineView {
 }
 
 // TimelineBuilder is a timeline in the making.
-type TimelineBuilder struct{ View *term.TimelineView }
+type TimelineBuilder struct{ View *view.Input }
 
 // CheckpointBuilder is what is said of the checkpoint that was added last.
 type CheckpointBuilder struct {
@@ -194,9 +194,9 @@ func Src(text string, plus, minus int64) retake.Point {
 }
 
 // Fork is a fork of checkpoint 20.
-func Fork(name string, count int64, when time.Time, agent string, v retake.Verdict, files int64, lead string, adopted ...retake.CheckpointID) term.ForkLine {
+func Fork(name string, count int64, when time.Time, agent string, v retake.Verdict, files int64, lead string, adopted ...retake.CheckpointID) view.Fork {
 	c := retake.Checkpoint{ID: retake.CheckpointID("cp_" + name), Time: when, Changed: retake.Counts{Edited: files}, Turn: &retake.Turn{Agent: agent}, Trigger: retake.TriggerTurn}
-	return term.ForkLine{
+	return view.Fork{
 		WorkspaceState: retake.WorkspaceState{
 			Workspace: retake.Workspace{ID: retake.WorkspaceID("ws_" + name), Name: name, Origin: &retake.Origin{Workspace: "ws_shop", Checkpoint: "cp_20", Number: 20}},
 			Latest:    &c, Count: count,

@@ -887,6 +887,25 @@ class RowChange:
 
 
 @dataclass(kw_only=True)
+class RowFlag:
+    tone: str  # How grave it is: mismatch, warning or note.
+    why: Optional[str] = None  # The reason.
+    word: str  # The word, such as risky.
+
+
+@dataclass(kw_only=True)
+class RowPlace:
+    below: list[int] = field(default_factory=list)  # The strokes that go on to the next row, by lane. Missing lanes are empty.
+    detached: Optional[bool] = None  # If true, no line is drawn to the row's parent, because no lane was free.
+    joins: list[int] = field(default_factory=list)  # The lanes that end at this row.
+    joint: list[int] = field(default_factory=list)  # The strokes that end or begin at this row, by lane.
+    lane: int  # The lane of the row.
+    opens: list[int] = field(default_factory=list)  # The lanes that begin at this row.
+    replaced: Optional[bool] = None  # If true, a restore left the row's line behind.
+    through: list[int] = field(default_factory=list)  # The strokes that pass the row, by lane.
+
+
+@dataclass(kw_only=True)
 class RowsDiff:
     from_: Optional[Checkpoint] = None  # The earlier checkpoint. Absent when the later one has no parent.
     same: int  # The number of tables without differences.
@@ -1170,6 +1189,51 @@ class Timeline:
 
 
 @dataclass(kw_only=True)
+class TimelineRow:
+    about: Optional[str] = None  # More about what a folded row contains.
+    adopted: Optional[bool] = None  # If true, the fork was adopted.
+    answers: list[Answer] = field(default_factory=list)  # The results of checks, worst first.
+    base: Optional[int] = None  # The number of the checkpoint that this one is compared with, if known.
+    changed: Optional[Counts] = None  # What changed since the newest checkpoint, in a row of kind now. Absent while it is not known.
+    checkpoint: Optional[Checkpoint] = None  # The checkpoint, in a row of kind checkpoint.
+    count: Optional[int] = None  # How many checkpoints a folded row contains, or how many forks a row of kind more stands for.
+    files: int  # The number of changed files. For the first checkpoint, the number of files in it.
+    first: Optional[int] = None  # The number of the oldest checkpoint in a folded row.
+    flags: list[RowFlag] = field(default_factory=list)  # What to know before trusting the checkpoint, worst first.
+    fork: Optional[WorkspaceState] = None  # The fork, in a row of kind fork.
+    good: Optional[bool] = None  # If true, the checkpoint is good.
+    heavy: Optional[bool] = None  # If true, the points say more than the title.
+    inside: list[TimelineRow] = field(default_factory=list)  # The rows that a folded row stands for.
+    key: str  # A name of the row that stays the same. Pass the key of a folded row in `open` to open it.
+    kind: str  # What the row stands for: now, checkpoint, quiet, replaced, fork or more.
+    lead: Optional[str] = None  # What changed, in one or two words.
+    newest: Optional[bool] = None  # If true, the files are at this checkpoint.
+    number: Optional[int] = None  # The checkpoint's number. In a folded row, the number of the newest checkpoint in it.
+    pins: list[str] = field(default_factory=list)  # The names of the checkpoint's pins.
+    place: RowPlace  # The row's place in the graph.
+    points: list[Point] = field(default_factory=list)  # What changed, most important first.
+    time: Optional[datetime] = None  # The checkpoint's time. In a folded row, the time of the oldest checkpoint in it.
+    title: str  # The title. It is not escaped.
+    until: Optional[datetime] = None  # In a folded row, the time of the newest checkpoint in it.
+    who: Optional[str] = None  # Who did it, such as claude or you.
+    written: Optional[bool] = None  # If true, somebody wrote the title. Otherwise it is made from facts.
+
+
+@dataclass(kw_only=True)
+class TimelineView:
+    checked: Optional[bool] = None  # If true, a check was run on at least one checkpoint.
+    good: Optional[Checkpoint] = None  # The newest good checkpoint, whether it is in this part or not.
+    lanes: int  # The number of lanes of the graph.
+    newest: Optional[int] = None  # The number of the checkpoint that the files are at, if known.
+    protection: Optional[str] = None  # How the store is protected, if `now` was asked for.
+    rows: list[TimelineRow] = field(default_factory=list)  # The rows, newest first.
+    shown: int  # The number of checkpoints that the rows stand for.
+    total: int  # The number of checkpoints in the whole timeline.
+    tree: Optional[bool] = None  # If true, no checkpoint in between is left out, and the rows form a graph.
+    workspace: Workspace  # The workspace.
+
+
+@dataclass(kw_only=True)
 class Tombstone:
     at: datetime  # The time at which it was deleted.
     id: str  # The deleted checkpoint's ID.
@@ -1423,6 +1487,8 @@ __all__ = [
     "Resumption",
     "Return",
     "RowChange",
+    "RowFlag",
+    "RowPlace",
     "RowsDiff",
     "Run",
     "Safety",
@@ -1452,6 +1518,8 @@ __all__ = [
     "ThinReport",
     "TidyUp",
     "Timeline",
+    "TimelineRow",
+    "TimelineView",
     "Tombstone",
     "Tracking",
     "Try",

@@ -1,6 +1,7 @@
-package term
+package view
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -30,11 +31,11 @@ func TestQuietCheckpointsAreFolded(t *testing.T) {
 		checkpoint(1, func(c *retake.Checkpoint) { c.Trigger = retake.TriggerInit }),
 	}
 	found := map[retake.CheckpointID]retake.Finding{"e": {Gist: &retake.Gist{Lead: "a.go", Points: []retake.Point{{Theme: retake.ThemeSource, Text: "a.go"}}, Counts: retake.StoryCounts{Edited: 2}}}}
-	rows := func() ([]timelineEntry, string) {
-		us := foldQuiet(retake.Timeline{Checkpoints: newest, Findings: found}, nil)
+	rows := func() ([]entry, string) {
+		us := (&Input{Timeline: retake.Timeline{Checkpoints: newest, Findings: found}}).foldQuiet(nil)
 		var out []string
 		for _, u := range us {
-			out = append(out, CheckpointNumber(u.checkpoints[0].Number)+"+"+CheckpointNumber(u.checkpoints[len(u.checkpoints)-1].Number))
+			out = append(out, fmt.Sprint(u.checkpoints[0].Number)+"+"+fmt.Sprint(u.checkpoints[len(u.checkpoints)-1].Number))
 		}
 		return us, strings.Join(out, " ")
 	}
@@ -42,9 +43,9 @@ func TestQuietCheckpointsAreFolded(t *testing.T) {
 	if want := "9+9 8+8 7+7 6+3 2+2 1+1"; got != want {
 		t.Fatalf("rows %s, want %s", got, want)
 	}
-	r := Style{}.quietRow(us[3].checkpoints, TimelineView{Timeline: retake.Timeline{Findings: found}})
-	if r.files != "4" || len(r.points) != 1 || r.points[0].Text != "a.go" {
-		t.Errorf("%s files, %+v: a file that somebody edited is not one that always moves", r.files, r.points)
+	r := newRowBuilder(Input{Timeline: retake.Timeline{Findings: found}}).quietRow(us[3].checkpoints, retake.RowPlace{})
+	if r.Files != 4 || len(r.Points) != 1 || r.Points[0].Text != "a.go" {
+		t.Errorf("%d files, %+v: a file that somebody edited is not one that always moves", r.Files, r.Points)
 	}
 	found["f"] = retake.Finding{Gist: &retake.Gist{Points: []retake.Point{{Theme: retake.ThemeSettings, Text: "a.json port 80 → 81"}}}}
 	if _, got := rows(); got != "9+9 8+8 7+7 6+6 5+5 4+4 3+3 2+2 1+1" {
