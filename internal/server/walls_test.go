@@ -214,6 +214,34 @@ func TestT1_GrantedForkIsAdopted(t *testing.T) {
 	}
 }
 
+// The rows of a timeline name only forks that the key may access.
+func TestT1_TimelineShowsNoOtherFork(t *testing.T) {
+	t.Parallel()
+	b := newTestServer(t, "", nil)
+	b.saveCheckpoint("mine")
+	home := b.initial.Namespace.Default
+	_, err := b.clientAs(retake.KeyOperator).Fork(t.Context(), retake.ForkRequest{Workspace: home, Ref: "latest", Name: "hidden"})
+	must(t, err)
+	k, err := b.clientAs(retake.KeyAdmin).MakeKey(t.Context(), retake.KeyRequest{Kind: retake.KeyAgent, Workspaces: []string{string(home)}})
+	must(t, err)
+	countForks := func(c retake.Viewer) (n int) {
+		v, err := c.ViewTimeline(t.Context(), retake.TimelineQuery{LogQuery: retake.LogQuery{Workspace: home}})
+		must(t, err)
+		for _, r := range v.Rows {
+			if r.Kind == retake.RowFork {
+				n++
+			}
+		}
+		return n
+	}
+	if n := countForks(b.clientWithKey(k.Secret)); n != 0 {
+		t.Errorf("a key for one workspace sees %d forks", n)
+	}
+	if n := countForks(b.clientAs(retake.KeyOperator)); n != 1 { // the control
+		t.Errorf("an operator sees %d forks", n)
+	}
+}
+
 // A key for a fork has no access to the workspace that it was forked from, although the fork's
 // first checkpoint has its parent there.
 func TestT1_ForkTellsNothingOfItsOrigin(t *testing.T) {
