@@ -81,7 +81,7 @@ type TimelineRow struct {
 	Answers []Answer  `json:"answers,omitempty"` // of checks, the gravest first
 	Pins    []string  `json:"pins,omitempty"`
 
-	Checkpoint *Checkpoint     `json:"checkpoint,omitempty"` // of a fork: its newest is in the fork
+	Checkpoint *Checkpoint     `json:"checkpoint,omitempty"` // of a row that stands for one
 	Fork       *WorkspaceState `json:"fork,omitempty"`
 	Adopted    bool            `json:"adopted,omitempty"` // the fork was taken in
 	Changed    *Counts         `json:"changed,omitempty"` // of now; absent: not known yet

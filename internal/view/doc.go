@@ -5,6 +5,6 @@
 // It computes and touches nothing: no I/O, no clock, no widths, no colors. Its texts are raw;
 // who draws them escapes them.
 //
-//	V1  Every checkpoint of the input is in exactly one row, or inside of one.
-//	V2  The work grows with the number of checkpoints, not with its square.
+//	L1  Every checkpoint of the input is in exactly one row, or inside of one.
+//	L2  The work grows with the number of checkpoints, not with its square.
 package view

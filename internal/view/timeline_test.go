@@ -37,7 +37,7 @@ func longTimeline(n int, restores int) view.Input {
 }
 
 // Every checkpoint is in one row or inside of one, in order, whatever is folded or open.
-func TestV1_EveryCheckpointHasOneRow(t *testing.T) {
+func TestL1_EveryCheckpointHasOneRow(t *testing.T) {
 	t.Parallel()
 	for _, folded := range []bool{false, true} {
 		in := longTimeline(400, 6)
@@ -94,8 +94,8 @@ func TestOneFoldOpens(t *testing.T) {
 	}
 }
 
-// V2: the work grows with the number of checkpoints. A square would take minutes.
-func TestV2_ManyCheckpointsTakeLittleTime(t *testing.T) {
+// L2: the work grows with the number of checkpoints. A square would take minutes.
+func TestL2_ManyCheckpointsTakeLittleTime(t *testing.T) {
 	t.Parallel()
 	for _, restores := range []int{4, 1000} {
 		in := longTimeline(20_000, restores)

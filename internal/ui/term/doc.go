@@ -1,9 +1,10 @@
 // Package term draws what a person reads in a terminal: timelines with their
 // lanes, cards, stories, comparisons, plans, results and errors, as lines of text.
 //
-// The faces of a terminal share it, so that a checkpoint looks the same in each. It asks
-// a Service for what a picture needs beside its subject, such as names and forks, and
-// touches nothing else. It never prints, never asks a person, never changes anything.
+// The faces of a terminal share it, so that a checkpoint looks the same in each. A timeline
+// comes arranged, as a retake.TimelineView; of other pictures it asks a Service for what they
+// need beside their subject, such as names. It never prints, never asks a person, never changes
+// anything.
 //
 // Whatever is foreign passes termtext.Escape; the only control bytes that leave are the
 // colors of Paint and the ends of lines.
