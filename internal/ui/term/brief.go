@@ -20,25 +20,25 @@ func (l Style) SubjectBrief(s RowSubject, n int) []string {
 	var out []string
 	switch r := s.Row; r.Kind {
 	case retake.RowCheckpoint:
-		out = l.checkpointBrief(r)
+		out = checkpointBrief(l, r)
 	case retake.RowQuiet:
-		out = l.runBrief(r, l.EscapeText(r.Title))
+		out = runBrief(l, r, l.EscapeText(r.Title))
 	case retake.RowReplaced:
-		out = l.runBrief(r, CountCheckpoints(r.Count)+" "+replacedText)
+		out = runBrief(l, r, CountCheckpoints(r.Count)+" "+replacedText)
 	case retake.RowFork:
-		out = l.forkBrief(r)
+		out = forkBrief(l, r)
 	case retake.RowNow:
-		out = append(out, l.Bold("now")+"  "+l.EscapeText(r.Title), l.indentBrief(l.Dim("the next checkpoint contains them")))
-		out = append(out, l.flowPoints(r.Points, max(n-len(out), 1))...)
+		out = append(out, l.Bold("now")+"  "+l.EscapeText(r.Title), indentBrief(l, l.Dim("the next checkpoint contains them")))
+		out = append(out, flowPoints(l, r.Points, max(n-len(out), 1))...)
 	case retake.RowMore:
 		out = append(out, CountNoun(r.Count, "fork more", "forks more")+"  "+l.Dim("retake forks"))
 	}
 	return out[:min(len(out), n)]
 }
 
-func (l Style) indentBrief(s string) string { return strings.Repeat(" ", briefIndent) + s }
+func indentBrief(l Style, s string) string { return strings.Repeat(" ", briefIndent) + s }
 
-func (l Style) checkpointBrief(r *retake.TimelineRow) []string {
+func checkpointBrief(l Style, r *retake.TimelineRow) []string {
 	title := l.EscapeText(r.Title)
 	lead := termtext.Pad(CheckpointNumber(r.Number), briefIndent-2) + "  "
 	marks := ""
@@ -51,16 +51,16 @@ func (l Style) checkpointBrief(r *retake.TimelineRow) []string {
 	if marks != "" {
 		head = l.AlignEnds(head, marks, termtext.Width(lead)+termtext.Width(title), right)
 	}
-	out := []string{head, l.indentBrief(l.Dim(l.Glyphs.Cut(l.briefFacts(r), l.Width-briefIndent)))}
-	for _, f := range l.paintFlags(r.Flags) {
+	out := []string{head, indentBrief(l, l.Dim(l.Glyphs.Cut(briefFacts(l, r), l.Width-briefIndent)))}
+	for _, f := range paintFlags(l, r.Flags) {
 		room := max(l.Width-briefIndent-termtext.Width(f.word)-2, 8)
-		out = append(out, l.indentBrief(f.color(f.word)+"  "+l.Glyphs.Cut(f.why, room)))
+		out = append(out, indentBrief(l, f.color(f.word)+"  "+l.Glyphs.Cut(f.why, room)))
 	}
-	return append(out, l.flowPoints(r.Points, 4)...)
+	return append(out, flowPoints(l, r.Points, 4)...)
 }
 
 // briefFacts are where a checkpoint stands among the others, and how whole it is.
-func (l Style) briefFacts(r *retake.TimelineRow) string {
+func briefFacts(l Style, r *retake.TimelineRow) string {
 	c := r.Checkpoint
 	tasks, who, effects, why := "", "", "", triggerWord(c.Trigger)
 	if t := c.Turn; t != nil {
@@ -87,13 +87,13 @@ func (l Style) briefFacts(r *retake.TimelineRow) string {
 
 // flowPoints sets points into lines, and counts what has no room in them. Deletions come
 // first, so they are never among the counted ones before others are.
-func (l Style) flowPoints(ps []retake.Point, lines int) []string {
+func flowPoints(l Style, ps []retake.Point, lines int) []string {
 	const gap = "   "
 	room := l.Width - briefIndent
 	var out []string
 	line, width := "", 0
 	for i, p := range ps {
-		text, shown := l.briefPoint(p, room)
+		text, shown := briefPoint(l, p, room)
 		last := len(out) == lines-1
 		rest := ""
 		if more := countRest(ps[i:]); last && i < len(ps)-1 {
@@ -105,21 +105,21 @@ func (l Style) flowPoints(ps []retake.Point, lines int) []string {
 		case width+len(gap)+shown+termtext.Width(rest) <= room:
 			line, width = line+gap+text, width+len(gap)+shown
 		case last:
-			return append(out, l.indentBrief(line+gap+l.Dim(termtext.Count(countRest(ps[i:]))+" more")))
+			return append(out, indentBrief(l, line+gap+l.Dim(termtext.Count(countRest(ps[i:]))+" more")))
 		default:
-			out = append(out, l.indentBrief(line))
+			out = append(out, indentBrief(l, line))
 			line, width = text, shown
 		}
 	}
 	if width > 0 {
-		out = append(out, l.indentBrief(line))
+		out = append(out, indentBrief(l, line))
 	}
 	return out
 }
 
-func (l Style) briefPoint(p retake.Point, room int) (text string, width int) {
+func briefPoint(l Style, p retake.Point, room int) (text string, width int) {
 	name := l.Glyphs.Cut(l.EscapeText(p.Text), max(room-24, 12))
-	lines := l.lineCountText(LineCount{Plus: p.Plus, Minus: p.Minus})
+	lines := lineCountText(l, LineCount{Plus: p.Plus, Minus: p.Minus})
 	if lines != "" {
 		lines = " " + lines
 	}
@@ -131,21 +131,21 @@ func (l Style) briefPoint(p retake.Point, room int) (text string, width int) {
 }
 
 // runBrief tells of the checkpoints that a fold stands for.
-func (l Style) runBrief(r *retake.TimelineRow, what string) []string {
+func runBrief(l Style, r *retake.TimelineRow, what string) []string {
 	when := l.ShortTime(r.Time)
 	if r.Count > 1 {
 		when += l.Glyphs.Dash + l.ShortTime(r.Until)
 	}
-	out := []string{l.Bold(l.numberText(r)) + "  " + what + "  " + l.Dim(when), l.indentBrief(l.Dim(l.Glyphs.Cut(l.EscapeText(r.About), l.Width-briefIndent)))}
+	out := []string{l.Bold(numberText(l, r)) + "  " + what + "  " + l.Dim(when), indentBrief(l, l.Dim(l.Glyphs.Cut(l.EscapeText(r.About), l.Width-briefIndent)))}
 	for _, inside := range r.Inside {
 		for _, e := range inside.Checkpoint.Effects {
-			out = append(out, l.indentBrief(l.Yellow(termtext.Escape(e.ID))+"  "+l.Glyphs.Cut(termtext.Escape(e.Text), max(l.Width-24, 16))+"  "+l.Dim(e.Word())))
+			out = append(out, indentBrief(l, l.Yellow(termtext.Escape(e.ID))+"  "+l.Glyphs.Cut(termtext.Escape(e.Text), max(l.Width-24, 16))+"  "+l.Dim(e.Word())))
 		}
 	}
 	return out
 }
 
-func (l Style) forkBrief(r *retake.TimelineRow) []string {
+func forkBrief(l Style, r *retake.TimelineRow) []string {
 	f, from, back := r.Fork, "", ""
 	if f.Origin != nil {
 		from = fmt.Sprintf("forked from %d", f.Origin.Number)
@@ -157,11 +157,11 @@ func (l Style) forkBrief(r *retake.TimelineRow) []string {
 	name := l.Glyphs.Cut("fork "+termtext.Escape(f.Name), max(l.Width-24, 12))
 	out := []string{
 		l.AlignEnds(l.Bold(name), marks, termtext.Width(name), l.ShownWidth(marks)),
-		l.indentBrief(l.Dim(l.Glyphs.Cut(l.JoinFacts(from, CountCheckpoints(f.Count), back, l.DisplayPath(f.Root)), l.Width-briefIndent))),
+		indentBrief(l, l.Dim(l.Glyphs.Cut(l.JoinFacts(from, CountCheckpoints(f.Count), back, l.DisplayPath(f.Root)), l.Width-briefIndent))),
 	}
 	if f.Latest != nil {
 		title, _ := l.CheckpointTitle(*f.Latest, nil)
-		out = append(out, l.indentBrief("newest: "+l.Glyphs.Cut(title, max(l.Width-24, 12))))
+		out = append(out, indentBrief(l, "newest: "+l.Glyphs.Cut(title, max(l.Width-24, 12))))
 	}
-	return append(out, l.indentBrief(l.Dim("bring it home: retake adopt "+l.ShellPath(f.Name))))
+	return append(out, indentBrief(l, l.Dim("bring it home: retake adopt "+l.ShellPath(f.Name))))
 }

@@ -37,14 +37,14 @@ func RenderCard(l Style, c Card) string {
 	}
 	rest := fmt.Sprintf("retake diff %d --stat", cp.Number)
 	body := func(l Style) string {
-		return intentField(l, c, text) + cardFields(l, c) + renderStory(l, c.Story, rest) + l.turnWorkText(c.Work)
+		return intentField(l, c, text) + cardFields(l, c) + renderStory(l, c.Story, rest) + turnWorkText(l, c.Work)
 	}
 	if l.Width < wideCardFrom {
 		return head + "\n\n" + body(l)
 	}
 	left := l
 	left.Width = l.Width*19/40 - 2
-	right := l.sideColumn(c, l.Width-left.Width-5)
+	right := sideColumn(l, c, l.Width-left.Width-5)
 	lines := strings.Split(strings.TrimSuffix(body(left), "\n"), "\n")
 	switch {
 	case len(right) == 0:
@@ -52,11 +52,11 @@ func RenderCard(l Style, c Card) string {
 	case slices.ContainsFunc(lines, func(s string) bool { return l.ShownWidth(s) > left.Width }):
 		return head + "\n\n" + body(l) + "\n" + strings.Join(right, "\n") + "\n"
 	}
-	return head + "\n\n" + l.sideBySide(lines, right, left.Width+2)
+	return head + "\n\n" + sideBySide(l, lines, right, left.Width+2)
 }
 
 // sideBySide sets two lists of lines beside each other.
-func (l Style) sideBySide(left, right []string, width int) string {
+func sideBySide(l Style, left, right []string, width int) string {
 	var b strings.Builder
 	for i := range max(len(left), len(right)) {
 		a, z := "", ""
@@ -81,7 +81,7 @@ func intentField(l Style, c Card, shown string) string {
 	}
 	var b strings.Builder
 	name := "intent"
-	for _, line := range l.breakText(intent, max(l.Width-cardIndent, 20)) {
+	for _, line := range breakText(l, intent, max(l.Width-cardIndent, 20)) {
 		fmt.Fprintf(&b, "  %s%s\n", l.Dim(termtext.Pad(name, cardIndent-2)), line)
 		name = ""
 	}
@@ -106,14 +106,14 @@ func cardFields(l Style, c Card) string {
 	if t := cp.Turn; t != nil {
 		title, _ := l.CheckpointTitle(cp, c.Titles)
 		field("turn", promptText(l, t, title))
-		field("by", l.JoinFacts(strings.TrimSpace(termtext.Escape(t.Agent+" "+t.Version)), l.Dim(l.turnFacts(t))))
+		field("by", l.JoinFacts(strings.TrimSpace(termtext.Escape(t.Agent+" "+t.Version)), l.Dim(turnFacts(l, t))))
 		field("tasks", taskListText(t.Tasks))
 	}
-	list("checks", l.verificationLines(c))
+	list("checks", verificationLines(l, c))
 	field("saved", l.JoinFacts(GradeText(l, cp.Coverage.Grade), CountFiles(cp.Files)+", "+termtext.Bytes(cp.Bytes), termtext.Bytes(cp.NewBytes)+" new"))
 	b.WriteString(GapLines(l, cp.Coverage.Gaps, strings.Repeat(" ", cardIndent)))
 	list("external", effectFields(l, cp, c.Effects))
-	list("flags", l.flagFields(c))
+	list("flags", flagFields(l, c))
 	names := make([]string, len(c.Pins))
 	for i, p := range c.Pins {
 		names[i] = termtext.Escape(p.Name)
@@ -131,7 +131,7 @@ func cardFields(l Style, c Card) string {
 }
 
 // flagFields are the flags of a card, each with its reason. Coverage has its own field.
-func (l Style) flagFields(c Card) []string {
+func flagFields(l Style, c Card) []string {
 	gist := retake.Gist{Flags: c.Story.Flags}
 	if len(gist.Flags) == 0 && c.Finding.Gist != nil {
 		gist = *c.Finding.Gist
@@ -139,7 +139,7 @@ func (l Style) flagFields(c Card) []string {
 	whole := c.Checkpoint
 	whole.Coverage = retake.Coverage{Grade: retake.Complete}
 	var out []string
-	for _, f := range l.checkpointFlags(whole, &gist) {
+	for _, f := range checkpointFlags(l, whole, &gist) {
 		lines := Wrap(f.why, max(l.Width-cardIndent-termtext.Width(f.word)-2, 20))
 		for i, line := range lines {
 			lead := strings.Repeat(" ", termtext.Width(f.word))
@@ -161,7 +161,7 @@ func effectFields(l Style, cp retake.Checkpoint, before []retake.Effect) []strin
 	var out []string
 	for _, e := range effects {
 		lead := termtext.Escape(e.ID) + "  " + l.ShortTime(e.Time) + "  "
-		lines := l.breakText(termtext.Escape(e.Text), max(l.Width-cardIndent-termtext.Width(lead)-len(e.Word())-2, 20))
+		lines := breakText(l, termtext.Escape(e.Text), max(l.Width-cardIndent-termtext.Width(lead)-len(e.Word())-2, 20))
 		for i, line := range lines {
 			head := strings.Repeat(" ", termtext.Width(lead))
 			if i == 0 {
@@ -181,7 +181,7 @@ const effectLines = 4
 
 // breakText breaks text into a few lines of that width, also inside long words. What does not
 // fit is counted.
-func (l Style) breakText(text string, width int) []string {
+func breakText(l Style, text string, width int) []string {
 	var out []string
 	for _, line := range WrapLine(text, width) {
 		for termtext.Width(line) > width {

@@ -13,7 +13,7 @@ import (
 
 // verificationLines returns the answers about a checkpoint, the gravest first, with the facts
 // behind them and where they changed.
-func (l Style) verificationLines(c Card) []string {
+func verificationLines(l Style, c Card) []string {
 	answers := slices.Clone(c.answers())
 	slices.SortStableFunc(answers, func(a, b retake.Answer) int { return view.VerdictRank(a) - view.VerdictRank(b) })
 	width, signs := 0, 0
@@ -26,7 +26,7 @@ func (l Style) verificationLines(c Card) []string {
 		sign, color := l.VerdictMark(a.Verdict, a.Claim)
 		head := color(sign) + strings.Repeat(" ", signs-termtext.Width(sign)+1) + termtext.Pad(termtext.Escape(a.Name), width)
 		lead := signs + 1 + width + 3
-		score, facts := l.answerFacts(a, sortOwnFirst(c.Verifications, cmp.Or(a.As, c.Checkpoint.Number)))
+		score, facts := answerFacts(l, a, sortOwnFirst(c.Verifications, cmp.Or(a.As, c.Checkpoint.Number)))
 		for i, line := range wrapFacts(l, facts, max(l.Width-cardIndent-lead, 20)) {
 			if i > 0 || a.Verdict != retake.Failed {
 				score = ""
@@ -34,11 +34,11 @@ func (l Style) verificationLines(c Card) []string {
 			if i > 0 {
 				head = strings.Repeat(" ", lead-3)
 			}
-			out = append(out, strings.TrimRight(head+"   "+l.withScore(score, line, color), " "))
+			out = append(out, strings.TrimRight(head+"   "+withScore(l, score, line, color), " "))
 		}
 	}
 	for _, a := range answers {
-		if text := l.verdictChangeText(a, c); text != "" {
+		if text := verdictChangeText(l, a, c); text != "" {
 			out = append(out, text)
 		}
 	}
@@ -46,7 +46,7 @@ func (l Style) verificationLines(c Card) []string {
 }
 
 // withScore is a line of facts that may begin with what a runner counted.
-func (l Style) withScore(score, line string, color func(string) string) string {
+func withScore(l Style, score, line string, color func(string) string) string {
 	rest, begins := strings.CutPrefix(line, score)
 	if score == "" || !begins {
 		return l.Dim(line)
@@ -56,7 +56,7 @@ func (l Style) withScore(score, line string, color func(string) string) string {
 
 // answerFacts are what is known of the run behind an answer: what was counted, which is
 // the first of them too, and most about one that did not pass.
-func (l Style) answerFacts(a retake.Answer, vs []retake.Verification) (score string, facts []string) {
+func answerFacts(l Style, a retake.Answer, vs []retake.Verification) (score string, facts []string) {
 	i := slices.IndexFunc(vs, func(v retake.Verification) bool {
 		return v.Name == a.Name && v.Verdict == a.Verdict && v.Claim == a.Claim
 	})
@@ -124,7 +124,7 @@ func wrapFacts(l Style, facts []string, width int) []string {
 
 // verdictChangeText says where the verdict differed: at the nearest verified checkpoints
 // before and after. It is empty if it was always the same.
-func (l Style) verdictChangeText(a retake.Answer, c Card) string {
+func verdictChangeText(l Style, a retake.Answer, c Card) string {
 	if a.Claim || !isDecided(a.Verdict) {
 		return ""
 	}

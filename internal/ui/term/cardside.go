@@ -18,7 +18,7 @@ const (
 
 // sideColumn are the lines that a wide card has on its right: the end of a failing run, what
 // was said, and the tasks.
-func (l Style) sideColumn(c Card, width int) []string {
+func sideColumn(l Style, c Card, width int) []string {
 	var out []string
 	part := func(lines []string) {
 		if len(lines) == 0 {
@@ -31,17 +31,17 @@ func (l Style) sideColumn(c Card, width int) []string {
 	}
 	for _, v := range c.Verifications {
 		if v.Verdict == retake.Failed && !v.Claim && v.Output != "" {
-			part(l.outputTail(c, v, width))
+			part(outputTail(l, c, v, width))
 			break
 		}
 	}
-	part(l.conversationColumn(c, width))
-	part(l.taskColumn(c, width))
+	part(conversationColumn(l, c, width))
+	part(taskColumn(l, c, width))
 	return out
 }
 
 // outputTail is the end of what a run printed, and how much there is before it.
-func (l Style) outputTail(c Card, v retake.Verification, width int) []string {
+func outputTail(l Style, c Card, v retake.Verification, width int) []string {
 	title := "The end of the failing run  "
 	about := l.JoinFacts(termtext.Escape(v.Command), l.ShortTime(v.Started), termtext.Duration(v.Took))
 	out := []string{l.Bold(title) + l.Dim(l.Glyphs.Cut(about, max(width-len(title), 0))), ""}
@@ -58,7 +58,7 @@ func (l Style) outputTail(c Card, v retake.Verification, width int) []string {
 }
 
 // conversationColumn is what was asked, called and answered in the turn of a checkpoint.
-func (l Style) conversationColumn(c Card, width int) []string {
+func conversationColumn(l Style, c Card, width int) []string {
 	t := c.Checkpoint.Turn
 	if t == nil {
 		return nil
@@ -87,7 +87,7 @@ func (l Style) conversationColumn(c Card, width int) []string {
 			calls = calls[more:]
 		}
 		for _, call := range calls {
-			out = append(out, "  "+l.Dim(termtext.Pad("call", 8))+"  "+l.callLine(call, max(width-12, 20)))
+			out = append(out, "  "+l.Dim(termtext.Pad("call", 8))+"  "+callLine(l, call, max(width-12, 20)))
 		}
 	}
 	say(l.Glyphs.Cut(termtext.Escape(view.AgentName(t.Agent)), 8), t.Words, Unpainted)
@@ -97,7 +97,7 @@ func (l Style) conversationColumn(c Card, width int) []string {
 	return append([]string{l.Bold("What was said"), ""}, out...)
 }
 
-func (l Style) callLine(call retake.Call, width int) string {
+func callLine(l Style, call retake.Call, width int) string {
 	text := call.Command
 	switch {
 	case text != "":
@@ -115,7 +115,7 @@ func (l Style) callLine(call retake.Call, width int) string {
 }
 
 // taskColumn is the to-do list, in lines that wrap between tasks.
-func (l Style) taskColumn(c Card, width int) []string {
+func taskColumn(l Style, c Card, width int) []string {
 	if c.State == nil || len(c.State.Tasks) == 0 {
 		return nil
 	}

@@ -54,7 +54,7 @@ func (g ChangeGroup) countText() string {
 	return CountNoun(int64(len(g.Changes)), "directory", "directories")
 }
 
-func (l Style) groupTitle(what retake.Difference, word string) string {
+func groupTitle(l Style, what retake.Difference, word string) string {
 	switch what {
 	case retake.Deleted:
 		return l.Red(word)
@@ -79,20 +79,20 @@ func countChangedFiles(gs []ChangeGroup) int64 {
 }
 
 // changeRemark is what can be told about one line.
-func (l Style) changeRemark(what retake.Difference, line foldedLine, counts map[string]LineCount) string {
+func changeRemark(l Style, what retake.Difference, line foldedLine, counts map[string]LineCount) string {
 	c := line.change
 	if c == nil {
-		return l.Dim(l.foldedSum(line))
+		return l.Dim(foldedSum(l, line))
 	}
 	if n, ok := counts[c.Path]; ok {
-		return l.lineCountText(n)
+		return lineCountText(l, n)
 	}
 	both := c.Before != nil && c.After != nil
 	switch {
 	case what == retake.Retyped && both:
 		return l.Dim(fmt.Sprintf("%s %s %s", termtext.Escape(string(c.Before.Kind)), l.Glyphs.Arrow, termtext.Escape(string(c.After.Kind))))
 	case what == retake.Moded && both:
-		return l.Dim(l.asciiSigns(view.ModeChangeText(c.Before, c.After)))
+		return l.Dim(asciiSigns(l, view.ModeChangeText(c.Before, c.After)))
 	case what == retake.Timed:
 		return l.Dim("only its time")
 	case c.IsDir():
@@ -105,7 +105,7 @@ func (l Style) changeRemark(what retake.Difference, line foldedLine, counts map[
 	return l.Dim(termtext.Bytes(max(line.bytes, -line.bytes)))
 }
 
-func (l Style) lineCountText(n LineCount) string {
+func lineCountText(l Style, n LineCount) string {
 	var parts []string
 	if n.Plus > 0 {
 		parts = append(parts, l.Green("+"+termtext.Count(n.Plus)))
@@ -117,7 +117,7 @@ func (l Style) lineCountText(n LineCount) string {
 }
 
 // foldedSum returns what a folded directory stands for.
-func (l Style) foldedSum(line foldedLine) string {
+func foldedSum(l Style, line foldedLine) string {
 	var parts []string
 	if line.files > 0 {
 		parts = append(parts, CountFiles(line.files))

@@ -8,7 +8,7 @@ import (
 )
 
 // outcomeWord says how an effect ended; what failed needs no attention.
-func (l Style) outcomeWord(e retake.Effect) string {
+func outcomeWord(l Style, e retake.Effect) string {
 	if e.Failed() {
 		return l.Dim(e.Word())
 	}

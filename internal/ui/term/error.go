@@ -11,7 +11,7 @@ import (
 // RenderError renders what happened, whether anything was changed, and what to do.
 func RenderError(l Style, e retake.Error) string {
 	var b strings.Builder
-	for i, line := range l.wrapSentence(AsSentence(termtext.Escape(l.shortenHome(e.What)))) {
+	for i, line := range wrapSentence(l, AsSentence(termtext.Escape(shortenHome(l, e.What)))) {
 		sign := l.Red(l.Glyphs.No)
 		if i > 0 {
 			sign = strings.Repeat(" ", termtext.Width(l.Glyphs.No))
@@ -26,7 +26,7 @@ func RenderError(l Style, e retake.Error) string {
 		}
 	}
 	if e.Safe != "" {
-		for _, line := range l.wrapSentence(AsSentence(termtext.Escape(l.shortenHome(e.Safe)))) {
+		for _, line := range wrapSentence(l, AsSentence(termtext.Escape(shortenHome(l, e.Safe)))) {
 			fmt.Fprintf(&b, "  %s\n", line)
 		}
 	}
@@ -41,7 +41,7 @@ const errorIndent = 2
 
 // wrapSentence is a sentence in lines that fit. Without a width nothing is broken: programs
 // that read errors search for whole sentences.
-func (l Style) wrapSentence(text string) []string {
+func wrapSentence(l Style, text string) []string {
 	if l.Width <= 0 {
 		return []string{text}
 	}
@@ -72,11 +72,11 @@ func (l Style) Hints(text string) []string {
 	for _, h := range hints {
 		label, command, ok := cutLabel(h)
 		if !ok {
-			out = append(out, l.wrapSentence(AsSentence(h))...)
+			out = append(out, wrapSentence(l, AsSentence(h))...)
 			continue
 		}
 		label = termtext.Pad(Capitalize(label), wide) + strings.Repeat(" ", hintGap)
-		out = append(out, l.hintList(label, command, room)...)
+		out = append(out, hintList(l, label, command, room)...)
 	}
 	return out
 }
@@ -95,7 +95,7 @@ func cutLabel(hint string) (label, command string, ok bool) {
 
 // hintList breaks the words of one hint, if they are a list that does not fit. They go on
 // below where they began.
-func (l Style) hintList(label, words string, room int) []string {
+func hintList(l Style, label, words string, room int) []string {
 	indent := termtext.Width(label)
 	if l.Width <= 0 || indent+termtext.Width(words) <= room || !strings.Contains(words, ", ") {
 		return []string{l.Dim(label) + words}
@@ -113,7 +113,7 @@ func (l Style) hintList(label, words string, room int) []string {
 
 // shortenHome replaces the home directory with ~ where it starts a path in a sentence. Hints
 // are left alone: what is typed may be in quotes, where a shell does not expand it.
-func (l Style) shortenHome(text string) string {
+func shortenHome(l Style, text string) string {
 	if l.Home == "" || l.Home == "/" {
 		return text
 	}

@@ -59,8 +59,8 @@ const MaxEdits = maxEdits
 // DrawGraph draws places with a ring at each row, and what lies below it.
 func DrawGraph(l Style, places []retake.RowPlace, lanes int) (rows, between []string) {
 	for _, p := range places {
-		rows = append(rows, l.drawGraphRow(p, l.Glyphs.Ring, lanes))
-		between = append(between, l.drawGraphBelow(p, "", lanes))
+		rows = append(rows, drawGraphRow(l, p, l.Glyphs.Ring, lanes))
+		between = append(between, drawGraphBelow(l, p, "", lanes))
 	}
 	return rows, between
 }

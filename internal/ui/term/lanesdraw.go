@@ -19,7 +19,7 @@ func (l Style) cornerGlyphs() cornerGlyphs {
 }
 
 // paintStroke paints one glyph of a line; replaced lines are dim.
-func (l Style) paintStroke(s retake.Stroke, sign string) string {
+func paintStroke(l Style, s retake.Stroke, sign string) string {
 	switch s {
 	case retake.StrokeNone:
 		return strings.Repeat(" ", l.ShownWidth(sign))
@@ -32,7 +32,7 @@ func (l Style) paintStroke(s retake.Stroke, sign string) string {
 
 // drawGraphRow draws the graph at a row with its node, which is already painted. Each lane
 // takes two columns, of which the last is a space.
-func (l Style) drawGraphRow(s retake.RowPlace, node string, lanes int) string {
+func drawGraphRow(l Style, s retake.RowPlace, node string, lanes int) string {
 	c := l.cornerGlyphs()
 	right := s.Lane
 	at := [view.MaxLanes]string{}
@@ -55,16 +55,16 @@ func (l Style) drawGraphRow(s retake.RowPlace, node string, lanes int) string {
 		case k == s.Lane:
 			b.WriteString(node)
 		case at[k] != "":
-			b.WriteString(l.paintStroke(s.Joint.At(k), at[k]))
+			b.WriteString(paintStroke(l, s.Joint.At(k), at[k]))
 		case between && s.Through.At(k) != retake.StrokeNone:
 			b.WriteString(c.cross)
 		case between:
-			b.WriteString(l.paintStroke(strokeToRight(s, k, right), c.across))
+			b.WriteString(paintStroke(l, strokeToRight(s, k, right), c.across))
 		default:
-			b.WriteString(l.paintStroke(s.Through.At(k), l.Glyphs.Bar))
+			b.WriteString(paintStroke(l, s.Through.At(k), l.Glyphs.Bar))
 		}
 		if k >= s.Lane && k < right {
-			b.WriteString(l.paintStroke(strokeToRight(s, k, right), c.across))
+			b.WriteString(paintStroke(l, strokeToRight(s, k, right), c.across))
 		} else {
 			b.WriteString(" ")
 		}
@@ -85,13 +85,13 @@ func strokeToRight(s retake.RowPlace, lane, right int) retake.Stroke {
 
 // drawGraphBelow draws the graph between a row and the next. The sign is drawn in the lane of
 // the row.
-func (l Style) drawGraphBelow(s retake.RowPlace, sign string, lanes int) string {
+func drawGraphBelow(l Style, s retake.RowPlace, sign string, lanes int) string {
 	var b strings.Builder
 	for k := range lanes {
 		if k == s.Lane && sign != "" {
 			b.WriteString(sign)
 		} else {
-			b.WriteString(l.paintStroke(s.Below.At(k), l.Glyphs.Bar))
+			b.WriteString(paintStroke(l, s.Below.At(k), l.Glyphs.Bar))
 		}
 		b.WriteString(" ")
 	}

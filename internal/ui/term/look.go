@@ -24,7 +24,7 @@ type Style struct {
 }
 
 // listCommand is how every path of a plan is seen.
-func (l Style) listCommand() string {
+func listCommand(l Style) string {
 	if l.ListWord != "" {
 		return l.ListWord
 	}

@@ -3,10 +3,10 @@ package term
 import "github.com/retake-dev/retake/internal/pure/termtext"
 
 // cutTheSame reports whether paths that differ look the same once their beginning is cut.
-func (l Style) cutTheSame(paths []string, width int) bool {
+func cutTheSame(l Style, paths []string, width int) bool {
 	seen := map[string]string{}
 	for _, p := range paths {
-		cut := l.cutPathStart(p, width)
+		cut := cutPathStart(l, p, width)
 		if other, ok := seen[cut]; ok && other != p {
 			return true
 		}
@@ -18,7 +18,7 @@ func (l Style) cutTheSame(paths []string, width int) bool {
 // CutPath cuts a path that does not fit: at its beginning, or in the middle.
 func (l Style) CutPath(path string, width int, middle bool) string {
 	if !middle || termtext.Width(path) <= width {
-		return l.cutPathStart(path, width)
+		return cutPathStart(l, path, width)
 	}
 	head, used := "", 0
 	for c, w := range termtext.Characters(path) {
@@ -27,5 +27,5 @@ func (l Style) CutPath(path string, width int, middle bool) string {
 		}
 		head += c
 	}
-	return head + l.cutPathStart(path[len(head):], width-termtext.Width(head))
+	return head + cutPathStart(l, path[len(head):], width-termtext.Width(head))
 }

@@ -70,7 +70,7 @@ func listedRows(rows []retake.PlanRow, steps []retake.Step) []retake.PlanRow {
 
 func writeListRows(w io.Writer, l Style, rows []retake.PlanRow) {
 	for _, r := range rows {
-		remark := l.rowRemark(shownRow{PlanRow: r}, 0)
+		remark := rowRemark(l, shownRow{PlanRow: r}, 0)
 		if r.Why != "" {
 			remark = keepNote(r, r.Note)
 		}

@@ -50,17 +50,17 @@ func pathSection(s retake.PlanSection) planSection {
 		out.most = len(s.Rows)
 		out.draw = func(l Style, g sectionGrid, n int) []string {
 			g.number = 0 // nothing is folded here, and the remarks need the room
-			return l.drawItems(l.rowItems(topRows(s.Rows), false), g, n)
+			return drawItems(l, rowItems(l, topRows(s.Rows), false), g, n)
 		}
 	case retake.PlanKeep:
 		reasons := groupKeeps(s.Rows)
 		out.most = len(reasons)
-		out.draw = func(l Style, g sectionGrid, n int) []string { return l.drawKeeps(s.Rows, reasons, g, n) }
+		out.draw = func(l Style, g sectionGrid, n int) []string { return drawKeeps(l, s.Rows, reasons, g, n) }
 	default:
 		out.paths = int(s.Paths)
 		out.most = min(out.paths, maxFoldedLines)
 		out.draw = func(l Style, g sectionGrid, n int) []string {
-			return l.drawItems(l.rowItems(openRows(s.Rows, n), true), g, n)
+			return drawItems(l, rowItems(l, openRows(s.Rows, n), true), g, n)
 		}
 	}
 	return out
@@ -112,10 +112,10 @@ func comparePaths(a, b string) int {
 	return strings.Compare(strings.ReplaceAll(a, "/", "\x00"), strings.ReplaceAll(b, "/", "\x00"))
 }
 
-func (l Style) rowItems(rows []shownRow, counted bool) []sectionItem {
+func rowItems(l Style, rows []shownRow, counted bool) []sectionItem {
 	items := make([]sectionItem, len(rows))
 	for i, r := range rows {
-		items[i] = sectionItem{name: termtext.Escape(r.Path), remark: func(width int) string { return l.rowRemark(r, width) }}
+		items[i] = sectionItem{name: termtext.Escape(r.Path), remark: func(width int) string { return rowRemark(l, r, width) }}
 		if counted {
 			items[i].count = r.Count
 		}
@@ -124,7 +124,7 @@ func (l Style) rowItems(rows []shownRow, counted bool) []sectionItem {
 }
 
 // rowRemark is what is known of a row, else what is in the directory or how large the file is.
-func (l Style) rowRemark(r shownRow, width int) string {
+func rowRemark(l Style, r shownRow, width int) string {
 	switch {
 	case r.Note != "":
 		return l.EscapeText(r.Note)
@@ -170,7 +170,7 @@ func joinSomeNames(names []string, total, width int) string {
 
 // drawItems draws at most n lines: each item on its own, or the first ones so and
 // the others by name, on one line or two.
-func (l Style) drawItems(items []sectionItem, g sectionGrid, n int) []string {
+func drawItems(l Style, items []sectionItem, g sectionGrid, n int) []string {
 	own, together := len(items), 0
 	if own > n {
 		together = 1
@@ -185,10 +185,10 @@ func (l Style) drawItems(items []sectionItem, g sectionGrid, n int) []string {
 	}
 	var out []string
 	for _, it := range items[:own] {
-		out = append(out, l.drawItem(it, g, names))
+		out = append(out, drawItem(l, it, g, names))
 	}
 	if together > 0 {
-		out = append(out, l.drawBundle(items[own:], g, together)...)
+		out = append(out, drawBundle(l, items[own:], g, together)...)
 	}
 	return out
 }
@@ -207,9 +207,9 @@ func (g sectionGrid) countColumn(n int64) string {
 	return termtext.PadLeft(termtext.Count(n), g.number) + "  "
 }
 
-func (l Style) drawItem(it sectionItem, g sectionGrid, names int) string {
+func drawItem(l Style, it sectionItem, g sectionGrid, names int) string {
 	room := g.textWidth()
-	name := l.cutPathStart(it.name, room)
+	name := cutPathStart(l, it.name, room)
 	left := room - max(termtext.Width(name), names) - 2
 	text := g.countColumn(it.count) + name
 	if it.remark == nil || left < 6 {
@@ -224,7 +224,7 @@ func (l Style) drawItem(it sectionItem, g sectionGrid, names int) string {
 
 // drawBundle names several items in a few lines, and counts those for which there is
 // no room.
-func (l Style) drawBundle(items []sectionItem, g sectionGrid, lines int) []string {
+func drawBundle(l Style, items []sectionItem, g sectionGrid, lines int) []string {
 	var count int64
 	for _, it := range items {
 		count += max(it.count, 1)
@@ -235,7 +235,7 @@ func (l Style) drawBundle(items []sectionItem, g sectionGrid, lines int) []strin
 	for i := 0; ; i++ {
 		all := words
 		if rest > 0 {
-			all = append(slices.Clone(words), "+"+termtext.Count(rest)+" more, "+l.listCommand())
+			all = append(slices.Clone(words), "+"+termtext.Count(rest)+" more, "+listCommand(l))
 		}
 		drawn := FlowWords(all, room)
 		if i > 0 && (len(drawn) > lines || slices.ContainsFunc(drawn, func(s string) bool { return termtext.Width(s) > room })) {

@@ -35,9 +35,9 @@ func keepNote(r retake.PlanRow, text string) string {
 	return termtext.Escape(text)
 }
 
-func (l Style) drawKeeps(rows []retake.PlanRow, reasons [][]retake.PlanRow, g sectionGrid, n int) []string {
+func drawKeeps(l Style, rows []retake.PlanRow, reasons [][]retake.PlanRow, g sectionGrid, n int) []string {
 	if len(reasons) > n {
-		return []string{g.countColumn(0) + l.Dim(l.Glyphs.Cut(keepCountsText(rows)+", "+l.listCommand(), g.textWidth()))}
+		return []string{g.countColumn(0) + l.Dim(l.Glyphs.Cut(keepCountsText(rows)+", "+listCommand(l), g.textWidth()))}
 	}
 	var items []sectionItem
 	for _, same := range reasons {
@@ -51,7 +51,7 @@ func (l Style) drawKeeps(rows []retake.PlanRow, reasons [][]retake.PlanRow, g se
 		}
 		items = append(items, sectionItem{name: joinSomeNames(names, len(names), 2*nameColumns), remark: func(int) string { return keepNote(same[0], text) }})
 	}
-	return l.drawItems(items, g, n)
+	return drawItems(l, items, g, n)
 }
 
 // keepCountsText is all reasons in one line.
@@ -128,7 +128,7 @@ func effectSection(effects []retake.Effect) planSection {
 				out = append(out, l.Yellow(termtext.Pad(termtext.Escape(e.ID), 2))+"  "+l.Dim(when)+pad+text)
 			}
 			if more := len(effects) - shown; more > 0 {
-				out = append(out, l.Yellow("+"+termtext.Count(int64(more)))+" more can't be undone, "+l.listCommand())
+				out = append(out, l.Yellow("+"+termtext.Count(int64(more)))+" more can't be undone, "+listCommand(l))
 			}
 			return out
 		},

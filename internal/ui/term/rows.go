@@ -46,7 +46,7 @@ func (l Style) ArrangeTimeline(v *retake.TimelineView) *TimelineRows {
 	out := &TimelineRows{}
 	var fitted []row
 	for i := range v.Rows {
-		r := l.timelineRow(&v.Rows[i])
+		r := timelineRow(l, &v.Rows[i])
 		if !r.fold {
 			fitted = append(fitted, r)
 		}
@@ -74,18 +74,18 @@ func (r *TimelineRows) Draw(l Style, i int) string {
 	text := ""
 	switch {
 	case at.subject.Effect != nil:
-		text = l.effectRow(r.cols, at.row, *at.subject.Effect)
+		text = effectRow(l, r.cols, at.row, *at.subject.Effect)
 	case at.row.fold:
-		text = l.drawFoldRow(r.cols, at.row)
+		text = drawFoldRow(l, r.cols, at.row)
 	default:
-		text = l.drawBriefRow(r.cols, at.row)
+		text = drawBriefRow(l, r.cols, at.row)
 	}
 	return strings.TrimRight(text, " ")
 }
 
 // drawBriefRow is a row in one line. A flag stands where nothing was verified, or before what
 // changed; its reason is on the card.
-func (l Style) drawBriefRow(c columns, r row) string {
+func drawBriefRow(l Style, c columns, r row) string {
 	brief := r
 	if c.wide {
 		own := r.lastColumn(true)
@@ -93,7 +93,7 @@ func (l Style) drawBriefRow(c columns, r row) string {
 		if own != "" {
 			room -= termtext.Width(own) + termtext.Width(l.Separator())
 		}
-		return l.rowLine(c, brief, l.JoinFacts(l.Dim(own), l.drawPoints(r.points, room, r.place.Replaced)))
+		return l.rowLine(c, brief, l.JoinFacts(l.Dim(own), drawPoints(l, r.points, room, r.place.Replaced)))
 	}
 	lead := l.Dim(l.Glyphs.Cut(r.lastColumn(false), c.lead))
 	if len(r.flags) > 0 && r.pins == "" {
@@ -108,11 +108,11 @@ func (l Style) drawBriefRow(c columns, r row) string {
 }
 
 // drawFoldRow tells of checkpoints that a restore left, in one line.
-func (l Style) drawFoldRow(c columns, r row) string {
+func drawFoldRow(l Style, c columns, r row) string {
 	room := c.number + 2 + c.when
 	rest := c.title + 2 + c.verify + c.files + 2 + c.lead
 	if c.wide {
 		rest = c.title + 2 + c.verify + c.files + 2 + c.story
 	}
-	return l.drawGraphRow(r.place, l.Dim(r.node), c.lanes) + l.Dim(termtext.PadLeft(r.number, room)+"  "+l.Glyphs.Cut(r.title, rest))
+	return drawGraphRow(l, r.place, l.Dim(r.node), c.lanes) + l.Dim(termtext.PadLeft(r.number, room)+"  "+l.Glyphs.Cut(r.title, rest))
 }

@@ -16,7 +16,7 @@ func TestAPointKeepsItsValues(t *testing.T) {
 		65:  "targets.yaml …host web1.example.com → oslo.example.com, 1 more key",
 		20:  "targets.yaml …host web1.example.com → oslo.example.com, 1 more key",
 	} {
-		if got := (Style{Glyphs: termtext.Unicode}).squeezePoint(text, room); got != want {
+		if got := squeezePoint(Style{Glyphs: termtext.Unicode}, text, room); got != want {
 			t.Errorf("in %d columns: %q", room, got)
 		}
 	}
@@ -33,19 +33,19 @@ func TestAPointKeepsItsValues(t *testing.T) {
 		30:  "npm +12 packages · 2 more",
 		16:  "npm +1… · 2 more",
 	} {
-		if got := l.drawPoints(points, width, false); got != want {
+		if got := drawPoints(l, points, width, false); got != want {
 			t.Errorf("in %d columns: %q", width, got)
 		}
 	}
 	changed := []retake.Point{{Theme: retake.ThemePackages, Text: "npm −2 packages, 2 changed (glob 10.4.5 → 11.0.0, yargs 17.7.2 → 18.0.0)"}, {Theme: retake.ThemeSource, Text: "package.json", Plus: 2, Minus: 2}}
-	if got, want := l.drawPoints(changed, 70, false), "npm −2 packages, 2 changed (glob 10.4.5 → 11.0.0) · package.json +2 −2"; got != want {
+	if got, want := drawPoints(l, changed, 70, false), "npm −2 packages, 2 changed (glob 10.4.5 → 11.0.0) · package.json +2 −2"; got != want {
 		t.Errorf("%q", got)
 	}
 	for _, other := range []string{
 		"renamed src/a/very/long/name/of/a/file.go → b.go", "my dir/config.json a.b.c 1 → 2",
 		"etc/passwd 0644 → 0640", "deploy/cluster.yaml +12 keys", "", "a b c →",
 	} {
-		if got := (Style{Glyphs: termtext.Unicode}).squeezePoint(other, 10); got != other {
+		if got := squeezePoint(Style{Glyphs: termtext.Unicode}, other, 10); got != other {
 			t.Errorf("%q became %q", other, got)
 		}
 	}

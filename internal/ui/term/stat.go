@@ -28,7 +28,7 @@ func SourceLinesText(l Style, st *retake.Story) string {
 	if st == nil || st.Counts.Plus+st.Counts.Minus == 0 {
 		return ""
 	}
-	return l.Dim("  "+l.Separator()+"  ") + l.lineCountText(LineCount{Plus: st.Counts.Plus, Minus: st.Counts.Minus}) + l.Dim(" lines to read")
+	return l.Dim("  "+l.Separator()+"  ") + lineCountText(l, LineCount{Plus: st.Counts.Plus, Minus: st.Counts.Minus}) + l.Dim(" lines to read")
 }
 
 // RenderEnds names the two checkpoints, and what is known to work there.
@@ -82,9 +82,9 @@ func RenderStatNoted(l Style, gs []ChangeGroup, counts map[string]LineCount, not
 			most = max(most, n.Plus+n.Minus)
 		}
 	}
-	width := l.statPathWidth(gs, statPath, statBar)
+	width := statPathWidth(l, gs, statPath, statBar)
 	if notes != nil {
-		width = l.statPathWidth(gs, statNarrow, statNote)
+		width = statPathWidth(l, gs, statNarrow, statNote)
 	}
 	var b strings.Builder
 	for _, g := range gs {
@@ -92,9 +92,9 @@ func RenderStatNoted(l Style, gs []ChangeGroup, counts map[string]LineCount, not
 			fmt.Fprintf(&b, "\n%s\n", l.Dim("time only  "+CountNoun(int64(len(g.Changes)), "path", "paths")))
 			continue
 		}
-		fmt.Fprintf(&b, "\n%s  %s\n", l.groupTitle(g.What, groupWords[g.What]), g.countText())
+		fmt.Fprintf(&b, "\n%s  %s\n", groupTitle(l, g.What, groupWords[g.What]), g.countText())
 		notes.scanLines(g.lines)
-		middle := l.cutTheSame(foldedPaths(g.lines), width)
+		middle := cutTheSame(l, foldedPaths(g.lines), width)
 		for _, line := range notes.sortLines(g.lines, counts) {
 			path := termtext.Pad(l.CutPath(termtext.Escape(line.path), width, middle), width)
 			b.WriteString(statLine(l, g.What, line, counts, most, path, notes.noteFor(g.What, line)))
@@ -113,7 +113,7 @@ func foldedPaths(lines []foldedLine) []string {
 
 // statPathWidth is the column of paths: as wide as the longest, and no wider than
 // leaves room for counts, and for a bar or a note.
-func (l Style) statPathWidth(gs []ChangeGroup, least, rest int) int {
+func statPathWidth(l Style, gs []ChangeGroup, least, rest int) int {
 	longest := least
 	for _, g := range gs {
 		for _, line := range g.lines {
@@ -137,21 +137,21 @@ func statLine(l Style, what retake.Difference, line foldedLine, counts map[strin
 		if n.Minus > 0 {
 			minus = l.Glyphs.Minus + termtext.Count(n.Minus)
 		}
-		rest = l.changeBar(n, most)
+		rest = changeBar(l, n, most)
 	case what == retake.Added && line.bytes > 0:
 		plus = "+" + termtext.Bytes(line.bytes)
 	case what == retake.Deleted && line.bytes < 0:
 		minus = l.Glyphs.Minus + termtext.Bytes(-line.bytes)
 	}
 	lead := "  " + path + l.Green(termtext.PadLeft(plus, statCount)) + l.Red(termtext.PadLeft(minus, statCount)) + "   "
-	if told := l.statRest(what, line, counted, note); told != "" {
-		rest = l.wrapBelow(told, l.ShownWidth(lead))
+	if told := statRest(l, what, line, counted, note); told != "" {
+		rest = wrapBelow(l, told, l.ShownWidth(lead))
 	}
 	return strings.TrimRight(lead+rest, " ") + "\n"
 }
 
 // wrapBelow breaks text that begins in a column and goes beyond the screen.
-func (l Style) wrapBelow(text string, column int) string {
+func wrapBelow(l Style, text string, column int) string {
 	room := max(l.Width-column, 16)
 	if l.ShownWidth(text) <= room {
 		return text
@@ -165,10 +165,10 @@ func (l Style) wrapBelow(text string, column int) string {
 
 // statRest is what stands in the place of a bar: what a directory stands for, or what the
 // change means.
-func (l Style) statRest(what retake.Difference, line foldedLine, counted bool, note string) string {
+func statRest(l Style, what retake.Difference, line foldedLine, counted bool, note string) string {
 	switch {
 	case !counted && line.change == nil:
-		sum := l.foldedSum(foldedLine{files: line.files, dirs: line.dirs})
+		sum := foldedSum(l, foldedLine{files: line.files, dirs: line.dirs})
 		if note != "" {
 			sum += ", " + note
 		}
@@ -176,14 +176,14 @@ func (l Style) statRest(what retake.Difference, line foldedLine, counted bool, n
 	case note != "":
 		return l.Dim(note)
 	case !counted && what != retake.Added && what != retake.Deleted:
-		return l.changeRemark(what, line, nil)
+		return changeRemark(l, what, line, nil)
 	}
 	return ""
 }
 
 // cutPathStart cuts the beginning of a path that does not fit: its end tells more. The
 // whole path is in --name-only and --json.
-func (l Style) cutPathStart(path string, width int) string {
+func cutPathStart(l Style, path string, width int) string {
 	left := termtext.Width(path)
 	if left <= width {
 		return path
@@ -200,7 +200,7 @@ func (l Style) cutPathStart(path string, width int) string {
 
 // changeBar is green and red by the lines of one file; each side that is not empty
 // has at least one column. What is no source may have more lines than the most of it.
-func (l Style) changeBar(n LineCount, most int64) string {
+func changeBar(l Style, n LineCount, most int64) string {
 	most = max(most, n.Plus+n.Minus)
 	part := func(v int64) int {
 		if v == 0 {
@@ -221,14 +221,14 @@ func RenderTotals(l Style, gs []ChangeGroup) string {
 		if g.What == retake.Timed || g.files == 0 {
 			continue
 		}
-		parts = append(parts, l.groupTitle(g.What, termtext.Count(g.files)+" "+groupWords[g.What]))
+		parts = append(parts, groupTitle(l, g.What, termtext.Count(g.files)+" "+groupWords[g.What]))
 	}
 	return strings.Join(parts, "  ")
 }
 
 // RenderLines shows one file as lines, with a few around each change.
 func RenderLines(l Style, c retake.Change, s ChangeSides) string {
-	head := l.groupTitle(c.What, groupWords[c.What]) + "  " + l.Bold(termtext.Escape(c.Path))
+	head := groupTitle(l, c.What, groupWords[c.What]) + "  " + l.Bold(termtext.Escape(c.Path))
 	if s.why != "" {
 		return fmt.Sprintf("\n%s  %s\n", head, l.Dim(s.why))
 	}
@@ -237,7 +237,7 @@ func RenderLines(l Style, c retake.Change, s ChangeSides) string {
 	}
 	edits := DiffLines(SplitLines(s.before), SplitLines(s.after))
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n%s  %s\n", head, l.lineCountText(countLines(edits)))
+	fmt.Fprintf(&b, "\n%s  %s\n", head, lineCountText(l, countLines(edits)))
 	for _, h := range splitHunks(edits) {
 		n := h.asHunk()
 		fmt.Fprintf(&b, "%s\n", l.Dim(fmt.Sprintf("@@ -%d,%d +%d,%d @@", n.OldStart, n.OldLines, n.NewStart, n.NewLines)))
@@ -245,7 +245,7 @@ func RenderLines(l Style, c retake.Change, s ChangeSides) string {
 			if s.masked {
 				e.Line, _ = secrets.Mask(e.Line)
 			}
-			b.WriteString(l.drawEdit(e))
+			b.WriteString(drawEdit(l, e))
 		}
 	}
 	return b.String()
@@ -271,7 +271,7 @@ func linkTargetLine(word, target string) string {
 	return word + termtext.Escape(target)
 }
 
-func (l Style) drawEdit(e Edit) string {
+func drawEdit(l Style, e Edit) string {
 	text, whole := strings.CutSuffix(e.Line, "\n")
 	line := string(e.Op) + EscapeLine(text)
 	switch e.Op {

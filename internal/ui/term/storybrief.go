@@ -57,7 +57,7 @@ func drawBriefGroup(l Style, lead string, rest int64, lines []briefLine, path in
 	for i, x := range shown {
 		paths[i] = termtext.Escape(x.path)
 	}
-	middle := l.cutTheSame(paths, path)
+	middle := cutTheSame(l, paths, path)
 	for i, x := range shown {
 		rest -= x.files
 		line := lead + "  " + l.CutPath(paths[i], path, middle)
@@ -149,7 +149,7 @@ func briefLineDetail(l Style, x briefLine, room int) string {
 	if x.item == nil {
 		return ""
 	}
-	text := l.lineCountText(LineCount{Plus: x.item.Plus, Minus: x.item.Minus})
+	text := lineCountText(l, LineCount{Plus: x.item.Plus, Minus: x.item.Minus})
 	if x.item.Note != "" {
 		text = strings.TrimLeft(text+"  "+l.Dim(termtext.Escape(x.item.Note)), " ")
 	}

@@ -268,7 +268,7 @@ func (b *storyWriter) fitItemColumns(list []retake.Item) itemColumns {
 	for i, it := range list {
 		paths[i] = b.itemPath(it)
 	}
-	c.middle = b.cutTheSame(paths, c.path)
+	c.middle = cutTheSame(b.Style, paths, c.path)
 	return c
 }
 

@@ -24,7 +24,7 @@ const (
 // whose rows were asked for; the others are counted.
 func RenderRows(l Style, path string, what retake.Difference, d retake.RowsDiff, tables []retake.TableRows) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n%s  %s", l.groupTitle(what, groupWords[what]), l.Bold(termtext.Escape(path)))
+	fmt.Fprintf(&b, "\n%s  %s", groupTitle(l, what, groupWords[what]), l.Bold(termtext.Escape(path)))
 	if d.Why != "" {
 		fmt.Fprintf(&b, "  %s\n", l.Dim("rows are not compared, "+termtext.Escape(d.Why)))
 		return b.String()
@@ -37,7 +37,7 @@ func RenderRows(l Style, path string, what retake.Difference, d retake.RowsDiff,
 		if i := slices.IndexFunc(tables, func(full retake.TableRows) bool { return full.Name == t.Name }); i >= 0 {
 			t = tables[i]
 		}
-		b.WriteString(l.drawTable(t))
+		b.WriteString(drawTable(l, t))
 	}
 	if d.Same > 0 {
 		fmt.Fprintf(&b, "%s\n", l.Dim(CountNoun(d.Same, "table", "tables")+" with the same rows"))
@@ -48,9 +48,9 @@ func RenderRows(l Style, path string, what retake.Difference, d retake.RowsDiff,
 // RenderRowCounts is RenderRows without any rows: a line for each table that differs.
 func RenderRowCounts(l Style, path string, what retake.Difference, d retake.RowsDiff) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n%s  %s\n", l.groupTitle(what, groupWords[what]), l.Bold(termtext.Escape(path)))
+	fmt.Fprintf(&b, "\n%s  %s\n", groupTitle(l, what, groupWords[what]), l.Bold(termtext.Escape(path)))
 	for _, t := range sortLostFirst(d.Tables) {
-		first, _, _ := strings.Cut(l.drawTable(t), "\n")
+		first, _, _ := strings.Cut(drawTable(l, t), "\n")
 		b.WriteString(first + "\n")
 	}
 	return b.String()
@@ -75,7 +75,7 @@ func sortLostFirst(tables []retake.TableRows) []retake.TableRows {
 // rowKinds are the kinds of rows in the order in which they are told.
 var rowKinds = []retake.Difference{retake.Deleted, retake.Edited, retake.Added}
 
-func (l Style) rowMark(what retake.Difference) string {
+func rowMark(l Style, what retake.Difference) string {
 	return map[retake.Difference]string{retake.Deleted: l.Glyphs.Minus, retake.Edited: "~", retake.Added: "+"}[what]
 }
 
@@ -83,19 +83,19 @@ func rowCount(t retake.TableRows, what retake.Difference) int64 {
 	return map[retake.Difference]int64{retake.Deleted: t.Deleted, retake.Edited: t.Edited, retake.Added: t.Added}[what]
 }
 
-func (l Style) drawTable(t retake.TableRows) string {
+func drawTable(l Style, t retake.TableRows) string {
 	var parts []string
 	for _, k := range rowKinds {
 		if n := rowCount(t, k); n > 0 {
-			parts = append(parts, l.groupTitle(k, l.rowMark(k)+termtext.Count(n)))
+			parts = append(parts, groupTitle(l, k, rowMark(l, k)+termtext.Count(n)))
 		}
 	}
 	if len(t.Rows) == 0 {
-		parts = append(parts, l.columnChanges(t.Columns)...)
+		parts = append(parts, columnChanges(l, t.Columns)...)
 	}
 	head := "table " + l.Bold(termtext.Escape(t.Name))
 	if t.What == retake.Added || t.What == retake.Deleted {
-		head = l.groupTitle(t.What, groupWords[t.What]) + " " + head
+		head = groupTitle(l, t.What, groupWords[t.What]) + " " + head
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", strings.TrimRight(head+"  "+strings.Join(parts, " "), " "))
@@ -103,9 +103,9 @@ func (l Style) drawTable(t retake.TableRows) string {
 		fmt.Fprintf(&b, "  %s\n", l.Cyan("not all is compared: ")+termtext.Escape(t.Why))
 	}
 	if len(t.Rows) > 0 {
-		b.WriteString(l.drawGrid(t))
+		b.WriteString(drawGrid(l, t))
 	}
-	b.WriteString(l.restOfRowsText(t))
+	b.WriteString(restOfRowsText(l, t))
 	if len(t.Computed) > 0 {
 		fmt.Fprintf(&b, "  %s\n", l.Dim(termtext.Escape("not compared, because they are computed: "+strings.Join(t.Computed, ", "))))
 	}
@@ -113,18 +113,18 @@ func (l Style) drawTable(t retake.TableRows) string {
 }
 
 // columnChanges names the columns that came and went, where no row is drawn below them.
-func (l Style) columnChanges(columns []retake.TableColumn) []string {
+func columnChanges(l Style, columns []retake.TableColumn) []string {
 	var out []string
 	for _, c := range columns {
 		if c.What == retake.Added || c.What == retake.Deleted {
-			out = append(out, l.groupTitle(c.What, l.rowMark(c.What)+"column "+termtext.Escape(c.Name)))
+			out = append(out, groupTitle(l, c.What, rowMark(l, c.What)+"column "+termtext.Escape(c.Name)))
 		}
 	}
 	return out
 }
 
 // restOfRowsText counts what is not drawn, and tells how it is seen.
-func (l Style) restOfRowsText(t retake.TableRows) string {
+func restOfRowsText(l Style, t retake.TableRows) string {
 	how := "--json has them"
 	if t.Deleted+t.Edited+t.Added > retake.MostRows {
 		how = "--json has the first " + termtext.Count(retake.MostRows)
@@ -152,28 +152,28 @@ func rowsText(n int64) string {
 }
 
 // drawGrid draws rows in columns that fit the width. Columns that do not are counted.
-func (l Style) drawGrid(t retake.TableRows) string {
+func drawGrid(l Style, t retake.TableRows) string {
 	rows := t.Rows[:min(len(t.Rows), MaxRowsShown)]
 	cells := make([][]string, len(rows)+1)
 	for _, c := range t.Columns {
 		name := termtext.Escape(c.Name)
 		if c.What != "" {
-			name = l.rowMark(c.What) + name
+			name = rowMark(l, c.What) + name
 		}
 		cells[0] = append(cells[0], name)
 	}
 	for i, r := range rows {
 		for k := range t.Columns {
-			cells[i+1] = append(cells[i+1], l.rowCell(r, k))
+			cells[i+1] = append(cells[i+1], rowCell(l, r, k))
 		}
 	}
-	widths := l.gridWidths(cells)
+	widths := gridWidths(l, cells)
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s%s\n", strings.Repeat(" ", rowIndent), l.Dim(l.drawGridLine(cells[0], widths)))
+	fmt.Fprintf(&b, "%s%s\n", strings.Repeat(" ", rowIndent), l.Dim(drawGridLine(l, cells[0], widths)))
 	for i, r := range rows {
-		line := fmt.Sprintf("  %s %s", l.rowMark(r.What), l.drawGridLine(cells[i+1], widths))
+		line := fmt.Sprintf("  %s %s", rowMark(l, r.What), drawGridLine(l, cells[i+1], widths))
 		if r.What != retake.Edited {
-			line = l.groupTitle(r.What, line)
+			line = groupTitle(l, r.What, line)
 		}
 		fmt.Fprintf(&b, "%s\n", line)
 	}
@@ -183,7 +183,7 @@ func (l Style) drawGrid(t retake.TableRows) string {
 	return b.String()
 }
 
-func (l Style) drawGridLine(cells []string, widths []int) string {
+func drawGridLine(l Style, cells []string, widths []int) string {
 	var b strings.Builder
 	for i, w := range widths {
 		b.WriteString(termtext.Pad(l.Glyphs.Cut(cells[i], w), w+betweenGap))
@@ -192,17 +192,17 @@ func (l Style) drawGridLine(cells []string, widths []int) string {
 }
 
 // rowCell is a value, or what it was and became.
-func (l Style) rowCell(r retake.RowChange, k int) string {
+func rowCell(l Style, r retake.RowChange, k int) string {
 	switch {
 	case r.What == retake.Deleted:
-		return l.cellText(r.Before[k])
+		return cellText(l, r.Before[k])
 	case slices.Contains(r.Cells, k):
-		return l.cellText(r.Before[k]) + " " + l.Glyphs.Arrow + " " + l.cellText(r.After[k])
+		return cellText(l, r.Before[k]) + " " + l.Glyphs.Arrow + " " + cellText(l, r.After[k])
 	}
-	return l.cellText(r.After[k])
+	return cellText(l, r.After[k])
 }
 
-func (l Style) cellText(v retake.CellValue) string {
+func cellText(l Style, v retake.CellValue) string {
 	text := termtext.Escape(v.Text)
 	switch {
 	case v.Kind == retake.CellNone:
@@ -217,7 +217,7 @@ func (l Style) cellText(v retake.CellValue) string {
 
 // gridWidths gives each column what it needs, takes from the widest until all fit, and
 // leaves out the last ones when nothing is left to take.
-func (l Style) gridWidths(cells [][]string) []int {
+func gridWidths(l Style, cells [][]string) []int {
 	widths := make([]int, len(cells[0]))
 	for _, line := range cells {
 		for i, text := range line {

@@ -26,14 +26,14 @@ func RenderTimeline(l Style, v retake.TimelineView) string {
 	}
 	rows := make([]row, len(v.Rows))
 	for i := range v.Rows {
-		rows[i] = l.timelineRow(&v.Rows[i])
+		rows[i] = timelineRow(l, &v.Rows[i])
 	}
 	c := fitColumns(l, rows, v.Lanes, v.Checked)
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n%s\n", head, l.Dim(c.head()))
 	for _, r := range rows {
-		b.WriteString(l.drawRow(c, r))
-		b.WriteString(l.effectRows(c, r))
+		b.WriteString(drawRow(l, c, r))
+		b.WriteString(effectRows(l, c, r))
 	}
 	return b.String()
 }

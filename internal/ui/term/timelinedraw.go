@@ -112,14 +112,14 @@ func (c columns) titleIndent() int {
 	return n
 }
 
-func (l Style) drawRow(c columns, r row) string {
-	story, second := l.changeColumns(c, r)
+func drawRow(l Style, c columns, r row) string {
+	story, second := changeColumns(l, c, r)
 	if !c.wide {
 		story = l.Dim(l.Glyphs.Cut(r.lastColumn(len(second) > 0 && r.heavy), c.lead))
 	}
 	out := strings.TrimRight(l.rowLine(c, r, story), " ") + "\n"
 	for _, s := range second {
-		out += l.drawGraphBelow(r.place, "", c.lanes) + strings.Repeat(" ", c.titleIndent()) + s + "\n"
+		out += drawGraphBelow(l, r.place, "", c.lanes) + strings.Repeat(" ", c.titleIndent()) + s + "\n"
 	}
 	return out
 }
@@ -134,20 +134,20 @@ func (l Style) rowLine(c columns, r row, changed string) string {
 	if r.newest {
 		num = l.Bold(num)
 	}
-	line := l.drawGraphRow(r.place, l.nodeMark(r), c.lanes) + num + "  " + l.Dim(termtext.Pad(r.when, c.when)) + "  "
+	line := drawGraphRow(l, r.place, nodeMark(l, r), c.lanes) + num + "  " + l.Dim(termtext.Pad(r.when, c.when)) + "  "
 	if c.who > 0 {
 		line += l.Dim(termtext.Pad(l.Glyphs.Cut(r.who, c.who), c.who)) + "  "
 	}
 	text := l.Glyphs.Cut(r.title, c.title)
-	line += l.paintRow(text, r) + strings.Repeat(" ", c.title-termtext.Width(text)) + "  "
+	line += paintRow(l, text, r) + strings.Repeat(" ", c.title-termtext.Width(text)) + "  "
 	if c.flag > 0 {
-		line += l.flagCell(c, r) + "  "
+		line += flagCell(l, c, r) + "  "
 	}
-	return line + l.rowVerification(c, r, shade) + shade(termtext.PadLeft(r.files, c.files)) + "  " + changed
+	return line + rowVerification(l, c, r, shade) + shade(termtext.PadLeft(r.files, c.files)) + "  " + changed
 }
 
 // nodeMark is the sign of a row: green when the checkpoint is good.
-func (l Style) nodeMark(r row) string {
+func nodeMark(l Style, r row) string {
 	switch {
 	case r.good:
 		return l.Green(r.node)
@@ -159,7 +159,7 @@ func (l Style) nodeMark(r row) string {
 	return r.node
 }
 
-func (l Style) paintRow(text string, r row) string {
+func paintRow(l Style, text string, r row) string {
 	switch {
 	case r.newest:
 		return l.Bold(text)
@@ -170,7 +170,7 @@ func (l Style) paintRow(text string, r row) string {
 }
 
 // rowVerification draws the badges; a row that cannot be verified has none.
-func (l Style) rowVerification(c columns, r row, shade func(string) string) string {
+func rowVerification(l Style, c columns, r row, shade func(string) string) string {
 	if c.verify == 0 {
 		return ""
 	}
@@ -198,7 +198,7 @@ func (r row) lastColumn(told bool) string {
 	return r.lead
 }
 
-func (l Style) flagCell(c columns, r row) string {
+func flagCell(l Style, c columns, r row) string {
 	if len(r.flags) == 0 {
 		return strings.Repeat(" ", c.flag)
 	}

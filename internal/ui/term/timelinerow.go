@@ -48,8 +48,8 @@ type flag struct {
 }
 
 // rowText returns the texts of a row.
-func (l Style) rowText(r *retake.TimelineRow) RowText {
-	t := RowText{number: l.numberText(r), who: termtext.Escape(r.Who), title: l.EscapeText(r.Title), files: l.filesText(r)}
+func rowText(l Style, r *retake.TimelineRow) RowText {
+	t := RowText{number: numberText(l, r), who: termtext.Escape(r.Who), title: l.EscapeText(r.Title), files: filesText(l, r)}
 	if len(r.Pins) > 0 {
 		t.pins = "pin " + termtext.Escape(strings.Join(r.Pins, ", "))
 	}
@@ -57,7 +57,7 @@ func (l Style) rowText(r *retake.TimelineRow) RowText {
 }
 
 // numberText is the number of a checkpoint, or the numbers that a fold stands for.
-func (l Style) numberText(r *retake.TimelineRow) string {
+func numberText(l Style, r *retake.TimelineRow) string {
 	switch {
 	case r.Kind == retake.RowCheckpoint, r.First == r.Number && r.First > 0:
 		return CheckpointNumber(r.Number)
@@ -68,7 +68,7 @@ func (l Style) numberText(r *retake.TimelineRow) string {
 }
 
 // filesText counts the files that changed. What always counts them has a dash where there are none.
-func (l Style) filesText(r *retake.TimelineRow) string {
+func filesText(l Style, r *retake.TimelineRow) string {
 	switch {
 	case r.Files > 0:
 		return termtext.Count(r.Files)
@@ -79,17 +79,17 @@ func (l Style) filesText(r *retake.TimelineRow) string {
 }
 
 // timelineRow is a row as it is drawn.
-func (l Style) timelineRow(v *retake.TimelineRow) row {
+func timelineRow(l Style, v *retake.TimelineRow) row {
 	r := row{
-		RowText: l.rowText(v), place: v.Place, node: l.Glyphs.Dots, newest: v.Newest, good: v.Good, fold: v.Kind == retake.RowReplaced,
-		said: v.Written, lead: l.EscapeText(v.Lead), flags: l.paintFlags(v.Flags), points: v.Points, heavy: v.Heavy,
+		RowText: rowText(l, v), place: v.Place, node: l.Glyphs.Dots, newest: v.Newest, good: v.Good, fold: v.Kind == retake.RowReplaced,
+		said: v.Written, lead: l.EscapeText(v.Lead), flags: paintFlags(l, v.Flags), points: v.Points, heavy: v.Heavy,
 	}
 	if !v.Time.IsZero() {
 		r.when = l.ShortTime(v.Time)
 	}
 	switch v.Kind {
 	case retake.RowCheckpoint, retake.RowFork:
-		r.node, r.asked, r.badges = l.nodeGlyph(v), true, l.Badges(v.Answers)
+		r.node, r.asked, r.badges = nodeGlyph(l, v), true, l.Badges(v.Answers)
 		if v.Checkpoint != nil {
 			r.effects = v.Checkpoint.Effects
 		}
@@ -107,7 +107,7 @@ func (l Style) timelineRow(v *retake.TimelineRow) row {
 	return r
 }
 
-func (l Style) nodeGlyph(v *retake.TimelineRow) string {
+func nodeGlyph(l Style, v *retake.TimelineRow) string {
 	switch c := v.Checkpoint; {
 	case v.Newest:
 		return l.Glyphs.Point
@@ -118,7 +118,7 @@ func (l Style) nodeGlyph(v *retake.TimelineRow) string {
 }
 
 // paintFlags gives each flag the color of its tone.
-func (l Style) paintFlags(flags []retake.RowFlag) []flag {
+func paintFlags(l Style, flags []retake.RowFlag) []flag {
 	var out []flag
 	for _, f := range flags {
 		color := l.Cyan
@@ -135,6 +135,6 @@ func (l Style) paintFlags(flags []retake.RowFlag) []flag {
 }
 
 // checkpointFlags are what a person must know of a checkpoint before they trust it, the gravest first.
-func (l Style) checkpointFlags(c retake.Checkpoint, g *retake.Gist) []flag {
-	return l.paintFlags(view.Flags(&c, g))
+func checkpointFlags(l Style, c retake.Checkpoint, g *retake.Gist) []flag {
+	return paintFlags(l, view.Flags(&c, g))
 }

@@ -13,57 +13,57 @@ import (
 
 // changeColumns returns what changed in a checkpoint: a column if the timeline is wide, and
 // lines below the title for what does not fit.
-func (l Style) changeColumns(c columns, r row) (story string, second []string) {
+func changeColumns(l Style, c columns, r row) (story string, second []string) {
 	if !c.wide {
 		var points []retake.Point
 		if r.heavy {
-			points = l.pointsNotInFlags(r, 0)
+			points = pointsNotInFlags(l, r, 0)
 		}
-		return "", l.secondLines(l.Width-c.graph-c.titleIndent(), r.flags, points)
+		return "", secondLines(l, l.Width-c.graph-c.titleIndent(), r.flags, points)
 	}
 	own, full := r.lastColumn(true), c.story // full is the room for the points
 	if own != "" {
 		full -= termtext.Width(own) + termtext.Width(l.Separator())
 	}
-	if story, ok := l.changesInOneLine(r, full); ok {
+	if story, ok := changesInOneLine(l, r, full); ok {
 		return l.JoinFacts(l.Dim(own), story), nil
 	}
-	all := termtext.Width(l.joinPointsAs(r.points, len(r.points), l.briefestPoint))
+	all := termtext.Width(joinPointsAs(l, r.points, len(r.points), l.briefestPoint))
 	shown, rest := r.points, []retake.Point(nil)
 	if r.heavy && full < all {
-		n := l.countFitting(r.points, full)
-		shown, rest = r.points[:n], l.pointsNotInFlags(r, n)
+		n := countFitting(l, r.points, full)
+		shown, rest = r.points[:n], pointsNotInFlags(l, r, n)
 	}
 	flags := slices.Clone(r.flags)
 	if len(flags) > 0 {
 		flags[0].word = "" // it has a column
 	}
-	second = l.secondLines(c.title+2+c.flag+2+c.verify+c.files+2+c.story, flags, rest)
-	return l.JoinFacts(l.Dim(own), l.drawPoints(shown, full, r.place.Replaced)), second
+	second = secondLines(l, c.title+2+c.flag+2+c.verify+c.files+2+c.story, flags, rest)
+	return l.JoinFacts(l.Dim(own), drawPoints(l, shown, full, r.place.Replaced)), second
 }
 
 // changesInOneLine returns what changed and the reason of a flag in one column, if that fits.
-func (l Style) changesInOneLine(r row, room int) (string, bool) {
+func changesInOneLine(l Style, r row, room int) (string, bool) {
 	reason, points := "", r.points
 	if len(r.flags) == 1 {
-		reason, points = r.flags[0].why, l.pointsNotInFlags(r, 0)
+		reason, points = r.flags[0].why, pointsNotInFlags(l, r, 0)
 	}
 	if reason != "" && len(points) > 0 {
 		room -= termtext.Width(l.Separator())
 	}
 	room -= termtext.Width(reason)
-	all := termtext.Width(l.joinPointsAs(points, len(points), l.briefestPoint))
-	least := min(all, termtext.Width(l.joinPointsAs(points, 1, l.briefestPoint)))
+	all := termtext.Width(joinPointsAs(l, points, len(points), l.briefestPoint))
+	least := min(all, termtext.Width(joinPointsAs(l, points, 1, l.briefestPoint)))
 	if len(r.flags) > 1 || room < least || r.heavy && room < all {
 		return "", false
 	}
-	return l.JoinFacts(l.drawPoints(points, room, r.place.Replaced), l.Dim(reason)), true
+	return l.JoinFacts(drawPoints(l, points, room, r.place.Replaced), l.Dim(reason)), true
 }
 
 // countFitting returns how many points fit in whole, at least one.
-func (l Style) countFitting(ps []retake.Point, width int) int {
+func countFitting(l Style, ps []retake.Point, width int) int {
 	n := len(ps)
-	for n > 1 && termtext.Width(l.joinPointsAs(ps[:n], n, l.briefestPoint)) > width {
+	for n > 1 && termtext.Width(joinPointsAs(l, ps[:n], n, l.briefestPoint)) > width {
 		n--
 	}
 	return n
@@ -71,11 +71,11 @@ func (l Style) countFitting(ps []retake.Point, width int) int {
 
 // secondLines are the flags, each with its reason, and points: behind the last flag when
 // all of them fit there.
-func (l Style) secondLines(width int, flags []flag, points []retake.Point) []string {
+func secondLines(l Style, width int, flags []flag, points []retake.Point) []string {
 	var out []string
 	for _, f := range flags {
 		if f.word != "" || f.why != "" {
-			out = append(out, l.flagLines(f, width)...)
+			out = append(out, flagLines(l, f, width)...)
 		}
 	}
 	if len(points) == 0 {
@@ -83,17 +83,17 @@ func (l Style) secondLines(width int, flags []flag, points []retake.Point) []str
 	}
 	if len(out) > 0 {
 		last := &out[len(out)-1]
-		if room := width - l.ShownWidth(*last) - termtext.Width(l.Separator()); termtext.Width(l.joinPointsAs(points, len(points), l.briefestPoint)) <= room {
-			*last += l.Dim(l.Separator()) + l.drawPoints(points, room, true)
+		if room := width - l.ShownWidth(*last) - termtext.Width(l.Separator()); termtext.Width(joinPointsAs(l, points, len(points), l.briefestPoint)) <= room {
+			*last += l.Dim(l.Separator()) + drawPoints(l, points, room, true)
 			return out
 		}
 	}
-	return append(out, l.pointLines(points, width)...)
+	return append(out, pointLines(l, points, width)...)
 }
 
 // pointsNotInFlags returns the points that no reason of a flag mentions already. Deletions are
 // always returned.
-func (l Style) pointsNotInFlags(r row, from int) []retake.Point {
+func pointsNotInFlags(l Style, r row, from int) []retake.Point {
 	return slices.DeleteFunc(slices.Clone(r.points[from:]), func(p retake.Point) bool {
 		return p.Theme != retake.ThemeDeleted && slices.ContainsFunc(r.flags, func(f flag) bool { return mentions(f.why, l.EscapeText(p.Text)) })
 	})
@@ -110,7 +110,7 @@ func mentions(why, point string) bool {
 }
 
 // flagLines are a flag and its reason, in two lines at most.
-func (l Style) flagLines(f flag, width int) []string {
+func flagLines(l Style, f flag, width int) []string {
 	lead, room := "", width
 	if f.word != "" {
 		lead, room = f.color(f.word)+"  ", max(width-termtext.Width(f.word)-2, 10)
@@ -147,12 +147,12 @@ func glueKeys(why string) string {
 
 // pointLines are points in one line, or in two when the first has no room for all that
 // matters.
-func (l Style) pointLines(ps []retake.Point, width int) []string {
-	shown := l.countFitting(ps, width)
+func pointLines(l Style, ps []retake.Point, width int) []string {
+	shown := countFitting(l, ps, width)
 	if !view.AreWeighty(ps[shown:], "") {
-		return []string{l.drawPoints(ps, width, true)}
+		return []string{drawPoints(l, ps, width, true)}
 	}
-	return []string{l.drawPoints(ps[:shown], width, true), l.drawPoints(ps[shown:], width, true)}
+	return []string{drawPoints(l, ps[:shown], width, true), drawPoints(l, ps[shown:], width, true)}
 }
 
 // countRest counts the points that are not shown; the last may itself be a count of more.
@@ -170,9 +170,9 @@ func countRest(ps []retake.Point) int64 {
 }
 
 // joinPoints are the first points in one line, with a count when there are more.
-func (l Style) joinPoints(ps []retake.Point, n int) string { return l.joinPointsAs(ps, n, l.pointText) }
+func joinPoints(l Style, ps []retake.Point, n int) string { return joinPointsAs(l, ps, n, l.pointText) }
 
-func (l Style) joinPointsAs(ps []retake.Point, n int, as func(retake.Point) string) string {
+func joinPointsAs(l Style, ps []retake.Point, n int, as func(retake.Point) string) string {
 	var texts []string
 	for _, p := range ps[:min(n, len(ps))] {
 		texts = append(texts, as(p))
@@ -184,18 +184,18 @@ func (l Style) joinPointsAs(ps []retake.Point, n int, as func(retake.Point) stri
 }
 
 // drawPoints joins as many as fit. At least the first is shown, cut if need be.
-func (l Style) drawPoints(ps []retake.Point, width int, shade bool) string {
+func drawPoints(l Style, ps []retake.Point, width int, shade bool) string {
 	if len(ps) == 0 || width <= 0 {
 		return ""
 	}
-	text := l.fitPoints(ps, width)
+	text := fitPoints(l, ps, width)
 	if over := termtext.Width(text) - width; over > 0 {
 		first := l.pointText(ps[0]) // the count behind it stays
 		if !strings.HasPrefix(text, first) {
 			first = l.briefestPoint(ps[0])
 		}
 		room := max(termtext.Width(first)-over, 1)
-		text = l.Glyphs.Cut(l.Glyphs.Cut(l.squeezePoint(first, room), room)+strings.TrimPrefix(text, first), width)
+		text = l.Glyphs.Cut(l.Glyphs.Cut(squeezePoint(l, first, room), room)+strings.TrimPrefix(text, first), width)
 	}
 	paint := Unpainted
 	if shade {
@@ -209,18 +209,18 @@ func (l Style) drawPoints(ps []retake.Point, width int, shade bool) string {
 
 // fitPoints are as many points as have room, the first at least; they are made brief before one
 // is left out.
-func (l Style) fitPoints(ps []retake.Point, width int) string {
+func fitPoints(l Style, ps []retake.Point, width int) string {
 	for n := len(ps); n > 1; n-- {
 		for _, as := range []func(retake.Point) string{l.pointText, l.shorterPoint, l.briefestPoint} {
-			if text := l.joinPointsAs(ps, n, as); termtext.Width(text) <= width {
+			if text := joinPointsAs(l, ps, n, as); termtext.Width(text) <= width {
 				return text
 			}
 		}
 	}
-	if text := l.joinPoints(ps, 1); termtext.Width(text) <= width || ps[0].Theme != retake.ThemePackages {
+	if text := joinPoints(l, ps, 1); termtext.Width(text) <= width || ps[0].Theme != retake.ThemePackages {
 		return text
 	}
-	return l.joinPointsAs(ps, 1, l.briefestPoint)
+	return joinPointsAs(l, ps, 1, l.briefestPoint)
 }
 
 // shorterPoint is a point with one name behind a count of packages.
@@ -241,12 +241,12 @@ func (l Style) briefestPoint(p retake.Point) string {
 		count, _, _ := strings.Cut(text, " (")
 		return count
 	}
-	return l.squeezePoint(text, 0)
+	return squeezePoint(l, text, 0)
 }
 
 // squeezePoint shortens a point with a value before and after, and keeps the values: first the
 // directory of the file goes, then the outer keys.
-func (l Style) squeezePoint(text string, room int) string {
+func squeezePoint(l Style, text string, room int) string {
 	words := strings.Fields(text)
 	if termtext.Width(text) <= room || len(words) < 5 || words[3] != l.Glyphs.Arrow {
 		return text
@@ -274,20 +274,20 @@ func (l Style) pointText(p retake.Point) string {
 
 // effectRows are what was done outside before a checkpoint, the newest on top. They are
 // checkpoints of the world, so nothing takes them back.
-func (l Style) effectRows(c columns, r row) string {
+func effectRows(l Style, c columns, r row) string {
 	var b strings.Builder
 	for i := len(r.effects) - 1; i >= 0; i-- {
-		fmt.Fprintln(&b, strings.TrimRight(l.effectRow(c, r, r.effects[i]), " "))
+		fmt.Fprintln(&b, strings.TrimRight(effectRow(l, c, r, r.effects[i]), " "))
 	}
 	return b.String()
 }
 
-func (l Style) effectRow(c columns, r row, e retake.Effect) string {
+func effectRow(l Style, c columns, r row, e retake.Effect) string {
 	shade := Unpainted
 	if r.place.Replaced {
 		shade = l.Dim
 	}
-	line := l.drawGraphBelow(r.place, shade(l.Glyphs.Arrow), c.lanes) + shade(termtext.PadLeft(termtext.Escape(e.ID), c.number)) + "  " +
+	line := drawGraphBelow(l, r.place, shade(l.Glyphs.Arrow), c.lanes) + shade(termtext.PadLeft(termtext.Escape(e.ID), c.number)) + "  " +
 		l.Dim(termtext.Pad(l.ShortTime(e.Time), c.when)) + "  "
 	room := c.title + 2 + c.verify + c.files - max(len(e.Word())-c.lead, 0)
 	if c.wide {
@@ -300,7 +300,7 @@ func (l Style) effectRow(c columns, r row, e retake.Effect) string {
 		}
 	}
 	text := l.Glyphs.Cut(termtext.Escape(e.Text), room)
-	line += shade(text) + strings.Repeat(" ", max(room-termtext.Width(text), 0)) + "  " + l.outcomeWord(e)
+	line += shade(text) + strings.Repeat(" ", max(room-termtext.Width(text), 0)) + "  " + outcomeWord(l, e)
 	if c.wide && e.Target != "" {
 		line += strings.Repeat(" ", max(c.verify+c.files-len(e.Word()), 0)) + "  " + l.Dim(l.Glyphs.Cut(termtext.Escape(e.Target), c.story))
 	}

@@ -71,9 +71,9 @@ func (l Style) CheckpointTitle(c retake.Checkpoint, g TargetTitles) (text string
 }
 
 // turnWorkText leads from a turn with nothing more to the checkpoints that hold its work.
-func (l Style) turnWorkText(work []int64) string {
+func turnWorkText(l Style, work []int64) string {
 	if len(work) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("\n  the work of this turn is in %s: retake show %d\n", l.asciiSigns(view.RangeText(work)), work[len(work)-1])
+	return fmt.Sprintf("\n  the work of this turn is in %s: retake show %d\n", asciiSigns(l, view.RangeText(work)), work[len(work)-1])
 }

@@ -9,12 +9,12 @@ import (
 )
 
 // EscapeText is text of ours that holds foreign names: escaped, and in signs that the screen has.
-func (l Style) EscapeText(s string) string { return l.asciiSigns(termtext.Escape(s)) }
+func (l Style) EscapeText(s string) string { return asciiSigns(l, termtext.Escape(s)) }
 
 var asciiReplacer = strings.NewReplacer("“", `"`, "”", `"`, "−", "-", "–", "-", "…", "~", "·", "-", "→", ">")
 
 // asciiSigns writes signs that we use in sentences with ASCII, where there is nothing else.
-func (l Style) asciiSigns(s string) string {
+func asciiSigns(l Style, s string) string {
 	if !l.ASCII {
 		return s
 	}
@@ -37,7 +37,7 @@ func taskListText(t *retake.TaskCount) string {
 }
 
 // turnFacts are the small facts of a turn.
-func (l Style) turnFacts(t *retake.Turn) string {
+func turnFacts(l Style, t *retake.Turn) string {
 	calls, dir, session := "", "", ""
 	if t.Calls > 0 {
 		calls = CountNoun(int64(t.Calls), "call", "calls")

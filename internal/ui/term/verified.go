@@ -17,17 +17,17 @@ func RenderVerifications(l Style, c Card) string {
 		return "No checks were run on this checkpoint.\n\n" + l.Dim("A check is a command that passes or fails: retake verify -- npm test") + "\n"
 	}
 	var b strings.Builder
-	for _, line := range l.verificationLines(c) {
+	for _, line := range verificationLines(l, c) {
 		b.WriteString("  " + line + "\n")
 	}
 	for _, v := range c.Verifications {
-		b.WriteString("\n" + l.runHead(v) + "\n")
-		b.WriteString(l.runOutput(c, v))
+		b.WriteString("\n" + runHead(l, v) + "\n")
+		b.WriteString(runOutput(l, c, v))
 	}
 	return b.String()
 }
 
-func (l Style) runHead(v retake.Verification) string {
+func runHead(l Style, v retake.Verification) string {
 	sign, color := l.VerdictMark(v.Verdict, v.Claim)
 	exit := ""
 	if v.Exit != 0 {
@@ -41,7 +41,7 @@ func (l Style) runHead(v retake.Verification) string {
 	return color(sign) + " " + l.Bold(termtext.Escape(v.Name)) + "  " + l.Dim(facts)
 }
 
-func (l Style) runOutput(c Card, v retake.Verification) string {
+func runOutput(l Style, c Card, v retake.Verification) string {
 	lines := SplitLines(strings.TrimRight(v.Output, "\n"))
 	if len(lines) == 0 {
 		return "  " + l.Dim("it printed nothing, or nothing is kept") + "\n"
@@ -61,7 +61,7 @@ func (l Style) runOutput(c Card, v retake.Verification) string {
 // tasks.
 func RenderTurnConversation(l Style, c Card) string {
 	var out []string
-	for _, lines := range [][]string{l.conversationColumn(c, l.Width), l.taskColumn(c, l.Width)} {
+	for _, lines := range [][]string{conversationColumn(l, c, l.Width), taskColumn(l, c, l.Width)} {
 		if len(lines) > 0 && len(out) > 0 {
 			out = append(out, "")
 		}
