@@ -39,7 +39,7 @@ func (c Complaint) String() string {
 
 // Check holds every Go file of the tree against the rules, by name of the file.
 func Check(tree fs.FS, rules Rules) ([]Complaint, error) {
-	c := &checker{rules: rules, homeless: map[string]bool{}}
+	c := &checker{rules: rules, homeless: map[string]bool{}, methods: map[string]int{}}
 	err := walk(tree, ".go", func(name string, src []byte) error {
 		fset := token.NewFileSet()
 		f, err := parser.ParseFile(fset, name, src, parser.ParseComments|parser.SkipObjectResolution)
@@ -92,6 +92,7 @@ func (s *source) isTest() bool { return strings.HasSuffix(s.name, "_test.go") }
 type checker struct {
 	rules    Rules
 	homeless map[string]bool // directories already complained about
+	methods  map[string]int  // by directory and type
 	found    []Complaint
 }
 
@@ -266,10 +267,31 @@ func (c *checker) funcLength(s *source) {
 		if !ok || f.Body == nil {
 			continue
 		}
+		c.countMethod(s, f)
 		lines := s.set.Position(f.Body.Rbrace).Line - s.set.Position(f.Body.Lbrace).Line - 1
 		if lines > maxFunc && c.rules.LongFuncs[s.name+" "+f.Name.Name] == "" {
 			c.complain(s, f.Pos(), "func %s has %d lines, at most %d: let it tell one story", f.Name.Name, lines, maxFunc)
 		}
+	}
+}
+
+// countMethod complains about the first method of a type that has too many. Types in a package
+// of tests or of a suite are not counted.
+func (c *checker) countMethod(s *source, f *ast.FuncDecl) {
+	if f.Recv == nil || underAny(s.dir, []string{"test", "bench"}) || strings.HasSuffix(s.dir, "test") {
+		return
+	}
+	of := f.Recv.List[0].Type
+	if p, ok := of.(*ast.StarExpr); ok {
+		of = p.X
+	}
+	id, ok := of.(*ast.Ident)
+	if !ok {
+		return // a type with parameters
+	}
+	key := s.dir + "." + id.Name
+	if c.methods[key]++; c.methods[key] == maxMethods+1 {
+		c.complain(s, f.Pos(), "%s has more than %d methods: give a part of them to a type of their own, or make them functions", id.Name, maxMethods)
 	}
 }
 

@@ -170,6 +170,8 @@ func TestPlantedShapesAreFound(t *testing.T) {
 			"internal/pure/tree/a_test.go: 601 lines, at most 600: split it by noun"},
 		"long function": {file("internal/pure/tree/a.go", "func long() {\n"+strings.Repeat("\n", 81)+"}\n"),
 			"internal/pure/tree/a.go:2: func long has 81 lines, at most 80: let it tell one story"},
+		"large type": {file("internal/pure/tree/a.go", "type large int\n"+strings.Repeat("func (large) _() {}\n", 61)),
+			"internal/pure/tree/a.go:63: large has more than 60 methods: give a part of them to a type of their own, or make them functions"},
 	}
 	for _, n := range []string{"util", "utils", "common", "helper", "helpers", "manager", "managers", "types", "model", "models"} {
 		cases["package "+n] = planted{file("internal/pure/tree/"+n+"/a.go", ""),
@@ -197,6 +199,7 @@ func TestCleanTreeHasNoComplaint(t *testing.T) {
 		file("internal/platform/proc/a.go", "", `"os/exec"`),
 		file("internal/pure/tree/a.go", "func long() {\n"+strings.Repeat("\n", 80)+"}\n"),
 		file("internal/pure/tree/b.go", strings.Repeat("\n", 599)),
+		file("internal/pure/ignore/b.go", "type large int\n"+strings.Repeat("func (large) _() {}\n", 60)),
 		file("internal/pure/tree/testdata/a.go", "", `"os/exec"`),
 		file("bench/a.go", "var _, _ = time.Now, os.Exit\n", `"time"`, `"os"`, `"github.com/kopia/kopia/repo"`, inside("internal/storage/store/kopia")),
 	} {
