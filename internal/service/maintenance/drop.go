@@ -80,7 +80,7 @@ var errWorkspaceBusy = errors.New("another operation is running here")
 func (s *Maintenance) dropBatch(ctx context.Context, piece []retention.Drop, how dropOptions) (int64, error) {
 	id := piece[0].Workspace
 	l := s.workspaces.CacheFor(id)
-	if !l.LockWithTimeout(ctx, how.lockWait) {
+	if !l.Mu.LockWithin(ctx, how.lockWait) {
 		return 0, errWorkspaceBusy
 	}
 	defer l.Mu.Unlock()

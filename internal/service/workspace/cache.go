@@ -5,7 +5,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -21,7 +20,7 @@ type Cache struct {
 	IsSaving    atomic.Bool
 	CancelCheck atomic.Pointer[context.CancelFunc] // cancels the cross-check that is running
 
-	Mu sync.Mutex // held by a save, a comparison and a check; guards everything below
+	Mu Lock // held by a save, a comparison and a check; guards everything below
 
 	Index    *capture.Index // of the newest checkpoint; nil: not loaded
 	Gaps     []retake.Gap   // of that checkpoint
@@ -81,33 +80,13 @@ func (l *Cache) LockAndCancelCheck() {
 	l.Mu.Lock()
 }
 
-// LockWithTimeout tries to lock the cache and reports whether it succeeded in time.
-func (l *Cache) LockWithTimeout(ctx context.Context, wait time.Duration) bool {
-	end := time.NewTimer(wait)
-	defer end.Stop()
-	again := time.NewTicker(time.Millisecond)
-	defer again.Stop()
-	for {
-		if l.Mu.TryLock() {
-			return true
-		}
-		select {
-		case <-ctx.Done():
-			return false
-		case <-end.C:
-			return false
-		case <-again.C:
-		}
-	}
-}
-
 // CacheFor returns the cache of a workspace and creates it on first use.
 func (s *Registry) CacheFor(id retake.WorkspaceID) *Cache {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.caches[id]
 	if l == nil {
-		l = &Cache{}
+		l = &Cache{Mu: newLock()}
 		l.clearDirty()
 		s.caches[id] = l
 	}
