@@ -142,14 +142,7 @@ func (s *Agents) waitForAgents(ctx context.Context, ws retake.Workspace) {
 			return
 		}
 	}
-	for end := s.workspaces.Clock.Now().Add(TranscriptWait); s.workspaces.Clock.Now().Before(end) && ctx.Err() == nil; <-time.After(agentPollInterval) {
-		if h.transcriptMu.TryLock() { // it is held while a transcript is saved
-			h.transcriptMu.Unlock()
-			return
-		}
+	if h.transcripts.LockWithin(ctx, TranscriptWait) { // it is held while a transcript is saved
+		h.transcripts.Unlock()
 	}
 }
-
-// agentPollInterval is how often waitForAgents checks whether a transcript is still being
-// saved.
-const agentPollInterval = 10 * time.Millisecond

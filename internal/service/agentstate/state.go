@@ -31,7 +31,7 @@ type State struct {
 	isRunning   bool         // runJobs is running
 	awaitedPIDs map[int]bool // agent processes whose exit is awaited
 
-	transcriptMu sync.Mutex // transcripts are saved one at a time, in order
+	transcripts workspace.Lock // transcripts are saved one at a time, in order
 }
 
 // signalJob is one signal whose checkpoint is not taken yet.
@@ -54,7 +54,7 @@ func (s *Agents) StateOf(id retake.WorkspaceID) *State {
 		s.mu.Unlock()
 		return h
 	}
-	h = &State{svc: s, workspace: id}
+	h = &State{svc: s, workspace: id, transcripts: workspace.NewLock()}
 	h.mu.Lock() // who asks for this state meanwhile waits until it is loaded, and nobody else
 	defer h.mu.Unlock()
 	s.states[id] = h

@@ -44,8 +44,8 @@ func (h *State) saveTranscriptLater(j *signalJob) {
 		message = j.sig.Message
 	}
 	h.svc.workspaces.Work.Go(func() {
-		h.transcriptMu.Lock()
-		defer h.transcriptMu.Unlock()
+		h.transcripts.Lock()
+		defer h.transcripts.Unlock()
 		h.svc.workspaces.RunTask(workspace.TaskConversation, func() error { return h.saveTranscript(h.svc.workspaces.Lifetime, x.Key(), x.Transcript, j, message) })
 	})
 }

@@ -18,8 +18,8 @@ type summarizer struct {
 	svc           *Insight
 	mu            sync.Mutex
 	queue         []pendingSummary
-	heldChanges   int // number of changes kept in the queue
-	isRunning     bool
+	heldChanges   int                 // number of changes kept in the queue
+	idle          chan struct{}       // closed when the queue is empty; nil: nothing runs
 	current       retake.CheckpointID // the checkpoint that is being summarized
 	lastSummaries map[retake.WorkspaceID]lastSummary
 	recent        []pendingSummary // summarized just now, with what their captures knew; newest last
@@ -60,8 +60,8 @@ func (t *summarizer) enqueueLocked(u pendingSummary) {
 	if !t.hasQueued(u.ID) && len(t.queue) < maxQueuedSummaries {
 		t.queue = append(t.queue, t.limitHeldLocked(u))
 	}
-	if len(t.queue) > 0 && !t.isRunning && t.svc.workspaces.Exclusive && t.svc.workspaces.Lifetime.Err() == nil {
-		t.isRunning = true
+	if len(t.queue) > 0 && t.idle == nil && t.svc.workspaces.Exclusive && t.svc.workspaces.Lifetime.Err() == nil {
+		t.idle = make(chan struct{})
 		t.svc.workspaces.Work.Go(func() { t.runQueue(t.svc.workspaces.Lifetime, true) })
 	}
 }
@@ -95,8 +95,10 @@ func (t *summarizer) dequeue() (pendingSummary, bool) {
 	defer t.mu.Unlock()
 	t.current = ""
 	if len(t.queue) == 0 {
-		t.isRunning = false
-		t.queue = nil
+		if t.queue = nil; t.idle != nil {
+			close(t.idle)
+			t.idle = nil
+		}
 		return pendingSummary{}, false
 	}
 	u := t.queue[0]
@@ -141,20 +143,15 @@ func (t *summarizer) summarize(ctx context.Context, u pendingSummary, deep bool)
 
 // waitIdle waits until nothing is being summarized, or until ctx ends.
 func (t *summarizer) waitIdle(ctx context.Context) {
-	again := time.NewTicker(2 * time.Millisecond)
-	defer again.Stop()
-	for {
-		t.mu.Lock()
-		busy := t.isRunning
-		t.mu.Unlock()
-		if !busy {
-			return
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-again.C:
-		}
+	t.mu.Lock()
+	idle := t.idle
+	t.mu.Unlock()
+	if idle == nil {
+		return
+	}
+	select {
+	case <-ctx.Done():
+	case <-idle:
 	}
 }
 

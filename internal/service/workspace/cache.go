@@ -86,7 +86,7 @@ func (s *Registry) CacheFor(id retake.WorkspaceID) *Cache {
 	defer s.mu.Unlock()
 	l := s.caches[id]
 	if l == nil {
-		l = &Cache{Mu: newLock()}
+		l = &Cache{Mu: NewLock()}
 		l.clearDirty()
 		s.caches[id] = l
 	}

@@ -8,7 +8,8 @@ import (
 // Lock is a mutex that somebody can stop waiting for.
 type Lock chan struct{}
 
-func newLock() Lock { return make(Lock, 1) }
+// NewLock returns a free lock.
+func NewLock() Lock { return make(Lock, 1) }
 
 // Lock waits for the lock.
 func (l Lock) Lock() { l <- struct{}{} }
@@ -41,6 +42,6 @@ func (l Lock) Unlock() {
 	select {
 	case <-l:
 	default:
-		panic("unlock of an unlocked workspace")
+		panic("unlock of an unlocked Lock")
 	}
 }

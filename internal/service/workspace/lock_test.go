@@ -9,7 +9,7 @@ import (
 // Who waits for a lock gets it when it is free, and stops when told to.
 func TestLock(t *testing.T) {
 	t.Parallel()
-	l := newLock()
+	l := NewLock()
 	if l.Lock(); l.TryLock() || l.LockWithin(t.Context(), time.Millisecond) {
 		t.Fatal("a lock is held twice")
 	}
