@@ -23,6 +23,9 @@ func (c *Client) Archive(ctx context.Context, ws retake.WorkspaceID, ref string)
 // Restore plans and restores in one call; the digest is ignored. If there are obstacles that
 // were not accepted, nothing is changed and the error is an Obstructed.
 func (c *Client) Restore(ctx context.Context, req retake.ApplyRequest) (retake.RestoreResult, error) {
+	if len(req.Hunks) > 0 {
+		return retake.RestoreResult{}, &retake.Error{Kind: retake.Invalid, What: "hunks need a plan", Safe: "Nothing was changed.", Hint: "call PlanRestore, then ApplyRestore with its digest"}
+	}
 	id, err := checkpointID(req.ID)
 	if err != nil {
 		return retake.RestoreResult{}, err

@@ -2,7 +2,7 @@ package agentstate
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"maps"
 	"slices"
 	"strconv"
@@ -13,6 +13,7 @@ import (
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/agents/queue"
 	"github.com/retake-dev/retake/internal/agents/session"
+	"github.com/retake-dev/retake/internal/platform/diag"
 	"github.com/retake-dev/retake/internal/service/history"
 	"github.com/retake-dev/retake/internal/service/workspace"
 )
@@ -143,15 +144,21 @@ func (h *State) runJobs() {
 	}
 }
 
-// runJob runs one job. A panic becomes an error of that job alone.
+// runJob runs one job. A panic becomes an error of that job alone. Often nobody waits for the
+// checkpoint, so its failure is also one of a background task, which the status shows.
 func (h *State) runJob(j *signalJob) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("save for a signal: %v", p)
+	err = errSavePanicked
+	h.svc.workspaces.RunTask(workspace.TaskSaves, func() error {
+		err = h.svc.saveForSignal(context.WithoutCancel(h.svc.workspaces.Lifetime), h, j)
+		if retake.IsKind(err, retake.NotFound) || retake.IsKind(err, retake.Moved) || retake.IsKind(err, retake.Exists) {
+			return diag.ErrSkipped // the directory is not there; commands that need it say so
 		}
-	}()
-	return h.svc.saveForSignal(context.WithoutCancel(h.svc.workspaces.Lifetime), h, j)
+		return err
+	})
+	return err
 }
+
+var errSavePanicked = errors.New("the checkpoint of a turn panicked; the log has more")
 
 // PendingEffects returns the effects since the newest checkpoint.
 func (h *State) PendingEffects() []retake.Effect {

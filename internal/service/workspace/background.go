@@ -11,6 +11,7 @@ import (
 // Names of background tasks, as people see them in the status and in the log.
 const (
 	TaskEvents       = "read waiting events"
+	TaskSaves        = "take the checkpoints of turns"
 	TaskQueue        = "keep events until they are done"
 	TaskSession      = "store agent state"
 	TaskSummary      = "summarize checkpoints"
