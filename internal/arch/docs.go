@@ -29,10 +29,22 @@ var (
 	span      = regexp.MustCompile("`([^`]+)`")
 	link      = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	flag      = regexp.MustCompile(`^--([a-z][a-z0-9-]*)`)
+	function  = regexp.MustCompile("`([A-Za-z0-9_./-]+\\.go)`: `([A-Za-z0-9_]+)`")
 	testName  = regexp.MustCompile("`((?:Test|Fuzz)[A-Za-z0-9_]*)(?:/[^`]*)?`")
 	invariant = regexp.MustCompile(`^(?:[-*|]\s*|#+\s*)?(?:\*\*)?([A-Z]{1,2}[0-9]+)\b`)
 	flagMaker = regexp.MustCompile(`^(?:Bool|String|Strings|StringSlice|StringArray|StringToString|Int|Int32|Int64|Uint|Uint32|Uint64|Float32|Float64|Duration|Count|Bytes)?(?:Var)?P?F?$`)
 )
+
+// function checks that a file has the function that a page names beside it.
+func (d *docs) function(name string, line int, file, fn string) {
+	src, err := fs.ReadFile(d.tree, file)
+	if err != nil {
+		return // the path itself is complained about
+	}
+	if !regexp.MustCompile(`(?m)^func (\([^)]*\) )?` + fn + `[\[(]`).Match(src) {
+		d.complain(name, line, "%s has no function %s", file, fn)
+	}
+}
 
 // CheckDocs holds the documents against the tree: paths and links exist, flags
 // of the command line exist, every invariant names a test that exists. Pending
@@ -84,6 +96,9 @@ func (d *docs) page(name string, lines []string) {
 		}
 		for _, m := range link.FindAllStringSubmatch(line, -1) {
 			d.link(name, i+1, m[1])
+		}
+		for _, m := range function.FindAllStringSubmatch(line, -1) {
+			d.function(name, i+1, m[1], m[2])
 		}
 	}
 }

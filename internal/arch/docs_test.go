@@ -48,6 +48,7 @@ func TestPlantedLiesAreFound(t *testing.T) {
 		"path":             {page, "See `internal/gone`.", "docs/a.md:1: internal/gone does not exist"},
 		"path of packages": {page, "Run `./internal/gone/...`.", "docs/a.md:1: internal/gone does not exist"},
 		"go file":          {page, "\nSee `gone.go`.", "docs/a.md:2: gone.go does not exist"},
+		"function":         {page, "See `internal/ui/cli/save.go`: `flags` and `internal/ui/cli/save.go`: `gone`.", "docs/a.md:1: internal/ui/cli/save.go has no function gone"},
 		"document":         {page, "See `GONE.md`.", "docs/a.md:1: GONE.md does not exist"},
 		"link":             {page, "See [that](GONE.md#top).", "docs/a.md:1: link to GONE.md: it does not exist"},
 		"flag alone":       {page, "Use `--gone`.", "docs/a.md:1: --gone is no flag of the command line"},
