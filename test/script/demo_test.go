@@ -15,9 +15,9 @@ import (
 const demoPage = "../../docs/start/demo.md"
 
 // passing is what two runs of a demo do not have in common, beside what no two runs have:
-// clocks, days, durations at the end of a line, digests of plans, names of sessions, and how
-// long ago something was.
-var passing = regexp.MustCompile(`\s+\d+(\.\d+)? m?s$|(?m)^  taken .*$|\d\d:\d\d|plan [0-9a-f]{4}-[0-9a-f]{4}|session [0-9a-f]{4}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|just now +| +\d+(\.\d+)? m?s\b|[0-9.]+ kB( new)?`)
+// clocks, days, durations at the end of a line, digests of plans, names of sessions, how long
+// ago something was, and what changed since, which is told only if it was read in time.
+var passing = regexp.MustCompile(`\s+\d+(\.\d+)? m?s$|(?m)^  taken .*$|\d\d:\d\d|plan [0-9a-f]{4}-[0-9a-f]{4}|session [0-9a-f]{4}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|just now +| +\d+(\.\d+)? m?s\b|[0-9.]+ kB( new)?|since 17 +1( +README\.md)?$`)
 
 // machine is what others do on this machine meanwhile, which checkpoints tell too.
 var machine = regexp.MustCompile(`\bport \d+ |ports of other programs`)

@@ -9,6 +9,6 @@
 //	J2  Out holds nothing, or one JSON object; only a worktree is answered by its path.
 //	J3  Permission is never granted; only an agent that blocks without an answer is told to go on.
 //	J4  Every signal passes one gate: ids are clean, texts are valid and bounded, paths are absolute.
-//	J5  A signal that is not received in time is spooled under the same id.
+//	J5  A signal that is not received in time is queued under the same id.
 //	J6  A list of tasks is reported only if it is the whole list of the session.
 package hook

@@ -5,7 +5,7 @@ import "time"
 // WithBudget gives every part of a run the same budget.
 func WithBudget(d Deps, budget time.Duration) Deps {
 	d.budgets = &budgets{
-		read: budget, protected: budget, prompt: budget, call: budget, end: budget, other: budget, spool: budget, external: budget, worktree: budget,
+		read: budget, protected: budget, prompt: budget, call: budget, end: budget, other: budget, queue: budget, external: budget, worktree: budget,
 	}
 	return d
 }

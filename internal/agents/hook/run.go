@@ -21,7 +21,7 @@ type Deps struct {
 	Clock     clock.Clock
 	Protected func(dir string) bool // asks no daemon, and is fast
 	Observe   func(ctx context.Context, s retake.Signal) (retake.Reaction, error)
-	Spool     func(s retake.Signal) error // durable, for later; also starts the daemon
+	Enqueue   func(s retake.Signal) error // keeps a signal for later, durably
 	// Worktree creates or removes a worktree, and returns the path of a new one. If it is
 	// not nil, the user asked for it, so it must return a path in every directory: an
 	// agent whose hook prints none has no worktrees at all.
@@ -34,7 +34,7 @@ type Deps struct {
 
 // budgets are how long each part may keep the agent waiting.
 type budgets struct {
-	read, protected, prompt, call, end, other, spool, external, worktree time.Duration
+	read, protected, prompt, call, end, other, queue, external, worktree time.Duration
 }
 
 const (
@@ -44,7 +44,7 @@ const (
 	callBudget      = 2 * time.Second
 	endBudget       = 2 * time.Second // until the files of a turn are read; usually some ten milliseconds
 	otherBudget     = time.Second
-	spoolBudget     = time.Second
+	queueBudget     = time.Second
 	externalBudget  = 2 * time.Second
 	worktreeBudget  = 2 * time.Minute
 )
@@ -52,7 +52,7 @@ const (
 func defaultBudgets() *budgets {
 	return &budgets{
 		read: readBudget, protected: protectedBudget, prompt: promptBudget, call: callBudget, end: endBudget, other: otherBudget,
-		spool: spoolBudget, external: externalBudget, worktree: worktreeBudget,
+		queue: queueBudget, external: externalBudget, worktree: worktreeBudget,
 	}
 }
 
@@ -130,7 +130,7 @@ func (r *hookRun) setAnswer(b []byte) {
 }
 
 // sendSignals sends the signals to the service, and returns the first note. Signals that it
-// does not receive are spooled.
+// does not receive are queued.
 func (r *hookRun) sendSignals(ctx context.Context, signals []retake.Signal) (note string) {
 	for _, s := range signals {
 		if !r.isProtected(ctx, s.Dir) {
@@ -139,7 +139,7 @@ func (r *hookRun) sendSignals(ctx context.Context, signals []retake.Signal) (not
 		reaction, err := r.observe(ctx, s)
 		if err != nil {
 			r.logError(fmt.Errorf("observe %s: %w", s.Kind, err))
-			r.spool(ctx, s)
+			r.enqueue(ctx, s)
 			continue
 		}
 		if note == "" {
@@ -160,11 +160,11 @@ func (r *hookRun) observe(ctx context.Context, s retake.Signal) (retake.Reaction
 	return reaction, err
 }
 
-// spool stores a signal even if the agent has stopped waiting.
-func (r *hookRun) spool(ctx context.Context, s retake.Signal) {
-	_, err := withBudget(context.WithoutCancel(ctx), r.budgets.spool, func(context.Context) (struct{}, error) { return struct{}{}, r.deps.Spool(s) })
+// enqueue stores a signal even if the agent has stopped waiting.
+func (r *hookRun) enqueue(ctx context.Context, s retake.Signal) {
+	_, err := withBudget(context.WithoutCancel(ctx), r.budgets.queue, func(context.Context) (struct{}, error) { return struct{}{}, r.deps.Enqueue(s) })
 	if err != nil {
-		r.logError(fmt.Errorf("spool %s: %w", s.Kind, err))
+		r.logError(fmt.Errorf("queue %s: %w", s.Kind, err))
 	}
 }
 

@@ -52,7 +52,7 @@ func (b *bench) deps(in string) hook.Deps {
 			}
 			return retake.Reaction{Note: "mind"}, nil
 		},
-		Spool: func(s retake.Signal) error {
+		Enqueue: func(s retake.Signal) error {
 			b.mu.Lock()
 			defer b.mu.Unlock()
 			b.spooled = append(b.spooled, s)
@@ -183,7 +183,7 @@ func TestRunPanic(t *testing.T) {
 		"observe":   func(d *hook.Deps) { d.Observe = nil },
 		"protected": func(d *hook.Deps) { d.Protected = func(string) bool { panic("no") } },
 		"spool": func(d *hook.Deps) {
-			d.Observe, d.Spool = nil, func(retake.Signal) error { panic("no") }
+			d.Observe, d.Enqueue = nil, func(retake.Signal) error { panic("no") }
 		},
 		"trouble": func(d *hook.Deps) { d.Observe, d.LogError = nil, func(string) { panic("no") } },
 		"clock":   func(d *hook.Deps) { d.Clock = nil },

@@ -6,7 +6,7 @@
 //
 //	P1  When Put returns nil the signal survives a power cut.
 //	P2  A file is whole or not listed.
-//	P3  The spool is bounded: the newest are refused, never the oldest dropped.
+//	P3  The queue is bounded: the newest are refused, never the oldest dropped.
 package queue
 
 import (
@@ -44,7 +44,7 @@ func Put(dir string, s retake.Signal) error {
 		return err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("make spool: %w", err)
+		return fmt.Errorf("make queue: %w", err)
 	}
 	names, err := listSignals(dir)
 	if err != nil {
@@ -196,7 +196,7 @@ func listSignals(dir string) ([]string, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read spool: %w", err)
+		return nil, fmt.Errorf("read queue: %w", err)
 	}
 	var out []string
 	for _, e := range entries {

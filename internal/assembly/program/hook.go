@@ -38,7 +38,7 @@ func (p *program) handleHook(ctx context.Context, agent string) int {
 	return hook.Run(ctx, agent, hook.Deps{
 		In: os.Stdin, Out: os.Stdout, Dir: p.conf.WorkDir, Clock: clock.Wall,
 		Protected: func(dir string) bool { return marker.HasMarkAbove(fsx.OS(), dir) },
-		Observe:   h.observe, Spool: h.spoolSignal, Worktree: h.makeWorktree, External: h.runExternalAgent, LogError: h.logError,
+		Observe:   h.observe, Enqueue: h.queueSignal, Worktree: h.makeWorktree, External: h.runExternalAgent, LogError: h.logError,
 	})
 }
 
@@ -74,7 +74,7 @@ func (h *hookHandler) daemonService(ctx context.Context) (retake.Service, error)
 	}}), nil
 }
 
-func (h *hookHandler) spoolSignal(s retake.Signal) error {
+func (h *hookHandler) queueSignal(s retake.Signal) error {
 	s.PID = proc.CallerPID()
 	return queue.Put(config.SignalsDir(h.conf.DataDir), s)
 }

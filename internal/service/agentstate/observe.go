@@ -35,7 +35,7 @@ func (s *Agents) Observe(ctx context.Context, sig retake.Signal) (retake.Reactio
 			waited, ctx = true, context.WithoutCancel(ctx)
 		}
 	}
-	// Others are in the spool while they are done, also when their sender still waits.
+	// Others are in the queue while they are done, also when their sender still waits.
 	return s.observeSignal(ctx, sig, waited && (sig.Kind == retake.SignalPrompt || sig.Kind == retake.SignalCall))
 }
 

@@ -130,7 +130,7 @@ func (l *Cache) clearDirty() {
 	l.DirtyPaths, l.DirtyInodes = map[string]track.Mark{}, map[uint64]bool{}
 }
 
-// startWatch starts to watch a root and reports whether it succeeded. If not, noWatchReason
+// startWatch starts to watch a root and reports whether it succeeded. If not, NoWatchReason
 // says why.
 func (s *Registry) startWatch(l *Cache, root string) bool {
 	if l.RescanReason = "the tracker has just begun"; s.Tracker == nil {
@@ -221,7 +221,7 @@ func (s *Registry) CachedWorkspaces() []retake.WorkspaceID {
 	return slices.Collect(maps.Keys(s.caches))
 }
 
-// IsAnySaving reports whether a save or a restore is running or waiting.
+// IsAnySaving reports whether a save or a restore is running.
 func (s *Registry) IsAnySaving() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

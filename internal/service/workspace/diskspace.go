@@ -6,6 +6,7 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/platform/fsx"
+
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
@@ -56,4 +57,13 @@ func (s *Registry) ExplainNoSpace(what, dir string, err error) error {
 		return err
 	}
 	return &retake.Error{Kind: retake.Limit, What: what + ": there is no room on the disk of " + dir, Safe: Unchanged, Hint: "free up some space there, and try again", Err: err}
+}
+
+// DiskSpace returns the free bytes on the store's disk and the minimum that must stay free.
+func (s *Registry) DiskSpace() (free, floor int64, err error) {
+	free, total, err := s.FS.FreeSpace(s.DataDir)
+	if err != nil {
+		return 0, 0, fmt.Errorf("ask for room: %w", err)
+	}
+	return free, s.MinFree(total), nil
 }

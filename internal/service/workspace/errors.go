@@ -2,11 +2,16 @@ package workspace
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/platform/marker"
+	"github.com/retake-dev/retake/internal/storage/catalog"
+	"github.com/retake-dev/retake/internal/storage/store"
+
 	"github.com/retake-dev/retake/internal/pure/termtext"
 )
 
@@ -99,4 +104,38 @@ func (s *Registry) MarkOwner(ctx context.Context, root fsx.Dir) string {
 		return ""
 	}
 	return ws.Name
+}
+
+// What an error says about the safety of the user's data.
+const (
+	Unchanged = "Nothing was changed."
+	NotSaved  = "Nothing was saved; earlier checkpoints are intact."
+)
+
+// WrapError gives an error a kind, a description and a statement of what is safe. An error
+// that already has a kind is returned as it is.
+func WrapError(what, safe string, err error) error {
+	var e *retake.Error
+	if err == nil || errors.As(err, &e) {
+		return err
+	}
+	out := &retake.Error{Kind: retake.Internal, What: what, Safe: safe, Err: err}
+	switch {
+	case errors.Is(err, context.Canceled):
+		out.Kind = retake.Canceled
+	case errors.Is(err, store.ErrInDoubt):
+		out.Safe = "It is not certain that this checkpoint was kept; earlier ones are intact."
+		out.Hint = "see whether it is there: retake rebuild && retake log"
+	case errors.Is(err, store.ErrBusy):
+		out.Kind, out.Hint = retake.Busy, "another save or a sweep is running; try again"
+	case errors.Is(err, fsx.ErrNoSpace):
+		out.Kind, out.Hint = retake.Limit, "free up space: retake space --free"
+	case errors.Is(err, store.ErrDamaged):
+		out.Kind, out.Hint = retake.Damaged, "see what else is damaged: retake scrub --all"
+	case errors.Is(err, store.ErrNotFound), errors.Is(err, catalog.ErrNotFound), errors.Is(err, fs.ErrNotExist):
+		out.Kind = retake.NotFound
+	case errors.Is(err, fs.ErrPermission):
+		out.Kind = retake.Denied
+	}
+	return out
 }

@@ -129,40 +129,6 @@ func NewWorkspaceID() (retake.WorkspaceID, error) {
 	return retake.WorkspaceID(retake.WorkspacePrefix + u.String()), err
 }
 
-// What an error says about the safety of the user's data.
-const (
-	Unchanged = "Nothing was changed."
-	NotSaved  = "Nothing was saved; earlier checkpoints are intact."
-)
-
-// WrapError gives an error a kind, a description and a statement of what is safe. An error
-// that already has a kind is returned as it is.
-func WrapError(what, safe string, err error) error {
-	var e *retake.Error
-	if err == nil || errors.As(err, &e) {
-		return err
-	}
-	out := &retake.Error{Kind: retake.Internal, What: what, Safe: safe, Err: err}
-	switch {
-	case errors.Is(err, context.Canceled):
-		out.Kind = retake.Canceled
-	case errors.Is(err, store.ErrInDoubt):
-		out.Safe = "It is not certain that this checkpoint was kept; earlier ones are intact."
-		out.Hint = "see whether it is there: retake rebuild && retake log"
-	case errors.Is(err, store.ErrBusy):
-		out.Kind, out.Hint = retake.Busy, "another save or a sweep is running; try again"
-	case errors.Is(err, fsx.ErrNoSpace):
-		out.Kind, out.Hint = retake.Limit, "free up space: retake space --free"
-	case errors.Is(err, store.ErrDamaged):
-		out.Kind, out.Hint = retake.Damaged, "see what else is damaged: retake scrub --all"
-	case errors.Is(err, store.ErrNotFound), errors.Is(err, catalog.ErrNotFound), errors.Is(err, fs.ErrNotExist):
-		out.Kind = retake.NotFound
-	case errors.Is(err, fs.ErrPermission):
-		out.Kind = retake.Denied
-	}
-	return out
-}
-
 // StoreDirIDs identifies the store's own directory, which must never be captured into
 // itself.
 func (s *Registry) StoreDirIDs() ([]capture.DirID, error) {
@@ -190,12 +156,3 @@ func (s *Registry) CaptureOptions(ws retake.WorkspaceID, root string, budget tim
 }
 
 func IndexFileName(ws retake.WorkspaceID) string { return string(ws) + ".index" }
-
-// DiskSpace returns the free bytes on the store's disk and the minimum that must stay free.
-func (s *Registry) DiskSpace() (free, floor int64, err error) {
-	free, total, err := s.FS.FreeSpace(s.DataDir)
-	if err != nil {
-		return 0, 0, fmt.Errorf("ask for room: %w", err)
-	}
-	return free, s.MinFree(total), nil
-}
