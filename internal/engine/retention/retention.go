@@ -205,7 +205,8 @@ func (t *timeline) isPastLimit(i int) bool {
 	return t.times[i].Before(t.policy.GoneBefore)
 }
 
-// evaluate decides about one row: purposes first, then the zones of age.
+// evaluate decides about one row: the limit of age first, which pins and what is in use are
+// exempt from, then purposes, then the zones of age.
 func (t *timeline) evaluate(i int) Verdict {
 	age, r := t.ages[i], t.rows[i]
 	if t.isPastLimit(i) {

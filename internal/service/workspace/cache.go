@@ -20,7 +20,7 @@ type Cache struct {
 	IsSaving    atomic.Bool
 	CancelCheck atomic.Pointer[context.CancelFunc] // cancels the cross-check that is running
 
-	Mu Lock // held by a save, a comparison and a check; guards everything below
+	Mu Lock // held by a save, a plan, a restore, a comparison, a check and a drop; guards everything below
 
 	Index    *capture.Index // of the newest checkpoint; nil: not loaded
 	Gaps     []retake.Gap   // of that checkpoint
