@@ -2,10 +2,12 @@ package service
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/service/workspace"
 	"github.com/retake-dev/retake/internal/view"
 )
 
@@ -140,7 +142,10 @@ const presentTimeout = 300 * time.Millisecond
 type presentReader interface {
 	Status(ctx context.Context, ws retake.WorkspaceID) (retake.Status, error)
 	Story(ctx context.Context, q retake.DiffQuery) (retake.Story, error)
+	RunTask(task string, step func() error) // a panic is recorded and ends the step alone
 }
+
+var errPresentUnknown = errors.New("it is not known what changed since the newest checkpoint")
 
 // startReadPresent starts to read the state of the live files and returns a function that
 // waits for it. If it takes too long the state is marked as timed out; that is never an error.
@@ -161,8 +166,12 @@ func readPresent(ctx context.Context, s presentReader, ws retake.WorkspaceID) vi
 	}
 	answers := make(chan answer, 1)
 	go func() { // who is asked may wait for a lock, and does not hear that the time is over
-		st, err := s.Status(ctx, ws)
-		answers <- answer{st, err}
+		a := answer{err: errPresentUnknown}
+		s.RunTask(workspace.TaskPresent, func() error {
+			a.st, a.err = s.Status(ctx, ws)
+			return nil // who asked gets the error
+		})
+		answers <- a
 	}()
 	select {
 	case <-ctx.Done():
@@ -182,12 +191,14 @@ func readPresentGist(ctx context.Context, s presentReader, st *retake.Status) *r
 	}
 	gists := make(chan *retake.Gist, 1)
 	go func() {
-		story, err := s.Story(ctx, retake.DiffQuery{Workspace: st.Workspace.ID, From: string(st.Latest.ID)})
-		if err != nil {
-			gists <- nil
-			return
-		}
-		gists <- &story.Gist
+		var gist *retake.Gist
+		s.RunTask(workspace.TaskPresent, func() error {
+			if story, err := s.Story(ctx, retake.DiffQuery{Workspace: st.Workspace.ID, From: string(st.Latest.ID)}); err == nil {
+				gist = &story.Gist
+			}
+			return nil // the counts are shown without it
+		})
+		gists <- gist
 	}()
 	select {
 	case <-ctx.Done():

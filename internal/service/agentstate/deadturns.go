@@ -10,6 +10,7 @@ import (
 	"github.com/retake-dev/retake/internal/agents/session"
 	"github.com/retake-dev/retake/internal/agents/transcript"
 	"github.com/retake-dev/retake/internal/platform/proc"
+	"github.com/retake-dev/retake/internal/service/workspace"
 )
 
 // watchProcess waits in the background for the exit of an agent process that is in a turn.
@@ -30,7 +31,7 @@ func (h *State) watchProcess(key string) {
 		delete(h.awaitedPIDs, pid)
 		h.mu.Unlock()
 		if ended {
-			h.svc.endDeadTurnsIn(life, h)
+			h.svc.workspaces.RunTask(workspace.TaskTurns, func() error { h.svc.endDeadTurnsIn(life, h); return nil })
 		}
 	})
 }

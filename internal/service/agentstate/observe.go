@@ -130,7 +130,7 @@ func (s *Agents) awaitReaction(ctx context.Context, j *signalJob) (retake.Reacti
 	case <-j.done:
 	}
 	out.Checkpoint, out.Warnings = j.checkpoint, j.warnings
-	return out, workspace.WrapError("not saved", workspace.NotSaved, j.err)
+	return out, workspace.WrapSaveError(j.err)
 }
 
 // Bounds of names that agents send.

@@ -37,11 +37,7 @@ func (s *Checkpoints) Save(ctx context.Context, req retake.SaveRequest) (retake.
 	defer l.IsSaving.Store(false)
 	res, err := s.SaveIfChanged(ctx, l, ws, root, req, Options{})
 	if err != nil {
-		what := "not saved"
-		if errors.Is(err, fsx.ErrNoSpace) {
-			what = "not saved: the disk is full"
-		}
-		return res, workspace.WrapError(what, workspace.NotSaved, err)
+		return res, workspace.WrapSaveError(err)
 	}
 	if req.Pin != "" {
 		if _, err := s.history.Pin(ctx, ws.ID, string(res.Checkpoint.ID), req.Pin); err != nil {

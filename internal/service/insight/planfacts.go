@@ -11,6 +11,7 @@ import (
 	"github.com/retake-dev/retake/internal/engine/restore"
 	"github.com/retake-dev/retake/internal/explain/story"
 	"github.com/retake-dev/retake/internal/service/history"
+	"github.com/retake-dev/retake/internal/service/workspace"
 )
 
 // planReadWait is how long a plan waits for the meaning of its steps. Without it the plan
@@ -41,12 +42,13 @@ func (s *Insight) AddPlanFacts(ctx context.Context, p *retake.Plan) {
 		return s.history.Bytes(ctx, id)
 	}
 	told := make(chan []retake.Fact, 1)
-	s.workspaces.Work.Go(func() { // what is too late for this plan is stored for the next one
+	s.workspaces.GoTask(workspace.TaskReadings, func() error { // what is too late for this plan is stored for the next one
 		life, stop := context.WithTimeout(s.workspaces.Lifetime, planReadLimit)
 		defer stop()
 		facts, _, remember := s.readFacts(life, in)
 		told <- facts
 		remember()
+		return nil
 	})
 	select {
 	case <-wait.Done():

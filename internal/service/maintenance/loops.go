@@ -152,7 +152,7 @@ func (c *upkeepLoops) runCheckLoop(ctx context.Context) {
 			return
 		case <-t.C:
 		}
-		c.svc.workspaces.EvictIdleCaches()
+		c.svc.workspaces.RunTask(workspace.TaskCaches, func() error { c.svc.workspaces.EvictIdleCaches(); return nil })
 		c.svc.workspaces.RunTask(workspace.TaskTurns, func() error { c.svc.agents.EndAllDeadTurns(ctx); return nil })
 		c.svc.workspaces.RunTask(workspace.TaskDrill, func() error { return c.svc.runDueDrills(ctx) })
 		if c.svc.isDiskLow() { // saves may be refused, so none would trigger a run

@@ -44,17 +44,10 @@ func (s *autoSaver) run(ctx context.Context) {
 	case <-s.agents.CaughtUp(): // queued signals come first
 	}
 	for n := 0; ; {
-		switch {
-		case n%quietAllSteps == 0:
-			s.startQuiet(ctx, s.allWorkspaceIDs(ctx))
-		case n%quietInUseSteps == 0:
-			s.startQuiet(ctx, s.workspaces.CachedWorkspaces())
-		}
-		for id, r := range s.activity {
-			if !s.checkQuiet(ctx, id, r) {
-				delete(s.activity, id)
-			}
-		}
+		s.workspaces.RunTask(workspace.TaskAutoSaves, func() error {
+			s.checkAll(ctx, n)
+			return nil
+		})
 		then := n + 1
 		if len(s.activity) == 0 {
 			then = (n/quietInUseSteps + 1) * quietInUseSteps // enabled nowhere: sleep longer
@@ -65,6 +58,21 @@ func (s *autoSaver) run(ctx context.Context) {
 		case <-time.After(time.Duration(then-n) * quietPollInterval):
 		}
 		n = then
+	}
+}
+
+// checkAll takes the auto-checkpoints that are due at the n-th look.
+func (s *autoSaver) checkAll(ctx context.Context, n int) {
+	switch {
+	case n%quietAllSteps == 0:
+		s.startQuiet(ctx, s.allWorkspaceIDs(ctx))
+	case n%quietInUseSteps == 0:
+		s.startQuiet(ctx, s.workspaces.CachedWorkspaces())
+	}
+	for id, r := range s.activity {
+		if !s.checkQuiet(ctx, id, r) {
+			delete(s.activity, id)
+		}
 	}
 }
 

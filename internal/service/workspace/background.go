@@ -12,6 +12,9 @@ import (
 const (
 	TaskEvents       = "read waiting events"
 	TaskSaves        = "take the checkpoints of turns"
+	TaskAutoSaves    = "take auto-checkpoints"
+	TaskCaches       = "drop what is kept of idle workspaces"
+	TaskPresent      = "see what changed since the newest checkpoint"
 	TaskQueue        = "keep events until they are done"
 	TaskSession      = "store agent state"
 	TaskSummary      = "summarize checkpoints"

@@ -112,6 +112,14 @@ const (
 	NotSaved  = "Nothing was saved; earlier checkpoints are intact."
 )
 
+// WrapSaveError is WrapError for a save: it says when the disk is full.
+func WrapSaveError(err error) error {
+	if errors.Is(err, fsx.ErrNoSpace) && !errors.Is(err, store.ErrInDoubt) {
+		return WrapError("not saved: the disk is full", NotSaved, err)
+	}
+	return WrapError("not saved", NotSaved, err)
+}
+
 // WrapError gives an error a kind, a description and a statement of what is safe. An error
 // that already has a kind is returned as it is.
 func WrapError(what, safe string, err error) error {

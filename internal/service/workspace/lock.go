@@ -24,8 +24,12 @@ func (l Lock) TryLock() bool {
 	}
 }
 
-// LockWithin waits for the lock for so long, and reports whether it has it.
+// LockWithin waits for the lock for so long, and reports whether it has it. It takes a lock
+// that is free even if there is no time to wait.
 func (l Lock) LockWithin(ctx context.Context, wait time.Duration) bool {
+	if l.TryLock() {
+		return true
+	}
 	end := time.NewTimer(wait)
 	defer end.Stop()
 	select {
