@@ -189,7 +189,7 @@ func (h *home) fireAt(s *speaker, kind retake.SignalKind, c clock.Clock) fired {
 		In: bytes.NewReader(payload), Out: &out, Dir: s.dir, Clock: c,
 		Protected: func(dir string) bool { return protection.HasMarkAbove(fsx.OS(), dir) },
 		Observe:   svc.Observe,
-		Enqueue:     func(sig retake.Signal) error { return queue.Put(h.signals(), sig) },
+		Enqueue:   func(sig retake.Signal) error { return queue.Put(h.signals(), sig) },
 	})
 	f.took, f.out = time.Since(began), out.Bytes()
 	return f
