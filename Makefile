@@ -7,7 +7,7 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 dev: ## build both programs into ./bin, and say how to try them
-	go build -o bin/ ./cmd/...
+	CGO_ENABLED=0 go build -o bin/ ./cmd/...
 	@printf '%s\n' '' \
 	'Built bin/retake and bin/retaked. Nothing was started. To try them, paste these lines into a shell:' '' \
 	'  export PATH="$(CURDIR)/bin:$$PATH"' \
@@ -18,7 +18,7 @@ dev: ## build both programs into ./bin, and say how to try them
 	'  cd / && retake daemon stop && rm -rf "$$RETAKE_HOME" && unset RETAKE_HOME'
 
 build: ## build ./retake and ./retaked
-	go build -o . ./cmd/...
+	CGO_ENABLED=0 go build -o . ./cmd/...
 
 check: ## what to run before a push: format, vet, the rules of the code and of the words, go.mod
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these"; exit 1; }

@@ -18,6 +18,7 @@ import (
 	"github.com/retake-dev/retake/internal/platform/diag"
 	"github.com/retake-dev/retake/internal/platform/proc"
 	"github.com/retake-dev/retake/internal/ui/cli"
+	"github.com/retake-dev/retake/internal/ui/tui"
 )
 
 // version is set by a release at build time.
@@ -36,6 +37,7 @@ func main() {
 		RunDaemon: runDaemon,
 		Servers:   func(c config.Config, s *config.Settings) cli.Servers { return servers{c, s} },
 		Mount:     mountAt,
+		Screen:    showScreen,
 		MCP: func(ctx context.Context, s retake.Service, dir string) error {
 			return mcp.Serve(ctx, s, os.Stdin, os.Stdout, mcp.Options{Dir: dir, Version: version, Clock: clock.Wall})
 		},
@@ -65,4 +67,12 @@ func runDaemon(ctx context.Context, c config.Config, s *config.Settings, starter
 
 func mountAt(ctx context.Context, dir string, ws retake.Workspace, s retake.Service, ready func()) error {
 	return mount.Serve(ctx, dir, mount.Options{Workspace: ws, Service: s, Clock: clock.Wall}, ready)
+}
+
+// showScreen shows a workspace in our terminal.
+func showScreen(ctx context.Context, conf config.Config, x cli.Screen) error {
+	return tui.Run(ctx, tui.Options{
+		Service: x.Service, Workspace: x.Workspace, In: os.Stdin, Out: os.Stdout, Env: conf.Environ, Clock: clock.Wall,
+		Home: conf.Home, ASCII: x.ASCII, Color: x.Color, ProposeForkDir: x.ProposeForkDir, ResolveDir: x.ResolveDir,
+	})
 }

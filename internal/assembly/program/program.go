@@ -3,7 +3,7 @@
 //
 // `retake` has no Engine: it speaks to the daemon, and hands what needs the store in its own
 // process over to `retaked`: work without a daemon, the daemon itself, the server, mounts,
-// MCP and the demo. It may read and write archives that the user names, and start programs that the
+// MCP, the full-screen view and the demo. It may read and write archives that the user names, and start programs that the
 // user asks for. It never decides a use case.
 package program
 
@@ -35,6 +35,8 @@ type Engine struct {
 	RunDaemon func(ctx context.Context, c config.Config, s *config.Settings, starter int) error
 	Servers   func(c config.Config, s *config.Settings) cli.Servers
 	Mount     func(ctx context.Context, dir string, ws retake.Workspace, s retake.Service, ready func()) error
+	// Screen fills the terminal with a workspace until somebody leaves.
+	Screen func(ctx context.Context, c config.Config, x cli.Screen) error
 	// MCP serves the tools for agents on our input and output until they end.
 	MCP func(ctx context.Context, s retake.Service, dir string) error
 }
@@ -135,7 +137,7 @@ func (p *program) runCommand() int {
 		RemoteConfig: remoteFromEnv(),
 		Archives:     archiveFiles{settings.Floor},
 		Report:       p.collectReport,
-		Run:          newProgramRunner(conf), NewScratchDir: newScratchDirs(conf), Screen: newScreen(conf), OpenBrowser: newBrowserOpener(conf),
+		Run:          newProgramRunner(conf), NewScratchDir: newScratchDirs(conf), OpenBrowser: newBrowserOpener(conf),
 		Hook:   func(ctx context.Context, agent string) int { return p.handleHook(ctx, agent) },
 		Places: newAgentPlaces(conf),
 		In:     os.Stdin, Out: os.Stdout, Err: os.Stderr,
@@ -145,6 +147,7 @@ func (p *program) runCommand() int {
 	}
 	if p.engine != nil {
 		deps.HandOver, deps.Servers, deps.Mount, deps.MCP = nil, p.engine.Servers(conf, settings), p.engine.Mount, p.engine.MCP
+		deps.Screen = func(ctx context.Context, x cli.Screen) error { return p.engine.Screen(ctx, conf, x) }
 	}
 	return cli.Run(ctx, p.args, deps)
 }

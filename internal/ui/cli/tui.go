@@ -20,7 +20,7 @@ type Screen struct {
 }
 
 func newTUICommand(f *commandLine) *cobra.Command {
-	return &cobra.Command{
+	return markNeedsEngine(&cobra.Command{
 		Use: "tui", Short: "Browse the timeline full screen", Args: argsBetween(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !f.InTTY || !f.OutTTY || f.json || f.noInput {
@@ -40,7 +40,7 @@ func newTUICommand(f *commandLine) *cobra.Command {
 			}
 			return f.Screen(cmd.Context(), x)
 		},
-	}
+	})
 }
 
 // resolvePlace is a directory as a person types it where no shell reads it.
