@@ -2,6 +2,7 @@ package agentstate
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -31,6 +32,10 @@ type State struct {
 	queue       []*signalJob
 	isRunning   bool         // runJobs is running
 	awaitedPIDs map[int]bool // agent processes whose exit is awaited
+	version     uint64       // counts the versions of state that are to be stored
+
+	storing sync.Mutex // taken after mu or alone; guards what follows
+	stored  uint64     // the version that is on disk
 
 	transcripts workspace.Lock // transcripts are saved one at a time, in order
 }
@@ -40,6 +45,7 @@ type signalJob struct {
 	ws         retake.Workspace
 	sig        retake.Signal
 	act        session.Act
+	stored     chan struct{} // closed when the state that knows of the signal is on disk
 	done       chan struct{}
 	checkpoint *retake.Checkpoint
 	recorded   bool
@@ -76,14 +82,17 @@ func (s *Agents) allAgentStates() []*State {
 // before something.
 func (h *State) handleSignal(ws retake.Workspace, sig retake.Signal, habits retake.Habits, waited bool) *signalJob {
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.handleSignalLocked(ws, sig, habits, waited)
+	j, store := h.handleSignalLocked(ws, sig, habits, waited)
+	h.mu.Unlock()
+	store() // beside the checkpoint: on some file systems this takes as long
+	return j
 }
 
-// handleSignalLocked is handleSignal for a caller that holds mu.
-func (h *State) handleSignalLocked(ws retake.Workspace, sig retake.Signal, habits retake.Habits, waited bool) *signalJob {
+// handleSignalLocked is handleSignal for a caller that holds mu. The caller must call store,
+// with mu or without: the job ends only after it.
+func (h *State) handleSignalLocked(ws retake.Workspace, sig retake.Signal, habits retake.Habits, waited bool) (j *signalJob, store func()) {
 	if i := slices.IndexFunc(h.queue, func(j *signalJob) bool { return j.sig.ID == sig.ID }); i >= 0 {
-		return h.queue[i]
+		return h.queue[i], func() {}
 	}
 	if !slices.Contains(h.state.Seen, sig.ID) {
 		h.appendToOwnTranscript(&sig)
@@ -95,7 +104,7 @@ func (h *State) handleSignalLocked(ws retake.Workspace, sig retake.Signal, habit
 	if act.Save != nil && !act.Save.StillRisky(h.svc.pathExistsFunc(ws, sig)) {
 		act.Save = nil
 	}
-	j := &signalJob{ws: ws, sig: sig, act: act, done: make(chan struct{})}
+	j = &signalJob{ws: ws, sig: sig, act: act, stored: make(chan struct{}), done: make(chan struct{})}
 	if waited && act.Save != nil && act.Save.MustComeFirst() {
 		j.act.Save, act.Save = nil, nil
 	}
@@ -105,13 +114,16 @@ func (h *State) handleSignalLocked(ws retake.Workspace, sig retake.Signal, habit
 	if h.state = st; act.Save != nil {
 		h.queue = append(h.queue, j)
 	}
-	h.persistState() // a failure loses context, never a checkpoint
+	write := h.snapshotState()
 	if act.Save != nil && !h.isRunning {
 		h.isRunning = true
 		h.svc.workspaces.Work.Go(h.runJobs)
 	}
 	h.watchProcess(act.Session)
-	return j
+	return j, func() {
+		defer close(j.stored)
+		h.svc.workspaces.Diag.Note(workspace.TaskSession, write()) // a failure loses context, never a checkpoint
+	}
 }
 
 // runJobs runs the queued jobs in order and returns when the queue is empty.
@@ -128,6 +140,7 @@ func (h *State) runJobs() {
 		h.mu.Unlock()
 
 		j.err = h.runJob(j)
+		<-j.stored // before the signal leaves the queue on disk
 		h.mu.Lock()
 		h.queue = h.queue[1:]
 		if shouldRetrySignal(j.err) { // it will be sent again, from the queue or by its sender
@@ -297,15 +310,30 @@ func highestEffectNumber(effects []retake.Effect) (last int64) {
 // persistState writes the state and records whether that worked. The caller holds mu.
 func (h *State) persistState() { h.svc.workspaces.Diag.Note(workspace.TaskSession, h.writeState()) }
 
-// writeState writes the state to disk, without the signals that are still queued. The
-// caller holds mu.
-func (h *State) writeState() error {
+// writeState writes the state to disk. The caller holds mu.
+func (h *State) writeState() error { return h.snapshotState()() }
+
+// snapshotState returns a function that writes the state as it is now, without the signals
+// that are still queued, unless a newer one was written meanwhile. The caller holds mu; whoever
+// calls the function need not.
+func (h *State) snapshotState() (write func() error) {
 	if h.svc.workspaces.SessionDir == "" {
-		return nil
+		return func() error { return nil }
 	}
 	st := h.state
 	st.Seen = slices.DeleteFunc(slices.Clone(st.Seen), func(id retake.SignalID) bool {
 		return slices.ContainsFunc(h.queue, func(j *signalJob) bool { return j.sig.ID == id })
 	})
-	return h.svc.workspaces.WriteSessionFile(h.fileName(), st)
+	doc, err := json.Marshal(st)
+	h.version++
+	version := h.version
+	return func() error {
+		h.storing.Lock()
+		defer h.storing.Unlock()
+		if err != nil || version < h.stored {
+			return err
+		}
+		h.stored = version
+		return h.svc.workspaces.WriteSessionFile(h.fileName(), json.RawMessage(doc))
+	}
 }
