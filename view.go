@@ -13,14 +13,18 @@ type Viewer interface {
 	ViewTimeline(ctx context.Context, q TimelineQuery) (TimelineView, error)
 }
 
-// TimelineQuery chooses a part of the timeline and how it is folded. Open holds the keys of
-// folds that somebody opened. Now also asks what changed since the newest checkpoint; the
-// answer is waited for a short time only.
+// TimelineQuery chooses a part of the timeline and how it is folded.
 type TimelineQuery struct {
 	LogQuery
-	Open         []string
+	Open         []string // the keys of folds that somebody opened
 	FoldReplaced bool
-	Now          bool
+	Now          bool // also say what changed since the newest checkpoint; waited for a short time only
+
+	// Flat asks for one row per checkpoint, without folds, forks and a graph, and Graph for the
+	// rows of a graph without what the ones of checkpoints say. Together they are a long timeline
+	// that is read page by page and laid out as a whole.
+	Flat  bool
+	Graph bool
 }
 
 // IsFiltered reports whether checkpoints in between are left out.
@@ -77,6 +81,7 @@ type TimelineRow struct {
 	Points  []Point   `json:"points,omitempty"`  // what really changed, in order
 	Lead    string    `json:"lead,omitempty"`    // the same in a word or two
 	Heavy   bool      `json:"heavy,omitempty"`   // the points say more than the title
+	Counted bool      `json:"counted,omitempty"` // the points are only counts: nobody looked into the files yet
 	Flags   []RowFlag `json:"flags,omitempty"`   // the gravest first
 	Answers []Answer  `json:"answers,omitempty"` // of checks, the gravest first
 	Pins    []string  `json:"pins,omitempty"`

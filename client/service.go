@@ -117,11 +117,10 @@ func (c *Client) ViewTimeline(ctx context.Context, q retake.TimelineQuery) (reta
 	if len(q.Open) > 0 {
 		v["open"] = q.Open
 	}
-	if q.FoldReplaced {
-		v.Set("fold_replaced", "true")
-	}
-	if q.Now {
-		v.Set("now", "true")
+	for name, set := range map[string]bool{"fold_replaced": q.FoldReplaced, "now": q.Now, "flat": q.Flat, "graph": q.Graph} {
+		if set {
+			v.Set(name, "true")
+		}
 	}
 	return callJSON[retake.TimelineView](ctx, c.conn, newGet(v, "workspaces", string(q.Workspace), "view", "timeline"))
 }

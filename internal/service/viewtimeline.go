@@ -18,7 +18,7 @@ func (s *Service) ViewTimeline(ctx context.Context, q retake.TimelineQuery) (ret
 	if q.Now {
 		present = startReadPresent(ctx, s, q.Workspace)
 	}
-	in := view.Input{Tree: !q.IsFiltered(), FoldReplaced: q.FoldReplaced, Open: q.Open}
+	in := view.Input{Tree: !q.IsFiltered() && !q.Flat, Flat: q.Flat, Graph: q.Graph, FoldReplaced: q.FoldReplaced, Open: q.Open}
 	var err error
 	if in.Timeline, err = s.Log(ctx, q.LogQuery); err != nil {
 		return retake.TimelineView{}, err

@@ -17,7 +17,7 @@ func setChanges(r *retake.TimelineRow, c *retake.Checkpoint, g *retake.Gist) {
 		r.Points, r.Lead = g.Points, g.Lead
 		r.Heavy = c.Return == nil && AreWeighty(g.Points, r.Lead)
 	default:
-		r.Points = countPoints(c)
+		r.Points, r.Counted = countPoints(c), g == nil && r.Files > 0
 		r.Heavy = c.Return == nil && c.Changed.Deleted > 0
 	}
 }

@@ -30,7 +30,10 @@ func (in *Input) entries(titles Titles) ([]entry, []graphCell) {
 	for _, key := range in.Open {
 		open[key] = true
 	}
-	es := in.foldQuiet(open)
+	es := in.singleEntries()
+	if !in.Flat {
+		es = in.foldQuiet(open)
+	}
 	if in.Tree {
 		setParents(es, titles)
 		es = insertForks(es, in.Forks)
@@ -48,6 +51,15 @@ func (in *Input) entries(titles Titles) ([]entry, []graphCell) {
 		cells = layoutGraph(rows, tip)
 	}
 	return es, cells
+}
+
+// singleEntries returns one entry for each checkpoint.
+func (in *Input) singleEntries() []entry {
+	out := make([]entry, 0, len(in.Checkpoints))
+	for i := range in.Checkpoints {
+		out = append(out, entry{checkpoints: in.Checkpoints[i : i+1], parent: -1})
+	}
+	return out
 }
 
 // setParents sets the parent of each entry. A parent that is not shown is taken to be the

@@ -43,6 +43,9 @@ func (b *rowBuilder) entryRow(e entry, place retake.RowPlace) retake.TimelineRow
 }
 
 func (b *rowBuilder) checkpointRow(c *retake.Checkpoint, place retake.RowPlace) retake.TimelineRow {
+	if b.in.Graph {
+		return retake.TimelineRow{Kind: retake.RowCheckpoint, Key: string(c.ID), Place: place, Number: c.Number, Newest: c.Number == b.in.Newest}
+	}
 	f := b.in.Findings[c.ID]
 	r := retake.TimelineRow{
 		Kind: retake.RowCheckpoint, Key: string(c.ID), Place: place, Number: c.Number, Time: c.Time, Who: AuthorOf(c), Good: f.Good,
@@ -101,8 +104,12 @@ func (b *rowBuilder) foldRow(kind retake.RowKind, run []retake.Checkpoint, place
 	newest, oldest := &run[0], &run[len(run)-1]
 	r := retake.TimelineRow{
 		Kind: kind, Key: foldKey(kind, run), Place: place, Number: newest.Number, First: oldest.Number, Count: int64(len(run)),
-		Time: oldest.Time, Until: newest.Time, Inside: make([]retake.TimelineRow, 0, len(run)),
+		Time: oldest.Time, Until: newest.Time,
 	}
+	if b.in.Graph {
+		return r
+	}
+	r.Inside = make([]retake.TimelineRow, 0, len(run))
 	inside := retake.RowPlace{Replaced: place.Replaced || kind == retake.RowReplaced}
 	for i := range run {
 		r.Inside = append(r.Inside, b.checkpointRow(&run[i], inside))

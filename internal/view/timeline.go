@@ -15,6 +15,8 @@ type Input struct {
 	Forks        []Fork
 	Earlier      []retake.Checkpoint // not shown: they hold the work of turns that are
 	Tree         bool                // no checkpoint in between is left out
+	Flat         bool                // one row per checkpoint
+	Graph        bool                // rows of checkpoints have a place and nothing to say
 	FoldReplaced bool
 	Open         []string // keys of folds that are not folded
 

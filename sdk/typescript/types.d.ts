@@ -2200,6 +2200,8 @@ export interface TimelineRow {
   checkpoint?: Checkpoint;
   /** How many checkpoints a folded row contains, or how many forks a row of kind more stands for. */
   count?: number;
+  /** If true, the points are only counts, because nobody looked into the files yet. */
+  counted?: boolean;
   /** The number of changed files. For the first checkpoint, the number of files in it. */
   files: number;
   /** The number of the oldest checkpoint in a folded row. */

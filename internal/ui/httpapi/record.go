@@ -36,6 +36,8 @@ type timelineQuery struct {
 	Open         []string `query:"open,explode" doc:"The keys of folded rows to open."`
 	FoldReplaced bool     `query:"fold_replaced" doc:"If true, checkpoints that a restore replaced are folded into one row."`
 	Now          bool     `query:"now" doc:"If true, the first row says what changed since the newest checkpoint. It is waited for briefly."`
+	Flat         bool     `query:"flat" doc:"If true, there is one row for each checkpoint, without folds, forks and a graph."`
+	Graph        bool     `query:"graph" doc:"If true, rows of checkpoints have a kind, a key, a number and a place in the graph, and nothing else; folded rows don't list what is inside. Ask for the rest with flat=true, page by page."`
 }
 
 type refQuery struct {
@@ -54,7 +56,7 @@ func (a *api) registerCheckpoints() {
 		return t, err
 	})
 	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/view/timeline", "view-timeline", "Arrange checkpoints in rows"), func(ctx context.Context, in *timelineQuery) (retake.TimelineView, error) {
-		return a.ViewTimeline(ctx, retake.TimelineQuery{LogQuery: in.query(), Open: in.Open, FoldReplaced: in.FoldReplaced, Now: in.Now})
+		return a.ViewTimeline(ctx, retake.TimelineQuery{LogQuery: in.query(), Open: in.Open, FoldReplaced: in.FoldReplaced, Now: in.Now, Flat: in.Flat, Graph: in.Graph})
 	})
 	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/find", "find", "Find a checkpoint"), func(ctx context.Context, in *refQuery) (retake.Checkpoint, error) {
 		return a.Find(ctx, in.Workspace, in.Ref)

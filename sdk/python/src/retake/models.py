@@ -1197,6 +1197,7 @@ class TimelineRow:
     changed: Optional[Counts] = None  # What changed since the newest checkpoint, in a row of kind now. Absent while it is not known.
     checkpoint: Optional[Checkpoint] = None  # The checkpoint, in a row of kind checkpoint.
     count: Optional[int] = None  # How many checkpoints a folded row contains, or how many forks a row of kind more stands for.
+    counted: Optional[bool] = None  # If true, the points are only counts, because nobody looked into the files yet.
     files: int  # The number of changed files. For the first checkpoint, the number of files in it.
     first: Optional[int] = None  # The number of the oldest checkpoint in a folded row.
     flags: list[RowFlag] = field(default_factory=list)  # What to know before trusting the checkpoint, worst first.
