@@ -88,6 +88,11 @@ func (in *Input) isChecked() bool {
 			return true
 		}
 	}
+	for i := range in.Forks {
+		if len(in.Forks[i].Finding.Answers) > 0 {
+			return true
+		}
+	}
 	return in.Good != nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/test/alike"
 	"github.com/retake-dev/retake/test/story/replay"
 )
 
@@ -14,6 +15,7 @@ import (
 type book struct {
 	run      replay.Run
 	chapters []chapter
+	timeline alike.Timeline
 	unseen   []miss // what a story tells and the row of the timeline does not
 }
 

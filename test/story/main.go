@@ -90,6 +90,9 @@ func run(ctx context.Context, o options) (failed bool, err error) {
 	}
 	res.sum()
 	res.Controls = controls(books)
+	if res.ShownAlike, res.ShownOtherwise, err = compareShown(books); err != nil {
+		return false, err
+	}
 	fmt.Print(res.String())
 	return res.failed(), report(o, res)
 }
@@ -158,6 +161,9 @@ func tryOnce(ctx context.Context, o options, dir string, r replay.Run, a *accoun
 		return b, err
 	}
 	if b, err = s.write(ctx); err != nil {
+		return b, err
+	}
+	if b.timeline, err = s.timeline(ctx); err != nil {
 		return b, err
 	}
 	for _, c := range b.chapters {

@@ -19,6 +19,7 @@ func (s *stand) play(ctx context.Context) error {
 	}
 	s.sessions = map[string]bool{}
 	return s.run.Play(ctx, s.tree(), func(number int, t replay.Turn, before, after replay.Walk) error {
+		t.Facts = append(t.Facts, s.gitTruth(ctx)...)
 		a := act{turn: t, before: s.newest, dirs: countDirs(t.Paths.Dirs, before, after)}
 		var err error
 		if number == 0 {

@@ -135,7 +135,11 @@ type result struct {
 	MostRuns  int                       `json:"most_runs"`
 	Elsewhere int                       `json:"elsewhere"` // runs of checks that stood at another path
 	Controls  []control                 `json:"controls"`
-	Runs      []account                 `json:"runs"`
+
+	ShownAlike     int `json:"shown_alike"`     // timelines of which the terminal and the console show the same
+	ShownOtherwise int `json:"shown_otherwise"` // and of which they do not
+
+	Runs []account `json:"runs"`
 }
 
 // held is what nobody saw who made the readers.
@@ -194,6 +198,7 @@ func (r *result) broken() []string {
 	bar(r.Caught == r.Lies && r.Baseless == 0, "every lie has a flag, and nothing else has")
 	bar(r.Good == r.Tried && r.Bisects == 2*r.Tried, "good and bisect land on the right checkpoint")
 	bar(r.Failed == 0, "no run fails")
+	bar(r.ShownOtherwise == 0, "the terminal and the console show the same timeline")
 	for _, c := range r.Controls {
 		bar(c.Caught == c.Tried, "a control is caught: "+c.What)
 	}
@@ -215,6 +220,7 @@ func (r *result) String() string {
 	for _, c := range r.Controls {
 		fmt.Fprintf(&b, "control caught %d of %d: %s\n", c.Caught, c.Tried, c.What)
 	}
+	fmt.Fprintf(&b, "timelines that the terminal and the console show alike: %d, otherwise: %d\n", r.ShownAlike, r.ShownOtherwise)
 	for _, text := range r.broken() {
 		fmt.Fprintf(&b, "NOT SO: %s\n", text)
 	}

@@ -31,6 +31,7 @@ type stand struct {
 	verify bool // the check is run after every turn, and its answer recorded
 
 	svc      *client.Client
+	head     string // the commit that the branch of the tree is at, if it has one
 	ws       retake.WorkspaceID
 	newest   retake.Checkpoint
 	sessions map[string]bool // agents that were heard of

@@ -36,6 +36,23 @@ export const logOf = (ws: string, q: { before?: number; limit?: number; path?: s
     queryFn: ({ signal }) => ask<T.Timeline>("GET", at(ws, "checkpoints"), { query: { limit: pageSize, ...q }, signal }),
   });
 
+export interface ViewQuery {
+  before?: number;
+  limit?: number;
+  open?: readonly string[];
+  fold_replaced?: boolean;
+  flat?: boolean; // one row for each checkpoint
+  graph?: boolean; // where rows stand, without what they say
+  now?: boolean;
+}
+
+/** A part of the timeline in rows. */
+export const viewOf = (ws: string, q: ViewQuery) =>
+  queryOptions({
+    queryKey: ["ws", ws, "view", q],
+    queryFn: ({ signal }) => ask<T.TimelineView>("GET", at(ws, "view/timeline"), { query: { ...q }, signal }),
+  });
+
 export const forksOf = (ws: string) =>
   queryOptions({
     queryKey: ["ws", ws, "forks"],

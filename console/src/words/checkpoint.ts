@@ -1,6 +1,6 @@
 // What a checkpoint is called, how good it is, and who made it. The words are those of the
 // terminal; a title that somebody said is quoted, one made of facts is not.
-import type { Answer, Checkpoint, Finding, Workspace } from "../api/types.ts";
+import type { Answer, Checkpoint, Workspace } from "../api/types.ts";
 import { oneLine, shown } from "./escape.ts";
 import { several } from "./number.ts";
 
@@ -95,7 +95,7 @@ export function whoMade(c: Checkpoint): string {
 export type Standing = "good" | "failed" | "inherited" | "unknown" | "partly";
 
 /** How the verifications of a checkpoint stand: claims count for nothing. */
-export function standing(f?: Finding): Standing {
+export function standing(f?: { answers?: readonly Answer[] | null }): Standing {
   const own = (f?.answers ?? []).filter((a) => !a.claim);
   if (own.length === 0) return "unknown";
   if (own.some((a) => a.verdict === "failed")) return "failed";

@@ -71,7 +71,7 @@ func (c *columns) shareWidth(width int) {
 	used := c.graph + c.number + 2 + c.when + 2 + 2 + c.verify + c.files + 2
 	if !c.wide {
 		c.who, c.flag = 0, 0
-		c.title = max(width-used-c.lead, 16)
+		c.title = max(width-used-c.lead, 8)
 		return
 	}
 	for _, n := range []int{c.who, c.flag} {

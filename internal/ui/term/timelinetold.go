@@ -289,7 +289,7 @@ func effectRow(l Style, c columns, r row, e retake.Effect) string {
 	}
 	line := drawGraphBelow(l, r.place, shade(l.Glyphs.Arrow), c.lanes) + shade(termtext.PadLeft(termtext.Escape(e.ID), c.number)) + "  " +
 		l.Dim(termtext.Pad(l.ShortTime(e.Time), c.when)) + "  "
-	room := c.title + 2 + c.verify + c.files - max(len(e.Word())-c.lead, 0)
+	room := min(c.title+2+c.verify+c.files-max(len(e.Word())-c.lead, 0), max(l.Width-l.ShownWidth(line)-2-len(e.Word()), 0))
 	if c.wide {
 		room = c.title
 		if c.flag > 0 {

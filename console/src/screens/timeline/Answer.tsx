@@ -4,42 +4,43 @@ import { Link } from "@tanstack/react-router";
 import { memo, useMemo, type ReactNode } from "react";
 import { usePowers } from "../../api/powers.ts";
 import { statusOf } from "../../api/queries.ts";
-import type { Checkpoint, Finding, Status } from "../../api/types.ts";
+import type { Checkpoint, Status } from "../../api/types.ts";
 import { Icon } from "../../parts/Icon.tsx";
 import { Named } from "../../parts/marks.tsx";
 import { shown } from "../../words/escape.ts";
-import { titleOf, type Goals } from "../../words/checkpoint.ts";
+import { titleOf } from "../../words/checkpoint.ts";
 import { several } from "../../words/number.ts";
 import { ago, clock } from "../../words/time.ts";
 import type { Read } from "./book.ts";
 import { brokenSince, type Broken } from "./broken.ts";
 import { mayNot } from "./Preview.tsx";
+import { realAnswers, rowAt, type Row } from "./rows.ts";
 
-export const Answer = memo(function Answer({ ws, read, goals }: { ws: string; read: Read; goals: Goals }) {
+export const Answer = memo(function Answer({ ws, read }: { ws: string; read: Read }) {
   const status = useQuery(statusOf(ws)).data;
   const good = status?.good ?? read.good;
-  if (good) return <Good ws={ws} read={read} good={good} goals={goals} status={status} />;
-  return <NoGood read={read} goals={goals} asked={[...read.findings.values()].some((f) => f.answers?.some((a) => !a.claim))} />;
+  if (good) return <Good ws={ws} read={read} good={good} status={status} />;
+  return <NoGood row={read.rows[0]!} asked={read.rows.some((r) => realAnswers(r).length > 0)} />;
 });
 
 interface GoodProps {
   ws: string;
   read: Read;
   good: Checkpoint;
-  goals: Goals;
   status?: Status;
 }
 
-function Good({ ws, read, good, goals, status }: GoodProps) {
+function Good({ ws, read, good, status }: GoodProps) {
   const n = good.number;
+  const row = rowAt(read.rows, n);
   const { may } = usePowers();
-  const broken = useMemo(() => brokenSince(read, good), [read, good]);
+  const broken = useMemo(() => brokenSince(read.rows, good), [read, good]);
   return (
     <Strip
       sign={<span className="tl-sign good"><Icon name="check" /></span>}
       title={<>{n} is good</>}
       time={clock(good.time)}
-      name={titleOf(good, goals).text}
+      name={row ? shown(row.title) : titleOf(good).text}
       acts={
         <>
           <Link className="button" to="/w/$ws/compare" params={{ ws }} search={{ from: String(n) }}>
@@ -58,7 +59,7 @@ function Good({ ws, read, good, goals, status }: GoodProps) {
         </>
       }
     >
-      {proof(read.findings.get(good.id), status, n)}{" "}
+      {proof(row, status, n)}{" "}
       {broken ? (
         <>
           <b className="bad">
@@ -90,8 +91,8 @@ function Break({ ws, broken: { first, only, names } }: { ws: string; broken: Bro
 }
 
 /** What was verified, and whether going back was proven. */
-function proof(f: Finding | undefined, status: Status | undefined, n: number): ReactNode {
-  const parts = (f?.answers ?? []).filter((a) => !a.claim && a.verdict === "passed").map((a) => `${shown(a.name)} passed${a.as ? ` at ${a.as}, same files` : ""}`);
+function proof(row: Row | undefined, status: Status | undefined, n: number): ReactNode {
+  const parts = (row ? realAnswers(row) : []).filter((a) => a.verdict === "passed").map((a) => `${shown(a.name)} passed${a.as ? ` at ${a.as}, same files` : ""}`);
   const d = status?.drill;
   const which = d && d.number !== n ? `${d.number} ` : "";
   if (d?.verdict === "passed") parts.push(`${which}proven restorable ${ago(d.at)}`);
@@ -106,21 +107,20 @@ function proof(f: Finding | undefined, status: Status | undefined, n: number): R
 
 /** What changed since, in checkpoints and in files that are in none. */
 function since(read: Read, good: Checkpoint, status?: Status): string {
-  const later = read.checkpoints.findIndex((c) => c.number <= good.number);
+  const later = read.rows.findIndex((r) => r.number <= good.number);
   const files = status ? status.now.added + status.now.deleted + status.now.edited : 0;
   if (later > 0) return `${several(later, "checkpoint")} since then${files > 0 ? `, and ${several(files, "file")} with unsaved changes` : ""}.`;
   if (files > 0) return `${several(files, "file")} changed since then.`;
   return status && !status.saving ? "Nothing changed since." : "";
 }
 
-function NoGood({ read, goals, asked }: { read: Read; goals: Goals; asked: boolean }) {
-  const c = read.checkpoints[0]!;
+function NoGood({ row: c, asked }: { row: Row; asked: boolean }) {
   return (
     <Strip
       sign={<span className="tl-sign unknown"><Icon name="question" /></span>}
       title={asked ? "No checkpoint is good yet" : <>{c.number} is the newest</>}
       time={asked ? `${c.number} is the newest` : clock(c.time)}
-      name={asked ? clock(c.time) : titleOf(c, goals).text}
+      name={asked ? clock(c.time) : shown(c.title)}
       acts={null}
     >
       {asked ? "No checkpoint passed all its checks." : "No checks were run, so Retake can't say which checkpoint is good."} To check the files as they are:{" "}

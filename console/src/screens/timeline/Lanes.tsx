@@ -1,8 +1,7 @@
 // The graph beside the list, of the rows in sight. It is decoration: the rows say in words
 // what it shows.
 import { memo } from "react";
-import type { Finding } from "../../api/types.ts";
-import { paths, type Row } from "./draw.ts";
+import { paths, type Drawn } from "./draw.ts";
 import { nodeOf, type NodeKind } from "./story.ts";
 
 export const geometry = (phone: boolean) => ({ x: (lane: number) => (phone ? 17 + 15 * lane : 22 + 21 * lane), bend: 9 });
@@ -11,19 +10,18 @@ export const geometry = (phone: boolean) => ({ x: (lane: number) => (phone ? 17 
 export const laneRoom = (lanes: number, phone: boolean): number => (phone ? 32 + 15 * (lanes - 1) : 42 + 21 * (lanes - 1));
 
 interface Props {
-  rows: readonly Row[];
+  rows: readonly Drawn[];
   lanes: number;
   phone: boolean;
   newest: number;
-  findingOf: (id: string) => Finding | undefined;
 }
 
-export const Lanes = memo(function Lanes({ rows, lanes, phone, newest, findingOf }: Props) {
+export const Lanes = memo(function Lanes({ rows, lanes, phone, newest }: Props) {
   const first = rows[0];
   const last = rows[rows.length - 1];
   if (!first || !last) return null;
   const g = geometry(phone);
-  const p = paths(rows, g);
+  const p = paths(rows, lanes, g);
   const height = last.top + last.height - first.top;
   const width = laneRoom(lanes, phone);
   return (
@@ -33,13 +31,13 @@ export const Lanes = memo(function Lanes({ rows, lanes, phone, newest, findingOf
       <path className="line fork" d={p.fork} />
       <path className="line dots" d={p.dots} />
       {rows.map((r) => (
-        <Node key={r.item.key} row={r} x={g.x} newest={newest} findingOf={findingOf} />
+        <Node key={r.item.key} row={r} x={g.x} newest={newest} />
       ))}
     </svg>
   );
 });
 
-function Node({ row, x, newest, findingOf }: { row: Row; x: (lane: number) => number; newest: number; findingOf: Props["findingOf"] }) {
+function Node({ row, x, newest }: { row: Drawn; x: (lane: number) => number; newest: number }) {
   const { item, top, height } = row;
   if (item.lane < 0) return null;
   const at = `translate(${x(item.lane)} ${top + height / 2})`;
@@ -47,14 +45,14 @@ function Node({ row, x, newest, findingOf }: { row: Row; x: (lane: number) => nu
     case "checkpoint":
       return (
         <g transform={at} className={item.left ? "node left" : "node"}>
-          {item.c.number === newest ? <circle r="11.5" className="halo" /> : null}
-          <Sign kind={nodeOf(item.c, findingOf(item.c.id))} />
+          {item.row.number === newest ? <circle r="11.5" className="halo" /> : null}
+          <Sign kind={nodeOf(item.row)} />
         </g>
       );
     case "fork":
       return (
         <g transform={at} className="node">
-          <Sign kind={nodeOf(item.fork.state.latest!, findingOf(item.fork.state.latest!.id))} />
+          <Sign kind={nodeOf(item.row)} />
         </g>
       );
     case "effect":
@@ -66,8 +64,9 @@ function Node({ row, x, newest, findingOf }: { row: Row; x: (lane: number) => nu
       );
     case "now":
       return <circle transform={at} r="4.5" className="node-now" />;
-    case "quiet":
-    case "left-fold":
+    case "more":
+      return <circle transform={at} r="3" className="plain" />;
+    case "fold":
       return (
         <g transform={at} className="node">
           <path d="M-7-8h14v16h-14z" className="ground" />

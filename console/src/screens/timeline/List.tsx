@@ -1,17 +1,13 @@
 // The list: only rows in sight are there. Where somebody reads stays where it is when rows
 // come above; at the top new ones slide in.
-import { useQueries } from "@tanstack/react-query";
 import { useVirtualizer, type Virtualizer } from "@tanstack/react-virtual";
-import { useCallback, useEffect, useImperativeHandle, useLayoutEffect, useMemo, useRef, type MouseEvent, type ReactNode, type Ref } from "react";
-import { logOf } from "../../api/queries.ts";
-import type { Finding } from "../../api/types.ts";
+import { useCallback, useEffect, useImperativeHandle, useLayoutEffect, useRef, type MouseEvent, type ReactNode, type Ref } from "react";
 import { focusedIn, withFocus, type Range } from "../../parts/range.ts";
 import { several } from "../../words/number.ts";
 import type { Read } from "./book.ts";
 import { laneRoom, Lanes } from "./Lanes.tsx";
 import { NowRow } from "./NowRow.tsx";
 import { EffectRow, EndRow, FoldRow, ForkRow, HeadRow, CheckpointRow, MoreRow, RestRow } from "./Rows.tsx";
-import { grouped } from "./story.ts";
 import { useNews } from "./useNews.ts";
 import { heightOf, type Item, type View } from "./view.ts";
 
@@ -61,9 +57,7 @@ export function List(p: Props) {
     toTop: () => v.scrollToOffset(0),
   }));
   const seen = v.getVirtualItems();
-  const findingOf = useFindings(read, seen.map((s) => items[s.index]!));
-  const pins = useMemo(() => grouped(read.pins, (x) => x.checkpoint), [read.pins]);
-  const newest = read.checkpoints[0]?.number ?? 0;
+  const newest = read.rows[0]?.number ?? 0;
   const news = useNews(newest, (v.scrollOffset ?? 0) <= 4);
   const { range } = v;
   const near = seen.filter((s) => !range || (s.index >= range.startIndex - overscan && s.index <= range.endIndex + overscan)); // not the one that is there for its focus
@@ -82,11 +76,11 @@ export function List(p: Props) {
       ) : null}
       <div ref={box} className="tl-scroll">
         <div className="tl-inner" style={{ height: v.getTotalSize(), ...room }}>
-          <Lanes rows={rows} lanes={view.lanes} phone={phone} newest={newest} findingOf={findingOf} />
+          <Lanes rows={rows} lanes={view.lanes} phone={phone} newest={newest} />
           <ol aria-label="Checkpoints, newest first">
             {seen.map((s) => (
               <li key={s.key} data-index={s.index} style={{ height: s.size, top: s.start }} aria-setsize={items.length} aria-posinset={s.index + 1}>
-                {rowOf(p, items[s.index]!, findingOf, pins, newest, news.slid)}
+                {rowOf(p, items[s.index]!, newest, news.slid)}
               </li>
             ))}
           </ol>
@@ -96,20 +90,19 @@ export function List(p: Props) {
   );
 }
 
-function rowOf(p: Props, x: Item, findingOf: (id: string) => Finding | undefined, pins: Map<string, { name: string }[]>, newest: number, slid: number): ReactNode {
-  const common = { ws: p.ws, goals: p.view.goals, choose: p.choose, open: p.open };
+function rowOf(p: Props, x: Item, newest: number, slid: number): ReactNode {
+  const common = { ws: p.ws, choose: p.choose, open: p.open };
   switch (x.kind) {
     case "checkpoint": {
-      const n = x.c.number;
+      const n = x.row.number;
       const is = { chosen: n === p.chosen, marked: n === p.marked, newest: n === newest, fresh: n > slid };
-      return <CheckpointRow {...common} {...is} item={x} finding={findingOf(x.c.id)} pins={pins.get(x.c.id)?.map((y) => y.name)} />;
+      return <CheckpointRow {...common} {...is} item={x} />;
     }
     case "fork":
-      return <ForkRow {...common} item={x} finding={findingOf(x.fork.state.latest!.id)} />;
+      return <ForkRow {...common} item={x} />;
     case "effect":
       return <EffectRow {...common} item={x} />;
-    case "quiet":
-    case "left-fold":
+    case "fold":
       return <FoldRow {...common} item={x} />;
     case "more":
       return <MoreRow {...common} item={x} />;
@@ -122,21 +115,6 @@ function rowOf(p: Props, x: Item, findingOf: (id: string) => Finding | undefined
     case "end":
       return <EndRow n={x.n} />;
   }
-}
-
-/** What was found out about checkpoints, and about the newest one of each fork in sight. */
-function useFindings(read: Read, seen: readonly Item[]): (id: string) => Finding | undefined {
-  const forks = seen.flatMap((x) => (x.kind === "fork" ? [x.fork.state] : []));
-  const answers = useQueries({ queries: forks.map((f) => ({ ...logOf(f.id, { limit: 1 }), retry: false })) });
-  const told = answers.map((a) => a.data);
-  const of = useRef<(id: string) => Finding | undefined>(() => undefined);
-  const key = useRef<unknown[]>([]);
-  const now = [read, ...told];
-  if (now.length !== key.current.length || now.some((x, i) => x !== key.current[i])) {
-    key.current = now;
-    of.current = (id) => read.findings.get(id) ?? told.find((t) => t?.findings[id])?.findings[id];
-  }
-  return of.current;
 }
 
 /** Keeps the row that is being read where it is while rows come and go above it. */

@@ -2,28 +2,26 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { usePowers } from "../../api/powers.ts";
-import { saveNow, statusOf, storyOf } from "../../api/queries.ts";
+import { saveNow, viewOf } from "../../api/queries.ts";
+import type { TimelineView } from "../../api/types.ts";
 import { shown } from "../../words/escape.ts";
-import { several } from "../../words/number.ts";
 import { pieces } from "./story.ts";
 import { Story } from "./Rows.tsx";
 
 export function NowRow({ ws, newest }: { ws: string; newest: number }) {
-  const status = useQuery(statusOf(ws)).data;
-  const changed = status ? status.now.added + status.now.deleted + status.now.edited : 0;
-  const story = useQuery({ ...storyOf(ws, String(newest), ""), enabled: changed > 0 }).data;
+  const now = (v?: TimelineView) => v?.rows.find((r) => r.kind === "now");
+  const view = useQuery({ ...viewOf(ws, { flat: true, limit: 1, now: true }), refetchInterval: (q) => (now(q.state.data)?.changed ? false : 1000) });
+  const row = now(view.data);
   const { may } = usePowers();
   const save = useMutation({ mutationFn: () => saveNow(ws, {}) });
-  const points = (story?.gist.points ?? []).slice(0, 3);
-  const words = status?.saving ? "a save is under way" : `${several(changed, "file")} changed since ${newest}`;
   return (
     <div className="tl-row now">
       <span className="tl-n" />
       <span className="tl-t">now</span>
       <span className="tl-b">
-        <span className="tl-x">{words}</span>
+        <span className="tl-x">{row?.changed ? shown(row.title) : "still checking what changed"}</span>
         <span className="tl-s">
-          <Story parts={points.map(pieces)} />
+          <Story parts={(row?.points ?? []).slice(0, 3).map(pieces)} />
         </span>
       </span>
       <span className="tl-acts">

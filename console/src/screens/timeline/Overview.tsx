@@ -1,12 +1,13 @@
 // The overview above the list. A click goes to the nearest checkpoint, a drag shows that span;
 // all of it can be done with the list and the zoom too.
 import { memo, useEffect, useMemo, useRef, useState, type PointerEvent } from "react";
-import { agentName, titleOf } from "../../words/checkpoint.ts";
+import { agentName } from "../../words/checkpoint.ts";
 import { several } from "../../words/number.ts";
 import { ago, clock, date, hour, seconds } from "../../words/time.ts";
 import type { Read } from "./book.ts";
-import { behindOf } from "./fold.ts";
 import { bars, firstWindow, nearest, ticks, windowOf, type Window, type Zoom } from "./overview.ts";
+import { replacedIn, rowAt } from "./rows.ts";
+import { shown } from "../../words/escape.ts";
 
 interface Props {
   read: Read;
@@ -29,18 +30,18 @@ export const Overview = memo(function Overview({ read, zoom, span, setSpan, chos
   const all = useWidth(box);
   const now = useNow();
   const width = Math.max(200, all - legend);
-  const { checkpoints, findings } = read;
-  const at = useMemo(() => checkpoints.find((c) => c.number === chosen), [checkpoints, chosen]);
+  const { rows } = read;
+  const at = rowAt(rows, chosen);
   const time = at ? Date.parse(at.time) : undefined;
-  const w = useMemo(() => span ?? (zoom ? windowOf(checkpoints, zoom, now, time) : firstWindow(checkpoints, now, time)), [span, checkpoints, zoom, now, time]);
-  const behind = useMemo(() => behindOf(checkpoints), [checkpoints]);
-  const drawn = useMemo(() => bars(checkpoints, findings, behind, w, { ...frame, width }), [checkpoints, findings, behind, w, width]);
+  const w = useMemo(() => span ?? (zoom ? windowOf(rows, zoom, now, time) : firstWindow(rows, now, time)), [span, rows, zoom, now, time]);
+  const behind = useMemo(() => replacedIn(rows, read.graph.rows), [rows, read.graph]);
+  const drawn = useMemo(() => bars(rows, behind, w, { ...frame, width }), [rows, behind, w, width]);
   const x = (t: number) => ((t - w.from) / (w.to - w.from)) * width;
   const drag = useDrag(w, width, setSpan, (t) => {
-    const c = nearest(checkpoints, t);
+    const c = nearest(rows, t);
     if (c) go(c.number);
   });
-  const pointed = drag.at === undefined ? undefined : nearest(checkpoints, drag.at);
+  const pointed = drag.at === undefined ? undefined : nearest(rows, drag.at);
   const when = `between ${clock(new Date(w.from).toISOString())} and ${clock(new Date(w.to).toISOString())}`;
   const name = `${several(drawn.count, "checkpoint")} ${when}: the height is how many files changed, the color how their checks ended`;
   return (
@@ -65,7 +66,7 @@ export const Overview = memo(function Overview({ read, zoom, span, setSpan, chos
         <path d={drawn.effects.map((e) => `M${e - 2.4} 37.4l4.8-4.8M${e - 1.2} 32.4h3.8v3.8`).join("")} className="effect" />
         {drag.from !== undefined && drag.at !== undefined ? <rect className="span" x={Math.min(x(drag.from), x(drag.at))} width={Math.abs(x(drag.at) - x(drag.from))} height="46" /> : null}
         {time !== undefined && time >= w.from && time <= w.to ? <path d={`M${x(time) - 4} 0h8l-4 4.5z`} className="cursor" /> : null}
-        {w.broken ? <Later x={width - 2} since={checkpoints[0]!.time} /> : null}
+        {w.broken ? <Later x={width - 2} since={rows[0]!.time} /> : null}
         {now >= w.from && now <= w.to ? <Now x={x(now)} most={width - 14} /> : null}
         {drawn.count === 0 ? (
           <text x={width / 2} y="28" textAnchor="middle">
@@ -76,7 +77,7 @@ export const Overview = memo(function Overview({ read, zoom, span, setSpan, chos
       </svg>
       {pointed && drag.from === undefined ? (
         <div className="tl-tip" style={{ left: Math.min(Math.max(x(Date.parse(pointed.time)), 0), width - 40) }}>
-          <b>{pointed.number}</b> {clock(pointed.time)} {titleOf(pointed).text}
+          <b>{pointed.number}</b> {clock(pointed.time)} {shown(pointed.title)}
         </div>
       ) : null}
       {span ? (

@@ -5,34 +5,33 @@ import { Link } from "@tanstack/react-router";
 import { Fragment, useEffect, useState } from "react";
 import { usePowers } from "../../api/powers.ts";
 import { statusOf, storyOf, verificationsOf } from "../../api/queries.ts";
-import type { Checkpoint, Finding, Verification } from "../../api/types.ts";
+import type { Checkpoint, Verification } from "../../api/types.ts";
 import { Icon } from "../../parts/Icon.tsx";
 import { Flag, Lines, Named, Verify } from "../../parts/marks.tsx";
 import { oneLine, shown, shownLines } from "../../words/escape.ts";
-import { agentName, answerWords, titleOf, whoMade, type Goals } from "../../words/checkpoint.ts";
+import { agentName, answerWords } from "../../words/checkpoint.ts";
 import { bytes, count, duration, several } from "../../words/number.ts";
 import { ago, clock, whole } from "../../words/time.ts";
 import type { Read } from "./book.ts";
 import { Story } from "./Rows.tsx";
-import { filesOf, flagsOf, gapWords, pieces, pointsOf } from "./story.ts";
-import { workOf } from "./work.ts";
+import { parentOf, type Row } from "./rows.ts";
+import { familyOf, pieces } from "./story.ts";
 import { themesOf, trail, trailName } from "./themes.ts";
 
 interface Props {
   ws: string;
   read: Read;
   at: number; // where it is in the book
-  goals: Goals;
   newer?: () => void;
   older?: () => void;
 }
 
-export function Preview({ ws, read, at, goals, newer, older }: Props) {
-  const c = read.checkpoints[at]!;
-  const finding = read.findings.get(c.id);
+export function Preview({ ws, read, at, newer, older }: Props) {
+  const row = read.rows[at]!;
+  const c = row.checkpoint;
   const calm = useCalm(c.number);
   const ref = String(c.number);
-  const before = parentOf(read, c);
+  const before = parentOf(read.rows, row);
   const { may } = usePowers();
   return (
     <aside className="tl-pre" aria-label={`Checkpoint ${c.number}`}>
@@ -51,13 +50,13 @@ export function Preview({ ws, read, at, goals, newer, older }: Props) {
       </div>
       <div className="tl-pre-body" tabIndex={0} role="region" aria-label={`About checkpoint ${c.number}`}>
         <h2>
-          <Named title={titleOf(c, goals).text} />
+          <Named title={shown(row.title)} />
         </h2>
-        <Meta c={c} finding={finding} />
-        <Verified ws={ws} read={read} at={at} ready={calm === c.number} />
-        <Changed ws={ws} c={c} finding={finding} before={before} work={workOf(c, (id) => read.checkpoints.find((m) => m.id === id))} ready={calm === c.number} />
+        <Meta row={row} />
+        <Checks ws={ws} rows={read.rows} at={at} ready={calm === c.number} />
+        <Changed ws={ws} row={row} before={before} ready={calm === c.number} />
         <Said ws={ws} c={c} />
-        <Kept ws={ws} c={c} />
+        <Kept ws={ws} row={row} />
       </div>
       <div className="tl-pre-foot">
         <Link className="button primary" to="/w/$ws/m/$ref" params={{ ws, ref }}>
@@ -94,9 +93,6 @@ export function Preview({ ws, read, at, goals, newer, older }: Props) {
 /** Why a button is off. */
 export const mayNot = "your key may look, and not go back";
 
-/** The checkpoint that another forked from, if it is known. */
-export const parentOf = (read: Read, c: Checkpoint): Checkpoint | undefined => (c.parent ? read.checkpoints.find((x) => x.id === c.parent) : undefined);
-
 /** What is asked for follows a person who moves fast only when they rest. */
 function useCalm(n: number): number {
   const [calm, setCalm] = useState(n);
@@ -107,13 +103,14 @@ function useCalm(n: number): number {
   return calm;
 }
 
-function Meta({ c, finding }: { c: Checkpoint; finding?: Finding }) {
+function Meta({ row }: { row: Row }) {
+  const c = row.checkpoint;
   const t = c.turn;
   const lines: string[] = [];
   if (t?.prompt && c.trigger !== "turn") lines.push(`In the turn “${oneLine(t.prompt)}”`);
   if (t?.tasks) lines.push(`${t.tasks.done} of ${t.tasks.total} tasks done${t.tasks.failed ? `, ${t.tasks.failed} failed` : ""}${t.tasks.next ? `, next: ${oneLine(t.tasks.next)}` : ""}`);
   const alone = t ? (t.contested?.length ? `, with ${t.contested.map(agentName).join(", ")} at work` : ", no other agent was working") : "";
-  lines.push(`${whoMade(c)}${t?.version ? ` ${shown(t.version)}` : ""}${alone}`);
+  lines.push(`${t ? agentName(t.agent) : shown(row.who || "Retake")}${t?.version ? ` ${shown(t.version)}` : ""}${alone}`);
   return (
     <>
       <p className="tl-meta">
@@ -121,22 +118,21 @@ function Meta({ c, finding }: { c: Checkpoint; finding?: Finding }) {
           <span key={l}>{l}</span>
         ))}
       </p>
-      {flagsOf(c, finding).map((f) => (
+      {row.flags?.map((f) => (
         <p key={f.word} className="tl-why">
-          <Flag family={f.family}>{f.word}</Flag> {f.why}
+          <Flag family={familyOf(f)}>{shown(f.word)}</Flag> {shown(f.why ?? "")}
         </p>
       ))}
     </>
   );
 }
 
-function Verified({ ws, read, at, ready }: { ws: string; read: Read; at: number; ready: boolean }) {
-  const c = read.checkpoints[at]!;
-  const finding = read.findings.get(c.id);
-  const answers = finding?.answers ?? [];
+function Checks({ ws, rows, at, ready }: { ws: string; rows: readonly Row[]; at: number; ready: boolean }) {
+  const c = rows[at]!;
+  const answers = c.answers ?? [];
   const runs = useQuery({ ...verificationsOf(ws, String(c.number)), enabled: ready && answers.length > 0 }).data;
-  const name = trailName(finding);
-  const steps = name ? trail(read.checkpoints, read.findings, at, name) : [];
+  const name = trailName(c);
+  const steps = name ? trail(rows, at, name) : [];
   return (
     <section>
       <h3>Checks run by Retake</h3>
@@ -190,8 +186,8 @@ function Outcome({ run, failed, words }: { run?: Verification; failed: boolean; 
   );
 }
 
-function Changed({ ws, c, finding, before, work, ready }: { ws: string; c: Checkpoint; finding?: Finding; before?: Checkpoint; work: string; ready: boolean }) {
-  const files = filesOf(c, finding);
+function Changed({ ws, row, before, ready }: { ws: string; row: Row; before?: Row; ready: boolean }) {
+  const { checkpoint: c, files } = row;
   const story = useQuery({ ...storyOf(ws, c.parent ?? "", String(c.number)), enabled: ready && !!c.parent && c.trigger !== "init" && files > 0, retry: false });
   const themes = story.data ? themesOf(story.data) : [];
   return (
@@ -202,7 +198,7 @@ function Changed({ ws, c, finding, before, work, ready }: { ws: string; c: Check
       </h3>
       {themes.length === 0 ? (
         <p className="dim">
-          <Story parts={pointsOf(c, finding?.gist, work).map(pieces)} />
+          <Story parts={(row.points ?? []).map(pieces)} />
         </p>
       ) : null}
       {themes.map((t) => (
@@ -247,7 +243,7 @@ function Said({ ws, c }: { ws: string; c: Checkpoint }) {
   );
 }
 
-function Kept({ ws, c }: { ws: string; c: Checkpoint }) {
+function Kept({ ws, row: { checkpoint: c, flags } }: { ws: string; row: Row }) {
   const backup = useQuery(statusOf(ws)).data?.backup;
   const complete = c.coverage.grade === "complete";
   const there = backup?.set && backup.pushed && backup.pushed.number >= c.number;
@@ -259,7 +255,7 @@ function Kept({ ws, c }: { ws: string; c: Checkpoint }) {
         <Icon name="shield" />
         <b className={complete ? undefined : "partial"}>{complete ? "Complete" : "Partial"}</b>
         <div className="dim">
-          {complete ? "" : `${gapWords(c.coverage.gaps ?? [])}. `}
+          {complete ? "" : `${shown(flags?.find((f) => f.word === "partial")?.why ?? "")}. `}
           {several(c.files, "file")}, {bytes(c.new_bytes)} new. On this machine, {second}.
         </div>
       </div>

@@ -1,23 +1,21 @@
 // The rows of the list. Each checkpoint is one link; what the graph shows is said in words too.
 import { Link } from "@tanstack/react-router";
 import { memo, type MouseEvent, type ReactNode } from "react";
-import type { Checkpoint, Finding } from "../../api/types.ts";
+import type { Checkpoint, TimelineRow } from "../../api/types.ts";
 import { Icon } from "../../parts/Icon.tsx";
 import { Flag, Named, Verify } from "../../parts/marks.tsx";
 import { outcomeWord, staysDone } from "../../words/effect.ts";
 import { shown } from "../../words/escape.ts";
-import { changedFiles, titleOf, whoMade, type Goals } from "../../words/checkpoint.ts";
+import { changedFiles } from "../../words/checkpoint.ts";
 import { count, orNone, several } from "../../words/number.ts";
 import { clock, whole } from "../../words/time.ts";
-import { filesOf, flagsOf, marks, nodeOf, storyLine, type Piece } from "./story.ts";
+import { rangeText } from "./rows.ts";
+import { familyOf, marks, nodeOf, storyLine, type Piece } from "./story.ts";
 import type { Item } from "./view.ts";
 
 export interface RowProps<K extends Item["kind"] = Item["kind"]> {
   ws: string;
   item: Item & { kind: K };
-  finding?: Finding;
-  goals: Goals;
-  pins?: readonly string[];
   chosen?: boolean;
   newest?: boolean;
   marked?: boolean;
@@ -53,8 +51,8 @@ export function Mix({ c }: { c: Checkpoint }) {
   );
 }
 
-function Marks({ finding }: { finding?: Finding }) {
-  const m = marks(finding, 2);
+function Marks({ row }: { row: TimelineRow }) {
+  const m = marks(row, 2);
   if (m.shown.length === 0) {
     return (
       <span className="tl-marks dimmer">
@@ -77,7 +75,7 @@ const nodeWords = { good: "good", inherited: "good, same content as another", fa
 /** What the graph shows of a checkpoint, in words. */
 function inWords(p: RowProps<"checkpoint">): string {
   const { item } = p;
-  const words: string[] = [nodeWords[nodeOf(item.c, p.finding)]];
+  const words: string[] = [nodeWords[nodeOf(item.row)]];
   if (p.newest) words.push("your files are here");
   if (item.left) words.push("replaced");
   if (p.marked) words.push("marked");
@@ -85,69 +83,64 @@ function inWords(p: RowProps<"checkpoint">): string {
 }
 
 /** Told is what a row tells of a checkpoint, its own or the newest of a fork: when, a title and flags,
- *  who, what really changed, what was verified, how many files. */
-function Told({ c, finding, flags, work, children }: { c: Checkpoint; finding?: Finding; flags: ReturnType<typeof flagsOf>; work?: string; children: ReactNode }) {
+ *  who, what really changed, what was checked, how many files. */
+function Told({ row, of, children }: { row: TimelineRow; of: Checkpoint; children: ReactNode }) {
   return (
     <>
-      <time className="tl-t num" dateTime={c.time} title={whole(c.time)}>
-        {clock(c.time)}
+      <time className="tl-t num" dateTime={of.time} title={whole(of.time)}>
+        {clock(of.time)}
       </time>
       <span className="tl-b">
         <span className="tl-w">
           {children}
-          <span className="tl-who">{whoMade(c)}</span>
+          <span className="tl-who">{shown(row.who ?? "")}</span>
         </span>
         <span className="tl-s">
-          <span className="tl-t2 num">{clock(c.time)} </span>
-          <Story parts={storyLine(c, finding, flags, work)} />
+          <span className="tl-t2 num">{clock(of.time)} </span>
+          <Story parts={storyLine(row)} />
         </span>
       </span>
-      <Marks finding={finding} />
+      <Marks row={row} />
       <span className="tl-f num">
-        {orNone(filesOf(c, finding))}
+        {orNone(row.files)}
         <span className="sr"> files</span>
-        <Mix c={c} />
+        <Mix c={of} />
       </span>
     </>
   );
 }
 
 export const CheckpointRow = memo(function CheckpointRow(p: RowProps<"checkpoint">) {
-  const { c } = p.item;
-  const title = titleOf(c, p.goals);
-  const flags = flagsOf(c, p.finding);
-  const kind = ["tl-row", p.item.left && "left", p.chosen && "chosen", p.fresh && "fresh", !title.said && "unsaid"].filter(Boolean).join(" ");
+  const { row, left, loose } = p.item;
+  const flags = row.flags ?? [];
+  const kind = ["tl-row", left && "left", p.chosen && "chosen", p.fresh && "fresh", !row.written && "unsaid"].filter(Boolean).join(" ");
   return (
-    <a className={kind} href={`/w/${p.ws}/m/${c.number}`} data-number={c.number} aria-current={p.chosen ? "true" : undefined} onClick={(e) => p.choose(c.number, e)} draggable={false}>
-      <b className="tl-n num">{c.number}</b>
-      <Told c={c} finding={p.finding} flags={flags} work={p.item.work}>
-        <span className="tl-x"><Named title={title.text} /></span>
+    <a className={kind} href={`/w/${p.ws}/m/${row.number}`} data-number={row.number} aria-current={p.chosen ? "true" : undefined} onClick={(e) => p.choose(row.number, e)} draggable={false}>
+      <b className="tl-n num">{row.number}</b>
+      <Told row={row} of={row.checkpoint}>
+        <span className="tl-x"><Named title={shown(row.title)} /></span>
         <span className="sr"> {inWords(p)} </span>
         {flags.slice(0, 2).map((f) => (
-          <Flag key={f.word} family={f.family}>{f.word}</Flag>
+          <Flag key={f.word} family={familyOf(f)}>{shown(f.word)}</Flag>
         ))}
         {flags.length > 2 ? <span className="dimmer">+{flags.length - 2}</span> : null}
-        {p.pins?.map((name) => <Flag key={name} family="unknown">{`pin ${shown(name)}`}</Flag>)}
-        {p.item.left && p.item.loose ? <Flag family="unknown">replaced</Flag> : null}
+        {row.pins?.map((name) => <Flag key={name} family="unknown">{`pin ${shown(name)}`}</Flag>)}
+        {left && loose ? <Flag family="unknown">replaced</Flag> : null}
         {p.marked ? <Flag family="unknown">marked</Flag> : null}
       </Told>
     </a>
   );
 });
 
-export const ForkRow = memo(function ForkRow(p: RowProps<"fork">) {
-  const { state, adopted } = p.item.fork;
-  const c = state.latest!;
-  const flags = flagsOf(c, p.finding);
+export const ForkRow = memo(function ForkRow({ item: { row } }: RowProps<"fork">) {
+  const fork = row.fork!;
   return (
-    <Link className="tl-row fork" to="/w/$ws" params={{ ws: state.id }} preload={false}>
+    <Link className="tl-row fork" to="/w/$ws" params={{ ws: fork.id }} preload={false}>
       <b className="tl-n" />
-      <Told c={c} finding={p.finding} flags={flags}>
-        <span className="tl-x">
-          fork <b>{shown(state.name)}</b>, {several(state.count, "checkpoint")}
-        </span>
-        {adopted.length > 0 ? <span className="sr"> adopted</span> : null}
-        {state.ended ? <Flag family="unknown">ended</Flag> : null}
+      <Told row={row} of={fork.latest!}>
+        <span className="tl-x">{shown(row.title)}</span>
+        {row.adopted ? <span className="sr"> adopted</span> : null}
+        {fork.ended ? <Flag family="unknown">ended</Flag> : null}
       </Told>
     </Link>
   );
@@ -172,35 +165,28 @@ export const EffectRow = memo(function EffectRow({ ws, item }: RowProps<"effect"
 });
 
 /** FoldRow is a run of checkpoints in one row; it opens. */
-export const FoldRow = memo(function FoldRow({ item, open }: RowProps<"quiet" | "left-fold">) {
-  const { run } = item;
-  const newest = run[0]!;
-  const oldest = run[run.length - 1]!;
-  const until = clock(newest.time);
-  const own = run.some((c) => c.trigger === "quiet");
-  const quiet = `${count(run.length)} auto-checkpoints until ${until}: ${own ? "your own edits between turns" : "talk, and files that always move"}`;
-  const words = item.kind === "quiet" ? quiet : `${several(run.length, "checkpoint")} replaced by a restore, until ${until}`;
+export const FoldRow = memo(function FoldRow({ item: { row }, open }: RowProps<"fold">) {
+  const until = clock(row.until!);
+  const words = row.kind === "quiet" ? `${row.title} until ${until}: ${row.about}` : `${several(row.count!, "checkpoint")} ${row.title}, until ${until}`;
   return (
-    <button type="button" className="tl-row fold" aria-expanded="false" onClick={() => open(item.key)}>
-      <span className="tl-n num">
-        {oldest.number}–{newest.number}
-      </span>
-      <time className="tl-t num" dateTime={oldest.time}>
-        {clock(oldest.time)}
+    <button type="button" className="tl-row fold" aria-expanded="false" onClick={() => open(row.key)}>
+      <span className="tl-n num">{rangeText(row)}</span>
+      <time className="tl-t num" dateTime={row.time}>
+        {clock(row.time!)}
       </time>
-      <span className="tl-b tl-x">{words}</span>
+      <span className="tl-b tl-x">{shown(words)}</span>
       <Icon name="down" small />
     </button>
   );
 });
 
-export const MoreRow = memo(function MoreRow({ ws, item }: RowProps<"more">) {
+export const MoreRow = memo(function MoreRow({ ws, item: { row } }: RowProps<"more">) {
   return (
     <Link className="tl-row fold" to="/w/$ws/forks" params={{ ws }} preload={false}>
       <span className="tl-n" />
       <span className="tl-t" />
       <span className="tl-b tl-x">
-        +{several(item.n, "fork")} of {item.origin.number}
+        {row.title} of {row.number}
       </span>
       <Icon name="right" small />
     </Link>

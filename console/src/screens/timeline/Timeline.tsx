@@ -8,18 +8,19 @@ import { useMedia, useNarrow } from "../../parts/media.ts";
 import { Empty, Waiting, Wrong } from "../../parts/states.tsx";
 import type { TimelineSearch } from "../../router.tsx";
 import { shown } from "../../words/escape.ts";
-import { agentName, type Goals } from "../../words/checkpoint.ts";
+import { agentName } from "../../words/checkpoint.ts";
 import { several } from "../../words/number.ts";
 import { Answer } from "./Answer.tsx";
-import type { Read } from "./book.ts";
+import type { Folds, Read } from "./book.ts";
 import type { Grouping, Wanted } from "./filter.ts";
 import { List, type ListHandle } from "./List.tsx";
 import { Overview } from "./Overview.tsx";
 import { zooms, type Window, type Zoom } from "./overview.ts";
 import { Preview } from "./Preview.tsx";
+import { indexOf } from "./rows.ts";
 import { Tools } from "./Tools.tsx";
 import { end, step, useChoice } from "./useChoice.ts";
-import { useBook, useForks, useFound, useView } from "./useTimeline.ts";
+import { useBook, useFound, useView } from "./useTimeline.ts";
 import type { View } from "./view.ts";
 import { useTimelineKeys } from "./useTimelineKeys.ts";
 import "./timeline.css";
@@ -27,7 +28,7 @@ import "./timeline.css";
 export default function Timeline() {
   const { ws } = useParams({ from: "/w/$ws" });
   const book = useBook(ws);
-  if (book.read?.checkpoints.length === 0) {
+  if (book.read?.rows.length === 0) {
     return (
       <Empty title="No checkpoint yet">
         <p>
@@ -36,7 +37,7 @@ export default function Timeline() {
       </Empty>
     );
   }
-  if (book.read) return <Page key={ws} ws={ws} read={book.read} trouble={book.trouble} again={book.again} />;
+  if (book.read) return <Page key={ws} ws={ws} read={book.read} trouble={book.trouble} again={book.again} fold={book.fold} />;
   if (book.trouble) {
     return (
       <Wrong
@@ -53,7 +54,7 @@ export default function Timeline() {
   return <Waiting what="the timeline" />;
 }
 
-function Page({ ws, read, trouble, again }: { ws: string; read: Read; trouble?: unknown; again: () => void }) {
+function Page({ ws, read, trouble, again, fold }: { ws: string; read: Read; trouble?: unknown; again: () => void; fold: (f: Folds) => void }) {
   const search = useSearch({ from: "/w/$ws" });
   const go = useNavigate();
   const phone = useNarrow();
@@ -62,7 +63,7 @@ function Page({ ws, read, trouble, again }: { ws: string; read: Read; trouble?: 
   const choice = useChoice(ws, read, search.at);
   const [marked, setMarked] = useState<number>();
   const wish = useCallback((s: Partial<TimelineSearch>) => void go({ to: "/w/$ws", params: { ws }, search: (was) => ({ ...was, ...s }), replace: true, resetScroll: false }), [go, ws]);
-  const seen = useShown(ws, read, search);
+  const seen = useShown(ws, read, search, fold);
   const { view } = seen;
   const number = choice.asked ? choice.number : ((view && end(view, false)) ?? choice.number);
   const move = (n: number | undefined, how: "focus" | "near" = "focus") => {
@@ -84,7 +85,7 @@ function Page({ ws, read, trouble, again }: { ws: string; read: Read; trouble?: 
   );
   const zoom = useZoom(search.zoom, wish);
   const calm = useDeferredValue(number); // the list moves first, what stands around it follows
-  const at = useMemo(() => read.checkpoints.findIndex((c) => c.number === calm), [read, calm]);
+  const at = useMemo(() => indexOf(read.rows, calm), [read, calm]);
   const unmark = useCallback(() => setMarked(undefined), []);
   const goTo = useEvent((n: number) => move(n, "near"));
   const neighbour = (by: 1 | -1) => {
@@ -94,7 +95,7 @@ function Page({ ws, read, trouble, again }: { ws: string; read: Read; trouble?: 
   return (
     <div className="tl">
       <section className="tl-main" aria-label="Timeline">
-        <Answer ws={ws} read={read} goals={view?.goals ?? noGoals} />
+        <Answer ws={ws} read={read} />
         {phone ? null : <Overview read={read} zoom={zoom.zoom} span={zoom.span} setSpan={zoom.setSpan} chosen={calm} go={goTo} />}
         <Tools search={search} wish={wish} census={view?.census} total={read.total} zoom={zoom.span ? undefined : zoom.zoom} setZoom={zoom.setZoom} marked={marked} unmark={unmark} />
         {trouble ? <Stale again={again} /> : null}
@@ -103,7 +104,7 @@ function Page({ ws, read, trouble, again }: { ws: string; read: Read; trouble?: 
         </Shown>
       </section>
       {beside && view?.items.length === 0 ? <p className="tl-pre tl-none dim">No checkpoint to look at.</p> : null}
-      {beside && at >= 0 && view && view.items.length > 0 ? <Preview ws={ws} read={read} at={at} goals={view.goals} newer={neighbour(-1)} older={neighbour(1)} /> : null}
+      {beside && at >= 0 && view && view.items.length > 0 ? <Preview ws={ws} read={read} at={at} newer={neighbour(-1)} older={neighbour(1)} /> : null}
     </div>
   );
 }
@@ -127,8 +128,6 @@ function Shown({ view, waiting, trouble, again, search, wish, done, total, child
   return view.items.length === 0 ? <Nothing search={search} wish={wish} done={done} total={total} /> : children(view);
 }
 
-const noGoals: Goals = new Map();
-
 /** A function that stays the same and does what the latest one does. */
 function useEvent<A extends unknown[]>(act: (...a: A) => void): (...a: A) => void {
   const latest = useRef(act);
@@ -139,19 +138,20 @@ function useEvent<A extends unknown[]>(act: (...a: A) => void): (...a: A) => voi
 const known: readonly string[] = ["task", "session"];
 
 /** The list that was asked for, and the folds and groups that somebody opened or shut. */
-function useShown(ws: string, read: Read, search: TimelineSearch) {
+function useShown(ws: string, read: Read, search: TimelineSearch, fold: (f: Folds) => void) {
   const status = useQuery(statusOf(ws)).data;
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const [shut, setShut] = useState<ReadonlySet<string>>(new Set());
   const found = useFound(ws, search.path, search.package);
-  const forks = useForks(ws, read.checkpoints);
+  const replaced = search.left === "folded";
+  useEffect(() => fold({ open: [...open], replaced }), [fold, open, replaced]);
   const asks = !!search.path || !!search.package;
   const { show, session, agent } = search;
   const wanted = useMemo((): Wanted => ({ show, session, agent, ids: asks ? (found.data ?? new Set()) : undefined }), [show, session, agent, asks, found.data]);
   const changed = status ? status.now.added + status.now.deleted + status.now.edited : 0;
-  const now = changed > 0 && status?.latest?.id === read.checkpoints[0]?.id;
+  const now = changed > 0 && status?.latest?.id === read.rows[0]?.checkpoint.id;
   const group = known.includes(search.group ?? "") ? (search.group as Grouping) : undefined;
-  const view = useView(read, forks, { wanted, group, open, shut, leftFolded: search.left === "folded", now });
+  const view = useView(read, { wanted, group, shut, now });
   const turn = useCallback((key: string) => {
     const flip = (was: ReadonlySet<string>) => new Set(was.has(key) ? [...was].filter((k) => k !== key) : [...was, key]);
     if (key.startsWith("head-")) setShut(flip);

@@ -1,11 +1,12 @@
-// All checkpoints of a workspace that were read so far, newest first. The first page is shown
-// at once, older ones are read behind it, page by page; what is new comes by live events.
+// The rows of a workspace that were read so far, newest first, and their graph. The first page is
+// shown at once, older ones are read behind it, page by page; what is new comes by live events.
 // A book outlives its screen, so that who comes back finds what was there.
 import type { QueryClient } from "@tanstack/react-query";
 import { Trouble } from "../../api/ask.ts";
-import { logOf, pageSize } from "../../api/queries.ts";
-import type { Checkpoint, Event, Finding, Pin, Timeline, Workspace } from "../../api/types.ts";
+import { pageSize, viewOf } from "../../api/queries.ts";
+import type { Checkpoint, Event, TimelineView, Workspace } from "../../api/types.ts";
 import { merge } from "./merge.ts";
+import type { Row } from "./rows.ts";
 import { Untold, untoldOf } from "./untold.ts";
 
 /** More are not read here. */
@@ -13,13 +14,18 @@ export const mostCheckpoints = 20_000;
 
 /** What a book holds, as of one publication. It is never changed. */
 export interface Read {
-  checkpoints: readonly Checkpoint[];
-  findings: ReadonlyMap<string, Finding>;
-  pins: readonly Pin[];
+  rows: readonly Row[];
+  graph: TimelineView; // where the rows stand, what is folded, and the forks
   workspace: Workspace;
   good?: Checkpoint;
   total: number;
   done: boolean; // nothing older is to be read
+}
+
+/** What somebody folded and opened. */
+export interface Folds {
+  open: readonly string[]; // keys of rows
+  replaced: boolean; // what a restore replaced is folded
 }
 
 export interface BookState {
@@ -33,9 +39,11 @@ const retries = [1000, 3000, 10_000];
 
 export class Book {
   private state: BookState = {};
-  private checkpoints: readonly Checkpoint[] = [];
-  private readonly findings = new Map<string, Finding>();
-  private last?: Timeline; // the newest page
+  private rows: readonly Row[] = [];
+  private last?: TimelineView; // the newest page
+  private graph?: TimelineView;
+  private graphs = 0; // how many were asked for
+  private folds: Folds = { open: [], replaced: false };
   private published = 0;
   private reading?: Promise<void>;
   private timer?: ReturnType<typeof setTimeout>;
@@ -80,8 +88,23 @@ export class Book {
     this.timer = setTimeout(this.begin, soon);
   };
 
-  private async page(before?: number, limit = pageSize): Promise<Timeline> {
-    return this.cache.fetchQuery({ ...logOf(this.ws, { before, limit }), staleTime: 0, gcTime: 0 });
+  /** fold changes what is folded. */
+  fold = (f: Folds) => {
+    if (f.replaced === this.folds.replaced && f.open.join() === this.folds.open.join()) return;
+    this.folds = f;
+    if (this.state.read) void this.publish(this.state.read.done).catch(() => {}); // the next reading says what is wrong
+  };
+
+  private async page(before?: number, limit = pageSize): Promise<TimelineView> {
+    return this.cache.fetchQuery({ ...viewOf(this.ws, { flat: true, before, limit }), staleTime: 0, gcTime: 0 });
+  }
+
+  /** readGraph lays out so many rows. An answer that a later question overtook is dropped. */
+  private async readGraph(limit: number) {
+    const nth = ++this.graphs;
+    const { open, replaced } = this.folds;
+    const g = await this.cache.fetchQuery({ ...viewOf(this.ws, { graph: true, limit, open, fold_replaced: replaced }), staleTime: 0, gcTime: 0 });
+    if (nth === this.graphs) this.graph = g;
   }
 
   private async read() {
@@ -93,8 +116,8 @@ export class Book {
         if (this.thinned) await this.readAgain();
         await this.readOlder();
       }
-      this.publish(true);
-      this.first = Math.min(this.first, this.checkpoints[0]?.number ?? 0);
+      await this.publish(true);
+      this.first = Math.min(this.first, this.rows[0]?.number ?? 0);
       this.expectStories();
     } catch (e) {
       this.state = { read: this.state.read, trouble: e };
@@ -103,41 +126,38 @@ export class Book {
   }
 
   private async readNewest() {
-    const top = this.checkpoints[0]?.number;
-    const t = await this.page();
-    const page = t.checkpoints ?? [];
-    this.take(t);
+    const top = this.rows[0]?.number;
+    const [t] = await Promise.all([this.page(), this.graph ? undefined : this.readGraph(pageSize)]);
+    const page = rowsIn(t);
     this.last = t;
     const gap = top !== undefined && page.length === pageSize && page[page.length - 1]!.number > top;
-    this.checkpoints = merge(gap ? [] : this.checkpoints, page, true);
-    this.publish(false);
+    this.rows = merge(gap ? [] : this.rows, page, true);
+    await this.publish(false);
   }
 
   /** Anything may be gone: all of it is read once more, and what was there stays until then. */
   private async readAgain() {
     this.thinned = false;
-    const kept = [...(this.last?.checkpoints ?? [])];
+    const kept = [...rowsIn(this.last)];
     for (let page = kept; page.length === pageSize && kept.length < mostCheckpoints; ) {
-      const t = await this.page(page[page.length - 1]!.number);
-      this.take(t);
-      page = t.checkpoints ?? [];
+      page = rowsIn(await this.page(page[page.length - 1]!.number));
       kept.push(...page);
     }
-    this.checkpoints = kept;
-    this.publish(false);
+    this.rows = kept;
+    await this.publish(false);
   }
 
   /** Checkpoints further down whose verifications changed. */
   private async readStale() {
-    const first = this.last?.checkpoints?.at(-1)?.number ?? 0;
+    const first = rowsIn(this.last).at(-1)?.number ?? 0;
     const old = [...this.stale].filter((n) => n < first).slice(0, 20);
     this.stale.clear();
-    for (const n of old) this.take(await this.page(n + 1, 1));
-    if (old.length > 0) this.publish(false);
+    for (const n of old) this.rows = merge(this.rows, rowsIn(await this.page(n + 1, 1)), false);
+    if (old.length > 0) await this.publish(false);
   }
 
   private expectStories() {
-    this.untold.expect(untoldOf(this.last?.checkpoints ?? [], this.findings, this.first, Date.now()));
+    this.untold.expect(untoldOf(this.rows.slice(0, pageSize), this.first, Date.now()));
   }
 
   /** Checkpoints that had no story when they were read. Who reads already expects them again afterwards. */
@@ -145,24 +165,23 @@ export class Book {
     if (this.watchers.size === 0 || this.reading) return;
     const newest = Math.max(...numbers);
     try {
-      this.take(await this.page(newest + 1, Math.min(newest - Math.min(...numbers) + 1, pageSize)));
+      const page = await this.page(newest + 1, Math.min(newest - Math.min(...numbers) + 1, pageSize));
+      this.rows = merge(this.rows, rowsIn(page), false);
+      await this.publish(this.state.read?.done ?? false);
     } catch {
       return; // the next event reads them
     }
-    this.publish(this.state.read?.done ?? false);
     this.expectStories();
   }
 
   private async readOlder() {
     for (let tries = 0; !this.full && !this.behind; ) {
-      const oldest = this.checkpoints[this.checkpoints.length - 1]!.number;
+      const oldest = this.rows[this.rows.length - 1]!.number;
       try {
-        const t = await this.page(oldest);
-        const page = t.checkpoints ?? [];
-        this.take(t);
-        this.checkpoints = [...this.checkpoints, ...page];
+        const page = rowsIn(await this.page(oldest));
+        this.rows = [...this.rows, ...page];
         if (page.length === 0) break;
-        if (this.checkpoints.length >= 2 * this.published) this.publish(false);
+        if (this.rows.length >= 2 * this.published) await this.publish(false);
         tries = 0;
       } catch (e) {
         const wait = e instanceof Trouble && e.problem.retryable ? retries[tries++] : undefined;
@@ -173,23 +192,16 @@ export class Book {
   }
 
   private get full(): boolean {
-    return this.checkpoints.length === 0 || this.checkpoints.length >= Math.min(this.last?.total ?? 0, mostCheckpoints);
+    return this.rows.length === 0 || this.rows.length >= Math.min(this.last?.total ?? 0, mostCheckpoints);
   }
 
-  private take(t: Timeline) {
-    for (const c of t.checkpoints ?? []) {
-      const f = t.findings[c.id];
-      if (f) this.findings.set(c.id, f);
-      else this.findings.delete(c.id);
-    }
-  }
-
-  private publish(done: boolean) {
+  /** publish shows what was read, once its graph is there. */
+  private async publish(done: boolean) {
+    if (this.rows.length > 0 && (this.state.read || !this.graph)) await this.readGraph(this.rows.length);
     const t = this.last!;
-    this.published = this.checkpoints.length;
-    this.state = {
-      read: { checkpoints: this.checkpoints, findings: this.findings, pins: t.pins ?? [], workspace: t.workspace, good: t.good, total: t.total, done: done || this.full },
-    };
+    this.published = this.rows.length;
+    const graph = this.graph ?? t;
+    this.state = { read: { rows: this.rows, graph, workspace: t.workspace, good: t.good, total: t.total, done: done || this.full } };
     this.tell();
   }
 
@@ -197,6 +209,9 @@ export class Book {
     for (const w of this.watchers) w();
   }
 }
+
+/** The rows of checkpoints in a page. */
+const rowsIn = (t?: TimelineView): Row[] => (t?.rows ?? []) as Row[];
 
 const books: Book[] = []; // the last ones that were opened
 const mostBooks = 3;

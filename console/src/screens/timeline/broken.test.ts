@@ -1,19 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Finding } from "../../api/types.ts";
 import { brokenSince } from "./broken.ts";
-import { idOf, checkpoint } from "./sample.ts";
+import type { Row } from "./rows.ts";
+import { idOf, checkpoint, line, row } from "./sample.ts";
 
-const failed: Finding = { answers: [{ name: "test", verdict: "failed" }, { name: "lint", verdict: "passed" }] };
-const passed: Finding = { answers: [{ name: "test", verdict: "passed" }], good: true };
-const claimed: Finding = { answers: [{ name: "test", verdict: "failed", claim: true }] };
+type Found = Pick<Row, "answers" | "good">;
+const failed: Found = { answers: [{ name: "test", verdict: "failed" }, { name: "lint", verdict: "passed" }] };
+const passed: Found = { answers: [{ name: "test", verdict: "passed" }], good: true };
+const claimed: Found = { answers: [{ name: "test", verdict: "failed", claim: true }] };
 
-const book = (newest: number, found: Record<number, Finding>, more: Record<number, string> = {}) => ({
-  checkpoints: Array.from({ length: newest }, (_, i) => checkpoint(newest - i, more[newest - i] ? { parent: more[newest - i] } : {})),
-  findings: new Map(Object.entries(found).map(([n, f]) => [idOf(Number(n)), f])),
-});
+const book = (newest: number, found: Record<number, Found>, parents: Record<number, string> = {}) => line(newest, (n) => row(n, found[n], parents[n] ? { parent: parents[n] } : {}));
 
-test("what fails after the good one is told, also when newer ones were never verified", () => {
+test("what fails after the good one is told, also when newer ones were never checked", () => {
   const b = brokenSince(book(6, { 3: passed, 4: failed }), checkpoint(3));
   assert.deepEqual([b?.first.number, b?.only, b?.names], [4, true, ["test"]]);
 });

@@ -1,19 +1,16 @@
 // Which checkpoints are shown, and how many there are of each kind.
-import type { Checkpoint, Finding } from "../../api/types.ts";
 import { oneLine, shown } from "../../words/escape.ts";
 import { agentName, standing } from "../../words/checkpoint.ts";
-import { flagsOf } from "./story.ts";
+import type { Row } from "./rows.ts";
 
 export const kinds = ["good", "failed", "risky", "flagged"] as const;
 export type Kind = (typeof kinds)[number];
 
-export const isRisky = (c: Checkpoint): boolean => c.trigger === "risk" || !!c.turn?.risk;
-export const isFlagged = (c: Checkpoint, f?: Finding): boolean => flagsOf(c, f).some((x) => x.word !== "risky");
-
-export function isOf(kind: Kind, c: Checkpoint, f?: Finding): boolean {
-  if (kind === "good") return !!f?.good;
-  if (kind === "failed") return standing(f) === "failed";
-  return kind === "risky" ? isRisky(c) : isFlagged(c, f);
+export function isOf(kind: Kind, r: Row): boolean {
+  if (kind === "good") return !!r.good;
+  if (kind === "failed") return standing(r) === "failed";
+  if (kind === "flagged") return !!r.flags?.some((f) => f.word !== "risky");
+  return r.checkpoint.trigger === "risk" || !!r.checkpoint.turn?.risk;
 }
 
 /** What somebody wants to see. Ids are those that the API found for a path or a package. */
@@ -26,11 +23,12 @@ export interface Wanted {
 
 export const wantsAll = (w: Wanted): boolean => !w.show && !w.session && !w.agent && !w.ids;
 
-export function matches(w: Wanted, c: Checkpoint, f?: Finding): boolean {
+export function matches(w: Wanted, r: Row): boolean {
+  const c = r.checkpoint;
   if (w.ids && !w.ids.has(c.id)) return false;
   if (w.agent && c.turn?.agent !== w.agent) return false;
   if (w.session && !c.turn?.session.startsWith(w.session)) return false;
-  return !w.show || !kinds.includes(w.show as Kind) || isOf(w.show as Kind, c, f);
+  return !w.show || !kinds.includes(w.show as Kind) || isOf(w.show as Kind, r);
 }
 
 export interface Census {
@@ -41,12 +39,11 @@ export interface Census {
 
 const step = 1000;
 
-export function* counting(cs: readonly Checkpoint[], findings: ReadonlyMap<string, Finding>): Generator<void, Census> {
+export function* counting(rows: readonly Row[]): Generator<void, Census> {
   const out: Census = { kinds: { good: 0, failed: 0, risky: 0, flagged: 0 }, agents: new Map(), sessions: new Map() };
-  for (let i = 0; i < cs.length; i++) {
-    const c = cs[i]!;
-    const f = findings.get(c.id);
-    for (const k of kinds) if (isOf(k, c, f)) out.kinds[k]++;
+  for (let i = 0; i < rows.length; i++) {
+    const c = rows[i]!.checkpoint;
+    for (const k of kinds) if (isOf(k, rows[i]!)) out.kinds[k]++;
     if (c.turn) {
       out.agents.set(c.turn.agent, (out.agents.get(c.turn.agent) ?? 0) + 1);
       const s = out.sessions.get(c.turn.session);
@@ -63,7 +60,7 @@ export function* counting(cs: readonly Checkpoint[], findings: ReadonlyMap<strin
 export type Grouping = "task" | "session";
 
 /** The group of a checkpoint: equal neighbours stand below one head. */
-export function groupOf(g: Grouping, c: Checkpoint): { key: string; title: string; quoted: boolean } {
+export function groupOf(g: Grouping, { checkpoint: c }: Row): { key: string; title: string; quoted: boolean } {
   if (g === "session") {
     if (!c.turn) return { key: "", title: "outside turns", quoted: false };
     return { key: c.turn.session, title: `${agentName(c.turn.agent)}, session ${shown(c.turn.session.slice(0, 4))}`, quoted: false };
@@ -75,12 +72,12 @@ export function groupOf(g: Grouping, c: Checkpoint): { key: string; title: strin
 
 /** Neighbours of one group, as ranges. What belongs to none and lies within a group, such
  *  as a restore in the middle of a session, stays in it. */
-export function groupsOf(g: Grouping, cs: readonly Checkpoint[]): [number, number][] {
+export function groupsOf(g: Grouping, rows: readonly Row[]): [number, number][] {
   const out: [number, number][] = [];
   let key = "";
   let end = 0; // behind the last checkpoint that is of the key itself
-  cs.forEach((c, i) => {
-    const k = groupOf(g, c).key;
+  rows.forEach((r, i) => {
+    const k = groupOf(g, r).key;
     const last = out[out.length - 1];
     if (last && k === key) {
       last[1] = end = i + 1;

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bars, firstWindow, nearest, rangeOf, spans, ticks, windowOf, zoomFor } from "./overview.ts";
-import { checkpoint, sample } from "./sample.ts";
+import { checkpoint, line, sample } from "./sample.ts";
 
-const cs = [5, 4, 3, 2, 1].map((n) => checkpoint(n)); // one a minute, from 09:01
+const cs = line(5); // one a minute, from 09:01
 const at = (n: number) => Date.parse(checkpoint(n).time);
 
 test("the checkpoints of a window", () => {
@@ -37,9 +37,9 @@ test("a burst of checkpoints long ago is shown by itself", () => {
 });
 
 test("bars of many checkpoints stay few", () => {
-  const { checkpoints, findings } = sample(10_000);
-  const w = windowOf(checkpoints, "year", Date.parse(checkpoints[0]!.time));
-  const b = bars(checkpoints, findings, new Set(), w, { width: 846, top: 4, base: 44, sessions: 49 });
+  const rows = sample(10_000);
+  const w = windowOf(rows, "year", Date.parse(rows[0]!.time));
+  const b = bars(rows, new Set(), w, { width: 846, top: 4, base: 44, sessions: 49 });
   assert.equal(b.count, 10_000);
   const drawn = Object.values(b.paths).join("").split("M").length - 1;
   assert.ok(drawn > 150 && drawn <= 846 / 4.5, `${drawn} bars`);

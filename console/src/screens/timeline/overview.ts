@@ -1,8 +1,7 @@
 // The overview: bars by files changed on a logarithmic scale, coloured by how the checkpoints
 // stand; sessions beneath, effects and now. Everything of one kind is one path.
-import type { Checkpoint, Finding } from "../../api/types.ts";
 import { standing } from "../../words/checkpoint.ts";
-import { filesOf } from "./story.ts";
+import type { Row } from "./rows.ts";
 
 export const zooms = ["hour", "day", "week", "month", "year"] as const;
 export type Zoom = (typeof zooms)[number];
@@ -17,20 +16,20 @@ export interface Window {
 }
 
 /** The shortest zoom in which there is enough to see. */
-export function zoomFor(checkpoints: readonly Checkpoint[], now: number): Zoom {
-  const enough = checkpoints[Math.min(11, checkpoints.length - 1)];
+export function zoomFor(rows: readonly Row[], now: number): Zoom {
+  const enough = rows[Math.min(11, rows.length - 1)];
   const age = enough ? now - Date.parse(enough.time) : 0;
   return zooms.find((z) => age <= spans[z]) ?? "year";
 }
 
 /** The checkpoints of a window, as a range of the list: newest first. */
-export function rangeOf(checkpoints: readonly Checkpoint[], w: Window): [number, number] {
+export function rangeOf(rows: readonly Row[], w: Window): [number, number] {
   const after = (t: number) => {
     let a = 0;
-    let b = checkpoints.length;
+    let b = rows.length;
     while (a < b) {
       const m = (a + b) >> 1;
-      if (Date.parse(checkpoints[m]!.time) > t) a = m + 1;
+      if (Date.parse(rows[m]!.time) > t) a = m + 1;
       else b = m;
     }
     return a;
@@ -40,26 +39,26 @@ export function rangeOf(checkpoints: readonly Checkpoint[], w: Window): [number,
 
 /** What is shown while nobody chose a zoom: the shortest that holds enough; when all of it
  *  came in a short time long ago, that time alone. */
-export function firstWindow(checkpoints: readonly Checkpoint[], now: number, chosen?: number): Window {
-  const w = windowOf(checkpoints, zoomFor(checkpoints, now), now, chosen);
-  const [a, b] = rangeOf(checkpoints, w);
+export function firstWindow(rows: readonly Row[], now: number, chosen?: number): Window {
+  const w = windowOf(rows, zoomFor(rows, now), now, chosen);
+  const [a, b] = rangeOf(rows, w);
   if (b - a < 2 || w.to < now) return w;
-  const first = Date.parse(checkpoints[b - 1]!.time);
-  const last = Date.parse(checkpoints[a]!.time);
+  const first = Date.parse(rows[b - 1]!.time);
+  const last = Date.parse(rows[a]!.time);
   const span = last - first;
   if (span >= (now - first) / 8) return w;
   return { from: first - span * 0.04, to: last + span * 0.1, broken: true };
 }
 
 /** What a zoom shows: so much time up to now, or around the chosen checkpoint when that is
- *  older; no more than there are checkpoints. */
-export function windowOf(checkpoints: readonly Checkpoint[], zoom: Zoom, now: number, chosen?: number): Window {
+ *  older; no more than there are rows. */
+export function windowOf(rows: readonly Row[], zoom: Zoom, now: number, chosen?: number): Window {
   const span = spans[zoom];
   let to = now;
   if (chosen !== undefined && chosen < now - span) to = chosen + span / 2;
   let from = to - span;
-  const [a, b] = rangeOf(checkpoints, { from, to });
-  if (b > a) from = Math.max(from, Date.parse(checkpoints[b - 1]!.time));
+  const [a, b] = rangeOf(rows, { from, to });
+  if (b > a) from = Math.max(from, Date.parse(rows[b - 1]!.time));
   const room = Math.max((to - from) * 0.03, 1000);
   return { from: from - room, to: to + room };
 }
@@ -92,25 +91,22 @@ interface Bucket {
 
 const graver: Record<BarKind, number> = { none: 0, good: 1, failed: 2 };
 
-function kindOf(f?: Finding): BarKind {
-  if (f?.good) return "good";
-  return f?.answers && standing(f) === "failed" ? "failed" : "none";
-}
+const kindOf = (r: Row): BarKind => (r.good ? "good" : standing(r) === "failed" ? "failed" : "none");
 
-export function bars(checkpoints: readonly Checkpoint[], findings: ReadonlyMap<string, Finding>, behind: ReadonlySet<string>, w: Window, f: Frame): Bars {
-  const [a, b] = rangeOf(checkpoints, w);
+export function bars(rows: readonly Row[], behind: ReadonlySet<number>, w: Window, f: Frame): Bars {
+  const [a, b] = rangeOf(rows, w);
   const x = (t: number) => ((t - w.from) / (w.to - w.from)) * f.width;
   const buckets = new Map<number, Bucket>();
   const spans = new Map<string, [number, number][]>(); // by agent
   const ends = new Map<string, [number, number]>(); // by session
   const effects: number[] = [];
   for (let i = b - 1; i >= a; i--) {
-    const c = checkpoints[i]!;
-    const at = x(Date.parse(c.time));
-    const finding = findings.get(c.id);
-    put(buckets, Math.floor(at / (barWidth + gap)), { files: filesOf(c, finding), kind: kindOf(finding), left: behind.has(c.id) });
-    if (c.turn) extend(spans, ends, c.turn.agent, c.turn.session, at, f.width / 14);
-    for (const e of c.effects ?? []) effects.push(x(Date.parse(e.time)));
+    const r = rows[i]!;
+    const { turn, effects: outside } = r.checkpoint;
+    const at = x(Date.parse(r.time));
+    put(buckets, Math.floor(at / (barWidth + gap)), { files: r.files, kind: kindOf(r), left: behind.has(r.number) });
+    if (turn) extend(spans, ends, turn.agent, turn.session, at, f.width / 14);
+    for (const e of outside ?? []) effects.push(x(Date.parse(e.time)));
   }
   return { paths: barPaths(buckets, f), agents: sessionPaths(spans, f), effects: thinned(effects), count: b - a };
 }
@@ -182,10 +178,10 @@ export function ticks(w: Window, most: number): { at: number; unit: "second" | "
 }
 
 /** The checkpoint that is nearest to a time. */
-export function nearest(checkpoints: readonly Checkpoint[], at: number): Checkpoint | undefined {
-  const [, i] = rangeOf(checkpoints, { from: at, to: at });
-  const newer = checkpoints[i - 1];
-  const older = checkpoints[i];
+export function nearest(rows: readonly Row[], at: number): Row | undefined {
+  const [, i] = rangeOf(rows, { from: at, to: at });
+  const newer = rows[i - 1];
+  const older = rows[i];
   if (!newer || !older) return newer ?? older;
   return Date.parse(newer.time) - at < at - Date.parse(older.time) ? newer : older;
 }

@@ -1,5 +1,6 @@
-// Timelines for tests and measurements: made by a seed, so that a run can be repeated.
-import type { Checkpoint, Finding } from "../../api/types.ts";
+// Rows for tests and measurements: made by a seed, so that a run can be repeated.
+import type { Checkpoint, TimelineRow } from "../../api/types.ts";
+import type { Row } from "./rows.ts";
 
 /** A random number from 0 to 1, the same for the same seed. */
 export function dice(seed: number): () => number {
@@ -24,53 +25,32 @@ export function checkpoint(n: number, more: Partial<Checkpoint> = {}): Checkpoin
   };
 }
 
-export interface Sample {
-  checkpoints: Checkpoint[]; // newest first
-  findings: Map<string, Finding>;
+/** Its row. */
+export function row(n: number, more: Partial<Row> = {}, of: Partial<Checkpoint> = {}): Row {
+  const c = checkpoint(n, of);
+  return { kind: "checkpoint", key: c.id, number: n, time: c.time, title: `step ${n}`, files: 0, place: { lane: 0 }, checkpoint: c, ...more };
 }
+
+/** Rows in one line, newest first. */
+export const line = (n: number, make: (n: number) => Row = (k) => row(k)): Row[] => Array.from({ length: n }, (_, i) => make(n - i));
+
+/** The graph of rows in one line. */
+export const straight = (rows: readonly Row[]): TimelineRow[] =>
+  rows.map((r, i) => ({ kind: "checkpoint", key: r.key, number: r.number, title: "", files: 0, place: { lane: 0, below: i < rows.length - 1 ? [1] : undefined } }));
 
 const agents = ["claude-code", "codex", "gemini"];
 
-/** So many checkpoints with turns, restores, effects, verifications and quiet ones. */
-export function sample(count: number, seed = 1): Sample {
+/** So many rows with turns, effects, flags and checks. */
+export function sample(count: number, seed = 1): Row[] {
   const roll = dice(seed);
-  const findings = new Map<string, Finding>();
-  const checkpoints: Checkpoint[] = [];
-  for (let n = 1; n <= count; n++) {
-    const c = n > 3 && roll() < 0.02 ? restore(n, 1 + Math.floor(Math.max(1, n - 2 - roll() * 60))) : turn(n, roll);
-    checkpoints.push(c);
-    findings.set(c.id, found(c, roll));
-  }
-  return { checkpoints: checkpoints.reverse(), findings };
-}
-
-function restore(n: number, to: number): Checkpoint {
-  const target = Math.min(to, n - 2);
-  return checkpoint(n, {
-    trigger: "return", parent: idOf(target), changed: { added: 2, deleted: 3, edited: 1 },
-    return: { course: "restore", target: idOf(target), before: idOf(n - 1), written: 3, deleted: 3 },
+  return line(count, (n) => {
+    if (n === 1 || roll() < 0.3) return row(n);
+    const agent = agents[Math.floor(roll() * agents.length)]!;
+    const risk = roll() < 0.02 ? "deletes dist" : undefined;
+    const effects = roll() < 0.03 ? [{ id: `e${n}`, time: checkpoint(n).time, text: "git push origin main" }] : undefined;
+    const flags = [...(roll() < 0.01 ? [{ word: "mismatch", why: "says docs, changed src/auth.ts", tone: "mismatch" }] : []), ...(risk ? [{ word: "risky", why: risk, tone: "warning" }] : [])];
+    const passed = roll() < 0.8;
+    const checked = roll() < 0.3 ? { good: passed, answers: [{ name: "test", verdict: passed ? "passed" : "failed" }] } : {};
+    return row(n, { files: 1 + Math.floor(roll() * 40), flags, ...checked }, { trigger: "turn", effects, turn: { agent, session: `s${Math.floor(n / 40)}`, id: `t${n}`, risk } });
   });
-}
-
-function turn(n: number, roll: () => number): Checkpoint {
-  if (n === 1 || roll() < 0.3) return checkpoint(n);
-  const agent = agents[Math.floor(roll() * agents.length)]!;
-  const effects = roll() < 0.03 ? [{ id: `e${n}`, time: checkpoint(n).time, text: "git push origin main" }] : undefined;
-  return checkpoint(n, {
-    trigger: "turn", intent: `step ${n} of the work`, effects,
-    changed: { added: Math.floor(roll() * 4), deleted: Math.floor(roll() * 2), edited: 1 },
-    turn: { agent, session: `s${Math.floor(n / 40)}`, id: `t${n}`, ...(roll() < 0.02 ? { risk: "deletes dist" } : {}) },
-  });
-}
-
-function found(c: Checkpoint, roll: () => number): Finding {
-  const total = c.changed.added + c.changed.deleted + c.changed.edited;
-  const gist = {
-    v: 1, lead: "auth.ts", points: total ? [{ theme: "source", text: "src/auth.ts", plus: 3, minus: 1 }] : [],
-    counts: { ...c.changed, renamed: 0, moded: 0, retyped: 0, timed: 0, plus: 3, minus: 1 },
-    flags: roll() < 0.01 ? [{ kind: "mismatch", why: "says docs, changed src/auth.ts" }] : undefined,
-  };
-  if (roll() < 0.7) return { gist, changed: total };
-  const passed = roll() < 0.8;
-  return { gist, changed: total, good: passed, answers: [{ name: "test", verdict: passed ? "passed" : "failed", was: roll() < 0.5 ? "failed" : undefined }] };
 }

@@ -1,10 +1,11 @@
 // What really changed, by theme, in the order of the facts: deletions, packages, settings,
 // database, source, build output, machine. Values are never told, only names.
-import type { Checkpoint, Fact, Finding, Item, Story } from "../../api/types.ts";
+import type { Fact, Item, Story } from "../../api/types.ts";
 import type { IconName } from "../../parts/Icon.tsx";
 import { shown } from "../../words/escape.ts";
 import { bytes, count } from "../../words/number.ts";
-import { grouped, type Piece } from "./story.ts";
+import { realAnswers, type Row } from "./rows.ts";
+import type { Piece } from "./story.ts";
 
 export interface Theme {
   theme: string;
@@ -34,6 +35,17 @@ const labels: Record<string, [string, IconName]> = {
 };
 const order = Object.keys(labels);
 const kindsOf: Record<string, string> = { package: "packages", env: "settings", setting: "settings", secret: "settings", table: "database", column: "database", rows: "database" };
+
+/** What has the same key stands together, in the order in which keys come. */
+function grouped<T>(list: readonly T[], key: (x: T) => string): Map<string, T[]> {
+  const out = new Map<string, T[]>();
+  for (const x of list) {
+    const there = out.get(key(x));
+    if (there) there.push(x);
+    else out.set(key(x), [x]);
+  }
+  return out;
+}
 
 /** So many lines of one theme are shown. */
 const most = 4;
@@ -98,22 +110,18 @@ export interface Step {
 const reach = 2000;
 const sides = 2;
 
-/** The verification that a trail is about: the gravest of those that were really run. */
-export function trailName(f?: Finding): string | undefined {
-  const own = (f?.answers ?? []).filter((a) => !a.claim);
-  return (own.find((a) => a.verdict === "failed") ?? own[0])?.name;
-}
+/** The check that a trail is about: the gravest of those that were really run. */
+export const trailName = (row: Row): string | undefined => realAnswers(row)[0]?.name;
 
-/** Where a verification was run before and after a checkpoint: test ✔ 11 ✘ 13 ✔ 14. */
-export function trail(checkpoints: readonly Checkpoint[], findings: ReadonlyMap<string, Finding>, at: number, name: string): Step[] {
+/** Where a check was run before and after a checkpoint: test ✔ 11 ✘ 13 ✔ 14. */
+export function trail(rows: readonly Row[], at: number, name: string): Step[] {
   const stepAt = (i: number): Step | undefined => {
-    const c = checkpoints[i]!;
-    const a = findings.get(c.id)?.answers?.find((x) => x.name === name && !x.claim);
-    return a && (!a.as || i === at) ? { number: c.number, verdict: a.verdict } : undefined;
+    const a = realAnswers(rows[i]!).find((x) => x.name === name);
+    return a && (!a.as || i === at) ? { number: rows[i]!.number, verdict: a.verdict } : undefined;
   };
   const walk = (by: number): Step[] => {
     const out: Step[] = [];
-    for (let i = at + by; i >= 0 && i < checkpoints.length && Math.abs(i - at) < reach && out.length < sides; i += by) {
+    for (let i = at + by; i >= 0 && i < rows.length && Math.abs(i - at) < reach && out.length < sides; i += by) {
       const s = stepAt(i);
       if (s) out.push(s);
     }

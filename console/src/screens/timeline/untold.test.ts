@@ -1,17 +1,15 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
-import type { Checkpoint, Finding } from "../../api/types.ts";
+import type { Row } from "./rows.ts";
 import { Untold, untoldOf } from "./untold.ts";
 
 const now = Date.parse("2026-01-01T12:00:00Z");
-const checkpoint = (number: number, secondsAgo: number, edited = 1) =>
-  ({ id: `c${number}`, number, time: new Date(now - secondsAgo * 1000).toISOString(), changed: { added: 0, deleted: 0, edited } }) as Checkpoint;
-const told: Finding = { gist: { v: 1, lead: "", points: [], counts: {} as never } };
+const row = (number: number, secondsAgo: number, counted = true) => ({ number, time: new Date(now - secondsAgo * 1000).toISOString(), counted }) as Row;
 
-test("untold are checkpoints that came, or are young, and changed something", () => {
-  const page = [checkpoint(9, 1), checkpoint(8, 2), checkpoint(7, 3, 0), checkpoint(6, 600), checkpoint(5, 900)];
-  assert.deepEqual(untoldOf(page, new Map([["c8", told]]), 5, now), [9, 6]);
-  assert.deepEqual(untoldOf(page, new Map(), 9, now), [9, 8]);
+test("untold are checkpoints that came, or are young, and were only counted", () => {
+  const page = [row(9, 1), row(8, 2, false), row(7, 3, false), row(6, 600), row(5, 900)];
+  assert.deepEqual(untoldOf(page, 5, now), [9, 6]);
+  assert.deepEqual(untoldOf(page, 9, now), [9]);
 });
 
 /** A page that is seen or not, and what was asked of it. */

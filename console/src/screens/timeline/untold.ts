@@ -1,8 +1,7 @@
 // A story is told after its checkpoint came, and no event says so. Checkpoints that came without
 // one are asked about again: soon, once more a little later, and not any more; never while
 // nobody looks at the page.
-import type { Checkpoint, Finding } from "../../api/types.ts";
-import { changedFiles } from "../../words/checkpoint.ts";
+import type { Row } from "./rows.ts";
 
 /** How long to wait before each time, in ms. */
 const waits = [1500, 3500];
@@ -12,9 +11,9 @@ const young = 60_000;
 
 /** untoldOf gives the numbers of checkpoints that may still get a story: those that came while
  *  the book was open, that is above a number, and those that are young. */
-export function untoldOf(page: readonly Checkpoint[], findings: ReadonlyMap<string, Finding>, above: number, now: number): number[] {
-  const may = (c: Checkpoint) => c.number > above || now - Date.parse(c.time) < young;
-  return page.filter((c) => changedFiles(c) > 0 && !findings.get(c.id)?.gist && may(c)).map((c) => c.number);
+export function untoldOf(page: readonly Row[], above: number, now: number): number[] {
+  const may = (r: Row) => r.number > above || now - Date.parse(r.time) < young;
+  return page.filter((r) => r.counted && may(r)).map((r) => r.number);
 }
 
 /** Sight calls back once the page is seen: at once, or when somebody comes back to it. */

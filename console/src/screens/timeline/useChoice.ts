@@ -2,13 +2,14 @@
 import { useNavigate, useRouter } from "@tanstack/react-router";
 import { useCallback, useEffect, useRef, useState } from "react";
 import type { Read } from "./book.ts";
+import type { Row } from "./rows.ts";
 import type { View } from "./view.ts";
 
 /** The number that a reference in the address means here. */
 function numberOf(read: Read, ref?: string): number | undefined {
   if (ref && /^\d+$/.test(ref)) return Number(ref);
   if (ref === "good") return read.good?.number;
-  if (ref === "start") return read.checkpoints[read.checkpoints.length - 1]?.number;
+  if (ref === "start") return read.rows[read.rows.length - 1]?.number;
   return undefined;
 }
 
@@ -43,16 +44,16 @@ export function useChoice(ws: string, read: Read, at?: string): Choice {
     },
     [go, router, ws],
   );
-  return { number: chosen ?? read.checkpoints[0]?.number ?? 0, asked: chosen !== undefined, choose };
+  return { number: chosen ?? read.rows[0]?.number ?? 0, asked: chosen !== undefined, choose };
 }
 
 /** The next checkpoint in a direction for which a test holds, from one that is chosen. */
-export function step(view: View, from: number, by: 1 | -1, holds: (id: string) => boolean = () => true): number | undefined {
+export function step(view: View, from: number, by: 1 | -1, holds: (row: Row) => boolean = () => true): number | undefined {
   let i = view.rows.get(from);
   if (i === undefined) i = by > 0 ? -1 : view.items.length;
   for (i += by; i >= 0 && i < view.items.length; i += by) {
     const x = view.items[i]!;
-    if (x.kind === "checkpoint" && x.c.number !== from && holds(x.c.id)) return x.c.number;
+    if (x.kind === "checkpoint" && x.row.number !== from && holds(x.row)) return x.row.number;
   }
   return undefined;
 }
@@ -62,7 +63,7 @@ export function end(view: View, last: boolean): number | undefined {
   const { items } = view;
   for (let i = 0; i < items.length; i++) {
     const x = items[last ? items.length - 1 - i : i]!;
-    if (x.kind === "checkpoint") return x.c.number;
+    if (x.kind === "checkpoint") return x.row.number;
   }
   return undefined;
 }

@@ -4,7 +4,7 @@ import { usePowers } from "../../api/powers.ts";
 import { useKeys } from "../../shell/keys.ts";
 import type { TimelineSearch } from "../../router.tsx";
 import type { Read } from "./book.ts";
-import { parentOf } from "./Preview.tsx";
+import { parentOf, rowAt, type Row } from "./rows.ts";
 import { end, step } from "./useChoice.ts";
 import type { View } from "./view.ts";
 
@@ -26,11 +26,11 @@ export function useTimelineKeys(k: Keyed) {
   const { ws, read, view, chosen, search } = k;
   const ref = String(chosen);
   const params = { ws };
-  const good = (id: string) => !!read.findings.get(id)?.good;
-  const by = (d: 1 | -1, holds?: (id: string) => boolean) => () => view && k.move(step(view, chosen, d, holds));
+  const good = (r: Row) => !!r.good;
+  const by = (d: 1 | -1, holds?: (r: Row) => boolean) => () => view && k.move(step(view, chosen, d, holds));
   const diff = () => {
-    const c = read.checkpoints.find((x) => x.number === chosen);
-    const before = c && parentOf(read, c);
+    const row = rowAt(read.rows, chosen);
+    const before = row && parentOf(read.rows, row);
     void go({ to: "/w/$ws/compare", params, search: { from: before ? String(before.number) : ref, to: ref } });
   };
   const compare = () => {
