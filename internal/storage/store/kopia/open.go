@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -48,6 +49,10 @@ type Options struct {
 	// tag "testing" and use "testing-only-insecure", which costs nothing.
 	Derivation string
 
+	// OnRepair is told what was found damaged and repaired while the store was opened; nil: nobody
+	// is.
+	OnRepair func(text string)
+
 	// MinPackAge is how old a pack in a bucket must be before a sweep deletes it. Two that
 	// should not write to one bucket at once then have this long to find out.
 	MinPackAge time.Duration
@@ -77,9 +82,10 @@ type Store struct {
 	closed          bool
 	view            *indexView // of an exclusive store; nil: to be created
 	cachedHistories map[retake.WorkspaceID]cachedHistory
-	sealCount       int // since the last Maintain
-	writerCount     int // of an exclusive store
-	maintainCount   int // calls of Maintain on this view
+	sealCount       int  // since the last Maintain
+	writerCount     int  // of an exclusive store
+	maintainCount   int  // calls of Maintain on this view
+	comparedPacks   bool // all packs were compared with the index since the store was opened
 }
 
 var _ store.Store = (*Store)(nil)
@@ -140,7 +146,11 @@ func (s *Store) createRepository(ctx context.Context) error {
 		if err := s.initialize(ctx, password); err != nil {
 			return err
 		}
-		return writePassword(s.homeDir, password)
+		if err := writePassword(s.homeDir, password); err != nil {
+			return err
+		}
+		s.copyKeysIfOurs()
+		return nil
 	}
 	there, err := repositoryExists(ctx, s.blobs)
 	if err != nil {
@@ -169,15 +179,17 @@ func (s *Store) openRepository(ctx context.Context) error {
 	password := s.opts.Password
 	if password == "" {
 		var err error
-		if password, err = readPassword(s.homeDir); err != nil {
+		password, err = readPassword(s.homeDir)
+		if kept, ok := readKeyCopy(s.homeDir, passwordFile); errors.Is(err, store.ErrNotFound) && ok {
+			password, err = strings.TrimSpace(string(kept)), writeDurably(s.homeDir, passwordFile, kept)
+		}
+		if err != nil {
 			return err
 		}
 	} else if there, err := repositoryExists(ctx, s.blobs); err != nil || !there {
 		return errors.Join(err, store.ErrNotFound)
 	}
-	var err error
-	s.rep, err = openEngine(ctx, s.blobs, s.clock.Now, password)
-	return err
+	return s.openOrRepair(ctx, password)
 }
 
 // openStorage opens the blob storage and starts the clock.

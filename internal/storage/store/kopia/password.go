@@ -24,7 +24,8 @@ func hasPassword(fsys fsx.FS, dir string) (bool, error) {
 	defer d.Close() //nolint:errcheck // only looked
 	_, err = d.Lstat(passwordFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+		_, copied := readKeyCopy(d, passwordFile)
+		return copied, nil
 	}
 	return err == nil, err
 }
@@ -37,27 +38,32 @@ func newPassword() string {
 
 // writePassword makes the password durable, and with it the store.
 func writePassword(home fsx.Dir, password string) error {
-	const tmp = passwordFile + ".new"
-	if err := home.Remove(tmp); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("write password: %w", err)
-	}
-	f, err := home.Create(tmp, 0o600)
-	if err != nil {
-		return fmt.Errorf("write password: %w", err)
-	}
-	if _, err = f.Write([]byte(password + "\n")); err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = home.Rename(tmp, home, passwordFile)
-	}
-	if err == nil {
-		err = home.Sync()
-	}
-	if err != nil {
+	if err := writeDurably(home, passwordFile, []byte(password+"\n")); err != nil {
 		return fmt.Errorf("write password: %w", err)
 	}
 	return nil
+}
+
+// writeDurably writes a file so that a power cut leaves the old or the new one.
+func writeDurably(dir fsx.Dir, name string, data []byte) error {
+	tmp := name + ".new"
+	if err := dir.Remove(tmp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := dir.Create(tmp, 0o600)
+	if err != nil {
+		return err
+	}
+	if _, err = f.Write(data); err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = dir.Rename(tmp, dir, name)
+	}
+	if err == nil {
+		err = dir.Sync()
+	}
+	return err
 }
 
 func readPassword(home fsx.Dir) (string, error) {

@@ -1,0 +1,164 @@
+package kopia
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/kopia/kopia/repo/format"
+
+	"github.com/retake-dev/retake/internal/platform/fsx"
+)
+
+// keysDir holds a second copy of what opens a store: its password and the blobs of its format.
+// No pack holds them, so without them a whole store would be lost to one flipped bit.
+const keysDir = "keys"
+
+// damagedDir holds files that were found damaged and replaced. Nobody deletes them.
+const damagedDir = "damaged"
+
+// keyFile is one of these files: where it is, and the name of its copy.
+type keyFile struct {
+	dir  string // below the store's directory; "": itself
+	name string
+}
+
+var keyFiles = []keyFile{
+	{"", passwordFile},
+	{blobsDir, format.KopiaRepositoryBlobID + blobSuffix},
+	{blobsDir, format.KopiaBlobCfgBlobID + blobSuffix},
+}
+
+// maxKeyFile is more than any of them has.
+const maxKeyFile = 1 << 20
+
+// copyKeys makes the copies equal to what has just opened the store.
+func copyKeys(home fsx.Dir) error {
+	if err := home.Mkdir(keysDir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("copy the keys of the store: %w", err)
+	}
+	wrote := false
+	for _, k := range keyFiles {
+		now, err := readKeyFile(home, k.dir, k.name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("copy the keys of the store: %w", err)
+		}
+		if was, ok := readKeyCopy(home, k.name); ok && bytes.Equal(was, now) {
+			continue
+		}
+		sum := sha256.Sum256(now)
+		if err := replaceInDir(home, keysDir, k.name, append(sum[:], now...)); err != nil {
+			return fmt.Errorf("copy the keys of the store: %w", err)
+		}
+		wrote = true
+	}
+	if !wrote {
+		return nil
+	}
+	return home.Sync()
+}
+
+// restoreKeys puts back what differs from its copy, keeps what was there, and returns the names
+// of what it put back.
+func restoreKeys(home fsx.Dir, stamp string) ([]string, error) {
+	var out []string
+	for _, k := range keyFiles {
+		kept, ok := readKeyCopy(home, k.name)
+		if !ok {
+			continue
+		}
+		now, err := readKeyFile(home, k.dir, k.name)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return out, fmt.Errorf("put back %s: %w", k.name, err)
+		}
+		if err == nil && bytes.Equal(now, kept) {
+			continue
+		}
+		if err == nil {
+			err = setAside(home, k.dir, k.name, stamp)
+		} else {
+			err = nil
+		}
+		if err == nil {
+			err = replaceInDir(home, k.dir, k.name, kept)
+		}
+		if err != nil {
+			return out, fmt.Errorf("put back %s: %w", k.name, err)
+		}
+		out = append(out, k.name)
+	}
+	return out, nil
+}
+
+// readKeyCopy reads a copy, and reports whether it is whole.
+func readKeyCopy(home fsx.Dir, name string) ([]byte, bool) {
+	b, err := readKeyFile(home, keysDir, name)
+	if err != nil || len(b) < sha256.Size {
+		return nil, false
+	}
+	sum := sha256.Sum256(b[sha256.Size:])
+	return b[sha256.Size:], bytes.Equal(sum[:], b[:sha256.Size])
+}
+
+func readKeyFile(home fsx.Dir, dir, name string) ([]byte, error) {
+	d, done, err := openBelow(home, dir)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	f, err := d.OpenFile(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // nothing was written
+	return io.ReadAll(io.LimitReader(f, maxKeyFile))
+}
+
+// replaceInDir writes a file in a directory of the store so that a cut leaves the old or the new
+// one.
+func replaceInDir(home fsx.Dir, dir, name string, data []byte) error {
+	d, done, err := openBelow(home, dir)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return writeDurably(d, name, data)
+}
+
+// setAside moves a damaged file to where nothing is deleted.
+func setAside(home fsx.Dir, dir, name, stamp string) error {
+	if err := home.Mkdir(damagedDir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	to, err := home.OpenDir(damagedDir)
+	if err != nil {
+		return err
+	}
+	defer to.Close() //nolint:errcheck // a directory handle
+	from, done, err := openBelow(home, dir)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if err := from.Rename(name, to, name+"."+stamp); err != nil {
+		return err
+	}
+	return errors.Join(to.Sync(), from.Sync())
+}
+
+// openBelow opens a directory of the store, or the store's own.
+func openBelow(home fsx.Dir, dir string) (d fsx.Dir, done func(), err error) {
+	if dir == "" {
+		return home, func() {}, nil
+	}
+	if d, err = home.OpenDir(dir); err != nil {
+		return nil, nil, err
+	}
+	return d, func() { _ = d.Close() }, nil // a directory handle
+}

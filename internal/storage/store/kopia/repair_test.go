@@ -1,0 +1,312 @@
+package kopia_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/storage/store"
+	"github.com/retake-dev/retake/internal/storage/store/kopia"
+)
+
+// filledStore is a closed store with an oracle of every byte in it.
+type filledStore struct {
+	dir    string
+	opts   kopia.Options
+	files  map[retake.WorkspaceID][]string // by number, from 1
+	copied string                          // where it is copied from
+}
+
+const (
+	filledWorkspaces  = 3
+	filledCheckpoints = 8
+)
+
+func fillStore(t *testing.T) *filledStore {
+	t.Helper()
+	f := &filledStore{dir: t.TempDir(), files: map[retake.WorkspaceID][]string{}}
+	f.opts = kopia.Options{Dir: f.dir, FS: fsx.OS(), Locks: fsx.NewLocks(t.TempDir()), Clock: clock.Wall, Exclusive: true, Derivation: derivation}
+	s, err := kopia.Create(t.Context(), f.opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range filledWorkspaces {
+		ws := retake.Workspace{ID: retake.WorkspaceID(retake.WorkspacePrefix + uuid.NewString()), Name: "w", Root: "/w"}
+		for n := range filledCheckpoints {
+			text := fmt.Sprintf("%s says %d", ws.ID, n+1)
+			if err := sealText(t.Context(), s, ws, text); err != nil {
+				t.Fatal(err)
+			}
+			f.files[ws.ID] = append(f.files[ws.ID], text)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// sealText seals a tree with one file.
+func sealText(ctx context.Context, s store.Store, ws retake.Workspace, text string) error {
+	w, err := s.Begin(ctx, ws)
+	if err != nil {
+		return err
+	}
+	defer w.Close() //nolint:errcheck // sealed, or reported
+	file, size, err := w.WriteFile(ctx, "a", strings.NewReader(text))
+	if err != nil {
+		return err
+	}
+	id, sum, err := w.WriteDir(ctx, []retake.Entry{{Name: "a", Kind: retake.KindFile, Mode: 0o644, Size: size, Object: file}}, 1)
+	if err != nil {
+		return err
+	}
+	cp := retake.Checkpoint{ID: retake.CheckpointID(retake.CheckpointPrefix + uuid.NewString()), Workspace: ws.ID, Number: w.Head().Latest + 1, Tree: id}
+	return w.Seal(ctx, store.SealRequest{Card: retake.Card{V: retake.CardVersion, Checkpoint: cp}, Files: retake.Entry{Kind: retake.KindDir, Object: id, Sum: sum}})
+}
+
+// copyTo copies the store, so that each damage has one of its own.
+func (f *filledStore) copyTo(t *testing.T, dir string) *filledStore {
+	t.Helper()
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(dir, os.DirFS(f.dir)); err != nil {
+		t.Fatal(err)
+	}
+	out := *f
+	out.dir, out.opts.Dir, out.copied = dir, dir, f.dir
+	return &out
+}
+
+// count opens the store and returns how many checkpoints read exactly, and what was repaired.
+// A byte that is wrong ends the test.
+func (f *filledStore) count(t *testing.T) (whole int, repaired []string, err error) {
+	t.Helper()
+	o := f.opts
+	o.OnRepair = func(text string) { repaired = append(repaired, text) }
+	s, err := kopia.Open(t.Context(), o)
+	if err != nil {
+		return 0, repaired, err
+	}
+	defer s.Close() //nolint:errcheck // only read
+	for ws, texts := range f.files {
+		for n, want := range texts {
+			got, err := readText(t.Context(), s, ws, int64(n+1))
+			if err != nil {
+				continue
+			}
+			if got != want {
+				t.Fatalf("checkpoint %d holds %q instead of %q", n+1, got, want)
+			}
+			whole++
+		}
+	}
+	return whole, repaired, nil
+}
+
+func readText(ctx context.Context, s store.Store, ws retake.WorkspaceID, number int64) (string, error) {
+	rec, err := s.Record(ctx, ws, number)
+	if err != nil {
+		return "", err
+	}
+	entries, err := s.Dir(ctx, rec.Files.Object)
+	if err != nil {
+		return "", err
+	}
+	r, err := s.File(ctx, entries[0].Object)
+	if err != nil {
+		return "", err
+	}
+	defer r.Close() //nolint:errcheck // only read
+	b, err := io.ReadAll(r)
+	return string(b), err
+}
+
+// damages are what happens to files.
+var damages = map[string]func(b []byte) []byte{
+	"flipped": func(b []byte) []byte { b[len(b)/2] ^= 1; return b },
+	"cut":     func(b []byte) []byte { return b[:len(b)/2] },
+	"empty":   func([]byte) []byte { return nil },
+	"zeroed":  func(b []byte) []byte { return make([]byte, len(b)) },
+}
+
+func (f *filledStore) damage(t *testing.T, name string, how func([]byte) []byte) {
+	t.Helper()
+	path := filepath.Join(f.dir, name)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, how(b), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (f *filledStore) blobs(t *testing.T, prefixes ...string) (out []string) {
+	t.Helper()
+	all, err := os.ReadDir(filepath.Join(f.dir, "blobs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range all {
+		for _, p := range prefixes {
+			if strings.HasPrefix(e.Name(), p) {
+				out = append(out, filepath.Join("blobs", e.Name()))
+			}
+		}
+	}
+	return out
+}
+
+// Every index, each damaged in every way: all checkpoints read, the damage is named, and the
+// damaged bytes are kept.
+func TestADamagedIndexIsBuiltAgain(t *testing.T) {
+	t.Parallel()
+	f := fillStore(t)
+	at, tried := filepath.Join(t.TempDir(), "store"), 0
+	for i, name := range f.blobs(t, "xn", "xs") {
+		for how, change := range damages {
+			if testing.Short() && (i+len(how))%3 > 0 {
+				continue
+			}
+			c := f.copyTo(t, at)
+			c.damage(t, name, change)
+			tried++
+			whole, repaired, err := c.count(t)
+			if err != nil || whole != filledWorkspaces*filledCheckpoints || len(repaired) == 0 {
+				t.Fatalf("%s %s: %d checkpoints, repaired %q, %v", name, how, whole, repaired, err)
+			}
+			if kept, err := os.ReadDir(filepath.Join(c.dir, "damaged")); err != nil || len(kept) == 0 {
+				t.Fatalf("%s %s: the damaged index is gone: %v", name, how, err)
+			}
+			if _, again, err := c.count(t); err != nil || len(again) > 0 {
+				t.Fatalf("%s %s: opened again: %q, %v", name, how, again, err)
+			}
+		}
+	}
+	t.Logf("%d damages, all repaired", tried)
+}
+
+// Every index gone, one at a time, and all at once: it leaves no trace but packs that no index
+// names, and all checkpoints read.
+func TestALostIndexIsFound(t *testing.T) {
+	t.Parallel()
+	f := fillStore(t)
+	at, indexes := filepath.Join(t.TempDir(), "store"), f.blobs(t, "xn", "xs")
+	for i := range len(indexes) + 1 {
+		c, lost := f.copyTo(t, at), indexes
+		if i < len(indexes) {
+			lost = indexes[i : i+1]
+		}
+		for _, name := range lost {
+			if err := os.Remove(filepath.Join(c.dir, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s, err := kopia.Open(t.Context(), c.opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(s.Maintain(t.Context()), s.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if whole, _, err := c.count(t); err != nil || whole != filledWorkspaces*filledCheckpoints {
+			t.Fatalf("%v gone: %d checkpoints, %v", lost, whole, err)
+		}
+	}
+	t.Logf("%d times, all found", len(indexes)+1)
+}
+
+// The newest head is there at once, before any maintenance: a save must not use its number again.
+func TestALostIndexOfTheNewestCheckpointIsFoundAtOnce(t *testing.T) {
+	t.Parallel()
+	f := fillStore(t)
+	at := filepath.Join(t.TempDir(), "store")
+	for _, name := range f.blobs(t, "xn") {
+		c := f.copyTo(t, at)
+		if err := os.Remove(filepath.Join(c.dir, name)); err != nil {
+			t.Fatal(err)
+		}
+		s, err := kopia.Open(t.Context(), c.opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for ws := range c.files {
+			if h, err := s.Head(t.Context(), ws); err != nil || h.Latest != filledCheckpoints {
+				t.Errorf("without %s the head is %d, %v", name, h.Latest, err)
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// The keys of a store, each damaged in every way and gone: the copy brings them back.
+func TestDamagedKeysComeFromTheirCopy(t *testing.T) {
+	t.Parallel()
+	f := fillStore(t)
+	at := filepath.Join(t.TempDir(), "store")
+	keys := append(f.blobs(t, "kopia."), "password")
+	for _, name := range keys {
+		for how, change := range damages {
+			c := f.copyTo(t, at)
+			c.damage(t, name, change)
+			if whole, repaired, err := c.count(t); err != nil || whole != filledWorkspaces*filledCheckpoints {
+				t.Errorf("%s %s: %d checkpoints, repaired %q, %v", name, how, whole, repaired, err)
+			}
+		}
+		c := f.copyTo(t, at)
+		if err := os.Remove(filepath.Join(c.dir, name)); err != nil {
+			t.Fatal(err)
+		}
+		if whole, repaired, err := c.count(t); err != nil || whole != filledWorkspaces*filledCheckpoints {
+			t.Errorf("%s gone: %d checkpoints, repaired %q, %v", name, whole, repaired, err)
+		}
+	}
+	c := f.copyTo(t, at) // a control: without the copy all is lost
+	if err := os.RemoveAll(filepath.Join(c.dir, "keys")); err != nil {
+		t.Fatal(err)
+	}
+	c.damage(t, "blobs/kopia.repository.f", damages["zeroed"])
+	if whole, _, err := c.count(t); err == nil || whole > 0 {
+		t.Errorf("without the copy %d checkpoints are there, %v", whole, err)
+	}
+}
+
+// Copies are made for a store that has none, and a damaged copy is made again; it is never used.
+func TestACopyOfTheKeysIsMadeAndChecked(t *testing.T) {
+	t.Parallel()
+	f := fillStore(t)
+	want := map[string][]byte{}
+	for _, name := range []string{"password", "kopia.repository.f", "kopia.blobcfg.f"} {
+		b, err := os.ReadFile(filepath.Join(f.dir, "keys", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want[name] = b
+	}
+	for name, b := range want {
+		for how, change := range damages {
+			f.damage(t, filepath.Join("keys", name), change)
+			if whole, _, err := f.count(t); err != nil || whole != filledWorkspaces*filledCheckpoints {
+				t.Fatalf("copy of %s %s: %d checkpoints, %v", name, how, whole, err)
+			}
+			if got, err := os.ReadFile(filepath.Join(f.dir, "keys", name)); err != nil || !bytes.Equal(got, b) {
+				t.Fatalf("copy of %s %s was not made again: %v", name, how, err)
+			}
+		}
+	}
+}
