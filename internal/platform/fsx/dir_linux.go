@@ -19,7 +19,7 @@ type osDir struct {
 
 func (d *osDir) Lstat(name string) (info Info, err error) {
 	if err := CheckName(name); err != nil {
-		return Info{}, wrapError("stat", name, err)
+		return Info{}, WrapError("stat", name, err)
 	}
 	err = d.withFD("stat", name, func(fd int) error {
 		var st unix.Stat_t
@@ -120,19 +120,19 @@ func (d *osDir) openRegular(op, name string, flags int, mode fs.FileMode) (File,
 	}
 	if err != nil {
 		_ = unix.Close(fd)
-		return nil, wrapError(op, name, err)
+		return nil, WrapError(op, name, err)
 	}
 	return &osFile{fdHandle: fdHandle{fd: fd}, appendMode: flags&unix.O_APPEND != 0}, nil
 }
 
 func (d *osDir) openat(op, name string, flags int, mode fs.FileMode) (int, error) {
 	if err := CheckName(name); err != nil {
-		return -1, wrapError(op, name, err)
+		return -1, WrapError(op, name, err)
 	}
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	if d.fd < 0 {
-		return -1, wrapError(op, name, errClosed)
+		return -1, WrapError(op, name, errClosed)
 	}
 	fd, err := d.fs.openName(d.fd, name, flags, mode)
 	switch {
@@ -146,7 +146,7 @@ func (d *osDir) openat(op, name string, flags int, mode fs.FileMode) (int, error
 
 func (d *osDir) Readlink(name string) (target string, err error) {
 	if err := CheckName(name); err != nil {
-		return "", wrapError("read link", name, err)
+		return "", WrapError("read link", name, err)
 	}
 	err = d.withFD("read link", name, func(fd int) error {
 		for size := 256; ; size *= 2 {
@@ -166,7 +166,7 @@ func (d *osDir) Readlink(name string) (target string, err error) {
 
 func (d *osDir) Mkdir(name string, mode fs.FileMode) error {
 	if err := CheckName(name); err != nil {
-		return wrapError("make directory", name, err)
+		return WrapError("make directory", name, err)
 	}
 	return d.withFD("make directory", name, func(fd int) error {
 		return unix.Mkdirat(fd, name, uint32(mode.Perm()))
@@ -187,11 +187,11 @@ func (d *osDir) Rename(name string, to Dir, newName string) error {
 // during the call.
 func (d *osDir) withDirPair(op, name string, to Dir, newName string, call func(from, to int) error) error {
 	if err := errors.Join(CheckName(name), CheckName(newName)); err != nil {
-		return wrapError(op, name, err)
+		return WrapError(op, name, err)
 	}
 	other, ok := to.(*osDir)
 	if !ok {
-		return wrapError(op, name, unix.EXDEV)
+		return WrapError(op, name, unix.EXDEV)
 	}
 	if other == d { // taking the read lock twice can deadlock with Close
 		return d.withFD(op, name, func(fd int) error { return call(fd, fd) })
@@ -199,14 +199,14 @@ func (d *osDir) withDirPair(op, name string, to Dir, newName string, call func(f
 	other.mu.RLock()
 	defer other.mu.RUnlock()
 	if other.fd < 0 {
-		return wrapError(op, name, errClosed)
+		return WrapError(op, name, errClosed)
 	}
 	return d.withFD(op, name, func(fd int) error { return call(fd, other.fd) })
 }
 
 func (d *osDir) Remove(name string) error {
 	if err := CheckName(name); err != nil {
-		return wrapError("remove", name, err)
+		return WrapError("remove", name, err)
 	}
 	return d.withFD("remove", name, func(fd int) error {
 		err := unix.Unlinkat(fd, name, 0)
@@ -219,7 +219,7 @@ func (d *osDir) Remove(name string) error {
 
 func (d *osDir) RemoveDir(name string) error {
 	if err := CheckName(name); err != nil {
-		return wrapError("remove directory", name, err)
+		return WrapError("remove directory", name, err)
 	}
 	return d.withFD("remove directory", name, func(fd int) error {
 		return unix.Unlinkat(fd, name, unix.AT_REMOVEDIR)

@@ -46,22 +46,22 @@ func (e *opError) Unwrap() []error {
 	return chain
 }
 
-// wrapError adds the operation, the name and the kind to err. It returns nil if err is nil.
-func wrapError(op, name string, err error) error {
+// WrapError adds the operation, the name and the kind to err. It returns nil if err is nil.
+func WrapError(op, name string, err error) error {
 	if err == nil {
 		return nil
 	}
 	return &opError{op: op, name: name, kind: errorKind(err), err: err}
 }
 
-// wrapErrorAs is wrapError with a given kind.
+// wrapErrorAs is WrapError with a given kind.
 func wrapErrorAs(op, name string, kind, err error) error {
 	return &opError{op: op, name: name, kind: kind, err: err}
 }
 
-// checkXattrName returns ErrBadName unless name is a user.* attribute. Other namespaces are
+// CheckXattrName returns ErrBadName unless name is a user.* attribute. Other namespaces are
 // never touched.
-func checkXattrName(name string) error {
+func CheckXattrName(name string) error {
 	if len(name) <= len(userXattrPrefix) || !strings.HasPrefix(name, userXattrPrefix) || strings.IndexByte(name, 0) >= 0 {
 		return ErrBadName
 	}

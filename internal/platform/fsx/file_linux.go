@@ -66,7 +66,7 @@ func (f *osFile) Write(p []byte) (done int, err error) {
 			return done, err
 		}
 		if n == 0 {
-			return done, wrapError("write file", "", io.ErrShortWrite)
+			return done, WrapError("write file", "", io.ErrShortWrite)
 		}
 		done += n
 	}

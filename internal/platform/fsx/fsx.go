@@ -176,3 +176,20 @@ func CheckName(name string) error {
 	}
 	return nil
 }
+
+// Unwrapper is a Dir around another one, such as a driver that counts operations.
+type Unwrapper interface {
+	// Unwrap returns the directory inside.
+	Unwrap() Dir
+}
+
+// UnwrapDir returns the directory below all wrappers, because drivers check its type.
+func UnwrapDir(d Dir) Dir {
+	for {
+		w, ok := d.(Unwrapper)
+		if !ok {
+			return d
+		}
+		d = w.Unwrap()
+	}
+}

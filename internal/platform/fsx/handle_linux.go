@@ -21,9 +21,9 @@ func (h *fdHandle) withFD(op, name string, call func(fd int) error) error {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	if h.fd < 0 {
-		return wrapError(op, name, errClosed)
+		return WrapError(op, name, errClosed)
 	}
-	return wrapError(op, name, retryEINTR(func() error { return call(h.fd) }))
+	return WrapError(op, name, retryEINTR(func() error { return call(h.fd) }))
 }
 
 func (h *fdHandle) Stat() (info Info, err error) {
@@ -53,5 +53,5 @@ func (h *fdHandle) Close() error {
 	if err == unix.EINTR {
 		return nil
 	}
-	return wrapError("close handle", "", err)
+	return WrapError("close handle", "", err)
 }

@@ -44,7 +44,7 @@ func SupportsLandlock() bool { return landlockVersion() >= minLandlockVersion }
 func RunWithLandlock(dirs []Dir, f func()) bool {
 	var real []*osDir
 	for _, d := range dirs {
-		if d, ok := unwrapDir(d).(*osDir); ok {
+		if d, ok := UnwrapDir(d).(*osDir); ok {
 			real = append(real, d)
 		}
 	}

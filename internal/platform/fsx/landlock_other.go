@@ -9,7 +9,7 @@ func SupportsLandlock() bool { return false }
 // f: only Linux can restrict a single thread.
 func RunWithLandlock(dirs []Dir, f func()) bool {
 	for _, d := range dirs {
-		if _, ok := unwrapDir(d).(*portableDir); ok {
+		if _, ok := UnwrapDir(d).(*portableDir); ok {
 			return false
 		}
 	}

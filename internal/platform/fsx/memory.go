@@ -91,10 +91,10 @@ func (m *Memory) OpenRoot(path string) (Dir, error) {
 	defer m.mu.Unlock()
 	n, err := m.lookup(path)
 	if err != nil {
-		return nil, wrapError("open root", path, err)
+		return nil, WrapError("open root", path, err)
 	}
 	if n.typ != Directory {
-		return nil, wrapError("open root", path, syscall.ENOTDIR)
+		return nil, WrapError("open root", path, syscall.ENOTDIR)
 	}
 	return m.openDirHandle(n), nil
 }
@@ -104,7 +104,7 @@ func (m *Memory) FreeSpace(path string) (free, total int64, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if _, err := m.lookup(path); err != nil {
-		return 0, 0, wrapError("stat file system", path, err)
+		return 0, 0, WrapError("stat file system", path, err)
 	}
 	return max(m.capacity-m.used, 0), m.capacity, nil
 }
@@ -165,7 +165,7 @@ func (m *Memory) newNode(typ Type, mode fs.FileMode, dev uint64) *memNode {
 	m.nextIno++
 	now := m.currentTime()
 	n := &memNode{ino: m.nextIno, dev: dev, typ: typ}
-	n.live.nodeAttrs = nodeAttrs{mode: bitsFromFileMode(mode), mtime: now, ctime: now}
+	n.live.nodeAttrs = nodeAttrs{mode: BitsFromFileMode(mode), mtime: now, ctime: now}
 	switch typ {
 	case Directory:
 		n.live.names = map[string]*memNode{}
@@ -177,20 +177,4 @@ func (m *Memory) newNode(typ Type, mode fs.FileMode, dev uint64) *memNode {
 	}
 	n.durable.nodeAttrs = n.live.nodeAttrs
 	return n
-}
-
-// bitsFromFileMode returns the permission bits with setuid, setgid and sticky, as the kernel
-// has them.
-func bitsFromFileMode(mode fs.FileMode) uint32 {
-	bits := uint32(mode.Perm())
-	if mode&fs.ModeSetuid != 0 {
-		bits |= 0o4000
-	}
-	if mode&fs.ModeSetgid != 0 {
-		bits |= 0o2000
-	}
-	if mode&fs.ModeSticky != 0 {
-		bits |= 0o1000
-	}
-	return bits
 }

@@ -19,18 +19,18 @@ func (m *Memory) MkdirAll(path string, mode fs.FileMode, opts ...BuildOption) er
 	defer m.mu.Unlock()
 	names, err := splitPath(path)
 	if err != nil {
-		return wrapError("make directory", path, err)
+		return WrapError("make directory", path, err)
 	}
 	dir := m.root
 	for _, name := range names {
 		next := dir.live.names[name]
 		if next == nil {
 			if next, err = m.addNode(dir, name, Directory, mode); err != nil {
-				return wrapError("make directory", path, err)
+				return WrapError("make directory", path, err)
 			}
 		}
 		if next.typ != Directory {
-			return wrapError("make directory", path, syscall.ENOTDIR)
+			return WrapError("make directory", path, syscall.ENOTDIR)
 		}
 		if slices.Contains(opts, Synced) {
 			m.syncNode(next)
@@ -50,15 +50,15 @@ func (m *Memory) createAt(op, path string, opts []BuildOption, call func(dir *me
 		err = ErrBadName
 	}
 	if err != nil {
-		return wrapError(op, path, err)
+		return WrapError(op, path, err)
 	}
 	dir := m.root
 	for _, name := range names[:len(names)-1] {
 		if dir = dir.live.names[name]; dir == nil {
-			return wrapError(op, path, syscall.ENOENT)
+			return WrapError(op, path, syscall.ENOENT)
 		}
 		if dir.typ != Directory {
-			return wrapError(op, path, syscall.ENOTDIR)
+			return WrapError(op, path, syscall.ENOTDIR)
 		}
 	}
 	n, err := call(dir, names[len(names)-1])
@@ -66,7 +66,7 @@ func (m *Memory) createAt(op, path string, opts []BuildOption, call func(dir *me
 		m.syncNode(n)
 		m.syncNode(dir)
 	}
-	return wrapError(op, path, err)
+	return WrapError(op, path, err)
 }
 
 // WriteFile creates the file at path, or replaces its data.
@@ -166,13 +166,13 @@ func (m *Memory) modifyAt(op, path string, opts []BuildOption, call func(*memNod
 	if err == nil && slices.Contains(opts, Synced) {
 		m.syncNode(n)
 	}
-	return wrapError(op, path, err)
+	return WrapError(op, path, err)
 }
 
 // SetXattr sets one user attribute of what is at path.
 func (m *Memory) SetXattr(path, name string, value []byte, opts ...BuildOption) error {
 	return m.modifyAt("set attribute", path, opts, func(n *memNode) error {
-		if err := checkXattrName(name); err != nil {
+		if err := CheckXattrName(name); err != nil {
 			return err
 		}
 		m.setXattr(n, name, append([]byte{}, value...))
@@ -191,7 +191,7 @@ func (m *Memory) SetMtime(path string, ns int64, opts ...BuildOption) error {
 // Chmod sets the mode. Without the owner's read bit an open is fs.ErrPermission.
 func (m *Memory) Chmod(path string, mode fs.FileMode, opts ...BuildOption) error {
 	return m.modifyAt("set mode", path, opts, func(n *memNode) error {
-		n.live.mode, n.live.ctime = bitsFromFileMode(mode), m.currentTime()
+		n.live.mode, n.live.ctime = BitsFromFileMode(mode), m.currentTime()
 		m.logChange(n, nodeChange{})
 		return nil
 	})

@@ -25,9 +25,9 @@ func (d *memDir) withLock(op, name string, call func() error) error {
 	d.fs.mu.Lock()
 	defer d.fs.mu.Unlock()
 	if d.closed {
-		return wrapError(op, name, errClosed)
+		return WrapError(op, name, errClosed)
 	}
-	return wrapError(op, name, call())
+	return WrapError(op, name, call())
 }
 
 // withChild is withLock for a name that must exist.
@@ -242,7 +242,7 @@ func (d *memDir) Xattrs() (all map[string][]byte, err error) {
 
 func (d *memDir) SetXattr(name string, value []byte) error {
 	return d.withLock("set attribute", name, func() error {
-		if err := checkXattrName(name); err != nil {
+		if err := CheckXattrName(name); err != nil {
 			return err
 		}
 		d.fs.setXattr(d.node, name, append([]byte{}, value...))
@@ -252,7 +252,7 @@ func (d *memDir) SetXattr(name string, value []byte) error {
 
 func (d *memDir) RemoveXattr(name string) error {
 	return d.withLock("remove attribute", name, func() error {
-		if err := checkXattrName(name); err != nil {
+		if err := CheckXattrName(name); err != nil {
 			return err
 		}
 		if _, ok := d.node.live.xattrs[name]; !ok {

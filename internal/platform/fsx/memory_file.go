@@ -33,13 +33,13 @@ func (f *memFile) withLock(op string, call func() error) error {
 	f.fs.mu.Lock()
 	defer f.fs.mu.Unlock()
 	if f.closed {
-		return wrapError(op, "", errClosed)
+		return WrapError(op, "", errClosed)
 	}
 	err := call()
 	if errors.Is(err, io.EOF) { // readers compare it
 		return io.EOF
 	}
-	return wrapError(op, "", err)
+	return WrapError(op, "", err)
 }
 
 func (f *memFile) Read(p []byte) (n int, err error) {

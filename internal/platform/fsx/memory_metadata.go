@@ -31,16 +31,16 @@ func (f *memFile) SetMetadata(dr Metadata) error {
 // applyMetadata makes one change for each system call of the real implementation, in the same
 // order, because a crash may come between any two.
 func (m *Memory) applyMetadata(n *memNode, d Metadata) error {
-	if err := d.validate(n.stat()); err != nil {
+	if err := d.Validate(n.stat()); err != nil {
 		return err
 	}
-	if d.changesOwner(n.stat()) {
+	if d.ChangesOwner(n.stat()) {
 		if m.refused.chown {
 			return syscall.EPERM
 		}
 		m.chown(n, d.UID, d.GID)
 	}
-	if d.changesMode(n.stat()) {
+	if d.ChangesMode(n.stat()) {
 		n.live.mode, n.live.ctime = d.Mode, m.currentTime()
 		m.logChange(n, nodeChange{})
 	}
@@ -71,7 +71,7 @@ func (m *Memory) applyXattrs(n *memNode, want map[string][]byte) error {
 	if want == nil {
 		return nil
 	}
-	if !supportsUserXattrs(n.typ) && len(want) > 0 {
+	if !SupportsUserXattrs(n.typ) && len(want) > 0 {
 		return errors.ErrUnsupported
 	}
 	for _, name := range slices.Sorted(maps.Keys(n.live.xattrs)) {
@@ -124,7 +124,7 @@ func (f *memFile) Truncate(size int64) error {
 func (f *memFile) CloneFrom(src File) error {
 	from, ok := src.(*memFile)
 	if !ok || from.fs != f.fs || from == f {
-		return wrapError("clone file", "", errors.ErrUnsupported)
+		return WrapError("clone file", "", errors.ErrUnsupported)
 	}
 	return f.withLock("clone file", func() error {
 		data := from.node.live.content.data

@@ -28,7 +28,7 @@ func (m *Memory) RefuseExchange(on bool) {
 // the same device.
 func (d *memDir) withDestination(op, name string, to Dir, newName string, call func(n, other *memNode) error) error {
 	if err := errors.Join(CheckName(name), CheckName(newName)); err != nil {
-		return wrapError(op, name, err)
+		return WrapError(op, name, err)
 	}
 	return d.withChild(op, name, func(n *memNode) error {
 		if err := checkMemoryName(newName); err != nil {

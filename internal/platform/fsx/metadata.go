@@ -19,10 +19,10 @@ type Metadata struct {
 
 const modeMask = 0o7777
 
-// validate refuses what could only be applied in part, before anything is applied.
-func (d Metadata) validate(is Info) error {
+// Validate refuses what could only be applied in part, before anything is applied.
+func (d Metadata) Validate(is Info) error {
 	for name := range d.Xattrs {
-		if err := checkXattrName(name); err != nil {
+		if err := CheckXattrName(name); err != nil {
 			return fmt.Errorf("attribute %q: %w", name, err)
 		}
 	}
@@ -37,16 +37,32 @@ func (d Metadata) validate(is Info) error {
 	return nil
 }
 
-// changesOwner reports whether the owner has to be set. Setting the same owner again would
+// ChangesOwner reports whether the owner has to be set. Setting the same owner again would
 // still clear setuid.
-func (d Metadata) changesOwner(is Info) bool {
+func (d Metadata) ChangesOwner(is Info) bool {
 	return d.SetOwner && (d.UID != is.UID || d.GID != is.GID)
 }
 
-// changesMode reports whether the mode has to be set. A symbolic link has no mode of its own.
-func (d Metadata) changesMode(is Info) bool {
+// ChangesMode reports whether the mode has to be set. A symbolic link has no mode of its own.
+func (d Metadata) ChangesMode(is Info) bool {
 	return is.Type != Symlink && d.Mode != is.Mode
 }
 
-// supportsUserXattrs reports whether an inode of that type can have user.* attributes.
-func supportsUserXattrs(typ Type) bool { return typ == Regular || typ == Directory }
+// SupportsUserXattrs reports whether an inode of that type can have user.* attributes.
+func SupportsUserXattrs(typ Type) bool { return typ == Regular || typ == Directory }
+
+// BitsFromFileMode returns the permission bits with setuid, setgid and sticky, as the kernel
+// has them.
+func BitsFromFileMode(mode fs.FileMode) uint32 {
+	bits := uint32(mode.Perm())
+	if mode&fs.ModeSetuid != 0 {
+		bits |= 0o4000
+	}
+	if mode&fs.ModeSetgid != 0 {
+		bits |= 0o2000
+	}
+	if mode&fs.ModeSticky != 0 {
+		bits |= 0o1000
+	}
+	return bits
+}

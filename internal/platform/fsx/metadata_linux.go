@@ -19,7 +19,7 @@ import (
 func (d *osDir) SetMetadata(name string, ino uint64, dr Metadata) error {
 	const op = "dress"
 	if err := CheckName(name); err != nil {
-		return wrapError(op, name, err)
+		return WrapError(op, name, err)
 	}
 	return d.withFD(op, name, func(dir int) error {
 		fd, err := d.fs.openBeneath(dir, name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
@@ -92,20 +92,20 @@ func (n inodeRef) applyMetadata(d Metadata) error {
 	if err != nil {
 		return err
 	}
-	if err := d.validate(is); err != nil {
+	if err := d.Validate(is); err != nil {
 		return err
 	}
-	if d.changesOwner(is) {
+	if d.ChangesOwner(is) {
 		if err := n.chown(d.UID, d.GID); err != nil {
-			return wrapError("set owner", "", err)
+			return WrapError("set owner", "", err)
 		}
 		if is, err = fstat(n.fd); err != nil {
 			return err
 		}
 	}
-	if d.changesMode(is) {
+	if d.ChangesMode(is) {
 		if err := n.chmod(d.Mode); err != nil {
-			return wrapError("set mode", "", err)
+			return WrapError("set mode", "", err)
 		}
 	}
 	if d.Xattrs != nil {
@@ -116,7 +116,7 @@ func (n inodeRef) applyMetadata(d Metadata) error {
 	if is.Mtime == d.Mtime {
 		return nil
 	}
-	return wrapError("set time", "", n.setMtime(d.Mtime))
+	return WrapError("set time", "", n.setMtime(d.Mtime))
 }
 
 func (n inodeRef) chown(uid, gid uint32) error {
@@ -147,9 +147,9 @@ func (n inodeRef) chmod(mode uint32) error {
 // applyXattrs replaces the user.* attributes. If the mode denies even the owner access to
 // them, it widens the mode for the time being.
 func (n inodeRef) applyXattrs(typ Type, d Metadata) error {
-	if !supportsUserXattrs(typ) {
+	if !SupportsUserXattrs(typ) {
 		if len(d.Xattrs) > 0 {
-			return wrapError("set attribute", "", errors.ErrUnsupported)
+			return WrapError("set attribute", "", errors.ErrUnsupported)
 		}
 		return nil
 	}
@@ -168,7 +168,7 @@ func (n inodeRef) applyXattrs(typ Type, d Metadata) error {
 func (n inodeRef) replaceXattrs(want map[string][]byte) error {
 	have, err := n.readXattrs()
 	if err != nil {
-		return wrapError("list attributes", "", err)
+		return WrapError("list attributes", "", err)
 	}
 	for name := range have {
 		if _, keep := want[name]; keep {
@@ -181,7 +181,7 @@ func (n inodeRef) replaceXattrs(want map[string][]byte) error {
 			return unix.Fremovexattr(n.fd, name)
 		})
 		if err != nil && !errors.Is(err, unix.ENODATA) {
-			return wrapError("remove attribute", name, err)
+			return WrapError("remove attribute", name, err)
 		}
 	}
 	for name, value := range want {
@@ -195,7 +195,7 @@ func (n inodeRef) replaceXattrs(want map[string][]byte) error {
 			return unix.Fsetxattr(n.fd, name, value, 0)
 		})
 		if err != nil {
-			return wrapError("set attribute", name, err)
+			return WrapError("set attribute", name, err)
 		}
 	}
 	return nil

@@ -36,7 +36,7 @@ type osFS struct {
 
 func (s *osFS) OpenRoot(path string) (Dir, error) {
 	if path == "" {
-		return nil, wrapError("open root", path, ErrBadName)
+		return nil, WrapError("open root", path, ErrBadName)
 	}
 	// A trailing slash or dot makes the kernel follow a link in the last element.
 	path = filepath.Clean(path)
@@ -55,7 +55,7 @@ func (s *osFS) OpenRoot(path string) (Dir, error) {
 func (s *osFS) FreeSpace(path string) (free, total int64, err error) {
 	var st unix.Statfs_t
 	if err := retryEINTR(func() error { return unix.Statfs(path, &st) }); err != nil {
-		return 0, 0, wrapError("stat file system", path, err)
+		return 0, 0, WrapError("stat file system", path, err)
 	}
 	size := int64(st.Frsize)
 	if size == 0 {
@@ -222,7 +222,7 @@ func wrapDirError(op, name string, err error) error {
 	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENOTDIR) {
 		return wrapErrorAs(op, name, ErrNotDir, err)
 	}
-	return wrapError(op, name, err)
+	return WrapError(op, name, err)
 }
 
 // wrapFileError wraps an error of opening a file. The errors for a link, a socket, a FIFO
@@ -233,5 +233,5 @@ func wrapFileError(op, name string, err error) error {
 			return wrapErrorAs(op, name, ErrNotRegular, err)
 		}
 	}
-	return wrapError(op, name, err)
+	return WrapError(op, name, err)
 }

@@ -57,7 +57,7 @@ func (d *osDir) Link(name string, to Dir, newName string) error {
 
 func (d *osDir) Symlink(text, name string) error {
 	if err := CheckName(name); err != nil {
-		return wrapError("make link", name, err)
+		return WrapError("make link", name, err)
 	}
 	return d.withFD("make link", name, func(fd int) error { return unix.Symlinkat(text, fd, name) })
 }
@@ -65,7 +65,7 @@ func (d *osDir) Symlink(text, name string) error {
 func (d *osDir) Mknod(name string, typ Type, mode fs.FileMode) error {
 	const op = "make special file"
 	if err := CheckName(name); err != nil {
-		return wrapError(op, name, err)
+		return WrapError(op, name, err)
 	}
 	bits := uint32(mode.Perm())
 	switch typ {
@@ -74,7 +74,7 @@ func (d *osDir) Mknod(name string, typ Type, mode fs.FileMode) error {
 	case Socket:
 		bits |= unix.S_IFSOCK
 	default:
-		return wrapError(op, name, errors.ErrUnsupported)
+		return WrapError(op, name, errors.ErrUnsupported)
 	}
 	return d.withFD(op, name, func(fd int) error { return unix.Mknodat(fd, name, bits, 0) })
 }
@@ -83,7 +83,7 @@ func (d *osDir) Mknod(name string, typ Type, mode fs.FileMode) error {
 func (f *osFile) WriteAt(p []byte, off int64) (done int, err error) {
 	const op = "write file"
 	if f.appendMode {
-		return 0, wrapError(op, "", unix.EINVAL)
+		return 0, WrapError(op, "", unix.EINVAL)
 	}
 	for done < len(p) {
 		n := 0
@@ -95,7 +95,7 @@ func (f *osFile) WriteAt(p []byte, off int64) (done int, err error) {
 			return done, err
 		}
 		if n == 0 {
-			return done, wrapError(op, "", io.ErrShortWrite)
+			return done, WrapError(op, "", io.ErrShortWrite)
 		}
 		done += n
 	}
@@ -112,12 +112,12 @@ func (f *osFile) CloneFrom(src File) error {
 	const op = "clone file"
 	from, ok := src.(*osFile)
 	if !ok || from == f {
-		return wrapError(op, "", errors.ErrUnsupported)
+		return WrapError(op, "", errors.ErrUnsupported)
 	}
 	from.mu.RLock()
 	defer from.mu.RUnlock()
 	if from.fd < 0 {
-		return wrapError(op, "", errClosed)
+		return WrapError(op, "", errClosed)
 	}
 	err := f.withFD(op, "", func(fd int) error { return unix.IoctlFileClone(fd, from.fd) })
 	return asUnsupported(op, "", err, unix.EINVAL, unix.ENOTTY, unix.ENOSYS, unix.EOPNOTSUPP, unix.EXDEV)

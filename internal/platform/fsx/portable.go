@@ -21,19 +21,19 @@ type portableFS struct{}
 func (portableFS) OpenRoot(path string) (Dir, error) {
 	const op = "open root"
 	if path == "" {
-		return nil, wrapError(op, path, ErrBadName)
+		return nil, WrapError(op, path, ErrBadName)
 	}
 	path = filepath.Clean(path)
 	before, err := os.Lstat(path)
 	if err != nil {
-		return nil, wrapError(op, path, unwrapOSError(err))
+		return nil, WrapError(op, path, unwrapOSError(err))
 	}
 	if !before.IsDir() {
-		return nil, wrapError(op, path, ErrNotDir)
+		return nil, WrapError(op, path, ErrNotDir)
 	}
 	root, err := os.OpenRoot(path)
 	if err != nil {
-		return nil, wrapError(op, path, unwrapOSError(err))
+		return nil, WrapError(op, path, unwrapOSError(err))
 	}
 	return newPortableDir(op, path, path, root, before)
 }
@@ -43,7 +43,7 @@ func (portableFS) HasFineTimestamps(string) bool { return false }
 
 func (portableFS) FreeSpace(path string) (free, total int64, err error) {
 	free, total, err = diskSpace(path)
-	return free, total, wrapError("stat file system", path, unwrapOSError(err))
+	return free, total, WrapError("stat file system", path, unwrapOSError(err))
 }
 
 // newPortableDir takes ownership of root. It closes root and returns ErrNotDir unless it is
@@ -55,7 +55,7 @@ func newPortableDir(op, name, path string, root *os.Root, before fs.FileInfo) (D
 	}
 	if err != nil {
 		_ = root.Close()
-		return nil, wrapError(op, name, unwrapOSError(err))
+		return nil, WrapError(op, name, unwrapOSError(err))
 	}
 	return &portableDir{root: root, path: path}, nil
 }
@@ -103,7 +103,7 @@ func wrapOpenError(op, name string, kind, err error) error {
 	case errno == syscall.ELOOP || errno == syscall.ENXIO || errno == syscall.ENODEV || errno == syscall.ENOTDIR:
 		return wrapErrorAs(op, name, kind, err)
 	}
-	return wrapError(op, name, err)
+	return WrapError(op, name, err)
 }
 
 func infoFromFileInfo(st fs.FileInfo) Info {

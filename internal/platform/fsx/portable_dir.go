@@ -19,7 +19,7 @@ type portableDir struct {
 func (d *portableDir) Stat() (Info, error) {
 	st, err := d.root.Stat(".")
 	if err != nil {
-		return Info{}, wrapError("stat handle", "", unwrapOSError(err))
+		return Info{}, WrapError("stat handle", "", unwrapOSError(err))
 	}
 	return infoFromFileInfo(st), nil
 }
@@ -27,10 +27,10 @@ func (d *portableDir) Stat() (Info, error) {
 // lstat checks the name and returns its state for the operation op.
 func (d *portableDir) lstat(op, name string) (fs.FileInfo, error) {
 	if err := checkLocalName(name); err != nil {
-		return nil, wrapError(op, name, err)
+		return nil, WrapError(op, name, err)
 	}
 	st, err := d.root.Lstat(name)
-	return st, wrapError(op, name, unwrapOSError(err))
+	return st, WrapError(op, name, unwrapOSError(err))
 }
 
 func (d *portableDir) Lstat(name string) (Info, error) {
@@ -54,10 +54,10 @@ func (d *portableDir) Names() (names []string, err error) {
 func (d *portableDir) withOpenDir(op string, call func(*os.File) error) error {
 	f, err := d.root.Open(".")
 	if err != nil {
-		return wrapError(op, "", unwrapOSError(err))
+		return WrapError(op, "", unwrapOSError(err))
 	}
 	err = call(f)
-	return wrapError(op, "", unwrapOSError(errors.Join(err, f.Close())))
+	return WrapError(op, "", unwrapOSError(errors.Join(err, f.Close())))
 }
 
 func (d *portableDir) OpenDir(name string) (Dir, error) {
@@ -67,14 +67,14 @@ func (d *portableDir) OpenDir(name string) (Dir, error) {
 		return nil, err
 	}
 	if !before.IsDir() {
-		return nil, wrapError(op, name, ErrNotDir)
+		return nil, WrapError(op, name, ErrNotDir)
 	}
 	self, err := d.Stat()
 	if err != nil {
 		return nil, err
 	}
 	if infoFromFileInfo(before).Dev != self.Dev {
-		return nil, wrapError(op, name, ErrOtherMount)
+		return nil, WrapError(op, name, ErrOtherMount)
 	}
 	root, err := d.root.OpenRoot(name)
 	if err != nil {
@@ -104,9 +104,9 @@ func (d *portableDir) openRegular(op, name string, flags int, mode fs.FileMode) 
 	case err != nil:
 		return nil, err
 	case flags&os.O_EXCL != 0:
-		return nil, wrapError(op, name, syscall.EEXIST)
+		return nil, WrapError(op, name, syscall.EEXIST)
 	case !before.Mode().IsRegular():
-		return nil, wrapError(op, name, ErrNotRegular)
+		return nil, WrapError(op, name, ErrNotRegular)
 	}
 	f, err := d.root.OpenFile(name, flags|nonBlockFlags, mode.Perm())
 	if err != nil {
@@ -115,7 +115,7 @@ func (d *portableDir) openRegular(op, name string, flags int, mode fs.FileMode) 
 	opened, err := f.Stat()
 	if err != nil {
 		_ = f.Close()
-		return nil, wrapError(op, name, unwrapOSError(err))
+		return nil, WrapError(op, name, unwrapOSError(err))
 	}
 	same := before != nil && os.SameFile(before, opened)
 	if !same {
@@ -124,24 +124,24 @@ func (d *portableDir) openRegular(op, name string, flags int, mode fs.FileMode) 
 	}
 	if !same || !opened.Mode().IsRegular() {
 		_ = f.Close()
-		return nil, wrapError(op, name, ErrNotRegular)
+		return nil, WrapError(op, name, ErrNotRegular)
 	}
 	return &portableFile{file: f, dir: d, name: name}, nil
 }
 
 func (d *portableDir) Readlink(name string) (string, error) {
 	if err := checkLocalName(name); err != nil {
-		return "", wrapError("read link", name, err)
+		return "", WrapError("read link", name, err)
 	}
 	target, err := d.root.Readlink(name)
-	return target, wrapError("read link", name, unwrapOSError(err))
+	return target, WrapError("read link", name, unwrapOSError(err))
 }
 
 func (d *portableDir) Mkdir(name string, mode fs.FileMode) error {
 	if err := checkLocalName(name); err != nil {
-		return wrapError("make directory", name, err)
+		return WrapError("make directory", name, err)
 	}
-	return wrapError("make directory", name, unwrapOSError(d.root.Mkdir(name, mode.Perm())))
+	return WrapError("make directory", name, unwrapOSError(d.root.Mkdir(name, mode.Perm())))
 }
 
 func (d *portableDir) Rename(name string, to Dir, newName string) error {
@@ -152,9 +152,9 @@ func (d *portableDir) Rename(name string, to Dir, newName string) error {
 
 func (d *portableDir) Remove(name string) error {
 	if err := checkLocalName(name); err != nil {
-		return wrapError("remove", name, err)
+		return WrapError("remove", name, err)
 	}
-	return wrapError("remove", name, unwrapOSError(d.root.Remove(name)))
+	return WrapError("remove", name, unwrapOSError(d.root.Remove(name)))
 }
 
 // Xattrs returns none: the Go library cannot read attributes.
@@ -170,24 +170,24 @@ func (d *portableDir) RemoveXattr(name string) error {
 
 // xattrUnsupported returns ErrBadName for a bad name and errors.ErrUnsupported otherwise.
 func xattrUnsupported(op, name string) error {
-	if err := checkXattrName(name); err != nil {
-		return wrapError(op, name, err)
+	if err := CheckXattrName(name); err != nil {
+		return WrapError(op, name, err)
 	}
-	return wrapError(op, name, errors.ErrUnsupported)
+	return WrapError(op, name, errors.ErrUnsupported)
 }
 
 func (d *portableDir) SetMtime(ns int64) error {
-	return wrapError("set time", "", unwrapOSError(d.root.Chtimes(".", time.Time{}, time.Unix(0, ns))))
+	return WrapError("set time", "", unwrapOSError(d.root.Chtimes(".", time.Time{}, time.Unix(0, ns))))
 }
 
 func (d *portableDir) Sync() error { return d.withOpenDir("sync handle", syncDirNames) }
 
-func (d *portableDir) SyncFS() error { return wrapError("sync file system", "", syncAllFileSystems()) }
+func (d *portableDir) SyncFS() error { return WrapError("sync file system", "", syncAllFileSystems()) }
 
 func (d *portableDir) Close() error {
 	err := unwrapOSError(d.root.Close())
 	if errors.Is(err, fs.ErrClosed) {
 		return nil
 	}
-	return wrapError("close handle", "", err)
+	return WrapError("close handle", "", err)
 }

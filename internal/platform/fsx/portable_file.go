@@ -31,18 +31,18 @@ func wrapReadError(err error) error {
 	if err == io.EOF {
 		return err
 	}
-	return wrapError("read file", "", unwrapOSError(err))
+	return WrapError("read file", "", unwrapOSError(err))
 }
 
 func (f *portableFile) Write(p []byte) (int, error) {
 	n, err := f.file.Write(p)
-	return n, wrapError("write file", "", unwrapOSError(err))
+	return n, WrapError("write file", "", unwrapOSError(err))
 }
 
 func (f *portableFile) Stat() (Info, error) {
 	st, err := f.file.Stat()
 	if err != nil {
-		return Info{}, wrapError("stat handle", "", unwrapOSError(err))
+		return Info{}, WrapError("stat handle", "", unwrapOSError(err))
 	}
 	return infoFromFileInfo(st), nil
 }
@@ -59,20 +59,20 @@ func (f *portableFile) SetMtime(ns int64) error {
 	const op = "set time"
 	mine, err := f.file.Stat()
 	if err != nil {
-		return wrapError(op, f.name, unwrapOSError(err))
+		return WrapError(op, f.name, unwrapOSError(err))
 	}
 	named, err := f.dir.root.Lstat(f.name)
 	if err != nil {
-		return wrapError(op, f.name, unwrapOSError(err))
+		return WrapError(op, f.name, unwrapOSError(err))
 	}
 	if !os.SameFile(mine, named) {
-		return wrapError(op, f.name, fs.ErrNotExist)
+		return WrapError(op, f.name, fs.ErrNotExist)
 	}
-	return wrapError(op, f.name, unwrapOSError(f.dir.root.Chtimes(f.name, time.Time{}, time.Unix(0, ns))))
+	return WrapError(op, f.name, unwrapOSError(f.dir.root.Chtimes(f.name, time.Time{}, time.Unix(0, ns))))
 }
 
 func (f *portableFile) Sync() error {
-	return wrapError("sync handle", "", unwrapOSError(f.file.Sync()))
+	return WrapError("sync handle", "", unwrapOSError(f.file.Sync()))
 }
 
 func (f *portableFile) Close() error {
@@ -80,5 +80,5 @@ func (f *portableFile) Close() error {
 	if errors.Is(err, fs.ErrClosed) {
 		return nil
 	}
-	return wrapError("close handle", "", err)
+	return WrapError("close handle", "", err)
 }

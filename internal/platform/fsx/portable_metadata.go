@@ -27,7 +27,7 @@ func (d *portableDir) SetMetadata(name string, ino uint64, dr Metadata) error {
 		return err
 	}
 	if infoFromFileInfo(first).Ino != ino {
-		return wrapError(op, name, ErrUnexpectedFile)
+		return WrapError(op, name, ErrUnexpectedFile)
 	}
 	same := func() (fs.FileInfo, error) {
 		st, err := d.root.Lstat(name)
@@ -36,7 +36,7 @@ func (d *portableDir) SetMetadata(name string, ino uint64, dr Metadata) error {
 		}
 		return st, err
 	}
-	return wrapError(op, name, unwrapOSError(metadataTarget{
+	return WrapError(op, name, unwrapOSError(metadataTarget{
 		stat:     same,
 		chown:    func(uid, gid int) error { return d.root.Lchown(name, uid, gid) },
 		chmod:    func(mode fs.FileMode) error { return d.root.Chmod(name, mode) },
@@ -45,7 +45,7 @@ func (d *portableDir) SetMetadata(name string, ino uint64, dr Metadata) error {
 }
 
 func (d *portableDir) SetOwnMetadata(dr Metadata) error {
-	return wrapError("dress", "", unwrapOSError(metadataTarget{
+	return WrapError("dress", "", unwrapOSError(metadataTarget{
 		stat:     func() (fs.FileInfo, error) { return d.root.Stat(".") },
 		chown:    func(uid, gid int) error { return d.root.Chown(".", uid, gid) },
 		chmod:    func(mode fs.FileMode) error { return d.root.Chmod(".", mode) },
@@ -54,7 +54,7 @@ func (d *portableDir) SetOwnMetadata(dr Metadata) error {
 }
 
 func (f *portableFile) SetMetadata(dr Metadata) error {
-	return wrapError("dress", "", unwrapOSError(metadataTarget{
+	return WrapError("dress", "", unwrapOSError(metadataTarget{
 		stat: f.file.Stat, chown: f.file.Chown, chmod: f.file.Chmod, setMtime: f.SetMtime,
 	}.applyMetadata(dr)))
 }
@@ -65,10 +65,10 @@ func (w metadataTarget) applyMetadata(d Metadata) error {
 	if err != nil {
 		return err
 	}
-	if err := d.validate(is); err != nil {
+	if err := d.Validate(is); err != nil {
 		return err
 	}
-	if d.changesOwner(is) {
+	if d.ChangesOwner(is) {
 		if err := w.chown(int(d.UID), int(d.GID)); err != nil {
 			return err
 		}
@@ -76,7 +76,7 @@ func (w metadataTarget) applyMetadata(d Metadata) error {
 			return err
 		}
 	}
-	if d.changesMode(is) {
+	if d.ChangesMode(is) {
 		if err := w.chmod(fileModeFromBits(d.Mode)); err != nil {
 			return err
 		}
@@ -98,7 +98,7 @@ func (w metadataTarget) info() (Info, error) {
 	return infoFromFileInfo(st), nil
 }
 
-// fileModeFromBits is the inverse of bitsFromFileMode.
+// fileModeFromBits is the inverse of BitsFromFileMode.
 func fileModeFromBits(bits uint32) fs.FileMode {
 	mode := fs.FileMode(bits & 0o777)
 	if bits&0o4000 != 0 {

@@ -51,31 +51,31 @@ func (d *portableDir) Link(name string, to Dir, newName string) error {
 // withDirPair runs call with the other directory, if that is one of the machine too.
 func (d *portableDir) withDirPair(op, name string, to Dir, newName string, call func(*portableDir) error) error {
 	if err := errors.Join(checkLocalName(name), checkLocalName(newName)); err != nil {
-		return wrapError(op, name, err)
+		return WrapError(op, name, err)
 	}
 	other, ok := to.(*portableDir)
 	if !ok {
-		return wrapError(op, name, syscall.EXDEV)
+		return WrapError(op, name, syscall.EXDEV)
 	}
-	return wrapError(op, name, unwrapOSError(call(other)))
+	return WrapError(op, name, unwrapOSError(call(other)))
 }
 
 func (d *portableDir) Symlink(text, name string) error {
 	if err := checkLocalName(name); err != nil {
-		return wrapError("make link", name, err)
+		return WrapError("make link", name, err)
 	}
-	return wrapError("make link", name, unwrapOSError(d.root.Symlink(text, name)))
+	return WrapError("make link", name, unwrapOSError(d.root.Symlink(text, name)))
 }
 
 func (d *portableDir) Mknod(name string, typ Type, mode fs.FileMode) error {
 	const op = "make special file"
 	if err := checkLocalName(name); err != nil {
-		return wrapError(op, name, err)
+		return WrapError(op, name, err)
 	}
 	if typ != FIFO && typ != Socket {
-		return wrapError(op, name, errors.ErrUnsupported)
+		return WrapError(op, name, errors.ErrUnsupported)
 	}
-	return wrapError(op, name, unwrapOSError(mknodAt(d, name, typ, uint32(mode.Perm()))))
+	return WrapError(op, name, unwrapOSError(mknodAt(d, name, typ, uint32(mode.Perm()))))
 }
 
 func (d *portableDir) RemoveDir(name string) error {
@@ -85,21 +85,21 @@ func (d *portableDir) RemoveDir(name string) error {
 		return err
 	}
 	if !st.IsDir() {
-		return wrapError(op, name, ErrNotDir)
+		return WrapError(op, name, ErrNotDir)
 	}
-	return wrapError(op, name, unwrapOSError(removeEmptyDir(d, name)))
+	return WrapError(op, name, unwrapOSError(removeEmptyDir(d, name)))
 }
 
 func (f *portableFile) WriteAt(p []byte, off int64) (int, error) {
 	n, err := f.file.WriteAt(p, off)
-	return n, wrapError("write file", "", unwrapOSError(err))
+	return n, WrapError("write file", "", unwrapOSError(err))
 }
 
 func (f *portableFile) Truncate(size int64) error {
-	return wrapError("truncate file", "", unwrapOSError(f.file.Truncate(size)))
+	return WrapError("truncate file", "", unwrapOSError(f.file.Truncate(size)))
 }
 
 // CloneFrom always fails: the Go library has no such call.
 func (f *portableFile) CloneFrom(File) error {
-	return wrapError("clone file", "", errors.ErrUnsupported)
+	return WrapError("clone file", "", errors.ErrUnsupported)
 }

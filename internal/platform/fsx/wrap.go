@@ -18,7 +18,7 @@ func (e *partialIOError) Unwrap() error { return e.err }
 func callWithHook[T any](g opHook, op string, call func() (T, error)) (T, error) {
 	if err := g.beforeOp(op); err != nil {
 		var none T
-		return none, wrapError(op, "", err)
+		return none, WrapError(op, "", err)
 	}
 	return call()
 }
@@ -26,7 +26,7 @@ func callWithHook[T any](g opHook, op string, call func() (T, error)) (T, error)
 // callErrWithHook is callWithHook for calls that return only an error.
 func callErrWithHook(g opHook, op string, call func() error) error {
 	if err := g.beforeOp(op); err != nil {
-		return wrapError(op, "", err)
+		return WrapError(op, "", err)
 	}
 	return call()
 }
@@ -76,16 +76,7 @@ type wrapDir struct {
 	hook  opHook
 }
 
-// unwrapDir returns the directory below all wrappers, because implementations check its type.
-func unwrapDir(d Dir) Dir {
-	for {
-		w, ok := d.(*wrapDir)
-		if !ok {
-			return d
-		}
-		d = w.inner
-	}
-}
+func (d *wrapDir) Unwrap() Dir { return d.inner }
 
 func (d *wrapDir) Stat() (Info, error) { return callWithHook(d.hook, "Dir.Stat", d.inner.Stat) }
 
@@ -128,7 +119,7 @@ func (d *wrapDir) Mkdir(name string, mode fs.FileMode) error {
 }
 
 func (d *wrapDir) Rename(name string, to Dir, newName string) error {
-	return callErrWithHook(d.hook, "Dir.Rename", func() error { return d.inner.Rename(name, unwrapDir(to), newName) })
+	return callErrWithHook(d.hook, "Dir.Rename", func() error { return d.inner.Rename(name, UnwrapDir(to), newName) })
 }
 
 func (d *wrapDir) Remove(name string) error {
@@ -161,7 +152,7 @@ func (d *wrapDir) Close() error { return closeWithHook(d.hook, "Dir.Close", d.in
 func closeWithHook(g opHook, op string, call func() error) error {
 	if err := g.beforeOp(op); err != nil {
 		_ = call()
-		return wrapError(op, "", err)
+		return WrapError(op, "", err)
 	}
 	return call()
 }

@@ -37,7 +37,7 @@ func (f *wrapFile) transferBytes(op string, p []byte, call func([]byte) (int, er
 	if errors.As(err, &cut) && len(p) > 1 {
 		n, _ = call(p[:len(p)/2])
 	}
-	return n, wrapError(op, "", err)
+	return n, WrapError(op, "", err)
 }
 
 func (f *wrapFile) Stat() (Info, error) { return callWithHook(f.hook, "File.Stat", f.inner.Stat) }

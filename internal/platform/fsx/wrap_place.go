@@ -3,15 +3,15 @@ package fsx
 import "io/fs"
 
 func (d *wrapDir) RenameNoReplace(name string, to Dir, newName string) error {
-	return callErrWithHook(d.hook, "Dir.Place", func() error { return d.inner.RenameNoReplace(name, unwrapDir(to), newName) })
+	return callErrWithHook(d.hook, "Dir.Place", func() error { return d.inner.RenameNoReplace(name, UnwrapDir(to), newName) })
 }
 
 func (d *wrapDir) Exchange(name string, to Dir, newName string) error {
-	return callErrWithHook(d.hook, "Dir.Exchange", func() error { return d.inner.Exchange(name, unwrapDir(to), newName) })
+	return callErrWithHook(d.hook, "Dir.Exchange", func() error { return d.inner.Exchange(name, UnwrapDir(to), newName) })
 }
 
 func (d *wrapDir) Link(name string, to Dir, newName string) error {
-	return callErrWithHook(d.hook, "Dir.Link", func() error { return d.inner.Link(name, unwrapDir(to), newName) })
+	return callErrWithHook(d.hook, "Dir.Link", func() error { return d.inner.Link(name, UnwrapDir(to), newName) })
 }
 
 func (d *wrapDir) Symlink(text, name string) error {

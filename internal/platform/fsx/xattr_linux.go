@@ -66,7 +66,7 @@ func (n inodeRef) readXattrs() (attrs map[string][]byte, err error) {
 			continue
 		}
 		if err != nil {
-			return nil, wrapError("read attribute", name, err)
+			return nil, WrapError("read attribute", name, err)
 		}
 		if attrs == nil {
 			attrs = map[string][]byte{}
@@ -85,8 +85,8 @@ func (h *fdHandle) Xattrs() (attrs map[string][]byte, err error) {
 }
 
 func (h *fdHandle) SetXattr(name string, value []byte) error {
-	if err := checkXattrName(name); err != nil {
-		return wrapError("set attribute", name, err)
+	if err := CheckXattrName(name); err != nil {
+		return WrapError("set attribute", name, err)
 	}
 	return h.withFD("set attribute", name, func(fd int) error {
 		return unix.Fsetxattr(fd, name, value, 0)
@@ -94,8 +94,8 @@ func (h *fdHandle) SetXattr(name string, value []byte) error {
 }
 
 func (h *fdHandle) RemoveXattr(name string) error {
-	if err := checkXattrName(name); err != nil {
-		return wrapError("remove attribute", name, err)
+	if err := CheckXattrName(name); err != nil {
+		return WrapError("remove attribute", name, err)
 	}
 	err := h.withFD("remove attribute", name, func(fd int) error {
 		return unix.Fremovexattr(fd, name)
