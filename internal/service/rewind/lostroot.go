@@ -20,7 +20,7 @@ import (
 // one without a marker, or none.
 type rootLocation struct {
 	ws      retake.Workspace
-	root    fsx.Dir          // an empty one in memory if there is none
+	root    fsx.Dir          // an empty one if there is none
 	lost    *retake.LostRoot // nil: it is the workspace's own directory
 	missing bool             // there is no directory
 	created []string         // directories created for it, outermost first
@@ -45,10 +45,7 @@ func (s *Rewinder) openRestoreRoot(ctx context.Context, req retake.PlanRequest) 
 	root, oerr := s.workspaces.FS.OpenRoot(ws.Root)
 	switch {
 	case errors.Is(oerr, fs.ErrNotExist):
-		if root, err = fsx.NewMemory().OpenRoot("/"); err != nil {
-			return nil, err
-		}
-		return &rootLocation{ws: ws, root: root, missing: true, lost: &retake.LostRoot{Root: ws.Root}}, nil
+		return &rootLocation{ws: ws, root: fsx.EmptyDir(), missing: true, lost: &retake.LostRoot{Root: ws.Root}}, nil
 	case oerr != nil:
 		return nil, err
 	}
