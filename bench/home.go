@@ -13,6 +13,7 @@ import (
 	"github.com/retake-dev/retake/internal/assembly/assemble"
 	"github.com/retake-dev/retake/internal/platform/config"
 	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/fsx/fsxtest"
 )
 
 // home is a retake of its own: store, settings and socket below one directory, and
@@ -22,7 +23,7 @@ type home struct {
 	dir, ws string
 	svc     retake.Service // nil until it is asked for
 	id      retake.WorkspaceID
-	counter *fsx.Counter // of a service in this process
+	counter *fsxtest.Counter // of a service in this process
 }
 
 func (b *bench) newHome(dir, ws string) *home { return &home{b: b, dir: dir, ws: ws} }
@@ -130,7 +131,7 @@ func (h *home) opened(ctx context.Context) func([]string) error {
 		if err != nil {
 			return err
 		}
-		seam, counter := fsx.NewCountingFS(fsx.OS())
+		seam, counter := fsxtest.NewCountingFS(fsx.OS())
 		s, err := assemble.OpenService(ctx, conf, settings, assemble.Options{FS: seam})
 		if err != nil {
 			return err

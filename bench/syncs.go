@@ -15,7 +15,7 @@ import (
 	"github.com/retake-dev/retake/bench/grow"
 	"github.com/retake-dev/retake/bench/record"
 	"github.com/retake-dev/retake/bench/strace"
-	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/fsx/fsxtest"
 )
 
 // syncs counts how often a save of ours waits for the disk: from outside, where
@@ -61,7 +61,7 @@ func (b *bench) counted(ctx context.Context, f *field, plan *grow.Plan) error {
 const wholeSync = "Dir.SyncFS"
 
 // fileSyncs counts what only the store does: syncs of single files and directories.
-func fileSyncs(c *fsx.Counter) int64 {
+func fileSyncs(c *fsxtest.Counter) int64 {
 	ops := c.OpCounts()
 	return ops["Dir.Sync"] + ops["File.Sync"]
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/fsx/fsxtest"
 )
 
 // A restore that was cut off, a plan that was shown and the last restores keep what
@@ -54,7 +54,7 @@ func TestACutRestoreKeepsWhatItNeeds(t *testing.T) {
 		plan, err := r.s.PlanRestore(t.Context(), req)
 		r.must(err)
 		r.must(r.s.Close())
-		r.open(false, fsx.CrashAt(r.disk, at, nil))
+		r.open(false, fsxtest.CrashAt(r.disk, at, nil))
 		_, _ = r.s.ApplyRestore(t.Context(), retake.ApplyRequest{PlanRequest: req, Digest: plan.Digest}) // it crashes
 		_ = r.s.Close()
 		r.open(false, r.disk)

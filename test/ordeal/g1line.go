@@ -20,7 +20,7 @@ import (
 
 var memoryNoon = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 
-// memLine writes one line of small trees straight into a store on fsx.Memory, and
+// memLine writes one line of small trees straight into a store on fsxtest.Memory, and
 // remembers what must be in it.
 type memLine struct {
 	ws   retake.Workspace

@@ -10,6 +10,7 @@ import (
 
 	"github.com/retake-dev/retake/internal/platform/clock"
 	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/fsx/fsxtest"
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
@@ -23,7 +24,7 @@ type memScene struct {
 	rough bool // too long to fail every operation: those that change something only
 	do    func(ctx context.Context, l *memLine, s store.Store, c *clock.Manual) error
 
-	mem    *fsx.Memory // the past, synced
+	mem    *fsxtest.Memory // the past, synced
 	line   *memLine
 	ops    int64
 	points []int64 // operations that change or sync something, and the end
@@ -55,8 +56,8 @@ func memScenes() []*memScene {
 // prepare makes the past and counts the operations that may be the last.
 func (m *memScene) prepare(seed int64) error {
 	ctx := context.Background()
-	m.mem, m.line = fsx.NewMemory(), newMemLine(seed)
-	if err := m.mem.MkdirAll("/store", 0o700, fsx.Synced); err != nil {
+	m.mem, m.line = fsxtest.NewMemory(), newMemLine(seed)
+	if err := m.mem.MkdirAll("/store", 0o700, fsxtest.Synced); err != nil {
 		return err
 	}
 	c := clock.NewManual(memoryNoon)
@@ -81,7 +82,7 @@ func (m *memScene) prepare(seed int64) error {
 func (m *memScene) count(ctx context.Context) error {
 	var mu sync.Mutex
 	watch := &lyingFS{FS: m.mem.Clone()}
-	seen := fsx.NewFaultyFS(watch, fsx.FaultPlan{})
+	seen := fsxtest.NewFaultyFS(watch, fsxtest.FaultPlan{})
 	watch.change = func() {
 		mu.Lock()
 		defer mu.Unlock()
@@ -103,11 +104,11 @@ type model struct{ journal, noSync bool }
 
 // crash runs the scene up to operation k and answers states that the power cut
 // may leave: nothing of what was not synced, all of it, and random parts.
-func (m *memScene) crash(k int64, states int, seed uint64, how model) ([]*fsx.Memory, *memLine) {
+func (m *memScene) crash(k int64, states int, seed uint64, how model) ([]*fsxtest.Memory, *memLine) {
 	ctx := context.Background()
 	mem, line, c := m.mem.Clone(), m.line.copy(), m.clock()
 	mem.FileSyncKeepsName(how.journal)
-	var left []*fsx.Memory
+	var left []*fsxtest.Memory
 	rnd := rand.New(rand.NewPCG(seed, uint64(k)))
 	var inner fsx.FS = mem
 	if how.noSync {
@@ -119,7 +120,7 @@ func (m *memScene) crash(k int64, states int, seed uint64, how model) ([]*fsx.Me
 			left = append(left, mem.Crash(func(int) bool { return rnd.Float64() < odds }))
 		}
 	}
-	err := onMemory(ctx, fsx.CrashAt(inner, k, cut), c, func(s store.Store) error { return m.do(ctx, line, s, c) })
+	err := onMemory(ctx, fsxtest.CrashAt(inner, k, cut), c, func(s store.Store) error { return m.do(ctx, line, s, c) })
 	if err == nil && left == nil { // it ended before k: the cut comes after the end
 		cut()
 	}
@@ -128,7 +129,7 @@ func (m *memScene) crash(k int64, states int, seed uint64, how model) ([]*fsx.Me
 
 // survive opens what is left, checks it, saves again, cuts the power at that
 // acknowledgement, and checks once more.
-func (m *memScene) survive(left *fsx.Memory, past *memLine, how model) error {
+func (m *memScene) survive(left *fsxtest.Memory, past *memLine, how model) error {
 	ctx, c, line := context.Background(), m.clock(), past.copy()
 	c.Advance(24 * time.Hour)
 	var inner fsx.FS = left

@@ -18,6 +18,7 @@ import (
 	"github.com/retake-dev/retake/internal/assembly/assemble"
 	"github.com/retake-dev/retake/internal/platform/config"
 	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/fsx/fsxtest"
 )
 
 func init() { children["g1-saves"] = savesChild }
@@ -161,8 +162,8 @@ func (s *saving) run(ctx context.Context) error {
 	if s.noSync {
 		inner = &lyingFS{FS: inner, noSync: true}
 	}
-	counted, counter := fsx.NewCountingFS(inner)
-	svc, err := soloAt(ctx, s.data, s.boot, fsx.CrashAt(counted, s.at, func() { end(); select {} }))
+	counted, counter := fsxtest.NewCountingFS(inner)
+	svc, err := soloAt(ctx, s.data, s.boot, fsxtest.CrashAt(counted, s.at, func() { end(); select {} }))
 	if err != nil {
 		return err
 	}

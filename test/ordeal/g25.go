@@ -18,6 +18,7 @@ import (
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/platform/clock"
 	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/fsx/fsxtest"
 	"github.com/retake-dev/retake/internal/service"
 	"github.com/retake-dev/retake/internal/service/workspace"
 	"github.com/retake-dev/retake/internal/storage/catalog"
@@ -117,14 +118,14 @@ func (t playbill) tellTales(ctx context.Context) (told, error) {
 type stage struct {
 	svc   *service.Service
 	rows  catalog.Catalog
-	files *fsx.Memory
+	files *fsxtest.Memory
 	clock *clock.Manual
 	home  string
 	count int
 }
 
 func openStage(ctx context.Context, home string) (*stage, error) {
-	s := &stage{files: fsx.NewMemory(), clock: clock.NewManual(time.Unix(1_800_000_000, 0)), home: home}
+	s := &stage{files: fsxtest.NewMemory(), clock: clock.NewManual(time.Unix(1_800_000_000, 0)), home: home}
 	s.files.SetClock(func() int64 {
 		s.clock.Advance(time.Microsecond)
 		return s.clock.Now().UnixNano()

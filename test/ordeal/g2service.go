@@ -14,6 +14,7 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/fsx/fsxtest"
 )
 
 func init() { register("G2-b-service", serviceFaults) }
@@ -102,7 +103,7 @@ func (d *desk) cleanSave(ctx context.Context) (err error) {
 }
 
 // faultySave works and saves while the plan strikes, then looks without it.
-func (d *desk) faultySave(plan fsx.FaultPlan, doubt *atomic.Int64) (hit bool, err error) {
+func (d *desk) faultySave(plan fsxtest.FaultPlan, doubt *atomic.Int64) (hit bool, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), faultPatience)
 	defer cancel()
 	if err := errors.Join(d.reset(), d.work()); err != nil {
@@ -112,7 +113,7 @@ func (d *desk) faultySave(plan fsx.FaultPlan, doubt *atomic.Int64) (hit bool, er
 	if err != nil {
 		return false, err
 	}
-	faulty := fsx.NewFaultyFS(fsx.OS(), plan)
+	faulty := fsxtest.NewFaultyFS(fsx.OS(), plan)
 	cp, serr := saveThrough(ctx, d, faulty)
 	if ctx.Err() != nil {
 		return true, fmt.Errorf("it hangs: %w", serr)
@@ -259,7 +260,7 @@ func serviceFaults(r *run) []verdict {
 type deskFaults struct {
 	r       *run
 	name    string
-	plan    fsx.FaultPlan
+	plan    fsxtest.FaultPlan
 	history int
 	seed    int64
 	v       *verdict

@@ -14,6 +14,7 @@ import (
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/platform/clock"
 	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/fsx/fsxtest"
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
@@ -22,14 +23,14 @@ func init() { register("G2-a-store", storeFaults) }
 // faultWays are the kinds of trouble, once and for good.
 var faultWays = []struct {
 	name string
-	plan fsx.FaultPlan
+	plan fsxtest.FaultPlan
 }{
-	{"EIO", fsx.FaultPlan{Kind: fsx.IOError}},
-	{"ENOSPC", fsx.FaultPlan{Kind: fsx.NoSpace}},
-	{"short write", fsx.FaultPlan{Kind: fsx.ShortWrite}},
-	{"short read", fsx.FaultPlan{Kind: fsx.ShortRead}},
-	{"EIO from there on", fsx.FaultPlan{Kind: fsx.IOError, Repeat: -1}},
-	{"ENOSPC from there on", fsx.FaultPlan{Kind: fsx.NoSpace, Repeat: -1}},
+	{"EIO", fsxtest.FaultPlan{Kind: fsxtest.IOError}},
+	{"ENOSPC", fsxtest.FaultPlan{Kind: fsxtest.NoSpace}},
+	{"short write", fsxtest.FaultPlan{Kind: fsxtest.ShortWrite}},
+	{"short read", fsxtest.FaultPlan{Kind: fsxtest.ShortRead}},
+	{"EIO from there on", fsxtest.FaultPlan{Kind: fsxtest.IOError, Repeat: -1}},
+	{"ENOSPC from there on", fsxtest.FaultPlan{Kind: fsxtest.NoSpace, Repeat: -1}},
 }
 
 // faultPatience is how long a save may take that meets trouble.
@@ -72,7 +73,7 @@ func storeFaults(r *run) []verdict {
 
 // faultScene fails operation n for every n until a run is clean. In a rough scene
 // only the operations that change something fail.
-func faultScene(m *memScene, way string, plan fsx.FaultPlan, v *verdict, doubt *atomic.Int64) (tried, last int64) {
+func faultScene(m *memScene, way string, plan fsxtest.FaultPlan, v *verdict, doubt *atomic.Int64) (tried, last int64) {
 	var mu sync.Mutex
 	var next atomic.Int64
 	var done atomic.Bool
@@ -104,11 +105,11 @@ func faultScene(m *memScene, way string, plan fsx.FaultPlan, v *verdict, doubt *
 }
 
 // faulted runs the scene with the fault, then looks without it.
-func (m *memScene) faulted(plan fsx.FaultPlan, doubt *atomic.Int64) (hit bool, err error) {
+func (m *memScene) faulted(plan fsxtest.FaultPlan, doubt *atomic.Int64) (hit bool, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), faultPatience)
 	defer cancel()
 	mem, line, c := m.mem.Clone(), m.line.copy(), m.clock()
-	faulty := fsx.NewFaultyFS(mem, plan)
+	faulty := fsxtest.NewFaultyFS(mem, plan)
 	ferr := onMemory(ctx, faulty, c, func(s store.Store) error { return m.do(ctx, line, s, c) })
 	if ctx.Err() != nil {
 		return true, fmt.Errorf("it hangs: %w", ferr)

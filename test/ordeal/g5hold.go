@@ -16,6 +16,7 @@ import (
 	"github.com/retake-dev/retake/internal/engine/restore"
 	"github.com/retake-dev/retake/internal/platform/clock"
 	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/fsx/fsxtest"
 )
 
 // hold restores to and fro under attack until there were enough attempts. After each
@@ -72,17 +73,17 @@ type worker struct {
 	how      string
 	rnd      *rand.Rand
 	root     fsx.Dir // counted: every operation on it and below is an attempt
-	touched  *fsx.Counter
+	touched  *fsxtest.Counter
 	holds    fsx.FS // counted: what moves names between the hold and the root is one too
-	moved    *fsx.Counter
+	moved    *fsxtest.Counter
 	journals fsx.Dir
 }
 
 func (y *yard) newWorker(o raid) (*worker, error) {
 	w := &worker{y: y, how: o.How, rnd: rand.New(rand.NewSource(o.Seed + 1))}
-	below, touched := fsx.NewCountingFS(fsx.OS())
+	below, touched := fsxtest.NewCountingFS(fsx.OS())
 	w.touched = touched
-	w.holds, w.moved = fsx.NewCountingFS(fsx.OS())
+	w.holds, w.moved = fsxtest.NewCountingFS(fsx.OS())
 	var err error
 	if w.root, err = below.OpenRoot(y.at("root")); err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/fsx/fsxtest"
 )
 
 func init() { children["g3-return"] = returnChild }
@@ -127,8 +128,8 @@ func (v *returning) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	seen := fsx.NewFaultyFS(fsx.OS(), fsx.FaultPlan{})
-	svc, err := soloAt(ctx, v.data, v.boot, fsx.CrashAt(seen, v.at, func() { end(); select {} }))
+	seen := fsxtest.NewFaultyFS(fsx.OS(), fsxtest.FaultPlan{})
+	svc, err := soloAt(ctx, v.data, v.boot, fsxtest.CrashAt(seen, v.at, func() { end(); select {} }))
 	if err != nil {
 		return err
 	}

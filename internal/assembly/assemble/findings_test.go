@@ -13,6 +13,7 @@ import (
 	"github.com/retake-dev/retake/internal/assembly/assemble"
 	"github.com/retake-dev/retake/internal/platform/config"
 	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/fsx/fsxtest"
 	"github.com/retake-dev/retake/internal/platform/track"
 	"github.com/retake-dev/retake/internal/service"
 )
@@ -129,7 +130,7 @@ func TestPolicyOfACaptureIsItsOwn(t *testing.T) {
 // A disk that refuses once does not end the work of a daemon.
 func TestDiskThatRefusesOnce(t *testing.T) {
 	t.Parallel()
-	fs := fsx.NewFaultyFS(fsx.OS(), fsx.FaultPlan{})
+	fs := fsxtest.NewFaultyFS(fsx.OS(), fsxtest.FaultPlan{})
 	d := newDesk(t, assemble.Options{FS: fs})
 	d.write("shop/a", "refused")
 	fs.FailNext("File.Sync")

@@ -5,13 +5,14 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/fsx/fsxtest"
 )
 
 // Fault: after an init that the disk refused, the next one took the directory for another
 // that stands where a workspace was.
 func TestInitAfterOneThatFailed(t *testing.T) {
 	t.Parallel()
-	seam := fsx.NewFaultyFS(fsx.OS(), fsx.FaultPlan{})
+	seam := fsxtest.NewFaultyFS(fsx.OS(), fsxtest.FaultPlan{})
 	d, _ := newStall(t, seam, nil)
 	d.write("shop/a", "1")
 	d.init()
@@ -21,7 +22,7 @@ func TestInitAfterOneThatFailed(t *testing.T) {
 		step = 5
 	}
 	for at := step; at <= all; at += step {
-		d, home := newStall(t, fsx.NewFaultyFS(fsx.OS(), fsx.FaultPlan{At: at, Kind: fsx.IOError}), nil)
+		d, home := newStall(t, fsxtest.NewFaultyFS(fsx.OS(), fsxtest.FaultPlan{At: at, Kind: fsxtest.IOError}), nil)
 		d.write("shop/a", "1")
 		_, failed := d.s.Init(t.Context(), retake.InitRequest{Dir: d.at("shop")})
 		_ = d.s.Close() // the fault may be here

@@ -14,6 +14,7 @@ import (
 	"github.com/retake-dev/retake/internal/platform/clock"
 	"github.com/retake-dev/retake/internal/platform/config"
 	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/fsx/fsxtest"
 	"github.com/retake-dev/retake/internal/service"
 	"github.com/retake-dev/retake/internal/service/workspace"
 	"github.com/retake-dev/retake/internal/storage/catalog/sqlite"
@@ -182,7 +183,7 @@ func TestFailedCaptureAnswersAnOldCheckpoint(t *testing.T) {
 		t.Run(op, func(t *testing.T) {
 			t.Parallel()
 			for _, req := range []retake.SaveRequest{{}, {IfChanged: true}} {
-				seam := fsx.NewFaultyFS(fsx.OS(), fsx.FaultPlan{})
+				seam := fsxtest.NewFaultyFS(fsx.OS(), fsxtest.FaultPlan{})
 				d, home := newStall(t, seam, nil)
 				d.write("shop/a", "1")
 				d.init()
@@ -209,7 +210,7 @@ func TestRestoreWithoutASafetyCheckpoint(t *testing.T) {
 	for _, op := range writing {
 		t.Run(op, func(t *testing.T) {
 			t.Parallel()
-			seam := fsx.NewFaultyFS(fsx.OS(), fsx.FaultPlan{})
+			seam := fsxtest.NewFaultyFS(fsx.OS(), fsxtest.FaultPlan{})
 			d, home := newStall(t, seam, nil)
 			d.write("shop/a", "1")
 			d.write("shop/dir/b", "1")
@@ -270,7 +271,7 @@ func TestKilledRestoreLosesTheWorkspace(t *testing.T) {
 		d.save(retake.SaveRequest{})
 		req := d.request(retake.PlanRequest{Course: retake.CourseRestore, Ref: "1"})
 		must(t, d.s.Close())
-		d.s = inMemory(t, home, st, fsx.CrashAt(fsx.OS(), at, nil))
+		d.s = inMemory(t, home, st, fsxtest.CrashAt(fsx.OS(), at, nil))
 		_, err := d.s.ApplyRestore(t.Context(), req)
 		_ = d.s.Close() // it crashed
 		for path, text := range d.files() {

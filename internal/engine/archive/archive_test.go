@@ -15,6 +15,7 @@ import (
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/engine/archive"
 	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/fsx/fsxtest"
 )
 
 // sample has one of everything.
@@ -91,7 +92,7 @@ const aMark = "ws_0198c5a4-8f00-7000-8000-000000000001\n"
 // What others put into a directory that is called as ours is taken like all else.
 func TestT3_OnlyAMarkIsLeftOut(t *testing.T) {
 	t.Parallel()
-	root := must(fsx.NewMemory().OpenRoot("/"))(t)
+	root := must(fsxtest.NewMemory().OpenRoot("/"))(t)
 	text := forgeArchive(t, file(".retake/keep.txt", "k"), file(".retake/id", "no mark"), file(".retake/deep/id", aMark), file("sub/.retake/id", aMark))
 	rep, err := archive.Extract(t.Context(), bytes.NewReader(text), root, archive.Limits{})
 	if err != nil || rep.Files != 4 || len(rep.Skipped) != 0 {
@@ -127,7 +128,7 @@ func TestRightsAndMarksStayOutside(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	root := must(fsx.NewMemory().OpenRoot("/"))(t)
+	root := must(fsxtest.NewMemory().OpenRoot("/"))(t)
 	rep, err := archive.Extract(t.Context(), &out, root, archive.Limits{})
 	if err != nil {
 		t.Fatal(err)
@@ -156,7 +157,7 @@ func TestRightsAndMarksStayOutside(t *testing.T) {
 func TestClosedDirectories(t *testing.T) {
 	t.Parallel()
 	text := forgeArchive(t, file("a/b/f", "x"), item{tar.TypeDir, "a/b/", "", 0}, file("a/g", "y"), item{tar.TypeDir, "a/", "", 0o100})
-	mem := fsx.NewMemory()
+	mem := fsxtest.NewMemory()
 	root := must(mem.OpenRoot("/"))(t)
 	if _, err := archive.Extract(t.Context(), bytes.NewReader(text), root, archive.Limits{}); err != nil {
 		t.Fatal(err)
@@ -189,7 +190,7 @@ func TestWriteThatFails(t *testing.T) {
 		if err := archive.Write(t.Context(), in, "ws_1", "1", &out); !errors.Is(err, errBroken) {
 			t.Errorf("%s: %v", p, err)
 		}
-		root := must(fsx.NewMemory().OpenRoot("/"))(t)
+		root := must(fsxtest.NewMemory().OpenRoot("/"))(t)
 		if _, err := archive.Extract(t.Context(), &out, root, archive.Limits{}); err == nil {
 			t.Errorf("%s: what was written is taken for all", p)
 		}
@@ -224,7 +225,7 @@ func FuzzExtract(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		mem := fsx.NewMemory()
+		mem := fsxtest.NewMemory()
 		mem.SetCapacity(1 << 20)
 		root := must(mem.OpenRoot("/"))(t)
 		_, err := archive.Extract(t.Context(), bytes.NewReader(text), root, archive.Limits{Entries: 100, Bytes: 1 << 18, Depth: 10, Name: 300})

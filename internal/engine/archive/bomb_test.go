@@ -22,6 +22,7 @@ import (
 	"github.com/retake-dev/retake/internal/engine/archive"
 	"github.com/retake-dev/retake/internal/platform/clock"
 	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/fsx/fsxtest"
 )
 
 func compressZstd(t testing.TB, text []byte) []byte {
@@ -185,7 +186,7 @@ func TestBombsAreBounded(t *testing.T) {
 	l := archive.Limits{Entries: 1000, Bytes: 1 << 20}
 	for name, f := range endlessArchives {
 		for how, pack := range packers {
-			mem := fsx.NewMemory()
+			mem := fsxtest.NewMemory()
 			mem.SetCapacity(2 << 20)
 			root := must(mem.OpenRoot("/"))(t)
 			var before, after runtime.MemStats
@@ -214,7 +215,7 @@ func TestBombsAreBounded(t *testing.T) {
 // A file of holes that fits is what it says: zeros.
 func TestSparseFilesThatFit(t *testing.T) {
 	t.Parallel()
-	root := must(fsx.NewMemory().OpenRoot("/"))(t)
+	root := must(fsxtest.NewMemory().OpenRoot("/"))(t)
 	text := append(sparseHeader("s", 100_000), make([]byte, 1024)...)
 	rep, err := archive.Extract(t.Context(), bytes.NewReader(text), root, archive.Limits{})
 	if err != nil || rep.Bytes != 100_000 {
@@ -284,7 +285,7 @@ func forgedZeros(t *testing.T, size int64) []byte {
 // Room is asked for while files are written; without it nothing stays.
 func TestT2_RoomIsAskedFor(t *testing.T) {
 	t.Parallel()
-	root := must(fsx.NewMemory().OpenRoot("/"))(t)
+	root := must(fsxtest.NewMemory().OpenRoot("/"))(t)
 	big := strings.Repeat("x", 40<<20)
 	room := int64(30 << 20)
 	text := forgeArchive(t, file("small", "s"), file("big", big))
@@ -311,7 +312,7 @@ func TestTangledLinksAreBounded(t *testing.T) {
 	for i := range 3000 {
 		items = append(items, sym(fmt.Sprintf("d/%04d", i), strings.Repeat("../x/d/", 39)))
 	}
-	root := must(fsx.NewMemory().OpenRoot("/"))(t)
+	root := must(fsxtest.NewMemory().OpenRoot("/"))(t)
 	began := clock.Wall.Now()
 	_, err := archive.Extract(t.Context(), bytes.NewReader(forgeArchive(t, items...)), root, archive.Limits{})
 	if took := clock.Wall.Now().Sub(began); took > 30*time.Second {
@@ -370,7 +371,7 @@ func TestEveryBeginningIsRefused(t *testing.T) {
 			end = len(text) * 9 / 10 // the very end is not needed to know all of the archive
 		}
 		for n := 0; n < end-1024*(step/64); n += step {
-			root := must(fsx.NewMemory().OpenRoot("/"))(t)
+			root := must(fsxtest.NewMemory().OpenRoot("/"))(t)
 			if _, err := archive.Extract(t.Context(), bytes.NewReader(text[:n]), root, archive.Limits{}); !retake.IsKind(err, retake.Invalid) {
 				t.Errorf("%s, %d of %d bytes: %v", how, n, len(text), err)
 			}
@@ -385,7 +386,7 @@ func TestEveryBeginningIsRefused(t *testing.T) {
 func TestTroubleOfOthers(t *testing.T) {
 	t.Parallel()
 	text := forgeArchive(t, file("f", strings.Repeat("x", 5000)), dir("d"))
-	root := must(fsx.NewMemory().OpenRoot("/"))(t)
+	root := must(fsxtest.NewMemory().OpenRoot("/"))(t)
 	for n := range 10 {
 		r := io.MultiReader(bytes.NewReader(text[:n*512]), iotest.ErrReader(errBroken))
 		if _, err := archive.Extract(t.Context(), r, root, archive.Limits{}); !errors.Is(err, errBroken) || retake.IsKind(err, retake.Invalid) {
@@ -397,7 +398,7 @@ func TestTroubleOfOthers(t *testing.T) {
 	if _, err := archive.Extract(ctx, bytes.NewReader(text), root, archive.Limits{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("stopped: %v", err)
 	}
-	mem := fsx.NewMemory()
+	mem := fsxtest.NewMemory()
 	mem.SetCapacity(4000)
 	small := must(mem.OpenRoot("/"))(t)
 	if _, err := archive.Extract(t.Context(), bytes.NewReader(text), small, archive.Limits{}); !retake.IsKind(err, retake.Limit) {

@@ -18,6 +18,7 @@ import (
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/engine/archive"
 	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/fsx/fsxtest"
 )
 
 // fakeTree is a checkpoint in memory, by path. Reader gives the methods that nobody may call.
@@ -262,7 +263,7 @@ func TestWhatIsWrittenIsExtracted(t *testing.T) {
 		if !bytes.Equal(bytes1, bytes2) {
 			rt.Fatal("the same checkpoint gives other bytes")
 		}
-		root := must(fsx.NewMemory().OpenRoot("/"))(t)
+		root := must(fsxtest.NewMemory().OpenRoot("/"))(t)
 		rep, err := archive.Extract(t.Context(), bytes.NewReader(bytes1), root, archive.Limits{})
 		if err != nil {
 			rt.Fatal(err)

@@ -17,6 +17,7 @@ import (
 	"github.com/retake-dev/retake/internal/engine/capture"
 	"github.com/retake-dev/retake/internal/platform/clock"
 	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/fsx/fsxtest"
 	"github.com/retake-dev/retake/internal/storage/store"
 	"github.com/retake-dev/retake/internal/storage/store/memory"
 )
@@ -26,7 +27,7 @@ const workspace retake.WorkspaceID = "ws_0198c5a4-8f00-7000-8000-000000000001"
 // captureTest is a workspace in memory whose clock the test moves.
 type captureTest struct {
 	t     testing.TB
-	fs    *fsx.Memory
+	fs    *fsxtest.Memory
 	clock *clock.Manual
 	store *memory.Store
 	w     store.Writer
@@ -37,7 +38,7 @@ type captureTest struct {
 
 func newCaptureTest(t testing.TB) *captureTest {
 	t.Helper()
-	w := &captureTest{t: t, fs: fsx.NewMemory(), clock: clock.NewManual(time.Unix(1_700_000_000, 0)), store: memory.New()}
+	w := &captureTest{t: t, fs: fsxtest.NewMemory(), clock: clock.NewManual(time.Unix(1_700_000_000, 0)), store: memory.New()}
 	w.fs.SetClock(func() int64 { return w.clock.Now().UnixNano() })
 	w.check(w.fs.MkdirAll("/ws", 0o755))
 	w.check(w.fs.MkdirAll("/state", 0o700))

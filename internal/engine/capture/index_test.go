@@ -15,7 +15,7 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/engine/capture"
-	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/fsx/fsxtest"
 )
 
 // The law of the index: a capture by it gives the same tree as one that reads
@@ -195,7 +195,7 @@ func FuzzLoad(f *testing.F) {
 	w.check(err)
 	f.Add(b)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		m := fsx.NewMemory()
+		m := fsxtest.NewMemory()
 		if err := errsOf(m.MkdirAll("/s", 0o700), m.WriteFile("/s/index", b, 0o600)); err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/engine/fork"
 	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/fsx/fsxtest"
 	"github.com/retake-dev/retake/internal/storage/store/memory"
 )
 
@@ -36,16 +37,16 @@ func smallTree(p *testPlace) fileSet {
 // files and what is beside are untouched, and no handle stays open.
 func TestEveryOperationFailsOnce(t *testing.T) {
 	t.Parallel()
-	for name, kind := range map[string]fsx.FaultKind{
-		"input and output": fsx.IOError, "no space": fsx.NoSpace, "short writes": fsx.ShortWrite, "short reads": fsx.ShortRead,
+	for name, kind := range map[string]fsxtest.FaultKind{
+		"input and output": fsxtest.IOError, "no space": fsxtest.NoSpace, "short writes": fsxtest.ShortWrite, "short reads": fsxtest.ShortRead,
 	} {
 		for _, copies := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, copies %t", name, copies), func(t *testing.T) {
 				t.Parallel()
-				_, all := failAt(t, fsx.FaultPlan{}, copies)
+				_, all := failAt(t, fsxtest.FaultPlan{}, copies)
 				said := 0
 				for at := int64(rootsOpen + 1); at <= all; at++ {
-					if refused, _ := failAt(t, fsx.FaultPlan{At: at, Kind: kind}, copies); refused {
+					if refused, _ := failAt(t, fsxtest.FaultPlan{At: at, Kind: kind}, copies); refused {
 						said++
 					}
 				}
@@ -62,7 +63,7 @@ const rootsOpen = 2
 
 // failAt grows with one fault. It reports whether Grow answered an error, and how many
 // operations there were.
-func failAt(t *testing.T, plan fsx.FaultPlan, copies bool) (refused bool, seen int64) {
+func failAt(t *testing.T, plan fsxtest.FaultPlan, copies bool) (refused bool, seen int64) {
 	t.Helper()
 	p := newMemoryPlace(t)
 	g := smallTree(p)
@@ -72,8 +73,8 @@ func failAt(t *testing.T, plan fsx.FaultPlan, copies bool) (refused bool, seen i
 	_, before := readTree(t, p.outside)
 	live := tops(t, p.live)
 
-	inner, count := fsx.NewCountingFS(p.fs)
-	faulty := fsx.NewFaultyFS(inner, plan)
+	inner, count := fsxtest.NewCountingFS(p.fs)
+	faulty := fsxtest.NewFaultyFS(inner, plan)
 	to, err := faulty.OpenRoot(p.path("to"))
 	must(t, err)
 	from, err := faulty.OpenRoot(p.path("live"))

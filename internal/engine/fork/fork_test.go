@@ -13,6 +13,7 @@ import (
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/engine/fork"
 	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/fsx/fsxtest"
 	"github.com/retake-dev/retake/internal/storage/store/memory"
 )
 
@@ -217,7 +218,7 @@ func TestFewCallsForAFile(t *testing.T) {
 	var l writtenLog
 	_, err := fork.Build(context.Background(), fork.Job{Trees: st, Want: root, To: p.live, OnWritten: l.record})
 	must(t, err)
-	counting, count := fsx.NewCountingFS(p.fs)
+	counting, count := fsxtest.NewCountingFS(p.fs)
 	to, err := counting.OpenRoot(p.path("to"))
 	must(t, err)
 	live, err := counting.OpenRoot(p.path("live"))
@@ -251,7 +252,7 @@ func TestCloningIsGivenUp(t *testing.T) {
 	_, err := fork.Build(context.Background(), fork.Job{Trees: st, Want: root, To: p.live, OnWritten: l.record})
 	must(t, err)
 	clear(st.opens)
-	fs, count := fsx.NewCountingFS(other.fs)
+	fs, count := fsxtest.NewCountingFS(other.fs)
 	to, err := fs.OpenRoot(other.path("to"))
 	must(t, err)
 	rep, have, _ := buildFork(t, fork.Job{Trees: st, Want: root, To: to, From: p.live, FindUnchanged: l.stampOf, Workers: 1})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/fsx/fsxtest"
 )
 
 // testPlace is a file system with an empty directory to grow into, one for live files, and
@@ -19,9 +20,9 @@ type testPlace struct {
 	fs                fsx.FS
 	base              string
 	to, live, outside fsx.Dir
-	memory            *fsx.Memory // nil on the machine
-	root              bool        // any owner may be given
-	xattrs, holes     bool        // can be told
+	memory            *fsxtest.Memory // nil on the machine
+	root              bool            // any owner may be given
+	xattrs, holes     bool            // can be told
 	uid, gid          uint32
 }
 
@@ -43,7 +44,7 @@ func onEveryPlace(t *testing.T, f func(t *testing.T, p *testPlace)) {
 
 func newMemoryPlace(t tester) *testPlace {
 	t.Helper()
-	m := fsx.NewMemory()
+	m := fsxtest.NewMemory()
 	check(t, m.MkdirAll("/base", 0o755))
 	p := &testPlace{fs: m, base: "/base", memory: m, root: true, uid: 1000, gid: 100}
 	return p.openDirs(t)

@@ -15,6 +15,7 @@ import (
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/engine/fork"
 	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/fsx/fsxtest"
 	"github.com/retake-dev/retake/internal/storage/store"
 	"github.com/retake-dev/retake/internal/storage/store/memory"
 )
@@ -122,7 +123,7 @@ func TestStoppedBetweenFiles(t *testing.T) {
 		ctx, stop := context.WithCancel(context.Background())
 		defer stop()
 		var wrote atomic.Int64
-		counting, count := fsx.NewCountingFS(p.fs)
+		counting, count := fsxtest.NewCountingFS(p.fs)
 		to, err := counting.OpenRoot(p.path("to"))
 		must(t, err)
 		rep, err := fork.Build(ctx, fork.Job{Trees: st, Want: root, To: to, Workers: 2, OnWritten: func(string, fsx.Info) {

@@ -11,12 +11,13 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/fsx/fsxtest"
 )
 
 // rehearse goes to the first checkpoint and back to the second, and returns how many
 // operations the way there took.
 func (b *restoreTest) rehearse(t fataler, seam fsx.FS, before string) int64 {
-	counted, counter := fsx.NewCountingFS(seam)
+	counted, counter := fsxtest.NewCountingFS(seam)
 	s := b.openService(t, counted)
 	defer s.Close()
 	_, err := b.applyPlan(s, retake.PlanRequest{Course: retake.CourseRestore, Ref: "1", Git: true})
@@ -53,7 +54,7 @@ func TestCutAnywhere(t *testing.T) {
 			seam = noSwap{seam}
 		}
 		all := b.rehearse(t, seam, before)
-		s = b.openService(t, fsx.CrashAt(seam, all*(98-rapid.Int64Range(0, 45).Draw(t, "before the end"))/100, nil))
+		s = b.openService(t, fsxtest.CrashAt(seam, all*(98-rapid.Int64Range(0, 45).Draw(t, "before the end"))/100, nil))
 		_, err := b.applyPlan(s, retake.PlanRequest{Course: retake.CourseRestore, Ref: "1", Git: true})
 		_ = s.Close() // it crashed
 		s = b.openService(t, fsx.OS())

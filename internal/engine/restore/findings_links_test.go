@@ -16,6 +16,7 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/fsx/fsxtest"
 )
 
 func (r *serviceTest) info(path string) os.FileInfo {
@@ -140,7 +141,7 @@ func TestTimeZeroComesBack(t *testing.T) {
 // Fault: many deletions made new files come to their names before their bytes were durable.
 func TestNewFilesAreDurableWhateverElseGoes(t *testing.T) {
 	t.Parallel()
-	seam, count := fsx.NewCountingFS(fsx.OS())
+	seam, count := fsxtest.NewCountingFS(fsx.OS())
 	r := startServiceTest(t, seam, many(10, "1")...)
 	r.recordTurn(many(80, "22")...)
 	p := r.plan(to("1"))

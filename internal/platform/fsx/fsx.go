@@ -1,6 +1,6 @@
 // Package fsx is the file system behind an interface: every file operation of capture and restore, of the
 // store's disk and of the stat index goes through it, so that a test can make each of them fail,
-// or be the last one before a crash.
+// or be the last one before a crash; package fsxtest has the drivers for that.
 //
 // It touches only what is below the directory it was opened on.
 // It never follows a symbolic link, never crosses to another file system, never

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/fsx/fsxtest"
 )
 
 // runOnlyWithin runs f with only inside open to changes.
@@ -101,7 +102,7 @@ func TestTheSeamWorksBehindTheFence(t *testing.T) {
 	t.Parallel()
 	root := makeTestFiles(t)
 	d := openOS(t, root)
-	counted, _ := fsx.NewCountingFS(fsx.OS())
+	counted, _ := fsxtest.NewCountingFS(fsx.OS())
 	stage, err := counted.OpenRoot(t.TempDir())
 	must(t, err)
 	defer stage.Close()

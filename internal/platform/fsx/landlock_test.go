@@ -4,11 +4,12 @@ import (
 	"testing"
 
 	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/fsx/fsxtest"
 )
 
 func TestMemoryNeedsNoFence(t *testing.T) {
 	t.Parallel()
-	counted, _ := fsx.NewCountingFS(fsx.NewMemory())
+	counted, _ := fsxtest.NewCountingFS(fsxtest.NewMemory())
 	d, err := counted.OpenRoot("/")
 	must(t, err)
 	ran := 0

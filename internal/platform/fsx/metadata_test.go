@@ -11,13 +11,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/fsx/fsxtest"
 )
 
 const testTime = 1_500_000_000_123_456_789
 
 // canChown: on the machine only root gives files away.
 func canChown(p testFS) bool {
-	_, memory := p.fs.(*fsx.Memory)
+	_, memory := p.fs.(*fsxtest.Memory)
 	return memory || os.Geteuid() == 0
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/fsx/fsxtest"
 )
 
 // testFS is a file system and an empty directory on it, with the means to make
@@ -33,9 +34,9 @@ func (p testFS) open(t *testing.T) fsx.Dir {
 
 func memoryTestFS(t *testing.T) testFS {
 	t.Helper()
-	m := fsx.NewMemory()
+	m := fsxtest.NewMemory()
 	const root = "/w"
-	must(t, m.MkdirAll(root, 0o755, fsx.Synced))
+	must(t, m.MkdirAll(root, 0o755, fsxtest.Synced))
 	at := func(name string) string { return root + "/" + name }
 	return testFS{
 		fs: m, root: root, holes: true,

@@ -133,7 +133,7 @@ func TestCloneFrom(t *testing.T) {
 		if err := f.CloneFrom(f); !errors.Is(err, errors.ErrUnsupported) {
 			t.Errorf("clone of itself: %v", err)
 		}
-		other, err := rootOf(t, fsx.NewMemory(), "/").Create("f", 0o600)
+		other, err := memoryTestFS(t).open(t).Create("f", 0o600)
 		must(t, err)
 		if err := f.CloneFrom(other); !errors.Is(err, errors.ErrUnsupported) {
 			t.Errorf("clone from another file system: %v", err)

@@ -13,6 +13,7 @@ import (
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/platform/clock"
 	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/fsx/fsxtest"
 	"github.com/retake-dev/retake/internal/storage/store"
 	"github.com/retake-dev/retake/internal/storage/store/kopia"
 )
@@ -58,7 +59,7 @@ func (d *failingDir) Remove(name string) error {
 
 func newFailingStore(t *testing.T) (*kopia.Store, *failingFS, retake.Workspace) {
 	t.Helper()
-	m := fsx.NewMemory()
+	m := fsxtest.NewMemory()
 	if err := m.MkdirAll("/store", 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package fsx_test
+package fsxtest_test
 
 import (
 	"errors"
@@ -8,10 +8,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/fsx/fsxtest"
 )
 
 // crashResults returns what describe says of every set of lost changes.
-func crashResults(t *testing.T, m *fsx.Memory, describe func(*fsx.Memory) string) map[string]bool {
+func crashResults(t *testing.T, m *fsxtest.Memory, describe func(*fsxtest.Memory) string) map[string]bool {
 	t.Helper()
 	if m.UnsyncedCount() > 10 {
 		t.Fatalf("%d changes are too many", m.UnsyncedCount())
@@ -25,21 +26,21 @@ func crashResults(t *testing.T, m *fsx.Memory, describe func(*fsx.Memory) string
 
 func TestExchangeAndACrash(t *testing.T) {
 	t.Parallel()
-	m := fsx.NewMemory()
-	must(t, m.MkdirAll("/sub", 0o755, fsx.Synced))
-	must(t, m.WriteFile("/a", []byte("A"), 0o600, fsx.Synced))
-	must(t, m.WriteFile("/b", []byte("B"), 0o600, fsx.Synced))
-	must(t, m.WriteFile("/sub/c", []byte("C"), 0o600, fsx.Synced))
+	m := fsxtest.NewMemory()
+	must(t, m.MkdirAll("/sub", 0o755, fsxtest.Synced))
+	must(t, m.WriteFile("/a", []byte("A"), 0o600, fsxtest.Synced))
+	must(t, m.WriteFile("/b", []byte("B"), 0o600, fsxtest.Synced))
+	must(t, m.WriteFile("/sub/c", []byte("C"), 0o600, fsxtest.Synced))
 	d, sub := rootOf(t, m, "/"), rootOf(t, m, "/sub")
 	within := m.Clone()
 	inside := rootOf(t, within, "/")
 	must(t, inside.Exchange("a", inside, "b"))
-	got := crashResults(t, within, func(m *fsx.Memory) string { return contentOf(t, m, "/a") + contentOf(t, m, "/b") })
+	got := crashResults(t, within, func(m *fsxtest.Memory) string { return contentOf(t, m, "/a") + contentOf(t, m, "/b") })
 	if diff := cmp.Diff(map[string]bool{"AB": true, "BA": true}, got); diff != "" {
 		t.Errorf("in one directory it is one step: %s", diff)
 	}
 	must(t, d.Exchange("a", sub, "c"))
-	describe := func(m *fsx.Memory) string { return contentOf(t, m, "/a") + contentOf(t, m, "/sub/c") }
+	describe := func(m *fsxtest.Memory) string { return contentOf(t, m, "/a") + contentOf(t, m, "/sub/c") }
 	want := map[string]bool{"AC": true, "AA": true, "CC": true, "CA": true}
 	if diff := cmp.Diff(want, crashResults(t, m, describe)); diff != "" {
 		t.Errorf("between two it is one change in each: %s", diff)
@@ -52,7 +53,7 @@ func TestExchangeAndACrash(t *testing.T) {
 
 func TestExchangeKeepsCounts(t *testing.T) {
 	t.Parallel()
-	m := fsx.NewMemory()
+	m := fsxtest.NewMemory()
 	m.SetCapacity(100)
 	must(t, m.MkdirAll("/x/deep", 0o755))
 	must(t, m.MkdirAll("/y", 0o755))
@@ -86,9 +87,9 @@ func TestExchangeKeepsCounts(t *testing.T) {
 
 func TestPlacedAndLinkedNamesNeedASync(t *testing.T) {
 	t.Parallel()
-	m := fsx.NewMemory()
-	must(t, m.WriteFile("/f", []byte("F"), 0o600, fsx.Synced))
-	must(t, m.MkdirAll("/sub", 0o755, fsx.Synced))
+	m := fsxtest.NewMemory()
+	must(t, m.WriteFile("/f", []byte("F"), 0o600, fsxtest.Synced))
+	must(t, m.MkdirAll("/sub", 0o755, fsxtest.Synced))
 	d, sub := rootOf(t, m, "/"), rootOf(t, m, "/sub")
 	must(t, d.Link("f", sub, "g"))
 	must(t, d.RenameNoReplace("f", sub, "h"))
@@ -111,7 +112,7 @@ func TestPlacedAndLinkedNamesNeedASync(t *testing.T) {
 	}
 }
 
-func lstatAt(t *testing.T, m *fsx.Memory, dir, name string) fsx.Info {
+func lstatAt(t *testing.T, m *fsxtest.Memory, dir, name string) fsx.Info {
 	t.Helper()
 	info, err := rootOf(t, m, dir).Lstat(name)
 	must(t, err)
@@ -120,9 +121,9 @@ func lstatAt(t *testing.T, m *fsx.Memory, dir, name string) fsx.Info {
 
 func TestDressingIsPendingUntilASync(t *testing.T) {
 	t.Parallel()
-	m := fsx.NewMemory()
-	must(t, m.WriteFile("/f", []byte("F"), 0o600, fsx.Synced))
-	must(t, m.Chmod("/f", 0o700|fs.ModeSetuid, fsx.Synced))
+	m := fsxtest.NewMemory()
+	must(t, m.WriteFile("/f", []byte("F"), 0o600, fsxtest.Synced))
+	must(t, m.Chmod("/f", 0o700|fs.ModeSetuid, fsxtest.Synced))
 	d := rootOf(t, m, "/")
 	is := lstatAt(t, m, "/", "f")
 	must(t, d.SetMetadata("f", is.Ino, fsx.Metadata{
@@ -149,10 +150,10 @@ func TestDressingIsPendingUntilASync(t *testing.T) {
 
 func TestWhatMemoryRefuses(t *testing.T) {
 	t.Parallel()
-	m := fsx.NewMemory()
+	m := fsxtest.NewMemory()
 	m.RefuseChown(true)
 	m.RefuseExchange(true)
-	for _, m := range []*fsx.Memory{m, m.Clone(), m.Crash(nil)} {
+	for _, m := range []*fsxtest.Memory{m, m.Clone(), m.Crash(nil)} {
 		d := rootOf(t, m, "/")
 		writeFile(t, d, "a", "A")
 		writeFile(t, d, "b", "B")
@@ -170,7 +171,7 @@ func TestWhatMemoryRefuses(t *testing.T) {
 
 func TestTruncateAndACrash(t *testing.T) {
 	t.Parallel()
-	m := fsx.NewMemory()
+	m := fsxtest.NewMemory()
 	m.SetCapacity(20)
 	d := rootOf(t, m, "/")
 	f, err := d.Create("f", 0o600)
@@ -180,7 +181,7 @@ func TestTruncateAndACrash(t *testing.T) {
 	must(t, f.Truncate(4))
 	_, err = f.WriteAt([]byte("ab"), 6)
 	must(t, err)
-	got := crashResults(t, m, func(m *fsx.Memory) string { return contentOf(t, m, "/f") })
+	got := crashResults(t, m, func(m *fsxtest.Memory) string { return contentOf(t, m, "/f") })
 	want := map[string]bool{"0123456789": true, "0123": true, "012345ab89": true, "0123\x00\x00ab": true}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

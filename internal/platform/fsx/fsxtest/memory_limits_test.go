@@ -1,4 +1,4 @@
-package fsx_test
+package fsxtest_test
 
 import (
 	"errors"
@@ -8,11 +8,12 @@ import (
 	"testing"
 
 	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/fsx/fsxtest"
 )
 
 func TestCapacity(t *testing.T) {
 	t.Parallel()
-	m := fsx.NewMemory()
+	m := fsxtest.NewMemory()
 	m.SetCapacity(10)
 	d := rootOf(t, m, "/")
 	writeFile(t, d, "a", "1234")
@@ -49,7 +50,7 @@ func TestCapacity(t *testing.T) {
 
 func TestUnlinkedFilesWork(t *testing.T) {
 	t.Parallel()
-	m := fsx.NewMemory()
+	m := fsxtest.NewMemory()
 	d := rootOf(t, m, "/")
 	w, err := d.Create("f", 0o600)
 	must(t, err)
@@ -74,7 +75,7 @@ func TestUnlinkedFilesWork(t *testing.T) {
 
 func TestMountsAndModes(t *testing.T) {
 	t.Parallel()
-	m := fsx.NewMemory()
+	m := fsxtest.NewMemory()
 	must(t, m.MkdirAll("/mnt", 0o755))
 	must(t, m.Mount("/mnt"))
 	must(t, m.WriteFile("/mnt/f", nil, 0o600))
@@ -94,10 +95,10 @@ func TestMountsAndModes(t *testing.T) {
 
 func TestClockAndClone(t *testing.T) {
 	t.Parallel()
-	m := fsx.NewMemory()
+	m := fsxtest.NewMemory()
 	now := int64(100)
 	m.SetClock(func() int64 { return now })
-	must(t, m.WriteFile("/f", []byte("a"), 0o600, fsx.Synced))
+	must(t, m.WriteFile("/f", []byte("a"), 0o600, fsxtest.Synced))
 	c := m.Clone()
 	now = 200
 	must(t, m.WriteFile("/f", []byte("b"), 0o600))
@@ -119,7 +120,7 @@ func TestClockAndClone(t *testing.T) {
 
 func TestAppendersDoNotMix(t *testing.T) {
 	t.Parallel()
-	m := fsx.NewMemory()
+	m := fsxtest.NewMemory()
 	d := rootOf(t, m, "/")
 	var wg sync.WaitGroup
 	for range 4 {
@@ -147,7 +148,7 @@ func TestAppendersDoNotMix(t *testing.T) {
 
 func TestOverwrittenBytesAreNotDurable(t *testing.T) {
 	t.Parallel()
-	m := fsx.NewMemory()
+	m := fsxtest.NewMemory()
 	d := rootOf(t, m, "/")
 	f, err := d.Create("f", 0o600)
 	must(t, err)
@@ -167,8 +168,8 @@ func TestOverwrittenBytesAreNotDurable(t *testing.T) {
 
 func TestCopiesGrowApart(t *testing.T) {
 	t.Parallel()
-	m := fsx.NewMemory()
-	grow := func(m *fsx.Memory, data string) {
+	m := fsxtest.NewMemory()
+	grow := func(m *fsxtest.Memory, data string) {
 		f, err := rootOf(t, m, "/").Append("f", 0o600)
 		must(t, err)
 		_, err = f.Write([]byte(data))
@@ -176,7 +177,7 @@ func TestCopiesGrowApart(t *testing.T) {
 	}
 	grow(m, "common ")
 	grow(m, "start ") // leaves room behind the bytes
-	all := map[string]*fsx.Memory{"a": m, "b": m.Clone(), "c": m.Crash(func(int) bool { return true })}
+	all := map[string]*fsxtest.Memory{"a": m, "b": m.Clone(), "c": m.Crash(func(int) bool { return true })}
 	for name, copied := range all {
 		grow(copied, name)
 	}
@@ -190,7 +191,7 @@ func TestCopiesGrowApart(t *testing.T) {
 func TestFileSyncKeepsName(t *testing.T) {
 	t.Parallel()
 	for on, want := range map[bool]string{true: "new", false: "gone"} {
-		m := fsx.NewMemory()
+		m := fsxtest.NewMemory()
 		m.FileSyncKeepsName(on)
 		d := rootOf(t, m, "/")
 		f, err := d.Create("tmp", 0o600)
@@ -212,7 +213,7 @@ func TestFileSyncKeepsName(t *testing.T) {
 
 func TestOlderNameStaysOverwritten(t *testing.T) {
 	t.Parallel()
-	m := fsx.NewMemory()
+	m := fsxtest.NewMemory()
 	m.FileSyncKeepsName(true)
 	d := rootOf(t, m, "/")
 	var last fsx.File

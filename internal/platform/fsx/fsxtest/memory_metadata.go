@@ -1,36 +1,39 @@
-package fsx
+package fsxtest
 
 import (
 	"bytes"
 	"errors"
+	"io/fs"
 	"maps"
 	"slices"
 	"syscall"
+
+	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
-func (d *memDir) SetMetadata(name string, ino uint64, dr Metadata) error {
+func (d *memDir) SetMetadata(name string, ino uint64, dr fsx.Metadata) error {
 	return d.withChild("dress", name, func(n *memNode) error {
 		switch {
 		case n.dev != d.node.dev:
 			return syscall.EXDEV
 		case n.ino != ino:
-			return ErrUnexpectedFile
+			return fsx.ErrUnexpectedFile
 		}
 		return d.fs.applyMetadata(n, dr)
 	})
 }
 
-func (d *memDir) SetOwnMetadata(dr Metadata) error {
+func (d *memDir) SetOwnMetadata(dr fsx.Metadata) error {
 	return d.withLock("dress", "", func() error { return d.fs.applyMetadata(d.node, dr) })
 }
 
-func (f *memFile) SetMetadata(dr Metadata) error {
+func (f *memFile) SetMetadata(dr fsx.Metadata) error {
 	return f.withLock("dress", func() error { return f.fs.applyMetadata(f.node, dr) })
 }
 
 // applyMetadata makes one change for each system call of the real implementation, in the same
 // order, because a crash may come between any two.
-func (m *Memory) applyMetadata(n *memNode, d Metadata) error {
+func (m *Memory) applyMetadata(n *memNode, d fsx.Metadata) error {
 	if err := d.Validate(n.stat()); err != nil {
 		return err
 	}
@@ -56,7 +59,7 @@ func (m *Memory) applyMetadata(n *memNode, d Metadata) error {
 // chown clears setuid and setgid as the kernel does: they would grant the rights of the new
 // owner.
 func (m *Memory) chown(n *memNode, uid, gid uint32) {
-	if n.typ != Directory {
+	if n.typ != fsx.Directory {
 		n.live.mode &^= 0o4000
 		if n.live.mode&0o010 != 0 {
 			n.live.mode &^= 0o2000
@@ -71,7 +74,7 @@ func (m *Memory) applyXattrs(n *memNode, want map[string][]byte) error {
 	if want == nil {
 		return nil
 	}
-	if !SupportsUserXattrs(n.typ) && len(want) > 0 {
+	if !fsx.SupportsUserXattrs(n.typ) && len(want) > 0 {
 		return errors.ErrUnsupported
 	}
 	for _, name := range slices.Sorted(maps.Keys(n.live.xattrs)) {
@@ -121,16 +124,16 @@ func (f *memFile) Truncate(size int64) error {
 }
 
 // CloneFrom shares the bytes. They are never changed in place, so a later write copies them.
-func (f *memFile) CloneFrom(src File) error {
+func (f *memFile) CloneFrom(src fsx.File) error {
 	from, ok := src.(*memFile)
 	if !ok || from.fs != f.fs || from == f {
-		return WrapError("clone file", "", errors.ErrUnsupported)
+		return fsx.WrapError("clone file", "", errors.ErrUnsupported)
 	}
 	return f.withLock("clone file", func() error {
 		data := from.node.live.content.data
 		switch {
 		case from.closed:
-			return errClosed
+			return fs.ErrClosed
 		case from.access != memRead || f.access == memRead:
 			return syscall.EBADF
 		case from.node.dev != f.node.dev || from.node == f.node:

@@ -1,14 +1,16 @@
-package fsx
+package fsxtest
 
 import (
 	"sync"
 	"sync/atomic"
+
+	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
 // CrashAt returns inner with a crash at operation k, counted from 1 over all handles: crash is
 // called before that operation. If crash returns, that operation and every later one fails
 // with ErrCrashed, and nothing reaches inner any more except the closing of handles.
-func CrashAt(inner FS, k int64, crash func()) FS {
+func CrashAt(inner fsx.FS, k int64, crash func()) fsx.FS {
 	return &wrapFS{inner: inner, hook: &crashHook{crashAt: k, crash: crash}}
 }
 
@@ -29,5 +31,5 @@ func (g *crashHook) beforeOp(string) error {
 			g.crash()
 		}
 	})
-	return ErrCrashed
+	return fsx.ErrCrashed
 }

@@ -1,6 +1,10 @@
-package fsx
+package fsxtest
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/retake-dev/retake/internal/platform/fsx"
+)
 
 // Names of the operations that make something durable.
 const (
@@ -10,7 +14,7 @@ const (
 )
 
 type wrapFile struct {
-	inner File
+	inner fsx.File
 	hook  opHook
 }
 
@@ -37,16 +41,18 @@ func (f *wrapFile) transferBytes(op string, p []byte, call func([]byte) (int, er
 	if errors.As(err, &cut) && len(p) > 1 {
 		n, _ = call(p[:len(p)/2])
 	}
-	return n, WrapError(op, "", err)
+	return n, fsx.WrapError(op, "", err)
 }
 
-func (f *wrapFile) Stat() (Info, error) { return callWithHook(f.hook, "File.Stat", f.inner.Stat) }
+func (f *wrapFile) Stat() (fsx.Info, error) { return callWithHook(f.hook, "File.Stat", f.inner.Stat) }
 
 func (f *wrapFile) Xattrs() (map[string][]byte, error) {
 	return callWithHook(f.hook, "File.Xattrs", f.inner.Xattrs)
 }
 
-func (f *wrapFile) Holes() ([]Hole, error) { return callWithHook(f.hook, "File.Holes", f.inner.Holes) }
+func (f *wrapFile) Holes() ([]fsx.Hole, error) {
+	return callWithHook(f.hook, "File.Holes", f.inner.Holes)
+}
 
 func (f *wrapFile) SetMtime(ns int64) error {
 	return callErrWithHook(f.hook, "File.SetMtime", func() error { return f.inner.SetMtime(ns) })

@@ -1,6 +1,10 @@
-package fsx
+package fsxtest
 
-import "io/fs"
+import (
+	"io/fs"
+
+	"github.com/retake-dev/retake/internal/platform/fsx"
+)
 
 // opHook is called before every operation. If it returns an error, the operation is not done
 // and fails with that error; after a *partialIOError half of a read or write is done first.
@@ -18,7 +22,7 @@ func (e *partialIOError) Unwrap() error { return e.err }
 func callWithHook[T any](g opHook, op string, call func() (T, error)) (T, error) {
 	if err := g.beforeOp(op); err != nil {
 		var none T
-		return none, WrapError(op, "", err)
+		return none, fsx.WrapError(op, "", err)
 	}
 	return call()
 }
@@ -26,19 +30,19 @@ func callWithHook[T any](g opHook, op string, call func() (T, error)) (T, error)
 // callErrWithHook is callWithHook for calls that return only an error.
 func callErrWithHook(g opHook, op string, call func() error) error {
 	if err := g.beforeOp(op); err != nil {
-		return WrapError(op, "", err)
+		return fsx.WrapError(op, "", err)
 	}
 	return call()
 }
 
 // wrapFS passes every operation of a file system and of its handles through one hook.
 type wrapFS struct {
-	inner FS
+	inner fsx.FS
 	hook  opHook
 }
 
-func (w *wrapFS) OpenRoot(path string) (Dir, error) {
-	return callWithHook(w.hook, "FS.OpenRoot", func() (Dir, error) {
+func (w *wrapFS) OpenRoot(path string) (fsx.Dir, error) {
+	return callWithHook(w.hook, "FS.OpenRoot", func() (fsx.Dir, error) {
 		return dirWrapper(w.hook)(w.inner.OpenRoot(path))
 	})
 }
@@ -53,8 +57,8 @@ func (w *wrapFS) FreeSpace(path string) (free, total int64, err error) {
 	return free, total, err
 }
 
-func dirWrapper(g opHook) func(Dir, error) (Dir, error) {
-	return func(d Dir, err error) (Dir, error) {
+func dirWrapper(g opHook) func(fsx.Dir, error) (fsx.Dir, error) {
+	return func(d fsx.Dir, err error) (fsx.Dir, error) {
 		if err != nil {
 			return nil, err
 		}
@@ -62,8 +66,8 @@ func dirWrapper(g opHook) func(Dir, error) (Dir, error) {
 	}
 }
 
-func fileWrapper(g opHook) func(File, error) (File, error) {
-	return func(f File, err error) (File, error) {
+func fileWrapper(g opHook) func(fsx.File, error) (fsx.File, error) {
+	return func(f fsx.File, err error) (fsx.File, error) {
 		if err != nil {
 			return nil, err
 		}
@@ -72,28 +76,28 @@ func fileWrapper(g opHook) func(File, error) (File, error) {
 }
 
 type wrapDir struct {
-	inner Dir
+	inner fsx.Dir
 	hook  opHook
 }
 
-func (d *wrapDir) Unwrap() Dir { return d.inner }
+func (d *wrapDir) Unwrap() fsx.Dir { return d.inner }
 
-func (d *wrapDir) Stat() (Info, error) { return callWithHook(d.hook, "Dir.Stat", d.inner.Stat) }
+func (d *wrapDir) Stat() (fsx.Info, error) { return callWithHook(d.hook, "Dir.Stat", d.inner.Stat) }
 
-func (d *wrapDir) Lstat(name string) (Info, error) {
-	return callWithHook(d.hook, "Dir.Lstat", func() (Info, error) { return d.inner.Lstat(name) })
+func (d *wrapDir) Lstat(name string) (fsx.Info, error) {
+	return callWithHook(d.hook, "Dir.Lstat", func() (fsx.Info, error) { return d.inner.Lstat(name) })
 }
 
 func (d *wrapDir) Names() ([]string, error) { return callWithHook(d.hook, "Dir.Names", d.inner.Names) }
 
-func (d *wrapDir) OpenDir(name string) (Dir, error) {
-	return callWithHook(d.hook, "Dir.OpenDir", func() (Dir, error) {
+func (d *wrapDir) OpenDir(name string) (fsx.Dir, error) {
+	return callWithHook(d.hook, "Dir.OpenDir", func() (fsx.Dir, error) {
 		return dirWrapper(d.hook)(d.inner.OpenDir(name))
 	})
 }
 
-func (d *wrapDir) OpenFile(name string) (File, error) {
-	return callWithHook(d.hook, "Dir.OpenFile", func() (File, error) {
+func (d *wrapDir) OpenFile(name string) (fsx.File, error) {
+	return callWithHook(d.hook, "Dir.OpenFile", func() (fsx.File, error) {
 		return fileWrapper(d.hook)(d.inner.OpenFile(name))
 	})
 }
@@ -102,14 +106,14 @@ func (d *wrapDir) Readlink(name string) (string, error) {
 	return callWithHook(d.hook, "Dir.Readlink", func() (string, error) { return d.inner.Readlink(name) })
 }
 
-func (d *wrapDir) Create(name string, mode fs.FileMode) (File, error) {
-	return callWithHook(d.hook, "Dir.Create", func() (File, error) {
+func (d *wrapDir) Create(name string, mode fs.FileMode) (fsx.File, error) {
+	return callWithHook(d.hook, "Dir.Create", func() (fsx.File, error) {
 		return fileWrapper(d.hook)(d.inner.Create(name, mode))
 	})
 }
 
-func (d *wrapDir) Append(name string, mode fs.FileMode) (File, error) {
-	return callWithHook(d.hook, "Dir.Append", func() (File, error) {
+func (d *wrapDir) Append(name string, mode fs.FileMode) (fsx.File, error) {
+	return callWithHook(d.hook, "Dir.Append", func() (fsx.File, error) {
 		return fileWrapper(d.hook)(d.inner.Append(name, mode))
 	})
 }
@@ -118,8 +122,8 @@ func (d *wrapDir) Mkdir(name string, mode fs.FileMode) error {
 	return callErrWithHook(d.hook, "Dir.Mkdir", func() error { return d.inner.Mkdir(name, mode) })
 }
 
-func (d *wrapDir) Rename(name string, to Dir, newName string) error {
-	return callErrWithHook(d.hook, "Dir.Rename", func() error { return d.inner.Rename(name, UnwrapDir(to), newName) })
+func (d *wrapDir) Rename(name string, to fsx.Dir, newName string) error {
+	return callErrWithHook(d.hook, "Dir.Rename", func() error { return d.inner.Rename(name, fsx.UnwrapDir(to), newName) })
 }
 
 func (d *wrapDir) Remove(name string) error {
@@ -152,7 +156,7 @@ func (d *wrapDir) Close() error { return closeWithHook(d.hook, "Dir.Close", d.in
 func closeWithHook(g opHook, op string, call func() error) error {
 	if err := g.beforeOp(op); err != nil {
 		_ = call()
-		return WrapError(op, "", err)
+		return fsx.WrapError(op, "", err)
 	}
 	return call()
 }

@@ -1,8 +1,10 @@
-package fsx
+package fsxtest
 
 import (
 	"maps"
 	"sync"
+
+	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
 // Counter counts operations.
@@ -12,7 +14,7 @@ type Counter struct {
 }
 
 // NewCountingFS returns inner with a counter of all operations, including those that fail.
-func NewCountingFS(inner FS) (FS, *Counter) {
+func NewCountingFS(inner fsx.FS) (fsx.FS, *Counter) {
 	c := &Counter{counts: map[string]int64{}}
 	return &wrapFS{inner: inner, hook: c}, c
 }

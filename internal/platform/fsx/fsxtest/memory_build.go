@@ -1,10 +1,12 @@
-package fsx
+package fsxtest
 
 import (
 	"io/fs"
 	"maps"
 	"slices"
 	"syscall"
+
+	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
 // BuildOption changes how the methods that build a tree by path work.
@@ -19,18 +21,18 @@ func (m *Memory) MkdirAll(path string, mode fs.FileMode, opts ...BuildOption) er
 	defer m.mu.Unlock()
 	names, err := splitPath(path)
 	if err != nil {
-		return WrapError("make directory", path, err)
+		return fsx.WrapError("make directory", path, err)
 	}
 	dir := m.root
 	for _, name := range names {
 		next := dir.live.names[name]
 		if next == nil {
-			if next, err = m.addNode(dir, name, Directory, mode); err != nil {
-				return WrapError("make directory", path, err)
+			if next, err = m.addNode(dir, name, fsx.Directory, mode); err != nil {
+				return fsx.WrapError("make directory", path, err)
 			}
 		}
-		if next.typ != Directory {
-			return WrapError("make directory", path, syscall.ENOTDIR)
+		if next.typ != fsx.Directory {
+			return fsx.WrapError("make directory", path, syscall.ENOTDIR)
 		}
 		if slices.Contains(opts, Synced) {
 			m.syncNode(next)
@@ -47,18 +49,18 @@ func (m *Memory) createAt(op, path string, opts []BuildOption, call func(dir *me
 	defer m.mu.Unlock()
 	names, err := splitPath(path)
 	if err == nil && len(names) == 0 {
-		err = ErrBadName
+		err = fsx.ErrBadName
 	}
 	if err != nil {
-		return WrapError(op, path, err)
+		return fsx.WrapError(op, path, err)
 	}
 	dir := m.root
 	for _, name := range names[:len(names)-1] {
 		if dir = dir.live.names[name]; dir == nil {
-			return WrapError(op, path, syscall.ENOENT)
+			return fsx.WrapError(op, path, syscall.ENOENT)
 		}
-		if dir.typ != Directory {
-			return WrapError(op, path, syscall.ENOTDIR)
+		if dir.typ != fsx.Directory {
+			return fsx.WrapError(op, path, syscall.ENOTDIR)
 		}
 	}
 	n, err := call(dir, names[len(names)-1])
@@ -66,7 +68,7 @@ func (m *Memory) createAt(op, path string, opts []BuildOption, call func(dir *me
 		m.syncNode(n)
 		m.syncNode(dir)
 	}
-	return WrapError(op, path, err)
+	return fsx.WrapError(op, path, err)
 }
 
 // WriteFile creates the file at path, or replaces its data.
@@ -77,7 +79,7 @@ func (m *Memory) WriteFile(path string, data []byte, mode fs.FileMode, opts ...B
 }
 
 // WriteSparse is WriteFile for data with holes. The bytes in the holes must be zero.
-func (m *Memory) WriteSparse(path string, data []byte, holes []Hole, mode fs.FileMode, opts ...BuildOption) error {
+func (m *Memory) WriteSparse(path string, data []byte, holes []fsx.Hole, mode fs.FileMode, opts ...BuildOption) error {
 	return m.createAt("write file", path, opts, func(dir *memNode, name string) (*memNode, error) {
 		return m.replaceContent(dir, name, mode, &content{data: slices.Clone(data), holes: slices.Clone(holes)})
 	})
@@ -85,12 +87,12 @@ func (m *Memory) WriteSparse(path string, data []byte, holes []Hole, mode fs.Fil
 
 func (m *Memory) replaceContent(dir *memNode, name string, mode fs.FileMode, with *content) (n *memNode, err error) {
 	if n = dir.live.names[name]; n == nil {
-		if n, err = m.addNode(dir, name, Regular, mode); err != nil {
+		if n, err = m.addNode(dir, name, fsx.Regular, mode); err != nil {
 			return nil, err
 		}
 	}
-	if n.typ != Regular {
-		return nil, ErrNotRegular
+	if n.typ != fsx.Regular {
+		return nil, fsx.ErrNotRegular
 	}
 	grow := int64(len(with.data) - len(n.live.content.data))
 	if grow > m.capacity-m.used {
@@ -107,7 +109,7 @@ func (m *Memory) replaceContent(dir *memNode, name string, mode fs.FileMode, wit
 // Symlink creates a symbolic link to target at path.
 func (m *Memory) Symlink(target, path string, opts ...BuildOption) error {
 	return m.createAt("make link", path, opts, func(dir *memNode, name string) (*memNode, error) {
-		n, err := m.addNode(dir, name, Symlink, 0o777)
+		n, err := m.addNode(dir, name, fsx.Symlink, 0o777)
 		if err == nil {
 			n.target = target
 		}
@@ -117,20 +119,20 @@ func (m *Memory) Symlink(target, path string, opts ...BuildOption) error {
 
 // Mkfifo makes a FIFO.
 func (m *Memory) Mkfifo(path string, mode fs.FileMode, opts ...BuildOption) error {
-	return m.makeNodeAt("make fifo", path, FIFO, mode, opts)
+	return m.makeNodeAt("make fifo", path, fsx.FIFO, mode, opts)
 }
 
 // Mksock makes a socket.
 func (m *Memory) Mksock(path string, mode fs.FileMode, opts ...BuildOption) error {
-	return m.makeNodeAt("make socket", path, Socket, mode, opts)
+	return m.makeNodeAt("make socket", path, fsx.Socket, mode, opts)
 }
 
 // Mkdev makes a device.
 func (m *Memory) Mkdev(path string, mode fs.FileMode, opts ...BuildOption) error {
-	return m.makeNodeAt("make device", path, Device, mode, opts)
+	return m.makeNodeAt("make device", path, fsx.Device, mode, opts)
 }
 
-func (m *Memory) makeNodeAt(op, path string, typ Type, mode fs.FileMode, opts []BuildOption) error {
+func (m *Memory) makeNodeAt(op, path string, typ fsx.Type, mode fs.FileMode, opts []BuildOption) error {
 	return m.createAt(op, path, opts, func(dir *memNode, name string) (*memNode, error) {
 		return m.addNode(dir, name, typ, mode)
 	})
@@ -143,7 +145,7 @@ func (m *Memory) Link(path, newPath string, opts ...BuildOption) error {
 		switch {
 		case err != nil:
 			return nil, err
-		case n.typ == Directory:
+		case n.typ == fsx.Directory:
 			return nil, syscall.EPERM
 		case n.dev != dir.dev:
 			return nil, syscall.EXDEV
@@ -166,13 +168,13 @@ func (m *Memory) modifyAt(op, path string, opts []BuildOption, call func(*memNod
 	if err == nil && slices.Contains(opts, Synced) {
 		m.syncNode(n)
 	}
-	return WrapError(op, path, err)
+	return fsx.WrapError(op, path, err)
 }
 
 // SetXattr sets one user attribute of what is at path.
 func (m *Memory) SetXattr(path, name string, value []byte, opts ...BuildOption) error {
 	return m.modifyAt("set attribute", path, opts, func(n *memNode) error {
-		if err := CheckXattrName(name); err != nil {
+		if err := fsx.CheckXattrName(name); err != nil {
 			return err
 		}
 		m.setXattr(n, name, append([]byte{}, value...))
@@ -191,7 +193,7 @@ func (m *Memory) SetMtime(path string, ns int64, opts ...BuildOption) error {
 // Chmod sets the mode. Without the owner's read bit an open is fs.ErrPermission.
 func (m *Memory) Chmod(path string, mode fs.FileMode, opts ...BuildOption) error {
 	return m.modifyAt("set mode", path, opts, func(n *memNode) error {
-		n.live.mode, n.live.ctime = BitsFromFileMode(mode), m.currentTime()
+		n.live.mode, n.live.ctime = fsx.BitsFromFileMode(mode), m.currentTime()
 		m.logChange(n, nodeChange{})
 		return nil
 	})
@@ -210,7 +212,7 @@ func (m *Memory) Chown(path string, uid, gid uint32, opts ...BuildOption) error 
 func (m *Memory) Mount(path string) error {
 	return m.modifyAt("mount", path, nil, func(n *memNode) error {
 		switch {
-		case n.typ != Directory:
+		case n.typ != fsx.Directory:
 			return syscall.ENOTDIR
 		case len(n.live.names) > 0:
 			return syscall.ENOTEMPTY
@@ -224,8 +226,8 @@ func (m *Memory) Mount(path string) error {
 // ReadFile returns the data of the file at path.
 func (m *Memory) ReadFile(path string) (data []byte, err error) {
 	err = m.modifyAt("read file", path, nil, func(n *memNode) error {
-		if n.typ != Regular {
-			return ErrNotRegular
+		if n.typ != fsx.Regular {
+			return fsx.ErrNotRegular
 		}
 		data = append([]byte{}, n.live.content.data...)
 		return nil

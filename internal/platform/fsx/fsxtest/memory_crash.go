@@ -1,8 +1,10 @@
-package fsx
+package fsxtest
 
 import (
 	"maps"
 	"slices"
+
+	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
 // Crash returns the file system as it is found after a power cut: everything that was synced,
@@ -39,7 +41,7 @@ func (m *Memory) emptyCopy() *Memory {
 
 // addUsage counts the bytes of a file that has a name.
 func (m *Memory) addUsage(n *memNode) {
-	if n.typ == Regular && n.nlink > 0 {
+	if n.typ == fsx.Regular && n.nlink > 0 {
 		m.used += int64(len(n.live.content.data))
 	}
 }
@@ -136,14 +138,14 @@ func (w *crashRebuilder) rebuildNode(n *memNode) *memNode {
 		made.live.content = st.content.sharePrefix(st.size)
 		made.durable.content, made.durable.size = made.live.content, st.size
 	}
-	if n.typ == Directory {
+	if n.typ == fsx.Directory {
 		made.live.names = make(map[string]*memNode, len(st.names))
 	}
 	for _, name := range slices.Sorted(maps.Keys(st.names)) {
 		child := w.built[st.names[name]]
 		if child == nil {
 			child = w.rebuildNode(st.names[name])
-		} else if child.typ == Directory {
+		} else if child.typ == fsx.Directory {
 			continue
 		}
 		child.nlink++

@@ -1,4 +1,4 @@
-package fsx_test
+package fsxtest_test
 
 import (
 	"bytes"
@@ -11,9 +11,25 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/fsx/fsxtest"
 )
 
-func rootOf(t *testing.T, m *fsx.Memory, path string) fsx.Dir {
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func writeFile(t *testing.T, d fsx.Dir, name, data string) {
+	t.Helper()
+	f, err := d.Create(name, 0o600)
+	must(t, err)
+	_, err = f.Write([]byte(data))
+	must(t, errors.Join(err, f.Close()))
+}
+
+func rootOf(t *testing.T, m *fsxtest.Memory, path string) fsx.Dir {
 	t.Helper()
 	d, err := m.OpenRoot(path)
 	must(t, err)
@@ -21,7 +37,7 @@ func rootOf(t *testing.T, m *fsx.Memory, path string) fsx.Dir {
 }
 
 // contentOf returns the data of the file at path, or "gone".
-func contentOf(t *testing.T, m *fsx.Memory, path string) string {
+func contentOf(t *testing.T, m *fsxtest.Memory, path string) string {
 	t.Helper()
 	data, err := m.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -33,7 +49,7 @@ func contentOf(t *testing.T, m *fsx.Memory, path string) string {
 
 func TestCrashLosesWhatWasNotSynced(t *testing.T) {
 	t.Parallel()
-	m := fsx.NewMemory()
+	m := fsxtest.NewMemory()
 	d := rootOf(t, m, "/")
 	for _, name := range []string{"nothing", "data only", "name only", "both"} {
 		f, err := d.Create(name, 0o600)
@@ -51,7 +67,7 @@ func TestCrashLosesWhatWasNotSynced(t *testing.T) {
 	}
 	// One sync of the directory would make all names durable: two of them go
 	// to a directory that is never synced.
-	must(t, m.MkdirAll("/lost", 0o755, fsx.Synced))
+	must(t, m.MkdirAll("/lost", 0o755, fsxtest.Synced))
 	lost := rootOf(t, m, "/lost")
 	must(t, d.Rename("nothing", lost, "nothing"))
 	must(t, d.Rename("data only", lost, "data only"))
@@ -76,7 +92,7 @@ func TestCrashLosesWhatWasNotSynced(t *testing.T) {
 
 func TestCrashAfterSyncFSLosesNothing(t *testing.T) {
 	t.Parallel()
-	m := fsx.NewMemory()
+	m := fsxtest.NewMemory()
 	must(t, m.MkdirAll("/a/b", 0o755))
 	must(t, m.WriteFile("/a/b/f", []byte("data"), 0o600))
 	must(t, m.Symlink("f", "/a/b/l"))
@@ -113,9 +129,9 @@ func TestCrashAfterSyncFSLosesNothing(t *testing.T) {
 
 func TestRenameWithoutSyncVanishes(t *testing.T) {
 	t.Parallel()
-	m := fsx.NewMemory()
-	must(t, m.WriteFile("/f", []byte("old"), 0o600, fsx.Synced))
-	must(t, m.WriteFile("/tmp", []byte("new"), 0o600, fsx.Synced))
+	m := fsxtest.NewMemory()
+	must(t, m.WriteFile("/f", []byte("old"), 0o600, fsxtest.Synced))
+	must(t, m.WriteFile("/tmp", []byte("new"), 0o600, fsxtest.Synced))
 	d := rootOf(t, m, "/")
 	must(t, d.Rename("tmp", d, "f"))
 	if got := contentOf(t, m.Crash(nil), "/f"); got != "old" {
@@ -136,7 +152,7 @@ func TestRenameWithoutSyncVanishes(t *testing.T) {
 
 func TestCrashKeepsTheSubset(t *testing.T) {
 	t.Parallel()
-	m := fsx.NewMemory()
+	m := fsxtest.NewMemory()
 	d := rootOf(t, m, "/")
 	f, err := d.Create("f", 0o600)
 	must(t, err)
@@ -180,7 +196,7 @@ func replaceFile(t *testing.T, d fsx.Dir, data string, skipFile, skipDir bool) {
 }
 
 // crashContents returns what f can hold after a crash, over all subsets.
-func crashContents(t *testing.T, m *fsx.Memory) []string {
+func crashContents(t *testing.T, m *fsxtest.Memory) []string {
 	t.Helper()
 	all := map[string]bool{}
 	for set := range 1 << m.UnsyncedCount() {
@@ -207,8 +223,8 @@ func TestReplaceIsOldOrNew(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%v,%v", c.skipFile, c.skipDir), func(t *testing.T) {
 			t.Parallel()
-			m := fsx.NewMemory()
-			must(t, m.WriteFile("/f", []byte("old"), 0o600, fsx.Synced))
+			m := fsxtest.NewMemory()
+			must(t, m.WriteFile("/f", []byte("old"), 0o600, fsxtest.Synced))
 			replaceFile(t, rootOf(t, m, "/"), "NEW!", c.skipFile, c.skipDir)
 			if diff := cmp.Diff(c.want, crashContents(t, m)); diff != "" {
 				t.Error(diff)
@@ -225,10 +241,10 @@ func TestMoveBetweenDirectoriesNeedsBothSyncs(t *testing.T) {
 	for synced, want := range map[string][2]string{
 		"none": {"data", "gone"}, "from": {"gone", "gone"}, "to": {"data", "data"}, "both": {"gone", "data"},
 	} {
-		m := fsx.NewMemory()
-		must(t, m.MkdirAll("/a", 0o755, fsx.Synced))
-		must(t, m.MkdirAll("/b", 0o755, fsx.Synced))
-		must(t, m.WriteFile("/a/f", []byte("data"), 0o600, fsx.Synced))
+		m := fsxtest.NewMemory()
+		must(t, m.MkdirAll("/a", 0o755, fsxtest.Synced))
+		must(t, m.MkdirAll("/b", 0o755, fsxtest.Synced))
+		must(t, m.WriteFile("/a/f", []byte("data"), 0o600, fsxtest.Synced))
 		a, b := rootOf(t, m, "/a"), rootOf(t, m, "/b")
 		must(t, a.Rename("f", b, "f"))
 		if synced == "from" || synced == "both" {
@@ -246,9 +262,9 @@ func TestMoveBetweenDirectoriesNeedsBothSyncs(t *testing.T) {
 
 func TestHalfADirectoryMoveHasOneParent(t *testing.T) {
 	t.Parallel()
-	m := fsx.NewMemory()
+	m := fsxtest.NewMemory()
 	for _, path := range []string{"/a/dir/in", "/b"} {
-		must(t, m.MkdirAll(path, 0o755, fsx.Synced))
+		must(t, m.MkdirAll(path, 0o755, fsxtest.Synced))
 	}
 	b := rootOf(t, m, "/b")
 	must(t, rootOf(t, m, "/a").Rename("dir", b, "dir"))
@@ -260,7 +276,7 @@ func TestHalfADirectoryMoveHasOneParent(t *testing.T) {
 
 func TestWritesOfManyMegabytes(t *testing.T) {
 	t.Parallel()
-	m := fsx.NewMemory()
+	m := fsxtest.NewMemory()
 	d := rootOf(t, m, "/")
 	f, err := d.Create("blob", 0o600)
 	must(t, err)

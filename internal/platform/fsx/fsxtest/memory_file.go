@@ -1,10 +1,13 @@
-package fsx
+package fsxtest
 
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"slices"
 	"syscall"
+
+	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
 type memAccess uint8
@@ -33,13 +36,13 @@ func (f *memFile) withLock(op string, call func() error) error {
 	f.fs.mu.Lock()
 	defer f.fs.mu.Unlock()
 	if f.closed {
-		return WrapError(op, "", errClosed)
+		return fsx.WrapError(op, "", fs.ErrClosed)
 	}
 	err := call()
 	if errors.Is(err, io.EOF) { // readers compare it
 		return io.EOF
 	}
-	return WrapError(op, "", err)
+	return fsx.WrapError(op, "", err)
 }
 
 func (f *memFile) Read(p []byte) (n int, err error) {
@@ -93,7 +96,7 @@ func (f *memFile) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-func (f *memFile) Stat() (info Info, err error) {
+func (f *memFile) Stat() (info fsx.Info, err error) {
 	err = f.withLock("stat handle", func() error {
 		info = f.node.stat()
 		return nil
@@ -109,7 +112,7 @@ func (f *memFile) Xattrs() (all map[string][]byte, err error) {
 	return all, err
 }
 
-func (f *memFile) Holes() (holes []Hole, err error) {
+func (f *memFile) Holes() (holes []fsx.Hole, err error) {
 	err = f.withLock("find holes", func() error {
 		holes = slices.Clone(f.node.live.content.holes)
 		return nil
@@ -141,7 +144,7 @@ func (f *memFile) Close() error {
 		f.fs.releaseSpace(f.node)
 		return nil
 	})
-	if errors.Is(err, errClosed) {
+	if errors.Is(err, fs.ErrClosed) {
 		return nil
 	}
 	return err

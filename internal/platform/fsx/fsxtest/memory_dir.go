@@ -1,4 +1,4 @@
-package fsx
+package fsxtest
 
 import (
 	"errors"
@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"syscall"
+
+	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
 // memDir is a handle of a directory, guarded by fs.mu.
@@ -25,9 +27,9 @@ func (d *memDir) withLock(op, name string, call func() error) error {
 	d.fs.mu.Lock()
 	defer d.fs.mu.Unlock()
 	if d.closed {
-		return WrapError(op, name, errClosed)
+		return fsx.WrapError(op, name, fs.ErrClosed)
 	}
-	return WrapError(op, name, call())
+	return fsx.WrapError(op, name, call())
 }
 
 // withChild is withLock for a name that must exist.
@@ -44,7 +46,7 @@ func (d *memDir) withChild(op, name string, call func(*memNode) error) error {
 	})
 }
 
-func (d *memDir) Stat() (info Info, err error) {
+func (d *memDir) Stat() (info fsx.Info, err error) {
 	err = d.withLock("stat handle", "", func() error {
 		info = d.node.stat()
 		return nil
@@ -52,7 +54,7 @@ func (d *memDir) Stat() (info Info, err error) {
 	return info, err
 }
 
-func (d *memDir) Lstat(name string) (info Info, err error) {
+func (d *memDir) Lstat(name string) (info fsx.Info, err error) {
 	err = d.withChild("stat", name, func(n *memNode) error {
 		info = n.stat()
 		return nil
@@ -68,10 +70,10 @@ func (d *memDir) Names() (names []string, err error) {
 	return names, err
 }
 
-func (d *memDir) OpenDir(name string) (dir Dir, err error) {
+func (d *memDir) OpenDir(name string) (dir fsx.Dir, err error) {
 	err = d.withChild("open directory", name, func(n *memNode) error {
 		switch {
-		case n.typ != Directory:
+		case n.typ != fsx.Directory:
 			return syscall.ENOTDIR
 		case n.dev != d.node.dev:
 			return syscall.EXDEV
@@ -84,11 +86,11 @@ func (d *memDir) OpenDir(name string) (dir Dir, err error) {
 	return dir, err
 }
 
-func (d *memDir) OpenFile(name string) (file File, err error) {
+func (d *memDir) OpenFile(name string) (file fsx.File, err error) {
 	err = d.withChild("open file", name, func(n *memNode) error {
 		switch {
-		case n.typ != Regular:
-			return ErrNotRegular
+		case n.typ != fsx.Regular:
+			return fsx.ErrNotRegular
 		case n.live.mode&0o400 == 0:
 			return syscall.EACCES
 		}
@@ -100,7 +102,7 @@ func (d *memDir) OpenFile(name string) (file File, err error) {
 
 func (d *memDir) Readlink(name string) (target string, err error) {
 	err = d.withChild("read link", name, func(n *memNode) error {
-		if n.typ != Symlink {
+		if n.typ != fsx.Symlink {
 			return syscall.EINVAL
 		}
 		target = n.target
@@ -110,7 +112,7 @@ func (d *memDir) Readlink(name string) (target string, err error) {
 }
 
 // addNode creates an inode with a name in dir. The lock must be held.
-func (m *Memory) addNode(dir *memNode, name string, typ Type, mode fs.FileMode) (*memNode, error) {
+func (m *Memory) addNode(dir *memNode, name string, typ fsx.Type, mode fs.FileMode) (*memNode, error) {
 	if err := checkMemoryName(name); err != nil {
 		return nil, err
 	}
@@ -125,9 +127,9 @@ func (m *Memory) addNode(dir *memNode, name string, typ Type, mode fs.FileMode) 
 	return n, nil
 }
 
-func (d *memDir) Create(name string, mode fs.FileMode) (file File, err error) {
+func (d *memDir) Create(name string, mode fs.FileMode) (file fsx.File, err error) {
 	err = d.withLock("create file", name, func() error {
-		n, err := d.fs.addNode(d.node, name, Regular, mode.Perm())
+		n, err := d.fs.addNode(d.node, name, fsx.Regular, mode.Perm())
 		if err == nil {
 			file = d.fs.openFileHandle(n, memWrite)
 		}
@@ -136,16 +138,16 @@ func (d *memDir) Create(name string, mode fs.FileMode) (file File, err error) {
 	return file, err
 }
 
-func (d *memDir) Append(name string, mode fs.FileMode) (file File, err error) {
+func (d *memDir) Append(name string, mode fs.FileMode) (file fsx.File, err error) {
 	err = d.withLock("append to file", name, func() error {
 		n := d.node.live.names[name]
 		switch {
 		case n == nil:
-			if n, err = d.fs.addNode(d.node, name, Regular, mode.Perm()); err != nil {
+			if n, err = d.fs.addNode(d.node, name, fsx.Regular, mode.Perm()); err != nil {
 				return err
 			}
-		case n.typ != Regular:
-			return ErrNotRegular
+		case n.typ != fsx.Regular:
+			return fsx.ErrNotRegular
 		case n.live.mode&0o200 == 0:
 			return syscall.EACCES
 		}
@@ -157,12 +159,12 @@ func (d *memDir) Append(name string, mode fs.FileMode) (file File, err error) {
 
 func (d *memDir) Mkdir(name string, mode fs.FileMode) error {
 	return d.withLock("make directory", name, func() error {
-		_, err := d.fs.addNode(d.node, name, Directory, mode.Perm())
+		_, err := d.fs.addNode(d.node, name, fsx.Directory, mode.Perm())
 		return err
 	})
 }
 
-func (d *memDir) Rename(name string, to Dir, newName string) error {
+func (d *memDir) Rename(name string, to fsx.Dir, newName string) error {
 	return d.withDestination("rename", name, to, newName, func(n, other *memNode) error {
 		if containsNode(n, other) {
 			return syscall.EINVAL
@@ -193,7 +195,7 @@ func (m *Memory) moveName(from *memNode, name string, to *memNode, newName strin
 // containsNode reports whether what is n or below it: a directory must not be moved into
 // itself.
 func containsNode(n, what *memNode) bool {
-	if n.typ != Directory {
+	if n.typ != fsx.Directory {
 		return false
 	}
 	if n == what {
@@ -212,9 +214,9 @@ func checkReplace(old, by *memNode) error {
 	switch {
 	case old == nil:
 		return nil
-	case old.typ == Directory && by.typ != Directory:
+	case old.typ == fsx.Directory && by.typ != fsx.Directory:
 		return syscall.EISDIR
-	case old.typ != Directory && by.typ == Directory:
+	case old.typ != fsx.Directory && by.typ == fsx.Directory:
 		return syscall.ENOTDIR
 	case len(old.live.names) > 0:
 		return syscall.ENOTEMPTY
@@ -242,7 +244,7 @@ func (d *memDir) Xattrs() (all map[string][]byte, err error) {
 
 func (d *memDir) SetXattr(name string, value []byte) error {
 	return d.withLock("set attribute", name, func() error {
-		if err := CheckXattrName(name); err != nil {
+		if err := fsx.CheckXattrName(name); err != nil {
 			return err
 		}
 		d.fs.setXattr(d.node, name, append([]byte{}, value...))
@@ -252,7 +254,7 @@ func (d *memDir) SetXattr(name string, value []byte) error {
 
 func (d *memDir) RemoveXattr(name string) error {
 	return d.withLock("remove attribute", name, func() error {
-		if err := CheckXattrName(name); err != nil {
+		if err := fsx.CheckXattrName(name); err != nil {
 			return err
 		}
 		if _, ok := d.node.live.xattrs[name]; !ok {
@@ -290,7 +292,7 @@ func (d *memDir) Close() error {
 		d.node.openCount--
 		return nil
 	})
-	if errors.Is(err, errClosed) {
+	if errors.Is(err, fs.ErrClosed) {
 		return nil
 	}
 	return err

@@ -1,10 +1,12 @@
-package fsx
+package fsxtest
 
 import (
 	"cmp"
 	"maps"
 	"slices"
 	"syscall"
+
+	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
 // memNode is one inode: its live state, its durable state, and the changes that lead from the
@@ -12,7 +14,7 @@ import (
 type memNode struct {
 	ino       uint64
 	dev       uint64
-	typ       Type
+	typ       fsx.Type
 	target    string // of a symbolic link
 	nlink     int    // number of names
 	subdirs   int    // number of subdirectories
@@ -40,7 +42,7 @@ type nodeAttrs struct {
 // durable state share it and a sync copies nothing.
 type content struct {
 	data  []byte
-	holes []Hole
+	holes []fsx.Hole
 }
 
 // nodeChange is one change that a crash may lose.
@@ -170,7 +172,7 @@ func (m *Memory) updateNames(dir *memNode, entries ...nameChange) {
 
 // releaseSpace frees the bytes of a file that has neither a name nor a handle.
 func (m *Memory) releaseSpace(n *memNode) {
-	if n.nlink == 0 && n.openCount == 0 && n.typ == Regular {
+	if n.nlink == 0 && n.openCount == 0 && n.typ == fsx.Regular {
 		m.used -= int64(len(n.live.content.data))
 	}
 }
@@ -209,25 +211,25 @@ func (m *Memory) writeAt(n *memNode, off int64, p []byte) (int, error) {
 }
 
 // stat returns the state of the inode as the kernel would report it.
-func (n *memNode) stat() Info {
-	info := Info{
+func (n *memNode) stat() fsx.Info {
+	info := fsx.Info{
 		Type: n.typ, Mode: n.live.mode, Dev: n.dev, Ino: n.ino, Nlink: uint64(n.nlink),
 		UID: n.live.uid, GID: n.live.gid, Mtime: n.live.mtime, Ctime: n.live.ctime,
 	}
 	switch n.typ {
-	case Regular:
+	case fsx.Regular:
 		info.Size = int64(len(n.live.content.data))
 		stored := info.Size
 		for _, h := range n.live.content.holes {
 			stored -= h.Length
 		}
 		info.Blocks = (stored + 511) / 512
-	case Directory:
+	case fsx.Directory:
 		info.Size = 4096
 		if n.nlink > 0 {
 			info.Nlink = uint64(2 + n.subdirs)
 		}
-	case Symlink:
+	case fsx.Symlink:
 		info.Size = int64(len(n.target))
 	default: // no size
 	}
@@ -236,7 +238,7 @@ func (n *memNode) stat() Info {
 
 // dirCount returns 1 for a directory and 0 for anything else, for link counts.
 func (n *memNode) dirCount() int {
-	if n.typ == Directory {
+	if n.typ == fsx.Directory {
 		return 1
 	}
 	return 0

@@ -1,10 +1,12 @@
-package fsx
+package fsxtest
 
 import (
 	"io"
 	"strings"
 	"sync/atomic"
 	"syscall"
+
+	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
 // FaultKind is how an operation fails.
@@ -33,7 +35,7 @@ type FaultyFS struct {
 }
 
 // NewFaultyFS returns inner with the faults of plan.
-func NewFaultyFS(inner FS, plan FaultPlan) *FaultyFS {
+func NewFaultyFS(inner fsx.FS, plan FaultPlan) *FaultyFS {
 	g := &faultHook{plan: plan}
 	return &FaultyFS{wrapFS: wrapFS{inner: inner, hook: g}, hook: g}
 }

@@ -1,10 +1,12 @@
-package fsx
+package fsxtest
 
 import (
 	"errors"
 	"io/fs"
 	"strings"
 	"syscall"
+
+	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
 // refusedOps are the operations that this file system refuses.
@@ -26,9 +28,9 @@ func (m *Memory) RefuseExchange(on bool) {
 
 // withDestination is withChild for operations with a destination directory, which must be on
 // the same device.
-func (d *memDir) withDestination(op, name string, to Dir, newName string, call func(n, other *memNode) error) error {
-	if err := errors.Join(CheckName(name), CheckName(newName)); err != nil {
-		return WrapError(op, name, err)
+func (d *memDir) withDestination(op, name string, to fsx.Dir, newName string, call func(n, other *memNode) error) error {
+	if err := errors.Join(fsx.CheckName(name), fsx.CheckName(newName)); err != nil {
+		return fsx.WrapError(op, name, err)
 	}
 	return d.withChild(op, name, func(n *memNode) error {
 		if err := checkMemoryName(newName); err != nil {
@@ -39,7 +41,7 @@ func (d *memDir) withDestination(op, name string, to Dir, newName string, call f
 		case !ok || other.fs != d.fs || other.node.dev != d.node.dev:
 			return syscall.EXDEV
 		case other.closed:
-			return errClosed
+			return fs.ErrClosed
 		case other.node.nlink == 0:
 			return syscall.ENOENT
 		}
@@ -47,7 +49,7 @@ func (d *memDir) withDestination(op, name string, to Dir, newName string, call f
 	})
 }
 
-func (d *memDir) RenameNoReplace(name string, to Dir, newName string) error {
+func (d *memDir) RenameNoReplace(name string, to fsx.Dir, newName string) error {
 	return d.withDestination("place", name, to, newName, func(n, other *memNode) error {
 		switch {
 		case other.live.names[newName] != nil:
@@ -60,7 +62,7 @@ func (d *memDir) RenameNoReplace(name string, to Dir, newName string) error {
 	})
 }
 
-func (d *memDir) Exchange(name string, to Dir, newName string) error {
+func (d *memDir) Exchange(name string, to fsx.Dir, newName string) error {
 	return d.withDestination("exchange", name, to, newName, func(n, other *memNode) error {
 		old := other.live.names[newName]
 		switch {
@@ -92,12 +94,12 @@ func (m *Memory) exchangeNames(from *memNode, name string, to *memNode, newName 
 	n.openCount, old.openCount = n.openCount-1, old.openCount-1
 }
 
-func (d *memDir) Link(name string, to Dir, newName string) error {
+func (d *memDir) Link(name string, to fsx.Dir, newName string) error {
 	return d.withDestination("link file", name, to, newName, func(n, other *memNode) error {
 		switch {
 		case other.live.names[newName] != nil:
 			return syscall.EEXIST
-		case n.typ == Directory:
+		case n.typ == fsx.Directory:
 			return syscall.EPERM
 		}
 		d.fs.updateNames(other, nameChange{name: newName, node: n})
@@ -110,7 +112,7 @@ const maxLinkTarget = 4095
 
 func (d *memDir) Symlink(text, name string) error {
 	return d.withLock("make link", name, func() error {
-		if err := CheckName(name); err != nil {
+		if err := fsx.CheckName(name); err != nil {
 			return err
 		}
 		switch {
@@ -121,7 +123,7 @@ func (d *memDir) Symlink(text, name string) error {
 		case strings.IndexByte(text, 0) >= 0:
 			return syscall.EINVAL
 		}
-		n, err := d.fs.addNode(d.node, name, Symlink, 0o777)
+		n, err := d.fs.addNode(d.node, name, fsx.Symlink, 0o777)
 		if err == nil {
 			n.target = text
 		}
@@ -129,12 +131,12 @@ func (d *memDir) Symlink(text, name string) error {
 	})
 }
 
-func (d *memDir) Mknod(name string, typ Type, mode fs.FileMode) error {
+func (d *memDir) Mknod(name string, typ fsx.Type, mode fs.FileMode) error {
 	return d.withLock("make special file", name, func() error {
-		if err := CheckName(name); err != nil {
+		if err := fsx.CheckName(name); err != nil {
 			return err
 		}
-		if typ != FIFO && typ != Socket {
+		if typ != fsx.FIFO && typ != fsx.Socket {
 			return errors.ErrUnsupported
 		}
 		_, err := d.fs.addNode(d.node, name, typ, mode.Perm())
@@ -145,7 +147,7 @@ func (d *memDir) Mknod(name string, typ Type, mode fs.FileMode) error {
 func (d *memDir) RemoveDir(name string) error {
 	return d.withChild("remove directory", name, func(n *memNode) error {
 		switch {
-		case n.typ != Directory:
+		case n.typ != fsx.Directory:
 			return syscall.ENOTDIR
 		case len(n.live.names) > 0:
 			return syscall.ENOTEMPTY

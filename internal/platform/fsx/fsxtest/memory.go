@@ -1,4 +1,9 @@
-package fsx
+// Package fsxtest holds the drivers of fsx that only tests need: a file system in memory that
+// knows what a crash would lose, and wrappers around any other one that count operations, make
+// them fail, or make one of them the last before a crash.
+//
+// It touches nothing outside the memory of this process, but for what a wrapped file system does.
+package fsxtest
 
 import (
 	"io/fs"
@@ -6,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
 // Memory is a file system in memory that knows what was synced. A change is visible at once,
@@ -43,7 +50,7 @@ const (
 // advances by a microsecond whenever it is read.
 func NewMemory() *Memory {
 	m := &Memory{tick: memoryEpoch, capacity: math.MaxInt64, nextDev: memoryDev + 1, dirtyNodes: map[*memNode]bool{}}
-	m.root = m.newNode(Directory, 0o755, memoryDev)
+	m.root = m.newNode(fsx.Directory, 0o755, memoryDev)
 	m.root.nlink = 1
 	return m
 }
@@ -86,15 +93,15 @@ func (m *Memory) UnsyncedCount() int {
 }
 
 // OpenRoot takes an absolute path with slashes. No element may be a link.
-func (m *Memory) OpenRoot(path string) (Dir, error) {
+func (m *Memory) OpenRoot(path string) (fsx.Dir, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	n, err := m.lookup(path)
 	if err != nil {
-		return nil, WrapError("open root", path, err)
+		return nil, fsx.WrapError("open root", path, err)
 	}
-	if n.typ != Directory {
-		return nil, WrapError("open root", path, syscall.ENOTDIR)
+	if n.typ != fsx.Directory {
+		return nil, fsx.WrapError("open root", path, syscall.ENOTDIR)
 	}
 	return m.openDirHandle(n), nil
 }
@@ -104,7 +111,7 @@ func (m *Memory) FreeSpace(path string) (free, total int64, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if _, err := m.lookup(path); err != nil {
-		return 0, 0, WrapError("stat file system", path, err)
+		return 0, 0, fsx.WrapError("stat file system", path, err)
 	}
 	return max(m.capacity-m.used, 0), m.capacity, nil
 }
@@ -120,7 +127,7 @@ func (m *Memory) lookup(path string) (*memNode, error) {
 	}
 	n := m.root
 	for _, name := range names {
-		if n.typ != Directory {
+		if n.typ != fsx.Directory {
 			return nil, syscall.ENOTDIR
 		}
 		next := n.live.names[name]
@@ -135,7 +142,7 @@ func (m *Memory) lookup(path string) (*memNode, error) {
 // splitPath splits an absolute path into names. Double and trailing slashes are ignored.
 func splitPath(path string) ([]string, error) {
 	if !strings.HasPrefix(path, "/") {
-		return nil, ErrBadName
+		return nil, fsx.ErrBadName
 	}
 	var names []string
 	for name := range strings.SplitSeq(path, "/") {
@@ -151,7 +158,7 @@ func splitPath(path string) ([]string, error) {
 }
 
 func checkMemoryName(name string) error {
-	if err := CheckName(name); err != nil {
+	if err := fsx.CheckName(name); err != nil {
 		return err
 	}
 	if len(name) > maxName {
@@ -161,16 +168,16 @@ func checkMemoryName(name string) error {
 }
 
 // newNode returns an inode that has no name yet.
-func (m *Memory) newNode(typ Type, mode fs.FileMode, dev uint64) *memNode {
+func (m *Memory) newNode(typ fsx.Type, mode fs.FileMode, dev uint64) *memNode {
 	m.nextIno++
 	now := m.currentTime()
 	n := &memNode{ino: m.nextIno, dev: dev, typ: typ}
-	n.live.nodeAttrs = nodeAttrs{mode: BitsFromFileMode(mode), mtime: now, ctime: now}
+	n.live.nodeAttrs = nodeAttrs{mode: fsx.BitsFromFileMode(mode), mtime: now, ctime: now}
 	switch typ {
-	case Directory:
+	case fsx.Directory:
 		n.live.names = map[string]*memNode{}
 		n.durable.names = map[string]*memNode{}
-	case Regular:
+	case fsx.Regular:
 		n.live.content = &content{}
 		n.durable.content = n.live.content
 	default: // no more than attributes

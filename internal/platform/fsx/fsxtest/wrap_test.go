@@ -1,4 +1,4 @@
-package fsx_test
+package fsxtest_test
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/fsx/fsxtest"
 )
 
 // runAllOperations does every operation once or more and answers the first error.
@@ -128,22 +129,22 @@ func readEverything(fs fsx.FS, d, sub fsx.Dir) (err error) {
 	return errors.Join(readAt, stat, xattrs, holes, names, dirStat, dirXattrs, lstat, readlink, free)
 }
 
-func newWorkFS(t *testing.T) *fsx.Memory {
+func newWorkFS(t *testing.T) *fsxtest.Memory {
 	t.Helper()
-	m := fsx.NewMemory()
-	must(t, m.Symlink("sub", "/link", fsx.Synced))
+	m := fsxtest.NewMemory()
+	must(t, m.Symlink("sub", "/link", fsxtest.Synced))
 	return m
 }
 
 func TestEveryFaultSurfaces(t *testing.T) {
 	t.Parallel()
-	for kind, want := range map[fsx.FaultKind][]error{
-		fsx.IOError: {syscall.EIO}, fsx.NoSpace: {fsx.ErrNoSpace},
-		fsx.ShortWrite: {syscall.EIO}, fsx.ShortRead: {syscall.EIO, io.ErrUnexpectedEOF},
+	for kind, want := range map[fsxtest.FaultKind][]error{
+		fsxtest.IOError: {syscall.EIO}, fsxtest.NoSpace: {fsx.ErrNoSpace},
+		fsxtest.ShortWrite: {syscall.EIO}, fsxtest.ShortRead: {syscall.EIO, io.ErrUnexpectedEOF},
 	} {
 		at := int64(1)
 		for ; ; at++ {
-			f := fsx.NewFaultyFS(newWorkFS(t), fsx.FaultPlan{At: at, Kind: kind})
+			f := fsxtest.NewFaultyFS(newWorkFS(t), fsxtest.FaultPlan{At: at, Kind: kind})
 			err := runAllOperations(f)
 			if f.FailedCount() == 0 {
 				must(t, err)
@@ -169,7 +170,7 @@ func TestEveryFaultSurfaces(t *testing.T) {
 func TestFaultsGoOn(t *testing.T) {
 	t.Parallel()
 	for then, want := range map[int64]int64{0: 1, 2: 3, -1: 5} {
-		f := fsx.NewFaultyFS(newWorkFS(t), fsx.FaultPlan{At: 2, Kind: fsx.IOError, Repeat: then})
+		f := fsxtest.NewFaultyFS(newWorkFS(t), fsxtest.FaultPlan{At: 2, Kind: fsxtest.IOError, Repeat: then})
 		d, err := f.OpenRoot("/")
 		must(t, err)
 		for range 5 {
@@ -184,7 +185,7 @@ func TestFaultsGoOn(t *testing.T) {
 func TestShortTransfersMoveHalf(t *testing.T) {
 	t.Parallel()
 	m := newWorkFS(t)
-	d, err := fsx.NewFaultyFS(m, fsx.FaultPlan{At: 3, Kind: fsx.ShortWrite}).OpenRoot("/")
+	d, err := fsxtest.NewFaultyFS(m, fsxtest.FaultPlan{At: 3, Kind: fsxtest.ShortWrite}).OpenRoot("/")
 	must(t, err)
 	f, err := d.Create("f", 0o600)
 	must(t, err)
@@ -194,7 +195,7 @@ func TestShortTransfersMoveHalf(t *testing.T) {
 	if got := contentOf(t, m, "/f"); got != "1234" {
 		t.Errorf("the file holds %q", got)
 	}
-	d, err = fsx.NewFaultyFS(m, fsx.FaultPlan{At: 3, Kind: fsx.ShortRead}).OpenRoot("/")
+	d, err = fsxtest.NewFaultyFS(m, fsxtest.FaultPlan{At: 3, Kind: fsxtest.ShortRead}).OpenRoot("/")
 	must(t, err)
 	f, err = d.OpenFile("f")
 	must(t, err)
@@ -209,8 +210,8 @@ func TestShortTransfersMoveHalf(t *testing.T) {
 
 func TestCountingCounts(t *testing.T) {
 	t.Parallel()
-	counted, counter := fsx.NewCountingFS(newWorkFS(t))
-	must(t, runAllOperations(fsx.NewFaultyFS(counted, fsx.FaultPlan{}))) // wrappers on wrappers rename too
+	counted, counter := fsxtest.NewCountingFS(newWorkFS(t))
+	must(t, runAllOperations(fsxtest.NewFaultyFS(counted, fsxtest.FaultPlan{}))) // wrappers on wrappers rename too
 	want := map[string]int64{
 		"FS.OpenRoot": 1, "FS.Free": 1, "Dir.Mkdir": 2, "Dir.OpenDir": 1, "Dir.Create": 2,
 		"Dir.Append": 1, "Dir.OpenFile": 2, "Dir.Rename": 1, "Dir.Remove": 1, "Dir.SetXattr": 1,
@@ -234,9 +235,9 @@ func TestCrashAtEveryOperation(t *testing.T) {
 	t.Parallel()
 	for k := int64(1); ; k++ {
 		m := newWorkFS(t)
-		var after *fsx.Memory
+		var after *fsxtest.Memory
 		calls := 0
-		f := fsx.CrashAt(m, k, func() {
+		f := fsxtest.CrashAt(m, k, func() {
 			calls++
 			after = m.Crash(nil)
 		})

@@ -1,4 +1,6 @@
-package fsx
+package fsxtest
+
+import "github.com/retake-dev/retake/internal/platform/fsx"
 
 // memoryBlockSize is the unit in which storage is allocated.
 const memoryBlockSize = 4096
@@ -7,15 +9,15 @@ func blockStart(at int64) int64 { return at / memoryBlockSize * memoryBlockSize 
 func blockEnd(at int64) int64   { return blockStart(at + memoryBlockSize - 1) }
 
 // fillHoles returns what is left of holes when the range is written: whole blocks get storage.
-func fillHoles(holes []Hole, from, end int64) (left []Hole) {
+func fillHoles(holes []fsx.Hole, from, end int64) (left []fsx.Hole) {
 	from, end = blockStart(from), blockEnd(end)
 	for _, h := range holes {
 		stop := h.Offset + h.Length
 		if before := min(from, stop) - h.Offset; before > 0 {
-			left = append(left, Hole{Offset: h.Offset, Length: before})
+			left = append(left, fsx.Hole{Offset: h.Offset, Length: before})
 		}
 		if start := max(end, h.Offset); start < stop {
-			left = append(left, Hole{Offset: start, Length: stop - start})
+			left = append(left, fsx.Hole{Offset: start, Length: stop - start})
 		}
 	}
 	return left
@@ -32,6 +34,6 @@ func (c *content) extend(size int64) {
 		c.holes = c.holes[:last:last]
 	}
 	if start < size {
-		c.holes = append(c.holes, Hole{Offset: start, Length: size - start})
+		c.holes = append(c.holes, fsx.Hole{Offset: start, Length: size - start})
 	}
 }
