@@ -153,6 +153,10 @@ func (c *checker) imports(s *source) {
 func (c *checker) arrow(s *source, at token.Pos, to string) {
 	from := folderOf(s.dir)
 	say := func(format string, args ...any) { c.complain(s, at, format, args...) }
+	if under(to, "internal") && isForTests(to) && !isForTests(s.dir) {
+		say("%s imports %s, which is for tests: what a user gets holds no test code", spoken(s.dir), to)
+		return
+	}
 	if i := slices.IndexFunc(ports, func(p string) bool { return to != p && under(to, p) }); i >= 0 && !under(s.dir, ports[i]) && !underAny(s.dir, assembler) {
 		say("%s imports the driver %s: speak to the port, assembly picks the driver", spoken(s.dir), to)
 		return
@@ -275,10 +279,15 @@ func (c *checker) funcLength(s *source) {
 	}
 }
 
+// isForTests reports whether a directory holds only what tests and measurements use.
+func isForTests(dir string) bool {
+	return underAny(dir, []string{"test", "bench"}) || strings.HasSuffix(dir, "test")
+}
+
 // countMethod complains about the first method of a type that has too many. Types in a package
 // of tests or of a suite are not counted.
 func (c *checker) countMethod(s *source, f *ast.FuncDecl) {
-	if f.Recv == nil || underAny(s.dir, []string{"test", "bench"}) || strings.HasSuffix(s.dir, "test") {
+	if f.Recv == nil || isForTests(s.dir) {
 		return
 	}
 	of := f.Recv.List[0].Type
