@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -98,7 +99,12 @@ func report() int {
 	seed := flag.Int64("seed", 1, "seed of everything random")
 	out := flag.String("o", "", "write the rows as JSON")
 	dir := flag.String("dir", "", "scratch directory")
+	list := flag.Bool("list", false, "print the names of the ordeals, and of what they start as children")
 	flag.Parse()
+	if *list {
+		printNames()
+		return 0
+	}
 	scratch, err := os.MkdirTemp(*dir, "ordeal-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -134,6 +140,19 @@ func report() int {
 		return 1
 	}
 	return 0
+}
+
+// printNames prints what is registered, one name to a line.
+func printNames() {
+	names := slices.Sorted(maps.Keys(children))
+	for i := range names {
+		names[i] = "child " + names[i]
+	}
+	for _, o := range ordeals {
+		names = append(names, o.id)
+	}
+	slices.Sort(names)
+	fmt.Println(strings.Join(names, "\n"))
 }
 
 // say prints a row and answers whether it is a failure: something failed, nothing
