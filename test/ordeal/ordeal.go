@@ -3,180 +3,18 @@
 // were tried and how many failed, and each has a control that must fail when the
 // protection is taken away.
 //
+// Each guarantee is a package of its own; those that end in "bed" hold what several of them
+// stand on, and harness counts and reports.
+//
 //	go run -tags testing ./test/ordeal -tier q            quick, as in .ci/run
 //	go run -tags testing ./test/ordeal -tier c -o reliability.json
 package main
 
 import (
-	"encoding/json"
-	"flag"
-	"fmt"
-	"maps"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
-	"time"
+	_ "github.com/retake-dev/retake/test/ordeal/g1"
+	_ "github.com/retake-dev/retake/test/ordeal/g18"
+	_ "github.com/retake-dev/retake/test/ordeal/g2"
+	"github.com/retake-dev/retake/test/ordeal/harness"
 )
 
-// verdict is one row of reliability.json.
-type verdict struct {
-	Guarantee string         `json:"guarantee"`
-	Tier      string         `json:"tier"`
-	What      string         `json:"what"`
-	Tried     int64          `json:"tried"`
-	Failed    int64          `json:"failed"`
-	Control   string         `json:"control"`        // what was taken away
-	Caught    int64          `json:"control_caught"` // how often that made it fail; 0 means the harness is blind
-	Detail    map[string]any `json:"detail,omitempty"`
-	Seconds   float64        `json:"seconds"`
-	Failures  []string       `json:"failures,omitempty"` // the first few
-}
-
-func (v *verdict) fail(format string, a ...any) {
-	v.Failed++
-	if len(v.Failures) < 10 {
-		v.Failures = append(v.Failures, fmt.Sprintf(format, a...))
-	}
-}
-
-// run is one invocation.
-type run struct {
-	tier string
-	seed int64
-	dir  string // scratch
-}
-
-// figure picks the number of tries of the tier.
-func (r *run) figure(q, c int) int {
-	if r.tier == "c" {
-		return c
-	}
-	return q
-}
-
-// scratch makes a new empty directory.
-func (r *run) scratch(name string) string {
-	d, err := os.MkdirTemp(r.dir, name+"-")
-	if err != nil {
-		panic(err)
-	}
-	return d
-}
-
-type ordeal struct {
-	id string
-	do func(*run) []verdict
-}
-
-var ordeals []ordeal
-
-// register adds an ordeal; called from init functions.
-func register(id string, do func(*run) []verdict) { ordeals = append(ordeals, ordeal{id, do}) }
-
-// children are re-executions of this program that do one dangerous thing: the
-// first argument is "child", the second the name.
-var children = map[string]func(args []string) int{}
-
-func main() {
-	if len(os.Args) > 2 && os.Args[1] == "child" {
-		os.Exit(children[os.Args[2]](os.Args[3:]))
-	}
-	os.Exit(report())
-}
-
-// among reports whether a list names the ordeal, or the guarantee that it is about.
-func (o ordeal) among(list string) bool {
-	guarantee, _, _ := strings.Cut(o.id, "-")
-	names := strings.Split(list, ",")
-	return slices.Contains(names, o.id) || slices.Contains(names, guarantee)
-}
-
-func report() int {
-	tier := flag.String("tier", "q", "q or c")
-	only := flag.String("only", "", "guarantees, separated by commas")
-	except := flag.String("except", "", "all but these, so that a new one is never forgotten")
-	seed := flag.Int64("seed", 1, "seed of everything random")
-	out := flag.String("o", "", "write the rows as JSON")
-	dir := flag.String("dir", "", "scratch directory")
-	list := flag.Bool("list", false, "print the names of the ordeals, and of what they start as children")
-	flag.Parse()
-	if *list {
-		printNames()
-		return 0
-	}
-	scratch, err := os.MkdirTemp(*dir, "ordeal-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(scratch) //nolint:errcheck // scratch
-	r := &run{tier: *tier, seed: *seed, dir: scratch}
-	slices.SortFunc(ordeals, func(a, b ordeal) int { return strings.Compare(a.id, b.id) })
-	var rows []verdict
-	bad := false
-	for _, o := range ordeals {
-		if *only != "" && !o.among(*only) || *except != "" && o.among(*except) {
-			continue
-		}
-		start := time.Now()
-		for _, v := range o.do(r) {
-			if v.Seconds == 0 {
-				v.Seconds = time.Since(start).Seconds()
-			}
-			start = time.Now()
-			v.Tier = *tier
-			rows = append(rows, v)
-			bad = say(v) || bad
-		}
-	}
-	if *out != "" {
-		if err := write(*out, *tier, *seed, rows); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-	}
-	if bad {
-		return 1
-	}
-	return 0
-}
-
-// printNames prints what is registered, one name to a line.
-func printNames() {
-	names := slices.Sorted(maps.Keys(children))
-	for i := range names {
-		names[i] = "child " + names[i]
-	}
-	for _, o := range ordeals {
-		names = append(names, o.id)
-	}
-	slices.Sort(names)
-	fmt.Println(strings.Join(names, "\n"))
-}
-
-// say prints a row and answers whether it is a failure: something failed, nothing
-// was tried, or the control was not caught.
-func say(v verdict) bool {
-	bad := v.Failed > 0 || v.Tried == 0 || v.Caught == 0
-	word := "ok  "
-	if bad {
-		word = "FAIL"
-	}
-	fmt.Printf("%s %-4s %-62s tried %8d  failed %d  control caught %d  %.1f s\n", word, v.Guarantee, v.What, v.Tried, v.Failed, v.Caught, v.Seconds)
-	for _, f := range v.Failures {
-		fmt.Println("       ", f)
-	}
-	return bad
-}
-
-func write(path, tier string, seed int64, rows []verdict) error {
-	b, err := json.MarshalIndent(map[string]any{"v": 1, "tier": tier, "seed": seed, "rows": rows}, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(path, append(b, '\n'), 0o644)
-}
+func main() { harness.Main() }

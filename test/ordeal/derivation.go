@@ -1,5 +1,0 @@
-//go:build !testing
-
-package main
-
-const derivation = "" // as shipped

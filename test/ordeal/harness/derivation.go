@@ -1,0 +1,5 @@
+//go:build !testing
+
+package harness
+
+const Derivation = "" // as shipped

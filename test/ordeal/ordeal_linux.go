@@ -1,0 +1,27 @@
+package main
+
+import (
+	_ "github.com/retake-dev/retake/test/ordeal/bounds"
+	_ "github.com/retake-dev/retake/test/ordeal/cage"
+	_ "github.com/retake-dev/retake/test/ordeal/daemon"
+	_ "github.com/retake-dev/retake/test/ordeal/g10"
+	_ "github.com/retake-dev/retake/test/ordeal/g11"
+	_ "github.com/retake-dev/retake/test/ordeal/g12"
+	_ "github.com/retake-dev/retake/test/ordeal/g14"
+	_ "github.com/retake-dev/retake/test/ordeal/g15"
+	_ "github.com/retake-dev/retake/test/ordeal/g16"
+	_ "github.com/retake-dev/retake/test/ordeal/g19"
+	_ "github.com/retake-dev/retake/test/ordeal/g22"
+	_ "github.com/retake-dev/retake/test/ordeal/g25"
+	_ "github.com/retake-dev/retake/test/ordeal/g26"
+	_ "github.com/retake-dev/retake/test/ordeal/g3"
+	_ "github.com/retake-dev/retake/test/ordeal/g4"
+	_ "github.com/retake-dev/retake/test/ordeal/g5"
+	_ "github.com/retake-dev/retake/test/ordeal/g6"
+	_ "github.com/retake-dev/retake/test/ordeal/g7"
+	_ "github.com/retake-dev/retake/test/ordeal/g8"
+	_ "github.com/retake-dev/retake/test/ordeal/g9"
+	_ "github.com/retake-dev/retake/test/ordeal/hooks"
+	_ "github.com/retake-dev/retake/test/ordeal/net"
+	_ "github.com/retake-dev/retake/test/ordeal/writer"
+)
