@@ -22,14 +22,14 @@ import (
 	"github.com/retake-dev/retake/internal/service/workspace"
 	"github.com/retake-dev/retake/internal/storage/catalog/sqlite"
 	"github.com/retake-dev/retake/internal/storage/store"
-	"github.com/retake-dev/retake/internal/storage/store/memory"
+	"github.com/retake-dev/retake/internal/storage/store/memorytest"
 )
 
 // backupFixture is a workspace whose checkpoints are backed up to a directory.
 type backupFixture struct {
 	*testing.T
 	s      *service.Service
-	st     *memory.Store
+	st     *memorytest.Store
 	home   string
 	root   string
 	remote string
@@ -42,7 +42,7 @@ func newBackupFixture(t *testing.T) *backupFixture {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")
 	}
-	p := &backupFixture{T: t, st: memory.New(), home: t.TempDir(), root: filepath.Join(t.TempDir(), "shop"), remote: filepath.Join(t.TempDir(), "remote.git"), ends: make(chan error, 100)}
+	p := &backupFixture{T: t, st: memorytest.New(), home: t.TempDir(), root: filepath.Join(t.TempDir(), "shop"), remote: filepath.Join(t.TempDir(), "remote.git"), ends: make(chan error, 100)}
 	p.git("init", "--bare", "-q", p.remote)
 	p.must(os.Mkdir(p.root, 0o755))
 	p.open()

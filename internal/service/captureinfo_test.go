@@ -20,7 +20,7 @@ import (
 	"github.com/retake-dev/retake/internal/service/workspace"
 	"github.com/retake-dev/retake/internal/storage/catalog/sqlite"
 	"github.com/retake-dev/retake/internal/storage/store"
-	"github.com/retake-dev/retake/internal/storage/store/memory"
+	"github.com/retake-dev/retake/internal/storage/store/memorytest"
 )
 
 // countingStore is a store that counts reads of trees and records.
@@ -54,7 +54,7 @@ type summaryFixture struct {
 
 func newSummaryFixture(t *testing.T) *summaryFixture {
 	t.Helper()
-	k := &summaryFixture{T: t, st: &countingStore{Store: memory.New()}, home: t.TempDir(), root: filepath.Join(t.TempDir(), "shop")}
+	k := &summaryFixture{T: t, st: &countingStore{Store: memorytest.New()}, home: t.TempDir(), root: filepath.Join(t.TempDir(), "shop")}
 	k.dirs()
 	k.s = k.open(true)
 	return k

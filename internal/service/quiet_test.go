@@ -13,7 +13,7 @@ import (
 	"github.com/retake-dev/retake/internal/agents/queue"
 	"github.com/retake-dev/retake/internal/platform/clock"
 	"github.com/retake-dev/retake/internal/platform/track"
-	"github.com/retake-dev/retake/internal/storage/store/memory"
+	"github.com/retake-dev/retake/internal/storage/store/memorytest"
 )
 
 // quietFixture is a service with quiet checkpoints and two workspaces; checkpoints of the
@@ -26,7 +26,7 @@ type quietFixture struct {
 
 func newQuietFixture(t *testing.T) *quietFixture {
 	t.Helper()
-	k := &quietFixture{summaryFixture: &summaryFixture{T: t, st: &countingStore{Store: memory.New()}, home: t.TempDir(), root: filepath.Join(t.TempDir(), "shop")}, beats: 1}
+	k := &quietFixture{summaryFixture: &summaryFixture{T: t, st: &countingStore{Store: memorytest.New()}, home: t.TempDir(), root: filepath.Join(t.TempDir(), "shop")}, beats: 1}
 	k.tracker = func() *track.Tracker { return track.New(track.Options{TrustUnreadable: true}) }
 	k.habits = func(retake.WorkspaceID) retake.Habits { return retake.Habits{Quiet: true} }
 	k.dirs()

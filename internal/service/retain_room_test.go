@@ -19,7 +19,7 @@ import (
 	"github.com/retake-dev/retake/internal/storage/catalog"
 	"github.com/retake-dev/retake/internal/storage/catalog/sqlite"
 	"github.com/retake-dev/retake/internal/storage/store"
-	"github.com/retake-dev/retake/internal/storage/store/memory"
+	"github.com/retake-dev/retake/internal/storage/store/memorytest"
 )
 
 // fakeDisk is a file system with a settable amount of free space.
@@ -42,7 +42,7 @@ type retentionFixture struct {
 	home   string
 	root   string
 	ws     retake.WorkspaceID
-	st     *memory.Store
+	st     *memorytest.Store
 	budget atomic.Int64
 	floor  atomic.Int64
 	within atomic.Int64
@@ -72,7 +72,7 @@ const (
 
 func newRetentionFixture(t *testing.T, sole bool) *retentionFixture {
 	t.Helper()
-	r := &retentionFixture{T: t, disk: &fakeDisk{FS: fsx.OS()}, clock: clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)), home: t.TempDir(), root: filepath.Join(t.TempDir(), "shop"), st: memory.New()}
+	r := &retentionFixture{T: t, disk: &fakeDisk{FS: fsx.OS()}, clock: clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)), home: t.TempDir(), root: filepath.Join(t.TempDir(), "shop"), st: memorytest.New()}
 	r.disk.free.Store(diskSize / 2)
 	r.within.Store(int64(30 * day))
 	r.open(sole, r.disk)

@@ -3,8 +3,9 @@
 //
 //	go run ./test/sizes [DIRECTORY]
 //
-// Product code is what ships: no tests, no suites (packages whose names end in test), nothing
-// below test, bench and .ci, nothing that is generated.
+// Product code is what ships: no tests, no suites and drivers for tests (packages whose names end in
+// test, and the rules of the code in internal/arch), nothing below test, bench and .ci, nothing that
+// is generated.
 package main
 
 import (
@@ -129,7 +130,7 @@ func (c *count) addFile(at, path string) error {
 
 func isProduct(path string) bool {
 	dir := filepath.ToSlash(filepath.Dir(path))
-	return !strings.HasSuffix(path, "_test.go") && !strings.HasPrefix(path, "test/") && !strings.HasPrefix(path, "bench/") && !strings.HasSuffix(dir, "test")
+	return !strings.HasSuffix(path, "_test.go") && !strings.HasPrefix(path, "test/") && !strings.HasPrefix(path, "bench/") && !strings.HasSuffix(dir, "test") && dir != "internal/arch"
 }
 
 func folderOf(path string) string {

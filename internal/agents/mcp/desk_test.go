@@ -19,7 +19,7 @@ import (
 	"github.com/retake-dev/retake/internal/service/workspace"
 	"github.com/retake-dev/retake/internal/storage/catalog/sqlite"
 	"github.com/retake-dev/retake/internal/storage/store"
-	"github.com/retake-dev/retake/internal/storage/store/memory"
+	"github.com/retake-dev/retake/internal/storage/store/memorytest"
 )
 
 // desk is a service with one workspace, and a client that talks to its tools.
@@ -56,7 +56,7 @@ func (d *desk) service() retake.Service {
 	}
 	cat, err := sqlite.Open(d.Context(), filepath.Join(home, "catalog.db"), "local", sqlite.Options{})
 	must(d.T, err)
-	st := memory.New()
+	st := memorytest.New()
 	s := service.New(service.Parts{
 		Parts: workspace.Parts{
 			Catalog:   cat,

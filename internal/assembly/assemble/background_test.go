@@ -20,7 +20,7 @@ import (
 	"github.com/retake-dev/retake/internal/platform/config"
 	"github.com/retake-dev/retake/internal/platform/diag"
 	"github.com/retake-dev/retake/internal/storage/store"
-	"github.com/retake-dev/retake/internal/storage/store/memory"
+	"github.com/retake-dev/retake/internal/storage/store/memorytest"
 )
 
 // lockedBuffer is a log that a test reads while others write to it.
@@ -99,7 +99,7 @@ func TestFailingMaintenanceIsShown(t *testing.T) {
 	home := t.TempDir()
 	set, err := config.Load(filepath.Join(home, "config.json"))
 	must(t, err)
-	inner := memory.New()
+	inner := memorytest.New()
 	rec := diag.New(slog.New(slog.DiscardHandler), clock.Wall, nil)
 	s, err := assemble.OpenService(t.Context(), config.Config{DataDir: filepath.Join(home, "data"), Home: "/nobody", BootID: "this run"}, set, assemble.Options{
 		Exclusive: true, Diag: rec, Store: func(context.Context, bool) (store.Store, error) { return brokenStore{inner}, nil },

@@ -17,7 +17,7 @@ import (
 	"github.com/retake-dev/retake/internal/service/workspace"
 	"github.com/retake-dev/retake/internal/storage/catalog/sqlite"
 	"github.com/retake-dev/retake/internal/storage/store"
-	"github.com/retake-dev/retake/internal/storage/store/memory"
+	"github.com/retake-dev/retake/internal/storage/store/memorytest"
 )
 
 // The port of somebody else's program is counted, and told only to who asks for it. The port
@@ -68,7 +68,7 @@ func onMachine(t *testing.T, home, machine string, c clock.Clock) retake.Service
 	}
 	cat, err := sqlite.Open(t.Context(), filepath.Join(home, "catalog.db"), "local", sqlite.Options{})
 	must(t, err)
-	st := memory.New()
+	st := memorytest.New()
 	return service.New(service.Parts{
 		Parts: workspace.Parts{
 			Catalog:   cat,

@@ -16,7 +16,7 @@ import (
 	"github.com/retake-dev/retake/internal/service/workspace"
 	"github.com/retake-dev/retake/internal/storage/catalog/sqlite"
 	"github.com/retake-dev/retake/internal/storage/store"
-	"github.com/retake-dev/retake/internal/storage/store/memory"
+	"github.com/retake-dev/retake/internal/storage/store/memorytest"
 )
 
 // The same service on a store in memory: what the suite asks for is not a property
@@ -36,11 +36,11 @@ func memories() func(t *testing.T, home string) retake.Service {
 		}
 		cat, err := sqlite.Open(t.Context(), filepath.Join(home, "catalog.db"), "local", sqlite.Options{})
 		must(t, err)
-		st, _ := stores.LoadOrStore(home, memory.New())
+		st, _ := stores.LoadOrStore(home, memorytest.New())
 		return service.New(service.Parts{
 			Parts: workspace.Parts{
 				Catalog:   cat,
-				OpenStore: func(context.Context, bool) (store.Store, error) { return st.(*memory.Store), nil },
+				OpenStore: func(context.Context, bool) (store.Store, error) { return st.(*memorytest.Store), nil },
 				FS:        fsx.OS(), IndexDir: filepath.Join(home, "index"), DataDir: home,
 				SignalDir: filepath.Join(home, "signals"), SessionDir: filepath.Join(home, "sessions"),
 				RestoreDir: filepath.Join(home, "returns"), Locks: fsx.NewMemoryLocks(),

@@ -19,7 +19,7 @@ import (
 	"github.com/retake-dev/retake/internal/service/workspace"
 	"github.com/retake-dev/retake/internal/storage/catalog/sqlite"
 	"github.com/retake-dev/retake/internal/storage/store"
-	"github.com/retake-dev/retake/internal/storage/store/memory"
+	"github.com/retake-dev/retake/internal/storage/store/memorytest"
 )
 
 // Harms that the suite cannot build, because they need a policy, a fault or another
@@ -258,7 +258,7 @@ func TestKilledRestoreLosesTheWorkspace(t *testing.T) {
 	t.Parallel()
 	cut := 0
 	for at := int64(30); at < 300; at += 9 {
-		d, home, st := &desk{T: t, area: t.TempDir()}, t.TempDir(), memory.New()
+		d, home, st := &desk{T: t, area: t.TempDir()}, t.TempDir(), memorytest.New()
 		d.s = inMemory(t, home, st, fsx.OS())
 		before, after := map[string]string{"gone": "before"}, map[string]string{"new": "after"}
 		for i := range 6 {
@@ -291,7 +291,7 @@ func TestKilledRestoreLosesTheWorkspace(t *testing.T) {
 }
 
 // inMemory is a service on a store that outlives it, as if processes came and went.
-func inMemory(t *testing.T, home string, st *memory.Store, seam fsx.FS) *service.Service {
+func inMemory(t *testing.T, home string, st *memorytest.Store, seam fsx.FS) *service.Service {
 	t.Helper()
 	for _, dir := range []string{"index", "returns"} {
 		must(t, os.MkdirAll(filepath.Join(home, dir), 0o700))

@@ -20,7 +20,7 @@ import (
 	"github.com/retake-dev/retake/internal/engine/backup"
 	"github.com/retake-dev/retake/internal/platform/clock"
 	"github.com/retake-dev/retake/internal/storage/store"
-	"github.com/retake-dev/retake/internal/storage/store/memory"
+	"github.com/retake-dev/retake/internal/storage/store/memorytest"
 )
 
 // needGit skips where there is no git: plain tests need nothing installed.
@@ -40,7 +40,7 @@ type item struct {
 
 // fakeHistory is a history in memory.
 type fakeHistory struct {
-	*memory.Store
+	*memorytest.Store
 	t           *testing.T
 	ws          retake.Workspace
 	checkpoints []backup.Checkpoint
@@ -50,7 +50,7 @@ type fakeHistory struct {
 func newFakeHistory(t *testing.T) *fakeHistory {
 	t.Helper()
 	ws := retake.Workspace{ID: retake.WorkspaceID(retake.WorkspacePrefix + uuid.NewString()), Name: "My shop"}
-	return &fakeHistory{Store: memory.New(), t: t, ws: ws, lost: map[retake.ObjectID]bool{}}
+	return &fakeHistory{Store: memorytest.New(), t: t, ws: ws, lost: map[retake.ObjectID]bool{}}
 }
 
 func (b *fakeHistory) Dir(ctx context.Context, id retake.ObjectID) ([]retake.Entry, error) {

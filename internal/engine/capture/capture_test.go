@@ -19,7 +19,7 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/platform/fsx/fsxtest"
 	"github.com/retake-dev/retake/internal/storage/store"
-	"github.com/retake-dev/retake/internal/storage/store/memory"
+	"github.com/retake-dev/retake/internal/storage/store/memorytest"
 )
 
 const workspace retake.WorkspaceID = "ws_0198c5a4-8f00-7000-8000-000000000001"
@@ -29,7 +29,7 @@ type captureTest struct {
 	t     testing.TB
 	fs    *fsxtest.Memory
 	clock *clock.Manual
-	store *memory.Store
+	store *memorytest.Store
 	w     store.Writer
 	opts  capture.Options
 	seals []capture.Seal
@@ -38,7 +38,7 @@ type captureTest struct {
 
 func newCaptureTest(t testing.TB) *captureTest {
 	t.Helper()
-	w := &captureTest{t: t, fs: fsxtest.NewMemory(), clock: clock.NewManual(time.Unix(1_700_000_000, 0)), store: memory.New()}
+	w := &captureTest{t: t, fs: fsxtest.NewMemory(), clock: clock.NewManual(time.Unix(1_700_000_000, 0)), store: memorytest.New()}
 	w.fs.SetClock(func() int64 { return w.clock.Now().UnixNano() })
 	w.check(w.fs.MkdirAll("/ws", 0o755))
 	w.check(w.fs.MkdirAll("/state", 0o700))

@@ -14,7 +14,7 @@ import (
 	"github.com/retake-dev/retake/internal/engine/fork"
 	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/platform/fsx/fsxtest"
-	"github.com/retake-dev/retake/internal/storage/store/memory"
+	"github.com/retake-dev/retake/internal/storage/store/memorytest"
 )
 
 // smallTree has one of each, so that every operation is met and the list of them is short.
@@ -67,7 +67,7 @@ func failAt(t *testing.T, plan fsxtest.FaultPlan, copies bool) (refused bool, se
 	t.Helper()
 	p := newMemoryPlace(t)
 	g := smallTree(p)
-	st := memory.New()
+	st := memorytest.New()
 	root, l := buildLive(t, p, st, g)
 	writeFile(t, p.outside, "beside", "untouched")
 	_, before := readTree(t, p.outside)
@@ -142,7 +142,7 @@ func tops(t *testing.T, d fsx.Dir) map[string]fsx.Info {
 func TestDiskThatIsFull(t *testing.T) {
 	t.Parallel()
 	p := newMemoryPlace(t)
-	st := memory.New()
+	st := memorytest.New()
 	root := storeTree(t, st, p.adaptTree(oddTree()))
 	p.memory.SetCapacity(400_000)
 	_, err := fork.Build(context.Background(), fork.Job{Trees: st, Want: root, To: p.to})
@@ -155,7 +155,7 @@ func TestDiskThatIsFull(t *testing.T) {
 func TestGrownIsDurable(t *testing.T) {
 	t.Parallel()
 	p := newMemoryPlace(t)
-	st, g := memory.New(), p.adaptTree(oddTree())
+	st, g := memorytest.New(), p.adaptTree(oddTree())
 	_, err := fork.Build(context.Background(), fork.Job{Trees: st, Want: storeTree(t, st, g), To: p.to})
 	must(t, err)
 	after, err := p.memory.Crash(nil).OpenRoot(p.path("to"))

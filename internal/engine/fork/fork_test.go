@@ -14,13 +14,13 @@ import (
 	"github.com/retake-dev/retake/internal/engine/fork"
 	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/platform/fsx/fsxtest"
-	"github.com/retake-dev/retake/internal/storage/store/memory"
+	"github.com/retake-dev/retake/internal/storage/store/memorytest"
 )
 
 func TestEverythingGrowsFromTheStore(t *testing.T) {
 	t.Parallel()
 	onEveryPlace(t, func(t *testing.T, p *testPlace) {
-		st, g := memory.New(), p.adaptTree(oddTree())
+		st, g := memorytest.New(), p.adaptTree(oddTree())
 		rep, have, _ := buildFork(t, fork.Job{Trees: st, Want: storeTree(t, st, g), To: p.to})
 		wantEqual(t, g, have)
 		files, dirs, filled, bytes := g.counts()
@@ -78,7 +78,7 @@ func TestNumberOfTheStamps(t *testing.T) {
 func TestBytesOfOneGroupThatDiffer(t *testing.T) {
 	t.Parallel()
 	onEveryPlace(t, func(t *testing.T, p *testPlace) {
-		st := memory.New()
+		st := memorytest.New()
 		a, b, c := file(0o644, "first"), file(0o644, "other"), file(0o644, "first")
 		a.Group, b.Group, c.Group = "a", "a", "a"
 		g := p.adaptTree(fileSet{"": dir(0o755), "a": a, "b": b, "c": c})
@@ -97,7 +97,7 @@ func TestOwnersThatCannotBeGiven(t *testing.T) {
 		i.UID, i.GID = 77, 88
 		g[at] = i
 	}
-	st := memory.New()
+	st := memorytest.New()
 	rep, have, _ := buildFork(t, fork.Job{Trees: st, Want: storeTree(t, st, g), To: p.to})
 	for at, i := range g {
 		i.UID, i.GID = 0, 0
@@ -113,7 +113,7 @@ func TestOwnersThatCannotBeGiven(t *testing.T) {
 func TestAttributesThatCannotBeGiven(t *testing.T) {
 	t.Parallel()
 	p := newMemoryPlace(t)
-	st, g := memory.New(), p.adaptTree(oddTree())
+	st, g := memorytest.New(), p.adaptTree(oddTree())
 	root := storeTree(t, st, g)
 	rep, err := fork.Build(context.Background(), fork.Job{Trees: st, Want: root, To: plainDir{p.to}})
 	must(t, err)
@@ -181,7 +181,7 @@ func TestManyFilesOfOneDirectory(t *testing.T) {
 			}
 			g[fmt.Sprintf("d/%04d", i)] = f
 		}
-		st, want := memory.New(), p.adaptTree(g)
+		st, want := memorytest.New(), p.adaptTree(g)
 		at := want["d/0000"]
 		for i := 0; i < 3000; i += 10 {
 			want[fmt.Sprintf("d/%04d", i)] = at
@@ -213,7 +213,7 @@ func TestFewCallsForAFile(t *testing.T) {
 		g[fmt.Sprint(i)] = file(0o644, fmt.Sprint("file ", i))
 	}
 	g = p.adaptTree(g)
-	st := memory.New()
+	st := memorytest.New()
 	root := storeTree(t, st, g)
 	var l writtenLog
 	_, err := fork.Build(context.Background(), fork.Job{Trees: st, Want: root, To: p.live, OnWritten: l.record})
@@ -275,7 +275,7 @@ func TestFewDirectoriesAreOpen(t *testing.T) {
 		}
 	}
 	g = p.adaptTree(g)
-	st := memory.New()
+	st := memorytest.New()
 	var now, most atomic.Int64
 	_, err := fork.Build(context.Background(), fork.Job{Trees: st, Want: storeTree(t, st, g), To: openDirCounter{p.to, &now, &most}, Workers: 4})
 	must(t, err)
@@ -314,7 +314,7 @@ func TestDeepTree(t *testing.T) {
 		f.Group = joinPath(at, "f")
 		g[joinPath(at, "f")], g["near"] = f, f
 		g = p.adaptTree(g)
-		st := memory.New()
+		st := memorytest.New()
 		_, have, _ := buildFork(t, fork.Job{Trees: st, Want: storeTree(t, st, g), To: p.to})
 		wantEqual(t, g, have)
 	})

@@ -19,7 +19,7 @@ import (
 	"github.com/retake-dev/retake/internal/engine/fork"
 	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/storage/store"
-	"github.com/retake-dev/retake/internal/storage/store/memory"
+	"github.com/retake-dev/retake/internal/storage/store/memorytest"
 )
 
 const testTime = 1_700_000_000_123_456_789
@@ -310,7 +310,7 @@ type countingStore struct {
 }
 
 func newCountingStore() *countingStore {
-	return &countingStore{Store: memory.New(), opens: map[retake.ObjectID]int{}}
+	return &countingStore{Store: memorytest.New(), opens: map[retake.ObjectID]int{}}
 }
 
 func (c *countingStore) File(ctx context.Context, id retake.ObjectID) (io.ReadSeekCloser, error) {

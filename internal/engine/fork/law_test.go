@@ -12,7 +12,7 @@ import (
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/engine/fork"
 	"github.com/retake-dev/retake/internal/platform/fsx"
-	"github.com/retake-dev/retake/internal/storage/store/memory"
+	"github.com/retake-dev/retake/internal/storage/store/memorytest"
 )
 
 // drawTree draws a tree with names and modes of all kinds.
@@ -105,7 +105,7 @@ func TestGrownTreeIsTheStoredOne(t *testing.T) {
 
 func checkLaw(t *rapid.T, p *testPlace) {
 	g := p.adaptTree(drawTree(t))
-	st := memory.New()
+	st := memorytest.New()
 	root := storeTree(t, st, g)
 	var l writtenLog
 	_, err := fork.Build(context.Background(), fork.Job{Trees: st, Want: root, To: p.live, OnWritten: l.record})

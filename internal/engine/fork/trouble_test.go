@@ -17,7 +17,7 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/platform/fsx/fsxtest"
 	"github.com/retake-dev/retake/internal/storage/store"
-	"github.com/retake-dev/retake/internal/storage/store/memory"
+	"github.com/retake-dev/retake/internal/storage/store/memorytest"
 )
 
 func TestWhatCannotGrow(t *testing.T) {
@@ -43,7 +43,7 @@ func TestWhatCannotGrow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newMemoryPlace(t)
-			st := memory.New()
+			st := memorytest.New()
 			root := storeChanged(t, st, p.adaptTree(base()), test.change)
 			rep, err := fork.Build(context.Background(), fork.Job{Trees: st, Want: root, To: p.to})
 			if err == nil || !strings.Contains(err.Error(), test.err) || !strings.Contains(err.Error(), `"d/f"`) {
@@ -81,7 +81,7 @@ func storeChanged(t *testing.T, st store.Store, g fileSet, change func(*retake.E
 func TestOnlyIntoAnEmptyDirectory(t *testing.T) {
 	t.Parallel()
 	onEveryPlace(t, func(t *testing.T, p *testPlace) {
-		st := memory.New()
+		st := memorytest.New()
 		root := storeTree(t, st, p.adaptTree(oddTree()))
 		writeFile(t, p.to, "there", "before")
 		before, infos := readTree(t, p.to)
@@ -105,7 +105,7 @@ func TestRootLosesWhatItHad(t *testing.T) {
 	t.Parallel()
 	p := newMemoryPlace(t)
 	must(t, p.to.SetXattr("user.before", []byte("x")))
-	st, g := memory.New(), p.adaptTree(fileSet{"": dir(0o755)})
+	st, g := memorytest.New(), p.adaptTree(fileSet{"": dir(0o755)})
 	_, have, _ := buildFork(t, fork.Job{Trees: st, Want: storeTree(t, st, g), To: p.to})
 	wantEqual(t, g, have)
 }
@@ -118,7 +118,7 @@ func TestStoppedBetweenFiles(t *testing.T) {
 			g[fmt.Sprint(i)] = dir(0o755)
 			g[fmt.Sprint(i, "/f")] = file(0o644, "x")
 		}
-		st := memory.New()
+		st := memorytest.New()
 		root := storeTree(t, st, p.adaptTree(g))
 		ctx, stop := context.WithCancel(context.Background())
 		defer stop()
@@ -145,7 +145,7 @@ func TestStoppedBetweenFiles(t *testing.T) {
 func TestPanicEndsTheForkAlone(t *testing.T) {
 	t.Parallel()
 	p := newMemoryPlace(t)
-	st := memory.New()
+	st := memorytest.New()
 	root := storeTree(t, st, p.adaptTree(oddTree()))
 	_, err := fork.Build(context.Background(), fork.Job{Trees: &failingTrees{Trees: st}, Want: root, To: p.to, Workers: 4})
 	if err == nil || !strings.Contains(err.Error(), "broke off") {

@@ -18,14 +18,14 @@ import (
 	"github.com/retake-dev/retake/internal/service/workspace"
 	"github.com/retake-dev/retake/internal/storage/catalog/sqlite"
 	"github.com/retake-dev/retake/internal/storage/store"
-	"github.com/retake-dev/retake/internal/storage/store/memory"
+	"github.com/retake-dev/retake/internal/storage/store/memorytest"
 )
 
 // mountTest is a service on a store in memory with one workspace, and a mount of it.
 type mountTest struct {
 	*testing.T
 	s      *countingService
-	store  *memory.Store
+	store  *memorytest.Store
 	ws     retake.Workspace
 	clock  *clock.Manual
 	root   string // of the workspace
@@ -70,7 +70,7 @@ var noon = time.Date(2026, 11, 3, 12, 0, 0, 0, time.UTC)
 func newMountTest(t *testing.T, fill func(d *mountTest)) *mountTest {
 	t.Helper()
 	home := t.TempDir()
-	d := &mountTest{T: t, store: memory.New(), clock: clock.NewManual(noon), root: filepath.Join(t.TempDir(), "shop"), dir: t.TempDir()}
+	d := &mountTest{T: t, store: memorytest.New(), clock: clock.NewManual(noon), root: filepath.Join(t.TempDir(), "shop"), dir: t.TempDir()}
 	must(t, os.Mkdir(d.root, 0o755))
 	fill(d)
 	for _, sub := range []string{"index", "returns"} {

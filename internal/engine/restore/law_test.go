@@ -26,14 +26,14 @@ import (
 	"github.com/retake-dev/retake/internal/service/workspace"
 	"github.com/retake-dev/retake/internal/storage/catalog/sqlite"
 	"github.com/retake-dev/retake/internal/storage/store"
-	"github.com/retake-dev/retake/internal/storage/store/memory"
+	"github.com/retake-dev/retake/internal/storage/store/memorytest"
 )
 
 // restoreTest is a workspace with its home. Several services may stand on it, one after the
 // other, as processes do.
 type restoreTest struct {
 	home, root string
-	stored     *memory.Store
+	stored     *memorytest.Store
 	ws         retake.WorkspaceID
 }
 
@@ -41,7 +41,7 @@ var testCount atomic.Int64
 
 func newRestoreTest(t fataler, dir string) *restoreTest {
 	at := filepath.Join(dir, fmt.Sprint(testCount.Add(1)))
-	b := &restoreTest{home: filepath.Join(at, "home"), root: filepath.Join(at, "shop"), stored: memory.New()}
+	b := &restoreTest{home: filepath.Join(at, "home"), root: filepath.Join(at, "shop"), stored: memorytest.New()}
 	for _, d := range []string{b.root, filepath.Join(b.home, "index"), filepath.Join(b.home, "returns")} {
 		must(t, os.MkdirAll(d, 0o755))
 	}

@@ -24,7 +24,7 @@ import (
 	"github.com/retake-dev/retake/internal/storage/serverdb"
 	"github.com/retake-dev/retake/internal/storage/serverdb/sqldb"
 	"github.com/retake-dev/retake/internal/storage/store"
-	"github.com/retake-dev/retake/internal/storage/store/memory"
+	"github.com/retake-dev/retake/internal/storage/store/memorytest"
 )
 
 const (
@@ -42,7 +42,7 @@ type fixture struct {
 	ledger     *sqldb.Ledger
 	book       serverdb.Book
 	svc        *service.Service
-	store      *memory.Store
+	store      *memorytest.Store
 	root       string
 	ws         retake.WorkspaceID
 	private    ed25519.PrivateKey
@@ -54,7 +54,7 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	h := &fixture{T: t, clock: clock.NewManual(startTime), store: memory.New(), root: filepath.Join(t.TempDir(), "shop")}
+	h := &fixture{T: t, clock: clock.NewManual(startTime), store: memorytest.New(), root: filepath.Join(t.TempDir(), "shop")}
 	var err error
 	h.db, err = sqlite.OpenDB(t.Context(), sqlite.Memory, sqlite.Options{})
 	h.must(err)

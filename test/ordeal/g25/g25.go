@@ -25,7 +25,7 @@ import (
 	"github.com/retake-dev/retake/internal/storage/catalog"
 	"github.com/retake-dev/retake/internal/storage/catalog/sqlite"
 	"github.com/retake-dev/retake/internal/storage/store"
-	"github.com/retake-dev/retake/internal/storage/store/memory"
+	"github.com/retake-dev/retake/internal/storage/store/memorytest"
 	"github.com/retake-dev/retake/test/ordeal/harness"
 	"github.com/retake-dev/retake/test/ordeal/playbed"
 )
@@ -143,7 +143,7 @@ func openStage(ctx context.Context, home string) (*stage, error) {
 		return nil, err
 	}
 	s.rows = newRecalling(cat)
-	stored := memory.New()
+	stored := memorytest.New()
 	s.svc = service.New(service.Parts{
 		Parts: workspace.Parts{
 			Catalog: s.rows, OpenStore: func(context.Context, bool) (store.Store, error) { return stored, nil },

@@ -23,7 +23,7 @@ import (
 	"github.com/retake-dev/retake/internal/service/workspace"
 	"github.com/retake-dev/retake/internal/storage/catalog/sqlite"
 	"github.com/retake-dev/retake/internal/storage/store"
-	"github.com/retake-dev/retake/internal/storage/store/memory"
+	"github.com/retake-dev/retake/internal/storage/store/memorytest"
 	"github.com/retake-dev/retake/test/ordeal/harness"
 	"github.com/retake-dev/retake/test/ordeal/playbed"
 )
@@ -123,7 +123,7 @@ func openPlay(ctx context.Context, home string, fence bool) (*service.Service, e
 	if err != nil {
 		return nil, err
 	}
-	stored := memory.New()
+	stored := memorytest.New()
 	return service.New(service.Parts{
 		Parts: workspace.Parts{
 			Catalog: cat, OpenStore: func(context.Context, bool) (store.Store, error) { return stored, nil },

@@ -25,7 +25,7 @@ import (
 	"github.com/retake-dev/retake/internal/service/workspace"
 	"github.com/retake-dev/retake/internal/storage/catalog/sqlite"
 	"github.com/retake-dev/retake/internal/storage/store"
-	"github.com/retake-dev/retake/internal/storage/store/memory"
+	"github.com/retake-dev/retake/internal/storage/store/memorytest"
 )
 
 // plots is how many of each kind of contested path there are.
@@ -37,7 +37,7 @@ type yard struct {
 	dir    string
 	states [2]map[string]string // the root in two checkpoints: path to what is there
 	plans  [2]retake.Plan       // from either to the other
-	stored *memory.Store
+	stored *memorytest.Store
 	canary string // all that lies outside, before
 	foes   *foes
 	tale   raided
@@ -48,7 +48,7 @@ func (y *yard) at(name string) string { return y.dir + "/" + name }
 // newYard makes the yard, and plans that lead from one state of the root to the other.
 func newYard(o raid) (*yard, error) {
 	syscall.Umask(0)
-	y := &yard{dir: o.Dir, stored: memory.New(), tale: raided{Swaps: map[string]int64{}}}
+	y := &yard{dir: o.Dir, stored: memorytest.New(), tale: raided{Swaps: map[string]int64{}}}
 	for _, d := range []string{"root", "outside", "decoy", "hold", "home", "home/index", "home/returns"} {
 		if err := os.Mkdir(y.at(d), 0o755); err != nil {
 			return nil, err

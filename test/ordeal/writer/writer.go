@@ -23,7 +23,7 @@ import (
 	"github.com/retake-dev/retake/internal/service/workspace"
 	"github.com/retake-dev/retake/internal/storage/catalog/sqlite"
 	"github.com/retake-dev/retake/internal/storage/store"
-	"github.com/retake-dev/retake/internal/storage/store/memory"
+	"github.com/retake-dev/retake/internal/storage/store/memorytest"
 	"github.com/retake-dev/retake/test/ordeal/harness"
 	"github.com/retake-dev/retake/test/ordeal/returnbed"
 	"github.com/retake-dev/retake/test/ordeal/treebed"
@@ -123,7 +123,7 @@ func (h *house) found(ctx context.Context, dir string) error {
 		}
 	}
 	var err error
-	if h.svc, err = openHouse(ctx, h.data, memory.New()); err != nil {
+	if h.svc, err = openHouse(ctx, h.data, memorytest.New()); err != nil {
 		return err
 	}
 	var paths []string

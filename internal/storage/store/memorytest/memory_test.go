@@ -1,4 +1,4 @@
-package memory_test
+package memorytest_test
 
 import (
 	"errors"
@@ -7,14 +7,14 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/storage/store"
-	"github.com/retake-dev/retake/internal/storage/store/memory"
+	"github.com/retake-dev/retake/internal/storage/store/memorytest"
 	"github.com/retake-dev/retake/internal/storage/store/storetest"
 )
 
 func TestStore(t *testing.T) {
 	t.Parallel()
 	storetest.Run(t, func(*testing.T) storetest.Harness {
-		s := memory.New()
+		s := memorytest.New()
 		return storetest.Harness{
 			Store:  s,
 			Reopen: func(*testing.T) store.Store { return s },
@@ -25,7 +25,7 @@ func TestStore(t *testing.T) {
 
 var workspace = retake.Workspace{ID: "ws_1"}
 
-func begin(t *testing.T, s *memory.Store) store.Writer {
+func begin(t *testing.T, s *memorytest.Store) store.Writer {
 	t.Helper()
 	w, err := s.Begin(t.Context(), workspace)
 	if err != nil {
@@ -37,7 +37,7 @@ func begin(t *testing.T, s *memory.Store) store.Writer {
 
 func TestWriteDirRefusesNames(t *testing.T) {
 	t.Parallel()
-	w := begin(t, memory.New())
+	w := begin(t, memorytest.New())
 	for _, names := range [][]string{{"a", "b", "a"}, {""}, {"."}, {".."}, {"a/b"}, {"a\x00"}} {
 		var entries []retake.Entry
 		for _, n := range names {
@@ -51,7 +51,7 @@ func TestWriteDirRefusesNames(t *testing.T) {
 
 func TestSweepRemovesWhatNobodyReaches(t *testing.T) {
 	t.Parallel()
-	s := memory.New()
+	s := memorytest.New()
 	w := begin(t, s)
 	var gone retake.ObjectID
 	for n, text := range []string{"first", "second"} {
@@ -89,14 +89,14 @@ func TestSweepRemovesWhatNobodyReaches(t *testing.T) {
 
 func TestProve(t *testing.T) {
 	t.Parallel()
-	if _, _, err := memory.New().Prove(t.Context(), retake.Entry{}); !errors.Is(err, store.ErrNotFound) {
+	if _, _, err := memorytest.New().Prove(t.Context(), retake.Entry{}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("Prove: %v, want ErrNotFound", err)
 	}
 }
 
 func TestForgetUnknownChangesNothing(t *testing.T) {
 	t.Parallel()
-	s := memory.New()
+	s := memorytest.New()
 	w := begin(t, s)
 	if err := w.Forget(t.Context(), []retake.Tombstone{{Number: 7}}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("Forget: %v, want ErrNotFound", err)

@@ -1,4 +1,4 @@
-// Package memory is the store in memory: the same promises as a store on disk
+// Package memorytest is the store in memory: the same promises as a store on disk
 // but for the power cut.
 //
 // It may touch memory and the clock, nothing else. It serves tests and trials,
@@ -8,7 +8,7 @@
 //	M2  mu guards everything; no caller's code runs while it is held.
 //	M3  A history exists from its first durable change on.
 //	M4  While a sweep waits or runs, no writer begins.
-package memory
+package memorytest
 
 import (
 	"bytes"
