@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
 const (
@@ -97,7 +98,7 @@ func (c Change) replaceFile(real string) error {
 	if err := c.commitStaged(temp, real); err != nil {
 		return err
 	}
-	return syncDir(dir)
+	return fsx.SyncDir(dir)
 }
 
 // stageFile writes the new bytes to a temporary file beside the old one, with its mode and
@@ -161,7 +162,7 @@ func (c Change) removeFile(real string) error {
 	if err := os.Remove(real); err != nil {
 		return c.deniedError(real, err)
 	}
-	if err := syncDir(filepath.Dir(real)); err != nil {
+	if err := fsx.SyncDir(filepath.Dir(real)); err != nil {
 		return err
 	}
 	for dir := filepath.Dir(c.File); c.baseDir != "" && len(dir) > len(c.baseDir); dir = filepath.Dir(dir) {
@@ -209,18 +210,6 @@ func makeDirs(dir string) (made []string, err error) {
 		return nil, fmt.Errorf("make directory: %w", err)
 	}
 	return append([]string{dir}, made...), nil
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return fmt.Errorf("open directory: %w", err)
-	}
-	defer d.Close() //nolint:errcheck // nothing was written through it
-	if err := d.Sync(); err != nil && !isSyncUnsupported(err) {
-		return fmt.Errorf("sync directory: %w", err)
-	}
-	return nil
 }
 
 // deniedError says that a path cannot be changed, and hints at how to do it by hand.

@@ -25,9 +25,3 @@ func keepOwner(f *os.File, old fs.FileInfo) error {
 }
 
 func isReadOnlyFS(err error) bool { return errors.Is(err, syscall.EROFS) }
-
-// isSyncUnsupported reports whether an error means that the file system cannot sync a
-// directory.
-func isSyncUnsupported(err error) bool {
-	return errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP)
-}

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/retake-dev/retake"
 	"github.com/tailscale/hujson"
+
+	"github.com/retake-dev/retake"
 )
 
 // install plans to add every hook once, and to replace older entries.

@@ -4,8 +4,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/retake-dev/retake"
 	"github.com/tailscale/hujson"
+
+	"github.com/retake-dev/retake"
 )
 
 const claudeCode = "claude-code"

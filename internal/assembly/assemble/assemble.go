@@ -83,6 +83,7 @@ func OpenService(ctx context.Context, c config.Config, s *config.Settings, o Opt
 	if o.OnEvent != nil {
 		cat = notifyingCatalog{cat, o.Clock, o.OnEvent}
 	}
+	o.Diag.Watch(settingsTask, s.Damage)
 	riskRules := openRiskFile(c.RiskFile(), o.Diag)
 	parts := service.Parts{
 		Parts: workspace.Parts{
@@ -105,6 +106,9 @@ func OpenService(ctx context.Context, c config.Config, s *config.Settings, o Opt
 	}
 	return service.New(parts), nil
 }
+
+// settingsTask is how a settings file that cannot be read is called in the status.
+const settingsTask = "read the settings"
 
 // newTracker is what the harness asks for, else what the user's settings do.
 func newTracker(s *config.Settings, o track.Options) *track.Tracker {

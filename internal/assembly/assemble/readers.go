@@ -8,6 +8,7 @@ import (
 
 	"github.com/retake-dev/retake/internal/explain/xray"
 	"github.com/retake-dev/retake/internal/platform/config"
+	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/platform/proc"
 )
 
@@ -44,7 +45,7 @@ func loadReaderKey(name string) ([]byte, error) {
 		if _, err := rand.Read(key); err != nil {
 			return nil, err
 		}
-		return key, os.WriteFile(name, key, 0o600)
+		return key, fsx.ReplaceFile(name, key, 0o600)
 	}
 	if err != nil || !i.Mode().IsRegular() || i.Size() != readerKeySize {
 		return nil, errors.Join(errNoKey, err)

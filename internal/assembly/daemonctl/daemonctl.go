@@ -111,11 +111,7 @@ func WriteRecord(c config.Config, r Record) error {
 	if err != nil {
 		return fmt.Errorf("write record: %w", err)
 	}
-	tmp := recordPath(c) + ".new"
-	if err := os.WriteFile(tmp, append(b, '\n'), 0o600); err != nil {
-		return fmt.Errorf("write record: %w", err)
-	}
-	if err := os.Rename(tmp, recordPath(c)); err != nil {
+	if err := fsx.ReplaceFile(recordPath(c), append(b, '\n'), 0o600); err != nil {
 		return fmt.Errorf("write record: %w", err)
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/platform/proc"
 )
 
@@ -111,11 +112,7 @@ func writeUnit(u Unit) error {
 	if err := os.MkdirAll(filepath.Dir(u.Path), 0o755); err != nil {
 		return fmt.Errorf("write unit: %w", err)
 	}
-	tmp := u.Path + ".new"
-	if err := os.WriteFile(tmp, []byte(u.Text), 0o644); err != nil {
-		return fmt.Errorf("write unit: %w", err)
-	}
-	if err := os.Rename(tmp, u.Path); err != nil {
+	if err := fsx.ReplaceFile(u.Path, []byte(u.Text), 0o644); err != nil {
 		return fmt.Errorf("write unit: %w", err)
 	}
 	return nil

@@ -123,6 +123,10 @@ func (p *program) runCommand() int {
 		fmt.Fprintln(os.Stderr, "retake:", err)
 		return retake.AsError(err).Exit()
 	}
+	if err := settings.Damage(); err != nil {
+		e := retake.AsError(err)
+		fmt.Fprintf(os.Stderr, "retake: warning: %s, so the defaults apply: %s\n", e.What, e.Hint)
+	}
 	deps := cli.Deps{
 		Open: func(ctx context.Context, solo bool) (retake.Service, error) {
 			return p.openService(ctx, settings, solo)

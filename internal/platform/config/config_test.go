@@ -62,13 +62,6 @@ func TestSettingsRefuseNonsense(t *testing.T) {
 	if err := s.Set("colour", "red"); !retake.IsKind(err, retake.NotFound) {
 		t.Errorf("an unknown key: %v", err)
 	}
-	bad := filepath.Join(t.TempDir(), "bad")
-	if err := os.WriteFile(bad, []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := config.Load(bad); !retake.IsKind(err, retake.Invalid) {
-		t.Errorf("a damaged file: %v", err)
-	}
 }
 
 func TestSizesAndFloor(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
 // Settings is the user's file: keys and values. A key "WORKSPACE-ID.key" overrides key for one
@@ -24,6 +25,7 @@ type Settings struct {
 	mu       sync.Mutex
 	values   map[string]string // guarded by mu
 	fileInfo fs.FileInfo       // guarded by mu; the file when it was read, nil if there was none
+	damage   *retake.Error     // guarded by mu; why the file is not used, nil if it is
 }
 
 // settingKeys are all settings. A default of "" for a size means no limit.
@@ -48,16 +50,34 @@ var settingKeys = []struct{ key, def, help string }{
 	{"verify-limit", "10m", "stop a check after this long and record that it could not finish"},
 }
 
-// Load reads the file. A missing file is empty.
+// Load reads the file. A missing file is empty. If the file holds no settings, because a power cut
+// or an editor left half of it, the defaults apply and Damage says so: a workspace must not go
+// unprotected for it.
 func Load(path string) (*Settings, error) {
-	s := &Settings{path: path}
+	s := &Settings{path: path, values: map[string]string{}}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s, s.loadFile()
+	err := s.loadFile()
+	if s.damage != nil {
+		return s, nil
+	}
+	return s, err
+}
+
+// Damage says why the file is not used, or is nil. It looks at the file again.
+func (s *Settings) Damage() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reloadIfChanged()
+	if s.damage == nil {
+		return nil // not the typed one
+	}
+	return s.damage
 }
 
 // loadFile reads the file. The caller holds mu.
 func (s *Settings) loadFile() error {
+	s.damage = nil
 	seen, err := os.Stat(s.path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read settings: %w", err)
@@ -72,7 +92,9 @@ func (s *Settings) loadFile() error {
 	}
 	values := map[string]string{}
 	if err := json.Unmarshal(b, &values); err != nil {
-		return &retake.Error{Kind: retake.Invalid, What: "the settings in " + s.path + " cannot be read", Hint: "mend or remove the file", Err: err}
+		s.fileInfo = seen
+		s.damage = &retake.Error{Kind: retake.Invalid, What: "the settings in " + s.path + " cannot be read", Hint: "mend or remove the file", Err: err}
+		return s.damage
 	}
 	s.values, s.fileInfo = values, seen
 	return nil
@@ -179,8 +201,12 @@ func (s *Settings) Unset(key string) error {
 	return s.saveFile()
 }
 
-// saveFile replaces the file atomically. The caller holds mu.
+// saveFile replaces the file atomically, unless it holds what nobody could read. The caller holds
+// mu.
 func (s *Settings) saveFile() error {
+	if s.damage != nil {
+		return s.damage
+	}
 	b, err := json.MarshalIndent(s.values, "", "  ")
 	if err != nil {
 		return fmt.Errorf("write settings: %w", err)
@@ -188,11 +214,7 @@ func (s *Settings) saveFile() error {
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
 		return fmt.Errorf("write settings: %w", err)
 	}
-	tmp := s.path + ".new"
-	if err := os.WriteFile(tmp, append(b, '\n'), 0o600); err != nil {
-		return fmt.Errorf("write settings: %w", err)
-	}
-	if err := os.Rename(tmp, s.path); err != nil {
+	if err := fsx.ReplaceFile(s.path, append(b, '\n'), 0o600); err != nil {
 		return fmt.Errorf("write settings: %w", err)
 	}
 	s.fileInfo, _ = os.Stat(s.path) // on error the file is read again
