@@ -46,7 +46,7 @@ func program(t *testing.T, version string) string {
 	if _, err := os.Stat(path); err == nil {
 		return path
 	}
-	build := exec.Command("go", "build", "-ldflags", "-s -w -X main.version="+version, "-o", filepath.Dir(path)+"/", "github.com/retake-dev/retake/cmd/retake", "github.com/retake-dev/retake/cmd/retaked")
+	build := exec.Command("go", "build", "-tags", "testing", "-ldflags", "-s -w -X main.version="+version, "-o", filepath.Dir(path)+"/", "github.com/retake-dev/retake/cmd/retake", "github.com/retake-dev/retake/cmd/retaked")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}

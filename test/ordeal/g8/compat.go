@@ -20,6 +20,7 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/storage/store"
+	"github.com/retake-dev/retake/internal/storage/store/kopia"
 	"github.com/retake-dev/retake/test/ordeal/harness"
 	"github.com/retake-dev/retake/test/ordeal/treebed"
 )
@@ -57,7 +58,7 @@ func (c *compat) try(n int) error {
 		return err
 	}
 	defer place.End()
-	if c.shop, err = treebed.NewShop(c.r, ctx, ""); err != nil {
+	if c.shop, err = treebed.NewShop(c.r, ctx, kopia.UserDerivation); err != nil {
 		return err
 	}
 	defer c.shop.End()

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/storage/store/kopia"
 	"github.com/retake-dev/retake/test/ordeal/harness"
 	"github.com/retake-dev/retake/test/ordeal/treebed"
 )
@@ -46,7 +47,7 @@ func (s *idStall) try(n int) error {
 		return err
 	}
 	defer place.End()
-	if s.shop, err = treebed.NewShop(s.r, ctx, ""); err != nil { // a stock program knows no cheap derivation
+	if s.shop, err = treebed.NewShop(s.r, ctx, kopia.UserDerivation); err != nil { // a stock program knows no cheap derivation
 		return err
 	}
 	defer s.shop.End()

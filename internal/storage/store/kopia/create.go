@@ -19,7 +19,7 @@ func (s *Store) initialize(ctx context.Context, password string) error {
 	}
 	kdf := s.opts.Derivation
 	if kdf == "" {
-		kdf = keyDerivation
+		kdf = defaultDerivation
 	}
 	opt := &repo.NewRepositoryOptions{FormatBlockKeyDerivationAlgorithm: kdf}
 	if err := repo.Initialize(ctx, s.blobs, opt, password); err != nil {

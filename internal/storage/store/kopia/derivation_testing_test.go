@@ -3,3 +3,5 @@
 package kopia_test
 
 const derivation = "testing-only-insecure"
+
+const newDerivation = "testing-only-insecure"

@@ -45,8 +45,8 @@ type Options struct {
 	Exclusive bool
 
 	// Derivation names how a new store makes its key from the password; "" is
-	// ours. Harnesses that make thousands of stores are built with the engine's
-	// tag "testing" and use "testing-only-insecure", which costs nothing.
+	// UserDerivation, or in a program built with the tag "testing" one that costs
+	// nothing.
 	Derivation string
 
 	// OnRepair is told what was found damaged and repaired while the store was opened; nil: nobody
@@ -62,10 +62,10 @@ type Options struct {
 	timeout time.Duration // with a bucket; 0 is ours
 }
 
-// The password is 256 random bits, so a slow derivation protects nothing; of the
-// two that the engine knows this is the faster one, and every process without a
-// daemon pays it at start.
-const keyDerivation = "pbkdf2-sha256-600000"
+// UserDerivation is how the stores of users make their keys. The password is 256 random
+// bits, so a slow derivation protects nothing; of the two that the engine knows this is the
+// faster one, and every process without a daemon pays it at start.
+const UserDerivation = "pbkdf2-sha256-600000"
 
 // Store is a store.Store on a Kopia repository.
 type Store struct {

@@ -1,0 +1,5 @@
+//go:build !testing
+
+package kopia
+
+const defaultDerivation = UserDerivation
