@@ -1,7 +1,7 @@
 export GOFLAGS := -buildvcs=false
 
 .DEFAULT_GOAL := help
-.PHONY: help dev build check test lint script verify ordeal purge agents headless bench sizes story pictures docs
+.PHONY: help dev build check test full lint script verify ordeal purge agents headless bench sizes story pictures docs
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,8 +26,12 @@ check: ## what to run before a push: format, vet, the rules of the code and of t
 	go test ./internal/arch ./test/words
 	.ci/tidy
 
-test: ## run all tests
-	go test ./... ./.ci/count
+# The tag makes the keys of stores cheap. go vet is in make check.
+test: ## run the tests in five minutes: of what is long, a sample
+	go test -short -vet=off -tags testing ./... ./.ci/count ./.ci/typecheck
+
+full: ## run all tests, and all of what make test has a sample of
+	go test -timeout 30m -tags testing ./... ./.ci/count ./.ci/typecheck
 
 lint: ## format, vet and lint
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these"; exit 1; }
@@ -35,7 +39,7 @@ lint: ## format, vet and lint
 	golangci-lint run ./...
 
 script: ## run the command-line scripts
-	go test ./test/script/...
+	go test -tags testing ./test/script/...
 
 verify: ## generated files are current, other systems build, the portable code passes
 	@before=$$(git diff | git hash-object --stdin); go generate ./... && \

@@ -36,7 +36,7 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	program = filepath.Join(dir, "retake")
-	if out, err := exec.Command("go", "build", "-o", dir+"/", "github.com/retake-dev/retake/cmd/retake", "github.com/retake-dev/retake/cmd/retaked").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-tags", "testing", "-ldflags", "-s -w", "-o", dir+"/", "github.com/retake-dev/retake/cmd/retake", "github.com/retake-dev/retake/cmd/retaked").CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build program: %v\n%s", err, out)
 		return 1
 	}

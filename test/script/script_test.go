@@ -35,7 +35,7 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	program = filepath.Join(dir, "retake")
-	build := exec.Command("go", append([]string{"build", "-o", dir + "/"}, buildFlags()...)...)
+	build := exec.Command("go", append([]string{"build", "-ldflags", "-s -w", "-o", dir + "/"}, buildFlags()...)...)
 	build.Args = append(build.Args, "github.com/retake-dev/retake/cmd/retake", "github.com/retake-dev/retake/cmd/retaked")
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build program: %v\n%s", err, out)
@@ -85,7 +85,7 @@ func TestScripts(t *testing.T) {
 	runPages(t, false)
 }
 
-// TestScriptsSolo runs the same pages without a daemon.
+// TestScriptsSolo runs the same pages without a daemon; with -short a sample of them.
 func TestScriptsSolo(t *testing.T) {
 	t.Parallel()
 	runPages(t, true)
@@ -93,14 +93,38 @@ func TestScriptsSolo(t *testing.T) {
 
 func runPages(t *testing.T, solo bool) {
 	t.Helper()
+	pages, err := filepath.Glob("*.txtar")
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("find pages: %v", err)
+	}
+	if solo {
+		pages = sample(t, pages)
+	}
 	testscript.Run(t, testscript.Params{
-		Dir:                 ".",
+		Files:               pages,
 		Setup:               func(e *testscript.Env) error { return setup(e, solo) },
 		Condition:           func(name string) (bool, error) { return condition(name, solo) },
 		Cmds:                commands,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 	})
+}
+
+// sampled is how many go for one of a sample.
+const sampled = 8
+
+// sample answers what -short leaves of a list that make full and .ci/run go through.
+func sample(t *testing.T, all []string) []string {
+	t.Helper()
+	if !testing.Short() {
+		return all
+	}
+	var some []string
+	for i := 0; i < len(all); i += sampled {
+		some = append(some, all[i])
+	}
+	t.Logf("%d of %d, because of -short", len(some), len(all))
+	return some
 }
 
 // setup gives each page a home of its own, outside its workspaces. The floor is

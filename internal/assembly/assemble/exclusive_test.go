@@ -18,7 +18,7 @@ func TestSole(t *testing.T) {
 	for _, mode := range []retake.TrackingMode{"", retake.TrackingInotify} {
 		t.Run("tracker "+string(mode), func(t *testing.T) {
 			t.Parallel()
-			servicetest.Run(t, servicetest.Harness{Copy: copyDir, Open: func(t *testing.T, home string) retake.Service {
+			servicetest.Run(t, servicetest.Harness{Copy: copyDir, Again: true, Open: func(t *testing.T, home string) retake.Service {
 				c := config.Config{DataDir: filepath.Join(home, "data"), Home: "/nobody", BootID: "this run"}
 				set, err := config.Load(filepath.Join(home, "config.json"))
 				must(t, err)

@@ -23,12 +23,12 @@ import (
 // The same suite with a socket in between: who asks cannot tell.
 func TestMemoryOverSocket(t *testing.T) {
 	t.Parallel()
-	servicetest.Run(t, servicetest.Harness{Copy: copyDir, Open: overSocket(memories())})
+	servicetest.Run(t, servicetest.Harness{Copy: copyDir, Again: true, Open: overSocket(memories())})
 }
 
 func TestSoloOverSocket(t *testing.T) {
 	t.Parallel()
-	servicetest.Run(t, servicetest.Harness{Copy: copyDir, Open: overSocket(openSolo), Reading: overSocket(soloReading)})
+	servicetest.Run(t, servicetest.Harness{Copy: copyDir, Again: true, Open: overSocket(openSolo), Reading: overSocket(soloReading)})
 }
 
 // wired is a client whose Close also ends the other side.

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/retake-dev/retake"
@@ -23,7 +24,13 @@ type Harness struct {
 	Reading func(t *testing.T, home string) retake.Service
 	// Copy copies a directory with its extended attributes.
 	Copy func(t *testing.T, from, to string)
+	// Again says that make test runs the whole suite elsewhere, on most of the same code:
+	// with -short a sample is enough here.
+	Again bool
 }
+
+// sampled is how many cases go for one of a sample.
+const sampled = 8
 
 // Run runs the suite.
 func Run(t *testing.T, h Harness) {
@@ -61,18 +68,29 @@ func Run(t *testing.T, h Harness) {
 	maps.Copy(all, tellings)
 	maps.Copy(all, verifyings)
 	maps.Copy(all, rows)
-	for name, f := range all {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := &bench{T: t, h: h, home: t.TempDir(), root: filepath.Join(t.TempDir(), "shop")}
-			if err := os.Mkdir(b.root, 0o755); err != nil {
-				t.Fatal(err)
-			}
-			b.open()
-			t.Cleanup(func() { _ = b.s.Close() })
-			f(t, b)
-		})
+	names := slices.Sorted(maps.Keys(all))
+	for i, name := range names {
+		if f := all[name]; !h.Again || !testing.Short() || i%sampled == 0 {
+			runCase(t, h, name, f)
+		}
 	}
+	if h.Again && testing.Short() {
+		t.Logf("one of %d of %d cases, because of -short", sampled, len(names))
+	}
+}
+
+func runCase(t *testing.T, h Harness, name string, f func(*testing.T, *bench)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) {
+		t.Parallel()
+		b := &bench{T: t, h: h, home: t.TempDir(), root: filepath.Join(t.TempDir(), "shop")}
+		if err := os.Mkdir(b.root, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		b.open()
+		t.Cleanup(func() { _ = b.s.Close() })
+		f(t, b)
+	})
 }
 
 // bench is one test's workspace and service.
