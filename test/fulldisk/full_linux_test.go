@@ -44,7 +44,7 @@ func TestR4_ReadsWorkWithoutWriting(t *testing.T) {
 func reads(t *testing.T, disk, root, boot, warned string) {
 	t.Helper()
 	s := open(t, disk, boot)
-	defer s.Close() //nolint:errcheck // nothing can be written
+	defer s.Close() // fails, as nothing can be written
 	ws, err := s.Locate(t.Context(), root)
 	if err != nil || !strings.Contains(ws.Stale, warned) {
 		t.Fatalf("%s: Locate: %q, %v", boot, ws.Stale, err)

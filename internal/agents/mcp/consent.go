@@ -13,11 +13,6 @@ import (
 // covers all others.
 var personOnlyClasses = []string{retake.ObstacleMassDelete, retake.ObstacleUncaptured, retake.ObstacleSetuid, retake.ObstacleDatabase}
 
-// agentClasses returns the obstacles that an agent may accept.
-func agentClasses() []string {
-	return slices.DeleteFunc(slices.Clone(retake.ObstacleClasses), needsPerson)
-}
-
 func needsPerson(class string) bool { return slices.Contains(personOnlyClasses, class) }
 
 // checkAgentConsent refuses consent that an agent may not give.

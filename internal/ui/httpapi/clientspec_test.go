@@ -59,6 +59,7 @@ func fill(v reflect.Value) {
 			v.Set(reflect.MakeSlice(v.Type(), 1, 1))
 			fill(v.Index(0))
 		}
+	default: // no request has such a field
 	}
 }
 

@@ -227,6 +227,7 @@ func (f Fired) limit() time.Duration {
 	switch f.Kind {
 	case retake.SignalPrompt, retake.SignalCall, retake.SignalTurnEnd:
 		limit = waitedFor
+	default: // nobody waits for these
 	}
 	if loaded() {
 		limit *= stretch
