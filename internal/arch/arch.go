@@ -162,16 +162,23 @@ func (c *checker) arrow(s *source, at token.Pos, to string) {
 		return
 	}
 	if under(to, from.dir) {
-		if from.apart != "" && packageIn(from.dir, s.dir) != packageIn(from.dir, to) && !underAny(to, from.shared) {
-			say("%s imports its neighbour %s: %s", s.dir, to, from.apart)
-		}
-		if of, at := slices.Index(from.layers, packageIn(from.dir, s.dir)), slices.Index(from.layers, packageIn(from.dir, to)); of >= 0 && of < at {
-			say("%s imports %s, which is above it", s.dir, to)
-		}
+		c.neighbour(s, at, to)
 		return
 	}
 	if !underAny(to, from.sees) || aboveIn(folders, from, to) {
 		say("%s imports %s: %s (%s) sees %s", spoken(s.dir), to, spoken(from.dir), from.holds, seen(from))
+	}
+}
+
+// neighbour judges one import inside a folder.
+func (c *checker) neighbour(s *source, at token.Pos, to string) {
+	in := folderOf(s.dir)
+	mine, other := packageIn(in.dir, s.dir), packageIn(in.dir, to)
+	if in.apart != "" && mine != other && !underAny(to, in.shared) {
+		c.complain(s, at, "%s imports its neighbour %s: %s", s.dir, to, in.apart)
+	}
+	if below, above := slices.Index(in.layers, mine), slices.Index(in.layers, other); below >= 0 && below < above {
+		c.complain(s, at, "%s imports %s, which is above it", s.dir, to)
 	}
 }
 

@@ -63,7 +63,7 @@ func sealText(ctx context.Context, s store.Store, ws retake.Workspace, text stri
 	if err != nil {
 		return err
 	}
-	defer w.Close() //nolint:errcheck // sealed, or reported
+	defer w.Close() // sealed, or reported
 	file, size, err := w.WriteFile(ctx, "a", strings.NewReader(text))
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func (f *filledStore) count(t *testing.T) (whole int, repaired []string, err err
 	if err != nil {
 		return 0, repaired, err
 	}
-	defer s.Close() //nolint:errcheck // only read
+	defer s.Close() // only read
 	for ws, texts := range f.files {
 		for n, want := range texts {
 			got, err := readText(t.Context(), s, ws, int64(n+1))
@@ -129,7 +129,7 @@ func readText(ctx context.Context, s store.Store, ws retake.WorkspaceID, number 
 	if err != nil {
 		return "", err
 	}
-	defer r.Close() //nolint:errcheck // only read
+	defer r.Close() // only read
 	b, err := io.ReadAll(r)
 	return string(b), err
 }
