@@ -27,7 +27,7 @@ check: ## what to run before a push: format, vet, the rules of the code and of t
 	.ci/tidy
 
 # The tag makes the keys of stores cheap. go vet is in make check.
-test: ## run the tests in five minutes: of what is long, a sample
+test: ## run the fast tests, and of what is long a sample
 	go test -short -vet=off -tags testing ./... ./.ci/count ./.ci/typecheck
 
 full: ## run all tests, and all of what make test has a sample of
