@@ -37,7 +37,7 @@ func (d *daemon) requireDataDir(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if d.isDataDirLost() {
 			d.leaveLostDataDir()
-			_ = d.sock.Close() // once is enough
+			_ = d.sock.Load().Close() // once is enough
 			panic(http.ErrAbortHandler)
 		}
 		h.ServeHTTP(w, r)
@@ -66,7 +66,7 @@ func (d *daemon) state() daemonctl.State {
 	d.requests.mu.Lock()
 	defer d.requests.mu.Unlock()
 	return daemonctl.State{
-		About: d.about, Exe: d.exe, Socket: d.sock.path, Log: daemonctl.LogPath(d.Conf), Activated: d.sock.activated,
+		About: d.about, Exe: d.exe, Socket: d.sock.Load().path, Log: daemonctl.LogPath(d.Conf), Activated: d.sock.Load().activated,
 		IdleSince: d.requests.since, InFlight: d.requests.n, Group: d.group,
 	}
 }

@@ -66,6 +66,16 @@ func activatedSocket() (*socket, error) {
 	return &socket{UnixListener: u, path: u.Addr().String(), activated: true}, nil
 }
 
+// isLost reports whether the file was removed or is another one now. A service manager looks after
+// its own.
+func (s *socket) isLost() bool {
+	if s.activated {
+		return false
+	}
+	now, err := os.Lstat(s.path)
+	return err != nil || !os.SameFile(now, s.file)
+}
+
 // remove takes the file away, if it is still the one that we made.
 func (s *socket) remove() error {
 	if s.activated {

@@ -1,10 +1,12 @@
 package daemon_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // A daemon whose data directory is deleted or replaced leaves although nobody asks it
@@ -49,5 +51,51 @@ func TestX8_DaemonLeavesWhenItsHomeIsLost(t *testing.T) {
 			must(t, err)
 			must(t, h.end())
 		})
+	}
+}
+
+// A daemon whose socket, or the directory of it, is removed makes it again: commands reach it, and
+// it is the same daemon. A logout does that, and so do programs that clean up temporary files.
+func TestADaemonMakesItsSocketAgain(t *testing.T) {
+	t.Parallel()
+	for name, lose := range map[string]func(h *house) error{
+		"socket":    func(h *house) error { return os.Remove(h.conf.Socket) },
+		"directory": func(h *house) error { return os.RemoveAll(h.conf.SocketDir) },
+		"replaced": func(h *house) error {
+			return errors.Join(os.Remove(h.conf.Socket), os.WriteFile(h.conf.Socket, nil, 0o600))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t)
+			must(t, h.settings.Set("daemon-idle", "0s"))
+			h.begin(h.solo)
+			_, err := h.client().Workspaces(t.Context())
+			must(t, err)
+			for range 2 {
+				must(t, lose(h))
+				waitFor(t, func() bool {
+					i, err := os.Lstat(h.conf.Socket)
+					return err == nil && i.Mode().Type() == os.ModeSocket
+				})
+				_, err = h.client().Workspaces(t.Context())
+				must(t, err)
+			}
+			must(t, h.end())
+		})
+	}
+}
+
+// waitFor asks until something is so.
+func waitFor(t *testing.T, so func() bool) {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.After(patience); !so(); {
+		select {
+		case <-tick.C:
+		case <-end:
+			t.Fatal("it never came to be")
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/retake-dev/retake"
@@ -81,19 +82,21 @@ func (o Options) run(ctx context.Context) error {
 		Version: o.Version, API: retake.APIVersion, Stamp: build.Stamp, PID: os.Getpid(),
 		Started: o.Clock.Now(), Home: o.Conf.DataDir,
 	}
-	if d.sock, err = listenSocket(o.Conf); err != nil {
+	sock, err := listenSocket(o.Conf)
+	if err != nil {
 		return err
 	}
+	d.sock.Store(sock)
 	defer func() {
-		if err := d.sock.remove(); err != nil {
+		if err := d.sock.Load().remove(); err != nil {
 			d.log.Warn("socket stays", "err", err)
 		}
 	}()
-	if err := daemonctl.WriteRecord(o.Conf, daemonctl.Record{PID: d.about.PID, Socket: d.sock.path, Version: o.Version, Stamp: build.Stamp}); err != nil {
-		return errors.Join(err, d.sock.Close())
+	if err := daemonctl.WriteRecord(o.Conf, daemonctl.Record{PID: d.about.PID, Socket: sock.path, Version: o.Version, Stamp: build.Stamp}); err != nil {
+		return errors.Join(err, sock.Close())
 	}
 	defer daemonctl.RemoveRecord(o.Conf, d.about.PID)
-	d.log.Info("ready", "pid", d.about.PID, "version", o.Version, "socket", d.sock.path, "given", d.sock.activated, "group", d.group)
+	d.log.Info("ready", "pid", d.about.PID, "version", o.Version, "socket", sock.path, "given", sock.activated, "group", d.group)
 	o.reportStart(nil)
 	return d.serve(ctx)
 }
@@ -141,8 +144,8 @@ type daemon struct {
 	about      retake.About
 	exe        string
 	group      string
-	sock       *socket
-	lockInfo   os.FileInfo // the lock as we hold it
+	sock       atomic.Pointer[socket] // another one after its file was removed
+	lockInfo   os.FileInfo            // the lock as we hold it
 	requests   requestCounter
 	console    *console
 	exitReason chan string // why; the first reason counts

@@ -22,7 +22,7 @@ const (
 	headerWait = 10 * time.Second
 	looksAgain = time.Minute // at the clock, when nobody asks
 
-	homeEvery = 2 * time.Second // one stat of the data directory
+	placesEvery = 500 * time.Millisecond // two stats: who has no socket to speak to waits this long
 )
 
 // serve serves until there is a reason to exit, and then shuts down in order.
@@ -39,11 +39,11 @@ func (d *daemon) serve(ctx context.Context) error {
 	server := d.newServer(d.routes(svc))
 	server.RegisterOnShutdown(leave)
 	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(ownerListener{d.sock, d.log}) }()
+	go func() { ended <- server.Serve(ownerListener{d.sock.Load(), d.log}) }()
 	idle, stopIdle := context.WithCancel(ctx)
 	defer stopIdle()
 	go d.watchIdle(idle, svc)
-	go d.watchDataDir(idle)
+	go d.watchPlaces(idle, server)
 
 	var err error
 	select {
@@ -144,11 +144,12 @@ func (d *daemon) watchIdle(ctx context.Context, p *pendingService) {
 	}
 }
 
-// watchDataDir asks the daemon to leave when its data directory was deleted or replaced.
-// Requests look too, but they may never come: the next command starts a daemon on the
-// directory that is there now, and this one would stay beside it for ever.
-func (d *daemon) watchDataDir(ctx context.Context) {
-	tick := time.NewTicker(homeEvery)
+// watchPlaces asks the daemon to leave when its data directory was deleted or replaced. Requests
+// look too, but they may never come: the next command starts a daemon on the directory that is
+// there now, and this one would stay beside it for ever. A socket that was removed, as a logout
+// does, is made again: nobody else can, while this daemon lives.
+func (d *daemon) watchPlaces(ctx context.Context, server *http.Server) {
+	tick := time.NewTicker(placesEvery)
 	defer tick.Stop()
 	for {
 		select {
@@ -160,7 +161,30 @@ func (d *daemon) watchDataDir(ctx context.Context) {
 			d.leaveLostDataDir()
 			return
 		}
+		if d.sock.Load().isLost() && !d.listenAgain(server) {
+			return
+		}
 	}
+}
+
+// listenAgain makes the socket anew. The old listener stays open until the end: closing it would
+// end the server. If there can be no socket, the daemon leaves, so that the next one can look for
+// another place.
+func (d *daemon) listenAgain(server *http.Server) bool {
+	sock, err := listenSocket(d.Conf)
+	if err != nil {
+		d.log.Error("the socket was removed and cannot be made again", "socket", d.Conf.Socket, "err", err)
+		d.requestExit("the socket is gone")
+		return false
+	}
+	d.log.Warn("the socket was removed, and is made again", "socket", sock.path)
+	d.sock.Store(sock)
+	go func() {
+		if err := server.Serve(ownerListener{sock, d.log}); err != nil && !errors.Is(err, net.ErrClosed) && !errors.Is(err, http.ErrServerClosed) {
+			d.requestExit("cannot listen")
+		}
+	}()
+	return true
 }
 
 // requestCounter counts requests in flight.
