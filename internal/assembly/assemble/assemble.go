@@ -83,6 +83,9 @@ func OpenService(ctx context.Context, c config.Config, s *config.Settings, o Opt
 	if o.OnEvent != nil {
 		cat = notifyingCatalog{cat, o.Clock, o.OnEvent}
 	}
+	if o.Exclusive {
+		o.Diag.Note(settingsTask, s.KeepCopy()) // of the daemon: nobody else looks at them for long
+	}
 	o.Diag.Watch(settingsTask, s.Damage)
 	riskRules := openRiskFile(c.RiskFile(), o.Diag)
 	parts := service.Parts{

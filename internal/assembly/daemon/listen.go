@@ -66,14 +66,11 @@ func activatedSocket() (*socket, error) {
 	return &socket{UnixListener: u, path: u.Addr().String(), activated: true}, nil
 }
 
-// isLost reports whether the file was removed or is another one now. A service manager looks after
-// its own.
+// isLost reports whether the file was removed. A service manager looks after its own, and a file
+// that somebody else put there is theirs.
 func (s *socket) isLost() bool {
-	if s.activated {
-		return false
-	}
-	now, err := os.Lstat(s.path)
-	return err != nil || !os.SameFile(now, s.file)
+	_, err := os.Lstat(s.path)
+	return !s.activated && errors.Is(err, fs.ErrNotExist)
 }
 
 // remove takes the file away, if it is still the one that we made.

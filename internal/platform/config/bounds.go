@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -18,6 +19,9 @@ const (
 
 // Budget returns how many bytes the store may use on a disk of that size.
 func (s *Settings) Budget(total int64) int64 {
+	if s.keepsAll() {
+		return math.MaxInt64
+	}
 	v, _ := s.Value("budget") // the key exists
 	if n, err := ParseSize(v); v != "" && err == nil && n > 0 {
 		return n
@@ -28,6 +32,9 @@ func (s *Settings) Budget(total int64) int64 {
 // KeepWithin returns how long the checkpoints of a workspace are kept at least; 0 means
 // forever.
 func (s *Settings) KeepWithin(ws retake.WorkspaceID) time.Duration {
+	if s.keepsAll() {
+		return 0
+	}
 	d, err := parseRetention(s.workspaceValue(ws, "keep-within"))
 	if err != nil { // Set validates, but the file may have been edited by hand
 		return defaultKeepWithin

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/retake-dev/retake/internal/platform/config"
 )
@@ -66,5 +67,40 @@ func TestMendedSettingsApply(t *testing.T) {
 	}
 	if v, err := s.Value("quiet"); err != nil || v != "on" {
 		t.Errorf("quiet is %q, %v", v, err)
+	}
+}
+
+// The last settings that could be read apply while the file cannot be: what is excluded stays
+// excluded, and what is kept is kept. Without them nothing is cleaned up.
+func TestTheLastSettingsApply(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "config.json")
+	if err := os.WriteFile(path, []byte(`{"exclude": ".env", "keep-within": "90d", "budget": "1GB"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	load := func() *config.Settings {
+		s, err := config.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	if err := load().KeepCopy(); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"", "{", "null", "[]"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s := load()
+		if s.Damage() == nil || s.KeepCopy() != nil || len(s.Policy("").Exclude) != 1 || s.KeepWithin("") != 90*24*time.Hour || s.Budget(1<<40) != 1e9 {
+			t.Errorf("%q: %v, %v, %v, %v", text, s.Damage(), s.Policy(""), s.KeepWithin(""), s.Budget(1<<40))
+		}
+	}
+	if err := os.Remove(path + ".last"); err != nil {
+		t.Fatal(err)
+	}
+	if s := load(); s.KeepWithin("") != 0 || s.GoneAfter("") != 0 || s.Budget(1<<40) < 1<<40 {
+		t.Errorf("without a copy: %v, %v, %v", s.KeepWithin(""), s.GoneAfter(""), s.Budget(1<<40))
 	}
 }

@@ -26,6 +26,7 @@ type Settings struct {
 	values   map[string]string // guarded by mu
 	fileInfo fs.FileInfo       // guarded by mu; the file when it was read, nil if there was none
 	damage   *retake.Error     // guarded by mu; why the file is not used, nil if it is
+	hasCopy  bool              // guarded by mu; the values are those of the copy
 }
 
 // settingKeys are all settings. A default of "" for a size means no limit.
@@ -51,8 +52,9 @@ var settingKeys = []struct{ key, def, help string }{
 }
 
 // Load reads the file. A missing file is empty. If the file holds no settings, because a power cut
-// or an editor left half of it, the defaults apply and Damage says so: a workspace must not go
-// unprotected for it.
+// or an editor left half of it, those of its last copy apply, and Damage says so: a workspace must
+// not go unprotected for it, nor lose what it excludes or how long it keeps checkpoints. Without a
+// copy the defaults apply, and nothing is cleaned up.
 func Load(path string) (*Settings, error) {
 	s := &Settings{path: path, values: map[string]string{}}
 	s.mu.Lock()
@@ -77,7 +79,7 @@ func (s *Settings) Damage() error {
 
 // loadFile reads the file. The caller holds mu.
 func (s *Settings) loadFile() error {
-	s.damage = nil
+	s.damage, s.hasCopy = nil, false
 	seen, err := os.Stat(s.path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read settings: %w", err)
@@ -90,14 +92,62 @@ func (s *Settings) loadFile() error {
 	if err != nil {
 		return fmt.Errorf("read settings: %w", err)
 	}
-	values := map[string]string{}
-	if err := json.Unmarshal(b, &values); err != nil {
+	values, err := parseValues(b)
+	if err != nil {
 		s.fileInfo = seen
 		s.damage = &retake.Error{Kind: retake.Invalid, What: "the settings in " + s.path + " cannot be read", Hint: "mend or remove the file", Err: err}
+		if kept, err := readValues(s.copyPath()); err == nil {
+			s.values, s.hasCopy = kept, true
+		}
 		return s.damage
 	}
 	s.values, s.fileInfo = values, seen
 	return nil
+}
+
+// copyPath is where the last settings that could be read are kept.
+func (s *Settings) copyPath() string { return s.path + ".last" }
+
+func readValues(path string) (map[string]string, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return parseValues(b)
+}
+
+func parseValues(b []byte) (values map[string]string, err error) {
+	if err = json.Unmarshal(b, &values); err == nil && values == nil {
+		err = errors.New("it holds null")
+	}
+	return values, err
+}
+
+// KeepCopy copies settings that can be read, for the time when they cannot be.
+func (s *Settings) KeepCopy() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reloadIfChanged()
+	if s.damage != nil || s.fileInfo == nil {
+		return nil
+	}
+	if kept, err := readValues(s.copyPath()); err == nil && maps.Equal(kept, s.values) {
+		return nil
+	}
+	b, err := json.MarshalIndent(s.values, "", "  ")
+	if err != nil {
+		return err
+	}
+	return fsx.ReplaceFile(s.copyPath(), append(b, '\n'), 0o600)
+}
+
+// keepsAll reports whether it is not known how long checkpoints are kept. The caller does not hold
+// mu.
+func (s *Settings) keepsAll() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reloadIfChanged()
+	return s.damage != nil && !s.hasCopy
 }
 
 // reloadIfChanged reads the file again if it was changed. If it cannot be read now, the old
@@ -185,8 +235,7 @@ func (s *Settings) Set(key, value string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.reloadIfChanged() // another process may have set another key
-	s.values[key] = value
-	return s.saveFile()
+	return s.saveFile(func(values map[string]string) { values[key] = value })
 }
 
 // Unset resets a key to its default.
@@ -197,17 +246,18 @@ func (s *Settings) Unset(key string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.reloadIfChanged()
-	delete(s.values, key)
-	return s.saveFile()
+	return s.saveFile(func(values map[string]string) { delete(values, key) })
 }
 
-// saveFile replaces the file atomically, unless it holds what nobody could read. The caller holds
-// mu.
-func (s *Settings) saveFile() error {
+// saveFile changes the values and replaces the file atomically, unless it holds what nobody could
+// read. The caller holds mu.
+func (s *Settings) saveFile(change func(values map[string]string)) error {
 	if s.damage != nil {
 		return s.damage
 	}
-	b, err := json.MarshalIndent(s.values, "", "  ")
+	values := maps.Clone(s.values)
+	change(values)
+	b, err := json.MarshalIndent(values, "", "  ")
 	if err != nil {
 		return fmt.Errorf("write settings: %w", err)
 	}
@@ -217,7 +267,9 @@ func (s *Settings) saveFile() error {
 	if err := fsx.ReplaceFile(s.path, append(b, '\n'), 0o600); err != nil {
 		return fmt.Errorf("write settings: %w", err)
 	}
-	s.fileInfo, _ = os.Stat(s.path) // on error the file is read again
+	s.values = values
+	s.fileInfo, _ = os.Stat(s.path)                           // on error the file is read again
+	_ = fsx.ReplaceFile(s.copyPath(), append(b, '\n'), 0o600) // the daemon tries again
 	return nil
 }
 

@@ -81,9 +81,11 @@ func (s *Agents) allAgentStates() []*State {
 // is set for a signal that was queued: it is too late for a checkpoint that must come
 // before something.
 func (h *State) handleSignal(ws retake.Workspace, sig retake.Signal, habits retake.Habits, waited bool) *signalJob {
-	h.mu.Lock()
-	j, store := h.handleSignalLocked(ws, sig, habits, waited)
-	h.mu.Unlock()
+	j, store := func() (*signalJob, func()) {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return h.handleSignalLocked(ws, sig, habits, waited)
+	}()
 	store() // beside the checkpoint: on some file systems this takes as long
 	return j
 }
@@ -115,11 +117,11 @@ func (h *State) handleSignalLocked(ws retake.Workspace, sig retake.Signal, habit
 		h.queue = append(h.queue, j)
 	}
 	write := h.snapshotState()
+	h.watchProcess(act.Session)
 	if act.Save != nil && !h.isRunning {
 		h.isRunning = true
 		h.svc.workspaces.Work.Go(h.runJobs)
 	}
-	h.watchProcess(act.Session)
 	return j, func() {
 		defer close(j.stored)
 		h.svc.workspaces.Diag.Note(workspace.TaskSession, write()) // a failure loses context, never a checkpoint

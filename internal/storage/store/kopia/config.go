@@ -42,13 +42,17 @@ func init() {
 // marker with it is ours.
 const sessionIdentity = "retake"
 
+// errNoEngineFile says that the engine's configuration could not be written. It says nothing about
+// the store.
+var errNoEngineFile = errors.New("the engine cannot be configured")
+
 // openEngine opens the repository on b without a cache of the engine: a disk is near, the
 // bucket has its own cache, and the engine's would be listed at every flush. OnFatalError must
 // be set, or the engine would end the process.
 func openEngine(ctx context.Context, b blobStore, now func() time.Time, password string) (repo.DirectRepository, error) {
 	dir, err := os.MkdirTemp("", "retake-engine-")
 	if err != nil {
-		return nil, fmt.Errorf("make engine configuration: %w", err)
+		return nil, errors.Join(errNoEngineFile, fmt.Errorf("make engine configuration: %w", err))
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // a stray file of a few bytes
 	openingStorages.Store(dir, b)
@@ -65,7 +69,7 @@ func openEngine(ctx context.Context, b blobStore, now func() time.Time, password
 	}
 	file := filepath.Join(dir, "repository.config")
 	if err := os.WriteFile(file, conf, 0o600); err != nil {
-		return nil, fmt.Errorf("write engine configuration: %w", err)
+		return nil, errors.Join(errNoEngineFile, fmt.Errorf("write engine configuration: %w", err))
 	}
 	var r repo.Repository
 	for range maxListTries {

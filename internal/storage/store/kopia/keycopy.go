@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 
+	"github.com/kopia/kopia/repo/blob"
 	"github.com/kopia/kopia/repo/format"
 
 	"github.com/retake-dev/retake/internal/platform/fsx"
@@ -146,10 +147,24 @@ func setAside(home fsx.Dir, dir, name, stamp string) error {
 		return err
 	}
 	defer done()
-	if err := from.Rename(name, to, name+"."+stamp); err != nil {
+	if err := from.Rename(name, to, name+"."+stamp); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return errors.Join(to.Sync(), from.Sync())
+}
+
+// syncBlob makes a blob durable that another process wrote.
+func syncBlob(home fsx.Dir, id blob.ID) error {
+	d, done, err := openBelow(home, blobsDir)
+	if err != nil {
+		return err
+	}
+	defer done()
+	f, err := d.OpenFile(string(id) + blobSuffix)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }
 
 // openBelow opens a directory of the store, or the store's own.

@@ -82,10 +82,9 @@ type Store struct {
 	closed          bool
 	view            *indexView // of an exclusive store; nil: to be created
 	cachedHistories map[retake.WorkspaceID]cachedHistory
-	sealCount       int  // since the last Maintain
-	writerCount     int  // of an exclusive store
-	maintainCount   int  // calls of Maintain on this view
-	comparedPacks   bool // all packs were compared with the index since the store was opened
+	sealCount       int // since the last Maintain
+	writerCount     int // of an exclusive store
+	maintainCount   int // calls of Maintain on this view
 }
 
 var _ store.Store = (*Store)(nil)

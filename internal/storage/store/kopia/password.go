@@ -25,7 +25,8 @@ func hasPassword(fsys fsx.FS, dir string) (bool, error) {
 	_, err = d.Lstat(passwordFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		_, copied := readKeyCopy(d, passwordFile)
-		return copied, nil
+		_, err := d.Lstat(blobsDir) // who removed the blobs too wants a new store
+		return copied && err == nil, nil
 	}
 	return err == nil, err
 }
@@ -46,10 +47,7 @@ func writePassword(home fsx.Dir, password string) error {
 
 // writeDurably writes a file so that a power cut leaves the old or the new one.
 func writeDurably(dir fsx.Dir, name string, data []byte) error {
-	tmp := name + ".new"
-	if err := dir.Remove(tmp); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
+	tmp := name + ".new." + rand.Text()[:12] // of this process alone
 	f, err := dir.Create(tmp, 0o600)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"syscall"
+	"time"
 
 	"github.com/kopia/kopia/repo/blob"
 	"github.com/kopia/kopia/repo/content"
@@ -23,22 +24,29 @@ func (s *Store) openOrRepair(ctx context.Context, password string) error {
 	if err == nil {
 		s.rep = rep
 		s.copyKeysIfOurs()
-		s.findLostIndexes(ctx, recentPacks)
 		return nil
 	}
-	if ctx.Err() != nil || isSystemError(err) || retake.IsKind(err, retake.Away) || s.opts.Bucket != nil {
+	if !mayBeDamage(ctx, err) || s.opts.Bucket != nil {
 		return err
 	}
-	unlock, lerr := s.lockExclusive(ctx, 0)
+	unlock, lerr := s.lockExclusive(ctx, repairWait)
 	if lerr != nil {
 		return errors.Join(err, lerr)
 	}
 	defer unlock()
-	repaired := s.repairAndOpen(ctx, password)
-	if repaired == nil {
-		return nil
+	if repaired := s.repairAndOpen(ctx, password); repaired != nil {
+		return errors.Join(store.ErrDamaged, repaired)
 	}
-	return errors.Join(store.ErrDamaged, err, repaired)
+	return nil
+}
+
+// repairWait is how long a repair waits for others who use the store.
+const repairWait = 10 * time.Second
+
+// mayBeDamage reports whether an error may come from bytes that are wrong, as against a disk that
+// cannot be read, storage that is away, or a program that is too old.
+func mayBeDamage(ctx context.Context, err error) bool {
+	return ctx.Err() == nil && !isSystemError(err) && !retake.IsKind(err, retake.Away) && !errors.Is(err, errIndexGone) && !errors.Is(err, errNoEngineFile)
 }
 
 // copyKeysIfOurs copies what opened the store. A disk that is full or read-only is no reason not
@@ -57,9 +65,17 @@ func (s *Store) reportRepair(text string) {
 	}
 }
 
-// repairAndOpen is called with the store locked for nobody else.
+// repairAndOpen is called with the store locked for nobody else. Another process may have repaired
+// or swept it while we waited, so it looks again first.
 func (s *Store) repairAndOpen(ctx context.Context, password string) error {
-	if s.opts.Password == "" {
+	if err := s.blobs.reloadListing(ctx); err != nil {
+		return err
+	}
+	opened := s.tryOpen(ctx, password)
+	if opened == nil || !mayBeDamage(ctx, opened) {
+		return opened
+	}
+	if s.opts.Password == "" && !s.formatIsReadable(ctx, password) {
 		back, err := restoreKeys(s.homeDir, s.stamp())
 		if err != nil {
 			return err
@@ -67,36 +83,58 @@ func (s *Store) repairAndOpen(ctx context.Context, password string) error {
 		for _, name := range back {
 			s.reportRepair("put back from its copy: " + name)
 		}
-		if slices.Contains(back, passwordFile) {
-			if password, err = readPassword(s.homeDir); err != nil {
-				return err
-			}
+		if password, err = readPassword(s.homeDir); err != nil {
+			return err
 		}
-		if rep, err := openEngine(ctx, s.blobs, s.clock.Now, password); err == nil {
-			s.rep = rep
+		if opened = s.tryOpen(ctx, password); opened == nil {
 			return nil
 		}
 	}
-	return s.repairIndexes(ctx, password)
+	bad, err := s.damagedIndexes(ctx, password)
+	if err != nil {
+		return errors.Join(opened, err)
+	}
+	if len(bad) == 0 {
+		return opened
+	}
+	return s.repairIndexes(ctx, password, bad)
+}
+
+func (s *Store) tryOpen(ctx context.Context, password string) error {
+	rep, err := openEngine(ctx, s.blobs, s.clock.Now, password)
+	if err == nil {
+		s.rep = rep
+	}
+	return err
+}
+
+// formatIsReadable reports whether the password opens the format: then the keys are not damaged.
+func (s *Store) formatIsReadable(ctx context.Context, password string) bool {
+	fm, err := format.NewManager(ctx, s.blobs, "", format.DefaultRepositoryBlobCacheDuration, password, s.clock.Now)
+	if err != nil {
+		return false
+	}
+	_, err = fm.BlobCfgBlob(ctx)
+	return err == nil
 }
 
 func (s *Store) stamp() string { return s.clock.Now().UTC().Format("20060102T150405") }
 
-// repairIndexes opens the repository without its damaged index blobs, writes their entries again
-// from the packs, and sets them aside. If it is interrupted, it starts again: entries keep their
-// times, so writing them twice changes nothing.
-func (s *Store) repairIndexes(ctx context.Context, password string) error {
-	bad, err := s.damagedIndexes(ctx, password)
-	if err != nil || len(bad) == 0 {
-		return err
-	}
+// repairIndexes opens the repository without its damaged index blobs, writes the entries of packs
+// that no other index names, and sets the damaged blobs aside. If it is interrupted, it starts
+// again: entries keep their times, so writing them twice changes nothing.
+func (s *Store) repairIndexes(ctx context.Context, password string, bad []blob.ID) error {
 	blobs := s.blobs
 	s.blobs = &withoutBlobs{blobs, bad}
-	s.rep, err = openEngine(ctx, s.blobs, s.clock.Now, password)
+	err := s.tryOpen(ctx, password)
 	if err == nil {
 		err = s.recoverIndex(ctx)
 	}
-	s.blobs = blobs
+	rep := s.rep
+	s.blobs, s.rep = blobs, nil
+	if rep != nil {
+		err = errors.Join(err, rep.Close(ctx))
+	}
 	if err != nil {
 		return err
 	}
@@ -109,8 +147,7 @@ func (s *Store) repairIndexes(ctx context.Context, password string) error {
 	if err := s.blobs.reloadListing(ctx); err != nil {
 		return err
 	}
-	s.rep, err = openEngine(ctx, s.blobs, s.clock.Now, password)
-	return err
+	return s.tryOpen(ctx, password)
 }
 
 // damagedIndexes returns the index blobs that cannot be read.
@@ -135,7 +172,7 @@ func (s *Store) damagedIndexes(ctx context.Context, password string) ([]blob.ID,
 			continue
 		}
 		err := loadIndex(ctx, m.BlobID, shared.LoadIndexBlob)
-		if isSystemError(err) {
+		if isSystemError(err) || errors.Is(err, errIndexGone) {
 			return nil, err // a disk that cannot be read says nothing about its bytes
 		}
 		if err != nil {
@@ -152,21 +189,26 @@ func loadIndex[T any](ctx context.Context, id blob.ID, load func(context.Context
 	return err
 }
 
-// recoverIndex writes the entries of all packs again. A pack whose own index is damaged is left
-// out; what it holds is found missing by whoever needs it.
+// recoverIndex writes the entries of the packs that no index names. What an interrupted save left
+// stays unnamed: its marker is still there, and its head would lead to files that were never
+// written. A pack that does not tell what it holds ends the repair, so that no sweep takes it for
+// garbage.
 func (s *Store) recoverIndex(ctx context.Context) error {
 	v, err := s.newOwnSession(ctx)
 	if err != nil {
 		return err
 	}
-	packs, err := s.allPacks(ctx)
+	packs, err := s.unnamedPacks(ctx, v)
 	for _, m := range packs {
-		_, rerr := v.contents.RecoverIndexFromPackBlob(ctx, m.BlobID, m.Length, true)
-		if rerr != nil && (ctx.Err() != nil || isSystemError(rerr)) {
-			return errors.Join(rerr, v.Close(ctx))
+		if err == nil {
+			_, err = v.contents.RecoverIndexFromPackBlob(ctx, m.BlobID, m.Length, true)
 		}
-		if rerr != nil {
-			s.reportRepair(fmt.Sprintf("a pack does not tell what it holds: %s: %v", m.BlobID, rerr))
+		if err == nil {
+			err = syncBlob(s.homeDir, m.BlobID) // another process may have died before it did
+		}
+		if err != nil {
+			err = fmt.Errorf("read what pack %s holds: %w", m.BlobID, err)
+			break
 		}
 	}
 	if err == nil {
@@ -175,97 +217,36 @@ func (s *Store) recoverIndex(ctx context.Context) error {
 	return errors.Join(err, v.Close(ctx))
 }
 
-// recentPacks is how many of the newest packs are looked up when a store is opened. An index that
-// is gone leaves no other trace, and without it the newest checkpoints would be too.
-const recentPacks = 200 // about 10 ms
-
-// findLostIndexes looks whether the index knows what the newest packs hold, and writes its entries
-// again where it does not. With most 0 it looks at all packs. What an interrupted save left is
-// found too: it becomes garbage that the next sweep removes.
-func (s *Store) findLostIndexes(ctx context.Context, most int) (found int) {
-	if !s.opts.Exclusive || s.opts.Bucket != nil {
-		return 0
-	}
-	n, err := s.recoverLostIndexes(ctx, most)
-	if err != nil && ctx.Err() == nil {
-		s.reportRepair(fmt.Sprintf("the index could not be compared with the packs: %v", err))
-	}
-	if n > 0 {
-		s.reportRepair(fmt.Sprintf("found %d packs that no index names, and wrote their entries again", n))
-	}
-	return n
-}
-
-// comparePacksOnce compares all packs with the index, once after the store was opened.
-func (s *Store) comparePacksOnce(ctx context.Context) error {
-	s.mu.Lock()
-	due := s.opts.Exclusive && s.opts.Bucket == nil && !s.comparedPacks
-	s.comparedPacks = true
-	s.mu.Unlock()
-	if !due {
+// unnamedPacks are the packs of finished saves that the index does not name.
+func (s *Store) unnamedPacks(ctx context.Context, v *session) ([]blob.Metadata, error) {
+	named := map[blob.ID]bool{}
+	// A deletion names its pack too, in an index that may know nothing else of it.
+	err := v.contents.IterateContents(ctx, content.IterateOptions{}, func(i content.Info) error {
+		named[i.PackBlobID] = true
 		return nil
-	}
-	unlock, err := s.lockShared(ctx) // a sweep would move packs under our hands
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	if s.findLostIndexes(ctx, 0) == 0 {
-		return nil
-	}
-	return s.retireView(ctx)
-}
-
-// recoverLostIndexes returns of how many packs it wrote the entries again.
-func (s *Store) recoverLostIndexes(ctx context.Context, most int) (found int, err error) {
-	packs, err := s.newestPacks(ctx, most)
-	if err != nil || len(packs) == 0 {
-		return 0, err
-	}
-	v, err := s.newOwnSession(ctx)
-	if err != nil {
-		return 0, err
-	}
-	for _, m := range packs {
-		infos, rerr := v.contents.RecoverIndexFromPackBlob(ctx, m.BlobID, m.Length, false)
-		if rerr != nil || !hasUnknown(ctx, v, infos) {
-			continue // a damaged pack is found by whoever needs it
-		}
-		if _, err = v.contents.RecoverIndexFromPackBlob(ctx, m.BlobID, m.Length, true); err != nil {
-			break
-		}
-		found++
-	}
-	if err == nil && found > 0 {
-		err = v.contents.Flush(ctx)
-	}
-	return found, errors.Join(err, v.Close(ctx))
-}
-
-// newestPacks returns the newest packs; with most 0, all of them.
-func (s *Store) newestPacks(ctx context.Context, most int) ([]blob.Metadata, error) {
-	packs, err := s.allPacks(ctx)
-	if err != nil || most == 0 || len(packs) <= most {
-		return packs, err
-	}
-	slices.SortFunc(packs, func(a, b blob.Metadata) int { return b.Timestamp.Compare(a.Timestamp) })
-	return packs[:most], nil
-}
-
-func (s *Store) allPacks(ctx context.Context) ([]blob.Metadata, error) {
-	files, err := s.blobs.findBlobs(ctx, "p")
+	})
 	if err != nil {
 		return nil, err
 	}
-	dirs, err := s.blobs.findBlobs(ctx, "q")
-	return slices.Concat(files, dirs), err
-}
-
-func hasUnknown(ctx context.Context, v *session, infos []content.Info) bool {
-	return slices.ContainsFunc(infos, func(i content.Info) bool {
-		_, err := v.contents.ContentInfo(ctx, i.ContentID)
-		return errors.Is(err, content.ErrContentNotFound)
-	})
+	markers, err := s.blobs.findBlobs(ctx, content.BlobIDPrefixSession)
+	if err != nil {
+		return nil, err
+	}
+	unfinished := map[content.SessionID]bool{}
+	for _, m := range markers {
+		unfinished[content.SessionIDFromBlobID(m.BlobID)] = true
+	}
+	var out []blob.Metadata
+	for _, prefix := range []blob.ID{"p", "q"} {
+		found, err := s.blobs.findBlobs(ctx, prefix)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
+	}
+	return slices.DeleteFunc(out, func(m blob.Metadata) bool {
+		return named[m.BlobID] || unfinished[content.SessionIDFromBlobID(m.BlobID)]
+	}), nil
 }
 
 // isSystemError reports whether the system refused to read, as against bytes that are wrong.

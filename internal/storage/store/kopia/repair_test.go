@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -199,58 +200,72 @@ func TestADamagedIndexIsBuiltAgain(t *testing.T) {
 	t.Logf("%d damages, all repaired", tried)
 }
 
-// Every index gone, one at a time, and all at once: it leaves no trace but packs that no index
-// names, and all checkpoints read.
-func TestALostIndexIsFound(t *testing.T) {
+// What an interrupted save left is not brought back: its marker is still there, and nobody knows
+// whether all of it was written.
+func TestAnInterruptedSaveStaysAway(t *testing.T) {
 	t.Parallel()
 	f := fillStore(t)
-	at, indexes := filepath.Join(t.TempDir(), "store"), f.blobs(t, "xn", "xs")
-	for i := range len(indexes) + 1 {
-		c, lost := f.copyTo(t, at), indexes
-		if i < len(indexes) {
-			lost = indexes[i : i+1]
+	newest := f.newestBlob(t, "q")
+	_, session, ok := strings.Cut(strings.TrimSuffix(filepath.Base(newest), ".f"), "-")
+	if !ok {
+		t.Fatalf("the pack %s has no session", newest)
+	}
+	for _, marked := range []bool{false, true} {
+		c := f.copyTo(t, filepath.Join(t.TempDir(), "store"))
+		c.damage(t, f.newestBlob(t, "xn"), damages["flipped"])
+		want := filledWorkspaces * filledCheckpoints
+		if marked {
+			must(t, os.WriteFile(filepath.Join(c.dir, "blobs", "s0123456789abcdef-"+session+".f"), []byte("x"), 0o600))
+			want--
 		}
-		for _, name := range lost {
-			if err := os.Remove(filepath.Join(c.dir, name)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		s, err := kopia.Open(t.Context(), c.opts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := errors.Join(s.Maintain(t.Context()), s.Close()); err != nil {
-			t.Fatal(err)
-		}
-		if whole, _, err := c.count(t); err != nil || whole != filledWorkspaces*filledCheckpoints {
-			t.Fatalf("%v gone: %d checkpoints, %v", lost, whole, err)
+		if whole, repaired, err := c.count(t); err != nil || whole != want {
+			t.Errorf("marked %v: %d checkpoints instead of %d, %q, %v", marked, whole, want, repaired, err)
 		}
 	}
-	t.Logf("%d times, all found", len(indexes)+1)
 }
 
-// The newest head is there at once, before any maintenance: a save must not use its number again.
-func TestALostIndexOfTheNewestCheckpointIsFoundAtOnce(t *testing.T) {
+// If a pack does not tell what it holds either, nothing is set aside and the store does not open:
+// a sweep would take that pack for garbage.
+func TestADamagedIndexStaysWhileAPackIsDamagedToo(t *testing.T) {
 	t.Parallel()
 	f := fillStore(t)
-	at := filepath.Join(t.TempDir(), "store")
-	for _, name := range f.blobs(t, "xn") {
-		c := f.copyTo(t, at)
-		if err := os.Remove(filepath.Join(c.dir, name)); err != nil {
-			t.Fatal(err)
+	index, pack := f.newestBlob(t, "xn"), f.newestBlob(t, "q")
+	f.damage(t, index, damages["flipped"])
+	f.damage(t, pack, damages["cut"])
+	if _, _, err := f.count(t); !errors.Is(err, store.ErrDamaged) {
+		t.Errorf("the store opens: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(f.dir, index)); err != nil {
+		t.Errorf("the index was set aside: %v", err)
+	}
+}
+
+// A directory for temporary files that is gone says nothing about the store.
+func TestNoPlaceForTemporaryFilesIsNoDamage(t *testing.T) {
+	f := fillStore(t)
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "gone"))
+	if _, repaired, err := f.count(t); err == nil || errors.Is(err, store.ErrDamaged) || len(repaired) > 0 {
+		t.Errorf("it opens with %q, %v", repaired, err)
+	}
+}
+
+func (f *filledStore) newestBlob(t *testing.T, prefix string) (name string) {
+	t.Helper()
+	var newest time.Time
+	for _, b := range f.blobs(t, prefix) {
+		i, err := os.Stat(filepath.Join(f.dir, b))
+		must(t, err)
+		if i.ModTime().After(newest) {
+			name, newest = b, i.ModTime()
 		}
-		s, err := kopia.Open(t.Context(), c.opts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for ws := range c.files {
-			if h, err := s.Head(t.Context(), ws); err != nil || h.Latest != filledCheckpoints {
-				t.Errorf("without %s the head is %d, %v", name, h.Latest, err)
-			}
-		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+	}
+	return name
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

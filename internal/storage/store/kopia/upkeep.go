@@ -60,9 +60,6 @@ const maxViewAge = 3
 // Maintain removes old heads, advances the epochs of the index, and from time to time gives
 // the next writers a new, short view. A shared store does this while it writes.
 func (s *Store) Maintain(ctx context.Context) error {
-	if err := s.comparePacksOnce(ctx); err != nil {
-		return fmt.Errorf("tend: %w", err)
-	}
 	s.mu.Lock()
 	due := s.opts.Exclusive && s.sealCount >= epochCheckInterval
 	if due {
