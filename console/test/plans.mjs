@@ -1,20 +1,8 @@
 // Prints what the console shows of plans, as lines: node plans.mjs file-of-plans.json. The Go
 // tests compare it with the terminal.
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
-import { rolldown } from "rolldown";
+import { readFileSync } from "node:fs";
+import { close, load } from "./load.mjs";
 
-const src = join(dirname(fileURLToPath(import.meta.url)), "../src");
-const out = mkdtempSync(join(tmpdir(), "console-plans-"));
-async function load(name) {
-  const bundle = await rolldown({ input: join(src, name), platform: "node", logLevel: "warn" });
-  const file = join(out, name.replaceAll("/", "-") + ".mjs");
-  await bundle.write({ file, format: "esm" });
-  await bundle.close();
-  return import(pathToFileURL(file).href);
-}
 try {
   const { rowsOf, dirsOf, noteOf, safetyText } = await load("screens/plan/rows.ts");
   const { shown } = await load("words/escape.ts");
@@ -28,5 +16,5 @@ try {
   const all = JSON.parse(readFileSync(process.argv[2], "utf8"));
   process.stdout.write(JSON.stringify(all.map((p) => lines(p.view).map((t) => shown(t).trim()).filter((t) => t !== ""))));
 } finally {
-  rmSync(out, { recursive: true, force: true });
+  close();
 }

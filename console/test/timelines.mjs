@@ -1,20 +1,8 @@
 // Prints what the console shows of timelines, as a list of rows, each a list of words:
 // node timelines.mjs file-of-timelines.json. The Go tests compare it with the terminal.
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
-import { rolldown } from "rolldown";
+import { readFileSync } from "node:fs";
+import { close, load } from "./load.mjs";
 
-const src = join(dirname(fileURLToPath(import.meta.url)), "../src");
-const out = mkdtempSync(join(tmpdir(), "console-timelines-"));
-async function load(name) {
-  const bundle = await rolldown({ input: join(src, name), platform: "node", logLevel: "warn" });
-  const file = join(out, name.replaceAll("/", "-") + ".mjs");
-  await bundle.write({ file, format: "esm" });
-  await bundle.close();
-  return import(pathToFileURL(file).href);
-}
 try {
   const { build } = await load("screens/timeline/view.ts");
   const { storyLine, marks } = await load("screens/timeline/story.ts");
@@ -48,5 +36,5 @@ try {
   };
   process.stdout.write(JSON.stringify(JSON.parse(readFileSync(process.argv[2], "utf8")).map(list)));
 } finally {
-  rmSync(out, { recursive: true, force: true });
+  close();
 }

@@ -158,7 +158,7 @@ func openCatalog(ctx context.Context, path string, opts sqlite.Options, c clock.
 
 func openStore(ctx context.Context, p dataPaths, create bool, o Options) (store.Store, error) {
 	opts := kopia.Options{Dir: p.store, FS: o.FS, Locks: fsx.NewLocks(p.locks), Clock: o.Clock, Derivation: o.Derivation, Exclusive: o.Exclusive}
-	opts.OnRepair = func(text string) { o.Diag.Log().Warn("the store was damaged", "repair", text) }
+	opts.OnRepair = func(text string) { o.Diag.Log().Warn("opened the store", "note", text) }
 	if create {
 		return kopia.Create(ctx, opts)
 	}

@@ -125,7 +125,7 @@ func (p *program) runCommand() int {
 	}
 	if err := settings.Damage(); err != nil {
 		e := retake.AsError(err)
-		fmt.Fprintf(os.Stderr, "retake: warning: %s, so older ones or the defaults apply: %s\n", e.What, e.Hint)
+		fmt.Fprintf(os.Stderr, "retake: warning: %s, so %s: %s\n", e.What, settings.Fallback(), e.Hint)
 	}
 	deps := cli.Deps{
 		Open: func(ctx context.Context, solo bool) (retake.Service, error) {

@@ -49,8 +49,8 @@ type Options struct {
 	// nothing.
 	Derivation string
 
-	// OnRepair is told what was found damaged and repaired while the store was opened; nil: nobody
-	// is.
+	// OnRepair is told what was repaired while the store was opened, and what could not be done to
+	// keep it repairable; nil: nobody is.
 	OnRepair func(text string)
 
 	// MinPackAge is how old a pack in a bucket must be before a sweep deletes it. Two that

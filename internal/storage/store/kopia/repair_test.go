@@ -23,10 +23,9 @@ import (
 
 // filledStore is a closed store with an oracle of every byte in it.
 type filledStore struct {
-	dir    string
-	opts   kopia.Options
-	files  map[retake.WorkspaceID][]string // by number, from 1
-	copied string                          // where it is copied from
+	dir   string
+	opts  kopia.Options
+	files map[retake.WorkspaceID][]string // by number, from 1
 }
 
 const (
@@ -87,7 +86,7 @@ func (f *filledStore) copyTo(t *testing.T, dir string) *filledStore {
 		t.Fatal(err)
 	}
 	out := *f
-	out.dir, out.opts.Dir, out.copied = dir, dir, f.dir
+	out.dir, out.opts.Dir = dir, dir
 	return &out
 }
 
