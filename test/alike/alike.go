@@ -100,8 +100,8 @@ var (
 // terminalRows draws a timeline and splits it into rows.
 func terminalRows(v *retake.TimelineView) []terminalRow {
 	now := time.Date(2026, 11, 3, 12, 0, 0, 0, time.UTC)
-	if n := len(v.Rows); n > 0 && !v.Rows[0].Time.IsZero() {
-		now = v.Rows[0].Time.Add(time.Minute)
+	if t := newest(v); !t.IsZero() {
+		now = lateInTheDay(t).Add(time.Minute)
 	}
 	var out []terminalRow
 	for line := range strings.Lines(term.RenderTimeline(term.Style{Glyphs: termtext.Unicode, Width: width, Now: now}, *v)) {
@@ -123,6 +123,23 @@ func terminalRows(v *retake.TimelineView) []terminalRow {
 		out = append(out, terminalRow{head, text})
 	}
 	return out
+}
+
+// newest returns the time of the first row that has one.
+func newest(v *retake.TimelineView) time.Time {
+	for i := range v.Rows {
+		if t := v.Rows[i].Time; !t.IsZero() {
+			return t
+		}
+	}
+	return time.Time{}
+}
+
+// lateInTheDay returns t in a zone in which it is 20:00 or later, so that the hours before it fall
+// on the same day: a row of another day has a date instead of a clock time.
+func lateInTheDay(t time.Time) time.Time {
+	u := t.UTC()
+	return t.In(time.FixedZone("evening", (20-u.Hour())*3600))
 }
 
 // difference lists rows that stand in one of the two alone, and words of the console that the
