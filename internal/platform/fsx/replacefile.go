@@ -1,6 +1,7 @@
 package fsx
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -33,6 +34,37 @@ func ReplaceFile(path string, data []byte, mode fs.FileMode) error {
 		return fmt.Errorf("replace %s: %w", path, err)
 	}
 	return SyncDir(dir)
+}
+
+// ReplaceIn is ReplaceFile for a name in an open directory.
+func ReplaceIn(dir Dir, name string, data []byte) error {
+	if err := WriteIn(dir, name, data); err != nil {
+		return err
+	}
+	return dir.Sync()
+}
+
+// TempMark is in the name of a file that WriteIn has not finished.
+const TempMark = ".new."
+
+// WriteIn is ReplaceIn for a caller who syncs the directory itself.
+func WriteIn(dir Dir, name string, data []byte) error {
+	tmp := name + TempMark + rand.Text()[:12] // of this process alone
+	f, err := dir.Create(tmp, 0o600)
+	if err != nil {
+		return fmt.Errorf("replace %s: %w", name, err)
+	}
+	if _, err = f.Write(data); err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = dir.Rename(tmp, dir, name)
+	}
+	if err != nil {
+		_ = dir.Remove(tmp) // a leftover of ours
+		return fmt.Errorf("replace %s: %w", name, err)
+	}
+	return nil
 }
 
 // SyncDir makes the names in a directory durable, where the system can.
