@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/retake-dev/retake"
 )
@@ -12,13 +13,17 @@ import (
 // object in the format of the agent. It never grants permission; only Cursor, which blocks
 // without an answer, is told to go on.
 func FormatAnswer(agent, event string, r retake.Reaction) []byte {
-	note := ""
+	warning, note := warningText(r.Warnings), ""
 	if acceptsNote(agent, event) {
-		note = truncate(r.Note, maxNote)
+		note = r.Note
+		if systemMessage[agent] == "" {
+			note, warning = strings.TrimSpace(warning+"\n"+note), ""
+		}
+		note = truncate(note, maxNote)
 	}
 	switch agent {
 	case cursor:
-		return cursorAnswer(event)
+		return cursorAnswer(event, warning)
 	case cline:
 		answer := map[string]any{"cancel": false}
 		if note != "" {
@@ -26,17 +31,39 @@ func FormatAnswer(agent, event string, r retake.Reaction) []byte {
 		}
 		return encodeObject(answer)
 	}
-	if note == "" {
+	answer := map[string]any{}
+	if field := systemMessage[agent]; field != "" && warning != "" {
+		answer[field] = warning
+	}
+	switch {
+	case note == "":
+	case agent == opencode:
+		answer["note"] = note
+	case agent == dockerAgent:
+		answer["hook_specific_output"] = map[string]string{"hook_event_name": event, "additional_context": note}
+	default:
+		answer["hookSpecificOutput"] = map[string]string{"hookEventName": event, "additionalContext": note}
+	}
+	if len(answer) == 0 {
 		return nil
 	}
-	switch agent {
-	case opencode:
-		return encodeObject(map[string]any{"note": note})
-	case dockerAgent:
-		return encodeObject(map[string]any{"hook_specific_output": map[string]string{"hook_event_name": event, "additional_context": note}})
-	default:
-		return encodeObject(map[string]any{"hookSpecificOutput": map[string]string{"hookEventName": event, "additionalContext": note}})
+	return encodeObject(answer)
+}
+
+// systemMessage is the field by which a hook of an agent tells the user something at any event.
+// The others are told by a note to the agent, where it accepts one.
+var systemMessage = map[string]string{
+	claudeCode: "systemMessage", codex: "systemMessage", droid: "systemMessage", gemini: "systemMessage", dockerAgent: "system_message",
+}
+
+// warningText returns the warning that no checkpoint was taken, if there is one.
+func warningText(all []retake.Warning) string {
+	for _, w := range all {
+		if w.Code == notProtected {
+			return truncate(w.Text, maxNote)
+		}
 	}
+	return ""
 }
 
 // acceptsNote reports whether the agent passes a note at an event on to its model.
@@ -60,7 +87,10 @@ var noteEvents = map[string][]string{
 
 // cursorAnswer lets Cursor go on. If the event is not known, the answer fits all events
 // that expect one.
-func cursorAnswer(event string) []byte {
+func cursorAnswer(event, warning string) []byte {
+	if warning != "" && cursorWaits(event) {
+		return encodeObject(map[string]any{"permission": "allow", "user_message": warning, "agent_message": warning})
+	}
 	switch {
 	case event == "":
 		return encodeObject(map[string]any{"permission": "allow", "continue": true})

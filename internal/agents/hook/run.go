@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/retake-dev/retake"
@@ -118,8 +119,8 @@ func (r *hookRun) run(ctx context.Context) {
 	for i := range heard.Signals {
 		heard.Signals[i].Hears = acceptsNote(r.agent, heard.Event)
 	}
-	note := r.sendSignals(ctx, heard.Signals)
-	r.setAnswer(FormatAnswer(r.agent, heard.Event, retake.Reaction{Note: note}))
+	note, missed := r.sendSignals(ctx, heard.Signals)
+	r.setAnswer(FormatAnswer(r.agent, heard.Event, retake.Reaction{Note: note, Warnings: missedCheckpoint(missed)}))
 }
 
 // setAnswer replaces the answer. A nil answer keeps the path of a worktree.
@@ -130,8 +131,9 @@ func (r *hookRun) setAnswer(b []byte) {
 }
 
 // sendSignals sends the signals to the service, and returns the first note. Signals that it
-// does not receive are queued.
-func (r *hookRun) sendSignals(ctx context.Context, signals []retake.Signal) (note string) {
+// does not receive are queued; missed is why one before which a checkpoint is taken was not
+// heard.
+func (r *hookRun) sendSignals(ctx context.Context, signals []retake.Signal) (note string, missed error) {
 	for _, s := range signals {
 		if !r.isProtected(ctx, s.Dir) {
 			continue
@@ -140,14 +142,36 @@ func (r *hookRun) sendSignals(ctx context.Context, signals []retake.Signal) (not
 		if err != nil {
 			r.logError(fmt.Errorf("observe %s: %w", s.Kind, err))
 			r.enqueue(ctx, s)
+			if missed == nil && (s.Kind == retake.SignalPrompt || s.Kind == retake.SignalCall) {
+				missed = err
+			}
 			continue
 		}
 		if note == "" {
 			note = reaction.Note
 		}
 	}
-	return note
+	return note, missed
 }
+
+// missedCheckpoint returns the warning that no checkpoint was taken. An agent goes on all the
+// same, so somebody must know.
+func missedCheckpoint(err error) []retake.Warning {
+	if err == nil {
+		return nil
+	}
+	why := "the daemon cannot be reached"
+	switch e := (*retake.Error)(nil); {
+	case errors.As(err, &e):
+		why = strings.TrimPrefix(e.What, "can't save: ")
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, errLate):
+		why = "the daemon did not answer in time"
+	}
+	return []retake.Warning{{Code: notProtected, Text: "Retake could not take a checkpoint here: " + why + ". What the agent changes now may not be undone. See: retake status"}}
+}
+
+// notProtected is the code of that warning.
+const notProtected = "not-protected"
 
 var errLate = errors.New("the signal before it was not heard")
 
@@ -205,7 +229,7 @@ func (r *hookRun) runExternal(ctx context.Context, payload []byte, w EventContex
 	heard, answer, err := ReadExternal(r.agent, said, w)
 	r.answer = answer
 	r.logError(err)
-	r.sendSignals(ctx, heard.Signals)
+	_, _ = r.sendSignals(ctx, heard.Signals) // the program of the user has answered already
 }
 
 // logError logs an error, and survives a log that does not work.

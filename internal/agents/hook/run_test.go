@@ -91,10 +91,10 @@ func TestRunHung(t *testing.T) {
 		agent, payload, out string
 		budget              time.Duration
 	}{
-		{"claude-code", prompting, "", 2 * time.Second},
-		{"claude-code", calling, "", 2 * time.Second},
+		{"claude-code", prompting, missed("systemMessage", "the daemon did not answer in time"), 2 * time.Second},
+		{"claude-code", calling, missed("systemMessage", "the daemon did not answer in time"), 2 * time.Second},
 		{"claude-code", stopping, "", 2 * time.Second},
-		{"cursor", shelling, `{"permission":"allow"}` + "\n", 2 * time.Second},
+		{"cursor", shelling, `{"agent_message":"` + missedText("the daemon did not answer in time") + `","permission":"allow","user_message":"` + missedText("the daemon did not answer in time") + "\"}\n", 2 * time.Second},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			b := bench{observe: func(ctx context.Context, _ retake.Signal) (retake.Reaction, error) {
@@ -137,12 +137,42 @@ func TestRunDeaf(t *testing.T) {
 	})
 }
 
+// missed is the answer of an agent's hook that no checkpoint was taken.
+func missed(field, why string) string { return `{"` + field + `":"` + missedText(why) + "\"}\n" }
+
+func missedText(why string) string {
+	return "Retake could not take a checkpoint here: " + why + ". What the agent changes now may not be undone. See: retake status"
+}
+
+// Every agent is told in its own way that no checkpoint was taken, at the events before which one
+// is taken.
+func TestEveryAgentIsTold(t *testing.T) {
+	t.Parallel()
+	warned := retake.Reaction{Warnings: []retake.Warning{{Code: "not-protected", Text: "no checkpoint"}}}
+	for agent, at := range map[string]struct{ event, want string }{
+		"claude-code":  {"PreToolUse", `{"systemMessage":"no checkpoint"}`},
+		"codex":        {"UserPromptSubmit", `{"systemMessage":"no checkpoint"}`},
+		"droid":        {"UserPromptSubmit", `{"systemMessage":"no checkpoint"}`},
+		"gemini":       {"BeforeAgent", `{"systemMessage":"no checkpoint"}`},
+		"copilot":      {"UserPromptSubmit", `{"hookSpecificOutput":{"additionalContext":"no checkpoint","hookEventName":"UserPromptSubmit"}}`},
+		"pi":           {"UserPromptSubmit", `{"hookSpecificOutput":{"additionalContext":"no checkpoint","hookEventName":"UserPromptSubmit"}}`},
+		"docker-agent": {"user_prompt_submit", `{"system_message":"no checkpoint"}`},
+		"opencode":     {"chat.message", `{"note":"no checkpoint"}`},
+		"cline":        {"UserPromptSubmit", `{"cancel":false,"contextModification":"no checkpoint"}`},
+		"cursor":       {"beforeShellExecution", `{"agent_message":"no checkpoint","permission":"allow","user_message":"no checkpoint"}`},
+	} {
+		if got := string(hook.FormatAnswer(agent, at.event, warned)); got != at.want {
+			t.Errorf("%s: %s, want %s", agent, got, at.want)
+		}
+	}
+}
+
 func TestRunError(t *testing.T) {
 	t.Parallel()
 	b := bench{observe: func(context.Context, retake.Signal) (retake.Reaction, error) {
 		return retake.Reaction{Note: "not heard"}, errors.New("no daemon")
 	}}
-	b.want(t, hook.Run(t.Context(), "claude-code", b.deps(prompting)), 1, 1, "")
+	b.want(t, hook.Run(t.Context(), "claude-code", b.deps(prompting)), 1, 1, missed("systemMessage", "the daemon cannot be reached"))
 	if len(b.troubles) != 1 || !strings.Contains(b.troubles[0], "no daemon") {
 		t.Errorf("troubles %q", b.troubles)
 	}
