@@ -167,6 +167,7 @@ const (
 	KeepUnheld     KeepReason = "unheld"     // the checkpoint gone to does not hold it
 	KeepOccupied   KeepReason = "occupied"   // something that is kept lies there or below
 	KeepOverlap    KeepReason = "overlap"    // changed while somebody else worked here too
+	KeepDamaged    KeepReason = "damaged"    // its stored bytes cannot be read
 )
 
 // Keep is one path that is left alone though the checkpoints differ there. A
@@ -199,6 +200,7 @@ const (
 	ObstacleDatabase   = "database"    // a database that is running
 	ObstacleOverlap    = "overlap"     // another session, or you, worked on the same files at the same time
 	ObstacleGit        = "git"         // git is moved, or is left behind by files that go elsewhere
+	ObstacleDamaged    = "damaged"     // the stored bytes of some files cannot be read; they stay as they are
 
 	ObstacleAgentWorking = "agent-working" // an agent is in the middle of a turn here
 )
@@ -206,7 +208,7 @@ const (
 // ObstacleClasses are all of them.
 var ObstacleClasses = []string{
 	ObstacleUncaptured, ObstacleChanged, ObstaclePartial, ObstacleHeld, ObstacleMassDelete, ObstacleSpace, ObstacleNames, ObstacleSetuid, ObstacleDatabase, ObstacleGit, ObstacleOverlap,
-	ObstacleAgentWorking,
+	ObstacleAgentWorking, ObstacleDamaged,
 }
 
 // givenBack are the classes that lose nothing: what they are about is in the safety

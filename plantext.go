@@ -98,6 +98,27 @@ func (f *Failure) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+// MarshalJSON keeps a path that is not UTF-8.
+func (d DamagedPath) MarshalJSON() ([]byte, error) {
+	type plain DamagedPath
+	return json.Marshal(struct {
+		plain
+		Raw []byte `json:"path_raw,omitempty"`
+	}{plain(d), rawOf(d.Path)})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (d *DamagedPath) UnmarshalJSON(b []byte) error {
+	type plain DamagedPath
+	v := struct {
+		*plain
+		Raw []byte `json:"path_raw"`
+	}{plain: (*plain)(d)}
+	err := json.Unmarshal(b, &v)
+	restore(&d.Path, v.Raw)
+	return err
+}
+
 // MarshalJSON keeps paths that are not UTF-8.
 func (p Plan) MarshalJSON() ([]byte, error) {
 	type plain Plan

@@ -180,7 +180,15 @@ type Status struct {
 	Answers    []Answer    `json:"answers,omitempty"` // about the newest
 	Backup     *Backup     `json:"backup,omitempty"`  // where checkpoints also go
 
+	Damage *DamageState `json:"damage,omitempty"` // what cannot be read back; nil: nothing that is known
+
 	Background []BackgroundTask `json:"background,omitempty"` // tasks that nobody waits for and that failed
+}
+
+// DamageState is what cannot be read back from the store, as the last scrub found it.
+type DamageState struct {
+	Checkpoints []int64 `json:"checkpoints"` // their numbers, rising
+	Paths       int64   `json:"paths"`       // counted once for each checkpoint
 }
 
 // BackgroundTask is work that nobody waits for: how often it ran and failed since the service
@@ -258,9 +266,11 @@ type Custodian interface {
 	Prove(ctx context.Context, ws WorkspaceID, ref string) (Proof, error)
 }
 
-// ScrubQuery chooses how much to read: Share between 0 (structure only) and 1.
+// ScrubQuery chooses how much to read: Share between 0 (structure only) and 1. A repair reads
+// everything.
 type ScrubQuery struct {
 	Share    float64
+	Repair   bool // look for what is damaged in the live workspaces, and store it again
 	Progress func(Progress)
 }
 
@@ -270,6 +280,17 @@ type ScrubReport struct {
 	Objects     int64    `json:"objects"`
 	Bytes       int64    `json:"bytes"`
 	Failed      []string `json:"failed"`
+
+	Damaged  []DamagedPath `json:"damaged,omitempty"`  // the same, to be counted
+	Repaired []DamagedPath `json:"repaired,omitempty"` // with Repair: what can be read again
+}
+
+// DamagedPath is a path of a checkpoint whose stored bytes cannot be read.
+type DamagedPath struct {
+	Workspace WorkspaceID `json:"workspace"`
+	Number    int64       `json:"number,omitempty"` // 0: the whole history
+	Path      string      `json:"path,omitempty"`   // "": the whole checkpoint
+	State     bool        `json:"state,omitempty"`  // of the conversation, and not of the files
 }
 
 // SweepReport says what a sweep gave back.

@@ -17,7 +17,14 @@ type Workspace struct {
 
 	Origin      *Origin       `json:"origin,omitempty"`      // of a fork: what it grew from
 	Interrupted *Interruption `json:"interrupted,omitempty"` // told by Locate and Status, and stored nowhere
+	Unprotected *Unprotected  `json:"unprotected,omitempty"` // why no checkpoint could be taken now; told by Locate, Status and the timeline
 	Stale       string        `json:"stale,omitempty"`       // why the newest checkpoints may not be listed: the catalog cannot be written; told by Locate
+}
+
+// Unprotected says why no checkpoint can be taken now: what an agent does is not kept.
+type Unprotected struct {
+	Why  string `json:"why"`
+	Hint string `json:"hint,omitempty"` // what to do about it, a line each
 }
 
 // Origin is the checkpoint that a fork grew from.

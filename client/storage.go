@@ -13,10 +13,11 @@ import (
 // frees, backs up and erases them.
 type storage struct{ conn *conn }
 
-// Scrub reads stored data back and verifies it. It changes nothing, so it may be retried.
+// Scrub reads stored data back and verifies it, and repairs it if that is asked for. It may be
+// retried.
 func (c *storage) Scrub(ctx context.Context, q retake.ScrubQuery) (retake.ScrubReport, error) {
-	a := newRequest(http.MethodPost, wire.ScrubBody{Share: q.Share}, "scrub")
-	a.idempotent, a.readOnly, a.onProgress = true, true, q.Progress
+	a := newRequest(http.MethodPost, wire.ScrubBody{Share: q.Share, Repair: q.Repair}, "scrub")
+	a.idempotent, a.readOnly, a.onProgress = true, !q.Repair, q.Progress
 	return callJSON[retake.ScrubReport](ctx, c.conn, a)
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/service/maintenance"
 	"github.com/retake-dev/retake/internal/service/workspace"
 	"github.com/retake-dev/retake/internal/storage/catalog"
 )
@@ -18,6 +19,7 @@ func (s *Service) Status(ctx context.Context, id retake.WorkspaceID) (retake.Sta
 		return out, workspace.WrapError("no such workspace", workspace.Unchanged, err)
 	}
 	out.Workspace.Interrupted = s.Registry.InterruptionOf(ctx, id)
+	out.Workspace.Unprotected = s.Registry.Unprotected(ctx, out.Workspace)
 	if out.Count, _, err = s.Registry.Catalog.Counts(ctx, id); err != nil {
 		return out, workspace.WrapError("the timeline cannot be read", workspace.Unchanged, err)
 	}
@@ -35,6 +37,7 @@ func (s *Service) Status(ctx context.Context, id retake.WorkspaceID) (retake.Sta
 	if out.Store, err = s.Maintenance.CachedSpace(ctx); err != nil {
 		return out, err
 	}
+	out.Damage = maintenance.DamageState(ctx, s.Registry, id)
 	out.Backup, out.Background = s.Backups.BackupStatus(ctx, id), s.Registry.Diag.Failed()
 	found, err := s.History.LoadFindings(ctx, id, []retake.Checkpoint{cp}, false)
 	if err == nil {

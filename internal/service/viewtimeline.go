@@ -23,6 +23,7 @@ func (s *Service) ViewTimeline(ctx context.Context, q retake.TimelineQuery) (ret
 	if in.Timeline, err = s.Log(ctx, q.LogQuery); err != nil {
 		return retake.TimelineView{}, err
 	}
+	in.Workspace.Unprotected = s.Registry.Unprotected(ctx, in.Workspace)
 	s.readViewDetails(ctx, &in)
 	in.SetPresent(s.newestNumber(ctx, q, in.Checkpoints), present())
 	return view.Timeline(in), nil

@@ -71,6 +71,8 @@ func deedText(p *retake.Plan, o retake.Obstacle) string {
 		return overwriteText(p, o.Paths)
 	case retake.ObstaclePartial:
 		return "go to " + planGoal(p) + ", which is incomplete"
+	case retake.ObstacleDamaged:
+		return "restore the rest and leave " + pathOrCount(o.Paths, "something") + ", whose stored bytes are damaged"
 	case retake.ObstacleHeld:
 		return "replace " + pathOrCount(o.Paths, "something") + " while programs hold " + it
 	case retake.ObstacleDatabase:

@@ -314,6 +314,7 @@ var keepReasonTexts = map[retake.KeepReason]string{
 	retake.KeepUnheld:     "not in that checkpoint",
 	retake.KeepOccupied:   "it contains something that is left as is",
 	retake.KeepOverlap:    "changed while someone else worked here",
+	retake.KeepDamaged:    "its stored bytes are damaged",
 }
 
 // keepSection has the paths that stay as they are, in the order of the plan.

@@ -404,6 +404,24 @@ export interface CrossCheck {
   missed?: string[] | null;
 }
 
+export interface DamageState {
+  /** The numbers of the damaged checkpoints. */
+  checkpoints: number[] | null;
+  /** The number of damaged paths, counted once for each checkpoint. */
+  paths: number;
+}
+
+export interface DamagedPath {
+  /** The checkpoint's number. Absent if the whole history cannot be read. */
+  number?: number;
+  /** The path. Absent if the whole checkpoint cannot be read. */
+  path?: string;
+  /** If true, it is part of the saved conversation, not of the files. */
+  state?: boolean;
+  /** The workspace's ID. */
+  workspace: string;
+}
+
 export interface Danger {
   /** The name to pass in `accept`: home, system, giant or nested. */
   class: string;
@@ -1808,6 +1826,8 @@ export interface ScheduleBody {
 }
 
 export interface ScrubBody {
+  /** Read everything, look for damaged content in the live workspaces, and store it again. */
+  repair?: boolean;
   /** The share of all file content to read, from 0 (structure only) to 1. */
   share?: number;
 }
@@ -1817,10 +1837,14 @@ export interface ScrubReport {
   bytes: number;
   /** The number of checkpoints that were read. */
   checkpoints: number;
+  /** The same as `failed`, as workspace, checkpoint and path. */
+  damaged?: DamagedPath[] | null;
   /** What could not be read or did not match, for people. Empty means that all is well. */
   failed: string[] | null;
   /** The number of stored objects that were read. */
   objects: number;
+  /** What could not be read before a repair and can be read now. */
+  repaired?: DamagedPath[] | null;
 }
 
 export interface Segment {
@@ -1968,6 +1992,8 @@ export interface Status {
   backup?: Backup;
   /** The number of checkpoints. */
   count: number;
+  /** What cannot be read back from the store. Absent if no damage is known. */
+  damage?: DamageState;
   /** The last test restore of a good checkpoint. */
   drill?: Drill;
   /** The newest good checkpoint: complete, and all checks passed. */
@@ -2352,6 +2378,13 @@ export interface Turn {
   words?: string;
 }
 
+export interface Unprotected {
+  /** What to do about it, one step per line. */
+  hint?: string;
+  /** The reason. */
+  why: string;
+}
+
 export interface Unread {
   /** The path of the file. */
   path: string;
@@ -2489,6 +2522,8 @@ export interface Workspace {
   root_raw?: string;
   /** Why the newest checkpoints may be missing from lists. Only `locate` reports it. */
   stale?: string;
+  /** Why no checkpoint can be taken now. Absent if one can. Only `locate`, `status` and the timeline view report it. */
+  unprotected?: Unprotected;
 }
 
 export interface WorkspaceList {
@@ -2544,4 +2579,6 @@ export interface WorkspaceState {
   root_raw?: string;
   /** Why the newest checkpoints may be missing. Lists don't report it. */
   stale?: string;
+  /** Why no checkpoint can be taken now. Only `locate`, `status` and the timeline view report it. */
+  unprotected?: Unprotected;
 }

@@ -3,6 +3,7 @@ package capture
 import (
 	"context"
 	"encoding/binary"
+	"slices"
 
 	"github.com/retake-dev/retake"
 )
@@ -107,6 +108,17 @@ func (x *Index) dropTree(path string) error {
 		}
 	}
 	return nil
+}
+
+// Distrust forgets the directories that are damaged in the store, or hold a file that is: the next
+// capture that comes there reads every file of them.
+func (x *Index) Distrust(damaged func(retake.ObjectID) bool) {
+	for path, r := range x.dirs {
+		rows, err := r.decodeRows()
+		if err != nil || damaged(r.head.object) || slices.ContainsFunc(rows, func(w row) bool { return w.entry.Object != "" && damaged(w.entry.Object) }) {
+			x.removeDir(path)
+		}
+	}
 }
 
 // decodeRows returns the rows of a record.

@@ -305,7 +305,7 @@ func TestDamage(t *testing.T) {
 	must(t, err)
 	for _, e := range entries {
 		if e.Name == "dir" {
-			d.store.Damage(e.Object)
+			d.store.FlipByte(e.Object)
 		}
 	}
 	if _, err := os.ReadDir(d.mountPath(first + "/dir")); !errors.Is(err, syscall.EIO) {
@@ -315,7 +315,7 @@ func TestDamage(t *testing.T) {
 		t.Errorf("below a damaged directory: %v", err)
 	}
 	for _, name := range []string{"bad", "long", "link"} {
-		d.store.Damage(d.object(name))
+		d.store.FlipByte(d.object(name))
 	}
 	for _, name := range []string{"bad", "long"} {
 		if b, err := os.ReadFile(d.mountPath(first + "/" + name)); !errors.Is(err, syscall.EIO) {

@@ -25,6 +25,7 @@ func (p *planner) findObstacles(ctx context.Context) error {
 	p.checkUncaptured()
 	p.checkUnsaved()
 	p.checkPartial()
+	p.checkDamaged()
 	p.checkMassDelete()
 	p.checkOverlap()
 	p.checkSetuid()
@@ -116,6 +117,17 @@ func (p *planner) checkPartial() {
 		}
 	}
 	p.addObstacle(retake.ObstaclePartial, paths, "%s is incomplete in that checkpoint", "%s are incomplete in that checkpoint")
+}
+
+// checkDamaged reports paths whose stored bytes cannot be read.
+func (p *planner) checkDamaged() {
+	var paths []string
+	for _, k := range p.plan.Keeps {
+		if k.Why == retake.KeepDamaged {
+			paths = append(paths, k.Path)
+		}
+	}
+	p.addObstacle(retake.ObstacleDamaged, paths, "the stored bytes of %s are damaged; it stays as it is", "the stored bytes of %s are damaged; they stay as they are")
 }
 
 // checkMassDelete reports deletions above the limits.

@@ -30,8 +30,9 @@ type Request struct {
 	WantGaps      []retake.Gap
 	Unsaved       map[string]bool // changed since the last checkpoint; what it holds is asked about
 	IsVolatile    func(path string) bool
-	SideSuffix    string // what names of side copies end in
-	FileCount     int64  // that are there now
+	IsDamaged     func(id retake.ObjectID) bool // the stored bytes cannot be read; nil: all can
+	SideSuffix    string                        // what names of side copies end in
+	FileCount     int64                         // that are there now
 	Environment   Environment
 }
 
@@ -145,6 +146,8 @@ func (p *planner) keepSubtree(ctx context.Context, path string, s sides) (bool, 
 		p.uncaptured = append(p.uncaptured, path)
 	case s.now != nil && s.want == nil && p.wantGaps.covers(path):
 		p.addKeep(path, s, retake.KeepUnheld, p.wantGaps.reason(path))
+	case p.isUnreadable(s):
+		p.addKeep(path, s, retake.KeepDamaged, "")
 	case p.isProtected(path, s):
 		p.addKeep(path, s, p.Protected[path].Why, p.Protected[path].Detail)
 	case p.isKeptRepository(path, s):
@@ -157,6 +160,12 @@ func (p *planner) keepSubtree(ctx context.Context, path string, s sides) (bool, 
 		return false, nil
 	}
 	return true, nil
+}
+
+// isUnreadable reports whether what a path should become is damaged in the store. What is there
+// stays: an old file is better than none.
+func (p *planner) isUnreadable(s sides) bool {
+	return p.IsDamaged != nil && s.want != nil && (s.now == nil || s.now.Object != s.want.Object) && p.IsDamaged(s.want.Object)
 }
 
 // isRequested reports whether a path is part of the request. A database includes its companion

@@ -89,7 +89,8 @@ type ForgetBody struct {
 }
 
 type ScrubBody struct {
-	Share float64 `json:"share,omitempty" doc:"The share of all file content to read, from 0 (structure only) to 1."`
+	Share  float64 `json:"share,omitempty" doc:"The share of all file content to read, from 0 (structure only) to 1."`
+	Repair bool    `json:"repair,omitempty" doc:"Read everything, look for damaged content in the live workspaces, and store it again."`
 }
 
 type PurgeBody struct {

@@ -229,7 +229,7 @@ func TestDrillFindsDamage(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	s := h.addSchedule(retake.WorkDrill, "0 * * * *")
-	h.store.Damage(h.checkpoint("1").Tree)
+	h.store.FlipByte(h.checkpoint("1").Tree)
 	h.clock.Advance(time.Hour)
 	h.runDue(h.newScheduler(), serverdb.QueueSchedule)
 	if got := h.schedule(s.ID); got.Last == nil || !strings.Contains(got.Last.Err, "cannot be read") {

@@ -86,6 +86,7 @@ type Hooks struct {
 func (s *Checkpoints) SaveNow(ctx context.Context, l *workspace.Cache, ws retake.Workspace, root fsx.Dir, req retake.SaveRequest, a Options) (res retake.SaveResult, err error) {
 	t, err := s.BeginCheckpoint(ctx, l, ws, root)
 	if err != nil {
+		l.NoteSave(err)
 		return retake.SaveResult{}, err
 	}
 	t.Options = a
@@ -101,6 +102,7 @@ func (s *Checkpoints) SaveNow(ctx context.Context, l *workspace.Cache, ws retake
 		res, err = t.saveCheckpoint(ctx, req)
 	}
 	whole = true
+	l.NoteSave(err)
 	if cerr := t.Close(); cerr != nil {
 		res.Warnings = append(res.Warnings, retake.Warning{Code: "upkeep", Text: cerr.Error()})
 	}
@@ -121,6 +123,7 @@ type Writer struct {
 	Writer   store.Writer
 	parent   *retake.Checkpoint
 	policy   retake.Policy // of the last capture; the user may change it meanwhile
+	healed   func()        // to be called when the last capture is durable; nil: the store is not damaged
 	warnings []retake.Warning
 }
 
@@ -210,11 +213,12 @@ func (t *Writer) captureAndSeal(ctx context.Context, req retake.SaveRequest) (cp
 		t.cache.RescanReason = failedSaveReason
 		return retake.Checkpoint{}, false, err
 	}
-	if p := t.parent; req.IfChanged && p != nil && p.Content == res.Content && p.Coverage.Grade == res.Coverage.Grade && (!t.Exact || p.Tree == res.Files.Object) && !t.cache.TipInDoubt {
-		t.acceptUnchanged(res, x)
-		return *p, false, nil
-	}
-	if err = t.svc.workspaces.CheckTreeSize(res.Files.Sum.Bytes); err == nil {
+	if req.IfChanged && t.isUnchanged(res) {
+		if err = t.flushHealed(ctx); err == nil {
+			t.acceptUnchanged(res, x)
+			return *t.parent, false, nil
+		}
+	} else if err = t.svc.workspaces.CheckTreeSize(res.Files.Sum.Bytes); err == nil {
 		cp, err = t.newCheckpoint(res, req)
 	}
 	if err == nil {
@@ -229,6 +233,7 @@ func (t *Writer) captureAndSeal(ctx context.Context, req retake.SaveRequest) (cp
 		return cp, false, err
 	}
 	t.cache.TipInDoubt = false // this seal made earlier ones durable too
+	t.markHealed()
 	// ---- the checkpoint exists; from here on there are only warnings ----
 	res.Draft.Accept(capture.Seal{Checkpoint: cp.ID, Number: cp.Number, Tree: cp.Tree})
 	t.cache.SetTip(x, cp)
@@ -259,6 +264,12 @@ func (t *Writer) storedAgentFiles(ctx context.Context) (map[string][]byte, []ret
 // failedSaveReason forces a full scan: after a failed save the dirty set may be incomplete.
 const failedSaveReason = "the save before did not work out"
 
+// isUnchanged reports whether a capture is as the checkpoint before it.
+func (t *Writer) isUnchanged(res *capture.Result) bool {
+	p := t.parent
+	return p != nil && p.Content == res.Content && p.Coverage.Grade == res.Coverage.Grade && (!t.Exact || p.Tree == res.Files.Object) && !t.cache.TipInDoubt
+}
+
 // acceptUnchanged ends a capture that is not recorded. If it found the very tree of the
 // parent, the dirty set is clean; else only times changed, and the dirty set stays.
 func (t *Writer) acceptUnchanged(res *capture.Result, x *capture.Index) {
@@ -284,6 +295,7 @@ func (t *Writer) captureFiles(ctx context.Context, req retake.SaveRequest) (*cap
 		return nil, nil, err
 	}
 	t.svc.workspaces.DrainTracker(t.cache, t.ws.Root)
+	t.healed = t.cache.DistrustDamage(t.svc.workspaces.StoreIfOpen(), x)
 	t.cache.LimitToDirty(&o)
 	res, err := capture.Read(ctx, t.root, x, t.Writer, o)
 	return res, x, err

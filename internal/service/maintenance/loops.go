@@ -19,6 +19,7 @@ type upkeepLoops struct {
 	wakeup     chan struct{}
 	freeMemory atomic.Bool // a large scan left memory that can be given back
 	loops      sync.WaitGroup
+	named      knownDamage // the damage whose checkpoints were looked for; of the upkeep loop alone
 }
 
 const (
@@ -75,6 +76,7 @@ func (c *upkeepLoops) runUpkeepLoop(ctx context.Context) {
 		st := c.svc.workspaces.StoreIfOpen()
 		if st != nil {
 			c.svc.workspaces.RunTask(workspace.TaskMaintenance, func() error { return st.Maintain(ctx) })
+			c.svc.workspaces.RunTask(workspace.TaskMaintenance, func() error { return c.nameDamage(ctx, st) })
 		}
 		c.svc.workspaces.RunTask(workspace.TaskRetention, func() error {
 			more, err := c.svc.tryCleanup(ctx, st)

@@ -17,7 +17,13 @@ func (s *Maintenance) Scrub(ctx context.Context, q retake.ScrubQuery) (retake.Sc
 	if err != nil {
 		return retake.ScrubReport{}, workspace.WrapError("the store cannot be opened", workspace.Unchanged, err)
 	}
+	if q.Repair {
+		return repairStore(ctx, s, st, q)
+	}
 	rep, err := st.Scrub(ctx, q)
+	if err == nil {
+		err = noteDamage(ctx, s.workspaces, rep.Damaged)
+	}
 	return rep, workspace.WrapError("the store cannot be read", workspace.Unchanged, err)
 }
 

@@ -2,7 +2,9 @@ package rewind
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -12,6 +14,7 @@ import (
 	"github.com/retake-dev/retake/internal/platform/proc"
 	"github.com/retake-dev/retake/internal/service/insight"
 	"github.com/retake-dev/retake/internal/service/workspace"
+	"github.com/retake-dev/retake/internal/storage/store"
 )
 
 // PlanRestore returns what a restore, undo, redo or adopt would do. It changes nothing.
@@ -109,7 +112,7 @@ func (s *Rewinder) makePlan(ctx context.Context, ws retake.Workspace, j resolved
 	r := restore.Request{
 		Course: j.req.Course, Target: j.target, Paths: j.req.Paths, Git: j.req.Git, Trees: v.trees,
 		Now: v.root, Base: j.base, Want: j.want, NowGaps: v.gaps, WantGaps: j.wantGaps, Unsaved: v.unsaved,
-		Protected: j.protected, Hunks: j.req.Hunks, IsVolatile: restore.IsVolatile, SideSuffix: j.sideSuffix, FileCount: v.root.Sum.Files + v.root.Sum.Symlinks, Environment: w,
+		Protected: j.protected, Hunks: j.req.Hunks, IsVolatile: restore.IsVolatile, IsDamaged: s.damageOf(ctx), SideSuffix: j.sideSuffix, FileCount: v.root.Sum.Files + v.root.Sum.Symlinks, Environment: w,
 	}
 	if j.interrupted != nil {
 		r.Paths = nil
@@ -136,6 +139,42 @@ func (s *Rewinder) makePlan(ctx context.Context, ws retake.Workspace, j resolved
 		p.Git[i].Checkpoint = j.wantNumber
 	}
 	return p, err
+}
+
+// damageOf returns the function that tells which stored objects cannot be read, or nil if no
+// damage is known.
+func (s *Rewinder) damageOf(ctx context.Context) func(retake.ObjectID) bool {
+	st := s.workspaces.StoreIfOpen()
+	if st == nil {
+		return nil
+	}
+	d := st.Damage()
+	if d.Parts == 0 {
+		return nil
+	}
+	known := map[retake.ObjectID]bool{}
+	return func(id retake.ObjectID) bool {
+		if !d.Touches(id) {
+			return false
+		}
+		bad, asked := known[id]
+		if !asked {
+			bad = !isReadable(ctx, st, id)
+			known[id] = bad
+		}
+		return bad
+	}
+}
+
+// isReadable reads an object to its end. A directory is an object like any other.
+func isReadable(ctx context.Context, st store.Store, id retake.ObjectID) bool {
+	f, err := st.File(ctx, id)
+	if err != nil {
+		return !errors.Is(err, store.ErrDamaged)
+	}
+	defer f.Close() //nolint:errcheck // only read
+	_, err = io.Copy(io.Discard, f)
+	return !errors.Is(err, store.ErrDamaged)
 }
 
 // changesOnlyTimes reports whether a plan changes no content.

@@ -5,12 +5,14 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/engine/capture"
 	"github.com/retake-dev/retake/internal/platform/track"
+	"github.com/retake-dev/retake/internal/storage/store"
 )
 
 // Cache is what the service keeps of a workspace between two saves: the stat index
@@ -40,9 +42,15 @@ type Cache struct {
 	rescanCount   int64
 	LastCheck     *retake.CrossCheck
 
-	TrackerDistrusted bool // the tracker missed a change here
-	TipInDoubt        bool // the newest checkpoint may not survive a power cut
+	TrackerDistrusted bool  // the tracker missed a change here
+	TipInDoubt        bool  // the newest checkpoint may not survive a power cut
+	healedSeq         int64 // of the damage in the store that a save of this workspace has healed, as far as it has the bytes
 	LastUsed          time.Time
+
+	saved struct {
+		mu  sync.Mutex
+		err error // of the last save; nil: it worked
+	}
 }
 
 // cacheIdleTime is how long an unused workspace stays in memory and watched.
@@ -97,6 +105,9 @@ func (s *Registry) CacheFor(id retake.WorkspaceID) *Cache {
 // watch yet it starts one, and everything must be scanned once: earlier changes are
 // unknown.
 func (s *Registry) DrainTracker(l *Cache, root string) {
+	if st := s.StoreIfOpen(); st != nil && st.Damage().Seq != l.healedSeq {
+		l.RescanReason = "damage was found in the store"
+	}
 	if l.Watch != nil && l.watchedRoot != root {
 		s.StopWatch(l)
 	}
@@ -170,6 +181,21 @@ func (l *Cache) LimitToDirty(o *capture.Options) {
 func (l *Cache) IsUnchanged(p retake.Policy) bool {
 	return l.Tip != nil && l.Index != nil && l.Index.NeedsNoScan() && l.Watch != nil && l.RescanReason == "" && len(l.DirtyPaths) == 0 && len(l.DirtyInodes) == 0 &&
 		reflect.DeepEqual(l.Policy, p) && !capture.HasTransientGaps(l.Gaps)
+}
+
+// DistrustDamage makes the next capture with an index read again what the store has lost. It
+// returns what must be called when the bytes that were read are durable, or nil if nothing was
+// damaged.
+func (l *Cache) DistrustDamage(st store.Store, x *capture.Index) (healed func()) {
+	if st == nil {
+		return nil
+	}
+	d := st.Damage()
+	if d.Seq == l.healedSeq || d.Touches == nil {
+		return nil
+	}
+	x.Distrust(d.Touches)
+	return func() { l.healedSeq = d.Seq }
 }
 
 // SetTip makes a checkpoint the new tip: it includes every change that was reported before

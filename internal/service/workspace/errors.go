@@ -139,7 +139,7 @@ func WrapError(what, safe string, err error) error {
 	case errors.Is(err, fsx.ErrNoSpace):
 		out.Kind, out.Hint = retake.Limit, "free up space: retake space --free"
 	case errors.Is(err, store.ErrDamaged):
-		out.Kind, out.Hint = retake.Damaged, "see what else is damaged: retake scrub --all"
+		out.Kind, out.Hint = retake.Damaged, "find out what can be repaired: retake doctor --repair"
 	case errors.Is(err, store.ErrNotFound), errors.Is(err, catalog.ErrNotFound), errors.Is(err, fs.ErrNotExist):
 		out.Kind = retake.NotFound
 	case errors.Is(err, fs.ErrPermission):

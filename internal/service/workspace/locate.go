@@ -28,7 +28,7 @@ func (s *Registry) Locate(ctx context.Context, dir string) (retake.Workspace, er
 	for at := path; ; at = filepath.Dir(at) {
 		ws, found, err := s.findMarkedAt(ctx, at)
 		if found && err == nil {
-			ws.Interrupted, ws.Stale = s.InterruptionOf(ctx, ws.ID), stale
+			ws.Interrupted, ws.Stale, ws.Unprotected = s.InterruptionOf(ctx, ws.ID), stale, s.Unprotected(ctx, ws)
 		}
 		if err != nil || found {
 			return ws, WrapError("the workspace was not found", Unchanged, err)

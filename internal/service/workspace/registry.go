@@ -52,6 +52,7 @@ type Registry struct {
 	Parts
 	Background
 	InUse         CheckpointsInUse
+	writable      writeTest
 	RequestUpkeep func()       // asks for upkeep in the next pause
 	CatalogMu     sync.RWMutex // write-locked while the catalog is rebuilt, so that no workspace seems unknown
 

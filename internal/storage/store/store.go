@@ -109,6 +109,9 @@ type Writer interface {
 	// state were written before, by any writer. If it returns ErrNotFound, nothing was
 	// changed. Durable.
 	Revise(ctx context.Context, leaves []Record) error
+	// Flush makes what was written durable without a checkpoint: checkpoints that exist need
+	// it.
+	Flush(ctx context.Context) error
 	// Close releases the history. What was written and not sealed is garbage.
 	Close() error
 }
@@ -130,6 +133,8 @@ type Maintenance interface {
 	Scrub(ctx context.Context, q retake.ScrubQuery) (retake.ScrubReport, error)
 	// Maintain does the maintenance that is due, between writers, if there is any.
 	Maintain(ctx context.Context) error
+	// Damage returns what was found damaged and was not written again. It is read from memory.
+	Damage() Damage
 	// Size returns the bytes that the store occupies.
 	Size(ctx context.Context) (int64, error)
 	// Contents calls f with every piece of stored bytes that can still be read, decrypted,
@@ -139,6 +144,14 @@ type Maintenance interface {
 	// that the scanner computes and the name of the program, or ErrNotFound if there is no
 	// stock engine.
 	Prove(ctx context.Context, files retake.Entry) (retake.ObjectID, string, error)
+}
+
+// Damage is what is known to be damaged in a store. Its bytes are not reused any more: a writer who
+// has them stores them again, and then everything that needs them is whole.
+type Damage struct {
+	Seq     int64                      // incremented whenever damage is found
+	Parts   int                        // pieces of bytes that are damaged
+	Touches func(retake.ObjectID) bool // reports whether an object may need one of them; false if it is nil
 }
 
 // SweepOptions limit a sweep. The store chooses what is not set; by default it does

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 type doctorCmd struct {
 	*commandLine
 	prove  bool
+	repair bool
 	bundle string
 }
 
@@ -34,6 +36,7 @@ func newDoctorCommand(f *commandLine) *cobra.Command {
 		Use: "doctor [REF]", Short: "Check this workspace and the store for problems", Args: argsBetween(0, 1), RunE: c.run,
 	}
 	cmd.Flags().BoolVar(&c.prove, "prove", false, "also compute REF's tree ID with a stock kopia")
+	cmd.Flags().BoolVar(&c.repair, "repair", false, "look for damaged content in the live workspaces, and store it again")
 	cmd.Flags().StringVar(&c.bundle, "bundle", "", "write a report for a bug report to `FILE`, secrets masked")
 	return cmd
 }
@@ -49,6 +52,9 @@ func (c *doctorCmd) run(cmd *cobra.Command, args []string) error {
 	s, ws, err := c.currentWorkspace(ctx)
 	if err != nil {
 		return err
+	}
+	if c.repair {
+		return c.runRepair(ctx, s)
 	}
 	if c.prove {
 		ref := "latest"
@@ -77,7 +83,51 @@ func (c *doctorCmd) run(cmd *cobra.Command, args []string) error {
 	}); err != nil {
 		return err
 	}
-	return damageError(r)
+	return damageError(r, repairHint)
+}
+
+// runRepair reads the whole store, says what is damaged, and repairs it when the user agrees.
+func (c *doctorCmd) runRepair(ctx context.Context, s retake.Service) error {
+	p := c.newProgressLine("scrub")
+	r, err := s.Scrub(ctx, retake.ScrubQuery{Share: 1, Progress: p.callback()})
+	p.clear()
+	if err != nil {
+		return err
+	}
+	if len(r.Failed) > 0 {
+		question := term.CountNoun(int64(len(r.Failed)), "path", "paths") + " cannot be read. Look for the content in your workspaces, and store it again?\nNo file and no checkpoint is changed."
+		if !c.json {
+			if err := c.printAnswer(nil, func(l term.Style) string { return renderScrub(l, r) }); err != nil {
+				return err
+			}
+		}
+		if err := c.confirm(ctx, "content would be stored again", question, "retake doctor --repair"); err != nil {
+			return err
+		}
+	}
+	r, err = s.Scrub(ctx, retake.ScrubQuery{Repair: true, Progress: p.callback()})
+	p.clear()
+	if err != nil {
+		return err
+	}
+	if r.Failed == nil {
+		r.Failed = []string{}
+	}
+	if err := c.printAnswer(scrubAnswer{1, r}, func(l term.Style) string { return renderRepair(l, r) }); err != nil {
+		return err
+	}
+	return damageError(r, "restore the rest of such a checkpoint: retake help restore")
+}
+
+// renderRepair says what can be read again, and what cannot.
+func renderRepair(l term.Style, r retake.ScrubReport) string {
+	switch n := int64(len(r.Repaired)); {
+	case n > 0:
+		return fmt.Sprintf("%s %s can be read again.\n", l.Green(l.Glyphs.Yes), term.CountNoun(n, "path", "paths")) + renderScrub(l, r)
+	case len(r.Failed) > 0:
+		return "No workspace has the lost content.\n" + renderScrub(l, r)
+	}
+	return renderScrub(l, r)
 }
 
 func (c *doctorCmd) printProof(p retake.Proof, g term.TargetTitles) error {

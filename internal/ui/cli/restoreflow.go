@@ -47,7 +47,7 @@ func (j *restoreFlow) addFlags(cmd *cobra.Command) {
 	fs.BoolVar(&j.planOnly, "dry-run", false, "the same as --plan")
 	fs.BoolVar(&j.list, "list", false, "list every path of the plan")
 	fs.StringVar(&j.digest, "digest", "", "apply exactly the plan with this `DIGEST`, without questions")
-	fs.StringSliceVar(&j.accept, "accept", nil, "confirm a `WARNING`: uncaptured, changed, partial, held, mass-delete, space, names, setuid, database, git, overlap, agent-working")
+	fs.StringSliceVar(&j.accept, "accept", nil, "confirm a `WARNING`: uncaptured, changed, partial, held, mass-delete, space, names, setuid, database, git, overlap, agent-working, damaged")
 	fs.BoolVar(&j.git, "git", false, "move git back, too")
 }
 

@@ -56,17 +56,20 @@ func (c *scrubCmd) run(cmd *cobra.Command, _ []string) error {
 	if err := c.printAnswer(scrubAnswer{1, r}, func(l term.Style) string { return renderScrub(l, r) }); err != nil {
 		return err
 	}
-	return damageError(r)
+	return damageError(r, repairHint)
 }
 
+// repairHint says what to do about damage.
+const repairHint = "look for the lost content in your workspaces: retake doctor --repair"
+
 // damageError is the error of a report that found damage.
-func damageError(r retake.ScrubReport) error {
+func damageError(r retake.ScrubReport, hint string) error {
 	if len(r.Failed) == 0 {
 		return nil
 	}
 	return reportedError{&retake.Error{
-		Kind: retake.Damaged, What: term.CountNoun(int64(len(r.Failed)), "object", "objects") + " of the store cannot be read back",
-		Safe: "Nothing was changed. What is listed above is damaged, the rest is intact.",
+		Kind: retake.Damaged, What: term.CountNoun(int64(len(r.Failed)), "path", "paths") + " cannot be read back from the store",
+		Safe: "What is listed above is damaged, the rest is intact.", Hint: hint,
 	}}
 }
 

@@ -63,7 +63,7 @@ func printStatusLine(f *commandLine, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	t.Workspace.Interrupted = ws.Interrupted
+	t.Workspace.Interrupted, t.Workspace.Unprotected = ws.Interrupted, ws.Unprotected
 	if since := pausedSince(f, ws.ID); since != "" && ws.Interrupted == nil {
 		return f.printAnswer(nil, func(l term.Style) string { return l.Yellow(l.Glyphs.Diamond) + " paused since " + since + "\n" })
 	}
@@ -85,6 +85,9 @@ func hasVerifications(ctx context.Context, s retake.Service, t retake.Timeline) 
 func renderStatusLine(l term.Style, t retake.Timeline, verified bool) string {
 	if i := t.Workspace.Interrupted; i != nil {
 		return l.Yellow("!") + fmt.Sprintf(" restore interrupted at %s of %s", termtext.Count(int64(i.Done)), termtext.Count(int64(i.Total)))
+	}
+	if u := t.Workspace.Unprotected; u != nil {
+		return dropPartsToFit(l, []string{l.Red(l.Glyphs.Diamond + " NOT PROTECTED"), l.Glyphs.Cut(termtext.Escape(u.Why), max(l.Width-20, 10))})
 	}
 	if len(t.Checkpoints) == 0 {
 		return l.Red(l.Glyphs.Diamond+" NOT PROTECTED") + l.Dim(l.Separator()) + "no checkpoint"

@@ -18,12 +18,20 @@ func renderStatus(l term.Style, st retake.Status) string {
 	room := termtext.Width(l.Glyphs.Yes)
 	none := strings.Repeat(" ", room)
 	yes, mind := l.Green(l.Glyphs.Yes), l.Yellow(termtext.Pad("!", room))
+	if u := st.Workspace.Unprotected; u != nil {
+		say(l.Red(l.Glyphs.No), "protected", l.Red("no: ")+termtext.Escape(u.Why))
+		for line := range strings.Lines(u.Hint) {
+			say(none, "", l.Dim(termtext.Escape(strings.TrimSuffix(line, "\n"))))
+		}
+	}
 	if st.Latest == nil {
 		say(mind, "protected", "no checkpoint yet: retake save")
 	} else {
 		c := *st.Latest
 		text, _ := l.CheckpointTitle(c, l.Titles)
-		say(l.Green(termtext.Pad(l.Glyphs.Point, room)), "protected", l.JoinFacts("since "+l.ShortTime(st.Workspace.Created), term.CountCheckpoints(st.Count)))
+		if st.Workspace.Unprotected == nil {
+			say(l.Green(termtext.Pad(l.Glyphs.Point, room)), "protected", l.JoinFacts("since "+l.ShortTime(st.Workspace.Created), term.CountCheckpoints(st.Count)))
+		}
 		say(none, "latest", fmt.Sprintf("%d  %s  %s  %s", c.Number, l.ShortTime(c.Time), l.Glyphs.Cut(text, max(l.Width-48, 20)), l.Dim(l.Ago(c.Time))))
 		for _, r := range goodRows(l, st) {
 			say(r.sign+strings.Repeat(" ", max(room-l.ShownWidth(r.sign), 0)), r.name, r.text)
@@ -50,6 +58,10 @@ func renderStatus(l term.Style, st retake.Status) string {
 			say(r.sign+strings.Repeat(" ", max(room-l.ShownWidth(r.sign), 0)), r.name, r.text)
 		}
 	}
+	if d := st.Damage; d != nil {
+		say(l.Red(l.Glyphs.No), "damaged", damageText(*d))
+		say(none, "", l.Dim("look for the lost bytes: retake doctor --repair"))
+	}
 	for i, line := range backgroundLines(l, st.Background) {
 		name, sign := "background", mind
 		if i > 0 {
@@ -59,6 +71,22 @@ func renderStatus(l term.Style, st retake.Status) string {
 	}
 	say(spaceMark(mind, yes, st.Store), "store", l.JoinFacts(termtext.Bytes(st.Store.Bytes), "disk "+termtext.Bytes(st.Store.Free)+" free, minimum "+termtext.Bytes(st.Store.Floor)))
 	return b.String()
+}
+
+// maxDamagedNumbers is how many damaged checkpoints are named.
+const maxDamagedNumbers = 6
+
+// damageText says which checkpoints cannot be read back whole.
+func damageText(d retake.DamageState) string {
+	var names []string
+	for _, n := range d.Checkpoints {
+		if len(names) == maxDamagedNumbers {
+			names = append(names, termtext.Count(int64(len(d.Checkpoints)-maxDamagedNumbers))+" more")
+			break
+		}
+		names = append(names, fmt.Sprint(n))
+	}
+	return term.CountNoun(d.Paths, "path", "paths") + " of " + term.CountNoun(int64(len(d.Checkpoints)), "checkpoint", "checkpoints") + " cannot be read: " + strings.Join(names, ", ")
 }
 
 // statusRow is one row of the status; without a name it goes on with the one before.

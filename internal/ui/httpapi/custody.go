@@ -17,7 +17,7 @@ func (a *api) registerStorage() {
 	handleProgress(a, newOperation(http.MethodPost, "/v1/scrub", "scrub", "Verify stored data"), func(ctx context.Context, in *scrubInput, tell func(retake.Progress)) (retake.ScrubReport, error) {
 		q := retake.ScrubQuery{Progress: tell}
 		if in.Body != nil {
-			q.Share = in.Body.Share
+			q.Share, q.Repair = in.Body.Share, in.Body.Repair
 		}
 		return a.Scrub(ctx, q)
 	})

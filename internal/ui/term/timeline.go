@@ -38,6 +38,12 @@ func RenderTimeline(l Style, v retake.TimelineView) string {
 	return b.String()
 }
 
+// unprotectedHead is the head of a timeline to which nothing can be added now.
+func unprotectedHead(l Style, name, root string, u retake.Unprotected) string {
+	first := fmt.Sprintf("%s  %s\n", l.Bold(name), l.Dim(root))
+	return first + l.HangingIndent(l.Red(l.Glyphs.No+" not protected: ")+termtext.Escape(u.Why), termtext.Width(l.Glyphs.No)+1) + "\n"
+}
+
 // timelineHead is the answer first: which checkpoint is good, and since when all is protected.
 func timelineHead(l Style, v retake.TimelineView) string {
 	name, root := termtext.Escape(v.Workspace.Name), l.DisplayPath(v.Workspace.Root)
@@ -50,6 +56,9 @@ func timelineHead(l Style, v retake.TimelineView) string {
 		}
 	case v.Checked:
 		good = l.Dim("no good yet")
+	}
+	if u := v.Workspace.Unprotected; u != nil {
+		return unprotectedHead(l, name, root, *u)
 	}
 	rest := "protected since " + l.ShortTime(v.Workspace.Created)
 	if l.Width >= WideFrom {

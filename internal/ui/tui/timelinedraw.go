@@ -99,6 +99,10 @@ func (t *timelinePage) headLine(m *model, l term.Style) string {
 	if i := v.Workspace.Interrupted; i != nil {
 		return left + "  " + l.Yellow("!") + fmt.Sprintf(" a restore of %d was interrupted: retake restore --finish, or --undo", i.Target)
 	}
+	if u := v.Workspace.Unprotected; u != nil {
+		why := l.Glyphs.Cut(termtext.Escape(u.Why), max(l.Width-l.ShownWidth(left)-19, 10))
+		return left + "  " + l.Red(l.Glyphs.No+" not protected: ") + why
+	}
 	good := l.Dim("no good yet")
 	if v.Good != nil {
 		good = l.Green(l.Glyphs.Yes) + " good " + l.Bold(fmt.Sprint(v.Good.Number)) + " " + l.Dim(l.ShortTime(v.Good.Time))

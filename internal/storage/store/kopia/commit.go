@@ -59,7 +59,12 @@ func (w *writer) childEntries(ctx context.Context, parent []retake.Entry, name s
 	if !ok {
 		return nil, nil
 	}
-	return readDir(ctx, w.session, e.Object)
+	var out []retake.Entry
+	err := w.s.metadata.retry(ctx, func() (err error) {
+		out, err = readDir(ctx, w.session, e.Object)
+		return err
+	})
+	return out, err
 }
 
 func (w *writer) writeGroup(ctx context.Context, t int64) error {
@@ -112,6 +117,14 @@ func (w *writer) commit(ctx context.Context, sum retake.Summary) error {
 		return fmt.Errorf("flush: %w", err)
 	}
 	return nil
+}
+
+// Flush makes what was written durable without a checkpoint.
+func (w *writer) Flush(ctx context.Context) error {
+	if err := w.checkUsable(); err != nil {
+		return err
+	}
+	return w.markBroken("flush", w.session.Flush(context.WithoutCancel(ctx)))
 }
 
 // markBroken marks the session as broken by err: what it has in memory may not be what a later

@@ -16,6 +16,7 @@ import (
 
 	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/storage/store"
+	"github.com/retake-dev/retake/internal/storage/store/mirror"
 )
 
 // blobSuffix and shardsFile are the stock disk layout; with these parameters all blobs are in one
@@ -40,6 +41,7 @@ const maxUnsynced = 32
 type disk struct {
 	blob.DefaultProviderImplementation
 	dir       fsx.Dir
+	mirror    *mirror.Mirror
 	diskSpace func() (free, total int64, err error)
 	now       func() time.Time
 
@@ -54,8 +56,8 @@ var _ blobStore = (*disk)(nil)
 
 // newDisk returns the disk in a directory. now stamps its blobs; wall measures the age of the
 // listing.
-func newDisk(dir fsx.Dir, free func() (int64, int64, error), now, wall func() time.Time, sole bool) *disk {
-	d := &disk{dir: dir, diskSpace: free, now: now}
+func newDisk(dir fsx.Dir, m *mirror.Mirror, free func() (int64, int64, error), now, wall func() time.Time, sole bool) *disk {
+	d := &disk{dir: dir, mirror: m, diskSpace: free, now: now}
 	d.listing.now, d.listing.exclusive, d.listing.want = wall, sole, isListed
 	d.listing.read = func(context.Context) ([]blob.Metadata, error) { return readBlobs(dir, isListed) }
 	return d
@@ -86,6 +88,7 @@ func (d *disk) PutBlob(_ context.Context, id blob.ID, data blob.Bytes, opts blob
 	if err := d.publishBlob(id, tmp, f); err != nil {
 		return d.removeTemp(tmp, fmt.Errorf("publish blob %s: %w", id, err))
 	}
+	d.mirror.Added(string(id) + blobSuffix)
 	d.listing.add(blob.Metadata{BlobID: id, Length: int64(data.Length()), Timestamp: stamp})
 	if opts.GetModTime != nil {
 		*opts.GetModTime = stamp
@@ -275,7 +278,13 @@ func (d *disk) FlushCaches(ctx context.Context) error { return d.reloadListing(c
 // DeleteBlob removes a blob. The engine deletes a session marker after its index is published:
 // if that fails, the next sweep removes it, and the seal stands.
 func (d *disk) DeleteBlob(_ context.Context, id blob.ID) error {
-	err := d.dir.Remove(string(id) + blobSuffix)
+	name := string(id) + blobSuffix
+	done, err := d.mirror.Removing(name)
+	if err != nil {
+		return err
+	}
+	defer done()
+	err = d.dir.Remove(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !isMarker(id) {
 		return fmt.Errorf("delete blob %s: %w", id, err)
 	}

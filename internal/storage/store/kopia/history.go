@@ -78,7 +78,7 @@ func findHistories(ctx context.Context, r repo.Repository, ws retake.WorkspaceID
 	}
 	entries, err := r.FindManifests(ctx, labels)
 	if err != nil {
-		return nil, fmt.Errorf("find lines: %w", err)
+		return nil, engineError(ctx, "find lines", err)
 	}
 	out := make([]historyHead, 0, len(entries))
 	for _, e := range entries {
@@ -122,7 +122,7 @@ func readHistory(ctx context.Context, r repo.Repository, ws retake.WorkspaceID) 
 	}
 	var m snapshot.Manifest
 	if _, err := r.GetManifest(ctx, l.id, &m); err != nil {
-		return nil, fmt.Errorf("read line %s: %w", ws, err)
+		return nil, engineError(ctx, "read line "+string(ws), err)
 	}
 	if l.root, err = readDir(ctx, r, retake.ObjectID(m.RootObjectID().String())); err != nil {
 		return nil, fmt.Errorf("read line %s: %w", ws, asDamaged(err))

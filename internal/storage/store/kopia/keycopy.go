@@ -2,7 +2,6 @@ package kopia
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -12,14 +11,12 @@ import (
 	"github.com/kopia/kopia/repo/format"
 
 	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/storage/store/mirror"
 )
 
 // keysDir holds a second copy of what opens a store: its password and the blobs of its format.
 // No pack holds them, so without them a whole store would be lost to one flipped bit.
 const keysDir = "keys"
-
-// damagedDir holds files that were found damaged and replaced. Nobody deletes them.
-const damagedDir = "damaged"
 
 // keyFile is one of these files: where it is, and the name of its copy.
 type keyFile struct {
@@ -53,8 +50,7 @@ func copyKeys(home fsx.Dir) error {
 		if was, ok := readKeyCopy(home, k.name); ok && bytes.Equal(was, now) {
 			continue
 		}
-		sum := sha256.Sum256(now)
-		if err := replaceInDir(home, keysDir, k.name, append(sum[:], now...)); err != nil {
+		if err := writeKeyCopy(home, k.name, now); err != nil {
 			return fmt.Errorf("copy the keys of the store: %w", err)
 		}
 		wrote = true
@@ -99,12 +95,21 @@ func restoreKeys(home fsx.Dir, stamp string) ([]string, error) {
 
 // readKeyCopy reads a copy, and reports whether it is whole.
 func readKeyCopy(home fsx.Dir, name string) ([]byte, bool) {
-	b, err := readKeyFile(home, keysDir, name)
-	if err != nil || len(b) < sha256.Size {
+	d, done, err := openBelow(home, keysDir)
+	if err != nil {
 		return nil, false
 	}
-	sum := sha256.Sum256(b[sha256.Size:])
-	return b[sha256.Size:], bytes.Equal(sum[:], b[:sha256.Size])
+	defer done()
+	return mirror.ReadCopy(d, name)
+}
+
+func writeKeyCopy(home fsx.Dir, name string, data []byte) error {
+	d, done, err := openBelow(home, keysDir)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return mirror.WriteCopy(d, name, data)
 }
 
 func readKeyFile(home fsx.Dir, dir, name string) ([]byte, error) {
@@ -129,15 +134,15 @@ func replaceInDir(home fsx.Dir, dir, name string, data []byte) error {
 		return err
 	}
 	defer done()
-	return writeDurably(d, name, data)
+	return fsx.ReplaceIn(d, name, data)
 }
 
 // setAside moves a damaged file to where nothing is deleted.
 func setAside(home fsx.Dir, dir, name, stamp string) error {
-	if err := home.Mkdir(damagedDir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := home.Mkdir(mirror.DamagedDir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	to, err := home.OpenDir(damagedDir)
+	to, err := home.OpenDir(mirror.DamagedDir)
 	if err != nil {
 		return err
 	}

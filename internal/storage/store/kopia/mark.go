@@ -14,6 +14,8 @@ import (
 	"github.com/kopia/kopia/repo/object"
 	"github.com/kopia/kopia/snapshot"
 	"github.com/kopia/kopia/snapshot/snapshotfs"
+
+	"github.com/retake-dev/retake"
 )
 
 // reachableSet is the set of contents that the histories reach. Marking starts while others
@@ -24,6 +26,7 @@ type reachableSet struct {
 	walker *snapshotfs.TreeWalker
 	rep    repo.Repository // that objects are read from; changed only between two walks
 	seed   maphash.Seed
+	damage *damageList
 
 	mu            sync.Mutex
 	contentHashes map[uint64]struct{} // guarded by mu; two contents with one sum are kept both
@@ -44,7 +47,7 @@ func (s *Store) markReachable(ctx context.Context) (*reachableSet, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &reachableSet{rep: v, seed: maphash.MakeSeed(), contentHashes: map[uint64]struct{}{}}
+	m := &reachableSet{rep: v, damage: &s.damage, seed: maphash.MakeSeed(), contentHashes: map[uint64]struct{}{}}
 	m.walker, err = snapshotfs.NewTreeWalker(ctx, snapshotfs.TreeWalkerOptions{EntryCallback: m.addObject, Parallelism: markWorkers})
 	if err != nil {
 		return nil, errors.Join(err, v.Close(ctx))
@@ -100,11 +103,14 @@ func (m *reachableSet) walkManifests(ctx context.Context, v *session, ids []mani
 }
 
 // addObject adds the contents of one object.
-func (m *reachableSet) addObject(ctx context.Context, _ fs.Entry, id object.ID, _ string) error {
+func (m *reachableSet) addObject(ctx context.Context, e fs.Entry, id object.ID, _ string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	contents, err := m.rep.VerifyObject(ctx, id)
+	if err != nil && !e.IsDir() && m.damage.touches(retake.ObjectID(id.String())) {
+		err = nil // a damaged file reaches nothing else; of a directory nobody knows
+	}
 	if err != nil {
 		return fmt.Errorf("verify %s: %w", id, err)
 	}
@@ -138,6 +144,8 @@ func (c *sweeper) deleteUnreachable(ctx context.Context) error {
 		switch used := c.reachable.isReachable(i.ContentID); {
 		case i.ContentID.Prefix() == manifest.ContentPrefix:
 			return nil
+		case used && i.Deleted && c.s.damage.has(i.ContentID):
+			return nil // there is nothing to restore it from
 		case used && i.Deleted:
 			return c.session.contents.UndeleteContent(ctx, i.ContentID)
 		case !used && !i.Deleted:

@@ -17,6 +17,7 @@ import (
 	"github.com/retake-dev/retake/internal/platform/clock"
 	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/storage/store"
+	"github.com/retake-dev/retake/internal/storage/store/mirror"
 )
 
 // Names in the directory of a store.
@@ -74,6 +75,9 @@ type Store struct {
 	blobs   blobStore
 	clock   *clock.Monotonic
 	rep     repo.DirectRepository
+
+	damage   damageList
+	metadata metadata
 
 	readLock       sync.RWMutex // of an exclusive store: shared by readers, exclusive while packs are rewritten
 	waitingReaders atomic.Int32 // for reads
@@ -180,13 +184,19 @@ func (s *Store) openRepository(ctx context.Context) error {
 		var err error
 		password, err = readPassword(s.homeDir)
 		if kept, ok := readKeyCopy(s.homeDir, passwordFile); errors.Is(err, store.ErrNotFound) && ok {
-			password, err = strings.TrimSpace(string(kept)), writeDurably(s.homeDir, passwordFile, kept)
+			password, err = strings.TrimSpace(string(kept)), fsx.ReplaceIn(s.homeDir, passwordFile, kept)
 		}
 		if err != nil {
 			return err
 		}
 	} else if there, err := repositoryExists(ctx, s.blobs); err != nil || !there {
 		return errors.Join(err, store.ErrNotFound)
+	}
+	s.damage.read()
+	if s.opts.Exclusive {
+		if _, err := s.metadata.restore(ctx, true); err != nil {
+			s.reportRepair(err.Error()) // a store that cannot be written to can still be read
+		}
 	}
 	return s.openOrRepair(ctx, password)
 }
@@ -206,6 +216,7 @@ func openStorage(ctx context.Context, o Options, create bool) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{opts: o, homeDir: home, clock: clock.NewMonotonic(o.Clock, time.Time{})}
+	s.damage.s, s.metadata.s = s, s
 	if o.Bucket != nil {
 		s.blobs, err = newBucket(ctx, o, s.clock.Now)
 	} else {
@@ -239,5 +250,6 @@ func (s *Store) openDisk(create bool) (blobStore, error) {
 		return nil, err
 	}
 	free := func() (int64, int64, error) { return s.opts.FS.FreeSpace(filepath.Join(s.opts.Dir, blobsDir)) }
-	return newDisk(dir, free, s.clock.Now, s.opts.Clock.Now, s.opts.Exclusive), nil
+	s.metadata.mirror = mirror.New(s.homeDir, blobsDir, isMirrored)
+	return newDisk(dir, s.metadata.mirror, free, s.clock.Now, s.opts.Clock.Now, s.opts.Exclusive), nil
 }

@@ -39,29 +39,10 @@ func newPassword() string {
 
 // writePassword makes the password durable, and with it the store.
 func writePassword(home fsx.Dir, password string) error {
-	if err := writeDurably(home, passwordFile, []byte(password+"\n")); err != nil {
+	if err := fsx.ReplaceIn(home, passwordFile, []byte(password+"\n")); err != nil {
 		return fmt.Errorf("write password: %w", err)
 	}
 	return nil
-}
-
-// writeDurably writes a file so that a power cut leaves the old or the new one.
-func writeDurably(dir fsx.Dir, name string, data []byte) error {
-	tmp := name + ".new." + rand.Text()[:12] // of this process alone
-	f, err := dir.Create(tmp, 0o600)
-	if err != nil {
-		return err
-	}
-	if _, err = f.Write(data); err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = dir.Rename(tmp, dir, name)
-	}
-	if err == nil {
-		err = dir.Sync()
-	}
-	return err
 }
 
 func readPassword(home fsx.Dir) (string, error) {

@@ -74,7 +74,15 @@ func readDir(ctx context.Context, r repo.Repository, id retake.ObjectID) ([]reta
 
 // withFreshView runs f on the store's view and, if something is not found, once more on a new
 // view: another process or a writer of ours may have added it.
-func withFreshView[T any](ctx context.Context, s *Store, f func(repo.Repository) (T, error)) (T, error) {
+func withFreshView[T any](ctx context.Context, s *Store, f func(repo.Repository) (T, error)) (v T, err error) {
+	err = s.metadata.retry(ctx, func() error {
+		v, err = readFresh(ctx, s, f)
+		return err
+	})
+	return v, err
+}
+
+func readFresh[T any](ctx context.Context, s *Store, f func(repo.Repository) (T, error)) (T, error) {
 	if s.opts.Exclusive {
 		r, release, err := s.acquireReader(ctx)
 		if err != nil {
@@ -120,33 +128,44 @@ func (s *Store) refresh(ctx context.Context) error {
 
 // Dir lists a directory.
 func (s *Store) Dir(ctx context.Context, id retake.ObjectID) ([]retake.Entry, error) {
-	return withFreshView(ctx, s, func(r repo.Repository) ([]retake.Entry, error) { return readDir(ctx, r, id) })
+	entries, err := withFreshView(ctx, s, func(r repo.Repository) ([]retake.Entry, error) { return readDir(ctx, r, id) })
+	return entries, s.damage.note(id, err)
 }
 
 // File opens the bytes of a file.
 func (s *Store) File(ctx context.Context, id retake.ObjectID) (io.ReadSeekCloser, error) {
-	if s.opts.Exclusive {
-		r, release, err := s.acquireReader(ctx)
-		if err != nil {
-			return nil, err
-		}
-		rd, err := openObject(ctx, r, id)
-		if err != nil {
-			release()
-			return nil, err
-		}
-		return &objectFile{rd, id, sync.OnceFunc(release)}, nil
+	var out *objectFile
+	err := s.metadata.retry(ctx, func() (err error) {
+		out, err = s.openFile(ctx, id)
+		return err
+	})
+	if err != nil {
+		return nil, s.damage.note(id, err)
 	}
-	rd, err := withFreshView(ctx, s, func(r repo.Repository) (object.Reader, error) { return openObject(ctx, r, id) })
+	return out, nil
+}
+
+func (s *Store) openFile(ctx context.Context, id retake.ObjectID) (*objectFile, error) {
+	if !s.opts.Exclusive {
+		rd, err := readFresh(ctx, s, func(r repo.Repository) (object.Reader, error) { return openObject(ctx, r, id) })
+		return &objectFile{rd, s, id, func() {}}, err
+	}
+	r, release, err := s.acquireReader(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &objectFile{rd, id, func() {}}, nil
+	rd, err := openObject(ctx, r, id)
+	if err != nil {
+		release()
+		return nil, err
+	}
+	return &objectFile{rd, s, id, sync.OnceFunc(release)}, nil
 }
 
 // objectFile translates read errors and holds the view that it reads through.
 type objectFile struct {
 	object.Reader
+	s       *Store
 	id      retake.ObjectID
 	release func()
 }
@@ -159,13 +178,21 @@ func (f *objectFile) Close() error {
 func (f *objectFile) Read(p []byte) (int, error) {
 	n, err := f.Reader.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
-		err = translateError(f.id, err)
+		err = f.s.damage.note(f.id, translateError(f.id, err))
 	}
 	return n, err
 }
 
 // Heads lists the histories.
-func (s *Store) Heads(ctx context.Context) ([]store.Head, error) {
+func (s *Store) Heads(ctx context.Context) (out []store.Head, err error) {
+	err = s.metadata.retry(ctx, func() error {
+		out, err = s.readHeads(ctx)
+		return err
+	})
+	return out, err
+}
+
+func (s *Store) readHeads(ctx context.Context) ([]store.Head, error) {
 	if err := s.refresh(ctx); err != nil {
 		return nil, err
 	}
@@ -206,16 +233,20 @@ func (s *Store) Head(ctx context.Context, ws retake.WorkspaceID) (store.Head, er
 }
 
 // readHistory reads a history; manifests of other processes show only after a refresh.
-func (s *Store) readHistory(ctx context.Context, ws retake.WorkspaceID) (*openHistory, error) {
-	if err := s.refresh(ctx); err != nil {
-		return nil, err
-	}
-	r, release, err := s.acquireReader(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	return readHistory(ctx, r, ws)
+func (s *Store) readHistory(ctx context.Context, ws retake.WorkspaceID) (l *openHistory, err error) {
+	err = s.metadata.retry(ctx, func() error {
+		if err := s.refresh(ctx); err != nil {
+			return err
+		}
+		r, release, err := s.acquireReader(ctx)
+		if err != nil {
+			return err
+		}
+		defer release()
+		l, err = readHistory(ctx, r, ws)
+		return err
+	})
+	return l, err
 }
 
 // Record returns one checkpoint.
@@ -233,16 +264,33 @@ func (s *Store) Record(ctx context.Context, ws retake.WorkspaceID, number int64)
 
 // Records calls f for every checkpoint and tombstone above after.
 func (s *Store) Records(ctx context.Context, ws retake.WorkspaceID, after int64, f func(*store.Record, *retake.Tombstone) error) error {
-	l, err := s.readHistory(ctx, ws)
-	if err != nil {
-		return err
+	return s.metadata.retry(ctx, func() error {
+		l, err := s.readHistory(ctx, ws)
+		if err != nil {
+			return err
+		}
+		r, release, err := s.acquireReader(ctx)
+		if err != nil {
+			return err
+		}
+		defer release()
+		return l.eachGroup(ctx, r, after, func(b *recordGroup) error {
+			return b.forEach(ctx, r, after, func(rec *store.Record, t *retake.Tombstone) error {
+				err := f(rec, t)
+				if err == nil { // a second run goes on behind it
+					after = numberOf(rec, t)
+				}
+				return err
+			})
+		})
+	})
+}
+
+func numberOf(rec *store.Record, t *retake.Tombstone) int64 {
+	if t != nil {
+		return t.Number
 	}
-	r, release, err := s.acquireReader(ctx)
-	if err != nil {
-		return err
-	}
-	defer release()
-	return l.eachGroup(ctx, r, after, func(b *recordGroup) error { return b.forEach(ctx, r, after, f) })
+	return rec.Card.Checkpoint.Number
 }
 
 // forEach calls f for the records and tombstones of a group above after, in rising order.

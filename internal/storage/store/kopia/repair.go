@@ -90,6 +90,13 @@ func (s *Store) repairAndOpen(ctx context.Context, password string) error {
 			return nil
 		}
 	}
+	if restored, err := s.metadata.restore(ctx, false); err != nil {
+		return errors.Join(opened, err)
+	} else if restored {
+		if opened = s.tryOpen(ctx, password); opened == nil {
+			return nil
+		}
+	}
 	bad, err := s.damagedIndexes(ctx, password)
 	if err != nil {
 		return errors.Join(opened, err)

@@ -324,3 +324,114 @@ func TestACopyOfTheKeysIsMadeAndChecked(t *testing.T) {
 		}
 	}
 }
+
+// mirror gives the store the second copy of its metadata.
+func (f *filledStore) mirror(t *testing.T) {
+	t.Helper()
+	s, err := kopia.Open(t.Context(), f.opts)
+	must(t, err)
+	must(t, s.Maintain(t.Context()))
+	must(t, s.Close())
+}
+
+// Every file that describes others, each damaged in every way, gone, and exchanged with another:
+// all checkpoints read.
+func TestDamagedMetadataComesFromItsCopy(t *testing.T) {
+	t.Parallel()
+	f := fillStore(t)
+	bare := f.copyTo(t, filepath.Join(t.TempDir(), "bare"))
+	f.mirror(t)
+	all := f.blobs(t, "q", "x", "kopia.")
+	const whole = filledWorkspaces * filledCheckpoints
+	at, tried, control := filepath.Join(t.TempDir(), "store"), 0, 0
+	for i, name := range all {
+		for how, change := range moreDamages(all[(i+1)%len(all)]) {
+			if testing.Short() && (i+len(how))%5 > 0 {
+				continue
+			}
+			tried++
+			c := f.copyTo(t, at)
+			change(t, c, name)
+			if n, repaired, err := c.count(t); err != nil || n != whole {
+				t.Errorf("%s %s: %d of %d checkpoints, repaired %q, %v", name, how, n, whole, repaired, err)
+			}
+			if _, again, err := c.count(t); err != nil || len(again) > 0 {
+				t.Errorf("%s %s: opened again: %q, %v", name, how, again, err)
+			}
+			c = bare.copyTo(t, at)
+			change(t, c, name)
+			if n, _, _ := c.count(t); n != whole {
+				control++
+			}
+		}
+	}
+	if control == 0 {
+		t.Error("without copies nothing is lost either: the test shows nothing")
+	}
+	t.Logf("%d damages, without copies %d of them lost checkpoints", tried, control)
+}
+
+// moreDamages are all that happens to a file of a store. Other is the file it is exchanged with.
+func moreDamages(other string) map[string]func(*testing.T, *filledStore, string) {
+	out := map[string]func(*testing.T, *filledStore, string){
+		"gone": func(t *testing.T, f *filledStore, name string) { must(t, os.Remove(filepath.Join(f.dir, name))) },
+		"exchanged": func(t *testing.T, f *filledStore, name string) {
+			a, b := filepath.Join(f.dir, name), filepath.Join(f.dir, other)
+			must(t, os.Rename(a, a+".x"))
+			must(t, os.Rename(b, a))
+			must(t, os.Rename(a+".x", b))
+		},
+	}
+	for how, change := range damages {
+		out[how] = func(t *testing.T, f *filledStore, name string) { f.damage(t, name, change) }
+	}
+	return out
+}
+
+// Metadata that is damaged while the store is open is put back by the read or the save that meets
+// it.
+func TestAnOpenStorePutsMetadataBack(t *testing.T) {
+	t.Parallel()
+	f := fillStore(t)
+	for _, change := range []func([]byte) []byte{damages["zeroed"], damages["cut"]} {
+		f.mirror(t)
+		s, err := kopia.Open(t.Context(), f.opts)
+		must(t, err)
+		for _, name := range f.blobs(t, "q") {
+			f.damage(t, name, change)
+		}
+		for ws := range f.files {
+			must(t, sealText(t.Context(), s, retake.Workspace{ID: ws, Name: "w", Root: "/w"}, "more"))
+		}
+		must(t, s.Close())
+		if n, _, err := f.count(t); err != nil || n != filledWorkspaces*filledCheckpoints {
+			t.Errorf("%d checkpoints, %v", n, err)
+		}
+	}
+}
+
+// A purge leaves no copy of what it wiped.
+func TestASweepRemovesCopies(t *testing.T) {
+	t.Parallel()
+	f := fillStore(t)
+	f.mirror(t)
+	s, err := kopia.Open(t.Context(), f.opts)
+	must(t, err)
+	for ws := range f.files {
+		must(t, s.Erase(t.Context(), ws))
+	}
+	_, err = s.Sweep(t.Context(), store.SweepOptions{Wipe: true})
+	must(t, err)
+	must(t, s.Close())
+	there := map[string]bool{}
+	for _, name := range f.blobs(t, "q", "x") {
+		there[filepath.Base(name)] = true
+	}
+	copies, err := os.ReadDir(filepath.Join(f.dir, "copies"))
+	must(t, err)
+	for _, e := range copies {
+		if e.Name() != "intact" && !there[e.Name()] {
+			t.Errorf("the copy of %s is left", e.Name())
+		}
+	}
+}

@@ -88,6 +88,9 @@ func (c *sweeper) unblockReaders() {
 // With a minimum age the old packs are left for a later sweep.
 func (c *sweeper) rewriteBatch(ctx context.Context, packs []sparsePack, ids []content.ID, bytes int64) error {
 	if _, err := maintenance.RewriteContents(ctx, c.session, &maintenance.RewriteContentsOptions{ContentIDs: ids, Parallel: 2}, exclusiveSafety); err != nil {
+		for _, p := range packs {
+			c.s.damage.suspectPack(p.id)
+		}
 		return err
 	}
 	if err := c.session.Flush(ctx); err != nil {
@@ -153,8 +156,9 @@ func (c *sweeper) findSparsePacks(ctx context.Context) ([]sparsePack, error) {
 	var packs []sparsePack
 	err := c.session.contents.IteratePacks(ctx, content.IteratePackOptions{IncludeContentInfos: true}, func(p content.PackInfo) error {
 		size, ok := sizes[p.PackID]
-		if !ok {
-			return fmt.Errorf("pack %s is named by the index and not there", p.PackID)
+		if !ok { // its contents are dropped as damaged before the next sweep
+			c.s.damage.suspectPack(p.PackID)
+			return nil
 		}
 		sp := sparsePack{id: p.PackID, size: size, live: p.TotalSize}
 		if !c.wipe && !sp.isSparse() && size >= smallPackSize {

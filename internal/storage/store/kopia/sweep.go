@@ -31,9 +31,13 @@ const foreignTempAge = time.Hour
 func (s *Store) Sweep(ctx context.Context, o store.SweepOptions) (retake.SweepReport, error) {
 	started := s.opts.Clock.Now()
 	var rep retake.SweepReport
-	m, err := s.markReachable(ctx)
+	var m *reachableSet
+	err := s.metadata.retry(ctx, func() (err error) {
+		m, err = s.markReachable(ctx)
+		return engineError(ctx, "mark", err)
+	})
 	if err != nil {
-		return rep, fmt.Errorf("sweep: mark: %w", err)
+		return rep, fmt.Errorf("sweep: %w", err)
 	}
 	defer m.close(ctx)
 	unlock, err := s.lockExclusive(ctx, o.Wait)
@@ -52,7 +56,7 @@ func (s *Store) Sweep(ctx context.Context, o store.SweepOptions) (retake.SweepRe
 	defer c.unblockReaders()
 	err = c.run(ctx)
 	ctx = context.WithoutCancel(ctx) // what was begun must be left in order
-	err = errors.Join(err, v.Close(ctx), s.retireView(ctx), s.refresh(ctx))
+	err = errors.Join(err, v.Close(ctx), s.retireView(ctx), s.refresh(ctx), s.metadata.copyNew(ctx))
 	rep.Peak = c.peak.Load()
 	if err != nil {
 		return rep, fmt.Errorf("sweep: %w", err)

@@ -58,7 +58,8 @@ func advanceEpochs(ctx context.Context, v *session) error {
 const maxViewAge = 3
 
 // Maintain removes old heads, advances the epochs of the index, and from time to time gives
-// the next writers a new, short view. A shared store does this while it writes.
+// the next writers a new, short view. A shared store does this while it writes. New metadata gets
+// its second copy.
 func (s *Store) Maintain(ctx context.Context) error {
 	s.mu.Lock()
 	due := s.opts.Exclusive && s.sealCount >= epochCheckInterval
@@ -74,8 +75,11 @@ func (s *Store) Maintain(ctx context.Context) error {
 		}
 	}
 	s.mu.Unlock()
+	if !s.opts.Exclusive {
+		return errors.Join(s.damage.drop(ctx), s.damage.forgetHealed(ctx))
+	}
 	if !due {
-		return nil
+		return s.maintainAlways(ctx)
 	}
 	var errs []error
 	for _, ws := range stale {
@@ -85,10 +89,16 @@ func (s *Store) Maintain(ctx context.Context) error {
 	if old {
 		errs = append(errs, s.retireView(ctx))
 	}
+	errs = append(errs, s.maintainAlways(ctx))
 	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("tend: %w", err)
+		return fmt.Errorf("maintain: %w", err)
 	}
 	return nil
+}
+
+// maintainAlways looks into damage that was met, and copies new metadata.
+func (s *Store) maintainAlways(ctx context.Context) error {
+	return errors.Join(s.damage.drop(ctx), s.damage.forgetHealed(ctx), s.metadata.copyNew(ctx))
 }
 
 // deleteStaleHeads deletes the superseded heads of a history.
@@ -138,11 +148,18 @@ func (s *Store) Close() error {
 	return errors.Join(errs...)
 }
 
-// Size returns the bytes of all blobs.
+// Size returns the bytes of all blobs and of the second copies.
 func (s *Store) Size(ctx context.Context) (int64, error) {
 	all, err := s.blobs.findBlobs(ctx, "")
 	if err != nil {
 		return 0, fmt.Errorf("measure store: %w", err)
 	}
-	return totalSize(all), nil
+	if s.metadata.mirror == nil {
+		return totalSize(all), nil
+	}
+	copies, err := s.metadata.mirror.Size()
+	if err != nil {
+		return 0, fmt.Errorf("measure store: %w", err)
+	}
+	return totalSize(all) + copies, nil
 }

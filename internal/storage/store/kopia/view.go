@@ -44,7 +44,7 @@ func (s *Store) newView(ctx context.Context) (*indexView, error) {
 	shared, err := content.NewSharedManager(ctx, s.blobs, base.FormatManager(), &content.CachingOptions{},
 		&content.ManagerOptions{TimeNow: s.clock.Now}, nil, nil)
 	if err != nil {
-		return nil, fmt.Errorf("begin session: %w", errors.Join(err, base.Close(ctx)))
+		return nil, errors.Join(engineError(ctx, "begin session", err), base.Close(ctx))
 	}
 	vw := &indexView{base: base, shared: shared}
 	if s.opts.Exclusive {

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/kopia/kopia/repo/content"
 	"github.com/kopia/kopia/repo/object"
 
 	"github.com/retake-dev/retake"
@@ -60,7 +61,8 @@ func (s *Store) Begin(ctx context.Context, ws retake.Workspace) (store.Writer, e
 	}
 	err := s.addWriter(ctx)
 	if err == nil {
-		if err = w.openHistory(ctx, ws); err != nil {
+		err = s.metadata.retry(ctx, func() error { return w.openHistory(ctx, ws) })
+		if err != nil {
 			s.removeWriter()
 		}
 	}
@@ -164,8 +166,13 @@ func (w *writer) WriteFile(ctx context.Context, name string, r io.Reader) (retak
 	if err := w.checkUsable(); err != nil {
 		return "", 0, err
 	}
+	return w.writeFile(ctx, name, r, "")
+}
+
+// writeFile writes the bytes of r. The prefix of directories puts them among the metadata.
+func (w *writer) writeFile(ctx context.Context, name string, r io.Reader, prefix content.IDPrefix) (retake.ObjectID, int64, error) {
 	o := w.session.NewObjectWriter(ctx, object.WriterOptions{
-		Description: "FILE:" + name, Compressor: compressor, MetadataCompressor: compressor,
+		Description: "FILE:" + name, Prefix: prefix, Compressor: compressor, MetadataCompressor: compressor,
 		AsyncWrites: 1, // one piece is stored while the next is read
 	})
 	defer o.Close() //nolint:errcheck // Result returns the error
@@ -264,10 +271,11 @@ func (w *writer) writeRecord(ctx context.Context, s store.SealRequest) (retake.E
 	return dirEntry(strconv.FormatInt(s.Card.Checkpoint.Number, 10), id, t), err
 }
 
+// writeState writes what the agent held. It may be large, and is no metadata.
 func (w *writer) writeState(ctx context.Context, s store.SealRequest, t int64) (retake.Entry, error) {
 	entries := slices.Clone(s.StoredState)
 	for _, name := range slices.Sorted(maps.Keys(s.State)) {
-		e, err := w.writeBytes(ctx, name, s.State[name], t)
+		e, err := w.writeBytes(ctx, name, s.State[name], t, "")
 		if err != nil {
 			return retake.Entry{}, err
 		}
@@ -284,11 +292,11 @@ func (w *writer) writeJSON(ctx context.Context, name string, v any, t int64) (re
 	if err != nil {
 		return retake.Entry{}, fmt.Errorf("encode %s: %w", name, err)
 	}
-	return w.writeBytes(ctx, name, append(b, '\n'), t)
+	return w.writeBytes(ctx, name, append(b, '\n'), t, dirPrefix)
 }
 
-func (w *writer) writeBytes(ctx context.Context, name string, b []byte, t int64) (retake.Entry, error) {
-	id, n, err := w.WriteFile(ctx, name, newReader(b))
+func (w *writer) writeBytes(ctx context.Context, name string, b []byte, t int64, prefix content.IDPrefix) (retake.Entry, error) {
+	id, n, err := w.writeFile(ctx, name, newReader(b), prefix)
 	return retake.Entry{Name: name, Kind: retake.KindFile, Mode: 0o600, Size: n, ModTime: t, Object: id}, err
 }
 

@@ -18,7 +18,7 @@ func TestStore(t *testing.T) {
 		return storetest.Harness{
 			Store:  s,
 			Reopen: func(*testing.T) store.Store { return s },
-			Damage: func(_ *testing.T, id retake.ObjectID) { s.Damage(id) },
+			Damage: func(_ *testing.T, id retake.ObjectID) { s.FlipByte(id) },
 		}
 	})
 }

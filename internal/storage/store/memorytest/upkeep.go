@@ -115,6 +115,9 @@ func (s *Store) Contents(ctx context.Context, f func([]byte) error) error {
 // Maintain has nothing to do.
 func (s *Store) Maintain(ctx context.Context) error { return ctx.Err() }
 
+// Damage returns none: memory is not damaged.
+func (s *Store) Damage() store.Damage { return store.Damage{} }
+
 // Size returns the bytes of all objects.
 func (s *Store) Size(ctx context.Context) (int64, error) {
 	if err := ctx.Err(); err != nil {
@@ -138,8 +141,8 @@ func (s *Store) Prove(context.Context, retake.Entry) (retake.ObjectID, string, e
 	return "", "", fmt.Errorf("prove: no stock engine: %w", store.ErrNotFound)
 }
 
-// Damage flips a byte of an object, as a bad disk would. For tests.
-func (s *Store) Damage(id retake.ObjectID) {
+// FlipByte changes a byte of an object, as a bad disk would. For tests.
+func (s *Store) FlipByte(id retake.ObjectID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b, ok := s.objects[id]

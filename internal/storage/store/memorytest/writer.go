@@ -198,6 +198,9 @@ func (w *writer) newRecord(ctx context.Context, sl store.SealRequest) (checkpoin
 	return checkpointRecord{card: w.s.putObject(cardPrefix, card), files: files, state: names}, nil
 }
 
+// Flush has nothing to do: what is written is there.
+func (w *writer) Flush(ctx context.Context) error { return w.checkOpen(ctx) }
+
 // Annotate adds to the state of a checkpoint.
 func (w *writer) Annotate(ctx context.Context, number int64, state []retake.Entry) error {
 	err := w.changeHistory(ctx, func(l *history) error {

@@ -234,6 +234,20 @@ class CrossCheck:
 
 
 @dataclass(kw_only=True)
+class DamageState:
+    checkpoints: list[int] = field(default_factory=list)  # The numbers of the damaged checkpoints.
+    paths: int  # The number of damaged paths, counted once for each checkpoint.
+
+
+@dataclass(kw_only=True)
+class DamagedPath:
+    number: Optional[int] = None  # The checkpoint's number. Absent if the whole history cannot be read.
+    path: Optional[str] = None  # The path. Absent if the whole checkpoint cannot be read.
+    state: Optional[bool] = None  # If true, it is part of the saved conversation, not of the files.
+    workspace: str  # The workspace's ID.
+
+
+@dataclass(kw_only=True)
 class Danger:
     class_: str  # The name to pass in `accept`: home, system, giant or nested.
     text: str  # The reason, for people.
@@ -955,8 +969,10 @@ class Schedule:
 class ScrubReport:
     bytes: int  # The number of bytes that were read.
     checkpoints: int  # The number of checkpoints that were read.
+    damaged: list[DamagedPath] = field(default_factory=list)  # The same as `failed`, as workspace, checkpoint and path.
     failed: list[str] = field(default_factory=list)  # What could not be read or did not match, for people. Empty means that all is well.
     objects: int  # The number of stored objects that were read.
+    repaired: list[DamagedPath] = field(default_factory=list)  # What could not be read before a repair and can be read now.
 
 
 @dataclass(kw_only=True)
@@ -1046,6 +1062,7 @@ class Status:
     background: list[BackgroundTask] = field(default_factory=list)  # Background tasks that failed since the service started. Absent if none did.
     backup: Optional[Backup] = None  # The state of the backup. Absent if none is set.
     count: int  # The number of checkpoints.
+    damage: Optional[DamageState] = None  # What cannot be read back from the store. Absent if no damage is known.
     drill: Optional[Drill] = None  # The last test restore of a good checkpoint.
     good: Optional[Checkpoint] = None  # The newest good checkpoint: complete, and all checks passed.
     latest: Optional[Checkpoint] = None  # The newest checkpoint.
@@ -1285,6 +1302,12 @@ class Turn:
 
 
 @dataclass(kw_only=True)
+class Unprotected:
+    hint: Optional[str] = None  # What to do about it, one step per line.
+    why: str  # The reason.
+
+
+@dataclass(kw_only=True)
 class Unread:
     path: str  # The path of the file.
     reader: str  # The reader that tried.
@@ -1369,6 +1392,7 @@ class Workspace:
     root: str  # The absolute path of the root directory.
     root_raw: Optional[Raw] = None  # The exact bytes of `root`, if they are not valid UTF-8.
     stale: Optional[str] = None  # Why the newest checkpoints may be missing from lists. Only `locate` reports it.
+    unprotected: Optional[Unprotected] = None  # Why no checkpoint can be taken now. Absent if one can. Only `locate`, `status` and the timeline view report it.
 
 
 @dataclass(kw_only=True)
@@ -1399,6 +1423,7 @@ class WorkspaceState:
     root: str  # The absolute path of the root directory.
     root_raw: Optional[Raw] = None  # The exact bytes of `root`, if they are not valid UTF-8.
     stale: Optional[str] = None  # Why the newest checkpoints may be missing. Lists don't report it.
+    unprotected: Optional[Unprotected] = None  # Why no checkpoint can be taken now. Only `locate`, `status` and the timeline view report it.
 
 
 __all__ = [
@@ -1424,6 +1449,8 @@ __all__ = [
     "Counts",
     "Coverage",
     "CrossCheck",
+    "DamageState",
+    "DamagedPath",
     "Danger",
     "Deletion",
     "Delivery",
@@ -1525,6 +1552,7 @@ __all__ = [
     "Tracking",
     "Try",
     "Turn",
+    "Unprotected",
     "Unread",
     "Usage",
     "Verification",

@@ -1,0 +1,329 @@
+package kopia
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/kopia/kopia/repo/blob"
+	"github.com/kopia/kopia/repo/content"
+	"github.com/kopia/kopia/repo/format"
+
+	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/storage/store"
+	"github.com/retake-dev/retake/internal/storage/store/mirror"
+)
+
+// Bytes that are stored and cannot be read any more would be damage for ever: a save that has the
+// same bytes finds them in the index and does not store them again. So a content that was found
+// damaged is deleted from the index. The next writer who has its bytes stores them anew, and every
+// checkpoint that needs them is whole again.
+
+// damageList is what is known of damage in a store.
+type damageList struct {
+	s        *Store
+	mu       sync.Mutex
+	seq      int64                       // incremented whenever contents are deleted as damaged
+	contents map[content.ID]damagedEntry // deleted, and not written again
+	objects  map[retake.ObjectID]bool    // a read of them failed; not looked into yet
+	packs    map[blob.ID]bool            // the same for packs
+}
+
+// damagedEntry is a line of contentsFile.
+type damagedEntry struct {
+	Content string    `json:"content"`
+	Pack    blob.ID   `json:"pack"`
+	Found   time.Time `json:"found"`
+}
+
+// contentsFile lists the damaged contents, in the directory of damaged files.
+const contentsFile = "contents"
+
+// suspectObject notes that an object could not be read.
+func (d *damageList) suspectObject(id retake.ObjectID) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.objects == nil {
+		d.objects = map[retake.ObjectID]bool{}
+	}
+	d.objects[id] = true
+}
+
+// suspectPack notes that a pack could not be read.
+func (d *damageList) suspectPack(id blob.ID) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.packs == nil {
+		d.packs = map[blob.ID]bool{}
+	}
+	d.packs[id] = true
+}
+
+func (d *damageList) takeSuspects() (objects map[retake.ObjectID]bool, packs map[blob.ID]bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	objects, packs = d.objects, d.packs
+	d.objects, d.packs = nil, nil
+	return objects, packs
+}
+
+func (d *damageList) has(id content.ID) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_, ok := d.contents[id]
+	return ok
+}
+
+func (d *damageList) isEmpty() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.contents) == 0
+}
+
+// touches reports whether an object may need a damaged content. Large files have many contents;
+// they are not asked one by one.
+func (d *damageList) touches(id retake.ObjectID) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.contents) == 0 {
+		return false
+	}
+	if strings.HasPrefix(string(id), "I") {
+		return true
+	}
+	c, err := content.ParseID(string(id))
+	if err != nil { // compressed by the object layer, as older engines did
+		return true
+	}
+	_, ok := d.contents[c]
+	return ok
+}
+
+// Damage returns what is known to be damaged.
+func (s *Store) Damage() store.Damage {
+	d := &s.damage
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return store.Damage{Seq: d.seq, Parts: len(d.contents), Touches: d.touches}
+}
+
+// note remembers an object that could not be read, and returns the error. A content that is
+// gone after it was found damaged is damage, and not an object that never was.
+func (d *damageList) note(id retake.ObjectID, err error) error {
+	if errors.Is(err, store.ErrNotFound) && d.touches(id) {
+		err = asDamaged(err)
+	}
+	if errors.Is(err, store.ErrDamaged) {
+		d.suspectObject(id)
+	}
+	return err
+}
+
+// drop looks into the packs of objects that could not be read, and deletes what is damaged
+// in them from the index.
+func (d *damageList) drop(ctx context.Context) error {
+	s := d.s
+	objects, packs := d.takeSuspects()
+	if len(objects)+len(packs) == 0 {
+		return nil
+	}
+	if err := d.checkStorage(ctx); err != nil {
+		return err
+	}
+	release, err := s.lockShared(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	v, err := s.newSession(ctx)
+	if err != nil {
+		return err
+	}
+	if packs == nil {
+		packs = map[blob.ID]bool{}
+	}
+	for id := range objects {
+		addPacksOf(ctx, v, id, packs)
+	}
+	bad, err := findDamaged(ctx, v, func(i content.Info) bool { return packs[i.PackBlobID] })
+	if err == nil {
+		err = d.delete(ctx, v, bad)
+	}
+	return errors.Join(err, v.Close(context.WithoutCancel(ctx)), s.retireView(ctx))
+}
+
+// checkStorage makes sure that the storage itself is there: an empty directory in its place would
+// look like damage of everything.
+func (d *damageList) checkStorage(ctx context.Context) error {
+	if _, err := d.s.blobs.GetMetadata(ctx, format.KopiaRepositoryBlobID); err != nil {
+		return fmt.Errorf("look into damage: %w", err)
+	}
+	return nil
+}
+
+// addPacksOf adds the packs of all contents of an object. Of an object whose list of contents
+// cannot be read, it adds that of the list.
+func addPacksOf(ctx context.Context, v *session, id retake.ObjectID, packs map[blob.ID]bool) {
+	var ids []content.ID
+	if oid, err := parseObject(id); err == nil {
+		ids, _ = v.VerifyObject(ctx, oid) // what it found before an error counts too
+	}
+	if c, err := content.ParseID(strings.TrimLeft(string(id), "IZ")); err == nil {
+		ids = append(ids, c)
+	}
+	for _, c := range ids {
+		if i, err := v.contents.ContentInfo(ctx, c); err == nil {
+			packs[i.PackBlobID] = true
+		}
+	}
+}
+
+// findDamaged reads the contents that are asked for, and returns those that cannot be read.
+func findDamaged(ctx context.Context, v *session, want func(content.Info) bool) ([]content.Info, error) {
+	var asked []content.Info
+	err := v.contents.IterateContents(ctx, content.IterateOptions{}, func(i content.Info) error {
+		if want(i) {
+			asked = append(asked, i)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look into damage: %w", err)
+	}
+	var bad []content.Info
+	for _, i := range asked {
+		for range 2 { // what can be read the second time is not damaged
+			if _, err = v.contents.GetContent(ctx, i.ContentID); err == nil {
+				break
+			}
+		}
+		switch {
+		case err == nil:
+		case !mayBeDamage(ctx, err):
+			return nil, fmt.Errorf("look into damage: %w", err)
+		default:
+			bad = append(bad, i)
+		}
+	}
+	return bad, ctx.Err()
+}
+
+// delete deletes contents from the index. What they were is written down before.
+func (d *damageList) delete(ctx context.Context, v *session, bad []content.Info) error {
+	if len(bad) == 0 {
+		return nil
+	}
+	d.mu.Lock()
+	if d.contents == nil {
+		d.contents = map[content.ID]damagedEntry{}
+	}
+	for _, i := range bad {
+		d.contents[i.ContentID] = damagedEntry{i.ContentID.String(), i.PackBlobID, d.s.clock.Now()}
+	}
+	err := d.writeLocked()
+	d.mu.Unlock()
+	for _, i := range bad {
+		if err == nil {
+			err = v.contents.DeleteContent(ctx, i.ContentID)
+		}
+	}
+	if err == nil {
+		err = v.contents.Flush(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("drop damaged contents: %w", err)
+	}
+	d.mu.Lock()
+	d.seq++
+	d.mu.Unlock()
+	d.s.reportRepair(fmt.Sprintf("%d pieces of stored bytes are damaged; saves store them again if they have them", len(bad)))
+	return nil
+}
+
+// forgetHealed removes contents from the list that were written again.
+func (d *damageList) forgetHealed(ctx context.Context) error {
+	if d.isEmpty() {
+		return nil
+	}
+	v, err := d.s.newSession(ctx)
+	if err != nil {
+		return err
+	}
+	d.mu.Lock()
+	n := len(d.contents)
+	for id := range d.contents {
+		if i, err := v.contents.ContentInfo(ctx, id); err == nil && !i.Deleted {
+			delete(d.contents, id)
+		}
+	}
+	if healed := n - len(d.contents); healed > 0 {
+		if err = d.writeLocked(); err == nil {
+			d.s.reportRepair(fmt.Sprintf("%d damaged pieces of stored bytes can be read again", healed))
+		}
+	}
+	d.mu.Unlock()
+	return errors.Join(err, v.Close(ctx))
+}
+
+// writeLocked writes the list. The caller holds the lock of the list.
+func (d *damageList) writeLocked() error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	entries := make([]damagedEntry, 0, len(d.contents))
+	for _, e := range d.contents {
+		entries = append(entries, e)
+	}
+	slices.SortFunc(entries, func(a, b damagedEntry) int { return strings.Compare(a.Content, b.Content) })
+	for _, e := range entries {
+		if err := enc.Encode(e); err != nil {
+			return err
+		}
+	}
+	if err := d.s.homeDir.Mkdir(mirror.DamagedDir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	dir, done, err := openBelow(d.s.homeDir, mirror.DamagedDir)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return fsx.ReplaceIn(dir, contentsFile, b.Bytes())
+}
+
+// read reads the list. Lines that make no sense are passed over: the list only explains.
+func (d *damageList) read() {
+	dir, done, err := openBelow(d.s.homeDir, mirror.DamagedDir)
+	if err != nil {
+		return
+	}
+	defer done()
+	f, err := dir.OpenFile(contentsFile)
+	if err != nil {
+		return
+	}
+	defer f.Close() //nolint:errcheck // nothing was written
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.contents = map[content.ID]damagedEntry{}
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		var e damagedEntry
+		if json.Unmarshal(lines.Bytes(), &e) != nil {
+			continue
+		}
+		if id, err := content.ParseID(e.Content); err == nil {
+			d.contents[id] = e
+		}
+	}
+	if len(d.contents) > 0 {
+		d.seq++
+	}
+}
