@@ -17,7 +17,7 @@ type Workspace struct {
 
 	Origin      *Origin       `json:"origin,omitempty"`      // of a fork: what it grew from
 	Interrupted *Interruption `json:"interrupted,omitempty"` // told by Locate and Status, and stored nowhere
-	Unprotected *Unprotected  `json:"unprotected,omitempty"` // why no checkpoint could be taken now; told by Locate, Status and the timeline
+	Unprotected *Unprotected  `json:"unprotected,omitempty"` // why no checkpoint could be taken now; told by Locate, Status, Workspaces and the timeline
 	Stale       string        `json:"stale,omitempty"`       // why the newest checkpoints may not be listed: the catalog cannot be written; told by Locate
 }
 

@@ -2522,7 +2522,7 @@ export interface Workspace {
   root_raw?: string;
   /** Why the newest checkpoints may be missing from lists. Only `locate` reports it. */
   stale?: string;
-  /** Why no checkpoint can be taken now. Absent if one can. Only `locate`, `status` and the timeline view report it. */
+  /** Why no checkpoint can be taken now. Absent if one can. Only `locate`, `status`, lists of workspaces and the timeline view report it. */
   unprotected?: Unprotected;
 }
 
@@ -2579,6 +2579,6 @@ export interface WorkspaceState {
   root_raw?: string;
   /** Why the newest checkpoints may be missing. Lists don't report it. */
   stale?: string;
-  /** Why no checkpoint can be taken now. Only `locate`, `status` and the timeline view report it. */
+  /** Why no checkpoint can be taken now. Only `locate`, `status`, lists of workspaces and the timeline view report it. */
   unprotected?: Unprotected;
 }

@@ -188,7 +188,10 @@ func (s *Registry) Workspaces(ctx context.Context) ([]retake.WorkspaceState, err
 		return nil, WrapError("the catalog cannot be read", Unchanged, err)
 	}
 	for i := range all {
-		all[i].Gone = !s.IsRootPresent(all[i].Workspace)
+		w := &all[i]
+		if w.Gone = !s.IsRootPresent(w.Workspace); !w.Gone && w.Ended == nil {
+			w.Unprotected = s.Unprotected(ctx, w.Workspace)
+		}
 	}
 	return all, nil
 }

@@ -19,9 +19,34 @@ import { realAnswers, rowAt, type Row } from "./rows.ts";
 export const Answer = memo(function Answer({ ws, read }: { ws: string; read: Read }) {
   const status = useQuery(statusOf(ws)).data;
   const good = status?.good ?? read.good;
-  if (good) return <Good ws={ws} read={read} good={good} status={status} />;
-  return <NoGood row={read.rows[0]!} asked={read.rows.some((r) => realAnswers(r).length > 0)} />;
+  return (
+    <>
+      <Alarm status={status} />
+      {good ? <Good ws={ws} read={read} good={good} status={status} /> : <NoGood row={read.rows[0]!} asked={read.rows.some((r) => realAnswers(r).length > 0)} />}
+    </>
+  );
 });
+
+/** What keeps checkpoints from being taken, or from being read. */
+function Alarm({ status }: { status?: Status }) {
+  const why = status?.workspace.unprotected?.why;
+  const lost = status?.damage;
+  return (
+    <>
+      {why ? (
+        <p className="tl-alarm" role="alert">
+          <b>Not protected:</b> {shown(why)}.
+        </p>
+      ) : null}
+      {lost ? (
+        <p className="tl-alarm">
+          <b>Damaged:</b> {several(lost.paths, "path")} of {several(lost.checkpoints?.length ?? 0, "checkpoint")} cannot be read. To look for the content in your workspaces:{" "}
+          <code className="mono">retake doctor --repair</code>
+        </p>
+      ) : null}
+    </>
+  );
+}
 
 interface GoodProps {
   ws: string;

@@ -26,6 +26,7 @@ test("how one stands", () => {
   assert.match(standOf(made("a", { interrupted: cut })).why!, /612 of 1,181/);
   assert.equal(standOf(made("a", { latest: undefined })).word, "no checkpoint yet");
   assert.equal(standOf(made("a"), { bytes: 1, free: 1, floor: 2 }).word, "not protected");
+  assert.equal(standOf(made("a", { unprotected: { why: "the store cannot be written to" } })).why, "is not protected: the store cannot be written to");
 });
 
 test("the answer", () => {

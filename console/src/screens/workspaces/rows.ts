@@ -49,6 +49,7 @@ export function standOf(w: WorkspaceState, store?: StoreState): Stand {
   }
   if (w.gone) return { word: "directory gone", look: "off", why: "has lost its directory; its checkpoints are kept" };
   if (!w.latest) return { word: "no checkpoint yet", look: "warn", why: "has no checkpoint yet" };
+  if (w.unprotected) return { word: "not protected", look: "warn", why: `is not protected: ${shown(w.unprotected.why)}` };
   if (store && store.free < store.floor) return { word: "not protected", look: "warn" };
   return { word: "protected", look: "ok" };
 }

@@ -1392,7 +1392,7 @@ class Workspace:
     root: str  # The absolute path of the root directory.
     root_raw: Optional[Raw] = None  # The exact bytes of `root`, if they are not valid UTF-8.
     stale: Optional[str] = None  # Why the newest checkpoints may be missing from lists. Only `locate` reports it.
-    unprotected: Optional[Unprotected] = None  # Why no checkpoint can be taken now. Absent if one can. Only `locate`, `status` and the timeline view report it.
+    unprotected: Optional[Unprotected] = None  # Why no checkpoint can be taken now. Absent if one can. Only `locate`, `status`, lists of workspaces and the timeline view report it.
 
 
 @dataclass(kw_only=True)
@@ -1423,7 +1423,7 @@ class WorkspaceState:
     root: str  # The absolute path of the root directory.
     root_raw: Optional[Raw] = None  # The exact bytes of `root`, if they are not valid UTF-8.
     stale: Optional[str] = None  # Why the newest checkpoints may be missing. Lists don't report it.
-    unprotected: Optional[Unprotected] = None  # Why no checkpoint can be taken now. Only `locate`, `status` and the timeline view report it.
+    unprotected: Optional[Unprotected] = None  # Why no checkpoint can be taken now. Only `locate`, `status`, lists of workspaces and the timeline view report it.
 
 
 __all__ = [
