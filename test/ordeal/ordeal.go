@@ -14,6 +14,7 @@ import (
 	_ "github.com/retake-dev/retake/test/ordeal/g1"
 	_ "github.com/retake-dev/retake/test/ordeal/g18"
 	_ "github.com/retake-dev/retake/test/ordeal/g2"
+	_ "github.com/retake-dev/retake/test/ordeal/g28"
 	"github.com/retake-dev/retake/test/ordeal/harness"
 )
 

@@ -93,9 +93,15 @@ func (p *pair) sameSize(name string) (bool, error) {
 	return f.Size == c.Size-sha256.Size, err
 }
 
-func withSum(data []byte) []byte {
-	sum := sha256.Sum256(data)
-	return append(sum[:], data...)
+// withSum puts a checksum before the bytes of a file. It covers the name too, so that a copy that
+// has come to another name is not used.
+func withSum(name string, data []byte) []byte { return append(sumOf(name, data), data...) }
+
+func sumOf(name string, data []byte) []byte {
+	h := sha256.New()
+	_, _ = h.Write(append([]byte(name), 0)) // never fails
+	_, _ = h.Write(data)
+	return h.Sum(nil)
 }
 
 // ReadCopy reads a copy, and reports whether it is whole.
@@ -104,13 +110,12 @@ func ReadCopy(dir fsx.Dir, name string) ([]byte, bool) {
 	if err != nil || len(b) < sha256.Size {
 		return nil, false
 	}
-	sum := sha256.Sum256(b[sha256.Size:])
-	return b[sha256.Size:], bytes.Equal(sum[:], b[:sha256.Size])
+	return b[sha256.Size:], bytes.Equal(sumOf(name, b[sha256.Size:]), b[:sha256.Size])
 }
 
 // WriteCopy writes a copy durably.
 func WriteCopy(dir fsx.Dir, name string, data []byte) error {
-	return fsx.ReplaceIn(dir, name, withSum(data))
+	return fsx.ReplaceIn(dir, name, withSum(name, data))
 }
 
 func readFile(dir fsx.Dir, name string) ([]byte, error) {

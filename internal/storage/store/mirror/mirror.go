@@ -129,7 +129,7 @@ func (m *Mirror) copyNew(ctx context.Context, p *pair) error {
 			continue
 		}
 		if err == nil {
-			err = fsx.WriteIn(p.copies, name, withSum(data))
+			err = fsx.WriteIn(p.copies, name, withSum(name, data))
 		}
 		if err != nil {
 			return err

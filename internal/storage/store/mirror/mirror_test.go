@@ -182,6 +182,27 @@ func TestADamagedCopyIsMadeAgain(t *testing.T) {
 	}
 }
 
+// A copy that has come to another name is not used: nothing good is replaced by it.
+func TestExchangedCopiesAreNotUsed(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	b.add("q1")
+	b.add("q2")
+	b.update()
+	one, err := b.disk.ReadFile("/store/copies/q1")
+	must(t, err)
+	two, err := b.disk.ReadFile("/store/copies/q2")
+	must(t, err)
+	must(t, b.disk.WriteFile("/store/copies/q1", two, 0o600))
+	must(t, b.disk.WriteFile("/store/copies/q2", one, 0o600))
+	if got := b.restore(false); len(got) > 0 {
+		t.Errorf("%q were replaced", got)
+	}
+	if got := b.files(); !got["q1"] || !got["q2"] {
+		t.Errorf("what is left: %v", got)
+	}
+}
+
 // A full disk can be cleaned up: removing a file needs no space.
 func TestRemovingNeedsNoSpace(t *testing.T) {
 	t.Parallel()
