@@ -15,6 +15,7 @@ import (
 	_ "github.com/retake-dev/retake/test/ordeal/g18"
 	_ "github.com/retake-dev/retake/test/ordeal/g2"
 	_ "github.com/retake-dev/retake/test/ordeal/g28"
+	_ "github.com/retake-dev/retake/test/ordeal/g29"
 	"github.com/retake-dev/retake/test/ordeal/harness"
 )
 

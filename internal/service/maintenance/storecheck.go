@@ -11,7 +11,7 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// Scrub reads the store back and checks it.
+// Scrub reads the store back and checks it. What is damaged is not reused any more.
 func (s *Maintenance) Scrub(ctx context.Context, q retake.ScrubQuery) (retake.ScrubReport, error) {
 	st, err := s.workspaces.Store(ctx)
 	if err != nil {
@@ -21,6 +21,9 @@ func (s *Maintenance) Scrub(ctx context.Context, q retake.ScrubQuery) (retake.Sc
 		return repairStore(ctx, s, st, q)
 	}
 	rep, err := st.Scrub(ctx, q)
+	if err == nil && len(rep.Damaged) > 0 {
+		err = st.Maintain(ctx) // so that the next save stores again what it has
+	}
 	if err == nil {
 		err = noteDamage(ctx, s.workspaces, rep.Damaged)
 	}
