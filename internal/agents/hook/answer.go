@@ -88,6 +88,9 @@ var noteEvents = map[string][]string{
 // cursorAnswer lets Cursor go on. If the event is not known, the answer fits all events
 // that expect one.
 func cursorAnswer(event, warning string) []byte {
+	if warning != "" && event == "beforeSubmitPrompt" {
+		return encodeObject(map[string]any{"continue": true, "user_message": warning})
+	}
 	if warning != "" && cursorWaits(event) {
 		return encodeObject(map[string]any{"permission": "allow", "user_message": warning, "agent_message": warning})
 	}

@@ -37,6 +37,15 @@ type confinedService struct {
 
 var _ retake.Service = (*confinedService)(nil)
 
+// Scrub refuses a repair: it would save every workspace of the namespace, past its limits and with
+// the rights of whoever may only look after the store.
+func (w *confinedService) Scrub(ctx context.Context, q retake.ScrubQuery) (retake.ScrubReport, error) {
+	if q.Repair {
+		return retake.ScrubReport{}, &retake.Error{Kind: retake.Denied, What: "a server does not repair its store on request", Safe: unchanged, Hint: "save the workspaces: what they still have is stored again"}
+	}
+	return w.Service.Scrub(ctx, q)
+}
+
 // resolveDir returns the real path of a directory inside the namespace. A directory outside
 // gets the same error as one that does not exist, so that a tenant cannot probe for paths.
 func (w *confinedService) resolveDir(dir string) (string, error) {

@@ -54,6 +54,7 @@ func (s *Checkpoints) Save(ctx context.Context, req retake.SaveRequest) (retake.
 func (s *Checkpoints) SaveIfChanged(ctx context.Context, l *workspace.Cache, ws retake.Workspace, root fsx.Dir, req retake.SaveRequest, a Options) (retake.SaveResult, error) {
 	if req.IfChanged && (l.Tip == nil || l.Tip.ID != req.ID) { // otherwise it is a repeated request
 		if s.workspaces.DrainTracker(l, ws.Root); l.IsUnchanged(s.workspaces.EffectivePolicy(ws.ID, ws.Root)) {
+			l.NoteSave(nil) // all there is was saved
 			return retake.SaveResult{Workspace: ws, Checkpoint: *l.Tip, Warnings: []retake.Warning{}}, nil
 		}
 	}
@@ -86,7 +87,7 @@ type Hooks struct {
 func (s *Checkpoints) SaveNow(ctx context.Context, l *workspace.Cache, ws retake.Workspace, root fsx.Dir, req retake.SaveRequest, a Options) (res retake.SaveResult, err error) {
 	t, err := s.BeginCheckpoint(ctx, l, ws, root)
 	if err != nil {
-		l.NoteSave(err)
+		l.NoteSave(workspace.WrapSaveError(err))
 		return retake.SaveResult{}, err
 	}
 	t.Options = a
@@ -102,7 +103,7 @@ func (s *Checkpoints) SaveNow(ctx context.Context, l *workspace.Cache, ws retake
 		res, err = t.saveCheckpoint(ctx, req)
 	}
 	whole = true
-	l.NoteSave(err)
+	l.NoteSave(workspace.WrapSaveError(err))
 	if cerr := t.Close(); cerr != nil {
 		res.Warnings = append(res.Warnings, retake.Warning{Code: "upkeep", Text: cerr.Error()})
 	}

@@ -127,14 +127,12 @@ func DamageState(ctx context.Context, r *workspace.Registry, id retake.Workspace
 func (c *upkeepLoops) nameDamage(ctx context.Context, st store.Store) error {
 	d := st.Damage()
 	if now := (knownDamage{d.Seq, d.Parts}); now != c.named {
+		c.named = now // once, whatever comes of it: reading the whole structure takes long
 		rep, err := st.Scrub(ctx, retake.ScrubQuery{})
-		if err == nil {
-			err = noteDamage(ctx, c.svc.workspaces, rep.Damaged)
-		}
 		if err != nil {
 			return err
 		}
-		c.named = now
+		return noteDamage(ctx, c.svc.workspaces, rep.Damaged)
 	}
 	return nil
 }

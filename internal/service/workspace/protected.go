@@ -3,7 +3,6 @@ package workspace
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"strings"
 	"sync"
@@ -116,5 +115,9 @@ func (l *Cache) lastSaveError() error {
 		return nil
 	}
 	e := retake.AsError(l.saved.err)
-	return &retake.Error{Kind: e.Kind, What: fmt.Sprintf("the last save failed: %s", strings.TrimPrefix(e.What, "can't save: ")), Safe: NotSaved, Hint: e.Hint, Err: l.saved.err}
+	what := strings.TrimPrefix(e.What, "can't save: ")
+	if e.Err != nil && what == "not saved" {
+		what, _, _ = strings.Cut(e.Err.Error(), "\n")
+	}
+	return &retake.Error{Kind: e.Kind, What: "the last save failed: " + what, Safe: NotSaved, Hint: e.Hint, Err: l.saved.err}
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +17,8 @@ import (
 	"github.com/kopia/kopia/repo/blob"
 	"github.com/kopia/kopia/repo/content"
 	"github.com/kopia/kopia/repo/format"
+	"github.com/kopia/kopia/repo/manifest"
+	"github.com/kopia/kopia/repo/object"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/platform/fsx"
@@ -31,6 +34,7 @@ import (
 // damageList is what is known of damage in a store.
 type damageList struct {
 	s        *Store
+	working  sync.Mutex // held while contents are dropped, or taken back
 	mu       sync.Mutex
 	seq      int64                       // incremented whenever contents are deleted as damaged
 	contents map[content.ID]damagedEntry // deleted, and not written again
@@ -89,8 +93,53 @@ func (d *damageList) isEmpty() bool {
 	return len(d.contents) == 0
 }
 
-// touches reports whether an object may need a damaged content. Large files have many contents;
-// they are not asked one by one.
+// touchesPart reports whether an object needs a damaged content. The parts of a large file are
+// asked one by one.
+func (d *damageList) touchesPart(id retake.ObjectID) bool {
+	if !d.touches(id) || !strings.HasPrefix(string(id), "I") {
+		return d.touches(id)
+	}
+	ctx := context.Background()
+	r, release, err := d.s.acquireReader(ctx)
+	if err != nil {
+		return true
+	}
+	defer release()
+	v, ok := r.(*session)
+	oid, err := parseObject(id)
+	if !ok || err != nil {
+		return true
+	}
+	parts, err := partsOf(ctx, v, oid)
+	return err != nil || slices.ContainsFunc(parts, d.has)
+}
+
+// partsOf lists the contents of an object, whether they can be read or not. The lists of a large
+// object must be readable.
+func partsOf(ctx context.Context, v *session, id object.ID) ([]content.ID, error) {
+	if c, _, ok := id.ContentID(); ok {
+		return []content.ID{c}, nil
+	}
+	list, _ := id.IndexObjectID()
+	out, err := partsOf(ctx, v, list)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := object.LoadIndexObject(ctx, v.contents, list)
+	if err != nil {
+		return nil, err
+	}
+	for i := range entries {
+		parts, err := partsOf(ctx, v, entries[i].Object)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, parts...)
+	}
+	return out, nil
+}
+
+// touches reports whether an object may need a damaged content. Of a large file it does not know.
 func (d *damageList) touches(id retake.ObjectID) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -113,7 +162,7 @@ func (s *Store) Damage() store.Damage {
 	d := &s.damage
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return store.Damage{Seq: d.seq, Parts: len(d.contents), Touches: d.touches}
+	return store.Damage{Seq: d.seq, Parts: len(d.contents), Touches: d.touchesPart}
 }
 
 // note remembers an object that could not be read, and returns the error. A content that is
@@ -130,12 +179,21 @@ func (d *damageList) note(id retake.ObjectID, err error) error {
 
 // drop looks into the packs of objects that could not be read, and deletes what is damaged
 // in them from the index.
-func (d *damageList) drop(ctx context.Context) error {
+func (d *damageList) drop(ctx context.Context) (err error) {
+	d.working.Lock()
+	defer d.working.Unlock()
 	s := d.s
 	objects, packs := d.takeSuspects()
 	if len(objects)+len(packs) == 0 {
 		return nil
 	}
+	defer func() {
+		for id := range objects {
+			if err != nil { // another time
+				d.suspectObject(id)
+			}
+		}
+	}()
 	if err := d.checkStorage(ctx); err != nil {
 		return err
 	}
@@ -155,10 +213,7 @@ func (d *damageList) drop(ctx context.Context) error {
 		addPacksOf(ctx, v, id, packs)
 	}
 	bad, err := findDamaged(ctx, v, func(i content.Info) bool { return packs[i.PackBlobID] })
-	if err == nil {
-		err = d.delete(ctx, v, bad)
-	}
-	return errors.Join(err, v.Close(context.WithoutCancel(ctx)), s.retireView(ctx))
+	return errors.Join(err, d.delete(ctx, v, bad), v.Close(context.WithoutCancel(ctx)), s.retireView(ctx))
 }
 
 // checkStorage makes sure that the storage itself is there: an empty directory in its place would
@@ -175,7 +230,7 @@ func (d *damageList) checkStorage(ctx context.Context) error {
 func addPacksOf(ctx context.Context, v *session, id retake.ObjectID, packs map[blob.ID]bool) {
 	var ids []content.ID
 	if oid, err := parseObject(id); err == nil {
-		ids, _ = v.VerifyObject(ctx, oid) // what it found before an error counts too
+		ids, _ = partsOf(ctx, v, oid) // without the lists of a large object only its own pack is known
 	}
 	if c, err := content.ParseID(strings.TrimLeft(string(id), "IZ")); err == nil {
 		ids = append(ids, c)
@@ -187,11 +242,13 @@ func addPacksOf(ctx context.Context, v *session, id retake.ObjectID, packs map[b
 	}
 }
 
-// findDamaged reads the contents that are asked for, and returns those that cannot be read.
+// findDamaged reads the contents that are asked for, and returns those whose bytes are damaged. Of
+// what the disk refuses to read nothing is known; that is the error. Heads are never among them:
+// without its head a history would go on from an older one.
 func findDamaged(ctx context.Context, v *session, want func(content.Info) bool) ([]content.Info, error) {
 	var asked []content.Info
 	err := v.contents.IterateContents(ctx, content.IterateOptions{}, func(i content.Info) error {
-		if want(i) {
+		if want(i) && i.ContentID.Prefix() != manifest.ContentPrefix {
 			asked = append(asked, i)
 		}
 		return nil
@@ -200,6 +257,7 @@ func findDamaged(ctx context.Context, v *session, want func(content.Info) bool) 
 		return nil, fmt.Errorf("look into damage: %w", err)
 	}
 	var bad []content.Info
+	var unknown error
 	for _, i := range asked {
 		for range 2 { // what can be read the second time is not damaged
 			if _, err = v.contents.GetContent(ctx, i.ContentID); err == nil {
@@ -208,13 +266,15 @@ func findDamaged(ctx context.Context, v *session, want func(content.Info) bool) 
 		}
 		switch {
 		case err == nil:
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
 		case !mayBeDamage(ctx, err):
-			return nil, fmt.Errorf("look into damage: %w", err)
+			unknown = fmt.Errorf("look into damage: %w", err)
 		default:
 			bad = append(bad, i)
 		}
 	}
-	return bad, ctx.Err()
+	return bad, unknown
 }
 
 // delete deletes contents from the index. What they were is written down before.
@@ -232,6 +292,9 @@ func (d *damageList) delete(ctx context.Context, v *session, bad []content.Info)
 	err := d.writeLocked()
 	d.mu.Unlock()
 	for _, i := range bad {
+		if now, nerr := v.contents.ContentInfo(ctx, i.ContentID); nerr != nil || now.PackBlobID != i.PackBlobID || now.Deleted {
+			continue // somebody has written it again
+		}
 		if err == nil {
 			err = v.contents.DeleteContent(ctx, i.ContentID)
 		}
@@ -249,29 +312,50 @@ func (d *damageList) delete(ctx context.Context, v *session, bad []content.Info)
 	return nil
 }
 
-// forgetHealed removes contents from the list that were written again.
+// forgetHealed removes contents from the list that were written again, or whose pack came back.
 func (d *damageList) forgetHealed(ctx context.Context) error {
+	d.working.Lock()
+	defer d.working.Unlock()
 	if d.isEmpty() {
 		return nil
 	}
+	release, err := d.s.lockShared(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
 	v, err := d.s.newSession(ctx)
 	if err != nil {
 		return err
 	}
 	d.mu.Lock()
-	n := len(d.contents)
-	for id := range d.contents {
-		if i, err := v.contents.ContentInfo(ctx, id); err == nil && !i.Deleted {
-			delete(d.contents, id)
-		}
-	}
-	if healed := n - len(d.contents); healed > 0 {
-		if err = d.writeLocked(); err == nil {
-			d.s.reportRepair(fmt.Sprintf("%d damaged pieces of stored bytes can be read again", healed))
-		}
-	}
+	listed := slices.Collect(maps.Keys(d.contents))
 	d.mu.Unlock()
+	healed := slices.DeleteFunc(listed, func(id content.ID) bool { return !isHealed(ctx, v, id) })
+	if len(healed) > 0 {
+		err = errors.Join(v.contents.Flush(ctx), d.forget(healed))
+	}
 	return errors.Join(err, v.Close(ctx))
+}
+
+// isHealed reports whether a content can be read, and takes back its deletion.
+func isHealed(ctx context.Context, v *session, id content.ID) bool {
+	i, err := v.contents.ContentInfo(ctx, id)
+	if err != nil || !i.Deleted {
+		return err == nil
+	}
+	return v.contents.UndeleteContent(ctx, id) == nil
+}
+
+// forget removes contents from the list.
+func (d *damageList) forget(healed []content.ID) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, id := range healed {
+		delete(d.contents, id)
+	}
+	d.s.reportRepair(fmt.Sprintf("%d damaged pieces of stored bytes can be read again", len(healed)))
+	return d.writeLocked()
 }
 
 // writeLocked writes the list. The caller holds the lock of the list.

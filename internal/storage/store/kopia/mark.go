@@ -8,14 +8,11 @@ import (
 	"sync"
 
 	"github.com/kopia/kopia/fs"
-	"github.com/kopia/kopia/repo"
 	"github.com/kopia/kopia/repo/content"
 	"github.com/kopia/kopia/repo/manifest"
 	"github.com/kopia/kopia/repo/object"
 	"github.com/kopia/kopia/snapshot"
 	"github.com/kopia/kopia/snapshot/snapshotfs"
-
-	"github.com/retake-dev/retake"
 )
 
 // reachableSet is the set of contents that the histories reach. Marking starts while others
@@ -24,7 +21,7 @@ import (
 // sweep.
 type reachableSet struct {
 	walker *snapshotfs.TreeWalker
-	rep    repo.Repository // that objects are read from; changed only between two walks
+	rep    *session // that objects are read from; changed only between two walks
 	seed   maphash.Seed
 	damage *damageList
 
@@ -108,8 +105,8 @@ func (m *reachableSet) addObject(ctx context.Context, e fs.Entry, id object.ID, 
 		return err
 	}
 	contents, err := m.rep.VerifyObject(ctx, id)
-	if err != nil && !e.IsDir() && m.damage.touches(retake.ObjectID(id.String())) {
-		err = nil // a damaged file reaches nothing else; of a directory nobody knows
+	if err != nil && !e.IsDir() { // what is below a damaged directory is unknown; a damaged file is its parts
+		contents, err = m.knownParts(ctx, id, err)
 	}
 	if err != nil {
 		return fmt.Errorf("verify %s: %w", id, err)
@@ -120,6 +117,21 @@ func (m *reachableSet) addObject(ctx context.Context, e fs.Entry, id object.ID, 
 		m.contentHashes[maphash.Comparable(m.seed, c)] = struct{}{}
 	}
 	return nil
+}
+
+// knownParts lists the parts of a file of which some are known to be damaged and gone. If another
+// one is missing, it returns the error.
+func (m *reachableSet) knownParts(ctx context.Context, id object.ID, cause error) ([]content.ID, error) {
+	parts, err := partsOf(ctx, m.rep, id)
+	if err != nil {
+		return nil, cause
+	}
+	for _, c := range parts {
+		if _, err := m.rep.contents.ContentInfo(ctx, c); err != nil && !m.damage.has(c) {
+			return nil, cause
+		}
+	}
+	return parts, nil
 }
 
 func (m *reachableSet) isReachable(id content.ID) bool {
@@ -144,10 +156,12 @@ func (c *sweeper) deleteUnreachable(ctx context.Context) error {
 		switch used := c.reachable.isReachable(i.ContentID); {
 		case i.ContentID.Prefix() == manifest.ContentPrefix:
 			return nil
-		case used && i.Deleted && c.s.damage.has(i.ContentID):
-			return nil // there is nothing to restore it from
 		case used && i.Deleted:
-			return c.session.contents.UndeleteContent(ctx, i.ContentID)
+			err := c.session.contents.UndeleteContent(ctx, i.ContentID)
+			if err != nil && c.s.damage.has(i.ContentID) && mayBeDamage(ctx, err) {
+				return nil // it is damaged, as was known: there is nothing to restore it from
+			}
+			return err
 		case !used && !i.Deleted:
 			return c.session.contents.DeleteContent(ctx, i.ContentID)
 		}

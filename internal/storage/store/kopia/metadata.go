@@ -80,7 +80,7 @@ func (m *metadata) retry(ctx context.Context, f func() error) error {
 	if !errors.Is(err, store.ErrDamaged) || m.mirror == nil || !m.mayCompare() {
 		return err
 	}
-	restored, rerr := m.restore(ctx, false)
+	restored, rerr := m.restoreShared(ctx)
 	if rerr != nil {
 		m.s.reportRepair(rerr.Error())
 	}
@@ -91,6 +91,24 @@ func (m *metadata) retry(ctx context.Context, f func() error) error {
 		return errors.Join(err, rerr)
 	}
 	return f()
+}
+
+// lockWait is how long a comparison waits for a sweep of another process.
+const lockWait = time.Second
+
+// restoreShared keeps the sweeps of other processes out while it compares. The caller may hold a
+// lock that a waiting sweep waits for, so it does not wait for long.
+func (m *metadata) restoreShared(ctx context.Context) (bool, error) {
+	if !m.s.opts.Exclusive {
+		wait, cancel := context.WithTimeout(ctx, lockWait)
+		defer cancel()
+		release, err := m.s.lockShared(wait)
+		if err != nil {
+			return false, err
+		}
+		defer release()
+	}
+	return m.restore(ctx, false)
 }
 
 func (m *metadata) mayCompare() bool {

@@ -175,6 +175,15 @@ func (f *objectFile) Close() error {
 	return f.Reader.Close()
 }
 
+// Seek may read the part that it comes to.
+func (f *objectFile) Seek(offset int64, whence int) (int64, error) {
+	n, err := f.Reader.Seek(offset, whence)
+	if err != nil {
+		err = f.s.damage.note(f.id, translateError(f.id, err))
+	}
+	return n, err
+}
+
 func (f *objectFile) Read(p []byte) (int, error) {
 	n, err := f.Reader.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {

@@ -26,7 +26,7 @@ func (s *Store) openOrRepair(ctx context.Context, password string) error {
 		s.copyKeysIfOurs()
 		return nil
 	}
-	if !mayBeDamage(ctx, err) || s.opts.Bucket != nil {
+	if (!mayBeDamage(ctx, err) && !isSystemError(err)) || s.opts.Bucket != nil { // a bad sector may have a copy
 		return err
 	}
 	unlock, lerr := s.lockExclusive(ctx, repairWait)
@@ -34,10 +34,11 @@ func (s *Store) openOrRepair(ctx context.Context, password string) error {
 		return errors.Join(err, lerr)
 	}
 	defer unlock()
-	if repaired := s.repairAndOpen(ctx, password); repaired != nil {
+	repaired := s.repairAndOpen(ctx, password)
+	if repaired != nil && !isSystemError(repaired) {
 		return errors.Join(store.ErrDamaged, repaired)
 	}
-	return nil
+	return repaired
 }
 
 // repairWait is how long a repair waits for others who use the store.
@@ -72,6 +73,12 @@ func (s *Store) repairAndOpen(ctx context.Context, password string) error {
 		return err
 	}
 	opened := s.tryOpen(ctx, password)
+	if isSystemError(opened) {
+		if restored, err := s.metadata.restore(ctx, false); err != nil || !restored {
+			return errors.Join(opened, err)
+		}
+		opened = s.tryOpen(ctx, password)
+	}
 	if opened == nil || !mayBeDamage(ctx, opened) {
 		return opened
 	}
@@ -146,7 +153,7 @@ func (s *Store) repairIndexes(ctx context.Context, password string, bad []blob.I
 		return err
 	}
 	for _, id := range bad {
-		if err := setAside(s.homeDir, blobsDir, string(id)+blobSuffix, s.stamp()); err != nil {
+		if err := s.setIndexAside(id); err != nil {
 			return err
 		}
 		s.reportRepair("built a damaged index again from the packs: " + string(id))
@@ -155,6 +162,18 @@ func (s *Store) repairIndexes(ctx context.Context, password string, bad []blob.I
 		return err
 	}
 	return s.tryOpen(ctx, password)
+}
+
+// setIndexAside moves a damaged index away. It is removed on purpose: its copy, which may be as
+// damaged, must not bring it back.
+func (s *Store) setIndexAside(id blob.ID) error {
+	name := string(id) + blobSuffix
+	done, err := s.metadata.mirror.Removing(name)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return setAside(s.homeDir, blobsDir, name, s.stamp())
 }
 
 // damagedIndexes returns the index blobs that cannot be read.

@@ -12,6 +12,7 @@ import (
 	"github.com/kopia/kopia/repo/object"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/storage/store"
 )
 
 // indexView is the index as it was read, plus what was committed through it since. It is made
@@ -44,6 +45,9 @@ func (s *Store) newView(ctx context.Context) (*indexView, error) {
 	shared, err := content.NewSharedManager(ctx, s.blobs, base.FormatManager(), &content.CachingOptions{},
 		&content.ManagerOptions{TimeNow: s.clock.Now}, nil, nil)
 	if err != nil {
+		if s.opts.Exclusive && errors.Is(err, errIndexGone) { // nobody else replaces indexes
+			err = errors.Join(store.ErrDamaged, err)
+		}
 		return nil, errors.Join(engineError(ctx, "begin session", err), base.Close(ctx))
 	}
 	vw := &indexView{base: base, shared: shared}

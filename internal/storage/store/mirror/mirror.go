@@ -32,6 +32,8 @@ type Mirror struct {
 	files  string  // the name of the directory in home
 	wanted func(name string) bool
 
+	working  sync.Mutex   // held by Update and Restore
+	marking  sync.Mutex   // held while intactFile is removed
 	changed  atomic.Bool  // files were added or removed since the last Update
 	removing sync.RWMutex // shared by those who remove files, exclusive while Update decides what was lost
 }
@@ -57,7 +59,10 @@ func (m *Mirror) Removing(name string) (done func(), err error) {
 	}
 	m.removing.RLock()
 	m.changed.Store(true)
-	if err := m.markRemoval(); err != nil {
+	m.marking.Lock() // nobody goes on before it is durable
+	err = m.markRemoval()
+	m.marking.Unlock()
+	if err != nil {
 		m.removing.RUnlock()
 		return nil, fmt.Errorf("remove %s: %w", name, err)
 	}
@@ -85,6 +90,8 @@ func (m *Mirror) markRemoval() error {
 // store removed, and puts back files that were lost. It returns the names of those. Nobody else
 // may write to the store.
 func (m *Mirror) Update(ctx context.Context, room bool) (restored []string, err error) {
+	m.working.Lock()
+	defer m.working.Unlock()
 	if !m.changed.Swap(false) {
 		return nil, nil
 	}
@@ -101,22 +108,22 @@ func (m *Mirror) Update(ctx context.Context, room bool) (restored []string, err 
 	if room {
 		err = m.copyNew(ctx, p)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("copy metadata: %w", err)
-	}
-	if restored, err = m.settle(p); err != nil {
+	restored, serr := m.settle(p)
+	if err = errors.Join(err, serr); err != nil {
 		return restored, fmt.Errorf("copy metadata: %w", err)
 	}
 	return restored, nil
 }
 
-// copyNew copies the files that have no copy. A file that is removed meanwhile is passed over.
+// copyNew copies the files that have no copy. A file that is removed meanwhile is passed over; one
+// that cannot be read keeps no other from its copy.
 func (m *Mirror) copyNew(ctx context.Context, p *pair) error {
 	files, copies, err := p.names(m.wanted)
 	if err != nil {
 		return err
 	}
 	n := 0
+	var unread error
 	for name := range files {
 		if copies[name] {
 			continue
@@ -128,18 +135,19 @@ func (m *Mirror) copyNew(ctx context.Context, p *pair) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		if err == nil {
-			err = fsx.WriteIn(p.copies, name, withSum(name, data))
-		}
 		if err != nil {
+			unread = err
+			continue
+		}
+		if err := fsx.WriteIn(p.copies, name, withSum(name, data)); err != nil {
 			return err
 		}
 		n++
 	}
-	if n == 0 {
-		return nil
+	if n > 0 {
+		return errors.Join(unread, p.copies.Sync())
 	}
-	return p.copies.Sync()
+	return unread
 }
 
 // settle decides about each copy whose file is not there. It was lost, or else the store removed
@@ -189,6 +197,8 @@ func (m *Mirror) Restore(ctx context.Context, stamp string, quick bool) (restore
 		return nil, fmt.Errorf("compare metadata with its copy: %w", err)
 	}
 	defer p.close()
+	m.working.Lock()
+	defer m.working.Unlock()
 	m.removing.Lock()
 	defer m.removing.Unlock()
 	_, copies, err := p.names(m.wanted)
@@ -220,10 +230,13 @@ func (m *Mirror) restoreOne(p *pair, name, stamp string, intact, quick bool) (bo
 	}
 	data, err := readFile(p.files, name)
 	lost := errors.Is(err, fs.ErrNotExist)
-	if err != nil && !lost {
-		return false, err
-	}
 	kept, ok := ReadCopy(p.copies, name)
+	if err != nil && !lost { // a bad sector; the copy has what it held
+		if !ok {
+			return false, err
+		}
+		return true, fsx.ReplaceIn(p.files, name, kept)
+	}
 	if !ok && !lost { // the next Update makes it again
 		m.changed.Store(true)
 		return false, p.copies.Remove(name)
