@@ -57,13 +57,16 @@ func (c *conn) send(ctx context.Context, a *apiRequest, take func(*http.Response
 // sendToDaemon sends a request to the daemon, and starts the daemon again if it is gone.
 func (c *conn) sendToDaemon(ctx context.Context, a *apiRequest, body []byte, take func(*http.Response) error) error {
 	for try := 0; ; try++ {
-		err := c.sendOnce(ctx, a, body, take)
+		err := c.sendWatched(ctx, a, body, take)
 		var b *connError
 		switch {
 		case err == nil:
 			return nil
 		case ctx.Err() != nil:
 			return a.canceledError(ctx)
+		case errors.Is(err, errHung):
+			a.mayHaveArrived = true
+			return c.unreachableError(a, errHung)
 		case !errors.As(err, &b):
 			return unwrapRetryable(err)
 		case c.opts.Revive == nil || try == maxRetries || b.mayHaveArrived && !a.idempotent:

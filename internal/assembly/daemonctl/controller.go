@@ -37,7 +37,7 @@ func New(c config.Config, version string) *Controller {
 }
 
 const (
-	askWait  = 5 * time.Second           // for an answer about itself
+	askWait  = 2 * time.Second           // for an answer about itself
 	stopWait = FinishWait + 2*GraceAfter // for a daemon that finishes its work
 	pollStep = 5 * time.Millisecond      // between two looks at a socket
 	soloWait = 10 * time.Second          // for processes that work without a daemon
@@ -121,6 +121,9 @@ func (h *Controller) request(ctx context.Context, method, path string, want int,
 		return fmt.Errorf("ask the daemon: %w", err)
 	}
 	resp, err := c.Do(req)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return &retake.Error{Kind: retake.Away, What: "the daemon does not answer", Safe: unchanged, Hint: "stop it, the next command starts another: retake daemon stop", Err: err}
+	}
 	if err != nil {
 		return fmt.Errorf("ask the daemon: %w", err)
 	}

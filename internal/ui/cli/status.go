@@ -56,6 +56,11 @@ func printStatusLine(f *commandLine, cmd *cobra.Command) error {
 	if s != nil && retake.IsKind(err, retake.NotFound) {
 		return nil
 	}
+	if retake.IsKind(err, retake.Away) {
+		return f.printAnswer(nil, func(l term.Style) string {
+			return unprotectedLine(l, retake.AsError(err).What) + "\n"
+		})
+	}
 	if err != nil {
 		return err
 	}
@@ -87,7 +92,7 @@ func renderStatusLine(l term.Style, t retake.Timeline, verified bool) string {
 		return l.Yellow("!") + fmt.Sprintf(" restore interrupted at %s of %s", termtext.Count(int64(i.Done)), termtext.Count(int64(i.Total)))
 	}
 	if u := t.Workspace.Unprotected; u != nil {
-		return dropPartsToFit(l, []string{l.Red(l.Glyphs.Diamond + " NOT PROTECTED"), l.Glyphs.Cut(termtext.Escape(u.Why), max(l.Width-20, 10))})
+		return unprotectedLine(l, u.Why)
 	}
 	if len(t.Checkpoints) == 0 {
 		return l.Red(l.Glyphs.Diamond+" NOT PROTECTED") + l.Dim(l.Separator()) + "no checkpoint"
@@ -118,6 +123,11 @@ func renderStatusLine(l term.Style, t retake.Timeline, verified bool) string {
 	}
 	parts := append([]string{color(sign) + fmt.Sprintf(" %d", c.Number), second}, append(rest, "protected")...)
 	return dropPartsToFit(l, parts)
+}
+
+// unprotectedLine says why nothing is kept now.
+func unprotectedLine(l term.Style, why string) string {
+	return dropPartsToFit(l, []string{l.Red(l.Glyphs.Diamond + " NOT PROTECTED"), l.Glyphs.Cut(termtext.Escape(why), max(l.Width-20, 10))})
 }
 
 // worstAnswer returns the gravest answer.

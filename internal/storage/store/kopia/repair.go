@@ -74,35 +74,22 @@ func (s *Store) repairAndOpen(ctx context.Context, password string) error {
 	}
 	opened := s.tryOpen(ctx, password)
 	if isSystemError(opened) {
-		if restored, err := s.metadata.restore(ctx, false); err != nil || !restored {
-			return errors.Join(opened, err)
-		}
-		opened = s.tryOpen(ctx, password)
+		opened = s.openRestored(ctx, password, opened)
 	}
 	if opened == nil || !mayBeDamage(ctx, opened) {
 		return opened
 	}
 	if s.opts.Password == "" && !s.formatIsReadable(ctx, password) {
-		back, err := restoreKeys(s.homeDir, s.stamp())
-		if err != nil {
-			return err
-		}
-		for _, name := range back {
-			s.reportRepair("put back from its copy: " + name)
-		}
-		if password, err = readPassword(s.homeDir); err != nil {
+		var err error
+		if password, err = s.restoreKeys(); err != nil {
 			return err
 		}
 		if opened = s.tryOpen(ctx, password); opened == nil {
 			return nil
 		}
 	}
-	if restored, err := s.metadata.restore(ctx, false); err != nil {
-		return errors.Join(opened, err)
-	} else if restored {
-		if opened = s.tryOpen(ctx, password); opened == nil {
-			return nil
-		}
+	if opened = s.openRestored(ctx, password, opened); opened == nil {
+		return nil
 	}
 	bad, err := s.damagedIndexes(ctx, password)
 	if err != nil {
@@ -112,6 +99,26 @@ func (s *Store) repairAndOpen(ctx context.Context, password string) error {
 		return opened
 	}
 	return s.repairIndexes(ctx, password, bad)
+}
+
+// openRestored puts metadata back from its copy, and opens the repository if there was any. Else
+// it returns the error of the attempt before.
+func (s *Store) openRestored(ctx context.Context, password string, before error) error {
+	restored, err := s.metadata.restore(ctx, false)
+	if err != nil || !restored {
+		return errors.Join(before, err)
+	}
+	return s.tryOpen(ctx, password)
+}
+
+// restoreKeys puts the keys back from their copies, and returns the password.
+func (s *Store) restoreKeys() (string, error) {
+	back, err := restoreKeys(s.homeDir, s.stamp())
+	if err != nil {
+		return "", err
+	}
+	s.metadata.report(back)
+	return readPassword(s.homeDir)
 }
 
 func (s *Store) tryOpen(ctx context.Context, password string) error {

@@ -228,23 +228,22 @@ func (m *Mirror) restoreOne(p *pair, name, stamp string, intact, quick bool) (bo
 			return false, err
 		}
 	}
-	data, err := readFile(p.files, name)
-	lost := errors.Is(err, fs.ErrNotExist)
 	kept, ok := ReadCopy(p.copies, name)
-	if err != nil && !lost { // a bad sector; the copy has what it held
+	switch data, err := readFile(p.files, name); {
+	case errors.Is(err, fs.ErrNotExist):
+		if !ok || !intact {
+			return false, nil
+		}
+	case err != nil: // a bad sector; the copy has what it held
 		if !ok {
 			return false, err
 		}
-		return true, fsx.ReplaceIn(p.files, name, kept)
-	}
-	if !ok && !lost { // the next Update makes it again
+	case !ok: // the next Update makes it again
 		m.changed.Store(true)
 		return false, p.copies.Remove(name)
-	}
-	if !ok || lost && !intact || !lost && bytes.Equal(data, kept) {
+	case bytes.Equal(data, kept):
 		return false, nil
-	}
-	if !lost {
+	default:
 		if err := keepDamaged(m.home, name+"."+stamp, data); err != nil {
 			return false, err
 		}
