@@ -60,7 +60,7 @@ func Put(dir string, s retake.Signal) error {
 	if err != nil {
 		return fmt.Errorf("encode signal: %w", err)
 	}
-	if err := writeFile(dir, fileName(s, names), b); err != nil {
+	if err := withReserve(dir, func() error { return writeFile(dir, fileName(s, names), b) }); err != nil {
 		return fmt.Errorf("keep signal: %w", err)
 	}
 	return nil

@@ -15,6 +15,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/platform/fsx"
@@ -230,14 +231,14 @@ func removeMarkerDir(root fsx.Dir) error {
 	return root.Remove(Dir)
 }
 
-// HasMarkAbove reports whether dir or a directory above it is marked. It follows no link below
-// dir.
+// HasMarkAbove reports whether dir or a directory above it is marked, or may be: a disk that fails
+// does not say. It follows no link below dir.
 func HasMarkAbove(fsys fsx.FS, dir string) bool {
 	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
 		if root, err := fsys.OpenRoot(at); err == nil {
 			id, err := Read(root)
 			_ = root.Close() // only looked
-			if err == nil && id != "" {
+			if err == nil && id != "" || errors.Is(err, syscall.EIO) {
 				return true
 			}
 		}

@@ -17,6 +17,13 @@ func (s *Agents) CatchUp() {
 	}
 }
 
+// KeepReserve makes the room again that the queue keeps for a full disk.
+func (s *Agents) KeepReserve() {
+	if s.workspaces.SignalDir != "" {
+		_ = queue.FillReserve(s.workspaces.SignalDir) // while the disk is full there is nothing to make it of
+	}
+}
+
 // handleQueuedSignals handles the signals in the queue: those that arrived while no service
 // was running, and those that were not finished when the last one ended.
 func (s *Agents) handleQueuedSignals() error {

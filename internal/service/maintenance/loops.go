@@ -124,6 +124,7 @@ func (c *upkeepLoops) runQueueLoop(ctx context.Context) {
 	t := time.NewTicker(queuePollInterval)
 	defer t.Stop()
 	for {
+		c.svc.agents.KeepReserve()
 		select {
 		case <-ctx.Done():
 			return

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"syscall"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/platform/fsx"
@@ -73,6 +74,9 @@ func (s *Registry) findMarkedAt(ctx context.Context, path string) (retake.Worksp
 	}
 	defer root.Close() //nolint:errcheck // only looked
 	id, err := marker.Read(root)
+	if errors.Is(err, syscall.EIO) {
+		return retake.Workspace{}, false, WrapError("the directory cannot be read", Unchanged, err)
+	}
 	if err != nil || id == "" {
 		return retake.Workspace{}, false, err
 	}

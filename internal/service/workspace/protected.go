@@ -3,9 +3,11 @@ package workspace
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/retake-dev/retake"
@@ -34,7 +36,7 @@ func checkSave(ctx context.Context, s *Registry, ws retake.Workspace) error {
 		return LowDiskError(free, floor)
 	}
 	if err := s.writable.check(s.FS, s.DataDir, s.Clock.Now()); err != nil {
-		return WrapError("the store cannot be written to", NotSaved, err)
+		return WrapError(unwritableText(err), NotSaved, err)
 	}
 	if s.Exclusive { // else each command would open the store, only to say that it can
 		if _, err := s.Store(ctx); err != nil {
@@ -49,6 +51,16 @@ func checkSave(ctx context.Context, s *Registry, ws retake.Workspace) error {
 	return s.CacheFor(ws.ID).lastSaveError()
 }
 
+func unwritableText(err error) string {
+	if errors.Is(err, fsx.ErrNoSpace) {
+		return "the disk of the store is full"
+	}
+	if errors.Is(err, syscall.EROFS) {
+		return "the disk of the store is read-only"
+	}
+	return "the store cannot be written to"
+}
+
 // writeTest is the last answer of check.
 type writeTest struct {
 	mu  sync.Mutex
@@ -56,10 +68,11 @@ type writeTest struct {
 	err error
 }
 
-// writableInterval is how long an answer counts: many ask at once.
-const writableInterval = time.Second
+// writableInterval is how long an answer counts: a list asks for each of many workspaces. The
+// disk may be full a moment later.
+const writableInterval = 20 * time.Millisecond
 
-// check makes a file in a directory and removes it, and so meets a disk that is read-only, full or
+// check makes files in a directory and removes them, and so meets a disk that is read-only, full or
 // has no inodes left.
 func (w *writeTest) check(f fsx.FS, dir string, now time.Time) error {
 	w.mu.Lock()
@@ -71,7 +84,11 @@ func (w *writeTest) check(f fsx.FS, dir string, now time.Time) error {
 	return w.err
 }
 
-const writeTestFile = "write-test"
+// A save makes about as many files as the test.
+const (
+	writeTestFile  = "write-test"
+	writeTestFiles = 16
+)
 
 func tryWrite(on fsx.FS, path string) error {
 	dir, err := on.OpenRoot(path)
@@ -79,22 +96,22 @@ func tryWrite(on fsx.FS, path string) error {
 		return err
 	}
 	defer dir.Close() //nolint:errcheck // a directory handle
-	f, err := dir.Create(writeTestFile, 0o600)
-	if errors.Is(err, fs.ErrExist) { // a process that asked the same, or what is left of one
-		return ignoreNotExist(dir.Remove(writeTestFile))
+	for i := range writeTestFiles {
+		name := fmt.Sprintf("%s-%d", writeTestFile, i)
+		defer func() { _ = dir.Remove(name) }() // it may not have been made
+		f, err := dir.Create(name, 0o600)
+		if errors.Is(err, fs.ErrExist) { // of a process that asked the same, or what is left of one
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		_, err = f.Write([]byte("retake\n"))
+		if err = errors.Join(err, f.Close()); err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return err
-	}
-	_, err = f.Write([]byte("retake\n"))
-	return errors.Join(err, f.Close(), ignoreNotExist(dir.Remove(writeTestFile)))
-}
-
-func ignoreNotExist(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
+	return nil
 }
 
 // NoteSave remembers how a save ended. A limit, such as a full disk, is asked for anew each time
