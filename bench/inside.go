@@ -242,6 +242,9 @@ func linkStore(from, to string) error {
 			return os.Link(path, target)
 		}
 		b, err := os.ReadFile(path)
+		if errors.Is(err, os.ErrNotExist) { // a copy that the daemon has finished meanwhile
+			return nil
+		}
 		if err != nil {
 			return err
 		}
