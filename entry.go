@@ -30,7 +30,7 @@ type Entry struct {
 // Extra holds what only few entries have.
 type Extra struct {
 	Group  string            `json:"group,omitempty"`  // entries of one group are hard links of each other
-	Xattrs map[string][]byte `json:"xattrs,omitempty"` // user.* only
+	Xattrs map[string][]byte `json:"xattrs,omitempty"` // user.*, access control lists, capabilities
 	Holes  []Hole            `json:"holes,omitempty"`
 }
 

@@ -22,7 +22,7 @@ const (
 	frameSeal    = 'S'
 	frameLimit   = 1 << 20
 	frameHeader  = 9
-	indexMagic   = "retake index 1\n"
+	indexMagic   = "retake index 2\n"
 )
 
 var crcTable = crc32.MakeTable(crc32.Castagnoli)

@@ -17,6 +17,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -108,6 +109,10 @@ func (g *builder) run(ctx context.Context) error {
 		err = fsx.ErrNotEmpty
 	}
 	if err != nil {
+		return err
+	}
+	err = g.To.RemoveXattr(fsx.DefaultACLXattr) // else all that is made in it has one too
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errors.ErrUnsupported) {
 		return err
 	}
 	root := &pendingDir{entry: g.Want, dir: g.To, live: g.From}

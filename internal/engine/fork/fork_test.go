@@ -226,7 +226,7 @@ func TestFewCallsForAFile(t *testing.T) {
 	_, err = fork.Build(context.Background(), fork.Job{Trees: st, Want: root, To: to, From: live, FindUnchanged: l.stampOf, OnWritten: func(string, fsx.Info) {}})
 	must(t, err)
 	want := map[string]int64{
-		"FS.OpenRoot": 2, "Dir.Names": 1, "Dir.DressSelf": 1, "Dir.Stat": 1, "Dir.SyncFS": 1,
+		"FS.OpenRoot": 2, "Dir.Names": 1, "Dir.RemoveXattr": 1, "Dir.DressSelf": 1, "Dir.Stat": 1, "Dir.SyncFS": 1,
 		"Dir.OpenFile": n, "Dir.Create": n, "File.CloneFrom": n, "File.Stat": 2 * n, "File.Dress": n, "File.Close": 2 * n,
 	}
 	if diff := gocmp.Diff(want, count.OpCounts()); diff != "" {

@@ -1,8 +1,6 @@
 package fork
 
 import (
-	"errors"
-	"io/fs"
 	"maps"
 
 	"github.com/retake-dev/retake"
@@ -10,12 +8,8 @@ import (
 	"github.com/retake-dev/retake/internal/platform/marker"
 )
 
-// setidBits are the setuid and setgid bits: they run a program with the rights of its owner or
-// group.
-const setidBits = 0o6000
-
-// applyMetadata sets the metadata of an entry. Only root can change owners: otherwise files
-// stay ours and lose setuid and setgid.
+// applyMetadata sets the metadata of an entry. What the user or the file system does not allow is
+// left out, with a warning.
 func (g *builder) applyMetadata(e *retake.Entry, give func(fsx.Metadata) error) error {
 	d := fsx.Metadata{SetOwner: true, UID: e.UID, GID: e.GID, Mode: e.Mode, Mtime: e.ModTime}
 	if e.Extra != nil && len(e.Extra.Xattrs) > 0 { // what is new has none to lose
@@ -25,18 +19,21 @@ func (g *builder) applyMetadata(e *retake.Entry, give func(fsx.Metadata) error) 
 			delete(d.Xattrs, marker.Xattr)
 		}
 	}
-	err := give(d)
-	if errors.Is(err, fs.ErrPermission) {
-		d.SetOwner, d.Mode = false, d.Mode&^setidBits
-		if err = give(d); err == nil || errors.Is(err, errors.ErrUnsupported) {
-			g.addWarning("owner", "some files are ours in the fork: only root can give files away")
-		}
+	lost, err := d.SetWhatFits(give)
+	if err != nil {
+		return err
 	}
-	if errors.Is(err, errors.ErrUnsupported) && len(d.Xattrs) > 0 {
-		d.Xattrs = nil
-		if err = give(d); err == nil {
-			g.addWarning("attributes", "the file system of the fork holds no extended attributes")
-		}
+	if lost.Owner {
+		g.addWarning("owner", "some files are ours in the fork: only root can give files away")
 	}
-	return err
+	if lost.ACL {
+		g.addWarning("acl", "some files of the fork lost their access control list, and nobody may do more with them than before: it cannot be set there")
+	}
+	if lost.Capabilities {
+		g.addWarning("capabilities", "some programs of the fork lost their capabilities: only root can set them")
+	}
+	if lost.Xattrs {
+		g.addWarning("attributes", "the file system of the fork holds no extended attributes")
+	}
+	return nil
 }

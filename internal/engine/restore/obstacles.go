@@ -158,20 +158,17 @@ func (p *planner) checkOverlap() {
 	p.addObstacle(retake.ObstacleOverlap, paths, "%s may be the work of someone else; it stays", "%s may be the work of someone else; they stay")
 }
 
-const (
-	setuid = 0o4000
-	setgid = 0o2000
-)
+const setidBits = 0o6000
 
-// checkSetuid reports files that would run with the rights of their owners.
+// checkSetuid reports files that would run with the rights of their owners, or with capabilities.
 func (p *planner) checkSetuid() {
 	var paths []string
 	for _, s := range p.plan.Writes {
-		if s.Then.Kind == retake.KindFile && s.Then.Mode&(setuid|setgid) != 0 && s.What != retake.Timed {
+		if s.Then.Kind == retake.KindFile && (s.Then.Mode&setidBits != 0 || extraOf(s.Then).Xattrs[fsx.CapabilityXattr] != nil) && s.What != retake.Timed {
 			paths = append(paths, s.Path)
 		}
 	}
-	p.addObstacle(retake.ObstacleSetuid, paths, "%s would run with the rights of its owner", "%s would run with the rights of their owners")
+	p.addObstacle(retake.ObstacleSetuid, paths, "%s would run with more rights than its user has", "%s would run with more rights than their user has")
 }
 
 // checkEnvironment reports what only the machine knows: which files are open, and which names

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
@@ -223,29 +222,30 @@ func (w *offsetWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// applyMetadata sets the owner, mode, time and extended attributes of an entry. Without the
-// right to change owners, files stay ours and lose setuid and setgid; attributes that the file
-// system does not support are dropped. Both cause a warning.
+// applyMetadata sets the owner, mode, time and extended attributes of an entry. What the user or
+// the file system does not allow is left out, with a warning.
 func (r *applier) applyMetadata(e *retake.Entry, give func(fsx.Metadata) error) error {
 	d := fsx.Metadata{SetOwner: true, UID: e.UID, GID: e.GID, Mode: e.Mode, Mtime: e.ModTime, Xattrs: extraOf(e).Xattrs}
 	if d.Xattrs == nil {
 		d.Xattrs = map[string][]byte{}
 	}
-	err := give(d)
-	if errors.Is(err, fs.ErrPermission) {
-		d.SetOwner = false
-		d.Mode &^= setuid | setgid
-		if err = give(d); err == nil {
-			r.addWarning("owner", "some files keep our owner: only root can give files away")
-		}
+	lost, err := d.SetWhatFits(give)
+	if err != nil {
+		return err
 	}
-	if errors.Is(err, errors.ErrUnsupported) && len(d.Xattrs) > 0 {
-		d.Xattrs = nil
-		if err = give(d); err == nil {
-			r.addWarning("attributes", "this file system holds no extended attributes")
-		}
+	if lost.Owner {
+		r.addWarning("owner", "some files keep our owner: only root can give files away")
 	}
-	return err
+	if lost.ACL {
+		r.addWarning("acl", "some files lost their access control list, and nobody may do more with them than before: it cannot be set here")
+	}
+	if lost.Capabilities {
+		r.addWarning("capabilities", "some programs lost their capabilities: only root can set them")
+	}
+	if lost.Xattrs {
+		r.addWarning("attributes", "this file system holds no extended attributes")
+	}
+	return nil
 }
 
 // addWarning adds a warning unless one with the same code exists.

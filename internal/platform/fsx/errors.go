@@ -59,10 +59,13 @@ func wrapErrorAs(op, name string, kind, err error) error {
 	return &opError{op: op, name: name, kind: kind, err: err}
 }
 
-// CheckXattrName returns ErrBadName unless name is a user.* attribute. Other namespaces are
-// never touched.
+// CheckXattrName returns ErrBadName unless name is an attribute that belongs to the file: user.*,
+// its access control lists and its capabilities. Others are never touched.
 func CheckXattrName(name string) error {
-	if len(name) <= len(userXattrPrefix) || !strings.HasPrefix(name, userXattrPrefix) || strings.IndexByte(name, 0) >= 0 {
+	switch {
+	case name == ACLXattr, name == DefaultACLXattr, name == CapabilityXattr:
+		return nil
+	case len(name) <= len(userXattrPrefix) || !strings.HasPrefix(name, userXattrPrefix) || strings.IndexByte(name, 0) >= 0:
 		return ErrBadName
 	}
 	return nil

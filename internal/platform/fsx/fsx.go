@@ -121,7 +121,7 @@ type Dir interface {
 	SetMetadata(name string, ino uint64, d Metadata) error
 	// SetOwnMetadata is SetMetadata for the directory itself.
 	SetOwnMetadata(d Metadata) error
-	// Xattrs returns the user.* attributes of the directory itself.
+	// Xattrs returns the attributes of the directory itself: see CheckXattrName.
 	Xattrs() (map[string][]byte, error)
 	// SetXattr sets one attribute of the directory itself.
 	SetXattr(name string, value []byte) error
@@ -153,7 +153,7 @@ type File interface {
 	// SetMetadata is Dir.SetMetadata for the open file.
 	SetMetadata(d Metadata) error
 	Stat() (Info, error)
-	// Xattrs returns the user.* attributes.
+	// Xattrs returns the attributes: see CheckXattrName.
 	Xattrs() (map[string][]byte, error)
 	// Holes returns the holes of a sparse file, and none if the file system does not report
 	// them.

@@ -12,7 +12,7 @@ type Metadata struct {
 	SetOwner          bool // false: UID and GID are ignored
 	UID, GID          uint32
 	Mode              uint32            // permission bits with setuid, setgid, sticky; not for links
-	Xattrs            map[string][]byte // the complete set of user.* attributes; nil: leave them as they are
+	Xattrs            map[string][]byte // the complete set of attributes; nil: leave them as they are
 	Mtime             int64
 	RequireSingleLink bool // refuse a regular file with several links
 }

@@ -103,6 +103,11 @@ func (n inodeRef) applyMetadata(d Metadata) error {
 			return err
 		}
 	}
+	if d.Xattrs != nil && SupportsUserXattrs(is.Type) {
+		if is, err = n.applyACLs(is, d); err != nil {
+			return err
+		}
+	}
 	if d.ChangesMode(is) {
 		if err := n.chmod(d.Mode); err != nil {
 			return WrapError("set mode", "", err)
@@ -144,7 +149,29 @@ func (n inodeRef) chmod(mode uint32) error {
 	return err
 }
 
-// applyXattrs replaces the user.* attributes. If the mode denies even the owner access to
+// applyACLs replaces the access control lists, before the mode: the list of a file decides about
+// the bits of its group. Without a list those bits are the rights of the group, so that they are
+// narrowed before one is removed.
+func (n inodeRef) applyACLs(is Info, d Metadata) (Info, error) {
+	have, err := n.readXattrs(isACL)
+	if err != nil {
+		return is, WrapError("list attributes", "", err)
+	}
+	if have[ACLXattr] != nil && d.Xattrs[ACLXattr] == nil {
+		const group = 0o070
+		if narrow := is.Mode &^ (group &^ d.Mode); narrow != is.Mode {
+			if err := n.chmod(narrow); err != nil {
+				return is, WrapError("set mode", "", err)
+			}
+		}
+	}
+	if err := n.replaceXattrs(have, d.Xattrs, isACL); err != nil {
+		return is, err
+	}
+	return fstat(n.fd)
+}
+
+// applyXattrs replaces the attributes but for access control lists. If the mode denies even the owner access to
 // them, it widens the mode for the time being.
 func (n inodeRef) applyXattrs(typ Type, d Metadata) error {
 	if !SupportsUserXattrs(typ) {
@@ -153,25 +180,29 @@ func (n inodeRef) applyXattrs(typ Type, d Metadata) error {
 		}
 		return nil
 	}
-	err := n.replaceXattrs(d.Xattrs)
+	rest := func(name string) bool { return !isACL(name) }
+	replace := func() error {
+		have, err := n.readXattrs(rest)
+		if err != nil {
+			return WrapError("list attributes", "", err)
+		}
+		return n.replaceXattrs(have, d.Xattrs, rest)
+	}
+	err := replace()
 	if !errors.Is(err, unix.EACCES) || d.Mode&0o600 == 0o600 {
 		return err
 	}
 	if lift := n.chmod(d.Mode&0o777 | 0o600); lift != nil {
 		return errors.Join(err, lift)
 	}
-	return errors.Join(n.replaceXattrs(d.Xattrs), n.chmod(d.Mode))
+	return errors.Join(replace(), n.chmod(d.Mode))
 }
 
-// replaceXattrs makes want the complete set of user.* attributes; equal ones are not written
+// replaceXattrs makes those of want that are meant the complete set; equal ones are not written
 // again.
-func (n inodeRef) replaceXattrs(want map[string][]byte) error {
-	have, err := n.readXattrs()
-	if err != nil {
-		return WrapError("list attributes", "", err)
-	}
+func (n inodeRef) replaceXattrs(have, want map[string][]byte, meant func(name string) bool) error {
 	for name := range have {
-		if _, keep := want[name]; keep {
+		if _, keep := want[name]; keep || !meant(name) {
 			continue
 		}
 		err := retryEINTR(func() error {
@@ -185,7 +216,7 @@ func (n inodeRef) replaceXattrs(want map[string][]byte) error {
 		}
 	}
 	for name, value := range want {
-		if old, ok := have[name]; ok && bytes.Equal(old, value) {
+		if old, ok := have[name]; !meant(name) || ok && bytes.Equal(old, value) {
 			continue
 		}
 		err := retryEINTR(func() error {
@@ -195,10 +226,21 @@ func (n inodeRef) replaceXattrs(want map[string][]byte) error {
 			return unix.Fsetxattr(n.fd, name, value, 0)
 		})
 		if err != nil {
-			return WrapError("set attribute", name, err)
+			return asAttributeError(name, WrapError("set attribute", name, err))
 		}
 	}
 	return nil
+}
+
+// asAttributeError tells of an attribute without which the rest can be set.
+func asAttributeError(name string, err error) error {
+	switch {
+	case name == CapabilityXattr:
+		return fmt.Errorf("%w: %w", ErrCapability, err)
+	case isACL(name):
+		return fmt.Errorf("%w: %w", ErrACL, err)
+	}
+	return err
 }
 
 // setMtime sets the modification time. Kernels before 5.8 refuse an empty path.

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
-	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -42,9 +41,9 @@ func (n inodeRef) getXattr(name string, buf []byte) (size int, err error) {
 	return size, err
 }
 
-// readXattrs returns the user.* attributes, nil if there are none. Linux limits the list and
+// readXattrs returns the attributes of the file, nil if there are none. Linux limits the list and
 // each value to 64 KiB, so one buffer for each is enough.
-func (n inodeRef) readXattrs() (attrs map[string][]byte, err error) {
+func (n inodeRef) readXattrs(meant func(name string) bool) (attrs map[string][]byte, err error) {
 	list := bufferPool.Get().(*[bufferSize]byte)
 	defer bufferPool.Put(list)
 	size, err := n.listXattrs(list[:])
@@ -58,7 +57,7 @@ func (n inodeRef) readXattrs() (attrs map[string][]byte, err error) {
 	defer bufferPool.Put(value)
 	for raw := range bytes.SplitSeq(list[:size], []byte{0}) {
 		name := string(raw)
-		if !strings.HasPrefix(name, userXattrPrefix) {
+		if CheckXattrName(name) != nil || !meant(name) {
 			continue
 		}
 		got, err := n.getXattr(name, value[:])
@@ -78,7 +77,7 @@ func (n inodeRef) readXattrs() (attrs map[string][]byte, err error) {
 
 func (h *fdHandle) Xattrs() (attrs map[string][]byte, err error) {
 	err = h.withFD("list attributes", "", func(fd int) (err error) {
-		attrs, err = inodeRef{fd: fd}.readXattrs()
+		attrs, err = inodeRef{fd: fd}.readXattrs(func(string) bool { return true })
 		return err
 	})
 	return attrs, err
