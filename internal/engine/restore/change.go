@@ -15,8 +15,10 @@ var errMoved = errors.New("changed meanwhile")
 // failureReason explains to the user why a path was left unchanged.
 func failureReason(err error) string {
 	switch {
-	case errors.Is(err, errMoved), errors.Is(err, fsx.ErrUnexpectedFile), errors.Is(err, fs.ErrNotExist), errors.Is(err, fsx.ErrNotDir), errors.Is(err, fsx.ErrOtherMount):
+	case errors.Is(err, errMoved), errors.Is(err, fsx.ErrUnexpectedFile), errors.Is(err, fs.ErrNotExist), errors.Is(err, fsx.ErrNotDir):
 		return errMoved.Error()
+	case errors.Is(err, fsx.ErrOtherMount):
+		return "it is on another file system"
 	case errors.Is(err, fsx.ErrNotEmpty): // some systems call that existing, too
 		return "it is not empty"
 	case errors.Is(err, fs.ErrExist):

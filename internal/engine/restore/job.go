@@ -178,7 +178,7 @@ func (r *applier) openTrash(open func() (fsx.Dir, error)) error {
 		return joinClose(err, at)
 	}
 	there, err := at.Stat()
-	if err == nil && there.Dev != root.Dev {
+	if err == nil && (there.Dev != root.Dev || isOtherMount(at, r.Root, r.ID+"-absent")) {
 		err = errTrashElsewhere
 	}
 	if err == nil {
@@ -197,6 +197,13 @@ func (r *applier) openTrash(open func() (fsx.Dir, error)) error {
 		return err
 	}
 	return nil
+}
+
+// isOtherMount reports whether no name can go from one directory to the other, as with a bind
+// mount of the same file system. The kernel compares mounts before it looks for the name, so that
+// one that does not exist tells without changing anything.
+func isOtherMount(from, to fsx.Dir, absent string) bool {
+	return errors.Is(from.RenameNoReplace(absent, to, absent), fsx.ErrOtherMount)
 }
 
 // removeTrash removes a trash directory that contains only our own staged files.
