@@ -155,7 +155,7 @@ func (s *Checkpoints) BeginCheckpoint(ctx context.Context, l *workspace.Cache, w
 	}
 	if l.Tip != nil && s.workspaces.Exclusive && l.Tip.Number == w.Head().Latest {
 		t.parent = l.Tip // this service is the only writer
-	} else if t.parent, err = s.loadTip(ctx, st, w.Head()); err != nil {
+	} else if t.parent, err = s.loadTip(ctx, st, w.Head(), l); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
 	return t, nil
@@ -163,7 +163,12 @@ func (s *Checkpoints) BeginCheckpoint(ctx context.Context, l *workspace.Cache, w
 
 // loadTip returns the newest checkpoint from the store: a save must build on what the store
 // holds. If the catalog disagrees, it followed another store and is rebuilt.
-func (s *Checkpoints) loadTip(ctx context.Context, st store.Store, h store.Head) (*retake.Checkpoint, error) {
+func (s *Checkpoints) loadTip(ctx context.Context, st store.Store, h store.Head, l *workspace.Cache) (*retake.Checkpoint, error) {
+	last, err := s.workspaces.LastNumber(ctx, h.Workspace.ID)
+	if err != nil {
+		return nil, err
+	}
+	l.Last = last
 	row, err := s.workspaces.Catalog.Latest(ctx, h.Workspace.ID, 0)
 	if err != nil && !errors.Is(err, catalog.ErrNotFound) {
 		return nil, err
@@ -312,7 +317,7 @@ func (t *Writer) newCheckpoint(res *capture.Result, req retake.SaveRequest) (ret
 		return retake.Checkpoint{}, fmt.Errorf("make id: %w", err)
 	}
 	cp := retake.Checkpoint{
-		ID: id, Workspace: t.ws.ID, Number: t.Writer.Head().Latest + 1,
+		ID: id, Workspace: t.ws.ID, Number: max(t.Writer.Head().Latest, t.cache.Last) + 1,
 		Time: t.svc.workspaces.Clock.Now(), Trigger: req.Trigger, Intent: req.Intent,
 		Tree: res.Files.Object, Content: res.Content, Coverage: res.Coverage,
 		Files: res.Files.Sum.Files + res.Files.Sum.Symlinks, Dirs: res.Files.Sum.Dirs,

@@ -28,6 +28,7 @@ type Cache struct {
 	Gaps     []retake.Gap   // of that checkpoint
 	Policy   retake.Policy  // of that checkpoint
 	Tip      *retake.Checkpoint
+	Last     int64        // the highest number that was ever given
 	LastPlan *retake.Plan // the restore plan that was shown last
 
 	LastPlanAt time.Time

@@ -20,6 +20,7 @@ import (
 const (
 	seqMark  = "seq:"
 	bootMark = "boot"
+	lastMark = "last:" // the highest number of a workspace whose newest checkpoints were lost
 )
 
 // MarkCatalogSynced records that the catalog has everything up to this head.
@@ -75,8 +76,8 @@ func (s *Registry) refillCatalog(ctx context.Context, st store.Store, h store.He
 	return rep, nil
 }
 
-// ensureCatalogCurrent compares the catalog with the store once after each boot. If the
-// catalog cannot be written, it is read as it is, and stale says why.
+// ensureCatalogCurrent compares the catalog with the store once after each boot and at each start
+// of a daemon: a disk can also go and come back while the machine runs. If the catalog cannot be written, it is read as it is, and stale says why.
 func (s *Registry) ensureCatalogCurrent(ctx context.Context) (stale string, err error) {
 	err = s.syncCatalogAfterBoot(ctx)
 	if errors.Is(err, catalog.ErrUnwritable) || errors.Is(err, fsx.ErrNoSpace) {
@@ -86,13 +87,13 @@ func (s *Registry) ensureCatalogCurrent(ctx context.Context) (stale string, err 
 }
 
 // syncCatalogAfterBoot syncs the catalog with the heads of the store if that was not done
-// since the boot. Damaged workspaces are skipped: the commands that need them report it.
+// since the boot or by this daemon. Damaged workspaces are skipped: the commands that need them report it.
 func (s *Registry) syncCatalogAfterBoot(ctx context.Context) error {
 	if s.BootID == "" || s.syncedAfterBoot.Load() {
 		return nil
 	}
 	seen, err := s.Catalog.Mark(ctx, bootMark)
-	if err != nil || seen == s.BootID {
+	if err != nil || seen == s.BootID && !s.Exclusive {
 		s.syncedAfterBoot.Store(err == nil)
 		return err
 	}
@@ -112,7 +113,37 @@ func (s *Registry) syncCatalogAfterBoot(ctx context.Context) error {
 			return err
 		}
 	}
+	s.syncedAfterBoot.Store(true)
+	if seen == s.BootID {
+		return nil
+	}
 	return s.Catalog.SetMark(ctx, bootMark, s.BootID)
+}
+
+// LastNumber returns the highest number that a workspace ever had, as far as the catalog knows: the
+// next one is above it, also when the store has lost the newest checkpoints.
+func (s *Registry) LastNumber(ctx context.Context, ws retake.WorkspaceID) (int64, error) {
+	mark, err := s.Catalog.Mark(ctx, lastMark+string(ws))
+	if err != nil {
+		return 0, err
+	}
+	last, _ := strconv.ParseInt(mark, 10, 64) // none: 0
+	row, err := s.Catalog.Latest(ctx, ws, 0)
+	if errors.Is(err, catalog.ErrNotFound) {
+		return last, nil
+	}
+	return max(last, row.Number), err
+}
+
+// lastNumbers returns the numbers that the heads of the store do not know any more.
+func (s *Registry) lastNumbers(ctx context.Context, heads []store.Head) map[retake.WorkspaceID]int64 {
+	out := map[retake.WorkspaceID]int64{}
+	for _, h := range heads {
+		if n, err := s.LastNumber(ctx, h.Workspace.ID); err == nil && n > h.Latest { // a catalog that cannot be read knows none
+			out[h.Workspace.ID] = n
+		}
+	}
+	return out
 }
 
 // Rebuild rebuilds the catalog from the store alone.
@@ -129,6 +160,7 @@ func (s *Registry) Rebuild(ctx context.Context) (retake.RebuildReport, error) {
 	s.CatalogMu.Lock()
 	defer s.CatalogMu.Unlock()
 	ctx = context.WithoutCancel(ctx) // half a catalog is worse than an old one
+	last := s.lastNumbers(AsMaintainer(ctx), heads)
 	if err := s.Catalog.Reset(AsMaintainer(ctx)); err != nil {
 		return rep, WrapError("not rebuilt", Unchanged, err)
 	}
@@ -136,6 +168,9 @@ func (s *Registry) Rebuild(ctx context.Context) (retake.RebuildReport, error) {
 		one, err := s.refillCatalog(ctx, st, h)
 		if err == nil {
 			err = s.MarkCatalogSynced(ctx, h)
+		}
+		if n := last[h.Workspace.ID]; err == nil && n > 0 {
+			err = s.Catalog.SetMark(ctx, lastMark+string(h.Workspace.ID), strconv.FormatInt(n, 10))
 		}
 		if err != nil {
 			return rep, WrapError("rebuilt in part", "The store is intact; run it again.", err)
