@@ -1,6 +1,7 @@
 package main
 
 import (
+	_ "github.com/retake-dev/retake/test/ordeal/access"
 	_ "github.com/retake-dev/retake/test/ordeal/bounds"
 	_ "github.com/retake-dev/retake/test/ordeal/cage"
 	_ "github.com/retake-dev/retake/test/ordeal/daemon"

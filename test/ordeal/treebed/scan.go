@@ -54,7 +54,7 @@ func scanDir(d *os.File, path string, out map[string]Living) error {
 	}
 	l := livingOf(&st)
 	var err error
-	if l.Xattrs, err = userAttributes(int(d.Fd())); err != nil {
+	if l.Xattrs, err = attributes(int(d.Fd())); err != nil {
 		return err
 	}
 	out[path] = l
@@ -111,7 +111,7 @@ func (l *Living) content(f *os.File) error {
 		return err
 	}
 	l.Size, l.Sum = n, [32]byte(h.Sum(nil))
-	if l.Xattrs, err = userAttributes(int(f.Fd())); err != nil {
+	if l.Xattrs, err = attributes(int(f.Fd())); err != nil {
 		return err
 	}
 	l.Holes, err = holesOf(int(f.Fd()), n)
@@ -129,7 +129,7 @@ func livingOf(st *unix.Stat_t) Living {
 	}
 }
 
-func userAttributes(fd int) (map[string]string, error) {
+func attributes(fd int) (map[string]string, error) {
 	list := make([]byte, 64<<10)
 	n, err := unix.Flistxattr(fd, list)
 	if errors.Is(err, unix.ENOTSUP) {
@@ -140,7 +140,7 @@ func userAttributes(fd int) (map[string]string, error) {
 	}
 	out := map[string]string{}
 	for _, name := range strings.Split(string(list[:n]), "\x00") {
-		if !strings.HasPrefix(name, "user.") {
+		if !strings.HasPrefix(name, "user.") && !strings.HasPrefix(name, "system.posix_acl_") && name != "security.capability" {
 			continue
 		}
 		v := make([]byte, 64<<10)
