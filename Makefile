@@ -1,7 +1,7 @@
 export GOFLAGS := -buildvcs=false
 
 .DEFAULT_GOAL := help
-.PHONY: help dev build check test full lint script verify ordeal purge agents headless bench sizes story pictures docs
+.PHONY: help dev build check test full lint script verify ordeal purge agents headless bench fuzz sizes story pictures docs
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,6 +62,9 @@ headless: ## a hundred turns of real agents that exit after each: none is lost, 
 
 bench: ## measure against the bars
 	go run ./bench
+
+fuzz: ## fuzz every target; TIME=3h
+	go run ./test/fuzz -total $(or $(TIME),3h) -o test/fuzz/results.json
 
 sizes: ## lines, names, comments and types, beside other projects
 	@go run ./test/sizes
