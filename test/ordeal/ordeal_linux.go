@@ -23,6 +23,7 @@ import (
 	_ "github.com/retake-dev/retake/test/ordeal/g7"
 	_ "github.com/retake-dev/retake/test/ordeal/g8"
 	_ "github.com/retake-dev/retake/test/ordeal/g9"
+	_ "github.com/retake-dev/retake/test/ordeal/home"
 	_ "github.com/retake-dev/retake/test/ordeal/hooks"
 	_ "github.com/retake-dev/retake/test/ordeal/net"
 	_ "github.com/retake-dev/retake/test/ordeal/writer"

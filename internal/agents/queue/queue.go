@@ -24,6 +24,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
 // MaxSignals is how many signals are kept.
@@ -60,7 +61,7 @@ func Put(dir string, s retake.Signal) error {
 	if err != nil {
 		return fmt.Errorf("encode signal: %w", err)
 	}
-	if err := withReserve(dir, func() error { return writeFile(dir, fileName(s, names), b) }); err != nil {
+	if err := withReserve(dir, func() error { return fsx.ReplaceFile(filepath.Join(dir, fileName(s, names)), b, 0o600) }); err != nil {
 		return fmt.Errorf("keep signal: %w", err)
 	}
 	return nil
@@ -114,29 +115,6 @@ func NewID() retake.SignalID {
 		u = uuid.New() // the order within one millisecond is all that is lost
 	}
 	return retake.SignalID(retake.SignalPrefix + u.String())
-}
-
-// writeFile writes a file by way of a temporary one, and syncs the file and the directory:
-// after a crash the file is complete or not there.
-func writeFile(dir, name string, b []byte) error {
-	f, err := os.CreateTemp(dir, tempPrefix)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), filepath.Join(dir, name))
-	}
-	if err != nil {
-		_ = os.Remove(f.Name()) // a leftover
-		return err
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
 
 // ForEach calls f for each waiting signal, in order, until f returns false; done removes
@@ -214,14 +192,16 @@ func RemoveStale(dir string, before time.Time) {
 		return
 	}
 	for _, e := range entries {
-		if i, err := e.Info(); err == nil && strings.HasPrefix(e.Name(), tempPrefix) && i.ModTime().Before(before) {
+		if i, err := e.Info(); err == nil && isTemporary(e.Name()) && i.ModTime().Before(before) {
 			_ = os.Remove(filepath.Join(dir, e.Name())) // the next one tries again
 		}
 	}
 }
 
-// tempPrefix begins the names of files that are being written.
-const tempPrefix = "new-"
+// isTemporary reports whether a file is being written, by this release or an older one.
+func isTemporary(name string) bool {
+	return strings.Contains(name, fsx.TempMark) || strings.HasPrefix(name, "new-")
+}
 
 // Remove removes a signal that was handled. A missing one is not an error.
 func Remove(dir string, s retake.Signal) error {

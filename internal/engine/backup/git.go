@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/platform/proc"
 	"github.com/retake-dev/retake/internal/pure/pattern"
 	"github.com/retake-dev/retake/internal/pure/secrets"
@@ -60,7 +61,7 @@ func (w *Worker) openRepo(ctx context.Context, s *state) (*repo, error) {
 		if s.Backup.Host == nil {
 			return nil, newFault(retake.Denied, ErrHost, nil, "the host's key is not confirmed yet", "set it again: retake backup set "+to.text)
 		}
-		if err := replaceFile(filepath.Join(r.dir, hostsFile), []byte(hostAlias+" "+s.Backup.Host.Kind+" "+s.Backup.Host.Key+"\n")); err != nil {
+		if err := fsx.ReplaceFile(filepath.Join(r.dir, hostsFile), []byte(hostAlias+" "+s.Backup.Host.Kind+" "+s.Backup.Host.Key+"\n"), 0o600); err != nil {
 			return nil, fmt.Errorf("write known hosts: %w", err)
 		}
 		if key, err = r.openKeyFile(ctx, s.Backup.Workspace); err != nil {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/platform/proc"
 )
 
@@ -63,7 +64,7 @@ func (w *Worker) makeKey(ctx context.Context, ws retake.Workspace) (public strin
 		private, err = w.opts.Seal.Seal(ctx, keyPurpose+string(ws.ID), private)
 	}
 	if err == nil {
-		err = replaceFile(filepath.Join(w.workspaceDir(ws.ID), keyFile), private)
+		err = fsx.ReplaceFile(filepath.Join(w.workspaceDir(ws.ID), keyFile), private, 0o600)
 	}
 	if err != nil {
 		return "", fmt.Errorf("keep key: %w", err)
@@ -83,7 +84,7 @@ func (r *repo) openKeyFile(ctx context.Context, ws retake.WorkspaceID) (string, 
 	}
 	at := filepath.Join(r.dir, plainKeyFile)
 	if err == nil {
-		err = replaceFile(at, private)
+		err = fsx.ReplaceFile(at, private, 0o600)
 	}
 	if err != nil {
 		return "", newFault(retake.Damaged, ErrState, err, "the key of the backup cannot be read", "set it again: retake help backup set")

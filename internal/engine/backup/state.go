@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/platform/fsx"
 )
 
 // Names in the directory of one workspace.
@@ -73,34 +74,12 @@ func (w *Worker) saveState(s *state) error {
 	s.V = stateVersion
 	b, err := json.MarshalIndent(s, "", "  ")
 	if err == nil {
-		err = replaceFile(filepath.Join(w.workspaceDir(s.Backup.Workspace), stateFile), append(b, '\n'))
+		err = fsx.ReplaceFile(filepath.Join(w.workspaceDir(s.Backup.Workspace), stateFile), append(b, '\n'), 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("write down the backup: %w", err)
 	}
 	return nil
-}
-
-// replaceFile replaces a file atomically, readable only by us.
-func replaceFile(path string, b []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // 0600
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name()) // it may be there, and is of no use
-		return err
-	}
-	d, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
 
 // State returns the state of a backup.

@@ -138,9 +138,11 @@ func isPlainLocale() bool {
 	return false
 }
 
-// bootID identifies this boot of the machine on Linux.
+// bootFile identifies this boot of the machine on Linux.
+var bootFile = "/proc/sys/kernel/random/boot_id"
+
 func bootID() string {
-	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	b, err := os.ReadFile(bootFile)
 	if err != nil {
 		return ""
 	}

@@ -14,26 +14,19 @@ import (
 // ReplaceFile writes a file so that after a crash or a power cut there is the old one or the new
 // one, whole: a temporary file beside it is synced, renamed, and its directory is synced.
 func ReplaceFile(path string, data []byte, mode fs.FileMode) error {
-	dir := filepath.Dir(path)
-	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".new-*")
+	parent, err := filepath.EvalSymlinks(filepath.Dir(path)) // a user may keep settings elsewhere
 	if err != nil {
 		return fmt.Errorf("replace %s: %w", path, err)
 	}
-	err = f.Chmod(mode)
-	if err == nil {
-		_, err = f.Write(data)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
+	dir, err := OS().OpenRoot(parent)
 	if err != nil {
-		_ = os.Remove(f.Name()) // a leftover of ours
 		return fmt.Errorf("replace %s: %w", path, err)
 	}
-	return SyncDir(dir)
+	name := filepath.Base(path)
+	if err := writeAs(dir, "."+name+TempMark+rand.Text()[:12], name, data, mode); err != nil {
+		return errors.Join(err, dir.Close())
+	}
+	return errors.Join(syncNames(dir), dir.Close())
 }
 
 // ReplaceIn is ReplaceFile for a name in an open directory.
@@ -44,13 +37,17 @@ func ReplaceIn(dir Dir, name string, data []byte) error {
 	return dir.Sync()
 }
 
-// TempMark is in the name of a file that WriteIn has not finished.
+// TempMark is in the name of a file that is not finished.
 const TempMark = ".new."
 
 // WriteIn is ReplaceIn for a caller who syncs the directory itself.
 func WriteIn(dir Dir, name string, data []byte) error {
-	tmp := name + TempMark + rand.Text()[:12] // of this process alone
-	f, err := dir.Create(tmp, 0o600)
+	return writeAs(dir, name+TempMark+rand.Text()[:12], name, data, 0o600)
+}
+
+// writeAs writes a temporary file, which is of this process alone, and gives it its name.
+func writeAs(dir Dir, temp, name string, data []byte, mode fs.FileMode) error {
+	f, err := dir.Create(temp, mode)
 	if err != nil {
 		return fmt.Errorf("replace %s: %w", name, err)
 	}
@@ -58,10 +55,10 @@ func WriteIn(dir Dir, name string, data []byte) error {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = dir.Rename(tmp, dir, name)
+		err = dir.Rename(temp, dir, name)
 	}
 	if err != nil {
-		_ = dir.Remove(tmp) // a leftover of ours
+		_ = dir.Remove(temp) // a leftover of ours
 		return fmt.Errorf("replace %s: %w", name, err)
 	}
 	return nil
@@ -73,12 +70,17 @@ func SyncDir(dir string) error {
 	if err != nil {
 		return fmt.Errorf("sync %s: %w", dir, err)
 	}
-	err = d.Sync()
-	if runtime.GOOS == "windows" || errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) { // not every system syncs directories
-		err = nil
-	}
-	if err = errors.Join(err, d.Close()); err != nil {
+	if err = errors.Join(syncNames(d), d.Close()); err != nil {
 		return fmt.Errorf("sync %s: %w", dir, err)
 	}
 	return nil
+}
+
+// syncNames syncs a directory. Not every system can.
+func syncNames(d interface{ Sync() error }) error {
+	err := d.Sync()
+	if runtime.GOOS == "windows" || errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
+		return nil
+	}
+	return err
 }

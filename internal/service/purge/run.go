@@ -162,7 +162,7 @@ func (p *purgeRun) maskFiles(dir string) error {
 		if err = errors.Join(err, f.Close()); err != nil || !p.matcher.matches(b) {
 			return err
 		}
-		return workspace.ReplaceFile(at, name, p.matcher.mask(b))
+		return fsx.ReplaceIn(at, name, p.matcher.mask(b))
 	})
 }
 

@@ -61,6 +61,7 @@ type Registry struct {
 	openedStore store.Store // nil until first needed
 	caches      map[retake.WorkspaceID]*Cache
 
+	sessionSyncs    sessionSyncs
 	syncedAfterBoot atomic.Bool // the catalog has followed the store since the machine started
 }
 

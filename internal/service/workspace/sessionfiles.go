@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"sync"
 	"time"
 
 	"github.com/retake-dev/retake"
@@ -31,9 +32,9 @@ func ReadStateDoc(ctx context.Context, st store.Trees, e retake.Entry, v any) er
 	return json.Unmarshal(b, v)
 }
 
-// ReplaceFile atomically replaces a small file of ours. It is not synced: the content is
-// context only.
-func ReplaceFile(d fsx.Dir, name string, b []byte) error {
+// replaceUnsynced replaces a small file of ours. A process that is killed leaves the old one or the
+// new one; a power cut may leave an empty one.
+func replaceUnsynced(d fsx.Dir, name string, b []byte) error {
 	tmp := name + ".new"
 	if err := d.Remove(tmp); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -74,6 +75,34 @@ func (s *Registry) CheckEnvironment(ws retake.WorkspaceID) []string {
 	return s.Environ()
 }
 
+// The newest document is not synced, since the hooks of agents would wait for the disk: a power cut
+// may leave it empty. At least every sessionSyncInterval it is also written durably, under the name
+// itself.
+const (
+	newestSuffix        = ".newest"
+	sessionSyncInterval = 10 * time.Second
+)
+
+// sessionSyncs is when each document was written durably.
+type sessionSyncs struct {
+	mu sync.Mutex
+	at map[string]time.Time // guarded by mu
+}
+
+// isDue reports whether a document has to be written durably now.
+func (y *sessionSyncs) isDue(name string, now time.Time) bool {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	if last, ok := y.at[name]; ok && now.Sub(last) < sessionSyncInterval && !now.Before(last) {
+		return false
+	}
+	if y.at == nil {
+		y.at = map[string]time.Time{}
+	}
+	y.at[name] = now
+	return true
+}
+
 // WriteSessionFile writes a small JSON document into the session directory.
 func (s *Registry) WriteSessionFile(name string, doc any) error {
 	b, err := json.Marshal(doc)
@@ -85,11 +114,14 @@ func (s *Registry) WriteSessionFile(name string, doc any) error {
 		return err
 	}
 	defer dir.Close() //nolint:errcheck // a directory handle
-	return ReplaceFile(dir, name, b)
+	if err := replaceUnsynced(dir, name+newestSuffix, b); err != nil || !s.sessionSyncs.isDue(name, s.Clock.Now()) {
+		return err
+	}
+	return fsx.WriteIn(dir, name, b)
 }
 
-// ReadSessionFile reads a document that writeSessionFile wrote. It reports whether that
-// worked.
+// ReadSessionFile reads the newest document that WriteSessionFile wrote and that is whole. It
+// reports whether there is one.
 func (s *Registry) ReadSessionFile(name string, doc any) bool {
 	if s.SessionDir == "" {
 		return false
@@ -99,11 +131,24 @@ func (s *Registry) ReadSessionFile(name string, doc any) bool {
 		return false
 	}
 	defer dir.Close() //nolint:errcheck // only read
+	for _, name := range []string{name + newestSuffix, name} {
+		if b := readStateFile(dir, name); json.Valid(b) {
+			return json.Unmarshal(b, doc) == nil
+		}
+	}
+	return false
+}
+
+// readStateFile returns the bytes of a small file, nil if it cannot be read.
+func readStateFile(dir fsx.Dir, name string) []byte {
 	f, err := dir.OpenFile(name)
 	if err != nil {
-		return false
+		return nil
 	}
 	defer f.Close() //nolint:errcheck // only read
 	b, err := io.ReadAll(io.LimitReader(f, MaxStateFile))
-	return err == nil && json.Unmarshal(b, doc) == nil
+	if err != nil {
+		return nil
+	}
+	return b
 }

@@ -14,6 +14,19 @@ func CrashAt(inner fsx.FS, k int64, crash func()) fsx.FS {
 	return &wrapFS{inner: inner, hook: &crashHook{crashAt: k, crash: crash}}
 }
 
+// BeforeEach returns inner with a call of look before each operation: a test sees every state that
+// a crash could find.
+func BeforeEach(inner fsx.FS, look func()) fsx.FS {
+	return &wrapFS{inner: inner, hook: lookHook(look)}
+}
+
+type lookHook func()
+
+func (g lookHook) beforeOp(string) error {
+	g()
+	return nil
+}
+
 type crashHook struct {
 	crashAt int64
 	crash   func()

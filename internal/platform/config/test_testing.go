@@ -1,0 +1,17 @@
+//go:build testing
+
+package config
+
+import (
+	"os"
+
+	"github.com/retake-dev/retake/internal/platform/clock"
+)
+
+// Tests make clocks jump and machines start anew.
+func init() {
+	clock.ShiftFile = os.Getenv("RETAKE_TEST_CLOCK")
+	if file := os.Getenv("RETAKE_TEST_BOOT"); file != "" {
+		bootFile = file
+	}
+}
