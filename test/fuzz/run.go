@@ -28,8 +28,11 @@ type row struct {
 
 func (r row) String() string {
 	end := "ok"
-	if r.Failed {
+	switch {
+	case r.Failed:
 		end = "FAILED\n" + r.Output
+	case r.Executions == 0:
+		end = "ok, and no time was left after its seeds"
 	}
 	return fmt.Sprintf("%-62s %9d executions %5d new inputs %6.0f s cpu  %s", r.Package+"."+r.Name, r.Executions, r.Interesting, r.CPU, end)
 }
