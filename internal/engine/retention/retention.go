@@ -25,7 +25,7 @@ const (
 	KeepHourlyFor  = 7 * 24 * time.Hour // one of each hour stays
 	DefaultKeepFor = 30 * 24 * time.Hour
 
-	MinDropAge = time.Hour // goes only when the disk is in danger
+	MinDropAge = time.Hour // goes only when the store is over its budget or the disk is in danger
 
 	maxCountedGap = 24 * time.Hour // the most that a gap between two checkpoints counts
 	undoDepth     = 20             // newest checkpoints that undo finds whole, however old they are
@@ -101,7 +101,7 @@ const (
 	Loose  KeepLevel = iota // it goes by its age
 	Soft                    // it goes when the store is over its budget
 	Kept                    // it goes when that is not enough
-	Firm                    // it goes when the disk is below its floor
+	Firm                    // it goes when the store is over its budget all the same, or the disk below its floor
 	Always                  // it stays
 )
 
@@ -139,15 +139,19 @@ func compareNumbers(a, b int64) int {
 }
 
 // activeAges returns for each row the active time since then: a gap counts for a day at most,
-// and a clock that went back for nothing. A wrong clock or a long pause thus ages everything
-// by one day at most.
+// and a clock that went back for nothing. A row was taken no later than those after it, so that a
+// clock which jumps ahead and back, however often, ages nothing.
 func activeAges(rows []Row, now time.Time) []time.Duration {
 	out := make([]time.Duration, len(rows))
 	var age time.Duration
 	after := now
 	for i, r := range slices.Backward(rows) {
-		age += min(max(after.Sub(r.Time), 0), maxCountedGap)
-		out[i], after = age, r.Time
+		at := r.Time
+		if at.After(after) {
+			at = after
+		}
+		age += min(after.Sub(at), maxCountedGap)
+		out[i], after = age, at
 	}
 	return out
 }

@@ -97,6 +97,9 @@ func (s *Agents) workspaceOfSignal(ctx context.Context, sig retake.Signal) (reta
 		}
 	}
 	ws, err := s.workspaces.Locate(ctx, sig.Dir)
+	if errors.Is(err, workspace.ErrOtherInstallation) { // somebody should know that nothing is saved here
+		return ws, false, err
+	}
 	if retake.IsKind(err, retake.NotFound) || retake.IsKind(err, retake.Exists) {
 		return ws, false, nil
 	}

@@ -61,7 +61,28 @@ func (s *Checkpoints) Init(ctx context.Context, req retake.InitRequest) (retake.
 	if err != nil {
 		return res, errors.Join(workspace.WrapError("not protected", workspace.Unchanged, err), restoreMark(root, before))
 	}
+	if before != "" && before != ws.ID && s.isForeign(ctx, before) {
+		res.Warnings = append(res.Warnings, retake.Warning{Code: "other-installation", Text: "another installation of Retake protected this directory until now: its history stays there, and it takes no more checkpoints of it"})
+	}
 	return res, nil
+}
+
+// isForeign reports whether a mark is not of this installation.
+func (s *Checkpoints) isForeign(ctx context.Context, mark retake.WorkspaceID) bool {
+	_, err := s.workspaces.LoadWorkspace(ctx, mark)
+	return errors.Is(err, catalog.ErrNotFound)
+}
+
+// findDisplaced finds the workspace that was in this very directory before another installation
+// marked it: its history continues.
+func (s *Checkpoints) findDisplaced(ctx context.Context, path string, i fsx.Info) (retake.Workspace, bool, error) {
+	all, err := s.workspaces.Catalog.Workspaces(ctx)
+	for _, w := range all {
+		if err == nil && w.Root == path && w.Dev == i.Dev && w.Ino == i.Ino && w.Ended == nil {
+			return w.Workspace, true, nil
+		}
+	}
+	return retake.Workspace{}, false, err
 }
 
 // restoreMark restores the marker that the directory had before.
@@ -90,6 +111,9 @@ func (s *Checkpoints) identifyWorkspace(ctx context.Context, path string, root f
 		}
 		if err == nil {
 			return s.reuseMarked(ctx, ws, path, i, req)
+		}
+		if ws, ok, err := s.findDisplaced(ctx, path, i); req.Mark != retake.MarkNew && (ok || err != nil) {
+			return ws, err
 		}
 	}
 	if mark == "" {

@@ -28,7 +28,12 @@ func (r spaceState) dropLevel() retention.KeepLevel {
 	switch r.need {
 	case retake.NeedFloor:
 		return retention.Firm
-	case retake.NeedBudget, retake.NeedRoom:
+	case retake.NeedBudget:
+		if r.Bytes > r.budget {
+			return retention.Firm
+		}
+		return retention.Kept
+	case retake.NeedRoom:
 		return retention.Kept
 	case retake.NeedNone:
 	}

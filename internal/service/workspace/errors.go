@@ -89,6 +89,17 @@ func LostWorkspaceError(w retake.WorkspaceState, all []retake.WorkspaceState) er
 	}
 }
 
+// ErrOtherInstallation means that a directory carries a mark that this catalog does not know: of
+// another user, of a container, or of another RETAKE_HOME.
+var ErrOtherInstallation = errors.New("the mark is of another installation")
+
+func otherInstallationError(path string) error {
+	return &retake.Error{
+		Kind: retake.NotFound, What: fmt.Sprintf("another installation of Retake protects %s, and not this one", path), Safe: Unchanged,
+		Hint: "protect it here instead: retake init " + termtext.ShellWord(path) + "\nlist workspaces: retake workspaces", Err: ErrOtherInstallation,
+	}
+}
+
 // MarkOwner returns the name of the workspace whose marker a directory carries, or "" if
 // there is none or it has ended.
 func (s *Registry) MarkOwner(ctx context.Context, root fsx.Dir) string {

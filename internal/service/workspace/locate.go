@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,13 +27,20 @@ func (s *Registry) Locate(ctx context.Context, dir string) (retake.Workspace, er
 	if err != nil {
 		return retake.Workspace{}, s.withLostHint(ctx, resolveExisting(dir), WrapError("there is no directory "+dir, Unchanged, err))
 	}
+	foreign := ""
 	for at := path; ; at = filepath.Dir(at) {
 		ws, found, err := s.findMarkedAt(ctx, at)
+		if errors.Is(err, ErrOtherInstallation) { // ours may be above
+			foreign, err = cmp.Or(foreign, at), nil
+		}
 		if found && err == nil {
 			ws.Interrupted, ws.Stale, ws.Unprotected = s.InterruptionOf(ctx, ws.ID), stale, s.Unprotected(ctx, ws)
 		}
 		if err != nil || found {
 			return ws, WrapError("the workspace was not found", Unchanged, err)
+		}
+		if at == filepath.Dir(at) && foreign != "" {
+			return retake.Workspace{}, otherInstallationError(foreign)
 		}
 		if at == filepath.Dir(at) {
 			return retake.Workspace{}, s.withLostHint(ctx, path, &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("%s is not in a protected workspace", path), Safe: Unchanged, Hint: "protect it: retake init\nlist workspaces: retake workspaces"})
@@ -81,7 +89,10 @@ func (s *Registry) findMarkedAt(ctx context.Context, path string) (retake.Worksp
 		return retake.Workspace{}, false, err
 	}
 	ws, err := s.LoadWorkspace(ctx, id)
-	if errors.Is(err, catalog.ErrNotFound) || err == nil && ws.Ended != nil {
+	if errors.Is(err, catalog.ErrNotFound) {
+		return retake.Workspace{}, false, ErrOtherInstallation
+	}
+	if err == nil && ws.Ended != nil {
 		return retake.Workspace{}, false, nil
 	}
 	if err != nil {

@@ -149,8 +149,8 @@ func (t *trial) cut(i int) error {
 	if i%5 == 4 { // the control writes in place, as the settings once were
 		err = os.WriteFile(filepath.Join(t.user(), "in-place.json"), []byte(`{"whole": true}`), 0o644)
 	}
+	close(stop) // what is said from now on may be said without power
 	crashbed.CutPower(mount)
-	close(stop)
 	wg.Wait()
 	t.stop()
 	if err := errors.Join(err, mount.Close(), t.bed.Remount()); err != nil {

@@ -59,7 +59,7 @@ func (t *trial) changeSettings(stop chan struct{}) {
 		if _, err := t.run("config", keptSetting, fmt.Sprintf("%dd", t.said.daysNext)); err != nil {
 			return
 		}
-		if !stopped(stop) { // else the disk may have gone before it said so
+		if !stopped(stop) {
 			t.said.days = t.said.daysNext
 		}
 	}
