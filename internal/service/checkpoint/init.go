@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,7 +76,10 @@ func (s *Checkpoints) isForeign(ctx context.Context, mark retake.WorkspaceID) bo
 
 // findDisplaced finds the workspace that was in this very directory before another installation
 // marked it: its history continues.
-func (s *Checkpoints) findDisplaced(ctx context.Context, path string, i fsx.Info) (retake.Workspace, bool, error) {
+func (s *Checkpoints) findDisplaced(ctx context.Context, path string, i fsx.Info, choice retake.MarkChoice) (retake.Workspace, bool, error) {
+	if choice == retake.MarkNew {
+		return retake.Workspace{}, false, nil
+	}
 	all, err := s.workspaces.Catalog.Workspaces(ctx)
 	for _, w := range all {
 		if err == nil && w.Root == path && w.Dev == i.Dev && w.Ino == i.Ino && w.Ended == nil {
@@ -112,7 +116,7 @@ func (s *Checkpoints) identifyWorkspace(ctx context.Context, path string, root f
 		if err == nil {
 			return s.reuseMarked(ctx, ws, path, i, req)
 		}
-		if ws, ok, err := s.findDisplaced(ctx, path, i); req.Mark != retake.MarkNew && (ok || err != nil) {
+		if ws, ok, err := s.findDisplaced(ctx, path, i, req.Mark); ok || err != nil {
 			return ws, err
 		}
 	}
@@ -126,11 +130,7 @@ func (s *Checkpoints) identifyWorkspace(ctx context.Context, path string, root f
 	if err != nil {
 		return retake.Workspace{}, err
 	}
-	name := req.Name
-	if name == "" {
-		name = filepath.Base(path)
-	}
-	return retake.Workspace{ID: id, Name: name, Root: path, Dev: i.Dev, Ino: i.Ino, Created: s.workspaces.Clock.Now()}, nil
+	return retake.Workspace{ID: id, Name: cmp.Or(req.Name, filepath.Base(path)), Root: path, Dev: i.Dev, Ino: i.Ino, Created: s.workspaces.Clock.Now()}, nil
 }
 
 // findFormerWorkspace finds the workspace whose history continues in a directory without a
