@@ -55,9 +55,6 @@ func FuzzStoredJSON(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%T was read and cannot be written: %v", v, err)
 		}
-		if bytes.Contains(first, []byte(`"raw:cmF3O`)) {
-			return // not held yet: an attribute whose own name begins with raw: may change its name
-		}
 		again := newValue()
 		if err := json.Unmarshal(first, again); err != nil {
 			t.Fatalf("%T cannot read what it wrote: %v\n%s", v, err, first)

@@ -114,18 +114,23 @@ func (x *Extra) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, (*plain)(x)); err != nil {
 		return err
 	}
+	if len(x.Xattrs) == 0 {
+		return nil
+	}
+	attrs := make(map[string][]byte, len(x.Xattrs)) // a name of ours may look like one that is encoded
 	for k, v := range x.Xattrs {
 		text, ok := strings.CutPrefix(k, rawKey)
 		if !ok {
+			attrs[k] = v
 			continue
 		}
 		name, err := base64.StdEncoding.DecodeString(text)
 		if err != nil {
 			return err
 		}
-		delete(x.Xattrs, k)
-		x.Xattrs[string(name)] = v
+		attrs[string(name)] = v
 	}
+	x.Xattrs = attrs
 	return nil
 }
 

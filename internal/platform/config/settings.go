@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/platform/fsx"
@@ -172,6 +173,9 @@ func (s *Settings) Set(key, value string) error {
 	}
 	if check := checkFor(base); check != nil {
 		err = check(value)
+	}
+	if !utf8.ValidString(key + value) { // JSON would change it
+		err = errors.New("settings are text in UTF-8")
 	}
 	if err != nil {
 		return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("%q does not fit %s", value, key), Safe: "Nothing was changed.", Hint: err.Error(), Err: err}
@@ -361,7 +365,7 @@ func ParseSize(s string) (int64, error) {
 		}
 	}
 	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	if err != nil || n < 0 || n*float64(unit) > 9e18 {
+	if err != nil || !(n >= 0) || n*float64(unit) > 9e18 { // a number, too
 		return 0, fmt.Errorf("%q is not a size such as 5GB", s)
 	}
 	return int64(n * float64(unit)), nil

@@ -87,8 +87,8 @@ func readSmallFile(d fsx.Dir, name string) string {
 		return ""
 	}
 	defer f.Close() //nolint:errcheck // nothing was written
-	b, err := io.ReadAll(io.LimitReader(f, maxID))
-	if err != nil {
+	b, err := io.ReadAll(io.LimitReader(f, maxID+1))
+	if err != nil || len(b) > maxID {
 		return ""
 	}
 	return string(b)
@@ -135,7 +135,10 @@ func readMarkFile(root fsx.Dir) (string, error) {
 		return "", err
 	}
 	defer f.Close() //nolint:errcheck // nothing was written
-	b, err := io.ReadAll(io.LimitReader(f, maxID))
+	b, err := io.ReadAll(io.LimitReader(f, maxID+1))
+	if len(b) > maxID {
+		return "", err
+	}
 	return string(b), err
 }
 

@@ -163,7 +163,9 @@ func (s *Maintenance) loadCleanupState(ctx context.Context) (cleanupState, error
 			return cleanupState{}, fmt.Errorf("read notes: %w", err)
 		}
 		var n cleanupState
-		_ = json.Unmarshal([]byte(text), &n) // none, or of another version: start with zero
+		if json.Unmarshal([]byte(text), &n) != nil { // none, or of another version
+			n = cleanupState{}
+		}
 		b.notes = &n
 	}
 	return *b.notes, nil
