@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -78,7 +80,7 @@ func (g *borg) mountedRoot(b *bed, i int) string { return filepath.Join(b.point(
 
 func (g *borg) repair(ctx context.Context, b *bed) {
 	g.do(ctx, b, b.ws, "check", "--repair") //nolint:errcheck // what it did not repair is counted
-	g.save(ctx, b, "after")                 //nolint:errcheck // the same
+	g.save(ctx, b, stateName(newBackup))    //nolint:errcheck // the same
 	g.do(ctx, b, b.ws, "check", "--repair") //nolint:errcheck // the same
 }
 

@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -16,6 +18,8 @@ type found struct {
 	wrong, missing []string
 	extra          int
 }
+
+func (f found) complete() bool { return len(f.wrong)+len(f.missing)+f.extra == 0 }
 
 // compare reads every file below root. What cannot be read counts as missing.
 func compare(want state, root string) found {
@@ -69,6 +73,7 @@ type tally struct {
 	Snapshots int  `json:"snapshots_exact"`
 	Files     int  `json:"files_exact"`
 	Newest    bool `json:"newest_exact"`
+	New       bool `json:"new_backup_exact,omitempty"`
 	// The restore command exited with 0, but these files have other bytes or are not there.
 	Wrong   int `json:"files_wrong_exit_0,omitempty"`
 	Missing int `json:"files_missing_exit_0,omitempty"`
@@ -80,7 +85,7 @@ type tally struct {
 
 // add counts one state. A state whose restore failed has no silent files: it was reported.
 func (t *tally) add(i int, f found, failed bool, said string) {
-	if len(f.wrong)+len(f.missing)+f.extra == 0 {
+	if f.complete() {
 		t.Snapshots++
 		t.Newest = t.Newest || i == states-1
 	}

@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -26,11 +28,11 @@ func (k *kopia) notes() notes {
 		Repository: "kopia repository create filesystem, kopia snapshot create --tags; no compression, no error correction",
 		Restore:    "kopia snapshot restore ID, and if that fails again with --ignore-errors",
 		Repair: []string{
-			"if the repository does not open: the index blob that the error names is deleted, or kopia repository repair if it names none",
+			"if the repository does not open: the index blob that the error names is deleted, or kopia repository repair --recover-format=yes if it names none",
 			"kopia index recover --parallel=10 --commit",
 			"kopia snapshot create", "kopia snapshot fix invalid-files --parallel=10 --commit --verify-files-percent=100",
 		},
-		Flags: "KOPIA_ADVANCED_COMMANDS=enabled, which index recover needs; --commit, --parallel and --verify-files-percent as its manual recommends; index recover --ignore-errors if it fails without",
+		Flags: "KOPIA_DANGEROUS_COMMANDS=enabled, which index recover and repository repair need; --commit, --parallel and --verify-files-percent as its manual recommends; --recover-format=yes as repository repair recommends; index recover --ignore-errors if it fails without",
 	}
 }
 
@@ -40,7 +42,7 @@ func (k *kopia) store(b *bed) string { return b.repo() }
 
 func (k *kopia) setup(b *bed) {
 	b.env = []string{
-		"KOPIA_PASSWORD=" + password, "KOPIA_CHECK_FOR_UPDATES=false", "KOPIA_ADVANCED_COMMANDS=enabled",
+		"KOPIA_PASSWORD=" + password, "KOPIA_CHECK_FOR_UPDATES=false", "KOPIA_DANGEROUS_COMMANDS=enabled",
 		"KOPIA_CONFIG_PATH=" + filepath.Join(b.local(), "repository.config"),
 		"KOPIA_CACHE_DIRECTORY=" + filepath.Join(b.local(), "cache"), "KOPIA_LOG_DIR=" + filepath.Join(b.local(), "logs"),
 	}
@@ -99,21 +101,21 @@ func (k *kopia) restore(ctx context.Context, b *bed, i int, to string) (string, 
 
 func (k *kopia) repair(ctx context.Context, b *bed) {
 	if k.connect(ctx, b) != nil {
-		if name := indexBlob.FindString(b.said.String()); name != "" {
-			removeBlob(b.repo(), name)
+		if m := indexBlob.FindStringSubmatch(b.said.String()); m != nil {
+			removeBlob(b.repo(), m[1])
 		} else {
-			k.do(ctx, b, "repository", "repair", "filesystem", "--path", b.repo()) //nolint:errcheck // what it did not repair is counted
+			k.do(ctx, b, "repository", "repair", "--recover-format=yes", "filesystem", "--path", b.repo()) //nolint:errcheck // what it did not repair is counted
 		}
 		k.connect(ctx, b) //nolint:errcheck // the next command fails then
 	}
 	if _, err := k.do(ctx, b, "index", "recover", "--parallel=10", "--commit"); err != nil {
 		k.do(ctx, b, "index", "recover", "--parallel=10", "--commit", "--ignore-errors") //nolint:errcheck // what it did not repair is counted
 	}
-	k.save(ctx, b, "after")                                                                                     //nolint:errcheck // what it did not repair is counted
+	k.save(ctx, b, stateName(newBackup))                                                                        //nolint:errcheck // what it did not repair is counted
 	k.do(ctx, b, "snapshot", "fix", "invalid-files", "--parallel=10", "--commit", "--verify-files-percent=100") //nolint:errcheck // the same
 }
 
-var indexBlob = regexp.MustCompile(`\bx[a-z]+[0-9]*_[0-9a-zA-Z_-]+`)
+var indexBlob = regexp.MustCompile(`error loading index blob (x[0-9a-z_-]+)`)
 
 // removeBlob removes the file of a blob, whose name is spread over directories. kopia blob delete does
 // not work while the repository does not open.

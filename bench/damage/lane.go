@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -96,11 +98,12 @@ func (l *lane) runAll(ctx context.Context, all []harm) error {
 				if failed[w] != nil {
 					continue
 				}
-				if l.done[i], failed[w] = l.runCase(ctx, w, i+1, all[i]); failed[w] != nil {
+				o, err := l.runCase(ctx, w, i+1, all[i])
+				if failed[w] = err; err != nil {
 					failed[w] = fmt.Errorf("%s: case %d: %w", l.tool.name(), i+1, failed[w])
 					continue
 				}
-				o := l.done[i]
+				l.done[i] = o
 				say("%s %d of %d: %s %s: snapshots %d, files %d; after repair %d, %d", o.Tool, o.Case, len(all), o.Damage, o.Kind,
 					o.Before.Snapshots, o.Before.Files, o.After.Snapshots, o.After.Files)
 			}
@@ -114,7 +117,7 @@ func (l *lane) runAll(ctx context.Context, all []harm) error {
 	close(next)
 	workers.Wait()
 	l.done = append(l.before, slices.DeleteFunc(l.done, func(o outcome) bool { return o.Case == 0 })...)
-	return errors.Join(append(failed, ctx.Err())...)
+	return errors.Join(failed...)
 }
 
 // wants reports whether a case is to run: it was asked for, and an earlier run has not got it.
@@ -151,7 +154,15 @@ func (l *lane) fill(ctx context.Context) (err error) {
 	return l.tool.open(ctx, b)
 }
 
-func stateName(i int) string { return fmt.Sprintf("state%d", i) }
+// newBackup is the number of the backup that follows a repair.
+const newBackup = states
+
+func stateName(i int) string {
+	if i == newBackup {
+		return "after"
+	}
+	return fmt.Sprintf("state%d", i)
+}
 
 // begin makes a damaged copy of the repository. A tool that cannot open it says so when it restores.
 func (l *lane) begin(ctx context.Context, worker int, h harm) (*bed, error) {
@@ -208,6 +219,10 @@ func (l *lane) read(ctx context.Context, b *bed, said string, repaired bool) tal
 	for i, f := range got {
 		t.add(i, f, failed[i], said)
 	}
+	if repaired {
+		f, failed := l.restore(ctx, b, newBackup)
+		t.New = !failed && f.complete()
+	}
 	t.Nothing = t.Files == 0
 	t.TimedOut = b.timedOut
 	return t
@@ -218,7 +233,7 @@ func (l *lane) restore(ctx context.Context, b *bed, i int) (found, bool) {
 		return found{}, true
 	}
 	root, err := l.tool.restore(ctx, b, i, b.out())
-	return compare(l.history.want[i], root), err != nil
+	return compare(l.history.want[min(i, states-1)], root), err != nil
 }
 
 // salvage reads the states that a restore gave up from a mount.

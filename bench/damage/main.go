@@ -1,3 +1,5 @@
+//go:build linux
+
 // Command damage damages repositories of Retake, restic, borg and kopia in the same ways, and counts
 // what each tool still restores, before and after the repair that its manual describes.
 //
@@ -89,7 +91,7 @@ func measure(ctx context.Context, f flags) (err error) {
 		all.Go(func() { failed[i] = lanes[i].run(ctx) })
 	}
 	all.Wait()
-	if err := errors.Join(failed...); err != nil {
+	if err := errors.Join(failed...); err != nil && ctx.Err() == nil {
 		return err
 	}
 	res := collect(f, history, lanes, time.Since(began)+time.Duration(earlier.Minutes)*time.Minute)
@@ -97,7 +99,7 @@ func measure(ctx context.Context, f flags) (err error) {
 	if f.out == "" {
 		return nil
 	}
-	return res.write(f.out)
+	return errors.Join(res.write(f.out), ctx.Err())
 }
 
 func say(format string, args ...any) {

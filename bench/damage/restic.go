@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -89,7 +91,7 @@ func (r *restic) repair(ctx context.Context, b *bed) {
 	} else {
 		r.do(ctx, b, "repair", "index") //nolint:errcheck // the same
 	}
-	r.save(ctx, b, "after")                         //nolint:errcheck // the same
+	r.save(ctx, b, stateName(newBackup))            //nolint:errcheck // the same
 	r.do(ctx, b, "repair", "snapshots", "--forget") //nolint:errcheck // the same
 }
 

@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -18,6 +20,7 @@ type sums struct {
 	Files         int `json:"files_exact"`
 	AllExact      int `json:"cases_with_all_exact"`
 	Newest        int `json:"cases_with_newest_exact"`
+	New           int `json:"cases_with_new_backup_exact"`
 	Nothing       int `json:"cases_in_which_nothing_opened"`
 	SilentWrong   int `json:"cases_with_wrong_bytes_and_exit_0"`
 	SilentMissing int `json:"cases_with_missing_files_and_exit_0"`
@@ -33,7 +36,7 @@ func (s *sums) add(t tally) {
 		count *int
 		is    bool
 	}{
-		{&s.AllExact, t.Snapshots == states}, {&s.Newest, t.Newest}, {&s.Nothing, t.Nothing},
+		{&s.AllExact, t.Snapshots == states}, {&s.Newest, t.Newest}, {&s.New, t.New}, {&s.Nothing, t.Nothing},
 		{&s.SilentWrong, t.Wrong > 0}, {&s.SilentMissing, t.Missing > 0}, {&s.Unnamed, t.Unnamed > 0},
 	} {
 		if c.is {
@@ -119,12 +122,12 @@ func addTo(rows *[]row, key row, o outcome) {
 // table prints what is in the rows. Shares are of all snapshots and files of all cases.
 func (r *results) table(to io.Writer) {
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "tool\tdamage\tkind\tcases\t\tsnapshots exact\tfiles exact\tall exact\tnewest exact\tnothing opens\twrong, exit 0\tmissing, exit 0\tnot named")
+	fmt.Fprintln(w, "tool\tdamage\tkind\tcases\t\tsnapshots exact\tfiles exact\tall exact\tnewest exact\tnew backup exact\tnothing opens\twrong, exit 0\tmissing, exit 0\tnot named")
 	for _, rows := range [][]row{r.Rows, r.Kinds} {
 		for _, x := range rows {
 			for i, s := range []sums{x.Before, x.After} {
-				fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%.2f %%\t%.2f %%\t%d\t%d\t%d\t%d\t%d\t%d\n", x.Tool, x.Damage, x.Kind, x.Cases, [...]string{"before", "after"}[i],
-					share(s.Snapshots, x.Cases*states), share(s.Files, x.Cases*r.Files), s.AllExact, s.Newest, s.Nothing, s.SilentWrong, s.SilentMissing, s.Unnamed)
+				fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%.2f %%\t%.2f %%\t%d\t%d\t%d\t%d\t%d\t%d\t%d\n", x.Tool, x.Damage, x.Kind, x.Cases, [...]string{"before", "after"}[i],
+					share(s.Snapshots, x.Cases*states), share(s.Files, x.Cases*r.Files), s.AllExact, s.Newest, s.New, s.Nothing, s.SilentWrong, s.SilentMissing, s.Unnamed)
 			}
 		}
 	}

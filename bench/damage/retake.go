@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -133,7 +135,7 @@ func (r *retakeTool) mountedRoot(b *bed, i int) string {
 
 func (r *retakeTool) repair(ctx context.Context, b *bed) {
 	b.run(ctx, b.ws, r.bin, "doctor", "--repair", "--yes", "--no-input") //nolint:errcheck // what it did not repair is counted
-	r.save(ctx, b, "after")                                              //nolint:errcheck // the same
+	r.save(ctx, b, stateName(newBackup))                                 //nolint:errcheck // the same
 }
 
 // close waits until the daemon has stopped: it must not write while its home is copied or removed.
