@@ -21,6 +21,9 @@ func (l *lane) control(ctx context.Context) error {
 			return fmt.Errorf("an undamaged repository gave %+v", t)
 		}
 	}
+	if !o.After.New {
+		return errors.New("the new backup of an undamaged repository is not exact")
+	}
 	b, err := l.begin(ctx, 0, harm{Damage: none})
 	if err != nil {
 		return err

@@ -16,7 +16,7 @@ type restic struct {
 
 func (r *restic) name() string { return "restic" }
 
-func (r *restic) workers() int { return 2 }
+func (r *restic) workers() int { return 3 }
 
 func (r *restic) version() string { return firstLineOf(r.bin, "version") }
 
@@ -45,8 +45,9 @@ func (r *restic) setup(b *bed) {
 	b.env = []string{"RESTIC_PASSWORD=" + password, "RESTIC_REPOSITORY=" + b.repo()}
 }
 
+// do runs restic outside the workspace: repair packs writes copies of packs to the current directory.
 func (r *restic) do(ctx context.Context, b *bed, args ...string) (string, error) {
-	return b.run(ctx, b.ws, append([]string{r.bin, "--no-cache"}, args...)...)
+	return b.run(ctx, b.local(), append([]string{r.bin, "--no-cache"}, args...)...)
 }
 
 func (r *restic) create(ctx context.Context, b *bed) error {

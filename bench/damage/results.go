@@ -83,6 +83,7 @@ var method = []string{
 	"Exit 0: the restore command of that snapshot exited with 0. The repair named a file if its output contains the path or its directory.",
 	"Controls, for each tool: an undamaged copy gives all snapshots before and after the repair, and the comparison notices one changed bit in a restored file.",
 	"Each command may take 60 s.",
+	"After -more, cases are from several repositories that were made with the same seed; their keys, and so their file names, differ.",
 }
 
 // collect adds the cases up.
