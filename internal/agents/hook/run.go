@@ -141,8 +141,11 @@ func (r *hookRun) sendSignals(ctx context.Context, signals []retake.Signal) (not
 		reaction, err := r.observe(ctx, s)
 		if err != nil {
 			r.logError(fmt.Errorf("observe %s: %w", s.Kind, err))
-			r.enqueue(ctx, s)
-			if missed == nil && (s.Kind == retake.SignalPrompt || s.Kind == retake.SignalCall) {
+			elsewhere := retake.IsKind(err, retake.NotFound) // another installation protects it: once a turn is enough
+			if !elsewhere {
+				r.enqueue(ctx, s)
+			}
+			if missed == nil && (s.Kind == retake.SignalPrompt || s.Kind == retake.SignalCall && !elsewhere) {
 				missed = err
 			}
 			continue

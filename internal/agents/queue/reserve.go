@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -37,7 +38,9 @@ func FillReserve(dir string) error {
 		if err != nil {
 			return fmt.Errorf("fill the reserve: %w", err)
 		}
-		_, err = f.Write(make([]byte, reserveBytes))
+		room := make([]byte, reserveBytes)
+		_, _ = rand.Read(room) // a disk that compresses would keep no room for zeros; it never fails
+		_, err = f.Write(room)
 		if err = errors.Join(err, f.Close()); err != nil {
 			_ = os.Remove(f.Name()) // half of one is none
 			return fmt.Errorf("fill the reserve: %w", err)

@@ -1,10 +1,12 @@
 package restore
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
+	"maps"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/pure/merge"
@@ -146,10 +148,31 @@ func mergeMetadata(s sides) retake.Entry {
 	}
 	if !sameXattrs(s.want, s.base) {
 		x := extraOf(&then)
-		x.Xattrs = extraOf(s.want).Xattrs
+		x.Xattrs = mergeXattrs(x.Xattrs, extraOf(s.want).Xattrs, extraOf(s.base).Xattrs)
 		then.Extra = &x
 	}
 	return then
+}
+
+// mergeXattrs returns the attributes of now with the changes that want made to those of base. One
+// that changed on both sides stays as it is now: it may say who has access.
+func mergeXattrs(now, want, base map[string][]byte) map[string][]byte {
+	out := maps.Clone(now)
+	if out == nil {
+		out = map[string][]byte{}
+	}
+	for _, names := range []map[string][]byte{want, base} {
+		for name := range names {
+			is, was := want[name], base[name]
+			if bytes.Equal(is, was) && (is == nil) == (was == nil) || !bytes.Equal(now[name], was) || (now[name] == nil) != (was == nil) {
+				continue
+			}
+			if out[name] = is; is == nil {
+				delete(out, name)
+			}
+		}
+	}
+	return out
 }
 
 // mergeLines merges a text that changed on both sides.

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/retake-dev/retake"
-	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/platform/marker"
 	"github.com/retake-dev/retake/internal/storage/store"
 )
@@ -65,21 +64,6 @@ func sameXattrs(a, b *retake.Entry) bool {
 		x, y = withoutMarker(x), withoutMarker(y)
 	}
 	return maps.EqualFunc(x, y, bytes.Equal)
-}
-
-// limitGroup returns want for a file that loses its access control list: its group gets no more
-// than the list grants it. Checkpoints of releases that kept no lists have the mask instead.
-func limitGroup(want, now *retake.Entry) *retake.Entry {
-	if want == nil || now == nil || want.Mode != now.Mode || extraOf(want).Xattrs[fsx.ACLXattr] != nil {
-		return want
-	}
-	acl := extraOf(now).Xattrs[fsx.ACLXattr]
-	if acl == nil || fsx.LimitGroupToACL(want.Mode, acl) == want.Mode {
-		return want
-	}
-	out := *want
-	out.Mode = fsx.LimitGroupToACL(want.Mode, acl)
-	return &out
 }
 
 func withoutMarker(xattrs map[string][]byte) map[string][]byte {

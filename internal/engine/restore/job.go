@@ -1,6 +1,7 @@
 package restore
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -95,12 +96,12 @@ func Apply(ctx context.Context, j Job) (Outcome, error) {
 
 // prepareOps adjusts the operations to what is on disk. A file with several hard links is
 // replaced instead of being changed in place, because another link may belong to somebody
-// else.
+// else; one that loses its capabilities, because only root can take them away.
 func (r *applier) prepareOps() {
 	for i := range r.ops {
 		o := &r.ops[i]
 		r.plannedPaths[o.path] = true
-		if s, ok := r.Stamp(o.path); ok && o.kind == opSetMetadata && s.Nlink > 1 && o.step.Then.Kind == retake.KindFile {
+		if s, ok := r.Stamp(o.path); ok && o.kind == opSetMetadata && o.step.Then.Kind == retake.KindFile && (s.Nlink > 1 || losesCapability(o.step)) {
 			o.kind = opPut
 		}
 		if o.kind == opPut {
@@ -197,6 +198,12 @@ func (r *applier) openTrash(open func() (fsx.Dir, error)) error {
 		return err
 	}
 	return nil
+}
+
+// losesCapability reports whether a file has other capabilities now than it gets.
+func losesCapability(s retake.Step) bool {
+	now := extraOf(s.Now).Xattrs[fsx.CapabilityXattr]
+	return now != nil && !bytes.Equal(now, extraOf(s.Then).Xattrs[fsx.CapabilityXattr])
 }
 
 // isOtherMount reports whether no name can go from one directory to the other, as with a bind

@@ -122,7 +122,6 @@ func (p *planner) visitPath(ctx context.Context, path string, s sides, kin map[s
 	if isDir(s.now) {
 		p.currentDirs[path] = s.now
 	}
-	s.want = limitGroup(s.want, s.now)
 	if !p.isRequested(path, kin) {
 		shut := p.isBlocked(path, s)
 		if shut && p.mayMatchBelow(path) {

@@ -25,10 +25,11 @@ const (
 	KeepHourlyFor  = 7 * 24 * time.Hour // one of each hour stays
 	DefaultKeepFor = 30 * 24 * time.Hour
 
-	MinDropAge = time.Hour // goes only when the store is over its budget or the disk is in danger
+	MinDropAge = time.Hour // the newest of them go only when the disk is in danger
 
 	maxCountedGap = 24 * time.Hour // the most that a gap between two checkpoints counts
 	undoDepth     = 20             // newest checkpoints that undo finds whole, however old they are
+	recentDepth   = 5              // newest checkpoints of the last hour that stay however full the store is
 	restoreDepth  = 10             // newest restores that can be taken back, however old they are
 )
 
@@ -101,7 +102,7 @@ const (
 	Loose  KeepLevel = iota // it goes by its age
 	Soft                    // it goes when the store is over its budget
 	Kept                    // it goes when that is not enough
-	Firm                    // it goes when the store is over its budget all the same, or the disk below its floor
+	Firm                    // it goes when the disk is below its floor
 	Always                  // it stays
 )
 
@@ -209,6 +210,14 @@ func (t *timeline) isPastLimit(i int) bool {
 	return t.times[i].Before(t.policy.GoneBefore)
 }
 
+// recentLevel returns how firmly a row of the last hour is kept.
+func (t *timeline) recentLevel(i int) KeepLevel {
+	if len(t.rows)-i <= recentDepth {
+		return Firm
+	}
+	return Kept
+}
+
 // evaluate decides about one row: the limit of age first, which pins and what is in use are
 // exempt from, then purposes, then the zones of age.
 func (t *timeline) evaluate(i int) Verdict {
@@ -222,7 +231,7 @@ func (t *timeline) evaluate(i int) Verdict {
 	within := t.policy.Within
 	switch {
 	case age < MinDropAge:
-		return Verdict{Why: Recent, Level: Firm}
+		return Verdict{Why: Recent, Level: t.recentLevel(i)}
 	case !r.isAutomatic() && (within == 0 || age < within):
 		return Verdict{Why: Window, Level: Kept}
 	case within == 0:

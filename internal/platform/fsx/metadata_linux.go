@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strconv"
 	"unsafe"
 
@@ -124,10 +125,15 @@ func (n inodeRef) applyMetadata(d Metadata) error {
 	return WrapError("set time", "", n.setMtime(d.Mtime))
 }
 
+// chown sets the owner. One that a user namespace does not know cannot be set by anybody in it.
 func (n inodeRef) chown(uid, gid uint32) error {
-	return retryEINTR(func() error {
+	err := retryEINTR(func() error {
 		return unix.Fchownat(n.fd, "", int(uid), int(gid), unix.AT_EMPTY_PATH|unix.AT_SYMLINK_NOFOLLOW)
 	})
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.EOVERFLOW) {
+		return fmt.Errorf("%w: %w", fs.ErrPermission, err)
+	}
+	return err
 }
 
 // chmod verifies the result: the kernel silently drops setgid if the group is not ours, and
@@ -232,9 +238,13 @@ func (n inodeRef) replaceXattrs(have, want map[string][]byte, meant func(name st
 	return nil
 }
 
-// asAttributeError tells of an attribute without which the rest can be set.
+// asAttributeError tells of an attribute without which the rest can be set. A full or failing disk
+// is another matter.
 func asAttributeError(name string, err error) error {
+	refused := slices.ContainsFunc([]error{unix.EPERM, unix.EACCES, unix.EINVAL, unix.ENOTSUP, unix.EOVERFLOW}, func(e error) bool { return errors.Is(err, e) })
 	switch {
+	case !refused:
+		return err
 	case name == CapabilityXattr:
 		return fmt.Errorf("%w: %w", ErrCapability, err)
 	case isACL(name):

@@ -68,6 +68,12 @@ func (w metadataTarget) applyMetadata(d Metadata) error {
 	if err := d.Validate(is); err != nil {
 		return err
 	}
+	switch { // before anything is changed
+	case d.Xattrs[CapabilityXattr] != nil:
+		return errors.Join(ErrCapability, errors.ErrUnsupported)
+	case d.Xattrs[ACLXattr] != nil || d.Xattrs[DefaultACLXattr] != nil:
+		return errors.Join(ErrACL, errors.ErrUnsupported)
+	}
 	if d.ChangesOwner(is) {
 		if err := w.chown(int(d.UID), int(d.GID)); err != nil {
 			return err

@@ -61,7 +61,7 @@ func (n inodeRef) readXattrs(meant func(name string) bool) (attrs map[string][]b
 			continue
 		}
 		got, err := n.getXattr(name, value[:])
-		if errors.Is(err, unix.ENODATA) { // removed since the list was read
+		if errors.Is(err, unix.ENODATA) || !isUserXattr(name) && isUnreadable(err) { // removed since the list was read, or not for us
 			continue
 		}
 		if err != nil {
@@ -73,6 +73,12 @@ func (n inodeRef) readXattrs(meant func(name string) bool) (attrs map[string][]b
 		attrs[name] = bytes.Clone(value[:got])
 	}
 	return attrs, nil
+}
+
+// isUnreadable reports whether the kernel lists an attribute that it does not show: of a user
+// namespace other than ours, or of a FUSE file system that has no lists.
+func isUnreadable(err error) bool {
+	return errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.EOVERFLOW) || errors.Is(err, unix.EINVAL)
 }
 
 func (h *fdHandle) Xattrs() (attrs map[string][]byte, err error) {

@@ -28,12 +28,7 @@ func (r spaceState) dropLevel() retention.KeepLevel {
 	switch r.need {
 	case retake.NeedFloor:
 		return retention.Firm
-	case retake.NeedBudget:
-		if r.Bytes > r.budget {
-			return retention.Firm
-		}
-		return retention.Kept
-	case retake.NeedRoom:
+	case retake.NeedBudget, retake.NeedRoom:
 		return retention.Kept
 	case retake.NeedNone:
 	}

@@ -189,10 +189,12 @@ func (p *purgeRun) maskSessions(id retake.WorkspaceID) error {
 	if p.matcher == nil {
 		return nil
 	}
+	p.svc.workspaces.SyncNextSessionFiles() // both copies lose it
 	return p.svc.agents.StateOf(id).Rewrite(func(st *session.State) (bool, error) {
+		changed := false
 		for i := range st.Sessions {
 			if x := &st.Sessions[i]; p.matcher.matches(x.Talk.Tail) {
-				x.Talk.Tail = nil // without it the transcript continues at its length
+				x.Talk.Tail, changed = nil, true // without it the transcript continues at its length
 			}
 		}
 		b, err := json.Marshal(st)
@@ -201,7 +203,7 @@ func (p *purgeRun) maskSessions(id retake.WorkspaceID) error {
 		}
 		text := p.matcher.mask(p.replaceObjectIDs(b))
 		if bytes.Equal(text, b) {
-			return false, nil
+			return changed, nil
 		}
 		var masked session.State
 		if err := json.Unmarshal(text, &masked); err != nil {

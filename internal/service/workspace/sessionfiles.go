@@ -103,6 +103,13 @@ func (y *sessionSyncs) isDue(name string, now time.Time) bool {
 	return true
 }
 
+// SyncNextSessionFiles lets the next write of every document be durable.
+func (s *Registry) SyncNextSessionFiles() {
+	s.sessionSyncs.mu.Lock()
+	defer s.sessionSyncs.mu.Unlock()
+	clear(s.sessionSyncs.at)
+}
+
 // WriteSessionFile writes a small JSON document into the session directory.
 func (s *Registry) WriteSessionFile(name string, doc any) error {
 	b, err := json.Marshal(doc)
