@@ -117,6 +117,7 @@ func (s *Service) Close() error {
 	s.Insight.Stop()
 	s.Backups.Stop()
 	s.WaitForTasks(shutdownWait)
+	s.Maintenance.Finish()
 	s.CloseReaders()
 	return s.Registry.Close()
 }

@@ -6,6 +6,7 @@
 package maintenance
 
 import (
+	"context"
 	"time"
 
 	"github.com/retake-dev/retake"
@@ -56,6 +57,20 @@ func (s *Maintenance) Wait() {
 		s.loops.loops.Wait()
 	}
 }
+
+// Finish does what upkeep would do in the next pause: after a stop that may be far away, and until
+// then new metadata has no second copy.
+func (s *Maintenance) Finish() {
+	st := s.workspaces.StoreIfOpen()
+	if st == nil || s.loops == nil || !s.workspaces.Exclusive {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), finishLimit)
+	defer cancel()
+	s.workspaces.RunTask(workspace.TaskMaintenance, func() error { return st.Maintain(ctx) })
+}
+
+const finishLimit = 2 * time.Second
 
 // RequestRun asks for upkeep in the next pause. It never blocks.
 func (s *Maintenance) RequestRun() { s.loops.requestRun() }
