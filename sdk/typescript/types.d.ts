@@ -648,7 +648,7 @@ export interface Extra {
   group?: string;
   /** The ranges of a sparse file that take no disk space. */
   holes?: Hole[] | null;
-  /** Extended attributes whose names begin with `user.`. The values are base64. */
+  /** Extended attributes that belong to the file: `user.*`, access control lists and capabilities. The values are base64. */
   xattrs?: Record<string, string>;
 }
 

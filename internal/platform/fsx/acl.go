@@ -40,9 +40,9 @@ func eachACLEntry(acl []byte, f func(tag uint16, bits uint32)) {
 	}
 }
 
-// LimitGroupToACL returns a mode whose group gets nothing that the list does not grant it. A file
+// limitGroupToACL returns a mode whose group gets nothing that the list does not grant it. A file
 // with a list shows the mask in the place of its group.
-func LimitGroupToACL(mode uint32, acl []byte) uint32 {
+func limitGroupToACL(mode uint32, acl []byte) uint32 {
 	const group = 0o070
 	granted := uint32(0)
 	eachACLEntry(acl, func(tag uint16, bits uint32) {
@@ -71,7 +71,7 @@ func NarrowToACL(mode uint32, acl []byte) uint32 {
 			groups &= bits & mask
 		}
 	})
-	mode = LimitGroupToACL(mode, acl)
+	mode = limitGroupToACL(mode, acl)
 	return mode &^ ((7 &^ users) << 3) &^ (7 &^ (users & groups))
 }
 

@@ -177,8 +177,8 @@ func (n inodeRef) applyACLs(is Info, d Metadata) (Info, error) {
 	return fstat(n.fd)
 }
 
-// applyXattrs replaces the attributes but for access control lists. If the mode denies even the owner access to
-// them, it widens the mode for the time being.
+// applyXattrs replaces the attributes, except for access control lists. If the mode denies even the
+// owner access to them, it widens the mode for the time being.
 func (n inodeRef) applyXattrs(typ Type, d Metadata) error {
 	if !SupportsUserXattrs(typ) {
 		if len(d.Xattrs) > 0 {

@@ -96,7 +96,7 @@ func (s *Agents) workspaceOfSignal(ctx context.Context, sig retake.Signal) (reta
 			}
 		}
 	}
-	ws, err := s.workspaces.Locate(ctx, sig.Dir)
+	ws, err := workspace.Find(ctx, s.workspaces, sig.Dir)
 	if errors.Is(err, workspace.ErrOtherInstallation) { // somebody should know that nothing is saved here
 		return ws, false, err
 	}

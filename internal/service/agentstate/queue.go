@@ -20,7 +20,7 @@ func (s *Agents) CatchUp() {
 // KeepReserve makes the room again that the queue keeps for a full disk.
 func (s *Agents) KeepReserve() {
 	if s.workspaces.SignalDir != "" {
-		_ = queue.FillReserve(s.workspaces.SignalDir) // while the disk is full there is nothing to make it of
+		s.workspaces.Diag.Note(workspace.TaskReserve, queue.FillReserve(s.workspaces.SignalDir))
 	}
 }
 

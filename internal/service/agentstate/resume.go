@@ -230,7 +230,7 @@ func createFile(path string, data []byte) error {
 func (s *Agents) announceSession(req retake.ResumeRequest, r retake.Resumption) {
 	ws := req.Workspace
 	if req.Dir != "" {
-		if other, err := s.workspaces.Locate(context.Background(), req.Dir); err == nil {
+		if other, err := workspace.Find(context.Background(), s.workspaces, req.Dir); err == nil {
 			ws = other.ID
 		}
 	}

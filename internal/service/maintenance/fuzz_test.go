@@ -29,9 +29,8 @@ func withMark(text *string) *Maintenance {
 	return &Maintenance{workspaces: &workspace.Registry{Parts: workspace.Parts{Catalog: markCatalog{text: text}}}}
 }
 
-// The cleanup state decides how soon a sweep runs. One that is not JSON is the state of a new store,
-// and one that can be read is the same after it was written. Not held yet: JSON of another form is
-// read as far as it fits.
+// The cleanup state decides how soon a sweep runs. One that cannot be read is the state of a new
+// store, and one that can is the same after it was written.
 func FuzzCleanupState(f *testing.F) {
 	f.Add(`{"debt":1000000,"numbers":14,"forgotten":3,"yield":0.5,"clock":{"confirmed":"2026-03-02T12:00:00Z"}}`)
 	f.Add(`{"debt":-1,"yield":1e308}`)

@@ -17,6 +17,7 @@ const (
 	TaskPresent      = "see what changed since the newest checkpoint"
 	TaskQueue        = "keep events until they are done"
 	TaskSession      = "store agent state"
+	TaskReserve      = "keep room for signals"
 	TaskSummary      = "summarize checkpoints"
 	TaskConversation = "keep conversations"
 	TaskChecks       = "run checks"

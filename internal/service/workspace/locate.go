@@ -16,9 +16,18 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// Locate finds the workspace that contains dir, by the nearest marker above it. A moved
-// root is recorded; a copy is not taken for the original.
+// Locate finds the workspace that contains dir, and says how it is.
 func (s *Registry) Locate(ctx context.Context, dir string) (retake.Workspace, error) {
+	ws, err := Find(ctx, s, dir)
+	if err == nil {
+		ws.Interrupted, ws.Unprotected = s.InterruptionOf(ctx, ws.ID), s.Unprotected(ctx, ws)
+	}
+	return ws, err
+}
+
+// Find finds the workspace that contains dir, by the nearest marker above it. A moved root is
+// recorded; a copy is not taken for the original. It writes no test files, so hooks can wait for it.
+func Find(ctx context.Context, s *Registry, dir string) (retake.Workspace, error) {
 	stale, err := s.ensureCatalogCurrent(ctx)
 	if err != nil {
 		return retake.Workspace{}, WrapError("the catalog does not follow the store", Unchanged, err)
@@ -33,10 +42,8 @@ func (s *Registry) Locate(ctx context.Context, dir string) (retake.Workspace, er
 		if errors.Is(err, ErrOtherInstallation) { // ours may be above
 			foreign, err = cmp.Or(foreign, at), nil
 		}
-		if found && err == nil {
-			ws.Interrupted, ws.Stale, ws.Unprotected = s.InterruptionOf(ctx, ws.ID), stale, s.Unprotected(ctx, ws)
-		}
 		if err != nil || found {
+			ws.Stale = stale
 			return ws, WrapError("the workspace was not found", Unchanged, err)
 		}
 		if at == filepath.Dir(at) && foreign != "" {

@@ -1,6 +1,7 @@
 package kopia
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -92,7 +93,7 @@ func findHistories(ctx context.Context, r repo.Repository, ws retake.WorkspaceID
 	// Two with one number: the older was given up as not answered for, and came after all.
 	slices.SortFunc(out, func(a, b historyHead) int {
 		if a.seq != b.seq {
-			return int(b.seq - a.seq)
+			return cmp.Compare(b.seq, a.seq)
 		}
 		return b.at.Compare(a.at)
 	})
@@ -242,7 +243,7 @@ func numberedEntries(entries []retake.Entry) []numberedEntry {
 			out = append(out, numberedEntry{n, e})
 		}
 	}
-	slices.SortFunc(out, func(a, b numberedEntry) int { return int(a.n - b.n) })
+	slices.SortFunc(out, func(a, b numberedEntry) int { return cmp.Compare(a.n, b.n) })
 	return out
 }
 

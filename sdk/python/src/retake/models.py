@@ -377,7 +377,7 @@ class EventData:
 class Extra:
     group: Optional[str] = None  # Entries with the same value are hard links to one file.
     holes: list[Hole] = field(default_factory=list)  # The ranges of a sparse file that take no disk space.
-    xattrs: dict[str, Raw] = field(default_factory=dict)  # Extended attributes whose names begin with `user.`. The values are base64.
+    xattrs: dict[str, Raw] = field(default_factory=dict)  # Extended attributes that belong to the file: `user.*`, access control lists and capabilities. The values are base64.
 
 
 @dataclass(kw_only=True)
