@@ -75,7 +75,7 @@ func (t *trial) run(m mount, rounds int) error {
 	if err != nil {
 		return err
 	}
-	defer place.end()
+	defer place.End()
 	t.base, t.root = m.base, filepath.Join(at, "work")
 	if err := os.MkdirAll(t.root, 0o755); err != nil {
 		return err
@@ -111,16 +111,22 @@ func (t *trial) look() (look, error) {
 	return look{shape, access}, err
 }
 
-// goBack saves, changes the tree at random, and goes back.
-func (t *trial) goBack(ctx context.Context, m mount, round int) error {
+// save changes the tree and saves it.
+func (t *trial) save(ctx context.Context) (ref string, want look, err error) {
 	if err := t.change(6); err != nil {
-		return err
+		return "", want, err
 	}
 	saved, err := t.shop.Svc.Save(ctx, retake.SaveRequest{Workspace: t.ws})
 	if err != nil {
-		return err
+		return "", want, err
 	}
-	want, err := t.look()
+	want, err = t.look()
+	return strconv.FormatInt(saved.Checkpoint.Number, 10), want, err
+}
+
+// goBack saves, changes the tree at random, and goes back.
+func (t *trial) goBack(ctx context.Context, m mount, round int) error {
+	ref, want, err := t.save(ctx)
 	if err != nil {
 		return err
 	}
@@ -128,7 +134,7 @@ func (t *trial) goBack(ctx context.Context, m mount, round int) error {
 		return err
 	}
 	t.v.Tried++
-	_, res, err := returnbed.PlanAndApply(ctx, t.shop.Svc, retake.PlanRequest{Workspace: t.ws, Course: retake.CourseRestore, Ref: strconv.FormatInt(saved.Checkpoint.Number, 10)})
+	_, res, err := returnbed.PlanAndApply(ctx, t.shop.Svc, retake.PlanRequest{Workspace: t.ws, Course: retake.CourseRestore, Ref: ref})
 	if err != nil || len(res.Failed) > 0 {
 		t.v.Fail("%s: restore: %v, failed %v", m.name, err, res.Failed)
 		return nil
@@ -161,26 +167,19 @@ func (t *trial) control(want look) error {
 
 // forkToPoorPlace forks to a file system without lists and attributes.
 func (t *trial) forkToPoorPlace(ctx context.Context) error {
-	place := &mounted{}
-	defer place.end()
+	place := &treebed.Place{}
+	defer place.End()
 	at := t.r.Scratch("ramfs")
-	if err := place.mount("ramfs", at, "ramfs", 0, ""); err != nil {
+	if err := place.Mount("ramfs", at, "ramfs", 0, ""); err != nil {
 		return err
 	}
-	if err := t.change(6); err != nil {
-		return err
-	}
-	saved, err := t.shop.Svc.Save(ctx, retake.SaveRequest{Workspace: t.ws})
-	if err != nil {
-		return err
-	}
-	want, err := t.look()
+	ref, want, err := t.save(ctx)
 	if err != nil {
 		return err
 	}
 	t.v.Tried++
 	fork := filepath.Join(at, "fork")
-	res, err := t.shop.Svc.Fork(ctx, retake.ForkRequest{Workspace: t.ws, Ref: strconv.FormatInt(saved.Checkpoint.Number, 10), Dir: fork, Throwaway: true})
+	res, err := t.shop.Svc.Fork(ctx, retake.ForkRequest{Workspace: t.ws, Ref: ref, Dir: fork, Throwaway: true})
 	if err != nil {
 		t.v.Fail("fork without lists: %v", err)
 		return nil

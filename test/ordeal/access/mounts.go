@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -21,7 +20,7 @@ import (
 type mount struct {
 	name string
 	base uint32 // of the ids of users
-	make func(r *harness.Run, store string) (*mounted, string, error)
+	make func(r *harness.Run, store string) (*treebed.Place, string, error)
 }
 
 // errUnknownMount means that this machine cannot make such a mount.
@@ -39,39 +38,17 @@ var mounts = []mount{
 	{"idmapped mount of ext4", mappedBase, mapped},
 }
 
-// mounted is what has to be unmounted.
-type mounted struct {
-	ends []func()
-}
-
-func (p *mounted) end() {
-	for _, f := range slices.Backward(p.ends) {
-		f()
-	}
-}
-
-func (p *mounted) mount(source, at, kind string, flags uintptr, data string) error {
-	if err := os.MkdirAll(at, 0o755); err != nil {
-		return err
-	}
-	if err := unix.Mount(source, at, kind, flags, data); err != nil {
-		return fmt.Errorf("mount %s: %w", kind, err)
-	}
-	p.ends = append(p.ends, func() { _ = unix.Unmount(at, unix.MNT_DETACH) }) // scratch
-	return nil
-}
-
-func plain(kind string) func(*harness.Run, string) (*mounted, string, error) {
-	return func(r *harness.Run, _ string) (*mounted, string, error) {
+func plain(kind string) func(*harness.Run, string) (*treebed.Place, string, error) {
+	return func(r *harness.Run, _ string) (*treebed.Place, string, error) {
 		place, err := treebed.NewPlace(r, kind)
 		if err != nil {
 			return nil, "", err
 		}
-		return &mounted{ends: []func(){place.End}}, place.Dir, nil
+		return place, place.Dir, nil
 	}
 }
 
-func overlaid(r *harness.Run, store string) (*mounted, string, error) {
+func overlaid(r *harness.Run, store string) (*treebed.Place, string, error) {
 	p, dir, err := plain("ext4")(r, store)
 	if err != nil {
 		return nil, "", err
@@ -80,32 +57,32 @@ func overlaid(r *harness.Run, store string) (*mounted, string, error) {
 		err = errors.Join(err, os.Mkdir(filepath.Join(dir, name), 0o755))
 	}
 	if err == nil {
-		err = p.mount("overlay", dir+"/seen", "overlay", 0, fmt.Sprintf("lowerdir=%[1]s/lower,upperdir=%[1]s/upper,workdir=%[1]s/work", dir))
+		err = p.Mount("overlay", dir+"/seen", "overlay", 0, fmt.Sprintf("lowerdir=%[1]s/lower,upperdir=%[1]s/upper,workdir=%[1]s/work", dir))
 	}
 	return endIf(err, p, dir+"/seen")
 }
 
 // bound is a workspace on the file system of the store that is seen through a mount of its own, as
 // containers are given one: no name can be moved between the two.
-func bound(r *harness.Run, store string) (*mounted, string, error) {
-	p, seen, given := &mounted{}, r.Scratch("bound"), filepath.Join(filepath.Dir(store), "given")
+func bound(r *harness.Run, store string) (*treebed.Place, string, error) {
+	p, seen, given := &treebed.Place{}, r.Scratch("bound"), filepath.Join(filepath.Dir(store), "given")
 	err := os.Mkdir(given, 0o755)
 	if err == nil {
-		err = p.mount(given, seen+"/work", "", unix.MS_BIND, "")
+		err = p.Mount(given, seen+"/work", "", unix.MS_BIND, "")
 	}
 	return endIf(err, p, seen)
 }
 
-func endIf(err error, p *mounted, at string) (*mounted, string, error) {
+func endIf(err error, p *treebed.Place, at string) (*treebed.Place, string, error) {
 	if err != nil {
-		p.end()
+		p.End()
 		return nil, "", err
 	}
 	return p, at, nil
 }
 
 // mapped shows the owners of files as other ids.
-func mapped(r *harness.Run, store string) (*mounted, string, error) {
+func mapped(r *harness.Run, store string) (*treebed.Place, string, error) {
 	p, dir, err := plain("ext4")(r, store)
 	if err != nil {
 		return nil, "", err
@@ -119,7 +96,7 @@ func mapped(r *harness.Run, store string) (*mounted, string, error) {
 }
 
 // mapIDs mounts from at to, where the ids of users are higher by mappedBase.
-func mapIDs(p *mounted, from, to string) error {
+func mapIDs(p *treebed.Place, from, to string) error {
 	holder := exec.Command("sleep", "60")
 	ids := []syscall.SysProcIDMap{{ContainerID: 0, HostID: 0, Size: 1000}, {ContainerID: 1000, HostID: mappedBase + 1000, Size: 1000}}
 	holder.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER, UidMappings: ids, GidMappings: ids, GidMappingsEnableSetgroups: true}
@@ -145,6 +122,6 @@ func mapIDs(p *mounted, from, to string) error {
 	if err := unix.MoveMount(tree, "", unix.AT_FDCWD, to, unix.MOVE_MOUNT_F_EMPTY_PATH); err != nil {
 		return fmt.Errorf("move mount: %w", err)
 	}
-	p.ends = append(p.ends, func() { _ = unix.Unmount(to, unix.MNT_DETACH) }) // scratch
+	p.AtEnd(func() { _ = unix.Unmount(to, unix.MNT_DETACH) }) // scratch
 	return nil
 }

@@ -42,7 +42,7 @@ const (
 func neverProtectedFalsely(r *harness.Run) []harness.Verdict {
 	v := harness.Verdict{
 		Guarantee: "G30", What: "where no checkpoint can be taken, every agent's hook says so and nothing claims protection",
-		Control: "hooks whose words are thrown away", Detail: map[string]any{},
+		Control: "the same answers of hooks without their words", Detail: map[string]any{},
 	}
 	if os.Getuid() != 0 {
 		v.Detail["skipped"] = "mounts need root"
@@ -76,34 +76,26 @@ func try(r *harness.Run, exe string, n int, c condition, v *harness.Verdict) (er
 	}
 	kept, missed := 0, 0
 	for i, agent := range slices.Sorted(maps.Keys(payloads)) {
-		file := payloads[agent]
 		if (i+n)%r.Figure(4, 1) > 0 {
 			continue
 		}
-		payload, err := os.ReadFile(filepath.Join(testdata, file))
+		saved, hook, err := b.fire(agent)
 		if err != nil {
 			return err
 		}
-		payload = bytes.ReplaceAll(payload, []byte(payloadWS), []byte(b.ws))
-		if err := b.edit(agent); err != nil {
-			return err
-		}
-		before := b.indexes()
 		v.Tried++
-		hook := b.run(hookLimit, payload, "hook", agent)
-		switch saved := b.indexes() > before; {
-		case hook.late:
-			v.Fail("%s: the hook of %s takes longer than %v", c.name, agent, hookLimit)
-		case saved:
+		if bad := wrong(saved, hook); bad != "" {
+			v.Fail("%s: the hook of %s %s", c.name, agent, bad)
+		}
+		if saved {
 			kept++
-		case !strings.Contains(hook.text, told):
-			v.Fail("%s: nothing was saved, and the hook of %s says %q", c.name, agent, hook.text)
-		default:
-			missed++
+			continue
+		}
+		if missed++; wrong(saved, answer{}) != "" { // the same without its words
 			v.Caught++
-			if missed == 1 || r.Tier == "c" {
-				b.checkClaims(c.name, v)
-			}
+		}
+		if missed == 1 || r.Tier == "c" {
+			b.checkClaims(c.name, v)
 		}
 	}
 	v.Detail[c.name] = fmt.Sprintf("%d saved, %d told", kept, missed)
@@ -113,6 +105,36 @@ func try(r *harness.Run, exe string, n int, c condition, v *harness.Verdict) (er
 	if c.lift == nil || missed == 0 {
 		return nil
 	}
+	return b.liftAndWait(c)
+}
+
+// fire changes a file and fires the hook of an agent; saved is whether a checkpoint was taken.
+func (b *bed) fire(agent string) (saved bool, hook answer, err error) {
+	payload, err := os.ReadFile(filepath.Join(testdata, payloads[agent]))
+	if err == nil {
+		err = b.edit(agent)
+	}
+	if err != nil {
+		return false, hook, err
+	}
+	before := b.indexes()
+	hook = b.run(hookLimit, bytes.ReplaceAll(payload, []byte(payloadWS), []byte(b.ws)), "hook", agent)
+	return b.indexes() > before, hook, nil
+}
+
+// wrong says what a hook must not do.
+func wrong(saved bool, hook answer) string {
+	switch {
+	case hook.late:
+		return fmt.Sprintf("takes longer than %v", hookLimit)
+	case !saved && !strings.Contains(hook.text, told):
+		return fmt.Sprintf("saves nothing and says %q", hook.text)
+	}
+	return ""
+}
+
+// liftAndWait lets a turn go by, takes the condition away, and waits for the row of the turn.
+func (b *bed) liftAndWait(c condition) error {
 	if err := b.fireTurn(); err != nil {
 		return err
 	}

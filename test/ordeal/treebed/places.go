@@ -51,14 +51,17 @@ type Place struct {
 	ends []func()
 }
 
+// AtEnd lets f be called at the end, before what was made earlier goes.
+func (p *Place) AtEnd(f func()) { p.ends = append(p.ends, f) }
+
 func (p *Place) End() {
 	for _, f := range slices.Backward(p.ends) {
 		f()
 	}
 }
 
-// mount mounts at a new directory, and unmounts at the end.
-func (p *Place) mount(source, at, kind string, flags uintptr, data string) error {
+// Mount mounts at a new directory, and unmounts at the end.
+func (p *Place) Mount(source, at, kind string, flags uintptr, data string) error {
 	if err := os.MkdirAll(at, 0o755); err != nil {
 		return err
 	}
@@ -79,7 +82,7 @@ func NewPlace(r *harness.Run, kind string) (*Place, error) {
 	case "disk":
 		err = os.Mkdir(at, 0o755)
 	case "tmpfs":
-		err = p.mount("tmpfs", at, "tmpfs", 0, "size=4g,nr_inodes=2m")
+		err = p.Mount("tmpfs", at, "tmpfs", 0, "size=4g,nr_inodes=2m")
 	case "xfs", "btrfs", "ext4":
 		err = p.loop(kind, p.Dir+"/image", at)
 	default:
@@ -122,7 +125,7 @@ func (p *Place) Overlaid(lower, name string, foreign bool) (string, error) {
 	base := p.Dir + "/over-" + name
 	upper := base + "/upper"
 	if foreign {
-		if err := p.mount("tmpfs", upper, "tmpfs", 0, "size=64m"); err != nil {
+		if err := p.Mount("tmpfs", upper, "tmpfs", 0, "size=64m"); err != nil {
 			return "", err
 		}
 	}
@@ -132,5 +135,5 @@ func (p *Place) Overlaid(lower, name string, foreign bool) (string, error) {
 		}
 	}
 	at := base + "/seen"
-	return at, p.mount("overlay", at, "overlay", 0, fmt.Sprintf("lowerdir=%s,upperdir=%s/u,workdir=%s/w", lower, upper, upper))
+	return at, p.Mount("overlay", at, "overlay", 0, fmt.Sprintf("lowerdir=%s,upperdir=%s/u,workdir=%s/w", lower, upper, upper))
 }
