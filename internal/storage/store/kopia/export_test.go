@@ -23,11 +23,12 @@ func (s *Store) Place(ctx context.Context, id retake.ObjectID) (name string, off
 		return "", 0, err
 	}
 	defer release()
-	parts, err := r.VerifyObject(ctx, oid)
+	parts, err := partsOf(ctx, r.(*session), oid)
 	if err != nil {
 		return "", 0, err
 	}
-	i, err := r.ContentInfo(ctx, parts[0])
+	first := parts[min(1, len(parts)-1)] // of a large object, the list of its parts comes before them
+	i, err := r.ContentInfo(ctx, first)
 	if err != nil {
 		return "", 0, err
 	}
