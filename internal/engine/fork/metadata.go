@@ -23,17 +23,6 @@ func (g *builder) applyMetadata(e *retake.Entry, give func(fsx.Metadata) error) 
 	if err != nil {
 		return err
 	}
-	if lost.Owner {
-		g.addWarning("owner", "some files are ours in the fork: only root can give files away")
-	}
-	if lost.ACL {
-		g.addWarning("acl", "some files of the fork lost their access control list, and nobody may do more with them than before: it cannot be set there")
-	}
-	if lost.Capabilities {
-		g.addWarning("capabilities", "some programs of the fork lost their capabilities: only root can set them")
-	}
-	if lost.Xattrs {
-		g.addWarning("attributes", "the file system of the fork holds no extended attributes")
-	}
+	lost.Tell(g.addWarning)
 	return nil
 }

@@ -233,18 +233,7 @@ func (r *applier) applyMetadata(e *retake.Entry, give func(fsx.Metadata) error) 
 	if err != nil {
 		return err
 	}
-	if lost.Owner {
-		r.addWarning("owner", "some files keep our owner: only root can give files away")
-	}
-	if lost.ACL {
-		r.addWarning("acl", "some files lost their access control list, and nobody may do more with them than before: it cannot be set here")
-	}
-	if lost.Capabilities {
-		r.addWarning("capabilities", "some programs lost their capabilities: only root can set them")
-	}
-	if lost.Xattrs {
-		r.addWarning("attributes", "this file system holds no extended attributes")
-	}
+	lost.Tell(r.addWarning)
 	return nil
 }
 

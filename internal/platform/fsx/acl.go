@@ -83,6 +83,22 @@ type Lost struct {
 	Xattrs       bool // of user.*
 }
 
+// Tell calls tell with a code and a sentence for each kind that was left out.
+func (l Lost) Tell(tell func(code, text string)) {
+	if l.Owner {
+		tell("owner", "some files belong to us now: only root can give files away")
+	}
+	if l.ACL {
+		tell("acl", "some access control lists could not be set: those files allow less than before, to nobody more")
+	}
+	if l.Capabilities {
+		tell("capabilities", "some programs lost their capabilities: only root can set them")
+	}
+	if l.Xattrs {
+		tell("attributes", "this file system holds no extended attributes")
+	}
+}
+
 // SetWhatFits calls set until it succeeds, each time without what the user or the file system
 // does not allow, and returns what was left out.
 func (d Metadata) SetWhatFits(set func(Metadata) error) (Lost, error) {
