@@ -186,6 +186,7 @@ type Finding struct {
 	Answers []Answer `json:"answers,omitempty"` // by name
 	Good    bool     `json:"good,omitempty"`
 	Changed int64    `json:"changed,omitempty"` // files, as Checkpoint.ChangedFiles counts them
+	Damaged int64    `json:"damaged,omitempty"` // paths whose stored bytes cannot be read
 }
 
 // SearchQuery asks for words; all of them must be there.

@@ -10,13 +10,16 @@ import (
 )
 
 // Flags are what a person must know of a checkpoint before they trust it, the gravest first.
-func Flags(c *retake.Checkpoint, g *retake.Gist) []retake.RowFlag {
+func Flags(c *retake.Checkpoint, f retake.Finding) []retake.RowFlag {
 	var out []retake.RowFlag
 	add := func(tone retake.FlagTone, word, why string) {
 		out = append(out, retake.RowFlag{Word: word, Why: why, Tone: tone})
 	}
-	if g != nil {
-		for _, f := range g.Flags {
+	if f.Damaged > 0 {
+		add(retake.ToneMismatch, "damaged", termtext.CountNoun(f.Damaged, "path", "paths")+" cannot be read from the store")
+	}
+	if f.Gist != nil {
+		for _, f := range f.Gist.Flags {
 			add(retake.ToneMismatch, f.Kind, f.Why)
 		}
 	}

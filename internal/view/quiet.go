@@ -105,7 +105,7 @@ func hasNewFinding(f retake.Finding) bool {
 			return true
 		}
 	}
-	return f.Gist != nil && len(f.Gist.Flags) > 0
+	return f.Damaged > 0 || f.Gist != nil && len(f.Gist.Flags) > 0
 }
 
 // precedesTurn reports whether a checkpoint was taken just before a turn and adds nothing to

@@ -49,7 +49,7 @@ func (b *rowBuilder) checkpointRow(c *retake.Checkpoint, place retake.RowPlace) 
 	f := b.in.Findings[c.ID]
 	r := retake.TimelineRow{
 		Kind: retake.RowCheckpoint, Key: string(c.ID), Place: place, Number: c.Number, Time: c.Time, Who: AuthorOf(c), Good: f.Good,
-		Newest: c.Number == b.in.Newest, Flags: Flags(c, f.Gist), Answers: sortAnswers(f.Answers), Pins: b.pins[c.ID], Checkpoint: c,
+		Newest: c.Number == b.in.Newest, Flags: Flags(c, f), Answers: sortAnswers(f.Answers), Pins: b.pins[c.ID], Checkpoint: c,
 		Base: b.titles.number(c.Parent),
 	}
 	r.Title, r.Written = Title(c, b.titles)

@@ -685,6 +685,8 @@ export interface Finding {
   answers?: Answer[] | null;
   /** The number of files that the checkpoint changed. For the first one, the number of files that it contains. */
   changed?: number;
+  /** The number of paths whose stored bytes cannot be read, as last checked. */
+  damaged?: number;
   /** A short summary of what changed. */
   gist?: Gist;
   /** If true, the checkpoint is complete and all checks passed. */

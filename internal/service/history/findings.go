@@ -10,6 +10,7 @@ import (
 	"github.com/retake-dev/retake/internal/explain/story"
 	"github.com/retake-dev/retake/internal/explain/verify"
 	"github.com/retake-dev/retake/internal/pure/tree"
+	"github.com/retake-dev/retake/internal/service/workspace"
 	"github.com/retake-dev/retake/internal/storage/catalog"
 )
 
@@ -53,6 +54,10 @@ func (s *History) LoadFindings(ctx context.Context, ws retake.WorkspaceID, cps [
 		}
 	}
 	standing, running := s.StandingChecks(ws), s.RunningChecks(ws)
+	damaged := map[int64]int64{}
+	for _, d := range workspace.DamagedPaths(ctx, s.workspaces.Catalog, ws) {
+		damaged[d.Number]++
+	}
 	for i, cp := range cps {
 		var f retake.Finding
 		if g, ok := known[cp.ID]; ok {
@@ -66,7 +71,8 @@ func (s *History) LoadFindings(ctx context.Context, ws retake.WorkspaceID, cps [
 		}
 		f.Answers = withRunningChecks(verify.Answers(cp, before, about), running[cp.Content])
 		f.Good = verify.IsGood(cp, all[cp.Content], standing)
-		if f.Gist != nil || len(f.Answers) > 0 || f.Good {
+		f.Damaged = damaged[cp.Number] + damaged[0] // 0: the whole history
+		if f.Gist != nil || len(f.Answers) > 0 || f.Good || f.Damaged > 0 {
 			f.Changed = cp.ChangedFiles(f.Gist)
 			out[cp.ID] = f
 		}

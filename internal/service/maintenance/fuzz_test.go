@@ -85,7 +85,7 @@ func FuzzDrillAndDamageMarks(f *testing.F) {
 		if drill != nil && json.Unmarshal([]byte(text), new(retake.Drill)) != nil {
 			t.Fatalf("half of a drill was read: %+v", drill)
 		}
-		paths := damagedPaths(t.Context(), s.workspaces, "ws_1")
+		paths := workspace.DamagedPaths(t.Context(), s.workspaces.Catalog, "ws_1")
 		state := DamageState(t.Context(), s.workspaces, "ws_1")
 		if (state == nil) != (len(paths) == 0) {
 			t.Fatalf("%d damaged paths, and %+v", len(paths), state)

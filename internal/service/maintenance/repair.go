@@ -2,7 +2,6 @@ package maintenance
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,14 +11,37 @@ import (
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
-// repairStore reads the whole store, drops what is damaged, and saves every workspace that can be
-// reached: what still has the bytes stores them again. Then it reads the store once more.
+// repairStore reads the whole store, drops what is damaged, and stores again what the workspaces
+// still have. Checkpoints that the store has lost are not listed any more.
 func repairStore(ctx context.Context, s *Maintenance, st store.Store, q retake.ScrubQuery) (retake.ScrubReport, error) {
 	q.Share = 1
+	listed, err := newestListed(ctx, s.workspaces)
+	if err != nil {
+		return retake.ScrubReport{}, err
+	}
 	before, err := st.Scrub(ctx, q)
 	if err != nil {
 		return before, workspace.WrapError("the store cannot be read", workspace.Unchanged, err)
 	}
+	var lost retake.ScrubReport
+	n, err := addLost(ctx, s.workspaces, st, listed, &lost)
+	if err == nil && n > 0 {
+		_, err = s.workspaces.Rebuild(ctx)
+	}
+	if err != nil {
+		return before, workspace.WrapError("repaired in part", runAgain, err)
+	}
+	after, err := restoreLostContent(ctx, s, st, q, before)
+	after.Damaged = append(after.Damaged, lost.Damaged...)
+	after.Failed = append(after.Failed, lost.Failed...)
+	return after, err
+}
+
+const runAgain = "No checkpoint was changed; run it again."
+
+// restoreLostContent saves every workspace, so that what still has the damaged bytes stores them
+// again, and reads the store once more.
+func restoreLostContent(ctx context.Context, s *Maintenance, st store.Store, q retake.ScrubQuery, before retake.ScrubReport) (retake.ScrubReport, error) {
 	if len(before.Damaged) == 0 && st.Damage().Parts == 0 {
 		return before, workspace.WrapError("the store cannot be read", workspace.Unchanged, noteDamage(ctx, s.workspaces, nil))
 	}
@@ -28,7 +50,7 @@ func repairStore(ctx context.Context, s *Maintenance, st store.Store, q retake.S
 	}
 	saveErr := saveAll(ctx, s)
 	if err := st.Maintain(ctx); err != nil {
-		return before, workspace.WrapError("repaired in part", "No checkpoint was changed; run it again.", err)
+		return before, workspace.WrapError("repaired in part", runAgain, err)
 	}
 	after, err := st.Scrub(ctx, q)
 	if err == nil {
@@ -39,7 +61,7 @@ func repairStore(ctx context.Context, s *Maintenance, st store.Store, q retake.S
 			after.Repaired = append(after.Repaired, d)
 		}
 	}
-	return after, workspace.WrapError("repaired in part", "No checkpoint was changed; run it again.", errors.Join(err, saveErr))
+	return after, workspace.WrapError("repaired in part", runAgain, errors.Join(err, saveErr))
 }
 
 // saveAll saves every workspace whose directory is there. A workspace that cannot be saved does
@@ -62,9 +84,6 @@ func saveAll(ctx context.Context, s *Maintenance) error {
 	return errors.Join(errs...)
 }
 
-// damageMark is the catalog mark with the damaged paths of a workspace.
-const damageMark = "damage:"
-
 // maxNotedPaths bounds the mark of one workspace.
 const maxNotedPaths = 10_000
 
@@ -85,22 +104,7 @@ func noteDamage(ctx context.Context, r *workspace.Registry, all []retake.Damaged
 		}
 	}
 	for id, list := range of {
-		was, err := r.Catalog.Mark(ctx, damageMark+string(id))
-		if err != nil {
-			return err
-		}
-		now := ""
-		if len(list) > 0 {
-			b, err := json.Marshal(list)
-			if err != nil {
-				return err
-			}
-			now = string(b)
-		}
-		if now == was {
-			continue
-		}
-		if err := r.Catalog.SetMark(ctx, damageMark+string(id), now); err != nil {
+		if err := workspace.SetDamagedPaths(ctx, r.Catalog, id, list); err != nil {
 			return err
 		}
 	}
@@ -109,7 +113,7 @@ func noteDamage(ctx context.Context, r *workspace.Registry, all []retake.Damaged
 
 // DamageState counts the damage of a workspace, or returns nil if none is known.
 func DamageState(ctx context.Context, r *workspace.Registry, id retake.WorkspaceID) *retake.DamageState {
-	all := damagedPaths(ctx, r, id)
+	all := workspace.DamagedPaths(ctx, r.Catalog, id)
 	if len(all) == 0 {
 		return nil
 	}
@@ -141,14 +145,4 @@ func (c *upkeepLoops) nameDamage(ctx context.Context, st store.Store) error {
 type knownDamage struct {
 	seq   int64
 	parts int
-}
-
-// damagedPaths returns the damaged paths of a workspace, as the last scrub found them.
-func damagedPaths(ctx context.Context, r *workspace.Registry, id retake.WorkspaceID) []retake.DamagedPath {
-	text, err := r.Catalog.Mark(ctx, damageMark+string(id))
-	var out []retake.DamagedPath
-	if err != nil || text == "" || json.Unmarshal([]byte(text), &out) != nil {
-		return nil
-	}
-	return out
 }

@@ -20,9 +20,16 @@ func (s *Maintenance) Scrub(ctx context.Context, q retake.ScrubQuery) (retake.Sc
 	if q.Repair {
 		return repairStore(ctx, s, st, q)
 	}
+	listed, err := newestListed(ctx, s.workspaces)
+	if err != nil {
+		return retake.ScrubReport{}, workspace.WrapError("the catalog cannot be read", workspace.Unchanged, err)
+	}
 	rep, err := st.Scrub(ctx, q)
 	if err == nil && len(rep.Damaged) > 0 {
 		err = st.Maintain(ctx) // so that the next save stores again what it has
+	}
+	if err == nil {
+		_, err = addLost(ctx, s.workspaces, st, listed, &rep)
 	}
 	if err == nil {
 		err = noteDamage(ctx, s.workspaces, rep.Damaged)

@@ -154,7 +154,7 @@ func (s *Registry) Rebuild(ctx context.Context) (retake.RebuildReport, error) {
 		return rep, WrapError("not rebuilt", Unchanged, err)
 	}
 	heads, damage := st.Heads(ctx)
-	if damage != nil && !errors.Is(damage, store.ErrDamaged) {
+	if damage != nil && (len(heads) == 0 || !errors.Is(damage, store.ErrDamaged)) { // an empty catalog is worth less than an old one
 		return rep, WrapError("not rebuilt", Unchanged, damage)
 	}
 	s.CatalogMu.Lock()

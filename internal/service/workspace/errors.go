@@ -151,6 +151,9 @@ func WrapError(what, safe string, err error) error {
 		out.Kind, out.Hint = retake.Limit, "free up space: retake space --free"
 	case errors.Is(err, store.ErrDamaged):
 		out.Kind, out.Hint = retake.Damaged, "find out what can be repaired: retake doctor --repair"
+		if safe == NotSaved {
+			out.Safe = "Nothing was saved, and nothing was deleted."
+		}
 	case errors.Is(err, store.ErrNotFound), errors.Is(err, catalog.ErrNotFound), errors.Is(err, fs.ErrNotExist):
 		out.Kind = retake.NotFound
 	case errors.Is(err, fs.ErrPermission):

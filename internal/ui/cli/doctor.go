@@ -91,19 +91,8 @@ func (c *doctorCmd) runRepair(ctx context.Context, s retake.Service) error {
 	p := c.newProgressLine("scrub")
 	r, err := s.Scrub(ctx, retake.ScrubQuery{Share: 1, Progress: p.callback()})
 	p.clear()
-	if err != nil {
+	if err := c.confirmRepair(ctx, r, err); err != nil {
 		return err
-	}
-	if len(r.Failed) > 0 {
-		question := term.CountNoun(int64(len(r.Failed)), "path", "paths") + " cannot be read. Look for the content in your workspaces, and store it again?\nNo file and no checkpoint is changed."
-		if !c.json {
-			if err := c.printAnswer(nil, func(l term.Style) string { return renderScrub(l, r) }); err != nil {
-				return err
-			}
-		}
-		if err := c.confirm(ctx, "content would be stored again", question, "retake doctor --repair"); err != nil {
-			return err
-		}
 	}
 	r, err = s.Scrub(ctx, retake.ScrubQuery{Repair: true, Progress: p.callback()})
 	p.clear()
@@ -117,6 +106,25 @@ func (c *doctorCmd) runRepair(ctx context.Context, s retake.Service) error {
 		return err
 	}
 	return damageError(r, "restore the rest of such a checkpoint: retake help restore")
+}
+
+// confirmRepair asks before a repair, if there is anything to repair: r is what was found, and err
+// why the store could not be read.
+func (c *doctorCmd) confirmRepair(ctx context.Context, r retake.ScrubReport, err error) error {
+	const command = "retake doctor --repair"
+	if retake.IsKind(err, retake.Damaged) {
+		return c.confirm(ctx, "checkpoints would be given up", "The list of the newest checkpoints cannot be read. Go on with the newest list that can be?\nCheckpoints that only the damaged list knows are lost. No file of yours is changed.", command)
+	}
+	if err != nil || len(r.Failed) == 0 {
+		return err
+	}
+	if !c.json {
+		if err := c.printAnswer(nil, func(l term.Style) string { return renderScrub(l, r) }); err != nil {
+			return err
+		}
+	}
+	question := term.CountNoun(int64(len(r.Failed)), "path", "paths") + " cannot be read. Look for the content in your workspaces, and store it again?\nNo file of yours is changed. A checkpoint that the store has lost is not listed any more."
+	return c.confirm(ctx, "content would be stored again", question, command)
 }
 
 // renderRepair says what can be read again, and what cannot.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/pure/termtext"
+	"github.com/retake-dev/retake/internal/view"
 )
 
 // From this many columns on, what was said and printed stands beside the facts.
@@ -139,7 +140,7 @@ func flagFields(l Style, c Card) []string {
 	whole := c.Checkpoint
 	whole.Coverage = retake.Coverage{Grade: retake.Complete}
 	var out []string
-	for _, f := range checkpointFlags(l, whole, &gist) {
+	for _, f := range paintFlags(l, view.Flags(&whole, retake.Finding{Gist: &gist, Damaged: c.Finding.Damaged})) {
 		lines := Wrap(f.why, max(l.Width-cardIndent-termtext.Width(f.word)-2, 20))
 		for i, line := range lines {
 			lead := strings.Repeat(" ", termtext.Width(f.word))

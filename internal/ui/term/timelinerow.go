@@ -6,7 +6,6 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/pure/termtext"
-	"github.com/retake-dev/retake/internal/view"
 )
 
 const (
@@ -132,9 +131,4 @@ func paintFlags(l Style, flags []retake.RowFlag) []flag {
 		out = append(out, flag{l.EscapeText(f.Word), color, l.EscapeText(f.Why)})
 	}
 	return out
-}
-
-// checkpointFlags are what a person must know of a checkpoint before they trust it, the gravest first.
-func checkpointFlags(l Style, c retake.Checkpoint, g *retake.Gist) []flag {
-	return paintFlags(l, view.Flags(&c, g))
 }

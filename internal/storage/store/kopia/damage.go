@@ -256,9 +256,15 @@ func findDamaged(ctx context.Context, v *session, want func(content.Info) bool) 
 	if err != nil {
 		return nil, fmt.Errorf("look into damage: %w", err)
 	}
+	return damagedOf(ctx, v, asked)
+}
+
+// damagedOf reads contents, and returns those whose bytes are damaged.
+func damagedOf(ctx context.Context, v *session, asked []content.Info) ([]content.Info, error) {
 	var bad []content.Info
 	var unknown error
 	for _, i := range asked {
+		var err error
 		for range 2 { // what can be read the second time is not damaged
 			if _, err = v.contents.GetContent(ctx, i.ContentID); err == nil {
 				break

@@ -3,6 +3,7 @@ package kopia
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/kopia/kopia/repo"
 	"github.com/kopia/kopia/repo/blob"
@@ -84,6 +85,12 @@ func (v *session) ReplaceManifests(ctx context.Context, labels map[string]string
 		}
 	}
 	return v.PutManifest(ctx, labels, payload)
+}
+
+// reloadManifests makes the session read the manifests again, with what it has not flushed.
+func (v *session) reloadManifests(ctx context.Context, now func() time.Time) (err error) {
+	v.manifests, err = manifest.NewManager(ctx, v.contents, manifest.ManagerOptions{TimeNow: now, AutoCompactionThreshold: neverPack}, nil)
+	return err
 }
 
 func (v *session) Refresh(ctx context.Context) error { return v.contents.Refresh(ctx) }

@@ -18,17 +18,17 @@ func (s *Store) Place(ctx context.Context, id retake.ObjectID) (name string, off
 	if err != nil {
 		return "", 0, err
 	}
-	r, release, err := s.acquireReader(ctx)
+	v, err := s.newSession(ctx)
 	if err != nil {
 		return "", 0, err
 	}
-	defer release()
-	parts, err := partsOf(ctx, r.(*session), oid)
+	defer v.Close(ctx) // nothing was written
+	parts, err := partsOf(ctx, v, oid)
 	if err != nil {
 		return "", 0, err
 	}
 	first := parts[min(1, len(parts)-1)] // of a large object, the list of its parts comes before them
-	i, err := r.ContentInfo(ctx, first)
+	i, err := v.ContentInfo(ctx, first)
 	if err != nil {
 		return "", 0, err
 	}

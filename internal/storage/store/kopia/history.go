@@ -117,10 +117,18 @@ func readHistory(ctx context.Context, r repo.Repository, ws retake.WorkspaceID) 
 	if len(all) == 0 {
 		return nil, fmt.Errorf("line %s: %w", ws, store.ErrNotFound)
 	}
-	l := &openHistory{historyHead: all[0]}
+	l, err := readHead(ctx, r, all[0])
 	for _, f := range all[1:] {
-		l.stale = append(l.stale, f.id)
+		if err == nil {
+			l.stale = append(l.stale, f.id)
+		}
 	}
+	return l, err
+}
+
+// readHead reads the state that one head has of its history.
+func readHead(ctx context.Context, r repo.Repository, h historyHead) (_ *openHistory, err error) {
+	l, ws := &openHistory{historyHead: h}, h.ws
 	var m snapshot.Manifest
 	if _, err := r.GetManifest(ctx, l.id, &m); err != nil {
 		return nil, engineError(ctx, "read line "+string(ws), err)

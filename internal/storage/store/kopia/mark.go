@@ -44,8 +44,7 @@ func (s *Store) markReachable(ctx context.Context) (*reachableSet, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &reachableSet{rep: v, damage: &s.damage, seed: maphash.MakeSeed(), contentHashes: map[uint64]struct{}{}}
-	m.walker, err = snapshotfs.NewTreeWalker(ctx, snapshotfs.TreeWalkerOptions{EntryCallback: m.addObject, Parallelism: markWorkers})
+	m, err := newReachableSet(ctx, s, v)
 	if err != nil {
 		return nil, errors.Join(err, v.Close(ctx))
 	}
@@ -57,6 +56,13 @@ func (s *Store) markReachable(ctx context.Context) (*reachableSet, error) {
 	return m, nil
 }
 
+// newReachableSet returns a set without contents. It must be closed.
+func newReachableSet(ctx context.Context, s *Store, v *session) (m *reachableSet, err error) {
+	m = &reachableSet{rep: v, damage: &s.damage, seed: maphash.MakeSeed(), contentHashes: map[uint64]struct{}{}}
+	m.walker, err = snapshotfs.NewTreeWalker(ctx, snapshotfs.TreeWalkerOptions{EntryCallback: m.addObject, Parallelism: markWorkers})
+	return m, err
+}
+
 func (m *reachableSet) close(ctx context.Context) { m.walker.Close(context.WithoutCancel(ctx)) }
 
 // addNewestHeads walks the newest head of every history. What only older heads reach may be
@@ -66,6 +72,11 @@ func (m *reachableSet) addNewestHeads(ctx context.Context, v *session) error {
 	if err != nil {
 		return err
 	}
+	return m.walkNewest(ctx, v, all)
+}
+
+// walkNewest walks the newest of the heads of each history.
+func (m *reachableSet) walkNewest(ctx context.Context, v *session, all []historyHead) error {
 	var ids []manifest.ID
 	seen := map[string]bool{}
 	for _, f := range all { // highest sequence number first

@@ -198,7 +198,15 @@ func (s *Store) openRepository(ctx context.Context) error {
 			s.reportRepair(err.Error()) // a store that cannot be written to can still be read
 		}
 	}
-	return s.openOrRepair(ctx, password)
+	if err := s.openOrRepair(ctx, password); err != nil {
+		return err
+	}
+	if s.opts.Exclusive {
+		if err := (recovery{s}).recoverLostIndexes(ctx, false); err != nil {
+			s.reportRepair(err.Error()) // what an index names can be read
+		}
+	}
+	return nil
 }
 
 // openStorage opens the blob storage and starts the clock.

@@ -149,7 +149,7 @@ func (s *Store) repairIndexes(ctx context.Context, password string, bad []blob.I
 	s.blobs = &withoutBlobs{blobs, bad}
 	err := s.tryOpen(ctx, password)
 	if err == nil {
-		err = s.recoverIndex(ctx)
+		err = recovery{s}.recoverIndex(ctx)
 	}
 	rep := s.rep
 	s.blobs, s.rep = blobs, nil
@@ -220,66 +220,6 @@ func loadIndex[T any](ctx context.Context, id blob.ID, load func(context.Context
 	var buffer T
 	_, err := load(ctx, id, &buffer)
 	return err
-}
-
-// recoverIndex writes the entries of the packs that no index names. What an interrupted save left
-// stays unnamed: its marker is still there, and its head would lead to files that were never
-// written. A pack that does not tell what it holds ends the repair, so that no sweep takes it for
-// garbage.
-func (s *Store) recoverIndex(ctx context.Context) error {
-	v, err := s.newOwnSession(ctx)
-	if err != nil {
-		return err
-	}
-	packs, err := s.unnamedPacks(ctx, v)
-	for _, m := range packs {
-		if err == nil {
-			_, err = v.contents.RecoverIndexFromPackBlob(ctx, m.BlobID, m.Length, true)
-		}
-		if err == nil {
-			err = syncBlob(s.homeDir, m.BlobID) // another process may have died before it did
-		}
-		if err != nil {
-			err = fmt.Errorf("read what pack %s holds: %w", m.BlobID, err)
-			break
-		}
-	}
-	if err == nil {
-		err = v.contents.Flush(ctx)
-	}
-	return errors.Join(err, v.Close(ctx))
-}
-
-// unnamedPacks are the packs of finished saves that the index does not name.
-func (s *Store) unnamedPacks(ctx context.Context, v *session) ([]blob.Metadata, error) {
-	named := map[blob.ID]bool{}
-	// A deletion names its pack too, in an index that may know nothing else of it.
-	err := v.contents.IterateContents(ctx, content.IterateOptions{}, func(i content.Info) error {
-		named[i.PackBlobID] = true
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	markers, err := s.blobs.findBlobs(ctx, content.BlobIDPrefixSession)
-	if err != nil {
-		return nil, err
-	}
-	unfinished := map[content.SessionID]bool{}
-	for _, m := range markers {
-		unfinished[content.SessionIDFromBlobID(m.BlobID)] = true
-	}
-	var out []blob.Metadata
-	for _, prefix := range []blob.ID{"p", "q"} {
-		found, err := s.blobs.findBlobs(ctx, prefix)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, found...)
-	}
-	return slices.DeleteFunc(out, func(m blob.Metadata) bool {
-		return named[m.BlobID] || unfinished[content.SessionIDFromBlobID(m.BlobID)]
-	}), nil
 }
 
 // isSystemError reports whether the system refused to read, as against bytes that are wrong.

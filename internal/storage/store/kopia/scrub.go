@@ -25,6 +25,11 @@ func (s *Store) Scrub(ctx context.Context, q retake.ScrubQuery) (retake.ScrubRep
 	if q.Share < 0 || q.Share > 1 {
 		return retake.ScrubReport{}, fmt.Errorf("scrub: the share %v is not between 0 and 1", q.Share)
 	}
+	if q.Repair {
+		if err := errors.Join(recovery{s}.recoverLostIndexes(ctx, true), recovery{s}.repairHeads(ctx)); err != nil {
+			return retake.ScrubReport{}, fmt.Errorf("scrub: %w", err)
+		}
+	}
 	unlock, err := s.lockShared(ctx) // a sweep would move packs under our hands
 	if err != nil {
 		return retake.ScrubReport{}, err

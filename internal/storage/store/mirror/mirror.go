@@ -12,6 +12,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -249,6 +251,32 @@ func (m *Mirror) restoreOne(p *pair, name, stamp string, intact, quick bool) (bo
 		}
 	}
 	return true, fsx.ReplaceIn(p.files, name, kept)
+}
+
+// Uncopied returns the names of the wanted files that have no copy.
+func (m *Mirror) Uncopied() ([]string, error) {
+	p, err := m.open(false)
+	if errors.Is(err, fs.ErrNotExist) { // nothing was ever copied
+		return m.names()
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer p.close()
+	files, copies, err := p.names(m.wanted)
+	maps.DeleteFunc(files, func(name string, _ bool) bool { return copies[name] })
+	return slices.Collect(maps.Keys(files)), err
+}
+
+// names lists the wanted files.
+func (m *Mirror) names() ([]string, error) {
+	files, err := m.home.OpenDir(m.files)
+	if err != nil {
+		return nil, err
+	}
+	defer files.Close() //nolint:errcheck // a directory handle
+	all, err := files.Names()
+	return slices.DeleteFunc(all, func(name string) bool { return !m.wanted(name) }), err
 }
 
 // Size returns the bytes of all copies.

@@ -403,6 +403,7 @@ class Failure:
 class Finding:
     answers: list[Answer] = field(default_factory=list)  # The check results, by name.
     changed: Optional[int] = None  # The number of files that the checkpoint changed. For the first one, the number of files that it contains.
+    damaged: Optional[int] = None  # The number of paths whose stored bytes cannot be read, as last checked.
     gist: Optional[Gist] = None  # A short summary of what changed.
     good: Optional[bool] = None  # If true, the checkpoint is complete and all checks passed.
 
