@@ -33,15 +33,24 @@ func main() {
 	}
 	version = program.Version(version)
 	os.Exit(program.Run(os.Args[1:], version, &program.Engine{
-		OpenSolo:  assemble.OpenWithoutDaemon,
-		RunDaemon: runDaemon,
-		Servers:   func(c config.Config, s *config.Settings) cli.Servers { return servers{c, s} },
-		Mount:     mountAt,
-		Screen:    showScreen,
+		OpenSolo:     assemble.OpenWithoutDaemon,
+		RunDaemon:    runDaemon,
+		Servers:      func(c config.Config, s *config.Settings) cli.Servers { return servers{c, s} },
+		RecoveryKeys: func(c config.Config) cli.RecoveryKeys { return recoveryKeys{c} },
+		Mount:        mountAt,
+		Screen:       showScreen,
 		MCP: func(ctx context.Context, s retake.Service, dir string) error {
 			return mcp.Serve(ctx, s, os.Stdin, os.Stdout, mcp.Options{Dir: dir, Version: version, Clock: clock.Wall})
 		},
 	}))
+}
+
+// recoveryKeys are those of the user's store.
+type recoveryKeys struct{ conf config.Config }
+
+func (k recoveryKeys) Make() ([]byte, error) { return assemble.RecoveryKey(k.conf) }
+func (k recoveryKeys) Restore(ctx context.Context, key []byte) (bool, error) {
+	return assemble.RestoreKeys(ctx, k.conf, key)
 }
 
 // runDaemon is the daemon. That another one lives is no error: the starter is told, and asks

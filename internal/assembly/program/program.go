@@ -34,7 +34,9 @@ type Engine struct {
 	// RunDaemon is the daemon; starter is the descriptor on which it says that it is ready.
 	RunDaemon func(ctx context.Context, c config.Config, s *config.Settings, starter int) error
 	Servers   func(c config.Config, s *config.Settings) cli.Servers
-	Mount     func(ctx context.Context, dir string, ws retake.Workspace, s retake.Service, ready func()) error
+	// RecoveryKeys makes and uses what opens the store when its keys are lost.
+	RecoveryKeys func(c config.Config) cli.RecoveryKeys
+	Mount        func(ctx context.Context, dir string, ws retake.Workspace, s retake.Service, ready func()) error
 	// Screen fills the terminal with a workspace until somebody leaves.
 	Screen func(ctx context.Context, c config.Config, x cli.Screen) error
 	// MCP serves the tools for agents on our input and output until they end.
@@ -151,6 +153,7 @@ func (p *program) runCommand() int {
 	}
 	if p.engine != nil {
 		deps.HandOver, deps.Servers, deps.Mount, deps.MCP = nil, p.engine.Servers(conf, settings), p.engine.Mount, p.engine.MCP
+		deps.RecoveryKeys = p.engine.RecoveryKeys(conf)
 		deps.Screen = func(ctx context.Context, x cli.Screen) error { return p.engine.Screen(ctx, conf, x) }
 	}
 	return cli.Run(ctx, p.args, deps)

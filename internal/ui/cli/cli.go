@@ -23,6 +23,7 @@ type Deps struct {
 	EverProtected func() bool // whether anything was ever protected here
 	Daemon        Daemon
 	Servers       Servers
+	RecoveryKeys  RecoveryKeys // nil: only the engine has them
 	Settings      Settings
 
 	Remote       func(url, key string) RemoteServer // dials on the first call

@@ -20,6 +20,7 @@ type initCmd struct {
 	copy, moved        bool
 	continueOld, asNew bool // --continue and --new
 	system             bool
+	first              bool // nothing was ever protected here
 }
 
 func newInitCommand(f *commandLine) *cobra.Command {
@@ -66,6 +67,7 @@ func (c *initCmd) run(cmd *cobra.Command, args []string) error {
 	case c.asNew:
 		req.Mark = retake.MarkNew
 	}
+	c.first = c.EverProtected != nil && !c.EverProtected() // asked before the daemon is there
 	s, err := c.openService(ctx)
 	if err != nil {
 		return err
@@ -115,7 +117,11 @@ func (c *initCmd) protectDir(ctx context.Context, s retake.Service, req retake.I
 	if err == nil {
 		err = c.offerAgentHooks(ctx)
 	}
-	c.printHints("the timeline", "retake", "a checkpoint by hand", "retake save \"what it is\"")
+	hints := []string{"the timeline", "retake", "a checkpoint by hand", "retake save \"what it is\""}
+	if c.first {
+		hints = append(hints, "a key of the store, to keep elsewhere", "retake recovery-key")
+	}
+	c.printHints(hints...)
 	return err
 }
 

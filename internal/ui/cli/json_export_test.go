@@ -89,6 +89,7 @@ var JSONAnswers = map[string][]JSONAnswer{
 	"workspaces":     {{Value: workspacesAnswer{}}},
 	"scrub":          {{Value: scrubAnswer{}}},
 	"rebuild":        {{Value: rebuildAnswer{}}},
+	"recovery-key":   {{Value: recoveryKeyAnswer{}}},
 	"version":        {{Value: versionAnswer{}}},
 	"help":           {{"", "retake help --json", handbook{}}},
 	"agents":         {{Value: agentsAnswer{}}},

@@ -137,7 +137,7 @@ func commandGroups(f *commandLine) []commandGroup {
 		{"Keep", list{newPinCommand(f), newForgetCommand(f), newSpaceCommand(f)}, list{newPurgeCommand(f), newUnpinCommand(f), newBackupCommand(f), newExportCommand(f), newImportCommand(f)}},
 		{"Forks", nil, list{newForkCommand(f), newForksCommand(f), newAdoptCommand(f)}},
 		{"Workspaces", list{markNeedsEngine(newDemoCommand(f))}, list{newWorkspacesCommand(f), newEstimateCommand(f), newDeinitCommand(f), newConfigCommand(f)}},
-		{"Care", nil, list{newDoctorCommand(f), newScrubCommand(f), newRebuildCommand(f), newDaemonCommand(f), newCompletionCommand(f), newVersionCommand(f)}},
+		{"Care", nil, list{newDoctorCommand(f), newScrubCommand(f), newRebuildCommand(f), markNeedsEngine(newRecoveryKeyCommand(f)), newDaemonCommand(f), newCompletionCommand(f), newVersionCommand(f)}},
 		{"Server", nil, list{markNeedsEngine(newServeCommand(f)), markNeedsEngine(newAdminCommand(f)), newKeysCommand(f), newWebhooksCommand(f), newScheduleCommand(f), newAuditCommand(f), newDeletionsCommand(f), newUsageCommand(f)}},
 	}
 }
