@@ -1,7 +1,8 @@
 // Command readme fills the generated parts of docs/start/tour.md, from a run of the commands in
-// test/readme/tour.txt, and of docs/internals/reliability.md, from reliability.json.
+// test/readme/tour.txt, and of docs/internals/reliability.md, from reliability.json and
+// bench/damage/results.json.
 //
-//	go run ./test/readme          the table
+//	go run ./test/readme          the tables
 //	go run ./test/readme -tour    the tour too; needs npm, bash and git
 package main
 
@@ -40,7 +41,13 @@ func fill(tour bool) error {
 	if err != nil {
 		return err
 	}
-	return fillPage("docs/internals/reliability.md", "promises", table)
+	if err := fillPage("docs/internals/reliability.md", "promises", table); err != nil {
+		return err
+	}
+	if table, err = damages(); err != nil {
+		return err
+	}
+	return fillPage("docs/internals/reliability.md", "damages", table)
 }
 
 // fillPage writes a generated part of a page.
