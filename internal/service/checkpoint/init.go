@@ -40,6 +40,9 @@ func (s *Checkpoints) Init(ctx context.Context, req retake.InitRequest) (retake.
 	if err := s.checkConsent(ctx, path, root, req.Accept); err != nil {
 		return retake.SaveResult{}, err
 	}
+	if _, err := s.workspaces.Store(ctx); retake.IsKind(err, retake.Damaged) { // "protected already" would help nobody
+		return retake.SaveResult{}, err
+	}
 	ws, err := s.identifyWorkspace(ctx, path, root, req)
 	if err != nil {
 		return retake.SaveResult{}, workspace.WrapError("not protected", workspace.Unchanged, err)

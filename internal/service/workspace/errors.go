@@ -100,6 +100,23 @@ func otherInstallationError(path string) error {
 	}
 }
 
+// LostStoreError says what was lost of the store, and how to begin anew. What is left is kept: it may
+// be of use if the rest is found.
+func LostStoreError(what, count, data string) error {
+	dir := termtext.ShellWord(data)
+	return &retake.Error{
+		Kind: retake.Damaged, What: what, Safe: Unchanged + count + " Put it back from a backup if there is one.",
+		Hint: "begin anew, and keep what is left: retake daemon stop && mv " + dir + " " + termtext.ShellWord(data+".lost"),
+	}
+}
+
+func lostCountText(n int64) string {
+	if n == 1 {
+		return "1 checkpoint was"
+	}
+	return termtext.Count(n) + " checkpoints were"
+}
+
 // MarkOwner returns the name of the workspace whose marker a directory carries, or "" if
 // there is none or it has ended.
 func (s *Registry) MarkOwner(ctx context.Context, root fsx.Dir) string {

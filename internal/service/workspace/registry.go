@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -104,7 +105,10 @@ func (s *Registry) OpenOrCreateStore(ctx context.Context, create bool) (store.St
 	if st := s.StoreIfOpen(); st != nil {
 		return st, nil
 	}
-	st, err := s.OpenStore(ctx, create)
+	st, err := s.OpenStore(ctx, false)
+	if retake.IsKind(err, retake.NotFound) {
+		st, err = s.createStore(ctx, create, err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -112,6 +116,26 @@ func (s *Registry) OpenOrCreateStore(ctx context.Context, create bool) (store.St
 	defer s.mu.Unlock()
 	s.openedStore = st
 	return st, nil
+}
+
+// createStore creates the store where there is none, unless the catalog knows of checkpoints: then
+// it was lost, and a new one would hide that. missing is the error of opening it.
+func (s *Registry) createStore(ctx context.Context, create bool, missing error) (store.Store, error) {
+	all, err := s.Catalog.Workspaces(AsMaintainer(ctx))
+	if err != nil {
+		return nil, err
+	}
+	lost := int64(0)
+	for _, w := range all {
+		lost += w.Count
+	}
+	switch {
+	case lost > 0:
+		return nil, LostStoreError("the store is gone: "+filepath.Join(s.DataDir, "store"), fmt.Sprintf(" %s in it.", lostCountText(lost)), s.DataDir)
+	case create:
+		return s.OpenStore(ctx, true)
+	}
+	return nil, missing
 }
 
 // StoreIfOpen returns the store, or nil if nothing needed it yet.
