@@ -163,9 +163,6 @@ func openStore(ctx context.Context, p dataPaths, create bool, o Options) (store.
 		return kopia.Create(ctx, opts)
 	}
 	st, err := kopia.Open(ctx, opts)
-	if _, serr := os.Stat(filepath.Join(p.store, "blobs")); errors.Is(err, store.ErrNotFound) && serr == nil {
-		return nil, workspace.LostStoreError("the password of the store is gone: "+filepath.Join(p.store, "password"), "", filepath.Dir(p.store))
-	}
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, &retake.Error{Kind: retake.NotFound, What: "there is no store yet", Safe: "Nothing was changed.", Hint: "protect a directory: retake init"}
 	}

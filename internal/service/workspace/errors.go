@@ -102,7 +102,7 @@ func otherInstallationError(path string) error {
 
 // LostStoreError says what was lost of the store, and how to begin anew. What is left is kept: it may
 // be of use if the rest is found.
-func LostStoreError(what, count, data string) error {
+func LostStoreError(what, count, data string) *retake.Error {
 	dir := termtext.ShellWord(data)
 	return &retake.Error{
 		Kind: retake.Damaged, What: what, Safe: Unchanged + count + " Put it back from a backup if there is one.",

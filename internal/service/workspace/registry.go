@@ -107,7 +107,7 @@ func (s *Registry) OpenOrCreateStore(ctx context.Context, create bool) (store.St
 	}
 	st, err := s.OpenStore(ctx, false)
 	if retake.IsKind(err, retake.NotFound) {
-		st, err = s.createStore(ctx, create, err)
+		st, err = createStore(ctx, s, create, err)
 	}
 	if err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func (s *Registry) OpenOrCreateStore(ctx context.Context, create bool) (store.St
 
 // createStore creates the store where there is none, unless the catalog knows of checkpoints: then
 // it was lost, and a new one would hide that. missing is the error of opening it.
-func (s *Registry) createStore(ctx context.Context, create bool, missing error) (store.Store, error) {
+func createStore(ctx context.Context, s *Registry, create bool, missing error) (store.Store, error) {
 	all, err := s.Catalog.Workspaces(AsMaintainer(ctx))
 	if err != nil {
 		return nil, err
@@ -131,11 +131,24 @@ func (s *Registry) createStore(ctx context.Context, create bool, missing error) 
 	}
 	switch {
 	case lost > 0:
-		return nil, LostStoreError("the store is gone: "+filepath.Join(s.DataDir, "store"), fmt.Sprintf(" %s in it.", lostCountText(lost)), s.DataDir)
+		return nil, lostStoreError(s, lost)
 	case create:
 		return s.OpenStore(ctx, true)
 	}
 	return nil, missing
+}
+
+// lostStoreError says whether the store is gone, or only its password.
+func lostStoreError(s *Registry, checkpoints int64) error {
+	count, dir := fmt.Sprintf(" %s in it.", lostCountText(checkpoints)), filepath.Join(s.DataDir, "store")
+	blobs, err := s.FS.OpenRoot(filepath.Join(dir, "blobs"))
+	if err != nil {
+		return LostStoreError("the store is gone: "+dir, count, s.DataDir)
+	}
+	_ = blobs.Close() // only looked
+	lost := LostStoreError("the password of the store is gone: "+filepath.Join(dir, "password"), count, s.DataDir)
+	lost.Hint = "with a recovery key: retake help recovery-key\n" + lost.Hint
+	return lost
 }
 
 // StoreIfOpen returns the store, or nil if nothing needed it yet.
