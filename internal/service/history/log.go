@@ -50,6 +50,10 @@ func (s *History) Find(ctx context.Context, ws retake.WorkspaceID, ref string) (
 	cp, err := retake.Checkpoint{}, catalog.ErrNotFound
 	if retake.MayLoad(ctx, ws) {
 		cp, err = s.resolveRef(ctx, ws, r, ref)
+		if errors.Is(err, catalog.ErrNotFound) {
+			workspace.AwaitCatalog(s.workspaces)
+			cp, err = s.resolveRef(ctx, ws, r, ref)
+		}
 	}
 	if errors.Is(err, catalog.ErrNotFound) {
 		if r.Form == retake.RefGood {

@@ -161,6 +161,12 @@ func (s *Registry) LoadWorkspace(ctx context.Context, id retake.WorkspaceID) (re
 	return ws, err
 }
 
+// AwaitCatalog waits while the catalog is rebuilt: until then it does not know all.
+func AwaitCatalog(s *Registry) {
+	s.CatalogMu.RLock()
+	s.CatalogMu.RUnlock() //nolint:staticcheck // only waited
+}
+
 // noWorkspaceError says that a workspace does not exist, or not for this caller. It also
 // matches catalog.ErrNotFound.
 func noWorkspaceError(id retake.WorkspaceID) error {
@@ -171,6 +177,10 @@ func noWorkspaceError(id retake.WorkspaceID) error {
 // it does not exist.
 func (s *Registry) LoadCheckpoint(ctx context.Context, id retake.CheckpointID) (retake.Checkpoint, error) {
 	cp, err := s.Catalog.Checkpoint(ctx, id)
+	if errors.Is(err, catalog.ErrNotFound) {
+		AwaitCatalog(s)
+		cp, err = s.Catalog.Checkpoint(ctx, id)
+	}
 	if err == nil && !retake.MayLoad(ctx, cp.Workspace) {
 		return retake.Checkpoint{}, catalog.ErrNotFound
 	}

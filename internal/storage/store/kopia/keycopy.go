@@ -61,6 +61,17 @@ func copyKeys(home fsx.Dir) error {
 	return home.Sync()
 }
 
+// keysAreCopied reports whether all keys are as their copies. A key without a copy is.
+func keysAreCopied(home fsx.Dir) bool {
+	for _, k := range keyFiles {
+		kept, ok := readKeyCopy(home, k.name)
+		if now, err := readKeyFile(home, k.dir, k.name); ok && (err != nil || !bytes.Equal(now, kept)) {
+			return false
+		}
+	}
+	return true
+}
+
 // restoreKeys puts back what differs from its copy, keeps what was there, and returns the names
 // of what it put back.
 func restoreKeys(home fsx.Dir, stamp string) ([]string, error) {

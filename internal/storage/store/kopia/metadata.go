@@ -34,6 +34,7 @@ type metadata struct {
 
 	mu       sync.Mutex
 	compared time.Time // when all of it was last compared; guarded by mu
+	keysSeen time.Time // when the keys were last looked at; guarded by mu
 }
 
 // copyNew copies new metadata. Nobody else may write to the store.
@@ -62,12 +63,46 @@ func (m *metadata) restore(ctx context.Context, quick bool) (bool, error) {
 	if m.mirror == nil {
 		return false, nil
 	}
+	keys := !quick && m.restoreKeys(ctx)
 	restored, err := m.mirror.Restore(ctx, m.s.stamp(), quick)
 	if len(restored) > 0 {
 		m.report(restored)
 		err = errors.Join(err, m.s.blobs.reloadListing(ctx))
 	}
-	return len(restored) > 0, err
+	return keys || len(restored) > 0, err
+}
+
+// keyInterval is the shortest time between two looks at the keys of an open store. The engine reads
+// them again every quarter of an hour.
+const keyInterval = 10 * time.Second
+
+// lookAfterKeys puts damaged keys of an open store back, before the engine reads them again.
+func (m *metadata) lookAfterKeys(ctx context.Context) {
+	m.mu.Lock()
+	now := m.s.opts.Clock.Now()
+	since := now.Sub(m.keysSeen)
+	due := m.keysSeen.IsZero() || since < 0 || since >= keyInterval
+	if due {
+		m.keysSeen = now
+	}
+	m.mu.Unlock()
+	if due {
+		m.restoreKeys(ctx)
+	}
+}
+
+// restoreKeys puts the keys back if they differ from their copies and do not open the store, and
+// reports whether it did.
+func (m *metadata) restoreKeys(ctx context.Context) bool {
+	s := m.s
+	if s.opts.Bucket != nil || s.opts.Password != "" || keysAreCopied(s.homeDir) {
+		return false
+	}
+	if password, err := readPassword(s.homeDir); err == nil && s.formatIsReadable(ctx, password) {
+		return false // somebody has changed them, and knows why
+	}
+	_, err := s.restoreKeys()
+	return err == nil
 }
 
 // compareInterval is the shortest time between two comparisons of all metadata: damage in the

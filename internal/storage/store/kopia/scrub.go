@@ -35,6 +35,7 @@ func (s *Store) Scrub(ctx context.Context, q retake.ScrubQuery) (retake.ScrubRep
 		return retake.ScrubReport{}, err
 	}
 	defer unlock()
+	s.metadata.restoreKeys(ctx)
 	if err := s.refresh(ctx); err != nil {
 		return retake.ScrubReport{}, fmt.Errorf("scrub: %w", err)
 	}

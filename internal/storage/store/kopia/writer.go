@@ -59,6 +59,7 @@ func (s *Store) Begin(ctx context.Context, ws retake.Workspace) (store.Writer, e
 		w.unlock()
 		return nil, err
 	}
+	s.metadata.lookAfterKeys(ctx)
 	err := s.addWriter(ctx)
 	if err == nil {
 		err = s.metadata.retry(ctx, func() error { return w.openHistory(ctx, ws) })
