@@ -1,7 +1,7 @@
 export GOFLAGS := -buildvcs=false
 
 .DEFAULT_GOAL := help
-.PHONY: help dev build check test full lint script verify ordeal purge agents headless bench fuzz sizes story pictures docs
+.PHONY: help dev build check test full lint script verify ordeal purge agents headless bench fuzz soak sizes story pictures docs
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -65,6 +65,10 @@ bench: ## measure against the bars
 
 fuzz: ## fuzz every target; TIME=3h
 	go run ./test/fuzz -total $(or $(TIME),3h) -o test/fuzz/results.json
+
+soak: ## thirty days in ninety minutes: four agents, faults, retention; leaks and wrong bytes fail
+	go run -tags testing ./test/soak -time $(or $(TIME),90m) -days $(or $(DAYS),30) -o test/soak/results.json -svg docs/internals/plots
+	! go run -tags testing ./test/soak -time 90s -days 2 -faults 20s -samples 5s -control
 
 sizes: ## lines, names, comments and types, beside other projects
 	@go run ./test/sizes
