@@ -37,7 +37,9 @@ type Error struct {
 	What string    `json:"what"`
 	Safe string    `json:"safe,omitempty"`
 	Hint string    `json:"hint,omitempty"`
-	Err  error     `json:"-"`
+	// Accept are the warnings that must be accepted; then Kind is Denied.
+	Accept []string `json:"accept,omitempty"`
+	Err    error    `json:"-"`
 }
 
 // Error says what happened, with its cause.

@@ -120,7 +120,7 @@ func (c *conn) buildRequest(ctx context.Context, a *apiRequest, body []byte) (*h
 	}
 	req.Header.Set("User-Agent", "") // none
 	if c.opts.Version != "" {
-		req.Header.Set("Retake-Version", c.opts.Version)
+		req.Header.Set(wire.VersionHeader, c.opts.Version)
 	}
 	switch {
 	case body != nil:

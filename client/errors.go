@@ -39,9 +39,12 @@ func parseProblem(data []byte) error {
 func readProblem(data []byte) (wire.Problem, error) {
 	var p wire.Problem
 	if err := json.Unmarshal(data, &p); err != nil || p.Code == "" {
-		return p, badResponse(errors.Join(err, errors.New("a problem without a kind")))
+		return p, badResponse(errors.Join(err, errors.New("a problem without a code")))
 	}
-	e := &retake.Error{Kind: p.Code, What: textOrRaw(p.What, p.WhatRaw), Safe: p.Safe, Hint: textOrRaw(p.Hint, p.HintRaw)}
+	if p.Kind == "" { // a server of the version before
+		p.Kind = retake.ErrorKind(p.Code)
+	}
+	e := &retake.Error{Kind: p.Kind, Accept: p.Accept, What: textOrRaw(p.What, p.WhatRaw), Safe: p.Safe, Hint: textOrRaw(p.Hint, p.HintRaw)}
 	if cause := textOrRaw(p.Cause, p.CauseRaw); cause != "" {
 		e.Err = errors.New(cause)
 	}

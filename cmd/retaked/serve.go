@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"os"
 
 	"github.com/retake-dev/retake"
@@ -35,6 +36,13 @@ func (s servers) options(p cli.ServerOptions) (server.Options, error) {
 		Postgres: first(p.Postgres, env.Postgres), AllowInsecureWebhooks: p.Lenient, TakeOver: p.TakeOver, TraceEndpoint: env.Trace, Version: version,
 		Clock: clock.Wall, Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})),
 		Readers: assemble.ReaderPools(s.conf), Floor: s.settings.Floor, Boot: s.conf.BootID, SearchPath: s.conf.SearchPath(),
+	}
+	for _, text := range p.Allow {
+		a, err := netip.ParsePrefix(text)
+		if err != nil {
+			return o, &retake.Error{Kind: retake.Invalid, What: "--allow-address takes a range of addresses, not " + text, Safe: "Nothing was changed.", Hint: "one network: --allow-address 10.1.0.0/16\none address: --allow-address 10.1.2.3/32"}
+		}
+		o.AllowAddresses = append(o.AllowAddresses, a.Masked())
 	}
 	if at := first(p.S3, env.S3); at != "" {
 		b, err := config.ParseBucket(at)

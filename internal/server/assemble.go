@@ -37,7 +37,7 @@ var queueNames = []string{serverdb.QueueOutbox, serverdb.QueueDelivery, serverdb
 // assembleParts creates the namespace pool, the background jobs and the gateway.
 func (s *Server) assembleParts(ctx context.Context) error {
 	s.peerSocket = filepath.Join(s.opts.DataDir, "run", strconv.Itoa(os.Getpid())+"-"+rand.Text()[:6]+".sock")
-	sender := webhook.NewSender(webhook.SenderOptions{Lenient: s.opts.AllowInsecureWebhooks})
+	s.sender = webhook.NewSender(webhook.SenderOptions{Lenient: s.opts.AllowInsecureWebhooks, Allow: s.opts.AllowAddresses})
 	var err error
 	if s.pool, err = tenant.New(tenant.Options{
 		DataDir: s.opts.DataDir, Address: s.peerSocket, Ledger: s.ledger, Sealer: s.sealer, Clock: s.opts.Clock, Log: s.opts.Log, MaxOpen: s.opts.MaxOpen,
@@ -45,7 +45,7 @@ func (s *Server) assembleParts(ctx context.Context) error {
 		OnBackupEnd: s.reportBackupFailure,
 		OnTaskFail:  func(task string) { s.metrics.CountBackgroundFailure(task) },
 		NewBackup: func(_ retake.NamespaceID, dir string, locks fsx.Locks) *backup.Worker {
-			return backup.New(backup.Options{Dir: dir, Path: s.opts.SearchPath, Seal: s.sealer, Locks: locks, Clock: s.opts.Clock, ResolveHost: sender.PublicAddress})
+			return backup.New(backup.Options{Dir: dir, Path: s.opts.SearchPath, Seal: s.sealer, Locks: locks, Clock: s.opts.Clock, ResolveHost: s.sender.PublicAddress})
 		},
 	}); err != nil {
 		return err
@@ -58,7 +58,7 @@ func (s *Server) assembleParts(ctx context.Context) error {
 	}
 	s.dispatcher = webhooks.New(webhooks.Options{
 		Ledger: s.ledger, Sealer: s.sealer, Clock: s.opts.Clock, Log: s.opts.Log,
-		Sender:     sender,
+		Sender:     s.sender,
 		OpenOutbox: s.openOutbox, CheckpointURL: s.checkpointURL,
 	})
 	s.scheduler = scheduler.New(scheduler.Options{
@@ -83,7 +83,7 @@ func (s *Server) assembleParts(ctx context.Context) error {
 func (s *Server) attachHandlers(t *tenant.Tenant) {
 	o := adminapi.New(adminapi.Options{
 		Namespace: t.ID, Ledger: s.ledger, Service: t.Service, Sealer: s.sealer, Clock: s.opts.Clock, CurrentNamespace: t.Namespace,
-		MakeHostedDir: t.MakeHostedDir, PinHold: t.Hold, UnpinHold: t.Release, AllowInsecureWebhooks: s.opts.AllowInsecureWebhooks, AnchorPublicKey: s.anchorPublicKey(),
+		MakeHostedDir: t.MakeHostedDir, PinHold: t.Hold, UnpinHold: t.Release, CheckWebhookURL: s.sender.CheckURL, AnchorPublicKey: s.anchorPublicKey(),
 		VerifyAnchor: func(a serverdb.Anchor) error { return s.verifyAnchor(t.ID, a) },
 		PlanSchedule: scheduler.PlanSchedule, ReplayDelivery: s.dispatcher.Replay, WakeDelivery: func() { s.dispatcher.Wake(serverdb.QueueDelivery) },
 		MaxLimits: maxTenantLimits(), AvailableBytes: func() (int64, error) { return s.availableBytes(t.Dirs.Files) },
@@ -200,7 +200,11 @@ func (s *Server) queueDepth(queue string) float64 {
 
 // checkReadiness checks the parts that this server depends on, by name.
 func (s *Server) checkReadiness(ctx context.Context) map[string]error {
-	return map[string]error{"database": s.checkDatabaseOwner(ctx), "disk": s.checkDataDir()}
+	parts := map[string]error{"database": s.checkDatabaseOwner(ctx), "disk": s.checkDataDir()}
+	if s.opts.Bucket != nil {
+		parts["bucket"] = s.checkBucketOwner(ctx)
+	}
+	return parts
 }
 
 // checkDataDir checks that the data directory can be written to.

@@ -22,6 +22,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"sync"
@@ -30,6 +31,7 @@ import (
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/explain/xray"
 	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/platform/webhook"
 	"github.com/retake-dev/retake/internal/pure/secretbox"
 	"github.com/retake-dev/retake/internal/pure/token"
 	"github.com/retake-dev/retake/internal/server/gateway"
@@ -50,12 +52,13 @@ type Options struct {
 	MetricsAddress        string // address that metrics are served on; "": they are not served
 	CertFile              string // TLS certificate and key; "": plain HTTP
 	CertKeyFile           string
-	Postgres              string        // "": SQLite in the data directory
-	Bucket                *kopia.Bucket // nil: stores are on disk
-	EncryptionKeys        [][]byte      // key-encryption keys, the first one seals; none: a key file in the data directory
-	TakeOver              bool          // claim the database and the bucket even if another data directory owns them
-	AllowInsecureWebhooks bool          // webhooks may use plain HTTP and local addresses, for development
-	TraceEndpoint         string        // URL of an OpenTelemetry collector; "": no tracing
+	Postgres              string         // "": SQLite in the data directory
+	Bucket                *kopia.Bucket  // nil: stores are on disk
+	EncryptionKeys        [][]byte       // key-encryption keys, the first one seals; none: a key file in the data directory
+	TakeOver              bool           // claim the database and the bucket even if another data directory owns them
+	AllowAddresses        []netip.Prefix // addresses that are not public, to which webhooks and backups may go
+	AllowInsecureWebhooks bool           // webhooks may use plain HTTP and local addresses, for development
+	TraceEndpoint         string         // URL of an OpenTelemetry collector; "": no tracing
 	Version               string
 	MaxOpen               int // namespaces that may be open at once
 
@@ -77,6 +80,7 @@ type Server struct {
 	openCatalog   catalogOpener
 	ledger        serverdb.Ledger
 	pool          *tenant.Pool
+	sender        *webhook.Sender
 	dispatcher    *webhooks.Dispatcher
 	scheduler     *scheduler.Scheduler
 	metrics       *metrics.Meter

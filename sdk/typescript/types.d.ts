@@ -1423,11 +1423,13 @@ export interface Policy {
 }
 
 export interface Problem {
+  /** The warnings that you did not accept. Send them in accept to go ahead. */
+  accept?: string[];
   /** The underlying error. */
   cause?: string;
   /** The exact bytes of cause, if they are not valid UTF-8. In base64. */
   cause_raw?: string;
-  /** The error code, such as not-found, denied or moved. Programs should decide by this field only. New codes may be added. */
+  /** The error code, such as not_found, forbidden or stale_plan. Programs should decide by this field only. New codes may be added. */
   code: string;
   /** What happened, with its cause. */
   detail: string;
@@ -1435,6 +1437,8 @@ export interface Problem {
   hint?: string;
   /** The exact bytes of hint, if they are not valid UTF-8. In base64. */
   hint_raw?: string;
+  /** The code of the version before: several codes have one kind. Do not use it in new programs. */
+  kind?: string;
   /** Commands or requests to try next. */
   next_steps?: string[];
   /** What a restore would do whose warnings you have not accepted. */

@@ -140,10 +140,10 @@ func (a answer) problem() (p problem) {
 // is ended in another way.
 func (a answer) again() bool {
 	return a.status >= http.StatusInternalServerError && !a.partly() || a.status == http.StatusTooManyRequests ||
-		a.status == http.StatusConflict && a.problem().Code == "busy"
+		a.status == http.StatusConflict && a.problem().Code == "in_progress"
 }
 
-func (a answer) partly() bool { return a.problem().Code == "partly" }
+func (a answer) partly() bool { return a.problem().Code == "incomplete" }
 
 func (a answer) told(err error) string {
 	if err != nil {

@@ -87,7 +87,7 @@ func (d *desk) compare(ctx context.Context, one ack, res *retake.RestoreResult, 
 // wantsRoom: on a full disk a restore is refused, and nothing else is wrong.
 func wantsRoom(a answer) bool {
 	p := a.problem()
-	return p.Code == "denied" && strings.HasPrefix(p.What, retake.ObstacleSpace+":")
+	return p.Code == "needs_confirmation" && strings.HasPrefix(p.What, retake.ObstacleSpace+":")
 }
 
 // settle ends a restore that was cut off, if one was.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -164,7 +165,7 @@ func (p *player) once(ctx context.Context, s step) error {
 		if perr != nil {
 			return perr
 		}
-		return judge(told, s.Error, p.kept)
+		return judge(told, asKinds(s.Error), p.kept)
 	}
 	if err != nil {
 		return err
@@ -272,4 +273,23 @@ func (p *player) bytes(path string, body any) ([]byte, error) {
 		err = fmt.Errorf("the desk says %s: %s", r.Status, data)
 	}
 	return data, err
+}
+
+// kindOf is the kind of the errors with a code: the Go client has kinds only.
+var kindOf = map[string]retake.ErrorKind{
+	"not_found": retake.NotFound, "stale_plan": retake.Moved, "already_exists": retake.Exists, "unavailable": retake.Away,
+	"needs_confirmation": retake.Denied, "forbidden": retake.Denied, "unauthenticated": retake.Denied, "invalid_signature": retake.Denied,
+}
+
+// asKinds says what is wanted of an error in kinds instead of codes.
+func asKinds(want [][]any) [][]any {
+	out := slices.Clone(want)
+	for i, w := range out {
+		if len(w) == 3 && w[0] == "code" {
+			if kind, ok := kindOf[fmt.Sprint(w[2])]; ok {
+				out[i] = []any{w[0], w[1], string(kind)}
+			}
+		}
+	}
+	return out
 }

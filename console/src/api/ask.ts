@@ -71,7 +71,7 @@ async function problemOf(r: Response): Promise<Problem> {
     // not JSON: said below
   }
   return {
-    code: r.status === 401 ? "denied" : "internal",
+    code: r.status === 401 ? "unauthenticated" : "internal",
     detail: `the answer was ${r.status}`,
     retryable: r.status >= 500,
     status: r.status,

@@ -1,5 +1,5 @@
 // What a server has beside workspaces: keys, webhooks, schedules, limits, the audit log.
-// A laptop answers these with not-found; storage is asked for on both.
+// A laptop answers these with not_found; storage is asked for on both.
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { ask, Trouble } from "./ask.ts";
 import type * as T from "./types.ts";
@@ -178,7 +178,7 @@ export const backupOf = (ws: string) =>
       try {
         return await ask<T.Backup>("GET", backupAt(ws), { signal });
       } catch (e) {
-        if (e instanceof Trouble && e.code === "not-found") return null;
+        if (e instanceof Trouble && e.code === "not_found") return null;
         throw e;
       }
     },

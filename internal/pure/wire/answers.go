@@ -54,7 +54,9 @@ type Problem struct {
 	Title     string           `json:"title" doc:"The error code in words. It is the same for all errors with one code."`
 	Status    int              `json:"status" doc:"The HTTP status code."`
 	Detail    string           `json:"detail" doc:"What happened, with its cause."`
-	Code      retake.ErrorKind `json:"code" doc:"The error code, such as not-found, denied or moved. Programs should decide by this field only. New codes may be added."`
+	Code      string           `json:"code" doc:"The error code, such as not_found, forbidden or stale_plan. Programs should decide by this field only. New codes may be added."`
+	Kind      retake.ErrorKind `json:"kind,omitempty" deprecated:"true" doc:"The code of the version before: several codes have one kind. Do not use it in new programs."`
+	Accept    []string         `json:"accept,omitempty" nullable:"false" doc:"The warnings that you did not accept. Send them in accept to go ahead."`
 	What      string           `json:"what" doc:"What happened."`
 	WhatRaw   []byte           `json:"what_raw,omitempty" doc:"The exact bytes of what, if they are not valid UTF-8."`
 	Safe      string           `json:"safe,omitempty" doc:"Whether anything was changed."`

@@ -18,7 +18,8 @@ const (
 const (
 	EntryHeader       = "Retake-Entry" // the entry of a file, as JSON in base64url
 	IdempotencyHeader = "Idempotency-Key"
-	EndTrailer        = "Retake-End" // EndOK, or a problem as JSON in base64url
+	VersionHeader     = "Retake-Version" // of our command line
+	EndTrailer        = "Retake-End"     // EndOK, or a problem as JSON in base64url
 	EndOK             = "ok"
 )
 

@@ -32,17 +32,17 @@ type Options struct {
 	Clock            clock.Clock
 	CurrentNamespace func() retake.Namespace // at most a few seconds old
 
-	MakeHostedDir         func(name string) (dir string, drop func(), err error) // creates an empty directory for a workspace; drop removes it
-	PinHold               func(ctx context.Context, ws retake.WorkspaceID, ref, name string) (retake.Pin, error)
-	UnpinHold             func(ctx context.Context, ws retake.WorkspaceID, name string) error // removes the pin of a legal hold
-	AllowInsecureWebhooks bool                                                                // webhooks may use plain HTTP and local addresses, for development
-	AnchorPublicKey       string                                                              // the key that anchors are verified with
-	VerifyAnchor          func(serverdb.Anchor) error
-	PlanSchedule          func(retake.ScheduleRequest, time.Time) (retake.Schedule, error)
-	ReplayDelivery        func(ctx context.Context, ns retake.NamespaceID, id string) (retake.Delivery, error)
-	WakeDelivery          func() // called when a delivery became due
-	MaxLimits             retake.Limits
-	AvailableBytes        func() (int64, error) // bytes that may be written before the disk of the workspaces reaches its floor
+	MakeHostedDir   func(name string) (dir string, drop func(), err error) // creates an empty directory for a workspace; drop removes it
+	PinHold         func(ctx context.Context, ws retake.WorkspaceID, ref, name string) (retake.Pin, error)
+	UnpinHold       func(ctx context.Context, ws retake.WorkspaceID, name string) error // removes the pin of a legal hold
+	CheckWebhookURL func(url string) error                                              // returns why no webhook may have a URL
+	AnchorPublicKey string                                                              // the key that anchors are verified with
+	VerifyAnchor    func(serverdb.Anchor) error
+	PlanSchedule    func(retake.ScheduleRequest, time.Time) (retake.Schedule, error)
+	ReplayDelivery  func(ctx context.Context, ns retake.NamespaceID, id string) (retake.Delivery, error)
+	WakeDelivery    func() // called when a delivery became due
+	MaxLimits       retake.Limits
+	AvailableBytes  func() (int64, error) // bytes that may be written before the disk of the workspaces reaches its floor
 }
 
 // Office implements retake.Office for one namespace.

@@ -71,7 +71,7 @@ func (o *Office) checkWebhook(url string, types []retake.EventType) error {
 	if err := checkEventTypes(types); err != nil {
 		return err
 	}
-	return webhook.CheckURL(url, o.AllowInsecureWebhooks)
+	return o.CheckWebhookURL(url)
 }
 
 // Webhooks lists all webhooks.

@@ -20,6 +20,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -28,6 +29,7 @@ import (
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/platform/clock"
 	"github.com/retake-dev/retake/internal/pure/secretbox"
+	"github.com/retake-dev/retake/internal/pure/wire"
 	"github.com/retake-dev/retake/internal/server/metrics"
 	"github.com/retake-dev/retake/internal/server/tenant"
 	"github.com/retake-dev/retake/internal/server/tracing"
@@ -95,17 +97,35 @@ func (f *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a := lookUpRoute(r)
 	operation := a.operation
 	ctx, ended := f.opts.Tracer.StartRequest(r, operation)
-	r = r.WithContext(httpapi.WithRequestID(ctx, id))
+	ctx = httpapi.WithRequestID(ctx, id)
+	if r.Header.Get("Authorization") != "" && r.Header.Get(wire.VersionHeader) == "" {
+		ctx = httpapi.WithRequestHints(ctx)
+	}
+	var cause atomic.Value
+	r = r.WithContext(httpapi.WithFaultReport(ctx, func(text string) { cause.Store(text) }))
 	done, begun := f.opts.Metrics.StartRequest(), f.opts.Clock.Now()
 	seen := &statusRecorder{ResponseWriter: w, code: http.StatusOK}
 	defer func() {
 		took := f.opts.Clock.Now().Sub(begun)
 		done(operation, seen.code, took)
 		ended(seen.code)
-		f.opts.Log.Debug("request", "id", id, "operation", operation, "code", seen.code, "ms", took.Milliseconds())
+		f.logRequest(cause.Load(), seen.code, "id", id, "operation", operation, "code", seen.code, "ms", took.Milliseconds())
 	}()
 	if r, ok := f.applySession(seen, r); ok {
 		f.authorizeAndServe(seen, r, a)
+	}
+}
+
+// logRequest logs a request: one that failed and is not the caller's fault in any case, with its
+// cause.
+func (f *Gateway) logRequest(cause any, code int, facts ...any) {
+	switch {
+	case code < http.StatusInternalServerError:
+		f.opts.Log.Debug("request", facts...)
+	case code == http.StatusServiceUnavailable || code == http.StatusInsufficientStorage: // it may work later
+		f.opts.Log.Warn("request refused", append(facts, "cause", cause)...)
+	default:
+		f.opts.Log.Error("request failed", append(facts, "cause", cause)...)
 	}
 }
 

@@ -262,7 +262,7 @@ func (s *Checkpoints) checkConsent(ctx context.Context, path string, root fsx.Di
 		return nil
 	}
 	return &retake.Error{
-		Kind: retake.Denied, What: strings.Join(texts, "; "), Safe: workspace.Unchanged,
+		Kind: retake.Denied, What: strings.Join(texts, "; "), Safe: workspace.Unchanged, Accept: open,
 		Hint: "preview: retake estimate " + path + "\ngo ahead: retake init --accept " + strings.Join(open, ","),
 	}
 }

@@ -187,7 +187,7 @@ func checkAccepted(p retake.Plan, accept []string) error {
 		return nil
 	}
 	return &retake.Error{
-		Kind: retake.Denied, What: text, Safe: workspace.Unchanged,
+		Kind: retake.Denied, What: text, Safe: workspace.Unchanged, Accept: open,
 		Hint: "look at the plan first\ngo ahead: add --accept " + strings.Join(slices.Concat(accept, open), ","),
 	}
 }

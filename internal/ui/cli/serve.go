@@ -39,6 +39,7 @@ type ServerOptions struct {
 	KEK      string // a file
 	Webhook  string
 	Lenient  bool
+	Allow    []string // addresses that are not public
 	TakeOver bool
 	Verbose  bool
 }
@@ -63,6 +64,7 @@ func (p *ServerOptions) addFlags(cmd *cobra.Command) {
 	fl.StringVar(&p.Postgres, "postgres", "", "use PostgreSQL at `URL` instead of SQLite (RETAKE_POSTGRES); put the password in PGPASSWORD or a password file")
 	fl.StringVar(&p.S3, "s3", "", "store files in S3 at `URL`, https://ENDPOINT/BUCKET[/PREFIX][?region=R] (RETAKE_S3); put its keys in RETAKE_S3_ACCESS_KEY and RETAKE_S3_SECRET_KEY")
 	fl.StringVar(&p.KEK, "kek-file", "", "read the key-encryption key from `FILE` (default: RETAKE_KEK, or DATA/kek, which is created)")
+	fl.StringSliceVar(&p.Allow, "allow-address", nil, "also send webhooks and backups to private addresses in `CIDR`, such as 10.1.0.0/16")
 	fl.BoolVar(&p.Lenient, "lenient-webhooks", false, "allow webhooks to plain HTTP and private addresses, for development")
 }
 

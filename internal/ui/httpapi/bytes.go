@@ -133,7 +133,7 @@ func encodeEntry(e retake.Entry) string {
 
 // encodeProblem encodes a problem for a trailer. If it is too long, the cause is left out.
 func encodeProblem(r *http.Request, err error) string {
-	p := problemOf(err).withRequestID(r.Context())
+	p := problemOf(err).forCaller(r.Context())
 	if text := encodeHeader(p); len(text) <= maxHeaderText {
 		return text
 	}

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strconv"
@@ -24,14 +25,12 @@ func errorResponses() []errorResponse {
 	return []errorResponse{
 		{"Unauthenticated", http.StatusUnauthorized, "The API key is missing or invalid. Only a server returns this.",
 			&retake.Error{Kind: retake.Denied, What: "missing or invalid API key", Safe: unchanged, Hint: "send Authorization: Bearer rtk_…"}},
-		{"Forbidden", http.StatusForbidden, "The API key's role lacks the permission, or the request needs a confirmation that you did not send.",
+		{"Forbidden", http.StatusForbidden, "The API key's role lacks the permission, or the server does not allow it.",
 			&retake.Error{Kind: retake.Denied, What: "this key is for some workspaces only", Safe: unchanged}},
 		{"NotFound", http.StatusNotFound, "The workspace, the checkpoint or another object does not exist, or only a server has this operation.",
 			&retake.Error{Kind: retake.NotFound, What: "there is no checkpoint 99 in shop", Safe: unchanged, Hint: "list checkpoints: retake log"}},
-		{"NeedsConfirmation", http.StatusConflict, "The plan has warnings that you did not accept. Nothing was changed, and `plan` is what would be done.", nil},
-		{"Exists", http.StatusConflict, "The object exists already.",
-			&retake.Error{Kind: retake.Exists, What: "/home/me/shop is protected already, as shop", Safe: unchanged, Hint: "list its checkpoints: retake log"}},
-		{"Moved", http.StatusPreconditionFailed, "Something changed since you looked, such as the files since the plan. Nothing was changed. Get a new plan.", nil},
+		{"Conflict", http.StatusConflict, "`needs_confirmation`: there are warnings that you did not accept; `accept` lists them, and `plan` is what would be done. `stale_plan`: something changed since you looked; get a new plan. `already_exists`: the object exists already. Nothing was changed.",
+			&retake.Error{Kind: retake.Denied, What: "changed: README.md has unsaved edits", Safe: unchanged, Accept: []string{"changed"}}},
 		{"Invalid", http.StatusUnprocessableEntity, "A parameter or a field has a value that is not valid.",
 			&retake.Error{Kind: retake.Invalid, What: "the ref is empty", Safe: unchanged, Hint: "by number: 14\nby time: 10:27\nthe newest: latest"}},
 		{"Error", 0, "Any other error, such as 429 (too many requests), 503 (busy or unavailable, retry later) or 507 (a limit is reached).", nil},
@@ -44,8 +43,8 @@ func addErrors(o *huma.OpenAPI) {
 	for _, e := range errorResponses() {
 		content := &huma.MediaType{Schema: &huma.Schema{Ref: "#/components/schemas/Problem"}}
 		if e.example != nil {
-			p := problemOf(e.example)
-			p.Status = e.status
+			p := problemOf(e.example).forCaller(WithRequestHints(context.Background()))
+			p.setMeaning(meaningOf(e.example, e.status))
 			content.Examples = map[string]*huma.Example{e.name: {Value: p}}
 		}
 		o.Components.Responses[e.name] = &huma.Response{Description: e.description, Content: map[string]*huma.MediaType{problemType: content}}
@@ -83,12 +82,8 @@ func canFail(o *huma.Operation, name string) bool {
 		return requiredPermissions[o.OperationID] != retake.PowerNone
 	case "NotFound":
 		return strings.Contains(o.Path, "{") || slices.ContainsFunc(o.Tags, isServerTag) || is("estimate", "locate", "import")
-	case "NeedsConfirmation":
-		return is("apply-restore", "restore-snapshot")
-	case "Exists":
-		return is("init", "pin")
-	case "Moved":
-		return is("restore", "apply-restore", "restore-snapshot", "cancel-deletion")
+	case "Conflict":
+		return is("apply-restore", "restore-snapshot", "restore", "cancel-deletion", "init", "pin")
 	case "Invalid":
 		return len(o.Parameters) > 0 || o.RequestBody != nil
 	default:

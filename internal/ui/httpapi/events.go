@@ -62,7 +62,7 @@ func streamProgress[O any](a *api, asker context.Context, w http.ResponseWriter,
 	s.sendProgress(news, asker.Done(), done)
 	<-done
 	if err != nil {
-		s.sendEvent(wire.ProblemEvent, problemOf(err).withRequestID(asker))
+		s.sendEvent(wire.ProblemEvent, problemOf(err).forCaller(asker))
 		return
 	}
 	s.sendEvent(wire.ResultEvent, out)

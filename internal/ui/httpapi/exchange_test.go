@@ -178,11 +178,11 @@ func TestRestoreWithObstacles(t *testing.T) {
 	w := httptest.NewRecorder()
 	httpapi.New(f, httpapi.Options{}).ServeHTTP(w, httptest.NewRequest("POST", "/v1/workspaces/a/restore", strings.NewReader(`{"ref":"12"}`)))
 	var p struct {
-		Code  retake.ErrorKind
+		Code  string
 		Plan  struct{ Digest string }
 		Steps []string `json:"next_steps"`
 	}
-	if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || w.Code != http.StatusConflict || p.Code != retake.Denied || p.Plan.Digest == "" {
+	if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || w.Code != http.StatusConflict || p.Code != "needs_confirmation" || p.Plan.Digest == "" {
 		t.Errorf("%v: %d %s", err, w.Code, w.Body)
 	}
 	if d := cmp.Diff([]string{"retake restore 12 --plan"}, p.Steps); d != "" {

@@ -125,7 +125,7 @@ func (a *api) streamEvents(ctx context.Context, w http.ResponseWriter, r *http.R
 		}
 		if got, err = a.nextEvents(ctx, after, keepAliveInterval); err != nil {
 			if ctx.Err() == nil {
-				s.sendEvent(wire.ProblemEvent, problemOf(err).withRequestID(r.Context()))
+				s.sendEvent(wire.ProblemEvent, problemOf(err).forCaller(r.Context()))
 			}
 			return
 		}

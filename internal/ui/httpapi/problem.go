@@ -33,41 +33,17 @@ const (
 	statusCanceled = 499 // the client is gone; for logs only
 )
 
-// httpMeaning is the HTTP status and title of an error kind.
-type httpMeaning struct {
-	status int
-	title  string
-}
-
-var httpMeanings = map[retake.ErrorKind]httpMeaning{
-	retake.Internal: {http.StatusInternalServerError, "A fault of ours"},
-	retake.Invalid:  {http.StatusUnprocessableEntity, "Invalid request"},
-	retake.NotFound: {http.StatusNotFound, "Not found"},
-	retake.Exists:   {http.StatusConflict, "It exists already"},
-	retake.Moved:    {http.StatusPreconditionFailed, "The world changed"},
-	retake.Denied:   {http.StatusForbidden, "Not without consent"},
-	retake.Limit:    {http.StatusInsufficientStorage, "A limit is reached"},
-	retake.Damaged:  {http.StatusInternalServerError, "Stored bytes do not match"},
-	retake.Away:     {http.StatusServiceUnavailable, "Memory cannot be reached"},
-	retake.Busy:     {http.StatusServiceUnavailable, "Somebody else is at it"},
-	retake.Partly:   {http.StatusInternalServerError, "Done in part"},
-	retake.Canceled: {statusCanceled, "Stopped"},
-}
-
 // problemOf turns an error of the service into a problem.
 func problemOf(err error) *problem {
 	e := retake.AsError(err)
-	m, ok := httpMeanings[e.Kind]
-	if !ok {
-		m = httpMeanings[retake.Internal]
-	}
 	p := &problem{
-		Type: errorDocsURL + string(e.Kind), Title: m.title, Status: m.status, Detail: e.Error(), Code: e.Kind,
+		Detail: e.Error(), Kind: e.Kind, Accept: e.Accept,
 		What: e.What, WhatRaw: rawBytes(e.What), Safe: e.Safe, Hint: e.Hint, HintRaw: rawBytes(e.Hint),
 		Retryable: e.Kind == retake.Away || e.Kind == retake.Busy, NextSteps: nextSteps(e),
 	}
+	p.setMeaning(meaningOf(e, 0))
 	if p.Plan = obstructedPlan(err); p.Plan != nil {
-		p.Status = http.StatusConflict
+		p.setMeaning(needsConfirmation)
 	}
 	if e.Err != nil {
 		p.Cause = e.Err.Error()
@@ -93,15 +69,16 @@ func requestProblem(status int, why string) *problem {
 	case http.StatusInternalServerError:
 		kind = retake.Internal
 	}
-	p := problemOf(&retake.Error{Kind: kind, What: "the request is not understood: " + why, Safe: unchanged})
-	p.Status = status
+	e := &retake.Error{Kind: kind, What: "the request is not understood: " + why, Safe: unchanged}
+	p := problemOf(e)
+	p.setMeaning(meaningOf(e, status))
 	return p
 }
 
 // transformError turns an error of the router into a problem, and adds the request ID.
 func transformError(hc huma.Context, _ string, v any) (any, error) {
 	if p, ok := v.(*problem); ok {
-		return p.withRequestID(hc.Context()), nil
+		return p.forCaller(hc.Context()), nil
 	}
 	m, ok := v.(*huma.ErrorModel)
 	if !ok {
@@ -114,11 +91,11 @@ func transformError(hc huma.Context, _ string, v any) (any, error) {
 	if len(why) == 0 {
 		why = append(why, m.Detail)
 	}
-	return requestProblem(m.Status, strings.Join(why, "; ")).withRequestID(hc.Context()), nil
+	return requestProblem(m.Status, strings.Join(why, "; ")).forCaller(hc.Context()), nil
 }
 
 func writeProblem(w http.ResponseWriter, r *http.Request, p *problem) {
-	writeJSON(w, p.Status, problemType, p.withRequestID(r.Context()))
+	writeJSON(w, p.Status, problemType, p.forCaller(r.Context()))
 }
 
 func writeJSON(w http.ResponseWriter, status int, contentType string, v any) {

@@ -14,7 +14,7 @@ import (
 )
 
 type wireProblem struct {
-	Code      retake.ErrorKind
+	Code      string
 	Status    int
 	Retryable bool
 	RequestID string   `json:"request_id"`
@@ -65,15 +65,15 @@ func TestWriteProblem(t *testing.T) {
 		status int
 		want   wireProblem
 	}{
-		{&retake.Error{Kind: retake.Busy, What: "too often"}, http.StatusTooManyRequests, wireProblem{Code: retake.Busy, Status: 429, Retryable: true}},
-		{&retake.Error{Kind: retake.Denied, What: "no key"}, 0, wireProblem{Code: retake.Denied, Status: 403}},
+		{&retake.Error{Kind: retake.Busy, What: "too often"}, http.StatusTooManyRequests, wireProblem{Code: "limited", Status: 429, Retryable: true}},
+		{&retake.Error{Kind: retake.Denied, What: "no key"}, 0, wireProblem{Code: "forbidden", Status: 403}},
 		{
 			&retake.Error{Kind: retake.Denied, What: "not with this", Hint: "this needs an API key with the role operator or admin"}, 0,
-			wireProblem{Code: retake.Denied, Status: 403, NextSteps: []string{"use an API key with the role operator or admin"}},
+			wireProblem{Code: "forbidden", Status: 403, NextSteps: []string{"use an API key with the role operator or admin"}},
 		},
 		{
 			&retake.Error{Kind: retake.Away, What: "gone", Hint: "look at it: retake daemon status\nretake doctor\nor wait"}, 0,
-			wireProblem{Code: retake.Away, Status: 503, Retryable: true, NextSteps: []string{"retake daemon status", "retake doctor"}},
+			wireProblem{Code: "unavailable", Status: 503, Retryable: true, NextSteps: []string{"retake daemon status", "retake doctor"}},
 		},
 	} {
 		w := httptest.NewRecorder()

@@ -18,9 +18,7 @@ func RefuseAll(err error) http.Handler {
 // than 0 replaces the one of the error's kind.
 func WriteProblem(w http.ResponseWriter, r *http.Request, err error, status int) {
 	p := problemOf(err)
-	if status != 0 {
-		p.Status = status
-	}
+	p.setMeaning(meaningOf(retake.AsError(err), status))
 	writeProblem(w, r, p)
 }
 
@@ -53,14 +51,6 @@ func checkpointIDFor(ctx context.Context, named retake.CheckpointID) retake.Chec
 		named, _ = ctx.Value(checkpointKey{}).(retake.CheckpointID)
 	}
 	return named
-}
-
-// withRequestID adds the ID of the request to a problem.
-func (p *problem) withRequestID(ctx context.Context) *problem {
-	if id, ok := ctx.Value(requestIDKey{}).(string); ok {
-		p.RequestID = id
-	}
-	return p
 }
 
 // otherKeyHint is the beginning of a hint that names the role which is needed.

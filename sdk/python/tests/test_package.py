@@ -151,7 +151,7 @@ def test_messages_of_a_webhook():
     for name, (s, h, b, now) in bad.items():
         with pytest.raises(RetakeError) as e:
             verify_webhook(s, h, b, now=now)
-        assert e.value.code == "denied", name
+        assert e.value.code == "invalid_signature", name
     for secret in ("", "whsec_AAAA", "whpk_AAAA", "whsec_" + "!" * 44):
         with pytest.raises(RetakeError) as e:
             verify_webhook(secret, good, body, now=noon)
@@ -162,5 +162,5 @@ def test_nobody_there():
     with retake.Retake("http://127.0.0.1:9", "rtk_agent_x", retries=1, workspace="ws_1") as r:
         with pytest.raises(RetakeError) as e:
             r.save("x")
-    assert (e.value.code, e.value.safe, e.value.retryable) == ("away", "Nothing was changed.", True)
+    assert (e.value.code, e.value.safe, e.value.retryable) == ("unavailable", "Nothing was changed.", True)
     assert "the server does not answer" in str(e.value)

@@ -116,7 +116,7 @@ function told(a, t) {
 }
 
 function lost(e, sent) {
-  const error = new RetakeError("away", "the server does not answer", { cause: String(e.cause?.message || e.cause?.code || e.message), retryable: true, error: e });
+  const error = new RetakeError("unavailable", "the server does not answer", { cause: String(e.cause?.message || e.cause?.code || e.message), retryable: true, error: e });
   return new Trouble(error, { lost: true, sent: sent || !UNSENT.has(e.cause?.code) });
 }
 
@@ -130,7 +130,7 @@ async function refused(answer) {
   }
   const away = [502, 503, 504].includes(answer.status);
   const more = { safe: UNCERTAIN, status: answer.status, request_id: answer.headers.get("X-Request-Id") ?? "", retryable: away, cause: `${answer.status} ${answer.statusText}, which is no answer of ours` };
-  return new Trouble(new RetakeError(away ? "away" : "internal", "the answer is not understood", more), { after });
+  return new Trouble(new RetakeError(away ? "unavailable" : "internal", "the answer is not understood", more), { after });
 }
 
 export function parsed(text) {

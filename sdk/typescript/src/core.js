@@ -61,7 +61,7 @@ export class Core {
     try {
       for await (const chunk of answer.body) yield chunk;
     } catch (e) {
-      throw new RetakeError("away", "the bytes broke off", { hint: "try again", cause: e.message, retryable: true, error: e });
+      throw new RetakeError("unavailable", "the bytes broke off", { hint: "try again", cause: e.message, retryable: true, error: e });
     }
   }
 
@@ -88,7 +88,7 @@ export class Core {
     try {
       await this._send(a, (answer) => answer.arrayBuffer());
     } catch (e) {
-      if (!a.doubt || e.code !== "not-found") throw e;
+      if (!a.doubt || e.code !== "not_found") throw e;
     }
   }
 }

@@ -4,7 +4,7 @@ import { RetakeError } from "./errors.js";
 
 const TOLERANCE = 300; // seconds
 const MOST = 16; // signatures that are looked at
-const denied = (what) => new RetakeError("denied", what, { hint: "do not trust this message" });
+const denied = (what) => new RetakeError("invalid_signature", what, { hint: "do not trust this message" });
 
 export async function verifyWebhook(secret, headers, body, now = Date.now()) {
   const raw = typeof body === "string" ? new TextEncoder().encode(body) : body;

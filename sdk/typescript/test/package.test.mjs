@@ -101,7 +101,7 @@ test("messages with a shared secret", async () => {
     "too many": [secret, headers("v1,AAAA ".repeat(16) + good), body, noon],
     nothing: [secret, {}, body, noon],
   };
-  for (const [name, [s, h, b, now]] of Object.entries(bad)) await assert.rejects(verifyWebhook(s, h, b, now * 1000), { code: "denied" }, name);
+  for (const [name, [s, h, b, now]] of Object.entries(bad)) await assert.rejects(verifyWebhook(s, h, b, now * 1000), { code: "invalid_signature" }, name);
   for (const s of ["", "whsec_AAAA", "whpk_AAAA", `whsec_${"!".repeat(44)}`]) await assert.rejects(verifyWebhook(s, headers(good), body, noon * 1000), { code: "invalid" });
 });
 
@@ -110,13 +110,13 @@ test("messages with a pair of keys", async () => {
   const secret = `whpk_${Buffer.from(publicKey.export({ format: "jwk" }).x, "base64url").toString("base64")}`;
   const good = `v1a,${sign(null, Buffer.from(`msg_1.${noon}.${body}`), privateKey).toString("base64")}`;
   assert.deepEqual(await verifyWebhook(secret, headers(good), new TextEncoder().encode(body), noon * 1000), { type: "checkpoint.created" });
-  await assert.rejects(verifyWebhook(secret, headers(good), body + " ", noon * 1000), { code: "denied" });
-  await assert.rejects(verifyWebhook(secret, headers(good.replace("v1a", "v1")), body, noon * 1000), { code: "denied" });
+  await assert.rejects(verifyWebhook(secret, headers(good), body + " ", noon * 1000), { code: "invalid_signature" });
+  await assert.rejects(verifyWebhook(secret, headers(good.replace("v1a", "v1")), body, noon * 1000), { code: "invalid_signature" });
 });
 
 test("nobody there, and nobody waits", async () => {
   const r = new Retake("http://127.0.0.1:9", "rtk_agent_x", { retries: 1, workspace: "ws_1" });
-  await assert.rejects(r.save("x"), (e) => e instanceof RetakeError && e.code === "away" && e.retryable && e.message.includes("the server does not answer"));
+  await assert.rejects(r.save("x"), (e) => e instanceof RetakeError && e.code === "unavailable" && e.retryable && e.message.includes("the server does not answer"));
   const stopped = new Retake("http://127.0.0.1:9", "rtk_agent_x", { workspace: "ws_1", signal: AbortSignal.abort() });
   await assert.rejects(stopped.save("x"), { code: "canceled" });
 });

@@ -163,7 +163,7 @@ function useGoing(first: ViewedPlan, firstMade: number, body: PlanBody) {
       setResult(done);
       setStep("done");
     } catch (e) {
-      if (e instanceof Trouble && e.code === "moved") return void replan();
+      if (e instanceof Trouble && e.code === "stale_plan") return void replan();
       setWrong(e);
     }
     // also when it went wrong: a restore that was interrupted is told on every screen
@@ -182,7 +182,7 @@ function useGoing(first: ViewedPlan, firstMade: number, body: PlanBody) {
 
 /** Something was interrupted before: it is ended first, either way, by a plan too. */
 function CutOff({ ws, error }: { ws: string; error: unknown }) {
-  if (!(error instanceof Trouble && error.code === "partly")) return null;
+  if (!(error instanceof Trouble && error.code === "incomplete")) return null;
   return (
     <>
       <Link className="button" to="/w/$ws/plan" params={{ ws }} search={{ course: "unwind" }}>

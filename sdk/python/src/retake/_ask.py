@@ -93,7 +93,7 @@ def lost(error: httpx.TransportError) -> Trouble:
     """A connection that gave no whole answer."""
     unsent = isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout))
     cause = str(error) or type(error).__name__
-    return Trouble(RetakeError("away", "the server does not answer", cause=cause, retryable=True), lost=True, sent=not unsent)
+    return Trouble(RetakeError("unavailable", "the server does not answer", cause=cause, retryable=True), lost=True, sent=not unsent)
 
 
 def refused(answer: httpx.Response) -> Trouble:
@@ -106,7 +106,7 @@ def refused(answer: httpx.Response) -> Trouble:
             pass
     away = answer.status_code in (502, 503, 504)
     error = RetakeError(
-        "away" if away else "internal",
+        "unavailable" if away else "internal",
         "the answer is not understood",
         safe=UNCERTAIN,
         cause=f"{answer.status_code} {answer.reason_phrase}, which is no answer of ours",

@@ -59,4 +59,4 @@ def _checker(secret: str) -> Callable[[str, bytes, bytes], bool]:
 
 
 def _denied(what: str) -> RetakeError:
-    return RetakeError("denied", what, hint="do not trust this message")
+    return RetakeError("invalid_signature", what, hint="do not trust this message")

@@ -92,7 +92,7 @@ class AsyncCore:
         try:
             await self._send(a)
         except RetakeError as e:
-            if not a.doubt or e.code != "not-found":
+            if not a.doubt or e.code != "not_found":
                 raise
 
     async def _send(self, a: Ask, *, whole: bool = True) -> httpx.Response:
@@ -135,7 +135,7 @@ class AsyncCore:
             async for chunk in answer.aiter_bytes():
                 yield chunk
         except httpx.TransportError as e:
-            raise RetakeError("away", "the bytes broke off", hint="try again", cause=str(e), retryable=True) from e
+            raise RetakeError("unavailable", "the bytes broke off", hint="try again", cause=str(e), retryable=True) from e
         finally:
             await answer.aclose()
 

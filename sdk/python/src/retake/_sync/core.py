@@ -93,7 +93,7 @@ class Core:
         try:
             self._send(a)
         except RetakeError as e:
-            if not a.doubt or e.code != "not-found":
+            if not a.doubt or e.code != "not_found":
                 raise
 
     def _send(self, a: Ask, *, whole: bool = True) -> httpx.Response:
@@ -136,7 +136,7 @@ class Core:
             for chunk in answer.iter_bytes():
                 yield chunk
         except httpx.TransportError as e:
-            raise RetakeError("away", "the bytes broke off", hint="try again", cause=str(e), retryable=True) from e
+            raise RetakeError("unavailable", "the bytes broke off", hint="try again", cause=str(e), retryable=True) from e
         finally:
             answer.close()
 
