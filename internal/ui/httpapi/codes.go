@@ -33,7 +33,7 @@ var meanings = map[retake.ErrorKind]meaning{
 
 // statusMeanings are errors that HTTP distinguishes and the service does not.
 var statusMeanings = map[int]meaning{
-	http.StatusUnauthorized:          {"unauthenticated", http.StatusUnauthorized, "The API key is missing or invalid"},
+	http.StatusUnauthorized:          {"unauthenticated", http.StatusUnauthorized, "Not authenticated"},
 	http.StatusMethodNotAllowed:      {"method_not_allowed", http.StatusMethodNotAllowed, "The route has no such method"},
 	http.StatusRequestEntityTooLarge: {"too_large", http.StatusRequestEntityTooLarge, "The body is too large"},
 	http.StatusTooManyRequests:       {"limited", http.StatusTooManyRequests, "Too many requests"},
