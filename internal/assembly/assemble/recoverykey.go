@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/assembly/daemonctl"
 	"github.com/retake-dev/retake/internal/platform/clock"
 	"github.com/retake-dev/retake/internal/platform/config"
 	"github.com/retake-dev/retake/internal/platform/fsx"
@@ -24,17 +25,23 @@ func RecoveryKey(c config.Config) ([]byte, error) {
 // them. It changes nothing and returns false if the store opens already.
 func RestoreKeys(ctx context.Context, c config.Config, key []byte) (bool, error) {
 	dir := filepath.Join(c.DataDir, "store")
+	release, err := daemonctl.HoldOff(c)
+	if err != nil {
+		return false, err
+	}
+	defer release()
 	if st, err := openWithKeys(ctx, c); err == nil {
 		return false, st.Close()
 	}
-	if err := kopia.RestoreKeys(fsx.OS(), dir, key, clock.Wall.Now().UTC().Format("20060102T150405")); err != nil {
+	undo, err := kopia.RestoreKeys(fsx.OS(), dir, key, clock.Wall.Now().UTC().Format("20060102T150405"))
+	if err != nil {
 		return false, recoveryError("the keys were not put back", err)
 	}
 	st, err := openWithKeys(ctx, c)
 	if err != nil {
 		return false, &retake.Error{
-			Kind: retake.Damaged, What: "the store does not open with this recovery key", Err: err,
-			Safe: "The keys that were there are kept in " + filepath.Join(dir, "damaged") + ".", Hint: "see its state: retake doctor",
+			Kind: retake.Damaged, What: "the store does not open with this recovery key", Err: errors.Join(err, undo()),
+			Safe: "What was there was put back.", Hint: "see its state: retake doctor",
 		}
 	}
 	return true, st.Close()

@@ -120,6 +120,8 @@ func (f *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // cause.
 func (f *Gateway) logRequest(cause any, code int, facts ...any) {
 	switch {
+	case code < http.StatusInternalServerError && cause != nil: // it was found out after the response began
+		f.opts.Log.Error("request failed", append(facts, "cause", cause)...)
 	case code < http.StatusInternalServerError:
 		f.opts.Log.Debug("request", facts...)
 	case code == http.StatusServiceUnavailable || code == http.StatusInsufficientStorage: // it may work later

@@ -21,23 +21,21 @@ func repairStore(ctx context.Context, s *Maintenance, st store.Store, q retake.S
 	}
 	before, err := st.Scrub(ctx, q)
 	if err != nil {
-		return before, workspace.WrapError("the store cannot be read", workspace.Unchanged, err)
+		return before, workspace.WrapError("the store cannot be read", runAgain, err)
 	}
-	var lost retake.ScrubReport
-	n, err := addLost(ctx, s.workspaces, st, listed, &lost)
-	if err == nil && n > 0 {
-		_, err = s.workspaces.Rebuild(ctx)
+	lost, err := findLost(ctx, s.workspaces, st, listed)
+	if err == nil {
+		err = buryLost(ctx, s.workspaces, lost)
 	}
 	if err != nil {
 		return before, workspace.WrapError("repaired in part", runAgain, err)
 	}
 	after, err := restoreLostContent(ctx, s, st, q, before)
-	after.Damaged = append(after.Damaged, lost.Damaged...)
-	after.Failed = append(after.Failed, lost.Failed...)
+	addLost(&after, lost)
 	return after, err
 }
 
-const runAgain = "No checkpoint was changed; run it again."
+const runAgain = "No file of yours was changed; run it again."
 
 // restoreLostContent saves every workspace, so that what still has the damaged bytes stores them
 // again, and reads the store once more.

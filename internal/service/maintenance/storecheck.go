@@ -29,7 +29,9 @@ func (s *Maintenance) Scrub(ctx context.Context, q retake.ScrubQuery) (retake.Sc
 		err = st.Maintain(ctx) // so that the next save stores again what it has
 	}
 	if err == nil {
-		_, err = addLost(ctx, s.workspaces, st, listed, &rep)
+		var lost []lostCheckpoint
+		lost, err = findLost(ctx, s.workspaces, st, listed)
+		addLost(&rep, lost)
 	}
 	if err == nil {
 		err = noteDamage(ctx, s.workspaces, rep.Damaged)

@@ -135,6 +135,15 @@ func (s *Registry) LastNumber(ctx context.Context, ws retake.WorkspaceID) (int64
 	return max(last, row.Number), err
 }
 
+// NoteLastNumber remembers that a workspace had a number, so that it is not given again.
+func NoteLastNumber(ctx context.Context, s *Registry, ws retake.WorkspaceID, number int64) error {
+	last, err := s.LastNumber(ctx, ws)
+	if err != nil {
+		return err
+	}
+	return s.Catalog.SetMark(ctx, lastMark+string(ws), strconv.FormatInt(max(last, number), 10))
+}
+
 // lastNumbers returns the numbers that the heads of the store do not know any more.
 func (s *Registry) lastNumbers(ctx context.Context, heads []store.Head) map[retake.WorkspaceID]int64 {
 	out := map[retake.WorkspaceID]int64{}

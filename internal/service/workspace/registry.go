@@ -142,6 +142,9 @@ func createStore(ctx context.Context, s *Registry, create bool, missing error) (
 func lostStoreError(s *Registry, checkpoints int64) error {
 	count, dir := fmt.Sprintf(" %s in it.", lostCountText(checkpoints)), filepath.Join(s.DataDir, "store")
 	blobs, err := s.FS.OpenRoot(filepath.Join(dir, "blobs"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	if err != nil {
 		return LostStoreError("the store is gone: "+dir, count, s.DataDir)
 	}

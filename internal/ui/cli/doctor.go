@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -112,8 +113,9 @@ func (c *doctorCmd) runRepair(ctx context.Context, s retake.Service) error {
 // why the store could not be read.
 func (c *doctorCmd) confirmRepair(ctx context.Context, r retake.ScrubReport, err error) error {
 	const command = "retake doctor --repair"
+	const givenUp = "The list of the newest checkpoints cannot be read. Go on with the newest list that can be?\nCheckpoints that only the damaged list knows are lost. No file of yours is changed."
 	if retake.IsKind(err, retake.Damaged) {
-		return c.confirm(ctx, "checkpoints would be given up", "The list of the newest checkpoints cannot be read. Go on with the newest list that can be?\nCheckpoints that only the damaged list knows are lost. No file of yours is changed.", command)
+		return c.confirm(ctx, "checkpoints would be given up", givenUp, command)
 	}
 	if err != nil || len(r.Failed) == 0 {
 		return err
@@ -122,6 +124,9 @@ func (c *doctorCmd) confirmRepair(ctx context.Context, r retake.ScrubReport, err
 		if err := c.printAnswer(nil, func(l term.Style) string { return renderScrub(l, r) }); err != nil {
 			return err
 		}
+	}
+	if slices.ContainsFunc(r.Damaged, func(d retake.DamagedPath) bool { return d.Number == 0 }) { // a whole history
+		return c.confirm(ctx, "checkpoints would be given up", givenUp, command)
 	}
 	question := term.CountNoun(int64(len(r.Failed)), "path", "paths") + " cannot be read. Look for the content in your workspaces, and store it again?\nNo file of yours is changed. A checkpoint that the store has lost is not listed any more."
 	return c.confirm(ctx, "content would be stored again", question, command)

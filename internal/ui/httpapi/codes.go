@@ -86,13 +86,14 @@ var requestForms = []struct{ command, request string }{
 	{"retake help fork", "POST /v1/workspaces/{ws}/forks"},
 	{"retake unpin", "DELETE /v1/workspaces/{ws}/pins/{name}"},
 	{"retake help unpin", "DELETE /v1/workspaces/{ws}/pins/{name}"},
+	{"retake space --free", "POST /v1/thin"},
 	{"retake space", "GET /v1/space"},
 	{"retake status", "GET /v1/workspaces/{ws}/status"},
 	{"retake restore", "POST /v1/workspaces/{ws}/plans"},
 	{"retake undo", "POST /v1/workspaces/{ws}/plans"},
 	{"retake rebuild", "POST /v1/rebuild"},
 	{"retake scrub", "POST /v1/scrub"},
-	{"retake doctor", "POST /v1/scrub"},
+	{"retake doctor", "POST /v1/scrub"}, // a server does not repair on request
 }
 
 // inRequests says a hint in requests instead of commands. Lines with a command that has no request

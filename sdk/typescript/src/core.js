@@ -88,7 +88,7 @@ export class Core {
     try {
       await this._send(a, (answer) => answer.arrayBuffer());
     } catch (e) {
-      if (!a.doubt || e.code !== "not_found") throw e;
+      if (!a.doubt || !["not_found", "not-found"].includes(e.code)) throw e;
     }
   }
 }

@@ -110,7 +110,7 @@ export class Retake extends Office {
     try {
       return await this._json(a);
     } catch (e) {
-      if (!a.doubt || e.code !== "already_exists") throw e;
+      if (!a.doubt || !["already_exists", "exists"].includes(e.code)) throw e;
       const wanted = (await this.checkpoint(ref)).id; // an answer was lost: it may be ours
       const found = (await this.pins()).find((p) => p.name === name && p.checkpoint === wanted);
       if (!found) throw e;

@@ -28,7 +28,7 @@ const (
 
 func healsBySaving(r *harness.Run) []harness.Verdict {
 	v := harness.Verdict{
-		Guarantee: "G29", What: "stored bytes that rot are whole again after the next save, where a file still has them",
+		Guarantee: "G29", What: "stored bytes that rot are intact again after the next save, where a file still has them",
 		Control: "a save before anybody knows of the rot", Detail: map[string]any{},
 	}
 	wanted, rounds := int64(r.Figure(60, 500)), 0

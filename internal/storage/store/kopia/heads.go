@@ -11,7 +11,23 @@ import (
 	"github.com/kopia/kopia/repo/manifest"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/storage/store"
 )
+
+// repair brings back what can be without losing anything, and only then gives up heads: metadata
+// from its copies, then indexes from the packs.
+func (s recovery) repair(ctx context.Context) error {
+	if _, err := s.metadata.restoreShared(ctx); err != nil {
+		return err
+	}
+	if err := errors.Join(s.retireView(ctx), s.refresh(ctx)); err != nil {
+		return err
+	}
+	if err := s.recoverLostIndexes(ctx); err != nil {
+		return err
+	}
+	return s.repairHeads(ctx)
+}
 
 // repairHeads makes every history go on from its newest head that can be read. The checkpoints
 // that only a newer one knows are lost, so it is done only when a person asks for a repair.
@@ -35,7 +51,7 @@ func (s recovery) repairHeads(ctx context.Context) error {
 	if err == nil {
 		err = v.Flush(ctx)
 	}
-	if err = errors.Join(err, v.Close(context.WithoutCancel(ctx)), s.retireView(ctx), s.rep.Refresh(ctx)); err != nil {
+	if err = errors.Join(err, v.Close(context.WithoutCancel(ctx)), s.retireView(ctx), s.refresh(ctx)); err != nil {
 		return fmt.Errorf("repair heads: %w", err)
 	}
 	return nil
@@ -62,8 +78,11 @@ func (s recovery) dropDamagedManifests(ctx context.Context, v *session) error {
 		since = min(since, i.TimestampSeconds)
 	}
 	for _, i := range all {
-		if i.Deleted && i.TimestampSeconds >= since {
-			_ = v.contents.UndeleteContent(ctx, i.ContentID) // if it is still there
+		if !i.Deleted || i.TimestampSeconds < since {
+			continue
+		}
+		if err := v.contents.UndeleteContent(ctx, i.ContentID); err != nil && !mayBeDamage(ctx, err) {
+			return err // what is gone or damaged too is no reason to stop
 		}
 	}
 	for _, i := range bad {
@@ -103,13 +122,14 @@ func (s recovery) dropDamagedHeads(ctx context.Context, v *session) error {
 	return nil
 }
 
-// firstGoodHead returns which head leads to its newest checkpoint, or 0 if none does. Of what the
-// disk refuses to read nothing is known; that is an error.
+// firstGoodHead returns which head lists its newest checkpoint, or 0 if none does. Whether the
+// checkpoint itself is damaged does not matter: a scrub names what is. Of what the disk refuses to
+// read nothing is known; that is an error.
 func firstGoodHead(ctx context.Context, v *session, heads []historyHead) (int, error) {
 	for i, h := range heads {
 		l, err := readHead(ctx, v, h)
 		if err == nil && l.latest > 0 {
-			_, err = l.findRecord(ctx, v, l.latest)
+			err = l.checkListed(ctx, v, l.latest)
 		}
 		if err == nil {
 			return i, nil
@@ -119,4 +139,21 @@ func firstGoodHead(ctx context.Context, v *session, heads []historyHead) (int, e
 		}
 	}
 	return 0, ctx.Err()
+}
+
+// checkListed returns an error if a history does not list a checkpoint.
+func (l *openHistory) checkListed(ctx context.Context, v *session, number int64) error {
+	top, mid := groupNames(number)
+	id, err := findGroup(ctx, v, l.root, top, mid)
+	if err != nil {
+		return err
+	}
+	g, err := readGroup(ctx, v, id)
+	if err != nil {
+		return err
+	}
+	if _, ok := g.records[number]; !ok {
+		return store.ErrNotFound
+	}
+	return nil
 }

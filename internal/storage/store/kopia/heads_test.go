@@ -134,3 +134,24 @@ func (f *filledStore) repairAndCheck(t *testing.T, name string) bool {
 	}
 	return true
 }
+
+// A repair takes damaged metadata from its copy before it gives anything up.
+func TestARepairUsesTheCopyFirst(t *testing.T) {
+	t.Parallel()
+	f := fillStore(t)
+	f.mirror(t)
+	newest := f.newestBlob(t, "q")
+	for how, change := range map[string]func([]byte) []byte{"flipped": damages["flipped"], "zeroed": damages["zeroed"]} {
+		c := f.copyTo(t, filepath.Join(t.TempDir(), "store"))
+		s, err := kopia.Open(t.Context(), c.opts)
+		must(t, err)
+		c.damage(t, newest, change) // under the open store, and as long as before
+		if rep, err := s.Scrub(t.Context(), retake.ScrubQuery{Share: 1, Repair: true}); err != nil || len(rep.Failed) > 0 {
+			t.Errorf("%s: %+v, %v", how, rep, err)
+		}
+		if n := c.readAllTexts(t, s); n != filledWorkspaces*filledCheckpoints {
+			t.Errorf("%s: %d checkpoints", how, n)
+		}
+		must(t, s.Close())
+	}
+}

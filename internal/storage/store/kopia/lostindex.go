@@ -6,11 +6,15 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kopia/kopia/repo/blob"
 	"github.com/kopia/kopia/repo/content"
 	"github.com/kopia/kopia/repo/content/index"
 	"github.com/kopia/kopia/repo/manifest"
+	"github.com/kopia/kopia/snapshot/snapshotfs"
+
+	"github.com/retake-dev/retake/internal/storage/store"
 )
 
 // recovery brings back what indexes and heads have lost.
@@ -26,8 +30,10 @@ func (s recovery) recoverIndex(ctx context.Context) error {
 		return err
 	}
 	packs, err := s.unnamedPacks(ctx, v, index.AllIDs, "p", "q")
-	if err == nil {
-		err = s.addEntries(ctx, v, packs)
+	for _, m := range packs {
+		if err == nil {
+			err = s.addEntries(ctx, v, m)
+		}
 	}
 	if err == nil {
 		err = v.contents.Flush(ctx)
@@ -35,16 +41,14 @@ func (s recovery) recoverIndex(ctx context.Context) error {
 	return errors.Join(err, v.Close(ctx))
 }
 
-// addEntries adds the entries of packs to the index of a session.
-func (s recovery) addEntries(ctx context.Context, v *session, packs []blob.Metadata) error {
-	for _, m := range packs {
-		_, err := v.contents.RecoverIndexFromPackBlob(ctx, m.BlobID, m.Length, true)
-		if err == nil {
-			err = syncBlob(s.homeDir, m.BlobID) // another process may have died before it did
-		}
-		if err != nil {
-			return fmt.Errorf("read what pack %s holds: %w", m.BlobID, err)
-		}
+// addEntries adds the entries of a pack to the index of a session.
+func (s recovery) addEntries(ctx context.Context, v *session, m blob.Metadata) error {
+	_, err := v.contents.RecoverIndexFromPackBlob(ctx, m.BlobID, m.Length, true)
+	if err == nil {
+		err = syncBlob(s.homeDir, m.BlobID) // another process may have died before it did
+	}
+	if err != nil {
+		return fmt.Errorf("read what pack %s holds: %w", m.BlobID, err)
 	}
 	return nil
 }
@@ -82,10 +86,9 @@ func (s recovery) unnamedPacks(ctx context.Context, v *session, ids content.IDRa
 }
 
 // recoverLostIndexes writes the entries of new packs that no index names. A lost index leaves no
-// other trace, and one that was just written has no copy. A new head counts only if all that it
-// needs is there, unless force is set: a power cut can leave some packs of a save that was never
-// finished.
-func (s recovery) recoverLostIndexes(ctx context.Context, force bool) error {
+// other trace, and one that was just written has no copy. A head that comes with them counts only if
+// its newest checkpoint is all there: a power cut can leave some packs of a save that never finished.
+func (s recovery) recoverLostIndexes(ctx context.Context) error {
 	lost, err := s.sessionsWithoutIndex(ctx)
 	if err != nil || len(lost) == 0 {
 		return err
@@ -99,27 +102,59 @@ func (s recovery) recoverLostIndexes(ctx context.Context, force bool) error {
 	if err != nil {
 		return err
 	}
+	n, err := s.recoverSessions(ctx, v, lost)
+	if err = errors.Join(err, v.Close(context.WithoutCancel(ctx))); err != nil {
+		return fmt.Errorf("new packs have no index: %w", err)
+	}
+	if n == 0 {
+		return nil
+	}
+	s.reportRepair(fmt.Sprintf("built a lost index again from %d packs", n))
+	return errors.Join(s.retireView(ctx), s.refresh(ctx))
+}
+
+// recoverSessions adds the packs of sessions to the index, and returns how many. A pack that does not
+// tell what it holds keeps no other from it.
+func (s recovery) recoverSessions(ctx context.Context, v *session, lost map[content.SessionID]bool) (n int, err error) {
 	packs, err := s.unnamedPacks(ctx, v, index.AllIDs, "p", "q")
-	packs = slices.DeleteFunc(packs, func(m blob.Metadata) bool {
-		return !lost[content.SessionIDFromBlobID(m.BlobID)] || !hasUnknown(ctx, v, m)
-	})
-	if err == nil && len(packs) == 0 {
-		return v.Close(ctx)
+	if err != nil {
+		return 0, err
 	}
-	if err == nil {
-		err = s.addEntries(ctx, v, packs)
+	swept, err := sweptUntil(ctx, v)
+	if err != nil {
+		return 0, err
 	}
-	if err == nil && !force {
-		err = s.verifyNewHeads(ctx, v)
+	for _, m := range packs {
+		if !lost[content.SessionIDFromBlobID(m.BlobID)] || !m.Timestamp.After(swept) || !hasUnknown(ctx, v, m) {
+			continue
+		}
+		switch err := s.addEntries(ctx, v, m); {
+		case err == nil:
+			n++
+		case !mayBeDamage(ctx, err):
+			return 0, err
+		default:
+			s.reportRepair(err.Error())
+		}
 	}
-	if err == nil {
-		err = v.contents.Flush(ctx)
+	if n == 0 {
+		return 0, nil
 	}
-	if err = errors.Join(err, v.Close(context.WithoutCancel(ctx)), s.retireView(ctx), s.rep.Refresh(ctx)); err != nil {
-		return fmt.Errorf("%d new packs have no index: %w", len(packs), err)
+	if err := s.dropUnfinishedHeads(ctx, v); err != nil {
+		return 0, err
 	}
-	s.reportRepair(fmt.Sprintf("built a lost index again from %d packs", len(packs)))
-	return nil
+	return n, v.Flush(ctx)
+}
+
+// sweptUntil returns the time of the last sweep that hid what it deleted. It has decided about all
+// packs from before.
+func sweptUntil(ctx context.Context, v *session) (time.Time, error) {
+	em, ok, err := v.contents.EpochManager(ctx)
+	if err != nil || !ok {
+		return time.Time{}, err
+	}
+	now, err := em.Current(ctx)
+	return now.DeletionWatermark, err
 }
 
 // hasUnknown reports whether a pack holds a content that the index does not know, or cannot be
@@ -171,26 +206,60 @@ func (s recovery) newReadingSession(ctx context.Context) (*session, error) {
 	return s.newSessionOn(ctx, vw, neverPack, vw.close)
 }
 
-// verifyNewHeads checks that everything is there that the heads need which a session has and the
-// store has not.
-func (s recovery) verifyNewHeads(ctx context.Context, v *session) error {
+// dropUnfinishedHeads deletes the heads that a session has and the store has not, if something is
+// missing of their newest checkpoint.
+func (s recovery) dropUnfinishedHeads(ctx context.Context, v *session) error {
 	before, err := findHistories(ctx, s.rep, "")
-	if err != nil {
-		return err
+	if err != nil && !errors.Is(err, store.ErrDamaged) {
+		return err // with a damaged list all heads are new
 	}
 	known := map[manifest.ID]bool{}
 	for _, h := range before {
 		known[h.id] = true
 	}
 	after, err := findHistories(ctx, v, "")
+	if errors.Is(err, store.ErrDamaged) {
+		return nil // nobody reads these heads; a repair looks at them
+	}
 	if err != nil {
 		return err
 	}
-	after = slices.DeleteFunc(after, func(h historyHead) bool { return known[h.id] })
 	m, err := newReachableSet(ctx, s.Store, v)
 	if err != nil {
 		return err
 	}
 	defer m.close(ctx)
-	return m.walkNewest(ctx, v, after)
+	for _, h := range after {
+		if known[h.id] {
+			continue
+		}
+		switch err := m.walkNewestRecord(ctx, v, h); {
+		case err == nil:
+		case !mayBeDamage(ctx, err):
+			return err
+		default:
+			s.reportRepair(fmt.Sprintf("a save of %s was never finished: %v", h.ws, err))
+			if err := v.DeleteManifest(ctx, h.id); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// walkNewestRecord checks that the index has all that the newest checkpoint of a head needs.
+func (m *reachableSet) walkNewestRecord(ctx context.Context, v *session, h historyHead) error {
+	l, err := readHead(ctx, v, h)
+	if err != nil || l.latest == 0 {
+		return err
+	}
+	rec, err := l.findRecord(ctx, v, l.latest)
+	if err != nil {
+		return err
+	}
+	id, err := parseObject(rec.Files.Object)
+	if err != nil {
+		return err
+	}
+	return m.walker.Process(ctx, snapshotfs.DirectoryEntry(v, id, nil), "")
 }

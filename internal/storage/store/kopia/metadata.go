@@ -98,10 +98,18 @@ func (m *metadata) restoreKeys(ctx context.Context) bool {
 	if s.opts.Bucket != nil || s.opts.Password != "" || keysAreCopied(s.homeDir) {
 		return false
 	}
-	if password, err := readPassword(s.homeDir); err == nil && s.formatIsReadable(ctx, password) {
-		return false // somebody has changed them, and knows why
+	ctx = context.WithoutCancel(ctx) // who goes away says nothing about the keys
+	password, err := readPassword(s.homeDir)
+	if err == nil {
+		err = s.checkFormat(ctx, password)
 	}
-	_, err := s.restoreKeys()
+	if err == nil {
+		s.copyKeysIfOurs() // somebody has changed them, and knows why
+	}
+	if err == nil || !mayBeDamage(ctx, err) {
+		return false
+	}
+	_, err = s.restoreKeys()
 	return err == nil
 }
 

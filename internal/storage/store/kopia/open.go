@@ -202,7 +202,7 @@ func (s *Store) openRepository(ctx context.Context) error {
 		return err
 	}
 	if s.opts.Exclusive {
-		if err := (recovery{s}).recoverLostIndexes(ctx, false); err != nil {
+		if err := (recovery{s}).recoverLostIndexes(ctx); err != nil {
 			s.reportRepair(err.Error()) // what an index names can be read
 		}
 	}

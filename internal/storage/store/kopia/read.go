@@ -223,6 +223,9 @@ func (s *Store) readHeads(ctx context.Context) ([]store.Head, error) {
 		}
 		seen[f.ws] = true
 		l, err := readHistory(ctx, r, f.ws)
+		if err != nil && !errors.Is(err, store.ErrDamaged) {
+			return out, err
+		}
 		if err != nil { // the others are whole
 			bad = append(bad, err)
 			continue

@@ -42,6 +42,9 @@ func RecoveryKey(fsys fsx.FS, dir string) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("make a recovery key: %w", err)
 		}
+		if kept, ok := readKeyCopy(home, k.name); ok && !bytes.Equal(kept, b) { // one of the two is damaged
+			return nil, fmt.Errorf("make a recovery key: %s differs from its copy: %w", k.name, store.ErrDamaged)
+		}
 		files[k.name] = b
 	}
 	return encodeRecoveryKey(files)
@@ -74,18 +77,20 @@ func decodeRecoveryKey(text []byte) (map[string][]byte, error) {
 	return files, nil
 }
 
-// RestoreKeys puts the files of a recovery key back. What was in their place is set aside, with the
-// suffix stamp. The caller finds out by opening the store whether the key is that of the store.
-func RestoreKeys(fsys fsx.FS, dir string, text []byte, stamp string) error {
+// RestoreKeys puts the files of a recovery key back. What was in their place is kept, with the suffix
+// stamp. The caller finds out by opening the store whether the key is that of the store; if it is
+// not, undo puts back what was there.
+func RestoreKeys(fsys fsx.FS, dir string, text []byte, stamp string) (undo func() error, err error) {
 	files, err := decodeRecoveryKey(text)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	home, err := openHome(fsys, dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer home.Close() //nolint:errcheck // a directory handle
+	was := map[string][]byte{}
 	for _, k := range keyFiles {
 		b, ok := files[k.name]
 		now, err := readKeyFile(home, k.dir, k.name)
@@ -93,6 +98,7 @@ func RestoreKeys(fsys fsx.FS, dir string, text []byte, stamp string) error {
 			continue
 		}
 		if err == nil {
+			was[k.name] = now
 			err = setAside(home, k.dir, k.name, stamp)
 		} else if errors.Is(err, fs.ErrNotExist) {
 			err = nil
@@ -101,10 +107,25 @@ func RestoreKeys(fsys fsx.FS, dir string, text []byte, stamp string) error {
 			err = replaceInDir(home, k.dir, k.name, b)
 		}
 		if err != nil {
-			return fmt.Errorf("put back %s: %w", k.name, err)
+			return nil, fmt.Errorf("put back %s: %w", k.name, err)
 		}
 	}
-	return home.Sync()
+	return func() error { return replaceKeys(fsys, dir, was) }, home.Sync()
+}
+
+// replaceKeys writes key files again. Those that were not there stay: another key replaces them.
+func replaceKeys(fsys fsx.FS, dir string, files map[string][]byte) error {
+	home, err := openHome(fsys, dir)
+	if err != nil {
+		return err
+	}
+	defer home.Close() //nolint:errcheck // a directory handle
+	for _, k := range keyFiles {
+		if b, ok := files[k.name]; ok {
+			err = errors.Join(err, replaceInDir(home, k.dir, k.name, b))
+		}
+	}
+	return errors.Join(err, home.Sync())
 }
 
 func openHome(fsys fsx.FS, dir string) (fsx.Dir, error) {

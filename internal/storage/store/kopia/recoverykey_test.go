@@ -27,18 +27,24 @@ func TestARecoveryKeyOpensTheStore(t *testing.T) {
 		t.Fatal("it opens without its keys")
 	}
 	for i := range key {
-		cut := kopia.RestoreKeys(fsx.OS(), f.dir, key[:i], "now")
+		_, cut := kopia.RestoreKeys(fsx.OS(), f.dir, key[:i], "now")
 		if i < len(key)-1 && !errors.Is(cut, kopia.ErrNoRecoveryKey) { // the last byte ends a line
 			t.Fatalf("%d of %d bytes of a key: %v", i, len(key), cut)
 		}
 	}
-	must(t, kopia.RestoreKeys(fsx.OS(), f.dir, wrong, "wrong"))
+	_, err = kopia.RestoreKeys(fsx.OS(), f.dir, wrong, "wrong")
+	must(t, err)
 	if whole, _, err := f.count(t); err == nil && whole > 0 {
 		t.Error("it opens with the key of another store")
 	}
-	must(t, kopia.RestoreKeys(fsx.OS(), f.dir, key, "now"))
+	undo, err := kopia.RestoreKeys(fsx.OS(), f.dir, key, "now")
+	must(t, err)
 	if whole, _, err := f.count(t); err != nil || whole != filledWorkspaces*filledCheckpoints {
 		t.Errorf("%d checkpoints, %v", whole, err)
+	}
+	must(t, undo())
+	if whole, _, err := f.count(t); err == nil && whole > 0 {
+		t.Error("the wrong key is not back")
 	}
 	if kept, err := os.ReadFile(filepath.Join(f.dir, "damaged", "password.now")); err != nil || len(kept) == 0 {
 		t.Errorf("what was in the place of the password was not kept: %v", err)
@@ -59,7 +65,7 @@ func FuzzRestoreKeys(f *testing.F) {
 	f.Add([]byte(""))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		dir := t.TempDir()
-		err := kopia.RestoreKeys(fsx.OS(), dir, text, "now")
+		_, err := kopia.RestoreKeys(fsx.OS(), dir, text, "now")
 		left, rerr := os.ReadDir(dir)
 		must(t, rerr)
 		if err != nil && errors.Is(err, kopia.ErrNoRecoveryKey) && len(left) > 0 {

@@ -79,7 +79,7 @@ func (s *Store) repairAndOpen(ctx context.Context, password string) error {
 	if opened == nil || !mayBeDamage(ctx, opened) {
 		return opened
 	}
-	if s.opts.Password == "" && !s.formatIsReadable(ctx, password) {
+	if s.opts.Password == "" && s.checkFormat(ctx, password) != nil {
 		var err error
 		if password, err = s.restoreKeys(); err != nil {
 			return err
@@ -129,14 +129,13 @@ func (s *Store) tryOpen(ctx context.Context, password string) error {
 	return err
 }
 
-// formatIsReadable reports whether the password opens the format: then the keys are not damaged.
-func (s *Store) formatIsReadable(ctx context.Context, password string) bool {
+// checkFormat returns nil if the password opens the format: then the keys are not damaged.
+func (s *Store) checkFormat(ctx context.Context, password string) error {
 	fm, err := format.NewManager(ctx, s.blobs, "", format.DefaultRepositoryBlobCacheDuration, password, s.clock.Now)
-	if err != nil {
-		return false
+	if err == nil {
+		_, err = fm.BlobCfgBlob(ctx)
 	}
-	_, err = fm.BlobCfgBlob(ctx)
-	return err == nil
+	return err
 }
 
 func (s *Store) stamp() string { return s.clock.Now().UTC().Format("20060102T150405") }

@@ -26,7 +26,7 @@ func (s *Store) Scrub(ctx context.Context, q retake.ScrubQuery) (retake.ScrubRep
 		return retake.ScrubReport{}, fmt.Errorf("scrub: the share %v is not between 0 and 1", q.Share)
 	}
 	if q.Repair {
-		if err := errors.Join(recovery{s}.recoverLostIndexes(ctx, true), recovery{s}.repairHeads(ctx)); err != nil {
+		if err := (recovery{s}).repair(ctx); err != nil {
 			return retake.ScrubReport{}, fmt.Errorf("scrub: %w", err)
 		}
 	}

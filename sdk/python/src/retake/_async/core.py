@@ -92,7 +92,7 @@ class AsyncCore:
         try:
             await self._send(a)
         except RetakeError as e:
-            if not a.doubt or e.code != "not_found":
+            if not a.doubt or e.code not in ("not_found", "not-found"):
                 raise
 
     async def _send(self, a: Ask, *, whole: bool = True) -> httpx.Response:

@@ -181,7 +181,7 @@ class AsyncHistory(AsyncCore):
         try:
             return await self._call(models.Pin, a)
         except RetakeError as e:
-            if not a.doubt or e.code != "already_exists":
+            if not a.doubt or e.code not in ("already_exists", "exists"):
                 raise
             wanted = (await self.checkpoint(ref)).id  # an answer was lost: it may be ours
             for p in await self.pins():

@@ -93,7 +93,7 @@ class Core:
         try:
             self._send(a)
         except RetakeError as e:
-            if not a.doubt or e.code != "not_found":
+            if not a.doubt or e.code not in ("not_found", "not-found"):
                 raise
 
     def _send(self, a: Ask, *, whole: bool = True) -> httpx.Response:

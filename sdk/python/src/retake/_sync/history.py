@@ -182,7 +182,7 @@ class History(Core):
         try:
             return self._call(models.Pin, a)
         except RetakeError as e:
-            if not a.doubt or e.code != "already_exists":
+            if not a.doubt or e.code not in ("already_exists", "exists"):
                 raise
             wanted = (self.checkpoint(ref)).id  # an answer was lost: it may be ours
             for p in self.pins():
