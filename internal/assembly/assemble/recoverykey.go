@@ -26,6 +26,9 @@ func RecoveryKey(c config.Config) ([]byte, error) {
 func RestoreKeys(ctx context.Context, c config.Config, key []byte) (bool, error) {
 	dir := filepath.Join(c.DataDir, "store")
 	release, err := daemonctl.HoldOff(c)
+	if retake.IsKind(err, retake.Busy) {
+		return false, &retake.Error{Kind: retake.Busy, What: "a daemon or another command is using this store", Safe: workspace.Unchanged, Hint: "stop it first: retake daemon stop"}
+	}
 	if err != nil {
 		return false, err
 	}

@@ -106,7 +106,7 @@ func (s *Registry) OpenOrCreateStore(ctx context.Context, create bool) (store.St
 		return st, nil
 	}
 	st, err := s.OpenStore(ctx, false)
-	if retake.IsKind(err, retake.NotFound) {
+	if retake.IsKind(err, retake.NotFound) || errors.Is(err, store.ErrNotFound) {
 		st, err = createStore(ctx, s, create, err)
 	}
 	if err != nil {
