@@ -19,6 +19,7 @@ import (
 type goodCheckpointCache struct {
 	mu          sync.Mutex
 	byWorkspace map[retake.WorkspaceID]cachedGood
+	changes     int64 // calls of InvalidateGood: what was read before one is not kept after it
 }
 
 type cachedGood struct {
@@ -30,6 +31,7 @@ type cachedGood struct {
 func (s *History) InvalidateGood(ws retake.WorkspaceID) {
 	s.goodCache.mu.Lock()
 	defer s.goodCache.mu.Unlock()
+	s.goodCache.changes++
 	delete(s.goodCache.byWorkspace, ws)
 }
 
@@ -141,6 +143,7 @@ func (s *History) FindNewestGood(ctx context.Context, ws retake.WorkspaceID) (*r
 	standing := s.StandingChecks(ws)
 	s.goodCache.mu.Lock()
 	k, ok := s.goodCache.byWorkspace[ws]
+	changes := s.goodCache.changes
 	s.goodCache.mu.Unlock()
 	if ok && s.workspaces.Exclusive && k.latestNumber == last && slices.Equal(k.standing, standing) {
 		return k.checkpoint, nil
@@ -148,10 +151,10 @@ func (s *History) FindNewestGood(ctx context.Context, ws retake.WorkspaceID) (*r
 	cp, err := s.findNewestWith(ctx, ws, func(cp retake.Checkpoint, about []retake.Verification) bool {
 		return verify.IsGood(cp, about, standing)
 	})
-	if err == nil {
-		s.goodCache.mu.Lock()
+	s.goodCache.mu.Lock()
+	defer s.goodCache.mu.Unlock()
+	if err == nil && s.goodCache.changes == changes {
 		s.goodCache.byWorkspace[ws] = cachedGood{checkpoint: cp, latestNumber: last, standing: standing}
-		s.goodCache.mu.Unlock()
 	}
 	return cp, err
 }
