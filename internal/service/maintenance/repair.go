@@ -31,6 +31,9 @@ func repairStore(ctx context.Context, s *Maintenance, st store.Store, q retake.S
 		return before, workspace.WrapError("repaired in part", runAgain, err)
 	}
 	after, err := restoreLostContent(ctx, s, st, q, before)
+	if len(lost) > 0 && err == nil { // so that the newest state is in the store again
+		err = workspace.WrapError("repaired in part", runAgain, saveAll(ctx, s))
+	}
 	addLost(&after, lost)
 	return after, err
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/storage/store"
 )
 
 // Unprotected says why no checkpoint of a workspace could be taken now, or nil. It is the only
@@ -39,8 +40,12 @@ func checkSave(ctx context.Context, s *Registry, ws retake.Workspace) error {
 		return WrapError(unwritableText(err), NotSaved, err)
 	}
 	if s.Exclusive { // else each command would open the store, only to say that it can
-		if _, err := s.Store(ctx); err != nil {
+		st, err := s.Store(ctx)
+		if err != nil {
 			return WrapError("the store cannot be opened", NotSaved, err)
+		}
+		if _, err := st.Head(ctx, ws.ID); errors.Is(err, store.ErrDamaged) {
+			return WrapError("the history in the store is damaged", NotSaved, err)
 		}
 	}
 	root, err := s.FS.OpenRoot(ws.Root)

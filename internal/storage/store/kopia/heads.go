@@ -9,6 +9,7 @@ import (
 	"github.com/kopia/kopia/repo/content"
 	"github.com/kopia/kopia/repo/content/index"
 	"github.com/kopia/kopia/repo/manifest"
+	"github.com/kopia/kopia/snapshot"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/storage/store"
@@ -26,7 +27,10 @@ func (s recovery) repair(ctx context.Context) error {
 	if err := s.recoverLostIndexes(ctx); err != nil {
 		return err
 	}
-	return s.repairHeads(ctx)
+	if err := s.repairHeads(ctx); err != nil {
+		return err
+	}
+	return s.damage.drop(ctx) // else the next save would lean on what lay beside a lost head
 }
 
 // repairHeads makes every history go on from its newest head that can be read. The checkpoints
@@ -86,6 +90,7 @@ func (s recovery) dropDamagedManifests(ctx context.Context, v *session) error {
 		}
 	}
 	for _, i := range bad {
+		s.damage.suspectPack(i.PackBlobID)
 		if err := v.contents.DeleteContent(ctx, i.ContentID); err != nil {
 			return err
 		}
@@ -111,6 +116,10 @@ func (s recovery) dropDamagedHeads(ctx context.Context, v *session) error {
 			return err
 		}
 		for _, h := range heads[:good] {
+			var m snapshot.Manifest
+			if _, err := v.GetManifest(ctx, h.id, &m); err == nil {
+				s.damage.suspectObject(retake.ObjectID(m.RootObjectID().String()))
+			}
 			if err := v.DeleteManifest(ctx, h.id); err != nil {
 				return err
 			}
