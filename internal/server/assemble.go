@@ -50,7 +50,7 @@ func (s *Server) assembleParts(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	s.metrics = metrics.New(func() float64 { return float64(s.pool.OpenCount()) }, queueNames, s.queueDepth)
+	s.metrics = metrics.New(func() float64 { return float64(s.pool.OpenCount()) }, queueNames, s.queueDepth, s.queueParked)
 	if s.opts.TraceEndpoint != "" {
 		if s.tracer, err = tracing.New(ctx, s.opts.TraceEndpoint, s.opts.Version); err != nil {
 			return err
@@ -196,6 +196,21 @@ func (s *Server) queueDepth(queue string) float64 {
 		return -1
 	}
 	return float64(n)
+}
+
+// queueParked returns the number of items of a queue that are parked, or -1 if it cannot be read.
+func (s *Server) queueParked(queue string) float64 {
+	failing, err := s.ledger.Failing(context.Background())
+	if err != nil {
+		return -1
+	}
+	n := 0.0
+	for _, d := range failing {
+		if d.Queue == queue && d.IsParked() {
+			n++
+		}
+	}
+	return n
 }
 
 // checkReadiness checks the parts that this server depends on, by name.

@@ -9,6 +9,8 @@
 //	D2  Long work holds a lease of its own, which is renewed. The claim may expire earlier;
 //	    a worker that then claims the item sees the lease and leaves the item alone.
 //	D3  One lane (a namespace or an endpoint) uses some of the slots, never all.
+//	D4  Work that fails is tried again, each time later. After serverdb.MaxTries it is parked: tried
+//	    once a day, or when somebody puts it again. The kind of its error is kept in the queue.
 package jobs
 
 import (
@@ -21,6 +23,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/platform/clock"
 	"github.com/retake-dev/retake/internal/storage/serverdb"
 )
@@ -55,8 +58,10 @@ type Options struct {
 const (
 	pollInterval   = time.Second      // how often the queue is read without Wake
 	finishTimeout  = 10 * time.Second // how long it may take to finish an item in the queue
-	retryDelay     = 30 * time.Second // how soon failed work is retried
-	elsewhereDelay = time.Second      // how soon an item is offered to another server
+	retryDelay     = 30 * time.Second // how soon failed work is retried the first time
+	maxRetryDelay  = time.Hour
+	parkedDelay    = 24 * time.Hour
+	elsewhereDelay = time.Second // how soon an item is offered to another server
 )
 
 // Worker handles the items of one queue.
@@ -173,11 +178,11 @@ func (r *Worker) acquireSlots(ctx context.Context) int {
 func (r *Worker) processItem(ctx context.Context, d serverdb.Due) error {
 	name, err := r.opts.LaneOf(ctx, d)
 	if err != nil {
-		return r.finishItem(ctx, d, time.Time{}, err)
+		return r.finishItem(ctx, d, time.Time{}, err, false)
 	}
 	wait, in := r.lanes.tryEnter(name)
 	if !in {
-		return r.finishItem(ctx, d, r.opts.Clock.Now().Add(wait), nil)
+		return r.finishItem(ctx, d, r.opts.Clock.Now().Add(wait), nil, false)
 	}
 	defer r.Wake()            // items that wait for this lane may be due
 	began := clock.Wall.Now() // a duration, measured even if opts.Clock is fixed
@@ -187,7 +192,7 @@ func (r *Worker) processItem(ctx context.Context, d serverdb.Due) error {
 		return err
 	})
 	r.lanes.leave(name, clock.Wall.Now().Sub(began))
-	return r.finishItem(ctx, d, again, err)
+	return r.finishItem(ctx, d, again, err, true)
 }
 
 // recoverPanic calls f and turns a panic into an error.
@@ -219,9 +224,10 @@ func (r *Worker) handleItem(ctx context.Context, d serverdb.Due) (time.Time, err
 	return r.opts.Handle(ctx, d)
 }
 
-// finishItem removes an item from the queue, or postpones it if it is due again or has failed.
-// If the worker was stopped, the item is due at once, for another server.
-func (r *Worker) finishItem(ctx context.Context, d serverdb.Due, again time.Time, err error) error {
+// finishItem removes an item from the queue, or postpones it if it is due again or has failed. If
+// the worker was stopped, the item is due at once, for another server. worked is false if the work
+// was not tried.
+func (r *Worker) finishItem(ctx context.Context, d serverdb.Due, again time.Time, err error, worked bool) error {
 	ended := ctx.Err() != nil
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
 	defer cancel()
@@ -232,11 +238,23 @@ func (r *Worker) finishItem(ctx context.Context, d serverdb.Due, again time.Time
 	case err != nil && r.opts.IsElsewhere != nil && r.opts.IsElsewhere(err):
 		again = now.Add(elsewhereDelay + time.Duration(r.opts.Rand()*2*float64(elsewhereDelay)))
 	case err != nil:
-		r.opts.Log.ErrorContext(ctx, "do work", "queue", d.Queue, "namespace", d.Namespace, "id", d.ID, "err", err)
-		again = now.Add(retryDelay + time.Duration(r.opts.Rand()*float64(retryDelay)))
+		d.Tries, d.Reason = d.Tries+1, string(retake.AsError(err).Kind)
+		again = r.retryTime(d)
+		r.opts.Log.ErrorContext(ctx, "do work", "queue", d.Queue, "namespace", d.Namespace, "id", d.ID, "try", d.Tries, "parked", d.IsParked(), "err", err)
+	case worked:
+		d.Tries, d.Reason = 0, ""
 	}
 	if again.IsZero() {
 		return r.opts.Ledger.Finish(ctx, d)
 	}
 	return r.opts.Ledger.Postpone(ctx, d, again)
+}
+
+// retryTime returns when failed work is due again: each time later.
+func (r *Worker) retryTime(d serverdb.Due) time.Time {
+	delay := min(retryDelay<<min(d.Tries-1, 20), maxRetryDelay)
+	if d.IsParked() {
+		delay = parkedDelay
+	}
+	return r.opts.Clock.Now().Add(delay/2 + time.Duration(r.opts.Rand()*float64(delay)))
 }

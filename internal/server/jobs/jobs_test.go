@@ -307,7 +307,7 @@ func TestLimits(t *testing.T) {
 	if runOnce(t, r); tries != 2 {
 		t.Errorf("%d tries a minute later", tries)
 	}
-	held.Advance(time.Minute)
+	held.Advance(2 * time.Minute)
 	ctx, cancel := context.WithCancel(t.Context())
 	ends := jobs.New(jobs.Options{
 		Queue: testQueue, Ledger: l, Clock: held, Lease: time.Minute, Timeout: time.Minute, Concurrency: 1, LaneConcurrency: 1,
@@ -322,5 +322,63 @@ func TestLimits(t *testing.T) {
 	}
 	if runOnce(t, r); tries != 3 {
 		t.Error("it was not given back")
+	}
+}
+
+// steppedClock is moved by the test.
+type steppedClock struct{ now atomic.Int64 }
+
+func (c *steppedClock) Now() time.Time { return time.UnixMicro(c.now.Load()).UTC() }
+
+// Work that always fails is tried later each time and once a day at last; what is put again is
+// tried at once.
+func TestFailingWorkIsParked(t *testing.T) {
+	c := &steppedClock{}
+	c.now.Store(startTime.UnixMicro())
+	l := openLedger(t, c)
+	putItem(t, l, "a", "1", startTime)
+	tries := 0
+	r := jobs.New(jobs.Options{
+		Queue: testQueue, Ledger: l, Clock: c, Lease: time.Minute, Timeout: time.Second, Rand: func() float64 { return 0.5 },
+		Handle: func(context.Context, serverdb.Due) (time.Time, error) {
+			tries++
+			return time.Time{}, &retake.Error{Kind: retake.Away, What: "the secret of a tenant"}
+		},
+	})
+	last, spent := time.Duration(0), time.Duration(0)
+	for tries < serverdb.MaxTries {
+		if runOnce(t, r) != 1 {
+			t.Fatalf("nothing is due after %d tries", tries)
+		}
+		failing, err := l.Failing(t.Context())
+		if err != nil || len(failing) != 1 || failing[0].Tries != int64(tries) || failing[0].Reason != string(retake.Away) {
+			t.Fatalf("after %d tries: %+v, %v", tries, failing, err)
+		}
+		wait := failing[0].At.Sub(c.Now())
+		if tries < serverdb.MaxTries && (wait < last || wait > 2*time.Hour) {
+			t.Fatalf("try %d waits %v, after %v", tries, wait, last)
+		}
+		if failing[0].IsParked() != (tries == serverdb.MaxTries) {
+			t.Fatalf("after %d tries it is due at %v", tries, failing[0].At)
+		}
+		if tries < serverdb.MaxTries {
+			last, spent = wait, spent+wait
+			c.now.Add(wait.Microseconds())
+		}
+	}
+	if spent < 12*time.Hour || spent > 48*time.Hour {
+		t.Errorf("it is parked after %v", spent)
+	}
+	c.now.Add((11 * time.Hour).Microseconds())
+	if runOnce(t, r) != 0 {
+		t.Error("parked work is tried soon")
+	}
+	c.now.Add((37 * time.Hour).Microseconds())
+	if runOnce(t, r) != 1 {
+		t.Error("parked work is never tried")
+	}
+	putItem(t, l, "a", "1", c.Now())
+	if runOnce(t, r) != 1 {
+		t.Error("work that was put again is not tried")
 	}
 }

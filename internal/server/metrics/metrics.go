@@ -25,8 +25,8 @@ type Meter struct {
 }
 
 // New creates the metrics of a server. open returns how many namespaces are open, and depth how
-// many items are in a queue.
-func New(open func() float64, queues []string, depth func(queue string) float64) *Meter {
+// many items are in a queue, and parked how many of them failed too often.
+func New(open func() float64, queues []string, depth, parked func(queue string) float64) *Meter {
 	m := &Meter{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "retake_requests_total", Help: "Requests answered."}, []string{"operation", "code"}),
@@ -42,7 +42,9 @@ func New(open func() float64, queues []string, depth func(queue string) float64)
 	for _, q := range queues {
 		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "retake_queue_depth", Help: "Items that are due or claimed.", ConstLabels: prometheus.Labels{"queue": q},
-		}, func() float64 { return depth(q) }))
+		}, func() float64 { return depth(q) }), prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "retake_queue_parked", Help: "Items that failed so often that they are tried once a day only.", ConstLabels: prometheus.Labels{"queue": q},
+		}, func() float64 { return parked(q) }))
 	}
 	return m
 }

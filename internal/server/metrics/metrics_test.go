@@ -11,7 +11,7 @@ import (
 // Failures of background work are numbers that an operator can alert on.
 func TestBackgroundFailuresAreServed(t *testing.T) {
 	t.Parallel()
-	m := metrics.New(func() float64 { return 1 }, []string{"outbox"}, func(string) float64 { return 2 })
+	m := metrics.New(func() float64 { return 1 }, []string{"outbox"}, func(string) float64 { return 2 }, func(string) float64 { return 3 })
 	m.CountBackgroundFailure("store maintenance")
 	m.CountBackgroundFailure("store maintenance")
 	w := httptest.NewRecorder()

@@ -60,8 +60,11 @@ type Queue interface {
 	Claim(ctx context.Context, queue string, now time.Time, lease time.Duration, limit int) ([]Due, error)
 	// Finish removes a claimed item, unless it was put again since.
 	Finish(ctx context.Context, d Due) error
-	// Postpone ends a claim and makes the item due later, unless it was put again since.
+	// Postpone ends a claim and makes the item due later, unless it was put again since. Tries and
+	// Reason become those of d.
 	Postpone(ctx context.Context, d Due, at time.Time) error
+	// Failing lists the items whose last try failed, of all queues, by queue, namespace and ID.
+	Failing(ctx context.Context) ([]Due, error)
 	// Depth returns the number of items that are due or claimed, and the time of the oldest.
 	Depth(ctx context.Context, queue string) (n int64, oldest time.Time, err error)
 }
@@ -73,7 +76,15 @@ type Due struct {
 	ID        string
 	At        time.Time
 	Stamp     int64
+	Tries     int64  // that failed since the last one that did not
+	Reason    string // the kind of the last error: no text of a tenant is in a table that all share
 }
+
+// MaxTries is how often work may fail, for about a day, until it is parked.
+const MaxTries = 30
+
+// IsParked reports whether the work failed so often that it is tried once a day only.
+func (d Due) IsParked() bool { return d.Tries >= MaxTries }
 
 // Queues of today.
 const (

@@ -15,6 +15,8 @@ import (
 type item struct {
 	at, until time.Time
 	claim     int // the number of the last claim or put: only that one may end it
+	tries     int64
+	reason    string
 }
 
 // queueModel says in a plain map what a queue must do.
@@ -38,10 +40,11 @@ func (m *queueModel) put(t *rapid.T) {
 	id := rapid.SampledFrom([]string{"a", "b", "c", "d", "e"}).Draw(t, "id")
 	at := m.now.Add(time.Duration(rapid.IntRange(-5, 5).Draw(t, "at")) * time.Second)
 	fatalIf(t, m.d.l.Put(t.Context(), m.d.newDue(id, at)))
-	if old, there := m.items[id]; there && old.at.Before(at) {
+	old, there := m.items[id]
+	if there && old.at.Before(at) {
 		at = old.at
 	}
-	m.items[id] = item{at: at, claim: m.nextNumber()}
+	m.items[id] = item{at: at, claim: m.nextNumber(), reason: old.reason} // it may be tried as often as a new one
 }
 
 func (m *queueModel) claim(t *rapid.T) {
@@ -62,7 +65,7 @@ func (m *queueModel) claim(t *rapid.T) {
 	}
 	for i, id := range want {
 		it := m.items[id]
-		if got[i].ID != id || !got[i].At.Equal(it.at) || got[i].Queue != m.d.queue || got[i].Namespace != "ns" {
+		if got[i].ID != id || !got[i].At.Equal(it.at) || got[i].Queue != m.d.queue || got[i].Namespace != "ns" || got[i].Tries != it.tries || got[i].Reason != it.reason {
 			t.Fatalf("claim %d is %v, want %s at %v", i, got[i], id, it.at)
 		}
 		it.until, it.claim = m.now.Add(lease), m.nextNumber()
@@ -92,9 +95,10 @@ func (m *queueModel) finish(t *rapid.T) {
 func (m *queueModel) postpone(t *rapid.T) {
 	c, good := m.takeHeld(t)
 	at := m.now.Add(time.Duration(rapid.IntRange(0, 5).Draw(t, "at")) * time.Second)
+	c.due.Tries, c.due.Reason = rapid.Int64Range(0, 3).Draw(t, "tries"), rapid.SampledFrom([]string{"", "away", "internal"}).Draw(t, "reason")
 	fatalIf(t, m.d.l.Postpone(t.Context(), c.due, at))
 	if good {
-		m.items[c.due.ID] = item{at: at, claim: m.nextNumber()}
+		m.items[c.due.ID] = item{at: at, claim: m.nextNumber(), tries: c.due.Tries, reason: c.due.Reason}
 	}
 }
 
@@ -113,6 +117,13 @@ func (m *queueModel) compare(t *rapid.T) {
 	}
 	if n != int64(len(m.items)) || !oldest.Equal(want) {
 		t.Fatalf("depth %d since %v, want %d since %v", n, oldest, len(m.items), want)
+	}
+	failing, err := m.d.l.Failing(t.Context())
+	fatalIf(t, err)
+	for _, d := range failing {
+		if it := m.items[d.ID]; d.Queue == m.d.queue && (it.reason != d.Reason || it.tries != d.Tries) {
+			t.Fatalf("%s failed %d times with %q, want %d and %q", d.ID, d.Tries, d.Reason, it.tries, it.reason)
+		}
 	}
 }
 

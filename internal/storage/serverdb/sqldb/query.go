@@ -22,15 +22,16 @@ const (
 	sqlPutDue = `INSERT INTO due (queue, ns, id, at_us, lease_us, stamp) VALUES ($1, $2, $3, $4, 0, $5)
 		ON CONFLICT (queue, ns, id) DO UPDATE SET
 		at_us = CASE WHEN excluded.at_us < due.at_us THEN excluded.at_us ELSE due.at_us END,
-		lease_us = 0, stamp = due.stamp + 1`
-	sqlReady = `SELECT ns, id, at_us, stamp FROM due WHERE queue = $1 AND at_us <= $2 AND lease_us <= $2
+		lease_us = 0, tries = 0, stamp = due.stamp + 1`
+	sqlReady = `SELECT queue, ns, id, at_us, stamp, tries, reason FROM due WHERE queue = $1 AND at_us <= $2 AND lease_us <= $2
 		ORDER BY at_us, ns, id LIMIT $3 OFFSET $4`
 	sqlClaim = `UPDATE due SET lease_us = $1, stamp = stamp + 1
 		WHERE queue = $2 AND ns = $3 AND id = $4 AND stamp = $5`
 	sqlFinish   = `DELETE FROM due WHERE queue = $1 AND ns = $2 AND id = $3 AND stamp = $4`
-	sqlPostpone = `UPDATE due SET at_us = $1, lease_us = 0, stamp = stamp + 1
-		WHERE queue = $2 AND ns = $3 AND id = $4 AND stamp = $5`
-	sqlDepth = `SELECT COUNT(*), COALESCE(MIN(at_us), 0) FROM due WHERE queue = $1`
+	sqlPostpone = `UPDATE due SET at_us = $1, lease_us = 0, tries = $2, reason = $3, stamp = stamp + 1
+		WHERE queue = $4 AND ns = $5 AND id = $6 AND stamp = $7`
+	sqlFailing = `SELECT queue, ns, id, at_us, stamp, tries, reason FROM due WHERE reason <> '' ORDER BY queue, ns, id`
+	sqlDepth   = `SELECT COUNT(*), COALESCE(MIN(at_us), 0) FROM due WHERE queue = $1`
 
 	sqlLease = `INSERT INTO lease (name, holder, until_us) VALUES ($1, $2, $3)
 		ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until_us = excluded.until_us

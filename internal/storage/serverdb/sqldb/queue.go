@@ -61,7 +61,7 @@ func (l *Ledger) Claim(ctx context.Context, queue string, now time.Time, lease t
 
 // claimBatch returns the number of items that it saw, and those that it claimed.
 func (l *Ledger) claimBatch(ctx context.Context, by serverdb.Due, until time.Time, limit, ahead int) (int, []serverdb.Due, error) {
-	ready, err := findRows(ctx, l, allNamespaces, "list due", scanDue(by.Queue), sqlReady, by.Queue, by.At.UnixMicro(), limit, ahead)
+	ready, err := findRows(ctx, l, allNamespaces, "list due", scanDue, sqlReady, by.Queue, by.At.UnixMicro(), limit, ahead)
 	if err != nil || len(ready) == 0 {
 		return 0, nil, err
 	}
@@ -90,14 +90,12 @@ func compareKeys(a, b serverdb.Due) int {
 	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.ID, b.ID))
 }
 
-func scanDue(queue string) func(scanner) (serverdb.Due, error) {
-	return func(row scanner) (serverdb.Due, error) {
-		d := serverdb.Due{Queue: queue}
-		var at int64
-		err := row.Scan(&d.Namespace, &d.ID, &at, &d.Stamp)
-		d.At = time.UnixMicro(at).UTC()
-		return d, err
-	}
+func scanDue(row scanner) (serverdb.Due, error) {
+	var d serverdb.Due
+	var at int64
+	err := row.Scan(&d.Queue, &d.Namespace, &d.ID, &at, &d.Stamp, &d.Tries, &d.Reason)
+	d.At = time.UnixMicro(at).UTC()
+	return d, err
 }
 
 // Finish removes a claimed item, unless it was put or claimed again since.
@@ -109,11 +107,17 @@ func (l *Ledger) Finish(ctx context.Context, d serverdb.Due) error {
 }
 
 // Postpone ends a claim and makes the item due later, unless it was put or claimed again since.
+// Tries and Reason become those of d.
 func (l *Ledger) Postpone(ctx context.Context, d serverdb.Due, at time.Time) error {
 	return l.inWriteTx(ctx, allNamespaces, "postpone due", func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, sqlPostpone, at.UnixMicro(), d.Queue, string(d.Namespace), d.ID, d.Stamp)
+		_, err := tx.ExecContext(ctx, sqlPostpone, at.UnixMicro(), d.Tries, d.Reason, d.Queue, string(d.Namespace), d.ID, d.Stamp)
 		return err
 	})
+}
+
+// Failing lists the items whose last try failed.
+func (l *Ledger) Failing(ctx context.Context) ([]serverdb.Due, error) {
+	return findRows(ctx, l, allNamespaces, "list failing", scanDue, sqlFailing)
 }
 
 // Depth returns the number of items, including those that are not due yet, and the earliest of

@@ -91,4 +91,8 @@ var migrations = [][]string{
 			PRIMARY KEY (ns, key))`,
 		`CREATE INDEX reply_until ON reply (ns, until_us)`,
 	},
+	{ // a server of the version before adds rows without them
+		`ALTER TABLE due ADD COLUMN tries BIGINT NOT NULL DEFAULT 0`,
+		`ALTER TABLE due ADD COLUMN reason TEXT NOT NULL DEFAULT ''`,
+	},
 }
