@@ -111,6 +111,7 @@ func (f *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		ended(seen.code)
 		f.logRequest(cause.Load(), seen.code, "id", id, "operation", operation, "code", seen.code, "ms", took.Milliseconds())
 	}()
+	r = paceBody(w, r, bodyTimeout)
 	if r, ok := f.applySession(seen, r); ok {
 		f.authorizeAndServe(seen, r, a)
 	}
@@ -156,6 +157,7 @@ func (f *Gateway) authorizeAndServe(w http.ResponseWriter, r *http.Request, a ro
 	who, err := f.keys.authenticate(r)
 	if err != nil {
 		f.opts.Metrics.CountRefused("key")
+		refuseBody(w, r)
 		writeUnauthorized(w, r, err)
 		return
 	}
@@ -172,15 +174,19 @@ func (f *Gateway) authorizeAndServe(w http.ResponseWriter, r *http.Request, a ro
 	defer release()
 	if err := checkPermission(who.key, r, a); err != nil {
 		f.opts.Metrics.CountRefused("power")
+		refuseBody(w, r)
 		httpapi.WriteProblem(w, r, err, 0)
 		return
 	}
 	if wait := f.rateLimiter.reserve(who.key, t.Namespace().Limits, a); wait > 0 {
 		f.opts.Metrics.CountRefused("rate")
+		refuseBody(w, r)
 		writeRateLimited(w, r, wait)
 		return
 	}
-	ctx := retake.WithActor(r.Context(), retake.Actor{Kind: who.key.Kind, Key: who.key.ID, Name: who.key.Name, Scope: who.key.Scope()})
+	valid, stop := f.whileKeyIsValid(r)
+	defer stop()
+	ctx := retake.WithActor(valid, retake.Actor{Kind: who.key.Kind, Key: who.key.ID, Name: who.key.Name, Scope: who.key.Scope()})
 	r = r.WithContext(httpapi.WithKey(ctx, who.key))
 	f.serveIdempotent(w, r, who, t.Attachment.(http.Handler))
 	if r.Method != http.MethodGet {

@@ -1,0 +1,48 @@
+package gateway
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+)
+
+// A body that stops arriving, or arrives a byte at a time, ends the request; one that takes long
+// because it is large does not.
+func TestABodyMustKeepArriving(t *testing.T) {
+	t.Parallel()
+	const timeout = 2 * time.Second
+	read := make(chan error, 1)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, err := io.ReadAll(paceBody(w, r, timeout).Body)
+		read <- err
+	}))
+	defer s.Close()
+	for _, c := range []struct {
+		name         string
+		size, pieces int // bytes of a piece, and how many are sent of 8
+		fails        bool
+	}{{"stalls", 1, 2, true}, {"drips", 1, 8, true}, {"large", bodyPiece, 8, false}} {
+		conn, err := net.Dial("tcp", s.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n", 8*c.size)
+		for range c.pieces {
+			_, _ = conn.Write(make([]byte, c.size)) // fails when the request was ended
+			<-time.After(timeout / 4)               // the pace is what is tested
+		}
+		select {
+		case err := <-read:
+			if (err != nil) != c.fails {
+				t.Errorf("%s: %v", c.name, err)
+			}
+		case <-time.After(20 * time.Second):
+			t.Errorf("%s: it is waited for", c.name)
+		}
+		_ = conn.Close()
+	}
+}
