@@ -10,7 +10,8 @@
 //	    service returned.
 //	H3  A body that is cut short never looks complete.
 //	H4  The description in api/openapi.yaml is what this package generates.
-//	H5  Unknown fields and parameters are ignored, so that older and newer clients work.
+//	H5  Unknown fields and parameters of a request are refused, so that no wish is dropped
+//	    silently. Those of a response are to be ignored, so that older clients work.
 //	H6  Every route declares the permission it needs; the gateway enforces it.
 package httpapi
 
@@ -60,7 +61,7 @@ const descriptionRoute = "GET /v1/openapi.json"
 
 // New creates the handler. Like the service, it belongs to one tenant.
 func New(s retake.Service, o Options) http.Handler {
-	mux, _ := buildRoutes(s, o)
+	mux, routes := buildRoutes(s, o)
 	description := sync.OnceValues(func() ([]byte, error) { // built on the first request
 		o, err := buildDescription()
 		if err != nil {
@@ -77,7 +78,9 @@ func New(s retake.Service, o Options) http.Handler {
 		w.Header().Set("Content-Type", "application/openapi+json")
 		_, _ = w.Write(text) // the client may be gone
 	})
-	return handler{mux}
+	parameters := queryParameters(routes.OpenAPI())
+	parameters[descriptionRoute] = nil
+	return handler{mux, parameters}
 }
 
 // api is the state that the routes share.
@@ -120,11 +123,15 @@ func buildRoutes(s retake.Service, o Options) (*http.ServeMux, huma.API) {
 	a.registerSnapshots()
 	adjustSchemas(a.huma.OpenAPI())
 	adjustServerSchemas(a.huma.OpenAPI())
+	refuseUnknownFields(a.huma.OpenAPI())
 	return mux, a.huma
 }
 
 // handler wraps the router, so that a request without a route gets a problem, too.
-type handler struct{ mux *http.ServeMux }
+type handler struct {
+	mux        *http.ServeMux
+	parameters map[string][]string // the names in queries, by pattern
+}
 
 func (f handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer func() {
@@ -138,8 +145,13 @@ func (f handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r = tidied
-	if _, pattern := f.mux.Handler(r); pattern == "" {
+	_, pattern := f.mux.Handler(r)
+	if pattern == "" {
 		f.writeNoRoute(w, r)
+		return
+	}
+	if name := unknownParameter(f.parameters[pattern], r.URL.Query()); name != "" {
+		writeProblem(w, r, requestProblem(http.StatusUnprocessableEntity, "query."+name+": there is no such parameter"))
 		return
 	}
 	f.mux.ServeHTTP(w, r)

@@ -158,18 +158,38 @@ func TestWhatDoesNotFitIsRefused(t *testing.T) {
 	}
 }
 
-// Unknown fields of a newer client are ignored, and so is the host.
+// A wish that is not understood is not dropped: misspelled fields and parameters are refused.
+func TestUnknownFieldsAreRefused(t *testing.T) {
+	t.Parallel()
+	for _, x := range [][4]string{
+		{"POST", "/v1/workspaces/a/checkpoints", `{"intnet":"x"}`, "body.intnet: there is no such field"},
+		{"POST", "/v1/workspaces/a/checkpoints?intent=1", `{}`, "query.intent: there is no such parameter"},
+		{"POST", "/v1/workspaces/a/plans", `{"course":"undo","new":[1]}`, "body.new"},
+		{"POST", "/v1/workspaces/a/restores", `{"course":"undo","digest":"1","new":1}`, "body.new"},
+		{"POST", "/v1/workspaces/a/forks", `{"dir":"/f","new":1}`, "body.new"},
+		{"PUT", "/v1/workspaces/a/pins/b", `{"ref":"1","new":null}`, "body.new"},
+		{"GET", "/v1/workspaces/a/list?ref=1&dri=b", ``, "query.dri"},
+		{"POST", "/v1/webhooks", `{"url":"https://a.example/","event":["a"]}`, "body.event"},
+		{"GET", "/v1/openapi.json?new=1", ``, "query.new"},
+	} {
+		w := httptest.NewRecorder()
+		f := &fakeService{}
+		httpapi.New(f, httpapi.Options{}).ServeHTTP(w, httptest.NewRequest(x[0], x[1], strings.NewReader(x[2])))
+		if w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), x[3]) || len(f.takeCalls()) > 0 {
+			t.Errorf("%v: %d %s", x, w.Code, w.Body)
+		}
+	}
+}
+
+// What an agent reports is taken with fields of a newer plugin, and any host is.
 func TestUnknownIsIgnored(t *testing.T) {
 	t.Parallel()
 	for _, x := range [][3]string{
-		{"POST", "/v1/workspaces/a/checkpoints?new=1", `{"intent":"x","new":{"deep":[1]}}`},
+		{"POST", "/v1/signals", `{"agent":"a","dir":"/p","id":"1","kind":"turn-end","session":"s","time":"2026-01-02T03:04:05Z","new":{"deep":[1]}}`},
 		{"POST", "/v1/workspaces/a/checkpoints", ``},
 		{"POST", "/v1/scrub", ``},
-		{"POST", "/v1/workspaces/a/plans", `{"course":"of-tomorrow","new":[1]}`},
-		{"POST", "/v1/workspaces/a/restores", `{"course":"undo","digest":"1","new":1}`},
-		{"POST", "/v1/workspaces/a/forks", `{"dir":"/f","new":1}`},
-		{"PUT", "/v1/workspaces/a/pins/b", `{"ref":"1","new":null}`},
-		{"GET", "/v1/workspaces/a/list?flag&dir=b&new=2&ref", ``},
+		{"POST", "/v1/workspaces/a/plans", `{"course":"of-tomorrow"}`},
+		{"GET", "/v1/workspaces/a/list?dir=b&ref", ``},
 	} {
 		r := httptest.NewRequest(x[0], x[1], strings.NewReader(x[2]))
 		r.Host = "elsewhere.example:1"

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/validation"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/pure/wire"
@@ -86,7 +87,7 @@ func transformError(hc huma.Context, _ string, v any) (any, error) {
 	}
 	why := make([]string, 0, len(m.Errors))
 	for _, e := range m.Errors {
-		why = append(why, strings.TrimPrefix(e.Location+": ", ": ")+e.Message)
+		why = append(why, strings.TrimPrefix(e.Location+": ", ": ")+strings.Replace(e.Message, validation.MsgUnexpectedProperty, "there is no such field", 1))
 	}
 	if len(why) == 0 {
 		why = append(why, m.Detail)

@@ -145,8 +145,8 @@ func TestPathsByTheirBytes(t *testing.T) {
 	t.Parallel()
 	f := &fakeService{}
 	h := httpapi.New(f, httpapi.Options{})
-	const sent = `{"course":"restore","digest":"1","paths":["a","n\ufffd"],"paths_raw":["YQ==","bv8="]}`
-	for _, at := range []string{"plans", "restores"} {
+	const paths = `"paths":["a","n\ufffd"],"paths_raw":["YQ==","bv8="]}`
+	for at, sent := range map[string]string{"plans": `{"course":"restore",` + paths, "restores": `{"course":"restore","digest":"1",` + paths} {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest("POST", "/v1/workspaces/a/"+at, strings.NewReader(sent)))
 		want := retake.PlanRequest{Workspace: "a", Course: retake.CourseRestore, Paths: []string{"a", "n\xff"}}

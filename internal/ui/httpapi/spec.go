@@ -44,7 +44,8 @@ server has return ` + "`not-found`" + ` on a daemon.
 - **Names and paths** are bytes. Percent-encode them in URLs. In JSON, a value that is not valid UTF-8 is written in a readable
   form, and a second field that ends in ` + "`_raw`" + ` has the bytes in base64. This also applies to what you send.
 - **Times** are RFC 3339. Durations are nanoseconds.
-- **Compatibility**: within /v1, fields and operations are only added. Ignore fields that you don't know.`
+- **Unknown fields** and parameters of a request are refused with 422.
+- **Compatibility**: within /v1, fields and operations are only added. Ignore fields of responses that you don't know.`
 
 const (
 	keyScheme = "key"

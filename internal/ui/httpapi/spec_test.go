@@ -110,8 +110,8 @@ func TestRequestsDemandNoMore(t *testing.T) {
 		t.Errorf("-kept +made:\n%s", d)
 	}
 	for name, s := range spec.Components.Schemas {
-		if !s.AdditionalProperties {
-			t.Errorf("%s is closed: unknown fields are to be ignored", name)
+		if !s.AdditionalProperties && !strings.HasSuffix(name, "Body") {
+			t.Errorf("%s is closed: unknown fields of responses are to be ignored", name)
 		}
 	}
 }
