@@ -98,8 +98,13 @@ func (b *bed) environ() []string {
 // saving are the commands that read or write a workspace.
 var saving = []string{"hook", "save", "restore", "undo", "redo"}
 
-// patience is how long a command or a hook may take.
-const patience = 30 * time.Second
+// upkeep are the commands that read the whole store, and show how far they are.
+var upkeep = []string{"space", "scrub", "purge", "doctor", "rebuild"}
+
+const (
+	patience       = 30 * time.Second // how long a command or a hook may take
+	upkeepPatience = 5 * time.Minute  // how long upkeep may take
+)
 
 // answer is what a command said.
 type answer struct {
@@ -119,7 +124,11 @@ func (b *bed) run(dir string, in []byte, args ...string) answer {
 		b.busy.RLock()
 		defer b.busy.RUnlock()
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	limit := patience
+	if slices.Contains(upkeep, args[0]) {
+		limit = upkeepPatience
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, b.exe, args...)
 	cmd.Dir, cmd.Env, cmd.Stdin, cmd.WaitDelay = dir, b.environ(), bytes.NewReader(in), time.Second
