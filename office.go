@@ -22,8 +22,9 @@ type Office interface {
 type Tenant interface {
 	Namespace(ctx context.Context) (Namespace, error)
 	Usage(ctx context.Context) (Usage, error)
-	// SetLimits changes what is set in the change, and nothing above what the server allows.
-	SetLimits(ctx context.Context, l Limits) (Namespace, error)
+	// SetLimits sets the limits, none above what the server allows. Moved if they have another version
+	// than the one that the request names.
+	SetLimits(ctx context.Context, q LimitsRequest) (Namespace, error)
 	// Import makes a workspace of an archive, and takes its first checkpoint. An archive
 	// that would write anywhere else is refused whole.
 	Import(ctx context.Context, req ImportRequest, archive io.Reader) (SaveResult, error)

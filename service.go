@@ -130,6 +130,8 @@ type Timeline struct {
 
 	Findings map[CheckpointID]Finding `json:"findings"`       // of those that something is known of
 	Good     *Checkpoint              `json:"good,omitempty"` // the newest good one, shown or not
+
+	NextCursor string `json:"next_cursor,omitempty"` // of the API: asks for the page behind this one
 }
 
 // Reader reads snapshots, and compares them with each other or with now.
@@ -163,6 +165,8 @@ type Comparison struct {
 	Changes []Change    `json:"changes"`
 	Gaps    []Gap       `json:"gaps,omitempty"` // of now
 	Next    string      `json:"next,omitempty"` // asks for the part behind this one; empty: there is none
+
+	NextCursor string `json:"next_cursor,omitempty"` // of the API: Next, by the name that all lists use
 }
 
 // Status is how well a workspace is protected at this moment.

@@ -33,7 +33,6 @@ type Limits struct {
 
 // DefaultLimits are those of a namespace for which nothing else was said.
 func DefaultLimits() Limits {
-	const day = 24 * time.Hour
 	return Limits{Within: 30 * day, Checkpoint: 32 << 30, Store: 256 << 30, Workspaces: 1000, PerSecond: 50, RestoreHour: 60, Grace: 7 * day}
 }
 

@@ -26,9 +26,11 @@ func (c *admin) Usage(ctx context.Context) (retake.Usage, error) {
 }
 
 // SetLimits replaces the limits.
-func (c *admin) SetLimits(ctx context.Context, l retake.Limits) (retake.Namespace, error) {
-	a := newRequest(http.MethodPut, l, "namespace", "limits")
-	a.idempotent = true
+func (c *admin) SetLimits(ctx context.Context, q retake.LimitsRequest) (retake.Namespace, error) {
+	a := newRequest(http.MethodPut, wire.NewLimitsBody(q.Limits), "namespace", "limits")
+	if a.idempotent = true; q.IfVersion != "" {
+		a.ifMatch = `"` + q.IfVersion + `"`
+	}
 	return callJSON[retake.Namespace](ctx, c.conn, a)
 }
 

@@ -28,6 +28,7 @@ type apiRequest struct {
 	wantsEvents bool      // the response is a stream of events
 	lastEventID string
 	byteRange   string // value of the Range header
+	ifMatch     string // value of the If-Match header
 	onProgress  func(retake.Progress)
 
 	idempotencyKey string // under which a server stores its response

@@ -54,6 +54,9 @@ func (c *conn) setIdentity(req *http.Request, a *apiRequest) {
 	if a.idempotencyKey != "" {
 		req.Header.Set(wire.IdempotencyHeader, a.idempotencyKey)
 	}
+	if a.ifMatch != "" {
+		req.Header.Set("If-Match", a.ifMatch)
+	}
 	if a.lastEventID != "" {
 		req.Header.Set("Last-Event-ID", a.lastEventID)
 	}

@@ -97,23 +97,21 @@ func (s *Server) Namespaces(ctx context.Context) ([]retake.Namespace, error) {
 
 // SetRoots sets the directories of this machine in which a namespace may have workspaces.
 func (s *Server) SetRoots(ctx context.Context, ns retake.NamespaceID, roots []string) (retake.Namespace, error) {
-	row, err := s.ledger.Namespace(ctx, ns)
-	if errors.Is(err, serverdb.ErrNotFound) {
-		return row, &retake.Error{Kind: retake.NotFound, What: "there is no such namespace", Safe: "Nothing was changed."}
-	}
-	if err != nil {
-		return row, err
-	}
-	row.Roots = roots
-	return row, s.ledger.PutNamespace(ctx, row)
+	return s.changeNamespace(ctx, ns, func(row *retake.Namespace) { row.Roots = roots })
 }
 
 // SetLimits changes the limits of a namespace. The operator is not bound by maxTenantLimits.
 func (s *Server) SetLimits(ctx context.Context, ns retake.NamespaceID, change func(*retake.Limits)) (retake.Namespace, error) {
-	row, err := s.ledger.Namespace(ctx, ns)
-	if err != nil {
-		return row, err
+	return s.changeNamespace(ctx, ns, func(row *retake.Namespace) { change(&row.Limits) })
+}
+
+func (s *Server) changeNamespace(ctx context.Context, ns retake.NamespaceID, change func(*retake.Namespace)) (retake.Namespace, error) {
+	row, err := s.ledger.ChangeNamespace(ctx, ns, func(row *retake.Namespace) error {
+		change(row)
+		return nil
+	})
+	if errors.Is(err, serverdb.ErrNotFound) {
+		return row, &retake.Error{Kind: retake.NotFound, What: "there is no such namespace", Safe: "Nothing was changed."}
 	}
-	change(&row.Limits)
-	return row, s.ledger.PutNamespace(ctx, row)
+	return row, err
 }

@@ -213,6 +213,9 @@ func TestTooOften(t *testing.T) {
 	refused := 0
 	for range 200 {
 		res, _ := b.sendRequest(http.MethodGet, "/v1/namespace", b.keySecret(retake.KeyReader), "", nil)
+		if left := res.Header.Get("RateLimit"); res.Header.Get("RateLimit-Policy") == "" || strings.HasPrefix(left, `"requests";r=0;`) != (res.StatusCode == http.StatusTooManyRequests) && !strings.HasPrefix(left, `"requests";r=0;`) {
+			t.Fatalf("%d with RateLimit %q of %q", res.StatusCode, left, res.Header.Get("RateLimit-Policy"))
+		}
 		if res.StatusCode == http.StatusTooManyRequests {
 			if refused++; res.Header.Get("Retry-After") == "" {
 				t.Fatal("nobody says when to come back")

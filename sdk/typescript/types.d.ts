@@ -350,8 +350,10 @@ export interface Comparison {
   from?: Checkpoint;
   /** Paths that could not be read in the current files. Only when you compare with now. */
   gaps?: Gap[] | null;
-  /** Pass it as `after` to get the next part. Absent on the last part. */
+  /** The same as next_cursor, for `after`. Deprecated. */
   next?: string;
+  /** Pass it as `cursor` to get the next page. Absent on the last page. */
+  next_cursor?: string;
   /** The later checkpoint. Absent when you compare with the current files. */
   to?: Checkpoint;
 }
@@ -532,6 +534,8 @@ export interface Effect {
 export interface EffectList {
   /** The external actions. */
   effects: Effect[];
+  /** Pass it as cursor to get the next page. Absent on the last page. */
+  next_cursor?: string;
 }
 
 export interface Entry {
@@ -562,6 +566,8 @@ export interface Entry {
 export interface EntryList {
   /** The entries, by name. */
   entries: Entry[];
+  /** Pass it as cursor to get the next page. Absent on the last page. */
+  next_cursor?: string;
 }
 
 export interface Estimate {
@@ -723,6 +729,8 @@ export interface ForkBody {
 export interface ForkList {
   /** The forks. */
   forks: WorkspaceState[];
+  /** Pass it as cursor to get the next page. Absent on the last page. */
+  next_cursor?: string;
 }
 
 export interface ForkResult {
@@ -817,6 +825,8 @@ export interface Hit {
 export interface HitList {
   /** The matches. */
   hits: Hit[];
+  /** Pass it as cursor to get the next page. Absent on the last page. */
+  next_cursor?: string;
 }
 
 export interface HoldBody {
@@ -1005,8 +1015,12 @@ export interface LeftOut {
 export interface Limits {
   /** The age after which checkpoints are deleted even if a rule keeps them, in nanoseconds. Pins, legal holds, the newest one and fork bases are kept. 0 means never. */
   gone_after: number;
+  /** The same as gone_after, as a text such as 90d. */
+  gone_after_text?: string;
   /** The grace period between a request to delete and the deletion, in nanoseconds. */
   grace: number;
+  /** The same as grace, as a text such as 7d. */
+  grace_text?: string;
   /** The largest snapshot that one checkpoint may have, in bytes. */
   moment: number;
   /** The requests per second of one API key. */
@@ -1017,6 +1031,8 @@ export interface Limits {
   store: number;
   /** How long checkpoints are kept at least, in nanoseconds. */
   within: number;
+  /** The same as within, as a text such as 30d. */
+  within_text?: string;
   /** The number of workspaces, not counting those whose protection ended. */
   workspaces: number;
 }
@@ -1024,8 +1040,12 @@ export interface Limits {
 export interface LimitsBody {
   /** The age after which checkpoints are deleted even if a rule keeps them, in nanoseconds. Pins, legal holds, the newest one and fork bases are kept. 0 means never. */
   gone_after?: number;
+  /** The same as gone_after, as a text such as 90d. Send one of the two. */
+  gone_after_text?: string;
   /** The grace period between a request to delete and the deletion, in nanoseconds. */
   grace?: number;
+  /** The same as grace, as a text such as 7d. Send one of the two. */
+  grace_text?: string;
   /** The largest snapshot that one checkpoint may have, in bytes. */
   moment?: number;
   /** The requests per second of one API key. */
@@ -1036,6 +1056,8 @@ export interface LimitsBody {
   store?: number;
   /** How long checkpoints are kept at least, in nanoseconds. */
   within?: number;
+  /** The same as within, as a text such as 30d, 12w or 36h. Send one of the two. */
+  within_text?: string;
   /** The number of workspaces, not counting those whose protection ended. */
   workspaces?: number;
 }
@@ -1057,6 +1079,8 @@ export interface Mention {
 export interface MentionList {
   /** The checkpoints. */
   mentions: Mention[];
+  /** Pass it as cursor to get the next page. Absent on the last page. */
+  next_cursor?: string;
 }
 
 export interface Merge {
@@ -1974,6 +1998,8 @@ export interface Standing {
 }
 
 export interface StandingList {
+  /** Pass it as cursor to get the next page. Absent on the last page. */
+  next_cursor?: string;
   /** The checks. */
   standing: Standing[];
 }
@@ -2207,8 +2233,10 @@ export interface Timeline {
   checkpoints: Checkpoint[] | null;
   /** What is known about each checkpoint, by checkpoint ID: a summary, check results, whether it is good. */
   findings: Record<string, Finding>;
-  /** The newest good checkpoint, whether it is in this part or not. */
+  /** The newest good checkpoint, whether it is on this page or not. */
   good?: Checkpoint;
+  /** Pass it as `cursor` to get the next page. Absent on the last page. */
+  next_cursor?: string;
   /** The pins of the workspace. */
   pins: Pin[] | null;
   /** The number of checkpoints in the whole timeline. */
@@ -2455,6 +2483,8 @@ export interface Verification {
 }
 
 export interface VerificationList {
+  /** Pass it as cursor to get the next page. Absent on the last page. */
+  next_cursor?: string;
   /** The results. */
   verifications: Verification[];
 }
@@ -2533,6 +2563,8 @@ export interface Workspace {
 }
 
 export interface WorkspaceList {
+  /** Pass it as cursor to get the next page. Absent on the last page. */
+  next_cursor?: string;
   /** The workspaces. */
   workspaces: WorkspaceState[];
 }

@@ -22,7 +22,7 @@ var officeCalls = table{
 		if err := a.into(&l, a.given); err != nil {
 			return nil, err
 		}
-		return a.client.SetLimits(ctx, l)
+		return a.client.SetLimits(ctx, retake.LimitsRequest{Limits: l})
 	},
 	"workspaces": func(ctx context.Context, a arguments) (any, error) { return a.client.Workspaces(ctx) },
 	"init": func(ctx context.Context, a arguments) (any, error) {

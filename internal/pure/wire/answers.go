@@ -2,16 +2,24 @@ package wire
 
 import "github.com/retake-dev/retake"
 
+// More is the end of a list that is given in pages.
+type More struct {
+	NextCursor string `json:"next_cursor,omitempty" doc:"Pass it as cursor to get the next page. Absent on the last page."`
+}
+
 type WorkspaceList struct {
 	Workspaces []retake.WorkspaceState `json:"workspaces" nullable:"false" doc:"The workspaces."`
+	More
 }
 
 type ForkList struct {
 	Forks []retake.WorkspaceState `json:"forks" nullable:"false" doc:"The forks."`
+	More
 }
 
 type EntryList struct {
 	Entries []retake.Entry `json:"entries" nullable:"false" doc:"The entries, by name."`
+	More
 }
 
 type TombstoneList struct {
@@ -20,22 +28,27 @@ type TombstoneList struct {
 
 type EffectList struct {
 	Effects []retake.Effect `json:"effects" nullable:"false" doc:"The external actions."`
+	More
 }
 
 type HitList struct {
 	Hits []retake.Hit `json:"hits" nullable:"false" doc:"The matches."`
+	More
 }
 
 type MentionList struct {
 	Mentions []retake.Mention `json:"mentions" nullable:"false" doc:"The checkpoints."`
+	More
 }
 
 type VerificationList struct {
 	Verifications []retake.Verification `json:"verifications" nullable:"false" doc:"The results."`
+	More
 }
 
 type StandingList struct {
 	Standing []retake.Standing `json:"standing" nullable:"false" doc:"The checks."`
+	More
 }
 
 // MaxPage is the largest number of results on one page.

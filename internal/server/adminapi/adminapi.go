@@ -106,8 +106,8 @@ func (o *Office) Usage(ctx context.Context) (retake.Usage, error) {
 }
 
 // SetLimits changes the limits, up to those of the server.
-func (o *Office) SetLimits(ctx context.Context, l retake.Limits) (retake.Namespace, error) {
-	c := o.MaxLimits
+func (o *Office) SetLimits(ctx context.Context, q retake.LimitsRequest) (retake.Namespace, error) {
+	l, c := q.Limits, o.MaxLimits
 	for _, f := range []struct {
 		name      string
 		want, top int64
@@ -122,10 +122,12 @@ func (o *Office) SetLimits(ctx context.Context, l retake.Limits) (retake.Namespa
 	if l.Grace < c.Grace {
 		return retake.Namespace{}, &retake.Error{Kind: retake.Limit, What: fmt.Sprintf("the grace may not be shorter than %s here", c.Grace), Safe: unchanged}
 	}
-	ns, err := o.Namespace(ctx)
-	if err != nil {
-		return ns, err
-	}
-	ns.Limits = l
-	return ns, o.Ledger.PutNamespace(ctx, ns)
+	ns, err := o.Ledger.ChangeNamespace(ctx, o.Options.Namespace, func(ns *retake.Namespace) error {
+		if q.IfVersion != "" && q.IfVersion != ns.Limits.Version() {
+			return &retake.Error{Kind: retake.Moved, What: "the limits have changed since you read them", Safe: unchanged, Hint: "read them again"}
+		}
+		ns.Limits = l
+		return nil
+	})
+	return ns, notFoundError("namespace", err)
 }

@@ -178,7 +178,7 @@ func (f *Gateway) authorizeAndServe(w http.ResponseWriter, r *http.Request, a ro
 		httpapi.WriteProblem(w, r, err, 0)
 		return
 	}
-	if wait := f.rateLimiter.reserve(who.key, t.Namespace().Limits, a); wait > 0 {
+	if wait := f.rateLimiter.reserve(w.Header(), who.key, t.Namespace().Limits, a); wait > 0 {
 		f.opts.Metrics.CountRefused("rate")
 		refuseBody(w, r)
 		writeRateLimited(w, r, wait)

@@ -36,17 +36,29 @@ func newRateLimiter(c clock.Clock) *rateLimiter {
 // restoreOperations are the operations that change files.
 var restoreOperations = map[string]bool{"apply-restore": true, "restore": true, "restore-snapshot": true, "fork": true}
 
-// reserve takes a token for a request. It returns how long to wait if there is none, or 0.
-func (r *rateLimiter) reserve(k retake.Key, l retake.Limits, a routeInfo) time.Duration {
+// reserve takes a token for a request and tells the client in h how many are left. It returns how
+// long to wait if there is none, or 0.
+func (r *rateLimiter) reserve(h http.Header, k retake.Key, l retake.Limits, a routeInfo) time.Duration {
 	now := r.clock.Now()
 	p := r.limitersFor(k.ID, l)
-	if w := takeToken(p.requests, now); w > 0 {
-		return w
+	wait := takeToken(p.requests, now)
+	addRateHeaders(h, "requests", p.requests, now)
+	if wait == 0 && k.Kind == retake.KeyAgent && restoreOperations[a.operation] {
+		wait = takeToken(p.restores, now)
+		addRateHeaders(h, "restores", p.restores, now)
 	}
-	if k.Kind == retake.KeyAgent && restoreOperations[a.operation] {
-		return takeToken(p.restores, now)
+	return wait
+}
+
+// addRateHeaders adds a limit and what is left of it, as the IETF draft of these headers has them.
+func addRateHeaders(h http.Header, name string, l *rate.Limiter, now time.Time) {
+	if l == nil {
+		return
 	}
-	return 0
+	left := max(l.TokensAt(now), 0)
+	full := (float64(l.Burst()) - left) / float64(l.Limit()) // until all are there again
+	h.Add("RateLimit-Policy", fmt.Sprintf("%q;q=%d;w=%d", name, l.Burst(), int64(math.Ceil(float64(l.Burst())/float64(l.Limit())))))
+	h.Add("RateLimit", fmt.Sprintf("%q;r=%d;t=%d", name, int64(left), int64(math.Ceil(full))))
 }
 
 // limitersFor returns the limiters of a key. They start anew when the limits change.

@@ -71,7 +71,7 @@ func newFixture(t *testing.T) *fixture {
 	res, err := h.svc.Init(t.Context(), retake.InitRequest{Dir: h.root})
 	h.must(err)
 	h.ws = res.Workspace.ID
-	h.must(h.ledger.PutNamespace(t.Context(), retake.Namespace{ID: acme, Default: h.ws}))
+	h.changeNamespace(func(ns *retake.Namespace) { ns.Default = h.ws })
 	return h
 }
 
@@ -102,6 +102,15 @@ func (h *fixture) startService() {
 			return cat, func() {}, nil
 		},
 	})
+}
+
+func (h *fixture) changeNamespace(change func(*retake.Namespace)) {
+	h.Helper()
+	_, err := h.ledger.ChangeNamespace(h.Context(), acme, func(ns *retake.Namespace) error {
+		change(ns)
+		return nil
+	})
+	h.must(err)
 }
 
 func (h *fixture) must(err error) {

@@ -139,7 +139,7 @@ func TestRunsThatFail(t *testing.T) {
 		}
 		return nil
 	}
-	h.must(h.ledger.PutNamespace(t.Context(), retake.Namespace{ID: acme, Default: "ws_00000000-0000-4000-8000-000000000009"}))
+	h.changeNamespace(func(ns *retake.Namespace) { ns.Default = "ws_00000000-0000-4000-8000-000000000009" })
 	tt := h.newScheduler()
 	h.clock.Advance(time.Hour)
 	h.runDue(tt, serverdb.QueueSchedule)
@@ -156,7 +156,7 @@ func TestRunsThatFail(t *testing.T) {
 	if other.Last == nil || !strings.Contains(other.Last.Err, "as planned") {
 		t.Errorf("%+v", other)
 	}
-	h.must(h.ledger.PutNamespace(t.Context(), retake.Namespace{ID: acme, Default: h.ws}))
+	h.changeNamespace(func(ns *retake.Namespace) { ns.Default = h.ws })
 	h.changeFile()
 	h.clock.Advance(time.Hour)
 	h.runDue(tt, serverdb.QueueSchedule)

@@ -63,7 +63,7 @@ func TestRetentionOfWhoEnded(t *testing.T) {
 	tt := h.newScheduler()
 	h.must(tt.EnrollNamespace(t.Context(), acme))
 	ended := h.clock.Now()
-	h.must(h.ledger.PutNamespace(t.Context(), retake.Namespace{ID: acme, Ended: &ended}))
+	h.changeNamespace(func(ns *retake.Namespace) { ns.Ended = &ended })
 	h.clock.Advance(day)
 	h.runDue(tt, serverdb.QueueRetention)
 	if n, _, err := h.ledger.Depth(t.Context(), serverdb.QueueRetention); n != 0 || err != nil || len(h.eventsOfType(retake.EventRetention)) != 0 {

@@ -181,8 +181,10 @@ func (p *Pool) createDefaultWorkspace(ctx context.Context, row retake.Namespace)
 	if err != nil {
 		return row, err
 	}
-	row.Default = res.Workspace.ID
-	return row, p.opts.Ledger.PutNamespace(ctx, row)
+	return p.opts.Ledger.ChangeNamespace(ctx, row.ID, func(ns *retake.Namespace) error {
+		ns.Default = res.Workspace.ID
+		return nil
+	})
 }
 
 // DefaultWorkspaceName is the name of a namespace's default workspace.

@@ -39,8 +39,9 @@ type Ledger interface {
 type Registry interface {
 	// AddNamespace adds a namespace with its sealed password. ErrExists.
 	AddNamespace(ctx context.Context, ns retake.Namespace, password []byte) error
-	// PutNamespace changes limits, roots, default and end.
-	PutNamespace(ctx context.Context, ns retake.Namespace) error
+	// ChangeNamespace changes limits, roots, default and end, in one transaction, and returns the
+	// result. ErrNotFound. An error of change, which may be called again, changes nothing.
+	ChangeNamespace(ctx context.Context, ns retake.NamespaceID, change func(*retake.Namespace) error) (retake.Namespace, error)
 	Namespace(ctx context.Context, ns retake.NamespaceID) (retake.Namespace, error)
 	Namespaces(ctx context.Context) ([]retake.Namespace, error)
 	// Password returns the sealed password of a namespace's store; PutPassword replaces it

@@ -35,7 +35,7 @@ var (
 // other way round.
 func shapeOf(t reflect.Type) (s shape, odd []string) {
 	full, bytes, zero := keysOf(sample(t, "x")), keysOf(sample(t, "\xff")), keysOf(reflect.New(t).Elem())
-	for _, f := range declared(t) {
+	for _, f := range withTexts(declared(t), full) {
 		f.optional = !zero[f.key]
 		s.fields = append(s.fields, f)
 		if !full[f.key] {
@@ -57,6 +57,17 @@ func shapeOf(t reflect.Type) (s shape, odd []string) {
 		odd = append(odd, key+" is written for bytes, and no field has it")
 	}
 	return s, odd
+}
+
+// withTexts adds the texts that are written beside durations.
+func withTexts(fields []jsonField, written map[string]bool) (out []jsonField) {
+	for _, f := range fields {
+		out = append(out, f)
+		if f.typ == durationType && written[f.key+"_text"] {
+			out = append(out, jsonField{key: f.key + "_text", typ: reflect.TypeFor[string](), owner: f.owner})
+		}
+	}
+	return out
 }
 
 // declared are the fields of a struct and of those that it embeds.

@@ -47,7 +47,7 @@ var firstCalls = []apiCall{
 			return c.Save(ctx, q)
 		})
 	}},
-	{"log", []any{logQuery}, func(ctx context.Context, c *client.Client) (any, error) { return c.Log(ctx, logQuery) }},
+	{"log", []any{oneMore(logQuery)}, func(ctx context.Context, c *client.Client) (any, error) { return c.Log(ctx, logQuery) }},
 	{"log of all", []any{retake.LogQuery{Workspace: wsID}}, func(ctx context.Context, c *client.Client) (any, error) {
 		return c.Log(ctx, retake.LogQuery{Workspace: wsID})
 	}},
@@ -95,6 +95,12 @@ var (
 	logQuery      = retake.LogQuery{Workspace: wsID, Since: time.Date(2026, 11, 3, 10, 27, 1, 5, time.UTC), Before: 9, Limit: 3}
 	diffQuery     = retake.DiffQuery{Workspace: wsID, From: "start", To: "2", Paths: []string{"", oddName, "a,b"}}
 )
+
+// oneMore is what a page asks for: one more than it gives tells whether there is another.
+func oneMore(q retake.LogQuery) retake.LogQuery {
+	q.Limit++
+	return q
+}
 
 // entryOf returns the entry, if the bytes are as expected.
 func entryOf(r io.ReadCloser, e retake.Entry, err error) (retake.Entry, error) {

@@ -35,6 +35,7 @@ var meanings = map[retake.ErrorKind]meaning{
 var statusMeanings = map[int]meaning{
 	http.StatusUnauthorized:          {"unauthenticated", http.StatusUnauthorized, "Not authenticated"},
 	http.StatusMethodNotAllowed:      {"method_not_allowed", http.StatusMethodNotAllowed, "The route has no such method"},
+	http.StatusPreconditionFailed:    {"precondition_failed", http.StatusPreconditionFailed, "Changed since you read it"},
 	http.StatusRequestEntityTooLarge: {"too_large", http.StatusRequestEntityTooLarge, "The body is too large"},
 	http.StatusTooManyRequests:       {"limited", http.StatusTooManyRequests, "Too many requests"},
 }

@@ -23,7 +23,7 @@ func requestExamples() map[string]any {
 		"PurgeBody":           wire.PurgeBody{Paths: []string{".env"}},
 		"BackupBody":          wire.BackupBody{URL: "git@example.com:me/backup.git"},
 		"ScrubBody":           wire.ScrubBody{Share: 0.1},
-		"LimitsBody":          limitsBody{Workspaces: ptr(int64(500))},
+		"LimitsBody":          wire.LimitsBody{Workspaces: ptr(int64(500))},
 		"KeyBody":             wire.KeyBody{Kind: retake.KeyAgent, Name: "ci"},
 		"HookBody":            wire.HookBody{URL: "https://example.com/hook", Types: []retake.EventType{retake.EventCreated}},
 		"ChangeHookBody":      wire.ChangeHookBody{URL: "https://example.com/hook"},

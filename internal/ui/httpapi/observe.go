@@ -15,6 +15,7 @@ type signalInput struct{ Body retake.Signal }
 type sinceQuery struct {
 	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
 	Since     string             `query:"since" doc:"Only external actions after this checkpoint, as a ref. Absent means all."`
+	PageParams
 }
 
 type tasksInput struct {
@@ -31,8 +32,8 @@ type resumeInput struct {
 func (a *api) registerAgents() {
 	handleJSON(a, newOperation(http.MethodPost, "/v1/signals", "observe", "Report an agent event"), a.reportSignal)
 	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/effects", "effects", "List external actions"), func(ctx context.Context, in *sinceQuery) (wire.EffectList, error) {
-		all, err := a.Effects(ctx, in.Workspace, in.Since)
-		return wire.EffectList{Effects: nonNil(all)}, err
+		all, more, err := fetchPage(a, "effects "+string(in.Workspace)+" "+in.Since, in.PageParams, func(int) ([]retake.Effect, error) { return a.Effects(ctx, in.Workspace, in.Since) })
+		return wire.EffectList{Effects: all, More: more}, err
 	})
 	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/tasks", "tasks", "Get the to-do list"), func(ctx context.Context, in *workspacePath) (wire.TaskList, error) {
 		all, err := a.Tasks(ctx, in.Workspace)

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -43,55 +42,19 @@ func withStatusCreated(o huma.Operation) huma.Operation {
 	return o
 }
 
-type limitsBody struct {
-	Within      *time.Duration `json:"within,omitempty" doc:"How long checkpoints are kept at least, in nanoseconds."`
-	GoneAfter   *time.Duration `json:"gone_after,omitempty" doc:"The age after which checkpoints are deleted even if a rule keeps them, in nanoseconds. Pins, legal holds, the newest one and fork bases are kept. 0 means never."`
-	Checkpoint  *int64         `json:"moment,omitempty" doc:"The largest snapshot that one checkpoint may have, in bytes."`
-	Store       *int64         `json:"store,omitempty" doc:"The storage limit of the whole history, in bytes."`
-	Workspaces  *int64         `json:"workspaces,omitempty" doc:"The number of workspaces, not counting those whose protection ended."`
-	PerSecond   *int64         `json:"per_second,omitempty" doc:"The requests per second of one API key."`
-	RestoreHour *int64         `json:"restore_hour,omitempty" doc:"The restores per hour of one agent key."`
-	Grace       *time.Duration `json:"grace,omitempty" doc:"The grace period between a request to delete and the deletion, in nanoseconds."`
-}
-
-// applyTo returns l with the limits that the body sets.
-func (b *limitsBody) applyTo(l retake.Limits) retake.Limits {
-	setIfPresent(&l.Within, b.Within)
-	setIfPresent(&l.GoneAfter, b.GoneAfter)
-	setIfPresent(&l.Checkpoint, b.Checkpoint)
-	setIfPresent(&l.Store, b.Store)
-	setIfPresent(&l.Workspaces, b.Workspaces)
-	setIfPresent(&l.PerSecond, b.PerSecond)
-	setIfPresent(&l.RestoreHour, b.RestoreHour)
-	setIfPresent(&l.Grace, b.Grace)
-	return l
-}
-
-func setIfPresent[T any](to, from *T) {
-	if from != nil {
-		*to = *from
-	}
-}
-
 type keyPath struct {
 	Key retake.KeyID `path:"key" doc:"The API key's ID."`
 }
 
 // registerNamespace registers the routes for the namespace, its limits and its API keys.
 func (a *api) registerNamespace() {
-	handleOffice(a, newOperation(http.MethodGet, "/v1/namespace", "namespace", "Get the namespace"), func(ctx context.Context, o retake.Office, _ *struct{}) (retake.Namespace, error) {
-		return fillNamespace(o.Namespace(ctx))
+	handleTagged(a, newOperation(http.MethodGet, "/v1/namespace", "namespace", "Get the namespace"), func(ctx context.Context, o retake.Office, _ *struct{}) (retake.Namespace, error) {
+		return o.Namespace(ctx)
 	})
 	handleOffice(a, newOperation(http.MethodGet, "/v1/usage", "usage", "Get the usage"), func(ctx context.Context, o retake.Office, _ *struct{}) (retake.Usage, error) {
 		return o.Usage(ctx)
 	})
-	handleOffice(a, newOperation(http.MethodPut, "/v1/namespace/limits", "set-limits", "Change the limits"), func(ctx context.Context, o retake.Office, in *body[limitsBody]) (retake.Namespace, error) {
-		ns, err := o.Namespace(ctx)
-		if err != nil {
-			return ns, err
-		}
-		return fillNamespace(o.SetLimits(ctx, in.Body.applyTo(ns.Limits)))
-	})
+	handleTagged(a, newOperation(http.MethodPut, "/v1/namespace/limits", "set-limits", "Change the limits"), changeLimits)
 	handleOffice(a, withStatusCreated(newOperation(http.MethodPost, "/v1/keys", "make-key", "Create an API key")), func(ctx context.Context, o retake.Office, in *body[wire.KeyBody]) (retake.NewKey, error) {
 		b := in.Body
 		k, err := o.MakeKey(ctx, retake.KeyRequest{Kind: b.Kind, Name: b.Name, Workspaces: b.Workspaces, Expires: b.Expires})
@@ -110,10 +73,4 @@ func (a *api) registerNamespace() {
 		k.Workspaces = nonNil(k.Workspaces)
 		return k, err
 	})
-}
-
-// fillNamespace replaces nil lists, which must not be null in JSON.
-func fillNamespace(ns retake.Namespace, err error) (retake.Namespace, error) {
-	ns.Roots = nonNil(ns.Roots)
-	return ns, err
 }

@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -25,8 +26,8 @@ func (f *fakeService) Usage(context.Context) (retake.Usage, error) {
 	return answerWith[retake.Usage](f)
 }
 
-func (f *fakeService) SetLimits(_ context.Context, l retake.Limits) (retake.Namespace, error) {
-	return answerWith[retake.Namespace](f, l)
+func (f *fakeService) SetLimits(_ context.Context, q retake.LimitsRequest) (retake.Namespace, error) {
+	return answerWith[retake.Namespace](f, q)
 }
 
 func (f *fakeService) Import(_ context.Context, req retake.ImportRequest, archive io.Reader) (retake.SaveResult, error) {
@@ -94,12 +95,12 @@ func (f *fakeService) Release(_ context.Context, ws retake.WorkspaceID, name str
 }
 
 var (
-	soon         = time.Date(2027, 1, 2, 3, 4, 5, 6, time.UTC)
-	keyRequest   = retake.KeyRequest{Kind: retake.KeyAgent, Name: "é “x”", Workspaces: []string{string(wsID)}, Expires: &soon}
-	planRequest2 = retake.ScheduleRequest{Work: retake.WorkSave, Workspace: wsID, Cron: "*/5 * * * *", Jitter: 3 * time.Second}
-	goRequest    = retake.DeletionRequest{Workspace: wsID, Refs: []string{"3", oddName[:1]}, Why: "asked for"}
-	someLimits   = filledValue[retake.Limits]()
-	applied      = retake.ApplyRequest{PlanRequest: planRequest, Digest: filledValue[retake.Plan]().Digest, Accept: []string{retake.ObstacleHeld}, ID: cpID}
+	soon          = time.Date(2027, 1, 2, 3, 4, 5, 6, time.UTC)
+	keyRequest    = retake.KeyRequest{Kind: retake.KeyAgent, Name: "é “x”", Workspaces: []string{string(wsID)}, Expires: &soon}
+	planRequest2  = retake.ScheduleRequest{Work: retake.WorkSave, Workspace: wsID, Cron: "*/5 * * * *", Jitter: 3 * time.Second}
+	goRequest     = retake.DeletionRequest{Workspace: wsID, Refs: []string{"3", oddName[:1]}, Why: "asked for"}
+	limitsRequest = retake.LimitsRequest{Limits: filledValue[retake.Limits](), IfVersion: filledValue[retake.Namespace]().Limits.Version()}
+	applied       = retake.ApplyRequest{PlanRequest: planRequest, Digest: filledValue[retake.Plan]().Digest, Accept: []string{retake.ObstacleHeld}, ID: cpID}
 )
 
 // emptyResult is for methods that return only an error.
@@ -109,7 +110,7 @@ func emptyResult(err error) (any, error) { return filledValue[retake.Pin](), err
 var officeCalls = []apiCall{
 	{"namespace", nil, func(ctx context.Context, c *client.Client) (any, error) { return c.Namespace(ctx) }},
 	{"usage", nil, func(ctx context.Context, c *client.Client) (any, error) { return c.Usage(ctx) }},
-	{"set limits", []any{someLimits}, func(ctx context.Context, c *client.Client) (any, error) { return c.SetLimits(ctx, someLimits) }},
+	{"set limits", []any{limitsRequest}, func(ctx context.Context, c *client.Client) (any, error) { return c.SetLimits(ctx, limitsRequest) }},
 	{"import", []any{retake.ImportRequest{Name: "é/x", Intent: "first\n"}, "bytes \xff"}, func(ctx context.Context, c *client.Client) (any, error) {
 		return c.Import(ctx, retake.ImportRequest{Name: "é/x", Intent: "first\n"}, strings.NewReader("bytes \xff"))
 	}},
@@ -192,8 +193,56 @@ func TestLimitsThatAreNotNamedStay(t *testing.T) {
 	httpapi.New(f, httpapi.Options{Office: f}).ServeHTTP(w, httptest.NewRequest("PUT", "/v1/namespace/limits", strings.NewReader(`{"store":0,"grace":5}`)))
 	want := filledValue[retake.Namespace]().Limits
 	want.Store, want.Grace = 0, 5
-	if d := cmp.Diff([]any{want}, f.takeCalls()); d != "" || w.Code != http.StatusOK {
+	if d := cmp.Diff([]any{retake.LimitsRequest{Limits: want, IfVersion: limitsRequest.IfVersion}}, f.takeCalls()); d != "" || w.Code != http.StatusOK {
 		t.Errorf("%d %s (-want +got):\n%s", w.Code, w.Body, d)
+	}
+}
+
+// Durations can be sent as texts, beside the numbers and instead of them.
+func TestLimitsAsTexts(t *testing.T) {
+	t.Parallel()
+	const days = 24 * time.Hour
+	for sent, want := range map[string]time.Duration{
+		`{"within_text":"400d"}`: 400 * days, `{"within_text":"12w"}`: 84 * days, `{"within_text":"36h"}`: 36 * time.Hour, `{"within_text":"0"}`: 0,
+		`{"within_text":"1d","within":86400000000000}`: days,
+		`{"within_text":"1d","within":1}`:              -1, `{"within_text":"soon"}`: -1, `{"within_text":"99999999d"}`: -1, `{"grace_text":""}`: -1,
+	} {
+		f := &fakeService{}
+		w := httptest.NewRecorder()
+		httpapi.New(f, httpapi.Options{Office: f}).ServeHTTP(w, httptest.NewRequest("PUT", "/v1/namespace/limits", strings.NewReader(sent)))
+		var asked retake.LimitsRequest
+		for _, call := range f.takeCalls() {
+			asked, _ = call.(retake.LimitsRequest)
+		}
+		if want < 0 != (w.Code == http.StatusUnprocessableEntity) || want >= 0 && asked.Limits.Within != want {
+			t.Errorf("%s: %d %s: %v", sent, w.Code, w.Body, asked.Limits.Within)
+		}
+	}
+	got, err := json.Marshal(retake.Limits{Within: 400 * days, Grace: 90 * time.Minute})
+	if err != nil || !strings.Contains(string(got), `"within_text":"400d"`) || !strings.Contains(string(got), `"grace_text":"1h30m0s"`) || !strings.Contains(string(got), `"gone_after_text":"0"`) {
+		t.Errorf("%v %s", err, got)
+	}
+}
+
+// Limits that were changed since they were read are not overwritten.
+func TestLimitsIfMatch(t *testing.T) {
+	t.Parallel()
+	f := &fakeService{}
+	h := httpapi.New(f, httpapi.Options{Office: f})
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest("GET", "/v1/namespace", nil))
+	tag := w.Header().Get("ETag")
+	if tag != `"`+limitsRequest.IfVersion+`"` {
+		t.Fatalf("ETag %s", tag)
+	}
+	for match, want := range map[string]int{tag: 200, "*": 200, `"other", ` + tag: 200, `"other"`: 412, tag[1 : len(tag)-1]: 412} {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequest("PUT", "/v1/namespace/limits", strings.NewReader(`{"store":1}`))
+		r.Header.Set("If-Match", match)
+		h.ServeHTTP(w, r)
+		if w.Code != want || want == 412 && !strings.Contains(w.Body.String(), `"code":"precondition_failed"`) || want == 200 && w.Header().Get("ETag") == "" {
+			t.Errorf("If-Match %s: %d %s", match, w.Code, w.Body)
+		}
 	}
 }
 

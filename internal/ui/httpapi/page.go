@@ -36,6 +36,36 @@ func (q *pageQuery) pageLimit() int {
 // page is one page of a list.
 type page[T any] = wire.Page[T]
 
+// PageParams select a page of a list that is given whole if nobody asks for a page. It is exported
+// because huma ignores unexported embedded structs.
+type PageParams struct {
+	Limit  int    `query:"limit" minimum:"0" doc:"The largest number of results. Absent or 0 means all."`
+	Cursor string `query:"cursor" doc:"The next_cursor of the page before."`
+}
+
+// fetchPage returns one page of a list. fetch returns the first n elements, or all if n is 0. The
+// cursor has the position: such lists change only at their end or as a whole.
+func fetchPage[T any](a *api, filter string, q PageParams, fetch func(n int) ([]T, error)) ([]T, wire.More, error) {
+	from, err := a.cursorNumber(filter, q.Cursor, 0)
+	if err != nil {
+		return nil, wire.More{}, err
+	}
+	size := min(q.Limit, 1<<30) // a sum with it is a number
+	if q.Cursor != "" && size == 0 {
+		size = defaultLimit
+	}
+	want := 0
+	if size > 0 {
+		want = int(from) + size + 1
+	}
+	all, err := fetch(want)
+	all = nonNil(all)[min(int(from), len(all)):]
+	if err != nil || size == 0 || len(all) <= size {
+		return all, wire.More{}, err
+	}
+	return all[:size], wire.More{NextCursor: a.cursors.Seal(filter, strconv.FormatInt(from+int64(size), 10))}, nil
+}
+
 // pageFromList returns one page of a complete list. The cursor has the ID of the page's last
 // element, and its position in case the element is deleted meanwhile.
 func pageFromList[T any](a *api, filter string, q *pageQuery, all []T, err error, id func(*T) string) (page[T], error) {

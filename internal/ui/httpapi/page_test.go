@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -18,23 +19,28 @@ import (
 	"github.com/retake-dev/retake/internal/ui/httpapi"
 )
 
-// listPage is one page of a list as JSON.
+// listPage is one page of a list as JSON. Its elements are in data, or in a field named after them.
 type listPage struct {
-	Data []struct {
-		ID     string
-		Seq    int64
-		Number int64
-	}
-	Next string `json:"next_cursor"`
+	Data []json.RawMessage
+	Next string
 }
 
 func getPage(t *testing.T, h http.Handler, target string) (listPage, int) {
 	t.Helper()
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest("GET", target, nil))
-	var out listPage
-	if err := json.Unmarshal(w.Body.Bytes(), &out); err != nil {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(w.Body.Bytes(), &fields); err != nil {
 		t.Fatalf("%s: %v in %s", target, err, w.Body)
+	}
+	var out listPage
+	for _, name := range []string{"data", "workspaces", "forks", "entries", "standing", "effects", "hits", "mentions", "verifications", "checkpoints"} {
+		if list, ok := fields[name]; ok {
+			must(t, json.Unmarshal(list, &out.Data))
+		}
+	}
+	if next, ok := fields["next_cursor"]; ok {
+		must(t, json.Unmarshal(next, &out.Next))
 	}
 	return out, w.Code
 }
@@ -52,8 +58,10 @@ func TestPagesAreWhole(t *testing.T) {
 			if code != http.StatusOK || len(p.Data) > 5 {
 				t.Fatalf("%d: %+v", code, p)
 			}
-			for _, k := range p.Data {
-				got = append(got, k.ID)
+			for _, text := range p.Data {
+				var k retake.Key
+				must(t, json.Unmarshal(text, &k))
+				got = append(got, string(k.ID))
 			}
 			if cursor = p.Next; cursor == "" {
 				break
@@ -103,6 +111,48 @@ func (longLists) Deliveries(_ context.Context, q retake.DeliveryQuery) (out []re
 	return out, nil
 }
 
+// firstOf returns the first n of 100 elements, or all if n is 0.
+func firstOf[T any](n int, element func(i int) T) (out []T, err error) {
+	for i := range 100 {
+		if n == 0 || i < n {
+			out = append(out, element(i+1))
+		}
+	}
+	return out, nil
+}
+
+func (longLists) Workspaces(context.Context) ([]retake.WorkspaceState, error) {
+	return firstOf(0, func(i int) (w retake.WorkspaceState) { w.Name = strconv.Itoa(i); return w })
+}
+
+func (l longLists) Forks(ctx context.Context, _ retake.WorkspaceID) ([]retake.WorkspaceState, error) {
+	return l.Workspaces(ctx)
+}
+
+func (longLists) List(context.Context, retake.WorkspaceID, string, string) ([]retake.Entry, error) {
+	return firstOf(0, func(i int) retake.Entry { return retake.Entry{Name: strconv.Itoa(i)} })
+}
+
+func (longLists) Standing(context.Context, retake.WorkspaceID) ([]retake.Standing, error) {
+	return firstOf(0, func(i int) retake.Standing { return retake.Standing{Name: strconv.Itoa(i)} })
+}
+
+func (longLists) Effects(context.Context, retake.WorkspaceID, string) ([]retake.Effect, error) {
+	return firstOf(0, func(i int) retake.Effect { return retake.Effect{ID: strconv.Itoa(i)} })
+}
+
+func (longLists) Search(_ context.Context, q retake.SearchQuery) ([]retake.Hit, error) {
+	return firstOf(q.Limit, func(i int) retake.Hit { return retake.Hit{Text: strconv.Itoa(i)} })
+}
+
+func (longLists) Chronicle(_ context.Context, q retake.ChronicleQuery) ([]retake.Mention, error) {
+	return firstOf(q.Limit, func(i int) (m retake.Mention) { m.Checkpoint.Number = int64(i); return m })
+}
+
+func (longLists) Verifications(_ context.Context, q retake.VerificationQuery) ([]retake.Verification, error) {
+	return firstOf(q.Limit, func(i int) retake.Verification { return retake.Verification{Name: strconv.Itoa(i)} })
+}
+
 func (longLists) Log(_ context.Context, q retake.LogQuery) (tl retake.Timeline, err error) {
 	for n := int64(100); n > 0 && len(tl.Checkpoints) < q.Limit; n-- {
 		if q.Before == 0 || n < q.Before {
@@ -119,10 +169,12 @@ func (longLists) Events(_ context.Context, q retake.EventQuery) (out []retake.Ev
 	return out, nil
 }
 
-var pagedTargets = []string{"/v1/audit?", "/v1/deliveries?", "/v1/deliveries?webhook=a&", "/v1/deliveries?webhook=a&state=dead&", "/v1/snapshots?", "/v1/snapshots?workspace_id=a&", "/v1/events?"}
+var pagedTargets = []string{"/v1/audit?", "/v1/deliveries?", "/v1/deliveries?webhook=a&", "/v1/deliveries?webhook=a&state=dead&", "/v1/snapshots?", "/v1/snapshots?workspace_id=a&", "/v1/events?",
+	"/v1/workspaces?", "/v1/workspaces/a/forks?", "/v1/workspaces/b/forks?", "/v1/workspaces/a/list?", "/v1/workspaces/a/list?dir=b&", "/v1/workspaces/a/standing?", "/v1/workspaces/a/effects?",
+	"/v1/workspaces/a/search?text=a&", "/v1/workspaces/a/search?text=b&", "/v1/workspaces/a/chronicle?name=a&", "/v1/workspaces/a/verifications?", "/v1/workspaces/a/checkpoints?", "/v1/workspaces/a/checkpoints?good=true&"}
 
 // Every list is complete, with any page size.
-func TestLongListsAreWhole(t *testing.T) {
+func TestListsHavePages(t *testing.T) {
 	t.Parallel()
 	l := longLists{&fakeService{}}
 	h := httpapi.New(l, httpapi.Options{Office: l, Cursors: token.NewCursors([]byte("one"))})
@@ -135,7 +187,7 @@ func TestLongListsAreWhole(t *testing.T) {
 					t.Fatalf("%s by %d: %d, part %d with %d", at, limit, code, parts, len(p.Data))
 				}
 				for _, x := range p.Data {
-					seen[fmt.Sprint(x.ID, x.Seq, x.Number)]++
+					seen[string(x)]++
 				}
 				if cursor = p.Next; cursor == "" {
 					break
@@ -193,4 +245,11 @@ func flipLastChar(s string) string {
 	b := []byte(s)
 	b[0] ^= 1
 	return string(b)
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

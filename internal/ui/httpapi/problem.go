@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strings"
 	"unicode/utf8"
@@ -36,8 +37,12 @@ const (
 
 // problemOf turns an error of the service into a problem.
 func problemOf(err error) *problem {
+	var p *problem
+	if errors.As(err, &p) {
+		return p
+	}
 	e := retake.AsError(err)
-	p := &problem{
+	p = &problem{
 		Detail: e.Error(), Kind: e.Kind, Accept: e.Accept,
 		What: e.What, WhatRaw: rawBytes(e.What), Safe: e.Safe, Hint: e.Hint, HintRaw: rawBytes(e.Hint),
 		Retryable: e.Kind == retake.Away || e.Kind == retake.Busy, NextSteps: nextSteps(e),

@@ -18,6 +18,11 @@ type workspacePath struct {
 	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
 }
 
+type workspacePage struct {
+	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
+	PageParams
+}
+
 // registerWorkspaces registers the routes for workspaces.
 func (a *api) registerWorkspaces() {
 	handleJSON(a, newOperation(http.MethodGet, "/v1/about", "about", "Get the version and your permissions"), func(ctx context.Context, _ *struct{}) (retake.About, error) {
@@ -35,9 +40,9 @@ func (a *api) registerWorkspaces() {
 		}
 		return a.Locate(ctx, in.Dir)
 	})
-	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces", "list-workspaces", "List workspaces"), func(ctx context.Context, _ *struct{}) (wire.WorkspaceList, error) {
-		all, err := a.Workspaces(ctx)
-		return wire.WorkspaceList{Workspaces: nonNil(all)}, err
+	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces", "list-workspaces", "List workspaces"), func(ctx context.Context, in *struct{ PageParams }) (wire.WorkspaceList, error) {
+		all, more, err := fetchPage(a, "workspaces", in.PageParams, func(int) ([]retake.WorkspaceState, error) { return a.Workspaces(ctx) })
+		return wire.WorkspaceList{Workspaces: all, More: more}, err
 	})
 	handleProgress(a, newOperation(http.MethodPost, "/v1/workspaces", "init", "Protect a directory"), a.initWorkspace)
 	handleJSON(a, newOperation(http.MethodDelete, "/v1/workspaces/{ws}", "deinit", "Stop protecting a directory"), func(ctx context.Context, in *workspacePath) (retake.Workspace, error) {

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"net/http"
@@ -28,14 +29,15 @@ func (q *DiffQuery) Resolve(hc huma.Context) []error {
 
 type diffPartQuery struct {
 	DiffQuery
-	After string `query:"after" doc:"The next of the part before. Empty means from the beginning."`
-	Limit int    `query:"limit" minimum:"0" doc:"The largest number of changes to return. 0 means all."`
+	PageParams
+	After string `query:"after" doc:"The next of the part before. Empty means from the beginning. Deprecated: use cursor."`
 }
 
 type listQuery struct {
 	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
 	Ref       string             `query:"ref" doc:"Which checkpoint: a number such as 14, a time such as 10:27 or 2h, latest, start, good, an ID, or a pin."`
 	Dir       string             `query:"dir" doc:"The directory, relative to the workspace's root. Empty means the root."`
+	PageParams
 }
 
 type objectQuery struct {
@@ -45,11 +47,13 @@ type objectQuery struct {
 // registerReads registers the routes that read the contents of checkpoints.
 func (a *api) registerReads() {
 	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/diff", "diff", "Compare two checkpoints"), func(ctx context.Context, in *diffPartQuery) (retake.Comparison, error) {
-		return a.Diff(ctx, retake.DiffQuery{Workspace: in.Workspace, From: in.From, To: in.To, Paths: in.Paths, After: in.After, Limit: in.Limit})
+		c, err := a.Diff(ctx, retake.DiffQuery{Workspace: in.Workspace, From: in.From, To: in.To, Paths: in.Paths, After: cmp.Or(in.Cursor, in.After), Limit: in.Limit})
+		c.NextCursor = c.Next
+		return c, err
 	})
 	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/list", "list", "List a directory of a checkpoint"), func(ctx context.Context, in *listQuery) (wire.EntryList, error) {
-		entries, err := a.List(ctx, in.Workspace, in.Ref, in.Dir)
-		return wire.EntryList{Entries: nonNil(entries)}, err
+		all, more, err := fetchPage(a, "list "+string(in.Workspace)+" "+in.Ref+" "+in.Dir, in.PageParams, func(int) ([]retake.Entry, error) { return a.List(ctx, in.Workspace, in.Ref, in.Dir) })
+		return wire.EntryList{Entries: all, More: more}, err
 	})
 	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/status", "status", "Get a workspace's status"), func(ctx context.Context, in *workspacePath) (retake.Status, error) {
 		return a.Status(ctx, in.Workspace)

@@ -2,7 +2,9 @@ package httpapi
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/retake-dev/retake"
@@ -31,6 +33,11 @@ func (in *LogParams) query() retake.LogQuery {
 	}
 }
 
+type logQuery struct {
+	LogParams
+	Cursor string `query:"cursor" doc:"The next_cursor of the page before."`
+}
+
 type timelineQuery struct {
 	LogParams
 	Open         []string `query:"open,explode" doc:"The keys of folded rows to open."`
@@ -48,12 +55,8 @@ type refQuery struct {
 // registerCheckpoints registers the routes that create and list checkpoints.
 func (a *api) registerCheckpoints() {
 	handleProgress(a, newOperation(http.MethodPost, "/v1/workspaces/{ws}/checkpoints", "save", "Create a checkpoint"), a.saveCheckpoint)
-	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/checkpoints", "log", "List checkpoints"), func(ctx context.Context, in *LogParams) (retake.Timeline, error) {
-		t, err := a.Log(ctx, in.query())
-		if t.Findings == nil {
-			t.Findings = map[retake.CheckpointID]retake.Finding{}
-		}
-		return t, err
+	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/checkpoints", "log", "List checkpoints"), func(ctx context.Context, in *logQuery) (retake.Timeline, error) {
+		return a.logPage(ctx, in)
 	})
 	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/view/timeline", "view-timeline", "Arrange checkpoints in rows"), func(ctx context.Context, in *timelineQuery) (retake.TimelineView, error) {
 		return a.ViewTimeline(ctx, retake.TimelineQuery{LogQuery: in.query(), Open: in.Open, FoldReplaced: in.FoldReplaced, Now: in.Now, Flat: in.Flat, Graph: in.Graph})
@@ -61,6 +64,29 @@ func (a *api) registerCheckpoints() {
 	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/find", "find", "Find a checkpoint"), func(ctx context.Context, in *refQuery) (retake.Checkpoint, error) {
 		return a.Find(ctx, in.Workspace, in.Ref)
 	})
+}
+
+// logPage returns a page of checkpoints, newest first. The cursor has the number of the last one.
+func (a *api) logPage(ctx context.Context, in *logQuery) (retake.Timeline, error) {
+	q := in.query()
+	filter := fmt.Sprintf("log %s %s %t %q %q", in.Workspace, in.Since, in.Good, in.Path, in.Session)
+	var err error
+	if q.Before, err = a.cursorNumber(filter, in.Cursor, in.Before); err != nil {
+		return retake.Timeline{}, err
+	}
+	if q.Limit > 0 {
+		q.Limit++ // tells whether there is another page
+	}
+	t, err := a.Log(ctx, q)
+	if t.Findings == nil {
+		t.Findings = map[retake.CheckpointID]retake.Finding{}
+	}
+	if n := q.Limit - 1; n > 0 && len(t.Checkpoints) > n {
+		delete(t.Findings, t.Checkpoints[n].ID)
+		t.Checkpoints = t.Checkpoints[:n]
+		t.NextCursor = a.cursors.Seal(filter, strconv.FormatInt(t.Checkpoints[n-1].Number, 10))
+	}
+	return t, err
 }
 
 func (a *api) saveCheckpoint(ctx context.Context, in *saveInput, tell func(retake.Progress)) (retake.SaveResult, error) {

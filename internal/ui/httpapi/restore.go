@@ -29,9 +29,9 @@ func (a *api) registerRestores() {
 	handleJSON(a, newOperation(http.MethodPost, "/v1/workspaces/{ws}/view/plan", "view-plan", "Preview a restore in words"), a.viewPlan)
 	handleProgress(a, newOperation(http.MethodPost, "/v1/workspaces/{ws}/restores", "restore", "Apply a plan"), a.applyPlan)
 	handleProgress(a, newOperation(http.MethodPost, "/v1/workspaces/{ws}/forks", "fork", "Create a fork"), a.createFork)
-	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/forks", "list-forks", "List forks"), func(ctx context.Context, in *workspacePath) (wire.ForkList, error) {
-		all, err := a.Forks(ctx, in.Workspace)
-		return wire.ForkList{Forks: nonNil(all)}, err
+	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/forks", "list-forks", "List forks"), func(ctx context.Context, in *workspacePage) (wire.ForkList, error) {
+		all, more, err := fetchPage(a, "forks "+string(in.Workspace), in.PageParams, func(int) ([]retake.WorkspaceState, error) { return a.Forks(ctx, in.Workspace) })
+		return wire.ForkList{Forks: all, More: more}, err
 	})
 }
 

@@ -43,7 +43,8 @@ server has return ` + "`not-found`" + ` on a daemon.
 - **Errors** are ` + "`application/problem+json`" + `. Decide by ` + "`code`" + `.
 - **Names and paths** are bytes. Percent-encode them in URLs. In JSON, a value that is not valid UTF-8 is written in a readable
   form, and a second field that ends in ` + "`_raw`" + ` has the bytes in base64. This also applies to what you send.
-- **Times** are RFC 3339. Durations are nanoseconds.
+- **Lists** take ` + "`limit`" + ` and ` + "`cursor`" + `. A response with ` + "`next_cursor`" + ` has another page.
+- **Times** are RFC 3339. Durations are nanoseconds; limits have them also as texts, such as ` + "`within_text`" + `.
 - **Unknown fields** and parameters of a request are refused with 422.
 - **Compatibility**: within /v1, fields and operations are only added. Ignore fields of responses that you don't know.`
 

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -11,7 +12,8 @@ import (
 type searchInput struct {
 	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
 	Text      string             `query:"text" doc:"The words to search for. A checkpoint must contain all of them."`
-	Limit     int                `query:"limit" doc:"The largest number of results. 0 means 50."`
+	Limit     int                `query:"limit" minimum:"0" doc:"The largest number of results. Absent or 0 means 50."`
+	Cursor    string             `query:"cursor" doc:"The next_cursor of the page before."`
 }
 
 type blameInput struct {
@@ -24,7 +26,7 @@ type chronicleInput struct {
 	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
 	Kind      retake.FactKind    `query:"kind" doc:"The type of fact, such as package or setting. Empty means any."`
 	Name      string             `query:"name" doc:"The fact's name, such as a package or a key."`
-	Limit     int                `query:"limit" doc:"The largest number of results. 0 means all."`
+	PageParams
 }
 
 type attestInput struct {
@@ -37,7 +39,7 @@ type verificationsInput struct {
 	Ref       string             `query:"ref" doc:"The checkpoint, as a ref: results for its files, with output. Empty means all results, without output."`
 	Name      string             `query:"name" doc:"Only results of the check with this name. Empty means any."`
 	Command   string             `query:"command" doc:"Only results of this command. Empty means any."`
-	Limit     int                `query:"limit" doc:"The largest number of results. 0 means all."`
+	PageParams
 }
 
 // registerStories registers the routes that explain changes, and those of checks.
@@ -45,8 +47,10 @@ func (a *api) registerStories() {
 	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/story", "story", "Explain what changed"), a.explainChanges)
 	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/rows", "rows", "Compare database rows"), a.compareRows)
 	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/search", "search", "Search checkpoints"), func(ctx context.Context, in *searchInput) (wire.HitList, error) {
-		hits, err := a.Search(ctx, retake.SearchQuery{Workspace: in.Workspace, Text: in.Text, Limit: in.Limit})
-		return wire.HitList{Hits: nonNil(hits)}, err
+		hits, more, err := fetchPage(a, "search "+string(in.Workspace)+" "+in.Text, PageParams{cmp.Or(in.Limit, defaultLimit), in.Cursor}, func(n int) ([]retake.Hit, error) {
+			return a.Search(ctx, retake.SearchQuery{Workspace: in.Workspace, Text: in.Text, Limit: n})
+		})
+		return wire.HitList{Hits: hits, More: more}, err
 	})
 	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/blame", "blame", "Blame a file"), func(ctx context.Context, in *blameInput) (retake.Blame, error) {
 		b, err := a.Blame(ctx, retake.BlameQuery{Workspace: in.Workspace, Ref: in.Ref, Path: in.Path})
@@ -54,20 +58,24 @@ func (a *api) registerStories() {
 		return b, err
 	})
 	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/chronicle", "chronicle", "List the history of a fact"), func(ctx context.Context, in *chronicleInput) (wire.MentionList, error) {
-		list, err := a.Chronicle(ctx, retake.ChronicleQuery{Workspace: in.Workspace, Kind: in.Kind, Name: in.Name, Limit: in.Limit})
+		list, more, err := fetchPage(a, "chronicle "+string(in.Workspace)+" "+string(in.Kind)+" "+in.Name, in.PageParams, func(n int) ([]retake.Mention, error) {
+			return a.Chronicle(ctx, retake.ChronicleQuery{Workspace: in.Workspace, Kind: in.Kind, Name: in.Name, Limit: n})
+		})
 		for i := range list {
 			list[i].Facts = nonNil(list[i].Facts)
 		}
-		return wire.MentionList{Mentions: nonNil(list)}, err
+		return wire.MentionList{Mentions: list, More: more}, err
 	})
 	handleJSON(a, newOperation(http.MethodPost, "/v1/workspaces/{ws}/verifications", "attest", "Record a check result"), a.recordCheck)
 	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/verifications", "verifications", "List check results"), func(ctx context.Context, in *verificationsInput) (wire.VerificationList, error) {
-		list, err := a.Verifications(ctx, retake.VerificationQuery{Workspace: in.Workspace, Ref: in.Ref, Name: in.Name, Command: in.Command, Limit: in.Limit})
-		return wire.VerificationList{Verifications: nonNil(list)}, err
+		list, more, err := fetchPage(a, "verifications "+string(in.Workspace)+" "+in.Ref+" "+in.Name+" "+in.Command, in.PageParams, func(n int) ([]retake.Verification, error) {
+			return a.Verifications(ctx, retake.VerificationQuery{Workspace: in.Workspace, Ref: in.Ref, Name: in.Name, Command: in.Command, Limit: n})
+		})
+		return wire.VerificationList{Verifications: list, More: more}, err
 	})
-	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/standing", "standing", "List configured checks"), func(ctx context.Context, in *workspacePath) (wire.StandingList, error) {
-		list, err := a.Standing(ctx, in.Workspace)
-		return wire.StandingList{Standing: nonNil(list)}, err
+	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/standing", "standing", "List configured checks"), func(ctx context.Context, in *workspacePage) (wire.StandingList, error) {
+		list, more, err := fetchPage(a, "standing "+string(in.Workspace), in.PageParams, func(int) ([]retake.Standing, error) { return a.Standing(ctx, in.Workspace) })
+		return wire.StandingList{Standing: list, More: more}, err
 	})
 }
 

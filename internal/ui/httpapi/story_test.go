@@ -58,11 +58,11 @@ var (
 var storyCalls = []apiCall{
 	{"story", []any{storyQuery}, func(ctx context.Context, c *client.Client) (any, error) { return c.Story(ctx, storyQuery) }},
 	{"rows", []any{rowsQuery}, func(ctx context.Context, c *client.Client) (any, error) { return c.Rows(ctx, rowsQuery) }},
-	{"search", []any{searchQuery}, func(ctx context.Context, c *client.Client) (any, error) { return c.Search(ctx, searchQuery) }},
+	{"search", []any{retake.SearchQuery{Workspace: wsID, Text: searchQuery.Text, Limit: 8}}, func(ctx context.Context, c *client.Client) (any, error) { return c.Search(ctx, searchQuery) }},
 	{"blame", []any{blameQuery}, func(ctx context.Context, c *client.Client) (any, error) { return c.Blame(ctx, blameQuery) }},
-	{"chronicle", []any{chronicleQuery}, func(ctx context.Context, c *client.Client) (any, error) { return c.Chronicle(ctx, chronicleQuery) }},
+	{"chronicle", []any{retake.ChronicleQuery{Workspace: wsID, Kind: retake.FactPackage, Name: "@a/b", Limit: 4}}, func(ctx context.Context, c *client.Client) (any, error) { return c.Chronicle(ctx, chronicleQuery) }},
 	{"attest", []any{attestation}, func(ctx context.Context, c *client.Client) (any, error) { return c.Attest(ctx, attestation) }},
-	{"verifications", []any{answersQuery}, func(ctx context.Context, c *client.Client) (any, error) { return c.Verifications(ctx, answersQuery) }},
+	{"verifications", []any{retake.VerificationQuery{Workspace: wsID, Ref: "14", Name: "test", Command: "npm test", Limit: 3}}, func(ctx context.Context, c *client.Client) (any, error) { return c.Verifications(ctx, answersQuery) }},
 	{"standing", []any{wsID}, func(ctx context.Context, c *client.Client) (any, error) { return c.Standing(ctx, wsID) }},
-	{"log of some", []any{filteredLog}, func(ctx context.Context, c *client.Client) (any, error) { return c.Log(ctx, filteredLog) }},
+	{"log of some", []any{oneMore(filteredLog)}, func(ctx context.Context, c *client.Client) (any, error) { return c.Log(ctx, filteredLog) }},
 }

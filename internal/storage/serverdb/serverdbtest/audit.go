@@ -59,8 +59,8 @@ func testActsEntered(t *testing.T, open Opener) {
 		do   func(ctx context.Context) error
 	}{
 		{"add namespace", func(ctx context.Context) error { return l.AddNamespace(ctx, ns, []byte("x")) }},
-		{"change namespace", func(ctx context.Context) error { return l.PutNamespace(ctx, changed) }},
-		{"", func(ctx context.Context) error { return l.PutNamespace(ctx, changed) }},
+		{"change namespace", func(ctx context.Context) error { return putNamespace(ctx, l, changed) }},
+		{"", func(ctx context.Context) error { return putNamespace(ctx, l, changed) }},
 		{"put password", func(ctx context.Context) error { return l.PutPassword(ctx, ns.ID, []byte("y")) }},
 		{"add key", func(ctx context.Context) error { return b.AddKey(ctx, newKey("key_1"), digest) }},
 		{"", func(ctx context.Context) error { return b.UsedKey(ctx, "key_1", afterStart(0)) }},
@@ -116,7 +116,7 @@ func testFailedActs(t *testing.T, open Opener) {
 	wantError(t, b.AddKey(ctx, newKey("key_1"), digestOf(uniqueName("secret"))), serverdb.ErrExists)
 	wantError(t, b.AddKey(ctx, newKey("key_2"), digest), serverdb.ErrExists)
 	wantError(t, other.AddKey(ctx, newKey("key_1"), digest), serverdb.ErrExists)
-	wantError(t, l.PutNamespace(ctx, newNamespace(uniqueName("ns"))), serverdb.ErrNotFound)
+	wantError(t, putNamespace(ctx, l, newNamespace(uniqueName("ns"))), serverdb.ErrNotFound)
 	wantError(t, b.DropSchedule(ctx, "sc_1"), serverdb.ErrNotFound)
 	wantEqual(t, "entries", auditVerbs(t, b), []string{"add key key_1"})
 	wantEqual(t, "entries of the other", auditVerbs(t, other), nil)

@@ -1,6 +1,8 @@
 package serverdbtest
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -25,19 +27,35 @@ func testNamespaces(t *testing.T, open Opener) {
 	wantEqual(t, "ours among all", ours, []retake.Namespace{a, b})
 }
 
+// putNamespace changes a namespace to ns.
+func putNamespace(ctx context.Context, l serverdb.Ledger, ns retake.Namespace) error {
+	_, err := l.ChangeNamespace(ctx, ns.ID, func(n *retake.Namespace) error {
+		*n = ns
+		return nil
+	})
+	return err
+}
+
 func testNamespaceTerms(t *testing.T, open Opener) {
 	l := open(t)
 	ns := newNamespace(uniqueName("ns"))
-	wantError(t, l.PutNamespace(t.Context(), ns), serverdb.ErrNotFound)
+	wantError(t, putNamespace(t.Context(), l, ns), serverdb.ErrNotFound)
 	wantNoError(t, l.AddNamespace(t.Context(), ns, []byte("x")))
 	end := afterStart(time.Hour)
 	want := ns
 	want.Limits.Store, want.Roots, want.Default, want.Ended = 7, nil, "ws_2", &end
 	put := want
 	put.Created = afterStart(24 * time.Hour)
-	wantNoError(t, l.PutNamespace(t.Context(), put))
+	wantNoError(t, putNamespace(t.Context(), l, put))
 	wantEqual(t, "namespace", mustValue[retake.Namespace](t)(l.Namespace(t.Context(), ns.ID)), want)
-	wantNoError(t, l.PutNamespace(t.Context(), want))
+	wantNoError(t, putNamespace(t.Context(), l, want))
+	refused := errors.New("refused")
+	_, err := l.ChangeNamespace(t.Context(), ns.ID, func(n *retake.Namespace) error {
+		n.Limits.Store = 8
+		return refused
+	})
+	wantError(t, err, refused)
+	wantEqual(t, "namespace after a refused change", mustValue[retake.Namespace](t)(l.Namespace(t.Context(), ns.ID)), want)
 	wantEqual(t, "entries", auditVerbs(t, l.Book(ns.ID)), []string{"add namespace " + string(ns.ID), "change namespace " + string(ns.ID)})
 }
 

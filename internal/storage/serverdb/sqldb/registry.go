@@ -28,25 +28,31 @@ func (l *Ledger) AddNamespace(ctx context.Context, ns retake.Namespace, password
 	})
 }
 
-// PutNamespace changes limits, roots, default and end; the creation time stays.
-func (l *Ledger) PutNamespace(ctx context.Context, ns retake.Namespace) error {
-	return l.inAuditedTx(ctx, ns.ID, fmt.Sprintf("put namespace %s", ns.ID), func(tx *sql.Tx) (auditAct, error) {
-		was, err := queryOne(ctx, tx, scanBytes, sqlTerms, string(ns.ID))
+// ChangeNamespace changes limits, roots, default and end; the creation time stays.
+func (l *Ledger) ChangeNamespace(ctx context.Context, ns retake.NamespaceID, change func(*retake.Namespace) error) (retake.Namespace, error) {
+	var out retake.Namespace
+	err := l.inAuditedTx(ctx, ns, fmt.Sprintf("change namespace %s", ns), func(tx *sql.Tx) (auditAct, error) {
+		was, err := queryOne(ctx, tx, scanBytes, sqlTerms, string(ns))
 		if err != nil {
 			return noAct, err
 		}
-		var old retake.Namespace
-		if err := decodeJSON(was, &old); err != nil {
+		out = retake.Namespace{}
+		if err := decodeJSON(was, &out); err != nil {
 			return noAct, err
 		}
-		ns.Created = old.Created
-		raw, err := encodeJSON(ns)
+		old := out
+		if err := change(&out); err != nil {
+			return noAct, err
+		}
+		out.ID, out.Created = old.ID, old.Created
+		raw, err := encodeJSON(out)
 		if err != nil || bytes.Equal(raw, was) {
 			return noAct, err
 		}
-		_, err = tx.ExecContext(ctx, sqlPutTerms, raw, string(ns.ID))
-		return auditAct{"change namespace", string(ns.ID)}, err
+		_, err = tx.ExecContext(ctx, sqlPutTerms, raw, string(ns))
+		return auditAct{"change namespace", string(ns)}, err
 	})
+	return out, err
 }
 
 // Namespace returns a namespace. ErrNotFound.

@@ -195,7 +195,8 @@ class Comparison:
     changes: list[Change] = field(default_factory=list)  # The paths that differ, in path order.
     from_: Optional[Checkpoint] = None  # The earlier checkpoint. Absent when the later one has no parent.
     gaps: list[Gap] = field(default_factory=list)  # Paths that could not be read in the current files. Only when you compare with now.
-    next: Optional[str] = None  # Pass it as `after` to get the next part. Absent on the last part.
+    next: Optional[str] = None  # The same as next_cursor, for `after`. Deprecated.
+    next_cursor: Optional[str] = None  # Pass it as `cursor` to get the next page. Absent on the last page.
     to: Optional[Checkpoint] = None  # The later checkpoint. Absent when you compare with the current files.
 
 
@@ -576,12 +577,15 @@ class LeftOut:
 @dataclass(kw_only=True)
 class Limits:
     gone_after: int  # The age after which checkpoints are deleted even if a rule keeps them, in nanoseconds. Pins, legal holds, the newest one and fork bases are kept. 0 means never.
+    gone_after_text: Optional[str] = None  # The same as gone_after, as a text such as 90d.
     grace: int  # The grace period between a request to delete and the deletion, in nanoseconds.
+    grace_text: Optional[str] = None  # The same as grace, as a text such as 7d.
     moment: int  # The largest snapshot that one checkpoint may have, in bytes.
     per_second: int  # The requests per second of one API key.
     restore_hour: int  # The restores per hour of one agent key.
     store: int  # The storage limit of the whole history, in bytes.
     within: int  # How long checkpoints are kept at least, in nanoseconds.
+    within_text: Optional[str] = None  # The same as within, as a text such as 30d.
     workspaces: int  # The number of workspaces, not counting those whose protection ended.
 
 
@@ -1200,7 +1204,8 @@ class TidyUp:
 class Timeline:
     checkpoints: list[Checkpoint] = field(default_factory=list)  # The checkpoints, newest first.
     findings: dict[str, Finding] = field(default_factory=dict)  # What is known about each checkpoint, by checkpoint ID: a summary, check results, whether it is good.
-    good: Optional[Checkpoint] = None  # The newest good checkpoint, whether it is in this part or not.
+    good: Optional[Checkpoint] = None  # The newest good checkpoint, whether it is on this page or not.
+    next_cursor: Optional[str] = None  # Pass it as `cursor` to get the next page. Absent on the last page.
     pins: list[Pin] = field(default_factory=list)  # The pins of the workspace.
     total: int  # The number of checkpoints in the whole timeline.
     workspace: Workspace  # The workspace.
