@@ -2,25 +2,29 @@ package archive
 
 import (
 	"archive/tar"
+	"bytes"
 	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/ahead"
 )
 
 // Write writes a checkpoint as a tar archive in PAX format, sorted by name, with the mode,
 // owner, time and attributes of every entry. Tar has no sockets; they are left out. The caller
 // must pass a ref that does not come to mean another checkpoint meanwhile.
 func Write(ctx context.Context, r retake.Reader, ws retake.WorkspaceID, ref string, w io.Writer) error {
-	t := &tarWriter{ctx: ctx, r: r, ws: ws, ref: ref, tw: tar.NewWriter(w), groups: map[string]string{}}
-	if err := t.writeDir(""); err != nil {
+	t := &tarWriter{r: r, ws: ws, ref: ref, tw: tar.NewWriter(w), groups: map[string]string{}}
+	err := ahead.Each(ctx, readsAtATime, t.members(ctx), t.readAhead, func(m member, text []byte) error { return t.writeMember(ctx, m, text) })
+	if err != nil {
 		return err
 	}
 	if err := t.tw.Close(); err != nil {
@@ -29,8 +33,12 @@ func Write(ctx context.Context, r retake.Reader, ws retake.WorkspaceID, ref stri
 	return nil
 }
 
+const (
+	readsAtATime = 32        // each waits for a server or a bucket
+	maxAhead     = 512 << 10 // larger files are read when it is their turn
+)
+
 type tarWriter struct {
-	ctx    context.Context
 	r      retake.Reader
 	ws     retake.WorkspaceID
 	ref    string
@@ -38,53 +46,80 @@ type tarWriter struct {
 	groups map[string]string // a group of hard links, by the first path of it
 }
 
-// writeDir writes the entries of a directory in the order of their names.
-func (t *tarWriter) writeDir(path string) error {
-	entries, err := t.r.List(t.ctx, t.ws, t.ref, path)
+// member is an entry of the archive.
+type member struct {
+	path string
+	retake.Entry
+}
+
+// members lists everything in a checkpoint, each directory before what is in it, by name.
+func (t *tarWriter) members(ctx context.Context) iter.Seq2[member, error] {
+	return func(yield func(member, error) bool) { t.listDir(ctx, "", yield) }
+}
+
+func (t *tarWriter) listDir(ctx context.Context, path string, yield func(member, error) bool) bool {
+	entries, err := t.r.List(ctx, t.ws, t.ref, path)
 	if err != nil {
-		return fmt.Errorf("list %q: %w", path, err)
+		return yield(member{}, fmt.Errorf("list %q: %w", path, err))
 	}
 	entries = slices.Clone(entries)
 	slices.SortFunc(entries, func(a, b retake.Entry) int { return strings.Compare(a.Name, b.Name) })
-	for i := range entries {
-		e := &entries[i]
+	for _, e := range entries {
 		at := e.Name
 		if path != "" {
 			at = path + "/" + e.Name
 		}
-		if err := t.writeEntry(at, e); err != nil {
-			return err
+		if !yield(member{at, e}, nil) || e.Kind == retake.KindDir && !t.listDir(ctx, at, yield) {
+			return false
 		}
 	}
-	return nil
+	return true
 }
 
-// writeEntry writes one entry and, for a directory, everything below it.
-func (t *tarWriter) writeEntry(path string, e *retake.Entry) error {
-	if err := t.ctx.Err(); err != nil {
-		return err
+// readAhead reads the text of a link, and a file if it is small. A name of a hard link may need no
+// bytes.
+func (t *tarWriter) readAhead(ctx context.Context, m member) ([]byte, error) {
+	limit := int64(maxLinkText)
+	switch {
+	case m.Kind == retake.KindSymlink:
+	case m.Kind == retake.KindFile && m.Size <= maxAhead && (m.Extra == nil || m.Extra.Group == ""):
+		limit = m.Size + 1
+	default:
+		return nil, nil
 	}
-	h := entryHeader(path, e)
-	switch e.Kind {
+	src, _, err := t.r.Open(ctx, t.ws, t.ref, m.path)
+	if err != nil {
+		return nil, fmt.Errorf("open %q: %w", m.path, err)
+	}
+	text, err := io.ReadAll(io.LimitReader(src, limit))
+	if err = errors.Join(err, src.Close()); err != nil {
+		return nil, fmt.Errorf("read %q: %w", m.path, err)
+	}
+	if text == nil {
+		text = []byte{} // read, and empty
+	}
+	return text, nil
+}
+
+// writeMember writes one entry. Text is what was read ahead of it; nil is nothing.
+func (t *tarWriter) writeMember(ctx context.Context, m member, text []byte) error {
+	h := entryHeader(m.path, &m.Entry)
+	switch m.Kind {
 	case retake.KindDir:
-		h.Typeflag, h.Name = tar.TypeDir, path+"/"
-		if err := t.writeHeader(h); err != nil {
-			return err
-		}
-		return t.writeDir(path)
+		h.Typeflag, h.Name = tar.TypeDir, m.path+"/"
+		return t.writeHeader(h)
 	case retake.KindFile:
-		if first, ok := t.firstLink(path, e); ok {
+		if first, ok := t.firstLink(m.path, &m.Entry); ok {
 			h.Typeflag, h.Linkname, h.PAXRecords = tar.TypeLink, first, nil
 			return t.writeHeader(h)
 		}
-		h.Typeflag, h.Size = tar.TypeReg, e.Size
-		return t.writeFile(path, h)
-	case retake.KindSymlink:
-		text, err := t.readLinkText(path)
-		if err != nil {
-			return err
+		h.Typeflag, h.Size = tar.TypeReg, m.Size
+		if text != nil {
+			return t.writeBytes(m.path, h, bytes.NewReader(text))
 		}
-		h.Typeflag, h.Linkname = tar.TypeSymlink, text
+		return t.writeFile(ctx, m.path, h)
+	case retake.KindSymlink:
+		h.Typeflag, h.Linkname = tar.TypeSymlink, string(text)
 		return t.writeHeader(h)
 	case retake.KindFIFO:
 		h.Typeflag = tar.TypeFifo
@@ -92,7 +127,7 @@ func (t *tarWriter) writeEntry(path string, e *retake.Entry) error {
 	case retake.KindSocket:
 		return nil
 	default:
-		return fmt.Errorf("write %q: an entry of kind %q is not known", path, e.Kind)
+		return fmt.Errorf("write %q: an entry of kind %q is not known", m.path, m.Kind)
 	}
 }
 
@@ -136,13 +171,18 @@ func (t *tarWriter) writeHeader(h *tar.Header) error {
 	return nil
 }
 
-// writeFile writes the header and the bytes of a file, which must have the recorded size.
-func (t *tarWriter) writeFile(path string, h *tar.Header) (err error) {
-	src, _, err := t.r.Open(t.ctx, t.ws, t.ref, path)
+// writeFile writes a file that was not read ahead.
+func (t *tarWriter) writeFile(ctx context.Context, path string, h *tar.Header) (err error) {
+	src, _, err := t.r.Open(ctx, t.ws, t.ref, path)
 	if err != nil {
 		return fmt.Errorf("open %q: %w", path, err)
 	}
 	defer func() { err = errors.Join(err, src.Close()) }()
+	return t.writeBytes(path, h, src)
+}
+
+// writeBytes writes the header and the bytes of a file, which must have the recorded size.
+func (t *tarWriter) writeBytes(path string, h *tar.Header, src io.Reader) error {
 	if err := t.writeHeader(h); err != nil {
 		return err
 	}
@@ -158,15 +198,3 @@ func (t *tarWriter) writeFile(path string, h *tar.Header) (err error) {
 
 // maxLinkText is more than any system allows for the text of a link.
 const maxLinkText = 64 << 10
-
-func (t *tarWriter) readLinkText(path string) (string, error) {
-	src, _, err := t.r.Open(t.ctx, t.ws, t.ref, path)
-	if err != nil {
-		return "", fmt.Errorf("open %q: %w", path, err)
-	}
-	text, err := io.ReadAll(io.LimitReader(src, maxLinkText))
-	if err = errors.Join(err, src.Close()); err != nil {
-		return "", fmt.Errorf("read %q: %w", path, err)
-	}
-	return string(text), nil
-}

@@ -1,34 +1,41 @@
 package restore
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/pure/ahead"
+	"github.com/retake-dev/retake/internal/storage/store"
 )
 
 // stageAll writes all new files into the trash before anything is changed. If the store cannot
 // supply them or the disk is full, the workspace is untouched.
 func (r *applier) stageAll(ctx context.Context) error {
+	width := 1
+	if store.IsRemote(r.Trees) {
+		width = store.RemoteReads
+	}
 	staged := map[string]int{} // group of links to the op that has its first name
-	for i, o := range r.ops {
-		if o.kind != opPut {
-			continue
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := r.stageEntry(ctx, i, o.step, staged); err != nil {
+	err := ahead.Each(ctx, width, r.puts(), r.readAhead, func(i int, content []byte) error {
+		o := &r.ops[i]
+		if err := r.stageEntry(ctx, i, o.step, content, staged); err != nil {
 			return fmt.Errorf("prepare %q: %w", o.path, err)
 		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	if r.putCount > maxSingleSyncs {
 		if err := r.trash.SyncFS(); err != nil && !errors.Is(err, fsx.ErrNoWriteback) && !errors.Is(err, errors.ErrUnsupported) {
@@ -39,9 +46,36 @@ func (r *applier) stageAll(ctx context.Context) error {
 	return r.trash.Sync()
 }
 
+// puts lists the indexes of the operations that bring something.
+func (r *applier) puts() iter.Seq2[int, error] {
+	return func(yield func(int, error) bool) {
+		for i := range r.ops {
+			if r.ops[i].kind == opPut && !yield(i, nil) {
+				return
+			}
+		}
+	}
+}
+
+// maxAhead is the largest file that is read before it is its turn.
+const maxAhead = 512 << 10
+
+// readAhead reads a small file of a remote store. It returns nil for everything else.
+func (r *applier) readAhead(ctx context.Context, i int) ([]byte, error) {
+	s := &r.ops[i].step
+	if e := s.Then; !store.IsRemote(r.Trees) || e.Kind != retake.KindFile || e.Size > maxAhead || s.Merge != nil || extraOf(e).Group != "" {
+		return nil, nil
+	}
+	text, err := r.readObject(ctx, s.Then.Object)
+	if err != nil {
+		return nil, fmt.Errorf("prepare %q: %w", r.ops[i].path, err)
+	}
+	return append([]byte{}, text...), nil // not nil if it is empty
+}
+
 // stageEntry creates operation i's new file, directory, link or special file in the trash,
-// named by its index, with its final metadata.
-func (r *applier) stageEntry(ctx context.Context, i int, s retake.Step, staged map[string]int) error {
+// named by its index, with its final metadata. Content is that of a file, if it was read before.
+func (r *applier) stageEntry(ctx context.Context, i int, s retake.Step, content []byte, staged map[string]int) error {
 	name, e := strconv.Itoa(i), s.Then
 	switch e.Kind {
 	case retake.KindDir:
@@ -63,7 +97,7 @@ func (r *applier) stageEntry(ctx context.Context, i int, s retake.Step, staged m
 			return err
 		}
 	case retake.KindFile:
-		return r.stageFile(ctx, name, s, staged, i)
+		return r.stageFile(ctx, name, s, content, staged, i)
 	default:
 		return fmt.Errorf("unknown kind %q", e.Kind)
 	}
@@ -88,7 +122,7 @@ func (r *applier) readObject(ctx context.Context, id retake.ObjectID) (string, e
 
 // stageFile writes a regular file into the trash. Names of one hard-link group become links of
 // one file, if possible of the file that is already in the workspace.
-func (r *applier) stageFile(ctx context.Context, name string, s retake.Step, staged map[string]int, i int) error {
+func (r *applier) stageFile(ctx context.Context, name string, s retake.Step, content []byte, staged map[string]int, i int) error {
 	group := extraOf(s.Then).Group
 	if first, ok := staged[group]; ok && group != "" {
 		return r.trash.Link(strconv.Itoa(first), r.trash, name)
@@ -101,7 +135,7 @@ func (r *applier) stageFile(ctx context.Context, name string, s retake.Step, sta
 	if err != nil {
 		return err
 	}
-	if err := r.writeContent(ctx, f, s); err != nil {
+	if err := r.writeContent(ctx, f, s, content); err != nil {
 		return joinClose(err, f)
 	}
 	then := *s.Then
@@ -144,7 +178,7 @@ func (r *applier) linkExisting(group string, s retake.Step, name string) bool {
 }
 
 // writeContent writes the stored or merged bytes of a step to f.
-func (r *applier) writeContent(ctx context.Context, f fsx.File, s retake.Step) error {
+func (r *applier) writeContent(ctx context.Context, f fsx.File, s retake.Step, content []byte) error {
 	if s.Merge != nil {
 		text, err := r.mergeContent(ctx, s)
 		if err == nil {
@@ -152,11 +186,15 @@ func (r *applier) writeContent(ctx context.Context, f fsx.File, s retake.Step) e
 		}
 		return err
 	}
-	src, err := r.Trees.File(ctx, s.Then.Object)
-	if err != nil {
-		return err
+	var src io.ReadSeeker = bytes.NewReader(content)
+	if content == nil {
+		file, err := r.Trees.File(ctx, s.Then.Object)
+		if err != nil {
+			return err
+		}
+		defer file.Close() //nolint:errcheck // only read
+		src = file
 	}
-	defer src.Close() //nolint:errcheck // only read
 	n, err := copySparse(f, src, extraOf(s.Then).Holes)
 	if err == nil && n != s.Then.Size {
 		err = fmt.Errorf("%d bytes were stored, %d came", s.Then.Size, n)

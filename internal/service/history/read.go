@@ -1,6 +1,7 @@
 package history
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -173,11 +174,27 @@ func (s *History) CompareLiveLocked(ctx context.Context, l *workspace.Cache, cp 
 	return capture.Diff(ctx, root, x, o, s.MatchesStored)
 }
 
-// MatchesStored compares live bytes with a stored object.
+// matchedByName is the size up to which bytes are compared with the name of an object first.
+const matchedByName = 1 << 20
+
+// nameMatcher is a store that can tell by the name of an object that it has some bytes.
+type nameMatcher interface {
+	Matches(id retake.ObjectID, data []byte) bool
+}
+
+// MatchesStored compares live bytes with a stored object. What is unchanged is found so without
+// reading the store, which may be far away.
 func (s *History) MatchesStored(ctx context.Context, id retake.ObjectID, r io.Reader) (bool, error) {
 	st, err := s.workspaces.Store(ctx)
 	if err != nil {
 		return false, err
+	}
+	if by, ok := st.(nameMatcher); ok {
+		begin, err := io.ReadAll(io.LimitReader(r, matchedByName+1))
+		if err != nil || len(begin) <= matchedByName && by.Matches(id, begin) {
+			return err == nil, err
+		}
+		r = io.MultiReader(bytes.NewReader(begin), r)
 	}
 	stored, err := st.File(ctx, id)
 	if err != nil {

@@ -151,7 +151,11 @@ func (g *forkBuilder) build(ctx context.Context) (retake.ForkResult, error) {
 
 // copyFiles writes the files. Those that the live workspace still has unchanged are cloned.
 func (g *forkBuilder) copyFiles(ctx context.Context, st store.Store) (fork.Report, error) {
-	job := fork.Job{Trees: g.dirCache.WrapTrees(st), Want: g.treeRoot, To: g.dir, Progress: g.req.Progress, OnWritten: func(path string, i fsx.Info) {
+	workers := 0
+	if store.IsRemote(st) {
+		workers = store.RemoteReads
+	}
+	job := fork.Job{Trees: g.dirCache.WrapTrees(st), Workers: workers, Want: g.treeRoot, To: g.dir, Progress: g.req.Progress, OnWritten: func(path string, i fsx.Info) {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		g.written[path] = i

@@ -48,6 +48,16 @@ type Trees interface {
 	File(ctx context.Context, id retake.ObjectID) (io.ReadSeekCloser, error)
 }
 
+// IsRemote reports whether every read waits for an answer from elsewhere, so that several reads at a
+// time are faster than one after another.
+func IsRemote(t Trees) bool {
+	r, ok := t.(interface{ IsRemote() bool })
+	return ok && r.IsRemote()
+}
+
+// RemoteReads is how many reads of a remote store may wait at a time, for one task.
+const RemoteReads = 32
+
 // Histories reads and writes the histories of workspaces.
 type Histories interface {
 	// Begin opens the history of a workspace for writing and creates it if it is new. It waits

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -157,20 +158,20 @@ func (c *exportCmd) writeArchive(ctx context.Context, s retake.Service, ws retak
 	var to io.Writer = out
 	if c.gzip {
 		z := gzip.NewWriter(out)
-		defer func() { err, n = errors.Join(err, z.Close()), out.n }()
+		defer func() { err, n = errors.Join(err, z.Close()), out.n.Load() }()
 		to = z
 	}
 	tell := func(files int64) {
 		if bar != nil {
-			bar.update(retake.Progress{Files: files, Total: cp.Files, Bytes: max(out.n, 1)})
+			bar.update(retake.Progress{Files: files, Total: cp.Files, Bytes: max(out.n.Load(), 1)})
 		}
 	}
 	if c.remote != nil {
-		err = c.fetchArchive(ctx, ws, cp, to, func() { bar.showText(termtext.Bytes(out.n)) })
-		return out.n, err
+		err = c.fetchArchive(ctx, ws, cp, to, func() { bar.showText(termtext.Bytes(out.n.Load())) })
+		return out.n.Load(), err
 	}
 	err = archive.Write(ctx, &countingReader{Reader: s, onOpen: tell}, ws.ID, string(cp.ID), to)
-	return out.n, err
+	return out.n.Load(), err
 }
 
 // fetchArchive lets the server make the archive.
@@ -185,25 +186,24 @@ func (c *exportCmd) fetchArchive(ctx context.Context, ws retake.Workspace, cp re
 
 type countingWriter struct {
 	io.Writer
-	n int64
+	n atomic.Int64
 }
 
 func (c *countingWriter) Write(p []byte) (int, error) {
 	n, err := c.Writer.Write(p)
-	c.n += int64(n)
+	c.n.Add(int64(n))
 	return n, err
 }
 
 // countingReader calls onOpen with the number of files opened so far.
 type countingReader struct {
 	retake.Reader
-	n      int64
-	onOpen func(n int64)
+	n      atomic.Int64
+	onOpen func(n int64) // called from several goroutines
 }
 
 func (r *countingReader) Open(ctx context.Context, ws retake.WorkspaceID, ref, path string) (io.ReadCloser, retake.Entry, error) {
-	r.n++
-	r.onOpen(r.n)
+	r.onOpen(r.n.Add(1))
 	return r.Reader.Open(ctx, ws, ref, path)
 }
 

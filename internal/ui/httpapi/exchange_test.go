@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,7 +80,11 @@ func TestArchive(t *testing.T) {
 		t.Error(err)
 	}
 	id := string(filledValue[retake.Checkpoint]().ID)
-	if d := cmp.Diff([]any{wsID, "git/é:1", wsID, id, "d/a\xff", wsID, id, "d/b"}, s.takeCalls()); d != "" {
+	calls := s.takeCalls() // files are read together
+	if slices.Index(calls, any("d/b")) < slices.Index(calls, any("d/a\xff")) {
+		calls = slices.Concat(calls[:2], calls[5:], calls[2:5])
+	}
+	if d := cmp.Diff([]any{wsID, "git/é:1", wsID, id, "d/a\xff", wsID, id, "d/b"}, calls); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 }

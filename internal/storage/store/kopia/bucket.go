@@ -60,6 +60,7 @@ type bucket struct {
 	client  blob.Storage // the engine's own client, which repeats what goes wrong
 	now     func() time.Time
 	cache   blobCache
+	windows windowCache
 	listing blobListing
 
 	timeout      time.Duration
@@ -78,7 +79,7 @@ func newBucket(ctx context.Context, opts Options, now func() time.Time) (*bucket
 	if o.Region == "" {
 		o.Region = defaultRegion
 	}
-	b := &bucket{now: now, timeout: responseTimeout}
+	b := &bucket{now: now, timeout: responseTimeout, windows: windowCache{now: opts.Clock.Now}}
 	if opts.timeout > 0 {
 		b.timeout = opts.timeout
 	}
@@ -139,11 +140,17 @@ func (b *bucket) putBlob(ctx context.Context, id blob.ID, data blob.Bytes) error
 }
 
 func (b *bucket) GetBlob(ctx context.Context, id blob.ID, offset, length int64, out blob.OutputBuffer) error {
-	err := b.cache.read(id, offset, length, out, func(offset, length int64, out blob.OutputBuffer) error {
+	fetch := func(offset, length int64, out blob.OutputBuffer) error {
 		return b.doRequest(ctx, requestSizeOf(length), func(ctx context.Context) error {
 			return b.client.GetBlob(ctx, id, offset, length, out)
 		})
-	})
+	}
+	if id[0] == 'p' {
+		if out.Reset(); b.windows.read(id, offset, length, out, fetch) {
+			return nil
+		}
+	}
+	err := b.cache.read(id, offset, length, out, fetch)
 	if errors.Is(err, blob.ErrBlobNotFound) && isIndex(id) {
 		return fmt.Errorf("get blob %s: %w", id, errIndexGone)
 	}
@@ -274,7 +281,10 @@ func (b *bucket) foreignIndexes(ctx context.Context) ([]blob.ID, error) {
 
 func (b *bucket) freeSpace() (int64, error) { return math.MaxInt64, nil }
 
-func (b *bucket) dropCache() { b.cache.clearAll() }
+func (b *bucket) dropCache() {
+	b.cache.clearAll()
+	b.windows.clearAll()
+}
 
 func (b *bucket) releaseHandles() error { return nil }
 

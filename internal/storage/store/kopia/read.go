@@ -132,6 +132,9 @@ func (s *Store) Dir(ctx context.Context, id retake.ObjectID) ([]retake.Entry, er
 	return entries, s.damage.note(id, err)
 }
 
+// IsRemote reports whether the store is a bucket.
+func (s *Store) IsRemote() bool { return s.opts.Bucket != nil }
+
 // File opens the bytes of a file.
 func (s *Store) File(ctx context.Context, id retake.ObjectID) (io.ReadSeekCloser, error) {
 	var out *objectFile
