@@ -47,7 +47,7 @@ func (p *Pool) openNamespace(ctx context.Context, ns retake.NamespaceID, r *name
 	r.service, r.releaseLock = svc, free
 	t := &Tenant{ID: ns, Dirs: p.namespaceDirs(ns)}
 	t.currentNamespace = func() retake.Namespace { return p.currentNamespace(ns, r) }
-	t.confined = &confinedService{Service: svc, fsys: fsx.OS(), dirs: t.Dirs, currentNamespace: t.currentNamespace, clock: p.opts.Clock}
+	t.confined = &confinedService{inner: svc, fsys: fsx.OS(), dirs: t.Dirs, currentNamespace: t.currentNamespace, clock: p.opts.Clock}
 	t.Service = t.confined
 	if p.opts.OnOpen != nil {
 		p.opts.OnOpen(t)

@@ -21,9 +21,10 @@ import (
 )
 
 // confinedService is a service that is confined to the directories of its namespace. It checks
-// every path and every limit before the request reaches the inner service.
+// every path and every limit before the request reaches the inner service, which it does not embed:
+// what passes without a check is listed in passed.go.
 type confinedService struct {
-	*service.Service
+	inner            *service.Service
 	fsys             fsx.FS
 	dirs             Dirs
 	currentNamespace func() retake.Namespace
@@ -43,7 +44,7 @@ func (w *confinedService) Scrub(ctx context.Context, q retake.ScrubQuery) (retak
 	if q.Repair {
 		return retake.ScrubReport{}, &retake.Error{Kind: retake.Denied, What: "a server does not repair its store on request", Safe: unchanged, Hint: "save the workspaces: what they still have is stored again"}
 	}
-	return w.Service.Scrub(ctx, q)
+	return w.inner.Scrub(ctx, q)
 }
 
 // resolveDir returns the real path of a directory inside the namespace. A directory outside
@@ -104,7 +105,7 @@ func (w *confinedService) checkWorkspaceLimit(ctx context.Context) error {
 	if most <= 0 {
 		return nil
 	}
-	all, err := w.Service.Workspaces(ctx) // all of them, not only those that the key may access
+	all, err := w.inner.Workspaces(ctx) // all of them, not only those that the key may access
 	if err != nil {
 		return err
 	}
@@ -136,7 +137,7 @@ func (w *confinedService) Init(ctx context.Context, req retake.InitRequest) (ret
 		return retake.SaveResult{}, err
 	}
 	req.Env = nil // a server runs no commands of a workspace
-	res, err := w.Service.Init(ctx, req)
+	res, err := w.inner.Init(ctx, req)
 	if err != nil && made {
 		err = errors.Join(err, w.removeHostedDir(req.Dir))
 	}
@@ -154,7 +155,7 @@ func (w *confinedService) Save(ctx context.Context, req retake.SaveRequest) (ret
 	if err := w.checkStoreLimit(ctx); err != nil {
 		return retake.SaveResult{}, err
 	}
-	res, err := w.Service.Save(ctx, req)
+	res, err := w.inner.Save(ctx, req)
 	if err != nil {
 		return res, err
 	}
@@ -180,7 +181,7 @@ func (w *confinedService) Pin(ctx context.Context, ws retake.WorkspaceID, ref, n
 	if err := w.checkMayPin(ctx, name); err != nil {
 		return retake.Pin{}, err
 	}
-	return w.Service.Pin(ctx, ws, ref, name)
+	return w.inner.Pin(ctx, ws, ref, name)
 }
 
 // checkMayPin returns an error if the key may not pin, or if the name is one of a legal hold.
@@ -226,7 +227,7 @@ func (w *confinedService) Estimate(ctx context.Context, dir string) (retake.Esti
 	if err != nil {
 		return retake.Estimate{}, err
 	}
-	return w.Service.Estimate(ctx, real)
+	return w.inner.Estimate(ctx, real)
 }
 
 // Locate finds the workspace of a directory of the namespace.
@@ -235,18 +236,18 @@ func (w *confinedService) Locate(ctx context.Context, dir string) (retake.Worksp
 	if err != nil {
 		return retake.Workspace{}, err
 	}
-	return w.Service.Locate(ctx, real)
+	return w.inner.Locate(ctx, real)
 }
 
 // Workspaces lists the workspaces that the key may access.
 func (w *confinedService) Workspaces(ctx context.Context) ([]retake.WorkspaceState, error) {
-	all, err := w.Service.Workspaces(ctx)
+	all, err := w.inner.Workspaces(ctx)
 	return filterAllowed(ctx, all), err
 }
 
 // Forks lists the forks that the key may access.
 func (w *confinedService) Forks(ctx context.Context, ws retake.WorkspaceID) ([]retake.WorkspaceState, error) {
-	all, err := w.Service.Forks(ctx, ws)
+	all, err := w.inner.Forks(ctx, ws)
 	return filterAllowed(ctx, all), err
 }
 
@@ -276,7 +277,7 @@ func (w *confinedService) Fork(ctx context.Context, req retake.ForkRequest) (ret
 	if err != nil {
 		return retake.ForkResult{}, err
 	}
-	res, err := w.Service.Fork(ctx, req)
+	res, err := w.inner.Fork(ctx, req)
 	if err != nil && made {
 		_ = w.removeHostedDir(req.Dir) // fails if something is in it, which must not be deleted
 	}
@@ -292,7 +293,7 @@ func (w *confinedService) Observe(ctx context.Context, s retake.Signal) (retake.
 	}
 	s.Dir = real
 	s.Transcript = ""
-	return w.Service.Observe(ctx, s)
+	return w.inner.Observe(ctx, s)
 }
 
 // Resume is refused: it writes to the home of the agent, which is on another machine.
@@ -306,7 +307,7 @@ func (w *confinedService) Unpin(ctx context.Context, ws retake.WorkspaceID, name
 	if strings.HasPrefix(name, retake.HoldPrefix) {
 		return &retake.Error{Kind: retake.Denied, What: fmt.Sprintf("%s is a hold", name), Safe: unchanged, Hint: "release it: DELETE /v1/workspaces/{ws}/holds?name=NAME"}
 	}
-	return w.Service.Unpin(ctx, ws, name)
+	return w.inner.Unpin(ctx, ws, name)
 }
 
 // Forget deletes checkpoints. Only the scheduler may call it, for a deletion whose grace period
@@ -315,7 +316,7 @@ func (w *confinedService) Forget(ctx context.Context, ws retake.WorkspaceID, ref
 	if a, ok := retake.ActorOf(ctx); ok && a.Kind != retake.KeyMaintainer {
 		return nil, &retake.Error{Kind: retake.Denied, What: "nothing is deleted at once here", Safe: unchanged, Hint: "ask for it: POST /v1/deletions"}
 	}
-	return w.Service.Forget(ctx, ws, refs)
+	return w.inner.Forget(ctx, ws, refs)
 }
 
 // MakeHostedDir creates an empty directory for a new workspace. The returned function removes
@@ -328,10 +329,10 @@ func (t *Tenant) MakeHostedDir(name string) (string, func(), error) {
 
 // Hold pins a checkpoint under the name of a legal hold.
 func (t *Tenant) Hold(ctx context.Context, ws retake.WorkspaceID, ref, name string) (retake.Pin, error) {
-	return t.confined.Service.Pin(ctx, ws, ref, name)
+	return t.confined.inner.Pin(ctx, ws, ref, name)
 }
 
 // Release removes the pin of a legal hold.
 func (t *Tenant) Release(ctx context.Context, ws retake.WorkspaceID, name string) error {
-	return t.confined.Service.Unpin(ctx, ws, name)
+	return t.confined.inner.Unpin(ctx, ws, name)
 }
