@@ -154,6 +154,7 @@ type AuditEntry struct {
 type AuditProof struct {
 	Entries int64  `json:"entries"`
 	Anchors int64  `json:"anchors"`
+	Outside int64  `json:"outside"` // the newest anchors that are kept outside of the database: in a file, in the bucket
 	Head    string `json:"head"`
 	Broken  int64  `json:"broken"` // the first entry that does not fit; 0: all do
 	Why     string `json:"why,omitempty"`

@@ -72,6 +72,7 @@ func (s *Server) assembleParts(ctx context.Context) error {
 		},
 		Publish:     s.dispatcher.Publish,
 		SignAnchor:  func(b []byte) []byte { return ed25519.Sign(s.anchorKey, b) },
+		KeepAnchor:  s.keepAnchor,
 		IsElsewhere: isElsewhere,
 	})
 	s.gateway = gateway.New(gateway.Options{Ledger: s.ledger, Sealer: s.sealer, Pool: s.pool, Clock: s.opts.Clock, Log: s.opts.Log, Metrics: s.metrics, Tracer: s.tracer, CheckReadiness: s.checkReadiness, PublicURL: s.opts.PublicURL,
@@ -85,6 +86,7 @@ func (s *Server) attachHandlers(t *tenant.Tenant) {
 		Namespace: t.ID, Ledger: s.ledger, Service: t.Service, Sealer: s.sealer, Clock: s.opts.Clock, CurrentNamespace: t.Namespace,
 		MakeHostedDir: t.MakeHostedDir, PinHold: t.Hold, UnpinHold: t.Release, CheckWebhookURL: s.sender.CheckURL, AnchorPublicKey: s.anchorPublicKey(),
 		VerifyAnchor: func(a serverdb.Anchor) error { return s.verifyAnchor(t.ID, a) },
+		KeptAnchors:  func(ctx context.Context) ([]serverdb.Anchor, error) { return s.keptAnchors(ctx, t.ID) },
 		PlanSchedule: scheduler.PlanSchedule, ReplayDelivery: s.dispatcher.Replay, WakeDelivery: func() { s.dispatcher.Wake(serverdb.QueueDelivery) },
 		MaxLimits: maxTenantLimits(), AvailableBytes: func() (int64, error) { return s.availableBytes(t.Dirs.Files) },
 	})

@@ -132,6 +132,8 @@ export interface AuditProof {
   entries: number;
   /** The hash of the newest entry. */
   head: string;
+  /** The number of newest anchors outside of the database that were compared: one of the server's file, one of its bucket. */
+  outside: number;
   /** The public key that anchors are signed with. */
   public: string;
   /** What does not match. */

@@ -38,6 +38,7 @@ type Options struct {
 	CheckWebhookURL func(url string) error                                              // returns why no webhook may have a URL
 	AnchorPublicKey string                                                              // the key that anchors are verified with
 	VerifyAnchor    func(serverdb.Anchor) error
+	KeptAnchors     func(context.Context) ([]serverdb.Anchor, error) // the newest ones outside of the database
 	PlanSchedule    func(retake.ScheduleRequest, time.Time) (retake.Schedule, error)
 	ReplayDelivery  func(ctx context.Context, ns retake.NamespaceID, id string) (retake.Delivery, error)
 	WakeDelivery    func() // called when a delivery became due

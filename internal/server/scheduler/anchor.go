@@ -10,7 +10,8 @@ import (
 	"github.com/retake-dev/retake/internal/storage/serverdb/sqldb"
 )
 
-const anchorInterval = 5 * time.Minute
+// anchorInterval is how much of a log may be cut off unnoticed by who can write to the database.
+const anchorInterval = time.Minute
 
 // AnchorText returns the bytes of an anchor that are signed.
 func AnchorText(ns retake.NamespaceID, a serverdb.Anchor) []byte {
@@ -32,6 +33,10 @@ func (t *Scheduler) signAnchor(ctx context.Context, d serverdb.Due) (time.Time, 
 	}
 	a := serverdb.Anchor{Seq: last.Seq, Hash: last.Hash, Time: now}
 	a.Signature = t.opts.SignAnchor(AnchorText(d.Namespace, a))
+	// Kept before it is put: an anchor that only the database has is not made again.
+	if err := t.opts.KeepAnchor(ctx, d.Namespace, a); err != nil {
+		return time.Time{}, err
+	}
 	if err := book.PutAnchor(withActor(ctx, retake.KeyMaintainer, "anchor"), a); err != nil {
 		return time.Time{}, fmt.Errorf("put anchor: %w", err)
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/server/scheduler"
 	"github.com/retake-dev/retake/internal/storage/serverdb"
@@ -57,6 +59,9 @@ func TestAnchors(t *testing.T) {
 			t.Error("an anchor fits another namespace")
 		}
 	}
+	if d := cmp.Diff(all, h.kept); d != "" {
+		t.Errorf("outside of the database (-want +got):\n%s", d)
+	}
 	p := h.checkAudit(h.public)
 	if p.Broken != 0 || p.Anchors != 4 || p.Entries <= all[3].Seq {
 		t.Errorf("%+v", p)
@@ -65,6 +70,27 @@ func TestAnchors(t *testing.T) {
 	h.must(err)
 	if p := h.checkAudit(stranger); p.Broken != all[0].Seq {
 		t.Errorf("anchors that another signed are taken: %+v", p)
+	}
+}
+
+// An anchor that cannot be kept outside is made again: the database has none that only it knows.
+func TestAnchorIsKeptOutsideFirst(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	tt := h.newScheduler()
+	h.must(tt.EnrollNamespace(t.Context(), acme))
+	h.must(h.book.Note(t.Context(), "test.act", "it"))
+	h.keepError = errors.New("the bucket is away")
+	h.clock.Advance(6 * time.Minute)
+	h.runDue(tt, serverdb.QueueAnchor)
+	if len(h.anchors()) != 0 || len(h.kept) != 1 {
+		t.Fatalf("%d anchors, %d tries", len(h.anchors()), len(h.kept))
+	}
+	h.keepError = nil
+	h.clock.Advance(6 * time.Minute)
+	h.runDue(tt, serverdb.QueueAnchor)
+	if len(h.anchors()) != 1 || len(h.kept) != 2 {
+		t.Errorf("%d anchors, %d tries", len(h.anchors()), len(h.kept))
 	}
 }
 

@@ -36,6 +36,8 @@ var startTime = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 
 // fixture is a server with one namespace: a ledger, and a service with real files.
 type fixture struct {
+	kept      []serverdb.Anchor // outside of the database
+	keepError error
 	*testing.T
 	clock      *clock.Manual
 	db         *sql.DB
@@ -124,6 +126,10 @@ func (h *fixture) options() scheduler.Options {
 	return scheduler.Options{
 		Ledger: h.ledger, Clock: h.clock, Publish: h.dispatcher.Publish,
 		SignAnchor: func(text []byte) []byte { return ed25519.Sign(h.private, text) },
+		KeepAnchor: func(_ context.Context, _ retake.NamespaceID, a serverdb.Anchor) error {
+			h.kept = append(h.kept, a)
+			return h.keepError
+		},
 		OpenService: func(_ context.Context, ns retake.NamespaceID) (retake.Service, func(), error) {
 			if h.onOpen != nil {
 				if err := h.onOpen(ns); err != nil {

@@ -36,6 +36,8 @@ type Options struct {
 	Publish func(ctx context.Context, ns retake.NamespaceID, events ...retake.Event) error
 	// SignAnchor signs anchors with ed25519; nil: there are no anchors.
 	SignAnchor func(text []byte) []byte
+	// KeepAnchor keeps a signed anchor outside of the database.
+	KeepAnchor func(ctx context.Context, ns retake.NamespaceID, a serverdb.Anchor) error
 	Rand       func() float64 // in [0, 1), for jitter; nil: random
 	// IsElsewhere reports whether an error of OpenService means that another server has the
 	// namespace open.

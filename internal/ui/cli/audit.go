@@ -126,6 +126,11 @@ func renderAuditProof(l term.Style, p retake.AuditProof) string {
 		fmt.Fprintf(&b, "%s %s; entry %s does not fit.\n", l.Red(l.Glyphs.No), tried, termtext.Count(p.Broken))
 		fmt.Fprintf(&b, "  %s%s\n", l.Dim(termtext.Pad("why", 8)), l.EscapeText(p.Why))
 	}
+	if p.Outside == 0 {
+		fmt.Fprintf(&b, "  %s%s\n", l.Dim(termtext.Pad("outside", 8)), "no anchor is kept outside of the database yet")
+	} else {
+		fmt.Fprintf(&b, "  %s%s outside of the database compared\n", l.Dim(termtext.Pad("outside", 8)), term.CountNoun(p.Outside, "anchor", "anchors"))
+	}
 	fmt.Fprintf(&b, "  %s%s\n", l.Dim(termtext.Pad("head", 8)), termtext.Escape(p.Head))
 	if p.Public != "" {
 		fmt.Fprintf(&b, "  %s%s\n", l.Dim(termtext.Pad("signed", 8)), termtext.Escape(p.Public))

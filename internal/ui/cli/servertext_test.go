@@ -115,9 +115,10 @@ func TestKeysText(t *testing.T) {
 
 func TestAuditThatDoesNotFit(t *testing.T) {
 	t.Parallel()
-	same(t, cli.RenderProven(cli.NewLook(80, now, false, false), retake.AuditProof{Entries: 41, Anchors: 2, Head: "3d81", Broken: 12, Why: "its digest is another", Public: "RQ0Q"}),
+	same(t, cli.RenderProven(cli.NewLook(80, now, false, false), retake.AuditProof{Entries: 41, Anchors: 2, Outside: 1, Head: "3d81", Broken: 12, Why: "its digest is another", Public: "RQ0Q"}),
 		`✘ 41 entries and 2 anchors read; entry 12 does not fit.`,
 		`  why     its digest is another`,
+		`  outside 1 anchor outside of the database compared`,
 		`  head    3d81`,
 		`  signed  RQ0Q`,
 	)

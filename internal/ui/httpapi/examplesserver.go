@@ -81,7 +81,7 @@ func serverExamples() map[string]any {
 		"Delivery":   deliveryExample(),
 		"Schedule":   scheduleExample(),
 		"Cadence":    retake.Cadence{Cron: "0 * * * *", Words: "every hour", Next: []time.Time{exampleTime(11, 0), exampleTime(12, 0), exampleTime(13, 0)}},
-		"AuditProof": retake.AuditProof{Entries: 87, Anchors: 2, Head: exampleDigest, Public: "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="},
+		"AuditProof": retake.AuditProof{Entries: 87, Anchors: 2, Outside: 1, Head: exampleDigest, Public: "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="},
 		"Deletion":   deletionExample(),
 		"Snapshot":   snapshotOf(&cp),
 		"Restored":   restored{Restored: 1, ID: cp.ID, Safety: exampleSafety, Now: "cp_01a1e799-a761-731e-ba03-3925c0aa7ea7"},

@@ -9,14 +9,16 @@ import (
 	"github.com/retake-dev/retake/internal/storage/serverdb"
 )
 
-// Check verifies the whole chain of a namespace against its anchors and against the stored
-// head. verify checks the signature of an anchor; nil accepts every one. Mismatches are
-// reported in the proof and are not errors. Entries may be added meanwhile.
-func Check(ctx context.Context, ns retake.NamespaceID, book serverdb.Book, verify func(serverdb.Anchor) error) (retake.AuditProof, error) {
+// Check verifies the whole chain of a namespace against its anchors, against the stored head and
+// against anchors that were kept outside of the database. verify checks the signature of an anchor;
+// nil accepts every one. Mismatches are reported in the proof and are not errors. Entries may be
+// added meanwhile.
+func Check(ctx context.Context, ns retake.NamespaceID, book serverdb.Book, verify func(serverdb.Anchor) error, outside ...serverdb.Anchor) (retake.AuditProof, error) {
 	if verify == nil {
 		verify = func(serverdb.Anchor) error { return nil }
 	}
-	c := &chainCheck{ns: ns, verify: verify, anchors: map[int64]serverdb.Anchor{}, named: map[int64]bool{}}
+	c := &chainCheck{ns: ns, verify: verify, outside: outside, anchors: map[int64]serverdb.Anchor{}, named: map[int64]bool{}}
+	c.proof.Outside = int64(len(outside))
 	var err error
 	// The order matters: what an earlier answer knows, a later one must know too.
 	if c.before, err = storedHead(ctx, book); err != nil {
@@ -64,6 +66,7 @@ type chainCheck struct {
 	ns      retake.NamespaceID
 	verify  func(serverdb.Anchor) error
 	anchors map[int64]serverdb.Anchor
+	outside []serverdb.Anchor
 	named   map[int64]bool // anchors that an entry names
 	before  chainHead      // before the walk
 	last    chainHead      // of what fits
@@ -113,6 +116,7 @@ func (c *chainCheck) checkAgainstAnchors(e retake.AuditEntry) {
 			c.recordBreak(e.Seq, "the anchor at entry %d is not good: %v", e.Seq, err)
 		}
 	}
+	c.checkAgainstOutside(e)
 	if e.Verb != VerbAnchor {
 		return
 	}
@@ -129,9 +133,31 @@ func (c *chainCheck) checkAgainstAnchors(e retake.AuditEntry) {
 	}
 }
 
+// checkAgainstOutside compares an entry with the anchors outside of the database.
+func (c *chainCheck) checkAgainstOutside(e retake.AuditEntry) {
+	for _, a := range c.outside {
+		if a.Seq != e.Seq {
+			continue
+		}
+		if a.Hash != e.Hash {
+			c.recordBreak(e.Seq, "entry %d is not the one that was anchored outside of the database", e.Seq)
+		} else if err := c.verify(a); err != nil {
+			c.recordBreak(e.Seq, "the anchor outside of the database at entry %d is not good: %v", e.Seq, err)
+		}
+	}
+}
+
 // checkEnd looks for entries and anchors that are missing at the end.
 func (c *chainCheck) checkEnd(anchors []serverdb.Anchor, after chainHead) {
 	next := c.last.seq + 1
+	for _, a := range c.outside {
+		if a.Seq > c.last.seq {
+			c.recordBreak(next, "entry %d is missing: an anchor outside of the database is at entry %d", next, a.Seq)
+		}
+	}
+	if c.proof.Entries == 0 {
+		c.recordBreak(next, "the log is empty: the entry of the creation of the namespace is missing")
+	}
 	if c.before.seq > c.last.seq {
 		c.recordBreak(next, "entry %d is missing: the head is entry %d", next, c.before.seq)
 	}

@@ -66,11 +66,14 @@ func (b *Bucket) readOwner(ctx context.Context, c *minio.Client) (string, error)
 	return strings.TrimSpace(string(text)), nil
 }
 
-func (b *Bucket) ownerPath() string {
+func (b *Bucket) ownerPath() string { return b.pathOf(ownerName) }
+
+// pathOf returns the key of an object that lies beside the stores of a bucket.
+func (b *Bucket) pathOf(name string) string {
 	if b.Prefix == "" || strings.HasSuffix(b.Prefix, "/") {
-		return b.Prefix + ownerName
+		return b.Prefix + name
 	}
-	return b.Prefix + "/" + ownerName
+	return b.Prefix + "/" + name
 }
 
 // newClient returns the engine's own client library, for operations that the engine does not

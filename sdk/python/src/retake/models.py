@@ -64,6 +64,7 @@ class AuditProof:
     broken: int  # The number of the first entry that does not match. 0 means that all entries match.
     entries: int  # The number of entries that were read.
     head: str  # The hash of the newest entry.
+    outside: int  # The number of newest anchors outside of the database that were compared: one of the server's file, one of its bucket.
     public: str  # The public key that anchors are signed with.
     why: Optional[str] = None  # What does not match.
 
