@@ -146,6 +146,8 @@ type AuditEntry struct {
 	Actor   Actor     `json:"actor"`
 	Verb    string    `json:"verb"`
 	Subject string    `json:"subject"`
+	Address string    `json:"address,omitempty"` // where the client was
+	Request string    `json:"request,omitempty"` // the ID of its request
 	Prev    string    `json:"prev"`
 	Hash    string    `json:"hash"`
 }

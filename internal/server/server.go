@@ -202,6 +202,9 @@ func (s *Server) anchorPublicKey() string {
 // Close closes everything, the namespaces first.
 func (s *Server) Close() error {
 	s.cancelWork()
+	if s.gateway != nil {
+		s.gateway.Close()
+	}
 	var errs []error
 	if s.pool != nil {
 		errs = append(errs, s.pool.Close())

@@ -109,10 +109,14 @@ export interface AttestBody {
 export interface AuditEntry {
   /** Who did it. */
   actor: Actor;
+  /** The network address of the client. Absent if the server did it, or in entries of older versions. */
+  address?: string;
   /** A hash of the entry before and of this one. */
   hash: string;
   /** The hash of the entry before. */
   prev: string;
+  /** The ID of the request, as in the header X-Request-Id. Absent if there was none. */
+  request?: string;
   /** The number of the entry. */
   seq: number;
   /** What it was done to. */

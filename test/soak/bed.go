@@ -125,7 +125,7 @@ func (b *bed) run(dir string, in []byte, args ...string) answer {
 		defer b.busy.RUnlock()
 	}
 	limit := patience
-	if slices.Contains(upkeep, args[0]) {
+	if slices.Contains(upkeep, args[0]) || slices.Contains(args, "--purge") {
 		limit = upkeepPatience
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)

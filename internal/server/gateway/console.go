@@ -93,7 +93,8 @@ func (f *Gateway) signIn(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	key := strings.TrimSpace(body.Key)
-	if _, err := f.keys.callerOf(r.Context(), key); err != nil {
+	who, err := f.keys.callerOf(r.Context(), key)
+	if err != nil {
 		f.opts.Metrics.CountRefused("key")
 		status := 0
 		if retake.IsKind(err, retake.Denied) {
@@ -108,6 +109,7 @@ func (f *Gateway) signIn(w http.ResponseWriter, r *http.Request) {
 		httpapi.WriteProblem(w, r, &retake.Error{Kind: retake.Away, What: "the key cannot be sealed", Safe: unchanged, Hint: "try again", Err: err}, 0)
 		return
 	}
+	f.notes.add(r, who, "", "sign in", "console")
 	http.SetCookie(w, newSessionCookie(r, text, sessionLifetime))
 	w.WriteHeader(http.StatusNoContent)
 }

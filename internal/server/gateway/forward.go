@@ -46,6 +46,7 @@ func (f *forwarder) forward(w http.ResponseWriter, r *http.Request, socket strin
 			p.SetURL(&url.URL{Scheme: "http", Host: "server"})
 			p.Out.Host = p.In.Host
 			p.Out.Header.Set(hopHeader, "1")
+			p.Out.Header.Set(addressHeader, clientAddress(p.In))
 			p.Out.Header.Set(requestIDHeader, w.Header().Get(requestIDHeader))
 		},
 		ModifyResponse: func(res *http.Response) error {

@@ -62,6 +62,7 @@ type Gateway struct {
 	inFlight      inFlightKeys
 	pages         *web.Pages
 	failedSignIns failedSignIns
+	notes         *auditNotes
 }
 
 // New creates a gateway.
@@ -69,8 +70,12 @@ func New(o Options) *Gateway {
 	return &Gateway{
 		opts: o, keys: newKeyCache(o), rateLimiter: newRateLimiter(o.Clock), forwarder: newForwarder(), inFlight: inFlightKeys{keys: map[string]bool{}},
 		pages: web.NewPages(), failedSignIns: failedSignIns{limiters: map[string]*rate.Limiter{}},
+		notes: newAuditNotes(o.Ledger, o.Log),
 	}
 }
+
+// Close writes what waits for the audit log.
+func (f *Gateway) Close() { f.notes.flush() }
 
 const (
 	requestIDHeader = "X-Request-Id"
@@ -172,21 +177,27 @@ func (f *Gateway) authorizeAndServe(w http.ResponseWriter, r *http.Request, a ro
 		return
 	}
 	defer release()
+	id := w.Header().Get(requestIDHeader)
 	if err := checkPermission(who.key, r, a); err != nil {
 		f.opts.Metrics.CountRefused("power")
+		f.notes.add(r, who, id, "refused: no permission", subjectOf(r, a.operation))
 		refuseBody(w, r)
 		httpapi.WriteProblem(w, r, err, 0)
 		return
 	}
 	if wait := f.rateLimiter.reserve(w.Header(), who.key, t.Namespace().Limits, a); wait > 0 {
 		f.opts.Metrics.CountRefused("rate")
+		f.notes.add(r, who, id, "refused: too often", subjectOf(r, a.operation))
 		refuseBody(w, r)
 		writeRateLimited(w, r, wait)
 		return
 	}
 	valid, stop := f.whileKeyIsValid(r)
 	defer stop()
-	ctx := retake.WithActor(valid, retake.Actor{Kind: who.key.Kind, Key: who.key.ID, Name: who.key.Name, Scope: who.key.Scope()})
+	ctx := serverdb.WithOrigin(retake.WithActor(valid, actorFor(who.key)), serverdb.Origin{Address: clientAddress(r), Request: id})
+	if verb := contentReads[a.operation]; verb != "" {
+		f.notes.add(r, who, id, verb, subjectOf(r, a.operation))
+	}
 	r = r.WithContext(httpapi.WithKey(ctx, who.key))
 	f.serveIdempotent(w, r, who, t.Attachment.(http.Handler))
 	if r.Method != http.MethodGet {

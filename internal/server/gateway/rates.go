@@ -15,8 +15,8 @@ import (
 	"github.com/retake-dev/retake/internal/ui/httpapi"
 )
 
-// rateLimiter limits each key: requests per second, and for agents restores per hour. The
-// limits apply to this server alone: a key that uses three servers gets three times as much.
+// rateLimiter limits each key: requests per second, and for agents restores per hour. A namespace is
+// open at one server, to which the others pass its requests on, so that they are counted once.
 type rateLimiter struct {
 	clock clock.Clock
 	mu    sync.Mutex

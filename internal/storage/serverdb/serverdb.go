@@ -223,3 +223,22 @@ const (
 	ReplyHeld                    // somebody else is at it
 	ReplyOther                   // it was for another request
 )
+
+// Origin is where a request came from, for the audit log.
+type Origin struct {
+	Address string // of the client
+	Request string // the ID of the request
+}
+
+type originKey struct{}
+
+// WithOrigin sets where a request came from.
+func WithOrigin(ctx context.Context, o Origin) context.Context {
+	return context.WithValue(ctx, originKey{}, o)
+}
+
+// OriginOf returns where a request came from, if it is known.
+func OriginOf(ctx context.Context) Origin {
+	o, _ := ctx.Value(originKey{}).(Origin)
+	return o
+}

@@ -18,7 +18,7 @@ func (c *Catalog) Append(ctx context.Context, cp retake.Checkpoint) error {
 	if err != nil {
 		return fmt.Errorf("encode checkpoint: %w", err)
 	}
-	return c.inAuditedTx(ctx, "append checkpoint", func(tx *sql.Tx) ([]string, error) {
+	return c.inAuditedTx(ctx, auditVerb(&cp), func(tx *sql.Tx) ([]string, error) {
 		for _, known := range []string{sqlLives, sqlBuried} {
 			if yes, err := rowExists(ctx, tx, known, c.ns, string(cp.ID)); err != nil || yes {
 				return nil, err
@@ -39,6 +39,15 @@ func (c *Catalog) Append(ctx context.Context, cp retake.Checkpoint) error {
 		}
 		return []string{string(cp.ID)}, c.addNotice(ctx, tx, catalog.Notice{Topic: topicCreated, Workspace: cp.Workspace, Checkpoint: cp.ID, Time: cp.Time})
 	})
+}
+
+// auditVerb says in the audit log what made a checkpoint: a restore, an undo, a redo, an adopt, or a
+// save.
+func auditVerb(cp *retake.Checkpoint) string {
+	if cp.Return != nil {
+		return string(cp.Return.Course)
+	}
+	return "append checkpoint"
 }
 
 // Bury adds all tombstones or none, and removes what is known about the checkpoints. It

@@ -103,7 +103,7 @@ type step struct {
 // steps call every method of a catalog.
 func steps(ctx context.Context, c *sqlcatalog.Catalog) []step {
 	ws := retake.Workspace{ID: "w", Name: "n", Root: "/r"}
-	one, two := retake.Checkpoint{ID: "cp_1", Workspace: "w", Number: 1}, retake.Checkpoint{ID: "cp_2", Workspace: "w", Number: 2}
+	one, two := retake.Checkpoint{ID: "cp_1", Workspace: "w", Number: 1}, retake.Checkpoint{ID: "cp_2", Workspace: "w", Number: 2, Return: &retake.Return{Course: retake.CourseRestore}}
 	pins := []retake.Pin{{Name: "p", Checkpoint: "cp_1", Number: 1}}
 	v := retake.Verification{ID: "vf_1", Workspace: "w", Checkpoint: "cp_1", Verdict: retake.Passed}
 	stones := []retake.Tombstone{{ID: "cp_2", Number: 2}, {ID: "cp_1", Number: 1}}
@@ -113,7 +113,7 @@ func steps(ctx context.Context, c *sqlcatalog.Catalog) []step {
 		{"put workspace again", func() error { return c.PutWorkspace(ctx, ws) }, nil},
 		{"append one", func() error { return c.Append(ctx, one) }, []string{"append checkpoint cp_1"}},
 		{"append one again", func() error { return c.Append(ctx, one) }, nil},
-		{"append two", func() error { return c.Append(ctx, two) }, []string{"append checkpoint cp_2"}},
+		{"append two", func() error { return c.Append(ctx, two) }, []string{"restore cp_2"}},
 		{"set pins", func() error { return c.SetPins(ctx, "w", pins) }, []string{"set pins w"}},
 		{"set pins again", func() error { return c.SetPins(ctx, "w", pins) }, nil},
 		{"put verification", func() error { return c.PutVerification(ctx, v) }, []string{"put verification vf_1"}},

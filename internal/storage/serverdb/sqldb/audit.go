@@ -67,6 +67,8 @@ func (l *Ledger) appendEntry(ctx context.Context, tx *sql.Tx, ns retake.Namespac
 		Seq: h.seq + 1, Time: l.clock.Now().UTC().Truncate(time.Microsecond), Actor: currentActor(ctx),
 		Verb: sanitizeText(d.verb), Subject: sanitizeText(d.subject), Prev: h.hash,
 	}
+	origin := serverdb.OriginOf(ctx)
+	e.Address, e.Request = sanitizeText(origin.Address), sanitizeText(origin.Request)
 	e.Hash = Hash(ns, e)
 	raw, err := encodeJSON(e)
 	if err != nil {
@@ -93,10 +95,14 @@ func currentActor(ctx context.Context) retake.Actor {
 // its fields except Hash, each with its length.
 func Hash(ns retake.NamespaceID, e retake.AuditEntry) string {
 	h := sha256.New()
-	for _, part := range []string{
+	parts := []string{
 		e.Prev, string(ns), strconv.FormatInt(e.Seq, 10), strconv.FormatInt(e.Time.UnixMicro(), 10),
 		string(e.Actor.Kind), string(e.Actor.Key), e.Actor.Name, e.Verb, e.Subject,
-	} {
+	}
+	if e.Address != "" || e.Request != "" { // older entries have neither
+		parts = append(parts, e.Address, e.Request)
+	}
+	for _, part := range parts {
 		_, _ = h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part)))) // a hash takes everything
 		_, _ = h.Write([]byte(part))
 	}

@@ -50,8 +50,10 @@ class Answer:
 @dataclass(kw_only=True)
 class AuditEntry:
     actor: Actor  # Who did it.
+    address: Optional[str] = None  # The network address of the client. Absent if the server did it, or in entries of older versions.
     hash: str  # A hash of the entry before and of this one.
     prev: str  # The hash of the entry before.
+    request: Optional[str] = None  # The ID of the request, as in the header X-Request-Id. Absent if there was none.
     seq: int  # The number of the entry.
     subject: str  # What it was done to.
     time: datetime  # The time of the action.
