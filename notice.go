@@ -63,6 +63,10 @@ type EventData struct {
 	Namespace  NamespaceID  `json:"namespace"`
 	Workspace  WorkspaceID  `json:"workspace,omitempty"`
 	Checkpoint CheckpointID `json:"checkpoint,omitempty"`
+	Snapshot   CheckpointID `json:"snapshot_id,omitempty"` // the same, by its name in /v1/snapshots
+	Target     CheckpointID `json:"target,omitempty"`      // what was restored
+	Safety     CheckpointID `json:"safety,omitempty"`      // what was there before a restore
+	Agent      string       `json:"agent,omitempty"`       // whose turn it was
 	Number     int64        `json:"number,omitempty"`
 	Parent     CheckpointID `json:"parent,omitempty"`
 	Trigger    Trigger      `json:"trigger,omitempty"`
@@ -101,6 +105,13 @@ func (cp *Checkpoint) EventData(t EventType) EventData {
 		Workspace: cp.Workspace, Checkpoint: cp.ID, Number: cp.Number, Parent: cp.Parent, Trigger: cp.Trigger,
 		Intent: cp.Intent, Tree: cp.Tree, Bytes: cp.Bytes, Coverage: cp.Coverage.Grade,
 	}
+	d.Snapshot = cp.ID
+	if cp.Return != nil {
+		d.Target, d.Safety = cp.Return.Target, cp.Return.Before
+	}
+	if cp.Turn != nil {
+		d.Agent = cp.Turn.Agent
+	}
 	if t == EventEffect {
 		d.Count = cp.outside()
 	}
@@ -112,16 +123,21 @@ type WebhookID string
 
 // Webhook is an address that is told of events.
 type Webhook struct {
-	ID       WebhookID   `json:"id"`
-	URL      string      `json:"url"`
-	Types    []EventType `json:"types"` // none: all but the other names
-	Scheme   Scheme      `json:"scheme"`
-	Public   string      `json:"public,omitempty"` // of scheme v1a: the key to check with
-	Created  time.Time   `json:"created"`
-	Disabled *time.Time  `json:"disabled,omitempty"`
-	Why      string      `json:"why,omitempty"`     // it is disabled
-	Rotated  *time.Time  `json:"rotated,omitempty"` // until a day after that the old secret signs too
+	ID    WebhookID   `json:"id"`
+	URL   string      `json:"url"`
+	Types []EventType `json:"types"` // none: all but the other names
+	// Workspace is the only one whose events it is told of; empty: all, and those of the namespace.
+	Workspace WorkspaceID `json:"workspace_id,omitempty"`
+	Scheme    Scheme      `json:"scheme"`
+	Public    string      `json:"public,omitempty"` // of scheme v1a: the key to check with
+	Created   time.Time   `json:"created"`
+	Disabled  *time.Time  `json:"disabled,omitempty"`
+	Why       string      `json:"why,omitempty"`     // it is disabled
+	Rotated   *time.Time  `json:"rotated,omitempty"` // until a day after that the old secret signs too
 }
+
+// WantsWorkspace reports whether a webhook is told of events of a workspace; "" is the namespace.
+func (w *Webhook) WantsWorkspace(ws WorkspaceID) bool { return w.Workspace == "" || w.Workspace == ws }
 
 // Wants reports under which names a webhook is told of a type.
 func (w *Webhook) Wants(t EventType) []EventType {
@@ -148,9 +164,10 @@ const (
 
 // WebhookRequest asks for a webhook.
 type WebhookRequest struct {
-	URL    string
-	Types  []EventType
-	Scheme Scheme
+	URL       string
+	Types     []EventType
+	Workspace WorkspaceID // empty: all
+	Scheme    Scheme
 }
 
 // NewWebhook is a webhook with what its receiver checks signatures with: the shared

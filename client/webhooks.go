@@ -15,7 +15,7 @@ import (
 
 // MakeWebhook adds a webhook and returns its secret.
 func (c *admin) MakeWebhook(ctx context.Context, req retake.WebhookRequest) (retake.NewWebhook, error) {
-	return callJSON[retake.NewWebhook](ctx, c.conn, newRequest(http.MethodPost, wire.HookBody(req), "webhooks"))
+	return callJSON[retake.NewWebhook](ctx, c.conn, newRequest(http.MethodPost, wire.HookBody{URL: req.URL, Types: req.Types, Workspace: req.Workspace, Scheme: req.Scheme}, "webhooks"))
 }
 
 // Webhooks lists all webhooks.

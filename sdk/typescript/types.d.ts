@@ -302,6 +302,8 @@ export interface Change {
 export interface ChangeHookBody {
   /** Set any time to disable the webhook. Leave it out to enable the webhook. RFC 3339. */
   disabled?: string;
+  /** Another name for types. Send one of the two. */
+  events?: string[];
   /** The event types to send. Empty means all, without the snapshot.* aliases. */
   types?: string[];
   /** The URL that receives the events. It must use https. */
@@ -617,6 +619,8 @@ export interface Event {
 }
 
 export interface EventData {
+  /** The agent whose turn the checkpoint is of. */
+  agent?: string;
   /** The check result. */
   answer?: string;
   /** The URL at which you can get the object. */
@@ -645,6 +649,12 @@ export interface EventData {
   number?: number;
   /** The ID of the checkpoint before. */
   parent?: string;
+  /** The ID of the checkpoint that has what was there before a restore. */
+  safety?: string;
+  /** The same as checkpoint, by its name in the routes of snapshots. */
+  snapshot_id?: string;
+  /** The ID of the checkpoint that was restored. */
+  target?: string;
   /** The object ID of the snapshot's root directory. */
   tree?: string;
   /** Why the checkpoint was taken. */
@@ -863,12 +873,18 @@ export interface Hole {
 }
 
 export interface HookBody {
+  /** Another name for types. Send one of the two. */
+  events?: string[];
+  /** The namespace of your API key. Another one is refused. */
+  namespace?: string;
   /** How messages are signed: v1 (a shared secret) or v1a (a key pair). Empty means v1. */
   scheme?: string;
   /** The event types to send. Empty means all, without the snapshot.* aliases. */
   types?: string[];
   /** The URL that receives the events. It must use https. */
   url: string;
+  /** Send only events of this workspace. Empty means all. */
+  workspace_id?: string;
 }
 
 export interface HostKey {
@@ -2528,6 +2544,8 @@ export interface Webhook {
   url: string;
   /** Why the webhook is disabled. */
   why?: string;
+  /** The only workspace whose events are sent. Absent means all. */
+  workspace_id?: string;
 }
 
 export interface Worker {

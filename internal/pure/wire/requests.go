@@ -158,12 +158,17 @@ type HoldBody struct {
 type HookBody struct {
 	URL    string             `json:"url" doc:"The URL that receives the events. It must use https."`
 	Types  []retake.EventType `json:"types,omitempty" nullable:"false" doc:"The event types to send. Empty means all, without the snapshot.* aliases."`
+	Events []retake.EventType `json:"events,omitempty" nullable:"false" doc:"Another name for types. Send one of the two."`
 	Scheme retake.Scheme      `json:"scheme,omitempty" doc:"How messages are signed: v1 (a shared secret) or v1a (a key pair). Empty means v1."`
+
+	Workspace retake.WorkspaceID `json:"workspace_id,omitempty" doc:"Send only events of this workspace. Empty means all."`
+	Namespace retake.NamespaceID `json:"namespace,omitempty" doc:"The namespace of your API key. Another one is refused."`
 }
 
 type ChangeHookBody struct {
 	URL      string             `json:"url" doc:"The URL that receives the events. It must use https."`
 	Types    []retake.EventType `json:"types,omitempty" nullable:"false" doc:"The event types to send. Empty means all, without the snapshot.* aliases."`
+	Events   []retake.EventType `json:"events,omitempty" nullable:"false" doc:"Another name for types. Send one of the two."`
 	Disabled *time.Time         `json:"disabled,omitempty" doc:"Set any time to disable the webhook. Leave it out to enable the webhook."`
 }
 

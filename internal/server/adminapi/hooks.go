@@ -3,6 +3,7 @@ package adminapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -34,6 +35,11 @@ func (o *Office) MakeWebhook(ctx context.Context, req retake.WebhookRequest) (re
 	if err := o.checkWebhook(req.URL, req.Types); err != nil {
 		return retake.NewWebhook{}, err
 	}
+	if req.Workspace != "" {
+		if err := o.checkWorkspace(ctx, req.Workspace); err != nil {
+			return retake.NewWebhook{}, err
+		}
+	}
 	all, err := o.book.Hooks(ctx)
 	if err != nil {
 		return retake.NewWebhook{}, err
@@ -45,11 +51,23 @@ func (o *Office) MakeWebhook(ctx context.Context, req retake.WebhookRequest) (re
 	if err != nil {
 		return retake.NewWebhook{}, err
 	}
-	h := serverdb.Hook{Webhook: retake.Webhook{ID: retake.WebhookID(id), URL: req.URL, Types: req.Types, Scheme: req.Scheme, Created: o.Clock.Now()}}
+	h := serverdb.Hook{Webhook: retake.Webhook{ID: retake.WebhookID(id), URL: req.URL, Types: req.Types, Workspace: req.Workspace, Scheme: req.Scheme, Created: o.Clock.Now()}}
 	if h.Types == nil {
 		h.Types = []retake.EventType{}
 	}
 	return o.storeNewSecret(ctx, h)
+}
+
+// checkWorkspace returns an error if the namespace has no such workspace.
+func (o *Office) checkWorkspace(ctx context.Context, ws retake.WorkspaceID) error {
+	all, err := o.Service.Workspaces(ctx)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(all, func(w retake.WorkspaceState) bool { return w.ID == ws }) {
+		return &retake.Error{Kind: retake.NotFound, What: fmt.Sprintf("there is no workspace %s", ws), Safe: unchanged, Hint: "list them: retake workspaces"}
+	}
+	return nil
 }
 
 // storeNewSecret creates the secret of a webhook and stores the webhook with the sealed secret.

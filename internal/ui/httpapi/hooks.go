@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -36,7 +37,16 @@ func (a *api) registerWebhooks() {
 		if b.Scheme == "" {
 			b.Scheme = retake.SchemeShared
 		}
-		w, err := o.MakeWebhook(ctx, retake.WebhookRequest{URL: b.URL, Types: b.Types, Scheme: b.Scheme})
+		types, err := eventTypes(b.Types, b.Events)
+		if err != nil {
+			return retake.NewWebhook{}, err
+		}
+		if b.Namespace != "" {
+			if ns, err := o.Namespace(ctx); err != nil || ns.ID != b.Namespace {
+				return retake.NewWebhook{}, cmp.Or(err, error(requestProblem(http.StatusUnprocessableEntity, "body.namespace: your API key is for another namespace")))
+			}
+		}
+		w, err := o.MakeWebhook(ctx, retake.WebhookRequest{URL: b.URL, Types: types, Workspace: b.Workspace, Scheme: b.Scheme})
 		w.Webhook.Types = nonNil(w.Webhook.Types)
 		return w, err
 	})
@@ -48,7 +58,11 @@ func (a *api) registerWebhooks() {
 		return pageFromList(a, "webhooks", in, all, err, func(w *retake.Webhook) string { return string(w.ID) })
 	})
 	handleOffice(a, newOperation(http.MethodPut, "/v1/webhooks/{hook}", "change-webhook", "Change a webhook"), func(ctx context.Context, o retake.Office, in *changeHookInput) (retake.Webhook, error) {
-		w, err := o.ChangeWebhook(ctx, retake.Webhook{ID: in.Hook, URL: in.Body.URL, Types: in.Body.Types, Disabled: in.Body.Disabled})
+		types, err := eventTypes(in.Body.Types, in.Body.Events)
+		if err != nil {
+			return retake.Webhook{}, err
+		}
+		w, err := o.ChangeWebhook(ctx, retake.Webhook{ID: in.Hook, URL: in.Body.URL, Types: types, Disabled: in.Body.Disabled})
 		w.Types = nonNil(w.Types)
 		return w, err
 	})
@@ -91,4 +105,15 @@ func (a *api) listDeliveries(ctx context.Context, o retake.Office, in *deliveryQ
 		got[i].Tries = nonNil(got[i].Tries)
 	}
 	return pageFromFetched(a, filter, limit, got, func(d *retake.Delivery) string { return d.ID }), nil
+}
+
+// eventTypes returns the event types of a request, which has them under one of two names.
+func eventTypes(types, events []retake.EventType) ([]retake.EventType, error) {
+	if len(types) > 0 && len(events) > 0 {
+		return nil, requestProblem(http.StatusUnprocessableEntity, "body.events: types says the same, send one of the two")
+	}
+	if len(events) > 0 {
+		return events, nil
+	}
+	return types, nil
 }

@@ -2,8 +2,15 @@ package httpapi_test
 
 import (
 	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/ui/httpapi"
 )
 
 func (f *fakeService) MakeWebhook(_ context.Context, req retake.WebhookRequest) (retake.NewWebhook, error) {
@@ -47,6 +54,31 @@ func (f *fakeService) Events(ctx context.Context, q retake.EventQuery) ([]retake
 }
 
 var (
-	hookRequest = retake.WebhookRequest{URL: "https://x/é?a=b&c", Types: []retake.EventType{retake.EventCreated}, Scheme: retake.SchemePair}
+	hookRequest = retake.WebhookRequest{URL: "https://x/é?a=b&c", Types: []retake.EventType{retake.EventCreated}, Workspace: wsID, Scheme: retake.SchemePair}
 	changedHook = retake.Webhook{ID: "wh/..", URL: "https://y", Types: []retake.EventType{retake.EventVerified}, Disabled: &soon}
 )
+
+// A webhook takes the names of the hosted page: events, namespace and workspace_id.
+func TestWebhookByOtherNames(t *testing.T) {
+	t.Parallel()
+	own := string(filledValue[retake.Namespace]().ID)
+	for sent, want := range map[string]*retake.WebhookRequest{
+		`{"url":"https://x","events":["snapshot.created"],"workspace_id":"ws_1"}`: {URL: "https://x", Types: []retake.EventType{"snapshot.created"}, Workspace: "ws_1", Scheme: retake.SchemeShared},
+		`{"url":"https://x","namespace":"` + own + `"}`:                           {URL: "https://x", Scheme: retake.SchemeShared},
+		`{"url":"https://x","namespace":"other"}`:                                 nil,
+		`{"url":"https://x","events":["a"],"types":["b"]}`:                        nil,
+	} {
+		f := &fakeService{}
+		w := httptest.NewRecorder()
+		httpapi.New(f, httpapi.Options{Office: f}).ServeHTTP(w, httptest.NewRequest("POST", "/v1/webhooks", strings.NewReader(sent)))
+		if want == nil {
+			if w.Code != http.StatusUnprocessableEntity || len(f.takeCalls()) > 0 {
+				t.Errorf("%s: %d %s", sent, w.Code, w.Body)
+			}
+			continue
+		}
+		if d := cmp.Diff([]any{*want}, f.takeCalls()); d != "" || w.Code != http.StatusCreated {
+			t.Errorf("%s: %d (-want +got):\n%s", sent, w.Code, d)
+		}
+	}
+}

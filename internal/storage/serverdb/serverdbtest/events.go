@@ -53,8 +53,10 @@ func testPublish(t *testing.T, open Opener) {
 	off := afterStart(0)
 	disabled := newHook("off")
 	disabled.Disabled = &off
+	elsewhere := newHook("elsewhere") // is told of another workspace
+	elsewhere.Workspace = "ws_other"
 	for _, h := range []serverdb.Hook{
-		newHook("all"), newHook("both", retake.EventCreated, retake.EventSnapshotCreated), newHook("none", retake.EventBackup), disabled,
+		newHook("all"), newHook("both", retake.EventCreated, retake.EventSnapshotCreated), newHook("none", retake.EventBackup), disabled, elsewhere,
 	} {
 		wantNoError(t, b.PutHook(ctx, h))
 	}

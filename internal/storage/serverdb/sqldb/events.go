@@ -62,8 +62,12 @@ func (p *publication) addEvent(ctx context.Context, e retake.Event) error {
 		return err
 	}
 	p.events++
+	var about struct {
+		Workspace retake.WorkspaceID `json:"workspace"`
+	}
+	_ = json.Unmarshal(e.Data, &about) // an event of no workspace has none
 	for _, h := range p.hooks {
-		if h.Disabled != nil {
+		if h.Disabled != nil || !h.WantsWorkspace(about.Workspace) {
 			continue
 		}
 		for _, name := range h.Wants(e.Type) {

@@ -357,6 +357,7 @@ class Event:
 
 @dataclass(kw_only=True)
 class EventData:
+    agent: Optional[str] = None  # The agent whose turn the checkpoint is of.
     answer: Optional[str] = None  # The check result.
     api_url: Optional[str] = None  # The URL at which you can get the object.
     audit_head: Optional[str] = None  # The hash of the newest entry in the audit log.
@@ -371,6 +372,9 @@ class EventData:
     namespace: str  # The namespace. Empty on a daemon.
     number: Optional[int] = None  # The checkpoint's number.
     parent: Optional[str] = None  # The ID of the checkpoint before.
+    safety: Optional[str] = None  # The ID of the checkpoint that has what was there before a restore.
+    snapshot_id: Optional[str] = None  # The same as checkpoint, by its name in the routes of snapshots.
+    target: Optional[str] = None  # The ID of the checkpoint that was restored.
     tree: Optional[str] = None  # The object ID of the snapshot's root directory.
     trigger: Optional[str] = None  # Why the checkpoint was taken.
     why: Optional[str] = None  # The cause of a failure.
@@ -1378,6 +1382,7 @@ class Webhook:
     types: list[str] = field(default_factory=list)  # The event types to send. Empty means all, without the snapshot.* aliases.
     url: str  # The URL that receives the events.
     why: Optional[str] = None  # Why the webhook is disabled.
+    workspace_id: Optional[str] = None  # The only workspace whose events are sent. Absent means all.
 
 
 @dataclass(kw_only=True)
