@@ -7,9 +7,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -35,7 +38,7 @@ func (s *Server) keepAnchor(ctx context.Context, ns retake.NamespaceID, a server
 	}
 	ctx, cancel := context.WithTimeout(ctx, ownerTimeout)
 	defer cancel()
-	return s.opts.Bucket.PutOnce(ctx, anchorPrefix(ns)+fmt.Sprintf("%020d", a.Seq), text)
+	return s.opts.Bucket.PutOnce(ctx, anchorPrefix(ns)+anchorName(a.Seq), text)
 }
 
 // keptAnchors returns the newest anchors that are kept outside of the database.
@@ -53,7 +56,7 @@ func (s *Server) keptAnchors(ctx context.Context, ns retake.NamespaceID) ([]serv
 	}
 	ctx, cancel := context.WithTimeout(ctx, ownerTimeout)
 	defer cancel()
-	name, text, err := s.opts.Bucket.Last(ctx, anchorPrefix(ns))
+	name, text, err := s.opts.Bucket.First(ctx, anchorPrefix(ns))
 	if err != nil {
 		return nil, bucketUnreachable(err)
 	}
@@ -62,7 +65,8 @@ func (s *Server) keptAnchors(ctx context.Context, ns retake.NamespaceID) ([]serv
 	}
 	var a serverdb.Anchor
 	if json.Unmarshal(text, &a) != nil { // its name alone says that there was an entry
-		a.Seq, _ = strconv.ParseInt(strings.TrimPrefix(name, anchorPrefix(ns)), 10, 64)
+		n, _ := strconv.ParseInt(strings.TrimPrefix(name, anchorPrefix(ns)), 10, 64)
+		a.Seq = math.MaxInt64 - n
 	}
 	return append(out, a), nil
 }
@@ -73,7 +77,11 @@ func (s *Server) anchorFile(ns retake.NamespaceID) string {
 
 func anchorPrefix(ns retake.NamespaceID) string { return "anchors/" + string(ns) + "/" }
 
-// appendLine adds a line to a file and makes it durable. Several servers may do so at once.
+// anchorName is lower the higher the entry, so that the newest is the first that a bucket lists.
+func anchorName(seq int64) string { return fmt.Sprintf("%020d", math.MaxInt64-seq) }
+
+// appendLine adds a line to a file and makes it durable. Several servers may do so at once. It
+// begins with an empty line: the last one may be cut.
 func appendLine(path string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -82,19 +90,32 @@ func appendLine(path string, text []byte) error {
 	if err != nil {
 		return err
 	}
-	if _, err = f.Write(append(text, '\n')); err == nil {
+	if _, err = f.Write(slices.Concat([]byte("\n"), text, []byte("\n"))); err == nil {
 		err = f.Sync()
 	}
 	return errors.Join(err, f.Close())
 }
 
+// anchorTail is how much of the end of a file is read. Servers that write together differ by less.
+const anchorTail = 64 << 10
+
 // readNewestAnchor returns the anchor of the highest entry in a file, or nil. A line that is cut is
 // left out: a crash leaves one.
 func readNewestAnchor(path string) (*serverdb.Anchor, error) {
-	text, err := os.ReadFile(path)
+	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	if i, err := f.Stat(); err == nil && i.Size() > anchorTail {
+		if _, err := f.Seek(-anchorTail, io.SeekEnd); err != nil {
+			return nil, err
+		}
+	}
+	text, err := io.ReadAll(f)
 	var newest *serverdb.Anchor
 	for in := bufio.NewScanner(bytes.NewReader(text)); in.Scan(); {
 		var a serverdb.Anchor

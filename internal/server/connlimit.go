@@ -7,20 +7,21 @@ import (
 )
 
 // maxConnsPerAddress is how many connections one address may have open. Proxies on the same machine
-// have no limit.
-const maxConnsPerAddress = 512
+// have no limit; one on another machine is one address.
+const maxConnsPerAddress = 2048
 
 // addressLimiter is a listener that closes connections of an address that has too many.
 type addressLimiter struct {
 	net.Listener
-	limit int
+	limit   int
+	refused func() // is called for each connection that is closed
 
 	mu   sync.Mutex
 	open map[netip.Addr]int // guarded by mu
 }
 
-func limitAddresses(l net.Listener, limit int) net.Listener {
-	return &addressLimiter{Listener: l, limit: limit, open: map[netip.Addr]int{}}
+func limitAddresses(l net.Listener, limit int, refused func()) net.Listener {
+	return &addressLimiter{Listener: l, limit: limit, refused: refused, open: map[netip.Addr]int{}}
 }
 
 // Accept returns the next connection that is within the limit.
@@ -37,6 +38,7 @@ func (l *addressLimiter) Accept() (net.Conn, error) {
 		if l.enter(at.Addr().Unmap()) {
 			return &limitedConn{Conn: c, leave: sync.OnceFunc(func() { l.leave(at.Addr().Unmap()) })}, nil
 		}
+		l.refused()
 		_ = c.Close() // it is not told why: that would take the connection that it may not have
 	}
 }

@@ -42,7 +42,8 @@ func TestConnectionsPerAddress(t *testing.T) {
 		return namedConn{a, at}
 	}
 	in := &listed{}
-	l := limitAddresses(in, 2)
+	refused := 0
+	l := limitAddresses(in, 2, func() { refused++ })
 	accept := func(text ...string) (got []net.Conn) {
 		for _, a := range text {
 			in.conns = append(in.conns, from(a))
@@ -62,5 +63,8 @@ func TestConnectionsPerAddress(t *testing.T) {
 	_, _ = first[0].Close(), first[0].Close() // counts once
 	if got := accept("10.0.0.1:4", "10.0.0.1:5"); len(got) != 1 {
 		t.Errorf("%d connections after one was closed", len(got))
+	}
+	if refused != 2 {
+		t.Errorf("%d refused", refused)
 	}
 }

@@ -28,7 +28,7 @@ func (s *Server) Serve(ctx context.Context, begin func() error, ready func(addre
 	if err != nil {
 		return &retake.Error{Kind: retake.Away, What: "the address cannot be listened to", Safe: "Nothing was changed.", Hint: "how to choose another: retake help serve", Err: err}
 	}
-	api = limitAddresses(api, maxConnsPerAddress)
+	api = limitAddresses(api, maxConnsPerAddress, func() { s.metrics.CountRefused("connections") })
 	_ = os.Remove(s.peerSocket) // left by an earlier process with the same process ID
 	peers, err := net.Listen("unix", s.peerSocket)
 	if err == nil {

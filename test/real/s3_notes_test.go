@@ -13,7 +13,7 @@ import (
 	"github.com/retake-dev/retake/test/real"
 )
 
-// What is put once is not replaced, the highest name is found, and with object lock nobody deletes it.
+// What is put once is not replaced, the lowest name is found, and with object lock nobody deletes it.
 func TestNotesInS3(t *testing.T) {
 	t.Parallel()
 	s := real.StartS3(t)
@@ -22,14 +22,14 @@ func TestNotesInS3(t *testing.T) {
 	must(t, c.MakeBucket(t.Context(), "locked", minio.MakeBucketOptions{Region: s.Region, ObjectLocking: true}))
 	for _, name := range []string{s.Name, "locked"} {
 		b := &kopia.Bucket{Endpoint: s.Endpoint, Region: s.Region, Name: name, Prefix: "one", AccessKey: s.AccessKey, SecretKey: s.SecretKey, Insecure: true}
-		if at, text, err := b.Last(t.Context(), "anchors/a/"); err != nil || at != "" || text != nil {
+		if at, text, err := b.First(t.Context(), "anchors/a/"); err != nil || at != "" || text != nil {
 			t.Fatalf("%s: %q %q %v", name, at, text, err)
 		}
-		for _, put := range [][2]string{{"anchors/a/002", "two"}, {"anchors/a/010", "ten"}, {"anchors/a/009", "nine"}, {"anchors/a/010", "another ten"}, {"anchors/ab/900", "of another"}} {
+		for _, put := range [][2]string{{"anchors/a/002", "two"}, {"anchors/a/010", "ten"}, {"anchors/a/009", "nine"}, {"anchors/a/002", "another two"}, {"anchors/ab/900", "of another"}} {
 			must(t, b.PutOnce(t.Context(), put[0], []byte(put[1])))
 		}
-		at, text, err := b.Last(t.Context(), "anchors/a/")
-		if err != nil || at != "anchors/a/010" || !bytes.Equal(text, []byte("ten")) {
+		at, text, err := b.First(t.Context(), "anchors/a/")
+		if err != nil || at != "anchors/a/002" || !bytes.Equal(text, []byte("two")) {
 			t.Errorf("%s: %q %q %v", name, at, text, err)
 		}
 	}

@@ -29,6 +29,16 @@ func Each[T, R any](ctx context.Context, width int, items iter.Seq2[T, error], r
 	queue := make(chan chan result[T, R], width-1)
 	all.Go(func() {
 		defer close(queue)
+		defer func() {
+			if p := recover(); p != nil { // of the items
+				c := make(chan result[T, R], 1)
+				c <- result[T, R]{panicked: p}
+				select {
+				case queue <- c:
+				case <-reading.Done():
+				}
+			}
+		}()
 		for item, err := range items {
 			c := make(chan result[T, R], 1)
 			if err != nil {

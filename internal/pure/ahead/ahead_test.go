@@ -105,6 +105,21 @@ func TestPanicsArrive(t *testing.T) {
 	_ = ahead.Each(t.Context(), 2, numbers(5, nil), func(context.Context, int) (int, error) { panic("oh") }, func(int, int) error { return nil })
 }
 
+// So is one of the items.
+func TestPanicsOfItemsArrive(t *testing.T) {
+	t.Parallel()
+	defer func() {
+		if recover() != "oh" {
+			t.Error("the panic is lost")
+		}
+	}()
+	items := func(yield func(int, error) bool) {
+		yield(1, nil)
+		panic("oh")
+	}
+	_ = ahead.Each(t.Context(), 2, items, func(context.Context, int) (int, error) { return 0, nil }, func(int, int) error { return nil })
+}
+
 // A canceled caller does not take the end for the end of the items.
 func TestCanceledIsAnError(t *testing.T) {
 	t.Parallel()

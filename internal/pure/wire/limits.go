@@ -38,18 +38,21 @@ func (b *LimitsBody) ApplyTo(l retake.Limits) (retake.Limits, error) {
 		number *time.Duration
 		text   *string
 	}{{"within", &l.Within, b.Within, b.WithinText}, {"gone_after", &l.GoneAfter, b.GoneAfter, b.GoneAfterText}, {"grace", &l.Grace, b.Grace, b.GraceText}} {
+		if d.text != nil {
+			got, err := retake.ParseDuration(*d.text)
+			if err != nil {
+				return l, fmt.Errorf("%s_text: %w", d.name, err)
+			}
+			was := *d.to
+			switch { // who sends all back has changed one of the two
+			case d.number == nil || *d.number == got || *d.number == was:
+				*d.to = got
+				continue
+			case got != was:
+				return l, fmt.Errorf("%s and %s_text differ: send one of them", d.name, d.name)
+			}
+		}
 		setIfPresent(d.to, d.number)
-		if d.text == nil {
-			continue
-		}
-		got, err := retake.ParseDuration(*d.text)
-		switch {
-		case err != nil:
-			return l, fmt.Errorf("%s_text: %w", d.name, err)
-		case d.number != nil && *d.number != got:
-			return l, fmt.Errorf("%s and %s_text differ: send one of them", d.name, d.name)
-		}
-		*d.to = got
 	}
 	setIfPresent(&l.Checkpoint, b.Checkpoint)
 	setIfPresent(&l.Store, b.Store)

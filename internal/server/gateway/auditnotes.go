@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/pattern"
 	"github.com/retake-dev/retake/internal/storage/serverdb"
 )
 
@@ -23,6 +24,7 @@ const (
 	noteInterval = 10 * time.Second
 	noteTimeout  = 10 * time.Second
 	maxNotes     = 10_000 // that wait; further ones are counted in the log
+	maxKeyNotes  = 50     // of one key; further ones are one note
 
 	addressHeader = "Retake-Address" // from server to server: where the client is
 )
@@ -51,13 +53,16 @@ type auditNotes struct {
 	ledger serverdb.Ledger
 	log    *slog.Logger
 
+	flushing sync.Mutex // one at a time, so that Close waits for the last
+
 	mu      sync.Mutex
 	waiting map[auditNote]countedNote // guarded by mu
+	byKey   map[retake.KeyID]int      // guarded by mu; how many of them a key has
 	lost    int                       // guarded by mu
 }
 
 func newAuditNotes(l serverdb.Ledger, log *slog.Logger) *auditNotes {
-	return &auditNotes{ledger: l, log: log, waiting: map[auditNote]countedNote{}}
+	return &auditNotes{ledger: l, log: log, waiting: map[auditNote]countedNote{}, byKey: map[retake.KeyID]int{}}
 }
 
 // add counts a note, which is written soon.
@@ -66,12 +71,17 @@ func (n *auditNotes) add(r *http.Request, who caller, requestID, verb, subject s
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	c, there := n.waiting[at]
+	if !there && n.byKey[who.key.ID] >= maxKeyNotes {
+		at = auditNote{ns: who.ns, key: who.key.ID, verb: verb, subject: "more"}
+		c, there = n.waiting[at]
+	}
 	switch {
 	case !there && len(n.waiting) >= maxNotes:
 		n.lost++
 		return
 	case !there:
 		c = countedNote{actor: actorFor(who.key), request: requestID}
+		n.byKey[who.key.ID]++
 	}
 	c.count++
 	if n.waiting[at] = c; len(n.waiting) == 1 && !there {
@@ -81,9 +91,11 @@ func (n *auditNotes) add(r *http.Request, who caller, requestID, verb, subject s
 
 // flush writes what was gathered.
 func (n *auditNotes) flush() {
+	n.flushing.Lock()
+	defer n.flushing.Unlock()
 	n.mu.Lock()
 	all, lost := n.waiting, n.lost
-	n.waiting, n.lost = map[auditNote]countedNote{}, 0
+	n.waiting, n.byKey, n.lost = map[auditNote]countedNote{}, map[retake.KeyID]int{}, 0
 	n.mu.Unlock()
 	if lost > 0 {
 		n.log.Error("notes for the audit log were dropped: too many wait", "count", lost)
@@ -109,11 +121,14 @@ func actorFor(k retake.Key) retake.Actor {
 // subjectOf says what a request is about: the operation, and the workspace if its path has one.
 func subjectOf(r *http.Request, operation string) string {
 	rest, ok := strings.CutPrefix(r.URL.Path, "/v1/workspaces/")
-	if ws, _, _ := strings.Cut(rest, "/"); ok && ws != "" {
+	if ws, _, _ := strings.Cut(rest, "/"); ok && workspaceID().MatchString(ws) {
 		return operation + " of " + ws
 	}
 	return operation
 }
+
+// workspaceID is the form of an ID: what else a client writes there is not repeated in the log.
+var workspaceID = pattern.Lazy(`^ws_[0-9a-f-]{36}$`)
 
 // clientAddress returns where a client is. Another server of the data directory, which asks over a
 // socket, says it for its client.

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http/httptest"
 	"slices"
@@ -28,12 +29,15 @@ func TestNotesAreCounted(t *testing.T) {
 	}
 	n := newAuditNotes(ledger, slog.New(slog.DiscardHandler))
 	who := caller{"a", retake.Key{ID: "key_1", Kind: retake.KeyAgent, Name: "bot"}}
-	r := httptest.NewRequest("GET", "/v1/workspaces/ws_1/file?path=x", nil)
+	r := httptest.NewRequest("GET", "/v1/workspaces/ws_01a1ee33-6e7d-75e9-bd89-f694b4bee8e9/file?path=x", nil)
 	r.RemoteAddr = "192.0.2.7:1234"
 	for _, id := range []string{"req_1", "req_2", "req_3"} {
 		n.add(r, who, id, "read content", subjectOf(r, "file"))
 	}
 	n.add(r, who, "req_4", "refused: no permission", "make-key")
+	for i := range 10 * maxKeyNotes { // one key cannot fill the log
+		n.add(r, caller{"a", retake.Key{ID: "key_2"}}, "req", "refused: no permission", fmt.Sprint("thing ", i))
+	}
 	n.flush()
 	n.flush() // nothing waits
 	all, err := ledger.Book("a").Audit(context.Background(), retake.AuditQuery{})
@@ -41,13 +45,21 @@ func TestNotesAreCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
+	flood := 0
 	for _, e := range all {
+		if e.Actor.Key == "key_2" {
+			flood++
+			continue
+		}
 		got = append(got, strings.Join([]string{e.Verb, e.Subject, e.Address, e.Request, string(e.Actor.Key)}, "|"))
 	}
 	slices.Sort(got)
-	want := []string{"read content|file of ws_1, 3 times|192.0.2.7|req_1|key_1", "refused: no permission|make-key|192.0.2.7|req_4|key_1"}
+	want := []string{"read content|file of ws_01a1ee33-6e7d-75e9-bd89-f694b4bee8e9, 3 times|192.0.2.7|req_1|key_1", "refused: no permission|make-key|192.0.2.7|req_4|key_1"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
+	}
+	if flood != maxKeyNotes+1 {
+		t.Errorf("%d entries of one key", flood)
 	}
 	if p, err := sqldb.Check(t.Context(), "a", ledger.Book("a"), nil); err != nil || p.Broken != 0 {
 		t.Errorf("%+v %v", p, err)

@@ -84,6 +84,7 @@ const (
 
 // ServeHTTP serves one request and records its duration and status.
 func (f *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer paceBody(w, r, bodyTimeout)()
 	switch r.URL.Path {
 	case "/livez":
 		writeText(w, http.StatusOK, "alive\n")
@@ -116,7 +117,6 @@ func (f *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		ended(seen.code)
 		f.logRequest(cause.Load(), seen.code, "id", id, "operation", operation, "code", seen.code, "ms", took.Milliseconds())
 	}()
-	r = paceBody(w, r, bodyTimeout)
 	if r, ok := f.applySession(seen, r); ok {
 		f.authorizeAndServe(seen, r, a)
 	}
@@ -178,18 +178,18 @@ func (f *Gateway) authorizeAndServe(w http.ResponseWriter, r *http.Request, a ro
 	}
 	defer release()
 	id := w.Header().Get(requestIDHeader)
-	if err := checkPermission(who.key, r, a); err != nil {
-		f.opts.Metrics.CountRefused("power")
-		f.notes.add(r, who, id, "refused: no permission", subjectOf(r, a.operation))
-		refuseBody(w, r)
-		httpapi.WriteProblem(w, r, err, 0)
-		return
-	}
 	if wait := f.rateLimiter.reserve(w.Header(), who.key, t.Namespace().Limits, a); wait > 0 {
 		f.opts.Metrics.CountRefused("rate")
 		f.notes.add(r, who, id, "refused: too often", subjectOf(r, a.operation))
 		refuseBody(w, r)
 		writeRateLimited(w, r, wait)
+		return
+	}
+	if err := checkPermission(who.key, r, a); err != nil {
+		f.opts.Metrics.CountRefused("power")
+		f.notes.add(r, who, id, "refused: no permission", subjectOf(r, a.operation))
+		refuseBody(w, r)
+		httpapi.WriteProblem(w, r, err, 0)
 		return
 	}
 	valid, stop := f.whileKeyIsValid(r)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/retake-dev/retake/internal/platform/clock"
@@ -21,33 +22,53 @@ const (
 // a byte now and then, holds a connection, and work that waits for it, for ever otherwise.
 type pacedBody struct {
 	io.ReadCloser
-	control *http.ResponseController
 	timeout time.Duration
-	left    int // bytes until the deadline is extended
+	left    int           // bytes until the time begins anew
+	waited  time.Duration // for the bytes since it began
+
+	mu      sync.Mutex
+	control *http.ResponseController // guarded by mu; nil after the request: it is not valid then
 }
 
-// paceBody makes the body of a request end with an error if it arrives too slowly.
-func paceBody(w http.ResponseWriter, r *http.Request, timeout time.Duration) *http.Request {
+// paceBody makes the body of a request end with an error if it arrives too slowly, also if nobody
+// reads it: the server waits for the rest of a small one. end must be called when the request ends.
+func paceBody(w http.ResponseWriter, r *http.Request, timeout time.Duration) (end func()) {
 	if r.Body == nil || r.Body == http.NoBody {
-		return r
+		return func() {}
 	}
-	r.Body = &pacedBody{ReadCloser: r.Body, control: http.NewResponseController(w), timeout: timeout}
-	return r
+	b := &pacedBody{ReadCloser: r.Body, control: http.NewResponseController(w), timeout: timeout}
+	b.setDeadline(clock.Wall.Now().Add(timeout))
+	r.Body = b
+	return func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.control = nil
+	}
 }
 
-// Read extends the deadline after each piece. When all is read there is none: the server waits on
-// the same connection for the client to leave.
+// Read extends the deadline after each piece. Only the time that it waits itself counts: who reads
+// may be slow. When all is read there is no deadline: the server waits on the same connection for
+// the client to leave.
 func (b *pacedBody) Read(p []byte) (int, error) {
 	if b.left <= 0 {
-		b.left = bodyPiece
-		_ = b.control.SetReadDeadline(clock.Wall.Now().Add(b.timeout)) // not every connection has deadlines
+		b.left, b.waited = bodyPiece, 0
 	}
+	begun := clock.Wall.Now()
+	b.setDeadline(begun.Add(b.timeout - b.waited))
 	n, err := b.ReadCloser.Read(p)
-	b.left -= n
+	b.left, b.waited = b.left-n, b.waited+clock.Wall.Now().Sub(begun)
 	if err != nil {
-		_ = b.control.SetReadDeadline(time.Time{})
+		b.setDeadline(time.Time{})
 	}
 	return n, err
+}
+
+func (b *pacedBody) setDeadline(t time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.control != nil {
+		_ = b.control.SetReadDeadline(t) // not every connection has deadlines
+	}
 }
 
 // refuseBody makes the connection end soon after the response: the server would otherwise wait for

@@ -14,10 +14,11 @@ import (
 // because it is large does not.
 func TestABodyMustKeepArriving(t *testing.T) {
 	t.Parallel()
-	const timeout = 2 * time.Second
+	const timeout = 5 * time.Second
 	read := make(chan error, 1)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, err := io.ReadAll(paceBody(w, r, timeout).Body)
+		defer paceBody(w, r, timeout)()
+		_, err := io.ReadAll(r.Body)
 		read <- err
 	}))
 	defer s.Close()
@@ -44,5 +45,31 @@ func TestABodyMustKeepArriving(t *testing.T) {
 			t.Errorf("%s: it is waited for", c.name)
 		}
 		_ = conn.Close()
+	}
+}
+
+// A body that nobody reads does not hold its connection either, and what reads it after the request
+// touches nothing of it.
+func TestAnUnreadBodyEnds(t *testing.T) {
+	t.Parallel()
+	bodies := make(chan io.ReadCloser, 1)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer paceBody(w, r, time.Second)()
+		bodies <- r.Body
+		w.WriteHeader(http.StatusNotFound)
+	}))
+	defer s.Close()
+	conn, err := net.Dial("tcp", s.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprint(conn, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n")
+	_ = conn.SetReadDeadline(time.Now().Add(30 * time.Second))
+	if _, err := io.ReadAll(conn); err != nil {
+		t.Errorf("the connection stays: %v", err)
+	}
+	if _, err := (<-bodies).Read(make([]byte, 10)); err == nil {
+		t.Error("it has bytes")
 	}
 }

@@ -29,16 +29,24 @@ func (t *Scheduler) signAnchor(ctx context.Context, d serverdb.Due) (time.Time, 
 		return time.Time{}, fmt.Errorf("read audit log: %w", err)
 	}
 	if !grew {
-		return later, nil
+		return later, t.keepAgain(ctx, d, book)
 	}
 	a := serverdb.Anchor{Seq: last.Seq, Hash: last.Hash, Time: now}
 	a.Signature = t.opts.SignAnchor(AnchorText(d.Namespace, a))
-	// Kept before it is put: an anchor that only the database has is not made again.
-	if err := t.opts.KeepAnchor(ctx, d.Namespace, a); err != nil {
-		return time.Time{}, err
-	}
 	if err := book.PutAnchor(withActor(ctx, retake.KeyMaintainer, "anchor"), a); err != nil {
 		return time.Time{}, fmt.Errorf("put anchor: %w", err)
 	}
-	return later, nil
+	return later, t.opts.KeepAnchor(ctx, d.Namespace, a)
+}
+
+// keepAgain keeps the newest anchor outside of the database if that failed before.
+func (t *Scheduler) keepAgain(ctx context.Context, d serverdb.Due, book serverdb.Book) error {
+	if d.Tries == 0 {
+		return nil
+	}
+	all, err := book.Anchors(ctx)
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	return t.opts.KeepAnchor(ctx, d.Namespace, all[len(all)-1])
 }

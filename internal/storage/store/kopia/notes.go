@@ -30,7 +30,14 @@ func (b *Bucket) PutOnce(ctx context.Context, name string, text []byte) error {
 	if lock, _, _, _, err := c.GetObjectLockConfig(ctx, b.Name); err == nil && lock == "Enabled" {
 		opts.Mode, opts.RetainUntilDate = minio.Compliance, clock.Wall.Now().Add(noteRetention)
 	}
-	_, err = c.PutObject(ctx, b.Name, b.pathOf(name), bytes.NewReader(text), int64(len(text)), opts)
+	put := func() error {
+		_, err := c.PutObject(ctx, b.Name, b.pathOf(name), bytes.NewReader(text), int64(len(text)), opts)
+		return err
+	}
+	if err = put(); opts.Mode != "" && httpStatus(err) == http.StatusForbidden { // the key may put, and not lock
+		opts.Mode, opts.RetainUntilDate = "", time.Time{}
+		err = put()
+	}
 	if err == nil || httpStatus(err) == http.StatusPreconditionFailed {
 		return nil
 	}
@@ -40,24 +47,23 @@ func (b *Bucket) PutOnce(ctx context.Context, name string, text []byte) error {
 	return nil
 }
 
-// Last returns the object with the highest name among those that begin with prefix, or nil if there
+// First returns the object with the lowest name among those that begin with prefix, or nil if there
 // is none.
-func (b *Bucket) Last(ctx context.Context, prefix string) (name string, text []byte, err error) {
+func (b *Bucket) First(ctx context.Context, prefix string) (name string, text []byte, err error) {
 	c, err := b.newClient()
 	if err != nil {
 		return "", nil, err
 	}
-	ctx, cancel := context.WithCancel(ctx) // ends the listing after an error
+	listing, cancel := context.WithCancel(ctx) // ends it after the first
 	defer cancel()
-	for o := range c.ListObjects(ctx, b.Name, minio.ListObjectsOptions{Prefix: b.pathOf(prefix), Recursive: true}) {
-		if o.Err != nil {
-			return "", nil, fmt.Errorf("list %s of bucket %s: %w", prefix, b.Name, o.Err)
-		}
-		name = max(name, o.Key[len(b.pathOf("")):])
-	}
-	if name == "" {
+	first, ok := <-c.ListObjects(listing, b.Name, minio.ListObjectsOptions{Prefix: b.pathOf(prefix), Recursive: true, MaxKeys: 1})
+	if !ok {
 		return "", nil, nil
 	}
+	if first.Err != nil {
+		return "", nil, fmt.Errorf("list %s of bucket %s: %w", prefix, b.Name, first.Err)
+	}
+	name = first.Key[len(b.pathOf("")):]
 	o, err := c.GetObject(ctx, b.Name, b.pathOf(name), minio.GetObjectOptions{})
 	if err != nil {
 		return "", nil, fmt.Errorf("read %s of bucket %s: %w", name, b.Name, err)

@@ -96,15 +96,14 @@ func (c *windowCache) load(key windowKey, f fetchFunc) []byte {
 		<-w.done
 		return w.data
 	}
+	defer close(w.done)
 	var got readBuffer
 	err := f(key.number*windowSize, windowSize, &got)
 	if err != nil && (got.Len() == 0 || !errors.Is(err, blob.ErrInvalidRange)) { // the last window is short
-		c.remove(key)
-		close(w.done)
+		c.remove(w)
 		return nil
 	}
 	c.fill(w, got.Bytes())
-	close(w.done)
 	return w.data
 }
 
@@ -128,7 +127,7 @@ func (c *windowCache) fill(w *window, data []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	w.data = data
-	if _, ok := c.known[w.key]; !ok {
+	if e, ok := c.known[w.key]; !ok || e.Value != w {
 		return // everything was forgotten meanwhile
 	}
 	c.bytes += int64(len(w.data))
@@ -143,12 +142,12 @@ func (c *windowCache) fill(w *window, data []byte) {
 	}
 }
 
-func (c *windowCache) remove(key windowKey) {
+func (c *windowCache) remove(w *window) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if e, ok := c.known[key]; ok {
+	if e, ok := c.known[w.key]; ok && e.Value == w {
 		c.order.Remove(e)
-		delete(c.known, key)
+		delete(c.known, w.key)
 	}
 }
 
