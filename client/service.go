@@ -108,7 +108,9 @@ func checkpointID(id retake.CheckpointID) (retake.CheckpointID, error) {
 
 // Log returns a part of the timeline.
 func (c *Client) Log(ctx context.Context, q retake.LogQuery) (retake.Timeline, error) {
-	return callJSON[retake.Timeline](ctx, c.conn, newGet(logValues(q), "workspaces", string(q.Workspace), "checkpoints"))
+	t, err := callJSON[retake.Timeline](ctx, c.conn, newGet(logValues(q), "workspaces", string(q.Workspace), "checkpoints"))
+	t.NextCursor = "" // of HTTP: Before does the same
+	return t, err
 }
 
 // ViewTimeline arranges a part of the timeline in rows.
@@ -163,7 +165,9 @@ func (c *Client) Diff(ctx context.Context, q retake.DiffQuery) (retake.Compariso
 	if q.After != "" {
 		v.Set("after", q.After)
 	}
-	return callJSON[retake.Comparison](ctx, c.conn, newGet(v, "workspaces", string(q.Workspace), "diff"))
+	out, err := callJSON[retake.Comparison](ctx, c.conn, newGet(v, "workspaces", string(q.Workspace), "diff"))
+	out.NextCursor = "" // of HTTP: Next does the same
+	return out, err
 }
 
 // List returns the entries of a directory.
