@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Limits } from "../../api/types.ts";
-import { changesOf, changeWords, drops, fieldOf, limits } from "./limits.ts";
+import { changesOf, changeWords, drops, fieldOf, limits, type LimitName } from "./limits.ts";
 
 const day = 86_400e9;
 const now: Limits = { within: 30 * day, moment: 34_359_738_368, store: 274_877_906_944, workspaces: 1000, per_second: 50, restore_hour: 60, gone_after: 0, grace: 7 * day };
-const field = (name: keyof Limits) => fieldOf(limits.find((l) => l.name === name)!, now[name]);
+const field = (name: LimitName) => fieldOf(limits.find((l) => l.name === name)!, now[name]);
 
 test("a form that nobody touched changes nothing, also where its numbers are rounded", () => {
   const same = Object.fromEntries(limits.map((l) => [l.name, fieldOf(l, now[l.name])]));

@@ -3,7 +3,8 @@ import type { Limits, LimitsBody } from "../../api/types.ts";
 import { bytes, count } from "../../words/number.ts";
 import { span } from "./words.ts";
 
-export type LimitName = keyof Limits;
+// The numbers: the durations among them are there as texts, too.
+export type LimitName = Exclude<keyof Limits, `${string}_text`>;
 
 export interface Limit {
   name: LimitName;
