@@ -99,7 +99,7 @@ func (b *bound) kept(v *harness.Verdict) error {
 			v.Fail("%s, checkpoint %d, is gone", what, n)
 		}
 	}
-	if v.Tried++; len(tl.Checkpoints) > len(b.then)/2 {
+	if v.Tried++; len(tl.Checkpoints) > len(b.then)*4/5 { // how many depends on when it was cleaned up
 		v.Fail("%d of %d checkpoints are there: nothing was thinned", len(tl.Checkpoints), len(b.then))
 	}
 	if err := b.restores(ctx, v, tl.Checkpoints); err != nil {
