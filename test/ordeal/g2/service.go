@@ -317,10 +317,10 @@ func (f *deskFaults) note(at int64, hit bool, err error) {
 // lostServiceWrites keeps half of the n-th write below the store's directory and
 // answers success.
 func lostServiceWrites(r *harness.Run) (caught int64) {
-	for n := int64(1); n <= 12; n++ {
+	for n := int64(1); n <= 160 && caught < 3; n++ {
 		d, err := newDesk(r, r.Seed, 1)
 		if err != nil {
-			return 0
+			return caught // what was caught before counts
 		}
 		var seen atomic.Int64
 		lie := &crashbed.LyingFS{FS: fsx.OS(), Write: func(f fsx.File, p []byte) (int, error) {
@@ -332,11 +332,11 @@ func lostServiceWrites(r *harness.Run) (caught int64) {
 		}}
 		ctx := context.Background()
 		if err := d.work(); err != nil {
-			return 0
+			return caught
 		}
 		want, err := crashbed.LiveTree(d.ws)
 		if err != nil {
-			return 0
+			return caught
 		}
 		cp, serr := saveThrough(ctx, d, lie)
 		var doubt atomic.Int64
