@@ -81,6 +81,7 @@ type Store struct {
 
 	readLock       sync.RWMutex // of an exclusive store: shared by readers, exclusive while packs are rewritten
 	waitingReaders atomic.Int32 // for reads
+	waitingWriters atomic.Int32 // for a sweep to end
 
 	mu              sync.Mutex // guards refreshes of rep's view, and all below
 	closed          bool

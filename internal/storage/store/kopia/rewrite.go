@@ -45,7 +45,7 @@ func (c *sweeper) rewriteSparse(ctx context.Context) error {
 		packs = packs[:full] // a few small ones, full of live bytes, are as good as one
 	}
 	limit := c.batchSize()
-	for first := true; len(packs) > 0 && (first || !c.shouldStop()); first = false {
+	for len(packs) > 0 && (!c.rewrote || !c.shouldStop() && !c.yields()) {
 		var ids []content.ID
 		var n int
 		var bytes int64
@@ -57,7 +57,7 @@ func (c *sweeper) rewriteSparse(ctx context.Context) error {
 		if err := c.rewriteBatch(ctx, packs[:n], ids, bytes); err != nil {
 			return err
 		}
-		packs = packs[n:]
+		packs, c.rewrote = packs[n:], true
 	}
 	return nil
 }

@@ -23,6 +23,15 @@ var exclusiveSafety = maintenance.SafetyParameters{DisableEventualConsistencySaf
 // abandoned.
 const foreignTempAge = time.Hour
 
+// A sweep that nobody may stop lets waiting writers in after every batch that it copied, and
+// goes on after them. After maxSweepTurns it no longer does, so that it ends however many come.
+const (
+	maxSweepTurns = 64
+	writerEntry   = time.Second // how long it waits for them to begin
+
+	writerPollInterval = 10 * time.Millisecond
+)
+
 // Sweep removes what no history reaches. It marks while others write; alone, it visits only
 // what was added since. The order matters: unreachable contents are dropped from the index
 // before anything is copied, so that whole packs are deleted without a copy; only then are
@@ -31,39 +40,70 @@ const foreignTempAge = time.Hour
 func (s *Store) Sweep(ctx context.Context, o store.SweepOptions) (retake.SweepReport, error) {
 	started := s.opts.Clock.Now()
 	var rep retake.SweepReport
+	for turn := 1; ; turn++ {
+		one, rest, err := sweepOnce(ctx, s, o, turn < maxSweepTurns)
+		if turn == 1 {
+			rep.Before = one.Before
+		}
+		rep.After, rep.Peak, rep.Took = one.After, max(rep.Peak, one.Peak), s.opts.Clock.Now().Sub(started)
+		if err == nil && rest {
+			err = awaitWriters(ctx, s)
+		}
+		if err != nil || !rest {
+			return rep, err
+		}
+	}
+}
+
+// sweepOnce sweeps until the end, or until it leaves a rest to let writers in.
+func sweepOnce(ctx context.Context, s *Store, o store.SweepOptions, mayYield bool) (rep retake.SweepReport, rest bool, err error) {
 	var m *reachableSet
-	err := s.metadata.retry(ctx, func() (err error) {
+	err = s.metadata.retry(ctx, func() (err error) {
 		m, err = s.markReachable(ctx)
 		return engineError(ctx, "mark", err)
 	})
 	if err != nil {
-		return rep, fmt.Errorf("sweep: %w", err)
+		return rep, false, fmt.Errorf("sweep: %w", err)
 	}
 	defer m.close(ctx)
 	unlock, err := s.lockExclusive(ctx, o.Wait)
 	if err != nil {
-		return rep, err
+		return rep, false, err
 	}
 	defer unlock()
 	if rep.Before, err = s.Size(ctx); err != nil {
-		return rep, err
+		return rep, false, err
 	}
 	v, err := s.newOwnSession(ctx)
 	if err != nil {
-		return rep, fmt.Errorf("sweep: %w", err)
+		return rep, false, fmt.Errorf("sweep: %w", err)
 	}
-	c := &sweeper{s: s, session: v, reachable: m, room: o.Room, stop: o.Stop, wipe: o.Wipe, started: s.clock.Now()}
+	c := &sweeper{s: s, session: v, reachable: m, room: o.Room, stop: o.Stop, mayYield: mayYield && o.Stop == nil, wipe: o.Wipe, started: s.clock.Now()}
 	defer c.unblockReaders()
 	err = c.run(ctx)
 	ctx = context.WithoutCancel(ctx) // what was begun must be left in order
 	err = errors.Join(err, v.Close(ctx), s.retireView(ctx), s.refresh(ctx), s.metadata.copyNew(ctx))
 	rep.Peak = c.peak.Load()
 	if err != nil {
-		return rep, fmt.Errorf("sweep: %w", err)
+		return rep, false, fmt.Errorf("sweep: %w", err)
 	}
 	rep.After, err = s.Size(ctx)
-	rep.Took = s.opts.Clock.Now().Sub(started)
-	return rep, err
+	return rep, c.rest, err
+}
+
+// awaitWriters waits until the writers that wait have begun, at most for writerEntry.
+func awaitWriters(ctx context.Context, s *Store) error {
+	limit, cancel := context.WithTimeout(ctx, writerEntry)
+	defer cancel()
+	t := time.NewTicker(writerPollInterval)
+	defer t.Stop()
+	for s.waitingWriters.Load() > 0 && limit.Err() == nil {
+		select {
+		case <-limit.Done():
+		case <-t.C:
+		}
+	}
+	return ctx.Err()
 }
 
 // lockExclusive makes new writers wait, then waits for the present ones, at most as long as
@@ -86,8 +126,11 @@ func (s *Store) lockExclusive(ctx context.Context, wait time.Duration) (func(), 
 	return func() { use(); gate() }, nil
 }
 
-// lockShared keeps out sweeps and nothing else.
+// lockShared keeps out sweeps and nothing else. It takes the gate briefly, so that a waiting
+// sweep goes first.
 func (s *Store) lockShared(ctx context.Context) (func(), error) {
+	s.waitingWriters.Add(1)
+	defer s.waitingWriters.Add(-1)
 	gate, err := s.opts.Locks.Lock(ctx, gateLock, false)
 	if err != nil {
 		return nil, asBusy(err)
@@ -107,6 +150,9 @@ type sweeper struct {
 	started        time.Time
 	room           int64       // bytes a batch may copy; 0: chosen from the free space
 	stop           func() bool // nil: to the end
+	mayYield       bool        // to writers that wait
+	rewrote        bool        // a batch, in this turn
+	rest           bool        // something is left for the next turn
 	wipe           bool        // no unreached bytes stay
 	readersBlocked bool        // readers are kept waiting
 	extra          atomic.Int64
@@ -150,8 +196,17 @@ func (c *sweeper) shouldStop() bool {
 	return c.stop != nil && (c.stop() || c.s.waitingReaders.Load() > 0)
 }
 
+// yields reports whether a writer waits and a batch was copied in this turn: then the rest is for
+// the next turn.
+func (c *sweeper) yields() bool {
+	if c.mayYield && c.rewrote && c.s.waitingWriters.Load() > 0 {
+		c.rest = true
+	}
+	return c.rest
+}
+
 func (c *sweeper) shortenIndex(ctx context.Context) error {
-	if c.shouldStop() {
+	if c.shouldStop() || c.yields() {
 		return nil
 	}
 	return compactIndex(ctx, c.s, c.session)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -241,6 +242,61 @@ func TestASweepKeepsToItsRoom(t *testing.T) {
 	if rep.After > 16<<20 || rep.Peak > 8<<20 {
 		t.Errorf("%+v", rep)
 	}
+	for i, cp := range keep {
+		y.wantFiles(cp, randomBytes(uint64(50+i), 1<<20))
+	}
+}
+
+// lateWriter is a lock file of a store in which a writer comes as soon as a sweep is alone.
+type lateWriter struct {
+	fsx.Locks
+	come  func() // in a goroutine of its own
+	asked chan struct{}
+	once  sync.Once
+	turns atomic.Int32 // how often the sweep was alone
+}
+
+func (l *lateWriter) Lock(ctx context.Context, name string, exclusive bool) (func(), error) {
+	if name == "gate" && !exclusive && l.turns.Load() == 1 {
+		l.once.Do(func() { close(l.asked) })
+	}
+	release, err := l.Locks.Lock(ctx, name, exclusive)
+	if err == nil && name == "use" && exclusive {
+		if l.turns.Add(1) == 1 {
+			go l.come()
+			<-l.asked
+		}
+	}
+	return release, err
+}
+
+// A sweep that nobody may stop lets a writer in between two batches.
+func TestWritersDoNotWaitForAWholeSweep(t *testing.T) {
+	t.Parallel()
+	y := newSweepTest(t, true)
+	var chaff, keep []retake.Checkpoint
+	for i := range 4 {
+		chaff = append(chaff, y.seal(randomBytes(uint64(i), 3<<20), randomBytes(uint64(50+i), 1<<20)))
+		keep = append(keep, y.seal(randomBytes(uint64(50+i), 1<<20)))
+	}
+	y.seal([]byte("newest"))
+	y.forget(chaff...)
+	var late retake.Checkpoint
+	saved := make(chan struct{})
+	locks := &lateWriter{Locks: y.hook.Locks, asked: make(chan struct{}), come: func() {
+		defer close(saved)
+		late = y.seal([]byte("late"))
+	}}
+	y.hook.Locks = locks
+	rep := y.sweep(store.SweepOptions{Room: 1 << 20})
+	if n := locks.turns.Load(); n < 2 {
+		t.Errorf("it was alone %d times, want 2 or more", n)
+	}
+	<-saved
+	if rep.After > 6<<20 {
+		t.Errorf("the rest was left: %+v", rep)
+	}
+	y.wantFiles(late, []byte("late"))
 	for i, cp := range keep {
 		y.wantFiles(cp, randomBytes(uint64(50+i), 1<<20))
 	}

@@ -99,27 +99,18 @@ func (s *Store) removeWriter() {
 	}
 }
 
-// lockHistory takes the locks of a writer: the gate briefly, so that a waiting sweep goes
-// first, then the use lock shared and the history exclusively.
+// lockHistory takes the locks of a writer: the use lock shared and the history exclusively.
 func (w *writer) lockHistory(ctx context.Context, ws retake.WorkspaceID) error {
-	gate, err := w.s.opts.Locks.Lock(ctx, gateLock, false)
+	use, err := w.s.lockShared(ctx)
+	if err != nil {
+		return err
+	}
+	w.unlocks = append(w.unlocks, use)
+	history, err := w.s.opts.Locks.Lock(ctx, historyLock+string(ws), true)
 	if err != nil {
 		return asBusy(err)
 	}
-	defer gate()
-	for _, l := range []struct {
-		name      string
-		exclusive bool
-	}{{useLock, false}, {historyLock + string(ws), true}} {
-		release, err := w.s.opts.Locks.Lock(ctx, l.name, l.exclusive)
-		if err != nil {
-			return asBusy(err)
-		}
-		w.unlocks = append(w.unlocks, release)
-		if l.name == useLock {
-			gate() // the sweep waits for the use lock from here on, not for the gate
-		}
-	}
+	w.unlocks = append(w.unlocks, history)
 	return nil
 }
 
