@@ -87,12 +87,17 @@ func (b *bed) wrapEngine() error {
 		return err
 	}
 	script := filepath.Join(at, "retaked")
-	text := fmt.Sprintf("#!/bin/sh\nRETAKE_TEST_CLOCK='%s' exec '%s' \"$@\"\n", b.clock.file, engine)
+	text := fmt.Sprintf("#!/bin/sh\nexport RETAKE_TEST_CLOCK='%s' RETAKE_TEST_SPEED=%d\nexec '%s' \"$@\"\n", b.clock.file, b.speed(), engine)
 	return errors.Join(os.WriteFile(script, []byte(text), 0o755), os.Chtimes(script, i.ModTime(), i.ModTime()))
 }
 
+// speed is how many times faster than the times of files the clock runs.
+func (b *bed) speed() int {
+	return max(1, int(b.Days*24/time.Duration(b.Time).Hours()))
+}
+
 func (b *bed) environ() []string {
-	return []string{"RETAKE_HOME=" + b.home, "HOME=" + b.place("user"), "PATH=/usr/bin:/bin", "TZ=UTC", "RETAKE_TEST_CLOCK=" + b.clock.file}
+	return []string{"RETAKE_HOME=" + b.home, "HOME=" + b.place("user"), "PATH=/usr/bin:/bin", "TZ=UTC", "RETAKE_TEST_CLOCK=" + b.clock.file, "RETAKE_TEST_SPEED=" + strconv.Itoa(b.speed())}
 }
 
 // saving are the commands that read or write a workspace.

@@ -12,6 +12,10 @@ import (
 // running programs jump.
 var ShiftFile string
 
+// Speed is how many times faster than the times of files the clocks run, because a test moves
+// them on.
+var Speed time.Duration = 1
+
 func shift() time.Duration {
 	if ShiftFile == "" {
 		return 0

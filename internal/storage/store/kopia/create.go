@@ -10,6 +10,8 @@ import (
 	"github.com/kopia/kopia/repo/format"
 	"github.com/kopia/kopia/repo/maintenance"
 	"github.com/kopia/kopia/snapshot/policy"
+
+	"github.com/retake-dev/retake/internal/platform/clock"
 )
 
 // initialize writes the repository into an empty or partially created place.
@@ -35,9 +37,12 @@ func (s *Store) initialize(ctx context.Context, password string) error {
 	return s.writePolicy(ctx)
 }
 
-// epochAge is how long an index epoch lasts. With the stock value of a day the index grows by
-// one blob for every save.
-const epochAge = time.Hour
+// epochAge is how long an index epoch lasts, by the times of its files. With the stock value of
+// a day the index grows by one blob for every save.
+const (
+	epochAge    = time.Hour
+	minEpochAge = 10 * time.Minute // the engine takes no shorter one
+)
 
 // setEpochParameters changes the format before the repository is opened for the first time,
 // since an open one keeps what it has read.
@@ -54,9 +59,10 @@ func (s *Store) setEpochParameters(ctx context.Context, password string) error {
 	if err != nil {
 		return fmt.Errorf("read format: %w", err)
 	}
-	mp.EpochParameters.MinEpochDuration = epochAge
-	mp.EpochParameters.EpochRefreshFrequency = epochAge / 3
-	mp.EpochParameters.CleanupSafetyMargin = epochAge
+	age := max(epochAge/clock.Speed, minEpochAge)
+	mp.EpochParameters.MinEpochDuration = age
+	mp.EpochParameters.EpochRefreshFrequency = age / 3
+	mp.EpochParameters.CleanupSafetyMargin = age
 	if err := fm.SetParameters(ctx, mp, cfg, nil); err != nil {
 		return fmt.Errorf("write format: %w", err)
 	}
