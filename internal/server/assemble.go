@@ -92,9 +92,20 @@ func (s *Server) attachHandlers(t *tenant.Tenant) {
 	})
 	api := httpapi.New(t.Service, httpapi.Options{
 		Office: o, Cursors: s.cursors, DetachWork: true, WorkContext: s.workCtx, StreamContext: s.streamCtx, Log: s.opts.Log,
-		About: func() retake.About { return retake.About{Version: s.opts.Version, Started: s.started, Namespace: t.ID} },
+		About:      func() retake.About { return retake.About{Version: s.opts.Version, Started: s.started, Namespace: t.ID} },
+		Operations: s.operationsOf(t.ID),
+		KeepOpen: func(ctx context.Context) (func(), error) {
+			_, release, err := s.pool.Open(ctx, t.ID)
+			return release, err
+		},
 	})
 	t.Attachment = &namespaceHandler{o, web.ContentHandler(api, t.Service, httpapi.WriteProblem)}
+}
+
+// operationsOf returns the operations of a namespace. They are known longer than it is open.
+func (s *Server) operationsOf(ns retake.NamespaceID) *httpapi.Operations {
+	o, _ := s.operations.LoadOrStore(ns, httpapi.NewOperations(s.opts.Clock))
+	return o.(*httpapi.Operations)
 }
 
 // availableBytes returns how many bytes may be written at a path before its disk reaches the

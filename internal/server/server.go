@@ -42,6 +42,7 @@ import (
 	"github.com/retake-dev/retake/internal/server/webhooks"
 	"github.com/retake-dev/retake/internal/storage/serverdb"
 	"github.com/retake-dev/retake/internal/storage/store/kopia"
+	"github.com/retake-dev/retake/internal/ui/httpapi"
 )
 
 // Options configure a server.
@@ -95,6 +96,7 @@ type Server struct {
 	workCtx       context.Context
 	cancelStreams context.CancelFunc // ends event streams, which never end by themselves
 	streamCtx     context.Context
+	operations    sync.Map // *httpapi.Operations by namespace
 }
 
 // Open creates a server from its options. It does not listen yet.
@@ -202,6 +204,10 @@ func (s *Server) anchorPublicKey() string {
 // Close closes everything, the namespaces first.
 func (s *Server) Close() error {
 	s.cancelWork()
+	s.operations.Range(func(_, o any) bool {
+		o.(*httpapi.Operations).Wait()
+		return true
+	})
 	if s.gateway != nil {
 		s.gateway.Close()
 	}

@@ -1162,6 +1162,25 @@ export interface Obstacle {
   text: string;
 }
 
+export interface Operation {
+  /** The time at which the operation began. RFC 3339. */
+  created: string;
+  /** The time at which the operation ended. Absent while it runs. RFC 3339. */
+  ended?: string;
+  /** The operation's ID. */
+  id: string;
+  /** What it does, as the ID of an operation in this description, such as `restore`. */
+  kind: string;
+  /** Why the operation failed or was canceled. */
+  problem?: Problem;
+  /** How far the operation is. */
+  progress: Progress;
+  /** The body that the request would have returned. Its schema is that of `kind`. Absent in lists. */
+  result?: unknown;
+  /** running, succeeded, failed or canceled. */
+  status: string;
+}
+
 export interface Origin {
   /** The checkpoint's ID. */
   checkpoint: string;
@@ -1202,6 +1221,13 @@ export interface PageEvent {
 export interface PageKey {
   /** The results on this page. */
   data: Key[];
+  /** Pass it as cursor to get the next page. Empty on the last page. */
+  next_cursor: string;
+}
+
+export interface PageOperation {
+  /** The results on this page. */
+  data: Operation[];
   /** Pass it as cursor to get the next page. Empty on the last page. */
   next_cursor: string;
 }
@@ -1505,6 +1531,15 @@ export interface Problem {
   what: string;
   /** The exact bytes of what, if they are not valid UTF-8. In base64. */
   what_raw?: string;
+}
+
+export interface Progress {
+  /** The number of bytes so far. */
+  bytes: number;
+  /** The number of files so far. */
+  files: number;
+  /** The number of files in all. 0 while it is not known. */
+  total: number;
 }
 
 export interface Proof {

@@ -44,7 +44,8 @@ func handleEmpty[I any](a *api, op huma.Operation, f func(context.Context, *I) e
 	})
 }
 
-// handleProgress registers a route that streams its progress if the client accepts events.
+// handleProgress registers a route for long work. If the client accepts events, it streams its
+// progress; on a server, a client may prefer an operation that goes on after the response.
 func handleProgress[I, O any](a *api, op huma.Operation, f func(context.Context, *I, func(retake.Progress)) (O, error)) {
 	schemas := a.huma.OpenAPI().Components.Schemas
 	op.Responses = map[string]*huma.Response{"200": {
@@ -53,11 +54,23 @@ func handleProgress[I, O any](a *api, op huma.Operation, f func(context.Context,
 			jsonType:  {Schema: schemas.Schema(reflect.TypeFor[O](), true, "")},
 			eventType: {Schema: &huma.Schema{Type: huma.TypeString, Description: progressStreamText}},
 		},
+	}, "202": {
+		Description: "The work goes on. Location has the address of the operation, which has its progress and its result.",
+		Headers:     map[string]*huma.Param{"Location": {Description: "The operation's address.", Schema: &huma.Schema{Type: huma.TypeString}}},
+		Content:     map[string]*huma.MediaType{jsonType: {Schema: schemas.Schema(reflect.TypeFor[wire.Operation](), true, "")}},
 	}}
+	op.Parameters = append(op.Parameters, &huma.Param{
+		Name: "Prefer", In: "header", Schema: &huma.Schema{Type: huma.TypeString},
+		Description: "With respond-async, a server answers 202 with an operation and does the work after that. A daemon ignores it.",
+	})
 	schemas.Schema(reflect.TypeFor[wire.Progress](), true, "") // registers the schema that the events refer to
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*huma.StreamResponse, error) {
 		return &huma.StreamResponse{Body: func(hc huma.Context) {
 			r, w := humago.Unwrap(hc)
+			if a.opts.Operations != nil && wantsAsync(r) {
+				startOperation(a, ctx, w, r, op.OperationID, func(ctx context.Context, tell func(retake.Progress)) (O, error) { return f(ctx, in, tell) })
+				return
+			}
 			if strings.Contains(r.Header.Get("Accept"), eventType) {
 				streamProgress(a, r.Context(), w, func(tell func(retake.Progress)) (O, error) { return f(ctx, in, tell) })
 				return

@@ -28,6 +28,14 @@ type latestProgress struct {
 	once     sync.Once
 }
 
+func newLatestProgress() *latestProgress { return &latestProgress{firstSet: make(chan struct{})} }
+
+func (l *latestProgress) get() wire.Progress {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.value
+}
+
 func (l *latestProgress) set(p retake.Progress) {
 	l.mu.Lock()
 	l.value, l.fresh = wire.Progress{Files: p.Files, Total: p.Total, Bytes: p.Bytes}, true
@@ -51,7 +59,7 @@ func streamProgress[O any](a *api, asker context.Context, w http.ResponseWriter,
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusOK)
 	s.sendKeepAlive()
-	news := &latestProgress{firstSet: make(chan struct{})}
+	news := newLatestProgress()
 	var out O
 	var err error
 	done := make(chan struct{})

@@ -68,6 +68,13 @@ func deletionExample() retake.Deletion {
 	}
 }
 
+func operationExample() wire.Operation {
+	return wire.Operation{
+		ID: "op_01a1e799-90b2-7c1e-8d3f-2b6a1f0c9e55", Kind: "restore", Status: wire.OperationRunning,
+		Progress: wire.Progress{Files: 120, Total: 171, Bytes: 481337}, Created: exampleTime(11, 0),
+	}
+}
+
 // serverExamples returns the examples of what only a server has, by schema.
 func serverExamples() map[string]any {
 	cp := checkpointExample()
@@ -83,6 +90,7 @@ func serverExamples() map[string]any {
 		"Cadence":    retake.Cadence{Cron: "0 * * * *", Words: "every hour", Next: []time.Time{exampleTime(11, 0), exampleTime(12, 0), exampleTime(13, 0)}},
 		"AuditProof": retake.AuditProof{Entries: 87, Anchors: 2, Outside: 1, Head: exampleDigest, Public: "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="},
 		"Deletion":   deletionExample(),
+		"Operation":  operationExample(),
 		"Snapshot":   snapshotOf(&cp),
 		"Restored":   restored{Restored: 1, ID: cp.ID, Safety: exampleSafety, Now: "cp_01a1e799-a761-731e-ba03-3925c0aa7ea7"},
 	}
@@ -100,6 +108,7 @@ func pageExamples() map[string]any {
 		"PageDeletion":   page[retake.Deletion]{Data: []retake.Deletion{deletionExample()}},
 		"PageDelivery":   page[retake.Delivery]{Data: []retake.Delivery{deliveryExample()}},
 		"PageEvent":      page[retake.Event]{Data: []retake.Event{eventExample()}},
+		"PageOperation":  page[wire.Operation]{Data: []wire.Operation{operationExample()}},
 		"PageKey":        page[retake.Key]{Data: []retake.Key{keyExample()}},
 		"PageSchedule":   page[retake.Schedule]{Data: []retake.Schedule{scheduleExample()}},
 		"PageSnapshot":   page[snapshot]{Data: []snapshot{snapshotOf(&cp)}},

@@ -18,7 +18,7 @@ import (
 
 const (
 	retryLine      = "retry: 2000\n\n" // milliseconds after which a client reconnects
-	maxEventWait   = time.Minute
+	maxWait        = time.Minute
 	eventBatchSize = 100
 
 	eventStreamText = "Events as they happen: `id` is the seq, `event` the type, `data` an Event. To continue a stream, send Last-Event-ID or `after`."
@@ -74,14 +74,12 @@ func (a *api) listEvents(ctx context.Context, in *eventsQuery) (page[retake.Even
 	if err != nil {
 		return page[retake.Event]{}, err
 	}
-	var wait time.Duration
-	if in.Wait != "" {
-		if wait, err = time.ParseDuration(in.Wait); err != nil || wait < 0 {
-			return page[retake.Event]{}, &retake.Error{Kind: retake.Invalid, What: "wait is no time such as 20s", Safe: unchanged, Err: err}
-		}
+	wait, err := parseWait(in.Wait)
+	if err != nil {
+		return page[retake.Event]{}, err
 	}
 	limit := (&pageQuery{Limit: in.Limit}).pageLimit()
-	got, err := a.eventSource.Events(ctx, retake.EventQuery{After: after, Limit: limit, Wait: min(wait, maxEventWait)})
+	got, err := a.eventSource.Events(ctx, retake.EventQuery{After: after, Limit: limit, Wait: wait})
 	if err != nil {
 		return page[retake.Event]{}, err
 	}
@@ -90,6 +88,18 @@ func (a *api) listEvents(ctx context.Context, in *eventsQuery) (page[retake.Even
 		out.NextCursor = a.cursors.Seal("events", strconv.FormatInt(got[len(got)-1].Seq, 10))
 	}
 	return out, nil
+}
+
+// parseWait reads how long a client wants to wait.
+func parseWait(text string) (time.Duration, error) {
+	if text == "" {
+		return 0, nil
+	}
+	wait, err := time.ParseDuration(text)
+	if err != nil || wait < 0 {
+		return 0, &retake.Error{Kind: retake.Invalid, What: "wait is no time such as 20s", Safe: unchanged, Err: err}
+	}
+	return min(wait, maxWait), nil
 }
 
 // streamEvents sends events until the client disconnects or the server stops. An error before

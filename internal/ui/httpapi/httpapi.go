@@ -50,6 +50,10 @@ type Options struct {
 	Events EventSource
 	// Cursors seal positions in lists; nil: cursors are valid for the lifetime of this handler.
 	Cursors Cursors
+	// Operations has the requests that go on after their response; nil: none does.
+	Operations *Operations
+	// KeepOpen keeps the service open while an operation uses it. It is needed with Operations.
+	KeepOpen func(ctx context.Context) (release func(), err error)
 }
 
 // EventSource lists events. An office is one.
@@ -121,6 +125,7 @@ func buildRoutes(s retake.Service, o Options) (*http.ServeMux, huma.API) {
 	a.registerAudit()
 	a.registerDeletions()
 	a.registerSnapshots()
+	a.registerOperations()
 	adjustSchemas(a.huma.OpenAPI())
 	adjustServerSchemas(a.huma.OpenAPI())
 	refuseUnknownFields(a.huma.OpenAPI())
@@ -198,10 +203,15 @@ func (a *api) workContext(ctx context.Context) (context.Context, context.CancelF
 	if !a.opts.DetachWork {
 		return context.WithCancel(ctx)
 	}
+	operation, isOperation := ctx.Value(cancelKey{}).(context.Context)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	if a.opts.WorkContext == nil {
+	end := a.opts.WorkContext
+	if isOperation {
+		end = operation // which ends with WorkContext, too
+	}
+	if end == nil {
 		return ctx, cancel
 	}
-	free := context.AfterFunc(a.opts.WorkContext, cancel)
+	free := context.AfterFunc(end, cancel)
 	return ctx, func() { free(); cancel() }
 }

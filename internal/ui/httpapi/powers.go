@@ -17,6 +17,8 @@ const descriptionID = "openapi"
 // listed is closed to all keys, and a test fails.
 var requiredPermissions = map[string]retake.Power{
 	descriptionID: retake.PowerNone, "about": retake.PowerNone,
+	// A key sees and cancels only the operations that it began itself.
+	"list-operations": retake.PowerNone, "operation": retake.PowerNone, "cancel-operation": retake.PowerNone,
 
 	"estimate": retake.PowerSee, "locate": retake.PowerSee, "list-workspaces": retake.PowerSee, "status": retake.PowerSee, "log": retake.PowerSee, "view-timeline": retake.PowerSee,
 	"find": retake.PowerSee, "diff": retake.PowerSee, "list": retake.PowerSee, "file": retake.PowerSee, "object": retake.PowerSee, "story": retake.PowerSee,

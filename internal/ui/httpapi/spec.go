@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/pure/wire"
 )
 
 // Spec returns the description of the API, OpenAPI 3.1 in YAML.
@@ -66,6 +67,7 @@ func newHumaAPI(mux *http.ServeMux) huma.API {
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{keyScheme: {Type: "http", Scheme: "bearer", Description: keyText}}
 	c.Security = []map[string][]string{{}, {keyScheme: {}}}
 	c.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[huma.ErrorModel](), reflect.TypeFor[problem]())
+	c.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[wire.Problem](), reflect.TypeFor[problem]())
 	return humago.New(mux, c)
 }
 

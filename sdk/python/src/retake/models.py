@@ -650,6 +650,18 @@ class Obstacle:
 
 
 @dataclass(kw_only=True)
+class Operation:
+    created: datetime  # The time at which the operation began.
+    ended: Optional[datetime] = None  # The time at which the operation ended. Absent while it runs.
+    id: str  # The operation's ID.
+    kind: str  # What it does, as the ID of an operation in this description, such as `restore`.
+    problem: Optional[Problem] = None  # Why the operation failed or was canceled.
+    progress: Progress  # How far the operation is.
+    result: Any = None  # The body that the request would have returned. Its schema is that of `kind`. Absent in lists.
+    status: str  # running, succeeded, failed or canceled.
+
+
+@dataclass(kw_only=True)
 class Origin:
     checkpoint: str  # The checkpoint's ID.
     number: int  # The checkpoint's number.
@@ -787,6 +799,13 @@ class Policy:
     exclude: list[str] = field(default_factory=list)  # Patterns to leave out, in the form of `.gitignore`.
     gitignore: Optional[bool] = None  # If true, files that git ignores are left out.
     max_new_file: Optional[int] = None  # New files above this size are left out, in bytes. 0 means no limit.
+
+
+@dataclass(kw_only=True)
+class Progress:
+    bytes: int  # The number of bytes so far.
+    files: int  # The number of files so far.
+    total: int  # The number of files in all. 0 while it is not known.
 
 
 @dataclass(kw_only=True)
@@ -1506,6 +1525,7 @@ __all__ = [
     "NewKey",
     "NewWebhook",
     "Obstacle",
+    "Operation",
     "Origin",
     "Pin",
     "Plan",
@@ -1518,6 +1538,7 @@ __all__ = [
     "PlanView",
     "Point",
     "Policy",
+    "Progress",
     "Proof",
     "PurgePlan",
     "PurgeReport",
