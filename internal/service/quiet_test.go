@@ -27,7 +27,7 @@ type quietFixture struct {
 func newQuietFixture(t *testing.T) *quietFixture {
 	t.Helper()
 	k := &quietFixture{summaryFixture: &summaryFixture{T: t, st: &countingStore{Store: memorytest.New()}, home: t.TempDir(), root: filepath.Join(t.TempDir(), "shop")}, beats: 1}
-	k.tracker = func() *track.Tracker { return track.New(track.Options{TrustUnreadable: true}) }
+	k.tracker = func() *track.Tracker { return track.New(track.Options{TrustUnreadable: true, DrainTime: time.Minute}) }
 	k.habits = func(retake.WorkspaceID) retake.Habits { return retake.Habits{Quiet: true} }
 	k.dirs()
 	k.write("a.go", "one\n")

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -21,7 +22,7 @@ func openExclusive(t *testing.T, mode retake.TrackingMode) *service.Service {
 	set, err := config.Load(filepath.Join(home, "config.json"))
 	must(t, err)
 	c := config.Config{DataDir: filepath.Join(home, "data"), Home: "/nobody", BootID: "this run"}
-	s, err := assemble.OpenService(t.Context(), c, set, assemble.Options{Derivation: derivation, Exclusive: true, Track: track.Options{Mode: mode, TrustUnreadable: true}})
+	s, err := assemble.OpenService(t.Context(), c, set, assemble.Options{Derivation: derivation, Exclusive: true, Track: track.Options{Mode: mode, TrustUnreadable: true, DrainTime: time.Minute}})
 	must(t, err)
 	t.Cleanup(func() { must(t, s.Close()) })
 	return s

@@ -3,6 +3,7 @@ package assemble_test
 import (
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/assembly/assemble"
@@ -22,7 +23,7 @@ func TestSole(t *testing.T) {
 				c := config.Config{DataDir: filepath.Join(home, "data"), Home: "/nobody", BootID: "this run"}
 				set, err := config.Load(filepath.Join(home, "config.json"))
 				must(t, err)
-				s, err := assemble.OpenService(t.Context(), c, set, assemble.Options{Derivation: derivation, Exclusive: true, Track: track.Options{Mode: mode, TrustUnreadable: true}})
+				s, err := assemble.OpenService(t.Context(), c, set, assemble.Options{Derivation: derivation, Exclusive: true, Track: track.Options{Mode: mode, TrustUnreadable: true, DrainTime: time.Minute}})
 				must(t, err)
 				return s
 			}})

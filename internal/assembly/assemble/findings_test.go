@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -241,7 +242,7 @@ func TestStatusDoesNotSwallowALink(t *testing.T) {
 			if mode == retake.TrackingFanotify && os.Getuid() != 0 {
 				t.Skip("fanotify needs root")
 			}
-			d := newDesk(t, assemble.Options{Track: track.Options{Mode: mode, TrustUnreadable: true}})
+			d := newDesk(t, assemble.Options{Track: track.Options{Mode: mode, TrustUnreadable: true, DrainTime: time.Minute}})
 			must(t, os.Link(d.at("shop/a"), d.at("shop/link")))
 			d.write("shop/link", "through the link")
 			_, err := d.s.Status(t.Context(), d.ws)

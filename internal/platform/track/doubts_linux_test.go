@@ -54,6 +54,22 @@ func TestManyChangesAtOnce(t *testing.T) {
 	})
 }
 
+// Changes elsewhere on the file system, or here, that take too long to look up are not waited for: a
+// rescan comes instead, and the old ones are not told later.
+func TestADrainDoesNotWaitForAFlood(t *testing.T) {
+	needs(t, retake.TrackingFanotify)
+	a := newTestDir(t)
+	o := onlyMode(retake.TrackingFanotify)
+	o.DrainTime = 1 // as if all of it had passed
+	w := start(t, a.dir, o)
+	release := track.LockQueue(w)
+	for i := range 100 {
+		a.write(itoa(i), "x")
+	}
+	release()
+	wantRescan(t, w, "more changes on the file system than can be followed")
+}
+
 func TestTooManyPathsAreADoubt(t *testing.T) {
 	t.Parallel()
 	inEach(t, func(t *testing.T, mode retake.TrackingMode) {

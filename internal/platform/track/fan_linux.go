@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -24,10 +25,11 @@ type groupRegistry struct {
 // fsGroup is a fanotify group with a mark on a whole file system. It receives all events of
 // the file system and assigns them to the roots.
 type fsGroup struct {
-	superDev uint64
-	file     *os.File
-	fd       int
-	done     chan struct{}
+	superDev  uint64
+	file      *os.File
+	fd        int
+	done      chan struct{}
+	drainTime time.Duration // see Options.DrainTime
 
 	mu            sync.Mutex
 	closed        bool                        // guarded by mu, as all below
@@ -73,7 +75,7 @@ func openFanotify(w *Watch, root int, at *rootInfo) (eventSource, error) {
 	g := h.groups[at.superDev]
 	if g == nil {
 		var err error
-		if g, err = openFanotifyGroup(at.superDev); err != nil {
+		if g, err = openFanotifyGroup(at.superDev, w.tracker.options.DrainTime); err != nil {
 			return nil, err
 		}
 	}
@@ -108,7 +110,7 @@ func checkHandleResolution(root int, at *rootInfo) error {
 	return nil
 }
 
-func openFanotifyGroup(super uint64) (*fsGroup, error) {
+func openFanotifyGroup(super uint64, drainTime time.Duration) (*fsGroup, error) {
 	// FAN_REPORT_FID also reports changes without a name, by nfsd or by handle.
 	fd, err := unix.FanotifyInit(unix.FAN_CLASS_NOTIF|unix.FAN_REPORT_DFID_NAME|unix.FAN_REPORT_FID|
 		unix.FAN_UNLIMITED_QUEUE|unix.FAN_UNLIMITED_MARKS|unix.FAN_CLOEXEC|unix.FAN_NONBLOCK, unix.O_RDONLY|unix.O_CLOEXEC)
@@ -117,7 +119,7 @@ func openFanotifyGroup(super uint64) (*fsGroup, error) {
 	}
 	g := &fsGroup{
 		superDev: super, fd: fd, file: os.NewFile(uintptr(fd), "fanotify"), done: make(chan struct{}),
-		buf: make([]byte, fanotifyBufferSize),
+		buf: make([]byte, fanotifyBufferSize), drainTime: drainTime,
 	}
 	go pollEvents(g.file, g.done, g.readInBackground)
 	return g, nil
@@ -240,18 +242,9 @@ func (f *fanotifyWatch) drain(root int, at *rootInfo, d *DirtySet) (broken bool)
 		f.root = *at
 		g.resetOwners()
 	}
-	g.readQueue()
-	files := f.trail
-	old := f.takePending()
-	f.dirMoved = false
-	f.resolveLostFiles(files, f.reportDirs(old, root, at, d), root, at, d)
-	// A directory that was moved meanwhile took its changes along. Report again,
-	// so that its old name is in the same result.
-	g.readQueue()
-	if f.dirMoved {
-		f.resolveLostFiles(files, f.reportDirs(old, root, at, d), root, at, d)
-		more := f.trail
-		f.resolveLostFiles(more, f.reportDirs(f.takePending(), root, at, d), root, at, d)
+	g.drainQueue()
+	if f.rescanReason == "" {
+		f.reportPending(root, at, d)
 	}
 	f.reportLinkChanges(d)
 	if f.rescanReason != "" {
@@ -259,6 +252,22 @@ func (f *fanotifyWatch) drain(root int, at *rootInfo, d *DirtySet) (broken bool)
 		f.rescanReason = ""
 	}
 	return false
+}
+
+// reportPending adds what changed since the last drain to d.
+func (f *fanotifyWatch) reportPending(root int, at *rootInfo, d *DirtySet) {
+	files := f.trail
+	old := f.takePending()
+	f.dirMoved = false
+	f.resolveLostFiles(files, f.reportDirs(old, root, at, d), root, at, d)
+	// A directory that was moved meanwhile took its changes along. Report again,
+	// so that its old name is in the same result.
+	f.group.drainQueue()
+	if f.dirMoved {
+		f.resolveLostFiles(files, f.reportDirs(old, root, at, d), root, at, d)
+		more := f.trail
+		f.resolveLostFiles(more, f.reportDirs(f.takePending(), root, at, d), root, at, d)
+	}
 }
 
 // takePending returns the pending names and starts a new set.

@@ -5,8 +5,20 @@ import (
 	"encoding/binary"
 	"errors"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/retake-dev/retake/internal/platform/clock"
+)
+
+// The queue has the changes of a whole file system, and each directory in it is looked up. Who builds
+// or unpacks beside us must not delay a checkpoint, so a drain handles events for DrainTime only, and
+// then asks for a rescan instead. Between drains there is time, but nobody waits long for the lock.
+const (
+	backgroundShare = 5 // of DrainTime
+
+	tooManyChanges = "more changes on the file system than can be followed"
 )
 
 // readInBackground empties the queue between drains, so that it stays short.
@@ -16,27 +28,44 @@ func (g *fsGroup) readInBackground() bool {
 	if g.closed {
 		return false
 	}
-	return g.readQueue()
+	_, ok := g.readQueue(g.drainTime / backgroundShare)
+	return ok
 }
 
-// readQueue reads and handles all events in the queue. It returns false if the queue cannot be
-// read.
-func (g *fsGroup) readQueue() bool {
-	b := &eventBatch{group: g}
+// drainQueue reads all events in the queue, or asks for a rescan and drops what is in it.
+func (g *fsGroup) drainQueue() {
+	if empty, ok := g.readQueue(g.drainTime); empty || !ok {
+		return
+	}
+	g.requireRescan(tooManyChanges)
+	end := clock.Wall.Now().Add(g.drainTime / 2)
+	for clock.Wall.Now().Before(end) { // what is left then is read later, and rescanned once more
+		if n, err := unix.Read(g.fd, g.buf); err != nil && !errors.Is(err, unix.EINTR) || n == 0 {
+			return
+		}
+	}
+}
+
+// readQueue reads and handles the events in the queue for at most so long. It returns whether the queue
+// is empty, and false if it cannot be read.
+func (g *fsGroup) readQueue(atMost time.Duration) (empty, ok bool) {
+	end := clock.Wall.Now().Add(atMost)
+	b := &eventBatch{group: g, dropAfter: end.Add(atMost)}
 	defer b.closeRoots()
-	for {
+	for clock.Wall.Now().Before(end) {
 		n, err := unix.Read(g.fd, g.buf)
 		switch {
 		case errors.Is(err, unix.EINTR):
 			continue
 		case errors.Is(err, unix.EAGAIN):
-			return true
+			return true, true
 		case err != nil || n <= 0:
 			g.requireRescan("the queue of changes cannot be read")
-			return false
+			return false, false
 		}
 		b.handleEvents(g.buf[:n])
 	}
+	return false, true
 }
 
 func (g *fsGroup) requireRescan(why string) {
@@ -62,6 +91,7 @@ const (
 // be resolved, and closes them at its end.
 type eventBatch struct {
 	group        *fsGroup
+	dropAfter    time.Time       // a directory that is just being removed may take long to look up
 	checkedFiles map[string]bool // files whose links changed
 	roots        []openedRoot
 	rootsOpened  bool
@@ -77,6 +107,10 @@ type openedRoot struct {
 // handleEvents parses a buffer of events.
 func (b *eventBatch) handleEvents(buf []byte) {
 	for len(buf) >= eventHeaderSize {
+		if clock.Wall.Now().After(b.dropAfter) {
+			b.group.requireRescan(tooManyChanges)
+			return
+		}
 		size := int(binary.NativeEndian.Uint32(buf))
 		head := int(binary.NativeEndian.Uint16(buf[eventHeaderLenOffset:]))
 		if size < eventHeaderSize || size > len(buf) || head < eventHeaderSize || head > size || buf[eventVersionOffset] != fanotifyVersion {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -90,7 +91,7 @@ func startWith(t testing.TB, tr *track.Tracker, root string) *track.Watch {
 }
 
 func onlyMode(mode retake.TrackingMode) track.Options {
-	return track.Options{Mode: mode, TrustUnreadable: true}
+	return track.Options{Mode: mode, TrustUnreadable: true, DrainTime: time.Minute}
 }
 
 // drainPaths drains and fails if a rescan is required.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/retake-dev/retake"
 )
@@ -42,9 +43,13 @@ type Options struct {
 	Mode            retake.TrackingMode // "": fanotify if it works, otherwise inotify
 	TrustUnreadable bool                // assume that processes that we may not inspect map no files of the root
 	MaxPaths        int                 // most paths kept between two drains before a rescan is required; 0: 200,000
+	DrainTime       time.Duration       // most time for the events of a file system before a rescan is required; 0: half a second
 }
 
-const defaultMaxPaths = 200_000
+const (
+	defaultMaxPaths  = 200_000
+	defaultDrainTime = 500 * time.Millisecond
+)
 
 // Tracker tracks any number of roots.
 type Tracker struct {
@@ -63,6 +68,9 @@ var errClosed = errors.New("the tracker is closed")
 func New(o Options) *Tracker {
 	if o.MaxPaths <= 0 {
 		o.MaxPaths = defaultMaxPaths
+	}
+	if o.DrainTime <= 0 {
+		o.DrainTime = defaultDrainTime
 	}
 	return &Tracker{options: o, mask: eventMask, watches: map[*Watch]struct{}{}}
 }

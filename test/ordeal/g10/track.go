@@ -61,7 +61,7 @@ func untold(r *harness.Run, mode retake.TrackingMode, shares []portion) []harnes
 func (e *editor) assembly() assemble.Options {
 	o := assemble.Options{Derivation: harness.Derivation}
 	if e.mode != "" {
-		o.Exclusive, o.Track = true, track.Options{Mode: e.mode, TrustUnreadable: true}
+		o.Exclusive, o.Track = true, track.Options{Mode: e.mode, TrustUnreadable: true, DrainTime: time.Minute}
 	}
 	return o
 }
