@@ -137,7 +137,7 @@ type SealRequest struct {
 // Maintenance frees, verifies and measures the stored bytes.
 type Maintenance interface {
 	// Sweep removes what no history reaches. It marks while others write; then it waits for
-	// writers and makes new ones wait.
+	// writers and makes new ones wait, but not for all of a long sweep.
 	Sweep(ctx context.Context, opts SweepOptions) (retake.SweepReport, error)
 	// Scrub reads the structure of every checkpoint and a sample of the bytes.
 	Scrub(ctx context.Context, q retake.ScrubQuery) (retake.ScrubReport, error)

@@ -76,3 +76,9 @@ func Nearby(blobs map[string][]byte) (read func(id string, offset, length int64)
 			return n
 		}
 }
+
+// SetReaderExit sets how long a wipe keeps writers waiting for readers.
+func (s *Store) SetReaderExit(d time.Duration) { s.readerExit = d }
+
+// ShortenTurns makes a sweep let writers in after every batch, however quickly it was copied.
+func (s *Store) ShortenTurns() { s.shortTurns = true }

@@ -79,9 +79,10 @@ type Store struct {
 	damage   damageList
 	metadata metadata
 
-	readLock       sync.RWMutex // of an exclusive store: shared by readers, exclusive while packs are rewritten
-	waitingReaders atomic.Int32 // for reads
-	waitingWriters atomic.Int32 // for a sweep to end
+	readGate       readGate      // of an exclusive store
+	readerExit     time.Duration // how long a turn of a wipe keeps writers waiting for readers to end
+	shortTurns     bool          // of a sweep, in tests
+	waitingWriters atomic.Int32  // for a sweep to end
 
 	mu              sync.Mutex // guards refreshes of rep's view, and all below
 	closed          bool
@@ -224,7 +225,7 @@ func openStorage(ctx context.Context, o Options, create bool) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{opts: o, homeDir: home, clock: clock.NewMonotonic(o.Clock, time.Time{})}
+	s := &Store{opts: o, homeDir: home, readerExit: readerExit, clock: clock.NewMonotonic(o.Clock, time.Time{})}
 	s.damage.s, s.metadata.s = s, s
 	if o.Bucket != nil {
 		s.blobs, err = newBucket(ctx, o, s.clock.Now)

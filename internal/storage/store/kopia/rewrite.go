@@ -8,6 +8,9 @@ import (
 	"github.com/kopia/kopia/repo/blob"
 	"github.com/kopia/kopia/repo/content"
 	"github.com/kopia/kopia/repo/maintenance"
+
+	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/storage/store"
 )
 
 // A pack is rewritten when less than minLiveShare of it is live, or when it is one of
@@ -34,8 +37,11 @@ func (p *sparsePack) isSparse() bool { return float64(p.live) < minLiveShare*flo
 // would miss them, so it runs only while nobody reads; otherwise it is left for the next
 // sweep.
 func (c *sweeper) rewriteSparse(ctx context.Context) error {
-	if c.shouldStop() || !c.blockReaders() {
+	if c.shouldStop() {
 		return nil
+	}
+	if ok, err := c.blockReaders(ctx); err != nil || !ok {
+		return err
 	}
 	packs, err := c.findSparsePacks(ctx)
 	if err != nil {
@@ -45,42 +51,59 @@ func (c *sweeper) rewriteSparse(ctx context.Context) error {
 		packs = packs[:full] // a few small ones, full of live bytes, are as good as one
 	}
 	limit := c.batchSize()
-	for len(packs) > 0 && (!c.rewrote || !c.shouldStop() && !c.yields()) {
-		var ids []content.ID
-		var n int
-		var bytes int64
-		for n < len(packs) && (n == 0 || bytes+packs[n].live <= limit) {
-			ids = append(ids, packs[n].contents...)
-			bytes += packs[n].live
-			n++
-		}
+	c.copyingSince = clock.Wall.Now()
+	for len(packs) > 0 && (c.copied == 0 || !c.shouldStop() && !c.leaveRest()) {
+		n, ids, bytes := firstBatch(packs, limit)
 		if err := c.rewriteBatch(ctx, packs[:n], ids, bytes); err != nil {
 			return err
 		}
-		packs, c.rewrote = packs[n:], true
+		packs = packs[n:]
+		c.copied++
 	}
 	return nil
 }
 
+// firstBatch returns how many of the packs are rewritten together, their contents and their size.
+func firstBatch(packs []sparsePack, limit int64) (n int, ids []content.ID, bytes int64) {
+	for n < len(packs) && (n == 0 || bytes+packs[n].live <= limit) {
+		ids = append(ids, packs[n].contents...)
+		bytes += packs[n].live
+		n++
+	}
+	return n, ids, bytes
+}
+
 // blockReaders makes the readers of an exclusive store wait until the sweep ends. It returns
-// false if there is a reader already; to wipe, it waits for them instead.
-func (c *sweeper) blockReaders() bool {
+// false if there is a reader already. To wipe, it waits for readers; after a while the writers,
+// which wait as well, come first, and the wipe tries again in its next turn.
+func (c *sweeper) blockReaders(ctx context.Context) (bool, error) {
 	switch {
 	case !c.s.opts.Exclusive || c.readersBlocked:
-		return true
-	case c.wipe: // it must be done, so it waits for readers
-		c.s.readLock.Lock()
-		c.readersBlocked = true
-	default:
-		c.readersBlocked = c.s.readLock.TryLock()
+		return true, nil
+	case !c.wipe:
+		c.readersBlocked = c.s.readGate.tryBlock()
+		return c.readersBlocked, nil
 	}
-	return c.readersBlocked
+	limit, cancel := context.WithTimeout(ctx, c.s.readerExit)
+	defer cancel()
+	err := c.s.readGate.block(limit)
+	switch {
+	case err == nil:
+		c.readersBlocked = true
+		return true, nil
+	case ctx.Err() == nil && c.mayYield:
+		c.rest = true
+		return false, nil
+	case ctx.Err() == nil:
+		return false, fmt.Errorf("a file of the history is open for reading: %w", store.ErrBusy)
+	}
+	return false, err
 }
 
 func (c *sweeper) unblockReaders() {
 	if c.readersBlocked {
 		c.readersBlocked = false
-		c.s.readLock.Unlock()
+		c.s.readGate.unblock()
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/kopia/kopia/repo/maintenance"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/platform/clock"
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
@@ -23,11 +24,12 @@ var exclusiveSafety = maintenance.SafetyParameters{DisableEventualConsistencySaf
 // abandoned.
 const foreignTempAge = time.Hour
 
-// A sweep that nobody may stop lets waiting writers in after every batch that it copied, and
+// A sweep that nobody may stop lets waiting writers in between the batches that it copies, and
 // goes on after them. After maxSweepTurns it no longer does, so that it ends however many come.
 const (
 	maxSweepTurns = 64
-	writerEntry   = time.Second // how long it waits for them to begin
+	writerEntry   = time.Second     // how long it waits for them to begin
+	readerExit    = 5 * time.Second // see Store.readerExit
 
 	writerPollInterval = 10 * time.Millisecond
 )
@@ -43,9 +45,12 @@ func (s *Store) Sweep(ctx context.Context, o store.SweepOptions) (retake.SweepRe
 	for turn := 1; ; turn++ {
 		one, rest, err := sweepOnce(ctx, s, o, turn < maxSweepTurns)
 		if turn == 1 {
-			rep.Before = one.Before
+			rep.Before, rep.After = one.Before, one.Before
 		}
-		rep.After, rep.Peak, rep.Took = one.After, max(rep.Peak, one.Peak), s.opts.Clock.Now().Sub(started)
+		if err == nil { // others may have saved between two turns
+			rep.After -= one.Before - one.After
+		}
+		rep.Peak, rep.Took = max(rep.Peak, one.Peak), s.opts.Clock.Now().Sub(started)
 		if err == nil && rest {
 			err = awaitWriters(ctx, s)
 		}
@@ -78,7 +83,7 @@ func sweepOnce(ctx context.Context, s *Store, o store.SweepOptions, mayYield boo
 	if err != nil {
 		return rep, false, fmt.Errorf("sweep: %w", err)
 	}
-	c := &sweeper{s: s, session: v, reachable: m, room: o.Room, stop: o.Stop, mayYield: mayYield && o.Stop == nil, wipe: o.Wipe, started: s.clock.Now()}
+	c := &sweeper{s: s, session: v, reachable: m, room: o.Room, stop: o.Stop, mayYield: mayYield && o.Stop == nil, wipe: o.Wipe, started: s.clock.Now(), begun: clock.Wall.Now()}
 	defer c.unblockReaders()
 	err = c.run(ctx)
 	ctx = context.WithoutCancel(ctx) // what was begun must be left in order
@@ -129,8 +134,6 @@ func (s *Store) lockExclusive(ctx context.Context, wait time.Duration) (func(), 
 // lockShared keeps out sweeps and nothing else. It takes the gate briefly, so that a waiting
 // sweep goes first.
 func (s *Store) lockShared(ctx context.Context) (func(), error) {
-	s.waitingWriters.Add(1)
-	defer s.waitingWriters.Add(-1)
 	gate, err := s.opts.Locks.Lock(ctx, gateLock, false)
 	if err != nil {
 		return nil, asBusy(err)
@@ -147,12 +150,14 @@ type sweeper struct {
 	s              *Store
 	session        *session
 	reachable      *reachableSet
-	started        time.Time
+	started        time.Time   // by the clock of the store
+	begun          time.Time   // by the clock of the machine
 	room           int64       // bytes a batch may copy; 0: chosen from the free space
 	stop           func() bool // nil: to the end
-	mayYield       bool        // to writers that wait
-	rewrote        bool        // a batch, in this turn
+	mayYield       bool        // to writers that wait, and to readers
 	rest           bool        // something is left for the next turn
+	copyingSince   time.Time   // when the first batch began
+	copied         int         // batches
 	wipe           bool        // no unreached bytes stay
 	readersBlocked bool        // readers are kept waiting
 	extra          atomic.Int64
@@ -193,20 +198,21 @@ func (c *sweeper) run(ctx context.Context) error {
 // shouldStop reports whether the rest is left for the next sweep. A sweep that can be stopped
 // also stops for waiting readers.
 func (c *sweeper) shouldStop() bool {
-	return c.stop != nil && (c.stop() || c.s.waitingReaders.Load() > 0)
+	return c.stop != nil && (c.stop() || c.s.readGate.isAwaited())
 }
 
-// yields reports whether a writer waits and a batch was copied in this turn: then the rest is for
-// the next turn.
-func (c *sweeper) yields() bool {
-	if c.mayYield && c.rewrote && c.s.waitingWriters.Load() > 0 {
+// leaveRest leaves the rest for the next turn if a writer waits. Each turn begins with the same
+// work, so it first copies for as long as that took.
+func (c *sweeper) leaveRest() bool {
+	enough := c.s.shortTurns || clock.Wall.Now().Sub(c.copyingSince) >= c.copyingSince.Sub(c.begun)
+	if c.mayYield && c.copied > 0 && enough && c.s.waitingWriters.Load() > 0 {
 		c.rest = true
 	}
 	return c.rest
 }
 
 func (c *sweeper) shortenIndex(ctx context.Context) error {
-	if c.shouldStop() || c.yields() {
+	if c.shouldStop() || c.leaveRest() {
 		return nil
 	}
 	return compactIndex(ctx, c.s, c.session)

@@ -3,6 +3,7 @@ package kopia_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -288,6 +289,7 @@ func TestWritersDoNotWaitForAWholeSweep(t *testing.T) {
 		late = y.seal([]byte("late"))
 	}}
 	y.hook.Locks = locks
+	y.s.ShortenTurns()
 	rep := y.sweep(store.SweepOptions{Room: 1 << 20})
 	if n := locks.turns.Load(); n < 2 {
 		t.Errorf("it was alone %d times, want 2 or more", n)
@@ -299,5 +301,60 @@ func TestWritersDoNotWaitForAWholeSweep(t *testing.T) {
 	y.wantFiles(late, []byte("late"))
 	for i, cp := range keep {
 		y.wantFiles(cp, randomBytes(uint64(50+i), 1<<20))
+	}
+}
+
+// A wipe that waits for a reader stops nobody for long: the reader reads on, others read, a writer
+// saves, and when the reader has ended, so does the wipe.
+func TestAWipeWaitsForReadersAlone(t *testing.T) {
+	t.Parallel()
+	y := newSweepTest(t, true)
+	y.s.SetReaderExit(200 * time.Millisecond)
+	big, small := randomBytes(5, 20<<20), randomBytes(6, 300<<10)
+	chaff := y.seal(randomBytes(100, 3<<20), big)
+	keep := y.seal(big, small)
+	y.forget(chaff)
+	r := y.open(keep, 0)
+	head := make([]byte, 1<<20)
+	if _, err := io.ReadFull(r, head); err != nil {
+		t.Fatal(err)
+	}
+	wiped := make(chan error, 1)
+	go func() {
+		_, err := y.s.Sweep(t.Context(), store.SweepOptions{Wipe: true})
+		wiped <- err
+	}()
+	for range 3 { // each has to get past the wipe
+		y.wantFiles(keep, big, small)
+		y.seal([]byte("beside a wipe"))
+	}
+	rest, err := io.ReadAll(r)
+	if err != nil || !bytes.Equal(append(head, rest...), big) {
+		t.Fatalf("the rest beside a wipe: %v, %d bytes", err, len(rest))
+	}
+	select {
+	case err := <-wiped:
+		t.Fatalf("it ended beside a reader: %v", err)
+	default:
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-wiped; err != nil {
+		t.Fatal(err)
+	}
+	y.wantFiles(keep, big, small)
+}
+
+// A reader that never ends makes a wipe give up, and it says so.
+func TestAWipeGivesUpBesideAReader(t *testing.T) {
+	t.Parallel()
+	y := newSweepTest(t, true)
+	y.s.SetReaderExit(time.Millisecond)
+	keep := y.seal(randomBytes(6, 300<<10))
+	r := y.open(keep, 0)
+	defer r.Close()
+	if _, err := y.s.Sweep(t.Context(), store.SweepOptions{Wipe: true}); !errors.Is(err, store.ErrBusy) {
+		t.Errorf("beside a reader: %v, want ErrBusy", err)
 	}
 }

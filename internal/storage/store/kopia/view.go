@@ -166,17 +166,17 @@ func (s *Store) acquireReader(ctx context.Context) (repo.Repository, func(), err
 	if !s.opts.Exclusive {
 		return s.rep, func() {}, nil
 	}
-	s.waitingReaders.Add(1)
-	s.readLock.RLock()
-	s.waitingReaders.Add(-1)
+	if err := s.readGate.enter(ctx); err != nil {
+		return nil, nil, err
+	}
 	vw, err := s.acquireView(ctx)
 	if err != nil {
-		s.readLock.RUnlock()
+		s.readGate.leave()
 		return nil, nil, err
 	}
 	return vw.reader, func() {
 		_ = s.releaseView(ctx, vw) // closing a view that was only read
-		s.readLock.RUnlock()
+		s.readGate.leave()
 	}, nil
 }
 

@@ -101,6 +101,8 @@ func (s *Store) removeWriter() {
 
 // lockHistory takes the locks of a writer: the use lock shared and the history exclusively.
 func (w *writer) lockHistory(ctx context.Context, ws retake.WorkspaceID) error {
+	w.s.waitingWriters.Add(1)
+	defer w.s.waitingWriters.Add(-1)
 	use, err := w.s.lockShared(ctx)
 	if err != nil {
 		return err
