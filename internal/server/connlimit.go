@@ -35,12 +35,21 @@ func (l *addressLimiter) Accept() (net.Conn, error) {
 		if err != nil || at.Addr().IsLoopback() {
 			return c, nil
 		}
-		if l.enter(at.Addr().Unmap()) {
-			return &limitedConn{Conn: c, leave: sync.OnceFunc(func() { l.leave(at.Addr().Unmap()) })}, nil
+		from := countedAddress(at.Addr())
+		if l.enter(from) {
+			return &limitedConn{Conn: c, leave: sync.OnceFunc(func() { l.leave(from) })}, nil
 		}
 		l.refused()
 		_ = c.Close() // it is not told why: that would take the connection that it may not have
 	}
+}
+
+// countedAddress returns what counts as one address: of IPv6 the network, in which a host can take any.
+func countedAddress(a netip.Addr) netip.Addr {
+	if a = a.Unmap(); a.Is4() {
+		return a
+	}
+	return netip.PrefixFrom(a.WithZone(""), 64).Masked().Addr()
 }
 
 func (l *addressLimiter) enter(a netip.Addr) bool {

@@ -67,4 +67,7 @@ func TestConnectionsPerAddress(t *testing.T) {
 	if refused != 2 {
 		t.Errorf("%d refused", refused)
 	}
+	if v6 := accept("[2001:db8::1]:1", "[2001:db8::2]:1", "[2001:db8::3]:1", "[2001:db8:0:1::1]:1"); len(v6) != 3 {
+		t.Errorf("%d of IPv6, want 2 of one network and 1 of another", len(v6))
+	}
 }

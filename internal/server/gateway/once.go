@@ -41,8 +41,12 @@ func (f *Gateway) serveIdempotent(w http.ResponseWriter, r *http.Request, who ca
 		return
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxReplayBody))
-	if err != nil {
+	if tooLong := (*http.MaxBytesError)(nil); errors.As(err, &tooLong) {
 		httpapi.WriteProblem(w, r, &retake.Error{Kind: retake.Limit, What: "the request is longer than 1 MiB", Safe: unchanged, Err: err}, http.StatusRequestEntityTooLarge)
+		return
+	}
+	if err != nil {
+		httpapi.WriteProblem(w, r, &retake.Error{Kind: retake.Invalid, What: "the request did not arrive", Safe: unchanged, Hint: "send it again", Err: err}, http.StatusRequestTimeout)
 		return
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))

@@ -22,6 +22,7 @@ const (
 // a byte now and then, holds a connection, and work that waits for it, for ever otherwise.
 type pacedBody struct {
 	io.ReadCloser
+	http2   bool // where a deadline that passes between two reads ends the body for good
 	timeout time.Duration
 	left    int           // bytes until the time begins anew
 	waited  time.Duration // for the bytes since it began
@@ -33,11 +34,13 @@ type pacedBody struct {
 // paceBody makes the body of a request end with an error if it arrives too slowly, also if nobody
 // reads it: the server waits for the rest of a small one. end must be called when the request ends.
 func paceBody(w http.ResponseWriter, r *http.Request, timeout time.Duration) (end func()) {
-	if r.Body == nil || r.Body == http.NoBody {
+	if !hasBody(r) {
 		return func() {}
 	}
-	b := &pacedBody{ReadCloser: r.Body, control: http.NewResponseController(w), timeout: timeout}
-	b.setDeadline(clock.Wall.Now().Add(timeout))
+	b := &pacedBody{ReadCloser: r.Body, http2: r.ProtoMajor > 1, control: http.NewResponseController(w), timeout: timeout}
+	if !b.http2 { // the server waits for a body that nobody reads
+		b.setDeadline(clock.Wall.Now().Add(timeout))
+	}
 	r.Body = b
 	return func() {
 		b.mu.Lock()
@@ -46,9 +49,14 @@ func paceBody(w http.ResponseWriter, r *http.Request, timeout time.Duration) (en
 	}
 }
 
+// hasBody reports whether a request has a body. In HTTP/2 its Body does not say.
+func hasBody(r *http.Request) bool {
+	return r.Body != nil && r.Body != http.NoBody && r.ContentLength != 0
+}
+
 // Read extends the deadline after each piece. Only the time that it waits itself counts: who reads
 // may be slow. When all is read there is no deadline: the server waits on the same connection for
-// the client to leave.
+// the client to leave. After an error there is no more time: the server would wait for the rest.
 func (b *pacedBody) Read(p []byte) (int, error) {
 	if b.left <= 0 {
 		b.left, b.waited = bodyPiece, 0
@@ -57,8 +65,11 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 	b.setDeadline(begun.Add(b.timeout - b.waited))
 	n, err := b.ReadCloser.Read(p)
 	b.left, b.waited = b.left-n, b.waited+clock.Wall.Now().Sub(begun)
-	if err != nil {
+	switch {
+	case errors.Is(err, io.EOF) || err == nil && b.http2:
 		b.setDeadline(time.Time{})
+	case err != nil:
+		b.setDeadline(begun)
 	}
 	return n, err
 }
@@ -74,7 +85,7 @@ func (b *pacedBody) setDeadline(t time.Time) {
 // refuseBody makes the connection end soon after the response: the server would otherwise wait for
 // a body that nobody wants.
 func refuseBody(w http.ResponseWriter, r *http.Request) {
-	if r.Body != nil && r.Body != http.NoBody {
+	if hasBody(r) && r.ProtoMajor == 1 { // in HTTP/2 it would end the requests beside it
 		w.Header().Set("Connection", "close")
 		_ = http.NewResponseController(w).SetReadDeadline(clock.Wall.Now().Add(refusedTimeout))
 	}

@@ -1,11 +1,14 @@
 package gateway
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"testing"
 	"time"
 )
@@ -31,7 +34,7 @@ func TestABodyMustKeepArriving(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n", 8*c.size)
+		fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: a\r\nConnection: %s\r\nContent-Length: %d\r\n\r\n", map[bool]string{true: "keep-alive", false: "close"}[c.fails], 8*c.size)
 		for range c.pieces {
 			_, _ = conn.Write(make([]byte, c.size)) // fails when the request was ended
 			<-time.After(timeout / 4)               // the pace is what is tested
@@ -43,6 +46,10 @@ func TestABodyMustKeepArriving(t *testing.T) {
 			}
 		case <-time.After(20 * time.Second):
 			t.Errorf("%s: it is waited for", c.name)
+		}
+		_ = conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+		if _, err := io.ReadAll(conn); c.fails && errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("%s: the connection stays", c.name)
 		}
 		_ = conn.Close()
 	}
@@ -71,5 +78,33 @@ func TestAnUnreadBodyEnds(t *testing.T) {
 	}
 	if _, err := (<-bodies).Read(make([]byte, 10)); err == nil {
 		t.Error("it has bytes")
+	}
+}
+
+// Over HTTP/2, a handler that is slow does not break the body of a client that is not.
+func TestASlowHandlerKeepsABodyOfHTTP2(t *testing.T) {
+	t.Parallel()
+	const timeout = time.Second
+	read := make(chan error, 1)
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer paceBody(w, r, timeout)()
+		<-time.After(2 * timeout) // as if a namespace were opened
+		_, err := io.CopyN(io.Discard, r.Body, 10)
+		<-time.After(2 * timeout) // as if the ten bytes were written to a slow disk
+		if err == nil {
+			_, err = io.ReadAll(r.Body)
+		}
+		read <- err
+	}))
+	s.EnableHTTP2 = true
+	s.StartTLS()
+	defer s.Close()
+	res, err := s.Client().Post(s.URL, "text/plain", bytes.NewReader(make([]byte, 8<<20)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	if err := <-read; err != nil || res.ProtoMajor != 2 {
+		t.Errorf("HTTP/%d: %v", res.ProtoMajor, err)
 	}
 }
