@@ -2,13 +2,17 @@ package jobs
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
+
+	"github.com/retake-dev/retake/internal/storage/serverdb"
 )
 
 // workLease is the lease on one long-running item.
 type workLease struct {
 	worker       *Worker
+	item         serverdb.Due
 	name, holder string
 }
 
@@ -16,8 +20,8 @@ func (h *workLease) renew(ctx context.Context, ttl time.Duration) (bool, error) 
 	return h.worker.opts.Leases.Lease(ctx, h.name, h.holder, h.worker.opts.Clock.Now(), ttl)
 }
 
-// keepAlive renews the lease until stop is called, and calls lost if another worker has taken
-// it. stop gives the lease back.
+// keepAlive renews the lease and the claim until stop is called, and calls lost if another worker
+// has taken the lease. stop gives the lease back. Without its claim the result would not be recorded.
 func (h *workLease) keepAlive(ctx context.Context, lost func()) (stop func()) {
 	beating, cancel := context.WithCancel(ctx)
 	var beat sync.WaitGroup
@@ -30,10 +34,14 @@ func (h *workLease) keepAlive(ctx context.Context, lost func()) (stop func()) {
 				return
 			case <-tick.C:
 			}
-			ours, err := h.renew(beating, h.worker.opts.Lease)
+			o := &h.worker.opts
+			ours, err := h.renew(beating, o.Lease)
 			if err == nil && !ours {
 				lost()
 				return
+			}
+			if err = errors.Join(err, o.Ledger.Extend(beating, h.item, o.Clock.Now().Add(o.Lease))); err != nil && beating.Err() == nil {
+				o.Log.WarnContext(beating, "keep a claim", "queue", h.item.Queue, "namespace", h.item.Namespace, "id", h.item.ID, "err", err)
 			}
 		}
 	})

@@ -187,12 +187,13 @@ func (r *Worker) processItem(ctx context.Context, d serverdb.Due) error {
 	defer r.Wake()            // items that wait for this lane may be due
 	began := clock.Wall.Now() // a duration, measured even if opts.Clock is fixed
 	var again time.Time
+	worked := true
 	err = recoverPanic(func() (err error) {
-		again, err = r.handleItem(ctx, d)
+		again, worked, err = r.handleItem(ctx, d)
 		return err
 	})
 	r.lanes.leave(name, clock.Wall.Now().Sub(began))
-	return r.finishItem(ctx, d, again, err, true)
+	return r.finishItem(ctx, d, again, err, worked)
 }
 
 // recoverPanic calls f and turns a panic into an error.
@@ -205,23 +206,26 @@ func recoverPanic(f func() error) (err error) {
 	return f()
 }
 
-// handleItem does the work in bounded time, under a lease if the worker uses them.
-func (r *Worker) handleItem(ctx context.Context, d serverdb.Due) (time.Time, error) {
+// handleItem does the work in bounded time, under a lease if the worker uses them. worked is false if
+// another worker is at it.
+func (r *Worker) handleItem(ctx context.Context, d serverdb.Due) (again time.Time, worked bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, r.opts.Timeout)
 	defer cancel()
 	if r.opts.Leases == nil {
-		return r.opts.Handle(ctx, d)
+		again, err = r.opts.Handle(ctx, d)
+		return again, true, err
 	}
-	h := &workLease{worker: r, name: "work/" + d.Queue + "/" + string(d.Namespace) + "/" + d.ID, holder: r.opts.Holder + "/" + strconv.FormatInt(d.Stamp, 10)}
+	h := &workLease{worker: r, item: d, name: "work/" + d.Queue + "/" + string(d.Namespace) + "/" + d.ID, holder: r.opts.Holder + "/" + strconv.FormatInt(d.Stamp, 10)}
 	ours, err := h.renew(ctx, r.opts.Lease)
 	if err != nil {
-		return time.Time{}, err
+		return time.Time{}, false, err
 	}
 	if !ours {
-		return r.opts.Clock.Now().Add(r.opts.Lease / 2), nil
+		return r.opts.Clock.Now().Add(r.opts.Lease / 2), false, nil
 	}
 	defer h.keepAlive(ctx, cancel)()
-	return r.opts.Handle(ctx, d)
+	again, err = r.opts.Handle(ctx, d)
+	return again, true, err
 }
 
 // finishItem removes an item from the queue, or postpones it if it is due again or has failed. If

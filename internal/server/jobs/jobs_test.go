@@ -246,6 +246,7 @@ func TestLongWork(t *testing.T) {
 	<-begun
 	second := round("second", func(context.Context) error { return nil })
 	for seen := 0; seen < 3; { // the claim ended that often, and the work goes on
+		putItem(t, l, "a", "1", startTime)
 		seen += runOnce(t, second)
 	}
 	if runs.Load() != 1 {
@@ -258,6 +259,46 @@ func TestLongWork(t *testing.T) {
 	}
 	if n := runs.Load(); n > 2 {
 		t.Errorf("begun %d times", n)
+	}
+}
+
+// Work that fails after a time longer than a claim is counted as failed, though other workers look for
+// work meanwhile.
+func TestLongWorkThatFailsIsCounted(t *testing.T) {
+	t.Parallel()
+	l := openLedger(t, clock.Wall)
+	putItem(t, l, "a", "1", startTime)
+	const lease = 3 * time.Second
+	var runs atomic.Int64
+	worker := func(holder string) *jobs.Worker {
+		return jobs.New(jobs.Options{
+			Queue: testQueue, Ledger: l, Clock: clock.Wall, Lease: lease, Timeout: time.Minute, Concurrency: 1, LaneConcurrency: 1, Leases: l, Holder: holder,
+			Handle: func(context.Context, serverdb.Due) (time.Time, error) {
+				runs.Add(1)
+				<-time.After(lease * 3 / 2)
+				return time.Time{}, errors.New("the bucket is away")
+			},
+		})
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		runOnce(t, worker("first"))
+	}()
+	second := worker("second")
+	for waiting := true; waiting; {
+		select {
+		case <-ended:
+			waiting = false
+		case <-time.After(100 * time.Millisecond):
+			if runs.Load() > 0 {
+				runOnce(t, second)
+			}
+		}
+	}
+	failing, err := l.Failing(t.Context())
+	if err != nil || runs.Load() != 1 || len(failing) != 1 || failing[0].Tries != 1 || failing[0].Reason == "" {
+		t.Errorf("begun %d times, failing: %+v %v", runs.Load(), failing, err)
 	}
 }
 

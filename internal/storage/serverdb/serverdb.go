@@ -59,6 +59,8 @@ type Queue interface {
 	Put(ctx context.Context, d Due) error
 	// Claim takes due items, oldest first, and hides them until the lease ends.
 	Claim(ctx context.Context, queue string, now time.Time, lease time.Duration, limit int) ([]Due, error)
+	// Extend hides a claimed item until a later time, unless it was put again since.
+	Extend(ctx context.Context, d Due, until time.Time) error
 	// Finish removes a claimed item, unless it was put again since.
 	Finish(ctx context.Context, d Due) error
 	// Postpone ends a claim and makes the item due later, unless it was put again since. Tries and

@@ -104,6 +104,18 @@ func testPutEndsClaim(t *testing.T, open Opener) {
 	d.wantClaims(late, time.Hour, 1)
 }
 
+func testExtend(t *testing.T, open Opener) {
+	d := newQueueTest(t, open)
+	d.put("a", afterStart(0))
+	first := d.claim(afterStart(0), time.Minute, 1)
+	wantNoError(t, d.l.Extend(t.Context(), first[0], afterStart(3*time.Minute)))
+	d.wantClaims(afterStart(2*time.Minute), time.Hour, 1)
+	second := d.claim(afterStart(4*time.Minute), time.Minute, 1)
+	wantNoError(t, d.l.Extend(t.Context(), first[0], afterStart(time.Hour))) // it is not its claim any more
+	d.wantClaims(afterStart(6*time.Minute), time.Hour, 1, d.newDue("a", afterStart(0)))
+	wantNoError(t, d.l.Finish(t.Context(), second[0]))
+}
+
 func testPostpone(t *testing.T, open Opener) {
 	d := newQueueTest(t, open)
 	d.put("a", afterStart(0))

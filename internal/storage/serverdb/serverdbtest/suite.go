@@ -40,6 +40,7 @@ var tests = map[string]func(*testing.T, Opener){
 	"claim oldest first":       testClaimOldestFirst,
 	"claim comes back":         testClaimComesBack,
 	"put ends a claim":         testPutEndsClaim,
+	"extend":                   testExtend,
 	"postpone":                 testPostpone,
 	"old claims stay old":      testOldClaims,
 	"depth":                    testDepth,

@@ -27,6 +27,7 @@ const (
 		ORDER BY at_us, ns, id LIMIT $3 OFFSET $4`
 	sqlClaim = `UPDATE due SET lease_us = $1, stamp = stamp + 1
 		WHERE queue = $2 AND ns = $3 AND id = $4 AND stamp = $5`
+	sqlExtend   = `UPDATE due SET lease_us = $1 WHERE queue = $2 AND ns = $3 AND id = $4 AND stamp = $5`
 	sqlFinish   = `DELETE FROM due WHERE queue = $1 AND ns = $2 AND id = $3 AND stamp = $4`
 	sqlPostpone = `UPDATE due SET at_us = $1, lease_us = 0, tries = $2, reason = $3, stamp = stamp + 1
 		WHERE queue = $4 AND ns = $5 AND id = $6 AND stamp = $7`

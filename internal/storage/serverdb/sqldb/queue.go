@@ -98,6 +98,14 @@ func scanDue(row scanner) (serverdb.Due, error) {
 	return d, err
 }
 
+// Extend hides a claimed item until a later time, unless it was put or claimed again since.
+func (l *Ledger) Extend(ctx context.Context, d serverdb.Due, until time.Time) error {
+	return l.inWriteTx(ctx, allNamespaces, "extend due", func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, sqlExtend, until.UnixMicro(), d.Queue, string(d.Namespace), d.ID, d.Stamp)
+		return err
+	})
+}
+
 // Finish removes a claimed item, unless it was put or claimed again since.
 func (l *Ledger) Finish(ctx context.Context, d serverdb.Due) error {
 	return l.inWriteTx(ctx, allNamespaces, "finish due", func(tx *sql.Tx) error {

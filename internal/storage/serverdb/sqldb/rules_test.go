@@ -62,7 +62,7 @@ func TestEnterFirst(t *testing.T) {
 		entered = append(entered, ns)
 		return refused
 	}})
-	cross := []string{"Put", "Claim", "Finish", "Postpone", "Failing", "Depth", "Lease", "Namespaces", "KeyByDigest"}
+	cross := []string{"Put", "Claim", "Extend", "Finish", "Postpone", "Failing", "Depth", "Lease", "Namespaces", "KeyByDigest"}
 	judge := func(method string, err error) {
 		want := []retake.NamespaceID{"a"}
 		if slices.Contains(cross, method) {
