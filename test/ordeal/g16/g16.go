@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -315,8 +316,8 @@ func (t *worlds) both(op string, q serverbed.Asked, kind retake.KeyKind) (string
 	if what := t.leaks(q1, a1); what != "" {
 		return fmt.Sprintf("%s told of the other: %s: %s", op, what, a1.Say()), a1.Status
 	}
-	if t.anchored(op) {
-		op = "replay" // anchors come by the clock, and each is an entry
+	if t.clocked(op) {
+		op = "replay" // its status alone is compared
 	}
 	s1, s2 := t.n1.answer(op, a1), t.n2.answer(op, a2)
 	if s1 != s2 && narrates(q1) {
@@ -337,10 +338,21 @@ func (t *worlds) both(op string, q serverbed.Asked, kind retake.KeyKind) (string
 	return fmt.Sprintf("%s as %s: %s %.300s %.300s: beside another %q, alone %q", op, kind, q1.Method, q1.Path, q1.Body, cutText(s1[from:]), cutText(s2[from:])), a1.Status
 }
 
-// anchored: an operation tells of the audit log, and a clock has written into it.
-func (t *worlds) anchored(op string) bool {
-	const text = `SELECT COUNT(*) FROM anchor`
-	return strings.HasSuffix(op, "audit") && t.one.Rows.Count(text)+t.two.Rows.Count(text) != 0
+// clocked: an operation tells of the audit log, and a clock has written into it: anchors, and notes
+// about refusals and reads, which are gathered for seconds.
+func (t *worlds) clocked(op string) bool {
+	if !strings.HasSuffix(op, "audit") {
+		return false
+	}
+	const anchors = `SELECT COUNT(*) FROM anchor`
+	return t.one.Rows.Count(anchors)+t.two.Rows.Count(anchors) != 0 || hasNotes(t.one.Rows) || hasNotes(t.two.Rows)
+}
+
+var noteForm = regexp.MustCompile(`"verb":"(refused|read content|export|sign in)`)
+
+func hasNotes(rows *serverbed.RowView) bool {
+	all, err := rows.List(`SELECT body FROM audit`, 1)
+	return err == nil && slices.ContainsFunc(all, noteForm.MatchString) // without the rows a difference shows
 }
 
 func cutText(s string) string { return fmt.Sprintf("%.220s", s) }
