@@ -140,7 +140,8 @@ func (o *Office) RotateWebhook(ctx context.Context, id retake.WebhookID) (retake
 
 // Deliveries lists messages, newest first.
 func (o *Office) Deliveries(ctx context.Context, q retake.DeliveryQuery) ([]retake.Delivery, error) {
-	return o.book.Deliveries(ctx, q)
+	all, err := o.book.Deliveries(ctx, q)
+	return all, notFoundError("message", err)
 }
 
 // Delivery returns one message with its body.

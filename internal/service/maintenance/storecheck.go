@@ -13,6 +13,9 @@ import (
 
 // Scrub reads the store back and checks it. What is damaged is not reused any more.
 func (s *Maintenance) Scrub(ctx context.Context, q retake.ScrubQuery) (retake.ScrubReport, error) {
+	if !(q.Share >= 0 && q.Share <= 1) { // also if it is no number
+		return retake.ScrubReport{}, &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("the share %v is not between 0 and 1", q.Share), Safe: workspace.Unchanged}
+	}
 	st, err := s.workspaces.Store(ctx)
 	if err != nil {
 		return retake.ScrubReport{}, workspace.WrapError("the store cannot be opened", workspace.Unchanged, err)

@@ -173,6 +173,8 @@ func WrapError(what, safe string, err error) error {
 		}
 	case errors.Is(err, store.ErrNotFound), errors.Is(err, catalog.ErrNotFound), errors.Is(err, fs.ErrNotExist):
 		out.Kind = retake.NotFound
+	case errors.Is(err, catalog.ErrExists):
+		out.Kind = retake.Exists
 	case errors.Is(err, fs.ErrPermission):
 		out.Kind = retake.Denied
 	}

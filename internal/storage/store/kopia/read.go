@@ -19,10 +19,7 @@ import (
 // openObject opens an object and translates the engine's errors. It distinguishes bytes that
 // never existed from bytes that are damaged.
 func openObject(ctx context.Context, r repo.Repository, id retake.ObjectID) (object.Reader, error) {
-	oid, err := object.ParseID(string(id))
-	if err == nil && oid == object.EmptyID {
-		err = errors.New("it is empty")
-	}
+	oid, err := parseObject(id)
 	if err != nil {
 		return nil, fmt.Errorf("open %.80q: %w", id, errors.Join(store.ErrNotFound, err))
 	}
