@@ -110,7 +110,7 @@ func (f *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var cause atomic.Value
 	r = r.WithContext(httpapi.WithFaultReport(ctx, func(text string) { cause.Store(text) }))
 	done, begun := f.opts.Metrics.StartRequest(), f.opts.Clock.Now()
-	seen := &statusRecorder{ResponseWriter: w, code: http.StatusOK}
+	seen := &statusRecorder{pacedWriter: pacedWriter{w, responseTimeout}, code: http.StatusOK}
 	defer func() {
 		took := f.opts.Clock.Now().Sub(begun)
 		done(operation, seen.code, took)
@@ -276,9 +276,9 @@ func writeText(w http.ResponseWriter, code int, text string) {
 	_, _ = w.Write([]byte(text)) // the client may be gone
 }
 
-// statusRecorder records the status code of a response.
+// statusRecorder records the status code of a response, whose parts the client must take in time.
 type statusRecorder struct {
-	http.ResponseWriter
+	pacedWriter
 	code int
 }
 
@@ -286,6 +286,3 @@ func (s *statusRecorder) WriteHeader(code int) {
 	s.code = code
 	s.ResponseWriter.WriteHeader(code)
 }
-
-// Unwrap gives http.ResponseController access to Flush.
-func (s *statusRecorder) Unwrap() http.ResponseWriter { return s.ResponseWriter }

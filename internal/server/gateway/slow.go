@@ -14,6 +14,7 @@ import (
 const (
 	bodyTimeout      = 30 * time.Second // how long bodyPiece may take to arrive
 	bodyPiece        = 16 << 10         // at least this, or all of the body, in bodyTimeout: 550 bytes a second
+	responseTimeout  = 30 * time.Second // how long a client may take for a part of a response
 	refusedTimeout   = 2 * time.Second  // how long a refused body may arrive, so that its client reads the response
 	keyCheckInterval = 5 * time.Second  // how often the key of a long request is checked again
 )
@@ -81,6 +82,39 @@ func (b *pacedBody) setDeadline(t time.Time) {
 		_ = b.control.SetReadDeadline(t) // not every connection has deadlines
 	}
 }
+
+// pacedWriter is a response that must keep leaving. A client that stops reading holds what the response
+// is read from otherwise. Between two writes there is no deadline: a stream may be silent.
+type pacedWriter struct {
+	http.ResponseWriter
+	timeout time.Duration
+}
+
+func (w pacedWriter) Write(p []byte) (n int, err error) {
+	err = w.inTime(func() (err error) {
+		n, err = w.ResponseWriter.Write(p)
+		return err
+	})
+	return n, err
+}
+
+// FlushError is what http.ResponseController calls.
+func (w pacedWriter) FlushError() error {
+	return w.inTime(http.NewResponseController(w.ResponseWriter).Flush)
+}
+
+func (w pacedWriter) inTime(write func() error) error {
+	control := http.NewResponseController(w.ResponseWriter)
+	_ = control.SetWriteDeadline(clock.Wall.Now().Add(w.timeout)) // not every connection has deadlines
+	err := write()
+	if err == nil { // after an error the connection ends
+		_ = control.SetWriteDeadline(time.Time{})
+	}
+	return err
+}
+
+// Unwrap gives http.ResponseController access to what else a response can do.
+func (w pacedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // refuseBody makes the connection end soon after the response: the server would otherwise wait for
 // a body that nobody wants.

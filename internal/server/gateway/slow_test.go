@@ -108,3 +108,54 @@ func TestASlowHandlerKeepsABodyOfHTTP2(t *testing.T) {
 		t.Errorf("HTTP/%d: %v", res.ProtoMajor, err)
 	}
 }
+
+// A client that stops reading ends the response; one that reads slowly, or waits for a silent stream,
+// does not.
+func TestAResponseMustKeepLeaving(t *testing.T) {
+	t.Parallel()
+	const timeout = 2 * time.Second
+	wrote := make(chan error, 1)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		paced := pacedWriter{w, timeout}
+		size := 64 << 20
+		if r.URL.Path == "/silent" {
+			size = 1
+		}
+		var err error
+		for range 2 {
+			for sent := 0; sent < size && err == nil; sent += 32 << 10 {
+				_, err = paced.Write(make([]byte, min(size, 32<<10)))
+			}
+			if err == nil {
+				err = http.NewResponseController(paced).Flush()
+			}
+			if size == 1 {
+				<-time.After(2 * timeout)
+			}
+		}
+		wrote <- err
+	}))
+	defer s.Close()
+	for _, c := range []struct {
+		path  string
+		reads bool
+	}{{"/large", false}, {"/large", true}, {"/silent", true}} {
+		conn, err := net.Dial("tcp", s.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", c.path)
+		if c.reads {
+			go io.Copy(io.Discard, conn) //nolint:errcheck // it ends with the connection
+		}
+		select {
+		case err := <-wrote:
+			if (err == nil) != c.reads {
+				t.Errorf("%s, read %v: %v", c.path, c.reads, err)
+			}
+		case <-time.After(time.Minute):
+			t.Errorf("%s, read %v: it is waited for", c.path, c.reads)
+		}
+		_ = conn.Close()
+	}
+}
