@@ -14,6 +14,7 @@ package client
 import (
 	"context"
 	"crypto/tls"
+	"net/http"
 
 	"github.com/retake-dev/retake"
 )
@@ -23,6 +24,8 @@ type Options struct {
 	Socket  string // path of a Unix socket, or
 	URL     string // base URL, http or https
 	Version string // version of the caller, sent as Retake-Version
+	// Header is sent with each request, besides the client's own.
+	Header http.Header
 	// Revive is called if nothing listens on the socket; it starts the daemon again. Then the
 	// request is sent again. nil: the call fails.
 	Revive func(ctx context.Context) error

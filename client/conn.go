@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"strings"
@@ -118,6 +119,7 @@ func (c *conn) buildRequest(ctx context.Context, a *apiRequest, body []byte) (*h
 	if err != nil {
 		return nil, fmt.Errorf("make a request: %w", err)
 	}
+	maps.Copy(req.Header, c.opts.Header)
 	req.Header.Set("User-Agent", "") // none
 	if c.opts.Version != "" {
 		req.Header.Set(wire.VersionHeader, c.opts.Version)

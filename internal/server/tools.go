@@ -17,7 +17,7 @@ import (
 // its rate limit and are recorded in the audit log.
 func (s *Server) serveTools(w http.ResponseWriter, r *http.Request) {
 	key, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	c := client.New(client.Options{Socket: s.peerSocket, Key: strings.TrimSpace(key), Version: s.opts.Version})
+	c := client.New(client.Options{Socket: s.peerSocket, Key: strings.TrimSpace(key), Version: s.opts.Version, Header: gateway.OriginHeader(r)})
 	defer c.Close() //nolint:errcheck // only gives connections back
 	name := strings.Trim(strings.TrimPrefix(r.URL.Path, gateway.ToolsPath), "/")
 	mcp.Handler(c, mcp.Options{

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -90,6 +91,12 @@ func TestToolsOfAServer(t *testing.T) {
 		if c := b.callTool("/mcp", agent, "fork", `{"ref":"3"}`); c.Result.IsError || c.findMatch(forkName) != want {
 			t.Errorf("%+v", c)
 		}
+	}
+	all, err := b.clientAs(retake.KeyAdmin).Audit(t.Context(), retake.AuditQuery{Limit: 100})
+	must(t, err)
+	tooled := slices.IndexFunc(all, func(e retake.AuditEntry) bool { return e.Actor.Kind == retake.KeyAgent && e.Address == "127.0.0.1" })
+	if tooled < 0 { // the agent did all by tools
+		t.Errorf("nothing has an address: %+v", all)
 	}
 }
 

@@ -130,6 +130,12 @@ func subjectOf(r *http.Request, operation string) string {
 // workspaceID is the form of an ID: what else a client writes there is not repeated in the log.
 var workspaceID = pattern.Lazy(`^ws_[0-9a-f-]{36}$`)
 
+// OriginHeader returns the header with which a request for a client, over the socket of this server, says
+// where the client is.
+func OriginHeader(r *http.Request) http.Header {
+	return http.Header{addressHeader: {clientAddress(r)}}
+}
+
 // clientAddress returns where a client is. Another server of the data directory, which asks over a
 // socket, says it for its client.
 func clientAddress(r *http.Request) string {

@@ -48,6 +48,8 @@ func (s *Maintenance) Sweep(ctx context.Context) (retake.SweepReport, error) {
 	if err != nil {
 		return retake.SweepReport{}, workspace.WrapError("the store cannot be opened", workspace.Unchanged, err)
 	}
+	s.retention.cleanupMu.Lock()
+	defer s.retention.cleanupMu.Unlock()
 	defer s.retention.markSpaceStale()
 	rep, err := st.Sweep(ctx, store.SweepOptions{})
 	return rep, workspace.WrapError("not all was given back", "All checkpoints are intact; run it again.", err)
