@@ -43,7 +43,8 @@ type Options struct {
 	LaneOf func(ctx context.Context, d serverdb.Due) (string, error)
 	// Handle does the work. It returns no error and a zero time if the work is done, or the time
 	// at which it is due again. After an error it is due again soon.
-	Handle func(ctx context.Context, d serverdb.Due) (again time.Time, err error)
+	Handle   func(ctx context.Context, d serverdb.Due) (again time.Time, err error)
+	MaxDelay time.Duration // the longest wait after a failure; 0: an hour, and a day once it is parked
 	// Rand returns numbers in [0, 1); nil: random ones.
 	Rand func() float64
 	// IsElsewhere reports whether an error means that another server has what is needed, and
@@ -259,6 +260,9 @@ func (r *Worker) retryTime(d serverdb.Due) time.Time {
 	delay := min(retryDelay<<min(d.Tries-1, 20), maxRetryDelay)
 	if d.IsParked() {
 		delay = parkedDelay
+	}
+	if r.opts.MaxDelay > 0 {
+		delay = min(delay, r.opts.MaxDelay)
 	}
 	return r.opts.Clock.Now().Add(delay/2 + time.Duration(r.opts.Rand()*float64(delay)))
 }

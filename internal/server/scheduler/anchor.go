@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -12,6 +13,9 @@ import (
 
 // anchorInterval is how much of a log may be cut off unnoticed by who can write to the database.
 const anchorInterval = time.Minute
+
+// maxAnchorDelay is how much may be cut off after the place outside of the database was away.
+const maxAnchorDelay = 5 * time.Minute
 
 // AnchorText returns the bytes of an anchor that are signed.
 func AnchorText(ns retake.NamespaceID, a serverdb.Anchor) []byte {
@@ -33,10 +37,11 @@ func (t *Scheduler) signAnchor(ctx context.Context, d serverdb.Due) (time.Time, 
 	}
 	a := serverdb.Anchor{Seq: last.Seq, Hash: last.Hash, Time: now}
 	a.Signature = t.opts.SignAnchor(AnchorText(d.Namespace, a))
+	kerr := t.opts.KeepAnchor(ctx, d.Namespace, a) // first: who has stopped before the other one signs the head again
 	if err := book.PutAnchor(withActor(ctx, retake.KeyMaintainer, "anchor"), a); err != nil {
-		return time.Time{}, fmt.Errorf("put anchor: %w", err)
+		return time.Time{}, fmt.Errorf("put anchor: %w", errors.Join(err, kerr))
 	}
-	return later, t.opts.KeepAnchor(ctx, d.Namespace, a)
+	return later, kerr
 }
 
 // keepAgain keeps the newest anchor outside of the database if that failed before.

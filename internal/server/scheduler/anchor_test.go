@@ -94,6 +94,23 @@ func TestAnchorIsKeptOutsideLater(t *testing.T) {
 	}
 }
 
+// A place that was away for long is tried again within minutes, not after the day of a parked job.
+func TestAnchorsAreNotParked(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	tt := h.newScheduler()
+	h.must(tt.EnrollNamespace(t.Context(), acme))
+	h.must(h.book.Note(t.Context(), "test.act", "it"))
+	h.keepError = errors.New("the bucket is away")
+	for range serverdb.MaxTries + 5 {
+		h.clock.Advance(8 * time.Minute)
+		h.runDue(tt, serverdb.QueueAnchor)
+	}
+	if n := len(h.kept); n != serverdb.MaxTries+5 {
+		t.Errorf("tried %d times of %d", n, serverdb.MaxTries+5)
+	}
+}
+
 // rewriteEntry changes an entry, all hashes after it and the head, so that the chain is
 // consistent again.
 func (h *fixture) rewriteEntry(seq int64) {

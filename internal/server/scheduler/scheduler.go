@@ -80,7 +80,7 @@ func New(o Options) *Scheduler {
 	if o.SignAnchor != nil {
 		t.workers[serverdb.QueueAnchor] = jobs.New(jobs.Options{
 			Queue: serverdb.QueueAnchor, Ledger: o.Ledger, Clock: o.Clock, Log: o.Log, Rand: o.Rand,
-			Lease: claimLease, Timeout: anchorTimeout, Concurrency: concurrency, LaneConcurrency: 1, Handle: t.signAnchor,
+			Lease: claimLease, Timeout: anchorTimeout, Concurrency: concurrency, LaneConcurrency: 1, Handle: t.signAnchor, MaxDelay: maxAnchorDelay,
 		})
 	}
 	return t
