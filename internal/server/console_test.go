@@ -90,6 +90,33 @@ func TestConsoleOfAServer(t *testing.T) {
 	}
 }
 
+// Who signs out ends that session and no other, also for one who has a copy of the cookie, and after
+// the server was started again.
+func TestSigningOutEndsTheSession(t *testing.T) {
+	t.Parallel()
+	b := newTestServer(t, "", nil)
+	_, gone := b.signIn(b.keySecret(retake.KeyOperator), nil)
+	_, other := b.signIn(b.keySecret(retake.KeyOperator), nil)
+	want := func(when string, c *http.Cookie, status int) {
+		t.Helper()
+		if res, text := b.fetchAsConsole(http.MethodGet, "/v1/usage", c, nil); res.StatusCode != status {
+			t.Errorf("%s: %d, want %d: %s", when, res.StatusCode, status, text)
+		}
+	}
+	want("before", gone, http.StatusOK)
+	for range 2 { // to sign out twice is no error
+		if res, text := b.fetchAsConsole(http.MethodPost, "/console/leave", gone, nil); res.StatusCode != http.StatusNoContent {
+			t.Fatalf("leave: %d %s", res.StatusCode, text)
+		}
+	}
+	want("after", gone, http.StatusUnauthorized)
+	want("another one", other, http.StatusOK)
+	b.stop()
+	b.start("", nil)
+	want("after a restart", gone, http.StatusUnauthorized)
+	want("another one after a restart", other, http.StatusOK)
+}
+
 // A cookie is equivalent to its key: the same permissions, the same name in the audit log.
 func TestCookieIsItsKey(t *testing.T) {
 	t.Parallel()

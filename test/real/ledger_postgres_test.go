@@ -65,6 +65,7 @@ func fullLedger(t *testing.T, l *sqldb.Ledger) {
 		b := l.Book(ns)
 		ok(t, l.AddNamespace(ctx, retake.Namespace{ID: ns}, []byte("sealed")))
 		ok(t, b.AddKey(ctx, retake.Key{ID: "key_1"}, [32]byte{byte(i)}))
+		ok(t, b.EndSession(ctx, "session_1", time.Now().Add(time.Hour)))
 		ok(t, b.PutHook(ctx, serverdb.Hook{Webhook: retake.Webhook{ID: "wh_1"}}))
 		ok(t, b.Publish(ctx, []retake.Event{{ID: "e1", Type: retake.EventCreated}},
 			func(retake.Event, serverdb.Hook, retake.EventType) (string, []byte) { return "msg_1", nil }))

@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"net"
 	"net/http"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
 	"golang.org/x/time/rate"
 
 	"github.com/retake-dev/retake"
@@ -34,8 +36,9 @@ const (
 )
 
 // session is the content of a cookie. It is sealed, so every server of the data directory can
-// open it and nothing is stored.
+// open it and only those that were ended are stored.
 type session struct {
+	ID    string    `json:"id"`
 	Key   string    `json:"key"`
 	Until time.Time `json:"until"`
 }
@@ -104,7 +107,7 @@ func (f *Gateway) signIn(w http.ResponseWriter, r *http.Request) {
 		httpapi.WriteProblem(w, r, err, status)
 		return
 	}
-	text, err := f.sealSession(r.Context(), session{Key: key, Until: f.opts.Clock.Now().Add(sessionLifetime)})
+	text, err := f.sealSession(r.Context(), session{ID: uuid.NewString(), Key: key, Until: f.opts.Clock.Now().Add(sessionLifetime)})
 	if err != nil {
 		httpapi.WriteProblem(w, r, &retake.Error{Kind: retake.Away, What: "the key cannot be sealed", Safe: unchanged, Hint: "try again", Err: err}, 0)
 		return
@@ -114,9 +117,19 @@ func (f *Gateway) signIn(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// signOut deletes the cookie under both names. The sealed session in it stays valid until it
-// or its key expires.
-func (f *Gateway) signOut(w http.ResponseWriter, _ *http.Request) {
+// signOut ends the session and deletes the cookie under both names.
+func (f *Gateway) signOut(w http.ResponseWriter, r *http.Request) {
+	if s, ok := f.openSession(r.Context(), sessionCookieValue(r)); ok {
+		who, err := f.keys.callerOf(r.Context(), s.Key)
+		if err == nil {
+			err = f.sessions.end(r.Context(), f.opts.Ledger.Book(who.ns), s)
+			f.notes.add(r, who, "", "sign out", "console")
+		}
+		if err != nil && !errors.Is(err, errInvalidKey) { // of a key that is not valid there is no session
+			httpapi.WriteProblem(w, r, &retake.Error{Kind: retake.Away, What: "the session cannot be ended", Safe: unchanged, Hint: "try again", Err: err}, 0)
+			return
+		}
+	}
 	for _, c := range []*http.Cookie{{Name: secureCookie, Secure: true}, {Name: plainCookie}} {
 		c.Path, c.MaxAge, c.HttpOnly, c.SameSite = "/", -1, true, http.SameSiteStrictMode
 		http.SetCookie(w, c)
@@ -173,10 +186,30 @@ func (f *Gateway) applySession(w http.ResponseWriter, r *http.Request) (*http.Re
 	out := r.Clone(r.Context())
 	out.Header.Del("Cookie") // it must not reach the namespace or another server
 	out.Header.Del(web.ConsoleHeader)
-	if key := f.openSession(r.Context(), text); key != "" {
-		out.Header.Set("Authorization", "Bearer "+key)
+	if s, ok := f.openSession(r.Context(), text); ok {
+		out.Header.Set("Authorization", "Bearer "+s.Key)
+		out = out.WithContext(context.WithValue(out.Context(), sessionKey{}, s))
 	}
 	return out, true
+}
+
+// sessionKey has, in the context of a request of the console, its session.
+type sessionKey struct{}
+
+// checkSession returns errInvalidKey if a request is of a session that was ended.
+func (f *Gateway) checkSession(ctx context.Context, who caller) error {
+	s, ok := ctx.Value(sessionKey{}).(session)
+	if !ok {
+		return nil
+	}
+	ended, err := f.sessions.hasEnded(ctx, f.opts.Ledger.Book(who.ns), s, f.opts.Clock.Now())
+	if err != nil {
+		return &retake.Error{Kind: retake.Away, What: "the sessions cannot be read", Safe: unchanged, Hint: "try again", Err: err}
+	}
+	if ended {
+		return errInvalidKey
+	}
+	return nil
 }
 
 // sessionCookieValue returns the value of the session cookie. Over TLS only the strict name is
@@ -194,21 +227,18 @@ func sessionCookieValue(r *http.Request) string {
 	return ""
 }
 
-// openSession returns the key that is sealed in a cookie, or "" if it is not valid.
-func (f *Gateway) openSession(ctx context.Context, text string) string {
+// openSession returns the session that is sealed in a cookie, or false if it is not valid.
+func (f *Gateway) openSession(ctx context.Context, text string) (s session, ok bool) {
 	b, err := base64.RawURLEncoding.DecodeString(text)
-	if err != nil {
-		return ""
+	if err != nil || len(b) == 0 {
+		return s, false
 	}
 	plain, err := f.opts.Sealer.Open(ctx, sessionPurpose, b)
 	if err != nil {
-		return ""
+		return s, false
 	}
-	var s session
-	if json.Unmarshal(plain, &s) != nil || !f.opts.Clock.Now().Before(s.Until) {
-		return ""
-	}
-	return s.Key
+	err = json.Unmarshal(plain, &s)
+	return s, err == nil && s.Key != "" && f.opts.Clock.Now().Before(s.Until)
 }
 
 // failedSignIns limits the rate of failed sign-ins by address, on this server. Behind a proxy

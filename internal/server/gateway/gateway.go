@@ -10,7 +10,7 @@
 //	R3  A request that is repeated with the same idempotency key gets the first response.
 //	R4  A secret is compared by its digest and never written anywhere.
 //	R5  A cookie of the console is a sealed API key: it has the key's permissions and ends no
-//	    later than the key.
+//	    later than the key. Signing out ends it.
 package gateway
 
 import (
@@ -62,6 +62,7 @@ type Gateway struct {
 	inFlight      inFlightKeys
 	pages         *web.Pages
 	failedSignIns failedSignIns
+	sessions      sessions
 	notes         *auditNotes
 }
 
@@ -70,7 +71,8 @@ func New(o Options) *Gateway {
 	return &Gateway{
 		opts: o, keys: newKeyCache(o), rateLimiter: newRateLimiter(o.Clock), forwarder: newForwarder(), inFlight: inFlightKeys{keys: map[string]bool{}},
 		pages: web.NewPages(), failedSignIns: failedSignIns{limiters: map[string]*rate.Limiter{}},
-		notes: newAuditNotes(o.Ledger, o.Log),
+		sessions: sessions{entries: map[string]sessionState{}},
+		notes:    newAuditNotes(o.Ledger, o.Log),
 	}
 }
 
@@ -159,7 +161,7 @@ func lookUpRoute(r *http.Request) routeInfo {
 // authorizeAndServe authenticates a request, checks its permission and its rate, and serves it.
 // A namespace that another server has open is forwarded there before any further check.
 func (f *Gateway) authorizeAndServe(w http.ResponseWriter, r *http.Request, a routeInfo) {
-	who, err := f.keys.authenticate(r)
+	who, err := f.authenticate(r)
 	if err != nil {
 		f.opts.Metrics.CountRefused("key")
 		refuseBody(w, r)
@@ -203,6 +205,15 @@ func (f *Gateway) authorizeAndServe(w http.ResponseWriter, r *http.Request, a ro
 	if r.Method != http.MethodGet {
 		f.opts.WakeOutbox()
 	}
+}
+
+// authenticate returns the caller of a request, whose session of the console, if it has one, goes on.
+func (f *Gateway) authenticate(r *http.Request) (caller, error) {
+	who, err := f.keys.authenticate(r)
+	if err != nil {
+		return who, err
+	}
+	return who, f.checkSession(r.Context(), who)
 }
 
 // checkPermission checks the role of the key, and the workspace in the path if the key is

@@ -133,7 +133,7 @@ func (f *Gateway) whileKeyIsValid(r *http.Request) (ctx context.Context, stop fu
 		tick := time.NewTicker(keyCheckInterval)
 		defer tick.Stop()
 		for ctx.Err() == nil {
-			if _, err := f.keys.authenticate(r.WithContext(ctx)); errors.Is(err, errInvalidKey) {
+			if _, err := f.authenticate(r.WithContext(ctx)); errors.Is(err, errInvalidKey) {
 				f.opts.Metrics.CountRefused("revoked")
 				cancel()
 			}

@@ -124,6 +124,10 @@ type Keys interface {
 	RevokeKey(ctx context.Context, id retake.KeyID, at time.Time) (retake.Key, error)
 	// UsedKey records that a key was used. It is not audited.
 	UsedKey(ctx context.Context, id retake.KeyID, at time.Time) error
+	// EndSession ends a session of the console, which would last until a time.
+	EndSession(ctx context.Context, id string, until time.Time) error
+	// HasSessionEnded reports whether a session was ended and its time has not come.
+	HasSessionEnded(ctx context.Context, id string) (bool, error)
 }
 
 // Hook is a webhook with its sealed secrets: the current one, and the previous one while both

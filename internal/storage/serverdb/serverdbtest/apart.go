@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/platform/clock"
 	"github.com/retake-dev/retake/internal/storage/serverdb"
 )
 
@@ -16,6 +17,7 @@ func fillBook(t *testing.T, b serverdb.Book) {
 	t.Helper()
 	ctx := t.Context()
 	wantNoError(t, b.AddKey(ctx, newKey("key_1"), digestOf(uniqueName("secret"))))
+	wantNoError(t, b.EndSession(ctx, "session_1", clock.Wall.Now().Add(240*time.Hour)))
 	wantNoError(t, b.PutHook(ctx, newHook("wh_1")))
 	wantNoError(t, b.Publish(ctx, []retake.Event{newEvent("e1", retake.EventForked)}, messageOf))
 	wantNoError(t, b.PutSchedule(ctx, newSchedule("sc_1")))
@@ -45,6 +47,8 @@ func readEverything(t *testing.T, b serverdb.Book) map[string]any {
 		"audit":      mustValue[[]retake.AuditEntry](t)(b.Audit(ctx, retake.AuditQuery{})),
 		"walk":       walkAudit(t, b),
 		"anchors":    mustValue[[]serverdb.Anchor](t)(b.Anchors(ctx)),
+		"session":    mustValue[bool](t)(b.HasSessionEnded(ctx, "session_1")),
+		"session 2":  mustValue[bool](t)(b.HasSessionEnded(ctx, "session_2")),
 	}
 	wantBegin(t, b, "held", "one", time.Second, serverdb.ReplyHeld)
 	all["kept"] = wantBegin(t, b, "kept", "one", time.Second, serverdb.ReplyKnown)
@@ -107,6 +111,14 @@ var foreignCalls = []struct {
 	{"Walk", func(t *testing.T, b serverdb.Book) { wantEqual(t, "walk", walkAudit(t, b), []retake.AuditEntry{}) }},
 	{"Anchors", func(t *testing.T, b serverdb.Book) { wantEmpty[serverdb.Anchor](t, "anchors")(b.Anchors(t.Context())) }},
 
+	{"HasSessionEnded", func(t *testing.T, b serverdb.Book) {
+		ended, err := b.HasSessionEnded(t.Context(), "session_1")
+		wantNoError(t, err)
+		wantEqual(t, "ended", ended, false)
+	}},
+	{"EndSession", func(t *testing.T, b serverdb.Book) {
+		wantNoError(t, b.EndSession(t.Context(), "session_2", clock.Wall.Now().Add(240*time.Hour)))
+	}},
 	{"UsedKey", func(t *testing.T, b serverdb.Book) {
 		wantError(t, b.UsedKey(t.Context(), "key_1", late), serverdb.ErrNotFound)
 	}},
@@ -160,6 +172,9 @@ var foreignCalls = []struct {
 // twinCalls are calls that change rows of a book, while another has rows of the same names.
 var twinCalls = map[string]func(t *testing.T, b serverdb.Book) error{
 	"UsedKey": func(t *testing.T, b serverdb.Book) error { return b.UsedKey(t.Context(), "key_1", late) },
+	"EndSession": func(t *testing.T, b serverdb.Book) error {
+		return b.EndSession(t.Context(), "session_2", clock.Wall.Now().Add(240*time.Hour))
+	},
 	"RevokeKey": func(t *testing.T, b serverdb.Book) error {
 		_, err := b.RevokeKey(t.Context(), "key_1", start)
 		return err

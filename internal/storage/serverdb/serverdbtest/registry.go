@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/platform/clock"
 	"github.com/retake-dev/retake/internal/storage/serverdb"
 )
 
@@ -87,6 +88,24 @@ func testKeyByDigest(t *testing.T, open Opener) {
 		wantNoError(t, err)
 		wantEqual(t, "whose", whose, ns)
 		wantEqual(t, "key", got, k)
+	}
+}
+
+func testEndedSessions(t *testing.T, open Opener) {
+	l := open(t)
+	ours, other := l.Book(retake.NamespaceID(uniqueName("ns"))), l.Book(retake.NamespaceID(uniqueName("ns")))
+	later := clock.Wall.Now().Add(240 * time.Hour)
+	wantNoError(t, ours.EndSession(t.Context(), "old", clock.Wall.Now().Add(-240*time.Hour)))
+	wantNoError(t, ours.EndSession(t.Context(), "one", later))
+	wantNoError(t, ours.EndSession(t.Context(), "one", later))
+	for _, c := range []struct {
+		in   serverdb.Book
+		id   string
+		want bool
+	}{{ours, "one", true}, {ours, "two", false}, {ours, "old", false}, {other, "one", false}} {
+		ended, err := c.in.HasSessionEnded(t.Context(), c.id)
+		wantNoError(t, err)
+		wantEqual(t, "ended "+c.id, ended, c.want)
 	}
 }
 

@@ -36,6 +36,7 @@ var tests = map[string]func(*testing.T, Opener){
 	"add key again":            testAddKeyAgain,
 	"revoke key":               testRevokeKey,
 	"used key":                 testUsedKey,
+	"ended sessions":           testEndedSessions,
 	"put earlier wins":         testPutEarlierWins,
 	"claim oldest first":       testClaimOldestFirst,
 	"claim comes back":         testClaimComesBack,

@@ -87,3 +87,27 @@ func (b *Book) UsedKey(ctx context.Context, id retake.KeyID, at time.Time) error
 		return execRequired(ctx, tx, serverdb.ErrNotFound, sqlUsedKey, at.UnixMicro(), string(b.ns), string(id))
 	})
 }
+
+// EndSession ends a session, and forgets those whose time has come.
+func (b *Book) EndSession(ctx context.Context, id string, until time.Time) error {
+	return b.l.inWriteTx(ctx, b.ns, "end session", func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, sqlOldSessions, string(b.ns), b.l.clock.Now().UnixMicro()); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, sqlEndSession, string(b.ns), id, until.UnixMicro())
+		return err
+	})
+}
+
+// HasSessionEnded reports whether a session was ended.
+func (b *Book) HasSessionEnded(ctx context.Context, id string) (ended bool, err error) {
+	err = b.l.inReadTx(ctx, b.ns, "read sessions", func(tx *sql.Tx) error {
+		var n int64
+		if err := tx.QueryRowContext(ctx, sqlHasEnded, string(b.ns), id).Scan(&n); err != nil {
+			return err
+		}
+		ended = n > 0
+		return nil
+	})
+	return ended, err
+}

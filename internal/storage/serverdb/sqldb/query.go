@@ -19,6 +19,10 @@ const (
 	sqlPutKey    = `UPDATE api_key SET body = $1 WHERE ns = $2 AND id = $3`
 	sqlUsedKey   = `UPDATE api_key SET used_us = CASE WHEN used_us < $1 THEN $1 ELSE used_us END WHERE ns = $2 AND id = $3`
 
+	sqlEndSession  = `INSERT INTO ended_session (ns, id, until_us) VALUES ($1, $2, $3) ON CONFLICT (ns, id) DO NOTHING`
+	sqlHasEnded    = `SELECT COUNT(*) FROM ended_session WHERE ns = $1 AND id = $2`
+	sqlOldSessions = `DELETE FROM ended_session WHERE ns = $1 AND until_us < $2`
+
 	sqlPutDue = `INSERT INTO due (queue, ns, id, at_us, lease_us, stamp) VALUES ($1, $2, $3, $4, 0, $5)
 		ON CONFLICT (queue, ns, id) DO UPDATE SET
 		at_us = CASE WHEN excluded.at_us < due.at_us THEN excluded.at_us ELSE due.at_us END,

@@ -14,6 +14,7 @@ func Tables() []migrate.Table {
 		{Name: "password", Tenant: true},
 		{Name: "api_key", Tenant: true},
 		{Name: "key_digest", Sealed: true},
+		{Name: "ended_session", Tenant: true},
 		{Name: "due"},
 		{Name: "lease"},
 		{Name: "hook", Tenant: true},
@@ -94,5 +95,10 @@ var migrations = [][]string{
 	{ // a server of the version before adds rows without them
 		`ALTER TABLE due ADD COLUMN tries BIGINT NOT NULL DEFAULT 0`,
 		`ALTER TABLE due ADD COLUMN reason TEXT NOT NULL DEFAULT ''`,
+	},
+	{ // a server of the version before takes their cookies until they expire
+		`CREATE TABLE ended_session (
+			ns TEXT NOT NULL, id TEXT NOT NULL, until_us BIGINT NOT NULL,
+			PRIMARY KEY (ns, id))`,
 	},
 }
