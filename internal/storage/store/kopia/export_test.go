@@ -82,3 +82,9 @@ func (s *Store) SetReaderExit(d time.Duration) { s.readerExit = d }
 
 // ShortenTurns makes a sweep let writers in after every batch, however quickly it was copied.
 func (s *Store) ShortenTurns() { s.shortTurns = true }
+
+// SetWriterExit sets how long new writers wait for present ones, for a sweep.
+func (s *Store) SetWriterExit(d time.Duration) { s.writerExit = d }
+
+// HoldShared keeps sweeps out, as a scrub does.
+func (s *Store) HoldShared(ctx context.Context) (release func(), err error) { return s.lockShared(ctx) }

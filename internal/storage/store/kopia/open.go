@@ -80,6 +80,7 @@ type Store struct {
 	metadata metadata
 
 	readGate       readGate      // of an exclusive store
+	writerExit     time.Duration // how long new writers wait for present ones to end, for a sweep
 	readerExit     time.Duration // how long a turn of a wipe keeps writers waiting for readers to end
 	shortTurns     bool          // of a sweep, in tests
 	waitingWriters atomic.Int32  // for a sweep to end
@@ -225,7 +226,7 @@ func openStorage(ctx context.Context, o Options, create bool) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{opts: o, homeDir: home, readerExit: readerExit, clock: clock.NewMonotonic(o.Clock, time.Time{})}
+	s := &Store{opts: o, homeDir: home, readerExit: readerExit, writerExit: writerExit, clock: clock.NewMonotonic(o.Clock, time.Time{})}
 	s.damage.s, s.metadata.s = s, s
 	if o.Bucket != nil {
 		s.blobs, err = newBucket(ctx, o, s.clock.Now)

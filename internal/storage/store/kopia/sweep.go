@@ -13,6 +13,7 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/storage/store"
 )
 
@@ -30,8 +31,9 @@ const (
 	maxSweepTurns = 64
 	writerEntry   = time.Second     // how long it waits for them to begin
 	readerExit    = 5 * time.Second // see Store.readerExit
+	writerExit    = 3 * time.Second // see Store.writerExit
 
-	writerPollInterval = 10 * time.Millisecond
+	writerPollInterval = 20 * time.Millisecond
 )
 
 // Sweep removes what no history reaches. It marks while others write; alone, it visits only
@@ -96,34 +98,54 @@ func sweepOnce(ctx context.Context, s *Store, o store.SweepOptions, mayYield boo
 	return rep, c.rest, err
 }
 
-// awaitWriters waits until the writers that wait have begun, at most for writerEntry.
+// awaitWriters lets in who waits: writers until all have begun, at most for writerEntry, and others
+// for a moment.
 func awaitWriters(ctx context.Context, s *Store) error {
 	limit, cancel := context.WithTimeout(ctx, writerEntry)
 	defer cancel()
 	t := time.NewTicker(writerPollInterval)
 	defer t.Stop()
-	for s.waitingWriters.Load() > 0 && limit.Err() == nil {
+	for {
 		select {
 		case <-limit.Done():
+			return ctx.Err()
 		case <-t.C:
 		}
+		if s.waitingWriters.Load() == 0 {
+			return nil
+		}
 	}
-	return ctx.Err()
 }
 
 // lockExclusive makes new writers wait, then waits for the present ones, at most as long as
-// wait; 0 means as long as ctx allows.
+// wait; 0 means as long as ctx allows. A scrub counts as one and may take long, so new writers are
+// let in from time to time.
 func (s *Store) lockExclusive(ctx context.Context, wait time.Duration) (func(), error) {
 	if wait > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, wait)
 		defer cancel()
 	}
+	for {
+		unlock, err := tryLockExclusive(ctx, s)
+		if err == nil || ctx.Err() != nil || !errors.Is(err, store.ErrBusy) {
+			return unlock, err
+		}
+		if err := awaitWriters(ctx, s); err != nil {
+			return nil, asBusy(errors.Join(fsx.ErrLocked, err))
+		}
+	}
+}
+
+// tryLockExclusive is lockExclusive, for at most writerExit.
+func tryLockExclusive(ctx context.Context, s *Store) (func(), error) {
 	gate, err := s.opts.Locks.Lock(ctx, gateLock, true)
 	if err != nil {
 		return nil, asBusy(err)
 	}
-	use, err := s.opts.Locks.Lock(ctx, useLock, true)
+	limit, cancel := context.WithTimeout(ctx, s.writerExit)
+	defer cancel()
+	use, err := s.opts.Locks.Lock(limit, useLock, true)
 	if err != nil {
 		gate()
 		return nil, asBusy(err)

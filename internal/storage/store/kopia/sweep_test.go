@@ -358,3 +358,35 @@ func TestAWipeGivesUpBesideAReader(t *testing.T) {
 		t.Errorf("beside a reader: %v, want ErrBusy", err)
 	}
 }
+
+// A sweep that waits for a long scrub does not keep writers out until that ends.
+func TestWritersDoNotWaitForAScrub(t *testing.T) {
+	t.Parallel()
+	y := newSweepTest(t, true)
+	y.s.SetWriterExit(50 * time.Millisecond)
+	y.seal([]byte("one"))
+	release, err := y.s.HoldShared(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	swept := make(chan error, 1)
+	asked := make(chan struct{})
+	y.hook.alone = func() { close(asked) }
+	go func() {
+		_, err := y.s.Sweep(t.Context(), store.SweepOptions{})
+		swept <- err
+	}()
+	<-asked
+	for range 3 {
+		y.seal([]byte("beside a sweep that waits"))
+	}
+	select {
+	case err := <-swept:
+		t.Fatalf("it ended beside a scrub: %v", err)
+	default:
+	}
+	release()
+	if err := <-swept; err != nil {
+		t.Fatal(err)
+	}
+}
