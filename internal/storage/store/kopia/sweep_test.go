@@ -228,24 +228,37 @@ func (y *sweepTest) packs() string {
 	return strings.Join(found, " ")
 }
 
+// sealMostlyGarbage adds n packs of which a quarter is still needed, by the checkpoints that it returns.
+func (y *sweepTest) sealMostlyGarbage(n int) (keep []retake.Checkpoint) {
+	y.Helper()
+	var chaff []retake.Checkpoint
+	for i := range n {
+		live := randomBytes(uint64(50+i), 1<<20)
+		chaff = append(chaff, y.seal(randomBytes(uint64(i), 3<<20), live))
+		keep = append(keep, y.seal(live))
+	}
+	y.seal([]byte("newest"))
+	y.forget(chaff...)
+	return keep
+}
+
+func (y *sweepTest) wantKept(keep []retake.Checkpoint) {
+	y.Helper()
+	for i, cp := range keep {
+		y.wantFiles(cp, randomBytes(uint64(50+i), 1<<20))
+	}
+}
+
 // A sweep needs the room of what it copies at once, not of what there is.
 func TestASweepKeepsToItsRoom(t *testing.T) {
 	t.Parallel()
 	y := newSweepTest(t, true)
-	var chaff, keep []retake.Checkpoint
-	for i := range 12 {
-		chaff = append(chaff, y.seal(randomBytes(uint64(i), 3<<20), randomBytes(uint64(50+i), 1<<20)))
-		keep = append(keep, y.seal(randomBytes(uint64(50+i), 1<<20)))
-	}
-	y.seal([]byte("newest"))
-	y.forget(chaff...)
+	keep := y.sealMostlyGarbage(12)
 	rep := y.sweep(store.SweepOptions{Room: 2 << 20})
 	if rep.After > 16<<20 || rep.Peak > 8<<20 {
 		t.Errorf("%+v", rep)
 	}
-	for i, cp := range keep {
-		y.wantFiles(cp, randomBytes(uint64(50+i), 1<<20))
-	}
+	y.wantKept(keep)
 }
 
 // lateWriter is a lock file of a store in which a writer comes as soon as a sweep is alone.
@@ -275,13 +288,7 @@ func (l *lateWriter) Lock(ctx context.Context, name string, exclusive bool) (fun
 func TestWritersDoNotWaitForAWholeSweep(t *testing.T) {
 	t.Parallel()
 	y := newSweepTest(t, true)
-	var chaff, keep []retake.Checkpoint
-	for i := range 4 {
-		chaff = append(chaff, y.seal(randomBytes(uint64(i), 3<<20), randomBytes(uint64(50+i), 1<<20)))
-		keep = append(keep, y.seal(randomBytes(uint64(50+i), 1<<20)))
-	}
-	y.seal([]byte("newest"))
-	y.forget(chaff...)
+	keep := y.sealMostlyGarbage(4)
 	var late retake.Checkpoint
 	saved := make(chan struct{})
 	locks := &lateWriter{Locks: y.hook.Locks, asked: make(chan struct{}), come: func() {
@@ -299,9 +306,7 @@ func TestWritersDoNotWaitForAWholeSweep(t *testing.T) {
 		t.Errorf("the rest was left: %+v", rep)
 	}
 	y.wantFiles(late, []byte("late"))
-	for i, cp := range keep {
-		y.wantFiles(cp, randomBytes(uint64(50+i), 1<<20))
-	}
+	y.wantKept(keep)
 }
 
 // A wipe that waits for a reader stops nobody for long: the reader reads on, others read, a writer
