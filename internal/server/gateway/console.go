@@ -123,9 +123,11 @@ func (f *Gateway) signOut(w http.ResponseWriter, r *http.Request) {
 		who, err := f.keys.callerOf(r.Context(), s.Key)
 		if err == nil {
 			err = f.sessions.end(r.Context(), f.opts.Ledger.Book(who.ns), s)
-			f.notes.add(r, who, "", "sign out", "console")
 		}
-		if err != nil && !errors.Is(err, errInvalidKey) { // of a key that is not valid there is no session
+		switch {
+		case err == nil:
+			f.notes.add(r, who, "", "sign out", "console")
+		case !errors.Is(err, errInvalidKey): // of a key that is not valid there is no session
 			httpapi.WriteProblem(w, r, &retake.Error{Kind: retake.Away, What: "the session cannot be ended", Safe: unchanged, Hint: "try again", Err: err}, 0)
 			return
 		}
