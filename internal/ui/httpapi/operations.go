@@ -62,7 +62,7 @@ func (o *Operations) add(kind string, key retake.KeyID, cancel context.CancelFun
 		}
 	}
 	if n >= maxRunningOperations {
-		return nil, &retake.Error{Kind: retake.Busy, What: "too many operations are running", Safe: unchanged, Hint: "wait for one of GET /v1/operations to end"}
+		return nil, &retake.Error{Kind: retake.Busy, What: "too many operations are running", Safe: unchanged, Hint: "wait until one has ended: GET /v1/operations"}
 	}
 	op := &operation{key: key, cancel: cancel, progress: newLatestProgress(), done: make(chan struct{}), state: wire.Operation{
 		ID: "op_" + uuid.NewString(), Kind: kind, Status: wire.OperationRunning, Created: o.clock.Now().UTC(),
@@ -189,32 +189,35 @@ func startOperation[O any](a *api, ctx context.Context, w http.ResponseWriter, r
 		writeProblem(w, r, problemOf(err))
 		return
 	}
-	free := func() bool { return true }
-	if a.opts.WorkContext != nil {
-		free = context.AfterFunc(a.opts.WorkContext, cancel)
-	}
 	go func() {
 		defer all.running.Done()
 		defer release()
 		defer cancel()
-		defer free()
+		if end := a.opts.WorkContext; end != nil {
+			defer context.AfterFunc(end, cancel)()
+		}
 		out, err := recoverPanic(a, func() (O, error) { return f(ctx, op.progress.set) })
-		var result json.RawMessage
-		if err == nil {
-			result, err = json.Marshal(out)
-		}
-		var p *problem
-		if err != nil {
-			p = problemOf(err).forCaller(ctx)
-			if p.Status >= http.StatusInternalServerError && a.opts.Log != nil {
-				a.opts.Log.Error("operation failed", "id", op.state.ID, "operation", kind, "cause", p.Detail)
-			}
-		}
-		all.end(op, ctx.Err() != nil, result, p)
+		a.endOperation(ctx, op, out, err)
 	}()
 	w.Header().Set("Location", "/v1/operations/"+op.state.ID)
 	w.Header().Set("Preference-Applied", wire.AsyncPreference)
 	writeJSON(w, http.StatusAccepted, jsonType, all.state(op))
+}
+
+// endOperation records the result or the error of an operation.
+func (a *api) endOperation(ctx context.Context, op *operation, out any, err error) {
+	var result json.RawMessage
+	if err == nil {
+		result, err = json.Marshal(out)
+	}
+	var p *problem
+	if err != nil {
+		p = problemOf(err).forCaller(ctx)
+		if p.Status >= http.StatusInternalServerError && a.opts.Log != nil { // its request was logged long ago
+			a.opts.Log.Error("operation failed", "id", op.state.ID, "operation", op.state.Kind, "cause", p.Detail)
+		}
+	}
+	a.opts.Operations.end(op, ctx.Err() != nil, result, p)
 }
 
 type operationPath struct {
@@ -243,6 +246,9 @@ func (a *api) registerOperations() {
 		if wait > 0 {
 			limit, cancel := context.WithTimeout(ctx, wait)
 			defer cancel()
+			if end := a.opts.StreamContext; end != nil { // a server that stops waits for requests
+				defer context.AfterFunc(end, cancel)()
+			}
 			select {
 			case <-op.done:
 			case <-limit.Done():
