@@ -1,7 +1,7 @@
 export GOFLAGS := -buildvcs=false
 
 .DEFAULT_GOAL := help
-.PHONY: help dev build check test full lint script verify ordeal purge agents headless bench fuzz soak sizes story pictures docs
+.PHONY: help dev build check test full lint script verify ordeal purge agents headless bench fuzz soak siege sizes story pictures docs
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -66,6 +66,10 @@ bench: ## measure against the bars
 fuzz: ## fuzz every target; TIME=3h
 	go run ./test/fuzz -total $(or $(TIME),3h) -o test/fuzz/results.json
 
+siege: ## slow connections and archive bombs against a server; UPGRADE=-upgrade replaces servers under load
+	go test -count=1 -tags 'siege testing' ./test/siege
+	go run -tags testing ./test/siege -connections $(or $(CONNECTIONS),1500) $(UPGRADE) -o test/siege/results.json
+
 soak: ## thirty days in ninety minutes: four agents, faults, retention; leaks and wrong bytes fail
 	go run -tags testing ./test/soak -time $(or $(TIME),90m) -days $(or $(DAYS),30) -o test/soak/results.json -svg docs/internals/plots
 	! go run -tags testing ./test/soak -time 90s -days 2 -faults 20s -samples 5s -control
@@ -88,7 +92,7 @@ sdk: ## the clients in three languages, asked the same of a real server
 	go run ./test/sdk -python $(PYTHON)
 
 docs: ## lint the description of the API, and render it as bin/api.html
-	npx --yes @redocly/cli@2.73.0 lint api/openapi.yaml
+	.ci/openapi
 	npx --yes @redocly/cli@2.73.0 build-docs api/openapi.yaml -o bin/api.html
 
 .PHONY: console browser

@@ -46,6 +46,8 @@ type Checkpoint struct {
 	Return    *Return      `json:"return,omitempty"`  // it was made by going back
 	Turn      *Turn        `json:"turn,omitempty"`    // an agent's work led to it
 	Effects   []Effect     `json:"effects,omitempty"` // done outside since the checkpoint before
+	Rescues   []Rescue     `json:"rescues,omitempty"` // files elsewhere that the call after it could destroy
+	Key       KeyID        `json:"key,omitempty"`     // the API key that took it; empty: no key, or an older version took it
 }
 
 // Counts counts the paths that differ from the parent; directories whose times

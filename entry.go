@@ -71,3 +71,10 @@ func (s *Summary) Add(e *Entry) {
 		s.Bytes += e.Size
 	}
 }
+
+// GrantsRights reports whether a file runs with more rights than whoever starts it has: with those of
+// its owner or group, or with capabilities.
+func (e *Entry) GrantsRights() bool {
+	const setid, capability = 0o6000, "security.capability"
+	return e.Kind == KindFile && (e.Mode&setid != 0 || e.Extra != nil && e.Extra.Xattrs[capability] != nil)
+}

@@ -75,6 +75,9 @@ func IsKind(err error, k ErrorKind) bool {
 	return errors.As(err, &e) && e.Kind == k
 }
 
+// WarningNotSaved says that a call may destroy files that no checkpoint has.
+const WarningNotSaved = "not-saved"
+
 // Warning means that the sacred thing happened and something around it did not.
 type Warning struct {
 	Code string `json:"code"`

@@ -1,14 +1,20 @@
 package retake
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 )
+
+// ShareBytes returns what a share of the store is in bytes; 0: no bound.
+func (l Limits) ShareBytes(percent int64) int64 {
+	if l.Store <= 0 || percent <= 0 || percent >= 100 {
+		return 0
+	}
+	return l.Store/100*percent + l.Store%100*percent/100
+}
 
 // LimitsRequest changes the limits of a namespace.
 type LimitsRequest struct {
@@ -18,8 +24,7 @@ type LimitsRequest struct {
 
 // Version identifies these values, for changes of what was read.
 func (l Limits) Version() string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%#v", l))
-	return hex.EncodeToString(sum[:12])
+	return versionOf(plainLimits(l))
 }
 
 type plainLimits Limits

@@ -21,6 +21,7 @@ const (
 	EventRetention EventType = "retention.ran"
 	EventBackup    EventType = "backup.failed"
 	EventMissed    EventType = "schedule.missed"
+	EventFull      EventType = "namespace.nearly_full"
 
 	EventSnapshotCreated  EventType = "snapshot.created"
 	EventSnapshotRestored EventType = "snapshot.restored"
@@ -28,7 +29,7 @@ const (
 
 // EventTypes are all, in the order in which they are told.
 var EventTypes = []EventType{
-	EventCreated, EventVerified, EventExpired, EventRestored, EventForked, EventEffect, EventRetention, EventBackup, EventMissed,
+	EventCreated, EventVerified, EventExpired, EventRestored, EventForked, EventEffect, EventRetention, EventBackup, EventMissed, EventFull,
 	EventSnapshotCreated, EventSnapshotRestored,
 }
 
@@ -82,6 +83,9 @@ type EventData struct {
 	Why        string       `json:"why,omitempty"`
 	Address    string       `json:"api_url,omitempty"` // where it can be asked for
 	Head       string       `json:"audit_head,omitempty"`
+	Key        KeyID        `json:"key,omitempty"`     // whose share is nearly full
+	Percent    int64        `json:"percent,omitempty"` // how full it is
+	Limit      int64        `json:"limit,omitempty"`   // in bytes
 }
 
 // Tidings are the types of event that a new checkpoint is.
@@ -109,6 +113,9 @@ func (cp *Checkpoint) EventData(t EventType) EventData {
 	if cp.Return != nil {
 		d.Target, d.Safety = cp.Return.Target, cp.Return.Before
 	}
+	if t == EventRestored && d.Target != "" {
+		d.Snapshot = d.Target // what was asked for by this name
+	}
 	if cp.Turn != nil {
 		d.Agent = cp.Turn.Agent
 	}
@@ -134,6 +141,7 @@ type Webhook struct {
 	Disabled  *time.Time  `json:"disabled,omitempty"`
 	Why       string      `json:"why,omitempty"`     // it is disabled
 	Rotated   *time.Time  `json:"rotated,omitempty"` // until a day after that the old secret signs too
+	ETag      string      `json:"etag,omitempty"`    // of its version, as HTTP writes it; only in responses
 }
 
 // WantsWorkspace reports whether a webhook is told of events of a workspace; "" is the namespace.

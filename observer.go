@@ -3,6 +3,7 @@ package retake
 import (
 	"context"
 	"io"
+	"time"
 )
 
 // Observer hears what agents tell, and remembers what they held.
@@ -50,7 +51,14 @@ type Habits struct {
 	Paused      bool        // no checkpoints are taken; what was told is dropped
 	Granularity Granularity // "" is turn
 	Quiet       bool        // what changes between turns becomes a checkpoint when it comes to rest
+	Rescue      RescueLimit // what is saved of files outside the workspace before a call destroys them
 	Risk        *RiskRules  // what the user adds to the rules for risky commands; nil: nothing
+}
+
+// RescueLimit bounds what one rescue reads. Bytes 0: nothing outside a workspace is saved.
+type RescueLimit struct {
+	Bytes int64
+	Time  time.Duration
 }
 
 // RiskRules are programs and tools that a user adds to the rules for risky commands.

@@ -10,6 +10,8 @@ import (
 // schedules, the audit log. Like a Service it belongs to one namespace.
 type Office interface {
 	Tenant
+	FileWriter
+	Provisioner
 	KeyRing
 	Notifier
 	Scheduler
@@ -34,6 +36,56 @@ type Tenant interface {
 type ImportRequest struct {
 	Name   string
 	Intent string
+}
+
+// FileWriter changes single files of a workspace, for those who cannot reach the server's disk.
+// Like any program there, it asks nobody: what was not in a checkpoint is gone.
+type FileWriter interface {
+	// WriteFile replaces a file, or creates it with its directories.
+	WriteFile(ctx context.Context, req FileRequest, content io.Reader) (FileWritten, error)
+	// RemoveFile removes a file, a link or an empty directory.
+	RemoveFile(ctx context.Context, req FileRequest) error
+}
+
+// FileRequest names a file of a workspace. Mode is for writes; 0: as it is, or 0644.
+type FileRequest struct {
+	Workspace WorkspaceID
+	Path      string
+	Mode      uint32
+}
+
+// FileWritten is a file after a write.
+type FileWritten struct {
+	Size    int64  `json:"size"`
+	Mode    uint32 `json:"mode"`
+	Created bool   `json:"created"` // there was none
+}
+
+// Provisioner creates namespaces for others, and sees those that its own namespace created.
+type Provisioner interface {
+	CreateNamespace(ctx context.Context, req NamespaceRequest) (NewNamespace, error)
+	// Provisioned lists the namespaces that this one created, by ID.
+	Provisioned(ctx context.Context) ([]Namespace, error)
+	// ProvisionedNamespace returns one of them.
+	ProvisionedNamespace(ctx context.Context, ns NamespaceID) (Namespace, error)
+	// SetNamespaceLimits sets the limits of one of them, also above what it may set itself.
+	SetNamespaceLimits(ctx context.Context, ns NamespaceID, q LimitsRequest) (Namespace, error)
+	CreateNamespaceKey(ctx context.Context, ns NamespaceID, req KeyRequest) (NewKey, error)
+}
+
+// NamespaceRequest asks for a namespace. Without Limits it has the defaults.
+type NamespaceRequest struct {
+	ID      NamespaceID
+	Limits  *Limits
+	Webhook string // a URL; empty: none
+}
+
+// NewNamespace is a namespace that was just created, with one key of each role, and its webhook.
+// Their secrets are never told again.
+type NewNamespace struct {
+	Namespace Namespace   `json:"namespace"`
+	Keys      []NewKey    `json:"keys"`
+	Webhook   *NewWebhook `json:"webhook,omitempty"`
 }
 
 // KeyRing holds the keys.
@@ -127,16 +179,19 @@ type Run struct {
 
 // Auditor keeps the log that cannot be changed unseen.
 type Auditor interface {
-	// Audit lists entries, newest first.
+	// Audit lists entries, newest first or as the query says.
 	Audit(ctx context.Context, q AuditQuery) ([]AuditEntry, error)
 	// CheckAudit reads the whole chain, and every anchor.
 	CheckAudit(ctx context.Context) (AuditProof, error)
 }
 
-// AuditQuery chooses entries; Before is the number to go on below.
+// AuditQuery chooses entries; Before is the number to go on below. OldestFirst turns the order
+// round, and After is the number to go on behind.
 type AuditQuery struct {
-	Before int64
-	Limit  int
+	Before      int64
+	Limit       int
+	OldestFirst bool
+	After       int64
 }
 
 // AuditEntry is one act. Hash is over the entry before it and this one.

@@ -29,6 +29,7 @@ type Plan struct {
 	Also      []int64     `json:"also,omitempty"` // numbers of older items that the same undo takes back, the newest first
 	Fork      *Workspace  `json:"fork,omitempty"`
 	Paths     []string    `json:"paths,omitempty"` // none: everything
+	To        string      `json:"to,omitempty"`    // the directory outside of the workspace that files are brought back to; empty: the workspace
 	Writes    []Step      `json:"writes"`
 	Deletes   []Step      `json:"deletes"`
 	Merges    []Step      `json:"merges"`

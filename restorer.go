@@ -24,7 +24,8 @@ type PlanRequest struct {
 	Workspace WorkspaceID
 	Course    Course
 	Ref       string
-	Paths     []string // none: everything
+	Paths     []string // none: everything; absolute ones are files outside of the workspace that the checkpoint saved
+	To        string   // the directory that such files are written to; empty: where they were
 	Git       bool     // also replace repositories that are there
 	Fork      WorkspaceID
 	Edits     bool
@@ -80,8 +81,9 @@ type ForkRequest struct {
 	Workspace WorkspaceID
 	Ref       string
 	Dir       string
-	Name      string // empty: the directory's own
-	Throwaway bool   // protects nothing: it is removed by who asked for it
+	Name      string   // empty: the directory's own
+	Throwaway bool     // protects nothing: it is removed by who asked for it
+	Accept    []string // ObstacleSetuid: files may run with the rights of their owner, as they do in the checkpoint
 	Progress  func(Progress)
 }
 

@@ -44,12 +44,15 @@ type Protector interface {
 // consented to. Mark decides about a directory that carries another's mark, or in whose
 // place a workspace was.
 type InitRequest struct {
-	Dir      string
-	Name     string // empty: the directory's own
-	Accept   []string
-	Mark     MarkChoice
-	Env      []string // what verifications may see of the caller's environment
-	Progress func(Progress)
+	Dir    string
+	Name   string // empty: the directory's own
+	Accept []string
+	Mark   MarkChoice
+	Env    []string // what verifications may see of the caller's environment
+	// Automatic: nobody asked for it. Less is taken for too much, and after a second the first
+	// checkpoint goes on in the background.
+	Automatic bool
+	Progress  func(Progress)
 }
 
 // MarkChoice says what a directory with a known mark is.

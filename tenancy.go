@@ -15,8 +15,10 @@ type Namespace struct {
 	Created time.Time   `json:"created"`
 	Default WorkspaceID `json:"default"` // the workspace of who names none
 	Limits  Limits      `json:"limits"`
-	Roots   []string    `json:"roots"`           // directories of the server's machine that its workspaces may lie in, beside its own
-	Ended   *time.Time  `json:"ended,omitempty"` // nobody gets in any more
+	ETag    string      `json:"etag,omitempty"`    // of the limits, as HTTP writes it; only in responses
+	Roots   []string    `json:"roots"`             // directories of the server's machine that its workspaces may lie in, beside its own
+	Ended   *time.Time  `json:"ended,omitempty"`   // nobody gets in any more
+	Creator NamespaceID `json:"creator,omitempty"` // whose provisioner made it; empty: the server's owner
 }
 
 // Limits bound what a namespace may take. 0 is no bound.
@@ -29,11 +31,14 @@ type Limits struct {
 	PerSecond   int64         `json:"per_second"`   // requests of one key
 	RestoreHour int64         `json:"restore_hour"` // restores of one agent key in an hour
 	Grace       time.Duration `json:"grace"`        // between a request to delete and the deletion
+
+	WorkspaceShare int64 `json:"workspace_share"` // percent of Store that one workspace may take, when there are others
+	KeyShare       int64 `json:"key_share"`       // percent of Store that one agent key may add, when there are others
 }
 
 // DefaultLimits are those of a namespace for which nothing else was said.
 func DefaultLimits() Limits {
-	return Limits{Within: 30 * day, Checkpoint: 32 << 30, Store: 256 << 30, Workspaces: 1000, PerSecond: 50, RestoreHour: 60, Grace: 7 * day}
+	return Limits{Within: 30 * day, Checkpoint: 32 << 30, Store: 256 << 30, Workspaces: 1000, PerSecond: 50, RestoreHour: 60, Grace: 7 * day, WorkspaceShare: 50, KeyShare: 50}
 }
 
 // Usage is what a namespace takes.
@@ -43,6 +48,36 @@ type Usage struct {
 	Checkpoints int64       `json:"checkpoints"`
 	Bytes       int64       `json:"bytes"` // of the store
 	Limits      Limits      `json:"limits"`
+
+	Largest    []WorkspaceUsage `json:"largest_workspaces"` // most bytes first; those whose protection ended, too
+	Keys       []KeyUsage       `json:"largest_keys"`       // most bytes first; revoked ones, too
+	NearlyFull []Fullness       `json:"nearly_full"`        // the store and the shares that are nearly full, or full
+}
+
+// WorkspaceUsage is what the checkpoints of a workspace added: the bytes of their new and changed
+// files, as they are in the workspace. The store takes less, since it stores equal files once and
+// compresses.
+type WorkspaceUsage struct {
+	Workspace WorkspaceID `json:"workspace"`
+	Name      string      `json:"name"`
+	Bytes     int64       `json:"bytes"`
+}
+
+// KeyUsage is what the checkpoints that an API key took added, counted in the same way.
+type KeyUsage struct {
+	Key   KeyID   `json:"key"`
+	Name  string  `json:"name"`
+	Role  KeyKind `json:"role"`
+	Bytes int64   `json:"bytes"`
+}
+
+// Fullness is how full the store or a share of it is. Without a workspace and a key it is the store.
+type Fullness struct {
+	Workspace WorkspaceID `json:"workspace,omitempty"`
+	Key       KeyID       `json:"key,omitempty"`
+	Bytes     int64       `json:"bytes"`
+	Limit     int64       `json:"limit"` // in bytes
+	Percent   int64       `json:"percent"`
 }
 
 // KeyKind is what a key is for. Kinds are added, never changed.
@@ -57,7 +92,10 @@ const (
 	KeyMaintainer KeyKind = "maintainer" // looks after the bytes, and deletes what is due
 )
 
-// KeyKinds are all, in the order in which they are told.
+// KeyProvisioner creates namespaces and their keys. Only the server's owner makes such a key.
+const KeyProvisioner KeyKind = "provisioner"
+
+// KeyKinds are those that a namespace makes for itself, in the order in which they are told.
 var KeyKinds = []KeyKind{KeyAgent, KeyReader, KeyOperator, KeyAdmin, KeyMaintainer}
 
 // Power is what a request needs.
@@ -73,6 +111,7 @@ const (
 	PowerAdminister Power = "administer" // keys, webhooks, schedules, limits, audit
 	PowerErase      Power = "erase"      // ask for deletion
 	PowerMaintain   Power = "maintain"   // sweep, scrub, rebuild
+	PowerProvision  Power = "provision"  // namespaces and their keys
 )
 
 var powers = map[KeyKind][]Power{
@@ -81,6 +120,8 @@ var powers = map[KeyKind][]Power{
 	KeyOperator:   {PowerNone, PowerSee, PowerRecord, PowerReturn, PowerDecide},
 	KeyAdmin:      {PowerNone, PowerSee, PowerAdminister, PowerErase},
 	KeyMaintainer: {PowerNone, PowerSee, PowerMaintain},
+
+	KeyProvisioner: {PowerNone, PowerProvision},
 }
 
 // Has reports whether a kind of key has a power.

@@ -27,11 +27,14 @@ func (c *admin) Usage(ctx context.Context) (retake.Usage, error) {
 
 // SetLimits replaces the limits.
 func (c *admin) SetLimits(ctx context.Context, q retake.LimitsRequest) (retake.Namespace, error) {
-	a := newRequest(http.MethodPut, wire.NewLimitsBody(q.Limits), "namespace", "limits")
-	if a.idempotent = true; q.IfVersion != "" {
-		a.ifMatch = `"` + q.IfVersion + `"`
+	return c.putLimits(ctx, q, "namespace", "limits")
+}
+
+func (c *admin) putLimits(ctx context.Context, q retake.LimitsRequest, parts ...string) (retake.Namespace, error) {
+	if q.IfVersion != "" {
+		ctx = retake.IfVersion(ctx, q.IfVersion)
 	}
-	return callJSON[retake.Namespace](ctx, c.conn, a)
+	return callJSON[retake.Namespace](ctx, c.conn, newPut(ctx, wire.NewLimitsBody(q.Limits), parts...))
 }
 
 // Import creates a workspace from an archive. It is sent only once, because the archive cannot
@@ -106,11 +109,15 @@ func (c *admin) DropSchedule(ctx context.Context, id string) error {
 	return c.conn.sendDelete(ctx, newRequest(http.MethodDelete, nil, "schedules", id))
 }
 
-// Audit lists audit log entries, newest first.
+// Audit lists audit log entries, newest first or as the query says.
 func (c *admin) Audit(ctx context.Context, q retake.AuditQuery) ([]retake.AuditEntry, error) {
 	v := withLimit(url.Values{}, q.Limit)
 	if q.Before != 0 {
 		v.Set("before", strconv.FormatInt(q.Before, 10))
+	}
+	if q.OldestFirst {
+		v.Set("order", "oldest")
+		v.Set("after", strconv.FormatInt(q.After, 10))
 	}
 	p, err := callJSON[wire.Page[retake.AuditEntry]](ctx, c.conn, newGet(v, "audit"))
 	return p.Data, err

@@ -10,9 +10,7 @@ import (
 
 // SetBackup sets the remote that the checkpoints of a workspace are pushed to.
 func (c *storage) SetBackup(ctx context.Context, req retake.BackupRequest) (retake.Backup, error) {
-	a := newRequest(http.MethodPut, wire.BackupBody{URL: req.URL, Host: req.Host}, "workspaces", string(req.Workspace), "backup")
-	a.idempotent = true
-	return callJSON[retake.Backup](ctx, c.conn, a)
+	return callJSON[retake.Backup](ctx, c.conn, newPut(ctx, wire.BackupBody{URL: req.URL, Host: req.Host}, "workspaces", string(req.Workspace), "backup"))
 }
 
 // Backup returns the status of a backup.

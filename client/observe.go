@@ -41,7 +41,9 @@ func (c *observer) SetTasks(ctx context.Context, ws retake.WorkspaceID, tasks []
 	if tasks == nil {
 		tasks = []retake.Task{}
 	}
-	return callJSON[retake.Reaction](ctx, c.conn, newRequest(http.MethodPut, wire.TaskList{Tasks: tasks}, "workspaces", string(ws), "tasks"))
+	a := newPut(ctx, wire.TaskList{Tasks: tasks}, "workspaces", string(ws), "tasks")
+	a.idempotent = false // it may take a checkpoint
+	return callJSON[retake.Reaction](ctx, c.conn, a)
 }
 
 // State returns the state of the agent at a checkpoint.

@@ -62,6 +62,18 @@ func newRequest(method string, body any, parts ...string) *apiRequest {
 	return a
 }
 
+// newPut returns a request that replaces something. With retake.IfVersion it is not sent again: after
+// a lost response the version is another one.
+func newPut(ctx context.Context, body any, parts ...string) *apiRequest {
+	a := newRequest(http.MethodPut, body, parts...)
+	versions, conditional := retake.WantedVersions(ctx)
+	if conditional {
+		a.ifMatch = `"` + strings.Join(versions, `", "`) + `"`
+	}
+	a.idempotent = !conditional
+	return a
+}
+
 // connError is a connection that failed before the response was complete.
 type connError struct {
 	mayHaveArrived bool // the request may have reached the service

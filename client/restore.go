@@ -11,7 +11,7 @@ import (
 )
 
 func newPlanBody(q *retake.PlanRequest) wire.PlanBody {
-	return wire.PlanBody{Course: q.Course, Ref: q.Ref, Paths: q.Paths, PathsRaw: rawTexts(q.Paths), Git: q.Git, Fork: q.Fork, Edits: q.Edits, Session: q.Session, Hunks: q.Hunks, From: q.From, Asker: q.Asker}
+	return wire.PlanBody{Course: q.Course, Ref: q.Ref, Paths: q.Paths, PathsRaw: rawTexts(q.Paths), To: q.To, Git: q.Git, Fork: q.Fork, Edits: q.Edits, Session: q.Session, Hunks: q.Hunks, From: q.From, Asker: q.Asker}
 }
 
 // PlanRestore returns what a restore would do. It changes nothing, so it may be retried.
@@ -30,7 +30,7 @@ func (c *Client) ViewPlan(ctx context.Context, req retake.PlanRequest) (retake.V
 
 func newRestoreBody(q *retake.ApplyRequest, id retake.CheckpointID) wire.RestoreBody {
 	return wire.RestoreBody{
-		Course: q.Course, Ref: q.Ref, Paths: q.Paths, PathsRaw: rawTexts(q.Paths), Git: q.Git, Fork: q.Fork, Edits: q.Edits, Session: q.Session, Hunks: q.Hunks, From: q.From,
+		Course: q.Course, Ref: q.Ref, Paths: q.Paths, PathsRaw: rawTexts(q.Paths), To: q.To, Git: q.Git, Fork: q.Fork, Edits: q.Edits, Session: q.Session, Hunks: q.Hunks, From: q.From,
 		Asker: q.Asker, Digest: q.Digest, Accept: q.Accept, ID: id,
 	}
 }
@@ -54,7 +54,7 @@ func (c *Client) Fork(ctx context.Context, req retake.ForkRequest) (retake.ForkR
 		return retake.ForkResult{}, dirError(err)
 	}
 	a := newRequest(http.MethodPost, wire.ForkBody{
-		Ref: req.Ref, Dir: dir, DirRaw: rawBytes(dir), Name: req.Name, NameRaw: rawBytes(req.Name), Throwaway: req.Throwaway,
+		Ref: req.Ref, Dir: dir, DirRaw: rawBytes(dir), Name: req.Name, NameRaw: rawBytes(req.Name), Throwaway: req.Throwaway, Accept: req.Accept,
 	}, "workspaces", string(req.Workspace), "forks")
 	a.onProgress = req.Progress
 	return callJSON[retake.ForkResult](ctx, c.conn, a)

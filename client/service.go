@@ -56,7 +56,7 @@ func (c *Client) Init(ctx context.Context, req retake.InitRequest) (retake.SaveR
 		return retake.SaveResult{}, dirError(err)
 	}
 	a := newRequest(http.MethodPost, wire.InitBody{
-		Dir: dir, DirRaw: rawBytes(dir), Name: req.Name, NameRaw: rawBytes(req.Name), Accept: req.Accept, Mark: req.Mark, Env: req.Env,
+		Dir: dir, DirRaw: rawBytes(dir), Name: req.Name, NameRaw: rawBytes(req.Name), Accept: req.Accept, Mark: req.Mark, Env: req.Env, Automatic: req.Automatic,
 	}, "workspaces")
 	a.onProgress = req.Progress
 	return callJSON[retake.SaveResult](ctx, c.conn, a)

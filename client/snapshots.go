@@ -31,7 +31,7 @@ func (c *Client) Restore(ctx context.Context, req retake.ApplyRequest) (retake.R
 		return retake.RestoreResult{}, err
 	}
 	body := wire.ApplyBody{
-		Course: req.Course, Ref: req.Ref, Paths: req.Paths, PathsRaw: rawTexts(req.Paths), Git: req.Git, Fork: req.Fork, Edits: req.Edits, Session: req.Session,
+		Course: req.Course, Ref: req.Ref, Paths: req.Paths, PathsRaw: rawTexts(req.Paths), To: req.To, Git: req.Git, Fork: req.Fork, Edits: req.Edits, Session: req.Session,
 		Accept: req.Accept, ID: id,
 	}
 	a := newRequest(http.MethodPost, body, "workspaces", string(req.Workspace), "restore")

@@ -25,9 +25,7 @@ func (c *admin) Webhooks(ctx context.Context) ([]retake.Webhook, error) {
 
 // ChangeWebhook replaces the URL and the event types, and enables or disables a webhook.
 func (c *admin) ChangeWebhook(ctx context.Context, w retake.Webhook) (retake.Webhook, error) {
-	a := newRequest(http.MethodPut, wire.ChangeHookBody{URL: w.URL, Types: w.Types, Disabled: w.Disabled}, "webhooks", string(w.ID))
-	a.idempotent = true
-	return callJSON[retake.Webhook](ctx, c.conn, a)
+	return callJSON[retake.Webhook](ctx, c.conn, newPut(ctx, wire.ChangeHookBody{URL: w.URL, Types: w.Types, Disabled: w.Disabled}, "webhooks", string(w.ID)))
 }
 
 // DropWebhook deletes a webhook.

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"net/netip"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/assembly/assemble"
@@ -51,22 +53,34 @@ func (s servers) options(p cli.ServerOptions) (server.Options, error) {
 		}
 		o.Bucket = &kopia.Bucket{Endpoint: b.Endpoint, Name: b.Name, Prefix: b.Prefix, Region: b.Region, Insecure: b.PlainHTTP, AccessKey: env.AccessKey, SecretKey: env.SecretKey}
 	}
-	keys := env.KEK
+	err := addKeys(&o, p, env.KEK)
+	return o, err
+}
+
+// addKeys sets what seals secrets and what only opens them.
+func addKeys(o *server.Options, p cli.ServerOptions, keys []string) error {
+	if p.KEKURL != "" {
+		o.KeyServer = &server.KeyServer{URL: p.KEKURL, TokenFile: p.KEKToken, CAFile: p.KEKCA}
+	}
 	if p.KEK != "" {
 		text, err := os.ReadFile(p.KEK)
 		if err != nil {
-			return o, &retake.Error{Kind: retake.NotFound, What: "the key-encryption key cannot be read", Safe: "Nothing was changed.", Err: err}
+			return &retake.Error{Kind: retake.NotFound, What: "the key-encryption key cannot be read", Safe: "Nothing was changed.", Err: err}
 		}
 		keys = append([]string{string(text)}, keys...)
 	}
 	for _, text := range keys {
+		if at := strings.TrimSpace(text); strings.HasPrefix(at, "http") && o.KeyServer == nil { // the key was at a key server before
+			o.KeyServer = &server.KeyServer{URL: at, TokenFile: p.KEKToken, CAFile: p.KEKCA, OnlyOpens: true}
+			continue
+		}
 		key, err := secretbox.ParseKey(text)
 		if err != nil {
-			return o, fmt.Errorf("read the key-encryption key: %w", err)
+			return fmt.Errorf("read the key-encryption key: %w", err)
 		}
 		o.EncryptionKeys = append(o.EncryptionKeys, key)
 	}
-	return o, nil
+	return nil
 }
 
 func first(a, b string) string {
@@ -91,7 +105,7 @@ func (s servers) with(ctx context.Context, p cli.ServerOptions, f func(*server.S
 
 func (s servers) Serve(ctx context.Context, p cli.ServerOptions, ready func(string, *cli.ServerBeginning)) error {
 	return s.with(ctx, p, func(srv *server.Server) error {
-		var begun *server.NewNamespace
+		var begun *retake.NewNamespace
 		begin := func() (err error) {
 			begun, err = srv.Bootstrap(ctx, p.Webhook)
 			return err
@@ -136,8 +150,24 @@ func (s servers) SetRoots(ctx context.Context, p cli.ServerOptions, ns retake.Na
 
 func (s servers) AddKey(ctx context.Context, p cli.ServerOptions, ns retake.NamespaceID, req retake.KeyRequest) (k retake.NewKey, err error) {
 	err = s.with(ctx, p, func(srv *server.Server) error {
-		k, err = srv.AddKey(ctx, ns, req)
+		add := srv.AddKey
+		if req.Kind == retake.KeyProvisioner {
+			add = srv.AddProvisionerKey
+		}
+		k, err = add(ctx, ns, req)
 		return err
 	})
 	return k, err
+}
+
+func (s servers) Rewrap(ctx context.Context, p cli.ServerOptions) (r cli.RewrapResult, err error) {
+	if _, err := os.Stat(filepath.Join(p.Data, "owner")); err != nil { // a server there has written it; a new one would have no secrets
+		return r, &retake.Error{Kind: retake.NotFound, What: "no server has used the data directory " + p.Data, Safe: "Nothing was changed.", Hint: "see its usage: retake help admin rewrap", Err: err}
+	}
+	err = s.with(ctx, p, func(srv *server.Server) error {
+		res, err := srv.Rewrap(ctx)
+		r = cli.RewrapResult(res)
+		return err
+	})
+	return r, err
 }

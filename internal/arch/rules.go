@@ -27,7 +27,7 @@ var folders = []folder{
 		apart: "workers meet in the service"},
 	{dir: "internal/agents", holds: "what agents say to us and we to them", sees: []string{"", "internal/pure", "internal/platform", "internal/explain/risk"}},
 	{dir: "internal/service", holds: "the use cases", sees: []string{"", "internal/pure", "internal/platform", "internal/storage", "internal/engine", "internal/explain", "internal/agents", "internal/view"},
-		layers: []string{"workspace", "history", "checkpoint", "insight", "agentstate", "rewind", "carry", "maintenance", "purge"}},
+		layers: []string{"workspace", "history", "checkpoint", "rescue", "insight", "agentstate", "rewind", "carry", "maintenance", "purge"}},
 	{dir: "internal/ui", holds: "decode, one call of the Service, draw", sees: []string{"", "internal/pure", "internal/platform", "internal/agents", "internal/engine/archive", "internal/view"},
 		apart: "faces do not know each other", shared: []string{"internal/ui/term", "internal/ui/demo"}},
 	{dir: "internal/assembly", holds: "choose drivers, start, stay, exit", sees: []string{"", "client", "internal"}},
@@ -75,6 +75,7 @@ var doors = []struct {
 	{"mvdan.cc/sh/v3", []string{"internal/explain/risk"}},
 	{"github.com/tailscale/hujson", []string{"internal/agents/install"}},
 	{"github.com/modelcontextprotocol/go-sdk", []string{"internal/agents/mcp", "test"}},
+	{"github.com/google/jsonschema-go", []string{"test"}},
 	{"golang.org/x/sys/unix", []string{"internal/platform/fsx", "internal/platform/track", "internal/platform/proc", "internal/platform/config", "bench", "test"}},
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -20,6 +19,7 @@ import (
 	"github.com/retake-dev/retake/internal/platform/webhook"
 	"github.com/retake-dev/retake/internal/server/adminapi"
 	"github.com/retake-dev/retake/internal/server/gateway"
+	"github.com/retake-dev/retake/internal/server/jobs"
 	"github.com/retake-dev/retake/internal/server/metrics"
 	"github.com/retake-dev/retake/internal/server/scheduler"
 	"github.com/retake-dev/retake/internal/server/tenant"
@@ -42,15 +42,18 @@ func (s *Server) assembleParts(ctx context.Context) error {
 	if s.pool, err = tenant.New(tenant.Options{
 		DataDir: s.opts.DataDir, Address: s.peerSocket, Ledger: s.ledger, Sealer: s.sealer, Clock: s.opts.Clock, Log: s.opts.Log, MaxOpen: s.opts.MaxOpen,
 		OpenCatalog: s.openCatalog, OpenStore: s.openStore, Readers: s.opts.Readers, Floor: s.opts.Floor, Boot: s.opts.Boot, OnOpen: s.attachHandlers,
-		OnBackupEnd: s.reportBackupFailure,
-		OnTaskFail:  func(task string) { s.metrics.CountBackgroundFailure(task) },
+		OnBackupEnd: s.reportBackupFailure, OnNearlyFull: s.reportNearlyFull,
+		OnTaskFail: func(task string) { s.metrics.CountBackgroundFailure(task) },
+		OnOpened:   func(part string, took time.Duration, err error) { s.metrics.CountOpen(part, took, err) },
+		OnScrub:    s.noteScrub,
 		NewBackup: func(_ retake.NamespaceID, dir string, locks fsx.Locks) *backup.Worker {
-			return backup.New(backup.Options{Dir: dir, Path: s.opts.SearchPath, Seal: s.sealer, Locks: locks, Clock: s.opts.Clock, ResolveHost: s.sender.PublicAddress})
+			return backup.New(backup.Options{Dir: dir, Path: s.opts.SearchPath, Seal: s.sealer, Locks: locks, Clock: s.opts.Clock, ResolveHost: s.resolveBackupHost})
 		},
 	}); err != nil {
 		return err
 	}
-	s.metrics = metrics.New(func() float64 { return float64(s.pool.OpenCount()) }, queueNames, s.queueDepth, s.queueParked)
+	s.prepareReadiness()
+	s.metrics = metrics.New(s.db, s.gauges()...)
 	if s.opts.TraceEndpoint != "" {
 		if s.tracer, err = tracing.New(ctx, s.opts.TraceEndpoint, s.opts.Version); err != nil {
 			return err
@@ -58,11 +61,11 @@ func (s *Server) assembleParts(ctx context.Context) error {
 	}
 	s.dispatcher = webhooks.New(webhooks.Options{
 		Ledger: s.ledger, Sealer: s.sealer, Clock: s.opts.Clock, Log: s.opts.Log,
-		Sender:     s.sender,
+		Sender: s.sender, Poll: workerPoll,
 		OpenOutbox: s.openOutbox, CheckpointURL: s.checkpointURL,
 	})
 	s.scheduler = scheduler.New(scheduler.Options{
-		Ledger: s.ledger, Clock: s.opts.Clock, Log: s.opts.Log,
+		Ledger: s.ledger, Clock: s.opts.Clock, Log: s.opts.Log, Poll: workerPoll,
 		OpenService: func(ctx context.Context, ns retake.NamespaceID) (retake.Service, func(), error) {
 			t, release, err := s.pool.Open(ctx, ns)
 			if err != nil {
@@ -75,9 +78,20 @@ func (s *Server) assembleParts(ctx context.Context) error {
 		KeepAnchor:  s.keepAnchor,
 		IsElsewhere: isElsewhere,
 	})
+	s.alarm = jobs.NewAlarm(jobs.AlarmOptions{Ledger: s.ledger, Clock: s.opts.Clock, Log: s.opts.Log, Wake: s.wakeWorker, Listen: s.listenQueue})
 	s.gateway = gateway.New(gateway.Options{Ledger: s.ledger, Sealer: s.sealer, Pool: s.pool, Clock: s.opts.Clock, Log: s.opts.Log, Metrics: s.metrics, Tracer: s.tracer, CheckReadiness: s.checkReadiness, PublicURL: s.opts.PublicURL,
 		WakeOutbox: func() { s.dispatcher.Wake(serverdb.QueueOutbox) }, Tools: http.HandlerFunc(s.serveTools)})
 	return nil
+}
+
+// workerPoll is how often a worker reads its queue by itself: the alarm wakes it when something is
+// due.
+const workerPoll = time.Minute
+
+// wakeWorker wakes the worker of a queue.
+func (s *Server) wakeWorker(queue string) {
+	s.dispatcher.Wake(queue)
+	s.scheduler.Wake(queue)
 }
 
 // attachHandlers gives an open namespace its office and its HTTP handler.
@@ -88,7 +102,8 @@ func (s *Server) attachHandlers(t *tenant.Tenant) {
 		VerifyAnchor: func(a serverdb.Anchor) error { return s.verifyAnchor(t.ID, a) },
 		KeptAnchors:  func(ctx context.Context) ([]serverdb.Anchor, error) { return s.keptAnchors(ctx, t.ID) },
 		PlanSchedule: scheduler.PlanSchedule, ReplayDelivery: s.dispatcher.Replay, WakeDelivery: func() { s.dispatcher.Wake(serverdb.QueueDelivery) },
-		MaxLimits: maxTenantLimits(), AvailableBytes: func() (int64, error) { return s.availableBytes(t.Dirs.Files) },
+		OpenRoot: t.OpenRoot, UploadDir: t.Dirs.Private, Measure: t.Usage, Provision: s.AddNamespace, ProvisionKey: s.AddKey,
+		MaxLimits: maxTenantLimits(), AvailableBytes: func() (int64, error) { return s.availableBytes(t.Dirs.Files) }, CheckMayAdd: t.CheckMayAdd,
 	})
 	api := httpapi.New(t.Service, httpapi.Options{
 		Office: o, Cursors: s.cursors, DetachWork: true, WorkContext: s.workCtx, StreamContext: s.streamCtx, Log: s.opts.Log,
@@ -187,6 +202,25 @@ func (s *Server) reportBackupFailure(ns retake.NamespaceID, b retake.Backup, err
 	}
 }
 
+// reportNearlyFull publishes that the store of a namespace or a share of it is nearly full.
+func (s *Server) reportNearlyFull(ctx context.Context, ns retake.NamespaceID, f retake.Fullness, id string) error {
+	d := retake.EventData{Namespace: ns, Workspace: f.Workspace, Key: f.Key, Bytes: f.Bytes, Limit: f.Limit, Percent: f.Percent}
+	e, err := webhooks.NewEvent(retake.EventFull, s.opts.Clock.Now(), d, id)
+	if err != nil {
+		return err
+	}
+	return s.dispatcher.Publish(ctx, ns, e)
+}
+
+// resolveBackupHost returns the address of a host that backups may go to.
+func (s *Server) resolveBackupHost(ctx context.Context, host string) (string, error) {
+	at, err := s.sender.PublicAddress(ctx, host)
+	if errors.Is(err, webhook.ErrNotPublic) {
+		return "", fmt.Errorf("%w: %w", backup.ErrRefusedHost, err)
+	}
+	return at, err
+}
+
 // isElsewhere reports whether another server has the namespace open.
 func isElsewhere(err error) bool {
 	var e *tenant.ElsewhereError
@@ -200,49 +234,4 @@ func (s *Server) openOutbox(ctx context.Context, ns retake.NamespaceID) (webhook
 		return nil, nil, err
 	}
 	return c, func() { _ = c.Close() }, nil // only the catalog is closed, not the database
-}
-
-// queueDepth returns the number of items in a queue, or -1 if it cannot be read.
-func (s *Server) queueDepth(queue string) float64 {
-	n, _, err := s.ledger.Depth(context.Background(), queue)
-	if err != nil {
-		return -1
-	}
-	return float64(n)
-}
-
-// queueParked returns the number of items of a queue that are parked, or -1 if it cannot be read.
-func (s *Server) queueParked(queue string) float64 {
-	failing, err := s.ledger.Failing(context.Background())
-	if err != nil {
-		return -1
-	}
-	n := 0.0
-	for _, d := range failing {
-		if d.Queue == queue && d.IsParked() {
-			n++
-		}
-	}
-	return n
-}
-
-// checkReadiness checks the parts that this server depends on, by name.
-func (s *Server) checkReadiness(ctx context.Context) map[string]error {
-	parts := map[string]error{"database": s.checkDatabaseOwner(ctx), "disk": s.checkDataDir()}
-	if s.opts.Bucket != nil {
-		parts["bucket"] = s.checkBucketOwner(ctx)
-	}
-	return parts
-}
-
-// checkDataDir checks that the data directory can be written to.
-func (s *Server) checkDataDir() error {
-	b, err := json.Marshal(s.started)
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(s.opts.DataDir, "run", fmt.Sprintf("%d.ready", os.Getpid())), b, 0o600); err != nil {
-		return fmt.Errorf("write to the data directory: %w", err)
-	}
-	return nil
 }

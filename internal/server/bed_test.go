@@ -30,7 +30,7 @@ type testServer struct {
 	t       testing.TB
 	data    string
 	url     string
-	initial *server.NewNamespace
+	initial *retake.NewNamespace
 	srv     *server.Server
 	stop    func()
 }

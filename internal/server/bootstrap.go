@@ -12,16 +12,8 @@ import (
 // FirstNamespace is the namespace that Bootstrap creates.
 const FirstNamespace retake.NamespaceID = "main"
 
-// NewNamespace is a namespace that was just created, with its keys and its webhook. Their
-// secrets are returned only this once.
-type NewNamespace struct {
-	Namespace retake.Namespace   `json:"namespace"`
-	Keys      []retake.NewKey    `json:"keys"`
-	Webhook   *retake.NewWebhook `json:"webhook,omitempty"`
-}
-
 // Bootstrap creates the first namespace of a server. It returns nil if the server has one.
-func (s *Server) Bootstrap(ctx context.Context, webhook string) (*NewNamespace, error) {
+func (s *Server) Bootstrap(ctx context.Context, webhook string) (*retake.NewNamespace, error) {
 	all, err := s.ledger.Namespaces(ctx)
 	if err != nil || len(all) > 0 {
 		return nil, err
@@ -35,10 +27,12 @@ func (s *Server) Bootstrap(ctx context.Context, webhook string) (*NewNamespace, 
 
 // AddNamespace creates a namespace with one key of each role, and a webhook if an address is
 // given.
-func (s *Server) AddNamespace(ctx context.Context, row retake.Namespace, webhook string) (NewNamespace, error) {
-	ctx = retake.WithActor(ctx, retake.Actor{Name: "server"})
+func (s *Server) AddNamespace(ctx context.Context, row retake.Namespace, webhook string) (retake.NewNamespace, error) {
+	if _, known := retake.ActorOf(ctx); !known {
+		ctx = retake.WithActor(ctx, retake.Actor{Name: "server"})
+	}
 	ns, err := s.pool.Create(ctx, row)
-	b := NewNamespace{Namespace: ns}
+	b := retake.NewNamespace{Namespace: ns}
 	if err != nil {
 		return b, err
 	}
@@ -80,7 +74,7 @@ func (s *Server) AddKey(ctx context.Context, ns retake.NamespaceID, req retake.K
 		if _, err := s.ledger.Namespace(ctx, ns); err != nil {
 			return retake.NewKey{}, &retake.Error{Kind: retake.NotFound, What: "there is no such namespace", Safe: "Nothing was changed.", Err: err}
 		}
-		return adminapi.New(adminapi.Options{Namespace: ns, Ledger: s.ledger, Sealer: s.sealer, Clock: s.opts.Clock}).MakeKey(ctx, req)
+		return s.keysOf(ns).MakeKey(ctx, req)
 	}
 	o, release, err := s.openOffice(ctx, ns)
 	if err != nil {
@@ -88,6 +82,20 @@ func (s *Server) AddKey(ctx context.Context, ns retake.NamespaceID, req retake.K
 	}
 	defer release()
 	return o.MakeKey(ctx, req)
+}
+
+// keysOf returns the office of a namespace that is not open, which can make keys.
+func (s *Server) keysOf(ns retake.NamespaceID) *adminapi.Office {
+	return adminapi.New(adminapi.Options{Namespace: ns, Ledger: s.ledger, Sealer: s.sealer, Clock: s.opts.Clock})
+}
+
+// AddProvisionerKey creates a key of a namespace that creates other namespaces. Only the owner of
+// the server can.
+func (s *Server) AddProvisionerKey(ctx context.Context, ns retake.NamespaceID, req retake.KeyRequest) (retake.NewKey, error) {
+	if _, err := s.ledger.Namespace(ctx, ns); err != nil {
+		return retake.NewKey{}, &retake.Error{Kind: retake.NotFound, What: "there is no such namespace", Safe: "Nothing was changed.", Err: err}
+	}
+	return s.keysOf(ns).MakeProvisionerKey(ctx, req)
 }
 
 // Namespaces lists all namespaces.

@@ -6,6 +6,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -87,5 +90,35 @@ func TestT3_ImportTellsWhatItLeavesOut(t *testing.T) {
 	defer r.Close()
 	if got, err := io.ReadAll(r); err != nil || string(got) != "keep" {
 		t.Errorf("it holds %q, %v", got, err)
+	}
+}
+
+// A virtual environment of Python has links to the interpreter of the machine. It leaves as an
+// archive and comes back the same.
+func TestS5_VirtualEnvironmentsComeBack(t *testing.T) {
+	t.Parallel()
+	b := newTestServer(t, "", nil)
+	ctx, ws := t.Context(), b.initial.Namespace.Default
+	venv := filepath.Join(b.data, "ns", "main", "files", "default", "venv")
+	must(t, os.MkdirAll(filepath.Join(venv, "bin"), 0o755))
+	must(t, os.Mkdir(filepath.Join(venv, "lib"), 0o755))
+	must(t, os.WriteFile(filepath.Join(venv, "pyvenv.cfg"), []byte("home = /usr/bin\n"), 0o644))
+	links := map[string]string{"bin/python3": "/usr/bin/python3", "bin/python": "python3", "lib64": "lib", "bin/up": "../../../outside"}
+	for name, to := range links {
+		must(t, os.Symlink(to, filepath.Join(venv, name)))
+	}
+	b.saveCheckpoint("with an environment")
+	c := b.clientAs(retake.KeyOperator)
+	out, err := c.Archive(ctx, ws, "latest")
+	must(t, err)
+	res, err := c.Import(ctx, retake.ImportRequest{Name: "again"}, out)
+	must(t, errors.Join(err, out.Close()))
+	for name, to := range links {
+		if got, err := os.Readlink(filepath.Join(b.data, "ns", "main", "files", "again", "venv", name)); err != nil || got != to {
+			t.Errorf("%s: %q %v", name, got, err)
+		}
+	}
+	if i := slices.IndexFunc(res.Warnings, func(w retake.Warning) bool { return w.Code == "links" }); i < 0 || !strings.HasPrefix(res.Warnings[i].Text, "2 of the archive") {
+		t.Errorf("warnings %+v", res.Warnings)
 	}
 }

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -23,7 +22,7 @@ const ownerTimeout = 30 * time.Second
 // readOwnerID reads the ID of the data directory, and creates it first if there is none.
 // Servers that share the directory share the ID.
 func (s *Server) readOwnerID() error {
-	text, err := readOrCreateSecret(filepath.Join(s.opts.DataDir, "owner"), uuid.NewString)
+	text, err := s.readOrCreateSecret("owner", uuid.NewString)
 	s.ownerID = strings.TrimSpace(text)
 	return err
 }

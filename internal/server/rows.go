@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"path/filepath"
+	"time"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/storage/catalog"
@@ -25,6 +26,7 @@ func (s *Server) openDatabase(ctx context.Context) error {
 	} else {
 		err = s.openSQLite(ctx)
 	}
+	err = explainNewer(err)
 	if err != nil && s.db != nil {
 		err = errors.Join(err, s.db.Close())
 	}
@@ -38,6 +40,9 @@ func (s *Server) openSQLite(ctx context.Context) error {
 		return err
 	}
 	s.db = db
+	if err := (migrator{s.db, s.opts.Log}).migrateSQLite(ctx, path); err != nil {
+		return err
+	}
 	l, err := sqldb.New(ctx, db, sqldb.Options{Clock: s.opts.Clock, Explain: sqlite.Explain(path)})
 	if err != nil {
 		return err
@@ -55,11 +60,20 @@ func (s *Server) openPostgres(ctx context.Context) error {
 		return err
 	}
 	s.db = db
-	if err := s.claimDatabase(ctx, func() error { return postgres.Prepare(ctx, db, sqldb.Tables(), sqldb.Migrate) }); err != nil {
+	prepare := func() error {
+		if _, err := (migrator{s.db, s.opts.Log}).announceMigration(ctx); err != nil {
+			return postgres.Explain(err)
+		}
+		if err := postgres.Prepare(ctx, db, sqldb.Tables(), sqldb.Schema()); err != nil {
+			return err
+		}
+		return postgres.AnnounceDue(ctx, db)
+	}
+	if err := s.claimDatabase(ctx, prepare); err != nil {
 		return err
 	}
 	l, err := sqldb.New(ctx, db, sqldb.Options{
-		Clock: s.opts.Clock, Explain: postgres.Explain,
+		Clock: s.opts.Clock, Explain: postgres.Explain, SkipLocked: postgres.SkipLocked,
 		Enter: func(ctx context.Context, tx *sql.Tx, ns retake.NamespaceID) error {
 			return postgres.EnterNamespace(string(ns))(ctx, tx)
 		},
@@ -68,6 +82,9 @@ func (s *Server) openPostgres(ctx context.Context) error {
 		return err
 	}
 	s.ledger = l
+	s.listenQueue = func(ctx context.Context, connected func(), note func(string, time.Time)) error {
+		return postgres.ListenDue(ctx, s.opts.Postgres, connected, note)
+	}
 	s.openCatalog = func(_ context.Context, ns retake.NamespaceID) (catalog.Catalog, error) {
 		return postgres.Open(db, string(ns), sqlcatalog.Options{OnChange: l.OnChange(ns)}), nil
 	}

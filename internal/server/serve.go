@@ -41,7 +41,7 @@ func (s *Server) Serve(ctx context.Context, begin func() error, ready func(addre
 		return errors.Join(err, api.Close(), peers.Close())
 	}
 	ready(api.Addr().String()) // the listener queues requests from here on
-	servers := []*http.Server{s.newHTTPServer(s.gateway), s.newHTTPServer(s.gateway)}
+	servers := []*http.Server{s.newHTTPServer(s.gateway), s.newHTTPServer(s.peerRoutes(s.gateway))}
 	ended := make(chan error, 3)
 	go func() {
 		if s.opts.CertFile != "" {
@@ -56,7 +56,7 @@ func (s *Server) Serve(ctx context.Context, begin func() error, ready func(addre
 		if err != nil {
 			return errors.Join(fmt.Errorf("listen for metrics: %w", err), api.Close(), peers.Close())
 		}
-		servers = append(servers, s.newHTTPServer(s.adminRoutes()))
+		servers = append(servers, s.newHTTPServer(s.AdminHandler()))
 		go func() { ended <- servers[2].Serve(admin) }()
 	}
 	jobs, stopJobs := context.WithCancel(context.WithoutCancel(ctx))
@@ -96,8 +96,8 @@ func (s *Server) shutDownHTTP(h *http.Server) error {
 	return err
 }
 
-// adminRoutes serves the metrics and the health checks.
-func (s *Server) adminRoutes() http.Handler {
+// AdminHandler serves the metrics and the health checks.
+func (s *Server) AdminHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", s.metrics.Handler())
 	mux.Handle("GET /livez", s.gateway)

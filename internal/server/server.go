@@ -14,13 +14,11 @@ import (
 	"context"
 	"crypto/ed25519"
 	"crypto/hkdf"
-	"crypto/rand"
 	"crypto/sha256"
 	"database/sql"
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net/netip"
 	"os"
@@ -31,14 +29,18 @@ import (
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/explain/xray"
 	"github.com/retake-dev/retake/internal/platform/clock"
+	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/platform/webhook"
 	"github.com/retake-dev/retake/internal/pure/secretbox"
 	"github.com/retake-dev/retake/internal/pure/token"
 	"github.com/retake-dev/retake/internal/server/gateway"
+	"github.com/retake-dev/retake/internal/server/jobs"
 	"github.com/retake-dev/retake/internal/server/metrics"
+	"github.com/retake-dev/retake/internal/server/probe"
 	"github.com/retake-dev/retake/internal/server/scheduler"
 	"github.com/retake-dev/retake/internal/server/tenant"
 	"github.com/retake-dev/retake/internal/server/tracing"
+	"github.com/retake-dev/retake/internal/server/transit"
 	"github.com/retake-dev/retake/internal/server/webhooks"
 	"github.com/retake-dev/retake/internal/storage/serverdb"
 	"github.com/retake-dev/retake/internal/storage/store/kopia"
@@ -56,6 +58,7 @@ type Options struct {
 	Postgres              string         // "": SQLite in the data directory
 	Bucket                *kopia.Bucket  // nil: stores are on disk
 	EncryptionKeys        [][]byte       // key-encryption keys, the first one seals; none: a key file in the data directory
+	KeyServer             *KeyServer     // nil: the keys above are all
 	TakeOver              bool           // claim the database and the bucket even if another data directory owns them
 	AllowAddresses        []netip.Prefix // addresses that are not public, to which webhooks and backups may go
 	AllowInsecureWebhooks bool           // webhooks may use plain HTTP and local addresses, for development
@@ -77,6 +80,7 @@ type Options struct {
 type Server struct {
 	opts          Options
 	sealer        secretbox.Keeper
+	keyServer     *transit.Keeper // nil: there is none
 	db            *sql.DB
 	openCatalog   catalogOpener
 	ledger        serverdb.Ledger
@@ -84,6 +88,8 @@ type Server struct {
 	sender        *webhook.Sender
 	dispatcher    *webhooks.Dispatcher
 	scheduler     *scheduler.Scheduler
+	alarm         *jobs.Alarm
+	listenQueue   func(ctx context.Context, connected func(), note func(queue string, at time.Time)) error // nil: the database announces nothing
 	metrics       *metrics.Meter
 	tracer        *tracing.Tracer
 	gateway       *gateway.Gateway
@@ -97,17 +103,28 @@ type Server struct {
 	cancelStreams context.CancelFunc // ends event streams, which never end by themselves
 	streamCtx     context.Context
 	operations    sync.Map // *httpapi.Operations by namespace
+	scrubs        *probe.Probe[scrubSummary]
+	readiness     map[string]*probe.Probe[struct{}] // by part
 }
 
 // Open creates a server from its options. It does not listen yet.
 func Open(ctx context.Context, o Options) (*Server, error) {
 	s := &Server{opts: o, started: o.Clock.Now()}
+	if o.Bucket != nil {
+		b := *o.Bucket
+		b.Observe = func(operation, result string, took time.Duration) {
+			if s.metrics != nil { // else the server is starting
+				s.metrics.CountS3(operation, result, took)
+			}
+		}
+		s.opts.Bucket = &b
+	}
 	s.workCtx, s.cancelWork = context.WithCancel(context.Background())
 	s.streamCtx, s.cancelStreams = context.WithCancel(context.Background())
 	if err := os.MkdirAll(filepath.Join(o.DataDir, "run"), 0o700); err != nil {
 		return nil, &retake.Error{Kind: retake.Away, What: "the data directory cannot be made", Safe: "Nothing was changed.", Err: err}
 	}
-	if err := s.loadKeys(); err != nil {
+	if err := s.loadKeys(ctx); err != nil {
 		return nil, err
 	}
 	if err := s.readOwnerID(); err != nil {
@@ -129,25 +146,11 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 }
 
 // loadKeys reads the server's keys, and creates those that do not exist.
-func (s *Server) loadKeys() error {
-	keys := s.opts.EncryptionKeys
-	if len(keys) == 0 {
-		text, err := readOrCreateSecret(filepath.Join(s.opts.DataDir, "kek"), func() string { return secretbox.FormatKey(secretbox.NewKey()) })
-		if err != nil {
-			return err
-		}
-		key, err := secretbox.ParseKey(text)
-		if err != nil {
-			return fmt.Errorf("read the key-encryption key: %w", err)
-		}
-		keys = [][]byte{key}
+func (s *Server) loadKeys(ctx context.Context) error {
+	if err := s.openKeeper(ctx); err != nil {
+		return err
 	}
-	local, err := secretbox.NewLocalKeeper(keys...)
-	if err != nil {
-		return fmt.Errorf("use the key-encryption key: %w", err)
-	}
-	s.sealer = local
-	text, err := readOrCreateSecret(filepath.Join(s.opts.DataDir, "server.key"), func() string { return secretbox.FormatKey(secretbox.NewKey()) })
+	text, err := s.readOrCreateSecret("server.key", func() string { return secretbox.FormatKey(secretbox.NewKey()) })
 	if err != nil {
 		return err
 	}
@@ -167,32 +170,10 @@ func (s *Server) loadKeys() error {
 	return nil
 }
 
-// readOrCreateSecret returns the secret in a file, and creates it first if there is none.
-// Several servers may call it at once: all of them return the secret of the one that wins.
-func readOrCreateSecret(path string, make func() string) (string, error) {
-	b, err := os.ReadFile(path)
-	if err == nil {
-		return string(b), nil
-	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("read %s: %w", filepath.Base(path), err)
-	}
-	tmp := path + "." + rand.Text()
-	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return "", fmt.Errorf("make %s: %w", filepath.Base(path), err)
-	}
-	defer os.Remove(tmp) //nolint:errcheck // its other name stays
-	if _, err = f.WriteString(make() + "\n"); err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Link(tmp, path) // fails if another server has created it meanwhile
-	}
-	if err != nil && !errors.Is(err, fs.ErrExist) {
-		return "", fmt.Errorf("make %s: %w", filepath.Base(path), err)
-	}
-	b, err = os.ReadFile(path)
+// readOrCreateSecret returns the secret in a file of the data directory, and creates it first if
+// there is none.
+func (s *Server) readOrCreateSecret(name string, create func() string) (string, error) {
+	b, err := fsx.ReadOrCreate(filepath.Join(s.opts.DataDir, name), func() ([]byte, error) { return []byte(create() + "\n"), nil })
 	return string(b), err
 }
 
@@ -232,7 +213,7 @@ func (s *Server) Close() error {
 // runJobs runs the background jobs until ctx ends.
 func (s *Server) runJobs(ctx context.Context) {
 	var wg sync.WaitGroup
-	for name, run := range map[string]func(context.Context) error{"courier": s.dispatcher.Run, "timetable": s.scheduler.Run} {
+	for name, run := range map[string]func(context.Context) error{"courier": s.dispatcher.Run, "timetable": s.scheduler.Run, "alarm": s.alarm.Run} {
 		wg.Go(func() {
 			if err := run(ctx); err != nil && ctx.Err() == nil {
 				s.opts.Log.Error("jobs ended", "which", name, "err", err)

@@ -124,7 +124,7 @@ func TestManyNamespaces(t *testing.T) {
 	t.Parallel()
 	b := newTestServer(t, "", func(o *server.Options) { o.MaxOpen = 1 })
 	names := []retake.NamespaceID{"one", "two", "three"}
-	keys := map[retake.NamespaceID]server.NewNamespace{}
+	keys := map[retake.NamespaceID]retake.NewNamespace{}
 	for _, ns := range names {
 		begun, err := b.srv.AddNamespace(t.Context(), retake.Namespace{ID: ns, Limits: retake.DefaultLimits()}, "")
 		must(t, err)

@@ -6,6 +6,7 @@
 //	carry        pushes checkpoints to a remote
 //	rewind       plans and applies restores; forks
 //	agentstate   follows agents, turns and conversations
+//	rescue       saves files outside of a workspace before a call destroys them
 //	insight      summaries, stories, checks, search
 //	checkpoint   takes checkpoints
 //	history      reads the timeline
@@ -32,6 +33,7 @@ import (
 	"github.com/retake-dev/retake/internal/service/insight"
 	"github.com/retake-dev/retake/internal/service/maintenance"
 	"github.com/retake-dev/retake/internal/service/purge"
+	"github.com/retake-dev/retake/internal/service/rescue"
 	"github.com/retake-dev/retake/internal/service/rewind"
 	"github.com/retake-dev/retake/internal/service/workspace"
 )
@@ -45,7 +47,7 @@ type Parts struct {
 
 	StandingChecks func(retake.WorkspaceID) []retake.Standing // checks to run for every checkpoint; nil: none
 	KernelFence    bool                                       // the kernel also confines restores to the workspace
-	LocalAgents    bool                                       // agents run on this machine, so the exit of their process can be seen
+	LocalAgents    bool                                       // agents run on this machine: the exit of their process can be seen, and files outside of workspaces can be saved
 	Protection     string                                     // who the history is protected from; "": an agent of the same user could remove it
 }
 
@@ -73,8 +75,9 @@ func New(p Parts) *Service {
 	h := history.New(w, p.StandingChecks)
 	c := checkpoint.New(w, h)
 	i := insight.New(w, h, p.Insight)
-	a := agentstate.New(w, h, c, i, p.LocalAgents)
-	r := rewind.New(w, h, c, i, a, p.KernelFence)
+	out := rescue.New(w, c, p.LocalAgents)
+	a := agentstate.New(w, h, c, out, i, p.LocalAgents)
+	r := rewind.New(w, h, c, out, i, a, p.KernelFence)
 	b := carry.New(w, h, p.Backup)
 	m := maintenance.New(w, h, c, i, a, r, p.Maintenance)
 	u := purge.New(w, i, a, m, purge.Options{Backup: p.Backup.Worker, Denied: p.Maintenance.RefuseWhenFull})

@@ -26,6 +26,7 @@ func Flags(c *retake.Checkpoint, f retake.Finding) []retake.RowFlag {
 	if c.Turn != nil && c.Turn.Risk != "" {
 		add(retake.ToneWarning, "risky", c.Turn.Risk)
 	}
+	addRescueFlags(add, c.Rescues)
 	if c.Coverage.Grade == retake.Partial {
 		add(retake.ToneNote, string(retake.Partial), shortGapsText(c.Coverage.Gaps))
 	}
@@ -36,6 +37,47 @@ func Flags(c *retake.Checkpoint, f retake.Finding) []retake.RowFlag {
 		addTurnFlags(add, c.Turn)
 	}
 	return out
+}
+
+// addRescueFlags adds what was saved from outside of the workspace, and what was not.
+func addRescueFlags(add func(tone retake.FlagTone, word, why string), rescues []retake.Rescue) {
+	var saved, lost []string
+	for _, r := range rescues {
+		if r.IsSaved() {
+			saved = append(saved, SavedText(&r))
+		} else {
+			lost = append(lost, NotSavedText(&r))
+		}
+	}
+	if len(lost) > 0 {
+		add(retake.ToneWarning, "not saved", strings.Join(lost, "; "))
+	}
+	if len(saved) > 0 {
+		add(retake.ToneNote, "also saved", strings.Join(saved, "; "))
+	}
+}
+
+// SavedText says what a rescue has: "/home/ana/tax, 312 files".
+func SavedText(r *retake.Rescue) string {
+	switch {
+	case r.Workspace != "":
+		return fmt.Sprintf("%s, in its checkpoint %d", r.Dir, r.Checkpoint)
+	case r.Count > 1:
+		return fmt.Sprintf("%s in %s, %s", termtext.CountNoun(r.Count, "name", "names"), r.Dir, countFiles(r.Files))
+	default:
+		return r.Place() + ", " + countFiles(r.Files)
+	}
+}
+
+// NotSavedText says what a rescue lacks, and why.
+func NotSavedText(r *retake.Rescue) string {
+	if r.Dir == "" && len(r.Names) > 0 {
+		return r.NotSaved + " (" + strings.Join(r.Names, ", ") + ")"
+	}
+	if r.Dir == "" {
+		return r.NotSaved
+	}
+	return r.Place() + " (" + r.NotSaved + ")"
 }
 
 // addTurnFlags adds what is odd about how a turn went.

@@ -145,6 +145,8 @@ func planHeadline(p *retake.Plan, n retake.PlanCounts) (headline, untouched stri
 	}
 	headline = strings.Replace(countFiles(n.Deleted+n.Brought+n.Changed+n.Merged), "no files", "No file", 1) + " would change"
 	switch {
+	case p.To != "":
+		headline = strings.Replace(headline, "would change", "would be written", 1)
 	case p.Lost != nil && p.Lost.There:
 		headline = "Another directory is at " + p.Lost.Root + " now."
 	case p.Lost != nil:
@@ -217,6 +219,10 @@ func planSafety(p *retake.Plan) retake.PlanSafety {
 	switch {
 	case IsIdlePlan(p):
 		return retake.PlanSafety{Text: "No checkpoint is added"}
+	case p.To != "" && !slices.ContainsFunc(p.Obstacles, func(o retake.Obstacle) bool { return o.Class == retake.ObstacleChanged }):
+		return retake.PlanSafety{Text: "Nothing that is there is replaced"}
+	case p.To != "":
+		return retake.PlanSafety{Text: fmt.Sprintf("First the files that are replaced are saved with checkpoint %d", n)}
 	case p.Lost != nil && p.Safety.There:
 		return retake.PlanSafety{Text: fmt.Sprintf("Nothing is there to be saved first: checkpoint %d is the last known state", n)}
 	}
@@ -237,6 +243,9 @@ func planSafety(p *retake.Plan) retake.PlanSafety {
 // interrupted a part is done already, so there is no such place.
 func planCompare(p *retake.Plan) *retake.PlanCompare {
 	t := p.Target
+	if p.To != "" {
+		return nil
+	}
 	c := retake.PlanCompare{Workspace: p.Workspace, Back: p.Course != retake.CourseRedo && p.Course != retake.CourseAdopt}
 	switch {
 	case p.Course == retake.CourseRestore && t != nil:

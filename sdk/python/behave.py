@@ -215,6 +215,10 @@ def archive(p: Player, r: Any, s: dict, args: dict) -> Any:
     return p.ask("/untar", b"".join(plainly(p, r, s, args)))
 
 
+def write_file(p: Player, r: Any, s: dict, args: dict) -> Any:
+    return p.done(r.write_file(args.pop("path"), args.pop("text").encode(), **args))
+
+
 def import_archive(p: Player, r: Any, s: dict, args: dict) -> Any:
     data = p.ask("/tar", args.pop("files"), raw=True) if "files" in args else args.pop("bytes").encode()
     return p.done(r.import_archive(data, **args))
@@ -260,6 +264,7 @@ OTHERWISE = {
     "conversation": bytes_of,
     "archive": archive,
     "import_archive": import_archive,
+    "write_file": write_file,
     "apply": apply,
     "change_webhook": change_webhook,
     "follow": follow,

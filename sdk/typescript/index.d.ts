@@ -138,6 +138,10 @@ export class Retake {
   entries(dir?: Path, options?: { ref?: string }): Promise<Entry[]>;
   /** The bytes of a file at a checkpoint, or the text of a link. */
   read(path: Path, options?: { ref?: string }): Promise<Uint8Array>;
+  /** Writes a file of the workspace. It takes no checkpoint. mode is octal, such as "755". */
+  writeFile(path: Path, content: Uint8Array, options?: { mode?: string }): Promise<FileWritten>;
+  /** Removes a file or an empty directory of the workspace. It takes no checkpoint. */
+  removeFile(path: Path): Promise<void>;
   /** A checkpoint as a tar archive, as it arrives. */
   archive(ref: string): AsyncGenerator<Uint8Array>;
   /** Says what going back would do, and touches nothing. */
@@ -182,8 +186,8 @@ export class Retake {
   /** The namespace that the key is of: its limits, its default workspace. */
   namespace(): Promise<Namespace>;
   usage(): Promise<Usage>;
-  /** Changes limits; what is not named stays. 0 is no bound. */
-  setLimits(limits: LimitsBody): Promise<Namespace>;
+  /** Changes limits; what is not named stays. 0 is no bound. With the etag of the namespace in ifMatch it fails with the code precondition_failed if others changed them since. */
+  setLimits(limits: LimitsBody, options?: { ifMatch?: string }): Promise<Namespace>;
   workspaces(): Promise<WorkspaceState[]>;
   /** Makes a workspace and takes its first checkpoint. dir is one of the server, which makes one by the name when there is none. */
   init(name?: string, options?: { dir?: string; accept?: string[]; mark?: string }): Promise<SaveResult>;
@@ -196,8 +200,8 @@ export class Retake {
   webhooks(): Promise<Webhook[]>;
   /** Tells an address of events. The secret is told once; verifyWebhook takes it. */
   makeWebhook(url: string, options?: { types?: string[]; scheme?: "v1" | "v1a" }): Promise<NewWebhook>;
-  /** Replaces address and types. With a time in disabled it gets nothing. */
-  changeWebhook(id: string, options: { url: string; types?: string[]; disabled?: Time }): Promise<Webhook>;
+  /** Replaces address and types. With a time in disabled it gets nothing. With its etag in ifMatch it fails with the code precondition_failed if others changed it since. */
+  changeWebhook(id: string, options: { url: string; types?: string[]; disabled?: Time; ifMatch?: string }): Promise<Webhook>;
   dropWebhook(id: string): Promise<void>;
   /** Makes a new secret; the old one signs too for a day. */
   rotateWebhook(id: string): Promise<NewWebhook>;

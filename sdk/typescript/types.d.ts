@@ -75,6 +75,8 @@ export interface ApplyBody {
   ref?: string;
   /** With undo: undo all turns of this session. Name it by the start of its ID, by its agent, or as last. */
   session?: string;
+  /** The directory to write files to that the checkpoint saved from outside the workspace. Empty means where they were. */
+  to?: string;
 }
 
 export interface AttestBody {
@@ -329,6 +331,8 @@ export interface Checkpoint {
   id: string;
   /** The checkpoint's message. */
   intent?: string;
+  /** The ID of the API key that took the checkpoint. Absent without a key, and for checkpoints of older versions. */
+  key?: string;
   /** The size of the files that are new or have new content, in bytes. */
   new_bytes: number;
   /** The checkpoint's number, for people. A number is never used twice in a workspace. */
@@ -337,6 +341,8 @@ export interface Checkpoint {
   parent?: string;
   /** What the user's settings leave out of the snapshot. */
   policy?: Policy;
+  /** Files outside the workspace that the call after this checkpoint could destroy, and whether they are saved. */
+  rescues?: Rescue[] | null;
   /** The restore, undo, redo or adopt that created the checkpoint. */
   return?: Return;
   /** The time at which the checkpoint was taken. RFC 3339. */
@@ -629,7 +635,7 @@ export interface EventData {
   audit_head?: string;
   /** Who reported the check result. */
   by?: string;
-  /** The size of the snapshot, in bytes. */
+  /** The size of the snapshot, in bytes. With namespace.nearly_full, the bytes that are taken. */
   bytes?: number;
   /** The checkpoint's ID. */
   checkpoint?: string;
@@ -641,6 +647,10 @@ export interface EventData {
   coverage?: string;
   /** The checkpoint's message, shortened if it is long. */
   intent?: string;
+  /** The ID of the API key whose share is nearly full. Absent if it is the share of a workspace, or the store. */
+  key?: string;
+  /** The storage limit or the share that is nearly full, in bytes. */
+  limit?: number;
   /** The name of the check, the schedule or the backup. */
   name?: string;
   /** The namespace. Empty on a daemon. */
@@ -649,9 +659,11 @@ export interface EventData {
   number?: number;
   /** The ID of the checkpoint before. */
   parent?: string;
+  /** How much of the storage limit or of the share is taken. */
+  percent?: number;
   /** The ID of the checkpoint that has what was there before a restore. */
   safety?: string;
-  /** The same as checkpoint, by its name in the routes of snapshots. */
+  /** The snapshot that was taken or, with workspace.restored, the one that was restored. */
   snapshot_id?: string;
   /** The ID of the checkpoint that was restored. */
   target?: string;
@@ -702,6 +714,15 @@ export interface Failure {
   why: string;
 }
 
+export interface FileWritten {
+  /** True if there was no file at this path. */
+  created: boolean;
+  /** The permission bits of the file. */
+  mode: number;
+  /** The size of the file, in bytes. */
+  size: number;
+}
+
 export interface Finding {
   /** The check results, by name. */
   answers?: Answer[] | null;
@@ -728,6 +749,8 @@ export interface ForgetBody {
 }
 
 export interface ForkBody {
+  /** The warnings that you accept: setuid, for files that run with the rights of their owner. */
+  accept?: string[];
   /** The absolute path of the new directory, on the machine that answers. It must not exist or must be empty. A server creates one by name if you leave it out. */
   dir?: string;
   /** The exact bytes of dir, if they are not valid UTF-8. In base64. */
@@ -762,6 +785,19 @@ export interface ForkResult {
   warnings: Warning[];
   /** The new workspace. */
   workspace: Workspace;
+}
+
+export interface Fullness {
+  /** The bytes that are taken. */
+  bytes: number;
+  /** The API key whose share it is. */
+  key?: string;
+  /** The storage limit or the share, in bytes. */
+  limit: number;
+  /** How much of it is taken. */
+  percent: number;
+  /** The workspace whose share it is. Without a workspace and a key it is the store. */
+  workspace?: string;
 }
 
 export interface Gap {
@@ -910,6 +946,8 @@ export interface Hunk {
 export interface InitBody {
   /** The classes of dangers that you accept: home, system, giant or nested. */
   accept?: string[] | null;
+  /** If true, nobody asked for it: smaller directories count as giant, and after a second the first checkpoint continues in the background. */
+  automatic?: boolean;
   /** The absolute path of the directory, on the machine that answers. A server creates one by name if it is empty. */
   dir?: string;
   /** The exact bytes of dir, if they are not valid UTF-8. In base64. */
@@ -1000,7 +1038,7 @@ export interface Key {
   expires?: string;
   /** The key's ID: `key_` and a UUID. It is not a secret. */
   id: string;
-  /** The key's role: agent, reader, operator, admin or maintainer. New roles may be added. */
+  /** The key's role: agent, reader, operator, admin, maintainer or provisioner. New roles may be added. */
   kind: string;
   /** The key's name. */
   name: string;
@@ -1025,6 +1063,17 @@ export interface KeyBody {
   workspaces?: string[];
 }
 
+export interface KeyUsage {
+  /** The size of the new and changed files in these checkpoints, in bytes. The store takes less: it stores equal content once, and compresses. */
+  bytes: number;
+  /** The key's ID. */
+  key: string;
+  /** The key's name. */
+  name: string;
+  /** The key's role. */
+  role: string;
+}
+
 export interface LeftOut {
   /** The number of paths. A directory counts as one. */
   count: number;
@@ -1043,6 +1092,8 @@ export interface Limits {
   grace: number;
   /** The same as grace, as a text such as 7d. */
   grace_text?: string;
+  /** The percentage of store that one agent key may add while there are others. 0 means no limit. */
+  key_share: number;
   /** The largest snapshot that one checkpoint may have, in bytes. */
   moment: number;
   /** The requests per second of one API key. */
@@ -1055,6 +1106,8 @@ export interface Limits {
   within: number;
   /** The same as within, as a text such as 30d. */
   within_text?: string;
+  /** The percentage of store that one workspace may take while there are others. 0 means no limit. */
+  workspace_share: number;
   /** The number of workspaces, not counting those whose protection ended. */
   workspaces: number;
 }
@@ -1068,6 +1121,8 @@ export interface LimitsBody {
   grace?: number;
   /** The same as grace, as a text such as 7d. Send one of the two. */
   grace_text?: string;
+  /** The percentage of store that one agent key may add while there are others. 0 means no limit. */
+  key_share?: number;
   /** The largest snapshot that one checkpoint may have, in bytes. */
   moment?: number;
   /** The requests per second of one API key. */
@@ -1080,6 +1135,8 @@ export interface LimitsBody {
   within?: number;
   /** The same as within, as a text such as 30d, 12w or 36h. Send one of the two. */
   within_text?: string;
+  /** The percentage of store that one workspace may take while there are others. 0 means no limit. */
+  workspace_share?: number;
   /** The number of workspaces, not counting those whose protection ended. */
   workspaces?: number;
 }
@@ -1125,10 +1182,14 @@ export interface Merge {
 export interface Namespace {
   /** The time at which the namespace was created. RFC 3339. */
   created: string;
+  /** The namespace whose provisioner key created it. Absent if the server's owner did. */
+  creator?: string;
   /** The ID of the workspace that requests without a workspace use. */
   default: string;
   /** The time at which the namespace was closed. Absent while it is open. RFC 3339. */
   ended?: string;
+  /** The ETag of the limits. Send it in `If-Match` when you change them. */
+  etag?: string;
   /** The namespace's name. */
   id: string;
   /** The limits of the namespace. */
@@ -1137,11 +1198,38 @@ export interface Namespace {
   roots: string[];
 }
 
+export interface NamespaceBody {
+  /** The namespace's name: lowercase letters, digits and dashes. */
+  id: string;
+  /** Its limits. Those that are absent have the server's defaults. */
+  limits?: LimitsBody;
+  /** The URL of a first webhook, which receives all events. Empty means none. */
+  webhook?: string;
+}
+
+export interface NamespaceKeyBody {
+  /** The time at which the key expires. Absent means never. RFC 3339. */
+  expires?: string;
+  /** The role: agent, reader, operator, admin or maintainer. */
+  kind: string;
+  /** A name for people, such as the key's owner or purpose. */
+  name?: string;
+}
+
 export interface NewKey {
   /** The API key. */
   key: Key;
   /** The secret to send with requests. It is shown only once and is not stored. */
   secret: string;
+}
+
+export interface NewNamespace {
+  /** One API key for each role, with their secrets. */
+  keys: NewKey[] | null;
+  /** The namespace. */
+  namespace: Namespace;
+  /** The webhook, if one was requested. */
+  webhook?: NewWebhook;
 }
 
 export interface NewWebhook {
@@ -1221,6 +1309,13 @@ export interface PageEvent {
 export interface PageKey {
   /** The results on this page. */
   data: Key[];
+  /** Pass it as cursor to get the next page. Empty on the last page. */
+  next_cursor: string;
+}
+
+export interface PageNamespace {
+  /** The results on this page. */
+  data: Namespace[];
   /** Pass it as cursor to get the next page. Empty on the last page. */
   next_cursor: string;
 }
@@ -1314,6 +1409,8 @@ export interface Plan {
   target: Checkpoint | null;
   /** Directories of which only the modification time is restored. */
   times: Step[];
+  /** The directory outside the workspace that files are brought back to; all paths of the plan are relative to it. Absent for a restore of the workspace. */
+  to?: string;
   /** Agents that are in the middle of a turn here, except the one that asks. */
   working?: Worker[];
   /** The workspace's ID. */
@@ -1346,7 +1443,7 @@ export interface PlanBody {
   git?: boolean;
   /** With undo, a ref and one path: undo only these hunks of the diff between from and ref. */
   hunks?: Hunk[];
-  /** Limit the operation to these paths, relative to the workspace's root. Empty means everything. */
+  /** Limit the operation to these paths, relative to the workspace's root. Empty means everything. Absolute paths are files outside the workspace that the checkpoint saved. */
   paths?: string[];
   /** The exact bytes of all paths, if one of them is not valid UTF-8. */
   paths_raw?: string[];
@@ -1354,6 +1451,8 @@ export interface PlanBody {
   ref?: string;
   /** With undo: undo all turns of this session. Name it by the start of its ID, by its agent, or as last. */
   session?: string;
+  /** The directory to write files to that the checkpoint saved from outside the workspace. Empty means where they were. */
+  to?: string;
 }
 
 export interface PlanCompare {
@@ -1633,6 +1732,27 @@ export interface RebuildReport {
   workspaces: number;
 }
 
+export interface Rescue {
+  /** The size of the saved files, in bytes. */
+  bytes: number;
+  /** The number of the other workspace's checkpoint that has the files. */
+  checkpoint?: number;
+  /** The number of names. */
+  count: number;
+  /** The absolute path of the directory that the names are in. Empty if only the running command knows it. */
+  dir: string;
+  /** The number of saved files. */
+  files: number;
+  /** The names in the directory that the call could destroy, the first 20 of them. */
+  names: string[] | null;
+  /** Why nothing of it is saved, or not all. Absent if everything is saved. */
+  not_saved?: string;
+  /** The object ID of the saved directory, which has these names only. Absent if nothing is saved here. */
+  tree?: string;
+  /** The ID of the workspace that the files are in, if it is another one. */
+  workspace?: string;
+}
+
 export interface RestoreBody {
   /** The classes of warnings that you accept. */
   accept?: string[];
@@ -1662,6 +1782,8 @@ export interface RestoreBody {
   ref?: string;
   /** The value that you sent for the plan. */
   session?: string;
+  /** The value that you sent for the plan. */
+  to?: string;
 }
 
 export interface RestoreResult {
@@ -2490,10 +2612,16 @@ export interface Usage {
   bytes: number;
   /** The number of checkpoints. */
   checkpoints: number;
+  /** The ten API keys that added most. A key that is not an admin key sees only itself. */
+  largest_keys: KeyUsage[] | null;
+  /** The ten workspaces whose checkpoints added most. */
+  largest_workspaces: WorkspaceUsage[] | null;
   /** The limits of the namespace. */
   limits: Limits;
   /** The namespace's name. */
   namespace: string;
+  /** The store and the shares that are nearly full. Empty while none is. */
+  nearly_full: Fullness[] | null;
   /** The number of workspaces. */
   workspaces: number;
 }
@@ -2565,6 +2693,8 @@ export interface Webhook {
   created: string;
   /** The time at which the webhook was disabled. Absent while it is enabled. RFC 3339. */
   disabled?: string;
+  /** The webhook's ETag. Send it in `If-Match` when you change the webhook. */
+  etag?: string;
   /** The webhook's ID: `wh_` and a UUID. */
   id: string;
   /** The public key to verify signatures with. Only with the scheme v1a. */
@@ -2678,4 +2808,13 @@ export interface WorkspaceState {
   stale?: string;
   /** Why no checkpoint can be taken now. Only `locate`, `status`, lists of workspaces and the timeline view report it. */
   unprotected?: Unprotected;
+}
+
+export interface WorkspaceUsage {
+  /** The size of the new and changed files in these checkpoints, in bytes. The store takes less: it stores equal content once, and compresses. */
+  bytes: number;
+  /** The workspace's name. */
+  name: string;
+  /** The workspace's ID. */
+  workspace: string;
 }

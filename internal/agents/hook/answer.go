@@ -56,10 +56,10 @@ var systemMessage = map[string]string{
 	claudeCode: "systemMessage", codex: "systemMessage", droid: "systemMessage", gemini: "systemMessage", dockerAgent: "system_message",
 }
 
-// warningText returns the warning that no checkpoint was taken, if there is one.
+// warningText returns the first warning that something is not saved, if there is one.
 func warningText(all []retake.Warning) string {
 	for _, w := range all {
-		if w.Code == notProtected {
+		if w.Code == NotProtected || w.Code == retake.WarningNotSaved {
 			return truncate(w.Text, maxNote)
 		}
 	}

@@ -2,6 +2,7 @@ package hook
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,13 +17,18 @@ import (
 
 // Deps is everything a hook uses. External, Worktree and LogError may be nil.
 type Deps struct {
-	In        io.Reader
-	Out       io.Writer
-	Dir       string
+	In  io.Reader
+	Out io.Writer
+	Dir string
+	// Project is where the agent was started, if it says so: it may work elsewhere in the middle of a turn.
+	Project   string
 	Clock     clock.Clock
 	Protected func(dir string) bool // asks no daemon, and is fast
-	Observe   func(ctx context.Context, s retake.Signal) (retake.Reaction, error)
-	Enqueue   func(s retake.Signal) error // keeps a signal for later, durably
+	// Unprotected handles the prompt of an agent in a directory that is not protected: it may protect
+	// it, and what it returns is said. It may be nil.
+	Unprotected func(ctx context.Context, s retake.Signal) (protected bool, said retake.Reaction)
+	Observe     func(ctx context.Context, s retake.Signal) (retake.Reaction, error)
+	Enqueue     func(s retake.Signal) error // keeps a signal for later, durably
 	// Worktree creates or removes a worktree, and returns the path of a new one. If it is
 	// not nil, the user asked for it, so it must return a path in every directory: an
 	// agent whose hook prints none has no worktrees at all.
@@ -119,8 +125,9 @@ func (r *hookRun) run(ctx context.Context) {
 	for i := range heard.Signals {
 		heard.Signals[i].Hears = acceptsNote(r.agent, heard.Event)
 	}
-	note, missed := r.sendSignals(ctx, heard.Signals)
-	r.setAnswer(FormatAnswer(r.agent, heard.Event, retake.Reaction{Note: note, Warnings: missedCheckpoint(missed)}))
+	out, missed := r.sendSignals(ctx, heard.Signals)
+	out.Warnings = append(missedCheckpoint(missed), out.Warnings...)
+	r.setAnswer(FormatAnswer(r.agent, heard.Event, out))
 }
 
 // setAnswer replaces the answer. A nil answer keeps the path of a worktree.
@@ -130,13 +137,23 @@ func (r *hookRun) setAnswer(b []byte) {
 	}
 }
 
-// sendSignals sends the signals to the service, and returns the first note. Signals that it
-// does not receive are queued; missed is why one before which a checkpoint is taken was not
-// heard.
-func (r *hookRun) sendSignals(ctx context.Context, signals []retake.Signal) (note string, missed error) {
+// sendSignals sends the signals to the service, and returns the first note and all warnings. Signals
+// that it does not receive are queued; missed is why one before which a checkpoint is taken was
+// not heard.
+func (r *hookRun) sendSignals(ctx context.Context, signals []retake.Signal) (out retake.Reaction, missed error) {
 	for _, s := range signals {
-		if !r.isProtected(ctx, s.Dir) {
-			continue
+		switch {
+		case r.isProtected(ctx, s.Dir):
+		case r.deps.Project != "" && r.isProtected(ctx, r.deps.Project): // the daemon knows the workspace of the turn
+			if s.Kind == retake.SignalPrompt || s.Kind == retake.SignalSessionStart {
+				s.Dir = r.deps.Project
+			}
+		default:
+			protected, said := r.protect(ctx, s)
+			out.Note, out.Warnings = cmp.Or(out.Note, said.Note), append(out.Warnings, said.Warnings...)
+			if !protected {
+				continue
+			}
 		}
 		reaction, err := r.observe(ctx, s)
 		if err != nil {
@@ -150,11 +167,12 @@ func (r *hookRun) sendSignals(ctx context.Context, signals []retake.Signal) (not
 			}
 			continue
 		}
-		if note == "" {
-			note = reaction.Note
+		if out.Note == "" {
+			out.Note = reaction.Note
 		}
+		out.Warnings = append(out.Warnings, reaction.Warnings...)
 	}
-	return note, missed
+	return out, missed
 }
 
 // missedCheckpoint returns the warning that no checkpoint was taken. An agent goes on all the
@@ -170,11 +188,11 @@ func missedCheckpoint(err error) []retake.Warning {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, errLate):
 		why = "the daemon did not answer in time"
 	}
-	return []retake.Warning{{Code: notProtected, Text: "Retake could not take a checkpoint here: " + why + ". What the agent changes now may not be undone. See: retake status"}}
+	return []retake.Warning{{Code: NotProtected, Text: "Retake could not take a checkpoint here: " + why + ". What the agent changes now may not be undone. See: retake status"}}
 }
 
-// notProtected is the code of that warning.
-const notProtected = "not-protected"
+// NotProtected is the code of a warning that the user sees: nothing is saved here, or since now.
+const NotProtected = "not-protected"
 
 var errLate = errors.New("the signal before it was not heard")
 
@@ -201,6 +219,25 @@ func (r *hookRun) isProtected(ctx context.Context, dir string) bool {
 		r.logError(fmt.Errorf("look at directory: %w", err))
 	}
 	return err == nil && yes
+}
+
+// protect has an unprotected directory protected at a prompt, if the user wants that.
+func (r *hookRun) protect(ctx context.Context, s retake.Signal) (bool, retake.Reaction) {
+	if r.deps.Unprotected == nil || s.Kind != retake.SignalPrompt || r.late {
+		return false, retake.Reaction{}
+	}
+	type result struct {
+		protected bool
+		said      retake.Reaction
+	}
+	out, err := withBudget(ctx, r.budgets.prompt, func(ctx context.Context) (result, error) {
+		protected, said := r.deps.Unprotected(ctx, s)
+		return result{protected, said}, nil
+	})
+	if err != nil {
+		r.logError(fmt.Errorf("protect %s: %w", s.Dir, err))
+	}
+	return out.protected, out.said
 }
 
 // answerWorktree handles a worktree request. It runs in every directory, also in one that

@@ -207,6 +207,22 @@ func TestRunUnprotected(t *testing.T) {
 	}
 }
 
+// An agent that went elsewhere in the middle of a turn still works for the project that it was started in.
+func TestRunElsewhere(t *testing.T) {
+	t.Parallel()
+	for agent, payload := range map[string]string{"claude-code": prompting, "cursor": shelling} {
+		var b bench
+		d := b.deps(payload)
+		d.Project = "/home/dev/project"
+		d.Protected = func(dir string) bool { return dir == d.Project }
+		hook.Run(t.Context(), agent, d)
+		dir := map[string]string{"claude-code": d.Project, "cursor": "/home/dev/shop"}[agent]
+		if len(b.observed) != 1 || b.observed[0].Dir != dir {
+			t.Errorf("%s: observed %+v, want the directory %s", agent, b.observed, dir)
+		}
+	}
+}
+
 func TestRunPanic(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(*hook.Deps){

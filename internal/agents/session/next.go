@@ -189,7 +189,7 @@ func (n *transition) judgeCall(r rule, c *retake.Call) rule {
 	if over := len(n.state.Effects) - maxEffects; over > 0 {
 		n.state.Effects = slices.Delete(n.state.Effects, 0, over)
 	}
-	if !j.Destructive {
+	if !j.Destructive && !j.MayDestroyOutside {
 		return r
 	}
 	r = withSave(r, riskRule)

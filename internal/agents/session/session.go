@@ -147,13 +147,18 @@ type Save struct {
 	judged risk.Judgement // of a call that it is taken before
 }
 
+// Targets returns what the call that a checkpoint is taken before may destroy; more is set if it may
+// destroy what no target names.
+func (s *Save) Targets() (list []risk.Target, more bool) { return s.judged.Targets() }
+
 // StillRisky judges the call that a checkpoint is taken before once more, with knowledge of
-// the files: a call that only creates files needs no checkpoint.
-func (s *Save) StillRisky(exists func(place string) bool) bool {
+// the files: a call that only creates files needs no checkpoint, and one that writes over files
+// needs one if they are not inside the workspace.
+func (s *Save) StillRisky(exists, inside func(place string) bool) bool {
 	if s.Trigger != retake.TriggerRisk {
 		return true
 	}
-	s.judged = s.judged.WithoutMissing(exists)
+	s.judged = s.judged.WithoutMissing(exists, inside)
 	s.Turn.Risk = truncate(s.judged.AllReasons(), maxTitle)
 	return s.judged.Destructive
 }

@@ -78,7 +78,7 @@ func (a *headless) exits() {
 // turn waits for the checkpoint of the turn. Nobody asks for it.
 func (a *headless) turn() retake.Checkpoint {
 	a.Helper()
-	for end := clock.Wall.Now().Add(20 * time.Second); ; <-time.After(5 * time.Millisecond) {
+	for end := clock.Wall.Now().Add(2 * time.Minute); ; <-time.After(5 * time.Millisecond) {
 		log, err := a.s.Log(a.Context(), retake.LogQuery{Workspace: a.ws, Limit: 10})
 		must(a.T, err)
 		for _, cp := range log.Checkpoints {

@@ -47,6 +47,9 @@ func memories() func(t *testing.T, home string) retake.Service {
 				Clock: clock.Wall, BootID: "this run", HomeDir: "/nobody", LockWait: time.Minute,
 				Policy:  func(retake.WorkspaceID) retake.Policy { return retake.Policy{} },
 				MinFree: func(int64) int64 { return 0 },
+				Habits: func(retake.WorkspaceID) retake.Habits {
+					return retake.Habits{Rescue: retake.RescueLimit{Bytes: 1 << 20, Time: time.Minute}}
+				},
 			},
 			KernelFence: true,
 			LocalAgents: true,

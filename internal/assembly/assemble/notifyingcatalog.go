@@ -20,9 +20,9 @@ type notifyingCatalog struct {
 	onEvent EventSink
 }
 
-// Append adds a checkpoint.
-func (h notifyingCatalog) Append(ctx context.Context, cp retake.Checkpoint) error {
-	err := h.Catalog.Append(ctx, cp)
+// Append adds a checkpoint and sets marks.
+func (h notifyingCatalog) Append(ctx context.Context, cp retake.Checkpoint, marks ...catalog.Mark) error {
+	err := h.Catalog.Append(ctx, cp, marks...)
 	if err == nil && !isRefill(ctx) {
 		for _, t := range cp.Tidings() {
 			h.onEvent(t, cp.Time, cp.EventData(t))

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync/atomic"
 	"testing"
 
 	"github.com/retake-dev/retake"
@@ -20,23 +21,27 @@ func TestCheckpointsAreFoundDuringARebuild(t *testing.T) {
 	}
 	first, err := d.s.Find(t.Context(), d.ws, "3")
 	must(t, err)
-	done := make(chan error)
+	var rebuilt atomic.Int64
+	stop, done := make(chan struct{}), make(chan error, 1)
 	go func() {
-		var err error
-		for range 20 {
-			if err == nil {
-				_, err = d.s.Rebuild(t.Context())
+		for {
+			if _, err := d.s.Rebuild(t.Context()); err != nil {
+				done <- err
+				return
+			}
+			rebuilt.Add(1)
+			select {
+			case <-stop:
+				done <- nil
+				return
+			default:
 			}
 		}
-		done <- err
 	}()
-	for asked := 0; ; asked++ {
+	for asked := 0; asked < 20 || rebuilt.Load() < 5; asked++ {
 		select {
 		case err := <-done:
-			if err != nil || asked < 20 {
-				t.Errorf("asked %d times, %v", asked, err)
-			}
-			return
+			t.Fatalf("asked %d times, the rebuild: %v", asked, err)
 		default:
 		}
 		if cp, err := d.s.Find(t.Context(), d.ws, "3"); err != nil || cp.ID != first.ID {
@@ -46,4 +51,6 @@ func TestCheckpointsAreFoundDuringARebuild(t *testing.T) {
 			t.Fatalf("asked %d times: %v", asked, err)
 		}
 	}
+	close(stop)
+	must(t, <-done)
 }

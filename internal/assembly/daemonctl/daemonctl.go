@@ -163,6 +163,16 @@ func BusySolo(err error) error {
 	}
 }
 
+// IsReadOnly reports whether the data directory is on a read-only file system and no daemon has it:
+// then every process reads for itself.
+func IsReadOnly(c config.Config) bool {
+	if !fsx.IsReadOnly(c.DataDir) {
+		return false
+	}
+	locks, err := Locks(c)
+	return err == nil && LockHolder(locks) != HeldByDaemon
+}
+
 // Holder says who has the lock of the daemon.
 type Holder int
 

@@ -37,8 +37,10 @@ func (p *program) handleHook(ctx context.Context, agent string) int {
 	h := &hookHandler{p}
 	return hook.Run(ctx, agent, hook.Deps{
 		In: os.Stdin, Out: os.Stdout, Dir: p.conf.WorkDir, Clock: clock.Wall,
-		Protected: func(dir string) bool { return marker.HasMarkAbove(fsx.OS(), dir) },
-		Observe:   h.observe, Enqueue: h.queueSignal, Worktree: h.makeWorktree, External: h.runExternalAgent, LogError: h.logError,
+		Project:     p.conf.Project,
+		Protected:   func(dir string) bool { return marker.HasMarkAbove(fsx.OS(), dir) },
+		Unprotected: h.protectOrTell,
+		Observe:     h.observe, Enqueue: h.queueSignal, Worktree: h.makeWorktree, External: h.runExternalAgent, LogError: h.logError,
 	})
 }
 

@@ -114,7 +114,9 @@ func (p *program) runHook(agent string) int {
 }
 
 // worksInProcess reports whether this process must do the work itself.
-func (p *program) worksInProcess() bool { return p.conf.Solo || !proc.CanDetach }
+func (p *program) worksInProcess() bool {
+	return p.conf.Solo || !proc.CanDetach || daemonctl.IsReadOnly(p.conf)
+}
 
 func (p *program) runCommand() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -7,8 +7,8 @@
 //
 //	X1  Equal checkpoints give equal bytes; what is extracted is what was written.
 //	X2  An archive is taken whole or not at all: after a refusal the directory is empty.
-//	X3  Nothing outside the directory is written, read or named, and no link of the
-//	    archive leads out of it.
+//	X3  Nothing outside the directory is written or read. A link that leads out of it is
+//	    written as a link, never followed, and reported.
 //	X4  Memory, bytes and time are bounded by the limits, whatever the archive holds.
 package archive
 
@@ -23,7 +23,7 @@ import (
 // Limits bound what an archive may contain. 0 means the value of DefaultLimits.
 type Limits struct {
 	Entries int64 // names, with the directories that lead to them
-	Bytes   int64 // of all files, inflated
+	Bytes   int64 // of all files, inflated, with what thousands of directories take on the disk
 	Depth   int   // names in one path
 	Name    int   // bytes of one path, and of the text of a link
 
@@ -66,9 +66,11 @@ type Report struct {
 	Links    int64    `json:"links"` // more names of files
 	FIFOs    int64    `json:"fifos"`
 	Bytes    int64    `json:"bytes"`
-	Dropped  []string `json:"dropped,omitempty"` // came with setuid or setgid, and are without
-	Bare     []string `json:"bare,omitempty"`    // could not be given their extended attributes here
-	Skipped  []string `json:"skipped,omitempty"` // the mark of another workspace, and what its restores kept
+	Outward  []string `json:"outward,omitempty"`  // links that lead out of the archive's tree
+	Dropped  []string `json:"dropped,omitempty"`  // came with setuid or setgid, and are without
+	Bare     []string `json:"bare,omitempty"`     // could not be given their extended attributes here
+	Skipped  []string `json:"skipped,omitempty"`  // the mark of another workspace, and what its restores kept
+	Unlisted int64    `json:"unlisted,omitempty"` // more of these than the lists have
 }
 
 // Keys of PAX records. A name with "=" cannot be part of the first form.

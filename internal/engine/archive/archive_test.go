@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -156,7 +158,7 @@ func TestRightsAndMarksStayOutside(t *testing.T) {
 // Directories that close themselves, and come after what is in them, are as they say.
 func TestClosedDirectories(t *testing.T) {
 	t.Parallel()
-	text := forgeArchive(t, file("a/b/f", "x"), item{tar.TypeDir, "a/b/", "", 0}, file("a/g", "y"), item{tar.TypeDir, "a/", "", 0o100})
+	text := forgeArchive(t, file("a/b/f", "x"), item{tar.TypeDir, "a/b/", "", 0, ""}, file("a/g", "y"), item{tar.TypeDir, "a/", "", 0o100, ""})
 	mem := fsxtest.NewMemory()
 	root := must(mem.OpenRoot("/"))(t)
 	if _, err := archive.Extract(t.Context(), bytes.NewReader(text), root, archive.Limits{}); err != nil {
@@ -173,7 +175,7 @@ func TestClosedDirectories(t *testing.T) {
 	}
 	// A refusal clears them too.
 	w := newGuardedRoot(t)
-	bad := forgeArchive(t, item{tar.TypeDir, "a/", "", 0}, file("a/b/f", "x"), item{tar.TypeDir, "a/b/", "", 0}, sym("s", ".."))
+	bad := forgeArchive(t, item{tar.TypeDir, "a/", "", 0, ""}, file("a/b/f", "x"), item{tar.TypeDir, "a/b/", "", 0, ""}, link("s", ".."))
 	if _, err := archive.Extract(t.Context(), bytes.NewReader(bad), w.root, archive.Limits{}); !retake.IsKind(err, retake.Invalid) {
 		t.Error(err)
 	}
@@ -233,4 +235,33 @@ func FuzzExtract(f *testing.F) {
 			t.Errorf("%v leaves %q", err, left)
 		}
 	})
+}
+
+// A link that leads out is written as it is and reported. Nothing goes through it.
+func TestOutwardLinksStayLinks(t *testing.T) {
+	t.Parallel()
+	w := newGuardedRoot(t)
+	links := map[string]string{
+		"venv/bin/python3": "/usr/bin/python3", "venv/bin/python": "python3", "venv/lib64": "lib", "venv/up": "../..", "out": "../f", "root": "/", "in": "venv/../venv", "near": "./venv/../../in",
+	}
+	items := []item{dir("venv"), dir("venv/lib")}
+	for name, to := range links {
+		items = append(items, sym(name, to))
+	}
+	r, err := archive.Extract(t.Context(), bytes.NewReader(forgeArchive(t, items...)), w.root, archive.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, to := range links {
+		if got, err := os.Readlink(filepath.Join(w.parent, "in", name)); err != nil || got != to {
+			t.Errorf("%s: %q %v", name, got, err)
+		}
+	}
+	slices.Sort(r.Outward)
+	if want := []string{"near", "out", "root", "venv/bin/python3", "venv/up"}; !slices.Equal(r.Outward, want) {
+		t.Errorf("reported %q", r.Outward)
+	}
+	if d := cmp.Diff(w.before, w.snapshot()); d != "" {
+		t.Errorf("outside (-before +after):\n%s", d)
+	}
 }

@@ -304,9 +304,9 @@ func TestT2_RoomIsAskedFor(t *testing.T) {
 	}
 }
 
-// Links that take long to follow are not followed forever: a few thousand make hundreds of
-// millions of steps.
-func TestTangledLinksAreBounded(t *testing.T) {
+// Nobody follows the links of an archive: a few thousand that would take hundreds of millions of
+// steps take none.
+func TestTangledLinksAreNotFollowed(t *testing.T) {
 	t.Parallel()
 	items := []item{dir("d"), sym("x", strings.Repeat("./", 2000))}
 	for i := range 3000 {
@@ -318,11 +318,7 @@ func TestTangledLinksAreBounded(t *testing.T) {
 	if took := clock.Wall.Now().Sub(began); took > 30*time.Second {
 		t.Errorf("%s", took)
 	}
-	if !retake.IsKind(err, retake.Invalid) || !strings.Contains(err.Error(), "tangled") {
-		t.Error(err)
-	}
-	items[1].text = "." // as many plain ones are fine
-	if _, err := archive.Extract(t.Context(), bytes.NewReader(forgeArchive(t, items...)), root, archive.Limits{}); err != nil {
+	if err != nil {
 		t.Error(err)
 	}
 }

@@ -46,14 +46,24 @@ type extractor struct {
 	opener     *dirOpener
 	report     Report
 	entryCount int64 // names so far
+	nameBytes  int64 // of all paths so far
+	dirBytes   int64 // what the directories so far take on the disk
+	kept       int64 // bytes of attributes of directories, which are set at the end
+	listed     int64 // bytes of the paths in the report
 	roomLeft   int64 // bytes that may be written before room is asked for again
 	buf        []byte
 }
 
-const chunkSize = 64 << 10
+const (
+	chunkSize     = 64 << 10
+	dirsExempt    = 16 << 20  // bytes that directories may take beyond the limit
+	maxNames      = 128 << 20 // bytes of all paths: those of a million files, as long as files have them
+	maxListed     = 16 << 20  // bytes of paths in a report
+	maxKept       = 64 << 20  // bytes of attributes of directories
+	maxAttributes = 64 << 10  // bytes of the attributes of one file, with their names
+)
 
-// extractAll extracts every entry, checks that no link leads outside, and then sets the
-// metadata of directories. The caller clears the directory after an error.
+// extractAll extracts every entry, and then sets the metadata of directories. The caller clears the directory after an error.
 func (x *extractor) extractAll(r io.Reader) (err error) {
 	if x.src, err = newSource(x.ctx, r, x.limits.Bytes); err != nil {
 		return err
@@ -75,20 +85,16 @@ func (x *extractor) extractAll(r io.Reader) (err error) {
 			return err
 		}
 	}
-	c := linkChecker{root: x.root, stepsLeft: maxLinkSteps + 64*x.entryCount}
-	if err := c.checkDir([]*treeNode{x.root}, ""); err != nil {
-		return err
-	}
 	return x.setDirsMetadata(x.root, "")
 }
-
-// maxLinkSteps bounds the work of following links.
-const maxLinkSteps = 1 << 22
 
 // extractEntry validates one header and extracts its entry.
 func (x *extractor) extractEntry(h *tar.Header) error {
 	if err := x.countEntry(); err != nil {
 		return err
+	}
+	if x.nameBytes += int64(len(h.Name)); x.nameBytes > maxNames {
+		return invalidArchive("%q and what is before it have more than %d bytes of names", h.Name, maxNames)
 	}
 	if h.Typeflag == tar.TypeXGlobalHeader { // a remark of who made it
 		return nil
@@ -147,7 +153,7 @@ func (x *extractor) skipForeignMarker(h *tar.Header, names []string) (bool, erro
 		return true, wrapCreateError(names, err)
 	}
 	if marker.IsMarkText(string(text)) {
-		x.report.Skipped = append(x.report.Skipped, h.Name)
+		x.list(&x.report.Skipped, h.Name)
 		return true, nil
 	}
 	return true, x.extractBuffered(h, names, text)
@@ -155,7 +161,7 @@ func (x *extractor) skipForeignMarker(h *tar.Header, names []string) (bool, erro
 
 // skipEntry skips an entry and lists it in the report.
 func (x *extractor) skipEntry(h *tar.Header) error {
-	x.report.Skipped = append(x.report.Skipped, h.Name)
+	x.list(&x.report.Skipped, h.Name)
 	_, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, &entryReader{x, h.Name}, x.buf)
 	return wrapCreateError([]string{h.Name}, err)
 }
@@ -198,12 +204,24 @@ func (x *extractor) openFreeName(names []string) (d fsx.Dir, n *treeNode, last s
 }
 
 func (x *extractor) makeDir(names []string) error {
+	if x.dirBytes += overheadPerEntry; x.dirBytes+x.report.Bytes > x.limits.Bytes+dirsExempt {
+		return invalidArchive("%q and what is before it take more than %d bytes on the disk", strings.Join(names, "/"), x.limits.Bytes)
+	}
 	d, err := x.opener.openDir(names[:len(names)-1])
 	if err != nil {
 		return err
 	}
 	x.report.Dirs++
 	return explainCreateError(names, d.Mkdir(names[len(names)-1], 0o700))
+}
+
+// list adds a path to a list of the report, as long as memory is left for it.
+func (x *extractor) list(to *[]string, path string) {
+	if x.listed += int64(len(path)); x.listed > maxListed {
+		x.report.Unlisted++
+		return
+	}
+	*to = append(*to, strings.Clone(path)) // not the header around it
 }
 
 // explainCreateError explains why a name could not be created.
@@ -214,6 +232,8 @@ func explainCreateError(names []string, err error) error {
 		return nil
 	case errors.Is(err, fs.ErrExist): // two names that are one on this file system
 		return invalidArchive("it holds %q twice for this file system", path)
+	case errors.Is(err, fsx.ErrTooLarge):
+		return invalidArchive("%q cannot be made on this file system: %s", path, fsx.CauseText(err))
 	case errors.Is(err, fsx.ErrNoSpace):
 		return &retake.Error{Kind: retake.Limit, What: "there is no room for the archive", Safe: "Nothing of it was kept.", Err: err}
 	}

@@ -25,13 +25,15 @@ type item struct {
 	name string
 	text string // the bytes of a file, or where a link leads
 	mode int64
+
+	record string // of PAX, with the text
 }
 
-func file(name, text string) item { return item{tar.TypeReg, name, text, 0o644} }
-func dir(name string) item        { return item{tar.TypeDir, name + "/", "", 0o755} }
-func sym(name, to string) item    { return item{tar.TypeSymlink, name, to, 0o777} }
-func link(name, to string) item   { return item{tar.TypeLink, name, to, 0o644} }
-func fifo(name string) item       { return item{tar.TypeFifo, name, "", 0o644} }
+func file(name, text string) item { return item{tar.TypeReg, name, text, 0o644, ""} }
+func dir(name string) item        { return item{tar.TypeDir, name + "/", "", 0o755, ""} }
+func sym(name, to string) item    { return item{tar.TypeSymlink, name, to, 0o777, ""} }
+func link(name, to string) item   { return item{tar.TypeLink, name, to, 0o644, ""} }
+func fifo(name string) item       { return item{tar.TypeFifo, name, "", 0o644, ""} }
 
 func forgeArchive(t testing.TB, items ...item) []byte {
 	t.Helper()
@@ -39,6 +41,9 @@ func forgeArchive(t testing.TB, items ...item) []byte {
 	w := tar.NewWriter(&out)
 	for _, i := range items {
 		h := &tar.Header{Typeflag: i.typ, Name: i.name, Mode: i.mode, Format: tar.FormatPAX}
+		if i.record != "" {
+			h.PAXRecords = map[string]string{i.record: i.text}
+		}
 		switch i.typ {
 		case tar.TypeReg:
 			h.Size = int64(len(i.text))
@@ -90,30 +95,38 @@ func hostileArchives(t testing.TB) map[string][]byte {
 	for name, to := range map[string]string{
 		"absolute": "/etc/passwd", "root": "/", "above": "..", "above and down": "../in/f", "far above": "../../../../etc/passwd", "down and out": "d/../../x", "empty": "",
 	} {
-		if to != "" {
-			add("a link that leads out: "+name, dir("d"), sym("s", to))
-			add("a link in a directory that leads out: "+name, dir("d"), sym("d/s", strings.Replace("../"+to, "..//", "/", 1)))
+		for kind, make := range kinds {
+			add(kind+" behind a link that leads out: "+name, file("f", "x"), dir("d"), sym("s", to), make("s/evil"))
 		}
 		add("a hard link that leads out: "+name, dir("d"), link("s", to))
 	}
-	add("links that lead out together", dir("x"), dir("x/y"), sym("x/y/s", "../.."), sym("t", "x/y/s/../z"))
-	add("the same, the other way round", sym("t", "x/y/s/../z"), dir("x"), dir("x/y"), sym("x/y/s", "../.."))
-	add("a link to here and above", sym("q", "."), sym("p", "q/.."))
-	add("three links", dir("a"), sym("a/u", ".."), sym("b", "a/u/a/u"), sym("c", "b/../x"))
+	add("behind links that lead out together", dir("x"), dir("x/y"), sym("x/y/s", "../.."), sym("t", "x/y/s/../z"), file("t/evil", "x"))
+	add("behind a link to here and above", sym("q", "."), sym("p", "q/.."), file("p/evil", "x"))
 	add("a hard link to a link", file("f", "x"), sym("s", "f"), link("h", "s"))
 	add("a hard link to a directory", dir("d"), link("h", "d"))
 	add("a hard link to a FIFO", fifo("p"), link("h", "p"))
 	add("a hard link to what comes later", link("h", "f"), file("f", "x"))
 	add("a hard link to itself", link("h", "h"))
 	add("a hard link behind a link", dir("d"), file("d/f", "x"), sym("s", "d"), link("h", "s/f"))
-	add("a character device", item{tar.TypeChar, "null", "", 0o666})
-	add("a block device", item{tar.TypeBlock, "sda", "", 0o666})
-	add("a type of tomorrow", item{'Q', "q", "", 0o644})
-	add("a file that is the directory", item{tar.TypeSymlink, "./", "f", 0o777})
+	add("a character device", item{tar.TypeChar, "null", "", 0o666, ""})
+	add("a block device", item{tar.TypeBlock, "sda", "", 0o666, ""})
+	add("a type of tomorrow", item{'Q', "q", "", 0o644, ""})
+	add("a file that is the directory", item{tar.TypeSymlink, "./", "f", 0o777, ""})
 	add("a name of 300 bytes", file(strings.Repeat("n", 300), ""))
 	add("a path of 5000 bytes", file(strings.Repeat("n/", 2500)+"f", ""))
 	add("300 directories deep", file(strings.Repeat("d/", 300)+"f", ""))
 	add("a link that says 5000 bytes", sym("s", strings.Repeat("a/", 2500)))
+	add("a link that says more than the kernel takes", sym("s", strings.Repeat("l", 4096)))
+	attribute := func(n int, name string, size int) []item {
+		var all []item
+		for i := range n {
+			all = append(all, item{typ: tar.TypeDir, name: fmt.Sprintf("d%d/", i), mode: 0o755, record: "SCHILY.xattr.user." + name, text: strings.Repeat("x", size)})
+		}
+		return all
+	}
+	add("an attribute of 70,000 bytes", attribute(1, "x", 70_000)...)
+	add("an attribute with a name of 300 bytes", attribute(1, strings.Repeat("n", 300), 1)...)
+	add("more attributes of directories than memory is for", attribute(1200, "x", 60_000)...)
 	for name, text := range map[string]string{
 		"nothing": "", "text": "this is no archive", "zip": "PK\x03\x04" + strings.Repeat("x", 1000), "half gzip": "\x1f\x8b\x08", "half zstd": "\x28\xb5\x2f\xfd\x00", "noise": strings.Repeat("\xde\xad", 5000),
 	} {

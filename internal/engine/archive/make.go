@@ -32,7 +32,13 @@ func (x *extractor) extractDir(h *tar.Header, names []string) error {
 	case kid.typ != fsx.Directory || kid.explicit:
 		return invalidArchive("it holds %q twice", strings.Join(names, "/"))
 	}
-	kid.explicit, kid.mode, kid.mtime, kid.xattrs = true, x.safeMode(h), unixNanos(h.ModTime), userXattrs(h)
+	kid.explicit, kid.mode, kid.mtime = true, x.safeMode(h), unixNanos(h.ModTime)
+	if kid.xattrs, err = userXattrs(h); err != nil {
+		return err
+	}
+	if x.kept += sizeOf(kid.xattrs); x.kept > maxKept {
+		return invalidArchive("%q and what is before it have more than %d bytes of attributes of directories", h.Name, maxKept)
+	}
 	return nil
 }
 
@@ -56,6 +62,10 @@ func (x *extractor) extractBuffered(h *tar.Header, names []string, text []byte) 
 
 // createFile creates a regular file, lets fill write it and sets its metadata.
 func (x *extractor) createFile(h *tar.Header, names []string, fill func(fsx.File) error) (err error) {
+	attributes, err := userXattrs(h)
+	if err != nil {
+		return err
+	}
 	d, n, last, err := x.openFreeName(names)
 	if err != nil {
 		return err
@@ -74,7 +84,7 @@ func (x *extractor) createFile(h *tar.Header, names []string, fill func(fsx.File
 	if err := fill(f); err != nil {
 		return wrapCreateError(names, err)
 	}
-	return x.applyMetadata(h.Name, metadataOf(h, x.safeMode(h)), f.SetMetadata)
+	return x.applyMetadata(h.Name, fsx.Metadata{Mode: x.safeMode(h), Xattrs: attributes, Mtime: unixNanos(h.ModTime)}, f.SetMetadata)
 }
 
 // writeContent writes the bytes of an entry. Chunks of zeros become holes, so that an archive
@@ -165,16 +175,14 @@ func (b *entryReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// extractSymlink creates a symbolic link. Absolute links are refused; where others lead is
-// checked at the end, when the whole tree is known.
+// extractSymlink creates a symbolic link. One that leads out, such as the one to the interpreter in
+// a virtual environment of Python, stays as it is: no entry of the archive goes through a link.
 func (x *extractor) extractSymlink(h *tar.Header, names []string) error {
 	switch text := h.Linkname; {
 	case text == "" || strings.ContainsRune(text, 0):
 		return invalidArchive("the link %q says nothing", h.Name)
 	case len(text) > x.limits.Name:
 		return invalidArchive("the link %q says %d bytes", h.Name, len(text))
-	case strings.HasPrefix(text, "/"):
-		return invalidArchive("the link %q leads out, by %q", h.Name, text)
 	}
 	d, n, last, err := x.openFreeName(names)
 	if err != nil {
@@ -183,8 +191,10 @@ func (x *extractor) extractSymlink(h *tar.Header, names []string) error {
 	if err := d.Symlink(h.Linkname, last); err != nil {
 		return explainCreateError(names, err)
 	}
-	n.children[last] = &treeNode{typ: fsx.Symlink, linkText: h.Linkname}
-	x.report.Symlinks++
+	n.children[last] = &treeNode{typ: fsx.Symlink}
+	if x.report.Symlinks++; leadsOut(len(names)-1, h.Linkname) {
+		x.list(&x.report.Outward, h.Name)
+	}
 	return x.setNameMetadata(d, last, h, 0o777)
 }
 
@@ -243,13 +253,9 @@ func (x *extractor) setNameMetadata(d fsx.Dir, name string, h *tar.Header, mode 
 func (x *extractor) safeMode(h *tar.Header) uint32 {
 	m := uint32(h.Mode) & modeBits
 	if m&setidBits != 0 {
-		x.report.Dropped = append(x.report.Dropped, strings.TrimSuffix(h.Name, "/"))
+		x.list(&x.report.Dropped, strings.TrimSuffix(h.Name, "/"))
 	}
 	return m &^ setidBits
-}
-
-func metadataOf(h *tar.Header, mode uint32) fsx.Metadata {
-	return fsx.Metadata{Mode: mode, Xattrs: userXattrs(h), Mtime: unixNanos(h.ModTime)}
 }
 
 // applyMetadata sets metadata. If the file system does not support extended attributes, it
@@ -257,7 +263,7 @@ func metadataOf(h *tar.Header, mode uint32) fsx.Metadata {
 func (x *extractor) applyMetadata(name string, d fsx.Metadata, dress func(fsx.Metadata) error) error {
 	err := dress(d)
 	if errors.Is(err, errors.ErrUnsupported) && d.Xattrs != nil {
-		x.report.Bare = append(x.report.Bare, strings.TrimSuffix(name, "/"))
+		x.list(&x.report.Bare, strings.TrimSuffix(name, "/"))
 		d.Xattrs = nil
 		err = dress(d)
 	}
@@ -266,7 +272,7 @@ func (x *extractor) applyMetadata(name string, d fsx.Metadata, dress func(fsx.Me
 
 // userXattrs returns the extended attributes of users. Our own marker is not taken from
 // others.
-func userXattrs(h *tar.Header) map[string][]byte {
+func userXattrs(h *tar.Header) (map[string][]byte, error) {
 	var out map[string][]byte
 	for key, value := range h.PAXRecords {
 		name, ok := strings.CutPrefix(key, schilyXattrKey)
@@ -281,7 +287,17 @@ func userXattrs(h *tar.Header) map[string][]byte {
 		}
 		out[name] = []byte(value)
 	}
-	return out
+	if n := sizeOf(out); n > maxAttributes {
+		return nil, invalidArchive("%q has %d bytes of attributes", h.Name, n)
+	}
+	return out, nil
+}
+
+func sizeOf(attributes map[string][]byte) (n int64) {
+	for name, value := range attributes {
+		n += int64(len(name) + len(value))
+	}
+	return n
 }
 
 func parseLibarchiveXattr(key, value string) (string, string, bool) {

@@ -25,14 +25,15 @@ import (
 
 // Causes that callers and tests branch on; each comes inside a *retake.Error.
 var (
-	ErrNone      = errors.New("no backup is set")
-	ErrRemote    = errors.New("not an address that backups go to")
-	ErrHost      = errors.New("not the host that was agreed to")
-	ErrRefused   = errors.New("the remote refuses")
-	ErrRewritten = errors.New("the branch of the remote is not what was sent")
-	ErrAway      = errors.New("the remote cannot be reached")
-	ErrProgram   = errors.New("a program is missing")
-	ErrState     = errors.New("what is kept for the backup cannot be used")
+	ErrNone        = errors.New("no backup is set")
+	ErrRemote      = errors.New("not an address that backups go to")
+	ErrRefusedHost = errors.New("this server does not connect to the host")
+	ErrHost        = errors.New("not the host that was agreed to")
+	ErrRefused     = errors.New("the remote refuses")
+	ErrRewritten   = errors.New("the branch of the remote is not what was sent")
+	ErrAway        = errors.New("the remote cannot be reached")
+	ErrProgram     = errors.New("a program is missing")
+	ErrState       = errors.New("what is kept for the backup cannot be used")
 )
 
 // Options say where backups are kept and how they are sent.

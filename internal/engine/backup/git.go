@@ -70,9 +70,9 @@ func (w *Worker) openRepo(ctx context.Context, s *state) (*repo, error) {
 	}
 	ssh := sshCommand + " -o IdentityFile=" + key
 	if to.host != "" && w.opts.ResolveHost != nil {
-		at, err := w.opts.ResolveHost(ctx, to.host)
+		at, err := w.resolveHost(ctx, to.host)
 		if err != nil {
-			return nil, newFault(retake.Away, ErrAway, err, to.host+" cannot be spoken to", "")
+			return nil, err
 		}
 		ssh += " -o HostName=" + at
 	}

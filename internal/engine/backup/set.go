@@ -3,6 +3,7 @@ package backup
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -26,6 +27,9 @@ func (w *Worker) Set(ctx context.Context, ws retake.Workspace, req retake.Backup
 	if err != nil {
 		return retake.Backup{}, err
 	}
+	if err := w.checkVersion(ctx, ws.ID); err != nil { // before a host is asked
+		return retake.Backup{}, err
+	}
 	b := retake.Backup{Workspace: ws.ID, URL: to.text, Branch: branchName(ws), Left: []retake.LeftOut{}}
 	if to.host != "" {
 		host, err := w.chooseHostKey(ctx, to, req.Host)
@@ -42,6 +46,9 @@ func (w *Worker) Set(ctx context.Context, ws retake.Workspace, req retake.Backup
 		return b, err
 	}
 	defer release()
+	if err := w.checkVersion(ctx, ws.ID); err != nil { // now nobody else can change it
+		return b, err
+	}
 	if err := os.MkdirAll(w.workspaceDir(ws.ID), 0o700); err != nil {
 		return b, fmt.Errorf("make backup: %w", err)
 	}
@@ -97,7 +104,8 @@ func (r *repo) openKeyFile(ctx context.Context, ws retake.WorkspaceID) (string, 
 // fingerprint, or, if nothing is named, the best one that the host presents.
 func (w *Worker) chooseHostKey(ctx context.Context, to remoteAddr, named string) (retake.HostKey, error) {
 	if k, ok := parseHostKey(named); ok {
-		return k, nil
+		_, err := w.resolveHost(ctx, to.host) // or the first push would find out
+		return k, err
 	}
 	if named != "" && !strings.HasPrefix(named, fingerprintPrefix) {
 		return retake.HostKey{}, newFault(retake.Invalid, ErrHost, nil, "that is no key of a host, and no fingerprint", "as ssh-keyscan prints it, or SHA256:…")
@@ -116,15 +124,28 @@ func (w *Worker) chooseHostKey(ctx context.Context, to remoteAddr, named string)
 	return keys[i], nil
 }
 
+// resolveHost returns the address to connect to. A host that the server does not connect to is
+// refused, which trying again does not change.
+func (w *Worker) resolveHost(ctx context.Context, host string) (string, error) {
+	if host == "" || w.opts.ResolveHost == nil {
+		return host, nil
+	}
+	at, err := w.opts.ResolveHost(ctx, host)
+	switch {
+	case errors.Is(err, ErrRefusedHost):
+		return "", newFault(retake.Denied, ErrRefusedHost, err, "this server makes no backups to "+host, "the server's owner can allow it: retake help serve")
+	case err != nil:
+		return "", newFault(retake.Away, ErrAway, err, host+" cannot be spoken to", "")
+	}
+	return at, nil
+}
+
 // scanHostKeys asks a host for its keys, the best first. They are not authenticated; a person
 // confirms them.
 func (w *Worker) scanHostKeys(ctx context.Context, to remoteAddr) ([]retake.HostKey, error) {
-	at := to.host
-	if w.opts.ResolveHost != nil {
-		var err error
-		if at, err = w.opts.ResolveHost(ctx, to.host); err != nil {
-			return nil, newFault(retake.Away, ErrAway, err, to.host+" cannot be spoken to", "")
-		}
+	at, err := w.resolveHost(ctx, to.host)
+	if err != nil {
+		return nil, err
 	}
 	ctx, moved, stop := w.watchProgress(ctx)
 	defer stop()
@@ -152,4 +173,14 @@ func (w *Worker) scanHostKeys(ctx context.Context, to remoteAddr) ([]retake.Host
 		return slices.Index(hostKeyTypes, a.Kind) - slices.Index(hostKeyTypes, b.Kind)
 	})
 	return keys, nil
+}
+
+// checkVersion returns an error if the caller wants to replace another version than this one. A
+// backup that is not set, or can't be read, has none.
+func (w *Worker) checkVersion(ctx context.Context, ws retake.WorkspaceID) error {
+	version := ""
+	if s, err := w.loadState(ws); err == nil {
+		version = s.Backup.Version()
+	}
+	return retake.CheckVersion(ctx, "the backup", version)
 }

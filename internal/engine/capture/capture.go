@@ -36,6 +36,7 @@ type Options struct {
 	Workers   int                // 0: twice the processors
 	FineTimes bool               // times show every change that follows a look at them
 	Progress  func(retake.Progress)
+	Names     []string // the only names of the root that are looked at; nil: all
 
 	// Dirty names the places that may have changed since the index was made, by this process,
 	// with everything looked at; nil: look at everything. Gaps are those of that capture.

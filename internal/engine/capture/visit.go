@@ -84,6 +84,9 @@ func (e *listingError) Unwrap() error { return e.err }
 // namesToVisit returns all names of a directory, or those to scan.
 func (w *walker) namesToVisit(dir fsx.Dir, n *dirNode, old []row) ([]string, error) {
 	some, ok := n.namesToScan(old)
+	if n.path == "" && w.opts.Names != nil {
+		some, ok = slices.Sorted(slices.Values(w.opts.Names)), true
+	}
 	var err error
 	if ok {
 		if n.info, err = dir.Stat(); err == nil {

@@ -104,6 +104,9 @@ func checkLength(want, have int64) error {
 
 // buildFile creates a regular file with its final mode, so that most need no second call.
 func (g *builder) buildFile(ctx context.Context, p *pendingDir, e *retake.Entry, from *liveSource) error {
+	if g.RefuseSetuid && e.GrantsRights() {
+		return ErrSetuid
+	}
 	f, err := p.dir.Create(e.Name, fs.FileMode(e.Mode&0o777))
 	if err != nil {
 		return err

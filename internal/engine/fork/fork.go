@@ -45,6 +45,7 @@ type Job struct {
 	From          fsx.Dir      // the live workspace; nil: all comes from the store
 	FindUnchanged func(path string, e retake.Entry) (Stamp, bool)
 	InodeNumber   func(fsx.Info) uint64 // the inode number as stamps have it; nil: as it is
+	RefuseSetuid  bool                  // an error for a file that would run with more rights than its user has
 	Workers       int                   // 0: one for each processor
 	Progress      func(retake.Progress)
 	// OnWritten hears what stat returned for each path after its last touch; the root is "".
@@ -61,6 +62,9 @@ type Report struct {
 	Copied   int64 // files whose bytes were written; an empty one is neither
 	Warnings []retake.Warning
 }
+
+// ErrSetuid is a file that would run with the rights of its owner, or with capabilities.
+var ErrSetuid = errors.New("a file that runs with more rights than its user has")
 
 var errNotTree = errors.New("the root of a tree is a directory")
 

@@ -158,13 +158,11 @@ func (p *planner) checkOverlap() {
 	p.addObstacle(retake.ObstacleOverlap, paths, "%s may be the work of someone else; it stays", "%s may be the work of someone else; they stay")
 }
 
-const setidBits = 0o6000
-
 // checkSetuid reports files that would run with the rights of their owners, or with capabilities.
 func (p *planner) checkSetuid() {
 	var paths []string
 	for _, s := range p.plan.Writes {
-		if s.Then.Kind == retake.KindFile && (s.Then.Mode&setidBits != 0 || extraOf(s.Then).Xattrs[fsx.CapabilityXattr] != nil) && s.What != retake.Timed {
+		if s.Then.GrantsRights() && s.What != retake.Timed {
 			paths = append(paths, s.Path)
 		}
 	}

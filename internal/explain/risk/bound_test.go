@@ -39,7 +39,7 @@ func hostiles() map[string]hostile {
 		"signs":            {"echo $((" + fill("- ")[:60000] + "1))", false},
 		"more signs":       {"echo $((" + fill("-")[:60000] + "1))", false},
 		"choices":          {"echo $((" + fill("1?1:")[:60000] + "1))", false},
-		"sets":             {"echo $((" + fill("a=")[:60000] + "1))", false},
+		"assignments":      {"echo $((" + fill("a=")[:60000] + "1))", false},
 		"here-documents":   {fill("cat <<a;"), true},
 		"pipes":            {fill("a|"), true},
 		"ands":             {fill("a&&") + "a", true},
@@ -54,6 +54,20 @@ func hostiles() map[string]hostile {
 		"cases":            {fill("case a in a) "), false},
 		"one target again": {"curl -d x" + fill(" a")[:60000], true},
 		"bytes":            {fill("\xff"), false},
+		"pattern sets":     {"rm " + fill("[:")[:60000], true},
+		"sets of words":    {"rm " + fill("[:a[:b")[:4000] + fill(" [[:a")[:50000], true},
+		"braces to expand": {"rm " + fill("{a,b}")[:60000], true},
+		"many braces":      {fill("rm {1..64}\n"), true},
+		"nested braces":    {fill("rm {a,{b,{c,{d,{e,{f,{g,h}}}}}}}{1..9}\n")[:60000], true},
+		"directories":      {fill("cd a;rm b c d\n"), true},
+		"copies":           {fill("cp {1..9} b\n"), true},
+		"loops":            {"for a in {1..64}; do " + fill("rm $a$a$a;")[:60000] + "done", true},
+		"arrays to delete": {"a=({1..64});" + fill("rm ${a[@]};")[:60000], true},
+		"long variables":   {"a=" + strings.Repeat("x", 5000) + ";" + fill("rm $a\n")[:50000], true},
+		"quotes in code":   {"python3 - <<'E'\nos.remove(x)\n" + fill(`\"`)[:60000] + "\nE\n", true},
+		"strings in code":  {"python3 - <<'E'\nos.remove(x)\n" + fill("'rm -f a';")[:60000] + "\nE\n", true},
+		"lists in code":    {"python3 - <<'E'\nos.remove(['a'" + fill(",'a/b'")[:60000] + "])\nE\n", true},
+		"triple quotes":    {"python3 - <<'E'\nos.remove(x)\n" + fill("'''\n\"\"\"")[:60000] + "\nE\n", true},
 	}
 }
 
@@ -66,6 +80,7 @@ func TestWorkIsBounded(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		got := shell(c.text)
 		runtime.ReadMemStats(&after)
+		checkTargets(t, got)
 		if c.destructive && !got.Destructive {
 			t.Errorf("%s: not taken for destructive", name)
 		}

@@ -145,7 +145,7 @@ func judgeBucketCopy(j *callJudge, c *command, scheme string, ends []string, ver
 	case verb == "mv":
 		j.addEffect("cloud", ends[0], c)
 	case c.hasFlag("--delete", "-d", "--delete-unmatched-destination-objects"):
-		j.addDanger("sync-delete", joinNames("deletes what is not in the source, below", []string{to}))
+		j.addDanger("sync-delete", joinNames("deletes what is not in the source, below", []string{to}), j.targetsOf(c, []word{c.wordOf(to)}, false)...)
 	}
 }
 

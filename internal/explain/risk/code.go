@@ -32,7 +32,7 @@ func judgeDjango(j *callJudge, c *command, args []string) {
 		verb = args[1]
 	}
 	if containsWord("migrate flush reset_db sqlflush squashmigrations", verb) && !c.hasFlag("--plan", "--check") {
-		j.addDanger("migrate", rulePhrase("migrate")+"manage.py "+verb)
+		j.addDanger("migrate", rulePhrase("migrate")+"manage.py "+verb, j.targetHere())
 	}
 	if verb == "shell" || verb == "shell_plus" {
 		j.judgeInlineCode(strings.Join(append(c.flagValues("-c", "--command"), c.stdin), "\n"), c)
@@ -76,9 +76,13 @@ var (
 		"rm_rf", "rm_r(", "fileutils.rm", "file.delete(", "rimraf(", "truncatesync(", "deno.remove", "remove-item", ".emptydirsync(", "fs.remove(",
 	}
 	codeDropCalls  = []string{"drop table", "drop database", "drop schema", "truncate table", "flushall(", "flushdb(", "dropdatabase(", "drop_all(", "objects.all().delete()"}
-	codeRunCalls   = []string{"system(", "subprocess", "popen(", "exec(", "execsync(", "spawn(", "spawnsync(", "child_process", "%x", "`"}
+	codeRunCalls   = []string{"system(", "subprocess", "popen(", "exec(", "execsync(", "spawn(", "spawnsync(", "child_process", "%x", "`", "system \"", "system '", "exec \"", "exec '", "qx"}
 	codeShellTexts = []string{"rm -r", "rm -f", "rm','-", "'rm',", "\"rm\",", "git reset --hard", "git clean -"}
-	codePostCalls  = []string{
+	codeWriteCalls = []string{
+		"'w", "\"w", "'>'", "\">\"", "'+<'", "\"+<\"", "'>:", "\">:", "'r+", "\"r+", "write_text(", "write_bytes(", "writefile(", "writefilesync(", "copyfile", "shutil.copy", "shutil.move", "os.rename(",
+		"os.replace(", "rename(", "renamesync(", "copyfilesync(", "cpsync(", "createwritestream(", "file.write(", "binwrite(", "file_put_contents(", "fileutils.cp", "fileutils.mv", "set-content", "out-file", "writetextfile", "os.truncate(", "extractall(",
+	}
+	codePostCalls = []string{
 		"requests.post(", "requests.put(", "requests.patch(", "requests.delete(", "httpx.post(", "httpx.put(", "httpx.delete(", "axios.post(", "axios.put(",
 		"axios.patch(", "axios.delete(", "http.post(", "net::http.post", "session.post(", "client.post(", "got.post(",
 	}
@@ -92,10 +96,13 @@ func (j *callJudge) judgeInlineCode(text string, c *command) {
 	}
 	low := strings.ToLower(text)
 	if codeDeletesFiles(low) {
-		j.addDanger("code", rulePhrase("code")+"files")
+		j.addDanger("code", rulePhrase("code")+"files", j.codeTargets(text, c)...)
 	}
 	if containsAny(low, codeDropCalls...) {
-		j.addDanger("code", rulePhrase("code")+"data of a database")
+		j.addDanger("code", rulePhrase("code")+"data of a database", j.codeTargets(text, c)...)
+	}
+	if containsAny(low, codeWriteCalls...) || containsWord("awk gawk mawk", c.name()) && strings.Contains(low, ">") {
+		j.addOverwriteOutside("writes over", withoutScratch(writtenTargets(j, text)))
 	}
 	if codeSendsRequest(low) {
 		if host := firstURLHost(text); !isLoopback(host) {
@@ -112,7 +119,7 @@ func (j *callJudge) judgeInlineCode(text string, c *command) {
 
 func codeDeletesFiles(low string) bool {
 	return containsAny(low, codeDeleteCalls...) || containsAny(low, codeRunCalls...) && containsAny(low, codeShellTexts...) ||
-		containsAny(low, "fs/promises", "node:fs", "'fs'", "\"fs\"") && containsAny(low, " rm(", ";rm(", "(rm(")
+		containsAny(low, "fs/promises", "node:fs", "'fs'", "\"fs\"") && containsAny(low, " rm(", ";rm(", "(rm(", ").rm(")
 }
 
 func codeSendsRequest(low string) bool {

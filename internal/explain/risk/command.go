@@ -1,20 +1,29 @@
 package risk
 
 import (
+	"iter"
 	"path"
+	"slices"
 	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // command is one simple command: its words without quotes, and what is known of its input.
 type command struct {
-	words         []word
-	env           []string // NAME=value before it
-	text          string   // as run
-	stdin         string   // here-document, here-string, or what echo hands over
-	readsInput    bool     // reads from a file or a pipe
-	generatedArgs bool     // its arguments are made by another program
-	depth         int      // texts inside of texts
-	wrapDepth     int      // programs before it that run it
+	words      []word
+	env        []string // NAME=value before it
+	text       string   // as run
+	stdin      string   // here-document, here-string, or what echo hands over
+	readsInput bool     // reads from a file or a pipe
+	depth      int      // texts inside of texts
+	wrapDepth  int      // programs before it that run it
+
+	generatedArgs bool   // its arguments are made by another program
+	placeholder   string // what they stand in for, as {}; empty: they are at the end
+	found         []word // the directories that they are found below; nil: nobody knows
+
+	walker *shellWalker // that parsed it; nil: the text could not be parsed
 }
 
 // word is one word. Text that only a running shell could expand stays as written: $DIR,
@@ -22,6 +31,59 @@ type command struct {
 type word struct {
 	text    string
 	hasGlob bool
+
+	syntax  *syntax.Word // as parsed; nil: only the text is known
+	cut     int          // bytes of it before the text: a flag, as in --output=x
+	isPlain bool         // the text is what a shell makes of it
+}
+
+// afterFlag returns the word without its first bytes.
+func (w word) afterFlag(n int) word {
+	w.text, w.cut = w.text[n:], w.cut+n
+	return w
+}
+
+// plainWord is a word of which only the text is known.
+func plainWord(text string) word {
+	return word{text: text, hasGlob: strings.ContainsAny(text, "*?["), isPlain: isPlainPath(text)}
+}
+
+// isPlainPath reports whether no shell makes something else of a text.
+func isPlainPath(text string) bool {
+	rest := strings.TrimPrefix(text, "~")
+	if rest != text && rest != "" && rest[0] != '/' {
+		return false // the home of a user
+	}
+	for i := range len(rest) {
+		if c := rest[i]; !isNameByte(c) && strings.IndexByte("./-+@%:,=", c) < 0 {
+			return false
+		}
+	}
+	return text != ""
+}
+
+// wordTexts returns the texts of words.
+func wordTexts(words []word) []string {
+	list := make([]string, len(words))
+	for i, w := range words {
+		list[i] = w.text
+	}
+	return list
+}
+
+// isPlaceholder reports whether a word is nothing but what generated arguments stand in for.
+func (c *command) isPlaceholder(text string) bool {
+	return c.generatedArgs && c.placeholder != "" && text == c.placeholder
+}
+
+// wordOf returns the word with a text.
+func (c *command) wordOf(text string) word {
+	for _, w := range c.words {
+		if w.text == text {
+			return w
+		}
+	}
+	return plainWord(text)
 }
 
 func (c *command) name() string {
@@ -89,49 +151,76 @@ func (c *command) flagValue(flags ...string) (string, bool) {
 // flagValues returns the values of all occurrences of the flags.
 func (c *command) flagValues(flags ...string) []string {
 	var list []string
-	args := c.args()
-	for i, w := range args {
-		if w.text == "--" {
-			break
-		}
-		for _, f := range flags {
-			switch {
-			case w.text == f:
-				if i+1 < len(args) {
-					list = append(list, args[i+1].text)
+	for w := range c.eachFlagValue(flags) {
+		list = append(list, w.text)
+	}
+	return list
+}
+
+// flagWords is flagValues with the words.
+func (c *command) flagWords(flags ...string) []word { return slices.Collect(c.eachFlagValue(flags)) }
+
+func (c *command) eachFlagValue(flags []string) iter.Seq[word] {
+	return func(yield func(word) bool) {
+		args := c.args()
+		for i, w := range args {
+			if w.text == "--" {
+				return
+			}
+			for _, f := range flags {
+				var value word
+				switch {
+				case w.text == f && i+1 < len(args):
+					value = args[i+1]
+				case w.text == f:
+					continue
+				case strings.HasPrefix(w.text, f+"="):
+					value = w.afterFlag(len(f) + 1)
+				case len(f) == 2 && strings.HasPrefix(w.text, f) && f[1] != '-':
+					value = w.afterFlag(2)
+				default:
+					continue
 				}
-			case strings.HasPrefix(w.text, f+"="):
-				list = append(list, w.text[len(f)+1:])
-			case len(f) == 2 && strings.HasPrefix(w.text, f) && f[1] != '-':
-				list = append(list, w.text[2:])
+				if !yield(value) {
+					return
+				}
 			}
 		}
 	}
-	return list
 }
 
 // operands returns the words that are neither flags nor values of flags. valueFlags lists
 // the flags that take a value.
 func (c *command) operands(valueFlags string) []string {
 	var list []string
-	args := c.args()
-	for i := 0; i < len(args); i++ {
-		t := args[i].text
-		if t == "--" {
-			for _, w := range args[i+1:] {
-				list = append(list, w.text)
-			}
-			break
-		}
-		if len(t) > 1 && t[0] == '-' {
-			if containsWord(valueFlags, t) {
-				i++
-			}
-			continue
-		}
-		list = append(list, t)
+	for w := range c.eachOperand(valueFlags) {
+		list = append(list, w.text)
 	}
 	return list
+}
+
+// operandWords is operands with the words.
+func (c *command) operandWords(valueFlags string) []word {
+	return slices.Collect(c.eachOperand(valueFlags))
+}
+
+func (c *command) eachOperand(valueFlags string) iter.Seq[word] {
+	return func(yield func(word) bool) {
+		args, onlyOperands := c.args(), false
+		for i := 0; i < len(args); i++ {
+			t := args[i].text
+			switch {
+			case onlyOperands || len(t) < 2 || t[0] != '-':
+				if !yield(args[i]) {
+					return
+				}
+			case t == "--":
+				onlyOperands = true
+			case containsWord(valueFlags, t):
+				i++
+			}
+		}
+	}
 }
 
 // containsWord reports whether a space-separated list contains a word.

@@ -6,26 +6,46 @@ import (
 	"strings"
 )
 
-// Limits of one judgement.
-const (
-	maxDangers = 32
-	maxTargets = 64
-	maxBases   = 8
-)
+// maxDangers limits the dangers of one judgement.
+const maxDangers = 32
 
 // Danger is one thing that a call may destroy.
 type Danger struct {
-	Rule string
-	Why  string
+	Rule    string
+	Why     string
+	Targets []Target // what it destroys, at most maxTargets; nil: no files, or all in the workspace
 
-	verb    string            // of one that only writes over files
-	targets []overwriteTarget // what it writes over; without one the danger is there whatever exists
+	// OnlyOutside: it is no danger inside the workspace, because the turn's checkpoint has what was
+	// there before.
+	OnlyOutside bool
+
+	verb string // of one that only writes over its targets; without one the danger is there whatever exists
 }
 
-// overwriteTarget is a file that is overwritten if it exists.
-type overwriteTarget struct {
-	name  string   // as written
-	paths []string // where it may be: absolute, or relative to where the call begins; nil: only a shell can tell
+// addDanger records a danger. Beyond maxDangers it does nothing, so that hostile text costs
+// no more work.
+func (j *callJudge) addDanger(rule, why string, targets ...Target) {
+	if len(j.result.Dangers) < maxDangers {
+		j.recordDanger(Danger{Rule: rule, Why: cleanText(why, 120), Targets: addTargets(nil, targets)})
+	}
+}
+
+// addOverwrite records that files are written over if they exist.
+func (j *callJudge) addOverwrite(verb string, targets []Target) {
+	j.recordOverwrite(Danger{Rule: "overwrite-files", verb: verb, Targets: targets})
+}
+
+// addOverwriteOutside records that files are written over if they exist and are not in the
+// workspace.
+func (j *callJudge) addOverwriteOutside(verb string, targets []Target) {
+	j.recordOverwrite(Danger{Rule: "overwrite-files", verb: verb, Targets: targets, OnlyOutside: true})
+}
+
+func (j *callJudge) recordOverwrite(d Danger) {
+	if len(d.Targets) > 0 && len(j.result.Dangers) < maxDangers {
+		d.Targets = addTargets(nil, d.Targets)
+		j.recordDanger(d.named())
+	}
 }
 
 // recordDanger records a danger. Equal ones are merged, and so are files that are
@@ -34,10 +54,13 @@ func (j *callJudge) recordDanger(d Danger) {
 	for i := range j.result.Dangers {
 		have := &j.result.Dangers[i]
 		switch {
-		case have.Rule == d.Rule && have.Why == d.Why:
+		case have.Rule != d.Rule || have.verb != d.verb || have.OnlyOutside != d.OnlyOutside:
+		case d.verb != "":
+			have.Targets = addTargets(have.Targets, d.Targets)
+			*have = have.named()
 			return
-		case d.verb != "" && have.verb == d.verb && len(have.targets) < maxTargets:
-			*have = newOverwrite(d.verb, append(slices.Clone(have.targets), d.targets...))
+		case have.Why == d.Why:
+			have.Targets = addTargets(have.Targets, d.Targets)
 			return
 		}
 	}
@@ -46,69 +69,34 @@ func (j *callJudge) recordDanger(d Danger) {
 	}
 }
 
-// addOverwrite records that files are overwritten if they exist.
-func (j *callJudge) addOverwrite(verb string, paths []string) {
-	if len(j.result.Dangers) >= maxDangers {
-		return
-	}
-	var over []overwriteTarget
-	for _, p := range paths[:min(len(paths), maxTargets)] {
-		over = append(over, overwriteTarget{name: p, paths: j.possiblePaths(p)})
-	}
-	j.recordDanger(newOverwrite(verb, over))
-}
-
-func newOverwrite(verb string, over []overwriteTarget) Danger {
-	list := make([]string, len(over))
-	for i, t := range over {
-		list[i] = t.name
-	}
-	return Danger{Rule: "overwrite-files", Why: cleanText(joinNames(verb, list), 120), verb: verb, targets: over}
-}
-
-// possiblePaths returns where a path may point, or nil if only a shell could tell.
-func (j *callJudge) possiblePaths(p string) []string {
-	if j.baseUnknown || strings.ContainsAny(p, "$`*?[{~\\") {
-		return nil
-	}
-	if path.IsAbs(p) {
-		return []string{path.Clean(p)}
-	}
-	var out []string
-	for _, base := range j.baseDirs {
-		out = append(out, path.Join(base, p))
-	}
-	return out
-}
-
-// judgeCd records where relative paths may begin from now on. A cd may fail, or end with
-// its subshell, so the earlier directories stay possible.
-func judgeCd(j *callJudge, c *command) {
-	to := c.operands("")
-	if len(to) != 1 || len(j.baseDirs) >= maxBases || strings.ContainsAny(to[0], "$`*?[{~\\") || to[0] == "-" {
-		j.baseUnknown = true
-		return
-	}
-	for _, base := range slices.Clone(j.baseDirs) {
-		next := path.Clean(to[0])
-		if !path.IsAbs(next) {
-			next = path.Join(base, next)
-		}
-		if !slices.Contains(j.baseDirs, next) {
-			j.baseDirs = append(j.baseDirs, next)
+// named returns an overwrite with its reason.
+func (d Danger) named() Danger {
+	var list []string
+	for _, t := range d.Targets {
+		if !slices.Contains(list, t.Name) {
+			list = append(list, t.Name)
 		}
 	}
+	d.Why = cleanText(joinNames(d.verb, list), 120)
+	return d
 }
 
 // sortDangers puts the worst danger first and sets the fields that are derived from it.
 func sortDangers(out Judgement) Judgement {
 	slices.SortStableFunc(out.Dangers, func(a, b Danger) int { return b.severity() - a.severity() })
-	out.Destructive, out.Rule, out.Why = false, "", ""
-	if len(out.Dangers) > 0 {
-		out.Destructive, out.Rule, out.Why = true, out.Dangers[0].Rule, out.Dangers[0].Why
+	out.Destructive, out.Rule, out.Why, out.MayDestroyOutside = false, "", "", false
+	for _, d := range out.Dangers {
+		out.MayDestroyOutside = out.MayDestroyOutside || d.OnlyOutside
+		if !out.Destructive && out.counts(d) {
+			out.Destructive, out.Rule, out.Why = true, d.Rule, d.Why
+		}
 	}
 	return out
 }
+
+// counts reports whether a danger makes the call destructive. One that is none in the workspace does
+// once it is known what is outside.
+func (j Judgement) counts(d Danger) bool { return !d.OnlyOutside || j.knowsOutside }
 
 // severity orders dangers: deleting everything, then data, then files, then what can be
 // rebuilt.
@@ -146,32 +134,78 @@ func deletesEverything(why string) bool {
 	return false
 }
 
-// WithoutMissing drops overwrites of files that do not exist: creating a file destroys
-// nothing. exists is called with absolute paths, and with paths relative to where the call
-// begins.
-func (j Judgement) WithoutMissing(exists func(place string) bool) Judgement {
+// WithoutMissing drops overwrites of files that do not exist: creating a file destroys nothing. It
+// also drops dangers that are none in the workspace and have no target outside.
+//
+// exists and inside are called with Paths of targets, never with patterns: those count as existing,
+// and are inside if the directory before the first pattern is. A path that ends in "/" asks exists
+// for a directory, any other for something that is none, because no overwrite replaces a
+// directory. If exists does not tell them apart, more dangers are kept. inside may be nil: then
+// nothing is inside.
+func (j Judgement) WithoutMissing(exists, inside func(place string) bool) Judgement {
 	var kept []Danger
 	for _, d := range j.Dangers {
-		if d.verb == "" {
+		if d, ok := d.withoutMissing(exists, inside); ok {
 			kept = append(kept, d)
-			continue
-		}
-		there := slices.DeleteFunc(slices.Clone(d.targets), func(t overwriteTarget) bool {
-			return len(t.paths) > 0 && !slices.ContainsFunc(t.paths, exists)
-		})
-		if len(there) > 0 {
-			kept = append(kept, newOverwrite(d.verb, there))
 		}
 	}
-	j.Dangers = kept
+	j.Dangers, j.knowsOutside = kept, j.knowsOutside || inside != nil
 	return sortDangers(j)
 }
 
-// AllReasons returns all dangers in one line, the worst first.
+// withoutMissing returns the danger with the targets that exist, and whether it is one.
+func (d Danger) withoutMissing(exists, inside func(place string) bool) (Danger, bool) {
+	if d.verb == "" {
+		return d, true
+	}
+	var there []Target
+	found := false
+	for _, t := range d.Targets {
+		if len(t.Paths) == 0 {
+			there, found = append(there, t), true
+			continue
+		}
+		t.Paths = slices.DeleteFunc(slices.Clone(t.Paths), func(p string) bool {
+			return !t.isThere(p, exists) || d.OnlyOutside && inside != nil && inside(t.fixedPart(p))
+		})
+		if len(t.Paths) > 0 {
+			there, found = append(there, t), true
+		}
+	}
+	d.Targets = there
+	return d.named(), found
+}
+
+// isThere reports whether a path of the target has something that an overwrite destroys.
+func (t Target) isThere(p string, exists func(string) bool) bool {
+	return t.Glob || exists(p) || t.dirs && exists(p+"/")
+}
+
+// fixedPart returns the directory before the first pattern of a path.
+func (t Target) fixedPart(p string) string {
+	if !t.Glob {
+		return p
+	}
+	fixed := "."
+	if path.IsAbs(p) {
+		fixed = "/"
+	}
+	for e := range strings.SplitSeq(strings.TrimPrefix(p, "/"), "/") {
+		if hasPattern(e) {
+			break
+		}
+		fixed = path.Join(fixed, unescapeGlob(e))
+	}
+	return fixed
+}
+
+// AllReasons returns all dangers that count in one line, the worst first.
 func (j Judgement) AllReasons() string {
-	list := make([]string, len(j.Dangers))
-	for i, d := range j.Dangers {
-		list[i] = d.Why
+	var list []string
+	for _, d := range j.Dangers {
+		if j.counts(d) {
+			list = append(list, d.Why)
+		}
 	}
 	return strings.Join(list, "; ")
 }

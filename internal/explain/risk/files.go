@@ -1,6 +1,10 @@
 package risk
 
-import "strings"
+import (
+	"path"
+	"slices"
+	"strings"
+)
 
 // asksHelp reports whether help is the first argument. Later it may be a file name.
 func asksHelp(c *command) bool {
@@ -13,14 +17,26 @@ func judgeRemove(j *callJudge, c *command) {
 	if asksHelp(c) {
 		return
 	}
-	targets := c.operands("-n --iterations")
+	files := c.operandWords("-n --iterations")
+	why := joinNames("deletes", wordTexts(files))
 	switch {
-	case len(targets) == 0 && c.generatedArgs:
-		j.addDanger("delete-files", "deletes files that are listed when it runs")
-	case len(targets) > 0:
-		j.addDanger("delete-files", joinNames("deletes", targets))
+	case len(files) == 0 && !c.generatedArgs:
+		return
+	case len(files) == 0:
+		why = "deletes files that are listed when it runs"
 	}
+	if containsWord("del erase rd", c.name()) {
+		files = slices.DeleteFunc(files, isWindowsFlag)
+	}
+	targets := j.fileTargets(c, files, false)
+	if c.name() == "shred" { // the bytes behind a link are destroyed, and the link
+		targets = append(targets, j.fileTargets(c, files, true)...)
+	}
+	j.addDanger("delete-files", why, targets...)
 }
+
+// isWindowsFlag reports whether a word is a flag such as /q.
+func isWindowsFlag(w word) bool { return len(w.text) == 2 && w.text[0] == '/' }
 
 // isScratchPath reports whether a path is for temporary files or devices.
 func isScratchPath(p string) bool {
@@ -29,20 +45,26 @@ func isScratchPath(p string) bool {
 			return true
 		}
 	}
-	return false
+	return p == "/tmp" || p == "/var/tmp"
 }
 
 // addTruncate records that a file is truncated, as by a redirect.
-func (j *callJudge) addTruncate(p string) {
-	if p == "" || p == "-" || strings.Trim(p, "0123456789-") == "" || isScratchPath(p) || strings.HasPrefix(p, ">(") {
-		return
+func (j *callJudge) addTruncate(c *command, file word) {
+	if !isNoFile(file.text) {
+		j.addOverwrite("writes over", j.fileTargets(c, []word{file}, true))
 	}
-	j.addOverwrite("writes over", []string{p})
+}
+
+// isNoFile reports whether output to a path destroys nothing: it is a number of an open file, a
+// process, or for temporary files.
+func isNoFile(p string) bool {
+	return p == "" || p == "-" || strings.Trim(p, "0123456789-") == "" || isScratchPath(p) || strings.HasPrefix(p, ">(")
 }
 
 func judgeTruncate(j *callJudge, c *command) {
-	if targets := c.operands("-s -r --size --reference"); len(targets) > 0 && !asksHelp(c) {
-		j.addOverwrite("cuts", targets)
+	files := c.operandWords("-s -r --size --reference")
+	if (len(files) > 0 || c.generatedArgs) && !asksHelp(c) {
+		j.addOverwrite("cuts", j.fileTargets(c, files, true))
 	}
 }
 
@@ -53,7 +75,7 @@ func judgeDD(j *callJudge, c *command) {
 				j.addEffect("machine", to, c)
 				continue
 			}
-			j.addTruncate(to)
+			j.addTruncate(c, w.afterFlag(len("of=")))
 		}
 	}
 }
@@ -62,130 +84,89 @@ func judgeTee(j *callJudge, c *command) {
 	if c.hasFlag("-a", "--append") {
 		return
 	}
-	for _, p := range c.operands("") {
-		j.addTruncate(p)
+	for _, w := range c.operandWords("") {
+		j.addTruncate(c, w)
 	}
 }
 
 func judgeSort(j *callJudge, c *command) {
-	if to, ok := c.flagValue("-o", "--output"); ok {
-		j.addTruncate(to)
-	}
-}
-
-// judgeMv judges moves. A rename loses nothing, and the turn's checkpoint has what it may
-// overwrite. Forced moves count, and moves to where no checkpoint looks.
-func judgeMv(j *callJudge, c *command) {
-	targets := c.operands("-t -S --target-directory --suffix")
-	if len(targets) == 0 || asksHelp(c) || c.hasFlag("-n", "--no-clobber", "-b", "--backup") {
-		return
-	}
-	last := targets[len(targets)-1]
-	if t, ok := c.flagValue("-t", "--target-directory"); ok {
-		last = t
-	}
-	switch {
-	case isScratchPath(last) || last == "/tmp" || last == "/dev/null" || strings.HasPrefix(last, "~"):
-		if sources := targets[:max(1, len(targets)-1)]; !isScratchPath(sources[0]) {
-			j.addDanger("take-away", joinNames("moves away", sources))
-		}
-	case c.hasFlag("-f", "--force"):
-		j.addOverwrite("moves over", []string{last})
-	}
-}
-
-// judgeCp judges copies. A copy writes like an editor does; only forced ones count.
-func judgeCp(j *callJudge, c *command) {
-	targets := c.operands("-t -S --target-directory --suffix")
-	if len(targets) < 2 || asksHelp(c) || !c.hasFlag("-f", "--force", "--remove-destination") || isScratchPath(targets[len(targets)-1]) {
-		return
-	}
-	j.addOverwrite("copies over", targets[len(targets)-1:])
-}
-
-func judgeLn(j *callJudge, c *command) {
-	if list := c.operands("-t -S"); len(list) > 1 && c.hasFlag("-f", "--force") && !isScratchPath(list[len(list)-1]) {
-		j.addOverwrite("links over", list[len(list)-1:])
-	}
-}
-
-// judgeInPlaceEdit judges sed -i and perl -i. Editing one file is what a write tool does;
-// an edit of many is hard to review.
-func judgeInPlaceEdit(j *callJudge, c *command) {
-	edits, wide := false, c.generatedArgs
-	for _, w := range c.args() {
-		edits = edits || isInPlaceFlag(w.text)
-		wide = wide || w.hasGlob
-	}
-	if c.name() == "perl" {
-		judgeCode(j, c)
-	}
-	if !edits {
-		return
-	}
-	const few = 3
-	files := c.operands("-e -f -E --expression --file")
-	for _, f := range files {
-		if strings.HasPrefix(f, "/etc/") {
-			j.addEffect("machine", f, c)
-		}
-	}
-	if wide || len(files) > few+1 {
-		j.addDanger("mass-edit", rulePhrase("mass-edit"))
-	}
-}
-
-// isInPlaceFlag recognizes -i, -i.bak, and -i in a group of letters such as -pi.
-func isInPlaceFlag(t string) bool {
-	return strings.HasPrefix(t, "-i") || strings.HasPrefix(t, "--in-place") ||
-		len(t) < 6 && len(t) > 2 && t[0] == '-' && isLetters(t[1:]) && strings.Contains(t, "i") && t[1] != 'f'
-}
-
-// judgeRsync judges copies to other hosts, and copies that delete at their target.
-func judgeRsync(j *callJudge, c *command) {
-	if c.hasFlag("-n", "--dry-run", "--list-only", "--help") {
-		return
-	}
-	ends := c.operands("-e --rsh --exclude --include --filter -f --exclude-from --include-from --files-from --bwlimit --port --rsync-path --chmod")
-	if len(ends) < 2 {
-		return
-	}
-	to := ends[len(ends)-1]
-	if host := remoteHost(to); host != "" {
-		j.addEffect("copy-to-host", host, c)
-		return
-	}
-	for _, w := range c.args() {
-		if strings.HasPrefix(w.text, "--del") || w.text == "--remove-source-files" {
-			j.addDanger("sync-delete", joinNames("deletes what is not in the source, below", []string{to}))
-		}
+	if to := c.flagWords("-o", "--output"); len(to) > 0 {
+		j.addTruncate(c, to[0])
 	}
 }
 
 func judgeTar(j *callJudge, c *command) {
-	if c.hasFlag("--overwrite", "--overwrite-dir", "-U", "--unlink-first", "--recursive-unlink", "--remove-files") {
-		j.addDanger("unpack-over", rulePhrase("unpack-over"))
+	dirs := c.flagWords("-C", "--directory")
+	switch {
+	case c.hasFlag("--remove-files"):
+		words := c.operandWords("-f -cf --file -C --directory --exclude -T -X")
+		if len(words) > 1 && !c.hasFlag("-f", "--file", "--create") { // tar czf a.tgz files
+			words = words[2:]
+		}
+		j.inDirectory(c, dirs, func() {
+			j.addDanger("unpack-over", rulePhrase("unpack-over"), j.fileTargets(c, words, false)...)
+		})
+	case c.hasFlag("--overwrite", "--overwrite-dir", "-U", "--unlink-first", "--recursive-unlink"):
+		j.addUnpack(c, dirs)
+	case unpacksTar(c):
+		j.inDirectory(c, dirs, func() {
+			here := j.targetHere()
+			here.dirs = true
+			if list := withoutScratch([]Target{here}); len(list) > 0 {
+				j.recordOverwrite(Danger{Rule: "unpack-over", verb: "unpacks over files in", Targets: list, OnlyOutside: true})
+			}
+		})
 	}
+}
+
+// unpacksTar reports whether tar unpacks files over those that are there, as it does unless it is told to
+// keep them.
+func unpacksTar(c *command) bool {
+	if len(c.words) < 2 || c.hasFlag("-k", "--keep-old-files", "--skip-old-files", "--keep-newer-files", "-O", "--to-stdout", "-t", "--list") {
+		return false
+	}
+	first := c.words[1].text
+	return c.hasFlag("-x", "--extract", "--get") || isLetters(first) && strings.Contains(first, "x") && !strings.ContainsAny(first, "ctuk")
+}
+
+// addUnpack records that an archive is unpacked over the files of a directory.
+func (j *callJudge) addUnpack(c *command, dirs []word) {
+	j.inDirectory(c, dirs, func() { j.addDanger("unpack-over", rulePhrase("unpack-over"), j.targetHere()) })
 }
 
 // judgeUnzip judges unpacking over existing files, for unzip, 7z and the single-file
 // compressors.
 func judgeUnzip(j *callJudge, c *command) {
-	if strings.Contains(c.name(), "z") && !strings.HasPrefix(c.name(), "7") && c.name() != "unzip" {
-		if c.hasFlag("-f", "--force") && !c.hasFlag("-c", "-l", "-t") {
-			j.addDanger("unpack-over", rulePhrase("unpack-over"))
+	switch name := c.name(); {
+	case name == "unzip":
+		if c.hasFlag("-o") && !c.hasFlag("-l", "-t", "-p", "-v") {
+			j.addUnpack(c, c.flagWords("-d"))
 		}
-		return
-	}
-	if c.name() != "unzip" {
+	case strings.HasPrefix(name, "7"):
 		if len(c.words) > 1 && containsWord("x e", c.words[1].text) && c.hasFlag("-y", "-aoa") {
-			j.addDanger("unpack-over", rulePhrase("unpack-over"))
+			j.addUnpack(c, c.flagWords("-o"))
 		}
-		return
+	case c.hasFlag("-f", "--force") && !c.hasFlag("-c", "-l", "-t"):
+		j.addDanger("unpack-over", rulePhrase("unpack-over"), compressorTargets(j.fileTargets(c, c.operandWords("-S --suffix"), false))...)
 	}
-	if c.hasFlag("-o") && !c.hasFlag("-l", "-t", "-p", "-v") {
-		j.addDanger("unpack-over", rulePhrase("unpack-over"))
+}
+
+// compressorTargets returns the files that a compressor takes, and those that it writes.
+func compressorTargets(files []Target) []Target {
+	all := slices.Clone(files)
+	for _, t := range files {
+		paths := slices.Clone(t.Paths)
+		for i, p := range paths {
+			if ext := path.Ext(p); containsWord(".gz .xz .bz2 .lzma .tgz", ext) {
+				paths[i] = strings.TrimSuffix(p, ext)
+			} else {
+				paths[i] = p + ".gz"
+			}
+		}
+		t.Paths = paths
+		all = append(all, t)
 	}
+	return all
 }
 
 func judgeModes(j *callJudge, c *command) {

@@ -8,102 +8,135 @@ import (
 // judgeGit judges git. Operations that git refuses when something would be lost are left to
 // git.
 func judgeGit(j *callJudge, c *command) {
-	sub := gitSubcommand(c)
+	for _, set := range c.flagValues("-c") {
+		if name, text, ok := strings.Cut(set, "=!"); ok && strings.HasPrefix(name, "alias.") {
+			j.judgeChild(text, c.depth+1)
+		}
+	}
+	sub, dirs := gitSubcommand(c)
 	if sub == nil || sub.isDryRun() {
 		return
 	}
+	if tree := c.envValue("GIT_WORK_TREE"); tree != "" && len(dirs) == 0 {
+		dirs = []word{plainWord(tree)}
+	}
 	if f := gitJudges[sub.name()]; f != nil {
-		f(j, sub)
+		j.inDirectory(c, dirs, func() { f(j, sub) })
 	}
 }
 
-// gitSubcommand returns the command from its verb on: reset --hard.
-func gitSubcommand(c *command) *command {
+// gitSubcommand returns the command from its verb on, as in reset --hard, and the directories that git
+// is told to work in.
+func gitSubcommand(c *command) (sub *command, dirs []word) {
 	for i := 1; i < len(c.words); i++ {
 		t := c.words[i].text
 		switch {
 		case containsWord("-C -c --git-dir --work-tree --namespace", t):
-			i++
+			if i++; i < len(c.words) && (t == "-C" || t == "--work-tree") {
+				dirs = append(dirs, c.words[i])
+			}
+		case strings.HasPrefix(t, "--work-tree="):
+			dirs = append(dirs, c.words[i].afterFlag(len("--work-tree=")))
 		case strings.HasPrefix(t, "-"):
 		default:
-			return c.commandFrom(i)
+			return c.commandFrom(i), dirs
 		}
 	}
-	return nil
+	return nil, nil
+}
+
+// addGitDanger records what git does to the files or the commits of the repository that it works in.
+func (j *callJudge) addGitDanger(rule, why string) { j.addDanger(rule, why, j.targetHere()) }
+
+// pathTargets returns the files that git is told to change. Names that only git understands stand
+// for all.
+func (j *callJudge) pathTargets(c *command, paths []word) []Target {
+	for _, w := range paths {
+		if strings.HasPrefix(w.text, ":") || !w.hasGlob && strings.ContainsAny(w.text, "*?[") {
+			return []Target{j.targetHere()}
+		}
+	}
+	if len(paths) == 0 && !c.generatedArgs {
+		return []Target{j.targetHere()}
+	}
+	return j.fileTargets(c, paths, false)
 }
 
 var gitJudges = map[string]func(*callJudge, *command){
 	"reset": func(j *callJudge, c *command) {
 		if c.hasFlag("--hard", "--merge") {
-			j.addDanger("git-discard", "resets the files to "+cleanText(firstOr(c.operands(""), "HEAD"), 40))
+			j.addGitDanger("git-discard", "resets the files to "+cleanText(firstOr(c.operands(""), "HEAD"), 40))
 		}
 	},
 	"clean": func(j *callJudge, c *command) {
-		if c.hasFlag("-f", "--force") && !c.hasFlag("-n") {
-			j.addDanger("git-discard", "deletes what git does not know")
+		unforced := strings.Contains(c.text, "clean.requireForce=false")
+		if (unforced || c.hasFlag("-f", "--force")) && !c.hasFlag("-n") {
+			j.addDanger("git-discard", "deletes what git does not know", j.pathTargets(c, c.operandWords("-e --exclude"))...)
 		}
 	},
 	"checkout": judgeGitCheckout,
 	"switch": func(j *callJudge, c *command) {
 		if c.hasFlag("-f", "--force", "--discard-changes") {
-			j.addDanger("git-discard", "drops the changes that are not committed")
+			j.addGitDanger("git-discard", "drops the changes that are not committed")
 		}
 	},
 	"restore": func(j *callJudge, c *command) {
 		if !c.hasFlag("--staged", "-S") || c.hasFlag("--worktree", "-W") {
-			j.addDanger("git-discard", joinNames("takes back the changes of", c.operands("-s --source -p")))
+			paths := c.operandWords("-s --source -p")
+			j.addDanger("git-discard", joinNames("takes back the changes of", wordTexts(paths)), j.pathTargets(c, paths)...)
 		}
 	},
 	"stash": func(j *callJudge, c *command) {
 		if v := firstOr(c.operands(""), ""); v == "drop" || v == "clear" {
-			j.addDanger("git-refs", "drops changes that were set aside")
+			j.addGitDanger("git-refs", "drops changes that were set aside")
 		}
 	},
 	"branch": func(j *callJudge, c *command) {
 		if c.hasFlag("-D", "-M") || c.hasFlag("-d", "--delete") && c.hasFlag("-f", "--force") {
-			j.addDanger("git-refs", joinNames("deletes the branch", c.operands("")))
+			j.addGitDanger("git-refs", joinNames("deletes the branch", c.operands("")))
 		}
 	},
 	"tag": func(j *callJudge, c *command) {
 		if c.hasFlag("-d", "--delete") {
-			j.addDanger("git-refs", joinNames("deletes the tag", c.operands("")))
+			j.addGitDanger("git-refs", joinNames("deletes the tag", c.operands("")))
 		}
 	},
 	"update-ref": func(j *callJudge, c *command) {
 		if c.hasFlag("-d") {
-			j.addDanger("git-refs", joinNames("deletes", c.operands("")))
+			j.addGitDanger("git-refs", joinNames("deletes", c.operands("")))
 		}
 	},
 	"reflog": func(j *callJudge, c *command) {
 		if v := firstOr(c.operands(""), ""); v == "expire" || v == "delete" {
-			j.addDanger("git-refs", "forgets where branches were")
+			j.addGitDanger("git-refs", "forgets where branches were")
 		}
 	},
 	"gc": func(j *callJudge, c *command) {
 		if v, ok := c.flagValue("--prune"); ok && v == "now" {
-			j.addDanger("git-refs", "deletes what no branch reaches")
+			j.addGitDanger("git-refs", "deletes what no branch reaches")
 		}
 	},
 	"rebase": func(j *callJudge, c *command) {
 		if !c.hasFlag("--show-current-patch", "--edit-todo") {
-			j.addDanger("git-rewrite", "rewrites commits")
+			j.addGitDanger("git-rewrite", "rewrites commits")
 		}
 	},
-	"filter-branch": func(j *callJudge, _ *command) { j.addDanger("git-rewrite", "rewrites all commits") },
-	"filter-repo":   func(j *callJudge, _ *command) { j.addDanger("git-rewrite", "rewrites all commits") },
+	"filter-branch": func(j *callJudge, _ *command) { j.addGitDanger("git-rewrite", "rewrites all commits") },
+	"filter-repo":   func(j *callJudge, _ *command) { j.addGitDanger("git-rewrite", "rewrites all commits") },
 	"rm": func(j *callJudge, c *command) {
 		if !c.hasFlag("--cached", "-n") {
-			j.addDanger("delete-files", joinNames("deletes", c.operands("")))
+			paths := c.operandWords("--pathspec-from-file")
+			j.addDanger("delete-files", joinNames("deletes", wordTexts(paths)), j.pathTargets(c, paths)...)
 		}
 	},
 	"worktree": func(j *callJudge, c *command) {
-		if list := c.operands(""); firstOr(list, "") == "remove" && c.hasFlag("-f", "--force") {
-			j.addDanger("delete-files", joinNames("deletes the worktree", list[1:]))
+		if list := c.operandWords(""); len(list) > 0 && list[0].text == "remove" && c.hasFlag("-f", "--force") {
+			j.addDanger("delete-files", joinNames("deletes the worktree", wordTexts(list[1:])), j.fileTargets(c, list[1:], false)...)
 		}
 	},
 	"submodule": func(j *callJudge, c *command) {
-		if firstOr(c.operands(""), "") == "deinit" && c.hasFlag("-f", "--force", "--all") {
-			j.addDanger("delete-files", "deletes the files of submodules")
+		if list := c.operandWords(""); len(list) > 0 && list[0].text == "deinit" && c.hasFlag("-f", "--force", "--all") {
+			j.addDanger("delete-files", "deletes the files of submodules", j.pathTargets(c, list[1:])...)
 		}
 	},
 	"merge":       judgeGitAbort,
@@ -128,12 +161,12 @@ var gitJudges = map[string]func(*callJudge, *command){
 	},
 	"read-tree": func(j *callJudge, c *command) {
 		if c.hasFlag("-u") && c.hasFlag("--reset") {
-			j.addDanger("git-discard", "resets the files")
+			j.addGitDanger("git-discard", "resets the files")
 		}
 	},
 	"checkout-index": func(j *callJudge, c *command) {
 		if c.hasFlag("-f", "--force") {
-			j.addDanger("git-discard", "resets the files to the index")
+			j.addGitDanger("git-discard", "resets the files to the index")
 		}
 	},
 	"send-email": func(j *callJudge, c *command) {
@@ -149,29 +182,29 @@ var gitJudges = map[string]func(*callJudge, *command){
 
 func judgeGitAbort(j *callJudge, c *command) {
 	if c.hasFlag("--abort") {
-		j.addDanger("git-discard", "drops a "+c.name()+" that is under way")
+		j.addGitDanger("git-discard", "drops a "+c.name()+" that is under way")
 	}
 }
 
 // judgeGitCheckout judges git checkout. A branch is safe, because git refuses to lose
 // changes; a path is overwritten without a question.
 func judgeGitCheckout(j *callJudge, c *command) {
-	list := c.operands("-b -B --orphan --conflict --pathspec-from-file")
+	list := c.operandWords("-b -B --orphan --conflict --pathspec-from-file")
 	paths := list
 	if at := dashDashIndex(c); at >= 0 {
 		paths = list[max(0, len(list)-(len(c.words)-at-1)):]
 	} else if c.hasFlag("-b", "-B", "--orphan", "-t", "--track") {
 		return
-	} else if len(list) == 1 && !looksLikePath(list[0]) {
+	} else if len(list) == 1 && !looksLikePath(list[0].text) {
 		paths = nil
-	} else if len(list) > 1 && !looksLikePath(list[0]) {
+	} else if len(list) > 1 && !looksLikePath(list[0].text) {
 		paths = list[1:]
 	}
 	switch {
 	case len(paths) > 0:
-		j.addDanger("git-discard", joinNames("takes back the changes of", paths))
+		j.addDanger("git-discard", joinNames("takes back the changes of", wordTexts(paths)), j.pathTargets(c, paths)...)
 	case c.hasFlag("-f", "--force"):
-		j.addDanger("git-discard", "drops the changes that are not committed")
+		j.addGitDanger("git-discard", "drops the changes that are not committed")
 	}
 }
 

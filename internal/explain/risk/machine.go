@@ -50,9 +50,9 @@ func (j *callJudge) judgeByName(c *command) {
 			case containsWord("help list status check lint test dryrun docs log logs plan validate generate", w):
 				return
 			case containsWord("clean distclean clobber wipe purge nuke mrproper teardown cleanup", w):
-				j.addDanger("clean", rulePhrase("clean")+s)
+				j.addFinding("clean", s, c, nil)
 			case containsWord("migrate migration migrations rollback", w), containsWord("reset drop", w) && len(words) > 1:
-				j.addDanger("migrate", rulePhrase("migrate")+s)
+				j.addFinding("migrate", s, c, nil)
 			case containsWord("deploy publish release ship rollout upload", w):
 				j.addEffect("named-deploy", s, c)
 			}

@@ -26,9 +26,13 @@ func (j *callJudge) judgeMCP(c retake.Call) {
 	if c.OpenWorld != nil {
 		open = *c.OpenWorld
 	}
+	judgeToolCommand(j, c.Input)
 	target := strings.Trim(server+"/"+tool, "/")
-	if destroys {
-		j.addDanger("mcp-destructive", rulePhrase("mcp-destructive")+target)
+	switch {
+	case destroys:
+		j.addDanger("mcp-destructive", rulePhrase("mcp-destructive")+target, j.inputTargets(c.Input)...)
+	case !reads && containsAnyWord(fileWriteWords, words):
+		j.addOverwriteOutside("writes over", withoutScratch(j.inputTargets(c.Input)))
 	}
 	if open {
 		input := c.Input[:min(len(c.Input), MaxText)]

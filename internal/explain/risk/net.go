@@ -39,7 +39,7 @@ func isLoopback(h string) bool {
 		h == "host.docker.internal"
 }
 
-const curlValueFlags = "-X --request -H --header -d --data --data-raw --data-binary --data-urlencode --json -F --form -T --upload-file -o --output -u --user -A " +
+const curlValueFlags = "-X --request -H --header -d --data --data-raw --data-binary --data-urlencode --json -F --form -T --upload-file -o --output --output-dir -u --user -A " +
 	"--user-agent -b --cookie -c --cookie-jar -e --referer -m --max-time --connect-timeout -x --proxy -w --write-out --retry --retry-delay --cacert -E --cert " +
 	"--key -K --config --resolve --url --oauth2-bearer -r --range -C --continue-at --limit-rate --unix-socket --form-string --data-ascii"
 
@@ -48,6 +48,7 @@ func judgeCurl(j *callJudge, c *command) {
 	if asksHelp(c) {
 		return
 	}
+	judgeDownload(j, c)
 	method := ""
 	for _, m := range c.flagValues("-X", "--request") {
 		method = strings.ToUpper(m)
@@ -102,6 +103,7 @@ func addRequest(j *callJudge, c *command, method string, urls []string) {
 }
 
 func judgeWget(j *callJudge, c *command) {
+	judgeWgetFile(j, c)
 	method := strings.ToUpper(firstOr(c.flagValues("--method"), ""))
 	if method == "" && len(c.flagValues("--post-data", "--post-file", "--body-data", "--body-file")) > 0 {
 		method = "POST"
@@ -167,16 +169,6 @@ func isReadOnlyCommand(text string) bool {
 		}
 	}
 	return len(parts) > 0
-}
-
-func judgeSCP(j *callJudge, c *command) {
-	list := c.operands("-P -i -o -F -J -l -c -S")
-	if len(list) < 2 {
-		return
-	}
-	if host := remoteHost(list[len(list)-1]); host != "" {
-		j.addEffect("copy-to-host", host, c)
-	}
 }
 
 // remoteHost returns the host of user@host:path, or "" if the path is local.

@@ -25,7 +25,10 @@ func (j *callJudge) judgeShell(text string, depth int) {
 		j.scanText(text)
 		return
 	}
-	w := &shellWalker{callJudge: j, text: text, depth: depth, pipeInputs: map[*syntax.Stmt]pipeInput{}, exits: map[*syntax.Stmt]exitMeaning{}}
+	w := &shellWalker{
+		callJudge: j, text: text, depth: depth, otherHome: j.otherUser,
+		pipeInputs: map[*syntax.Stmt]pipeInput{}, exits: map[*syntax.Stmt]exitMeaning{},
+	}
 	outer := j.exit
 	if depth == 0 {
 		outer = exitCertain
@@ -36,6 +39,13 @@ func (j *callJudge) judgeShell(text string, depth int) {
 	if j.nodesVisited > MaxNodes {
 		j.addUnread()
 	}
+}
+
+// judgeChild judges a shell text that another process runs: its cd ends with it.
+func (j *callJudge) judgeChild(text string, depth int) {
+	before := j.where
+	j.judgeShell(text, depth)
+	j.where = before
 }
 
 // parseShell parses a text as bash, else as POSIX shell; it returns nil if it is neither.
@@ -76,6 +86,7 @@ func countOpeners(text string) int {
 type pipeInput struct {
 	text        string // of echo or printf
 	fromNetwork bool   // comes from the network
+	found       []word // the directories in which find found it
 }
 
 // shellWalker judges the commands in one parsed shell text.
@@ -85,25 +96,56 @@ type shellWalker struct {
 	depth      int
 	pipeInputs map[*syntax.Stmt]pipeInput
 	exits      map[*syntax.Stmt]exitMeaning // of those that say something
+	otherHome  bool                         // HOME may be that of another user
+
+	level    int              // of the node that is being visited
+	scopes   []scope          // the subshells that it is in
+	settings []*syntax.Assign // those that hold for one command only
 }
 
-// visitNode visits every node once, in the order of the text, up to MaxNodes.
+// scope is a subshell: what it changes ends with it.
+type scope struct {
+	level int
+	where workDirs
+}
+
+// visitNode visits every node once, in the order of the text, up to MaxNodes. It is called with nil at
+// the end of each.
 func (w *shellWalker) visitNode(n syntax.Node) bool {
 	if n == nil {
+		w.leaveNode()
 		return true
 	}
 	if w.nodesVisited++; w.nodesVisited > MaxNodes {
 		return false
 	}
+	w.level++
 	switch n := n.(type) {
 	case *syntax.BinaryCmd:
 		w.recordPipe(n)
 	case *syntax.Assign:
 		w.recordAssign(n)
+	case *syntax.CallExpr:
+		if len(n.Args) > 0 {
+			w.settings = n.Assigns
+		}
+	case *syntax.WordIter:
+		w.recordLoop(n)
+	case *syntax.Subshell, *syntax.CmdSubst, *syntax.ProcSubst:
+		w.scopes = append(w.scopes, scope{w.level, w.where})
 	case *syntax.Stmt:
 		w.judgeStmt(n)
 	}
 	return true
+}
+
+// leaveNode ends the subshell that ends here.
+func (w *shellWalker) leaveNode() {
+	if last := len(w.scopes) - 1; last >= 0 && w.scopes[last].level == w.level {
+		w.where = w.scopes[last].where
+		w.scopes = w.scopes[:last]
+	}
+	w.level--
 }
 
 // recordPipe records what the left side of a pipe passes to the right side.
@@ -126,12 +168,14 @@ func (w *shellWalker) recordPipe(b *syntax.BinaryCmd) {
 		}
 		to = inner.X
 	}
-	call, ok := from.Cmd.(*syntax.CallExpr)
-	if !ok {
-		w.pipeInputs[to] = pipeInput{}
-		return
+	var out pipeInput
+	if call, ok := from.Cmd.(*syntax.CallExpr); ok {
+		out = w.pipeOutput(call)
 	}
-	w.pipeInputs[to] = w.pipeOutput(call)
+	if runsXargs(to) {
+		out.found = w.foundBy(b.X, 0)
+	}
+	w.pipeInputs[to] = out
 }
 
 // pipeOutput returns what a command passes to the next one.
@@ -139,34 +183,19 @@ func (w *shellWalker) pipeOutput(call *syntax.CallExpr) pipeInput {
 	c := command{words: w.commandWords(call)}
 	switch c.name() {
 	case "echo", "printf":
-		var b strings.Builder
-		for _, a := range c.args() {
-			b.WriteString(a.text + " ")
-		}
-		return pipeInput{text: b.String()}
+		return pipeInput{text: printedText(&c)}
 	case "curl", "wget", "http", "https", "xh":
 		return pipeInput{fromNetwork: true}
 	}
 	return pipeInput{}
 }
 
-// recordAssign remembers the value of a variable that the text itself sets.
-func (w *shellWalker) recordAssign(a *syntax.Assign) {
-	const longest = 256
-	if a.Name == nil || a.Value == nil || a.Append || len(w.vars) > 1000 {
-		return
-	}
-	if v := w.expandWord(a.Value); len(v.text) <= longest && !strings.Contains(v.text, "$(") {
-		w.vars[a.Name.Value] = v.text
-	}
-}
-
 // judgeStmt judges one statement: its redirects and the command it runs.
 func (w *shellWalker) judgeStmt(s *syntax.Stmt) {
-	c := &command{depth: w.depth}
+	c := &command{depth: w.depth, walker: w}
 	w.exit = w.exits[s]
 	before, piped := w.pipeInputs[s]
-	c.stdin, c.readsInput = before.text, piped
+	c.stdin, c.readsInput, c.found = before.text, piped, before.found
 	for _, r := range s.Redirs {
 		w.judgeRedirect(r, c)
 	}
@@ -179,6 +208,7 @@ func (w *shellWalker) judgeStmt(s *syntax.Stmt) {
 		c.env = append(c.env, w.sourceText(a))
 	}
 	c.words = w.commandWords(call)
+	w.recordScript(s, c)
 	if before.fromNetwork && isShell(c) {
 		w.addForeignScript(c)
 	}
@@ -188,9 +218,9 @@ func (w *shellWalker) judgeStmt(s *syntax.Stmt) {
 // judgeRedirect judges where a statement writes, and records its input.
 func (w *shellWalker) judgeRedirect(r *syntax.Redirect, c *command) {
 	switch r.Op {
-	case syntax.RdrOut, syntax.ClbOut, syntax.RdrAll, syntax.DplOut:
+	case syntax.RdrOut, syntax.ClbOut, syntax.RdrAll, syntax.DplOut, syntax.RdrInOut:
 		if r.Word != nil {
-			w.addTruncate(w.expandWord(r.Word).text)
+			w.addTruncate(c, w.expandWord(r.Word))
 		}
 	case syntax.Hdoc, syntax.DashHdoc:
 		if r.Hdoc != nil {
@@ -231,9 +261,10 @@ func (j *callJudge) scanText(text string) {
 				j.addUnread()
 				return
 			}
-			f = strings.Trim(f, `"'$\!`)
-			if f != "" && (len(c.words) > 0 || !containsWord("if then else elif while until do time", f)) {
-				c.words = append(c.words, word{text: f, hasGlob: strings.ContainsAny(f, "*?[")})
+			one := plainWord(f)
+			one.text = strings.Trim(f, `"'$\!`)
+			if one.text != "" && (len(c.words) > 0 || !containsWord("if then else elif while until do time", one.text)) {
+				c.words = append(c.words, one)
 			}
 		}
 		j.judgeSimple(c)

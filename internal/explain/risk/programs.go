@@ -42,7 +42,8 @@ type programJudge = func(*callJudge, *command)
 func namedJudges() map[string]programJudge {
 	return map[string]programJudge{
 		"remove": judgeRemove, "cd": judgeCd, "truncate": judgeTruncate, "dd": judgeDD, "tee": judgeTee, "mv": judgeMv, "cp": judgeCp, "ln": judgeLn,
-		"in-place-edit": judgeInPlaceEdit, "rsync": judgeRsync, "tar": judgeTar, "unzip": judgeUnzip, "modes": judgeModes, "sort": judgeSort, "git": judgeGit,
+		"install": judgeInstall, "read": judgeRead,
+		"in-place-edit": judgeInPlaceEdit, "line-editor": judgeLineEditor, "rsync": judgeRsync, "tar": judgeTar, "unzip": judgeUnzip, "modes": judgeModes, "sort": judgeSort, "git": judgeGit,
 		"sql-client": judgeSQLClient, "redis": judgeRedis, "mongo": judgeMongo, "django": judgeDjangoAdmin, "python": judgePython, "code": judgeCode,
 		"curl": judgeCurl, "wget": judgeWget, "httpie": judgeHTTPie, "ssh": judgeSSH, "scp": judgeSCP, "gh": judgeGH, "docker": judgeDocker, "compose": judgeCompose,
 		"kubectl": judgeKubectl, "aws": judgeAWS, "cloud": judgeCloud, "gsutil": judgeGsutil, "ansible": judgeAnsible, "vercel": judgeVercel, "mail": judgeMail,
@@ -168,7 +169,8 @@ func (j *callJudge) judgeByTable(c *command) {
 			continue
 		}
 		if verb, rest, ok := r.matchSubcommand(c.operands(r.valueFlags)); ok {
-			j.addFinding(r.rule, r.describe(c, verb, rest), c)
+			words := c.operandWords(r.valueFlags)
+			j.addFinding(r.rule, r.describe(c, verb, rest), c, words[len(words)-len(rest):])
 		}
 	}
 }

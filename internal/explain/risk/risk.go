@@ -8,7 +8,8 @@
 // Invariants:
 //  1. Work is bounded by MaxText and MaxNodes; a call that is not read whole is
 //     taken for destructive.
-//  2. No secret that internal/pure/secrets knows leaves in a judgement.
+//  2. No secret that internal/pure/secrets knows leaves in a judgement, but for Target.Paths: a file is
+//     found by its whole name.
 //  3. A judgement names its rule.
 package risk
 
@@ -36,6 +37,11 @@ type Judgement struct {
 	Rule        string           // the rule that applies
 	Dangers     []Danger         // all of it, the worst first
 	Effects     []ExternalEffect // done outside
+
+	// MayDestroyOutside: there are dangers OnlyOutside, which do not make the call destructive before
+	// WithoutMissing was told what is inside.
+	MayDestroyOutside bool
+	knowsOutside      bool // it was
 }
 
 // ExternalEffect is one thing a call does outside the workspace, which no restore undoes.
@@ -56,7 +62,10 @@ func Judge(c retake.Call) Judgement { return JudgeWith(nil, c) }
 
 // JudgeWith applies the rules, and those that the user added; nil: none.
 func JudgeWith(user *retake.RiskRules, c retake.Call) Judgement {
-	j := &callJudge{parseBudget: 4 * MaxText, expansionBudget: MaxText, vars: map[string]string{}, baseDirs: []string{""}}
+	j := &callJudge{
+		parseBudget: 4 * MaxText, expansionBudget: MaxText, formBudget: maxFormBytes,
+		vars: map[string]string{}, scripts: map[string]string{}, values: map[string][]string{}, where: workDirs{current: []string{""}},
+	}
 	j.useRules(user)
 	switch c.Kind {
 	case retake.CallShell:
@@ -64,8 +73,9 @@ func JudgeWith(user *retake.RiskRules, c retake.Call) Judgement {
 	case retake.CallMCP:
 		j.exit = exitCertain
 		j.judgeMCP(c)
-	case retake.CallWrite, retake.CallRead:
-		// The checkpoint of the turn holds what was there before.
+	case retake.CallWrite:
+		j.judgeWrite(c)
+	case retake.CallRead:
 	case retake.CallOther:
 		j.judgeText(c.Command)
 	}
@@ -78,10 +88,14 @@ type callJudge struct {
 	nodesVisited    int               // looked at
 	parseBudget     int               // bytes that may still be parsed
 	expansionBudget int               // bytes that variables may still add
+	formBudget      int               // bytes of paths that may still be built
 	vars            map[string]string // set in the text itself
+	scripts         map[string]string // the files that the call writes
 
-	baseDirs    []string // where relative paths may begin, because of cd; "" is where the call begins
-	baseUnknown bool     // a cd leads to where only a shell can tell
+	values    map[string][]string // the same as forms, encoded; several if a loop sets them
+	where     workDirs            // where relative paths begin, because of cd
+	elsewhere bool                // the command runs where paths are not those of this machine
+	otherUser bool                // it runs as another user, whose home only the shell knows
 
 	exit exitMeaning // what the exit status says about the current part
 
@@ -103,14 +117,8 @@ func (j *callJudge) judgeText(text string) {
 
 // addUnread records that a part was not examined. That proves no harm, but a checkpoint
 // costs little.
-func (j *callJudge) addUnread() { j.addDanger("unread", "is too long or too deep to be read whole") }
-
-// addDanger records a danger. Beyond maxDangers it does nothing, so that hostile text costs
-// no more work.
-func (j *callJudge) addDanger(rule, why string) {
-	if len(j.result.Dangers) < maxDangers {
-		j.recordDanger(Danger{Rule: rule, Why: cleanText(why, 120)})
-	}
+func (j *callJudge) addUnread() {
+	j.addDanger("unread", "is too long or too deep to be read whole", unnamedTarget("what is not read"))
 }
 
 // addEffect records an external effect. Equal ones are merged.
@@ -132,17 +140,35 @@ func (j *callJudge) addEffect(rule, target string, c *command) {
 }
 
 // addFinding records the match of a rule: as a danger, or as an effect if the rule has a
-// kind.
-func (j *callJudge) addFinding(rule, detail string, c *command) {
-	if ruleKind(rule) == "" {
-		phrase := rulePhrase(rule)
-		if phrase == "" { // a rule whose own judges name what is destroyed
-			phrase = "runs "
-		}
-		j.addDanger(rule, phrase+detail)
+// kind. Files are the operands that name what is destroyed if the rule has none of its own.
+func (j *callJudge) addFinding(rule, detail string, c *command, files []word) {
+	if ruleKind(rule) != "" {
+		j.addEffect(rule, detail, c)
 		return
 	}
-	j.addEffect(rule, detail, c)
+	phrase := rulePhrase(rule)
+	if phrase == "" { // a rule whose own judges name what is destroyed
+		phrase = "runs "
+	}
+	j.inProject(c, func() { j.addDanger(rule, phrase+detail, j.ruleTargets(rule, detail, c, files)...) })
+}
+
+// ruleTargets returns what a program of the table destroys.
+func (j *callJudge) ruleTargets(rule, detail string, c *command, files []word) []Target {
+	switch rule {
+	case "migrate", "git-discard", "git-refs", "git-rewrite":
+		return []Target{j.targetHere()}
+	case "clean":
+		return []Target{j.targetHere(), unnamedTarget("what " + detail + " deletes")}
+	case "fresh-install":
+		return []Target{j.newTarget("node_modules", form{text: "node_modules"}, false)}
+	case "sql-destroy", "volumes", "change-modes", "mcp-destructive":
+		return nil
+	}
+	if list := j.fileTargets(c, files, false); len(list) > 0 {
+		return list
+	}
+	return []Target{unnamedTarget("what " + detail + " deletes")}
 }
 
 // cleanText makes text of a call fit for display: one line, with secrets masked, and

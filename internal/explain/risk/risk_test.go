@@ -118,6 +118,11 @@ func TestSecretsAreMasked(t *testing.T) {
 		if !got.Destructive && len(got.Effects) == 0 {
 			t.Errorf("nothing found: %s", command)
 		}
+		for _, d := range got.Dangers {
+			for i := range d.Targets {
+				d.Targets[i].Paths = nil // a file is found by its whole name
+			}
+		}
 		raw, err := json.Marshal(got)
 		if err != nil {
 			t.Fatal(err)
@@ -160,13 +165,13 @@ func TestMCP(t *testing.T) {
 	}
 }
 
-// Reading and writing tools are left alone, whatever their input says.
+// Reading and writing tools are no danger in the workspace, whatever their input says.
 func TestOtherToolsAreNotJudged(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []retake.CallKind{retake.CallWrite, retake.CallRead, "unheard-of"} {
 		got := risk.Judge(retake.Call{Kind: kind, Tool: "Write", Command: "rm -rf /", Paths: []string{"a"}})
-		if d := cmp.Diff(risk.Judgement{}, got); d != "" {
-			t.Errorf("%s: %s", kind, d)
+		if got.Destructive || got.Rule != "" || got.Why != "" || got.AllReasons() != "" || len(got.Effects) > 0 || got.MayDestroyOutside != (kind == retake.CallWrite) {
+			t.Errorf("%s: %+v", kind, got)
 		}
 	}
 }
@@ -193,7 +198,7 @@ func TestRulesAreComplete(t *testing.T) {
 	}
 	files = append(files, "programs.json")
 	used := map[string]bool{}
-	name := regexp.MustCompile(`(?:addDanger|addEffect|addFinding|rulePhrase|ruleKind)\("([a-z-]+)"|Danger\{Rule: "([a-z-]+)"|"rule": "([a-z-]+)"`)
+	name := regexp.MustCompile(`(?:addDanger|addGitDanger|addEffect|addFinding|rulePhrase|ruleKind)\("([a-z-]+)"|Danger\{Rule: "([a-z-]+)"|"rule": "([a-z-]+)"`)
 	for _, f := range files {
 		if strings.HasSuffix(f, "_test.go") {
 			continue
@@ -259,8 +264,12 @@ func FuzzJudge(f *testing.F) {
 		for _, c := range []retake.Call{
 			{Kind: retake.CallShell, Command: command},
 			{Kind: retake.CallMCP, Server: server, Tool: tool, Input: json.RawMessage(command)},
+			{Kind: retake.CallMCP, Server: server, Tool: "delete_file", Input: json.RawMessage(command)},
+			{Kind: retake.CallWrite, Tool: tool, Paths: []string{command, server}},
+			{Kind: retake.CallShell, Command: "python3 - <<'E'\nimport os; os.remove(x)\n" + command + "\nE\n"},
 		} {
 			got := risk.Judge(c)
+			checkTargets(t, got)
 			if got.Destructive != (got.Rule != "") || got.Destructive && (!known[got.Rule] || got.Why == "") {
 				t.Errorf("%+v", got)
 			}
@@ -356,7 +365,7 @@ func TestV4_OnlyWhatIsThere(t *testing.T) {
 		"cp -f x new; mv -f x y":     "",
 		"echo a > new; rm -rf build": "deletes build",
 	} {
-		if got := shell(command).WithoutMissing(there); got.AllReasons() != want || got.Destructive != (want != "") {
+		if got := shell(command).WithoutMissing(there, nil); got.AllReasons() != want || got.Destructive != (want != "") {
 			t.Errorf("%s: %q, want %q", command, got.AllReasons(), want)
 		}
 	}

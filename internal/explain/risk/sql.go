@@ -1,6 +1,9 @@
 package risk
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // sqlEffect is what a SQL text does.
 type sqlEffect struct {
@@ -118,11 +121,41 @@ func judgeSQLClient(j *callJudge, c *command) {
 		did.destroys, did.writes = "a file of statements", true
 	}
 	if did.destroys != "" && (!far || open) {
-		j.addDanger("sql-destroy", "runs "+did.destroys+" on a database")
+		j.addDanger("sql-destroy", "runs "+did.destroys+" on a database", j.databaseFiles(c)...)
 	}
 	if did.writes && far {
 		j.addEffect("database", host, c)
 	}
+}
+
+// databaseFiles returns the file of a database that has one, and the newest part of its content, which
+// SQLite keeps beside it.
+func (j *callJudge) databaseFiles(c *command) []Target {
+	if !containsWord("sqlite3 sqlite duckdb", c.name()) {
+		return nil
+	}
+	for file := range c.eachOperand("-cmd -c -init -separator -newline") {
+		if file.text == "" || file.text == ":memory:" {
+			return nil
+		}
+		if strings.HasPrefix(file.text, "file:") {
+			name, _, _ := strings.Cut(strings.TrimPrefix(file.text, "file:"), "?")
+			file = plainWord(name)
+		}
+		list := j.targetsOf(c, []word{file}, true)
+		for _, t := range list {
+			if len(t.Paths) == 0 {
+				return list
+			}
+			t.Name, t.Paths = t.Name+"-wal", slices.Clone(t.Paths)
+			for i := range t.Paths {
+				t.Paths[i] += "-wal"
+			}
+			list = append(list, t)
+		}
+		return list
+	}
+	return nil
 }
 
 // sqlText returns the SQL in a call, and whether more of it comes from a file.

@@ -14,7 +14,7 @@ func (w *shellWalker) commandWords(call *syntax.CallExpr) []word {
 		one := w.expandWord(a)
 		if i == 0 && strings.Contains(one.text, " ") && isBareVariable(a) {
 			for _, f := range strings.Fields(one.text) {
-				list = append(list, word{text: f})
+				list = append(list, word{text: f, isPlain: isPlainPath(f)})
 			}
 			continue
 		}
@@ -34,7 +34,7 @@ func isBareVariable(w *syntax.Word) bool {
 
 func (w *shellWalker) expandWord(sw *syntax.Word) word {
 	var b strings.Builder
-	out := word{}
+	out := word{syntax: sw}
 	for _, p := range sw.Parts {
 		out.hasGlob = w.expandPart(&b, p) || out.hasGlob
 	}

@@ -21,6 +21,10 @@ func (j *callJudge) judgeSimple(c *command) {
 	if j.judgeWrapped(c) {
 		return
 	}
+	judgeWrittenScript(j, c)
+	if containsWord("make gmake", c.name()) {
+		judgeRecipe(j, c)
+	}
 	for _, judge := range known().judges[c.name()] {
 		judge(j, c)
 	}
@@ -50,11 +54,28 @@ func (j *callJudge) judgeWrapped(c *command) bool {
 	}
 	for _, w := range known().wrappers[c.name()] {
 		if n, ok := w.innerIndex(c.words); ok {
-			j.judgeSimple(c.commandFrom(n))
+			j.judgeInner(c, n)
 			return true
 		}
 	}
 	return false
+}
+
+// judgeInner judges the command that a wrapper runs, where and as whom it runs it.
+func (j *callJudge) judgeInner(c *command, n int) {
+	elsewhere, otherUser := j.elsewhere, j.otherUser
+	var dirs []word
+	switch c.name() {
+	case "docker", "podman", "nerdctl", "docker-compose", "devcontainer", "chroot":
+		j.elsewhere = true
+	case "sudo", "doas":
+		j.otherUser = true
+		dirs = (&command{words: c.words[:n], walker: c.walker}).flagWords("-D", "--chdir")
+	case "env":
+		dirs = (&command{words: c.words[:n], walker: c.walker}).flagWords("-C", "--chdir")
+	}
+	j.inDirectory(c, dirs, func() { j.judgeSimple(c.commandFrom(n)) })
+	j.elsewhere, j.otherUser = elsewhere, otherUser
 }
 
 // innerIndex returns the index at which the inner command begins.
@@ -108,19 +129,22 @@ func (j *callJudge) judgeTextArgs(c *command) bool {
 	case isShell(c) && containsWord("sh bash zsh dash ksh fish ash", name):
 		j.judgeShellProgram(c)
 	case containsWord("su runuser script npx pnpx nix-shell vagrant", name):
-		text, ok := c.flagValue("-c", "--command", "--call", "--run")
+		text, ok := c.flagValue("-c", "-qc", "-qec", "-ec", "--command", "--call", "--run")
 		if !ok {
 			return false
 		}
-		j.judgeShell(text, c.depth+1)
+		elsewhere, otherUser := j.elsewhere, j.otherUser
+		j.elsewhere = j.elsewhere || name == "vagrant"
+		j.otherUser = j.otherUser || containsWord("su runuser", name)
+		j.judgeChild(text, c.depth+1)
+		j.elsewhere, j.otherUser = elsewhere, otherUser
 	case name == "watch" || name == "concurrently":
 		for _, o := range c.operands("-n --interval --names -c") {
-			j.judgeShell(o, c.depth+1)
+			j.judgeChild(o, c.depth+1)
 		}
-		j.judgeShell(strings.Join(c.operands("-n --interval --names -c"), " "), c.depth+1)
-	case containsWord("source .", name):
+		j.judgeChild(strings.Join(c.operands("-n --interval --names -c"), " "), c.depth+1)
 	default:
-		return false
+		return judgeHandedText(j, c)
 	}
 	return true
 }
@@ -129,16 +153,18 @@ func (j *callJudge) judgeTextArgs(c *command) bool {
 // in a file is not read.
 func (j *callJudge) judgeShellProgram(c *command) {
 	args := c.args()
-	for i, w := range args {
+	for i := 0; i < len(args); i++ {
+		w := args[i]
 		t := w.text
-		if len(t) < 2 || t[0] != '-' || t[1] == '-' {
+		if isOptionName(t) && !strings.HasSuffix(t, "c") {
+			i++ // -o pipefail
+			continue
+		}
+		if len(t) < 2 || t[0] != '-' && t[0] != '+' || t[1] == '-' {
 			if t == "-" || strings.HasPrefix(t, "--") {
 				continue
 			}
-			if strings.Contains(t, "curl ") || strings.Contains(t, "wget ") {
-				j.addForeignScript(c) // bash <(curl …)
-			}
-			j.judgeByName(c.commandFrom(1 + i))
+			judgeScriptFile(j, c, i)
 			return
 		}
 		if strings.HasSuffix(t, "c") && i+1 < len(args) {
@@ -146,16 +172,16 @@ func (j *callJudge) judgeShellProgram(c *command) {
 			if strings.HasPrefix(text, "$(curl") || strings.HasPrefix(text, "$(wget") {
 				j.addForeignScript(c)
 			}
-			j.judgeShell(text, c.depth+1)
+			j.judgeChild(text, c.depth+1)
 			return
 		}
 	}
-	j.judgeShell(c.stdin, c.depth+1)
+	j.judgeChild(c.stdin, c.depth+1)
 }
 
 // addForeignScript records a script from the network that is run without being read.
 func (j *callJudge) addForeignScript(c *command) {
-	j.addDanger("foreign-script", rulePhrase("foreign-script"))
+	j.addDanger("foreign-script", rulePhrase("foreign-script"), unnamedTarget("what the script deletes"))
 	j.addEffect("foreign-machine", "this machine", c)
 }
 
@@ -165,66 +191,4 @@ func joinWords(words []word) string {
 		b.WriteString(w.text + " ")
 	}
 	return b.String()
-}
-
-// judgeGenerated judges what xargs, parallel, find and fd run for many files.
-func (j *callJudge) judgeGenerated(c *command) bool {
-	switch c.name() {
-	case "xargs":
-		j.judgeGeneratedArgs(c, firstOperandIndex(c, "-n -P -I -L -d -s -a -E --max-args --max-procs --replace"))
-	case "parallel":
-		j.judgeGeneratedArgs(c, firstOperandIndex(c, "-j --jobs -a -N --colsep -I"))
-	case "find", "gfind", "bfs":
-		j.judgeFind(c, "-exec -execdir -ok -okdir")
-	case "fd", "fdfind":
-		j.judgeFind(c, "-x -X --exec --exec-batch")
-	default:
-		return false
-	}
-	return true
-}
-
-func firstOperandIndex(c *command, values string) int {
-	i := 1
-	for ; i < len(c.words); i++ {
-		t := c.words[i].text
-		if len(t) < 2 || t[0] != '-' {
-			break
-		}
-		if containsWord(values, t) {
-			i++
-		}
-	}
-	return i
-}
-
-func (j *callJudge) judgeGeneratedArgs(c *command, n int) {
-	inner := c.commandFrom(n)
-	inner.generatedArgs, inner.stdin = true, ""
-	j.judgeSimple(inner)
-}
-
-// judgeFind judges the commands that find or fd runs, and find -delete.
-func (j *callJudge) judgeFind(c *command, runs string) {
-	start := 0
-	for i, w := range c.words {
-		switch {
-		case start > 0 && (w.text == ";" || w.text == "+"):
-			j.judgePart(c, start, i)
-			start = 0
-		case start == 0 && containsWord(runs, w.text):
-			start = i + 1
-		case start == 0 && (w.text == "-delete" || strings.HasPrefix(w.text, "-fprint")):
-			j.addDanger("delete-files", joinNames("deletes what is found below", []string{firstOr(c.operands(""), ".")}))
-		}
-	}
-	if start > 0 {
-		j.judgePart(c, start, len(c.words))
-	}
-}
-
-func (j *callJudge) judgePart(c *command, from, to int) {
-	inner := *c
-	inner.words, inner.wrapDepth, inner.generatedArgs = c.words[from:to], c.wrapDepth+1, true
-	j.judgeSimple(&inner)
 }

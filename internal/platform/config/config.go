@@ -8,6 +8,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -33,6 +34,7 @@ type Config struct {
 	Executable string   // path of our own program; "" if unknown
 	WorkDir    string   // working directory
 	Environ    []string // of this process, for programs that the user runs through us
+	Project    string   // where the agent was started that runs this hook, if it says so
 	Color      bool
 	ASCII      bool
 	Width      int
@@ -78,6 +80,7 @@ func Read() (Config, error) {
 	c.resolveSocket()
 	c.ListenFDs, c.Solo, c.Debug = countListenFDs(), boolEnv("RETAKE_SOLO"), boolEnv("RETAKE_DEBUG")
 	c.BootID, c.Environ = bootID(), os.Environ()
+	c.Project = cmp.Or(os.Getenv("CLAUDE_PROJECT_DIR"), os.Getenv("GEMINI_PROJECT_DIR"))
 	c.Executable = c.findExecutable()
 	c.InTTY, c.OutTTY, c.ErrTTY = isTerminal(os.Stdin), isTerminal(os.Stdout), isTerminal(os.Stderr)
 	c.Width, c.Height = terminalWidth(), terminalHeight()

@@ -46,7 +46,10 @@ var settingKeys = []struct{ key, def, help string }{
 	{"keep-within", "30d", "keep checkpoints for at least this many days of work; auto-checkpoints are thinned to one an hour after a day and one a day after a week; 0 is forever"},
 	{"max-new-file", "", "leave out new files larger than this"},
 	{"paused", "", "the time since when agents' work is not saved; empty if it is saved"},
+	{"protect", "ask", "where an agent works in a project that is not protected: ask (say so once), auto (protect it), or off"},
 	{"quiet", "off", "on: save your own edits two seconds after you stop typing; off: save them with the next prompt or save"},
+	{"rescue-max", "256MB", "files outside the project that a risky command would destroy are saved first, up to this much; 0 saves none"},
+	{"rescue-time", "1500ms", "stop saving such files after this long, at most 1500ms: the agent waits for it"},
 	{"tracker", "auto", "how to find changed files: auto, fanotify, inotify, or scan to check every file at each save"},
 	{"trust-unseen", "true", "true: assume that processes Retake can't inspect don't write project files through mmap; false: check every file while there are any"},
 	{"verify-limit", "10m", "stop a check after this long and record that it could not finish"},
@@ -234,6 +237,13 @@ func (s *Settings) Policy(ws retake.WorkspaceID) retake.Policy {
 	return p
 }
 
+// Protect returns what happens where an agent works in a directory that is not protected: ask, auto
+// or off.
+func (s *Settings) Protect() string {
+	v, _ := s.Value("protect") // the key exists
+	return v
+}
+
 // MoreAgents returns the agents whose events a program of the user translates.
 func (s *Settings) MoreAgents() []string {
 	v, _ := s.Value("agents-more") // the key exists
@@ -252,7 +262,26 @@ func (s *Settings) Habits(ws retake.WorkspaceID) retake.Habits {
 		Paused:      s.workspaceValue(ws, "agents") == "off" || s.workspaceValue(ws, "paused") != "",
 		Granularity: retake.Granularity(s.workspaceValue(ws, "granularity")),
 		Quiet:       s.workspaceValue(ws, quietKey) == "on" && s.workspaceValue(ws, "paused") == "", // independent of agents
+		Rescue:      s.rescueLimit(ws),
 	}
+}
+
+func (s *Settings) rescueLimit(ws retake.WorkspaceID) retake.RescueLimit {
+	var l retake.RescueLimit
+	l.Bytes, _ = ParseSize(s.workspaceValue(ws, "rescue-max"))       // Set validates
+	l.Time, _ = parseRescueTime(s.workspaceValue(ws, "rescue-time")) // the same
+	return l
+}
+
+// maxRescueTime leaves a hook, which waits two seconds, the time for the checkpoint itself.
+const maxRescueTime = 1500 * time.Millisecond
+
+func parseRescueTime(v string) (time.Duration, error) {
+	d, err := time.ParseDuration(v)
+	if err == nil && (d <= 0 || d > maxRescueTime) {
+		err = fmt.Errorf("it is between 1ms and %s", maxRescueTime)
+	}
+	return d, err
 }
 
 // workspaceValue returns the value of a key for a workspace.

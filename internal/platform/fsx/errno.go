@@ -14,6 +14,8 @@ func errorKind(err error) error {
 	switch errno {
 	case syscall.ENOSPC, syscall.EDQUOT:
 		return ErrNoSpace
+	case syscall.E2BIG, syscall.ENAMETOOLONG, syscall.EMLINK, syscall.ERANGE:
+		return ErrTooLarge
 	case syscall.EXDEV:
 		return ErrOtherMount
 	case syscall.ENOTDIR:

@@ -24,6 +24,7 @@ var (
 	ErrNotDir         = errors.New("not a directory")
 	ErrOtherMount     = errors.New("on another file system")
 	ErrNoSpace        = errors.New("no space left on the device")
+	ErrTooLarge       = errors.New("more than the file system takes of it") // a name, a link, an attribute, or the names of a file
 	ErrBadName        = errors.New("not one name: empty, dots, or with a slash or NUL")
 	ErrNotEmpty       = errors.New("directory not empty")
 	ErrCrashed        = errors.New("crashed")

@@ -16,6 +16,9 @@ func NewLocks(dir string) Locks { return fileLocks{dir} }
 
 type fileLocks struct{ dir string }
 
+// IsReadOnly reports whether a path is on a read-only file system, which is not asked here.
+func IsReadOnly(string) bool { return false }
+
 func (l fileLocks) Lock(ctx context.Context, name string, exclusive bool) (func(), error) {
 	if err := CheckName(name); err != nil {
 		return nil, fmt.Errorf("lock %q: %w", name, err)

@@ -15,7 +15,8 @@ const (
 	shortestDial = 2 * time.Second // shortest timeout for one address
 )
 
-var errNotPublic = errors.New("the address is not public")
+// ErrNotPublic is an address that no connection is made to.
+var ErrNotPublic = errors.New("the address is not public")
 
 // postContextKey is the key of the message's context in the context of the dial. The transport
 // passes the dial a context that does not end with the message, because it may keep the
@@ -91,7 +92,7 @@ func (s *Sender) publicAddresses(ctx context.Context, host string) ([]netip.Addr
 	case len(list) == 0:
 		return nil, fmt.Errorf("look up %s: it has no address", host)
 	case len(open) == 0:
-		return nil, fmt.Errorf("look up %s: %w", host, errNotPublic)
+		return nil, fmt.Errorf("look up %s: %w", host, ErrNotPublic)
 	}
 	return open[:min(len(open), maxAddresses)], nil
 }
@@ -126,10 +127,10 @@ func (s *Sender) dialAddress(ctx context.Context, network, address string, left 
 func (s *Sender) checkDialAddress(network, address string, _ syscall.RawConn) error {
 	ap, err := netip.ParseAddrPort(address)
 	if err != nil || (network != "tcp4" && network != "tcp6") {
-		return fmt.Errorf("dial %s %s: %w", network, address, errNotPublic)
+		return fmt.Errorf("dial %s %s: %w", network, address, ErrNotPublic)
 	}
 	if s.policy.blockReason(ap.Addr()) != "" {
-		return fmt.Errorf("dial address: %w", errNotPublic)
+		return fmt.Errorf("dial address: %w", ErrNotPublic)
 	}
 	return nil
 }

@@ -5,9 +5,6 @@ import (
 	"net"
 )
 
-// ErrNotPublic is the error of the filter.
-var ErrNotPublic = errNotPublic
-
 // Dial is the filter behind the check of the URL.
 func (s *Sender) Dial(ctx context.Context, address string) (net.Conn, error) {
 	return s.dial(ctx, "tcp", address)

@@ -119,7 +119,7 @@ func (s *Sender) Post(ctx context.Context, raw string, header map[string]string,
 		if ctx.Err() != nil { // the error is only that the connection was closed
 			err = ctx.Err()
 		}
-		return Outcome{Refused: errors.Is(err, errNotPublic), Err: fmt.Errorf("post message: %w", err)}
+		return Outcome{Refused: errors.Is(err, ErrNotPublic), Err: fmt.Errorf("post message: %w", err)}
 	}
 	defer func() { _ = resp.Body.Close() }()
 	// The header is all that counts; the body is read only to be polite.

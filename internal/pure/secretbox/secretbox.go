@@ -1,8 +1,8 @@
 // Package secretbox encrypts secrets that are stored in a database, with a key that is not
 // stored there.
 //
-// Keeper is the port; a key management service can implement it. LocalKeeper has its keys
-// in memory. The package reads no file and no environment, and never logs.
+// Keeper is the port, and secretboxtest is its suite. LocalKeeper has its keys in memory. The
+// package reads no file and no environment, and never logs.
 //
 //	S1  What was sealed for one purpose does not open for another.
 //	S2  The first key seals, every key opens: a new key is put in front, all is opened and
@@ -15,6 +15,7 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 )
@@ -30,6 +31,25 @@ var (
 type Keeper interface {
 	Seal(ctx context.Context, purpose string, plain []byte) ([]byte, error)
 	Open(ctx context.Context, purpose string, sealed []byte) ([]byte, error)
+	// KeyIDs returns the IDs of the keys: the first seals, all open. They say nothing of the keys.
+	KeyIDs(ctx context.Context) ([]string, error)
+}
+
+// KeyID returns the ID of the key that something was sealed with, or ErrDamaged.
+func KeyID(sealed []byte) (string, error) {
+	if len(sealed) < headerSize || sealed[0] != version {
+		return "", fmt.Errorf("read key id: %w", ErrDamaged)
+	}
+	return hex.EncodeToString(sealed[1:headerSize]), nil
+}
+
+// Header returns the bytes that everything sealed with a key begins with, and nothing else does.
+func Header(keyID string) ([]byte, error) {
+	id, err := hex.DecodeString(keyID)
+	if err != nil || len(id) != idSize {
+		return nil, fmt.Errorf("make header: %q is not the id of a key", keyID)
+	}
+	return append([]byte{version}, id...), nil
 }
 
 const (
@@ -75,6 +95,15 @@ func (k *LocalKeeper) String() string { return fmt.Sprintf("keeper of %d keys", 
 
 // GoString does not reveal them either.
 func (k *LocalKeeper) GoString() string { return k.String() }
+
+// KeyIDs returns the IDs of the keys.
+func (k *LocalKeeper) KeyIDs(context.Context) ([]string, error) {
+	ids := make([]string, 0, len(k.keys))
+	for _, key := range k.keys {
+		ids = append(ids, hex.EncodeToString(key.id[:]))
+	}
+	return ids, nil
+}
 
 // Seal encrypts with the first key. Sealing the same text twice gives different bytes.
 func (k *LocalKeeper) Seal(ctx context.Context, purpose string, plain []byte) ([]byte, error) {

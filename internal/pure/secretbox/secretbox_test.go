@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/retake-dev/retake/internal/pure/secretbox"
+	"github.com/retake-dev/retake/internal/pure/secretbox/secretboxtest"
 )
 
 func keeper(t interface{ Fatal(...any) }, keys ...[]byte) secretbox.Keeper {
@@ -133,20 +134,22 @@ func TestLocalRefuses(t *testing.T) {
 	}
 }
 
-func TestKeeperEndsWithItsCaller(t *testing.T) {
+func TestLocalKeeper(t *testing.T) {
 	t.Parallel()
-	k := keeper(t, secretbox.NewKey())
-	sealed, err := k.Seal(t.Context(), "p", nil)
-	if err != nil {
-		t.Fatal(err)
+	secretboxtest.Run(t, func(t *testing.T) secretbox.Keeper { return keeper(t, secretbox.NewKey(), secretbox.NewKey()) })
+}
+
+func TestKeyIDOfWhatIsNotSealed(t *testing.T) {
+	t.Parallel()
+	for _, b := range [][]byte{nil, {1}, make([]byte, 9), []byte("\x02 and more bytes")} {
+		if id, err := secretbox.KeyID(b); !errors.Is(err, secretbox.ErrDamaged) || id != "" {
+			t.Errorf("%x: %q, %v", b, id, err)
+		}
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := k.Seal(ctx, "p", nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("sealed: %v", err)
-	}
-	if _, err := k.Open(ctx, "p", sealed); !errors.Is(err, context.Canceled) {
-		t.Errorf("opened: %v", err)
+	for _, id := range []string{"", "00", "zz00000000000000", "000000000000000000"} {
+		if b, err := secretbox.Header(id); err == nil {
+			t.Errorf("%q: %x", id, b)
+		}
 	}
 }
 

@@ -72,7 +72,7 @@ func CountKeys(text []byte) int {
 // matchKey returns the kind and the length of the key that a text begins with; 0 if there is
 // none.
 func matchKey(s string) (retake.KeyKind, int) {
-	for _, kind := range retake.KeyKinds {
+	for _, kind := range append([]retake.KeyKind{retake.KeyProvisioner}, retake.KeyKinds...) {
 		head := prefix + string(kind) + "_"
 		if !strings.HasPrefix(s, head) {
 			continue

@@ -20,6 +20,9 @@ type LimitsBody struct {
 	RestoreHour   *int64         `json:"restore_hour,omitempty" doc:"The restores per hour of one agent key."`
 	Grace         *time.Duration `json:"grace,omitempty" doc:"The grace period between a request to delete and the deletion, in nanoseconds."`
 	GraceText     *string        `json:"grace_text,omitempty" doc:"The same as grace, as a text such as 7d. Send one of the two."`
+
+	WorkspaceShare *int64 `json:"workspace_share,omitempty" minimum:"0" maximum:"100" doc:"The percentage of store that one workspace may take while there are others. 0 means no limit."`
+	KeyShare       *int64 `json:"key_share,omitempty" minimum:"0" maximum:"100" doc:"The percentage of store that one agent key may add while there are others. 0 means no limit."`
 }
 
 // NewLimitsBody returns a body that sets all limits.
@@ -27,6 +30,7 @@ func NewLimitsBody(l retake.Limits) LimitsBody {
 	return LimitsBody{
 		Within: &l.Within, GoneAfter: &l.GoneAfter, Checkpoint: &l.Checkpoint, Store: &l.Store, Workspaces: &l.Workspaces,
 		PerSecond: &l.PerSecond, RestoreHour: &l.RestoreHour, Grace: &l.Grace,
+		WorkspaceShare: &l.WorkspaceShare, KeyShare: &l.KeyShare,
 	}
 }
 
@@ -59,6 +63,8 @@ func (b *LimitsBody) ApplyTo(l retake.Limits) (retake.Limits, error) {
 	setIfPresent(&l.Workspaces, b.Workspaces)
 	setIfPresent(&l.PerSecond, b.PerSecond)
 	setIfPresent(&l.RestoreHour, b.RestoreHour)
+	setIfPresent(&l.WorkspaceShare, b.WorkspaceShare)
+	setIfPresent(&l.KeyShare, b.KeyShare)
 	return l, nil
 }
 

@@ -14,6 +14,8 @@ type InitBody struct {
 	Accept  []string          `json:"accept,omitempty" doc:"The classes of dangers that you accept: home, system, giant or nested."`
 	Mark    retake.MarkChoice `json:"mark,omitempty" doc:"If the directory belongs to a known workspace: copy or moved. If a workspace at this path was deleted or replaced: continue (its history) or new. Empty means that Retake refuses and explains the choice."`
 	Env     []string          `json:"env,omitempty" doc:"Environment variables that checks may use, as NAME=VALUE."`
+
+	Automatic bool `json:"automatic,omitempty" doc:"If true, nobody asked for it: smaller directories count as giant, and after a second the first checkpoint continues in the background."`
 }
 
 type SaveBody struct {
@@ -28,8 +30,9 @@ type SaveBody struct {
 type PlanBody struct {
 	Course   retake.Course      `json:"course" doc:"What to do: restore, undo, redo, adopt, finish or unwind (the last two for an interrupted restore)."`
 	Ref      string             `json:"ref,omitempty" doc:"The checkpoint to restore. For undo, the checkpoint to undo, or a range such as 3..5. Empty means the newest one."`
-	Paths    []string           `json:"paths,omitempty" nullable:"false" doc:"Limit the operation to these paths, relative to the workspace's root. Empty means everything."`
+	Paths    []string           `json:"paths,omitempty" nullable:"false" doc:"Limit the operation to these paths, relative to the workspace's root. Empty means everything. Absolute paths are files outside the workspace that the checkpoint saved."`
 	PathsRaw [][]byte           `json:"paths_raw,omitempty" nullable:"false" doc:"The exact bytes of all paths, if one of them is not valid UTF-8."`
+	To       string             `json:"to,omitempty" doc:"The directory to write files to that the checkpoint saved from outside the workspace. Empty means where they were."`
 	Git      bool               `json:"git,omitempty" doc:"If true, existing git repositories are replaced, too."`
 	Fork     retake.WorkspaceID `json:"fork,omitempty" doc:"With adopt: the ID of the fork."`
 	Edits    bool               `json:"edits,omitempty" doc:"With undo: discard the unsaved edits instead of the last recorded change."`
@@ -45,6 +48,7 @@ type RestoreBody struct {
 	Ref      string              `json:"ref,omitempty" doc:"The value that you sent for the plan."`
 	Paths    []string            `json:"paths,omitempty" nullable:"false" doc:"The value that you sent for the plan."`
 	PathsRaw [][]byte            `json:"paths_raw,omitempty" nullable:"false" doc:"The exact bytes of all paths, if one of them is not valid UTF-8."`
+	To       string              `json:"to,omitempty" doc:"The value that you sent for the plan."`
 	Git      bool                `json:"git,omitempty" doc:"The value that you sent for the plan."`
 	Fork     retake.WorkspaceID  `json:"fork,omitempty" doc:"The value that you sent for the plan."`
 	Edits    bool                `json:"edits,omitempty" doc:"The value that you sent for the plan."`
@@ -63,6 +67,7 @@ type ApplyBody struct {
 	Ref      string              `json:"ref,omitempty" doc:"The checkpoint to restore. For undo, the checkpoint to undo, or a range such as 3..5. Empty means the newest one."`
 	Paths    []string            `json:"paths,omitempty" nullable:"false" doc:"Limit the operation to these paths, relative to the workspace's root. Empty means everything."`
 	PathsRaw [][]byte            `json:"paths_raw,omitempty" nullable:"false" doc:"The exact bytes of all paths, if one of them is not valid UTF-8."`
+	To       string              `json:"to,omitempty" doc:"The directory to write files to that the checkpoint saved from outside the workspace. Empty means where they were."`
 	Git      bool                `json:"git,omitempty" doc:"If true, existing git repositories are replaced, too."`
 	Fork     retake.WorkspaceID  `json:"fork,omitempty" doc:"With adopt: the ID of the fork."`
 	Edits    bool                `json:"edits,omitempty" doc:"With undo: discard the unsaved edits instead of the last recorded change."`
@@ -78,6 +83,8 @@ type ForkBody struct {
 	Name      string `json:"name,omitempty" doc:"The workspace's name. Empty means the directory's name."`
 	NameRaw   []byte `json:"name_raw,omitempty" doc:"The exact bytes of name, if they are not valid UTF-8."`
 	Throwaway bool   `json:"throwaway,omitempty" doc:"If true, the fork is temporary and protects nothing. You remove it yourself."`
+
+	Accept []string `json:"accept,omitempty" nullable:"false" doc:"The warnings that you accept: setuid, for files that run with the rights of their owner."`
 }
 
 type PinBody struct {
@@ -135,6 +142,18 @@ type KeyBody struct {
 	Name       string         `json:"name,omitempty" doc:"A name for people, such as the key's owner or purpose."`
 	Workspaces []string       `json:"workspaces,omitempty" nullable:"false" doc:"The IDs of the workspaces that the key may access. Empty means all of them."`
 	Expires    *time.Time     `json:"expires,omitempty" doc:"The time at which the key expires. Absent means never."`
+}
+
+type NamespaceBody struct {
+	ID      retake.NamespaceID `json:"id" doc:"The namespace's name: lowercase letters, digits and dashes."`
+	Limits  *LimitsBody        `json:"limits,omitempty" doc:"Its limits. Those that are absent have the server's defaults."`
+	Webhook string             `json:"webhook,omitempty" doc:"The URL of a first webhook, which receives all events. Empty means none."`
+}
+
+type NamespaceKeyBody struct {
+	Kind    retake.KeyKind `json:"kind" doc:"The role: agent, reader, operator, admin or maintainer."`
+	Name    string         `json:"name,omitempty" doc:"A name for people, such as the key's owner or purpose."`
+	Expires *time.Time     `json:"expires,omitempty" doc:"The time at which the key expires. Absent means never."`
 }
 
 type ScheduleBody struct {

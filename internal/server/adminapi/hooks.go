@@ -55,7 +55,14 @@ func (o *Office) MakeWebhook(ctx context.Context, req retake.WebhookRequest) (re
 	if h.Types == nil {
 		h.Types = []retake.EventType{}
 	}
-	return o.storeNewSecret(ctx, h)
+	shown, err := o.newSecret(ctx, &h)
+	if err != nil {
+		return retake.NewWebhook{}, err
+	}
+	if err := o.book.PutHook(ctx, h); err != nil {
+		return retake.NewWebhook{}, err
+	}
+	return retake.NewWebhook{Webhook: h.Webhook, Secret: shown}, nil
 }
 
 // checkWorkspace returns an error if the namespace has no such workspace.
@@ -70,18 +77,12 @@ func (o *Office) checkWorkspace(ctx context.Context, ws retake.WorkspaceID) erro
 	return nil
 }
 
-// storeNewSecret creates the secret of a webhook and stores the webhook with the sealed secret.
-func (o *Office) storeNewSecret(ctx context.Context, h serverdb.Hook) (retake.NewWebhook, error) {
+// newSecret creates the secret of a webhook, seals it in h and returns what its receiver needs.
+func (o *Office) newSecret(ctx context.Context, h *serverdb.Hook) (shown string, err error) {
 	private, shown, public := webhook.NewSecret(h.Scheme)
 	sealed, err := o.Sealer.Seal(ctx, webhooks.SecretPurpose(o.Options.Namespace, h.ID), private)
-	if err != nil {
-		return retake.NewWebhook{}, err
-	}
 	h.Secret, h.Public = sealed, public
-	if err := o.book.PutHook(ctx, h); err != nil {
-		return retake.NewWebhook{}, err
-	}
-	return retake.NewWebhook{Webhook: h.Webhook, Secret: shown}, nil
+	return shown, err
 }
 
 // checkWebhook returns an error if a webhook may not have this URL or these event types.
@@ -107,19 +108,21 @@ func (o *Office) ChangeWebhook(ctx context.Context, w retake.Webhook) (retake.We
 	if err := o.checkWebhook(w.URL, w.Types); err != nil {
 		return retake.Webhook{}, err
 	}
-	h, err := o.book.Hook(ctx, w.ID)
-	if err != nil {
-		return retake.Webhook{}, notFoundError("webhook", err)
-	}
-	h.URL, h.Types = w.URL, append([]retake.EventType{}, w.Types...)
-	switch {
-	case w.Disabled == nil:
-		h.Disabled, h.Why = nil, ""
-	case h.Disabled == nil:
-		now := o.Clock.Now()
-		h.Disabled, h.Why = &now, "asked for"
-	}
-	return h.Webhook, o.book.PutHook(ctx, h)
+	h, err := o.book.ChangeHook(ctx, w.ID, func(h *serverdb.Hook) error {
+		if err := retake.CheckVersion(ctx, "the webhook", h.Version()); err != nil {
+			return err
+		}
+		h.URL, h.Types = w.URL, append([]retake.EventType{}, w.Types...)
+		switch {
+		case w.Disabled == nil:
+			h.Disabled, h.Why = nil, ""
+		case h.Disabled == nil:
+			now := o.Clock.Now()
+			h.Disabled, h.Why = &now, "asked for"
+		}
+		return nil
+	})
+	return h.Webhook, notFoundError("webhook", err)
 }
 
 // DropWebhook deletes a webhook. Messages that wait for it are not delivered.
@@ -133,9 +136,19 @@ func (o *Office) RotateWebhook(ctx context.Context, id retake.WebhookID) (retake
 	if err != nil {
 		return retake.NewWebhook{}, notFoundError("webhook", err)
 	}
-	now := o.Clock.Now()
-	h.Old, h.Rotated = h.Secret, &now
-	return o.storeNewSecret(ctx, h)
+	shown, err := o.newSecret(ctx, &h) // of the same ID and scheme, which never change
+	if err != nil {
+		return retake.NewWebhook{}, err
+	}
+	now, made := o.Clock.Now(), h
+	h, err = o.book.ChangeHook(ctx, id, func(h *serverdb.Hook) error {
+		h.Old, h.Rotated, h.Secret, h.Public = h.Secret, &now, made.Secret, made.Public
+		return nil
+	})
+	if err != nil {
+		return retake.NewWebhook{}, notFoundError("webhook", err)
+	}
+	return retake.NewWebhook{Webhook: h.Webhook, Secret: shown}, nil
 }
 
 // Deliveries lists messages, newest first.

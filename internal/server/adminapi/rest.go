@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/engine/archive"
@@ -16,10 +18,10 @@ import (
 
 // MakeSchedule adds a schedule and queues its first run.
 func (o *Office) MakeSchedule(ctx context.Context, req retake.ScheduleRequest) (retake.Schedule, error) {
-	if req.Work == retake.WorkSave {
-		if req.Workspace == "" {
-			req.Workspace = o.CurrentNamespace().Default
-		}
+	if req.Work == retake.WorkSave && req.Workspace == "" {
+		req.Workspace = o.CurrentNamespace().Default
+	}
+	if req.Workspace != "" {
 		if _, err := o.Service.Log(ctx, retake.LogQuery{Workspace: req.Workspace, Limit: 1}); err != nil {
 			return retake.Schedule{}, err
 		}
@@ -132,12 +134,10 @@ func (o *Office) Release(ctx context.Context, ws retake.WorkspaceID, name string
 // Import extracts an archive into a new workspace. If the archive is refused, its directory is
 // removed again.
 func (o *Office) Import(ctx context.Context, req retake.ImportRequest, r io.Reader) (retake.SaveResult, error) {
-	select { // one at a time: several imports together could fill a disk that has room for each
-	case o.importSlot <- struct{}{}:
-		defer func() { <-o.importSlot }()
-	case <-ctx.Done():
-		return retake.SaveResult{}, ctx.Err()
+	if err := o.waitForImports(ctx); err != nil {
+		return retake.SaveResult{}, err
 	}
+	defer func() { <-o.importSlot }()
 	dir, drop, err := o.MakeHostedDir(req.Name)
 	if err != nil {
 		return retake.SaveResult{}, err
@@ -149,16 +149,53 @@ func (o *Office) Import(ctx context.Context, req retake.ImportRequest, r io.Read
 	}
 	defer root.Close() //nolint:errcheck // synced by then
 	report, err := archive.Extract(ctx, r, root, archive.Limits{Bytes: o.CurrentNamespace().Limits.Checkpoint, Ratio: maxImportRatio, Room: o.AvailableBytes})
+	if err == nil {
+		err = o.CheckMayAdd(ctx, report.Bytes)
+	}
 	if err != nil {
 		drop()
 		return retake.SaveResult{}, err
 	}
 	res, err := o.Service.Init(ctx, retake.InitRequest{Dir: dir, Name: req.Name})
-	if err == nil && req.Intent != "" {
-		res, err = o.Service.Save(ctx, retake.SaveRequest{Workspace: res.Workspace.ID, Trigger: retake.TriggerManual, Intent: req.Intent})
+	if err != nil {
+		if !o.isProtected(ctx, dir) {
+			drop()
+		}
+		return retake.SaveResult{}, err
+	}
+	if req.Intent != "" {
+		saved, err := o.Service.Save(ctx, retake.SaveRequest{Workspace: res.Workspace.ID, Trigger: retake.TriggerManual, Intent: req.Intent})
+		if err == nil {
+			res = saved
+		} else { // the first checkpoint has all of it
+			res.Warnings = append(res.Warnings, retake.Warning{Code: "intent", Text: "no checkpoint has your intent: " + retake.AsError(err).What})
+		}
 	}
 	res.Warnings = append(res.Warnings, importWarnings(report)...)
-	return res, err
+	return res, nil
+}
+
+// maxImportWait is how long an import waits for others. Its archive is not read meanwhile.
+const maxImportWait = 15 * time.Second
+
+// waitForImports waits for other imports: several together could fill a disk that has room for each.
+func (o *Office) waitForImports(ctx context.Context) error {
+	late := time.NewTimer(maxImportWait)
+	defer late.Stop()
+	select {
+	case o.importSlot <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-late.C:
+		return &retake.Error{Kind: retake.Busy, What: "another archive is being imported into this namespace", Safe: unchanged, Hint: "send it again later"}
+	}
+}
+
+// isProtected reports whether a live workspace is in a directory, or nobody can say.
+func (o *Office) isProtected(ctx context.Context, dir string) bool {
+	all, err := o.Service.Workspaces(context.WithoutCancel(ctx))
+	return err != nil || slices.ContainsFunc(all, func(w retake.WorkspaceState) bool { return w.Root == dir && w.Ended == nil })
 }
 
 // maxImportRatio limits how many bytes of files one byte of an archive may expand to. Ordinary
@@ -173,6 +210,7 @@ func importWarnings(r archive.Report) []retake.Warning {
 		paths      []string
 	}{
 		{"skipped", "left out, as they belong to another workspace's mark or its restores", r.Skipped},
+		{"links", "links that lead out of the workspace; they are kept, and Retake follows no link", r.Outward},
 		{"rights", "without their setuid and setgid bits", r.Dropped},
 		{"attributes", "without their extended attributes, which this disk does not have", r.Bare},
 	} {
@@ -185,6 +223,9 @@ func importWarnings(r archive.Report) []retake.Warning {
 			text += fmt.Sprintf(" and %d more", more)
 		}
 		out = append(out, retake.Warning{Code: l.code, Text: text})
+	}
+	if r.Unlisted > 0 {
+		out = append(out, retake.Warning{Code: "unlisted", Text: fmt.Sprintf("%d more of the archive were changed like these", r.Unlisted)})
 	}
 	return out
 }

@@ -23,20 +23,20 @@ import (
 const (
 	noteInterval = 10 * time.Second
 	noteTimeout  = 10 * time.Second
-	maxNotes     = 10_000 // that wait; further ones are counted in the log
-	maxKeyNotes  = 50     // of one key; further ones are one note
+	maxNotes     = 1000 // of one namespace that wait; further ones are counted in the log
+	maxKeyNotes  = 50   // of one key; further ones are one note
 
 	addressHeader = "Retake-Address" // from server to server: where the client is
 )
 
-// contentReads are the operations that return what is in files and conversations.
-var contentReads = map[string]string{
+// notedOperations are those that return what is in files and conversations, or change files, and
+// have no row of their own.
+var notedOperations = map[string]string{
 	"archive": "export", "file": "read content", "object": "read content", "content": "read content", "conversation": "read content",
-	"spoken": "read content", "rows": "read content", "blame": "read content",
+	"spoken": "read content", "rows": "read content", "blame": "read content", "write-file": "write file", "remove-file": "remove file",
 }
 
 type auditNote struct {
-	ns            retake.NamespaceID
 	key           retake.KeyID
 	address       string
 	verb, subject string
@@ -56,62 +56,90 @@ type auditNotes struct {
 	flushing sync.Mutex // one at a time, so that Close waits for the last
 
 	mu      sync.Mutex
-	waiting map[auditNote]countedNote // guarded by mu
-	byKey   map[retake.KeyID]int      // guarded by mu; how many of them a key has
-	lost    int                       // guarded by mu
+	waiting map[retake.NamespaceID]*namespaceNotes // guarded by mu
+}
+
+// namespaceNotes are those of one namespace. Each has its own limit, so that no namespace takes the
+// place of another's notes.
+type namespaceNotes struct {
+	notes map[auditNote]countedNote
+	byKey map[retake.KeyID]int // how many of them a key has
+	lost  int
 }
 
 func newAuditNotes(l serverdb.Ledger, log *slog.Logger) *auditNotes {
-	return &auditNotes{ledger: l, log: log, waiting: map[auditNote]countedNote{}, byKey: map[retake.KeyID]int{}}
+	return &auditNotes{ledger: l, log: log, waiting: map[retake.NamespaceID]*namespaceNotes{}}
 }
 
 // add counts a note, which is written soon.
 func (n *auditNotes) add(r *http.Request, who caller, requestID, verb, subject string) {
-	at := auditNote{who.ns, who.key.ID, clientAddress(r), verb, subject}
+	at := auditNote{who.key.ID, clientAddress(r), verb, subject}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	c, there := n.waiting[at]
-	if !there && n.byKey[who.key.ID] >= maxKeyNotes {
-		at = auditNote{ns: who.ns, key: who.key.ID, verb: verb, subject: "more"}
-		c, there = n.waiting[at]
+	if len(n.waiting) == 0 {
+		time.AfterFunc(noteInterval, n.flush)
+	}
+	of := n.waiting[who.ns]
+	if of == nil {
+		of = &namespaceNotes{notes: map[auditNote]countedNote{}, byKey: map[retake.KeyID]int{}}
+		n.waiting[who.ns] = of
+	}
+	c, there := of.notes[at]
+	if !there && of.byKey[who.key.ID] >= maxKeyNotes {
+		at = auditNote{key: who.key.ID, verb: verb, subject: "more"}
+		c, there = of.notes[at]
 	}
 	switch {
-	case !there && len(n.waiting) >= maxNotes:
-		n.lost++
+	case !there && len(of.notes) >= maxNotes:
+		of.lost++
 		return
 	case !there:
 		c = countedNote{actor: actorFor(who.key), request: requestID}
-		n.byKey[who.key.ID]++
+		of.byKey[who.key.ID]++
 	}
 	c.count++
-	if n.waiting[at] = c; len(n.waiting) == 1 && !there {
-		time.AfterFunc(noteInterval, n.flush)
-	}
+	of.notes[at] = c
 }
 
-// flush writes what was gathered.
+// flush writes what was gathered, of all namespaces in turn: one with many does not use up the time.
 func (n *auditNotes) flush() {
 	n.flushing.Lock()
 	defer n.flushing.Unlock()
 	n.mu.Lock()
-	all, lost := n.waiting, n.lost
-	n.waiting, n.byKey, n.lost = map[auditNote]countedNote{}, map[retake.KeyID]int{}, 0
+	all := n.waiting
+	n.waiting = map[retake.NamespaceID]*namespaceNotes{}
 	n.mu.Unlock()
-	if lost > 0 {
-		n.log.Error("notes for the audit log were dropped: too many wait", "count", lost)
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), noteTimeout)
 	defer cancel()
-	for at, c := range all {
+	for ns, of := range all {
+		if of.lost > 0 {
+			n.log.Error("notes for the audit log were dropped: too many wait", "namespace", ns, "count", of.lost)
+		}
+	}
+	for len(all) > 0 {
+		for ns, of := range all {
+			if !n.writeOne(ctx, ns, of) {
+				delete(all, ns)
+			}
+		}
+	}
+}
+
+// writeOne writes a note of a namespace, and takes it away. It returns false if there is none.
+func (n *auditNotes) writeOne(ctx context.Context, ns retake.NamespaceID, of *namespaceNotes) bool {
+	for at, c := range of.notes {
+		delete(of.notes, at)
 		subject := at.subject
 		if c.count > 1 {
 			subject = fmt.Sprintf("%s, %d times", subject, c.count)
 		}
 		ctx := serverdb.WithOrigin(retake.WithActor(ctx, c.actor), serverdb.Origin{Address: at.address, Request: c.request})
-		if err := n.ledger.Book(at.ns).Note(ctx, at.verb, subject); err != nil {
-			n.log.Error("write the audit log", "namespace", at.ns, "verb", at.verb, "count", c.count, "err", err)
+		if err := n.ledger.Book(ns).Note(ctx, at.verb, subject); err != nil {
+			n.log.Error("write the audit log", "namespace", ns, "verb", at.verb, "count", c.count, "err", err)
 		}
+		return true
 	}
+	return false
 }
 
 func actorFor(k retake.Key) retake.Actor {

@@ -66,6 +66,38 @@ func TestNotesAreCounted(t *testing.T) {
 	}
 }
 
+// A namespace whose notes are too many does not take the place of another's.
+func TestNotesOfNamespacesAreApart(t *testing.T) {
+	t.Parallel()
+	db, err := sqlite.OpenDB(t.Context(), sqlite.Memory, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	ledger, err := sqldb.New(t.Context(), db, sqldb.Options{Clock: clock.Wall})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log strings.Builder
+	n := newAuditNotes(ledger, slog.New(slog.NewTextHandler(&log, nil)))
+	r := httptest.NewRequest("GET", "/", nil)
+	for i := range 10_100 {
+		key := retake.Key{ID: retake.KeyID(fmt.Sprint("key_", i/maxKeyNotes))}
+		n.add(r, caller{"loud", key}, "req", "refused: no permission", fmt.Sprint("thing ", i))
+	}
+	n.add(r, caller{"quiet", retake.Key{ID: "key_q"}}, "req_q", "sign in", "console")
+	n.flush()
+	for ns, want := range map[retake.NamespaceID]int{"loud": maxNotes, "quiet": 1} {
+		all, err := ledger.Book(ns).Audit(t.Context(), retake.AuditQuery{Limit: 2 * maxNotes})
+		if err != nil || len(all) != want {
+			t.Errorf("%s: %d entries, want %d; %v", ns, len(all), want, err)
+		}
+	}
+	if want := fmt.Sprintf("namespace=loud count=%d", 10_100-maxNotes); !strings.Contains(log.String(), want) {
+		t.Errorf("the log has no %q: %s", want, log.String())
+	}
+}
+
 // The address of a client counts if another server says it over its socket, not if the client does.
 func TestClientAddress(t *testing.T) {
 	t.Parallel()

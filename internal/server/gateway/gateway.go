@@ -85,8 +85,12 @@ const (
 )
 
 // ServeHTTP serves one request and records its duration and status.
-func (f *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	defer paceBody(w, r, bodyTimeout)()
+func (f *Gateway) ServeHTTP(to http.ResponseWriter, r *http.Request) {
+	r, endBody := paceBody(to, r, bodyTimeout)
+	defer endBody()
+	w := pacedWriter{to, responseTimeout}
+	w.begin()
+	defer w.end()
 	switch r.URL.Path {
 	case "/livez":
 		writeText(w, http.StatusOK, "alive\n")
@@ -112,7 +116,7 @@ func (f *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var cause atomic.Value
 	r = r.WithContext(httpapi.WithFaultReport(ctx, func(text string) { cause.Store(text) }))
 	done, begun := f.opts.Metrics.StartRequest(), f.opts.Clock.Now()
-	seen := &statusRecorder{pacedWriter: pacedWriter{w, responseTimeout}, code: http.StatusOK}
+	seen := &statusRecorder{pacedWriter: w, code: http.StatusOK}
 	defer func() {
 		took := f.opts.Clock.Now().Sub(begun)
 		done(operation, seen.code, took)
@@ -197,7 +201,7 @@ func (f *Gateway) authorizeAndServe(w http.ResponseWriter, r *http.Request, a ro
 	valid, stop := f.whileKeyIsValid(r)
 	defer stop()
 	ctx := serverdb.WithOrigin(retake.WithActor(valid, actorFor(who.key)), serverdb.Origin{Address: clientAddress(r), Request: id})
-	if verb := contentReads[a.operation]; verb != "" {
+	if verb := notedOperations[a.operation]; verb != "" {
 		f.notes.add(r, who, id, verb, subjectOf(r, a.operation))
 	}
 	r = r.WithContext(httpapi.WithKey(ctx, who.key))
@@ -242,7 +246,7 @@ func checkPermission(k retake.Key, r *http.Request, a routeInfo) error {
 // rolesWith lists the roles that have a permission.
 func rolesWith(p retake.Power) string {
 	var out []string
-	for _, k := range retake.KeyKinds {
+	for _, k := range append(slices.Clone(retake.KeyKinds), retake.KeyProvisioner) {
 		if k.Has(p) {
 			out = append(out, string(k))
 		}

@@ -64,8 +64,8 @@ func (f *Gateway) serveIdempotent(w http.ResponseWriter, r *http.Request, who ca
 	}
 	switch state {
 	case serverdb.ReplyKnown:
-		if reply.Body, err = f.opts.Sealer.Open(r.Context(), replyPurpose(who.ns, name), reply.Body); err != nil {
-			httpapi.WriteProblem(w, r, fmt.Errorf("read the answer to an earlier request: %w", err), 0)
+		if reply.Body, err = f.opts.Sealer.Open(r.Context(), ReplyPurpose(who.ns, name), reply.Body); err != nil {
+			httpapi.WriteProblem(w, r, &retake.Error{Kind: retake.Away, What: "the answer to the earlier request cannot be opened", Safe: unchanged, Hint: "send it again when the key-encryption key that sealed it is back", Err: err}, 0)
 			return
 		}
 		w.Header().Set("Idempotent-Replayed", "true")
@@ -98,8 +98,8 @@ func (f *Gateway) claimReply(ctx context.Context, book serverdb.Book, name strin
 	return book.BeginReply(ctx, name, digest, f.opts.Clock.Now(), idempotencyLease)
 }
 
-// replyPurpose binds a sealed response, which may contain a secret, to its request.
-func replyPurpose(ns retake.NamespaceID, name string) string {
+// ReplyPurpose binds a sealed response, which may contain a secret, to its request.
+func ReplyPurpose(ns retake.NamespaceID, name string) string {
 	return "reply " + string(ns) + " " + name
 }
 
@@ -162,7 +162,7 @@ func (f *Gateway) serveAndRecord(w http.ResponseWriter, r *http.Request, c reply
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), 5*time.Second)
 	defer cancel()
-	body, err := f.opts.Sealer.Seal(ctx, replyPurpose(c.ns, c.name), rec.body.Bytes())
+	body, err := f.opts.Sealer.Seal(ctx, ReplyPurpose(c.ns, c.name), rec.body.Bytes())
 	if err != nil {
 		f.opts.Log.Warn("seal an answer", "err", err)
 		return

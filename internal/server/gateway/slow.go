@@ -32,18 +32,22 @@ type pacedBody struct {
 	control *http.ResponseController // guarded by mu; nil after the request: it is not valid then
 }
 
-// paceBody makes the body of a request end with an error if it arrives too slowly, also if nobody
+// paceBody returns a request whose body ends with an error if it arrives too slowly, also if nobody
 // reads it: the server waits for the rest of a small one. end must be called when the request ends.
-func paceBody(w http.ResponseWriter, r *http.Request, timeout time.Duration) (end func()) {
+//
+// The request that the server has keeps its own body: by its type the server finds out that it was not
+// read to its end, and ends the connection. Else the rest would be taken for more requests.
+func paceBody(w http.ResponseWriter, r *http.Request, timeout time.Duration) (paced *http.Request, end func()) {
 	if !hasBody(r) {
-		return func() {}
+		return r, func() {}
 	}
 	b := &pacedBody{ReadCloser: r.Body, http2: r.ProtoMajor > 1, control: http.NewResponseController(w), timeout: timeout}
 	if !b.http2 { // the server waits for a body that nobody reads
 		b.setDeadline(clock.Wall.Now().Add(timeout))
 	}
+	r = r.WithContext(r.Context()) // a copy
 	r.Body = b
-	return func() {
+	return r, func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.control = nil
@@ -111,6 +115,19 @@ func (w pacedWriter) inTime(write func() error) error {
 		_ = control.SetWriteDeadline(time.Time{})
 	}
 	return err
+}
+
+// Flush is for those who don't know http.ResponseController.
+func (w pacedWriter) Flush() { _ = w.FlushError() }
+
+// begin lets the server write at once that a body may come: the deadline is that of the response before.
+func (w pacedWriter) begin() {
+	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Time{}) // not every connection has deadlines
+}
+
+// end gives the rest of a response, which the server writes after its handler, as much time as any part.
+func (w pacedWriter) end() {
+	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(clock.Wall.Now().Add(w.timeout)) // not every connection has deadlines
 }
 
 // Unwrap gives http.ResponseController access to what else a response can do.

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"strings"
 	"testing"
 	"time"
 )
@@ -20,7 +21,8 @@ func TestABodyMustKeepArriving(t *testing.T) {
 	const timeout = 5 * time.Second
 	read := make(chan error, 1)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer paceBody(w, r, timeout)()
+		r, end := paceBody(w, r, timeout)
+		defer end()
 		_, err := io.ReadAll(r.Body)
 		read <- err
 	}))
@@ -61,7 +63,8 @@ func TestAnUnreadBodyEnds(t *testing.T) {
 	t.Parallel()
 	bodies := make(chan io.ReadCloser, 1)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer paceBody(w, r, time.Second)()
+		r, end := paceBody(w, r, time.Second)
+		defer end()
 		bodies <- r.Body
 		w.WriteHeader(http.StatusNotFound)
 	}))
@@ -81,13 +84,78 @@ func TestAnUnreadBodyEnds(t *testing.T) {
 	}
 }
 
+// The rest of a body that was refused is not taken for more requests: behind a proxy that sends the
+// requests of several clients over one connection, those would get each other's responses.
+func TestTheRestOfABodyIsNoRequest(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r, end := paceBody(w, r, time.Minute)
+		defer end()
+		_, _ = io.CopyN(io.Discard, r.Body, 10)
+		_ = r.Body.Close()
+		w.WriteHeader(http.StatusRequestEntityTooLarge)
+	}))
+	defer s.Close()
+	conn, err := net.Dial("tcp", s.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	body := strings.Repeat("GET / HTTP/1.1\r\nHost: a\r\n\r\n", 100_000)
+	go func() {
+		_, _ = fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	}()
+	_ = conn.SetReadDeadline(time.Now().Add(30 * time.Second))
+	all, _ := io.ReadAll(conn) // the server may reset the connection
+	if n := strings.Count(string(all), "HTTP/1.1 "); n != 1 {
+		t.Errorf("%d responses to one request", n)
+	}
+}
+
+// A response that fits into buffers, and is read by nobody, does not hold its connection.
+func TestAResponseLeavesInTime(t *testing.T) {
+	t.Parallel()
+	over := make(chan struct{})
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(to http.ResponseWriter, _ *http.Request) {
+		w := pacedWriter{to, time.Second}
+		w.begin()
+		defer w.end()
+		_, _ = w.Write(make([]byte, 3<<10)) // it stays in the buffer until the handler has returned
+	}))
+	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateClosed {
+			close(over)
+		}
+	}
+	s.Start()
+	defer s.Close()
+	conn, err := net.Dial("tcp", s.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	go func() {
+		for {
+			if _, err := io.WriteString(conn, strings.Repeat("GET / HTTP/1.1\r\nHost: a\r\n\r\n", 100)); err != nil {
+				return
+			}
+		}
+	}()
+	select {
+	case <-over:
+	case <-time.After(30 * time.Second):
+		t.Error("the connection stays")
+	}
+}
+
 // Over HTTP/2, a handler that is slow does not break the body of a client that is not.
 func TestASlowHandlerKeepsABodyOfHTTP2(t *testing.T) {
 	t.Parallel()
 	const timeout = time.Second
 	read := make(chan error, 1)
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer paceBody(w, r, timeout)()
+		r, end := paceBody(w, r, timeout)
+		defer end()
 		<-time.After(2 * timeout) // as if a namespace were opened
 		_, err := io.CopyN(io.Discard, r.Body, 10)
 		<-time.After(2 * timeout) // as if the ten bytes were written to a slow disk

@@ -45,6 +45,8 @@ type Options struct {
 	// at which it is due again. After an error it is due again soon.
 	Handle   func(ctx context.Context, d serverdb.Due) (again time.Time, err error)
 	MaxDelay time.Duration // the longest wait after a failure; 0: an hour, and a day once it is parked
+	// Poll is how often the queue is read without Wake; 0: a second.
+	Poll time.Duration
 	// Rand returns numbers in [0, 1); nil: random ones.
 	Rand func() float64
 	// IsElsewhere reports whether an error means that another server has what is needed, and
@@ -82,6 +84,9 @@ func New(o Options) *Worker {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	if o.Poll == 0 {
+		o.Poll = pollInterval
+	}
 	if o.LaneOf == nil {
 		o.LaneOf = func(_ context.Context, d serverdb.Due) (string, error) { return string(d.Namespace), nil }
 	}
@@ -104,11 +109,11 @@ func (r *Worker) Wake() {
 func (r *Worker) Run(ctx context.Context) {
 	defer r.running.Wait()
 	for ctx.Err() == nil {
-		n, err := r.claimItems(ctx)
+		_, more, err := r.claimItems(ctx)
 		if err != nil && ctx.Err() == nil {
 			r.opts.Log.ErrorContext(ctx, "claim work", "queue", r.opts.Queue, "err", err)
 		}
-		if n == 0 {
+		if !more {
 			r.waitForWork(ctx)
 		}
 	}
@@ -116,7 +121,7 @@ func (r *Worker) Run(ctx context.Context) {
 
 // RunOnce handles what is due now and returns the number of items that it claimed.
 func (r *Worker) RunOnce(ctx context.Context) (int, error) {
-	n, err := r.claimItems(ctx)
+	n, _, err := r.claimItems(ctx)
 	r.running.Wait()
 	return n, err
 }
@@ -124,7 +129,7 @@ func (r *Worker) RunOnce(ctx context.Context) (int, error) {
 // waitForWork waits until Wake is called or it is time to poll. The random interval keeps
 // several servers from polling at the same moment.
 func (r *Worker) waitForWork(ctx context.Context) {
-	look := time.NewTimer(pollInterval/2 + time.Duration(r.opts.Rand()*float64(pollInterval)))
+	look := time.NewTimer(r.opts.Poll/2 + time.Duration(r.opts.Rand()*float64(r.opts.Poll)))
 	defer look.Stop()
 	select {
 	case <-ctx.Done():
@@ -134,14 +139,14 @@ func (r *Worker) waitForWork(ctx context.Context) {
 }
 
 // claimItems claims as many items as there are free slots and starts handling them. It returns
-// how many it claimed.
-func (r *Worker) claimItems(ctx context.Context) (int, error) {
+// how many it claimed, and whether there may be more.
+func (r *Worker) claimItems(ctx context.Context) (n int, more bool, err error) {
 	free := r.acquireSlots(ctx)
 	if free == 0 {
-		return 0, ctx.Err()
+		return 0, false, ctx.Err()
 	}
 	var items []serverdb.Due
-	err := recoverPanic(func() (err error) {
+	err = recoverPanic(func() (err error) {
 		items, err = r.opts.Ledger.Claim(ctx, r.opts.Queue, r.opts.Clock.Now(), r.opts.Lease, free)
 		return err
 	})
@@ -156,7 +161,7 @@ func (r *Worker) claimItems(ctx context.Context) (int, error) {
 			}
 		})
 	}
-	return len(items), err
+	return len(items), len(items) == free, err
 }
 
 // acquireSlots waits for a free slot and takes all that are free. It returns how many.

@@ -39,6 +39,7 @@ type Options struct {
 	// KeepAnchor keeps a signed anchor outside of the database.
 	KeepAnchor func(ctx context.Context, ns retake.NamespaceID, a serverdb.Anchor) error
 	Rand       func() float64 // in [0, 1), for jitter; nil: random
+	Poll       time.Duration  // see jobs.Options
 	// IsElsewhere reports whether an error of OpenService means that another server has the
 	// namespace open.
 	IsElsewhere func(error) bool
@@ -70,7 +71,7 @@ func New(o Options) *Scheduler {
 	holder := uuid.NewString()
 	long := func(queue string, each int, do func(context.Context, serverdb.Due) (time.Time, error)) {
 		t.workers[queue] = jobs.New(jobs.Options{
-			Queue: queue, Ledger: o.Ledger, Clock: o.Clock, Log: o.Log, Rand: o.Rand, IsElsewhere: o.IsElsewhere,
+			Queue: queue, Ledger: o.Ledger, Clock: o.Clock, Log: o.Log, Rand: o.Rand, Poll: o.Poll, IsElsewhere: o.IsElsewhere,
 			Lease: claimLease, Timeout: longTimeout, Concurrency: concurrency, LaneConcurrency: each, Handle: do, Leases: o.Ledger, Holder: holder,
 		})
 	}
@@ -79,7 +80,7 @@ func New(o Options) *Scheduler {
 	long(serverdb.QueueRetention, 1, t.runRetention)
 	if o.SignAnchor != nil {
 		t.workers[serverdb.QueueAnchor] = jobs.New(jobs.Options{
-			Queue: serverdb.QueueAnchor, Ledger: o.Ledger, Clock: o.Clock, Log: o.Log, Rand: o.Rand,
+			Queue: serverdb.QueueAnchor, Ledger: o.Ledger, Clock: o.Clock, Log: o.Log, Rand: o.Rand, Poll: o.Poll,
 			Lease: claimLease, Timeout: anchorTimeout, Concurrency: concurrency, LaneConcurrency: 1, Handle: t.signAnchor, MaxDelay: maxAnchorDelay,
 		})
 	}
@@ -119,15 +120,16 @@ func (t *Scheduler) Wake(queue string) {
 // anchor.
 func (t *Scheduler) EnrollNamespace(ctx context.Context, ns retake.NamespaceID) error {
 	now := t.opts.Clock.Now()
-	err := t.opts.Ledger.Put(ctx, serverdb.Due{Queue: serverdb.QueueRetention, Namespace: ns, At: now.Add(t.randomPart(day))})
+	err := t.opts.Ledger.PutNew(ctx, serverdb.Due{Queue: serverdb.QueueRetention, Namespace: ns, At: now.Add(t.randomPart(day))})
 	if err != nil || t.opts.SignAnchor == nil {
 		return err
 	}
-	return t.opts.Ledger.Put(ctx, serverdb.Due{Queue: serverdb.QueueAnchor, Namespace: ns, At: now.Add(anchorInterval)})
+	return t.opts.Ledger.PutNew(ctx, serverdb.Due{Queue: serverdb.QueueAnchor, Namespace: ns, At: now.Add(anchorInterval)})
 }
 
 // enrollNamespaces enrolls all namespaces, because a server may have been killed between
-// creating a namespace and enrolling it. Items that are queued already are not changed.
+// creating a namespace and enrolling it. Items that are queued already are not changed: what is parked
+// stays parked.
 func (t *Scheduler) enrollNamespaces(ctx context.Context) error {
 	all, err := t.opts.Ledger.Namespaces(ctx)
 	if err != nil {

@@ -180,6 +180,47 @@ func TestRefusedDeletion(t *testing.T) {
 	}
 }
 
+// What failed so often that it is parked stays so when a server starts again.
+func TestParkedWorkStaysParked(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	tt := h.newScheduler()
+	h.must(tt.EnrollNamespace(t.Context(), acme))
+	h.clock.Advance(day)
+	tomorrow := h.clock.Now().Add(day)
+	for _, queue := range []string{serverdb.QueueRetention, serverdb.QueueAnchor} {
+		got, err := h.ledger.Claim(t.Context(), queue, h.clock.Now(), time.Minute, 9)
+		h.must(err)
+		if len(got) != 1 {
+			t.Fatalf("%s: %v", queue, got)
+		}
+		got[0].Tries, got[0].Reason = serverdb.MaxTries, "internal"
+		h.must(h.ledger.Postpone(t.Context(), got[0], tomorrow))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	again := retake.NamespaceID("zz") // its items come last, so that the others are done by then
+	h.must(h.ledger.AddNamespace(ctx, retake.Namespace{ID: again, Created: startTime}, []byte("sealed")))
+	go func() { ended <- h.newScheduler().Run(ctx) }()
+	for n := int64(0); n < 2; {
+		var err error
+		n, _, err = h.ledger.Depth(t.Context(), serverdb.QueueAnchor)
+		h.must(err)
+	}
+	cancel()
+	<-ended
+	failing, err := h.ledger.Failing(t.Context())
+	h.must(err)
+	if len(failing) != 2 {
+		t.Fatalf("%+v", failing)
+	}
+	for _, d := range failing {
+		if !d.IsParked() || !d.At.Equal(tomorrow) {
+			t.Errorf("%+v is due before %s", d, tomorrow)
+		}
+	}
+}
+
 // Run handles every queue, and enrolls namespaces that are not enrolled.
 func TestRun(t *testing.T) {
 	t.Parallel()

@@ -143,16 +143,8 @@ func (w *confinedService) Story(ctx context.Context, q retake.DiffQuery) (retake
 	return w.inner.Story(ctx, q)
 }
 
-func (w *confinedService) Sweep(ctx context.Context) (retake.SweepReport, error) {
-	return w.inner.Sweep(ctx)
-}
-
 func (w *confinedService) Tasks(ctx context.Context, ws retake.WorkspaceID) ([]retake.Task, error) {
 	return w.inner.Tasks(ctx, ws)
-}
-
-func (w *confinedService) Thin(ctx context.Context, q retake.ThinRequest) (retake.ThinReport, error) {
-	return w.inner.Thin(ctx, q)
 }
 
 func (w *confinedService) Verifications(ctx context.Context, q retake.VerificationQuery) ([]retake.Verification, error) {

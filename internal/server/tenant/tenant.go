@@ -50,9 +50,16 @@ type Options struct {
 	Floor       func(total int64) int64
 	Boot        string
 	NewBackup   func(ns retake.NamespaceID, dir string, locks fsx.Locks) *backup.Worker
-	OnTaskFail  func(task string)                                       // called for each failure in the background; nil: only the log has it
+	OnTaskFail  func(task string) // called for each failure in the background; nil: only the log has it
+	// OnOpened is called when a namespace was opened, or its store, or could not be.
+	OnOpened func(part string, took time.Duration, err error)
+	// OnScrub is called when a scrub has ended, with the directory of its namespace.
+	OnScrub     func(ctx context.Context, own Dirs, rep retake.ScrubReport, err error)
 	OnBackupEnd func(ns retake.NamespaceID, b retake.Backup, err error) // called after each backup
 	OnOpen      func(t *Tenant)                                         // called for each namespace that was opened; may set Attachment
+
+	// OnNearlyFull publishes that the store or a share of it is nearly full, once for an ID.
+	OnNearlyFull func(ctx context.Context, ns retake.NamespaceID, f retake.Fullness, id string) error
 }
 
 // Dirs are the directories of a namespace.
@@ -139,6 +146,27 @@ func (p *Pool) namespaceDirs(ns retake.NamespaceID) Dirs {
 	return Dirs{Private: own, Store: filepath.Join(own, "store"), Locks: filepath.Join(own, "locks"), Files: filepath.Join(home, "files")}
 }
 
+// BackupDir is the directory of git backups in the private directory of a namespace.
+const BackupDir = "backup"
+
+// EachDir calls f for the private directory of each namespace that the data directory has, whether
+// it is open or not, until f returns an error.
+func (p *Pool) EachDir(f func(own string) error) error {
+	all, err := os.ReadDir(filepath.Join(p.opts.DataDir, "ns"))
+	if err != nil {
+		return fmt.Errorf("list namespaces: %w", err)
+	}
+	for _, e := range all {
+		if !e.IsDir() {
+			continue
+		}
+		if err := f(p.namespaceDirs(retake.NamespaceID(e.Name())).Private); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Open returns a namespace for the duration of one request. The caller must call the returned
 // function afterwards. The first caller opens the namespace and others wait for it. The error
 // is an ElsewhereError if another server has the namespace open.
@@ -151,12 +179,32 @@ func (p *Pool) Open(ctx context.Context, ns retake.NamespaceID) (*Tenant, func()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.tenant == nil {
-		if err := p.openNamespace(ctx, ns, r); err != nil {
+		begun := p.opts.Clock.Now()
+		err := p.openNamespace(ctx, ns, r)
+		p.noteOpened(ctx, PartNamespace, begun, err)
+		if err != nil {
 			release()
 			return nil, nil, err
 		}
 	}
 	return r.tenant, release, nil
+}
+
+// Parts that are opened: a namespace with a request, its store with the first one that needs it.
+const (
+	PartNamespace = "namespace"
+	PartStore     = "store"
+)
+
+// noteOpened reports how an opening ended, unless that says nothing about this server: what is not
+// there, what another server has open, and a caller that has gone.
+func (p *Pool) noteOpened(ctx context.Context, part string, begun time.Time, err error) {
+	var elsewhere *ElsewhereError
+	if p.opts.OnOpened == nil || errors.Is(ctx.Err(), context.Canceled) || errors.As(err, &elsewhere) ||
+		retake.IsKind(err, retake.NotFound) || retake.IsKind(err, retake.Denied) || retake.IsKind(err, retake.Busy) {
+		return
+	}
+	p.opts.OnOpened(part, p.opts.Clock.Now().Sub(begun), err)
 }
 
 // acquireSlot returns the slot of a namespace and counts the caller as a user, so that the

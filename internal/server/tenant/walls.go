@@ -9,9 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
-	"time"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/platform/clock"
@@ -29,11 +26,9 @@ type confinedService struct {
 	dirs             Dirs
 	currentNamespace func() retake.Namespace
 	clock            clock.Clock
+	onScrub          func(ctx context.Context, own Dirs, rep retake.ScrubReport, err error)
 
-	storeSizeMu sync.Mutex
-	storeSize   int64        // guarded by storeSizeMu; bytes when last measured
-	storeSizeAt time.Time    // guarded by storeSizeMu
-	savedSince  atomic.Int64 // bytes saved since storeSizeAt
+	meter meter
 }
 
 var _ retake.Service = (*confinedService)(nil)
@@ -44,7 +39,11 @@ func (w *confinedService) Scrub(ctx context.Context, q retake.ScrubQuery) (retak
 	if q.Repair {
 		return retake.ScrubReport{}, &retake.Error{Kind: retake.Denied, What: "a server does not repair its store on request", Safe: unchanged, Hint: "save the workspaces: what they still have is stored again"}
 	}
-	return w.inner.Scrub(ctx, q)
+	rep, err := w.inner.Scrub(ctx, q)
+	if w.onScrub != nil && ctx.Err() == nil {
+		w.onScrub(ctx, w.dirs, rep, err)
+	}
+	return rep, err
 }
 
 // resolveDir returns the real path of a directory inside the namespace. A directory outside
@@ -141,25 +140,30 @@ func (w *confinedService) Init(ctx context.Context, req retake.InitRequest) (ret
 	if err != nil && made {
 		err = errors.Join(err, w.removeHostedDir(req.Dir))
 	}
+	w.meter.expire() // it may be the second workspace, and shares begin to count
 	return res, err
 }
 
 // Save takes a checkpoint. It refuses a pin that the key may not set, and any checkpoint once
-// the store has reached its limit.
+// the store has reached its limit, or the workspace or the key its share. The shares do not stop an
+// operator who saves with a pin.
 func (w *confinedService) Save(ctx context.Context, req retake.SaveRequest) (retake.SaveResult, error) {
 	if req.Pin != "" {
 		if err := w.checkMayPin(ctx, req.Pin); err != nil {
 			return retake.SaveResult{}, err
 		}
 	}
-	if err := w.checkStoreLimit(ctx); err != nil {
+	who, _ := retake.ActorOf(ctx)
+	if err := w.meter.checkMayAdd(ctx, req.Workspace, who, req.Pin != ""); err != nil {
 		return retake.SaveResult{}, err
 	}
 	res, err := w.inner.Save(ctx, req)
 	if err != nil {
 		return res, err
 	}
-	w.savedSince.Add(res.Checkpoint.NewBytes)
+	if res.Recorded {
+		w.meter.countSaved(ctx, res.Checkpoint)
+	}
 	return res, checkListed(res.Warnings)
 }
 
@@ -193,32 +197,6 @@ func (w *confinedService) checkMayPin(ctx context.Context, name string) error {
 		return &retake.Error{Kind: retake.Denied, What: fmt.Sprintf("%s is the name of a legal hold", name), Safe: unchanged, Hint: "put it on hold: POST /v1/workspaces/{ws}/holds"}
 	}
 	return nil
-}
-
-// storeSizeMaxAge is how long a measured size is used. Bytes that were saved since are added.
-const storeSizeMaxAge = time.Minute
-
-// checkStoreLimit returns an error if the store has reached the limit of the namespace.
-func (w *confinedService) checkStoreLimit(ctx context.Context) error {
-	most := w.currentNamespace().Limits.Store
-	if most <= 0 {
-		return nil
-	}
-	w.storeSizeMu.Lock()
-	defer w.storeSizeMu.Unlock()
-	if now := w.clock.Now(); now.Sub(w.storeSizeAt) > storeSizeMaxAge {
-		st, err := w.Space(ctx)
-		if err == nil { // otherwise the last size is used: a failed measurement must not stop saves
-			w.storeSize = st.Bytes
-			w.savedSince.Store(0)
-		}
-		w.storeSizeAt = now
-	}
-	if w.storeSize+w.savedSince.Load() < most {
-		return nil
-	}
-	return &retake.Error{Kind: retake.Limit, What: fmt.Sprintf("not saved: the history takes %d MB, the limit of the namespace", most/1e6), Safe: unchanged,
-		Hint: "keep checkpoints for a shorter time, ask for deletions, or ask for a higher limit"}
 }
 
 // Estimate counts what a directory of the namespace contains.
@@ -278,6 +256,7 @@ func (w *confinedService) Fork(ctx context.Context, req retake.ForkRequest) (ret
 		return retake.ForkResult{}, err
 	}
 	res, err := w.inner.Fork(ctx, req)
+	w.meter.expire()
 	if err != nil && made {
 		_ = w.removeHostedDir(req.Dir) // fails if something is in it, which must not be deleted
 	}
@@ -316,7 +295,9 @@ func (w *confinedService) Forget(ctx context.Context, ws retake.WorkspaceID, ref
 	if a, ok := retake.ActorOf(ctx); ok && a.Kind != retake.KeyMaintainer {
 		return nil, &retake.Error{Kind: retake.Denied, What: "nothing is deleted at once here", Safe: unchanged, Hint: "ask for it: POST /v1/deletions"}
 	}
-	return w.inner.Forget(ctx, ws, refs)
+	stones, err := w.inner.Forget(ctx, ws, refs)
+	w.meter.remeasure(ctx)
+	return stones, err
 }
 
 // MakeHostedDir creates an empty directory for a new workspace. The returned function removes
@@ -325,6 +306,22 @@ func (t *Tenant) MakeHostedDir(name string) (string, func(), error) {
 	w := t.confined
 	dir, err := w.makeHostedDir(name)
 	return dir, func() { _ = os.RemoveAll(dir) }, err // files that remain are not part of any workspace
+}
+
+// OpenRoot opens the directory of a live workspace that the key may access.
+func (t *Tenant) OpenRoot(ctx context.Context, ws retake.WorkspaceID) (fsx.Dir, error) {
+	found, err := t.Service.Log(ctx, retake.LogQuery{Workspace: ws, Limit: 1})
+	if err != nil {
+		return nil, err
+	}
+	if found.Workspace.Ended != nil {
+		return nil, &retake.Error{Kind: retake.NotFound, What: "the workspace is not protected any more", Safe: unchanged}
+	}
+	root, err := t.confined.resolveDir(found.Workspace.Root)
+	if err != nil {
+		return nil, err
+	}
+	return t.confined.fsys.OpenRoot(root)
 }
 
 // Hold pins a checkpoint under the name of a legal hold.

@@ -14,16 +14,17 @@ import (
 // rules says what a namespace checks before a call reaches the service. A method that is not here
 // was added without a decision.
 var rules = map[string]string{
-	"a directory inside, and the limit of workspaces": "Fork Init",
-	"a directory inside":                              "Estimate Locate Observe",
-	"the limit of the store, and the role for a pin":  "Save",
-	"the role, and that it is no legal hold":          "Pin Unpin",
-	"only workspaces that the key may load":           "Forks Workspaces",
-	"the scheduler alone":                             "Forget",
-	"refused on a server, or in part":                 "Resume Scrub",
+	"a directory inside, and the limit of workspaces":               "Fork Init",
+	"a directory inside":                                            "Estimate Locate Observe",
+	"the limit and the shares of the store, and the role for a pin": "Save",
+	"nothing before; what is taken is measured after":               "Sweep Thin",
+	"the role, and that it is no legal hold":                        "Pin Unpin",
+	"only workspaces that the key may load":                         "Forks Workspaces",
+	"the scheduler alone":                                           "Forget",
+	"refused on a server, or in part":                               "Resume Scrub",
 	"nothing: workspaces are checked where they are loaded": "ApplyRestore Attest Backup Blame Chronicle Conversation Deinit Diff DropBackup Effects Erase Find List Log Open " +
 		"PlanPurge PlanRestore Prove Purge PushBackup Rows Search SetBackup SetTasks Standing State Status Story Tasks Verifications ViewPlan ViewTimeline",
-	"nothing: a role for the whole store":         "Rebuild Space SpacePlan Sweep Thin",
+	"nothing: a role for the whole store":         "Rebuild Space SpacePlan",
 	"nothing: an ID that only its readers know":   "Bytes",
 	"nothing: called by the server, not a client": "Close",
 }

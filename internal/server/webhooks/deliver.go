@@ -145,18 +145,13 @@ func (c *Dispatcher) putAttempt(ctx context.Context, book serverdb.Book, d retak
 // disableWebhook disables a webhook whose receiver answered 410 Gone, unless its URL was changed
 // meanwhile.
 func (c *Dispatcher) disableWebhook(ctx context.Context, book serverdb.Book, was serverdb.Hook, now time.Time) error {
-	h, err := book.Hook(ctx, was.ID)
-	if errors.Is(err, serverdb.ErrNotFound) {
+	_, err := book.ChangeHook(ctx, was.ID, func(h *serverdb.Hook) error {
+		if h.URL == was.URL && h.Disabled == nil {
+			h.Disabled, h.Why = &now, "the receiver answered 410 Gone"
+		}
 		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("find webhook: %w", err)
-	}
-	if h.URL != was.URL || h.Disabled != nil {
-		return nil
-	}
-	h.Disabled, h.Why = &now, "the receiver answered 410 Gone"
-	if err := book.PutHook(ctx, h); err != nil {
+	})
+	if err != nil && !errors.Is(err, serverdb.ErrNotFound) {
 		return fmt.Errorf("disable webhook: %w", err)
 	}
 	return nil

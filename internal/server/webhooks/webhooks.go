@@ -54,6 +54,7 @@ type Options struct {
 	Log         *slog.Logger
 	Rand        func() float64 // in [0, 1), for jitter; nil: random
 	Concurrency int            // messages that are sent at once; 0: 32
+	Poll        time.Duration  // see jobs.Options
 	// IsElsewhere reports whether an error of OpenOutbox means that another server has the
 	// namespace open.
 	IsElsewhere func(error) bool
@@ -88,11 +89,11 @@ func New(o Options) *Dispatcher {
 	}
 	c := &Dispatcher{opts: o}
 	c.outboxWorker = jobs.New(jobs.Options{
-		Queue: serverdb.QueueOutbox, Ledger: o.Ledger, Clock: o.Clock, Log: o.Log, Rand: o.Rand,
+		Queue: serverdb.QueueOutbox, Ledger: o.Ledger, Clock: o.Clock, Log: o.Log, Rand: o.Rand, Poll: o.Poll,
 		Lease: claimLease, Timeout: drainTimeout, Concurrency: drainConcurrency, LaneConcurrency: 1, Handle: c.drainDue, IsElsewhere: o.IsElsewhere,
 	})
 	c.deliveryWorker = jobs.New(jobs.Options{
-		Queue: serverdb.QueueDelivery, Ledger: o.Ledger, Clock: o.Clock, Log: o.Log, Rand: o.Rand,
+		Queue: serverdb.QueueDelivery, Ledger: o.Ledger, Clock: o.Clock, Log: o.Log, Rand: o.Rand, Poll: o.Poll,
 		Lease: claimLease, Timeout: sendTimeout, Concurrency: o.Concurrency, LaneConcurrency: min(perEndpoint, o.Concurrency), LaneOf: c.endpointLane, Handle: c.Deliver,
 	})
 	return c

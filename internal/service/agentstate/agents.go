@@ -14,6 +14,7 @@ import (
 	"github.com/retake-dev/retake/internal/service/checkpoint"
 	"github.com/retake-dev/retake/internal/service/history"
 	"github.com/retake-dev/retake/internal/service/insight"
+	"github.com/retake-dev/retake/internal/service/rescue"
 	"github.com/retake-dev/retake/internal/service/workspace"
 )
 
@@ -23,6 +24,7 @@ type Agents struct {
 	history     *history.History
 	checkpoints *checkpoint.Checkpoints
 	insight     *insight.Insight
+	rescuer     *rescue.Rescuer
 	localAgents bool // agents run on this machine, so the exit of their process can be seen
 
 	mu       sync.Mutex // guards states
@@ -32,9 +34,9 @@ type Agents struct {
 }
 
 // New returns an Agents. Start must be called before it handles signals.
-func New(w *workspace.Registry, h *history.History, c *checkpoint.Checkpoints, i *insight.Insight, localAgents bool) *Agents {
+func New(w *workspace.Registry, h *history.History, c *checkpoint.Checkpoints, r *rescue.Rescuer, i *insight.Insight, localAgents bool) *Agents {
 	return &Agents{
-		workspaces: w, history: h, checkpoints: c, insight: i, localAgents: localAgents,
+		workspaces: w, history: h, checkpoints: c, insight: i, rescuer: r, localAgents: localAgents,
 		states: map[retake.WorkspaceID]*State{}, caughtUp: make(chan struct{}),
 	}
 }

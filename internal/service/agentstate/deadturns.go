@@ -104,7 +104,7 @@ func (h *State) handleTurnEnd(ws retake.Workspace, sig retake.Signal, habits ret
 	if now == nil || now.Phase != session.Working || now.Turn.ID != x.Turn.ID || !now.Turn.Since.Equal(x.Turn.Since) {
 		return nil
 	}
-	j, store := h.handleSignalLocked(ws, sig, habits, false)
+	j, store := h.handleSignalLocked(ws, sig, habits, arrival{})
 	store()
 	h.state.MarkLeft(x.Key())
 	return j

@@ -11,6 +11,9 @@ import (
 
 // Effects lists the external effects since a checkpoint.
 func (s *Agents) Effects(ctx context.Context, ws retake.WorkspaceID, since string) ([]retake.Effect, error) {
+	if _, err := s.workspaces.LoadWorkspace(ctx, ws); err != nil {
+		return nil, err
+	}
 	after := int64(0)
 	if since != "" {
 		cp, err := s.history.Find(ctx, ws, since)

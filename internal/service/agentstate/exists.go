@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/retake-dev/retake"
@@ -12,21 +13,40 @@ import (
 	"github.com/retake-dev/retake/internal/service/workspace"
 )
 
-// pathExistsFunc returns a function that reports whether a path named by a call exists.
-// When in doubt it does: an extra checkpoint costs little.
-func (s *Agents) pathExistsFunc(ws retake.Workspace, sig retake.Signal) func(string) bool {
+// pathFuncs returns functions that report whether a path named by a call exists, and whether it is
+// inside the workspace. When in doubt it exists, and is outside: an extra checkpoint costs little.
+func (s *Agents) pathFuncs(ws retake.Workspace, sig retake.Signal) (exists, inside func(string) bool) {
 	bases := callBaseDirs(sig)
-	return func(place string) bool {
-		if filepath.IsAbs(place) {
-			return s.pathExists(ws.Root, place)
+	absolute := func(place string) []string {
+		switch {
+		case filepath.IsAbs(place):
+			return []string{place}
+		case place == "~" || strings.HasPrefix(place, "~/"):
+			return []string{filepath.Join(s.workspaces.HomeDir, place[1:])}
 		}
-		for _, base := range bases {
-			if s.pathExists(ws.Root, filepath.Join(base, place)) {
-				return true
-			}
+		all := make([]string, len(bases))
+		for i, base := range bases {
+			all[i] = filepath.Join(base, place)
 		}
-		return false
+		return all
 	}
+	exists = func(place string) bool {
+		return slices.ContainsFunc(absolute(place), func(p string) bool { return s.pathExists(ws.Root, p) })
+	}
+	inside = func(place string) bool {
+		return !slices.ContainsFunc(absolute(place), func(p string) bool { return !isBelow(ws.Root, p) })
+	}
+	return exists, inside
+}
+
+// isBelow reports whether a path is in a directory, with the links on the way to it resolved.
+func isBelow(root, path string) bool {
+	dir, err := workspace.RealPath(filepath.Dir(path))
+	if err != nil {
+		dir = filepath.Dir(filepath.Clean(path)) // it is not there
+	}
+	rel, err := filepath.Rel(root, filepath.Join(dir, filepath.Base(path)))
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
 // callBaseDirs returns the directories that the paths of a call may be relative to: the
@@ -57,12 +77,15 @@ func callBaseDirs(sig retake.Signal) []string {
 	return bases
 }
 
-// pathExists walks to a path by handles, without following links. A path outside the
-// workspace or through a link counts as existing.
+// pathExists walks to a path in the workspace by handles, without following links. A path through a
+// link counts as existing.
 func (s *Agents) pathExists(root, path string) bool {
 	rel, err := filepath.Rel(root, filepath.Clean(path))
-	if err != nil || rel == "." || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+	if err == nil && rel == "." {
 		return true
+	}
+	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return s.existsOutside(path)
 	}
 	dir, err := s.workspaces.FS.OpenRoot(root)
 	if err != nil {
@@ -86,5 +109,16 @@ func (s *Agents) pathExists(root, path string) bool {
 	}
 	_, err = dir.Lstat(names[len(names)-1])
 	_ = dir.Close() // only read
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// existsOutside reports whether a path outside of the workspace exists.
+func (s *Agents) existsOutside(path string) bool {
+	dir, err := s.workspaces.FS.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	defer dir.Close() //nolint:errcheck // only looked
+	_, err = dir.Lstat(filepath.Base(path))
 	return !errors.Is(err, fs.ErrNotExist)
 }

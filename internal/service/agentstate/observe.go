@@ -79,7 +79,8 @@ func (s *Agents) observeSignal(ctx context.Context, sig retake.Signal, waited bo
 	if sig.Kind == retake.SignalSessionEnd {
 		h.endTurnOfSession(ctx, ws, sig, habits)
 	}
-	out, err := s.awaitReaction(ctx, h.handleSignal(ws, sig, habits, waited))
+	who, _ := retake.ActorOf(ctx)
+	out, err := s.awaitReaction(ctx, h.handleSignal(ws, sig, habits, arrival{waited, who}))
 	if out.Note != "" && (err != nil || waited) { // it is not delivered
 		h.updateState(func(st *session.State) { st.TakeBackNote(sig.Agent+" "+sig.Session, sig.ID) })
 	}
@@ -223,6 +224,11 @@ func checkpointIDOf(id retake.SignalID) retake.CheckpointID {
 
 // saveForSignal takes the checkpoint that a signal asks for.
 func (s *Agents) saveForSignal(ctx context.Context, h *State, j *signalJob) error {
+	if s.workspaces.MayAdd != nil {
+		if err := s.workspaces.MayAdd(ctx, j.ws.ID, j.who); err != nil {
+			return err
+		}
+	}
 	ws, root, err := s.workspaces.OpenRoot(ctx, j.ws.ID)
 	if err != nil {
 		return err
@@ -240,7 +246,8 @@ func (s *Agents) saveForSignal(ctx context.Context, h *State, j *signalJob) erro
 		req.IfChanged = true // it is too late to be the state before the call
 	}
 	files := h.filesFor(save, j.act.Session)
-	a := checkpoint.Options{State: files, Describe: func(cp *retake.Checkpoint) { cp.Turn = &turn }}
+	rescued := s.prepareRescue(ctx, ws, j, turn.Late)
+	a := checkpoint.Options{State: files, Rescue: rescued, Describe: func(cp *retake.Checkpoint) { cp.Turn, cp.Key = &turn, j.who.Key }}
 	l := s.workspaces.CacheFor(ws.ID)
 	l.LockAndCancelCheck()
 	defer l.Mu.Unlock()
@@ -260,7 +267,7 @@ func (s *Agents) saveForSignal(ctx context.Context, h *State, j *signalJob) erro
 		})
 	}
 	cp := res.Checkpoint
-	j.checkpoint, j.recorded, j.warnings = &cp, res.Recorded, res.Warnings
+	j.checkpoint, j.recorded, j.warnings = &cp, res.Recorded, append(res.Warnings, notSavedWarning(cp.Rescues)...)
 	return nil
 }
 
@@ -283,7 +290,7 @@ const hookBudget = 2 * time.Second
 
 // shouldRetrySignal reports whether an error leaves a signal in the queue.
 func shouldRetrySignal(err error) bool {
-	return err != nil && !errors.Is(err, context.Canceled) && !retake.IsKind(err, retake.Invalid) && !retake.IsKind(err, retake.Exists)
+	return err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, workspace.ErrOverLimit) && !retake.IsKind(err, retake.Invalid) && !retake.IsKind(err, retake.Exists)
 }
 
 // Tasks returns the newest task list.
@@ -311,8 +318,14 @@ func (s *Agents) SetTasks(ctx context.Context, id retake.WorkspaceID, tasks []re
 	if s.workspaces.HabitsOf(id).Paused {
 		return retake.Reaction{}, &retake.Error{Kind: retake.Denied, What: "this workspace is paused", Safe: workspace.Unchanged, Hint: "continue: retake unpause"}
 	}
+	h := s.StateOf(id)
+	h.replacing.Lock() // of two that replace the same version, one is refused
+	defer h.replacing.Unlock()
+	if err := retake.CheckVersion(ctx, "the to-do list", retake.TasksVersion(h.latestTasks())); err != nil {
+		return retake.Reaction{}, err
+	}
 	sig := retake.Signal{ID: queue.NewID(), Kind: retake.SignalTasks, Time: s.workspaces.Clock.Now(), Agent: manualAgent, Session: manualAgent, Dir: ws.Root, Tasks: tasks}
-	s.StateOf(id).updateState(func(st *session.State) {
+	h.updateState(func(st *session.State) {
 		if x := st.Newest(); x != nil {
 			sig.Agent, sig.Session = x.Agent, x.ID
 		}

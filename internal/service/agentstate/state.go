@@ -34,6 +34,8 @@ type State struct {
 	awaitedPIDs map[int]bool // agent processes whose exit is awaited
 	version     uint64       // counts the versions of state that are to be stored
 
+	replacing sync.Mutex // taken before mu; held while a to-do list is replaced
+
 	storing sync.Mutex // taken after mu or alone; guards what follows
 	stored  uint64     // the version that is on disk
 
@@ -45,6 +47,7 @@ type signalJob struct {
 	ws         retake.Workspace
 	sig        retake.Signal
 	act        session.Act
+	who        retake.Actor  // whose key reported it; empty: none, or it was queued before the last start
 	stored     chan struct{} // closed when the state that knows of the signal is on disk
 	done       chan struct{}
 	checkpoint *retake.Checkpoint
@@ -77,14 +80,19 @@ func (s *Agents) allAgentStates() []*State {
 	return slices.Collect(maps.Values(s.states))
 }
 
-// handleSignal updates the state with one signal and queues the checkpoint it needs. waited
-// is set for a signal that was queued: it is too late for a checkpoint that must come
-// before something.
-func (h *State) handleSignal(ws retake.Workspace, sig retake.Signal, habits retake.Habits, waited bool) *signalJob {
+// arrival says how a signal came. waited is set for one that was queued: it is too late for a
+// checkpoint that must come before something.
+type arrival struct {
+	waited bool
+	who    retake.Actor
+}
+
+// handleSignal updates the state with one signal and queues the checkpoint it needs.
+func (h *State) handleSignal(ws retake.Workspace, sig retake.Signal, habits retake.Habits, from arrival) *signalJob {
 	j, store := func() (*signalJob, func()) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		return h.handleSignalLocked(ws, sig, habits, waited)
+		return h.handleSignalLocked(ws, sig, habits, from)
 	}()
 	store() // beside the checkpoint: on some file systems this takes as long
 	return j
@@ -92,7 +100,7 @@ func (h *State) handleSignal(ws retake.Workspace, sig retake.Signal, habits reta
 
 // handleSignalLocked is handleSignal for a caller that holds mu. The caller must call store,
 // with mu or without: the job ends only after it.
-func (h *State) handleSignalLocked(ws retake.Workspace, sig retake.Signal, habits retake.Habits, waited bool) (j *signalJob, store func()) {
+func (h *State) handleSignalLocked(ws retake.Workspace, sig retake.Signal, habits retake.Habits, from arrival) (j *signalJob, store func()) {
 	if i := slices.IndexFunc(h.queue, func(j *signalJob) bool { return j.sig.ID == sig.ID }); i >= 0 {
 		return h.queue[i], func() {}
 	}
@@ -103,11 +111,11 @@ func (h *State) handleSignalLocked(ws retake.Workspace, sig retake.Signal, habit
 	if c := sig.Call; c != nil && c.Kind == retake.CallWrite {
 		st.AddWrittenPaths(sig.Agent+" "+sig.Session, relativePaths(ws.Root, sig.Dir, c.Paths), c.Failed)
 	}
-	if act.Save != nil && !act.Save.StillRisky(h.svc.pathExistsFunc(ws, sig)) {
+	if act.Save != nil && !act.Save.StillRisky(h.svc.pathFuncs(ws, sig)) {
 		act.Save = nil
 	}
-	j = &signalJob{ws: ws, sig: sig, act: act, stored: make(chan struct{}), done: make(chan struct{})}
-	if waited && act.Save != nil && act.Save.MustComeFirst() {
+	j = &signalJob{ws: ws, sig: sig, act: act, who: from.who, stored: make(chan struct{}), done: make(chan struct{})}
+	if from.waited && act.Save != nil && act.Save.MustComeFirst() {
 		j.act.Save, act.Save = nil, nil
 	}
 	if act.Save != nil && !act.Save.MustComeFirst() && h.svc.workspaces.SignalDir != "" {

@@ -8,9 +8,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/engine/capture"
+	"github.com/retake-dev/retake/internal/platform/diag"
 	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/platform/marker"
 	"github.com/retake-dev/retake/internal/pure/termtext"
@@ -25,9 +27,48 @@ const (
 	giantBytes = 200 << 30
 )
 
+// The limits when nobody asked: reading more would slow the machine down behind a user's back.
+const (
+	automaticFiles = 200_000
+	automaticBytes = 20 << 30
+	automaticWait  = time.Second
+)
+
 // Init protects a directory: it checks for consent, writes the marker, and takes the first
 // checkpoint. If that fails the marker is removed again.
 func (s *Checkpoints) Init(ctx context.Context, req retake.InitRequest) (retake.SaveResult, error) {
+	if !req.Automatic {
+		return s.protectDir(ctx, req)
+	}
+	type result struct {
+		res retake.SaveResult
+		err error
+	}
+	done := make(chan result, 1)
+	s.workspaces.Work.Go(func() {
+		r := result{err: errors.New("protecting the directory broke off")}
+		s.workspaces.RunTask(workspace.TaskSaves, func() error {
+			res, err := s.protectDir(context.WithoutCancel(ctx), req)
+			r = result{res, err}
+			if retake.IsKind(err, retake.Denied) || retake.IsKind(err, retake.Exists) {
+				return diag.ErrSkipped // nothing failed: it is not done
+			}
+			return err
+		})
+		done <- r
+	})
+	select {
+	case r := <-done:
+		return r.res, r.err
+	case <-ctx.Done():
+		return retake.SaveResult{}, ctx.Err()
+	case <-time.After(automaticWait):
+		return retake.SaveResult{Warnings: []retake.Warning{{Code: "later", Text: "the first checkpoint goes on in the background"}}}, nil
+	}
+}
+
+// protectDir is Init, whoever asked for it.
+func (s *Checkpoints) protectDir(ctx context.Context, req retake.InitRequest) (retake.SaveResult, error) {
 	path, err := workspace.RealPath(req.Dir)
 	if err != nil {
 		return retake.SaveResult{}, workspace.WrapError("there is no directory "+req.Dir, workspace.Unchanged, err)
@@ -37,7 +78,7 @@ func (s *Checkpoints) Init(ctx context.Context, req retake.InitRequest) (retake.
 		return retake.SaveResult{}, workspace.WrapError("the directory cannot be opened", workspace.Unchanged, err)
 	}
 	defer root.Close() //nolint:errcheck // a directory handle
-	if err := s.checkConsent(ctx, path, root, req.Accept); err != nil {
+	if err := s.checkConsent(ctx, path, root, &req); err != nil {
 		return retake.SaveResult{}, err
 	}
 	if _, err := s.workspaces.Store(ctx); retake.IsKind(err, retake.Damaged) { // "protected already" would help nobody
@@ -241,9 +282,17 @@ func (s *Checkpoints) Estimate(ctx context.Context, dir string) (retake.Estimate
 	return e, nil
 }
 
-// checkConsent refuses a directory with dangers that were not accepted.
-func (s *Checkpoints) checkConsent(ctx context.Context, path string, root fsx.Dir, accepted []string) error {
-	stop := func(m capture.Measurement) bool { return m.Files > giantFiles || m.Bytes > giantBytes }
+// checkConsent refuses a directory with dangers that were not accepted. A home directory is refused
+// without being measured.
+func (s *Checkpoints) checkConsent(ctx context.Context, path string, root fsx.Dir, req *retake.InitRequest) error {
+	if err := refuseDangers(path, s.findDangers(ctx, path, capture.Measurement{}), req.Accept); err != nil {
+		return err
+	}
+	files, bytes := int64(giantFiles), int64(giantBytes)
+	if req.Automatic {
+		files, bytes = automaticFiles, automaticBytes
+	}
+	stop := func(m capture.Measurement) bool { return m.Files > files || m.Bytes > bytes }
 	skip, err := s.workspaces.StoreDirIDs()
 	if err != nil {
 		return workspace.WrapError("the store cannot be found", workspace.Unchanged, err)
@@ -252,8 +301,16 @@ func (s *Checkpoints) checkConsent(ctx context.Context, path string, root fsx.Di
 	if err != nil {
 		return workspace.WrapError("the directory cannot be measured", workspace.Unchanged, err)
 	}
+	if req.Automatic && stop(m) {
+		return refuseDangers(path, []retake.Danger{{Class: retake.DangerGiant, Text: fmt.Sprintf("%s has more than %d files or %d GB", path, files, bytes>>30)}}, nil)
+	}
+	return refuseDangers(path, s.findDangers(ctx, path, m), req.Accept)
+}
+
+// refuseDangers returns an error if one of the dangers was not accepted.
+func refuseDangers(path string, dangers []retake.Danger, accepted []string) error {
 	var open, texts []string
-	for _, d := range s.findDangers(ctx, path, m) {
+	for _, d := range dangers {
 		if !slices.Contains(accepted, d.Class) {
 			open, texts = append(open, d.Class), append(texts, d.Text)
 		}

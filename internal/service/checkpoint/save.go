@@ -66,6 +66,13 @@ type Options struct {
 	Exact    bool                     // with IfChanged: times and owners count too
 	Describe func(*retake.Checkpoint) // adds to the checkpoint before it is sealed
 	State    AgentFiles               // what is stored of the agent; nil: nothing
+	Rescue   OutsideFiles             // what is stored of files outside the workspace; nil: nothing
+}
+
+// OutsideFiles stores files outside of the workspace with a checkpoint. It cannot fail: what it does
+// not store it names. The entry is nil if nothing was stored.
+type OutsideFiles interface {
+	Store(ctx context.Context, w store.Writer) (*retake.Entry, []retake.Rescue)
 }
 
 // AgentFiles is what a checkpoint stores of an agent: documents by name, and entries whose
@@ -126,6 +133,9 @@ type Writer struct {
 	policy   retake.Policy // of the last capture; the user may change it meanwhile
 	healed   func()        // to be called when the last capture is durable; nil: the store is not damaged
 	warnings []retake.Warning
+
+	rescues     []retake.Rescue // what was stored of Options.Rescue, once for all checkpoints of this writer
+	rescueEntry *retake.Entry
 }
 
 // BeginCheckpoint opens the writer of a workspace and syncs the catalog. It refuses when
@@ -225,11 +235,15 @@ func (t *Writer) captureAndSeal(ctx context.Context, req retake.SaveRequest) (cp
 			return *t.parent, false, nil
 		}
 	} else if err = t.svc.workspaces.CheckTreeSize(res.Files.Sum.Bytes); err == nil {
-		cp, err = t.newCheckpoint(res, req)
+		t.storeOutsideFiles(ctx)
+		cp, err = t.newCheckpoint(ctx, res, req)
 	}
 	if err == nil {
 		card := retake.Card{V: retake.CardVersion, Checkpoint: cp}
 		documents, stored := t.storedAgentFiles(ctx)
+		if t.rescueEntry != nil {
+			stored = append(stored, *t.rescueEntry)
+		}
 		err = t.Writer.Seal(ctx, store.SealRequest{Card: card, Files: res.Files, State: documents, StoredState: stored})
 	}
 	if err != nil {
@@ -252,6 +266,14 @@ func (t *Writer) captureAndSeal(ctx context.Context, req retake.SaveRequest) (cp
 		f(cp, res)
 	}
 	return cp, true, nil
+}
+
+// storeOutsideFiles stores what the call may destroy elsewhere, before the seal that holds it.
+func (t *Writer) storeOutsideFiles(ctx context.Context) {
+	if t.Rescue != nil {
+		t.rescueEntry, t.rescues = t.Rescue.Store(ctx, t.Writer)
+		t.Rescue = nil // a second checkpoint of the same call has the same files
+	}
 }
 
 // storedAgentFiles returns what the checkpoint stores of the agent. Without it the checkpoint is
@@ -308,7 +330,7 @@ func (t *Writer) captureFiles(ctx context.Context, req retake.SaveRequest) (*cap
 }
 
 // newCheckpoint returns the checkpoint of a capture, not sealed yet.
-func (t *Writer) newCheckpoint(res *capture.Result, req retake.SaveRequest) (retake.Checkpoint, error) {
+func (t *Writer) newCheckpoint(ctx context.Context, res *capture.Result, req retake.SaveRequest) (retake.Checkpoint, error) {
 	id, err := req.ID, error(nil)
 	if id == "" {
 		id, err = workspace.NewCheckpointID()
@@ -322,7 +344,10 @@ func (t *Writer) newCheckpoint(res *capture.Result, req retake.SaveRequest) (ret
 		Tree: res.Files.Object, Content: res.Content, Coverage: res.Coverage,
 		Files: res.Files.Sum.Files + res.Files.Sum.Symlinks, Dirs: res.Files.Sum.Dirs,
 		Bytes: res.Files.Sum.Bytes, NewBytes: res.NewBytes, Changed: res.Changed,
-		Policy: t.policy,
+		Policy: t.policy, Rescues: t.rescues,
+	}
+	if a, ok := retake.ActorOf(ctx); ok {
+		cp.Key = a.Key
 	}
 	if t.parent != nil {
 		cp.Parent = t.parent.ID
@@ -342,10 +367,8 @@ func (t *Writer) newCheckpoint(res *capture.Result, req retake.SaveRequest) (ret
 // recordSealed writes what follows from a seal: the row, the sync mark and the stat index.
 // None of it can undo the checkpoint.
 func (t *Writer) recordSealed(ctx context.Context, cp retake.Checkpoint, d *capture.Draft) {
-	if err := t.svc.workspaces.Catalog.Append(ctx, cp); err != nil {
+	if err := t.svc.workspaces.Catalog.Append(ctx, cp, workspace.SyncedMark(t.Writer.Head())); err != nil {
 		t.warnings = append(t.warnings, retake.Warning{Code: "unlisted", Text: "saved, but not listed yet; the next command lists it: " + err.Error()})
-	} else if err := t.svc.workspaces.MarkCatalogSynced(ctx, t.Writer.Head()); err != nil {
-		t.warnings = append(t.warnings, retake.Warning{Code: "catalog", Text: err.Error()})
 	}
 	if err := t.svc.workspaces.SaveIndex(t.ws.ID, d); err != nil {
 		t.warnings = append(t.warnings, retake.Warning{Code: "index", Text: "the next save reads every file again: " + err.Error()})

@@ -49,11 +49,7 @@ func (s *History) Find(ctx context.Context, ws retake.WorkspaceID, ref string) (
 	}
 	cp, err := retake.Checkpoint{}, catalog.ErrNotFound
 	if retake.MayLoad(ctx, ws) {
-		cp, err = s.resolveRef(ctx, ws, r, ref)
-		if errors.Is(err, catalog.ErrNotFound) {
-			workspace.AwaitCatalog(s.workspaces)
-			cp, err = s.resolveRef(ctx, ws, r, ref)
-		}
+		cp, err = workspace.FindInCatalog(s.workspaces, func() (retake.Checkpoint, error) { return s.resolveRef(ctx, ws, r, ref) })
 	}
 	if errors.Is(err, catalog.ErrNotFound) {
 		if r.Form == retake.RefGood {

@@ -207,6 +207,10 @@ func (p *purgeRun) cleanRecord(ctx context.Context, l store.Record) (store.Recor
 	for _, g := range gaps {
 		p.removedPaths[g] = true
 	}
+	rescued, cleaned, err := p.cleanRescues(ctx, &l)
+	if err != nil {
+		return l, false, fmt.Errorf("rescues of checkpoint %d: %w", l.Card.Checkpoint.Number, err)
+	}
 	state, held, err := p.maskState(ctx, l.State)
 	if err != nil {
 		return l, false, fmt.Errorf("state of checkpoint %d: %w", l.Card.Checkpoint.Number, err)
@@ -215,10 +219,10 @@ func (p *purgeRun) cleanRecord(ctx context.Context, l store.Record) (store.Recor
 	if err != nil {
 		return l, false, err
 	}
-	if len(gaps) == 0 && !held && !said {
+	if len(gaps) == 0 && !held && !said && !cleaned {
 		return l, false, nil
 	}
-	l.Card, l.State = card, state
+	l.Card, l.State = card, append(state, rescued...)
 	if len(gaps) > 0 {
 		l.Files = files
 		p.updateCoverage(&l.Card.Checkpoint, files, gaps)

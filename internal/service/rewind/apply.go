@@ -21,6 +21,13 @@ func (s *Rewinder) ApplyRestore(ctx context.Context, req retake.ApplyRequest) (r
 	if err := validateApply(req); err != nil {
 		return retake.RestoreResult{}, err
 	}
+	if o, err := s.findOutside(ctx, req.PlanRequest); err != nil || o != nil {
+		if err != nil {
+			return retake.RestoreResult{}, err
+		}
+		res, err := o.apply(ctx, req)
+		return res, workspace.WrapError("not restored", workspace.Unchanged, err)
+	}
 	if res, known, err := s.findApplied(ctx, req); err != nil || known {
 		return res, err
 	}

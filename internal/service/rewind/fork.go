@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/retake-dev/retake"
@@ -155,7 +156,8 @@ func (g *forkBuilder) copyFiles(ctx context.Context, st store.Store) (fork.Repor
 	if store.IsRemote(st) {
 		workers = store.RemoteReads
 	}
-	job := fork.Job{Trees: g.dirCache.WrapTrees(st), Workers: workers, Want: g.treeRoot, To: g.dir, Progress: g.req.Progress, OnWritten: func(path string, i fsx.Info) {
+	refuse := !g.req.Throwaway && !slices.Contains(g.req.Accept, retake.ObstacleSetuid)
+	job := fork.Job{RefuseSetuid: refuse, Trees: g.dirCache.WrapTrees(st), Workers: workers, Want: g.treeRoot, To: g.dir, Progress: g.req.Progress, OnWritten: func(path string, i fsx.Info) {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		g.written[path] = i
@@ -173,7 +175,14 @@ func (g *forkBuilder) copyFiles(ctx context.Context, st store.Store) (fork.Repor
 			job.From, job.InodeNumber, job.FindUnchanged = root, x.InodeNumber, unchangedFinder(x)
 		}
 	}
-	return fork.Build(ctx, job)
+	rep, err := fork.Build(ctx, job)
+	if errors.Is(err, fork.ErrSetuid) {
+		err = &retake.Error{
+			Kind: retake.Denied, What: "not forked: a file would run with more rights than its user has", Safe: workspace.Unchanged, Err: err, Accept: []string{retake.ObstacleSetuid},
+			Hint: fmt.Sprintf("to allow it, add --accept setuid: retake fork %d --accept setuid", g.origin.Number),
+		}
+	}
+	return rep, err
 }
 
 // loadNewestIndex returns the stat index of the newest checkpoint.
@@ -245,17 +254,17 @@ func (g *forkBuilder) sealFirst(ctx context.Context, t *checkpoint.Writer, ws re
 	cp := g.origin
 	cp.ID, cp.Workspace, cp.Number, cp.Parent, cp.Time = id, ws.ID, 1, g.origin.ID, g.svc.workspaces.Clock.Now()
 	cp.Trigger, cp.Intent, cp.NewBytes, cp.Changed, cp.Return = retake.TriggerFork, fmt.Sprintf("forked from %d of %s", g.origin.Number, g.ws.Name), 0, retake.Counts{}, nil
-	cp.Turn, cp.Effects = nil, nil
+	cp.Turn, cp.Effects, cp.Key = nil, nil, ""
+	if a, ok := retake.ActorOf(ctx); ok {
+		cp.Key = a.Key
+	}
 	if err := g.svc.workspaces.Catalog.PutWorkspace(ctx, ws); err != nil {
 		return cp, err
 	}
 	if err := t.Writer.Seal(ctx, store.SealRequest{Card: retake.Card{V: retake.CardVersion, Checkpoint: cp}, Files: g.treeRoot}); err != nil {
 		return cp, err
 	}
-	if err := g.svc.workspaces.Catalog.Append(ctx, cp); err != nil {
-		return cp, err
-	}
-	return cp, g.svc.workspaces.MarkCatalogSynced(ctx, t.Writer.Head())
+	return cp, g.svc.workspaces.Catalog.Append(ctx, cp, workspace.SyncedMark(t.Writer.Head()))
 }
 
 // saveForkIndex writes a stat index of the new files, so that the first save does not read
@@ -272,6 +281,9 @@ func (g *forkBuilder) saveForkIndex(ctx context.Context, st store.Store, l *work
 
 // Forks lists the forks of a workspace.
 func (s *Rewinder) Forks(ctx context.Context, ws retake.WorkspaceID) ([]retake.WorkspaceState, error) {
+	if _, err := s.workspaces.LoadWorkspace(ctx, ws); err != nil {
+		return nil, err
+	}
 	all, err := s.workspaces.Workspaces(ctx)
 	if err != nil {
 		return nil, err

@@ -19,6 +19,12 @@ import (
 
 // PlanRestore returns what a restore, undo, redo or adopt would do. It changes nothing.
 func (s *Rewinder) PlanRestore(ctx context.Context, req retake.PlanRequest) (retake.Plan, error) {
+	if o, err := s.findOutside(ctx, req); err != nil || o != nil {
+		if err == nil {
+			err = o.makePlan(ctx)
+		}
+		return o.planOrNone(), workspace.WrapError("no plan could be made", workspace.Unchanged, err)
+	}
 	at, err := s.openRestoreRoot(ctx, req)
 	if err != nil {
 		return retake.Plan{}, err

@@ -43,6 +43,7 @@ var goings = map[string]func(*testing.T, *bench){
 	"UndoRestore":                    undoRestore,
 	"ForkAndAdopt":                   forkAndAdopt,
 	"AdoptConflict":                  adoptConflict,
+	"ForkAsksAboutSetuid":            forkAsksAboutSetuid,
 }
 
 func (b *bench) plan(req retake.PlanRequest) retake.Plan {

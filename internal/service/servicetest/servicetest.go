@@ -68,6 +68,7 @@ func Run(t *testing.T, h Harness) {
 	maps.Copy(all, tellings)
 	maps.Copy(all, verifyings)
 	maps.Copy(all, rows)
+	maps.Copy(all, rescuings)
 	names := slices.Sorted(maps.Keys(all))
 	for i, name := range names {
 		if f := all[name]; !h.Again || !testing.Short() || i%sampled == 0 {

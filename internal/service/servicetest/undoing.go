@@ -1,6 +1,7 @@
 package servicetest
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -368,6 +369,28 @@ func forkAndAdopt(t *testing.T, b *bench) {
 	}
 	_, err = b.s.Fork(b.ctx(), retake.ForkRequest{Workspace: b.ws.ID, Ref: "1", Dir: dir})
 	wantKind(t, err, retake.Exists)
+}
+
+// A fork asks before it writes a file that runs with the rights of its owner, as a restore does.
+func forkAsksAboutSetuid(t *testing.T, b *bench) {
+	b.write("tool", "#!/bin/sh\n")
+	b.must(os.Chmod(filepath.Join(b.root, "tool"), 0o755|os.ModeSetuid))
+	b.init()
+	dir := filepath.Join(filepath.Dir(b.root), "trial")
+	req := retake.ForkRequest{Workspace: b.ws.ID, Ref: "1", Dir: dir}
+	_, err := b.s.Fork(b.ctx(), req)
+	if e := retake.AsError(err); e == nil || e.Kind != retake.Denied || !slices.Equal(e.Accept, []string{retake.ObstacleSetuid}) {
+		t.Fatalf("forked without asking: %+v", err)
+	}
+	if _, err := os.Lstat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the refused fork left %s: %v", dir, err)
+	}
+	req.Accept = []string{retake.ObstacleSetuid}
+	_, err = b.s.Fork(b.ctx(), req)
+	b.must(err)
+	if i, err := os.Lstat(filepath.Join(dir, "tool")); err != nil || i.Mode()&os.ModeSetuid == 0 {
+		t.Errorf("the accepted fork has %v, %v", i, err)
+	}
 }
 
 func adoptConflict(t *testing.T, b *bench) {

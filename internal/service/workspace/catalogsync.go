@@ -23,9 +23,15 @@ const (
 	lastMark = "last:" // the highest number of a workspace whose newest checkpoints were lost
 )
 
+// SyncedMark says that the catalog has everything up to a head.
+func SyncedMark(h store.Head) catalog.Mark {
+	return catalog.Mark{Key: seqMark + string(h.Workspace.ID), Value: strconv.FormatInt(h.Seq, 10)}
+}
+
 // MarkCatalogSynced records that the catalog has everything up to this head.
 func (s *Registry) MarkCatalogSynced(ctx context.Context, h store.Head) error {
-	return s.Catalog.SetMark(ctx, seqMark+string(h.Workspace.ID), strconv.FormatInt(h.Seq, 10))
+	m := SyncedMark(h)
+	return s.Catalog.SetMark(ctx, m.Key, m.Value)
 }
 
 // SyncCatalog brings the catalog up to a head of the store: rows, tombstones and pins.
@@ -167,7 +173,11 @@ func (s *Registry) Rebuild(ctx context.Context) (retake.RebuildReport, error) {
 		return rep, WrapError("not rebuilt", Unchanged, damage)
 	}
 	s.CatalogMu.Lock()
-	defer s.CatalogMu.Unlock()
+	s.catalogChanges.Add(1)
+	defer func() {
+		s.catalogChanges.Add(1)
+		s.CatalogMu.Unlock()
+	}()
 	ctx = context.WithoutCancel(ctx) // half a catalog is worse than an old one
 	last := s.lastNumbers(AsMaintainer(ctx), heads)
 	if err := s.Catalog.Reset(AsMaintainer(ctx)); err != nil {

@@ -21,6 +21,9 @@ func (s *Registry) CheckTreeSize(bytes int64) error {
 	}
 }
 
+// ErrOverLimit is the cause of errors about a limit that nothing waits for: a later try fails, too.
+var ErrOverLimit = errors.New("over a limit of the namespace")
+
 // LowDiskError says that the disk is below its minimum, and suggests a lower one.
 func LowDiskError(free, floor int64) error {
 	lower := fmt.Sprintf("%dMB", max(free/2/1e6, 1))

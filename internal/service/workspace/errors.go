@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"syscall"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/platform/fsx"
@@ -145,6 +146,9 @@ func WrapSaveError(err error) error {
 	if errors.Is(err, fsx.ErrNoSpace) && !errors.Is(err, store.ErrInDoubt) {
 		return WrapError("not saved: the disk is full", NotSaved, err)
 	}
+	if errors.Is(err, syscall.EROFS) {
+		return WrapError("not saved: the disk of the store is read-only", NotSaved, err)
+	}
 	return WrapError("not saved", NotSaved, err)
 }
 
@@ -166,6 +170,8 @@ func WrapError(what, safe string, err error) error {
 		out.Kind, out.Hint = retake.Busy, "another save or a sweep is running; try again"
 	case errors.Is(err, fsx.ErrNoSpace):
 		out.Kind, out.Hint = retake.Limit, "free up space: retake space --free"
+	case errors.Is(err, syscall.EROFS):
+		out.Kind, out.Err, out.Hint = retake.Away, syscall.EROFS, "look at earlier checkpoints meanwhile: retake log"
 	case errors.Is(err, store.ErrDamaged):
 		out.Kind, out.Hint = retake.Damaged, "find out what can be repaired: retake doctor --repair"
 		if safe == NotSaved {

@@ -161,10 +161,18 @@ func (s *Registry) LoadWorkspace(ctx context.Context, id retake.WorkspaceID) (re
 	return ws, err
 }
 
-// AwaitCatalog waits while the catalog is rebuilt: until then it does not know all.
-func AwaitCatalog(s *Registry) {
-	s.CatalogMu.RLock()
-	s.CatalogMu.RUnlock() //nolint:staticcheck // only waited
+// FindInCatalog calls find, and again as long as it finds nothing in a catalog that was rebuilt
+// meanwhile. find runs without a lock, so that it may load what it needs.
+func FindInCatalog[T any](s *Registry, find func() (T, error)) (T, error) {
+	for {
+		before := s.catalogChanges.Load()
+		found, err := find()
+		if !errors.Is(err, catalog.ErrNotFound) || before%2 == 0 && before == s.catalogChanges.Load() {
+			return found, err
+		}
+		s.CatalogMu.RLock()
+		s.CatalogMu.RUnlock() //nolint:staticcheck // only waited for the end of the rebuild
+	}
 }
 
 // noWorkspaceError says that a workspace does not exist, or not for this caller. It also
@@ -176,11 +184,7 @@ func noWorkspaceError(id retake.WorkspaceID) error {
 // LoadCheckpoint reads a checkpoint by its ID. For a caller without access to its workspace
 // it does not exist.
 func (s *Registry) LoadCheckpoint(ctx context.Context, id retake.CheckpointID) (retake.Checkpoint, error) {
-	cp, err := s.Catalog.Checkpoint(ctx, id)
-	if errors.Is(err, catalog.ErrNotFound) {
-		AwaitCatalog(s)
-		cp, err = s.Catalog.Checkpoint(ctx, id)
-	}
+	cp, err := FindInCatalog(s, func() (retake.Checkpoint, error) { return s.Catalog.Checkpoint(ctx, id) })
 	if err == nil && !retake.MayLoad(ctx, cp.Workspace) {
 		return retake.Checkpoint{}, catalog.ErrNotFound
 	}

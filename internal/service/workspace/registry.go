@@ -46,16 +46,20 @@ type Parts struct {
 	Environ            func() []string         // environment of checks if none was recorded
 	Diag               *diag.Recorder          // logs and counts background work; may be nil
 	Exclusive          bool                    // this service is the only writer and long-lived: it keeps more in memory and maintains the store between saves
+
+	// MayAdd returns ErrOverLimit if no checkpoint may be added for a signal; nil: all may.
+	MayAdd func(ctx context.Context, ws retake.WorkspaceID, who retake.Actor) error
 }
 
 // Registry finds and opens workspaces and their store, and keeps what is cached of them.
 type Registry struct {
 	Parts
 	Background
-	InUse         CheckpointsInUse
-	writable      writeTest
-	RequestUpkeep func()       // asks for upkeep in the next pause
-	CatalogMu     sync.RWMutex // write-locked while the catalog is rebuilt, so that no workspace seems unknown
+	InUse          CheckpointsInUse
+	writable       writeTest
+	RequestUpkeep  func()       // asks for upkeep in the next pause
+	CatalogMu      sync.RWMutex // write-locked while the catalog is rebuilt, so that no workspace seems unknown
+	catalogChanges atomic.Int64 // one more when a rebuild begins and when it ends: odd while one runs
 
 	opening     sync.Mutex  // held while the store is opened
 	mu          sync.Mutex  // guards openedStore and caches; never held over disk I/O

@@ -55,9 +55,9 @@ type Workspaces interface {
 
 // Timeline is the append-only tree of checkpoints of a workspace.
 type Timeline interface {
-	// Append adds a checkpoint and its outbox row. Appending the same id again changes
-	// nothing; another id with the same number returns ErrExists.
-	Append(ctx context.Context, cp retake.Checkpoint) error
+	// Append adds a checkpoint and its outbox row, and sets marks. Appending the same id again only
+	// sets the marks; another id with the same number returns ErrExists.
+	Append(ctx context.Context, cp retake.Checkpoint, marks ...Mark) error
 	// Bury replaces checkpoints with tombstones. Burying again changes nothing; a checkpoint
 	// that was never appended gets its tombstone all the same.
 	Bury(ctx context.Context, ws retake.WorkspaceID, stones []retake.Tombstone) error
@@ -79,6 +79,16 @@ type Timeline interface {
 	Tombstones(ctx context.Context, ws retake.WorkspaceID) ([]retake.Tombstone, error)
 	// Counts returns the number of live checkpoints and the highest number ever used.
 	Counts(ctx context.Context, ws retake.WorkspaceID) (live, last int64, err error)
+	// Added returns the bytes that live checkpoints added, by workspace and key: the sum of their
+	// NewBytes. It reads no checkpoints. Lines of zero bytes may be absent.
+	Added(ctx context.Context) ([]Added, error)
+}
+
+// Added is what the live checkpoints of a workspace added that were taken with one API key.
+type Added struct {
+	Workspace retake.WorkspaceID
+	Key       retake.KeyID // empty: taken without a key, or before keys were recorded
+	Bytes     int64
 }
 
 // Pins are names of checkpoints that are kept.
@@ -178,6 +188,9 @@ type ReadingKey struct {
 	Object retake.ObjectID
 	Reader string
 }
+
+// Mark is the value of a mark.
+type Mark struct{ Key, Value string }
 
 // Marks are small facts about the catalog itself, such as how far it follows the store.
 type Marks interface {

@@ -6,13 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/retake-dev/retake/internal/storage/catalog/sqlcatalog"
 	"github.com/retake-dev/retake/internal/storage/catalog/sqlite"
 	"github.com/retake-dev/retake/internal/storage/migrate"
+	"github.com/retake-dev/retake/internal/storage/serverdb/sqldb"
 )
 
 func open(t *testing.T, path string) *sql.DB {
@@ -60,6 +63,9 @@ func steps(n int) [][]string {
 	return all
 }
 
+// of are steps whose version is kept in the table v.
+func of(steps [][]string) migrate.Schema { return migrate.Schema{Table: "v", Steps: steps} }
+
 const ran = "SELECT step FROM ran ORDER BY step"
 
 func TestUp(t *testing.T) {
@@ -67,11 +73,11 @@ func TestUp(t *testing.T) {
 	db := open(t, sqlite.Memory)
 	for n, want := range []string{"", "1", "1", "1 2 3 4"} {
 		if n == 0 {
-			wantNoError(t, migrate.Apply(t.Context(), db, "v", nil))
+			wantNoError(t, migrate.Apply(t.Context(), db, of(nil)))
 			continue
 		}
 		for range 2 { // the second time there is nothing to do
-			wantNoError(t, migrate.Apply(t.Context(), db, "v", steps([]int{0, 1, 1, 4}[n])))
+			wantNoError(t, migrate.Apply(t.Context(), db, of(steps([]int{0, 1, 1, 4}[n]))))
 		}
 		if got := queryText(t, db, ran); got != want || versions(t, db) != want {
 			t.Errorf("steps %q ran, versions are %q, want %q", got, versions(t, db), want)
@@ -83,8 +89,8 @@ func TestUp(t *testing.T) {
 func TestTwoTables(t *testing.T) {
 	t.Parallel()
 	db := open(t, sqlite.Memory)
-	wantNoError(t, migrate.Apply(t.Context(), db, "v", steps(3)))
-	wantNoError(t, migrate.Apply(t.Context(), db, "other", [][]string{{"INSERT INTO ran VALUES (9)"}}))
+	wantNoError(t, migrate.Apply(t.Context(), db, of(steps(3))))
+	wantNoError(t, migrate.Apply(t.Context(), db, migrate.Schema{Table: "other", Steps: [][]string{{"INSERT INTO ran VALUES (9)"}}}))
 	if got := queryText(t, db, ran); got != "1 2 3 9" {
 		t.Errorf("steps %q ran", got)
 	}
@@ -95,14 +101,14 @@ func TestBrokenStep(t *testing.T) {
 	t.Parallel()
 	db := open(t, sqlite.Memory)
 	broken := append(steps(2), []string{"INSERT INTO ran VALUES (3)", "INSERT INTO nowhere VALUES (1)"})
-	err := migrate.Apply(t.Context(), db, "v", broken)
+	err := migrate.Apply(t.Context(), db, of(broken))
 	if err == nil || !strings.Contains(err.Error(), "migrate to version 3") {
 		t.Fatalf("got error %v", err)
 	}
 	if got := queryText(t, db, ran); got != "1 2" || versions(t, db) != "1 2" {
 		t.Errorf("steps %q ran, versions are %q", got, versions(t, db))
 	}
-	wantNoError(t, migrate.Apply(t.Context(), db, "v", steps(3)))
+	wantNoError(t, migrate.Apply(t.Context(), db, of(steps(3))))
 	if got := queryText(t, db, ran); got != "1 2 3" {
 		t.Errorf("steps %q ran", got)
 	}
@@ -111,8 +117,10 @@ func TestBrokenStep(t *testing.T) {
 func TestNewer(t *testing.T) {
 	t.Parallel()
 	db := open(t, sqlite.Memory)
-	wantNoError(t, migrate.Apply(t.Context(), db, "v", steps(3)))
-	err := migrate.Apply(t.Context(), db, "v", steps(2))
+	wantNoError(t, migrate.Apply(t.Context(), db, of(steps(3))))
+	_, err := db.ExecContext(t.Context(), "UPDATE v SET min_reader = 0") // it does not say who can work with them
+	wantNoError(t, err)
+	err = migrate.Apply(t.Context(), db, of(steps(2)))
 	if !errors.Is(err, migrate.ErrNewer) || !strings.Contains(err.Error(), "its version is 3, ours is 2") {
 		t.Fatalf("got error %v", err)
 	}
@@ -129,7 +137,7 @@ func TestTogether(t *testing.T) {
 	var g errgroup.Group
 	for range 6 {
 		db := open(t, path)
-		g.Go(func() error { return migrate.Apply(t.Context(), db, "v", steps(5)) })
+		g.Go(func() error { return migrate.Apply(t.Context(), db, of(steps(5))) })
 	}
 	wantNoError(t, g.Wait())
 	if got := queryText(t, open(t, path), ran); got != "1 2 3 4 5" {
@@ -140,7 +148,7 @@ func TestTogether(t *testing.T) {
 func TestTx(t *testing.T) {
 	t.Parallel()
 	db := open(t, sqlite.Memory)
-	wantNoError(t, migrate.Apply(t.Context(), db, "v", steps(1)))
+	wantNoError(t, migrate.Apply(t.Context(), db, of(steps(1))))
 	add := func(err error) func(tx *sql.Tx) error {
 		return func(tx *sql.Tx) error {
 			_, failed := tx.ExecContext(t.Context(), "INSERT INTO ran VALUES (2)")
@@ -162,5 +170,90 @@ func TestTx(t *testing.T) {
 	wantNoError(t, migrate.Tx(t.Context(), db, nil, add(nil)))
 	if got := queryText(t, db, ran); got != "1 2" {
 		t.Errorf("a transaction left %q", got)
+	}
+}
+
+// An older program works with tables to which things were added, and not with those from which
+// something was taken that it uses (M3). It changes neither.
+func TestExpandAndContract(t *testing.T) {
+	t.Parallel()
+	db := open(t, sqlite.Memory)
+	three := of(steps(3))
+	wantNoError(t, migrate.Apply(t.Context(), db, three))
+	wantNoError(t, migrate.Apply(t.Context(), db, of(steps(4)))) // adds
+	wantNoError(t, migrate.Apply(t.Context(), db, three))
+	five := of(steps(5))
+	five.MinReader = map[int]int{5: 4} // takes away what version 4 does not use any more
+	wantNoError(t, migrate.Apply(t.Context(), db, five))
+	wantNoError(t, migrate.Apply(t.Context(), db, of(steps(4))))
+	err := migrate.Apply(t.Context(), db, three)
+	if !errors.Is(err, migrate.ErrNewer) || !strings.Contains(err.Error(), "its version is 5 and needs 4, ours is 3") {
+		t.Errorf("got error %v", err)
+	}
+	six := of(steps(6)) // adds again, and gives nothing back
+	six.MinReader = five.MinReader
+	wantNoError(t, migrate.Apply(t.Context(), db, six))
+	if err := migrate.Apply(t.Context(), db, three); !errors.Is(err, migrate.ErrNewer) {
+		t.Errorf("got error %v", err)
+	}
+	if got := queryText(t, db, ran); got != "1 2 3 4 5 6" {
+		t.Errorf("steps %q ran", got)
+	}
+}
+
+// The version table of an older program gets the column with the next step. Until then it is as it
+// was, and a newer version in it is one that an older program cannot judge.
+func TestOlderVersionTable(t *testing.T) {
+	t.Parallel()
+	db := open(t, sqlite.Memory)
+	for _, text := range []string{"CREATE TABLE v (version BIGINT NOT NULL, PRIMARY KEY (version))", "INSERT INTO v VALUES (1), (2)", "CREATE TABLE ran (step BIGINT NOT NULL)"} {
+		_, err := db.ExecContext(t.Context(), text)
+		wantNoError(t, err)
+	}
+	wantNoError(t, migrate.Apply(t.Context(), db, of(steps(2))))
+	if err := migrate.Apply(t.Context(), db, of(steps(1))); !errors.Is(err, migrate.ErrNewer) {
+		t.Errorf("got error %v", err)
+	}
+	wantNoError(t, migrate.Apply(t.Context(), db, of(steps(3))))
+	wantNoError(t, migrate.Apply(t.Context(), db, of(steps(2))))
+	if got := queryText(t, db, "SELECT version || ':' || min_reader FROM v ORDER BY version"); got != "1:0 2:0 3:1" {
+		t.Errorf("the table has %q", got)
+	}
+}
+
+func TestCurrent(t *testing.T) {
+	t.Parallel()
+	db := open(t, sqlite.Memory)
+	for want := range 3 {
+		if want > 0 {
+			wantNoError(t, migrate.Apply(t.Context(), db, of(steps(want))))
+		}
+		if got, err := migrate.Current(t.Context(), db, of(steps(2))); got != want || err != nil {
+			t.Errorf("%d %v, want %d", got, err, want)
+		}
+	}
+	wantNoError(t, db.Close())
+	if _, err := migrate.Current(t.Context(), db, of(nil)); err == nil {
+		t.Error("a database that is away has tables")
+	}
+}
+
+// A server of the release before must work beside one of this release, so what is released only
+// adds, or says in MinReader from which version on it is not missed.
+func TestStepsOnlyAdd(t *testing.T) {
+	t.Parallel()
+	adds := regexp.MustCompile(`^(CREATE TABLE|CREATE INDEX|ALTER TABLE \w+ ADD COLUMN|INSERT INTO) `)
+	for _, s := range []migrate.Schema{sqldb.Schema(), sqlcatalog.Schema(), {Table: "control", Steps: [][]string{{"DROP TABLE x"}}}} {
+		found := ""
+		for i, step := range s.Steps {
+			for _, text := range step {
+				if lowest, said := s.MinReader[i+1]; !adds.MatchString(text) && (!said || lowest > i) {
+					found = text
+				}
+			}
+		}
+		if (found != "") != (s.Table == "control") {
+			t.Errorf("%s: the release before does not work with: %s", s.Table, found)
+		}
 	}
 }

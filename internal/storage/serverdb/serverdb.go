@@ -23,6 +23,7 @@ import (
 var (
 	ErrNotFound = errors.New("no such row")
 	ErrExists   = errors.New("there is another row with this key")
+	ErrChanged  = errors.New("the row was changed meanwhile")
 )
 
 // Ledger holds the rows of all namespaces. Its methods may be called from several goroutines.
@@ -44,10 +45,10 @@ type Registry interface {
 	ChangeNamespace(ctx context.Context, ns retake.NamespaceID, change func(*retake.Namespace) error) (retake.Namespace, error)
 	Namespace(ctx context.Context, ns retake.NamespaceID) (retake.Namespace, error)
 	Namespaces(ctx context.Context) ([]retake.Namespace, error)
-	// Password returns the sealed password of a namespace's store; PutPassword replaces it
-	// when the sealing key changes.
+	// Password returns the sealed password of a namespace's store; PutPassword replaces the one
+	// that was, when the sealing key changes. ErrNotFound, ErrChanged.
 	Password(ctx context.Context, ns retake.NamespaceID) ([]byte, error)
-	PutPassword(ctx context.Context, ns retake.NamespaceID, sealed []byte) error
+	PutPassword(ctx context.Context, ns retake.NamespaceID, was, sealed []byte) error
 	// KeyByDigest returns a key by the digest of its secret, and its namespace. ErrNotFound.
 	KeyByDigest(ctx context.Context, digest [32]byte) (retake.NamespaceID, retake.Key, error)
 }
@@ -57,8 +58,13 @@ type Queue interface {
 	// Put makes an item due at a time. An existing item becomes due at the earlier of both
 	// times, and a claim on it ends.
 	Put(ctx context.Context, d Due) error
+	// PutNew makes an item due at a time if it is not in the queue. One that is there stays as it is,
+	// with its claim and its tries.
+	PutNew(ctx context.Context, d Due) error
 	// Claim takes due items, oldest first, and hides them until the lease ends.
 	Claim(ctx context.Context, queue string, now time.Time, lease time.Duration, limit int) ([]Due, error)
+	// NextDue returns, for each queue that has items, when the first of them can be claimed.
+	NextDue(ctx context.Context) (map[string]time.Time, error)
 	// Extend hides a claimed item until a later time, unless it was put again since.
 	Extend(ctx context.Context, d Due, until time.Time) error
 	// Finish removes a claimed item, unless it was put again since.
@@ -140,6 +146,9 @@ type Hook struct {
 // Hooks are the webhooks.
 type Hooks interface {
 	PutHook(ctx context.Context, h Hook) error
+	// ChangeHook changes a webhook in one transaction, and returns the result. ErrNotFound. An
+	// error of change, which may be called again, changes nothing.
+	ChangeHook(ctx context.Context, id retake.WebhookID, change func(*Hook) error) (Hook, error)
 	Hook(ctx context.Context, id retake.WebhookID) (Hook, error)
 	Hooks(ctx context.Context) ([]Hook, error)
 	DropHook(ctx context.Context, id retake.WebhookID) error
@@ -181,7 +190,7 @@ type Audits interface {
 	// Note adds an entry about an action that has no row of its own. Methods of a Book that
 	// change something add theirs themselves.
 	Note(ctx context.Context, verb, subject string) error
-	// Audit lists entries, newest first.
+	// Audit lists entries, newest first or as the query says.
 	Audit(ctx context.Context, q retake.AuditQuery) ([]retake.AuditEntry, error)
 	// Walk calls f for every entry, oldest first.
 	Walk(ctx context.Context, f func(retake.AuditEntry) error) error
@@ -207,6 +216,17 @@ type Replies interface {
 	EndReply(ctx context.Context, key string, r Reply, keep time.Time) error
 	// DropReply releases a key after a request that failed.
 	DropReply(ctx context.Context, key string) error
+	// OtherReplies lists the stored replies after a key whose bodies don't begin with head, a
+	// sealing key's 9 bytes, by key. Expired ones are left out.
+	OtherReplies(ctx context.Context, head []byte, after string, now time.Time, limit int) ([]SealedReply, error)
+	// PutReplyBody replaces the body that was, when the sealing key changes. ErrChanged.
+	PutReplyBody(ctx context.Context, key string, was, body []byte) error
+}
+
+// SealedReply is the body of a stored reply.
+type SealedReply struct {
+	Key  string
+	Body []byte
 }
 
 // Reply is a response as it was sent. Stamp is set by the ledger: it comes with a new claim

@@ -47,7 +47,7 @@ func newAdminCommand(f *commandLine) *cobra.Command {
 			return nil
 		},
 	}
-	cmd.AddCommand(newAdminBootstrapCommand(f), newAdminNamespacesCommand(f), newAdminAddCommand(f), newAdminRootsCommand(f), newAdminKeyCommand(f))
+	cmd.AddCommand(newAdminBootstrapCommand(f), newAdminNamespacesCommand(f), newAdminAddCommand(f), newAdminRootsCommand(f), newAdminKeyCommand(f), newAdminRewrapCommand(f))
 	return cmd
 }
 

@@ -148,10 +148,14 @@ func (c *agentsCmd) runInstall(cmd *cobra.Command, args []string) error {
 	if len(list) == 0 {
 		return &retake.Error{Kind: retake.NotFound, What: "no agent that we know is here", Safe: nothingChanged, Hint: "name one: retake agents install claude-code"}
 	}
-	return c.applyChanges(cmd.Context(), list, func(a install.Agent) (install.Change, error) {
+	err = c.applyChanges(cmd.Context(), list, func(a install.Agent) (install.Change, error) {
 		o := install.Options{Worktree: c.worktree && a.Name == "claude-code"}
 		return a.PlanInstall(c.scope(), p, o)
 	}, "Put them in?")
+	if protect, _ := c.Settings.Value("protect"); err == nil && !c.plan && protect != "auto" { // the key exists
+		c.printHints("protect every project that an agent works in", "retake config protect auto")
+	}
+	return err
 }
 
 func (c *agentsCmd) runRemove(cmd *cobra.Command, args []string) error {

@@ -2,8 +2,12 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"io"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -15,6 +19,7 @@ import (
 const (
 	auditShown = 30
 	auditPage  = 1000
+	newestHead = "newest" // --head without a value
 )
 
 type auditAnswer struct {
@@ -27,12 +32,28 @@ type auditProofAnswer struct {
 	retake.AuditProof
 }
 
+// auditHeadAnswer is the newest entry of the log, as far as it identifies what is before it.
+type auditHeadAnswer struct {
+	V    int       `json:"v"`
+	Seq  int64     `json:"seq"`
+	Hash string    `json:"hash"`
+	Time time.Time `json:"time"`
+}
+
 func newAuditCommand(f *commandLine) *cobra.Command {
-	var check bool
+	var check, lines bool
 	var limit int
+	var after int64
+	var head string
 	cmd := &cobra.Command{
-		Use: "audit", Short: "Show the server's audit log", Args: argsBetween(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Use: "audit", Short: "Show the server's audit log", Args: argsBetween(0, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 { // after --head, whose value may be left out
+				if head != newestHead {
+					return usageError(helpHint(cmd), "Unknown argument: %s.", args[0])
+				}
+				head = args[0]
+			}
 			if limit <= 0 {
 				return usageError(helpHint(cmd), "The limit is a number above 0.")
 			}
@@ -40,8 +61,13 @@ func newAuditCommand(f *commandLine) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if check {
-				return verifyAudit(cmd.Context(), f, s)
+			switch {
+			case lines:
+				return exportAudit(cmd.Context(), f.Out, s, after)
+			case head == newestHead && !check:
+				return showAuditHead(cmd.Context(), f, s)
+			case check || head != "":
+				return verifyAudit(cmd.Context(), f, s, strings.TrimPrefix(head, newestHead))
 			}
 			all, err := readAuditEntries(cmd.Context(), s, limit)
 			if err != nil {
@@ -51,8 +77,34 @@ func newAuditCommand(f *commandLine) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&check, "check", false, "verify the integrity of the whole log")
+	cmd.Flags().StringVar(&head, "head", "", "print the hash of the newest entry; with `HASH`: verify the log, and that it still has the entry with this hash")
+	cmd.Flags().Lookup("head").NoOptDefVal = newestHead
+	cmd.Flags().BoolVar(&lines, "lines", false, "print all entries, oldest first, one JSON object per line")
+	cmd.Flags().Int64Var(&after, "after", 0, "with --lines: continue after entry `N`")
 	cmd.Flags().IntVar(&limit, "limit", auditShown, "show the newest `N` entries")
 	return cmd
+}
+
+// showAuditHead prints the hash of the newest entry, to keep it elsewhere.
+func showAuditHead(ctx context.Context, f *commandLine, s retake.Auditor) error {
+	newest, err := s.Audit(ctx, retake.AuditQuery{Limit: 1})
+	if err != nil {
+		return err
+	}
+	if len(newest) == 0 {
+		return &retake.Error{Kind: retake.NotFound, What: "the audit log is empty", Safe: "Nothing was changed by looking."}
+	}
+	a := auditHeadAnswer{1, newest[0].Seq, newest[0].Hash, newest[0].Time}
+	return f.printAnswer(a, func(l term.Style) string { return renderAuditHead(l, a) })
+}
+
+func renderAuditHead(l term.Style, a auditHeadAnswer) string {
+	var b strings.Builder
+	for _, line := range [][2]string{{"entry", termtext.Count(a.Seq)}, {"time", a.Time.UTC().Format(time.RFC3339)}, {"hash", termtext.Escape(a.Hash)}} {
+		fmt.Fprintf(&b, "  %s%s\n", l.Dim(termtext.Pad(line[0], 8)), line[1])
+	}
+	fmt.Fprintf(&b, "\nKeep the hash where the server can't change it. Verify later that the log still has this entry:\n  retake audit --check --head %s\n", termtext.Escape(a.Hash))
+	return b.String()
 }
 
 func readAuditEntries(ctx context.Context, s retake.Auditor, limit int) ([]retake.AuditEntry, error) {
@@ -100,9 +152,55 @@ func actorText(a retake.Actor) string {
 	return name + ", " + termtext.Escape(string(a.Kind))
 }
 
-func verifyAudit(ctx context.Context, f *commandLine, s retake.Auditor) error {
+// exportAudit writes entries as they come: a log is larger than memory may be.
+func exportAudit(ctx context.Context, w io.Writer, s retake.Auditor, after int64) error {
+	out := json.NewEncoder(w)
+	for {
+		got, err := s.Audit(ctx, retake.AuditQuery{OldestFirst: true, After: after, Limit: auditPage})
+		if err != nil {
+			return err
+		}
+		for i := range got {
+			if err := out.Encode(got[i]); err != nil {
+				return fmt.Errorf("write the audit log: %w", err)
+			}
+			after = got[i].Seq
+		}
+		if len(got) < auditPage {
+			return nil
+		}
+	}
+}
+
+// checkHead checks that an entry of the log has a hash; "" is not checked.
+func checkHead(ctx context.Context, s retake.Auditor, hash string) error {
+	q := retake.AuditQuery{Limit: auditPage}
+	for hash != "" {
+		got, err := s.Audit(ctx, q)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(got, func(e retake.AuditEntry) bool { return e.Hash == hash }) {
+			return nil
+		}
+		if len(got) < q.Limit {
+			return &retake.Error{
+				Kind: retake.Damaged, What: "the audit log has no entry with the hash " + hash, Safe: "Nothing was changed by looking.",
+				Hint: "it was rolled back or replaced since the message with this hash was sent",
+			}
+		}
+		q.Before = got[len(got)-1].Seq
+	}
+	return nil
+}
+
+// verifyAudit verifies the log, and that it has the entry with the hash head if one is named.
+func verifyAudit(ctx context.Context, f *commandLine, s retake.Auditor, head string) error {
 	p, err := s.CheckAudit(ctx)
 	if err != nil {
+		return err
+	}
+	if err := checkHead(ctx, s, head); err != nil {
 		return err
 	}
 	if err := f.printAnswer(auditProofAnswer{1, p}, func(l term.Style) string { return renderAuditProof(l, p) }); err != nil || p.Broken == 0 {

@@ -12,7 +12,8 @@ import (
 
 type forkCmd struct {
 	*commandLine
-	name string
+	name   string
+	accept []string
 }
 
 type forkAnswer struct {
@@ -26,6 +27,7 @@ func newForkCommand(f *commandLine) *cobra.Command {
 		Use: "fork REF [DIR]", Short: "Create a copy of the workspace from a checkpoint", Args: argsBetween(1, 2), RunE: c.run,
 	}
 	cmd.Flags().StringVar(&c.name, "name", "", "name the fork `NAME` (default: its directory's name)")
+	cmd.Flags().StringSliceVar(&c.accept, "accept", nil, "confirm a `WARNING`: setuid")
 	return cmd
 }
 
@@ -34,7 +36,7 @@ func (c *forkCmd) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	req := retake.ForkRequest{Workspace: ws.ID, Ref: args[0], Name: c.name}
+	req := retake.ForkRequest{Workspace: ws.ID, Ref: args[0], Name: c.name, Accept: c.accept}
 	switch {
 	case len(args) == 2:
 		req.Dir = c.fromWorkingDir(args[1])

@@ -213,6 +213,7 @@ func renderUnpacked(l term.Style, r archive.Report) string {
 		names     []string
 		one, many string
 	}{
+		{r.Outward, "link leads out of the directory; it is kept as it is", "links lead out of the directory; they are kept as they are"},
 		{r.Dropped, "file lost its setuid or setgid bit", "files lost their setuid or setgid bits"},
 		{r.Bare, "file could not be given its attributes", "files could not be given their attributes"},
 		{r.Skipped, "name is left out: another workspace's own mark", "names are left out: marks of other workspaces"},

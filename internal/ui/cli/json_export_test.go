@@ -111,6 +111,7 @@ var JSONAnswers = map[string][]JSONAnswer{
 	"admin add":        {{Value: beginningAnswer{}}},
 	"admin roots":      {{Value: namespaceAnswer{}}},
 	"admin key":        {{Value: keyAnswer{}}},
+	"admin rewrap":     {{Value: rewrapAnswer{}}},
 	"keys list":        {{Value: keysAnswer{}}},
 	"keys make":        {{Value: keyAnswer{}}},
 	"keys revoke":      {{Value: revokedAnswer{}}},
@@ -135,6 +136,7 @@ var JSONAnswers = map[string][]JSONAnswer{
 	"audit": {
 		{Value: auditAnswer{}},
 		{"With `--check`", "retake audit --check --json", auditProofAnswer{}},
+		{"With `--head`", "retake audit --head --json", auditHeadAnswer{}},
 	},
 	"usage": {{Value: usageAnswer{}}},
 }

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"path/filepath"
+
 	"github.com/spf13/cobra"
 
 	"github.com/retake-dev/retake"
@@ -9,6 +11,7 @@ import (
 type restoreCmd struct {
 	restoreFlow
 	finish, undo bool
+	to           string // a directory for files from outside of the workspace
 }
 
 func newRestoreCommand(f *commandLine) *cobra.Command {
@@ -18,6 +21,7 @@ func newRestoreCommand(f *commandLine) *cobra.Command {
 		Args: argsBeforePaths(0, 1), RunE: withPathHint(f, "latest", c.run),
 	}
 	c.addFlags(cmd)
+	cmd.Flags().StringVar(&c.to, "to", "", "write files that were saved from outside the project to this `DIRECTORY`")
 	cmd.Flags().BoolVar(&c.finish, "finish", false, "finish an interrupted restore")
 	cmd.Flags().BoolVar(&c.undo, "undo", false, "roll back an interrupted restore")
 	return cmd
@@ -64,10 +68,35 @@ func (c *restoreCmd) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	req.Workspace = ws.ID
-	if req.Paths, err = c.workspacePaths(ws, typed); err != nil {
+	if req.Paths, err = c.restoredPaths(ws, typed); err != nil {
 		return err
 	}
+	if req.To = c.to; c.to != "" && !filepath.IsAbs(c.to) {
+		req.To = filepath.Join(resolveSymlinks(c.workingDir()), c.to)
+	}
 	return c.planAndApply(cmd.Context(), s, req)
+}
+
+// restoredPaths converts paths as workspacePaths does. If all of them are outside of the workspace
+// they stay absolute: the checkpoint may have saved them before a command destroyed them.
+func (c *restoreCmd) restoredPaths(ws retake.Workspace, typed []string) ([]string, error) {
+	var outside []string
+	for _, t := range typed {
+		if _, err := c.workspacePath(ws, t); err != nil {
+			full := t
+			if !filepath.IsAbs(t) {
+				full = filepath.Join(resolveSymlinks(c.workingDir()), t)
+			}
+			outside = append(outside, resolveExisting(filepath.Clean(full)))
+		}
+	}
+	switch {
+	case len(outside) == 0 && c.to != "":
+		return nil, usageError("retake help restore", "--to is for files outside the project. For all files of a checkpoint, see: retake help fork")
+	case len(outside) > 0 && len(outside) == len(typed):
+		return outside, nil
+	}
+	return c.workspacePaths(ws, typed)
 }
 
 // rememberCommand stores the command as typed, for the hints that repeat it.
@@ -85,7 +114,7 @@ func (j *restoreFlow) rememberCommand(cmd *cobra.Command, refs, paths []string) 
 			j.typedCommand.words = append(j.typedCommand.words, "--"+name)
 		}
 	}
-	for _, name := range []string{"if", "workspace", "directory"} {
+	for _, name := range []string{"if", "workspace", "directory", "to"} {
 		if fl := cmd.Flags().Lookup(name); fl != nil && fl.Changed {
 			j.typedCommand.words = append(j.typedCommand.words, "--"+name, l.ShellPath(fl.Value.String()))
 		}

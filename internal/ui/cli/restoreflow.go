@@ -236,6 +236,7 @@ func (j *restoreFlow) printRestored(p *retake.Plan, res retake.RestoreResult, to
 		return reportedError{term.PartlyDoneError(res)}
 	}
 	switch {
+	case p.To != "":
 	case p.Lost != nil:
 		j.printHints("go there", "cd "+j.stderrStyle().ShellPath(p.Lost.Root))
 	case p.Course == retake.CourseUndo:

@@ -23,6 +23,8 @@ type Servers interface {
 	Namespaces(ctx context.Context, p ServerOptions) ([]retake.Namespace, error)
 	SetRoots(ctx context.Context, p ServerOptions, ns retake.NamespaceID, roots []string) (retake.Namespace, error)
 	AddKey(ctx context.Context, p ServerOptions, ns retake.NamespaceID, req retake.KeyRequest) (retake.NewKey, error)
+	// Rewrap encrypts all secrets with the current key-encryption key.
+	Rewrap(ctx context.Context, p ServerOptions) (RewrapResult, error)
 }
 
 // ServerOptions says where a server keeps its data and how it is reached. Secrets come from
@@ -37,6 +39,9 @@ type ServerOptions struct {
 	Postgres string
 	S3       string
 	KEK      string // a file
+	KEKURL   string // of a key server
+	KEKToken string // a file
+	KEKCA    string // a file
 	Webhook  string
 	Lenient  bool
 	Allow    []string // addresses that are not public
@@ -64,6 +69,9 @@ func (p *ServerOptions) addFlags(cmd *cobra.Command) {
 	fl.StringVar(&p.Postgres, "postgres", "", "use PostgreSQL at `URL` instead of SQLite (RETAKE_POSTGRES); put the password in PGPASSWORD or a password file")
 	fl.StringVar(&p.S3, "s3", "", "store files in S3 at `URL`, https://ENDPOINT/BUCKET[/PREFIX][?region=R] (RETAKE_S3); put its keys in RETAKE_S3_ACCESS_KEY and RETAKE_S3_SECRET_KEY")
 	fl.StringVar(&p.KEK, "kek-file", "", "read the key-encryption key from `FILE` (default: RETAKE_KEK, or DATA/kek, which is created)")
+	fl.StringVar(&p.KEKURL, "kek-url", "", "have the key-encryption key at a key server: `URL` of a transit key of Vault or OpenBao, https://HOST:8200/v1/transit/keys/NAME")
+	fl.StringVar(&p.KEKToken, "kek-token-file", "", "read the token for the key server from `FILE`, each time it is needed")
+	fl.StringVar(&p.KEKCA, "kek-ca", "", "trust the certificates in `FILE` for the key server (default: those of the system)")
 	fl.StringSliceVar(&p.Allow, "allow-address", nil, "also send webhooks and backups to private addresses in `CIDR`, such as 10.1.0.0/16")
 	fl.BoolVar(&p.Lenient, "lenient-webhooks", false, "allow webhooks to plain HTTP and private addresses, for development")
 }
@@ -131,7 +139,7 @@ func keySecret(b ServerBeginning, kind retake.KeyKind) string {
 var keyKindTexts = map[retake.KeyKind]string{
 	retake.KeyAgent: "create checkpoints, read, restore, fork", retake.KeyReader: "read only",
 	retake.KeyOperator: "agent, plus: protect workspaces, pin, legal holds", retake.KeyAdmin: "read, API keys, webhooks, schedules, deletion requests",
-	retake.KeyMaintainer: "read, clean up, verify and rebuild the store",
+	retake.KeyMaintainer: "read, clean up, verify and rebuild the store", retake.KeyProvisioner: "create namespaces, and change those that it created",
 }
 
 func renderBeginning(l term.Style, b ServerBeginning) string {

@@ -13,6 +13,7 @@ var (
 	RenderSchedules  = renderSchedules
 	RenderScheduled  = renderSchedule
 	RenderAudit      = renderAudit
+	RenderRewrap     = renderRewrap
 	RenderProven     = renderAuditProof
 	RenderDeletions  = renderDeletions
 	RenderUsage      = renderUsage

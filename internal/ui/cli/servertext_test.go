@@ -49,6 +49,9 @@ func serverScreens(l cli.Look) map[string]string {
 			{ID: longID, Work: retake.WorkSave, Cron: "*/15 * * * *", Workspace: "ws_1", Next: ahead, Missed: 3, Last: &retake.Run{At: then, Err: hostileWords}},
 			{ID: longID, Work: retake.WorkDrill, Cron: "0 3 * * *", Next: ahead, Last: &retake.Run{At: then, What: hostileWords}},
 		}, names),
+		"rewrap": cli.RenderRewrap(l, cli.RewrapResult{
+			Key: "0123456789abcdef", KeyVersion: hostileWords, Secrets: 1204, Resealed: 3, Responses: 1, Others: []string{hostileWords}, Servers: []string{hostileWords},
+		}),
 		"audit": cli.RenderAudit(l, []retake.AuditEntry{
 			{Seq: 1204, Time: then, Actor: retake.Actor{Kind: retake.KeyAgent, Name: "ci"}, Verb: "append checkpoint", Subject: "cp_01a1e0dd-59d6-73d2-a15f-4fd113a6a47f"},
 			{Seq: 9, Time: then, Verb: "put anchor", Subject: hostileWords},
@@ -59,7 +62,10 @@ func serverScreens(l cli.Look) map[string]string {
 			{ID: longID, Workspace: "ws_1", State: retake.DeletionDone, Asked: then, Done: &then},
 			{ID: longID, Workspace: "ws_1", State: retake.DeletionCanceled, Asked: then},
 		}, names),
-		"usage":    cli.RenderUsage(l, retake.Usage{Namespace: "main", Workspaces: 990, Checkpoints: 120_400, Bytes: 1 << 30, Limits: retake.DefaultLimits()}),
+		"usage": cli.RenderUsage(l, retake.Usage{Namespace: "main", Workspaces: 990, Checkpoints: 120_400, Bytes: 1 << 30, Limits: retake.DefaultLimits(),
+			Largest:    []retake.WorkspaceUsage{{Workspace: "ws_1", Name: hostileWords, Bytes: 130 << 30}, {Workspace: "ws_2", Name: "shop", Bytes: 12}},
+			Keys:       []retake.KeyUsage{{Key: longID, Name: hostileWords, Bytes: 130 << 30}, {Key: "key_2", Bytes: 1}},
+			NearlyFull: []retake.Fullness{{Workspace: "ws_1", Bytes: 130 << 30, Limit: 128 << 30, Percent: 101}}}),
 		"no limit": cli.RenderUsage(l, retake.Usage{Namespace: "main"}),
 		"heard":    cli.RenderHeard(l, event, hostileWords, retake.EventData{Number: 14, Intent: hostileWords}, 204, ""),
 		"unpacked": cli.RenderUnpacked(l, archive.Report{Files: 1204, Dirs: 12, Symlinks: 3, Links: 4, FIFOs: 1, Bytes: 1 << 30, Dropped: []string{hostileWords, "b", "c", "d", "e", "f"}, Skipped: []string{".retake"}}),
@@ -201,7 +207,11 @@ func TestExportAndWorkspacesByName(t *testing.T) {
 }
 
 func Example_usage() {
-	fmt.Print(cli.RenderUsage(cli.NewLook(80, now, true, false), retake.Usage{Namespace: "main", Workspaces: 500, Bytes: 137438953472, Limits: retake.DefaultLimits()}))
+	fmt.Print(cli.RenderUsage(cli.NewLook(80, now, true, false), retake.Usage{Namespace: "main", Workspaces: 500, Bytes: 137438953472, Limits: retake.DefaultLimits(),
+		Largest:    []retake.WorkspaceUsage{{Workspace: "ws_1", Name: "shop", Bytes: 123456789012}, {Workspace: "ws_2", Name: "site", Bytes: 4100000}},
+		Keys:       []retake.KeyUsage{{Key: "key_1", Name: "ci", Bytes: 123456789012}},
+		NearlyFull: []retake.Fullness{{Workspace: "ws_1", Bytes: 123456789012, Limit: 137438953472, Percent: 89}},
+	}))
 	// Output:
 	// main
 	//
@@ -213,4 +223,10 @@ func Example_usage() {
 	//   requests        50 a second with one key
 	//   restores        60 an hour with an agent's key
 	//   deletions       wait 7 days, and can be cancelled until then
+	//   shares          50 % of the store for one workspace, 50 % for one agent key
+	//
+	// largest             added
+	// workspace  shop    123 GB  89 % of its share of 137 GB
+	// workspace  site    4.1 MB
+	// API key    ci      123 GB
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -46,7 +47,37 @@ func renderUsage(l term.Style, u retake.Usage) string {
 	say("requests", limitText(lim.PerSecond, termtext.Count)+" a second with one key")
 	say("restores", limitText(lim.RestoreHour, termtext.Count)+" an hour with an agent's key")
 	say("deletions", "wait "+daysText(lim.Grace)+", and can be cancelled until then")
+	say("shares", fmt.Sprintf("%s of the store for one workspace, %s for one agent key", percentText(lim.WorkspaceShare), percentText(lim.KeyShare)))
+	renderLargest(&b, l, u)
 	return b.String()
+}
+
+// renderLargest lists who added most, with what is nearly full.
+func renderLargest(b *strings.Builder, l term.Style, u retake.Usage) {
+	full := map[string]string{}
+	for _, f := range u.NearlyFull {
+		full[string(f.Workspace)+string(f.Key)] = fmt.Sprintf("%d %% of its share of %s", f.Percent, termtext.Bytes(f.Limit))
+	}
+	var rows []tableRow
+	add := func(what, name, id string, n int64) {
+		rows = append(rows, tableRow{cells: []string{what, termtext.Escape(name), termtext.PadLeft(termtext.Bytes(n), 8), full[id]}})
+	}
+	for _, w := range u.Largest {
+		add("workspace", w.Name, string(w.Workspace), w.Bytes)
+	}
+	for _, k := range u.Keys {
+		add("API key", cmp.Or(k.Name, string(k.Key)), string(k.Key), k.Bytes)
+	}
+	if len(rows) > 0 {
+		fmt.Fprintf(b, "\n%s", drawTable(l, []string{"largest", "", "   added", ""}, 1, rows))
+	}
+}
+
+func percentText(n int64) string {
+	if n <= 0 || n >= 100 {
+		return "all"
+	}
+	return fmt.Sprintf("%d %%", n)
 }
 
 func retentionText(lim retake.Limits) string {

@@ -14,16 +14,17 @@ type backupPath struct {
 
 type backupInput struct {
 	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
-	Body      wire.BackupBody
+	IfMatch
+	Body wire.BackupBody
 }
 
 // registerBackup registers the routes for the backup of a workspace.
 func (a *api) registerBackup() {
 	const path = "/v1/workspaces/{ws}/backup"
-	handleJSON(a, newOperation(http.MethodPut, path, "set-backup", "Set the backup remote"), func(ctx context.Context, in *backupInput) (retake.Backup, error) {
+	handleTagged(a, newOperation(http.MethodPut, path, "set-backup", "Set the backup remote"), (*retake.Backup).Version, func(ctx context.Context, in *backupInput) (retake.Backup, error) {
 		return fillBackup(a.SetBackup(ctx, retake.BackupRequest{Workspace: in.Workspace, URL: in.Body.URL, Host: in.Body.Host}))
 	})
-	handleJSON(a, newOperation(http.MethodGet, path, "backup", "Get the backup status"), func(ctx context.Context, in *backupPath) (retake.Backup, error) {
+	handleTagged(a, newOperation(http.MethodGet, path, "backup", "Get the backup status"), (*retake.Backup).Version, func(ctx context.Context, in *backupPath) (retake.Backup, error) {
 		return fillBackup(a.Backup(ctx, in.Workspace))
 	})
 	handleJSON(a, newOperation(http.MethodPost, path, "back-up", "Push the backup now"), func(ctx context.Context, in *backupPath) (retake.Backup, error) {

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -40,7 +41,7 @@ func streamBytes(x outgoingBytes) *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(hc huma.Context) {
 		defer x.src.Close() //nolint:errcheck // nothing was written
 		r, w := humago.Unwrap(hc)
-		c := &bodyCopier{src: x.src, w: w, buf: make([]byte, chunkSize)}
+		c := &bodyCopier{ctx: r.Context(), src: x.src, w: w, buf: make([]byte, chunkSize)}
 		if c.fillBuffer(); c.err != nil { // nothing was sent yet
 			writeProblem(w, r, problemOf(c.err))
 			return
@@ -83,6 +84,7 @@ func (x *outgoingBytes) setHeaders(h http.Header) int {
 // bodyCopier copies a body. It reads ahead by one buffer, so that the caller can see an error
 // before anything is sent.
 type bodyCopier struct {
+	ctx   context.Context // ends when the client's key is revoked
 	src   io.Reader
 	w     io.Writer
 	buf   []byte
@@ -115,6 +117,9 @@ func (c *bodyCopier) copyRest() error {
 		}
 		if c.atEOF || c.err != nil {
 			return c.err
+		}
+		if err := c.ctx.Err(); err != nil {
+			return err
 		}
 		c.fillBuffer()
 	}

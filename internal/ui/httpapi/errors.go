@@ -33,7 +33,12 @@ func errorResponses() []errorResponse {
 			&retake.Error{Kind: retake.Denied, What: "changed: README.md has unsaved edits", Safe: unchanged, Accept: []string{"changed"}}},
 		{"Invalid", http.StatusUnprocessableEntity, "A parameter or a field has a value that is not valid.",
 			&retake.Error{Kind: retake.Invalid, What: "the ref is empty", Safe: unchanged, Hint: "by number: 14\nby time: 10:27\nthe newest: latest"}},
-		{"Error", 0, "Any other error, such as 429 (too many requests), 503 (busy or unavailable, retry later) or 507 (a limit is reached).", nil},
+		{"PreconditionFailed", http.StatusPreconditionFailed, "It has another ETag than your `If-Match`. Nothing was changed; read it again.",
+			&retake.Error{Kind: retake.Moved, What: "the limits have changed since you read them", Safe: unchanged, Hint: "read them again: GET /v1/namespace"}},
+		{"RangeNotSatisfiable", http.StatusRequestedRangeNotSatisfiable, "The range begins behind the end of the file.",
+			&retake.Error{Kind: retake.Invalid, What: "the request is not understood: the range is past the end of the file", Safe: unchanged}},
+		{"Error", 0, "Any other error, such as 429 (too many requests), 503 (busy or unavailable, retry later) or 507 (a limit is reached).",
+			&retake.Error{Kind: retake.Busy, What: "another operation is running in shop", Safe: unchanged, Hint: "try again later"}},
 	}
 }
 
@@ -42,11 +47,9 @@ func addErrors(o *huma.OpenAPI) {
 	o.Components.Responses = map[string]*huma.Response{}
 	for _, e := range errorResponses() {
 		content := &huma.MediaType{Schema: &huma.Schema{Ref: "#/components/schemas/Problem"}}
-		if e.example != nil {
-			p := problemOf(e.example).forCaller(WithRequestHints(context.Background()))
-			p.setMeaning(meaningOf(e.example, e.status))
-			content.Examples = map[string]*huma.Example{e.name: {Value: p}}
-		}
+		p := problemOf(e.example).forCaller(WithRequestHints(context.Background()))
+		p.setMeaning(meaningOf(e.example, e.status))
+		content.Examples = map[string]*huma.Example{e.name: {Value: p}}
 		o.Components.Responses[e.name] = &huma.Response{Description: e.description, Content: map[string]*huma.MediaType{problemType: content}}
 	}
 	for _, item := range o.Paths {
@@ -84,9 +87,18 @@ func canFail(o *huma.Operation, name string) bool {
 		return strings.Contains(o.Path, "{") || slices.ContainsFunc(o.Tags, isServerTag) || is("estimate", "locate", "import")
 	case "Conflict":
 		return is("apply-restore", "restore-snapshot", "restore", "cancel-deletion", "init", "pin")
+	case "PreconditionFailed":
+		return hasHeader(o, "If-Match")
+	case "RangeNotSatisfiable":
+		return hasHeader(o, "Range")
 	case "Invalid":
 		return len(o.Parameters) > 0 || o.RequestBody != nil
 	default:
 		return true
 	}
+}
+
+// hasHeader reports whether an operation takes a header.
+func hasHeader(o *huma.Operation, name string) bool {
+	return slices.ContainsFunc(o.Parameters, func(p *huma.Param) bool { return p.In == "header" && p.Name == name })
 }

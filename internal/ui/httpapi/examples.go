@@ -23,6 +23,8 @@ const (
 	exampleSafety     = retake.CheckpointID("cp_01a1e799-a469-75fe-be6e-0915cd3922ca")
 	exampleSession    = "1e3dcdc9-27cd-4f08-a0be-d6ac22bb8bd6"
 	exampleDigest     = "53632fa3c6f7697df9afdcba23952028fbfde7de8b64229cc934a4f81aca387f"
+	exampleText       = "export const attempts = 5"
+	exampleArchive    = "https://github.com/retake-dev/retake/raw/main/api/shop.tar"
 	exampleEvents     = "event: progress\ndata: {\"files\":512,\"total\":0,\"bytes\":1048576}\n\nevent: result\ndata: {}"
 	exampleFollow     = "id: 41\nevent: checkpoint.created\ndata: {\"seq\":41,\"id\":\"evt_41\",\"type\":\"checkpoint.created\"}"
 )
@@ -32,7 +34,7 @@ func exampleTime(hour, minute int) time.Time {
 	return time.Date(2026, 11, 3, hour, minute, 0, 0, time.UTC)
 }
 
-// addExamples adds the example of its schema to each JSON body. Every schema must have one.
+// addExamples adds an example to each body: to JSON the one of its schema. Every schema must have one.
 func addExamples(o *huma.OpenAPI) error {
 	all := map[string]any{}
 	for _, some := range []map[string]any{
@@ -74,6 +76,12 @@ func addExample(o *huma.OpenAPI, content map[string]*huma.MediaType, all map[str
 		if m.Schema.Description == eventStreamText {
 			m.Example = exampleFollow
 		}
+	}
+	if m := content[bytesType]; m != nil {
+		m.Example = exampleText
+	}
+	if m := content[tarType]; m != nil { // its bytes are no text
+		m.Examples = map[string]*huma.Example{"archive": {Summary: "What `tar -C shop -cf - src` writes.", ExternalValue: exampleArchive}}
 	}
 	m := content[jsonType]
 	if m == nil {

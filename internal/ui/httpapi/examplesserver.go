@@ -25,6 +25,8 @@ func requestExamples() map[string]any {
 		"ScrubBody":           wire.ScrubBody{Share: 0.1},
 		"LimitsBody":          wire.LimitsBody{Workspaces: ptr(int64(500))},
 		"KeyBody":             wire.KeyBody{Kind: retake.KeyAgent, Name: "ci"},
+		"NamespaceBody":       wire.NamespaceBody{ID: "acme", Limits: &wire.LimitsBody{Workspaces: ptr(int64(500))}},
+		"NamespaceKeyBody":    wire.NamespaceKeyBody{Kind: retake.KeyAgent, Name: "ci"},
 		"HookBody":            wire.HookBody{URL: "https://example.com/hook", Types: []retake.EventType{retake.EventCreated}},
 		"ChangeHookBody":      wire.ChangeHookBody{URL: "https://example.com/hook"},
 		"ScheduleBody":        wire.ScheduleBody{Work: retake.WorkSave, Workspace: exampleWorkspace, Cron: "0 * * * *"},
@@ -36,7 +38,7 @@ func requestExamples() map[string]any {
 }
 
 func namespaceExample() retake.Namespace {
-	return retake.Namespace{ID: "acme", Created: exampleTime(8, 0), Default: exampleWorkspace, Limits: retake.DefaultLimits(), Roots: []string{}}
+	return fillNamespace(retake.Namespace{ID: "acme", Created: exampleTime(8, 0), Default: exampleWorkspace, Limits: retake.DefaultLimits()})
 }
 
 func keyExample() retake.Key {
@@ -44,7 +46,7 @@ func keyExample() retake.Key {
 }
 
 func webhookExample() retake.Webhook {
-	return retake.Webhook{ID: "wh_01a1e799-8736-7c66-8754-2e8ad995775f", URL: "https://example.com/hook", Types: []retake.EventType{retake.EventCreated}, Scheme: retake.SchemeShared, Created: exampleTime(8, 30)}
+	return fillWebhook(retake.Webhook{ID: "wh_01a1e799-8736-7c66-8754-2e8ad995775f", URL: "https://example.com/hook", Types: []retake.EventType{retake.EventCreated}, Scheme: retake.SchemeShared, Created: exampleTime(8, 30)})
 }
 
 func deliveryExample() retake.Delivery {
@@ -79,20 +81,24 @@ func operationExample() wire.Operation {
 func serverExamples() map[string]any {
 	cp := checkpointExample()
 	return map[string]any{
-		"Namespace":  namespaceExample(),
-		"Usage":      retake.Usage{Namespace: "acme", Workspaces: 3, Checkpoints: 23, Bytes: 635826, Limits: retake.DefaultLimits()},
-		"Key":        keyExample(),
-		"NewKey":     retake.NewKey{Key: keyExample(), Secret: "rtk_agent_…w4h9"},
-		"Webhook":    webhookExample(),
-		"NewWebhook": retake.NewWebhook{Webhook: webhookExample(), Secret: "whsec_…"},
-		"Delivery":   deliveryExample(),
-		"Schedule":   scheduleExample(),
-		"Cadence":    retake.Cadence{Cron: "0 * * * *", Words: "every hour", Next: []time.Time{exampleTime(11, 0), exampleTime(12, 0), exampleTime(13, 0)}},
-		"AuditProof": retake.AuditProof{Entries: 87, Anchors: 2, Outside: 1, Head: exampleDigest, Public: "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="},
-		"Deletion":   deletionExample(),
-		"Operation":  operationExample(),
-		"Snapshot":   snapshotOf(&cp),
-		"Restored":   restored{Restored: 1, ID: cp.ID, Safety: exampleSafety, Now: "cp_01a1e799-a761-731e-ba03-3925c0aa7ea7"},
+		"Namespace": namespaceExample(),
+		"Usage": retake.Usage{Namespace: "acme", Workspaces: 3, Checkpoints: 23, Bytes: 635826, Limits: retake.DefaultLimits(),
+			Largest: []retake.WorkspaceUsage{{Workspace: exampleWorkspace, Name: "shop", Bytes: 1290413}},
+			Keys:    []retake.KeyUsage{{Key: keyExample().ID, Name: keyExample().Name, Role: keyExample().Kind, Bytes: 1290413}}, NearlyFull: []retake.Fullness{}},
+		"Key":          keyExample(),
+		"NewNamespace": retake.NewNamespace{Namespace: namespaceExample(), Keys: []retake.NewKey{{Key: keyExample(), Secret: "rtk_agent_…w4h9"}}},
+		"FileWritten":  retake.FileWritten{Size: 1204, Mode: 0o644, Created: true},
+		"NewKey":       retake.NewKey{Key: keyExample(), Secret: "rtk_agent_…w4h9"},
+		"Webhook":      webhookExample(),
+		"NewWebhook":   retake.NewWebhook{Webhook: webhookExample(), Secret: "whsec_…"},
+		"Delivery":     deliveryExample(),
+		"Schedule":     scheduleExample(),
+		"Cadence":      retake.Cadence{Cron: "0 * * * *", Words: "every hour", Next: []time.Time{exampleTime(11, 0), exampleTime(12, 0), exampleTime(13, 0)}},
+		"AuditProof":   retake.AuditProof{Entries: 87, Anchors: 2, Outside: 1, Head: exampleDigest, Public: "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="},
+		"Deletion":     deletionExample(),
+		"Operation":    operationExample(),
+		"Snapshot":     snapshotOf(&cp),
+		"Restored":     restored{Restored: 1, ID: cp.ID, Safety: exampleSafety, Now: "cp_01a1e799-a761-731e-ba03-3925c0aa7ea7"},
 	}
 }
 
@@ -109,6 +115,7 @@ func pageExamples() map[string]any {
 		"PageDelivery":   page[retake.Delivery]{Data: []retake.Delivery{deliveryExample()}},
 		"PageEvent":      page[retake.Event]{Data: []retake.Event{eventExample()}},
 		"PageOperation":  page[wire.Operation]{Data: []wire.Operation{operationExample()}},
+		"PageNamespace":  page[retake.Namespace]{Data: []retake.Namespace{namespaceExample()}},
 		"PageKey":        page[retake.Key]{Data: []retake.Key{keyExample()}},
 		"PageSchedule":   page[retake.Schedule]{Data: []retake.Schedule{scheduleExample()}},
 		"PageSnapshot":   page[snapshot]{Data: []snapshot{snapshotOf(&cp)}},

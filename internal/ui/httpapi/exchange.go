@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -79,38 +80,46 @@ func (p *pipeReader) Close() error {
 // maxDrain limits how much of a refused archive is read and discarded.
 const maxDrain = 64 << 20
 
-// registerImport registers the only route with a streamed request body. The router's own
-// handling would read the whole body into memory.
 func (a *api) registerImport() {
-	o := newOperation(http.MethodPost, "/v1/import", "import", "Import a tar archive")
-	o.RequestBody = &huma.RequestBody{
-		Description: "A tar archive, plain or compressed with gzip or zstd.",
+	o := withStatusCreated(newOperation(http.MethodPost, "/v1/import", "import", "Import a tar archive"))
+	o.RequestBody = binaryBody(tarType, "A tar archive, plain or compressed with gzip or zstd.")
+	handleUpload(a, o, func(ctx context.Context, office retake.Office, in *importQuery, body io.Reader) (retake.SaveResult, error) {
+		out, err := office.Import(ctx, retake.ImportRequest{Name: in.Name, Intent: in.Intent}, body)
+		out.Warnings = nonNil(out.Warnings)
+		return out, err
+	})
+}
+
+func binaryBody(mediaType, description string) *huma.RequestBody {
+	return &huma.RequestBody{
+		Description: description,
 		Required:    true,
-		Content:     map[string]*huma.MediaType{tarType: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}},
+		Content:     map[string]*huma.MediaType{mediaType: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}},
 	}
-	schemas := a.huma.OpenAPI().Components.Schemas
-	o.DefaultStatus = http.StatusCreated
-	o.Responses = map[string]*huma.Response{"201": {
-		Description: http.StatusText(http.StatusCreated),
-		Content:     map[string]*huma.MediaType{jsonType: {Schema: schemas.Schema(reflect.TypeFor[retake.SaveResult](), true, "")}},
+}
+
+// handleUpload registers a route with a streamed request body. The router's own handling would
+// read the whole body into memory.
+func handleUpload[I, O any](a *api, o huma.Operation, f func(context.Context, retake.Office, *I, io.Reader) (O, error)) {
+	status := max(o.DefaultStatus, http.StatusOK)
+	o.Responses = map[string]*huma.Response{strconv.Itoa(status): {
+		Description: http.StatusText(status),
+		Content:     map[string]*huma.MediaType{jsonType: {Schema: a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[O](), true, "")}},
 	}}
-	huma.Register(a.huma, o, func(ctx context.Context, in *importQuery) (*huma.StreamResponse, error) {
+	huma.Register(a.huma, o, func(ctx context.Context, in *I) (*huma.StreamResponse, error) {
 		if a.opts.Office == nil {
 			return nil, problemOf(errServerOnly())
 		}
 		return &huma.StreamResponse{Body: func(hc huma.Context) {
 			r, w := humago.Unwrap(hc)
 			_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // an upload may take long; handlers in front may limit it
-			out, err := recoverPanic(a, func() (retake.SaveResult, error) {
-				return a.opts.Office.Import(ctx, retake.ImportRequest{Name: in.Name, Intent: in.Intent}, r.Body)
-			})
+			out, err := recoverPanic(a, func() (O, error) { return f(ctx, a.opts.Office, in, r.Body) })
 			if err != nil {
 				_, _ = io.CopyN(io.Discard, r.Body, maxDrain) // a client that is still sending would not read the response
 				writeProblem(w, r, problemOf(err))
 				return
 			}
-			out.Warnings = nonNil(out.Warnings)
-			writeJSON(w, http.StatusCreated, jsonType, out)
+			writeJSON(w, status, jsonType, out)
 		}}, nil
 	})
 }
@@ -134,7 +143,7 @@ func (a *api) restoreInOneRequest(ctx context.Context, in *applyInput, tell func
 	if b.Course == "" {
 		b.Course = retake.CourseRestore
 	}
-	req := retake.PlanRequest{Workspace: in.Workspace, Course: b.Course, Ref: b.Ref, Paths: textsOrRaw(b.Paths, b.PathsRaw), Git: b.Git, Fork: b.Fork, Edits: b.Edits, Session: b.Session}
+	req := retake.PlanRequest{Workspace: in.Workspace, Course: b.Course, Ref: b.Ref, Paths: textsOrRaw(b.Paths, b.PathsRaw), To: b.To, Git: b.Git, Fork: b.Fork, Edits: b.Edits, Session: b.Session}
 	return a.planAndApply(ctx, retake.ApplyRequest{PlanRequest: req, Accept: b.Accept, ID: checkpointIDFor(ctx, b.ID), Progress: tell}, confirmAlways)
 }
 

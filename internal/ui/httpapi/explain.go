@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"strings"
@@ -39,7 +40,21 @@ func addDescriptions(o *huma.OpenAPI) error {
 		return fmt.Errorf("describe/operations.txt: %w", err)
 	}
 	addErrors(o)
+	describeHeaders(o)
 	return addExamples(o)
+}
+
+// describeHeaders gives the headers of responses the texts that the router gives only their schemas.
+func describeHeaders(o *huma.OpenAPI) {
+	for _, item := range o.Paths {
+		for _, op := range operationsByMethod(item) {
+			for _, r := range op.Responses {
+				for _, h := range r.Headers {
+					h.Description = cmp.Or(h.Description, h.Schema.Description)
+				}
+			}
+		}
+	}
 }
 
 func describeText(name string) string {

@@ -79,7 +79,12 @@ func (a *api) listEvents(ctx context.Context, in *eventsQuery) (page[retake.Even
 		return page[retake.Event]{}, err
 	}
 	limit := (&pageQuery{Limit: in.Limit}).pageLimit()
-	got, err := a.eventSource.Events(ctx, retake.EventQuery{After: after, Limit: limit, Wait: wait})
+	waiting, cancel := a.untilStop(ctx)
+	defer cancel()
+	got, err := a.eventSource.Events(waiting, retake.EventQuery{After: after, Limit: limit, Wait: wait})
+	if err != nil && waiting.Err() != nil && ctx.Err() == nil {
+		err = nil // nothing has come until the server stops
+	}
 	if err != nil {
 		return page[retake.Event]{}, err
 	}
@@ -88,6 +93,19 @@ func (a *api) listEvents(ctx context.Context, in *eventsQuery) (page[retake.Even
 		out.NextCursor = a.cursors.Seal("events", strconv.FormatInt(got[len(got)-1].Seq, 10))
 	}
 	return out, nil
+}
+
+// untilStop returns a context for waiting, which also ends when the server stops: a stop waits for
+// requests.
+func (a *api) untilStop(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	for _, end := range []context.Context{a.opts.WorkContext, a.opts.StreamContext} {
+		if end != nil {
+			free := context.AfterFunc(end, cancel)
+			context.AfterFunc(ctx, func() { free() })
+		}
+	}
+	return ctx, cancel
 }
 
 // parseWait reads how long a client wants to wait.
@@ -105,13 +123,8 @@ func parseWait(text string) (time.Duration, error) {
 // streamEvents sends events until the client disconnects or the server stops. An error before
 // the first event is a problem response; a later one is an event, and the client reconnects.
 func (a *api) streamEvents(ctx context.Context, w http.ResponseWriter, r *http.Request, in *eventsQuery) {
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := a.untilStop(ctx)
 	defer cancel()
-	for _, end := range []context.Context{a.opts.WorkContext, a.opts.StreamContext} {
-		if end != nil {
-			defer context.AfterFunc(end, cancel)()
-		}
-	}
 	after, err := a.streamStart(ctx, in)
 	var got []retake.Event
 	if err == nil {

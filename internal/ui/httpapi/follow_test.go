@@ -203,6 +203,35 @@ func TestStreamEnds(t *testing.T) {
 	}
 }
 
+// A list that waits for an event is empty when the server stops, for which a stop waits.
+func TestWaitEndsWithTheServer(t *testing.T) {
+	t.Parallel()
+	for _, gone := range []bool{false, true} {
+		stop, halt := context.WithCancel(t.Context())
+		ctx, leave := context.WithCancel(t.Context())
+		f := &fakeService{events: func(ctx context.Context, _ retake.EventQuery) ([]retake.Event, error) {
+			if gone {
+				leave()
+			} else {
+				halt() // it waits by now
+			}
+			select {
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			case <-time.After(30 * time.Second):
+				return nil, errors.New("the wait goes on")
+			}
+		}}
+		w := httptest.NewRecorder()
+		httpapi.New(f, httpapi.Options{Office: f, StreamContext: stop}).ServeHTTP(w, httptest.NewRequestWithContext(ctx, "GET", "/v1/events?wait=60s", nil))
+		if want := map[bool]int{false: http.StatusOK, true: 499}[gone]; w.Code != want || !gone && !strings.Contains(w.Body.String(), `"data":[]`) {
+			t.Errorf("the client is gone: %t: %d %s", gone, w.Code, w.Body)
+		}
+		halt()
+		leave()
+	}
+}
+
 // An error at the beginning is a problem with its status; later it is an event.
 func TestTroubleOfAStream(t *testing.T) {
 	t.Parallel()

@@ -15,6 +15,7 @@ type hookPath struct {
 
 type changeHookInput struct {
 	Hook retake.WebhookID `path:"hook" doc:"The webhook's ID."`
+	IfMatch
 	Body wire.ChangeHookBody
 }
 
@@ -47,31 +48,30 @@ func (a *api) registerWebhooks() {
 			}
 		}
 		w, err := o.MakeWebhook(ctx, retake.WebhookRequest{URL: b.URL, Types: types, Workspace: b.Workspace, Scheme: b.Scheme})
-		w.Webhook.Types = nonNil(w.Webhook.Types)
+		w.Webhook = fillWebhook(w.Webhook)
 		return w, err
 	})
 	handleOffice(a, newOperation(http.MethodGet, "/v1/webhooks", "list-webhooks", "List webhooks"), func(ctx context.Context, o retake.Office, in *pageQuery) (page[retake.Webhook], error) {
 		all, err := o.Webhooks(ctx)
 		for i := range all {
-			all[i].Types = nonNil(all[i].Types)
+			all[i] = fillWebhook(all[i])
 		}
 		return pageFromList(a, "webhooks", in, all, err, func(w *retake.Webhook) string { return string(w.ID) })
 	})
-	handleOffice(a, newOperation(http.MethodPut, "/v1/webhooks/{hook}", "change-webhook", "Change a webhook"), func(ctx context.Context, o retake.Office, in *changeHookInput) (retake.Webhook, error) {
+	handleTagged(a, newOperation(http.MethodPut, "/v1/webhooks/{hook}", "change-webhook", "Change a webhook"), (*retake.Webhook).Version, inOffice(a, func(ctx context.Context, o retake.Office, in *changeHookInput) (retake.Webhook, error) {
 		types, err := eventTypes(in.Body.Types, in.Body.Events)
 		if err != nil {
 			return retake.Webhook{}, err
 		}
 		w, err := o.ChangeWebhook(ctx, retake.Webhook{ID: in.Hook, URL: in.Body.URL, Types: types, Disabled: in.Body.Disabled})
-		w.Types = nonNil(w.Types)
-		return w, err
-	})
+		return fillWebhook(w), err
+	}))
 	handleOfficeEmpty(a, newOperation(http.MethodDelete, "/v1/webhooks/{hook}", "drop-webhook", "Delete a webhook"), func(ctx context.Context, o retake.Office, in *hookPath) error {
 		return o.DropWebhook(ctx, in.Hook)
 	})
 	handleOffice(a, newOperation(http.MethodPost, "/v1/webhooks/{hook}/rotate", "rotate-webhook", "Rotate a webhook's secret"), func(ctx context.Context, o retake.Office, in *hookPath) (retake.NewWebhook, error) {
 		w, err := o.RotateWebhook(ctx, in.Hook)
-		w.Webhook.Types = nonNil(w.Webhook.Types)
+		w.Webhook = fillWebhook(w.Webhook)
 		return w, err
 	})
 	handleOffice(a, newOperation(http.MethodGet, "/v1/deliveries", "list-deliveries", "List deliveries"), a.listDeliveries)
@@ -81,6 +81,12 @@ func (a *api) registerWebhooks() {
 	handleOffice(a, newOperation(http.MethodPost, "/v1/deliveries/{delivery}/replay", "replay", "Send a delivery again"), func(ctx context.Context, o retake.Office, in *deliveryPath) (retake.Delivery, error) {
 		return fillDelivery(o.Replay(ctx, in.Delivery))
 	})
+}
+
+// fillWebhook replaces nil lists, which must not be null in JSON, and adds the ETag.
+func fillWebhook(w retake.Webhook) retake.Webhook {
+	w.Types, w.ETag = nonNil(w.Types), entityTag(w.Version())
+	return w
 }
 
 // fillDelivery replaces nil lists, which must not be null in JSON.

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"net/http"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -12,65 +11,48 @@ import (
 )
 
 type limitsInput struct {
-	IfMatch string `header:"If-Match" doc:"Change the limits only if they still have this ETag, from the response in which you read them. Otherwise the answer is 412."`
-	Body    wire.LimitsBody
+	IfMatch
+	Body wire.LimitsBody
 }
 
-// taggedNamespace is a namespace with the version of what can be set in it.
-type taggedNamespace struct {
-	ETag string `header:"ETag" doc:"The version of the limits, for If-Match."`
-	Body retake.Namespace
+// handleNamespace registers a route that returns a namespace with the ETag of its limits.
+func handleNamespace[I any](a *api, op huma.Operation, f func(context.Context, retake.Office, *I) (retake.Namespace, error)) {
+	handleTagged(a, op, (*retake.Namespace).Version, inOffice(a, func(ctx context.Context, o retake.Office, in *I) (retake.Namespace, error) {
+		ns, err := f(ctx, o, in)
+		return fillNamespace(ns), err
+	}))
 }
 
-// handleTagged registers a route that returns the namespace with its ETag.
-func handleTagged[I any](a *api, op huma.Operation, f func(context.Context, retake.Office, *I) (retake.Namespace, error)) {
-	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*taggedNamespace, error) {
-		ns, err := recoverPanic(a, func() (retake.Namespace, error) {
-			if a.opts.Office == nil {
-				return retake.Namespace{}, errServerOnly()
-			}
-			return f(ctx, a.opts.Office, in)
-		})
-		if err != nil {
-			return nil, problemOf(err)
-		}
-		ns.Roots = nonNil(ns.Roots)
-		return &taggedNamespace{entityTag(ns), ns}, nil
-	})
-}
-
-func entityTag(ns retake.Namespace) string { return `"` + ns.Limits.Version() + `"` }
-
-// matches reports whether a list of entity tags, or *, has this one.
-func matches(list, tag string) bool {
-	for one := range strings.SplitSeq(list, ",") {
-		if one = strings.TrimSpace(one); one == "*" || one == tag {
-			return true
-		}
-	}
-	return false
+// fillNamespace replaces nil lists, which must not be null in JSON, and adds the ETag.
+func fillNamespace(ns retake.Namespace) retake.Namespace {
+	ns.Roots, ns.ETag = nonNil(ns.Roots), entityTag(ns.Version())
+	return ns
 }
 
 const maxChangeTries = 5
 
 // changeLimits changes the limits that are named, and keeps what others change meanwhile.
 func changeLimits(ctx context.Context, o retake.Office, in *limitsInput) (retake.Namespace, error) {
+	return changeLimitsOf(ctx, &in.Body,
+		func() (retake.Namespace, error) { return o.Namespace(ctx) },
+		func(q retake.LimitsRequest) (retake.Namespace, error) { return o.SetLimits(ctx, q) })
+}
+
+// changeLimitsOf is changeLimits for the namespace that read and set are about.
+func changeLimitsOf(ctx context.Context, b *wire.LimitsBody, read func() (retake.Namespace, error), set func(retake.LimitsRequest) (retake.Namespace, error)) (retake.Namespace, error) {
 	for try := 1; ; try++ {
-		ns, err := o.Namespace(ctx)
+		ns, err := read()
 		if err != nil {
 			return ns, err
 		}
-		if in.IfMatch != "" && !matches(in.IfMatch, entityTag(ns)) {
-			e := &retake.Error{Kind: retake.Moved, What: "the limits have changed since you read them", Safe: unchanged, Hint: "read them again: GET /v1/namespace"}
-			p := problemOf(e)
-			p.setMeaning(meaningOf(e, http.StatusPreconditionFailed))
-			return ns, p
+		if err := retake.CheckVersion(ctx, "the limits", ns.Version()); err != nil {
+			return ns, err
 		}
-		l, err := in.Body.ApplyTo(ns.Limits)
+		l, err := b.ApplyTo(ns.Limits)
 		if err != nil {
 			return ns, requestProblem(http.StatusUnprocessableEntity, "body."+err.Error())
 		}
-		got, err := o.SetLimits(ctx, retake.LimitsRequest{Limits: l, IfVersion: ns.Limits.Version()})
+		got, err := set(retake.LimitsRequest{Limits: l, IfVersion: ns.Version()})
 		if !retake.IsKind(err, retake.Moved) || try == maxChangeTries {
 			return got, err
 		}

@@ -20,7 +20,8 @@ type sinceQuery struct {
 
 type tasksInput struct {
 	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
-	Body      wire.TaskList
+	IfMatch
+	Body wire.TaskList
 }
 
 type resumeInput struct {
@@ -32,14 +33,14 @@ type resumeInput struct {
 func (a *api) registerAgents() {
 	handleJSON(a, newOperation(http.MethodPost, "/v1/signals", "observe", "Report an agent event"), a.reportSignal)
 	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/effects", "effects", "List external actions"), func(ctx context.Context, in *sinceQuery) (wire.EffectList, error) {
-		all, more, err := fetchPage(a, "effects "+string(in.Workspace)+" "+in.Since, in.PageParams, func(int) ([]retake.Effect, error) { return a.Effects(ctx, in.Workspace, in.Since) })
+		all, more, err := fetchPage(a, "effects "+string(in.Workspace)+" "+in.Since, in.PageParams, func(int) ([]retake.Effect, error) { return a.Effects(ctx, in.Workspace, in.Since) }, func(e *retake.Effect) string { return string(e.ID) })
 		return wire.EffectList{Effects: all, More: more}, err
 	})
-	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/tasks", "tasks", "Get the to-do list"), func(ctx context.Context, in *workspacePath) (wire.TaskList, error) {
+	handleTagged(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/tasks", "tasks", "Get the to-do list"), tasksVersion, func(ctx context.Context, in *workspacePath) (wire.TaskList, error) {
 		all, err := a.Tasks(ctx, in.Workspace)
 		return wire.TaskList{Tasks: nonNil(all)}, err
 	})
-	handleJSON(a, newOperation(http.MethodPut, "/v1/workspaces/{ws}/tasks", "set-tasks", "Replace the to-do list"), func(ctx context.Context, in *tasksInput) (retake.Reaction, error) {
+	handleIfMatched(a, newOperation(http.MethodPut, "/v1/workspaces/{ws}/tasks", "set-tasks", "Replace the to-do list"), func(ctx context.Context, in *tasksInput) (retake.Reaction, error) {
 		return a.SetTasks(ctx, in.Workspace, in.Body.Tasks)
 	})
 	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/state", "state", "Get the agent's state at a checkpoint"), a.agentState)
@@ -50,6 +51,8 @@ func (a *api) registerAgents() {
 	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/spoken", "spoken", "Read a conversation"), a.readConversation)
 	handleJSON(a, newOperation(http.MethodPost, "/v1/workspaces/{ws}/resume", "resume", "Resume a conversation"), a.resumeConversation)
 }
+
+func tasksVersion(l *wire.TaskList) string { return retake.TasksVersion(l.Tasks) }
 
 // reportSignal handles a signal of an agent's hook. The service finishes it even if the hook
 // does not wait.

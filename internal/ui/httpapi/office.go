@@ -17,13 +17,7 @@ func errServerOnly() error {
 
 // handleOffice registers a route that calls the office and returns JSON.
 func handleOffice[I, O any](a *api, op huma.Operation, f func(context.Context, retake.Office, *I) (O, error)) {
-	handleJSON(a, op, func(ctx context.Context, in *I) (O, error) {
-		if a.opts.Office == nil {
-			var none O
-			return none, errServerOnly()
-		}
-		return f(ctx, a.opts.Office, in)
-	})
+	handleJSON(a, op, inOffice(a, f))
 }
 
 // handleOfficeEmpty registers a route that calls the office and returns no body.
@@ -48,13 +42,13 @@ type keyPath struct {
 
 // registerNamespace registers the routes for the namespace, its limits and its API keys.
 func (a *api) registerNamespace() {
-	handleTagged(a, newOperation(http.MethodGet, "/v1/namespace", "namespace", "Get the namespace"), func(ctx context.Context, o retake.Office, _ *struct{}) (retake.Namespace, error) {
+	handleNamespace(a, newOperation(http.MethodGet, "/v1/namespace", "namespace", "Get the namespace"), func(ctx context.Context, o retake.Office, _ *struct{}) (retake.Namespace, error) {
 		return o.Namespace(ctx)
 	})
 	handleOffice(a, newOperation(http.MethodGet, "/v1/usage", "usage", "Get the usage"), func(ctx context.Context, o retake.Office, _ *struct{}) (retake.Usage, error) {
 		return o.Usage(ctx)
 	})
-	handleTagged(a, newOperation(http.MethodPut, "/v1/namespace/limits", "set-limits", "Change the limits"), changeLimits)
+	handleNamespace(a, newOperation(http.MethodPut, "/v1/namespace/limits", "set-limits", "Change the limits"), changeLimits)
 	handleOffice(a, withStatusCreated(newOperation(http.MethodPost, "/v1/keys", "make-key", "Create an API key")), func(ctx context.Context, o retake.Office, in *body[wire.KeyBody]) (retake.NewKey, error) {
 		b := in.Body
 		k, err := o.MakeKey(ctx, retake.KeyRequest{Kind: b.Kind, Name: b.Name, Workspaces: b.Workspaces, Expires: b.Expires})

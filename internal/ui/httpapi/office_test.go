@@ -38,6 +38,39 @@ func (f *fakeService) Import(_ context.Context, req retake.ImportRequest, archiv
 	return answerWith[retake.SaveResult](f, req, string(b))
 }
 
+func (f *fakeService) WriteFile(_ context.Context, req retake.FileRequest, content io.Reader) (retake.FileWritten, error) {
+	b, err := io.ReadAll(content)
+	if err != nil {
+		return retake.FileWritten{}, err
+	}
+	return answerWith[retake.FileWritten](f, req, string(b))
+}
+
+func (f *fakeService) RemoveFile(_ context.Context, req retake.FileRequest) error {
+	_, err := answerWith[struct{}](f, req)
+	return err
+}
+
+func (f *fakeService) CreateNamespace(_ context.Context, req retake.NamespaceRequest) (retake.NewNamespace, error) {
+	return answerWith[retake.NewNamespace](f, req)
+}
+
+func (f *fakeService) Provisioned(context.Context) ([]retake.Namespace, error) {
+	return answerWith[[]retake.Namespace](f)
+}
+
+func (f *fakeService) ProvisionedNamespace(_ context.Context, ns retake.NamespaceID) (retake.Namespace, error) {
+	return answerWith[retake.Namespace](f, ns)
+}
+
+func (f *fakeService) SetNamespaceLimits(_ context.Context, ns retake.NamespaceID, q retake.LimitsRequest) (retake.Namespace, error) {
+	return answerWith[retake.Namespace](f, ns, q)
+}
+
+func (f *fakeService) CreateNamespaceKey(_ context.Context, ns retake.NamespaceID, req retake.KeyRequest) (retake.NewKey, error) {
+	return answerWith[retake.NewKey](f, ns, req)
+}
+
 func (f *fakeService) MakeKey(_ context.Context, req retake.KeyRequest) (retake.NewKey, error) {
 	return answerWith[retake.NewKey](f, req)
 }
@@ -138,6 +171,9 @@ var officeCalls = []apiCall{
 	}},
 	{"audit", []any{retake.AuditQuery{Before: 9, Limit: 4}}, func(ctx context.Context, c *client.Client) (any, error) {
 		return c.Audit(ctx, retake.AuditQuery{Before: 9, Limit: 3})
+	}},
+	{"audit, oldest first", []any{retake.AuditQuery{OldestFirst: true, After: 7, Limit: 4}}, func(ctx context.Context, c *client.Client) (any, error) {
+		return c.Audit(ctx, retake.AuditQuery{OldestFirst: true, After: 7, Limit: 3})
 	}},
 	{"check audit", nil, func(ctx context.Context, c *client.Client) (any, error) { return c.CheckAudit(ctx) }},
 	{"request deletion", []any{goRequest}, func(ctx context.Context, c *client.Client) (any, error) { return c.RequestDeletion(ctx, goRequest) }},

@@ -244,11 +244,10 @@ func (a *api) registerOperations() {
 			return wire.Operation{}, err
 		}
 		if wait > 0 {
+			ctx, stop := a.untilStop(ctx)
+			defer stop()
 			limit, cancel := context.WithTimeout(ctx, wait)
 			defer cancel()
-			if end := a.opts.StreamContext; end != nil { // a server that stops waits for requests
-				defer context.AfterFunc(end, cancel)()
-			}
 			select {
 			case <-op.done:
 			case <-limit.Done():

@@ -44,9 +44,10 @@ type PageParams struct {
 }
 
 // fetchPage returns one page of a list. fetch returns the first n elements, or all if n is 0. The
-// cursor has the position: such lists change only at their end or as a whole.
-func fetchPage[T any](a *api, filter string, q PageParams, fetch func(n int) ([]T, error)) ([]T, wire.More, error) {
-	from, err := a.cursorNumber(filter, q.Cursor, 0)
+// cursor has the ID of the page's last element, because new elements may come in front of it, and
+// its position in case the element is gone.
+func fetchPage[T any](a *api, filter string, q PageParams, fetch func(n int) ([]T, error), id func(*T) string) ([]T, wire.More, error) {
+	after, err := a.cursorText(filter, q.Cursor, "")
 	if err != nil {
 		return nil, wire.More{}, err
 	}
@@ -54,17 +55,48 @@ func fetchPage[T any](a *api, filter string, q PageParams, fetch func(n int) ([]
 	if q.Cursor != "" && size == 0 {
 		size = defaultLimit
 	}
-	want := 0
-	if size > 0 {
-		want = int(from) + size + 1
+	if size == 0 {
+		all, err := fetch(0)
+		return nonNil(all), wire.More{}, err
 	}
-	all, err := fetch(want)
-	all = nonNil(all)[min(int(from), len(all)):]
-	if err != nil || size == 0 || len(all) <= size {
-		return all, wire.More{}, err
+	all, from, err := fetchAfter(after, size+1, fetch, id)
+	if err != nil {
+		return nil, wire.More{}, err
 	}
-	return all[:size], wire.More{NextCursor: a.cursors.Seal(filter, strconv.FormatInt(from+int64(size), 10))}, nil
+	end := min(from+size, len(all))
+	if end == len(all) {
+		return nonNil(all[from:]), wire.More{}, nil
+	}
+	return all[from:end], wire.More{NextCursor: a.cursors.Seal(filter, positionOf(end-1, id(&all[end-1])))}, nil
 }
+
+// fetchAfter fetches until n elements follow a position, or the list ends. It returns the index of
+// the first of them.
+func fetchAfter[T any](after string, n int, fetch func(n int) ([]T, error), id func(*T) string) ([]T, int, error) {
+	if after == "" {
+		all, err := fetch(n)
+		return all, 0, err
+	}
+	place, _, _ := strings.Cut(after, " ")
+	want := n
+	if at, err := strconv.Atoi(place); err == nil && at >= 0 {
+		want += at + 1
+	}
+	for {
+		all, err := fetch(want)
+		if err != nil {
+			return nil, 0, err
+		}
+		from, found := indexAfter(after, all, id)
+		if len(all) < want || found && len(all)-from >= n {
+			return all, from, nil
+		}
+		want = max(from+n, 2*want) // more came in front than that
+	}
+}
+
+// positionOf is the position of a list after an element.
+func positionOf(at int, id string) string { return strconv.Itoa(at) + " " + id }
 
 // pageFromList returns one page of a complete list. The cursor has the ID of the page's last
 // element, and its position in case the element is deleted meanwhile.
@@ -78,29 +110,36 @@ func pageFromList[T any](a *api, filter string, q *pageQuery, all []T, err error
 		if err != nil {
 			return page[T]{}, err
 		}
-		from = indexAfter(at, all, id)
+		from, _ = indexAfter(at, all, id)
 	}
 	end := min(from+q.pageLimit(), len(all))
 	out := page[T]{Data: nonNil(all[from:end])}
 	if end < len(all) {
-		out.NextCursor = a.cursors.Seal(filter, strconv.Itoa(end-1)+" "+id(&all[end-1]))
+		out.NextCursor = a.cursors.Seal(filter, positionOf(end-1, id(&all[end-1])))
 	}
 	return out, nil
 }
 
-// indexAfter returns the index at which a list continues after a position.
-func indexAfter[T any](at string, all []T, id func(*T) string) int {
-	place, last, _ := strings.Cut(at, " ")
-	for i := range all {
+// indexAfter returns the index at which a list continues after a position, and whether the element
+// of the position is in the list.
+func indexAfter[T any](at string, all []T, id func(*T) string) (int, bool) {
+	text, last, _ := strings.Cut(at, " ")
+	place, err := strconv.Atoi(text)
+	if err != nil || place < 0 {
+		place = 0
+	}
+	place = min(place, len(all))
+	for i := place; i < len(all); i++ { // it is where it was, or others came in front
 		if id(&all[i]) == last {
-			return i + 1
+			return i + 1, true
 		}
 	}
-	n, err := strconv.Atoi(place)
-	if err != nil || n < 0 {
-		return 0
+	for i := place - 1; i >= 0; i-- { // others in front are gone
+		if id(&all[i]) == last {
+			return i + 1, true
+		}
 	}
-	return min(n, len(all))
+	return place, false
 }
 
 // cursorText returns the position in a cursor, or asked if there is no cursor.

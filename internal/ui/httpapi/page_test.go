@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/pure/token"
+	"github.com/retake-dev/retake/internal/pure/wire"
 	"github.com/retake-dev/retake/internal/ui/httpapi"
 )
 
@@ -251,5 +253,106 @@ func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// growingLists gets a new element in front of the others each time it is asked.
+type growingLists struct {
+	*fakeService
+	newest int
+	oldest int
+	grow   int
+}
+
+// ids returns the first ids, newest first.
+func (g *growingLists) ids(limit int) (out []string) {
+	for n := g.newest; n >= g.oldest && (limit == 0 || len(out) < limit); n-- {
+		out = append(out, fmt.Sprintf("id_%04d", n))
+	}
+	g.newest += g.grow
+	return out
+}
+
+func (g *growingLists) Verifications(_ context.Context, q retake.VerificationQuery) (out []retake.Verification, err error) {
+	for _, id := range g.ids(q.Limit) {
+		out = append(out, retake.Verification{ID: retake.VerificationID(id)})
+	}
+	return out, nil
+}
+
+func (g *growingLists) Search(_ context.Context, q retake.SearchQuery) (out []retake.Hit, err error) {
+	for _, id := range g.ids(q.Limit) {
+		out = append(out, retake.Hit{Checkpoint: retake.Checkpoint{ID: retake.CheckpointID(id)}})
+	}
+	return out, nil
+}
+
+func (g *growingLists) Chronicle(_ context.Context, q retake.ChronicleQuery) (out []retake.Mention, err error) {
+	for _, id := range g.ids(q.Limit) {
+		out = append(out, retake.Mention{Checkpoint: retake.Checkpoint{ID: retake.CheckpointID(id)}})
+	}
+	return out, nil
+}
+
+// growingID finds the ids of such a list in JSON.
+var growingID = regexp.MustCompile(`"id":"(id_\d+)"`)
+
+// A list that grows in front of the pages shows each element that was there once.
+func TestPagesOfAGrowingList(t *testing.T) {
+	t.Parallel()
+	var want []string
+	for n := 30; n >= 1; n-- {
+		want = append(want, fmt.Sprintf("id_%04d", n))
+	}
+	for _, target := range []string{"verifications?", "search?text=x&", "chronicle?"} {
+		for _, grow := range []int{0, 1, 7, 40} {
+			g := &growingLists{fakeService: &fakeService{}, newest: 30, oldest: 1, grow: grow}
+			h := httpapi.New(g, httpapi.Options{})
+			var got []string
+			for cursor := ""; ; {
+				w := httptest.NewRecorder()
+				h.ServeHTTP(w, httptest.NewRequest("GET", "/v1/workspaces/ws_1/"+target+"limit=4&cursor="+url.QueryEscape(cursor), nil))
+				var p wire.More
+				must(t, json.Unmarshal(w.Body.Bytes(), &p))
+				ids := growingID.FindAllStringSubmatch(w.Body.String(), -1)
+				if w.Code != http.StatusOK || len(ids) > 4 {
+					t.Fatalf("%s: %d: %s", target, w.Code, w.Body)
+				}
+				for _, id := range ids {
+					got = append(got, id[1])
+				}
+				if cursor = p.NextCursor; cursor == "" || len(got) > 2*len(want) { // it grows faster than it is read
+					break
+				}
+			}
+			if d := cmp.Diff(want, got); d != "" {
+				t.Errorf("%s growing by %d (-want +got):\n%s", target, grow, d)
+			}
+		}
+	}
+}
+
+// longComparison says from where it was asked, and that there is more.
+type longComparison struct{ *fakeService }
+
+func (longComparison) Diff(_ context.Context, q retake.DiffQuery) (retake.Comparison, error) {
+	return retake.Comparison{Next: q.After + "x"}, nil
+}
+
+// The cursor of a comparison is accepted by that comparison only.
+func TestCursorOfAComparison(t *testing.T) {
+	t.Parallel()
+	h := httpapi.New(longComparison{&fakeService{}}, httpapi.Options{})
+	first, code := getPage(t, h, "/v1/workspaces/ws_1/diff?from=1&to=2")
+	if code != http.StatusOK || first.Next == "" {
+		t.Fatalf("%d: %+v", code, first)
+	}
+	for target, want := range map[string]int{"from=1&to=2": http.StatusOK, "from=1&to=3": http.StatusUnprocessableEntity, "from=1&to=2&path=a": http.StatusUnprocessableEntity} {
+		if _, code := getPage(t, h, "/v1/workspaces/ws_1/diff?"+target+"&cursor="+url.QueryEscape(first.Next)); code != want {
+			t.Errorf("%s: %d, want %d", target, code, want)
+		}
+	}
+	if _, code := getPage(t, h, "/v1/workspaces/ws_1/diff?from=1&to=2&cursor=a.txt"); code != http.StatusUnprocessableEntity {
+		t.Errorf("any text: %d", code)
 	}
 }

@@ -32,6 +32,7 @@ var requiredPermissions = map[string]retake.Power{
 	"save": retake.PowerRecord, "observe": retake.PowerRecord, "attest": retake.PowerRecord, "set-tasks": retake.PowerRecord, "make-snapshot": retake.PowerRecord,
 
 	"plan": retake.PowerReturn, "view-plan": retake.PowerReturn, "restore": retake.PowerReturn, "apply-restore": retake.PowerReturn, "restore-snapshot": retake.PowerReturn,
+	"write-file": retake.PowerReturn, "remove-file": retake.PowerReturn,
 	"fork": retake.PowerReturn, "resume": retake.PowerReturn,
 
 	"init": retake.PowerDecide, "deinit": retake.PowerDecide, "pin": retake.PowerDecide, "unpin": retake.PowerDecide, "import": retake.PowerDecide,
@@ -46,6 +47,9 @@ var requiredPermissions = map[string]retake.Power{
 
 	"forget": retake.PowerErase, "request-deletion": retake.PowerErase, "list-deletions": retake.PowerErase, "cancel-deletion": retake.PowerErase,
 	"drop-snapshot": retake.PowerErase, "plan-purge": retake.PowerErase, "purge": retake.PowerErase, "erase": retake.PowerErase,
+
+	"create-namespace": retake.PowerProvision, "list-namespaces": retake.PowerProvision, "provisioned-namespace": retake.PowerProvision,
+	"set-namespace-limits": retake.PowerProvision, "create-namespace-key": retake.PowerProvision,
 
 	"scrub": retake.PowerMaintain, "sweep": retake.PowerMaintain, "thin": retake.PowerMaintain, "rebuild": retake.PowerMaintain, "proof": retake.PowerMaintain,
 }

@@ -41,7 +41,7 @@ func (a *api) registerWorkspaces() {
 		return a.Locate(ctx, in.Dir)
 	})
 	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces", "list-workspaces", "List workspaces"), func(ctx context.Context, in *struct{ PageParams }) (wire.WorkspaceList, error) {
-		all, more, err := fetchPage(a, "workspaces", in.PageParams, func(int) ([]retake.WorkspaceState, error) { return a.Workspaces(ctx) })
+		all, more, err := fetchPage(a, "workspaces", in.PageParams, func(int) ([]retake.WorkspaceState, error) { return a.Workspaces(ctx) }, workspaceIDOf)
 		return wire.WorkspaceList{Workspaces: all, More: more}, err
 	})
 	handleProgress(a, newOperation(http.MethodPost, "/v1/workspaces", "init", "Protect a directory"), a.initWorkspace)
@@ -70,7 +70,7 @@ func (a *api) initWorkspace(ctx context.Context, in *body[wire.InitBody], tell f
 	if err := a.checkWorkspaceDir(dir); err != nil {
 		return retake.SaveResult{}, err
 	}
-	return a.Init(ctx, retake.InitRequest{Dir: dir, Name: textOrRaw(b.Name, b.NameRaw), Accept: b.Accept, Mark: b.Mark, Env: b.Env, Progress: tell})
+	return a.Init(ctx, retake.InitRequest{Dir: dir, Name: textOrRaw(b.Name, b.NameRaw), Accept: b.Accept, Mark: b.Mark, Env: b.Env, Automatic: b.Automatic, Progress: tell})
 }
 
 // textOrRaw returns the exact bytes if the client sent them, otherwise the text.
@@ -105,3 +105,5 @@ func nonNil[T any](all []T) []T {
 	}
 	return all
 }
+
+func workspaceIDOf(w *retake.WorkspaceState) string { return string(w.ID) }

@@ -1,10 +1,10 @@
 package httpapi
 
 import (
-	"cmp"
 	"context"
 	"io"
 	"net/http"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -47,12 +47,19 @@ type objectQuery struct {
 // registerReads registers the routes that read the contents of checkpoints.
 func (a *api) registerReads() {
 	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/diff", "diff", "Compare two checkpoints"), func(ctx context.Context, in *diffPartQuery) (retake.Comparison, error) {
-		c, err := a.Diff(ctx, retake.DiffQuery{Workspace: in.Workspace, From: in.From, To: in.To, Paths: in.Paths, After: cmp.Or(in.Cursor, in.After), Limit: in.Limit})
-		c.NextCursor = c.Next
+		filter := strings.Join(append([]string{"diff", string(in.Workspace), in.From, in.To}, in.Paths...), " ")
+		after, err := a.cursorText(filter, in.Cursor, in.After)
+		if err != nil {
+			return retake.Comparison{}, err
+		}
+		c, err := a.Diff(ctx, retake.DiffQuery{Workspace: in.Workspace, From: in.From, To: in.To, Paths: in.Paths, After: after, Limit: in.Limit})
+		if c.Next != "" {
+			c.NextCursor = a.cursors.Seal(filter, c.Next)
+		}
 		return c, err
 	})
 	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/list", "list", "List a directory of a checkpoint"), func(ctx context.Context, in *listQuery) (wire.EntryList, error) {
-		all, more, err := fetchPage(a, "list "+string(in.Workspace)+" "+in.Ref+" "+in.Dir, in.PageParams, func(int) ([]retake.Entry, error) { return a.List(ctx, in.Workspace, in.Ref, in.Dir) })
+		all, more, err := fetchPage(a, "list "+string(in.Workspace)+" "+in.Ref+" "+in.Dir, in.PageParams, func(int) ([]retake.Entry, error) { return a.List(ctx, in.Workspace, in.Ref, in.Dir) }, func(e *retake.Entry) string { return e.Name })
 		return wire.EntryList{Entries: all, More: more}, err
 	})
 	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/status", "status", "Get a workspace's status"), func(ctx context.Context, in *workspacePath) (retake.Status, error) {

@@ -30,7 +30,7 @@ func (a *api) registerRestores() {
 	handleProgress(a, newOperation(http.MethodPost, "/v1/workspaces/{ws}/restores", "restore", "Apply a plan"), a.applyPlan)
 	handleProgress(a, newOperation(http.MethodPost, "/v1/workspaces/{ws}/forks", "fork", "Create a fork"), a.createFork)
 	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/forks", "list-forks", "List forks"), func(ctx context.Context, in *workspacePage) (wire.ForkList, error) {
-		all, more, err := fetchPage(a, "forks "+string(in.Workspace), in.PageParams, func(int) ([]retake.WorkspaceState, error) { return a.Forks(ctx, in.Workspace) })
+		all, more, err := fetchPage(a, "forks "+string(in.Workspace), in.PageParams, func(int) ([]retake.WorkspaceState, error) { return a.Forks(ctx, in.Workspace) }, workspaceIDOf)
 		return wire.ForkList{Forks: all, More: more}, err
 	})
 }
@@ -55,7 +55,7 @@ func fillPlan(p retake.Plan) retake.Plan {
 }
 
 func newPlanRequest(ws retake.WorkspaceID, b *wire.PlanBody) retake.PlanRequest {
-	return retake.PlanRequest{Workspace: ws, Course: b.Course, Ref: b.Ref, Paths: textsOrRaw(b.Paths, b.PathsRaw), Git: b.Git, Fork: b.Fork, Edits: b.Edits, Session: b.Session, Hunks: b.Hunks, From: b.From, Asker: b.Asker}
+	return retake.PlanRequest{Workspace: ws, Course: b.Course, Ref: b.Ref, Paths: textsOrRaw(b.Paths, b.PathsRaw), To: b.To, Git: b.Git, Fork: b.Fork, Edits: b.Edits, Session: b.Session, Hunks: b.Hunks, From: b.From, Asker: b.Asker}
 }
 
 // applyPlan applies a plan. It continues if the client disconnects: a restore that stops halfway
@@ -64,7 +64,7 @@ func (a *api) applyPlan(ctx context.Context, in *restoreInput, tell func(retake.
 	ctx, end := a.workContext(ctx)
 	defer end()
 	b := in.Body
-	plan := wire.PlanBody{Course: b.Course, Ref: b.Ref, Paths: b.Paths, PathsRaw: b.PathsRaw, Git: b.Git, Fork: b.Fork, Edits: b.Edits, Session: b.Session, Hunks: b.Hunks, From: b.From, Asker: b.Asker}
+	plan := wire.PlanBody{Course: b.Course, Ref: b.Ref, Paths: b.Paths, PathsRaw: b.PathsRaw, To: b.To, Git: b.Git, Fork: b.Fork, Edits: b.Edits, Session: b.Session, Hunks: b.Hunks, From: b.From, Asker: b.Asker}
 	res, err := a.ApplyRestore(ctx, retake.ApplyRequest{
 		PlanRequest: newPlanRequest(in.Workspace, &plan), Digest: b.Digest, Accept: b.Accept, ID: checkpointIDFor(ctx, b.ID), Progress: tell,
 	})
@@ -79,7 +79,7 @@ func (a *api) createFork(ctx context.Context, in *forkInput, tell func(retake.Pr
 		return retake.ForkResult{}, err
 	}
 	res, err := a.Fork(ctx, retake.ForkRequest{
-		Workspace: in.Workspace, Ref: b.Ref, Dir: dir, Name: textOrRaw(b.Name, b.NameRaw), Throwaway: b.Throwaway, Progress: tell,
+		Workspace: in.Workspace, Ref: b.Ref, Dir: dir, Name: textOrRaw(b.Name, b.NameRaw), Throwaway: b.Throwaway, Accept: b.Accept, Progress: tell,
 	})
 	res.Warnings = nonNil(res.Warnings)
 	return res, err

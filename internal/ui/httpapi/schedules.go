@@ -43,21 +43,37 @@ type auditQuery struct {
 	Before int64  `query:"before" doc:"Continue below the entry with this number. cursor does the same."`
 	Limit  int    `query:"limit" doc:"The largest number of results, up to 1000. Absent means 50."`
 	Cursor string `query:"cursor" doc:"The next_cursor of the page before."`
+	Order  string `query:"order" enum:"newest,oldest" doc:"Which entries come first: newest or oldest. Absent means newest."`
+	After  int64  `query:"after" doc:"With the oldest first: continue behind the entry with this number, for example the last one that you exported."`
+}
+
+// oldestFirst reports whether the oldest entries come first, and returns what cursors are bound to.
+func (q *auditQuery) oldestFirst() (up bool, filter string) {
+	if q.Order == "oldest" {
+		return true, "audit oldest first"
+	}
+	return false, "audit"
 }
 
 // registerAudit registers the routes for the audit log.
 func (a *api) registerAudit() {
 	handleOffice(a, newOperation(http.MethodGet, "/v1/audit", "audit", "List audit log entries"), func(ctx context.Context, o retake.Office, in *auditQuery) (page[retake.AuditEntry], error) {
-		before, err := a.cursorNumber("audit", in.Cursor, in.Before)
-		if err != nil {
-			return page[retake.AuditEntry]{}, err
-		}
+		up, filter := in.oldestFirst()
 		limit := (&pageQuery{Limit: in.Limit}).pageLimit()
-		got, err := o.Audit(ctx, retake.AuditQuery{Before: before, Limit: limit + 1})
+		q := retake.AuditQuery{Before: in.Before, OldestFirst: up, After: in.After, Limit: limit + 1}
+		from := &q.Before
+		if up {
+			from = &q.After
+		}
+		var err error
+		if *from, err = a.cursorNumber(filter, in.Cursor, *from); err != nil {
+			return page[retake.AuditEntry]{}, err
+		}
+		got, err := o.Audit(ctx, q)
 		if err != nil {
 			return page[retake.AuditEntry]{}, err
 		}
-		return pageFromFetched(a, "audit", limit, got, func(e *retake.AuditEntry) string { return strconv.FormatInt(e.Seq, 10) }), nil
+		return pageFromFetched(a, filter, limit, got, func(e *retake.AuditEntry) string { return strconv.FormatInt(e.Seq, 10) }), nil
 	})
 	handleOffice(a, newOperation(http.MethodGet, "/v1/audit/check", "check-audit", "Verify the audit log"), func(ctx context.Context, o retake.Office, _ *struct{}) (retake.AuditProof, error) {
 		return o.CheckAudit(ctx)

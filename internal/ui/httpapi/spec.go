@@ -58,6 +58,7 @@ const (
 func newHumaAPI(mux *http.ServeMux) huma.API {
 	c := huma.DefaultConfig("Retake", strconv.Itoa(retake.APIVersion))
 	c.Info.Description = apiDescription
+	c.Info.Contact = &huma.Contact{Name: "Retake", URL: "https://github.com/retake-dev/retake"}
 	c.Info.License = &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"}
 	c.AllowAdditionalPropertiesByDefault = true
 	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "", "", ""

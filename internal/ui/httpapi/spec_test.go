@@ -45,6 +45,7 @@ func TestSpecIsCurrent(t *testing.T) {
 // demands are what a request must contain. A new line here breaks existing clients: give new
 // fields a meaning for when they are absent.
 var demands = []string{
+	"DELETE /v1/workspaces/{ws}/file path",
 	"DELETE /v1/workspaces/{ws}/holds name",
 	"GET /v1/estimate dir",
 	"GET /v1/locate dir",
@@ -55,6 +56,10 @@ var demands = []string{
 	"POST /v1/import body",
 	"POST /v1/keys body",
 	"POST /v1/keys body.kind",
+	"POST /v1/namespaces body",
+	"POST /v1/namespaces body.id",
+	"POST /v1/namespaces/{namespace}/keys body",
+	"POST /v1/namespaces/{namespace}/keys body.kind",
 	"POST /v1/schedules body",
 	"POST /v1/schedules body.cron",
 	"POST /v1/schedules body.work",
@@ -86,10 +91,13 @@ var demands = []string{
 	"POST /v1/workspaces/{ws}/view/plan body",
 	"POST /v1/workspaces/{ws}/view/plan body.course",
 	"PUT /v1/namespace/limits body",
+	"PUT /v1/namespaces/{namespace}/limits body",
 	"PUT /v1/webhooks/{hook} body",
 	"PUT /v1/webhooks/{hook} body.url",
 	"PUT /v1/workspaces/{ws}/backup body",
 	"PUT /v1/workspaces/{ws}/backup body.url",
+	"PUT /v1/workspaces/{ws}/file body",
+	"PUT /v1/workspaces/{ws}/file path",
 	"PUT /v1/workspaces/{ws}/pins/{name} body",
 	"PUT /v1/workspaces/{ws}/pins/{name} body.ref",
 	"PUT /v1/workspaces/{ws}/tasks body",
@@ -120,35 +128,46 @@ type description struct {
 	Info struct {
 		Description string
 		License     struct{ Name string }
+		Contact     struct{ URL string }
 	}
 	Servers    []struct{ URL, Description string }
 	Tags       []struct{ Name, Description string }
 	Paths      map[string]map[string]operation
-	Components struct{ Schemas map[string]schema }
+	Components struct {
+		Schemas   map[string]schema
+		Responses map[string]response
+	}
 }
 
 type operation struct {
 	OperationID, Summary, Description string
 	Tags                              []string
-	Parameters                        []struct {
-		Name, In, Description string
-		Required              bool
-	}
-	RequestBody *struct {
+	Power                             string `json:"x-power"`
+	Parameters                        []parameter
+	RequestBody                       *struct {
 		Required bool
 		Content  map[string]content
 	}
-	Responses map[string]struct {
-		Ref         string `json:"$ref"`
-		Description string
-		Content     map[string]content
-	}
+	Responses map[string]response
+}
+
+type parameter struct {
+	Name, In, Description string
+	Required              bool
+}
+
+type response struct {
+	Ref         string `json:"$ref"`
+	Description string
+	Headers     map[string]struct{ Description string }
+	Content     map[string]content
 }
 
 type content struct {
 	Schema struct {
 		Ref string `json:"$ref"`
 	}
+	Example  any
 	Examples map[string]any
 }
 
@@ -173,7 +192,7 @@ func servedSpec(t *testing.T) (spec description) {
 func TestSpecDescribesEverySchema(t *testing.T) {
 	t.Parallel()
 	spec := servedSpec(t)
-	if spec.Info.Description == "" || spec.Info.License.Name == "" || len(spec.Servers) == 0 || len(spec.Components.Schemas) < 100 {
+	if spec.Info.Description == "" || spec.Info.License.Name == "" || spec.Info.Contact.URL == "" || len(spec.Servers) == 0 || len(spec.Components.Schemas) < 100 {
 		t.Errorf("info %+v, servers %v, %d schemas", spec.Info, spec.Servers, len(spec.Components.Schemas))
 	}
 	for name, s := range spec.Components.Schemas {
@@ -191,8 +210,14 @@ func TestSpecDescribesEveryOperation(t *testing.T) {
 		checkSentence(t, "tag "+tag.Name, tag.Description)
 		tags[tag.Name] = 0
 	}
+	for name, r := range spec.Components.Responses {
+		r.check(t, name)
+		if r.Ref != "" || len(r.Content) == 0 {
+			t.Errorf("%s has no body", name)
+		}
+	}
 	for _, methods := range spec.Paths {
-		for _, o := range methods {
+		for method, o := range methods {
 			if len(o.Tags) != 1 {
 				t.Errorf("%s: one tag, not %q", o.OperationID, o.Tags)
 				continue
@@ -201,7 +226,7 @@ func TestSpecDescribesEveryOperation(t *testing.T) {
 				t.Errorf("%s: the tag %s is not in describe/tags.txt", o.OperationID, o.Tags[0])
 			}
 			tags[o.Tags[0]]++
-			o.check(t)
+			o.check(t, method)
 		}
 	}
 	for name, n := range tags {
@@ -211,7 +236,7 @@ func TestSpecDescribesEveryOperation(t *testing.T) {
 	}
 }
 
-func (o *operation) check(t *testing.T) {
+func (o *operation) check(t *testing.T, method string) {
 	t.Helper()
 	if o.Summary == "" || len(o.Summary) >= 60 || strings.HasSuffix(o.Summary, ".") {
 		t.Errorf("%s: a summary has less than 60 characters and no full stop: %q", o.OperationID, o.Summary)
@@ -220,19 +245,52 @@ func (o *operation) check(t *testing.T) {
 	for _, p := range o.Parameters {
 		checkSentence(t, o.OperationID+" "+p.Name, p.Description)
 	}
-	bodies := []map[string]content{}
 	if o.RequestBody != nil {
-		bodies = append(bodies, o.RequestBody.Content)
+		checkExamples(t, o.OperationID, o.RequestBody.Content)
 	}
 	for status, r := range o.Responses {
-		if r.Ref == "" && r.Description == "" {
-			t.Errorf("%s: %s has no description", o.OperationID, status)
+		if r.Ref == "" {
+			r.check(t, o.OperationID+" "+status)
 		}
-		bodies = append(bodies, r.Content)
 	}
-	for _, b := range bodies {
-		if c, ok := b["application/json"]; ok && len(c.Examples) == 0 {
-			t.Errorf("%s: %s has no example; see examples.go", o.OperationID, c.Schema.Ref)
+	o.checkErrors(t, method)
+}
+
+func (r response) check(t *testing.T, of string) {
+	t.Helper()
+	if r.Description == "" {
+		t.Errorf("%s has no description", of)
+	}
+	for name, h := range r.Headers {
+		checkSentence(t, of+" "+name, h.Description)
+	}
+	checkExamples(t, of, r.Content)
+}
+
+func checkExamples(t *testing.T, of string, content map[string]content) {
+	t.Helper()
+	for kind, c := range content {
+		if c.Example == nil && len(c.Examples) == 0 {
+			t.Errorf("%s: %s %s has no example; see examples.go", of, kind, c.Schema.Ref)
+		}
+	}
+}
+
+// checkErrors checks that an operation lists the errors that follow from what it takes.
+func (o *operation) checkErrors(t *testing.T, method string) {
+	t.Helper()
+	want := map[string]bool{"401": true, "403": o.Power != "none", "422": o.RequestBody != nil || len(o.Parameters) > 0}
+	if o.RequestBody != nil && method == "put" && o.OperationID != "pin" && o.OperationID != "write-file" && !slices.ContainsFunc(o.Parameters, func(p parameter) bool { return p.Name == "If-Match" }) {
+		t.Errorf("%s: what others may change meanwhile is replaced without If-Match; see etag.go", o.OperationID)
+	}
+	for _, p := range o.Parameters {
+		want["404"] = want["404"] || p.In == "path"
+		want["412"] = want["412"] || p.Name == "If-Match"
+		want["416"] = want["416"] || p.Name == "Range"
+	}
+	for status, needed := range want {
+		if _, listed := o.Responses[status]; needed && !listed {
+			t.Errorf("%s: %s is not listed; see errors.go", o.OperationID, status)
 		}
 	}
 }

@@ -49,7 +49,7 @@ func (a *api) registerStories() {
 	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/search", "search", "Search checkpoints"), func(ctx context.Context, in *searchInput) (wire.HitList, error) {
 		hits, more, err := fetchPage(a, "search "+string(in.Workspace)+" "+in.Text, PageParams{cmp.Or(in.Limit, defaultLimit), in.Cursor}, func(n int) ([]retake.Hit, error) {
 			return a.Search(ctx, retake.SearchQuery{Workspace: in.Workspace, Text: in.Text, Limit: n})
-		})
+		}, func(h *retake.Hit) string { return string(h.Checkpoint.ID) + " " + h.Where })
 		return wire.HitList{Hits: hits, More: more}, err
 	})
 	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/blame", "blame", "Blame a file"), func(ctx context.Context, in *blameInput) (retake.Blame, error) {
@@ -60,7 +60,7 @@ func (a *api) registerStories() {
 	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/chronicle", "chronicle", "List the history of a fact"), func(ctx context.Context, in *chronicleInput) (wire.MentionList, error) {
 		list, more, err := fetchPage(a, "chronicle "+string(in.Workspace)+" "+string(in.Kind)+" "+in.Name, in.PageParams, func(n int) ([]retake.Mention, error) {
 			return a.Chronicle(ctx, retake.ChronicleQuery{Workspace: in.Workspace, Kind: in.Kind, Name: in.Name, Limit: n})
-		})
+		}, func(m *retake.Mention) string { return string(m.Checkpoint.ID) })
 		for i := range list {
 			list[i].Facts = nonNil(list[i].Facts)
 		}
@@ -70,11 +70,11 @@ func (a *api) registerStories() {
 	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/verifications", "verifications", "List check results"), func(ctx context.Context, in *verificationsInput) (wire.VerificationList, error) {
 		list, more, err := fetchPage(a, "verifications "+string(in.Workspace)+" "+in.Ref+" "+in.Name+" "+in.Command, in.PageParams, func(n int) ([]retake.Verification, error) {
 			return a.Verifications(ctx, retake.VerificationQuery{Workspace: in.Workspace, Ref: in.Ref, Name: in.Name, Command: in.Command, Limit: n})
-		})
+		}, func(v *retake.Verification) string { return string(v.ID) })
 		return wire.VerificationList{Verifications: list, More: more}, err
 	})
 	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/standing", "standing", "List configured checks"), func(ctx context.Context, in *workspacePage) (wire.StandingList, error) {
-		list, more, err := fetchPage(a, "standing "+string(in.Workspace), in.PageParams, func(int) ([]retake.Standing, error) { return a.Standing(ctx, in.Workspace) })
+		list, more, err := fetchPage(a, "standing "+string(in.Workspace), in.PageParams, func(int) ([]retake.Standing, error) { return a.Standing(ctx, in.Workspace) }, func(s *retake.Standing) string { return s.Name + "\n" + s.Command })
 		return wire.StandingList{Standing: list, More: more}, err
 	})
 }

@@ -113,6 +113,8 @@ func cardFields(l Style, c Card) string {
 	list("checks", verificationLines(l, c))
 	field("saved", l.JoinFacts(GradeText(l, cp.Coverage.Grade), CountFiles(cp.Files)+", "+termtext.Bytes(cp.Bytes), termtext.Bytes(cp.NewBytes)+" new"))
 	b.WriteString(GapLines(l, cp.Coverage.Gaps, strings.Repeat(" ", cardIndent)))
+	list("also saved", rescueFields(l, cp.Rescues, true))
+	list("not saved", rescueFields(l, cp.Rescues, false))
 	list("external", effectFields(l, cp, c.Effects))
 	list("flags", flagFields(l, c))
 	names := make([]string, len(c.Pins))
@@ -131,14 +133,37 @@ func cardFields(l Style, c Card) string {
 	return b.String()
 }
 
-// flagFields are the flags of a card, each with its reason. Coverage has its own field.
+// rescueFields are what was saved from outside of the workspace, or what was not.
+func rescueFields(l Style, rescues []retake.Rescue, saved bool) []string {
+	var out []string
+	for _, r := range rescues {
+		text := view.NotSavedText(&r)
+		if saved {
+			text = view.SavedText(&r)
+		}
+		if r.IsSaved() != saved {
+			continue
+		}
+		text = termtext.Escape(text)
+		if r.Dir != "" {
+			text = strings.Replace(text, termtext.Escape(r.Place()), l.DisplayPath(r.Place()), 1)
+		}
+		if !saved && r.Dir != "" {
+			text = l.Yellow(text)
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+// flagFields are the flags of a card, each with its reason. Coverage and rescues have their own fields.
 func flagFields(l Style, c Card) []string {
 	gist := retake.Gist{Flags: c.Story.Flags}
 	if len(gist.Flags) == 0 && c.Finding.Gist != nil {
 		gist = *c.Finding.Gist
 	}
 	whole := c.Checkpoint
-	whole.Coverage = retake.Coverage{Grade: retake.Complete}
+	whole.Coverage, whole.Rescues = retake.Coverage{Grade: retake.Complete}, nil
 	var out []string
 	for _, f := range paintFlags(l, view.Flags(&whole, retake.Finding{Gist: &gist, Damaged: c.Finding.Damaged})) {
 		lines := Wrap(f.why, max(l.Width-cardIndent-termtext.Width(f.word)-2, 20))

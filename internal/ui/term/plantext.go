@@ -139,7 +139,9 @@ func planSentence(l Style, p *retake.Plan, v retake.PlanView) string {
 		return strings.Replace(headline, termtext.Escape(p.Lost.Root), root, 1) + "\n" + l.Bold(v.Untouched)
 	}
 	where := ""
-	if len(p.Paths) > 0 {
+	if p.To != "" {
+		where = " to " + l.CutPath(l.DisplayPath(p.To), max(l.Width-62, 20), false)
+	} else if len(p.Paths) > 0 {
 		names := make([]string, len(p.Paths))
 		for i, path := range p.Paths {
 			names[i] = termtext.Escape(path)

@@ -9,10 +9,12 @@ const LONG_PAUSE = 5_000;
 const MAX_PAUSE = 60_000;
 const UNSENT = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "UND_ERR_CONNECT_TIMEOUT"]);
 
-/** A request for JSON. A deed has a key of its own, under which the server does it once. */
-export function ask(method, parts, { query = {}, body, again = true } = {}) {
+/** A request for JSON. A deed has a key of its own, under which the server does it once. One with ifMatch is not sent
+ * again: when its answer was lost, what it changed is another one. */
+export function ask(method, parts, { query = {}, body, again = true, ifMatch } = {}) {
   const a = { method, path: "/v1" + parts.map((p) => "/" + segment(p)).join("") + search(query), headers: { Accept: "application/json" } };
-  a.again = again; // asking twice is asking once
+  if (ifMatch) a.headers["If-Match"] = ifMatch;
+  a.again = again && !ifMatch; // asking twice is asking once
   a.looks = method === "GET"; // nothing is changed by asking
   a.doubt = false; // a sending before this one may have arrived
   if (method === "POST") a.headers["Idempotency-Key"] = crypto.randomUUID();

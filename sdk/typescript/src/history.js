@@ -73,6 +73,17 @@ export class Retake extends Office {
     return this._bytes(ask("GET", await this._at("file"), { query: { path, ref } }));
   }
 
+  async writeFile(path, content, { mode } = {}) {
+    const a = ask("PUT", await this._at("file"), { query: { path, mode } });
+    a.headers["Content-Type"] = "application/octet-stream";
+    a.body = content;
+    return this._json(a);
+  }
+
+  async removeFile(path) {
+    return this._drop(ask("DELETE", await this._at("file"), { query: { path } }));
+  }
+
   async *archive(ref) {
     yield* this._chunks(ask("GET", await this._at("checkpoints", ref, "archive")));
   }

@@ -20,8 +20,8 @@ export class Office extends Core {
     return this._json(ask("GET", ["usage"]));
   }
 
-  setLimits(limits) {
-    return this._json(ask("PUT", ["namespace", "limits"], { body: limits }));
+  setLimits(limits, { ifMatch } = {}) {
+    return this._json(ask("PUT", ["namespace", "limits"], { body: limits, ifMatch }));
   }
 
   async workspaces() {
@@ -60,8 +60,8 @@ export class Office extends Core {
     return this._json(ask("POST", ["webhooks"], { body: present({ url, types, scheme }) }));
   }
 
-  changeWebhook(id, { url, types, disabled }) {
-    return this._json(ask("PUT", ["webhooks", id], { body: present({ url, types, disabled }) }));
+  changeWebhook(id, { url, types, disabled, ifMatch }) {
+    return this._json(ask("PUT", ["webhooks", id], { body: present({ url, types, disabled }), ifMatch }));
   }
 
   dropWebhook(id) {

@@ -14,19 +14,23 @@ export interface Limit {
   size: number; // of one unit
   least?: number;
   most?: number;
+  bounded?: boolean; // 0, for no bound, is not allowed
   say: (n: number) => string;
 }
 
 const day = 86_400e9;
 const gb = 1e9;
+const percent = (n: number) => orAll(n, (p) => `${p} %`);
 const orAll = (n: number, say: (n: number) => string) => (n <= 0 ? "no bound" : say(n));
 
 /** All limits, in the order in which they are told. */
 export const limits: Limit[] = [
   { name: "store", text: "All checkpoints", what: "bytes of the whole namespace; the oldest go first", unit: "GB", size: gb, say: (n) => orAll(n, bytes) },
+  { name: "workspace_share", text: "One workspace", what: "of all checkpoints, while there are others", unit: "%", size: 1, most: 100, say: percent },
+  { name: "key_share", text: "One agent key", what: "of what is added to all checkpoints, while there are others", unit: "%", size: 1, most: 100, say: percent },
   { name: "workspaces", text: "Workspaces", what: "that are live", unit: "", size: 1, say: (n) => orAll(n, count) },
   { name: "within", text: "Checkpoints are kept", what: "then they go; pins, holds and what undo needs stay", unit: "days", size: day, say: span },
-  { name: "moment", text: "One checkpoint", what: "the files of one checkpoint, and an archive, inflated", unit: "GB", size: gb, most: 34_359_738_368, say: (n) => orAll(n, bytes) },
+  { name: "moment", text: "One checkpoint", what: "the files of one checkpoint, and an archive, inflated", unit: "GB", size: gb, most: 34_359_738_368, bounded: true, say: (n) => orAll(n, bytes) },
   { name: "per_second", text: "Requests", what: "a second with one key", unit: "a second", size: 1, say: (n) => orAll(n, count) },
   { name: "restore_hour", text: "Restores and forks", what: "an hour with one agent key", unit: "an hour", size: 1, say: (n) => orAll(n, count) },
   { name: "grace", text: "Deletions wait", what: "and can be cancelled until then", unit: "days", size: day, least: 7 * day, say: span },
@@ -45,7 +49,7 @@ export function changesOf(now: Limits, fields: Partial<Record<LimitName, string>
     if (text === "" || !Number.isFinite(v) || v < 0) return `${l.text}: a number, 0 for no bound.`;
     const n = Math.round(v * l.size);
     if (l.least !== undefined && n < l.least) return `${l.text}: at least ${l.say(l.least)}.`;
-    if (l.most !== undefined && (n > l.most || n === 0)) return `${l.text}: at most ${l.say(l.most)}.`;
+    if (l.most !== undefined && (n > l.most || (n === 0 && l.bounded))) return `${l.text}: at most ${l.say(l.most)}.`;
     if (n !== now[l.name]) out[l.name] = n;
   }
   return out;

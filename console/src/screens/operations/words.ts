@@ -47,6 +47,7 @@ export const eventTypes = [
   "retention.ran",
   "backup.failed",
   "schedule.missed",
+  "namespace.nearly_full",
   "snapshot.created",
   "snapshot.restored",
 ] as const;

@@ -33,6 +33,39 @@ func testBury(t *testing.T, open Opener) {
 	})
 }
 
+// What was added goes up with a checkpoint and down with its tombstone, once each.
+func testAdded(t *testing.T, open Opener) {
+	c := open(t, "a")
+	ctx := t.Context()
+	added := func(ws, n int, key retake.KeyID, bytes int64) retake.Checkpoint {
+		cp := checkpoint(ws, n)
+		cp.Key, cp.NewBytes = key, bytes
+		wantNoError(t, c.Append(ctx, cp))
+		wantNoError(t, c.Append(ctx, cp))
+		return cp
+	}
+	want := func(want ...catalog.Added) {
+		t.Helper()
+		got, err := c.Added(ctx)
+		wantNoError(t, err)
+		wantEqual(t, "added", got, append([]catalog.Added{}, want...))
+	}
+	want()
+	one := added(1, 1, "key_1", 100)
+	added(1, 2, "key_1", 20)
+	added(1, 3, "", 3)
+	added(2, 1, "key_2", 1<<40)
+	want(catalog.Added{Workspace: workspaceID(1), Bytes: 3}, catalog.Added{Workspace: workspaceID(1), Key: "key_1", Bytes: 120},
+		catalog.Added{Workspace: workspaceID(2), Key: "key_2", Bytes: 1 << 40})
+	for range 2 {
+		wantNoError(t, c.Bury(ctx, one.Workspace, []retake.Tombstone{newTombstone(one), newTombstone(checkpoint(1, 3))}))
+	}
+	wantNoError(t, c.Bury(ctx, workspaceID(2), []retake.Tombstone{newTombstone(checkpoint(2, 7))})) // never appended
+	want(catalog.Added{Workspace: workspaceID(1), Key: "key_1", Bytes: 20}, catalog.Added{Workspace: workspaceID(2), Key: "key_2", Bytes: 1 << 40})
+	wantNoError(t, c.Reset(ctx))
+	want()
+}
+
 func testBuryAgain(t *testing.T, open Opener) {
 	c := openFilled(t, open, 1)
 	first := newTombstone(checkpoint(1, 1))

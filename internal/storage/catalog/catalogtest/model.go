@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"testing"
@@ -95,6 +96,28 @@ func (m *model) bury(ws retake.WorkspaceID, stones []retake.Tombstone) error {
 	return nil
 }
 
+// added is what the live checkpoints of each workspace and key added, without lines of zero.
+func (m *model) added() []catalog.Added {
+	type pair struct {
+		ws  retake.WorkspaceID
+		key retake.KeyID
+	}
+	sums := map[pair]int64{}
+	for _, cp := range m.live {
+		sums[pair{cp.Workspace, cp.Key}] += cp.NewBytes
+	}
+	all := []catalog.Added{}
+	for p, n := range sums {
+		if n != 0 {
+			all = append(all, catalog.Added{Workspace: p.ws, Key: p.key, Bytes: n})
+		}
+	}
+	slices.SortFunc(all, func(a, b catalog.Added) int {
+		return cmp.Or(cmp.Compare(a.Workspace, b.Workspace), cmp.Compare(a.Key, b.Key))
+	})
+	return all
+}
+
 // timeline is what lives in a workspace, the highest number first.
 func (m *model) timeline(ws retake.WorkspaceID) []retake.Checkpoint {
 	var all []retake.Checkpoint
@@ -163,6 +186,7 @@ func drawCheckpoint(t *rapid.T) retake.Checkpoint {
 	cp := richCheckpoint(1, rapid.IntRange(1, 12).Draw(t, "id"))
 	cp.Workspace = drawWorkspace(t)
 	cp.Number = rapid.Int64Range(1, 10).Draw(t, "number")
+	cp.Key, cp.NewBytes = retake.KeyID(fmt.Sprint("key_", cp.Number%3)), cp.Number%4 // some add nothing
 	cp.Time = drawTime(t)
 	cp.Intent = rapid.String().Draw(t, "intent")
 	cp.Coverage.Grade = rapid.SampledFrom([]retake.Grade{retake.Complete, retake.Partial}).Draw(t, "grade")
@@ -250,6 +274,9 @@ func (w *modelTest) counts(t *rapid.T) {
 		wantSameError(t, err, nil)
 		wantEqual(t, "counts", []int64{live, last}, want)
 	}
+	got, err := w.c.Added(w.ctx)
+	wantSameError(t, err, nil)
+	wantEqual(t, "added", got, w.m.added())
 }
 
 // compare holds every answer about a workspace against the model.

@@ -16,6 +16,7 @@ type snapshot struct {
 	Topics     []string
 	Mark       string
 	Live, Last int64
+	Added      []catalog.Added
 	Known      known
 	Equal      []retake.Checkpoint
 	Readings   map[catalog.ReadingKey][]byte
@@ -39,6 +40,8 @@ func readEverything(t *testing.T, c catalog.Catalog) snapshot {
 	s.Mark, err = c.Mark(ctx, "m")
 	wantNoError(t, err)
 	s.Live, s.Last, err = c.Counts(ctx, ws)
+	wantNoError(t, err)
+	s.Added, err = c.Added(ctx)
 	wantNoError(t, err)
 	s.Topics = pendingTopics(t, c)
 	s.Known = readKnown(t, c)

@@ -46,6 +46,7 @@ var tests = map[string]func(*testing.T, Opener){
 	"bury unknown":             testBuryUnknown,
 	"bury keeps numbers":       testBuryKeepsNumbers,
 	"bury all or none":         testBuryAllOrNone,
+	"added":                    testAdded,
 	"pins":                     testPins,
 	"puts again":               testPutsAgain,
 	"outbox":                   testOutbox,
@@ -137,6 +138,7 @@ func richCheckpoint(ws, n int) retake.Checkpoint {
 	})
 	cp.Files, cp.Dirs, cp.Bytes, cp.NewBytes = 1, 2, 1<<62, 4
 	cp.Changed = retake.Counts{Added: 5, Deleted: 6, Edited: 7}
+	cp.Key = "key_9"
 	cp.Policy = retake.Policy{GitIgnore: true, MaxNewFile: 8, Exclude: []string{"*.o", "!x'"}}
 	return cp
 }

@@ -33,7 +33,10 @@ func testAppendAgain(t *testing.T, open Opener) {
 	c := openFilled(t, open, 1)
 	again := richCheckpoint(1, 1)
 	again.Number = 5
-	wantNoError(t, c.Append(t.Context(), again))
+	wantNoError(t, c.Append(t.Context(), again, catalog.Mark{Key: "k", Value: "again"}))
+	mark, err := c.Mark(t.Context(), "k")
+	wantNoError(t, err)
+	wantEqual(t, "mark", mark, "again")
 	got, err := c.Checkpoint(t.Context(), again.ID)
 	wantNoError(t, err)
 	wantEqual(t, "checkpoint", got, checkpoint(1, 1))
@@ -44,9 +47,12 @@ func testAppendTaken(t *testing.T, open Opener) {
 	c := openFilled(t, open, 1)
 	other := checkpoint(1, 2)
 	other.Number = 1
-	wantError(t, c.Append(t.Context(), other), catalog.ErrExists)
+	wantError(t, c.Append(t.Context(), other, catalog.Mark{Key: "k", Value: "taken"}), catalog.ErrExists)
+	mark, err := c.Mark(t.Context(), "k")
+	wantNoError(t, err)
+	wantEqual(t, "mark of an append that failed", mark, "")
 	wantEqual(t, "notices", pendingTopics(t, c), []string{createdNotice(1001)})
-	_, err := c.Checkpoint(t.Context(), other.ID)
+	_, err = c.Checkpoint(t.Context(), other.ID)
 	wantError(t, err, catalog.ErrNotFound)
 
 	other.Workspace = workspaceID(2)

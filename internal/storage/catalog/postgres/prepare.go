@@ -22,12 +22,16 @@ const lockKey = 0x726574616b65
 
 // Prepare migrates tables and restricts access to them: those of the catalog, and the given
 // ones, after more has created them. It checks every restriction and adds what is missing.
-// Several servers may prepare at once. The login role must own the database, and create roles
+// Tables that a newer program has made are guarded by it, and left as they are. Several servers may
+// prepare at once. The login role must own the database, and create roles
 // or be a member of existing ones.
-func Prepare(ctx context.Context, db *sql.DB, tables []migrate.Table, more ...func(context.Context, *sql.DB) error) error {
+func Prepare(ctx context.Context, db *sql.DB, tables []migrate.Table, more ...migrate.Schema) error {
 	err := withPrepareLock(ctx, db, func() error {
-		for _, up := range append([]func(context.Context, *sql.DB) error{sqlcatalog.Migrate}, more...) {
-			if err := up(ctx, db); err != nil {
+		for _, s := range append([]migrate.Schema{sqlcatalog.Schema()}, more...) {
+			if err := migrate.Apply(ctx, db, s); err != nil {
+				return err
+			}
+			if is, err := migrate.Current(ctx, db, s); err != nil || is > s.Version() {
 				return err
 			}
 		}

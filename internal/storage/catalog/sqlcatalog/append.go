@@ -12,19 +12,20 @@ import (
 	"github.com/retake-dev/retake/internal/storage/catalog"
 )
 
-// Append adds a checkpoint and its notice. An id that is live or buried changes nothing.
-func (c *Catalog) Append(ctx context.Context, cp retake.Checkpoint) error {
+// Append adds a checkpoint and its notice, and sets marks. For an id that is live or buried it only
+// sets the marks.
+func (c *Catalog) Append(ctx context.Context, cp retake.Checkpoint, marks ...catalog.Mark) error {
 	raw, err := json.Marshal(cp)
 	if err != nil {
 		return fmt.Errorf("encode checkpoint: %w", err)
 	}
 	return c.inAuditedTx(ctx, auditVerb(&cp), func(tx *sql.Tx) ([]string, error) {
-		for _, known := range []string{sqlLives, sqlBuried} {
-			if yes, err := rowExists(ctx, tx, known, c.ns, string(cp.ID)); err != nil || yes {
+		for _, m := range marks {
+			if _, err := tx.ExecContext(ctx, sqlSetMark, c.ns, m.Key, m.Value); err != nil {
 				return nil, err
 			}
 		}
-		if err := c.checkNumberFree(ctx, tx, cp.Workspace, cp.Number, cp.ID); err != nil {
+		if known, err := c.isKnown(ctx, tx, &cp); err != nil || known {
 			return nil, err
 		}
 		_, err := tx.ExecContext(ctx, sqlAppend, c.ns, string(cp.ID), string(cp.Workspace), cp.Number, string(cp.Parent),
@@ -33,6 +34,9 @@ func (c *Catalog) Append(ctx context.Context, cp retake.Checkpoint) error {
 			cp.Changed.Added, cp.Changed.Deleted, cp.Changed.Edited, raw)
 		if err == nil {
 			_, err = tx.ExecContext(ctx, sqlIncrementTally, c.ns, string(cp.Workspace))
+		}
+		if err == nil {
+			_, err = tx.ExecContext(ctx, sqlAddBrought, c.ns, string(cp.Workspace), sanitizeText(string(cp.Key)), cp.NewBytes)
 		}
 		if err != nil {
 			return nil, err
@@ -74,15 +78,18 @@ func (c *Catalog) Bury(ctx context.Context, ws retake.WorkspaceID, stones []reta
 // buryOne replaces one checkpoint and what is known about it with its tombstone, and adds a
 // notice.
 func (c *Catalog) buryOne(ctx context.Context, tx *sql.Tx, ws retake.WorkspaceID, s retake.Tombstone) error {
-	if err := c.checkTombstone(ctx, tx, ws, s); err != nil {
+	cp, err := c.checkTombstone(ctx, tx, ws, s)
+	if err != nil {
 		return err
 	}
 	raw, err := json.Marshal(s)
 	if err != nil {
 		return fmt.Errorf("encode tombstone: %w", err)
 	}
-	if err := c.removeCheckpoint(ctx, tx, ws, s.ID); err != nil {
-		return err
+	if cp != nil {
+		if err := c.removeCheckpoint(ctx, tx, cp); err != nil {
+			return err
+		}
 	}
 	if err := c.deleteNotes(ctx, tx, s.ID); err != nil {
 		return err
@@ -96,38 +103,55 @@ func (c *Catalog) buryOne(ctx context.Context, tx *sql.Tx, ws retake.WorkspaceID
 	return c.addNotice(ctx, tx, catalog.Notice{Topic: topicForgotten, Workspace: ws, Checkpoint: s.ID, Time: s.At})
 }
 
-// removeCheckpoint removes a live checkpoint from the timeline and from the tally.
-func (c *Catalog) removeCheckpoint(ctx context.Context, tx *sql.Tx, ws retake.WorkspaceID, id retake.CheckpointID) error {
-	gone, err := tx.ExecContext(ctx, sqlRemove, c.ns, string(id))
+// removeCheckpoint removes a live checkpoint from the timeline, from the tally, and its bytes from
+// what was added.
+func (c *Catalog) removeCheckpoint(ctx context.Context, tx *sql.Tx, cp *retake.Checkpoint) error {
+	gone, err := tx.ExecContext(ctx, sqlRemove, c.ns, string(cp.ID))
 	if err != nil {
 		return err
 	}
 	n, err := gone.RowsAffected()
-	if err == nil && n > 0 {
-		_, err = tx.ExecContext(ctx, sqlDecrementTally, c.ns, string(ws), n)
+	if err != nil || n == 0 {
+		return err
 	}
+	if _, err := tx.ExecContext(ctx, sqlDecrementTally, c.ns, string(cp.Workspace), n); err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, sqlAddBrought, c.ns, string(cp.Workspace), sanitizeText(string(cp.Key)), -cp.NewBytes)
 	return err
 }
 
-// checkTombstone checks that id and number of a tombstone belong to the same checkpoint, or to
-// none that is live.
-func (c *Catalog) checkTombstone(ctx context.Context, tx *sql.Tx, ws retake.WorkspaceID, s retake.Tombstone) error {
+// checkTombstone checks that id and number of a tombstone belong to the same checkpoint, which it
+// returns, or to none that is live.
+func (c *Catalog) checkTombstone(ctx context.Context, tx *sql.Tx, ws retake.WorkspaceID, s retake.Tombstone) (*retake.Checkpoint, error) {
 	var raw []byte
 	err := tx.QueryRowContext(ctx, sqlCheckpoint, c.ns, string(s.ID)).Scan(&raw)
 	if errors.Is(err, sql.ErrNoRows) {
-		return c.checkNumberFree(ctx, tx, ws, s.Number, s.ID)
+		return nil, c.checkNumberFree(ctx, tx, ws, s.Number, s.ID)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var cp retake.Checkpoint
 	if err := decodeJSON(raw, &cp); err != nil {
-		return err
+		return nil, err
 	}
 	if cp.Workspace != ws || cp.Number != s.Number {
-		return fmt.Errorf("%s is number %d of %s: %w", cp.ID, cp.Number, cp.Workspace, catalog.ErrExists)
+		return nil, fmt.Errorf("%s is number %d of %s: %w", cp.ID, cp.Number, cp.Workspace, catalog.ErrExists)
 	}
-	return nil
+	return &cp, nil
+}
+
+// isKnown reports whether the id of a checkpoint is live or buried. If it is not, its number must be
+// free.
+func (c *Catalog) isKnown(ctx context.Context, tx *sql.Tx, cp *retake.Checkpoint) (bool, error) {
+	var known int64
+	var holder retake.CheckpointID
+	err := tx.QueryRowContext(ctx, sqlKnown, c.ns, string(cp.ID), string(cp.Workspace), cp.Number).Scan(&known, &holder)
+	if err == nil && known == 0 && holder != "" {
+		err = fmt.Errorf("number %d is %s, not %s: %w", cp.Number, holder, cp.ID, catalog.ErrExists)
+	}
+	return known > 0, err
 }
 
 // checkNumberFree checks that no other checkpoint has or had the number.

@@ -1,8 +1,12 @@
 package sqlcatalog
 
 import (
+	"context"
+	"database/sql"
+
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/storage/catalog"
+	"github.com/retake-dev/retake/internal/storage/migrate"
 )
 
 // Queries are the texts that must stay quick on a long timeline, by method.
@@ -17,10 +21,11 @@ var Queries = map[string]string{
 	"Page since": sqlPageSince,
 	"Tombstones": sqlTombstones,
 	"Counts":     sqlCounts,
+	"Added":      sqlBrought,
 	"Workspaces": sqlWorkspaces,
 	"Pins":       sqlPins,
 	"Pending":    sqlPending,
-	"lives":      sqlLives,
+	"known":      sqlKnown,
 	"buried":     sqlBuried,
 	"holder":     sqlNumberHolder,
 
@@ -57,3 +62,8 @@ const MaxReadings = maxReadings
 
 // Migrations are the texts of all versions.
 var Migrations = migrations
+
+// MigrateTo brings the tables to an older version.
+func MigrateTo(ctx context.Context, db *sql.DB, version int) error {
+	return migrate.Apply(ctx, db, migrate.Schema{Table: versionTable, Steps: migrations[:version]})
+}

@@ -21,15 +21,18 @@ func (c *Catalog) PutNotes(ctx context.Context, n catalog.Notes) error {
 		return err
 	}
 	return c.inWriteTx(ctx, "put notes", func(tx *sql.Tx) error {
-		err := tx.QueryRowContext(ctx, sqlNumber, c.ns, string(n.Checkpoint), string(n.Workspace)).Scan(&e.number)
+		var known int64
+		err := tx.QueryRowContext(ctx, sqlNumber, c.ns, string(n.Checkpoint), string(n.Workspace)).Scan(&e.number, &known)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		if err := c.deleteNotes(ctx, tx, n.Checkpoint); err != nil {
-			return err
+		if known > 0 { // all notes come with a finding
+			if err := c.deleteNotes(ctx, tx, n.Checkpoint); err != nil {
+				return err
+			}
 		}
 		return c.insertNotes(ctx, tx, n, e)
 	})

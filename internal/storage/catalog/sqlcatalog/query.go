@@ -18,10 +18,16 @@ const (
 	sqlIncrementTally = `INSERT INTO tally (ns, workspace, live) VALUES ($1, $2, 1)
 		ON CONFLICT (ns, workspace) DO UPDATE SET live = tally.live + 1`
 	sqlDecrementTally = `UPDATE tally SET live = live - $3 WHERE ns = $1 AND workspace = $2`
-	sqlRemove         = `DELETE FROM checkpoint WHERE ns = $1 AND id = $2`
-	sqlBury           = `INSERT INTO tombstone (ns, id, workspace, number, body) VALUES ($1, $2, $3, $4, $5)`
-	sqlLives          = `SELECT COUNT(*) FROM checkpoint WHERE ns = $1 AND id = $2`
-	sqlBuried         = `SELECT COUNT(*) FROM tombstone WHERE ns = $1 AND id = $2`
+	sqlAddBrought     = `INSERT INTO brought (ns, workspace, key, bytes) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (ns, workspace, key) DO UPDATE SET bytes = brought.bytes + excluded.bytes`
+	sqlBrought = `SELECT workspace, key, bytes FROM brought WHERE ns = $1 AND bytes <> 0 ORDER BY workspace, key`
+	sqlRemove  = `DELETE FROM checkpoint WHERE ns = $1 AND id = $2`
+	sqlBury    = `INSERT INTO tombstone (ns, id, workspace, number, body) VALUES ($1, $2, $3, $4, $5)`
+	// sqlKnown returns how many rows have an id, and who has or had a number.
+	sqlKnown = `SELECT (SELECT COUNT(*) FROM checkpoint WHERE ns = $1 AND id = $2) + (SELECT COUNT(*) FROM tombstone WHERE ns = $1 AND id = $2),
+		COALESCE((SELECT id FROM checkpoint WHERE ns = $1 AND workspace = $3 AND number = $4),
+			(SELECT id FROM tombstone WHERE ns = $1 AND workspace = $3 AND number = $4), '')`
+	sqlBuried = `SELECT COUNT(*) FROM tombstone WHERE ns = $1 AND id = $2`
 	// sqlNumberHolder returns at most one row: a number is given once.
 	sqlNumberHolder = `SELECT id FROM checkpoint WHERE ns = $1 AND workspace = $2 AND number = $3
 		UNION ALL SELECT id FROM tombstone WHERE ns = $1 AND workspace = $2 AND number = $3`
@@ -58,7 +64,9 @@ const (
 	sqlPending    = `SELECT id, topic, workspace, checkpoint, time_us FROM outbox WHERE ns = $1 ORDER BY id LIMIT $2`
 	sqlTake       = `DELETE FROM outbox WHERE ns = $1 AND id = $2`
 
-	sqlNumber     = `SELECT number FROM checkpoint WHERE ns = $1 AND id = $2 AND workspace = $3`
+	// sqlNumber returns the number of a checkpoint, and whether something is known about it.
+	sqlNumber = `SELECT number, (SELECT COUNT(*) FROM finding WHERE ns = $1 AND checkpoint = $2) FROM checkpoint
+		WHERE ns = $1 AND id = $2 AND workspace = $3`
 	sqlPutFinding = `INSERT INTO finding (ns, checkpoint, workspace, number, v, head, body) VALUES ($1, $2, $3, $4, $5, $6, $7)`
 	sqlPutPlace   = `INSERT INTO place (ns, checkpoint, workspace, number, folded, body) VALUES ($1, $2, $3, $4, $5, $6)`
 	sqlPutFact    = `INSERT INTO fact (ns, checkpoint, seq, workspace, number, kind, name, body) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
@@ -121,6 +129,7 @@ var sqlReset = []string{
 	`DELETE FROM workspace WHERE ns = $1`,
 	`DELETE FROM checkpoint WHERE ns = $1`,
 	`DELETE FROM tally WHERE ns = $1`,
+	`DELETE FROM brought WHERE ns = $1`,
 	`DELETE FROM tombstone WHERE ns = $1`,
 	`DELETE FROM pin WHERE ns = $1`,
 	`DELETE FROM outbox WHERE ns = $1`,

@@ -8,7 +8,7 @@ import (
 )
 
 // migrations are append-only: a released text never changes. Each runs in one transaction; its
-// position is its version.
+// position is its version. A step only adds, as in package sqldb.
 var migrations = [][]string{
 	{
 		`CREATE TABLE writer (
@@ -75,6 +75,13 @@ var migrations = [][]string{
 			PRIMARY KEY (ns, workspace))`,
 		`INSERT INTO tally (ns, workspace, live) SELECT ns, workspace, COUNT(*) FROM checkpoint GROUP BY ns, workspace`,
 	},
+	{ // a save must know what its workspace and its key take, and may not add up a timeline
+		`CREATE TABLE brought (
+			ns TEXT NOT NULL, workspace TEXT NOT NULL, key TEXT NOT NULL, bytes BIGINT NOT NULL,
+			PRIMARY KEY (ns, workspace, key))`,
+		`INSERT INTO brought (ns, workspace, key, bytes)
+			SELECT ns, workspace, '', CAST(SUM(new_bytes) AS BIGINT) FROM checkpoint GROUP BY ns, workspace`,
+	},
 }
 
 // versionTable holds the number of the newest migration.
@@ -82,8 +89,11 @@ const versionTable = "catalog_version"
 
 // Migrate brings the tables of db up to date.
 func Migrate(ctx context.Context, db *sql.DB) error {
-	return migrate.Apply(ctx, db, versionTable, migrations)
+	return migrate.Apply(ctx, db, Schema())
 }
+
+// Schema returns the migrations of the tables.
+func Schema() migrate.Schema { return migrate.Schema{Table: versionTable, Steps: migrations} }
 
 // Tables lists the tables of the migrations, without the version table.
 func Tables() []migrate.Table {
@@ -91,7 +101,7 @@ func Tables() []migrate.Table {
 		{Name: "checkpoint", History: true},
 		{Name: "tombstone", History: true},
 	}
-	for _, name := range []string{"writer", "workspace", "pin", "outbox", "mark", "finding", "fact", "place", "verification", "reading", "tally"} {
+	for _, name := range []string{"writer", "workspace", "pin", "outbox", "mark", "finding", "fact", "place", "verification", "reading", "tally", "brought"} {
 		all = append(all, migrate.Table{Name: name})
 	}
 	for i := range all {

@@ -93,10 +93,11 @@ var plans = map[string][]string{
 	"Page since": {"(ns=? AND workspace=? AND number=?)", "COVERING INDEX checkpoint_time (ns=? AND workspace=? AND time_us>?)"},
 	"Tombstones": {inWorkspace},
 	"Counts":     {"SEARCH checkpoint USING COVERING INDEX", "SEARCH tombstone USING COVERING INDEX"},
+	"Added":      {"(ns=?)"},
 	"Workspaces": {"SEARCH w USING INDEX", "SEARCH t USING INDEX"},
 	"Pins":       {inWorkspace},
 	"Pending":    {"(ns=?)"},
-	"lives":      {"COVERING INDEX", "(ns=? AND id=?)"},
+	"known":      {"COVERING INDEX", "(ns=? AND id=?)", "(ns=? AND workspace=? AND number=?)"},
 	"buried":     {"COVERING INDEX", "(ns=? AND id=?)"},
 	"holder":     {"(ns=? AND workspace=? AND number=?)"},
 
@@ -166,7 +167,7 @@ func TestTables(t *testing.T) {
 	db := memory(t)
 	open(t, db, "a")
 	tables := rows(t, db, "SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'catalog_version'")
-	if len(tables) != 13 {
+	if len(tables) != 14 {
 		t.Errorf("there are %d tables: %v", len(tables), tables)
 	}
 	var names [][]string

@@ -137,6 +137,13 @@ func (c *Catalog) Tombstones(ctx context.Context, ws retake.WorkspaceID) ([]reta
 	return queryList(ctx, c, "list tombstones", scanJSON[retake.Tombstone], sqlTombstones, c.ns, string(ws))
 }
 
+// Added returns the bytes that live checkpoints added, by workspace and key.
+func (c *Catalog) Added(ctx context.Context) ([]catalog.Added, error) {
+	return queryList(ctx, c, "list what was added", func(rows *sql.Rows) (a catalog.Added, err error) {
+		return a, rows.Scan(&a.Workspace, &a.Key, &a.Bytes)
+	}, sqlBrought, c.ns)
+}
+
 // Counts returns the number of live checkpoints and the highest number ever used.
 func (c *Catalog) Counts(ctx context.Context, ws retake.WorkspaceID) (live, last int64, err error) {
 	var top, buried int64

@@ -153,6 +153,7 @@ func reads(ctx context.Context, c *sqlcatalog.Catalog) []step {
 		{name: "Page of a session", do: func() error { _, err := c.Page(ctx, retake.LogQuery{Workspace: "w", Session: "s"}); return err }},
 		{name: "Tombstones", do: func() error { _, err := c.Tombstones(ctx, "w"); return err }},
 		{name: "Counts", do: func() error { _, _, err := c.Counts(ctx, "w"); return err }},
+		{name: "Added", do: func() error { _, err := c.Added(ctx); return err }},
 		{name: "Pins", do: func() error { _, err := c.Pins(ctx, "w"); return err }},
 		{name: "Pending", do: func() error { _, err := c.Pending(ctx, 1); return err }},
 		{name: "Gists", do: func() error { _, err := c.Gists(ctx, "w", []retake.CheckpointID{"cp_1"}); return err }},

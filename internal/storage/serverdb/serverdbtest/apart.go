@@ -145,6 +145,16 @@ var foreignCalls = []struct {
 		wantNoError(t, b.DropReply(t.Context(), "held"))
 		wantNoError(t, b.DropReply(t.Context(), "kept"))
 	}},
+	{"OtherReplies", func(t *testing.T, b serverdb.Book) {
+		wantEmpty[serverdb.SealedReply](t, "replies")(b.OtherReplies(t.Context(), []byte("head"), "", start, 0))
+	}},
+	{"PutReplyBody", func(t *testing.T, b serverdb.Book) {
+		wantError(t, b.PutReplyBody(t.Context(), "kept", []byte("b"), []byte("other")), serverdb.ErrChanged)
+	}},
+	{"ChangeHook", func(t *testing.T, b serverdb.Book) {
+		_, err := b.ChangeHook(t.Context(), "wh_1", func(*serverdb.Hook) error { return nil })
+		wantError(t, err, serverdb.ErrNotFound)
+	}},
 	{"BeginReply", func(t *testing.T, b serverdb.Book) {
 		wantBegin(t, b, "kept", "two", 0, serverdb.ReplyFresh)
 		wantBegin(t, b, "later", "two", 2*time.Hour, serverdb.ReplyFresh) // what is old by now is ours alone
@@ -181,6 +191,16 @@ var twinCalls = map[string]func(t *testing.T, b serverdb.Book) error{
 	},
 	"PutHook": func(t *testing.T, b serverdb.Book) error {
 		return b.PutHook(t.Context(), newHook("wh_1", retake.EventBackup))
+	},
+	"ChangeHook": func(t *testing.T, b serverdb.Book) error {
+		_, err := b.ChangeHook(t.Context(), "wh_1", func(h *serverdb.Hook) error {
+			h.Secret = []byte("sealed again")
+			return nil
+		})
+		return err
+	},
+	"PutReplyBody": func(t *testing.T, b serverdb.Book) error {
+		return b.PutReplyBody(t.Context(), "kept", []byte("b"), []byte("sealed again"))
 	},
 	"DropHook": func(t *testing.T, b serverdb.Book) error { return b.DropHook(t.Context(), "wh_1") },
 	"PutDelivery": func(t *testing.T, b serverdb.Book) error {

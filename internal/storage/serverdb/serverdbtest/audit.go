@@ -61,7 +61,7 @@ func testActsEntered(t *testing.T, open Opener) {
 		{"add namespace", func(ctx context.Context) error { return l.AddNamespace(ctx, ns, []byte("x")) }},
 		{"change namespace", func(ctx context.Context) error { return putNamespace(ctx, l, changed) }},
 		{"", func(ctx context.Context) error { return putNamespace(ctx, l, changed) }},
-		{"put password", func(ctx context.Context) error { return l.PutPassword(ctx, ns.ID, []byte("y")) }},
+		{"put password", func(ctx context.Context) error { return l.PutPassword(ctx, ns.ID, []byte("x"), []byte("y")) }},
 		{"add key", func(ctx context.Context) error { return b.AddKey(ctx, newKey("key_1"), digest) }},
 		{"", func(ctx context.Context) error { return b.UsedKey(ctx, "key_1", afterStart(0)) }},
 		{"revoke key", func(ctx context.Context) error { _, err := b.RevokeKey(ctx, "key_1", afterStart(0)); return err }},
@@ -143,10 +143,14 @@ func testListAudit(t *testing.T, open Opener) {
 		retake.AuditQuery
 		want []int64
 	}{
-		"all":   {retake.AuditQuery{}, []int64{5, 4, 3, 2, 1}},
-		"two":   {retake.AuditQuery{Limit: 2}, []int64{5, 4}},
-		"below": {retake.AuditQuery{Before: 4, Limit: 2}, []int64{3, 2}},
-		"first": {retake.AuditQuery{Before: 1}, nil},
+		"all":                 {retake.AuditQuery{}, []int64{5, 4, 3, 2, 1}},
+		"two":                 {retake.AuditQuery{Limit: 2}, []int64{5, 4}},
+		"below":               {retake.AuditQuery{Before: 4, Limit: 2}, []int64{3, 2}},
+		"first":               {retake.AuditQuery{Before: 1}, nil},
+		"oldest first":        {retake.AuditQuery{OldestFirst: true}, []int64{1, 2, 3, 4, 5}},
+		"oldest first, two":   {retake.AuditQuery{OldestFirst: true, Limit: 2}, []int64{1, 2}},
+		"oldest first, after": {retake.AuditQuery{OldestFirst: true, After: 3, Limit: 9}, []int64{4, 5}},
+		"behind the last":     {retake.AuditQuery{OldestFirst: true, After: 5}, nil},
 	} {
 		var got []int64
 		for _, e := range mustValue[[]retake.AuditEntry](t)(b.Audit(t.Context(), q.AuditQuery)) {

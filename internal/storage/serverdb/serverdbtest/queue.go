@@ -60,6 +60,26 @@ func testPutEarlierWins(t *testing.T, open Opener) {
 	d.wantClaims(afterStart(time.Minute), time.Minute, 9, d.newDue("a", afterStart(time.Minute)))
 }
 
+// testPutNew: an item that is there keeps its time, its claim and its tries.
+func testPutNew(t *testing.T, open Opener) {
+	d := newQueueTest(t, open)
+	putNew := func(at time.Time) { wantNoError(t, d.l.PutNew(t.Context(), d.newDue("a", at))) }
+	putNew(afterStart(time.Minute))
+	putNew(afterStart(0))
+	d.wantClaims(afterStart(time.Second), time.Minute, 9)
+	got := d.wantClaims(afterStart(time.Minute), time.Minute, 9, d.newDue("a", afterStart(time.Minute)))
+	putNew(afterStart(0))
+	d.wantClaims(afterStart(time.Minute), time.Minute, 9) // it is claimed
+	parked := got[0]
+	parked.Tries, parked.Reason = serverdb.MaxTries, "internal"
+	wantNoError(t, d.l.Postpone(t.Context(), parked, afterStart(24*time.Hour)))
+	putNew(afterStart(0))
+	d.wantClaims(afterStart(time.Hour), time.Minute, 9)
+	want := d.newDue("a", afterStart(24*time.Hour))
+	want.Tries, want.Reason = serverdb.MaxTries, "internal"
+	d.wantClaims(afterStart(24*time.Hour), time.Minute, 9, want)
+}
+
 func testClaimOldestFirst(t *testing.T, open Opener) {
 	d := newQueueTest(t, open)
 	other := newQueueTest(t, open)

@@ -65,12 +65,14 @@ func testPasswords(t *testing.T, open Opener) {
 	ns := newNamespace(uniqueName("ns"))
 	_, err := l.Password(t.Context(), ns.ID)
 	wantError(t, err, serverdb.ErrNotFound)
-	wantError(t, l.PutPassword(t.Context(), ns.ID, []byte("x")), serverdb.ErrNotFound)
+	wantError(t, l.PutPassword(t.Context(), ns.ID, nil, []byte("x")), serverdb.ErrNotFound)
 	sealed := []byte{0, 255, 1, 254}
 	wantNoError(t, l.AddNamespace(t.Context(), ns, sealed))
 	wantEqual(t, "sealed", mustValue[[]byte](t)(l.Password(t.Context(), ns.ID)), sealed)
-	wantNoError(t, l.PutPassword(t.Context(), ns.ID, []byte("again")))
+	wantNoError(t, l.PutPassword(t.Context(), ns.ID, sealed, []byte("again")))
+	wantError(t, l.PutPassword(t.Context(), ns.ID, sealed, []byte("too late")), serverdb.ErrChanged)
 	wantEqual(t, "sealed again", mustValue[[]byte](t)(l.Password(t.Context(), ns.ID)), []byte("again"))
+	wantEqual(t, "entries", auditVerbs(t, l.Book(ns.ID)), []string{"add namespace " + string(ns.ID), "put password " + string(ns.ID)})
 }
 
 func testKeyByDigest(t *testing.T, open Opener) {

@@ -1,9 +1,11 @@
 package serverdbtest
 
 import (
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/storage/serverdb"
 )
 
@@ -81,4 +83,39 @@ func testReplyKeys(t *testing.T, open Opener) {
 		wantBegin(t, b, key, "one", 0, serverdb.ReplyFresh)
 		wantBegin(t, b, key, "one", 0, serverdb.ReplyHeld)
 	}
+}
+
+// testReplyBodies: bodies that were sealed with another key are found and replaced.
+func testReplyBodies(t *testing.T, open Opener) {
+	l := open(t)
+	b, other := l.Book(retake.NamespaceID(uniqueName("ns"))), l.Book(retake.NamespaceID(uniqueName("ns")))
+	ctx := t.Context()
+	head := []byte("\x01\xff\x00345678")
+	put := func(b serverdb.Book, key string, body []byte) {
+		r := wantBegin(t, b, key, "one", 0, serverdb.ReplyFresh)
+		r.Status, r.Body = 200, body
+		wantNoError(t, b.EndReply(ctx, key, r, afterStart(time.Hour)))
+	}
+	put(b, "k1", append(slices.Clone(head), "current"...))
+	put(b, "k2", []byte("\x01old key\x00"))
+	put(b, "k3\x00\xff", []byte("short"))
+	put(other, "k5", []byte("of another namespace"))
+	wantBegin(t, b, "k6", "one", 0, serverdb.ReplyFresh) // not there yet
+
+	list := func(after string, at time.Duration, limit int) []serverdb.SealedReply {
+		return mustValue[[]serverdb.SealedReply](t)(b.OtherReplies(ctx, head, after, afterStart(at), limit))
+	}
+	want := []serverdb.SealedReply{{Key: "k2", Body: []byte("\x01old key\x00")}, {Key: "k3\x00\xff", Body: []byte("short")}}
+	wantEqual(t, "others", list("", 0, 0), want)
+	wantEqual(t, "the first", list("", 0, 1), want[:1])
+	wantEqual(t, "after it", list("k2", 0, 1), want[1:])
+	wantEqual(t, "expired", list("", time.Hour, 0), nil)
+
+	again := append(slices.Clone(head), "again"...)
+	wantNoError(t, b.PutReplyBody(ctx, "k2", want[0].Body, again))
+	wantError(t, b.PutReplyBody(ctx, "k2", want[0].Body, []byte("too late")), serverdb.ErrChanged)
+	wantError(t, b.PutReplyBody(ctx, "k5", []byte("of another namespace"), again), serverdb.ErrChanged)
+	wantError(t, b.PutReplyBody(ctx, "k6", nil, again), serverdb.ErrChanged)
+	wantEqual(t, "others", list("", 0, 0), want[1:])
+	wantEqual(t, "the body", wantBegin(t, b, "k2", "one", 0, serverdb.ReplyKnown).Body, again)
 }

@@ -2,8 +2,11 @@ package serverdbtest
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/storage/serverdb"
@@ -32,9 +35,67 @@ func testWebhooks(t *testing.T, open Opener) {
 	wantNoError(t, b.PutHook(ctx, one))
 	wantNoError(t, b.PutHook(ctx, one)) // it is so already
 	wantEqual(t, "webhooks", mustValue[[]serverdb.Hook](t)(b.Hooks(ctx)), []serverdb.Hook{two, one})
+	refuse := errors.New("refused")
+	_, err = b.ChangeHook(ctx, "wh_1", func(h *serverdb.Hook) error { h.URL = "https://no"; return refuse })
+	wantError(t, err, refuse)
+	_, err = b.ChangeHook(ctx, "wh_0", func(*serverdb.Hook) error { return nil })
+	wantError(t, err, serverdb.ErrNotFound)
+	one.Why = "asked for"
+	wantEqual(t, "changed webhook", mustValue[serverdb.Hook](t)(b.ChangeHook(ctx, "wh_1", func(h *serverdb.Hook) error { h.Why = one.Why; return nil })), one)
 	wantNoError(t, b.DropHook(ctx, "wh_2"))
 	wantEqual(t, "what is left", mustValue[[]serverdb.Hook](t)(b.Hooks(ctx)), []serverdb.Hook{one})
-	wantEqual(t, "entries", auditVerbs(t, b), []string{"add webhook wh_1", "add webhook wh_2", "change webhook wh_1", "drop webhook wh_2"})
+	wantEqual(t, "entries", auditVerbs(t, b), []string{"add webhook wh_1", "add webhook wh_2", "change webhook wh_1", "change webhook wh_1", "drop webhook wh_2"})
+}
+
+func testChangeHook(t *testing.T, open Opener) {
+	b := newBook(t, open)
+	ctx := t.Context()
+	_, err := b.ChangeHook(ctx, "wh_1", func(*serverdb.Hook) error { return nil })
+	wantError(t, err, serverdb.ErrNotFound)
+	h := newHook("wh_1")
+	wantNoError(t, b.PutHook(ctx, h))
+	refused := errors.New("refused")
+	_, err = b.ChangeHook(ctx, "wh_1", func(h *serverdb.Hook) error {
+		h.URL = "https://example.com/other"
+		return refused
+	})
+	wantError(t, err, refused)
+	same := mustValue[serverdb.Hook](t)(b.ChangeHook(ctx, "wh_1", func(*serverdb.Hook) error { return nil }))
+	wantEqual(t, "unchanged", same, h)
+	h.Secret, h.Old = []byte("sealed again"), nil
+	changed := mustValue[serverdb.Hook](t)(b.ChangeHook(ctx, "wh_1", func(now *serverdb.Hook) error {
+		now.Secret, now.Old, now.ID = h.Secret, nil, "wh_2"
+		return nil
+	}))
+	wantEqual(t, "changed", changed, h)
+	wantEqual(t, "webhooks", mustValue[[]serverdb.Hook](t)(b.Hooks(ctx)), []serverdb.Hook{h})
+	wantEqual(t, "entries", auditVerbs(t, b), []string{"add webhook wh_1", "change webhook wh_1"})
+}
+
+// testRaceOfHookChanges: a change sees the one before it.
+func testRaceOfHookChanges(t *testing.T, open Opener) {
+	ns := retake.NamespaceID(uniqueName("ns"))
+	books := []serverdb.Book{open(t).Book(ns), open(t).Book(ns)}
+	h := newHook("wh_1")
+	h.Secret = nil
+	wantNoError(t, books[0].PutHook(t.Context(), h))
+	const workers, each = 4, 10
+	var g errgroup.Group
+	for w := range workers {
+		g.Go(func() error {
+			for range each {
+				if _, err := books[w%2].ChangeHook(t.Context(), "wh_1", func(h *serverdb.Hook) error {
+					h.Secret = append(h.Secret, 'x')
+					return nil
+				}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	wantNoError(t, g.Wait())
+	wantEqual(t, "changes", len(mustValue[serverdb.Hook](t)(books[0].Hook(t.Context(), "wh_1")).Secret), workers*each)
 }
 
 func testSchedules(t *testing.T, open Opener) {

@@ -132,6 +132,9 @@ func (b *Book) Note(ctx context.Context, verb, subject string) error {
 
 // Audit lists entries, newest first. Without a limit it lists all.
 func (b *Book) Audit(ctx context.Context, q retake.AuditQuery) ([]retake.AuditEntry, error) {
+	if q.OldestFirst {
+		return findRows(ctx, b.l, b.ns, "list audit log", scanEntry, sqlAuditUp, string(b.ns), q.After, limitOrMax(q.Limit))
+	}
 	top := int64(math.MaxInt64)
 	if q.Before > 0 {
 		top = q.Before

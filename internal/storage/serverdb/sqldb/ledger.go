@@ -5,7 +5,8 @@
 // closes the database it was given. A row keeps its value as JSON; columns are for queries.
 //
 //	D1  Only TEXT, BIGINT, BYTEA and BOOLEAN; placeholders first appear in rising order.
-//	D2  Enter comes first in every transaction, and again before rows of another namespace.
+//	D2  Enter comes first in every transaction, and again before rows of another namespace. Tables
+//	    that belong to no namespace, such as the queue, are used by single statements without one.
 //	D3  An act locks the head of its audit log first, and adds its entry last.
 //	D4  Rows that one transaction locks beside that are locked in the order of their keys.
 //	D5  Numbers of entries, events and messages rise in the order of commits.
@@ -26,10 +27,11 @@ import (
 
 // Ledger holds the rows of all namespaces.
 type Ledger struct {
-	db      *sql.DB
-	enter   func(ctx context.Context, tx *sql.Tx, ns retake.NamespaceID) error
-	clock   clock.Clock
-	explain func(error) error
+	db         *sql.DB
+	enter      func(ctx context.Context, tx *sql.Tx, ns retake.NamespaceID) error
+	clock      clock.Clock
+	explain    func(error) error
+	skipLocked string
 }
 
 var _ serverdb.Ledger = (*Ledger)(nil)
@@ -42,12 +44,15 @@ type Options struct {
 	Clock clock.Clock
 	// Explain turns errors of the driver into errors for users; nil leaves them unchanged.
 	Explain func(error) error
+	// SkipLocked ends a query that locks the rows it picks and skips those that others have locked,
+	// if the database has that. Without it writers must be one after another, as in SQLite.
+	SkipLocked string
 }
 
 // New migrates the tables of db and returns its ledger. Transactions of db must be able to
 // write from their beginning: in SQLite they must be immediate.
 func New(ctx context.Context, db *sql.DB, opts Options) (*Ledger, error) {
-	l := &Ledger{db: db, enter: opts.Enter, clock: opts.Clock, explain: opts.Explain}
+	l := &Ledger{db: db, enter: opts.Enter, clock: opts.Clock, explain: opts.Explain, skipLocked: opts.SkipLocked}
 	if l.enter == nil {
 		l.enter = func(context.Context, *sql.Tx, retake.NamespaceID) error { return nil }
 	}
@@ -66,8 +71,11 @@ func New(ctx context.Context, db *sql.DB, opts Options) (*Ledger, error) {
 // Migrate only migrates the tables, for the owner of a database whose users may not create
 // tables.
 func Migrate(ctx context.Context, db *sql.DB) error {
-	return migrate.Apply(ctx, db, VersionTable, migrations)
+	return migrate.Apply(ctx, db, Schema())
 }
+
+// Schema returns the migrations of the tables.
+func Schema() migrate.Schema { return migrate.Schema{Table: VersionTable, Steps: migrations} }
 
 // Close leaves the database open; its owner closes it.
 func (l *Ledger) Close() error { return nil }

@@ -8,7 +8,7 @@ const (
 	sqlPutTerms     = `UPDATE terms SET body = $1 WHERE ns = $2`
 	sqlTerms        = `SELECT body FROM terms WHERE ns = $1`
 	sqlAddPassword  = `INSERT INTO password (ns, sealed) VALUES ($1, $2)`
-	sqlPutPassword  = `UPDATE password SET sealed = $1 WHERE ns = $2`
+	sqlPutPassword  = `UPDATE password SET sealed = $1 WHERE ns = $2 AND sealed = $3`
 	sqlPassword     = `SELECT sealed FROM password WHERE ns = $1`
 
 	sqlAddKey    = `INSERT INTO api_key (ns, id, used_us, body) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`
@@ -27,10 +27,14 @@ const (
 		ON CONFLICT (queue, ns, id) DO UPDATE SET
 		at_us = CASE WHEN excluded.at_us < due.at_us THEN excluded.at_us ELSE due.at_us END,
 		lease_us = 0, tries = 0, stamp = due.stamp + 1`
-	sqlReady = `SELECT queue, ns, id, at_us, stamp, tries, reason FROM due WHERE queue = $1 AND at_us <= $2 AND lease_us <= $2
-		ORDER BY at_us, ns, id LIMIT $3 OFFSET $4`
-	sqlClaim = `UPDATE due SET lease_us = $1, stamp = stamp + 1
-		WHERE queue = $2 AND ns = $3 AND id = $4 AND stamp = $5`
+	sqlPutNewDue = `INSERT INTO due (queue, ns, id, at_us, lease_us, stamp) VALUES ($1, $2, $3, $4, 0, $5)
+		ON CONFLICT (queue, ns, id) DO NOTHING`
+	// sqlClaim picks rows first, with the lock of the database if it has one that skips those of others.
+	sqlClaim = `WITH picked AS MATERIALIZED (SELECT queue, ns, id FROM due WHERE queue = $1 AND at_us <= $2 AND lease_us <= $2
+		ORDER BY at_us, ns, id LIMIT $3 %s)
+		UPDATE due SET lease_us = $4, stamp = stamp + 1 WHERE (queue, ns, id) IN (SELECT queue, ns, id FROM picked)
+		RETURNING queue, ns, id, at_us, stamp, tries, reason`
+	sqlNextDue  = `SELECT queue, MIN(CASE WHEN at_us > lease_us THEN at_us ELSE lease_us END) FROM due GROUP BY queue`
 	sqlExtend   = `UPDATE due SET lease_us = $1 WHERE queue = $2 AND ns = $3 AND id = $4 AND stamp = $5`
 	sqlFinish   = `DELETE FROM due WHERE queue = $1 AND ns = $2 AND id = $3 AND stamp = $4`
 	sqlPostpone = `UPDATE due SET at_us = $1, lease_us = 0, tries = $2, reason = $3, stamp = stamp + 1
@@ -78,9 +82,12 @@ const (
 	sqlReply    = `SELECT digest, done, status, type, body FROM reply WHERE ns = $1 AND key = $2`
 	sqlEndReply = `UPDATE reply SET done = TRUE, until_us = $1, status = $2, type = $3, body = $4
 		WHERE ns = $5 AND key = $6 AND NOT done AND (stamp = $7 OR $7 = 0)`
-	sqlDropReply  = `DELETE FROM reply WHERE ns = $1 AND key = $2 AND NOT done`
-	sqlOldReplies = `SELECT key FROM reply WHERE ns = $1 AND until_us <= $2 ORDER BY until_us LIMIT $3`
-	sqlSweepReply = `DELETE FROM reply WHERE ns = $1 AND key = $2 AND until_us <= $3`
+	sqlDropReply    = `DELETE FROM reply WHERE ns = $1 AND key = $2 AND NOT done`
+	sqlOldReplies   = `SELECT key FROM reply WHERE ns = $1 AND until_us <= $2 ORDER BY until_us LIMIT $3`
+	sqlOtherReplies = `SELECT key, body FROM reply WHERE ns = $1 AND done AND key > $2 AND substr(body, 1, $3) <> $4 AND until_us > $5
+		ORDER BY key LIMIT $6`
+	sqlPutReplyBody = `UPDATE reply SET body = $1 WHERE ns = $2 AND key = $3 AND done AND body = $4`
+	sqlSweepReply   = `DELETE FROM reply WHERE ns = $1 AND key = $2 AND until_us <= $3`
 )
 
 // jsonTable is a table of JSON values by id.

@@ -95,10 +95,13 @@ func (l *Ledger) Password(ctx context.Context, ns retake.NamespaceID) ([]byte, e
 	return findRow(ctx, l, ns, fmt.Sprintf("find password of %s", ns), scanBytes, sqlPassword, string(ns))
 }
 
-// PutPassword replaces the sealed password. ErrNotFound.
-func (l *Ledger) PutPassword(ctx context.Context, ns retake.NamespaceID, sealed []byte) error {
+// PutPassword replaces the sealed password that was. ErrNotFound, ErrChanged.
+func (l *Ledger) PutPassword(ctx context.Context, ns retake.NamespaceID, was, sealed []byte) error {
 	return l.inAuditedTx(ctx, ns, fmt.Sprintf("put password of %s", ns), func(tx *sql.Tx) (auditAct, error) {
-		return auditAct{"put password", string(ns)}, execRequired(ctx, tx, serverdb.ErrNotFound, sqlPutPassword, notNil(sealed), string(ns))
+		if _, err := queryOne(ctx, tx, scanBytes, sqlPassword, string(ns)); err != nil {
+			return noAct, err
+		}
+		return auditAct{"put password", string(ns)}, execRequired(ctx, tx, serverdb.ErrChanged, sqlPutPassword, notNil(sealed), string(ns), notNil(was))
 	})
 }
 

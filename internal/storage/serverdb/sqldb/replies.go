@@ -88,3 +88,21 @@ func (b *Book) DropReply(ctx context.Context, key string) error {
 		return err
 	})
 }
+
+// OtherReplies lists stored replies whose bodies begin with other bytes than head.
+func (b *Book) OtherReplies(ctx context.Context, head []byte, after string, now time.Time, limit int) ([]serverdb.SealedReply, error) {
+	return findRows(ctx, b.l, b.ns, "list replies", func(row scanner) (serverdb.SealedReply, error) {
+		var r serverdb.SealedReply
+		var key []byte
+		err := row.Scan(&key, &r.Body)
+		r.Key = string(key)
+		return r, err
+	}, sqlOtherReplies, string(b.ns), []byte(after), len(head), notNil(head), now.UnixMicro(), limitOrMax(limit))
+}
+
+// PutReplyBody replaces the body that was.
+func (b *Book) PutReplyBody(ctx context.Context, key string, was, body []byte) error {
+	return b.l.inWriteTx(ctx, b.ns, "put body of reply", func(tx *sql.Tx) error {
+		return execRequired(ctx, tx, serverdb.ErrChanged, sqlPutReplyBody, notNil(body), string(b.ns), []byte(key), notNil(was))
+	})
+}

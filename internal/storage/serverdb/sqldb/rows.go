@@ -11,8 +11,13 @@ import (
 	"github.com/retake-dev/retake/internal/storage/serverdb"
 )
 
+// querier is a database or a transaction.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
 // eachRow calls f for the rows of a query.
-func eachRow(ctx context.Context, tx *sql.Tx, f func(*sql.Rows) error, query string, args ...any) error {
+func eachRow(ctx context.Context, tx querier, f func(*sql.Rows) error, query string, args ...any) error {
 	rows, err := tx.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err
@@ -27,7 +32,7 @@ func eachRow(ctx context.Context, tx *sql.Tx, f func(*sql.Rows) error, query str
 }
 
 // queryList reads all rows of a query.
-func queryList[T any](ctx context.Context, tx *sql.Tx, scan func(scanner) (T, error), query string, args ...any) ([]T, error) {
+func queryList[T any](ctx context.Context, tx querier, scan func(scanner) (T, error), query string, args ...any) ([]T, error) {
 	all := []T{}
 	err := eachRow(ctx, tx, func(rows *sql.Rows) error {
 		v, err := scan(rows)

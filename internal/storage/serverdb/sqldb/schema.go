@@ -30,7 +30,10 @@ func Tables() []migrate.Table {
 	}
 }
 
-// migrations are append-only: a released text never changes.
+// migrations are append-only: a released text never changes. A server of the release before works
+// beside one of this release, so a step only adds, and what the older one writes without
+// it must be right for the newer one. What nothing uses any more is taken away one release later,
+// with the lowest version that works without it in migrate.Schema.MinReader.
 var migrations = [][]string{
 	{
 		`CREATE TABLE namespace (

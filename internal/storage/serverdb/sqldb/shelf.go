@@ -63,6 +63,32 @@ func (b *Book) PutHook(ctx context.Context, h serverdb.Hook) error {
 	return putValue(ctx, b, hooks, "webhook", string(h.ID), h, addOrChangeVerb[serverdb.Hook]("webhook"))
 }
 
+// ChangeHook changes a webhook; its id stays. ErrNotFound.
+func (b *Book) ChangeHook(ctx context.Context, id retake.WebhookID, change func(*serverdb.Hook) error) (serverdb.Hook, error) {
+	var out serverdb.Hook
+	err := b.l.inAuditedTx(ctx, b.ns, fmt.Sprintf("change webhook %s", id), func(tx *sql.Tx) (auditAct, error) {
+		was, err := queryOne(ctx, tx, scanBytes, hooks.one, string(b.ns), string(id))
+		if err != nil {
+			return noAct, err
+		}
+		out = serverdb.Hook{}
+		if err := decodeJSON(was, &out); err != nil {
+			return noAct, err
+		}
+		if err := change(&out); err != nil {
+			return noAct, err
+		}
+		out.ID = id
+		raw, err := encodeJSON(out)
+		if err != nil || bytes.Equal(raw, was) {
+			return noAct, err
+		}
+		_, err = tx.ExecContext(ctx, hooks.put, string(b.ns), string(id), raw)
+		return auditAct{"change webhook", string(id)}, err
+	})
+	return out, err
+}
+
 // Hook returns a webhook. ErrNotFound.
 func (b *Book) Hook(ctx context.Context, id retake.WebhookID) (serverdb.Hook, error) {
 	return findRow(ctx, b.l, b.ns, fmt.Sprintf("find webhook %s", id), scanJSON[serverdb.Hook], hooks.one, string(b.ns), string(id))

@@ -27,6 +27,7 @@ type Bucket struct {
 	AccessKey string
 	SecretKey string
 	Insecure  bool // http
+	Observe   Observer
 }
 
 // validate refuses settings that the client would take from its environment.
@@ -90,6 +91,9 @@ func newBucket(ctx context.Context, opts Options, now func() time.Time) (*bucket
 			BucketName: o.Name, Prefix: o.Prefix, Endpoint: o.Endpoint, Region: o.Region, DoNotUseTLS: o.Insecure,
 			AccessKeyID: o.AccessKey, SecretAccessKey: o.SecretKey,
 		}, false)
+		if err == nil && o.Observe != nil {
+			b.client = observedBlobs{b.client, o.Observe}
+		}
 		return err
 	})
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"time"
 
@@ -31,7 +30,9 @@ func (b *Bucket) PutOnce(ctx context.Context, name string, text []byte) error {
 		opts.Mode, opts.RetainUntilDate = minio.Compliance, clock.Wall.Now().Add(noteRetention)
 	}
 	put := func() error {
+		end := b.Observe.begin(ctx, "put")
 		_, err := c.PutObject(ctx, b.Name, b.pathOf(name), bytes.NewReader(text), int64(len(text)), opts)
+		end(err)
 		return err
 	}
 	if err = put(); opts.Mode != "" && httpStatus(err) == http.StatusForbidden { // the key may put, and not lock
@@ -56,7 +57,9 @@ func (b *Bucket) First(ctx context.Context, prefix string) (name string, text []
 	}
 	listing, cancel := context.WithCancel(ctx) // ends it after the first
 	defer cancel()
+	end := b.Observe.begin(ctx, "list")
 	first, ok := <-c.ListObjects(listing, b.Name, minio.ListObjectsOptions{Prefix: b.pathOf(prefix), Recursive: true, MaxKeys: 1})
+	end(first.Err)
 	if !ok {
 		return "", nil, nil
 	}
@@ -64,12 +67,7 @@ func (b *Bucket) First(ctx context.Context, prefix string) (name string, text []
 		return "", nil, fmt.Errorf("list %s of bucket %s: %w", prefix, b.Name, first.Err)
 	}
 	name = first.Key[len(b.pathOf("")):]
-	o, err := c.GetObject(ctx, b.Name, b.pathOf(name), minio.GetObjectOptions{})
-	if err != nil {
-		return "", nil, fmt.Errorf("read %s of bucket %s: %w", name, b.Name, err)
-	}
-	defer o.Close() //nolint:errcheck // only read
-	if text, err = io.ReadAll(io.LimitReader(o, maxNote)); err != nil {
+	if text, err = b.readObject(ctx, c, b.pathOf(name), maxNote); err != nil {
 		return "", nil, fmt.Errorf("read %s of bucket %s: %w", name, b.Name, err)
 	}
 	return name, text, nil

@@ -43,7 +43,9 @@ func (b *Bucket) Claim(ctx context.Context, owner string, force bool) (string, e
 	if !force {
 		opts.SetMatchETagExcept("*")
 	}
+	end := b.Observe.begin(ctx, "put")
 	_, err = c.PutObject(ctx, b.Name, b.ownerPath(), strings.NewReader(owner), int64(len(owner)), opts)
+	end(err)
 	if err != nil && httpStatus(err) != http.StatusPreconditionFailed {
 		return "", fmt.Errorf("put the owner of bucket %s: %w", b.Name, err)
 	}
@@ -51,19 +53,26 @@ func (b *Bucket) Claim(ctx context.Context, owner string, force bool) (string, e
 }
 
 func (b *Bucket) readOwner(ctx context.Context, c *minio.Client) (string, error) {
-	o, err := c.GetObject(ctx, b.Name, b.ownerPath(), minio.GetObjectOptions{})
-	if err != nil {
-		return "", fmt.Errorf("read the owner of bucket %s: %w", b.Name, err)
-	}
-	defer o.Close() //nolint:errcheck // only read
-	text, err := io.ReadAll(io.LimitReader(o, maxOwner))
-	if err != nil && httpStatus(err) == http.StatusNotFound {
+	text, err := b.readObject(ctx, c, b.ownerPath(), maxOwner)
+	if isMissingObject(err) { // a bucket that is gone has no owner either, and is an error
 		return "", nil
 	}
 	if err != nil {
 		return "", fmt.Errorf("read the owner of bucket %s: %w", b.Name, err)
 	}
 	return strings.TrimSpace(string(text)), nil
+}
+
+// readObject reads the first bytes of an object.
+func (b *Bucket) readObject(ctx context.Context, c *minio.Client, path string, limit int64) (text []byte, err error) {
+	end := b.Observe.begin(ctx, "get")
+	defer func() { end(err) }()
+	o, err := c.GetObject(ctx, b.Name, path, minio.GetObjectOptions{})
+	if err != nil {
+		return nil, err
+	}
+	defer o.Close() //nolint:errcheck // only read
+	return io.ReadAll(io.LimitReader(o, limit))
 }
 
 func (b *Bucket) ownerPath() string { return b.pathOf(ownerName) }
@@ -90,10 +99,10 @@ func (b *Bucket) newClient() (*minio.Client, error) {
 	return c, nil
 }
 
-func httpStatus(err error) int {
-	var r minio.ErrorResponse
-	if errors.As(err, &r) {
-		return r.StatusCode
-	}
-	return 0
+func httpStatus(err error) int { return responseOf(err).StatusCode }
+
+// responseOf returns the error that a bucket answered with; it is empty if there was no answer.
+func responseOf(err error) (r minio.ErrorResponse) {
+	errors.As(err, &r)
+	return r
 }

@@ -58,10 +58,13 @@ class Trouble(Exception):
         self.error, self.lost, self.sent, self.after = error, lost, sent, after
 
 
-def ask(method: str, *parts: str, query: Optional[dict[str, Any]] = None, body: Any = None, again: bool = True) -> Ask:
-    """A request for JSON. A deed has a key of its own, under which the server does it once."""
-    a = Ask(method, "/v1" + "".join("/" + _segment(p) for p in parts) + _query(query or {}), again=again, looks=method == "GET")
+def ask(method: str, *parts: str, query: Optional[dict[str, Any]] = None, body: Any = None, again: bool = True, if_match: str = "") -> Ask:
+    """A request for JSON. A deed has a key of its own, under which the server does it once. One with if_match is not
+    sent again: when its answer was lost, what it changed is another one."""
+    a = Ask(method, "/v1" + "".join("/" + _segment(p) for p in parts) + _query(query or {}), again=again and not if_match, looks=method == "GET")
     a.headers["Accept"] = "application/json"
+    if if_match:
+        a.headers["If-Match"] = if_match
     if method == "POST":
         a.headers["Idempotency-Key"] = str(uuid.uuid4())
     if body is not None:

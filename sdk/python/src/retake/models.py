@@ -181,10 +181,12 @@ class Checkpoint:
     files: int  # The number of files in the snapshot.
     id: str  # The checkpoint's ID: `cp_` and a UUID.
     intent: Optional[str] = None  # The checkpoint's message.
+    key: Optional[str] = None  # The ID of the API key that took the checkpoint. Absent without a key, and for checkpoints of older versions.
     new_bytes: int  # The size of the files that are new or have new content, in bytes.
     number: int  # The checkpoint's number, for people. A number is never used twice in a workspace.
     parent: Optional[str] = None  # The ID of the checkpoint before. Absent for the first one.
     policy: Optional[Policy] = None  # What the user's settings leave out of the snapshot.
+    rescues: list[Rescue] = field(default_factory=list)  # Files outside the workspace that the call after this checkpoint could destroy, and whether they are saved.
     return_: Optional[Return] = None  # The restore, undo, redo or adopt that created the checkpoint.
     time: datetime  # The time at which the checkpoint was taken.
     tree: str  # The object ID of the snapshot's root directory.
@@ -362,18 +364,21 @@ class EventData:
     api_url: Optional[str] = None  # The URL at which you can get the object.
     audit_head: Optional[str] = None  # The hash of the newest entry in the audit log.
     by: Optional[str] = None  # Who reported the check result.
-    bytes: Optional[int] = None  # The size of the snapshot, in bytes.
+    bytes: Optional[int] = None  # The size of the snapshot, in bytes. With namespace.nearly_full, the bytes that are taken.
     checkpoint: Optional[str] = None  # The checkpoint's ID.
     claim: Optional[bool] = None  # If true, an agent reported the check result and Retake did not see the check run.
     count: Optional[int] = None  # How many objects the event is about, such as external actions or deleted checkpoints.
     coverage: Optional[str] = None  # Either complete or partial.
     intent: Optional[str] = None  # The checkpoint's message, shortened if it is long.
+    key: Optional[str] = None  # The ID of the API key whose share is nearly full. Absent if it is the share of a workspace, or the store.
+    limit: Optional[int] = None  # The storage limit or the share that is nearly full, in bytes.
     name: Optional[str] = None  # The name of the check, the schedule or the backup.
     namespace: str  # The namespace. Empty on a daemon.
     number: Optional[int] = None  # The checkpoint's number.
     parent: Optional[str] = None  # The ID of the checkpoint before.
+    percent: Optional[int] = None  # How much of the storage limit or of the share is taken.
     safety: Optional[str] = None  # The ID of the checkpoint that has what was there before a restore.
-    snapshot_id: Optional[str] = None  # The same as checkpoint, by its name in the routes of snapshots.
+    snapshot_id: Optional[str] = None  # The snapshot that was taken or, with workspace.restored, the one that was restored.
     target: Optional[str] = None  # The ID of the checkpoint that was restored.
     tree: Optional[str] = None  # The object ID of the snapshot's root directory.
     trigger: Optional[str] = None  # Why the checkpoint was taken.
@@ -408,6 +413,13 @@ class Failure:
 
 
 @dataclass(kw_only=True)
+class FileWritten:
+    created: bool  # True if there was no file at this path.
+    mode: int  # The permission bits of the file.
+    size: int  # The size of the file, in bytes.
+
+
+@dataclass(kw_only=True)
 class Finding:
     answers: list[Answer] = field(default_factory=list)  # The check results, by name.
     changed: Optional[int] = None  # The number of files that the checkpoint changed. For the first one, the number of files that it contains.
@@ -430,6 +442,15 @@ class ForkResult:
     origin: Checkpoint  # The checkpoint that was forked.
     warnings: list[Warning] = field(default_factory=list)  # Problems that did not prevent the fork.
     workspace: Workspace  # The new workspace.
+
+
+@dataclass(kw_only=True)
+class Fullness:
+    bytes: int  # The bytes that are taken.
+    key: Optional[str] = None  # The API key whose share it is.
+    limit: int  # The storage limit or the share, in bytes.
+    percent: int  # How much of it is taken.
+    workspace: Optional[str] = None  # The workspace whose share it is. Without a workspace and a key it is the store.
 
 
 @dataclass(kw_only=True)
@@ -566,12 +587,20 @@ class Key:
     created: datetime  # The time at which the key was created.
     expires: Optional[datetime] = None  # The time at which the key expires. Absent means never.
     id: str  # The key's ID: `key_` and a UUID. It is not a secret.
-    kind: str  # The key's role: agent, reader, operator, admin or maintainer. New roles may be added.
+    kind: str  # The key's role: agent, reader, operator, admin, maintainer or provisioner. New roles may be added.
     name: str  # The key's name.
     revoked: Optional[datetime] = None  # The time at which the key was revoked. Absent if it was not.
     tail: str  # The last four characters of the key, to recognize it.
     used: Optional[datetime] = None  # About when the key was last used. Absent if it never was.
     workspaces: list[str] = field(default_factory=list)  # The IDs of the workspaces that the key may access. Empty means all of them.
+
+
+@dataclass(kw_only=True)
+class KeyUsage:
+    bytes: int  # The size of the new and changed files in these checkpoints, in bytes. The store takes less: it stores equal content once, and compresses.
+    key: str  # The key's ID.
+    name: str  # The key's name.
+    role: str  # The key's role.
 
 
 @dataclass(kw_only=True)
@@ -587,12 +616,14 @@ class Limits:
     gone_after_text: Optional[str] = None  # The same as gone_after, as a text such as 90d.
     grace: int  # The grace period between a request to delete and the deletion, in nanoseconds.
     grace_text: Optional[str] = None  # The same as grace, as a text such as 7d.
+    key_share: int  # The percentage of store that one agent key may add while there are others. 0 means no limit.
     moment: int  # The largest snapshot that one checkpoint may have, in bytes.
     per_second: int  # The requests per second of one API key.
     restore_hour: int  # The restores per hour of one agent key.
     store: int  # The storage limit of the whole history, in bytes.
     within: int  # How long checkpoints are kept at least, in nanoseconds.
     within_text: Optional[str] = None  # The same as within, as a text such as 30d.
+    workspace_share: int  # The percentage of store that one workspace may take while there are others. 0 means no limit.
     workspaces: int  # The number of workspaces, not counting those whose protection ended.
 
 
@@ -622,8 +653,10 @@ class Merge:
 @dataclass(kw_only=True)
 class Namespace:
     created: datetime  # The time at which the namespace was created.
+    creator: Optional[str] = None  # The namespace whose provisioner key created it. Absent if the server's owner did.
     default: str  # The ID of the workspace that requests without a workspace use.
     ended: Optional[datetime] = None  # The time at which the namespace was closed. Absent while it is open.
+    etag: Optional[str] = None  # The ETag of the limits. Send it in `If-Match` when you change them.
     id: str  # The namespace's name.
     limits: Limits  # The limits of the namespace.
     roots: list[str] = field(default_factory=list)  # Directories on the server's machine that workspaces may be in, in addition to the namespace's own.
@@ -633,6 +666,13 @@ class Namespace:
 class NewKey:
     key: Key  # The API key.
     secret: str  # The secret to send with requests. It is shown only once and is not stored.
+
+
+@dataclass(kw_only=True)
+class NewNamespace:
+    keys: list[NewKey] = field(default_factory=list)  # One API key for each role, with their secrets.
+    namespace: Namespace  # The namespace.
+    webhook: Optional[NewWebhook] = None  # The webhook, if one was requested.
 
 
 @dataclass(kw_only=True)
@@ -700,6 +740,7 @@ class Plan:
     safety: Safety  # The safety checkpoint, which contains your current files.
     target: Optional[Checkpoint] = None  # The checkpoint to restore. For undo and redo, the checkpoint to undo or redo.
     times: list[Step] = field(default_factory=list)  # Directories of which only the modification time is restored.
+    to: Optional[str] = None  # The directory outside the workspace that files are brought back to; all paths of the plan are relative to it. Absent for a restore of the workspace.
     working: list[Worker] = field(default_factory=list)  # Agents that are in the middle of a turn here, except the one that asks.
     workspace: str  # The workspace's ID.
     writes: list[Step] = field(default_factory=list)  # The paths to bring back or change.
@@ -863,6 +904,19 @@ class RebuildReport:
     pins: int  # The number of pins.
     tombstones: int  # The number of tombstones.
     workspaces: int  # The number of workspaces.
+
+
+@dataclass(kw_only=True)
+class Rescue:
+    bytes: int  # The size of the saved files, in bytes.
+    checkpoint: Optional[int] = None  # The number of the other workspace's checkpoint that has the files.
+    count: int  # The number of names.
+    dir: str  # The absolute path of the directory that the names are in. Empty if only the running command knows it.
+    files: int  # The number of saved files.
+    names: list[str] = field(default_factory=list)  # The names in the directory that the call could destroy, the first 20 of them.
+    not_saved: Optional[str] = None  # Why nothing of it is saved, or not all. Absent if everything is saved.
+    tree: Optional[str] = None  # The object ID of the saved directory, which has these names only. Absent if nothing is saved here.
+    workspace: Optional[str] = None  # The ID of the workspace that the files are in, if it is another one.
 
 
 @dataclass(kw_only=True)
@@ -1350,8 +1404,11 @@ class Unread:
 class Usage:
     bytes: int  # The size of the store, in bytes.
     checkpoints: int  # The number of checkpoints.
+    largest_keys: list[KeyUsage] = field(default_factory=list)  # The ten API keys that added most. A key that is not an admin key sees only itself.
+    largest_workspaces: list[WorkspaceUsage] = field(default_factory=list)  # The ten workspaces whose checkpoints added most.
     limits: Limits  # The limits of the namespace.
     namespace: str  # The namespace's name.
+    nearly_full: list[Fullness] = field(default_factory=list)  # The store and the shares that are nearly full. Empty while none is.
     workspaces: int  # The number of workspaces.
 
 
@@ -1394,6 +1451,7 @@ class Warning:
 class Webhook:
     created: datetime  # The time at which the webhook was created.
     disabled: Optional[datetime] = None  # The time at which the webhook was disabled. Absent while it is enabled.
+    etag: Optional[str] = None  # The webhook's ETag. Send it in `If-Match` when you change the webhook.
     id: str  # The webhook's ID: `wh_` and a UUID.
     public: Optional[str] = None  # The public key to verify signatures with. Only with the scheme v1a.
     rotated: Optional[datetime] = None  # The time at which the secret was last replaced. For one day after that, messages are signed with both secrets.
@@ -1459,6 +1517,13 @@ class WorkspaceState:
     unprotected: Optional[Unprotected] = None  # Why no checkpoint can be taken now. Only `locate`, `status`, lists of workspaces and the timeline view report it.
 
 
+@dataclass(kw_only=True)
+class WorkspaceUsage:
+    bytes: int  # The size of the new and changed files in these checkpoints, in bytes. The store takes less: it stores equal content once, and compresses.
+    name: str  # The workspace's name.
+    workspace: str  # The workspace's ID.
+
+
 __all__ = [
     "About",
     "AboutKey",
@@ -1497,9 +1562,11 @@ __all__ = [
     "Extra",
     "Fact",
     "Failure",
+    "FileWritten",
     "Finding",
     "Flag",
     "ForkResult",
+    "Fullness",
     "Gap",
     "Gist",
     "GitHead",
@@ -1516,6 +1583,7 @@ __all__ = [
     "KeptEdits",
     "KeptFor",
     "Key",
+    "KeyUsage",
     "LeftOut",
     "Limits",
     "LostRoot",
@@ -1523,6 +1591,7 @@ __all__ = [
     "Merge",
     "Namespace",
     "NewKey",
+    "NewNamespace",
     "NewWebhook",
     "Obstacle",
     "Operation",
@@ -1545,6 +1614,7 @@ __all__ = [
     "PurgeScope",
     "Reaction",
     "RebuildReport",
+    "Rescue",
     "RestoreResult",
     "Restored",
     "Resumption",
@@ -1598,4 +1668,5 @@ __all__ = [
     "Workspace",
     "WorkspaceSpace",
     "WorkspaceState",
+    "WorkspaceUsage",
 ]

@@ -115,6 +115,17 @@ class AsyncHistory(AsyncCore):
         """The bytes of a file at a checkpoint, or the text of a link."""
         return (await self._send(ask("GET", *await self._at("file"), query={"path": path, "ref": ref}))).content
 
+    async def write_file(self, path: Path, content: bytes, *, mode: str = "") -> models.FileWritten:
+        """Writes a file of the workspace. It takes no checkpoint."""
+        a = ask("PUT", *await self._at("file"), query={"path": path, "mode": mode})
+        a.body = content
+        a.headers["Content-Type"] = "application/octet-stream"
+        return await self._call(models.FileWritten, a)
+
+    async def remove_file(self, path: Path) -> None:
+        """Removes a file or an empty directory of the workspace. It takes no checkpoint."""
+        await self._drop(ask("DELETE", *await self._at("file"), query={"path": path}))
+
     async def archive(self, ref: str) -> AsyncIterator[bytes]:
         """A checkpoint as a tar archive, as it arrives."""
         async for chunk in self._chunks(ask("GET", *await self._at("checkpoints", ref, "archive"))):

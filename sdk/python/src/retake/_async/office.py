@@ -31,9 +31,10 @@ class AsyncOffice(AsyncCore):
         """What the namespace takes."""
         return await self._call(models.Usage, ask("GET", "usage"))
 
-    async def set_limits(self, **limits: int) -> models.Namespace:
-        """Changes limits; what is not named stays. 0 is no bound."""
-        return await self._call(models.Namespace, ask("PUT", "namespace", "limits", body=limits))
+    async def set_limits(self, *, if_match: str = "", **limits: int) -> models.Namespace:
+        """Changes limits; what is not named stays. 0 is no bound. With the etag of the namespace in if_match it
+        fails with the code precondition_failed if others changed them since."""
+        return await self._call(models.Namespace, ask("PUT", "namespace", "limits", body=limits, if_match=if_match))
 
     async def workspaces(self) -> list[models.WorkspaceState]:
         """All workspaces, the most recently used first."""
@@ -78,11 +79,12 @@ class AsyncOffice(AsyncCore):
         return await self._call(models.NewWebhook, ask("POST", "webhooks", body=body))
 
     async def change_webhook(
-        self, id: str, *, url: str, types: Iterable[str] = (), disabled: Optional[datetime] = None
+        self, id: str, *, url: str, types: Iterable[str] = (), disabled: Optional[datetime] = None, if_match: str = ""
     ) -> models.Webhook:
-        """Replaces address and types. With a time in disabled it gets nothing."""
+        """Replaces address and types. With a time in disabled it gets nothing. With its etag in if_match it fails
+        with the code precondition_failed if others changed it since."""
         body = present({"url": url, "types": list(types), "disabled": disabled})
-        return await self._call(models.Webhook, ask("PUT", "webhooks", id, body=body))
+        return await self._call(models.Webhook, ask("PUT", "webhooks", id, body=body, if_match=if_match))
 
     async def drop_webhook(self, id: str) -> None:
         """Tells it no more."""

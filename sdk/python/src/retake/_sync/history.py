@@ -116,6 +116,17 @@ class History(Core):
         """The bytes of a file at a checkpoint, or the text of a link."""
         return (self._send(ask("GET", *self._at("file"), query={"path": path, "ref": ref}))).content
 
+    def write_file(self, path: Path, content: bytes, *, mode: str = "") -> models.FileWritten:
+        """Writes a file of the workspace. It takes no checkpoint."""
+        a = ask("PUT", *self._at("file"), query={"path": path, "mode": mode})
+        a.body = content
+        a.headers["Content-Type"] = "application/octet-stream"
+        return self._call(models.FileWritten, a)
+
+    def remove_file(self, path: Path) -> None:
+        """Removes a file or an empty directory of the workspace. It takes no checkpoint."""
+        self._drop(ask("DELETE", *self._at("file"), query={"path": path}))
+
     def archive(self, ref: str) -> Iterator[bytes]:
         """A checkpoint as a tar archive, as it arrives."""
         for chunk in self._chunks(ask("GET", *self._at("checkpoints", ref, "archive"))):
