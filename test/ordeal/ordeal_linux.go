@@ -15,6 +15,7 @@ import (
 	_ "github.com/retake-dev/retake/test/ordeal/g22"
 	_ "github.com/retake-dev/retake/test/ordeal/g25"
 	_ "github.com/retake-dev/retake/test/ordeal/g26"
+	_ "github.com/retake-dev/retake/test/ordeal/g27"
 	_ "github.com/retake-dev/retake/test/ordeal/g3"
 	_ "github.com/retake-dev/retake/test/ordeal/g30"
 	_ "github.com/retake-dev/retake/test/ordeal/g4"

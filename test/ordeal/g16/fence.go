@@ -180,15 +180,25 @@ func (f *fence) deeds(entered string) map[string]func() error {
 	}
 	ctx, ws, book := retake.WithActor(context.Background(), retake.Actor{Kind: retake.KeyMaintainer}), f.b.Home, l.Book("beta")
 	return map[string]func() error{
-		"pins":     func() error { return c.SetPins(ctx, ws, nil) },
-		"mark":     func() error { return c.SetMark(ctx, "a", "b") },
-		"reset":    func() error { return c.Reset(ctx) },
-		"bury":     func() error { return c.Bury(ctx, ws, []retake.Tombstone{{ID: f.cp, Number: 4}}) },
-		"append":   func() error { return c.Append(ctx, retake.Checkpoint{ID: "cp_x", Workspace: ws, Number: 99}) },
-		"add key":  func() error { return book.AddKey(ctx, retake.Key{ID: "key_x"}, [32]byte{1}) },
-		"revoke":   func() error { _, err := book.RevokeKey(ctx, f.b.Ids[retake.KeyAgent], time.Now()); return err },
-		"hook":     func() error { return book.DropHook(ctx, retake.WebhookID(f.b.Names["hook"])) },
-		"note":     func() error { return book.Note(ctx, "a", "b") },
-		"password": func() error { return l.PutPassword(ctx, "beta", []byte("x")) },
+		"pins":    func() error { return c.SetPins(ctx, ws, nil) },
+		"mark":    func() error { return c.SetMark(ctx, "a", "b") },
+		"reset":   func() error { return c.Reset(ctx) },
+		"bury":    func() error { return c.Bury(ctx, ws, []retake.Tombstone{{ID: f.cp, Number: 4}}) },
+		"append":  func() error { return c.Append(ctx, retake.Checkpoint{ID: "cp_x", Workspace: ws, Number: 99}) },
+		"add key": func() error { return book.AddKey(ctx, retake.Key{ID: "key_x"}, [32]byte{1}) },
+		"revoke":  func() error { _, err := book.RevokeKey(ctx, f.b.Ids[retake.KeyAgent], time.Now()); return err },
+		"hook":    func() error { return book.DropHook(ctx, retake.WebhookID(f.b.Names["hook"])) },
+		"note":    func() error { return book.Note(ctx, "a", "b") },
+		"password": func() error {
+			_, own, err := f.rows("beta")
+			if err != nil {
+				return err
+			}
+			was, err := own.Password(ctx, "beta")
+			if err != nil {
+				return err
+			}
+			return l.PutPassword(ctx, "beta", was, []byte("x"))
+		},
 	}
 }

@@ -73,7 +73,7 @@ func (n *reader) text(s string) string {
 }
 
 // opaque are fields whose text is an id as a whole.
-var opaque = map[string]string{"next_cursor": "cursor", "digest": "digest", "secret": "secret", "tail": "tail", "public": "public", "signature": "signature"}
+var opaque = map[string]string{"next_cursor": "cursor", "etag": "etag", "digest": "digest", "secret": "secret", "tail": "tail", "public": "public", "signature": "signature"}
 
 // loose are fields that clocks and disks decide.
 var loose = map[string]bool{"took": true, "mod_time": true, "dev": true, "ino": true, "free": true, "floor": true, "days": true, "age": true, "pid": true, "freed": true, "body": true, "max_time": true, "audit_head": true}
@@ -131,6 +131,8 @@ func (n *reader) answer(op string, a serverbed.Answer) string {
 		switch name {
 		case "Date", "Content-Length", "X-Request-Id", "Retake-Entry":
 			fmt.Fprintln(&b, name)
+		case "Etag": // a digest of what may hold an address of this world
+			fmt.Fprintln(&b, name, n.call("etag", strings.Trim(a.Header.Get(name), `"`)))
 		default:
 			fmt.Fprintln(&b, name, n.text(strings.Join(a.Header[name], ", ")))
 		}

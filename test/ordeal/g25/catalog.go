@@ -54,13 +54,16 @@ func (r *recalling) Workspace(_ context.Context, id retake.WorkspaceID) (retake.
 	return known(r, r.roots, id)
 }
 
-func (r *recalling) Append(ctx context.Context, cp retake.Checkpoint) error {
-	err := r.Catalog.Append(ctx, cp)
+func (r *recalling) Append(ctx context.Context, cp retake.Checkpoint, marks ...catalog.Mark) error {
+	err := r.Catalog.Append(ctx, cp, marks...)
 	if err != nil {
 		return err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	for _, m := range marks {
+		r.marks[m.Key] = m.Value
+	}
 	if line := r.lines[cp.Workspace]; int64(len(line)) == cp.Number-1 {
 		r.lines[cp.Workspace], r.ids[cp.ID] = append(line, cp), cp
 	}

@@ -152,6 +152,11 @@ func (h *Hall) Add(ns retake.NamespaceID) (*Guest, error) {
 	return g, nil
 }
 
+// AddProvisionerKey makes a key that creates namespaces, as the owner of the server does.
+func (h *Hall) AddProvisionerKey(ns retake.NamespaceID) (retake.NewKey, error) {
+	return h.srv.AddProvisionerKey(context.Background(), ns, retake.KeyRequest{Name: string(ns) + " platform"})
+}
+
 // Files is where the workspaces of a namespace lie.
 func (h *Hall) Files(ns retake.NamespaceID) string {
 	return filepath.Join(h.Dir, "ns", string(ns), "files")

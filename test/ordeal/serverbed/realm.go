@@ -109,7 +109,7 @@ func FurnishRealm(h *Hall, ns retake.NamespaceID, sink *Receiver) (*Realm, error
 
 func FurnishGuest(h *Hall, g *Guest, sink *Receiver) (*Realm, error) {
 	ns := g.Ns
-	m := &Realm{Guest: g, H: h, sink: sink, Names: map[string]string{"ws": string(g.Home), "ref": "2", "dir": ""}}
+	m := &Realm{Guest: g, H: h, sink: sink, Names: map[string]string{"ws": string(g.Home), "ref": "2", "dir": "", "namespace": string(ns)}}
 	for i := range 3 {
 		if err := PlantFile(filepath.Join(m.Root(), "src", "a.txt"), fmt.Sprintf("%s %d\n", ns, i)); err != nil {
 			return nil, err
@@ -224,7 +224,7 @@ func (m *Realm) value(op, name string) string {
 	if v, ok := usual[name]; ok {
 		return v
 	}
-	if slices.Contains([]string{"ws", "ref", "id", "hook", "key", "schedule", "deletion", "delivery", "snapshot"}, name) {
+	if slices.Contains([]string{"ws", "ref", "id", "hook", "key", "schedule", "deletion", "delivery", "snapshot", "namespace"}, name) {
 		return m.Names[name]
 	}
 	return ""

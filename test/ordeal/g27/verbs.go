@@ -1,0 +1,121 @@
+//go:build linux
+
+package g27
+
+import "strings"
+
+// verb is a way to destroy what a word stands for. W is the word, P the plain path, R a path relative
+// to the workspace, N the file that is written over it.
+type verb struct {
+	class, text string
+	needs       string
+	list        bool // takes several words
+	edit        bool // an edit of one file: in the workspace the checkpoint from before the turn has it
+}
+
+func (v *verb) fill(before, word, path, dir string) string {
+	return before + strings.NewReplacer("{W}", word, "{P}", path, "{R}", relative(path, dir), "{D}", dirOf(path), "{B}", base(path)).Replace(v.text)
+}
+
+func dirOf(path string) string { return path[:strings.LastIndexByte(path, '/')] }
+
+var fileVerbList = []verb{
+	{"rm", "rm {W}", "", true, false},
+	{"rm", "rm -f {W}", "", true, false},
+	{"rm", "rm -v -- {W}", "", true, false},
+	{"rm", "/bin/rm -f {W}", "", true, false},
+	{"rm", `\rm -f {W}`, "", true, false},
+	{"rm", "yes | rm -i {W}", "", true, false},
+	{"rm", "unlink {W}", "", false, false},
+	{"rm", "shred -u -n 1 {W}", "shred", false, false},
+	{"rm", "shred -n 1 {W}", "shred", false, false},
+	{"redirect", "> {W}", "", false, false},
+	{"redirect", ": > {W}", "", false, false},
+	{"redirect", "echo new > {W}", "", false, false},
+	{"redirect", "echo new >{W}", "", false, false},
+	{"redirect", "echo new >| {W}", "", false, false},
+	{"redirect", "set -o noclobber; echo new >| {W}", "", false, false},
+	{"redirect", "cat README.md 1> {W}", "", false, false},
+	{"redirect", "ls /nowhere 2> {W}", "", false, false},
+	{"redirect", "ls &> {W}", "", false, false},
+	{"redirect", "ls >& {W}", "", false, false},
+	{"redirect", "{ echo a; echo b; } > {W}", "", false, false},
+	{"redirect", "( echo a; echo b ) > {W}", "", false, false},
+	{"redirect", "for i in 1 2; do echo $i; done > {W}", "", false, false},
+	{"redirect", "if true; then echo a; fi > {W}", "", false, false},
+	{"redirect", "exec 3> {W}; echo a >&3", "", false, false},
+	{"redirect", "exec > {W}; echo a", "", false, false},
+	{"redirect", "cat > {W} <<'END'\nnew text\nEND", "", false, false},
+	{"redirect", "cat <<END > {W}\nnew text\nEND", "", false, false},
+	{"redirect", "f() { echo a; } > {W}; f", "", false, false},
+	{"tee", "echo new | tee {W}", "", false, false},
+	{"tee", "echo new | tee {W} > /dev/null", "", false, false},
+	{"tee", "tee -i -- {W} </dev/null", "", false, false},
+	{"truncate", "truncate -s 0 {W}", "", false, false},
+	{"truncate", "truncate --size=3 {W}", "", false, false},
+	{"dd", "dd if=/dev/zero of={W} bs=1 count=3 status=none", "", false, false},
+	{"dd", "dd status=none of={W} if=README.md conv=notrunc", "", false, false},
+	{"copy over", "cp README.md {W}", "", false, true},
+	{"copy over", "cp -f README.md {W}", "", false, false},
+	{"copy over", "cp --remove-destination README.md {W}", "", false, false},
+	{"copy over", "install -m 644 README.md {W}", "", false, true},
+	{"copy over", "cp README.md {D}/new-name && mv {D}/new-name {W}", "", false, true},
+	{"copy over", "cp README.md {D}/new-name && mv -f {D}/new-name {W}", "", false, false},
+	{"copy over", "cp README.md /tmp/{B} && cp -t {D} /tmp/{B}", "", false, true},
+	{"copy over", "rsync README.md {W}", "rsync", false, true},
+	{"copy over", "curl -s -o {W} file:///srv/home/proj/README.md", "curl", false, true},
+	{"copy over", "git show HEAD:README.md > {W}", "", false, false},
+	{"copy over", "sort -o {W} README.md", "", false, false},
+	{"copy over", "ln -sf /nowhere {W}", "", false, false},
+	{"copy over", "ln -f README.md {W} || ln -sfn README.md {W}", "", false, false},
+	{"move away", "mv {W} /tmp/gone", "", false, false},
+	{"move away", "mv {W} /tmp/", "", true, false},
+	{"move away", "mv -t /tmp {W}", "", true, false},
+	{"edit", "sed -i 's/^/x/' {W}", "", false, true},
+	{"edit", "sed -i.bak 's/^/x/' {W} && rm -f {W}.bak", "", false, true},
+	{"edit", "sed --in-place -e 's/^/x/' {W}", "", false, true},
+	{"edit", "perl -pi -e 's/^/x/' {W}", "perl", false, true},
+	{"edit", "perl -i -ne 'print if 0' {W}", "perl", false, true},
+	{"edit", "sed 's/^/x/' {W} > /tmp/edited && cat /tmp/edited > {W}", "", false, false},
+	{"edit", "ex -s -c '%d|x' {P}", "ex", false, true},
+	{"find", "find {W} -delete", "", true, false},
+	{"find", "find {D} -maxdepth 1 -name '{B}' -delete", "", false, false},
+	{"find", "find {D} -name {B} -exec rm {} \\;", "", false, false},
+	{"find", "find {D} -name '{B}' -exec rm -f {} +", "", false, false},
+	{"find", "find {D} -maxdepth 1 -name {B} -execdir rm -f {} \\;", "", false, false},
+	{"find", "find {D} -maxdepth 1 -name '{B}' -exec sh -c 'rm \"$1\"' _ {} \\;", "", false, false},
+	{"find", "find {D} -name '{B}' -exec truncate -s 0 {} \\;", "", false, false},
+	{"find", "(cd {D} && find . -name '{B}' -delete)", "", false, false},
+	{"xargs", "echo {W} | xargs rm", "", true, false},
+	{"xargs", "printf '%s\\0' {W} | xargs -0 rm -f", "", true, false},
+	{"xargs", "xargs rm <<< {W}", "", false, false},
+	{"xargs", "xargs -I{} rm {} <<< {W}", "", false, false},
+	{"xargs", "ls {W} | xargs -n 1 rm -f --", "", true, false},
+	{"xargs", "find {D} -maxdepth 1 -name '{B}' | xargs rm", "", false, false},
+	{"xargs", "find {D} -maxdepth 1 -name '{B}' -print0 | xargs -0 -r rm -f", "", false, false},
+	{"xargs", "ls {D} | grep '^{B}$' | sed 's|^|{D}/|' | xargs rm -f; rm -f {P}", "", false, false},
+	{"python", `python3 -c "import os; os.remove('{P}')"`, "python3", false, false},
+	{"python", `python3 -c 'import os; os.unlink("{P}")'`, "python3", false, false},
+	{"python", `python3 -c "from pathlib import Path; Path('{P}').unlink()"`, "python3", false, false},
+	{"python", `python3 -c "open('{P}', 'w').write('new')"`, "python3", false, true},
+	{"python", `python3 -c "from pathlib import Path; Path('{P}').write_text('new')"`, "python3", false, true},
+	{"python", "python3 - <<'END'\nimport os\nos.remove('{P}')\nEND", "python3", false, false},
+	{"python", "python3 <<END\nwith open('{P}', 'w') as f:\n    f.write('new')\nEND", "python3", false, true},
+	{"python", `python3 -c "import os,sys; os.remove(sys.argv[1])" {W}`, "python3", false, false},
+	{"python", `python3 -c "import os; [os.remove(os.path.join('{D}', n)) for n in os.listdir('{D}') if n == '{B}']"`, "python3", false, false},
+	{"python", `python3 -c "import subprocess; subprocess.run(['rm', '-f', '{P}'])"`, "python3", false, false},
+	{"python", `python3 -c "import os; os.truncate('{P}', 0)"`, "python3", false, false},
+	{"python", `python3 -c "import shutil; shutil.copy('README.md', '{P}')"`, "python3", false, true},
+	{"python", `python3 -c "import shutil; shutil.move('{P}', '/tmp/gone')"`, "python3", false, true},
+	{"node", `node -e "require('fs').unlinkSync('{P}')"`, "node", false, false},
+	{"node", `node -e "require('fs').rmSync('{P}', {force: true})"`, "node", false, false},
+	{"node", `node -e "require('fs').writeFileSync('{P}', 'new')"`, "node", false, true},
+	{"node", `node --eval 'fs.truncateSync("{P}")'`, "node", false, false},
+	{"node", "node <<'END'\nrequire('node:fs').rmSync('{P}');\nEND", "node", false, false},
+	{"perl", `perl -e 'unlink "{P}"'`, "perl", false, false},
+	{"perl", `perl -e 'unlink @ARGV' {W}`, "perl", false, false},
+	{"perl", `perl -e 'open(F, ">", "{P}"); print F "new"'`, "perl", false, true},
+	{"perl", `perl -e 'system("rm -f {P}")'`, "perl", false, false},
+	{"awk", `awk 'BEGIN { print "new" > "{P}" }'`, "awk", false, true},
+	{"awk", `awk 'BEGIN { system("rm -f {P}") }'`, "awk", false, false},
+}
