@@ -24,13 +24,14 @@ type retakeTool struct {
 const settleTime = 20 * time.Second
 
 func newRetake(ctx context.Context, dir, tmp string, hurried bool) (tool, error) {
-	if _, err := os.Stat(filepath.Join(tmp, "retake")); dir == "" && err == nil {
-		dir = tmp
+	built := filepath.Join(tmp, "programs") // beside the directories of the tools, one of which is called retake
+	if _, err := os.Stat(filepath.Join(built, "retake")); dir == "" && err == nil {
+		dir = built
 	}
 	if dir == "" {
 		say("building retake")
-		dir = tmp
-		if _, err := goCommand(ctx, ".", "build", "-buildvcs=false", "-o", tmp+"/", "./cmd/retake", "./cmd/retaked"); err != nil {
+		dir = built
+		if _, err := goCommand(ctx, ".", "build", "-buildvcs=false", "-o", built+"/", "./cmd/retake", "./cmd/retaked"); err != nil {
 			return nil, err
 		}
 	}
