@@ -13,9 +13,10 @@ import (
 
 // loadResult is what load was measured to cost.
 type loadResult struct {
-	Rest   cost               `json:"rest"`  // nobody asks
-	Saves  cost               `json:"saves"` // edits and saves alone
-	Mixed  cost               `json:"mixed"` // with lists, reads and restores
+	Rest   cost               `json:"rest"`           // nobody asks
+	Saves  cost               `json:"saves"`          // edits and saves alone
+	Mixed  cost               `json:"mixed"`          // with lists, reads and restores
+	Open   []openResult       `json:"open,omitempty"` // the mix at rates below that
 	Memory map[string]int64   `json:"memory_bytes"`
 	Row    float64            `json:"row_bytes"` // body of a checkpoint in the catalog
 	Bare   *bareResult        `json:"bare,omitempty"`
@@ -23,7 +24,10 @@ type loadResult struct {
 	Top    []statement        `json:"statements,omitempty"` // of the phase of saves, the most frequent first
 }
 
-const restTime = 10 * time.Second
+const (
+	restTime   = 20 * time.Second
+	upkeepTime = 15 * time.Second // what follows saves in their next pause is done then
+)
 
 func (o *options) playLoad(ctx context.Context, dir string, res *result) (err error) {
 	b, err := o.lay(ctx, dir)
@@ -40,7 +44,7 @@ func (o *options) playLoad(ctx context.Context, dir string, res *result) (err er
 	return o.playTimeline(ctx, filepath.Join(dir, "long"), res)
 }
 
-// load measures three phases and what the same would cost without us.
+// load measures three phases and loads below the last, and what the same would cost without us.
 func (b *bed) load(ctx context.Context, res *result) error {
 	began, l, p := time.Now(), &loadResult{}, newPace(b.o.think)
 	res.Load = l
@@ -48,6 +52,7 @@ func (b *bed) load(ctx context.Context, res *result) error {
 	_, asked, refused, why := b.caller.harvest()
 	b.sums.add(asked, refused, why)
 	p.fixed.Store(true)
+	wait(ctx, upkeepTime)
 	var err error
 	if l.Rest, err = b.phase(ctx, "rest", nil, restTime, false); err != nil {
 		return err
@@ -70,6 +75,9 @@ func (b *bed) load(ctx context.Context, res *result) error {
 		return err
 	}
 	if l.Mixed, err = b.phase(ctx, "mixed", p, b.o.span*2/5, true); err != nil {
+		return err
+	}
+	if l.Open, err = b.openLoops(ctx, float64(l.Mixed.Times["save"].N)/l.Mixed.Seconds, b.o.span/5); err != nil {
 		return err
 	}
 	l.Memory = b.memory()

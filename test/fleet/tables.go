@@ -51,14 +51,7 @@ func unitTable(t *strings.Builder, l *loadResult) {
 func timeTable(t *strings.Builder, r *result) {
 	l := r.Load
 	fmt.Fprintf(t, "\nSaves alone: %.1f checkpoints in a second, the machine %.0f %% busy. Mixed: %.1f, %.0f %%.\n", l.Saves.PerSecond, 100*l.Saves.Busy, l.Mixed.PerSecond, 100*l.Mixed.Busy)
-	t.WriteString("\n| request | n | p50, ms | p99, ms |\n|---|---|---|---|\n")
-	for _, name := range []string{"save", "restore", "list", "get", "read", "events"} {
-		x := l.Mixed.Times[name]
-		if name == "save" {
-			x = l.Saves.Times[name]
-		}
-		fmt.Fprintf(t, "| %s | %d | %.1f | %.1f |\n", name, x.N, x.P50, x.P99)
-	}
+	openTable(t, l.Open)
 	if b := l.Bare; b != nil {
 		fmt.Fprintf(t, "\n| bare | size, bytes | in a second | p50, ms | processor, ms | ours to bare |\n|---|---|---|---|---|---|\n")
 		fmt.Fprintf(t, "| transaction with one row | %d | %.0f | %.1f | %.2f | processor %.1f |\n", b.Transactions.Size, b.Transactions.PerSec, b.Transactions.Times.P50, b.Transactions.CPU, l.Ratios["postgres_cpu_per_transaction"])

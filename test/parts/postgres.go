@@ -106,6 +106,9 @@ func (p *Postgres) DSN(role, database string) string {
 	return "postgres://" + role + "@/" + database + "?host=" + url.QueryEscape(p.dir)
 }
 
+// LogPath answers the file that the server logs to.
+func (p *Postgres) LogPath() string { return filepath.Join(p.dir, "log") }
+
 // Run runs one statement as a role. The role "postgres" may do everything.
 func (p *Postgres) Run(role, database, text string) error {
 	db, err := sql.Open("pgx", p.DSN(role, database))

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/storage/catalog"
 	"github.com/retake-dev/retake/internal/storage/catalog/postgres"
 	"github.com/retake-dev/retake/internal/storage/catalog/sqlcatalog"
 	"github.com/retake-dev/retake/internal/storage/migrate"
@@ -29,7 +30,7 @@ func ledgerDB(t testing.TB, c real.Cluster) (db *sql.DB, dsn string) {
 	t.Helper()
 	dsn = c.Database(t)
 	db = pool(t, dsn, 0)
-	ok(t, postgres.Prepare(t.Context(), db, sqldb.Tables(), sqldb.Migrate))
+	ok(t, postgres.Prepare(t.Context(), db, sqldb.Tables(), sqldb.Schema()))
 	return db, dsn
 }
 
@@ -39,7 +40,7 @@ func enterLedger(ctx context.Context, tx *sql.Tx, ns retake.NamespaceID) error {
 
 func openLedger(t testing.TB, db *sql.DB) *sqldb.Ledger {
 	t.Helper()
-	l, err := sqldb.New(t.Context(), db, sqldb.Options{Enter: enterLedger, Explain: postgres.Explain})
+	l, err := sqldb.New(t.Context(), db, sqldb.Options{Enter: enterLedger, Explain: postgres.Explain, SkipLocked: postgres.SkipLocked})
 	ok(t, err)
 	return l
 }
@@ -203,7 +204,7 @@ func TestLedgerTogether(t *testing.T) {
 }
 
 // ledgerStep is one of everything.
-func ledgerStep(ctx context.Context, append func(context.Context, retake.Checkpoint) error, l *sqldb.Ledger, ns retake.NamespaceID, who string, n int) error {
+func ledgerStep(ctx context.Context, append func(context.Context, retake.Checkpoint, ...catalog.Mark) error, l *sqldb.Ledger, ns retake.NamespaceID, who string, n int) error {
 	b, now := l.Book(ns), time.Now().Add(time.Minute)
 	id := fmt.Sprintf("%s_%d", who, n)
 	cp := checkpoint(n + 1)

@@ -219,11 +219,9 @@ func seen(t testing.TB, db *sql.DB, ns, table string) (n int, err error) {
 func TestMoreTables(t *testing.T) {
 	t.Parallel()
 	db := pool(t, real.StartPostgres(t, real.Careless).Database(t), 0)
-	up := func(ctx context.Context, db *sql.DB) error {
-		return migrate.Apply(ctx, db, "more_version", [][]string{{
-			"CREATE TABLE sealed (ns TEXT, x TEXT)", "CREATE TABLE shared (x TEXT)", "CREATE TABLE past (ns TEXT, x TEXT)",
-		}})
-	}
+	up := migrate.Schema{Table: "more_version", Steps: [][]string{{
+		"CREATE TABLE sealed (ns TEXT, x TEXT)", "CREATE TABLE shared (x TEXT)", "CREATE TABLE past (ns TEXT, x TEXT)",
+	}}}
 	tables := []migrate.Table{{Name: "sealed", Tenant: true, Sealed: true}, {Name: "shared"}, {Name: "past", Tenant: true, History: true}}
 	ok(t, postgres.Prepare(t.Context(), db, tables, up))
 	for _, x := range []struct {

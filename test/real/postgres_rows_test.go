@@ -21,7 +21,7 @@ import (
 // column is one that no key holds, for every table.
 var column = map[string]string{
 	"checkpoint": "intent", "tombstone": "body", "writer": "notices", "workspace": "name", "pin": "body", "outbox": "topic",
-	"mark": "value", "finding": "v", "fact": "kind", "place": "folded", "verification": "output", "reading": "body", "tally": "live",
+	"mark": "value", "finding": "v", "fact": "kind", "place": "folded", "verification": "output", "reading": "body", "tally": "live", "brought": "bytes",
 }
 
 // entered runs a text as somebody in a namespace and answers how many rows it touched.

@@ -36,7 +36,7 @@ func TestServiceOnPostgresAndS3(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	if err := postgres.Prepare(t.Context(), db, sqldb.Tables(), sqldb.Migrate); err != nil {
+	if err := postgres.Prepare(t.Context(), db, sqldb.Tables(), sqldb.Schema()); err != nil {
 		t.Fatal(err)
 	}
 	bucket := real.StartS3(t)

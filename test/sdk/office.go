@@ -2,8 +2,11 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/retake-dev/retake"
@@ -14,6 +17,7 @@ var officeCalls = table{
 	"namespace": func(ctx context.Context, a arguments) (any, error) { return a.client.Namespace(ctx) },
 	"usage":     func(ctx context.Context, a arguments) (any, error) { return a.client.Usage(ctx) },
 	"set_limits": func(ctx context.Context, a arguments) (any, error) {
+		ctx = ifMatch(ctx, a)
 		ns, err := a.client.Namespace(ctx) // the Go client sends all of them
 		if err != nil {
 			return nil, err
@@ -38,6 +42,16 @@ var officeCalls = table{
 			data = pack(named)
 		}
 		return a.client.Import(ctx, retake.ImportRequest{Name: a.text("name"), Intent: a.text("intent")}, bytes.NewReader(data))
+	},
+	"write_file": func(ctx context.Context, a arguments) (any, error) {
+		mode, err := strconv.ParseUint(cmp.Or(a.text("mode"), "0"), 8, 32)
+		if err != nil {
+			return nil, err
+		}
+		return a.client.WriteFile(ctx, retake.FileRequest{Workspace: a.ws, Path: a.text("path"), Mode: uint32(mode)}, strings.NewReader(a.text("text")))
+	},
+	"remove_file": func(ctx context.Context, a arguments) (any, error) {
+		return nil, a.client.RemoveFile(ctx, retake.FileRequest{Workspace: a.ws, Path: a.text("path")})
 	},
 	"keys": func(ctx context.Context, a arguments) (any, error) { return a.client.Keys(ctx) },
 	"make_key": func(ctx context.Context, a arguments) (any, error) {
@@ -91,7 +105,7 @@ var hookCalls = table{
 			}
 			w.Disabled = &at
 		}
-		return a.client.ChangeWebhook(ctx, w)
+		return a.client.ChangeWebhook(ifMatch(ctx, a), w)
 	},
 	"drop_webhook": func(ctx context.Context, a arguments) (any, error) {
 		return nil, a.client.DropWebhook(ctx, retake.WebhookID(a.text("id")))
@@ -108,6 +122,16 @@ var hookCalls = table{
 		return a.client.Events(ctx, retake.EventQuery{After: a.number("after"), Limit: int(a.number("limit"))})
 	},
 	"verify_webhook": verify,
+}
+
+// ifMatch puts the ETag of a step, if it has one, on its call.
+func ifMatch(ctx context.Context, a arguments) context.Context {
+	tag := a.text("if_match")
+	delete(a.given, "if_match")
+	if tag == "" {
+		return ctx
+	}
+	return retake.IfVersion(ctx, strings.Trim(tag, `"`))
 }
 
 func types(a arguments) []retake.EventType {
