@@ -78,6 +78,9 @@ func IsKind(err error, k ErrorKind) bool {
 // WarningNotSaved says that a call may destroy files that no checkpoint has.
 const WarningNotSaved = "not-saved"
 
+// WarningRepeated says that a call does again what was done before the files were restored.
+const WarningRepeated = "repeated"
+
 // Warning means that the sacred thing happened and something around it did not.
 type Warning struct {
 	Code string `json:"code"`

@@ -23,6 +23,8 @@ type Observer interface {
 	// Conversation gives the bytes of the conversation up to a checkpoint, as the
 	// agent wrote them.
 	Conversation(ctx context.Context, ws WorkspaceID, ref string) (io.ReadCloser, Conversation, error)
+	// Approve lets a call pass once that a policy stopped, and returns what was stopped.
+	Approve(ctx context.Context, req ApproveRequest) (Effect, error)
 	// Resume makes a fork of the conversation that ends at a checkpoint, beside
 	// the live one, and says how to go on with it.
 	Resume(ctx context.Context, req ResumeRequest) (Resumption, error)
@@ -53,6 +55,7 @@ type Habits struct {
 	Quiet       bool        // what changes between turns becomes a checkpoint when it comes to rest
 	Rescue      RescueLimit // what is saved of files outside the workspace before a call destroys them
 	Risk        *RiskRules  // what the user adds to the rules for risky commands; nil: nothing
+	Gate        Gate        // what happens to calls that nothing can take back
 }
 
 // RescueLimit bounds what one rescue reads. Bytes 0: nothing outside a workspace is saved.

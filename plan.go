@@ -232,6 +232,7 @@ type Effect struct {
 	Call    string    `json:"call,omitempty"`
 
 	Outcome Outcome `json:"outcome,omitempty"`
+	Repeats string  `json:"repeats,omitempty"` // the ID of the same one that was done before the files were restored
 }
 
 // Outcome is how an effect ended. It is empty in checkpoints of older versions, which took
@@ -243,10 +244,11 @@ const (
 	OutcomeDone    Outcome = "done"
 	OutcomeFailed  Outcome = "failed"  // nothing was done outside
 	OutcomeUnknown Outcome = "unknown" // no answer came, or it does not tell
+	OutcomeStopped Outcome = "stopped" // a policy of the user stopped it; nothing was done
 )
 
 // Failed reports whether nothing was done: there is nothing to warn about.
-func (e Effect) Failed() bool { return e.Outcome == OutcomeFailed }
+func (e Effect) Failed() bool { return e.Outcome == OutcomeFailed || e.Outcome == OutcomeStopped }
 
 // Word says in two words how an effect ended.
 func (e Effect) Word() string {
@@ -255,6 +257,8 @@ func (e Effect) Word() string {
 		return "failed"
 	case OutcomeUnknown:
 		return "may be done"
+	case OutcomeStopped:
+		return "stopped"
 	default:
 		return "can't be undone"
 	}

@@ -54,9 +54,10 @@ type Signal struct {
 	Transcript string     `json:"transcript,omitempty"` // file that the agent writes the conversation to
 	Running    int        `json:"running,omitempty"`    // work that goes on in the background at the end of a turn
 	Tasks      []Task     `json:"tasks,omitempty"`
-	Reason     string     `json:"reason,omitempty"` // why it began or ended: startup, resume, fork, clear, logout
-	Failed     string     `json:"failed,omitempty"` // the turn was ended by this trouble
-	Hears      bool       `json:"hears,omitempty"`  // the agent puts the answer to this signal before its model
+	Reason     string     `json:"reason,omitempty"`  // why it began or ended: startup, resume, fork, clear, logout
+	Failed     string     `json:"failed,omitempty"`  // the turn was ended by this trouble
+	Hears      bool       `json:"hears,omitempty"`   // the agent puts the answer to this signal before its model
+	CanAsk     bool       `json:"can_ask,omitempty"` // the agent can ask its user whether the call may run
 }
 
 // CallKind is what a tool does, as far as its name tells.
@@ -125,4 +126,5 @@ type Reaction struct {
 	Note       string      `json:"note,omitempty"`       // to be put before the agent
 	Later      bool        `json:"later,omitempty"`      // it is done after this answer
 	Warnings   []Warning   `json:"warnings,omitempty"`
+	Stop       *Stop       `json:"stop,omitempty"` // the call should not run
 }

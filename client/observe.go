@@ -46,6 +46,12 @@ func (c *observer) SetTasks(ctx context.Context, ws retake.WorkspaceID, tasks []
 	return callJSON[retake.Reaction](ctx, c.conn, a)
 }
 
+// Approve lets a stopped call pass once.
+func (c *observer) Approve(ctx context.Context, req retake.ApproveRequest) (retake.Effect, error) {
+	body := wire.ApproveBody{Asker: req.Asker}
+	return callJSON[retake.Effect](ctx, c.conn, newRequest(http.MethodPost, body, "workspaces", string(req.Workspace), "effects", req.ID, "approve"))
+}
+
 // State returns the state of the agent at a checkpoint.
 func (c *observer) State(ctx context.Context, ws retake.WorkspaceID, ref string) (retake.State, error) {
 	return callJSON[retake.State](ctx, c.conn, newGet(url.Values{"ref": {ref}}, "workspaces", string(ws), "state"))

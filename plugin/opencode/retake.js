@@ -2,7 +2,8 @@
 // Taken away by: retake agents remove opencode
 //
 // Tells Retake what happens in a session, so that every turn becomes a checkpoint that
-// can be undone. It changes no tool call, and an error in here stays in here.
+// can be undone. It changes no tool call, stops one only if your policy says so (retake config
+// gate.publish deny), and an error in here stays in here.
 import { spawn, spawnSync } from "node:child_process"
 import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { homedir } from "node:os"
@@ -98,11 +99,15 @@ function written(file) {
   }
 }
 
-// safe makes a hook that never throws into opencode.
+// Stopped ends a call that a policy of the user stops.
+class Stopped extends Error {}
+
+// safe makes a hook that throws nothing else into opencode.
 const safe = (hook) => async (input, output) => {
   try {
     await hook(input, output)
-  } catch {
+  } catch (error) {
+    if (error instanceof Stopped) throw error
     // an error of ours is no error of the session
   }
 }
@@ -221,7 +226,9 @@ export const RetakePlugin = async ({ client, directory }) => {
     }),
 
     "tool.execute.before": safe(async ({ tool, sessionID, callID }, output) => {
-      if (!QUIET.has(tool)) await ask(event("tool.execute.before", sessionID, { tool_name: tool, tool_input: output.args, call_id: callID }))
+      if (QUIET.has(tool)) return
+      const answer = await ask(event("tool.execute.before", sessionID, { tool_name: tool, tool_input: output.args, call_id: callID }))
+      if (answer?.stop) throw new Stopped(answer.stop)
     }),
 
     "tool.execute.after": safe(async ({ tool, sessionID, callID, args }, output) => {

@@ -173,6 +173,8 @@ export class Retake {
   setTasks(tasks: Task[]): Promise<Reaction>;
   /** What was done outside since a checkpoint, which no restore can undo. */
   effects(since?: string): Promise<Effect[]>;
+  /** Lets a call that the policy stopped pass once. */
+  approve(effect: string): Promise<Effect>;
   /** What the agent held at a checkpoint: tasks, calls, its conversation. */
   state(ref?: string): Promise<State>;
   conversation(ref?: string): Promise<Uint8Array>;

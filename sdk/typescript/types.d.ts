@@ -79,6 +79,11 @@ export interface ApplyBody {
   to?: string;
 }
 
+export interface ApproveBody {
+  /** Your process ID on this machine. A process that an agent started can't approve. */
+  asker?: number;
+}
+
 export interface AttestBody {
   /** If true, the command ran during a bisect and does not decide which checkpoint is good. */
   bisect?: boolean;
@@ -533,8 +538,10 @@ export interface Effect {
   id: string;
   /** The type of action, such as push or mail. */
   kind?: string;
-  /** How it ended: done, failed (nothing was done) or unknown. Absent in checkpoints of older versions. */
+  /** How it ended: done, failed (nothing was done), unknown, or stopped by your policy (nothing was done). Absent in checkpoints of older versions. */
   outcome?: string;
+  /** The ID of the same action from before the files were restored, which this one does once more. */
+  repeats?: string;
   /** The agent's ID for the session. */
   session?: string;
   /** Where it went, such as `origin main`. */
@@ -1715,6 +1722,8 @@ export interface Reaction {
   later?: boolean;
   /** A note to show to the agent, such as that a turn was undone. */
   note?: string;
+  /** Your policy stops the call: do not run it. */
+  stop?: Stop;
   /** Problems that did not prevent the work. */
   warnings?: Warning[] | null;
   /** The workspace's ID. Absent if the directory is not protected; then nothing was done. */
@@ -2068,6 +2077,8 @@ export interface Signal {
   agent: string;
   /** The tool call, for the events call and called. */
   call?: Call;
+  /** If true, the agent can ask its user whether a call may run. */
+  can_ask?: boolean;
   /** The directory that the agent works in. */
   dir: string;
   /** The error that ended the turn. */
@@ -2244,6 +2255,17 @@ export interface Step {
   unit_raw?: string;
   /** The type of change: added (brought back), deleted, edited, retyped, moded or timed. */
   what: string;
+}
+
+export interface Stop {
+  /** What can't be taken back: force-push, publish, deploy, delete, not-saved or repeat. */
+  class: string;
+  /** The ID of the external action, with which a person can approve it. Absent if the agent asks its user itself. */
+  id?: string;
+  /** The answer: ask (the agent asks its user) or deny. */
+  policy: string;
+  /** The reason, for the agent and its user. */
+  text: string;
 }
 
 export interface StoreState {

@@ -2,6 +2,7 @@ package fakeagent
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -81,10 +82,10 @@ func decided(name string, v answer) verdict {
 	case own != nil && own.text("hookEventName") != name:
 		return verdict{fault: "an answer to " + own.text("hookEventName")}
 	}
-	if p := own.text("permissionDecision") + v.text("permissionDecision"); p == "allow" {
+	if p := cmp.Or(own.text("permissionDecision"), v.text("permissionDecision")); p == "allow" {
 		return verdict{fault: "permission is given"}
 	} else if p != "" {
-		return verdict{stop: p}
+		return verdict{stop: p + " " + own.text("permissionDecisionReason")}
 	}
 	if note := own.text("additionalContext"); note != "" {
 		return verdict{notes: []string{note}}
@@ -94,7 +95,8 @@ func decided(name string, v answer) verdict {
 
 var codexKeys = []string{"continue", "stopReason", "suppressOutput", "systemMessage", "decision", "reason", "hookSpecificOutput"}
 
-// judgeCodex: what begins like JSON must be JSON, and holds no other keys.
+// judgeCodex: what begins like JSON must be JSON, and holds no other keys. A question, and a refusal
+// without a reason, are errors, after which the tool runs.
 func judgeCodex(e event, name string, h handler, r result) verdict {
 	if strings.HasPrefix(r.out, "[") {
 		return verdict{fault: "a list"}
@@ -104,6 +106,10 @@ func judgeCodex(e event, name string, h handler, r result) verdict {
 			if !slices.Contains(codexKeys, key) {
 				return verdict{fault: "the key " + key}
 			}
+		}
+		own := v.object("hookSpecificOutput")
+		if p := own.text("permissionDecision"); p != "" && (p != "deny" || own.text("permissionDecisionReason") == "") {
+			return verdict{fault: "the permission " + p + " is not supported"}
 		}
 	}
 	return judgeClaude(e, name, h, r)
@@ -147,7 +153,7 @@ func judgeCursor(e event, _ string, h handler, r result) verdict {
 	case !ok && r.out != "":
 		return verdict{fault: "the answer is not JSON: " + r.out}
 	case v.text("permission") != "" && v.text("permission") != "allow":
-		return verdict{stop: v.text("permission")}
+		return verdict{stop: v.text("permission") + " " + v.text("agent_message")}
 	case v.is("continue", "false"):
 		return verdict{stop: "continue is false"}
 	case e.kind == asked && !v.is("continue", "true"):
@@ -200,7 +206,7 @@ func judgeDocker(e event, name string, _ handler, r result) verdict {
 	if p := own.text("permission_decision"); p == "allow" {
 		return verdict{fault: "permission is given"}
 	} else if p != "" {
-		return verdict{stop: p}
+		return verdict{stop: p + " " + own.text("permission_decision_reason")}
 	}
 	if note := own.text("additional_context"); note != "" {
 		return verdict{notes: []string{note}}

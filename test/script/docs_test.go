@@ -45,6 +45,7 @@ type rule struct{ pattern, text string }
 // notRun is what no test can run, and why. Of a line of retake, command and flags must exist.
 var notRun = []rule{
 	{`^retake (show|restore) 16\b`, "needs an agent that deletes files outside the project; test/script/rescue.txtar has one"},
+	{`^retake approve e7$`, "needs a person at a terminal, and a call that a policy stopped; test/script/gate.txtar has one"},
 	{`^go install `, "fetches the program from the network"},
 	{`^make build$`, "builds the program, as TestMain does"},
 	{`^(pip|npm) install `, "a package manager; test/sdk runs both libraries"},

@@ -11,7 +11,7 @@ import (
 
 // FormatAnswer returns what is written to stdout for an event: nil, or exactly one JSON
 // object in the format of the agent. It never grants permission; only Cursor, which blocks
-// without an answer, is told to go on.
+// without an answer, is told to go on. It refuses a call only if the user's policy stops it.
 func FormatAnswer(agent, event string, r retake.Reaction) []byte {
 	warning, note := warningText(r.Warnings), ""
 	if acceptsNote(agent, event) {
@@ -21,10 +21,10 @@ func FormatAnswer(agent, event string, r retake.Reaction) []byte {
 		}
 		note = truncate(note, maxNote)
 	}
-	switch agent {
-	case cursor:
+	switch {
+	case agent == cursor && r.Stop == nil:
 		return cursorAnswer(event, warning)
-	case cline:
+	case agent == cline && r.Stop == nil:
 		answer := map[string]any{"cancel": false}
 		if note != "" {
 			answer["contextModification"] = note
@@ -36,13 +36,16 @@ func FormatAnswer(agent, event string, r retake.Reaction) []byte {
 		answer[field] = warning
 	}
 	switch {
-	case note == "":
+	case note == "", agent == cursor, agent == cline:
 	case agent == opencode:
 		answer["note"] = note
 	case agent == dockerAgent:
 		answer["hook_specific_output"] = map[string]string{"hook_event_name": event, "additional_context": note}
 	default:
 		answer["hookSpecificOutput"] = map[string]string{"hookEventName": event, "additionalContext": note}
+	}
+	if r.Stop != nil {
+		addStop(answer, agent, event, r.Stop)
 	}
 	if len(answer) == 0 {
 		return nil
@@ -56,10 +59,11 @@ var systemMessage = map[string]string{
 	claudeCode: "systemMessage", codex: "systemMessage", droid: "systemMessage", gemini: "systemMessage", dockerAgent: "system_message",
 }
 
-// warningText returns the first warning that something is not saved, if there is one.
+// warningText returns the first warning that the user should see now: that something is not saved, or
+// is done once more.
 func warningText(all []retake.Warning) string {
 	for _, w := range all {
-		if w.Code == NotProtected || w.Code == retake.WarningNotSaved {
+		if w.Code == NotProtected || w.Code == retake.WarningNotSaved || w.Code == retake.WarningRepeated {
 			return truncate(w.Text, maxNote)
 		}
 	}

@@ -53,7 +53,7 @@ func ReadExternal(name string, said []byte, w EventContext) (ParsedEvent, []byte
 		var s retake.Signal
 		err := json.Unmarshal(raw, &s)
 		if err == nil {
-			s.Agent, s.Hears = name, false
+			s.Agent, s.Hears, s.CanAsk = name, false, false
 			err = admitSignal(&s, w)
 		}
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -123,7 +124,7 @@ func (r *hookRun) run(ctx context.Context) {
 		r.answerWorktree(ctx, *heard.Worktree)
 	}
 	for i := range heard.Signals {
-		heard.Signals[i].Hears = acceptsNote(r.agent, heard.Event)
+		heard.Signals[i].Hears, heard.Signals[i].CanAsk = acceptsNote(r.agent, heard.Event), slices.Contains(askingAgents, r.agent)
 	}
 	out, missed := r.sendSignals(ctx, heard.Signals)
 	out.Warnings = append(missedCheckpoint(missed), out.Warnings...)
@@ -171,6 +172,9 @@ func (r *hookRun) sendSignals(ctx context.Context, signals []retake.Signal) (out
 			out.Note = reaction.Note
 		}
 		out.Warnings = append(out.Warnings, reaction.Warnings...)
+		if reaction.Stop != nil {
+			out.Stop = reaction.Stop
+		}
 	}
 	return out, missed
 }

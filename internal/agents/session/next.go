@@ -37,9 +37,9 @@ func Next(st State, sig retake.Signal, dir string, h retake.Habits) (State, Act)
 func repeatAct(st *State, sig *retake.Signal) Act {
 	key := sig.Agent + " " + sig.Session
 	if x := st.Find(key); x != nil && x.Noted.By == sig.ID {
-		return Act{Note: x.Noted.Text, Session: key}
+		return Act{Note: x.Noted.Text, Session: key, Stop: st.stopBy(sig.ID)}
 	}
-	return Act{Session: key}
+	return Act{Session: key, Stop: st.stopBy(sig.ID)}
 }
 
 // transition is the handling of one signal.
@@ -177,12 +177,21 @@ func (n *transition) judgeCall(r rule, c *retake.Call) rule {
 	n.session.Turn.Calls++
 	n.session.noteDelegation(c)
 	j := risk.JudgeWith(n.habits.Risk, *c)
+	if g, ok := n.strictestGate(j); ok {
+		if n.act.Approved = n.state.passApproved(n.signal); !n.act.Approved {
+			n.act.Stop = n.state.stopCall(n.signal, g)
+		}
+	}
+	if n.act.Stop != nil && n.act.Stop.Policy == retake.GateDeny {
+		return r // it does not run
+	}
 	for _, e := range j.Effects {
 		n.state.Counted++
 		eff := retake.Effect{
 			ID: fmt.Sprintf("e%d", n.state.Counted), Time: n.signal.Time, Text: truncate(e.Text, maxTitle), Kind: e.Kind, Target: truncate(e.Target, maxTitle),
 			Agent: n.session.Agent, Session: n.session.ID, Call: c.ID,
 		}
+		n.noteRepeat(&eff, e)
 		n.act.Effects = append(n.act.Effects, eff)
 		n.state.Effects = append(n.state.Effects, eff)
 	}

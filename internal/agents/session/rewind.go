@@ -20,6 +20,10 @@ func (s *State) AddRewind(w Rewind) {
 		s.Rewinds = s.Rewinds[over:]
 	}
 	s.Rewind = nil
+	s.addUndone(w.Done)
+	if over := len(s.Rewinds) - 1; over >= 0 {
+		s.Rewinds[over].Done = nil // they are in Undone
+	}
 }
 
 func (s *State) allRewinds() []Rewind {

@@ -52,6 +52,9 @@ type State struct {
 	Rewind   *Rewind           `json:"rewind,omitempty"`  // of older versions, which knew the newest alone
 	Rewinds  []Rewind          `json:"rewinds,omitempty"` // the newest last
 	Seen     []retake.SignalID `json:"seen"`
+
+	Stopped []StoppedCall   `json:"stopped,omitempty"` // by policies, the newest last
+	Undone  []retake.Effect `json:"undone,omitempty"`  // done before the files were restored to an earlier state
 }
 
 // Session is one run of an agent.
@@ -123,6 +126,8 @@ type Rewind struct {
 
 	Number int64 `json:"number,omitempty"` // of that checkpoint
 	From   int64 `json:"from,omitempty"`   // a conversation up to this checkpoint, or a later one, knows the files before
+
+	Done []retake.Effect `json:"-"` // external actions that it did not take back
 }
 
 // Act is what a signal asks the service to do.
@@ -130,7 +135,10 @@ type Act struct {
 	Save           *Save
 	Effects        []retake.Effect
 	Note           string
-	KeepTranscript bool // keep the conversation with that save
+	Stop           *retake.Stop // the call should not run
+	Approved       bool         // a person has let the call pass
+	Repeats        []string     // sentences about what the call does once more
+	KeepTranscript bool         // keep the conversation with that save
 	Session        string
 }
 
@@ -196,6 +204,7 @@ func (s State) clone() State {
 	s.Sessions = slices.Clone(s.Sessions)
 	s.Effects = slices.Clone(s.Effects)
 	s.Seen = slices.Clone(s.Seen)
+	s.Stopped = slices.Clone(s.Stopped)
 	return s
 }
 

@@ -3,6 +3,8 @@ package risk
 import (
 	"slices"
 	"strings"
+
+	"github.com/retake-dev/retake"
 )
 
 // judgeGH judges gh api; everything else of gh is in the table.
@@ -42,7 +44,14 @@ func judgeDocker(j *callJudge, c *command) {
 		j.addEffect("publish", list[len(list)-1], c)
 	case verb == "volume rm" || verb == "volume prune" || verb == "system prune" && c.hasFlag("--volumes"):
 		j.addDanger("volumes", rulePhrase("volumes"))
+		addUnrecoverable(j, retake.GateDelete, verb, c)
 		j.addEffect("container", strings.Join(list[min(2, len(list)):], " "), c)
+	case containsWord("stack service", list[0]) && containsWord("deploy create update scale rollback", secondOrEmpty(list)):
+		j.addEffect("infra", strings.Join(list[min(2, len(list)):], " "), c)
+	case containsWord("stack service secret config", list[0]) && secondOrEmpty(list) == "rm":
+		j.addEffect("infra", strings.Join(list[1:], " "), c)
+	case list[0] == "manifest" && secondOrEmpty(list) == "push" || strings.HasPrefix(verb, "buildx bake") && c.hasFlag("--push"):
+		j.addEffect("publish", list[len(list)-1], c)
 	case containsWord("rm rmi kill", list[0]), containsWord("rm prune", secondOrEmpty(list)):
 		j.addEffect("container", strings.Join(list[1:], " "), c)
 	}
@@ -65,6 +74,7 @@ func judgeComposeArgs(j *callJudge, c *command, list []string) {
 	down := firstOr(list, "") == "down" && c.hasFlag("-v", "--volumes")
 	if down || firstOr(list, "") == "rm" && c.hasFlag("-v") {
 		j.addDanger("volumes", rulePhrase("volumes"))
+		addUnrecoverable(j, retake.GateDelete, "volumes", c)
 		j.addEffect("container", "volumes", c)
 	}
 	if firstOr(list, "") == "push" {
@@ -85,10 +95,13 @@ func judgeKubectl(j *callJudge, c *command) {
 	switch {
 	case containsWord("apply create delete patch edit replace scale set label annotate taint cordon uncordon drain expose autoscale run", verb):
 		j.addEffect("infra", kubeTarget(c, list[1:]), c)
-	case verb == "rollout" && containsWord("restart undo pause resume", secondOrEmpty(list)):
+	case verb == "rollout" && containsWord("restart undo pause resume latest", secondOrEmpty(list)):
 		j.addEffect("infra", kubeTarget(c, list[2:]), c)
 	case verb == "exec":
 		at := dashDashIndex(c)
+		if at >= 0 {
+			judgeRemote(j, secondOrEmpty(list), c, func(far *callJudge) { far.judgeSimple(c.commandFrom(at + 1)) })
+		}
 		if at < 0 || !isReadOnlyCommand(strings.TrimSpace(joinWords(c.words[at+1:]))) {
 			j.addEffect("infra", secondOrEmpty(list), c)
 		}
@@ -172,7 +185,7 @@ func judgeCloud(j *callJudge, c *command) {
 		if containsWord("list describe show get read tail wait", verb) {
 			return
 		}
-		if slices.Contains(known().words.CloudWriteVerbs, verb) {
+		if slices.Contains(known().words.CloudWriteVerbs, verb) || strings.HasPrefix(verb, "delete-") {
 			j.addEffect("cloud", strings.Join(list[:min(4, len(list))], " "), c)
 			return
 		}

@@ -1,6 +1,10 @@
 package risk
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/retake-dev/retake"
+)
 
 // judgePython judges python, including modules that are programs of their own.
 func judgePython(j *callJudge, c *command) {
@@ -33,6 +37,9 @@ func judgeDjango(j *callJudge, c *command, args []string) {
 	}
 	if containsWord("migrate flush reset_db sqlflush squashmigrations", verb) && !c.hasFlag("--plan", "--check") {
 		j.addDanger("migrate", rulePhrase("migrate")+"manage.py "+verb, j.targetHere())
+		if losesDatabase(c) {
+			addUnrecoverable(j, retake.GateDelete, "manage.py "+verb, c)
+		}
 	}
 	if verb == "shell" || verb == "shell_plus" {
 		j.judgeInlineCode(strings.Join(append(c.flagValues("-c", "--command"), c.stdin), "\n"), c)
@@ -40,6 +47,7 @@ func judgeDjango(j *callJudge, c *command, args []string) {
 	if verb == "dbshell" {
 		if did := parseSQL(c.stdin); did.destroys != "" {
 			j.addDanger("sql-destroy", "runs "+did.destroys+" on a database")
+			addUnrecoverable(j, retake.GateDelete, did.destroys, c)
 		}
 	}
 }

@@ -3,6 +3,8 @@ package risk
 import (
 	"slices"
 	"strings"
+
+	"github.com/retake-dev/retake"
 )
 
 const copyValueFlags = "-t -S --target-directory --suffix"
@@ -170,6 +172,9 @@ func judgeRsync(j *callJudge, c *command) {
 	}
 	to, sources := ends[len(ends)-1], ends[:len(ends)-1]
 	if host := remoteHost(to.text); host != "" {
+		if slices.ContainsFunc(c.args(), func(w word) bool { return strings.HasPrefix(w.text, "--del") }) {
+			addUnrecoverable(j, retake.GateDelete, host, c)
+		}
 		j.addEffect("copy-to-host", host, c)
 		return
 	}

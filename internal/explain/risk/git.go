@@ -3,6 +3,8 @@ package risk
 import (
 	"path"
 	"strings"
+
+	"github.com/retake-dev/retake"
 )
 
 // judgeGit judges git. Operations that git refuses when something would be lost are left to
@@ -14,6 +16,12 @@ func judgeGit(j *callJudge, c *command) {
 		}
 	}
 	sub, dirs := gitSubcommand(c)
+	for _, set := range c.flagValues("-c") {
+		if name, text, ok := strings.Cut(set, "="); ok && sub != nil && name == "alias."+sub.name() && !strings.HasPrefix(text, "!") {
+			j.judgeChild("git "+text+" "+joinWords(sub.args()), c.depth+1)
+			return
+		}
+	}
 	if sub == nil || sub.isDryRun() {
 		return
 	}
@@ -233,6 +241,12 @@ func judgeGitPush(j *callJudge, c *command) {
 	}
 	list := c.operands("-o --push-option --repo --receive-pack --exec")
 	target := strings.Join(list, " ")
+	if rewritesRemote(c, list) {
+		addUnrecoverable(j, retake.GateForcePush, target, c)
+	}
+	if containsWord("heroku dokku production", firstOr(list, "")) {
+		addUnrecoverable(j, retake.GateDeploy, target, c) // such a remote builds and starts what it gets
+	}
 	if c.hasFlag("-f", "--force", "--force-with-lease", "--force-if-includes") {
 		target = strings.TrimSpace(target + " (forced)")
 	}

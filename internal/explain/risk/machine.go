@@ -40,15 +40,18 @@ func judgeCrontab(j *callJudge, c *command) {
 // content is not read; people name them after what they do.
 func (j *callJudge) judgeByName(c *command) {
 	script, ok := scriptNames(c)
-	if !ok || c.isDryRun() || c.hasFlag("-n", "--just-print", "--recon") && containsWord("make gmake", c.name()) {
+	if !ok || c.isDryRun() || c.hasFlag("-n") && containsWord("sh bash dash zsh ksh", c.name()) || c.hasFlag("-n", "--just-print", "--recon") && containsWord("make gmake", c.name()) {
 		return
 	}
 	for _, s := range script {
 		words := splitScriptName(s)
+		if slices.ContainsFunc(words, func(w string) bool {
+			return containsWord("help list status check lint test dryrun docs log logs plan validate generate", w)
+		}) {
+			return
+		}
 		for _, w := range words {
 			switch {
-			case containsWord("help list status check lint test dryrun docs log logs plan validate generate", w):
-				return
 			case containsWord("clean distclean clobber wipe purge nuke mrproper teardown cleanup", w):
 				j.addFinding("clean", s, c, nil)
 			case containsWord("migrate migration migrations rollback", w), containsWord("reset drop", w) && len(words) > 1:

@@ -36,8 +36,23 @@ func (j *callJudge) judgeMCP(c retake.Call) {
 	}
 	if open {
 		input := c.Input[:min(len(c.Input), MaxText)]
-		j.addEffect("mcp", target, &command{text: target + " " + string(input)})
+		call := &command{text: target + " " + string(input)}
+		addUnrecoverable(j, toolClass(words, destroys), target, call)
+		j.addEffect("mcp", target, call)
 	}
+}
+
+// toolClass returns the class of a tool that acts on the outside world, by the words of its name.
+func toolClass(words []string, destroys bool) retake.GateClass {
+	switch {
+	case destroys:
+		return retake.GateDelete
+	case slices.Contains(words, "publish"):
+		return retake.GatePublish
+	case slices.Contains(words, "deploy"):
+		return retake.GateDeploy
+	}
+	return ""
 }
 
 // mcpServerAndTool splits mcp__server__tool.

@@ -1,8 +1,11 @@
 package risk
 
 import (
+	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/retake-dev/retake"
 )
 
 // hostFromURL returns the host of a URL, with or without a scheme. What only a shell could
@@ -87,6 +90,9 @@ func groupedFlagValue(c *command, letter string) string {
 	return ""
 }
 
+// searchPort is where Elasticsearch and OpenSearch listen: a DELETE there deletes an index.
+const searchPort = ":9200/"
+
 // addRequest records a request that writes, once for each host other than this machine.
 func addRequest(j *callJudge, c *command, method string, urls []string) {
 	if method == "" || containsWord("GET HEAD OPTIONS TRACE", method) {
@@ -96,6 +102,9 @@ func addRequest(j *callJudge, c *command, method string, urls []string) {
 		urls = []string{"an address from elsewhere"}
 	}
 	for _, u := range urls {
+		if method == "DELETE" && strings.Contains(u, searchPort) {
+			addUnrecoverable(j, retake.GateDelete, u, c)
+		}
 		if h := hostFromURL(u); !isLoopback(h) {
 			j.addEffect("http", h, c)
 		}
@@ -149,6 +158,10 @@ func judgeSSH(j *callJudge, c *command) {
 	if remote != "" && isReadOnlyCommand(remote) {
 		return
 	}
+	if containsAny(remote, remoteDeployments...) {
+		addUnrecoverable(j, retake.GateDeploy, host, c)
+	}
+	judgeRemote(j, host, c, func(far *callJudge) { far.judgeShell(cmp.Or(remote, c.stdin), c.depth+1) })
 	j.addEffect("ssh", host, c)
 }
 

@@ -44,7 +44,7 @@ func namedJudges() map[string]programJudge {
 		"remove": judgeRemove, "cd": judgeCd, "truncate": judgeTruncate, "dd": judgeDD, "tee": judgeTee, "mv": judgeMv, "cp": judgeCp, "ln": judgeLn,
 		"install": judgeInstall, "read": judgeRead,
 		"in-place-edit": judgeInPlaceEdit, "line-editor": judgeLineEditor, "rsync": judgeRsync, "tar": judgeTar, "unzip": judgeUnzip, "modes": judgeModes, "sort": judgeSort, "git": judgeGit,
-		"sql-client": judgeSQLClient, "redis": judgeRedis, "mongo": judgeMongo, "django": judgeDjangoAdmin, "python": judgePython, "code": judgeCode,
+		"sql-client": judgeSQLClient, "redis": judgeRedis, "kafka-topics": judgeKafkaTopics, "sql-argument": judgeSQLArgument, "mongo": judgeMongo, "django": judgeDjangoAdmin, "python": judgePython, "code": judgeCode,
 		"curl": judgeCurl, "wget": judgeWget, "httpie": judgeHTTPie, "ssh": judgeSSH, "scp": judgeSCP, "gh": judgeGH, "docker": judgeDocker, "compose": judgeCompose,
 		"kubectl": judgeKubectl, "aws": judgeAWS, "cloud": judgeCloud, "gsutil": judgeGsutil, "ansible": judgeAnsible, "vercel": judgeVercel, "mail": judgeMail,
 		"global-install": judgeGlobalInstall, "crontab": judgeCrontab,
@@ -168,7 +168,13 @@ func (j *callJudge) judgeByTable(c *command) {
 		if len(r.harmlessFlags) > 0 && c.hasFlag(r.harmlessFlags...) {
 			continue
 		}
-		if verb, rest, ok := r.matchSubcommand(c.operands(r.valueFlags)); ok {
+		ops := c.operands(r.valueFlags)
+		if containsWord("gradle gradlew", c.name()) {
+			for i, o := range ops {
+				ops[i] = o[strings.LastIndexByte(o, ':')+1:] // the task of a project: :core:publish
+			}
+		}
+		if verb, rest, ok := r.matchSubcommand(ops); ok {
 			words := c.operandWords(r.valueFlags)
 			j.addFinding(r.rule, r.describe(c, verb, rest), c, words[len(words)-len(rest):])
 		}

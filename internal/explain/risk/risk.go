@@ -38,6 +38,8 @@ type Judgement struct {
 	Dangers     []Danger         // all of it, the worst first
 	Effects     []ExternalEffect // done outside
 
+	Unrecoverable []Unrecoverable // parts that neither a checkpoint nor a restore helps against
+
 	// MayDestroyOutside: there are dangers OnlyOutside, which do not make the call destructive before
 	// WithoutMissing was told what is inside.
 	MayDestroyOutside bool
@@ -62,11 +64,7 @@ func Judge(c retake.Call) Judgement { return JudgeWith(nil, c) }
 
 // JudgeWith applies the rules, and those that the user added; nil: none.
 func JudgeWith(user *retake.RiskRules, c retake.Call) Judgement {
-	j := &callJudge{
-		parseBudget: 4 * MaxText, expansionBudget: MaxText, formBudget: maxFormBytes,
-		vars: map[string]string{}, scripts: map[string]string{}, values: map[string][]string{}, where: workDirs{current: []string{""}},
-	}
-	j.useRules(user)
+	j := newCallJudge(user)
 	switch c.Kind {
 	case retake.CallShell:
 		j.judgeText(c.Command)
@@ -80,6 +78,15 @@ func JudgeWith(user *retake.RiskRules, c retake.Call) Judgement {
 		j.judgeText(c.Command)
 	}
 	return sortDangers(j.result)
+}
+
+func newCallJudge(user *retake.RiskRules) *callJudge {
+	j := &callJudge{
+		parseBudget: 4 * MaxText, expansionBudget: MaxText, formBudget: maxFormBytes,
+		vars: map[string]string{}, scripts: map[string]string{}, values: map[string][]string{}, where: workDirs{current: []string{""}},
+	}
+	j.useRules(user)
+	return j
 }
 
 // callJudge is the state of one judgement.
@@ -123,6 +130,7 @@ func (j *callJudge) addUnread() {
 
 // addEffect records an external effect. Equal ones are merged.
 func (j *callJudge) addEffect(rule, target string, c *command) {
+	addUnrecoverable(j, effectClass(rule, target, c), target, c)
 	if len(j.result.Effects) >= MaxEffects {
 		return
 	}
@@ -145,6 +153,9 @@ func (j *callJudge) addFinding(rule, detail string, c *command, files []word) {
 	if ruleKind(rule) != "" {
 		j.addEffect(rule, detail, c)
 		return
+	}
+	if rule == "sql-destroy" || rule == "volumes" || rule == "migrate" && losesDatabase(c) {
+		addUnrecoverable(j, retake.GateDelete, detail, c)
 	}
 	phrase := rulePhrase(rule)
 	if phrase == "" { // a rule whose own judges name what is destroyed

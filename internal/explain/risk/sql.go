@@ -3,6 +3,8 @@ package risk
 import (
 	"slices"
 	"strings"
+
+	"github.com/retake-dev/retake"
 )
 
 // sqlEffect is what a SQL text does.
@@ -120,6 +122,9 @@ func judgeSQLClient(j *callJudge, c *command) {
 	if script {
 		did.destroys, did.writes = "a file of statements", true
 	}
+	if did.destroys != "" && !containsWord("sqlite3 sqlite duckdb", c.name()) {
+		addUnrecoverable(j, retake.GateDelete, strings.TrimSpace(did.destroys+" "+host), c)
+	}
 	if did.destroys != "" && (!far || open) {
 		j.addDanger("sql-destroy", "runs "+did.destroys+" on a database", j.databaseFiles(c)...)
 	}
@@ -169,7 +174,7 @@ func sqlText(c *command) (text string, script bool) {
 		}
 	}
 	parts = append(parts, c.stdin)
-	text = strings.Join(parts, ";")
+	text = strings.NewReplacer(`\n`, "\n", `\t`, " ").Replace(strings.Join(parts, ";")) // as in $'…'
 	_, file := c.flagValue("-f", "--file", "-i", "-init")
 	file = file && containsWord("psql sqlcmd cockroach cqlsh usql", c.name())
 	return text, file || c.readsInput && c.stdin == "" || strings.HasPrefix(strings.TrimSpace(text), ".read ") || strings.Contains(text, ";.read ")
@@ -210,6 +215,28 @@ func hostFromArg(s string, alone bool) string {
 	return ""
 }
 
+// judgeSQLArgument judges programs of services that run the SQL in one of their arguments. Wrangler runs
+// it on a file of the project, unless it is told otherwise.
+func judgeSQLArgument(j *callJudge, c *command) {
+	if c.name() == "wrangler" && !c.hasFlag("--remote") {
+		return
+	}
+	for _, w := range append(c.args(), word{text: c.stdin}) {
+		if did := parseSQL(w.text); did.destroys != "" {
+			addUnrecoverable(j, retake.GateDelete, did.destroys, c)
+			j.addEffect("database", c.name(), c)
+		}
+	}
+}
+
+// judgeKafkaTopics judges the program that creates and deletes topics.
+func judgeKafkaTopics(j *callJudge, c *command) {
+	if topic, _ := c.flagValue("--topic"); c.hasFlag("--delete") {
+		addUnrecoverable(j, retake.GateDelete, topic, c)
+		j.addEffect("message", topic, c)
+	}
+}
+
 // judgeRedis judges the first command sent to redis, by where it is sent.
 func judgeRedis(j *callJudge, c *command) {
 	list := c.operands("-h -p -s -a -u -n -r -i --user --pass")
@@ -221,6 +248,9 @@ func judgeRedis(j *callJudge, c *command) {
 	host := firstOr(c.flagValues("-h", "-u"), "")
 	if strings.Contains(host, "://") {
 		host = hostFromURL(host)
+	}
+	if strings.HasPrefix(verb, "FLUSH") || c.generatedArgs && containsWord("DEL UNLINK", verb) {
+		addUnrecoverable(j, retake.GateDelete, verb, c)
 	}
 	switch {
 	case host != "" && !isLoopback(host):
@@ -247,6 +277,9 @@ func judgeMongo(j *callJudge, c *command) {
 		host = h
 	}
 	far := host != "" && !isLoopback(host)
+	if destroys {
+		addUnrecoverable(j, retake.GateDelete, host, c)
+	}
 	if destroys && (!far || strings.Contains(host, "$")) {
 		j.addDanger("sql-destroy", "drops data of a database")
 	}

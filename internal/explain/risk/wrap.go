@@ -128,6 +128,8 @@ func (j *callJudge) judgeTextArgs(c *command) bool {
 		j.judgeShell(joinWords(c.args()), c.depth+1)
 	case isShell(c) && containsWord("sh bash zsh dash ksh fish ash", name):
 		j.judgeShellProgram(c)
+	case containsWord("npx pnpx", name) && len(c.words) > 1 && !strings.HasPrefix(c.words[1].text, "-"):
+		return false // the flags are those of the program that it runs
 	case containsWord("su runuser script npx pnpx nix-shell vagrant", name):
 		text, ok := c.flagValue("-c", "-qc", "-qec", "-ec", "--command", "--call", "--run")
 		if !ok {
@@ -164,7 +166,9 @@ func (j *callJudge) judgeShellProgram(c *command) {
 			if t == "-" || strings.HasPrefix(t, "--") {
 				continue
 			}
-			judgeScriptFile(j, c, i)
+			if !c.hasFlag("-n") { // -n only reads it
+				judgeScriptFile(j, c, i)
+			}
 			return
 		}
 		if strings.HasSuffix(t, "c") && i+1 < len(args) {

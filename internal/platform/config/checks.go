@@ -19,18 +19,19 @@ var valueChecks = map[string]func(string) error{
 	"drill":         oneOf("on", "off"),
 	"floor":         checkSize,
 	"gitignore":     checkBool,
-	"gone-after":    func(v string) error { _, err := parseRetention(v); return err },
-	"granularity":   oneOf(string(retake.GranularityTurn), string(retake.GranularityCall)),
-	"keep-within":   func(v string) error { _, err := parseRetention(v); return err },
-	"max-new-file":  checkSize,
-	"paused":        checkPauseTime,
-	"protect":       oneOf("ask", "auto", "off"),
-	"quiet":         oneOf("on", "off"),
-	"rescue-max":    checkSize,
-	"rescue-time":   func(v string) error { _, err := parseRescueTime(v); return err },
-	"tracker":       oneOf(trackerModes...),
-	"trust-unseen":  checkBool,
-	"verify-limit":  func(v string) error { _, err := parseVerifyLimit(v); return err },
+	"gate.delete":   checkGate, "gate.deploy": checkGate, "gate.force-push": checkGate, "gate.not-saved": checkGate, "gate.publish": checkGate, "gate.repeat": checkGate,
+	"gone-after":   func(v string) error { _, err := parseRetention(v); return err },
+	"granularity":  oneOf(string(retake.GranularityTurn), string(retake.GranularityCall)),
+	"keep-within":  func(v string) error { _, err := parseRetention(v); return err },
+	"max-new-file": checkSize,
+	"paused":       checkPauseTime,
+	"protect":      oneOf("ask", "auto", "off"),
+	"quiet":        oneOf("on", "off"),
+	"rescue-max":   checkSize,
+	"rescue-time":  func(v string) error { _, err := parseRescueTime(v); return err },
+	"tracker":      oneOf(trackerModes...),
+	"trust-unseen": checkBool,
+	"verify-limit": func(v string) error { _, err := parseVerifyLimit(v); return err },
 }
 
 // checkFor returns the validation of a key, also of one that the user named; nil if there is
@@ -44,6 +45,10 @@ func checkFor(base string) func(string) error {
 
 func checkSize(v string) error { _, err := ParseSize(v); return err }
 func checkBool(v string) error { _, err := strconv.ParseBool(v); return err }
+
+func checkGate(v string) error {
+	return oneOf(string(retake.GateAllow), string(retake.GateAsk), string(retake.GateDeny))(v)
+}
 
 func checkPauseTime(v string) error {
 	if _, err := time.Parse(time.RFC3339, v); v != "" && err != nil {

@@ -40,6 +40,12 @@ var settingKeys = []struct{ key, def, help string }{
 	{"drill", "on", "on: once a day, restore a good checkpoint into a temporary fork and verify it; off: don't"},
 	{"exclude", "", "patterns to leave out, as in .gitignore, separated by commas"},
 	{"floor", "", "minimum free space on the store's disk, in bytes; default: 5 % of it, at most 10GB"},
+	{"gate.delete", "allow", "calls that delete data which no checkpoint has (database servers, clouds, volumes): allow, ask or deny"},
+	{"gate.deploy", "allow", "deployments and changes of infrastructure: allow, ask or deny"},
+	{"gate.force-push", "allow", "pushes that rewrite or delete history in another repository: allow, ask or deny"},
+	{"gate.not-saved", "allow", "risky commands on files outside the project that could not be saved first: allow, ask or deny"},
+	{"gate.publish", "allow", "publishing of packages, images and releases: allow, ask or deny"},
+	{"gate.repeat", "allow", "an external action that was done before the files were restored, and is done once more: allow, ask or deny"},
 	{"gitignore", "false", "true: leave out what git ignores"},
 	{"gone-after", "0", "delete every checkpoint after this many calendar days, except pins, the newest, and those that forks need; 0 is never"},
 	{"granularity", "turn", "when to save an agent's work: turn, or call for each tool call, too"},
@@ -263,7 +269,30 @@ func (s *Settings) Habits(ws retake.WorkspaceID) retake.Habits {
 		Granularity: retake.Granularity(s.workspaceValue(ws, "granularity")),
 		Quiet:       s.workspaceValue(ws, quietKey) == "on" && s.workspaceValue(ws, "paused") == "", // independent of agents
 		Rescue:      s.rescueLimit(ws),
+		Gate:        s.gate(ws),
 	}
+}
+
+// gatePrefix begins the settings of calls that nothing can take back.
+const gatePrefix = "gate."
+
+func (s *Settings) gate(ws retake.WorkspaceID) retake.Gate {
+	g := retake.Gate{}
+	for _, class := range retake.GateClasses {
+		g[class] = retake.GatePolicy(s.workspaceValue(ws, gatePrefix+string(class)))
+	}
+	return g
+}
+
+// LoosensGate reports whether a value of a setting stops less than the one that holds now.
+func (s *Settings) LoosensGate(key, value string) bool {
+	_, base := splitKey(key)
+	if !strings.HasPrefix(base, gatePrefix) {
+		return false
+	}
+	now, err := s.Value(key)
+	strength := func(v string) int { return slices.Index(retake.GatePolicies, retake.GatePolicy(v)) }
+	return err == nil && strength(value) >= 0 && strength(value) < strength(now)
 }
 
 func (s *Settings) rescueLimit(ws retake.WorkspaceID) retake.RescueLimit {

@@ -202,3 +202,8 @@ type RestoreSnapshotBody struct {
 	Accept []string            `json:"accept,omitempty" nullable:"false" doc:"The classes of warnings that you accept in advance. Needed only for what the safety snapshot does not contain, such as uncaptured."`
 	ID     retake.CheckpointID `json:"id,omitempty" doc:"Your own ID for the new checkpoint, cp_ and a UUID, so that you can retry safely. Empty means that Retake creates one."`
 }
+
+// ApproveBody is the request to let a stopped call pass.
+type ApproveBody struct {
+	Asker int `json:"asker,omitempty" doc:"Your process ID on this machine. A process that an agent started can't approve."`
+}

@@ -115,6 +115,10 @@ func (w *confinedService) SetBackup(ctx context.Context, q retake.BackupRequest)
 	return w.inner.SetBackup(ctx, q)
 }
 
+func (w *confinedService) Approve(ctx context.Context, req retake.ApproveRequest) (retake.Effect, error) {
+	return w.inner.Approve(ctx, req)
+}
+
 func (w *confinedService) SetTasks(ctx context.Context, ws retake.WorkspaceID, tasks []retake.Task) (retake.Reaction, error) {
 	return w.inner.SetTasks(ctx, ws, tasks)
 }

@@ -22,7 +22,7 @@ var rules = map[string]string{
 	"only workspaces that the key may load":                         "Forks Workspaces",
 	"the scheduler alone":                                           "Forget",
 	"refused on a server, or in part":                               "Resume Scrub",
-	"nothing: workspaces are checked where they are loaded": "ApplyRestore Attest Backup Blame Chronicle Conversation Deinit Diff DropBackup Effects Erase Find List Log Open " +
+	"nothing: workspaces are checked where they are loaded": "ApplyRestore Approve Attest Backup Blame Chronicle Conversation Deinit Diff DropBackup Effects Erase Find List Log Open " +
 		"PlanPurge PlanRestore Prove Purge PushBackup Rows Search SetBackup SetTasks Standing State Status Story Tasks Verifications ViewPlan ViewTimeline",
 	"nothing: a role for the whole store":         "Rebuild Space SpacePlan",
 	"nothing: an ID that only its readers know":   "Bytes",

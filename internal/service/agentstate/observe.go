@@ -121,7 +121,7 @@ func (s *Agents) stateOfWorkingSession(key string) *State {
 // does.
 func (s *Agents) awaitReaction(ctx context.Context, j *signalJob) (retake.Reaction, error) {
 	ws := j.ws
-	out := retake.Reaction{Workspace: ws.ID, Effects: j.act.Effects, Note: j.act.Note}
+	out := retake.Reaction{Workspace: ws.ID, Effects: j.act.Effects, Note: j.act.Note, Stop: j.act.Stop, Warnings: repeatWarnings(j.act.Repeats)}
 	if j.act.Save == nil {
 		return out, nil
 	}
@@ -133,7 +133,10 @@ func (s *Agents) awaitReaction(ctx context.Context, j *signalJob) (retake.Reacti
 		return out, ctx.Err() // the checkpoint is still taken, once
 	case <-j.done:
 	}
-	out.Checkpoint, out.Warnings = j.checkpoint, j.warnings
+	out.Checkpoint, out.Warnings = j.checkpoint, append(out.Warnings, j.warnings...)
+	if j.stop != nil {
+		out.Stop = j.stop
+	}
 	return out, workspace.WrapSaveError(j.err)
 }
 
@@ -267,7 +270,11 @@ func (s *Agents) saveForSignal(ctx context.Context, h *State, j *signalJob) erro
 		})
 	}
 	cp := res.Checkpoint
-	j.checkpoint, j.recorded, j.warnings = &cp, res.Recorded, append(res.Warnings, notSavedWarning(cp.Rescues)...)
+	lost := notSavedWarning(cp.Rescues)
+	j.checkpoint, j.recorded, j.warnings = &cp, res.Recorded, append(res.Warnings, lost...)
+	if len(lost) > 0 {
+		j.stop = h.stopUnsaved(j, lost[0].Text)
+	}
 	return nil
 }
 

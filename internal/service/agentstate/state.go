@@ -53,6 +53,7 @@ type signalJob struct {
 	checkpoint *retake.Checkpoint
 	recorded   bool
 	warnings   []retake.Warning
+	stop       *retake.Stop // the call should not run, because of what could not be saved
 	err        error
 }
 

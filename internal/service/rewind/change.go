@@ -196,7 +196,7 @@ func (a *restoreRun) notifyAgents(ctx context.Context, cp retake.Checkpoint) {
 	}
 	p := a.plan
 	p.Effects, p.Target = a.effects, a.resolved.target
-	w := session.Rewind{ID: string(cp.ID), At: cp.Time, Text: agentstate.RewindNote(&p, a.describeCourse(), tasks), Number: cp.Number}
+	w := session.Rewind{ID: string(cp.ID), At: cp.Time, Text: agentstate.RewindNote(&p, a.describeCourse(), tasks), Number: cp.Number, Done: a.effects}
 	switch t := a.resolved.target; {
 	case t == nil:
 	case a.req.Course == retake.CourseUndo:

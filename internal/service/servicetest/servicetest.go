@@ -69,6 +69,7 @@ func Run(t *testing.T, h Harness) {
 	maps.Copy(all, verifyings)
 	maps.Copy(all, rows)
 	maps.Copy(all, rescuings)
+	maps.Copy(all, repeatings)
 	names := slices.Sorted(maps.Keys(all))
 	for i, name := range names {
 		if f := all[name]; !h.Again || !testing.Short() || i%sampled == 0 {

@@ -98,6 +98,7 @@ type Settings interface {
 	Value(key string) (string, error)
 	Set(key, value string) error
 	Unset(key string) error
+	LoosensGate(key, value string) bool
 }
 
 // Run runs one command and returns its exit code.

@@ -59,6 +59,13 @@ func (c *configCmd) run(cmd *cobra.Command, args []string) error {
 	switch {
 	case err != nil:
 		return err
+	case c.loosensGate(key, args):
+		err = c.confirmLooserGate(cmd.Context(), key)
+		if err != nil {
+			return err
+		}
+	}
+	switch {
 	case c.unset:
 		err = c.Settings.Unset(c.existingKey(key, args[0]))
 	case len(args) == 2:
@@ -68,6 +75,27 @@ func (c *configCmd) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	return c.printValue(key)
+}
+
+// loosensGate reports whether a change lets agents do more that nothing can take back.
+func (c *configCmd) loosensGate(key string, args []string) bool {
+	value := string(retake.GateAllow)
+	if len(args) == 2 {
+		value = args[1]
+	}
+	return (c.unset || len(args) == 2) && c.Settings.LoosensGate(key, value)
+}
+
+// confirmLooserGate asks a person: else an agent could change the policy that stops it.
+func (c *configCmd) confirmLooserGate(ctx context.Context, key string) error {
+	if !c.canAsk() {
+		return errNeedsTerminal("loosen " + key)
+	}
+	ok, err := c.askYesNo(ctx, "Agents may then do more that can't be undone. Loosen "+key+"?")
+	if err == nil && !ok {
+		err = errCancelled
+	}
+	return err
 }
 
 // standingVerifyPrefix begins the keys of standing verifications.

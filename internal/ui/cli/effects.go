@@ -55,7 +55,11 @@ func renderEffects(l term.Style, list []retake.Effect) string {
 	for _, e := range list {
 		who := termtext.Escape(e.Agent)
 		room := max(l.Width-id-when-termtext.Width(who)-8-outcomeWidth, 20)
-		text := l.Glyphs.Cut(termtext.Escape(e.Text), room)
+		text := termtext.Escape(e.Text)
+		if e.Repeats != "" {
+			text = "again, as " + termtext.Escape(e.Repeats) + ": " + text
+		}
+		text = l.Glyphs.Cut(text, room)
 		fmt.Fprintf(&b, "%s %s  %s  %s  %s  %s\n", l.Glyphs.Arrow, termtext.Pad(termtext.Escape(e.ID), id), l.Dim(termtext.Pad(l.ShortTime(e.Time), when)), termtext.Pad(text, room), termtext.Pad(e.Word(), outcomeWidth-2), l.Dim(who))
 	}
 	return b.String()

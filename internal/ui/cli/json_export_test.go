@@ -51,6 +51,7 @@ var JSONAnswers = map[string][]JSONAnswer{
 	"adopt":   journeyAnswers("adopt try"),
 	"resume":  {{Value: resumeAnswer{}}},
 	"tasks":   {{Value: tasksAnswer{}}},
+	"approve": {{Value: approveAnswer{}}},
 	"effects": {{Value: effectsAnswer{}}},
 	"pause":   {{Value: pauseAnswer{}}},
 	"unpause": {{Value: pauseAnswer{}}},

@@ -133,7 +133,7 @@ func commandGroups(f *commandLine) []commandGroup {
 		{"Look", list{newLogCommand(f), newShowCommand(f), newDiffCommand(f), newCatCommand(f), newStatusCommand(f), newTUICommand(f), newConsoleCommand(f)}, list{newLsCommand(f), newAtCommand(f), markNeedsEngine(newMountCommand(f))}},
 		{"Find", list{newFindCommand(f), newBisectCommand(f)}, list{newBlameCommand(f), newWhyCommand(f)}},
 		{"Go back", list{newRestoreCommand(f), newUndoCommand(f)}, list{newRedoCommand(f), newResumeCommand(f)}},
-		{"Agents", list{newAgentsCommand(f)}, list{newTasksCommand(f), newEffectsCommand(f), newPauseCommand(f), newUnpauseCommand(f), newHookCommand(f), markNeedsEngine(newMCPCommand(f))}},
+		{"Agents", list{newAgentsCommand(f)}, list{newTasksCommand(f), newEffectsCommand(f), newApproveCommand(f), newPauseCommand(f), newUnpauseCommand(f), newHookCommand(f), markNeedsEngine(newMCPCommand(f))}},
 		{"Keep", list{newPinCommand(f), newForgetCommand(f), newSpaceCommand(f)}, list{newPurgeCommand(f), newUnpinCommand(f), newBackupCommand(f), newExportCommand(f), newImportCommand(f)}},
 		{"Forks", nil, list{newForkCommand(f), newForksCommand(f), newAdoptCommand(f)}},
 		{"Workspaces", list{markNeedsEngine(newDemoCommand(f))}, list{newWorkspacesCommand(f), newEstimateCommand(f), newDeinitCommand(f), newConfigCommand(f)}},

@@ -16,6 +16,7 @@ func requestExamples() map[string]any {
 		"RestoreBody":         wire.RestoreBody{Course: retake.CourseRestore, Ref: "14", Paths: []string{"src"}, Digest: "5363-2fa3", Accept: []string{retake.ObstacleChanged}},
 		"ApplyBody":           wire.ApplyBody{Ref: "14", Accept: []string{retake.ObstacleChanged}},
 		"ForkBody":            wire.ForkBody{Ref: "14", Dir: "/home/me/try"},
+		"ApproveBody":         wire.ApproveBody{Asker: 4711},
 		"ResumeBody":          wire.ResumeBody{Ref: "14"},
 		"AttestBody":          wire.AttestBody{Name: "test", Command: "npm test", Started: exampleTime(10, 28), Took: 964 * time.Millisecond},
 		"PinBody":             wire.PinBody{Ref: "14"},

@@ -49,6 +49,7 @@ func agentExamples() map[string]any {
 	return map[string]any{
 		"Signal":     retake.Signal{ID: "sg_01a1e799-8808-76cb-80c6-570c6775cc0a", Kind: retake.SignalPrompt, Time: exampleTime(10, 25), Agent: "claude-code", Session: exampleSession, Dir: "/home/me/shop", Prompt: cp.Intent},
 		"Reaction":   retake.Reaction{Workspace: exampleWorkspace, Checkpoint: &cp},
+		"Effect":     effects[0],
 		"EffectList": wire.EffectList{Effects: effects},
 		"TaskList":   wire.TaskList{Tasks: tasks},
 		"State":      retake.State{Checkpoint: cp, Tasks: tasks, Calls: []retake.Call{{ID: "call_1", Tool: "Bash", Kind: retake.CallShell, Command: "npm test"}}, Conversation: &talk},

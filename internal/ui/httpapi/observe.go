@@ -18,6 +18,12 @@ type sinceQuery struct {
 	PageParams
 }
 
+type approveInput struct {
+	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
+	Effect    string             `path:"effect" maxLength:"64" doc:"The external action's ID, such as e7."`
+	Body      *wire.ApproveBody
+}
+
 type tasksInput struct {
 	Workspace retake.WorkspaceID `path:"ws" doc:"The workspace's ID."`
 	IfMatch
@@ -35,6 +41,13 @@ func (a *api) registerAgents() {
 	handleJSON(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/effects", "effects", "List external actions"), func(ctx context.Context, in *sinceQuery) (wire.EffectList, error) {
 		all, more, err := fetchPage(a, "effects "+string(in.Workspace)+" "+in.Since, in.PageParams, func(int) ([]retake.Effect, error) { return a.Effects(ctx, in.Workspace, in.Since) }, func(e *retake.Effect) string { return string(e.ID) })
 		return wire.EffectList{Effects: all, More: more}, err
+	})
+	handleJSON(a, newOperation(http.MethodPost, "/v1/workspaces/{ws}/effects/{effect}/approve", "approve", "Approve a stopped call"), func(ctx context.Context, in *approveInput) (retake.Effect, error) {
+		req := retake.ApproveRequest{Workspace: in.Workspace, ID: in.Effect}
+		if in.Body != nil {
+			req.Asker = in.Body.Asker
+		}
+		return a.Approve(ctx, req)
 	})
 	handleTagged(a, newOperation(http.MethodGet, "/v1/workspaces/{ws}/tasks", "tasks", "Get the to-do list"), tasksVersion, func(ctx context.Context, in *workspacePath) (wire.TaskList, error) {
 		all, err := a.Tasks(ctx, in.Workspace)

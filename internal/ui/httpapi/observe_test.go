@@ -18,6 +18,10 @@ func (f *fakeService) Effects(_ context.Context, ws retake.WorkspaceID, since st
 	return answerWith[[]retake.Effect](f, ws, since)
 }
 
+func (f *fakeService) Approve(_ context.Context, q retake.ApproveRequest) (retake.Effect, error) {
+	return answerWith[retake.Effect](f, q)
+}
+
 func (f *fakeService) Tasks(_ context.Context, ws retake.WorkspaceID) ([]retake.Task, error) {
 	return answerWith[[]retake.Task](f, ws)
 }
@@ -48,6 +52,7 @@ var (
 		Call: &retake.Call{ID: "c", Tool: "Bash", Kind: retake.CallShell, Command: "rm -rf x", Paths: []string{"a"}, Server: "s", Input: json.RawMessage(`{"a":1}`), Output: "o", Failed: true, ReadOnly: &yes, Destructive: &yes, OpenWorld: &yes},
 	}
 	resumeRequest = retake.ResumeRequest{Workspace: wsID, Ref: "14", Dir: "/" + oddName, Look: true}
+	approval      = retake.ApproveRequest{Workspace: wsID, ID: "e7", Asker: 12}
 	someTasks     = []retake.Task{{ID: "1", Title: "write it", Status: retake.TaskCompleted}}
 )
 
@@ -56,6 +61,7 @@ var agentCalls = []apiCall{
 	{"observe", []any{signal}, func(ctx context.Context, c *client.Client) (any, error) { return c.Observe(ctx, signal) }},
 	{"effects", []any{wsID, oddName}, func(ctx context.Context, c *client.Client) (any, error) { return c.Effects(ctx, wsID, oddName) }},
 	{"effects of all", []any{wsID, ""}, func(ctx context.Context, c *client.Client) (any, error) { return c.Effects(ctx, wsID, "") }},
+	{"approve", []any{approval}, func(ctx context.Context, c *client.Client) (any, error) { return c.Approve(ctx, approval) }},
 	{"tasks", []any{wsID}, func(ctx context.Context, c *client.Client) (any, error) { return c.Tasks(ctx, wsID) }},
 	{"set tasks", []any{wsID, someTasks}, func(ctx context.Context, c *client.Client) (any, error) { return c.SetTasks(ctx, wsID, someTasks) }},
 	{"resume", []any{resumeRequest}, func(ctx context.Context, c *client.Client) (any, error) { return c.Resume(ctx, resumeRequest) }},

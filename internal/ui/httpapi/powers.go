@@ -35,7 +35,7 @@ var requiredPermissions = map[string]retake.Power{
 	"write-file": retake.PowerReturn, "remove-file": retake.PowerReturn,
 	"fork": retake.PowerReturn, "resume": retake.PowerReturn,
 
-	"init": retake.PowerDecide, "deinit": retake.PowerDecide, "pin": retake.PowerDecide, "unpin": retake.PowerDecide, "import": retake.PowerDecide,
+	"init": retake.PowerDecide, "deinit": retake.PowerDecide, "approve": retake.PowerDecide, "pin": retake.PowerDecide, "unpin": retake.PowerDecide, "import": retake.PowerDecide,
 	"hold": retake.PowerDecide, "release": retake.PowerDecide,
 	"set-backup": retake.PowerDecide, "drop-backup": retake.PowerDecide, "back-up": retake.PowerDecide,
 

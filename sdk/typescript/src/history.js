@@ -165,6 +165,10 @@ export class Retake extends Office {
     return (await this._json(ask("GET", await this._at("effects"), { query: { since } }))).effects;
   }
 
+  async approve(effect) {
+    return this._json(ask("POST", await this._at("effects", effect, "approve")));
+  }
+
   async state(ref = "latest") {
     return this._json(ask("GET", await this._at("state"), { query: { ref } }));
   }

@@ -2,7 +2,8 @@
 // Taken away by: retake agents remove pi
 //
 // Tells Retake what happens in a session, so that every turn becomes a checkpoint that
-// can be undone. It changes no tool call, and an error in here stays in here.
+// can be undone. It changes no tool call, stops one only if your policy says so (retake config
+// gate.publish deny), and an error in here stays in here.
 import { spawn } from "node:child_process"
 
 const RETAKE = "retake"
@@ -101,7 +102,8 @@ export default function (pi: any) {
 
   pi.on("tool_call", safe(async (event: any, ctx: any) => {
     if (QUIET.has(event.toolName)) return
-    await ask(describe("PreToolUse", ctx, { tool_name: event.toolName, tool_input: event.input, call_id: event.toolCallId }))
+    const answer = await ask(describe("PreToolUse", ctx, { tool_name: event.toolName, tool_input: event.input, call_id: event.toolCallId }))
+    if (answer?.stop) return { block: true, reason: answer.stop }
   }))
 
   pi.on("tool_result", safe((event: any, ctx: any) => {

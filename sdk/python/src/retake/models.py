@@ -310,7 +310,8 @@ class Effect:
     call: Optional[str] = None  # The agent's ID for the tool call.
     id: str  # A short ID for people, such as `e1`.
     kind: Optional[str] = None  # The type of action, such as push or mail.
-    outcome: Optional[str] = None  # How it ended: done, failed (nothing was done) or unknown. Absent in checkpoints of older versions.
+    outcome: Optional[str] = None  # How it ended: done, failed (nothing was done), unknown, or stopped by your policy (nothing was done). Absent in checkpoints of older versions.
+    repeats: Optional[str] = None  # The ID of the same action from before the files were restored, which this one does once more.
     session: Optional[str] = None  # The agent's ID for the session.
     target: Optional[str] = None  # Where it went, such as `origin main`.
     text: str  # What was run or called. Secrets are masked.
@@ -894,6 +895,7 @@ class Reaction:
     effects: list[Effect] = field(default_factory=list)  # The external actions that were recorded.
     later: Optional[bool] = None  # If true, Retake does the work after this response.
     note: Optional[str] = None  # A note to show to the agent, such as that a turn was undone.
+    stop: Optional[Stop] = None  # Your policy stops the call: do not run it.
     warnings: list[Warning] = field(default_factory=list)  # Problems that did not prevent the work.
     workspace: Optional[str] = None  # The workspace's ID. Absent if the directory is not protected; then nothing was done.
 
@@ -1070,6 +1072,7 @@ class Segment:
 class Signal:
     agent: str  # The agent's name, such as `claude-code`.
     call: Optional[Call] = None  # The tool call, for the events call and called.
+    can_ask: Optional[bool] = None  # If true, the agent can ask its user whether a call may run.
     dir: str  # The directory that the agent works in.
     failed: Optional[str] = None  # The error that ended the turn.
     hears: Optional[bool] = None  # If true, the agent shows the response to its model.
@@ -1170,6 +1173,14 @@ class Step:
     unit: Optional[str] = None  # The database that the file belongs to. All files of a database are replaced together.
     unit_raw: Optional[Raw] = None  # The exact bytes of `unit`, if they are not valid UTF-8.
     what: str  # The type of change: added (brought back), deleted, edited, retyped, moded or timed.
+
+
+@dataclass(kw_only=True)
+class Stop:
+    class_: str  # What can't be taken back: force-push, publish, deploy, delete, not-saved or repeat.
+    id: Optional[str] = None  # The ID of the external action, with which a person can approve it. Absent if the agent asks its user itself.
+    policy: str  # The answer: ask (the agent asks its user) or deny.
+    text: str  # The reason, for the agent and its user.
 
 
 @dataclass(kw_only=True)
@@ -1638,6 +1649,7 @@ __all__ = [
     "State",
     "Status",
     "Step",
+    "Stop",
     "StoreState",
     "Story",
     "StoryCounts",

@@ -241,6 +241,10 @@ class AsyncHistory(AsyncCore):
         """What was done outside since a checkpoint, which no restore can undo."""
         return await self._list(models.Effect, "effects", ask("GET", *await self._at("effects"), query={"since": since}))
 
+    async def approve(self, effect: str) -> models.Effect:
+        """Lets a call that the policy stopped pass once."""
+        return await self._call(models.Effect, ask("POST", *await self._at("effects", effect, "approve")))
+
     async def state(self, ref: str = "latest") -> models.State:
         """What the agent held at a checkpoint: tasks, calls, its conversation."""
         return await self._call(models.State, ask("GET", *await self._at("state"), query={"ref": ref}))

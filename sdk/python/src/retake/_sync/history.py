@@ -242,6 +242,10 @@ class History(Core):
         """What was done outside since a checkpoint, which no restore can undo."""
         return self._list(models.Effect, "effects", ask("GET", *self._at("effects"), query={"since": since}))
 
+    def approve(self, effect: str) -> models.Effect:
+        """Lets a call that the policy stopped pass once."""
+        return self._call(models.Effect, ask("POST", *self._at("effects", effect, "approve")))
+
     def state(self, ref: str = "latest") -> models.State:
         """What the agent held at a checkpoint: tasks, calls, its conversation."""
         return self._call(models.State, ask("GET", *self._at("state"), query={"ref": ref}))

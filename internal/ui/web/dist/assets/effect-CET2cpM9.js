@@ -1,1 +1,0 @@
-var e=e=>e.outcome===`failed`?`failed`:e.outcome===`unknown`?`may be done`:`can't be undone`,t=e=>e.outcome!==`failed`;export{t as n,e as t};

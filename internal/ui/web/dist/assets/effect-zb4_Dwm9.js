@@ -1,0 +1,1 @@
+var e=e=>e.outcome===`failed`||e.outcome===`stopped`?e.outcome:e.outcome===`unknown`?`may be done`:`can't be undone`,t=e=>e.outcome!==`failed`&&e.outcome!==`stopped`;export{t as n,e as t};
