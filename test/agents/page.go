@@ -32,7 +32,7 @@ func (b *bed) page(dir, version string) error {
 	for _, p := range []string{promptWrite, promptInstall, promptClean} {
 		fmt.Fprintf(&t, "> %s\n>\n", p)
 	}
-	b.section(&t, "See what happened", "log", "The prompt is what you said; the numbers are what really changed. The checkpoint marked ◇ was taken before the agent ran a command that deletes.")
+	b.section(&t, "See what happened", "log", "Each row shows your prompt and how many files changed. The checkpoint marked ◇ was taken before the agent ran a command that deletes.")
 	b.section(&t, "Take the last turn back", "undo", "The files are back, what you did yourself stays, and the agent is told at its next prompt. The command continues the conversation as it was before that turn.")
 	t.WriteString("\nMore: [how it works](agents.md) · [going back](../use/going-back.md) · [tools for the agent itself](../use/mcp.md)\n")
 	if err := os.MkdirAll(dir, 0o755); err != nil {

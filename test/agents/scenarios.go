@@ -17,6 +17,7 @@ type scenario struct {
 var scenarios = []scenario{
 	{"turns", "three turns; the last one is undone, and the conversation goes on without it", threeTurns, (*bed).takeBack},
 	{"killed", "killed in task 3 of 5; the conversation goes on with task 3", fiveTasks, (*bed).goOnAfterKill},
+	{"paid", "a payment, taken back and made again: told, and stopped by policy", payments, (*bed).payAgain},
 }
 
 // The prompts. None is part of another.
