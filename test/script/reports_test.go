@@ -26,7 +26,7 @@ stop It is clean.
 `
 
 // A user installs the hooks once, and then works in each repository. In google-gemini/gemini-cli#4115,
-// #15616 and sst/opencode#41384, #2642 an agent worked where nothing was saved, and nobody knew. With
+// #15616 and anomalyco/opencode#41384, #2642 an agent worked where nothing was saved, and nobody knew. With
 // protect=auto the first turn in every repository can be undone.
 func TestFirstTurnOfEachRepository(t *testing.T) {
 	t.Parallel()
