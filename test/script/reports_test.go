@@ -3,6 +3,8 @@
 package script_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -72,5 +74,55 @@ func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// homeFiles is how many files are in the home directory of the benchmark.
+const homeFiles = 400_000
+
+// BenchmarkHomeIsRefused measures `retake init` and the first prompt of an agent in a home directory
+// with many files: go test -tags testing ./test/script -run XXX -bench HomeIsRefused. That the files are
+// not counted is for reports-home-refused.txtar to show.
+func BenchmarkHomeIsRefused(b *testing.B) {
+	base := b.TempDir()
+	home, data := filepath.Join(base, "user"), filepath.Join(base, "data")
+	if err := os.Mkdir(data, 0o700); err != nil {
+		b.Fatal(err)
+	}
+	for i := range homeFiles {
+		dir := filepath.Join(home, fmt.Sprintf("d%03d", i/1000))
+		if i%1000 == 0 {
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprint(i)), nil, 0o600); err != nil {
+			b.Fatal(err)
+		}
+	}
+	payload, err := json.Marshal(map[string]string{"session_id": "one", "cwd": home, "hook_event_name": "UserPromptSubmit", "prompt": "look around"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for name, x := range map[string]struct {
+		args []string
+		says string
+	}{
+		"init": {[]string{"init"}, "is a whole home directory"},
+		"hook": {[]string{"hook", "claude-code"}, "Retake does not protect"},
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if err := os.RemoveAll(filepath.Join(data, "data", "told")); err != nil { // it is said once only
+					b.Fatal(err)
+				}
+				cmd := exec.Command(program, x.args...)
+				cmd.Dir, cmd.Env = home, []string{"HOME=" + home, "RETAKE_HOME=" + data, "PATH=" + os.Getenv("PATH")}
+				cmd.Stdin = bytes.NewReader(payload)
+				if out, _ := cmd.CombinedOutput(); !strings.Contains(string(out), x.says) {
+					b.Fatalf("%s", out)
+				}
+			}
+		})
 	}
 }
