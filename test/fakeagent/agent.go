@@ -56,6 +56,7 @@ type agent struct {
 	background sync.WaitGroup
 	mu         sync.Mutex // guards everything below, and out
 	notes      []string   // put before the model since the last prompt
+	shown      []string   // to the user since the last prompt
 	stops      []string   // not expected yet
 	faults     []string   // not expected yet
 }
@@ -139,6 +140,7 @@ type verdict struct {
 	stop  string   // why it does not go on
 	fault string   // what it complains about
 	notes []string // put before the model
+	shown []string // to the user
 	ran   int      // hooks, also those that nobody waits for
 }
 
@@ -150,6 +152,7 @@ func (v *verdict) add(o verdict) {
 		v.fault = o.fault
 	}
 	v.notes = append(v.notes, o.notes...)
+	v.shown = append(v.shown, o.shown...)
 	v.ran += o.ran
 }
 
@@ -174,7 +177,11 @@ func (a *agent) record(e event, v verdict) {
 	for _, n := range v.notes {
 		fmt.Fprintf(a.out, "%s: note %s\n", name, n)
 	}
+	for _, s := range v.shown {
+		fmt.Fprintf(a.out, "%s: shows %s\n", name, s)
+	}
 	a.notes = append(a.notes, v.notes...)
+	a.shown = append(a.shown, v.shown...)
 	switch {
 	case v.stop != "":
 		fmt.Fprintf(a.out, "%s: stopped, %s\n", name, v.stop)

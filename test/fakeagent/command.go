@@ -1,6 +1,7 @@
 package fakeagent
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -34,20 +36,74 @@ func onPage(ts *testscript.TestScript) Places {
 // Command is fakeagent on a page:
 //
 //	fakeagent AGENT play FILE     plays a file in the current directory
+//	fakeagent AGENT start FILE    the same, while the page goes on
+//	fakeagent AGENT finish        waits for what was started
 //	fakeagent docker-agent paste  puts the lines of the last stdout where a user would
 func Command(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
-		ts.Fatalf("use: fakeagent AGENT play FILE | fakeagent docker-agent paste")
+		ts.Fatalf(usage)
 	}
 	p := onPage(ts)
 	switch {
+	case args[1] == "start" && len(args) == 3:
+		start(ts, args[0], p, ts.ReadFile(args[2]))
+	case args[1] == "finish" && len(args) == 2:
+		finish(ts, args[0])
 	case args[1] == "paste" && args[0] == "docker-agent":
 		ts.Check(Paste(p, ts.ReadFile("stdout")))
 	case args[1] == "play" && len(args) == 3:
 		ts.Check(Run(context.Background(), args[0], p, ts.ReadFile(args[2]), ts.Stdout()))
 	default:
-		ts.Fatalf("use: fakeagent AGENT play FILE | fakeagent docker-agent paste")
+		ts.Fatalf(usage)
 	}
+}
+
+const usage = "use: fakeagent AGENT play FILE | fakeagent AGENT start FILE | fakeagent AGENT finish | fakeagent docker-agent paste"
+
+// started is a play beside its page.
+type started struct {
+	out  bytes.Buffer // for whoever waited for done
+	done chan error
+}
+
+// startedKey finds a play by its page and its agent.
+type startedKey struct {
+	page  *testscript.TestScript
+	agent string
+}
+
+var plays sync.Map // of *started, by startedKey
+
+// start plays while the page goes on. A page that ends before the play ends it.
+func start(ts *testscript.TestScript, name string, p Places, play string) {
+	s := &started{done: make(chan error, 1)}
+	key := startedKey{ts, name}
+	if _, there := plays.LoadOrStore(key, s); there {
+		ts.Fatalf("%s plays already", name)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	ts.Defer(func() {
+		cancel()
+		<-ended
+		plays.Delete(key)
+	})
+	go func() {
+		defer close(ended)
+		s.done <- Run(ctx, name, p, play, &s.out)
+	}()
+}
+
+// finish waits for a play, and has its lines for stdout.
+func finish(ts *testscript.TestScript, name string) {
+	v, there := plays.LoadAndDelete(startedKey{ts, name})
+	s, ok := v.(*started)
+	if !there || !ok {
+		ts.Fatalf("%s was not started", name)
+	}
+	err := <-s.done
+	fmt.Fprint(ts.Stdout(), s.out.String())
+	ts.Check(err)
 }
 
 var errNoHooks = errors.New("there are no lines to paste")

@@ -45,7 +45,7 @@ func (h *hooked) fire(e event) verdict {
 	for _, one := range chosen {
 		if one.async || a.d.unwaited(e) {
 			a.background.Go(func() {
-				if v := a.d.judge(e, name, one, a.run(one, payload)); v.stop != "" || v.fault != "" || len(v.notes) > 0 {
+				if v := a.d.judge(e, name, one, a.run(one, payload)); v.stop != "" || v.fault != "" || len(v.notes)+len(v.shown) > 0 {
 					a.record(e, v)
 				}
 			})

@@ -73,6 +73,15 @@ func judgeClaude(e event, name string, _ handler, r result) verdict {
 
 // decided reads the answer that Claude Code, Codex, Gemini CLI, Copilot and Droid share.
 func decided(name string, v answer) verdict {
+	out := decision(name, v)
+	if text := v.text("systemMessage"); text != "" {
+		out.shown = []string{text}
+	}
+	return out
+}
+
+// decision is whether the agent goes on, and with what.
+func decision(name string, v answer) verdict {
 	own := v.object("hookSpecificOutput")
 	switch {
 	case v.is("continue", "false"):

@@ -37,6 +37,7 @@ type step struct {
 //	slow DURATION          hooks get no more time than this
 //	hasty                  the next events come at once, as without a model
 //	expect-note TEXT       it was put before the model since the last prompt
+//	expect-shown TEXT      the user was told it since the last prompt
 //	expect-silent          nothing was, and nothing was stopped
 //	expect-stop TEXT       a hook stopped the agent
 //	expect-fault TEXT      the agent complained
@@ -56,6 +57,7 @@ var verbs = map[string]func(*agent, string) error{
 	},
 	"hasty":         func(a *agent, _ string) error { a.hasty = true; return nil },
 	"expect-note":   (*agent).expectNote,
+	"expect-shown":  (*agent).expectShown,
 	"expect-silent": (*agent).expectSilent,
 	"expect-stop":   func(a *agent, rest string) error { return a.expect(&a.stops, "stopped", rest) },
 	"expect-fault":  func(a *agent, rest string) error { return a.expect(&a.faults, "complained", rest) },
@@ -185,7 +187,7 @@ func (a *agent) ask(text string) error {
 	}
 	a.memory.Turn, a.memory.Prompt = uuid.NewString(), text
 	a.mu.Lock()
-	a.notes = nil
+	a.notes, a.shown = nil, nil
 	a.mu.Unlock()
 	went := a.tell(event{kind: asked, prompt: text})
 	if first && a.d.promptFirst {
@@ -271,6 +273,15 @@ func (a *agent) expectNote(text string) error {
 		}
 	}
 	return fmt.Errorf("expect note: there is %q", a.notes)
+}
+
+func (a *agent) expectShown(text string) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if slices.ContainsFunc(a.shown, func(s string) bool { return strings.Contains(s, text) }) {
+		return nil
+	}
+	return fmt.Errorf("expect that the user is told: there is %q", a.shown)
 }
 
 func (a *agent) expectSilent(string) error {

@@ -23,6 +23,8 @@ import (
 	"github.com/retake-dev/retake/internal/assembly/daemonctl"
 	"github.com/retake-dev/retake/internal/platform/clock"
 	"github.com/retake-dev/retake/internal/platform/config"
+	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/platform/marker"
 	"github.com/retake-dev/retake/internal/platform/proc"
 	"github.com/retake-dev/retake/internal/ui/cli"
 )
@@ -137,6 +139,7 @@ func (p *program) runCommand() int {
 		},
 		HandOver:      p.handOverToEngine,
 		EverProtected: func() bool { return conf.HasStore() },
+		HasMark:       func(dir string) bool { return marker.HasMarkAbove(fsx.OS(), dir) },
 		Daemon:        daemonAdapter{p, settings},
 		Settings:      settings,
 		Remote: func(url, key string) cli.RemoteServer {

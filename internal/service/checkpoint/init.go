@@ -324,20 +324,14 @@ func refuseDangers(path string, dangers []retake.Danger, accepted []string) erro
 	}
 }
 
-// systemDirs are directories of the machine, not of a project.
-var systemDirs = []string{"/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib64", "/mnt", "/opt", "/proc", "/root", "/run", "/sbin", "/srv", "/sys", "/tmp", "/usr", "/var", "/Users", "/System", "/Library", `C:\`}
-
 // findDangers lists why protecting a directory needs consent: a home or system directory, a
 // giant one, or one inside another workspace.
 func (s *Checkpoints) findDangers(ctx context.Context, path string, m capture.Measurement) []retake.Danger {
-	out := []retake.Danger{}
-	home := s.workspaces.HomeDir
-	switch {
-	case home != "" && (path == home || strings.HasPrefix(home, strings.TrimSuffix(path, "/")+"/")):
-		out = append(out, retake.Danger{Class: retake.DangerHome, Text: fmt.Sprintf("%s is a whole home directory", path)})
-	case slices.Contains(systemDirs, path):
-		out = append(out, retake.Danger{Class: retake.DangerSystem, Text: fmt.Sprintf("%s belongs to the machine, not to a project", path)})
+	homes := []string{s.workspaces.HomeDir}
+	if real, err := workspace.RealPath(s.workspaces.HomeDir); err == nil { // it may be a link, and path is without links
+		homes = append(homes, real)
 	}
+	out := retake.PlaceDangers(path, homes...)
 	if m.Files > giantFiles || m.Bytes > giantBytes {
 		out = append(out, retake.Danger{Class: retake.DangerGiant, Text: fmt.Sprintf("%s is larger than a project: over %d files or %d GB", path, giantFiles, giantBytes>>30)})
 	}

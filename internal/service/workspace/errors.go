@@ -96,7 +96,8 @@ var ErrOtherInstallation = errors.New("the mark is of another installation")
 
 func otherInstallationError(path string) error {
 	return &retake.Error{
-		Kind: retake.NotFound, What: fmt.Sprintf("another installation of Retake protects %s, and not this one", path), Safe: Unchanged,
+		Kind: retake.NotFound, What: fmt.Sprintf("another installation of Retake protects %s, and not this one", path),
+		Safe: Unchanged + " If there is no other, its history was deleted: only a copy elsewhere has it.",
 		Hint: "protect it here instead: retake init " + termtext.ShellWord(path) + "\nlist workspaces: retake workspaces", Err: ErrOtherInstallation,
 	}
 }

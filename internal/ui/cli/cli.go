@@ -20,7 +20,8 @@ type Deps struct {
 	// HandOver lets the engine's program do this command in our place; nil in the engine. It
 	// returns an exit code only where a process cannot be replaced by another program.
 	HandOver      func() (exit int, err error)
-	EverProtected func() bool // whether anything was ever protected here
+	EverProtected func() bool           // whether anything was ever protected here
+	HasMark       func(dir string) bool // whether a directory, or one above it, carries the mark of a workspace
 	Daemon        Daemon
 	Servers       Servers
 	RecoveryKeys  RecoveryKeys // nil: only the engine has them

@@ -67,6 +67,9 @@ func (c *initCmd) run(cmd *cobra.Command, args []string) error {
 	case c.asNew:
 		req.Mark = retake.MarkNew
 	}
+	if err := c.collectPlaceConsent(ctx, req.Dir, args); err != nil {
+		return err
+	}
 	c.first = c.EverProtected != nil && !c.EverProtected() // asked before the daemon is there
 	s, err := c.openService(ctx)
 	if err != nil {

@@ -78,3 +78,55 @@ func TestX7_InitInsideAWorkspaceAsks(t *testing.T) {
 		t.Errorf("yes: %d %s", got.code, got.err)
 	}
 }
+
+// A home directory may have millions of files. It is refused by its path, and the service is not
+// even opened.
+func TestInitInAHomeCountsNothing(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		at      func(p *person) (home, dir string)
+		answers string
+		args    []string
+		says    string
+	}{
+		"nobody is there":    {homeItself, "", []string{"--no-input"}, "is a whole home directory. Nothing was changed. Preview: retake estimate"},
+		"yes alone":          {homeItself, "", []string{"--yes"}, "--accept home"},
+		"no":                 {homeItself, "n\n", nil, "is a whole home directory. Protect it all the same?"},
+		"above it":           {homeBelow, "", []string{"--no-input"}, "is a whole home directory"},
+		"it is named a link": {homeLinked, "", []string{"--no-input"}, "is a whole home directory"},
+		"the machine":        {homeItself, "", []string{"/", "--no-input", "--accept", "system"}, "/ is a whole home directory"},
+		"of the machine":     {homeItself, "", []string{"/usr", "--no-input"}, "/usr belongs to the machine, not to a project"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPerson(t)
+			p.home, p.dir = x.at(p)
+			got := p.types(x.answers, append([]string{"init"}, x.args...)...)
+			if got.code != 6 || !strings.Contains(flat(got.err), x.says) || p.opens > 0 {
+				t.Errorf("code %d, opened %d times\n%s%s", got.code, p.opens, got.out, got.err)
+			}
+		})
+	}
+}
+
+func homeItself(p *person) (home, dir string) { return p.dir, p.dir }
+func homeBelow(p *person) (home, dir string)  { return filepath.Join(p.dir, "users", "me"), p.dir }
+
+func homeLinked(p *person) (home, dir string) {
+	link := filepath.Join(p.t.TempDir(), "home")
+	if err := os.Symlink(p.dir, link); err != nil {
+		p.t.Skip(err)
+	}
+	return link, p.dir
+}
+
+// Who says yes once is not asked again after the files are counted.
+func TestInitInAHomeAsksOnce(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t)
+	p.home = p.dir
+	got := p.types("y\n", "init")
+	if got.code != 0 || strings.Count(got.err, "Protect it all the same?") != 1 || !strings.Contains(got.out, "looked") {
+		t.Errorf("code %d\n%s%s", got.code, got.out, got.err)
+	}
+}

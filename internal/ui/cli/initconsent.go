@@ -37,6 +37,18 @@ func (c *initCmd) collectConsent(ctx context.Context, dangers []retake.Danger, t
 	return accepted, nil
 }
 
+// collectPlaceConsent asks about a home or system directory before anything is read: to count its
+// files takes minutes. Which directories of a server these are, only the server knows.
+func (c *initCmd) collectPlaceConsent(ctx context.Context, dir string, typed []string) error {
+	if c.system || c.isRemote() {
+		return nil
+	}
+	dangers := retake.PlaceDangers(resolveSymlinks(dir), c.Home, resolveSymlinks(c.Home))
+	accepted, err := c.collectConsent(ctx, dangers, typed)
+	c.accept = accepted
+	return err
+}
+
 // confirmMachineCapture asks before the whole machine is captured. The word must be typed or
 // given with --accept; "y" or --yes is not enough.
 func (c *initCmd) confirmMachineCapture(ctx context.Context, look retake.Estimate) ([]string, error) {

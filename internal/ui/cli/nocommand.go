@@ -18,17 +18,20 @@ type bareCmd struct{ *commandLine }
 
 func (c *bareCmd) run(cmd *cobra.Command, _ []string) error {
 	ctx := cmd.Context()
-	s, ws, err := c.currentWorkspace(ctx)
-	if err == nil {
+	s, ws, nowhere := c.currentWorkspace(ctx)
+	if nowhere == nil {
 		return (&logCmd{commandLine: c.commandLine}).printTimeline(ctx, s, ws)
 	}
 	// A directory that is not there is a mistake, not a place outside.
-	if s == nil || !retake.IsKind(err, retake.NotFound) || isMissingDir(c.workingDir()) {
-		return err
+	if s == nil || !retake.IsKind(nowhere, retake.NotFound) || isMissingDir(c.workingDir()) {
+		return nowhere
 	}
 	all, err := s.Workspaces(ctx)
 	if err != nil {
 		return err
+	}
+	if len(all) == 0 && c.HasMark != nil && c.HasMark(resolveSymlinks(c.workingDir())) {
+		return nowhere // it was protected, and its history is not here
 	}
 	return listWorkspaces(ctx, c.commandLine, s, all, func(l term.Style) string {
 		if len(all) == 0 {

@@ -149,7 +149,7 @@ func (f *commandLine) checkTarget(cmd *cobra.Command, args []string) error {
 	if !f.isRemote() || cmd.Hidden { // a daemon that is started beside us inherits what we were told
 		return nil
 	}
-	f.EverProtected = nil // what was ever done on this machine says nothing
+	f.EverProtected, f.HasMark = nil, nil // what was ever done on this machine says nothing
 	names := strings.Fields(cmd.CommandPath())
 	if len(names) < 2 {
 		return nil

@@ -142,7 +142,7 @@ func TestDangerAsksAndYesDoesNotCoverIt(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t)
 	p.home = p.dir
-	p.types("", "init", "--yes").want(t, 6, "looked", "--accept home")
+	p.types("", "init", "--yes").want(t, 6, "", "--accept home")
 	p.types("n\n", "init").want(t, 6, "", "1 of 1  \x1b[33mhome\x1b[0m: ")
 	p.types("y\n", "init").want(t, 0, "Protected.", "Protect it all the same?")
 }
